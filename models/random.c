@@ -1,0 +1,96 @@
+#include "models/random.h"
+
+#include <math.h>
+
+#include <Random123/philox.h>
+
+#define MIDDLE 397 /* the recurrence's distance, Matsumoto and Nishimura 1998 */
+
+void mt19937_seed(struct mt19937 *generator, unsigned long long seed)
+{
+	uint32_t *s = generator->state;
+
+	s[0] = (uint32_t)seed;
+	for (uint32_t i = 1; i < MT19937_WORDS; i++)
+		s[i] = 1812433253u * (s[i - 1] ^ (s[i - 1] >> 30)) + i;
+	generator->next = MT19937_WORDS;
+}
+
+static uint32_t twist(uint32_t high, uint32_t low, uint32_t far)
+{
+	uint32_t joined = (high & 0x80000000u) | (low & 0x7fffffffu);
+
+	return far ^ (joined >> 1) ^ (low & 1 ? 0x9908b0dfu : 0);
+}
+
+static void refill(struct mt19937 *generator)
+{
+	uint32_t *s = generator->state;
+
+	for (int i = 0; i < MT19937_WORDS; i++)
+		s[i] = twist(s[i], s[(i + 1) % MT19937_WORDS],
+			     s[(i + MIDDLE) % MT19937_WORDS]);
+	generator->next = 0;
+}
+
+uint32_t mt19937_next(struct mt19937 *generator)
+{
+	uint32_t y;
+
+	if (generator->next == MT19937_WORDS)
+		refill(generator);
+	y = generator->state[generator->next++];
+	y ^= y >> 11;
+	y ^= (y << 7) & 0x9d2c5680u;
+	y ^= (y << 15) & 0xefc60000u;
+	return y ^ (y >> 18);
+}
+
+float mt19937_uniform(struct mt19937 *generator, float from, float to)
+{
+	float unit = (float)(mt19937_next(generator) & 0xffffff) * 0x1p-24f;
+
+	/* Rounded once, as PyTorch's builds with FMA do. */
+	return fmaf(unit, to - from, from);
+}
+
+void random_permutation(unsigned long long seed, int count, int *order)
+{
+	struct mt19937 generator;
+
+	mt19937_seed(&generator, seed);
+	for (int i = 0; i < count; i++)
+		order[i] = i;
+	for (int i = 0; i < count - 1; i++) {
+		int other = i + (int)(mt19937_next(&generator) %
+				      (uint32_t)(count - i));
+		int taken = order[i];
+
+		order[i] = order[other];
+		order[other] = taken;
+	}
+}
+
+uint32_t dropout_threshold(double drop)
+{
+	return drop < 1 ? (uint32_t)(drop * 0x1p32) : UINT32_MAX;
+}
+
+void dropout_choices(unsigned long long seed, uint32_t step, uint32_t sample,
+		     uint32_t layer, double drop, int count, uint8_t *keep)
+{
+	const uint32_t threshold = dropout_threshold(drop);
+	const philox4x32_key_t key = {
+		{ (uint32_t)seed, (uint32_t)(seed >> 32) }
+	};
+
+	for (int i = 0; i < count; i += 4) {
+		philox4x32_ctr_t at = {
+			{ (uint32_t)i / 4, sample, step, layer }
+		};
+		philox4x32_ctr_t words = philox4x32(at, key);
+
+		for (int j = 0; j < 4 && i + j < count; j++)
+			keep[i + j] = words.v[j] >= threshold;
+	}
+}

@@ -1,0 +1,48 @@
+/*
+ * Where random numbers come from.
+ *
+ * Parameters and sample orders come from MT19937 exactly as PyTorch's CPU
+ * generator uses it, so that a seed means the same here and there. Dropout
+ * comes from Philox4x32-10 (Salmon and others, SC 2011), a function of what is
+ * dropped and not of when it is asked, so that every backend and every number
+ * of cores sees the same masks.
+ */
+#ifndef MODELS_RANDOM_H
+#define MODELS_RANDOM_H
+
+#include <stdint.h>
+
+#define MT19937_WORDS 624
+
+struct mt19937 {
+	uint32_t state[MT19937_WORDS];
+	int next;
+};
+
+/* Only the low 32 bits of seed count, as in PyTorch. */
+void mt19937_seed(struct mt19937 *generator, unsigned long long seed);
+
+uint32_t mt19937_next(struct mt19937 *generator);
+
+/* Uniform in [from, to) from 24 random bits, in float arithmetic with FMA. */
+float mt19937_uniform(struct mt19937 *generator, float from, float to);
+
+/* torch.randperm(count) under seed: order is a permutation of 0..count-1. */
+void random_permutation(unsigned long long seed, int count, int *order);
+
+/*
+ * Which of count choices of one dropout layer are kept: keep[i] is 1 with
+ * probability 1 - drop. step counts the iterations of the run from 0, sample
+ * is the place in the global batch, layer the index in the model's table.
+ *
+ * Choice i is word i % 4 of Philox with key (seed, seed >> 32) and counter
+ * (i / 4, sample, step, layer); it is kept when the word is at least
+ * dropout_threshold(drop).
+ */
+void dropout_choices(unsigned long long seed, uint32_t step, uint32_t sample,
+		     uint32_t layer, double drop, int count, uint8_t *keep);
+
+/* Smallest Philox word that keeps: drop * 2^32. */
+uint32_t dropout_threshold(double drop);
+
+#endif

@@ -1,0 +1,30 @@
+#include <string.h>
+
+#include "models/networks.h"
+
+/* A new network is one table and one line here. */
+static const struct model *const models[] = {
+	&mnist_model,
+	&mnist_example_model,
+	&tiny_model,
+};
+
+#define MODEL_COUNT (sizeof(models) / sizeof(models[0]))
+
+const struct model *model_next(const struct model *previous)
+{
+	size_t i = 0;
+
+	if (previous)
+		while (i < MODEL_COUNT && models[i++] != previous)
+			;
+	return i < MODEL_COUNT ? models[i] : NULL;
+}
+
+const struct model *model_find(const char *name)
+{
+	for (size_t i = 0; i < MODEL_COUNT; i++)
+		if (!strcmp(models[i]->name, name))
+			return models[i];
+	return NULL;
+}
