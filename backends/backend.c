@@ -1,0 +1,167 @@
+#include "backends/backend.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+int backend_list(const struct backend *backend, struct device_info *list,
+		 int most, struct error *err)
+{
+	const struct device_request any = { .threads = 1, .cpus = 1 };
+	struct device *device;
+
+	if (backend->list)
+		return backend->list(list, most, err);
+	if (device_open(backend, &any, &device, err))
+		return -1;
+	device_describe(device, list);
+	device_close(device);
+	return 1;
+}
+
+const char *backend_variable(const struct backend *backend)
+{
+	return backend->variable ? backend->variable() : NULL;
+}
+
+int device_open(const struct backend *backend,
+		const struct device_request *request, struct device **device,
+		struct error *err)
+{
+	*device = NULL;
+	if (backend->unavailable)
+		return error_set(err, ERROR_MISSING, "backend %s: %s",
+				 backend->name, backend->unavailable);
+	return backend->open(request, device, err);
+}
+
+void device_close(struct device *device)
+{
+	if (device)
+		device->backend->close(device);
+}
+
+void device_describe(struct device *device, struct device_info *info)
+{
+	*info = (struct device_info){ .units = 1 };
+	device->backend->describe(device, info);
+}
+
+int program_compile(struct device *device, const struct model *model,
+		    const struct program_options *options,
+		    struct program **program, struct error *err)
+{
+	*program = NULL;
+	if (device->backend->compile(device, model, options, program, err))
+		return -1;
+	(*program)->device = device;
+	(*program)->model = model;
+	(*program)->parameters = model_parameter_count(model);
+	(*program)->options = *options;
+	return 0;
+}
+
+void program_free(struct program *program)
+{
+	if (program)
+		program->device->backend->free(program);
+}
+
+static const struct backend *slots(const struct program *program)
+{
+	return program->device->backend;
+}
+
+int program_store(struct program *program, enum vector which,
+		  const float *values, struct error *err)
+{
+	return slots(program)->store(program, which, values, err);
+}
+
+int program_load(struct program *program, enum vector which, float *values,
+		 struct error *err)
+{
+	return slots(program)->load(program, which, values, err);
+}
+
+float *program_map_gradient(struct program *program, size_t *count,
+			    struct error *err)
+{
+	return slots(program)->map_gradient(program, count, err);
+}
+
+int program_unmap_gradient(struct program *program, struct error *err)
+{
+	return slots(program)->unmap_gradient(program, err);
+}
+
+int program_gradient(struct program *program, const struct batch *batch,
+		     struct error *err)
+{
+	assert(batch->count <= program->options.batch);
+	return slots(program)->gradient(program, batch, err);
+}
+
+int program_update(struct program *program, const struct update *update,
+		   struct error *err)
+{
+	return slots(program)->update(program, update, err);
+}
+
+int program_finish(struct program *program, struct score *score,
+		   struct error *err)
+{
+	if (slots(program)->finish && slots(program)->finish(program, err))
+		return -1;
+	*score = program->score;
+	return 0;
+}
+
+int program_evaluate(struct program *program, const struct batch *batch,
+		     struct score *score, struct error *err)
+{
+	assert(batch->count <= program->options.test_batch);
+	return batch->count ? slots(program)->evaluate(program, batch, score,
+						       err)
+			    : 0;
+}
+
+int program_decisions(struct program *program, int layer, uint8_t *values,
+		      struct error *err)
+{
+	if (!slots(program)->decisions)
+		return error_set(err, ERROR_USAGE,
+				 "backend %s decides nothing at a layer",
+				 slots(program)->name);
+	return slots(program)->decisions(program, layer, values, err);
+}
+
+int program_impose(struct program *program, int layer, const uint8_t *values,
+		   struct error *err)
+{
+	if (!slots(program)->impose)
+		return error_set(err, ERROR_USAGE,
+				 "backend %s cannot follow another's decisions",
+				 slots(program)->name);
+	return slots(program)->impose(program, layer, values, err);
+}
+
+double program_regret(struct program *program, int layer)
+{
+	return slots(program)->regret ? slots(program)->regret(program, layer)
+				      : 0;
+}
+
+void program_explain(struct program *program, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (slots(program)->explain)
+		slots(program)->explain(program, text, size);
+}
+
+int backend_layer_is_broken(const struct layer *layer)
+{
+	const char *name = getenv("BENCH_TEST_BREAK");
+
+	return name && layer->name && !strcmp(name, layer->name);
+}

@@ -1,0 +1,215 @@
+/*
+ * The contract between the harness and those who compute.
+ *
+ * A backend (a constant table) opens a device; a device compiles a model to a
+ * program, which holds one replica: parameters, gradient and optimizer state.
+ * Whoever opened a device closes it, whoever compiled a program frees it, the
+ * program before its device. A program is used by one thread at a time.
+ *
+ * Vectors that cross this border are flat and laid out as models/model.h says,
+ * whatever a backend keeps inside. Nothing here reads a clock, draws a random
+ * number that models/random.h does not define, or knows about replicas.
+ *
+ * The functions below are the only callers of the slots in struct backend, and
+ * supply the default of each optional one.
+ */
+#ifndef BACKENDS_BACKEND_H
+#define BACKENDS_BACKEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/error.h"
+#include "models/model.h"
+
+/* The samples of one core in one iteration; borrowed until program_finish. */
+struct batch {
+	const float *images;   /* [count][channel][row][column], normalised */
+	const uint8_t *labels; /* [count] */
+	int count;	       /* at most the program's; 0 is an empty share */
+	int global_count;      /* of all cores: what the mean divides by */
+	uint32_t step;	       /* iterations before this one */
+	int place, stride;     /* sample i is place + stride * i of all */
+};
+
+/* Sums, so that shares of unequal size add up. */
+struct score {
+	double loss;
+	long correct;
+	long count;
+};
+
+/* The flat vectors of a replica; the last two are Adadelta's state. */
+enum vector {
+	VECTOR_PARAMETERS,
+	VECTOR_GRADIENT,
+	VECTOR_SQUARE_AVG,
+	VECTOR_ACC_DELTA,
+	VECTOR_COUNT
+};
+
+struct update {
+	double lr, rho, eps;
+};
+
+struct device_info {
+	char name[128];
+	char driver[160]; /* library or driver, with version and settings */
+	char type[16];	  /* "CPU", "GPU", ... */
+	int units;	  /* compute units; 1 for one thread */
+	uint64_t memory;  /* bytes, 0 when not known */
+	char unusable[256]; /* why this device cannot be used, or empty */
+};
+
+struct device_request {
+	const char *choice; /* index, or part of a name or type; NULL: any */
+	int threads;	    /* cores of this process that will compute at once */
+	int cpus;	    /* CPUs this process is confined to */
+};
+
+struct program_options {
+	int batch;	/* most samples of a gradient */
+	int test_batch; /* most samples of an evaluation */
+	unsigned long long seed; /* of the dropout masks */
+	int dropout;		 /* 0: every dropout layer keeps everything */
+};
+
+struct backend;
+
+/* First member of each backend's own device. */
+struct device {
+	const struct backend *backend;
+};
+
+/* First member of each backend's own program. */
+struct program {
+	struct device *device;
+	const struct model *model;
+	size_t parameters;
+	struct program_options options;
+	struct score score; /* of the last gradient, once finished */
+};
+
+struct backend {
+	const char *name;
+	const char *summary;
+	const char *unavailable; /* why this build cannot, or NULL */
+	int one_core; /* one device is one core: no replicas in one process */
+
+	/* A variable, NAME=VALUE, that has to be set before the process starts
+	 * for the libraries below to serve it well; NULL: none, or it is set.
+	 * Optional. */
+	const char *(*variable)(void);
+
+	/* Devices that could be opened, written to list; returns how many.
+	 * Optional: one device, the machine's CPU. */
+	int (*list)(struct device_info *list, int most, struct error *err);
+	int (*open)(const struct device_request *request,
+		    struct device **device, struct error *err);
+	void (*close)(struct device *device);
+	void (*describe)(struct device *device, struct device_info *info);
+
+	/* Allocates everything that a step will need. */
+	int (*compile)(struct device *device, const struct model *model,
+		       const struct program_options *options,
+		       struct program **program, struct error *err);
+	void (*free)(struct program *program);
+
+	/* Copy a flat vector in or out, finished on return. */
+	int (*store)(struct program *program, enum vector which,
+		     const float *values, struct error *err);
+	int (*load)(struct program *program, enum vector which, float *values,
+		    struct error *err);
+
+	/* Lend the gradient to the host, in the program's own order and of its
+	 * own length, and take it back. Two programs of one backend and model
+	 * agree on both. */
+	float *(*map_gradient)(struct program *program, size_t *count,
+			       struct error *err);
+	int (*unmap_gradient)(struct program *program, struct error *err);
+
+	/* Forward, loss and backward: the sum over the batch of the gradients
+	 * of the samples' losses, divided by batch->global_count. */
+	int (*gradient)(struct program *program, const struct batch *batch,
+			struct error *err);
+	/* One step of Adadelta with the gradient that is there. */
+	int (*update)(struct program *program, const struct update *update,
+		      struct error *err);
+	/* Forward only, nothing dropped; complete on return. */
+	int (*evaluate)(struct program *program, const struct batch *batch,
+			struct score *score, struct error *err);
+	/* Wait for all of the above, and complete program->score.
+	 * Optional: nothing is ever outstanding. */
+	int (*finish)(struct program *program, struct error *err);
+
+	/* What the last gradient decided at a layer, for each sample of its
+	 * batch the layer_decisions() of models/model.h: ReLU 1 where the
+	 * input is above 0 (2 where that cannot make a difference), max pooling
+	 * the winner's row * window + column, dropout 1 where kept. Optional:
+	 * a backend that decides nothing. */
+	int (*decisions)(struct program *program, int layer, uint8_t *values,
+			 struct error *err);
+	/* Take these decisions at this layer from now on (NULL: own ones).
+	 * Optional: only an oracle can follow others. */
+	int (*impose)(struct program *program, int layer,
+		      const uint8_t *values, struct error *err);
+	/* By how much, relative to the largest entry of the layer's input, the
+	 * worst imposed decision of the last gradient differs from the right
+	 * one. Optional, with impose. */
+	double (*regret)(struct program *program, int layer);
+
+	/* One line a fused step into text. Optional. */
+	void (*explain)(struct program *program, char *text, size_t size);
+};
+
+const struct backend *backend_find(const char *name);
+const char *backend_variable(const struct backend *backend);
+/* Walks over all backends: the one after previous, the first for NULL. */
+const struct backend *backend_next(const struct backend *previous);
+int backend_list(const struct backend *backend, struct device_info *list,
+		 int most, struct error *err);
+
+int device_open(const struct backend *backend,
+		const struct device_request *request, struct device **device,
+		struct error *err);
+void device_close(struct device *device); /* NULL is fine */
+void device_describe(struct device *device, struct device_info *info);
+
+int program_compile(struct device *device, const struct model *model,
+		    const struct program_options *options,
+		    struct program **program, struct error *err);
+void program_free(struct program *program); /* NULL is fine */
+
+int program_store(struct program *program, enum vector which,
+		  const float *values, struct error *err);
+int program_load(struct program *program, enum vector which, float *values,
+		 struct error *err);
+float *program_map_gradient(struct program *program, size_t *count,
+			    struct error *err);
+int program_unmap_gradient(struct program *program, struct error *err);
+
+int program_gradient(struct program *program, const struct batch *batch,
+		     struct error *err);
+int program_update(struct program *program, const struct update *update,
+		   struct error *err);
+int program_finish(struct program *program, struct score *score,
+		   struct error *err);
+/* Adds to score. */
+int program_evaluate(struct program *program, const struct batch *batch,
+		     struct score *score, struct error *err);
+
+int program_decisions(struct program *program, int layer, uint8_t *values,
+		      struct error *err);
+int program_impose(struct program *program, int layer, const uint8_t *values,
+		   struct error *err);
+double program_regret(struct program *program, int layer);
+void program_explain(struct program *program, char *text, size_t size);
+
+/*
+ * A kernel is broken on purpose when the variable BENCH_TEST_BREAK names its
+ * layer ("conv2"): its weight gradient then leaves out the last sample. It
+ * exists so that tests can show that `bench verify` fails when it should.
+ */
+int backend_layer_is_broken(const struct layer *layer);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Matrix products, and what is known about the library that makes them. All
+ * matrices are row-major floats.
+ */
+#ifndef BACKENDS_BLAS_H
+#define BACKENDS_BLAS_H
+
+#include <stddef.h>
+
+#include "backends/error.h"
+
+enum blas_side { BLAS_AS_IS, BLAS_TRANSPOSED };
+
+/*
+ * c[m][n] = a[m][k] b[k][n] + add * c, where a and b are given as they are or
+ * transposed. Leading dimensions are those of the arrays as stored, dense.
+ */
+void blas_gemm(enum blas_side a_side, enum blas_side b_side, int m, int n,
+	       int k, const float *a, const float *b, float add, float *c);
+
+/*
+ * OpenBLAS takes a CPU newer than itself for the oldest one, whose kernels are
+ * several times slower. OPENBLAS_CORETYPE=NAME for the best that this CPU has,
+ * which the library reads when the process starts; NULL: all is well.
+ */
+const char *blas_variable(void);
+
+/*
+ * Makes each call run in the calling thread alone. Refuses a build of the
+ * library that is wrong or unusably slow when threads threads of this process
+ * call it at once, with the package to install.
+ */
+int blas_prepare(int threads, struct error *err);
+
+/* "OpenBLAS 0.3.21, pthread, Haswell, 1 thread". */
+void blas_describe(char *text, size_t size);
+
+#endif

@@ -1,0 +1,20 @@
+#include "backends/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int error_set(struct error *err, enum error_kind kind, const char *format, ...)
+{
+	va_list arguments;
+
+	err->kind = kind;
+	va_start(arguments, format);
+	vsnprintf(err->message, sizeof(err->message), format, arguments);
+	va_end(arguments);
+	return -1;
+}
+
+int error_memory(struct error *err, const char *what)
+{
+	return error_set(err, ERROR_FAILED, "out of memory for %s", what);
+}

@@ -1,0 +1,232 @@
+#include "backends/host.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/random.h"
+
+#define CACHE_LINE 64
+
+void *host_allocate(size_t size)
+{
+	size_t whole = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	void *memory = aligned_alloc(CACHE_LINE, whole ? whole : CACHE_LINE);
+
+	if (memory)
+		memset(memory, 0, whole);
+	return memory;
+}
+
+static size_t decisions_of(const struct model *model, int layer)
+{
+	return layer_decisions(&model->layers[layer],
+			       model_layer_input(model, layer));
+}
+
+static int allocate_all(struct host_program *program)
+{
+	const struct model *model = program->base.model;
+	const size_t batch = (size_t)program->base.options.batch;
+
+	for (int v = 0; v < VECTOR_COUNT; v++) {
+		program->vectors[v] = host_allocate(program->length *
+						    sizeof(float));
+		if (!program->vectors[v])
+			return -1;
+	}
+	for (int i = 0; i < model->layer_count; i++) {
+		size_t each = decisions_of(model, i);
+
+		if (!each)
+			continue;
+		program->decisions[i] = host_allocate(batch * each);
+		if (!program->decisions[i])
+			return -1;
+	}
+	return 0;
+}
+
+int host_plan(struct host_program *program, struct device *device,
+	      const struct model *model, const struct program_options *options,
+	      const struct fusion *fusions, int fusion_count,
+	      struct error *err)
+{
+	memset(program->vectors, 0, sizeof(program->vectors));
+	memset(program->decisions, 0, sizeof(program->decisions));
+	program->base = (struct program){
+		.device = device,
+		.model = model,
+		.parameters = model_parameter_count(model),
+		.options = *options,
+	};
+	return plan_build(&program->plan, model, fusions, fusion_count, err);
+}
+
+int host_allocate_all(struct host_program *program, size_t length,
+		      struct error *err)
+{
+	program->length = length;
+	if (allocate_all(program)) {
+		host_release(program);
+		return error_memory(err, "a replica");
+	}
+	return 0;
+}
+
+int host_init(struct host_program *program, struct device *device,
+	      const struct model *model, const struct program_options *options,
+	      const struct fusion *fusions, int fusion_count,
+	      struct error *err)
+{
+	if (host_plan(program, device, model, options, fusions, fusion_count,
+		      err))
+		return -1;
+	return host_allocate_all(program, program->base.parameters, err);
+}
+
+void host_release(struct host_program *program)
+{
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		free(program->vectors[v]);
+	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
+		free(program->decisions[i]);
+}
+
+uint8_t *host_decisions_at(const struct host_program *program, int layer, int i)
+{
+	return program->decisions[layer] +
+	       (size_t)i * decisions_of(program->base.model, layer);
+}
+
+void host_choose(struct host_program *program, const struct batch *batch)
+{
+	const struct model *model = program->base.model;
+	const struct program_options *options = &program->base.options;
+
+	program->batch_count = batch->count;
+	for (int l = 0; l < model->layer_count; l++) {
+		const struct layer *layer = &model->layers[l];
+		size_t each = decisions_of(model, l);
+
+		if (layer->kind != LAYER_DROPOUT &&
+		    layer->kind != LAYER_DROPOUT2D)
+			continue;
+		for (int i = 0; i < batch->count; i++) {
+			uint8_t *keep = host_decisions_at(program, l, i);
+
+			if (options->dropout)
+				dropout_choices(options->seed, batch->step,
+						(uint32_t)(batch->place +
+							   batch->stride * i),
+						(uint32_t)l, layer->drop,
+						(int)each, keep);
+			else
+				memset(keep, 1, each);
+		}
+	}
+}
+
+int host_open(const struct backend *backend, struct device **device,
+	      struct error *err)
+{
+	*device = malloc(sizeof(**device));
+	if (!*device)
+		return error_memory(err, "a device");
+	(*device)->backend = backend;
+	return 0;
+}
+
+void host_close(struct device *device)
+{
+	free(device);
+}
+
+void host_describe_cpu(struct device_info *info)
+{
+	snprintf(info->name, sizeof(info->name), "this CPU");
+	snprintf(info->type, sizeof(info->type), "CPU");
+	info->units = 1;
+}
+
+int host_store(struct program *program, enum vector which, const float *values,
+	       struct error *err)
+{
+	struct host_program *host = (struct host_program *)program;
+
+	(void)err;
+	memcpy(host->vectors[which], values,
+	       program->parameters * sizeof(float));
+	return 0;
+}
+
+int host_load(struct program *program, enum vector which, float *values,
+	      struct error *err)
+{
+	struct host_program *host = (struct host_program *)program;
+
+	(void)err;
+	memcpy(values, host->vectors[which],
+	       program->parameters * sizeof(float));
+	return 0;
+}
+
+float *host_map_gradient(struct program *program, size_t *count,
+			 struct error *err)
+{
+	struct host_program *host = (struct host_program *)program;
+
+	(void)err;
+	*count = host->length;
+	return host->vectors[VECTOR_GRADIENT];
+}
+
+int host_unmap_gradient(struct program *program, struct error *err)
+{
+	(void)program;
+	(void)err;
+	return 0;
+}
+
+int host_update(struct program *program, const struct update *update,
+		struct error *err)
+{
+	struct host_program *host = (struct host_program *)program;
+	const float lr = (float)update->lr, rho = (float)update->rho;
+	const float eps = (float)update->eps;
+	float *restrict p = host->vectors[VECTOR_PARAMETERS];
+	float *restrict v = host->vectors[VECTOR_SQUARE_AVG];
+	float *restrict u = host->vectors[VECTOR_ACC_DELTA];
+	const float *restrict g = host->vectors[VECTOR_GRADIENT];
+
+	(void)err;
+	/* Adadelta, Zeiler 2012: u is the average before this step's delta. */
+	for (size_t i = 0; i < host->length; i++) {
+		float delta;
+
+		v[i] = rho * v[i] + (1 - rho) * g[i] * g[i];
+		delta = sqrtf(u[i] + eps) / sqrtf(v[i] + eps) * g[i];
+		u[i] = rho * u[i] + (1 - rho) * delta * delta;
+		p[i] -= lr * delta;
+	}
+	return 0;
+}
+
+int host_decisions(struct program *program, int layer, uint8_t *values,
+		   struct error *err)
+{
+	struct host_program *host = (struct host_program *)program;
+
+	(void)err;
+	if (host->decisions[layer])
+		memcpy(values, host->decisions[layer],
+		       (size_t)host->batch_count *
+			       decisions_of(program->model, layer));
+	return 0;
+}
+
+void host_explain(struct program *program, char *text, size_t size)
+{
+	plan_explain(&((struct host_program *)program)->plan, text, size);
+}

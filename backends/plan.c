@@ -1,0 +1,129 @@
+#include "backends/plan.h"
+
+#include <stdio.h>
+
+#include "backends/backend.h"
+
+static const char *const kind_names[LAYER_KINDS] = {
+	[LAYER_CONV] = "conv",	       [LAYER_RELU] = "relu",
+	[LAYER_MAXPOOL] = "maxpool",   [LAYER_DROPOUT] = "dropout",
+	[LAYER_DROPOUT2D] = "dropout2d", [LAYER_LINEAR] = "linear",
+	[LAYER_LOSS] = "loss",
+};
+
+const char *layer_kind_name(enum layer_kind kind)
+{
+	return kind_names[kind];
+}
+
+static int fits(const struct fusion *fusion, const struct model *model,
+		int first)
+{
+	if (first + fusion->length > model->layer_count)
+		return 0;
+	for (int i = 0; i < fusion->length; i++)
+		if (model->layers[first + i].kind != fusion->kinds[i])
+			return 0;
+	return 1;
+}
+
+static void note_parameters(struct step *step, const struct model *model)
+{
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	int count = model_tensors(model, tensors);
+
+	for (int t = 0; t + 1 < count; t += 2)
+		if (tensors[t].layer == step->main) {
+			step->weight = tensors[t].offset;
+			step->bias = tensors[t + 1].offset;
+		}
+}
+
+static void note_layer(struct step *step, const struct model *model, int index)
+{
+	const struct layer *layer = &model->layers[index];
+
+	switch (layer->kind) {
+	case LAYER_CONV:
+	case LAYER_LINEAR:
+		step->main = index;
+		step->window = layer->window;
+		step->main_out = layer_output(layer,
+					      model_layer_input(model, index));
+		step->broken = backend_layer_is_broken(layer);
+		note_parameters(step, model);
+		break;
+	case LAYER_RELU:
+		step->relu = index;
+		break;
+	case LAYER_MAXPOOL:
+		step->pool = index;
+		step->pool_window = layer->window;
+		break;
+	case LAYER_DROPOUT:
+	case LAYER_DROPOUT2D:
+		step->dropout = index;
+		break;
+	default:
+		break;
+	}
+}
+
+static struct step make_step(const struct model *model, int fusion, int first,
+			     int length)
+{
+	struct step step = { .fusion = fusion,
+			     .first = first,
+			     .length = length,
+			     .main = STEP_NO_LAYER,
+			     .relu = STEP_NO_LAYER,
+			     .pool = STEP_NO_LAYER,
+			     .dropout = STEP_NO_LAYER,
+			     .pool_window = 1 };
+
+	for (int i = first; i < first + length; i++)
+		note_layer(&step, model, i);
+	step.in = model_layer_input(model, first);
+	step.out = layer_output(&model->layers[first + length - 1],
+				model_layer_input(model, first + length - 1));
+	return step;
+}
+
+int plan_build(struct plan *plan, const struct model *model,
+	       const struct fusion *fusions, int fusion_count,
+	       struct error *err)
+{
+	*plan = (struct plan){ .model = model, .fusions = fusions };
+	for (int at = 0; at < model->layer_count;) {
+		int f = 0;
+
+		while (f < fusion_count && !fits(&fusions[f], model, at))
+			f++;
+		if (f == fusion_count)
+			return error_set(err, ERROR_FAILED,
+					 "no kernel starts with layer %d (%s) "
+					 "of model '%s'", at,
+					 layer_kind_name(model->layers[at].kind),
+					 model->name);
+		plan->steps[plan->count++] =
+			make_step(model, f, at, fusions[f].length);
+		at += fusions[f].length;
+	}
+	return 0;
+}
+
+void plan_explain(const struct plan *plan, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < plan->count && used < size; i++) {
+		const struct step *step = &plan->steps[i];
+
+		used += (size_t)snprintf(
+			text + used, size - used,
+			"%2d  %-28s %dx%dx%d -> %dx%dx%d\n", i,
+			plan->fusions[step->fusion].name, step->in.channels,
+			step->in.height, step->in.width, step->out.channels,
+			step->out.height, step->out.width);
+	}
+}

@@ -1,0 +1,57 @@
+/*
+ * How a backend runs a model: the layers grouped into steps, each of which the
+ * backend has one kernel for.
+ *
+ * A backend lists the groups it can do (fusions), longest first; the plan
+ * covers the model from front to back with the first that fits at each place.
+ */
+#ifndef BACKENDS_PLAN_H
+#define BACKENDS_PLAN_H
+
+#include <stdint.h>
+
+#include "backends/error.h"
+#include "models/model.h"
+
+#define FUSION_MAX_LAYERS 5
+
+struct fusion {
+	const char *name;
+	int length;
+	enum layer_kind kinds[FUSION_MAX_LAYERS];
+};
+
+#define STEP_NO_LAYER (-1)
+
+/* One step. Layers are indices into the model's table, or STEP_NO_LAYER. */
+struct step {
+	int fusion; /* index in the backend's list */
+	int first, length;
+	int main; /* the convolution or linear layer */
+	int relu, pool, dropout;
+	int window;	       /* of the convolution */
+	int pool_window;       /* 1 without pooling */
+	struct shape in, out;  /* of the whole step */
+	struct shape main_out; /* of the main layer, before relu and pooling */
+	size_t weight, bias;   /* offsets in the flat vector */
+	int broken;	       /* see backend_layer_is_broken() */
+};
+
+struct plan {
+	const struct model *model;
+	const struct fusion *fusions;
+	int count;
+	struct step steps[MODEL_MAX_LAYERS];
+};
+
+/* A layer that no fusion starts with is an error that names the layer. */
+int plan_build(struct plan *plan, const struct model *model,
+	       const struct fusion *fusions, int fusion_count,
+	       struct error *err);
+
+/* One line a step: what is fused, shapes in and out. */
+void plan_explain(const struct plan *plan, char *text, size_t size);
+
+const char *layer_kind_name(enum layer_kind kind);
+
+#endif

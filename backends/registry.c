@@ -1,0 +1,62 @@
+#include <string.h>
+
+#include "backends/backend.h"
+#include "backends/transport.h"
+
+extern const struct backend cpu_backend;
+extern const struct backend openblas_backend;
+extern const struct backend opencl_backend;
+extern const struct backend reference_backend;
+extern const struct backend null_backend;
+
+/* A new backend is one folder and two lines here. */
+static const struct backend *const backends[] = {
+	&cpu_backend,	    &openblas_backend, &opencl_backend,
+	&reference_backend, &null_backend,
+};
+
+extern const struct transport self_transport;
+extern const struct transport threads_transport;
+
+static const struct transport *const transports[] = {
+	&self_transport,
+	&threads_transport,
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const struct backend *backend_next(const struct backend *previous)
+{
+	size_t i = 0;
+
+	if (previous)
+		while (i < COUNT(backends) && backends[i++] != previous)
+			;
+	return i < COUNT(backends) ? backends[i] : NULL;
+}
+
+const struct backend *backend_find(const char *name)
+{
+	for (size_t i = 0; i < COUNT(backends); i++)
+		if (!strcmp(backends[i]->name, name))
+			return backends[i];
+	return NULL;
+}
+
+const struct transport *transport_next(const struct transport *previous)
+{
+	size_t i = 0;
+
+	if (previous)
+		while (i < COUNT(transports) && transports[i++] != previous)
+			;
+	return i < COUNT(transports) ? transports[i] : NULL;
+}
+
+const struct transport *transport_find(const char *name)
+{
+	for (size_t i = 0; i < COUNT(transports); i++)
+		if (!strcmp(transports[i]->name, name))
+			return transports[i];
+	return NULL;
+}

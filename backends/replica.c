@@ -1,0 +1,35 @@
+#include "backends/replica.h"
+
+int replica_share(int rank, int size, int count)
+{
+	return count > rank ? (count - rank + size - 1) / size : 0;
+}
+
+static int all_reduce(struct group *group, struct program *program,
+		      struct error *err)
+{
+	size_t count;
+	float *gradient = program_map_gradient(program, &count, err);
+
+	if (!gradient || group_sum(group, gradient, count, err))
+		return -1;
+	return program_unmap_gradient(program, err);
+}
+
+int replica_train(struct group *group, struct program *program,
+		  const struct batch *batch, const struct update *update,
+		  struct replica_observer *observer, struct score *score,
+		  struct error *err)
+{
+	if (program_gradient(program, batch, err))
+		return -1;
+	observer->ended(observer, REPLICA_COMPUTE);
+	if (group->size > 1 && all_reduce(group, program, err))
+		return -1;
+	observer->ended(observer, REPLICA_REDUCE);
+	if (program_update(program, update, err) ||
+	    program_finish(program, score, err))
+		return -1;
+	observer->ended(observer, REPLICA_UPDATE);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/*
+ * Data-parallel training above any program: each rank computes the gradient of
+ * its share, the gradients are summed in rank order, and every rank makes the
+ * same update. One rank alone is the plain case.
+ */
+#ifndef BACKENDS_REPLICA_H
+#define BACKENDS_REPLICA_H
+
+#include "backends/backend.h"
+#include "backends/transport.h"
+
+enum replica_phase {
+	REPLICA_COMPUTE, /* forward, loss and backward */
+	REPLICA_REDUCE,	 /* the gradient over all ranks, waiting included */
+	REPLICA_UPDATE,	 /* the optimizer's step, and waiting for the device */
+	REPLICA_PHASES
+};
+
+/* Told when a phase has ended; the harness reads its clocks there. */
+struct replica_observer {
+	void (*ended)(struct replica_observer *observer,
+		      enum replica_phase phase);
+};
+
+/*
+ * One iteration. score becomes the rank's own share. A device that works in
+ * the background is waited for at the end only, so that its phases are known
+ * as one, unless the group makes it meet others in between.
+ */
+int replica_train(struct group *group, struct program *program,
+		  const struct batch *batch, const struct update *update,
+		  struct replica_observer *observer, struct score *score,
+		  struct error *err);
+
+/*
+ * The places of a global batch that rank works on are rank, rank + size, ...:
+ * how many of the first count they are.
+ */
+int replica_share(int rank, int size, int count);
+
+#endif
