@@ -1,0 +1,265 @@
+/*
+ * Fused kernels for CPU cores: convolution, pooling, ReLU and dropout of one
+ * sample while it is in the cache, linear layers as products over the batch.
+ */
+#include "backends/cpu/cpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/blas.h"
+
+extern const struct backend cpu_backend;
+
+static const struct fusion fusions[] = {
+	{ "conv+relu+maxpool+dropout", 4,
+	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT } },
+	{ "conv+relu+maxpool+dropout2d", 4,
+	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT2D } },
+	{ "conv+maxpool+dropout", 3,
+	  { LAYER_CONV, LAYER_MAXPOOL, LAYER_DROPOUT } },
+	{ "conv+maxpool+dropout2d", 3,
+	  { LAYER_CONV, LAYER_MAXPOOL, LAYER_DROPOUT2D } },
+	{ "conv+relu+maxpool", 3, { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL } },
+	{ "conv+maxpool", 2, { LAYER_CONV, LAYER_MAXPOOL } },
+	{ "conv+relu", 2, { LAYER_CONV, LAYER_RELU } },
+	{ "conv", 1, { LAYER_CONV } },
+	{ "linear+relu+dropout", 3,
+	  { LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT } },
+	{ "linear+relu", 2, { LAYER_LINEAR, LAYER_RELU } },
+	{ "linear", 1, { LAYER_LINEAR } },
+	{ "loss", 1, { LAYER_LOSS } },
+};
+
+struct cpu_device {
+	struct device base;
+	const struct cpu_kernels *kernels;
+};
+
+static int cpu_open(const struct device_request *request,
+		    struct device **device, struct error *err)
+{
+	const struct cpu_kernels *kernels = cpu_choose_kernels(err);
+	struct cpu_device *cpu;
+
+	if (!kernels || blas_prepare(request->threads, err))
+		return -1;
+	cpu = malloc(sizeof(*cpu));
+	if (!cpu)
+		return error_memory(err, "a device");
+	cpu->base.backend = &cpu_backend;
+	cpu->kernels = kernels;
+	*device = &cpu->base;
+	return 0;
+}
+
+static void cpu_describe(struct device *device, struct device_info *info)
+{
+	char blas[96];
+
+	host_describe_cpu(info);
+	blas_describe(blas, sizeof(blas));
+	snprintf(info->driver, sizeof(info->driver), "%s kernels, %s",
+		 ((struct cpu_device *)device)->kernels->name, blas);
+}
+
+static void cpu_free(struct program *program)
+{
+	struct cpu_program *cpu = (struct cpu_program *)program;
+
+	for (int s = 0; s < MODEL_MAX_LAYERS; s++) {
+		free(cpu->steps[s].out);
+		free(cpu->steps[s].out_slopes);
+		free(cpu->steps[s].winners);
+		free(cpu->steps[s].forward_weights);
+	}
+	free(cpu->where);
+	free(cpu->patches);
+	free(cpu->rows);
+	free(cpu->ones);
+	host_release(&cpu->host);
+	free(cpu);
+}
+
+static int allocate_conv(struct cpu_program *program, struct cpu_step *bound)
+{
+	const struct conv_shape *conv = &bound->conv;
+	const size_t batch = (size_t)program->host.base.options.batch;
+	const size_t weights = (size_t)conv->window * (size_t)conv->window *
+			       (size_t)conv->in_channels *
+			       (size_t)conv->out_stride;
+
+	bound->forward_weights = host_allocate(weights * sizeof(float));
+	if (conv->pool > 1)
+		bound->winners = host_allocate(batch * bound->out_size);
+	if (bound->gathered)
+		program->patches =
+			host_allocate(bound->in_size * sizeof(float));
+	return bound->forward_weights &&
+			       (bound->winners || conv->pool == 1) &&
+			       (program->patches || !bound->gathered) ?
+		       0 : -1;
+}
+
+/* Floats of the unpooled rows under one row of windows. */
+static size_t window_rows(const struct conv_shape *conv)
+{
+	return (size_t)conv->pool * (size_t)conv_columns(conv) *
+	       (size_t)conv->out_stride;
+}
+
+static int allocate_steps(struct cpu_program *program)
+{
+	const size_t batch = (size_t)program->host.base.options.batch;
+	size_t rows = 0;
+
+	for (int s = 0; s < program->host.plan.count - 1; s++) {
+		struct cpu_step *bound = &program->steps[s];
+		const size_t bytes = batch * bound->out_size * sizeof(float);
+
+		bound->out = host_allocate(bytes);
+		bound->out_slopes = host_allocate(bytes);
+		if (!bound->out || !bound->out_slopes ||
+		    (bound->conv.window && allocate_conv(program, bound)))
+			return -1;
+		if (bound->conv.window && window_rows(&bound->conv) > rows)
+			rows = window_rows(&bound->conv);
+	}
+	program->ones = host_allocate(batch * sizeof(float));
+	program->rows = host_allocate(rows * sizeof(float));
+	if (!program->ones || !program->rows || cpu_map_parameters(program))
+		return -1;
+	for (size_t i = 0; i < batch; i++)
+		program->ones[i] = 1;
+	return 0;
+}
+
+static int cpu_compile(struct device *device, const struct model *model,
+		       const struct program_options *options,
+		       struct program **out, struct error *err)
+{
+	struct cpu_program *program = calloc(1, sizeof(*program));
+	size_t length;
+
+	if (!program)
+		return error_memory(err, "a program");
+	program->kernels = ((struct cpu_device *)device)->kernels;
+	if (host_plan(&program->host, device, model, options, fusions,
+		      sizeof(fusions) / sizeof(fusions[0]), err))
+		goto fail;
+	cpu_lay_out(program, &length);
+	if (host_allocate_all(&program->host, length, err))
+		goto fail;
+	if (allocate_steps(program)) {
+		cpu_free(&program->host.base);
+		return error_memory(err, "the activations of a batch");
+	}
+	*out = &program->host.base;
+	return 0;
+fail:
+	free(program);
+	return -1;
+}
+
+static int cpu_store(struct program *program, enum vector which,
+		     const float *values, struct error *err)
+{
+	struct cpu_program *cpu = (struct cpu_program *)program;
+	float *to = cpu->host.vectors[which];
+
+	(void)err;
+	for (size_t i = 0; i < program->parameters; i++)
+		to[cpu->where[i]] = values[i];
+	cpu->weights_moved = 1;
+	return 0;
+}
+
+static int cpu_load(struct program *program, enum vector which, float *values,
+		    struct error *err)
+{
+	struct cpu_program *cpu = (struct cpu_program *)program;
+	const float *from = cpu->host.vectors[which];
+
+	(void)err;
+	for (size_t i = 0; i < program->parameters; i++)
+		values[i] = from[cpu->where[i]];
+	return 0;
+}
+
+static void losses(struct cpu_program *program, const struct batch *batch,
+		   int first, int count, int training, struct score *score)
+{
+	const struct program *base = &program->host.base;
+	const int classes = model_classes(base->model);
+	struct cpu_step *last =
+		&program->steps[program->host.plan.count - 2];
+
+	for (int i = 0; i < count; i++)
+		host_loss(last->out + i * classes, classes,
+			  batch->labels[first + i], batch->global_count, score,
+			  training ? last->out_slopes + i * classes : NULL);
+}
+
+static int cpu_gradient(struct program *program, const struct batch *batch,
+			struct error *err)
+{
+	struct cpu_program *cpu = (struct cpu_program *)program;
+
+	(void)err;
+	memset(cpu->host.vectors[VECTOR_GRADIENT], 0,
+	       cpu->host.length * sizeof(float));
+	program->score = (struct score){ 0 };
+	host_choose(&cpu->host, batch);
+	if (!batch->count)
+		return 0;
+	cpu_forward(cpu, batch, 0, batch->count, 1);
+	losses(cpu, batch, 0, batch->count, 1, &program->score);
+	cpu_backward(cpu, batch);
+	return 0;
+}
+
+static int cpu_update(struct program *program, const struct update *update,
+		      struct error *err)
+{
+	((struct cpu_program *)program)->weights_moved = 1;
+	return host_update(program, update, err);
+}
+
+static int cpu_evaluate(struct program *program, const struct batch *batch,
+			struct score *score, struct error *err)
+{
+	struct cpu_program *cpu = (struct cpu_program *)program;
+	const int most = program->options.batch;
+
+	(void)err;
+	/* In slices: more samples at once would only leave the cache. */
+	for (int first = 0; first < batch->count; first += most) {
+		const int rest = batch->count - first;
+		const int count = rest < most ? rest : most;
+
+		cpu_forward(cpu, batch, first, count, 0);
+		losses(cpu, batch, first, count, 0, score);
+	}
+	return 0;
+}
+
+const struct backend cpu_backend = {
+	.name = "cpu",
+	.summary = "fused kernels for CPU cores",
+	.variable = blas_variable,
+	.open = cpu_open,
+	.close = host_close,
+	.describe = cpu_describe,
+	.compile = cpu_compile,
+	.free = cpu_free,
+	.store = cpu_store,
+	.load = cpu_load,
+	.map_gradient = host_map_gradient,
+	.unmap_gradient = host_unmap_gradient,
+	.gradient = cpu_gradient,
+	.update = cpu_update,
+	.evaluate = cpu_evaluate,
+	.decisions = cpu_decisions,
+	.explain = host_explain,
+};

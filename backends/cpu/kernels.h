@@ -1,0 +1,74 @@
+/*
+ * The convolution kernels, compiled once for each instruction set and chosen
+ * when the program starts.
+ *
+ * Planes are channels-last, [row][column][channel], with the channels padded
+ * to whole vectors of CPU_LANES; padding is zero. A first layer's few input
+ * channels are gathered instead: one pixel holds the window*window*channels
+ * values under it, and the convolution becomes one of window 1.
+ */
+#ifndef BACKENDS_CPU_KERNELS_H
+#define BACKENDS_CPU_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CPU_LANES 16
+
+/* A convolution, and the pooling that follows it (pool 1: none). */
+struct conv_shape {
+	int in_height, in_width;
+	int in_channels;  /* real ones */
+	int in_stride;	  /* floats from pixel to pixel: padded channels */
+	int out_stride;	  /* likewise, of the output */
+	int window;
+	int pool;
+	int relu;
+};
+
+struct cpu_kernels {
+	const char *name;
+	int (*supported)(void);
+
+	/*
+	 * One sample: convolution, bias, max pooling, ReLU.
+	 * weights[row][column][in_channels][out_stride], bias[out_stride];
+	 * out[row][column][out_stride] after pooling; winners likewise, the
+	 * place in the window, NULL without pooling. rows is scratch for
+	 * pool * output width * out_stride floats.
+	 */
+	void (*conv_forward)(const struct conv_shape *shape, const float *in,
+			     const float *weights, const float *bias,
+			     float *rows, float *out, uint8_t *winners);
+
+	/*
+	 * One sample, from the slopes by out (after pooling; zero where ReLU
+	 * or dropout stopped them). Adds to
+	 * weight_slopes[out][row][column][in_stride] and bias_slopes[out];
+	 * in_slopes, unless NULL, must be zero before. Each window of the
+	 * pooling passes its slope to one pixel, so a quarter of the work of
+	 * a plain convolution is left for a pooling of 2.
+	 */
+	void (*conv_backward)(const struct conv_shape *shape, int outputs,
+			      const float *in, const float *weights,
+			      const float *out_slopes, const uint8_t *winners,
+			      float *weight_slopes, float *bias_slopes,
+			      float *in_slopes);
+};
+
+extern const struct cpu_kernels cpu_kernels_avx512;
+extern const struct cpu_kernels cpu_kernels_avx2;
+extern const struct cpu_kernels cpu_kernels_portable;
+
+/* Output size before and after pooling. */
+static inline int conv_rows(const struct conv_shape *shape)
+{
+	return shape->in_height - shape->window + 1;
+}
+
+static inline int conv_columns(const struct conv_shape *shape)
+{
+	return shape->in_width - shape->window + 1;
+}
+
+#endif

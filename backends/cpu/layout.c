@@ -1,0 +1,243 @@
+/* Where things are: channels-last planes and the parameters that match. */
+#include <stdlib.h>
+
+#include "backends/cpu/cpu.h"
+
+#define MOST_GATHERED 64 /* values under a window that are worth gathering */
+
+static int padded(int channels)
+{
+	return (channels + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
+}
+
+static void lay_out_conv(struct cpu_step *bound, int first)
+{
+	const struct step *step = bound->step;
+	const int patch = step->in.channels * step->window * step->window;
+	struct conv_shape *conv = &bound->conv;
+
+	bound->gathered = first && patch <= MOST_GATHERED;
+	*conv = (struct conv_shape){
+		.in_height = step->in.height,
+		.in_width = step->in.width,
+		.in_channels = step->in.channels,
+		.in_stride = padded(step->in.channels),
+		.out_stride = padded(step->out.channels),
+		.window = step->window,
+		.pool = step->pool_window,
+		.relu = step->relu != STEP_NO_LAYER,
+	};
+	if (bound->gathered) {
+		conv->in_height = step->main_out.height;
+		conv->in_width = step->main_out.width;
+		conv->in_channels = patch;
+		conv->in_stride = padded(patch);
+		conv->window = 1;
+	}
+	bound->in_size = (size_t)conv->in_height * (size_t)conv->in_width *
+			 (size_t)conv->in_stride;
+	bound->out_size = (size_t)step->out.height * (size_t)step->out.width *
+			  (size_t)conv->out_stride;
+}
+
+static size_t weight_count(const struct cpu_step *bound)
+{
+	const struct conv_shape *conv = &bound->conv;
+
+	if (!conv->window)
+		return (size_t)bound->step->out.channels * bound->in_size;
+	return (size_t)bound->step->out.channels * (size_t)conv->window *
+	       (size_t)conv->window * (size_t)conv->in_stride;
+}
+
+void cpu_lay_out(struct cpu_program *program, size_t *length)
+{
+	const struct plan *plan = &program->host.plan;
+	size_t at = 0;
+
+	program->conv_count = 0;
+	for (int s = 0; s < plan->count; s++) {
+		struct cpu_step *bound = &program->steps[s];
+
+		*bound = (struct cpu_step){ .step = &plan->steps[s] };
+		if (bound->step->main == STEP_NO_LAYER)
+			continue;
+		if (bound->step->window) {
+			lay_out_conv(bound, s == 0);
+			program->conv_count++;
+		} else {
+			bound->in_size = s ? program->steps[s - 1].out_size :
+					     shape_size(bound->step->in);
+			bound->out_size = shape_size(bound->step->out);
+		}
+		bound->weight = at;
+		at += weight_count(bound);
+		bound->bias = at;
+		at += (size_t)padded(bound->step->out.channels);
+	}
+	*length = at;
+}
+
+static void map_conv(const struct cpu_step *bound, uint32_t *where)
+{
+	const struct step *step = bound->step;
+	const int area = step->window * step->window;
+	const int stride = bound->conv.in_stride;
+
+	for (int o = 0; o < step->out.channels; o++)
+		for (int c = 0; c < step->in.channels; c++)
+			for (int t = 0; t < area; t++)
+				*where++ = (uint32_t)(
+					bound->weight +
+					(size_t)(bound->gathered ?
+							 o * stride + c * area +
+								 t :
+							 (o * area + t) *
+									 stride +
+								 c));
+}
+
+/* Inputs are flat [channel][row][column]; the planes before channels-last. */
+static void map_linear(const struct cpu_step *bound,
+		       const struct cpu_step *before, uint32_t *where)
+{
+	const struct shape in = bound->step->in;
+	const int pixels = in.height * in.width;
+	const int planes = before && before->conv.window;
+
+	for (int o = 0; o < bound->step->out.channels; o++) {
+		const size_t row = bound->weight + (size_t)o * bound->in_size;
+
+		for (int i = 0; i < in.channels * pixels; i++)
+			*where++ = (uint32_t)(
+				row +
+				(size_t)(planes ? i % pixels *
+							  before->conv.out_stride +
+						  i / pixels :
+						  i));
+	}
+}
+
+int cpu_map_parameters(struct cpu_program *program)
+{
+	const int count = program->host.plan.count;
+
+	program->where = malloc(program->host.base.parameters *
+				sizeof(*program->where));
+	if (!program->where)
+		return -1;
+	for (int s = 0; s < count; s++) {
+		const struct cpu_step *bound = &program->steps[s];
+
+		if (bound->step->main == STEP_NO_LAYER)
+			continue;
+		if (bound->conv.window)
+			map_conv(bound, program->where + bound->step->weight);
+		else
+			map_linear(bound, s ? bound - 1 : NULL,
+				   program->where + bound->step->weight);
+		for (int o = 0; o < bound->step->out.channels; o++)
+			program->where[bound->step->bias + (size_t)o] =
+				(uint32_t)(bound->bias + (size_t)o);
+	}
+	return 0;
+}
+
+void cpu_refresh_weights(struct cpu_program *program)
+{
+	const float *p = program->host.vectors[VECTOR_PARAMETERS];
+
+	if (!program->weights_moved)
+		return;
+	for (int s = 0; s < program->conv_count; s++) {
+		const struct cpu_step *bound = &program->steps[s];
+		const struct conv_shape *conv = &bound->conv;
+		const int taps = conv->window * conv->window;
+		const float *from = p + bound->weight;
+
+		for (int o = 0; o < bound->step->out.channels; o++)
+			for (int t = 0; t < taps; t++, from += conv->in_stride)
+				for (int c = 0; c < conv->in_channels; c++)
+					bound->forward_weights
+						[(t * conv->in_channels + c) *
+							 conv->out_stride +
+						 o] = from[c];
+	}
+	program->weights_moved = 0;
+}
+
+/*
+ * The planes after pooling tell what ReLU and pooling decided. ReLU's effect
+ * on values that did not win their window, or were dropped, is none.
+ */
+static void relu_of_planes(const struct cpu_program *program,
+			   const struct cpu_step *bound, int sample,
+			   uint8_t *values)
+{
+	const struct step *step = bound->step;
+	const int pool = step->pool_window, stride = bound->conv.out_stride;
+	const struct shape before = step->main_out, after = step->out;
+	const size_t at = (size_t)sample * bound->out_size;
+	const uint8_t *keep = step->dropout == STEP_NO_LAYER ? NULL :
+		host_decisions_at(&program->host, step->dropout, sample);
+	const int by_plane =
+		keep && program->host.base.model->layers[step->dropout].kind ==
+				LAYER_DROPOUT2D;
+
+	for (size_t i = 0; i < shape_size(before); i++)
+		values[i] = 2;
+	for (int c = 0; c < after.channels; c++)
+		for (int w = 0; w < after.height * after.width; w++) {
+			const int choice = c * after.height * after.width + w;
+			const size_t place = at + (size_t)(w * stride + c);
+			const int k = pool > 1 ? bound->winners[place] : 0;
+			const int row = w / after.width * pool + k / pool;
+			const int column = w % after.width * pool + k % pool;
+
+			if (!keep || keep[by_plane ? c : choice])
+				values[(c * before.height + row) *
+					       before.width + column] =
+					bound->out[place] > 0;
+		}
+}
+
+static void winners_of_planes(const struct cpu_step *bound, int sample,
+			      uint8_t *values)
+{
+	const struct shape out = bound->step->out;
+	const uint8_t *winners =
+		bound->winners + (size_t)sample * bound->out_size;
+
+	for (int c = 0; c < out.channels; c++)
+		for (int w = 0; w < out.height * out.width; w++)
+			*values++ = winners[w * bound->conv.out_stride + c];
+}
+
+int cpu_decisions(struct program *program, int layer, uint8_t *values,
+		  struct error *err)
+{
+	struct cpu_program *cpu = (struct cpu_program *)program;
+
+	for (int s = 0; s < cpu->conv_count; s++) {
+		const struct cpu_step *bound = &cpu->steps[s];
+		const struct step *step = bound->step;
+
+		if (layer != step->relu && layer != step->pool)
+			continue;
+		for (int i = 0; i < cpu->host.batch_count; i++)
+			if (layer == step->relu)
+				relu_of_planes(cpu, bound, i,
+					       values +
+						       (size_t)i *
+							       shape_size(
+								       step->main_out));
+			else
+				winners_of_planes(bound, i,
+						  values +
+							  (size_t)i *
+								  shape_size(
+									  step->out));
+		return 0;
+	}
+	return host_decisions(program, layer, values, err);
+}
