@@ -1,0 +1,116 @@
+/* Sources become programs. Each line of a kernel's file is one string. */
+#include "backends/opencl/opencl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PARTS 3
+#define LOG_LINES 20
+
+static const char *const vector_lines[] = {
+#include "kernels/vector.cl.h"
+};
+static const char *const conv_forward_lines[] = {
+#include "kernels/conv_forward.cl.h"
+};
+static const char *const conv_backward_lines[] = {
+#include "kernels/conv_backward.cl.h"
+};
+static const char *const linear_lines[] = {
+#include "kernels/linear.cl.h"
+};
+static const char *const step_lines[] = {
+#include "kernels/step.cl.h"
+};
+
+struct part {
+	const char *const *lines;
+	size_t count;
+};
+
+#define PART(lines) { lines, sizeof(lines) / sizeof((lines)[0]) }
+
+static const struct {
+	const char *name;
+	struct part parts[MOST_PARTS];
+} sources[] = {
+	[SOURCE_CONV] = { "convolution",
+			  { PART(vector_lines), PART(conv_forward_lines),
+			    PART(conv_backward_lines) } },
+	[SOURCE_LINEAR] = { "linear layer",
+			    { PART(vector_lines), PART(linear_lines) } },
+	[SOURCE_STEP] = { "loss and update",
+			  { PART(vector_lines), PART(step_lines) } },
+};
+
+static int source_create(const struct opencl_device *device,
+			 enum source source, cl_program *built,
+			 struct error *err)
+{
+	const struct part *parts = sources[source].parts;
+	const char **lines = NULL;
+	size_t count = 0;
+	cl_int status;
+
+	for (int p = 0; p < MOST_PARTS; p++)
+		count += parts[p].count;
+	lines = calloc(count, sizeof(*lines));
+	if (!lines)
+		return error_memory(err, "the text of kernels");
+	count = 0;
+	for (int p = 0; p < MOST_PARTS; p++)
+		for (size_t i = 0; i < parts[p].count; i++)
+			lines[count++] = parts[p].lines[i];
+	*built = clCreateProgramWithSource(device->context, (cl_uint)count,
+					   lines, NULL, &status);
+	free(lines);
+	return *built ? 0 : status_fail(err, "clCreateProgramWithSource",
+					status);
+}
+
+/* The compiler's first lines; one that only says nothing may lack a cache. */
+static int build_fail(const struct opencl_device *device, const char *name,
+		      cl_program built, cl_int status, struct error *err)
+{
+	char cache[768] = "";
+	size_t size = 0;
+	char *log = NULL, *end;
+
+	clGetProgramBuildInfo(built, device->chosen.device,
+			      CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+	log = calloc(size + 1, 1);
+	if (!log)
+		return error_memory(err, "the log of a compiler");
+	clGetProgramBuildInfo(built, device->chosen.device,
+			      CL_PROGRAM_BUILD_LOG, size, log, NULL);
+	end = log;
+	for (int line = 0; end && line < LOG_LINES; line++)
+		end = strchr(end + (line > 0), '\n');
+	if (end)
+		*end = '\0';
+	if (strlen(log) < 2)
+		cache_explain(cache, sizeof(cache));
+	error_set(err, ERROR_FAILED,
+		  "the kernels of a %s were not built: clBuildProgram: %s%s%s\n"
+		  "%s", name, status_name(status), cache[0] ? ": " : "", cache,
+		  log);
+	free(log);
+	return -1;
+}
+
+int source_build(const struct opencl_device *device, enum source source,
+		 const char *options, cl_program *built, struct error *err)
+{
+	char all[OPTIONS_SIZE + 128];
+	cl_int status;
+
+	if (source_create(device, source, built, err))
+		return -1;
+	snprintf(all, sizeof(all), "-cl-std=CL1.2%s -D WIDTH=%d %s",
+		 device->math_options, device->width, options);
+	status = clBuildProgram(*built, 1, &device->chosen.device, all, NULL,
+				NULL);
+	return status ? build_fail(device, sources[source].name, *built,
+				   status, err) : 0;
+}

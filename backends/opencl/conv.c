@@ -1,0 +1,348 @@
+/* Steps that start with a convolution: conv_forward.cl, conv_backward.cl. */
+#include "backends/opencl/opencl.h"
+
+#include <stdio.h>
+
+/* A code is a byte. */
+#define MOST_POOL_WINDOW 16
+
+/* Bytes of a core's nearest cache that a loop over channels may count on. */
+#define NEAR_CACHE (40 * 1024)
+
+static struct opencl_device *device_of(const struct opencl_program *program)
+{
+	return (struct opencl_device *)program->base.device;
+}
+
+static const struct step *step_at(const struct opencl_program *program,
+				  int index)
+{
+	return &program->plan.steps[index];
+}
+
+static int has_relu(const struct opencl_program *program, int index)
+{
+	return step_at(program, index)->relu != STEP_NO_LAYER;
+}
+
+static int is_last_channels(struct layout layout)
+{
+	return layout.channel == 1;
+}
+
+/*
+ * Whether the weight gradient is the dense kernel's (see conv_backward.cl),
+ * which makes no slope of the input and knows no mask but a ReLU's.
+ */
+static int is_dense(const struct opencl_program *program, int index)
+{
+	return !index && step_at(program, index)->pool_window == 1 &&
+	       is_last_channels(layout_output(program, index)) &&
+	       (has_relu(program, index) ||
+		step_dropping(program, index) == DROP_NOTHING);
+}
+
+/* Vectors that the channels of a pixel take. */
+static int vectors(const struct opencl_program *program, int channels)
+{
+	int width = device_of(program)->width;
+
+	return round_up(channels, width) / width;
+}
+
+/* Pooling windows of a tile: few tiles a row, and little beyond its end. */
+static int tile_columns(int width, int most)
+{
+	int best = 1;
+
+	for (int t = 1; t <= most && t <= width; t++) {
+		int cost = round_up(width, t) / t * (t + 1);
+		int best_cost = round_up(width, best) / best * (best + 1);
+
+		if (cost <= best_cost)
+			best = t;
+	}
+	return best;
+}
+
+struct conv_tiles {
+	int outputs, columns, dense, inputs, band;
+};
+
+/*
+ * Rows of pooling windows whose input and its slope stay in the nearest cache
+ * while all outputs go over them.
+ */
+static int band_rows(const struct opencl_program *program,
+		     const struct step *step, int inputs)
+{
+	const int width = device_of(program)->width;
+	const int row = step->in.width * 2 * inputs * width *
+			(int)sizeof(float);
+	const int rows = NEAR_CACHE / row - step->window + 1;
+	const int most = step->out.height;
+	const int band = rows / step->pool_window;
+
+	return band < 1 ? 1 : band < most ? band : most;
+}
+
+static struct conv_tiles conv_tiles(const struct opencl_program *program,
+				    const struct step *step, int pool,
+				    int width)
+{
+	const int taps = step->window * step->window;
+	const int most = device_of(program)->registers;
+	const int outs = vectors(program, step->main_out.channels);
+	const int ins = vectors(program, step->in.channels);
+	const int outputs = largest_divisor(outs, 2);
+	const int inputs = largest_divisor(ins, most / taps);
+
+	return (struct conv_tiles){
+		.outputs = outputs,
+		.columns = tile_columns(width, most / (outputs * pool * pool)),
+		.dense = largest_divisor(outs, most / taps),
+		.inputs = inputs,
+		.band = band_rows(program, step, inputs),
+	};
+}
+
+int conv_build(struct opencl_program *program, int index, int pooling,
+	       cl_program *built, struct error *err)
+{
+	const struct step *step = step_at(program, index);
+	const struct layout in = layout_input(program, index);
+	const struct layout out = layout_output(program, index);
+	const int pool = pooling ? step->pool_window : 1;
+	const struct shape shape = pooling ? step->out : step->main_out;
+	const struct conv_tiles tiles =
+		conv_tiles(program, step, pool, shape.width);
+	char options[OPTIONS_SIZE];
+
+	snprintf(options, sizeof(options),
+		 "-D IN_CHANNELS=%d -D IN_HEIGHT=%d -D IN_WIDTH=%d "
+		 "-D IN_SAMPLE=%d -D IN_CHANNEL=%d -D IN_ROW=%d "
+		 "-D IN_COLUMN=%d -D OUT_CHANNELS=%d -D OUT_HEIGHT=%d "
+		 "-D OUT_WIDTH=%d -D OUT_SAMPLE=%d -D OUT_CHANNEL=%d "
+		 "-D OUT_PIXEL=%d -D WINDOW=%d -D POOL=%d -D RELU=%d "
+		 "-D DROPOUT=%d -D KEEP_SAMPLE=%d -D GROWTH=%af "
+		 "-D WEIGHT=%zu -D BIAS=%zu -D TILE_OUTPUTS=%d "
+		 "-D TILE_COLUMNS=%d -D TILE_DENSE=%d -D TILE_INPUTS=%d "
+		 "-D BAND=%d "
+		 "-D GROUPS=%d -D SLOPES=%d -D DENSE=%d -D BROKEN=%d",
+		 step->in.channels, step->in.height, step->in.width, in.sample,
+		 in.channel, in.row, in.column, shape.channels, shape.height,
+		 shape.width, out.sample, out.channel, out.column, step->window,
+		 pool, has_relu(program, index), step_dropping(program, index),
+		 step_keep_sample(program, index),
+		 (double)step_growth(program, index), step->weight, step->bias,
+		 tiles.outputs, tiles.columns, tiles.dense, tiles.inputs,
+		 tiles.band,
+		 GROUPS, index > 0, is_dense(program, index), step->broken);
+	return source_build(device_of(program), SOURCE_CONV, options, built,
+			    err);
+}
+
+static int conv_step_build(struct opencl_program *program, int index,
+			   struct error *err)
+{
+	if (step_at(program, index)->pool_window > MOST_POOL_WINDOW)
+		return error_set(err, ERROR_FAILED,
+				 "opencl: a pooling window of %d is more than "
+				 "%d", step_at(program, index)->pool_window,
+				 MOST_POOL_WINDOW);
+	return conv_build(program, index, 1, &program->built[index], err);
+}
+
+/* Whether y has to be moved, or thinned out, before the next step reads it. */
+static int is_arranged(const struct opencl_program *program,
+		       const struct pass *pass, int index)
+{
+	return !is_last_channels(layout_output(program, index)) ||
+	       (pass->training &&
+		step_dropping(program, index) != DROP_NOTHING);
+}
+
+/* Floats of a group's sums: SUM_SIZE of conv_backward.cl. */
+static size_t sum_size(const struct opencl_program *program, int index)
+{
+	const struct step *step = step_at(program, index);
+	const int width = device_of(program)->width;
+	const int taps = step->window * step->window;
+	const int outs = step->main_out.channels, ins = step->in.channels;
+	const int padded = round_up(outs, width);
+	const int weights = is_dense(program, index) ?
+				    taps * ins * padded :
+				    outs * taps * round_up(ins, width);
+
+	return (size_t)(weights + padded);
+}
+
+static int conv_allocate(struct opencl_program *program, struct pass *pass,
+			 int index, struct error *err)
+{
+	const struct step *step = step_at(program, index);
+	struct step_memory *memory = &pass->steps[index];
+	const int width = device_of(program)->width;
+	const int taps = step->window * step->window;
+	const int outs = round_up(step->main_out.channels, width);
+	const int ins = round_up(step->in.channels, width);
+	const size_t most = (size_t)pass->most;
+	const size_t y = most * (size_t)layout_channels_last(program, step->out)
+					.sample;
+	const size_t out = most * (size_t)layout_output(program, index).sample;
+	const size_t spread = most * (size_t)layout_channels_last(program,
+								  step->in)
+					     .sample;
+	const int training = pass->training;
+	const int arranged = is_arranged(program, pass, index);
+	const int codes = training && step->pool_window > 1;
+	const struct request requests[] = {
+		{ &memory->y, 1, y * sizeof(float) },
+		{ &memory->codes, codes, y },
+		{ &memory->output, arranged, out * sizeof(float) },
+		{ &memory->routes, arranged && codes, out },
+		{ &memory->slope, training, out * sizeof(float) },
+		{ &memory->packed, 1, (size_t)(taps * step->in.channels + 1) *
+					      (size_t)outs * sizeof(float) },
+		{ &memory->turned, training && index,
+		  (size_t)step->main_out.channels * (size_t)(taps * ins) *
+			  sizeof(float) },
+		{ &memory->spread,
+		  training && !index && !is_dense(program, index),
+		  spread * sizeof(float) },
+		{ &memory->sums, training,
+		  GROUPS * sum_size(program, index) * sizeof(float) },
+	};
+
+	if (memory_make_all(program, requests,
+			    sizeof(requests) / sizeof(requests[0]), err))
+		return -1;
+	if (!arranged) {
+		memory->output = memory->y;
+		memory->routes = memory->codes;
+	}
+	return dropout_allocate(program, pass, index, err);
+}
+
+struct launch conv_how(const struct opencl_program *program, int index,
+		       int pooling)
+{
+	const struct step *step = step_at(program, index);
+	const struct shape shape = pooling ? step->out : step->main_out;
+	const int outputs =
+		conv_tiles(program, step, pooling ? step->pool_window : 1,
+			   shape.width).outputs;
+
+	return (struct launch){
+		.name = "conv_forward",
+		.items = { vectors(program, shape.channels) / outputs,
+			   shape.height },
+		.samples = 1,
+		.batch_arguments = 1
+	};
+}
+
+static int conv_forward(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err)
+{
+	const struct step *step = step_at(program, index);
+	const struct step_memory *memory = &pass->steps[index];
+	const struct launch pack = {
+		.name = "conv_pack",
+		.items = { step->window * step->window + 1, 1, 1 },
+		.batch_arguments = 1
+	};
+	const struct launch forward = conv_how(program, index, 1);
+	const struct launch arrange = { .name = "conv_arrange",
+					.items = { step->out.channels, 0, 1 },
+					.samples = 1,
+					.batch_arguments = 1 };
+	const cl_mem weights[] = { program->vectors[VECTOR_PARAMETERS],
+				   memory->packed, memory->turned };
+	const cl_mem sums[] = { step_input(pass, index), memory->packed,
+				memory->y, memory->codes };
+	const cl_mem moved[] = { memory->y, memory->codes, memory->keep,
+				 memory->output, memory->routes };
+	const cl_program built = program->built[index];
+
+	if (pass_add(pass, &pack, built, weights, 3, err) ||
+	    pass_add(pass, &forward, built, sums, 4, err))
+		return -1;
+	return memory->output != memory->y ?
+		       pass_add(pass, &arrange, built, moved, 5, err) : 0;
+}
+
+static int dense_backward(struct opencl_program *program, struct pass *pass,
+			  int index, struct error *err)
+{
+	const struct step *step = step_at(program, index);
+	const struct step_memory *memory = &pass->steps[index];
+	const int dense = conv_tiles(program, step, 1, step->out.width).dense;
+	const struct launch weights = {
+		.name = "conv_weights",
+		.items = { vectors(program, step->main_out.channels) / dense,
+			   step->in.channels, GROUPS },
+		.batch_arguments = 1
+	};
+	const cl_mem memories[] = { pass->images, memory->output,
+				    memory->slope, memory->sums };
+
+	return pass_add(pass, &weights, program->built[index], memories, 4,
+			err);
+}
+
+static int listed_backward(struct opencl_program *program, struct pass *pass,
+			   int index, struct error *err)
+{
+	const struct step *step = step_at(program, index);
+	const struct step_memory *memory = &pass->steps[index];
+	const int inputs = conv_tiles(program, step, step->pool_window,
+				      step->out.width).inputs;
+	const struct launch spread = { .name = "conv_spread",
+				       .items = { step->in.height, 0, 1 },
+				       .samples = 1,
+				       .batch_arguments = 1 };
+	const struct launch backward = {
+		.name = "conv_backward",
+		.items = { vectors(program, step->in.channels) / inputs, GROUPS,
+			   1 },
+		.batch_arguments = 1
+	};
+	const cl_mem images[] = { pass->images, memory->spread };
+	const cl_mem memories[] = {
+		index ? step_input(pass, index) : memory->spread,
+		memory->output, memory->slope, memory->routes, memory->keep,
+		memory->turned, memory->sums,
+		index ? pass->steps[index - 1].slope : NULL,
+	};
+	const cl_program built = program->built[index];
+
+	if (!index && pass_add(pass, &spread, built, images, 2, err))
+		return -1;
+	return pass_add(pass, &backward, built, memories, 8, err);
+}
+
+static int conv_backward(struct opencl_program *program, struct pass *pass,
+			 int index, struct error *err)
+{
+	const int block = 16 * device_of(program)->width; /* REDUCED */
+	const int size = (int)sum_size(program, index);
+	const struct launch reduce = { .name = "conv_reduce",
+				       .items = { round_up(size, block) / block,
+						  1, 1 },
+				       .batch_arguments = 1 };
+	const cl_mem memories[] = { pass->steps[index].sums,
+				    program->vectors[VECTOR_GRADIENT] };
+
+	if (is_dense(program, index) ?
+		    dense_backward(program, pass, index, err) :
+		    listed_backward(program, pass, index, err))
+		return -1;
+	return pass_add(pass, &reduce, program->built[index], memories, 2,
+			err);
+}
+
+const struct step_kind conv_step = { .build = conv_step_build,
+				     .allocate = conv_allocate,
+				     .forward = conv_forward,
+				     .backward = conv_backward };

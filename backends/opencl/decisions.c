@@ -1,0 +1,178 @@
+/* What the last gradient decided at a layer, fetched or worked out again. */
+#include "backends/opencl/opencl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
+		 void *to, struct error *err)
+{
+	cl_int status = clEnqueueReadBuffer(program->queue, memory, CL_TRUE, 0,
+					    bytes, to, 0, NULL, NULL);
+
+	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
+}
+
+static int step_of(const struct opencl_program *program, int layer)
+{
+	int index = 0;
+
+	while (layer >= program->plan.steps[index].first +
+				program->plan.steps[index].length)
+		index++;
+	return index;
+}
+
+/* Where element i of a plane-ordered sample of this shape is. */
+static size_t place(struct layout layout, struct shape shape, size_t i)
+{
+	const size_t width = (size_t)shape.width;
+	const size_t plane = width * (size_t)shape.height;
+
+	return i / plane * (size_t)layout.channel +
+	       i % plane / width * (size_t)layout.row +
+	       i % width * (size_t)layout.column;
+}
+
+/* 1 where an activation with this layout is above 0. */
+static int signs(struct opencl_program *program, cl_mem memory,
+		 struct layout layout, struct shape shape, uint8_t *values,
+		 struct error *err)
+{
+	const size_t count = (size_t)program->count;
+	const size_t sample = (size_t)layout.sample, size = shape_size(shape);
+	float *y = malloc(count * sample * sizeof(*y));
+	int result = -1;
+
+	if (!y)
+		return error_memory(err, "the values of a layer");
+	if (fetch(program, memory, count * sample * sizeof(*y), y, err))
+		goto out;
+	for (size_t n = 0; n < count; n++)
+		for (size_t i = 0; i < size; i++)
+			*values++ = y[n * sample + place(layout, shape, i)] > 0;
+	result = 0;
+out:
+	free(y);
+	return result;
+}
+
+/* Bytes of an activation with this layout. */
+static int bytes(struct opencl_program *program, cl_mem memory,
+		 struct layout layout, struct shape shape, uint8_t *values,
+		 struct error *err)
+{
+	const size_t count = (size_t)program->count;
+	const size_t sample = (size_t)layout.sample, size = shape_size(shape);
+	uint8_t *all = malloc(count * sample);
+	int result = -1;
+
+	if (!all)
+		return error_memory(err, "the decisions of a layer");
+	if (fetch(program, memory, count * sample, all, err))
+		goto out;
+	for (size_t n = 0; n < count; n++)
+		for (size_t i = 0; i < size; i++)
+			*values++ = all[n * sample + place(layout, shape, i)];
+	result = 0;
+out:
+	free(all);
+	return result;
+}
+
+/*
+ * A pooled step does not keep what its ReLU made. Its kernel makes it again,
+ * built without pooling, from the same input and copy of the weights, which
+ * only the next training step will overwrite.
+ */
+static int signs_again(struct opencl_program *program, int index,
+		       uint8_t *values, struct error *err)
+{
+	const struct step *step = &program->plan.steps[index];
+	const struct layout layout =
+		layout_channels_last(program, step->main_out);
+	const struct launch how = conv_how(program, index, 0);
+	const cl_uint count = (cl_uint)program->count;
+	const int made = program->memory_count;
+	struct launch launch = { .kernel = NULL };
+	cl_program built = NULL;
+	cl_mem y = NULL;
+	int result = -1;
+
+	if (conv_build(program, index, 0, &built, err) ||
+	    memory_make(program,
+			count * (size_t)layout.sample * sizeof(float), &y, err))
+		goto out;
+	if (launch_make(&launch, &how, built,
+			(const cl_mem[]){
+				step_input(&program->train, index),
+				program->train.steps[index].packed, y, NULL },
+			4, err) ||
+	    launch_words(&launch, 0, &count, 1, err) ||
+	    launch_enqueue(program, &launch, program->count, err))
+		goto out;
+	result = signs(program, y, layout, step->main_out, values, err);
+out:
+	if (launch.kernel)
+		clReleaseKernel(launch.kernel);
+	memory_release(program, made);
+	if (built)
+		clReleaseProgram(built);
+	return result;
+}
+
+static int relu_decisions(struct opencl_program *program, int index,
+			  uint8_t *values, struct error *err)
+{
+	const struct step *step = &program->plan.steps[index];
+	const int convolution = step->window > 0;
+
+	if (step->pool_window > 1)
+		return signs_again(program, index, values, err);
+	return signs(program, program->train.steps[index].y,
+		     convolution ? layout_channels_last(program, step->out) :
+				   layout_output(program, index),
+		     step->out, values, err);
+}
+
+static int dropout_decisions(struct opencl_program *program, int index,
+			     uint8_t *values, struct error *err)
+{
+	const struct step *step = &program->plan.steps[index];
+	const enum dropping dropping = step_dropping(program, index);
+	const struct shape planes = { step->out.channels, 1, 1 };
+	const struct shape shape = dropping == DROP_PLANES ? planes : step->out;
+	const struct layout layout = {
+		.sample = step_keep_sample(program, index),
+		.channel = shape.height * shape.width,
+		.row = shape.width,
+		.column = 1
+	};
+
+	return bytes(program, program->train.steps[index].keep, layout, shape,
+		     values, err);
+}
+
+int opencl_decisions(struct program *base, int layer, uint8_t *values,
+		     struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	const int index = step_of(program, layer);
+	const struct step *step = &program->plan.steps[index];
+	const size_t choices =
+		layer_decisions(&base->model->layers[layer],
+				model_layer_input(base->model, layer));
+
+	if (!program->count || !choices)
+		return 0;
+	if (layer == step->relu)
+		return relu_decisions(program, index, values, err);
+	if (layer == step->pool)
+		return bytes(program, program->train.steps[index].codes,
+			     layout_channels_last(program, step->out),
+			     step->out, values, err);
+	if (step_dropping(program, index) != DROP_NOTHING)
+		return dropout_decisions(program, index, values, err);
+	memset(values, 1, (size_t)program->count * choices);
+	return 0;
+}

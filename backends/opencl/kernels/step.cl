@@ -1,0 +1,133 @@
+/*
+ * What is done once a step: the choices of a dropout layer, the loss, and the
+ * optimizer.
+ */
+
+#ifndef __ENDIAN_LITTLE__
+#error "four choices are stored as one little-endian word"
+#endif
+
+/* The bijection of Philox4x32: ten rounds of c under key k. */
+static inline void philox(uvec c[4], uint low, uint high)
+{
+	for (int round = 0; round < 10; round++) {
+		const uvec a = mul_hi((uvec)(0xd2511f53u), c[0]);
+		const uvec b = mul_hi((uvec)(0xcd9e8d57u), c[2]);
+		const uvec a_low = 0xd2511f53u * c[0];
+		const uvec b_low = 0xcd9e8d57u * c[2];
+
+		c[0] = b ^ c[1] ^ low;
+		c[1] = b_low;
+		c[2] = a ^ c[3] ^ high;
+		c[3] = a_low;
+		low += 0x9e3779b9u;
+		high += 0xbb67ae85u;
+	}
+}
+
+/*
+ * keep[n][i] as models/random.h defines it: word i % 4 of the Philox counter
+ * (i / 4, place of the sample, step, layer). Item n makes the choices of
+ * sample n, 4 * WIDTH at a time, which is what keep_sample is a multiple of.
+ */
+kernel ONE_ITEM void dropout_choose(const int count, const int global_count,
+				    const uint step, const int place,
+				    const int stride,
+				    global uchar *restrict keep,
+				    const uint seed_low, const uint seed_high,
+				    const uint layer, const uint threshold,
+				    const int keep_sample)
+{
+	const size_t n = get_global_id(0);
+	uint lanes[WIDTH];
+
+	for (int i = 0; i < WIDTH; i++)
+		lanes[i] = i;
+	for (int i = 0; i < keep_sample; i += 4 * WIDTH) {
+		uvec words[4];
+
+		words[0] = LOAD(lanes) + (uint)(i / 4);
+		words[1] = (uint)place + (uint)stride * (uint)n;
+		words[2] = step;
+		words[3] = layer;
+		philox(words, seed_low, seed_high);
+		for (int w = 0; w < 4; w++)
+			words[w] = select((uvec)(0), (uvec)(1u << 8 * w),
+					  words[w] >= (uvec)(threshold));
+		*(global uvec *)(keep + n * keep_sample + i) =
+			words[0] | words[1] | words[2] | words[3];
+	}
+}
+
+/*
+ * Log-softmax and negative log-likelihood of logits[n][CLASSES]. Item n makes
+ * outcomes[n] = { loss, 1 if the first largest logit is the label's } and,
+ * unless slopes is NULL, the slopes of loss / global_count by the logits.
+ */
+kernel ONE_ITEM void loss(const int count, const int global_count,
+			  global const float *restrict logits,
+			  global const uchar *restrict labels,
+			  global float *restrict outcomes,
+			  global float *restrict slopes)
+{
+	const size_t n = get_global_id(0);
+	const int label = labels[n];
+	int best = 0;
+	float sum = 0;
+
+	logits += n * LOGITS_SAMPLE;
+	for (int c = 1; c < CLASSES; c++)
+		if (logits[c] > logits[best])
+			best = c;
+	for (int c = 0; c < CLASSES; c++)
+		sum += exp(logits[c] - logits[best]);
+	outcomes[2 * n] = log(sum) - (logits[label] - logits[best]);
+	outcomes[2 * n + 1] = best == label;
+	for (int c = 0; slopes && c < CLASSES; c++)
+		slopes[n * LOGITS_SAMPLE + c] =
+			(exp(logits[c] - logits[best]) / sum - (c == label)) /
+			global_count;
+}
+
+#define UPDATED 1024
+
+/* The parameters p after the update that adadelta describes. */
+static inline vec updated(vec p, vec g, vec *v, vec *u, float lr, float rho,
+			  float rest, float eps)
+{
+	vec delta;
+
+	*v = rho * *v + rest * g * g;
+	delta = sqrt(*u + eps) / sqrt(*v + eps) * g;
+	*u = rho * *u + rest * delta * delta;
+	return p - lr * delta;
+}
+
+/*
+ * v = rho v + (1 - rho) g^2, delta = sqrt(u + eps) / sqrt(v + eps) g,
+ * u = rho u + (1 - rho) delta^2, p = p - lr delta; rest is 1 - rho. Item b
+ * makes parameters UPDATED * b ...
+ */
+kernel ONE_ITEM void adadelta(const float lr, const float rho,
+			      const float rest, const float eps,
+			      global float *restrict parameters,
+			      global const float *restrict gradient,
+			      global float *restrict square_avg,
+			      global float *restrict acc_delta)
+{
+	const int first = get_global_id(0) * UPDATED;
+	const int last = min(first + UPDATED, PARAMETERS);
+
+	for (int i = first; i < last; i += WIDTH) {
+		const int lanes = last - i;
+		vec v = load_some(square_avg + i, lanes);
+		vec u = load_some(acc_delta + i, lanes);
+		const vec p = updated(load_some(parameters + i, lanes),
+				      load_some(gradient + i, lanes), &v, &u,
+				      lr, rho, rest, eps);
+
+		store_some(p, parameters + i, lanes);
+		store_some(v, square_avg + i, lanes);
+		store_some(u, acc_delta + i, lanes);
+	}
+}

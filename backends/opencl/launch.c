@@ -1,0 +1,140 @@
+/* Running what was bound: kernels, passes, and what they scored. */
+#include "backends/opencl/opencl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int argument_set(struct launch *launch, cl_uint index, size_t size,
+			const void *value, struct error *err)
+{
+	cl_int status = clSetKernelArg(launch->kernel, index, size, value);
+
+	return status ? error_set(err, ERROR_FAILED,
+				  "clSetKernelArg %u of kernel %s: %s",
+				  (unsigned)index, launch->name,
+				  status_name(status)) : 0;
+}
+
+int launch_words(struct launch *launch, int first, const cl_uint *words,
+		 int count, struct error *err)
+{
+	for (int i = 0; i < count; i++)
+		if (argument_set(launch, (cl_uint)(first + i),
+				 sizeof(words[i]), &words[i], err))
+			return -1;
+	return 0;
+}
+
+int launch_make(struct launch *launch, const struct launch *how,
+		cl_program built, const cl_mem *memories, int memory_count,
+		struct error *err)
+{
+	cl_int status;
+
+	*launch = *how;
+	launch->kernel = clCreateKernel(built, how->name, &status);
+	if (!launch->kernel)
+		return error_set(err, ERROR_FAILED,
+				 "clCreateKernel of %s: %s", how->name,
+				 status_name(status));
+	for (int i = 0; i < memory_count; i++)
+		if (argument_set(launch, (cl_uint)(how->batch_arguments + i),
+				 sizeof(memories[i]), &memories[i], err))
+			return -1;
+	return 0;
+}
+
+int pass_add(struct pass *pass, const struct launch *how, cl_program built,
+	     const cl_mem *memories, int memory_count, struct error *err)
+{
+	/* Counted first, so that a half-made one is released too. */
+	return launch_make(&pass->launches[pass->launch_count++], how, built,
+			   memories, memory_count, err);
+}
+
+int launch_enqueue(struct opencl_program *program, const struct launch *launch,
+		   int count, struct error *err)
+{
+	static const size_t one[3] = { 1, 1, 1 };
+	size_t items[3];
+	cl_int status;
+
+	for (int d = 0; d < 3; d++)
+		items[d] = launch->items[d] ?
+				   (size_t)launch->items[d] :
+				   (size_t)round_up(count, launch->samples) /
+					   (size_t)launch->samples;
+	status = clEnqueueNDRangeKernel(program->queue, launch->kernel, 3,
+					NULL, items, one, 0, NULL, NULL);
+	return status ? error_set(err, ERROR_FAILED,
+				  "clEnqueueNDRangeKernel of %s: %s",
+				  launch->name, status_name(status)) : 0;
+}
+
+/* Not waited for: the batch is ours until the program is finished. */
+static int upload(struct opencl_program *program, cl_mem to, const void *from,
+		  size_t bytes, struct error *err)
+{
+	cl_int status = clEnqueueWriteBuffer(program->queue, to, CL_FALSE, 0,
+					     bytes, from, 0, NULL, NULL);
+
+	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
+}
+
+int pass_run(struct opencl_program *program, struct pass *pass,
+	     const struct batch *batch, struct error *err)
+{
+	const size_t size = shape_size(program->base.model->input);
+	const size_t count = (size_t)batch->count;
+	/* A kernel takes as many of these as it needs, in this order. */
+	const cl_uint arguments[] = {
+		(cl_uint)batch->count, (cl_uint)batch->global_count,
+		batch->step, (cl_uint)batch->place, (cl_uint)batch->stride,
+	};
+	cl_int status;
+
+	if (upload(program, pass->images, batch->images,
+		   count * size * sizeof(*batch->images), err) ||
+	    upload(program, pass->labels, batch->labels, count, err))
+		return -1;
+	for (int i = 0; i < pass->launch_count; i++) {
+		struct launch *launch = &pass->launches[i];
+
+		if (launch_words(launch, 0, arguments, launch->batch_arguments,
+				 err) ||
+		    launch_enqueue(program, launch, batch->count, err))
+			return -1;
+	}
+	status = clFlush(program->queue);
+	return status ? status_fail(err, "clFlush", status) : 0;
+}
+
+int pass_score(struct opencl_program *program, struct pass *pass, int count,
+	       struct score *score, struct error *err)
+{
+	const size_t bytes = 2 * (size_t)count * sizeof(*pass->host_outcomes);
+	cl_int status = clEnqueueReadBuffer(program->queue, pass->outcomes,
+					    CL_TRUE, 0, bytes,
+					    pass->host_outcomes, 0, NULL, NULL);
+
+	if (status)
+		return status_fail(err, "clEnqueueReadBuffer", status);
+	for (int i = 0; i < count; i++) {
+		score->loss += pass->host_outcomes[2 * i];
+		score->correct += pass->host_outcomes[2 * i + 1] != 0;
+	}
+	score->count += count;
+	return 0;
+}
+
+void pass_release(struct pass *pass)
+{
+	while (pass->launch_count) {
+		cl_kernel kernel =
+			pass->launches[--pass->launch_count].kernel;
+
+		if (kernel)
+			clReleaseKernel(kernel);
+	}
+	free(pass->host_outcomes);
+}

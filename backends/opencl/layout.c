@@ -1,0 +1,118 @@
+#include "backends/opencl/opencl.h"
+
+int round_up(int n, int multiple)
+{
+	return (n + multiple - 1) / multiple * multiple;
+}
+
+int largest_divisor(int n, int most)
+{
+	int divisor = most < 1 ? 1 : most;
+
+	while (n % divisor)
+		divisor--;
+	return divisor;
+}
+
+static int vector_width(const struct opencl_program *program)
+{
+	return ((struct opencl_device *)program->base.device)->width;
+}
+
+struct layout layout_channels_last(const struct opencl_program *program,
+				   struct shape shape)
+{
+	int padded = round_up(shape.channels, vector_width(program));
+
+	return (struct layout){ .sample = shape.height * shape.width * padded,
+				.channel = 1,
+				.row = shape.width * padded,
+				.column = padded };
+}
+
+static struct layout layout_planar(struct shape shape, int sample)
+{
+	return (struct layout){ .sample = sample,
+				.channel = shape.height * shape.width,
+				.row = shape.width,
+				.column = 1 };
+}
+
+/*
+ * Samples are whole vectors apart, and not a multiple of 4 KiB: those would
+ * all compete for the same few lines of a cache.
+ */
+static int planar_sample(const struct opencl_program *program,
+			 struct shape shape)
+{
+	int width = vector_width(program);
+	int sample = round_up((int)shape_size(shape), width);
+
+	return sample % 1024 ? sample : sample + width;
+}
+
+static int is_convolution(const struct opencl_program *program, int index)
+{
+	const struct model *model = program->base.model;
+
+	return index < program->plan.count &&
+	       model->layers[program->plan.steps[index].first].kind ==
+		       LAYER_CONV;
+}
+
+struct layout layout_output(const struct opencl_program *program, int index)
+{
+	struct shape shape = program->plan.steps[index].out;
+
+	if (is_convolution(program, index + 1))
+		return layout_channels_last(program, shape);
+	return layout_planar(shape, planar_sample(program, shape));
+}
+
+struct layout layout_input(const struct opencl_program *program, int index)
+{
+	struct shape shape = program->base.model->input;
+
+	if (index)
+		return layout_output(program, index - 1);
+	return layout_planar(shape, (int)shape_size(shape));
+}
+
+enum dropping step_dropping(const struct opencl_program *program, int index)
+{
+	const int layer = program->plan.steps[index].dropout;
+
+	if (layer == STEP_NO_LAYER || !program->base.options.dropout)
+		return DROP_NOTHING;
+	return program->base.model->layers[layer].kind == LAYER_DROPOUT2D ?
+		       DROP_PLANES : DROP_ELEMENTS;
+}
+
+float step_growth(const struct opencl_program *program, int index)
+{
+	const int layer = program->plan.steps[index].dropout;
+
+	if (step_dropping(program, index) == DROP_NOTHING)
+		return 1;
+	return (float)(1 / (1 - program->base.model->layers[layer].drop));
+}
+
+int step_keep_sample(const struct opencl_program *program, int index)
+{
+	const struct shape shape = program->plan.steps[index].out;
+
+	switch (step_dropping(program, index)) {
+	case DROP_PLANES:
+		return round_up(shape.channels, 4 * vector_width(program));
+	case DROP_ELEMENTS:
+		return round_up((int)shape_size(shape),
+				4 * vector_width(program));
+	default:
+		return 0;
+	}
+}
+
+cl_mem step_input(const struct pass *pass, int index)
+{
+	return index ? pass->steps[index - 1].output : pass->images;
+}

@@ -1,0 +1,176 @@
+/* Steps that start with a linear layer: linear.cl. */
+#include "backends/opencl/opencl.h"
+
+#include <stdio.h>
+
+/* Inputs that one item sums over: many, since it ends with adding up lanes,
+ * and few enough that all outputs' weights for them stay in a cache. */
+#define CHUNK 1152
+
+/* Outputs, or samples, that kernels with vectors of inputs do at once. */
+#define SPAN 4
+
+static struct opencl_device *device_of(const struct opencl_program *program)
+{
+	return (struct opencl_device *)program->base.device;
+}
+
+static const struct step *step_at(const struct opencl_program *program,
+				  int index)
+{
+	return &program->plan.steps[index];
+}
+
+static int inputs_of(const struct opencl_program *program, int index)
+{
+	return (int)shape_size(step_at(program, index)->in);
+}
+
+/* Vectors, the last of them perhaps not whole. */
+static int vectors(const struct opencl_program *program, int count)
+{
+	int width = device_of(program)->width;
+
+	return round_up(count, width) / width;
+}
+
+/* Parts of the inputs that are summed by themselves, as equal as can be. */
+static int chunk_size(const struct opencl_program *program, int index)
+{
+	const int inputs = inputs_of(program, index);
+	const int chunks = round_up(inputs, CHUNK) / CHUNK;
+
+	return round_up(round_up(inputs, chunks) / chunks,
+			device_of(program)->width);
+}
+
+static int chunk_count(const struct opencl_program *program, int index)
+{
+	const int size = chunk_size(program, index);
+
+	return round_up(inputs_of(program, index), size) / size;
+}
+
+static int tile_samples(const struct opencl_program *program)
+{
+	return device_of(program)->registers / SPAN;
+}
+
+static int tile_inputs(const struct opencl_program *program, int index)
+{
+	return largest_divisor(vectors(program, inputs_of(program, index)),
+			       device_of(program)->registers / SPAN);
+}
+
+static int linear_build(struct opencl_program *program, int index,
+			struct error *err)
+{
+	const struct step *step = step_at(program, index);
+	char options[OPTIONS_SIZE];
+
+	snprintf(options, sizeof(options),
+		 "-D INPUTS=%d -D IN_SAMPLE=%d -D OUTPUTS=%d "
+		 "-D OUT_SAMPLE=%d -D RELU=%d -D DROPOUT=%d "
+		 "-D KEEP_SAMPLE=%d -D GROWTH=%af -D WEIGHT=%zu -D BIAS=%zu "
+		 "-D CHUNK=%d -D CHUNKS=%d -D TILE_SAMPLES=%d "
+		 "-D TILE_OUTPUTS=%d -D TILE_INPUTS=%d -D SPAN=%d "
+		 "-D BROKEN=%d",
+		 inputs_of(program, index),
+		 layout_input(program, index).sample, step->out.channels,
+		 layout_output(program, index).sample,
+		 step->relu != STEP_NO_LAYER, step_dropping(program, index),
+		 step_keep_sample(program, index),
+		 (double)step_growth(program, index), step->weight, step->bias,
+		 chunk_size(program, index), chunk_count(program, index),
+		 tile_samples(program), SPAN, tile_inputs(program, index), SPAN,
+		 step->broken);
+	return source_build(device_of(program), SOURCE_LINEAR, options,
+			    &program->built[index], err);
+}
+
+static int linear_allocate(struct opencl_program *program, struct pass *pass,
+			   int index, struct error *err)
+{
+	struct step_memory *memory = &pass->steps[index];
+	const int dropped = step_dropping(program, index) != DROP_NOTHING;
+	const size_t out = (size_t)pass->most * sizeof(float) *
+			   (size_t)layout_output(program, index).sample;
+	const struct request requests[] = {
+		{ &memory->y, 1, out },
+		{ &memory->output, dropped, out },
+		{ &memory->slope, pass->training, out },
+		{ &memory->sums, 1, out * (size_t)chunk_count(program, index) },
+	};
+
+	if (memory_make_all(program, requests,
+			    sizeof(requests) / sizeof(requests[0]), err))
+		return -1;
+	if (!dropped)
+		memory->output = memory->y;
+	return dropout_allocate(program, pass, index, err);
+}
+
+static int linear_forward(struct opencl_program *program, struct pass *pass,
+			  int index, struct error *err)
+{
+	const struct step_memory *memory = &pass->steps[index];
+	const cl_mem parameters = program->vectors[VECTOR_PARAMETERS];
+	const struct launch forward = {
+		.name = "linear_forward",
+		.items = { 0, chunk_count(program, index), 1 },
+		.samples = tile_samples(program),
+		.batch_arguments = 1
+	};
+	const struct launch finish = { .name = "linear_finish",
+				       .items = { 0, 1, 1 },
+				       .samples = 1,
+				       .batch_arguments = 1 };
+	const cl_mem sums[] = { step_input(pass, index), parameters,
+				memory->sums };
+	const cl_mem finished[] = { memory->sums, parameters, memory->keep,
+				    memory->y, memory->output };
+	const cl_program built = program->built[index];
+
+	if (pass_add(pass, &forward, built, sums, 3, err))
+		return -1;
+	return pass_add(pass, &finish, built, finished, 5, err);
+}
+
+static int linear_backward(struct opencl_program *program, struct pass *pass,
+			   int index, struct error *err)
+{
+	const struct step_memory *memory = &pass->steps[index];
+	const cl_mem gradient = program->vectors[VECTOR_GRADIENT];
+	const int outs = step_at(program, index)->out.channels;
+	const int tiles = vectors(program, inputs_of(program, index)) /
+			  tile_inputs(program, index);
+	const struct launch slope = {
+		.name = "linear_slope",
+		.items = { vectors(program, outs), 1, 1 },
+		.batch_arguments = 1
+	};
+	const struct launch weights = { .name = "linear_weights",
+					.items = { tiles, 1, 1 },
+					.batch_arguments = 1 };
+	const struct launch data = { .name = "linear_data",
+				     .items = { tiles, 1, 1 },
+				     .batch_arguments = 1 };
+	const cl_mem masked[] = { memory->output, memory->keep, memory->slope,
+				  gradient };
+	const cl_mem summed[] = { step_input(pass, index), memory->slope,
+				  gradient };
+	const cl_mem passed[] = { memory->slope,
+				  program->vectors[VECTOR_PARAMETERS],
+				  index ? pass->steps[index - 1].slope : NULL };
+	const cl_program built = program->built[index];
+
+	if (pass_add(pass, &slope, built, masked, 4, err) ||
+	    pass_add(pass, &weights, built, summed, 3, err))
+		return -1;
+	return index ? pass_add(pass, &data, built, passed, 3, err) : 0;
+}
+
+const struct step_kind linear_step = { .build = linear_build,
+				       .allocate = linear_allocate,
+				       .forward = linear_forward,
+				       .backward = linear_backward };

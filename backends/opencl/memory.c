@@ -1,0 +1,47 @@
+#include "backends/opencl/opencl.h"
+
+int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
+		 struct error *err)
+{
+	const cl_uchar zero = 0;
+	cl_int status = clEnqueueFillBuffer(program->queue, memory, &zero,
+					    sizeof(zero), 0, bytes, 0, NULL,
+					    NULL);
+
+	return status ? status_fail(err, "clEnqueueFillBuffer", status) : 0;
+}
+
+int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
+		struct error *err)
+{
+	struct opencl_device *device =
+		(struct opencl_device *)program->base.device;
+	cl_int status;
+
+	*memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes,
+				 NULL, &status);
+	if (!*memory)
+		return error_set(err, ERROR_FAILED,
+				 "clCreateBuffer of %zu bytes: %s", bytes,
+				 status_name(status));
+	program->memories[program->memory_count++] = *memory;
+	return memory_clear(program, *memory, bytes, err);
+}
+
+int memory_make_all(struct opencl_program *program,
+		    const struct request *requests, size_t count,
+		    struct error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (requests[i].wanted &&
+		    memory_make(program, requests[i].bytes, requests[i].memory,
+				err))
+			return -1;
+	return 0;
+}
+
+void memory_release(struct opencl_program *program, int kept)
+{
+	while (program->memory_count > kept)
+		clReleaseMemObject(program->memories[--program->memory_count]);
+}

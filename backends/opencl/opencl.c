@@ -1,0 +1,155 @@
+/*
+ * The slots of the OpenCL backend. A whole step stays on the device: images
+ * and labels go in, and a loss for each sample comes out when it is finished.
+ */
+#include "backends/opencl/opencl.h"
+
+static int opencl_store(struct program *base, enum vector which,
+			const float *values, struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	cl_int status = clEnqueueWriteBuffer(
+		program->queue, program->vectors[which], CL_TRUE, 0,
+		base->parameters * sizeof(*values), values, 0, NULL, NULL);
+
+	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
+}
+
+static int opencl_load(struct program *base, enum vector which, float *values,
+		       struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	cl_int status = clEnqueueReadBuffer(
+		program->queue, program->vectors[which], CL_TRUE, 0,
+		base->parameters * sizeof(*values), values, 0, NULL, NULL);
+
+	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
+}
+
+static float *opencl_map(struct program *base, size_t *count,
+			 struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	cl_int status;
+
+	*count = base->parameters;
+	program->mapped = clEnqueueMapBuffer(
+		program->queue, program->vectors[VECTOR_GRADIENT], CL_TRUE,
+		CL_MAP_READ | CL_MAP_WRITE, 0,
+		base->parameters * sizeof(float), 0, NULL, NULL, &status);
+	if (!program->mapped)
+		status_fail(err, "clEnqueueMapBuffer", status);
+	return program->mapped;
+}
+
+static int opencl_unmap(struct program *base, struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	cl_int status = clEnqueueUnmapMemObject(
+		program->queue, program->vectors[VECTOR_GRADIENT],
+		program->mapped, 0, NULL, NULL);
+
+	program->mapped = NULL;
+	return status ? status_fail(err, "clEnqueueUnmapMemObject", status) :
+			0;
+}
+
+static int opencl_gradient(struct program *base, const struct batch *batch,
+			   struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+
+	program->count = batch->count;
+	program->scored = 0;
+	if (batch->count)
+		return pass_run(program, &program->train, batch, err);
+	return memory_clear(program, program->vectors[VECTOR_GRADIENT],
+			    base->parameters * sizeof(float), err);
+}
+
+static int opencl_update(struct program *base, const struct update *update,
+			 struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	const cl_float settings[] = { (cl_float)update->lr,
+				      (cl_float)update->rho,
+				      (cl_float)(1 - update->rho),
+				      (cl_float)update->eps };
+	cl_int status;
+
+	for (cl_uint i = 0; i < 4; i++) {
+		status = clSetKernelArg(program->update.kernel, i,
+					sizeof(settings[i]), &settings[i]);
+		if (status)
+			return status_fail(err, "clSetKernelArg", status);
+	}
+	if (launch_enqueue(program, &program->update, 0, err))
+		return -1;
+	status = clFlush(program->queue);
+	return status ? status_fail(err, "clFlush", status) : 0;
+}
+
+static int opencl_evaluate(struct program *base, const struct batch *batch,
+			   struct score *score, struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	const size_t size = shape_size(base->model->input);
+
+	for (int at = 0; at < batch->count; at += program->test.most) {
+		const int left = batch->count - at;
+		struct batch slice = *batch;
+
+		slice.images += (size_t)at * size;
+		slice.labels += at;
+		slice.count = left < program->test.most ? left :
+							  program->test.most;
+		if (pass_run(program, &program->test, &slice, err) ||
+		    pass_score(program, &program->test, slice.count, score,
+			       err))
+			return -1;
+	}
+	return 0;
+}
+
+static int opencl_finish(struct program *base, struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	cl_int status;
+
+	if (!program->scored) {
+		base->score = (struct score){ 0 };
+		program->scored = 1;
+		if (program->count)
+			return pass_score(program, &program->train,
+					  program->count, &base->score, err);
+	}
+	status = clFinish(program->queue);
+	return status ? status_fail(err, "clFinish", status) : 0;
+}
+
+static void opencl_explain(struct program *base, char *text, size_t size)
+{
+	plan_explain(&((struct opencl_program *)base)->plan, text, size);
+}
+
+const struct backend opencl_backend = {
+	.name = "opencl",
+	.summary = "an OpenCL device: the whole step in its kernels",
+	.one_core = 1,
+	.list = opencl_list,
+	.open = opencl_open,
+	.close = opencl_close,
+	.describe = opencl_describe,
+	.compile = opencl_compile,
+	.free = opencl_free,
+	.store = opencl_store,
+	.load = opencl_load,
+	.map_gradient = opencl_map,
+	.unmap_gradient = opencl_unmap,
+	.gradient = opencl_gradient,
+	.update = opencl_update,
+	.evaluate = opencl_evaluate,
+	.finish = opencl_finish,
+	.decisions = opencl_decisions,
+	.explain = opencl_explain,
+};

@@ -1,0 +1,231 @@
+/*
+ * Private to the OpenCL backend.
+ *
+ * Compiling a model makes two passes over it, each a list of launches whose
+ * arguments are set once: one for training, with gradient and masks, and one
+ * for testing, in buffers of its own. Running a pass is walking its list.
+ *
+ * The four vectors are flat on the device too, so that they cross the border
+ * as they are. Kernels whose vectors run over channels work on copies of the
+ * weights that a pass makes when it starts; they belong to the pass, and what
+ * a training step has decided can be worked out again until the next one.
+ */
+#ifndef BACKENDS_OPENCL_OPENCL_H
+#define BACKENDS_OPENCL_OPENCL_H
+
+#include <CL/cl.h>
+
+#include "backends/backend.h"
+#include "backends/plan.h"
+
+#define OPTIONS_SIZE 1536
+
+/* Groups of samples whose weight gradients are summed side by side: enough to
+ * occupy the device, and fixed, so that every device sums in one order. */
+#define GROUPS 32
+
+/* Samples that an evaluation has on the device at a time. */
+#define TEST_SLICE 250
+
+#define MEMORIES_OF_STEP 16
+#define LAUNCHES_OF_STEP 8
+
+extern const struct backend opencl_backend;
+
+/* One entry of the list that `choice` indexes. */
+struct candidate {
+	cl_platform_id platform;
+	cl_device_id device; /* NULL: a platform that has none, and why */
+	char platform_name[128];
+	struct device_info info;
+};
+
+struct opencl_device {
+	struct device base;
+	struct candidate chosen;
+	cl_context context;
+	int width;     /* floats of a vector in the kernels */
+	int registers; /* vectors that a tile of sums may take */
+	const char *math_options;
+};
+
+/* Where things are in an activation, counted in floats. */
+struct layout {
+	int sample, channel, row, column;
+};
+
+/*
+ * A kernel with its arguments, and how many items it takes. Of the dimension
+ * whose items are 0 there is one for each `samples` samples of the batch.
+ */
+struct launch {
+	const char *name;
+	int items[3];
+	int samples;
+	int batch_arguments; /* the kernel's first ones: see launch.c */
+	cl_kernel kernel;
+};
+
+/* What a step keeps on the device for one pass; unused ones are NULL. */
+struct step_memory {
+	struct layout in, out;
+	cl_mem y;      /* after ReLU and pooling, before dropout */
+	cl_mem output; /* what the next step reads; may be y itself */
+	cl_mem slope;  /* of the loss by output */
+	cl_mem codes;  /* winners, beside y */
+	cl_mem routes; /* winners, beside output; may be codes itself */
+	cl_mem keep;   /* [sample][keep_sample] choices of the dropout */
+	cl_mem packed, turned; /* copies of the weights of a convolution */
+	cl_mem spread; /* images, channels last */
+	cl_mem sums;   /* not yet summed over groups or chunks */
+};
+
+struct pass {
+	int most;	/* samples */
+	int training;	/* with masks and backward */
+	cl_mem images, labels;
+	cl_mem outcomes; /* [sample] { loss, correct } */
+	float *host_outcomes;
+	struct step_memory steps[MODEL_MAX_LAYERS];
+	struct launch launches[MODEL_MAX_LAYERS * LAUNCHES_OF_STEP];
+	int launch_count;
+};
+
+struct opencl_program {
+	struct program base;
+	struct plan plan;
+	cl_command_queue queue;
+	cl_mem vectors[VECTOR_COUNT];
+	cl_program common;		       /* kernels of step.cl */
+	cl_program built[MODEL_MAX_LAYERS];    /* kernels of each step */
+	struct pass train, test;
+	struct launch update;
+	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
+	int memory_count;
+	float *mapped; /* the gradient while it is lent */
+	int count;     /* samples of the last gradient */
+	int scored;    /* whether its score has been read */
+};
+
+/* status.c: names of codes. status_fail always returns -1. */
+const char *status_name(cl_int status);
+int status_fail(struct error *err, const char *call, cl_int status);
+
+/* device.c */
+int opencl_list(struct device_info *list, int most, struct error *err);
+int opencl_open(const struct device_request *request, struct device **device,
+		struct error *err);
+void opencl_close(struct device *device);
+void opencl_describe(struct device *device, struct device_info *info);
+
+/* cache.c: why PoCL's cache of kernels cannot be written, or an empty text. */
+void cache_explain(char *text, size_t size);
+
+/* build.c: which of the kernels' files, after vector.cl. */
+enum source { SOURCE_CONV, SOURCE_LINEAR, SOURCE_STEP };
+int source_build(const struct opencl_device *device, enum source source,
+		 const char *options, cl_program *built, struct error *err);
+
+/* memory.c: buffers, zeroed, released with the program. */
+int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
+		struct error *err);
+int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
+		 struct error *err);
+/* All but the oldest kept of them. */
+void memory_release(struct opencl_program *program, int kept);
+
+/* Makes those that are wanted. */
+struct request {
+	cl_mem *memory;
+	int wanted;
+	size_t bytes;
+};
+int memory_make_all(struct opencl_program *program,
+		    const struct request *requests, size_t count,
+		    struct error *err);
+
+/* layout.c */
+int round_up(int n, int multiple);
+int largest_divisor(int n, int most);
+/* Of the input of step index: the images, or what the step before makes. */
+struct layout layout_input(const struct opencl_program *program, int index);
+struct layout layout_output(const struct opencl_program *program, int index);
+/* Channels last: what convolutions make, and read unless they are first. */
+struct layout layout_channels_last(const struct opencl_program *program,
+				   struct shape shape);
+
+/* What is dropped at the end of a step; the values are those of vector.cl. */
+enum dropping { DROP_NOTHING, DROP_ELEMENTS, DROP_PLANES };
+enum dropping step_dropping(const struct opencl_program *program, int index);
+/* What is kept grows by this. */
+float step_growth(const struct opencl_program *program, int index);
+/* Bytes of a sample in keep: a multiple of what dropout_choose makes at once. */
+int step_keep_sample(const struct opencl_program *program, int index);
+/* What step index reads. */
+cl_mem step_input(const struct pass *pass, int index);
+
+/*
+ * launch.c. The kernel's arguments are the batch's, then the memories, then
+ * the words. launch_make fills what how leaves open.
+ */
+int launch_make(struct launch *launch, const struct launch *how,
+		cl_program built, const cl_mem *memories, int memory_count,
+		struct error *err);
+int launch_words(struct launch *launch, int first, const cl_uint *words,
+		 int count, struct error *err);
+/* Appends to a pass. */
+int pass_add(struct pass *pass, const struct launch *how, cl_program built,
+	     const cl_mem *memories, int memory_count, struct error *err);
+int launch_enqueue(struct opencl_program *program, const struct launch *launch,
+		   int count, struct error *err);
+/* Uploads a batch of at least one sample and runs all launches on it. */
+int pass_run(struct opencl_program *program, struct pass *pass,
+	     const struct batch *batch, struct error *err);
+/* Waits, and adds up what the last run scored. */
+int pass_score(struct opencl_program *program, struct pass *pass, int count,
+	       struct score *score, struct error *err);
+void pass_release(struct pass *pass);
+
+/*
+ * How steps of one kind are compiled. Memory is of one pass; forward and
+ * backward append launches.
+ */
+struct step_kind {
+	int (*build)(struct opencl_program *program, int index,
+		     struct error *err);
+	int (*allocate)(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err);
+	int (*forward)(struct opencl_program *program, struct pass *pass,
+		       int index, struct error *err);
+	int (*backward)(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err);
+};
+
+extern const struct step_kind conv_step, linear_step, loss_step;
+
+/* conv.c: kernels of a step, and how to launch its conv_forward, which takes
+ * input, packed, y and codes; pooling 0 leaves out the pooling. */
+int conv_build(struct opencl_program *program, int index, int pooling,
+	       cl_program *built, struct error *err);
+struct launch conv_how(const struct opencl_program *program, int index,
+		       int pooling);
+
+/* step.c: kernels that belong to no layer with parameters. */
+int common_build(struct opencl_program *program, struct error *err);
+int dropout_allocate(struct opencl_program *program, struct pass *pass,
+		     int index, struct error *err);
+int dropout_add(struct opencl_program *program, struct pass *pass, int index,
+		struct error *err);
+int update_make(struct opencl_program *program, struct error *err);
+
+/* program.c */
+int opencl_compile(struct device *device, const struct model *model,
+		   const struct program_options *options,
+		   struct program **program, struct error *err);
+void opencl_free(struct program *program);
+
+/* decisions.c */
+int opencl_decisions(struct program *program, int layer, uint8_t *values,
+		     struct error *err);
+
+#endif

@@ -1,0 +1,233 @@
+/* Compiling a model: plan, kernels, memory, launches, and one of each run. */
+#include "backends/opencl/opencl.h"
+
+#include <stdlib.h>
+
+/* Everything that conv.c and linear.c can do, the longest first. */
+static const struct fusion fusions[] = {
+	{ "conv+relu+maxpool+dropout", 4,
+	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT } },
+	{ "conv+relu+maxpool+dropout2d", 4,
+	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT2D } },
+	{ "conv+relu+maxpool", 3, { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL } },
+	{ "conv+relu+dropout", 3, { LAYER_CONV, LAYER_RELU, LAYER_DROPOUT } },
+	{ "conv+relu+dropout2d", 3,
+	  { LAYER_CONV, LAYER_RELU, LAYER_DROPOUT2D } },
+	{ "conv+maxpool+dropout", 3,
+	  { LAYER_CONV, LAYER_MAXPOOL, LAYER_DROPOUT } },
+	{ "conv+maxpool+dropout2d", 3,
+	  { LAYER_CONV, LAYER_MAXPOOL, LAYER_DROPOUT2D } },
+	{ "linear+relu+dropout", 3,
+	  { LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT } },
+	{ "conv+relu", 2, { LAYER_CONV, LAYER_RELU } },
+	{ "conv+maxpool", 2, { LAYER_CONV, LAYER_MAXPOOL } },
+	{ "conv+dropout", 2, { LAYER_CONV, LAYER_DROPOUT } },
+	{ "conv+dropout2d", 2, { LAYER_CONV, LAYER_DROPOUT2D } },
+	{ "linear+relu", 2, { LAYER_LINEAR, LAYER_RELU } },
+	{ "linear+dropout", 2, { LAYER_LINEAR, LAYER_DROPOUT } },
+	{ "conv", 1, { LAYER_CONV } },
+	{ "linear", 1, { LAYER_LINEAR } },
+	{ "loss", 1, { LAYER_LOSS } },
+};
+
+static const struct step_kind *const kinds[LAYER_KINDS] = {
+	[LAYER_CONV] = &conv_step,
+	[LAYER_LINEAR] = &linear_step,
+	[LAYER_LOSS] = &loss_step,
+};
+
+/* How the step that starts with this kind of layer is done. */
+static const struct step_kind *kind_of(const struct opencl_program *program,
+				       int index)
+{
+	const struct step *step = &program->plan.steps[index];
+
+	return kinds[program->base.model->layers[step->first].kind];
+}
+
+static int program_build(struct opencl_program *program, struct error *err)
+{
+	if (common_build(program, err))
+		return -1;
+	for (int i = 0; i < program->plan.count; i++)
+		if (kind_of(program, i)->build(program, i, err))
+			return -1;
+	return 0;
+}
+
+static int pass_allocate(struct opencl_program *program, struct pass *pass,
+			 struct error *err)
+{
+	const size_t most = (size_t)pass->most;
+	/* The last vector of a linear layer may read beyond the last image. */
+	const size_t pixels = most * shape_size(program->base.model->input) +
+			      16;
+	const struct request requests[] = {
+		{ &pass->images, 1, pixels * sizeof(float) },
+		{ &pass->labels, 1, most },
+		{ &pass->outcomes, 1, 2 * most * sizeof(float) },
+	};
+
+	if (memory_make_all(program, requests,
+			    sizeof(requests) / sizeof(requests[0]), err))
+		return -1;
+	pass->host_outcomes = calloc(2 * most, sizeof(float));
+	if (!pass->host_outcomes)
+		return error_memory(err, "the losses of a batch");
+	for (int i = 0; i < program->plan.count; i++)
+		if (kind_of(program, i)->allocate(program, pass, i, err))
+			return -1;
+	return 0;
+}
+
+static int pass_make(struct opencl_program *program, struct pass *pass,
+		     int most, int training, struct error *err)
+{
+	const int count = program->plan.count;
+
+	pass->most = most > 0 ? most : 1;
+	pass->training = training;
+	if (pass_allocate(program, pass, err))
+		return -1;
+	for (int i = 0; i < count; i++)
+		if (dropout_add(program, pass, i, err))
+			return -1;
+	for (int i = 0; i < count; i++)
+		if (kind_of(program, i)->forward(program, pass, i, err))
+			return -1;
+	for (int i = count - 1; training && i >= 0; i--)
+		if (kind_of(program, i)->backward(program, pass, i, err))
+			return -1;
+	return 0;
+}
+
+static int vectors_clear(struct opencl_program *program, struct error *err)
+{
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		if (memory_clear(program, program->vectors[v],
+				 program->base.parameters * sizeof(float), err))
+			return -1;
+	return 0;
+}
+
+static int vectors_make(struct opencl_program *program, struct error *err)
+{
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		if (memory_make(program,
+				program->base.parameters * sizeof(float),
+				&program->vectors[v], err))
+			return -1;
+	return 0;
+}
+
+/*
+ * Drivers finish compiling a kernel when it first runs, for the grid that it
+ * then has: so everything runs once on nothing, as large as it will be.
+ */
+static int program_warm(struct opencl_program *program, struct error *err)
+{
+	const struct update update = { .rho = 0.5, .eps = 1 };
+	const struct pass *larger = program->train.most > program->test.most ?
+					    &program->train : &program->test;
+	const size_t most = (size_t)larger->most;
+	struct program *base = &program->base;
+	struct score score = { 0 };
+	struct batch batch = { .stride = 1 };
+	float *images = calloc(most * shape_size(base->model->input),
+			       sizeof(*images));
+	uint8_t *labels = calloc(most, 1);
+	int result = -1;
+
+	batch.images = images;
+	batch.labels = labels;
+	batch.count = batch.global_count = program->train.most;
+	if (!images || !labels) {
+		error_memory(err, "a batch to warm up with");
+		goto out;
+	}
+	if (pass_run(program, &program->train, &batch, err) ||
+	    opencl_backend.update(base, &update, err))
+		goto out;
+	batch.count = program->test.most;
+	if (pass_run(program, &program->test, &batch, err) ||
+	    vectors_clear(program, err) ||
+	    pass_score(program, &program->test, batch.count, &score, err))
+		goto out;
+	result = 0;
+out:
+	/* Nothing may still be reading the batch. */
+	clFinish(program->queue);
+	free(images);
+	free(labels);
+	return result;
+}
+
+static int test_most(const struct program_options *options)
+{
+	return options->test_batch < TEST_SLICE ? options->test_batch :
+						  TEST_SLICE;
+}
+
+static int program_make(struct opencl_program *program, struct error *err)
+{
+	const struct opencl_device *device =
+		(const struct opencl_device *)program->base.device;
+	const struct program_options *options = &program->base.options;
+	cl_int status;
+
+	program->queue = clCreateCommandQueue(
+		device->context, device->chosen.device, 0, &status);
+	if (!program->queue)
+		return status_fail(err, "clCreateCommandQueue", status);
+	if (plan_build(&program->plan, program->base.model, fusions,
+		       sizeof(fusions) / sizeof(fusions[0]), err) ||
+	    program_build(program, err) || vectors_make(program, err) ||
+	    pass_make(program, &program->train, options->batch, 1, err) ||
+	    pass_make(program, &program->test, test_most(options), 0, err) ||
+	    update_make(program, err) || program_warm(program, err))
+		return -1;
+	return 0;
+}
+
+int opencl_compile(struct device *device, const struct model *model,
+		   const struct program_options *options,
+		   struct program **out, struct error *err)
+{
+	struct opencl_program *program = calloc(1, sizeof(*program));
+
+	if (!program)
+		return error_memory(err, "a program");
+	program->base = (struct program){
+		.device = device,
+		.model = model,
+		.parameters = model_parameter_count(model),
+		.options = *options
+	};
+	if (program_make(program, err)) {
+		opencl_free(&program->base);
+		return -1;
+	}
+	*out = &program->base;
+	return 0;
+}
+
+void opencl_free(struct program *base)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+
+	if (program->queue)
+		clFinish(program->queue);
+	pass_release(&program->train);
+	pass_release(&program->test);
+	if (program->update.kernel)
+		clReleaseKernel(program->update.kernel);
+	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
+		if (program->built[i])
+			clReleaseProgram(program->built[i]);
+	if (program->common)
+		clReleaseProgram(program->common);
+	memory_release(program, 0);
+	if (program->queue)
+		clReleaseCommandQueue(program->queue);
+	free(program);
+}

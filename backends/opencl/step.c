@@ -1,0 +1,108 @@
+/* Masks, loss and update: step.cl. */
+#include "backends/opencl/opencl.h"
+
+#include <stdio.h>
+
+#include "models/random.h"
+
+/* Parameters that one item updates: UPDATED of step.cl. */
+#define UPDATED 1024
+
+int common_build(struct opencl_program *program, struct error *err)
+{
+	const int last = program->plan.count - 1;
+	char options[OPTIONS_SIZE];
+
+	snprintf(options, sizeof(options),
+		 "-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PARAMETERS=%zu",
+		 model_classes(program->base.model),
+		 layout_input(program, last).sample, program->base.parameters);
+	return source_build((struct opencl_device *)program->base.device,
+			    SOURCE_STEP, options, &program->common, err);
+}
+
+int dropout_allocate(struct opencl_program *program, struct pass *pass,
+		     int index, struct error *err)
+{
+	const struct request request = {
+		&pass->steps[index].keep,
+		pass->training &&
+			step_dropping(program, index) != DROP_NOTHING,
+		(size_t)pass->most * (size_t)step_keep_sample(program, index)
+	};
+
+	return memory_make_all(program, &request, 1, err);
+}
+
+int dropout_add(struct opencl_program *program, struct pass *pass, int index,
+		struct error *err)
+{
+	const int layer = program->plan.steps[index].dropout;
+	const struct launch choose = { .name = "dropout_choose",
+				       .items = { 0, 1, 1 },
+				       .samples = 1,
+				       .batch_arguments = 5 };
+	const unsigned long long seed = program->base.options.seed;
+	cl_uint words[5];
+
+	if (!pass->steps[index].keep)
+		return 0;
+	words[0] = (cl_uint)seed;
+	words[1] = (cl_uint)(seed >> 32);
+	words[2] = (cl_uint)layer;
+	words[3] = dropout_threshold(program->base.model->layers[layer].drop);
+	words[4] = (cl_uint)step_keep_sample(program, index);
+	if (pass_add(pass, &choose, program->common, &pass->steps[index].keep,
+		     1, err))
+		return -1;
+	return launch_words(&pass->launches[pass->launch_count - 1], 6, words,
+			    5, err);
+}
+
+static int loss_none(struct opencl_program *program, int index,
+		     struct error *err)
+{
+	(void)program;
+	(void)index;
+	(void)err;
+	return 0;
+}
+
+static int loss_pass_none(struct opencl_program *program, struct pass *pass,
+			  int index, struct error *err)
+{
+	(void)pass;
+	return loss_none(program, index, err);
+}
+
+/* Forward and backward in one: the slope is NULL where nobody wants it. */
+static int loss_forward(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err)
+{
+	const struct launch loss = { .name = "loss",
+				     .items = { 0, 1, 1 },
+				     .samples = 1,
+				     .batch_arguments = 2 };
+	const cl_mem memories[] = { step_input(pass, index), pass->labels,
+				    pass->outcomes,
+				    pass->steps[index - 1].slope };
+
+	return pass_add(pass, &loss, program->common, memories, 4, err);
+}
+
+const struct step_kind loss_step = { .build = loss_none,
+				     .allocate = loss_pass_none,
+				     .forward = loss_forward,
+				     .backward = loss_pass_none };
+
+int update_make(struct opencl_program *program, struct error *err)
+{
+	const int items = (int)((program->base.parameters + UPDATED - 1) /
+				UPDATED);
+	const struct launch adadelta = { .name = "adadelta",
+					 .items = { items, 1, 1 },
+					 .batch_arguments = 4 };
+
+	return launch_make(&program->update, &adadelta, program->common,
+			   program->vectors, VECTOR_COUNT, err);
+}
