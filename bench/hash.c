@@ -1,0 +1,35 @@
+#include "bench/hash.h"
+
+#include <sys/types.h>
+
+#include <sha256.h>
+
+void hash_sha256(const void *head, size_t head_bytes, const void *body,
+		 size_t body_bytes, char hex[HASH_SHA256_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+	uint8_t digest[SHA256_DIGEST_LENGTH];
+	SHA256_CTX context;
+
+	SHA256_Init(&context);
+	if (head_bytes)
+		SHA256_Update(&context, head, head_bytes);
+	if (body_bytes)
+		SHA256_Update(&context, body, body_bytes);
+	SHA256_Final(digest, &context);
+	for (size_t i = 0; i < sizeof(digest); i++) {
+		hex[2 * i] = digits[digest[i] >> 4];
+		hex[2 * i + 1] = digits[digest[i] & 15];
+	}
+	hex[2 * sizeof(digest)] = '\0';
+}
+
+uint64_t hash_bytes64(const void *bytes, size_t count)
+{
+	const uint8_t *byte = bytes;
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < count; i++)
+		hash = (hash ^ byte[i]) * 0x100000001b3u;
+	return hash;
+}

@@ -1,0 +1,140 @@
+#include "bench/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int is_program(const char *path)
+{
+	struct stat about;
+
+	return !stat(path, &about) && S_ISREG(about.st_mode) &&
+	       !access(path, X_OK);
+}
+
+int process_find_program(const char *name)
+{
+	const char *folder = getenv("PATH");
+	char path[PATH_MAX];
+
+	if (strchr(name, '/'))
+		return is_program(name);
+	while (folder) {
+		int length = (int)strcspn(folder, ":");
+		int written = snprintf(path, sizeof(path), "%.*s%s%s", length,
+				       folder, length ? "/" : "", name);
+
+		if (written > 0 && written < (int)sizeof(path) &&
+		    is_program(path))
+			return 1;
+		folder = folder[length] ? folder + length + 1 : NULL;
+	}
+	return 0;
+}
+
+/* Returns an error number, as the functions that it calls do. */
+static int set_files(posix_spawn_file_actions_t *files, int stdout_fd)
+{
+	int number = 0;
+
+	/* Before standard input is opened, in case stdout_fd is 0. */
+	if (stdout_fd >= 0)
+		number = posix_spawn_file_actions_adddup2(files, stdout_fd,
+							  STDOUT_FILENO);
+	if (!number)
+		number = posix_spawn_file_actions_addopen(
+			files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	return number;
+}
+
+static int set_signals(posix_spawnattr_t *attributes)
+{
+	sigset_t mask, defaults;
+	int number;
+
+	sigemptyset(&mask);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	number = posix_spawnattr_setsigmask(attributes, &mask);
+	if (!number)
+		number = posix_spawnattr_setsigdefault(attributes, &defaults);
+	if (!number)
+		number = posix_spawnattr_setflags(
+			attributes,
+			POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	return number;
+}
+
+int process_start(const char *const *argv, int stdout_fd,
+		  const char *const *environment, pid_t *pid,
+		  struct error *err)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	char *const *variables = environ;
+	int number;
+
+	/* posix_spawn promises not to change the strings. */
+	if (environment)
+		variables = (char *const *)environment;
+	number = posix_spawn_file_actions_init(&files);
+	if (number)
+		return error_memory(err, argv[0]);
+	number = posix_spawnattr_init(&attributes);
+	if (number) {
+		posix_spawn_file_actions_destroy(&files);
+		return error_memory(err, argv[0]);
+	}
+	number = set_files(&files, stdout_fd);
+	if (!number)
+		number = set_signals(&attributes);
+	if (!number)
+		number = posix_spawnp(pid, argv[0], &files, &attributes,
+				      (char *const *)argv, variables);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	if (!number)
+		return 0;
+	return error_set(err, number == ENOENT ? ERROR_MISSING : ERROR_FAILED,
+			 "%s cannot be started: %s", argv[0],
+			 strerror(number));
+}
+
+int process_restart(char *const *argv, const char *variable, struct error *err)
+{
+	char name[64];
+	const char *value = strchr(variable, '=') + 1;
+
+	snprintf(name, sizeof(name), "%.*s", (int)(value - 1 - variable),
+		 variable);
+	if (!setenv(name, value, 1))
+		execv("/proc/self/exe", argv);
+	return error_set(err, ERROR_FAILED,
+			 "bench cannot start itself again with %s: %s",
+			 variable, strerror(errno));
+}
+
+int process_wait(pid_t pid, struct process_status *status, struct error *err)
+{
+	int raw = 0;
+	pid_t ended;
+
+	do
+		ended = waitpid(pid, &raw, 0);
+	while (ended < 0 && errno == EINTR);
+	if (ended < 0)
+		return error_set(err, ERROR_FAILED,
+				 "process %ld cannot be waited for: %s",
+				 (long)pid, strerror(errno));
+	status->code = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+	status->signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
+	return 0;
+}

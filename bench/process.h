@@ -1,0 +1,42 @@
+/* Other programs: found, started and waited for. No shell is involved. */
+#ifndef BENCH_PROCESS_H
+#define BENCH_PROCESS_H
+
+#include <sys/types.h>
+
+#include "backends/error.h"
+
+/* How a process ended. */
+struct process_status {
+	int code;   /* exit code, or -1 when a signal ended it */
+	int signal; /* that signal, or 0 */
+};
+
+/* Whether a program of this name can be started from $PATH. */
+int process_find_program(const char *name);
+
+/*
+ * Starts argv[0], looked up in $PATH unless it has a slash, with the arguments
+ * argv up to a NULL. Its standard output becomes stdout_fd, or stays ours for
+ * -1; standard error stays ours; standard input is empty. environment is a
+ * list of NAME=VALUE up to a NULL, or NULL for ours. No signal is blocked in
+ * it, and SIGPIPE has its default action.
+ *
+ * A program that is not there is ERROR_MISSING. On success the caller waits
+ * for *pid.
+ */
+int process_start(const char *const *argv, int stdout_fd,
+		  const char *const *environment, pid_t *pid,
+		  struct error *err);
+
+/*
+ * Starts this program anew in this process with one more variable, NAME=VALUE.
+ * Returns only when that fails.
+ */
+int process_restart(char *const *argv, const char *variable,
+		    struct error *err);
+
+/* Waits for the end of a process, through any signal that we handle. */
+int process_wait(pid_t pid, struct process_status *status, struct error *err);
+
+#endif
