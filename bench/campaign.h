@@ -1,0 +1,64 @@
+/*
+ * A results folder and the rows in it: observations.csv (one measured interval
+ * a row), runs.csv (one process a row), summary.csv and tables.md.
+ *
+ * The rows are on the disk after each campaign_append, so that an interrupted
+ * or crashed campaign keeps every run that was finished.
+ */
+#ifndef BENCH_CAMPAIGN_H
+#define BENCH_CAMPAIGN_H
+
+#include <stddef.h>
+
+#include "backends/error.h"
+#include "bench/observation.h"
+#include "bench/run.h"
+
+struct campaign {
+	char dir[1024]; /* empty: loaded from single files */
+	char id[48];	/* goes into the campaign_id of each run */
+	char label[64];
+	/* Of all runs in the folder, older campaigns' too. Rows of single
+	 * cores are in the file only. */
+	struct observation *observations;
+	size_t observation_count, observation_room;
+	struct run *runs;
+	size_t run_count, run_room;
+};
+
+struct campaign_request {
+	const char *dir;	 /* --out; NULL: results/<stamp>-<label> */
+	const char *label;	 /* --label; NULL or empty: none */
+	const char *started_utc; /* 2026-01-31T23:59:59Z, of bench/clock.h */
+};
+
+/*
+ * Makes the folder. One that holds results already keeps them: new rows are
+ * added, and the tables get a line more. What cannot be written or read is
+ * found here, before anything is measured. Release it also after a failure.
+ */
+int campaign_create(struct campaign *campaign,
+		    const struct campaign_request *request, struct error *err);
+
+/*
+ * Saves the rows of one run: what its process printed, and the line about the
+ * process. Both may be missing (count 0, run NULL). Sets campaign_id and label
+ * of a run that has none. The rows stay in the campaign, and so in the tables,
+ * even when they could not be saved.
+ */
+int campaign_append(struct campaign *campaign,
+		    const struct observation *observations, size_t count,
+		    const struct run *run, struct error *err);
+
+/* Writes summary.csv and tables.md from all rows. */
+int campaign_finish(const struct campaign *campaign, int include_warmup,
+		    struct error *err);
+
+/* Reads folders, and CSV files of observations or runs, told apart by their
+ * columns. Campaigns stay apart in the tables by their campaign_id. */
+int campaign_load(struct campaign *campaign, const char *const *paths,
+		  int count, struct error *err);
+
+void campaign_release(struct campaign *campaign); /* all zero is fine */
+
+#endif

@@ -1,0 +1,352 @@
+#include "bench/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	MODE = 0666,	   /* less the umask */
+	OTHER_COLUMNS = -1 /* beside the values of errno */
+};
+
+static int output_error(const char *path, int number, struct error *err)
+{
+	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
+			 strerror(number));
+}
+
+/* Returns 0, or the errno of the first failure. */
+static int write_all(int fd, const char *bytes, size_t count)
+{
+	ssize_t written;
+
+	while (count > 0) {
+		written = write(fd, bytes, count);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return errno;
+		if (written == 0)
+			return EIO;
+		bytes += written;
+		count -= (size_t)written;
+	}
+	return 0;
+}
+
+/* For what has no old content to lose: devices, pipes, dangling links. Never
+ * shortened: /dev/stdout may well be a file with something in it. */
+static int write_straight(const char *path, const char *bytes, size_t count)
+{
+	int fd, number;
+
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC,
+		  MODE);
+	if (fd < 0)
+		return errno;
+	number = write_all(fd, bytes, count);
+	if (close(fd) && !number)
+		number = errno;
+	return number;
+}
+
+/* A file beside the one to be replaced. */
+struct draft {
+	int folder, fd;
+	char name[NAME_MAX + 1], temporary[NAME_MAX + 1];
+};
+
+/* Splits real into the open folder and the name in it. */
+static int draft_open_folder(struct draft *draft, char *real)
+{
+	char *slash = strrchr(real, '/');
+
+	if (strlen(slash + 1) > NAME_MAX)
+		return ENAMETOOLONG;
+	snprintf(draft->name, sizeof(draft->name), "%s", slash + 1);
+	slash[slash == real] = '\0';
+	draft->folder = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return draft->folder < 0 ? errno : 0;
+}
+
+static int draft_open(struct draft *draft)
+{
+	unsigned number = 0;
+	int tries;
+
+	for (tries = 0; tries < 100; tries++) {
+		if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+			number++;
+		snprintf(draft->temporary, sizeof(draft->temporary),
+			 ".%.200s.tmp.%ld.%08x", draft->name, (long)getpid(),
+			 number);
+		draft->fd = openat(draft->folder, draft->temporary,
+				   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
+					   O_CLOEXEC,
+				   MODE);
+		if (draft->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return draft->fd < 0 ? errno : 0;
+}
+
+/* The new file may be read and written by whom the old one could be. */
+static void draft_take_mode(struct draft *draft)
+{
+	struct stat old;
+
+	if (fstatat(draft->folder, draft->name, &old, 0))
+		return;
+	/* Only root can give files away; the mode is kept in any case. */
+	if (fchown(draft->fd, old.st_uid, old.st_gid) == 0 ||
+	    old.st_uid == geteuid())
+		(void)fchmod(draft->fd, old.st_mode & 07777);
+}
+
+static int draft_finish(struct draft *draft, const char *bytes, size_t count)
+{
+	int number = write_all(draft->fd, bytes, count);
+
+	if (!number)
+		draft_take_mode(draft);
+	if (!number && fsync(draft->fd))
+		number = errno;
+	if (close(draft->fd) && !number)
+		number = errno;
+	if (!number && renameat(draft->folder, draft->temporary, draft->folder,
+				draft->name))
+		number = errno;
+	if (number) {
+		unlinkat(draft->folder, draft->temporary, 0);
+		return number;
+	}
+	/* The file is whole by now; some file systems cannot sync a folder. */
+	if (fsync(draft->folder) && errno != EINVAL && errno != EBADF)
+		number = errno;
+	return number;
+}
+
+/* What the system names so may be open elsewhere, as our own output is. */
+static int is_special(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/* The path without links of a file that is there or can be made. *straight:
+ * there is nothing that a rename could keep whole. Returns an errno. */
+static int resolve(const char *path, char real[PATH_MAX], int *straight)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct stat status;
+	size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+
+	*straight = 0;
+	if (realpath(path, real)) {
+		if (stat(real, &status))
+			return errno;
+		*straight = !S_ISREG(status.st_mode) || is_special(path);
+		return *straight || access(real, W_OK) == 0 ? 0 : errno;
+	}
+	if (errno != ENOENT || !*name)
+		return *name ? errno : EISDIR;
+	if (lstat(path, &status) == 0) {
+		*straight = 1;
+		return 0;
+	}
+	if (length >= sizeof(folder))
+		return ENAMETOOLONG;
+	memcpy(folder, path, length);
+	folder[length] = '\0';
+	if (!realpath(length ? folder : ".", real))
+		return errno;
+	length = strlen(real);
+	if (length + strlen(name) + 2 > PATH_MAX)
+		return ENAMETOOLONG;
+	snprintf(real + length, PATH_MAX - length, "%s%s",
+		 length > 1 ? "/" : "", name);
+	return 0;
+}
+
+int file_replace(const char *path, const char *bytes, size_t count,
+		 struct error *err)
+{
+	struct draft draft = { .folder = -1, .fd = -1 };
+	char real[PATH_MAX];
+	int straight, number;
+
+	number = resolve(path, real, &straight);
+	if (!number && straight) {
+		number = write_straight(path, bytes, count);
+	} else if (!number) {
+		number = draft_open_folder(&draft, real);
+		if (!number)
+			number = draft_open(&draft);
+		if (!number)
+			number = draft_finish(&draft, bytes, count);
+		if (draft.folder >= 0)
+			close(draft.folder);
+	}
+	return number ? output_error(path, number, err) : 0;
+}
+
+int file_replace_with(const char *path, file_print *print, const void *context,
+		      struct error *err)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	int rc;
+
+	if (!memory)
+		return error_memory(err, path);
+	rc = print(memory, context, err);
+	if (fclose(memory) && !rc)
+		rc = error_memory(err, path);
+	if (!rc)
+		rc = file_replace(path, text, size, err);
+	free(text);
+	return rc;
+}
+
+int file_check(const char *path, struct error *err)
+{
+	struct draft draft = { .folder = -1, .fd = -1 };
+	char real[PATH_MAX];
+	struct stat status;
+	int straight, number;
+
+	number = resolve(path, real, &straight);
+	if (!number && straight) {
+		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+			number = EISDIR;
+		else if (access(path, W_OK) && errno != ENOENT)
+			number = errno;
+	} else if (!number) {
+		number = draft_open_folder(&draft, real);
+		if (!number)
+			number = draft_open(&draft);
+		if (draft.fd >= 0) {
+			close(draft.fd);
+			unlinkat(draft.folder, draft.temporary, 0);
+		}
+		if (draft.folder >= 0)
+			close(draft.folder);
+	}
+	return number ? output_error(path, number, err) : 0;
+}
+
+int file_make_folder(const char *path, struct error *err)
+{
+	char part[PATH_MAX];
+	struct stat status;
+	size_t i, length = strlen(path);
+
+	if (length == 0 || length >= sizeof(part))
+		return output_error(path, length ? ENAMETOOLONG : ENOENT, err);
+	for (i = 1; i <= length; i++) {
+		if (path[i] != '/' && path[i] != '\0')
+			continue;
+		memcpy(part, path, i);
+		part[i] = '\0';
+		if (mkdir(part, 0777) && errno != EEXIST)
+			return output_error(part, errno, err);
+	}
+	if (stat(path, &status))
+		return output_error(path, errno, err);
+	if (!S_ISDIR(status.st_mode))
+		return output_error(path, ENOTDIR, err);
+	return 0;
+}
+
+/* Does the file start with header? */
+static int starts_with(int fd, const char *header)
+{
+	size_t length = strlen(header);
+	char *start = malloc(length);
+	int same;
+
+	if (!start)
+		return 0;
+	same = pread(fd, start, length, 0) == (ssize_t)length &&
+	       memcmp(start, header, length) == 0;
+	free(start);
+	return same;
+}
+
+/* What goes at the end of a file of this size: the header if it is empty, a
+ * line break if its last line lacks one, then the rows. */
+static char *append_bytes(int fd, off_t size, const char *header,
+			  const char *rows, size_t *count)
+{
+	const char *before = size == 0 ? header : "";
+	char *bytes, last;
+	size_t length;
+
+	if (size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n')
+		before = "\n";
+	length = strlen(before);
+	bytes = malloc(length + *count + 1);
+	if (!bytes)
+		return NULL;
+	memcpy(bytes, before, length);
+	memcpy(bytes + length, rows, *count);
+	*count += length;
+	return bytes;
+}
+
+/* Returns an errno; what was written in part is taken back. */
+static int append_locked(int fd, const char *header, const char *rows,
+			 size_t count)
+{
+	struct stat status;
+	char *bytes;
+	int number;
+
+	if (fstat(fd, &status))
+		return errno;
+	if (status.st_size > 0 && !starts_with(fd, header))
+		return OTHER_COLUMNS;
+	bytes = append_bytes(fd, status.st_size, header, rows, &count);
+	if (!bytes)
+		return ENOMEM;
+	number = write_all(fd, bytes, count);
+	free(bytes);
+	if (!number && fdatasync(fd) && errno != EINVAL)
+		number = errno;
+	if (number && S_ISREG(status.st_mode) &&
+	    ftruncate(fd, status.st_size)) {
+		/* Then the reader will find the half row and name its line. */
+	}
+	return number;
+}
+
+int file_append(const char *path, const char *header, const char *rows,
+		size_t count, struct error *err)
+{
+	int fd, number;
+
+	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC,
+		  MODE);
+	if (fd < 0)
+		return output_error(path, errno, err);
+	do
+		number = flock(fd, LOCK_EX) ? errno : 0;
+	while (number == EINTR);
+	if (!number)
+		number = append_locked(fd, header, rows, count);
+	if (close(fd) && !number)
+		number = errno;
+	if (number == OTHER_COLUMNS)
+		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
+				 "its header has other columns than this "
+				 "program writes; choose another folder", path);
+	return number ? output_error(path, number, err) : 0;
+}

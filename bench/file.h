@@ -1,0 +1,41 @@
+/*
+ * Writing results so that nothing old is lost and nothing is half written.
+ * Every failure is ERROR_OUTPUT and names the file and the system's reason.
+ */
+#ifndef BENCH_FILE_H
+#define BENCH_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "backends/error.h"
+
+/*
+ * Makes bytes the whole content of path, or leaves path as it was: they go to
+ * a new file beside it that takes its place when it is safely on the disk. A
+ * symbolic link stays one, its target is replaced; what is no regular file (a
+ * terminal, a pipe, /dev/null) is written straight.
+ */
+int file_replace(const char *path, const char *bytes, size_t count,
+		 struct error *err);
+
+/* The same with what print writes; nothing happens to path if print fails. */
+typedef int file_print(FILE *out, const void *context, struct error *err);
+int file_replace_with(const char *path, file_print *print, const void *context,
+		      struct error *err);
+
+/*
+ * Adds rows at the end of path, under a lock, in one write, and header before
+ * them if the file is empty. Both end in '\n'. A file that starts with another
+ * first line is refused: its rows have other columns.
+ */
+int file_append(const char *path, const char *header, const char *rows,
+		size_t count, struct error *err);
+
+/* Can file_replace write to path? Asked before anything is measured. */
+int file_check(const char *path, struct error *err);
+
+/* Makes the folder and those above it; one that is there is fine. */
+int file_make_folder(const char *path, struct error *err);
+
+#endif

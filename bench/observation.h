@@ -1,0 +1,40 @@
+/*
+ * One measured interval: a row of observations.csv.
+ *
+ * A row whose core is missing is the target's: the slowest core's time, the
+ * loss over the global batch. With more than one core each core has its own
+ * step rows besides.
+ *
+ * phase: setup (start-up, before the training loop), loader (waiting for
+ * batches), step (one iteration), compute, reduce and update (its parts),
+ * test (one test set), epoch (training, test and schedule of one epoch), loop
+ * (from just before epoch 1 to the end). step rows are one an iteration; of
+ * loader, compute, reduce, update and test there is one an epoch, the sum.
+ */
+#ifndef BENCH_OBSERVATION_H
+#define BENCH_OBSERVATION_H
+
+#include "bench/column.h"
+
+struct observation {
+	char schema[12];
+	char run_id[48];
+	char target[48];
+	long cores;
+	long core;	/* rank, from 0; missing: the target */
+	char phase[12];
+	long epoch;	/* from 1; 0 is warm-up, missing: not in an epoch */
+	long iter;	/* from 1 in each epoch; missing: not one iteration */
+	long is_warmup; /* 0 or 1 */
+	double elapsed_s;
+	double cpu_s; /* CPU time of the core's thread; of all for a target */
+	long samples;
+	double loss; /* mean over the samples */
+	double accuracy_pct;
+	char status[12];   /* ok, partial, error, skipped */
+	char reason[200];  /* why not ok */
+};
+
+extern const struct row_kind observation_rows;
+
+#endif

@@ -1,0 +1,84 @@
+#include "bench/run.h"
+
+#define TEXT(member, meaning) COLUMN_TEXT(run, member, meaning, 0)
+#define INT(member, meaning) COLUMN_INT(run, member, meaning, 0)
+#define REAL(member, meaning) COLUMN_REAL(run, member, meaning, 0)
+#define NEEDED(member, meaning) COLUMN_TEXT(run, member, meaning, 1)
+
+static const struct column columns[] = {
+	NEEDED(schema, "version of the columns"),
+	NEEDED(run_id, "the process; joins observations.csv"),
+	NEEDED(campaign_id, "the invocation of bench run it belongs to"),
+	TEXT(label, "--label of that invocation"),
+	NEEDED(started_utc, "when the process was started"),
+	NEEDED(status, "ok, partial, error or skipped"),
+	TEXT(reason, "why not ok"),
+	INT(exit_code, "of the process; 128 and more: killed by a signal"),
+	NEEDED(target, "what was timed, as asked for: cpu-8, opencl:1"),
+	TEXT(backend, "who computed"),
+	TEXT(transport, "how the cores met"),
+	INT(cores, "emulated cores"),
+	INT(cpus, "CPUs the process was confined to"),
+	TEXT(device_name, "as its driver calls it"),
+	TEXT(device_type, "CPU, GPU, ..."),
+	TEXT(device_driver, "library or driver, with version and settings"),
+	INT(device_units, "compute units"),
+	TEXT(model, "network"),
+	INT(parameters, "of the network"),
+	TEXT(dataset, "name, by content"),
+	TEXT(dataset_sha256, "of the training images"),
+	INT(train_samples, "in the training set"),
+	INT(test_samples, "in the test set"),
+	INT(batch, "samples per core and iteration; empty: they differ"),
+	INT(global_batch, "samples per iteration, of all cores"),
+	INT(test_batch, "samples per batch of the test"),
+	INT(epochs, "asked for"),
+	INT(steps, "most iterations an epoch; empty: all"),
+	INT(seed, "of parameters, order and dropout"),
+	REAL(lr, "learning rate of the first epoch"),
+	TEXT(dropout, "on or off"),
+	TEXT(reshuffle, "on: each epoch has its own order"),
+	INT(warmup, "steps before the timed ones"),
+	REAL(setup_s, "start-up, without warm-up"),
+	REAL(warmup_s, "warm-up"),
+	REAL(loop_s, "training loop, from just before epoch 1 to its end"),
+	REAL(iterations_s, "all iterations of the loop"),
+	REAL(loader_s, "waiting for batches in the loop"),
+	REAL(test_s, "test sets in the loop"),
+	REAL(unaccounted_s, "what is left of the total"),
+	REAL(total_s, "from the start of the process to the end of the loop"),
+	REAL(cpu_user_s, "CPU time of the process, user"),
+	REAL(cpu_sys_s, "CPU time of the process, system"),
+	REAL(loop_cpu_s, "CPU time of the process in the loop"),
+	INT(maxrss_bytes, "peak memory of the process"),
+	INT(involuntary_switches, "times the process lost its CPU"),
+	REAL(steal_pct, "CPU time of the machine stolen during the loop"),
+	INT(updates, "parameter updates made"),
+	REAL(final_loss, "of the last test, else of the last iteration"),
+	REAL(final_accuracy_pct, "of the last test"),
+	TEXT(parameters_hash, "of the final parameters"),
+	TEXT(version, "of bench"),
+	TEXT(git_commit, "bench was built from"),
+	TEXT(compiler, "bench was built with"),
+	TEXT(cflags, "bench was built with"),
+	TEXT(variables, "OPENBLAS_*, OMP_*, POCL_* ... that were set"),
+	TEXT(cpu_model, "of the machine"),
+	INT(logical_cpus, "of the machine"),
+	REAL(cpu_quota, "CPUs the control group allows; empty: no limit"),
+	INT(mem_bytes, "memory of the machine"),
+	TEXT(os, "operating system"),
+	TEXT(kernel, "its kernel"),
+};
+
+static void run_clear(void *row)
+{
+	row_clear(&run_rows, row);
+}
+
+const struct row_kind run_rows = {
+	.schema = "bench/1",
+	.columns = columns,
+	.column_count = sizeof(columns) / sizeof(columns[0]),
+	.row_size = sizeof(struct run),
+	.clear = run_clear,
+};

@@ -1,0 +1,159 @@
+#include "bench/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/csv.h"
+
+#define TEXT(member, meaning) COLUMN_TEXT(summary, member, meaning, 0)
+#define INT(member, meaning) COLUMN_INT(summary, member, meaning, 0)
+#define REAL(member, meaning) COLUMN_REAL(summary, member, meaning, 0)
+#define NEEDED(member, meaning) COLUMN_TEXT(summary, member, meaning, 1)
+
+static const struct column columns[] = {
+	NEEDED(schema, "version of the columns"),
+	NEEDED(campaign_id, "the invocation of bench run"),
+	TEXT(label, "--label of that invocation"),
+	NEEDED(target, "what was timed"),
+	INT(cores, "emulated cores"),
+	NEEDED(metric, "see the list of metrics"),
+	TEXT(unit, "of mean to ci95_hi"),
+	INT(n_runs, "processes in the row"),
+	INT(n_obs, "intervals in the row, of all its processes"),
+	INT(n_warmup_excluded, "warm-up steps left out of iterations; 0 with "
+	    "--include-warmup; empty: not about iterations"),
+	COLUMN_REAL(summary, mean, "of all intervals, or of the runs' means",
+		    1),
+	REAL(std, "population standard deviation (divided by n)"),
+	REAL(median, "50th percentile"),
+	REAL(q1, "25th percentile"),
+	REAL(q3, "75th percentile"),
+	REAL(min, "smallest"),
+	REAL(max, "largest"),
+	REAL(ci95_lo, "Student's t interval of the mean across runs; empty "
+	     "for one run"),
+	REAL(ci95_hi, "its upper end"),
+	REAL(first_iter_s, "s_iter of one run: the very first step, warm-up "
+	     "or not"),
+	TEXT(run_id, "the one process; empty: the target"),
+	TEXT(spread, "std to max are over: iterations, epochs, runs; empty: "
+	     "one number"),
+};
+
+static void summary_clear(void *row)
+{
+	row_clear(&summary_rows, row);
+}
+
+const struct row_kind summary_rows = {
+	.schema = "bench/1",
+	.columns = columns,
+	.column_count = sizeof(columns) / sizeof(columns[0]),
+	.row_size = sizeof(struct summary),
+	.clear = summary_clear,
+};
+
+static const char *spread_of(const struct line *line, enum metric metric)
+{
+	if (line->repetitions > 1 && !line->repetition)
+		return "runs";
+	if (metric == METRIC_ITER)
+		return "iterations";
+	return metric == METRIC_EPOCH ? "epochs" : "";
+}
+
+static void set_numbers(struct summary *row, const struct stats *stats,
+			const char *spread)
+{
+	double half = stats_half_width(stats);
+
+	row->mean = stats->mean;
+	/* One number has no spread; a 0 there would claim one. */
+	if (stats->count < 2)
+		return;
+	snprintf(row->spread, sizeof(row->spread), "%s", spread);
+	row->std = stats->std;
+	row->median = stats->median;
+	row->q1 = stats->q1;
+	row->q3 = stats->q3;
+	row->min = stats->min;
+	row->max = stats->max;
+	if (strcmp(spread, "runs") == 0) {
+		row->ci95_lo = stats->mean - half;
+		row->ci95_hi = stats->mean + half;
+	}
+}
+
+static void set_row(struct summary *row, const struct results *results,
+		    const struct line *line, const struct result *cell,
+		    enum metric metric)
+{
+	const struct metric_kind *kind = &metric_kinds[metric];
+	int one_run = line->repetition || line->repetitions == 1;
+
+	summary_rows.clear(row);
+	snprintf(row->campaign_id, sizeof(row->campaign_id), "%s",
+		 line->run->campaign_id);
+	snprintf(row->label, sizeof(row->label), "%s", line->run->label);
+	snprintf(row->target, sizeof(row->target), "%s", cell->run->target);
+	snprintf(row->metric, sizeof(row->metric), "%s", kind->name);
+	snprintf(row->unit, sizeof(row->unit), "%s", kind->unit);
+	if (line->repetition)
+		snprintf(row->run_id, sizeof(row->run_id), "%s",
+			 cell->run->run_id);
+	row->cores = cell->run->cores;
+	row->n_runs = one_run ? 1 : (long)cell->values[metric].count;
+	row->n_obs = (long)cell->observations[metric];
+	if (metric == METRIC_ITER || metric == METRIC_P50 ||
+	    metric == METRIC_P99)
+		row->n_warmup_excluded = results->include_warmup ?
+						 0 : (long)cell->warmup_steps;
+	set_numbers(row, &cell->values[metric], spread_of(line, metric));
+	if (metric == METRIC_ITER && one_run)
+		row->first_iter_s = cell->first_iter_s;
+}
+
+int summary_build(const struct results *results, struct summary **rows,
+		  size_t *count, struct error *err)
+{
+	size_t most = (size_t)results->line_count *
+		      (size_t)results->target_count * METRIC_COUNT;
+	const struct result *cell;
+	int line, target, metric;
+
+	*count = 0;
+	*rows = malloc((most + 1) * sizeof(**rows));
+	if (!*rows)
+		return error_memory(err, "the summary");
+	for (line = 0; line < results->line_count; line++)
+		for (target = 0; target < results->target_count; target++) {
+			cell = &results->lines[line].cells[target];
+			for (metric = 0; metric < METRIC_COUNT; metric++)
+				if (cell->values[metric].count)
+					set_row(&(*rows)[(*count)++], results,
+						&results->lines[line], cell,
+						(enum metric)metric);
+		}
+	return 0;
+}
+
+int summary_write(const struct campaign *campaign, int include_warmup,
+		  FILE *out, struct error *err)
+{
+	struct results results;
+	struct summary *rows = NULL;
+	size_t count = 0, i;
+	int rc;
+
+	if (results_build(&results, campaign, include_warmup, err))
+		return -1;
+	rc = summary_build(&results, &rows, &count, err);
+	if (!rc)
+		csv_write_header(out, &summary_rows);
+	for (i = 0; !rc && i < count; i++)
+		csv_write_row(out, &summary_rows, &rows[i]);
+	free(rows);
+	results_free(&results);
+	return rc;
+}

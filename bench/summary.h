@@ -1,0 +1,46 @@
+/*
+ * One number of one target: a row of summary.csv.
+ *
+ * Rows with a run_id are about one process; those without about the target in
+ * its campaign. With several processes the latter are over the processes'
+ * means (spread: runs), else over the intervals in the one (spread: iterations
+ * or epochs).
+ */
+#ifndef BENCH_SUMMARY_H
+#define BENCH_SUMMARY_H
+
+#include <stdio.h>
+
+#include "backends/error.h"
+#include "bench/campaign.h"
+#include "bench/result.h"
+
+struct summary {
+	char schema[12];
+	char campaign_id[48];
+	char label[64];
+	char target[48];
+	long cores;
+	char metric[16];
+	char unit[8];
+	long n_runs;
+	long n_obs;
+	long n_warmup_excluded;
+	double mean, std, median, q1, q3, min, max;
+	double ci95_lo, ci95_hi; /* of the mean, across runs only */
+	double first_iter_s;	 /* metric s_iter of one run only */
+	char run_id[48];
+	char spread[12]; /* what std to max are over; empty: one number */
+};
+
+extern const struct row_kind summary_rows;
+
+/* *rows is an array that the caller frees. */
+int summary_build(const struct results *results, struct summary **rows,
+		  size_t *count, struct error *err);
+
+/* summary.csv of a campaign; the caller checks ferror(). */
+int summary_write(const struct campaign *campaign, int include_warmup,
+		  FILE *out, struct error *err);
+
+#endif

@@ -1,0 +1,56 @@
+#include "bench/table_command.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "bench/columns.h"
+
+static int print_campaign(const struct table_command *command,
+			  const struct campaign *campaign, FILE *out,
+			  struct error *err)
+{
+	const struct table_options options = {
+		.format = command->format,
+		.with_post = command->with_post,
+		.include_warmup = command->include_warmup,
+		.utf8 = command->utf8,
+	};
+
+	if (!export_uses_terminal(&command->exports) &&
+	    table_print(campaign, &options, out, err))
+		return -1;
+	return export_write(campaign, &command->exports, &options, out, err);
+}
+
+static int finish(FILE *out, struct error *err)
+{
+	if (fflush(out) || ferror(out))
+		return error_set(err, ERROR_OUTPUT, "the tables could not be "
+				 "written: %s", strerror(errno));
+	return 0;
+}
+
+int table_command_run(const struct table_command *command, FILE *out,
+		      struct error *err)
+{
+	struct campaign campaign = { 0 };
+	int rc = -1;
+
+	if (command->columns) {
+		columns_print(out);
+		return finish(out, err);
+	}
+	if (command->path_count == 0)
+		return error_set(err, ERROR_USAGE, "bench table takes the "
+				 "folders or CSV files to show, as in: bench "
+				 "table results/NAME");
+	if (export_check(&command->exports, err))
+		return -1;
+	if (campaign_load(&campaign, command->paths, command->path_count,
+			  err) == 0)
+		rc = print_campaign(command, &campaign, out, err);
+	if (rc == 0)
+		rc = finish(out, err);
+	campaign_release(&campaign);
+	return rc;
+}
