@@ -1,0 +1,62 @@
+#include "bench/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double read_clock(clockid_t which)
+{
+	struct timespec now;
+
+	clock_gettime(which, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double clock_now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+double clock_thread_cpu(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double clock_process_cpu(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double clock_process_age(void)
+{
+	char line[1024];
+	unsigned long long start_ticks = 0;
+	FILE *file = fopen("/proc/self/stat", "r");
+	const char *after_name;
+
+	if (!file)
+		return 0;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	fclose(file);
+	/* The name may hold blanks and brackets; field 22 counts from it. */
+	after_name = strrchr(line, ')');
+	if (!after_name ||
+	    sscanf(after_name, ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			       "%*s %*s %*s %*s %*s %*s %*s %*s %llu",
+		   &start_ticks) != 1)
+		return 0;
+	return read_clock(CLOCK_BOOTTIME) -
+	       (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+void clock_stamp(char *text, size_t size, int compact)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+
+	gmtime_r(&now, &utc);
+	strftime(text, size, compact ? "%Y%m%dT%H%M%SZ" : "%Y-%m-%dT%H:%M:%SZ",
+		 &utc);
+}

@@ -1,0 +1,45 @@
+/* One core while it trains: private to training.c and its helpers. */
+#ifndef BENCH_CORE_H
+#define BENCH_CORE_H
+
+#include "backends/replica.h"
+#include "bench/loader.h"
+#include "bench/training.h"
+
+struct core {
+	struct replica_observer observer; /* first: it is the core */
+	struct training *training;
+	struct group *group;
+	struct device *device;
+	struct program *program;
+	struct loader *loader;
+	int masks; /* descriptor, or -1 */
+	double phase_began_s;
+	struct step_report report; /* of the last iteration */
+	/* Iterations whose reports the cores have not exchanged yet: 0 or 1. */
+	int unreported;
+	int epoch, iteration; /* of report */
+};
+
+/* Dropout decisions of the last iteration, in the global batch's order. */
+int core_dump_masks(struct core *core, const struct batch *batch,
+		    struct error *err);
+
+/* Steps on generated data; parameters and state are as before afterwards. */
+int core_warm_up(struct core *core, struct error *err);
+
+/* One iteration, timed into core->report. */
+int core_iterate(struct core *core, const struct batch *batch,
+		 const struct update *update, struct error *err);
+
+/* All cores exchange their last reports; rank 0 records them. */
+int core_exchange(struct core *core, struct error *err);
+
+/* Seeded parameters and a fresh optimizer. */
+int core_initialise(struct core *core, struct error *err);
+
+/* The parameters' hash; with several cores, all must have the same. */
+int core_check_replicas(struct core *core, char *hash, size_t size,
+			struct error *err);
+
+#endif

@@ -1,0 +1,94 @@
+#include "bench/cpus.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+int cpus_allowed(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	return CPU_COUNT(&set);
+}
+
+static int read_two(const char *path, double *first, double *second)
+{
+	FILE *file = fopen(path, "r");
+	int found;
+
+	if (!file)
+		return 0;
+	found = fscanf(file, "%lf %lf", first, second);
+	fclose(file);
+	return found > 0 ? found : 0;
+}
+
+double cpus_quota(void)
+{
+	double quota, period;
+
+	/* cgroup v2 says "max 100000" without a limit: nothing is read. */
+	if (read_two("/sys/fs/cgroup/cpu.max", &quota, &period) == 2)
+		return quota / period;
+	if (read_two("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota,
+		     &period) == 1 && quota > 0 &&
+	    read_two("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period,
+		     &(double){ 0 }) == 1)
+		return quota / period;
+	return NAN;
+}
+
+int cpus_available(void)
+{
+	const int allowed = cpus_allowed();
+	const double quota = cpus_quota();
+
+	return isfinite(quota) && ceil(quota) < allowed ? (int)ceil(quota) :
+							  allowed;
+}
+
+int cpus_confine(int count, struct error *err)
+{
+	cpu_set_t all, chosen;
+	int taken = 0;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return error_set(err, ERROR_FAILED,
+				 "the CPU affinity cannot be read: %s",
+				 strerror(errno));
+	if (count > cpus_available())
+		count = cpus_available();
+	CPU_ZERO(&chosen);
+	/* From the last: the first CPU serves most interrupts. */
+	for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && taken < count; cpu--)
+		if (CPU_ISSET(cpu, &all)) {
+			CPU_SET(cpu, &chosen);
+			taken++;
+		}
+	if (sched_setaffinity(0, sizeof(chosen), &chosen))
+		return error_set(err, ERROR_FAILED,
+				 "the process cannot be confined to %d CPUs: "
+				 "%s", taken, strerror(errno));
+	return taken;
+}
+
+void cpus_ticks(double *all, double *stolen)
+{
+	double t[8] = { 0 };
+	FILE *file = fopen("/proc/stat", "r");
+
+	*all = *stolen = 0;
+	if (!file)
+		return;
+	if (fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1],
+		   &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) == 8) {
+		for (int i = 0; i < 8; i++)
+			*all += t[i];
+		*stolen = t[7];
+	}
+	fclose(file);
+}

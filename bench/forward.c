@@ -1,0 +1,82 @@
+#include "bench/forward.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/option_table.h"
+
+#define WORD_MOST 1200 /* a path and the option's name */
+
+/* "--name=value", or an empty word for what has no value. */
+static void format_option(const struct option_row *row,
+			  const struct options *options, char *word)
+{
+	const void *field = (const char *)options + row->offset;
+	const char *text;
+
+	word[0] = '\0';
+	switch (row->kind) {
+	case OPTION_FLAG:
+		if (*(const int *)field)
+			snprintf(word, WORD_MOST, "--%s", row->name);
+		break;
+	case OPTION_ON_OFF:
+		snprintf(word, WORD_MOST, "--%s=%s", row->name,
+			 *(const int *)field ? "on" : "off");
+		break;
+	case OPTION_INT:
+		if (*(const long *)field != OPTION_UNSET)
+			snprintf(word, WORD_MOST, "--%s=%ld", row->name,
+				 *(const long *)field);
+		break;
+	case OPTION_REAL:
+		if (*(const double *)field >= 0)
+			snprintf(word, WORD_MOST, "--%s=%.17g", row->name,
+				 *(const double *)field);
+		break;
+	default:
+		text = *(const char *const *)field;
+		if (text)
+			snprintf(word, WORD_MOST, "--%s=%s", row->name, text);
+		break;
+	}
+}
+
+static int is_forwarded(const struct option_row *row)
+{
+	const unsigned both = 1u << VERB_RUN | 1u << VERB_MEASURE;
+
+	return (row->verbs & both) == both;
+}
+
+char **forward_options(const struct options *options, const char *target,
+		       const char *const *extra, struct error *err)
+{
+	size_t words = 4, at = 0; /* program, verb, target, NULL */
+	char **argv, *text;
+
+	words += (size_t)option_row_count;
+	for (const char *const *word = extra; *word; word++)
+		words++;
+	argv = malloc(words * (sizeof(*argv) + WORD_MOST));
+	if (!argv) {
+		error_memory(err, "a command line");
+		return NULL;
+	}
+	text = (char *)(argv + words);
+	for (size_t w = 0; w < words; w++)
+		argv[w] = text + w * WORD_MOST;
+	snprintf(argv[at++], WORD_MOST, "/proc/self/exe");
+	snprintf(argv[at++], WORD_MOST, "%s", verb_name(VERB_MEASURE));
+	snprintf(argv[at++], WORD_MOST, "%s", target);
+	for (int i = 0; i < option_row_count; i++) {
+		if (!is_forwarded(&option_rows[i]))
+			continue;
+		format_option(&option_rows[i], options, argv[at]);
+		at += argv[at][0] != '\0';
+	}
+	for (; *extra; extra++)
+		snprintf(argv[at++], WORD_MOST, "%s", *extra);
+	argv[at] = NULL;
+	return argv;
+}

@@ -1,0 +1,60 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/option_table.h"
+
+static void print_row(FILE *out, const struct option_row *row)
+{
+	char left[64], letter[8] = "    ";
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
+		 row->argument ? " " : "", row->argument ? row->argument : "");
+	fprintf(out, "  %-28s %s", left, row->help);
+	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++)
+		fprintf(out, "%s%s", i ? ", " : ": ", row->choices[i]);
+	fputc('\n', out);
+}
+
+static void print_options(FILE *out, enum verb verb)
+{
+	fputs("\nOptions\n", out);
+	for (int i = 0; i < option_row_count; i++)
+		if (option_rows[i].verbs >> verb & 1)
+			print_row(out, &option_rows[i]);
+}
+
+static void print_overview(FILE *out)
+{
+	fputs("Trains one network on one emulated core, on eight and on an "
+	      "OpenCL device,\nchecks that all learned the same, and says "
+	      "what an iteration and an epoch cost.\n\n", out);
+	for (int v = 0; v < VERB_COUNT; v++)
+		fprintf(out, "  bench %-8s %-22s %s\n", verb_rows[v].name,
+			verb_rows[v].arguments, verb_rows[v].summary);
+	fputs("\nExamples\n"
+	      "  bench run --quick           a first look, in a minute or two\n"
+	      "  bench run                   the post's comparison, ten epochs\n"
+	      "  bench measure cpu-4 -e 1    one run; its rows as CSV\n"
+	      "\nA TARGET is BACKEND[-CORES][@TRANSPORT][:DEVICE]: cpu-8, "
+	      "cpu-4@threads, opencl:1.\nExit: 0 done, 1 a backend is wrong, "
+	      "2 usage, 4 something is missing, 5 bad input,\n6 a run failed, "
+	      "7 a result could not be written, 130 interrupted.\n"
+	      "bench VERB --help lists the options of a verb.\n", out);
+}
+
+void options_print_help(FILE *out, const struct options *options)
+{
+	const enum verb verb = options->verb;
+
+	if (verb == VERB_COUNT) {
+		fputs("usage: bench VERB [OPTION ...]\n\n", out);
+		print_overview(out);
+		return;
+	}
+	fprintf(out, "usage: bench %s %s%s[OPTION ...]\n\n%s.\n",
+		verb_rows[verb].name, verb_rows[verb].arguments,
+		*verb_rows[verb].arguments ? " " : "", verb_rows[verb].summary);
+	print_options(out, verb);
+}

@@ -1,0 +1,102 @@
+#include "bench/info_command.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "backends/backend.h"
+#include "backends/transport.h"
+#include "bench/cpus.h"
+#include "bench/machine.h"
+
+#define MOST_DEVICES 32
+#define GIB (1024. * 1024 * 1024)
+
+static void print_device(FILE *out, const struct backend *backend, int index,
+			 int count, const struct device_info *info)
+{
+	char name[48];
+
+	if (count > 1)
+		snprintf(name, sizeof(name), "%s:%d", backend->name, index);
+	else
+		snprintf(name, sizeof(name), "%s", backend->name);
+	fprintf(out, "%-12s %s\n", name, info->name);
+	if (info->driver[0])
+		fprintf(out, "%-12s   driver %s\n", "", info->driver);
+	fprintf(out, "%-12s   type %s, %d unit%s", "", info->type, info->units,
+		info->units == 1 ? "" : "s");
+	if (info->memory)
+		fprintf(out, ", %.1f GiB", (double)info->memory / GIB);
+	fputc('\n', out);
+	if (info->unusable[0])
+		fprintf(out, "%-12s   cannot be used: %s\n", "",
+			info->unusable);
+}
+
+int devices_command(FILE *out, struct error *err)
+{
+	const struct backend *backend = NULL;
+
+	(void)err;
+	while ((backend = backend_next(backend))) {
+		struct device_info list[MOST_DEVICES];
+		struct error why;
+		int count = backend_list(backend, list, MOST_DEVICES, &why);
+
+		if (count < 0)
+			fprintf(out, "%-12s cannot be used: %s\n",
+				backend->name, why.message);
+		for (int i = 0; i < count; i++)
+			print_device(out, backend, i, count, &list[i]);
+	}
+	fprintf(out, "\n%d of %ld CPUs can be used", cpus_available(),
+		(long)cpus_allowed());
+	if (isfinite(cpus_quota()))
+		fprintf(out, " (quota %.2f)", cpus_quota());
+	fputs("; cores that are more share them.\n", out);
+	return 0;
+}
+
+/* The CPU libraries that a backend brings, as its device tells them. */
+static void print_libraries(FILE *out)
+{
+	const struct backend *backend = NULL;
+
+	while ((backend = backend_next(backend))) {
+		struct device_info list[MOST_DEVICES];
+		struct error why;
+		int count = backend_list(backend, list, MOST_DEVICES, &why);
+
+		if (count < 0)
+			fprintf(out, "%-14s %s\n", backend->name, why.message);
+		for (int i = 0; i < count; i++)
+			fprintf(out, "%-14s %s%s%s\n", backend->name,
+				list[i].name, list[i].driver[0] ? ", " : "",
+				list[i].driver);
+	}
+}
+
+int env_command(FILE *out, struct error *err)
+{
+	struct run run;
+
+	(void)err;
+	run_rows.clear(&run);
+	machine_describe(&run);
+	fprintf(out, "%-14s %s (%s)\n", "bench", run.version, run.git_commit);
+	fprintf(out, "%-14s %s, %s\n", "built with", run.compiler, run.cflags);
+	fprintf(out, "%-14s %s\n", "cpu", run.cpu_model);
+	fprintf(out, "%-14s %ld, %d allowed by affinity, ", "cpus",
+		run.logical_cpus, cpus_allowed());
+	if (isfinite(run.cpu_quota))
+		fprintf(out, "quota %.2f\n", run.cpu_quota);
+	else
+		fputs("no quota\n", out);
+	fprintf(out, "%-14s %.1f GiB\n", "memory",
+		(double)run.mem_bytes / GIB);
+	fprintf(out, "%-14s %s, %s\n", "system", run.os, run.kernel);
+	fprintf(out, "%-14s %s\n", "variables",
+		run.variables[0] ? run.variables : "none that matter is set");
+	print_libraries(out);
+	return 0;
+}

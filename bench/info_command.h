@@ -1,0 +1,12 @@
+/* `bench devices` and `bench env`. */
+#ifndef BENCH_INFO_COMMAND_H
+#define BENCH_INFO_COMMAND_H
+
+#include <stdio.h>
+
+#include "backends/error.h"
+
+int devices_command(FILE *out, struct error *err);
+int env_command(FILE *out, struct error *err);
+
+#endif

@@ -1,0 +1,31 @@
+#include "bench/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t received;
+
+static void note(int number)
+{
+	received = number;
+}
+
+void interrupt_install(int patient)
+{
+	/* Without patience the next signal has its usual effect. */
+	struct sigaction action = { .sa_handler = note,
+				    .sa_flags = patient ? 0 :
+							  (int)SA_RESETHAND };
+
+	sigemptyset(&action.sa_mask);
+	if (patient || !received) {
+		sigaction(SIGINT, &action, NULL);
+		sigaction(SIGTERM, &action, NULL);
+	}
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int interrupt_signal(void)
+{
+	return received;
+}

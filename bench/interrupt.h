@@ -1,0 +1,19 @@
+/*
+ * Ctrl-C and SIGTERM: the first is noted and heeded between steps, the second
+ * ends the process at once, and with it the children that it measures with.
+ */
+#ifndef BENCH_INTERRUPT_H
+#define BENCH_INTERRUPT_H
+
+/*
+ * To be called again after a device was opened or a kernel compiled: OpenCL
+ * drivers put their own handlers in place. A patient process outlives further
+ * signals: a child that its parent ends when it should, to which a terminal
+ * and the parent may both send the first one.
+ */
+void interrupt_install(int patient);
+
+/* 0, or the signal that came. */
+int interrupt_signal(void);
+
+#endif

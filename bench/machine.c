@@ -1,0 +1,109 @@
+#include "bench/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bench/cpus.h"
+
+/* The Makefile says what is built; without it, nothing is known. */
+#ifndef BENCH_VERSION
+#define BENCH_VERSION "unknown"
+#endif
+#ifndef BENCH_COMMIT
+#define BENCH_COMMIT "unknown"
+#endif
+#ifndef BENCH_CFLAGS
+#define BENCH_CFLAGS "unknown"
+#endif
+
+extern char **environ;
+
+/* Variables that change how fast libraries are, or what they do. */
+static const char *const telling[] = {
+	"OPENBLAS_", "GOTO_",  "OMP_",	   "POCL_", "OCL_",
+	"MALLOC_",   "BENCH_", "LD_PRELOAD", "LD_LIBRARY_PATH",
+};
+
+static int is_telling(const char *variable)
+{
+	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++)
+		if (!strncmp(variable, telling[i], strlen(telling[i])))
+			return 1;
+	return 0;
+}
+
+static void list_variables(char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (char **variable = environ; *variable; variable++) {
+		if (!is_telling(*variable) || used >= size)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 used ? ";" : "", *variable);
+	}
+}
+
+/* The text after the first line of path that starts with key. */
+static void find_line(const char *path, const char *key, const char *separators,
+		      char *text, size_t size)
+{
+	char line[512];
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		const char *value = line + strlen(key);
+
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		value += strspn(value, separators);
+		snprintf(text, size, "%.*s", (int)strcspn(value, "\"\n"),
+			 value);
+		break;
+	}
+	fclose(file);
+}
+
+void machine_describe(struct run *run)
+{
+	struct utsname name;
+	const long pages = sysconf(_SC_PHYS_PAGES);
+
+	snprintf(run->version, sizeof(run->version), "%s", BENCH_VERSION);
+	snprintf(run->git_commit, sizeof(run->git_commit), "%s", BENCH_COMMIT);
+#ifdef __clang__
+	snprintf(run->compiler, sizeof(run->compiler), "clang %s",
+		 __clang_version__);
+#else
+	snprintf(run->compiler, sizeof(run->compiler), "gcc %s", __VERSION__);
+#endif
+	snprintf(run->cflags, sizeof(run->cflags), "%s", BENCH_CFLAGS);
+	list_variables(run->variables, sizeof(run->variables));
+	find_line("/proc/cpuinfo", "model name", " \t:", run->cpu_model,
+		  sizeof(run->cpu_model));
+	find_line("/etc/os-release", "PRETTY_NAME", "=\"", run->os,
+		  sizeof(run->os));
+	if (!uname(&name)) {
+		snprintf(run->kernel, sizeof(run->kernel), "%.30s %.45s",
+			 name.sysname, name.release);
+		if (!run->cpu_model[0])
+			snprintf(run->cpu_model, sizeof(run->cpu_model), "%.64s",
+				 name.machine);
+	}
+	run->logical_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	run->cpu_quota = cpus_quota();
+	run->mem_bytes = pages * sysconf(_SC_PAGESIZE);
+}
+
+void machine_print_version(FILE *out)
+{
+	struct run run = { 0 };
+
+	machine_describe(&run);
+	fprintf(out, "bench %s (%s), %s, %s\n", run.version, run.git_commit,
+		run.compiler, run.cflags);
+}

@@ -1,0 +1,133 @@
+/* The command: parse, dispatch, print the one error, exit. */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/backend.h"
+#include "bench/dataset.h"
+#include "bench/info_command.h"
+#include "bench/interrupt.h"
+#include "bench/machine.h"
+#include "bench/measure.h"
+#include "bench/options.h"
+#include "bench/process.h"
+#include "bench/run_command.h"
+#include "bench/table_command.h"
+#include "bench/utf8.h"
+#include "bench/verify.h"
+
+static int data_verb(const struct options *options, struct error *err)
+{
+	const struct data_command command = {
+		.verb = options->argument_count > 0 ? options->arguments[0] :
+						      NULL,
+		.name = options->argument_count > 1 ? options->arguments[1] :
+						      NULL,
+		.dir = options->data_dir,
+		.mirror = options->mirror,
+	};
+
+	return data_command_run(&command, stdout, stderr, err);
+}
+
+static int table_verb(const struct options *options, struct error *err)
+{
+	struct table_command command = {
+		.paths = options->arguments,
+		.path_count = options->argument_count,
+		.with_post = options->with_post,
+		.include_warmup = options->include_warmup,
+		.columns = options->columns,
+		.utf8 = locale_is_utf8(),
+		.exports = { options->export_csv, options->export_json,
+			     options->export_markdown },
+	};
+
+	table_format_find(options->format, &command.format);
+	return table_command_run(&command, stdout, err);
+}
+
+/*
+ * Some libraries read how to work when the process starts. Verbs that compute
+ * begin anew with what their backends ask for.
+ */
+static int restart_if_needed(const struct options *options, char **argv,
+			     struct error *err)
+{
+	const struct backend *backend = NULL;
+
+	if (options->verb != VERB_MEASURE && options->verb != VERB_VERIFY &&
+	    options->verb != VERB_DEVICES && options->verb != VERB_ENV)
+		return 0;
+	while ((backend = backend_next(backend))) {
+		const char *variable = backend_variable(backend);
+
+		if (variable)
+			return process_restart(argv, variable, err);
+	}
+	return 0;
+}
+
+static int dispatch(const struct options *options, struct error *err)
+{
+	switch (options->verb) {
+	case VERB_RUN:
+		return run_command(options, stdout, stderr, err);
+	case VERB_MEASURE:
+		return measure_command(options, stdout, stderr, err);
+	case VERB_TABLE:
+		return table_verb(options, err);
+	case VERB_VERIFY:
+		return verify_command(options, stdout, err);
+	case VERB_DEVICES:
+		return devices_command(stdout, err);
+	case VERB_ENV:
+		return env_command(stdout, err);
+	default:
+		return data_verb(options, err);
+	}
+}
+
+static int run(struct options *options, int argc, char **argv,
+	       struct error *err)
+{
+	int code;
+
+	if (options_parse(options, argc, argv, err))
+		return err->kind;
+	if (options->version) {
+		machine_print_version(stdout);
+		return 0;
+	}
+	if (options->help) {
+		options_print_help(stdout, options);
+		return 0;
+	}
+	if (restart_if_needed(options, argv, err))
+		return err->kind;
+	code = dispatch(options, err);
+	return code < 0 ? (int)err->kind : code;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct error err = { .kind = ERROR_FAILED };
+	int code;
+
+	/* Numbers keep their point; only characters follow the user. */
+	setlocale(LC_CTYPE, "");
+	code = run(&options, argc, argv, &err);
+	options_release(&options);
+	if (!code && (fflush(stdout) || ferror(stdout)))
+		code = -error_set(&err, ERROR_OUTPUT,
+				  "standard output could not be written") *
+		       ERROR_OUTPUT;
+	/* A measuring child's parent says what went wrong. */
+	if (code && err.message[0] && !options.campaign_id)
+		fprintf(stderr, "bench: %s\n", err.message);
+	if (code == ERROR_STOPPED)
+		code = 128 + interrupt_signal();
+	return code;
+}

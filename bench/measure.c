@@ -1,0 +1,237 @@
+#include "bench/measure.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bench/clock.h"
+#include "bench/cpus.h"
+#include "bench/csv.h"
+#include "bench/file.h"
+#include "bench/interrupt.h"
+#include "bench/machine.h"
+#include "bench/plan_run.h"
+#include "bench/run.h"
+
+static const char *on_off(int value)
+{
+	return value ? "on" : "off";
+}
+
+#define COPY(field, text) snprintf(field, sizeof(field), "%s", text)
+
+/* What was asked for; known before anything is opened. */
+static void describe_request(struct run *run, const struct target *target,
+			     const struct training *training,
+			     const struct options *options)
+{
+	run_rows.clear(run);
+	clock_stamp(run->started_utc, sizeof(run->started_utc), 0);
+	if (options->run_id)
+		COPY(run->run_id, options->run_id);
+	else
+		snprintf(run->run_id, sizeof(run->run_id), "%s-%ld",
+			 run->started_utc, (long)getpid());
+	COPY(run->campaign_id, options->campaign_id ? options->campaign_id : "");
+	COPY(run->target, target->name);
+	COPY(run->backend, target->backend->name);
+	COPY(run->transport, target->transport->name);
+	COPY(run->model, training->model->name);
+	COPY(run->dropout, on_off(training->dropout));
+	COPY(run->reshuffle, on_off(training->reshuffle));
+	run->cores = target->cores;
+	run->parameters = (long)model_parameter_count(training->model);
+	if (training->global_batch % target->cores == 0)
+		run->batch = training->global_batch / target->cores;
+	run->global_batch = training->global_batch;
+	if (training->test_batch)
+		run->test_batch = training->test_batch;
+	run->epochs = training->recipe.epochs;
+	run->seed = options->seed;
+	run->lr = training->recipe.lr;
+	run->warmup = training->warmup;
+	machine_describe(run);
+}
+
+static void describe_data(struct run *run, const struct training *training,
+			  const struct options *options)
+{
+	const struct dataset *dataset = training->dataset;
+
+	COPY(run->dataset, dataset->name);
+	COPY(run->dataset_sha256, dataset->train.sha256);
+	run->train_samples = dataset->train.count;
+	run->test_samples = dataset->test.count;
+	if (options->steps != OPTION_UNSET)
+		run->steps = training->iterations;
+}
+
+static void describe_resources(struct run *run)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage))
+		return;
+	run->cpu_user_s = (double)usage.ru_utime.tv_sec +
+			  (double)usage.ru_utime.tv_usec * 1e-6;
+	run->cpu_sys_s = (double)usage.ru_stime.tv_sec +
+			 (double)usage.ru_stime.tv_usec * 1e-6;
+	run->maxrss_bytes = usage.ru_maxrss * 1024;
+	run->involuntary_switches = usage.ru_nivcsw;
+}
+
+static void describe_outcome(struct run *run, const struct training *training)
+{
+	const struct recorder *recorder = training->recorder;
+
+	COPY(run->device_name, training->device_info.name);
+	COPY(run->device_type, training->device_info.type);
+	COPY(run->device_driver, training->device_info.driver);
+	run->device_units = training->device_info.units;
+	run->cpus = training->cpus;
+	run->setup_s = training->setup_s;
+	run->warmup_s = training->warmup_s;
+	run->loop_s = training->loop_s;
+	run->loop_cpu_s = training->loop_cpu_s;
+	describe_resources(run);
+	if (!isfinite(training->loop_s)) /* it never began */
+		return;
+	run->iterations_s = recorder->total_iterations_s;
+	run->loader_s = recorder->total_loader_s;
+	run->test_s = recorder->total_test_s;
+	run->unaccounted_s = training->loop_s - run->iterations_s -
+			     run->loader_s - run->test_s;
+	run->total_s = training->setup_s + training->loop_s;
+	run->updates = recorder->updates;
+	run->final_loss = recorder->last_loss;
+	run->final_accuracy_pct = recorder->last_accuracy_pct;
+	COPY(run->parameters_hash, training->parameters_hash);
+}
+
+static void describe_failure(struct run *run, const struct error *err)
+{
+	COPY(run->status, err->kind == ERROR_STOPPED ? "partial" : "error");
+	COPY(run->reason, err->message);
+	run->exit_code = err->kind == ERROR_STOPPED ?
+				 128 + interrupt_signal() : (long)err->kind;
+}
+
+/* Writes the row of runs.csv; a failure before it stays the one reported. */
+static int write_run(const char *path, const struct run *run, int failed,
+		     struct error *err)
+{
+	struct error local;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory;
+	int result;
+
+	if (!path)
+		return failed;
+	memory = open_memstream(&text, &size);
+	if (!memory)
+		return failed ? failed : error_memory(err, "the run's row");
+	csv_write_header(memory, &run_rows);
+	csv_write_row(memory, &run_rows, run);
+	fclose(memory);
+	result = file_replace(path, text, size, failed ? &local : err);
+	free(text);
+	return failed ? failed : result;
+}
+
+static int launch(const struct target *target, struct training *training,
+		  struct run *run, FILE *out, const struct options *options,
+		  struct error *err)
+{
+	struct progress progress;
+	struct recorder recorder = { .rows = out,
+				     .progress = &progress,
+				     .last_loss = CELL_NO_REAL,
+				     .last_accuracy_pct = CELL_NO_REAL };
+	double all, stolen, all_after, stolen_after;
+	int failed;
+
+	observation_rows.clear(&recorder.start);
+	COPY(recorder.start.run_id, run->run_id);
+	COPY(recorder.start.target, run->target);
+	COPY(recorder.start.status, "ok");
+	recorder.start.cores = run->cores;
+	training->recorder = &recorder;
+	progress_start(&progress, options->progress, options->quiet,
+		       target->name, training->recipe.epochs,
+		       training->iterations);
+	csv_write_header(out, &observation_rows);
+	cpus_ticks(&all, &stolen);
+	failed = group_launch(target->transport, target->cores, training_run,
+			      training, err);
+	cpus_ticks(&all_after, &stolen_after);
+	progress_end(&progress);
+	if (all_after > all)
+		run->steal_pct = 100 * (stolen_after - stolen) /
+				 (all_after - all);
+	describe_outcome(run, training);
+	training->recorder = NULL;
+	return failed;
+}
+
+static int measure(const struct target *target, struct training *training,
+		   struct run *run, const struct options *options, FILE *out,
+		   FILE *log, struct error *err)
+{
+	struct dataset dataset = { 0 };
+	int failed = -1;
+
+	/* A device may use all CPUs; emulated cores one each. */
+	training->cpus = cpus_confine(target->backend->one_core ?
+					      cpus_available() : target->cores,
+				      err);
+	if (training->cpus < 0 || plan_dataset(&dataset, options, err))
+		goto out;
+	training->dataset = &dataset;
+	/* A parent has said it already. */
+	if (dataset.notice[0] && !options->quiet && !options->campaign_id)
+		fprintf(log, "note: %s\n", dataset.notice);
+	if (plan_iterations(training, options, err))
+		goto out;
+	describe_data(run, training, options);
+	failed = launch(target, training, run, out, options, err);
+	if (!failed && (fflush(out) || ferror(out)))
+		failed = error_set(err, ERROR_OUTPUT,
+				   "the rows could not be written to standard "
+				   "output");
+out:
+	dataset_release(&dataset);
+	return failed;
+}
+
+int measure_command(const struct options *options, FILE *out, FILE *log,
+		    struct error *err)
+{
+	struct target target;
+	struct training training;
+	struct run run;
+	int failed;
+
+	if (options->argument_count != 1)
+		return error_set(err, ERROR_USAGE,
+				 "bench measure takes one TARGET, as in: bench "
+				 "measure cpu-1");
+	if (target_parse(&target, options->arguments[0], err) ||
+	    plan_run(&training, &target, options, err))
+		return -1;
+	/* A child of `bench run` ends with it, and when it says so. */
+	training.patient = options->campaign_id != NULL;
+	if (training.patient)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	interrupt_install(training.patient);
+	describe_request(&run, &target, &training, options);
+	failed = measure(&target, &training, &run, options, out, log, err);
+	run.exit_code = 0;
+	COPY(run.status, "ok");
+	if (failed)
+		describe_failure(&run, err);
+	return write_run(options->run_file, &run, failed, err);
+}

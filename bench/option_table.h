@@ -1,0 +1,40 @@
+/* The rows behind bench/options.h. */
+#ifndef BENCH_OPTION_TABLE_H
+#define BENCH_OPTION_TABLE_H
+
+#include <stddef.h>
+
+#include "bench/options.h"
+
+#define OPTION_MOST_CHOICES 5
+
+enum option_kind {
+	OPTION_FLAG,   /* int, set to 1 */
+	OPTION_ON_OFF, /* int, 1 or 0 */
+	OPTION_INT,    /* long from .least to .most */
+	OPTION_REAL,   /* double from .least to .most */
+	OPTION_TEXT,   /* const char * */
+	OPTION_CHOICE  /* const char *, one of .choices */
+};
+
+struct option_row {
+	const char *name;
+	char letter; /* 0: no short form */
+	enum option_kind kind;
+	size_t offset;
+	unsigned verbs; /* bits 1u << VERB_... */
+	const char *argument; /* what its argument is called in the help */
+	const char *help;
+	double least, most;
+	const char *choices[OPTION_MOST_CHOICES];
+};
+
+struct verb_row {
+	const char *name, *arguments, *summary;
+};
+
+extern const struct option_row option_rows[];
+extern const int option_row_count;
+extern const struct verb_row verb_rows[VERB_COUNT];
+
+#endif

@@ -1,0 +1,283 @@
+#include "bench/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/option_table.h"
+
+#define MOST_OPTIONS 64
+#define FIRST_LONG 256 /* above every character */
+#define QUICK_STEPS 40
+
+const char *verb_name(enum verb verb)
+{
+	return verb_rows[verb].name;
+}
+
+static const struct options defaults = {
+	.model = "mnist",
+	.dataset = "auto",
+	.epochs = OPTION_UNSET,
+	.steps = OPTION_UNSET,
+	.batch = OPTION_UNSET,
+	.global_batch = OPTION_UNSET,
+	.test_batch = 1000,
+	.seed = 1,
+	.warmup = 10,
+	.repeat = 1,
+	.timeout = OPTION_UNSET,
+	.lr = OPTION_UNSET,
+	.synthetic_train = 60000,
+	.synthetic_test = 10000,
+	.dropout = 1,
+	.reshuffle = 1,
+	.test = 1,
+	.format = "plain",
+	.progress = "auto",
+	.color = "auto",
+};
+
+static int knows(enum verb verb, const struct option_row *row)
+{
+	return row->verbs >> verb & 1;
+}
+
+static int set_number(const struct option_row *row, const char *text,
+		      void *field, struct error *err)
+{
+	char *end;
+	double value;
+
+	errno = 0;
+	value = strtod(text, &end);
+	if (end == text || *end || errno || !isfinite(value) ||
+	    strpbrk(text, "xX") ||
+	    (row->kind == OPTION_INT && value != floor(value)))
+		return error_set(err, ERROR_USAGE,
+				 "--%s: '%s' is not %s number", row->name, text,
+				 row->kind == OPTION_INT ? "a whole" : "a");
+	if (value < row->least || value > row->most)
+		return error_set(err, ERROR_USAGE,
+				 "--%s: %s is not between %.10g and %.10g",
+				 row->name, text, row->least, row->most);
+	if (row->kind == OPTION_INT)
+		*(long *)field = (long)value;
+	else
+		*(double *)field = value;
+	return 0;
+}
+
+static int set_choice(const struct option_row *row, const char *text,
+		      const char **field, struct error *err)
+{
+	char names[128] = "";
+
+	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++) {
+		if (!strcmp(row->choices[i], text)) {
+			*field = row->choices[i];
+			return 0;
+		}
+		strncat(names, i ? ", " : "", sizeof(names) - strlen(names) - 1);
+		strncat(names, row->choices[i],
+			sizeof(names) - strlen(names) - 1);
+	}
+	return error_set(err, ERROR_USAGE,
+			 "--%s: '%.60s' is none of: %s", row->name, text,
+			 names);
+}
+
+static int set_option(struct options *options, const struct option_row *row,
+		      const char *text, struct error *err)
+{
+	void *field = (char *)options + row->offset;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(int *)field = 1;
+		return 0;
+	case OPTION_ON_OFF:
+		if (strcmp(text, "on") && strcmp(text, "off"))
+			return error_set(err, ERROR_USAGE,
+					 "--%s: '%.60s' is neither on nor off",
+					 row->name, text);
+		*(int *)field = !strcmp(text, "on");
+		return 0;
+	case OPTION_TEXT:
+		if (!*text)
+			return error_set(err, ERROR_USAGE,
+					 "--%s: the argument is empty",
+					 row->name);
+		*(const char **)field = text;
+		return 0;
+	case OPTION_CHOICE:
+		return set_choice(row, text, field, err);
+	default:
+		return set_number(row, text, field, err);
+	}
+}
+
+/* What getopt wants: short letters and long names of this verb's options. */
+static void describe_options(enum verb verb, struct option *longs,
+			     char *letters)
+{
+	int count = 0;
+
+	/* Colon first: a missing argument is told from an unknown option. */
+	*letters++ = ':';
+	for (int i = 0; i < option_row_count && count < MOST_OPTIONS; i++) {
+		const struct option_row *row = &option_rows[i];
+		int takes = row->kind != OPTION_FLAG;
+
+		if (!knows(verb, row))
+			continue;
+		longs[count++] = (struct option){
+			row->name, takes ? required_argument : no_argument,
+			NULL, FIRST_LONG + i
+		};
+		if (row->letter) {
+			*letters++ = row->letter;
+			if (takes)
+				*letters++ = ':';
+		}
+	}
+	longs[count] = (struct option){ 0 };
+	*letters = '\0';
+}
+
+static const struct option_row *find_row(int value)
+{
+	if (value >= FIRST_LONG)
+		return &option_rows[value - FIRST_LONG];
+	for (int i = 0; i < option_row_count; i++)
+		if (option_rows[i].letter == value)
+			return &option_rows[i];
+	return NULL;
+}
+
+/* Verbs that know the option a user tried with another verb. */
+static int not_an_option(enum verb verb, const char *tried, struct error *err)
+{
+	char others[128] = "";
+	size_t length;
+
+	while (*tried == '-')
+		tried++;
+	length = strcspn(tried, "=");
+	for (int i = 0; i < option_row_count; i++) {
+		if (strncmp(option_rows[i].name, tried, length) ||
+		    option_rows[i].name[length])
+			continue;
+		for (int v = 0; v < VERB_COUNT; v++)
+			if (knows((enum verb)v, &option_rows[i])) {
+				strncat(others, *others ? ", " : "",
+					sizeof(others) - strlen(others) - 1);
+				strncat(others, verb_rows[v].name,
+					sizeof(others) - strlen(others) - 1);
+			}
+	}
+	return error_set(err, ERROR_USAGE,
+			 "bench %s has no option '%.*s'%s%s; see bench %s "
+			 "--help", verb_rows[verb].name, (int)length, tried,
+			 *others ? ", which goes with " : "", others,
+			 verb_rows[verb].name);
+}
+
+static int find_verb(const char *name, enum verb *verb, struct error *err)
+{
+	char names[128] = "";
+
+	for (int v = 0; v < VERB_COUNT; v++) {
+		if (!strcmp(verb_rows[v].name, name)) {
+			*verb = (enum verb)v;
+			return 0;
+		}
+		strncat(names, v ? ", " : "", sizeof(names) - strlen(names) - 1);
+		strncat(names, verb_rows[v].name,
+			sizeof(names) - strlen(names) - 1);
+	}
+	return error_set(err, ERROR_USAGE,
+			 "there is no 'bench %.40s'; choose among: %s", name,
+			 names);
+}
+
+static int settle(struct options *options, struct error *err)
+{
+	if (options->batch != OPTION_UNSET &&
+	    options->global_batch != OPTION_UNSET)
+		return error_set(err, ERROR_USAGE,
+				 "--batch (per core) and --global-batch (all "
+				 "cores) exclude each other");
+	if (options->quick && options->epochs != OPTION_UNSET)
+		return error_set(err, ERROR_USAGE,
+				 "--quick sets --epochs by itself");
+	if (options->quick) {
+		options->epochs = 1;
+		if (options->steps == OPTION_UNSET)
+			options->steps = QUICK_STEPS;
+	}
+	return 0;
+}
+
+static int parse_rest(struct options *options, int argc, char **argv,
+		      struct error *err)
+{
+	struct option longs[MOST_OPTIONS + 1];
+	char letters[3 * MOST_OPTIONS];
+	int value;
+
+	describe_options(options->verb, longs, letters);
+	opterr = 0;
+	optind = 0;
+	while ((value = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (value == ':')
+			return error_set(err, ERROR_USAGE,
+					 "%.60s needs an argument",
+					 argv[optind - 1]);
+		if (value == '?')
+			return not_an_option(options->verb,
+					     optopt && optopt < FIRST_LONG ?
+						     (char[]){ (char)optopt,
+							       '\0' } :
+						     argv[optind - 1],
+					     err);
+		if (set_option(options, find_row(value), optarg, err))
+			return -1;
+	}
+	for (int i = optind; i < argc; i++)
+		options->arguments[options->argument_count++] = argv[i];
+	return 0;
+}
+
+int options_parse(struct options *options, int argc, char **argv,
+		  struct error *err)
+{
+	*options = defaults;
+	options->verb = VERB_COUNT;
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		options->help = 1;
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		options->version = 1;
+		return 0;
+	}
+	if (find_verb(argv[1], &options->verb, err))
+		return -1;
+	options->arguments = calloc((size_t)argc, sizeof(char *));
+	if (!options->arguments)
+		return error_memory(err, "the arguments");
+	if (parse_rest(options, argc - 1, argv + 1, err))
+		return -1;
+	if (options->help || options->version)
+		return 0;
+	return settle(options, err);
+}
+
+void options_release(struct options *options)
+{
+	free(options->arguments);
+	options->arguments = NULL;
+}

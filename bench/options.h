@@ -1,0 +1,58 @@
+/*
+ * The command line. One table says what every option is called, takes, means
+ * and which verbs know it; parsing and help are made from it.
+ */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include <stdio.h>
+
+#include "backends/error.h"
+
+enum verb {
+	VERB_RUN,
+	VERB_MEASURE,
+	VERB_TABLE,
+	VERB_VERIFY,
+	VERB_DEVICES,
+	VERB_ENV,
+	VERB_DATA,
+	VERB_COUNT
+};
+
+#define OPTION_UNSET (-1) /* of numbers whose default depends on others */
+
+struct options {
+	enum verb verb;
+	const char **arguments; /* what is not an option, into argv */
+	int argument_count;
+
+	const char *model, *dataset, *data_dir, *mirror;
+	long epochs, steps, batch, global_batch, test_batch, seed, warmup;
+	long repeat, timeout;
+	double lr; /* OPTION_UNSET: the model's */
+	long synthetic_train, synthetic_test;
+	int dropout, reshuffle, test; /* on: 1 */
+	int include_warmup, with_post, columns;
+	const char *out, *label;
+	const char *export_csv, *export_json, *export_markdown;
+	const char *run_file, *run_id, *campaign_id;
+	const char *dump_masks, *save_parameters;
+	const char *format, *progress, *color;
+	int quick, dry_run, list, quiet, verbose, help, version;
+};
+
+/*
+ * Fills options from argv. ERROR_USAGE says what is wrong and what there is to
+ * choose from. With --help or --version nothing else is checked.
+ */
+int options_parse(struct options *options, int argc, char **argv,
+		  struct error *err);
+void options_release(struct options *options);
+
+/* Help for all verbs, or for the one that options names. */
+void options_print_help(FILE *out, const struct options *options);
+
+const char *verb_name(enum verb verb);
+
+#endif

@@ -1,0 +1,239 @@
+#include "bench/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct metric_kind metric_kinds[METRIC_COUNT] = {
+	[METRIC_LOOP] = { "loop_s", "s", "the training loop", -1 },
+	[METRIC_ITER] = { "s_iter", "s", "one iteration, the slowest core's",
+			  -1 },
+	[METRIC_EPOCH] = { "s_epoch", "s", "one epoch, its test included", -1 },
+	[METRIC_SETUP] = { "setup_s", "s", "start-up, without warm-up", -1 },
+	[METRIC_RATE] = { "images_per_s", "1/s",
+			  "training samples per second of iterations and of "
+			  "waiting for the loader", 1 },
+	[METRIC_SPEEDUP] = { "speedup", "",
+			     "images_per_s over that of the one-core target "
+			     "in the same repetition", 1 },
+	[METRIC_EFFICIENCY] = { "efficiency", "", "speedup over cores", 0 },
+	[METRIC_ACCURACY] = { "accuracy_pct", "%", "of the last test", 1 },
+	[METRIC_LOSS] = { "final_loss", "", "of the last test", -1 },
+	[METRIC_TIME_TO_99] = { "time_to_99_s", "s",
+				"loop until the end of the first epoch whose "
+				"test reached 99 %", -1 },
+	[METRIC_P50] = { "p50", "s", "median iteration", -1 },
+	[METRIC_P99] = { "p99", "s", "99th percentile of the iterations", -1 },
+	[METRIC_MAXRSS] = { "maxrss", "bytes", "peak memory of the process",
+			    0 },
+	[METRIC_CPU] = { "cpu_s", "s", "CPU time of the process", 0 },
+	[METRIC_UPDATES] = { "updates", "", "parameter updates made", 0 },
+};
+
+static const double target_accuracy_pct = 99.0;
+
+struct stats stats_single(double value)
+{
+	return stats_compute(&value, isfinite(value) ? 1 : 0);
+}
+
+void result_clear(struct result *result)
+{
+	int i;
+
+	*result = (struct result){ .first_iter_s = NAN };
+	for (i = 0; i < METRIC_COUNT; i++)
+		result->values[i] = stats_compute(NULL, 0);
+}
+
+int run_is_one_core(const struct run *run)
+{
+	const char *rest = run->target + strlen("cpu-1");
+
+	return strncmp(run->target, "cpu-1", strlen("cpu-1")) == 0 &&
+	       (*rest == '\0' || *rest == '@' || *rest == ':');
+}
+
+/* What is added up while the rows of a run are passed over. */
+struct sums {
+	double *iterations, *epochs; /* seconds of each */
+	size_t iteration_count, epoch_count;
+	double steps_s, loader_s;
+	long samples;
+	size_t timed_steps, loaders;
+	double setup_s, loop_s, accuracy_pct, loss;
+	long reached_epoch; /* the first that reached the accuracy; 0: none */
+};
+
+static int row_counts(const struct observation *row, const struct run *run)
+{
+	return strcmp(row->run_id, run->run_id) == 0 &&
+	       strcmp(row->status, "ok") == 0 && isfinite(row->elapsed_s);
+}
+
+static void add_step(struct sums *sums, const struct observation *row,
+		     int include_warmup, struct result *result)
+{
+	int is_warmup = row->is_warmup == 1;
+
+	if (!isfinite(result->first_iter_s))
+		result->first_iter_s = row->elapsed_s;
+	result->warmup_steps += is_warmup ? 1 : 0;
+	if (!is_warmup || include_warmup)
+		sums->iterations[sums->iteration_count++] = row->elapsed_s;
+	if (is_warmup)
+		return;
+	sums->timed_steps++;
+	sums->steps_s += row->elapsed_s;
+	if (row->samples == CELL_NO_INT || sums->samples == CELL_NO_INT)
+		sums->samples = CELL_NO_INT;
+	else
+		sums->samples += row->samples;
+}
+
+static void add_row(struct sums *sums, const struct observation *row)
+{
+	if (strcmp(row->phase, "setup") == 0) {
+		sums->setup_s = row->elapsed_s;
+	} else if (strcmp(row->phase, "loop") == 0) {
+		sums->loop_s = row->elapsed_s;
+	} else if (strcmp(row->phase, "epoch") == 0) {
+		sums->epochs[sums->epoch_count++] = row->elapsed_s;
+	} else if (strcmp(row->phase, "loader") == 0) {
+		sums->loaders++;
+		sums->loader_s += row->elapsed_s;
+	} else if (strcmp(row->phase, "test") == 0) {
+		sums->accuracy_pct = row->accuracy_pct;
+		sums->loss = row->loss;
+		if (!sums->reached_epoch && row->epoch > 0 &&
+		    row->accuracy_pct >= target_accuracy_pct)
+			sums->reached_epoch = row->epoch;
+	}
+}
+
+/* Epochs follow each other at once, so the loop's clock is their sum. */
+static double time_to_epoch(const struct campaign *campaign,
+			    const struct run *run, long last)
+{
+	const struct observation *row;
+	double elapsed = 0;
+	long seen = 0;
+	size_t i;
+
+	for (i = 0; i < campaign->observation_count; i++) {
+		row = &campaign->observations[i];
+		if (!row_counts(row, run) || strcmp(row->phase, "epoch") ||
+		    row->epoch < 1 || row->epoch > last)
+			continue;
+		elapsed += row->elapsed_s;
+		seen++;
+	}
+	return last > 0 && seen == last ? elapsed : NAN;
+}
+
+static void set_value(struct result *result, enum metric metric, double value,
+		      size_t observations)
+{
+	result->values[metric] = stats_single(value);
+	result->observations[metric] = isfinite(value) ? observations : 0;
+}
+
+static void set_list(struct result *result, enum metric metric, double *values,
+		     size_t count)
+{
+	result->values[metric] = stats_compute(values, count);
+	result->observations[metric] = count;
+}
+
+static double either(double first, double second)
+{
+	return isfinite(first) ? first : second;
+}
+
+static void set_process(struct result *result, const struct run *run)
+{
+	double updates = run->updates == CELL_NO_INT ? NAN :
+						       (double)run->updates;
+	double memory = run->maxrss_bytes == CELL_NO_INT ?
+				NAN : (double)run->maxrss_bytes;
+
+	set_value(result, METRIC_MAXRSS, memory, 1);
+	set_value(result, METRIC_CPU, run->cpu_user_s + run->cpu_sys_s, 1);
+	if (isfinite(updates))
+		set_value(result, METRIC_UPDATES, updates, 1);
+}
+
+static void set_results(struct result *result, const struct run *run,
+			const struct campaign *campaign, struct sums *sums)
+{
+	size_t n = sums->iteration_count, timed = sums->timed_steps;
+
+	set_list(result, METRIC_ITER, sums->iterations, n);
+	set_list(result, METRIC_EPOCH, sums->epochs, sums->epoch_count);
+	set_value(result, METRIC_P50,
+		  stats_quantile(sums->iterations, n, .5), n);
+	set_value(result, METRIC_P99,
+		  stats_quantile(sums->iterations, n, .99), n);
+	set_value(result, METRIC_SETUP, either(sums->setup_s, run->setup_s), 1);
+	if (timed && sums->loaders && sums->samples > 0)
+		set_value(result, METRIC_RATE, (double)sums->samples /
+			  (sums->steps_s + sums->loader_s), timed);
+	if (timed)
+		set_value(result, METRIC_UPDATES, (double)timed, 1);
+	set_process(result, run);
+	set_value(result, METRIC_TIME_TO_99,
+		  time_to_epoch(campaign, run, sums->reached_epoch), 1);
+	/* A loop that was cut short has no length, nor an end. */
+	if (result->outcome != OUTCOME_OK)
+		return;
+	set_value(result, METRIC_LOOP, either(sums->loop_s, run->loop_s), 1);
+	set_value(result, METRIC_ACCURACY,
+		  either(sums->accuracy_pct, run->final_accuracy_pct), 1);
+	set_value(result, METRIC_LOSS, either(sums->loss, run->final_loss), 1);
+}
+
+static enum outcome outcome_of(const struct run *run)
+{
+	if (strcmp(run->status, "ok") == 0)
+		return OUTCOME_OK;
+	if (strcmp(run->status, "partial") == 0)
+		return OUTCOME_PARTIAL;
+	if (strcmp(run->status, "skipped") == 0)
+		return OUTCOME_SKIPPED;
+	return OUTCOME_ERROR;
+}
+
+int result_measure(struct result *result, const struct run *run,
+		   const struct campaign *campaign, int include_warmup,
+		   struct error *err)
+{
+	const struct observation *rows = campaign->observations;
+	struct sums sums = { .setup_s = NAN, .loop_s = NAN,
+			     .accuracy_pct = NAN, .loss = NAN };
+	size_t i, count = 0;
+
+	result_clear(result);
+	result->run = run;
+	result->outcome = outcome_of(run);
+	result->reason = run->reason;
+	if (result->outcome != OUTCOME_OK && result->outcome != OUTCOME_PARTIAL)
+		return 0;
+	for (i = 0; i < campaign->observation_count; i++)
+		count += row_counts(&rows[i], run) ? 1 : 0;
+	sums.iterations = malloc((2 * count + 1) * sizeof(double));
+	if (!sums.iterations)
+		return error_memory(err, "the numbers of a run");
+	sums.epochs = sums.iterations + count;
+	for (i = 0; i < campaign->observation_count; i++) {
+		if (!row_counts(&rows[i], run))
+			continue;
+		if (strcmp(rows[i].phase, "step") == 0)
+			add_step(&sums, &rows[i], include_warmup, result);
+		else if (rows[i].is_warmup != 1)
+			add_row(&sums, &rows[i]);
+	}
+	result->runs = 1;
+	set_results(result, run, campaign, &sums);
+	free(sums.iterations);
+	return 0;
+}

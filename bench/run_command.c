@@ -1,0 +1,252 @@
+#include "bench/run_command.h"
+
+
+#include "bench/campaign.h"
+#include "bench/child.h"
+#include "bench/clock.h"
+#include "bench/export.h"
+#include "bench/interrupt.h"
+#include "bench/plan_run.h"
+#include "bench/table.h"
+#include "bench/utf8.h"
+
+#define MOST_TARGETS 64
+
+struct work {
+	const struct options *options;
+	FILE *out, *log;
+	struct target targets[MOST_TARGETS];
+	int target_count;
+	int named; /* targets were asked for by name */
+	struct campaign campaign;
+	int worst;	    /* exit code so far */
+	struct error first; /* that it comes from */
+};
+
+static void note_failure(struct work *work, int code, const struct error *err)
+{
+	if (work->worst)
+		return;
+	work->worst = code;
+	work->first = *err;
+}
+
+static int parse_targets(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+	const char *const *names = options->arguments;
+	int count = options->argument_count;
+
+	work->named = count > 0;
+	if (!count) {
+		names = target_defaults;
+		while (names[count])
+			count++;
+	}
+	if (count > MOST_TARGETS)
+		return error_set(err, ERROR_USAGE, "more than %d targets",
+				 MOST_TARGETS);
+	for (int i = 0; i < count; i++) {
+		struct training training;
+
+		if (target_parse(&work->targets[i], names[i], err) ||
+		    plan_run(&training, &work->targets[i], options, err))
+			return -1;
+	}
+	work->target_count = count;
+	return 0;
+}
+
+/* Found before a campaign is begun; each child loads its own. */
+static int check_data(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+	struct dataset dataset = { 0 };
+	int failed = plan_dataset(&dataset, options, err);
+
+	if (!failed && dataset.notice[0] && !options->quiet)
+		fprintf(work->log, "note: %s\n", dataset.notice);
+	for (int i = 0; !failed && i < work->target_count; i++) {
+		struct training training;
+
+		failed = plan_run(&training, &work->targets[i], options, err);
+		training.dataset = &dataset;
+		if (!failed)
+			failed = plan_iterations(&training, options, err);
+		if (!failed && options->dry_run)
+			fprintf(work->out,
+				"%-12s %s on %s, %d epochs of %d iterations of "
+				"%d samples, seed %ld, %ld fresh process%s\n",
+				work->targets[i].name, training.model->name,
+				dataset.name, training.recipe.epochs,
+				training.iterations, training.global_batch,
+				options->seed, options->repeat,
+				options->repeat == 1 ? "" : "es");
+	}
+	dataset_release(&dataset);
+	return failed;
+}
+
+/* A target that nobody asked for by name may be missing. */
+static void judge(struct work *work, struct child_result *result,
+		  const struct target *target)
+{
+	struct run *run = &result->run;
+	struct error err;
+
+	if (!result->exit_code)
+		return;
+	if (result->exit_code == ERROR_MISSING && !work->named) {
+		snprintf(run->status, sizeof(run->status), "skipped");
+		fprintf(work->log, "%s skipped: %s\n", target->name,
+			run->reason);
+		return;
+	}
+	error_set(&err, ERROR_FAILED, "%s: %s", target->name, run->reason);
+	if (work->worst) /* only the first is named at the end */
+		fprintf(work->log, "%s\n", err.message);
+	if (result->exit_code >= ERROR_USAGE &&
+	    result->exit_code <= ERROR_OUTPUT)
+		err.kind = (enum error_kind)result->exit_code;
+	note_failure(work, err.kind, &err);
+}
+
+static int run_once(struct work *work, const struct target *target, long round,
+		    struct error *err)
+{
+	struct options options = *work->options;
+	struct child_result result;
+	char run_id[48];
+	int failed;
+
+	options.seed += round;
+	snprintf(run_id, sizeof(run_id), "%.30s-%03zu", work->campaign.id,
+		 work->campaign.run_count + 1);
+	failed = child_measure(&result, &options, target->name, run_id,
+			       work->campaign.id, err);
+	if (!failed) {
+		if (!interrupt_signal())
+			judge(work, &result, target);
+		failed = campaign_append(&work->campaign, result.rows,
+					 result.count, &result.run, err);
+	}
+	child_release(&result);
+	return failed;
+}
+
+/* Each round starts with another target, so that none is always the first. */
+static void run_all(struct work *work)
+{
+	struct error err;
+
+	for (long round = 0; round < work->options->repeat; round++)
+		for (int i = 0; i < work->target_count; i++) {
+			const int t = (int)((i + round) % work->target_count);
+
+			if (run_once(work, &work->targets[t], round, &err))
+				note_failure(work, err.kind, &err);
+			if (interrupt_signal())
+				return;
+		}
+}
+
+static void publish(struct work *work)
+{
+	const struct options *options = work->options;
+	struct table_options table = {
+		.with_post = options->with_post,
+		.include_warmup = options->include_warmup,
+		.utf8 = locale_is_utf8(),
+	};
+	const struct export_paths exports = {
+		.csv = options->export_csv,
+		.json = options->export_json,
+		.markdown = options->export_markdown,
+	};
+	struct error err;
+
+	table_format_find(options->format, &table.format);
+	if (campaign_finish(&work->campaign, options->include_warmup, &err))
+		note_failure(work, err.kind, &err);
+	if (table_print(&work->campaign, &table, work->out, &err))
+		note_failure(work, err.kind, &err);
+	if (export_write(&work->campaign, &exports, &table, work->out, &err))
+		note_failure(work, err.kind, &err);
+	if (fflush(work->out) || ferror(work->out)) {
+		error_set(&err, ERROR_OUTPUT, "standard output: the tables "
+			  "could not be written; they are in %s",
+			  work->campaign.dir);
+		note_failure(work, err.kind, &err);
+	}
+	if (!options->quiet)
+		fprintf(work->log, "results: %s\n", work->campaign.dir);
+}
+
+static int run_campaign(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+	char stamp[24];
+	struct campaign_request request = { options->out, options->label,
+					    stamp };
+	const struct export_paths exports = {
+		.csv = options->export_csv,
+		.json = options->export_json,
+		.markdown = options->export_markdown,
+	};
+	int failed;
+
+	clock_stamp(stamp, sizeof(stamp), 0);
+	failed = export_check(&exports, err) ||
+		 campaign_create(&work->campaign, &request, err);
+	if (!failed) {
+		interrupt_install(0);
+		run_all(work);
+		publish(work);
+		if (interrupt_signal())
+			failed = error_set(err, ERROR_STOPPED,
+					   "interrupted; the rows so far are "
+					   "in %s", work->campaign.dir);
+	}
+	campaign_release(&work->campaign);
+	return failed;
+}
+
+static void list_all(FILE *out)
+{
+	const struct transport *transport = NULL;
+	const struct backend *backend = NULL;
+	const struct model *model = NULL;
+
+	fputs("models\n", out);
+	while ((model = model_next(model)))
+		fprintf(out, "  %-14s %s\n", model->name, model->summary);
+	fputs("backends\n", out);
+	while ((backend = backend_next(backend)))
+		fprintf(out, "  %-14s %s%s\n", backend->name, backend->summary,
+			backend->unavailable ? " (not in this build)" : "");
+	fputs("transports\n", out);
+	while ((transport = transport_next(transport)))
+		fprintf(out, "  %-14s %s\n", transport->name,
+			transport->summary);
+	fputs("data sets\n  mnist, fashion-mnist, synthetic, auto: see bench "
+	      "data list\n", out);
+}
+
+int run_command(const struct options *options, FILE *out, FILE *log,
+		struct error *err)
+{
+	struct work work = { .options = options, .out = out, .log = log };
+
+	if (options->list) {
+		list_all(out);
+		return 0;
+	}
+	if (parse_targets(&work, err) || check_data(&work, err))
+		return err->kind;
+	if (options->dry_run)
+		return 0;
+	if (run_campaign(&work, err))
+		return err->kind;
+	*err = work.first;
+	return work.worst;
+}

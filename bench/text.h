@@ -1,0 +1,24 @@
+/*
+ * Text from outside (labels, device names, reasons) as it may be shown. All of
+ * it is taken for UTF-8; what is not shows as \xNN.
+ */
+#ifndef BENCH_TEXT_H
+#define BENCH_TEXT_H
+
+#include <stddef.h>
+
+enum text_rules {
+	TEXT_MARKDOWN = 1, /* what Markdown takes as its own is escaped */
+	TEXT_ASCII = 2	   /* anything else shows as ? */
+};
+
+/* No control characters, so that no text can steer a terminal. */
+void text_clean(char *to, size_t size, const char *from, int rules);
+
+/* Columns on a terminal: two for the wide characters of East Asia. */
+int text_width(const char *text);
+
+/* At most so many columns, the last two ".." if something is left out. */
+void text_cut(char *text, int columns);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * The work that is timed, as every core does it: open a device, compile, warm
+ * up, then epochs of iterations and tests.
+ */
+#ifndef BENCH_TRAINING_H
+#define BENCH_TRAINING_H
+
+#include "backends/backend.h"
+#include "backends/transport.h"
+#include "bench/dataset.h"
+#include "bench/recorder.h"
+
+struct training {
+	const struct model *model;
+	const struct backend *backend;
+	const struct dataset *dataset;
+	const char *device; /* as in struct device_request */
+	int cpus;	    /* that the process is confined to */
+	int one_process;    /* the cores share this process */
+	struct recipe recipe;
+	int iterations;	  /* an epoch */
+	int global_batch; /* samples of all cores in an iteration */
+	int test_batch;	  /* likewise in a test step; 0: no tests */
+	int warmup;	  /* steps */
+	unsigned long long seed;
+	int dropout, reshuffle;
+	const char *dump_masks, *save_parameters; /* files, or NULL */
+	int patient; /* for interrupt_install() */
+
+	/* Used and filled by rank 0 alone. */
+	struct recorder *recorder;
+	struct device_info device_info;
+	double setup_s, warmup_s, loop_s, loop_cpu_s;
+	char parameters_hash[20]; /* of the final parameters */
+};
+
+/*
+ * The body of a core, for group_launch(); context is the struct training.
+ * ERROR_STOPPED: a signal came, and the rows so far are out.
+ */
+int training_run(struct group *group, void *context, struct error *err);
+
+#endif

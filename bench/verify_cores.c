@@ -1,0 +1,230 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/replica.h"
+#include "bench/hash.h"
+#include "bench/verify_parts.h"
+#include "models/random.h"
+
+#define MOST_CORES 3
+#define STEPS 2
+
+/* Cores that train together, and what comes out of it. */
+struct team {
+	const struct verify_task *task;
+	struct verify_result *result;
+	const int *order;
+	float *parameters; /* of rank 0 afterwards */
+	int one_process;
+};
+
+struct member {
+	struct team *team;
+	struct group *group;
+	struct device *device;
+	struct program *program;
+	float *images, *vector;
+	uint8_t *labels, *decisions, *expected;
+};
+
+static void ignore_phase(struct replica_observer *observer,
+			 enum replica_phase phase)
+{
+	(void)observer;
+	(void)phase;
+}
+
+/* Dropout decisions of the share, against the generator's own. */
+static int count_wrong_masks(struct member *member, const struct batch *batch,
+			     long *wrong, struct error *err)
+{
+	const struct verify_task *task = member->team->task;
+	const struct model *model = task->model;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		const struct layer *layer = &model->layers[l];
+		const size_t each =
+			layer_decisions(layer, model_layer_input(model, l));
+
+		if (layer->kind != LAYER_DROPOUT &&
+		    layer->kind != LAYER_DROPOUT2D)
+			continue;
+		if (program_decisions(member->program, l, member->decisions,
+				      err))
+			return -1;
+		for (int i = 0; i < batch->count; i++) {
+			const uint8_t *taken =
+				member->decisions + (size_t)i * each;
+
+			dropout_choices((unsigned long long)
+						task->options->seed,
+					batch->step,
+					(uint32_t)(batch->place +
+						   batch->stride * i),
+					(uint32_t)l, layer->drop, (int)each,
+					member->expected);
+			for (size_t c = 0; c < each; c++)
+				*wrong += taken[c] != member->expected[c];
+		}
+	}
+	return 0;
+}
+
+static int open_member(struct member *member, struct error *err)
+{
+	const struct verify_task *task = member->team->task;
+	const struct group *group = member->group;
+	const struct device_request request = {
+		.threads = member->team->one_process ? group->size : 1,
+		.cpus = group->size,
+	};
+	const struct program_options options = {
+		.batch = replica_share(0, group->size, task->batch),
+		.test_batch = 1,
+		.seed = (unsigned long long)task->options->seed,
+		.dropout = 1,
+	};
+	const size_t count = model_parameter_count(task->model);
+	const size_t image = shape_size(task->model->input);
+
+	member->images = malloc((size_t)task->batch * image * sizeof(float));
+	member->labels = malloc((size_t)task->batch);
+	member->vector = calloc(count, sizeof(float));
+	/* No layer decides more than an element of every plane. */
+	member->decisions = malloc((size_t)task->batch * 64 * image);
+	member->expected = malloc(64 * image);
+	if (!member->images || !member->labels || !member->vector ||
+	    !member->decisions || !member->expected)
+		return error_memory(err, "a core's batch");
+	for (int r = 0; r < group->size; r++) {
+		if (r == group->rank &&
+		    device_open(task->backend, &request, &member->device, err))
+			return -1;
+		if (group_gather(member->group, NULL, 0, NULL, err))
+			return -1;
+	}
+	if (program_compile(member->device, task->model, &options,
+			    &member->program, err) ||
+	    program_store(member->program, VECTOR_SQUARE_AVG, member->vector,
+			  err) ||
+	    program_store(member->program, VECTOR_ACC_DELTA, member->vector,
+			  err))
+		return -1;
+	model_init(task->model, options.seed, member->vector);
+	return program_store(member->program, VECTOR_PARAMETERS,
+			     member->vector, err);
+}
+
+static void close_member(struct member *member)
+{
+	program_free(member->program);
+	device_close(member->device);
+	free(member->images);
+	free(member->labels);
+	free(member->vector);
+	free(member->decisions);
+	free(member->expected);
+}
+
+static int train(struct member *member, struct error *err)
+{
+	const struct verify_task *task = member->team->task;
+	const struct recipe *recipe = &task->model->recipe;
+	/* A small rate: what is compared is the sum over cores, and a large
+	 * one would let the second step's decisions differ by rounding. */
+	const struct update update = { 0.01, recipe->rho, recipe->eps };
+	struct replica_observer observer = { ignore_phase };
+	long wrong = 0, all[GROUP_MAX_SIZE];
+	struct score score;
+	struct batch batch;
+
+	for (int s = 0; s < STEPS; s++) {
+		verify_batch(task, member->team->order, s, member->group->rank,
+			     member->group->size, member->images,
+			     member->labels, &batch);
+		if (replica_train(member->group, member->program, &batch,
+				  &update, &observer, &score, err) ||
+		    count_wrong_masks(member, &batch, &wrong, err))
+			return -1;
+	}
+	if (group_gather(member->group, &wrong, sizeof(wrong), all, err))
+		return -1;
+	for (int r = 0; member->group->rank == 0 && r < member->group->size; r++)
+		member->team->result->masks_wrong += all[r];
+	return 0;
+}
+
+static int compare_replicas(struct member *member, struct error *err)
+{
+	const size_t bytes = member->program->parameters * sizeof(float);
+	uint64_t mine, all[GROUP_MAX_SIZE];
+
+	if (program_load(member->program, VECTOR_PARAMETERS, member->vector,
+			 err))
+		return -1;
+	mine = hash_bytes64(member->vector, bytes);
+	if (group_gather(member->group, &mine, sizeof(mine), all, err))
+		return -1;
+	if (member->group->rank)
+		return 0;
+	for (int r = 1; r < member->group->size; r++)
+		member->team->result->replicas_differ |= all[r] != all[0];
+	memcpy(member->team->parameters, member->vector, bytes);
+	return 0;
+}
+
+static int team_body(struct group *group, void *context, struct error *err)
+{
+	struct member member = { .team = context, .group = group };
+	int failed = open_member(&member, err) || train(&member, err) ||
+		     compare_replicas(&member, err);
+
+	close_member(&member);
+	return failed ? -1 : 0;
+}
+
+static int run_team(struct team *team, int cores, float *parameters,
+		    struct error *err)
+{
+	const struct transport *transport =
+		transport_find(cores > 1 ? "threads" : "self");
+
+	team->parameters = parameters;
+	team->one_process = transport->one_process;
+	return group_launch(transport, cores, team_body, team, err);
+}
+
+int verify_cores(const struct verify_task *task, struct verify_result *result,
+		 struct error *err)
+{
+	const size_t count = model_parameter_count(task->model);
+	const int most = task->backend->one_core ? 1 : MOST_CORES;
+	float *one = malloc(count * sizeof(*one));
+	float *several = malloc(count * sizeof(*several));
+	int *order = malloc((size_t)task->dataset->train.count *
+			    sizeof(*order));
+	struct team team = { .task = task, .result = result, .order = order };
+	int failed = -1;
+
+	if (!one || !several || !order) {
+		error_memory(err, "the parameters to compare");
+		goto out;
+	}
+	random_permutation((unsigned long long)task->options->seed,
+			   task->dataset->train.count, order);
+	failed = run_team(&team, 1, one, err);
+	for (int cores = 2; !failed && cores <= most; cores++) {
+		failed = run_team(&team, cores, several, err);
+		for (int t = 0; !failed && t < task->tensor_count; t++)
+			verify_worsen(&result->cores,
+				      verify_error(
+					      several + task->tensors[t].offset,
+					      one + task->tensors[t].offset,
+					      task->tensors[t].count));
+	}
+out:
+	free(one);
+	free(several);
+	free(order);
+	return failed ? -1 : 0;
+}
