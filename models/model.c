@@ -119,6 +119,8 @@ static const char *layer_check(const struct layer *layer, struct shape in)
 		return "a layer with parameters needs a name and outputs";
 	if (layer->drop < 0 || layer->drop >= 1)
 		return "the probability to drop is not in [0, 1)";
+	if (layer->kind == LAYER_MAXPOOL && layer->window > 16)
+		return "a pooling window's winner must fit into a byte";
 	if (!shape_size(layer_output(layer, in)))
 		return "a window is larger than its input";
 	return NULL;

@@ -216,8 +216,7 @@ static int choice_fail(const struct candidate *list, int count,
 				 "no OpenCL device '%s'; there is: %s", choice,
 				 names);
 	return error_set(err, ERROR_MISSING,
-			 "no OpenCL device can be used (%s); pocl-opencl-icd "
-			 "makes this CPU one", names);
+			 "no OpenCL device can be used: %s", names);
 }
 
 /* The best usable one; the best of all if that is what cannot be used. */

@@ -184,15 +184,15 @@ INLINE void spread(float g, int window, int patch_row, int in_row,
 }
 
 /*
- * One output channel of one sample: window and vectors (per pixel) are
- * constants, so that the patch is in registers. Fields of shape are copied:
- * the compiler must think that any store changes them.
+ * One output channel: window and vectors (per pixel) are constants, so that the
+ * patch is in registers. Fields of shape are copied: the compiler must think
+ * that any store changes them. places are the offsets of a window's pixels.
  */
 INLINE void channel_backward(const struct conv_shape *shape, int window,
 			     int vectors, const float *in, const float *weights,
 			     const float *slopes, const uint8_t *winners,
-			     float *weight_slopes, float *bias_slope,
-			     float *in_slopes)
+			     const int *places, float *weight_slopes,
+			     float *bias_slope, float *in_slopes)
 {
 	const int stride = shape->out_stride, pool = shape->pool;
 	const int rows = conv_rows(shape) / pool;
@@ -209,13 +209,12 @@ INLINE void channel_backward(const struct conv_shape *shape, int window,
 		for (int x = 0; x < width; x++) {
 			const int at = (y * width + x) * stride;
 			const float g = slopes[at];
-			int k, pixel;
+			int pixel = y * pool * in_row + x * pool * in_stride;
 
 			if (g == 0)
 				continue;
-			k = pool > 1 ? winners[at] : 0;
-			pixel = (y * pool + k / pool) * in_row +
-				(x * pool + k % pool) * in_stride;
+			if (winners)
+				pixel += places[winners[at]];
 			bias += g;
 			spread(g, window, window * vectors, in_row, in + pixel,
 			       weights, sums,
@@ -230,11 +229,10 @@ INLINE void channel_backward(const struct conv_shape *shape, int window,
 static void channel_backward_any(const struct conv_shape *shape,
 				 const float *in, const float *weights,
 				 const float *slopes, const uint8_t *winners,
-				 float *weight_slopes, float *bias_slope,
-				 float *in_slopes)
+				 const int *places, float *weight_slopes,
+				 float *bias_slope, float *in_slopes)
 {
 	const int per_pixel = shape->in_stride / CPU_LANES;
-	struct conv_shape point = *shape;
 	float ignored = 0;
 
 	/* A window of 1 over shifted planes: same output size, same stride. */
@@ -244,9 +242,9 @@ static void channel_backward_any(const struct conv_shape *shape,
 				   pixel % shape->window) * shape->in_stride +
 				  i % per_pixel * CPU_LANES;
 
-		channel_backward(&point, 1, 1, in + shift,
+		channel_backward(shape, 1, 1, in + shift,
 				 weights + i * CPU_LANES, slopes, winners,
-				 weight_slopes + i * CPU_LANES,
+				 places, weight_slopes + i * CPU_LANES,
 				 i ? &ignored : bias_slope,
 				 in_slopes ? in_slopes + shift : NULL);
 	}
@@ -260,22 +258,29 @@ static void conv_backward(const struct conv_shape *shape, int outputs,
 {
 	const int vectors = shape->in_stride / CPU_LANES;
 	const int patch = shape->window * shape->window * shape->in_stride;
+	int places[UINT8_MAX + 1];
 
+	for (int k = 0; k < shape->pool * shape->pool; k++)
+		places[k] = (k / shape->pool * shape->in_width +
+			     k % shape->pool) * shape->in_stride;
 	for (int o = 0; o < outputs; o++) {
 		const uint8_t *won = winners ? winners + o : NULL;
 
 		if (shape->window == 3 && vectors == 2)
 			channel_backward(shape, 3, 2, in, weights,
-					 out_slopes + o, won, weight_slopes,
-					 bias_slopes + o, in_slopes);
+					 out_slopes + o, won, places,
+					 weight_slopes, bias_slopes + o,
+					 in_slopes);
 		else if (shape->window == 3 && vectors == 1)
 			channel_backward(shape, 3, 1, in, weights,
-					 out_slopes + o, won, weight_slopes,
-					 bias_slopes + o, in_slopes);
+					 out_slopes + o, won, places,
+					 weight_slopes, bias_slopes + o,
+					 in_slopes);
 		else
-			channel_backward_any(shape, in, weights, out_slopes + o,
-					     won, weight_slopes,
-					     bias_slopes + o, in_slopes);
+			channel_backward_any(shape, in, weights,
+					     out_slopes + o, won, places,
+					     weight_slopes, bias_slopes + o,
+					     in_slopes);
 		weights += patch;
 		weight_slopes += patch;
 	}
