@@ -55,6 +55,27 @@ void host_relu_backward(float *slopes, size_t count, const uint8_t *positive)
 		slopes[i] = positive[i] ? slopes[i] : 0;
 }
 
+/* One row of windows; each place of the window in turn, all windows at once. */
+static void maxpool_row(const float *in, int row_length, int window, int width,
+			float *restrict out, uint8_t *restrict winners)
+{
+	for (int x = 0; x < width; x++) {
+		out[x] = in[x * window];
+		winners[x] = 0;
+	}
+	for (int k = 1; k < window * window; k++) {
+		const float *at = in + k / window * row_length + k % window;
+
+		for (int x = 0; x < width; x++) {
+			const float value = at[x * window];
+			const int wins = !(value <= out[x]);
+
+			out[x] = wins ? value : out[x];
+			winners[x] = wins ? (uint8_t)k : winners[x];
+		}
+	}
+}
+
 void host_maxpool(const float *in, struct shape in_shape, int window,
 		  float *out, uint8_t *winners)
 {
@@ -62,28 +83,14 @@ void host_maxpool(const float *in, struct shape in_shape, int window,
 	const int width = in_shape.width / window;
 
 	for (int c = 0; c < in_shape.channels; c++)
-		for (int y = 0; y < rows; y++)
-			for (int x = 0; x < width; x++) {
-				const float *at = in + (c * in_shape.height +
-							y * window) *
-							       in_shape.width +
-						  x * window;
-				int best = 0;
-				float top = at[0];
-
-				for (int k = 1; k < window * window; k++) {
-					float value = at[k / window *
-								 in_shape.width +
-							 k % window];
-
-					if (value > top || isnan(value)) {
-						best = k;
-						top = value;
-					}
-				}
-				*out++ = top;
-				*winners++ = (uint8_t)best;
-			}
+		for (int y = 0; y < rows; y++) {
+			maxpool_row(in + (c * in_shape.height + y * window) *
+						 in_shape.width,
+				    in_shape.width, window, width, out,
+				    winners);
+			out += width;
+			winners += width;
+		}
 }
 
 void host_maxpool_backward(const float *out_slopes, struct shape in_shape,

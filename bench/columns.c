@@ -81,8 +81,8 @@ void columns_print(FILE *out)
 	      "`_bytes` bytes. What failed or was skipped has a row too, with\n"
 	      "`status` and `reason`. Text that starts with `=`, `+`, `-` or "
 	      "`@` gets a `'` in\nfront, so that no spreadsheet computes it. "
-	      "Columns are only ever\nadded, at the end, and are looked up by "
-	      "name: programs should skip those\nthey do not know.\n", out);
+	      "Columns are only ever added, at the\nend, and are looked up by "
+	      "name: programs should skip those they do not know.\n", out);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		fprintf(out, "\n## %s\n\n%s\n", files[i].name, files[i].holds);
 		print_rows(out, files[i].rows);

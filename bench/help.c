@@ -3,18 +3,50 @@
 
 #include "bench/option_table.h"
 
+#define WIDTH 79
+#define INDENT 31 /* where the explanations begin */
+
+/* Words from column INDENT on, broken before WIDTH. */
+static void print_wrapped(FILE *out, const char *text)
+{
+	int column = INDENT;
+
+	while (*text) {
+		const int length = (int)strcspn(text, " ");
+
+		if (column > INDENT && column + 1 + length > WIDTH) {
+			fprintf(out, "\n%*s", INDENT, "");
+			column = INDENT;
+		} else if (column > INDENT) {
+			fputc(' ', out);
+			column++;
+		}
+		fprintf(out, "%.*s", length, text);
+		column += length;
+		text += length + strspn(text + length, " ");
+	}
+	fputc('\n', out);
+}
+
 static void print_row(FILE *out, const struct option_row *row)
 {
-	char left[64], letter[8] = "    ";
+	char left[64], letter[8] = "    ", text[256];
+	size_t used;
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
 		 row->argument ? " " : "", row->argument ? row->argument : "");
-	fprintf(out, "  %-28s %s", left, row->help);
+	used = (size_t)snprintf(text, sizeof(text), "%s", row->help);
 	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++)
-		fprintf(out, "%s%s", i ? ", " : ": ", row->choices[i]);
-	fputc('\n', out);
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s", i ? ", " : ": ",
+					 row->choices[i]);
+	fprintf(out, "  %-*s", INDENT - 2, left);
+	/* Long names push their explanation to the next line. */
+	if (strlen(left) > INDENT - 3)
+		fprintf(out, "\n%*s", INDENT, "");
+	print_wrapped(out, text);
 }
 
 static void print_options(FILE *out, enum verb verb)

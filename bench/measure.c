@@ -227,6 +227,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	if (training.patient)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	interrupt_install(training.patient);
+	training.log = options->verbose ? log : NULL;
 	describe_request(&run, &target, &training, options);
 	failed = measure(&target, &training, &run, options, out, log, err);
 	run.exit_code = 0;

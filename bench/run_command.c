@@ -11,6 +11,7 @@
 #include "bench/utf8.h"
 
 #define MOST_TARGETS 64
+#define DRY_STEPS 5 /* iterations of a dry run */
 
 struct work {
 	const struct options *options;
@@ -57,6 +58,46 @@ static int parse_targets(struct work *work, struct error *err)
 	return 0;
 }
 
+/*
+ * Says what a run would do. How long it would take is known from a few
+ * iterations; a test sample is taken for a third of a training sample.
+ */
+static int dry_run(struct work *work, const struct target *target,
+		   const struct training *training, struct error *err)
+{
+	struct options options = *work->options;
+	struct child_result result;
+	const struct run *run = &result.run;
+	double samples = training->dataset->test.count / 3.;
+	char time[64] = "";
+
+	options.epochs = 1;
+	options.steps = DRY_STEPS;
+	options.warmup = 1;
+	options.test = 0;
+	options.progress = "never";
+	if (child_measure(&result, &options, target->name, "dry", "dry", err))
+		return -1;
+	samples = training->test_batch ? samples : 0;
+	samples += (double)training->iterations * training->global_batch;
+	if (!result.exit_code)
+		snprintf(time, sizeof(time), "about %.0f s",
+			 (double)work->options->repeat *
+				 (run->setup_s +
+				  training->recipe.epochs * samples *
+					  run->iterations_s / DRY_STEPS /
+					  training->global_batch));
+	fprintf(work->out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
+		"samples, %ld process%s: %s\n", target->name,
+		training->model->name, training->dataset->name,
+		training->recipe.epochs, training->recipe.epochs == 1 ? "" : "s",
+		training->iterations, training->global_batch,
+		work->options->repeat, work->options->repeat == 1 ? "" : "es",
+		result.exit_code ? run->reason : time);
+	child_release(&result);
+	return 0;
+}
+
 /* Found before a campaign is begun; each child loads its own. */
 static int check_data(struct work *work, struct error *err)
 {
@@ -74,14 +115,8 @@ static int check_data(struct work *work, struct error *err)
 		if (!failed)
 			failed = plan_iterations(&training, options, err);
 		if (!failed && options->dry_run)
-			fprintf(work->out,
-				"%-12s %s on %s, %d epochs of %d iterations of "
-				"%d samples, seed %ld, %ld fresh process%s\n",
-				work->targets[i].name, training.model->name,
-				dataset.name, training.recipe.epochs,
-				training.iterations, training.global_batch,
-				options->seed, options->repeat,
-				options->repeat == 1 ? "" : "es");
+			failed = dry_run(work, &work->targets[i], &training,
+					 err);
 	}
 	dataset_release(&dataset);
 	return failed;

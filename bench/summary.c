@@ -110,7 +110,7 @@ static void set_row(struct summary *row, const struct results *results,
 		row->n_warmup_excluded = results->include_warmup ?
 						 0 : (long)cell->warmup_steps;
 	set_numbers(row, &cell->values[metric], spread_of(line, metric));
-	if (metric == METRIC_ITER && one_run)
+	if (metric == METRIC_ITER)
 		row->first_iter_s = cell->first_iter_s;
 }
 

@@ -82,6 +82,22 @@ static struct loader_plan plan_loading(const struct core *core)
 	};
 }
 
+/* Rank 0 notes what computes, and tells who wants to know. */
+static void introduce(struct core *core)
+{
+	struct training *training = core->training;
+	struct device_info *info = &training->device_info;
+	char steps[2048];
+
+	device_describe(core->device, info);
+	if (!training->log)
+		return;
+	program_explain(core->program, steps, sizeof(steps));
+	fprintf(training->log, "device: %s, %s, %d unit%s\nfused steps:\n%s",
+		info->name, info->driver, info->units,
+		info->units == 1 ? "" : "s", steps);
+}
+
 static int start_core(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
@@ -99,7 +115,7 @@ static int start_core(struct core *core, struct error *err)
 	    core_initialise(core, err) || open_masks(core, err))
 		return -1;
 	if (core->group->rank == 0)
-		device_describe(core->device, &core->training->device_info);
+		introduce(core);
 	return 0;
 }
 

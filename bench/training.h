@@ -26,6 +26,7 @@ struct training {
 	int dropout, reshuffle;
 	const char *dump_masks, *save_parameters; /* files, or NULL */
 	int patient; /* for interrupt_install() */
+	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
 
 	/* Used and filled by rank 0 alone. */
 	struct recorder *recorder;

@@ -91,18 +91,6 @@ kernel ONE_ITEM void loss(const int count, const int global_count,
 
 #define UPDATED 1024
 
-/* The parameters p after the update that adadelta describes. */
-static inline vec updated(vec p, vec g, vec *v, vec *u, float lr, float rho,
-			  float rest, float eps)
-{
-	vec delta;
-
-	*v = rho * *v + rest * g * g;
-	delta = sqrt(*u + eps) / sqrt(*v + eps) * g;
-	*u = rho * *u + rest * delta * delta;
-	return p - lr * delta;
-}
-
 /*
  * v = rho v + (1 - rho) g^2, delta = sqrt(u + eps) / sqrt(v + eps) g,
  * u = rho u + (1 - rho) delta^2, p = p - lr delta; rest is 1 - rho. Item b
@@ -120,14 +108,16 @@ kernel ONE_ITEM void adadelta(const float lr, const float rho,
 
 	for (int i = first; i < last; i += WIDTH) {
 		const int lanes = last - i;
-		vec v = load_some(square_avg + i, lanes);
-		vec u = load_some(acc_delta + i, lanes);
-		const vec p = updated(load_some(parameters + i, lanes),
-				      load_some(gradient + i, lanes), &v, &u,
-				      lr, rho, rest, eps);
+		const vec p = load_some(parameters + i, lanes);
+		const vec g = load_some(gradient + i, lanes);
+		const vec v = rho * load_some(square_avg + i, lanes) +
+			      rest * g * g;
+		const vec u = load_some(acc_delta + i, lanes);
+		const vec delta = sqrt(u + eps) / sqrt(v + eps) * g;
 
-		store_some(p, parameters + i, lanes);
 		store_some(v, square_avg + i, lanes);
-		store_some(u, acc_delta + i, lanes);
+		store_some(rho * u + rest * delta * delta, acc_delta + i,
+			   lanes);
+		store_some(p - lr * delta, parameters + i, lanes);
 	}
 }

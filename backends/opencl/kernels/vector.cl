@@ -75,7 +75,7 @@ static inline void store_some(vec value, global float *at, int lanes)
 	float values[WIDTH];
 
 	if (lanes >= WIDTH) {
-		STORE_ANYWHERE(value, at);
+		STORE(value, at);
 		return;
 	}
 	STORE_ANYWHERE(value, values);
