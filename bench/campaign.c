@@ -30,16 +30,12 @@ static int make_room(void **rows, size_t count, size_t *room, size_t size,
 	return 0;
 }
 
-static int add_observation(const void *row, void *context, struct error *err)
+static int keep_observation(struct campaign *campaign,
+			    const struct observation *observation,
+			    struct error *err)
 {
-	struct campaign *campaign = context;
-	const struct observation *observation = row;
 	void *rows = campaign->observations;
 
-	if (observation->elapsed_s < 0)
-		return error_set(err, ERROR_INPUT, "elapsed_s: expected a time "
-				 "of 0 or more, found %g",
-				 observation->elapsed_s);
 	if (observation->core != CELL_NO_INT)
 		return 0;
 	if (make_room(&rows, campaign->observation_count,
@@ -48,6 +44,17 @@ static int add_observation(const void *row, void *context, struct error *err)
 	campaign->observations = rows;
 	campaign->observations[campaign->observation_count++] = *observation;
 	return 0;
+}
+
+static int add_observation(const void *row, void *context, struct error *err)
+{
+	const struct observation *observation = row;
+
+	if (observation->elapsed_s < 0)
+		return error_set(err, ERROR_INPUT, "elapsed_s: expected a time "
+				 "of 0 or more, found %g",
+				 observation->elapsed_s);
+	return keep_observation(context, observation, err);
 }
 
 static int add_run(const void *row, void *context, struct error *err)
@@ -298,7 +305,7 @@ int campaign_append(struct campaign *campaign,
 	int rc = 0;
 
 	for (i = 0; i < count; i++)
-		if (add_observation(&observations[i], campaign, err))
+		if (keep_observation(campaign, &observations[i], err))
 			return -1;
 	if (run) {
 		own = *run;

@@ -132,11 +132,16 @@ static int missing_only(const struct folders *folders,
 	int count = 0;
 
 	if (stat(search->only, &about))
-		return error_set(err, ERROR_MISSING, "%.800s: %s",
-				 search->only, strerror(errno));
+		return error_set(err, ERROR_MISSING,
+				 "%.700s: %s; `bench data get %s --data-dir "
+				 "DIR` makes a folder with the files",
+				 search->only, strerror(errno),
+				 known ? known->name : "mnist");
 	if (!S_ISDIR(about.st_mode))
 		return error_set(err, ERROR_MISSING,
-				 "%.800s: a folder expected", search->only);
+				 "%.700s: a folder expected; `bench data get "
+				 "%s --data-dir DIR` makes one", search->only,
+				 known ? known->name : "mnist");
 	for (int i = 0; i < folders->count && !count; i++)
 		count = dataset_place_look(&place, folders->paths[i]);
 	name_files(NULL, names, sizeof(names));

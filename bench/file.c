@@ -136,7 +136,8 @@ static int draft_finish(struct draft *draft, const char *bytes, size_t count)
 /* What the system names so may be open elsewhere, as our own output is. */
 static int is_special(const char *path)
 {
-	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+	return strncmp(path, "/dev/", 5) == 0 ||
+	       strncmp(path, "/proc/", 6) == 0;
 }
 
 /* The path without links of a file that is there or can be made. *straight:
@@ -144,7 +145,8 @@ static int is_special(const char *path)
 static int resolve(const char *path, char real[PATH_MAX], int *straight)
 {
 	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
 	struct stat status;
 	size_t length = slash ? (size_t)(slash - path) + 1 : 0;
 

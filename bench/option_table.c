@@ -16,16 +16,15 @@ enum {
 
 const struct verb_row verb_rows[VERB_COUNT] = {
 	[VERB_RUN] = { "run", "[TARGET ...]",
-		       "train on each target (default cpu-1 cpu-8 opencl) and "
-		       "compare" },
+		       "train on targets and compare" },
 	[VERB_MEASURE] = { "measure", "TARGET",
-			   "train on one target in this process; CSV rows out" },
+			   "train on one target here; CSV out" },
 	[VERB_TABLE] = { "table", "DIR|FILE ...",
 			 "the tables again, from saved rows" },
 	[VERB_VERIFY] = { "verify", "[BACKEND ...]",
-			  "are all backends right? against reference" },
+			  "are all backends right?" },
 	[VERB_DEVICES] = { "devices", "", "what can be timed here" },
-	[VERB_ENV] = { "env", "", "what this machine and this build are" },
+	[VERB_ENV] = { "env", "", "what machine and build are" },
 	[VERB_DATA] = { "data", "get|check|list [NAME]",
 			"get and check data sets" },
 };

@@ -115,7 +115,8 @@ int process_restart(char *const *argv, const char *variable, struct error *err)
 
 	snprintf(name, sizeof(name), "%.*s", (int)(value - 1 - variable),
 		 variable);
-	if (!setenv(name, value, 1))
+	/* So that the results can tell it from a variable of the user's. */
+	if (!setenv(name, value, 1) && !setenv("BENCH_SET", name, 1))
 		execv("/proc/self/exe", argv);
 	return error_set(err, ERROR_FAILED,
 			 "bench cannot start itself again with %s: %s",

@@ -30,8 +30,8 @@ int process_start(const char *const *argv, int stdout_fd,
 		  struct error *err);
 
 /*
- * Starts this program anew in this process with one more variable, NAME=VALUE.
- * Returns only when that fails.
+ * Starts this program anew in this process with one more variable, NAME=VALUE,
+ * and BENCH_SET=NAME. Returns only when that fails.
  */
 int process_restart(char *const *argv, const char *variable,
 		    struct error *err);

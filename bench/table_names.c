@@ -143,7 +143,7 @@ struct scale view_scale(const struct view *view, enum metric metric)
 			if (stats->count && shown > slowest)
 				slowest = shown;
 		}
-	return slowest < seconds_from ? milliseconds : seconds;
+	return slowest > 0 && slowest < seconds_from ? milliseconds : seconds;
 }
 
 void mark_best(const struct grid *grid, int row, const double *values, int sign)
