@@ -150,7 +150,7 @@ int csv_read(const char *path, const struct row_kind *kind, void **rows,
 {
 	struct array array = { NULL, 0, 0, kind->row_size };
 	const struct csv_sink sink = { kind, array_add, &array };
-	size_t read;
+	size_t read = 0;
 	int rc;
 
 	rc = csv_scan(path, &sink, 1, &read, err);

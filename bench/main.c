@@ -14,7 +14,7 @@
 #include "bench/process.h"
 #include "bench/run_command.h"
 #include "bench/table_command.h"
-#include "bench/utf8.h"
+#include "bench/terminal.h"
 #include "bench/verify.h"
 
 static int data_verb(const struct options *options, struct error *err)
@@ -39,7 +39,8 @@ static int table_verb(const struct options *options, struct error *err)
 		.with_post = options->with_post,
 		.include_warmup = options->include_warmup,
 		.columns = options->columns,
-		.utf8 = locale_is_utf8(),
+		.utf8 = terminal_is_utf8(),
+		.color = terminal_uses_color(options->color, stdout),
 		.exports = { options->export_csv, options->export_json,
 			     options->export_markdown },
 	};

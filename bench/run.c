@@ -46,7 +46,7 @@ static const struct column columns[] = {
 	REAL(loader_s, "waiting for batches in the loop"),
 	REAL(test_s, "test sets in the loop"),
 	REAL(unaccounted_s, "what is left of the total"),
-	REAL(total_s, "from the start of the process to the end of the loop"),
+	REAL(total_s, "start-up and training loop"),
 	REAL(cpu_user_s, "CPU time of the process, user"),
 	REAL(cpu_sys_s, "CPU time of the process, system"),
 	REAL(loop_cpu_s, "CPU time of the process in the loop"),

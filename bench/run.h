@@ -47,7 +47,7 @@ struct run {
 	double loader_s;
 	double test_s;
 	double unaccounted_s;
-	double total_s;	    /* process start to end of the loop */
+	double total_s;	    /* start-up and loop */
 	double cpu_user_s, cpu_sys_s; /* of the whole process */
 	double loop_cpu_s;	      /* of the process, in the loop */
 	long maxrss_bytes;

@@ -8,7 +8,7 @@
 #include "bench/interrupt.h"
 #include "bench/plan_run.h"
 #include "bench/table.h"
-#include "bench/utf8.h"
+#include "bench/terminal.h"
 
 #define MOST_TARGETS 64
 #define DRY_STEPS 5 /* iterations of a dry run */
@@ -191,7 +191,8 @@ static void publish(struct work *work)
 	struct table_options table = {
 		.with_post = options->with_post,
 		.include_warmup = options->include_warmup,
-		.utf8 = locale_is_utf8(),
+		.utf8 = terminal_is_utf8(),
+		.color = terminal_uses_color(options->color, work->out),
 	};
 	const struct export_paths exports = {
 		.csv = options->export_csv,
@@ -203,7 +204,8 @@ static void publish(struct work *work)
 	table_format_find(options->format, &table.format);
 	if (campaign_finish(&work->campaign, options->include_warmup, &err))
 		note_failure(work, err.kind, &err);
-	if (table_print(&work->campaign, &table, work->out, &err))
+	if (!export_uses_terminal(&exports) &&
+	    table_print(&work->campaign, &table, work->out, &err))
 		note_failure(work, err.kind, &err);
 	if (export_write(&work->campaign, &exports, &table, work->out, &err))
 		note_failure(work, err.kind, &err);

@@ -22,6 +22,7 @@ struct table_options {
 	int with_post;	    /* the post's figures as rows */
 	int include_warmup; /* warm-up steps count as iterations */
 	int utf8;	    /* the reader's locale has the sign for +- */
+	int color;	    /* plain: the best in bold, too */
 };
 
 /* Returns -1 if name is none of plain, github, post. */

@@ -14,6 +14,7 @@ static int print_campaign(const struct table_command *command,
 		.with_post = command->with_post,
 		.include_warmup = command->include_warmup,
 		.utf8 = command->utf8,
+		.color = command->color,
 	};
 
 	if (!export_uses_terminal(&command->exports) &&

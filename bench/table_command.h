@@ -15,6 +15,7 @@ struct table_command {
 	int with_post;		  /* --with-post */
 	int include_warmup;	  /* --include-warmup */
 	int utf8;		  /* the locale is UTF-8 */
+	int color;		  /* the best in bold */
 	int columns; /* --columns: results/README.md, and nothing else */
 	struct export_paths exports; /* --export-csv, -json, -markdown */
 };

@@ -159,8 +159,11 @@ static void plain_heads(const struct grid *grid, int first, int last, int label,
 	}
 }
 
+#define BOLD "\033[1m"
+#define NORMAL "\033[0m"
+
 static void plain_block(const struct grid *grid, int first, int last, int label,
-			FILE *out)
+			int color, FILE *out)
 {
 	const struct grid_cell *cell;
 	int column, row, total = label;
@@ -177,18 +180,19 @@ static void plain_block(const struct grid *grid, int first, int last, int label,
 			cell = grid_at(grid, row, column);
 			pad(out, GAP + column_width(grid, column) - 1 -
 					 text_width(cell->text), ' ');
-			fputs(cell->text, out);
 			if (cell->best)
-				fputc('*', out);
-			else if (column + 1 < last)
-				fputc(' ', out);
+				fprintf(out, "%s%s*%s", color ? BOLD : "",
+					cell->text, color ? NORMAL : "");
+			else
+				fprintf(out, "%s%s", cell->text,
+					column + 1 < last ? " " : "");
 		}
 		fputc('\n', out);
 	}
 }
 
 /* As many columns side by side as fit, the rest below. */
-static void draw_plain(const struct grid *grid, FILE *out)
+static void draw_plain(const struct grid *grid, int color, FILE *out)
 {
 	int label = label_width(grid), first, last, width;
 
@@ -202,7 +206,7 @@ static void draw_plain(const struct grid *grid, FILE *out)
 		}
 		if (first > 0)
 			fputc('\n', out);
-		plain_block(grid, first, last, label, out);
+		plain_block(grid, first, last, label, color, out);
 	}
 }
 
@@ -240,7 +244,7 @@ void grid_draw(const struct grid *grid, const struct table_options *options,
 	       FILE *out)
 {
 	if (options->format == TABLE_PLAIN)
-		draw_plain(grid, out);
+		draw_plain(grid, options->color, out);
 	else
 		draw_markdown(grid, options->format == TABLE_POST, out);
 	fputc('\n', out);

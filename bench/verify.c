@@ -5,15 +5,21 @@
 
 #include "bench/dataset.h"
 #include "bench/plan_run.h"
+#include "bench/terminal.h"
 #include "bench/verify_parts.h"
 
 #define MOST_BACKENDS 8
 #define BATCH 16 /* the reference takes a while */
 #define STEPS 50
 
+/* How an error is printed, and a mark behind it. */
+#define PLAIN " %9.1e%c"
+#define RED " \033[31m%9.1e%c\033[0m"
+
 struct verification {
 	const struct options *options;
 	FILE *out;
+	int color;
 	struct verify_task task;
 	struct verify_result results[MOST_BACKENDS];
 	int count;
@@ -93,7 +99,8 @@ static void print_row(struct verification *v, const char *name, size_t member)
 		if (v->results[b].skipped[0])
 			continue;
 		memcpy(&error, result + member, sizeof(error));
-		fprintf(v->out, " %9.1e%c", error, is_wrong(error) ? '!' : ' ');
+		fprintf(v->out, is_wrong(error) && v->color ? RED : PLAIN,
+			error, is_wrong(error) ? '!' : ' ');
 	}
 	fputc('\n', v->out);
 }
@@ -225,7 +232,11 @@ static int prepare(struct verification *v, struct dataset *dataset,
 
 int verify_command(const struct options *options, FILE *out, struct error *err)
 {
-	struct verification v = { .options = options, .out = out };
+	struct verification v = {
+		.options = options,
+		.out = out,
+		.color = terminal_uses_color(options->color, out),
+	};
 	struct dataset dataset = { 0 };
 	int failed = choose_backends(&v, err) || prepare(&v, &dataset, err);
 
