@@ -68,7 +68,7 @@ static void maxpool_row(const float *in, int row_length, int window, int width,
 
 		for (int x = 0; x < width; x++) {
 			const float value = at[x * window];
-			const int wins = !(value <= out[x]);
+			const int wins = (value > out[x]) | (value != value);
 
 			out[x] = wins ? value : out[x];
 			winners[x] = wins ? (uint8_t)k : winners[x];

@@ -125,7 +125,8 @@ static void pool_row(const struct conv_shape *shape, const float *rows,
 					     k % pool * stride;
 
 			for (int o = 0; o < stride; o++) {
-				int wins = !(other[o] <= out[o]);
+				int wins = (other[o] > out[o]) |
+					   (other[o] != other[o]);
 
 				out[o] = wins ? other[o] : out[o];
 				winners[o] = wins ? (uint8_t)k : winners[o];
