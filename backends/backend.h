@@ -62,8 +62,8 @@ struct device_info {
 };
 
 struct device_request {
-	const char *choice; /* index, or part of a name or type; NULL: any */
-	int threads;	    /* cores of this process that will compute at once */
+	const char *choice; /* index, or part of name or type; NULL: any */
+	int threads;	    /* cores of this process that compute at once */
 	int cpus;	    /* CPUs this process is confined to */
 };
 

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 int error_set(struct error *err, enum error_kind kind, const char *format, ...)
 {
@@ -12,6 +13,13 @@ int error_set(struct error *err, enum error_kind kind, const char *format, ...)
 	vsnprintf(err->message, sizeof(err->message), format, arguments);
 	va_end(arguments);
 	return -1;
+}
+
+void error_list(char *list, size_t size, const char *name)
+{
+	const size_t used = strlen(list);
+
+	snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
 int error_memory(struct error *err, const char *what)

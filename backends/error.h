@@ -7,6 +7,8 @@
 #ifndef BACKENDS_ERROR_H
 #define BACKENDS_ERROR_H
 
+#include <stddef.h>
+
 /* The value is the exit code of the command. */
 enum error_kind {
 	ERROR_USAGE = 2,   /* what was asked for makes no sense */
@@ -25,6 +27,12 @@ struct error {
 /* Always returns -1, so that callers can return it. */
 int error_set(struct error *err, enum error_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Adds name to a list of what there is to choose from, with a comma between;
+ * what does not fit is left out.
+ */
+void error_list(char *list, size_t size, const char *name);
 
 /* Out of memory while something was made. Returns -1. */
 int error_memory(struct error *err, const char *what);

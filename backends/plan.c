@@ -95,6 +95,7 @@ int plan_build(struct plan *plan, const struct model *model,
 {
 	*plan = (struct plan){ .model = model, .fusions = fusions };
 	for (int at = 0; at < model->layer_count;) {
+		const struct layer *layer = &model->layers[at];
 		int f = 0;
 
 		while (f < fusion_count && !fits(&fusions[f], model, at))
@@ -103,7 +104,7 @@ int plan_build(struct plan *plan, const struct model *model,
 			return error_set(err, ERROR_FAILED,
 					 "no kernel starts with layer %d (%s) "
 					 "of model '%s'", at,
-					 layer_kind_name(model->layers[at].kind),
+					 layer_kind_name(layer->kind),
 					 model->name);
 		plan->steps[plan->count++] =
 			make_step(model, f, at, fusions[f].length);

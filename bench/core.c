@@ -72,8 +72,8 @@ int core_exchange(struct core *core, struct error *err)
 	core->unreported = 0;
 	core->report = (struct step_report){ 0 };
 	if (stop)
-		return error_set(err, ERROR_STOPPED, "%s",
-				 stop == SIGTERM ? "terminated" : "interrupted");
+		return error_set(err, ERROR_STOPPED, stop == SIGTERM ?
+				 "terminated" : "interrupted");
 	return 0;
 }
 

@@ -67,11 +67,12 @@ static void print_overview(FILE *out)
 			verb_rows[v].arguments, verb_rows[v].summary);
 	fputs("\nExamples\n"
 	      "  bench run --quick           a first look, in a minute or two\n"
-	      "  bench run                   the post's comparison, ten epochs\n"
+	      "  bench run                   the post's, in ten epochs\n"
 	      "  bench measure cpu-4 -e 1    one run; its rows as CSV\n"
 	      "\nA TARGET is BACKEND[-CORES][@TRANSPORT][:DEVICE]: cpu-8, "
 	      "cpu-4@threads,\nopencl:1; bench run takes cpu-1, cpu-8 and "
-	      "opencl unless told otherwise.\n\nExit: 0 done, 1 a backend is "
+	      "opencl unless told otherwise.\n\n"
+	      "Exit: 0 done, 1 a backend is "
 	      "wrong, 2 usage, 4 something is missing, 5 bad\ninput, 6 a run "
 	      "failed, 7 a result could not be written, 130 interrupted.\n"
 	      "bench VERB --help lists the options of a verb.\n", out);

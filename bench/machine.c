@@ -91,8 +91,8 @@ void machine_describe(struct run *run)
 		snprintf(run->kernel, sizeof(run->kernel), "%.30s %.45s",
 			 name.sysname, name.release);
 		if (!run->cpu_model[0])
-			snprintf(run->cpu_model, sizeof(run->cpu_model), "%.64s",
-				 name.machine);
+			snprintf(run->cpu_model, sizeof(run->cpu_model),
+				 "%.64s", name.machine);
 	}
 	run->logical_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	run->cpu_quota = cpus_quota();

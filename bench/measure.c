@@ -35,7 +35,8 @@ static void describe_request(struct run *run, const struct target *target,
 	else
 		snprintf(run->run_id, sizeof(run->run_id), "%s-%ld",
 			 run->started_utc, (long)getpid());
-	COPY(run->campaign_id, options->campaign_id ? options->campaign_id : "");
+	if (options->campaign_id)
+		COPY(run->campaign_id, options->campaign_id);
 	COPY(run->target, target->name);
 	COPY(run->backend, target->backend->name);
 	COPY(run->transport, target->transport->name);

@@ -80,9 +80,7 @@ static int set_choice(const struct option_row *row, const char *text,
 			*field = row->choices[i];
 			return 0;
 		}
-		strncat(names, i ? ", " : "", sizeof(names) - strlen(names) - 1);
-		strncat(names, row->choices[i],
-			sizeof(names) - strlen(names) - 1);
+		error_list(names, sizeof(names), row->choices[i]);
 	}
 	return error_set(err, ERROR_USAGE,
 			 "--%s: '%.60s' is none of: %s", row->name, text,
@@ -171,12 +169,9 @@ static int not_an_option(enum verb verb, const char *tried, struct error *err)
 		    option_rows[i].name[length])
 			continue;
 		for (int v = 0; v < VERB_COUNT; v++)
-			if (knows((enum verb)v, &option_rows[i])) {
-				strncat(others, *others ? ", " : "",
-					sizeof(others) - strlen(others) - 1);
-				strncat(others, verb_rows[v].name,
-					sizeof(others) - strlen(others) - 1);
-			}
+			if (knows((enum verb)v, &option_rows[i]))
+				error_list(others, sizeof(others),
+					   verb_rows[v].name);
 	}
 	return error_set(err, ERROR_USAGE,
 			 "bench %s has no option '%.*s'%s%s; see bench %s "
@@ -194,9 +189,7 @@ static int find_verb(const char *name, enum verb *verb, struct error *err)
 			*verb = (enum verb)v;
 			return 0;
 		}
-		strncat(names, v ? ", " : "", sizeof(names) - strlen(names) - 1);
-		strncat(names, verb_rows[v].name,
-			sizeof(names) - strlen(names) - 1);
+		error_list(names, sizeof(names), verb_rows[v].name);
 	}
 	return error_set(err, ERROR_USAGE,
 			 "there is no 'bench %.40s'; choose among: %s", name,

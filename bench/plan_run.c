@@ -11,11 +11,8 @@ static int find_model(const struct model **model, const char *name,
 	*model = model_find(name);
 	if (*model)
 		return 0;
-	while ((each = model_next(each))) {
-		strncat(names, *names ? ", " : "",
-			sizeof(names) - strlen(names) - 1);
-		strncat(names, each->name, sizeof(names) - strlen(names) - 1);
-	}
+	while ((each = model_next(each)))
+		error_list(names, sizeof(names), each->name);
 	return error_set(err, ERROR_USAGE,
 			 "--model: '%.60s' is none of: %s", name, names);
 }

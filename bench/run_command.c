@@ -69,6 +69,7 @@ static int dry_run(struct work *work, const struct target *target,
 	struct child_result result;
 	const struct run *run = &result.run;
 	double samples = training->dataset->test.count / 3.;
+	const int epochs = training->recipe.epochs;
 	char time[64] = "";
 
 	options.epochs = 1;
@@ -84,13 +85,12 @@ static int dry_run(struct work *work, const struct target *target,
 		snprintf(time, sizeof(time), "about %.0f s",
 			 (double)work->options->repeat *
 				 (run->setup_s +
-				  training->recipe.epochs * samples *
-					  run->iterations_s / DRY_STEPS /
-					  training->global_batch));
+				  epochs * samples * run->iterations_s /
+					  DRY_STEPS / training->global_batch));
 	fprintf(work->out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
 		"samples, %ld process%s: %s\n", target->name,
-		training->model->name, training->dataset->name,
-		training->recipe.epochs, training->recipe.epochs == 1 ? "" : "s",
+		training->model->name, training->dataset->name, epochs,
+		epochs == 1 ? "" : "s",
 		training->iterations, training->global_batch,
 		work->options->repeat, work->options->repeat == 1 ? "" : "es",
 		result.exit_code ? run->reason : time);

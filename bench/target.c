@@ -12,14 +12,11 @@ static int unknown_backend(const char *text, const char *name,
 	char names[128] = "";
 	const struct backend *backend = NULL;
 
-	while ((backend = backend_next(backend))) {
-		strncat(names, " ", sizeof(names) - strlen(names) - 1);
-		strncat(names, backend->name,
-			sizeof(names) - strlen(names) - 1);
-	}
+	while ((backend = backend_next(backend)))
+		error_list(names, sizeof(names), backend->name);
 	return error_set(err, ERROR_USAGE,
 			 "target '%s': there is no backend '%s'; choose "
-			 "among:%s (as in cpu-8, opencl)", text, name, names);
+			 "among: %s (as in cpu-8, opencl)", text, name, names);
 }
 
 static int unknown_transport(const char *text, const char *name,
@@ -28,14 +25,11 @@ static int unknown_transport(const char *text, const char *name,
 	char names[128] = "";
 	const struct transport *transport = NULL;
 
-	while ((transport = transport_next(transport))) {
-		strncat(names, " ", sizeof(names) - strlen(names) - 1);
-		strncat(names, transport->name,
-			sizeof(names) - strlen(names) - 1);
-	}
+	while ((transport = transport_next(transport)))
+		error_list(names, sizeof(names), transport->name);
 	return error_set(err, ERROR_USAGE,
 			 "target '%s': there is no transport '%s'; choose "
-			 "among:%s", text, name, names);
+			 "among: %s", text, name, names);
 }
 
 static int check_cores(const struct target *target, const char *text,

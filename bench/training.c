@@ -49,8 +49,8 @@ static int open_masks(struct core *core, struct error *err)
 	const int first = core->group->rank == 0;
 
 	if (path && first) {
-		core->masks = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-				   0666);
+		core->masks = open(path, O_WRONLY | O_CREAT | O_TRUNC |
+						 O_CLOEXEC, 0666);
 		if (core->masks < 0)
 			return error_set(err, ERROR_OUTPUT, "%s: %s", path,
 					 strerror(errno));

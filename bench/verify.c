@@ -31,16 +31,26 @@ static int is_wrong(double error)
 	return !(error <= VERIFY_BOUND);
 }
 
+/* It decides something, and is not the oracle itself. */
+static int is_comparable(const struct backend *backend)
+{
+	return backend->decisions && !backend->impose;
+}
+
 static int add_backend(struct verification *v, const char *name,
 		       struct error *err)
 {
-	const struct backend *backend = backend_find(name);
+	const struct backend *backend = backend_find(name), *other = NULL;
+	char names[128] = "";
 
-	if (!backend || !backend->decisions || backend->impose)
+	while ((other = backend_next(other)))
+		if (is_comparable(other))
+			error_list(names, sizeof(names), other->name);
+	if (!backend || !is_comparable(backend))
 		return error_set(err, ERROR_USAGE,
 				 "'%.40s' is no backend that can be compared "
-				 "with the reference; choose among cpu, "
-				 "openblas, opencl", name);
+				 "with the reference; choose among: %s", name,
+				 names);
 	if (v->count == MOST_BACKENDS)
 		return error_set(err, ERROR_USAGE, "too many backends");
 	v->results[v->count++].backend = backend;
@@ -56,7 +66,7 @@ static int choose_backends(struct verification *v, struct error *err)
 		if (add_backend(v, options->arguments[i], err))
 			return -1;
 	while (!options->argument_count && (backend = backend_next(backend)))
-		if (backend->decisions && !backend->impose &&
+		if (is_comparable(backend) &&
 		    add_backend(v, backend->name, err))
 			return -1;
 	return 0;

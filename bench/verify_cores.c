@@ -149,7 +149,9 @@ static int train(struct member *member, struct error *err)
 	}
 	if (group_gather(member->group, &wrong, sizeof(wrong), all, err))
 		return -1;
-	for (int r = 0; member->group->rank == 0 && r < member->group->size; r++)
+	if (member->group->rank)
+		return 0;
+	for (int r = 0; r < member->group->size; r++)
 		member->team->result->masks_wrong += all[r];
 	return 0;
 }

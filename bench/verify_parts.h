@@ -24,9 +24,10 @@ struct verify_task {
 struct verify_result {
 	const struct backend *backend;
 	char skipped[300]; /* why it could not be opened, or empty */
-	double gradients[MODEL_MAX_TENSORS];  /* of the tensor's largest entry */
-	double parameters[MODEL_MAX_TENSORS]; /* after the update, likewise */
-	double loss;			      /* relative */
+	/* Of the tensor's largest entry; parameters after the update. */
+	double gradients[MODEL_MAX_TENSORS];
+	double parameters[MODEL_MAX_TENSORS];
+	double loss; /* relative */
 	double regrets[MODEL_MAX_LAYERS];     /* see program_regret() */
 	double cores; /* parameters of 3 cores against those of one */
 	long masks_wrong; /* dropout decisions unlike models/random.h */

@@ -139,7 +139,8 @@ const char *model_check(const struct model *model)
 
 		if (wrong)
 			return wrong;
-		if ((layer->kind == LAYER_LOSS) != (i == model->layer_count - 1))
+		if ((layer->kind == LAYER_LOSS) !=
+		    (i == model->layer_count - 1))
 			return "the loss is the last layer, and only that";
 		parameters += layer_has_parameters(layer);
 	}

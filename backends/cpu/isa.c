@@ -24,10 +24,7 @@ const struct cpu_kernels *cpu_choose_kernels(struct error *err)
 			continue;
 		if (!wanted || !strcmp(builds[i]->name, wanted))
 			return builds[i];
-		strncat(names, *names ? ", " : "",
-			sizeof(names) - strlen(names) - 1);
-		strncat(names, builds[i]->name,
-			sizeof(names) - strlen(names) - 1);
+		error_list(names, sizeof(names), builds[i]->name);
 	}
 	error_set(err, ERROR_MISSING,
 		  "BENCH_ISA: '%.20s' is not to be had on this CPU; choose "

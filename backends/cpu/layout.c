@@ -86,15 +86,14 @@ static void map_conv(const struct cpu_step *bound, uint32_t *where)
 
 	for (int o = 0; o < step->out.channels; o++)
 		for (int c = 0; c < step->in.channels; c++)
-			for (int t = 0; t < area; t++)
-				*where++ = (uint32_t)(
-					bound->weight +
-					(size_t)(bound->gathered ?
-							 o * stride + c * area +
-								 t :
-							 (o * area + t) *
-									 stride +
-								 c));
+			for (int t = 0; t < area; t++) {
+				int place = (o * area + t) * stride + c;
+
+				if (bound->gathered)
+					place = o * stride + c * area + t;
+				*where++ = (uint32_t)bound->weight +
+					   (uint32_t)place;
+			}
 }
 
 /* Inputs are flat [channel][row][column]; the planes before channels-last. */
@@ -103,18 +102,18 @@ static void map_linear(const struct cpu_step *bound,
 {
 	const struct shape in = bound->step->in;
 	const int pixels = in.height * in.width;
-	const int planes = before && before->conv.window;
+	const int stride = before ? before->conv.out_stride : 0;
 
 	for (int o = 0; o < bound->step->out.channels; o++) {
 		const size_t row = bound->weight + (size_t)o * bound->in_size;
 
-		for (int i = 0; i < in.channels * pixels; i++)
-			*where++ = (uint32_t)(
-				row +
-				(size_t)(planes ? i % pixels *
-							  before->conv.out_stride +
-						  i / pixels :
-						  i));
+		for (int i = 0; i < in.channels * pixels; i++) {
+			int place = i;
+
+			if (stride) /* what comes before is planes */
+				place = i % pixels * stride + i / pixels;
+			*where++ = (uint32_t)row + (uint32_t)place;
+		}
 	}
 }
 
@@ -217,26 +216,21 @@ int cpu_decisions(struct program *program, int layer, uint8_t *values,
 		  struct error *err)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
+	const struct model *model = program->model;
+	const size_t each = layer_decisions(&model->layers[layer],
+					    model_layer_input(model, layer));
 
 	for (int s = 0; s < cpu->conv_count; s++) {
 		const struct cpu_step *bound = &cpu->steps[s];
-		const struct step *step = bound->step;
+		const int pool = layer == bound->step->pool;
 
-		if (layer != step->relu && layer != step->pool)
+		if (!pool && layer != bound->step->relu)
 			continue;
-		for (int i = 0; i < cpu->host.batch_count; i++)
-			if (layer == step->relu)
-				relu_of_planes(cpu, bound, i,
-					       values +
-						       (size_t)i *
-							       shape_size(
-								       step->main_out));
+		for (int i = 0; i < cpu->host.batch_count; i++, values += each)
+			if (pool)
+				winners_of_planes(bound, i, values);
 			else
-				winners_of_planes(bound, i,
-						  values +
-							  (size_t)i *
-								  shape_size(
-									  step->out));
+				relu_of_planes(cpu, bound, i, values);
 		return 0;
 	}
 	return host_decisions(program, layer, values, err);

@@ -15,19 +15,22 @@ static void gather(const struct cpu_step *bound, const float *image,
 		   float *patches)
 {
 	const struct step *step = bound->step;
-	const int window = step->window;
+	const int window = step->window, width = step->in.width;
 
 	for (int y = 0; y < bound->conv.in_height; y++)
 		for (int x = 0; x < bound->conv.in_width; x++) {
+			const float *from = image + y * width + x;
 			float *to = patches;
 
-			for (int c = 0; c < step->in.channels; c++)
-				for (int r = 0; r < window; r++)
+			for (int c = 0; c < step->in.channels; c++) {
+				for (int r = 0; r < window; r++) {
+					const float *row = from + r * width;
+
 					for (int s = 0; s < window; s++)
-						*to++ = image[(c * step->in.height +
-							       y + r) *
-								      step->in.width +
-							      x + s];
+						*to++ = row[s];
+				}
+				from += step->in.height * width;
+			}
 			patches += bound->conv.in_stride;
 		}
 }

@@ -16,15 +16,33 @@ void conv_forward(const double *x, struct shape in, const double *w,
 				double sum = bias[o];
 
 				for (int i = 0; i < in.channels; i++)
-					for (int j = 0; j < window; j++)
+					for (int j = 0; j < window; j++) {
+						const double *from =
+							x + (i * in.height + r +
+							     j) * in.width + c;
+
 						for (int k = 0; k < window; k++)
-							sum += *wo++ *
-							       x[(i * in.height +
-								  r + j) *
-									 in.width +
-								 c + k];
+							sum += *wo++ * from[k];
+					}
 				*y++ = sum;
 			}
+}
+
+/* One slope of one output: dw += slope x, dx += slope w, over the patch. */
+static void patch_backward(double slope, const double *x, struct shape in,
+			   const double *w, int window, double *dw, double *dx)
+{
+	for (int i = 0; i < in.channels; i++)
+		for (int j = 0; j < window; j++) {
+			const int row = (i * in.height + j) * in.width;
+
+			for (int k = 0; k < window; k++) {
+				*dw++ += slope * x[row + k];
+				if (dx)
+					dx[row + k] += slope * *w;
+				w++;
+			}
+		}
 }
 
 void conv_backward(const double *x, struct shape in, const double *w,
@@ -40,25 +58,15 @@ void conv_backward(const double *x, struct shape in, const double *w,
 		for (int r = 0; r < rows; r++)
 			for (int c = 0; c < width; c++) {
 				const double slope = *dy++;
-				size_t at = (size_t)o * each;
+				const int at = r * in.width + c;
 
-				if (slope == 0)
-					continue;
 				dbias[o] += slope;
-				for (int i = 0; i < in.channels; i++)
-					for (int j = 0; j < window; j++)
-						for (int k = 0; k < window;
-						     k++, at++) {
-							int p = (i * in.height +
-								 r + j) *
-									in.width +
-								c + k;
-
-							dw[at] += slope * x[p];
-							if (dx)
-								dx[p] += slope *
-									 w[at];
-						}
+				if (slope != 0)
+					patch_backward(slope, x + at, in,
+						       w + (size_t)o * each,
+						       window,
+						       dw + (size_t)o * each,
+						       dx ? dx + at : NULL);
 			}
 }
 

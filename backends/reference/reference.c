@@ -14,7 +14,8 @@
 struct reference {
 	struct host_program host; /* its float vectors stay unused */
 	double *vectors[VECTOR_COUNT];
-	double *values[MODEL_MAX_LAYERS + 1]; /* inputs of layer i, one sample */
+	/* Inputs of layer i, one sample, and the loss's slopes by them. */
+	double *values[MODEL_MAX_LAYERS + 1];
 	double *slopes[MODEL_MAX_LAYERS + 1];
 	uint8_t *imposed[MODEL_MAX_LAYERS];
 	double regret[MODEL_MAX_LAYERS];
@@ -317,9 +318,10 @@ static int reference_impose(struct program *program, int layer,
 			    const uint8_t *values, struct error *err)
 {
 	struct reference *reference = (struct reference *)program;
+	const struct model *model = program->model;
 	size_t bytes = (size_t)program->options.batch *
-		       layer_decisions(&program->model->layers[layer],
-				       model_layer_input(program->model, layer));
+		       layer_decisions(&model->layers[layer],
+				       model_layer_input(model, layer));
 
 	free(reference->imposed[layer]);
 	reference->imposed[layer] = NULL;

@@ -177,10 +177,9 @@ INLINE void spread(float g, int window, int patch_row, int in_row,
 	for (int r = 0; to && r < window; r++)
 		for (int i = 0; i < patch_row; i++) {
 			float *at = to + r * in_row + i * CPU_LANES;
+			const int w = (r * patch_row + i) * CPU_LANES;
 
-			store(at, load(at) +
-					  g * load(weights + (r * patch_row + i) *
-								     CPU_LANES));
+			store(at, load(at) + g * load(weights + w));
 		}
 }
 
