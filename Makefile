@@ -1,56 +1,99 @@
 # bench: one network on one core, on eight cores and on an OpenCL device.
 #
-#   make             build build/bench (installs nothing)
+#   make             build build/bench; never installs a package
 #   make run         install what is missing, build, compare the three targets
 #   make test        install what is missing, build, run every test
-#   make check-full  the tests that take longer
+#   make check-full  the tests that take longer: clang, threads, oclgrind
 #   make deps        install what is missing: packages of Debian 12
-#   make install     PREFIX=/usr/local DESTDIR=
+#   make install     copy build/bench into DESTDIR/PREFIX/bin
+#   make uninstall   take it away again
+#   make clean       remove build/
 #
-# Knobs: DEPS=no never installs packages. ARGS="..." goes to `make run`.
-# SAN=address,undefined builds with sanitizers into build/san-...
-# V=1 shows the commands. WERROR=1 makes warnings errors.
+# Knobs, for the command line:
+#
+#   ARGS="--epochs 1"      arguments of `bench run`, for `make run`
+#   DEPS=no                install nothing, whatever is missing
+#   PREFIX=/usr/local      where `make install` goes; DESTDIR= is put before it
+#   CC=clang CFLAGS=-O2    another compiler, other optimization
+#   WERROR=1               warnings are errors
+#   SAN=address,undefined  sanitizers; builds in build/san-address-undefined
+#   BUILD=build            the folder of everything that is built
+#   JOBS=2                 how many compilers `make run` and `make test` start
+#   V=1                    show the commands
 
-CC ?= gcc
+VERSION := 0.1.0
+
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PKG_CONFIG ?= pkg-config
 PREFIX ?= /usr/local
+BUILD ?= build
 comma := ,
-B := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+B := $(BUILD)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 O := $B/obj
+Q := $(if $(V),,@)
 
-# The one list of packages; .ci/run and the README refer to it.
-PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-dev \
+# The one list of packages. The pthread flavour of OpenBLAS is named, because
+# libopenblas-dev is content with any, and the others fail under threads.
+PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-pthread-dev \
 	libopenblas0-pthread ocl-icd-opencl-dev libcsv-dev zlib1g-dev \
 	libmd-dev librandom123-dev
-PACKAGES_RUN := pocl-opencl-icd dataset-fashion-mnist
-PACKAGES_TEST := libcmocka-dev bats python3 curl
+PACKAGES_RUN := pocl-opencl-icd dataset-fashion-mnist curl ca-certificates
+PACKAGES_TEST := libcmocka-dev bats python3
+PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 
-CFLAGS ?= -O3 -g
+# What the build looks for, and who has it.
+MODULES := openblas:libopenblas-pthread-dev OpenCL:ocl-icd-opencl-dev \
+	libmd:libmd-dev zlib:zlib1g-dev
+HEADERS := stdio.h:libc6-dev csv.h:libcsv-dev \
+	Random123/philox.h:librandom123-dev
+
+# Both are put off until a compiler starts: a bare system has no pkg-config.
+FLAVOUR := $(firstword $(wildcard \
+	/usr/lib/$(shell uname -m)-*/openblas-pthread))
+PKG = $(if $(FLAVOUR),PKG_CONFIG_PATH=$(if $(PKG_CONFIG_PATH),\
+	$(PKG_CONFIG_PATH):)$(FLAVOUR)/pkgconfig) $(PKG_CONFIG)
+PKG_MODULES := $(foreach module,$(MODULES),$(firstword $(subst :, ,$(module))))
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell $$(PKG) --cflags \
+	$$(PKG_MODULES)))$(PKG_CFLAGS)
+# The path of OpenBLAS is kept in the program, so that it finds this flavour.
+PKG_LIBS = $(eval PKG_LIBS := $$(shell $$(PKG) --libs $$(PKG_MODULES)) \
+	-Wl,-rpath,$$(shell $$(PKG) --variable=libdir openblas))$(PKG_LIBS)
+
+CFLAGS ?= $(if $(SAN),-O1 -g,-O3 -g)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wformat=2 -Wundef
 # Texts are cut to their column on purpose, by snprintf.
 WARNINGS += $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
-HARDENING := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
-ALL_CFLAGS = -std=c11 $(CFLAGS) $(WARNINGS) $(if $(WERROR),-Werror) \
-	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer,$(HARDENING)) \
-	-ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 \
-	-I. -pthread $(shell $(PKG_CONFIG) --cflags openblas OpenCL libmd zlib)
-LIBS = $(shell $(PKG_CONFIG) --libs openblas OpenCL libmd zlib) -lcsv -lm
-ALL_LDFLAGS = $(LDFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
+CHECKS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
+	-fstack-protector-strong -fPIE)
+LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
+	-Wl$(comma)-z$(comma)now)
+ALL_CFLAGS = -std=c11 $(CFLAGS) $(WARNINGS) $(if $(WERROR),-Werror) $(CHECKS) \
+	-ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE \
+	-DCL_TARGET_OPENCL_VERSION=120 -I. -pthread $(PKG_CFLAGS)
+ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING)
+LIBS = $(PKG_LIBS) -lcsv -lm
 
 SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c bench/*.c)
 OBJECTS := $(SOURCES:%.c=$O/%.o)
-LIBRARY := $(filter-out $O/bench/main.o,$(OBJECTS))
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
 
 # The same kernels for several instruction sets; the best is chosen at run time.
 CPU_KERNELS := $(wildcard backends/cpu/kernels/*.c)
-ISAS := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),avx512 avx2) \
-	portable
+MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
+ISAS := $(if $(findstring x86_64,$(MACHINE)),avx512 avx2) portable
 FLAGS_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
 FLAGS_avx2 := -march=x86-64-v3
 OBJECTS += $(foreach isa,$(ISAS),$(CPU_KERNELS:%.c=$O/%.$(isa).o))
-Q := $(if $(V),,@)
+
+# Each test is one program, with everything but the command's own main.
+LIBRARY := $(filter-out $O/bench/main.o,$(OBJECTS))
+TEST_SOURCES := $(wildcard tests/test_*.c)
+TEST_OBJECTS := $(TEST_SOURCES:%.c=$O/%.o)
+TESTS := $(TEST_SOURCES:%.c=$B/%)
+TESTS_BATS := $(wildcard tests/*.bats)
+san_tests = $(TESTS:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
 
 all: $B/bench
 
@@ -61,30 +104,145 @@ $B/bench: $(OBJECTS)
 $O/%.o: %.c
 	@echo "CC $<"
 	@mkdir -p $(@D)
-	$Q$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$Q$(CC) $(ALL_CFLAGS) $(DEFINES) -MMD -MP -c -o $@ $<
 
 define isa_rule
 $O/backends/cpu/kernels/%.$(1).o: backends/cpu/kernels/%.c
 	@echo "CC $$< ($(1))"
 	@mkdir -p $$(@D)
-	$$Q$$(CC) $$(ALL_CFLAGS) $$(FLAGS_$(1)) -ffp-contract=fast -Wno-psabi -DISA=$(1) \
-		-MMD -MP -c -o $$@ $$<
+	$$Q$$(CC) $$(ALL_CFLAGS) $$(FLAGS_$(1)) -ffp-contract=fast -Wno-psabi \
+		-DISA=$(1) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 
 # A kernel becomes an array of lines, so that errors name its file and line.
 $B/kernels/%.cl.h: backends/opencl/kernels/%.cl
 	@mkdir -p $(@D)
-	$Q{ printf '%s\n' '"#line 1 \"$*.cl\"\n",'; sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' \
-		-e 's/^/"/' -e 's/$$/\\n",/' $<; } > $@
+	$Q{ printf '%s\n' '"#line 1 \"$*.cl\"\n",'; sed -e 's/\\/\\\\/g' \
+		-e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n",/' $<; } > $@
 
 $(filter $O/backends/opencl/%,$(OBJECTS)): \
 	$(KERNELS:backends/opencl/%.cl=$B/%.cl.h)
-$(filter $O/backends/opencl/%,$(OBJECTS)): ALL_CFLAGS += -I$B
+$(filter $O/backends/opencl/%,$(OBJECTS)): DEFINES = -I$B
+
+# What a program says of itself is compiled anew when it changes.
+COMMIT := $(or $(shell test -e .git && \
+	g='git -c safe.directory=$(CURDIR)' && \
+	c=$$($$g rev-parse --short=12 HEAD 2>/dev/null) && echo $$c$$($$g \
+	diff --quiet HEAD -- 2>/dev/null || echo -dirty)),unknown)
+IDENTITY := -DBENCH_VERSION='"$(VERSION)"' -DBENCH_COMMIT='"$(COMMIT)"' \
+	-DBENCH_CFLAGS='"$(strip $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN)))"'
+$O/bench/machine.o: DEFINES = $(IDENTITY)
+$O/bench/machine.o: $O/identity
+$(OBJECTS) $(TEST_OBJECTS): $O/flags
+
+# Files whose time changes only with their content.
+$O/identity: CONTENT = $(IDENTITY)
+$O/flags: CONTENT = $(CC) $(ALL_CFLAGS)
+$O/identity $O/flags: FORCE | $O/needs
+	$(file >$@.new,$(CONTENT))
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# One line that names packages, instead of a compiler error for each header.
+$O/needs:
+	@mkdir -p $(@D); missing=; \
+	test -n '$(MACHINE)' || missing=' gcc'; \
+	command -v $(PKG_CONFIG) >/dev/null || missing="$$missing pkg-config"; \
+	for need in $(MODULES); do \
+		$(PKG) --exists $${need%:*} 2>/dev/null || \
+			missing="$$missing $${need#*:}"; \
+	done; \
+	for need in $(HEADERS); do \
+		echo "#include <$${need%:*}>" | $(CC) -E - >/dev/null 2>&1 || \
+			missing="$$missing $${need#*:}"; \
+	done; \
+	test -z "$$missing" || { echo "bench: missing:$$missing" >&2; \
+		echo "bench: install with 'make deps', or with:" \
+			"apt-get install$$missing" >&2; exit 1; }; \
+	touch $@
+
+$(TESTS): $B/tests/%: $O/tests/%.o $(LIBRARY)
+	@echo "LD $@"
+	@mkdir -p $(@D)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+
+test-programs: $(TESTS)
+
+# Recipes below start make again once the packages are there, so that the
+# second one sees compiler and libraries. A jobserver above rules over JOBS.
+JOBS ?= $(shell nproc)
+AGAIN = +$Q$(MAKE) --no-print-directory \
+	$(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+
+run:
+	$(AGAIN) deps PACKAGES="$(PACKAGES_BUILD) $(PACKAGES_RUN)"
+	$(AGAIN) all
+	$B/bench run $(ARGS)
+
+test:
+	$(AGAIN) deps
+	$(AGAIN) all test-programs
+	$(AGAIN) SAN=address,undefined test-programs
+	$QBENCH=$(abspath $B/bench) tests/run $(TESTS) \
+		$(call san_tests,address$(comma)undefined) $(TESTS_BATS)
+
+# oclgrind finds what PoCL hides. It exits with 0: its log must be empty.
+has = $(shell command -v $(1) 2>/dev/null)
+THREADED := $(foreach name,transport replica loader core,\
+	$(filter $B/tests/test_$(name)%,$(TESTS)))
+OPENCL := $(filter $B/tests/test_opencl,$(TESTS))
+check-full:
+	$(AGAIN) test CHECK_FULL=1 WERROR=1
+	$(if $(call has,clang),$(AGAIN) BUILD=$(BUILD)/clang CC=clang WERROR=1 \
+		all test-programs,@echo "skipped: clang is not installed")
+	$(if $(THREADED),$(AGAIN) SAN=thread $(call san_tests,thread) && \
+		tests/run $(call san_tests,thread))
+	$(if $(call has,oclgrind),BENCH_TEST_LIGHT=1 oclgrind --data-races \
+		--uninitialized --log $B/oclgrind.log $(OPENCL) && \
+		{ cat $B/oclgrind.log; test ! -s $B/oclgrind.log; },\
+		@echo "skipped: oclgrind is not installed")
+	.ci/check-layers
+	.ci/check-style
+
+# Each header alone gives a file that compiles.
+HEADERS_ALONE := $(patsubst %,alone/%,$(wildcard models/*.h backends/*.h \
+	backends/*/*.h bench/*.h tests/*.h))
+check-headers: $(HEADERS_ALONE)
+$(HEADERS_ALONE): alone/%: $O/flags
+	$Qecho '#include "$*"' | \
+		$(CC) $(ALL_CFLAGS) -Werror -Wno-unused-function \
+		-fsyntax-only -x c -
+
+deps:
+	@test '$(DEPS)' != no || exit 0; \
+	have=" $$(dpkg-query -W -f '$${db:Status-Status}:$${Package} ' \
+		$(PACKAGES) 2>/dev/null)"; missing=; \
+	for package in $(PACKAGES); do \
+		case "$$have" in *" installed:$$package "*) ;; \
+		*) missing="$$missing $$package" ;; esac; \
+	done; \
+	test -n "$$missing" || exit 0; \
+	if ! command -v apt-get >/dev/null; then \
+		echo "bench: no apt-get; wanted, by their names in Debian:" \
+			"$$missing" >&2; exit 0; \
+	fi; \
+	sudo=; test "$$(id -u)" = 0 || sudo=sudo; \
+	echo "bench: installing$$missing" >&2; \
+	$$sudo apt-get update </dev/null || \
+		echo "bench: going on with the old lists" >&2; \
+	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
+		--no-install-recommends $$missing </dev/null
+
+install: all
+	install -D -m 755 $B/bench $(DESTDIR)$(PREFIX)/bin/bench
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/bench
 
 clean:
-	rm -rf build
+	rm -rf $(BUILD)
 
-.PHONY: all clean
+.PHONY: all run test check-full check-headers deps install uninstall clean \
+	test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
--include $(OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

@@ -1,0 +1,234 @@
+#!/usr/bin/env bats
+# The checks of .ci/ find what is planted, name its line, and accept the rest.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	TREE=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$TREE"/.ci "$TREE"/models "$TREE"/bench "$TREE"/tests \
+		"$TREE"/backends/cpu/kernels "$TREE"/backends/opencl
+	cp "$BATS_TEST_DIRNAME"/../.ci/check-* "$TREE/.ci/"
+}
+
+# plant PATH LINE ... writes a file of these lines.
+plant() {
+	local path=$TREE/$1
+	shift
+	printf '%s\n' "$@" >"$path"
+}
+
+# refuses CHECK PATH:LINE WORDS: the one violation is on that line.
+refuses() {
+	run -1 "$TREE/.ci/$1" text
+	echo "$output"
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "${lines[0]}" == "$2"*"$3"* ]]
+}
+
+accepts() {
+	run -0 "$TREE/.ci/$1" text
+	[ "$output" = "$1: no violation" ]
+}
+
+# refuses_include FROM HEADER, and accepts_include the same.
+refuses_include() {
+	plant "$1" '' "#include $2"
+	refuses check-layers "$1:2:" "${2:1:-1}"
+	rm "$TREE/$1"
+}
+
+accepts_include() {
+	plant "$1" "#include $2"
+	accepts check-layers
+	rm "$TREE/$1"
+}
+
+# refuses_line FROM LINE WORDS, and accepts_line FROM LINE.
+refuses_line() {
+	plant "$1" '' '' "$2"
+	refuses check-layers "$1:3:" "$3"
+	rm "$TREE/$1"
+}
+
+accepts_line() {
+	plant "$1" "$2"
+	accepts check-layers
+	rm "$TREE/$1"
+}
+
+@test "layers: the tree as it is" {
+	run -0 "$BATS_TEST_DIRNAME/../.ci/check-layers"
+}
+
+@test "layers: who may include whom" {
+	refuses_include models/a.c '"bench/clock.h"'
+	refuses_include models/a.h '"backends/error.h"'
+	refuses_include backends/a.c '"bench/clock.h"'
+	refuses_include backends/a.c '"backends/cpu/cpu.h"'
+	refuses_include backends/cpu/a.c '"backends/opencl/opencl.h"'
+	refuses_include backends/cpu/a.c '"kernels/linear.cl.h"'
+	refuses_include backends/cpu/kernels/a.c '"bench/clock.h"'
+	refuses_include backends/opencl/a.c '"backends/cpu/kernels/a.h"'
+	refuses_include bench/a.c '"backends/plan.h"'
+	refuses_include bench/a.c '"backends/cpu/cpu.h"'
+	refuses_include bench/a.c '"tests/rows.h"'
+	accepts_include models/a.c '"models/model.h"'
+	accepts_include backends/a.c '"models/model.h"'
+	accepts_include backends/cpu/a.c '"backends/plan.h"'
+	accepts_include backends/cpu/a.c '"backends/cpu/kernels/a.h"'
+	accepts_include backends/cpu/kernels/a.c '"backends/cpu/cpu.h"'
+	accepts_include backends/opencl/a.c '"kernels/linear.cl.h"'
+	accepts_include bench/a.c '"backends/replica.h"'
+	accepts_include tests/a.c '"backends/cpu/cpu.h"'
+}
+
+@test "layers: a path starts at the root" {
+	refuses_include bench/a.c '"clock.h"'
+	refuses_include backends/cpu/a.c '"../plan.h"'
+}
+
+@test "layers: a library has one home" {
+	refuses_include bench/a.c '<zlib.h>'
+	refuses_include bench/csv_file.c '<csv.h>'
+	refuses_include backends/cpu/a.c '<cblas.h>'
+	refuses_include backends/cpu/a.c '<CL/cl.h>'
+	refuses_include backends/a.c '<pthread.h>'
+	refuses_include models/model.c '<Random123/threefry.h>'
+	refuses_include bench/a.c '<time.h>'
+	refuses_include models/a.c '<unistd.h>'
+	refuses_include bench/a.c '<nobody/knows.h>'
+	accepts_include bench/idx.c '<zlib.h>'
+	accepts_include bench/csv.c '<csv.h>'
+	accepts_include backends/opencl/a.c '<CL/cl_ext.h>'
+	accepts_include models/random.c '<Random123/philox.h>'
+	accepts_include bench/clock.c '<time.h>'
+	accepts_include tests/a.c '<time.h>'
+}
+
+@test "layers: an effect has one home" {
+	refuses_line bench/a.c '	clock_gettime(clock, &now);' bench/clock.c
+	refuses_line models/a.c '	x = time(NULL);' bench/clock.c
+	refuses_line bench/a.c '	fprintf(stdout, "x");' bench/main.c
+	refuses_line bench/a.c '	printf ("x");' nowhere
+	refuses_line backends/a.c '	if (x) abort();' nowhere
+	refuses_line backends/a.c '	exit(1);' bench/main.c
+	refuses_line bench/a.c '	posix_spawnp(&pid);' bench/process.c
+	refuses_line bench/process.c '	kill(pid, 9);' bench/child.c
+	refuses_line bench/a.c '	sigaction(2, &a, 0);' bench/interrupt.c
+	refuses_line bench/a.c '	setenv("A", "b", 1);' bench/process.c
+	refuses_line models/a.c '	n = rand();' nowhere
+	accepts_line bench/clock.c '	clock_gettime(clock, &now);'
+	accepts_line bench/main.c '	fprintf(stdout, "x");'
+	accepts_line tests/a.c '	printf("x");'
+}
+
+@test "layers: names, comments and strings are no calls" {
+	accepts_line bench/a.c '	x = run->time(1) + run.exit(2);'
+	accepts_line bench/a.c '/* Not by exit(1) nor printf() to stdout. */'
+	accepts_line bench/a.c '	puts_it("exit(1) and \" system(2)");'
+	accepts_line bench/a.c '	x = '"'\"'"'; // abort();'
+	accepts_line bench/a.c '	const double time = my_exit(0);'
+	plant bench/a.c '/*' ' * exit(1);' ' */ exit(1);'
+	refuses check-layers bench/a.c:3: exit
+}
+
+@test "layers: functions that nobody calls" {
+	refuses_line tests/a.c '	strcpy(a, b);' banned
+	refuses_line bench/a.c '	n = atoi(text);' banned
+	refuses_line bench/a.c '	sprintf(a, "x");' banned
+	refuses_line backends/cpu/a.c '	system("x");' banned
+	refuses_line bench/a.c '	for (t = strtok(a, ","); t;)' banned
+	accepts_line bench/a.c '	snprintf(a, sizeof(a), "x");'
+}
+
+@test "layers: no variable outlives a call" {
+	refuses_line bench/a.c 'static int count;' const
+	refuses_line bench/a.c '	static char text[8];' const
+	refuses_line bench/a.c \
+		'extern const struct backend cpu_backend;' registry
+	accepts_line bench/a.c 'static const int counts[] = { 1 };'
+	accepts_line bench/a.c 'static int count(int a);'
+	accepts_line bench/interrupt.c 'static volatile int received;'
+}
+
+@test "layers: no flag that reorders sums" {
+	plant Makefile '' 'CFLAGS := -O3 -ffast''-math'
+	refuses check-layers Makefile:2: reorders
+	rm "$TREE/Makefile"
+	plant backends/opencl/a.c '	f("-cl-fast-relaxed''-math");'
+	refuses check-layers backends/opencl/a.c:1: reorders
+}
+
+# A function of so many lines, in a file of so many.
+make_function() {
+	echo 'int f(void)'
+	echo '{'
+	yes '	f();' | head -n "$1"
+	echo '}'
+	yes '' | head -n "$2"
+}
+
+@test "style: lengths of functions and files" {
+	make_function 40 357 >"$TREE/bench/a.c"
+	accepts check-style
+	make_function 60 337 >"$TREE/bench/a.c"
+	run -0 "$TREE/.ci/check-style" text
+	[[ "${lines[0]}" == "bench/a.c:2: note: f() has 60 lines" ]]
+	make_function 61 0 >"$TREE/bench/a.c"
+	refuses check-style bench/a.c:2: 'f() has 61 lines'
+	make_function 1 397 >"$TREE/bench/a.c"
+	refuses check-style bench/a.c:401: '401 lines'
+	rm "$TREE/bench/a.c"
+	yes '# x' | head -n 401 >"$TREE/tests/a.bats"
+	refuses check-style tests/a.bats:401: '401 lines'
+}
+
+@test "style: columns, tabs being 8 and letters 1" {
+	plant bench/a.c "$(printf '\t\t/*%60s*/' x)"
+	accepts check-style
+	plant bench/a.c "$(printf '\t\t/*%61s*/' x)"
+	refuses check-style bench/a.c:1: '81 columns'
+	plant bench/a.c "$(printf '/*%75s±*/' x)"
+	accepts check-style
+}
+
+@test "style: blanks" {
+	plant bench/a.c 'int a; '
+	refuses check-style bench/a.c:1: blanks
+	plant bench/a.c 'int a;' '        int b;'
+	refuses check-style bench/a.c:2: tabs
+	plant bench/a.c $'int a;\r'
+	run -1 "$TREE/.ci/check-style" text
+	[[ "$output" == *'bench/a.c:1: carriage return'* ]]
+	printf 'int a;' >"$TREE/bench/a.c"
+	refuses check-style bench/a.c: 'no end'
+}
+
+@test "style: comments and words" {
+	plant bench/a.c '// a'
+	refuses check-style bench/a.c:1: comment
+	plant bench/a.c '/* TO''DO: this */'
+	refuses check-style bench/a.c:1: this
+	plant bench/a.c '/* see /wo''rk/x */'
+	refuses check-style bench/a.c:1: see
+	plant bench/a.c 'int TO''DOS; /* my/wo''rk/x, http://a.b/ */'
+	accepts check-style
+}
+
+@test "style: the own header comes first" {
+	plant bench/a.h 'int a;'
+	plant bench/a.c '#include <stdio.h>' '#include "bench/a.h"'
+	refuses check-style bench/a.c:1: 'bench/a.h comes first'
+	plant bench/a.c '#include "bench/a.h"' '' '#include <stdio.h>'
+	accepts check-style
+}
+
+@test "style: each header compiles alone" {
+	cp "$BATS_TEST_DIRNAME/../Makefile" "$TREE/"
+	cd "$TREE"
+	plant bench/a.h 'int a(int);'
+	make check-headers
+	plant bench/a.h 'size_t a(int);'
+	run -2 make check-headers
+	[[ "$output" == *bench/a.h:1* ]]
+}

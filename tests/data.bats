@@ -1,0 +1,324 @@
+#!/usr/bin/env bats
+# `bench data`, and what a run says about data that is missing or wrong.
+# The downloads come from a server of our own on this machine.
+
+bats_require_minimum_version 1.5.0
+
+FASHION=/usr/share/datasets/fashion-mnist
+FILES="train-images-idx3-ubyte train-labels-idx1-ubyte
+	t10k-images-idx3-ubyte t10k-labels-idx1-ubyte"
+
+# A server on a port that the system chooses; $SERVED is what it serves.
+setup_file() {
+	export SERVED=$BATS_FILE_TMPDIR/served
+	mkdir -p "$SERVED/good" "$SERVED/wrong"
+	if [ -d "$FASHION" ]; then
+		ln -s "$FASHION"/*.gz "$SERVED/good/"
+		cp "$FASHION/t10k-labels-idx1-ubyte.gz" \
+			"$SERVED/wrong/train-images-idx3-ubyte.gz"
+	fi
+	PYTHONUNBUFFERED=1 python3 -m http.server --bind 127.0.0.1 \
+		--directory "$SERVED" 0 \
+		>"$BATS_FILE_TMPDIR/server" 2>/dev/null 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/pid"
+	for _ in $(seq 100); do
+		grep -q port "$BATS_FILE_TMPDIR/server" && break
+		sleep 0.1
+	done
+	PORT=$(sed -n 's/.* port \([0-9]*\).*/\1/p' "$BATS_FILE_TMPDIR/server")
+	export MIRROR=http://127.0.0.1:$PORT
+}
+
+teardown_file() {
+	kill "$(cat "$BATS_FILE_TMPDIR/pid")"
+}
+
+setup() {
+	unset BENCH_DATA_DIR
+	export no_proxy=127.0.0.1
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+	DIR=$BATS_TEST_TMPDIR/data
+	mkdir "$DIR"
+}
+
+need_fashion() {
+	[ -d "$FASHION" ] || skip "dataset-fashion-mnist is not installed"
+}
+
+# Nobody listens on a port that was free a moment ago.
+closed_port() {
+	python3 -c 'import socket; s = socket.socket()
+s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# 96 and 32 random images with labels: a right set that nobody knows.
+make_set() {
+	python3 - "$1" <<-'END'
+	import random, struct, sys
+	random.seed(1)
+	for name, count in ("train", 96), ("t10k", 32):
+	    images = struct.pack(">4I", 0x803, count, 28, 28)
+	    images += random.randbytes(count * 784)
+	    labels = struct.pack(">2I", 0x801, count)
+	    labels += bytes(i % 10 for i in range(count))
+	    for kind, data in ("images-idx3", images), ("labels-idx1", labels):
+	        path = f"{sys.argv[1]}/{name}-{kind}-ubyte"
+	        open(path, "wb").write(data)
+	END
+}
+
+# put FILE OFFSET BYTES, with escapes: \0377
+put() {
+	printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# One iteration that needs the data set NAME in DIR.
+measure() {
+	run --separate-stderr timeout -k 5 60 "$BENCH" measure null-1 \
+		--model tiny --epochs 1 --steps 1 --dataset "$1" \
+		--data-dir "$2"
+}
+
+# A run on $DIR ends with exit code 5 and says all of the words on stderr.
+refused() {
+	measure auto "$DIR"
+	echo "$status: $stderr"
+	[ "$status" -eq 5 ]
+	[ -z "$output" ] || [[ $output != *,ok,* ]]
+	for word in "$@"; do
+		[[ $stderr == *"$word"* ]]
+	done
+}
+
+@test "data list names every set and how to get it" {
+	run -0 "$BENCH" data list --data-dir "$DIR"
+	[[ $output == *"mnist "*missing*"bench data get mnist"* ]]
+	[[ $output == *"fashion-mnist missing"*dataset-fashion-mnist* ]]
+	[[ $output == *synthetic* ]]
+}
+
+@test "data list tells what a folder holds" {
+	need_fashion
+	run -0 "$BENCH" data list fashion-mnist --data-dir "$FASHION"
+	[[ $output == *"found     $FASHION" ]]
+	run -0 "$BENCH" data list mnist --data-dir "$FASHION"
+	[[ $output == *"it holds fashion-mnist"* ]]
+}
+
+@test "data check says OK to the known content" {
+	need_fashion
+	run -0 "$BENCH" data check fashion-mnist --data-dir "$FASHION"
+	[ "$(grep -c ': OK, fashion-mnist$' <<<"$output")" -eq 4 ]
+	run -0 "$BENCH" data check --data-dir "$FASHION"
+	[ "$(grep -c ': OK, fashion-mnist$' <<<"$output")" -eq 4 ]
+}
+
+@test "data check names the file that differs" {
+	need_fashion
+	cp "$FASHION"/*.gz "$DIR"
+	gunzip "$DIR/t10k-labels-idx1-ubyte.gz"
+	run -0 "$BENCH" data check --data-dir "$DIR"
+	put "$DIR/t10k-labels-idx1-ubyte" 100 '\0011'
+	run -5 "$BENCH" data check --data-dir "$DIR"
+	[ "$(grep -c ': OK, fashion-mnist$' <<<"$output")" -eq 3 ]
+	[[ $output == *"t10k-labels-idx1-ubyte: not the file of"* ]]
+	[[ $output == *0402a96d92fd2663* ]]
+	truncate -s 5000 "$DIR/train-labels-idx1-ubyte.gz"
+	run -5 "$BENCH" data check fashion-mnist --data-dir "$DIR"
+	[[ $output == *"train-labels-idx1-ubyte.gz: cut short"* ]]
+	[ "$(grep -c ': OK, fashion-mnist$' <<<"$output")" -eq 2 ]
+}
+
+@test "data check finds nothing" {
+	run -4 "$BENCH" data check --data-dir "$DIR"
+	[[ $output == *t10k-images-idx3-ubyte* ]]
+	BENCH_DATA_DIR=$DIR run -4 "$BENCH" data check mnist
+	[[ $output == *"bench data get mnist"* ]]
+}
+
+@test "data get downloads, verifies, and keeps what is there" {
+	need_fashion
+	run --separate-stderr -0 "$BENCH" data get fashion-mnist \
+		--mirror "$MIRROR/good" --data-dir "$DIR/a/b"
+	[ "${#lines[@]}" -eq 4 ]
+	for file in $FILES; do
+		cmp "$FASHION/$file.gz" "$DIR/a/b/$file.gz"
+		[[ $output == *"$DIR/a/b/$file.gz"* ]]
+	done
+	[ "$(ls "$DIR/a/b" | wc -l)" -eq 4 ]
+	run --separate-stderr -0 "$BENCH" data get fashion-mnist \
+		--mirror "http://127.0.0.1:$(closed_port)" --data-dir "$DIR/a/b"
+	[ "${#lines[@]}" -eq 4 ]
+	[ "$(grep -c '^have it' <<<"$stderr")" -eq 4 ]
+}
+
+@test "data get goes to the user's cache, where runs find it" {
+	need_fashion
+	run -0 "$BENCH" data get fashion-mnist --mirror "$MIRROR/good/"
+	[ -f "$XDG_CACHE_HOME/bench/fashion-mnist/t10k-labels-idx1-ubyte.gz" ]
+	run -0 "$BENCH" data list fashion-mnist
+	[[ $output == *"$XDG_CACHE_HOME/bench/fashion-mnist" ]]
+}
+
+@test "data get refuses content that is not the set's" {
+	need_fashion
+	run -5 "$BENCH" data get fashion-mnist --mirror "$MIRROR/wrong" \
+		--data-dir "$DIR"
+	[[ $output == *"$MIRROR/wrong/train-images-idx3-ubyte.gz"* ]]
+	[ -z "$(ls "$DIR")" ]
+	run -5 "$BENCH" data get mnist --mirror "$MIRROR/good" --data-dir "$DIR"
+	[[ $output == *"expected ba891046e6505d7a"* ]]
+	[[ $output == *"found c59f468a2f672dc8"* ]]
+	[ -z "$(ls "$DIR")" ]
+}
+
+@test "data get says what it could not reach" {
+	run -4 "$BENCH" data get mnist --mirror "$MIRROR/absent" \
+		--data-dir "$DIR"
+	[[ $output == *"$MIRROR/absent/train-images-idx3-ubyte.gz"* ]]
+	URL=http://127.0.0.1:$(closed_port)
+	run -4 "$BENCH" data get mnist --mirror "$URL" --data-dir "$DIR"
+	[[ $output == *"$URL/train-images-idx3-ubyte.gz: no connection"* ]]
+	[ -z "$(ls "$DIR")" ]
+}
+
+@test "data get replaces a damaged file but never another content" {
+	need_fashion
+	cp "$FASHION"/*.gz "$DIR"
+	truncate -s 1000000 "$DIR/t10k-images-idx3-ubyte.gz"
+	run -0 "$BENCH" data get fashion-mnist --mirror "$MIRROR/good" \
+		--data-dir "$DIR"
+	[[ $output == *"replacing it: "*"cut short"* ]]
+	cmp "$FASHION/t10k-images-idx3-ubyte.gz" \
+		"$DIR/t10k-images-idx3-ubyte.gz"
+	run -5 "$BENCH" data get mnist --mirror "$MIRROR/good" --data-dir "$DIR"
+	[[ $output == *"in the way"* ]]
+	cmp "$FASHION/train-images-idx3-ubyte.gz" \
+		"$DIR/train-images-idx3-ubyte.gz"
+}
+
+@test "data get names the package when curl is missing" {
+	PATH_WITHOUT=$BATS_TEST_TMPDIR/bin
+	mkdir "$PATH_WITHOUT"
+	run -4 env PATH="$PATH_WITHOUT" "$BENCH" data get mnist \
+		--data-dir "$DIR"
+	[[ $output == *"apt-get install curl"* ]]
+}
+
+@test "data get cannot write" {
+	: >"$DIR/file"
+	run -7 "$BENCH" data get mnist --data-dir "$DIR/file"
+	run -7 "$BENCH" data get mnist --data-dir "$DIR/file/below"
+	[[ $output == *"$DIR/file"* ]]
+}
+
+@test "data get and its folders are no shell's business" {
+	need_fashion
+	NASTY="$DIR/\$(touch p)\`touch q\`'\"; touch r;"
+	cd "$DIR"
+	run -0 "$BENCH" data get fashion-mnist --mirror "$MIRROR/good" \
+		--data-dir "$NASTY"
+	[ "$(ls "$DIR" | wc -l)" -eq 1 ]
+	run -0 "$BENCH" data check --data-dir "$NASTY"
+}
+
+@test "data refuses what makes no sense" {
+	run -2 "$BENCH" data
+	run -2 "$BENCH" data put
+	run -2 "$BENCH" data get
+	run -2 "$BENCH" data get synthetic
+	run -2 "$BENCH" data check cifar
+	run -2 "$BENCH" data get mnist --mirror ftp://127.0.0.1/
+	run -2 "$BENCH" data check --mirror "$MIRROR"
+}
+
+@test "a run takes small sets of any spelling and labels them" {
+	make_set "$DIR"
+	mv "$DIR/t10k-labels-idx1-ubyte" "$DIR/t10k-labels.idx1-ubyte"
+	gzip "$DIR/train-images-idx3-ubyte"
+	measure auto "$DIR"
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"labelled unknown-"* ]]
+}
+
+@test "a run labels by content, not by what was asked for" {
+	need_fashion
+	measure mnist "$FASHION"
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"labelled fashion-mnist"* ]]
+}
+
+@test "a run misses files, and --data-dir has no fallback" {
+	make_set "$DIR"
+	mv "$DIR/t10k-images-idx3-ubyte" "$DIR/other"
+	for name in auto mnist fashion-mnist; do
+		measure $name "$DIR"
+		[ "$status" -eq 4 ]
+		for file in $FILES; do
+			[[ $stderr == *"$file"* ]]
+		done
+		[ -z "$output" ]
+	done
+	measure auto "$DIR/absent"
+	[ "$status" -eq 4 ]
+	[[ $stderr == *"$DIR/absent"* ]]
+}
+
+@test "a run refuses files that are cut short" {
+	for file in $FILES; do
+		make_set "$DIR"
+		size=$(stat -c %s "$DIR/$file")
+		for cut in 0 3 4 $((size - 1)); do
+			make_set "$DIR"
+			truncate -s "$cut" "$DIR/$file"
+			refused "$DIR/$file" "cut short"
+		done
+	done
+	make_set "$DIR"
+	gzip "$DIR/t10k-labels-idx1-ubyte"
+	truncate -s -1 "$DIR/t10k-labels-idx1-ubyte.gz"
+	refused "$DIR/t10k-labels-idx1-ubyte.gz" "cut short"
+}
+
+@test "a run refuses wrong fields and says where" {
+	images=$DIR/train-images-idx3-ubyte
+	labels=$DIR/t10k-labels-idx1-ubyte
+	make_set "$DIR"
+	put "$images" 0 'PK'
+	refused "$images" "not an IDX file" "50 4b"
+	make_set "$DIR"
+	put "$images" 2 '\0015'
+	refused "$images" "byte 2" "found 13"
+	make_set "$DIR"
+	put "$images" 4 '\0377\0377\0377\0377'
+	refused "$images" "byte 4" "found 4294967295"
+	make_set "$DIR"
+	put "$images" 15 '\0035'
+	refused "$images" "byte 12" "28 expected, found 29"
+	make_set "$DIR"
+	put "$labels" 11 '\0012'
+	refused "$labels" "byte 11" "found 10"
+	make_set "$DIR"
+	put "$labels" 7 '\0037'
+	refused "$labels" "longer than"
+	truncate -s 39 "$labels"
+	refused "$labels" "31 labels" "32 images"
+}
+
+@test "a run stops at a gzip bomb" {
+	make_set "$DIR"
+	file=$DIR/t10k-labels-idx1-ubyte
+	head -c 100M /dev/zero | cat "$file" - | gzip -1 >"$file.gz"
+	rm "$file"
+	refused "$file.gz" "longer than the 40 bytes"
+}
+
+@test "a run never waits for a FIFO and refuses folders" {
+	make_set "$DIR"
+	rm "$DIR/train-labels-idx1-ubyte"
+	mkfifo "$DIR/train-labels-idx1-ubyte"
+	refused "$DIR/train-labels-idx1-ubyte" "a FIFO"
+	rm "$DIR/train-labels-idx1-ubyte"
+	mkdir "$DIR/train-labels-idx1-ubyte"
+	refused "$DIR/train-labels-idx1-ubyte" "a directory"
+}

@@ -1,0 +1,243 @@
+/*
+ * For tests: a model compiled by a backend, batches to give it, and how far
+ * what comes out is from what is right.
+ */
+#ifndef TESTS_SUBJECT_H
+#define TESTS_SUBJECT_H
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/backend.h"
+#include "models/random.h"
+
+struct subject {
+	struct device *device;
+	struct program *program;
+};
+
+/* A call that failed ends the test with its message. */
+static inline void must(int failed, const struct error *err)
+{
+	if (failed)
+		fail_msg("%s", err->message);
+}
+
+/* Under sanitizers the large networks take too long. */
+static inline int tests_are_light(void)
+{
+	return getenv("BENCH_TEST_LIGHT") != NULL;
+}
+
+static inline void *allocate(size_t size)
+{
+	void *memory = calloc(1, size ? size : 1);
+
+	assert_non_null(memory);
+	return memory;
+}
+
+/* A backend that is not to be had here skips the test, unless it has to be. */
+static inline void subject_open(struct subject *subject, const char *backend,
+				int needed, const struct model *model,
+				const struct program_options *options)
+{
+	const struct device_request request = { .threads = 1, .cpus = 1 };
+	struct error err;
+
+	*subject = (struct subject){ 0 };
+	if (device_open(backend_find(backend), &request, &subject->device,
+			&err)) {
+		if (needed || err.kind != ERROR_MISSING)
+			fail_msg("%s", err.message);
+		print_message("%s\n", err.message);
+		skip();
+	}
+	must(program_compile(subject->device, model, options,
+			     &subject->program, &err), &err);
+}
+
+static inline void subject_close(struct subject *subject)
+{
+	program_free(subject->program);
+	device_close(subject->device);
+}
+
+static inline void subject_store(struct subject *subject, enum vector which,
+				 const float *values)
+{
+	struct error err;
+
+	must(program_store(subject->program, which, values, &err), &err);
+}
+
+/* The caller frees it. */
+static inline float *subject_load(struct subject *subject, enum vector which)
+{
+	float *values = allocate(subject->program->parameters * sizeof(float));
+	struct error err;
+
+	must(program_load(subject->program, which, values, &err), &err);
+	return values;
+}
+
+/* Seeded parameters and a fresh optimizer. */
+static inline void subject_start(struct subject *subject,
+				 unsigned long long seed)
+{
+	const size_t count = subject->program->parameters;
+	float *values = allocate(count * sizeof(*values));
+
+	subject_store(subject, VECTOR_SQUARE_AVG, values);
+	subject_store(subject, VECTOR_ACC_DELTA, values);
+	model_init(subject->program->model, seed, values);
+	subject_store(subject, VECTOR_PARAMETERS, values);
+	free(values);
+}
+
+static inline struct score subject_gradient(struct subject *subject,
+					    const struct batch *batch)
+{
+	struct score score;
+	struct error err;
+
+	must(program_gradient(subject->program, batch, &err), &err);
+	must(program_finish(subject->program, &score, &err), &err);
+	return score;
+}
+
+static inline void subject_update(struct subject *subject,
+				  const struct update *update)
+{
+	struct score ignored;
+	struct error err;
+
+	must(program_update(subject->program, update, &err), &err);
+	must(program_finish(subject->program, &ignored, &err), &err);
+}
+
+/* Images with mean 0 and variance 1 and any labels; see batch_free(). */
+static inline struct batch batch_make(const struct model *model, uint32_t seed,
+				      int count)
+{
+	const size_t values = (size_t)count * shape_size(model->input);
+	float *images = allocate(values * sizeof(*images));
+	uint8_t *labels = allocate((size_t)count);
+	const float bound = sqrtf(3);
+	struct mt19937 generator;
+
+	mt19937_seed(&generator, seed);
+	for (size_t i = 0; i < values; i++)
+		images[i] = mt19937_uniform(&generator, -bound, bound);
+	for (int i = 0; i < count; i++)
+		labels[i] = (uint8_t)(mt19937_next(&generator) %
+				      (uint32_t)model_classes(model));
+	return (struct batch){ .images = images,
+			       .labels = labels,
+			       .count = count,
+			       .global_count = count,
+			       .stride = 1 };
+}
+
+static inline void batch_free(struct batch *batch)
+{
+	free((void *)batch->images);
+	free((void *)batch->labels);
+}
+
+static inline size_t layer_choices(const struct model *model, int layer)
+{
+	return layer_decisions(&model->layers[layer],
+			       model_layer_input(model, layer));
+}
+
+static inline int layer_drops(const struct model *model, int layer)
+{
+	const enum layer_kind kind = model->layers[layer].kind;
+
+	return kind == LAYER_DROPOUT || kind == LAYER_DROPOUT2D;
+}
+
+/* Of a whole batch at a layer; NULL where none are taken. To be freed. */
+static inline uint8_t *subject_decisions(struct subject *subject, int layer)
+{
+	const struct program *program = subject->program;
+	const size_t each = layer_choices(program->model, layer);
+	uint8_t *values;
+	struct error err;
+
+	if (!each)
+		return NULL;
+	values = allocate((size_t)program->options.batch * each);
+	must(program_decisions(subject->program, layer, values, &err), &err);
+	return values;
+}
+
+/* oracle decides as subject did, at every layer. */
+static inline void subject_follow(struct subject *oracle,
+				  struct subject *subject)
+{
+	const struct model *model = subject->program->model;
+	struct error err;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		uint8_t *values = subject_decisions(subject, l);
+
+		if (values)
+			must(program_impose(oracle->program, l, values, &err),
+			     &err);
+		free(values);
+	}
+}
+
+/* Largest |a - b| over the largest |b|; NAN where one is not finite. */
+static inline double error_of(const float *a, const float *b, size_t count)
+{
+	double most = 0, scale = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const double difference = fabs((double)a[i] - (double)b[i]);
+
+		if (!isfinite(difference))
+			return NAN;
+		most = fmax(most, difference);
+		scale = fmax(scale, fabs((double)b[i]));
+	}
+	return scale > 0 ? most / scale : most;
+}
+
+static inline void assert_close(const char *what, double value, double right,
+				double bound)
+{
+	if (!(fabs(value - right) <= bound))
+		fail_msg("%s is %.9g, not %.9g within %g", what, value, right,
+			 bound);
+}
+
+/* Every tensor of a flat vector, within bound of its largest entry. */
+static inline void assert_tensors(const struct model *model, const char *what,
+				  const float *values, const float *right,
+				  double bound)
+{
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_tensors(model, tensors);
+
+	for (int t = 0; t < count; t++) {
+		const size_t at = tensors[t].offset;
+		const double error = error_of(values + at, right + at,
+					      tensors[t].count);
+
+		if (!(error <= bound))
+			fail_msg("%s of %s is off by %.2e of its largest "
+				 "entry, more than %.0e", what,
+				 tensors[t].name, error, bound);
+	}
+}
+
+#endif

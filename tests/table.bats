@@ -1,0 +1,216 @@
+#!/usr/bin/env bats
+# `bench table`: tables and exports from rows that are made here.
+
+bats_require_minimum_version 1.5.0
+
+# make_rows DIR ID LABEL REPEAT TARGET:CORES:MS ... writes a campaign of two
+# epochs of ten iterations whose times are known.
+make_rows() {
+	mkdir -p "$1"
+	awk -v dir="$1" -v id="$2" -v label="$3" -v repeat="$4" \
+		-v targets="${*:5}" '
+	function row(phase, epoch, iter, warm, s, samples, loss, accuracy) {
+		print "bench/1," run "," t "," cores ",," phase "," epoch "," \
+			iter "," warm "," s "," s "," samples "," loss "," \
+			accuracy ",ok," >rows
+	}
+	BEGIN {
+		rows = dir "/observations.csv"; runs = dir "/runs.csv"
+		print "schema,run_id,target,cores,core,phase,epoch,iter," \
+			"is_warmup,elapsed_s,cpu_s,samples,loss," \
+			"accuracy_pct,status,reason" >rows
+		print "schema,run_id,campaign_id,label,started_utc,status," \
+			"reason,target,cores,cpus,device_name,device_type," \
+			"device_driver,model,dataset,global_batch,seed," \
+			"warmup,setup_s,warmup_s,loop_s,iterations_s," \
+			"loader_s,test_s,unaccounted_s,total_s,cpu_user_s," \
+			"cpu_sys_s,maxrss_bytes,updates,cpu_model," \
+			"logical_cpus,mystery" >runs
+		count = split(targets, list, " ")
+		for (r = 1; r <= repeat; r++) for (k = 1; k <= count; k++)
+			one(list[k])
+	}
+	function one(text,   part, e, i, ms, batch) {
+		split(text, part, ":")
+		t = part[1]; cores = part[2]; ms = part[3] * (1 + (r - 1) / 10)
+		run = id "-" r "-" k
+		batch = cores * 128
+		row("setup", "", "", 0, .5, "", "", "")
+		for (i = 1; i <= 3; i++) row("step", 0, i, 1, 1, batch, 2, "")
+		for (e = 1; e <= 2; e++) {
+			for (i = 1; i <= 10; i++)
+				row("step", e, i, 0, (ms + i % 2) / 1000, \
+					batch, 1, "")
+			row("loader", e, "", 0, .01, "", "", "")
+			row("test", e, "", 0, .1, 1000, .03, 98.5 + e / 2)
+			row("epoch", e, "", 0, ms / 100 + .2, batch * 10, 1, "")
+		}
+		row("loop", "", "", 0, ms / 50 + .5, "", "", "")
+		device = t ~ /opencl/ ? \
+			"pthread-skylake,CPU,Portable Computing Language 3.1" : \
+			",,"
+		print "bench/1," run "," id "," label ",2026-01-31T23:59:59Z," \
+			"ok,," t "," cores ",2," device ",mnist,synthetic," \
+			batch "," r ",3,.5,3," ms / 50 + .5 "," ms / 50 \
+			",.02,.2,.01,1.5,2.5,.5,104857600,20,A CPU,2,what" >runs
+	}'
+}
+
+setup() {
+	export LC_ALL=C.UTF-8
+	unset NO_COLOR
+	DIR=$BATS_TEST_TMPDIR/one
+	make_rows "$DIR" 20260131T235959Z-one one 1 cpu-1:1:40 cpu-8:8:90 \
+		opencl:1:20
+}
+
+@test "a folder gives the four tables, at most 80 columns wide" {
+	run -0 --separate-stderr "$BENCH" table "$DIR"
+	[[ "$output" == *"Training loop (s)"* ]]
+	grep -Eq '^one +1\.300 +2\.300 +0\.900\*$' <<<"$output"
+	[[ "$output" == *"40.500 (±0.500)   90.500 (±0.500)   20.500 (±0.500)*"* ]]
+	[[ "$output" == *"speed-up             1.00      3.63*"* ]]
+	[[ "$output" == *"OpenCL:"*"PoCL, 2 CPUs"* ]]
+	[[ "$output" == *"n=1"* ]]
+	[ -z "$stderr" ]
+	[ "$(wc -L <<<"$output")" -le 80 ]
+}
+
+@test "without UTF-8 the tables are ASCII" {
+	LC_ALL=C run -0 "$BENCH" table "$DIR"
+	[[ "$output" == *"40.500 (+-0.500)"* ]]
+	[ -z "$(LC_ALL=C tr -d '\n -~' <<<"$output")" ]
+}
+
+@test "warm-up counts only when asked for" {
+	run -0 "$BENCH" table "$DIR" --include-warmup
+	# The mean is (20 x 40.5 + 3 x 1000) / 23 ms, its deviation larger.
+	[[ "$output" == *"41.000 [40.000, 41.000]"* ]]
+	[[ "$output" == *"warm-up: 3 steps a run, included"* ]]
+}
+
+@test "the post's format has the post's shape, and its figures on request" {
+	run -0 "$BENCH" table "$DIR" --format post --with-post
+	[ "${lines[0]}" = "| Setup | 8 cores (s) | 1 core (s) | OpenCL: PoCL, 2 CPUs (s) |" ]
+	[ "${lines[1]}" = "| :---: | :---: | :---: | :---: |" ]
+	[ "${lines[2]}" = '| one | 2.300 | 1.300 | <span style="color:red">0.900</span> |' ]
+	[ "${lines[3]}" = '| post 002, example | <span style="color:red">32.868</span> | 81.551 | 54.401 |' ]
+	[[ "$output" == *'| $0.019(\pm 0.043)$ | $0.011(\pm 0.033)$ |'* ]]
+	[[ "$output" == *"include start-up"* ]]
+}
+
+@test "several runs of a target have a row each, and one together" {
+	make_rows "$BATS_TEST_TMPDIR/three" b three 3 cpu-1:1:40 cpu-8:8:90
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/three" --format github
+	[[ "$output" == *"| three, run 2 | **1.380** | 2.480 |"* ]]
+	[[ "$output" == *"| three, all 3 | **1.380 (± 0.065)** | 2.480 (± 0.147) |"* ]]
+	[[ "$output" == *"1 core n=3 \\[1.181, 1.579\\]"* ]]
+	[[ "$output" == *"seeds 1 to 3"* ]]
+	# Of the export only the latter, of all three.
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/three" --export-csv -
+	[ "${#lines[@]}" -eq 3 ]
+	[[ "${lines[2]}" == bench/1,b,three,cpu-8,8,3,ok,,2.48,0.146969* ]]
+}
+
+@test "two campaigns are two rows, single files are one" {
+	make_rows "$BATS_TEST_TMPDIR/two" b two 1 cpu-1:1:50 cpu-2:2:60
+	run -0 "$BENCH" table "$DIR" "$BATS_TEST_TMPDIR/two" --format github
+	[[ "$output" == *"| one | 1.300 | 2.300 | **0.900** | - |"* ]]
+	[[ "$output" == *"| two | **1.500** | - | - | 1.700 |"* ]]
+	run -0 "$BENCH" table "$DIR/observations.csv" --format github
+	[[ "$output" == *"| measured | 1.300 | 2.300 | **0.900** |"* ]]
+	run -0 "$BENCH" table "$DIR/runs.csv" "$DIR/observations.csv"
+	grep -Eq '^one +1\.300 +2\.300 +0\.900\*$' <<<"$output"
+	run -5 "$BENCH" table "$DIR" "$DIR"
+	[[ "$output" == *"was read before"* ]]
+}
+
+@test "exports: one row a target, one JSON document, Markdown" {
+	cd "$BATS_TEST_TMPDIR"
+	"$BENCH" table "$DIR" --export-csv a.csv --export-json a.json \
+		--export-markdown a.md >tables
+	grep -q 'Training loop' tables
+	[ "$(wc -l <a.csv)" -eq 4 ]
+	grep -q '^bench/1,20260131T235959Z-one,one,cpu-8,8,1,ok,,2.3,,0.0905,' a.csv
+	grep -q '^| one | 1.300 | 2.300 | \*\*0.900\*\* |$' a.md
+	python3 - a.json <<-'END'
+		import json, sys
+		def refuse(text): raise ValueError(text)
+		j = json.load(open(sys.argv[1]), parse_constant=refuse)
+		assert j["schema"] == "bench/1" and len(j["runs"]) == 3
+		assert j["context"]["machine"]["cpu_model"] == "A CPU"
+		assert j["runs"][0]["exit_code"] is None
+		it = [s for s in j["summary"]
+		      if (s["target"], s["metric"]) == ("cpu-8", "s_iter")]
+		assert len(it) == 1 and it[0]["mean"] == .0905, it
+		assert it[0]["ci95_lo"] is None
+	END
+}
+
+@test "what was skipped is listed with its reason and no number" {
+	sed -i 's/,ok,,opencl,/,skipped,"no device, here",opencl,/' \
+		"$DIR/runs.csv"
+	run -0 "$BENCH" table "$DIR"
+	grep -Eq '^one +1\.300\* +2\.300 +-$' <<<"$output"
+	grep -Eq '^status +ok +ok +skipped$' <<<"$output"
+	[[ "$output" == *"one, opencl: skipped: no device, here"* ]]
+	run -0 "$BENCH" table "$DIR" --export-csv -
+	[[ "${lines[3]}" == *',opencl,1,0,skipped,"no device, here",,,,,,,,,,,,,128,,,,,,,,,,,,,2,,'* ]]
+}
+
+@test "an export to - is all there is on standard output" {
+	"$BENCH" table "$DIR" --export-json - |
+		python3 -c 'import json, sys; json.load(sys.stdin)'
+	run -2 "$BENCH" table "$DIR" --export-json - --export-csv -
+}
+
+@test "rows can come through a pipe" {
+	run -0 "$BENCH" table /dev/stdin <"$DIR/observations.csv"
+	grep -Eq '^measured +1\.300 +2\.300 +0\.900\*$' <<<"$output"
+}
+
+@test "what is not there, not a number or not ours is exit 4 or 5, by line" {
+	cd "$BATS_TEST_TMPDIR"
+	run -4 "$BENCH" table nowhere.csv
+	[[ "$output" == *"nowhere.csv"* ]]
+	run -2 "$BENCH" table
+	mkdir empty
+	run -5 "$BENCH" table empty
+	[[ "$output" == *"no rows"* ]]
+	head -1 "$DIR/runs.csv" >header.csv
+	run -5 "$BENCH" table header.csv
+	[[ "$output" == *"no rows"* ]]
+	sed '3s/,1,128/,x,128/' "$DIR/observations.csv" >bad.csv
+	run -5 "$BENCH" table bad.csv
+	[[ "$output" == *"bad.csv:3:"*'found "x"'* ]]
+	head -c 300 "$DIR/observations.csv" >cut.csv
+	run -5 "$BENCH" table cut.csv
+	[[ "$output" == *"cut.csv:"* ]]
+	head -c 4096 /dev/urandom >noise.csv
+	run -5 "$BENCH" table noise.csv
+}
+
+@test "a table or an export that cannot be written is exit 7" {
+	run -7 bash -c '"$BENCH" table "$1" >/dev/full' _ "$DIR"
+	cd "$BATS_TEST_TMPDIR"
+	echo old >kept.csv
+	run -7 "$BENCH" table "$DIR" --export-csv nowhere/a.csv
+	[[ "$output" == *"nowhere/a.csv"* ]]
+	run -7 "$BENCH" table "$DIR" --export-json /dev/full
+	[[ "$output" == *"/dev/full"* ]]
+	[ "$(cat kept.csv)" = old ]
+}
+
+@test "text from outside cannot steer the terminal or the page" {
+	make_rows "$BATS_TEST_TMPDIR/evil" b $'\e[31m|<script>`a`' 1 cpu-1:1:40
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/evil"
+	[[ "$output" != *$'\e'* ]]
+	[[ "$output" == *'\x1B'* ]]
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/evil" --format github
+	[[ "$output" != *"<script"* && "$output" != *$'\e'* ]]
+}
+
+@test "results/README.md is what --columns prints" {
+	"$BENCH" table --columns |
+		diff "$BATS_TEST_DIRNAME/../results/README.md" -
+}

@@ -1,0 +1,179 @@
+/* A results folder: its rows are on the disk, whatever happens. */
+#include "bench/campaign.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/faults.h"
+
+static void create(struct campaign *campaign, const char *dir,
+		   const char *label)
+{
+	const struct campaign_request request = { dir, label,
+						  "2026-01-31T23:59:59Z" };
+	struct error err;
+
+	if (campaign_create(campaign, &request, &err))
+		fail_msg("%s", err.message);
+}
+
+static void append(struct campaign *campaign, struct made *made)
+{
+	struct error err;
+
+	if (campaign_append(campaign, made->rows, made->count, &made->run,
+			    &err))
+		fail_msg("%s", err.message);
+}
+
+static void campaign_keeps_its_rows(void **state)
+{
+	static struct made made;
+	const char *dir = in_folder("campaign/deep"), *paths[] = { dir };
+	struct campaign campaign, loaded;
+	struct error err;
+	size_t i;
+
+	(void)state;
+	create(&campaign, dir, "a, \"label\"");
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	append(&campaign, &made);
+	made_run(&made, "r2", "cpu-8", 8, .2);
+	append(&campaign, &made);
+	assert_int_equal(campaign_finish(&campaign, 0, &err), 0);
+	assert_int_equal(entries(dir), 4);
+	assert_non_null(strstr(read_whole(beside(dir, "tables.md")),
+			       "| 8 cores (s) |"));
+	assert_non_null(strstr(read_whole(beside(dir, "summary.csv")),
+			       ",cpu-8,8,loop_s,s,1,"));
+	assert_int_equal(campaign_load(&loaded, paths, 1, &err), 0);
+	assert_int_equal(loaded.run_count, 2);
+	assert_string_equal(loaded.runs[1].label, "a, \"label\"");
+	assert_string_equal(loaded.runs[1].campaign_id,
+			    "20260131T235959Z-a-label");
+	/* In memory both have the targets' rows, in the file are all. */
+	assert_int_equal(loaded.observation_count, campaign.observation_count);
+	for (i = 0; i < campaign.observation_count; i++)
+		assert_true(campaign.observations[i].core == CELL_NO_INT &&
+			    loaded.observations[i].core == CELL_NO_INT);
+	assert_non_null(strstr(read_whole(beside(dir, "observations.csv")),
+			       "bench/1,r2,cpu-8,8,7,step,"));
+	campaign_release(&loaded);
+	/* A second campaign in the folder gets another name. */
+	create(&loaded, dir, "a, \"label\"");
+	assert_string_equal(loaded.id, "20260131T235959Z-a-label-2");
+	assert_int_equal(loaded.run_count, 2);
+	campaign_release(&loaded);
+	campaign_release(&campaign);
+}
+
+static void full_disk_keeps_the_rows(void **state)
+{
+	static struct made made;
+	const char *dir = in_folder("full");
+	struct campaign campaign;
+	struct error err;
+	char before[4096];
+
+	(void)state;
+	create(&campaign, dir, NULL);
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	append(&campaign, &made);
+	assert_int_equal(campaign_finish(&campaign, 0, &err), 0);
+	snprintf(before, sizeof(before), "%s",
+		 read_whole(beside(dir, "runs.csv")));
+	made_run(&made, "r2", "cpu-8", 8, .1);
+	inject(WRITE, 0, ENOSPC);
+	assert_refused(campaign_append(&campaign, made.rows, made.count,
+				       &made.run, &err), &err,
+		       "observations.csv", ENOSPC);
+	assert_refused(campaign_finish(&campaign, 0, &err), &err,
+		       "summary.csv", ENOSPC);
+	inject(NONE, 0, 0);
+	assert_string_equal(read_whole(beside(dir, "runs.csv")), before);
+	assert_non_null(strstr(read_whole(beside(dir, "summary.csv")),
+			       ",cpu-1,1,loop_s,"));
+	/* The tables still can be printed with both. */
+	assert_int_equal(campaign.run_count, 2);
+	assert_int_equal(entries(dir), 4);
+	campaign_release(&campaign);
+}
+
+static void bad_folders(void **state)
+{
+	const struct campaign_request request = { in_folder("bad"), "x",
+						  "2026-01-31T23:59:59Z" };
+	const char *again[] = { in_folder("campaign/deep"),
+				in_folder("campaign/deep") };
+	struct campaign campaign;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(mkdir(in_folder("bad"), 0755), 0);
+	write_file(in_folder("bad/runs.csv"), "what,is\nthis,?\n", 15);
+	assert_int_equal(campaign_create(&campaign, &request, &err), -1);
+	assert_int_equal(err.kind, ERROR_INPUT);
+	assert_non_null(strstr(err.message, "bad/runs.csv:1:"));
+	campaign_release(&campaign);
+	assert_int_equal(campaign_load(&campaign, again, 2, &err), -1);
+	assert_int_equal(err.kind, ERROR_INPUT);
+	assert_non_null(strstr(err.message, "read before"));
+	campaign_release(&campaign);
+}
+
+static void negative_times(void **state)
+{
+	static const char text[] =
+		"schema,run_id,target,core,phase,epoch,iter,is_warmup,"
+		"elapsed_s,status\n"
+		"bench/1,r,cpu-1,,loop,,,0,1,ok\n"
+		"bench/1,r,cpu-1,,loop,,,0,-1e-9,ok\n";
+	const char *path = in_folder("negative.csv");
+	struct campaign campaign;
+	struct error err;
+
+	(void)state;
+	write_file(path, text, strlen(text));
+	assert_int_equal(campaign_load(&campaign, &path, 1, &err), -1);
+	assert_int_equal(err.kind, ERROR_INPUT);
+	assert_non_null(strstr(err.message, "negative.csv:3: elapsed_s"));
+	campaign_release(&campaign);
+}
+
+/* Without --out, in the folder that we are in. */
+static void campaigns_of_one_second(void **state)
+{
+	struct campaign first, second;
+
+	(void)state;
+	assert_int_equal(chdir(folder), 0);
+	create(&first, NULL, "same = ../time");
+	create(&second, NULL, "same = ../time");
+	assert_string_equal(first.dir,
+			    "results/20260131T235959Z-same-..-time");
+	assert_string_equal(second.dir,
+			    "results/20260131T235959Z-same-..-time-2");
+	assert_string_equal(second.id, "20260131T235959Z-same-..-time-2");
+	campaign_release(&first);
+	campaign_release(&second);
+	create(&first, NULL, "");
+	assert_string_equal(first.dir, "results/20260131T235959Z");
+	campaign_release(&first);
+	assert_int_equal(chdir("/"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(campaign_keeps_its_rows),
+		cmocka_unit_test(full_disk_keeps_the_rows),
+		cmocka_unit_test(bad_folders),
+		cmocka_unit_test(negative_times),
+		cmocka_unit_test(campaigns_of_one_second),
+	};
+
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}

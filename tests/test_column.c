@@ -1,0 +1,176 @@
+/* The kinds of rows: no member without a column, and what is made of them. */
+#include "bench/column.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "bench/csv.h"
+#include "bench/export_row.h"
+#include "bench/json.h"
+#include "bench/observation.h"
+#include "bench/post.h"
+#include "bench/run.h"
+#include "bench/summary.h"
+#include "bench/text.h"
+
+/* Each member of a row has its column: no gap that a number would fit in. */
+static void check_kind(const struct row_kind *kind)
+{
+	const struct column *column = kind->columns;
+	size_t end = 0;
+	int i, other;
+
+	for (i = 0; i < kind->column_count; i++, column++) {
+		if (column->offset < end || column->offset - end >= 8)
+			fail_msg("%s: not all members before it are columns",
+				 column->name);
+		end = column->offset + column->size;
+		for (other = 0; other < i; other++)
+			assert_string_not_equal(kind->columns[other].name,
+						column->name);
+		assert_true(column->meaning[0] != '\0');
+	}
+	assert_true(kind->row_size - end < 8);
+	assert_string_equal(kind->columns[0].name, "schema");
+}
+
+static void columns_are_complete(void **state)
+{
+	struct run run;
+
+	(void)state;
+	check_kind(&observation_rows);
+	check_kind(&run_rows);
+	check_kind(&summary_rows);
+	check_kind(&post_rows);
+	check_kind(&export_rows);
+	run_rows.clear(&run);
+	assert_string_equal(run.schema, "bench/1");
+	assert_string_equal(run.label, "");
+	assert_true(run.seed == CELL_NO_INT && isnan(run.loop_s));
+}
+
+static void json_is_valid(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "a\"b\\c", "\"a\\\"b\\\\c\"" },
+		{ "\x01\n", "\"\\u0001\\u000a\"" },
+		{ "\xC2\xB1", "\"\xC2\xB1\"" },
+		{ "\xFF" "a", "\"\\ufffda\"" },
+		{ "\xC3", "\"\\ufffd\"" },
+		{ "\xED\xA0\x80", "\"\\ufffd\\ufffd\\ufffd\"" },
+	};
+	static const char *const wanted[] = { "status", "exit_code", "lr",
+					      NULL };
+	struct run run;
+	char text[512];
+	FILE *file;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		file = fmemopen(text, sizeof(text), "w");
+		json_write_string(file, texts[i][0]);
+		fclose(file);
+		assert_string_equal(text, texts[i][1]);
+	}
+	run_rows.clear(&run);
+	file = fmemopen(text, sizeof(text), "w");
+	json_write_row(file, &run_rows, &run, wanted);
+	fclose(file);
+	assert_string_equal(text, "{\"status\": null, \"exit_code\": null, "
+			    "\"lr\": null}");
+	run.exit_code = -3;
+	run.lr = 1e-6;
+	snprintf(run.status, sizeof(run.status), "\"");
+	file = fmemopen(text, sizeof(text), "w");
+	json_write_row(file, &run_rows, &run, wanted);
+	fclose(file);
+	assert_string_equal(text, "{\"status\": \"\\\"\", "
+			    "\"exit_code\": -3, \"lr\": 1e-06}");
+}
+
+static void text_is_harmless(void **state)
+{
+	static const struct {
+		const char *from;
+		int rules;
+		const char *clean;
+	} known[] = {
+		{ "plain", 0, "plain" },
+		{ "\x1B[31mred\n", 0, "\\x1B[31mred\\x0A" },
+		{ "\xC2\x9B" "1m", 0, "\\x9B1m" },
+		{ "\xFFx\xC3", 0, "\\xFFx\\xC3" },
+		{ "\xC2\xB1 \xED\x95\x9C", 0, "\xC2\xB1 \xED\x95\x9C" },
+		{ "\xC2\xB1 \xED\x95\x9C", TEXT_ASCII, "? ?" },
+		{ "a|b<c`d`*_$", TEXT_MARKDOWN,
+		  "a\\|b&lt;c\\`d\\`\\*\\_\\$" },
+	};
+	char text[64];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		text_clean(text, sizeof(text), known[i].from, known[i].rules);
+		assert_string_equal(text, known[i].clean);
+	}
+	text_clean(text, 4, "a\xED\x95\x9C", 0); /* whole characters only */
+	assert_string_equal(text, "a");
+}
+
+static void width_and_cut(void **state)
+{
+	char text[64] = "wide \xED\x95\x9C\xEA\xB5\xAD end";
+
+	(void)state;
+	assert_int_equal(text_width("abc"), 3);
+	assert_int_equal(text_width("\xC2\xB1"), 1);
+	assert_int_equal(text_width(text), 13);
+	text_cut(text, 13);
+	assert_int_equal(text_width(text), 13);
+	text_cut(text, 10); /* the second of the two would not fit */
+	assert_string_equal(text, "wide \xED\x95\x9C..");
+}
+
+/* The embedded table and results/post-002.csv are the same figures. */
+static void post_file_is_current(void **state)
+{
+	const struct post_figure *rows;
+	struct error err;
+	size_t count;
+	void *read;
+	int i;
+
+	(void)state;
+	if (csv_read("results/post-002.csv", &post_rows, &read, &count, &err))
+		fail_msg("%s", err.message);
+	rows = read;
+	assert_int_equal(count, post_figure_count);
+	for (i = 0; i < post_figure_count; i++) {
+		assert_string_equal(rows[i].setup, post_figures[i].setup);
+		assert_string_equal(rows[i].target, post_figures[i].target);
+		assert_string_equal(rows[i].device, post_figures[i].device);
+		assert_memory_equal(&rows[i].loop_s, &post_figures[i].loop_s,
+				    sizeof(rows[i]) -
+				    offsetof(struct post_figure, loop_s));
+	}
+	free(read);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(columns_are_complete),
+		cmocka_unit_test(json_is_valid),
+		cmocka_unit_test(text_is_harmless),
+		cmocka_unit_test(width_and_cut),
+		cmocka_unit_test(post_file_is_current),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+/* Hashes against published values. */
+#include "bench/hash.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* FIPS 180-4's example "abc", and the empty message. */
+static void sha256_is_right(void **state)
+{
+	static const char abc[] =
+		"ba7816bf8f01cfea414140de5dae2223"
+		"b00361a396177a9cb410ff61f20015ad";
+	static const char none[] =
+		"e3b0c44298fc1c149afbf4c8996fb924"
+		"27ae41e4649b934ca495991b7852b855";
+	char hex[HASH_SHA256_SIZE];
+
+	(void)state;
+	hash_sha256("abc", 3, NULL, 0, hex);
+	assert_string_equal(hex, abc);
+	hash_sha256("a", 1, "bc", 2, hex);
+	assert_string_equal(hex, abc);
+	hash_sha256(NULL, 0, NULL, 0, hex);
+	assert_string_equal(hex, none);
+}
+
+/* The reference vectors of FNV-1a, 64 bits. */
+static void bytes64_is_fnv1a(void **state)
+{
+	(void)state;
+	assert_true(hash_bytes64("", 0) == 0xcbf29ce484222325u);
+	assert_true(hash_bytes64("a", 1) == 0xaf63dc4c8601ec8cu);
+	assert_true(hash_bytes64("foobar", 6) == 0x85944171f73967e8u);
+	assert_true(hash_bytes64("\xff", 1) != hash_bytes64("\x7f", 1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sha256_is_right),
+		cmocka_unit_test(bytes64_is_fnv1a),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+/* The networks: shapes, sizes and settings against numbers worked out by hand. */
+#include "models/model.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+static const struct model *find(const char *name)
+{
+	const struct model *model = model_find(name);
+
+	assert_non_null(model);
+	return model;
+}
+
+static void models_are_listed(void **state)
+{
+	const char *const names[] = { "mnist", "mnist-example", "tiny" };
+	const struct model *model = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		model = model_next(model);
+		assert_non_null(model);
+		assert_string_equal(model->name, names[i]);
+		assert_ptr_equal(model_find(names[i]), model);
+		assert_null(model_check(model));
+		assert_int_equal(model_classes(model), 10);
+	}
+	assert_null(model_next(model));
+	assert_null(model_find("mnis"));
+	assert_null(model_find(""));
+}
+
+static void assert_inputs(const char *name, const struct shape *shapes,
+			  int count)
+{
+	const struct model *model = find(name);
+
+	assert_int_equal(model->layer_count, count);
+	for (int l = 0; l < count; l++) {
+		const struct shape in = model_layer_input(model, l);
+
+		assert_int_equal(in.channels, shapes[l].channels);
+		assert_int_equal(in.height, shapes[l].height);
+		assert_int_equal(in.width, shapes[l].width);
+	}
+}
+
+/* What goes into each layer, the loss being the last. */
+static void shapes_follow_from_the_tables(void **state)
+{
+	static const struct shape mnist[] = {
+		{ 1, 28, 28 },	{ 32, 26, 26 }, { 32, 26, 26 }, { 64, 24, 24 },
+		{ 64, 12, 12 }, { 64, 12, 12 }, { 128, 1, 1 },	{ 128, 1, 1 },
+		{ 128, 1, 1 },	{ 10, 1, 1 },
+	};
+	static const struct shape example[] = {
+		{ 1, 28, 28 },	{ 32, 26, 26 }, { 32, 26, 26 }, { 64, 24, 24 },
+		{ 64, 24, 24 }, { 64, 12, 12 }, { 64, 12, 12 }, { 128, 1, 1 },
+		{ 128, 1, 1 },	{ 128, 1, 1 },	{ 10, 1, 1 },
+	};
+	static const struct shape tiny[] = {
+		{ 1, 28, 28 },	{ 3, 26, 26 }, { 3, 26, 26 }, { 3, 13, 13 },
+		{ 5, 11, 11 },	{ 5, 5, 5 },   { 5, 5, 5 },   { 17, 1, 1 },
+		{ 17, 1, 1 },	{ 17, 1, 1 },  { 10, 1, 1 },
+	};
+
+	(void)state;
+	assert_inputs("mnist", mnist, 10);
+	assert_inputs("mnist-example", example, 11);
+	assert_inputs("tiny", tiny, 11);
+}
+
+struct known {
+	const char *name;
+	size_t offset, count;
+	int layer, fan_in;
+};
+
+static void assert_known(const char *name, const struct known *known, int count,
+			 size_t parameters)
+{
+	const struct model *model = find(name);
+	struct tensor tensors[MODEL_MAX_TENSORS];
+
+	assert_int_equal(model_tensors(model, tensors), count);
+	for (int t = 0; t < count; t++) {
+		assert_string_equal(tensors[t].name, known[t].name);
+		assert_int_equal(tensors[t].offset, known[t].offset);
+		assert_int_equal(tensors[t].count, known[t].count);
+		assert_int_equal(tensors[t].layer, known[t].layer);
+		assert_int_equal(tensors[t].fan_in, known[t].fan_in);
+	}
+	assert_int_equal(model_parameter_count(model), parameters);
+}
+
+/* In the order and under the names of PyTorch's state_dict(). */
+static void tensors_have_their_places(void **state)
+{
+	static const struct known mnist[] = {
+		{ "conv1.weight", 0, 288, 0, 9 },
+		{ "conv1.bias", 288, 32, 0, 9 },
+		{ "conv2.weight", 320, 18432, 2, 288 },
+		{ "conv2.bias", 18752, 64, 2, 288 },
+		{ "fc1.weight", 18816, 1179648, 5, 9216 },
+		{ "fc1.bias", 1198464, 128, 5, 9216 },
+		{ "fc2.weight", 1198592, 1280, 8, 128 },
+		{ "fc2.bias", 1199872, 10, 8, 128 },
+	};
+	static const struct known tiny[] = {
+		{ "conv1.weight", 0, 27, 0, 9 },
+		{ "conv1.bias", 27, 3, 0, 9 },
+		{ "conv2.weight", 30, 135, 3, 27 },
+		{ "conv2.bias", 165, 5, 3, 27 },
+		{ "fc1.weight", 170, 2125, 6, 125 },
+		{ "fc1.bias", 2295, 17, 6, 125 },
+		{ "fc2.weight", 2312, 170, 9, 17 },
+		{ "fc2.bias", 2482, 10, 9, 17 },
+	};
+
+	(void)state;
+	assert_known("mnist", mnist, 8, 1199882);
+	assert_known("tiny", tiny, 8, 2492);
+	assert_int_equal(model_parameter_count(find("mnist-example")), 1199882);
+}
+
+static void work_is_counted(void **state)
+{
+	static const struct {
+		const char *name;
+		double forward, first; /* of it, the first convolution */
+	} known[] = {
+		{ "mnist", 11992448, 194688 },
+		{ "mnist-example", 11992448, 194688 },
+		{ "tiny", 36882, 18252 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		const struct model_work work = model_work(find(known[i].name));
+
+		assert_true(work.forward == known[i].forward);
+		assert_true(work.backward_weights == known[i].forward);
+		/* Images need no gradient. */
+		assert_true(work.backward_data ==
+			    known[i].forward - known[i].first);
+	}
+}
+
+static void decisions_are_counted(void **state)
+{
+	const struct shape in = { 5, 7, 9 };
+	static const struct {
+		struct layer layer;
+		size_t count;
+	} known[] = {
+		{ { .kind = LAYER_CONV, .outputs = 2, .window = 3 }, 0 },
+		{ { .kind = LAYER_RELU }, 5 * 7 * 9 },
+		{ { .kind = LAYER_MAXPOOL, .window = 2 }, 5 * 3 * 4 },
+		{ { .kind = LAYER_DROPOUT, .drop = .5 }, 5 * 7 * 9 },
+		{ { .kind = LAYER_DROPOUT2D, .drop = .5 }, 5 },
+		{ { .kind = LAYER_LINEAR, .outputs = 4 }, 0 },
+		{ { .kind = LAYER_LOSS }, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LAYER_KINDS; i++)
+		assert_int_equal(layer_decisions(&known[i].layer, in),
+				 known[i].count);
+}
+
+static void windows_that_do_not_fit_give_nothing(void **state)
+{
+	const struct shape in = { 1, 5, 4 };
+	struct layer layer = { .kind = LAYER_CONV, .outputs = 2, .window = 4 };
+
+	(void)state;
+	assert_int_equal(shape_size(layer_output(&layer, in)), 2 * 2 * 1);
+	layer.window = 5;
+	assert_int_equal(shape_size(layer_output(&layer, in)), 0);
+	layer.window = 0;
+	assert_int_equal(shape_size(layer_output(&layer, in)), 0);
+	layer.kind = LAYER_MAXPOOL;
+	assert_int_equal(shape_size(layer_output(&layer, in)), 0);
+	layer.window = 5;
+	assert_int_equal(shape_size(layer_output(&layer, in)), 0);
+}
+
+/* A small network that is right; each case below spoils one thing. */
+static const struct layer right[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 3 },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_DROPOUT, .drop = .5 },
+	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 3 },
+	{ .kind = LAYER_LOSS },
+};
+
+#define RIGHT_COUNT ((int)(sizeof(right) / sizeof(right[0])))
+
+static const char *check(const struct layer *layers, int count)
+{
+	const struct model model = { .name = "spoilt",
+				     .input = { 1, 6, 6 },
+				     .layers = layers,
+				     .layer_count = count };
+
+	return model_check(&model);
+}
+
+static void assert_spoilt(int at, struct layer layer, const char *reason)
+{
+	struct layer layers[RIGHT_COUNT];
+	const char *found;
+
+	memcpy(layers, right, sizeof(layers));
+	layers[at] = layer;
+	found = check(layers, RIGHT_COUNT);
+	assert_non_null(found);
+	assert_non_null(strstr(found, reason));
+}
+
+static void bad_tables_are_refused(void **state)
+{
+	static struct layer many[MODEL_MAX_LAYERS + 1];
+	static const struct layer nothing[] = { { .kind = LAYER_RELU },
+						{ .kind = LAYER_LOSS } };
+
+	(void)state;
+	assert_null(check(right, RIGHT_COUNT));
+	assert_spoilt(0, (struct layer){ .kind = LAYER_CONV, .outputs = 2,
+					 .window = 3 }, "name");
+	assert_spoilt(3, (struct layer){ .kind = LAYER_LINEAR, .name = "b" },
+		      "outputs");
+	assert_spoilt(0, (struct layer){ .kind = LAYER_CONV, .name = "a",
+					 .outputs = 2, .window = 7 }, "window");
+	assert_spoilt(1, (struct layer){ .kind = LAYER_MAXPOOL, .window = 5 },
+		      "window");
+	assert_spoilt(2, (struct layer){ .kind = LAYER_DROPOUT, .drop = 1 },
+		      "drop");
+	assert_spoilt(2, (struct layer){ .kind = LAYER_DROPOUT, .drop = -.1 },
+		      "drop");
+	assert_spoilt(2, (struct layer){ .kind = LAYER_LOSS }, "loss");
+	assert_spoilt(4, (struct layer){ .kind = LAYER_RELU }, "loss");
+	assert_non_null(strstr(check(right, 0), "layers"));
+	assert_non_null(check(right, RIGHT_COUNT - 1));
+	assert_non_null(strstr(check(nothing, 2), "learn"));
+	for (int l = 0; l < MODEL_MAX_LAYERS; l++)
+		many[l] = (struct layer){ .kind = LAYER_LINEAR, .name = "m",
+					  .outputs = 2 };
+	many[MODEL_MAX_LAYERS] = (struct layer){ .kind = LAYER_LOSS };
+	assert_non_null(strstr(check(many, MODEL_MAX_LAYERS + 1), "layers"));
+	assert_null(check(many + 1, MODEL_MAX_LAYERS));
+}
+
+static void rates_fall_by_epoch(void **state)
+{
+	static const double known[] = { 1,	 .7,	   .49,	     .343,
+					.2401,	 .16807,   .117649,  .0823543,
+					.0576480, .0403536 };
+	struct recipe recipe = find("mnist")->recipe;
+
+	(void)state;
+	for (int e = 0; e < 10; e++)
+		assert_true(fabs(recipe_rate(&recipe, e) - known[e]) < 1e-7);
+	/* floor(epoch / step): it falls after each third epoch. */
+	recipe = (struct recipe){ .lr = 2, .lr_step = 3, .lr_gamma = .5 };
+	assert_true(recipe_rate(&recipe, 2) == 2);
+	assert_true(recipe_rate(&recipe, 3) == 1);
+	assert_true(recipe_rate(&recipe, 5) == 1);
+	assert_true(recipe_rate(&recipe, 6) == .5);
+}
+
+static void recipes_are_the_published_ones(void **state)
+{
+	const struct recipe *mnist = &find("mnist")->recipe;
+	const struct recipe *example = &find("mnist-example")->recipe;
+
+	(void)state;
+	assert_int_equal(mnist->batch, 128);
+	assert_int_equal(mnist->epochs, 10);
+	assert_int_equal(example->batch, 64);
+	assert_int_equal(example->epochs, 14);
+	for (int i = 0; i < 2; i++) {
+		const struct recipe *recipe = i ? example : mnist;
+
+		assert_true(recipe->lr == 1 && recipe->rho == .9);
+		assert_true(recipe->eps == 1e-6 && recipe->lr_gamma == .7);
+		assert_int_equal(recipe->lr_step, 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(models_are_listed),
+		cmocka_unit_test(shapes_follow_from_the_tables),
+		cmocka_unit_test(tensors_have_their_places),
+		cmocka_unit_test(work_is_counted),
+		cmocka_unit_test(decisions_are_counted),
+		cmocka_unit_test(windows_that_do_not_fit_give_nothing),
+		cmocka_unit_test(bad_tables_are_refused),
+		cmocka_unit_test(rates_fall_by_epoch),
+		cmocka_unit_test(recipes_are_the_published_ones),
+	};
+
+	return cmocka_run_group_tests_name("model", tests, NULL, NULL);
+}

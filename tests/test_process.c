@@ -1,0 +1,154 @@
+/* Other programs: started, fed, waited for, and their ends told apart. */
+#include "bench/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Runs a line of shell and returns what it wrote, at most 255 characters. */
+static struct process_status run(const char *line,
+				 const char *const *environment, char *text)
+{
+	const char *const argv[] = { "sh", "-c", line, NULL };
+	struct process_status status = { -2, -2 };
+	struct error err = { .message = "" };
+	size_t length = 0;
+	ssize_t count;
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	if (process_start(argv, ends[1], environment, &pid, &err))
+		fail_msg("%s", err.message);
+	close(ends[1]);
+	while ((count = read(ends[0], text + length, 255 - length)) > 0)
+		length += (size_t)count;
+	text[length] = '\0';
+	close(ends[0]);
+	assert_int_equal(process_wait(pid, &status, &err), 0);
+	return status;
+}
+
+static void ends_are_told_apart(void **state)
+{
+	struct process_status status;
+	char text[256];
+
+	(void)state;
+	status = run("echo hello", NULL, text);
+	assert_int_equal(status.code, 0);
+	assert_int_equal(status.signal, 0);
+	assert_string_equal(text, "hello\n");
+	status = run("exit 7", NULL, text);
+	assert_int_equal(status.code, 7);
+	assert_int_equal(status.signal, 0);
+	status = run("kill -TERM $$", NULL, text);
+	assert_int_equal(status.code, -1);
+	assert_int_equal(status.signal, SIGTERM);
+}
+
+/* Input is empty; what we block or ignore does not reach the child. */
+static void child_starts_clean(void **state)
+{
+	struct process_status status;
+	sigset_t blocked, before;
+	char text[256];
+	int ours[2];
+
+	(void)state;
+	assert_int_equal(pipe(ours), 0);
+	assert_int_equal(write(ours[1], "input", 5), 5);
+	close(ours[1]);
+	assert_int_equal(dup2(ours[0], STDIN_FILENO), STDIN_FILENO);
+	close(ours[0]);
+	status = run("wc -c | tr -d ' '", NULL, text);
+	assert_int_equal(status.code, 0);
+	assert_string_equal(text, "0\n");
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGTERM);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	signal(SIGPIPE, SIG_IGN);
+	status = run("kill -TERM $$; echo blocked", NULL, text);
+	assert_int_equal(status.signal, SIGTERM);
+	status = run("kill -PIPE $$; echo ignored", NULL, text);
+	assert_int_equal(status.signal, SIGPIPE);
+	assert_string_equal(text, "");
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void environment_is_passed(void **state)
+{
+	const char *const environment[] = { "COLOUR=red", NULL };
+	char text[256];
+
+	(void)state;
+	setenv("COLOUR", "blue", 1);
+	run("echo $COLOUR", NULL, text);
+	assert_string_equal(text, "blue\n");
+	run("echo $COLOUR", environment, text);
+	assert_string_equal(text, "red\n");
+}
+
+static void arguments_are_not_read_by_a_shell(void **state)
+{
+	const char *const argv[] = { "test", "$(exit 1) `x` *", "=",
+				     "$(exit 1) `x` *", NULL };
+	struct process_status status;
+	struct error err;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(process_start(argv, -1, NULL, &pid, &err), 0);
+	assert_int_equal(process_wait(pid, &status, &err), 0);
+	assert_int_equal(status.code, 0);
+}
+
+static void programs_are_found(void **state)
+{
+	const char *const argv[] = { "no-such-program-here", NULL };
+	const char *path = getenv("PATH");
+	char *kept = strdup(path ? path : "/usr/bin:/bin");
+	struct process_status status;
+	struct error err;
+	pid_t pid;
+
+	(void)state;
+	assert_non_null(kept);
+	assert_true(process_find_program("sh"));
+	assert_true(process_find_program("/bin/sh"));
+	assert_false(process_find_program("no-such-program-here"));
+	assert_false(process_find_program("/bin"));
+	assert_int_equal(process_start(argv, -1, NULL, &pid, &err), -1);
+	assert_int_equal(err.kind, ERROR_MISSING);
+	assert_non_null(strstr(err.message, argv[0]));
+	assert_int_equal(process_wait(getpid(), &status, &err), -1);
+	assert_int_equal(err.kind, ERROR_FAILED);
+	setenv("PATH", "/no/such/folder", 1);
+	assert_false(process_find_program("sh"));
+	setenv("PATH", "/no/such/folder:/bin", 1);
+	assert_true(process_find_program("sh"));
+	setenv("PATH", kept, 1);
+	free(kept);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ends_are_told_apart),
+		cmocka_unit_test(child_starts_clean),
+		cmocka_unit_test(environment_is_passed),
+		cmocka_unit_test(arguments_are_not_read_by_a_shell),
+		cmocka_unit_test(programs_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+/*
+ * Cores that share a global batch learn what one core does that has it all,
+ * and all of them the same.
+ */
+#include "backends/replica.h"
+
+#include "tests/subject.h"
+
+#include <stdio.h>
+
+#define STEPS 2
+#define MOST 8
+
+/* Cores that train together, and what each of them has then. */
+struct team {
+	const struct backend *backend;
+	const struct model *model;
+	struct batch global[STEPS];
+	float *parameters[MOST];
+	struct score scores[MOST][STEPS];
+	int phases[MOST]; /* digits 1, 2, 3 in the order in which they ended */
+};
+
+struct watcher {
+	struct replica_observer observer;
+	int phases;
+};
+
+static void note(struct replica_observer *observer, enum replica_phase phase)
+{
+	struct watcher *watcher = (struct watcher *)observer;
+
+	watcher->phases = watcher->phases % 1000 * 10 + (int)phase + 1;
+}
+
+/* Samples rank, rank + size, ... of a global batch. */
+static struct batch share_of(const struct team *team, int step,
+			     const struct group *group, float *images,
+			     uint8_t *labels)
+{
+	const struct batch *all = &team->global[step];
+	const size_t size = shape_size(team->model->input);
+	struct batch share = *all;
+
+	share.images = images;
+	share.labels = labels;
+	share.place = group->rank;
+	share.stride = group->size;
+	share.count = 0;
+	for (int p = group->rank; p < all->count; p += group->size) {
+		memcpy(images + (size_t)share.count * size,
+		       all->images + (size_t)p * size, size * sizeof(*images));
+		labels[share.count++] = all->labels[p];
+	}
+	return share;
+}
+
+static int train(struct team *team, struct group *group,
+		 struct program *program, float *images, uint8_t *labels,
+		 struct error *err)
+{
+	const struct update update = { .03, .9, 1e-6 };
+	struct watcher watcher = { .observer = { note } };
+	float *values = calloc(program->parameters, sizeof(*values));
+	int failed = -1;
+
+	if (!values || program_store(program, VECTOR_SQUARE_AVG, values, err) ||
+	    program_store(program, VECTOR_ACC_DELTA, values, err))
+		goto out;
+	model_init(team->model, 3, values);
+	failed = program_store(program, VECTOR_PARAMETERS, values, err);
+	for (int s = 0; !failed && s < STEPS; s++) {
+		struct batch share = share_of(team, s, group, images, labels);
+
+		failed = replica_train(group, program, &share, &update,
+				       &watcher.observer,
+				       &team->scores[group->rank][s], err);
+	}
+	team->phases[group->rank] = watcher.phases;
+	if (!failed)
+		failed = program_load(program, VECTOR_PARAMETERS,
+				      team->parameters[group->rank], err);
+out:
+	free(values);
+	return failed;
+}
+
+static int body(struct group *group, void *context, struct error *err)
+{
+	struct team *team = context;
+	const int count = team->global[0].count;
+	const struct device_request request = { .threads = group->size,
+						.cpus = group->size };
+	const struct program_options options = {
+		.batch = replica_share(0, group->size, count),
+		.test_batch = 1,
+		.seed = 5,
+		.dropout = 1,
+	};
+	float *images = malloc((size_t)count * shape_size(team->model->input) *
+			       sizeof(*images));
+	uint8_t *labels = malloc((size_t)count);
+	struct device *device = NULL;
+	struct program *program = NULL;
+	int failed = !images || !labels;
+
+	for (int r = 0; !failed && r < group->size; r++) {
+		if (r == group->rank)
+			failed = device_open(team->backend, &request, &device,
+					     err);
+		if (!failed)
+			failed = group_gather(group, NULL, 0, NULL, err);
+	}
+	if (!failed)
+		failed = program_compile(device, team->model, &options,
+					 &program, err) ||
+			 train(team, group, program, images, labels, err);
+	program_free(program);
+	device_close(device);
+	free(images);
+	free(labels);
+	return failed ? -1 : 0;
+}
+
+static void run(struct team *team, int cores)
+{
+	const size_t count = model_parameter_count(team->model);
+	struct error err = { .message = "" };
+
+	for (int r = 0; r < cores; r++)
+		team->parameters[r] = allocate(count * sizeof(float));
+	must(group_launch(transport_find(cores > 1 ? "threads" : "self"),
+			  cores, body, team, &err), &err);
+}
+
+static void release(struct team *team)
+{
+	for (int r = 0; r < MOST; r++)
+		free(team->parameters[r]);
+	memset(team->parameters, 0, sizeof(team->parameters));
+}
+
+static struct team make_team(const char *backend, int global)
+{
+	struct team team = { .backend = backend_find(backend),
+			     .model = model_find("tiny") };
+
+	for (int s = 0; s < STEPS; s++) {
+		team.global[s] = batch_make(team.model, 8 + (uint32_t)s,
+					    global);
+		team.global[s].step = (uint32_t)s;
+	}
+	return team;
+}
+
+static void compare(const struct team *one, const struct team *team, int cores)
+{
+	const size_t count = model_parameter_count(team->model);
+
+	assert_tensors(team->model, "the parameter", team->parameters[0],
+		       one->parameters[0], 1e-5);
+	for (int r = 1; r < cores; r++)
+		assert_memory_equal(team->parameters[r], team->parameters[0],
+				    count * sizeof(float));
+	for (int s = 0; s < STEPS; s++) {
+		struct score all = { 0 };
+
+		for (int r = 0; r < cores; r++) {
+			assert_int_equal(team->scores[r][s].count,
+					 replica_share(r, cores,
+						       team->global[s].count));
+			all.loss += team->scores[r][s].loss;
+			all.correct += team->scores[r][s].correct;
+			all.count += team->scores[r][s].count;
+		}
+		assert_int_equal(all.count, one->scores[0][s].count);
+		assert_int_equal(all.correct, one->scores[0][s].correct);
+		assert_close("the loss", all.loss, one->scores[0][s].loss,
+			     1e-5 * all.loss);
+	}
+}
+
+/* Shares that differ by one sample, and more cores than samples. */
+static void cores_learn_what_one_does(void **state)
+{
+	static const struct {
+		int cores, global;
+	} cases[] = { { 2, 32 }, { 3, 32 }, { 8, 31 }, { 2, 7 },
+		      { 3, 5 },	 { 8, 5 },  { 2, 1 },  { 8, 1 } };
+	static struct team one, team;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		one = make_team(*state, cases[i].global);
+		team = one;
+		run(&one, 1);
+		run(&team, cases[i].cores);
+		compare(&one, &team, cases[i].cores);
+		for (int s = 0; s < STEPS; s++)
+			batch_free(&one.global[s]);
+		release(&one);
+		release(&team);
+	}
+}
+
+static void phases_end_in_their_order(void **state)
+{
+	static struct team team;
+
+	(void)state;
+	for (int cores = 1; cores <= 2; cores++) {
+		team = make_team("null", 4);
+		run(&team, cores);
+		for (int r = 0; r < cores; r++)
+			assert_int_equal(team.phases[r], 3123);
+		for (int s = 0; s < STEPS; s++)
+			batch_free(&team.global[s]);
+		release(&team);
+	}
+}
+
+static void shares_are_counted(void **state)
+{
+	(void)state;
+	for (int size = 1; size <= 9; size++)
+		for (int count = 0; count <= 40; count++) {
+			int all = 0;
+
+			for (int rank = 0; rank < size; rank++) {
+				int share = 0;
+
+				for (int p = rank; p < count; p += size)
+					share++;
+				assert_int_equal(replica_share(rank, size,
+							       count), share);
+				all += share;
+			}
+			assert_int_equal(all, count);
+		}
+}
+
+int main(void)
+{
+	static char *const backends[] = { "reference", "cpu", "openblas" };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(cores_learn_what_one_does,
+					  backends[0]),
+		cmocka_unit_test_prestate(cores_learn_what_one_does,
+					  backends[1]),
+		cmocka_unit_test_prestate(cores_learn_what_one_does,
+					  backends[2]),
+		cmocka_unit_test(phases_end_in_their_order),
+		cmocka_unit_test(shares_are_counted),
+	};
+
+	return cmocka_run_group_tests_name("replica", tests, NULL, NULL);
+}

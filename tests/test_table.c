@@ -1,0 +1,246 @@
+/* The tables as text: cells, best, units, blocks, notes. */
+#include "bench/table.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "bench/text.h"
+#include "tests/rows.h"
+
+static struct campaign campaign;
+static struct made made;
+
+static void add(const char *run_id, const char *target, long cores, double s)
+{
+	made_run(&made, run_id, target, cores, s);
+	made_into(&campaign, &made, 1);
+}
+
+static const char *tables(int with_post, enum table_format format)
+{
+	const struct table_options options = { .format = format,
+					       .with_post = with_post };
+	static char text[1 << 16];
+	struct error err;
+	FILE *file;
+
+	memset(text, 0, sizeof(text));
+	file = fmemopen(text, sizeof(text) - 1, "w");
+	assert_int_equal(table_print(&campaign, &options, file, &err),
+			 0);
+	fclose(file);
+	return text;
+}
+
+static void has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no \"%s\" in:\n%s", part, text);
+}
+
+static void lacks(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("\"%s\" is in:\n%s", part, text);
+}
+
+static void cells(void **state)
+{
+	const char *text;
+
+	(void)state;
+	add("r1", "cpu-1", 1, .1);
+	add("r2", "cpu-8", 8, .2);
+	made_run(&made, "r3", "opencl", 1, 1);
+	made.count = 0;
+	made_into(&campaign, &made, 1);
+	made_status(&campaign, "skipped", "no device|<b>");
+	text = tables(0, TABLE_GITHUB);
+	has(text, "| measured | **19.000** | 22.000 | - |\n");
+	has(text, "| 1 core (ms/iter) | 8 cores (ms/iter) | OpenCL (ms/iter) "
+		  "|\n");
+	has(text, "| **250.000 (+- 111.803)** | 500.000 (+- 223.607) | - |\n");
+	has(text, "| **6.000 (+- 0.816)** | 7.000 (+- 0.816) | - |\n");
+	has(text, "| images/s | 20.0 | **106.7** | - |\n");
+	has(text, "| status | ok | ok | skipped |\n");
+	has(text, "| start-up (s) | 0.250 | 0.250 | - |\n"); /* a draw */
+	has(text, "skipped: no device\\|&lt;b>");
+	has(text, "warm-up: 2 steps a run, excluded");
+	lacks(text, "nan");
+	lacks(text, "inf");
+	text = tables(1, TABLE_POST);
+#define RED(text) "<span style=\"color:red\">" text "</span>"
+	has(text, "| Setup | 8 cores (s) | 1 core (s) | OpenCL (s) |\n"
+		  "| :---: | :---: | :---: | :---: |\n"
+		  "| measured | 22.000 | " RED("19.000") " | - |\n"
+		  "| post 002, example | " RED("32.868") " | 81.551 | 54.401 "
+		  "|\n");
+	has(text, "| $0.500(\\pm 0.224)$ | " RED("$0.250(\\pm 0.112)$")
+		  " | - |\n");
+	has(text, "| post 002, Colab | $0.132(\\pm 0.151)$ | $0.014(\\pm "
+		  "0.031)$ | " RED("$0.011(\\pm 0.005)$") " |\n");
+#undef RED
+	campaign_release(&campaign);
+}
+
+/* A deviation larger than the mean says nothing; quartiles do. */
+static void skewed_cells(void **state)
+{
+	const char *text;
+
+	(void)state;
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	made.rows[3].elapsed_s = 50; /* the first timed step */
+	made_into(&campaign, &made, 1);
+	text = tables(0, TABLE_PLAIN);
+	has(text, "300.000 [200.000, 400.000]");
+	has(text, "median [q1, q3] where the deviation is larger");
+	campaign_release(&campaign);
+}
+
+/* The fastest was cut short: it is shown, but is not the best. */
+static void partial_cells(void **state)
+{
+	const char *text;
+
+	(void)state;
+	add("r1", "cpu-1", 1, .2);
+	add("r2", "cpu-8", 8, .3);
+	add("r3", "cpu-4", 4, .1);
+	made_status(&campaign, "partial", "interrupted");
+	text = tables(0, TABLE_GITHUB);
+	has(text, "| measured | **22.000** | 25.000 | - |\n");
+	has(text, "| **500.000 (+- 223.607)** | 750.000 (+- 335.410) | 250.000 "
+		  "(+- 111.803) |\n");
+	has(text, "cpu-4: partial: interrupted; its numbers are of what was "
+		  "finished");
+	campaign_release(&campaign);
+}
+
+static int widest(const char *text)
+{
+	int width, most = 0;
+	char line[1024];
+	size_t length;
+
+	for (; *text; text += length + 1) {
+		length = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)length, text);
+		width = text_width(line);
+		most = width > most ? width : most;
+	}
+	return most;
+}
+
+/* More columns than a terminal has room for go below each other. */
+static void blocks(void **state)
+{
+	static const char *const targets[] = {
+		"cpu-1", "cpu-2", "cpu-3", "cpu-4", "cpu-5", "cpu-6", "cpu-7",
+		"cpu-8@fork", "opencl:a device of a very long name"
+	};
+	char run_id[8];
+	const char *text;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		snprintf(run_id, sizeof(run_id), "r%zu", i);
+		add(run_id, targets[i], (long)i + 1, .1 + (double)i);
+		snprintf(campaign.runs[i].label, 64, "a label that is much "
+			 "too long for a table");
+		snprintf(campaign.runs[i].reason, 200, "%0150d", 0);
+	}
+	text = tables(1, TABLE_PLAIN);
+	assert_true(widest(text) <= 80);
+	has(text, "a label that is much t..");
+	has(text, "8@fork");
+	campaign_release(&campaign);
+}
+
+/* A CPU is never called anything else. */
+static void devices(void **state)
+{
+	struct run *run = &made.run;
+	const char *text;
+
+	(void)state;
+	made_run(&made, "r1", "opencl", 1, .1);
+	snprintf(run->device_name, 128, "pthread-skylake-avx512");
+	snprintf(run->device_type, 16, "CPU");
+	snprintf(run->device_driver, 160, "OpenCL 3.0 PoCL 3.1, driver 3.1");
+	run->cpus = 2;
+	made_into(&campaign, &made, 1);
+	text = tables(0, TABLE_GITHUB);
+	has(text, "| OpenCL: PoCL, 2 CPUs (s) |");
+	has(text, "opencl: pthread-skylake-avx512 (type CPU, driver OpenCL 3.0 "
+		  "PoCL 3.1, driver 3.1)");
+	campaign.runs[0].cpus = 1;
+	has(tables(0, TABLE_GITHUB), "| OpenCL: PoCL, 1 CPU (s) |");
+	snprintf(campaign.runs[0].device_name, 128, "NVIDIA H200");
+	snprintf(campaign.runs[0].device_type, 16, "GPU");
+	snprintf(campaign.runs[0].device_driver, 160, "NVIDIA 535");
+	has(tables(0, TABLE_GITHUB), "| OpenCL: NVIDIA H200 (s) |");
+	campaign_release(&campaign);
+}
+
+/* What a run covers is added up under the first table. */
+static void parts(void **state)
+{
+	struct run *run = &made.run;
+	const char *text;
+
+	(void)state;
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	run->setup_s = 1;
+	run->loader_s = 2;
+	run->iterations_s = 30;
+	run->test_s = 4;
+	run->unaccounted_s = .125;
+	run->total_s = 37.125;
+	run->warmup_s = .5;
+	snprintf(run->model, 32, "mnist");
+	snprintf(run->dataset, 32, "fashion-mnist");
+	snprintf(run->cpu_model, 80, "Some CPU");
+	run->seed = 7;
+	run->logical_cpus = 2;
+	made_into(&campaign, &made, 1);
+	text = tables(0, TABLE_GITHUB);
+	has(text, "- 1 core: setup 1.000 + loader 2.000 + iterations 30.000 + "
+		  "test 4.000 + unaccounted 0.125 = total 37.125 s; seconds of "
+		  "warm-up besides: 0.500\n");
+	has(text, "model mnist, data set fashion-mnist, seed 7; Some CPU, 2 "
+		  "logical CPUs; started 2026-01-31T23:59:59Z");
+	has(text, "n=1: ");
+	campaign_release(&campaign);
+}
+
+static void formats_have_names(void **state)
+{
+	enum table_format format = TABLE_PLAIN;
+
+	(void)state;
+	assert_int_equal(table_format_find("github", &format), 0);
+	assert_int_equal(format, TABLE_GITHUB);
+	assert_int_equal(table_format_find("post", &format), 0);
+	assert_int_equal(format, TABLE_POST);
+	assert_int_equal(table_format_find("html", &format), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cells),
+		cmocka_unit_test(skewed_cells),
+		cmocka_unit_test(partial_cells),
+		cmocka_unit_test(blocks),
+		cmocka_unit_test(devices),
+		cmocka_unit_test(parts),
+		cmocka_unit_test(formats_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,308 @@
+/*
+ * How cores meet. A core's body runs in a thread, where a check of cmocka must
+ * not fail: it fails as any core does, and its message comes home.
+ */
+#include "backends/transport.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST 8
+#define HANGS_S 60 /* a test that waits so long waits for ever */
+
+static const struct transport *find(const char *name)
+{
+	const struct transport *transport = transport_find(name);
+
+	assert_non_null(transport);
+	return transport;
+}
+
+/* Up to so many cores of each transport. */
+static int sizes(const char *name)
+{
+	const int most = find(name)->max_size;
+
+	return most < MOST ? most : MOST;
+}
+
+static const char *const names[] = { "self", "threads" };
+
+static void transports_are_listed(void **state)
+{
+	const struct transport *transport = NULL;
+
+	(void)state;
+	for (int t = 0; t < 2; t++) {
+		transport = transport_next(transport);
+		assert_ptr_equal(transport, find(names[t]));
+		assert_true(transport->one_process);
+	}
+	assert_null(transport_next(transport));
+	assert_null(transport_find("pigeons"));
+}
+
+struct roll {
+	atomic_int calls, ranks;
+	int size;
+};
+
+static int sign_in(struct group *group, void *context, struct error *err)
+{
+	struct roll *roll = context;
+
+	if (group->size != roll->size || group->rank < 0 ||
+	    group->rank >= group->size)
+		return error_set(err, ERROR_FAILED, "rank %d of %d",
+				 group->rank, group->size);
+	atomic_fetch_add(&roll->calls, 1);
+	atomic_fetch_or(&roll->ranks, 1 << group->rank);
+	return 0;
+}
+
+static void every_core_runs_once(void **state)
+{
+	struct error err;
+
+	(void)state;
+	for (int t = 0; t < 2; t++)
+		for (int size = 1; size <= sizes(names[t]); size++) {
+			struct roll roll = { .size = size };
+
+			if (group_launch(find(names[t]), size, sign_in, &roll,
+					 &err))
+				fail_msg("%s", err.message);
+			assert_int_equal(roll.calls, size);
+			assert_int_equal(roll.ranks, (1 << size) - 1);
+		}
+}
+
+static void sizes_have_bounds(void **state)
+{
+	struct roll roll = { 0 };
+	struct error err;
+
+	(void)state;
+	for (int t = 0; t < 2; t++) {
+		const struct transport *transport = find(names[t]);
+		const int wrong[] = { 0, -1, transport->max_size + 1 };
+
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(group_launch(transport, wrong[i],
+						      sign_in, &roll, &err),
+					 -1);
+			assert_int_equal(err.kind, ERROR_USAGE);
+			assert_non_null(strstr(err.message, names[t]));
+		}
+	}
+	assert_int_equal(roll.calls, 0);
+	assert_int_equal(find("self")->max_size, 1);
+	assert_int_equal(find("threads")->max_size, GROUP_MAX_SIZE);
+}
+
+static void what_a_build_lacks_is_missing(void **state)
+{
+	struct transport lacking = *find("self");
+	struct roll roll = { .size = 1 };
+	struct error err;
+
+	(void)state;
+	lacking.unavailable = "built without it";
+	assert_int_equal(group_launch(&lacking, 1, sign_in, &roll, &err), -1);
+	assert_int_equal(err.kind, ERROR_MISSING);
+	assert_non_null(strstr(err.message, "built without it"));
+	assert_int_equal(roll.calls, 0);
+}
+
+/* Messages of all lengths, one after the other, each unlike any other. */
+static int gather_much(struct group *group, void *context, struct error *err)
+{
+	uint8_t mine[GROUP_MAX_MESSAGE], all[MOST * GROUP_MAX_MESSAGE + 1];
+
+	(void)context;
+	for (int round = 0; round < 300; round++) {
+		const size_t bytes = (size_t)round % (GROUP_MAX_MESSAGE + 1);
+
+		memset(mine, 16 * (round % 13) + group->rank, sizeof(mine));
+		memset(all, 255, sizeof(all));
+		if (group_gather(group, mine, bytes, all, err))
+			return -1;
+		for (size_t i = 0; i < (size_t)group->size * bytes; i++)
+			if (all[i] != 16 * (round % 13) + (int)(i / bytes))
+				return error_set(err, ERROR_FAILED,
+						 "byte %zu of round %d", i,
+						 round);
+		if (all[(size_t)group->size * bytes] != 255)
+			return error_set(err, ERROR_FAILED, "too long");
+	}
+	return 0;
+}
+
+static void messages_come_in_rank_order(void **state)
+{
+	struct error err;
+
+	(void)state;
+	for (int t = 0; t < 2; t++)
+		for (int size = 1; size <= sizes(names[t]); size++)
+			if (group_launch(find(names[t]), size, gather_much,
+					 NULL, &err))
+				fail_msg("%s", err.message);
+}
+
+/* Values of very different sizes: their sum depends on the order. */
+static float value_of(int rank, size_t i, int round)
+{
+	const uint32_t mixed = (uint32_t)(i * 2654435761u) ^
+			       (uint32_t)(rank * 40503 + round * 977);
+	const float value = (float)(mixed >> 8) * 0x1p-24f - .5f;
+
+	return value * (float)(1 << mixed % 13);
+}
+
+static float sum_of(int size, size_t i, int round)
+{
+	float sum = value_of(0, i, round);
+
+	for (int r = 1; r < size; r++)
+		sum += value_of(r, i, round);
+	return sum;
+}
+
+/* Odd counts, fewer than the cores among them; nothing behind is touched. */
+static int sum_much(struct group *group, void *context, struct error *err)
+{
+	static const size_t counts[] = { 0, 1, 3, 7, 1023, 1025, 2492, 10007 };
+	const int rounds = sizeof(counts) / sizeof(counts[0]);
+	float *values = malloc(10008 * sizeof(*values));
+	int failed = values ? 0 : error_memory(err, "the values");
+
+	(void)context;
+	for (int round = 0; !failed && round < rounds; round++) {
+		const size_t count = counts[round];
+
+		for (size_t i = 0; i < count; i++)
+			values[i] = value_of(group->rank, i, round);
+		values[count] = 77;
+		failed = group_sum(group, values, count, err);
+		for (size_t i = 0; !failed && i < count; i++) {
+			const float right = sum_of(group->size, i, round);
+
+			if (memcmp(&values[i], &right, sizeof(right)))
+				failed = error_set(err, ERROR_FAILED,
+						   "value %zu of %zu", i,
+						   count);
+		}
+		if (!failed && values[count] != 77)
+			failed = error_set(err, ERROR_FAILED, "too long");
+	}
+	free(values);
+	return failed;
+}
+
+static void sums_are_those_of_a_loop(void **state)
+{
+	struct error err;
+
+	(void)state;
+	for (int t = 0; t < 2; t++)
+		for (int size = 1; size <= sizes(names[t]); size++)
+			if (group_launch(find(names[t]), size, sum_much, NULL,
+					 &err))
+				fail_msg("%s", err.message);
+}
+
+/* Who fails at once, and in which call the others wait then. */
+struct plot {
+	int failing, second; /* ranks; -1: nobody */
+	int sum;
+};
+
+static int fail_or_wait(struct group *group, void *context, struct error *err)
+{
+	const struct plot *plot = context;
+	float values[100] = { 0 };
+
+	if (group->rank == plot->failing || group->rank == plot->second)
+		return error_set(err, ERROR_MISSING, "rank %d is out of luck",
+				 group->rank);
+	for (;;)
+		if (plot->sum ? group_sum(group, values, 100, err) :
+				group_gather(group, NULL, 0, NULL, err))
+			return -1;
+}
+
+static void one_that_fails_releases_the_others(void **state)
+{
+	struct error err;
+
+	(void)state;
+	alarm(HANGS_S);
+	for (int size = 2; size <= MOST; size++)
+		for (int rank = 0; rank < size; rank++) {
+			struct plot plot = { rank, -1, rank % 2 };
+			char text[64];
+
+			snprintf(text, sizeof(text),
+				 "core %d of %d: rank %d is out of luck", rank,
+				 size, rank);
+			assert_int_equal(group_launch(find("threads"), size,
+						      fail_or_wait, &plot,
+						      &err), -1);
+			assert_int_equal(err.kind, ERROR_MISSING);
+			assert_string_equal(err.message, text);
+		}
+	alarm(0);
+}
+
+static void of_several_the_lowest_is_heard(void **state)
+{
+	struct plot plot = { 4, 2, 0 };
+	struct error err;
+
+	(void)state;
+	alarm(HANGS_S);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(group_launch(find("threads"), 6, fail_or_wait,
+					      &plot, &err), -1);
+		assert_string_equal(err.message,
+				    "core 2 of 6: rank 2 is out of luck");
+	}
+	alarm(0);
+}
+
+static void alone_one_fails_in_its_own_words(void **state)
+{
+	struct plot plot = { 0, -1, 0 };
+	struct error err;
+
+	(void)state;
+	assert_int_equal(group_launch(find("self"), 1, fail_or_wait, &plot,
+				      &err), -1);
+	assert_string_equal(err.message, "rank 0 is out of luck");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(transports_are_listed),
+		cmocka_unit_test(every_core_runs_once),
+		cmocka_unit_test(sizes_have_bounds),
+		cmocka_unit_test(what_a_build_lacks_is_missing),
+		cmocka_unit_test(messages_come_in_rank_order),
+		cmocka_unit_test(sums_are_those_of_a_loop),
+		cmocka_unit_test(one_that_fails_releases_the_others),
+		cmocka_unit_test(of_several_the_lowest_is_heard),
+		cmocka_unit_test(alone_one_fails_in_its_own_words),
+	};
+
+	return cmocka_run_group_tests_name("transport", tests, NULL, NULL);
+}
