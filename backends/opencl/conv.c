@@ -9,25 +9,19 @@
 /* Bytes of a core's nearest cache that a loop over channels may count on. */
 #define NEAR_CACHE (40 * 1024)
 
-static struct opencl_device *device_of(const struct opencl_program *program)
-{
-	return (struct opencl_device *)program->base.device;
-}
-
-static const struct step *step_at(const struct opencl_program *program,
-				  int index)
-{
-	return &program->plan.steps[index];
-}
-
 static int has_relu(const struct opencl_program *program, int index)
 {
 	return step_at(program, index)->relu != STEP_NO_LAYER;
 }
 
-static int is_last_channels(struct layout layout)
+/* Whether the next step reads y where conv_forward puts it. */
+static int is_channels_last(const struct opencl_program *program, int index)
 {
-	return layout.channel == 1;
+	const struct layout out = layout_output(program, index);
+	const struct layout y =
+		layout_channels_last(program, step_at(program, index)->out);
+
+	return out.channel == y.channel && out.sample == y.sample;
 }
 
 /*
@@ -37,17 +31,9 @@ static int is_last_channels(struct layout layout)
 static int is_dense(const struct opencl_program *program, int index)
 {
 	return !index && step_at(program, index)->pool_window == 1 &&
-	       is_last_channels(layout_output(program, index)) &&
+	       is_channels_last(program, index) &&
 	       (has_relu(program, index) ||
 		step_dropping(program, index) == DROP_NOTHING);
-}
-
-/* Vectors that the channels of a pixel take. */
-static int vectors(const struct opencl_program *program, int channels)
-{
-	int width = device_of(program)->width;
-
-	return round_up(channels, width) / width;
 }
 
 /* Pooling windows of a tile: few tiles a row, and little beyond its end. */
@@ -76,7 +62,7 @@ struct conv_tiles {
 static int band_rows(const struct opencl_program *program,
 		     const struct step *step, int inputs)
 {
-	const int width = device_of(program)->width;
+	const int width = program_device(program)->width;
 	const int row = step->in.width * 2 * inputs * width *
 			(int)sizeof(float);
 	const int rows = NEAR_CACHE / row - step->window + 1;
@@ -91,9 +77,9 @@ static struct conv_tiles conv_tiles(const struct opencl_program *program,
 				    int width)
 {
 	const int taps = step->window * step->window;
-	const int most = device_of(program)->registers;
-	const int outs = vectors(program, step->main_out.channels);
-	const int ins = vectors(program, step->in.channels);
+	const int most = program_device(program)->registers;
+	const int outs = vector_count(program, step->main_out.channels);
+	const int ins = vector_count(program, step->in.channels);
 	const int outputs = largest_divisor(outs, 2);
 	const int inputs = largest_divisor(ins, most / taps);
 
@@ -124,22 +110,22 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 		 "-D IN_COLUMN=%d -D OUT_CHANNELS=%d -D OUT_HEIGHT=%d "
 		 "-D OUT_WIDTH=%d -D OUT_SAMPLE=%d -D OUT_CHANNEL=%d "
 		 "-D OUT_PIXEL=%d -D WINDOW=%d -D POOL=%d -D RELU=%d "
-		 "-D DROPOUT=%d -D KEEP_SAMPLE=%d -D GROWTH=%af "
+		 "-D DROPOUT=%d -D KEEP_SAMPLE=%d -D GROWTH_BITS=%u "
 		 "-D WEIGHT=%zu -D BIAS=%zu -D TILE_OUTPUTS=%d "
 		 "-D TILE_COLUMNS=%d -D TILE_DENSE=%d -D TILE_INPUTS=%d "
-		 "-D BAND=%d "
-		 "-D GROUPS=%d -D SLOPES=%d -D DENSE=%d -D BROKEN=%d",
+		 "-D BAND=%d -D GROUPS=%d -D SLOPES=%d -D DENSE=%d "
+		 "-D BROKEN=%d",
 		 step->in.channels, step->in.height, step->in.width, in.sample,
 		 in.channel, in.row, in.column, shape.channels, shape.height,
 		 shape.width, out.sample, out.channel, out.column, step->window,
 		 pool, has_relu(program, index), step_dropping(program, index),
 		 step_keep_sample(program, index),
-		 (double)step_growth(program, index), step->weight, step->bias,
+		 step_growth_bits(program, index), step->weight, step->bias,
 		 tiles.outputs, tiles.columns, tiles.dense, tiles.inputs,
-		 tiles.band,
-		 GROUPS, index > 0, is_dense(program, index), step->broken);
-	return source_build(device_of(program), SOURCE_CONV, options, built,
-			    err);
+		 tiles.band, GROUPS, index > 0, is_dense(program, index),
+		 step->broken);
+	return source_build(program_device(program), SOURCE_CONV, options,
+			    built, err);
 }
 
 static int conv_step_build(struct opencl_program *program, int index,
@@ -157,7 +143,7 @@ static int conv_step_build(struct opencl_program *program, int index,
 static int is_arranged(const struct opencl_program *program,
 		       const struct pass *pass, int index)
 {
-	return !is_last_channels(layout_output(program, index)) ||
+	return !is_channels_last(program, index) ||
 	       (pass->training &&
 		step_dropping(program, index) != DROP_NOTHING);
 }
@@ -166,7 +152,7 @@ static int is_arranged(const struct opencl_program *program,
 static size_t sum_size(const struct opencl_program *program, int index)
 {
 	const struct step *step = step_at(program, index);
-	const int width = device_of(program)->width;
+	const int width = program_device(program)->width;
 	const int taps = step->window * step->window;
 	const int outs = step->main_out.channels, ins = step->in.channels;
 	const int padded = round_up(outs, width);
@@ -177,50 +163,66 @@ static size_t sum_size(const struct opencl_program *program, int index)
 	return (size_t)(weights + padded);
 }
 
+/* What only training needs. */
+static int training_allocate(struct opencl_program *program, struct pass *pass,
+			     int index, struct error *err)
+{
+	const struct step *step = step_at(program, index);
+	struct step_memory *memory = &pass->steps[index];
+	const int taps = step->window * step->window;
+	const int ins = round_up(step->in.channels,
+				 program_device(program)->width);
+	const size_t most = (size_t)pass->most;
+	const size_t y = most * (size_t)layout_channels_last(program, step->out)
+					.sample;
+	const size_t out = most * (size_t)layout_output(program, index).sample;
+	const size_t in = most * (size_t)layout_channels_last(program, step->in)
+					 .sample;
+	const int codes = step->pool_window > 1;
+	const struct request requests[] = {
+		{ &memory->codes, codes, y },
+		{ &memory->routes, codes && memory->output, out },
+		{ &memory->slope, 1, out * sizeof(float) },
+		{ &memory->turned, index > 0,
+		  (size_t)step->main_out.channels * (size_t)(taps * ins) *
+			  sizeof(float) },
+		{ &memory->spread, !index && !is_dense(program, index),
+		  in * sizeof(float) },
+		{ &memory->sums, 1,
+		  GROUPS * sum_size(program, index) * sizeof(float) },
+	};
+
+	return memory_make_all(program, requests,
+			       sizeof(requests) / sizeof(requests[0]), err);
+}
+
 static int conv_allocate(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
 	const struct step *step = step_at(program, index);
 	struct step_memory *memory = &pass->steps[index];
-	const int width = device_of(program)->width;
-	const int taps = step->window * step->window;
-	const int outs = round_up(step->main_out.channels, width);
-	const int ins = round_up(step->in.channels, width);
-	const size_t most = (size_t)pass->most;
-	const size_t y = most * (size_t)layout_channels_last(program, step->out)
-					.sample;
-	const size_t out = most * (size_t)layout_output(program, index).sample;
-	const size_t spread = most * (size_t)layout_channels_last(program,
-								  step->in)
-					     .sample;
-	const int training = pass->training;
-	const int arranged = is_arranged(program, pass, index);
-	const int codes = training && step->pool_window > 1;
+	const int rows = step->window * step->window * step->in.channels + 1;
+	const int outs = round_up(step->main_out.channels,
+				  program_device(program)->width);
+	const size_t most = (size_t)pass->most * sizeof(float);
 	const struct request requests[] = {
-		{ &memory->y, 1, y * sizeof(float) },
-		{ &memory->codes, codes, y },
-		{ &memory->output, arranged, out * sizeof(float) },
-		{ &memory->routes, arranged && codes, out },
-		{ &memory->slope, training, out * sizeof(float) },
-		{ &memory->packed, 1, (size_t)(taps * step->in.channels + 1) *
-					      (size_t)outs * sizeof(float) },
-		{ &memory->turned, training && index,
-		  (size_t)step->main_out.channels * (size_t)(taps * ins) *
-			  sizeof(float) },
-		{ &memory->spread,
-		  training && !index && !is_dense(program, index),
-		  spread * sizeof(float) },
-		{ &memory->sums, training,
-		  GROUPS * sum_size(program, index) * sizeof(float) },
+		{ &memory->y, 1,
+		  most * (size_t)layout_channels_last(program, step->out)
+				 .sample },
+		{ &memory->output, is_arranged(program, pass, index),
+		  most * (size_t)layout_output(program, index).sample },
+		{ &memory->packed, 1,
+		  (size_t)rows * (size_t)outs * sizeof(float) },
 	};
 
 	if (memory_make_all(program, requests,
-			    sizeof(requests) / sizeof(requests[0]), err))
+			    sizeof(requests) / sizeof(requests[0]), err) ||
+	    (pass->training && training_allocate(program, pass, index, err)))
 		return -1;
-	if (!arranged) {
+	if (!memory->output)
 		memory->output = memory->y;
+	if (!memory->routes)
 		memory->routes = memory->codes;
-	}
 	return dropout_allocate(program, pass, index, err);
 }
 
@@ -235,7 +237,7 @@ struct launch conv_how(const struct opencl_program *program, int index,
 
 	return (struct launch){
 		.name = "conv_forward",
-		.items = { vectors(program, shape.channels) / outputs,
+		.items = { vector_count(program, shape.channels) / outputs,
 			   shape.height },
 		.samples = 1,
 		.batch_arguments = 1
@@ -277,11 +279,11 @@ static int dense_backward(struct opencl_program *program, struct pass *pass,
 {
 	const struct step *step = step_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
-	const int dense = conv_tiles(program, step, 1, step->out.width).dense;
+	const int tiles = vector_count(program, step->main_out.channels) /
+			  conv_tiles(program, step, 1, step->out.width).dense;
 	const struct launch weights = {
 		.name = "conv_weights",
-		.items = { vectors(program, step->main_out.channels) / dense,
-			   step->in.channels, GROUPS },
+		.items = { tiles, step->in.channels, GROUPS },
 		.batch_arguments = 1
 	};
 	const cl_mem memories[] = { pass->images, memory->output,
@@ -296,16 +298,16 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 {
 	const struct step *step = step_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
-	const int inputs = conv_tiles(program, step, step->pool_window,
-				      step->out.width).inputs;
+	const int tiles = vector_count(program, step->in.channels) /
+			  conv_tiles(program, step, step->pool_window,
+				     step->out.width).inputs;
 	const struct launch spread = { .name = "conv_spread",
 				       .items = { step->in.height, 0, 1 },
 				       .samples = 1,
 				       .batch_arguments = 1 };
 	const struct launch backward = {
 		.name = "conv_backward",
-		.items = { vectors(program, step->in.channels) / inputs, GROUPS,
-			   1 },
+		.items = { tiles, GROUPS, 1 },
 		.batch_arguments = 1
 	};
 	const cl_mem images[] = { pass->images, memory->spread };
@@ -325,7 +327,7 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 static int conv_backward(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
-	const int block = 16 * device_of(program)->width; /* REDUCED */
+	const int block = 16 * program_device(program)->width; /* REDUCED */
 	const int size = (int)sum_size(program, index);
 	const struct launch reduce = { .name = "conv_reduce",
 				       .items = { round_up(size, block) / block,

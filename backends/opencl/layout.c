@@ -1,5 +1,7 @@
 #include "backends/opencl/opencl.h"
 
+#include <string.h>
+
 int round_up(int n, int multiple)
 {
 	return (n + multiple - 1) / multiple * multiple;
@@ -14,9 +16,25 @@ int largest_divisor(int n, int most)
 	return divisor;
 }
 
+const struct opencl_device *
+program_device(const struct opencl_program *program)
+{
+	return (const struct opencl_device *)program->base.device;
+}
+
+const struct step *step_at(const struct opencl_program *program, int index)
+{
+	return &program->plan.steps[index];
+}
+
 static int vector_width(const struct opencl_program *program)
 {
-	return ((struct opencl_device *)program->base.device)->width;
+	return program_device(program)->width;
+}
+
+int vector_count(const struct opencl_program *program, int floats)
+{
+	return round_up(floats, vector_width(program)) / vector_width(program);
 }
 
 struct layout layout_channels_last(const struct opencl_program *program,
@@ -88,13 +106,17 @@ enum dropping step_dropping(const struct opencl_program *program, int index)
 		       DROP_PLANES : DROP_ELEMENTS;
 }
 
-float step_growth(const struct opencl_program *program, int index)
+unsigned step_growth_bits(const struct opencl_program *program, int index)
 {
 	const int layer = program->plan.steps[index].dropout;
+	float growth = 1;
+	uint32_t bits;
 
-	if (step_dropping(program, index) == DROP_NOTHING)
-		return 1;
-	return (float)(1 / (1 - program->base.model->layers[layer].drop));
+	if (step_dropping(program, index) != DROP_NOTHING)
+		growth = (float)(1 /
+				 (1 - program->base.model->layers[layer].drop));
+	memcpy(&bits, &growth, sizeof(bits));
+	return bits;
 }
 
 int step_keep_sample(const struct opencl_program *program, int index)

@@ -10,28 +10,9 @@
 /* Outputs, or samples, that kernels with vectors of inputs do at once. */
 #define SPAN 4
 
-static struct opencl_device *device_of(const struct opencl_program *program)
-{
-	return (struct opencl_device *)program->base.device;
-}
-
-static const struct step *step_at(const struct opencl_program *program,
-				  int index)
-{
-	return &program->plan.steps[index];
-}
-
 static int inputs_of(const struct opencl_program *program, int index)
 {
 	return (int)shape_size(step_at(program, index)->in);
-}
-
-/* Vectors, the last of them perhaps not whole. */
-static int vectors(const struct opencl_program *program, int count)
-{
-	int width = device_of(program)->width;
-
-	return round_up(count, width) / width;
 }
 
 /* Parts of the inputs that are summed by themselves, as equal as can be. */
@@ -41,7 +22,7 @@ static int chunk_size(const struct opencl_program *program, int index)
 	const int chunks = round_up(inputs, CHUNK) / CHUNK;
 
 	return round_up(round_up(inputs, chunks) / chunks,
-			device_of(program)->width);
+			program_device(program)->width);
 }
 
 static int chunk_count(const struct opencl_program *program, int index)
@@ -53,13 +34,13 @@ static int chunk_count(const struct opencl_program *program, int index)
 
 static int tile_samples(const struct opencl_program *program)
 {
-	return device_of(program)->registers / SPAN;
+	return program_device(program)->registers / SPAN;
 }
 
 static int tile_inputs(const struct opencl_program *program, int index)
 {
-	return largest_divisor(vectors(program, inputs_of(program, index)),
-			       device_of(program)->registers / SPAN);
+	return largest_divisor(vector_count(program, inputs_of(program, index)),
+			       program_device(program)->registers / SPAN);
 }
 
 static int linear_build(struct opencl_program *program, int index,
@@ -71,20 +52,20 @@ static int linear_build(struct opencl_program *program, int index,
 	snprintf(options, sizeof(options),
 		 "-D INPUTS=%d -D IN_SAMPLE=%d -D OUTPUTS=%d "
 		 "-D OUT_SAMPLE=%d -D RELU=%d -D DROPOUT=%d "
-		 "-D KEEP_SAMPLE=%d -D GROWTH=%af -D WEIGHT=%zu -D BIAS=%zu "
-		 "-D CHUNK=%d -D CHUNKS=%d -D TILE_SAMPLES=%d "
-		 "-D TILE_OUTPUTS=%d -D TILE_INPUTS=%d -D SPAN=%d "
-		 "-D BROKEN=%d",
+		 "-D KEEP_SAMPLE=%d -D GROWTH_BITS=%u -D WEIGHT=%zu "
+		 "-D BIAS=%zu -D CHUNK=%d -D CHUNKS=%d "
+		 "-D TILE_SAMPLES=%d -D TILE_OUTPUTS=%d "
+		 "-D TILE_INPUTS=%d -D SPAN=%d -D BROKEN=%d",
 		 inputs_of(program, index),
 		 layout_input(program, index).sample, step->out.channels,
 		 layout_output(program, index).sample,
 		 step->relu != STEP_NO_LAYER, step_dropping(program, index),
 		 step_keep_sample(program, index),
-		 (double)step_growth(program, index), step->weight, step->bias,
+		 step_growth_bits(program, index), step->weight, step->bias,
 		 chunk_size(program, index), chunk_count(program, index),
 		 tile_samples(program), SPAN, tile_inputs(program, index), SPAN,
 		 step->broken);
-	return source_build(device_of(program), SOURCE_LINEAR, options,
+	return source_build(program_device(program), SOURCE_LINEAR, options,
 			    &program->built[index], err);
 }
 
@@ -142,11 +123,11 @@ static int linear_backward(struct opencl_program *program, struct pass *pass,
 	const struct step_memory *memory = &pass->steps[index];
 	const cl_mem gradient = program->vectors[VECTOR_GRADIENT];
 	const int outs = step_at(program, index)->out.channels;
-	const int tiles = vectors(program, inputs_of(program, index)) /
+	const int tiles = vector_count(program, inputs_of(program, index)) /
 			  tile_inputs(program, index);
 	const struct launch slope = {
 		.name = "linear_slope",
-		.items = { vectors(program, outs), 1, 1 },
+		.items = { vector_count(program, outs), 1, 1 },
 		.batch_arguments = 1
 	};
 	const struct launch weights = { .name = "linear_weights",

@@ -14,8 +14,7 @@ int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
 int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
 		struct error *err)
 {
-	struct opencl_device *device =
-		(struct opencl_device *)program->base.device;
+	const struct opencl_device *device = program_device(program);
 	cl_int status;
 
 	*memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes,

@@ -67,8 +67,8 @@ static int opencl_gradient(struct program *base, const struct batch *batch,
 			    base->parameters * sizeof(float), err);
 }
 
-static int opencl_update(struct program *base, const struct update *update,
-			 struct error *err)
+int opencl_update(struct program *base, const struct update *update,
+		  struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 	const cl_float settings[] = { (cl_float)update->lr,

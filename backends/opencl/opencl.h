@@ -145,6 +145,11 @@ int memory_make_all(struct opencl_program *program,
 		    struct error *err);
 
 /* layout.c */
+const struct opencl_device *
+program_device(const struct opencl_program *program);
+const struct step *step_at(const struct opencl_program *program, int index);
+/* Vectors that so many floats take, the last of them perhaps not whole. */
+int vector_count(const struct opencl_program *program, int floats);
 int round_up(int n, int multiple);
 int largest_divisor(int n, int most);
 /* Of the input of step index: the images, or what the step before makes. */
@@ -157,9 +162,10 @@ struct layout layout_channels_last(const struct opencl_program *program,
 /* What is dropped at the end of a step; the values are those of vector.cl. */
 enum dropping { DROP_NOTHING, DROP_ELEMENTS, DROP_PLANES };
 enum dropping step_dropping(const struct opencl_program *program, int index);
-/* What is kept grows by this. */
-float step_growth(const struct opencl_program *program, int index);
-/* Bytes of a sample in keep: a multiple of what dropout_choose makes at once. */
+/* What is kept grows by this: the bits of a float, whose text would depend on
+ * the locale. */
+unsigned step_growth_bits(const struct opencl_program *program, int index);
+/* Bytes of a sample in keep: whole numbers of what dropout_choose makes. */
 int step_keep_sample(const struct opencl_program *program, int index);
 /* What step index reads. */
 cl_mem step_input(const struct pass *pass, int index);
@@ -176,8 +182,8 @@ int launch_words(struct launch *launch, int first, const cl_uint *words,
 /* Appends to a pass. */
 int pass_add(struct pass *pass, const struct launch *how, cl_program built,
 	     const cl_mem *memories, int memory_count, struct error *err);
-int launch_enqueue(struct opencl_program *program, const struct launch *launch,
-		   int count, struct error *err);
+int launch_enqueue(struct opencl_program *program,
+		   const struct launch *launch, int count, struct error *err);
 /* Uploads a batch of at least one sample and runs all launches on it. */
 int pass_run(struct opencl_program *program, struct pass *pass,
 	     const struct batch *batch, struct error *err);
@@ -223,6 +229,10 @@ int opencl_compile(struct device *device, const struct model *model,
 		   const struct program_options *options,
 		   struct program **program, struct error *err);
 void opencl_free(struct program *program);
+
+/* opencl.c */
+int opencl_update(struct program *program, const struct update *update,
+		  struct error *err);
 
 /* decisions.c */
 int opencl_decisions(struct program *program, int layer, uint8_t *values,

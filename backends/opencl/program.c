@@ -146,7 +146,7 @@ static int program_warm(struct opencl_program *program, struct error *err)
 		goto out;
 	}
 	if (pass_run(program, &program->train, &batch, err) ||
-	    opencl_backend.update(base, &update, err))
+	    opencl_update(base, &update, err))
 		goto out;
 	batch.count = program->test.most;
 	if (pass_run(program, &program->test, &batch, err) ||
@@ -170,8 +170,7 @@ static int test_most(const struct program_options *options)
 
 static int program_make(struct opencl_program *program, struct error *err)
 {
-	const struct opencl_device *device =
-		(const struct opencl_device *)program->base.device;
+	const struct opencl_device *device = program_device(program);
 	const struct program_options *options = &program->base.options;
 	cl_int status;
 

@@ -17,7 +17,7 @@ int common_build(struct opencl_program *program, struct error *err)
 		 "-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PARAMETERS=%zu",
 		 model_classes(program->base.model),
 		 layout_input(program, last).sample, program->base.parameters);
-	return source_build((struct opencl_device *)program->base.device,
+	return source_build(program_device(program),
 			    SOURCE_STEP, options, &program->common, err);
 }
 

@@ -34,6 +34,9 @@ typedef PASTE(uint, WIDTH) uvec;
 #define ELEMENTS 1
 #define PLANES 2
 
+/* What a dropout keeps grows by this. */
+#define GROWTH as_float((uint)GROWTH_BITS)
+
 #define ONE_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 
 /* max(v, 0), but NaN stays NaN. */
@@ -75,7 +78,7 @@ static inline void store_some(vec value, global float *at, int lanes)
 	float values[WIDTH];
 
 	if (lanes >= WIDTH) {
-		STORE(value, at);
+		STORE_ANYWHERE(value, at);
 		return;
 	}
 	STORE_ANYWHERE(value, values);
