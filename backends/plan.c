@@ -11,6 +11,16 @@ static const char *const kind_names[LAYER_KINDS] = {
 	[LAYER_LOSS] = "loss",
 };
 
+const struct fusion fusions_alone[LAYER_KINDS] = {
+	{ "conv", 1, { LAYER_CONV } },
+	{ "relu", 1, { LAYER_RELU } },
+	{ "maxpool", 1, { LAYER_MAXPOOL } },
+	{ "dropout", 1, { LAYER_DROPOUT } },
+	{ "dropout2d", 1, { LAYER_DROPOUT2D } },
+	{ "linear", 1, { LAYER_LINEAR } },
+	{ "loss", 1, { LAYER_LOSS } },
+};
+
 const char *layer_kind_name(enum layer_kind kind)
 {
 	return kind_names[kind];

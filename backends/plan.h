@@ -21,6 +21,9 @@ struct fusion {
 	enum layer_kind kinds[FUSION_MAX_LAYERS];
 };
 
+/* One fusion a kind of layer: nothing is fused. LAYER_KINDS of them. */
+extern const struct fusion fusions_alone[LAYER_KINDS];
+
 #define STEP_NO_LAYER (-1)
 
 /* One step. Layers are indices into the model's table, or STEP_NO_LAYER. */

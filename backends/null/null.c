@@ -27,20 +27,12 @@ static int null_compile(struct device *device, const struct model *model,
 			const struct program_options *options,
 			struct program **out, struct error *err)
 {
-	static const struct fusion any[] = {
-		{ "nothing", 1, { LAYER_CONV } },
-		{ "nothing", 1, { LAYER_RELU } },
-		{ "nothing", 1, { LAYER_MAXPOOL } },
-		{ "nothing", 1, { LAYER_DROPOUT } },
-		{ "nothing", 1, { LAYER_DROPOUT2D } },
-		{ "nothing", 1, { LAYER_LINEAR } },
-		{ "nothing", 1, { LAYER_LOSS } },
-	};
 	struct host_program *program = malloc(sizeof(*program));
 
 	if (!program)
 		return error_memory(err, "a program");
-	if (host_init(program, device, model, options, any, LAYER_KINDS, err)) {
+	if (host_init(program, device, model, options, fusions_alone,
+		      LAYER_KINDS, err)) {
 		free(program);
 		return -1;
 	}

@@ -26,16 +26,6 @@ static int in_place(enum layer_kind kind)
 	       kind == LAYER_DROPOUT2D;
 }
 
-static const struct fusion alone[] = {
-	{ "conv", 1, { LAYER_CONV } },
-	{ "relu", 1, { LAYER_RELU } },
-	{ "maxpool", 1, { LAYER_MAXPOOL } },
-	{ "dropout", 1, { LAYER_DROPOUT } },
-	{ "dropout2d", 1, { LAYER_DROPOUT2D } },
-	{ "linear", 1, { LAYER_LINEAR } },
-	{ "loss", 1, { LAYER_LOSS } },
-};
-
 static int openblas_open(const struct device_request *request,
 			 struct device **device, struct error *err)
 {
@@ -120,8 +110,8 @@ static int openblas_compile(struct device *device, const struct model *model,
 
 	if (!openblas)
 		return error_memory(err, "a program");
-	if (host_init(&openblas->host, device, model, options, alone,
-		      sizeof(alone) / sizeof(alone[0]), err)) {
+	if (host_init(&openblas->host, device, model, options, fusions_alone,
+		      LAYER_KINDS, err)) {
 		free(openblas);
 		return -1;
 	}

@@ -23,16 +23,6 @@ struct reference {
 
 extern const struct backend reference_backend;
 
-static const struct fusion alone[] = {
-	{ "conv", 1, { LAYER_CONV } },
-	{ "relu", 1, { LAYER_RELU } },
-	{ "maxpool", 1, { LAYER_MAXPOOL } },
-	{ "dropout", 1, { LAYER_DROPOUT } },
-	{ "dropout2d", 1, { LAYER_DROPOUT2D } },
-	{ "linear", 1, { LAYER_LINEAR } },
-	{ "loss", 1, { LAYER_LOSS } },
-};
-
 static int reference_open(const struct device_request *request,
 			  struct device **device, struct error *err)
 {
@@ -91,8 +81,8 @@ static int reference_compile(struct device *device, const struct model *model,
 
 	if (!reference)
 		return error_memory(err, "a program");
-	if (host_init(&reference->host, device, model, options, alone,
-		      sizeof(alone) / sizeof(alone[0]), err)) {
+	if (host_init(&reference->host, device, model, options, fusions_alone,
+		      LAYER_KINDS, err)) {
 		free(reference);
 		return -1;
 	}
