@@ -229,12 +229,15 @@ static int parse_rest(struct options *options, int argc, char **argv,
 			return error_set(err, ERROR_USAGE,
 					 "%.60s needs an argument",
 					 argv[optind - 1]);
+		if (value == '?' && optopt >= FIRST_LONG)
+			return error_set(err, ERROR_USAGE,
+					 "--%s takes no argument",
+					 find_row(optopt)->name);
 		if (value == '?')
 			return not_an_option(options->verb,
-					     optopt && optopt < FIRST_LONG ?
-						     (char[]){ (char)optopt,
-							       '\0' } :
-						     argv[optind - 1],
+					     optopt ? (char[]){ (char)optopt,
+								'\0' } :
+						      argv[optind - 1],
 					     err);
 		if (set_option(options, find_row(value), optarg, err))
 			return -1;

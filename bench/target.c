@@ -64,14 +64,31 @@ static void name_it(struct target *target, const char *default_transport)
 static int parse_cores(struct target *target, const char *text,
 		       const char *digits, struct error *err)
 {
-	char *end;
-	long cores = strtol(digits, &end, 10);
+	const int plain = !digits[strspn(digits, "0123456789")];
+	const long cores = strtol(digits, NULL, 10);
 
-	if (!*digits || *end || cores < 1 || cores > GROUP_MAX_SIZE)
+	if (!plain || cores < 1 || cores > GROUP_MAX_SIZE)
 		return error_set(err, ERROR_USAGE,
 				 "target '%s': '%s' is no number of cores "
 				 "from 1 to %d", text, digits, GROUP_MAX_SIZE);
 	target->cores = (int)cores;
+	return 0;
+}
+
+static int parse_device(struct target *target, const char *text,
+			const char *device, struct error *err)
+{
+	if (!target->backend->list)
+		return error_set(err, ERROR_USAGE,
+				 "target '%s': %s has one device, this CPU; "
+				 "leave out the :%s", text,
+				 target->backend->name, device);
+	if (!*device || strlen(device) >= sizeof(target->device))
+		return error_set(err, ERROR_USAGE,
+				 "target '%s': after the : comes a device's "
+				 "number, or part of its name; see bench "
+				 "devices", text);
+	snprintf(target->device, sizeof(target->device), "%s", device);
 	return 0;
 }
 
@@ -86,10 +103,8 @@ int target_parse(struct target *target, const char *text, struct error *err)
 				 "target '%.60s...' is too long", text);
 	memcpy(copy, text, strlen(text) + 1);
 	*target = (struct target){ .cores = 1 };
-	if ((device = strchr(copy, ':'))) {
+	if ((device = strchr(copy, ':')))
 		*device++ = '\0';
-		snprintf(target->device, sizeof(target->device), "%s", device);
-	}
 	if ((transport = strchr(copy, '@')))
 		*transport++ = '\0';
 	if ((cores = strchr(copy, '-')))
@@ -97,7 +112,8 @@ int target_parse(struct target *target, const char *text, struct error *err)
 	target->backend = backend_find(copy);
 	if (!target->backend)
 		return unknown_backend(text, copy, err);
-	if (cores && parse_cores(target, text, cores, err))
+	if ((cores && parse_cores(target, text, cores, err)) ||
+	    (device && parse_device(target, text, device, err)))
 		return -1;
 	usual = target->cores > 1 ? "threads" : "self";
 	target->transport = transport_find(transport ? transport : usual);

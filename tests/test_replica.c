@@ -240,14 +240,13 @@ static void shares_are_counted(void **state)
 
 int main(void)
 {
-	static char *const backends[] = { "reference", "cpu", "openblas" };
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(cores_learn_what_one_does,
-					  backends[0]),
-		cmocka_unit_test_prestate(cores_learn_what_one_does,
-					  backends[1]),
-		cmocka_unit_test_prestate(cores_learn_what_one_does,
-					  backends[2]),
+		{ "reference: cores learn what one does",
+		  cores_learn_what_one_does, NULL, NULL, "reference" },
+		{ "cpu: cores learn what one does",
+		  cores_learn_what_one_does, NULL, NULL, "cpu" },
+		{ "openblas: cores learn what one does",
+		  cores_learn_what_one_does, NULL, NULL, "openblas" },
 		cmocka_unit_test(phases_end_in_their_order),
 		cmocka_unit_test(shares_are_counted),
 	};

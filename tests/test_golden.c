@@ -1,0 +1,242 @@
+/*
+ * Free runs against PyTorch: golden/losses.csv, which golden/make_golden.py
+ * wrote, on data that both make from the same numbers.
+ *
+ * At this small rate 50 steps in single precision stay within 1e-3 of double;
+ * at a rate of 1 two runs that differ by rounding soon part.
+ */
+#include "bench/training.h"
+
+#include "tests/subject.h"
+
+#include <stdio.h>
+
+#include "bench/csv.h"
+
+#define GOLDEN "tests/golden/losses.csv"
+#define FIRST_NEAR 1e-5 /* nothing has been learnt yet */
+#define NEAR 1e-3
+#define COUNT 1200 /* samples */
+#define SIZE 784
+#define DATA_SEED 20200302
+#define MOST_CASES 16
+#define MOST_STEPS 64
+
+/* Consecutive rows that differ in step and loss alone. */
+struct golden {
+	char network[32];
+	int cores, batch, dropout, seed, steps;
+	double lr;
+	double losses[MOST_STEPS];
+};
+
+static struct golden cases[MOST_CASES];
+static int case_count;
+
+static uint8_t images[COUNT * SIZE], labels[COUNT];
+
+static struct dataset dataset = {
+	.name = "golden",
+	.shape = { 1, 28, 28 },
+	.classes = 10,
+	.mean = .1307f,
+	.std = .3081f,
+	.train = { COUNT, images, labels, "" },
+	.test = { COUNT, images, labels, "" },
+};
+
+/* As make_golden.py describes it. */
+static void make_data(void)
+{
+	struct mt19937 generator;
+
+	mt19937_seed(&generator, DATA_SEED);
+	for (int i = 0; i < COUNT; i++) {
+		const int label = (int)(mt19937_next(&generator) % 10);
+		uint32_t word = 0;
+
+		labels[i] = (uint8_t)label;
+		for (int p = 0; p < SIZE; p++) {
+			const int cell = p / 28 / 7 * 4 + p % 28 / 7;
+			const int lit = cell * (label + 1) % 11 < 4;
+
+			word = p % 4 ? word >> 8 : mt19937_next(&generator);
+			images[i * SIZE + p] =
+				(uint8_t)((word & 127) + (lit ? 120 : 0));
+		}
+	}
+}
+
+static void take(const struct golden *row, int step, double loss)
+{
+	struct golden *last = &cases[case_count - 1];
+
+	if (step == 0) {
+		assert_true(case_count < MOST_CASES);
+		last = &cases[case_count++];
+		*last = *row;
+	}
+	assert_true(case_count > 0 && step == last->steps &&
+		    step < MOST_STEPS);
+	assert_string_equal(row->network, last->network);
+	last->losses[last->steps++] = loss;
+}
+
+static int prepare(void **state)
+{
+	FILE *file = fopen(GOLDEN, "r");
+	char line[128];
+
+	(void)state;
+	if (!file || !fgets(line, sizeof(line), file)) {
+		print_error(GOLDEN ": run this from the root\n");
+		return -1;
+	}
+	while (fgets(line, sizeof(line), file)) {
+		struct golden row = { .steps = 0 };
+		double loss;
+		int step;
+
+		assert_int_equal(sscanf(line,
+					"%31[^,],%d,%d,%d,%lf,%d,%d,%lf",
+					row.network, &row.cores, &row.batch,
+					&row.dropout, &row.lr, &row.seed,
+					&step, &loss), 8);
+		take(&row, step, loss);
+	}
+	fclose(file);
+	make_data();
+	return case_count ? 0 : -1;
+}
+
+/* The target's losses, step after step. */
+struct found {
+	double losses[MOST_STEPS];
+	int count;
+};
+
+static int take_row(const void *any, void *context, struct error *err)
+{
+	const struct observation *row = any;
+	struct found *found = context;
+
+	(void)err;
+	if (strcmp(row->phase, "step") == 0 && row->core == CELL_NO_INT &&
+	    found->count < MOST_STEPS)
+		found->losses[found->count++] = row->loss;
+	return 0;
+}
+
+static void train(const struct golden *golden, const char *backend, int steps,
+		  struct found *found)
+{
+	const int global = golden->cores * golden->batch;
+	struct progress silent = { .out = NULL };
+	char *text = NULL;
+	size_t size = 0;
+	struct recorder recorder = { .rows = open_memstream(&text, &size),
+				     .progress = &silent };
+	struct training training = {
+		.model = model_find(golden->network),
+		.backend = backend_find(backend),
+		.dataset = &dataset,
+		.cpus = golden->cores,
+		.one_process = 1,
+		.iterations = (COUNT + global - 1) / global,
+		.global_batch = global,
+		.seed = (unsigned long long)golden->seed,
+		.dropout = golden->dropout,
+		.reshuffle = 1,
+		.recorder = &recorder,
+	};
+	struct csv_reader *reader;
+	struct error err;
+
+	assert_non_null(recorder.rows);
+	observation_rows.clear(&recorder.start);
+	recorder.start.cores = golden->cores;
+	training.recipe = training.model->recipe;
+	training.recipe.lr = golden->lr;
+	if (steps < training.iterations)
+		training.iterations = steps;
+	training.recipe.epochs = (steps + training.iterations - 1) /
+				 training.iterations;
+	csv_write_header(recorder.rows, &observation_rows);
+	must(group_launch(transport_find(golden->cores > 1 ? "threads" :
+							     "self"),
+			  golden->cores, training_run, &training, &err), &err);
+	fclose(recorder.rows);
+	reader = csv_reader_open(&observation_rows, "rows", take_row, found,
+				 &err);
+	assert_non_null(reader);
+	must(csv_reader_feed(reader, text, size, &err), &err);
+	csv_reader_close(reader);
+	free(text);
+}
+
+static void compare(const struct golden *golden, const char *backend, int steps)
+{
+	struct found found = { .count = 0 };
+
+	train(golden, backend, steps, &found);
+	assert_true(found.count >= steps);
+	for (int s = 0; s < steps; s++) {
+		const double bound = s ? NEAR : FIRST_NEAR;
+		const double right = golden->losses[s];
+
+		if (!(fabs(found.losses[s] - right) <= bound))
+			fail_msg("%s on %s, %d x %d, dropout %d, rate %g: the "
+				 "loss of step %d is %.6f, PyTorch's %.6f",
+				 golden->network, backend, golden->cores,
+				 golden->batch, golden->dropout, golden->lr, s,
+				 found.losses[s], right);
+	}
+}
+
+/* What is compared with PyTorch; elsewhere most steps may be too many. */
+struct subject_backend {
+	const char *name;
+	int most; /* steps of a case */
+};
+
+static void losses_are_those_of_pytorch(void **state)
+{
+	const struct subject_backend *subject = *state;
+	const struct backend *backend = backend_find(subject->name);
+	const struct device_request request = { .threads = 1, .cpus = 1 };
+	struct device *device;
+	struct error err;
+
+	if (tests_are_light())
+		skip();
+	if (device_open(backend, &request, &device, &err)) {
+		print_message("%s\n", err.message);
+		assert_int_equal(err.kind, ERROR_MISSING);
+		skip();
+	}
+	device_close(device);
+	for (int c = 0; c < case_count; c++) {
+		const int steps = cases[c].steps;
+
+		if (cases[c].cores == 1 || !backend->one_core)
+			compare(&cases[c], subject->name,
+				steps < subject->most ? steps : subject->most);
+	}
+}
+
+int main(void)
+{
+	static struct subject_backend cpu = { "cpu", MOST_STEPS };
+	static struct subject_backend openblas = { "openblas", MOST_STEPS };
+	static struct subject_backend opencl = { "opencl", 20 };
+	const struct CMUnitTest tests[] = {
+		{ "cpu: losses are those of PyTorch",
+		  losses_are_those_of_pytorch, NULL, NULL, &cpu },
+		{ "openblas: losses are those of PyTorch",
+		  losses_are_those_of_pytorch, NULL, NULL, &openblas },
+		{ "opencl: losses are those of PyTorch",
+		  losses_are_those_of_pytorch, NULL, NULL, &opencl },
+	};
+
+	return cmocka_run_group_tests_name("golden", tests, prepare, NULL);
+}

@@ -1,0 +1,316 @@
+/* The command line: what is understood, and what is refused in which words. */
+#include "bench/options.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/option_table.h"
+
+#define MOST_WORDS 16
+
+/* The words of line, split at '|', follow the program's name. */
+struct words {
+	char text[256];
+	char *argv[MOST_WORDS + 1];
+	int argc;
+};
+
+static void split(struct words *words, const char *line)
+{
+	char *rest = words->text, *word;
+
+	snprintf(words->text, sizeof(words->text), "%s", line);
+	words->argv[0] = (char *)"bench";
+	words->argc = 1;
+	if (!*line)
+		return;
+	while ((word = strsep(&rest, "|")) && words->argc < MOST_WORDS)
+		words->argv[words->argc++] = word;
+	words->argv[words->argc] = NULL;
+}
+
+static struct options parse(struct words *words, const char *line)
+{
+	struct options options;
+	struct error err;
+
+	split(words, line);
+	if (options_parse(&options, words->argc, words->argv, &err))
+		fail_msg("%s: %s", line, err.message);
+	return options;
+}
+
+static void defaults_are_the_documented_ones(void **state)
+{
+	struct words words;
+	struct options options = parse(&words, "run");
+
+	(void)state;
+	assert_int_equal(options.verb, VERB_RUN);
+	assert_int_equal(options.argument_count, 0);
+	assert_string_equal(options.model, "mnist");
+	assert_string_equal(options.dataset, "auto");
+	assert_string_equal(options.format, "plain");
+	assert_string_equal(options.progress, "auto");
+	assert_string_equal(options.color, "auto");
+	assert_int_equal(options.epochs, OPTION_UNSET);
+	assert_int_equal(options.steps, OPTION_UNSET);
+	assert_int_equal(options.batch, OPTION_UNSET);
+	assert_int_equal(options.global_batch, OPTION_UNSET);
+	assert_int_equal(options.timeout, OPTION_UNSET);
+	assert_true(options.lr == OPTION_UNSET);
+	assert_int_equal(options.test_batch, 1000);
+	assert_int_equal(options.seed, 1);
+	assert_int_equal(options.warmup, 10);
+	assert_int_equal(options.repeat, 1);
+	assert_int_equal(options.synthetic_train, 60000);
+	assert_int_equal(options.synthetic_test, 10000);
+	assert_true(options.dropout && options.reshuffle && options.test);
+	assert_false(options.quick || options.dry_run || options.quiet ||
+		     options.help || options.include_warmup);
+	assert_null(options.data_dir);
+	assert_null(options.out);
+	assert_null(options.label);
+	options_release(&options);
+}
+
+static void options_stand_anywhere(void **state)
+{
+	struct words words;
+	struct options options =
+		parse(&words, "run|-e3|cpu-1|--seed=7|--lr|.5|cpu-8|-s|4|"
+			      "--dropout=off|--|--odd");
+
+	(void)state;
+	assert_int_equal(options.argument_count, 3);
+	assert_string_equal(options.arguments[0], "cpu-1");
+	assert_string_equal(options.arguments[1], "cpu-8");
+	assert_string_equal(options.arguments[2], "--odd");
+	assert_int_equal(options.epochs, 3);
+	assert_int_equal(options.seed, 7);
+	assert_int_equal(options.steps, 4);
+	assert_true(options.lr == .5);
+	assert_int_equal(options.dropout, 0);
+	options_release(&options);
+}
+
+/* The last one counts, and a flag needs nothing. */
+static void options_are_taken(void **state)
+{
+	struct words words;
+	struct options options;
+
+	(void)state;
+	options = parse(&words, "measure|--batch|5|--batch=6|--warmup=0|"
+				"--test=off|--reshuffle|off|-q|cpu-2");
+	assert_int_equal(options.verb, VERB_MEASURE);
+	assert_int_equal(options.batch, 6);
+	assert_int_equal(options.warmup, 0);
+	assert_int_equal(options.test, 0);
+	assert_int_equal(options.reshuffle, 0);
+	assert_int_equal(options.quiet, 1);
+	options_release(&options);
+	options = parse(&words, "measure|--global-batch=128|--test=on|"
+				"--dataset=synthetic|--save-parameters=p");
+	assert_int_equal(options.global_batch, 128);
+	assert_string_equal(options.dataset, "synthetic");
+	assert_string_equal(options.save_parameters, "p");
+	options_release(&options);
+	options = parse(&words, "table|--format=github|a|b");
+	assert_int_equal(options.verb, VERB_TABLE);
+	assert_string_equal(options.format, "github");
+	assert_int_equal(options.argument_count, 2);
+	options_release(&options);
+	options = parse(&words, "run|--seed=0|--lr=0|--seed=4294967295");
+	assert_true(options.seed == 4294967295 && options.lr == 0);
+	options_release(&options);
+}
+
+static void quick_is_one_short_epoch(void **state)
+{
+	struct words words;
+	struct options options = parse(&words, "run|--quick");
+
+	(void)state;
+	assert_int_equal(options.epochs, 1);
+	assert_int_equal(options.steps, 40);
+	options_release(&options);
+	options = parse(&words, "run|--steps=7|--quick");
+	assert_int_equal(options.steps, 7);
+	options_release(&options);
+}
+
+/* Help comes before anything that is wrong. */
+static void help_is_always_to_be_had(void **state)
+{
+	static const char *const lines[] = { "", "--help", "-h",
+					     "run|--help", "table|-h",
+					     "run|-h|-b2|--global-batch=3" };
+	struct words words;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct options options = parse(&words, lines[i]);
+
+		assert_int_equal(options.help, 1);
+		options_release(&options);
+	}
+	for (int i = 0; i < 2; i++) {
+		struct options options = parse(&words, i ? "-V" : "--version");
+
+		assert_int_equal(options.version, 1);
+		options_release(&options);
+	}
+}
+
+static void bad_lines_are_told_why(void **state)
+{
+	static const struct {
+		const char *line, *says, *too;
+	} known[] = {
+		{ "frobnicate", "frobnicate",
+		  "run, measure, table, verify, devices, env, data" },
+		{ "--quick", "--quick", "run, measure" },
+		{ "run|--frob", "frob", "bench run --help" },
+		{ "run|--frob=3", "'frob'", "bench run --help" },
+		{ "run|-Z", "'Z'", "bench run --help" },
+		{ "run|-qZ", "'Z'", "bench run --help" },
+		/* What another verb knows is said. */
+		{ "run|--dump-masks=x", "dump-masks", "measure" },
+		{ "table|--epochs=3", "epochs", "run, measure" },
+		{ "verify|--global-batch=3", "global-batch", "run, measure" },
+		{ "run|--quiet=3", "--quiet", "no argument" },
+		{ "run|--epochs", "--epochs", "argument" },
+		{ "run|-e", "-e", "argument" },
+		{ "run|--epochs=", "--epochs", "whole number" },
+		{ "run|--epochs=ten", "--epochs", "'ten'" },
+		{ "run|--epochs=1.5", "--epochs", "whole number" },
+		{ "run|--epochs=3x", "--epochs", "'3x'" },
+		{ "run|--epochs=0x3", "--epochs", "'0x3'" },
+		{ "run|--epochs=0", "--epochs", "between 1 and 100000" },
+		{ "run|--epochs=-1", "--epochs", "between 1 and 100000" },
+		{ "run|--epochs=100001", "--epochs", "between 1 and 100000" },
+		{ "run|--epochs=nan", "--epochs", "'nan'" },
+		{ "run|--seed=4294967296", "--seed", "4294967295" },
+		{ "run|--lr=-1", "--lr", "between 0 and" },
+		{ "run|--lr=nan", "--lr", "'nan'" },
+		{ "run|--lr=inf", "--lr", "'inf'" },
+		{ "run|--lr=1e999", "--lr", "'1e999'" },
+		{ "run|--lr=1,5", "--lr", "'1,5'" },
+		{ "run|--dropout=maybe", "--dropout", "on nor off" },
+		{ "run|--dropout=", "--dropout", "on nor off" },
+		{ "run|--dataset=cifar", "cifar",
+		  "auto, mnist, fashion-mnist, synthetic" },
+		{ "run|--format=html", "html", "plain, github, post" },
+		{ "run|--progress=no", "--progress", "auto, always, never" },
+		{ "run|--out=", "--out", "empty" },
+		{ "run|--quick|--epochs=2", "--quick", "--epochs" },
+		{ "run|--batch=2|--global-batch=3", "--batch",
+		  "--global-batch" },
+		{ "measure|--global-batch=3|cpu-1|-b2", "--batch",
+		  "--global-batch" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct words words;
+		struct options options;
+		struct error err = { .message = "" };
+
+		split(&words, known[i].line);
+		if (!options_parse(&options, words.argc, words.argv, &err))
+			fail_msg("'%s' is understood", known[i].line);
+		assert_int_equal(err.kind, ERROR_USAGE);
+		if (!strstr(err.message, known[i].says) ||
+		    !strstr(err.message, known[i].too))
+			fail_msg("'%s' does not say both '%s' and '%s'",
+				 err.message, known[i].says, known[i].too);
+		options_release(&options);
+	}
+}
+
+/* The table itself: parsing and help rely on it. */
+static void rows_make_sense(void **state)
+{
+	(void)state;
+	for (int i = 0; i < option_row_count; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		assert_true(row->verbs && row->help && *row->help);
+		assert_true(row->offset < sizeof(struct options));
+		assert_true((row->kind == OPTION_CHOICE) ==
+			    (row->choices[0] != NULL));
+		assert_true((row->kind == OPTION_FLAG) == !row->argument);
+		if (row->kind == OPTION_INT || row->kind == OPTION_REAL)
+			assert_true(row->least < row->most);
+		for (int j = 0; j < i; j++) {
+			assert_string_not_equal(row->name,
+						option_rows[j].name);
+			assert_true(!row->letter ||
+				    row->letter != option_rows[j].letter);
+			assert_int_not_equal(row->offset,
+					     option_rows[j].offset);
+		}
+	}
+	for (int v = 0; v < VERB_COUNT; v++)
+		assert_string_equal(verb_name((enum verb)v),
+				    verb_rows[v].name);
+}
+
+static void print_help(const char *line, char *text, size_t size)
+{
+	FILE *out = fmemopen(text, size, "w");
+	struct words words;
+	struct options options = parse(&words, line);
+
+	assert_non_null(out);
+	options_print_help(out, &options);
+	assert_int_equal(fclose(out), 0);
+	options_release(&options);
+}
+
+static void help_names_everything(void **state)
+{
+	char text[16384], word[64];
+
+	(void)state;
+	print_help("--help", text, sizeof(text));
+	for (int v = 0; v < VERB_COUNT; v++) {
+		snprintf(word, sizeof(word), "bench %s", verb_rows[v].name);
+		assert_non_null(strstr(text, word));
+	}
+	for (int v = 0; v < VERB_COUNT; v++) {
+		snprintf(word, sizeof(word), "%s|--help", verb_rows[v].name);
+		print_help(word, text, sizeof(text));
+		for (int i = 0; i < option_row_count; i++) {
+			const int known = option_rows[i].verbs >> v & 1;
+
+			snprintf(word, sizeof(word), "--%s ",
+				 option_rows[i].name);
+			if ((strstr(text, word) != NULL) != known)
+				fail_msg("%s --help and %s", verb_rows[v].name,
+					 word);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_are_the_documented_ones),
+		cmocka_unit_test(options_stand_anywhere),
+		cmocka_unit_test(options_are_taken),
+		cmocka_unit_test(quick_is_one_short_epoch),
+		cmocka_unit_test(help_is_always_to_be_had),
+		cmocka_unit_test(bad_lines_are_told_why),
+		cmocka_unit_test(rows_make_sense),
+		cmocka_unit_test(help_names_everything),
+	};
+
+	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}
