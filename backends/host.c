@@ -189,6 +189,7 @@ int host_unmap_gradient(struct program *program, struct error *err)
 	return 0;
 }
 
+HOST_CLONES
 int host_update(struct program *program, const struct update *update,
 		struct error *err)
 {

@@ -21,6 +21,7 @@ void host_im2col(const float *in, struct shape shape, int window,
 				}
 }
 
+HOST_CLONES
 void host_col2im(const float *columns, struct shape shape, int window,
 		 float *in)
 {
@@ -40,6 +41,7 @@ void host_col2im(const float *columns, struct shape shape, int window,
 				}
 }
 
+HOST_CLONES
 void host_relu(float *values, size_t count, uint8_t *positive)
 {
 	/* NaN stays: it must reach the loss, where it is noticed. */
@@ -49,31 +51,30 @@ void host_relu(float *values, size_t count, uint8_t *positive)
 	}
 }
 
+HOST_CLONES
 void host_relu_backward(float *slopes, size_t count, const uint8_t *positive)
 {
 	for (size_t i = 0; i < count; i++)
 		slopes[i] = positive[i] ? slopes[i] : 0;
 }
 
-/* One row of windows; each place of the window in turn, all windows at once. */
-static void maxpool_row(const float *in, int row_length, int window, int width,
-			float *restrict out, uint8_t *restrict winners)
+/* The window's maximum and its place; a constant window unrolls the loops. */
+static inline void maxpool_window(const float *at, int row_length, int window,
+				  float *out, uint8_t *winner)
 {
-	for (int x = 0; x < width; x++) {
-		out[x] = in[x * window];
-		winners[x] = 0;
-	}
-	for (int k = 1; k < window * window; k++) {
-		const float *at = in + k / window * row_length + k % window;
+	float top = at[0];
+	int best = 0;
 
-		for (int x = 0; x < width; x++) {
-			const float value = at[x * window];
-			const int wins = (value > out[x]) | (value != value);
+	for (int r = 0; r < window; r++)
+		for (int c = 0; c < window; c++) {
+			const float value = at[r * row_length + c];
+			const int wins = (value > top) | (value != value);
 
-			out[x] = wins ? value : out[x];
-			winners[x] = wins ? (uint8_t)k : winners[x];
+			top = wins ? value : top;
+			best = wins ? r * window + c : best;
 		}
-	}
+	*out = top;
+	*winner = (uint8_t)best;
 }
 
 void host_maxpool(const float *in, struct shape in_shape, int window,
@@ -81,15 +82,20 @@ void host_maxpool(const float *in, struct shape in_shape, int window,
 {
 	const int rows = in_shape.height / window;
 	const int width = in_shape.width / window;
+	const int length = in_shape.width;
 
 	for (int c = 0; c < in_shape.channels; c++)
 		for (int y = 0; y < rows; y++) {
-			maxpool_row(in + (c * in_shape.height + y * window) *
-						 in_shape.width,
-				    in_shape.width, window, width, out,
-				    winners);
-			out += width;
-			winners += width;
+			const float *at = in + (c * in_shape.height +
+						y * window) * length;
+
+			for (int x = 0; x < width; x++, at += window)
+				if (window == 2)
+					maxpool_window(at, length, 2, out++,
+						       winners++);
+				else
+					maxpool_window(at, length, window,
+						       out++, winners++);
 		}
 }
 
@@ -112,6 +118,7 @@ void host_maxpool_backward(const float *out_slopes, struct shape in_shape,
 			}
 }
 
+HOST_CLONES
 void host_dropout(float *values, size_t choices, size_t span,
 		  const uint8_t *keep, double drop)
 {

@@ -14,7 +14,7 @@ struct openblas {
 	float *values[MODEL_MAX_LAYERS + 1]; /* inputs of layer i, the batch */
 	float *slopes[MODEL_MAX_LAYERS + 1]; /* of the loss by them */
 	float *columns; /* im2col of one sample */
-	float *ones;	/* [batch] */
+	float *ones;	/* as many as the batch or a plane, to sum with */
 };
 
 extern const struct backend openblas_backend;
@@ -74,7 +74,7 @@ static int allocate_all(struct openblas *openblas)
 	const size_t batch = (size_t)base->options.batch;
 	const size_t most = base->options.test_batch > base->options.batch ?
 				    (size_t)base->options.test_batch : batch;
-	size_t columns = 0;
+	size_t columns = 0, ones = batch;
 
 	for (int l = 0; l < model->layer_count; l++) {
 		const struct step *step = &openblas->host.plan.steps[l];
@@ -83,6 +83,8 @@ static int allocate_all(struct openblas *openblas)
 		if (model->layers[l].kind == LAYER_CONV &&
 		    columns_size(step) > columns)
 			columns = columns_size(step);
+		if (shape_size(step->out) > ones)
+			ones = shape_size(step->out);
 		if (l && in_place(model->layers[l - 1].kind)) {
 			openblas->values[l] = openblas->values[l - 1];
 			openblas->slopes[l] = openblas->slopes[l - 1];
@@ -94,10 +96,10 @@ static int allocate_all(struct openblas *openblas)
 			return -1;
 	}
 	openblas->columns = host_allocate(columns * sizeof(float));
-	openblas->ones = host_allocate(most * sizeof(float));
+	openblas->ones = host_allocate(ones * sizeof(float));
 	if (!openblas->columns || !openblas->ones)
 		return -1;
-	for (size_t i = 0; i < most; i++)
+	for (size_t i = 0; i < ones; i++)
 		openblas->ones[i] = 1;
 	return 0;
 }
@@ -161,10 +163,8 @@ static void conv_backward(struct openblas *openblas, const struct step *step,
 			    step->window, openblas->columns);
 		blas_gemm(BLAS_AS_IS, BLAS_TRANSPOSED, outputs, inputs, pixels,
 			  slopes, openblas->columns, 1, g + step->weight);
-		for (int o = 0; o < outputs; o++)
-			for (int j = 0; j < pixels; j++)
-				g[step->bias + (size_t)o] +=
-					slopes[o * pixels + j];
+		blas_gemm(BLAS_AS_IS, BLAS_AS_IS, outputs, 1, pixels, slopes,
+			  openblas->ones, 1, g + step->bias);
 	}
 	for (int i = 0; dx && i < count; i++) {
 		blas_gemm(BLAS_TRANSPOSED, BLAS_AS_IS, inputs, pixels, outputs,
