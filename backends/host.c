@@ -189,13 +189,12 @@ int host_unmap_gradient(struct program *program, struct error *err)
 	return 0;
 }
 
-HOST_CLONES
 int host_update(struct program *program, const struct update *update,
 		struct error *err)
 {
 	struct host_program *host = (struct host_program *)program;
 	const float lr = (float)update->lr, rho = (float)update->rho;
-	const float eps = (float)update->eps;
+	const float eps = (float)update->eps, rest = (float)(1 - update->rho);
 	float *restrict p = host->vectors[VECTOR_PARAMETERS];
 	float *restrict v = host->vectors[VECTOR_SQUARE_AVG];
 	float *restrict u = host->vectors[VECTOR_ACC_DELTA];
@@ -206,9 +205,9 @@ int host_update(struct program *program, const struct update *update,
 	for (size_t i = 0; i < host->length; i++) {
 		float delta;
 
-		v[i] = rho * v[i] + (1 - rho) * g[i] * g[i];
+		v[i] = rho * v[i] + rest * g[i] * g[i];
 		delta = sqrtf(u[i] + eps) / sqrtf(v[i] + eps) * g[i];
-		u[i] = rho * u[i] + (1 - rho) * delta * delta;
+		u[i] = rho * u[i] + rest * delta * delta;
 		p[i] -= lr * delta;
 	}
 	return 0;

@@ -9,16 +9,6 @@
 #include "backends/backend.h"
 #include "backends/plan.h"
 
-/*
- * A loop compiled for several instruction sets, of which the best that the CPU
- * has is called. All round alike: none contracts a product and a sum.
- */
-#if defined(__x86_64__)
-#define HOST_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define HOST_CLONES
-#endif
-
 /* First member of such a backend's own program. */
 struct host_program {
 	struct program base;

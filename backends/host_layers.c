@@ -21,7 +21,6 @@ void host_im2col(const float *in, struct shape shape, int window,
 				}
 }
 
-HOST_CLONES
 void host_col2im(const float *columns, struct shape shape, int window,
 		 float *in)
 {
@@ -41,7 +40,6 @@ void host_col2im(const float *columns, struct shape shape, int window,
 				}
 }
 
-HOST_CLONES
 void host_relu(float *values, size_t count, uint8_t *positive)
 {
 	/* NaN stays: it must reach the loss, where it is noticed. */
@@ -51,7 +49,6 @@ void host_relu(float *values, size_t count, uint8_t *positive)
 	}
 }
 
-HOST_CLONES
 void host_relu_backward(float *slopes, size_t count, const uint8_t *positive)
 {
 	for (size_t i = 0; i < count; i++)
@@ -118,7 +115,6 @@ void host_maxpool_backward(const float *out_slopes, struct shape in_shape,
 			}
 }
 
-HOST_CLONES
 void host_dropout(float *values, size_t choices, size_t span,
 		  const uint8_t *keep, double drop)
 {

@@ -149,6 +149,14 @@ static int cpu_compile(struct device *device, const struct model *model,
 		      sizeof(fusions) / sizeof(fusions[0]), err))
 		goto fail;
 	cpu_lay_out(program, &length);
+	if (program->conv_count == program->host.plan.count - 1 ||
+	    !cpu_convs_come_first(program)) {
+		error_set(err, ERROR_FAILED,
+			  "backend cpu wants convolutions first and a linear "
+			  "layer before the loss; model '%s' is otherwise",
+			  model->name);
+		goto fail;
+	}
 	if (host_allocate_all(&program->host, length, err))
 		goto fail;
 	if (allocate_steps(program)) {

@@ -36,6 +36,9 @@ struct cpu_program {
 /* Shapes, strides and places from the plan; length is that of a vector. */
 void cpu_lay_out(struct cpu_program *program, size_t *length);
 
+/* Whether no convolution follows a linear layer. */
+int cpu_convs_come_first(const struct cpu_program *program);
+
 /* Allocates where and fills it. */
 int cpu_map_parameters(struct cpu_program *program);
 

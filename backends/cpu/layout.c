@@ -3,8 +3,6 @@
 
 #include "backends/cpu/cpu.h"
 
-#define MOST_GATHERED 64 /* values under a window that are worth gathering */
-
 static int padded(int channels)
 {
 	return (channels + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
@@ -16,7 +14,7 @@ static void lay_out_conv(struct cpu_step *bound, int first)
 	const int patch = step->in.channels * step->window * step->window;
 	struct conv_shape *conv = &bound->conv;
 
-	bound->gathered = first && patch <= MOST_GATHERED;
+	bound->gathered = first; /* images are not channels-last */
 	*conv = (struct conv_shape){
 		.in_height = step->in.height,
 		.in_width = step->in.width,
@@ -76,6 +74,14 @@ void cpu_lay_out(struct cpu_program *program, size_t *length)
 		at += (size_t)padded(bound->step->out.channels);
 	}
 	*length = at;
+}
+
+int cpu_convs_come_first(const struct cpu_program *program)
+{
+	for (int s = 0; s < program->conv_count; s++)
+		if (!program->steps[s].conv.window)
+			return 0;
+	return 1;
 }
 
 static void map_conv(const struct cpu_step *bound, uint32_t *where)

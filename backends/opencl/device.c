@@ -94,37 +94,56 @@ static void candidate_missing(struct candidate *candidate)
 		 200, reason);
 }
 
-/* Appends the devices of a platform; returns how many, or -1. */
+/* One broken driver must not hide the devices of the others. */
+static void candidate_fail(struct candidate *candidate, const struct error *why)
+{
+	struct device_info *info = &candidate->info;
+
+	if (!info->name[0])
+		snprintf(info->name, sizeof(info->name), "%s",
+			 candidate->platform_name);
+	snprintf(info->unusable, sizeof(info->unusable), "%.250s",
+		 why->message);
+}
+
+/* Appends the devices of a platform, or why it has none; returns how many. */
 static int platform_list(cl_platform_id platform, struct candidate *list,
-			 int most, struct error *err)
+			 int most)
 {
 	struct candidate first = { .platform = platform };
+	struct error why;
 	cl_device_id devices[MOST_DEVICES];
 	cl_uint count = 0;
 	cl_int status = clGetPlatformInfo(platform, CL_PLATFORM_NAME,
 					  sizeof(first.platform_name) - 1,
 					  first.platform_name, NULL);
 
-	if (status)
-		return status_fail(err, "clGetPlatformInfo", status);
 	if (most < 1)
 		return 0;
+	list[0] = first;
+	if (status) {
+		status_fail(&why, "clGetPlatformInfo", status);
+		candidate_fail(&list[0], &why);
+		return 1;
+	}
 	status = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST_DEVICES,
 				devices, &count);
 	if (status == CL_DEVICE_NOT_FOUND) {
-		candidate_missing(&first);
-		list[0] = first;
+		candidate_missing(&list[0]);
 		return 1;
 	}
-	if (status)
-		return status_fail(err, "clGetDeviceIDs", status);
+	if (status) {
+		status_fail(&why, "clGetDeviceIDs", status);
+		candidate_fail(&list[0], &why);
+		return 1;
+	}
 	if ((int)count > most)
 		count = (cl_uint)most;
 	for (cl_uint i = 0; i < count; i++) {
 		list[i] = first;
 		list[i].device = devices[i];
-		if (candidate_describe(&list[i], err))
-			return -1;
+		if (candidate_describe(&list[i], &why))
+			candidate_fail(&list[i], &why);
 	}
 	return (int)count;
 }
@@ -144,14 +163,9 @@ static int candidates_list(struct candidate *list, int most,
 		return status_fail(err, "clGetPlatformIDs", status);
 	if (platform_count > MOST_PLATFORMS)
 		platform_count = MOST_PLATFORMS;
-	for (cl_uint p = 0; p < platform_count; p++) {
-		int found = platform_list(platforms[p], list + count,
-					  most - count, err);
-
-		if (found < 0)
-			return -1;
-		count += found;
-	}
+	for (cl_uint p = 0; p < platform_count; p++)
+		count += platform_list(platforms[p], list + count,
+				       most - count);
 	return count;
 }
 

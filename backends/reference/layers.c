@@ -161,6 +161,11 @@ void maxpool_forward(const double *x, struct shape in, int window,
 		int best = window_winner(from, in.width, window);
 		int taken = imposed ? imposed[at] : best;
 
+		if (taken >= window * window) { /* no place in the window */
+			*regret = INFINITY;
+			taken = best;
+		}
+
 		winners[at] = (uint8_t)taken;
 		y[at] = from[taken / window * in.width + taken % window];
 		best = best / window * in.width + best % window;

@@ -12,7 +12,7 @@
 #include "backends/reference/layers.h"
 
 struct reference {
-	struct host_program host; /* its float vectors stay unused */
+	struct host_program host; /* lends its float gradient */
 	double *vectors[VECTOR_COUNT];
 	/* Inputs of layer i, one sample, and the loss's slopes by them. */
 	double *values[MODEL_MAX_LAYERS + 1];
