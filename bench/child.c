@@ -110,15 +110,29 @@ static int read_run(const char *path, struct run *run)
 	return 0;
 }
 
-/* A line for a child that was ended before it could write its own. */
-static void make_run(struct run *run, const char *target, const char *run_id,
-		     const struct process_status *status, int timed_out)
+static void begin_run(struct run *run, const char *target, const char *run_id)
 {
 	run_rows.clear(run);
 	snprintf(run->run_id, sizeof(run->run_id), "%s", run_id);
 	snprintf(run->target, sizeof(run->target), "%s", target);
 	snprintf(run->status, sizeof(run->status), "error");
-	clock_stamp(run->started_utc, sizeof(run->started_utc), 0);
+	clock_stamp(run->started_utc, sizeof(run->started_utc));
+}
+
+void child_blame(struct child_result *result, const char *target,
+		 const char *run_id, const struct error *err)
+{
+	begin_run(&result->run, target, run_id);
+	snprintf(result->run.reason, sizeof(result->run.reason), "%s",
+		 err->message);
+	result->run.exit_code = result->exit_code;
+}
+
+/* A line for a child that was ended before it could write its own. */
+static void make_run(struct run *run, const char *target, const char *run_id,
+		     const struct process_status *status, int timed_out)
+{
+	begin_run(run, target, run_id);
 	if (timed_out)
 		snprintf(run->reason, sizeof(run->reason),
 			 "ended after --timeout");

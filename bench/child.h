@@ -26,6 +26,10 @@ int child_measure(struct child_result *result, const struct options *options,
 		  const char *target, const char *run_id,
 		  const char *campaign_id, struct error *err);
 
+/* Makes result's run from the error of child_measure; rows are kept. */
+void child_blame(struct child_result *result, const char *target,
+		 const char *run_id, const struct error *err);
+
 void child_release(struct child_result *result); /* all zero is fine */
 
 #endif

@@ -51,12 +51,11 @@ double clock_process_age(void)
 	       (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-void clock_stamp(char *text, size_t size, int compact)
+void clock_stamp(char *text, size_t size)
 {
 	time_t now = time(NULL);
 	struct tm utc;
 
 	gmtime_r(&now, &utc);
-	strftime(text, size, compact ? "%Y%m%dT%H%M%SZ" : "%Y-%m-%dT%H:%M:%SZ",
-		 &utc);
+	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }

@@ -9,7 +9,7 @@ double clock_thread_cpu(void);	 /* CPU time of the calling thread */
 double clock_process_cpu(void);	 /* CPU time of all threads */
 double clock_process_age(void);	 /* since the process was started */
 
-/* "2026-01-31T23:59:59Z", or "20260131T235959Z" when compact. */
-void clock_stamp(char *text, size_t size, int compact);
+/* "2026-01-31T23:59:59Z" */
+void clock_stamp(char *text, size_t size);
 
 #endif

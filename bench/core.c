@@ -14,10 +14,11 @@
 #include "bench/interrupt.h"
 #include "models/random.h"
 
-/* A core alone counts what all threads of its process use: its device's. */
+/* A device may compute in threads of its own: those of the process count. */
 static double cpu_now(const struct core *core)
 {
-	return core->group->size > 1 ? clock_thread_cpu() : clock_process_cpu();
+	return core->training->backend->one_core ? clock_process_cpu() :
+						   clock_thread_cpu();
 }
 
 int core_iterate(struct core *core, const struct batch *batch,
@@ -30,7 +31,8 @@ int core_iterate(struct core *core, const struct batch *batch,
 	core->phase_began_s = began;
 	failed = replica_train(core->group, core->program, batch, update,
 			       &core->observer, &report->score, err);
-	report->elapsed_s = core->phase_began_s - began;
+	report->began_at = began;
+	report->ended_at = core->phase_began_s;
 	report->cpu_s = cpu_now(core) - cpu;
 	core->unreported = 1;
 	return failed;
@@ -48,6 +50,18 @@ static int refuse_not_a_number(struct core *core, struct error *err)
 		recorder_not_a_number(core->training->recorder, core->epoch,
 				      core->iteration, reason);
 	return error_set(err, ERROR_FAILED, "%s", reason);
+}
+
+/* No core's clock starts before rank 0 has written its rows. */
+static int wait_for_rows(struct core *core, struct error *err)
+{
+	if (core->group->rank == 0 && ferror(core->training->recorder->rows))
+		return error_set(err, ERROR_OUTPUT,
+				 "the rows could not be written to standard "
+				 "output");
+	if (core->group->size == 1)
+		return 0;
+	return group_gather(core->group, NULL, 0, NULL, err);
 }
 
 int core_exchange(struct core *core, struct error *err)
@@ -74,7 +88,7 @@ int core_exchange(struct core *core, struct error *err)
 	if (stop)
 		return error_set(err, ERROR_STOPPED, stop == SIGTERM ?
 				 "terminated" : "interrupted");
-	return 0;
+	return wait_for_rows(core, err);
 }
 
 int core_initialise(struct core *core, struct error *err)

@@ -5,7 +5,7 @@
 
 #include "bench/option_table.h"
 
-#define WORD_MOST 1200 /* a path and the option's name */
+#define WORD_MOST 4200 /* a path and the option's name */
 
 /* "--name=value", or an empty word for what has no value. */
 static void format_option(const struct option_row *row,
@@ -78,5 +78,12 @@ char **forward_options(const struct options *options, const char *target,
 	for (; *extra; extra++)
 		snprintf(argv[at++], WORD_MOST, "%s", *extra);
 	argv[at] = NULL;
+	for (size_t w = 0; w < at; w++)
+		if (strlen(argv[w]) >= WORD_MOST - 1) {
+			error_set(err, ERROR_USAGE, "the argument %.60s... is "
+				  "too long", argv[w]);
+			free(argv);
+			return NULL;
+		}
 	return argv;
 }

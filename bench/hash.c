@@ -1,5 +1,6 @@
 #include "bench/hash.h"
 
+#include <string.h>
 #include <sys/types.h>
 
 #include <sha256.h>
@@ -29,6 +30,14 @@ uint64_t hash_bytes64(const void *bytes, size_t count)
 	const uint8_t *byte = bytes;
 	uint64_t hash = 0xcbf29ce484222325u;
 
+	for (; count >= sizeof(hash); count -= sizeof(hash)) {
+		uint64_t word;
+
+		memcpy(&word, byte, sizeof(word));
+		hash = (hash ^ word) * 0x100000001b3u;
+		hash ^= hash >> 32;
+		byte += sizeof(word);
+	}
 	for (size_t i = 0; i < count; i++)
 		hash = (hash ^ byte[i]) * 0x100000001b3u;
 	return hash;

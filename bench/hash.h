@@ -12,8 +12,9 @@ void hash_sha256(const void *head, size_t head_bytes, const void *body,
 		 size_t body_bytes, char hex[HASH_SHA256_SIZE]);
 
 /*
- * 64-bit FNV-1a (Fowler, Noll and Vo): to see that two vectors are the same
- * bits. Anybody can make two that collide.
+ * To see that two vectors are the same bits: 64-bit FNV-1a (Fowler, Noll and
+ * Vo) over words of 8 bytes, high half folded down, and the bytes left over.
+ * Anybody can make two that collide.
  */
 uint64_t hash_bytes64(const void *bytes, size_t count);
 

@@ -14,9 +14,10 @@ void interrupt_install(int patient)
 {
 	/* Without patience the next signal has its usual effect. */
 	struct sigaction action = { .sa_handler = note,
-				    .sa_flags = patient ? 0 :
-							  (int)SA_RESETHAND };
+				    .sa_flags = SA_RESTART };
 
+	if (!patient)
+		action.sa_flags |= (int)SA_RESETHAND;
 	sigemptyset(&action.sa_mask);
 	if (patient || !received) {
 		sigaction(SIGINT, &action, NULL);

@@ -7,7 +7,7 @@
 #include "backends/replica.h"
 #include "models/random.h"
 
-#define DEPTH 4 /* ready batches at most, as in PyTorch/XLA's ParallelLoader */
+#define DEPTH 5 /* 4 ready, as in PyTorch/XLA's ParallelLoader, and 1 lent */
 #define PIXEL_VALUES 256
 
 struct slot {

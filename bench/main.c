@@ -80,7 +80,7 @@ static int dispatch(const struct options *options, struct error *err)
 	case VERB_TABLE:
 		return table_verb(options, err);
 	case VERB_VERIFY:
-		return verify_command(options, stdout, err);
+		return verify_command(options, stdout, stderr, err);
 	case VERB_DEVICES:
 		return devices_command(stdout, err);
 	case VERB_ENV:
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	/* A measuring child's parent says what went wrong. */
 	if (code && err.message[0] && !options.campaign_id)
 		fprintf(stderr, "bench: %s\n", err.message);
-	if (code == ERROR_STOPPED)
+	if (code == ERROR_STOPPED && interrupt_signal())
 		code = 128 + interrupt_signal();
 	return code;
 }

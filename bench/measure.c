@@ -29,7 +29,7 @@ static void describe_request(struct run *run, const struct target *target,
 			     const struct options *options)
 {
 	run_rows.clear(run);
-	clock_stamp(run->started_utc, sizeof(run->started_utc), 0);
+	clock_stamp(run->started_utc, sizeof(run->started_utc));
 	if (options->run_id)
 		COPY(run->run_id, options->run_id);
 	else

@@ -7,9 +7,12 @@
  *
  * phase: setup (start-up, before the training loop), loader (waiting for
  * batches), step (one iteration), compute, reduce and update (its parts),
- * test (one test set), epoch (training, test and schedule of one epoch), loop
- * (from just before epoch 1 to the end). step rows are one an iteration; of
- * loader, compute, reduce, update and test there is one an epoch, the sum.
+ * test (one test set, waiting for its batches included), epoch (training, test
+ * and schedule of one epoch), loop (from just before epoch 1 to the end). step
+ * rows are one an iteration; of loader, compute, reduce, update and test there
+ * is one an epoch, the sum. The parts of a step are the largest of any core and
+ * as the host sees them: a device that works in the background, OpenCL's, has
+ * all its time in update.
  */
 #ifndef BENCH_OBSERVATION_H
 #define BENCH_OBSERVATION_H

@@ -123,7 +123,7 @@ const struct option_row option_rows[] = {
 	{ "help", 'h', OPTION_FLAG, AT(help), EVERY, NULL, "this text", 0, 0,
 	  { 0 } },
 	{ "version", 'V', OPTION_FLAG, AT(version), EVERY, NULL,
-	  "version and libraries", 0, 0, { 0 } },
+	  "version and compiler", 0, 0, { 0 } },
 };
 
 const int option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);

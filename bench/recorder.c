@@ -61,21 +61,26 @@ void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 	fflush(recorder->rows);
 }
 
-/* The slowest of each, and the score of the global batch. */
-static struct step_report slowest(const struct step_report *reports, int cores)
+static void keep_larger(double *most, double value)
+{
+	*most = value > *most ? value : *most;
+}
+
+/* From the first core's beginning to the last one's end, and all scores. */
+static struct step_report critical_path(const struct step_report *reports,
+					int cores)
 {
 	struct step_report all = reports[0];
 
 	for (int r = 1; r < cores; r++) {
 		const struct step_report *one = &reports[r];
 
-		if (one->elapsed_s > all.elapsed_s)
-			all.elapsed_s = one->elapsed_s;
-		if (one->loader_s > all.loader_s)
-			all.loader_s = one->loader_s;
+		keep_larger(&all.ready_at, one->ready_at);
+		keep_larger(&all.ended_at, one->ended_at);
+		if (one->began_at < all.began_at)
+			all.began_at = one->began_at;
 		for (int p = 0; p < REPLICA_PHASES; p++)
-			if (one->phases_s[p] > all.phases_s[p])
-				all.phases_s[p] = one->phases_s[p];
+			keep_larger(&all.phases_s[p], one->phases_s[p]);
 		all.cpu_s += one->cpu_s;
 		add_score(&all.score, &one->score);
 	}
@@ -85,7 +90,8 @@ static struct step_report slowest(const struct step_report *reports, int cores)
 static void write_step(struct recorder *recorder, int epoch, int iteration,
 		       int core, const struct step_report *report)
 {
-	struct observation row = make_row(recorder, epoch, report->elapsed_s);
+	struct observation row = make_row(recorder, epoch,
+					  report->ended_at - report->began_at);
 
 	row.iter = iteration;
 	if (core >= 0)
@@ -98,23 +104,31 @@ static void write_step(struct recorder *recorder, int epoch, int iteration,
 
 static void sum_up(struct recorder *recorder, const struct step_report *all)
 {
+	double waited_s = all->ready_at - recorder->ended_at;
+
+	waited_s = waited_s > 0 ? waited_s : 0;
 	for (int p = 0; p < REPLICA_PHASES; p++)
 		recorder->phases_s[p] += all->phases_s[p];
-	recorder->loader_s += all->loader_s;
-	recorder->epoch_cpu_s += all->cpu_s;
+	recorder->loader_s += waited_s;
+	recorder->ended_at = all->ended_at;
 	add_score(&recorder->epoch_score, &all->score);
-	recorder->total_iterations_s += all->elapsed_s;
-	recorder->total_loader_s += all->loader_s;
+	recorder->total_iterations_s += all->ended_at - all->began_at;
+	recorder->total_loader_s += waited_s;
 	recorder->updates++;
 	if (!recorder->tested)
 		recorder->last_loss = mean(all->score.loss, all->score.count);
+}
+
+void recorder_begin(struct recorder *recorder, double now)
+{
+	recorder->ended_at = now;
 }
 
 void recorder_step(struct recorder *recorder, int epoch, int iteration,
 		   const struct step_report *reports)
 {
 	const int cores = (int)recorder->start.cores;
-	const struct step_report all = slowest(reports, cores);
+	const struct step_report all = critical_path(reports, cores);
 	const double now = clock_now();
 
 	write_step(recorder, epoch, iteration, -1, &all);
@@ -145,15 +159,12 @@ void recorder_test(struct recorder *recorder, int epoch,
 		   const struct test_report *reports)
 {
 	struct score score = { 0 };
-	double elapsed_s = 0, loader_s = 0;
+	double elapsed_s = 0;
 	struct observation row;
 
 	for (int r = 0; r < recorder->start.cores; r++) {
 		add_score(&score, &reports[r].score);
-		if (reports[r].elapsed_s > elapsed_s)
-			elapsed_s = reports[r].elapsed_s;
-		if (reports[r].loader_s > loader_s)
-			loader_s = reports[r].loader_s;
+		keep_larger(&elapsed_s, reports[r].elapsed_s);
 	}
 	row = make_row(recorder, epoch, elapsed_s);
 	row.samples = score.count;
@@ -164,13 +175,11 @@ void recorder_test(struct recorder *recorder, int epoch,
 	recorder->last_loss = row.loss;
 	recorder->last_accuracy_pct = row.accuracy_pct;
 	recorder->total_test_s += elapsed_s;
-	recorder->loader_s += loader_s;
-	recorder->total_loader_s += loader_s;
 	progress_test(recorder->progress, epoch, row.loss, row.accuracy_pct);
 }
 
 void recorder_epoch(struct recorder *recorder, int epoch, double elapsed_s,
-		    int partial)
+		    double cpu_s, int partial)
 {
 	const char *status = partial ? "partial" : "ok";
 	struct observation row = make_row(recorder, epoch, recorder->loader_s);
@@ -183,12 +192,12 @@ void recorder_epoch(struct recorder *recorder, int epoch, double elapsed_s,
 		recorder->phases_s[p] = 0;
 	}
 	row.elapsed_s = elapsed_s;
-	row.cpu_s = recorder->epoch_cpu_s;
+	row.cpu_s = cpu_s;
 	row.samples = recorder->epoch_score.count;
 	row.loss = mean(recorder->epoch_score.loss,
 			recorder->epoch_score.count);
 	write_row(recorder, &row, "epoch");
-	recorder->loader_s = recorder->epoch_cpu_s = 0;
+	recorder->loader_s = 0;
 	recorder->epoch_score = (struct score){ 0 };
 	fflush(recorder->rows);
 }

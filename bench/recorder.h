@@ -11,18 +11,19 @@
 #include "bench/observation.h"
 #include "bench/progress.h"
 
-/* What one core has to say about one iteration. */
+/* What one core has to say about one iteration; times of clock_now(). */
 struct step_report {
-	double elapsed_s, cpu_s;
+	double ready_at; /* the batch was there */
+	double began_at, ended_at;
+	double cpu_s;
 	double phases_s[REPLICA_PHASES];
-	double loader_s; /* waiting for the batch */
 	struct score score;
 	int stop; /* a signal that this core received */
 };
 
 /* What one core has to say about one pass over the test set. */
 struct test_report {
-	double elapsed_s, loader_s;
+	double elapsed_s; /* waiting for its batches included */
 	struct score score;
 };
 
@@ -32,8 +33,9 @@ struct recorder {
 	struct observation start; /* run_id, target and cores are filled in */
 	double flushed_at;
 
-	/* Sums over the current epoch: the slowest core of each iteration. */
-	double phases_s[REPLICA_PHASES], loader_s, test_s, epoch_cpu_s;
+	/* Sums over the current epoch. */
+	double phases_s[REPLICA_PHASES], loader_s;
+	double ended_at; /* of the last core in the iteration before */
 	struct score epoch_score;
 
 	/* Sums over the run. */
@@ -46,7 +48,14 @@ struct recorder {
 void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 		    long samples);
 
-/* One iteration from the reports of all cores; epoch 0 is warm-up. */
+/* Just before the first batch of an epoch is waited for. */
+void recorder_begin(struct recorder *recorder, double now);
+
+/*
+ * One iteration from the reports of all cores; epoch 0 is warm-up. It lasts
+ * from the first core's beginning to the last one's end, and what was waited
+ * for the loader is what lies between the end before and the last batch.
+ */
 void recorder_step(struct recorder *recorder, int epoch, int iteration,
 		   const struct step_report *reports);
 
@@ -59,7 +68,7 @@ void recorder_test(struct recorder *recorder, int epoch,
 
 /* The end of an epoch; partial when it was cut short. */
 void recorder_epoch(struct recorder *recorder, int epoch, double elapsed_s,
-		    int partial);
+		    double cpu_s, int partial);
 
 void recorder_loop(struct recorder *recorder, double elapsed_s, double cpu_s,
 		   int partial);

@@ -48,10 +48,7 @@ void result_clear(struct result *result)
 
 int run_is_one_core(const struct run *run)
 {
-	const char *rest = run->target + strlen("cpu-1");
-
-	return strncmp(run->target, "cpu-1", strlen("cpu-1")) == 0 &&
-	       (*rest == '\0' || *rest == '@' || *rest == ':');
+	return run->cores == 1 && run->device_units == 1;
 }
 
 /* What is added up while the rows of a run are passed over. */
@@ -111,7 +108,7 @@ static void add_row(struct sums *sums, const struct observation *row)
 	}
 }
 
-/* Epochs follow each other at once, so the loop's clock is their sum. */
+/* The loop up to then, less what checking replicas takes between epochs. */
 static double time_to_epoch(const struct campaign *campaign,
 			    const struct run *run, long last)
 {
@@ -189,7 +186,9 @@ static void set_results(struct result *result, const struct run *run,
 	set_value(result, METRIC_LOOP, either(sums->loop_s, run->loop_s), 1);
 	set_value(result, METRIC_ACCURACY,
 		  either(sums->accuracy_pct, run->final_accuracy_pct), 1);
-	set_value(result, METRIC_LOSS, either(sums->loss, run->final_loss), 1);
+	/* Without a test the run's last loss is that of an iteration. */
+	set_value(result, METRIC_LOSS, isfinite(run->final_accuracy_pct) ?
+		  either(sums->loss, run->final_loss) : sums->loss, 1);
 }
 
 static enum outcome outcome_of(const struct run *run)

@@ -204,25 +204,29 @@ static struct result *cell_of(struct results *results, size_t at)
 	return &results->lines[i].cells[target];
 }
 
-/* Speed-up and efficiency need the one-core target of the same line. */
+/* Speed-up and efficiency need a one-core target of the line: cpu-1, or the
+ * first. */
 static void compare_line(struct results *results, struct line *line)
 {
 	double base = NAN, ratio;
 	struct result *cell;
 	int i;
 
-	for (i = 0; i < results->target_count && isnan(base); i++)
-		if (line->cells[i].run &&
-		    line->cells[i].outcome == OUTCOME_OK &&
-		    run_is_one_core(line->cells[i].run))
-			base = line->cells[i].values[METRIC_RATE].mean;
+	for (i = 0; i < results->target_count; i++) {
+		cell = &line->cells[i];
+		if (cell->run && cell->outcome == OUTCOME_OK &&
+		    run_is_one_core(cell->run) &&
+		    (isnan(base) || !strcmp(cell->run->target, "cpu-1")))
+			base = cell->values[METRIC_RATE].mean;
+	}
 	for (i = 0; i < results->target_count; i++) {
 		cell = &line->cells[i];
 		if (!cell->run || cell->outcome != OUTCOME_OK)
 			continue;
 		ratio = cell->values[METRIC_RATE].mean / base;
 		cell->values[METRIC_SPEEDUP] = stats_single(ratio);
-		if (cell->run->cores > 0)
+		/* A device's units are no cores that could be counted. */
+		if (cell->run->cores > 1 || run_is_one_core(cell->run))
 			cell->values[METRIC_EFFICIENCY] = stats_single(
 				ratio / (double)cell->run->cores);
 		cell->observations[METRIC_SPEEDUP] =

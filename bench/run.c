@@ -52,7 +52,7 @@ static const struct column columns[] = {
 	REAL(loop_cpu_s, "CPU time of the process in the loop"),
 	INT(maxrss_bytes, "peak memory of the process"),
 	INT(involuntary_switches, "times the process lost its CPU"),
-	REAL(steal_pct, "CPU time of the machine stolen during the loop"),
+	REAL(steal_pct, "CPU time of the machine stolen while it ran"),
 	INT(updates, "parameter updates made"),
 	REAL(final_loss, "of the last test, else of the last iteration"),
 	REAL(final_accuracy_pct, "of the last test"),

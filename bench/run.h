@@ -52,7 +52,7 @@ struct run {
 	double loop_cpu_s;	      /* of the process, in the loop */
 	long maxrss_bytes;
 	long involuntary_switches;
-	double steal_pct; /* of the machine's CPU time, during the loop */
+	double steal_pct; /* of the machine's CPU time, while it ran */
 	long updates;	  /* parameter updates made */
 	double final_loss;	   /* of the last test, else of the last step */
 	double final_accuracy_pct; /* of the last test */

@@ -71,6 +71,7 @@ static int dry_run(struct work *work, const struct target *target,
 	double samples = training->dataset->test.count / 3.;
 	const int epochs = training->recipe.epochs;
 	char time[64] = "";
+	int failed = 0;
 
 	options.epochs = 1;
 	options.steps = DRY_STEPS;
@@ -86,7 +87,8 @@ static int dry_run(struct work *work, const struct target *target,
 			 (double)work->options->repeat *
 				 (run->setup_s +
 				  epochs * samples * run->iterations_s /
-					  DRY_STEPS / training->global_batch));
+					  (double)run->updates /
+					  training->global_batch));
 	fprintf(work->out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
 		"samples, %ld process%s: %s\n", target->name,
 		training->model->name, training->dataset->name, epochs,
@@ -94,8 +96,12 @@ static int dry_run(struct work *work, const struct target *target,
 		training->iterations, training->global_batch,
 		work->options->repeat, work->options->repeat == 1 ? "" : "es",
 		result.exit_code ? run->reason : time);
+	if (result.exit_code && work->named)
+		failed = error_set(err, result.exit_code == ERROR_MISSING ?
+				   ERROR_MISSING : ERROR_FAILED, "%s: %s",
+				   target->name, run->reason);
 	child_release(&result);
-	return 0;
+	return failed;
 }
 
 /* Found before a campaign is begun; each child loads its own. */
@@ -155,16 +161,17 @@ static int run_once(struct work *work, const struct target *target, long round,
 	int failed;
 
 	options.seed += round;
-	snprintf(run_id, sizeof(run_id), "%.30s-%03zu", work->campaign.id,
+	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
 		 work->campaign.run_count + 1);
-	failed = child_measure(&result, &options, target->name, run_id,
-			       work->campaign.id, err);
-	if (!failed) {
-		if (!interrupt_signal())
-			judge(work, &result, target);
-		failed = campaign_append(&work->campaign, result.rows,
-					 result.count, &result.run, err);
+	if (child_measure(&result, &options, target->name, run_id,
+			  work->campaign.id, err)) {
+		result.exit_code = err->kind;
+		child_blame(&result, target->name, run_id, err);
 	}
+	if (!interrupt_signal())
+		judge(work, &result, target);
+	failed = campaign_append(&work->campaign, result.rows, result.count,
+				 &result.run, err);
 	child_release(&result);
 	return failed;
 }
@@ -232,7 +239,7 @@ static int run_campaign(struct work *work, struct error *err)
 	};
 	int failed;
 
-	clock_stamp(stamp, sizeof(stamp), 0);
+	clock_stamp(stamp, sizeof(stamp));
 	failed = export_check(&exports, err) ||
 		 campaign_create(&work->campaign, &request, err);
 	if (!failed) {

@@ -120,7 +120,7 @@ static void note_parts(const struct view *view, const struct line *line,
 	if (sum.warmup_s > 0)
 		add_number(&sentence, "; seconds of warm-up besides: ",
 			   sum.warmup_s / n, 3);
-	if (sum.unaccounted_s > .01 * sum.total_s)
+	if (fabs(sum.unaccounted_s) > .01 * sum.total_s)
 		add(&sentence, "; unaccounted is more than 1 %%");
 	print_sentence(view, &sentence);
 }
@@ -219,13 +219,14 @@ static void note_covered(const struct view *view, enum metric metric)
 	if (metric == METRIC_LOOP)
 		print_note(view->out, view->options,
 			   "from just before epoch 1 to the end of the last, "
-			   "tests included; start-up is outside");
+			   "with their tests; start-up is outside");
 	else if (metric == METRIC_ITER)
 		print_note(view->out, view->options,
 			   "from the batch in host memory to updated "
 			   "parameters, finished; waiting for the loader is "
-			   "outside; of several cores the slowest; %s is one "
-			   "process's spread of iterations", sign);
+			   "outside; of several cores from the first's begin to "
+			   "the last's end; %s is one process's spread of "
+			   "iterations", sign);
 	else
 		print_note(view->out, view->options,
 			   "iterations, loader, the whole test set and the "
@@ -265,9 +266,9 @@ void notes_fourth(const struct view *view)
 		   "and of waiting for the loader; test, start-up and warm-up "
 		   "are outside");
 	print_note(view->out, view->options,
-		   "speed-up: images/s over that of cpu-1 in the same setup "
-		   "and repetition, - without one; efficiency: speed-up over "
-		   "cores");
+		   "speed-up: images/s over that of one core (cpu-1, or else "
+		   "the first) in the same setup and repetition, - without "
+		   "one; efficiency: speed-up over cores");
 	print_note(view->out, view->options,
 		   "time to 99 %%: of the loop, to the end of the first epoch "
 		   "whose test reached 99.0 %%; - if none did");

@@ -102,6 +102,7 @@ static int start_core(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
 	const int size = core->group->size;
+	struct loader_plan plan;
 	const struct program_options options = {
 		.batch = replica_share(0, size, training->global_batch),
 		.test_batch = replica_share(0, size, training->test_batch),
@@ -116,7 +117,9 @@ static int start_core(struct core *core, struct error *err)
 		return -1;
 	if (core->group->rank == 0)
 		introduce(core);
-	return 0;
+	plan = plan_loading(core);
+	core->loader = loader_open(&plan, err);
+	return core->loader ? 0 : -1;
 }
 
 /* Start-up ends where warm-up begins; both are over when this returns. */
@@ -124,7 +127,6 @@ static int start_and_warm_up(struct core *core, struct error *err)
 {
 	struct training *training = core->training;
 	const int first = core->group->rank == 0;
-	struct loader_plan plan;
 	double began_s;
 
 	if (start_core(core, err) ||
@@ -144,10 +146,6 @@ static int start_and_warm_up(struct core *core, struct error *err)
 		interrupt_install(training->patient);
 		training->warmup_s = clock_now() - began_s;
 	}
-	plan = plan_loading(core);
-	core->loader = loader_open(&plan, err);
-	if (!core->loader)
-		return -1;
 	return group_gather(core->group, NULL, 0, NULL, err);
 }
 
@@ -159,17 +157,16 @@ static int train_epoch(struct core *core, struct error *err)
 				       recipe->rho, recipe->eps };
 
 	for (int i = 1; i <= training->iterations; i++) {
-		const double began_s = clock_now();
 		struct batch batch;
-		double waited_s;
+		double ready_at;
 
 		if (loader_next(core->loader, &batch, err))
 			return -1;
-		waited_s = clock_now() - began_s;
+		ready_at = clock_now();
 		if (core_exchange(core, err))
 			return -1;
 		core->iteration = i;
-		core->report.loader_s = waited_s;
+		core->report.ready_at = ready_at;
 		if (core_iterate(core, &batch, &update, err) ||
 		    core_dump_masks(core, &batch, err))
 			return -1;
@@ -182,22 +179,18 @@ static int test_epoch(struct core *core, struct error *err)
 	const struct loader_plan plan = plan_loading(core);
 	const int batches = loader_test_batches(&plan);
 	struct test_report report = { 0 }, all[GROUP_MAX_SIZE];
+	const double began_s = clock_now();
 
 	for (int b = 0; b < batches; b++) {
-		const double began_s = clock_now();
-		double ready_s;
 		struct batch batch;
 
-		if (loader_next(core->loader, &batch, err))
+		if (loader_next(core->loader, &batch, err) ||
+		    program_evaluate(core->program, &batch, &report.score, err))
 			return -1;
-		ready_s = clock_now();
-		if (program_evaluate(core->program, &batch, &report.score, err))
-			return -1;
-		report.loader_s += ready_s - began_s;
-		report.elapsed_s += clock_now() - ready_s;
 	}
 	if (!batches)
 		return 0;
+	report.elapsed_s = clock_now() - began_s;
 	if (group_gather(core->group, &report, sizeof(report), all, err))
 		return -1;
 	for (int r = 0; r < core->group->size; r++)
@@ -219,13 +212,17 @@ static int run_epochs(struct core *core, struct error *err)
 
 	for (int e = 1; e <= training->recipe.epochs; e++) {
 		const double began_s = clock_now();
+		const double cpu_s = clock_process_cpu();
 		int failed;
 
 		core->epoch = e;
+		if (first)
+			recorder_begin(training->recorder, began_s);
 		failed = train_epoch(core, err) || test_epoch(core, err);
 		if (first)
 			recorder_epoch(training->recorder, e,
-				       clock_now() - began_s, failed);
+				       clock_now() - began_s,
+				       clock_process_cpu() - cpu_s, failed);
 		if (failed)
 			return -1;
 		if (core->group->size > 1 &&

@@ -109,6 +109,10 @@ static void print_row(struct verification *v, const char *name, size_t member)
 		if (v->results[b].skipped[0])
 			continue;
 		memcpy(&error, result + member, sizeof(error));
+		if (error == VERIFY_NOT_MEASURED) {
+			fprintf(v->out, " %9s ", "-");
+			continue;
+		}
 		fprintf(v->out, is_wrong(error) && v->color ? RED : PLAIN,
 			error, is_wrong(error) ? '!' : ' ');
 	}
@@ -205,10 +209,11 @@ static void report(struct verification *v)
 		}
 		judge(v, result);
 		if (!result->masks_wrong && !result->replicas_differ)
-			fprintf(v->out, "%s: masks equal on %s; replicas "
-				"equal\n", result->backend->name,
-				result->backend->one_core ? "1 core" :
-							    "1, 2 and 3 cores");
+			fprintf(v->out, "%s: masks equal on %s\n",
+				result->backend->name,
+				result->backend->one_core ?
+					"1 core" :
+					"1, 2 and 3 cores; replicas equal");
 	}
 	fputs(v->wrong ? "verify: FAILED\n" : "verify: all right\n", v->out);
 }
@@ -240,7 +245,8 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	return 0;
 }
 
-int verify_command(const struct options *options, FILE *out, struct error *err)
+int verify_command(const struct options *options, FILE *out, FILE *log,
+		   struct error *err)
 {
 	struct verification v = {
 		.options = options,
@@ -250,6 +256,8 @@ int verify_command(const struct options *options, FILE *out, struct error *err)
 	struct dataset dataset = { 0 };
 	int failed = choose_backends(&v, err) || prepare(&v, &dataset, err);
 
+	if (!failed && dataset.notice[0] && !options->quiet)
+		fprintf(log, "note: %s\n", dataset.notice);
 	for (int b = 0; !failed && b < v.count; b++)
 		failed = compare(&v, &v.results[b], err);
 	if (!failed)

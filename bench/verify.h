@@ -10,8 +10,8 @@
 #include "backends/error.h"
 #include "bench/options.h"
 
-/* 0: all are right; 1: one is not; else an error's kind. */
-int verify_command(const struct options *options, FILE *out,
+/* Notes go to log. 0: all are right; 1: one is not; -1: an error. */
+int verify_command(const struct options *options, FILE *out, FILE *log,
 		   struct error *err);
 
 #endif

@@ -41,7 +41,7 @@ static int count_wrong_masks(struct member *member, const struct batch *batch,
 	const struct verify_task *task = member->team->task;
 	const struct model *model = task->model;
 
-	for (int l = 0; l < model->layer_count; l++) {
+	for (int l = 0; task->options->dropout && l < model->layer_count; l++) {
 		const struct layer *layer = &model->layers[l];
 		const size_t each =
 			layer_decisions(layer, model_layer_input(model, l));
@@ -82,17 +82,17 @@ static int open_member(struct member *member, struct error *err)
 		.batch = replica_share(0, group->size, task->batch),
 		.test_batch = 1,
 		.seed = (unsigned long long)task->options->seed,
-		.dropout = 1,
+		.dropout = task->options->dropout,
 	};
 	const size_t count = model_parameter_count(task->model);
 	const size_t image = shape_size(task->model->input);
+	const size_t most = verify_most_decisions(task->model);
 
 	member->images = malloc((size_t)task->batch * image * sizeof(float));
 	member->labels = malloc((size_t)task->batch);
 	member->vector = calloc(count, sizeof(float));
-	/* No layer decides more than an element of every plane. */
-	member->decisions = malloc((size_t)task->batch * 64 * image);
-	member->expected = malloc(64 * image);
+	member->decisions = malloc((size_t)task->batch * most);
+	member->expected = malloc(most);
 	if (!member->images || !member->labels || !member->vector ||
 	    !member->decisions || !member->expected)
 		return error_memory(err, "a core's batch");
@@ -208,6 +208,8 @@ int verify_cores(const struct verify_task *task, struct verify_result *result,
 	struct team team = { .task = task, .result = result, .order = order };
 	int failed = -1;
 
+	if (most == 1)
+		result->cores = VERIFY_NOT_MEASURED;
 	if (!one || !several || !order) {
 		error_memory(err, "the parameters to compare");
 		goto out;

@@ -198,7 +198,7 @@ static int one_step(struct pair *pair, int step, struct error *err)
 	return 0;
 }
 
-static size_t most_decisions(const struct model *model)
+size_t verify_most_decisions(const struct model *model)
 {
 	size_t most = 1;
 
@@ -219,7 +219,7 @@ static int allocate_all(struct pair *pair)
 	pair->images = malloc(batch * shape_size(task->model->input) *
 			      sizeof(float));
 	pair->labels = malloc(batch);
-	pair->decisions = malloc(batch * most_decisions(task->model));
+	pair->decisions = malloc(batch * verify_most_decisions(task->model));
 	pair->vector = calloc(model_parameter_count(task->model),
 			      sizeof(float));
 	pair->order = malloc((size_t)task->dataset->train.count *

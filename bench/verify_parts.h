@@ -7,6 +7,7 @@
 #include "bench/options.h"
 
 #define VERIFY_BOUND 1e-5 /* single precision against double */
+#define VERIFY_NOT_MEASURED (-1.)
 
 /* What is compared with what. */
 struct verify_task {
@@ -45,6 +46,9 @@ int verify_cores(const struct verify_task *task, struct verify_result *result,
 
 /* Largest |a - b| over the largest |b|; NAN if any of them is none. */
 double verify_error(const float *a, const float *b, size_t count);
+
+/* Decisions of the layer that takes most of them for one sample. */
+size_t verify_most_decisions(const struct model *model);
 
 /* Keeps the larger error, or NAN. */
 void verify_worsen(double *worst, double error);
