@@ -23,14 +23,16 @@ static void print_device(FILE *out, const struct backend *backend, int index,
 	fprintf(out, "%-12s %s\n", name, info->name);
 	if (info->driver[0])
 		fprintf(out, "%-12s   driver %s\n", "", info->driver);
+	if (info->unusable[0]) {
+		fprintf(out, "%-12s   cannot be used: %s\n", "",
+			info->unusable);
+		return;
+	}
 	fprintf(out, "%-12s   type %s, %d unit%s", "", info->type, info->units,
 		info->units == 1 ? "" : "s");
 	if (info->memory)
 		fprintf(out, ", %.1f GiB", (double)info->memory / GIB);
 	fputc('\n', out);
-	if (info->unusable[0])
-		fprintf(out, "%-12s   cannot be used: %s\n", "",
-			info->unusable);
 }
 
 int devices_command(FILE *out, struct error *err)
@@ -46,6 +48,10 @@ int devices_command(FILE *out, struct error *err)
 		if (count < 0)
 			fprintf(out, "%-12s cannot be used: %s\n",
 				backend->name, why.message);
+		if (count == 0)
+			fprintf(out, "%-12s no device: apt-get install "
+				"pocl-opencl-icd makes this CPU one\n",
+				backend->name);
 		for (int i = 0; i < count; i++)
 			print_device(out, backend, i, count, &list[i]);
 	}
@@ -69,6 +75,8 @@ static void print_libraries(FILE *out)
 
 		if (count < 0)
 			fprintf(out, "%-14s %s\n", backend->name, why.message);
+		if (count == 0)
+			fprintf(out, "%-14s no device\n", backend->name);
 		for (int i = 0; i < count; i++)
 			fprintf(out, "%-14s %s%s%s\n", backend->name,
 				list[i].name, list[i].driver[0] ? ", " : "",
