@@ -48,7 +48,11 @@ void result_clear(struct result *result)
 
 int run_is_one_core(const struct run *run)
 {
-	return run->cores == 1 && run->device_units == 1;
+	const char *cores = strchr(run->target, '-');
+
+	/* BACKEND-1; a device that is not counted in cores has no number. */
+	return cores && cores[1] == '1' &&
+	       (cores[2] == '\0' || cores[2] == '@' || cores[2] == ':');
 }
 
 /* What is added up while the rows of a run are passed over. */

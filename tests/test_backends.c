@@ -1,32 +1,7 @@
-/*
- * Every backend that computes, in every build of its kernels, against the
- * reference, which follows its decisions: rounding may choose another winner.
- */
-#include "tests/subject.h"
-
-#include <stdio.h>
+/* Every backend's steps and evaluations against the reference. */
+#include "tests/variants.h"
 
 #define NEAR 1e-5 /* of a tensor's largest entry: float against double */
-#define BATCH 32
-#define TEST_BATCH 40 /* more than BATCH: evaluated in slices */
-#define SEED (77 + (3ull << 32))
-
-/* Who computes; what a CPU does not have is skipped. */
-struct variant {
-	const char *name, *backend, *isa;
-	int needed;
-};
-
-static const struct variant variants[] = {
-	{ "cpu avx512", "cpu", "avx512", 0 },
-	{ "cpu avx2", "cpu", "avx2", 0 },
-	{ "cpu portable", "cpu", "portable", 1 },
-	{ "openblas", "openblas", NULL, 1 },
-	{ "opencl", "opencl", NULL, 0 },
-	{ "reference", "reference", NULL, 1 },
-};
-
-#define VARIANTS (sizeof(variants) / sizeof(variants[0]))
 
 /* Sizes that are no whole number of anything, and pooling of three. */
 static const struct layer odd_layers[] = {
@@ -50,50 +25,6 @@ static const struct model odd_model = {
 	.layers = odd_layers,
 	.layer_count = sizeof(odd_layers) / sizeof(odd_layers[0]),
 };
-
-/* One pixel is one value that is pooled. */
-static const struct layer pooled_layers[] = {
-	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 1 },
-	{ .kind = LAYER_MAXPOOL, .window = 2 },
-	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 3 },
-	{ .kind = LAYER_LOSS },
-};
-
-static const struct model pooled_model = {
-	.name = "pooled",
-	.input = { 1, 6, 6 },
-	.layers = pooled_layers,
-	.layer_count = sizeof(pooled_layers) / sizeof(pooled_layers[0]),
-};
-
-/* What is tried, and the reference beside it. */
-struct pair {
-	struct subject tried, right;
-};
-
-static void pair_open(struct pair *pair, const struct variant *variant,
-		      const struct model *model, int batch, int dropout)
-{
-	const struct program_options options = { .batch = batch,
-						 .test_batch = TEST_BATCH,
-						 .seed = SEED,
-						 .dropout = dropout };
-
-	if (variant->isa)
-		setenv("BENCH_ISA", variant->isa, 1);
-	else
-		unsetenv("BENCH_ISA");
-	subject_open(&pair->tried, variant->backend, variant->needed, model,
-		     &options);
-	subject_open(&pair->right, "reference", 1, model, &options);
-	subject_start(&pair->tried, 5);
-}
-
-static void pair_close(struct pair *pair)
-{
-	subject_close(&pair->tried);
-	subject_close(&pair->right);
-}
 
 static void copy_vector(struct pair *pair, enum vector which)
 {
@@ -258,28 +189,6 @@ static void nothing_is_dropped_when_told_so(void **state)
 	compare_few(*state, model_find("tiny"), 5, 0);
 }
 
-static void an_empty_share_is_zero(void **state)
-{
-	const struct model *model = model_find("tiny");
-	const size_t count = model_parameter_count(model);
-	struct batch batch = batch_make(model, 1, 3);
-	struct score score;
-	struct pair pair;
-	float *gradient;
-
-	pair_open(&pair, *state, model, BATCH, 1);
-	assert_int_equal(subject_gradient(&pair.tried, &batch).count, 3);
-	batch.count = 0;
-	score = subject_gradient(&pair.tried, &batch);
-	assert_true(score.loss == 0 && !score.correct && !score.count);
-	gradient = subject_load(&pair.tried, VECTOR_GRADIENT);
-	for (size_t i = 0; i < count; i++)
-		assert_true(gradient[i] == 0);
-	free(gradient);
-	pair_close(&pair);
-	batch_free(&batch);
-}
-
 static void evaluations_are_right(void **state)
 {
 	static const int counts[] = { 40, 1, 7, 33, 0, 3 };
@@ -309,264 +218,17 @@ static void evaluations_are_right(void **state)
 	pair_close(&pair);
 }
 
-/* What goes in comes out, bit by bit, and no vector is another one. */
-static void vectors_come_back(void **state)
-{
-	const char *const names[] = { "tiny", "mnist" };
-
-	for (int m = 0; m < 2; m++) {
-		const struct model *model = model_find(names[m]);
-		const size_t count = model_parameter_count(model);
-		float *values[VECTOR_COUNT], *back;
-		struct pair pair;
-
-		if (m && tests_are_light())
-			break;
-		pair_open(&pair, *state, model, 2, 1);
-		for (int v = 0; v < VECTOR_COUNT; v++) {
-			values[v] = allocate(count * sizeof(float));
-			for (size_t i = 0; i < count; i++)
-				values[v][i] = (float)(i + 1) *
-					       (v % 2 ? .1f : -1.7f) * (1 << v);
-			subject_store(&pair.tried, (enum vector)v, values[v]);
-		}
-		for (int v = 0; v < VECTOR_COUNT; v++) {
-			back = subject_load(&pair.tried, (enum vector)v);
-			assert_memory_equal(back, values[v],
-					    count * sizeof(float));
-			free(back);
-			free(values[v]);
-		}
-		pair_close(&pair);
-	}
-}
-
-/* What cores sum is the gradient, in an order that two programs agree on. */
-static void the_gradient_is_lent(void **state)
-{
-	const struct model *model = model_find("tiny");
-	const size_t count = model_parameter_count(model);
-	struct batch batch = batch_make(model, 9, 6);
-	float *lent, *other, *before, *after;
-	struct pair one, two;
-	size_t length, same;
-	struct error err;
-
-	pair_open(&one, *state, model, BATCH, 1);
-	pair_open(&two, *state, model, BATCH, 1);
-	subject_gradient(&one.tried, &batch);
-	subject_gradient(&two.tried, &batch);
-	before = subject_load(&one.tried, VECTOR_GRADIENT);
-	lent = program_map_gradient(one.tried.program, &length, &err);
-	other = program_map_gradient(two.tried.program, &same, &err);
-	assert_true(lent && other && length == same && length >= count);
-	for (size_t i = 0; i < length; i++)
-		lent[i] += 2 * other[i];
-	must(program_unmap_gradient(one.tried.program, &err), &err);
-	must(program_unmap_gradient(two.tried.program, &err), &err);
-	after = subject_load(&one.tried, VECTOR_GRADIENT);
-	for (size_t i = 0; i < count; i++)
-		assert_true(after[i] == before[i] * 3);
-	free(before);
-	free(after);
-	pair_close(&one);
-	pair_close(&two);
-	batch_free(&batch);
-}
-
-/* A slope of 1: v = .1, d = .00316226, u = 9.9999e-7; see test_reference. */
-static void adadelta_is_the_published_one(void **state)
-{
-	const struct model *model = model_find("tiny");
-	const size_t count = model_parameter_count(model);
-	float *values = allocate(count * sizeof(*values)), *v, *u, *p;
-	const struct update update = { .5, .9, 1e-6 };
-	struct pair pair;
-
-	pair_open(&pair, *state, model, BATCH, 1);
-	subject_store(&pair.tried, VECTOR_PARAMETERS, values);
-	for (size_t i = 0; i < count; i++)
-		values[i] = 1;
-	subject_store(&pair.tried, VECTOR_GRADIENT, values);
-	subject_update(&pair.tried, &update);
-	v = subject_load(&pair.tried, VECTOR_SQUARE_AVG);
-	u = subject_load(&pair.tried, VECTOR_ACC_DELTA);
-	p = subject_load(&pair.tried, VECTOR_PARAMETERS);
-	for (size_t i = 0; i < count; i++) {
-		assert_close("v", v[i], .1, 1e-7);
-		assert_close("u", u[i], 9.9999e-7, 1e-11);
-		assert_close("p", p[i], -.5 * .00316226, 5e-9);
-	}
-	free(values);
-	free(v);
-	free(u);
-	free(p);
-	pair_close(&pair);
-}
-
-/* The same batch gives the same bits. */
-static void steps_can_be_repeated(void **state)
-{
-	const struct model *model = model_find("tiny");
-	const struct update update = { 1, .9, 1e-6 };
-	const size_t bytes = model_parameter_count(model) * sizeof(float);
-	struct batch batch = batch_make(model, 9, 31);
-	float *first = NULL;
-	struct pair pair;
-
-	pair_open(&pair, *state, model, BATCH, 1);
-	for (int i = 0; i < 3; i++) {
-		float *values;
-
-		subject_start(&pair.tried, 2);
-		subject_gradient(&pair.tried, &batch);
-		subject_update(&pair.tried, &update);
-		values = subject_load(&pair.tried, VECTOR_PARAMETERS);
-		if (first)
-			assert_memory_equal(values, first, bytes);
-		else
-			first = allocate(bytes);
-		memcpy(first, values, bytes);
-		free(values);
-	}
-	free(first);
-	pair_close(&pair);
-	batch_free(&batch);
-}
-
-/* A run that has left the numbers must be seen to. */
-static void what_is_not_a_number_reaches_the_loss(void **state)
-{
-	const struct model *model = model_find("tiny");
-	const size_t count = model_parameter_count(model);
-	const size_t places[] = { 0, 30, 170, 2312 }; /* weights, see tiny */
-	float *values = allocate(count * sizeof(*values));
-	struct batch batch = batch_make(model, 9, 2);
-	struct score score = { 0 };
-	struct pair pair;
-	struct error err;
-
-	pair_open(&pair, *state, model, BATCH, 0);
-	model_init(model, 5, values);
-	for (size_t i = 0; i < 4; i++) {
-		const float kept = values[places[i]];
-
-		values[places[i]] = i % 2 ? INFINITY : NAN;
-		subject_store(&pair.tried, VECTOR_PARAMETERS, values);
-		assert_false(isfinite(
-			subject_gradient(&pair.tried, &batch).loss));
-		must(program_evaluate(pair.tried.program, &batch, &score, &err),
-		     &err);
-		assert_false(isfinite(score.loss));
-		values[places[i]] = kept;
-	}
-	subject_store(&pair.tried, VECTOR_PARAMETERS, values);
-	assert_true(isfinite(subject_gradient(&pair.tried, &batch).loss));
-	((float *)batch.images)[14 * 28 + 14] = NAN;
-	assert_false(isfinite(subject_gradient(&pair.tried, &batch).loss));
-	free(values);
-	pair_close(&pair);
-	batch_free(&batch);
-}
-
-/* Of the four values of a window, any may be the one that is none. */
-static void what_is_not_a_number_wins_its_window(void **state)
-{
-	struct batch batch = batch_make(&pooled_model, 9, 1);
-	float *images = (float *)batch.images;
-	struct pair pair;
-
-	pair_open(&pair, *state, &pooled_model, BATCH, 0);
-	assert_true(isfinite(subject_gradient(&pair.tried, &batch).loss));
-	for (int k = 0; k < 4; k++) {
-		float *pixel = &images[(2 + k / 2) * 6 + 2 + k % 2];
-		const float kept = *pixel;
-
-		*pixel = NAN;
-		assert_false(isfinite(
-			subject_gradient(&pair.tried, &batch).loss));
-		*pixel = kept;
-	}
-	pair_close(&pair);
-	batch_free(&batch);
-}
-
-static void null_counts_and_no_more(void **state)
-{
-	const struct program_options options = { .batch = BATCH,
-						 .test_batch = BATCH };
-	const struct model *model = model_find("tiny");
-	struct batch batch = batch_make(model, 1, 3);
-	struct score score;
-	struct subject subject;
-	struct error err;
-
-	(void)state;
-	subject_open(&subject, "null", 1, model, &options);
-	subject_start(&subject, 1);
-	score = subject_gradient(&subject, &batch);
-	must(program_evaluate(subject.program, &batch, &score, &err), &err);
-	assert_true(score.count == 6 && score.loss == 0 && !score.correct);
-	subject_close(&subject);
-	batch_free(&batch);
-}
-
-static void an_unknown_build_names_the_choices(void **state)
-{
-	const struct device_request request = { .threads = 1, .cpus = 1 };
-	struct device *device;
-	struct error err;
-
-	(void)state;
-	setenv("BENCH_ISA", "sse9", 1);
-	assert_int_equal(device_open(backend_find("cpu"), &request, &device,
-				     &err), -1);
-	unsetenv("BENCH_ISA");
-	assert_int_equal(err.kind, ERROR_MISSING);
-	assert_non_null(strstr(err.message, "sse9"));
-	assert_non_null(strstr(err.message, "portable"));
-}
-
-static const struct {
-	const char *name;
-	CMUnitTestFunction function;
-} checks[] = {
-	{ "tiny steps", tiny_steps_are_right },
-	{ "odd steps", odd_steps_are_right },
-	{ "mnist steps", mnist_steps_are_right },
-	{ "mnist-example steps", mnist_example_steps_are_right },
-	{ "no dropout", nothing_is_dropped_when_told_so },
-	{ "empty share", an_empty_share_is_zero },
-	{ "evaluations", evaluations_are_right },
-	{ "vectors", vectors_come_back },
-	{ "lent gradient", the_gradient_is_lent },
-	{ "adadelta", adadelta_is_the_published_one },
-	{ "repeated", steps_can_be_repeated },
-	{ "not a number", what_is_not_a_number_reaches_the_loss },
-	{ "not a number in a window", what_is_not_a_number_wins_its_window },
-};
-
-#define CHECKS (sizeof(checks) / sizeof(checks[0]))
-
 int main(void)
 {
-	static struct CMUnitTest tests[VARIANTS * CHECKS + 2];
-	static char names[VARIANTS * CHECKS][48];
-	size_t count = 0;
+	static const struct check checks[] = {
+		{ "tiny steps", tiny_steps_are_right },
+		{ "odd steps", odd_steps_are_right },
+		{ "mnist steps", mnist_steps_are_right },
+		{ "mnist-example steps", mnist_example_steps_are_right },
+		{ "no dropout", nothing_is_dropped_when_told_so },
+		{ "evaluations", evaluations_are_right },
+	};
 
-	for (size_t v = 0; v < VARIANTS; v++)
-		for (size_t c = 0; c < CHECKS; c++, count++) {
-			snprintf(names[count], sizeof(names[count]), "%s: %s",
-				 variants[v].name, checks[c].name);
-			tests[count] = (struct CMUnitTest){
-				.name = names[count],
-				.test_func = checks[c].function,
-				.initial_state = (void *)&variants[v],
-			};
-		}
-	tests[count++] = (struct CMUnitTest)cmocka_unit_test(
-		null_counts_and_no_more);
-	tests[count] = (struct CMUnitTest)cmocka_unit_test(
-		an_unknown_build_names_the_choices);
-	return cmocka_run_group_tests_name("backends", tests, NULL, NULL);
+	return run_variants("backends", checks,
+			    sizeof(checks) / sizeof(checks[0]));
 }

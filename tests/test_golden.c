@@ -69,15 +69,15 @@ static void make_data(void)
 
 static void take(const struct golden *row, int step, double loss)
 {
-	struct golden *last = &cases[case_count - 1];
+	struct golden *last;
 
 	if (step == 0) {
 		assert_true(case_count < MOST_CASES);
-		last = &cases[case_count++];
-		*last = *row;
+		cases[case_count++] = *row;
 	}
-	assert_true(case_count > 0 && step == last->steps &&
-		    step < MOST_STEPS);
+	assert_true(case_count > 0);
+	last = &cases[case_count - 1];
+	assert_true(step == last->steps && step < MOST_STEPS);
 	assert_string_equal(row->network, last->network);
 	last->losses[last->steps++] = loss;
 }
@@ -227,8 +227,8 @@ static void losses_are_those_of_pytorch(void **state)
 int main(void)
 {
 	static struct subject_backend cpu = { "cpu", MOST_STEPS };
-	static struct subject_backend openblas = { "openblas", MOST_STEPS };
-	static struct subject_backend opencl = { "opencl", 20 };
+	static struct subject_backend openblas = { "openblas", 25 };
+	static struct subject_backend opencl = { "opencl", MOST_STEPS };
 	const struct CMUnitTest tests[] = {
 		{ "cpu: losses are those of PyTorch",
 		  losses_are_those_of_pytorch, NULL, NULL, &cpu },

@@ -1,4 +1,4 @@
-/* The networks: shapes, sizes and settings against numbers worked out by hand. */
+/* The networks: shapes, sizes and settings against known numbers. */
 #include "models/model.h"
 
 #include <math.h>

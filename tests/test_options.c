@@ -168,68 +168,69 @@ static void help_is_always_to_be_had(void **state)
 	}
 }
 
+/* What is wrong, and two things that the message says. */
+static const struct {
+	const char *line, *says, *too;
+} bad_lines[] = {
+	{ "frobnicate", "frobnicate",
+	  "run, measure, table, verify, devices, env, data" },
+	{ "--quick", "--quick", "run, measure" },
+	{ "run|--frob", "frob", "bench run --help" },
+	{ "run|--frob=3", "'frob'", "bench run --help" },
+	{ "run|-Z", "'Z'", "bench run --help" },
+	{ "run|-qZ", "'Z'", "bench run --help" },
+	/* What another verb knows is said. */
+	{ "run|--dump-masks=x", "dump-masks", "measure" },
+	{ "table|--epochs=3", "epochs", "run, measure" },
+	{ "verify|--global-batch=3", "global-batch", "run, measure" },
+	{ "run|--quiet=3", "--quiet", "no argument" },
+	{ "run|--epochs", "--epochs", "argument" },
+	{ "run|-e", "-e", "argument" },
+	{ "run|--epochs=", "--epochs", "whole number" },
+	{ "run|--epochs=ten", "--epochs", "'ten'" },
+	{ "run|--epochs=1.5", "--epochs", "whole number" },
+	{ "run|--epochs=3x", "--epochs", "'3x'" },
+	{ "run|--epochs=0x3", "--epochs", "'0x3'" },
+	{ "run|--epochs=0", "--epochs", "between 1 and 100000" },
+	{ "run|--epochs=-1", "--epochs", "between 1 and 100000" },
+	{ "run|--epochs=100001", "--epochs", "between 1 and 100000" },
+	{ "run|--epochs=nan", "--epochs", "'nan'" },
+	{ "run|--seed=4294967296", "--seed", "4294967295" },
+	{ "run|--lr=-1", "--lr", "between 0 and" },
+	{ "run|--lr=nan", "--lr", "'nan'" },
+	{ "run|--lr=inf", "--lr", "'inf'" },
+	{ "run|--lr=1e999", "--lr", "'1e999'" },
+	{ "run|--lr=1,5", "--lr", "'1,5'" },
+	{ "run|--dropout=maybe", "--dropout", "on nor off" },
+	{ "run|--dropout=", "--dropout", "on nor off" },
+	{ "run|--dataset=cifar", "cifar",
+	  "auto, mnist, fashion-mnist, synthetic" },
+	{ "run|--format=html", "html", "plain, github, post" },
+	{ "run|--progress=no", "--progress", "auto, always, never" },
+	{ "run|--out=", "--out", "empty" },
+	{ "run|--quick|--epochs=2", "--quick", "--epochs" },
+	{ "run|--batch=2|--global-batch=3", "--batch",
+	  "--global-batch" },
+	{ "measure|--global-batch=3|cpu-1|-b2", "--batch",
+	  "--global-batch" },
+};
+
 static void bad_lines_are_told_why(void **state)
 {
-	static const struct {
-		const char *line, *says, *too;
-	} known[] = {
-		{ "frobnicate", "frobnicate",
-		  "run, measure, table, verify, devices, env, data" },
-		{ "--quick", "--quick", "run, measure" },
-		{ "run|--frob", "frob", "bench run --help" },
-		{ "run|--frob=3", "'frob'", "bench run --help" },
-		{ "run|-Z", "'Z'", "bench run --help" },
-		{ "run|-qZ", "'Z'", "bench run --help" },
-		/* What another verb knows is said. */
-		{ "run|--dump-masks=x", "dump-masks", "measure" },
-		{ "table|--epochs=3", "epochs", "run, measure" },
-		{ "verify|--global-batch=3", "global-batch", "run, measure" },
-		{ "run|--quiet=3", "--quiet", "no argument" },
-		{ "run|--epochs", "--epochs", "argument" },
-		{ "run|-e", "-e", "argument" },
-		{ "run|--epochs=", "--epochs", "whole number" },
-		{ "run|--epochs=ten", "--epochs", "'ten'" },
-		{ "run|--epochs=1.5", "--epochs", "whole number" },
-		{ "run|--epochs=3x", "--epochs", "'3x'" },
-		{ "run|--epochs=0x3", "--epochs", "'0x3'" },
-		{ "run|--epochs=0", "--epochs", "between 1 and 100000" },
-		{ "run|--epochs=-1", "--epochs", "between 1 and 100000" },
-		{ "run|--epochs=100001", "--epochs", "between 1 and 100000" },
-		{ "run|--epochs=nan", "--epochs", "'nan'" },
-		{ "run|--seed=4294967296", "--seed", "4294967295" },
-		{ "run|--lr=-1", "--lr", "between 0 and" },
-		{ "run|--lr=nan", "--lr", "'nan'" },
-		{ "run|--lr=inf", "--lr", "'inf'" },
-		{ "run|--lr=1e999", "--lr", "'1e999'" },
-		{ "run|--lr=1,5", "--lr", "'1,5'" },
-		{ "run|--dropout=maybe", "--dropout", "on nor off" },
-		{ "run|--dropout=", "--dropout", "on nor off" },
-		{ "run|--dataset=cifar", "cifar",
-		  "auto, mnist, fashion-mnist, synthetic" },
-		{ "run|--format=html", "html", "plain, github, post" },
-		{ "run|--progress=no", "--progress", "auto, always, never" },
-		{ "run|--out=", "--out", "empty" },
-		{ "run|--quick|--epochs=2", "--quick", "--epochs" },
-		{ "run|--batch=2|--global-batch=3", "--batch",
-		  "--global-batch" },
-		{ "measure|--global-batch=3|cpu-1|-b2", "--batch",
-		  "--global-batch" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < sizeof(bad_lines) / sizeof(bad_lines[0]); i++) {
+		const char *says = bad_lines[i].says, *too = bad_lines[i].too;
 		struct words words;
 		struct options options;
 		struct error err = { .message = "" };
 
-		split(&words, known[i].line);
+		split(&words, bad_lines[i].line);
 		if (!options_parse(&options, words.argc, words.argv, &err))
-			fail_msg("'%s' is understood", known[i].line);
+			fail_msg("'%s' is understood", bad_lines[i].line);
 		assert_int_equal(err.kind, ERROR_USAGE);
-		if (!strstr(err.message, known[i].says) ||
-		    !strstr(err.message, known[i].too))
+		if (!strstr(err.message, says) || !strstr(err.message, too))
 			fail_msg("'%s' does not say both '%s' and '%s'",
-				 err.message, known[i].says, known[i].too);
+				 err.message, says, too);
 		options_release(&options);
 	}
 }

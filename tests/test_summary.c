@@ -171,12 +171,20 @@ static void speedup_is_over_one_core(void **state)
 	assert_string_equal(fixture.results.targets[0], "opencl");
 	assert_int_equal(fixture.results.line_count, 1);
 	clean();
+	/* Without cpu-1 another one core will do, */
 	add("r2", "cpu-8", 8, .1);
 	add("r3", "openblas-1", 1, .1);
+	build(0);
+	mean_is("openblas-1", "speedup", 1);
+	mean_is("cpu-8", "speedup", 8);
+	clean();
+	/* but neither sixteen nor a device. */
+	add("r1", "opencl", 1, .2);
+	add("r2", "cpu-8", 8, .1);
 	add("r4", "cpu-16", 16, .1);
 	build(0);
 	assert_null(find("cpu-8", "speedup", ""));
-	assert_null(find("openblas-1", "speedup", ""));
+	assert_null(find("opencl", "speedup", ""));
 	assert_null(find("cpu-16", "efficiency", ""));
 	clean();
 }

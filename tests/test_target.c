@@ -52,52 +52,52 @@ static void good_names_are_understood(void **state)
 	}
 }
 
+static const struct {
+	const char *text, *says;
+} bad_names[] = {
+	{ "gpu", "cpu, openblas, opencl, reference, null" },
+	{ "", "cpu, openblas, opencl, reference, null" },
+	{ "-1", "cpu, openblas, opencl, reference, null" },
+	{ "@threads", "there is no backend ''" },
+	{ ":1", "there is no backend ''" },
+	{ "CPU", "there is no backend 'CPU'" },
+	{ "cpu8", "there is no backend 'cpu8'" },
+	{ "cpu-", "from 1 to 64" },
+	{ "cpu-0", "from 1 to 64" },
+	{ "cpu-65", "from 1 to 64" },
+	{ "cpu-99999999999999999999", "from 1 to 64" },
+	{ "cpu--1", "from 1 to 64" },
+	{ "cpu-+1", "from 1 to 64" },
+	{ "cpu- 1", "from 1 to 64" },
+	{ "cpu-2x", "'2x'" },
+	{ "cpu-2-2", "'2-2'" },
+	{ "cpu-0x2", "'0x2'" },
+	{ "cpu-2@fork", "self, threads" },
+	{ "cpu-2@", "self, threads" },
+	{ "cpu-2@self", "transport self runs 1 to 1" },
+	{ "opencl-2", "leave out the -2" },
+	{ "cpu-1:0", "leave out the :0" },
+	{ "null:0", "leave out the :0" },
+	{ "opencl:", "bench devices" },
+	{ "opencl:a device with rather a long name",
+	  "bench devices" },
+	{ "opencl:a name that is longer than any device could have",
+	  "too long" },
+};
+
 static void bad_names_are_told_what_there_is(void **state)
 {
-	static const struct {
-		const char *text, *says;
-	} known[] = {
-		{ "gpu", "cpu, openblas, opencl, reference, null" },
-		{ "", "cpu, openblas, opencl, reference, null" },
-		{ "-1", "cpu, openblas, opencl, reference, null" },
-		{ "@threads", "there is no backend ''" },
-		{ ":1", "there is no backend ''" },
-		{ "CPU", "there is no backend 'CPU'" },
-		{ "cpu8", "there is no backend 'cpu8'" },
-		{ "cpu-", "from 1 to 64" },
-		{ "cpu-0", "from 1 to 64" },
-		{ "cpu-65", "from 1 to 64" },
-		{ "cpu-99999999999999999999", "from 1 to 64" },
-		{ "cpu--1", "from 1 to 64" },
-		{ "cpu-+1", "from 1 to 64" },
-		{ "cpu- 1", "from 1 to 64" },
-		{ "cpu-2x", "'2x'" },
-		{ "cpu-2-2", "'2-2'" },
-		{ "cpu-0x2", "'0x2'" },
-		{ "cpu-2@fork", "self, threads" },
-		{ "cpu-2@", "self, threads" },
-		{ "cpu-2@self", "transport self runs 1 to 1" },
-		{ "opencl-2", "leave out the -2" },
-		{ "cpu-1:0", "leave out the :0" },
-		{ "null:0", "leave out the :0" },
-		{ "opencl:", "bench devices" },
-		{ "opencl:a device with rather a long name",
-		  "bench devices" },
-		{ "opencl:a name that is longer than any device could have",
-		  "too long" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < sizeof(bad_names) / sizeof(bad_names[0]); i++) {
 		struct target target;
 		struct error err = { .message = "" };
 
-		if (!target_parse(&target, known[i].text, &err))
-			fail_msg("'%s' is understood", known[i].text);
+		if (!target_parse(&target, bad_names[i].text, &err))
+			fail_msg("'%s' is understood", bad_names[i].text);
 		assert_int_equal(err.kind, ERROR_USAGE);
-		if (!strstr(err.message, known[i].says))
+		if (!strstr(err.message, bad_names[i].says))
 			fail_msg("'%s' does not say '%s'", err.message,
-				 known[i].says);
+				 bad_names[i].says);
 	}
 }
 

@@ -1,0 +1,278 @@
+#!/usr/bin/env bats
+# The command as its users meet it: words, exit codes, files.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+}
+
+# fails CODE WORDS ARGUMENT ...: nothing on standard output, one line of error
+# with the words in it, and no results folder.
+fails() {
+	local code=$1 words=$2
+	shift 2
+	run "-$code" --separate-stderr "$BENCH" "$@"
+	[ -z "$output" ]
+	[[ "$stderr" == bench:*"$words"* ]] || {
+		echo "'$stderr' does not say '$words'"
+		return 1
+	}
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[ ! -e results ]
+}
+
+@test "without arguments, help" {
+	run -0 --separate-stderr "$BENCH"
+	[ -z "$stderr" ]
+	[[ "$output" == usage:* ]]
+	local help=$output verb
+	run -0 "$BENCH" --help
+	[ "$output" = "$help" ]
+	for verb in run measure table verify devices env data; do
+		[[ "$help" == *"bench $verb"* ]]
+		run -0 --separate-stderr "$BENCH" "$verb" --help
+		[[ "$output" == "usage: bench $verb"* ]]
+		[ -z "$stderr" ]
+	done
+	run -0 "$BENCH" --version
+	[[ "$output" == "bench "[0-9]* ]]
+}
+
+@test "what is unknown names the choices" {
+	fails 2 "run, measure, table, verify, devices, env, data" frobnicate
+	fails 2 "see bench run --help" run --frobnicate
+	fails 2 "mnist, mnist-example, tiny" run --model resnet
+	fails 2 "cpu, openblas, opencl, reference, null" run cpu-1 gpu
+	fails 2 "self, threads" measure cpu-2@fork
+	fails 2 "auto, mnist, fashion-mnist, synthetic" run --dataset cifar
+	fails 2 "plain, github, post" run --format html
+	fails 2 "between 1 and 100000" run --epochs 0
+	fails 2 "one TARGET" measure
+	fails 2 "which goes with measure" run --dump-masks m
+	fails 2 "cpu, openblas, opencl" verify reference
+}
+
+@test "a batch is of a core or of all cores" {
+	fails 2 --global-batch run --batch 8 --global-batch 8 "${DATA[@]}"
+	fails 2 --global-batch measure --global-batch 8 --batch 8 cpu-2
+}
+
+@test "missing data come with the way to get them" {
+	fails 4 "bench data get mnist" run cpu-1 -d mnist --data-dir nowhere
+	fails 4 "bench data get mnist" measure cpu-1 -d mnist --data-dir nowhere
+}
+
+@test "data that do not fit the model are refused" {
+	mkdir images
+	python3 - <<-'END'
+	import struct
+	for name in "train", "t10k":
+	    with open("images/%s-images-idx3-ubyte" % name, "wb") as f:
+	        f.write(struct.pack(">4I", 0x803, 4, 20, 20) + bytes(4 * 400))
+	    with open("images/%s-labels-idx1-ubyte" % name, "wb") as f:
+	        f.write(struct.pack(">2I", 0x801, 4) + bytes(4))
+	END
+	run --separate-stderr "$BENCH" run cpu-1 -d mnist --data-dir images
+	[ "$status" -eq 2 ] || [ "$status" -eq 5 ]
+	[[ "$stderr" == *28* ]]
+	[ ! -e results ]
+}
+
+@test "without OpenCL a run skips it, and says why" {
+	export OCL_ICD_VENDORS=/nonexistent
+	run -0 --separate-stderr "$BENCH" run "${TINY[@]}" --out made
+	[[ "$stderr" == *"opencl skipped: "*pocl-opencl-icd* ]]
+	[[ "$output" == *skipped* ]]
+	[ "$(column made/runs.csv target)" = "cpu-1 cpu-8 opencl" ]
+	[ "$(column made/runs.csv status)" = "ok ok skipped" ]
+	[[ "$(cell made/runs.csv 3 reason)" == *pocl-opencl-icd* ]]
+}
+
+@test "OpenCL asked for by name is missed" {
+	export OCL_ICD_VENDORS=/nonexistent
+	run -4 --separate-stderr "$BENCH" run opencl cpu-1 "${TINY[@]}" \
+		--out made
+	[[ "$stderr" == *pocl-opencl-icd* ]]
+	# The other target is measured all the same.
+	[ "$(column made/runs.csv status)" = "error ok" ]
+	[ "$(cell made/runs.csv 1 exit_code)" = 4 ]
+	run -4 "$BENCH" measure opencl "${TINY[@]}"
+}
+
+@test "a loss that is not a number ends a run" {
+	run -6 --separate-stderr "$BENCH" run cpu-1 null-1 openblas-2 \
+		"${TINY[@]}" --lr 1e30 --out made --export-json json
+	[[ "$stderr" == *"epoch 1, iteration 2"* ]]
+	[ "$(column made/runs.csv status)" = "error ok error" ]
+	[[ "$(cell made/runs.csv 1 reason)" == *"iteration 2"* ]]
+	[ "$(cell made/runs.csv 3 exit_code)" = 6 ]
+	# What was measured before it is kept, and marked.
+	grep -q ',cpu-1,1,,step,1,1,0,[0-9].*,ok,' made/observations.csv
+	grep -q ',cpu-1,1,,step,1,2,0,,.*,error,' made/observations.csv
+	grep -q ',cpu-1,1,,epoch,1,,0,.*,partial,' made/observations.csv
+	grep -q ',null-1,1,,loop,.*,ok,' made/observations.csv
+	run -1 grep -Eiw -- '-?(nan|inf|infinity)' made/* json
+}
+
+@test "standard output that is full or closed" {
+	run -7 bash -c '"$0" --help >/dev/full' "$BENCH"
+	run -7 bash -c '"$0" measure cpu-1 "$@" >/dev/full' "$BENCH" \
+		"${TINY[@]}"
+	[[ "$output" == *"standard output"* ]]
+	run -7 bash -c '"$0" measure cpu-1 "$@" >&-' "$BENCH" "${TINY[@]}"
+	local to
+	for to in '>/dev/full' '>&-'; do
+		run -7 bash -c '"$0" run cpu-1 "$@" '"$to" "$BENCH" \
+			"${TINY[@]}" --out "made$to"
+		# The tables are in the folder, and nothing else is in a file.
+		[[ "$output" == *"they are in made"* ]]
+		[ "$(column "made$to/runs.csv" status)" = ok ]
+		[ "$(head -c 6 "made$to/observations.csv")" = schema ]
+		[ -s "made$to/tables.md" ]
+	done
+}
+
+# The serial OpenBLAS, from the system or from a cache; 1 if it is not to be
+# had. Its folder is in $SERIAL.
+find_serial() {
+	local cache=$BATS_TEST_DIRNAME/../build/cache/openblas-serial
+	SERIAL=$(dirname "$(find /usr/lib/*/openblas-serial "$cache" \
+		-name libopenblas.so.0 2>/dev/null | head -n 1)")
+	[ "$SERIAL" = . ] || return 0
+	command -v apt-get dpkg >/dev/null || return 1
+	mkdir -p "$cache" && cd "$cache" || return 1
+	timeout 60 apt-get download libopenblas0-serial >/dev/null 2>&1 &&
+		dpkg -x libopenblas0-serial*.deb . && rm -f ./*.deb
+	cd "$BATS_TEST_TMPDIR" || return 1
+	SERIAL=$(dirname "$(find "$cache" -name libopenblas.so.0 | head -n 1)")
+	[ "$SERIAL" != . ]
+}
+
+@test "the serial OpenBLAS does for one core only" {
+	find_serial || skip "libopenblas0-serial cannot be had"
+	export LD_LIBRARY_PATH=$SERIAL
+	local target
+	for target in cpu-2 openblas-2; do
+		run -4 --separate-stderr "$BENCH" measure "$target" \
+			"${TINY[@]}"
+		[[ "$stderr" == *libopenblas0-pthread* ]]
+	done
+	run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --run-file row
+	[[ "$(cell row 1 device_driver)" == *serial* ]]
+}
+
+@test "verify finds all right" {
+	run -0 --separate-stderr "$BENCH" verify cpu openblas --model tiny \
+		"${DATA[@]}" --steps 5
+	[[ "$output" == *"all right"* ]]
+	[[ "$output" == *"conv2.weight"* ]]
+	[[ "$output" == *"cpu: masks equal"* ]]
+	[[ "$output" == *"openblas: masks equal"* ]]
+	[[ "$output" != *WRONG* ]]
+}
+
+@test "verify without OpenCL says that it was skipped" {
+	export OCL_ICD_VENDORS=/nonexistent
+	run -0 "$BENCH" verify --model tiny "${DATA[@]}" --steps 2
+	[[ "$output" == *"opencl skipped: "*pocl-opencl-icd* ]]
+	run -4 "$BENCH" verify opencl --model tiny "${DATA[@]}" --steps 2
+}
+
+@test "verify names what is broken" {
+	local layer
+	for layer in conv2 fc1; do
+		BENCH_TEST_BREAK=$layer run -1 --separate-stderr "$BENCH" \
+			verify cpu openblas --model tiny "${DATA[@]}" --steps 3
+		[[ "$output" == *"WRONG: cpu: the gradient of $layer.weight"* ]]
+		[[ "$output" == *"WRONG: openblas: "*" of $layer.weight"* ]]
+		[[ "$output" != *"all right"* ]]
+	done
+}
+
+@test "rows are CSV that others read" {
+	run -0 --separate-stderr "$BENCH" measure cpu-3 "${TINY[@]}" \
+		--run-file row --run-id 'a "b", c'
+	[ -z "$stderr" ]
+	echo "$output" >rows
+	python3 - <<-'END'
+	import csv
+	with open("rows", newline="") as f:
+	    rows = list(csv.DictReader(f, strict=True))
+	assert len(rows) == 1 + 4 + 4 + 1 + 1 + 3 + 1 + 1, len(rows)
+	for row in rows:
+	    assert None not in row and None not in row.values(), row
+	    assert row["schema"] == "bench/1" and row["status"] == "ok"
+	    assert row["run_id"] == 'a "b", c' and row["target"] == "cpu-3"
+	    assert float(row["elapsed_s"]) >= 0
+	    assert row["phase"] != "step" or 0 < float(row["loss"]) < 10
+	END
+	[ "$(cell row 1 run_id)" = 'a "b", c' ]
+	[ "$(cell row 1 global_batch)" = 96 ]
+}
+
+@test "masks are those of the samples, whoever trains them" {
+	local target
+	for target in reference-1 openblas-1 cpu-1 "cpu-4 --global-batch 32"; do
+		# shellcheck disable=SC2086 # two words
+		run -0 "$BENCH" measure $target "${TINY[@]}" --epochs 2 \
+			--dump-masks "masks $target"
+		# 5 planes and 17 units a sample, 70 samples an epoch.
+		[ "$(stat -c %s "masks $target")" -eq $((2 * 70 * (5 + 17))) ]
+		cmp "masks reference-1" "masks $target"
+	done
+	run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --seed 2 --dump-masks other
+	run -1 cmp -s -n 1540 other "masks cpu-1"
+	run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --dropout off \
+		--dump-masks none
+	[ -z "$(tr -d '\001' <none)" ]
+}
+
+@test "parameters are saved, and the same again" {
+	local file
+	for file in one two; do
+		run -0 "$BENCH" measure cpu-4 "${TINY[@]}" \
+			--save-parameters "$file" --run-file "$file.csv"
+		[ "$(stat -c %s "$file")" -eq $((4 * 2492)) ]
+	done
+	cmp one two
+	[ -n "$(cell one.csv 1 parameters_hash)" ]
+	[ "$(cell one.csv 1 parameters_hash)" = \
+		"$(cell two.csv 1 parameters_hash)" ]
+	run -0 "$BENCH" measure cpu-4 "${TINY[@]}" --seed 2 --run-file other
+	[ "$(cell one.csv 1 parameters_hash)" != \
+		"$(cell other 1 parameters_hash)" ]
+}
+
+@test "repeated runs take turns and have seeds of their own" {
+	run -0 "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" --repeat 2 --seed 5 \
+		--out made
+	[ "$(column made/runs.csv target)" = "cpu-1 cpu-2 cpu-2 cpu-1" ]
+	[ "$(column made/runs.csv seed)" = "5 5 6 6" ]
+	[ "$(column made/runs.csv status)" = "ok ok ok ok" ]
+	[ "$(column made/runs.csv run_id | tr ' ' '\n' | sort -u | wc -l)" = 4 ]
+}
+
+@test "the harness's own cost is a target" {
+	run -0 "$BENCH" run null-1 "${TINY[@]}" --out made
+	[[ "$output" == *"One iteration"*null-1* ]]
+	[ "$(cell made/runs.csv 1 updates)" = 3 ]
+	[[ "$(cell made/runs.csv 1 iterations_s)" == [0-9]* ]]
+}
+
+@test "nothing is measured when nothing was asked for" {
+	run -0 "$BENCH" run --list
+	[[ "$output" == *mnist-example*openblas*threads* ]]
+	run -0 "$BENCH" run cpu-1 cpu-2 "${DATA[@]}" --model tiny --dry-run
+	[[ "$output" == *cpu-1*cpu-2* ]]
+	[ ! -e results ]
+}
+
+@test "a results folder that cannot be made is found first" {
+	touch file
+	run -7 "$BENCH" run cpu-1 "${TINY[@]}" --out file/below
+	[[ "$output" == *file/below* ]]
+	[[ "$output" != *"One iteration"* ]]
+}

@@ -1,0 +1,30 @@
+# For .bats files: the command on small runs, and what is in its files.
+# shellcheck shell=bash disable=SC2034 # others use what is set here
+
+# $BENCH is the program; each test has a folder of its own.
+command_setup() {
+	BENCH=$(realpath "${BENCH:-$BATS_TEST_DIRNAME/../build/bench}")
+	cd "$BATS_TEST_TMPDIR" || return 1
+	unset BENCH_DATA_DIR BENCH_TEST_BREAK BENCH_ISA OCL_ICD_VENDORS
+	export LC_ALL=C.UTF-8
+	DATA=(--dataset synthetic --synthetic-train 70 --synthetic-test 40)
+	# Three batches of 32, 32 and 6 samples.
+	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
+}
+
+# cell FILE ROW COLUMN: rows count from 1, columns have names.
+cell() {
+	python3 - "$@" <<-'END'
+	import csv, sys
+	rows = list(csv.DictReader(open(sys.argv[1])))
+	print(rows[int(sys.argv[2]) - 1][sys.argv[3]])
+	END
+}
+
+# column FILE COLUMN: all its cells in one line.
+column() {
+	python3 - "$@" <<-'END'
+	import csv, sys
+	print(*(row[sys.argv[2]] for row in csv.DictReader(open(sys.argv[1]))))
+	END
+}

@@ -1,0 +1,91 @@
+/*
+ * For tests: every backend that computes, in every build of its kernels, and
+ * the reference beside it, which follows its decisions: rounding may choose
+ * another winner.
+ */
+#ifndef TESTS_VARIANTS_H
+#define TESTS_VARIANTS_H
+
+#include <stdio.h>
+
+#include "tests/subject.h"
+
+#define BATCH 32
+#define TEST_BATCH 40 /* more than BATCH: evaluated in slices */
+#define SEED (77 + (3ull << 32))
+
+/* Who computes; what a CPU does not have is skipped. */
+struct variant {
+	const char *name, *backend, *isa;
+	int needed;
+};
+
+static const struct variant variants[] = {
+	{ "cpu avx512", "cpu", "avx512", 0 },
+	{ "cpu avx2", "cpu", "avx2", 0 },
+	{ "cpu portable", "cpu", "portable", 1 },
+	{ "openblas", "openblas", NULL, 1 },
+	{ "opencl", "opencl", NULL, 0 },
+	{ "reference", "reference", NULL, 1 },
+};
+
+#define VARIANTS (sizeof(variants) / sizeof(variants[0]))
+
+/* What is tried, and the reference beside it. */
+struct pair {
+	struct subject tried, right;
+};
+
+static inline void pair_open(struct pair *pair, const struct variant *variant,
+			     const struct model *model, int batch, int dropout)
+{
+	const struct program_options options = { .batch = batch,
+						 .test_batch = TEST_BATCH,
+						 .seed = SEED,
+						 .dropout = dropout };
+
+	if (variant->isa)
+		setenv("BENCH_ISA", variant->isa, 1);
+	else
+		unsetenv("BENCH_ISA");
+	subject_open(&pair->tried, variant->backend, variant->needed, model,
+		     &options);
+	subject_open(&pair->right, "reference", 1, model, &options);
+	subject_start(&pair->tried, 5);
+}
+
+static inline void pair_close(struct pair *pair)
+{
+	subject_close(&pair->tried);
+	subject_close(&pair->right);
+}
+
+/* One check, made of each variant, which is its state. */
+struct check {
+	const char *name;
+	CMUnitTestFunction function;
+};
+
+#define MOST_CHECKS 16
+
+static inline int run_variants(const char *group, const struct check *checks,
+			       size_t check_count)
+{
+	static struct CMUnitTest tests[VARIANTS * MOST_CHECKS];
+	static char names[VARIANTS * MOST_CHECKS][64];
+	size_t count = 0;
+
+	for (size_t v = 0; v < VARIANTS; v++)
+		for (size_t c = 0; c < check_count; c++, count++) {
+			snprintf(names[count], sizeof(names[count]), "%s: %s",
+				 variants[v].name, checks[c].name);
+			tests[count] = (struct CMUnitTest){
+				.name = names[count],
+				.test_func = checks[c].function,
+				.initial_state = (void *)&variants[v],
+			};
+		}
+	return cmocka_run_group_tests_name(group, tests, NULL, NULL);
+}
+
+#endif
