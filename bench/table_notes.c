@@ -224,8 +224,8 @@ static void note_covered(const struct view *view, enum metric metric)
 		print_note(view->out, view->options,
 			   "from the batch in host memory to updated "
 			   "parameters, finished; waiting for the loader is "
-			   "outside; of several cores from the first's begin to "
-			   "the last's end; %s is one process's spread of "
+			   "outside; of several cores from the first's begin "
+			   "to the last's end; %s is one process's spread of "
 			   "iterations", sign);
 	else
 		print_note(view->out, view->options,

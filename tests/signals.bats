@@ -14,7 +14,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${PID:-}" ] || kill -KILL "$PID" 2>/dev/null || true
+	kill -KILL ${PID:-} ${CHILD:-} 2>/dev/null || true
 }
 
 # start ARGUMENT ...: in the background, as $PID.
@@ -23,9 +23,11 @@ start() {
 	PID=$!
 }
 
-# until_true COMMAND ...: or 30 s later, which is a failure.
-until_true() {
-	for _ in $(seq 300); do
+# within SECONDS COMMAND ...: it becomes true.
+within() {
+	local seconds=$1
+	shift
+	for _ in $(seq $((10 * seconds))); do
 		! "$@" || return 0
 		sleep 0.1
 	done
@@ -33,10 +35,10 @@ until_true() {
 	return 1
 }
 
-# ended CODE: $PID ends with it, soon.
+# ended CODE [SECONDS]: $PID ends with it, in so many seconds.
 ended() {
 	local code=0
-	until_true gone "$PID"
+	within "${2:-60}" gone "$PID"
 	wait "$PID" || code=$?
 	PID=
 	[ "$code" -eq "$1" ] || {
@@ -60,7 +62,7 @@ child() {
 
 @test "Ctrl-C keeps the rows so far and leaves no child" {
 	start run cpu-1 cpu-2 "${LONG[@]}" --out made
-	until_true grep -q 'epoch 2/' err
+	within 60 grep -q 'epoch 2/' err
 	child
 	kill -INT "$PID"
 	ended 130
@@ -75,42 +77,45 @@ child() {
 
 @test "so do SIGTERM, and Ctrl-C for a single run" {
 	start run null-2 cpu-1 "${LONG[@]}" --out made
-	until_true grep -q 'cpu-1 .*epoch 2/' err
+	within 60 grep -q 'cpu-1 .*epoch 2/' err
 	kill -TERM "$PID"
 	ended 143
 	[ "$(column made/runs.csv status)" = "ok partial" ]
 	start measure cpu-2 "${LONG[@]}" --run-file row
-	until_true grep -q 'epoch 2/' err
+	within 60 grep -q 'epoch 2/' err
 	kill -INT "$PID"
 	ended 130
 	[ "$(cell row 1 status)" = partial ]
+	[ "$(cell row 1 exit_code)" = 130 ]
 	grep -q ',loop,.*,partial,' out
 }
 
-@test "the second Ctrl-C ends at once" {
-	# An iteration of this takes longer than anybody waits.
-	start run reference-1 --dataset synthetic --synthetic-train 1000 \
-		--synthetic-test 10 --batch 1000 --warmup 0 --out made
-	until_true child
+# A run whose first iteration takes longer than anybody waits; it has begun.
+start_slow() {
+	start run reference-1 --dataset synthetic --synthetic-train 3000 \
+		--synthetic-test 10 --batch 3000 --warmup 0 --out made
+	within 20 child
 	sleep 1
+}
+
+@test "the second Ctrl-C ends at once" {
+	start_slow
 	kill -INT "$PID"
 	sleep 0.5
 	kill -INT "$PID"
-	ended 130
-	until_true gone "$CHILD"
+	ended 130 5
+	within 5 gone "$CHILD"
 }
 
 @test "a child does not outlive its parent" {
-	start run cpu-1 "${LONG[@]}" --out made
-	until_true grep -q 'epoch 1/' err
-	child
+	start_slow
 	kill -KILL "$PID"
-	until_true gone "$CHILD"
+	within 3 gone "$CHILD"
 }
 
 @test "a child that is killed is a failed run" {
 	start run cpu-1 null-1 "${LONG[@]}" --out made
-	until_true grep -q 'epoch 1/' err
+	within 60 grep -q 'epoch 1/' err
 	child
 	kill -KILL "$CHILD"
 	ended 6
