@@ -69,7 +69,7 @@ CHECKS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 	-Wl$(comma)-z$(comma)now)
 ALL_CFLAGS = -std=c11 $(CFLAGS) $(WARNINGS) $(if $(WERROR),-Werror) $(CHECKS) \
-	-ffile-prefix-map=$(CURDIR)=. -D_GNU_SOURCE \
+	'-ffile-prefix-map=$(CURDIR)=.' -D_GNU_SOURCE \
 	-DCL_TARGET_OPENCL_VERSION=120 -I. -pthread $(PKG_CFLAGS)
 ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING)
 LIBS = $(PKG_LIBS) -lcsv -lm
@@ -235,10 +235,10 @@ deps:
 		--no-install-recommends $$missing </dev/null
 
 install: all
-	install -D -m 755 $B/bench $(DESTDIR)$(PREFIX)/bin/bench
+	install -D -m 755 $B/bench '$(DESTDIR)$(PREFIX)/bin/bench'
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/bench
+	rm -f '$(DESTDIR)$(PREFIX)/bin/bench'
 
 clean:
 	rm -rf $(BUILD)

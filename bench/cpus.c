@@ -1,9 +1,11 @@
 #include "bench/cpus.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int cpus_allowed(void)
@@ -51,6 +53,26 @@ int cpus_available(void)
 							  allowed;
 }
 
+/* All threads that there are: libraries may have started some already. */
+static int confine_threads(const cpu_set_t *chosen)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *task;
+	int failed = sched_setaffinity(0, sizeof(*chosen), chosen);
+
+	while (tasks && (task = readdir(tasks))) {
+		const long thread = strtol(task->d_name, NULL, 10);
+
+		/* One that has ended since is no matter. */
+		if (thread > 0)
+			sched_setaffinity((pid_t)thread, sizeof(*chosen),
+					  chosen);
+	}
+	if (tasks)
+		closedir(tasks);
+	return failed;
+}
+
 int cpus_confine(int count, struct error *err)
 {
 	cpu_set_t all, chosen;
@@ -69,7 +91,7 @@ int cpus_confine(int count, struct error *err)
 			CPU_SET(cpu, &chosen);
 			taken++;
 		}
-	if (sched_setaffinity(0, sizeof(chosen), &chosen))
+	if (confine_threads(&chosen))
 		return error_set(err, ERROR_FAILED,
 				 "the process cannot be confined to %d CPUs: "
 				 "%s", taken, strerror(errno));

@@ -74,7 +74,7 @@ static void print_overview(FILE *out)
 	      "opencl unless told otherwise.\n\n"
 	      "Exit: 0 done, 1 a backend is "
 	      "wrong, 2 usage, 4 something is missing, 5 bad\ninput, 6 a run "
-	      "failed, 7 a result could not be written, 130 interrupted.\n"
+	      "failed, 7 a result could not be written, 130/143 interrupted.\n"
 	      "bench VERB --help lists the options of a verb.\n", out);
 }
 

@@ -22,6 +22,7 @@ void interrupt_install(int patient)
 	if (patient || !received) {
 		sigaction(SIGINT, &action, NULL);
 		sigaction(SIGTERM, &action, NULL);
+		sigaction(SIGHUP, &action, NULL);
 	}
 	signal(SIGPIPE, SIG_IGN);
 }

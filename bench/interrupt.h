@@ -1,6 +1,7 @@
 /*
- * Ctrl-C and SIGTERM: the first is noted and heeded between steps, the second
- * ends the process at once, and with it the children that it measures with.
+ * Ctrl-C, SIGTERM and a closed terminal: the first is noted and heeded between
+ * steps, the second ends the process at once, and with it the children that it
+ * measures with.
  */
 #ifndef BENCH_INTERRUPT_H
 #define BENCH_INTERRUPT_H

@@ -72,6 +72,14 @@ static int restart_if_needed(const struct options *options, char **argv,
 
 static int dispatch(const struct options *options, struct error *err)
 {
+	const int takes_none = options->verb == VERB_DEVICES ||
+			       options->verb == VERB_ENV;
+
+	if (takes_none && options->argument_count)
+		return error_set(err, ERROR_USAGE,
+				 "bench %s takes no arguments, found '%.60s'",
+				 verb_name(options->verb),
+				 options->arguments[0]);
 	switch (options->verb) {
 	case VERB_RUN:
 		return run_command(options, stdout, stderr, err);

@@ -163,7 +163,7 @@ static int launch(const struct target *target, struct training *training,
 	training->recorder = &recorder;
 	progress_start(&progress, options->progress, options->quiet,
 		       target->name, training->recipe.epochs,
-		       training->iterations);
+		       training->iterations, out);
 	csv_write_header(out, &observation_rows);
 	cpus_ticks(&all, &stolen);
 	failed = group_launch(target->transport, target->cores, training_run,

@@ -260,6 +260,10 @@ int options_parse(struct options *options, int argc, char **argv,
 		options->version = 1;
 		return 0;
 	}
+	if (!strcmp(argv[1], "help")) {
+		options->help = 1;
+		return argc > 2 ? find_verb(argv[2], &options->verb, err) : 0;
+	}
 	if (find_verb(argv[1], &options->verb, err))
 		return -1;
 	options->arguments = calloc((size_t)argc, sizeof(char *));

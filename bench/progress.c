@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define BAR_WIDTH 20
+#define BAR_WIDTH 10 /* the line then fits 80 columns */
 #define BAR_EVERY_S 0.1
 #define LINE_EVERY_S 30 /* a silent job is taken for a hanging one */
 
@@ -20,12 +20,26 @@ static int terminal_width(void)
 	return width > 0 ? (int)width : 80;
 }
 
+static void draw(struct progress *progress, const char *line)
+{
+	const int most = progress->width - 1;
+
+	if (progress->bar)
+		fprintf(progress->out, "\r%-*.*s", most, most, line);
+	else
+		fprintf(progress->out, "%s\n", line);
+	fflush(progress->out);
+}
+
 void progress_start(struct progress *progress, const char *when, int quiet,
-		    const char *target, int epochs, int iterations)
+		    const char *target, int epochs, int iterations,
+		    FILE *rows)
 {
 	const char *term = getenv("TERM");
-	int capable = isatty(STDERR_FILENO) &&
+	/* Rows on the same terminal would be mixed with the bar. */
+	int capable = isatty(STDERR_FILENO) && !isatty(fileno(rows)) &&
 		      (!term || strcmp(term, "dumb") != 0);
+	char line[80];
 
 	*progress = (struct progress){
 		.out = quiet || !strcmp(when, "never") ? NULL : stderr,
@@ -36,17 +50,9 @@ void progress_start(struct progress *progress, const char *when, int quiet,
 		.width = terminal_width(),
 		.accuracy_pct = -1,
 	};
-}
-
-static void draw(struct progress *progress, const char *line)
-{
-	const int most = progress->width - 1;
-
-	if (progress->bar)
-		fprintf(progress->out, "\r%-*.*s", most, most, line);
-	else
-		fprintf(progress->out, "%s\n", line);
-	fflush(progress->out);
+	snprintf(line, sizeof(line), "%-8s starting and warming up", target);
+	if (progress->out && progress->bar)
+		draw(progress, line);
 }
 
 static void duration(double seconds, char *text, size_t size)

@@ -18,9 +18,10 @@ struct progress {
 	double accuracy_pct; /* of the last test; below 0: none yet */
 };
 
-/* when is auto, always or never. */
+/* when is auto, always or never; rows is where the run's rows go. */
 void progress_start(struct progress *progress, const char *when, int quiet,
-		    const char *target, int epochs, int iterations);
+		    const char *target, int epochs, int iterations,
+		    FILE *rows);
 
 /* now is the time of clock_now(). */
 void progress_step(struct progress *progress, double now, int epoch,

@@ -12,6 +12,7 @@
 
 #define MOST_TARGETS 64
 #define DRY_STEPS 5 /* iterations of a dry run */
+#define BUSY .9	    /* a smaller share of the CPUs is worth a note */
 
 struct work {
 	const struct options *options;
@@ -128,6 +129,21 @@ static int check_data(struct work *work, struct error *err)
 	return failed;
 }
 
+/* Cores that waited for their CPUs were timed beside something else. */
+static void warn_if_busy(const struct work *work, const struct target *target,
+			 const struct run *run)
+{
+	const double cpus = run->cpus < run->cores ? (double)run->cpus :
+						     (double)run->cores;
+	const double share = run->loop_cpu_s / (run->loop_s * cpus);
+
+	/* A device's CPUs are its own affair; NAN compares as false. */
+	if (!target->backend->one_core && share < BUSY && run->loop_s > 1)
+		fprintf(work->log, "note: %s got %.0f %% of its CPUs: the "
+			"machine is busy, and the times are too long\n",
+			target->name, 100 * share);
+}
+
 /* A target that nobody asked for by name may be missing. */
 static void judge(struct work *work, struct child_result *result,
 		  const struct target *target)
@@ -170,6 +186,8 @@ static int run_once(struct work *work, const struct target *target, long round,
 	}
 	if (!interrupt_signal())
 		judge(work, &result, target);
+	if (!result.exit_code && !options.quiet)
+		warn_if_busy(work, target, &result.run);
 	failed = campaign_append(&work->campaign, result.rows, result.count,
 				 &result.run, err);
 	child_release(&result);
