@@ -1,7 +1,7 @@
 /*
  * Direct convolution over channels-last planes, forward and backward, in
- * vectors of 16 floats (GCC vector extensions: one AVX-512 register, two of
- * AVX2, four of SSE or NEON).
+ * GCC vectors as wide as one register of the instruction set; wider ones would
+ * be taken apart through memory. Pixels are padded to 16 floats all the same.
  *
  * Forward, a tile of TILE pixels x 2 vectors of output channels in registers:
  *   y[p][o] = bias[o] + sum over r, s, c of x[p + (r, s)][c] w[r][s][c][o]
@@ -18,7 +18,16 @@
 
 #include "backends/cpu/kernels.h"
 
+#if defined(__AVX512F__)
 typedef float vector __attribute__((vector_size(64), aligned(4), may_alias));
+#define LANES 16
+#elif defined(__AVX2__)
+typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+#define LANES 8
+#else
+typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
+#define LANES 4
+#endif
 
 #define TILE 6
 #define INLINE static inline __attribute__((always_inline))
@@ -49,7 +58,7 @@ INLINE void tile(const struct conv_shape *shape, const float *in,
 
 	for (int p = 0; p < count; p++)
 		for (int v = 0; v < vectors; v++)
-			sums[p][v] = load(bias + v * CPU_LANES);
+			sums[p][v] = load(bias + v * LANES);
 	for (int r = 0; r < shape->window; r++)
 		for (int s = 0; s < shape->window; s++) {
 			const float *x = in + (r * shape->in_width + s) *
@@ -65,11 +74,11 @@ INLINE void tile(const struct conv_shape *shape, const float *in,
 							x[p * shape->in_stride +
 							  c] *
 							load(w + c * stride +
-							     v * CPU_LANES);
+							     v * LANES);
 		}
 	for (int p = 0; p < count; p++)
 		for (int v = 0; v < vectors; v++)
-			store(out + p * stride + v * CPU_LANES, sums[p][v]);
+			store(out + p * stride + v * LANES, sums[p][v]);
 }
 
 /* One row of outputs for two vectors (or one, a constant) of channels. */
@@ -97,11 +106,11 @@ static void rows_forward(const struct conv_shape *shape, const float *in,
 	const int out_row = conv_columns(shape) * shape->out_stride;
 	int o = 0;
 
-	for (; o + 2 * CPU_LANES <= shape->out_stride; o += 2 * CPU_LANES)
+	for (; o + 2 * LANES <= shape->out_stride; o += 2 * LANES)
 		for (int y = 0; y < count; y++)
 			row(shape, in + y * in_row, weights + o, bias + o, 2,
 			    out + y * out_row + o);
-	for (; o < shape->out_stride; o += CPU_LANES)
+	for (; o < shape->out_stride; o += LANES)
 		for (int y = 0; y < count; y++)
 			row(shape, in + y * in_row, weights + o, bias + o, 1,
 			    out + y * out_row + o);
@@ -173,11 +182,11 @@ INLINE void spread(float g, int window, int patch_row, int in_row,
 	for (int r = 0; r < window; r++)
 		for (int i = 0; i < patch_row; i++)
 			sums[r * patch_row + i] +=
-				g * load(from + r * in_row + i * CPU_LANES);
+				g * load(from + r * in_row + i * LANES);
 	for (int r = 0; to && r < window; r++)
 		for (int i = 0; i < patch_row; i++) {
-			float *at = to + r * in_row + i * CPU_LANES;
-			const int w = (r * patch_row + i) * CPU_LANES;
+			float *at = to + r * in_row + i * LANES;
+			const int w = (r * patch_row + i) * LANES;
 
 			store(at, load(at) + g * load(weights + w));
 		}
@@ -204,7 +213,7 @@ INLINE void channel_backward(const struct conv_shape *shape, int window,
 	float bias = 0;
 
 	for (int i = 0; i < patch; i++)
-		sums[i] = load(weight_slopes + i * CPU_LANES);
+		sums[i] = load(weight_slopes + i * LANES);
 	for (int y = 0; y < rows; y++)
 		for (int x = 0; x < width; x++) {
 			const int at = (y * width + x) * stride;
@@ -221,7 +230,7 @@ INLINE void channel_backward(const struct conv_shape *shape, int window,
 			       in_slopes ? in_slopes + pixel : NULL);
 		}
 	for (int i = 0; i < patch; i++)
-		store(weight_slopes + i * CPU_LANES, sums[i]);
+		store(weight_slopes + i * LANES, sums[i]);
 	*bias_slope += bias;
 }
 
@@ -232,7 +241,7 @@ static void channel_backward_any(const struct conv_shape *shape,
 				 const int *places, float *weight_slopes,
 				 float *bias_slope, float *in_slopes)
 {
-	const int per_pixel = shape->in_stride / CPU_LANES;
+	const int per_pixel = shape->in_stride / LANES;
 	float ignored = 0;
 
 	/* A window of 1 over shifted planes: same output size, same stride. */
@@ -240,11 +249,11 @@ static void channel_backward_any(const struct conv_shape *shape,
 		const int pixel = i / per_pixel;
 		const int shift = (pixel / shape->window * shape->in_width +
 				   pixel % shape->window) * shape->in_stride +
-				  i % per_pixel * CPU_LANES;
+				  i % per_pixel * LANES;
 
 		channel_backward(shape, 1, 1, in + shift,
-				 weights + i * CPU_LANES, slopes, winners,
-				 places, weight_slopes + i * CPU_LANES,
+				 weights + i * LANES, slopes, winners,
+				 places, weight_slopes + i * LANES,
 				 i ? &ignored : bias_slope,
 				 in_slopes ? in_slopes + shift : NULL);
 	}
@@ -256,7 +265,7 @@ static void conv_backward(const struct conv_shape *shape, int outputs,
 			  float *weight_slopes, float *bias_slopes,
 			  float *in_slopes)
 {
-	const int vectors = shape->in_stride / CPU_LANES;
+	const int vectors = shape->in_stride / LANES;
 	const int patch = shape->window * shape->window * shape->in_stride;
 	int places[UINT8_MAX + 1];
 
