@@ -43,11 +43,6 @@ INLINE void store(float *to, vector value)
 	*(vector *)to = value;
 }
 
-INLINE vector splat(float value)
-{
-	return (vector){ 0 } + value;
-}
-
 /* count (a constant) pixels x vectors (a constant) output vectors. */
 INLINE void tile(const struct conv_shape *shape, const float *in,
 		 const float *weights, const float *bias, int count,
