@@ -17,10 +17,12 @@ static const struct backend *const backends[] = {
 
 extern const struct transport self_transport;
 extern const struct transport threads_transport;
+extern const struct transport fork_transport;
 
 static const struct transport *const transports[] = {
 	&self_transport,
 	&threads_transport,
+	&fork_transport,
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

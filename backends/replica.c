@@ -24,6 +24,9 @@ int replica_train(struct group *group, struct program *program,
 	if (program_gradient(program, batch, err))
 		return -1;
 	observer->ended(observer, REPLICA_COMPUTE);
+	if (group->size > 1 && group_gather(group, NULL, 0, NULL, err))
+		return -1;
+	observer->ended(observer, REPLICA_WAIT);
 	if (group->size > 1 && all_reduce(group, program, err))
 		return -1;
 	observer->ended(observer, REPLICA_REDUCE);

@@ -11,7 +11,8 @@
 
 enum replica_phase {
 	REPLICA_COMPUTE, /* forward, loss and backward */
-	REPLICA_REDUCE,	 /* the gradient over all ranks, waiting included */
+	REPLICA_WAIT,	 /* until every rank has its gradient */
+	REPLICA_REDUCE,	 /* the gradient's sum over all ranks */
 	REPLICA_UPDATE,	 /* the optimizer's step, and waiting for the device */
 	REPLICA_PHASES
 };

@@ -2,8 +2,8 @@
 
 #include <assert.h>
 
-int group_launch(const struct transport *transport, int size, group_body *body,
-		 void *context, struct error *err)
+int group_launch(const struct transport *transport, int size,
+		 const struct group_job *job, struct error *err)
 {
 	if (transport->unavailable)
 		return error_set(err, ERROR_MISSING, "transport %s: %s",
@@ -12,7 +12,7 @@ int group_launch(const struct transport *transport, int size, group_body *body,
 		return error_set(err, ERROR_USAGE,
 				 "transport %s runs 1 to %d cores, not %d",
 				 transport->name, transport->max_size, size);
-	return transport->launch(transport, size, body, context, err);
+	return transport->launch(transport, size, job, err);
 }
 
 int group_gather(struct group *group, const void *mine, size_t bytes,

@@ -26,6 +26,23 @@ struct group {
 
 typedef int group_body(struct group *group, void *context, struct error *err);
 
+/* What a group is launched for. */
+struct group_job {
+	group_body *body;
+	/*
+	 * All cores work on the same context_size bytes, and what they leave
+	 * there is there after the launch, however it ended. What it points to
+	 * is a copy of its own for each core that is a process.
+	 */
+	void *context;
+	size_t context_size;
+	/*
+	 * 0, or the signal that the launching process has caught; it is passed
+	 * on to cores that are processes. NULL: none is.
+	 */
+	int (*caught)(void);
+};
+
 struct transport {
 	const char *name;
 	const char *summary;
@@ -34,7 +51,7 @@ struct transport {
 	int one_process; /* the cores are threads of one process */
 
 	int (*launch)(const struct transport *transport, int size,
-		      group_body *body, void *context, struct error *err);
+		      const struct group_job *job, struct error *err);
 	int (*gather)(struct group *group, const void *mine, size_t bytes,
 		      void *all, struct error *err);
 	int (*sum)(struct group *group, float *values, size_t count,
@@ -45,11 +62,13 @@ const struct transport *transport_find(const char *name);
 const struct transport *transport_next(const struct transport *previous);
 
 /*
- * Runs body once in each of size cores and returns when all have finished: 0,
- * or -1 with the message of the lowest rank that failed by itself.
+ * Runs the body once in each of size cores and returns when all have ended: 0,
+ * or -1 with the message of the lowest rank that failed by itself. Cores in
+ * processes of their own need a caller that has opened no device and has no
+ * other children.
  */
-int group_launch(const struct transport *transport, int size, group_body *body,
-		 void *context, struct error *err);
+int group_launch(const struct transport *transport, int size,
+		 const struct group_job *job, struct error *err);
 
 /*
  * Each rank gives bytes (at most GROUP_MAX_MESSAGE, the same everywhere) and

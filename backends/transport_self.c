@@ -4,11 +4,11 @@
 #include "backends/transport.h"
 
 static int self_launch(const struct transport *transport, int size,
-		       group_body *body, void *context, struct error *err)
+		       const struct group_job *job, struct error *err)
 {
 	struct group group = { transport, 0, size };
 
-	return body(&group, context, err);
+	return job->body(&group, job->context, err);
 }
 
 static int self_gather(struct group *group, const void *mine, size_t bytes,

@@ -14,26 +14,39 @@
 #include "bench/interrupt.h"
 #include "models/random.h"
 
+int core_leads_process(const struct core *core)
+{
+	return core->group->rank == 0 || !core->training->one_process;
+}
+
 /* A device may compute in threads of its own: those of the process count. */
-static double cpu_now(const struct core *core)
+double core_cpu(const struct core *core)
 {
 	return core->training->backend->one_core ? clock_process_cpu() :
 						   clock_thread_cpu();
+}
+
+void core_end_phase(struct core *core, enum replica_phase phase)
+{
+	const double now = clock_now(), cpu = core_cpu(core);
+
+	core->report.phases_s[phase] = now - core->phase_began_s;
+	core->report.phases_cpu_s[phase] = cpu - core->phase_began_cpu_s;
+	core->phase_began_s = now;
+	core->phase_began_cpu_s = cpu;
 }
 
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err)
 {
 	struct step_report *report = &core->report;
-	const double cpu = cpu_now(core), began = clock_now();
 	int failed;
 
-	core->phase_began_s = began;
+	core->phase_began_cpu_s = core_cpu(core);
+	core->phase_began_s = report->began_at = clock_now();
 	failed = replica_train(core->group, core->program, batch, update,
 			       &core->observer, &report->score, err);
-	report->began_at = began;
 	report->ended_at = core->phase_began_s;
-	report->cpu_s = cpu_now(core) - cpu;
 	core->unreported = 1;
 	return failed;
 }
@@ -47,7 +60,7 @@ static int refuse_not_a_number(struct core *core, struct error *err)
 		 "smaller --lr than %g may help", core->epoch, core->iteration,
 		 core->training->recipe.lr);
 	if (core->group->rank == 0)
-		recorder_not_a_number(core->training->recorder, core->epoch,
+		recorder_not_a_number(&core->training->recorder, core->epoch,
 				      core->iteration, reason);
 	return error_set(err, ERROR_FAILED, "%s", reason);
 }
@@ -55,7 +68,7 @@ static int refuse_not_a_number(struct core *core, struct error *err)
 /* No core's clock starts before rank 0 has written its rows. */
 static int wait_for_rows(struct core *core, struct error *err)
 {
-	if (core->group->rank == 0 && ferror(core->training->recorder->rows))
+	if (core->group->rank == 0 && ferror(core->training->recorder.rows))
 		return error_set(err, ERROR_OUTPUT,
 				 "the rows could not be written to standard "
 				 "output");
@@ -81,13 +94,16 @@ int core_exchange(struct core *core, struct error *err)
 	if (core->unreported && !finite)
 		return refuse_not_a_number(core, err);
 	if (core->unreported && core->group->rank == 0)
-		recorder_step(core->training->recorder, core->epoch,
+		recorder_step(&core->training->recorder, core->epoch,
 			      core->iteration, all);
 	core->unreported = 0;
 	core->report = (struct step_report){ 0 };
-	if (stop)
+	if (stop) {
+		if (core->group->rank == 0)
+			core->training->stopped_by = stop;
 		return error_set(err, ERROR_STOPPED, stop == SIGTERM ?
 				 "terminated" : "interrupted");
+	}
 	return wait_for_rows(core, err);
 }
 

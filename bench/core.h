@@ -14,12 +14,21 @@ struct core {
 	struct program *program;
 	struct loader *loader;
 	int masks; /* descriptor, or -1 */
-	double phase_began_s;
+	double phase_began_s, phase_began_cpu_s;
 	struct step_report report; /* of the last iteration */
 	/* Iterations whose reports the cores have not exchanged yet: 0 or 1. */
 	int unreported;
 	int epoch, iteration; /* of report */
 };
+
+/* Is this core's process its own, or this the first core in it? */
+int core_leads_process(const struct core *core);
+
+/* The CPU time of the core's work so far. */
+double core_cpu(const struct core *core);
+
+/* Takes the times of a phase that ends now, and begins the next one. */
+void core_end_phase(struct core *core, enum replica_phase phase);
 
 /* Dropout decisions of the last iteration, in the global batch's order. */
 int core_dump_masks(struct core *core, const struct batch *batch,

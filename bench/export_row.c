@@ -52,6 +52,10 @@ static const struct column columns[] = {
 	INT(seed, "of the first run"),
 	INT(warmup_steps, "before the timed ones, of all runs"),
 	TEXT(cpu_model, "of the machine"),
+	REAL(model_loop_s, "the training loop on a host with a free CPU for "
+	     "each core, an estimate"),
+	REAL(model_iter_s, "mean of an iteration there"),
+	REAL(model_epoch_s, "mean of an epoch there"),
 };
 
 static void export_row_clear(void *row)
@@ -113,6 +117,9 @@ static void set_times(struct export_row *row, const struct result *cell)
 	row->n_iterations = (long)cell->observations[METRIC_ITER];
 	row->n_epochs = (long)cell->observations[METRIC_EPOCH];
 	row->warmup_steps = (long)cell->warmup_steps;
+	row->model_loop_s = cell->values[METRIC_MODEL_LOOP].mean;
+	row->model_iter_s = cell->values[METRIC_MODEL_ITER].mean;
+	row->model_epoch_s = cell->values[METRIC_MODEL_EPOCH].mean;
 }
 
 void export_row_set(struct export_row *row, const struct line *line,

@@ -33,6 +33,7 @@ struct export_row {
 	long seed;
 	long warmup_steps;
 	char cpu_model[80];
+	double model_loop_s, model_iter_s, model_epoch_s;
 };
 
 extern const struct row_kind export_rows;

@@ -31,3 +31,9 @@ int interrupt_signal(void)
 {
 	return received;
 }
+
+void interrupt_adopt(int number)
+{
+	if (number)
+		received = number;
+}

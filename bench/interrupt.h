@@ -17,4 +17,7 @@ void interrupt_install(int patient);
 /* 0, or the signal that came. */
 int interrupt_signal(void);
 
+/* As if the signal had come here; 0 changes nothing. */
+void interrupt_adopt(int number);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/replica.h"
+#include "bench/clock.h"
 #include "models/random.h"
 
 #define DEPTH 5 /* 4 ready, as in PyTorch/XLA's ParallelLoader, and 1 lent */
@@ -14,6 +15,7 @@ struct slot {
 	float *images;
 	uint8_t *labels;
 	struct batch batch;
+	double cpu_s; /* of the thread, from its start to this batch */
 };
 
 struct loader {
@@ -23,6 +25,7 @@ struct loader {
 	pthread_cond_t changed;
 	struct slot slots[DEPTH];
 	long filled, taken; /* batches so far; slot i % DEPTH */
+	double taken_cpu_s; /* of the batches that were taken */
 	int ended, closing;
 	int *order;
 	float pixels[PIXEL_VALUES];
@@ -102,6 +105,7 @@ static int load_pass(struct loader *loader, const struct samples *samples,
 		fill(loader, slot, samples, order, at,
 		     rest < size ? rest : size);
 		slot->batch.step = (uint32_t)(step + b);
+		slot->cpu_s = clock_thread_cpu();
 		publish(loader, 0);
 	}
 	return 0;
@@ -201,12 +205,22 @@ int loader_next(struct loader *loader, struct batch *batch, struct error *err)
 	while (loader->taken == loader->filled && !loader->ended)
 		pthread_cond_wait(&loader->changed, &loader->lock);
 	found = loader->taken < loader->filled;
-	if (found)
-		*batch = loader->slots[loader->taken++ % DEPTH].batch;
+	if (found) {
+		const struct slot *slot = &loader->slots[loader->taken++ %
+							 DEPTH];
+
+		*batch = slot->batch;
+		loader->taken_cpu_s = slot->cpu_s;
+	}
 	pthread_cond_signal(&loader->changed);
 	pthread_mutex_unlock(&loader->lock);
 	return found ? 0 : error_set(err, ERROR_FAILED,
 				     "a batch after the last was asked for");
+}
+
+double loader_cpu(const struct loader *loader)
+{
+	return loader->taken_cpu_s;
 }
 
 void loader_close(struct loader *loader)

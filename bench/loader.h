@@ -35,6 +35,9 @@ void loader_close(struct loader *loader); /* NULL is fine */
  */
 int loader_next(struct loader *loader, struct batch *batch, struct error *err);
 
+/* CPU time that the loader took for the batches that were handed out so far. */
+double loader_cpu(const struct loader *loader);
+
 /* Test batches after each epoch. */
 int loader_test_batches(const struct loader_plan *plan);
 

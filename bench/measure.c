@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench/clock.h"
@@ -15,6 +14,7 @@
 #include "bench/machine.h"
 #include "bench/plan_run.h"
 #include "bench/run.h"
+#include "bench/usage.h"
 
 static const char *on_off(int value)
 {
@@ -70,23 +70,23 @@ static void describe_data(struct run *run, const struct training *training,
 		run->steps = training->iterations;
 }
 
-static void describe_resources(struct run *run)
+static void describe_resources(struct run *run, const struct training *training)
 {
-	struct rusage usage;
+	const struct usage own = usage_read(USAGE_PROCESS);
+	const struct usage cores = usage_read(USAGE_CHILDREN);
 
-	if (getrusage(RUSAGE_SELF, &usage))
-		return;
-	run->cpu_user_s = (double)usage.ru_utime.tv_sec +
-			  (double)usage.ru_utime.tv_usec * 1e-6;
-	run->cpu_sys_s = (double)usage.ru_stime.tv_sec +
-			 (double)usage.ru_stime.tv_usec * 1e-6;
-	run->maxrss_bytes = usage.ru_maxrss * 1024;
-	run->involuntary_switches = usage.ru_nivcsw;
+	run->cpu_user_s = own.user_s + cores.user_s;
+	run->cpu_sys_s = own.system_s + cores.system_s;
+	run->involuntary_switches =
+		own.involuntary_switches + cores.involuntary_switches;
+	run->maxrss_bytes = own.maxrss_bytes;
+	for (int r = 0; r < GROUP_MAX_SIZE; r++)
+		run->maxrss_bytes += training->maxrss_bytes[r];
 }
 
 static void describe_outcome(struct run *run, const struct training *training)
 {
-	const struct recorder *recorder = training->recorder;
+	const struct recorder *recorder = &training->recorder;
 
 	COPY(run->device_name, training->device_info.name);
 	COPY(run->device_type, training->device_info.type);
@@ -97,7 +97,7 @@ static void describe_outcome(struct run *run, const struct training *training)
 	run->warmup_s = training->warmup_s;
 	run->loop_s = training->loop_s;
 	run->loop_cpu_s = training->loop_cpu_s;
-	describe_resources(run);
+	describe_resources(run, training);
 	if (!isfinite(training->loop_s)) /* it never began */
 		return;
 	run->iterations_s = recorder->total_iterations_s;
@@ -148,33 +148,36 @@ static int launch(const struct target *target, struct training *training,
 		  struct error *err)
 {
 	struct progress progress;
-	struct recorder recorder = { .rows = out,
-				     .progress = &progress,
-				     .last_loss = CELL_NO_REAL,
-				     .last_accuracy_pct = CELL_NO_REAL };
+	struct recorder *recorder = &training->recorder;
+	const struct group_job job = { training_run, training,
+				       sizeof(*training), interrupt_signal };
 	double all, stolen, all_after, stolen_after;
 	int failed;
 
-	observation_rows.clear(&recorder.start);
-	COPY(recorder.start.run_id, run->run_id);
-	COPY(recorder.start.target, run->target);
-	COPY(recorder.start.status, "ok");
-	recorder.start.cores = run->cores;
-	training->recorder = &recorder;
+	*recorder = (struct recorder){ .rows = out,
+				       .progress = &progress,
+				       .last_loss = CELL_NO_REAL,
+				       .last_accuracy_pct = CELL_NO_REAL };
+	observation_rows.clear(&recorder->start);
+	COPY(recorder->start.run_id, run->run_id);
+	COPY(recorder->start.target, run->target);
+	COPY(recorder->start.status, "ok");
+	recorder->start.cores = run->cores;
+	recorder->modelled = !target->backend->one_core;
 	progress_start(&progress, options->progress, options->quiet,
 		       target->name, training->recipe.epochs,
 		       training->iterations, out);
 	csv_write_header(out, &observation_rows);
 	cpus_ticks(&all, &stolen);
-	failed = group_launch(target->transport, target->cores, training_run,
-			      training, err);
+	failed = group_launch(target->transport, target->cores, &job, err);
 	cpus_ticks(&all_after, &stolen_after);
 	progress_end(&progress);
 	if (all_after > all)
 		run->steal_pct = 100 * (stolen_after - stolen) /
 				 (all_after - all);
+	/* A signal may have come to one core alone. */
+	interrupt_adopt(training->stopped_by);
 	describe_outcome(run, training);
-	training->recorder = NULL;
 	return failed;
 }
 
@@ -224,10 +227,12 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	    plan_run(&training, &target, options, err))
 		return -1;
 	/* A child of `bench run` ends with it, and when it says so. */
-	training.patient = options->campaign_id != NULL;
-	if (training.patient)
+	if (options->campaign_id)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	interrupt_install(training.patient);
+	interrupt_install(options->campaign_id != NULL);
+	/* So does a core that is a process. */
+	training.patient = options->campaign_id || !training.one_process;
+	training.process_began_at = clock_now() - clock_process_age();
 	training.log = options->verbose ? log : NULL;
 	describe_request(&run, &target, &training, options);
 	failed = measure(&target, &training, &run, options, out, log, err);

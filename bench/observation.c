@@ -1,5 +1,7 @@
 #include "bench/observation.h"
 
+#include <string.h>
+
 #define TEXT(member, meaning, required)                                        \
 	COLUMN_TEXT(observation, member, meaning, required)
 #define INT(member, meaning, required)                                         \
@@ -13,19 +15,29 @@ static const struct column columns[] = {
 	TEXT(target, "what was timed: cpu-8, opencl:1", 1),
 	INT(cores, "emulated cores of the target", 0),
 	INT(core, "rank from 0; empty: the target, its slowest core's time", 1),
-	TEXT(phase, "setup, loader, step, compute, reduce, update, test, epoch "
-	     "or loop", 1),
+	TEXT(phase, "setup, loader, step, compute, wait, reduce, update, test, "
+	     "epoch or loop", 1),
 	INT(epoch, "from 1; 0 is warm-up; empty: not in an epoch", 1),
 	INT(iter, "from 1 in each epoch; empty: not one iteration", 1),
 	INT(is_warmup, "1 in warm-up, else 0", 1),
-	REAL(elapsed_s, "wall time", 1),
+	REAL(elapsed_s, "time of the row's clock", 1),
 	REAL(cpu_s, "CPU time of the core's thread, of all for a target", 0),
 	INT(samples, "samples in the interval", 0),
 	REAL(loss, "mean over the samples", 0),
 	REAL(accuracy_pct, "samples classified rightly", 0),
 	TEXT(status, "ok, partial, error or skipped", 1),
 	TEXT(reason, "why not ok", 0),
+	TEXT(clock, "wall: what this host took; model: what one with a free "
+	     "CPU for each core would take", 0),
+	INT(voluntary_switches, "times that threads of cores gave up their CPU "
+	    "in an epoch, to wait", 0),
+	INT(involuntary_switches, "times that they lost it to others", 0),
 };
+
+int observation_is_modelled(const struct observation *row)
+{
+	return strcmp(row->clock, "model") == 0;
+}
 
 static void observation_clear(void *row)
 {

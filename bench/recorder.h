@@ -13,33 +13,43 @@
 
 /* What one core has to say about one iteration; times of clock_now(). */
 struct step_report {
-	double ready_at; /* the batch was there */
+	double asked_at, ready_at; /* for the batch; it was there */
 	double began_at, ended_at;
-	double cpu_s;
 	double phases_s[REPLICA_PHASES];
+	double phases_cpu_s[REPLICA_PHASES]; /* of the core's own thread */
 	struct score score;
 	int stop; /* a signal that this core received */
 };
 
-/* What one core has to say about one pass over the test set. */
-struct test_report {
-	double elapsed_s; /* waiting for its batches included */
-	struct score score;
+/* What one core has to say about one epoch. */
+struct epoch_report {
+	double elapsed_s;
+	double test_began_at, test_s; /* waiting for its batches included */
+	/* CPU times: of the core's thread in all and in the test, of its
+	 * loader's, and of all threads of the process that the core leads. */
+	double cpu_s, test_cpu_s, loader_cpu_s, process_cpu_s;
+	long voluntary_switches, involuntary_switches; /* of the thread */
+	struct score test; /* count is 0 without a test */
 };
 
 struct recorder {
 	FILE *rows;
 	struct progress *progress;
 	struct observation start; /* run_id, target and cores are filled in */
+	int modelled;		  /* the second clock has rows as well */
 	double flushed_at;
 
 	/* Sums over the current epoch. */
 	double phases_s[REPLICA_PHASES], loader_s;
+	double model_phases_s[REPLICA_PHASES];
+	struct step_report core_sums[GROUP_MAX_SIZE]; /* of the phases */
+	double core_loader_s[GROUP_MAX_SIZE];
 	double ended_at; /* of the last core in the iteration before */
 	struct score epoch_score;
 
 	/* Sums over the run. */
 	double total_iterations_s, total_loader_s, total_test_s;
+	double total_model_s;
 	long updates;
 	double last_loss, last_accuracy_pct; /* of a test, else of a step */
 	int tested;
@@ -63,12 +73,13 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 void recorder_not_a_number(struct recorder *recorder, int epoch, int iteration,
 			   const char *reason);
 
-void recorder_test(struct recorder *recorder, int epoch,
-		   const struct test_report *reports);
-
-/* The end of an epoch; partial when it was cut short. */
+/* The end of an epoch, from the reports of all cores; they have all met. */
 void recorder_epoch(struct recorder *recorder, int epoch, double elapsed_s,
-		    double cpu_s, int partial);
+		    const struct epoch_report *reports);
+
+/* An epoch that was cut short, after elapsed_s. */
+void recorder_partial_epoch(struct recorder *recorder, int epoch,
+			    double elapsed_s);
 
 void recorder_loop(struct recorder *recorder, double elapsed_s, double cpu_s,
 		   int partial);

@@ -28,6 +28,12 @@ const struct metric_kind metric_kinds[METRIC_COUNT] = {
 			    0 },
 	[METRIC_CPU] = { "cpu_s", "s", "CPU time of the process", 0 },
 	[METRIC_UPDATES] = { "updates", "", "parameter updates made", 0 },
+	[METRIC_MODEL_LOOP] = { "model_loop_s", "s", "the training loop on a "
+				"host with a free CPU for each core, an "
+				"estimate", -1 },
+	[METRIC_MODEL_ITER] = { "model_s_iter", "s", "one iteration there",
+				-1 },
+	[METRIC_MODEL_EPOCH] = { "model_s_epoch", "s", "one epoch there", -1 },
 };
 
 static const double target_accuracy_pct = 99.0;
@@ -59,6 +65,9 @@ int run_is_one_core(const struct run *run)
 struct sums {
 	double *iterations, *epochs; /* seconds of each */
 	size_t iteration_count, epoch_count;
+	double *model_iterations, *model_epochs;
+	size_t model_iteration_count, model_epoch_count;
+	double model_loop_s;
 	double steps_s, loader_s;
 	long samples;
 	size_t timed_steps, loaders;
@@ -112,6 +121,21 @@ static void add_row(struct sums *sums, const struct observation *row)
 	}
 }
 
+static void add_model(struct sums *sums, const struct observation *row,
+		      int include_warmup)
+{
+	if (strcmp(row->phase, "step") == 0) {
+		if (row->is_warmup != 1 || include_warmup)
+			sums->model_iterations[sums->model_iteration_count++] =
+				row->elapsed_s;
+	} else if (strcmp(row->phase, "epoch") == 0) {
+		sums->model_epochs[sums->model_epoch_count++] =
+			row->elapsed_s;
+	} else if (strcmp(row->phase, "loop") == 0) {
+		sums->model_loop_s = row->elapsed_s;
+	}
+}
+
 /* The loop up to then, less what checking replicas takes between epochs. */
 static double time_to_epoch(const struct campaign *campaign,
 			    const struct run *run, long last)
@@ -124,7 +148,8 @@ static double time_to_epoch(const struct campaign *campaign,
 	for (i = 0; i < campaign->observation_count; i++) {
 		row = &campaign->observations[i];
 		if (!row_counts(row, run) || strcmp(row->phase, "epoch") ||
-		    row->epoch < 1 || row->epoch > last)
+		    observation_is_modelled(row) || row->epoch < 1 ||
+		    row->epoch > last)
 			continue;
 		elapsed += row->elapsed_s;
 		seen++;
@@ -171,6 +196,10 @@ static void set_results(struct result *result, const struct run *run,
 
 	set_list(result, METRIC_ITER, sums->iterations, n);
 	set_list(result, METRIC_EPOCH, sums->epochs, sums->epoch_count);
+	set_list(result, METRIC_MODEL_ITER, sums->model_iterations,
+		 sums->model_iteration_count);
+	set_list(result, METRIC_MODEL_EPOCH, sums->model_epochs,
+		 sums->model_epoch_count);
 	set_value(result, METRIC_P50,
 		  stats_quantile(sums->iterations, n, .5), n);
 	set_value(result, METRIC_P99,
@@ -188,6 +217,7 @@ static void set_results(struct result *result, const struct run *run,
 	if (result->outcome != OUTCOME_OK)
 		return;
 	set_value(result, METRIC_LOOP, either(sums->loop_s, run->loop_s), 1);
+	set_value(result, METRIC_MODEL_LOOP, sums->model_loop_s, 1);
 	set_value(result, METRIC_ACCURACY,
 		  either(sums->accuracy_pct, run->final_accuracy_pct), 1);
 	/* Without a test the run's last loss is that of an iteration. */
@@ -212,7 +242,8 @@ int result_measure(struct result *result, const struct run *run,
 {
 	const struct observation *rows = campaign->observations;
 	struct sums sums = { .setup_s = NAN, .loop_s = NAN,
-			     .accuracy_pct = NAN, .loss = NAN };
+			     .model_loop_s = NAN, .accuracy_pct = NAN,
+			     .loss = NAN };
 	size_t i, count = 0;
 
 	result_clear(result);
@@ -223,14 +254,18 @@ int result_measure(struct result *result, const struct run *run,
 		return 0;
 	for (i = 0; i < campaign->observation_count; i++)
 		count += row_counts(&rows[i], run) ? 1 : 0;
-	sums.iterations = malloc((2 * count + 1) * sizeof(double));
+	sums.iterations = malloc((4 * count + 1) * sizeof(double));
 	if (!sums.iterations)
 		return error_memory(err, "the numbers of a run");
 	sums.epochs = sums.iterations + count;
+	sums.model_iterations = sums.epochs + count;
+	sums.model_epochs = sums.model_iterations + count;
 	for (i = 0; i < campaign->observation_count; i++) {
 		if (!row_counts(&rows[i], run))
 			continue;
-		if (strcmp(rows[i].phase, "step") == 0)
+		if (observation_is_modelled(&rows[i]))
+			add_model(&sums, &rows[i], include_warmup);
+		else if (strcmp(rows[i].phase, "step") == 0)
 			add_step(&sums, &rows[i], include_warmup, result);
 		else if (rows[i].is_warmup != 1)
 			add_row(&sums, &rows[i]);

@@ -38,7 +38,7 @@ static void run_from_rows(struct run *run, const struct campaign *campaign,
 			reason = row->reason;
 			break;
 		}
-		if (strcmp(row->phase, "loop") == 0) {
+		if (strcmp(row->phase, "loop") == 0) { /* on either clock */
 			status = "ok";
 			reason = "";
 		}

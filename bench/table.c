@@ -27,15 +27,37 @@ int table_format_find(const char *name, enum table_format *format)
 
 /* One of the three tables of the post. */
 struct timing {
-	enum metric metric;
+	enum metric metric, model;
 	const char *title, *per;
 };
 
 static const struct timing timings[] = {
-	{ METRIC_LOOP, "Training loop", "" },
-	{ METRIC_ITER, "One iteration", "/iter" },
-	{ METRIC_EPOCH, "One epoch", "/epoch" },
+	{ METRIC_LOOP, METRIC_MODEL_LOOP, "Training loop", "" },
+	{ METRIC_ITER, METRIC_MODEL_ITER, "One iteration", "/iter" },
+	{ METRIC_EPOCH, METRIC_MODEL_EPOCH, "One epoch", "/epoch" },
 };
+
+/* Has the line, of a whole setup, numbers of the model's clock? */
+static int is_modelled(const struct results *results, const struct line *line,
+		       enum metric model)
+{
+	int target;
+
+	for (target = 0; line_is_setup(line) && target < results->target_count;
+	     target++)
+		if (line->cells[target].values[model].count)
+			return 1;
+	return 0;
+}
+
+static int count_modelled(const struct results *results, enum metric model)
+{
+	int line, count = 0;
+
+	for (line = 0; line < results->line_count; line++)
+		count += is_modelled(results, &results->lines[line], model);
+	return count;
+}
 
 static void fill_line(const struct view *view, const struct grid *grid, int row,
 		      const struct line *line, enum metric metric,
@@ -68,6 +90,29 @@ static void fill_line(const struct view *view, const struct grid *grid, int row,
 						 stats->median : stats->mean;
 	}
 	mark_best(grid, row, values, metric_kinds[metric].better);
+}
+
+/* The lines of the model's clock, from row on; returns the row after them. */
+static int fill_models(const struct view *view, const struct grid *grid,
+		       int row, const struct timing *timing, struct scale scale,
+		       double *values)
+{
+	const struct results *results = view->results;
+	char label[GRID_TEXT];
+	int i;
+
+	for (i = 0; i < results->line_count; i++) {
+		if (!is_modelled(results, &results->lines[i], timing->model))
+			continue;
+		fill_line(view, grid, row, &results->lines[i], timing->model,
+			  scale, values);
+		snprintf(label, sizeof(label), "%s", grid->labels[row]);
+		snprintf(grid->labels[row], GRID_TEXT, "%.100s%smodel",
+			 results->line_count > 1 ? label : "",
+			 results->line_count > 1 ? ", " : "");
+		row++;
+	}
+	return row;
 }
 
 static const struct post_figure *find_post(const char *setup,
@@ -135,7 +180,8 @@ static int draw_timing(const struct view *view, const struct timing *timing,
 	const struct results *results = view->results;
 	struct scale scale = view_scale(view, timing->metric);
 	int lines = results->line_count, row;
-	int rows = lines + (view->options->with_post ? 2 : 0);
+	int models = count_modelled(results, timing->model);
+	int rows = lines + models + (view->options->with_post ? 2 : 0);
 	struct grid grid = { 0 };
 	double *values = NULL;
 	char unit[32];
@@ -158,11 +204,14 @@ static int draw_timing(const struct view *view, const struct timing *timing,
 	for (row = 0; row < lines; row++)
 		fill_line(view, &grid, row, &results->lines[row],
 			  timing->metric, scale, values);
+	row = fill_models(view, &grid, row, timing, scale, values);
 	for (; row < rows; row++)
-		fill_post(view, &grid, row, post_setups[row - lines],
+		fill_post(view, &grid, row, post_setups[row - lines - models],
 			  timing->metric, scale, values);
 	grid_draw(&grid, view->options, view->out);
 	notes_timing(view, timing->metric, scale);
+	if (models && timing->metric == METRIC_LOOP)
+		notes_model(view);
 	fputc('\n', view->out);
 	rc = 0;
 out:

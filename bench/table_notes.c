@@ -257,6 +257,23 @@ void notes_timing(const struct view *view, enum metric metric,
 	}
 }
 
+/*
+ * Up to so many cores the model was within 10 % of what was measured on a host
+ * with a free CPU for each: results/README.md says where.
+ */
+#define MODEL_CHECKED_CORES 2
+
+void notes_model(const struct view *view)
+{
+	print_note(view->out, view->options,
+		   "model: what a host with a free CPU for each core would "
+		   "take, an estimate from the cores' CPU times (the slowest "
+		   "core's of compute, reduce and update, its test and its "
+		   "loader; shared caches and memory are not in it); checked "
+		   "against such hosts up to %d cores, within 10 %%",
+		   MODEL_CHECKED_CORES);
+}
+
 void notes_fourth(const struct view *view)
 {
 	int line;

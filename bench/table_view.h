@@ -50,6 +50,8 @@ int view_fourth(const struct view *view, struct error *err);
 /* Under the table of a metric, whose numbers have this scale. */
 void notes_timing(const struct view *view, enum metric metric,
 		  struct scale scale);
+/* What the lines of the model's clock mean. */
+void notes_model(const struct view *view);
 void notes_fourth(const struct view *view);
 /* At the end: setups, what did not work, the post. */
 void notes_end(const struct view *view);

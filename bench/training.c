@@ -11,15 +11,30 @@
 #include "bench/core.h"
 #include "bench/file.h"
 #include "bench/interrupt.h"
+#include "bench/usage.h"
 
 static void phase_ended(struct replica_observer *observer,
 			enum replica_phase phase)
 {
-	struct core *core = (struct core *)observer;
-	const double now = clock_now();
+	core_end_phase((struct core *)observer, phase);
+}
 
-	core->report.phases_s[phase] = now - core->phase_began_s;
-	core->phase_began_s = now;
+/*
+ * What the processes of all cores add up to, in every rank. A core that shares
+ * its process with others has no part of its own in it.
+ */
+static int add_processes(struct core *core, double mine, double *sum,
+			 struct error *err)
+{
+	double all[GROUP_MAX_SIZE];
+
+	mine = core_leads_process(core) ? mine : 0;
+	if (group_gather(core->group, &mine, sizeof(mine), all, err))
+		return -1;
+	*sum = 0;
+	for (int r = 0; r < core->group->size; r++)
+		*sum += all[r];
+	return 0;
 }
 
 /* One rank after the other: libraries set themselves up without locks. */
@@ -127,25 +142,25 @@ static int start_and_warm_up(struct core *core, struct error *err)
 {
 	struct training *training = core->training;
 	const int first = core->group->rank == 0;
-	double began_s;
+	double began_s, cpu_s;
 
 	if (start_core(core, err) ||
-	    group_gather(core->group, NULL, 0, NULL, err))
+	    add_processes(core, clock_process_cpu(), &cpu_s, err))
 		return -1;
 	began_s = clock_now();
-	if (first) {
+	if (core_leads_process(core))
 		interrupt_install(training->patient);
-		training->setup_s = clock_process_age();
-		recorder_setup(training->recorder, training->setup_s,
-			       clock_process_cpu(),
+	if (first) {
+		training->setup_s = began_s - training->process_began_at;
+		recorder_setup(&training->recorder, training->setup_s, cpu_s,
 			       training->dataset->train.count);
 	}
 	if (core_warm_up(core, err))
 		return -1;
-	if (first) {
+	if (core_leads_process(core))
 		interrupt_install(training->patient);
+	if (first)
 		training->warmup_s = clock_now() - began_s;
-	}
 	return group_gather(core->group, NULL, 0, NULL, err);
 }
 
@@ -157,6 +172,7 @@ static int train_epoch(struct core *core, struct error *err)
 				       recipe->rho, recipe->eps };
 
 	for (int i = 1; i <= training->iterations; i++) {
+		const double asked_at = clock_now();
 		struct batch batch;
 		double ready_at;
 
@@ -166,6 +182,7 @@ static int train_epoch(struct core *core, struct error *err)
 		if (core_exchange(core, err))
 			return -1;
 		core->iteration = i;
+		core->report.asked_at = asked_at;
 		core->report.ready_at = ready_at;
 		if (core_iterate(core, &batch, &update, err) ||
 		    core_dump_masks(core, &batch, err))
@@ -174,56 +191,99 @@ static int train_epoch(struct core *core, struct error *err)
 	return core_exchange(core, err);
 }
 
-static int test_epoch(struct core *core, struct error *err)
+static int test_epoch(struct core *core, struct epoch_report *report,
+		      struct error *err)
 {
 	const struct loader_plan plan = plan_loading(core);
 	const int batches = loader_test_batches(&plan);
-	struct test_report report = { 0 }, all[GROUP_MAX_SIZE];
-	const double began_s = clock_now();
+	const double cpu_s = core_cpu(core);
 
+	report->test_began_at = clock_now();
 	for (int b = 0; b < batches; b++) {
 		struct batch batch;
 
 		if (loader_next(core->loader, &batch, err) ||
-		    program_evaluate(core->program, &batch, &report.score, err))
+		    program_evaluate(core->program, &batch, &report->test, err))
 			return -1;
 	}
-	if (!batches)
-		return 0;
-	report.elapsed_s = clock_now() - began_s;
-	if (group_gather(core->group, &report, sizeof(report), all, err))
+	report->test_s = clock_now() - report->test_began_at;
+	report->test_cpu_s = core_cpu(core) - cpu_s;
+	return 0;
+}
+
+/* What an epoch began with. */
+struct epoch_start {
+	double at, cpu_s, process_cpu_s, loader_cpu_s;
+	struct usage usage;
+};
+
+static struct epoch_start start_epoch(const struct core *core)
+{
+	return (struct epoch_start){
+		.at = clock_now(),
+		.cpu_s = core_cpu(core),
+		.process_cpu_s = clock_process_cpu(),
+		.loader_cpu_s = loader_cpu(core->loader),
+		.usage = usage_read(USAGE_THREAD),
+	};
+}
+
+/* All cores exchange their reports; rank 0 records them. */
+static int report_epoch(struct core *core, const struct epoch_start *start,
+			struct epoch_report *report, struct error *err)
+{
+	struct epoch_report all[GROUP_MAX_SIZE];
+	const struct epoch_start end = start_epoch(core);
+
+	report->elapsed_s = end.at - start->at;
+	report->cpu_s = end.cpu_s - start->cpu_s;
+	report->loader_cpu_s = end.loader_cpu_s - start->loader_cpu_s;
+	if (core_leads_process(core))
+		report->process_cpu_s =
+			end.process_cpu_s - start->process_cpu_s;
+	report->voluntary_switches = end.usage.voluntary_switches -
+				     start->usage.voluntary_switches;
+	report->involuntary_switches = end.usage.involuntary_switches -
+				       start->usage.involuntary_switches;
+	if (group_gather(core->group, report, sizeof(*report), all, err))
 		return -1;
 	for (int r = 0; r < core->group->size; r++)
-		if (!isfinite(all[r].score.loss))
+		if (!isfinite(all[r].test.loss))
 			return error_set(err, ERROR_FAILED,
 					 "the test loss is not a number after "
 					 "epoch %d; a smaller --lr may help",
 					 core->epoch);
 	if (core->group->rank == 0)
-		recorder_test(core->training->recorder, core->epoch, all);
+		recorder_epoch(&core->training->recorder, core->epoch,
+			       clock_now() - start->at, all);
 	return 0;
+}
+
+static int run_epoch(struct core *core, struct error *err)
+{
+	struct recorder *recorder = &core->training->recorder;
+	const struct epoch_start start = start_epoch(core);
+	const int first = core->group->rank == 0;
+	struct epoch_report report = { 0 };
+
+	if (first)
+		recorder_begin(recorder, start.at);
+	if (!train_epoch(core, err) && !test_epoch(core, &report, err) &&
+	    !report_epoch(core, &start, &report, err))
+		return 0;
+	if (first)
+		recorder_partial_epoch(recorder, core->epoch,
+				       clock_now() - start.at);
+	return -1;
 }
 
 static int run_epochs(struct core *core, struct error *err)
 {
-	struct training *training = core->training;
-	const int first = core->group->rank == 0;
 	char hash[20];
 
-	for (int e = 1; e <= training->recipe.epochs; e++) {
-		const double began_s = clock_now();
-		const double cpu_s = clock_process_cpu();
-		int failed;
-
+	for (int e = 1; e <= core->training->recipe.epochs; e++) {
 		core->epoch = e;
-		if (first)
-			recorder_begin(training->recorder, began_s);
-		failed = train_epoch(core, err) || test_epoch(core, err);
-		if (first)
-			recorder_epoch(training->recorder, e,
-				       clock_now() - began_s,
-				       clock_process_cpu() - cpu_s, failed);
-		if (failed)
+		if (run_epoch(core, err))
 			return -1;
 		if (core->group->size > 1 &&
 		    core_check_replicas(core, hash, sizeof(hash), err))
@@ -251,32 +311,51 @@ static int save_parameters(struct core *core, struct error *err)
 	return failed ? -1 : 0;
 }
 
+/* All epochs, and what they took. */
+static int run_loop(struct core *core, struct error *err)
+{
+	struct training *training = core->training;
+	const double began_s = clock_now(), began_cpu_s = clock_process_cpu();
+	int failed = run_epochs(core, err);
+	const double loop_s = clock_now() - began_s;
+	double cpu_s = clock_process_cpu() - began_cpu_s;
+
+	if (!failed)
+		failed = add_processes(core, cpu_s, &cpu_s, err);
+	else if (!training->one_process)
+		cpu_s = CELL_NO_REAL; /* the others may be gone */
+	if (core->group->rank == 0) {
+		training->loop_s = loop_s;
+		training->loop_cpu_s = cpu_s;
+		recorder_loop(&training->recorder, loop_s, cpu_s, failed);
+	}
+	return failed;
+}
+
 static int run_core(struct core *core, struct error *err)
 {
 	struct training *training = core->training;
-	const int first = core->group->rank == 0;
-	double began_s, began_cpu_s;
 	char hash[20];
-	int failed;
 
-	if (start_and_warm_up(core, err))
+	if (core_leads_process(core))
+		interrupt_install(training->patient);
+	if (start_and_warm_up(core, err) || run_loop(core, err) ||
+	    core_check_replicas(core, hash, sizeof(hash), err))
 		return -1;
-	began_s = clock_now();
-	began_cpu_s = clock_process_cpu();
-	failed = run_epochs(core, err);
-	if (first) {
-		training->loop_s = clock_now() - began_s;
-		training->loop_cpu_s = clock_process_cpu() - began_cpu_s;
-		recorder_loop(training->recorder, training->loop_s,
-			      training->loop_cpu_s, failed);
-	}
-	if (failed)
-		return -1;
-	if (core_check_replicas(core, hash, sizeof(hash), err))
-		return -1;
-	if (first)
+	if (core->group->rank == 0)
 		memcpy(training->parameters_hash, hash, sizeof(hash));
 	return save_parameters(core, err);
+}
+
+/* Rank 0's rows are out, or the run has failed. */
+static int finish_rows(struct core *core, int failed, struct error *err)
+{
+	FILE *rows = core->training->recorder.rows;
+
+	if (core->group->rank || (!fflush(rows) && !ferror(rows)) || failed)
+		return failed;
+	return error_set(err, ERROR_OUTPUT,
+			 "the rows could not be written to standard output");
 }
 
 int training_run(struct group *group, void *context, struct error *err)
@@ -287,10 +366,14 @@ int training_run(struct group *group, void *context, struct error *err)
 			     .masks = -1 };
 	int failed = run_core(&core, err);
 
+	failed = finish_rows(&core, failed, err);
 	loader_close(core.loader);
 	program_free(core.program);
 	device_close(core.device);
 	if (core.masks >= 0)
 		close(core.masks);
+	if (!core.training->one_process)
+		core.training->maxrss_bytes[group->rank] =
+			usage_read(USAGE_PROCESS).maxrss_bytes;
 	return failed;
 }

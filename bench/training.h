@@ -25,14 +25,20 @@ struct training {
 	unsigned long long seed;
 	int dropout, reshuffle;
 	const char *dump_masks, *save_parameters; /* files, or NULL */
-	int patient; /* for interrupt_install() */
+	int patient; /* for interrupt_install(), in every process */
 	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
 
+	double process_began_at; /* of clock_now() */
+
 	/* Used and filled by rank 0 alone. */
-	struct recorder *recorder;
+	struct recorder recorder;
 	struct device_info device_info;
 	double setup_s, warmup_s, loop_s, loop_cpu_s;
 	char parameters_hash[20]; /* of the final parameters */
+	int stopped_by;		  /* the signal that ended the run, or 0 */
+
+	/* Each core that is a process fills its own. */
+	long maxrss_bytes[GROUP_MAX_SIZE];
 };
 
 /*

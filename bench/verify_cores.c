@@ -190,10 +190,11 @@ static int run_team(struct team *team, int cores, float *parameters,
 {
 	const struct transport *transport =
 		transport_find(cores > 1 ? "threads" : "self");
+	const struct group_job job = { team_body, team, sizeof(*team), NULL };
 
 	team->parameters = parameters;
 	team->one_process = transport->one_process;
-	return group_launch(transport, cores, team_body, team, err);
+	return group_launch(transport, cores, &job, err);
 }
 
 int verify_cores(const struct verify_task *task, struct verify_result *result,

@@ -134,8 +134,6 @@ static void train(const struct golden *golden, const char *backend, int steps,
 	struct progress silent = { .out = NULL };
 	char *text = NULL;
 	size_t size = 0;
-	struct recorder recorder = { .rows = open_memstream(&text, &size),
-				     .progress = &silent };
 	struct training training = {
 		.model = model_find(golden->network),
 		.backend = backend_find(backend),
@@ -147,25 +145,29 @@ static void train(const struct golden *golden, const char *backend, int steps,
 		.seed = (unsigned long long)golden->seed,
 		.dropout = golden->dropout,
 		.reshuffle = 1,
-		.recorder = &recorder,
+		.recorder = { .rows = open_memstream(&text, &size),
+			      .progress = &silent },
 	};
+	const struct group_job job = { training_run, &training,
+				       sizeof(training), NULL };
+	struct recorder *recorder = &training.recorder;
 	struct csv_reader *reader;
 	struct error err;
 
-	assert_non_null(recorder.rows);
-	observation_rows.clear(&recorder.start);
-	recorder.start.cores = golden->cores;
+	assert_non_null(recorder->rows);
+	observation_rows.clear(&recorder->start);
+	recorder->start.cores = golden->cores;
 	training.recipe = training.model->recipe;
 	training.recipe.lr = golden->lr;
 	if (steps < training.iterations)
 		training.iterations = steps;
 	training.recipe.epochs = (steps + training.iterations - 1) /
 				 training.iterations;
-	csv_write_header(recorder.rows, &observation_rows);
+	csv_write_header(recorder->rows, &observation_rows);
 	must(group_launch(transport_find(golden->cores > 1 ? "threads" :
 							     "self"),
-			  golden->cores, training_run, &training, &err), &err);
-	fclose(recorder.rows);
+			  golden->cores, &job, &err), &err);
+	fclose(recorder->rows);
 	reader = csv_reader_open(&observation_rows, "rows", take_row, found,
 				 &err);
 	assert_non_null(reader);

@@ -34,17 +34,29 @@ static int sizes(const char *name)
 	return most < MOST ? most : MOST;
 }
 
-static const char *const names[] = { "self", "threads" };
+static const char *const names[] = { "self", "threads", "fork" };
+
+#define TRANSPORTS (int)(sizeof(names) / sizeof(names[0]))
+
+/* Cores that are processes share only the bytes of the context. */
+static int launch(const char *name, int size, group_body *body, void *context,
+		  size_t context_size, struct error *err)
+{
+	const struct group_job job = { body, context, context_size, NULL };
+
+	return group_launch(find(name), size, &job, err);
+}
 
 static void transports_are_listed(void **state)
 {
 	const struct transport *transport = NULL;
 
 	(void)state;
-	for (int t = 0; t < 2; t++) {
+	for (int t = 0; t < TRANSPORTS; t++) {
 		transport = transport_next(transport);
 		assert_ptr_equal(transport, find(names[t]));
-		assert_true(transport->one_process);
+		assert_int_equal(transport->one_process,
+				 strcmp(names[t], "fork") != 0);
 	}
 	assert_null(transport_next(transport));
 	assert_null(transport_find("pigeons"));
@@ -73,12 +85,12 @@ static void every_core_runs_once(void **state)
 	struct error err;
 
 	(void)state;
-	for (int t = 0; t < 2; t++)
+	for (int t = 0; t < TRANSPORTS; t++)
 		for (int size = 1; size <= sizes(names[t]); size++) {
 			struct roll roll = { .size = size };
 
-			if (group_launch(find(names[t]), size, sign_in, &roll,
-					 &err))
+			if (launch(names[t], size, sign_in, &roll, sizeof(roll),
+				   &err))
 				fail_msg("%s", err.message);
 			assert_int_equal(roll.calls, size);
 			assert_int_equal(roll.ranks, (1 << size) - 1);
@@ -91,13 +103,13 @@ static void sizes_have_bounds(void **state)
 	struct error err;
 
 	(void)state;
-	for (int t = 0; t < 2; t++) {
+	for (int t = 0; t < TRANSPORTS; t++) {
 		const struct transport *transport = find(names[t]);
 		const int wrong[] = { 0, -1, transport->max_size + 1 };
 
 		for (int i = 0; i < 3; i++) {
-			assert_int_equal(group_launch(transport, wrong[i],
-						      sign_in, &roll, &err),
+			assert_int_equal(launch(names[t], wrong[i], sign_in,
+						&roll, sizeof(roll), &err),
 					 -1);
 			assert_int_equal(err.kind, ERROR_USAGE);
 			assert_non_null(strstr(err.message, names[t]));
@@ -106,17 +118,19 @@ static void sizes_have_bounds(void **state)
 	assert_int_equal(roll.calls, 0);
 	assert_int_equal(find("self")->max_size, 1);
 	assert_int_equal(find("threads")->max_size, GROUP_MAX_SIZE);
+	assert_int_equal(find("fork")->max_size, GROUP_MAX_SIZE);
 }
 
 static void what_a_build_lacks_is_missing(void **state)
 {
 	struct transport lacking = *find("self");
 	struct roll roll = { .size = 1 };
+	const struct group_job job = { sign_in, &roll, sizeof(roll), NULL };
 	struct error err;
 
 	(void)state;
 	lacking.unavailable = "built without it";
-	assert_int_equal(group_launch(&lacking, 1, sign_in, &roll, &err), -1);
+	assert_int_equal(group_launch(&lacking, 1, &job, &err), -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
 	assert_non_null(strstr(err.message, "built without it"));
 	assert_int_equal(roll.calls, 0);
@@ -151,10 +165,9 @@ static void messages_come_in_rank_order(void **state)
 	struct error err;
 
 	(void)state;
-	for (int t = 0; t < 2; t++)
+	for (int t = 0; t < TRANSPORTS; t++)
 		for (int size = 1; size <= sizes(names[t]); size++)
-			if (group_launch(find(names[t]), size, gather_much,
-					 NULL, &err))
+			if (launch(names[t], size, gather_much, NULL, 0, &err))
 				fail_msg("%s", err.message);
 }
 
@@ -213,10 +226,9 @@ static void sums_are_those_of_a_loop(void **state)
 	struct error err;
 
 	(void)state;
-	for (int t = 0; t < 2; t++)
+	for (int t = 0; t < TRANSPORTS; t++)
 		for (int size = 1; size <= sizes(names[t]); size++)
-			if (group_launch(find(names[t]), size, sum_much, NULL,
-					 &err))
+			if (launch(names[t], size, sum_much, NULL, 0, &err))
 				fail_msg("%s", err.message);
 }
 
@@ -240,6 +252,9 @@ static int fail_or_wait(struct group *group, void *context, struct error *err)
 			return -1;
 }
 
+/* Transports whose cores wait for each other. */
+static const char *const meeting_names[] = { "threads", "fork" };
+
 static void one_that_fails_releases_the_others(void **state)
 {
 	struct error err;
@@ -247,16 +262,16 @@ static void one_that_fails_releases_the_others(void **state)
 	(void)state;
 	alarm(HANGS_S);
 	for (int size = 2; size <= MOST; size++)
-		for (int rank = 0; rank < size; rank++) {
-			struct plot plot = { rank, -1, rank % 2 };
+		for (int rank = 0; rank < 2 * size; rank++) {
+			struct plot plot = { rank / 2, -1, rank / 2 % 2 };
 			char text[64];
 
 			snprintf(text, sizeof(text),
-				 "core %d of %d: rank %d is out of luck", rank,
-				 size, rank);
-			assert_int_equal(group_launch(find("threads"), size,
-						      fail_or_wait, &plot,
-						      &err), -1);
+				 "core %d of %d: rank %d is out of luck",
+				 plot.failing, size, plot.failing);
+			assert_int_equal(launch(meeting_names[rank % 2], size,
+						fail_or_wait, &plot,
+						sizeof(plot), &err), -1);
 			assert_int_equal(err.kind, ERROR_MISSING);
 			assert_string_equal(err.message, text);
 		}
@@ -271,8 +286,8 @@ static void of_several_the_lowest_is_heard(void **state)
 	(void)state;
 	alarm(HANGS_S);
 	for (int i = 0; i < 20; i++) {
-		assert_int_equal(group_launch(find("threads"), 6, fail_or_wait,
-					      &plot, &err), -1);
+		assert_int_equal(launch(meeting_names[i % 2], 6, fail_or_wait,
+					&plot, sizeof(plot), &err), -1);
 		assert_string_equal(err.message,
 				    "core 2 of 6: rank 2 is out of luck");
 	}
@@ -285,8 +300,8 @@ static void alone_one_fails_in_its_own_words(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(group_launch(find("self"), 1, fail_or_wait, &plot,
-				      &err), -1);
+	assert_int_equal(launch("self", 1, fail_or_wait, &plot, sizeof(plot),
+				&err), -1);
 	assert_string_equal(err.message, "rank 0 is out of luck");
 }
 

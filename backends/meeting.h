@@ -1,0 +1,69 @@
+/*
+ * Where the cores of one machine meet: memory that all of them see, used by
+ * every transport whose cores do. Private to the transports.
+ *
+ * A barrier blocks in the kernel. No lock is ever held, so that a core which
+ * dies at any moment leaves nothing behind that another could wait for;
+ * whoever notices calls meeting_fail(), which lets everybody go.
+ */
+#ifndef BACKENDS_MEETING_H
+#define BACKENDS_MEETING_H
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "backends/transport.h"
+
+struct meeting {
+	int size;
+	atomic_int arrived, failed;
+	atomic_ulong rounds; /* barriers that all ranks came to */
+	sem_t gates[2];	     /* of the barriers, in turns */
+	/* Messages are written in one half and read in the other, so that one
+	 * barrier is enough between writing and reading. */
+	char messages[2][GROUP_MAX_SIZE][GROUP_MAX_MESSAGE];
+};
+
+/* One rank's own part; the first member of each transport's group. */
+struct member {
+	struct group base;
+	struct meeting *meeting;
+	unsigned long round; /* barriers so far */
+	int half;
+};
+
+/* shared: the memory is shared between processes, not threads only. */
+int meeting_open(struct meeting *meeting, int size, int shared,
+		 struct error *err);
+void meeting_close(struct meeting *meeting);
+
+/* From now on every call fails in every rank; safe in any process, twice. */
+void meeting_fail(struct meeting *meeting);
+
+int meeting_barrier(struct member *self, struct error *err);
+
+/* The slot of struct transport. */
+int meeting_gather(struct group *group, const void *mine, size_t bytes,
+		   void *all, struct error *err);
+
+/*
+ * All-reduce of values over vectors, one a rank that all ranks see; the own
+ * one may be values itself, or a place that nobody uses between two sums.
+ */
+int meeting_sum(struct member *self, float *const *vectors, float *values,
+		size_t count, struct error *err);
+
+/* How one core ended. */
+struct outcome {
+	int result;
+	struct error err;
+};
+
+/* The failure of a core that only noticed another's. */
+int outcome_left_alone(struct error *err);
+
+/* 0, or -1 and the message of the lowest rank that failed by itself. */
+int outcome_collect(const struct outcome *outcomes, int size,
+		    struct error *err);
+
+#endif

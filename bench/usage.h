@@ -1,0 +1,19 @@
+/* What the system has counted so far. */
+#ifndef BENCH_USAGE_H
+#define BENCH_USAGE_H
+
+enum usage_of {
+	USAGE_THREAD,	/* the calling one */
+	USAGE_PROCESS,	/* all its threads */
+	USAGE_CHILDREN, /* those that have ended and were waited for */
+};
+
+struct usage {
+	double user_s, system_s; /* CPU time */
+	long maxrss_bytes;	 /* peak memory; of children: the largest's */
+	long voluntary_switches, involuntary_switches; /* of context */
+};
+
+struct usage usage_read(enum usage_of whose);
+
+#endif
