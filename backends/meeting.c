@@ -114,6 +114,8 @@ int meeting_sum(struct member *self, float *const *vectors, float *values,
 	float *mine = vectors[rank];
 	size_t from, to;
 
+	if (!count)
+		return meeting_barrier(self, err);
 	if (mine != values)
 		memcpy(mine, values, count * sizeof(float));
 	if (meeting_barrier(self, err))

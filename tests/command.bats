@@ -46,7 +46,7 @@ fails() {
 	fails 2 "see bench run --help" run --frobnicate
 	fails 2 "mnist, mnist-example, tiny" run --model resnet
 	fails 2 "cpu, openblas, opencl, reference, null" run cpu-1 gpu
-	fails 2 "self, threads" measure cpu-2@fork
+	fails 2 "self, threads, fork" measure cpu-2@pigeons
 	fails 2 "auto, mnist, fashion-mnist, synthetic" run --dataset cifar
 	fails 2 "plain, github, post" run --format html
 	fails 2 "between 1 and 100000" run --epochs 0
