@@ -30,6 +30,22 @@ static int make_room(void **rows, size_t count, size_t *room, size_t size,
 	return 0;
 }
 
+static int keep_core_row(struct campaign *campaign,
+			 const struct observation *observation,
+			 struct error *err)
+{
+	void *rows = campaign->core_rows;
+
+	if (!campaign->with_cores || observation->iter != CELL_NO_INT)
+		return 0;
+	if (make_room(&rows, campaign->core_row_count,
+		      &campaign->core_row_room, sizeof(*observation), err))
+		return -1;
+	campaign->core_rows = rows;
+	campaign->core_rows[campaign->core_row_count++] = *observation;
+	return 0;
+}
+
 static int keep_observation(struct campaign *campaign,
 			    const struct observation *observation,
 			    struct error *err)
@@ -37,7 +53,7 @@ static int keep_observation(struct campaign *campaign,
 	void *rows = campaign->observations;
 
 	if (observation->core != CELL_NO_INT)
-		return 0;
+		return keep_core_row(campaign, observation, err);
 	if (make_room(&rows, campaign->observation_count,
 		      &campaign->observation_room, sizeof(*observation), err))
 		return -1;
@@ -155,11 +171,11 @@ static int load_path(struct campaign *campaign, const char *path,
 }
 
 int campaign_load(struct campaign *campaign, const char *const *paths,
-		  int count, struct error *err)
+		  int count, int with_cores, struct error *err)
 {
 	int i;
 
-	*campaign = (struct campaign){ 0 };
+	*campaign = (struct campaign){ .with_cores = with_cores };
 	for (i = 0; i < count; i++)
 		if (load_path(campaign, paths[i], err))
 			return -1;
@@ -370,6 +386,7 @@ int campaign_finish(const struct campaign *campaign, int include_warmup,
 void campaign_release(struct campaign *campaign)
 {
 	free(campaign->observations);
+	free(campaign->core_rows);
 	free(campaign->runs);
 	*campaign = (struct campaign){ 0 };
 }

@@ -18,10 +18,13 @@ struct campaign {
 	char dir[1024]; /* empty: loaded from single files */
 	char id[48];	/* goes into the campaign_id of each run */
 	char label[64];
-	/* Of all runs in the folder, older campaigns' too. Rows of single
-	 * cores are in the file only. */
+	/* Of all runs in the folder, older campaigns' too. Of single cores
+	 * only those of whole epochs are kept, and only if asked for. */
 	struct observation *observations;
 	size_t observation_count, observation_room;
+	int with_cores;
+	struct observation *core_rows;
+	size_t core_row_count, core_row_room;
 	struct run *runs;
 	size_t run_count, run_room;
 };
@@ -57,7 +60,7 @@ int campaign_finish(const struct campaign *campaign, int include_warmup,
 /* Reads folders, and CSV files of observations or runs, told apart by their
  * columns. Campaigns stay apart in the tables by their campaign_id. */
 int campaign_load(struct campaign *campaign, const char *const *paths,
-		  int count, struct error *err);
+		  int count, int with_cores, struct error *err);
 
 void campaign_release(struct campaign *campaign); /* all zero is fine */
 

@@ -1,5 +1,6 @@
 #include "bench/clock.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -49,6 +50,16 @@ double clock_process_age(void)
 		return 0;
 	return read_clock(CLOCK_BOOTTIME) -
 	       (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+void clock_sleep(double seconds)
+{
+	struct timespec rest = { (time_t)seconds,
+				 (long)((seconds - (double)(time_t)seconds) *
+					1e9) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, &rest) == EINTR)
+		;
 }
 
 void clock_stamp(char *text, size_t size)

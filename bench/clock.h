@@ -9,6 +9,9 @@ double clock_thread_cpu(void);	 /* CPU time of the calling thread */
 double clock_process_cpu(void);	 /* CPU time of all threads */
 double clock_process_age(void);	 /* since the process was started */
 
+/* Does nothing for so long. */
+void clock_sleep(double seconds);
+
 /* "2026-01-31T23:59:59Z" */
 void clock_stamp(char *text, size_t size);
 

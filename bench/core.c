@@ -44,6 +44,10 @@ int core_iterate(struct core *core, const struct batch *batch,
 
 	core->phase_began_cpu_s = core_cpu(core);
 	core->phase_began_s = report->began_at = clock_now();
+	if (core->training->straggler == core->group->rank)
+		report->delay_s = core->training->straggler_s;
+	if (report->delay_s > 0)
+		clock_sleep(report->delay_s);
 	failed = replica_train(core->group, core->program, batch, update,
 			       &core->observer, &report->score, err);
 	report->ended_at = core->phase_began_s;

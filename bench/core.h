@@ -14,12 +14,16 @@ struct core {
 	struct program *program;
 	struct loader *loader;
 	int masks; /* descriptor, or -1 */
+	int test_batches; /* after each epoch */
 	double phase_began_s, phase_began_cpu_s;
 	struct step_report report; /* of the last iteration */
 	/* Iterations whose reports the cores have not exchanged yet: 0 or 1. */
 	int unreported;
 	int epoch, iteration; /* of report */
 };
+
+/* Opens and compiles all that the core needs; training_run() closes it. */
+int core_start(struct core *core, struct error *err);
 
 /* Is this core's process its own, or this the first core in it? */
 int core_leads_process(const struct core *core);

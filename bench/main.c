@@ -38,6 +38,7 @@ static int table_verb(const struct options *options, struct error *err)
 		.path_count = options->argument_count,
 		.with_post = options->with_post,
 		.include_warmup = options->include_warmup,
+		.cores = options->cores,
 		.columns = options->columns,
 		.utf8 = terminal_is_utf8(),
 		.color = terminal_uses_color(options->color, stdout),

@@ -37,7 +37,12 @@ static void describe_request(struct run *run, const struct target *target,
 			 run->started_utc, (long)getpid());
 	if (options->campaign_id)
 		COPY(run->campaign_id, options->campaign_id);
-	COPY(run->target, target->name);
+	/* No result of a core that was delayed is taken for another. */
+	snprintf(run->target, sizeof(run->target), "%.47s%s%.15s", target->name,
+		 options->straggler ? "+straggler=" : "",
+		 options->straggler ? options->straggler : "");
+	if (options->straggler)
+		COPY(run->straggler, options->straggler);
 	COPY(run->backend, target->backend->name);
 	COPY(run->transport, target->transport->name);
 	COPY(run->model, training->model->name);
@@ -234,6 +239,8 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	training.patient = options->campaign_id || !training.one_process;
 	training.process_began_at = clock_now() - clock_process_age();
 	training.log = options->verbose ? log : NULL;
+	if (options->trace && file_check(options->trace, err))
+		return -1;
 	describe_request(&run, &target, &training, options);
 	failed = measure(&target, &training, &run, options, out, log, err);
 	run.exit_code = 0;

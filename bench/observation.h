@@ -29,7 +29,7 @@
 struct observation {
 	char schema[12];
 	char run_id[48];
-	char target[48];
+	char target[64];
 	long cores;
 	long core;	/* rank, from 0; missing: the target */
 	char phase[12];

@@ -33,11 +33,12 @@ struct options {
 	double lr; /* OPTION_UNSET: the model's */
 	long synthetic_train, synthetic_test;
 	int dropout, reshuffle, test; /* on: 1 */
-	int include_warmup, with_post, columns;
+	int include_warmup, with_post, columns, cores;
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;
 	const char *run_file, *run_id, *campaign_id;
 	const char *dump_masks, *save_parameters;
+	const char *straggler, *trace;
 	const char *format, *progress, *color;
 	int quick, dry_run, list, quiet, verbose, help, version;
 };

@@ -9,6 +9,13 @@
 
 #define FLUSH_S 0.1 /* whoever reads the rows sees them so soon */
 
+const char *const recorder_phases[REPLICA_PHASES] = {
+	[REPLICA_COMPUTE] = "compute",
+	[REPLICA_WAIT] = "wait",
+	[REPLICA_REDUCE] = "reduce",
+	[REPLICA_UPDATE] = "update",
+};
+
 void recorder_write(struct recorder *recorder, struct observation *row,
 		    const char *phase)
 {
@@ -85,19 +92,26 @@ static struct step_report critical_path(const struct step_report *reports,
 		keep_larger(&all.ended_at, one->ended_at);
 		if (one->began_at < all.began_at)
 			all.began_at = one->began_at;
-		for (int p = 0; p < REPLICA_PHASES; p++) {
+		for (int p = 0; p < REPLICA_PHASES; p++)
 			keep_larger(&all.phases_s[p], one->phases_s[p]);
-			keep_larger(&all.phases_cpu_s[p], one->phases_cpu_s[p]);
-		}
 		score_add(&all.score, &one->score);
 	}
 	return all;
 }
 
-/* Nobody waits where each core has a CPU but for the slowest phase. */
-static double model_step(const struct step_report *all)
+/* Of each phase the largest CPU time; a delay counts, wherever it is spent. */
+static void model_phases(const struct step_report *reports, int cores,
+			 double *phases_s)
 {
-	return phases_sum(all->phases_cpu_s) - all->phases_cpu_s[REPLICA_WAIT];
+	for (int p = 0; p < REPLICA_PHASES; p++) {
+		phases_s[p] = 0;
+		for (int r = 0; r < cores; r++)
+			keep_larger(&phases_s[p], reports[r].phases_cpu_s[p] +
+				    (p == REPLICA_COMPUTE ? reports[r].delay_s :
+							    0));
+	}
+	/* Nobody waits where each core has a CPU, but for what is slowest. */
+	phases_s[REPLICA_WAIT] = 0;
 }
 
 static void write_step(struct recorder *recorder, int epoch, int iteration,
@@ -118,7 +132,7 @@ static void write_step(struct recorder *recorder, int epoch, int iteration,
 /* The target's row, its model's, and those of the cores if there are more. */
 static void write_steps(struct recorder *recorder, int epoch, int iteration,
 			const struct step_report *reports,
-			const struct step_report *all)
+			const struct step_report *all, const double *model_s)
 {
 	const int cores = (int)recorder->start.cores;
 	double cpu_s = 0;
@@ -127,8 +141,8 @@ static void write_steps(struct recorder *recorder, int epoch, int iteration,
 		cpu_s += phases_sum(reports[r].phases_cpu_s);
 	write_step(recorder, epoch, iteration, -1, all, cpu_s);
 	if (recorder->modelled) {
-		struct observation row = recorder_model_row(recorder, epoch,
-							model_step(all));
+		struct observation row = recorder_model_row(
+			recorder, epoch, phases_sum(model_s));
 
 		row.iter = iteration;
 		row.samples = all->score.count;
@@ -137,6 +151,25 @@ static void write_steps(struct recorder *recorder, int epoch, int iteration,
 	for (int r = 0; cores > 1 && r < cores; r++)
 		write_step(recorder, epoch, iteration, r, &reports[r],
 			   phases_sum(reports[r].phases_cpu_s));
+}
+
+static void trace_step(const struct recorder *recorder, int epoch,
+		       int iteration, int core,
+		       const struct step_report *report)
+{
+	struct trace *trace = recorder->trace;
+	double at = report->began_at;
+
+	trace_slice(trace, core, "load", report->asked_at,
+		    report->ready_at - report->asked_at, epoch, iteration);
+	for (int p = 0; p < REPLICA_PHASES; p++) {
+		trace_slice(trace, core, recorder_phases[p], at,
+			    report->phases_s[p], epoch, iteration);
+		at += report->phases_s[p];
+	}
+	/* Inside compute, so that it is seen for what it is. */
+	trace_slice(trace, core, "straggler", report->began_at, report->delay_s,
+		    epoch, iteration);
 }
 
 static void sum_up_core(struct recorder *recorder, int core,
@@ -152,14 +185,15 @@ static void sum_up_core(struct recorder *recorder, int core,
 	score_add(&sums->score, &report->score);
 }
 
-static void sum_up(struct recorder *recorder, const struct step_report *all)
+static void sum_up(struct recorder *recorder, const struct step_report *all,
+		   const double *model_s)
 {
 	double waited_s = all->ready_at - recorder->ended_at;
 
 	waited_s = waited_s > 0 ? waited_s : 0;
 	for (int p = 0; p < REPLICA_PHASES; p++) {
 		recorder->phases_s[p] += all->phases_s[p];
-		recorder->model_phases_s[p] += all->phases_cpu_s[p];
+		recorder->model_phases_s[p] += model_s[p];
 	}
 	recorder->loader_s += waited_s;
 	recorder->ended_at = all->ended_at;
@@ -182,12 +216,17 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 	const int cores = (int)recorder->start.cores;
 	const struct step_report all = critical_path(reports, cores);
 	const double now = clock_now();
+	double model_s[REPLICA_PHASES];
 
-	write_steps(recorder, epoch, iteration, reports, &all);
-	if (epoch) {
-		sum_up(recorder, &all);
-		for (int r = 0; r < cores; r++)
+	model_phases(reports, cores, model_s);
+	write_steps(recorder, epoch, iteration, reports, &all, model_s);
+	if (epoch)
+		sum_up(recorder, &all, model_s);
+	for (int r = 0; r < cores; r++) {
+		if (epoch)
 			sum_up_core(recorder, r, &reports[r]);
+		if (recorder->trace)
+			trace_step(recorder, epoch, iteration, r, &reports[r]);
 	}
 	if (now - recorder->flushed_at > FLUSH_S) {
 		fflush(recorder->rows);

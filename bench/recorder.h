@@ -10,6 +10,7 @@
 #include "backends/replica.h"
 #include "bench/observation.h"
 #include "bench/progress.h"
+#include "bench/trace.h"
 
 /* What one core has to say about one iteration; times of clock_now(). */
 struct step_report {
@@ -17,6 +18,7 @@ struct step_report {
 	double began_at, ended_at;
 	double phases_s[REPLICA_PHASES];
 	double phases_cpu_s[REPLICA_PHASES]; /* of the core's own thread */
+	double delay_s; /* on purpose, at the start of compute; no CPU time */
 	struct score score;
 	int stop; /* a signal that this core received */
 };
@@ -35,6 +37,7 @@ struct epoch_report {
 struct recorder {
 	FILE *rows;
 	struct progress *progress;
+	struct trace *trace; /* NULL: none */
 	struct observation start; /* run_id, target and cores are filled in */
 	int modelled;		  /* the second clock has rows as well */
 	double flushed_at;

@@ -3,13 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const phase_names[REPLICA_PHASES] = {
-	[REPLICA_COMPUTE] = "compute",
-	[REPLICA_WAIT] = "wait",
-	[REPLICA_REDUCE] = "reduce",
-	[REPLICA_UPDATE] = "update",
-};
-
 static double percent(const struct score *score)
 {
 	return score->count ? 100. * (double)score->correct /
@@ -56,7 +49,7 @@ static void write_phases(struct recorder *recorder, struct observation row,
 		row.elapsed_s = phases_s[p];
 		if (phases_cpu_s)
 			row.cpu_s = phases_cpu_s[p];
-		recorder_write(recorder, &row, phase_names[p]);
+		recorder_write(recorder, &row, recorder_phases[p]);
 	}
 }
 
@@ -99,7 +92,6 @@ static void write_model(struct recorder *recorder, int epoch,
 		if (reports[r].test_cpu_s + reports[r].loader_cpu_s >
 		    slowest->test_cpu_s + slowest->loader_cpu_s)
 			slowest = &reports[r];
-	phases_s[REPLICA_WAIT] = 0;
 	write_phases(recorder, row, slowest->loader_cpu_s, phases_s, NULL);
 	row.elapsed_s = slowest->test_cpu_s;
 	if (reports[0].test.count)
@@ -151,6 +143,10 @@ void recorder_epoch(struct recorder *recorder, int epoch, double elapsed_s,
 		row.involuntary_switches += reports[r].involuntary_switches;
 	}
 	recorder_write(recorder, &row, "epoch");
+	for (int r = 0; recorder->trace && r < cores; r++)
+		trace_slice(recorder->trace, r, "test",
+			    reports[r].test_began_at, reports[r].test_s, epoch,
+			    0);
 	if (recorder->modelled)
 		write_model(recorder, epoch, reports);
 	if (cores > 1)

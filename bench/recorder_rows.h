@@ -4,6 +4,8 @@
 
 #include "bench/recorder.h"
 
+extern const char *const recorder_phases[REPLICA_PHASES];
+
 /* A row of an epoch (0: warm-up) on one of the clocks, to be filled in. */
 struct observation recorder_row(const struct recorder *recorder, int epoch,
 				double elapsed_s);

@@ -68,6 +68,8 @@ static const struct column columns[] = {
 	INT(mem_bytes, "memory of the machine"),
 	TEXT(os, "operating system"),
 	TEXT(kernel, "its kernel"),
+	TEXT(straggler, "--straggler: the core that was delayed on purpose, "
+	     "and by how many ms in each iteration"),
 };
 
 static void run_clear(void *row)

@@ -14,7 +14,7 @@ struct run {
 	char reason[200];
 	long exit_code;
 
-	char target[48]; /* as asked for: cpu-8, opencl:1 */
+	char target[64]; /* as asked for: cpu-8, opencl:1 */
 	char backend[16];
 	char transport[16];
 	long cores;
@@ -69,6 +69,7 @@ struct run {
 	long mem_bytes;
 	char os[80];
 	char kernel[80];
+	char straggler[24]; /* RANK:MS of the core that was delayed */
 };
 
 extern const struct row_kind run_rows;

@@ -5,6 +5,7 @@
 #include "bench/child.h"
 #include "bench/clock.h"
 #include "bench/export.h"
+#include "bench/file.h"
 #include "bench/interrupt.h"
 #include "bench/plan_run.h"
 #include "bench/table.h"
@@ -56,7 +57,14 @@ static int parse_targets(struct work *work, struct error *err)
 			return -1;
 	}
 	work->target_count = count;
-	return 0;
+	if (!options->trace)
+		return 0;
+	if (count * options->repeat > 1)
+		return error_set(err, ERROR_USAGE,
+				 "--trace shows one process, and these would "
+				 "be %ld: name one target",
+				 count * options->repeat);
+	return file_check(options->trace, err);
 }
 
 /*
@@ -79,6 +87,7 @@ static int dry_run(struct work *work, const struct target *target,
 	options.warmup = 1;
 	options.test = 0;
 	options.progress = "never";
+	options.trace = NULL;
 	if (child_measure(&result, &options, target->name, "dry", "dry", err))
 		return -1;
 	samples = training->test_batch ? samples : 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/columns.h"
+#include "bench/table_cores.h"
 
 static int print_campaign(const struct table_command *command,
 			  const struct campaign *campaign, FILE *out,
@@ -17,6 +18,8 @@ static int print_campaign(const struct table_command *command,
 		.color = command->color,
 	};
 
+	if (command->cores)
+		return table_print_cores(campaign, &options, out, err);
 	if (!export_uses_terminal(&command->exports) &&
 	    table_print(campaign, &options, out, err))
 		return -1;
@@ -48,7 +51,7 @@ int table_command_run(const struct table_command *command, FILE *out,
 	if (export_check(&command->exports, err))
 		return -1;
 	if (campaign_load(&campaign, command->paths, command->path_count,
-			  err) == 0)
+			  command->cores, err) == 0)
 		rc = print_campaign(command, &campaign, out, err);
 	if (rc == 0)
 		rc = finish(out, err);

@@ -95,6 +95,16 @@ static void note_device(const struct view *view, const struct run *run)
 		   run->device_driver[0] ? run->device_driver : "unknown");
 }
 
+/* Nobody shall take such a run for a measurement. */
+static void note_straggler(const struct view *view, const struct run *run)
+{
+	if (run->straggler[0])
+		print_note(view->out, view->options,
+			   "%s: one core was delayed on purpose in each "
+			   "iteration: --straggler %s (rank:ms)", run->target,
+			   run->straggler);
+}
+
 static void note_outcome(const struct view *view, const struct line *line,
 			 const struct result *cell)
 {
@@ -121,8 +131,10 @@ void notes_end(const struct view *view)
 	for (i = 0; i < results->line_count; i++)
 		if (line_is_setup(&results->lines[i]))
 			note_setup(view, &results->lines[i]);
-	for (run = 0; run < results->run_count; run++)
+	for (run = 0; run < results->run_count; run++) {
 		note_device(view, &results->runs[run]);
+		note_straggler(view, &results->runs[run]);
+	}
 	for (i = 0; i < results->line_count; i++) {
 		line = &results->lines[i];
 		/* A repeated setup has a line for each of its runs. */

@@ -1,7 +1,5 @@
 #include "bench/training.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,106 +35,6 @@ static int add_processes(struct core *core, double mine, double *sum,
 	return 0;
 }
 
-/* One rank after the other: libraries set themselves up without locks. */
-static int open_in_order(struct core *core, struct error *err)
-{
-	const struct training *training = core->training;
-	const struct device_request request = {
-		.choice = training->device,
-		.threads = training->one_process ? core->group->size : 1,
-		.cpus = training->cpus,
-	};
-
-	for (int r = 0; r < core->group->size; r++) {
-		if (r == core->group->rank &&
-		    device_open(training->backend, &request, &core->device,
-				err))
-			return -1;
-		if (group_gather(core->group, NULL, 0, NULL, err))
-			return -1;
-	}
-	return 0;
-}
-
-static int open_masks(struct core *core, struct error *err)
-{
-	const char *path = core->training->dump_masks;
-	const int first = core->group->rank == 0;
-
-	if (path && first) {
-		core->masks = open(path, O_WRONLY | O_CREAT | O_TRUNC |
-						 O_CLOEXEC, 0666);
-		if (core->masks < 0)
-			return error_set(err, ERROR_OUTPUT, "%s: %s", path,
-					 strerror(errno));
-	}
-	if (group_gather(core->group, NULL, 0, NULL, err))
-		return -1;
-	if (path && !first)
-		core->masks = open(path, O_WRONLY | O_CLOEXEC);
-	if (path && core->masks < 0)
-		return error_set(err, ERROR_OUTPUT, "%s: %s", path,
-				 strerror(errno));
-	return 0;
-}
-
-static struct loader_plan plan_loading(const struct core *core)
-{
-	const struct training *training = core->training;
-
-	return (struct loader_plan){
-		.dataset = training->dataset,
-		.rank = core->group->rank,
-		.size = core->group->size,
-		.epochs = training->recipe.epochs,
-		.iterations = training->iterations,
-		.global_batch = training->global_batch,
-		.test_batch = training->test_batch,
-		.seed = training->seed,
-		.reshuffle = training->reshuffle,
-	};
-}
-
-/* Rank 0 notes what computes, and tells who wants to know. */
-static void introduce(struct core *core)
-{
-	struct training *training = core->training;
-	struct device_info *info = &training->device_info;
-	char steps[2048];
-
-	device_describe(core->device, info);
-	if (!training->log)
-		return;
-	program_explain(core->program, steps, sizeof(steps));
-	fprintf(training->log, "device: %s, %s, %d unit%s\nfused steps:\n%s",
-		info->name, info->driver, info->units,
-		info->units == 1 ? "" : "s", steps);
-}
-
-static int start_core(struct core *core, struct error *err)
-{
-	const struct training *training = core->training;
-	const int size = core->group->size;
-	struct loader_plan plan;
-	const struct program_options options = {
-		.batch = replica_share(0, size, training->global_batch),
-		.test_batch = replica_share(0, size, training->test_batch),
-		.seed = training->seed,
-		.dropout = training->dropout,
-	};
-
-	if (open_in_order(core, err) ||
-	    program_compile(core->device, training->model, &options,
-			    &core->program, err) ||
-	    core_initialise(core, err) || open_masks(core, err))
-		return -1;
-	if (core->group->rank == 0)
-		introduce(core);
-	plan = plan_loading(core);
-	core->loader = loader_open(&plan, err);
-	return core->loader ? 0 : -1;
-}
-
 /* Start-up ends where warm-up begins; both are over when this returns. */
 static int start_and_warm_up(struct core *core, struct error *err)
 {
@@ -144,7 +42,7 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	const int first = core->group->rank == 0;
 	double began_s, cpu_s;
 
-	if (start_core(core, err) ||
+	if (core_start(core, err) ||
 	    add_processes(core, clock_process_cpu(), &cpu_s, err))
 		return -1;
 	began_s = clock_now();
@@ -194,12 +92,10 @@ static int train_epoch(struct core *core, struct error *err)
 static int test_epoch(struct core *core, struct epoch_report *report,
 		      struct error *err)
 {
-	const struct loader_plan plan = plan_loading(core);
-	const int batches = loader_test_batches(&plan);
 	const double cpu_s = core_cpu(core);
 
 	report->test_began_at = clock_now();
-	for (int b = 0; b < batches; b++) {
+	for (int b = 0; b < core->test_batches; b++) {
 		struct batch batch;
 
 		if (loader_next(core->loader, &batch, err) ||
@@ -347,15 +243,23 @@ static int run_core(struct core *core, struct error *err)
 	return save_parameters(core, err);
 }
 
-/* Rank 0's rows are out, or the run has failed. */
-static int finish_rows(struct core *core, int failed, struct error *err)
+/* What rank 0 has to say is out, or the run has failed. */
+static int finish_output(struct core *core, int failed, struct error *err)
 {
-	FILE *rows = core->training->recorder.rows;
+	struct recorder *recorder = &core->training->recorder;
+	FILE *rows = recorder->rows;
+	struct error other;
 
-	if (core->group->rank || (!fflush(rows) && !ferror(rows)) || failed)
+	if (core->group->rank)
 		return failed;
-	return error_set(err, ERROR_OUTPUT,
-			 "the rows could not be written to standard output");
+	if ((fflush(rows) || ferror(rows)) && !failed)
+		failed = error_set(err, ERROR_OUTPUT,
+				   "the rows could not be written to standard "
+				   "output");
+	if (trace_close(recorder->trace, failed ? &other : err))
+		failed = -1;
+	recorder->trace = NULL;
+	return failed;
 }
 
 int training_run(struct group *group, void *context, struct error *err)
@@ -366,7 +270,7 @@ int training_run(struct group *group, void *context, struct error *err)
 			     .masks = -1 };
 	int failed = run_core(&core, err);
 
-	failed = finish_rows(&core, failed, err);
+	failed = finish_output(&core, failed, err);
 	loader_close(core.loader);
 	program_free(core.program);
 	device_close(core.device);

@@ -28,6 +28,9 @@ struct training {
 	int patient; /* for interrupt_install(), in every process */
 	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
 
+	int straggler;		 /* the rank that is delayed */
+	double straggler_s;	 /* by so much in each iteration; 0: none is */
+	const char *trace;	 /* file, or NULL */
 	double process_began_at; /* of clock_now() */
 
 	/* Used and filled by rank 0 alone. */

@@ -49,7 +49,7 @@ static void campaign_keeps_its_rows(void **state)
 			       "| 8 cores (s) |"));
 	assert_non_null(strstr(read_whole(beside(dir, "summary.csv")),
 			       ",cpu-8,8,loop_s,s,1,"));
-	assert_int_equal(campaign_load(&loaded, paths, 1, &err), 0);
+	assert_int_equal(campaign_load(&loaded, paths, 1, 0, &err), 0);
 	assert_int_equal(loaded.run_count, 2);
 	assert_string_equal(loaded.runs[1].label, "a, \"label\"");
 	assert_string_equal(loaded.runs[1].campaign_id,
@@ -118,7 +118,7 @@ static void bad_folders(void **state)
 	assert_int_equal(err.kind, ERROR_INPUT);
 	assert_non_null(strstr(err.message, "bad/runs.csv:1:"));
 	campaign_release(&campaign);
-	assert_int_equal(campaign_load(&campaign, again, 2, &err), -1);
+	assert_int_equal(campaign_load(&campaign, again, 2, 0, &err), -1);
 	assert_int_equal(err.kind, ERROR_INPUT);
 	assert_non_null(strstr(err.message, "read before"));
 	campaign_release(&campaign);
@@ -137,7 +137,7 @@ static void negative_times(void **state)
 
 	(void)state;
 	write_file(path, text, strlen(text));
-	assert_int_equal(campaign_load(&campaign, &path, 1, &err), -1);
+	assert_int_equal(campaign_load(&campaign, &path, 1, 0, &err), -1);
 	assert_int_equal(err.kind, ERROR_INPUT);
 	assert_non_null(strstr(err.message, "negative.csv:3: elapsed_s"));
 	campaign_release(&campaign);

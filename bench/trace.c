@@ -1,0 +1,90 @@
+#include "bench/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/file.h"
+#include "bench/json.h"
+#include "bench/number.h"
+
+struct trace {
+	const char *path;
+	double began_at;
+	FILE *events; /* kept in memory until the file can be written whole */
+	char *text;
+	size_t size;
+};
+
+/* All cores stand in one process of the timeline, whatever they are. */
+static void name_it(struct trace *trace, const char *kind, int core,
+		    const char *name)
+{
+	fprintf(trace->events, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":1,"
+		"\"tid\":%d,\"args\":{\"name\":", kind, core);
+	json_write_string(trace->events, name);
+	fputs("}}", trace->events);
+}
+
+struct trace *trace_open(const char *path, const char *target, double began_at,
+			 struct error *err)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+
+	if (trace)
+		trace->events = open_memstream(&trace->text, &trace->size);
+	if (!trace || !trace->events) {
+		free(trace);
+		error_memory(err, "the trace");
+		return NULL;
+	}
+	trace->path = path;
+	trace->began_at = began_at;
+	fputs("[\n", trace->events);
+	name_it(trace, "process_name", 0, target);
+	return trace;
+}
+
+void trace_name_core(struct trace *trace, int core, const char *name)
+{
+	fputs(",\n", trace->events);
+	name_it(trace, "thread_name", core, name);
+	fprintf(trace->events, ",\n{\"name\":\"thread_sort_index\","
+		"\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":{\"sort_index\":%d}"
+		"}", core, core);
+}
+
+void trace_slice(struct trace *trace, int core, const char *name,
+		 double began_at, double elapsed_s, int epoch, int iteration)
+{
+	char at[NUMBER_SIZE], for_[NUMBER_SIZE];
+
+	if (!(elapsed_s > 0))
+		return;
+	number_print_fixed(at, (began_at - trace->began_at) * 1e6, 3);
+	number_print_fixed(for_, elapsed_s * 1e6, 3);
+	fprintf(trace->events, ",\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":"
+		"\"X\",\"pid\":1,\"tid\":%d,\"ts\":%s,\"dur\":%s,\"args\":{"
+		"\"epoch\":%d", name, epoch ? "epoch" : "warm-up", core, at,
+		for_, epoch);
+	if (iteration)
+		fprintf(trace->events, ",\"iteration\":%d", iteration);
+	fputs("}}", trace->events);
+}
+
+int trace_close(struct trace *trace, struct error *err)
+{
+	int failed = 0;
+
+	if (!trace)
+		return 0;
+	fputs("\n]\n", trace->events);
+	failed = ferror(trace->events);
+	if (fclose(trace->events) || failed)
+		failed = error_memory(err, "the trace");
+	else
+		failed = file_replace(trace->path, trace->text, trace->size,
+				      err);
+	free(trace->text);
+	free(trace);
+	return failed;
+}

@@ -1,0 +1,238 @@
+#!/usr/bin/env bats
+# Seeing the cores: a line for each, a timeline, one that is delayed; and
+# losing one.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	LONG=(--model tiny --dataset synthetic --synthetic-train 3200
+		--synthetic-test 100 --warmup 1 --epochs 300)
+}
+
+teardown() {
+	kill -KILL ${PID:-} 2>/dev/null || true
+}
+
+@test "each core has a line of where its time went" {
+	run -0 "$BENCH" run cpu-3 cpu-2@fork cpu-1 "${TINY[@]}" -q --out made
+	run -0 --separate-stderr "$BENCH" table made --cores
+	[ -z "$stderr" ]
+	[ "$(grep -c '^Cores of ' <<<"$output")" -eq 2 ]
+	[ "$(grep -c '^core [0-9] ' <<<"$output")" -eq 5 ]
+	[[ "$output" == *"Cores of cpu-2@fork, run "*" (s/epoch)"* ]]
+	local word
+	for word in compute wait reduce update loader test CPU switch most \
+		spread; do
+		[[ "$output" == *"$word"* ]]
+	done
+	# The usual tables do not know single cores.
+	run -0 "$BENCH" table made
+	[[ "$output" != *"core 0 "* ]]
+}
+
+@test "without several cores there are none to show" {
+	run -0 "$BENCH" run cpu-1 "${TINY[@]}" -q --out made
+	run -5 --separate-stderr "$BENCH" table made --cores
+	[ -z "$output" ]
+	[[ "$stderr" == *"no rows of single cores"* ]]
+}
+
+# Slices of a core do not overlap, but for the straggler's in its compute, and
+# the sums are those of the rows.
+@test "a trace is a timeline of all cores" {
+	run -0 --separate-stderr "$BENCH" measure cpu-3@fork "${TINY[@]}" \
+		--epochs 2 --straggler 1:20 --trace trace.json
+	echo "$output" >rows
+	python3 - <<-'END'
+	import collections, csv, json
+	events = json.load(open("trace.json"))
+	names = {e["tid"]: e["args"]["name"] for e in events
+	         if e["name"] == "thread_name"}
+	assert names == {0: "core 0", 1: "core 1 (straggler: +20 ms)",
+	                 2: "core 2"}, names
+	target = [e["args"]["name"] for e in events
+	          if e["name"] == "process_name"]
+	assert target == ["cpu-3@fork+straggler=1:20"], target
+	slices = [e for e in events if e["ph"] == "X"]
+	spent = collections.Counter()
+	for core in range(3):
+	    end = 0
+	    for e in sorted((e for e in slices if e["tid"] == core),
+	                    key=lambda e: e["ts"]):
+	        assert e["dur"] > 0
+	        if e["name"] == "straggler":
+	            assert core == 1 and 19900 < e["dur"] < 20100
+	            continue
+	        assert e["ts"] >= end - 0.01, (e, end)
+	        end = e["ts"] + e["dur"]
+	        if e["args"]["epoch"]:
+	            spent[core, e["name"]] += e["dur"] * 1e-6
+	assert {e["name"] for e in slices} >= {"load", "compute", "wait",
+	    "reduce", "update", "test", "straggler"}
+	for row in csv.DictReader(open("rows")):
+	    assert row["target"] == "cpu-3@fork+straggler=1:20"
+	    if row["core"] and not row["iter"] and row["phase"] != "epoch":
+	        name = row["phase"].replace("loader", "load")
+	        spent[int(row["core"]), name] -= float(row["elapsed_s"])
+	assert all(abs(rest) < 1e-5 for rest in spent.values()), spent
+	END
+}
+
+@test "a straggler makes the others wait, and is named" {
+	run -0 "$BENCH" run cpu-2 "${TINY[@]}" -q --straggler 0:30 --out made \
+		--export-json made.json
+	[ "$(cell made/runs.csv 1 target)" = cpu-2+straggler=0:30 ]
+	[ "$(cell made/runs.csv 1 straggler)" = 0:30 ]
+	[[ "$output" == *"delayed on purpose"*"--straggler 0:30"* ]]
+	grep -q 'straggler=0:30' made/summary.csv made/tables.md made.json
+	python3 - <<-'END'
+	import csv
+	rows = [r for r in csv.DictReader(open("made/observations.csv"))
+	        if r["epoch"] == "1"]
+	def of(phase, core, clock="wall"):
+	    return sum(float(r["elapsed_s"]) for r in rows
+	               if (r["phase"], r["core"], r["clock"]) ==
+	                  (phase, core, clock))
+	steps = sum(r["phase"] == "step" and r["core"] == "0" for r in rows)
+	assert of("compute", "0") >= 0.03 * steps
+	assert of("wait", "1") > of("wait", "0")
+	# The delay is in the model as well, though it takes no CPU time.
+	assert of("compute", "", "model") >= 0.03 * steps
+	END
+	run -0 "$BENCH" table made --cores
+	[[ "$output" == *"delayed on purpose"* ]]
+}
+
+@test "a straggler is a core of the target" {
+	local wrong
+	for wrong in 2:5 -1:5 0 :5 0: 0:x 0:0 0:-1 0:nan x:5 0:99999999; do
+		run -2 --separate-stderr "$BENCH" measure cpu-2 "${TINY[@]}" \
+			"--straggler=$wrong"
+		[[ "$stderr" == *--straggler* ]]
+		[ -z "$output" ]
+	done
+}
+
+@test "a trace is of one process, and can be written" {
+	run -2 --separate-stderr "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" \
+		--trace trace
+	[[ "$stderr" == *"--trace"*"one target"* ]]
+	run -2 "$BENCH" run cpu-1 "${TINY[@]}" --repeat 2 --trace trace
+	run -7 --separate-stderr "$BENCH" measure cpu-1 "${TINY[@]}" \
+		--trace nowhere/trace
+	[[ "$stderr" == *nowhere/trace* ]]
+	[ -z "$output" ]
+	run -0 "$BENCH" run cpu-1 "${TINY[@]}" -q --out made --trace trace
+	python3 -c 'import json; json.load(open("trace"))'
+}
+
+# The processes below $1, its own not.
+below() {
+	local child
+	for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+		echo "$child"
+		below "$child"
+	done
+}
+
+# waits until it is so, up to a minute.
+until_so() {
+	for _ in $(seq 600); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+running() {
+	[ -e "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status"
+}
+
+none_running() {
+	local pid
+	for pid in "$@"; do
+		! running "$pid" || return 1
+	done
+}
+
+# start TARGET: a long campaign that has got to its second epoch; $CORES.
+start() {
+	"$BENCH" run "$1" null-1 "${LONG[@]}" --out made >out 2>err 3>&- &
+	PID=$!
+	until_so grep -q "$1 .*epoch 2/" err
+	mapfile -t CORES < <(below "$(below "$PID" | head -n 1)")
+}
+
+@test "a core that is killed is named, and the others end" {
+	start cpu-3@fork
+	[ "${#CORES[@]}" -eq 3 ]
+	local began=$SECONDS code=0
+	kill -KILL "${CORES[1]}"
+	until_so none_running "${CORES[@]}"
+	((SECONDS - began <= 3))
+	wait "$PID" || code=$?
+	[ "$code" -eq 6 ]
+	[ "$(column made/runs.csv status)" = "error ok" ]
+	[[ "$(cell made/runs.csv 1 reason)" == \
+		"core 1 of 3: process ${CORES[1]} was ended by signal 9"* ]]
+	grep -q ',cpu-3@fork,3,,epoch,1,.*,ok,' made/observations.csv
+	grep -q 'core 1 of 3' err
+	PID=
+}
+
+@test "cores end with their launcher" {
+	start cpu-3@fork
+	local launcher
+	launcher=$(below "$PID" | head -n 1)
+	kill -KILL "$launcher"
+	until_so none_running "$launcher" "${CORES[@]}"
+	wait "$PID" && false
+	[ "$(column made/runs.csv status)" = "error ok" ]
+	PID=
+}
+
+@test "Ctrl-C reaches cores that are processes" {
+	start cpu-3@fork
+	local code=0
+	kill -INT "$PID"
+	until_so none_running "${CORES[@]}"
+	wait "$PID" || code=$?
+	[ "$code" -eq 130 ]
+	[ "$(column made/runs.csv status)" = partial ]
+	[ "$(cell made/runs.csv 1 exit_code)" = 130 ]
+	PID=
+}
+
+# As a terminal does: to the launcher and to every core.
+@test "so does one that comes to all of them at once" {
+	"$BENCH" measure cpu-3@fork "${LONG[@]}" --run-file row >out 2>err \
+		3>&- &
+	PID=$!
+	until_so grep -q 'epoch 2/' err
+	mapfile -t CORES < <(below "$PID")
+	local code=0
+	kill -INT "$PID" "${CORES[@]}"
+	wait "$PID" || code=$?
+	[ "$code" -eq 130 ]
+	none_running "${CORES[@]}"
+	[ "$(cell row 1 status)" = partial ]
+	grep -q ',loop,.*,partial,' out
+	PID=
+}
+
+@test "one that comes to a single core ends the run as well" {
+	"$BENCH" measure cpu-3@fork "${LONG[@]}" --run-file row >out 2>err \
+		3>&- &
+	PID=$!
+	until_so grep -q 'epoch 2/' err
+	mapfile -t CORES < <(below "$PID")
+	local code=0
+	kill -TERM "${CORES[2]}"
+	wait "$PID" || code=$?
+	[ "$code" -eq 143 ]
+	[ "$(cell row 1 exit_code)" = 143 ]
+	PID=
+}
