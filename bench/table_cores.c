@@ -176,8 +176,8 @@ int table_print_cores(const struct campaign *campaign,
 	print_note(out, options, "compute, reduce, update: as the host saw "
 		   "them; where cores share CPUs the time without one is in "
 		   "them");
-	print_note(out, options, "means over epochs; switch: changes of context, "
-		   "voluntary (to wait) and not (CPU lost to others); spread: "
-		   "largest less smallest, over the mean");
+	print_note(out, options, "means over epochs; switch: changes of "
+		   "context, voluntary (to wait) and not (CPU lost to others); "
+		   "spread: largest less smallest, over the mean");
 	return 0;
 }
