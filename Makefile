@@ -125,11 +125,19 @@ $(filter $O/backends/opencl/%,$(OBJECTS)): \
 $(filter $O/backends/opencl/%,$(OBJECTS)): DEFINES = -I$B
 
 # What a program says of itself is compiled anew when it changes.
-COMMIT := $(or $(shell test -e .git && \
-	g='git -c safe.directory=$(CURDIR)' && \
-	c=$$($$g rev-parse --short=12 HEAD 2>/dev/null) && echo $$c$$($$g \
-	diff --quiet HEAD -- 2>/dev/null || echo -dirty)),unknown)
-IDENTITY := -DBENCH_VERSION='"$(VERSION)"' -DBENCH_COMMIT='"$(COMMIT)"' \
+GIT := test -e .git && git -c 'safe.directory=$(CURDIR)'
+COMMIT := $(or $(shell c=$$($(GIT) rev-parse --short=12 HEAD 2>/dev/null) && \
+	echo $$c$$($(GIT) diff --quiet HEAD -- 2>/dev/null || \
+	echo -dirty)),unknown)
+# The day that the man page tells is no clock's: with no commit, that of the
+# Makefile, which an archive keeps.
+SOURCE_DATE_EPOCH ?= $(shell $(GIT) log -1 --format=%ct 2>/dev/null || \
+	date -r Makefile +%s)
+DATE := $(shell date -u -d @$(SOURCE_DATE_EPOCH) +%F)
+LIBRARIES = $(foreach module,$(PKG_MODULES),$(module) \
+	$(shell $(PKG) --modversion $(module))$(comma)) libcsv
+IDENTITY = -DBENCH_VERSION='"$(VERSION)"' -DBENCH_COMMIT='"$(COMMIT)"' \
+	-DBENCH_DATE='"$(DATE)"' -DBENCH_LIBRARIES='"$(LIBRARIES)"' \
 	-DBENCH_CFLAGS='"$(strip $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN)))"'
 $O/bench/machine.o: DEFINES = $(IDENTITY)
 $O/bench/machine.o: $O/identity

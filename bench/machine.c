@@ -14,22 +14,27 @@
 #ifndef BENCH_COMMIT
 #define BENCH_COMMIT "unknown"
 #endif
+#ifndef BENCH_DATE
+#define BENCH_DATE "unknown"
+#endif
+#ifndef BENCH_LIBRARIES
+#define BENCH_LIBRARIES "unknown"
+#endif
 #ifndef BENCH_CFLAGS
 #define BENCH_CFLAGS "unknown"
 #endif
 
 extern char **environ;
 
-/* Variables that change how fast libraries are, or what they do. */
-static const char *const telling[] = {
-	"OPENBLAS_", "GOTO_",  "OMP_",	   "POCL_", "OCL_",
-	"MALLOC_",   "BENCH_", "LD_PRELOAD", "LD_LIBRARY_PATH",
+const char *const machine_variables[] = {
+	"OPENBLAS_", "GOTO_",  "OMP_",	     "POCL_",		"OCL_",
+	"MALLOC_",   "BENCH_", "LD_PRELOAD", "LD_LIBRARY_PATH", NULL,
 };
 
 static int is_telling(const char *variable)
 {
-	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++)
-		if (!strncmp(variable, telling[i], strlen(telling[i])))
+	for (const char *const *begin = machine_variables; *begin; begin++)
+		if (!strncmp(variable, *begin, strlen(*begin)))
 			return 1;
 	return 0;
 }
@@ -99,11 +104,21 @@ void machine_describe(struct run *run)
 	run->mem_bytes = pages * sysconf(_SC_PAGESIZE);
 }
 
+const char *machine_version(void)
+{
+	return BENCH_VERSION;
+}
+
+const char *machine_date(void)
+{
+	return BENCH_DATE;
+}
+
 void machine_print_version(FILE *out)
 {
 	struct run run = { 0 };
 
 	machine_describe(&run);
-	fprintf(out, "bench %s (%s), %s, %s\n", run.version, run.git_commit,
-		run.compiler, run.cflags);
+	fprintf(out, "bench %s (%s), %s, %s\nbuilt with %s\n", run.version,
+		run.git_commit, run.compiler, run.cflags, BENCH_LIBRARIES);
 }

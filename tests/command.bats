@@ -38,7 +38,8 @@ fails() {
 		[ -z "$stderr" ]
 	done
 	run -0 "$BENCH" --version
-	[[ "$output" == "bench "[0-9]* ]]
+	[[ "${lines[0]}" == "bench "[0-9]* ]]
+	[[ "${lines[1]}" == "built with openblas "[0-9]*"zlib "[0-9]* ]]
 }
 
 @test "what is unknown names the choices" {
