@@ -37,7 +37,7 @@ PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-pthread-dev \
 	libopenblas0-pthread ocl-icd-opencl-dev libcsv-dev zlib1g-dev \
 	libmd-dev librandom123-dev
 PACKAGES_RUN := pocl-opencl-icd dataset-fashion-mnist curl ca-certificates
-PACKAGES_TEST := libcmocka-dev bats python3 shellcheck
+PACKAGES_TEST := libcmocka-dev bats python3 shellcheck mandoc
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 
 # What the build looks for, and who has it.
@@ -77,6 +77,7 @@ LIBS = $(PKG_LIBS) -lcsv -lm
 SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c bench/*.c)
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
+TEMPLATES := $(wildcard bench/pages/*)
 
 # The same kernels for several instruction sets; the best is chosen at run time.
 CPU_KERNELS := $(wildcard backends/cpu/kernels/*.c)
@@ -114,15 +115,23 @@ $O/backends/cpu/kernels/%.$(1).o: backends/cpu/kernels/%.c
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 
-# A kernel becomes an array of lines, so that errors name its file and line.
+# A text becomes an array of strings, one a line.
+STRINGS = sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n",/' $<
+
+# The first line makes the compiler's errors name the kernel's file and line.
 $B/kernels/%.cl.h: backends/opencl/kernels/%.cl
 	@mkdir -p $(@D)
-	$Q{ printf '%s\n' '"#line 1 \"$*.cl\"\n",'; sed -e 's/\\/\\\\/g' \
-		-e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n",/' $<; } > $@
+	$Q{ printf '%s\n' '"#line 1 \"$*.cl\"\n",'; $(STRINGS); } > $@
+
+$B/pages/%.h: bench/pages/%
+	@mkdir -p $(@D)
+	$Q$(STRINGS) > $@
 
 $(filter $O/backends/opencl/%,$(OBJECTS)): \
 	$(KERNELS:backends/opencl/%.cl=$B/%.cl.h)
 $(filter $O/backends/opencl/%,$(OBJECTS)): DEFINES = -I$B
+$O/bench/page.o: $(TEMPLATES:bench/%=$B/%.h)
+$O/bench/page.o: DEFINES = -I$B
 
 # What a program says of itself is compiled anew when it changes.
 GIT := test -e .git && git -c 'safe.directory=$(CURDIR)'

@@ -28,20 +28,33 @@ static void print_wrapped(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
+int verb_knows(enum verb verb, const struct option_row *row)
+{
+	const unsigned every = (1u << VERB_COUNT) - 1;
+
+	return verb == VERB_COUNT ? row->verbs == every :
+				    row->verbs >> verb & 1;
+}
+
+void option_explain(const struct option_row *row, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "%s", row->help);
+
+	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i] &&
+			used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 i ? ", " : ": ", row->choices[i]);
+}
+
 static void print_row(FILE *out, const struct option_row *row)
 {
 	char left[64], letter[8] = "    ", text[256];
-	size_t used;
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
 		 row->argument ? " " : "", row->argument ? row->argument : "");
-	used = (size_t)snprintf(text, sizeof(text), "%s", row->help);
-	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "%s%s", i ? ", " : ": ",
-					 row->choices[i]);
+	option_explain(row, text, sizeof(text));
 	fprintf(out, "  %-*s", INDENT - 2, left);
 	/* Long names push their explanation to the next line. */
 	if (strlen(left) > INDENT - 3)
@@ -53,7 +66,7 @@ static void print_options(FILE *out, enum verb verb)
 {
 	fputs("\nOptions\n", out);
 	for (int i = 0; i < option_row_count; i++)
-		if (option_rows[i].verbs >> verb & 1)
+		if (verb_knows(verb, &option_rows[i]))
 			print_row(out, &option_rows[i]);
 }
 

@@ -11,6 +11,7 @@
 #include "bench/machine.h"
 #include "bench/measure.h"
 #include "bench/options.h"
+#include "bench/page.h"
 #include "bench/process.h"
 #include "bench/run_command.h"
 #include "bench/table_command.h"
@@ -112,6 +113,10 @@ static int run(struct options *options, int argc, char **argv,
 	}
 	if (options->help) {
 		options_print_help(stdout, options);
+		return 0;
+	}
+	if (options->generate) {
+		page_print(stdout, options->generate);
 		return 0;
 	}
 	if (restart_if_needed(options, argv, err))

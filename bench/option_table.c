@@ -9,6 +9,7 @@ enum {
 	TABLE = BIT(VERB_TABLE),
 	VERIFY = BIT(VERB_VERIFY),
 	DATA = BIT(VERB_DATA),
+	HELP = BIT(VERB_HELP),
 	TIMED = RUN | MEASURE,
 	TRAINS = TIMED | VERIFY,
 	EVERY = BIT(VERB_COUNT) - 1
@@ -25,12 +26,14 @@ const struct verb_row verb_rows[VERB_COUNT] = {
 			  "compare backends with the reference" },
 	[VERB_DEVICES] = { "devices", "", "what can be timed here" },
 	[VERB_ENV] = { "env", "", "what machine and build are" },
-	[VERB_DATA] = { "data", "get|check|list [NAME]",
+	[VERB_DATA] = { "data", "get|check|list [SET]",
 			"get and check data sets" },
+	[VERB_HELP] = { "help", "[VERB]",
+			"what a verb takes; manual, completions" },
 };
 
 const struct option_row option_rows[] = {
-	{ "model", 'm', OPTION_TEXT, AT(model), TRAINS, "NAME",
+	{ "model", 'm', OPTION_TEXT, AT(model), TRAINS, "MODEL",
 	  "the network to train (mnist)", 0, 0, { 0 } },
 	{ "dataset", 'd', OPTION_CHOICE, AT(dataset), TRAINS, "NAME",
 	  "the images (auto: MNIST, else Fashion-MNIST)", 0, 0,
@@ -131,10 +134,13 @@ const struct option_row option_rows[] = {
 	  "no progress and no notes", 0, 0, { 0 } },
 	{ "verbose", 'v', OPTION_FLAG, AT(verbose), TIMED, NULL,
 	  "name the device and the fused steps", 0, 0, { 0 } },
+	{ "generate", 0, OPTION_CHOICE, AT(generate), HELP, "WHAT",
+	  "the man page, or the completions of a shell", 0, 0,
+	  { "man", "bash", "zsh", "fish" } },
 	{ "help", 'h', OPTION_FLAG, AT(help), EVERY, NULL, "this text", 0, 0,
 	  { 0 } },
 	{ "version", 'V', OPTION_FLAG, AT(version), EVERY, NULL,
-	  "version and compiler", 0, 0, { 0 } },
+	  "version, compiler and libraries", 0, 0, { 0 } },
 };
 
 const int option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);

@@ -23,7 +23,7 @@ struct option_row {
 	enum option_kind kind;
 	size_t offset;
 	unsigned verbs; /* bits 1u << VERB_... */
-	const char *argument; /* what its argument is called in the help */
+	const char *argument; /* called so in the help, see bench/argument.h */
 	const char *help;
 	double least, most;
 	const char *choices[OPTION_MOST_CHOICES];
@@ -32,6 +32,12 @@ struct option_row {
 struct verb_row {
 	const char *name, *arguments, *summary;
 };
+
+/* Whether the verb has this option. VERB_COUNT: whether all have it. */
+int verb_knows(enum verb verb, const struct option_row *row);
+
+/* The help of an option, with the choices that there are. */
+void option_explain(const struct option_row *row, char *text, size_t size);
 
 extern const struct option_row option_rows[];
 extern const int option_row_count;

@@ -40,11 +40,6 @@ static const struct options defaults = {
 	.color = "auto",
 };
 
-static int knows(enum verb verb, const struct option_row *row)
-{
-	return row->verbs >> verb & 1;
-}
-
 static int set_number(const struct option_row *row, const char *text,
 		      void *field, struct error *err)
 {
@@ -129,7 +124,7 @@ static void describe_options(enum verb verb, struct option *longs,
 		const struct option_row *row = &option_rows[i];
 		int takes = row->kind != OPTION_FLAG;
 
-		if (!knows(verb, row))
+		if (!verb_knows(verb, row))
 			continue;
 		longs[count++] = (struct option){
 			row->name, takes ? required_argument : no_argument,
@@ -169,7 +164,7 @@ static int not_an_option(enum verb verb, const char *tried, struct error *err)
 		    option_rows[i].name[length])
 			continue;
 		for (int v = 0; v < VERB_COUNT; v++)
-			if (knows((enum verb)v, &option_rows[i]))
+			if (verb_knows((enum verb)v, &option_rows[i]))
 				error_list(others, sizeof(others),
 					   verb_rows[v].name);
 	}
@@ -212,6 +207,20 @@ static int settle(struct options *options, struct error *err)
 			options->steps = QUICK_STEPS;
 	}
 	return 0;
+}
+
+static int settle_help(struct options *options, struct error *err)
+{
+	if (options->argument_count > !options->generate)
+		return error_set(err, ERROR_USAGE,
+				 "bench help takes one VERB, or --generate");
+	if (options->generate)
+		return 0;
+	options->help = 1;
+	options->verb = VERB_COUNT;
+	return options->argument_count ?
+		       find_verb(options->arguments[0], &options->verb, err) :
+		       0;
 }
 
 static int parse_rest(struct options *options, int argc, char **argv,
@@ -260,10 +269,6 @@ int options_parse(struct options *options, int argc, char **argv,
 		options->version = 1;
 		return 0;
 	}
-	if (!strcmp(argv[1], "help")) {
-		options->help = 1;
-		return argc > 2 ? find_verb(argv[2], &options->verb, err) : 0;
-	}
 	if (find_verb(argv[1], &options->verb, err))
 		return -1;
 	options->arguments = calloc((size_t)argc, sizeof(char *));
@@ -273,6 +278,8 @@ int options_parse(struct options *options, int argc, char **argv,
 		return -1;
 	if (options->help || options->version)
 		return 0;
+	if (options->verb == VERB_HELP)
+		return settle_help(options, err);
 	return settle(options, err);
 }
 

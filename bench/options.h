@@ -17,6 +17,7 @@ enum verb {
 	VERB_DEVICES,
 	VERB_ENV,
 	VERB_DATA,
+	VERB_HELP,
 	VERB_COUNT
 };
 
@@ -39,13 +40,14 @@ struct options {
 	const char *run_file, *run_id, *campaign_id;
 	const char *dump_masks, *save_parameters;
 	const char *straggler, *trace;
-	const char *format, *progress, *color;
+	const char *format, *progress, *color, *generate;
 	int quick, dry_run, list, quiet, verbose, help, version;
 };
 
 /*
  * Fills options from argv. ERROR_USAGE says what is wrong and what there is to
- * choose from. With --help or --version nothing else is checked.
+ * choose from. With --help or --version nothing else is checked. `bench help
+ * VERB` is `bench VERB --help`, and without VERB that of all.
  */
 int options_parse(struct options *options, int argc, char **argv,
 		  struct error *err);

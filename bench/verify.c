@@ -31,8 +31,7 @@ static int is_wrong(double error)
 	return !(error <= VERIFY_BOUND);
 }
 
-/* It decides something, and is not the oracle itself. */
-static int is_comparable(const struct backend *backend)
+int verify_compares(const struct backend *backend)
 {
 	return backend->decisions && !backend->impose;
 }
@@ -44,9 +43,9 @@ static int add_backend(struct verification *v, const char *name,
 	char names[128] = "";
 
 	while ((other = backend_next(other)))
-		if (is_comparable(other))
+		if (verify_compares(other))
 			error_list(names, sizeof(names), other->name);
-	if (!backend || !is_comparable(backend))
+	if (!backend || !verify_compares(backend))
 		return error_set(err, ERROR_USAGE,
 				 "'%.40s' is no backend that can be compared "
 				 "with the reference; choose among: %s", name,
@@ -66,7 +65,7 @@ static int choose_backends(struct verification *v, struct error *err)
 		if (add_backend(v, options->arguments[i], err))
 			return -1;
 	while (!options->argument_count && (backend = backend_next(backend)))
-		if (is_comparable(backend) &&
+		if (verify_compares(backend) &&
 		    add_backend(v, backend->name, err))
 			return -1;
 	return 0;

@@ -7,11 +7,14 @@
 
 #include <stdio.h>
 
-#include "backends/error.h"
+#include "backends/backend.h"
 #include "bench/options.h"
 
 /* Notes go to log. 0: all are right; 1: one is not; -1: an error. */
 int verify_command(const struct options *options, FILE *out, FILE *log,
 		   struct error *err);
+
+/* Whether it decides something, and is not the oracle itself. */
+int verify_compares(const struct backend *backend);
 
 #endif

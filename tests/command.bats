@@ -31,7 +31,7 @@ fails() {
 	local help=$output verb
 	run -0 "$BENCH" --help
 	[ "$output" = "$help" ]
-	for verb in run measure table verify devices env data; do
+	for verb in run measure table verify devices env data help; do
 		[[ "$help" == *"bench $verb"* ]]
 		run -0 --separate-stderr "$BENCH" "$verb" --help
 		[[ "$output" == "usage: bench $verb"* ]]

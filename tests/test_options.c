@@ -131,6 +131,26 @@ static void options_are_taken(void **state)
 	options_release(&options);
 }
 
+static void help_is_of_a_verb_or_generated(void **state)
+{
+	struct words words;
+	struct options options = parse(&words, "help");
+
+	(void)state;
+	assert_int_equal(options.verb, VERB_COUNT);
+	options_release(&options);
+	options = parse(&words, "help|table");
+	assert_int_equal(options.verb, VERB_TABLE);
+	options_release(&options);
+	options = parse(&words, "help|--help");
+	assert_int_equal(options.verb, VERB_HELP);
+	options_release(&options);
+	options = parse(&words, "help|--generate|zsh");
+	assert_int_equal(options.help, 0);
+	assert_string_equal(options.generate, "zsh");
+	options_release(&options);
+}
+
 static void quick_is_one_short_epoch(void **state)
 {
 	struct words words;
@@ -150,6 +170,7 @@ static void help_is_always_to_be_had(void **state)
 {
 	static const char *const lines[] = { "", "--help", "-h",
 					     "run|--help", "table|-h",
+					     "help", "help|run", "help|-h",
 					     "run|-h|-b2|--global-batch=3" };
 	struct words words;
 
@@ -208,6 +229,10 @@ static const struct {
 	{ "run|--format=html", "html", "plain, github, post" },
 	{ "run|--progress=no", "--progress", "auto, always, never" },
 	{ "run|--out=", "--out", "empty" },
+	{ "help|frobnicate", "frobnicate", "run, measure" },
+	{ "help|run|table", "one VERB", "--generate" },
+	{ "help|--generate=man|run", "one VERB", "--generate" },
+	{ "help|--generate=html", "html", "man, bash, zsh, fish" },
 	{ "run|--quick|--epochs=2", "--quick", "--epochs" },
 	{ "run|--batch=2|--global-batch=3", "--batch",
 	  "--global-batch" },
@@ -306,6 +331,7 @@ int main(void)
 		cmocka_unit_test(defaults_are_the_documented_ones),
 		cmocka_unit_test(options_stand_anywhere),
 		cmocka_unit_test(options_are_taken),
+		cmocka_unit_test(help_is_of_a_verb_or_generated),
 		cmocka_unit_test(quick_is_one_short_epoch),
 		cmocka_unit_test(help_is_always_to_be_had),
 		cmocka_unit_test(bad_lines_are_told_why),
