@@ -5,7 +5,7 @@
 #   make test        install what is missing, build, run every test
 #   make check-full  the tests that take longer: clang, threads, oclgrind
 #   make deps        install what is missing: packages of Debian 12
-#   make install     copy build/bench to DESTDIR/PREFIX/bin; uninstall undoes
+#   make install     program, man page, completions; uninstall undoes it
 #   make clean       remove build/
 #
 # Knobs, for the command line:
@@ -251,11 +251,37 @@ deps:
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 		--no-install-recommends $$missing </dev/null
 
-install: all
-	install -D -m 755 $B/bench '$(DESTDIR)$(PREFIX)/bin/bench'
+# Where man and the shells look below PREFIX. The system's own zsh functions
+# are elsewhere than those of /usr/local; there, fish looks if XDG_DATA_DIRS
+# says so.
+FOR_MAN := share/man/man1/bench.1
+FOR_BASH := share/bash-completion/completions/bench
+ZSH_FOLDER := $(if $(filter-out /usr,$(PREFIX)),site-functions)
+FOR_ZSH := share/zsh/$(or $(ZSH_FOLDER),vendor-completions)/_bench
+FOR_FISH := share/fish/vendor_completions.d/bench.fish
+SHARED := $(FOR_MAN) $(FOR_BASH) $(FOR_ZSH) $(FOR_FISH)
+INSTALLED := '$(DESTDIR)$(PREFIX)'
+
+$B/$(FOR_MAN): PAGE = man
+$B/$(FOR_BASH): PAGE = bash
+$B/$(FOR_ZSH): PAGE = zsh
+$B/$(FOR_FISH): PAGE = fish
+$(SHARED:%=$B/%): $B/bench
+	@mkdir -p $(@D)
+	$Q$< help --generate $(PAGE) > $@
+
+install: all $(SHARED:%=$B/%)
+	install -D -m 755 $B/bench $(INSTALLED)/bin/bench
+	$Qfor file in $(SHARED); do \
+		echo "install $$file"; \
+		install -D -m 644 "$B/$$file" $(INSTALLED)/"$$file" || exit; \
+	done
 
 uninstall:
-	rm -f '$(DESTDIR)$(PREFIX)/bin/bench'
+	$Qfor file in bin/bench $(SHARED); do \
+		echo "remove $$file"; \
+		rm -f $(INSTALLED)/"$$file" || exit; \
+	done
 
 clean:
 	rm -rf $(BUILD)

@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# make install and uninstall: what goes where, and that nothing else happens.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+# The sources in a folder with a blank, and a built program for them.
+setup() {
+	command_setup
+	local top
+	top=$(realpath "$BATS_TEST_DIRNAME/..")
+	TREE="$PWD/my sources"
+	ROOT="$PWD/my root"
+	mkdir -p "$TREE/build" programs
+	cp -r "$top/Makefile" "$top/bench" "$top/backends" "$top/models" "$TREE"
+	cp "$BENCH" "$TREE/build/bench"
+	# What must not be called says that it was.
+	for name in apt-get sudo curl wget; do
+		printf '#!/bin/sh\necho %s >>"%s/called"\nexit 1\n' "$name" \
+			"$PWD" >"programs/$name"
+		chmod +x "programs/$name"
+	done
+	PATH="$PWD/programs:$PATH"
+	unset MAKEFLAGS MAKELEVEL SOURCE_DATE_EPOCH
+}
+
+# The program is taken as it is, however it was built.
+make_it() {
+	make -C "$TREE" --no-print-directory -o build/bench "$@"
+}
+
+files() {
+	(cd "$ROOT" && find . -type f -printf '%m %P\n' | sort -k 2)
+}
+
+@test "what is installed where, and that it goes again" {
+	make_it install DESTDIR="$ROOT"
+	cat >expected <<-'END'
+	755 usr/local/bin/bench
+	644 usr/local/share/bash-completion/completions/bench
+	644 usr/local/share/fish/vendor_completions.d/bench.fish
+	644 usr/local/share/man/man1/bench.1
+	644 usr/local/share/zsh/site-functions/_bench
+	END
+	diff expected <(files)
+	[ ! -e called ]
+	cd "$ROOT/usr/local/share"
+	"$ROOT/usr/local/bin/bench" --version
+	"$BENCH" help --generate man | cmp - man/man1/bench.1
+	"$BENCH" help --generate bash | cmp - bash-completion/completions/bench
+	"$BENCH" help --generate zsh | cmp - zsh/site-functions/_bench
+	"$BENCH" help --generate fish | cmp - fish/vendor_completions.d/bench.fish
+	# What others have put beside it stays.
+	touch man/man1/other.1 "$ROOT/usr/local/bin/other"
+	make_it uninstall DESTDIR="$ROOT"
+	printf '644 %s\n' usr/local/bin/other usr/local/share/man/man1/other.1 |
+		diff - <(files)
+}
+
+@test "another PREFIX" {
+	make_it install DESTDIR="$ROOT" PREFIX=/usr
+	[ -f "$ROOT/usr/share/zsh/vendor-completions/_bench" ]
+	make_it uninstall DESTDIR="$ROOT" PREFIX=/usr
+	[ -z "$(files)" ]
+	make_it install PREFIX="$ROOT/my home"
+	[ "$(files | wc -l)" -eq 5 ]
+	make_it uninstall PREFIX="$ROOT/my home"
+	[ -z "$(files)" ]
+	# Nothing is there: nothing goes wrong.
+	make_it uninstall PREFIX="$ROOT/nowhere"
+}
+
+@test "the man page's day is the commit's, and no clock's" {
+	local object=build/obj/bench/machine.o
+	day() {
+		make -C "$TREE" "$@" CFLAGS=-O1 "$object" >&2 &&
+			grep -aoE '(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}' \
+				"$TREE/$object"
+	}
+	touch -d '1999-12-31 12:00 UTC' "$TREE/Makefile"
+	[ "$(day)" = 1999-12-31 ]
+	[ "$(day SOURCE_DATE_EPOCH=86400)" = 1970-01-02 ]
+	cp "$TREE/$object" first.o
+	rm -r "$TREE/build/obj"
+	SOURCE_DATE_EPOCH=86400 day
+	cmp first.o "$TREE/$object"
+	command -v git >/dev/null || skip "git is not installed"
+	cd "$TREE"
+	git init -q
+	git add Makefile
+	GIT_COMMITTER_DATE='2001-02-03T04:05:06Z' git -c user.name=a \
+		-c user.email=a@b commit -qm a
+	[ "$(day)" = 2001-02-03 ]
+}
