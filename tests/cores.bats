@@ -13,7 +13,7 @@ setup() {
 }
 
 teardown() {
-	kill -KILL ${PID:-} 2>/dev/null || true
+	[ -z "${PID:-}" ] || kill -KILL "$PID" 2>/dev/null || true
 }
 
 @test "each core has a line of where its time went" {
@@ -234,5 +234,21 @@ start() {
 	wait "$PID" || code=$?
 	[ "$code" -eq 143 ]
 	[ "$(cell row 1 exit_code)" = 143 ]
+	PID=
+}
+
+@test "a core that hangs is ended by --timeout, and all with it" {
+	"$BENCH" run cpu-3@fork null-1 "${LONG[@]}" --timeout 6 --out made \
+		>out 2>err 3>&- &
+	PID=$!
+	until_so grep -q 'cpu-3@fork .*epoch 2/' err
+	mapfile -t CORES < <(below "$(below "$PID" | head -n 1)")
+	kill -STOP "${CORES[2]}"
+	local code=0
+	wait "$PID" || code=$?
+	[ "$code" -eq 6 ]
+	until_so none_running "${CORES[@]}"
+	[ "$(column made/runs.csv status)" = "partial ok" ]
+	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout" ]
 	PID=
 }
