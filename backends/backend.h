@@ -97,8 +97,8 @@ struct backend {
 	int one_core; /* one device is one core: no replicas in one process */
 
 	/* A variable, NAME=VALUE, that has to be set before the process starts
-	 * for the libraries below to serve it well; NULL: none, or it is set.
-	 * Optional. */
+	 * for the libraries below to serve it well; NULL: none is left to set.
+	 * Asked again once it is set. Optional. */
 	const char *(*variable)(void);
 
 	/* Devices that could be opened, written to list; returns how many.

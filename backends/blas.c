@@ -38,12 +38,22 @@ static const char *best_core(void)
 }
 #endif
 
+/* The OpenMP library then makes no threads, whoever calls. */
+static int omp_is_alone(void)
+{
+	const char *omp = getenv("OMP_NUM_THREADS");
+
+	return omp && !strcmp(omp, "1");
+}
+
 const char *blas_variable(void)
 {
 	static const char *const oldest[] = { "Prescott", "Core2", "Penryn",
 					      "Nehalem", "Generic" };
 	const char *chosen = openblas_get_corename();
 
+	if (openblas_get_parallel() == FLAVOUR_OPENMP && !omp_is_alone())
+		return "OMP_NUM_THREADS=1";
 	if (getenv("OPENBLAS_CORETYPE"))
 		return NULL;
 	for (size_t i = 0; i < sizeof(oldest) / sizeof(oldest[0]); i++)
@@ -55,7 +65,6 @@ const char *blas_variable(void)
 int blas_prepare(int threads, struct error *err)
 {
 	const int flavour = openblas_get_parallel();
-	const char *omp = getenv("OMP_NUM_THREADS");
 
 	/* Its buffers are not locked: concurrent calls give wrong products. */
 	if (threads > 1 && flavour == FLAVOUR_SERIAL)
@@ -65,8 +74,7 @@ int blas_prepare(int threads, struct error *err)
 				 "once; install the other one: apt-get install "
 				 "libopenblas0-pthread", threads);
 	/* Its single buffer is waited for by spinning. */
-	if (threads > 1 && flavour == FLAVOUR_OPENMP &&
-	    !(omp && !strcmp(omp, "1")))
+	if (threads > 1 && flavour == FLAVOUR_OPENMP && !omp_is_alone())
 		return error_set(err, ERROR_MISSING,
 				 "this is the OpenMP OpenBLAS, which all but "
 				 "stops when %d threads use it at once; set "

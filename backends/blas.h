@@ -19,9 +19,11 @@ void blas_gemm(enum blas_side a_side, enum blas_side b_side, int m, int n,
 	       int k, const float *a, const float *b, float add, float *c);
 
 /*
- * OpenBLAS takes a CPU newer than itself for the oldest one, whose kernels are
- * several times slower. OPENBLAS_CORETYPE=NAME for the best that this CPU has,
- * which the library reads when the process starts; NULL: all is well.
+ * A variable, NAME=VALUE, that the library reads when the process starts; NULL:
+ * all is well. OMP_NUM_THREADS=1 for the build that uses OpenMP, since only
+ * that holds in every thread. OpenBLAS takes a CPU newer than itself for the
+ * oldest one, whose kernels are several times slower: OPENBLAS_CORETYPE=NAME
+ * for the best that this CPU has.
  */
 const char *blas_variable(void);
 

@@ -110,13 +110,16 @@ int process_start(const char *const *argv, int stdout_fd,
 
 int process_restart(char *const *argv, const char *variable, struct error *err)
 {
-	char name[64];
-	const char *value = strchr(variable, '=') + 1;
+	const char *value = strchr(variable, '=') + 1, *before;
+	char name[64], names[256];
 
 	snprintf(name, sizeof(name), "%.*s", (int)(value - 1 - variable),
 		 variable);
+	before = getenv("BENCH_SET");
+	snprintf(names, sizeof(names), "%s%s%s", before ? before : "",
+		 before ? "," : "", name);
 	/* So that the results can tell it from a variable of the user's. */
-	if (!setenv(name, value, 1) && !setenv("BENCH_SET", name, 1))
+	if (!setenv(name, value, 1) && !setenv("BENCH_SET", names, 1))
 		execv("/proc/self/exe", argv);
 	return error_set(err, ERROR_FAILED,
 			 "bench cannot start itself again with %s: %s",

@@ -31,7 +31,7 @@ int process_start(const char *const *argv, int stdout_fd,
 
 /*
  * Starts this program anew in this process with one more variable, NAME=VALUE,
- * and BENCH_SET=NAME. Returns only when that fails.
+ * and its name added to the list BENCH_SET. Returns only when that fails.
  */
 int process_restart(char *const *argv, const char *variable,
 		    struct error *err);

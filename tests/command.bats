@@ -136,35 +136,6 @@ fails() {
 	done
 }
 
-# The serial OpenBLAS, from the system or from a cache; 1 if it is not to be
-# had. Its folder is in $SERIAL.
-find_serial() {
-	local cache=$BATS_TEST_DIRNAME/../build/cache/openblas-serial
-	SERIAL=$(dirname "$(find /usr/lib/*/openblas-serial "$cache" \
-		-name libopenblas.so.0 2>/dev/null | head -n 1)")
-	[ "$SERIAL" = . ] || return 0
-	command -v apt-get dpkg >/dev/null || return 1
-	mkdir -p "$cache" && cd "$cache" || return 1
-	timeout 60 apt-get download libopenblas0-serial >/dev/null 2>&1 &&
-		dpkg -x libopenblas0-serial*.deb . && rm -f ./*.deb
-	cd "$BATS_TEST_TMPDIR" || return 1
-	SERIAL=$(dirname "$(find "$cache" -name libopenblas.so.0 | head -n 1)")
-	[ "$SERIAL" != . ]
-}
-
-@test "the serial OpenBLAS does for one core only" {
-	find_serial || skip "libopenblas0-serial cannot be had"
-	export LD_LIBRARY_PATH=$SERIAL
-	local target
-	for target in cpu-2 openblas-2; do
-		run -4 --separate-stderr "$BENCH" measure "$target" \
-			"${TINY[@]}"
-		[[ "$stderr" == *libopenblas0-pthread* ]]
-	done
-	run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --run-file row
-	[[ "$(cell row 1 device_driver)" == *serial* ]]
-}
-
 @test "verify finds all right" {
 	run -0 --separate-stderr "$BENCH" verify cpu openblas --model tiny \
 		"${DATA[@]}" --steps 5

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# The builds of OpenBLAS that Debian has, as the loader may find them.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	unset OMP_NUM_THREADS OPENBLAS_NUM_THREADS BENCH_SET LD_LIBRARY_PATH
+}
+
+# use_flavour NAME: has the loader find it, from the system or from a cache;
+# skips the test where it is not to be had.
+use_flavour() {
+	local cache=$BATS_TEST_DIRNAME/../build/cache/openblas-$1 library
+	if ! library=$(find_library "$1" "$cache") && mkdir -p "$cache"; then
+		(cd "$cache" && timeout 60 apt-get download \
+			"libopenblas0-$1" && dpkg -x ./*.deb .) >/dev/null 2>&1
+		rm -f "$cache"/*.deb
+		library=$(find_library "$1" "$cache") ||
+			skip "libopenblas0-$1 cannot be had"
+	fi
+	LD_LIBRARY_PATH=$(dirname "$library")
+	export LD_LIBRARY_PATH
+	[[ "$(ldd "$BENCH")" == *"$LD_LIBRARY_PATH/libopenblas"* ]]
+}
+
+find_library() {
+	find /usr/lib/*/"openblas-$1" "$2" -name libopenblas.so.0 2>/dev/null |
+		grep -m 1 .
+}
+
+@test "pthread: cores are threads of one process" {
+	use_flavour pthread
+	run -0 "$BENCH" env
+	[[ "$output" == *"OpenBLAS "*", pthread, "*", 1 thread"* ]]
+	local target
+	for target in cpu-4 openblas-4; do
+		run -0 "$BENCH" measure "$target" "${TINY[@]}" --run-file row
+		[[ "$(cell row 1 device_driver)" == *", pthread, "* ]]
+		[[ "$(cell row 1 variables)" != *BENCH_SET* ]]
+	done
+}
+
+@test "serial: one core only" {
+	use_flavour serial
+	run -0 "$BENCH" devices
+	[[ "$output" == *"OpenBLAS "*", serial, "* ]]
+	local target
+	for target in cpu-2 openblas-2; do
+		run -4 --separate-stderr "$BENCH" measure "$target" \
+			"${TINY[@]}"
+		[[ "$stderr" == *"serial OpenBLAS"*libopenblas0-pthread* ]]
+	done
+	run -4 --separate-stderr "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" \
+		--out made
+	[ "$(column made/runs.csv status)" = "ok error" ]
+	[[ "$(cell made/runs.csv 1 device_driver)" == *", serial, "* ]]
+	[[ "$(cell made/runs.csv 2 reason)" == *libopenblas0-pthread* ]]
+}
+
+@test "openmp: told to make no threads, and the same numbers" {
+	run -0 "$BENCH" measure cpu-4 "${TINY[@]}" --run-file usual
+	use_flavour openmp
+	local own
+	for own in "" 1 4; do
+		[ -z "$own" ] || export OMP_NUM_THREADS=$own
+		run -0 "$BENCH" env
+		[[ "$output" == *", openmp, "*", 1 thread"* ]]
+		run -0 "$BENCH" measure cpu-4 "${TINY[@]}" --run-file row
+		[[ "$(cell row 1 device_driver)" == *", openmp, "* ]]
+		[[ "$(cell row 1 variables)" == *OMP_NUM_THREADS=1* ]]
+		[ "$(cell row 1 parameters_hash)" = \
+			"$(cell usual 1 parameters_hash)" ]
+		# Whose choice it was can be seen.
+		if [ "$own" = 1 ]; then
+			[[ "$(cell row 1 variables)" != *BENCH_SET* ]]
+		else
+			[[ "$(cell row 1 variables)" == \
+				*BENCH_SET=OMP_NUM_THREADS* ]]
+		fi
+	done
+	BENCH_SET=OTHER run -0 "$BENCH" env
+	[[ "$output" == *BENCH_SET=OTHER,OMP_NUM_THREADS* ]]
+}
