@@ -47,6 +47,14 @@ void device_describe(struct device *device, struct device_info *info)
 	device->backend->describe(device, info);
 }
 
+int device_check(struct device *device, int thread, int threads,
+		 struct error *err)
+{
+	if (threads == 1 || !device->backend->check)
+		return 0;
+	return device->backend->check(device, thread, threads, err);
+}
+
 int program_compile(struct device *device, const struct model *model,
 		    const struct program_options *options,
 		    struct program **program, struct error *err)

@@ -108,6 +108,10 @@ struct backend {
 		    struct device **device, struct error *err);
 	void (*close)(struct device *device);
 	void (*describe)(struct device *device, struct device_info *info);
+	/* Whether the libraries below compute rightly when all threads of this
+	 * process use them. Optional. */
+	int (*check)(struct device *device, int thread, int threads,
+		     struct error *err);
 
 	/* Allocates everything that a step will need. */
 	int (*compile)(struct device *device, const struct model *model,
@@ -174,6 +178,12 @@ int device_open(const struct backend *backend,
 		struct error *err);
 void device_close(struct device *device); /* NULL is fine */
 void device_describe(struct device *device, struct device_info *info);
+/*
+ * A self-check before the work begins, for one thread alone none. All threads
+ * of this process call it at once, each with its number and its own device.
+ */
+int device_check(struct device *device, int thread, int threads,
+		 struct error *err);
 
 int program_compile(struct device *device, const struct model *model,
 		    const struct program_options *options,

@@ -7,7 +7,13 @@
 
 #include <stddef.h>
 
-#include "backends/error.h"
+#include "backends/backend.h"
+
+/*
+ * For tests: how many products all threads together make in blas_check(). With
+ * it, no build of the library is refused.
+ */
+#define BLAS_TEST_CALLS "BENCH_TEST_BLAS_CALLS"
 
 enum blas_side { BLAS_AS_IS, BLAS_TRANSPOSED };
 
@@ -33,6 +39,14 @@ const char *blas_variable(void);
  * call it at once, with the package to install.
  */
 int blas_prepare(int threads, struct error *err);
+
+/*
+ * The slot of struct backend: whether products are right while all threads of
+ * this process make them. Takes some milliseconds. ERROR_FAILED names the
+ * library and a wrong product.
+ */
+int blas_check(struct device *device, int thread, int threads,
+	       struct error *err);
 
 /* "OpenBLAS 0.3.21, pthread, Haswell, 1 thread". */
 void blas_describe(char *text, size_t size);

@@ -24,7 +24,8 @@ static int open_in_order(struct core *core, struct error *err)
 		if (group_gather(core->group, NULL, 0, NULL, err))
 			return -1;
 	}
-	return 0;
+	return device_check(core->device, core->group->rank, request.threads,
+			    err);
 }
 
 static int open_masks(struct core *core, struct error *err)

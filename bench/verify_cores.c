@@ -103,7 +103,8 @@ static int open_member(struct member *member, struct error *err)
 		if (group_gather(member->group, NULL, 0, NULL, err))
 			return -1;
 	}
-	if (program_compile(member->device, task->model, &options,
+	if (device_check(member->device, group->rank, request.threads, err) ||
+	    program_compile(member->device, task->model, &options,
 			    &member->program, err) ||
 	    program_store(member->program, VECTOR_SQUARE_AVG, member->vector,
 			  err) ||

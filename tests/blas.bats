@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The builds of OpenBLAS that Debian has, as the loader may find them.
+# The builds of OpenBLAS that Debian has, as the loader may find them, and the
+# self-check of what they compute.
 
 bats_require_minimum_version 1.5.0
 
@@ -29,6 +30,30 @@ use_flavour() {
 find_library() {
 	find /usr/lib/*/"openblas-$1" "$2" -name libopenblas.so.0 2>/dev/null |
 		grep -m 1 .
+}
+
+# A library in front of OpenBLAS that spoils the 100th product of its threads.
+make_spoiler() {
+	cat >spoil.c <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <stdatomic.h>
+	static atomic_int calls;
+	void cblas_sgemm(int o, int ta, int tb, int m, int n, int k,
+			 float alpha, const float *a, int lda, const float *b,
+			 int ldb, float beta, float *c, int ldc)
+	{
+	    void (*real)(int, int, int, int, int, int, float, const float *,
+			 int, const float *, int, float, float *, int) =
+		dlsym(RTLD_NEXT, "cblas_sgemm");
+
+	    real(o, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+	    if (++calls == 100)
+		c[5] += 1;
+	}
+	END
+	"${CC:-gcc}" -std=gnu11 -shared -fPIC -o spoil.so spoil.c -ldl ||
+		skip "no compiler"
 }
 
 @test "pthread: cores are threads of one process" {
@@ -83,4 +108,37 @@ find_library() {
 	done
 	BENCH_SET=OTHER run -0 "$BENCH" env
 	[[ "$output" == *BENCH_SET=OTHER,OMP_NUM_THREADS* ]]
+}
+
+@test "a wrong product while all multiply ends a run" {
+	make_spoiler
+	export LD_PRELOAD=$PWD/spoil.so
+	local target
+	for target in cpu-2 openblas-8; do
+		run -6 --separate-stderr "$BENCH" measure "$target" \
+			"${TINY[@]}" --run-file row
+		[[ "$stderr" == *"self-check"*"entry 5 is "* ]]
+		[[ "$stderr" == *libopenblas0-pthread* ]]
+		# Nothing was trained.
+		[[ "$output" != *,step,* ]]
+		[ -z "$(cell row 1 loop_s)" ]
+	done
+	run -6 "$BENCH" verify cpu --model tiny "${DATA[@]}" --steps 1
+	[[ "$output" == *"self-check"* ]]
+	# Nobody multiplies beside one core.
+	run -0 "$BENCH" measure cpu-1 "${TINY[@]}"
+}
+
+# It is a race: seconds of it are lost on nearly every machine.
+@test "the serial library is found out by the self-check" {
+	[ -n "${CHECK_FULL:-}" ] || skip "takes long; see make check-full"
+	use_flavour serial
+	export BENCH_TEST_BLAS_CALLS=300000
+	local core
+	for core in Haswell SkylakeX Haswell; do
+		OPENBLAS_CORETYPE=$core run "$BENCH" measure cpu-8 "${TINY[@]}"
+		[ "$status" -ne 6 ] || break
+	done
+	[ "$status" -eq 6 ] || skip "the race is never lost here"
+	[[ "$output" == *"self-check"*" serial, "* ]]
 }

@@ -259,6 +259,7 @@ const struct backend cpu_backend = {
 	.open = cpu_open,
 	.close = host_close,
 	.describe = cpu_describe,
+	.check = blas_check,
 	.compile = cpu_compile,
 	.free = cpu_free,
 	.store = cpu_store,

@@ -345,6 +345,7 @@ const struct backend openblas_backend = {
 	.open = openblas_open,
 	.close = host_close,
 	.describe = openblas_describe,
+	.check = blas_check,
 	.compile = openblas_compile,
 	.free = openblas_free,
 	.store = host_store,
