@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/cgroup.h"
+
 int cpus_allowed(void)
 {
 	cpu_set_t set;
@@ -17,37 +19,10 @@ int cpus_allowed(void)
 	return CPU_COUNT(&set);
 }
 
-static int read_two(const char *path, double *first, double *second)
-{
-	FILE *file = fopen(path, "r");
-	int found;
-
-	if (!file)
-		return 0;
-	found = fscanf(file, "%lf %lf", first, second);
-	fclose(file);
-	return found > 0 ? found : 0;
-}
-
-double cpus_quota(void)
-{
-	double quota, period;
-
-	/* cgroup v2 says "max 100000" without a limit: nothing is read. */
-	if (read_two("/sys/fs/cgroup/cpu.max", &quota, &period) == 2)
-		return quota / period;
-	if (read_two("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota,
-		     &period) == 1 && quota > 0 &&
-	    read_two("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period,
-		     &(double){ 0 }) == 1)
-		return quota / period;
-	return NAN;
-}
-
 int cpus_available(void)
 {
 	const int allowed = cpus_allowed();
-	const double quota = cpus_quota();
+	const double quota = cgroup_cpus("");
 
 	return isfinite(quota) && ceil(quota) < allowed ? (int)ceil(quota) :
 							  allowed;

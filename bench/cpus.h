@@ -7,9 +7,6 @@
 /* CPUs in the affinity mask. */
 int cpus_allowed(void);
 
-/* CPUs by cgroup quota (v2 cpu.max, v1 cfs_quota); NAN without a limit. */
-double cpus_quota(void);
-
 /* CPUs that can be used at a time: the mask, or the quota rounded up. */
 int cpus_available(void);
 

@@ -5,6 +5,7 @@
 
 #include "backends/backend.h"
 #include "backends/transport.h"
+#include "bench/cgroup.h"
 #include "bench/cpus.h"
 #include "bench/machine.h"
 
@@ -38,6 +39,7 @@ static void print_device(FILE *out, const struct backend *backend, int index,
 int devices_command(FILE *out, struct error *err)
 {
 	const struct backend *backend = NULL;
+	const double quota = cgroup_cpus("");
 
 	(void)err;
 	while ((backend = backend_next(backend))) {
@@ -57,8 +59,8 @@ int devices_command(FILE *out, struct error *err)
 	}
 	fprintf(out, "\n%d of %ld CPUs can be used", cpus_available(),
 		(long)cpus_allowed());
-	if (isfinite(cpus_quota()))
-		fprintf(out, " (quota %.2f)", cpus_quota());
+	if (isfinite(quota))
+		fprintf(out, " (quota %.2f)", quota);
 	fputs("; cores that are more share them.\n", out);
 	return 0;
 }

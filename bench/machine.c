@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bench/cpus.h"
+#include "bench/cgroup.h"
 
 /* The Makefile says what is built; without it, nothing is known. */
 #ifndef BENCH_VERSION
@@ -100,7 +100,7 @@ void machine_describe(struct run *run)
 				 "%.64s", name.machine);
 	}
 	run->logical_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	run->cpu_quota = cpus_quota();
+	run->cpu_quota = cgroup_cpus("");
 	run->mem_bytes = pages * sysconf(_SC_PAGESIZE);
 }
 

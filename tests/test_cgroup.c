@@ -1,0 +1,154 @@
+/* The CPU quota of a process, from trees of files as systems have them. */
+#include "bench/cgroup.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "bench/file.h"
+#include "tests/idx_files.h"
+
+#define GROUPS "proc/self/cgroup"
+#define V2 "sys/fs/cgroup/"
+#define V1 "sys/fs/cgroup/cpu/"
+
+/* Files of one system, path and content in turn, and the quota to be found. */
+struct tree {
+	const char *name;
+	double cpus;
+	const char *files[12];
+};
+
+static const struct tree trees[] = {
+	{ "nothing", NAN, { NULL } },
+	{ "v2-root", 1.5, { V2 "cpu.max", "150000 100000\n" } },
+	{ "v2-no-limit", NAN,
+	  { GROUPS, "0::/a\n", V2 "a/cpu.max", "max 100000\n" } },
+	{ "v2-own", 0.5,
+	  { GROUPS, "0::/a/b\n", V2 "a/b/cpu.max", "50000 100000\n",
+	    V2 "a/cpu.max", "300000 100000\n" } },
+	{ "v2-around", 2,
+	  { GROUPS, "0::/a/b/c\n", V2 "a/b/cpu.max", "max 100000\n",
+	    V2 "a/cpu.max", "20000 10000\n", V2 "cpu.max", "max 100000\n" } },
+	{ "v2-another-group", NAN,
+	  { GROUPS, "0::/a\n", V2 "b/cpu.max", "50000 100000\n" } },
+	{ "v2-colons", 3,
+	  { GROUPS, "0::/a:b\n", V2 "a:b/cpu.max", "300000 100000" } },
+	{ "v2-path-of-outside", 4,
+	  { GROUPS, "0::/docker/abc\n", V2 "cpu.max", "400000 100000\n" } },
+	{ "v2-outside", 4,
+	  { GROUPS, "0::/../x\n", V2 "cpu.max", "400000 100000\n",
+	    "sys/fs/x/cpu.max", "100000 100000\n" } },
+	{ "v1-own", 0.25,
+	  { GROUPS, "9:cpuset:/\n4:cpuacct,cpu:/a/b\n0::/\n",
+	    V1 "a/b/cpu.cfs_quota_us", "25000\n",
+	    V1 "a/b/cpu.cfs_period_us", "100000\n" } },
+	{ "v1-around", 2,
+	  { GROUPS, "4:cpu:/a/b\n", V1 "a/b/cpu.cfs_quota_us", "-1\n",
+	    V1 "a/b/cpu.cfs_period_us", "100000\n",
+	    V1 "a/cpu.cfs_quota_us", "200000\n",
+	    V1 "a/cpu.cfs_period_us", "100000\n" } },
+	{ "v1-another-controller", NAN,
+	  { GROUPS, "4:cpuset,cpuacct:/a\n", V1 "a/cpu.cfs_quota_us", "1000\n",
+	    V1 "a/cpu.cfs_period_us", "100000\n" } },
+	{ "both", 1,
+	  { GROUPS, "4:cpu:/a\n0::/b\n", V1 "a/cpu.cfs_quota_us", "200000\n",
+	    V1 "a/cpu.cfs_period_us", "100000\n", V2 "b/cpu.max",
+	    "100000 100000\n" } },
+};
+
+/* None of these is a quota. */
+static const char *const malformed[] = {
+	"", "\n", "max", "100000", "100000 0\n", "0 100000\n", "-1 100000\n",
+	"50000 -100000\n", "nan 100000\n", "inf 1\n", "50000x 100000\n",
+	"50000 100000x\n", "0x100 100000\n", "1e3 100000\n",
+	"50000\n100000\n\t", "five six\n", "\xff\xfe",
+};
+
+static void write_file(const char *tree, const char *name, const char *content)
+{
+	char path[PATH_MAX];
+	struct error err;
+	char *slash;
+
+	snprintf(path, sizeof(path), "%s/%s", in_folder(tree), name);
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	assert_int_equal(file_make_folder(path, &err), 0);
+	*slash = '/';
+	write_plain(path, (const uint8_t *)content, strlen(content));
+}
+
+static void expect(const char *tree, double cpus)
+{
+	double found = cgroup_cpus(in_folder(tree));
+
+	if (isnan(cpus) ? !isnan(found) : found != cpus)
+		fail_msg("%s: %g CPUs instead of %g", tree, found, cpus);
+}
+
+static void smallest_quota_counts(void **state)
+{
+	(void)state;
+	for (size_t t = 0; t < sizeof(trees) / sizeof(trees[0]); t++) {
+		const char *const *file = trees[t].files;
+
+		for (; *file; file += 2)
+			write_file(trees[t].name, file[0], file[1]);
+		expect(trees[t].name, trees[t].cpus);
+	}
+}
+
+static void malformed_quota_is_none(void **state)
+{
+	const size_t count = sizeof(malformed) / sizeof(malformed[0]);
+
+	(void)state;
+	write_file("bad", GROUPS, "0::/a\n");
+	for (size_t i = 0; i < count; i++) {
+		write_file("bad", V2 "a/cpu.max", malformed[i]);
+		expect("bad", NAN);
+		/* The one around it still counts. */
+		write_file("bad", V2 "cpu.max", "300000 100000\n");
+		expect("bad", 3);
+		unlink(in_folder("bad/" V2 "cpu.max"));
+	}
+}
+
+static void malformed_groups_are_passed_over(void **state)
+{
+	static const char *const lines[] = {
+		"", "\n", "0", "0:", "0::", "0::\n", "0:cpu\n", ":::\n",
+		"0:cpu:relative\n", "0::no\n", "::/\n", "0::/a/\n", "0:://a\n",
+	};
+	char *groups = malloc(3 * PATH_MAX);
+
+	(void)state;
+	write_file("lines", V2 "cpu.max", "300000 100000\n");
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		write_file("lines", GROUPS, lines[i]);
+		expect("lines", 3);
+	}
+	/* Longer than a path can be, and the right one after it. */
+	write_file("lines", V2 "a/cpu.max", "100000 100000\n");
+	memset(groups, 'x', 3 * PATH_MAX);
+	memcpy(groups, "0::/", 4);
+	snprintf(groups + 2 * PATH_MAX, PATH_MAX, "\n0::/a\n");
+	write_file("lines", GROUPS, groups);
+	expect("lines", 1);
+	free(groups);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(smallest_quota_counts),
+		cmocka_unit_test(malformed_quota_is_none),
+		cmocka_unit_test(malformed_groups_are_passed_over),
+	};
+
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
