@@ -1,8 +1,10 @@
 /* The command: parse, dispatch, print the one error, exit. */
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backends/backend.h"
 #include "bench/dataset.h"
@@ -125,12 +127,26 @@ static int run(struct options *options, int argc, char **argv,
 	return code < 0 ? (int)err->kind : code;
 }
 
+/*
+ * A file that we open must not be taken for a standard one that was closed:
+ * messages would go into it. What is put in place cannot be written as standard
+ * output, so that lost results are noticed.
+ */
+static void keep_standard_files(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDERR_FILENO ? O_WRONLY :
+								O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	struct error err = { .kind = ERROR_FAILED };
 	int code;
 
+	keep_standard_files();
 	/* Numbers keep their point; only characters follow the user. */
 	setlocale(LC_CTYPE, "");
 	code = run(&options, argc, argv, &err);
