@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "backends/backend.h"
@@ -147,6 +148,8 @@ int main(int argc, char **argv)
 	int code;
 
 	keep_standard_files();
+	/* We read our own files again, whatever others may. */
+	umask(umask(0777) & ~(mode_t)S_IRWXU);
 	/* Numbers keep their point; only characters follow the user. */
 	setlocale(LC_CTYPE, "");
 	code = run(&options, argc, argv, &err);
