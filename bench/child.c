@@ -16,6 +16,7 @@
 #include "bench/process.h"
 
 #define POLL_MS 100
+#define RUN_FILE "/bench-run-XXXXXX"
 #define GRACE_S 5 /* from a polite end to a rude one */
 
 struct listener {
@@ -65,7 +66,7 @@ static int listen_to(struct listener *listener, struct csv_reader *reader,
 		     struct error *err)
 {
 	struct pollfd ready = { .fd = listener->pipe, .events = POLLIN };
-	char bytes[65536];
+	char bytes[16384];
 	ssize_t count;
 
 	for (;;) {
@@ -199,23 +200,41 @@ static int run_child(struct child_result *result, const struct options *options,
 	return failed ? -1 : 0;
 }
 
+/* An empty file that only we can read: in $TMPDIR, or where there is room. */
+static int make_run_file(char *path, size_t size, struct error *err)
+{
+	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp",
+					"." };
+	int descriptor = -1;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) &&
+			   descriptor < 0; i++) {
+		if (!folders[i] || !*folders[i] ||
+		    strlen(folders[i]) > size - sizeof(RUN_FILE))
+			continue;
+		snprintf(path, size, "%s" RUN_FILE, folders[i]);
+		descriptor = mkstemp(path);
+	}
+	if (descriptor < 0)
+		return error_set(err, ERROR_OUTPUT,
+				 "a file for the run's row can be made neither "
+				 "in $TMPDIR, /tmp and /var/tmp nor here: %s",
+				 strerror(errno));
+	close(descriptor);
+	return 0;
+}
+
 int child_measure(struct child_result *result, const struct options *options,
 		  const char *target, const char *run_id,
 		  const char *campaign_id, struct error *err)
 {
-	const char *folder = getenv("TMPDIR");
 	char run_file[512], words[3][600];
 	const char *const extra[] = { words[0], words[1], words[2], NULL };
-	int descriptor, failed;
+	int failed;
 
 	*result = (struct child_result){ 0 };
-	snprintf(run_file, sizeof(run_file), "%s/bench-run-XXXXXX",
-		 folder && *folder ? folder : "/tmp");
-	descriptor = mkstemp(run_file);
-	if (descriptor < 0)
-		return error_set(err, ERROR_OUTPUT, "%s: %s", run_file,
-				 strerror(errno));
-	close(descriptor);
+	if (make_run_file(run_file, sizeof(run_file), err))
+		return -1;
 	snprintf(words[0], sizeof(words[0]), "--run-file=%s", run_file);
 	snprintf(words[1], sizeof(words[1]), "--run-id=%s", run_id);
 	snprintf(words[2], sizeof(words[2]), "--campaign-id=%s", campaign_id);
