@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define BAR_WIDTH 10 /* the line then fits 80 columns */
+#define WIDEST 200    /* of a line that overwrites another */
 #define BAR_EVERY_S 0.1
 #define LINE_EVERY_S 30 /* a silent job is taken for a hanging one */
 
@@ -17,7 +18,9 @@ static int terminal_width(void)
 
 	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
 		width = size.ws_col;
-	return width > 0 ? (int)width : 80;
+	if (width <= 0)
+		return 80;
+	return width < WIDEST ? (int)width : WIDEST;
 }
 
 static void draw(struct progress *progress, const char *line)
