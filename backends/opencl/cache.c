@@ -1,11 +1,14 @@
 #include "backends/opencl/opencl.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SHOWN 60 /* of a path in a message */
 
 /* Where PoCL keeps compiled kernels, in the order in which it looks. */
 static const struct {
@@ -37,17 +40,21 @@ void cache_explain(char *text, size_t size)
 	text[0] = '\0';
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const char *value = getenv(places[i].variable);
-		char path[512];
+		char path[PATH_MAX];
+		int length;
 
 		if (!value || !value[0])
 			continue;
-		snprintf(path, sizeof(path), "%s%s", value, places[i].below);
-		if (!can_write(path))
+		length = snprintf(path, sizeof(path), "%s%s", value,
+				  places[i].below);
+		errno = ENAMETOOLONG;
+		if (length >= (int)sizeof(path) || !can_write(path))
 			snprintf(text, size,
-				 "its cache folder '%s' (from %s) cannot be "
-				 "written: %s; set POCL_CACHE_DIR to a folder "
-				 "that can", path, places[i].variable,
-				 strerror(errno));
+				 "its cache folder '%.*s%s' (from %s) cannot "
+				 "be written: %s; set POCL_CACHE_DIR to a "
+				 "folder that can", SHOWN, path,
+				 length > SHOWN ? "..." : "",
+				 places[i].variable, strerror(errno));
 		return;
 	}
 }

@@ -83,10 +83,15 @@ static int candidate_describe(struct candidate *candidate, struct error *err)
 /* A platform without devices stays in the list if there is a reason. */
 static void candidate_missing(struct candidate *candidate)
 {
+	const int is_pocl = !strcmp(candidate->platform_name, POCL);
+	const char *devices = getenv("POCL_DEVICES");
 	char reason[768] = "";
 
-	if (!strcmp(candidate->platform_name, POCL))
+	if (is_pocl)
 		cache_explain(reason, sizeof(reason));
+	if (is_pocl && devices && !reason[0])
+		snprintf(reason, sizeof(reason), "POCL_DEVICES is '%.60s'",
+			 devices);
 	snprintf(candidate->info.name, sizeof(candidate->info.name), "%s",
 		 candidate->platform_name);
 	snprintf(candidate->info.unusable, sizeof(candidate->info.unusable),
@@ -212,9 +217,16 @@ static int candidate_rank(const struct candidate *candidate, int index,
 static int choice_fail(const struct candidate *list, int count,
 		       const char *choice, struct error *err)
 {
+	const char *vendors = getenv("OCL_ICD_VENDORS");
 	char names[640] = "";
 	size_t used = 0;
 
+	if (!count && vendors)
+		return error_set(err, ERROR_MISSING,
+				 "no OpenCL platform is found where the "
+				 "variable OCL_ICD_VENDORS says, '%.60s'; "
+				 "without it, those that are installed would "
+				 "be, such as pocl-opencl-icd", vendors);
 	if (!count)
 		return error_set(err, ERROR_MISSING,
 				 "no OpenCL platform is installed: install "
