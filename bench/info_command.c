@@ -8,6 +8,7 @@
 #include "bench/cgroup.h"
 #include "bench/cpus.h"
 #include "bench/machine.h"
+#include "bench/text.h"
 
 #define MOST_DEVICES 32
 #define GIB (1024. * 1024 * 1024)
@@ -89,6 +90,7 @@ static void print_libraries(FILE *out)
 int env_command(FILE *out, struct error *err)
 {
 	struct run run;
+	char variables[4 * sizeof(run.variables)];
 
 	(void)err;
 	run_rows.clear(&run);
@@ -105,8 +107,9 @@ int env_command(FILE *out, struct error *err)
 	fprintf(out, "%-14s %.1f GiB\n", "memory",
 		(double)run.mem_bytes / GIB);
 	fprintf(out, "%-14s %s, %s\n", "system", run.os, run.kernel);
+	text_clean(variables, sizeof(variables), run.variables, 0);
 	fprintf(out, "%-14s %s\n", "variables",
-		run.variables[0] ? run.variables : "none that matter is set");
+		variables[0] ? variables : "none that matter is set");
 	print_libraries(out);
 	return 0;
 }
