@@ -1,9 +1,9 @@
 #include "bench/run_command.h"
 
-
 #include "bench/campaign.h"
 #include "bench/child.h"
 #include "bench/clock.h"
+#include "bench/cpus.h"
 #include "bench/export.h"
 #include "bench/file.h"
 #include "bench/interrupt.h"
@@ -253,6 +253,21 @@ static void publish(struct work *work)
 		fprintf(work->log, "results: %s\n", work->campaign.dir);
 }
 
+/* Once, for the target with the most cores. */
+static void note_shared_cpus(const struct work *work)
+{
+	const struct target *most = work->targets;
+	const int cpus = cpus_available();
+
+	for (int i = 1; i < work->target_count; i++)
+		if (work->targets[i].cores > most->cores)
+			most = &work->targets[i];
+	if (most->cores > cpus)
+		fprintf(work->log, "note: %s: %d cores on %d CPU%s, which "
+			"they share: no speed-up can be seen beyond that\n",
+			most->name, most->cores, cpus, cpus == 1 ? "" : "s");
+}
+
 static int run_campaign(struct work *work, struct error *err)
 {
 	const struct options *options = work->options;
@@ -271,6 +286,8 @@ static int run_campaign(struct work *work, struct error *err)
 		 campaign_create(&work->campaign, &request, err);
 	if (!failed) {
 		interrupt_install(0);
+		if (!options->quiet)
+			note_shared_cpus(work);
 		run_all(work);
 		publish(work);
 		if (interrupt_signal())
