@@ -54,9 +54,10 @@ PKG = $(if $(FLAVOUR),PKG_CONFIG_PATH=$(if $(PKG_CONFIG_PATH),\
 PKG_MODULES := $(foreach module,$(MODULES),$(firstword $(subst :, ,$(module))))
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell $$(PKG) --cflags \
 	$$(PKG_MODULES)))$(PKG_CFLAGS)
-# The path of OpenBLAS is kept in the program, so that it finds this flavour.
+# The path of OpenBLAS is kept in the program, so that it finds this flavour;
+# as a RUNPATH, which LD_LIBRARY_PATH goes before.
 PKG_LIBS = $(eval PKG_LIBS := $$(shell $$(PKG) --libs $$(PKG_MODULES)) \
-	-Wl,-rpath,$$(shell $$(PKG) --variable=libdir openblas))$(PKG_LIBS)
+	-Wl,--enable-new-dtags,-rpath,$$(shell $$(PKG) --variable=libdir openblas))$(PKG_LIBS)
 
 CFLAGS ?= $(if $(SAN),-O1 -g,-O3 -g)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
