@@ -73,7 +73,9 @@ int blas_prepare(int threads, struct error *err)
 				 "this is the serial OpenBLAS, which computes "
 				 "wrong products when %d threads use it at "
 				 "once; install the other one: apt-get install "
-				 "libopenblas0-pthread", threads);
+				 "libopenblas0-pthread, or make each core a "
+				 "process, as in cpu-%d@fork", threads,
+				 threads);
 	/* Its single buffer is waited for by spinning. */
 	if (refused && flavour == FLAVOUR_OPENMP && !omp_is_alone())
 		return error_set(err, ERROR_MISSING,

@@ -68,7 +68,7 @@ make_spoiler() {
 	done
 }
 
-@test "serial: one core only" {
+@test "serial: one core a process" {
 	use_flavour serial
 	run -0 "$BENCH" devices
 	[[ "$output" == *"OpenBLAS "*", serial, "* ]]
@@ -76,7 +76,10 @@ make_spoiler() {
 	for target in cpu-2 openblas-2; do
 		run -4 --separate-stderr "$BENCH" measure "$target" \
 			"${TINY[@]}"
-		[[ "$stderr" == *"serial OpenBLAS"*libopenblas0-pthread* ]]
+		[[ "$stderr" == *"serial OpenBLAS"*libopenblas0-pthread*@fork* ]]
+		run -0 "$BENCH" measure "$target@fork" "${TINY[@]}" \
+			--run-file row
+		[[ "$(cell row 1 device_driver)" == *", serial, "* ]]
 	done
 	run -4 --separate-stderr "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" \
 		--out made
@@ -106,6 +109,7 @@ make_spoiler() {
 				*BENCH_SET=OMP_NUM_THREADS* ]]
 		fi
 	done
+	run -0 timeout -k 5 60 "$BENCH" measure cpu-4@fork "${TINY[@]}"
 	BENCH_SET=OTHER run -0 "$BENCH" env
 	[[ "$output" == *BENCH_SET=OTHER,OMP_NUM_THREADS* ]]
 }
@@ -126,7 +130,10 @@ make_spoiler() {
 	run -6 "$BENCH" verify cpu --model tiny "${DATA[@]}" --steps 1
 	[[ "$output" == *"self-check"* ]]
 	# Nobody multiplies beside one core.
-	run -0 "$BENCH" measure cpu-1 "${TINY[@]}"
+	for target in cpu-1 cpu-8@fork; do
+		BENCH_TEST_BLAS_CALLS=1000 run -0 "$BENCH" measure "$target" \
+			"${TINY[@]}"
+	done
 }
 
 # It is a race: seconds of it are lost on nearly every machine.
