@@ -19,6 +19,7 @@
 #include "bench/run_command.h"
 #include "bench/table_command.h"
 #include "bench/terminal.h"
+#include "bench/text.h"
 #include "bench/verify.h"
 
 static int data_verb(const struct options *options, struct error *err)
@@ -141,6 +142,15 @@ static void keep_standard_files(void)
 								O_RDONLY);
 }
 
+/* Names of files and devices are in it, and a compiler's log may be. */
+static void print_error(const struct error *err)
+{
+	char text[4 * sizeof(err->message)];
+
+	text_clean(text, sizeof(text), err->message, TEXT_LINES);
+	fprintf(stderr, "bench: %s\n", text);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -160,7 +170,7 @@ int main(int argc, char **argv)
 		       ERROR_OUTPUT;
 	/* A measuring child's parent says what went wrong. */
 	if (code && err.message[0] && !options.campaign_id)
-		fprintf(stderr, "bench: %s\n", err.message);
+		print_error(&err);
 	if (code == ERROR_STOPPED && interrupt_signal())
 		code = 128 + interrupt_signal();
 	return code;

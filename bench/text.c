@@ -76,6 +76,10 @@ static void clean_character(char to[CLEAN_SIZE], const char *from, int size,
 {
 	int markdown = rules & TEXT_MARKDOWN;
 
+	if ((rules & TEXT_LINES) && (number == '\n' || number == '\t')) {
+		snprintf(to, CLEAN_SIZE, "%c", (int)number);
+		return;
+	}
 	/* Control characters of ASCII and of Latin-1, and stray bytes. */
 	if (number < ' ' || (number >= 0x7F && number < 0xA0) ||
 	    (size == 1 && number >= 0x80))

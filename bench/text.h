@@ -9,7 +9,8 @@
 
 enum text_rules {
 	TEXT_MARKDOWN = 1, /* what Markdown takes as its own is escaped */
-	TEXT_ASCII = 2	   /* anything else shows as ? */
+	TEXT_ASCII = 2,	   /* anything else shows as ? */
+	TEXT_LINES = 4	   /* line breaks and tabs stay what they are */
 };
 
 /* No control characters, so that no text can steer a terminal. */

@@ -56,6 +56,10 @@ fails() {
 	fails 2 "cpu, openblas, opencl" verify reference
 }
 
+@test "an error does not steer the terminal" {
+	fails 4 '\x1B[31mred' table $'\e[31mred'
+}
+
 @test "a batch is of a core or of all cores" {
 	fails 2 --global-batch run --batch 8 --global-batch 8 "${DATA[@]}"
 	fails 2 --global-batch measure --global-batch 8 --batch 8 cpu-2
