@@ -2,13 +2,14 @@
  * A results folder and the rows in it: observations.csv (one measured interval
  * a row), runs.csv (one process a row), summary.csv and tables.md.
  *
- * The rows are on the disk after each campaign_append, so that an interrupted
- * or crashed campaign keeps every run that was finished.
+ * The rows are in the file after each campaign_save, so that a campaign that is
+ * killed keeps them, and on the disk after each campaign_end_run.
  */
 #ifndef BENCH_CAMPAIGN_H
 #define BENCH_CAMPAIGN_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "backends/error.h"
 #include "bench/observation.h"
@@ -27,6 +28,12 @@ struct campaign {
 	size_t core_row_count, core_row_room;
 	struct run *runs;
 	size_t run_count, run_room;
+
+	FILE *unsaved; /* rows that wait, as text; NULL: none */
+	char *unsaved_text;
+	size_t unsaved_size;
+	int lost;	  /* of this run some rows are not in the file */
+	char notice[1200]; /* what a user should know; the reader clears it */
 };
 
 struct campaign_request {
@@ -44,14 +51,21 @@ int campaign_create(struct campaign *campaign,
 		    const struct campaign_request *request, struct error *err);
 
 /*
- * Saves the rows of one run: what its process printed, and the line about the
- * process. Both may be missing (count 0, run NULL). Sets campaign_id and label
- * of a run that has none. The rows stay in the campaign, and so in the tables,
- * even when they could not be saved.
+ * One row that a running process printed: kept in memory, and in the file with
+ * the next campaign_save(). When that fails the rows wait for the next one.
  */
-int campaign_append(struct campaign *campaign,
-		    const struct observation *observations, size_t count,
-		    const struct run *run, struct error *err);
+int campaign_add(struct campaign *campaign, const struct observation *row,
+		 struct error *err);
+int campaign_save(struct campaign *campaign, struct error *err);
+
+/*
+ * Saves what waits and the line about the process, and waits for the disk.
+ * Sets campaign_id and label of a run that has none. The rows stay in memory,
+ * and so in the tables, even when they could not be saved; then the line in
+ * the file says partial.
+ */
+int campaign_end_run(struct campaign *campaign, const struct run *run,
+		     struct error *err);
 
 /* Writes summary.csv and tables.md from all rows. */
 int campaign_finish(const struct campaign *campaign, int include_warmup,

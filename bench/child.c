@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bench/clock.h"
@@ -15,35 +16,17 @@
 #include "bench/interrupt.h"
 #include "bench/process.h"
 
-#define POLL_MS 100
-#define RUN_FILE "/bench-run-XXXXXX"
+#define POLL_MS 100 /* between two pauses, at most */
 #define GRACE_S 5 /* from a polite end to a rude one */
 
 struct listener {
 	pid_t pid;
 	int pipe;
 	double deadline; /* 0: none */
-	int forwarded;	 /* a signal of ours has been passed on */
+	int forwarded;	 /* the signal of ours that was passed on */
 	int timed_out;
+	const struct child_ear *ear;
 };
-
-static int take_row(const void *row, void *context, struct error *err)
-{
-	struct child_result *result = context;
-	struct observation *rows = result->rows;
-
-	if (result->count == result->room) {
-		size_t room = result->room ? 2 * result->room : 1024;
-
-		rows = realloc(rows, room * sizeof(*rows));
-		if (!rows)
-			return error_memory(err, "the rows of a run");
-		result->rows = rows;
-		result->room = room;
-	}
-	rows[result->count++] = *(const struct observation *)row;
-	return 0;
-}
 
 /* Signals go on to the child, once; past the deadline it is ended. */
 static void attend(struct listener *listener)
@@ -53,7 +36,7 @@ static void attend(struct listener *listener)
 
 	if (signal && !listener->forwarded) {
 		kill(listener->pid, signal);
-		listener->forwarded = 1;
+		listener->forwarded = signal;
 	}
 	if (!listener->deadline || now < listener->deadline)
 		return;
@@ -71,6 +54,7 @@ static int listen_to(struct listener *listener, struct csv_reader *reader,
 
 	for (;;) {
 		attend(listener);
+		listener->ear->pause(listener->ear->context);
 		if (poll(&ready, 1, POLL_MS) <= 0)
 			continue;
 		count = read(listener->pipe, bytes, sizeof(bytes));
@@ -83,12 +67,21 @@ static int listen_to(struct listener *listener, struct csv_reader *reader,
 	}
 }
 
-static pid_t start(const struct options *options, const char *target,
-		   const char *const *extra, int pipe, struct error *err)
+static pid_t start(const struct child_request *request, const char *run_file,
+		   int pipe, struct error *err)
 {
-	char **argv = forward_options(options, target, extra, err);
+	struct options options = *request->options;
+	char words[3][600], **argv;
+	const char *const extra[] = { words[0], words[1], words[2], NULL };
 	pid_t pid = -1;
 
+	/* It is we who know how far the rows have come. */
+	options.progress = "never";
+	snprintf(words[0], sizeof(words[0]), "--run-file=%s", run_file);
+	snprintf(words[1], sizeof(words[1]), "--run-id=%s", request->run_id);
+	snprintf(words[2], sizeof(words[2]), "--campaign-id=%s",
+		 request->campaign_id);
+	argv = forward_options(&options, request->target, extra, err);
 	if (!argv)
 		return -1;
 	if (process_start((const char *const *)argv, pipe, NULL, &pid, err))
@@ -130,14 +123,11 @@ void child_blame(struct child_result *result, const char *target,
 }
 
 /* A line for a child that was ended before it could write its own. */
-static void make_run(struct run *run, const char *target, const char *run_id,
-		     const struct process_status *status, int timed_out)
+static void make_run(struct run *run, const struct child_request *request,
+		     const struct process_status *status)
 {
-	begin_run(run, target, run_id);
-	if (timed_out)
-		snprintf(run->reason, sizeof(run->reason),
-			 "ended after --timeout");
-	else if (status->signal)
+	begin_run(run, request->target, request->run_id);
+	if (status->signal)
 		snprintf(run->reason, sizeof(run->reason),
 			 "ended by signal %d (%s)", status->signal,
 			 strsignal(status->signal));
@@ -147,30 +137,33 @@ static void make_run(struct run *run, const char *target, const char *run_id,
 }
 
 static void finish(struct child_result *result, const struct listener *listener,
-		   const struct process_status *status, const char *target,
-		   const char *run_id, const char *run_file)
+		   const struct process_status *status,
+		   const struct child_request *request, const char *run_file)
 {
+	struct run *run = &result->run;
+
 	result->exit_code = status->signal ? 128 + status->signal :
 					     status->code;
-	if (read_run(run_file, &result->run))
-		make_run(&result->run, target, run_id, status,
-			 listener->timed_out);
-	result->run.exit_code = result->exit_code;
+	if (read_run(run_file, run))
+		make_run(run, request, status);
+	run->exit_code = result->exit_code;
 	if (listener->timed_out) {
 		result->exit_code = ERROR_FAILED;
-		snprintf(result->run.status, sizeof(result->run.status),
-			 "partial");
-		snprintf(result->run.reason, sizeof(result->run.reason),
+		snprintf(run->status, sizeof(run->status), "partial");
+		snprintf(run->reason, sizeof(run->reason),
 			 "ended after --timeout");
+	} else if (status->signal && status->signal == listener->forwarded) {
+		/* It was not ready yet to end by itself. */
+		snprintf(run->status, sizeof(run->status), "partial");
 	}
 }
 
-static int run_child(struct child_result *result, const struct options *options,
-		     const char *target, const char *run_id,
-		     const char *const *extra, const char *run_file,
+static int run_child(struct child_result *result,
+		     const struct child_request *request,
+		     const struct child_ear *ear, const char *run_file,
 		     struct error *err)
 {
-	struct listener listener = { .pid = -1 };
+	struct listener listener = { .pid = -1, .ear = ear };
 	struct process_status status;
 	struct csv_reader *reader;
 	int pipes[2], failed;
@@ -179,14 +172,15 @@ static int run_child(struct child_result *result, const struct options *options,
 		return error_set(err, ERROR_FAILED, "no pipe: %s",
 				 strerror(errno));
 	listener.pipe = pipes[0];
-	reader = csv_reader_open(&observation_rows, target, take_row, result,
-				 err);
+	reader = csv_reader_open(&observation_rows, request->target, ear->row,
+				 ear->context, err);
 	if (reader)
-		listener.pid = start(options, target, extra, pipes[1], err);
+		listener.pid = start(request, run_file, pipes[1], err);
 	close(pipes[1]);
 	failed = listener.pid < 0;
-	if (options->timeout != OPTION_UNSET)
-		listener.deadline = clock_now() + (double)options->timeout;
+	if (request->options->timeout != OPTION_UNSET)
+		listener.deadline = clock_now() +
+				    (double)request->options->timeout;
 	if (!failed) {
 		failed = listen_to(&listener, reader, err);
 		if (failed) /* what it says cannot be understood */
@@ -194,58 +188,27 @@ static int run_child(struct child_result *result, const struct options *options,
 		failed |= process_wait(listener.pid, &status, err);
 	}
 	if (!failed)
-		finish(result, &listener, &status, target, run_id, run_file);
+		finish(result, &listener, &status, request, run_file);
 	csv_reader_close(reader);
 	close(pipes[0]);
 	return failed ? -1 : 0;
 }
 
-/* An empty file that only we can read: in $TMPDIR, or where there is room. */
-static int make_run_file(char *path, size_t size, struct error *err)
+int child_measure(struct child_result *result,
+		  const struct child_request *request,
+		  const struct child_ear *ear, struct error *err)
 {
-	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp",
-					"." };
-	int descriptor = -1;
+	char run_file[64];
+	/* In memory, and handed down to the child, so that nothing is left
+	 * behind if we are killed. */
+	int descriptor = memfd_create("bench-run", 0), failed;
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) &&
-			   descriptor < 0; i++) {
-		if (!folders[i] || !*folders[i] ||
-		    strlen(folders[i]) > size - sizeof(RUN_FILE))
-			continue;
-		snprintf(path, size, "%s" RUN_FILE, folders[i]);
-		descriptor = mkstemp(path);
-	}
+	*result = (struct child_result){ 0 };
 	if (descriptor < 0)
-		return error_set(err, ERROR_OUTPUT,
-				 "a file for the run's row can be made neither "
-				 "in $TMPDIR, /tmp and /var/tmp nor here: %s",
+		return error_set(err, ERROR_FAILED, "no memory file: %s",
 				 strerror(errno));
+	snprintf(run_file, sizeof(run_file), "/proc/self/fd/%d", descriptor);
+	failed = run_child(result, request, ear, run_file, err);
 	close(descriptor);
-	return 0;
-}
-
-int child_measure(struct child_result *result, const struct options *options,
-		  const char *target, const char *run_id,
-		  const char *campaign_id, struct error *err)
-{
-	char run_file[512], words[3][600];
-	const char *const extra[] = { words[0], words[1], words[2], NULL };
-	int failed;
-
-	*result = (struct child_result){ 0 };
-	if (make_run_file(run_file, sizeof(run_file), err))
-		return -1;
-	snprintf(words[0], sizeof(words[0]), "--run-file=%s", run_file);
-	snprintf(words[1], sizeof(words[1]), "--run-id=%s", run_id);
-	snprintf(words[2], sizeof(words[2]), "--campaign-id=%s", campaign_id);
-	failed = run_child(result, options, target, run_id, extra, run_file,
-			   err);
-	unlink(run_file);
 	return failed;
-}
-
-void child_release(struct child_result *result)
-{
-	free(result->rows);
-	*result = (struct child_result){ 0 };
 }

@@ -2,34 +2,44 @@
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H
 
-#include <stddef.h>
-
 #include "backends/error.h"
+#include "bench/csv.h"
 #include "bench/observation.h"
 #include "bench/options.h"
 #include "bench/run.h"
 
-/* What came home from one child; released by the caller. */
+struct child_request {
+	const struct options *options;
+	const char *target, *run_id, *campaign_id;
+};
+
+/* Who hears what a child has to say, and is asked to be quick. */
+struct child_ear {
+	/* Each row as it arrives; a failure ends the child. */
+	csv_take *row;
+	/* Between rows: all that has arrived was given. At least ten times a
+	 * second. */
+	void (*pause)(void *context);
+	void *context;
+};
+
+/* What is known of a child that has ended. */
 struct child_result {
-	struct observation *rows;
-	size_t count, room;
 	struct run run; /* its own, or made from what is known of its end */
 	int exit_code;	/* of the process; 128 + signal when one ended it */
 };
 
 /*
- * Runs `bench measure target` and waits for it. The child's failure is no
- * error: it is in result->run. An error says that it could not be run at all.
- * After options->timeout seconds the child is ended.
+ * Runs `bench measure target`, which shows no progress, and waits for it. The
+ * child's failure is no error: it is in result->run. An error says that it
+ * could not be run at all. After options->timeout seconds it is ended.
  */
-int child_measure(struct child_result *result, const struct options *options,
-		  const char *target, const char *run_id,
-		  const char *campaign_id, struct error *err);
+int child_measure(struct child_result *result,
+		  const struct child_request *request,
+		  const struct child_ear *ear, struct error *err);
 
-/* Makes result's run from the error of child_measure; rows are kept. */
+/* Makes result's run from the error of child_measure. */
 void child_blame(struct child_result *result, const char *target,
 		 const char *run_id, const struct error *err);
-
-void child_release(struct child_result *result); /* all zero is fine */
 
 #endif

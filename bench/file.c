@@ -6,15 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	MODE = 0666,	   /* less the umask */
-	OTHER_COLUMNS = -1 /* beside the values of errno */
-};
+enum { MODE = 0666 }; /* less the umask */
 
 static int output_error(const char *path, int number, struct error *err)
 {
@@ -22,8 +18,7 @@ static int output_error(const char *path, int number, struct error *err)
 			 strerror(number));
 }
 
-/* Returns 0, or the errno of the first failure. */
-static int write_all(int fd, const char *bytes, size_t count)
+int file_write_all(int fd, const char *bytes, size_t count)
 {
 	ssize_t written;
 
@@ -51,7 +46,7 @@ static int write_straight(const char *path, const char *bytes, size_t count)
 		  MODE);
 	if (fd < 0)
 		return errno;
-	number = write_all(fd, bytes, count);
+	number = file_write_all(fd, bytes, count);
 	if (close(fd) && !number)
 		number = errno;
 	return number;
@@ -112,7 +107,7 @@ static void draft_take_mode(struct draft *draft)
 
 static int draft_finish(struct draft *draft, const char *bytes, size_t count)
 {
-	int number = write_all(draft->fd, bytes, count);
+	int number = file_write_all(draft->fd, bytes, count);
 
 	if (!number)
 		draft_take_mode(draft);
@@ -266,89 +261,4 @@ int file_make_folder(const char *path, struct error *err)
 	if (!S_ISDIR(status.st_mode))
 		return output_error(path, ENOTDIR, err);
 	return 0;
-}
-
-/* Does the file start with header? */
-static int starts_with(int fd, const char *header)
-{
-	size_t length = strlen(header);
-	char *start = malloc(length);
-	int same;
-
-	if (!start)
-		return 0;
-	same = pread(fd, start, length, 0) == (ssize_t)length &&
-	       memcmp(start, header, length) == 0;
-	free(start);
-	return same;
-}
-
-/* What goes at the end of a file of this size: the header if it is empty, a
- * line break if its last line lacks one, then the rows. */
-static char *append_bytes(int fd, off_t size, const char *header,
-			  const char *rows, size_t *count)
-{
-	const char *before = size == 0 ? header : "";
-	char *bytes, last;
-	size_t length;
-
-	if (size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n')
-		before = "\n";
-	length = strlen(before);
-	bytes = malloc(length + *count + 1);
-	if (!bytes)
-		return NULL;
-	memcpy(bytes, before, length);
-	memcpy(bytes + length, rows, *count);
-	*count += length;
-	return bytes;
-}
-
-/* Returns an errno; what was written in part is taken back. */
-static int append_locked(int fd, const char *header, const char *rows,
-			 size_t count)
-{
-	struct stat status;
-	char *bytes;
-	int number;
-
-	if (fstat(fd, &status))
-		return errno;
-	if (status.st_size > 0 && !starts_with(fd, header))
-		return OTHER_COLUMNS;
-	bytes = append_bytes(fd, status.st_size, header, rows, &count);
-	if (!bytes)
-		return ENOMEM;
-	number = write_all(fd, bytes, count);
-	free(bytes);
-	if (!number && fdatasync(fd) && errno != EINVAL)
-		number = errno;
-	if (number && S_ISREG(status.st_mode) &&
-	    ftruncate(fd, status.st_size)) {
-		/* Then the reader will find the half row and name its line. */
-	}
-	return number;
-}
-
-int file_append(const char *path, const char *header, const char *rows,
-		size_t count, struct error *err)
-{
-	int fd, number;
-
-	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC,
-		  MODE);
-	if (fd < 0)
-		return output_error(path, errno, err);
-	do
-		number = flock(fd, LOCK_EX) ? errno : 0;
-	while (number == EINTR);
-	if (!number)
-		number = append_locked(fd, header, rows, count);
-	if (close(fd) && !number)
-		number = errno;
-	if (number == OTHER_COLUMNS)
-		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
-				 "its header has other columns than this "
-				 "program writes; choose another folder", path);
-	return number ? output_error(path, number, err) : 0;
 }

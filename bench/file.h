@@ -24,18 +24,13 @@ typedef int file_print(FILE *out, const void *context, struct error *err);
 int file_replace_with(const char *path, file_print *print, const void *context,
 		      struct error *err);
 
-/*
- * Adds rows at the end of path, under a lock, in one write, and header before
- * them if the file is empty. Both end in '\n'. A file that starts with another
- * first line is refused: its rows have other columns.
- */
-int file_append(const char *path, const char *header, const char *rows,
-		size_t count, struct error *err);
-
 /* Can file_replace write to path? Asked before anything is measured. */
 int file_check(const char *path, struct error *err);
 
 /* Makes the folder and those above it; one that is there is fine. */
 int file_make_folder(const char *path, struct error *err);
+
+/* Writes all bytes. Returns 0, or the errno of the first failure. */
+int file_write_all(int fd, const char *bytes, size_t count);
 
 #endif

@@ -173,6 +173,12 @@ static int launch(const struct target *target, struct training *training,
 		       target->name, training->recipe.epochs,
 		       training->iterations, out);
 	csv_write_header(out, &observation_rows);
+	/* Who does not listen any more need not be measured for: a parent may
+	 * have ended before we asked to end with it. */
+	if (fflush(out))
+		return error_set(err, ERROR_OUTPUT,
+				 "the rows could not be written to standard "
+				 "output");
 	cpus_ticks(&all, &stolen);
 	failed = group_launch(target->transport, target->cores, &job, err);
 	cpus_ticks(&all_after, &stolen_after);

@@ -5,11 +5,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define BAR_WIDTH 10 /* the line then fits 80 columns */
-#define WIDEST 200    /* of a line that overwrites another */
+#include "bench/clock.h"
+
+#define BAR_LEAST 4
+#define BAR_MOST 30
+#define WIDEST 200 /* of a line that is drawn again */
 #define BAR_EVERY_S 0.1
 #define LINE_EVERY_S 30 /* a silent job is taken for a hanging one */
 
+/* Asked anew each time: windows change their size. */
 static int terminal_width(void)
 {
 	struct winsize size;
@@ -18,17 +22,17 @@ static int terminal_width(void)
 
 	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
 		width = size.ws_col;
-	if (width <= 0)
+	if (width <= 1)
 		return 80;
 	return width < WIDEST ? (int)width : WIDEST;
 }
 
-static void draw(struct progress *progress, const char *line)
+/* A line that is longer than the terminal is wide could not be redrawn. */
+static void show(struct progress *progress, const char *line)
 {
-	const int most = progress->width - 1;
-
 	if (progress->bar)
-		fprintf(progress->out, "\r%-*.*s", most, most, line);
+		fprintf(progress->out, "\r%.*s\033[K", terminal_width() - 1,
+			line);
 	else
 		fprintf(progress->out, "%s\n", line);
 	fflush(progress->out);
@@ -40,9 +44,9 @@ void progress_start(struct progress *progress, const char *when, int quiet,
 {
 	const char *term = getenv("TERM");
 	/* Rows on the same terminal would be mixed with the bar. */
-	int capable = isatty(STDERR_FILENO) && !isatty(fileno(rows)) &&
+	int capable = isatty(STDERR_FILENO) &&
+		      !(rows && isatty(fileno(rows))) &&
 		      (!term || strcmp(term, "dumb") != 0);
-	char line[80];
 
 	*progress = (struct progress){
 		.out = quiet || !strcmp(when, "never") ? NULL : stderr,
@@ -50,12 +54,10 @@ void progress_start(struct progress *progress, const char *when, int quiet,
 		.target = target,
 		.epochs = epochs,
 		.iterations = iterations,
-		.width = terminal_width(),
-		.accuracy_pct = -1,
+		.drawn_at = clock_now() - BAR_EVERY_S,
 	};
-	snprintf(line, sizeof(line), "%-8s starting and warming up", target);
-	if (progress->out && progress->bar)
-		draw(progress, line);
+	if (progress->bar)
+		progress_draw(progress, clock_now());
 }
 
 static void duration(double seconds, char *text, size_t size)
@@ -69,39 +71,110 @@ static void duration(double seconds, char *text, size_t size)
 		snprintf(text, size, "%ldm%02lds", whole / 60, whole % 60);
 }
 
-void progress_step(struct progress *progress, double now, int epoch,
-		   int iteration, long samples, double loss)
+static double share_done(const struct progress *progress)
 {
-	char line[256], bar[BAR_WIDTH + 1], left[32] = "", accuracy[24] = "";
-	double done, rate;
+	return ((progress->epoch - 1.) * progress->iterations +
+		progress->iteration) /
+	       ((double)progress->epochs * progress->iterations);
+}
 
-	if (!progress->out || !epoch)
+static void note_step(struct progress *progress, double now, int epoch,
+		      int iteration, long samples, double loss)
+{
+	if (!epoch) {
+		progress->phase = PROGRESS_WARMING_UP;
 		return;
-	if (!progress->began_at) {
-		progress->began_at = progress->drawn_at = now;
-		return; /* the rate needs an interval */
 	}
-	progress->samples += samples;
-	if (now - progress->drawn_at <
+	progress->phase = iteration < progress->iterations ?
+				  PROGRESS_TRAINING : PROGRESS_TESTING;
+	progress->epoch = epoch;
+	progress->iteration = iteration;
+	progress->loss = loss;
+	if (!progress->began_at)
+		progress->began_at = now;
+	/* A rate needs an interval: what came at first is not in it. */
+	if (now > progress->began_at)
+		progress->samples += samples;
+	else
+		progress->begun = share_done(progress);
+}
+
+/* What is right of the bar. */
+static void describe(const struct progress *progress, double now, char *text,
+		     size_t size)
+{
+	const double done = share_done(progress);
+	const double took = now - progress->began_at;
+	char rate[32] = "", accuracy[24] = "", left[32] = "", time[24];
+
+	if (progress->samples && took > 0) {
+		snprintf(rate, sizeof(rate), "  %.0f img/s",
+			 (double)progress->samples / took);
+		duration(took * (1 - done) / (done - progress->begun), time,
+			 sizeof(time));
+		snprintf(left, sizeof(left), "  %s left", time);
+	}
+	if (progress->tested)
+		snprintf(accuracy, sizeof(accuracy), "  test %.2f%%",
+			 progress->accuracy_pct);
+	if (progress->phase == PROGRESS_TESTING)
+		snprintf(text, size, "epoch %d/%d  testing%s%s%s",
+			 progress->epoch, progress->epochs, rate, accuracy,
+			 left);
+	else
+		snprintf(text, size, "epoch %d/%d%s  loss %.4f%s%s",
+			 progress->epoch, progress->epochs, rate,
+			 progress->loss, accuracy, left);
+}
+
+/* As wide as the words leave room for; the end of what is done turns. */
+static void draw_bar(const struct progress *progress, const char *words,
+		     char bar[BAR_MOST + 1])
+{
+	int cells = terminal_width() - 1 - (int)strlen("12345678 []  ") -
+		    (int)strlen(words);
+	int full, i;
+
+	cells = cells > BAR_MOST ? BAR_MOST : cells;
+	cells = cells < BAR_LEAST ? BAR_LEAST : cells;
+	full = (int)(share_done(progress) * cells);
+	for (i = 0; i < cells; i++)
+		bar[i] = i < full ? '#' : '.';
+	if (progress->bar && full < cells)
+		bar[full] = "|/-\\"[progress->turns % 4];
+	bar[cells] = '\0';
+}
+
+void progress_draw(struct progress *progress, double now)
+{
+	char line[256], words[160], bar[BAR_MOST + 1];
+
+	if (!progress->out || now - progress->drawn_at <
 	    (progress->bar ? BAR_EVERY_S : LINE_EVERY_S))
 		return;
 	progress->drawn_at = now;
-	done = ((epoch - 1.) * progress->iterations + iteration) /
-	       ((double)progress->epochs * progress->iterations);
-	rate = (double)progress->samples / (now - progress->began_at);
-	duration((now - progress->began_at) * (1 - done) / done, left,
-		 sizeof(left));
-	for (int i = 0; i < BAR_WIDTH; i++)
-		bar[i] = i < done * BAR_WIDTH ? '#' : '.';
-	bar[BAR_WIDTH] = '\0';
-	if (progress->accuracy_pct >= 0)
-		snprintf(accuracy, sizeof(accuracy), "  test %.2f%%",
-			 progress->accuracy_pct);
-	snprintf(line, sizeof(line),
-		 "%-8s [%s] epoch %d/%d  %.0f img/s  loss %.4f%s  %s left",
-		 progress->target, bar, epoch, progress->epochs, rate, loss,
-		 accuracy, left);
-	draw(progress, line);
+	progress->turns++;
+	if (progress->phase < PROGRESS_TRAINING) {
+		snprintf(line, sizeof(line), "%-8s %c %s", progress->target,
+			 progress->bar ? "|/-\\"[progress->turns % 4] : ' ',
+			 progress->phase == PROGRESS_STARTING ? "starting" :
+								"warming up");
+	} else {
+		describe(progress, now, words, sizeof(words));
+		draw_bar(progress, words, bar);
+		snprintf(line, sizeof(line), "%-8s [%s] %s", progress->target,
+			 bar, words);
+	}
+	show(progress, line);
+}
+
+void progress_step(struct progress *progress, double now, int epoch,
+		   int iteration, long samples, double loss)
+{
+	if (!progress->out)
+		return;
+	note_step(progress, now, epoch, iteration, samples, loss);
+	progress_draw(progress, now);
 }
 
 void progress_test(struct progress *progress, int epoch, double loss,
@@ -109,20 +182,47 @@ void progress_test(struct progress *progress, int epoch, double loss,
 {
 	char line[128];
 
+	progress->tested = epoch;
+	progress->test_loss = loss;
 	progress->accuracy_pct = accuracy_pct;
 	if (!progress->out || progress->bar)
 		return;
 	snprintf(line, sizeof(line),
 		 "%-8s epoch %d/%d  test loss %.4f, accuracy %.2f%%",
 		 progress->target, epoch, progress->epochs, loss, accuracy_pct);
-	draw(progress, line);
+	show(progress, line);
+}
+
+void progress_row(struct progress *progress, double now,
+		  const struct observation *row)
+{
+	const int epoch = row->epoch > 0 ? (int)row->epoch : 0;
+
+	if (!progress->out || row->core != CELL_NO_INT ||
+	    strcmp(row->status, "ok") != 0)
+		return;
+	if (strcmp(row->phase, "setup") == 0) {
+		progress->phase = PROGRESS_WARMING_UP;
+	} else if (strcmp(row->phase, "step") == 0) {
+		note_step(progress, now, epoch, (int)row->iter,
+			  row->samples > 0 ? row->samples : 0, row->loss);
+	} else if (strcmp(row->phase, "test") == 0) {
+		progress->tested = epoch;
+		progress->test_loss = row->loss;
+		progress->accuracy_pct = row->accuracy_pct;
+	} else if (strcmp(row->phase, "epoch") == 0) {
+		/* Now all its rows are there. */
+		if (progress->tested == epoch)
+			progress_test(progress, epoch, progress->test_loss,
+				      progress->accuracy_pct);
+	}
 }
 
 void progress_end(struct progress *progress)
 {
-	if (!progress->out || !progress->bar)
-		return;
-	fprintf(progress->out, "\r%*s\r", progress->width - 1, "");
-	fflush(progress->out);
+	if (progress->out && progress->bar) {
+		fputs("\r\033[K", progress->out);
+		fflush(progress->out);
+	}
 	progress->out = NULL;
 }

@@ -228,7 +228,9 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 		if (recorder->trace)
 			trace_step(recorder, epoch, iteration, r, &reports[r]);
 	}
-	if (now - recorder->flushed_at > FLUSH_S) {
+	/* What comes after the last iteration takes its time. */
+	if (now - recorder->flushed_at > FLUSH_S ||
+	    iteration == recorder->progress->iterations) {
 		fflush(recorder->rows);
 		recorder->flushed_at = now;
 	}

@@ -3,6 +3,7 @@
 #include "bench/campaign.h"
 #include "bench/child.h"
 #include "bench/clock.h"
+#include "bench/collector.h"
 #include "bench/cpus.h"
 #include "bench/export.h"
 #include "bench/file.h"
@@ -19,6 +20,8 @@ struct work {
 	const struct options *options;
 	FILE *out, *log;
 	struct target targets[MOST_TARGETS];
+	int iterations[MOST_TARGETS]; /* an epoch of each */
+	int epochs;
 	int target_count;
 	int named; /* targets were asked for by name */
 	struct campaign campaign;
@@ -67,6 +70,17 @@ static int parse_targets(struct work *work, struct error *err)
 	return file_check(options->trace, err);
 }
 
+static int ignore_row(const void *row, void *context, struct error *err)
+{
+	(void)row, (void)context, (void)err;
+	return 0;
+}
+
+static void ignore_pause(void *context)
+{
+	(void)context;
+}
+
 /*
  * Says what a run would do. How long it would take is known from a few
  * iterations; a test sample is taken for a third of a training sample.
@@ -75,6 +89,9 @@ static int dry_run(struct work *work, const struct target *target,
 		   const struct training *training, struct error *err)
 {
 	struct options options = *work->options;
+	const struct child_request request = { &options, target->name, "dry",
+					       "dry" };
+	const struct child_ear deaf = { ignore_row, ignore_pause, NULL };
 	struct child_result result;
 	const struct run *run = &result.run;
 	double samples = training->dataset->test.count / 3.;
@@ -86,9 +103,8 @@ static int dry_run(struct work *work, const struct target *target,
 	options.steps = DRY_STEPS;
 	options.warmup = 1;
 	options.test = 0;
-	options.progress = "never";
 	options.trace = NULL;
-	if (child_measure(&result, &options, target->name, "dry", "dry", err))
+	if (child_measure(&result, &request, &deaf, err))
 		return -1;
 	samples = training->test_batch ? samples : 0;
 	samples += (double)training->iterations * training->global_batch;
@@ -110,7 +126,6 @@ static int dry_run(struct work *work, const struct target *target,
 		failed = error_set(err, result.exit_code == ERROR_MISSING ?
 				   ERROR_MISSING : ERROR_FAILED, "%s: %s",
 				   target->name, run->reason);
-	child_release(&result);
 	return failed;
 }
 
@@ -130,6 +145,8 @@ static int check_data(struct work *work, struct error *err)
 		training.dataset = &dataset;
 		if (!failed)
 			failed = plan_iterations(&training, options, err);
+		work->iterations[i] = training.iterations;
+		work->epochs = training.recipe.epochs;
 		if (!failed && options->dry_run)
 			failed = dry_run(work, &work->targets[i], &training,
 					 err);
@@ -177,29 +194,47 @@ static void judge(struct work *work, struct child_result *result,
 	note_failure(work, err.kind, &err);
 }
 
-static int run_once(struct work *work, const struct target *target, long round,
-		    struct error *err)
+/* What the campaign found in its folder. */
+static void tell(struct work *work)
 {
+	char *notice = work->campaign.notice;
+
+	if (notice[0] && !work->options->quiet)
+		fprintf(work->log, "note: %s\n", notice);
+	notice[0] = '\0';
+}
+
+static int run_once(struct work *work, int t, long round, struct error *err)
+{
+	const struct target *target = &work->targets[t];
 	struct options options = *work->options;
-	struct child_result result;
 	char run_id[48];
+	const struct child_request request = { &options, target->name, run_id,
+					       work->campaign.id };
+	struct collector collector = {
+		.campaign = &work->campaign,
+		.log = options.quiet ? NULL : work->log,
+	};
+	const struct child_ear ear = collector_ear(&collector);
+	struct child_result result;
 	int failed;
 
 	options.seed += round;
 	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
 		 work->campaign.run_count + 1);
-	if (child_measure(&result, &options, target->name, run_id,
-			  work->campaign.id, err)) {
+	progress_start(&collector.progress, options.progress, options.quiet,
+		       target->name, work->epochs, work->iterations[t], NULL);
+	if (child_measure(&result, &request, &ear, err)) {
 		result.exit_code = err->kind;
 		child_blame(&result, target->name, run_id, err);
 	}
+	progress_end(&collector.progress);
 	if (!interrupt_signal())
 		judge(work, &result, target);
 	if (!result.exit_code && !options.quiet)
 		warn_if_busy(work, target, &result.run);
-	failed = campaign_append(&work->campaign, result.rows, result.count,
-				 &result.run, err);
-	child_release(&result);
+	failed = campaign_end_run(&work->campaign, &result.run, err);
+	tell(work);
 	return failed;
 }
 
@@ -212,7 +247,7 @@ static void run_all(struct work *work)
 		for (int i = 0; i < work->target_count; i++) {
 			const int t = (int)((i + round) % work->target_count);
 
-			if (run_once(work, &work->targets[t], round, &err))
+			if (run_once(work, t, round, &err))
 				note_failure(work, err.kind, &err);
 			if (interrupt_signal())
 				return;
@@ -285,6 +320,7 @@ static int run_campaign(struct work *work, struct error *err)
 	failed = export_check(&exports, err) ||
 		 campaign_create(&work->campaign, &request, err);
 	if (!failed) {
+		tell(work);
 		interrupt_install(0);
 		if (!options->quiet)
 			note_shared_cpus(work);

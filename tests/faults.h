@@ -19,11 +19,22 @@
 
 #include "tests/rows.h"
 
-enum fault { NONE, WRITE, FSYNC, FDATASYNC, RENAME, FLOCK };
+enum fault {
+	NONE,
+	OPEN,
+	WRITE,
+	FSYNC,
+	FDATASYNC,
+	FTRUNCATE,
+	CLOSE,
+	RENAME,
+	FLOCK
+};
 
 static enum fault fault;
 static int fault_after; /* calls that still work */
 static int fault_errno;
+static int fault_hits; /* calls that failed since inject() */
 static size_t most = SIZE_MAX; /* bytes that a write takes */
 
 static inline int fails(enum fault which)
@@ -31,10 +42,51 @@ static inline int fails(enum fault which)
 	if (fault != which || fault_after-- > 0)
 		return 0;
 	errno = fault_errno;
+	fault_hits++;
 	/* A signal interrupts once, a full disk stays full. */
 	if (fault_errno == EINTR)
 		fault = NONE;
 	return 1;
+}
+
+int openat(int at, const char *path, int flags, ...)
+{
+	va_list arguments;
+	mode_t mode;
+
+	va_start(arguments, flags);
+	mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+	va_end(arguments);
+	return fails(OPEN) ? -1 :
+			     (int)syscall(SYS_openat, at, path, flags,
+					  mode);
+}
+
+int open(const char *path, int flags, ...)
+{
+	va_list arguments;
+	mode_t mode;
+
+	va_start(arguments, flags);
+	mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+	va_end(arguments);
+	return openat(AT_FDCWD, path, flags, mode);
+}
+
+/* The descriptor is gone in any case, as in Linux. */
+int close(int fd)
+{
+	const int failed = fails(CLOSE), number = errno;
+	const int rc = (int)syscall(SYS_close, fd);
+
+	if (failed)
+		errno = number;
+	return failed ? -1 : rc;
+}
+
+int ftruncate(int fd, off_t size)
+{
+	return fails(FTRUNCATE) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
 }
 
 ssize_t write(int fd, const void *bytes, size_t count)
@@ -71,6 +123,7 @@ static inline void inject(enum fault which, int after, int number)
 	fault = which;
 	fault_after = after;
 	fault_errno = number;
+	fault_hits = 0;
 }
 
 /* Entries of a folder, so that nothing is left behind unseen. */

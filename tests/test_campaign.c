@@ -20,12 +20,22 @@ static void create(struct campaign *campaign, const char *dir,
 		fail_msg("%s", err.message);
 }
 
+static void add_all(struct campaign *campaign, struct made *made)
+{
+	struct error err;
+
+	for (size_t i = 0; i < made->count; i++)
+		assert_int_equal(campaign_add(campaign, &made->rows[i], &err),
+				 0);
+}
+
 static void append(struct campaign *campaign, struct made *made)
 {
 	struct error err;
 
-	if (campaign_append(campaign, made->rows, made->count, &made->run,
-			    &err))
+	add_all(campaign, made);
+	if (campaign_save(campaign, &err) ||
+	    campaign_end_run(campaign, &made->run, &err))
 		fail_msg("%s", err.message);
 }
 
@@ -35,9 +45,12 @@ static void campaign_keeps_its_rows(void **state)
 	const char *dir = in_folder("campaign/deep"), *paths[] = { dir };
 	struct campaign campaign, loaded;
 	struct error err;
+	char first_id[64];
 	size_t i;
 
 	(void)state;
+	snprintf(first_id, sizeof(first_id), "20260131T235959Z-a-label-%d",
+		 (int)getpid());
 	create(&campaign, dir, "a, \"label\"");
 	made_run(&made, "r1", "cpu-1", 1, .1);
 	append(&campaign, &made);
@@ -53,7 +66,7 @@ static void campaign_keeps_its_rows(void **state)
 	assert_int_equal(loaded.run_count, 2);
 	assert_string_equal(loaded.runs[1].label, "a, \"label\"");
 	assert_string_equal(loaded.runs[1].campaign_id,
-			    "20260131T235959Z-a-label");
+			    first_id);
 	/* In memory both have the targets' rows, in the file are all. */
 	assert_int_equal(loaded.observation_count, campaign.observation_count);
 	for (i = 0; i < campaign.observation_count; i++)
@@ -64,7 +77,7 @@ static void campaign_keeps_its_rows(void **state)
 	campaign_release(&loaded);
 	/* A second campaign in the folder gets another name. */
 	create(&loaded, dir, "a, \"label\"");
-	assert_string_equal(loaded.id, "20260131T235959Z-a-label-2");
+	assert_int_not_equal(strcmp(loaded.id, first_id), 0);
 	assert_int_equal(loaded.run_count, 2);
 	campaign_release(&loaded);
 	campaign_release(&campaign);
@@ -87,8 +100,10 @@ static void full_disk_keeps_the_rows(void **state)
 		 read_whole(beside(dir, "runs.csv")));
 	made_run(&made, "r2", "cpu-8", 8, .1);
 	inject(WRITE, 0, ENOSPC);
-	assert_refused(campaign_append(&campaign, made.rows, made.count,
-				       &made.run, &err), &err,
+	add_all(&campaign, &made);
+	assert_refused(campaign_save(&campaign, &err), &err,
+		       "observations.csv", ENOSPC);
+	assert_refused(campaign_end_run(&campaign, &made.run, &err), &err,
 		       "observations.csv", ENOSPC);
 	assert_refused(campaign_finish(&campaign, 0, &err), &err,
 		       "summary.csv", ENOSPC);
@@ -99,6 +114,94 @@ static void full_disk_keeps_the_rows(void **state)
 	/* The tables still can be printed with both. */
 	assert_int_equal(campaign.run_count, 2);
 	assert_int_equal(entries(dir), 4);
+	campaign_release(&campaign);
+}
+
+static int lines(const char *text)
+{
+	int count = 0;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+/* A disk that was full for a while: each row is there once. */
+static void rows_wait_for_the_disk(void **state)
+{
+	static struct made made;
+	const char *dir = in_folder("waits");
+	struct campaign campaign;
+	struct error err;
+
+	(void)state;
+	create(&campaign, dir, NULL);
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	inject(WRITE, 1, ENOSPC);
+	most = 100;
+	add_all(&campaign, &made);
+	assert_int_equal(campaign_save(&campaign, &err), -1);
+	most = SIZE_MAX;
+	inject(NONE, 0, 0);
+	assert_int_equal(lines(read_whole(beside(dir, "observations.csv"))), 1);
+	add_all(&campaign, &made);
+	append(&campaign, &made);
+	assert_int_equal(lines(read_whole(beside(dir, "observations.csv"))),
+			 1 + 3 * (int)made.count);
+	assert_non_null(strstr(read_whole(beside(dir, "runs.csv")), ",ok,"));
+	campaign_release(&campaign);
+}
+
+/* A file that has less than the tables says so. */
+static void rows_that_are_lost(void **state)
+{
+	static struct made made;
+	const char *dir = in_folder("lost");
+	struct campaign campaign;
+	struct error err;
+
+	(void)state;
+	create(&campaign, dir, NULL);
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	add_all(&campaign, &made);
+	inject(FDATASYNC, 0, EIO);
+	assert_refused(campaign_end_run(&campaign, &made.run, &err), &err,
+		       "observations.csv", EIO);
+	inject(NONE, 0, 0);
+	assert_string_equal(campaign.runs[0].status, "ok");
+	assert_non_null(strstr(read_whole(beside(dir, "runs.csv")),
+			       ",partial,"));
+	/* The next run has nothing to do with it. */
+	made_run(&made, "r2", "cpu-1", 1, .1);
+	append(&campaign, &made);
+	assert_non_null(strstr(read_whole(beside(dir, "runs.csv")), ",ok,"));
+	campaign_release(&campaign);
+}
+
+static void a_folder_of_a_killed_one(void **state)
+{
+	static struct made made;
+	const char *dir = in_folder("torn");
+	struct campaign campaign;
+	const char *path;
+	FILE *file;
+
+	(void)state;
+	create(&campaign, dir, NULL);
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	append(&campaign, &made);
+	campaign_release(&campaign);
+	path = beside(dir, "observations.csv");
+	file = fopen(path, "a");
+	assert_non_null(file);
+	fputs("bench/1,r2,cpu-1,1,,step,1,1,0,0.1234", file);
+	assert_int_equal(fclose(file), 0);
+	write_file(beside(dir, "runs.csv"), "", 0);
+	create(&campaign, dir, NULL);
+	assert_non_null(strstr(campaign.notice, path));
+	assert_non_null(strstr(campaign.notice, " 37 bytes"));
+	assert_int_equal(lines(read_whole(path)), 1 + (int)made.count);
+	assert_int_equal(campaign.observation_count, made.count);
 	campaign_release(&campaign);
 }
 
@@ -170,6 +273,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(campaign_keeps_its_rows),
 		cmocka_unit_test(full_disk_keeps_the_rows),
+		cmocka_unit_test(rows_wait_for_the_disk),
+		cmocka_unit_test(rows_that_are_lost),
+		cmocka_unit_test(a_folder_of_a_killed_one),
 		cmocka_unit_test(bad_folders),
 		cmocka_unit_test(negative_times),
 		cmocka_unit_test(campaigns_of_one_second),

@@ -1,0 +1,38 @@
+/*
+ * Files of rows that grow: whole lines only, whoever else writes or is killed.
+ * Every failure is ERROR_OUTPUT and names the file and the system's reason.
+ */
+#ifndef BENCH_APPEND_H
+#define BENCH_APPEND_H
+
+#include <stddef.h>
+
+#include "backends/error.h"
+
+/* What happened besides. */
+struct append_note {
+	size_t cut; /* bytes of a last line without end, taken away */
+	int stuck;  /* rows are in the file in part, in spite of a failure */
+};
+
+/*
+ * Adds rows at the end of path, under a lock, in one write, and header before
+ * them if the file is empty. Both end in '\n'. A file that starts with another
+ * first line is refused: its rows have other columns. A last line that has no
+ * end is what a killed writer left behind; it is cut off. After a failure the
+ * file is as it was, unless the note says that rows got stuck in it.
+ *
+ * The rows outlive this process at once, the system only after append_sync().
+ */
+int append_rows(const char *path, const char *header, const char *rows,
+		size_t count, struct append_note *note, struct error *err);
+
+/* Waits until what was added is safely on the disk. */
+int append_sync(const char *path, struct error *err);
+
+/* Cuts off a last line that has no end, as append_rows does, so that the file
+ * can be read. One that is not there or not ours stays so. */
+int append_mend(const char *path, const char *header,
+		struct append_note *note, struct error *err);
+
+#endif

@@ -1,0 +1,282 @@
+#include "bench/campaign_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/append.h"
+#include "bench/csv.h"
+
+static const char observations_name[] = "observations.csv";
+static const char runs_name[] = "runs.csv";
+
+void campaign_path(char path[CAMPAIGN_PATH_SIZE], const char *dir,
+		   const char *name)
+{
+	snprintf(path, CAMPAIGN_PATH_SIZE, "%s/%s", dir, name);
+}
+
+/* Room for one more row of size bytes. */
+static int make_room(void **rows, size_t count, size_t *room, size_t size,
+		     struct error *err)
+{
+	size_t more = *room ? 2 * *room : 64;
+	void *grown;
+
+	if (count < *room)
+		return 0;
+	grown = realloc(*rows, more * size);
+	if (!grown)
+		return error_memory(err, "the rows of a campaign");
+	*rows = grown;
+	*room = more;
+	return 0;
+}
+
+static int keep_core_row(struct campaign *campaign,
+			 const struct observation *row, struct error *err)
+{
+	void *rows = campaign->core_rows;
+
+	if (!campaign->with_cores || row->iter != CELL_NO_INT)
+		return 0;
+	if (make_room(&rows, campaign->core_row_count,
+		      &campaign->core_row_room, sizeof(*row), err))
+		return -1;
+	campaign->core_rows = rows;
+	campaign->core_rows[campaign->core_row_count++] = *row;
+	return 0;
+}
+
+int campaign_keep(struct campaign *campaign, const struct observation *row,
+		  struct error *err)
+{
+	void *rows = campaign->observations;
+
+	if (row->core != CELL_NO_INT)
+		return keep_core_row(campaign, row, err);
+	if (make_room(&rows, campaign->observation_count,
+		      &campaign->observation_room, sizeof(*row), err))
+		return -1;
+	campaign->observations = rows;
+	campaign->observations[campaign->observation_count++] = *row;
+	return 0;
+}
+
+int campaign_keep_run(struct campaign *campaign, const struct run *run,
+		      struct error *err)
+{
+	void *rows = campaign->runs;
+
+	if (make_room(&rows, campaign->run_count, &campaign->run_room,
+		      sizeof(*run), err))
+		return -1;
+	campaign->runs = rows;
+	campaign->runs[campaign->run_count++] = *run;
+	return 0;
+}
+
+/* The header line of a kind, for free(). */
+static char *header_text(const struct row_kind *kind, struct error *err)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (memory)
+		csv_write_header(memory, kind);
+	if (!memory || fclose(memory)) {
+		free(text);
+		error_memory(err, "a header");
+		return NULL;
+	}
+	return text;
+}
+
+static void tell_cut(struct campaign *campaign, const char *path,
+		     const struct append_note *note)
+{
+	if (note->cut)
+		snprintf(campaign->notice, sizeof(campaign->notice),
+			 "%s: the last line had no end, its %zu bytes were "
+			 "taken away; whoever wrote it was killed", path,
+			 note->cut);
+}
+
+static int append(struct campaign *campaign, const char *name,
+		  const struct row_kind *kind, const char *rows, size_t size,
+		  struct append_note *note, struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE], *header = header_text(kind, err);
+	int failed;
+
+	if (!header)
+		return -1;
+	campaign_path(path, campaign->dir, name);
+	failed = append_rows(path, header, rows, size, note, err);
+	free(header);
+	tell_cut(campaign, path, note);
+	return failed;
+}
+
+static int mend(struct campaign *campaign, const char *name,
+		const struct row_kind *kind, struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE], *header = header_text(kind, err);
+	struct append_note note;
+	int failed;
+
+	if (!header)
+		return -1;
+	campaign_path(path, campaign->dir, name);
+	failed = append_mend(path, header, &note, err);
+	free(header);
+	tell_cut(campaign, path, &note);
+	return failed;
+}
+
+int campaign_mend(struct campaign *campaign, struct error *err)
+{
+	return mend(campaign, observations_name, &observation_rows, err) ||
+	       mend(campaign, runs_name, &run_rows, err) ? -1 : 0;
+}
+
+int campaign_begin_files(struct campaign *campaign, struct error *err)
+{
+	struct append_note note;
+
+	return append(campaign, observations_name, &observation_rows, "", 0,
+		      &note, err) ||
+	       append(campaign, runs_name, &run_rows, "", 0, &note, err) ?
+		       -1 : 0;
+}
+
+/* The text of the rows that wait starts with these bytes. */
+static int begin_unsaved(struct campaign *campaign, const char *text,
+			 size_t size, struct error *err)
+{
+	campaign->unsaved = open_memstream(&campaign->unsaved_text,
+					   &campaign->unsaved_size);
+	if (!campaign->unsaved ||
+	    fwrite(text, 1, size, campaign->unsaved) != size)
+		return error_memory(err, "the rows of a run");
+	return 0;
+}
+
+int campaign_add(struct campaign *campaign, const struct observation *row,
+		 struct error *err)
+{
+	if (campaign_keep(campaign, row, err))
+		return -1;
+	if (!campaign->unsaved && begin_unsaved(campaign, "", 0, err))
+		return -1;
+	csv_write_row(campaign->unsaved, &observation_rows, row);
+	if (ferror(campaign->unsaved))
+		return error_memory(err, "the rows of a run");
+	return 0;
+}
+
+int campaign_save(struct campaign *campaign, struct error *err)
+{
+	struct append_note note = { 0 };
+	struct error other;
+	char *text;
+	size_t size;
+	int failed;
+
+	if (!campaign->unsaved)
+		return 0;
+	failed = fclose(campaign->unsaved);
+	campaign->unsaved = NULL;
+	text = campaign->unsaved_text;
+	size = campaign->unsaved_size;
+	if (failed)
+		error_memory(err, "the rows of a run");
+	else
+		failed = append(campaign, observations_name, &observation_rows,
+				text, size, &note, err);
+	/* They wait for the next time, unless they would then be there
+	 * twice. */
+	if (failed && !note.stuck)
+		begin_unsaved(campaign, text, size, &other);
+	campaign->lost |= note.stuck;
+	free(text);
+	return failed ? -1 : 0;
+}
+
+void campaign_drop_unsaved(struct campaign *campaign)
+{
+	if (!campaign->unsaved)
+		return;
+	fclose(campaign->unsaved);
+	free(campaign->unsaved_text);
+	campaign->unsaved = NULL;
+}
+
+/* Adds the line about a process, and waits for the disk. */
+static int save_run(struct campaign *campaign, const struct run *run,
+		    struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE], *text = NULL;
+	struct append_note note;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	int failed;
+
+	if (memory)
+		csv_write_row(memory, &run_rows, run);
+	if (!memory || fclose(memory)) {
+		free(text);
+		return error_memory(err, runs_name);
+	}
+	failed = append(campaign, runs_name, &run_rows, text, size, &note, err);
+	free(text);
+	campaign_path(path, campaign->dir, runs_name);
+	return failed || append_sync(path, err) ? -1 : 0;
+}
+
+static int save_rows(struct campaign *campaign, struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE];
+
+	campaign_path(path, campaign->dir, observations_name);
+	if (campaign_save(campaign, err))
+		return -1;
+	if (campaign->lost)
+		return error_set(err, ERROR_OUTPUT, "%s: some rows could not "
+				 "be written", path);
+	return append_sync(path, err);
+}
+
+/* A complete copy of label and campaign_id, where the run has none. */
+static void label_run(const struct campaign *campaign, struct run *run)
+{
+	if (!run->campaign_id[0])
+		memcpy(run->campaign_id, campaign->id,
+		       sizeof(run->campaign_id));
+	if (!run->label[0])
+		memcpy(run->label, campaign->label, sizeof(run->label));
+}
+
+int campaign_end_run(struct campaign *campaign, const struct run *run,
+		     struct error *err)
+{
+	struct error other;
+	struct run own = *run;
+	int failed;
+
+	label_run(campaign, &own);
+	if (campaign_keep_run(campaign, &own, err))
+		return -1;
+	failed = save_rows(campaign, err);
+	/* What the file has of it is then less than the tables show. */
+	if (failed && strcmp(own.status, "ok") == 0) {
+		snprintf(own.status, sizeof(own.status), "partial");
+		snprintf(own.reason, sizeof(own.reason), "%s", err->message);
+	}
+	campaign_drop_unsaved(campaign);
+	campaign->lost = 0;
+	if (save_run(campaign, &own, failed ? &other : err))
+		failed = -1;
+	return failed;
+}

@@ -1,0 +1,30 @@
+/*
+ * The rows of a campaign, in memory and in the files of its folder; for
+ * campaign.c, which makes and loads folders.
+ */
+#ifndef BENCH_CAMPAIGN_ROWS_H
+#define BENCH_CAMPAIGN_ROWS_H
+
+#include "bench/campaign.h"
+
+enum { CAMPAIGN_PATH_SIZE = sizeof(((struct campaign *)0)->dir) + 24 };
+
+/* The path of a file in the folder dir. */
+void campaign_path(char path[CAMPAIGN_PATH_SIZE], const char *dir,
+		   const char *name);
+
+/* In memory only; of a single core's what the campaign asks for. */
+int campaign_keep(struct campaign *campaign, const struct observation *row,
+		  struct error *err);
+int campaign_keep_run(struct campaign *campaign, const struct run *run,
+		      struct error *err);
+
+/* Takes away what a killed writer left of a last line; says so in notice. */
+int campaign_mend(struct campaign *campaign, struct error *err);
+
+/* Headers, where there is no file yet: can the files be written? */
+int campaign_begin_files(struct campaign *campaign, struct error *err);
+
+void campaign_drop_unsaved(struct campaign *campaign);
+
+#endif

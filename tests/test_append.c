@@ -1,0 +1,253 @@
+/*
+ * Files of rows that grow: whole lines only, whoever else writes, is killed or
+ * finds the disk full.
+ */
+#include "bench/append.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "tests/faults.h"
+
+static struct append_note note;
+
+static int add(const char *path, const char *header, const char *rows,
+	       size_t count, struct error *err)
+{
+	return append_rows(path, header, rows, count, &note, err);
+}
+
+static void appending(void **state)
+{
+	const char *path = in_folder("rows.csv");
+	struct error err;
+
+	(void)state;
+	assert_int_equal(add(path, "h\n", "", 0, &err), 0);
+	assert_string_equal(read_whole(path), "h\n");
+	assert_int_equal(add(path, "h\n", "1\n2\n", 4, &err), 0);
+	assert_int_equal(add(path, "h\n", "3\n", 2, &err), 0);
+	assert_string_equal(read_whole(path), "h\n1\n2\n3\n");
+	assert_refused(add(path, "h,i\n", "4,5\n", 4, &err), &err, path,
+		       0);
+	assert_non_null(strstr(err.message, "other columns"));
+	assert_string_equal(read_whole(path), "h\n1\n2\n3\n");
+	assert_int_equal(note.cut, 0);
+}
+
+/* What a killed writer left behind, and what is left of it. */
+static void torn_tails(void **state)
+{
+	static const struct {
+		const char *before, *mended, *after;
+	} tails[] = {
+		{ "h,i\n1,2\n3,", "h,i\n1,2\n", "h,i\n1,2\n4,5\n" },
+		{ "h,i\n1,2", "h,i\n", "h,i\n4,5\n" },
+		{ "h,i", "", "h,i\n4,5\n" },
+		{ "h", "", "h,i\n4,5\n" },
+		{ "", "", "h,i\n4,5\n" },
+		{ "h,i\n1,2\n", "h,i\n1,2\n", "h,i\n1,2\n4,5\n" },
+	};
+	const char *path = in_folder("torn.csv");
+	static char text[9000];
+	struct error err;
+	size_t i, length;
+
+	(void)state;
+	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		length = strlen(tails[i].before);
+		write_file(path, tails[i].before, length);
+		assert_int_equal(append_mend(path, "h,i\n", &note, &err), 0);
+		assert_string_equal(read_whole(path), tails[i].mended);
+		assert_int_equal(note.cut, length - strlen(tails[i].mended));
+		write_file(path, tails[i].before, length);
+		assert_int_equal(add(path, "h,i\n", "4,5\n", 4, &err), 0);
+		assert_string_equal(read_whole(path), tails[i].after);
+		assert_int_equal(note.cut, length - strlen(tails[i].mended));
+	}
+	/* A tail longer than what is looked at in one go. */
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "h,i\n1,2\n", 8);
+	write_file(path, text, sizeof(text));
+	assert_int_equal(append_mend(path, "h,i\n", &note, &err), 0);
+	assert_string_equal(read_whole(path), "h,i\n1,2\n");
+	/* A file that is not ours is nobody's to mend. */
+	write_file(path, "my notes\nh,i", 12);
+	assert_int_equal(append_mend(path, "h,i\n", &note, &err), 0);
+	assert_refused(add(path, "h,i\n", "4,5\n", 4, &err), &err, path, 0);
+	assert_string_equal(read_whole(path), "my notes\nh,i");
+	assert_int_equal(append_mend(in_folder("absent.csv"), "h,i\n", &note,
+				     &err), 0);
+	assert_int_equal(access(in_folder("absent.csv"), F_OK), -1);
+}
+
+/* Every call in turn; a torn tail is there to be cut first. */
+static void faults_add_nothing(void **state)
+{
+	static const enum fault faults[] = { OPEN, FLOCK, FTRUNCATE, WRITE };
+	const char *path = in_folder("faulty.csv");
+	struct error err;
+	size_t i;
+	int after, rc, hit;
+
+	(void)state;
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		for (after = 0, hit = 1; hit; after++) {
+			write_file(path, "h\n1\n2", 5);
+			inject(faults[i], after, after % 2 ? EIO : ENOSPC);
+			most = 1;
+			rc = add(path, "h\n", "22\n33\n", 6, &err);
+			most = SIZE_MAX;
+			hit = fault_hits > 0;
+			inject(NONE, 0, 0);
+			if (!hit) {
+				assert_int_equal(rc, 0);
+				assert_string_equal(read_whole(path),
+						    "h\n1\n22\n33\n");
+				break;
+			}
+			assert_refused(rc, &err, path,
+				       after % 2 ? EIO : ENOSPC);
+			assert_false(note.stuck);
+			assert_string_equal(read_whole(path), note.cut ?
+					    "h\n1\n" : "h\n1\n2");
+		}
+		assert_true(after > 0);
+	}
+	inject(FLOCK, 0, EINTR);
+	write_file(path, "h\n1\n", 4);
+	assert_int_equal(add(path, "h\n", "2\n", 2, &err), 0);
+	assert_string_equal(read_whole(path), "h\n1\n2\n");
+}
+
+/* Whoever tries again must know that rows are there already. */
+static void rows_that_got_stuck(void **state)
+{
+	const char *path = in_folder("stuck.csv");
+	struct error err;
+
+	(void)state;
+	write_file(path, "h\n", 2);
+	inject(CLOSE, 0, EIO);
+	assert_refused(add(path, "h\n", "1\n", 2, &err), &err, path, EIO);
+	inject(NONE, 0, 0);
+	assert_true(note.stuck);
+	assert_string_equal(read_whole(path), "h\n1\n");
+	assert_refused(add("/dev/full", "h\n", "1\n", 2, &err), &err,
+		       "/dev/full", ENOSPC);
+}
+
+static void syncing(void **state)
+{
+	const char *path = in_folder("synced.csv");
+	struct error err;
+
+	(void)state;
+	assert_refused(append_sync(path, &err), &err, path, ENOENT);
+	assert_int_equal(add(path, "h\n", "1\n", 2, &err), 0);
+	assert_int_equal(append_sync(path, &err), 0);
+	inject(FDATASYNC, 0, EIO);
+	assert_refused(append_sync(path, &err), &err, path, EIO);
+	inject(CLOSE, 0, EDQUOT);
+	assert_refused(append_sync(path, &err), &err, path, EDQUOT);
+	inject(NONE, 0, 0);
+	assert_int_equal(append_sync("/dev/null", &err), 0);
+	assert_string_equal(read_whole(path), "h\n1\n");
+}
+
+enum { WRITERS = 8, BATCHES = 25 };
+
+/* Slow writers, so that without a lock their bytes would mix. */
+static void write_many(const char *path, int writer)
+{
+	struct error err;
+	char rows[64];
+	int i;
+
+	most = 1;
+	for (i = 0; i < BATCHES; i++) {
+		snprintf(rows, sizeof(rows), "%d,%d,whole\n%d,%d,whole\n",
+			 writer, i, writer, i);
+		if (add(path, "writer,batch,text\n", rows, strlen(rows),
+				&err))
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static void many_writers(void **state)
+{
+	const char *path = in_folder("many.csv"), *at;
+	int i, status, writer, batch, end, lines = 0;
+	pid_t pids[WRITERS];
+
+	(void)state;
+	for (i = 0; i < WRITERS; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0)
+			write_many(path, i);
+	}
+	for (i = 0; i < WRITERS; i++) {
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+	at = read_whole(path);
+	assert_int_equal(strncmp(at, "writer,batch,text\n", 18), 0);
+	for (at += 18; *at; at += end, lines++) {
+		end = 0;
+		assert_int_equal(sscanf(at, "%d,%d,whole%n", &writer, &batch,
+					&end), 2);
+		assert_true(end > 0 && at[end++] == '\n');
+	}
+	assert_int_equal(lines, WRITERS * BATCHES * 2);
+}
+
+/* Killed at any moment: whole rows, but for the last one's tail. */
+static void writers_that_are_killed(void **state)
+{
+	const char *path = in_folder("killed.csv"), *at;
+	int round, status, writer, batch, end;
+	struct error err;
+	pid_t pid;
+
+	(void)state;
+	for (round = 0; round < 20; round++) {
+		pid = fork();
+		if (pid == 0)
+			write_many(path, round);
+		usleep((useconds_t)(round * 100));
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+	}
+	assert_int_equal(append_mend(path, "writer,batch,text\n", &note, &err),
+			 0);
+	at = read_whole(path);
+	if (*at)
+		assert_int_equal(strncmp(at, "writer,batch,text\n", 18), 0);
+	for (at += *at ? 18 : 0; *at; at += end) {
+		end = 0;
+		assert_int_equal(sscanf(at, "%d,%d,whole%n", &writer, &batch,
+					&end), 2);
+		assert_true(end > 0 && at[end++] == '\n');
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(appending),
+		cmocka_unit_test(torn_tails),
+		cmocka_unit_test(faults_add_nothing),
+		cmocka_unit_test(rows_that_got_stuck),
+		cmocka_unit_test(syncing),
+		cmocka_unit_test(many_writers),
+		cmocka_unit_test(writers_that_are_killed),
+	};
+
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
