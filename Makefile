@@ -37,7 +37,7 @@ PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-pthread-dev \
 	libopenblas0-pthread ocl-icd-opencl-dev libcsv-dev zlib1g-dev \
 	libmd-dev librandom123-dev
 PACKAGES_RUN := pocl-opencl-icd dataset-fashion-mnist curl ca-certificates
-PACKAGES_TEST := libcmocka-dev bats python3 shellcheck mandoc
+PACKAGES_TEST := libcmocka-dev bats python3 shellcheck mandoc strace
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 
 # What the build looks for, and who has it.
@@ -220,6 +220,8 @@ check-full:
 		--log $B/oclgrind.log $B/tests/test_opencl && \
 		{ cat $B/oclgrind.log; test ! -s $B/oclgrind.log; },\
 		@echo "skipped: oclgrind is not installed")
+	BENCH=$(abspath $B/bench) tests/stress kill 40
+	BENCH=$(abspath $B/bench) tests/stress interrupt 40
 	.ci/check-layers
 	.ci/check-style
 

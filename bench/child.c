@@ -144,16 +144,20 @@ static void finish(struct child_result *result, const struct listener *listener,
 
 	result->exit_code = status->signal ? 128 + status->signal :
 					     status->code;
-	if (read_run(run_file, run))
+	if (read_run(run_file, run)) {
 		make_run(run, request, status);
+		if (!result->exit_code)
+			result->exit_code = ERROR_FAILED;
+	}
 	run->exit_code = result->exit_code;
 	if (listener->timed_out) {
 		result->exit_code = ERROR_FAILED;
 		snprintf(run->status, sizeof(run->status), "partial");
 		snprintf(run->reason, sizeof(run->reason),
 			 "ended after --timeout");
-	} else if (status->signal && status->signal == listener->forwarded) {
-		/* It was not ready yet to end by itself. */
+	} else if (listener->forwarded && result->exit_code) {
+		/* Whatever it was in the midst of, a compilation say, may end
+		 * in an error. */
 		snprintf(run->status, sizeof(run->status), "partial");
 	}
 }

@@ -118,9 +118,8 @@ static void describe(const struct progress *progress, double now, char *text,
 		snprintf(accuracy, sizeof(accuracy), "  test %.2f%%",
 			 progress->accuracy_pct);
 	if (progress->phase == PROGRESS_TESTING)
-		snprintf(text, size, "epoch %d/%d  testing%s%s%s",
-			 progress->epoch, progress->epochs, rate, accuracy,
-			 left);
+		snprintf(text, size, "epoch %d/%d  testing%s%s",
+			 progress->epoch, progress->epochs, accuracy, left);
 	else
 		snprintf(text, size, "epoch %d/%d%s  loss %.4f%s%s",
 			 progress->epoch, progress->epochs, rate,
@@ -140,8 +139,8 @@ static void draw_bar(const struct progress *progress, const char *words,
 	full = (int)(share_done(progress) * cells);
 	for (i = 0; i < cells; i++)
 		bar[i] = i < full ? '#' : '.';
-	if (progress->bar && full < cells)
-		bar[full] = "|/-\\"[progress->turns % 4];
+	if (progress->bar)
+		bar[full < cells ? full : cells - 1] = "|/-\\"[progress->turns % 4];
 	bar[cells] = '\0';
 }
 

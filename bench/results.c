@@ -16,6 +16,26 @@ static const struct run *find_run(const struct results *results,
 	return NULL;
 }
 
+/* The campaign whose number in it is the end of the name of a run. */
+static void find_campaign(struct run *run, const struct campaign *campaign)
+{
+	const char *end = strrchr(run->run_id, '-');
+	const size_t length = end ? (size_t)(end - run->run_id) : 0;
+	size_t i;
+
+	for (i = 0; i < campaign->run_count; i++) {
+		const struct run *other = &campaign->runs[i];
+
+		if (strlen(other->campaign_id) != length ||
+		    memcmp(other->campaign_id, run->run_id, length) != 0)
+			continue;
+		memcpy(run->campaign_id, other->campaign_id,
+		       sizeof(run->campaign_id));
+		memcpy(run->label, other->label, sizeof(run->label));
+		return;
+	}
+}
+
 /* What the rows of a process say about it that left no row in runs.csv. */
 static void run_from_rows(struct run *run, const struct campaign *campaign,
 			  size_t first)
@@ -29,6 +49,7 @@ static void run_from_rows(struct run *run, const struct campaign *campaign,
 	snprintf(run->run_id, sizeof(run->run_id), "%s", run_id);
 	snprintf(run->target, sizeof(run->target), "%s", row->target);
 	run->cores = row->cores;
+	find_campaign(run, campaign);
 	for (i = first; i < campaign->observation_count; i++) {
 		row = &campaign->observations[i];
 		if (strcmp(row->run_id, run_id) != 0)

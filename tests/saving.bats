@@ -1,0 +1,303 @@
+#!/usr/bin/env bats
+# Results in spite of full disks, odd places, kills and company: what was there
+# stays, what is new is whole, and the user is told.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	SHORT=(--model tiny "${DATA[@]}" --warmup 1 --epochs 2)
+}
+
+teardown() {
+	kill -KILL ${PID:-} 2>/dev/null || true
+	[ ! -e closed ] || chmod -R u+rwX closed
+}
+
+# As somebody who may not write everywhere; root may.
+as_nobody() {
+	if [ "$(id -u)" != 0 ]; then
+		"$@"
+		return
+	fi
+	chmod a+rx . && setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env HOME=/nonexistent "$@"
+}
+
+# whole CSV ...: every row has a cell for each column.
+whole() {
+	python3 - "$@" <<-'END'
+	import csv, sys
+	for name in sys.argv[1:]:
+	    with open(name, newline="") as f:
+	        text = f.read()
+	    assert text.endswith("\n"), name
+	    rows = list(csv.reader(text.splitlines(), strict=True))
+	    assert len(rows) > 1, name
+	    assert all(len(row) == len(rows[0]) for row in rows), name
+	    assert rows.count(rows[0]) == 1, name
+	END
+}
+
+# The old exports or whole new ones, the old rows and whole new ones.
+check_results() {
+	local file
+	for file in observations.csv runs.csv; do
+		cmp -n "$(stat -c %s "old/$file")" "old/$file" "made/$file"
+	done
+	whole made/observations.csv made/runs.csv
+	"$BENCH" table made >/dev/null
+	cmp -s old/x.csv made/x.csv || whole made/x.csv
+	cmp -s old/x.json made/x.json || python3 -m json.tool made/x.json \
+		>/dev/null
+	cmp -s old/x.md made/x.md || grep -q 'status' made/x.md
+	for file in summary.csv tables.md; do
+		cmp -s "old/$file" "made/$file" || [ -s "made/$file" ]
+	done
+	[ "$(ls -A made)" = "$(ls -A old)" ]
+}
+
+run_into() {
+	"$BENCH" run null-1 "${SHORT[@]}" --out "$1" --export-csv "$1/x.csv" \
+		--export-json "$1/x.json" --export-markdown "$1/x.md"
+}
+
+# The places of all calls of $1 that have to do with the results, as strace
+# counts them. Those of the loader and of other files are not ours.
+places() {
+	awk -v call="$1" 'index($0, call "(") == 1 {
+		n++
+		if (/\/made[\/>]|"made\//)
+			print n
+	}' trace
+}
+
+# fault CALL WHICH ERROR: this call fails in a run; what then?
+fault() {
+	local code=0
+	rm -rf made && cp -r old made
+	timeout -k 5 60 strace -qq -o /dev/null -e "trace=$1" \
+		-e "inject=$1:error=$3:when=$2" "$BENCH" run null-1 \
+		"${SHORT[@]}" --out made --export-csv made/x.csv \
+		--export-json made/x.json --export-markdown made/x.md \
+		>out 2>err || code=$?
+	echo "$1 $2 $3: exit $code: $(tail -n 1 err)"
+	check_results
+	case $code in
+	# Tried again, or only closed after the disk had said yes.
+	0) [ "$(wc -l <made/observations.csv)" -eq "$COMPLETE" ] &&
+		whole made/runs.csv made/x.csv ;;
+	# A full disk may have the message's file on it as well.
+	7) [ "$1" = write ] || grep -Eq '^bench: .*(made|standard output)' err ;;
+	5) [ "$1" = openat ] && grep -q '^bench: cannot read made' err ;;
+	# No file at all can be opened, not even what the child handed back.
+	6) [ "$1" = openat ] && grep -q '^bench: null-1: ended' err ;;
+	*) false ;;
+	esac
+	# It was found before anything was measured, or the tables are there.
+	[[ "$1 $2" == "write "*+ ]] || [ "$(wc -l <made/observations.csv)" -eq "$(wc -l \
+		<old/observations.csv)" ] || grep -q 'One epoch' out
+}
+
+@test "each call that writes results may fail" {
+	strace -qq -o trace true || skip "strace cannot be used"
+	local call place every=12
+	[ -z "${CHECK_FULL:-}" ] || every=1
+	mkdir old made
+	run_into old
+	cp -r old/. made
+	strace -y -qq -o trace "$BENCH" run null-1 "${SHORT[@]}" --out made \
+		--export-csv made/x.csv --export-json made/x.json \
+		--export-markdown made/x.md >out
+	COMPLETE=$(wc -l <made/observations.csv)
+	# Not close: strace would leave the file open, and locked.
+	for call in openat flock write fdatasync fsync renameat; do
+		[ -n "$(places "$call")" ]
+		for place in $(places "$call" | awk "NR % $every == 1 % $every"); do
+			fault "$call" "$place" ENOSPC
+			fault "$call" "$place+" EIO
+		done
+	done
+}
+
+@test "a disk that is full during a run" {
+	# The limit of a file's size stands for the disk's.
+	local code=0
+	(
+		trap '' XFSZ
+		ulimit -f 20
+		exec "$BENCH" run null-1 cpu-1 "${SHORT[@]}" --epochs 60 \
+			--out made >out 2>err
+	) || code=$?
+	[ "$code" -eq 7 ]
+	[[ "$(tail -n 1 err)" == *made/observations.csv*"File too large"* ]]
+	[ "$(grep -c '^note: .*tried again' err)" -ge 1 ]
+	grep -q 'One epoch' out
+	whole made/observations.csv made/runs.csv
+	[[ "$(column made/runs.csv status)" == *partial* ]]
+	run -0 "$BENCH" table made
+}
+
+@test "where results may go, and what is left where they may not" {
+	mkdir folder closed shut
+	echo old >target
+	ln -s target link
+	ln -s absent dangling
+	"$BENCH" run null-1 "${SHORT[@]}" -q --out made >/dev/null
+	local to
+	for to in link dangling; do
+		"$BENCH" table made --export-csv "$to" >/dev/null
+		[ -L "$to" ]
+		whole "$to"
+	done
+	[ -f target ] && [ -f absent ]
+	run -7 "$BENCH" table made --export-csv folder
+	[ -d folder ]
+	[ -z "$(ls -A folder)" ]
+	"$BENCH" table made --export-csv /dev/stdout --export-json /dev/null |
+		grep -q '^schema,'
+	[ -c /dev/null ]
+	run -7 bash -c '"$0" table made --export-csv /dev/stdout >/dev/full' \
+		"$BENCH"
+	# Of somebody who may not write there.
+	echo old >closed/read-only
+	echo old >shut/file
+	chmod 444 closed/read-only
+	chmod 777 closed
+	chmod 555 shut
+	chmod 666 shut/file
+	for to in closed/read-only shut/file shut/new; do
+		run -7 as_nobody "$BENCH" run null-1 "${SHORT[@]}" \
+			--out closed/made --export-csv "$to"
+		[[ "$output" == *"$to"* ]]
+		[ ! -e closed/made ]
+	done
+	run -7 as_nobody "$BENCH" run null-1 "${SHORT[@]}" --out shut/made
+	[ "$(cat closed/read-only shut/file)" = $'old\nold' ]
+	[ "$(ls -A shut)" = file ]
+	# Nobody's temporary folder is needed, nor this one's file system.
+	TMPDIR=/nonexistent "$BENCH" run null-1 "${SHORT[@]}" -q --out tmp
+	[ -w /dev/shm ] || skip "/dev/shm cannot be written"
+	to=$(mktemp -d /dev/shm/bench-test-XXXXXX)
+	ln -s "$to/far.csv" far
+	"$BENCH" table made --export-csv far >/dev/null
+	"$BENCH" run null-1 "${SHORT[@]}" -q --out "$to/made" >/dev/null
+	whole "$to/far.csv" "$to/made/runs.csv"
+	rm -r "$to"
+}
+
+@test "standard output that nobody reads to its end" {
+	set +o pipefail
+	run -0 bash -c '"$@" | head -n 1' - "$BENCH" run null-1 "${SHORT[@]}" \
+		-q --out made
+	[ "${#lines[@]}" -eq 1 ]
+	[ "$(column made/runs.csv status)" = ok ]
+	[ -s made/tables.md ]
+	run -7 bash -c 'sleep 1 | "$@" >&-' - "$BENCH" run null-1 \
+		"${SHORT[@]}" -q --out made
+	[ "$(column made/runs.csv status)" = "ok ok" ]
+	run -0 bash -c '"$@" 2>&- >tables' - "$BENCH" run null-1 \
+		"${SHORT[@]}" --out made
+	whole made/observations.csv made/runs.csv
+	[ "$(head -c 8 tables)" = Training ]
+}
+
+@test "eight at once, into one folder and one file" {
+	local pids=() i
+	for i in 1 2 3 4 5 6 7 8; do
+		"$BENCH" run null-1 null-3 "${SHORT[@]}" --out made -q \
+			--export-csv x.csv --export-json x.json >/dev/null \
+			2>"err$i" 3>&- &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do
+		wait "$i" || { cat err*; false; }
+	done
+	whole made/observations.csv made/runs.csv x.csv made/summary.csv
+	python3 -m json.tool x.json >/dev/null
+	python3 - <<-'END'
+	import collections, csv
+	runs = list(csv.DictReader(open("made/runs.csv")))
+	assert len({run["run_id"] for run in runs}) == 16, len(runs)
+	assert len({run["campaign_id"] for run in runs}) == 8
+	rows = collections.Counter()
+	for row in csv.DictReader(open("made/observations.csv")):
+	    rows[row["target"], row["run_id"]] += 1
+	assert len(rows) == 16
+	for target in "null-1", "null-3":
+	    counts = {n for (t, _), n in rows.items() if t == target}
+	    assert len(counts) == 1, (target, counts)
+	END
+	run -0 "$BENCH" table made
+	[ "$(ls -A made | wc -l)" -eq 4 ]
+}
+
+# Runs until $1 has been shown, then kill -9.
+kill_after() {
+	"$BENCH" run null-1 cpu-2 cpu-1 --model tiny --dataset synthetic \
+		--synthetic-train 3200 --synthetic-test 100 --warmup 1 \
+		--epochs 200 --out made >out 2>err 3>&- &
+	PID=$!
+	for _ in $(seq 600); do
+		! grep -q "$1" err || break
+		sleep 0.1
+	done
+	kill -KILL "$PID"
+	wait "$PID" || true
+	PID=
+	grep -q "$1" err
+}
+
+@test "what was shown as done outlives the command" {
+	local epoch
+	kill_after 'cpu-2 .*epoch 3/'
+	for epoch in $(sed -n 's,^cpu-2 .*epoch \([0-9]*\)/.* test .*,\1,p' err); do
+		grep -q ",cpu-2,2,,test,$epoch,.*,ok," made/observations.csv
+		grep -q ",cpu-2,2,,epoch,$epoch,.*,ok," made/observations.csv
+	done
+	run -0 "$BENCH" table made
+	[[ "$output" == *"cpu-2: partial: its rows end before"* ]]
+	[[ "$output" != *measured* ]] # a line of its own
+	# Half a row that was being written.
+	cp made/observations.csv before
+	printf 'bench/1,half,cpu-2,2,,step,4,1,0,0.0' >>made/observations.csv
+	run -0 --separate-stderr "$BENCH" run null-1 "${SHORT[@]}" --out made
+	[[ "$stderr" == *made/observations.csv*" 36 bytes were taken away"* ]]
+	whole made/observations.csv
+	cmp -n "$(stat -c %s before)" before made/observations.csv
+	[ "$(column made/runs.csv target)" = "null-1 null-1" ]
+}
+
+@test "a bar as wide as the window" {
+	command -v script >/dev/null || skip "script is not installed"
+	local width
+	for width in 50 100; do
+		script -qec "stty cols $width; '$BENCH' run cpu-2 --model tiny \
+			--dataset synthetic --synthetic-train 20000 --warmup 1 \
+			--epochs 2 --out made$width >tables" typed >/dev/null
+		tr '\r' '\n' <typed |
+			sed 's/\x1b\[K.*//; /^Script /d' >lines
+		[ "$(wc -L <lines)" -lt "$width" ]
+		grep -q '^cpu-2 *[-|/\\] starting' lines
+		grep -Eq '^cpu-2 *\[[#|/\\.-]*\] epoch 1/2' lines
+		grep -q 'epoch ./2  testing' lines
+		# What follows starts on a clean line.
+		grep -Eq $'\r\x1b\\[K(note|results): ' typed
+	done
+	[ "$(grep -o '\[[#|/\\.-]*\] epoch' lines | wc -L)" -ge 30 ]
+}
+
+@test "Ctrl-C clears the bar" {
+	command -v script >/dev/null || skip "script is not installed"
+	script -qec "'$BENCH' run cpu-2 --model tiny --dataset synthetic \
+		--epochs 1000 --out made >tables" typed >/dev/null \
+		< <(for _ in $(seq 100); do
+			grep -q 'epoch 1/' typed 2>/dev/null && break
+			sleep 0.1
+		done; printf '\003'; sleep 1) || true
+	grep -q $'\r\x1b\\[Knote: ending this run' typed
+	run -1 grep -q ' epoch ' < <(sed '1,/note: ending/d' typed)
+	grep -q ',partial,' made/runs.csv
+}
