@@ -37,18 +37,33 @@ static void save(struct collector *collector, double now)
 	campaign->notice[0] = '\0';
 }
 
-static int take_row(const void *context_row, void *context, struct error *err)
+/* An epoch is shown as done when none of its rows can be lost any more. */
+static void end_epoch(struct collector *collector, double now)
 {
-	const struct observation *row = context_row;
+	if (!collector->failing)
+		save(collector, now);
+	progress_row(&collector->progress, now, &collector->epoch);
+	collector->epoch_over = 0;
+}
+
+static int take_row(const void *given, void *context, struct error *err)
+{
+	const struct observation *row = given;
 	struct collector *collector = context;
 	const double now = clock_now();
 
+	/* The target's row comes first, those of its cores after it. */
+	if (collector->epoch_over && (strcmp(row->phase, "step") == 0 ||
+				      strcmp(row->phase, "loop") == 0))
+		end_epoch(collector, now);
 	if (campaign_add(collector->campaign, row, err))
 		return -1;
-	/* An epoch is shown as done when its rows cannot be lost any more. */
-	if (strcmp(row->phase, "epoch") == 0 && !collector->failing)
-		save(collector, now);
-	progress_row(&collector->progress, now, row);
+	if (strcmp(row->phase, "epoch") != 0) {
+		progress_row(&collector->progress, now, row);
+	} else if (row->core == CELL_NO_INT && !observation_is_modelled(row)) {
+		collector->epoch = *row;
+		collector->epoch_over = 1;
+	}
 	return 0;
 }
 

@@ -18,6 +18,8 @@ struct collector {
 	double saved_at;
 	int failing;	 /* the last try to save did not work */
 	int interrupted; /* and the user was told */
+	struct observation epoch; /* the last one that was over */
+	int epoch_over;		  /* and was not shown yet */
 };
 
 /* The ear that hands a child's rows to collector. */

@@ -7,11 +7,14 @@
 
 #include "bench/clock.h"
 
+#define NAME_LEAST 8 /* of a target, so that bars line up */
 #define BAR_LEAST 4
 #define BAR_MOST 30
 #define WIDEST 200 /* of a line that is drawn again */
 #define BAR_EVERY_S 0.1
 #define LINE_EVERY_S 30 /* a silent job is taken for a hanging one */
+
+static const char turning[] = "|/-\\";
 
 /* Asked anew each time: windows change their size. */
 static int terminal_width(void)
@@ -130,8 +133,10 @@ static void describe(const struct progress *progress, double now, char *text,
 static void draw_bar(const struct progress *progress, const char *words,
 		     char bar[BAR_MOST + 1])
 {
-	int cells = terminal_width() - 1 - (int)strlen("12345678 []  ") -
-		    (int)strlen(words);
+	const int name = (int)strlen(progress->target);
+	const int others = (name > NAME_LEAST ? name : NAME_LEAST) +
+			   (int)strlen(" []  ") + (int)strlen(words);
+	int cells = terminal_width() - 1 - others;
 	int full, i;
 
 	cells = cells > BAR_MOST ? BAR_MOST : cells;
@@ -140,7 +145,8 @@ static void draw_bar(const struct progress *progress, const char *words,
 	for (i = 0; i < cells; i++)
 		bar[i] = i < full ? '#' : '.';
 	if (progress->bar)
-		bar[full < cells ? full : cells - 1] = "|/-\\"[progress->turns % 4];
+		bar[full < cells ? full : cells - 1] =
+			turning[progress->turns % 4];
 	bar[cells] = '\0';
 }
 
@@ -155,7 +161,7 @@ void progress_draw(struct progress *progress, double now)
 	progress->turns++;
 	if (progress->phase < PROGRESS_TRAINING) {
 		snprintf(line, sizeof(line), "%-8s %c %s", progress->target,
-			 progress->bar ? "|/-\\"[progress->turns % 4] : ' ',
+			 progress->bar ? turning[progress->turns % 4] : ' ',
 			 progress->phase == PROGRESS_STARTING ? "starting" :
 								"warming up");
 	} else {
@@ -198,7 +204,7 @@ void progress_row(struct progress *progress, double now,
 	const int epoch = row->epoch > 0 ? (int)row->epoch : 0;
 
 	if (!progress->out || row->core != CELL_NO_INT ||
-	    strcmp(row->status, "ok") != 0)
+	    observation_is_modelled(row) || strcmp(row->status, "ok") != 0)
 		return;
 	if (strcmp(row->phase, "setup") == 0) {
 		progress->phase = PROGRESS_WARMING_UP;
