@@ -179,3 +179,14 @@ int append_mend(const char *path, const char *header,
 	return number && number != OTHER_COLUMNS ?
 		       append_error(path, number, err) : 0;
 }
+
+int append_lock_folder(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && lock(fd)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}

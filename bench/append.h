@@ -35,4 +35,8 @@ int append_sync(const char *path, struct error *err);
 int append_mend(const char *path, const char *header,
 		struct append_note *note, struct error *err);
 
+/* Waits until no other process has the folder, and keeps them out until the
+ * descriptor is closed; -1 if that cannot be. */
+int append_lock_folder(const char *path);
+
 #endif

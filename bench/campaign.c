@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/append.h"
 #include "bench/campaign_rows.h"
 #include "bench/csv.h"
 #include "bench/file.h"
@@ -243,8 +244,8 @@ static int print_tables(FILE *out, const void *context, struct error *err)
 	return table_print(report->campaign, &options, out, err);
 }
 
-int campaign_finish(const struct campaign *campaign, int include_warmup,
-		    struct error *err)
+static int write_reports(const struct campaign *campaign, int include_warmup,
+			 struct error *err)
 {
 	const struct report report = { campaign, include_warmup };
 	char path[CAMPAIGN_PATH_SIZE];
@@ -257,6 +258,28 @@ int campaign_finish(const struct campaign *campaign, int include_warmup,
 	if (file_replace_with(path, print_tables, &report, rc ? &other : err))
 		rc = -1;
 	return rc;
+}
+
+int campaign_finish(const struct campaign *campaign, int include_warmup,
+		    struct error *err)
+{
+	const int lock = append_lock_folder(campaign->dir);
+	struct campaign all = { 0 };
+	struct error ignored;
+	size_t rows;
+	int failed;
+
+	/* Others may have added runs to the folder in the meantime. */
+	memcpy(all.dir, campaign->dir, sizeof(all.dir));
+	if (load_folder(&all, campaign->dir, &rows, &ignored) == 0 &&
+	    all.run_count > campaign->run_count)
+		failed = write_reports(&all, include_warmup, err);
+	else
+		failed = write_reports(campaign, include_warmup, err);
+	campaign_release(&all);
+	if (lock >= 0)
+		close(lock);
+	return failed;
 }
 
 void campaign_release(struct campaign *campaign)

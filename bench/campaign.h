@@ -67,7 +67,8 @@ int campaign_save(struct campaign *campaign, struct error *err);
 int campaign_end_run(struct campaign *campaign, const struct run *run,
 		     struct error *err);
 
-/* Writes summary.csv and tables.md from all rows. */
+/* Writes summary.csv and tables.md from all rows, those that other processes
+ * added to the folder included. */
 int campaign_finish(const struct campaign *campaign, int include_warmup,
 		    struct error *err);
 

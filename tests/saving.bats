@@ -226,6 +226,8 @@ fault() {
 	for row in csv.DictReader(open("made/observations.csv")):
 	    rows[row["target"], row["run_id"]] += 1
 	assert len(rows) == 16
+	summary = csv.DictReader(open("made/summary.csv"))
+	assert len({row["campaign_id"] for row in summary}) == 8
 	for target in "null-1", "null-3":
 	    counts = {n for (t, _), n in rows.items() if t == target}
 	    assert len(counts) == 1, (target, counts)
