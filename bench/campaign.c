@@ -59,32 +59,47 @@ static int check_names(const struct campaign *campaign, size_t old_observations,
 			 "each folder and file once", path, twice);
 }
 
+/* Reads one file and tells log of a torn line. */
+static int load_file(const char *path, const struct csv_sink *sinks, int count,
+		     size_t *rows, FILE *log, struct error *err)
+{
+	struct csv_found found;
+
+	if (csv_scan(path, sinks, count, &found, err))
+		return -1;
+	*rows += found.rows;
+	if (found.torn_line && log)
+		fprintf(log, "note: %s:%ld: the last line has no end, as after "
+			"a process that was killed: passed over\n", path,
+			found.torn_line);
+	return 0;
+}
+
 /* Both files of a folder; either may be missing. */
 static int load_folder(struct campaign *campaign, const char *dir,
-		       size_t *rows, struct error *err)
+		       size_t *rows, FILE *log, struct error *err)
 {
 	const struct csv_sink observations = { &observation_rows,
 					       add_observation, campaign };
 	const struct csv_sink runs = { &run_rows, add_run, campaign };
 	char path[CAMPAIGN_PATH_SIZE];
 	struct stat status;
-	size_t read;
 	int i;
 
-	*rows = 0;
 	for (i = 0; i < 2; i++) {
 		campaign_path(path, dir, i ? "runs.csv" : "observations.csv");
 		/* Empty: its writer was killed before the first line. */
-		if (stat(path, &status) ? errno == ENOENT : !status.st_size)
+		if (stat(path, &status) ? errno == ENOENT :
+		    S_ISREG(status.st_mode) && !status.st_size)
 			continue;
-		if (csv_scan(path, i ? &runs : &observations, 1, &read, err))
+		if (load_file(path, i ? &runs : &observations, 1, rows, log,
+			      err))
 			return -1;
-		*rows += read;
 	}
 	return 0;
 }
 
-static int load_path(struct campaign *campaign, const char *path,
+static int load_path(struct campaign *campaign, const char *path, FILE *log,
 		     struct error *err)
 {
 	const struct csv_sink sinks[] = {
@@ -92,7 +107,7 @@ static int load_path(struct campaign *campaign, const char *path,
 		{ &run_rows, add_run, campaign },
 	};
 	size_t observations = campaign->observation_count;
-	size_t runs = campaign->run_count, rows;
+	size_t runs = campaign->run_count, rows = 0;
 	struct stat status;
 	int rc, is_folder;
 
@@ -100,8 +115,8 @@ static int load_path(struct campaign *campaign, const char *path,
 	if (is_folder && strlen(path) >= sizeof(campaign->dir))
 		return error_set(err, ERROR_USAGE, "this name is too long: %s",
 				 path);
-	rc = is_folder ? load_folder(campaign, path, &rows, err) :
-			 csv_scan(path, sinks, 2, &rows, err);
+	rc = is_folder ? load_folder(campaign, path, &rows, log, err) :
+			 load_file(path, sinks, 2, &rows, log, err);
 	if (rc)
 		return -1;
 	if (rows == 0)
@@ -112,13 +127,13 @@ static int load_path(struct campaign *campaign, const char *path,
 }
 
 int campaign_load(struct campaign *campaign, const char *const *paths,
-		  int count, int with_cores, struct error *err)
+		  int count, int with_cores, FILE *log, struct error *err)
 {
 	int i;
 
 	*campaign = (struct campaign){ .with_cores = with_cores };
 	for (i = 0; i < count; i++)
-		if (load_path(campaign, paths[i], err))
+		if (load_path(campaign, paths[i], log, err))
 			return -1;
 	return 0;
 }
@@ -191,7 +206,7 @@ static int use_folder(struct campaign *campaign,
 {
 	/* Another process may use the folder at this very second. */
 	long number = getpid();
-	size_t rows;
+	size_t rows = 0;
 
 	if (strlen(request->dir) >= sizeof(campaign->dir))
 		return error_set(err, ERROR_USAGE, "--out: this name is too "
@@ -199,7 +214,7 @@ static int use_folder(struct campaign *campaign,
 	snprintf(campaign->dir, sizeof(campaign->dir), "%s", request->dir);
 	if (file_make_folder(campaign->dir, err) ||
 	    campaign_mend(campaign, err) ||
-	    load_folder(campaign, campaign->dir, &rows, err))
+	    load_folder(campaign, campaign->dir, &rows, request->log, err))
 		return -1;
 	do
 		make_id(campaign, request, number++);
@@ -266,12 +281,12 @@ int campaign_finish(const struct campaign *campaign, int include_warmup,
 	const int lock = append_lock_folder(campaign->dir);
 	struct campaign all = { 0 };
 	struct error ignored;
-	size_t rows;
+	size_t rows = 0;
 	int failed;
 
 	/* Others may have added runs to the folder in the meantime. */
 	memcpy(all.dir, campaign->dir, sizeof(all.dir));
-	if (load_folder(&all, campaign->dir, &rows, &ignored) == 0 &&
+	if (load_folder(&all, campaign->dir, &rows, NULL, &ignored) == 0 &&
 	    all.run_count > campaign->run_count)
 		failed = write_reports(&all, include_warmup, err);
 	else

@@ -40,6 +40,7 @@ struct campaign_request {
 	const char *dir;	 /* --out; NULL: results/<stamp>-<label> */
 	const char *label;	 /* --label; NULL or empty: none */
 	const char *started_utc; /* 2026-01-31T23:59:59Z, of bench/clock.h */
+	FILE *log;		 /* as in campaign_load */
 };
 
 /*
@@ -72,10 +73,14 @@ int campaign_end_run(struct campaign *campaign, const struct run *run,
 int campaign_finish(const struct campaign *campaign, int include_warmup,
 		    struct error *err);
 
-/* Reads folders, and CSV files of observations or runs, told apart by their
- * columns. Campaigns stay apart in the tables by their campaign_id. */
+/*
+ * Reads folders, and CSV files of observations or runs, told apart by their
+ * columns. Campaigns stay apart in the tables by their campaign_id. A torn
+ * line (bench/csv.h) at the end of a file is passed over, with a note in log,
+ * which may be NULL.
+ */
 int campaign_load(struct campaign *campaign, const char *const *paths,
-		  int count, int with_cores, struct error *err);
+		  int count, int with_cores, FILE *log, struct error *err);
 
 void campaign_release(struct campaign *campaign); /* all zero is fine */
 

@@ -21,6 +21,9 @@ struct csv_reader {
 	int width;		 /* cells in the header; 0: not yet read */
 	int cell;		 /* cells of this row so far */
 	long line;		 /* being parsed, from 1 */
+	int spans;		 /* the row began on a line before */
+	int ending;		 /* there are no more bytes */
+	long torn;		 /* line that was passed over; 0: none */
 	int mark;		 /* bytes of the mark seen; 3: decided */
 	void *row;
 	int failed;
@@ -86,14 +89,25 @@ void csv_write_row(FILE *out, const struct row_kind *kind, const void *row)
 	fputc('\n', out);
 }
 
+/* Is what ends here less than a row, for want of the end of its line? */
+static int is_torn(const struct csv_reader *reader)
+{
+	return reader->ending && reader->width && !reader->spans &&
+	       reader->cell < reader->width;
+}
+
 /* Only the first failure counts; the parser cannot be stopped inside a line. */
 static void reader_fail(struct csv_reader *reader, const char *name,
 			const char *expected, const char *found)
 {
 	const char *gap = name[0] ? ": " : "";
 
-	if (reader->failed)
+	if (reader->failed || reader->torn)
 		return;
+	if (is_torn(reader)) {
+		reader->torn = reader->line;
+		return;
+	}
 	reader->failed = 1;
 	if (found)
 		error_set(&reader->error, ERROR_INPUT,
@@ -164,7 +178,7 @@ static void on_cell(void *text, size_t length, void *context)
 	struct csv_reader *reader = context;
 
 	(void)length;
-	if (reader->failed)
+	if (reader->failed || reader->torn)
 		return;
 	if (!reader->width)
 		take_name(reader, text);
@@ -208,7 +222,7 @@ static void on_row(int end, void *context)
 	struct csv_reader *reader = context;
 
 	(void)end;
-	if (reader->failed)
+	if (reader->failed || reader->torn)
 		return;
 	if (!reader->width) {
 		take_header(reader);
@@ -218,6 +232,7 @@ static void on_row(int end, void *context)
 	} else {
 		give_row(reader);
 	}
+	reader->spans = 0;
 	reader->cell = 0;
 	reader->kind->clear(reader->row);
 }
@@ -319,16 +334,24 @@ int csv_reader_feed(struct csv_reader *reader, const char *bytes, size_t count,
 		else if (csv_parse(&reader->parser, bytes + at, length, on_cell,
 				   on_row, reader) != length)
 			parser_fail(reader);
-		if (newline)
+		if (newline) {
 			reader->line++;
+			reader->spans = reader->parser.quoted != 0;
+		}
 	}
 	return reader_status(reader, err);
 }
 
 int csv_reader_end(struct csv_reader *reader, struct error *err)
 {
+	reader->ending = 1;
 	if (!reader->failed &&
 	    csv_fini(&reader->parser, on_cell, on_row, reader))
 		parser_fail(reader);
 	return reader_status(reader, err);
+}
+
+long csv_reader_torn(const struct csv_reader *reader)
+{
+	return reader->torn;
 }

@@ -25,6 +25,10 @@ void csv_write_row(FILE *out, const struct row_kind *kind, const void *row);
  * from 1. Unknown columns are skipped; required ones that are absent, and
  * duplicate ones, are errors. After an error the reader can only be closed.
  * Nothing at all, and a header alone, are fine here.
+ *
+ * A last line without its '\n' that is no whole row either is what a process
+ * leaves that is ended while it writes: end passes over it and returns 0, and
+ * torn its number; 0 if there was none.
  */
 struct csv_reader;
 typedef int csv_take(const void *row, void *context, struct error *err);
@@ -35,6 +39,7 @@ struct csv_reader *csv_reader_open(const struct row_kind *kind,
 int csv_reader_feed(struct csv_reader *reader, const char *bytes, size_t count,
 		    struct error *err);
 int csv_reader_end(struct csv_reader *reader, struct error *err);
+long csv_reader_torn(const struct csv_reader *reader);
 void csv_reader_close(struct csv_reader *reader); /* NULL is fine */
 
 /* A whole file at once: *rows is an array that the caller frees. A file
@@ -44,14 +49,18 @@ int csv_read(const char *path, const struct row_kind *kind, void **rows,
 
 /*
  * A whole file whose rows are of one of several kinds, told by the header; the
- * kind's take gets each row. *rows is how many there were, 0 included.
+ * kind's take gets each row. Never waits for the writer of a FIFO to come.
  */
 struct csv_sink {
 	const struct row_kind *kind;
 	csv_take *take;
 	void *context;
 };
+struct csv_found {
+	size_t rows;	/* given to take, 0 included */
+	long torn_line; /* as of csv_reader_torn */
+};
 int csv_scan(const char *path, const struct csv_sink *sinks, int count,
-	     size_t *rows, struct error *err);
+	     struct csv_found *found, struct error *err);
 
 #endif

@@ -1,8 +1,10 @@
 #include "bench/csv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PIECE = 64 * 1024 };
 
@@ -51,14 +53,14 @@ static const struct csv_sink *choose_sink(const struct csv_sink *sinks,
 
 struct counted {
 	const struct csv_sink *sink;
-	size_t rows;
+	struct csv_found *found;
 };
 
 static int count_row(const void *row, void *context, struct error *err)
 {
 	struct counted *counted = context;
 
-	counted->rows++;
+	counted->found->rows++;
 	return counted->sink->take(row, counted->sink->context, err);
 }
 
@@ -101,24 +103,42 @@ static int scan_stream(FILE *in, const char *path, const struct csv_sink *sinks,
 			       "expected a header and rows", path);
 	else
 		rc = csv_reader_end(reader, err);
+	if (reader)
+		counted->found->torn_line = csv_reader_torn(reader);
 out:
 	csv_reader_close(reader);
 	free(piece);
 	return rc;
 }
 
-int csv_scan(const char *path, const struct csv_sink *sinks, int count,
-	     size_t *rows, struct error *err)
+/* A FIFO that nobody writes to is empty at once; what has a writer is waited
+ * for, as in any pipe. */
+static FILE *open_to_read(const char *path)
 {
-	struct counted counted = { NULL, 0 };
-	FILE *in = fopen(path, "rbe");
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	FILE *in = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0)
+		in = fdopen(fd, "rb");
+	if (!in)
+		close(fd);
+	return in;
+}
+
+int csv_scan(const char *path, const struct csv_sink *sinks, int count,
+	     struct csv_found *found, struct error *err)
+{
+	struct counted counted = { NULL, found };
+	FILE *in = open_to_read(path);
 	int rc;
 
+	*found = (struct csv_found){ 0 };
 	if (!in)
 		return read_error(path, err);
 	rc = scan_stream(in, path, sinks, count, &counted, err);
 	fclose(in);
-	*rows = counted.rows;
 	return rc;
 }
 
@@ -150,11 +170,11 @@ int csv_read(const char *path, const struct row_kind *kind, void **rows,
 {
 	struct array array = { NULL, 0, 0, kind->row_size };
 	const struct csv_sink sink = { kind, array_add, &array };
-	size_t read = 0;
+	struct csv_found found;
 	int rc;
 
-	rc = csv_scan(path, &sink, 1, &read, err);
-	if (rc == 0 && read == 0)
+	rc = csv_scan(path, &sink, 1, &found, err);
+	if (rc == 0 && found.rows == 0)
 		rc = error_set(err, ERROR_INPUT, "%s:2:1: no rows: there is a "
 			       "header only, expected at least one row", path);
 	if (rc) {

@@ -52,7 +52,7 @@ static int table_verb(const struct options *options, struct error *err)
 	};
 
 	table_format_find(options->format, &command.format);
-	return table_command_run(&command, stdout, err);
+	return table_command_run(&command, stdout, stderr, err);
 }
 
 /*

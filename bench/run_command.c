@@ -308,7 +308,7 @@ static int run_campaign(struct work *work, struct error *err)
 	const struct options *options = work->options;
 	char stamp[24];
 	struct campaign_request request = { options->out, options->label,
-					    stamp };
+					    stamp, work->log };
 	const struct export_paths exports = {
 		.csv = options->export_csv,
 		.json = options->export_json,

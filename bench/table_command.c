@@ -35,7 +35,7 @@ static int finish(FILE *out, struct error *err)
 }
 
 int table_command_run(const struct table_command *command, FILE *out,
-		      struct error *err)
+		      FILE *log, struct error *err)
 {
 	struct campaign campaign = { 0 };
 	int rc = -1;
@@ -51,7 +51,7 @@ int table_command_run(const struct table_command *command, FILE *out,
 	if (export_check(&command->exports, err))
 		return -1;
 	if (campaign_load(&campaign, command->paths, command->path_count,
-			  command->cores, err) == 0)
+			  command->cores, log, err) == 0)
 		rc = print_campaign(command, &campaign, out, err);
 	if (rc == 0)
 		rc = finish(out, err);

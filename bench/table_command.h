@@ -21,7 +21,8 @@ struct table_command {
 	struct export_paths exports; /* --export-csv, -json, -markdown */
 };
 
+/* Notes about what was read go to log. */
 int table_command_run(const struct table_command *command, FILE *out,
-		      struct error *err);
+		      FILE *log, struct error *err);
 
 #endif

@@ -183,11 +183,40 @@ setup() {
 	sed '3s/,1,128/,x,128/' "$DIR/observations.csv" >bad.csv
 	run -5 "$BENCH" table bad.csv
 	[[ "$output" == *"bad.csv:3:"*'found "x"'* ]]
-	head -c 300 "$DIR/observations.csv" >cut.csv
+	head -c 100 "$DIR/observations.csv" >cut.csv
 	run -5 "$BENCH" table cut.csv
-	[[ "$output" == *"cut.csv:"* ]]
+	[[ "$output" == *"cut.csv:1:"* ]]
 	head -c 4096 /dev/urandom >noise.csv
 	run -5 "$BENCH" table noise.csv
+}
+
+@test "a line that a killed process left half written is passed over" {
+	"$BENCH" table "$DIR" >"$BATS_TEST_TMPDIR/whole"
+	printf 'bench/1,x,cpu-1,1,,step,1,2,0,0.' >>"$DIR/observations.csv"
+	printf 'bench/1,x,"ca' >>"$DIR/runs.csv"
+	run -0 --separate-stderr "$BENCH" table "$DIR"
+	diff "$BATS_TEST_TMPDIR/whole" - <<<"$output"
+	count=$(wc -l <"$DIR/observations.csv")
+	[[ "$stderr" == *"note: $DIR/observations.csv:$((count + 1)): "* ]]
+	[[ "$stderr" == *"note: $DIR/runs.csv:5: "* ]]
+	# A whole line after it, and it is not the last.
+	printf '\nbench/1,y\n' >>"$DIR/runs.csv"
+	run -5 --separate-stderr "$BENCH" table "$DIR"
+	[[ "$stderr" == *"$DIR/runs.csv:"* ]]
+}
+
+@test "no results file is waited for, whatever it is" {
+	mv "$DIR/runs.csv" "$BATS_TEST_TMPDIR/runs.csv"
+	mkfifo "$DIR/runs.csv"
+	run -5 timeout 10 "$BENCH" table "$DIR"
+	[[ "$output" == *"$DIR/runs.csv:1:1: the file is empty"* ]]
+	run -5 timeout 10 "$BENCH" table "$DIR/runs.csv"
+	rm "$DIR/runs.csv"
+	mkdir "$DIR/runs.csv"
+	run -5 "$BENCH" table "$DIR"
+	[[ "$output" == *"$DIR/runs.csv: Is a directory"* ]]
+	# One that has a writer is, though it is slow.
+	run -0 "$BENCH" table <(sleep 0.3; cat "$DIR/observations.csv")
 }
 
 @test "a table or an export that cannot be written is exit 7" {

@@ -13,7 +13,8 @@ static void create(struct campaign *campaign, const char *dir,
 		   const char *label)
 {
 	const struct campaign_request request = { dir, label,
-						  "2026-01-31T23:59:59Z" };
+						  "2026-01-31T23:59:59Z",
+						  NULL };
 	struct error err;
 
 	if (campaign_create(campaign, &request, &err))
@@ -62,7 +63,7 @@ static void campaign_keeps_its_rows(void **state)
 			       "| 8 cores (s) |"));
 	assert_non_null(strstr(read_whole(beside(dir, "summary.csv")),
 			       ",cpu-8,8,loop_s,s,1,"));
-	assert_int_equal(campaign_load(&loaded, paths, 1, 0, &err), 0);
+	assert_int_equal(campaign_load(&loaded, paths, 1, 0, NULL, &err), 0);
 	assert_int_equal(loaded.run_count, 2);
 	assert_string_equal(loaded.runs[1].label, "a, \"label\"");
 	assert_string_equal(loaded.runs[1].campaign_id,
@@ -208,7 +209,8 @@ static void a_folder_of_a_killed_one(void **state)
 static void bad_folders(void **state)
 {
 	const struct campaign_request request = { in_folder("bad"), "x",
-						  "2026-01-31T23:59:59Z" };
+						  "2026-01-31T23:59:59Z",
+						  NULL };
 	const char *again[] = { in_folder("campaign/deep"),
 				in_folder("campaign/deep") };
 	struct campaign campaign;
@@ -221,7 +223,7 @@ static void bad_folders(void **state)
 	assert_int_equal(err.kind, ERROR_INPUT);
 	assert_non_null(strstr(err.message, "bad/runs.csv:1:"));
 	campaign_release(&campaign);
-	assert_int_equal(campaign_load(&campaign, again, 2, 0, &err), -1);
+	assert_int_equal(campaign_load(&campaign, again, 2, 0, NULL, &err), -1);
 	assert_int_equal(err.kind, ERROR_INPUT);
 	assert_non_null(strstr(err.message, "read before"));
 	campaign_release(&campaign);
@@ -240,7 +242,7 @@ static void negative_times(void **state)
 
 	(void)state;
 	write_file(path, text, strlen(text));
-	assert_int_equal(campaign_load(&campaign, &path, 1, 0, &err), -1);
+	assert_int_equal(campaign_load(&campaign, &path, 1, 0, NULL, &err), -1);
 	assert_int_equal(err.kind, ERROR_INPUT);
 	assert_non_null(strstr(err.message, "negative.csv:3: elapsed_s"));
 	campaign_release(&campaign);

@@ -12,69 +12,7 @@
 
 #include "bench/number.h"
 #include "tests/rows.h"
-
-struct toy {
-	char schema[12];
-	char name[16];
-	long count;
-	double size_s;
-};
-
-static const struct column toy_columns[] = {
-	COLUMN_TEXT(toy, schema, "version", 1),
-	COLUMN_TEXT(toy, name, "a text", 1),
-	COLUMN_INT(toy, count, "an integer", 0),
-	COLUMN_REAL(toy, size_s, "a number", 1),
-};
-
-static void toy_clear(void *row);
-
-static const struct row_kind toys = {
-	.schema = "toy/1",
-	.columns = toy_columns,
-	.column_count = 4,
-	.row_size = sizeof(struct toy),
-	.clear = toy_clear,
-};
-
-static void toy_clear(void *row)
-{
-	row_clear(&toys, row);
-}
-
-static struct toy taken[8];
-static int taken_count;
-
-static int take(const void *row, void *context, struct error *err)
-{
-	(void)context, (void)err;
-	assert_true(taken_count < 8);
-	taken[taken_count++] = *(const struct toy *)row;
-	return 0;
-}
-
-/* Feeds text in pieces of so many bytes. */
-static int feed(const char *text, size_t length, size_t piece,
-		struct error *err)
-{
-	struct csv_reader *reader =
-		csv_reader_open(&toys, "toys.csv", take, NULL, err);
-	size_t at, size;
-	int rc = 0;
-
-	taken_count = 0;
-	assert_non_null(reader);
-	for (at = 0; at < length && rc == 0; at += size) {
-		size = length - at < piece ? length - at : piece;
-		rc = csv_reader_feed(reader, text + at, size, err);
-	}
-	if (rc == 0)
-		rc = csv_reader_end(reader, err);
-	csv_reader_close(reader);
-	return rc;
-}
-
-#define HEADER "schema,name,count,size_s\n"
+#include "tests/toys.h"
 
 static void good_files(void **state)
 {
@@ -106,6 +44,7 @@ static void good_files(void **state)
 			assert_true(taken[0].count == 1 || i == 7);
 			assert_string_equal(taken[1].name, "b");
 			assert_string_equal(taken[1].schema, "toy/1");
+			assert_int_equal(torn, 0);
 			assert_true(taken[1].count == CELL_NO_INT);
 			assert_true(isnan(taken[1].size_s));
 		}
@@ -148,6 +87,13 @@ static const struct {
 	  "or none at the end" },
 	{ HEADER "toy/1,a\"b,1,2\n", "toys.csv:2:2: a quote where none can" },
 	{ "\n\n" HEADER "toy/1,a,1,2\n\ntoy/1,a,x,2\n", "toys.csv:6:3: " },
+	/* Without an end, but not for want of one. */
+	{ HEADER "toy/1,a,x,2", "toys.csv:2:3: count: " },
+	{ HEADER "toy/1,a\"b,1", "toys.csv:2:2: a quote where none can" },
+	{ HEADER "toy/1,a,1,2,3", "toys.csv:2:5: more cells than the" },
+	{ HEADER "toy/1,\"a\n,1,2", "toys.csv:3:2: a quote where none can" },
+	{ HEADER "toy/1,\"a\n\",1", "toys.csv:3:4: fewer cells than the" },
+	{ "schema,name", "toys.csv:1:3: size_s: this column is not in the" },
 	{ "\xEF\xBB" HEADER "toy/1,a,1,2\n", "schema: this column is not in" },
 };
 
@@ -166,6 +112,34 @@ static void bad_files_are_refused(void **state)
 			assert_int_equal(err.kind, ERROR_INPUT);
 			if (!strstr(err.message, bad_files[i].message))
 				fail_msg("%s: says %s", text, err.message);
+		}
+}
+
+/* Wherever a process is ended while it writes a row. */
+static void torn_lines_are_passed_over(void **state)
+{
+	static const char text[] = HEADER "toy/1,a,1,0.5\n\n"
+				   "toy/1,\"b,\"\"\",2,1.5e-3";
+	const size_t begin = strlen(HEADER "toy/1,a,1,0.5\n\n");
+	struct error err = { .message = "" };
+	size_t length, piece;
+
+	(void)state;
+	for (length = begin; length <= strlen(text); length++)
+		for (piece = 1; piece < 100; piece += 7) {
+			/* Nothing of a number shows that some is missing. */
+			int whole = !strcmp(text + length, "") ||
+				    !strcmp(text + length, ".5e-3") ||
+				    !strcmp(text + length, "5e-3") ||
+				    !strcmp(text + length, "e-3") ||
+				    !strcmp(text + length, "1.5e-3");
+
+			if (feed(text, length, piece, &err))
+				fail_msg("%.*s: %s", (int)length, text,
+					 err.message);
+			assert_int_equal(taken_count, whole ? 2 : 1);
+			assert_int_equal(torn, whole || length == begin ? 0 :
+									  4);
 		}
 }
 
@@ -362,6 +336,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_files),
 		cmocka_unit_test(bad_files_are_refused),
+		cmocka_unit_test(torn_lines_are_passed_over),
 		cmocka_unit_test(nul_bytes_are_refused),
 		cmocka_unit_test(cells_are_capped),
 		cmocka_unit_test(too_many_columns),

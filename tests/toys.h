@@ -1,0 +1,78 @@
+/* For tests: a kind of row, and a reader of it that is fed in pieces. */
+#ifndef TESTS_TOYS_H
+#define TESTS_TOYS_H
+
+#include "bench/csv.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+struct toy {
+	char schema[12];
+	char name[16];
+	long count;
+	double size_s;
+};
+
+static const struct column toy_columns[] = {
+	COLUMN_TEXT(toy, schema, "version", 1),
+	COLUMN_TEXT(toy, name, "a text", 1),
+	COLUMN_INT(toy, count, "an integer", 0),
+	COLUMN_REAL(toy, size_s, "a number", 1),
+};
+
+static void toy_clear(void *row);
+
+static const struct row_kind toys = {
+	.schema = "toy/1",
+	.columns = toy_columns,
+	.column_count = 4,
+	.row_size = sizeof(struct toy),
+	.clear = toy_clear,
+};
+
+static void toy_clear(void *row)
+{
+	row_clear(&toys, row);
+}
+
+static struct toy taken[8];
+static int taken_count;
+static long torn; /* as of csv_reader_torn */
+
+static inline int take(const void *row, void *context, struct error *err)
+{
+	(void)context, (void)err;
+	assert_true(taken_count < 8);
+	taken[taken_count++] = *(const struct toy *)row;
+	return 0;
+}
+
+/* Feeds text in pieces of so many bytes. */
+static inline int feed(const char *text, size_t length, size_t piece,
+		struct error *err)
+{
+	struct csv_reader *reader =
+		csv_reader_open(&toys, "toys.csv", take, NULL, err);
+	size_t at, size;
+	int rc = 0;
+
+	taken_count = 0;
+	assert_non_null(reader);
+	for (at = 0; at < length && rc == 0; at += size) {
+		size = length - at < piece ? length - at : piece;
+		rc = csv_reader_feed(reader, text + at, size, err);
+	}
+	if (rc == 0)
+		rc = csv_reader_end(reader, err);
+	torn = csv_reader_torn(reader);
+	csv_reader_close(reader);
+	return rc;
+}
+
+#define HEADER "schema,name,count,size_s\n"
+
+#endif
