@@ -27,30 +27,28 @@ notice_add(struct dataset *dataset, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Reads one half; sha256 gets the hashes of its images and its labels. */
+/*
+ * Reads one half; sha256 gets the hashes of its images and its labels. The
+ * labels come first: they are few bytes, and tell how many images to expect.
+ */
 static int read_samples(struct samples *samples,
 			char paths[DATASET_FILES][PATH_MAX],
 			enum dataset_file images, enum dataset_file labels,
 			char sha256[DATASET_FILES][HASH_SHA256_SIZE],
 			struct error *err)
 {
-	struct idx image_idx, label_idx;
+	struct idx idx;
 
-	if (dataset_file_read(paths[images], images, &image_idx,
-			      sha256[images], err))
+	if (dataset_file_read(paths[labels], labels, &idx, sha256[labels],
+			      err))
 		return -1;
-	samples->count = image_idx.count;
-	samples->images = image_idx.items;
+	samples->count = idx.count;
+	samples->labels = idx.items;
+	if (dataset_file_read_like(paths[images], images, paths[labels],
+				   samples->count, &idx, sha256[images], err))
+		return -1;
+	samples->images = idx.items;
 	memcpy(samples->sha256, sha256[images], sizeof(samples->sha256));
-	if (dataset_file_read(paths[labels], labels, &label_idx,
-			      sha256[labels], err))
-		return -1;
-	samples->labels = label_idx.items;
-	if (label_idx.count != image_idx.count)
-		return error_set(err, ERROR_INPUT,
-				 "%.400s has %d labels, but %.400s has %d "
-				 "images", paths[labels], label_idx.count,
-				 paths[images], image_idx.count);
 	return 0;
 }
 

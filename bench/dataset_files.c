@@ -134,15 +134,21 @@ int dataset_file_path(const char *dir, enum dataset_file file, char *path,
 	return found;
 }
 
-int dataset_file_read(const char *path, enum dataset_file file,
-		      struct idx *idx, char sha256[HASH_SHA256_SIZE],
-		      struct error *err)
+int dataset_file_read_like(const char *path, enum dataset_file file,
+			   const char *like, int count, struct idx *idx,
+			   char sha256[HASH_SHA256_SIZE], struct error *err)
 {
 	const struct idx_form images = {
 		.side_count = 2,
 		.sides = { dataset_shape.height, dataset_shape.width },
+		.count = count,
+		.like = like,
 	};
-	const struct idx_form labels = { .limit = DATASET_CLASSES };
+	const struct idx_form labels = {
+		.limit = DATASET_CLASSES,
+		.count = count,
+		.like = like,
+	};
 	int is_images = file == DATASET_TRAIN_IMAGES ||
 			file == DATASET_TEST_IMAGES;
 
@@ -151,4 +157,11 @@ int dataset_file_read(const char *path, enum dataset_file file,
 	hash_sha256(idx->header, idx->header_size, idx->items, idx->size,
 		    sha256);
 	return 0;
+}
+
+int dataset_file_read(const char *path, enum dataset_file file,
+		      struct idx *idx, char sha256[HASH_SHA256_SIZE],
+		      struct error *err)
+{
+	return dataset_file_read_like(path, file, NULL, 0, idx, sha256, err);
 }

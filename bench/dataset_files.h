@@ -65,4 +65,10 @@ int dataset_file_read(const char *path, enum dataset_file file,
 		      struct idx *idx, char sha256[HASH_SHA256_SIZE],
 		      struct error *err);
 
+/* The same for one that has to have as many items as another file, like. A
+ * wrong number is found before there is memory for them. */
+int dataset_file_read_like(const char *path, enum dataset_file file,
+			   const char *like, int count, struct idx *idx,
+			   char sha256[HASH_SHA256_SIZE], struct error *err);
+
 #endif

@@ -123,6 +123,12 @@ static int check_header(const char *name, const struct idx_form *form,
 		return error_set(err, ERROR_INPUT,
 				 "%s: byte 4: a count from 1 to %d expected, "
 				 "found %u", name, IDX_MAX_COUNT, count);
+	if (form->count && count != (uint32_t)form->count)
+		return error_set(err, ERROR_INPUT,
+				 "%.400s: byte 4: a count of %d expected%s"
+				 "%.400s, found %u", name, form->count,
+				 form->like ? " as in " : "",
+				 form->like ? form->like : "", count);
 	idx->count = (int)count;
 	idx->size = count;
 	for (int i = 0; i < form->side_count; i++) {
@@ -223,48 +229,45 @@ static int read_source(struct source *source, const struct idx_form *form,
 	return 0;
 }
 
-/* Opens a regular file; does not wait for the writer of a FIFO. */
-static int open_regular(const char *path, size_t *size, struct error *err)
+/* Returns -1 unless fd is a regular file of a length that can be read. */
+static int check_regular(int fd, const char *name, size_t *size,
+			 struct error *err)
 {
 	struct stat about;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	if (fd < 0)
-		return error_set(err, ERROR_INPUT, "%s: cannot be opened: %s",
-				 path, strerror(errno));
 	if (fstat(fd, &about))
-		error_set(err, ERROR_INPUT, "%s: %s", path, strerror(errno));
-	else if (!S_ISREG(about.st_mode))
-		error_set(err, ERROR_INPUT,
-			  "%s: a regular file expected, this is %s", path,
-			  S_ISDIR(about.st_mode) ? "a directory" :
-			  S_ISFIFO(about.st_mode) ? "a FIFO" : "a device");
-	else if (about.st_size > MAX_FILE)
-		error_set(err, ERROR_INPUT,
-			  "%s: at most %ld bytes expected, found %lld", path,
-			  MAX_FILE, (long long)about.st_size);
-	else {
-		*size = (size_t)about.st_size;
-		return fd;
-	}
-	close(fd);
-	return -1;
+		return error_set(err, ERROR_INPUT, "%s: %s", name,
+				 strerror(errno));
+	if (!S_ISREG(about.st_mode))
+		return error_set(err, ERROR_INPUT,
+				 "%s: a regular file expected, this is %s",
+				 name,
+				 S_ISDIR(about.st_mode) ? "a directory" :
+				 S_ISFIFO(about.st_mode) ? "a FIFO" :
+							   "a device");
+	if (about.st_size > MAX_FILE)
+		return error_set(err, ERROR_INPUT,
+				 "%s: at most %ld bytes expected, found %lld",
+				 name, MAX_FILE, (long long)about.st_size);
+	*size = (size_t)about.st_size;
+	return 0;
 }
 
-int idx_read(const char *path, const struct idx_form *form, struct idx *idx,
-	     struct error *err)
+int idx_read_open(int fd, const char *name, const struct idx_form *form,
+		  struct idx *idx, struct error *err)
 {
-	struct source source = { .name = path };
-	int status, fd;
+	struct source source = { .name = name };
+	int status;
 
 	memset(idx, 0, sizeof(*idx));
-	fd = open_regular(path, &source.most, err);
-	if (fd < 0)
+	if (check_regular(fd, name, &source.most, err)) {
+		close(fd);
 		return -1;
+	}
 	source.file = gzdopen(fd, "rb");
 	if (!source.file) {
 		close(fd);
-		return error_memory(err, path);
+		return error_memory(err, name);
 	}
 	if (!gzdirect(source.file))
 		source.most *= DEFLATE_MOST;
@@ -272,9 +275,22 @@ int idx_read(const char *path, const struct idx_form *form, struct idx *idx,
 	if (gzclose(source.file) != Z_OK && !status) {
 		idx_release(idx);
 		return error_set(err, ERROR_INPUT,
-				 "%s: cut short, or could not be closed", path);
+				 "%s: cut short, or could not be closed", name);
 	}
 	return status;
+}
+
+/* Does not wait for the writer of a FIFO. */
+int idx_read(const char *path, const struct idx_form *form, struct idx *idx,
+	     struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	memset(idx, 0, sizeof(*idx));
+	if (fd < 0)
+		return error_set(err, ERROR_INPUT, "%s: cannot be opened: %s",
+				 path, strerror(errno));
+	return idx_read_open(fd, path, form, idx, err);
 }
 
 int idx_parse(const uint8_t *bytes, size_t count, const char *name,

@@ -27,6 +27,8 @@ struct idx_form {
 	int side_count;		  /* dimensions after the first */
 	int sides[IDX_MAX_SIDES]; /* their sizes: 28 rows, 28 columns */
 	int limit;		  /* items are below; 0: any byte */
+	int count;		  /* size of the first dimension; 0: any */
+	const char *like;	  /* the file that has that count, or NULL */
 };
 
 struct idx {
@@ -44,6 +46,10 @@ struct idx {
  */
 int idx_read(const char *path, const struct idx_form *form, struct idx *idx,
 	     struct error *err);
+
+/* The same for a descriptor, which is closed; name is for messages. */
+int idx_read_open(int fd, const char *name, const struct idx_form *form,
+		  struct idx *idx, struct error *err);
 
 /* The same for the bytes of a plain file; name is for messages. */
 int idx_parse(const uint8_t *bytes, size_t count, const char *name,

@@ -302,7 +302,8 @@ refused() {
 	put "$labels" 7 '\0037'
 	refused "$labels" "longer than"
 	truncate -s 39 "$labels"
-	refused "$labels" "31 labels" "32 images"
+	refused "$DIR/t10k-images-idx3-ubyte: byte 4: a count of 31 expected" \
+		"as in $labels, found 32"
 }
 
 @test "a run stops at a gzip bomb" {

@@ -87,8 +87,10 @@ static void bad_sets_are_refused(void **state)
 
 	(void)state;
 	request.dir = make_set("odd", 1);
-	expect_error(&request, ERROR_INPUT, "has 11 labels");
-	expect_error(&request, ERROR_INPUT, "has 12 images");
+	expect_error(&request, ERROR_INPUT,
+		     "byte 4: a count of 11 expected as in ");
+	expect_error(&request, ERROR_INPUT,
+		     "train-labels-idx1-ubyte, found 12");
 
 	request.dir = make_set("ten", 0);
 	size = make_labels(bytes, 5);

@@ -202,6 +202,36 @@ static void sizes_are_not_believed(void **state)
 	limit_memory(RLIM_INFINITY);
 }
 
+/* Whole files, though too large for the memory that there is. */
+static void other_counts_take_no_memory(void **state)
+{
+	enum { MANY = 100000, MEGABYTE = 1 << 20 };
+	const struct idx_form few = { .side_count = 2, .sides = { 28, 28 },
+				      .count = COUNT, .like = "labels" };
+	uint8_t bytes[SIZE];
+	uint8_t *zeros = calloc(1, MEGABYTE);
+	const char *path = in_folder("many.gz");
+	gzFile file = gzopen(path, "wb1");
+
+	(void)state;
+	assert_non_null(zeros);
+	make_images(bytes, COUNT);
+	put32(bytes + 4, MANY);
+	assert_int_equal(gzwrite(file, bytes, 16), 16);
+	for (int i = 0; i < MANY * 784; i += MEGABYTE)
+		gzwrite(file, zeros, MEGABYTE);
+	assert_int_equal(gzclose(file), 0);
+	free(zeros);
+	limit_memory(16 << 20);
+	assert_refused(path, &few,
+		       "byte 4: a count of 3 expected as in labels, found "
+		       "100000");
+	limit_memory(RLIM_INFINITY);
+	make_images(bytes, COUNT);
+	write_plain(path, bytes, SIZE);
+	assert_read(path, bytes, SIZE);
+}
+
 /* A hundred kilobytes that would become as many megabytes. */
 static void bomb_is_stopped(void **state)
 {
@@ -350,6 +380,7 @@ int main(void)
 		cmocka_unit_test(wrong_fields_are_named),
 		cmocka_unit_test(labels_are_below_ten),
 		cmocka_unit_test(sizes_are_not_believed),
+		cmocka_unit_test(other_counts_take_no_memory),
 		cmocka_unit_test(bomb_is_stopped),
 		cmocka_unit_test(what_follows),
 		cmocka_unit_test(mutations_never_crash),
