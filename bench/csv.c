@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/number.h"
+#include "bench/text.h"
 
 enum { MOST_CELL = 64 * 1024, MOST_CELLS = 1024, SKIPPED = -1 };
 
@@ -101,6 +102,7 @@ static void reader_fail(struct csv_reader *reader, const char *name,
 			const char *expected, const char *found)
 {
 	const char *gap = name[0] ? ": " : "";
+	char clean[64];
 
 	if (reader->failed || reader->torn)
 		return;
@@ -109,12 +111,13 @@ static void reader_fail(struct csv_reader *reader, const char *name,
 		return;
 	}
 	reader->failed = 1;
+	text_clean(clean, sizeof(clean), found ? found : "", 0);
 	if (found)
 		error_set(&reader->error, ERROR_INPUT,
-			  "%s:%ld:%d: %s%sexpected %s, found \"%.60s\"%s",
+			  "%s:%ld:%d: %s%sexpected %s, found \"%s\"%s",
 			  reader->source, reader->line, reader->cell + 1, name,
-			  gap, expected, found,
-			  strlen(found) > 60 ? " and more" : "");
+			  gap, expected, clean,
+			  strlen(found) >= sizeof(clean) ? " and more" : "");
 	else
 		error_set(&reader->error, ERROR_INPUT, "%s:%ld:%d: %s%s%s",
 			  reader->source, reader->line, reader->cell + 1, name,
@@ -316,6 +319,19 @@ static size_t skip_mark(struct csv_reader *reader, const char *bytes,
 	return i;
 }
 
+/* At most one line. What comes before a NUL is parsed, to find its cell. */
+static void feed_line(struct csv_reader *reader, const char *bytes, size_t count)
+{
+	const char *nul = memchr(bytes, '\0', count);
+	size_t length = nul ? (size_t)(nul - bytes) : count;
+
+	if (csv_parse(&reader->parser, bytes, length, on_cell, on_row,
+		      reader) != length)
+		parser_fail(reader);
+	else if (nul)
+		reader_fail(reader, "", "a NUL byte: this is no text", NULL);
+}
+
 int csv_reader_feed(struct csv_reader *reader, const char *bytes, size_t count,
 		    struct error *err)
 {
@@ -328,12 +344,7 @@ int csv_reader_feed(struct csv_reader *reader, const char *bytes, size_t count,
 		newline = memchr(bytes + at, '\n', count - at);
 		length = newline ? (size_t)(newline - bytes) + 1 - at :
 				   count - at;
-		if (memchr(bytes + at, '\0', length))
-			reader_fail(reader, "", "a NUL byte: this is no text",
-				    NULL);
-		else if (csv_parse(&reader->parser, bytes + at, length, on_cell,
-				   on_row, reader) != length)
-			parser_fail(reader);
+		feed_line(reader, bytes + at, length);
 		if (newline) {
 			reader->line++;
 			reader->spans = reader->parser.quoted != 0;

@@ -65,6 +65,7 @@ static const struct {
 	  "\"toy/2\"" },
 	{ HEADER "toy/1,a,1,2\ntoy/1,a,x,2\n", "toys.csv:3:3: count: expected "
 	  "a whole number, found \"x\"" },
+	{ HEADER "toy/1,a,\033[m,2\n", "found \"\\x1B[m\"" },
 	{ HEADER "toy/1,a,1.5,2\n", "toys.csv:2:3: count: " },
 	{ HEADER "toy/1,a,99999999999999999999,2\n", "toys.csv:2:3: count: " },
 	{ HEADER "toy/1,a,1x,2\n", "toys.csv:2:3: count: " },
@@ -150,9 +151,11 @@ static void nul_bytes_are_refused(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(feed(inside, sizeof(inside) - 1, 7, &err), -1);
-	assert_non_null(strstr(err.message, "toys.csv:2:"));
-	assert_non_null(strstr(err.message, "NUL"));
+	for (size_t piece = 1; piece < 60; piece++) {
+		assert_int_equal(feed(inside, sizeof(inside) - 1, piece, &err),
+				 -1);
+		assert_non_null(strstr(err.message, "toys.csv:2:2: a NUL"));
+	}
 	assert_int_equal(feed(wide, sizeof(wide) - 1, 100, &err), -1);
 }
 
