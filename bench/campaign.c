@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/append.h"
+#include "bench/campaign_names.h"
 #include "bench/campaign_rows.h"
 #include "bench/csv.h"
 #include "bench/file.h"
@@ -30,33 +31,6 @@ static int add_observation(const void *row, void *context, struct error *err)
 static int add_run(const void *row, void *context, struct error *err)
 {
 	return campaign_keep_run(context, row, err);
-}
-
-/* Two processes of one name would be taken for one: the same rows twice. */
-static int check_names(const struct campaign *campaign, size_t old_observations,
-		       size_t old_runs, const char *path, struct error *err)
-{
-	const struct observation *rows = campaign->observations;
-	const char *name = "", *twice = NULL;
-	size_t i, old;
-
-	for (i = old_runs; i < campaign->run_count; i++)
-		for (old = 0; old < i; old++)
-			if (strcmp(campaign->runs[i].run_id,
-				   campaign->runs[old].run_id) == 0)
-				twice = campaign->runs[i].run_id;
-	for (i = old_observations; i < campaign->observation_count; i++) {
-		if (strcmp(rows[i].run_id, name) == 0)
-			continue;
-		name = rows[i].run_id;
-		for (old = 0; old < old_observations; old++)
-			if (strcmp(rows[old].run_id, name) == 0)
-				twice = name;
-	}
-	if (!twice)
-		return 0;
-	return error_set(err, ERROR_INPUT, "%s: run %s was read before: give "
-			 "each folder and file once", path, twice);
 }
 
 /* Reads one file and tells log of a torn line. */
@@ -99,8 +73,8 @@ static int load_folder(struct campaign *campaign, const char *dir,
 	return 0;
 }
 
-static int load_path(struct campaign *campaign, const char *path, FILE *log,
-		     struct error *err)
+static int load_path(struct campaign *campaign, const char *path,
+		     struct campaign_names *names, FILE *log, struct error *err)
 {
 	const struct csv_sink sinks[] = {
 		{ &observation_rows, add_observation, campaign },
@@ -123,19 +97,21 @@ static int load_path(struct campaign *campaign, const char *path, FILE *log,
 		return error_set(err, ERROR_INPUT, "%s: no rows%s", path,
 				 is_folder ? ": expected observations.csv and "
 				 "runs.csv of a bench run in it" : "");
-	return check_names(campaign, observations, runs, path, err);
+	return campaign_names_add(names, campaign, observations, runs, path,
+				  err);
 }
 
 int campaign_load(struct campaign *campaign, const char *const *paths,
 		  int count, int with_cores, FILE *log, struct error *err)
 {
-	int i;
+	struct campaign_names names = { 0 };
+	int i, failed = 0;
 
 	*campaign = (struct campaign){ .with_cores = with_cores };
-	for (i = 0; i < count; i++)
-		if (load_path(campaign, paths[i], log, err))
-			return -1;
-	return 0;
+	for (i = 0; i < count && !failed; i++)
+		failed = load_path(campaign, paths[i], &names, log, err);
+	campaign_names_free(&names);
+	return failed;
 }
 
 /* <stamp>-<label>, with only such characters as need no quoting, and -number

@@ -320,7 +320,8 @@ static size_t skip_mark(struct csv_reader *reader, const char *bytes,
 }
 
 /* At most one line. What comes before a NUL is parsed, to find its cell. */
-static void feed_line(struct csv_reader *reader, const char *bytes, size_t count)
+static void feed_line(struct csv_reader *reader, const char *bytes,
+		      size_t count)
 {
 	const char *nul = memchr(bytes, '\0', count);
 	size_t length = nul ? (size_t)(nul - bytes) : count;

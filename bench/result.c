@@ -75,10 +75,9 @@ struct sums {
 	long reached_epoch; /* the first that reached the accuracy; 0: none */
 };
 
-static int row_counts(const struct observation *row, const struct run *run)
+static int row_counts(const struct observation *row)
 {
-	return strcmp(row->run_id, run->run_id) == 0 &&
-	       strcmp(row->status, "ok") == 0 && isfinite(row->elapsed_s);
+	return strcmp(row->status, "ok") == 0 && isfinite(row->elapsed_s);
 }
 
 static void add_step(struct sums *sums, const struct observation *row,
@@ -137,17 +136,17 @@ static void add_model(struct sums *sums, const struct observation *row,
 }
 
 /* The loop up to then, less what checking replicas takes between epochs. */
-static double time_to_epoch(const struct campaign *campaign,
-			    const struct run *run, long last)
+static double time_to_epoch(const struct observation *const *rows,
+			    size_t row_count, long last)
 {
 	const struct observation *row;
 	double elapsed = 0;
 	long seen = 0;
 	size_t i;
 
-	for (i = 0; i < campaign->observation_count; i++) {
-		row = &campaign->observations[i];
-		if (!row_counts(row, run) || strcmp(row->phase, "epoch") ||
+	for (i = 0; i < row_count; i++) {
+		row = rows[i];
+		if (!row_counts(row) || strcmp(row->phase, "epoch") ||
 		    observation_is_modelled(row) || row->epoch < 1 ||
 		    row->epoch > last)
 			continue;
@@ -190,7 +189,7 @@ static void set_process(struct result *result, const struct run *run)
 }
 
 static void set_results(struct result *result, const struct run *run,
-			const struct campaign *campaign, struct sums *sums)
+			struct sums *sums, double time_to_99_s)
 {
 	size_t n = sums->iteration_count, timed = sums->timed_steps;
 
@@ -211,8 +210,7 @@ static void set_results(struct result *result, const struct run *run,
 	if (timed)
 		set_value(result, METRIC_UPDATES, (double)timed, 1);
 	set_process(result, run);
-	set_value(result, METRIC_TIME_TO_99,
-		  time_to_epoch(campaign, run, sums->reached_epoch), 1);
+	set_value(result, METRIC_TIME_TO_99, time_to_99_s, 1);
 	/* A loop that was cut short has no length, nor an end. */
 	if (result->outcome != OUTCOME_OK)
 		return;
@@ -237,14 +235,13 @@ static enum outcome outcome_of(const struct run *run)
 }
 
 int result_measure(struct result *result, const struct run *run,
-		   const struct campaign *campaign, int include_warmup,
-		   struct error *err)
+		   const struct observation *const *rows, size_t row_count,
+		   int include_warmup, struct error *err)
 {
-	const struct observation *rows = campaign->observations;
 	struct sums sums = { .setup_s = NAN, .loop_s = NAN,
 			     .model_loop_s = NAN, .accuracy_pct = NAN,
 			     .loss = NAN };
-	size_t i, count = 0;
+	size_t i;
 
 	result_clear(result);
 	result->run = run;
@@ -252,26 +249,25 @@ int result_measure(struct result *result, const struct run *run,
 	result->reason = run->reason;
 	if (result->outcome != OUTCOME_OK && result->outcome != OUTCOME_PARTIAL)
 		return 0;
-	for (i = 0; i < campaign->observation_count; i++)
-		count += row_counts(&rows[i], run) ? 1 : 0;
-	sums.iterations = malloc((4 * count + 1) * sizeof(double));
+	sums.iterations = malloc((4 * row_count + 1) * sizeof(double));
 	if (!sums.iterations)
 		return error_memory(err, "the numbers of a run");
-	sums.epochs = sums.iterations + count;
-	sums.model_iterations = sums.epochs + count;
-	sums.model_epochs = sums.model_iterations + count;
-	for (i = 0; i < campaign->observation_count; i++) {
-		if (!row_counts(&rows[i], run))
+	sums.epochs = sums.iterations + row_count;
+	sums.model_iterations = sums.epochs + row_count;
+	sums.model_epochs = sums.model_iterations + row_count;
+	for (i = 0; i < row_count; i++) {
+		if (!row_counts(rows[i]))
 			continue;
-		if (observation_is_modelled(&rows[i]))
-			add_model(&sums, &rows[i], include_warmup);
-		else if (strcmp(rows[i].phase, "step") == 0)
-			add_step(&sums, &rows[i], include_warmup, result);
-		else if (rows[i].is_warmup != 1)
-			add_row(&sums, &rows[i]);
+		if (observation_is_modelled(rows[i]))
+			add_model(&sums, rows[i], include_warmup);
+		else if (strcmp(rows[i]->phase, "step") == 0)
+			add_step(&sums, rows[i], include_warmup, result);
+		else if (rows[i]->is_warmup != 1)
+			add_row(&sums, rows[i]);
 	}
 	result->runs = 1;
-	set_results(result, run, campaign, &sums);
+	set_results(result, run, &sums,
+		    time_to_epoch(rows, row_count, sums.reached_epoch));
 	free(sums.iterations);
 	return 0;
 }

@@ -67,7 +67,8 @@ struct line {
 	const struct run *run; /* the first of its setup */
 	int setup;	       /* from 0 */
 	int repetition;	       /* from 1; 0: the whole setup */
-	int repetitions;       /* lines of this setup that are one each */
+	int repetitions;       /* lines of this setup that are one each; they
+				  are before the line of the whole setup */
 	struct result *cells;  /* [target_count] */
 };
 
@@ -81,7 +82,8 @@ struct results {
 	int include_warmup;
 };
 
-/* Borrows campaign until results_free. Fails only for want of memory. */
+/* Borrows campaign until results_free. Fails for want of memory, or when there
+ * are so many targets and lines that no table could be read. */
 int results_build(struct results *results, const struct campaign *campaign,
 		  int include_warmup, struct error *err);
 void results_free(struct results *results); /* all zero is fine */
@@ -89,10 +91,14 @@ void results_free(struct results *results); /* all zero is fine */
 /* Is this the campaign's one-core target, what speed-up is over? */
 int run_is_one_core(const struct run *run);
 
-/* The numbers of one run, but those that need another: bench/result.c. */
+/* The lines, one after the other, of the single runs of a setup's line. */
+const struct line *line_runs(const struct line *line, int *count);
+
+/* The numbers of one run, whose rows these are, but those that need another
+ * run: bench/result.c. */
 int result_measure(struct result *result, const struct run *run,
-		   const struct campaign *campaign, int include_warmup,
-		   struct error *err);
+		   const struct observation *const *rows, size_t row_count,
+		   int include_warmup, struct error *err);
 
 /* No run, no number. */
 void result_clear(struct result *result);

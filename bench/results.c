@@ -5,148 +5,94 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct run *find_run(const struct results *results,
-				  const char *run_id)
+#include "bench/results_runs.h"
+
+/* More are no table that anybody could read, but much memory. */
+enum { MOST_CELLS = 100000 };
+
+/* Where a run goes in the tables. */
+struct place {
+	int target, setup;
+	int repetition; /* of its target in its setup, from 1 */
+};
+
+/* What is known of the runs while the lines are made. */
+struct maker {
+	struct results *results;
+	struct run_rows rows;
+	struct place *places; /* [run_count] */
+	struct setup *setups; /* [setup_count], at most one a run */
+	int setup_count;
+};
+
+struct setup {
+	const struct run *first;
+	int repetitions; /* of the target that has most */
+	int line;	 /* the first of its lines */
+};
+
+/* The names met so far, each with its number. */
+struct met {
+	struct names targets, setups, pairs;
+	int *repetitions; /* of each pair of a setup and a target */
+};
+
+static int place_run(struct maker *maker, struct met *met, size_t at,
+		     struct error *err)
 {
-	size_t i;
-
-	for (i = 0; i < results->run_count; i++)
-		if (strcmp(results->runs[i].run_id, run_id) == 0)
-			return &results->runs[i];
-	return NULL;
-}
-
-/* The campaign whose number in it is the end of the name of a run. */
-static void find_campaign(struct run *run, const struct campaign *campaign)
-{
-	const char *end = strrchr(run->run_id, '-');
-	const size_t length = end ? (size_t)(end - run->run_id) : 0;
-	size_t i;
-
-	for (i = 0; i < campaign->run_count; i++) {
-		const struct run *other = &campaign->runs[i];
-
-		if (strlen(other->campaign_id) != length ||
-		    memcmp(other->campaign_id, run->run_id, length) != 0)
-			continue;
-		memcpy(run->campaign_id, other->campaign_id,
-		       sizeof(run->campaign_id));
-		memcpy(run->label, other->label, sizeof(run->label));
-		return;
-	}
-}
-
-/* What the rows of a process say about it that left no row in runs.csv. */
-static void run_from_rows(struct run *run, const struct campaign *campaign,
-			  size_t first)
-{
-	const struct observation *row = &campaign->observations[first];
-	const char *run_id = row->run_id, *status = "partial";
-	const char *reason = "its rows end before the loop did";
-	size_t i;
-
-	run_rows.clear(run);
-	snprintf(run->run_id, sizeof(run->run_id), "%s", run_id);
-	snprintf(run->target, sizeof(run->target), "%s", row->target);
-	run->cores = row->cores;
-	find_campaign(run, campaign);
-	for (i = first; i < campaign->observation_count; i++) {
-		row = &campaign->observations[i];
-		if (strcmp(row->run_id, run_id) != 0)
-			continue;
-		if (strcmp(row->status, "ok") != 0) {
-			status = row->status;
-			reason = row->reason;
-			break;
-		}
-		if (strcmp(row->phase, "loop") == 0) { /* on either clock */
-			status = "ok";
-			reason = "";
-		}
-	}
-	snprintf(run->status, sizeof(run->status), "%s", status);
-	snprintf(run->reason, sizeof(run->reason), "%s", reason);
-}
-
-static int gather_runs(struct results *results, const struct campaign *campaign,
-		       struct error *err)
-{
-	const struct observation *rows = campaign->observations;
-	const char *last = "";
-	struct run *more;
-	size_t i, room = campaign->run_count + 1;
-
-	results->runs = malloc(room * sizeof(*results->runs));
-	if (!results->runs)
-		return error_memory(err, "runs");
-	if (campaign->run_count)
-		memcpy(results->runs, campaign->runs,
-		       campaign->run_count * sizeof(*results->runs));
-	results->run_count = campaign->run_count;
-	for (i = 0; i < campaign->observation_count; i++) {
-		if (strcmp(rows[i].run_id, last) == 0 ||
-		    find_run(results, rows[i].run_id))
-			continue;
-		last = rows[i].run_id;
-		if (results->run_count == room) {
-			room *= 2;
-			more = realloc(results->runs, room * sizeof(*more));
-			if (!more)
-				return error_memory(err, "runs");
-			results->runs = more;
-		}
-		run_from_rows(&results->runs[results->run_count++], campaign,
-			      i);
-	}
-	return 0;
-}
-
-static int find_target(const struct results *results, const char *target)
-{
-	int i;
-
-	for (i = 0; i < results->target_count; i++)
-		if (strcmp(results->targets[i], target) == 0)
-			return i;
-	return -1;
-}
-
-static int gather_targets(struct results *results, struct error *err)
-{
-	size_t i;
-
-	results->targets = malloc((results->run_count + 1) *
-				  sizeof(*results->targets));
-	if (!results->targets)
-		return error_memory(err, "targets");
-	for (i = 0; i < results->run_count; i++)
-		if (find_target(results, results->runs[i].target) < 0)
-			results->targets[results->target_count++] =
-				results->runs[i].target;
-	return 0;
-}
-
-static int same_setup(const struct run *left, const struct run *right)
-{
-	return strcmp(left->campaign_id, right->campaign_id) == 0;
-}
-
-/* Which repetition of its target in its setup a run is, from 1. */
-static int repetition_of(const struct results *results, size_t at)
-{
+	struct results *results = maker->results;
 	const struct run *run = &results->runs[at];
-	int repetition = 1;
-	size_t i;
+	struct place *place = &maker->places[at];
+	struct setup *setup;
+	char text[32];
+	int pair;
 
-	for (i = 0; i < at; i++)
-		if (same_setup(&results->runs[i], run) &&
-		    strcmp(results->runs[i].target, run->target) == 0)
-			repetition++;
-	return repetition;
+	place->target = names_number(&met->targets, run->target, err);
+	place->setup = names_number(&met->setups, run->campaign_id, err);
+	if (place->target < 0 || place->setup < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%d %d", place->setup, place->target);
+	pair = names_number(&met->pairs, text, err);
+	if (pair < 0)
+		return -1;
+	place->repetition = ++met->repetitions[pair];
+	results->targets[place->target] = run->target;
+	results->target_count = met->targets.count;
+	setup = &maker->setups[place->setup];
+	if (place->setup == maker->setup_count) {
+		*setup = (struct setup){ .first = run };
+		maker->setup_count++;
+	}
+	if (place->repetition > setup->repetitions)
+		setup->repetitions = place->repetition;
+	return 0;
 }
 
-static int add_line(struct results *results, const struct run *run, int setup,
-		    int repetition, int repetitions, struct error *err)
+static int place_runs(struct maker *maker, struct error *err)
+{
+	struct results *results = maker->results;
+	const size_t room = results->run_count + 1;
+	struct met met = { .repetitions = calloc(room, sizeof(int)) };
+	int failed = 0;
+	size_t i;
+
+	results->targets = malloc(room * sizeof(*results->targets));
+	maker->places = malloc(room * sizeof(*maker->places));
+	maker->setups = malloc(room * sizeof(*maker->setups));
+	if (!met.repetitions || !results->targets || !maker->places ||
+	    !maker->setups)
+		failed = error_memory(err, "targets");
+	for (i = 0; i < results->run_count && !failed; i++)
+		failed = place_run(maker, &met, i, err);
+	names_free(&met.targets);
+	names_free(&met.setups);
+	names_free(&met.pairs);
+	free(met.repetitions);
+	return failed;
+}
+
+static int add_line(struct results *results, const struct setup *setup,
+		    int number, int repetition, struct error *err)
 {
 	size_t cells = (size_t)results->target_count;
 	struct line *line = &results->lines[results->line_count];
@@ -157,72 +103,79 @@ static int add_line(struct results *results, const struct run *run, int setup,
 		return error_memory(err, "lines");
 	for (i = 0; i < cells; i++)
 		result_clear(&line->cells[i]);
-	line->run = run;
-	line->setup = setup;
+	line->run = setup->first;
+	line->setup = number;
 	line->repetition = repetition;
-	line->repetitions = repetitions;
+	line->repetitions = setup->repetitions;
 	results->line_count++;
 	return 0;
 }
 
-/* A line for each repetition and one for the setup, which is the only one
- * where nothing was repeated. */
-static int add_setup(struct results *results, size_t first, int setup,
-		     struct error *err)
+/* For each setup a line for each repetition and one for the whole, which is
+ * the only one where nothing was repeated. */
+static int make_lines(struct maker *maker, struct error *err)
 {
-	const struct run *run = &results->runs[first];
-	int repetition, repetitions = 0;
-	size_t i;
+	struct results *results = maker->results;
+	size_t lines = 0;
+	int number, repetition;
 
-	for (i = first; i < results->run_count; i++) {
-		if (!same_setup(&results->runs[i], run))
-			continue;
-		repetition = repetition_of(results, i);
-		if (repetition > repetitions)
-			repetitions = repetition;
+	for (number = 0; number < maker->setup_count; number++) {
+		repetition = maker->setups[number].repetitions;
+		lines += repetition > 1 ? 1 + (size_t)repetition : 1;
 	}
-	for (repetition = 1; repetitions > 1 && repetition <= repetitions;
-	     repetition++)
-		if (add_line(results, run, setup, repetition, repetitions, err))
-			return -1;
-	return add_line(results, run, setup, 0, repetitions, err);
-}
-
-static int make_lines(struct results *results, struct error *err)
-{
-	size_t i, before;
-	int setups = 0;
-
-	/* At most a line a run and one a setup. */
-	results->lines = calloc(2 * results->run_count + 1,
-				sizeof(*results->lines));
+	if (lines * (size_t)results->target_count > MOST_CELLS)
+		return error_set(err, ERROR_INPUT, "%zu lines of %d targets "
+				 "are too many for one table: give fewer "
+				 "folders or files", lines,
+				 results->target_count);
+	results->lines = calloc(lines + 1, sizeof(*results->lines));
 	if (!results->lines)
 		return error_memory(err, "lines");
-	for (i = 0; i < results->run_count; i++) {
-		for (before = 0; before < i; before++)
-			if (same_setup(&results->runs[before],
-				       &results->runs[i]))
-				break;
-		if (before == i && add_setup(results, i, setups++, err))
+	for (number = 0; number < maker->setup_count; number++) {
+		struct setup *setup = &maker->setups[number];
+
+		setup->line = results->line_count;
+		for (repetition = 1; setup->repetitions > 1 &&
+				     repetition <= setup->repetitions;
+		     repetition++)
+			if (add_line(results, setup, number, repetition, err))
+				return -1;
+		if (add_line(results, setup, number, 0, err))
 			return -1;
 	}
 	return 0;
 }
 
-static struct result *cell_of(struct results *results, size_t at)
+static int measure_runs(struct maker *maker, struct error *err)
 {
-	const struct run *run = &results->runs[at];
-	int target = find_target(results, run->target);
-	int repetition = repetition_of(results, at), i;
-	struct line *line;
+	struct results *results = maker->results;
+	const struct observation *const *rows;
+	size_t i, count;
 
-	for (i = 0; i < results->line_count; i++) {
-		line = &results->lines[i];
-		if (same_setup(line->run, run) &&
-		    (line->repetitions == 1 || line->repetition == repetition))
-			break;
+	for (i = 0; i < results->run_count; i++) {
+		const struct place *place = &maker->places[i];
+		const struct line *line =
+			&results->lines[maker->setups[place->setup].line +
+					place->repetition - 1];
+
+		rows = run_rows_find(&maker->rows, results->runs[i].run_id,
+				     &count);
+		if (result_measure(&line->cells[place->target],
+				   &results->runs[i], rows, count,
+				   results->include_warmup, err))
+			return -1;
 	}
-	return &results->lines[i].cells[target];
+	return 0;
+}
+
+const struct line *line_runs(const struct line *line, int *count)
+{
+	if (line->repetition || line->repetitions == 1) {
+		*count = 1;
+		return line;
+	}
+	*count = line->repetitions;
+	return line - line->repetitions;
 }
 
 /* Speed-up and efficiency need a one-core target of the line: cpu-1, or the
@@ -259,19 +212,19 @@ static void compare_line(struct results *results, struct line *line)
 
 /* One metric of a target over the repetitions that were finished. values has
  * room for all. */
-static void pool_metric(const struct results *results, const struct line *line,
-			int target, enum metric metric, double *values)
+static void pool_metric(const struct line *line, int target, enum metric metric,
+			double *values)
 {
 	struct result *pooled = &line->cells[target];
 	const struct result *cell;
+	const struct line *runs;
 	size_t count = 0;
-	int i;
+	int i, run_count;
 
-	for (i = 0; i < results->line_count; i++) {
-		cell = &results->lines[i].cells[target];
-		if (results->lines[i].setup != line->setup ||
-		    !results->lines[i].repetition ||
-		    cell->outcome != OUTCOME_OK || !cell->values[metric].count)
+	runs = line_runs(line, &run_count);
+	for (i = 0; i < run_count; i++) {
+		cell = &runs[i].cells[target];
+		if (cell->outcome != OUTCOME_OK || !cell->values[metric].count)
 			continue;
 		values[count++] = cell->values[metric].mean;
 		pooled->observations[metric] += cell->observations[metric];
@@ -279,17 +232,17 @@ static void pool_metric(const struct results *results, const struct line *line,
 	pooled->values[metric] = stats_compute(values, count);
 }
 
-static void pool_target(const struct results *results, const struct line *line,
-			int target, double *values)
+static void pool_target(const struct line *line, int target, double *values)
 {
 	struct result *pooled = &line->cells[target];
 	const struct result *cell;
-	int i;
+	const struct line *runs;
+	int i, run_count;
 
-	for (i = 0; i < results->line_count; i++) {
-		cell = &results->lines[i].cells[target];
-		if (results->lines[i].setup != line->setup ||
-		    !results->lines[i].repetition || !cell->run)
+	runs = line_runs(line, &run_count);
+	for (i = 0; i < run_count; i++) {
+		cell = &runs[i].cells[target];
+		if (!cell->run)
 			continue;
 		if (cell->outcome == OUTCOME_OK) {
 			pooled->runs++;
@@ -303,7 +256,7 @@ static void pool_target(const struct results *results, const struct line *line,
 		pooled->reason = cell->reason;
 	}
 	for (i = 0; i < METRIC_COUNT; i++)
-		pool_metric(results, line, target, (enum metric)i, values);
+		pool_metric(line, target, (enum metric)i, values);
 }
 
 static int pool_lines(struct results *results, struct error *err)
@@ -318,36 +271,42 @@ static int pool_lines(struct results *results, struct error *err)
 		    results->lines[i].repetitions > 1)
 			for (target = 0; target < results->target_count;
 			     target++)
-				pool_target(results, &results->lines[i], target,
-					    values);
+				pool_target(&results->lines[i], target, values);
 	free(values);
 	return 0;
+}
+
+static int make_results(struct maker *maker, const struct campaign *campaign,
+			struct error *err)
+{
+	if (run_rows_make(&maker->rows, campaign, err) ||
+	    results_gather_runs(maker->results, &maker->rows, campaign,
+				err) || place_runs(maker, err) ||
+	    make_lines(maker, err))
+		return -1;
+	return measure_runs(maker, err);
 }
 
 int results_build(struct results *results, const struct campaign *campaign,
 		  int include_warmup, struct error *err)
 {
-	int line;
-	size_t i;
+	struct maker maker = { .results = results };
+	int line, failed;
 
 	*results = (struct results){ .include_warmup = include_warmup };
-	if (gather_runs(results, campaign, err) ||
-	    gather_targets(results, err) || make_lines(results, err))
-		goto fail;
-	for (i = 0; i < results->run_count; i++)
-		if (result_measure(cell_of(results, i), &results->runs[i],
-				   campaign, include_warmup, err))
-			goto fail;
-	for (line = 0; line < results->line_count; line++)
+	failed = make_results(&maker, campaign, err);
+	run_rows_free(&maker.rows);
+	free(maker.places);
+	free(maker.setups);
+	for (line = 0; line < results->line_count && !failed; line++)
 		if (results->lines[line].repetition ||
 		    results->lines[line].repetitions == 1)
 			compare_line(results, &results->lines[line]);
-	if (pool_lines(results, err))
-		goto fail;
-	return 0;
-fail:
-	results_free(results);
-	return -1;
+	if (!failed)
+		failed = pool_lines(results, err);
+	if (failed)
+		results_free(results);
+	return failed;
 }
 
 void results_free(struct results *results)

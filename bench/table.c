@@ -249,7 +249,7 @@ int table_print(const struct campaign *campaign,
 		struct error *err)
 {
 	struct results results;
-	struct view view = { &results, options, NULL, out };
+	struct view view = { &results, options, NULL, NULL, out };
 	size_t i;
 	int rc = -1;
 
@@ -261,6 +261,8 @@ int table_print(const struct campaign *campaign,
 		error_memory(err, "a table");
 		goto out;
 	}
+	if (view_find_devices(&view, err))
+		goto out;
 	order_columns(&view);
 	for (i = 0; i < sizeof(timings) / sizeof(timings[0]); i++)
 		if (draw_timing(&view, &timings[i], err))
@@ -271,6 +273,7 @@ int table_print(const struct campaign *campaign,
 	rc = 0;
 out:
 	free(view.order);
+	free(view.devices);
 	results_free(&results);
 	return rc;
 }

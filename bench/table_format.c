@@ -17,8 +17,9 @@ int grid_make(struct grid *grid, int columns, int rows, struct error *err)
 	*grid = (struct grid){ .columns = columns, .rows = rows };
 	grid->heads = calloc((size_t)columns + 1, sizeof(*grid->heads));
 	grid->labels = calloc((size_t)rows + 1, sizeof(*grid->labels));
+	grid->widths = calloc((size_t)columns + 1, sizeof(*grid->widths));
 	grid->cells = calloc(cells + 1, sizeof(*grid->cells));
-	if (!grid->heads || !grid->labels || !grid->cells) {
+	if (!grid->heads || !grid->labels || !grid->widths || !grid->cells) {
 		grid_free(grid);
 		return error_memory(err, "a table");
 	}
@@ -31,6 +32,7 @@ void grid_free(struct grid *grid)
 {
 	free(grid->heads);
 	free(grid->labels);
+	free(grid->widths);
 	free(grid->cells);
 	*grid = (struct grid){ 0 };
 }
@@ -148,7 +150,7 @@ static void plain_heads(const struct grid *grid, int first, int last, int label,
 		gap = label - (second ? 0 : text_width(grid->corner));
 		for (column = first; column < last; column++) {
 			head_part(part, grid->heads[column], second);
-			gap += GAP + column_width(grid, column);
+			gap += GAP + grid->widths[column];
 			if (!part[0])
 				continue;
 			pad(out, gap - 1 - text_width(part), ' ');
@@ -169,7 +171,7 @@ static void plain_block(const struct grid *grid, int first, int last, int label,
 	int column, row, total = label;
 
 	for (column = first; column < last; column++)
-		total += GAP + column_width(grid, column);
+		total += GAP + grid->widths[column];
 	plain_heads(grid, first, last, label, out);
 	pad(out, total, '-');
 	fputc('\n', out);
@@ -178,7 +180,7 @@ static void plain_block(const struct grid *grid, int first, int last, int label,
 		pad(out, label - text_width(grid->labels[row]), ' ');
 		for (column = first; column < last; column++) {
 			cell = grid_at(grid, row, column);
-			pad(out, GAP + column_width(grid, column) - 1 -
+			pad(out, GAP + grid->widths[column] - 1 -
 					 text_width(cell->text), ' ');
 			if (cell->best)
 				fprintf(out, "%s%s*%s", color ? BOLD : "",
@@ -194,13 +196,15 @@ static void plain_block(const struct grid *grid, int first, int last, int label,
 /* As many columns side by side as fit, the rest below. */
 static void draw_plain(const struct grid *grid, int color, FILE *out)
 {
-	int label = label_width(grid), first, last, width;
+	int label = label_width(grid), first, last, width, column;
 
+	for (column = 0; column < grid->columns; column++)
+		grid->widths[column] = column_width(grid, column);
 	fprintf(out, "%s\n\n", grid->title);
 	for (first = 0; first < grid->columns; first = last) {
 		width = label;
 		for (last = first; last < grid->columns; last++) {
-			width += GAP + column_width(grid, last);
+			width += GAP + grid->widths[last];
 			if (width > WIDTH && last > first)
 				break;
 		}

@@ -25,6 +25,7 @@ struct grid {
 	int columns, rows;
 	char (*heads)[GRID_TEXT];
 	char (*labels)[GRID_TEXT];
+	int *widths; /* of the columns, when it is drawn */
 	struct grid_cell *cells; /* [rows][columns] */
 };
 

@@ -90,10 +90,10 @@ static double fill_cell(const struct view *view, char text[GRID_TEXT],
 }
 
 static void fill_quantity(const struct view *view, const struct grid *grid,
-			  int row, const struct line *line, double *values)
+			  int row, const struct line *line, struct scale scale,
+			  double *values)
 {
 	const struct quantity *quantity = &quantities[row];
-	struct scale scale = view_scale(view, METRIC_ITER);
 	double factor = quantity->factor ? quantity->factor : scale.factor;
 	int column;
 
@@ -113,7 +113,7 @@ static void fill_quantity(const struct view *view, const struct grid *grid,
 }
 
 static int draw_setup(const struct view *view, const struct line *line,
-		      struct error *err)
+		      struct scale scale, struct error *err)
 {
 	struct grid grid;
 	double *values;
@@ -134,7 +134,7 @@ static int draw_setup(const struct view *view, const struct line *line,
 	for (column = 0; column < grid.columns; column++)
 		view_head(view, column, grid.heads[column]);
 	for (row = 0; row < QUANTITIES; row++)
-		fill_quantity(view, &grid, row, line, values);
+		fill_quantity(view, &grid, row, line, scale, values);
 	grid_draw(&grid, view->options, view->out);
 	free(values);
 	grid_free(&grid);
@@ -184,11 +184,12 @@ static int draw_post(const struct view *view, const char *setup,
 int view_fourth(const struct view *view, struct error *err)
 {
 	const struct results *results = view->results;
+	struct scale scale = view_scale(view, METRIC_ITER);
 	int line;
 
 	for (line = 0; line < results->line_count; line++)
 		if (line_is_setup(&results->lines[line]) &&
-		    draw_setup(view, &results->lines[line], err))
+		    draw_setup(view, &results->lines[line], scale, err))
 			return -1;
 	if (view->options->with_post && (draw_post(view, "example", err) ||
 					 draw_post(view, "Colab", err)))

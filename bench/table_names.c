@@ -48,32 +48,39 @@ static void device_text(const struct run *run, char text[GRID_TEXT])
 			 cpus == 1 ? "" : "s");
 }
 
-/* The device that all runs of a target had; empty if unknown or not one. */
-static void shared_device(const struct results *results, const char *target,
-			  char text[GRID_TEXT])
+/* The device that all runs of a target had; empty if unknown, "several" if not
+ * one. */
+int view_find_devices(struct view *view, struct error *err)
 {
-	char each[GRID_TEXT];
-	size_t i;
+	const struct results *results = view->results;
+	char each[GRID_TEXT], *text;
+	const struct result *cell;
+	int line, target;
 
-	text[0] = '\0';
-	for (i = 0; i < results->run_count; i++) {
-		if (strcmp(results->runs[i].target, target) != 0)
-			continue;
-		device_text(&results->runs[i], each);
-		if (!each[0])
-			continue;
-		if (text[0] && strcmp(text, each) != 0) {
-			snprintf(text, GRID_TEXT, "several");
-			return;
+	view->devices = calloc((size_t)results->target_count + 1,
+			       sizeof(*view->devices));
+	if (!view->devices)
+		return error_memory(err, "a table");
+	for (line = 0; line < results->line_count; line++)
+		for (target = 0; target < results->target_count; target++) {
+			cell = &results->lines[line].cells[target];
+			if (!cell->run)
+				continue;
+			device_text(cell->run, each);
+			text = view->devices[target];
+			if (text[0] && each[0] && strcmp(text, each) != 0)
+				snprintf(text, GRID_TEXT, "several");
+			else if (each[0])
+				memcpy(text, each, sizeof(each));
 		}
-		snprintf(text, GRID_TEXT, "%s", each);
-	}
+	return 0;
 }
 
 void view_head(const struct view *view, int column, char head[GRID_TEXT])
 {
 	const char *target = view->results->targets[view->order[column]];
-	char device[GRID_TEXT], text[2 * GRID_TEXT], *end;
+	const char *device = view->devices[view->order[column]];
+	char text[2 * GRID_TEXT], *end;
 	long cores;
 
 	if (strncmp(target, "cpu-", 4) == 0) {
@@ -84,7 +91,6 @@ void view_head(const struct view *view, int column, char head[GRID_TEXT])
 		else
 			snprintf(text, sizeof(text), "%s", target);
 	} else if (strncmp(target, "opencl", 6) == 0) {
-		shared_device(view->results, target, device);
 		snprintf(text, sizeof(text), "%s%s%s",
 			 strcmp(target, "opencl") ? target : "OpenCL",
 			 device[0] ? ": " : "", device);

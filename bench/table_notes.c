@@ -45,7 +45,8 @@ static void raw_head(const struct view *view, int column, char head[GRID_TEXT])
 {
 	const struct table_options options = { .format = TABLE_PLAIN,
 					       .utf8 = 1 };
-	const struct view raw = { view->results, &options, view->order, NULL };
+	const struct view raw = { view->results, &options, view->order,
+				  view->devices, NULL };
 
 	view_head(&raw, column, head);
 }
@@ -70,17 +71,17 @@ static int has_parts(const struct run *run)
 	       strcmp(run->status, "ok") == 0;
 }
 
-static struct parts parts_of(const struct results *results,
-			     const struct line *line, const char *target)
+static struct parts parts_of(const struct line *line, int target)
 {
 	struct parts sum = { 0 };
+	const struct line *lines;
 	const struct run *run;
-	size_t i;
+	int i, count;
 
-	for (i = 0; i < results->run_count; i++) {
-		run = &results->runs[i];
-		if (strcmp(run->campaign_id, line->run->campaign_id) != 0 ||
-		    strcmp(run->target, target) != 0 || !has_parts(run))
+	lines = line_runs(line, &count);
+	for (i = 0; i < count; i++) {
+		run = lines[i].cells[target].run;
+		if (!run || !has_parts(run))
 			continue;
 		sum.runs++;
 		sum.setup_s += run->setup_s;
@@ -97,8 +98,7 @@ static struct parts parts_of(const struct results *results,
 static void note_parts(const struct view *view, const struct line *line,
 		       int column)
 {
-	const char *target = view->results->targets[view->order[column]];
-	struct parts sum = parts_of(view->results, line, target);
+	struct parts sum = parts_of(line, view->order[column]);
 	struct sentence sentence = { "" };
 	char head[GRID_TEXT], suffix[GRID_SUFFIX];
 	double n = sum.runs;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bench/names.h"
 #include "bench/post.h"
 
 /* What a setup was asked to do is the same in all its runs, but one that was
@@ -11,27 +12,30 @@ struct asked {
 	long first_seed, last_seed;
 };
 
+static void ask_run(struct asked *asked, const struct run *run)
+{
+	if (!asked->run && run->model[0])
+		asked->run = run;
+	if (run->seed == CELL_NO_INT)
+		return;
+	if (asked->first_seed == CELL_NO_INT || run->seed < asked->first_seed)
+		asked->first_seed = run->seed;
+	if (run->seed > asked->last_seed)
+		asked->last_seed = run->seed;
+}
+
 static struct asked what_was_asked(const struct results *results,
 				   const struct line *line)
 {
 	struct asked asked = { NULL, CELL_NO_INT, CELL_NO_INT };
-	const struct run *run;
-	size_t i;
+	const struct line *lines;
+	int i, target, count;
 
-	for (i = 0; i < results->run_count; i++) {
-		run = &results->runs[i];
-		if (strcmp(run->campaign_id, line->run->campaign_id) != 0)
-			continue;
-		if (!asked.run && run->model[0])
-			asked.run = run;
-		if (run->seed == CELL_NO_INT)
-			continue;
-		if (asked.first_seed == CELL_NO_INT ||
-		    run->seed < asked.first_seed)
-			asked.first_seed = run->seed;
-		if (run->seed > asked.last_seed)
-			asked.last_seed = run->seed;
-	}
+	lines = line_runs(line, &count);
+	for (i = 0; i < count; i++)
+		for (target = 0; target < results->target_count; target++)
+			if (lines[i].cells[target].run)
+				ask_run(&asked, lines[i].cells[target].run);
 	return asked;
 }
 
@@ -72,22 +76,21 @@ static void note_setup(const struct view *view, const struct line *line)
 		   cpus, run->started_utc);
 }
 
-static void note_device(const struct view *view, const struct run *run)
+/* Once for each device of a target. */
+static void note_device(const struct view *view, const struct run *run,
+			struct names *told)
 {
-	size_t i;
-	const struct run *other;
+	char text[sizeof(run->target) + sizeof(run->device_name)];
+	const int count = told->count;
+	struct error ignored;
 
 	if (strncmp(run->target, "opencl", 6) != 0 || !run->device_name[0])
 		return;
-	/* Once for each device. */
-	for (i = 0; i < view->results->run_count; i++) {
-		other = &view->results->runs[i];
-		if (other == run)
-			break;
-		if (strcmp(other->target, run->target) == 0 &&
-		    strcmp(other->device_name, run->device_name) == 0)
-			return;
-	}
+	snprintf(text, sizeof(text), "%s\n%s", run->target, run->device_name);
+	/* Without memory it is told again. */
+	names_number(told, text, &ignored);
+	if (count == told->count && names_find(told, text) >= 0)
+		return;
 	print_note(view->out, view->options,
 		   "%s: %s (type %s, driver %s)", run->target,
 		   run->device_name,
@@ -125,6 +128,7 @@ void notes_end(const struct view *view)
 {
 	const struct results *results = view->results;
 	const struct line *line;
+	struct names told = { 0 };
 	int i, target;
 	size_t run;
 
@@ -132,9 +136,10 @@ void notes_end(const struct view *view)
 		if (line_is_setup(&results->lines[i]))
 			note_setup(view, &results->lines[i]);
 	for (run = 0; run < results->run_count; run++) {
-		note_device(view, &results->runs[run]);
+		note_device(view, &results->runs[run], &told);
 		note_straggler(view, &results->runs[run]);
 	}
+	names_free(&told);
 	for (i = 0; i < results->line_count; i++) {
 		line = &results->lines[i];
 		/* A repeated setup has a line for each of its runs. */

@@ -16,6 +16,7 @@ struct view {
 	const struct results *results;
 	const struct table_options *options;
 	int *order; /* target of each column, [results->target_count] */
+	char (*devices)[GRID_TEXT]; /* of each target, not clean, or empty */
 	FILE *out;
 };
 
@@ -24,6 +25,9 @@ struct scale {
 	double factor; /* from seconds */
 	const char *name; /* s or ms */
 };
+
+/* Fills devices. */
+int view_find_devices(struct view *view, struct error *err);
 
 /* Names, clean. */
 void view_head(const struct view *view, int column, char head[GRID_TEXT]);

@@ -205,6 +205,17 @@ setup() {
 	[[ "$stderr" == *"$DIR/runs.csv:"* ]]
 }
 
+@test "a table is not made of more lines than anybody could read" {
+	cd "$BATS_TEST_TMPDIR"
+	rest=$(sed -n '2s/^[^,]*,[^,]*//p' "$DIR/observations.csv")
+	{ head -n 1 "$DIR/observations.csv"
+		seq -f "bench/1,r%.0f$rest" 100001; } >runs.csv
+	run -5 "$BENCH" table runs.csv
+	[[ "$output" == *"100002 lines of 1 targets are too many"* ]]
+	head -n 501 runs.csv | "$BENCH" table /dev/stdin >tables
+	grep -q ', all 500 ' tables
+}
+
 @test "no results file is waited for, whatever it is" {
 	mv "$DIR/runs.csv" "$BATS_TEST_TMPDIR/runs.csv"
 	mkfifo "$DIR/runs.csv"

@@ -1,0 +1,115 @@
+#include "bench/results_runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What runs.csv tells: each run, and one run of each campaign. */
+struct known {
+	struct names ids, campaigns;
+	const struct run **firsts; /* of each campaign */
+};
+
+static int know_runs(struct known *known, const struct campaign *campaign,
+		     struct error *err)
+{
+	const struct run *run = campaign->runs;
+	const struct run *end = run + campaign->run_count;
+	int count, number;
+
+	known->firsts = malloc((campaign->run_count + 1) *
+			       sizeof(*known->firsts));
+	if (!known->firsts)
+		return error_memory(err, "runs");
+	for (; run < end; run++) {
+		count = known->campaigns.count;
+		number = names_number(&known->campaigns, run->campaign_id, err);
+		if (number < 0 ||
+		    names_number(&known->ids, run->run_id, err) < 0)
+			return -1;
+		if (number == count)
+			known->firsts[number] = run;
+	}
+	return 0;
+}
+
+static void known_free(struct known *known)
+{
+	names_free(&known->ids);
+	names_free(&known->campaigns);
+	free(known->firsts);
+}
+
+/* The campaign whose number in it is the end of the name of a run. */
+static void find_campaign(struct run *run, const struct known *known)
+{
+	const char *end = strrchr(run->run_id, '-');
+	char id[sizeof(run->run_id)];
+	int number;
+
+	snprintf(id, sizeof(id), "%.*s", end ? (int)(end - run->run_id) : 0,
+		 run->run_id);
+	number = names_find(&known->campaigns, id);
+	if (number < 0)
+		return;
+	memcpy(run->campaign_id, known->firsts[number]->campaign_id,
+	       sizeof(run->campaign_id));
+	memcpy(run->label, known->firsts[number]->label, sizeof(run->label));
+}
+
+/* What the rows of a process say about it that left no row in runs.csv. */
+static void run_from_rows(struct run *run, const struct known *known,
+			  const struct observation *const *rows, size_t count)
+{
+	const char *status = "partial";
+	const char *reason = "its rows end before the loop did";
+	size_t i;
+
+	run_rows.clear(run);
+	snprintf(run->run_id, sizeof(run->run_id), "%s", rows[0]->run_id);
+	snprintf(run->target, sizeof(run->target), "%s", rows[0]->target);
+	run->cores = rows[0]->cores;
+	find_campaign(run, known);
+	for (i = 0; i < count; i++) {
+		if (strcmp(rows[i]->status, "ok") != 0) {
+			status = rows[i]->status;
+			reason = rows[i]->reason;
+			break;
+		}
+		/* On either clock. */
+		if (strcmp(rows[i]->phase, "loop") == 0) {
+			status = "ok";
+			reason = "";
+		}
+	}
+	snprintf(run->status, sizeof(run->status), "%s", status);
+	snprintf(run->reason, sizeof(run->reason), "%s", reason);
+}
+
+int results_gather_runs(struct results *results, const struct run_rows *groups,
+			const struct campaign *campaign, struct error *err)
+{
+	const size_t *starts = groups->starts;
+	struct known known = { .firsts = NULL };
+	int group, failed = know_runs(&known, campaign, err);
+
+	results->runs = malloc((campaign->run_count +
+				(size_t)groups->ids.count + 1) *
+			       sizeof(*results->runs));
+	if (!results->runs)
+		failed = error_memory(err, "runs");
+	else if (campaign->run_count)
+		memcpy(results->runs, campaign->runs,
+		       campaign->run_count * sizeof(*results->runs));
+	results->run_count = campaign->run_count;
+	for (group = 0; group < groups->ids.count && !failed; group++) {
+		const struct observation **rows = &groups->rows[starts[group]];
+
+		if (names_find(&known.ids, rows[0]->run_id) < 0)
+			run_from_rows(&results->runs[results->run_count++],
+				      &known, rows,
+				      starts[group + 1] - starts[group]);
+	}
+	known_free(&known);
+	return failed;
+}

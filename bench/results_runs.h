@@ -1,0 +1,13 @@
+/* Which runs there are: part of bench/results.c. */
+#ifndef BENCH_RESULTS_RUNS_H
+#define BENCH_RESULTS_RUNS_H
+
+#include "bench/result.h"
+#include "bench/run_rows.h"
+
+/* Fills runs: those of runs.csv, then those that have nothing but rows, which
+ * are made up from them. */
+int results_gather_runs(struct results *results, const struct run_rows *groups,
+			const struct campaign *campaign, struct error *err);
+
+#endif
