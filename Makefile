@@ -3,7 +3,8 @@
 #   make             build build/bench; never installs a package
 #   make run         install what is missing, build, compare the three targets
 #   make test        install what is missing, build, run every test
-#   make check-full  the tests that take longer: clang, threads, oclgrind
+#   make check-full  the tests that take longer: clang, threads, oclgrind, fuzz
+#   make fuzz        feed the parsers what libFuzzer thinks of (clang)
 #   make deps        install what is missing: packages of Debian 12
 #   make install     program, man page, completions; uninstall undoes it
 #   make clean       remove build/
@@ -16,6 +17,7 @@
 #   CC=clang CFLAGS=-O2    another compiler, other optimization
 #   WERROR=1               warnings are errors
 #   SAN=address,undefined  sanitizers; builds in build/san-address-undefined
+#   FUZZ_SECONDS=60        how long `make fuzz` tries each parser
 #   BUILD=build            the folder of everything that is built
 #   JOBS=2                 how many compilers `make run` and `make test` start
 #   V=1                    show the commands
@@ -91,8 +93,12 @@ OBJECTS += $(foreach isa,$(ISAS),$(CPU_KERNELS:%.c=$O/%.$(isa).o))
 # Each test is one program, with everything but the command's own main.
 LIBRARY := $(filter-out $O/bench/main.o,$(OBJECTS))
 TEST_SOURCES := $(wildcard tests/test_*.c)
-TEST_OBJECTS := $(TEST_SOURCES:%.c=$O/%.o)
 TESTS := $(TEST_SOURCES:%.c=$B/%)
+FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZERS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/%)
+REPLAYS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/tests/%)
+TEST_OBJECTS := $(patsubst %.c,$O/%.o,$(TEST_SOURCES) $(FUZZ_SOURCES) \
+	tests/fuzz/replay.c)
 TESTS_BATS := $(wildcard tests/*.bats)
 in_san = $(2:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
 
@@ -183,7 +189,13 @@ $(TESTS): $B/tests/%: $O/tests/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
-test-programs: $(TESTS)
+# A target of the fuzzer goes through the inputs that it has found.
+$(REPLAYS): $B/tests/%: $O/tests/fuzz/%.o $O/tests/fuzz/replay.o $(LIBRARY)
+	@echo "LD $@"
+	@mkdir -p $(@D)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+
+test-programs: $(TESTS) $(REPLAYS)
 
 # Recipes below start make again once the packages are there, so that the
 # second one sees compiler and libraries. A jobserver above rules over JOBS.
@@ -200,8 +212,9 @@ test:
 	$(AGAIN) deps
 	$(AGAIN) all test-programs
 	$(AGAIN) SAN=address,undefined test-programs
-	$QBENCH=$(abspath $B/bench) tests/run $(TESTS) \
-		$(call in_san,address$(comma)undefined,$(TESTS)) $(TESTS_BATS)
+	$QBENCH=$(abspath $B/bench) tests/run $(TESTS) $(REPLAYS) \
+		$(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS)) \
+		$(TESTS_BATS)
 
 # oclgrind is not asked what is uninitialized, since it does not see what the
 # host writes through a mapping. It exits with 0, so its log must be empty.
@@ -222,12 +235,41 @@ check-full:
 		@echo "skipped: oclgrind is not installed")
 	BENCH=$(abspath $B/bench) tests/stress kill 40
 	BENCH=$(abspath $B/bench) tests/stress interrupt 40
+	$(AGAIN) fuzz
 	.ci/check-layers
 	.ci/check-style
 
+# New inputs go below build/, and so does one that is a finding. To commit what
+# a longer run has found: FUZZER -merge=1 tests/fuzz/corpus/NAME FOLDER
+FUZZ_SECONDS ?= 60
+FUZZ_SAN := fuzzer-no-link,address,undefined
+FUZZ_LIMITS := -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=256
+fuzz:
+	$Qif echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c \
+		-fsanitize=fuzzer,address -o /dev/null - 2>/dev/null; \
+	then $(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang \
+		SAN=$(FUZZ_SAN) fuzz-all; \
+	else echo "skipped: no clang with libFuzzer (packages clang and" \
+		"libclang-rt-14-dev)"; fi
+
+fuzz-all: $(FUZZERS:$B/fuzz_%=fuzz-%)
+
+fuzz-%: $B/fuzz_%
+	@mkdir -p $B/corpus/$*
+	@echo "FUZZ $* for $(FUZZ_SECONDS) s"
+	$Q$< -max_total_time=$(FUZZ_SECONDS) $(FUZZ_LIMITS) \
+		-artifact_prefix=$B/$*- -print_final_stats=1 $B/corpus/$* \
+		tests/fuzz/corpus/$* >$B/$*.log 2>&1 || \
+		{ tail -n 60 $B/$*.log; exit 1; }
+	@sed -n 's/^\(stat::number.*\|.*DONE.*\)/  $*: \1/p' $B/$*.log
+
+$(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
+	@echo "LD $@"
+	$Q$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
 # Each header alone gives a file that compiles.
 HEADERS_ALONE := $(patsubst %,alone/%,$(wildcard models/*.h backends/*.h \
-	backends/*/*.h bench/*.h tests/*.h))
+	backends/*/*.h bench/*.h tests/*.h tests/fuzz/*.h))
 check-headers: $(HEADERS_ALONE)
 $(HEADERS_ALONE): alone/%: $O/flags
 	$Qecho '#include "$*"' | \
@@ -289,7 +331,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all run test check-full check-headers deps install uninstall clean \
+.PHONY: all run test check-full fuzz fuzz-all check-headers deps install uninstall clean \
 	test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
