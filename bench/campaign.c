@@ -73,12 +73,21 @@ static int load_folder(struct campaign *campaign, const char *dir,
 	return 0;
 }
 
+static int refuse_summary(const void *row, void *context, struct error *err)
+{
+	(void)row, (void)context;
+	return error_set(err, ERROR_INPUT, "this is a summary, which the "
+			 "tables are not made from: give the folder it is in, "
+			 "or observations.csv and runs.csv");
+}
+
 static int load_path(struct campaign *campaign, const char *path,
 		     struct campaign_names *names, FILE *log, struct error *err)
 {
 	const struct csv_sink sinks[] = {
 		{ &observation_rows, add_observation, campaign },
 		{ &run_rows, add_run, campaign },
+		{ &summary_rows, refuse_summary, NULL },
 	};
 	size_t observations = campaign->observation_count;
 	size_t runs = campaign->run_count, rows = 0;
@@ -90,13 +99,13 @@ static int load_path(struct campaign *campaign, const char *path,
 		return error_set(err, ERROR_USAGE, "this name is too long: %s",
 				 path);
 	rc = is_folder ? load_folder(campaign, path, &rows, log, err) :
-			 load_file(path, sinks, 2, &rows, log, err);
+			 load_file(path, sinks, 3, &rows, log, err);
 	if (rc)
 		return -1;
 	if (rows == 0)
-		return error_set(err, ERROR_INPUT, "%s: no rows%s", path,
-				 is_folder ? ": expected observations.csv and "
-				 "runs.csv of a bench run in it" : "");
+		return is_folder ? campaign_no_rows(path, err) :
+				   error_set(err, ERROR_INPUT, "%s: no rows",
+					     path);
 	return campaign_names_add(names, campaign, observations, runs, path,
 				  err);
 }

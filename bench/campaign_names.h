@@ -1,4 +1,7 @@
-/* Two processes of one name would be taken for one: the same rows twice. */
+/*
+ * Names of runs and of their folders. Two processes of one name would be taken
+ * for one: the same rows twice.
+ */
 #ifndef BENCH_CAMPAIGN_NAMES_H
 #define BENCH_CAMPAIGN_NAMES_H
 
@@ -20,5 +23,8 @@ int campaign_names_add(struct campaign_names *names,
 		       const char *path, struct error *err);
 
 void campaign_names_free(struct campaign_names *names); /* all zero is fine */
+
+/* ERROR_INPUT: the folder has no rows; names one in it that has, if any. */
+int campaign_no_rows(const char *folder, struct error *err);
 
 #endif

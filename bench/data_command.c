@@ -4,25 +4,47 @@
 #include "bench/dataset.h"
 #include "bench/dataset_find.h"
 
-/* The set whose training labels, which are quickly read, the place has. */
-static const struct dataset_known *look_inside(struct dataset_place *place)
+/* Hashes the four files; reasons are why those without a hash have none. */
+static void hash_place(struct dataset_place *place,
+		       char sha256[DATASET_FILES][HASH_SHA256_SIZE],
+		       struct error reasons[DATASET_FILES])
 {
-	char sha256[DATASET_FILES][HASH_SHA256_SIZE] = { "" };
-	struct error ignored;
 	struct idx idx;
 
-	if (dataset_file_read(place->paths[DATASET_TRAIN_LABELS],
-			      DATASET_TRAIN_LABELS, &idx,
-			      sha256[DATASET_TRAIN_LABELS], &ignored))
-		return NULL;
-	idx_release(&idx);
-	return dataset_known_closest(sha256);
+	for (int file = 0; file < DATASET_FILES; file++) {
+		sha256[file][0] = '\0';
+		if (!dataset_file_read(place->paths[file],
+				       (enum dataset_file)file, &idx,
+				       sha256[file], &reasons[file]))
+			idx_release(&idx);
+	}
+}
+
+/* "found" is what has this very content. */
+static void list_content(const struct dataset_known *known,
+			 struct dataset_place *place, FILE *out)
+{
+	char sha256[DATASET_FILES][HASH_SHA256_SIZE];
+	struct error reasons[DATASET_FILES];
+	const struct dataset_known *content;
+	int matches;
+
+	hash_place(place, sha256, reasons);
+	content = dataset_known_closest(sha256);
+	matches = content ? dataset_known_matches(content, sha256) : 0;
+	fprintf(out, "%s     %s", content == known && matches == DATASET_FILES ?
+					  "found" : "other", place->dir);
+	if (matches > 0 && matches < DATASET_FILES)
+		fprintf(out, " (only %d of its 4 files are those of %s)",
+			matches, content->name);
+	else if (content != known)
+		fprintf(out, " (it holds %s)",
+			content ? content->name : "no content that we know");
 }
 
 static void list_known(const struct dataset_known *known,
 		       const struct dataset_search *search, FILE *out)
 {
-	const struct dataset_known *content;
 	struct dataset_place place;
 	struct error ignored;
 
@@ -33,11 +55,7 @@ static void list_known(const struct dataset_known *known,
 			fprintf(out, ", or apt-get install %s",
 				known->package);
 	} else {
-		content = look_inside(&place);
-		fprintf(out, "found     %s", place.dir);
-		if (content != known)
-			fprintf(out, " (but it holds %s)",
-				content ? content->name : "something else");
+		list_content(known, &place, out);
 	}
 	fprintf(out, "\n");
 }
@@ -67,16 +85,9 @@ static int check_place(struct dataset_place *place,
 {
 	char sha256[DATASET_FILES][HASH_SHA256_SIZE];
 	struct error reasons[DATASET_FILES];
-	struct idx idx;
 	int matches;
 
-	for (int file = 0; file < DATASET_FILES; file++) {
-		sha256[file][0] = '\0';
-		if (!dataset_file_read(place->paths[file],
-				       (enum dataset_file)file, &idx,
-				       sha256[file], &reasons[file]))
-			idx_release(&idx);
-	}
+	hash_place(place, sha256, reasons);
 	if (!known)
 		known = dataset_known_closest(sha256);
 	if (!known)

@@ -102,7 +102,16 @@ refused() {
 	run -0 "$BENCH" data list fashion-mnist --data-dir "$FASHION"
 	[[ $output == *"found     $FASHION" ]]
 	run -0 "$BENCH" data list mnist --data-dir "$FASHION"
-	[[ $output == *"it holds fashion-mnist"* ]]
+	[[ $output == *"other     $FASHION (it holds fashion-mnist)" ]]
+	cp "$FASHION"/*.gz "$DIR"
+	gunzip "$DIR/t10k-images-idx3-ubyte.gz"
+	put "$DIR/t10k-images-idx3-ubyte" 100 '\0011'
+	run -0 "$BENCH" data list fashion-mnist --data-dir "$DIR"
+	[[ $output == *"other     $DIR (only 3 of its 4 files are those of "* ]]
+	rm "$DIR"/*
+	make_set "$DIR"
+	run -0 "$BENCH" data list mnist --data-dir "$DIR"
+	[[ $output == *"other     $DIR (it holds no content that we know)" ]]
 }
 
 @test "data check says OK to the known content" {

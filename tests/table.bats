@@ -190,6 +190,18 @@ setup() {
 	run -5 "$BENCH" table noise.csv
 }
 
+@test "what has no rows names what has" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir many
+	cp -r "$DIR" many/1
+	cp -r "$DIR" many/2
+	run -5 "$BENCH" table many
+	[[ "$output" == *"such folders in it, as many/2" ]]
+	cp "$BATS_TEST_DIRNAME"/../results/2026*/summary.csv .
+	run -5 "$BENCH" table summary.csv
+	[[ "$output" == *"summary.csv:2: this is a summary"*observations.csv* ]]
+}
+
 @test "a line that a killed process left half written is passed over" {
 	"$BENCH" table "$DIR" >"$BATS_TEST_TMPDIR/whole"
 	printf 'bench/1,x,cpu-1,1,,step,1,2,0,0.' >>"$DIR/observations.csv"
