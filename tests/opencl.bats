@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# OpenCL drivers that fail, hang or abort: the other targets have their rows.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	BROKEN=$(dirname "$BENCH")/tests/break_opencl.so
+	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
+	"$BENCH" measure opencl --model tiny -d synthetic -s 1 -e 1 -q \
+		>/dev/null 2>&1 || skip "no OpenCL device"
+	SMALL=(--model tiny --dataset synthetic --synthetic-train 200
+		--synthetic-test 40 --warmup 1 --epochs 2 -q)
+}
+
+# breaks FUNCTION:N:HOW [OPTION ...]: opencl fails with 6, null-1 does not.
+breaks() {
+	local how=$1
+	shift
+	BREAK_OPENCL=$how LD_PRELOAD=$BROKEN run -6 --separate-stderr \
+		"$BENCH" run opencl null-1 "${SMALL[@]}" --out "made $how" "$@"
+	[ "$(column "made $how/runs.csv" status)" = "${STATUS:-error} ok" ]
+	grep -q ',null-1,1,,loop,.*,ok,' "made $how/observations.csv"
+	local reason
+	reason=$(cell "made $how/runs.csv" 1 reason)
+	[ -n "$reason" ]
+	[[ "$stderr" == *"bench: opencl: ${reason:0:60}"* ]]
+}
+
+@test "an error at start-up names the call" {
+	breaks clCreateContext:1:-2
+	[[ "$stderr" == *"clCreateContext: CL_DEVICE_NOT_AVAILABLE"* ]]
+	breaks clCreateBuffer:3:-4
+	[[ "$stderr" == *"clCreateBuffer of "*" bytes: "*ALLOCATION_FAILURE* ]]
+	breaks clBuildProgram:1:-11
+	[[ "$stderr" == *"were not built: clBuildProgram: CL_BUILD_PROGRAM_"* ]]
+}
+
+@test "an error in the middle keeps the rows so far" {
+	breaks clEnqueueNDRangeKernel:1:-5
+	breaks clEnqueueReadBuffer:4:-36
+	breaks clEnqueueNDRangeKernel:150:-5
+	[[ "$stderr" == *"clEnqueueNDRangeKernel of "*CL_OUT_OF_RESOURCES* ]]
+	grep -q ',opencl,1,,step,1,1,.*,ok,' \
+		"made clEnqueueNDRangeKernel:150:-5/observations.csv"
+}
+
+@test "a driver that aborts takes only its own run with it" {
+	breaks clBuildProgram:1:abort
+	breaks clEnqueueNDRangeKernel:150:abort
+	[[ "$stderr" == *"ended by signal 6"* ]]
+}
+
+@test "a driver that hangs is ended by --timeout" {
+	STATUS=partial
+	breaks clBuildProgram:1:hang --timeout 1
+	breaks clEnqueueNDRangeKernel:150:hang --timeout 3
+	[[ "$stderr" == *"ended after --timeout"* ]]
+}
+
+@test "cold starts at once, and a warm one, learn the same" {
+	local i
+	export POCL_CACHE_DIR=$PWD/cache
+	for i in 1 2 3 4; do
+		"$BENCH" measure opencl "${SMALL[@]}" --run-file "row$i" \
+			>/dev/null 2>&1 3>&- &
+	done
+	wait
+	run -0 "$BENCH" measure opencl "${SMALL[@]}" --run-file row5
+	for i in 1 2 3 4 5; do
+		cell "row$i" 1 parameters_hash
+	done | sort -u >hashes
+	[ "$(wc -l <hashes)" -eq 1 ]
+	[ -s hashes ]
+}

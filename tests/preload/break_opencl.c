@@ -1,0 +1,131 @@
+/*
+ * Loaded before the command: an OpenCL driver that fails.
+ *
+ *   BREAK_OPENCL=FUNCTION:N:HOW
+ *
+ * The Nth call of FUNCTION, one of those below, and all after it do not reach
+ * the driver. HOW is the status that they return, "hang", or "abort".
+ */
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The driver's own function of this name. */
+static void *driver(const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	if (!found)
+		abort();
+	return found;
+}
+
+/* Returns 0, or the status instead of calling the driver. */
+static cl_int broken(const char *name)
+{
+	static atomic_int calls;
+	const char *wanted = getenv("BREAK_OPENCL");
+	const size_t length = strlen(name);
+	char *how;
+
+	if (!wanted || strncmp(wanted, name, length) || wanted[length] != ':')
+		return 0;
+	if (atomic_fetch_add(&calls, 1) + 1 < strtol(wanted + length + 1, &how,
+						     10))
+		return 0;
+	if (!strcmp(how, ":abort"))
+		abort();
+	while (!strcmp(how, ":hang"))
+		pause();
+	return (cl_int)strtol(how + 1, NULL, 10);
+}
+
+cl_int clBuildProgram(cl_program program, cl_uint count,
+		      const cl_device_id *devices, const char *options,
+		      void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+	cl_int (*real)(cl_program, cl_uint, const cl_device_id *, const char *,
+		       void(CL_CALLBACK *)(cl_program, void *), void *);
+	const cl_int status = broken("clBuildProgram");
+
+	*(void **)&real = driver("clBuildProgram");
+	return status ? status : real(program, count, devices, options, notify,
+				      data);
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
+			      cl_uint dimensions, const size_t *offset,
+			      const size_t *global, const size_t *local,
+			      cl_uint count, const cl_event *waits,
+			      cl_event *event)
+{
+	cl_int (*real)(cl_command_queue, cl_kernel, cl_uint, const size_t *,
+		       const size_t *, const size_t *, cl_uint,
+		       const cl_event *, cl_event *);
+	const cl_int status = broken("clEnqueueNDRangeKernel");
+
+	*(void **)&real = driver("clEnqueueNDRangeKernel");
+	return status ? status : real(queue, kernel, dimensions, offset, global,
+				      local, count, waits, event);
+}
+
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
+		      void *host, cl_int *found)
+{
+	cl_mem (*real)(cl_context, cl_mem_flags, size_t, void *, cl_int *);
+	const cl_int status = broken("clCreateBuffer");
+
+	*(void **)&real = driver("clCreateBuffer");
+	if (!status)
+		return real(context, flags, size, host, found);
+	if (found)
+		*found = status;
+	return NULL;
+}
+
+cl_int clFinish(cl_command_queue queue)
+{
+	cl_int (*real)(cl_command_queue);
+	const cl_int status = broken("clFinish");
+
+	*(void **)&real = driver("clFinish");
+	return status ? status : real(queue);
+}
+
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer,
+			   cl_bool blocking, size_t offset, size_t size,
+			   void *to, cl_uint count, const cl_event *waits,
+			   cl_event *event)
+{
+	cl_int (*real)(cl_command_queue, cl_mem, cl_bool, size_t, size_t,
+		       void *, cl_uint, const cl_event *, cl_event *);
+	const cl_int status = broken("clEnqueueReadBuffer");
+
+	*(void **)&real = driver("clEnqueueReadBuffer");
+	return status ? status : real(queue, buffer, blocking, offset, size, to,
+				      count, waits, event);
+}
+
+cl_context clCreateContext(const cl_context_properties *properties,
+			   cl_uint count, const cl_device_id *devices,
+			   void(CL_CALLBACK *notify)(const char *, const void *,
+						     size_t, void *),
+			   void *data, cl_int *found)
+{
+	cl_context (*real)(const cl_context_properties *, cl_uint,
+			   const cl_device_id *,
+			   void(CL_CALLBACK *)(const char *, const void *,
+					       size_t, void *),
+			   void *, cl_int *);
+	const cl_int status = broken("clCreateContext");
+
+	*(void **)&real = driver("clCreateContext");
+	if (!status)
+		return real(properties, count, devices, notify, data, found);
+	if (found)
+		*found = status;
+	return NULL;
+}
