@@ -13,15 +13,16 @@ struct known {
 static int know_runs(struct known *known, const struct campaign *campaign,
 		     struct error *err)
 {
-	const struct run *run = campaign->runs;
-	const struct run *end = run + campaign->run_count;
+	const struct run *run;
 	int count, number;
+	size_t i;
 
 	known->firsts = malloc((campaign->run_count + 1) *
 			       sizeof(*known->firsts));
 	if (!known->firsts)
 		return error_memory(err, "runs");
-	for (; run < end; run++) {
+	for (i = 0; i < campaign->run_count; i++) {
+		run = &campaign->runs[i];
 		count = known->campaigns.count;
 		number = names_number(&known->campaigns, run->campaign_id, err);
 		if (number < 0 ||
