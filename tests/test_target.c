@@ -72,7 +72,7 @@ static const struct {
 	{ "cpu-2x", "'2x'" },
 	{ "cpu-2-2", "'2-2'" },
 	{ "cpu-0x2", "'0x2'" },
-	{ "cpu-2@fork", "self, threads" },
+	{ "cpu-2@pigeons", "self, threads, fork" },
 	{ "cpu-2@", "self, threads" },
 	{ "cpu-2@self", "transport self runs 1 to 1" },
 	{ "opencl-2", "leave out the -2" },
