@@ -38,19 +38,19 @@ static int lock(int fd)
 /* Is the beginning of the file that of header, as far as both go? */
 static int starts_like(int fd, off_t size, const char *header)
 {
-	size_t length = strlen(header);
-	char *start;
-	int same;
+	size_t length = strlen(header), at, count;
+	char piece[1024];
 
 	if (size < (off_t)length)
 		length = (size_t)size;
-	start = malloc(length + 1);
-	if (!start)
-		return 0;
-	same = pread(fd, start, length, 0) == (ssize_t)length &&
-	       memcmp(start, header, length) == 0;
-	free(start);
-	return same;
+	for (at = 0; at < length; at += count) {
+		count = length - at < sizeof(piece) ? length - at :
+						      sizeof(piece);
+		if (pread(fd, piece, count, (off_t)at) != (ssize_t)count ||
+		    memcmp(piece, header + at, count) != 0)
+			return 0;
+	}
+	return 1;
 }
 
 /* Where the last whole line of the file ends. Returns an errno. */

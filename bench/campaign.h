@@ -29,9 +29,7 @@ struct campaign {
 	struct run *runs;
 	size_t run_count, run_room;
 
-	FILE *unsaved; /* rows that wait, as text; NULL: none */
-	char *unsaved_text;
-	size_t unsaved_size;
+	struct memory *unsaved; /* rows that wait, as text; NULL: none */
 	int lost;	  /* of this run some rows are not in the file */
 	char notice[1200]; /* what a user should know; the reader clears it */
 };

@@ -6,9 +6,11 @@
 
 #include "bench/append.h"
 #include "bench/csv.h"
+#include "bench/memory_print.h"
 
 static const char observations_name[] = "observations.csv";
 static const char runs_name[] = "runs.csv";
+static const char rows_of_a_run[] = "the rows of a run";
 
 void campaign_path(char path[CAMPAIGN_PATH_SIZE], const char *dir,
 		   const char *name)
@@ -76,20 +78,20 @@ int campaign_keep_run(struct campaign *campaign, const struct run *run,
 	return 0;
 }
 
+static int print_header(FILE *out, const void *context, struct error *err)
+{
+	(void)err;
+	csv_write_header(out, context);
+	return 0;
+}
+
 /* The header line of a kind, for free(). */
 static char *header_text(const struct row_kind *kind, struct error *err)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *memory = open_memstream(&text, &size);
+	size_t size;
+	char *text;
 
-	if (memory)
-		csv_write_header(memory, kind);
-	if (!memory || fclose(memory)) {
-		free(text);
-		error_memory(err, "a header");
-		return NULL;
-	}
+	memory_print(&text, &size, print_header, kind, "a header", err);
 	return text;
 }
 
@@ -155,11 +157,10 @@ int campaign_begin_files(struct campaign *campaign, struct error *err)
 static int begin_unsaved(struct campaign *campaign, const char *text,
 			 size_t size, struct error *err)
 {
-	campaign->unsaved = open_memstream(&campaign->unsaved_text,
-					   &campaign->unsaved_size);
-	if (!campaign->unsaved ||
-	    fwrite(text, 1, size, campaign->unsaved) != size)
-		return error_memory(err, "the rows of a run");
+	campaign->unsaved = memory_open(rows_of_a_run, err);
+	if (!campaign->unsaved)
+		return -1;
+	fwrite(text, 1, size, campaign->unsaved->out);
 	return 0;
 }
 
@@ -170,9 +171,7 @@ int campaign_add(struct campaign *campaign, const struct observation *row,
 		return -1;
 	if (!campaign->unsaved && begin_unsaved(campaign, "", 0, err))
 		return -1;
-	csv_write_row(campaign->unsaved, &observation_rows, row);
-	if (ferror(campaign->unsaved))
-		return error_memory(err, "the rows of a run");
+	csv_write_row(campaign->unsaved->out, &observation_rows, row);
 	return 0;
 }
 
@@ -186,19 +185,18 @@ int campaign_save(struct campaign *campaign, struct error *err)
 
 	if (!campaign->unsaved)
 		return 0;
-	failed = fclose(campaign->unsaved);
+	failed = memory_close(campaign->unsaved, &text, &size, rows_of_a_run,
+			      err);
 	campaign->unsaved = NULL;
-	text = campaign->unsaved_text;
-	size = campaign->unsaved_size;
-	if (failed)
-		error_memory(err, "the rows of a run");
-	else
+	campaign->lost |= failed != 0;
+	if (!failed)
 		failed = append(campaign, observations_name, &observation_rows,
 				text, size, &note, err);
 	/* They wait for the next time, unless they would then be there
 	 * twice. */
-	if (failed && !note.stuck)
-		begin_unsaved(campaign, text, size, &other);
+	if (failed && text && !note.stuck &&
+	    begin_unsaved(campaign, text, size, &other))
+		campaign->lost = 1;
 	campaign->lost |= note.stuck;
 	free(text);
 	return failed ? -1 : 0;
@@ -206,29 +204,35 @@ int campaign_save(struct campaign *campaign, struct error *err)
 
 void campaign_drop_unsaved(struct campaign *campaign)
 {
+	struct error ignored;
+	size_t size;
+	char *text;
+
 	if (!campaign->unsaved)
 		return;
-	fclose(campaign->unsaved);
-	free(campaign->unsaved_text);
+	memory_close(campaign->unsaved, &text, &size, rows_of_a_run, &ignored);
+	free(text);
 	campaign->unsaved = NULL;
+}
+
+static int print_run(FILE *out, const void *context, struct error *err)
+{
+	(void)err;
+	csv_write_row(out, &run_rows, context);
+	return 0;
 }
 
 /* Adds the line about a process, and waits for the disk. */
 static int save_run(struct campaign *campaign, const struct run *run,
 		    struct error *err)
 {
-	char path[CAMPAIGN_PATH_SIZE], *text = NULL;
+	char path[CAMPAIGN_PATH_SIZE], *text;
 	struct append_note note;
-	size_t size = 0;
-	FILE *memory = open_memstream(&text, &size);
+	size_t size;
 	int failed;
 
-	if (memory)
-		csv_write_row(memory, &run_rows, run);
-	if (!memory || fclose(memory)) {
-		free(text);
-		return error_memory(err, runs_name);
-	}
+	if (memory_print(&text, &size, print_run, run, runs_name, err))
+		return -1;
 	failed = append(campaign, runs_name, &run_rows, text, size, &note, err);
 	free(text);
 	campaign_path(path, campaign->dir, runs_name);

@@ -197,16 +197,10 @@ int file_replace(const char *path, const char *bytes, size_t count,
 int file_replace_with(const char *path, file_print *print, const void *context,
 		      struct error *err)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *memory = open_memstream(&text, &size);
-	int rc;
+	char *text;
+	size_t size;
+	int rc = memory_print(&text, &size, print, context, path, err);
 
-	if (!memory)
-		return error_memory(err, path);
-	rc = print(memory, context, err);
-	if (fclose(memory) && !rc)
-		rc = error_memory(err, path);
 	if (!rc)
 		rc = file_replace(path, text, size, err);
 	free(text);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "backends/error.h"
+#include "bench/memory_print.h"
 
 /*
  * Makes bytes the whole content of path, or leaves path as it was: they go to
@@ -19,8 +19,10 @@
 int file_replace(const char *path, const char *bytes, size_t count,
 		 struct error *err);
 
-/* The same with what print writes; nothing happens to path if print fails. */
-typedef int file_print(FILE *out, const void *context, struct error *err);
+/*
+ * The same with what print writes. Nothing happens to path if print fails, or
+ * if there is no memory for the text, which is ERROR_FAILED.
+ */
 int file_replace_with(const char *path, file_print *print, const void *context,
 		      struct error *err);
 

@@ -125,26 +125,24 @@ static void describe_failure(struct run *run, const struct error *err)
 				 128 + interrupt_signal() : (long)err->kind;
 }
 
+static int print_run(FILE *out, const void *context, struct error *err)
+{
+	(void)err;
+	csv_write_header(out, &run_rows);
+	csv_write_row(out, &run_rows, context);
+	return 0;
+}
+
 /* Writes the row of runs.csv; a failure before it stays the one reported. */
 static int write_run(const char *path, const struct run *run, int failed,
 		     struct error *err)
 {
 	struct error local;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *memory;
 	int result;
 
 	if (!path)
 		return failed;
-	memory = open_memstream(&text, &size);
-	if (!memory)
-		return failed ? failed : error_memory(err, "the run's row");
-	csv_write_header(memory, &run_rows);
-	csv_write_row(memory, &run_rows, run);
-	fclose(memory);
-	result = file_replace(path, text, size, failed ? &local : err);
-	free(text);
+	result = file_replace_with(path, print_run, run, failed ? &local : err);
 	return failed ? failed : result;
 }
 

@@ -10,9 +10,8 @@
 struct trace {
 	const char *path;
 	double began_at;
-	FILE *events; /* kept in memory until the file can be written whole */
-	char *text;
-	size_t size;
+	FILE *events; /* of memory, until the file can be written whole */
+	struct memory *memory;
 };
 
 /* All cores stand in one process of the timeline, whatever they are. */
@@ -30,13 +29,16 @@ struct trace *trace_open(const char *path, const char *target, double began_at,
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
 
-	if (trace)
-		trace->events = open_memstream(&trace->text, &trace->size);
-	if (!trace || !trace->events) {
-		free(trace);
+	if (!trace) {
 		error_memory(err, "the trace");
 		return NULL;
 	}
+	trace->memory = memory_open("the trace", err);
+	if (!trace->memory) {
+		free(trace);
+		return NULL;
+	}
+	trace->events = trace->memory->out;
 	trace->path = path;
 	trace->began_at = began_at;
 	fputs("[\n", trace->events);
@@ -73,18 +75,17 @@ void trace_slice(struct trace *trace, int core, const char *name,
 
 int trace_close(struct trace *trace, struct error *err)
 {
-	int failed = 0;
+	size_t size;
+	char *text;
+	int failed;
 
 	if (!trace)
 		return 0;
 	fputs("\n]\n", trace->events);
-	failed = ferror(trace->events);
-	if (fclose(trace->events) || failed)
-		failed = error_memory(err, "the trace");
-	else
-		failed = file_replace(trace->path, trace->text, trace->size,
-				      err);
-	free(trace->text);
+	failed = memory_close(trace->memory, &text, &size, "the trace", err);
+	if (!failed)
+		failed = file_replace(trace->path, text, size, err);
+	free(text);
 	free(trace);
 	return failed;
 }
