@@ -240,10 +240,14 @@ static void on_row(int end, void *context)
 	reader->kind->clear(reader->row);
 }
 
-/* Refuses what would make a cell longer than any that we write. */
+/* Refuses what would make a cell longer than any that we write. errno tells
+ * it from a lack of memory. */
 static void *capped_realloc(void *memory, size_t size)
 {
-	return size > MOST_CELL ? NULL : realloc(memory, size);
+	if (size <= MOST_CELL)
+		return realloc(memory, size);
+	errno = EFBIG;
+	return NULL;
 }
 
 struct csv_reader *csv_reader_open(const struct row_kind *kind,
@@ -282,13 +286,17 @@ void csv_reader_close(struct csv_reader *reader)
 
 static void parser_fail(struct csv_reader *reader)
 {
-	if (csv_error(&reader->parser) == CSV_EPARSE)
+	if (csv_error(&reader->parser) == CSV_ENOMEM && errno == ENOMEM) {
+		reader->failed = 1;
+		error_memory(&reader->error, reader->source);
+	} else if (csv_error(&reader->parser) == CSV_EPARSE) {
 		reader_fail(reader, "",
 			    "a quote where none can be, or none at the end",
 			    NULL);
-	else
+	} else {
 		reader_fail(reader, "", "a cell longer than 64 KiB "
 			    "(a quote that is never closed?)", NULL);
+	}
 }
 
 static int reader_status(const struct csv_reader *reader, struct error *err)

@@ -35,7 +35,8 @@ static int sink_fits(const struct csv_sink *sink, const char *path,
 	return rc;
 }
 
-/* The first sink whose columns are there; the first one's complaint if none. */
+/* The first sink whose columns are there; the first one's complaint if none,
+ * unless it was no matter of columns. */
 static const struct csv_sink *choose_sink(const struct csv_sink *sinks,
 					  int count, const char *path,
 					  const char *bytes, size_t length,
@@ -44,10 +45,14 @@ static const struct csv_sink *choose_sink(const struct csv_sink *sinks,
 	struct error other;
 	int i;
 
-	for (i = 0; i < count; i++)
-		if (sink_fits(&sinks[i], path, bytes, length,
-			      i == 0 ? err : &other) == 0)
+	for (i = 0; i < count; i++) {
+		if (sink_fits(&sinks[i], path, bytes, length, &other) == 0)
 			return &sinks[i];
+		if (i == 0 || other.kind != ERROR_INPUT)
+			*err = other;
+		if (other.kind != ERROR_INPUT)
+			break;
+	}
 	return NULL;
 }
 
@@ -66,6 +71,8 @@ static int count_row(const void *row, void *context, struct error *err)
 
 static int read_error(const char *path, struct error *err)
 {
+	if (errno == ENOMEM)
+		return error_memory(err, path);
 	return error_set(err, errno == ENOENT ? ERROR_MISSING : ERROR_INPUT,
 			 "cannot read %s: %s", path, strerror(errno));
 }
