@@ -37,4 +37,7 @@ void error_list(char *list, size_t size, const char *name);
 /* Out of memory while something was made. Returns -1. */
 int error_memory(struct error *err, const char *what);
 
+/* Is err, or what it was made of, a lack of memory? */
+int error_is_memory(const struct error *err);
+
 #endif

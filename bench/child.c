@@ -45,12 +45,15 @@ static void attend(struct listener *listener)
 	listener->deadline = now + GRACE_S;
 }
 
+/* A child whose rows cannot be taken is told to end and heard out, so that it
+ * can clean up behind itself. */
 static int listen_to(struct listener *listener, struct csv_reader *reader,
 		     struct error *err)
 {
 	struct pollfd ready = { .fd = listener->pipe, .events = POLLIN };
 	char bytes[16384];
 	ssize_t count;
+	int failed = 0;
 
 	for (;;) {
 		attend(listener);
@@ -61,9 +64,12 @@ static int listen_to(struct listener *listener, struct csv_reader *reader,
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count <= 0)
-			return 0;
-		if (csv_reader_feed(reader, bytes, (size_t)count, err))
-			return -1;
+			return failed;
+		if (failed || !csv_reader_feed(reader, bytes, (size_t)count,
+					       err))
+			continue;
+		failed = -1;
+		listener->deadline = clock_now();
 	}
 }
 
@@ -91,13 +97,12 @@ static pid_t start(const struct child_request *request, const char *run_file,
 }
 
 /* The child's own line about itself, if it could write one. */
-static int read_run(const char *path, struct run *run)
+static int read_run(const char *path, struct run *run, struct error *err)
 {
-	struct error ignored;
 	size_t count;
 	void *rows;
 
-	if (csv_read(path, &run_rows, &rows, &count, &ignored))
+	if (csv_read(path, &run_rows, &rows, &count, err))
 		return -1;
 	*run = *(struct run *)rows;
 	free(rows);
@@ -136,18 +141,20 @@ static void make_run(struct run *run, const struct child_request *request,
 			 "ended with exit code %d", status->code);
 }
 
-static void finish(struct child_result *result, const struct listener *listener,
-		   const struct process_status *status,
-		   const struct child_request *request, const char *run_file)
+/* Fails if what a child that went well says of itself cannot be read. */
+static int finish(struct child_result *result, const struct listener *listener,
+		  const struct process_status *status,
+		  const struct child_request *request, const char *run_file,
+		  struct error *err)
 {
 	struct run *run = &result->run;
 
 	result->exit_code = status->signal ? 128 + status->signal :
 					     status->code;
-	if (read_run(run_file, run)) {
+	if (read_run(run_file, run, err)) {
+		if (!result->exit_code || error_is_memory(err))
+			return -1;
 		make_run(run, request, status);
-		if (!result->exit_code)
-			result->exit_code = ERROR_FAILED;
 	}
 	run->exit_code = result->exit_code;
 	if (listener->timed_out) {
@@ -160,6 +167,7 @@ static void finish(struct child_result *result, const struct listener *listener,
 		 * in an error. */
 		snprintf(run->status, sizeof(run->status), "partial");
 	}
+	return 0;
 }
 
 static int run_child(struct child_result *result,
@@ -187,12 +195,11 @@ static int run_child(struct child_result *result,
 				    (double)request->options->timeout;
 	if (!failed) {
 		failed = listen_to(&listener, reader, err);
-		if (failed) /* what it says cannot be understood */
-			kill(listener.pid, SIGKILL);
 		failed |= process_wait(listener.pid, &status, err);
 	}
 	if (!failed)
-		finish(result, &listener, &status, request, run_file);
+		failed = finish(result, &listener, &status, request, run_file,
+				err);
 	csv_reader_close(reader);
 	close(pipes[0]);
 	return failed ? -1 : 0;
