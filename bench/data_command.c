@@ -4,10 +4,11 @@
 #include "bench/dataset.h"
 #include "bench/dataset_find.h"
 
-/* Hashes the four files; reasons are why those without a hash have none. */
-static void hash_place(struct dataset_place *place,
-		       char sha256[DATASET_FILES][HASH_SHA256_SIZE],
-		       struct error reasons[DATASET_FILES])
+/* Hashes the four files; reasons are why those without a hash have none. Fails
+ * only where there is no memory to read them. */
+static int hash_place(struct dataset_place *place,
+		      char sha256[DATASET_FILES][HASH_SHA256_SIZE],
+		      struct error reasons[DATASET_FILES], struct error *err)
 {
 	struct idx idx;
 
@@ -15,21 +16,28 @@ static void hash_place(struct dataset_place *place,
 		sha256[file][0] = '\0';
 		if (!dataset_file_read(place->paths[file],
 				       (enum dataset_file)file, &idx,
-				       sha256[file], &reasons[file]))
+				       sha256[file], &reasons[file])) {
 			idx_release(&idx);
+		} else if (error_is_memory(&reasons[file])) {
+			*err = reasons[file];
+			return -1;
+		}
 	}
+	return 0;
 }
 
 /* "found" is what has this very content. */
-static void list_content(const struct dataset_known *known,
-			 struct dataset_place *place, FILE *out)
+static int list_content(const struct dataset_known *known,
+			struct dataset_place *place, FILE *out,
+			struct error *err)
 {
 	char sha256[DATASET_FILES][HASH_SHA256_SIZE];
 	struct error reasons[DATASET_FILES];
 	const struct dataset_known *content;
 	int matches;
 
-	hash_place(place, sha256, reasons);
+	if (hash_place(place, sha256, reasons, err))
+		return -1;
 	content = dataset_known_closest(sha256);
 	matches = content ? dataset_known_matches(content, sha256) : 0;
 	fprintf(out, "%s     %s", content == known && matches == DATASET_FILES ?
@@ -40,27 +48,31 @@ static void list_content(const struct dataset_known *known,
 	else if (content != known)
 		fprintf(out, " (it holds %s)",
 			content ? content->name : "no content that we know");
+	return 0;
 }
 
-static void list_known(const struct dataset_known *known,
-		       const struct dataset_search *search, FILE *out)
+static int list_known(const struct dataset_known *known,
+		      const struct dataset_search *search, FILE *out,
+		      struct error *err)
 {
 	struct dataset_place place;
-	struct error ignored;
 
 	fprintf(out, "%-14s", known->name);
-	if (dataset_find(search, known, &place, &ignored)) {
+	if (dataset_find(search, known, &place, err)) {
 		fprintf(out, "missing   bench data get %s", known->name);
 		if (known->package)
 			fprintf(out, ", or apt-get install %s",
 				known->package);
 	} else {
-		list_content(known, &place, out);
+		if (list_content(known, &place, out, err))
+			return -1;
 	}
 	fprintf(out, "\n");
+	return 0;
 }
 
-static int data_list(const struct data_command *command, FILE *out)
+static int data_list(const struct data_command *command, FILE *out,
+		     struct error *err)
 {
 	const struct dataset_known *known = NULL;
 	struct dataset_search search;
@@ -68,8 +80,9 @@ static int data_list(const struct data_command *command, FILE *out)
 	dataset_search_init(&search, command->dir);
 	fprintf(out, "NAME          STATE     WHERE, OR HOW TO GET IT\n");
 	while ((known = dataset_known_next(known)))
-		if (!command->name || !strcmp(command->name, known->name))
-			list_known(known, &search, out);
+		if ((!command->name || !strcmp(command->name, known->name)) &&
+		    list_known(known, &search, out, err))
+			return -1;
 	if (!command->name)
 		fprintf(out, "synthetic     built in  --dataset synthetic\n");
 	return 0;
@@ -87,7 +100,8 @@ static int check_place(struct dataset_place *place,
 	struct error reasons[DATASET_FILES];
 	int matches;
 
-	hash_place(place, sha256, reasons);
+	if (hash_place(place, sha256, reasons, err))
+		return -1;
 	if (!known)
 		known = dataset_known_closest(sha256);
 	if (!known)
@@ -174,7 +188,7 @@ static int run_verb(const struct data_command *command, FILE *out, FILE *log,
 				 "data %s knows mnist and fashion-mnist, not "
 				 "%.100s", verb, command->name);
 	return strcmp(verb, "list") ? data_check(command, out, err) :
-				      data_list(command, out);
+				      data_list(command, out, err);
 }
 
 int data_command_run(const struct data_command *command, FILE *out, FILE *log,

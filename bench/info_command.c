@@ -37,24 +37,34 @@ static void print_device(FILE *out, const struct backend *backend, int index,
 	fputc('\n', out);
 }
 
+/* A lack of memory is our failure; any other one belongs in the list. */
+static int list_devices(const struct backend *backend, struct device_info *list,
+			FILE *out, struct error *err)
+{
+	const int count = backend_list(backend, list, MOST_DEVICES, err);
+
+	if (count < 0 && !error_is_memory(err)) {
+		fprintf(out, "%-12s cannot be used: %s\n", backend->name,
+			err->message);
+		return 0;
+	}
+	if (count == 0)
+		fprintf(out, "%-12s no device: apt-get install "
+			"pocl-opencl-icd makes this CPU one\n", backend->name);
+	return count;
+}
+
 int devices_command(FILE *out, struct error *err)
 {
 	const struct backend *backend = NULL;
 	const double quota = cgroup_cpus("");
 
-	(void)err;
 	while ((backend = backend_next(backend))) {
 		struct device_info list[MOST_DEVICES];
-		struct error why;
-		int count = backend_list(backend, list, MOST_DEVICES, &why);
+		const int count = list_devices(backend, list, out, err);
 
 		if (count < 0)
-			fprintf(out, "%-12s cannot be used: %s\n",
-				backend->name, why.message);
-		if (count == 0)
-			fprintf(out, "%-12s no device: apt-get install "
-				"pocl-opencl-icd makes this CPU one\n",
-				backend->name);
+			return -1;
 		for (int i = 0; i < count; i++)
 			print_device(out, backend, i, count, &list[i]);
 	}
@@ -67,17 +77,18 @@ int devices_command(FILE *out, struct error *err)
 }
 
 /* The CPU libraries that a backend brings, as its device tells them. */
-static void print_libraries(FILE *out)
+static int print_libraries(FILE *out, struct error *err)
 {
 	const struct backend *backend = NULL;
 
 	while ((backend = backend_next(backend))) {
 		struct device_info list[MOST_DEVICES];
-		struct error why;
-		int count = backend_list(backend, list, MOST_DEVICES, &why);
+		int count = backend_list(backend, list, MOST_DEVICES, err);
 
+		if (count < 0 && error_is_memory(err))
+			return -1;
 		if (count < 0)
-			fprintf(out, "%-14s %s\n", backend->name, why.message);
+			fprintf(out, "%-14s %s\n", backend->name, err->message);
 		if (count == 0)
 			fprintf(out, "%-14s no device\n", backend->name);
 		for (int i = 0; i < count; i++)
@@ -85,6 +96,7 @@ static void print_libraries(FILE *out)
 				list[i].name, list[i].driver[0] ? ", " : "",
 				list[i].driver);
 	}
+	return 0;
 }
 
 int env_command(FILE *out, struct error *err)
@@ -92,7 +104,6 @@ int env_command(FILE *out, struct error *err)
 	struct run run;
 	char variables[4 * sizeof(run.variables)];
 
-	(void)err;
 	run_rows.clear(&run);
 	machine_describe(&run);
 	fprintf(out, "%-14s %s (%s)\n", "bench", run.version, run.git_commit);
@@ -110,6 +121,5 @@ int env_command(FILE *out, struct error *err)
 	text_clean(variables, sizeof(variables), run.variables, 0);
 	fprintf(out, "%-14s %s\n", "variables",
 		variables[0] ? variables : "none that matter is set");
-	print_libraries(out);
-	return 0;
+	return print_libraries(out, err);
 }
