@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/small_file.h"
+
 #define MOST_NUMBERS 2
 
 /* Whole numbers in the first line of a file; returns how many. */
@@ -15,19 +17,14 @@ static int read_numbers(const char *folder, const char *name,
 	char path[PATH_MAX], line[64] = "", *at = line, *end;
 	int length = snprintf(path, sizeof(path), "%s/%s", folder, name);
 	int count = 0;
-	FILE *file;
 
-	if (length < 0 || length >= (int)sizeof(path))
+	if (length < 0 || length >= (int)sizeof(path) ||
+	    small_file_read(path, line, sizeof(line)))
 		return 0;
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	fclose(file);
+	line[strcspn(line, "\n")] = '\0';
 	for (; count < MOST_NUMBERS; count++) {
 		numbers[count] = strtoll(at, &end, 10);
-		if (end == at || (*end && *end != ' ' && *end != '\n'))
+		if (end == at || (*end && *end != ' '))
 			break;
 		at = end;
 	}
@@ -100,7 +97,6 @@ static void take_line(const char *root, char *line, double *least)
 	if (!path || path[1] != '/')
 		return;
 	*path++ = '\0';
-	path[strcspn(path, "\n")] = '\0';
 	if (!*controllers)
 		take_path(root, "", path, least);
 	else if (lists_cpu(controllers))
@@ -109,20 +105,14 @@ static void take_line(const char *root, char *line, double *least)
 
 double cgroup_cpus(const char *root)
 {
-	char path[PATH_MAX], *line = NULL;
+	char path[PATH_MAX], text[16 * 1024], *rest = text, *line;
 	double least = NAN;
-	size_t size = 0;
-	FILE *file;
 
 	take_path(root, "", "", &least);
 	take_path(root, "/cpu", "", &least);
 	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
-	file = fopen(path, "re");
-	if (!file)
-		return least;
-	while (getline(&line, &size, file) > 0)
+	small_file_read(path, text, sizeof(text));
+	while ((line = strsep(&rest, "\n")))
 		take_line(root, line, &least);
-	free(line);
-	fclose(file);
 	return least;
 }

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/small_file.h"
+
 static double read_clock(clockid_t which)
 {
 	struct timespec now;
@@ -33,14 +35,10 @@ double clock_process_age(void)
 {
 	char line[1024];
 	unsigned long long start_ticks = 0;
-	FILE *file = fopen("/proc/self/stat", "r");
 	const char *after_name;
 
-	if (!file)
+	if (small_file_read("/proc/self/stat", line, sizeof(line)))
 		return 0;
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	fclose(file);
 	/* The name may hold blanks and brackets; field 22 counts from it. */
 	after_name = strrchr(line, ')');
 	if (!after_name ||

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/cgroup.h"
+#include "bench/small_file.h"
 
 int cpus_allowed(void)
 {
@@ -28,14 +29,18 @@ int cpus_available(void)
 							  allowed;
 }
 
-/* All threads that there are: libraries may have started some already. */
+/* All threads that there are: libraries may have started some already. Without
+ * a list of them, as where there is no /proc, only this one is confined; it is
+ * an error if the list could be had with more memory. */
 static int confine_threads(const cpu_set_t *chosen)
 {
-	DIR *tasks = opendir("/proc/self/task");
-	const struct dirent *task;
 	int failed = sched_setaffinity(0, sizeof(*chosen), chosen);
+	DIR *tasks = failed ? NULL : opendir("/proc/self/task");
+	const struct dirent *task;
 
-	while (tasks && (task = readdir(tasks))) {
+	if (!tasks)
+		return failed || errno == ENOMEM ? -1 : 0;
+	while ((task = readdir(tasks))) {
 		const long thread = strtol(task->d_name, NULL, 10);
 
 		/* One that has ended since is no matter. */
@@ -43,9 +48,8 @@ static int confine_threads(const cpu_set_t *chosen)
 			sched_setaffinity((pid_t)thread, sizeof(*chosen),
 					  chosen);
 	}
-	if (tasks)
-		closedir(tasks);
-	return failed;
+	closedir(tasks);
+	return 0;
 }
 
 int cpus_confine(int count, struct error *err)
@@ -76,16 +80,15 @@ int cpus_confine(int count, struct error *err)
 void cpus_ticks(double *all, double *stolen)
 {
 	double t[8] = { 0 };
-	FILE *file = fopen("/proc/stat", "r");
+	char text[256];
 
 	*all = *stolen = 0;
-	if (!file)
+	if (small_file_read("/proc/stat", text, sizeof(text)))
 		return;
-	if (fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1],
+	if (sscanf(text, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1],
 		   &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) == 8) {
 		for (int i = 0; i < 8; i++)
 			*all += t[i];
 		*stolen = t[7];
 	}
-	fclose(file);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench/cgroup.h"
+#include "bench/small_file.h"
 
 /* The Makefile says what is built; without it, nothing is known. */
 #ifndef BENCH_VERSION
@@ -55,22 +56,19 @@ static void list_variables(char *text, size_t size)
 static void find_line(const char *path, const char *key, const char *separators,
 		      char *text, size_t size)
 {
-	char line[512];
-	FILE *file = fopen(path, "r");
+	char lines[4096];
+	const char *line = lines;
 
-	if (!file)
-		return;
-	while (fgets(line, sizeof(line), file)) {
-		const char *value = line + strlen(key);
-
-		if (strncmp(line, key, strlen(key)))
-			continue;
-		value += strspn(value, separators);
-		snprintf(text, size, "%.*s", (int)strcspn(value, "\"\n"),
-			 value);
-		break;
+	small_file_read(path, lines, sizeof(lines));
+	while (*line && strncmp(line, key, strlen(key))) {
+		line += strcspn(line, "\n");
+		line += *line == '\n';
 	}
-	fclose(file);
+	if (*line) {
+		line += strlen(key);
+		line += strspn(line, separators);
+		snprintf(text, size, "%.*s", (int)strcspn(line, "\"\n"), line);
+	}
 }
 
 void machine_describe(struct run *run)
