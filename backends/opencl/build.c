@@ -1,12 +1,15 @@
 /* Sources become programs. Each line of a kernel's file is one string. */
 #include "backends/opencl/opencl.h"
 
+#include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_PARTS 3
 #define LOG_LINES 20
+#define OPTIONS_SIZE 1664
 
 static const char *const vector_lines[] = {
 #include "kernels/vector.cl.h"
@@ -100,15 +103,25 @@ static int build_fail(const struct opencl_device *device, const char *name,
 }
 
 int source_build(const struct opencl_device *device, enum source source,
-		 const char *options, cl_program *built, struct error *err)
+		 cl_program *built, struct error *err, const char *options, ...)
 {
-	char all[OPTIONS_SIZE + 128];
+	char all[OPTIONS_SIZE];
+	va_list arguments;
+	int length, more;
 	cl_int status;
 
+	length = snprintf(all, sizeof(all), "-cl-std=CL1.2%s -D WIDTH=%d ",
+			  device->math_options, device->width);
+	va_start(arguments, options);
+	more = vsnprintf(all + length, sizeof(all) - (size_t)length, options,
+			 arguments);
+	va_end(arguments);
+	/* The C library needs memory for as many numbers as these. */
+	if (more < 0)
+		return error_memory(err, "the options of a compiler");
+	assert(length + more < OPTIONS_SIZE);
 	if (source_create(device, source, built, err))
 		return -1;
-	snprintf(all, sizeof(all), "-cl-std=CL1.2%s -D WIDTH=%d %s",
-		 device->math_options, device->width, options);
 	status = clBuildProgram(*built, 1, &device->chosen.device, all, NULL,
 				NULL);
 	return status ? build_fail(device, sources[source].name, *built,

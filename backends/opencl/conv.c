@@ -1,7 +1,6 @@
 /* Steps that start with a convolution: conv_forward.cl, conv_backward.cl. */
 #include "backends/opencl/opencl.h"
 
-#include <stdio.h>
 
 /* A code is a byte. */
 #define MOST_POOL_WINDOW 16
@@ -102,30 +101,28 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 	const struct shape shape = pooling ? step->out : step->main_out;
 	const struct conv_tiles tiles =
 		conv_tiles(program, step, pool, shape.width);
-	char options[OPTIONS_SIZE];
 
-	snprintf(options, sizeof(options),
-		 "-D IN_CHANNELS=%d -D IN_HEIGHT=%d -D IN_WIDTH=%d "
-		 "-D IN_SAMPLE=%d -D IN_CHANNEL=%d -D IN_ROW=%d "
-		 "-D IN_COLUMN=%d -D OUT_CHANNELS=%d -D OUT_HEIGHT=%d "
-		 "-D OUT_WIDTH=%d -D OUT_SAMPLE=%d -D OUT_CHANNEL=%d "
-		 "-D OUT_PIXEL=%d -D WINDOW=%d -D POOL=%d -D RELU=%d "
-		 "-D DROPOUT=%d -D KEEP_SAMPLE=%d -D GROWTH_BITS=%u "
-		 "-D WEIGHT=%zu -D BIAS=%zu -D TILE_OUTPUTS=%d "
-		 "-D TILE_COLUMNS=%d -D TILE_DENSE=%d -D TILE_INPUTS=%d "
-		 "-D BAND=%d -D GROUPS=%d -D SLOPES=%d -D DENSE=%d "
-		 "-D BROKEN=%d",
-		 step->in.channels, step->in.height, step->in.width, in.sample,
-		 in.channel, in.row, in.column, shape.channels, shape.height,
-		 shape.width, out.sample, out.channel, out.column, step->window,
-		 pool, has_relu(program, index), step_dropping(program, index),
-		 step_keep_sample(program, index),
-		 step_growth_bits(program, index), step->weight, step->bias,
-		 tiles.outputs, tiles.columns, tiles.dense, tiles.inputs,
-		 tiles.band, GROUPS, index > 0, is_dense(program, index),
-		 step->broken);
-	return source_build(program_device(program), SOURCE_CONV, options,
-			    built, err);
+	return source_build(
+		program_device(program), SOURCE_CONV, built, err,
+		"-D IN_CHANNELS=%d -D IN_HEIGHT=%d -D IN_WIDTH=%d "
+		"-D IN_SAMPLE=%d -D IN_CHANNEL=%d -D IN_ROW=%d "
+		"-D IN_COLUMN=%d -D OUT_CHANNELS=%d -D OUT_HEIGHT=%d "
+		"-D OUT_WIDTH=%d -D OUT_SAMPLE=%d -D OUT_CHANNEL=%d "
+		"-D OUT_PIXEL=%d -D WINDOW=%d -D POOL=%d -D RELU=%d "
+		"-D DROPOUT=%d -D KEEP_SAMPLE=%d -D GROWTH_BITS=%u "
+		"-D WEIGHT=%zu -D BIAS=%zu -D TILE_OUTPUTS=%d "
+		"-D TILE_COLUMNS=%d -D TILE_DENSE=%d -D TILE_INPUTS=%d "
+		"-D BAND=%d -D GROUPS=%d -D SLOPES=%d -D DENSE=%d "
+		"-D BROKEN=%d",
+		step->in.channels, step->in.height, step->in.width, in.sample,
+		in.channel, in.row, in.column, shape.channels, shape.height,
+		shape.width, out.sample, out.channel, out.column, step->window,
+		pool, has_relu(program, index), step_dropping(program, index),
+		step_keep_sample(program, index),
+		step_growth_bits(program, index), step->weight, step->bias,
+		tiles.outputs, tiles.columns, tiles.dense, tiles.inputs,
+		tiles.band, GROUPS, index > 0, is_dense(program, index),
+		step->broken);
 }
 
 static int conv_step_build(struct opencl_program *program, int index,

@@ -1,7 +1,6 @@
 /* Steps that start with a linear layer: linear.cl. */
 #include "backends/opencl/opencl.h"
 
-#include <stdio.h>
 
 /* Inputs that one item sums over: many, since it ends with adding up lanes,
  * and few enough that all outputs' weights for them stay in a cache. */
@@ -47,26 +46,25 @@ static int linear_build(struct opencl_program *program, int index,
 			struct error *err)
 {
 	const struct step *step = step_at(program, index);
-	char options[OPTIONS_SIZE];
 
-	snprintf(options, sizeof(options),
-		 "-D INPUTS=%d -D IN_SAMPLE=%d -D OUTPUTS=%d "
-		 "-D OUT_SAMPLE=%d -D RELU=%d -D DROPOUT=%d "
-		 "-D KEEP_SAMPLE=%d -D GROWTH_BITS=%u -D WEIGHT=%zu "
-		 "-D BIAS=%zu -D CHUNK=%d -D CHUNKS=%d "
-		 "-D TILE_SAMPLES=%d -D TILE_OUTPUTS=%d "
-		 "-D TILE_INPUTS=%d -D SPAN=%d -D BROKEN=%d",
-		 inputs_of(program, index),
-		 layout_input(program, index).sample, step->out.channels,
-		 layout_output(program, index).sample,
-		 step->relu != STEP_NO_LAYER, step_dropping(program, index),
-		 step_keep_sample(program, index),
-		 step_growth_bits(program, index), step->weight, step->bias,
-		 chunk_size(program, index), chunk_count(program, index),
-		 tile_samples(program), SPAN, tile_inputs(program, index), SPAN,
-		 step->broken);
-	return source_build(program_device(program), SOURCE_LINEAR, options,
-			    &program->built[index], err);
+	return source_build(
+		program_device(program), SOURCE_LINEAR, &program->built[index],
+		err,
+		"-D INPUTS=%d -D IN_SAMPLE=%d -D OUTPUTS=%d "
+		"-D OUT_SAMPLE=%d -D RELU=%d -D DROPOUT=%d "
+		"-D KEEP_SAMPLE=%d -D GROWTH_BITS=%u -D WEIGHT=%zu "
+		"-D BIAS=%zu -D CHUNK=%d -D CHUNKS=%d "
+		"-D TILE_SAMPLES=%d -D TILE_OUTPUTS=%d "
+		"-D TILE_INPUTS=%d -D SPAN=%d -D BROKEN=%d",
+		inputs_of(program, index),
+		layout_input(program, index).sample, step->out.channels,
+		layout_output(program, index).sample,
+		step->relu != STEP_NO_LAYER, step_dropping(program, index),
+		step_keep_sample(program, index),
+		step_growth_bits(program, index), step->weight, step->bias,
+		chunk_size(program, index), chunk_count(program, index),
+		tile_samples(program), SPAN, tile_inputs(program, index), SPAN,
+		step->broken);
 }
 
 static int linear_allocate(struct opencl_program *program, struct pass *pass,

@@ -18,8 +18,6 @@
 #include "backends/backend.h"
 #include "backends/plan.h"
 
-#define OPTIONS_SIZE 1536
-
 /* Groups of samples whose weight gradients are summed side by side: enough to
  * occupy the device, and fixed, so that every device sums in one order. */
 #define GROUPS 32
@@ -121,10 +119,12 @@ void opencl_describe(struct device *device, struct device_info *info);
 /* cache.c: why PoCL's cache of kernels cannot be written, or an empty text. */
 void cache_explain(char *text, size_t size);
 
-/* build.c: which of the kernels' files, after vector.cl. */
+/* build.c: which of the kernels' files, after vector.cl, with options for the
+ * compiler. */
 enum source { SOURCE_CONV, SOURCE_LINEAR, SOURCE_STEP };
 int source_build(const struct opencl_device *device, enum source source,
-		 const char *options, cl_program *built, struct error *err);
+		 cl_program *built, struct error *err, const char *options, ...)
+	__attribute__((format(printf, 5, 6)));
 
 /* memory.c: buffers, zeroed, released with the program. */
 int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,

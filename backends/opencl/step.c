@@ -1,7 +1,6 @@
 /* Masks, loss and update: step.cl. */
 #include "backends/opencl/opencl.h"
 
-#include <stdio.h>
 
 #include "models/random.h"
 
@@ -11,14 +10,12 @@
 int common_build(struct opencl_program *program, struct error *err)
 {
 	const int last = program->plan.count - 1;
-	char options[OPTIONS_SIZE];
 
-	snprintf(options, sizeof(options),
-		 "-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PARAMETERS=%zu",
-		 model_classes(program->base.model),
-		 layout_input(program, last).sample, program->base.parameters);
-	return source_build(program_device(program),
-			    SOURCE_STEP, options, &program->common, err);
+	return source_build(
+		program_device(program), SOURCE_STEP, &program->common, err,
+		"-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PARAMETERS=%zu",
+		model_classes(program->base.model),
+		layout_input(program, last).sample, program->base.parameters);
 }
 
 int dropout_allocate(struct opencl_program *program, struct pass *pass,
