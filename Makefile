@@ -195,7 +195,15 @@ $(REPLAYS): $B/tests/%: $O/tests/fuzz/%.o $O/tests/fuzz/replay.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
-test-programs: $(TESTS) $(REPLAYS)
+# Loaded before the command, lets its calls fail.
+CALLS := $B/tests/fail_calls.so
+$(CALLS): tests/preload/fail_calls.c $O/flags
+	@echo "LD $@"
+	@mkdir -p $(@D)
+	$Q$(CC) $(ALL_CFLAGS) -fPIC -shared -ftls-model=initial-exec \
+		$(LDFLAGS) -o $@ $<
+
+test-programs: $(TESTS) $(REPLAYS) $(if $(SAN),,$(CALLS))
 
 # Recipes below start make again once the packages are there, so that the
 # second one sees compiler and libraries. A jobserver above rules over JOBS.

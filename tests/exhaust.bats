@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# Each allocation, thread and process of the command fails in turn: exit 6 and
+# one message, or the whole result where it can do without.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+load exhaust.sh
+
+setup() {
+	command_setup
+	exhaust_setup
+	DATA=(--dataset synthetic --synthetic-train 40 --synthetic-test 20)
+	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
+}
+
+nothing() {
+	:
+}
+
+# A measuring process that went well has told everything.
+row_is_whole() {
+	[ "$code" -ne 0 ] || [ "$(cell row 1 status)" = ok ] ||
+		complain "the row"
+	[ "$code" -ne 0 ] || [ "$(cut -d, -f6 out)" = "$phases" ] ||
+		complain "the rows"
+}
+
+# measure_exhaust STEP ARGUMENT ...
+measure_exhaust() {
+	local step=$1
+	shift
+	"$BENCH" measure "$@" "${TINY[@]}" >out
+	phases=$(cut -d, -f6 out)
+	exhaust memory "$step" nothing row_is_whole -- measure "$@" \
+		"${TINY[@]}" --run-file row
+}
+
+@test "a run on one core" {
+	measure_exhaust "$(every 3)" null-1
+	measure_exhaust "$(every 17)" cpu-1
+	measure_exhaust "$(every 17)" openblas-1
+}
+
+@test "a run on two cores" {
+	measure_exhaust "$(every 19)" cpu-2
+	measure_exhaust "$(every 19)" reference-2
+}
+
+@test "a run on an OpenCL device" {
+	"$BENCH" measure opencl "${TINY[@]}" >out || skip "no OpenCL device"
+	measure_exhaust "$(every 23)" opencl
+}
+
+# The same output as without a failure, or none of the exit code 0.
+output_is_whole() {
+	[ "$code" -ne 0 ] || cmp out expected || complain "the output"
+}
+
+# output_exhaust STEP ARGUMENT ...: in plain letters, because without memory
+# for those of the user there are no others.
+output_exhaust() {
+	local step=$1
+	shift
+	export LC_ALL=C
+	LD_PRELOAD="$CALLS" "$BENCH" "$@" >expected 2>err
+	exhaust memory "$step" nothing output_is_whole -- "$@"
+}
+
+@test "what this machine is, and what it has" {
+	output_exhaust "$(every 5)" env
+	output_exhaust "$(every 5)" devices
+	output_exhaust "$(every 5)" data list
+	output_exhaust "$(every 5)" run --list
+}
+
+@test "is a backend right" {
+	output_exhaust "$(every 61)" verify cpu --model tiny "${DATA[@]}" \
+		--steps 3 -q
+}
+
+@test "tables of a folder" {
+	"$BENCH" run null-1 cpu-1 "${TINY[@]}" --repeat 2 --out saved >out
+	output_exhaust "$(every 4)" table saved --with-post
+	output_exhaust "$(every 23)" table saved --export-csv - \
+		--export-json x.json --export-markdown x.md
+}
+
+no_results() {
+	rm -rf made
+	echo old >x.csv
+}
+
+# What is there can be read, and belongs to all who went well.
+results_are_whole() {
+	if [ "$code" -eq 0 ]; then
+		[ "$(column made/runs.csv status)" = "ok ok" ] ||
+			complain "the runs"
+		[ "$(column x.csv target)" = "null-1 null-2" ] ||
+			complain "the exported rows"
+		[ -s made/summary.csv ] && [ -s made/tables.md ] ||
+			complain "the other files"
+		return
+	fi
+	[ "$(cat x.csv)" = old ] || column x.csv target >/dev/null
+	[ ! -s made/runs.csv ] || [ "$(wc -l <made/runs.csv)" -eq 1 ] ||
+		"$BENCH" table made >table 2>&1 || complain "$(cat table)"
+	# A child that failed leaves the other one alone.
+	! grep -q '^bench: null-1: ' err || [ "$sticky" = 1 ] ||
+		[ "$(cell made/runs.csv 2 status)" = ok ] ||
+		complain "the other run"
+}
+
+@test "a campaign" {
+	local line=(run null-1 null-2 "${TINY[@]}" --out made
+		--export-csv x.csv)
+	exhaust memory "$(every 4)" no_results results_are_whole \
+		FAIL_VERB=run -- "${line[@]}"
+	exhaust processes 1 no_results results_are_whole -- "${line[@]}"
+}
+
+@test "a plan" {
+	exhaust memory "$(every 7)" nothing nothing FAIL_VERB=run -- \
+		run null-1 null-2 "${TINY[@]}" --dry-run
+}
+
+@test "threads that cannot be created" {
+	"$BENCH" measure cpu-4 "${TINY[@]}" >out
+	phases=$(cut -d, -f6 out)
+	exhaust threads 1 nothing row_is_whole -- measure cpu-4 "${TINY[@]}" \
+		--run-file row
+	exhaust threads 1 no_results nothing FAIL_VERB=measure -- \
+		run null-1 "${TINY[@]}" --out made
+}

@@ -1,0 +1,93 @@
+# For .bats files: the command, with each of its calls failing in turn.
+# shellcheck shell=bash
+
+# exhaust_setup: needs $CALLS, the library that lets calls fail, from the build.
+exhaust_setup() {
+	CALLS=$(dirname "$BENCH")/tests/fail_calls.so
+	[ -e "$CALLS" ] || skip "no $CALLS: make test-programs"
+	CALLS=$(realpath "$CALLS")
+	# Otherwise a process may replace itself by one that counts anew.
+	export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-Haswell}
+	export TMPDIR="$PWD/scratch"
+	mkdir "$TMPDIR"
+}
+
+# Every how many positions are tried, so that some minutes become seconds.
+every() {
+	if [ -n "${CHECK_FULL:-}" ]; then echo 1; else echo "$1"; fi
+}
+
+# fail_at N VARIABLE=VALUE ... -- ARGUMENT ...: the N-th call fails. The exit
+# status is $code, what it says is in the files out and err; where, if it is
+# there, says which call it was.
+fail_at() {
+	local n=$1 variables=()
+	shift
+	while [ "$1" != -- ]; do
+		variables+=("$1")
+		shift
+	done
+	shift
+	rm -f where
+	code=0
+	timeout -k 5 60 env "${variables[@]}" FAIL_AT="$n" \
+		FAIL_REPORT="$PWD/where" LD_PRELOAD="$CALLS" \
+		"$BENCH" "$@" >out 2>err 3>&- || code=$?
+}
+
+complain() {
+	echo "call $N ($(cat where 2>/dev/null)), exit $code: $*"
+	cat err
+	return 1
+}
+
+# One message that says what was lacking, and nothing left behind.
+ended_cleanly() {
+	case $code in
+	0) [ "$(wc -l <err)" -eq 0 ] || complain "a message, and no failure" ;;
+	6 | 7)
+		[ "$(grep -c '^bench: ' err)" -eq 1 ] ||
+			complain "one message expected"
+		grep -Eq "^bench: .*($1)" err || complain "not said why"
+		;;
+	*) complain "6 expected" ;;
+	esac
+	[ -z "$(ls -A "$TMPDIR")" ] || complain "left: $(ls -A "$TMPDIR")"
+	[ -z "$(find . -name '.*.tmp.*')" ] || complain "a draft was left"
+}
+
+# exhaust KIND STEP BEFORE AFTER [VARIABLE=VALUE ...] -- ARGUMENT ...: with the
+# first call of KIND failing, the call STEP later, and so on to the last, once
+# alone and once together with all that follow. BEFORE is called first, AFTER
+# when the process has ended.
+exhaust() {
+	local kind=$1 step=$2 before=$3 after=$4 sticky more=()
+	local why='memory|[Mm]emory'
+	shift 4
+	while [ "$1" != -- ]; do
+		more+=("$1")
+		shift
+	done
+	shift
+	[ "$kind" = memory ] && why="$why|thread" ||
+		why='thread|cannot be started|no pipe'
+	for sticky in 0 1; do
+		N=1
+		while :; do
+			"$before"
+			if [ "$sticky" = 1 ]; then
+				fail_at "$N" "${more[@]}" FAIL_KIND="$kind" \
+					FAIL_STICKY=1 -- "$@"
+			else
+				fail_at "$N" "${more[@]}" FAIL_KIND="$kind" \
+					-- "$@"
+			fi
+			[ -e where ] || break
+			ended_cleanly "$why"
+			"$after"
+			N=$((N + step))
+		done
+		[ "$code" -eq 0 ] || complain "nothing fails, and yet"
+		[ "$N" -gt 1 ] || complain "nothing was counted"
+	done
+}
