@@ -45,6 +45,8 @@ measure_exhaust() {
 @test "a run on two cores" {
 	measure_exhaust "$(every 19)" cpu-2
 	measure_exhaust "$(every 19)" reference-2
+	measure_exhaust "$(every 9)" null-2@fork
+	measure_exhaust "$(every 19)" reference-2@fork
 }
 
 @test "a run on an OpenCL device" {
@@ -124,11 +126,17 @@ results_are_whole() {
 		run null-1 null-2 "${TINY[@]}" --dry-run
 }
 
-@test "threads that cannot be created" {
+@test "threads and processes that cannot be created" {
 	"$BENCH" measure cpu-4 "${TINY[@]}" >out
 	phases=$(cut -d, -f6 out)
 	exhaust threads 1 nothing row_is_whole -- measure cpu-4 "${TINY[@]}" \
 		--run-file row
+	"$BENCH" measure cpu-3@fork "${TINY[@]}" >out
+	phases=$(cut -d, -f6 out)
+	exhaust threads 1 nothing row_is_whole -- measure cpu-3@fork \
+		"${TINY[@]}" --run-file row
+	exhaust processes 1 nothing row_is_whole -- measure cpu-3@fork \
+		"${TINY[@]}" --run-file row
 	exhaust threads 1 no_results nothing FAIL_VERB=measure -- \
 		run null-1 "${TINY[@]}" --out made
 }

@@ -62,15 +62,15 @@ ended_cleanly() {
 # when the process has ended.
 exhaust() {
 	local kind=$1 step=$2 before=$3 after=$4 sticky more=()
-	local why='memory|[Mm]emory'
+	local why='[Mm]emory|thread'
 	shift 4
 	while [ "$1" != -- ]; do
 		more+=("$1")
 		shift
 	done
 	shift
-	[ "$kind" = memory ] && why="$why|thread" ||
-		why='thread|cannot be started|no pipe'
+	[ "$kind" = memory ] ||
+		why='thread|cannot be started|could be started|no pipe'
 	for sticky in 0 1; do
 		N=1
 		while :; do

@@ -279,6 +279,16 @@ void *mmap(void *address, size_t length, int protection, int flags, int fd,
 	return real(address, length, protection, flags, fd, offset);
 }
 
+int memfd_create(const char *name, unsigned int flags)
+{
+	REAL(memfd_create);
+	if (!real || FAILS(MEMORY, "memfd_create")) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return real(name, flags);
+}
+
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 		   void *(*body)(void *), void *argument)
 {

@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# What processes leave behind: nothing, whether they go well or fail.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+load exhaust.sh
+
+setup() {
+	command_setup
+}
+
+teardown() {
+	[ -z "${PID:-}" ] || kill "$PID" 2>/dev/null || true
+}
+
+# Descriptors of the process that runs 20 others, while the N-th is at work.
+descriptors_at() {
+	until [ "$(wc -l <made/runs.csv 2>/dev/null || echo 0)" -gt "$1" ]; do
+		kill -0 "$PID"
+		sleep 0.02
+	done
+	ls "/proc/$PID/fd" | sort -n | tail -n 1
+}
+
+@test "a campaign of 20 runs keeps no descriptors" {
+	"$BENCH" run cpu-1 --repeat 20 --model tiny --dataset synthetic \
+		--synthetic-train 3200 --synthetic-test 20 --warmup 0 \
+		--epochs 8 -q --out made >out 2>err 3>&- &
+	PID=$!
+	local highest early=0 late=0
+	for runs in 2 3 4 16 17 18; do
+		highest=$(descriptors_at "$runs")
+		if [ "$runs" -le 4 ]; then
+			[ "$highest" -le "$early" ] || early=$highest
+		else
+			[ "$highest" -le "$late" ] || late=$highest
+		fi
+	done
+	wait "$PID"
+	PID=
+	[ "$late" -le $((early + 3)) ] || {
+		echo "descriptor $late after 16 runs, $early after 2"
+		return 1
+	}
+}
+
+# valgrind ARGUMENT ...: the command under memcheck; 99 if that complains.
+# Nothing is suppressed: every byte is freed, by libraries too.
+memcheck() {
+	valgrind -q --leak-check=full --error-exitcode=99 "$@"
+}
+
+needs_memcheck() {
+	[ -n "${CHECK_FULL:-}" ] || skip "only with CHECK_FULL=1"
+	command -v valgrind >/dev/null || skip "valgrind is not installed"
+	RUN=(measure reference-2@threads --model tiny --dataset synthetic
+		--synthetic-train 40 --synthetic-test 20 --warmup 1
+		--epochs 1 -q --run-file row)
+	exhaust_setup
+}
+
+@test "memcheck has nothing to say of a run" {
+	needs_memcheck
+	memcheck --show-leak-kinds=all --errors-for-leak-kinds=all \
+		"$BENCH" "${RUN[@]}" >out 2>err || { cat err && return 1; }
+	[ ! -s err ] && [ "$(cell row 1 status)" = ok ]
+}
+
+# The library that lets calls fail stands before memcheck's own.
+@test "nor of runs that fail for lack of memory" {
+	needs_memcheck
+	for N in $(seq 25 9 400); do
+		rm -f where
+		code=0
+		FAIL_VERB=measure FAIL_AT=$N FAIL_REPORT="$PWD/where" \
+			LD_PRELOAD="$CALLS" memcheck \
+			--soname-synonyms=somalloc=nouserintercepts \
+			"$BENCH" "${RUN[@]}" >out 2>err || code=$?
+		[ -e where ] || break
+		ended_cleanly '[Mm]emory|thread'
+	done
+	[ "$code" -eq 0 ] && [ "$N" -gt 100 ]
+}
