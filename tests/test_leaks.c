@@ -102,8 +102,8 @@ int main(int argc, char **argv)
 
 	/* Freed memory that a thread keeps at hand counts as taken: begin anew
 	 * with nothing kept. */
-	if (argc == 1 && !setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0",
-				 1))
+	if (argc == 1 &&
+	    !setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1))
 		execl("/proc/self/exe", argv[0], "again", NULL);
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
