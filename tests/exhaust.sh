@@ -35,6 +35,11 @@ fail_at() {
 		"$BENCH" "$@" >out 2>err 3>&- || code=$?
 }
 
+# For a test that has nothing to do before or after.
+nothing() {
+	:
+}
+
 complain() {
 	echo "call $N ($(cat where 2>/dev/null)), exit $code: $*"
 	cat err

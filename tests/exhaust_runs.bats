@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# Each allocation, thread and process of a run fails in turn, as in exhaust.bats.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+load exhaust.sh
+
+setup() {
+	command_setup
+	exhaust_setup
+	DATA=(--dataset synthetic --synthetic-train 40 --synthetic-test 20)
+	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
+}
+
+# A measuring process that went well has told everything.
+row_is_whole() {
+	[ "$code" -ne 0 ] || [ "$(cell row 1 status)" = ok ] ||
+		complain "the row"
+	[ "$code" -ne 0 ] || [ "$(cut -d, -f6 out)" = "$phases" ] ||
+		complain "the rows"
+}
+
+# measure_exhaust STEP ARGUMENT ...
+measure_exhaust() {
+	local step=$1
+	shift
+	"$BENCH" measure "$@" "${TINY[@]}" >out
+	phases=$(cut -d, -f6 out)
+	exhaust memory "$step" nothing row_is_whole -- measure "$@" \
+		"${TINY[@]}" --run-file row
+}
+
+@test "a run on one core" {
+	measure_exhaust "$(every 3)" null-1
+	measure_exhaust "$(every 17)" cpu-1
+	measure_exhaust "$(every 17)" openblas-1
+}
+
+@test "a run on two cores" {
+	measure_exhaust "$(every 19)" cpu-2
+	measure_exhaust "$(every 19)" reference-2
+	measure_exhaust "$(every 9)" null-2@fork
+	measure_exhaust "$(every 19)" reference-2@fork
+}
+
+@test "a run on an OpenCL device" {
+	"$BENCH" measure opencl "${TINY[@]}" >out || skip "no OpenCL device"
+	measure_exhaust "$(every 23)" opencl
+}
+
+no_folder() {
+	rm -rf made
+}
+
+@test "threads and processes that cannot be created" {
+	"$BENCH" measure cpu-4 "${TINY[@]}" >out
+	phases=$(cut -d, -f6 out)
+	exhaust threads 1 nothing row_is_whole -- measure cpu-4 "${TINY[@]}" \
+		--run-file row
+	"$BENCH" measure cpu-3@fork "${TINY[@]}" >out
+	phases=$(cut -d, -f6 out)
+	exhaust threads 1 nothing row_is_whole -- measure cpu-3@fork \
+		"${TINY[@]}" --run-file row
+	exhaust processes 1 nothing row_is_whole -- measure cpu-3@fork \
+		"${TINY[@]}" --run-file row
+	exhaust threads 1 no_folder nothing FAIL_VERB=measure -- \
+		run null-1 "${TINY[@]}" --out made
+}
