@@ -195,15 +195,16 @@ $(REPLAYS): $B/tests/%: $O/tests/fuzz/%.o $O/tests/fuzz/replay.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
-# Loaded before the command, lets its calls fail.
-CALLS := $B/tests/fail_calls.so
-$(CALLS): tests/preload/fail_calls.c $O/flags
+# Loaded before the command, they let its calls fail.
+PRELOADS := $(patsubst tests/preload/%.c,$B/tests/%.so,\
+	$(wildcard tests/preload/*.c))
+$(PRELOADS): $B/tests/%.so: tests/preload/%.c $O/flags
 	@echo "LD $@"
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_CFLAGS) -fPIC -shared -ftls-model=initial-exec \
 		$(LDFLAGS) -o $@ $<
 
-test-programs: $(TESTS) $(REPLAYS) $(if $(SAN),,$(CALLS))
+test-programs: $(TESTS) $(REPLAYS) $(if $(SAN),,$(PRELOADS))
 
 # Recipes below start make again once the packages are there, so that the
 # second one sees compiler and libraries. A jobserver above rules over JOBS.
@@ -339,7 +340,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all run test check-full fuzz fuzz-all check-headers deps install uninstall clean \
-	test-programs FORCE $(HEADERS_ALONE)
+.PHONY: all run test check-full fuzz fuzz-all check-headers deps install \
+	uninstall clean test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
