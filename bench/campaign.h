@@ -31,6 +31,7 @@ struct campaign {
 
 	struct memory *unsaved; /* rows that wait, as text; NULL: none */
 	int lost;	  /* of this run some rows are not in the file */
+	int forgot;	  /* likewise, because there was no memory for them */
 	char notice[1200]; /* what a user should know; the reader clears it */
 };
 

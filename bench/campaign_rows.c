@@ -188,7 +188,7 @@ int campaign_save(struct campaign *campaign, struct error *err)
 	failed = memory_close(campaign->unsaved, &text, &size, rows_of_a_run,
 			      err);
 	campaign->unsaved = NULL;
-	campaign->lost |= failed != 0;
+	campaign->forgot |= failed != 0;
 	if (!failed)
 		failed = append(campaign, observations_name, &observation_rows,
 				text, size, &note, err);
@@ -196,7 +196,7 @@ int campaign_save(struct campaign *campaign, struct error *err)
 	 * twice. */
 	if (failed && text && !note.stuck &&
 	    begin_unsaved(campaign, text, size, &other))
-		campaign->lost = 1;
+		campaign->forgot = 1;
 	campaign->lost |= note.stuck;
 	free(text);
 	return failed ? -1 : 0;
@@ -246,6 +246,8 @@ static int save_rows(struct campaign *campaign, struct error *err)
 	campaign_path(path, campaign->dir, observations_name);
 	if (campaign_save(campaign, err))
 		return -1;
+	if (campaign->forgot)
+		return error_memory(err, path);
 	if (campaign->lost)
 		return error_set(err, ERROR_OUTPUT, "%s: some rows could not "
 				 "be written", path);
@@ -279,7 +281,7 @@ int campaign_end_run(struct campaign *campaign, const struct run *run,
 		snprintf(own.reason, sizeof(own.reason), "%s", err->message);
 	}
 	campaign_drop_unsaved(campaign);
-	campaign->lost = 0;
+	campaign->lost = campaign->forgot = 0;
 	if (save_run(campaign, &own, failed ? &other : err))
 		failed = -1;
 	return failed;
