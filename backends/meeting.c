@@ -10,6 +10,8 @@ int meeting_open(struct meeting *meeting, int size, int shared,
 	atomic_init(&meeting->arrived, 0);
 	atomic_init(&meeting->failed, 0);
 	atomic_init(&meeting->rounds, 0);
+	for (int r = 0; r < size; r++)
+		atomic_init(&meeting->leaving[r], 0);
 	for (int g = 0; g < 2; g++)
 		if (sem_init(&meeting->gates[g], shared, 0))
 			return error_set(err, ERROR_FAILED,
@@ -33,6 +35,12 @@ void meeting_fail(struct meeting *meeting)
 			sem_post(&meeting->gates[g]);
 }
 
+static int leave(struct member *self, struct error *err)
+{
+	atomic_store(&self->meeting->leaving[self->base.rank], 1);
+	return error_set(err, ERROR_FAILED, "another core failed");
+}
+
 /*
  * The last to arrive opens the gate for the others. The next barrier has the
  * other gate: nobody comes back to this one before all have passed it.
@@ -43,7 +51,7 @@ int meeting_barrier(struct member *self, struct error *err)
 	sem_t *gate = &meeting->gates[self->round % 2];
 
 	if (atomic_load(&meeting->failed))
-		return outcome_left_alone(err);
+		return leave(self, err);
 	self->round++;
 	if (atomic_fetch_add(&meeting->arrived, 1) + 1 == meeting->size) {
 		atomic_store(&meeting->arrived, 0);
@@ -55,8 +63,8 @@ int meeting_barrier(struct member *self, struct error *err)
 			;
 	}
 	/* Who fails after all have met has still met: what it said counts. */
-	return atomic_load(&meeting->rounds) < self->round ?
-		       outcome_left_alone(err) : 0;
+	return atomic_load(&meeting->rounds) < self->round ? leave(self, err) :
+							     0;
 }
 
 int meeting_gather(struct group *group, const void *mine, size_t bytes,
@@ -134,23 +142,17 @@ int meeting_sum(struct member *self, float *const *vectors, float *values,
 	return meeting_barrier(self, err);
 }
 
-static const char alone[] = "another core failed";
-
-int outcome_left_alone(struct error *err)
-{
-	return error_set(err, ERROR_FAILED, "%s", alone);
-}
-
-int outcome_collect(const struct outcome *outcomes, int size, struct error *err)
+int meeting_blame(const struct meeting *meeting, const struct ending *endings,
+		  struct error *err)
 {
 	int found = -1;
 
-	for (int r = size - 1; r >= 0; r--)
-		if (outcomes[r].result &&
-		    (found < 0 || strcmp(outcomes[r].err.message, alone)))
+	for (int r = meeting->size - 1; r >= 0; r--)
+		if (endings[r].result &&
+		    (found < 0 || !atomic_load(&meeting->leaving[r])))
 			found = r;
 	if (found < 0)
 		return 0;
-	return error_set(err, outcomes[found].err.kind, "core %d of %d: %s",
-			 found, size, outcomes[found].err.message);
+	return error_set(err, endings[found].err.kind, "core %d of %d: %s",
+			 found, meeting->size, endings[found].err.message);
 }

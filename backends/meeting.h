@@ -19,6 +19,8 @@ struct meeting {
 	atomic_int arrived, failed;
 	atomic_ulong rounds; /* barriers that all ranks came to */
 	sem_t gates[2];	     /* of the barriers, in turns */
+	/* Who knows of the failure and is on its way out. */
+	atomic_int leaving[GROUP_MAX_SIZE];
 	/* Messages are written in one half and read in the other, so that one
 	 * barrier is enough between writing and reading. */
 	char messages[2][GROUP_MAX_SIZE][GROUP_MAX_MESSAGE];
@@ -54,16 +56,14 @@ int meeting_sum(struct member *self, float *const *vectors, float *values,
 		size_t count, struct error *err);
 
 /* How one core ended. */
-struct outcome {
+struct ending {
 	int result;
 	struct error err;
 };
 
-/* The failure of a core that only noticed another's. */
-int outcome_left_alone(struct error *err);
-
-/* 0, or -1 and the message of the lowest rank that failed by itself. */
-int outcome_collect(const struct outcome *outcomes, int size,
-		    struct error *err);
+/* 0, or -1 and the message of the lowest rank that failed by itself: one that
+ * was not on its way out because of another. */
+int meeting_blame(const struct meeting *meeting, const struct ending *endings,
+		  struct error *err);
 
 #endif

@@ -5,23 +5,23 @@
 
 #include "backends/meeting.h"
 
-struct crew {
+struct thread_crew {
 	struct meeting meeting;
 	const struct group_job *job;
 	float *vectors[GROUP_MAX_SIZE]; /* of each rank, while they are added */
-	struct outcome outcomes[GROUP_MAX_SIZE];
+	struct ending endings[GROUP_MAX_SIZE];
 };
 
-struct core {
+struct thread_core {
 	struct member member; /* first: its group is what the body gets */
-	struct crew *crew;
+	struct thread_crew *crew;
 	pthread_t thread;
 };
 
 static int threads_sum(struct group *group, float *values, size_t count,
 		       struct error *err)
 {
-	struct core *core = (struct core *)group;
+	struct thread_core *core = (struct thread_core *)group;
 
 	core->crew->vectors[group->rank] = values;
 	return meeting_sum(&core->member, core->crew->vectors, values, count,
@@ -30,20 +30,20 @@ static int threads_sum(struct group *group, float *values, size_t count,
 
 static void *core_main(void *argument)
 {
-	struct core *core = argument;
-	struct crew *crew = core->crew;
+	struct thread_core *core = argument;
+	struct thread_crew *crew = core->crew;
 	struct group *group = &core->member.base;
-	struct outcome *outcome = &crew->outcomes[group->rank];
+	struct ending *ending = &crew->endings[group->rank];
 
-	outcome->result = crew->job->body(group, crew->job->context,
-					  &outcome->err);
-	if (outcome->result)
+	ending->result = crew->job->body(group, crew->job->context,
+					 &ending->err);
+	if (ending->result)
 		meeting_fail(&crew->meeting);
 	return NULL;
 }
 
-static int run_all(struct core *cores, struct crew *crew, int size,
-		   struct error *err)
+static int run_all(struct thread_core *cores, struct thread_crew *crew,
+		   int size, struct error *err)
 {
 	int started = 1, failed = 0;
 
@@ -62,14 +62,14 @@ static int run_all(struct core *cores, struct crew *crew, int size,
 		return error_set(err, ERROR_FAILED,
 				 "%d threads wanted, %d could be created: %s",
 				 size, started, strerror(failed));
-	return outcome_collect(crew->outcomes, size, err);
+	return meeting_blame(&crew->meeting, crew->endings, err);
 }
 
 static int threads_launch(const struct transport *transport, int size,
 			  const struct group_job *job, struct error *err)
 {
-	struct crew *crew = calloc(1, sizeof(*crew));
-	struct core *cores = calloc((size_t)size, sizeof(*cores));
+	struct thread_crew *crew = calloc(1, sizeof(*crew));
+	struct thread_core *cores = calloc((size_t)size, sizeof(*cores));
 	int result = -1;
 
 	if (!crew || !cores) {
