@@ -5,6 +5,12 @@
 
 static volatile sig_atomic_t received;
 
+void interrupt_reset(void)
+{
+	/* Ignored, it would let our children end without a status. */
+	signal(SIGCHLD, SIG_DFL);
+}
+
 static void note(int number)
 {
 	received = number;

@@ -6,6 +6,9 @@
 #ifndef BENCH_INTERRUPT_H
 #define BENCH_INTERRUPT_H
 
+/* At the start: what whoever started us had set up for himself. */
+void interrupt_reset(void);
+
 /*
  * To be called again after a device was opened or a kernel compiled: OpenCL
  * drivers put their own handlers in place. A patient process outlives further

@@ -158,6 +158,7 @@ int main(int argc, char **argv)
 	int code;
 
 	keep_standard_files();
+	interrupt_reset();
 	/* We read our own files again, whatever others may. */
 	umask(umask(0777) & ~(mode_t)S_IRWXU);
 	/* Numbers keep their point; only characters follow the user. */
