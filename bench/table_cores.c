@@ -26,10 +26,16 @@ struct cores {
 	double sums[GROUP_MAX_SIZE][COLUMNS];
 	long epochs[GROUP_MAX_SIZE];
 	int count;
+	/* Of the epoch that is being read: its rows may end in the middle. */
+	double epoch_sums[COLUMNS];
+	long epoch, core;
 };
 
 static double quantity_of(const struct observation *row, int column)
 {
+	if (column == SWITCHES && (row->voluntary_switches == CELL_NO_INT ||
+				   row->involuntary_switches == CELL_NO_INT))
+		return NAN;
 	if (column == SWITCHES)
 		return (double)row->voluntary_switches +
 		       (double)row->involuntary_switches;
@@ -40,12 +46,21 @@ static void add_row(struct cores *cores, const struct observation *row)
 {
 	if (row->core < 0 || row->core >= GROUP_MAX_SIZE)
 		return;
-	if (row->core >= cores->count)
-		cores->count = (int)row->core + 1;
-	cores->epochs[row->core] += strcmp(row->phase, "epoch") == 0;
+	if (row->core != cores->core || row->epoch != cores->epoch)
+		memset(cores->epoch_sums, 0, sizeof(cores->epoch_sums));
+	cores->core = row->core;
+	cores->epoch = row->epoch;
 	for (int c = 0; c < COLUMNS; c++)
 		if (strcmp(row->phase, quantities[c].phase) == 0)
-			cores->sums[row->core][c] += quantity_of(row, c);
+			cores->epoch_sums[c] += quantity_of(row, c);
+	/* The last row of a core's epoch says that it is whole. */
+	if (strcmp(row->phase, "epoch") || strcmp(row->status, "ok"))
+		return;
+	if (row->core >= cores->count)
+		cores->count = (int)row->core + 1;
+	cores->epochs[row->core]++;
+	for (int c = 0; c < COLUMNS; c++)
+		cores->sums[row->core][c] += cores->epoch_sums[c];
 }
 
 /* Means over epochs; the largest and smallest of any core, and their mean. */
@@ -118,8 +133,10 @@ static void print_notes(const struct campaign *campaign,
 		print_note(out, options,
 			   "one core was delayed on purpose in each iteration: "
 			   "--straggler %s (rank:ms)", run->straggler);
-	print_note(out, options, "core %d computes longest, %.3f s an epoch",
-		   compute.slowest, compute.most);
+	if (isfinite(compute.most))
+		print_note(out, options,
+			   "core %d computes longest, %.3f s an epoch",
+			   compute.slowest, compute.most);
 }
 
 static int draw(const struct campaign *campaign, const struct cores *cores,
@@ -157,22 +174,24 @@ int table_print_cores(const struct campaign *campaign,
 {
 	const struct observation *rows = campaign->core_rows;
 	const size_t count = campaign->core_row_count;
+	int drawn = 0;
 	size_t next;
 
-	if (!count)
-		return error_set(err, ERROR_INPUT, "no rows of single cores: "
-				 "they come from runs of several cores, as "
-				 "cpu-8");
 	for (size_t at = 0; at < count; at = next) {
-		struct cores cores = { .first = &rows[at] };
+		struct cores cores = { .first = &rows[at], .core = -1 };
 
 		for (next = at; next < count &&
 				!strcmp(rows[next].run_id, rows[at].run_id);
 		     next++)
 			add_row(&cores, &rows[next]);
-		if (draw(campaign, &cores, options, out, err))
+		drawn += cores.count;
+		if (cores.count && draw(campaign, &cores, options, out, err))
 			return -1;
 	}
+	if (!drawn)
+		return error_set(err, ERROR_INPUT, "no rows of single cores: "
+				 "they come from runs of several cores, as "
+				 "cpu-8, that finished an epoch");
 	print_note(out, options, "compute, reduce, update: as the host saw "
 		   "them; where cores share CPUs the time without one is in "
 		   "them");
