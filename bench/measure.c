@@ -86,7 +86,7 @@ static void describe_resources(struct run *run, const struct training *training)
 		own.involuntary_switches + cores.involuntary_switches;
 	run->maxrss_bytes = own.maxrss_bytes;
 	for (int r = 0; r < GROUP_MAX_SIZE; r++)
-		run->maxrss_bytes += training->maxrss_bytes[r];
+		run->maxrss_bytes += training->memory_bytes[r];
 }
 
 static void describe_outcome(struct run *run, const struct training *training)
@@ -178,6 +178,8 @@ static int launch(const struct target *target, struct training *training,
 				 "the rows could not be written to standard "
 				 "output");
 	cpus_ticks(&all, &stolen);
+	if (!training->one_process)
+		training->launcher_cpu_s = clock_process_cpu();
 	failed = group_launch(target->transport, target->cores, &job, err);
 	cpus_ticks(&all_after, &stolen_after);
 	progress_end(&progress);

@@ -21,7 +21,8 @@ static const struct column columns[] = {
 	INT(iter, "from 1 in each epoch; empty: not one iteration", 1),
 	INT(is_warmup, "1 in warm-up, else 0", 1),
 	REAL(elapsed_s, "time of the row's clock", 1),
-	REAL(cpu_s, "CPU time of the core's thread, of all for a target", 0),
+	REAL(cpu_s, "CPU time of the core's thread; of a target's step and "
+	     "test of all cores' threads, else of all its processes", 0),
 	INT(samples, "samples in the interval", 0),
 	REAL(loss, "mean over the samples", 0),
 	REAL(accuracy_pct, "samples classified rightly", 0),

@@ -50,7 +50,8 @@ static const struct column columns[] = {
 	REAL(cpu_user_s, "CPU time of the process, user"),
 	REAL(cpu_sys_s, "CPU time of the process, system"),
 	REAL(loop_cpu_s, "CPU time of the process in the loop"),
-	INT(maxrss_bytes, "peak memory of the process"),
+	INT(maxrss_bytes, "peak memory; of @fork's cores what they have at the "
+	    "end, shared memory counted once"),
 	INT(involuntary_switches, "times the process lost its CPU"),
 	REAL(steal_pct, "CPU time of the machine stolen while it ran"),
 	INT(updates, "parameter updates made"),

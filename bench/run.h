@@ -50,7 +50,7 @@ struct run {
 	double total_s;	    /* start-up and loop */
 	double cpu_user_s, cpu_sys_s; /* of the whole process */
 	double loop_cpu_s;	      /* of the process, in the loop */
-	long maxrss_bytes;
+	long maxrss_bytes;	      /* of all its processes */
 	long involuntary_switches;
 	double steal_pct; /* of the machine's CPU time, while it ran */
 	long updates;	  /* parameter updates made */

@@ -58,16 +58,16 @@ void trace_name_core(struct trace *trace, int core, const char *name)
 void trace_slice(struct trace *trace, int core, const char *name,
 		 double began_at, double elapsed_s, int epoch, int iteration)
 {
-	char at[NUMBER_SIZE], for_[NUMBER_SIZE];
+	char at[NUMBER_SIZE], length[NUMBER_SIZE];
 
 	if (!(elapsed_s > 0))
 		return;
 	number_print_fixed(at, (began_at - trace->began_at) * 1e6, 3);
-	number_print_fixed(for_, elapsed_s * 1e6, 3);
+	number_print_fixed(length, elapsed_s * 1e6, 3);
 	fprintf(trace->events, ",\n{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":"
 		"\"X\",\"pid\":1,\"tid\":%d,\"ts\":%s,\"dur\":%s,\"args\":{"
 		"\"epoch\":%d", name, epoch ? "epoch" : "warm-up", core, at,
-		for_, epoch);
+		length, epoch);
 	if (iteration)
 		fprintf(trace->events, ",\"iteration\":%d", iteration);
 	fputs("}}", trace->events);

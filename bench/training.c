@@ -18,19 +18,21 @@ static void phase_ended(struct replica_observer *observer,
 }
 
 /*
- * What the processes of all cores add up to, in every rank. A core that shares
- * its process with others has no part of its own in it.
+ * CPU time of all processes since each was at began_cpu_s, for rank 0; a core
+ * that shares its process with others has no part of its own in it.
  */
-static int add_processes(struct core *core, double mine, double *sum,
+static int add_processes(struct core *core, double began_cpu_s, double *sum,
 			 struct error *err)
 {
-	double all[GROUP_MAX_SIZE];
+	double all[GROUP_MAX_SIZE], mine = clock_process_cpu() - began_cpu_s;
 
-	mine = core_leads_process(core) ? mine : 0;
 	if (group_gather(core->group, &mine, sizeof(mine), all, err))
 		return -1;
-	*sum = 0;
-	for (int r = 0; r < core->group->size; r++)
+	/* By now the other threads are there as well. */
+	*sum = core->training->one_process ? clock_process_cpu() - began_cpu_s :
+					     0;
+	for (int r = 0; !core->training->one_process && r < core->group->size;
+	     r++)
 		*sum += all[r];
 	return 0;
 }
@@ -43,14 +45,15 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	double began_s, cpu_s;
 
 	if (core_start(core, err) ||
-	    add_processes(core, clock_process_cpu(), &cpu_s, err))
+	    add_processes(core, 0, &cpu_s, err))
 		return -1;
 	began_s = clock_now();
 	if (core_leads_process(core))
 		interrupt_install(training->patient);
 	if (first) {
 		training->setup_s = began_s - training->process_began_at;
-		recorder_setup(&training->recorder, training->setup_s, cpu_s,
+		recorder_setup(&training->recorder, training->setup_s,
+			       training->launcher_cpu_s + cpu_s,
 			       training->dataset->train.count);
 	}
 	if (core_warm_up(core, err))
@@ -136,9 +139,7 @@ static int report_epoch(struct core *core, const struct epoch_start *start,
 	report->elapsed_s = end.at - start->at;
 	report->cpu_s = end.cpu_s - start->cpu_s;
 	report->loader_cpu_s = end.loader_cpu_s - start->loader_cpu_s;
-	if (core_leads_process(core))
-		report->process_cpu_s =
-			end.process_cpu_s - start->process_cpu_s;
+	report->process_cpu_s = end.process_cpu_s - start->process_cpu_s;
 	report->voluntary_switches = end.usage.voluntary_switches -
 				     start->usage.voluntary_switches;
 	report->involuntary_switches = end.usage.involuntary_switches -
@@ -151,6 +152,11 @@ static int report_epoch(struct core *core, const struct epoch_start *start,
 					 "the test loss is not a number after "
 					 "epoch %d; a smaller --lr may help",
 					 core->epoch);
+	/* One process was counted before the other threads were done. */
+	for (int r = 0; core->training->one_process && r < core->group->size;
+	     r++)
+		all[r].process_cpu_s = r ? 0 : clock_process_cpu() -
+						       start->process_cpu_s;
 	if (core->group->rank == 0)
 		recorder_epoch(&core->training->recorder, core->epoch,
 			       clock_now() - start->at, all);
@@ -216,12 +222,12 @@ static int run_loop(struct core *core, struct error *err)
 	const double began_s = clock_now(), began_cpu_s = clock_process_cpu();
 	int failed = run_epochs(core, err);
 	const double loop_s = clock_now() - began_s;
-	double cpu_s = clock_process_cpu() - began_cpu_s;
+	double cpu_s = CELL_NO_REAL;
 
 	if (!failed)
-		failed = add_processes(core, cpu_s, &cpu_s, err);
-	else if (!training->one_process)
-		cpu_s = CELL_NO_REAL; /* the others may be gone */
+		failed = add_processes(core, began_cpu_s, &cpu_s, err);
+	if (failed && training->one_process)
+		cpu_s = clock_process_cpu() - began_cpu_s;
 	if (core->group->rank == 0) {
 		training->loop_s = loop_s;
 		training->loop_cpu_s = cpu_s;
@@ -271,6 +277,8 @@ int training_run(struct group *group, void *context, struct error *err)
 			     .group = group,
 			     .masks = -1 };
 	int failed = run_core(&core, err);
+	const long memory_bytes =
+		core.training->one_process ? 0 : usage_own_memory();
 
 	failed = finish_output(&core, failed, err);
 	loader_close(core.loader);
@@ -279,7 +287,6 @@ int training_run(struct group *group, void *context, struct error *err)
 	if (core.masks >= 0)
 		close(core.masks);
 	if (!core.training->one_process)
-		core.training->maxrss_bytes[group->rank] =
-			usage_read(USAGE_PROCESS).maxrss_bytes;
+		core.training->memory_bytes[group->rank] = memory_bytes;
 	return failed;
 }

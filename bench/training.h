@@ -32,6 +32,7 @@ struct training {
 	double straggler_s;	 /* by so much in each iteration; 0: none is */
 	const char *trace;	 /* file, or NULL */
 	double process_began_at; /* of clock_now() */
+	double launcher_cpu_s;	 /* of the process that is none of the cores */
 
 	/* Used and filled by rank 0 alone. */
 	struct recorder recorder;
@@ -41,7 +42,7 @@ struct training {
 	int stopped_by;		  /* the signal that ended the run, or 0 */
 
 	/* Each core that is a process fills its own. */
-	long maxrss_bytes[GROUP_MAX_SIZE];
+	long memory_bytes[GROUP_MAX_SIZE];
 };
 
 /*

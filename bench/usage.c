@@ -1,7 +1,11 @@
 #include "bench/usage.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+
+#include "bench/small_file.h"
 
 static double seconds(struct timeval time)
 {
@@ -23,4 +27,25 @@ struct usage usage_read(enum usage_of whose)
 		.voluntary_switches = raw.ru_nvcsw,
 		.involuntary_switches = raw.ru_nivcsw,
 	};
+}
+
+/* Of a line "NAME:   NUMBER kB"; 0 if it is not there. */
+static long kilobytes(const char *text, const char *name)
+{
+	const char *line = strstr(text, name);
+
+	return line ? strtol(line + strlen(name), NULL, 10) : 0;
+}
+
+long usage_own_memory(void)
+{
+	char text[2048];
+	long sum;
+
+	if (small_file_read("/proc/self/smaps_rollup", text, sizeof(text)))
+		return usage_read(USAGE_PROCESS).maxrss_bytes;
+	sum = kilobytes(text, "\nPrivate_Clean:") +
+	      kilobytes(text, "\nPrivate_Dirty:") +
+	      kilobytes(text, "\nPss_Shmem:");
+	return sum * 1024;
 }

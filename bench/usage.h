@@ -16,4 +16,12 @@ struct usage {
 
 struct usage usage_read(enum usage_of whose);
 
+/*
+ * Memory that this process has for itself now, with its share of what
+ * processes have mapped together: bytes that add up over the cores of a run
+ * and the process that they were forked from, whose peak has the rest. Its
+ * peak where the kernel does not tell.
+ */
+long usage_own_memory(void);
+
 #endif
