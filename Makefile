@@ -236,8 +236,11 @@ check-full:
 		all test-programs,@echo "skipped: clang is not installed")
 	$(AGAIN) SAN=thread all $(call in_san,thread,$(THREADED))
 	tests/run $(call in_san,thread,$(THREADED))
-	timeout 300 $(BUILD)/san-thread/bench measure cpu-4 --model tiny \
-		--dataset synthetic --epochs 2 --steps 9 --test off >/dev/null
+	for target in cpu-4 cpu-4@fork; do \
+		timeout 300 $(BUILD)/san-thread/bench measure $$target \
+			--model tiny --dataset synthetic --epochs 2 --steps 9 \
+			--test off >/dev/null || exit; \
+	done
 	$(if $(call has,oclgrind),BENCH_TEST_LIGHT=1 oclgrind --data-races \
 		--log $B/oclgrind.log $B/tests/test_opencl && \
 		{ cat $B/oclgrind.log; test ! -s $B/oclgrind.log; },\
