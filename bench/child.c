@@ -45,6 +45,16 @@ static void attend(struct listener *listener)
 	listener->deadline = now + GRACE_S;
 }
 
+/* Whatever is wrong with what a child hands over, no file of the user's is. */
+static int blame_child(const char *words, struct error *err)
+{
+	const struct error cause = *err;
+
+	if (error_is_memory(&cause))
+		return -1;
+	return error_set(err, ERROR_FAILED, "%s: %.800s", words, cause.message);
+}
+
 /* A child whose rows cannot be taken is told to end and heard out, so that it
  * can clean up behind itself. */
 static int listen_to(struct listener *listener, struct csv_reader *reader,
@@ -68,7 +78,8 @@ static int listen_to(struct listener *listener, struct csv_reader *reader,
 		if (failed || !csv_reader_feed(reader, bytes, (size_t)count,
 					       err))
 			continue;
-		failed = -1;
+		failed = err->kind != ERROR_INPUT ? -1 :
+			blame_child("it printed what is no row", err);
 		listener->deadline = clock_now();
 	}
 }
@@ -153,7 +164,8 @@ static int finish(struct child_result *result, const struct listener *listener,
 					     status->code;
 	if (read_run(run_file, run, err)) {
 		if (!result->exit_code || error_is_memory(err))
-			return -1;
+			return blame_child("ended well, but what it says of "
+					   "itself cannot be read", err);
 		make_run(run, request, status);
 	}
 	run->exit_code = result->exit_code;
