@@ -87,13 +87,15 @@ fault() {
 	check_results
 	case $code in
 	# Tried again, or only closed after the disk had said yes.
-	0) [ "$(wc -l <made/observations.csv)" -eq "$COMPLETE" ] &&
-		whole made/runs.csv made/x.csv ;;
+	0) [ "$(wc -l <made/observations.csv)" -eq "$COMPLETE" ] || return 1
+		whole made/x.csv ;;
 	# A full disk may have the message's file on it as well.
 	7) [ "$1" = write ] || grep -Eq '^bench: .*(made|standard output)' err ;;
-	5) [ "$1" = openat ] && grep -q '^bench: cannot read made' err ;;
+	5) [ "$1" = openat ] || return 1
+		grep -q '^bench: cannot read made' err ;;
 	# No file at all can be opened, not even what the child handed back.
-	6) [ "$1" = openat ] && grep -q '^bench: null-1: ended' err ;;
+	6) [ "$1" = openat ] || return 1
+		grep -q '^bench: null-1: ended' err ;;
 	*) false ;;
 	esac
 	# It was found before anything was measured, or the tables are there.
@@ -152,7 +154,8 @@ fault() {
 		[ -L "$to" ]
 		whole "$to"
 	done
-	[ -f target ] && [ -f absent ]
+	[ -f target ]
+	[ -f absent ]
 	run -7 "$BENCH" table made --export-csv folder
 	[ -d folder ]
 	[ -z "$(ls -A folder)" ]
