@@ -18,6 +18,7 @@
 
 #define POLL_MS 100 /* between two pauses, at most */
 #define GRACE_S 5 /* from a polite end to a rude one */
+#define NOTHING_YET (-2)
 
 struct listener {
 	pid_t pid;
@@ -55,12 +56,24 @@ static int blame_child(const char *words, struct error *err)
 	return error_set(err, ERROR_FAILED, "%s: %.800s", words, cause.message);
 }
 
+/* Waits a while. Bytes, 0 at the end, -1 and errno, or NOTHING_YET. */
+static ssize_t hear(int pipe, char *bytes, size_t size)
+{
+	struct pollfd ready = { .fd = pipe, .events = POLLIN };
+	ssize_t count = poll(&ready, 1, POLL_MS);
+
+	if (count == 0)
+		return NOTHING_YET;
+	if (count > 0)
+		count = read(pipe, bytes, size);
+	return count < 0 && errno == EINTR ? NOTHING_YET : count;
+}
+
 /* A child whose rows cannot be taken is told to end and heard out, so that it
  * can clean up behind itself. */
 static int listen_to(struct listener *listener, struct csv_reader *reader,
 		     struct error *err)
 {
-	struct pollfd ready = { .fd = listener->pipe, .events = POLLIN };
 	char bytes[16384];
 	ssize_t count;
 	int failed = 0;
@@ -68,11 +81,14 @@ static int listen_to(struct listener *listener, struct csv_reader *reader,
 	for (;;) {
 		attend(listener);
 		listener->ear->pause(listener->ear->context);
-		if (poll(&ready, 1, POLL_MS) <= 0)
+		count = hear(listener->pipe, bytes, sizeof(bytes));
+		if (count == NOTHING_YET)
 			continue;
-		count = read(listener->pipe, bytes, sizeof(bytes));
-		if (count < 0 && errno == EINTR)
-			continue;
+		if (count < 0 && !failed)
+			failed = error_set(err, ERROR_FAILED, "its rows could "
+					   "not be heard: %s", strerror(errno));
+		if (count < 0) /* it might wait for us to hear more */
+			kill(listener->pid, SIGKILL);
 		if (count <= 0)
 			return failed;
 		if (failed || !csv_reader_feed(reader, bytes, (size_t)count,

@@ -9,8 +9,23 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int reads_fail;
+
+/* In place of the C library's. */
+ssize_t read(int fd, void *bytes, size_t count)
+{
+	if (reads_fail) {
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_read, fd, bytes, count);
+}
 
 static int ignore_row(const void *row, void *context, struct error *err)
 {
@@ -48,6 +63,22 @@ static void what_cannot_be_read(void **state)
 	assert_non_null(strstr(err.message, "ended well, but"));
 }
 
+/* That is not the end of what the child has to say. */
+static void what_cannot_be_heard(void **state)
+{
+	struct child_result result;
+	struct error err;
+	int rc;
+
+	(void)state;
+	reads_fail = 1;
+	rc = measure("fails", &result, &err);
+	reads_fail = 0;
+	assert_int_equal(rc, -1);
+	assert_int_equal(err.kind, ERROR_FAILED);
+	assert_non_null(strstr(err.message, strerror(EIO)));
+}
+
 static void what_ends_badly(void **state)
 {
 	struct child_result result;
@@ -70,6 +101,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_cannot_be_read),
+		cmocka_unit_test(what_cannot_be_heard),
 		cmocka_unit_test(what_ends_badly),
 	};
 
