@@ -195,28 +195,31 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /*
- * The real function. What asks for memory to look it up gets none, and makes
- * do without.
+ * The real function, kept in known once it was found: others begin before the
+ * constructor above. What asks for memory to look it up gets none, and makes
+ * do without; another thread looks for itself.
  */
-static int looking_up;
+static _Thread_local int looking_up;
 
-static void *look_up(const char *name)
+static void *look_up(const char *name, void *_Atomic *known)
 {
-	void *found;
+	void *found = atomic_load(known);
 
-	if (looking_up)
-		return NULL;
+	if (found || looking_up)
+		return found;
 	looking_up = 1;
 	found = dlsym(RTLD_NEXT, name);
 	looking_up = 0;
+	if (found)
+		atomic_store(known, found);
 	return found;
 }
 
 /* ISO C has no way from void * to a function; POSIX promises this one. */
 #define REAL(name) \
-	static __typeof__(&name) real; \
-	if (!real) \
-		*(void **)&real = look_up(#name)
+	static void *_Atomic known; \
+	__typeof__(&name) real; \
+	*(void **)&real = look_up(#name, &known)
 
 #define FAILS(kind, name) must_fail(kind, name, __builtin_return_address(0))
 
