@@ -60,8 +60,10 @@ def read_until(terminal, pattern, limit=60):
 def shown(text):
     """The text without what moves the cursor, but for backspaces."""
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
-    while "\b" in text:
-        text = re.sub("[^\b]\b", "", text, count=1)
+    changes = 1
+    while changes:
+        text, changes = re.subn("[^\b]\b", "", text, count=1)
+    # Backspaces that had nothing before them go as well.
     return re.sub(r"[\0-\t\v-\x1f]", "", text)
 
 
