@@ -12,6 +12,30 @@ command_setup() {
 	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
 }
 
+# within SECONDS COMMAND ...: it becomes true.
+within() {
+	local seconds=$1
+	shift
+	for _ in $(seq $((10 * seconds))); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	echo "still not: $*"
+	return 1
+}
+
+# The process is there, and does not only wait to be reaped.
+running() {
+	grep -qs '^State:.[^Z]' "/proc/$1/status"
+}
+
+none_running() {
+	local pid
+	for pid in "$@"; do
+		! running "$pid" || return 1
+	done
+}
+
 # cell FILE ROW COLUMN: rows count from 1, columns have names.
 cell() {
 	python3 - "$@" <<-'END'

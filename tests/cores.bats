@@ -157,31 +157,11 @@ below() {
 	done
 }
 
-# waits until it is so, up to a minute.
-until_so() {
-	for _ in $(seq 600); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
-running() {
-	[ -e "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status"
-}
-
-none_running() {
-	local pid
-	for pid in "$@"; do
-		! running "$pid" || return 1
-	done
-}
-
 # start TARGET: a long campaign that has got to its second epoch; $CORES.
 start() {
 	"$BENCH" run "$1" null-1 "${LONG[@]}" --out made >out 2>err 3>&- &
 	PID=$!
-	until_so grep -q "$1 .*epoch 2/" err
+	within 60 grep -q "$1 .*epoch 2/" err
 	mapfile -t CORES < <(below "$(below "$PID" | head -n 1)")
 }
 
@@ -190,7 +170,7 @@ start() {
 	[ "${#CORES[@]}" -eq 3 ]
 	local began=$SECONDS code=0
 	kill -KILL "${CORES[1]}"
-	until_so none_running "${CORES[@]}"
+	within 60 none_running "${CORES[@]}"
 	((SECONDS - began <= 2))
 	wait "$PID" || code=$?
 	[ "$code" -eq 6 ]
@@ -207,7 +187,7 @@ start() {
 	local launcher
 	launcher=$(below "$PID" | head -n 1)
 	kill -KILL "$launcher"
-	until_so none_running "$launcher" "${CORES[@]}"
+	within 60 none_running "$launcher" "${CORES[@]}"
 	wait "$PID" && false
 	[ "$(column made/runs.csv status)" = "error ok" ]
 	PID=
@@ -217,7 +197,7 @@ start() {
 	start cpu-3@fork
 	local code=0
 	kill -INT "$PID"
-	until_so none_running "${CORES[@]}"
+	within 60 none_running "${CORES[@]}"
 	wait "$PID" || code=$?
 	[ "$code" -eq 130 ]
 	[ "$(column made/runs.csv status)" = partial ]
@@ -230,7 +210,7 @@ start() {
 	"$BENCH" measure cpu-3@fork "${LONG[@]}" --run-file row >out 2>err \
 		3>&- &
 	PID=$!
-	until_so grep -q 'epoch 2/' err
+	within 60 grep -q 'epoch 2/' err
 	mapfile -t CORES < <(below "$PID")
 	local code=0
 	kill -INT "$PID" "${CORES[@]}"
@@ -246,7 +226,7 @@ start() {
 	"$BENCH" measure cpu-3@fork "${LONG[@]}" --run-file row >out 2>err \
 		3>&- &
 	PID=$!
-	until_so grep -q 'epoch 2/' err
+	within 60 grep -q 'epoch 2/' err
 	mapfile -t CORES < <(below "$PID")
 	local code=0
 	kill -TERM "${CORES[2]}"
@@ -260,13 +240,13 @@ start() {
 	"$BENCH" run cpu-3@fork null-1 "${LONG[@]}" --timeout 6 --out made \
 		>out 2>err 3>&- &
 	PID=$!
-	until_so grep -q 'cpu-3@fork .*epoch 2/' err
+	within 60 grep -q 'cpu-3@fork .*epoch 2/' err
 	mapfile -t CORES < <(below "$(below "$PID" | head -n 1)")
 	kill -STOP "${CORES[2]}"
 	local code=0
 	wait "$PID" || code=$?
 	[ "$code" -eq 6 ]
-	until_so none_running "${CORES[@]}"
+	within 60 none_running "${CORES[@]}"
 	[ "$(column made/runs.csv status)" = "partial ok" ]
 	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout" ]
 	PID=

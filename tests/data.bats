@@ -4,6 +4,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load command.sh
+
 FASHION=/usr/share/datasets/fashion-mnist
 FILES="train-images-idx3-ubyte train-labels-idx1-ubyte
 	t10k-images-idx3-ubyte t10k-labels-idx1-ubyte"
@@ -21,10 +23,7 @@ setup_file() {
 		--directory "$SERVED" 0 \
 		>"$BATS_FILE_TMPDIR/server" 2>/dev/null 3>&- &
 	echo $! >"$BATS_FILE_TMPDIR/pid"
-	for _ in $(seq 100); do
-		grep -q port "$BATS_FILE_TMPDIR/server" && break
-		sleep 0.1
-	done
+	within 10 grep -q port "$BATS_FILE_TMPDIR/server"
 	PORT=$(sed -n 's/.* port \([0-9]*\).*/\1/p' "$BATS_FILE_TMPDIR/server")
 	export MIRROR=http://127.0.0.1:$PORT
 }

@@ -23,22 +23,10 @@ start() {
 	PID=$!
 }
 
-# within SECONDS COMMAND ...: it becomes true.
-within() {
-	local seconds=$1
-	shift
-	for _ in $(seq $((10 * seconds))); do
-		! "$@" || return 0
-		sleep 0.1
-	done
-	echo "still not: $*"
-	return 1
-}
-
 # ended CODE [SECONDS]: $PID ends with it, in so many seconds.
 ended() {
 	local code=0
-	within "${2:-60}" gone "$PID"
+	within "${2:-60}" none_running "$PID"
 	wait "$PID" || code=$?
 	PID=
 	[ "$code" -eq "$1" ] || {
@@ -46,11 +34,6 @@ ended() {
 		cat err
 		return 1
 	}
-}
-
-# A process that is no more, or waits to be reaped.
-gone() {
-	! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status"
 }
 
 # The process that measures for $PID.
@@ -66,7 +49,7 @@ child() {
 	child
 	kill -INT "$PID"
 	ended 130
-	gone "$CHILD"
+	none_running "$CHILD"
 	[ "$(column made/runs.csv status)" = partial ]
 	[ "$(cell made/runs.csv 1 exit_code)" = 130 ]
 	grep -q ',step,2,.*,ok,' made/observations.csv
@@ -104,13 +87,13 @@ start_slow() {
 	sleep 0.5
 	kill -INT "$PID"
 	ended 130 5
-	within 5 gone "$CHILD"
+	within 5 none_running "$CHILD"
 }
 
 @test "a child does not outlive its parent" {
 	start_slow
 	kill -KILL "$PID"
-	within 3 gone "$CHILD"
+	within 3 none_running "$CHILD"
 }
 
 @test "a child that is killed is a failed run" {
