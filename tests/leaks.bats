@@ -14,14 +14,18 @@ teardown() {
 	[ -z "${PID:-}" ] || kill "$PID" 2>/dev/null || true
 }
 
-# Descriptors of the process that runs 20 others, while the N-th is at work.
+# Descriptors of the process that runs 20 others, once N have ended. Fails if
+# it has ended as well, by then or while they were counted.
 descriptors_at() {
+	local descriptors
 	until [ -e made/runs.csv ] &&
 		[ "$(wc -l <made/runs.csv)" -gt "$1" ]; do
-		kill -0 "$PID"
+		running "$PID" || return 1
 		sleep 0.02
 	done
-	find "/proc/$PID/fd" -type l | wc -l
+	descriptors=$(find "/proc/$PID/fd" -type l | wc -l)
+	running "$PID" || return 1
+	echo "$descriptors"
 }
 
 @test "a campaign of 20 runs keeps no descriptors" {
@@ -40,6 +44,8 @@ descriptors_at() {
 	done
 	wait "$PID"
 	PID=
+	[ "$early" -gt 0 ]
+	[ "$late" -gt 0 ]
 	[ "$late" -le $((early + 3)) ] || {
 		echo "$late descriptors after 16 runs, $early after 2"
 		return 1
