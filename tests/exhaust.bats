@@ -10,8 +10,6 @@ load exhaust.sh
 setup() {
 	command_setup
 	exhaust_setup
-	DATA=(--dataset synthetic --synthetic-train 40 --synthetic-test 20)
-	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
 }
 
 # The same output as without a failure, or none of the exit code 0.

@@ -1,7 +1,8 @@
 # For .bats files: the command, with each of its calls failing in turn.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # others use what is set here
 
 # exhaust_setup: needs $CALLS, the library that lets calls fail, from the build.
+# Data and runs become as small as they can be, since there are many.
 exhaust_setup() {
 	CALLS=$(dirname "$BENCH")/tests/fail_calls.so
 	[ -e "$CALLS" ] || skip "no $CALLS: make test-programs"
@@ -10,6 +11,8 @@ exhaust_setup() {
 	export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-Haswell}
 	export TMPDIR="$PWD/scratch"
 	mkdir "$TMPDIR"
+	DATA=(--dataset synthetic --synthetic-train 40 --synthetic-test 20)
+	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
 }
 
 # Every how many positions are tried, so that some minutes become seconds.

@@ -61,10 +61,8 @@ memcheck() {
 needs_memcheck() {
 	[ -n "${CHECK_FULL:-}" ] || skip "only with CHECK_FULL=1"
 	command -v valgrind >/dev/null || skip "valgrind is not installed"
-	RUN=(measure reference-2@threads --model tiny --dataset synthetic
-		--synthetic-train 40 --synthetic-test 20 --warmup 1
-		--epochs 1 -q --run-file row)
 	exhaust_setup
+	RUN=(measure reference-2@threads "${TINY[@]}" --run-file row)
 }
 
 @test "memcheck has nothing to say of a run" {
