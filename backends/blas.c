@@ -65,10 +65,9 @@ const char *blas_variable(void)
 int blas_prepare(int threads, struct error *err)
 {
 	const int flavour = openblas_get_parallel();
-	const int refused = threads > 1 && !getenv(BLAS_TEST_CALLS);
 
 	/* Its buffers are not locked: concurrent calls give wrong products. */
-	if (refused && flavour == FLAVOUR_SERIAL)
+	if (threads > 1 && flavour == FLAVOUR_SERIAL)
 		return error_set(err, ERROR_MISSING,
 				 "this is the serial OpenBLAS, which computes "
 				 "wrong products when %d threads use it at "
@@ -77,7 +76,7 @@ int blas_prepare(int threads, struct error *err)
 				 "process, as in cpu-%d@fork", threads,
 				 threads);
 	/* Its single buffer is waited for by spinning. */
-	if (refused && flavour == FLAVOUR_OPENMP && !omp_is_alone())
+	if (threads > 1 && flavour == FLAVOUR_OPENMP && !omp_is_alone())
 		return error_set(err, ERROR_MISSING,
 				 "this is the OpenMP OpenBLAS, which all but "
 				 "stops when %d threads use it at once; set "

@@ -9,12 +9,6 @@
 
 #include "backends/backend.h"
 
-/*
- * For tests: how many products all threads together make in blas_check(). With
- * it, no build of the library is refused.
- */
-#define BLAS_TEST_CALLS "BENCH_TEST_BLAS_CALLS"
-
 enum blas_side { BLAS_AS_IS, BLAS_TRANSPOSED };
 
 /*

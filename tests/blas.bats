@@ -81,6 +81,8 @@ make_spoiler() {
 			--run-file row
 		[[ "$(cell row 1 device_driver)" == *", serial, "* ]]
 	done
+	# What tests ask for does not let it in.
+	BENCH_TEST_BLAS_CALLS=1 run -4 "$BENCH" measure cpu-2 "${TINY[@]}"
 	run -4 --separate-stderr "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" \
 		--out made
 	[ "$(column made/runs.csv status)" = "ok error" ]
@@ -136,10 +138,19 @@ make_spoiler() {
 	done
 }
 
+# A library in front of OpenBLAS that has it taken for the one with pthread.
+make_disguise() {
+	echo 'int openblas_get_parallel(void) { return 1; }' >disguise.c
+	"${CC:-gcc}" -shared -fPIC -o disguise.so disguise.c ||
+		skip "no compiler"
+}
+
 # It is a race: seconds of it are lost on nearly every machine.
 @test "the serial library is found out by the self-check" {
 	[ -n "${CHECK_FULL:-}" ] || skip "takes long; see make check-full"
 	use_flavour serial
+	make_disguise
+	export LD_PRELOAD=$PWD/disguise.so
 	export BENCH_TEST_BLAS_CALLS=300000
 	local core
 	for core in Haswell SkylakeX Haswell; do
@@ -147,5 +158,5 @@ make_spoiler() {
 		[ "$status" -ne 6 ] || break
 	done
 	[ "$status" -eq 6 ] || skip "the race is never lost here"
-	[[ "$output" == *"self-check"*" serial, "* ]]
+	[[ "$output" == *"self-check"*"OpenBLAS "* ]]
 }
