@@ -21,6 +21,7 @@ enum error_kind {
 
 struct error {
 	enum error_kind kind;
+	int memory; /* it was a lack of memory */
 	char message[1024];
 };
 
@@ -34,10 +35,8 @@ int error_set(struct error *err, enum error_kind kind, const char *format, ...)
  */
 void error_list(char *list, size_t size, const char *name);
 
-/* Out of memory while something was made. Returns -1. */
+/* Out of memory while something was made: sets memory, which error_set()
+ * clears. Returns -1. */
 int error_memory(struct error *err, const char *what);
-
-/* Is err, or what it was made of, a lack of memory? */
-int error_is_memory(const struct error *err);
 
 #endif

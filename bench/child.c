@@ -179,7 +179,7 @@ static int finish(struct child_result *result, const struct listener *listener,
 	result->exit_code = status->signal ? 128 + status->signal :
 					     status->code;
 	if (read_run(run_file, run, err)) {
-		if (!result->exit_code || error_is_memory(err))
+		if (!result->exit_code || err->memory)
 			return blame_child("ended well, but what it says of "
 					   "itself cannot be read", err);
 		make_run(run, request, status);

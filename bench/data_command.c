@@ -18,7 +18,7 @@ static int hash_place(struct dataset_place *place,
 				       (enum dataset_file)file, &idx,
 				       sha256[file], &reasons[file])) {
 			idx_release(&idx);
-		} else if (error_is_memory(&reasons[file])) {
+		} else if (reasons[file].memory) {
 			*err = reasons[file];
 			return -1;
 		}

@@ -43,7 +43,7 @@ static int list_devices(const struct backend *backend, struct device_info *list,
 {
 	const int count = backend_list(backend, list, MOST_DEVICES, err);
 
-	if (count < 0 && !error_is_memory(err)) {
+	if (count < 0 && !err->memory) {
 		fprintf(out, "%-12s cannot be used: %s\n", backend->name,
 			err->message);
 		return 0;
@@ -85,7 +85,7 @@ static int print_libraries(FILE *out, struct error *err)
 		struct device_info list[MOST_DEVICES];
 		int count = backend_list(backend, list, MOST_DEVICES, err);
 
-		if (count < 0 && error_is_memory(err))
+		if (count < 0 && err->memory)
 			return -1;
 		if (count < 0)
 			fprintf(out, "%-14s %s\n", backend->name, err->message);
