@@ -1,7 +1,6 @@
 /* Steps that start with a convolution: conv_forward.cl, conv_backward.cl. */
 #include "backends/opencl/opencl.h"
 
-
 /* A code is a byte. */
 #define MOST_POOL_WINDOW 16
 

@@ -1,7 +1,6 @@
 /* Steps that start with a linear layer: linear.cl. */
 #include "backends/opencl/opencl.h"
 
-
 /* Inputs that one item sums over: many, since it ends with adding up lanes,
  * and few enough that all outputs' weights for them stay in a cache. */
 #define CHUNK 1152

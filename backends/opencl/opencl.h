@@ -120,7 +120,7 @@ void opencl_describe(struct device *device, struct device_info *info);
 void cache_explain(char *text, size_t size);
 
 /* build.c: which of the kernels' files, after vector.cl, with options for the
- * compiler. */
+ * compiler, a format and what it takes; so err cannot be last. */
 enum source { SOURCE_CONV, SOURCE_LINEAR, SOURCE_STEP };
 int source_build(const struct opencl_device *device, enum source source,
 		 cl_program *built, struct error *err, const char *options, ...)

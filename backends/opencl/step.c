@@ -1,7 +1,6 @@
 /* Masks, loss and update: step.cl. */
 #include "backends/opencl/opencl.h"
 
-
 #include "models/random.h"
 
 /* Parameters that one item updates: UPDATED of step.cl. */
