@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -139,7 +140,8 @@ static void print_verbs(FILE *out)
 		const char *names[MOST_NAMES];
 		int count = 0;
 
-		for (int i = 0; i < option_row_count && i < MOST_NAMES; i++)
+		assert(option_row_count <= MOST_NAMES);
+		for (int i = 0; i < option_row_count; i++)
 			if (verb_knows((enum verb)v, &option_rows[i]))
 				names[count++] = option_rows[i].name;
 		fprintf(out, ".TP\n\\fB%s\\fR", verb->name);
