@@ -70,12 +70,6 @@ static int parse_targets(struct work *work, struct error *err)
 	return file_check(options->trace, err);
 }
 
-static int ignore_row(const void *row, void *context, struct error *err)
-{
-	(void)row, (void)context, (void)err;
-	return 0;
-}
-
 static void ignore_pause(void *context)
 {
 	(void)context;
@@ -91,7 +85,7 @@ static int dry_run(struct work *work, const struct target *target,
 	struct options options = *work->options;
 	const struct child_request request = { &options, target->name, "dry",
 					       "dry" };
-	const struct child_ear deaf = { ignore_row, ignore_pause, NULL };
+	const struct child_ear deaf = { csv_ignore, ignore_pause, NULL };
 	struct child_result result;
 	const struct run *run = &result.run;
 	double samples = training->dataset->test.count / 3.;
