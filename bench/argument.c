@@ -57,10 +57,17 @@ static void print_sets(FILE *out)
 		fprintf(out, " %s", known->name);
 }
 
-static void print_verbs(FILE *out)
+void verb_print_words(FILE *out)
 {
 	for (int v = 0; v < VERB_COUNT; v++)
 		fprintf(out, " %s", verb_rows[v].name);
+}
+
+void option_print_words(FILE *out, const struct option_row *row)
+{
+	fprintf(out, " --%s", row->name);
+	if (row->letter)
+		fprintf(out, " -%c", row->letter);
 }
 
 static const struct kind {
@@ -74,7 +81,7 @@ static const struct kind {
 	{ "BACKEND", OFFER_WORDS, print_backends },
 	{ "MODEL", OFFER_WORDS, print_models },
 	{ "SET", OFFER_WORDS, print_sets },
-	{ "VERB", OFFER_WORDS, print_verbs },
+	{ "VERB", OFFER_WORDS, verb_print_words },
 };
 
 static const struct kind *find_kind(const char *name, int length)

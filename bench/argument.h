@@ -35,4 +35,9 @@ enum offer argument_offer(const struct argument *argument);
 /* The words of OFFER_WORDS, each with a blank before it. */
 void argument_print_words(FILE *out, const struct argument *argument);
 
+/* " --name", and " -letter" if it has one. */
+void option_print_words(FILE *out, const struct option_row *row);
+
+void verb_print_words(FILE *out); /* " name" of each */
+
 #endif

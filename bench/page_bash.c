@@ -46,11 +46,8 @@ static void print_options(FILE *out)
 		for (int i = 0; i < option_row_count; i++) {
 			const struct option_row *row = &option_rows[i];
 
-			if (!verb_knows((enum verb)v, row))
-				continue;
-			fprintf(out, " --%s", row->name);
-			if (row->letter)
-				fprintf(out, " -%c", row->letter);
+			if (verb_knows((enum verb)v, row))
+				option_print_words(out, row);
 		}
 		fputs("' ;;\n", out);
 	}
@@ -76,8 +73,7 @@ static void print_arguments(FILE *out)
 static void print_verbs(FILE *out)
 {
 	fputs("\t\twords='", out);
-	for (int v = 0; v < VERB_COUNT; v++)
-		fprintf(out, " %s", verb_rows[v].name);
+	verb_print_words(out);
 	fputs("'\n", out);
 }
 

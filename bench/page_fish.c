@@ -73,11 +73,8 @@ static void print_values(FILE *out)
 		const struct option_row *row = &option_rows[i];
 		struct argument argument;
 
-		if (!option_argument(row, &argument))
-			continue;
-		fprintf(out, " --%s", row->name);
-		if (row->letter)
-			fprintf(out, " -%c", row->letter);
+		if (option_argument(row, &argument))
+			option_print_words(out, row);
 	}
 	fputc('\n', out);
 }
