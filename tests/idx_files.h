@@ -1,8 +1,7 @@
-/* For tests: a temporary folder and IDX files in it, right and wrong. */
+/* For tests: IDX files in a temporary folder, right and wrong. */
 #ifndef TESTS_IDX_FILES_H
 #define TESTS_IDX_FILES_H
 
-#include <ftw.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,50 +12,7 @@
 
 #include <zlib.h>
 
-static char folder[PATH_MAX - 300]; /* of this test program */
-
-static inline int folder_make(void **state)
-{
-	const char *parent = getenv("TMPDIR");
-
-	(void)state;
-	snprintf(folder, sizeof(folder), "%s/bench-test-XXXXXX",
-		 parent && *parent ? parent : "/tmp");
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static inline int remove_one(const char *path, const struct stat *about,
-			     int kind, struct FTW *where)
-{
-	(void)about, (void)kind, (void)where;
-	return remove(path);
-}
-
-static inline int folder_remove(void **state)
-{
-	(void)state;
-	return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* The path of name in the folder; valid until the eighth call after it. */
-static inline const char *in_folder(const char *name)
-{
-	static char paths[8][PATH_MAX];
-	static int next;
-	char *path = paths[next++ % 8];
-
-	snprintf(path, PATH_MAX, "%s/%.290s", folder, name);
-	return path;
-}
-
-static inline void write_plain(const char *path, const uint8_t *bytes,
-			       size_t count)
-{
-	FILE *file = fopen(path, "wb");
-
-	if (!file || fwrite(bytes, 1, count, file) != count || fclose(file))
-		perror(path);
-}
+#include "tests/folder.h"
 
 /* mode "ab" adds another member to the file. */
 static inline void write_gz(const char *path, const char *mode,
@@ -145,7 +101,7 @@ static inline const char *make_set(const char *name, int odd)
 				      make_images(bytes, count);
 
 		snprintf(path, sizeof(path), "%.3800s/%s", dir, names[i]);
-		write_plain(path, bytes, size);
+		write_file(path, bytes, size);
 	}
 	return dir;
 }

@@ -1,59 +1,13 @@
-/* For tests: a temporary folder, and rows of runs whose numbers are known. */
+/* For tests: rows of runs whose numbers are known, and a folder for them. */
 #ifndef TESTS_ROWS_H
 #define TESTS_ROWS_H
 
-#include <ftw.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bench/campaign.h"
-
-static char folder[PATH_MAX - 300]; /* of this test program */
-
-static inline int folder_make(void **state)
-{
-	const char *parent = getenv("TMPDIR");
-
-	(void)state;
-	snprintf(folder, sizeof(folder), "%s/bench-test-XXXXXX",
-		 parent && *parent ? parent : P_tmpdir);
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static inline int remove_one(const char *path, const struct stat *about,
-			     int kind, struct FTW *where)
-{
-	(void)about, (void)kind, (void)where;
-	return remove(path);
-}
-
-static inline int folder_remove(void **state)
-{
-	(void)state;
-	return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* The path of name in the folder; valid until the eighth call after it. */
-static inline const char *in_folder(const char *name)
-{
-	static char paths[8][PATH_MAX];
-	static int next;
-	char *path = paths[next++ % 8];
-
-	snprintf(path, PATH_MAX, "%s/%.290s", folder, name);
-	return path;
-}
-
-static inline void write_file(const char *path, const char *text, size_t count)
-{
-	FILE *file = fopen(path, "wb");
-
-	if (!file || fwrite(text, 1, count, file) != count || fclose(file))
-		perror(path);
-}
+#include "tests/folder.h"
 
 /* The whole of a small file, or "" if it is not there. */
 static inline const char *read_whole(const char *path)

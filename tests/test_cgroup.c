@@ -68,7 +68,7 @@ static const char *const malformed[] = {
 	"50000\n100000\n\t", "five six\n", "\xff\xfe",
 };
 
-static void write_file(const char *tree, const char *name, const char *content)
+static void add_file(const char *tree, const char *name, const char *content)
 {
 	char path[PATH_MAX];
 	struct error err;
@@ -79,7 +79,7 @@ static void write_file(const char *tree, const char *name, const char *content)
 	*slash = '\0';
 	assert_int_equal(file_make_folder(path, &err), 0);
 	*slash = '/';
-	write_plain(path, (const uint8_t *)content, strlen(content));
+	write_file(path, content, strlen(content));
 }
 
 static void expect(const char *tree, double cpus)
@@ -97,7 +97,7 @@ static void smallest_quota_counts(void **state)
 		const char *const *file = trees[t].files;
 
 		for (; *file; file += 2)
-			write_file(trees[t].name, file[0], file[1]);
+			add_file(trees[t].name, file[0], file[1]);
 		expect(trees[t].name, trees[t].cpus);
 	}
 }
@@ -107,12 +107,12 @@ static void malformed_quota_is_none(void **state)
 	const size_t count = sizeof(malformed) / sizeof(malformed[0]);
 
 	(void)state;
-	write_file("bad", GROUPS, "0::/a\n");
+	add_file("bad", GROUPS, "0::/a\n");
 	for (size_t i = 0; i < count; i++) {
-		write_file("bad", V2 "a/cpu.max", malformed[i]);
+		add_file("bad", V2 "a/cpu.max", malformed[i]);
 		expect("bad", NAN);
 		/* The one around it still counts. */
-		write_file("bad", V2 "cpu.max", "300000 100000\n");
+		add_file("bad", V2 "cpu.max", "300000 100000\n");
 		expect("bad", 3);
 		unlink(in_folder("bad/" V2 "cpu.max"));
 	}
@@ -127,17 +127,17 @@ static void malformed_groups_are_passed_over(void **state)
 	char *groups = malloc(3 * PATH_MAX);
 
 	(void)state;
-	write_file("lines", V2 "cpu.max", "300000 100000\n");
+	add_file("lines", V2 "cpu.max", "300000 100000\n");
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		write_file("lines", GROUPS, lines[i]);
+		add_file("lines", GROUPS, lines[i]);
 		expect("lines", 3);
 	}
 	/* Longer than a path can be, and the right one after it. */
-	write_file("lines", V2 "a/cpu.max", "100000 100000\n");
+	add_file("lines", V2 "a/cpu.max", "100000 100000\n");
 	memset(groups, 'x', 3 * PATH_MAX);
 	memcpy(groups, "0::/", 4);
 	snprintf(groups + 2 * PATH_MAX, PATH_MAX, "\n0::/a\n");
-	write_file("lines", GROUPS, groups);
+	add_file("lines", GROUPS, groups);
 	expect("lines", 1);
 	free(groups);
 }

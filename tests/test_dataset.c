@@ -95,9 +95,9 @@ static void bad_sets_are_refused(void **state)
 	request.dir = make_set("ten", 0);
 	size = make_labels(bytes, 5);
 	bytes[8 + 2] = 10;
-	write_plain(in_folder("ten/t10k-labels-idx1-ubyte"), bytes, size);
+	write_file(in_folder("ten/t10k-labels-idx1-ubyte"), bytes, size);
 	expect_error(&request, ERROR_INPUT, "byte 10");
-	write_plain(in_folder("ten/t10k-labels-idx1-ubyte"), bytes, 9);
+	write_file(in_folder("ten/t10k-labels-idx1-ubyte"), bytes, 9);
 	expect_error(&request, ERROR_INPUT, "cut short");
 }
 
@@ -199,8 +199,8 @@ static void one_wrong_file_is_enough(void **state)
 		snprintf(to, sizeof(to), "%.3800s/%s", dir, names[i]);
 		assert_int_equal(symlink(from, to), 0);
 	}
-	write_plain(in_folder("mixed/t10k-labels-idx1-ubyte"), bytes,
-		    make_labels(bytes, 10000));
+	write_file(in_folder("mixed/t10k-labels-idx1-ubyte"), bytes,
+		   make_labels(bytes, 10000));
 	request.dir = dir;
 	if (dataset_load(&dataset, &request, &err))
 		fail_msg("%s", err.message);

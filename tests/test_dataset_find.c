@@ -25,7 +25,7 @@ static void names_are_spelled_in_four_ways(void **state)
 		char path[PATH_MAX];
 
 		snprintf(path, sizeof(path), "%.3800s/%s", dir, names[i]);
-		write_plain(path, (const uint8_t *)"x", 1);
+		write_file(path, "x", 1);
 		assert_true(dataset_file_path(dir, DATASET_TEST_IMAGES, found,
 					      sizeof(found)));
 		assert_string_equal(found, path);
@@ -44,7 +44,7 @@ static void names_are_spelled_in_four_ways(void **state)
 
 		snprintf(path, sizeof(path), "%.3800s/%s", dir, names[i]);
 		rmdir(path);
-		write_plain(path, (const uint8_t *)"x", 1);
+		write_file(path, "x", 1);
 		assert_true(dataset_file_path(dir, DATASET_TEST_IMAGES, found,
 					      sizeof(found)));
 		assert_string_equal(found, path);

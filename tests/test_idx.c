@@ -65,7 +65,7 @@ static void reads_plain_and_gz(void **state)
 	const char *link = in_folder("link"), *halves = in_folder("halves");
 
 	(void)state;
-	write_plain(plain, bytes, size);
+	write_file(plain, bytes, size);
 	write_gz(gz, "wb", bytes, size);
 	write_gz(halves, "wb", bytes, 100);
 	write_gz(halves, "ab", bytes + 100, size - 100);
@@ -92,13 +92,13 @@ static void cuts_are_refused(void **state)
 					whole - 9, whole - 8, whole - 1 };
 
 		for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
-			write_plain(path, gz ? packed : bytes, cuts[i]);
+			write_file(path, gz ? packed : bytes, cuts[i]);
 			assert_refused(path, &images,
 				       gz && cuts[i] > 15 ?
 					       "compressed data has no end" :
 					       "cut short");
 		}
-		write_plain(path, gz ? packed : bytes, whole);
+		write_file(path, gz ? packed : bytes, whole);
 		assert_read(path, bytes, size);
 	}
 }
@@ -131,7 +131,7 @@ static void wrong_fields_are_named(void **state)
 		size_t size = make_images(bytes, COUNT);
 
 		bytes[wrong[i].offset] = wrong[i].value;
-		write_plain(path, bytes, size);
+		write_file(path, bytes, size);
 		assert_refused(path, &images, wrong[i].words);
 		write_gz(path, "wb", bytes, size);
 		assert_refused(path, &images, wrong[i].words);
@@ -147,14 +147,14 @@ static void labels_are_below_ten(void **state)
 	struct idx idx;
 
 	(void)state;
-	write_plain(path, bytes, size);
+	write_file(path, bytes, size);
 	assert_int_equal(idx_read(path, &labels, &idx, &err), 0);
 	assert_int_equal(idx.count, 20);
 	assert_int_equal(idx.items[19], 9);
 	idx_release(&idx);
 	assert_refused(path, &images, "3 dimensions expected, found 1");
 	bytes[8 + 13] = 10;
-	write_plain(path, bytes, size);
+	write_file(path, bytes, size);
 	assert_refused(path, &labels,
 		       "byte 21: a value from 0 to 9 expected, found 10");
 }
@@ -192,7 +192,7 @@ static void sizes_are_not_believed(void **state)
 	limit_memory(32 << 20);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		put32(bytes + 4, counts[i]);
-		write_plain(path, bytes, size);
+		write_file(path, bytes, size);
 		assert_refused(path, &images,
 			       counts[i] > 1000000 ? "byte 4" : "cannot hold");
 		write_gz(path, "wb", bytes, size);
@@ -228,7 +228,7 @@ static void other_counts_take_no_memory(void **state)
 		       "100000");
 	limit_memory(RLIM_INFINITY);
 	make_images(bytes, COUNT);
-	write_plain(path, bytes, SIZE);
+	write_file(path, bytes, SIZE);
 	assert_read(path, bytes, SIZE);
 }
 
@@ -264,7 +264,7 @@ static void what_follows(void **state)
 	write_gz(path, "wb", bytes, size);
 	packed_size = read_plain(path, packed, sizeof(packed) - 5);
 	memcpy(packed + packed_size, "junk!", 5);
-	write_plain(path, packed, packed_size + 5);
+	write_file(path, packed, packed_size + 5);
 	assert_read(path, bytes, size);
 
 	write_gz(path, "wb", bytes, size);
@@ -273,7 +273,7 @@ static void what_follows(void **state)
 
 	memcpy(packed, bytes, size);
 	packed[size] = 0;
-	write_plain(path, packed, size + 1);
+	write_file(path, packed, size + 1);
 	assert_refused(path, &images, "longer than the 2368 bytes");
 }
 
@@ -296,7 +296,7 @@ static void mutate(const uint8_t *original, const uint8_t *file, size_t size,
 		random = random * 1664525 + 1013904223;
 		memcpy(bytes, file, size);
 		bytes[at] ^= (uint8_t)(1 + (random >> 8) % 255);
-		write_plain(path, bytes, size);
+		write_file(path, bytes, size);
 		if (idx_read(path, &images, &idx, &err)) {
 			assert_int_equal(err.kind, ERROR_INPUT);
 			assert_non_null(strstr(err.message, path));
@@ -341,7 +341,7 @@ static void only_regular_files(void **state)
 	assert_refused("/dev/null", &images, "a device");
 	if (!geteuid())
 		return;
-	write_plain(path, (const uint8_t *)"", 0);
+	write_file(path, "", 0);
 	chmod(path, 0);
 	assert_refused(path, &images, "Permission denied");
 }
