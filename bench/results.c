@@ -19,7 +19,7 @@ struct place {
 /* What is known of the runs while the lines are made. */
 struct maker {
 	struct results *results;
-	struct run_rows rows;
+	struct rows_by_run rows;
 	struct place *places; /* [run_count] */
 	struct setup *setups; /* [setup_count], at most one a run */
 	int setup_count;
@@ -158,8 +158,8 @@ static int measure_runs(struct maker *maker, struct error *err)
 			&results->lines[maker->setups[place->setup].line +
 					place->repetition - 1];
 
-		rows = run_rows_find(&maker->rows, results->runs[i].run_id,
-				     &count);
+		rows = rows_by_run_find(&maker->rows, results->runs[i].run_id,
+					&count);
 		if (result_measure(&line->cells[place->target],
 				   &results->runs[i], rows, count,
 				   results->include_warmup, err))
@@ -279,7 +279,7 @@ static int pool_lines(struct results *results, struct error *err)
 static int make_results(struct maker *maker, const struct campaign *campaign,
 			struct error *err)
 {
-	if (run_rows_make(&maker->rows, campaign, err) ||
+	if (rows_by_run_make(&maker->rows, campaign, err) ||
 	    results_gather_runs(maker->results, &maker->rows, campaign,
 				err) || place_runs(maker, err) ||
 	    make_lines(maker, err))
@@ -295,7 +295,7 @@ int results_build(struct results *results, const struct campaign *campaign,
 
 	*results = (struct results){ .include_warmup = include_warmup };
 	failed = make_results(&maker, campaign, err);
-	run_rows_free(&maker.rows);
+	rows_by_run_free(&maker.rows);
 	free(maker.places);
 	free(maker.setups);
 	for (line = 0; line < results->line_count && !failed; line++)

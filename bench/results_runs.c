@@ -87,7 +87,8 @@ static void run_from_rows(struct run *run, const struct known *known,
 	snprintf(run->reason, sizeof(run->reason), "%s", reason);
 }
 
-int results_gather_runs(struct results *results, const struct run_rows *groups,
+int results_gather_runs(struct results *results,
+			const struct rows_by_run *groups,
 			const struct campaign *campaign, struct error *err)
 {
 	const size_t *starts = groups->starts;

@@ -3,11 +3,12 @@
 #define BENCH_RESULTS_RUNS_H
 
 #include "bench/result.h"
-#include "bench/run_rows.h"
+#include "bench/rows_by_run.h"
 
 /* Fills runs: those of runs.csv, then those that have nothing but rows, which
  * are made up from them. */
-int results_gather_runs(struct results *results, const struct run_rows *groups,
+int results_gather_runs(struct results *results,
+			const struct rows_by_run *groups,
 			const struct campaign *campaign, struct error *err);
 
 #endif

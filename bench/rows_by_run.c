@@ -1,11 +1,12 @@
-#include "bench/run_rows.h"
+#include "bench/rows_by_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Fills number with that of each row's run. */
-static int number_rows(struct run_rows *groups, const struct campaign *campaign,
-		       int *number, struct error *err)
+static int number_rows(struct rows_by_run *groups,
+		       const struct campaign *campaign, int *number,
+		       struct error *err)
 {
 	const struct observation *rows = campaign->observations;
 	size_t i;
@@ -23,8 +24,9 @@ static int number_rows(struct run_rows *groups, const struct campaign *campaign,
 }
 
 /* Each row goes to the end of those of its run. */
-static int sort_rows(struct run_rows *groups, const struct campaign *campaign,
-		     const int *number, struct error *err)
+static int sort_rows(struct rows_by_run *groups,
+		     const struct campaign *campaign, const int *number,
+		     struct error *err)
 {
 	const size_t count = campaign->observation_count;
 	const size_t runs = (size_t)groups->ids.count;
@@ -46,27 +48,27 @@ static int sort_rows(struct run_rows *groups, const struct campaign *campaign,
 	return 0;
 }
 
-int run_rows_make(struct run_rows *groups, const struct campaign *campaign,
-		  struct error *err)
+int rows_by_run_make(struct rows_by_run *groups,
+		     const struct campaign *campaign, struct error *err)
 {
 	int *number = malloc((campaign->observation_count + 1) *
 			     sizeof(*number));
 	int failed;
 
-	*groups = (struct run_rows){ 0 };
+	*groups = (struct rows_by_run){ 0 };
 	if (!number)
 		return error_memory(err, "rows");
 	failed = number_rows(groups, campaign, number, err) ||
 		 sort_rows(groups, campaign, number, err);
 	free(number);
 	if (failed)
-		run_rows_free(groups);
+		rows_by_run_free(groups);
 	return failed ? -1 : 0;
 }
 
-const struct observation *const *run_rows_find(const struct run_rows *groups,
-					       const char *run_id,
-					       size_t *count)
+const struct observation *const *
+rows_by_run_find(const struct rows_by_run *groups, const char *run_id,
+		 size_t *count)
 {
 	const int number = names_find(&groups->ids, run_id);
 
@@ -77,10 +79,10 @@ const struct observation *const *run_rows_find(const struct run_rows *groups,
 	return &groups->rows[groups->starts[number]];
 }
 
-void run_rows_free(struct run_rows *groups)
+void rows_by_run_free(struct rows_by_run *groups)
 {
 	names_free(&groups->ids);
 	free(groups->starts);
 	free(groups->rows);
-	*groups = (struct run_rows){ 0 };
+	*groups = (struct rows_by_run){ 0 };
 }
