@@ -29,7 +29,7 @@ struct campaign {
 	struct run *runs;
 	size_t run_count, run_room;
 
-	struct memory *unsaved; /* rows that wait, as text; NULL: none */
+	struct memory_text *unsaved; /* rows that wait, as text; NULL: none */
 	int lost;	  /* of this run some rows are not in the file */
 	int forgot;	  /* likewise, because there was no memory for them */
 	char notice[1200]; /* what a user should know; the reader clears it */

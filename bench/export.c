@@ -141,8 +141,8 @@ int export_write(const struct campaign *campaign,
 		 const struct table_options *options, FILE *terminal,
 		 struct error *err)
 {
-	static file_print *const printers[3] = { print_csv, print_json,
-						 print_markdown };
+	static memory_printer *const printers[3] = { print_csv, print_json,
+						     print_markdown };
 	struct results results;
 	const struct report report = { campaign, &results, options };
 	const char *list[3];

@@ -194,8 +194,8 @@ int file_replace(const char *path, const char *bytes, size_t count,
 	return number ? output_error(path, number, err) : 0;
 }
 
-int file_replace_with(const char *path, file_print *print, const void *context,
-		      struct error *err)
+int file_replace_with(const char *path, memory_printer *print,
+		      const void *context, struct error *err)
 {
 	char *text;
 	size_t size;

@@ -23,8 +23,8 @@ int file_replace(const char *path, const char *bytes, size_t count,
  * The same with what print writes. Nothing happens to path if print fails, or
  * if there is no memory for the text, which is ERROR_FAILED.
  */
-int file_replace_with(const char *path, file_print *print, const void *context,
-		      struct error *err);
+int file_replace_with(const char *path, memory_printer *print,
+		      const void *context, struct error *err);
 
 /* Can file_replace write to path? Asked before anything is measured. */
 int file_check(const char *path, struct error *err);

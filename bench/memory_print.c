@@ -11,7 +11,7 @@
  */
 static ssize_t take(void *cookie, const char *bytes, size_t count)
 {
-	struct memory *memory = cookie;
+	struct memory_text *memory = cookie;
 	size_t room = memory->room ? memory->room : 4096;
 	char *grown;
 
@@ -30,9 +30,9 @@ static ssize_t take(void *cookie, const char *bytes, size_t count)
 	return (ssize_t)count;
 }
 
-struct memory *memory_open(const char *what, struct error *err)
+struct memory_text *memory_open(const char *what, struct error *err)
 {
-	struct memory *memory = calloc(1, sizeof(*memory));
+	struct memory_text *memory = calloc(1, sizeof(*memory));
 
 	if (memory)
 		memory->out = fopencookie(memory, "w",
@@ -45,7 +45,7 @@ struct memory *memory_open(const char *what, struct error *err)
 	return NULL;
 }
 
-int memory_close(struct memory *memory, char **text, size_t *size,
+int memory_close(struct memory_text *memory, char **text, size_t *size,
 		 const char *what, struct error *err)
 {
 	/* The last bytes come when it is closed, and then the NUL. */
@@ -59,10 +59,10 @@ int memory_close(struct memory *memory, char **text, size_t *size,
 	return failed ? error_memory(err, what) : 0;
 }
 
-int memory_print(char **text, size_t *size, file_print *print,
+int memory_print(char **text, size_t *size, memory_printer *print,
 		 const void *context, const char *what, struct error *err)
 {
-	struct memory *memory = memory_open(what, err);
+	struct memory_text *memory = memory_open(what, err);
 	struct error other;
 	int failed;
 

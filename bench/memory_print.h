@@ -8,7 +8,7 @@
 #include "backends/error.h"
 
 /* A stream, out, whose text memory_close() hands over. */
-struct memory {
+struct memory_text {
 	FILE *out;
 	char *text;
 	size_t size, room;
@@ -16,20 +16,20 @@ struct memory {
 };
 
 /* what is named where memory is lacking. NULL on failure. */
-struct memory *memory_open(const char *what, struct error *err);
+struct memory_text *memory_open(const char *what, struct error *err);
 
 /*
  * What was written becomes *text, of *size bytes and a NUL behind them, which
  * the caller frees; NULL and an error if a single byte found no memory.
  */
-int memory_close(struct memory *memory, char **text, size_t *size,
+int memory_close(struct memory_text *memory, char **text, size_t *size,
 		 const char *what, struct error *err);
 
 /* Writes something about context to out. */
-typedef int file_print(FILE *out, const void *context, struct error *err);
+typedef int memory_printer(FILE *out, const void *context, struct error *err);
 
 /* The same in one call, for what print writes; fails if print does, too. */
-int memory_print(char **text, size_t *size, file_print *print,
+int memory_print(char **text, size_t *size, memory_printer *print,
 		 const void *context, const char *what, struct error *err);
 
 #endif

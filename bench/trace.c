@@ -11,7 +11,7 @@ struct trace {
 	const char *path;
 	double began_at;
 	FILE *events; /* of memory, until the file can be written whole */
-	struct memory *memory;
+	struct memory_text *memory;
 };
 
 /* All cores stand in one process of the timeline, whatever they are. */
