@@ -5,34 +5,19 @@
 #include <string.h>
 
 #include "bench/append.h"
+#include "bench/array.h"
 #include "bench/csv.h"
 #include "bench/memory_print.h"
 
 static const char observations_name[] = "observations.csv";
 static const char runs_name[] = "runs.csv";
+static const char rows_kept[] = "the rows of a campaign";
 static const char rows_of_a_run[] = "the rows of a run";
 
 void campaign_path(char path[CAMPAIGN_PATH_SIZE], const char *dir,
 		   const char *name)
 {
 	snprintf(path, CAMPAIGN_PATH_SIZE, "%s/%s", dir, name);
-}
-
-/* Room for one more row of size bytes. */
-static int make_room(void **rows, size_t count, size_t *room, size_t size,
-		     struct error *err)
-{
-	size_t more = *room ? 2 * *room : 64;
-	void *grown;
-
-	if (count < *room)
-		return 0;
-	grown = realloc(*rows, more * size);
-	if (!grown)
-		return error_memory(err, "the rows of a campaign");
-	*rows = grown;
-	*room = more;
-	return 0;
 }
 
 static int keep_core_row(struct campaign *campaign,
@@ -42,8 +27,9 @@ static int keep_core_row(struct campaign *campaign,
 
 	if (!campaign->with_cores || row->iter != CELL_NO_INT)
 		return 0;
-	if (make_room(&rows, campaign->core_row_count,
-		      &campaign->core_row_room, sizeof(*row), err))
+	if (array_make_room(&rows, campaign->core_row_count,
+			    &campaign->core_row_room, sizeof(*row), rows_kept,
+			    err))
 		return -1;
 	campaign->core_rows = rows;
 	campaign->core_rows[campaign->core_row_count++] = *row;
@@ -57,8 +43,9 @@ int campaign_keep(struct campaign *campaign, const struct observation *row,
 
 	if (row->core != CELL_NO_INT)
 		return keep_core_row(campaign, row, err);
-	if (make_room(&rows, campaign->observation_count,
-		      &campaign->observation_room, sizeof(*row), err))
+	if (array_make_room(&rows, campaign->observation_count,
+			    &campaign->observation_room, sizeof(*row),
+			    rows_kept, err))
 		return -1;
 	campaign->observations = rows;
 	campaign->observations[campaign->observation_count++] = *row;
@@ -70,8 +57,8 @@ int campaign_keep_run(struct campaign *campaign, const struct run *run,
 {
 	void *rows = campaign->runs;
 
-	if (make_room(&rows, campaign->run_count, &campaign->run_room,
-		      sizeof(*run), err))
+	if (array_make_room(&rows, campaign->run_count, &campaign->run_room,
+			    sizeof(*run), rows_kept, err))
 		return -1;
 	campaign->runs = rows;
 	campaign->runs[campaign->run_count++] = *run;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/array.h"
+
 enum { PIECE = 64 * 1024 };
 
 int csv_ignore(const void *row, void *context, struct error *err)
@@ -148,24 +150,18 @@ int csv_scan(const char *path, const struct csv_sink *sinks, int count,
 }
 
 struct array {
-	char *rows;
+	void *rows;
 	size_t count, room, row_size;
 };
 
 static int array_add(const void *row, void *context, struct error *err)
 {
 	struct array *array = context;
-	size_t room = array->room ? 2 * array->room : 64;
-	char *more;
 
-	if (array->count == array->room) {
-		more = realloc(array->rows, room * array->row_size);
-		if (!more)
-			return error_memory(err, "rows");
-		array->rows = more;
-		array->room = room;
-	}
-	memcpy(array->rows + array->count++ * array->row_size, row,
+	if (array_make_room(&array->rows, array->count, &array->room,
+			    array->row_size, "rows", err))
+		return -1;
+	memcpy((char *)array->rows + array->count++ * array->row_size, row,
 	       array->row_size);
 	return 0;
 }
