@@ -51,7 +51,7 @@ static int blame_child(const char *words, struct error *err)
 {
 	const struct error cause = *err;
 
-	if (error_is_memory(&cause))
+	if (cause.memory)
 		return -1;
 	return error_set(err, ERROR_FAILED, "%s: %.800s", words, cause.message);
 }

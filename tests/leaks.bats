@@ -73,6 +73,14 @@ needs_memcheck() {
 }
 
 # The library that lets calls fail stands before memcheck's own.
+@test "nor of cores that are processes" {
+	needs_memcheck
+	RUN[1]=reference-2@fork
+	memcheck --show-leak-kinds=all --errors-for-leak-kinds=all \
+		"$BENCH" "${RUN[@]}" >out 2>err || { cat err && return 1; }
+	[ ! -s err ] && [ "$(cell row 1 status)" = ok ]
+}
+
 @test "nor of runs that fail for lack of memory" {
 	needs_memcheck
 	for N in $(seq 25 9 400); do
