@@ -11,8 +11,9 @@
 #include "bench/file.h"
 
 enum {
-	MODE = 0666,	   /* less the umask */
-	OTHER_COLUMNS = -1 /* beside the values of errno */
+	MODE = 0666,	    /* less the umask */
+	OTHER_COLUMNS = -1, /* beside the values of errno */
+	OTHER_FORM = -2
 };
 
 static int append_error(const char *path, int number, struct error *err)
@@ -21,6 +22,12 @@ static int append_error(const char *path, int number, struct error *err)
 		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
 				 "its header has other columns than this "
 				 "program writes; choose another folder", path);
+	if (number == OTHER_FORM)
+		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
+				 "it was saved with a byte-order mark or with "
+				 "line ends of another system; save it as "
+				 "UTF-8 with LF alone, or choose another "
+				 "folder", path);
 	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
 			 strerror(number));
 }
@@ -35,22 +42,40 @@ static int lock(int fd)
 	return number;
 }
 
-/* Is the beginning of the file that of header, as far as both go? */
-static int starts_like(int fd, off_t size, const char *header)
+/* Does the file have these bytes at that place? */
+static int has_bytes(int fd, off_t place, const char *bytes, size_t length)
 {
-	size_t length = strlen(header), at, count;
+	size_t at, count;
 	char piece[1024];
 
-	if (size < (off_t)length)
-		length = (size_t)size;
 	for (at = 0; at < length; at += count) {
 		count = length - at < sizeof(piece) ? length - at :
 						      sizeof(piece);
-		if (pread(fd, piece, count, (off_t)at) != (ssize_t)count ||
-		    memcmp(piece, header + at, count) != 0)
+		if (pread(fd, piece, count, place + (off_t)at) !=
+		    (ssize_t)count || memcmp(piece, bytes + at, count) != 0)
 			return 0;
 	}
 	return 1;
+}
+
+/* Is the beginning of the file that of header, as far as both go? */
+static int starts_like(int fd, off_t size, const char *header)
+{
+	const size_t length = strlen(header);
+
+	return has_bytes(fd, 0, header, size < (off_t)length ? (size_t)size :
+							       length);
+}
+
+/* Why a file does not start like header: its columns may be the same. */
+static int find_difference(int fd, const char *header)
+{
+	const size_t mark = has_bytes(fd, 0, "\xEF\xBB\xBF", 3) ? 3 : 0;
+	const size_t length = strlen(header) - 1;
+
+	return has_bytes(fd, (off_t)mark, header, length) &&
+	       (mark || has_bytes(fd, (off_t)length, "\r\n", 2)) ?
+		       OTHER_FORM : OTHER_COLUMNS;
 }
 
 /* Where the last whole line of the file ends. Returns an errno. */
@@ -89,7 +114,7 @@ static int cut_tail(int fd, const char *header, off_t *size,
 	if (!S_ISREG(status.st_mode) || *size == 0)
 		return 0;
 	if (!starts_like(fd, *size, header))
-		return OTHER_COLUMNS;
+		return find_difference(fd, header);
 	errno = 0;
 	number = find_end(fd, *size, &end);
 	if (number || end == *size)
@@ -176,7 +201,7 @@ int append_mend(const char *path, const char *header,
 	if (!number)
 		number = cut_tail(fd, header, &size, note);
 	close(fd);
-	return number && number != OTHER_COLUMNS ?
+	return number > 0 ?
 		       append_error(path, number, err) : 0;
 }
 

@@ -40,6 +40,29 @@ static void appending(void **state)
 	assert_int_equal(note.cut, 0);
 }
 
+/* An editor's doing: the columns are the same, and that is said. */
+static void files_of_another_form(void **state)
+{
+	static const char *const texts[] = { "h,i\r\n1,2\r\n",
+					     "\xEF\xBB\xBFh,i\n1,2\n",
+					     "\xEF\xBB\xBFh,i\r\n1,2\r\n" };
+	const char *path = in_folder("form.csv");
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		write_file(path, texts[i], strlen(texts[i]));
+		assert_refused(add(path, "h,i\n", "4,5\n", 4, &err), &err,
+			       path, 0);
+		assert_null(strstr(err.message, "columns"));
+		assert_non_null(strstr(err.message, "line ends"));
+		assert_string_equal(read_whole(path), texts[i]);
+	}
+	write_file(path, "h,i,j\r\n", 7);
+	assert_refused(add(path, "h,i\n", "4,5\n", 4, &err), &err, path, 0);
+	assert_non_null(strstr(err.message, "other columns"));
+}
+
 /* What a killed writer left behind, and what is left of it. */
 static void torn_tails(void **state)
 {
@@ -241,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(appending),
+		cmocka_unit_test(files_of_another_form),
 		cmocka_unit_test(torn_tails),
 		cmocka_unit_test(faults_add_nothing),
 		cmocka_unit_test(rows_that_got_stuck),
