@@ -132,7 +132,7 @@ static int append_locked(int fd, const char *header, const char *rows,
 {
 	size_t before = strlen(header);
 	char *bytes;
-	off_t size;
+	off_t size = 0;
 	int number = cut_tail(fd, header, &size, note);
 
 	if (number)
@@ -185,24 +185,21 @@ int append_sync(const char *path, struct error *err)
 	return number ? append_error(path, number, err) : 0;
 }
 
-int append_mend(const char *path, const char *header,
-		struct append_note *note, struct error *err)
+int append_is_begun(const char *path, const char *header)
 {
-	int fd, number;
-	off_t size;
+	struct stat status;
+	int fd, begun;
 
-	*note = (struct append_note){ 0 };
-	fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
+	/* What is no file is not even opened: somebody may hear of it. */
+	if (stat(path, &status) || !S_ISREG(status.st_mode) ||
+	    status.st_size >= (off_t)strlen(header))
 		return 0;
+	fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
-		return append_error(path, errno, err);
-	number = lock(fd);
-	if (!number)
-		number = cut_tail(fd, header, &size, note);
+		return 0;
+	begun = starts_like(fd, status.st_size, header);
 	close(fd);
-	return number > 0 ?
-		       append_error(path, number, err) : 0;
+	return begun;
 }
 
 int append_lock_folder(const char *path)

@@ -30,10 +30,9 @@ int append_rows(const char *path, const char *header, const char *rows,
 /* Waits until what was added is safely on the disk. */
 int append_sync(const char *path, struct error *err);
 
-/* Cuts off a last line that has no end, as append_rows does, so that the file
- * can be read. One that is not there or not ours stays so. */
-int append_mend(const char *path, const char *header,
-		struct append_note *note, struct error *err);
+/* Whether the file has no whole first line yet, only what header begins with or
+ * nothing at all: its writer was killed at once. */
+int append_is_begun(const char *path, const char *header);
 
 /* Waits until no other process has the folder, and keeps them out until the
  * descriptor is closed; -1 if that cannot be. */

@@ -53,21 +53,26 @@ static int load_file(const char *path, const struct csv_sink *sinks, int count,
 static int load_folder(struct campaign *campaign, const char *dir,
 		       size_t *rows, FILE *log, struct error *err)
 {
-	const struct csv_sink observations = { &observation_rows,
-					       add_observation, campaign };
-	const struct csv_sink runs = { &run_rows, add_run, campaign };
+	const struct {
+		const char *name;
+		struct csv_sink sink;
+	} files[] = {
+		{ "observations.csv",
+		  { &observation_rows, add_observation, campaign } },
+		{ "runs.csv", { &run_rows, add_run, campaign } },
+	};
 	char path[CAMPAIGN_PATH_SIZE];
 	struct stat status;
-	int i;
+	int i, begun;
 
 	for (i = 0; i < 2; i++) {
-		campaign_path(path, dir, i ? "runs.csv" : "observations.csv");
-		/* Empty: its writer was killed before the first line. */
-		if (stat(path, &status) ? errno == ENOENT :
-		    S_ISREG(status.st_mode) && !status.st_size)
+		campaign_path(path, dir, files[i].name);
+		if (stat(path, &status) && errno == ENOENT)
 			continue;
-		if (load_file(path, i ? &runs : &observations, 1, rows, log,
-			      err))
+		begun = campaign_is_begun(path, files[i].sink.kind, err);
+		if (begun < 0 ||
+		    (!begun &&
+		     load_file(path, &files[i].sink, 1, rows, log, err)))
 			return -1;
 	}
 	return 0;
@@ -197,9 +202,10 @@ static int use_folder(struct campaign *campaign,
 		return error_set(err, ERROR_USAGE, "--out: this name is too "
 				 "long: %s", request->dir);
 	snprintf(campaign->dir, sizeof(campaign->dir), "%s", request->dir);
+	/* A torn line is taken away, and told of, when the rest is known to
+	 * be of use. */
 	if (file_make_folder(campaign->dir, err) ||
-	    campaign_mend(campaign, err) ||
-	    load_folder(campaign, campaign->dir, &rows, request->log, err))
+	    load_folder(campaign, campaign->dir, &rows, NULL, err))
 		return -1;
 	do
 		make_id(campaign, request, number++);

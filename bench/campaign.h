@@ -32,20 +32,20 @@ struct campaign {
 	struct memory_text *unsaved; /* rows that wait, as text; NULL: none */
 	int lost;	  /* of this run some rows are not in the file */
 	int forgot;	  /* likewise, because there was no memory for them */
-	char notice[1200]; /* what a user should know; the reader clears it */
+	char notice[2600]; /* what a user should know; the reader clears it */
 };
 
 struct campaign_request {
 	const char *dir;	 /* --out; NULL: results/<stamp>-<label> */
 	const char *label;	 /* --label; NULL or empty: none */
 	const char *started_utc; /* 2026-01-31T23:59:59Z, of bench/clock.h */
-	FILE *log;		 /* as in campaign_load */
 };
 
 /*
  * Makes the folder. One that holds results already keeps them: new rows are
  * added, and the tables get a line more. What cannot be written or read is
- * found here, before anything is measured. Release it also after a failure.
+ * found here, before anything is measured. Release it also after a failure,
+ * when notice may tell what was changed before.
  */
 int campaign_create(struct campaign *campaign,
 		    const struct campaign_request *request, struct error *err);

@@ -85,11 +85,14 @@ static char *header_text(const struct row_kind *kind, struct error *err)
 static void tell_cut(struct campaign *campaign, const char *path,
 		     const struct append_note *note)
 {
+	char *notice = campaign->notice;
+	const size_t used = strlen(notice);
+
 	if (note->cut)
-		snprintf(campaign->notice, sizeof(campaign->notice),
-			 "%s: the last line had no end, its %zu bytes were "
-			 "taken away; whoever wrote it was killed", path,
-			 note->cut);
+		snprintf(notice + used, sizeof(campaign->notice) - used,
+			 "%s%s: the last line had no end, its %zu bytes were "
+			 "taken away; whoever wrote it was killed",
+			 used ? "; " : "", path, note->cut);
 }
 
 static int append(struct campaign *campaign, const char *name,
@@ -108,26 +111,17 @@ static int append(struct campaign *campaign, const char *name,
 	return failed;
 }
 
-static int mend(struct campaign *campaign, const char *name,
-		const struct row_kind *kind, struct error *err)
+int campaign_is_begun(const char *path, const struct row_kind *kind,
+		      struct error *err)
 {
-	char path[CAMPAIGN_PATH_SIZE], *header = header_text(kind, err);
-	struct append_note note;
-	int failed;
+	char *header = header_text(kind, err);
+	int begun;
 
 	if (!header)
 		return -1;
-	campaign_path(path, campaign->dir, name);
-	failed = append_mend(path, header, &note, err);
+	begun = append_is_begun(path, header);
 	free(header);
-	tell_cut(campaign, path, &note);
-	return failed;
-}
-
-int campaign_mend(struct campaign *campaign, struct error *err)
-{
-	return mend(campaign, observations_name, &observation_rows, err) ||
-	       mend(campaign, runs_name, &run_rows, err) ? -1 : 0;
+	return begun;
 }
 
 int campaign_begin_files(struct campaign *campaign, struct error *err)

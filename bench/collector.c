@@ -32,8 +32,10 @@ static void save(struct collector *collector, double now)
 	if (failed && !collector->failing)
 		say(collector, err.message, "; tried again until the run ends");
 	collector->failing = failed;
-	if (campaign->notice[0])
-		say(collector, "", campaign->notice);
+	/* Without a log of ours the caller tells. */
+	if (!campaign->notice[0] || !collector->log)
+		return;
+	say(collector, "", campaign->notice);
 	campaign->notice[0] = '\0';
 }
 

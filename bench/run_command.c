@@ -189,12 +189,12 @@ static void judge(struct work *work, struct child_result *result,
 	note_failure(work, err.kind, &err);
 }
 
-/* What the campaign found in its folder. */
+/* What the campaign found in its folder, and changed: not even -q hides it. */
 static void tell(struct work *work)
 {
 	char *notice = work->campaign.notice;
 
-	if (notice[0] && !work->options->quiet)
+	if (notice[0])
 		fprintf(work->log, "note: %s\n", notice);
 	notice[0] = '\0';
 }
@@ -302,8 +302,8 @@ static int run_campaign(struct work *work, struct error *err)
 {
 	const struct options *options = work->options;
 	char stamp[24];
-	struct campaign_request request = { options->out, options->label,
-					    stamp, work->log };
+	const struct campaign_request request = { options->out, options->label,
+						  stamp };
 	const struct export_paths exports = {
 		.csv = options->export_csv,
 		.json = options->export_json,
@@ -314,8 +314,8 @@ static int run_campaign(struct work *work, struct error *err)
 	clock_stamp(stamp, sizeof(stamp));
 	failed = export_check(&exports, err) ||
 		 campaign_create(&work->campaign, &request, err);
+	tell(work);
 	if (!failed) {
-		tell(work);
 		interrupt_install(0);
 		if (!options->quiet)
 			note_shared_cpus(work);

@@ -69,8 +69,8 @@ static void torn_tails(void **state)
 	static const struct {
 		const char *before, *mended, *after;
 	} tails[] = {
-		{ "h,i\n1,2\n3,", "h,i\n1,2\n", "h,i\n1,2\n4,5\n" },
-		{ "h,i\n1,2", "h,i\n", "h,i\n4,5\n" },
+		{ "h,i\n1,2\n3", "h,i\n1,2\n", "h,i\n1,2\n4,5\n" },
+		{ "h,i\n1", "h,i\n", "h,i\n4,5\n" },
 		{ "h,i", "", "h,i\n4,5\n" },
 		{ "h", "", "h,i\n4,5\n" },
 		{ "", "", "h,i\n4,5\n" },
@@ -85,10 +85,7 @@ static void torn_tails(void **state)
 	for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
 		length = strlen(tails[i].before);
 		write_file(path, tails[i].before, length);
-		assert_int_equal(append_mend(path, "h,i\n", &note, &err), 0);
-		assert_string_equal(read_whole(path), tails[i].mended);
-		assert_int_equal(note.cut, length - strlen(tails[i].mended));
-		write_file(path, tails[i].before, length);
+		assert_int_equal(append_is_begun(path, "h,i\n"), length < 4);
 		assert_int_equal(add(path, "h,i\n", "4,5\n", 4, &err), 0);
 		assert_string_equal(read_whole(path), tails[i].after);
 		assert_int_equal(note.cut, length - strlen(tails[i].mended));
@@ -97,16 +94,16 @@ static void torn_tails(void **state)
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "h,i\n1,2\n", 8);
 	write_file(path, text, sizeof(text));
-	assert_int_equal(append_mend(path, "h,i\n", &note, &err), 0);
+	assert_int_equal(add(path, "h,i\n", "", 0, &err), 0);
 	assert_string_equal(read_whole(path), "h,i\n1,2\n");
 	/* A file that is not ours is nobody's to mend. */
 	write_file(path, "my notes\nh,i", 12);
-	assert_int_equal(append_mend(path, "h,i\n", &note, &err), 0);
 	assert_refused(add(path, "h,i\n", "4,5\n", 4, &err), &err, path, 0);
 	assert_string_equal(read_whole(path), "my notes\nh,i");
-	assert_int_equal(append_mend(in_folder("absent.csv"), "h,i\n", &note,
-				     &err), 0);
-	assert_int_equal(access(in_folder("absent.csv"), F_OK), -1);
+	assert_false(append_is_begun(path, "h,i\n"));
+	write_file(path, "x", 1);
+	assert_false(append_is_begun(path, "h,i\n"));
+	assert_false(append_is_begun(in_folder("absent.csv"), "h,i\n"));
 }
 
 /* Every call in turn; a torn tail is there to be cut first. */
@@ -247,12 +244,10 @@ static void writers_that_are_killed(void **state)
 		assert_int_equal(kill(pid, SIGKILL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 	}
-	assert_int_equal(append_mend(path, "writer,batch,text\n", &note, &err),
-			 0);
+	assert_int_equal(add(path, "writer,batch,text\n", "", 0, &err), 0);
 	at = read_whole(path);
-	if (*at)
-		assert_int_equal(strncmp(at, "writer,batch,text\n", 18), 0);
-	for (at += *at ? 18 : 0; *at; at += end) {
+	assert_int_equal(strncmp(at, "writer,batch,text\n", 18), 0);
+	for (at += 18; *at; at += end) {
 		end = 0;
 		assert_int_equal(sscanf(at, "%d,%d,whole%n", &writer, &batch,
 					&end), 2);

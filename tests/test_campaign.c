@@ -13,8 +13,7 @@ static void create(struct campaign *campaign, const char *dir,
 		   const char *label)
 {
 	const struct campaign_request request = { dir, label,
-						  "2026-01-31T23:59:59Z",
-						  NULL };
+						  "2026-01-31T23:59:59Z" };
 	struct error err;
 
 	if (campaign_create(campaign, &request, &err))
@@ -197,20 +196,44 @@ static void a_folder_of_a_killed_one(void **state)
 	assert_non_null(file);
 	fputs("bench/1,r2,cpu-1,1,,step,1,1,0,0.1234", file);
 	assert_int_equal(fclose(file), 0);
-	write_file(beside(dir, "runs.csv"), "", 0);
+	write_file(beside(dir, "runs.csv"), "schema,run", 10);
 	create(&campaign, dir, NULL);
 	assert_non_null(strstr(campaign.notice, path));
 	assert_non_null(strstr(campaign.notice, " 37 bytes"));
+	assert_non_null(strstr(campaign.notice, beside(dir, "runs.csv")));
+	assert_non_null(strstr(campaign.notice, " 10 bytes"));
 	assert_int_equal(lines(read_whole(path)), 1 + (int)made.count);
 	assert_int_equal(campaign.observation_count, made.count);
+	campaign_release(&campaign);
+}
+
+/* What cannot be used is not changed either. */
+static void torn_lines_of_bad_folders(void **state)
+{
+	const char *dir = own_folder("refused");
+	const struct campaign_request request = { dir, "x",
+						  "2026-01-31T23:59:59Z" };
+	struct campaign campaign;
+	struct error err;
+	char torn[1024];
+
+	(void)state;
+	create(&campaign, dir, NULL);
+	campaign_release(&campaign);
+	snprintf(torn, sizeof(torn), "%sbench/1,r",
+		 read_whole(beside(dir, "observations.csv")));
+	write_file(beside(dir, "observations.csv"), torn, strlen(torn));
+	write_file(beside(dir, "runs.csv"), "what,is\nthis,?\n", 15);
+	assert_int_equal(campaign_create(&campaign, &request, &err), -1);
+	assert_string_equal(read_whole(beside(dir, "observations.csv")), torn);
+	assert_string_equal(campaign.notice, "");
 	campaign_release(&campaign);
 }
 
 static void bad_folders(void **state)
 {
 	const struct campaign_request request = { in_folder("bad"), "x",
-						  "2026-01-31T23:59:59Z",
-						  NULL };
+						  "2026-01-31T23:59:59Z" };
 	const char *again[] = { in_folder("campaign/deep"),
 				in_folder("campaign/deep") };
 	struct campaign campaign;
@@ -278,6 +301,7 @@ int main(void)
 		cmocka_unit_test(rows_wait_for_the_disk),
 		cmocka_unit_test(rows_that_are_lost),
 		cmocka_unit_test(a_folder_of_a_killed_one),
+		cmocka_unit_test(torn_lines_of_bad_folders),
 		cmocka_unit_test(bad_folders),
 		cmocka_unit_test(negative_times),
 		cmocka_unit_test(campaigns_of_one_second),
