@@ -78,51 +78,96 @@ static int find_difference(int fd, const char *header)
 		       OTHER_FORM : OTHER_COLUMNS;
 }
 
+/* Cells of a line without its end; 0 inside of quotes. */
+static int count_cells(const char *line, size_t length)
+{
+	int cells = 1, quoted = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		quoted ^= line[i] == '"';
+		cells += line[i] == ',' && !quoted;
+	}
+	return quoted ? 0 : cells;
+}
+
+/* How a file ends. */
+struct file_end {
+	off_t size, lines; /* of all of it, and of its whole lines */
+	int row; /* behind them is a whole row, but for its '\n' */
+};
+
 /* Where the last whole line of the file ends. Returns an errno. */
-static int find_end(int fd, off_t size, off_t *end)
+static int find_lines(int fd, struct file_end *end)
 {
 	char bytes[4096];
+	off_t at;
 	ssize_t count, i;
 
-	for (*end = size; *end > 0; *end -= count) {
-		count = *end < (off_t)sizeof(bytes) ? (ssize_t)*end :
-						      (ssize_t)sizeof(bytes);
-		if (pread(fd, bytes, (size_t)count, *end - count) != count)
+	errno = 0;
+	for (at = end->size; at > 0; at -= count) {
+		count = at < (off_t)sizeof(bytes) ? (ssize_t)at :
+						    (ssize_t)sizeof(bytes);
+		if (pread(fd, bytes, (size_t)count, at - count) != count)
 			return errno ? errno : EIO;
 		for (i = count; i > 0; i--)
 			if (bytes[i - 1] == '\n') {
-				*end -= count - i;
+				end->lines = at - count + i;
 				return 0;
 			}
 	}
 	return 0;
 }
 
-/* With the lock: *size becomes that of the whole lines. Only a file of ours is
- * touched. Returns an errno. */
-static int cut_tail(int fd, const char *header, off_t *size,
-		    struct append_note *note)
+/* As bench/csv.h counts, which takes such a line for a row. Returns an
+ * errno. */
+static int look_at_tail(int fd, const char *header, struct file_end *end)
+{
+	const size_t length = (size_t)(end->size - end->lines);
+	char *tail = malloc(length);
+	int number = 0;
+
+	if (!tail)
+		return ENOMEM;
+	errno = 0;
+	if (pread(fd, tail, length, end->lines) != (ssize_t)length)
+		number = errno ? errno : EIO;
+	else
+		end->row = count_cells(tail, length) >=
+			   count_cells(header, strlen(header));
+	free(tail);
+	return number;
+}
+
+/* With the lock. A file that is not ours is refused. Returns an errno. */
+static int find_end(int fd, const char *header, struct file_end *end)
 {
 	struct stat status;
-	off_t end;
 	int number;
 
-	*note = (struct append_note){ 0 };
+	*end = (struct file_end){ 0 };
 	if (fstat(fd, &status))
 		return errno;
-	*size = status.st_size;
-	if (!S_ISREG(status.st_mode) || *size == 0)
+	if (!S_ISREG(status.st_mode) || status.st_size == 0)
 		return 0;
-	if (!starts_like(fd, *size, header))
+	end->size = status.st_size;
+	if (!starts_like(fd, end->size, header))
 		return find_difference(fd, header);
-	errno = 0;
-	number = find_end(fd, *size, &end);
-	if (number || end == *size)
+	number = find_lines(fd, end);
+	/* A part of the header is written anew. */
+	if (number || end->lines == end->size || end->lines == 0)
 		return number;
-	if (ftruncate(fd, end))
+	return look_at_tail(fd, header, end);
+}
+
+/* Takes a torn line away. Returns an errno. */
+static int cut_tail(int fd, struct file_end *end, struct append_note *note)
+{
+	if (end->row || end->lines == end->size)
+		return 0;
+	if (ftruncate(fd, end->lines))
 		return errno;
-	note->cut = (size_t)(*size - end);
-	*size = end;
+	note->cut = (size_t)(end->size - end->lines);
+	end->size = end->lines;
 	return 0;
 }
 
@@ -130,23 +175,27 @@ static int cut_tail(int fd, const char *header, off_t *size,
 static int append_locked(int fd, const char *header, const char *rows,
 			 size_t count, struct append_note *note)
 {
-	size_t before = strlen(header);
+	struct file_end end;
+	const char *first;
 	char *bytes;
-	off_t size = 0;
-	int number = cut_tail(fd, header, &size, note);
+	int number = find_end(fd, header, &end);
 
+	if (!number)
+		number = cut_tail(fd, &end, note);
 	if (number)
 		return number;
-	before = size == 0 ? before : 0;
-	bytes = malloc(before + count + 1);
+	first = end.size == 0 ? header : end.row ? "\n" : "";
+	bytes = malloc(strlen(first) + count + 1);
 	if (!bytes)
 		return ENOMEM;
-	memcpy(bytes, header, before);
-	memcpy(bytes + before, rows, count);
-	number = file_write_all(fd, bytes, before + count);
+	memcpy(bytes, first, strlen(first));
+	memcpy(bytes + strlen(first), rows, count);
+	number = file_write_all(fd, bytes, strlen(first) + count);
 	free(bytes);
 	if (number)
-		note->stuck = ftruncate(fd, size) != 0;
+		note->stuck = ftruncate(fd, end.size) != 0;
+	else
+		note->ended = end.row;
 	return number;
 }
 

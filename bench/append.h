@@ -11,16 +11,18 @@
 
 /* What happened besides. */
 struct append_note {
-	size_t cut; /* bytes of a last line without end, taken away */
+	size_t cut; /* bytes of a torn last line, taken away */
+	int ended;  /* the last line, a whole row, was given its '\n' */
 	int stuck;  /* rows are in the file in part, in spite of a failure */
 };
 
 /*
  * Adds rows at the end of path, under a lock, in one write, and header before
  * them if the file is empty. Both end in '\n'. A file that starts with another
- * first line is refused: its rows have other columns. A last line that has no
- * end is what a killed writer left behind; it is cut off. After a failure the
- * file is as it was, unless the note says that rows got stuck in it.
+ * first line is refused: its rows have other columns. A last line without its
+ * '\n' is given one if it is a whole row, as readers take it to be; else it is
+ * what a killed writer left behind, and is cut off. After a failure the file is
+ * as it was but for that, unless the note says that rows got stuck in it.
  *
  * The rows outlive this process at once, the system only after append_sync().
  */

@@ -82,7 +82,7 @@ static char *header_text(const struct row_kind *kind, struct error *err)
 	return text;
 }
 
-static void tell_cut(struct campaign *campaign, const char *path,
+static void tell_end(struct campaign *campaign, const char *path,
 		     const struct append_note *note)
 {
 	char *notice = campaign->notice;
@@ -93,6 +93,10 @@ static void tell_cut(struct campaign *campaign, const char *path,
 			 "%s%s: the last line had no end, its %zu bytes were "
 			 "taken away; whoever wrote it was killed",
 			 used ? "; " : "", path, note->cut);
+	if (note->ended)
+		snprintf(notice + used, sizeof(campaign->notice) - used,
+			 "%s%s: the last line, a whole row, had no end and "
+			 "was given one", used ? "; " : "", path);
 }
 
 static int append(struct campaign *campaign, const char *name,
@@ -107,7 +111,7 @@ static int append(struct campaign *campaign, const char *name,
 	campaign_path(path, campaign->dir, name);
 	failed = append_rows(path, header, rows, size, note, err);
 	free(header);
-	tell_cut(campaign, path, note);
+	tell_end(campaign, path, note);
 	return failed;
 }
 

@@ -275,6 +275,23 @@ kill_after() {
 	[ "$(column made/runs.csv target)" = "null-1 null-1" ]
 }
 
+@test "an editor that drops the last line's end" {
+	local file
+	"$BENCH" run null-1 "${SHORT[@]}" -q --out made >/dev/null
+	for file in observations.csv runs.csv; do
+		truncate -s -1 "made/$file"
+	done
+	run -0 --separate-stderr "$BENCH" run null-1 "${SHORT[@]}" -q --out made
+	[[ "$stderr" == *made/observations.csv*"given one"* ]]
+	[[ "$stderr" == *made/runs.csv*"given one"* ]]
+	[ "$(column made/runs.csv status)" = "ok ok" ]
+	whole made/observations.csv made/runs.csv
+	printf 'bench/1,half' >>made/runs.csv
+	run -0 --separate-stderr "$BENCH" run null-1 "${SHORT[@]}" -q --out made
+	[[ "$stderr" == *made/runs.csv*" 12 bytes were taken away"* ]]
+	[ "$(column made/runs.csv status)" = "ok ok ok" ]
+}
+
 @test "a bar as wide as the window" {
 	command -v script >/dev/null || skip "script is not installed"
 	local width
