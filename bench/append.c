@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -9,9 +10,12 @@
 #include <unistd.h>
 
 #include "bench/file.h"
+#include "bench/interrupt.h"
 
 enum {
 	MODE = 0666,	    /* less the umask */
+	PAUSE_MS = 10,	    /* between two looks at a lock */
+	PATIENCE_MS = 2000, /* for it, of a process that was told to end */
 	OTHER_COLUMNS = -1, /* beside the values of errno */
 	OTHER_FORM = -2
 };
@@ -29,17 +33,27 @@ static int append_error(const char *path, int number, struct error *err)
 				 "UTF-8 with LF alone, or choose another "
 				 "folder", path);
 	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
-			 strerror(number));
+			 number == EWOULDBLOCK ?
+				 "another process does not let go of it" :
+				 strerror(number));
 }
 
-static int lock(int fd)
+/* Returns an errno: EWOULDBLOCK if another process has the lock, and we do not
+ * wait, or have been told to end for a while. */
+static int lock(int fd, int wait)
 {
-	int number;
+	int pauses = PATIENCE_MS / PAUSE_MS, number;
 
-	do
-		number = flock(fd, LOCK_EX) ? errno : 0;
-	while (number == EINTR);
-	return number;
+	for (;;) {
+		number = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+		if (number == EINTR)
+			continue;
+		if (number != EWOULDBLOCK || !wait)
+			return number;
+		if (interrupt_signal() && pauses-- == 0)
+			return number;
+		poll(NULL, 0, PAUSE_MS);
+	}
 }
 
 /* Does the file have these bytes at that place? */
@@ -200,7 +214,8 @@ static int append_locked(int fd, const char *header, const char *rows,
 }
 
 int append_rows(const char *path, const char *header, const char *rows,
-		size_t count, struct append_note *note, struct error *err)
+		size_t count, int wait, struct append_note *note,
+		struct error *err)
 {
 	int fd, number;
 
@@ -209,7 +224,8 @@ int append_rows(const char *path, const char *header, const char *rows,
 		  MODE);
 	if (fd < 0)
 		return append_error(path, errno, err);
-	number = lock(fd);
+	number = lock(fd, wait);
+	note->busy = number == EWOULDBLOCK;
 	if (!number)
 		number = append_locked(fd, header, rows, count, note);
 	if (close(fd) && !number) {
@@ -255,7 +271,7 @@ int append_lock_folder(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd >= 0 && lock(fd)) {
+	if (fd >= 0 && lock(fd, 1)) {
 		close(fd);
 		return -1;
 	}

@@ -13,6 +13,7 @@
 struct append_note {
 	size_t cut; /* bytes of a torn last line, taken away */
 	int ended;  /* the last line, a whole row, was given its '\n' */
+	int busy;   /* the failure: another process had the file */
 	int stuck;  /* rows are in the file in part, in spite of a failure */
 };
 
@@ -24,10 +25,14 @@ struct append_note {
  * what a killed writer left behind, and is cut off. After a failure the file is
  * as it was but for that, unless the note says that rows got stuck in it.
  *
+ * While another process has the file this one fails at once, or, with wait,
+ * only if it is told to end (bench/interrupt.h) and has waited some more.
+ *
  * The rows outlive this process at once, the system only after append_sync().
  */
 int append_rows(const char *path, const char *header, const char *rows,
-		size_t count, struct append_note *note, struct error *err);
+		size_t count, int wait, struct append_note *note,
+		struct error *err);
 
 /* Waits until what was added is safely on the disk. */
 int append_sync(const char *path, struct error *err);
@@ -36,8 +41,8 @@ int append_sync(const char *path, struct error *err);
  * nothing at all: its writer was killed at once. */
 int append_is_begun(const char *path, const char *header);
 
-/* Waits until no other process has the folder, and keeps them out until the
- * descriptor is closed; -1 if that cannot be. */
+/* Waits in the same way until no other process has the folder, and keeps them
+ * out until the descriptor is closed; -1 if that cannot be. */
 int append_lock_folder(const char *path);
 
 #endif

@@ -52,7 +52,9 @@ int campaign_create(struct campaign *campaign,
 
 /*
  * One row that a running process printed: kept in memory, and in the file with
- * the next campaign_save(). When that fails the rows wait for the next one.
+ * the next campaign_save(). When that fails the rows wait for the next one. So
+ * they do, and that is no failure, while another process has the file: nobody
+ * who listens to a child may be kept waiting.
  */
 int campaign_add(struct campaign *campaign, const struct observation *row,
 		 struct error *err);

@@ -101,7 +101,7 @@ static void tell_end(struct campaign *campaign, const char *path,
 
 static int append(struct campaign *campaign, const char *name,
 		  const struct row_kind *kind, const char *rows, size_t size,
-		  struct append_note *note, struct error *err)
+		  int wait, struct append_note *note, struct error *err)
 {
 	char path[CAMPAIGN_PATH_SIZE], *header = header_text(kind, err);
 	int failed;
@@ -109,7 +109,7 @@ static int append(struct campaign *campaign, const char *name,
 	if (!header)
 		return -1;
 	campaign_path(path, campaign->dir, name);
-	failed = append_rows(path, header, rows, size, note, err);
+	failed = append_rows(path, header, rows, size, wait, note, err);
 	free(header);
 	tell_end(campaign, path, note);
 	return failed;
@@ -132,9 +132,9 @@ int campaign_begin_files(struct campaign *campaign, struct error *err)
 {
 	struct append_note note;
 
-	return append(campaign, observations_name, &observation_rows, "", 0,
+	return append(campaign, observations_name, &observation_rows, "", 0, 1,
 		      &note, err) ||
-	       append(campaign, runs_name, &run_rows, "", 0, &note, err) ?
+	       append(campaign, runs_name, &run_rows, "", 0, 1, &note, err) ?
 		       -1 : 0;
 }
 
@@ -160,7 +160,7 @@ int campaign_add(struct campaign *campaign, const struct observation *row,
 	return 0;
 }
 
-int campaign_save(struct campaign *campaign, struct error *err)
+static int save(struct campaign *campaign, int wait, struct error *err)
 {
 	struct append_note note = { 0 };
 	struct error other;
@@ -176,7 +176,7 @@ int campaign_save(struct campaign *campaign, struct error *err)
 	campaign->forgot |= failed != 0;
 	if (!failed)
 		failed = append(campaign, observations_name, &observation_rows,
-				text, size, &note, err);
+				text, size, wait, &note, err);
 	/* They wait for the next time, unless they would then be there
 	 * twice. */
 	if (failed && text && !note.stuck &&
@@ -184,7 +184,12 @@ int campaign_save(struct campaign *campaign, struct error *err)
 		campaign->forgot = 1;
 	campaign->lost |= note.stuck;
 	free(text);
-	return failed ? -1 : 0;
+	return failed && (wait || !note.busy) ? -1 : 0;
+}
+
+int campaign_save(struct campaign *campaign, struct error *err)
+{
+	return save(campaign, 0, err);
 }
 
 void campaign_drop_unsaved(struct campaign *campaign)
@@ -218,7 +223,8 @@ static int save_run(struct campaign *campaign, const struct run *run,
 
 	if (memory_print(&text, &size, print_run, run, runs_name, err))
 		return -1;
-	failed = append(campaign, runs_name, &run_rows, text, size, &note, err);
+	failed = append(campaign, runs_name, &run_rows, text, size, 1, &note,
+			err);
 	free(text);
 	campaign_path(path, campaign->dir, runs_name);
 	return failed || append_sync(path, err) ? -1 : 0;
@@ -229,7 +235,7 @@ static int save_rows(struct campaign *campaign, struct error *err)
 	char path[CAMPAIGN_PATH_SIZE];
 
 	campaign_path(path, campaign->dir, observations_name);
-	if (campaign_save(campaign, err))
+	if (save(campaign, 1, err))
 		return -1;
 	if (campaign->forgot)
 		return error_memory(err, path);

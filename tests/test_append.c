@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "bench/interrupt.h"
 #include "tests/faults.h"
 
 static struct append_note note;
@@ -19,7 +20,7 @@ static struct append_note note;
 static int add(const char *path, const char *header, const char *rows,
 	       size_t count, struct error *err)
 {
-	return append_rows(path, header, rows, count, &note, err);
+	return append_rows(path, header, rows, count, 1, &note, err);
 }
 
 static void appending(void **state)
@@ -292,6 +293,28 @@ static void writers_that_are_killed(void **state)
 	}
 }
 
+/* Of a process that holds on to it; nobody else may hang. */
+static void files_that_others_have(void **state)
+{
+	const char *path = in_folder("busy.csv");
+	struct error err;
+	int fd;
+
+	(void)state;
+	write_file(path, "h\n", 2);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_refused(append_rows(path, "h\n", "1\n", 2, 0, &note, &err),
+		       &err, path, 0);
+	assert_true(note.busy);
+	interrupt_adopt(SIGINT);
+	assert_refused(add(path, "h\n", "1\n", 2, &err), &err, path, 0);
+	assert_true(note.busy);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(add(path, "h\n", "1\n", 2, &err), 0);
+	assert_string_equal(read_whole(path), "h\n1\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +328,8 @@ int main(void)
 		cmocka_unit_test(syncing),
 		cmocka_unit_test(many_writers),
 		cmocka_unit_test(writers_that_are_killed),
+		/* The last, because a signal that came stays. */
+		cmocka_unit_test(files_that_others_have),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);

@@ -152,6 +152,31 @@ static void rows_wait_for_the_disk(void **state)
 	campaign_release(&campaign);
 }
 
+/* Another process has the file: nobody waits for it while a child runs. */
+static void rows_wait_for_others(void **state)
+{
+	static struct made made;
+	const char *dir = in_folder("busy");
+	struct campaign campaign;
+	struct error err;
+	int fd;
+
+	(void)state;
+	create(&campaign, dir, NULL);
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	fd = open(beside(dir, "observations.csv"), O_RDONLY);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	add_all(&campaign, &made);
+	assert_int_equal(campaign_save(&campaign, &err), 0);
+	assert_non_null(campaign.unsaved);
+	assert_int_equal(close(fd), 0);
+	append(&campaign, &made);
+	assert_int_equal(lines(read_whole(beside(dir, "observations.csv"))),
+			 1 + 2 * (int)made.count);
+	assert_null(campaign.unsaved);
+	campaign_release(&campaign);
+}
+
 /* A file that has less than the tables says so. */
 static void rows_that_are_lost(void **state)
 {
@@ -299,6 +324,7 @@ int main(void)
 		cmocka_unit_test(campaign_keeps_its_rows),
 		cmocka_unit_test(full_disk_keeps_the_rows),
 		cmocka_unit_test(rows_wait_for_the_disk),
+		cmocka_unit_test(rows_wait_for_others),
 		cmocka_unit_test(rows_that_are_lost),
 		cmocka_unit_test(a_folder_of_a_killed_one),
 		cmocka_unit_test(torn_lines_of_bad_folders),
