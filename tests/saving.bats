@@ -245,14 +245,10 @@ kill_after() {
 		--synthetic-train 3200 --synthetic-test 100 --warmup 1 \
 		--epochs 200 --out made >out 2>err 3>&- &
 	PID=$!
-	for _ in $(seq 600); do
-		! grep -q "$1" err || break
-		sleep 0.1
-	done
+	within 60 grep -q "$1" err
 	kill -KILL "$PID"
 	wait "$PID" || true
 	PID=
-	grep -q "$1" err
 }
 
 @test "what was shown as done outlives the command" {
@@ -315,10 +311,9 @@ kill_after() {
 	command -v script >/dev/null || skip "script is not installed"
 	script -qec "'$BENCH' run cpu-2 --model tiny --dataset synthetic \
 		--epochs 1000 --out made >tables" typed >/dev/null \
-		< <(for _ in $(seq 100); do
-			grep -q 'epoch 1/' typed 2>/dev/null && break
-			sleep 0.1
-		done; printf '\003'; sleep 1) || true
+		< <(within 10 grep -qs 'epoch 1/' typed >&2
+			printf '\003'
+			sleep 1) || true
 	grep -q $'\r\x1b\\[Knote: ending this run' typed
 	run -1 grep -q ' epoch ' < <(sed '1,/note: ending/d' typed)
 	grep -q ',partial,' made/runs.csv
