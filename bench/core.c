@@ -178,22 +178,26 @@ int core_warm_up(struct core *core, struct error *err)
 		.place = group->rank,
 		.stride = group->size,
 	};
-	float *images = malloc(((size_t)batch.count * size + 1) *
-			       sizeof(*images));
-	uint8_t *labels = malloc((size_t)batch.count + 1);
-	int failed = -1;
 
-	if (!images || !labels) {
-		error_memory(err, "the warm-up batch");
-		goto out;
-	}
-	generate(&batch, images, labels, size, training->dataset->classes);
-	failed = warm_up_steps(core, &batch, err) ||
-		 core_initialise(core, err) ? -1 : 0;
-out:
-	free(images);
-	free(labels);
-	return failed;
+	core->images = malloc(((size_t)batch.count * size + 1) *
+			      sizeof(*core->images));
+	core->labels = malloc((size_t)batch.count + 1);
+	if (!core->images || !core->labels)
+		return error_memory(err, "the warm-up batch");
+	generate(&batch, core->images, core->labels, size,
+		 training->dataset->classes);
+	if (warm_up_steps(core, &batch, err) || core_initialise(core, err))
+		return -1;
+	core_end_warm_up(core);
+	return 0;
+}
+
+void core_end_warm_up(struct core *core)
+{
+	free(core->images);
+	free(core->labels);
+	core->images = NULL;
+	core->labels = NULL;
 }
 
 static int parameters_hash(struct core *core, uint64_t *hash, struct error *err)

@@ -13,6 +13,9 @@ struct core {
 	struct device *device;
 	struct program *program;
 	struct loader *loader;
+	/* Of the warm-up; after an error the device may still read them. */
+	float *images;
+	uint8_t *labels;
 	int masks; /* descriptor, or -1 */
 	int test_batches; /* after each epoch */
 	double phase_began_s, phase_began_cpu_s;
@@ -37,6 +40,9 @@ void core_end_phase(struct core *core, enum replica_phase phase);
 /* Dropout decisions of the last iteration, in the global batch's order. */
 int core_dump_masks(struct core *core, const struct batch *batch,
 		    struct error *err);
+
+/* Frees the batch of the warm-up. */
+void core_end_warm_up(struct core *core);
 
 /* Steps on generated data; parameters and state are as before afterwards. */
 int core_warm_up(struct core *core, struct error *err);

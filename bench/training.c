@@ -281,8 +281,10 @@ int training_run(struct group *group, void *context, struct error *err)
 		core.training->one_process ? 0 : usage_own_memory();
 
 	failed = finish_output(&core, failed, err);
-	loader_close(core.loader);
+	/* First: after an error it may still be reading a batch. */
 	program_free(core.program);
+	core_end_warm_up(&core);
+	loader_close(core.loader);
 	device_close(core.device);
 	if (core.masks >= 0)
 		close(core.masks);
