@@ -21,6 +21,25 @@ static void say(struct collector *collector, const char *before,
 	collector->progress = shown;
 }
 
+/* Are all rows in the file that were given so far? */
+static int is_saved(const struct collector *collector)
+{
+	const struct campaign *campaign = collector->campaign;
+
+	return !collector->failing && !campaign->unsaved && !campaign->lost &&
+	       !campaign->forgot;
+}
+
+/* An epoch is shown as done when none of its rows can be lost any more. One
+ * that has to wait for that gives way to the next. */
+static void show_epoch(struct collector *collector, double now)
+{
+	if (!is_saved(collector))
+		return;
+	progress_row(&collector->progress, now, &collector->epoch);
+	collector->epoch_waits = 0;
+}
+
 static void save(struct collector *collector, double now)
 {
 	struct campaign *campaign = collector->campaign;
@@ -30,8 +49,12 @@ static void save(struct collector *collector, double now)
 	collector->saved_at = now;
 	failed = campaign_save(campaign, &err);
 	if (failed && !collector->failing)
-		say(collector, err.message, "; tried again until the run ends");
+		say(collector, err.message, campaign->unsaved ?
+		    "; tried again until the run ends" :
+		    "; these rows are in the tables only");
 	collector->failing = failed;
+	if (collector->epoch_waits)
+		show_epoch(collector, now);
 	/* Without a log of ours the caller tells. */
 	if (!campaign->notice[0] || !collector->log)
 		return;
@@ -39,13 +62,12 @@ static void save(struct collector *collector, double now)
 	campaign->notice[0] = '\0';
 }
 
-/* An epoch is shown as done when none of its rows can be lost any more. */
 static void end_epoch(struct collector *collector, double now)
 {
+	collector->epoch_over = 0;
+	collector->epoch_waits = 1;
 	if (!collector->failing)
 		save(collector, now);
-	progress_row(&collector->progress, now, &collector->epoch);
-	collector->epoch_over = 0;
 }
 
 static int take_row(const void *given, void *context, struct error *err)
@@ -65,6 +87,7 @@ static int take_row(const void *given, void *context, struct error *err)
 	} else if (row->core == CELL_NO_INT && !observation_is_modelled(row)) {
 		collector->epoch = *row;
 		collector->epoch_over = 1;
+		collector->epoch_waits = 0;
 	}
 	return 0;
 }

@@ -20,6 +20,7 @@ struct collector {
 	int interrupted; /* and the user was told */
 	struct observation epoch; /* the last one that was over */
 	int epoch_over;		  /* and was not shown yet */
+	int epoch_waits;	  /* with that until its rows are saved */
 };
 
 /* The ear that hands a child's rows to collector. */
