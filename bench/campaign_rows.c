@@ -260,20 +260,21 @@ int campaign_end_run(struct campaign *campaign, const struct run *run,
 {
 	struct error other;
 	struct run own = *run;
-	int failed;
+	int unkept, failed;
 
 	label_run(campaign, &own);
-	if (campaign_keep_run(campaign, &own, err))
-		return -1;
-	failed = save_rows(campaign, err);
+	/* For want of memory it is not in the tables, but in the file. */
+	unkept = campaign_keep_run(campaign, &own, err);
+	failed = save_rows(campaign, unkept ? &other : err);
 	/* What the file has of it is then less than the tables show. */
 	if (failed && strcmp(own.status, "ok") == 0) {
 		snprintf(own.status, sizeof(own.status), "partial");
-		snprintf(own.reason, sizeof(own.reason), "%s", err->message);
+		snprintf(own.reason, sizeof(own.reason), "%s",
+			 unkept ? other.message : err->message);
 	}
 	campaign_drop_unsaved(campaign);
 	campaign->lost = campaign->forgot = 0;
-	if (save_run(campaign, &own, failed ? &other : err))
+	if (save_run(campaign, &own, unkept || failed ? &other : err))
 		failed = -1;
-	return failed;
+	return unkept || failed ? -1 : 0;
 }

@@ -25,6 +25,7 @@ struct work {
 	int target_count;
 	int named; /* targets were asked for by name */
 	struct campaign campaign;
+	size_t started; /* runs, those that the folder had included */
 	int worst;	    /* exit code so far */
 	struct error first; /* that it comes from */
 };
@@ -216,7 +217,7 @@ static int run_once(struct work *work, int t, long round, struct error *err)
 
 	options.seed += round;
 	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
-		 work->campaign.run_count + 1);
+		 ++work->started);
 	progress_start(&collector.progress, options.progress, options.quiet,
 		       target->name, work->epochs, work->iterations[t], NULL);
 	if (child_measure(&result, &request, &ear, err)) {
@@ -316,6 +317,7 @@ static int run_campaign(struct work *work, struct error *err)
 		 campaign_create(&work->campaign, &request, err);
 	tell(work);
 	if (!failed) {
+		work->started = work->campaign.run_count;
 		interrupt_install(0);
 		if (!options->quiet)
 			note_shared_cpus(work);

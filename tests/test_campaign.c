@@ -203,6 +203,39 @@ static void rows_that_are_lost(void **state)
 	campaign_release(&campaign);
 }
 
+/* Of address sanitizers: as without them. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+/* The run is in the file all the same, and the next one starts afresh. */
+static void a_run_without_memory(void **state)
+{
+	static struct made made;
+	const char *dir = in_folder("memory");
+	struct campaign campaign;
+	struct error err;
+
+	(void)state;
+	create(&campaign, dir, NULL);
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	add_all(&campaign, &made);
+	campaign.lost = 1;
+	campaign.run_count = campaign.run_room = PTRDIFF_MAX / sizeof(made.run);
+	assert_int_equal(campaign_end_run(&campaign, &made.run, &err), -1);
+	assert_true(error_is_memory(&err));
+	campaign.run_count = campaign.run_room = 0;
+	assert_false(campaign.lost);
+	assert_null(campaign.unsaved);
+	assert_int_equal(lines(read_whole(beside(dir, "observations.csv"))),
+			 1 + (int)made.count);
+	assert_non_null(strstr(read_whole(beside(dir, "runs.csv")),
+			       ",r1,"));
+	campaign_release(&campaign);
+}
+
 static void a_folder_of_a_killed_one(void **state)
 {
 	static struct made made;
@@ -326,6 +359,7 @@ int main(void)
 		cmocka_unit_test(rows_wait_for_the_disk),
 		cmocka_unit_test(rows_wait_for_others),
 		cmocka_unit_test(rows_that_are_lost),
+		cmocka_unit_test(a_run_without_memory),
 		cmocka_unit_test(a_folder_of_a_killed_one),
 		cmocka_unit_test(torn_lines_of_bad_folders),
 		cmocka_unit_test(bad_folders),
