@@ -225,7 +225,7 @@ static void a_run_without_memory(void **state)
 	campaign.lost = 1;
 	campaign.run_count = campaign.run_room = PTRDIFF_MAX / sizeof(made.run);
 	assert_int_equal(campaign_end_run(&campaign, &made.run, &err), -1);
-	assert_true(error_is_memory(&err));
+	assert_true(err.memory);
 	campaign.run_count = campaign.run_room = 0;
 	assert_false(campaign.lost);
 	assert_null(campaign.unsaved);
