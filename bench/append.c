@@ -40,12 +40,12 @@ static int append_error(const char *path, int number, struct error *err)
 
 /* Returns an errno: EWOULDBLOCK if another process has the lock, and we do not
  * wait, or have been told to end for a while. */
-static int lock(int fd, int wait)
+static int lock(int fd, int operation, int wait)
 {
 	int pauses = PATIENCE_MS / PAUSE_MS, number;
 
 	for (;;) {
-		number = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+		number = flock(fd, operation | LOCK_NB) ? errno : 0;
 		if (number == EINTR)
 			continue;
 		if (number != EWOULDBLOCK || !wait)
@@ -224,7 +224,7 @@ int append_rows(const char *path, const char *header, const char *rows,
 		  MODE);
 	if (fd < 0)
 		return append_error(path, errno, err);
-	number = lock(fd, wait);
+	number = lock(fd, LOCK_EX, wait);
 	note->busy = number == EWOULDBLOCK;
 	if (!number)
 		number = append_locked(fd, header, rows, count, note);
@@ -267,13 +267,32 @@ int append_is_begun(const char *path, const char *header)
 	return begun;
 }
 
-int append_lock_folder(const char *path)
+static int open_and_lock(const char *path, int operation)
 {
-	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	if (fd >= 0 && lock(fd, 1)) {
+	if (fd >= 0 && lock(fd, operation, 1)) {
 		close(fd);
 		return -1;
 	}
 	return fd;
+}
+
+int append_lock(const char *path)
+{
+	return open_and_lock(path, LOCK_EX);
+}
+
+int append_share(const char *path)
+{
+	return open_and_lock(path, LOCK_SH);
+}
+
+int append_is_alone(int fd)
+{
+	const int number = lock(fd, LOCK_EX, 0);
+
+	/* A lock that is changed is given up in between, or for good. */
+	lock(fd, LOCK_SH, 1);
+	return number != EWOULDBLOCK;
 }

@@ -41,8 +41,13 @@ int append_sync(const char *path, struct error *err);
  * nothing at all: its writer was killed at once. */
 int append_is_begun(const char *path, const char *header);
 
-/* Waits in the same way until no other process has the folder, and keeps them
- * out until the descriptor is closed; -1 if that cannot be. */
-int append_lock_folder(const char *path);
+/* Waits in the same way until no other process has path, and keeps them out
+ * until the descriptor is closed; -1 if that cannot be. */
+int append_lock(const char *path);
+
+/* A folder that is in use until the descriptor is closed, and whether no other
+ * process uses it; where there are no locks none does. */
+int append_share(const char *path);
+int append_is_alone(int fd);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/append.h"
+#include "bench/campaign_merge.h"
 #include "bench/campaign_names.h"
 #include "bench/campaign_rows.h"
 #include "bench/csv.h"
@@ -181,6 +182,26 @@ static int make_own_folder(struct campaign *campaign,
 			 campaign->dir, strerror(errno));
 }
 
+/* From now on others know that this campaign still runs. */
+static void use(struct campaign *campaign)
+{
+	campaign->in_use = append_share(campaign->dir) + 1;
+}
+
+static void leave(struct campaign *campaign)
+{
+	if (campaign->in_use)
+		close(campaign->in_use - 1);
+	campaign->in_use = 0;
+}
+
+/* Are rows without a run those of a process that was killed? Else it may
+ * still run, and is nobody's business. */
+static int is_alone(const struct campaign *campaign)
+{
+	return !campaign->in_use || append_is_alone(campaign->in_use - 1);
+}
+
 static int has_id(const struct campaign *campaign)
 {
 	size_t i;
@@ -204,8 +225,11 @@ static int use_folder(struct campaign *campaign,
 	snprintf(campaign->dir, sizeof(campaign->dir), "%s", request->dir);
 	/* A torn line is taken away, and told of, when the rest is known to
 	 * be of use. */
-	if (file_make_folder(campaign->dir, err) ||
-	    load_folder(campaign, campaign->dir, &rows, NULL, err))
+	if (file_make_folder(campaign->dir, err))
+		return -1;
+	use(campaign);
+	if (load_folder(campaign, campaign->dir, &rows, NULL, err) ||
+	    (!is_alone(campaign) && campaign_drop_unfinished(campaign, err)))
 		return -1;
 	do
 		make_id(campaign, request, number++);
@@ -222,6 +246,8 @@ int campaign_create(struct campaign *campaign,
 	if (request->dir ? use_folder(campaign, request, err) :
 			   make_own_folder(campaign, request, err))
 		return -1;
+	if (!campaign->in_use)
+		use(campaign);
 	return campaign_begin_files(campaign, err);
 }
 
@@ -266,23 +292,34 @@ static int write_reports(const struct campaign *campaign, int include_warmup,
 	return rc;
 }
 
-int campaign_finish(const struct campaign *campaign, int include_warmup,
+/* What the folder has by now, and what only this campaign has. */
+static int load_all(struct campaign *all, const struct campaign *campaign,
 		    struct error *err)
 {
-	const int lock = append_lock_folder(campaign->dir);
+	size_t rows = 0;
+
+	memcpy(all->dir, campaign->dir, sizeof(all->dir));
+	return load_folder(all, campaign->dir, &rows, NULL, err) ||
+	       campaign_merge(all, campaign, err) ||
+	       (!is_alone(campaign) && campaign_drop_unfinished(all, err)) ?
+		       -1 : 0;
+}
+
+int campaign_finish(struct campaign *campaign, int include_warmup,
+		    struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE];
 	struct campaign all = { 0 };
 	struct error ignored;
-	size_t rows = 0;
-	int failed;
+	int lock, failed;
 
-	/* Others may have added runs to the folder in the meantime. */
-	memcpy(all.dir, campaign->dir, sizeof(all.dir));
-	if (load_folder(&all, campaign->dir, &rows, NULL, &ignored) == 0 &&
-	    all.run_count > campaign->run_count)
-		failed = write_reports(&all, include_warmup, err);
-	else
-		failed = write_reports(campaign, include_warmup, err);
+	campaign_path(path, campaign->dir, "runs.csv");
+	lock = append_lock(path);
+	failed = load_all(&all, campaign, &ignored);
+	failed = write_reports(failed ? campaign : &all, include_warmup, err);
 	campaign_release(&all);
+	/* Before the next one may look whether it is alone. */
+	leave(campaign);
 	if (lock >= 0)
 		close(lock);
 	return failed;
@@ -291,6 +328,7 @@ int campaign_finish(const struct campaign *campaign, int include_warmup,
 void campaign_release(struct campaign *campaign)
 {
 	campaign_drop_unsaved(campaign);
+	leave(campaign);
 	free(campaign->observations);
 	free(campaign->core_rows);
 	free(campaign->runs);

@@ -29,6 +29,7 @@ struct campaign {
 	struct run *runs;
 	size_t run_count, run_room;
 
+	int in_use; /* descriptor + 1 of append_share(); 0: none */
 	struct memory_text *unsaved; /* rows that wait, as text; NULL: none */
 	int lost;	  /* of this run some rows are not in the file */
 	int forgot;	  /* likewise, because there was no memory for them */
@@ -69,9 +70,13 @@ int campaign_save(struct campaign *campaign, struct error *err);
 int campaign_end_run(struct campaign *campaign, const struct run *run,
 		     struct error *err);
 
-/* Writes summary.csv and tables.md from all rows, those that other processes
- * added to the folder included. */
-int campaign_finish(const struct campaign *campaign, int include_warmup,
+/*
+ * Writes summary.csv and tables.md from all rows, those that other processes
+ * added to the folder included; nothing more is measured. What was left by
+ * killed processes is told from what still runs by nobody else being there: the
+ * last one to finish writes it.
+ */
+int campaign_finish(struct campaign *campaign, int include_warmup,
 		    struct error *err);
 
 /*
