@@ -1,6 +1,8 @@
 #include "bench/campaign.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +89,46 @@ static int refuse_summary(const void *row, void *context, struct error *err)
 			 "or observations.csv and runs.csv");
 }
 
+static int has_rows(const char *folder, const char *name)
+{
+	static const char *const files[] = { "observations.csv", "runs.csv" };
+	char path[PATH_MAX];
+	int i, written;
+
+	for (i = 0; i < 2; i++) {
+		written = snprintf(path, sizeof(path), "%s/%s/%s", folder, name,
+				   files[i]);
+		if (written > 0 && written < PATH_MAX &&
+		    access(path, R_OK) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int no_rows(const char *folder, struct error *err)
+{
+	const struct dirent *entry;
+	char meant[NAME_MAX + 1] = "";
+	DIR *dir = opendir(folder);
+
+	/* The last by name, because names begin with the time. */
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' &&
+		    strcmp(entry->d_name, meant) > 0 &&
+		    has_rows(folder, entry->d_name))
+			snprintf(meant, sizeof(meant), "%s", entry->d_name);
+	if (dir)
+		closedir(dir);
+	if (!meant[0])
+		return error_set(err, ERROR_INPUT, "%s: no rows: expected "
+				 "observations.csv and runs.csv of a bench run "
+				 "in it", folder);
+	return error_set(err, ERROR_INPUT, "%.400s: no rows: expected "
+			 "observations.csv and runs.csv of a bench run in it; "
+			 "there are such folders in it, as %.400s/%s",
+			 folder, folder, meant);
+}
+
 static int load_path(struct campaign *campaign, const char *path,
 		     struct campaign_names *names, FILE *log, struct error *err)
 {
@@ -109,7 +151,7 @@ static int load_path(struct campaign *campaign, const char *path,
 	if (rc)
 		return -1;
 	if (rows == 0)
-		return is_folder ? campaign_no_rows(path, err) :
+		return is_folder ? no_rows(path, err) :
 				   error_set(err, ERROR_INPUT, "%s: no rows",
 					     path);
 	return campaign_names_add(names, campaign, observations, runs, path,

@@ -1,10 +1,6 @@
 #include "bench/campaign_names.h"
 
-#include <dirent.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static int read_before(const char *path, const char *run_id, struct error *err)
 {
@@ -69,44 +65,4 @@ void campaign_names_free(struct campaign_names *names)
 {
 	names_free(&names->runs);
 	names_free(&names->observations);
-}
-
-static int has_rows(const char *folder, const char *name)
-{
-	static const char *const files[] = { "observations.csv", "runs.csv" };
-	char path[PATH_MAX];
-	int i, written;
-
-	for (i = 0; i < 2; i++) {
-		written = snprintf(path, sizeof(path), "%s/%s/%s", folder, name,
-				   files[i]);
-		if (written > 0 && written < PATH_MAX &&
-		    access(path, R_OK) == 0)
-			return 1;
-	}
-	return 0;
-}
-
-int campaign_no_rows(const char *folder, struct error *err)
-{
-	const struct dirent *entry;
-	char meant[NAME_MAX + 1] = "";
-	DIR *dir = opendir(folder);
-
-	/* The last by name, because names begin with the time. */
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' &&
-		    strcmp(entry->d_name, meant) > 0 &&
-		    has_rows(folder, entry->d_name))
-			snprintf(meant, sizeof(meant), "%s", entry->d_name);
-	if (dir)
-		closedir(dir);
-	if (!meant[0])
-		return error_set(err, ERROR_INPUT, "%s: no rows: expected "
-				 "observations.csv and runs.csv of a bench run "
-				 "in it", folder);
-	return error_set(err, ERROR_INPUT, "%.400s: no rows: expected "
-			 "observations.csv and runs.csv of a bench run in it; "
-			 "there are such folders in it, as %.400s/%s",
-			 folder, folder, meant);
 }

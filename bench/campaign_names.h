@@ -24,7 +24,4 @@ int campaign_names_add(struct campaign_names *names,
 
 void campaign_names_free(struct campaign_names *names); /* all zero is fine */
 
-/* ERROR_INPUT: the folder has no rows; names one in it that has, if any. */
-int campaign_no_rows(const char *folder, struct error *err);
-
 #endif
