@@ -168,7 +168,7 @@ static void warn_if_busy(const struct work *work, const struct target *target,
 
 /* A target that nobody asked for by name may be missing. */
 static void judge(struct work *work, struct child_result *result,
-		  const struct target *target)
+		  const struct target *target, int more)
 {
 	struct run *run = &result->run;
 	struct error err;
@@ -182,7 +182,9 @@ static void judge(struct work *work, struct child_result *result,
 		return;
 	}
 	error_set(&err, ERROR_FAILED, "%s: %s", target->name, run->reason);
-	if (work->worst) /* only the first is named at the end */
+	/* At once, since others may take long; the first is named at the end
+	 * as well. */
+	if (work->worst || more)
 		fprintf(work->log, "%s\n", err.message);
 	if (result->exit_code >= ERROR_USAGE &&
 	    result->exit_code <= ERROR_OUTPUT)
@@ -200,7 +202,9 @@ static void tell(struct work *work)
 	notice[0] = '\0';
 }
 
-static int run_once(struct work *work, int t, long round, struct error *err)
+/* more: runs are still to come. */
+static int run_once(struct work *work, int t, long round, int more,
+		    struct error *err)
 {
 	const struct target *target = &work->targets[t];
 	struct options options = *work->options;
@@ -226,7 +230,7 @@ static int run_once(struct work *work, int t, long round, struct error *err)
 	}
 	progress_end(&collector.progress);
 	if (!interrupt_signal())
-		judge(work, &result, target);
+		judge(work, &result, target, more);
 	if (!result.exit_code && !options.quiet)
 		warn_if_busy(work, target, &result.run);
 	failed = campaign_end_run(&work->campaign, &result.run, err);
@@ -234,20 +238,41 @@ static int run_once(struct work *work, int t, long round, struct error *err)
 	return failed;
 }
 
+/* What was not reached has a row that says so, and none of anything else. */
+static int skip_once(struct work *work, int t, struct error *err)
+{
+	struct child_result result = { .exit_code = 128 + interrupt_signal() };
+	struct error why;
+	char run_id[48];
+
+	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
+		 ++work->started);
+	error_set(&why, ERROR_STOPPED, "interrupted before it began");
+	child_blame(&result, work->targets[t].name, run_id, &why);
+	snprintf(result.run.status, sizeof(result.run.status), "skipped");
+	return campaign_end_run(&work->campaign, &result.run, err);
+}
+
 /* Each round starts with another target, so that none is always the first. */
 static void run_all(struct work *work)
 {
+	const long all = work->options->repeat * work->target_count;
 	struct error err;
 
-	for (long round = 0; round < work->options->repeat; round++)
-		for (int i = 0; i < work->target_count; i++) {
-			const int t = (int)((i + round) % work->target_count);
+	for (long n = 0; n < all; n++) {
+		const long round = n / work->target_count;
+		const int t = (int)((n + round) % work->target_count);
+		const int failed =
+			interrupt_signal() ?
+				skip_once(work, t, &err) :
+				run_once(work, t, round, n + 1 < all, &err);
 
-			if (run_once(work, t, round, &err))
-				note_failure(work, err.kind, &err);
-			if (interrupt_signal())
-				return;
-		}
+		if (failed)
+			note_failure(work, err.kind, &err);
+		/* Of what was repeated the tables say how often. */
+		if (interrupt_signal() && n + 1 >= work->target_count)
+			return;
+	}
 }
 
 static void publish(struct work *work)

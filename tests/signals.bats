@@ -50,7 +50,8 @@ child() {
 	kill -INT "$PID"
 	ended 130
 	none_running "$CHILD"
-	[ "$(column made/runs.csv status)" = partial ]
+	[ "$(column made/runs.csv status)" = "partial skipped" ]
+	[ "$(cell made/runs.csv 2 reason)" = "interrupted before it began" ]
 	[ "$(cell made/runs.csv 1 exit_code)" = 130 ]
 	grep -q ',step,2,.*,ok,' made/observations.csv
 	grep -q ',loop,.*,partial,' made/observations.csv
