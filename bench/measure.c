@@ -119,7 +119,10 @@ static void describe_outcome(struct run *run, const struct training *training)
 
 static void describe_failure(struct run *run, const struct error *err)
 {
-	COPY(run->status, err->kind == ERROR_STOPPED ? "partial" : "error");
+	/* What could not be written beside the rows takes nothing from them. */
+	COPY(run->status, err->kind == ERROR_STOPPED ? "partial" :
+			  err->kind == ERROR_OUTPUT && run->parameters_hash[0] ?
+						       "ok" : "error");
 	COPY(run->reason, err->message);
 	run->exit_code = err->kind == ERROR_STOPPED ?
 				 128 + interrupt_signal() : (long)err->kind;
@@ -238,6 +241,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	    plan_run(&training, &target, options, err))
 		return -1;
 	/* A child of `bench run` ends with it, and when it says so. */
+	prctl(PR_SET_NAME, "bench measure"); /* it was started as exe */
 	if (options->campaign_id)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	interrupt_install(options->campaign_id != NULL);
