@@ -11,6 +11,7 @@
 #define BAR_LEAST 4
 #define BAR_MOST 30
 #define WIDEST 200 /* of a line that is drawn again */
+#define RATE_AFTER_S 0.5 /* rows that come together have no rate */
 #define BAR_EVERY_S 0.1
 #define LINE_EVERY_S 30 /* a silent job is taken for a hanging one */
 
@@ -110,7 +111,7 @@ static void describe(const struct progress *progress, double now, char *text,
 	const double took = now - progress->began_at;
 	char rate[32] = "", accuracy[24] = "", left[32] = "", time[24];
 
-	if (progress->samples && took > 0) {
+	if (progress->samples && took > RATE_AFTER_S) {
 		snprintf(rate, sizeof(rate), "  %.0f img/s",
 			 (double)progress->samples / took);
 		duration(took * (1 - done) / (done - progress->begun), time,
