@@ -117,7 +117,11 @@ void fork_core_live(const struct fork_work *work, const struct group *is,
 	};
 	struct group *group = &core.member.base;
 	struct ending ending = { 0 };
+	char name[16];
 
+	/* For ps and top. */
+	snprintf(name, sizeof(name), "bench core %d", is->rank);
+	prctl(PR_SET_NAME, name);
 	/* It ends with the launcher, which may have ended before this line. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != work->launcher)

@@ -84,7 +84,8 @@ static void describe_death(const struct worker *worker, pid_t waited,
 			  (long)worker->pid, WTERMSIG(status),
 			  strsignal(WTERMSIG(status)),
 			  WTERMSIG(status) == SIGKILL ?
-				  ", as the kernel does when memory is short" :
+				  ", by somebody, or by the kernel for want of "
+				  "memory" :
 				  "");
 	else
 		error_set(&ending->err, ERROR_FAILED,
