@@ -202,7 +202,9 @@ static void take_header(struct csv_reader *reader)
 			found |= reader->columns[cell] == i;
 		if (!found)
 			reader_fail(reader, column->name,
-				    "this column is not in the header", NULL);
+				    "this column is not in the header, which "
+				    "is of no file of bench run's rows",
+				    NULL);
 	}
 	reader->width = reader->cell;
 }
