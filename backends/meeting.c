@@ -153,6 +153,10 @@ int meeting_blame(const struct meeting *meeting, const struct ending *endings,
 			found = r;
 	if (found < 0)
 		return 0;
+	/* All stop together, and none is to blame. */
+	*err = endings[found].err;
+	if (err->kind == ERROR_STOPPED)
+		return -1;
 	return error_set(err, endings[found].err.kind, "core %d of %d: %s",
 			 found, meeting->size, endings[found].err.message);
 }

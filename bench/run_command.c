@@ -320,7 +320,7 @@ static void note_shared_cpus(const struct work *work)
 			most = &work->targets[i];
 	if (most->cores > cpus)
 		fprintf(work->log, "note: %s: %d cores on %d CPU%s, which "
-			"they share: no speed-up can be seen beyond that\n",
+			"bounds what can be seen of a speed-up\n",
 			most->name, most->cores, cpus, cpus == 1 ? "" : "s");
 }
 
