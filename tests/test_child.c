@@ -15,7 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int reads_fail;
+/* Not static, since the system's header may have read() inline. */
+int reads_fail;
 
 /* In place of the C library's. */
 ssize_t read(int fd, void *bytes, size_t count)
