@@ -212,7 +212,8 @@ static void report(struct verification *v)
 				result->backend->name,
 				result->backend->one_core ?
 					"1 core" :
-					"1, 2 and 3 cores; replicas equal");
+					"1, 2 and 3 cores by threads and fork; "
+					"replicas equal");
 	}
 	fputs(v->wrong ? "verify: FAILED\n" : "verify: all right\n", v->out);
 }

@@ -9,13 +9,15 @@
 #define MOST_CORES 3
 #define STEPS 2
 
-/* Cores that train together, and what comes out of it. */
+/* Cores that train together, and what comes out of it: all in one piece, since
+ * cores that are processes share nothing else. */
 struct team {
 	const struct verify_task *task;
-	struct verify_result *result;
 	const int *order;
-	float *parameters; /* of rank 0 afterwards */
 	int one_process;
+	long masks_wrong;
+	int replicas_differ;
+	float parameters[]; /* of rank 0 afterwards */
 };
 
 struct member {
@@ -153,7 +155,7 @@ static int train(struct member *member, struct error *err)
 	if (member->group->rank)
 		return 0;
 	for (int r = 0; r < member->group->size; r++)
-		member->team->result->masks_wrong += all[r];
+		member->team->masks_wrong += all[r];
 	return 0;
 }
 
@@ -171,7 +173,7 @@ static int compare_replicas(struct member *member, struct error *err)
 	if (member->group->rank)
 		return 0;
 	for (int r = 1; r < member->group->size; r++)
-		member->team->result->replicas_differ |= all[r] != all[0];
+		member->team->replicas_differ |= all[r] != all[0];
 	memcpy(member->team->parameters, member->vector, bytes);
 	return 0;
 }
@@ -186,48 +188,79 @@ static int team_body(struct group *group, void *context, struct error *err)
 	return failed ? -1 : 0;
 }
 
-static int run_team(struct team *team, int cores, float *parameters,
+/* Trains and adds to the result; parameters become those of rank 0. */
+static int run_team(const struct verify_task *task, const int *order,
+		    const struct transport *transport, int cores,
+		    float *parameters, struct verify_result *result,
 		    struct error *err)
 {
-	const struct transport *transport =
-		transport_find(cores > 1 ? "threads" : "self");
-	const struct group_job job = { team_body, team, sizeof(*team), NULL };
+	const size_t bytes =
+		model_parameter_count(task->model) * sizeof(*parameters);
+	struct team *team = calloc(1, sizeof(*team) + bytes);
+	const struct group_job job = { team_body, team, sizeof(*team) + bytes,
+				       NULL };
+	int failed;
 
-	team->parameters = parameters;
+	if (!team)
+		return error_memory(err, "the cores to compare");
+	team->task = task;
+	team->order = order;
 	team->one_process = transport->one_process;
-	return group_launch(transport, cores, &job, err);
+	failed = group_launch(transport, cores, &job, err);
+	result->masks_wrong += team->masks_wrong;
+	result->replicas_differ |= team->replicas_differ;
+	memcpy(parameters, team->parameters, bytes);
+	free(team);
+	return failed;
+}
+
+/* 2 and 3 cores of every transport that has so many, against one. */
+static int compare_teams(const struct verify_task *task, const int *order,
+			 float *one, float *several,
+			 struct verify_result *result, struct error *err)
+{
+	const int most = task->backend->one_core ? 1 : MOST_CORES;
+	const struct transport *by = NULL;
+
+	if (most == 1)
+		result->cores = VERIFY_NOT_MEASURED;
+	if (run_team(task, order, transport_find("self"), 1, one, result, err))
+		return -1;
+	while ((by = transport_next(by)))
+		for (int cores = 2; cores <= most; cores++) {
+			if (by->unavailable || by->max_size < cores)
+				continue;
+			if (run_team(task, order, by, cores, several, result,
+				     err))
+				return -1;
+			for (int t = 0; t < task->tensor_count; t++)
+				verify_worsen(&result->cores,
+					      verify_error(
+						several +
+						    task->tensors[t].offset,
+						one + task->tensors[t].offset,
+						task->tensors[t].count));
+		}
+	return 0;
 }
 
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err)
 {
 	const size_t count = model_parameter_count(task->model);
-	const int most = task->backend->one_core ? 1 : MOST_CORES;
 	float *one = malloc(count * sizeof(*one));
 	float *several = malloc(count * sizeof(*several));
 	int *order = malloc((size_t)task->dataset->train.count *
 			    sizeof(*order));
-	struct team team = { .task = task, .result = result, .order = order };
 	int failed = -1;
 
-	if (most == 1)
-		result->cores = VERIFY_NOT_MEASURED;
 	if (!one || !several || !order) {
 		error_memory(err, "the parameters to compare");
 		goto out;
 	}
 	random_permutation((unsigned long long)task->options->seed,
 			   task->dataset->train.count, order);
-	failed = run_team(&team, 1, one, err);
-	for (int cores = 2; !failed && cores <= most; cores++) {
-		failed = run_team(&team, cores, several, err);
-		for (int t = 0; !failed && t < task->tensor_count; t++)
-			verify_worsen(&result->cores,
-				      verify_error(
-					      several + task->tensors[t].offset,
-					      one + task->tensors[t].offset,
-					      task->tensors[t].count));
-	}
+	failed = compare_teams(task, order, one, several, result, err);
 out:
 	free(one);
 	free(several);

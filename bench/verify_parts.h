@@ -30,7 +30,7 @@ struct verify_result {
 	double parameters[MODEL_MAX_TENSORS];
 	double loss; /* relative */
 	double regrets[MODEL_MAX_LAYERS];     /* see program_regret() */
-	double cores; /* parameters of 3 cores against those of one */
+	double cores; /* parameters of 2 and 3 cores against those of one */
 	long masks_wrong; /* dropout decisions unlike models/random.h */
 	int replicas_differ;
 };
@@ -40,7 +40,7 @@ struct verify_result {
 int verify_lockstep(const struct verify_task *task,
 		    struct verify_result *result, struct error *err);
 
-/* Masks of 1, 2 and 3 cores; replicas of 3 cores, and their parameters. */
+/* Masks, replicas and parameters of 1, 2 and 3 cores, by every transport. */
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err);
 
