@@ -52,3 +52,9 @@ column() {
 	print(*(row[sys.argv[2]] for row in csv.DictReader(open(sys.argv[1]))))
 	END
 }
+
+# needs_terminal: skips where none can be had, as in a bare chroot.
+needs_terminal() {
+	script -qec true /dev/null >/dev/null 2>&1 ||
+		skip "no pseudo-terminal, or no script(1)"
+}

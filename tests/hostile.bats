@@ -132,7 +132,7 @@ teardown() {
 		# Two lines at most; each overwrites itself.
 		[ "${#stderr}" -le 1000 ]
 	done
-	command -v script >/dev/null || return 0
+	needs_terminal
 	for term in "" dumb garbage xterm; do
 		TERM=$term run -0 script -qec "stty cols 7; \"$BENCH\" run \
 			null-1 ${TINY[*]/-q/--seed=1} --out made" /dev/null

@@ -186,12 +186,14 @@ offers_arguments() {
 
 @test "bash completes" {
 	bash -n ../bash
+	needs_terminal
 	offers_options bash
 	offers_arguments bash
 }
 
 @test "zsh completes" {
 	needs zsh
+	needs_terminal
 	zsh -n ../zsh/_bench
 	offers_options zsh
 	offers_arguments zsh
