@@ -152,13 +152,19 @@ static void set_patience(struct launcher *launcher, enum patience patience)
 }
 
 /* Cores that all stop because they were told to may write what they have. */
-static int is_orderly(const struct launcher *launcher)
+static enum patience patience_after(const struct launcher *launcher)
 {
-	for (int r = 0; r < launcher->size; r++)
-		if (launcher->endings[r].result &&
-		    launcher->endings[r].err.kind != ERROR_STOPPED)
-			return 0;
-	return 1;
+	enum patience found = UNLIMITED;
+
+	for (int r = 0; r < launcher->size; r++) {
+		const struct ending *ending = &launcher->endings[r];
+
+		if (ending->result && ending->err.kind != ERROR_STOPPED)
+			return SHORT;
+		if (ending->result)
+			found = LONG;
+	}
+	return found;
 }
 
 /* Who does not leave some time after a failure never will. */
@@ -189,8 +195,8 @@ static void attend(struct launcher *launcher, int time_is_over)
 	if (launcher->patience != UNLIMITED && time_is_over)
 		lose_patience(launcher);
 	else if (launcher->patience == UNLIMITED &&
-		 atomic_load(&launcher->work.shared->meeting.failed))
-		set_patience(launcher, is_orderly(launcher) ? LONG : SHORT);
+		 patience_after(launcher) != UNLIMITED)
+		set_patience(launcher, patience_after(launcher));
 }
 
 static void wait_for_all(struct launcher *launcher)
@@ -228,8 +234,10 @@ static int run_all(struct launcher *launcher, const struct transport *transport,
 		failed = start(launcher, transport, started);
 		started += !failed;
 	}
-	if (failed)
+	if (failed) {
 		meeting_fail(&launcher->work.shared->meeting);
+		set_patience(launcher, SHORT);
+	}
 	wait_for_all(launcher);
 	if (failed)
 		return error_set(err, ERROR_FAILED,
