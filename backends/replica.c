@@ -5,6 +5,20 @@ int replica_share(int rank, int size, int count)
 	return count > rank ? (count - rank + size - 1) / size : 0;
 }
 
+int replica_open(struct group *group, const struct backend *backend,
+		 const struct device_request *request, struct device **device,
+		 struct error *err)
+{
+	for (int r = 0; r < group->size; r++) {
+		if (r == group->rank &&
+		    device_open(backend, request, device, err))
+			return -1;
+		if (group_gather(group, NULL, 0, NULL, err))
+			return -1;
+	}
+	return device_check(*device, group->rank, request->threads, err);
+}
+
 static int all_reduce(struct group *group, struct program *program,
 		      struct error *err)
 {

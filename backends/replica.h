@@ -24,6 +24,15 @@ struct replica_observer {
 };
 
 /*
+ * Opens a device for each rank, one after the other, since libraries set
+ * themselves up without locks, and checks them all at once: device_check().
+ * Every rank calls it with the same request.
+ */
+int replica_open(struct group *group, const struct backend *backend,
+		 const struct device_request *request, struct device **device,
+		 struct error *err);
+
+/*
  * One iteration. score becomes the rank's own share. A device that works in
  * the background is waited for at the end only, so that its phases are known
  * as one, unless the group makes it meet others in between.

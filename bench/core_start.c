@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One rank after the other: libraries set themselves up without locks. */
-static int open_in_order(struct core *core, struct error *err)
+static int open_device(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
 	const struct device_request request = {
@@ -16,16 +15,8 @@ static int open_in_order(struct core *core, struct error *err)
 		.cpus = training->cpus,
 	};
 
-	for (int r = 0; r < core->group->size; r++) {
-		if (r == core->group->rank &&
-		    device_open(training->backend, &request, &core->device,
-				err))
-			return -1;
-		if (group_gather(core->group, NULL, 0, NULL, err))
-			return -1;
-	}
-	return device_check(core->device, core->group->rank, request.threads,
-			    err);
+	return replica_open(core->group, training->backend, &request,
+			    &core->device, err);
 }
 
 static int open_masks(struct core *core, struct error *err)
@@ -120,7 +111,7 @@ int core_start(struct core *core, struct error *err)
 		.dropout = training->dropout,
 	};
 
-	if (open_in_order(core, err) ||
+	if (open_device(core, err) ||
 	    program_compile(core->device, training->model, &options,
 			    &core->program, err) ||
 	    core_initialise(core, err) || open_masks(core, err))

@@ -98,14 +98,8 @@ static int open_member(struct member *member, struct error *err)
 	if (!member->images || !member->labels || !member->vector ||
 	    !member->decisions || !member->expected)
 		return error_memory(err, "a core's batch");
-	for (int r = 0; r < group->size; r++) {
-		if (r == group->rank &&
-		    device_open(task->backend, &request, &member->device, err))
-			return -1;
-		if (group_gather(member->group, NULL, 0, NULL, err))
-			return -1;
-	}
-	if (device_check(member->device, group->rank, request.threads, err) ||
+	if (replica_open(member->group, task->backend, &request,
+			 &member->device, err) ||
 	    program_compile(member->device, task->model, &options,
 			    &member->program, err) ||
 	    program_store(member->program, VECTOR_SQUARE_AVG, member->vector,
