@@ -165,6 +165,15 @@ start() {
 	mapfile -t CORES < <(below "$(below "$PID" | head -n 1)")
 }
 
+# start_alone: the same without a campaign above it.
+start_alone() {
+	"$BENCH" measure cpu-3@fork "${LONG[@]}" --run-file row >out 2>err \
+		3>&- &
+	PID=$!
+	within 60 grep -q 'epoch 2/' err
+	mapfile -t CORES < <(below "$PID")
+}
+
 @test "a core that is killed is named, and the others end" {
 	start cpu-3@fork
 	[ "${#CORES[@]}" -eq 3 ]
@@ -207,11 +216,7 @@ start() {
 
 # As a terminal does: to the launcher and to every core.
 @test "so does one that comes to all of them at once" {
-	"$BENCH" measure cpu-3@fork "${LONG[@]}" --run-file row >out 2>err \
-		3>&- &
-	PID=$!
-	within 60 grep -q 'epoch 2/' err
-	mapfile -t CORES < <(below "$PID")
+	start_alone
 	local code=0
 	kill -INT "$PID" "${CORES[@]}"
 	wait "$PID" || code=$?
@@ -223,11 +228,7 @@ start() {
 }
 
 @test "one that comes to a single core ends the run as well" {
-	"$BENCH" measure cpu-3@fork "${LONG[@]}" --run-file row >out 2>err \
-		3>&- &
-	PID=$!
-	within 60 grep -q 'epoch 2/' err
-	mapfile -t CORES < <(below "$PID")
+	start_alone
 	local code=0
 	kill -TERM "${CORES[2]}"
 	wait "$PID" || code=$?
