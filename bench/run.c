@@ -71,6 +71,12 @@ static const struct column columns[] = {
 	TEXT(kernel, "its kernel"),
 	TEXT(straggler, "--straggler: the core that was delayed on purpose, "
 	     "and by how many ms in each iteration"),
+	TEXT(arm, "of a comparison: A base, B head, A2 base again"),
+	INT(stage, "of a comparison: 1 screen, 2 confirmation, 0 before them"),
+	INT(block, "whose arms are compared, from 1"),
+	INT(order_in_block, "from 1"),
+	INT(env_pad_bytes, "added to the environment, so that the layout of "
+	    "the stack differs"),
 };
 
 static void run_clear(void *row)

@@ -70,6 +70,13 @@ struct run {
 	char os[80];
 	char kernel[80];
 	char straggler[24]; /* RANK:MS of the core that was delayed */
+
+	/* Set by a parent that compares: `bench check` and its like. */
+	char arm[12];	     /* A: base, B: head, A2: base again */
+	long stage;	     /* 1: screen, 2: confirmation; 0: before them */
+	long block;	     /* from 1; its arms are compared */
+	long order_in_block; /* from 1 */
+	long env_pad_bytes;  /* added to the environment */
 };
 
 extern const struct row_kind run_rows;

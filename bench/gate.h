@@ -1,0 +1,66 @@
+/*
+ * Is B slower than A? Decided from pairs of fresh processes, by two margins, an
+ * exact bound and a second, independent set of pairs; README.md explains it to
+ * users and gives the error rates that were measured. Pure: reads no clock, no
+ * file, and no number of its own.
+ */
+#ifndef BENCH_GATE_H
+#define BENCH_GATE_H
+
+#include <stddef.h>
+
+#include "backends/error.h"
+
+struct gate_rule {
+	double margin; /* .03: a smaller estimate is no regression; or the
+			  noise floor of the target on this machine */
+	double least;  /* .01: what the lower bound has to clear */
+	double alpha;  /* .025: one-sided, of a screen, and of the family of
+			  all that is confirmed */
+	double wanted; /* .05: an effect that has to be detectable */
+	size_t fewest; /* 12 pairs */
+};
+
+extern const struct gate_rule gate_rule_default;
+
+/* One set of pairs of one metric. Ratios are B / A. */
+struct gate_stage {
+	size_t pairs;		    /* 0: not measured */
+	double ratio, lower, upper; /* estimate and its 95 % interval */
+	double detectable;	    /* the ratio that is caught most often */
+	int slower, faster;	    /* flagged by this stage alone */
+	double p_slower;	    /* of "at most 1 + least" */
+};
+
+enum gate_verdict {
+	GATE_OK,
+	GATE_FASTER,
+	GATE_REGRESSION,   /* flagged, and confirmed by the second stage */
+	GATE_INCONCLUSIVE
+};
+
+struct gate_row {
+	struct gate_rule rule;
+	struct gate_stage screen, confirm;
+	struct gate_stage control; /* A2 / A */
+	enum gate_verdict verdict;
+	char reason[120]; /* of a verdict that needs one; else empty */
+};
+
+/* logs are ln(B / A) of each pair. */
+int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
+		 const double *logs, size_t count, struct error *err);
+
+/* Does this row need the second stage? */
+int gate_wants_confirmation(const struct gate_row *row);
+
+/*
+ * The verdicts of all rows of a check, from what was measured: those flagged
+ * by their screen are confirmed together, by Holm's procedure (Scandinavian
+ * Journal of Statistics 6, 1979).
+ */
+void gate_judge(struct gate_row *rows, int count);
+
+const char *gate_verdict_name(enum gate_verdict verdict);
+
+#endif
