@@ -44,7 +44,7 @@ double walsh_lower(const struct walsh *walsh, double alpha);
 double walsh_upper(const struct walsh *walsh, double alpha);
 
 /* The exact p-value of "the centre is at most shift", from the averages that
- * are not above it. walsh_lower(alpha) > shift if and only if it is <= alpha. */
+ * are not above it. walsh_lower(alpha) > shift if and only if p <= alpha. */
 double walsh_p_above(const struct walsh *walsh, double shift);
 
 #endif
