@@ -23,6 +23,14 @@ struct gate_rule {
 
 extern const struct gate_rule gate_rule_default;
 
+/*
+ * What has to be detectable for a row to be called ok: wanted, and more, in
+ * proportion, where a noisy machine has raised the margin above its default.
+ * The gate is then the same but for its scale, and 5 % beside a margin of 6 %
+ * would be asking for what no quiet run can show.
+ */
+double gate_wanted(const struct gate_rule *rule);
+
 /* One set of pairs of one metric. Ratios are B / A. */
 struct gate_stage {
 	size_t pairs;		    /* 0: not measured */

@@ -1,0 +1,203 @@
+#include "bench/gate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/signed_rank.h"
+
+const struct gate_rule gate_rule_default = {
+	.margin = .03,
+	.least = .01,
+	.alpha = .025,
+	.wanted = .05,
+	.fewest = 12,
+};
+
+/* Each side of the interval that is shown: 95 % whatever the rule is. */
+static const double interval_alpha = .025;
+
+double gate_wanted(const struct gate_rule *rule)
+{
+	return rule->wanted * fmax(1, rule->margin / gate_rule_default.margin);
+}
+
+int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
+		 const double *logs, size_t count, struct error *err)
+{
+	const double margin = log1p(rule->margin), least = log1p(rule->least);
+	double estimate, lower, half;
+	struct walsh walsh;
+
+	*stage = (struct gate_stage){ 0 };
+	if (walsh_make(&walsh, logs, count, err))
+		return -1;
+	estimate = walsh_estimate(&walsh);
+	lower = walsh_lower(&walsh, rule->alpha);
+	half = estimate - lower;
+	stage->pairs = count;
+	stage->ratio = exp(estimate);
+	stage->lower = exp(walsh_lower(&walsh, interval_alpha));
+	stage->upper = exp(walsh_upper(&walsh, interval_alpha));
+	stage->detectable = exp(fmax(least + 2 * half, margin + half));
+	stage->slower = estimate >= margin && lower > least;
+	stage->faster = estimate <= -margin &&
+			walsh_upper(&walsh, rule->alpha) < -least;
+	stage->p_slower = walsh_p_above(&walsh, least);
+	walsh_release(&walsh);
+	return 0;
+}
+
+static int control_flagged(const struct gate_row *row)
+{
+	return row->control.slower || row->control.faster;
+}
+
+int gate_wants_confirmation(const struct gate_row *row)
+{
+	return row->screen.slower && row->screen.pairs >= row->rule.fewest &&
+	       !control_flagged(row);
+}
+
+static int sees_wanted(const struct gate_rule *rule,
+		       const struct gate_stage *stage)
+{
+	return stage->detectable <= 1 + gate_wanted(rule);
+}
+
+static void judge(struct gate_row *row, enum gate_verdict verdict,
+		  const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void judge(struct gate_row *row, enum gate_verdict verdict,
+		  const char *format, ...)
+{
+	va_list arguments;
+
+	row->verdict = verdict;
+	va_start(arguments, format);
+	vsnprintf(row->reason, sizeof(row->reason), format, arguments);
+	va_end(arguments);
+}
+
+static double percent(double ratio)
+{
+	return 100 * (ratio - 1);
+}
+
+static void judge_too_few(struct gate_row *row, const char *what,
+			  const struct gate_stage *stage)
+{
+	judge(row, GATE_INCONCLUSIVE,
+	      "%zu pairs %s, %zu are needed: more blocks", stage->pairs, what,
+	      row->rule.fewest);
+}
+
+static void judge_blind(struct gate_row *row, const char *what,
+			const struct gate_stage *stage)
+{
+	const double wanted = 100 * gate_wanted(&row->rule);
+
+	if (isfinite(stage->detectable))
+		judge(row, GATE_INCONCLUSIVE, "%sa slowdown under %.1f %% "
+		      "would not be seen, %.3g %% is wanted: a quieter machine "
+		      "or more blocks", what, percent(stage->detectable),
+		      wanted);
+	else
+		judge(row, GATE_INCONCLUSIVE, "%sno slowdown would be seen "
+		      "with %zu pairs: more blocks", what, stage->pairs);
+}
+
+/* Was flagged; holm is what its p-value has to be. */
+static void judge_flagged(struct gate_row *row, int accepted)
+{
+	const struct gate_stage *confirm = &row->confirm;
+
+	if (confirm->pairs < row->rule.fewest)
+		judge_too_few(row, "confirm", confirm);
+	else if (accepted && confirm->slower)
+		judge(row, GATE_REGRESSION, "%s", "");
+	else if (confirm->slower)
+		judge(row, GATE_INCONCLUSIVE, "slower twice, but with p = %.2g "
+		      "not surely enough beside other rows: more blocks",
+		      confirm->p_slower);
+	else if (!sees_wanted(&row->rule, confirm))
+		judge_blind(row, "not confirmed, but there ", confirm);
+	else
+		judge(row, GATE_OK, "%+.1f %% at first was not confirmed: "
+		      "%+.1f %%", percent(row->screen.ratio),
+		      percent(confirm->ratio));
+}
+
+static void judge_row(struct gate_row *row, int accepted)
+{
+	const struct gate_stage *control = &row->control;
+
+	if (row->screen.pairs < row->rule.fewest)
+		judge_too_few(row, "of the screen", &row->screen);
+	else if (control_flagged(row))
+		judge(row, GATE_INCONCLUSIVE, "the base differs from itself by "
+		      "%+.1f %%: something disturbs the order of a block",
+		      percent(control->ratio));
+	else if (row->screen.slower)
+		judge_flagged(row, accepted);
+	else if (row->screen.faster)
+		judge(row, GATE_FASTER, "%s", "");
+	else if (!sees_wanted(&row->rule, &row->screen))
+		judge_blind(row, "", &row->screen);
+	else
+		judge(row, GATE_OK, "%s", "");
+}
+
+/* A row that was not confirmed enough takes part, and stays. */
+static double holm_p(const struct gate_row *row)
+{
+	return row->confirm.pairs >= row->rule.fewest ? row->confirm.p_slower :
+							1;
+}
+
+/*
+ * Is the row's hypothesis rejected by Holm's procedure? Step i, from 0, asks
+ * for p <= alpha / (flagged - i); the row is reached if all smaller p are
+ * rejected too. Equal ones are: their steps ask for less and less.
+ */
+static int holm_rejects(const struct gate_row *rows, int count, double p)
+{
+	int flagged = 0, smaller, i, j;
+
+	for (i = 0; i < count; i++)
+		flagged += rows[i].screen.slower;
+	for (i = 0; i < count; i++) {
+		if (!rows[i].screen.slower || holm_p(&rows[i]) > p)
+			continue;
+		smaller = 0;
+		for (j = 0; j < count; j++)
+			smaller += rows[j].screen.slower &&
+				   holm_p(&rows[j]) < holm_p(&rows[i]);
+		if (holm_p(&rows[i]) > rows[i].rule.alpha / (flagged - smaller))
+			return 0;
+	}
+	return 1;
+}
+
+void gate_judge(struct gate_row *rows, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		judge_row(&rows[i], rows[i].screen.slower &&
+			  holm_rejects(rows, count, holm_p(&rows[i])));
+}
+
+const char *gate_verdict_name(enum gate_verdict verdict)
+{
+	static const char *const names[] = {
+		[GATE_OK] = "ok",
+		[GATE_FASTER] = "faster",
+		[GATE_REGRESSION] = "REGRESSION",
+		[GATE_INCONCLUSIVE] = "inconclusive",
+	};
+
+	return names[verdict];
+}
