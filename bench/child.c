@@ -20,14 +20,63 @@
 #define GRACE_S 5 /* from a polite end to a rude one */
 #define NOTHING_YET (-2)
 
+/* How the header of rows begins: the output of any other command does not. */
+static const char rows_begin[] = "schema,";
+
+enum output { OUTPUT_UNKNOWN, OUTPUT_ROWS, OUTPUT_OTHER };
+
 struct listener {
 	pid_t pid;
 	int pipe;
+	double began_at;
 	double deadline; /* 0: none */
 	int forwarded;	 /* the signal of ours that was passed on */
 	int timed_out;
+	const struct child_request *request;
 	const struct child_ear *ear;
+	enum output output;
+	char begin[sizeof(rows_begin)]; /* while output is unknown */
+	size_t begun;
 };
+
+/* A command's rows have names of their own. */
+static int take_row(const void *given, void *context, struct error *err)
+{
+	const struct listener *listener = context;
+	const struct child_request *request = listener->request;
+	struct observation row = *(const struct observation *)given;
+
+	if (request->words) {
+		snprintf(row.run_id, sizeof(row.run_id), "%s",
+			 request->run_id);
+		snprintf(row.target, sizeof(row.target), "%s",
+			 request->target);
+	}
+	return listener->ear->row(&row, listener->ear->context, err);
+}
+
+/* The first bytes say whether a command prints rows. */
+static int take_bytes(struct listener *listener, struct csv_reader *reader,
+		      const char *bytes, size_t count, struct error *err)
+{
+	const size_t needed = strlen(rows_begin);
+
+	while (listener->output == OUTPUT_UNKNOWN && count) {
+		listener->begin[listener->begun++] = *bytes++;
+		count--;
+		if (listener->begun < needed)
+			continue;
+		listener->output =
+			memcmp(listener->begin, rows_begin, needed) ?
+				OUTPUT_OTHER : OUTPUT_ROWS;
+		if (listener->output == OUTPUT_ROWS &&
+		    csv_reader_feed(reader, rows_begin, needed, err))
+			return -1;
+	}
+	if (listener->output != OUTPUT_ROWS)
+		return 0;
+	return csv_reader_feed(reader, bytes, count, err);
+}
 
 /* Signals go on to the child, once; past the deadline it is ended. */
 static void attend(struct listener *listener)
@@ -91,8 +140,8 @@ static int listen_to(struct listener *listener, struct csv_reader *reader,
 			kill(listener->pid, SIGKILL);
 		if (count <= 0)
 			return failed;
-		if (failed || !csv_reader_feed(reader, bytes, (size_t)count,
-					       err))
+		if (failed || !take_bytes(listener, reader, bytes,
+					  (size_t)count, err))
 			continue;
 		failed = err->kind != ERROR_INPUT ? -1 :
 			blame_child("it printed what is no row", err);
@@ -114,10 +163,16 @@ static pid_t start(const struct child_request *request, const char *run_file,
 	snprintf(words[1], sizeof(words[1]), "--run-id=%s", request->run_id);
 	snprintf(words[2], sizeof(words[2]), "--campaign-id=%s",
 		 request->campaign_id);
-	argv = forward_options(&options, request->target, extra, err);
+	if (request->words)
+		return process_start(request->words, pipe,
+				     request->environment, &pid, err) ?
+			       -1 : pid;
+	argv = forward_options(&options, request->program, request->target,
+			       extra, err);
 	if (!argv)
 		return -1;
-	if (process_start((const char *const *)argv, pipe, NULL, &pid, err))
+	if (process_start((const char *const *)argv, pipe,
+			  request->environment, &pid, err))
 		pid = -1;
 	free(argv);
 	return pid;
@@ -168,6 +223,20 @@ static void make_run(struct run *run, const struct child_request *request,
 			 "ended with exit code %d", status->code);
 }
 
+/* A command says nothing about itself. */
+static void make_command_run(struct run *run,
+			     const struct child_request *request,
+			     const struct process_status *status,
+			     double total_s)
+{
+	make_run(run, request, status);
+	if (!status->signal && !status->code) {
+		snprintf(run->status, sizeof(run->status), "ok");
+		run->reason[0] = '\0';
+	}
+	run->total_s = total_s;
+}
+
 /* Fails if what a child that went well says of itself cannot be read. */
 static int finish(struct child_result *result, const struct listener *listener,
 		  const struct process_status *status,
@@ -178,7 +247,10 @@ static int finish(struct child_result *result, const struct listener *listener,
 
 	result->exit_code = status->signal ? 128 + status->signal :
 					     status->code;
-	if (read_run(run_file, run, err)) {
+	if (request->words) {
+		make_command_run(run, request, status,
+				 clock_now() - listener->began_at);
+	} else if (read_run(run_file, run, err)) {
 		if (!result->exit_code || err->memory)
 			return blame_child("ended well, but what it says of "
 					   "itself cannot be read", err);
@@ -203,7 +275,13 @@ static int run_child(struct child_result *result,
 		     const struct child_ear *ear, const char *run_file,
 		     struct error *err)
 {
-	struct listener listener = { .pid = -1, .ear = ear };
+	struct listener listener = {
+		.pid = -1,
+		.began_at = clock_now(),
+		.request = request,
+		.ear = ear,
+		.output = request->words ? OUTPUT_UNKNOWN : OUTPUT_ROWS,
+	};
 	struct process_status status;
 	struct csv_reader *reader;
 	int pipes[2], failed;
@@ -212,14 +290,14 @@ static int run_child(struct child_result *result,
 		return error_set(err, ERROR_FAILED, "no pipe: %s",
 				 strerror(errno));
 	listener.pipe = pipes[0];
-	reader = csv_reader_open(&observation_rows, request->target, ear->row,
-				 ear->context, err);
+	reader = csv_reader_open(&observation_rows, request->target, take_row,
+				 &listener, err);
 	if (reader)
 		listener.pid = start(request, run_file, pipes[1], err);
 	close(pipes[1]);
 	failed = listener.pid < 0;
 	if (request->options->timeout != OPTION_UNSET)
-		listener.deadline = clock_now() +
+		listener.deadline = listener.began_at +
 				    (double)request->options->timeout;
 	if (!failed) {
 		failed = listen_to(&listener, reader, err);

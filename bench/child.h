@@ -11,6 +11,10 @@
 struct child_request {
 	const struct options *options;
 	const char *target, *run_id, *campaign_id;
+	/* What `bench check` compares; without them it is this program. */
+	const char *program;		  /* another bench */
+	const char *const *words;	  /* a command instead, up to a NULL */
+	const char *const *environment;	  /* NAME=VALUE, up to a NULL */
 };
 
 /* Who hears what a child has to say, and is asked to be quick. */
@@ -33,6 +37,10 @@ struct child_result {
  * Runs `bench measure target`, which shows no progress, and waits for it. The
  * child's failure is no error: it is in result->run. An error says that it
  * could not be run at all. After options->timeout seconds it is ended.
+ *
+ * With words, that command. If it prints observations they are heard, under the
+ * request's run_id and target; any other output is passed over, and the run has
+ * total_s alone: from the start of the process to its end.
  */
 int child_measure(struct child_result *result,
 		  const struct child_request *request,

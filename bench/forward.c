@@ -34,6 +34,8 @@ static void format_option(const struct option_row *row,
 			snprintf(word, WORD_MOST, "--%s=%.17g", row->name,
 				 *(const double *)field);
 		break;
+	case OPTION_LIST: /* none of those that both verbs know */
+		break;
 	default:
 		text = *(const char *const *)field;
 		if (text)
@@ -49,8 +51,9 @@ static int is_forwarded(const struct option_row *row)
 	return (row->verbs & both) == both;
 }
 
-char **forward_options(const struct options *options, const char *target,
-		       const char *const *extra, struct error *err)
+char **forward_options(const struct options *options, const char *program,
+		       const char *target, const char *const *extra,
+		       struct error *err)
 {
 	size_t words = 4, at = 0; /* program, verb, target, NULL */
 	char **argv, *text;
@@ -66,7 +69,8 @@ char **forward_options(const struct options *options, const char *target,
 	text = (char *)(argv + words);
 	for (size_t w = 0; w < words; w++)
 		argv[w] = text + w * WORD_MOST;
-	snprintf(argv[at++], WORD_MOST, "/proc/self/exe");
+	snprintf(argv[at++], WORD_MOST, "%s",
+		 program ? program : "/proc/self/exe");
 	snprintf(argv[at++], WORD_MOST, "%s", verb_name(VERB_MEASURE));
 	snprintf(argv[at++], WORD_MOST, "%s", target);
 	for (int i = 0; i < option_row_count; i++) {

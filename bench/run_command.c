@@ -84,8 +84,12 @@ static int dry_run(struct work *work, const struct target *target,
 		   const struct training *training, struct error *err)
 {
 	struct options options = *work->options;
-	const struct child_request request = { &options, target->name, "dry",
-					       "dry" };
+	const struct child_request request = {
+		.options = &options,
+		.target = target->name,
+		.run_id = "dry",
+		.campaign_id = "dry",
+	};
 	const struct child_ear deaf = { csv_ignore, ignore_pause, NULL };
 	struct child_result result;
 	const struct run *run = &result.run;
@@ -209,8 +213,12 @@ static int run_once(struct work *work, int t, long round, int more,
 	const struct target *target = &work->targets[t];
 	struct options options = *work->options;
 	char run_id[48];
-	const struct child_request request = { &options, target->name, run_id,
-					       work->campaign.id };
+	const struct child_request request = {
+		.options = &options,
+		.target = target->name,
+		.run_id = run_id,
+		.campaign_id = work->campaign.id,
+	};
 	struct collector collector = {
 		.campaign = &work->campaign,
 		.log = options.quiet ? NULL : work->log,

@@ -43,7 +43,12 @@ static int measure(const char *target, struct child_result *result,
 		   struct error *err)
 {
 	const struct options options = { .timeout = OPTION_UNSET };
-	const struct child_request request = { &options, target, "r", "c" };
+	const struct child_request request = {
+		.options = &options,
+		.target = target,
+		.run_id = "r",
+		.campaign_id = "c",
+	};
 	const struct child_ear ear = { ignore_row, ignore_pause, NULL };
 
 	return child_measure(result, &request, &ear, err);

@@ -1,0 +1,16 @@
+/* A command line in one text, parted into words without a shell. */
+#ifndef BENCH_WORDS_H
+#define BENCH_WORDS_H
+
+#include "backends/error.h"
+
+/*
+ * Words are parted by blanks. '...' keeps everything, "..." all but \" and \\,
+ * and \ outside of both the next character. Nothing else is special: no
+ * variables, no patterns, no pipes. *words ends with NULL and is one block for
+ * free(). ERROR_USAGE, with option, for no word at all or a quote without end.
+ */
+int words_split(const char *text, const char *option, char ***words,
+		struct error *err);
+
+#endif
