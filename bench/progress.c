@@ -151,15 +151,36 @@ static void draw_bar(const struct progress *progress, const char *words,
 	bar[cells] = '\0';
 }
 
+static int is_time(struct progress *progress, double now)
+{
+	if (!progress->out || now - progress->drawn_at <
+	    (progress->bar ? BAR_EVERY_S : LINE_EVERY_S))
+		return 0;
+	progress->drawn_at = now;
+	progress->turns++;
+	return 1;
+}
+
+void progress_draw_text(struct progress *progress, double now,
+			const char *text, double left_s)
+{
+	char line[256], left[24];
+
+	if (!is_time(progress, now))
+		return;
+	duration(left_s, left, sizeof(left));
+	snprintf(line, sizeof(line), "%s %c %s  %s left", progress->target,
+		 progress->bar ? turning[progress->turns % 4] : ' ', text,
+		 left);
+	show(progress, line);
+}
+
 void progress_draw(struct progress *progress, double now)
 {
 	char line[256], words[160], bar[BAR_MOST + 1];
 
-	if (!progress->out || now - progress->drawn_at <
-	    (progress->bar ? BAR_EVERY_S : LINE_EVERY_S))
+	if (!is_time(progress, now))
 		return;
-	progress->drawn_at = now;
-	progress->turns++;
 	if (progress->phase < PROGRESS_TRAINING) {
 		snprintf(line, sizeof(line), "%-8s %c %s", progress->target,
 			 progress->bar ? turning[progress->turns % 4] : ' ',
@@ -224,11 +245,16 @@ void progress_row(struct progress *progress, double now,
 	}
 }
 
+void progress_pause(const struct progress *progress)
+{
+	if (!progress->out || !progress->bar)
+		return;
+	fputs("\r\033[K", progress->out);
+	fflush(progress->out);
+}
+
 void progress_end(struct progress *progress)
 {
-	if (progress->out && progress->bar) {
-		fputs("\r\033[K", progress->out);
-		fflush(progress->out);
-	}
+	progress_pause(progress);
 	progress->out = NULL;
 }

@@ -56,7 +56,13 @@ void progress_row(struct progress *progress, double now,
 /* Shows where the run is, if it is time to. */
 void progress_draw(struct progress *progress, double now);
 
-/* Clears the bar, so that other words can be printed; nothing more is shown. */
+/* Words of the caller's instead, and how many seconds are left, about. */
+void progress_draw_text(struct progress *progress, double now,
+			const char *text, double left_s);
+
+/* Clears the bar, so that other words can be printed; and nothing more is shown
+ * after the end. */
+void progress_pause(const struct progress *progress);
 void progress_end(struct progress *progress);
 
 #endif

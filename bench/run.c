@@ -74,6 +74,8 @@ static const struct column columns[] = {
 	TEXT(arm, "of a comparison: A base, B head, A2 base again"),
 	INT(stage, "of a comparison: 1 screen, 2 confirmation, 0 before them"),
 	INT(block, "whose arms are compared, from 1"),
+	INT(attempt, "at the block, from 1: one is measured again if others "
+	    "used the machine, and the last one counts"),
 	INT(order_in_block, "from 1"),
 	INT(env_pad_bytes, "added to the environment, so that the layout of "
 	    "the stack differs"),

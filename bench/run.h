@@ -75,6 +75,7 @@ struct run {
 	char arm[12];	     /* A: base, B: head, A2: base again */
 	long stage;	     /* 1: screen, 2: confirmation; 0: before them */
 	long block;	     /* from 1; its arms are compared */
+	long attempt;	     /* at the block, from 1; the last one counts */
 	long order_in_block; /* from 1 */
 	long env_pad_bytes;  /* added to the environment */
 };
