@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
+#include "bench/check_command.h"
 #include "bench/dataset.h"
 #include "bench/info_command.h"
 #include "bench/interrupt.h"
@@ -93,6 +94,8 @@ static int dispatch(const struct options *options, struct error *err)
 		return measure_command(options, stdout, stderr, err);
 	case VERB_TABLE:
 		return table_verb(options, err);
+	case VERB_CHECK:
+		return check_command(options, stdout, stderr, err);
 	case VERB_VERIFY:
 		return verify_command(options, stdout, stderr, err);
 	case VERB_DEVICES:

@@ -14,6 +14,7 @@ enum option_kind {
 	OPTION_INT,    /* long from .least to .most */
 	OPTION_REAL,   /* double from .least to .most */
 	OPTION_TEXT,   /* const char * */
+	OPTION_LIST,   /* const char *[OPTION_MOST_TIMES + 1], one each time */
 	OPTION_CHOICE  /* const char *, one of .choices */
 };
 

@@ -38,6 +38,9 @@ static const struct options defaults = {
 	.format = "plain",
 	.progress = "auto",
 	.color = "auto",
+	.blocks = OPTION_UNSET,
+	.order_seed = OPTION_UNSET,
+	.on_inconclusive = "fail",
 };
 
 static int set_number(const struct option_row *row, const char *text,
@@ -82,6 +85,18 @@ static int set_choice(const struct option_row *row, const char *text,
 			 names);
 }
 
+static int add_text(const struct option_row *row, const char *text,
+		    const char **field, struct error *err)
+{
+	for (int i = 0; i < OPTION_MOST_TIMES; i++)
+		if (!field[i]) {
+			field[i] = text;
+			return 0;
+		}
+	return error_set(err, ERROR_USAGE, "--%s: more than %d of them",
+			 row->name, OPTION_MOST_TIMES);
+}
+
 static int set_option(struct options *options, const struct option_row *row,
 		      const char *text, struct error *err)
 {
@@ -99,10 +114,13 @@ static int set_option(struct options *options, const struct option_row *row,
 		*(int *)field = !strcmp(text, "on");
 		return 0;
 	case OPTION_TEXT:
+	case OPTION_LIST:
 		if (!*text)
 			return error_set(err, ERROR_USAGE,
 					 "--%s: the argument is empty",
 					 row->name);
+		if (row->kind == OPTION_LIST)
+			return add_text(row, text, field, err);
 		*(const char **)field = text;
 		return 0;
 	case OPTION_CHOICE:

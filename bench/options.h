@@ -13,6 +13,7 @@ enum verb {
 	VERB_RUN,
 	VERB_MEASURE,
 	VERB_TABLE,
+	VERB_CHECK,
 	VERB_VERIFY,
 	VERB_DEVICES,
 	VERB_ENV,
@@ -22,6 +23,7 @@ enum verb {
 };
 
 #define OPTION_UNSET (-1) /* of numbers whose default depends on others */
+#define OPTION_MOST_TIMES 16 /* that one option is given */
 
 struct options {
 	enum verb verb;
@@ -40,6 +42,12 @@ struct options {
 	const char *run_file, *run_id, *campaign_id;
 	const char *dump_masks, *save_parameters;
 	const char *straggler, *trace;
+	const char *base, *head, *base_cmd, *head_cmd, *base_ref;
+	const char *base_env[OPTION_MOST_TIMES + 1]; /* up to a NULL */
+	const char *head_env[OPTION_MOST_TIMES + 1];
+	const char *on_inconclusive;
+	long blocks, order_seed;
+	int control, extend;
 	const char *format, *progress, *color, *generate;
 	int quick, dry_run, list, quiet, verbose, help, version;
 };

@@ -1,0 +1,74 @@
+/*
+ * Measuring for `bench check`: blocks of fresh processes, one of each arm and
+ * target, whose rows go into a campaign with their arm, stage and block.
+ */
+#ifndef BENCH_CHECK_H
+#define BENCH_CHECK_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bench/arm.h"
+#include "bench/campaign.h"
+#include "bench/progress.h"
+#include "bench/schedule.h"
+
+#define CHECK_MOST_TARGETS 16
+
+enum { CHECK_PILOT, CHECK_SCREEN, CHECK_CONFIRM, CHECK_STAGES };
+
+struct check_target {
+	char name[64];	  /* what the rows call it */
+	const struct backend *backend; /* NULL: of a command */
+	int missing;	  /* could not run, and was not asked for by name */
+	long most_steps;  /* of an epoch */
+	long steps;	  /* of each process; not those of a command */
+	double process_s; /* what one process takes, about */
+	long steps_done;   /* by the first process; -1 before */
+	double first_loss; /* its first */
+	double last_loss[ARM_COUNT];
+	int redone; /* blocks of this stage, because of others */
+};
+
+struct check {
+	const struct options *options;
+	FILE *log; /* notes; NULL: none */
+	struct arm arms[ARM_COUNT];
+	int arm_count;
+	int blocks;    /* of a stage */
+	uint32_t seed; /* of the order */
+	int named;     /* targets were asked for by name */
+	struct check_target targets[CHECK_MOST_TARGETS];
+	int target_count;
+	struct campaign campaign;
+	size_t started; /* runs, those that the folder had included */
+	struct progress progress; /* started by the caller */
+
+	/* The stage that is measured. */
+	const char *stage_name;
+	int first_block;
+	double ends_at; /* of clock_now(), about */
+};
+
+/*
+ * One process of the base for each target, that no verdict is made from: tells
+ * how many iterations take long enough, for both arms, and how long it all
+ * takes. A target that cannot run and has no name is marked missing.
+ */
+int check_pilot(struct check *check, struct error *err);
+
+/* Seconds that a stage takes on the targets chosen, about. */
+double check_estimate(const struct check *check, const int *chosen);
+
+/*
+ * One stage on the targets chosen, blocks counted from first. A process that
+ * fails or does other work than its partner ends it with ERROR_FAILED: result
+ * changed, speed not compared. ERROR_STOPPED after a signal.
+ */
+int check_measure(struct check *check, int stage, int first, const int *chosen,
+		  struct error *err);
+
+/* `bench verify` of both programs for every backend that is compared. */
+int check_verify(struct check *check, struct error *err);
+
+#endif

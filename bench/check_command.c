@@ -1,0 +1,309 @@
+#include "bench/check_command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/check.h"
+#include "bench/check_report.h"
+#include "bench/clock.h"
+#include "bench/export.h"
+#include "bench/interrupt.h"
+#include "bench/judge.h"
+#include "bench/plan_run.h"
+
+#define BLOCKS 20
+#define NO_VERDICT 3
+
+/* Is there anything to compare? */
+static int check_question(const struct options *options, struct error *err)
+{
+	if (options->base || options->head || options->base_cmd ||
+	    options->head_cmd || options->base_ref || options->base_env[0] ||
+	    options->head_env[0])
+		return 0;
+	return error_set(err, ERROR_USAGE, "what is compared with what? Give "
+			 "--base PROGRAM, --base-ref REVISION, --head-env "
+			 "VARIABLE=VALUE, or --base-cmd and --head-cmd; see "
+			 "bench check --help");
+}
+
+static int plan_targets(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+	const char *const *names = options->arguments;
+	int count = options->argument_count;
+
+	if (check->arms[ARM_BASE].words) {
+		if (count)
+			return error_set(err, ERROR_USAGE, "a command has no "
+					 "TARGET: found '%.60s' beside "
+					 "--base-cmd", names[0]);
+		snprintf(check->targets[0].name,
+			 sizeof(check->targets[0].name), "command");
+		check->target_count = 1;
+		check->named = 1;
+		return 0;
+	}
+	check->named = count > 0;
+	if (!count) {
+		names = target_defaults;
+		while (names[count])
+			count++;
+	}
+	if (count > CHECK_MOST_TARGETS)
+		return error_set(err, ERROR_USAGE, "more than %d targets",
+				 CHECK_MOST_TARGETS);
+	for (int i = 0; i < count; i++) {
+		struct check_target *planned = &check->targets[i];
+		struct target target;
+
+		if (target_parse(&target, names[i], err))
+			return -1;
+		snprintf(planned->name, sizeof(planned->name), "%s",
+			 target.name);
+		planned->backend = target.backend;
+		for (int j = 0; j < i; j++)
+			if (!strcmp(check->targets[j].name, planned->name))
+				return error_set(err, ERROR_USAGE,
+						 "%s is named twice",
+						 planned->name);
+	}
+	check->target_count = count;
+	return 0;
+}
+
+/* How many iterations an epoch has, and that the data are there. */
+static int plan_data(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+	struct dataset dataset = { 0 };
+	int failed;
+
+	if (check->arms[ARM_BASE].words)
+		return 0;
+	failed = plan_dataset(&dataset, options, err);
+	if (!failed && dataset.notice[0] && check->log)
+		fprintf(check->log, "note: %s\n", dataset.notice);
+	for (int t = 0; !failed && t < check->target_count; t++) {
+		struct check_target *planned = &check->targets[t];
+		struct training training;
+		struct target target;
+
+		failed = target_parse(&target, planned->name, err) ||
+			 plan_run(&training, &target, options, err);
+		training.dataset = &dataset;
+		if (!failed)
+			failed = plan_iterations(&training, options, err);
+		planned->most_steps = training.iterations;
+	}
+	dataset_release(&dataset);
+	return failed ? -1 : 0;
+}
+
+static void choose_all(const struct check *check, int *chosen)
+{
+	for (int t = 0; t < check->target_count; t++)
+		chosen[t] = !check->targets[t].missing;
+}
+
+static void print_plan(const struct check *check, const int *chosen, FILE *to)
+{
+	double seconds = check_estimate(check, chosen);
+
+	fprintf(to, "%d blocks of %d processes a target, about %.1f min; what "
+		"is flagged as much again; seed %lu\n", check->blocks,
+		check->arm_count, seconds / 60, (unsigned long)check->seed);
+	for (int t = 0; t < check->target_count; t++)
+		if (chosen[t] && check->targets[t].steps > 0)
+			fprintf(to, "  %-10s %ld iterations, about %.1f s a "
+				"process\n", check->targets[t].name,
+				check->targets[t].steps,
+				check->targets[t].process_s);
+}
+
+/* The rows of the targets that could be measured. */
+static int make_rows(const struct check *check, struct judged *rows)
+{
+	int count = 0;
+
+	for (int t = 0; t < check->target_count; t++) {
+		struct judged *row = &rows[count];
+
+		if (check->targets[t].missing)
+			continue;
+		*row = (struct judged){ .gate.rule = gate_rule_default };
+		snprintf(row->target, sizeof(row->target), "%s",
+			 check->targets[t].name);
+		if (check->options->extend)
+			row->gate.rule.alpha /= 2; /* it is asked twice */
+		count++;
+	}
+	return count;
+}
+
+/* The targets whose rows are as asked for; how many that are. */
+static int choose(const struct check *check, const struct judged *rows,
+		  int is_chosen(const struct judged *row), int *chosen)
+{
+	int count = 0, r = 0;
+
+	for (int t = 0; t < check->target_count; t++) {
+		chosen[t] = !check->targets[t].missing && is_chosen(&rows[r]);
+		count += chosen[t];
+		r += !check->targets[t].missing;
+	}
+	return count;
+}
+
+static int is_flagged(const struct judged *row)
+{
+	return gate_wants_confirmation(&row->gate);
+}
+
+static int is_noisy(const struct judged *row)
+{
+	return row->gate.verdict == GATE_INCONCLUSIVE && !is_flagged(row);
+}
+
+/* Screen, perhaps an extension, confirmation: judged after each. */
+static int measure(struct check *check, struct judged *rows, int count,
+		   struct error *err)
+{
+	int chosen[CHECK_MOST_TARGETS];
+
+	choose_all(check, chosen);
+	if (check_measure(check, CHECK_SCREEN, 1, chosen, err) ||
+	    judge_rows(rows, count, &check->campaign, check->campaign.id, err))
+		return -1;
+	if (check->options->extend && choose(check, rows, is_noisy, chosen) &&
+	    (check_measure(check, CHECK_SCREEN, 1 + check->blocks, chosen,
+			   err) ||
+	     judge_rows(rows, count, &check->campaign, check->campaign.id,
+			err)))
+		return -1;
+	if (!choose(check, rows, is_flagged, chosen))
+		return 0;
+	if (check->log) {
+		progress_pause(&check->progress);
+		fprintf(check->log, "slower in the screen: measured again, "
+			"about %.1f min\n",
+			check_estimate(check, chosen) / 60);
+	}
+	return check_measure(check, CHECK_CONFIRM, 1, chosen, err) ||
+	       judge_rows(rows, count, &check->campaign, check->campaign.id,
+			  err) ? -1 : 0;
+}
+
+static int exit_code(const struct check *check, const struct judged *rows,
+		     int count)
+{
+	int code = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (rows[i].gate.verdict == GATE_REGRESSION)
+			return 1;
+		if (rows[i].gate.verdict == GATE_INCONCLUSIVE &&
+		    !strcmp(check->options->on_inconclusive, "fail"))
+			code = NO_VERDICT;
+	}
+	return code;
+}
+
+static void print_verdict(FILE *log, int code)
+{
+	fprintf(log, "verdict: %s\n", code == 1 ? "regression" :
+		code == NO_VERDICT ? "inconclusive" : code ? "none" :
+		"no regression");
+}
+
+static int run_check(struct check *check, FILE *out, FILE *log,
+		     struct error *err)
+{
+	struct judged rows[CHECK_MOST_TARGETS];
+	int chosen[CHECK_MOST_TARGETS], count, code;
+
+	if (check_pilot(check, err))
+		return -1;
+	choose_all(check, chosen);
+	progress_pause(&check->progress);
+	if (check->options->dry_run || check->log)
+		print_plan(check, chosen, check->options->dry_run ? out : log);
+	if (check->options->dry_run)
+		return 0;
+	if (check_verify(check, err))
+		return -1;
+	count = make_rows(check, rows);
+	if (measure(check, rows, count, err))
+		return -1;
+	progress_end(&check->progress);
+	code = exit_code(check, rows, count);
+	if (check_report(check, rows, count, out, err) ||
+	    fflush(out) || ferror(out))
+		return -1;
+	if (check->log)
+		fprintf(log, "results: %s\n", check->campaign.dir);
+	print_verdict(log, code);
+	return code;
+}
+
+static void choose_seed(struct check *check)
+{
+	/* Any number that is another one the next time. */
+	const double now = clock_now();
+
+	check->seed = check->options->order_seed != OPTION_UNSET ?
+			      (uint32_t)check->options->order_seed :
+			      (uint32_t)((long)(now * 1e6) ^ (long)getpid());
+}
+
+static int prepare(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+	const struct export_paths exports = {
+		options->export_csv, options->export_json,
+		options->export_markdown
+	};
+	char stamp[24];
+	const struct campaign_request request = { options->out, options->label,
+						  stamp };
+
+	choose_seed(check);
+	check->blocks = options->blocks == OPTION_UNSET ? BLOCKS :
+							  (int)options->blocks;
+	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
+	clock_stamp(stamp, sizeof(stamp));
+	if (check_question(options, err) ||
+	    arms_make(check->arms, options, err) ||
+	    plan_targets(check, err) || plan_data(check, err) ||
+	    export_check(&exports, err) ||
+	    campaign_create(&check->campaign, &request, err))
+		return -1;
+	check->started = check->campaign.run_count;
+	interrupt_install(0);
+	progress_start(&check->progress, options->progress, options->quiet,
+		       "check", 1, 1, NULL);
+	return 0;
+}
+
+int check_command(const struct options *options, FILE *out, FILE *log,
+		  struct error *err)
+{
+	struct check *check = calloc(1, sizeof(*check));
+	int code;
+
+	if (!check)
+		return error_memory(err, "a check");
+	check->options = options;
+	check->log = options->quiet ? NULL : log;
+	code = prepare(check, err);
+	if (!code)
+		code = run_check(check, out, log, err);
+	progress_end(&check->progress);
+	if (code < 0 && check->campaign.dir[0])
+		print_verdict(log, err->kind);
+	arms_release(check->arms);
+	campaign_release(&check->campaign);
+	free(check);
+	return code < 0 ? (int)err->kind : code;
+}

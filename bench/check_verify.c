@@ -1,0 +1,88 @@
+/* Both programs of a check have to be right before their speed matters. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/check.h"
+#include "bench/process.h"
+#include "bench/verify.h"
+
+/* Its report is not wanted here. */
+static int start(const char *const *words, const struct arm *arm,
+		 struct process_status *status, struct error *err)
+{
+	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	char **environment = arm_environment(arm, 0, err);
+	int failed = -1;
+	pid_t pid;
+
+	if (nowhere < 0)
+		error_set(err, ERROR_FAILED, "/dev/null: %s", strerror(errno));
+	else if (environment)
+		failed = process_start(words, nowhere,
+				       (const char *const *)environment, &pid,
+				       err) ||
+			 process_wait(pid, status, err);
+	free(environment);
+	if (nowhere >= 0)
+		close(nowhere);
+	return failed ? -1 : 0;
+}
+
+/* A few small steps: what is wrong is wrong there, too. */
+static int verify(const struct check *check, int a, const char *backend,
+		  struct error *err)
+{
+	const struct options *options = check->options;
+	const struct arm *arm = &check->arms[a];
+	const char *program = arm->program ? arm->program : "/proc/self/exe";
+	char model[80], data[48], folder[4200];
+	const char *const words[] = {
+		program, "verify", backend, "--quiet", "--steps=3",
+		"--batch=4", model, data, options->data_dir ? folder : NULL,
+		NULL,
+	};
+	struct process_status status;
+
+	snprintf(model, sizeof(model), "--model=%.60s", options->model);
+	snprintf(data, sizeof(data), "--dataset=%s", options->dataset);
+	if (options->data_dir)
+		snprintf(folder, sizeof(folder), "--data-dir=%s",
+			 options->data_dir);
+	if (start(words, arm, &status, err))
+		return -1;
+	if (!status.code)
+		return 0;
+	return error_set(err, ERROR_FAILED, "arm %s is wrong, speed not "
+			 "compared: see %s verify %s", arm_names[a],
+			 arm->program ? program : "bench", backend);
+}
+
+static int is_first(const struct check *check, int t)
+{
+	for (int i = 0; i < t; i++)
+		if (!check->targets[i].missing &&
+		    check->targets[i].backend == check->targets[t].backend)
+			return 0;
+	return 1;
+}
+
+int check_verify(struct check *check, struct error *err)
+{
+	const int arms = arm_equals(&check->arms[ARM_BASE],
+				    &check->arms[ARM_HEAD]) ? 1 : 2;
+
+	for (int t = 0; t < check->target_count; t++) {
+		const struct backend *backend = check->targets[t].backend;
+
+		if (!backend || check->targets[t].missing ||
+		    !verify_compares(backend) || !is_first(check, t))
+			continue;
+		for (int arm = 0; arm < arms; arm++)
+			if (verify(check, arm, backend->name, err))
+				return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,47 @@
+#include "bench/verdict.h"
+
+#define TEXT(member, meaning) COLUMN_TEXT(verdict, member, meaning, 0)
+#define INT(member, meaning) COLUMN_INT(verdict, member, meaning, 0)
+#define REAL(member, meaning) COLUMN_REAL(verdict, member, meaning, 0)
+#define NEEDED(member, meaning) COLUMN_TEXT(verdict, member, meaning, 1)
+
+static const struct column columns[] = {
+	NEEDED(schema, "version of the columns"),
+	NEEDED(campaign_id, "the invocation of bench check"),
+	TEXT(label, "--label of that invocation"),
+	NEEDED(target, "what was timed"),
+	TEXT(metric, "s_iter: the median iteration of a process; process_s: "
+	     "the whole process, of a command"),
+	NEEDED(verdict, "ok, faster, REGRESSION (confirmed), inconclusive"),
+	TEXT(reason, "of a verdict that needs one"),
+	REAL(base_s, "the base's metric: median over its processes"),
+	REAL(head_s, "the head's"),
+	INT(pairs, "processes of each arm in the screen"),
+	REAL(ratio, "head / base: Hodges and Lehmann's estimate"),
+	REAL(ratio_lo, "exact 95 % interval of ratio"),
+	REAL(ratio_hi, "its upper end"),
+	REAL(detectable_pct, "a slowdown that would be caught most often"),
+	REAL(margin_pct, "a smaller one is none: 3, or the noise floor"),
+	INT(confirm_pairs, "of the confirmation; 0: not flagged"),
+	REAL(confirm_ratio, "head / base in the confirmation"),
+	REAL(confirm_lo, "exact 95 % interval of confirm_ratio"),
+	REAL(confirm_hi, "its upper end"),
+	INT(control_pairs, "of the base with itself, --control on"),
+	REAL(control_ratio, "base / base"),
+	REAL(control_lo, "exact 95 % interval of control_ratio"),
+	REAL(control_hi, "its upper end"),
+	INT(order_seed, "of the order of the arms"),
+};
+
+static void verdict_clear(void *row)
+{
+	row_clear(&verdict_rows, row);
+}
+
+const struct row_kind verdict_rows = {
+	.schema = "bench/1",
+	.columns = columns,
+	.column_count = sizeof(columns) / sizeof(columns[0]),
+	.row_size = sizeof(struct verdict),
+	.clear = verdict_clear,
+};

@@ -1,0 +1,38 @@
+/* What a check says of one target: a row of verdicts.csv. */
+#ifndef BENCH_VERDICT_H
+#define BENCH_VERDICT_H
+
+#include <stdio.h>
+
+#include "backends/error.h"
+#include "bench/column.h"
+#include "bench/table.h"
+
+struct verdict {
+	char schema[12];
+	char campaign_id[48];
+	char label[64];
+	char target[64];
+	char metric[16]; /* s_iter, or process_s of a command */
+	char verdict[16];
+	char reason[160];
+	double base_s, head_s; /* medians over the screen's blocks */
+	long pairs;
+	double ratio, ratio_lo, ratio_hi; /* head / base, 95 % interval */
+	double detectable_pct, margin_pct;
+	long confirm_pairs;
+	double confirm_ratio, confirm_lo, confirm_hi;
+	long control_pairs;
+	double control_ratio, control_lo, control_hi; /* base / base */
+	long order_seed;
+};
+
+extern const struct row_kind verdict_rows;
+
+/* The table of a check, and under it a line for each reason. Fails only for
+ * want of memory. */
+int verdict_print_table(const struct verdict *verdicts, int count,
+			const struct table_options *options, FILE *out,
+			struct error *err);
+
+#endif

@@ -1,0 +1,114 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gate.h"
+#include "bench/table_format.h"
+#include "bench/verdict.h"
+
+enum { BASE, HEAD, RATIO, INTERVAL, DETECTABLE, VERDICT, COLUMNS };
+
+static const char *const heads[COLUMNS] = {
+	[BASE] = "base", [HEAD] = "head", [RATIO] = "head/base",
+	[INTERVAL] = "[95 %]", [DETECTABLE] = "detects", [VERDICT] = "verdict",
+};
+
+static void set_text(const struct grid *grid, int row, int column,
+		     const char *text)
+{
+	snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%s", text);
+}
+
+static void set_real(const struct grid *grid, int row, int column,
+		     double value, int decimals, const char *unit)
+{
+	if (isfinite(value))
+		snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%.*f%s",
+			 decimals, value, unit);
+}
+
+static void set_interval(const struct grid *grid, int row, double low,
+			 double high)
+{
+	if (isfinite(low) && isfinite(high))
+		snprintf(grid_at(grid, row, INTERVAL)->text, GRID_TEXT,
+			 "[%.3f, %.3f]", low, high);
+}
+
+static void set_row(const struct grid *grid, int row,
+		    const struct verdict *verdict, double factor,
+		    const struct table_options *options)
+{
+	clean_text(grid->labels[row], GRID_TEXT, verdict->target, options);
+	set_real(grid, row, BASE, factor * verdict->base_s, 3, "");
+	set_real(grid, row, HEAD, factor * verdict->head_s, 3, "");
+	set_real(grid, row, RATIO, verdict->ratio, 3, "");
+	set_interval(grid, row, verdict->ratio_lo, verdict->ratio_hi);
+	set_real(grid, row, DETECTABLE, verdict->detectable_pct, 1, " %");
+	set_text(grid, row, VERDICT, verdict->verdict);
+}
+
+/* One unit for the whole table, of its slowest row. */
+static int is_in_ms(const struct verdict *verdicts, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (verdicts[i].base_s >= 1)
+			return 0;
+	return 1;
+}
+
+static void print_notes(const struct verdict *verdict,
+			const struct table_options *options, FILE *out)
+{
+	if (verdict->reason[0])
+		print_note(out, options, "%s: %s", verdict->target,
+			   verdict->reason);
+	if (verdict->confirm_pairs > 0)
+		print_note(out, options, "%s: %ld new pairs after the screen: "
+			   "%.3f [%.3f, %.3f]", verdict->target,
+			   verdict->confirm_pairs, verdict->confirm_ratio,
+			   verdict->confirm_lo, verdict->confirm_hi);
+	if (verdict->control_pairs > 0)
+		print_note(out, options, "%s: control, base over base: %.3f "
+			   "[%.3f, %.3f]", verdict->target,
+			   verdict->control_ratio, verdict->control_lo,
+			   verdict->control_hi);
+	if (verdict->margin_pct > 100 * gate_rule_default.margin)
+		print_note(out, options, "%s: slower only from %.1f %% on, the "
+			   "noise floor of this machine", verdict->target,
+			   verdict->margin_pct);
+}
+
+int verdict_print_table(const struct verdict *verdicts, int count,
+			const struct table_options *options, FILE *out,
+			struct error *err)
+{
+	const int ms = is_in_ms(verdicts, count);
+	struct grid grid = { 0 };
+
+	if (grid_make(&grid, COLUMNS, count, err)) {
+		grid_free(&grid);
+		return -1;
+	}
+	snprintf(grid.title, GRID_TEXT, "Is the head slower? (%s)",
+		 ms ? "ms" : "s");
+	snprintf(grid.corner, GRID_TEXT, "Target");
+	for (int i = 0; i < COLUMNS; i++)
+		snprintf(grid.heads[i], GRID_TEXT, "%s", heads[i]);
+	for (int i = 0; i < count; i++)
+		set_row(&grid, i, &verdicts[i], ms ? 1000 : 1, options);
+	grid_draw(&grid, options, out);
+	grid_free(&grid);
+	fputc('\n', out);
+	if (count)
+		print_note(out, options, "median %s of %ld processes of each "
+			   "arm, in pairs; head/base is Hodges and Lehmann's "
+			   "estimate with its exact 95 %% interval; detects: a "
+			   "slowdown that would be caught most often",
+			   strcmp(verdicts->metric, "s_iter") ?
+				   "time" : "of the median iteration",
+			   verdicts->pairs);
+	for (int i = 0; i < count; i++)
+		print_notes(&verdicts[i], options, out);
+	return 0;
+}
