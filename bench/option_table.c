@@ -14,6 +14,7 @@ enum {
 	TIMED = RUN | MEASURE,
 	STEPS = TIMED | CHECK, /* what an iteration is */
 	TRAINS = STEPS | VERIFY,
+	REPORTS = RUN | CHECK | TABLE,
 	EVERY = BIT(VERB_COUNT) - 1
 };
 
@@ -92,13 +93,13 @@ const struct option_row option_rows[] = {
 	  "(results/<UTC time>-<label>)", 0, 0, { 0 } },
 	{ "label", 'n', OPTION_TEXT, AT(label), RUN | CHECK, "TEXT",
 	  "what tables and folder call this campaign", 0, 0, { 0 } },
-	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), RUN | CHECK | TABLE, "FILE",
+	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), REPORTS, "FILE",
 	  "one row a target with all tables' numbers (-: here)", 0, 0, { 0 } },
-	{ "export-json", 0, OPTION_TEXT, AT(export_json), RUN | CHECK | TABLE, "FILE",
+	{ "export-json", 0, OPTION_TEXT, AT(export_json), REPORTS, "FILE",
 	  "runs and summary as one document", 0, 0, { 0 } },
-	{ "export-markdown", 0, OPTION_TEXT, AT(export_markdown), RUN | CHECK | TABLE,
+	{ "export-markdown", 0, OPTION_TEXT, AT(export_markdown), REPORTS,
 	  "FILE", "the tables for a web page", 0, 0, { 0 } },
-	{ "format", 'f', OPTION_CHOICE, AT(format), RUN | CHECK | TABLE, "NAME",
+	{ "format", 'f', OPTION_CHOICE, AT(format), REPORTS, "NAME",
 	  "of the tables", 0, 0, { "plain", "github", "post" } },
 	{ "with-post", 0, OPTION_FLAG, AT(with_post), RUN | TABLE, NULL,
 	  "the post's figures as rows beside", 0, 0, { 0 } },
@@ -161,7 +162,7 @@ const struct option_row option_rows[] = {
 	{ "progress", 0, OPTION_CHOICE, AT(progress), STEPS, "WHEN",
 	  "show progress on standard error", 0, 0,
 	  { "auto", "always", "never" } },
-	{ "color", 0, OPTION_CHOICE, AT(color), RUN | CHECK | TABLE | VERIFY, "WHEN",
+	{ "color", 0, OPTION_CHOICE, AT(color), REPORTS | VERIFY, "WHEN",
 	  "mark the best, and what is wrong", 0, 0,
 	  { "auto", "always", "never" } },
 	{ "quiet", 'q', OPTION_FLAG, AT(quiet), TRAINS, NULL,
