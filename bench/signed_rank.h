@@ -18,12 +18,12 @@
 /*
  * The largest k such that the k-th smallest Walsh average, counted from 1, is a
  * lower bound of the centre that is too high with probability alpha at most; 0
- * if n is too small for any.
+ * if n is too small for any. 0 < alpha < 1, here and below.
  */
 size_t signed_rank_index(size_t n, double alpha);
 
 /* P(W <= w), W being the sum of the positive ranks of n differences whose
- * centre is 0: one-sided, exact. */
+ * centre is 0: one-sided, exact. If none is made, 1, which claims nothing. */
 double signed_rank_cdf(size_t n, size_t w);
 
 struct walsh {
