@@ -66,12 +66,18 @@ static int sees_wanted(const struct gate_rule *rule,
 	return stage->detectable <= 1 + gate_wanted(rule);
 }
 
-static void judge(struct gate_row *row, enum gate_verdict verdict,
-		  const char *format, ...)
+static void judge(struct gate_row *row, enum gate_verdict verdict)
+{
+	row->verdict = verdict;
+	row->reason[0] = '\0';
+}
+
+static void judge_because(struct gate_row *row, enum gate_verdict verdict,
+			  const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void judge(struct gate_row *row, enum gate_verdict verdict,
-		  const char *format, ...)
+static void judge_because(struct gate_row *row, enum gate_verdict verdict,
+			  const char *format, ...)
 {
 	va_list arguments;
 
@@ -86,96 +92,107 @@ static double percent(double ratio)
 	return 100 * (ratio - 1);
 }
 
-static void judge_too_few(struct gate_row *row, const char *what,
+static void judge_too_few(struct gate_row *row, const char *stage_name,
 			  const struct gate_stage *stage)
 {
-	judge(row, GATE_INCONCLUSIVE,
-	      "%zu pairs %s, %zu are needed: more blocks", stage->pairs, what,
-	      row->rule.fewest);
+	judge_because(row, GATE_INCONCLUSIVE,
+		      "%zu pairs %s, %zu are needed: more blocks", stage->pairs,
+		      stage_name, row->rule.fewest);
 }
 
-static void judge_blind(struct gate_row *row, const char *what,
+static void judge_blind(struct gate_row *row, const char *before,
 			const struct gate_stage *stage)
 {
-	const double wanted = 100 * gate_wanted(&row->rule);
-
 	if (isfinite(stage->detectable))
-		judge(row, GATE_INCONCLUSIVE, "%sa slowdown under %.1f %% "
-		      "would not be seen, %.3g %% is wanted: a quieter machine "
-		      "or more blocks", what, percent(stage->detectable),
-		      wanted);
+		judge_because(row, GATE_INCONCLUSIVE,
+			      "%sa slowdown under %.1f %% would not be seen, "
+			      "%.3g %% is wanted: a quieter machine or more "
+			      "blocks", before, percent(stage->detectable),
+			      100 * gate_wanted(&row->rule));
 	else
-		judge(row, GATE_INCONCLUSIVE, "%sno slowdown would be seen "
-		      "with %zu pairs: more blocks", what, stage->pairs);
+		judge_because(row, GATE_INCONCLUSIVE,
+			      "%sno slowdown would be seen in %zu pairs: more "
+			      "blocks", before, stage->pairs);
 }
 
-/* Was flagged; holm is what its p-value has to be. */
+/* A row that wants confirmation. */
 static void judge_flagged(struct gate_row *row, int accepted)
 {
 	const struct gate_stage *confirm = &row->confirm;
 
 	if (confirm->pairs < row->rule.fewest)
-		judge_too_few(row, "confirm", confirm);
-	else if (accepted && confirm->slower)
-		judge(row, GATE_REGRESSION, "%s", "");
+		judge_too_few(row, "of the confirmation", confirm);
+	else if (confirm->slower && accepted)
+		judge(row, GATE_REGRESSION);
 	else if (confirm->slower)
-		judge(row, GATE_INCONCLUSIVE, "slower twice, but with p = %.2g "
-		      "not surely enough beside other rows: more blocks",
-		      confirm->p_slower);
+		judge_because(row, GATE_INCONCLUSIVE,
+			      "slower twice, but p = %.2g is not sure enough "
+			      "beside the other rows: more blocks",
+			      confirm->p_slower);
 	else if (!sees_wanted(&row->rule, confirm))
 		judge_blind(row, "not confirmed, but there ", confirm);
 	else
-		judge(row, GATE_OK, "%+.1f %% at first was not confirmed: "
-		      "%+.1f %%", percent(row->screen.ratio),
-		      percent(confirm->ratio));
+		judge_because(row, GATE_OK,
+			      "%+.1f %% at first was not confirmed: %+.1f %%",
+			      percent(row->screen.ratio),
+			      percent(confirm->ratio));
 }
 
+/* A faster row needs no power: its interval has ruled a slowdown out. */
 static void judge_row(struct gate_row *row, int accepted)
 {
-	const struct gate_stage *control = &row->control;
-
 	if (row->screen.pairs < row->rule.fewest)
 		judge_too_few(row, "of the screen", &row->screen);
 	else if (control_flagged(row))
-		judge(row, GATE_INCONCLUSIVE, "the base differs from itself by "
-		      "%+.1f %%: something disturbs the order of a block",
-		      percent(control->ratio));
+		judge_because(row, GATE_INCONCLUSIVE,
+			      "the base differs from itself by %+.1f %%: what "
+			      "else runs here, or the order in a block, weighs "
+			      "more than the arms",
+			      percent(row->control.ratio));
 	else if (row->screen.slower)
 		judge_flagged(row, accepted);
 	else if (row->screen.faster)
-		judge(row, GATE_FASTER, "%s", "");
+		judge(row, GATE_FASTER);
 	else if (!sees_wanted(&row->rule, &row->screen))
 		judge_blind(row, "", &row->screen);
 	else
-		judge(row, GATE_OK, "%s", "");
+		judge(row, GATE_OK);
 }
 
-/* A row that was not confirmed enough takes part, and stays. */
-static double holm_p(const struct gate_row *row)
+/* What was not measured enough takes part, and cannot be rejected. */
+static double confirmed_p(const struct gate_row *row)
 {
 	return row->confirm.pairs >= row->rule.fewest ? row->confirm.p_slower :
 							1;
 }
 
-/*
- * Is the row's hypothesis rejected by Holm's procedure? Step i, from 0, asks
- * for p <= alpha / (flagged - i); the row is reached if all smaller p are
- * rejected too. Equal ones are: their steps ask for less and less.
- */
-static int holm_rejects(const struct gate_row *rows, int count, double p)
+/* How many rows want confirmation, and have a p-value below p. */
+static int count_below(const struct gate_row *rows, int count, double p)
 {
-	int flagged = 0, smaller, i, j;
+	int below = 0, i;
 
 	for (i = 0; i < count; i++)
-		flagged += rows[i].screen.slower;
+		below += gate_wants_confirmation(&rows[i]) &&
+			 confirmed_p(&rows[i]) < p;
+	return below;
+}
+
+/*
+ * Holm: the smallest of m p-values has to be at most alpha / m, the next one at
+ * most alpha / (m - 1) and so on; all are accepted up to the first that is not.
+ * Of equal ones the first step asks for most.
+ */
+static int holm_accepts(const struct gate_row *rows, int count, double p)
+{
+	const int family = count_below(rows, count, INFINITY);
+	double each;
+	int i;
+
 	for (i = 0; i < count; i++) {
-		if (!rows[i].screen.slower || holm_p(&rows[i]) > p)
-			continue;
-		smaller = 0;
-		for (j = 0; j < count; j++)
-			smaller += rows[j].screen.slower &&
-				   holm_p(&rows[j]) < holm_p(&rows[i]);
-		if (holm_p(&rows[i]) > rows[i].rule.alpha / (flagged - smaller))
+		each = confirmed_p(&rows[i]);
+		if (gate_wants_confirmation(&rows[i]) && each <= p &&
+		    each * (family - count_below(rows, count, each)) >
+			    rows[i].rule.alpha)
 			return 0;
 	}
 	return 1;
@@ -186,8 +203,8 @@ void gate_judge(struct gate_row *rows, int count)
 	int i;
 
 	for (i = 0; i < count; i++)
-		judge_row(&rows[i], rows[i].screen.slower &&
-			  holm_rejects(rows, count, holm_p(&rows[i])));
+		judge_row(&rows[i], holm_accepts(rows, count,
+						 confirmed_p(&rows[i])));
 }
 
 const char *gate_verdict_name(enum gate_verdict verdict)

@@ -33,11 +33,16 @@ double gate_wanted(const struct gate_rule *rule);
 
 /* One set of pairs of one metric. Ratios are B / A. */
 struct gate_stage {
-	size_t pairs;		    /* 0: not measured */
-	double ratio, lower, upper; /* estimate and its 95 % interval */
-	double detectable;	    /* the ratio that is caught most often */
-	int slower, faster;	    /* flagged by this stage alone */
-	double p_slower;	    /* of "at most 1 + least" */
+	size_t pairs; /* 0: not measured */
+	/* Estimate and its 95 % interval; 0 and INFINITY if there are too few
+	 * pairs for a bound, and detectable INFINITY too. */
+	double ratio, lower, upper;
+	/* A slowdown by this ratio is caught by 19 of 20 stages or so: beyond
+	 * both margins by as much as an estimate strays, the lower bound's
+	 * distance h. exp(max(ln(1 + least) + 2 h, ln(1 + margin) + h)). */
+	double detectable;
+	int slower, faster; /* flagged by this stage alone */
+	double p_slower;    /* of "at most 1 + least" */
 };
 
 enum gate_verdict {
@@ -50,22 +55,23 @@ enum gate_verdict {
 struct gate_row {
 	struct gate_rule rule;
 	struct gate_stage screen, confirm;
-	struct gate_stage control; /* A2 / A */
+	struct gate_stage control; /* A2 / A in the screen's blocks */
 	enum gate_verdict verdict;
-	char reason[120]; /* of a verdict that needs one; else empty */
+	/* Why it is inconclusive, or ok in spite of a flag; else empty. */
+	char reason[160];
 };
 
 /* logs are ln(B / A) of each pair. */
 int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
 		 const double *logs, size_t count, struct error *err);
 
-/* Does this row need the second stage? */
+/* Does this row need the second stage? Not if it is inconclusive already. */
 int gate_wants_confirmation(const struct gate_row *row);
 
 /*
- * The verdicts of all rows of a check, from what was measured: those flagged
- * by their screen are confirmed together, by Holm's procedure (Scandinavian
- * Journal of Statistics 6, 1979).
+ * The verdicts of all rows of a check, from what was measured: those that want
+ * confirmation are confirmed together, by Holm's procedure (Scandinavian
+ * Journal of Statistics 6, 1979). Rows of one check have one alpha.
  */
 void gate_judge(struct gate_row *rows, int count);
 

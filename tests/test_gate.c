@@ -1,0 +1,298 @@
+/* The gate on pairs whose truth is known. */
+#include "tests/stages.h"
+
+#include "bench/signed_rank.h"
+
+/* What is printed of a stage, against the bounds it is made of. */
+static void numbers(void **state)
+{
+	struct gate_stage stage;
+	struct walsh walsh;
+	double logs[PAIRS], half;
+
+	(void)state;
+	shift(logs, 2, 3);
+	assert_int_equal(walsh_make(&walsh, logs, PAIRS, &err), 0);
+	measure(&stage, &gate_rule_default, logs, PAIRS);
+	half = walsh_estimate(&walsh) - walsh_lower(&walsh, .025);
+	assert_int_equal(stage.pairs, PAIRS);
+	/* The deviates are as many above 0 as below. */
+	assert_true(fabs(stage.ratio - 1.02) < 1e-12);
+	assert_true(fabs(stage.lower * stage.upper - 1.02 * 1.02) < 1e-12);
+	assert_true(fabs(stage.lower - 1.02 * exp(-half)) < 1e-12);
+	assert_true(half > .01 && half < .02);
+	assert_true(fabs(stage.detectable - 1.03 * exp(half)) < 1e-12);
+	assert_true(fabs(stage.p_slower -
+			 walsh_p_above(&walsh, log(1.01))) < 1e-12);
+	walsh_release(&walsh);
+	/* Where there is more noise, the bound has to clear more. */
+	shift(logs, 2, 9);
+	assert_int_equal(walsh_make(&walsh, logs, PAIRS, &err), 0);
+	measure(&stage, &gate_rule_default, logs, PAIRS);
+	half = walsh_estimate(&walsh) - walsh_lower(&walsh, .025);
+	assert_true(fabs(stage.detectable - 1.01 * exp(2 * half)) < 1e-12);
+	walsh_release(&walsh);
+}
+
+/* A stricter rule judges by its own level, and prints 95 % all the same. */
+static void interval_is_always_95(void **state)
+{
+	struct gate_rule strict = gate_rule_default;
+	struct gate_stage stage, usual = stage_of(4, 5);
+	double logs[PAIRS];
+
+	(void)state;
+	strict.alpha = .005;
+	shift(logs, 4, 5);
+	measure(&stage, &strict, logs, PAIRS);
+	assert_true(stage.lower == usual.lower && stage.upper == usual.upper);
+	assert_true(stage.detectable > usual.detectable);
+	assert_true(usual.slower && !stage.slower);
+}
+
+/* Both arms get slower by half while they are measured: pairs do not. */
+static void drift(void **state)
+{
+	struct gate_row row = row_of(nothing, nothing);
+	double logs[PAIRS];
+
+	(void)state;
+	for (int i = 0; i < PAIRS; i++) {
+		double base = 1 + .5 * i / PAIRS;
+		double head = base * exp(.02 * deviates[i]);
+
+		logs[i] = log(head / base);
+	}
+	measure(&row.screen, &row.rule, logs, PAIRS);
+	assert_true(!row.screen.slower && !row.screen.faster);
+	expect(&row, GATE_OK, "");
+}
+
+/* Four pairs of twenty in which one arm took twice as long: three times the
+ * head, once the base. */
+static void spikes(void **state)
+{
+	struct gate_row row = row_of(nothing, nothing);
+	double logs[PAIRS];
+
+	(void)state;
+	shift(logs, 0, 1.5);
+	logs[3] = logs[9] = logs[14] = log(2);
+	logs[17] = -log(2);
+	measure(&row.screen, &row.rule, logs, PAIRS);
+	assert_true(fabs(row.screen.ratio - 1) < .01);
+	assert_int_equal(gate_wants_confirmation(&row), 0);
+	expect(&row, GATE_OK, "");
+}
+
+/* 2.5 % as sure as can be is less than what matters. */
+static void below_the_margin(void **state)
+{
+	struct gate_row row = row_of(stage_of(2.5, .1), nothing);
+
+	(void)state;
+	assert_true(row.screen.p_slower < 1e-5);
+	assert_true(row.screen.lower > 1.02);
+	assert_int_equal(row.screen.slower, 0);
+	expect(&row, GATE_OK, "");
+	row = row_of(stage_of(-2.5, .1), nothing);
+	assert_int_equal(row.screen.faster, 0);
+	expect(&row, GATE_OK, "");
+	/* At the margin it counts, and does in the confirmation. */
+	row = row_of(stage_of(3.0001, .1), stage_of(2.5, .1));
+	assert_int_equal(row.screen.slower, 1);
+	expect(&row, GATE_OK, "+3.0 % at first was not confirmed: +2.5 %");
+}
+
+/* 3.5 % of which only .5 % is sure: above 0, and not above 1 %. */
+static void below_the_least(void **state)
+{
+	struct gate_row row = row_of(stage_of(3.5, 6), nothing);
+
+	(void)state;
+	assert_true(row.screen.ratio > 1.03);
+	assert_true(row.screen.lower > 1 && row.screen.lower < 1.01);
+	assert_int_equal(row.screen.slower, 0);
+	assert_true(row.screen.p_slower > .025);
+	expect(&row, GATE_INCONCLUSIVE, " % would not be seen, 5 % is wanted: "
+					"a quieter machine or more blocks");
+	row = row_of(stage_of(-3.5, 6), nothing);
+	assert_int_equal(row.screen.faster, 0);
+}
+
+static void confirmed(void **state)
+{
+	struct gate_row row = row_of(stage_of(6, 2), stage_of(6, 2));
+
+	(void)state;
+	assert_int_equal(gate_wants_confirmation(&row), 1);
+	expect(&row, GATE_REGRESSION, "");
+}
+
+/* A screen alone decides nothing. */
+static void not_confirmed(void **state)
+{
+	struct gate_row row = row_of(stage_of(6, 2), stage_of(.3, 2));
+
+	(void)state;
+	expect(&row, GATE_OK, "+6.0 % at first was not confirmed: +0.3 %");
+	row = row_of(stage_of(6, 2), stage_of(-6, 2));
+	expect(&row, GATE_OK, "was not confirmed: -6.0 %");
+	row = row_of(stage_of(6, 2), nothing);
+	expect(&row, GATE_INCONCLUSIVE,
+	       "0 pairs of the confirmation, 12 are needed: more blocks");
+	/* A confirmation that could not have seen it is none. */
+	row = row_of(stage_of(6, 2), stage_of(2, 9));
+	expect(&row, GATE_INCONCLUSIVE, "not confirmed, but there a slowdown "
+					"under ");
+	assert_non_null(strstr(row.reason, "more blocks")); /* whole */
+}
+
+static void too_noisy(void **state)
+{
+	struct gate_row row = row_of(stage_of(0, 3), nothing);
+
+	(void)state;
+	expect(&row, GATE_OK, "");
+	row = row_of(stage_of(0, 9), nothing);
+	expect(&row, GATE_INCONCLUSIVE, "a slowdown under 9.9 % would not be "
+					"seen, 5 % is wanted");
+	/* A clear improvement is no less clear. */
+	row = row_of(stage_of(-20, 9), nothing);
+	assert_true(row.screen.detectable > 1.05);
+	expect(&row, GATE_FASTER, "");
+}
+
+static void too_few(void **state)
+{
+	struct gate_row row = row_of(nothing, nothing);
+	double logs[PAIRS];
+
+	(void)state;
+	shift(logs, 6, .1);
+	measure(&row.screen, &row.rule, logs, 11);
+	assert_int_equal(row.screen.slower, 1);
+	assert_int_equal(gate_wants_confirmation(&row), 0);
+	row.confirm = stage_of(6, .1);
+	expect(&row, GATE_INCONCLUSIVE,
+	       "11 pairs of the screen, 12 are needed: more blocks");
+	measure(&row.screen, &row.rule, logs, 12);
+	assert_int_equal(gate_wants_confirmation(&row), 1);
+	expect(&row, GATE_REGRESSION, "");
+	measure(&row.confirm, &row.rule, logs, 11);
+	expect(&row, GATE_INCONCLUSIVE, "11 pairs of the confirmation");
+	row = row_of(nothing, nothing);
+	expect(&row, GATE_INCONCLUSIVE, "0 pairs of the screen");
+	/* Five have no bound at this level at all. */
+	row.rule.fewest = 1;
+	measure(&row.screen, &row.rule, logs, 5);
+	assert_true(row.screen.lower == 0 && row.screen.upper == INFINITY);
+	expect(&row, GATE_INCONCLUSIVE,
+	       "no slowdown would be seen in 5 pairs: more blocks");
+}
+
+/* The base against itself: a flag there, either way, says that something else
+ * is at work. */
+static void control(void **state)
+{
+	static const double off[] = { 6, -6 };
+	struct gate_row row;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		row = row_of(stage_of(6, 2), stage_of(6, 2));
+		row.control = stage_of(off[i], 2);
+		assert_int_equal(gate_wants_confirmation(&row), 0);
+		expect(&row, GATE_INCONCLUSIVE, i ?
+		       "the base differs from itself by -6.0 %" :
+		       "the base differs from itself by +6.0 %");
+		row.screen = stage_of(0, 2);
+		expect(&row, GATE_INCONCLUSIVE, "differs from itself");
+		row.screen = stage_of(-6, 2);
+		expect(&row, GATE_INCONCLUSIVE, "differs from itself");
+	}
+	row = row_of(stage_of(6, 2), stage_of(6, 2));
+	row.control = stage_of(1, 2);
+	expect(&row, GATE_REGRESSION, "");
+}
+
+static void faster(void **state)
+{
+	struct gate_row row = row_of(stage_of(-6, 2), nothing);
+
+	(void)state;
+	assert_int_equal(gate_wants_confirmation(&row), 0);
+	expect(&row, GATE_FASTER, "");
+}
+
+/* A floor of 6 %, as a noisy machine has: 10 % is to be seen. */
+static void raised_margin(void **state)
+{
+	struct gate_row row = row_of(nothing, nothing);
+	double logs[PAIRS];
+
+	(void)state;
+	assert_true(fabs(gate_wanted(&row.rule) - .05) < 1e-12);
+	row.rule.margin = .01;
+	assert_true(fabs(gate_wanted(&row.rule) - .05) < 1e-12);
+	row.rule.margin = .06;
+	assert_true(fabs(gate_wanted(&row.rule) - .1) < 1e-12);
+	shift(logs, 5, 2);
+	measure(&row.screen, &row.rule, logs, PAIRS);
+	assert_int_equal(row.screen.slower, 0);
+	assert_true(row.screen.detectable > 1.06);
+	expect(&row, GATE_OK, "");
+	shift(logs, 0, 12);
+	measure(&row.screen, &row.rule, logs, PAIRS);
+	expect(&row, GATE_INCONCLUSIVE, "10 % is wanted");
+}
+
+static void refused(void **state)
+{
+	struct gate_stage stage = { .slower = 1 };
+	double logs[PAIRS];
+
+	(void)state;
+	shift(logs, 6, 1);
+	logs[7] = NAN;
+	assert_int_equal(gate_measure(&stage, &gate_rule_default, logs, PAIRS,
+				      &err), -1);
+	assert_int_equal(err.kind, ERROR_FAILED);
+	assert_int_equal(stage.pairs, 0);
+	assert_int_equal(stage.slower, 0);
+	assert_int_equal(gate_measure(&stage, &gate_rule_default, logs, 0,
+				      &err), -1);
+}
+
+static void names(void **state)
+{
+	(void)state;
+	assert_string_equal(gate_verdict_name(GATE_OK), "ok");
+	assert_string_equal(gate_verdict_name(GATE_FASTER), "faster");
+	assert_string_equal(gate_verdict_name(GATE_REGRESSION), "REGRESSION");
+	assert_string_equal(gate_verdict_name(GATE_INCONCLUSIVE),
+			    "inconclusive");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(interval_is_always_95),
+		cmocka_unit_test(drift),
+		cmocka_unit_test(spikes),
+		cmocka_unit_test(below_the_margin),
+		cmocka_unit_test(below_the_least),
+		cmocka_unit_test(confirmed),
+		cmocka_unit_test(not_confirmed),
+		cmocka_unit_test(too_noisy),
+		cmocka_unit_test(too_few),
+		cmocka_unit_test(control),
+		cmocka_unit_test(faster),
+		cmocka_unit_test(raised_margin),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
