@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/clock.h"
+
 static int open_device(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
@@ -99,26 +101,36 @@ static int open_trace(struct training *training, int cores, struct error *err)
 	return 0;
 }
 
-int core_start(struct core *core, struct error *err)
+static int compile(struct core *core, struct error *err)
 {
-	const struct training *training = core->training;
+	struct training *training = core->training;
 	const int size = core->group->size;
-	struct loader_plan plan;
 	const struct program_options options = {
 		.batch = replica_share(0, size, training->global_batch),
 		.test_batch = replica_share(0, size, training->test_batch),
 		.seed = training->seed,
 		.dropout = training->dropout,
 	};
+	const double began_s = clock_now();
 
-	if (open_device(core, err) ||
-	    program_compile(core->device, training->model, &options,
-			    &core->program, err) ||
+	if (program_compile(core->device, training->model, &options,
+			    &core->program, err))
+		return -1;
+	if (core->group->rank == 0)
+		training->compile_s = clock_now() - began_s;
+	return 0;
+}
+
+int core_start(struct core *core, struct error *err)
+{
+	struct loader_plan plan;
+
+	if (open_device(core, err) || compile(core, err) ||
 	    core_initialise(core, err) || open_masks(core, err))
 		return -1;
 	if (core->group->rank == 0) {
 		introduce(core);
-		if (open_trace(core->training, size, err))
+		if (open_trace(core->training, core->group->size, err))
 			return -1;
 	}
 	plan = plan_loading(core);

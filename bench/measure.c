@@ -98,6 +98,7 @@ static void describe_outcome(struct run *run, const struct training *training)
 	COPY(run->device_driver, training->device_info.driver);
 	run->device_units = training->device_info.units;
 	run->cpus = training->cpus;
+	run->compile_s = training->compile_s;
 	run->setup_s = training->setup_s;
 	run->warmup_s = training->warmup_s;
 	run->loop_s = training->loop_s;
@@ -200,14 +201,19 @@ static int measure(const struct target *target, struct training *training,
 		   FILE *log, struct error *err)
 {
 	struct dataset dataset = { 0 };
+	double began_s;
 	int failed = -1;
 
 	/* A device may use all CPUs; emulated cores one each. */
 	training->cpus = cpus_confine(target->backend->one_core ?
 					      cpus_available() : target->cores,
 				      err);
-	if (training->cpus < 0 || plan_dataset(&dataset, options, err))
+	if (training->cpus < 0)
 		goto out;
+	began_s = clock_now();
+	if (plan_dataset(&dataset, options, err))
+		goto out;
+	run->data_s = clock_now() - began_s;
 	training->dataset = &dataset;
 	/* A parent has said it already. */
 	if (dataset.notice[0] && !options->quiet && !options->campaign_id)

@@ -54,7 +54,8 @@ int plan_run(struct training *training, const struct target *target,
 {
 	struct recipe *recipe = &training->recipe;
 
-	*training = (struct training){ .setup_s = CELL_NO_REAL,
+	*training = (struct training){ .compile_s = CELL_NO_REAL,
+				       .setup_s = CELL_NO_REAL,
 				       .warmup_s = CELL_NO_REAL,
 				       .loop_s = CELL_NO_REAL,
 				       .loop_cpu_s = CELL_NO_REAL };

@@ -78,6 +78,9 @@ struct run {
 	long attempt;	     /* at the block, from 1; the last one counts */
 	long order_in_block; /* from 1 */
 	long env_pad_bytes;  /* added to the environment */
+
+	double data_s;	  /* of setup_s: the data set, found and loaded */
+	double compile_s; /* of setup_s: the first core's program */
 };
 
 extern const struct row_kind run_rows;

@@ -37,6 +37,7 @@ struct training {
 	/* Used and filled by rank 0 alone. */
 	struct recorder recorder;
 	struct device_info device_info;
+	double compile_s; /* in setup_s */
 	double setup_s, warmup_s, loop_s, loop_cpu_s;
 	char parameters_hash[20]; /* of the final parameters */
 	int stopped_by;		  /* the signal that ended the run, or 0 */

@@ -228,6 +228,9 @@ static void assert_rows(const struct outcome *outcome, int batch, int tests)
 			     run->unaccounted_s, run->loop_s, 1e-6);
 	assert_close("the total", run->total_s, run->setup_s + run->loop_s,
 		     1e-6);
+	/* NAN would compare as false. */
+	assert_true(run->data_s > 0 && run->compile_s > 0);
+	assert_true(run->data_s + run->compile_s < run->setup_s);
 	assert_int_equal(run->updates,
 			 run->epochs * ((TRAIN + batch - 1) / batch));
 }
