@@ -28,8 +28,13 @@ double core_cpu(const struct core *core)
 
 void core_end_phase(struct core *core, enum replica_phase phase)
 {
-	const double now = clock_now(), cpu = core_cpu(core);
+	double now, cpu;
 
+	/* All that the iteration took by itself is known at its end only. */
+	if (phase == REPLICA_UPDATE)
+		core_add_work(core);
+	now = clock_now();
+	cpu = core_cpu(core);
 	core->report.phases_s[phase] = now - core->phase_began_s;
 	core->report.phases_cpu_s[phase] = cpu - core->phase_began_cpu_s;
 	core->phase_began_s = now;
@@ -44,10 +49,7 @@ int core_iterate(struct core *core, const struct batch *batch,
 
 	core->phase_began_cpu_s = core_cpu(core);
 	core->phase_began_s = report->began_at = clock_now();
-	if (core->training->straggler == core->group->rank)
-		report->delay_s = core->training->straggler_s;
-	if (report->delay_s > 0)
-		clock_sleep(report->delay_s);
+	core_begin_work(core);
 	failed = replica_train(core->group, core->program, batch, update,
 			       &core->observer, &report->score, err);
 	report->ended_at = core->phase_began_s;

@@ -20,6 +20,10 @@ struct core {
 	int test_batches; /* after each epoch */
 	double phase_began_s, phase_began_cpu_s;
 	struct step_report report; /* of the last iteration */
+	/* Work on purpose: what it is a share of began at, how much of it is
+	 * still to be done (less than 0: was too much), and its result. */
+	double work_began_s, work_owed_s;
+	uint64_t worked;
 	/* Iterations whose reports the cores have not exchanged yet: 0 or 1. */
 	int unreported;
 	int epoch, iteration; /* of report */
@@ -33,6 +37,10 @@ int core_leads_process(const struct core *core);
 
 /* The CPU time of the core's work so far. */
 double core_cpu(const struct core *core);
+
+/* core_slow.c: around the work of an iteration, for who is to be slow. */
+void core_begin_work(struct core *core);
+void core_add_work(struct core *core);
 
 /* Takes the times of a phase that ends now, and begins the next one. */
 void core_end_phase(struct core *core, enum replica_phase phase);

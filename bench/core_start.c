@@ -79,6 +79,7 @@ static void introduce(struct core *core)
 /* What each core is called in the timeline, and who is delayed. */
 static int open_trace(struct training *training, int cores, struct error *err)
 {
+	const struct slowdown *slowdown = &training->slowdown;
 	struct recorder *recorder = &training->recorder;
 
 	if (!training->trace)
@@ -90,10 +91,10 @@ static int open_trace(struct training *training, int cores, struct error *err)
 	for (int r = 0; r < cores; r++) {
 		char name[64];
 
-		if (training->straggler_s > 0 && training->straggler == r)
+		if (slowdown->straggler_s > 0 && slowdown->straggler == r)
 			snprintf(name, sizeof(name),
 				 "core %d (straggler: +%g ms)", r,
-				 training->straggler_s * 1e3);
+				 slowdown->straggler_s * 1e3);
 		else
 			snprintf(name, sizeof(name), "core %d", r);
 		trace_name_core(recorder->trace, r, name);

@@ -37,12 +37,11 @@ static void describe_request(struct run *run, const struct target *target,
 			 run->started_utc, (long)getpid());
 	if (options->campaign_id)
 		COPY(run->campaign_id, options->campaign_id);
-	/* No result of a core that was delayed is taken for another. */
-	snprintf(run->target, sizeof(run->target), "%.47s%s%.15s", target->name,
-		 options->straggler ? "+straggler=" : "",
-		 options->straggler ? options->straggler : "");
+	slowdown_name(&training->slowdown, target->name, run->target,
+		      sizeof(run->target));
 	if (options->straggler)
 		COPY(run->straggler, options->straggler);
+	run->inject_pct = training->slowdown.inject_pct;
 	COPY(run->backend, target->backend->name);
 	COPY(run->transport, target->transport->name);
 	COPY(run->model, training->model->name);

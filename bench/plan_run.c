@@ -1,9 +1,6 @@
 #include "bench/plan_run.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#include "bench/number.h"
 
 static int find_model(const struct model **model, const char *name,
 		      struct error *err)
@@ -18,35 +15,6 @@ static int find_model(const struct model **model, const char *name,
 		error_list(names, sizeof(names), each->name);
 	return error_set(err, ERROR_USAGE,
 			 "--model: '%.60s' is none of: %s", name, names);
-}
-
-/* RANK:MS, of a core that the target has. */
-static int plan_straggler(struct training *training,
-			  const struct target *target, const char *text,
-			  struct error *err)
-{
-	char rank[16];
-	const char *colon = strchr(text, ':');
-	const size_t length = colon ? (size_t)(colon - text) : 0;
-	double ms;
-	long core;
-
-	snprintf(rank, sizeof(rank), "%.*s", (int)length, text);
-	if (!length || length >= sizeof(rank) ||
-	    number_parse_int(rank, &core) || core < 0 ||
-	    number_parse_real(colon + 1, &ms) || !(ms > 0) || ms > 60000)
-		return error_set(err, ERROR_USAGE,
-				 "--straggler: '%.60s' is not RANK:MS, a rank "
-				 "from 0 and a delay of up to 60000 ms", text);
-	if (core >= target->cores)
-		return error_set(err, ERROR_USAGE,
-				 "--straggler: target %s has %d core%s, and so "
-				 "none of rank %ld", target->name,
-				 target->cores, target->cores == 1 ? "" : "s",
-				 core);
-	training->straggler = (int)core;
-	training->straggler_s = ms * 1e-3;
-	return 0;
 }
 
 int plan_run(struct training *training, const struct target *target,
@@ -82,10 +50,7 @@ int plan_run(struct training *training, const struct target *target,
 	training->dump_masks = options->dump_masks;
 	training->save_parameters = options->save_parameters;
 	training->trace = options->trace;
-	if (options->straggler)
-		return plan_straggler(training, target, options->straggler,
-				      err);
-	return 0;
+	return slowdown_plan(&training->slowdown, target, options, err);
 }
 
 int plan_iterations(struct training *training, const struct options *options,

@@ -167,8 +167,11 @@ static void trace_step(const struct recorder *recorder, int epoch,
 			    report->phases_s[p], epoch, iteration);
 		at += report->phases_s[p];
 	}
-	/* Inside compute, so that it is seen for what it is. */
+	/* Inside compute and update, to be seen for what they are. */
 	trace_slice(trace, core, "straggler", report->began_at, report->delay_s,
+		    epoch, iteration);
+	trace_slice(trace, core, "injected",
+		    report->ended_at - report->injected_s, report->injected_s,
 		    epoch, iteration);
 }
 

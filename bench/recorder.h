@@ -19,6 +19,7 @@ struct step_report {
 	double phases_s[REPLICA_PHASES];
 	double phases_cpu_s[REPLICA_PHASES]; /* of the core's own thread */
 	double delay_s; /* on purpose, at the start of compute; no CPU time */
+	double injected_s; /* of work on purpose, at the end of update */
 	struct score score;
 	int stop; /* a signal that this core received */
 };

@@ -79,6 +79,8 @@ static const struct column columns[] = {
 	INT(order_in_block, "from 1"),
 	INT(env_pad_bytes, "added to the environment, so that the layout of "
 	    "the stack differs"),
+	REAL(inject_pct, "--inject: work done on purpose in each iteration, of "
+	     "the time that it took without; empty: none"),
 	REAL(data_s, "of setup_s: finding and loading the data set"),
 	REAL(compile_s, "of setup_s: compiling the model, on the first core"),
 };

@@ -79,6 +79,8 @@ struct run {
 	long order_in_block; /* from 1 */
 	long env_pad_bytes;  /* added to the environment */
 
+	double inject_pct; /* of an iteration's own work, added on purpose */
+
 	double data_s;	  /* of setup_s: the data set, found and loaded */
 	double compile_s; /* of setup_s: the first core's program */
 };

@@ -5,6 +5,7 @@
 
 #include "backends/transport.h"
 #include "bench/number.h"
+#include "bench/slowdown.h"
 #include "bench/table_format.h"
 
 enum { SWITCHES = 7, COLUMNS };
@@ -125,14 +126,15 @@ static void print_notes(const struct campaign *campaign,
 {
 	const struct run *run = run_of(campaign, cores->first->run_id);
 	const struct extremes compute = extremes_of(cores, 0);
+	char slowdown[200] = "";
 
 	if (run && run->cpus != CELL_NO_INT)
 		print_note(out, options, "%d cores on %ld CPU%s", cores->count,
 			   run->cpus, run->cpus == 1 ? "" : "s");
-	if (run && run->straggler[0])
-		print_note(out, options,
-			   "one core was delayed on purpose in each iteration: "
-			   "--straggler %s (rank:ms)", run->straggler);
+	if (run)
+		slowdown_explain(run, slowdown, sizeof(slowdown));
+	if (slowdown[0])
+		print_note(out, options, "%s", slowdown);
 	if (isfinite(compute.most))
 		print_note(out, options,
 			   "core %d computes longest, %.3f s an epoch",

@@ -4,6 +4,7 @@
 
 #include "bench/names.h"
 #include "bench/post.h"
+#include "bench/slowdown.h"
 
 /* What a setup was asked to do is the same in all its runs, but one that was
  * skipped may not know it; the seeds are one for each repetition. */
@@ -76,36 +77,45 @@ static void note_setup(const struct view *view, const struct line *line)
 		   cpus, run->started_utc);
 }
 
-/* Once for each device of a target. */
-static void note_device(const struct view *view, const struct run *run,
-			struct names *told)
+/* One thing that runs of a target have in common, said once. */
+static void note_once(const struct view *view, const struct run *run,
+		      const char *says, struct names *told)
 {
-	char text[sizeof(run->target) + sizeof(run->device_name)];
+	char text[sizeof(run->target) + 400];
 	const int count = told->count;
 	struct error ignored;
 
-	if (strncmp(run->target, "opencl", 6) != 0 || !run->device_name[0])
-		return;
-	snprintf(text, sizeof(text), "%s\n%s", run->target, run->device_name);
+	snprintf(text, sizeof(text), "%s: %s", run->target, says);
 	/* Without memory it is told again. */
 	names_number(told, text, &ignored);
 	if (count == told->count && names_find(told, text) >= 0)
 		return;
-	print_note(view->out, view->options,
-		   "%s: %s (type %s, driver %s)", run->target,
-		   run->device_name,
-		   run->device_type[0] ? run->device_type : "unknown",
-		   run->device_driver[0] ? run->device_driver : "unknown");
+	print_note(view->out, view->options, "%s", text);
+}
+
+static void note_device(const struct view *view, const struct run *run,
+			struct names *told)
+{
+	char text[400];
+
+	if (strncmp(run->target, "opencl", 6) != 0 || !run->device_name[0])
+		return;
+	snprintf(text, sizeof(text), "%s (type %s, driver %s)",
+		 run->device_name,
+		 run->device_type[0] ? run->device_type : "unknown",
+		 run->device_driver[0] ? run->device_driver : "unknown");
+	note_once(view, run, text, told);
 }
 
 /* Nobody shall take such a run for a measurement. */
-static void note_straggler(const struct view *view, const struct run *run)
+static void note_slowdown(const struct view *view, const struct run *run,
+			  struct names *told)
 {
-	if (run->straggler[0])
-		print_note(view->out, view->options,
-			   "%s: one core was delayed on purpose in each "
-			   "iteration: --straggler %s (rank:ms)", run->target,
-			   run->straggler);
+	char text[200];
+
+	slowdown_explain(run, text, sizeof(text));
+	if (text[0])
+		note_once(view, run, text, told);
 }
 
 static void note_outcome(const struct view *view, const struct line *line,
@@ -137,7 +147,7 @@ void notes_end(const struct view *view)
 			note_setup(view, &results->lines[i]);
 	for (run = 0; run < results->run_count; run++) {
 		note_device(view, &results->runs[run], &told);
-		note_straggler(view, &results->runs[run]);
+		note_slowdown(view, &results->runs[run], &told);
 	}
 	names_free(&told);
 	for (i = 0; i < results->line_count; i++) {

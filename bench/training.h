@@ -9,6 +9,7 @@
 #include "backends/transport.h"
 #include "bench/dataset.h"
 #include "bench/recorder.h"
+#include "bench/slowdown.h"
 
 struct training {
 	const struct model *model;
@@ -28,8 +29,7 @@ struct training {
 	int patient; /* for interrupt_install(), in every process */
 	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
 
-	int straggler;		 /* the rank that is delayed */
-	double straggler_s;	 /* by so much in each iteration; 0: none is */
+	struct slowdown slowdown;
 	const char *trace;	 /* file, or NULL */
 	double process_began_at; /* of clock_now() */
 	double launcher_cpu_s;	 /* of the process that is none of the cores */

@@ -135,6 +135,77 @@ teardown() {
 	done
 }
 
+# By construction, however slow the machine: the work comes at the end of the
+# update, three times what the core's thread has done in the iteration before.
+@test "injected work is done by each core, in the iteration" {
+	local target
+	for target in cpu-2 cpu-2@fork; do
+		run -0 --separate-stderr "$BENCH" measure "$target" \
+			"${TINY[@]}" --warmup 0 --epochs 3 --inject 300% \
+			--trace trace.json --run-file run.csv
+		echo "$output" >rows
+		[ "$(cell run.csv 1 target)" = "$target+inject=300%" ]
+		[ "$(cell run.csv 1 inject_pct)" = 300 ]
+		python3 - <<-'END'
+		import collections, csv, json
+		cpu = collections.Counter()
+		for row in csv.DictReader(open("rows")):
+		    assert row["target"].endswith("+inject=300%"), row
+		    if row["core"] and row["cpu_s"]:
+		        cpu[row["core"], row["phase"]] += float(row["cpu_s"])
+		for core in "01":
+		    own = sum(cpu[core, p] for p in ("compute", "wait", "reduce"))
+		    assert cpu[core, "update"] > 2.99 * own > 0, cpu
+		slices = [e for e in json.load(open("trace.json")) if e["ph"] == "X"]
+		ends = {(e["tid"], round(e["ts"] + e["dur"])) for e in slices
+		        if e["name"] == "update"}
+		injected = [e for e in slices if e["name"] == "injected"]
+		assert len(injected) == 2 * 3 * 2, len(injected)
+		for e in injected:
+		    assert any(abs(e["ts"] + e["dur"] - end) <= 1
+		               for core, end in ends if core == e["tid"]), e
+		END
+	done
+}
+
+@test "injected work is of the wall time where a device computes" {
+	"$BENCH" devices | grep -q '^opencl .*cannot\|no device' &&
+		skip "no OpenCL device"
+	run -0 "$BENCH" measure opencl "${TINY[@]}" --warmup 0 --inject 300 \
+		--trace trace.json
+	python3 - <<-'END'
+	import collections, json
+	spent = collections.Counter()
+	for e in json.load(open("trace.json")):
+	    if e["ph"] == "X":
+	        spent[e["name"]] += e["dur"]
+	own = sum(spent[p] for p in ("compute", "wait", "reduce", "update"))
+	own -= spent["injected"]
+	assert spent["injected"] > 2.99 * own > 0, spent
+	END
+}
+
+@test "injected work is told wherever its results are" {
+	run -0 "$BENCH" run null-1 null-2 "${TINY[@]}" --inject 10-20% -r 2 \
+		--out made --export-json made.json --export-csv made.csv
+	[[ "$output" == *"null-1+inject=10-20%"* ]]
+	[ "$(grep -c 'INJECTED: every core did 1[0-9]' <<<"${output//- null/
+- null}")" -eq 4 ]
+	grep -q 'inject=10-20%' made/summary.csv made.csv
+	grep -q INJECTED made/tables.md
+	[[ "$(cell made/runs.csv 1 inject_pct)" == 1?* ]]
+	[ "$(cell made/runs.csv 1 inject_pct)" != \
+		"$(cell made/runs.csv 3 inject_pct)" ]
+	grep -q '"inject_pct": *1[0-9]' made.json
+	run -0 "$BENCH" table made --cores
+	[[ "$output" == *INJECTED* ]]
+	run -0 "$BENCH" run null-1 "${TINY[@]}" --out plain
+	[[ "$output" != *INJECTED* ]]
+	[ -z "$(cell plain/runs.csv 1 inject_pct)" ]
+	run -2 --separate-stderr "$BENCH" run null-1 "${TINY[@]}" --inject 9-1
+	[[ "$stderr" == *"--inject: '9-1'"* ]]
+}
+
 @test "a trace is of one process, and can be written" {
 	run -2 --separate-stderr "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" \
 		--trace trace
