@@ -56,10 +56,15 @@ static void set_options(struct options *options, const struct check *check,
 	options->steps = place->stage == CHECK_PILOT &&
 			 options->steps == OPTION_UNSET ?
 				 PILOT_STEPS : target->steps;
+	if (place->arm != ARM_HEAD)
+		options->inject = NULL;
 }
 
-static void name_run(struct run *run, const struct place *place)
+/* Both arms have one name, though one may have work added on purpose. */
+static void name_run(struct run *run, const struct check_target *target,
+		     const struct place *place)
 {
+	snprintf(run->target, sizeof(run->target), "%s", target->name);
 	snprintf(run->arm, sizeof(run->arm), "%s", arm_names[place->arm]);
 	run->stage = place->stage;
 	run->block = place->block;
@@ -103,7 +108,7 @@ static int measure(struct check *check, struct check_target *target,
 		child_blame(&result, target->name, run_id, err);
 	}
 	free(environment);
-	name_run(&result.run, place);
+	name_run(&result.run, target, place);
 	work->run = result.run;
 	failed = campaign_end_run(&check->campaign, &result.run, err);
 	look_at_rows(work, check->campaign.observations + rows,

@@ -10,6 +10,7 @@
 
 #include "bench/arm.h"
 #include "bench/campaign.h"
+#include "bench/check_build.h"
 #include "bench/progress.h"
 #include "bench/schedule.h"
 
@@ -34,6 +35,7 @@ struct check {
 	const struct options *options;
 	FILE *log; /* notes; NULL: none */
 	struct arm arms[ARM_COUNT];
+	struct check_build build; /* of --base-ref */
 	int arm_count;
 	int blocks;    /* of a stage */
 	uint32_t seed; /* of the order */

@@ -20,12 +20,31 @@ static int check_question(const struct options *options, struct error *err)
 {
 	if (options->base || options->head || options->base_cmd ||
 	    options->head_cmd || options->base_ref || options->base_env[0] ||
-	    options->head_env[0])
+	    options->head_env[0] || options->inject)
 		return 0;
 	return error_set(err, ERROR_USAGE, "what is compared with what? Give "
 			 "--base PROGRAM, --base-ref REVISION, --head-env "
 			 "VARIABLE=VALUE, or --base-cmd and --head-cmd; see "
 			 "bench check --help");
+}
+
+static int plan_arms(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+
+	if (arms_make(check->arms, options, err))
+		return -1;
+	if (!options->base_ref)
+		return 0;
+	if (options->base || options->base_cmd)
+		return error_set(err, ERROR_USAGE, "--base-ref names the base, "
+				 "and so does --base%s",
+				 options->base ? "" : "-cmd");
+	if (check_build(&check->build, options->base_ref, check->log, err))
+		return -1;
+	check->arms[ARM_BASE].program = check->build.program;
+	check->arms[ARM_CONTROL].program = check->build.program;
+	return 0;
 }
 
 static int plan_targets(struct check *check, struct error *err)
@@ -274,7 +293,7 @@ static int prepare(struct check *check, struct error *err)
 	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
 	clock_stamp(stamp, sizeof(stamp));
 	if (check_question(options, err) ||
-	    arms_make(check->arms, options, err) ||
+	    plan_arms(check, err) ||
 	    plan_targets(check, err) || plan_data(check, err) ||
 	    export_check(&exports, err) ||
 	    campaign_create(&check->campaign, &request, err))
@@ -303,6 +322,7 @@ int check_command(const struct options *options, FILE *out, FILE *log,
 	if (code < 0 && check->campaign.dir[0])
 		print_verdict(log, err->kind);
 	arms_release(check->arms);
+	check_build_release(&check->build);
 	campaign_release(&check->campaign);
 	free(check);
 	return code < 0 ? (int)err->kind : code;

@@ -29,6 +29,9 @@ static void make_report(struct report *report, const struct check *check,
 		snprintf(verdict->label, sizeof(verdict->label), "%s",
 			 campaign->label);
 		verdict->order_seed = (long)check->seed;
+		if (check->options->inject)
+			snprintf(verdict->inject, sizeof(verdict->inject),
+				 "%s", check->options->inject);
 	}
 }
 

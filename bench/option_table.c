@@ -110,7 +110,7 @@ const struct option_row option_rows[] = {
 	{ "straggler", 0, OPTION_TEXT, AT(straggler), TIMED, "RANK:MS",
 	  "delay one core by MS ms in each iteration, to see the others wait",
 	  0, 0, { 0 } },
-	{ "inject", 0, OPTION_TEXT, AT(inject), TIMED, "PCT",
+	{ "inject", 0, OPTION_TEXT, AT(inject), STEPS, "PCT",
 	  "let every core do PCT % more work in each iteration, to see it "
 	  "found; of FROM-TO each process draws one", 0, 0, { 0 } },
 	{ "trace", 0, OPTION_TEXT, AT(trace), TIMED, "FILE",

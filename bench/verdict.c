@@ -31,6 +31,8 @@ static const struct column columns[] = {
 	REAL(control_lo, "exact 95 % interval of control_ratio"),
 	REAL(control_hi, "its upper end"),
 	INT(order_seed, "of the order of the arms"),
+	TEXT(inject, "--inject: the head is slower on purpose, by so many "
+	     "percent"),
 };
 
 static void verdict_clear(void *row)

@@ -25,6 +25,7 @@ struct verdict {
 	long control_pairs;
 	double control_ratio, control_lo, control_hi; /* base / base */
 	long order_seed;
+	char inject[24]; /* --inject: the head is slower on purpose */
 };
 
 extern const struct row_kind verdict_rows;

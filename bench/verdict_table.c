@@ -49,17 +49,30 @@ static void set_row(const struct grid *grid, int row,
 }
 
 /* One unit for the whole table, of its slowest row. */
-static int is_in_ms(const struct verdict *verdicts, int count)
+static const struct unit {
+	double factor;
+	const char *name;
+} units[] = { { 1, "s" }, { 1e3, "ms" }, { 1e6, "us" } };
+
+static const struct unit *choose_unit(const struct verdict *verdicts, int count)
 {
+	const struct unit *unit = units, *last = units + 2;
+	double slowest = 0;
+
 	for (int i = 0; i < count; i++)
-		if (verdicts[i].base_s >= 1)
-			return 0;
-	return 1;
+		slowest = fmax(slowest, verdicts[i].base_s);
+	while (unit < last && slowest * unit->factor < 1)
+		unit++;
+	return unit;
 }
 
 static void print_notes(const struct verdict *verdict,
 			const struct table_options *options, FILE *out)
 {
+	if (verdict->inject[0])
+		print_note(out, options, "INJECTED: %s, in the head more work "
+			   "on purpose (--inject %s)", verdict->target,
+			   verdict->inject);
 	if (verdict->reason[0])
 		print_note(out, options, "%s: %s", verdict->target,
 			   verdict->reason);
@@ -83,23 +96,22 @@ int verdict_print_table(const struct verdict *verdicts, int count,
 			const struct table_options *options, FILE *out,
 			struct error *err)
 {
-	const int ms = is_in_ms(verdicts, count);
+	const struct unit *unit = choose_unit(verdicts, count);
 	struct grid grid = { 0 };
 
 	if (grid_make(&grid, COLUMNS, count, err)) {
 		grid_free(&grid);
 		return -1;
 	}
-	snprintf(grid.title, GRID_TEXT, "Is the head slower? (%s)",
-		 ms ? "ms" : "s");
+	snprintf(grid.title, GRID_TEXT, "Is the head slower? (%s)%s",
+		 unit->name, count && verdicts->inject[0] ? " INJECTED" : "");
 	snprintf(grid.corner, GRID_TEXT, "Target");
 	for (int i = 0; i < COLUMNS; i++)
 		snprintf(grid.heads[i], GRID_TEXT, "%s", heads[i]);
 	for (int i = 0; i < count; i++)
-		set_row(&grid, i, &verdicts[i], ms ? 1000 : 1, options);
+		set_row(&grid, i, &verdicts[i], unit->factor, options);
 	grid_draw(&grid, options, out);
 	grid_free(&grid);
-	fputc('\n', out);
 	if (count)
 		print_note(out, options, "median %s of %ld processes of each "
 			   "arm, in pairs; head/base is Hodges and Lehmann's "
