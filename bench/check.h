@@ -11,12 +11,11 @@
 #include "bench/arm.h"
 #include "bench/campaign.h"
 #include "bench/check_build.h"
+#include "bench/pair.h"
 #include "bench/progress.h"
 #include "bench/schedule.h"
 
 #define CHECK_MOST_TARGETS 16
-
-enum { CHECK_PILOT, CHECK_SCREEN, CHECK_CONFIRM, CHECK_STAGES };
 
 struct check_target {
 	char name[64];	  /* what the rows call it */

@@ -1,99 +1,16 @@
 #include "bench/judge.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/arm.h"
-#include "bench/check.h"
 #include "bench/pair.h"
-#include "bench/rows_by_run.h"
-#include "bench/signed_rank.h"
-#include "bench/stats.h"
-
-/* What is known of the last attempt at one block. */
-struct block {
-	long attempt;
-	double values[ARM_COUNT]; /* NAN: none */
-};
-
-struct stage_blocks {
-	struct block blocks[SIGNED_RANK_MOST]; /* [block - 1] */
-};
-
-static int arm_of(const struct run *run)
-{
-	for (int arm = 0; arm < ARM_COUNT; arm++)
-		if (!strcmp(run->arm, arm_names[arm]))
-			return arm;
-	return -1;
-}
-
-static void clear(struct stage_blocks *stages)
-{
-	for (int s = 0; s < CHECK_STAGES; s++)
-		for (int b = 0; b < SIGNED_RANK_MOST; b++) {
-			struct block *block = &stages[s].blocks[b];
-
-			block->attempt = 0;
-			for (int arm = 0; arm < ARM_COUNT; arm++)
-				block->values[arm] = NAN;
-		}
-}
-
-static void keep_value(struct stage_blocks *stages, const struct run *run,
-		       double value)
-{
-	const int arm = arm_of(run);
-	struct block *block;
-
-	if (arm < 0 || run->stage < CHECK_SCREEN ||
-	    run->stage >= CHECK_STAGES || run->block < 1 ||
-	    run->block > SIGNED_RANK_MOST)
-		return;
-	block = &stages[run->stage].blocks[run->block - 1];
-	if (run->attempt < block->attempt)
-		return;
-	if (run->attempt > block->attempt) {
-		block->attempt = run->attempt;
-		for (int a = 0; a < ARM_COUNT; a++)
-			block->values[a] = NAN;
-	}
-	block->values[arm] = value > 0 ? value : NAN;
-}
-
-/* ln(arm / base) of the blocks that have both. */
-static size_t collect_logs(const struct stage_blocks *stage, int arm,
-			   double *logs)
-{
-	size_t count = 0;
-
-	for (int b = 0; b < SIGNED_RANK_MOST; b++) {
-		const double *values = stage->blocks[b].values;
-
-		if (isfinite(values[ARM_BASE]) && isfinite(values[arm]))
-			logs[count++] = log(values[arm] / values[ARM_BASE]);
-	}
-	return count;
-}
-
-static double median_of(const struct stage_blocks *stage, int arm)
-{
-	double values[SIGNED_RANK_MOST];
-	size_t count = 0;
-
-	for (int b = 0; b < SIGNED_RANK_MOST; b++)
-		if (isfinite(stage->blocks[b].values[arm]))
-			values[count++] = stage->blocks[b].values[arm];
-	return stats_compute(values, count).median;
-}
 
 static int measure_stage(struct gate_stage *gate, const struct judged *row,
-			 const struct stage_blocks *stage, int arm,
+			 const struct pair_stage *stage, int arm,
 			 struct error *err)
 {
 	double logs[SIGNED_RANK_MOST];
-	const size_t count = collect_logs(stage, arm, logs);
+	const size_t count = pair_logs(stage, arm, logs);
 
 	*gate = (struct gate_stage){ 0 };
 	return count ? gate_measure(gate, &row->gate.rule, logs, count, err) :
@@ -103,30 +20,12 @@ static int measure_stage(struct gate_stage *gate, const struct judged *row,
 static int judge_target(struct judged *row, const struct campaign *campaign,
 			const char *campaign_id,
 			const struct rows_by_run *groups,
-			struct stage_blocks *stages, struct error *err)
+			struct pair_stage *stages, struct error *err)
 {
-	clear(stages);
-	row->is_command = 0;
-	for (size_t i = 0; i < campaign->run_count; i++) {
-		const struct run *run = &campaign->runs[i];
-		const struct observation *const *rows;
-		double value;
-		size_t count;
-
-		if (strcmp(run->campaign_id, campaign_id) ||
-		    strcmp(run->target, row->target) ||
-		    strcmp(run->status, "ok"))
-			continue;
-		rows = rows_by_run_find(groups, run->run_id, &count);
-		value = pair_step_median(rows, count);
-		if (!isfinite(value)) {
-			value = run->total_s;
-			row->is_command = 1;
-		}
-		keep_value(stages, run, value);
-	}
-	row->base = median_of(&stages[CHECK_SCREEN], ARM_BASE);
-	row->head = median_of(&stages[CHECK_SCREEN], ARM_HEAD);
+	pair_gather(stages, campaign, groups, campaign_id, row->target,
+		    &row->is_command);
+	row->base = pair_arm_median(&stages[CHECK_SCREEN], ARM_BASE);
+	row->head = pair_arm_median(&stages[CHECK_SCREEN], ARM_HEAD);
 	return measure_stage(&row->gate.screen, row, &stages[CHECK_SCREEN],
 			     ARM_HEAD, err) ||
 	       measure_stage(&row->gate.confirm, row, &stages[CHECK_CONFIRM],
@@ -138,7 +37,7 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	       const char *campaign_id, struct error *err)
 {
-	struct stage_blocks *stages = calloc(CHECK_STAGES, sizeof(*stages));
+	struct pair_stage *stages = calloc(CHECK_STAGES, sizeof(*stages));
 	struct gate_row *gates = calloc((size_t)count, sizeof(*gates));
 	struct rows_by_run groups = { 0 };
 	int failed;

@@ -28,3 +28,97 @@ double pair_step_median(const struct observation *const *rows, size_t count)
 	free(steps);
 	return median;
 }
+
+static int arm_of(const struct run *run)
+{
+	for (int arm = 0; arm < ARM_COUNT; arm++)
+		if (!strcmp(run->arm, arm_names[arm]))
+			return arm;
+	return -1;
+}
+
+static void clear_values(struct pair_block *block, long attempt)
+{
+	block->attempt = attempt;
+	for (int arm = 0; arm < ARM_COUNT; arm++)
+		block->values[arm] = NAN;
+}
+
+static void keep_value(struct pair_stage *stages, const struct run *run,
+		       double value)
+{
+	const int arm = arm_of(run);
+	struct pair_block *block;
+
+	if (arm < 0 || run->stage < CHECK_SCREEN ||
+	    run->stage >= CHECK_STAGES || run->block < 1 ||
+	    run->block > SIGNED_RANK_MOST)
+		return;
+	block = &stages[run->stage].blocks[run->block - 1];
+	if (run->attempt < block->attempt)
+		return;
+	if (run->attempt > block->attempt)
+		clear_values(block, run->attempt);
+	block->values[arm] = value > 0 ? value : NAN;
+}
+
+/* Seconds of a process; NAN if it did not go well. */
+static double value_of(const struct run *run, const struct rows_by_run *groups,
+		       int *is_command)
+{
+	const struct observation *const *rows;
+	double median;
+	size_t count;
+
+	if (strcmp(run->status, "ok"))
+		return NAN;
+	rows = rows_by_run_find(groups, run->run_id, &count);
+	median = pair_step_median(rows, count);
+	if (isfinite(median))
+		return median;
+	*is_command = 1;
+	return run->total_s;
+}
+
+void pair_gather(struct pair_stage stages[CHECK_STAGES],
+		 const struct campaign *campaign,
+		 const struct rows_by_run *groups, const char *campaign_id,
+		 const char *target, int *is_command)
+{
+	*is_command = 0;
+	for (int s = 0; s < CHECK_STAGES; s++)
+		for (int b = 0; b < SIGNED_RANK_MOST; b++)
+			clear_values(&stages[s].blocks[b], 0);
+	for (size_t i = 0; i < campaign->run_count; i++) {
+		const struct run *run = &campaign->runs[i];
+
+		if (!strcmp(run->campaign_id, campaign_id) &&
+		    !strcmp(run->target, target))
+			keep_value(stages, run,
+				   value_of(run, groups, is_command));
+	}
+}
+
+size_t pair_logs(const struct pair_stage *stage, int arm, double *logs)
+{
+	size_t count = 0;
+
+	for (int b = 0; b < SIGNED_RANK_MOST; b++) {
+		const double *values = stage->blocks[b].values;
+
+		if (isfinite(values[ARM_BASE]) && isfinite(values[arm]))
+			logs[count++] = log(values[arm] / values[ARM_BASE]);
+	}
+	return count;
+}
+
+double pair_arm_median(const struct pair_stage *stage, int arm)
+{
+	double values[SIGNED_RANK_MOST];
+	size_t count = 0;
+
+	for (int b = 0; b < SIGNED_RANK_MOST; b++)
+		if (isfinite(stage->blocks[b].values[arm]))
+			values[count++] = stage->blocks[b].values[arm];
+	return stats_compute(values, count).median;
+}

@@ -1,8 +1,17 @@
-/* The two arms of a comparison, process by process. */
+/*
+ * What `bench check` compares, from the rows that it left: one number for each
+ * process, put together by the blocks in which they were measured.
+ */
 #ifndef BENCH_PAIR_H
 #define BENCH_PAIR_H
 
-#include "bench/observation.h"
+#include "bench/arm.h"
+#include "bench/campaign.h"
+#include "bench/rows_by_run.h"
+#include "bench/signed_rank.h"
+
+/* Stages of a check, in its rows. */
+enum { CHECK_PILOT, CHECK_SCREEN, CHECK_CONFIRM, CHECK_STAGES };
 
 /*
  * The gated metric of one process, from its rows: the median seconds of its
@@ -10,5 +19,32 @@
  * none, or no memory to sort them.
  */
 double pair_step_median(const struct observation *const *rows, size_t count);
+
+/* One block of one target: its last attempt. */
+struct pair_block {
+	long attempt;		  /* 0: there is none */
+	double values[ARM_COUNT]; /* s; NAN: not measured, or it failed */
+};
+
+struct pair_stage {
+	struct pair_block blocks[SIGNED_RANK_MOST]; /* [block - 1] */
+};
+
+/*
+ * A target's blocks in one campaign. A process without iterations is a
+ * command's: its whole seconds count. Nothing is measured for a verdict in
+ * CHECK_PILOT, so nothing is there.
+ */
+void pair_gather(struct pair_stage stages[CHECK_STAGES],
+		 const struct campaign *campaign,
+		 const struct rows_by_run *groups, const char *campaign_id,
+		 const char *target, int *is_command);
+
+/* ln(arm / base) of the blocks that have both, in their order; logs has room
+ * for SIGNED_RANK_MOST. Returns how many. */
+size_t pair_logs(const struct pair_stage *stage, int arm, double *logs);
+
+/* Over the blocks; NAN if there is none. */
+double pair_arm_median(const struct pair_stage *stage, int arm);
 
 #endif
