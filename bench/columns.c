@@ -6,6 +6,7 @@
 #include "bench/result.h"
 #include "bench/run.h"
 #include "bench/summary.h"
+#include "bench/verdict.h"
 
 static const struct file_kind {
 	const char *name, *holds;
@@ -24,6 +25,9 @@ static const struct file_kind {
 	  "is the target's in its\ncampaign; with several processes that is "
 	  "over their means, and each process has\nrows with its `run_id` "
 	  "besides.", &summary_rows },
+	{ "verdicts.csv", "One target of a `bench check` a row. Its processes "
+	  "are in `runs.csv`, where `arm`\nis not empty, and in no table but "
+	  "the check's.", &verdict_rows },
 	{ "--export-csv FILE", "One target a row, with the numbers of all four "
 	  "tables.", &export_rows },
 	{ "post-002.csv", "The figures that post 002 published, in the columns "

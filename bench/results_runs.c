@@ -41,8 +41,10 @@ static void known_free(struct known *known)
 	free(known->firsts);
 }
 
-/* The campaign whose number in it is the end of the name of a run. */
-static void find_campaign(struct run *run, const struct known *known)
+/* The campaign whose number in it is the end of the name of a run: its first
+ * run, or NULL. */
+static const struct run *find_campaign(const struct run *run,
+				       const struct known *known)
 {
 	const char *end = strrchr(run->run_id, '-');
 	char id[sizeof(run->run_id)];
@@ -51,11 +53,13 @@ static void find_campaign(struct run *run, const struct known *known)
 	snprintf(id, sizeof(id), "%.*s", end ? (int)(end - run->run_id) : 0,
 		 run->run_id);
 	number = names_find(&known->campaigns, id);
-	if (number < 0)
-		return;
-	memcpy(run->campaign_id, known->firsts[number]->campaign_id,
-	       sizeof(run->campaign_id));
-	memcpy(run->label, known->firsts[number]->label, sizeof(run->label));
+	return number < 0 ? NULL : known->firsts[number];
+}
+
+/* One process of a comparison is no result: bench/judge.h has those. */
+static int is_compared(const struct run *run)
+{
+	return run && run->arm[0];
 }
 
 /* What the rows of a process say about it that left no row in runs.csv. */
@@ -64,13 +68,19 @@ static void run_from_rows(struct run *run, const struct known *known,
 {
 	const char *status = "partial";
 	const char *reason = "its rows end before the loop did";
+	const struct run *first;
 	size_t i;
 
 	run_rows.clear(run);
 	snprintf(run->run_id, sizeof(run->run_id), "%s", rows[0]->run_id);
 	snprintf(run->target, sizeof(run->target), "%s", rows[0]->target);
 	run->cores = rows[0]->cores;
-	find_campaign(run, known);
+	first = find_campaign(run, known);
+	if (first) {
+		memcpy(run->campaign_id, first->campaign_id,
+		       sizeof(run->campaign_id));
+		memcpy(run->label, first->label, sizeof(run->label));
+	}
 	for (i = 0; i < count; i++) {
 		if (strcmp(rows[i]->status, "ok") != 0) {
 			status = rows[i]->status;
@@ -94,23 +104,26 @@ int results_gather_runs(struct results *results,
 	const size_t *starts = groups->starts;
 	struct known known = { .firsts = NULL };
 	int group, failed = know_runs(&known, campaign, err);
+	size_t i;
 
 	results->runs = malloc((campaign->run_count +
 				(size_t)groups->ids.count + 1) *
 			       sizeof(*results->runs));
 	if (!results->runs)
 		failed = error_memory(err, "runs");
-	else if (campaign->run_count)
-		memcpy(results->runs, campaign->runs,
-		       campaign->run_count * sizeof(*results->runs));
-	results->run_count = campaign->run_count;
+	for (i = 0; i < campaign->run_count && !failed; i++)
+		if (!is_compared(&campaign->runs[i]))
+			results->runs[results->run_count++] =
+				campaign->runs[i];
 	for (group = 0; group < groups->ids.count && !failed; group++) {
 		const struct observation **rows = &groups->rows[starts[group]];
+		struct run *run = &results->runs[results->run_count];
 
-		if (names_find(&known.ids, rows[0]->run_id) < 0)
-			run_from_rows(&results->runs[results->run_count++],
-				      &known, rows,
-				      starts[group + 1] - starts[group]);
+		if (names_find(&known.ids, rows[0]->run_id) >= 0)
+			continue;
+		run_from_rows(run, &known, rows,
+			      starts[group + 1] - starts[group]);
+		results->run_count += !is_compared(find_campaign(run, &known));
 	}
 	known_free(&known);
 	return failed;

@@ -5,6 +5,37 @@
 
 #include "bench/columns.h"
 #include "bench/table_cores.h"
+#include "bench/verdicts.h"
+
+/* Those of the folders' checks; *count tells how many there are. */
+static int print_verdicts(const struct table_command *command,
+			  const struct table_options *options, size_t *count,
+			  FILE *out, struct error *err)
+{
+	struct verdicts verdicts;
+	int failed = 0;
+
+	*count = 0;
+	for (int i = 0; i < command->path_count && !failed; i++) {
+		failed = verdicts_read(&verdicts, command->paths[i], err);
+		if (!failed && verdicts.count && *count)
+			fputc('\n', out);
+		if (!failed)
+			failed = verdicts_print(&verdicts, options, out, err);
+		*count += verdicts.count;
+		verdicts_release(&verdicts);
+	}
+	return failed;
+}
+
+/* Are there runs besides the processes of checks? */
+static int has_results(const struct campaign *campaign)
+{
+	for (size_t i = 0; i < campaign->run_count; i++)
+		if (!campaign->runs[i].arm[0])
+			return 1;
+	return campaign->run_count == 0;
+}
 
 static int print_campaign(const struct table_command *command,
 			  const struct campaign *campaign, FILE *out,
@@ -17,9 +48,19 @@ static int print_campaign(const struct table_command *command,
 		.utf8 = command->utf8,
 		.color = command->color,
 	};
+	size_t verdicts;
 
 	if (command->cores)
 		return table_print_cores(campaign, &options, out, err);
+	if (print_verdicts(command, &options, &verdicts, out, err))
+		return -1;
+	if (!has_results(campaign))
+		return verdicts ? 0 :
+			error_set(err, ERROR_INPUT, "%s: a check that did not "
+				  "come to a verdict; its rows are in "
+				  "observations.csv", command->paths[0]);
+	if (verdicts)
+		fputc('\n', out);
 	if (!export_uses_terminal(&command->exports) &&
 	    table_print(campaign, &options, out, err))
 		return -1;
