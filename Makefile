@@ -71,10 +71,13 @@ CHECKS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 	-fstack-protector-strong -fPIE)
 LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 	-Wl$(comma)-z$(comma)now)
+# Allocations of our own objects are counted: bench/allocation.c.
+WRAPPED := malloc calloc realloc aligned_alloc posix_memalign
 ALL_CFLAGS = -std=c11 $(CFLAGS) $(WARNINGS) $(if $(WERROR),-Werror) $(CHECKS) \
 	'-ffile-prefix-map=$(CURDIR)=.' -D_GNU_SOURCE \
 	-DCL_TARGET_OPENCL_VERSION=120 -I. -pthread $(PKG_CFLAGS)
-ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING)
+ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING) \
+	$(WRAPPED:%=-Wl$(comma)--wrap=%)
 LIBS = $(PKG_LIBS) -lcsv -lm
 
 SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c bench/*.c)

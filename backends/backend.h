@@ -88,6 +88,7 @@ struct program {
 	size_t parameters;
 	struct program_options options;
 	struct score score; /* of the last gradient, once finished */
+	long launches; /* kernels and transfers given to a device so far */
 };
 
 struct backend {

@@ -25,5 +25,6 @@ int group_gather(struct group *group, const void *mine, size_t bytes,
 int group_sum(struct group *group, float *values, size_t count,
 	      struct error *err)
 {
+	group->summed_bytes += (long)(count * sizeof(*values));
 	return group->transport->sum(group, values, count, err);
 }

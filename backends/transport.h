@@ -22,6 +22,7 @@ struct transport;
 struct group {
 	const struct transport *transport;
 	int rank, size;
+	long summed_bytes; /* this rank's, in group_sum() so far */
 };
 
 typedef int group_body(struct group *group, void *context, struct error *err);

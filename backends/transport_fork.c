@@ -45,7 +45,9 @@ struct launcher {
 static int start(struct launcher *launcher, const struct transport *transport,
 		 int rank)
 {
-	const struct group group = { transport, rank, launcher->size };
+	const struct group group = { .transport = transport,
+				     .rank = rank,
+				     .size = launcher->size };
 	struct worker *worker = &launcher->workers[rank];
 	int ends[2], number;
 

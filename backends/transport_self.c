@@ -6,7 +6,7 @@
 static int self_launch(const struct transport *transport, int size,
 		       const struct group_job *job, struct error *err)
 {
-	struct group group = { transport, 0, size };
+	struct group group = { .transport = transport, .size = size };
 
 	return job->body(&group, job->context, err);
 }

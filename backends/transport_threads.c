@@ -81,7 +81,8 @@ static int threads_launch(const struct transport *transport, int size,
 	crew->job = job;
 	for (int r = 0; r < size; r++) {
 		cores[r].crew = crew;
-		cores[r].member.base = (struct group){ transport, r, size };
+		cores[r].member.base = (struct group){
+			.transport = transport, .rank = r, .size = size };
 		cores[r].member.meeting = &crew->meeting;
 	}
 	result = run_all(cores, crew, size, err);

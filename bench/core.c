@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/allocation.h"
 #include "bench/clock.h"
 #include "bench/hash.h"
 #include "bench/interrupt.h"
@@ -41,9 +42,27 @@ void core_end_phase(struct core *core, enum replica_phase phase)
 	core->phase_began_cpu_s = cpu;
 }
 
+static struct step_counts count_so_far(const struct core *core)
+{
+	return (struct step_counts){ core->program->launches,
+				     core->group->summed_bytes,
+				     allocation_count() };
+}
+
+static struct step_counts count_since(const struct core *core,
+				      const struct step_counts *then)
+{
+	const struct step_counts now = count_so_far(core);
+
+	return (struct step_counts){ now.launches - then->launches,
+				     now.reduced_bytes - then->reduced_bytes,
+				     now.allocations - then->allocations };
+}
+
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err)
 {
+	const struct step_counts before = count_so_far(core);
 	struct step_report *report = &core->report;
 	int failed;
 
@@ -53,6 +72,7 @@ int core_iterate(struct core *core, const struct batch *batch,
 	failed = replica_train(core->group, core->program, batch, update,
 			       &core->observer, &report->score, err);
 	report->ended_at = core->phase_began_s;
+	report->counts = count_since(core, &before);
 	core->unreported = 1;
 	return failed;
 }

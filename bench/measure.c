@@ -112,6 +112,10 @@ static void describe_outcome(struct run *run, const struct training *training)
 			     run->loader_s - run->test_s;
 	run->total_s = training->setup_s + training->loop_s;
 	run->updates = recorder->updates;
+	if (recorder->total_counts.launches)
+		run->launches = recorder->total_counts.launches;
+	run->reduced_bytes = recorder->total_counts.reduced_bytes;
+	run->allocations = recorder->total_counts.allocations;
 	run->final_loss = recorder->last_loss;
 	run->final_accuracy_pct = recorder->last_accuracy_pct;
 	COPY(run->parameters_hash, training->parameters_hash);

@@ -184,6 +184,9 @@ static void sum_up_core(struct recorder *recorder, int core,
 		sums->phases_s[p] += report->phases_s[p];
 		sums->phases_cpu_s[p] += report->phases_cpu_s[p];
 	}
+	recorder->total_counts.launches += report->counts.launches;
+	recorder->total_counts.reduced_bytes += report->counts.reduced_bytes;
+	recorder->total_counts.allocations += report->counts.allocations;
 	recorder->core_loader_s[core] += report->ready_at - report->asked_at;
 	score_add(&sums->score, &report->score);
 }

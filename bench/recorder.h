@@ -12,6 +12,13 @@
 #include "bench/progress.h"
 #include "bench/trace.h"
 
+/* What is the same, exactly, whenever the same iterations are done. */
+struct step_counts {
+	long launches;	    /* kernels and transfers given to a device */
+	long reduced_bytes; /* of gradients given to be summed */
+	long allocations;   /* memory that our own code asked for */
+};
+
 /* What one core has to say about one iteration; times of clock_now(). */
 struct step_report {
 	double asked_at, ready_at; /* for the batch; it was there */
@@ -20,6 +27,7 @@ struct step_report {
 	double phases_cpu_s[REPLICA_PHASES]; /* of the core's own thread */
 	double delay_s; /* on purpose, at the start of compute; no CPU time */
 	double injected_s; /* of work on purpose, at the end of update */
+	struct step_counts counts;
 	struct score score;
 	int stop; /* a signal that this core received */
 };
@@ -54,6 +62,7 @@ struct recorder {
 	/* Sums over the run. */
 	double total_iterations_s, total_loader_s, total_test_s;
 	double total_model_s;
+	struct step_counts total_counts; /* of all cores */
 	long updates;
 	double last_loss, last_accuracy_pct; /* of a test, else of a step */
 	int tested;

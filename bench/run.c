@@ -81,6 +81,12 @@ static const struct column columns[] = {
 	    "the stack differs"),
 	REAL(inject_pct, "--inject: work done on purpose in each iteration, of "
 	     "the time that it took without; empty: none"),
+	INT(launches, "kernels and transfers given to the device in the "
+	    "iterations of the loop; empty: there is none"),
+	INT(reduced_bytes, "of gradients that the cores gave to be summed in "
+	    "them, all cores together"),
+	INT(allocations, "of memory, by the program itself in them; of its "
+	    "libraries not"),
 	REAL(data_s, "of setup_s: finding and loading the data set"),
 	REAL(compile_s, "of setup_s: compiling the model, on the first core"),
 };

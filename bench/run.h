@@ -81,6 +81,10 @@ struct run {
 
 	double inject_pct; /* of an iteration's own work, added on purpose */
 
+	/* Of the loop's iterations and all cores; exactly the same again. */
+	long launches; /* missing: the backend has no device to give any */
+	long reduced_bytes, allocations;
+
 	double data_s;	  /* of setup_s: the data set, found and loaded */
 	double compile_s; /* of setup_s: the first core's program */
 };

@@ -1,6 +1,8 @@
 /* What the contract of backends/backend.h promises of every backend. */
 #include "tests/variants.h"
 
+#include "bench/allocation.h"
+
 /* One pixel is one value that is pooled. */
 static const struct layer pooled_layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 1 },
@@ -100,6 +102,46 @@ static void the_gradient_is_lent(void **state)
 	free(after);
 	pair_close(&one);
 	pair_close(&two);
+	batch_free(&batch);
+}
+
+/* All that a step of several cores calls. */
+static void make_step(struct subject *subject, const struct batch *batch)
+{
+	const struct update update = { .5, .9, 1e-6 };
+	struct score score;
+	struct error err;
+	size_t length;
+
+	must(program_gradient(subject->program, batch, &err), &err);
+	assert_non_null(program_map_gradient(subject->program, &length, &err));
+	must(program_unmap_gradient(subject->program, &err), &err);
+	must(program_update(subject->program, &update, &err), &err);
+	must(program_finish(subject->program, &score, &err), &err);
+}
+
+/* Compiling is when memory is asked for; what a device is given is the same in
+ * each step, and something, unless there is no device. */
+static void steps_are_exactly_alike(void **state)
+{
+	const struct variant *variant = *state;
+	const struct model *model = model_find("tiny");
+	struct batch batch = batch_make(model, 1, 3);
+	struct pair pair;
+	long allocations, launches;
+
+	pair_open(&pair, variant, model, BATCH, 1);
+	allocations = allocation_count();
+	launches = pair.tried.program->launches;
+	make_step(&pair.tried, &batch);
+	assert_int_equal(allocation_count(), allocations);
+	launches = pair.tried.program->launches - launches;
+	assert_int_equal(launches > 0, !strcmp(variant->backend, "opencl"));
+	launches += pair.tried.program->launches;
+	make_step(&pair.tried, &batch);
+	assert_int_equal(allocation_count(), allocations);
+	assert_int_equal(pair.tried.program->launches, launches);
+	pair_close(&pair);
 	batch_free(&batch);
 }
 
@@ -262,6 +304,7 @@ int main(void)
 		{ "empty share", an_empty_share_is_zero },
 		{ "vectors", vectors_come_back },
 		{ "lent gradient", the_gradient_is_lent },
+		{ "counts", steps_are_exactly_alike },
 		{ "adadelta", adadelta_is_the_published_one },
 		{ "repeated", steps_can_be_repeated },
 		{ "not a number", what_is_not_a_number_reaches_the_loss },

@@ -34,13 +34,14 @@ static int take_row(const void *row, void *context, struct error *err)
 static const struct step_report steps[CORES] = {
 	{ .asked_at = 9, .ready_at = 10, .began_at = 11, .ended_at = 20,
 	  .phases_s = { 4, 3, 1, 1 }, .phases_cpu_s = { 2, .5, .75, .25 },
+	  .counts = { 4, 50, 600 },
 	  .score = { .loss = 6, .correct = 1, .count = 2 } },
 	{ .asked_at = 9, .ready_at = 10.5, .began_at = 11.5, .ended_at = 21,
 	  .phases_s = { 5, 2, 1, 1.5 }, .phases_cpu_s = { 3, .25, .5, .5 },
 	  .score = { .loss = 4, .correct = 2, .count = 2 } },
 	{ .asked_at = 9, .ready_at = 10.25, .began_at = 11, .ended_at = 20.5,
 	  .phases_s = { 3, 5, .5, 1 }, .phases_cpu_s = { 1, 4, .25, 1 },
-	  .delay_s = 2.5,
+	  .delay_s = 2.5, .counts = { 1, 20, 300 },
 	  .score = { .loss = 2, .correct = 1, .count = 1 } },
 };
 
@@ -83,6 +84,9 @@ static void record(struct rows *rows)
 	recorder_step(&recorder, 1, 2, steps);
 	recorder_epoch(&recorder, 1, 33, epochs);
 	recorder_loop(&recorder, 40, 70, 0);
+	assert_int_equal(recorder.total_counts.launches, 2 * 5);
+	assert_int_equal(recorder.total_counts.reduced_bytes, 2 * 70);
+	assert_int_equal(recorder.total_counts.allocations, 2 * 900);
 	fclose(recorder.rows);
 	rows->count = 0;
 	reader = csv_reader_open(&observation_rows, "rows", take_row, rows,

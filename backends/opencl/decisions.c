@@ -7,8 +7,9 @@
 static int fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
 		 void *to, struct error *err)
 {
-	cl_int status = clEnqueueReadBuffer(program->queue, memory, CL_TRUE, 0,
-					    bytes, to, 0, NULL, NULL);
+	cl_int status = clEnqueueReadBuffer(queue_next(program), memory,
+					    CL_TRUE, 0, bytes, to, 0, NULL,
+					    NULL);
 
 	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
 }

@@ -15,6 +15,12 @@ static int argument_set(struct launch *launch, cl_uint index, size_t size,
 				  status_name(status)) : 0;
 }
 
+cl_command_queue queue_next(struct opencl_program *program)
+{
+	program->base.launches++;
+	return program->queue;
+}
+
 int launch_words(struct launch *launch, int first, const cl_uint *words,
 		 int count, struct error *err)
 {
@@ -64,7 +70,7 @@ int launch_enqueue(struct opencl_program *program, const struct launch *launch,
 				   (size_t)launch->items[d] :
 				   (size_t)round_up(count, launch->samples) /
 					   (size_t)launch->samples;
-	status = clEnqueueNDRangeKernel(program->queue, launch->kernel, 3,
+	status = clEnqueueNDRangeKernel(queue_next(program), launch->kernel, 3,
 					NULL, items, one, 0, NULL, NULL);
 	return status ? error_set(err, ERROR_FAILED,
 				  "clEnqueueNDRangeKernel of %s: %s",
@@ -75,8 +81,8 @@ int launch_enqueue(struct opencl_program *program, const struct launch *launch,
 static int upload(struct opencl_program *program, cl_mem to, const void *from,
 		  size_t bytes, struct error *err)
 {
-	cl_int status = clEnqueueWriteBuffer(program->queue, to, CL_FALSE, 0,
-					     bytes, from, 0, NULL, NULL);
+	cl_int status = clEnqueueWriteBuffer(queue_next(program), to, CL_FALSE,
+					     0, bytes, from, 0, NULL, NULL);
 
 	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
 }
@@ -113,7 +119,7 @@ int pass_score(struct opencl_program *program, struct pass *pass, int count,
 	       struct score *score, struct error *err)
 {
 	const size_t bytes = 2 * (size_t)count * sizeof(*pass->host_outcomes);
-	cl_int status = clEnqueueReadBuffer(program->queue, pass->outcomes,
+	cl_int status = clEnqueueReadBuffer(queue_next(program), pass->outcomes,
 					    CL_TRUE, 0, bytes,
 					    pass->host_outcomes, 0, NULL, NULL);
 

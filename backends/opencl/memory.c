@@ -4,7 +4,7 @@ int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
 		 struct error *err)
 {
 	const cl_uchar zero = 0;
-	cl_int status = clEnqueueFillBuffer(program->queue, memory, &zero,
+	cl_int status = clEnqueueFillBuffer(queue_next(program), memory, &zero,
 					    sizeof(zero), 0, bytes, 0, NULL,
 					    NULL);
 

@@ -9,7 +9,7 @@ static int opencl_store(struct program *base, enum vector which,
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 	cl_int status = clEnqueueWriteBuffer(
-		program->queue, program->vectors[which], CL_TRUE, 0,
+		queue_next(program), program->vectors[which], CL_TRUE, 0,
 		base->parameters * sizeof(*values), values, 0, NULL, NULL);
 
 	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
@@ -20,7 +20,7 @@ static int opencl_load(struct program *base, enum vector which, float *values,
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 	cl_int status = clEnqueueReadBuffer(
-		program->queue, program->vectors[which], CL_TRUE, 0,
+		queue_next(program), program->vectors[which], CL_TRUE, 0,
 		base->parameters * sizeof(*values), values, 0, NULL, NULL);
 
 	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
@@ -34,7 +34,7 @@ static float *opencl_map(struct program *base, size_t *count,
 
 	*count = base->parameters;
 	program->mapped = clEnqueueMapBuffer(
-		program->queue, program->vectors[VECTOR_GRADIENT], CL_TRUE,
+		queue_next(program), program->vectors[VECTOR_GRADIENT], CL_TRUE,
 		CL_MAP_READ | CL_MAP_WRITE, 0,
 		base->parameters * sizeof(float), 0, NULL, NULL, &status);
 	if (!program->mapped)
@@ -46,7 +46,7 @@ static int opencl_unmap(struct program *base, struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 	cl_int status = clEnqueueUnmapMemObject(
-		program->queue, program->vectors[VECTOR_GRADIENT],
+		queue_next(program), program->vectors[VECTOR_GRADIENT],
 		program->mapped, 0, NULL, NULL);
 
 	program->mapped = NULL;

@@ -126,6 +126,9 @@ int source_build(const struct opencl_device *device, enum source source,
 		 cl_program *built, struct error *err, const char *options, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* launch.c: the queue, to give it one kernel or transfer, which is counted. */
+cl_command_queue queue_next(struct opencl_program *program);
+
 /* memory.c: buffers, zeroed, released with the program. */
 int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
 		struct error *err);
