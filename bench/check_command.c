@@ -214,33 +214,34 @@ static int measure(struct check *check, struct judged *rows, int count,
 			  err) ? -1 : 0;
 }
 
-static int exit_code(const struct check *check, const struct judged *rows,
-		     int count)
+/* The worst there is: a regression, then no verdict. */
+static enum gate_verdict worst_verdict(const struct judged *rows, int count)
 {
-	int code = 0;
+	enum gate_verdict worst = GATE_OK;
 
 	for (int i = 0; i < count; i++) {
 		if (rows[i].gate.verdict == GATE_REGRESSION)
-			return 1;
-		if (rows[i].gate.verdict == GATE_INCONCLUSIVE &&
-		    !strcmp(check->options->on_inconclusive, "fail"))
-			code = NO_VERDICT;
+			return GATE_REGRESSION;
+		if (rows[i].gate.verdict == GATE_INCONCLUSIVE)
+			worst = GATE_INCONCLUSIVE;
 	}
-	return code;
+	return worst;
 }
 
-static void print_verdict(FILE *log, int code)
+static int exit_code(const struct check *check, enum gate_verdict worst)
 {
-	fprintf(log, "verdict: %s\n", code == 1 ? "regression" :
-		code == NO_VERDICT ? "inconclusive" : code ? "none" :
-		"no regression");
+	if (worst == GATE_REGRESSION)
+		return 1;
+	return worst == GATE_INCONCLUSIVE &&
+	       !strcmp(check->options->on_inconclusive, "fail") ? NO_VERDICT : 0;
 }
 
 static int run_check(struct check *check, FILE *out, FILE *log,
 		     struct error *err)
 {
 	struct judged rows[CHECK_MOST_TARGETS];
-	int chosen[CHECK_MOST_TARGETS], count, code;
+	int chosen[CHECK_MOST_TARGETS], count;
+	enum gate_verdict worst;
 
 	if (check_pilot(check, err))
 		return -1;
@@ -256,14 +257,15 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 	if (measure(check, rows, count, err))
 		return -1;
 	progress_end(&check->progress);
-	code = exit_code(check, rows, count);
+	worst = worst_verdict(rows, count);
 	if (check_report(check, rows, count, out, err) ||
 	    fflush(out) || ferror(out))
 		return -1;
 	if (check->log)
 		fprintf(log, "results: %s\n", check->campaign.dir);
-	print_verdict(log, code);
-	return code;
+	fprintf(log, "verdict: %s\n", worst == GATE_REGRESSION ? "regression" :
+		worst == GATE_INCONCLUSIVE ? "inconclusive" : "no regression");
+	return exit_code(check, worst);
 }
 
 static void choose_seed(struct check *check)
@@ -320,7 +322,7 @@ int check_command(const struct options *options, FILE *out, FILE *log,
 		code = run_check(check, out, log, err);
 	progress_end(&check->progress);
 	if (code < 0 && check->campaign.dir[0])
-		print_verdict(log, err->kind);
+		fputs("verdict: none\n", log);
 	arms_release(check->arms);
 	check_build_release(&check->build);
 	campaign_release(&check->campaign);

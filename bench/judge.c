@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/judge_counts.h"
 #include "bench/pair.h"
 
 static int measure_stage(struct gate_stage *gate, const struct judged *row,
@@ -53,8 +54,10 @@ int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	}
 	if (!failed)
 		gate_judge(gates, count);
-	for (int i = 0; !failed && i < count; i++)
+	for (int i = 0; !failed && i < count; i++) {
 		rows[i].gate = gates[i];
+		judge_counts(&rows[i], campaign, campaign_id);
+	}
 	rows_by_run_free(&groups);
 	free(gates);
 	free(stages);

@@ -1,0 +1,66 @@
+#include "bench/judge_counts.h"
+
+#include <string.h>
+
+#include "bench/arm.h"
+#include "bench/pair.h"
+
+static const struct counter {
+	const char *name;
+	size_t offset; /* of a long in struct run */
+} counters[] = {
+	{ "launches", offsetof(struct run, launches) },
+	{ "reduced bytes", offsetof(struct run, reduced_bytes) },
+	{ "allocations", offsetof(struct run, allocations) },
+};
+
+/* What the processes of one arm agree on, or CELL_NO_INT. */
+static long count_of(const struct counter *counter, const char *arm,
+		     const struct judged *row, const struct campaign *campaign,
+		     const char *campaign_id)
+{
+	long agreed = CELL_NO_INT;
+
+	for (size_t i = 0; i < campaign->run_count; i++) {
+		const struct run *run = &campaign->runs[i];
+		long value;
+
+		if (strcmp(run->arm, arm) || run->stage <= CHECK_PILOT ||
+		    strcmp(run->campaign_id, campaign_id) ||
+		    strcmp(run->target, row->target) ||
+		    strcmp(run->status, "ok"))
+			continue;
+		memcpy(&value, (const char *)run + counter->offset,
+		       sizeof(value));
+		if (value == CELL_NO_INT ||
+		    (agreed != CELL_NO_INT && agreed != value))
+			return CELL_NO_INT;
+		agreed = value;
+	}
+	return agreed;
+}
+
+void judge_counts(struct judged *row, const struct campaign *campaign,
+		  const char *campaign_id)
+{
+	struct gate_row *gate = &row->gate;
+
+	for (size_t c = 0; c < sizeof(counters) / sizeof(counters[0]); c++) {
+		const long base = count_of(&counters[c], arm_names[ARM_BASE],
+					   row, campaign, campaign_id);
+		const long head = count_of(&counters[c], arm_names[ARM_HEAD],
+					   row, campaign, campaign_id);
+
+		if (base == CELL_NO_INT || head == CELL_NO_INT || head == base)
+			continue;
+		if (head > base)
+			gate->verdict = GATE_REGRESSION;
+		else if (gate->reason[0])
+			continue;
+		snprintf(gate->reason, sizeof(gate->reason), "%s in as many "
+			 "iterations, exactly: %ld by the base, %ld by the "
+			 "head", counters[c].name, base, head);
+		if (head > base)
+			return;
+	}
+}

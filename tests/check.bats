@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+# `bench check`: what it compares, what it says, and how it ends.
+
+bats_require_minimum_version 1.5.0
+load command.sh
+
+setup() {
+	command_setup
+	SMALL=(--model tiny "${DATA[@]}" --warmup 1 --blocks 12 -s 3)
+}
+
+# Six blocks are too few for a verdict, and quickly done.
+few() {
+	run --separate-stderr "$BENCH" check "$@" --model tiny "${DATA[@]}" \
+		--warmup 1 --blocks 6 -s 3 -o few
+}
+
+@test "the same program with itself: no regression, or too noisy" {
+	run --separate-stderr "$BENCH" check null-1 cpu-1 --base "$BENCH" \
+		"${SMALL[@]}" -o same
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	[[ "$output" == *"cpu-1"*"["* ]]
+	[[ "$stderr" == *"12 blocks of 2 processes a target, about "*"seed "* ]]
+	[[ "${stderr_lines[-1]}" == "verdict: "* ]]
+	# Two pilots, and every process of each block.
+	[ "$(wc -l <same/runs.csv)" -eq $((1 + 2 + 2 * 2 * 12)) ]
+	[ "$(column same/verdicts.csv pairs)" = "12 12" ]
+	! column same/runs.csv exit_code | grep -q '[1-9]'
+}
+
+@test "a slowdown on purpose is confirmed on new processes: exit 1" {
+	run --separate-stderr "$BENCH" check null-1 --inject 400% \
+		"${SMALL[@]}" -o slow
+	[ "$status" -eq 1 ]
+	[[ "$output" == *INJECTED*REGRESSION*"INJECTED: null-1"* ]]
+	[ "${stderr_lines[-1]}" = "verdict: regression" ]
+	[ "$(cell slow/verdicts.csv 1 verdict)" = REGRESSION ]
+	[ "$(cell slow/verdicts.csv 1 confirm_pairs)" = 12 ]
+	[ "$(cell slow/verdicts.csv 1 inject)" = 400% ]
+	[ "$(column slow/runs.csv stage | tr ' ' '\n' | sort | uniq -c |
+		xargs)" = "1 0 24 1 24 2" ]
+	# Only the head has it.
+	[ "$(python3 -c '
+import csv
+print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv"))}
+	== {("A", ""), ("B", "400")})')" = True ]
+}
+
+@test "the other way round it is faster, and no failure" {
+	local measure=("$BENCH" measure null-1 --model tiny "${DATA[@]}"
+		--warmup 0 -e 1 -s 3 --test off)
+	run --separate-stderr "$BENCH" check --blocks 12 -o fast \
+		--base-cmd "${measure[*]} --inject 400" \
+		--head-cmd "${measure[*]}"
+	[ "$status" -eq 0 ]
+	[ "$(cell fast/verdicts.csv 1 verdict)" = faster ]
+	[ "$(cell fast/verdicts.csv 1 metric)" = s_iter ]
+}
+
+@test "any command: the time of its processes" {
+	run --separate-stderr "$BENCH" check --blocks 12 -o slow \
+		--base-cmd "sleep 0.005" --head-cmd "sh -c 'sleep 0.05; echo x'"
+	[ "$status" -eq 1 ]
+	[ "$(cell slow/verdicts.csv 1 metric)" = process_s ]
+	[[ "$output" == *"median time of 12 processes"* ]]
+}
+
+@test "a variable of one arm is all that differs" {
+	run --separate-stderr "$BENCH" check null-1 --blocks 6 -s 3 -o vars \
+		--model tiny "${DATA[@]}" --warmup 0 \
+		--base-env OMP_A=1 --head-env OMP_B=2 --head-env OMP_C=3
+	[ "$status" -eq 3 ]
+	python3 - <<-'END'
+	import csv
+	for row in csv.DictReader(open("vars/runs.csv")):
+	    own = [v for v in row["variables"].split(";") if v[:4] == "OMP_"]
+	    want = ["OMP_A=1"] if row["arm"] == "A" else ["OMP_B=2", "OMP_C=3"]
+	    assert [v for v in own if v[4] in "ABC"] == want, row
+	END
+}
+
+@test "too few blocks: no verdict, exit 3, or 0 where that is asked for" {
+	few null-1 --base "$BENCH"
+	[ "$status" -eq 3 ]
+	[ "${stderr_lines[-1]}" = "verdict: inconclusive" ]
+	[[ "$output" == *"6 pairs of the screen, 12 are needed"* ]]
+	few null-1 --base "$BENCH" --on-inconclusive pass
+	[ "$status" -eq 0 ]
+	[ "${stderr_lines[-1]}" = "verdict: inconclusive" ]
+}
+
+@test "the control arm is the base again" {
+	few null-1 --inject 300% --control on
+	[ "$(column few/runs.csv arm | tr ' ' '\n' | sort | uniq -c | xargs)" \
+		= "7 A 6 A2 6 B" ]
+	[ "$(cell few/verdicts.csv 1 control_pairs)" = 6 ]
+	[[ "$output" == *"control, base over base"* ]]
+}
+
+@test "--extend: as many blocks again for what is too noisy" {
+	few null-1 --base "$BENCH" --extend
+	[ "$(cell few/verdicts.csv 1 pairs)" = 12 ]
+}
+
+@test "the same seed, the same order" {
+	few null-1 --base "$BENCH" --order-seed 7 -q
+	local first
+	first=$(column few/runs.csv arm)
+	rm -r few
+	few null-1 --base "$BENCH" --order-seed 7 -q
+	[ "$(column few/runs.csv arm)" = "$first" ]
+	[ "$stderr" = "verdict: inconclusive" ]
+}
+
+@test "another result is not compared: exit 6" {
+	local measure=("$BENCH" measure null-1 --model tiny "${DATA[@]}"
+		--warmup 0 -e 1 --test off)
+	run --separate-stderr "$BENCH" check --blocks 12 -o other \
+		--base-cmd "${measure[*]} -s 3" --head-cmd "${measure[*]} -s 2"
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"result changed, speed not compared: "*iterations* ]]
+	[ ! -e other/verdicts.csv ]
+	measure[2]=cpu-1
+	run --separate-stderr "$BENCH" check --blocks 12 -o other2 \
+		--base-cmd "${measure[*]} -s 3 --seed 1" \
+		--head-cmd "${measure[*]} -s 3 --seed 2"
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"result changed, speed not compared: the first loss"* ]]
+	[ "${stderr_lines[0]}" != "${stderr_lines[-1]}" ]
+}
+
+@test "a backend that is wrong is not compared: exit 6" {
+	cat >wrong <<-END
+	#!/bin/sh
+	[ "\$1" != verify ] || exit 1
+	exec "$BENCH" "\$@"
+	END
+	chmod +x wrong
+	few cpu-1 --base "$BENCH" --head ./wrong
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"arm B is wrong, speed not compared: see ./wrong verify cpu"* ]]
+	[ "$(column few/runs.csv stage)" = 0 ]
+}
+
+@test "a process that crashes: exit 6, and its row says why" {
+	run --separate-stderr "$BENCH" check --blocks 12 -o crash \
+		--base-cmd true --head-cmd "sh -c 'kill -9 \$\$'"
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"command, arm B: ended by signal 9"* ]]
+	[ "$(column crash/runs.csv status | tr ' ' '\n' | sort -u | xargs)" \
+		= "error ok" ]
+	[[ "$stderr" == *"verdict: none"* ]]
+}
+
+@test "what is not there: exit 4" {
+	few null-1 --base ./nowhere
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"--base: there is no program './nowhere'"* ]]
+	few --base-cmd true --head-cmd "nosuchprogram -x"
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"sh -c"* ]]
+	few opencl:99 --base "$BENCH"
+	[ "$status" -eq 4 ]
+}
+
+@test "questions without sense: exit 2" {
+	local words
+	for words in "null-1" "null-1 --base $BENCH --base-ref HEAD" \
+		"null-1 --base-env A" "null-1 --head-env =x" \
+		"--base-cmd true" "null-1 --base-cmd true --head-cmd true" \
+		"null-1 null-1 --base $BENCH" "--base-cmd 'x --head-cmd true" \
+		"nosuch-1 --base $BENCH" "null-1 --base $BENCH --base-cmd x" \
+		"null-1 --base $BENCH --blocks 3"; do
+		# shellcheck disable=SC2086 # parted on purpose
+		run --separate-stderr "$BENCH" check $words
+		[ "$status" -eq 2 ] || { echo "$words: $status"; return 1; }
+		[ -n "$stderr" ]
+	done
+	[ ! -e results ]
+}
+
+@test "a dry run: what and how long, and no verdict" {
+	run --separate-stderr "$BENCH" check null-1 --base "$BENCH" \
+		"${SMALL[@]}" -o dry --dry-run
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"12 blocks of 2 processes"*"null-1 "*"3 iterations"* ]]
+	[ ! -e dry/verdicts.csv ]
+}
+
+@test "Ctrl-C: the rows are kept, exit 130" {
+	"$BENCH" check null-1 --base "$BENCH" "${SMALL[@]}" -o cut \
+		--blocks 50 2>log &
+	local pid=$!
+	within 20 grep -q ',B,1,' cut/runs.csv
+	kill -INT "$pid"
+	local status=0
+	wait "$pid" || status=$?
+	[ "$status" -eq 130 ] || { cat log; return 1; }
+	grep -q "verdict: none" log
+	[ ! -e cut/verdicts.csv ]
+	run "$BENCH" table cut
+	[ "$status" -eq 5 ]
+	[[ "$output" == *"did not come to a verdict"* ]]
+}
+
+@test "the verdict again, from the folder, and no tables of its processes" {
+	few null-1 --base "$BENCH"
+	local before=$output
+	few null-1 --base "$BENCH"
+	run --separate-stderr "$BENCH" table few
+	[ "$status" -eq 0 ]
+	[[ "$output" == "$before"* ]]
+	[ "$(grep -c "Is the head slower" <<<"$output")" -eq 2 ]
+	[ "$(grep -c "Is the head slower" few/tables.md)" -eq 2 ]
+	[[ "$output" != *"Training loop"* ]]
+}
+
+@test "exports: rows, a document, Markdown" {
+	few null-1 --base "$BENCH" --export-csv v.csv --export-json v.json \
+		--export-markdown v.md
+	diff v.csv few/verdicts.csv
+	python3 -c 'import json; v = json.load(open("v.json"))["verdicts"]
+assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
+	grep -q '^| null-1 |' v.md
+}
+
+@test "--base-ref builds a revision in a folder that goes away again" {
+	command -v git make >/dev/null || skip "no git or make"
+	mkdir repo tmp
+	git -C repo init -q
+	printf 'all:\n\tmkdir -p build\n\tcp %s build/bench\n' "$BENCH" \
+		>repo/Makefile
+	git -C repo add Makefile
+	git -C repo -c user.name=n -c user.email=e commit -qm m
+	cd repo
+	export TMPDIR=$PWD/../tmp
+	few null-1 --base-ref HEAD
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"building the base, "* ]]
+	[ -z "$(ls ../tmp)" ]
+	few null-1 --base-ref nosuch
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"'nosuch' is no revision of "* ]]
+	printf 'all:\n\tfalse\n' >Makefile
+	git -c user.name=n -c user.email=e commit -qam m
+	few null-1 --base-ref HEAD
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"cannot be built"* ]]
+	[ -z "$(ls ../tmp)" ]
+}
