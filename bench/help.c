@@ -82,12 +82,14 @@ static void print_overview(FILE *out)
 	      "  bench run --quick           a first look, in a minute or two\n"
 	      "  bench run                   the post's, in ten epochs\n"
 	      "  bench measure cpu-4 -e 1    one run; its rows as CSV\n"
+	      "  bench check --base-ref main is this branch slower?\n"
 	      "\nA TARGET is BACKEND[-CORES][@TRANSPORT][:DEVICE]: cpu-8, "
 	      "cpu-4@threads,\nopencl:1; bench run takes cpu-1, cpu-8 and "
 	      "opencl unless told otherwise.\n\n"
-	      "Exit: 0 done, 1 a backend is "
-	      "wrong, 2 usage, 4 something is missing, 5 bad\ninput, 6 a run "
-	      "failed, 7 a result could not be written, 130/143 interrupted.\n"
+	      "Exit: 0 done, 1 a backend is wrong or a slowdown confirmed, "
+	      "2 usage, 3 no verdict,\n4 something is missing, 5 bad input, "
+	      "6 a run failed, 7 a result could not be\nwritten, 130/143 "
+	      "interrupted.\n"
 	      "bench VERB --help lists the options of a verb.\n", out);
 }
 
