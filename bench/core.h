@@ -27,6 +27,8 @@ struct core {
 	/* Iterations whose reports the cores have not exchanged yet: 0 or 1. */
 	int unreported;
 	int epoch, iteration; /* of report */
+	double loop_began_s;
+	int reached; /* the accuracy that ends the run */
 };
 
 /* Opens and compiles all that the core needs; training_run() closes it. */

@@ -38,8 +38,6 @@ static const struct column columns[] = {
 	REAL(efficiency, "speedup over cores"),
 	REAL(accuracy_pct, "of the last test"),
 	REAL(final_loss, "of the last test"),
-	REAL(time_to_99_s, "of the loop, to the end of the first epoch whose "
-	     "test reached 99 %; empty: none did"),
 	REAL(iter_p50_s, "median iteration of a run"),
 	REAL(iter_p99_s, "99th percentile of a run's iterations"),
 	REAL(maxrss_bytes, "peak memory of the process"),
@@ -56,6 +54,14 @@ static const struct column columns[] = {
 	     "each core, an estimate"),
 	REAL(model_iter_s, "mean of an iteration there"),
 	REAL(model_epoch_s, "mean of an epoch there"),
+	REAL(target_accuracy_pct, "--target-accuracy; empty: none, and the "
+	     "next is about 99 %"),
+	REAL(time_to_accuracy_s, "mean of the times to it, with a target from "
+	     "5 runs on without the fastest and the slowest; empty: a run in "
+	     "it did not reach it"),
+	REAL(time_to_accuracy_median_s, "their median"),
+	REAL(epochs_to_accuracy, "mean of those runs that reached it"),
+	INT(n_reached, "runs that reached it; empty: no target"),
 };
 
 static void export_row_clear(void *row)
@@ -122,6 +128,21 @@ static void set_times(struct export_row *row, const struct result *cell)
 	row->model_epoch_s = cell->values[METRIC_MODEL_EPOCH].mean;
 }
 
+static void set_accuracy(struct export_row *row, const struct result *cell)
+{
+	const struct stats *time = &cell->values[METRIC_TIME_TO_ACCURACY];
+
+	row->epochs_to_accuracy = cell->values[METRIC_EPOCHS_TO_ACCURACY].mean;
+	row->time_to_accuracy_s = time->mean;
+	row->time_to_accuracy_median_s = time->median;
+	if (!cell->score.runs)
+		return;
+	row->target_accuracy_pct = cell->run->target_accuracy_pct;
+	row->time_to_accuracy_s = cell->score.mean;
+	row->time_to_accuracy_median_s = cell->score.median;
+	row->n_reached = cell->score.reached;
+}
+
 void export_row_set(struct export_row *row, const struct line *line,
 		    const struct result *cell)
 {
@@ -131,6 +152,7 @@ void export_row_set(struct export_row *row, const struct line *line,
 	export_rows.clear(row);
 	set_description(row, line, cell->run);
 	row->n_runs = cell->runs;
+	set_accuracy(row, cell);
 	if (!cell->runs)
 		return;
 	set_times(row, cell);
@@ -145,7 +167,6 @@ void export_row_set(struct export_row *row, const struct line *line,
 	row->efficiency = values[METRIC_EFFICIENCY].mean;
 	row->accuracy_pct = values[METRIC_ACCURACY].mean;
 	row->final_loss = values[METRIC_LOSS].mean;
-	row->time_to_99_s = values[METRIC_TIME_TO_99].mean;
 	row->iter_p50_s = values[METRIC_P50].mean;
 	row->iter_p99_s = values[METRIC_P99].mean;
 	row->maxrss_bytes = values[METRIC_MAXRSS].mean;

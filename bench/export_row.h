@@ -21,7 +21,7 @@ struct export_row {
 	double updates;
 	long global_batch;
 	double setup_s, images_per_s, speedup, speedup_lo, speedup_hi;
-	double efficiency, accuracy_pct, final_loss, time_to_99_s;
+	double efficiency, accuracy_pct, final_loss;
 	double iter_p50_s, iter_p99_s;
 	double maxrss_bytes;
 	long cpus;
@@ -34,6 +34,10 @@ struct export_row {
 	long warmup_steps;
 	char cpu_model[80];
 	double model_loop_s, model_iter_s, model_epoch_s;
+	double target_accuracy_pct;
+	double time_to_accuracy_s, time_to_accuracy_median_s;
+	double epochs_to_accuracy;
+	long n_reached;
 };
 
 extern const struct row_kind export_rows;

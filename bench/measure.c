@@ -14,6 +14,7 @@
 #include "bench/machine.h"
 #include "bench/plan_run.h"
 #include "bench/run.h"
+#include "bench/time_to_accuracy.h"
 #include "bench/usage.h"
 
 static const char *on_off(int value)
@@ -58,6 +59,7 @@ static void describe_request(struct run *run, const struct target *target,
 	run->seed = options->seed;
 	run->lr = training->recipe.lr;
 	run->warmup = training->warmup;
+	run->target_accuracy_pct = training->target_accuracy_pct;
 	machine_describe(run);
 }
 
@@ -111,6 +113,11 @@ static void describe_outcome(struct run *run, const struct training *training)
 	run->unaccounted_s = training->loop_s - run->iterations_s -
 			     run->loader_s - run->test_s;
 	run->total_s = training->setup_s + training->loop_s;
+	if (training->reached_epoch) {
+		run->epochs_to_accuracy = training->reached_epoch;
+		run->time_to_accuracy_s =
+			time_to_accuracy(run, training->reached_s);
+	}
 	run->updates = recorder->updates;
 	if (recorder->total_counts.launches)
 		run->launches = recorder->total_counts.launches;

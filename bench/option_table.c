@@ -61,6 +61,9 @@ const struct option_row option_rows[] = {
 	  "samples of all cores in a test step (1000)", 1, 65536, { 0 } },
 	{ "test", 0, OPTION_ON_OFF, AT(test), TIMED, "on|off",
 	  "the test set after each epoch (on)", 0, 0, { 0 } },
+	{ "target-accuracy", 0, OPTION_REAL, AT(target_accuracy), TIMED, "PCT",
+	  "stop after the first test that reaches PCT %, and say what it took; "
+	  "a global batch of 128", .01, 100, { 0 } },
 	{ "seed", 0, OPTION_INT, AT(seed), TRAINS, "N",
 	  "of parameters, sample order and dropout (1)", 0, 4294967295.,
 	  { 0 } },

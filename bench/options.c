@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/option_table.h"
+#include "bench/time_to_accuracy.h"
 
 #define MOST_OPTIONS 64
 #define FIRST_LONG 256 /* above every character */
@@ -30,6 +31,7 @@ static const struct options defaults = {
 	.repeat = 1,
 	.timeout = OPTION_UNSET,
 	.lr = OPTION_UNSET,
+	.target_accuracy = OPTION_UNSET,
 	.synthetic_train = 60000,
 	.synthetic_test = 10000,
 	.dropout = 1,
@@ -209,6 +211,25 @@ static int find_verb(const char *name, enum verb *verb, struct error *err)
 			 names);
 }
 
+/* Times to an accuracy compare what makes the same updates. */
+static int settle_accuracy(struct options *options, struct error *err)
+{
+	if (options->target_accuracy < 0)
+		return 0;
+	if (options->batch != OPTION_UNSET)
+		return error_set(err, ERROR_USAGE,
+				 "--target-accuracy needs the same global "
+				 "batch on every target, and --batch is per "
+				 "core: use --global-batch");
+	if (!options->test)
+		return error_set(err, ERROR_USAGE,
+				 "--target-accuracy needs the test set, which "
+				 "--test off leaves out");
+	if (options->global_batch == OPTION_UNSET)
+		options->global_batch = CLOSED_GLOBAL_BATCH;
+	return 0;
+}
+
 static int settle(struct options *options, struct error *err)
 {
 	if (options->batch != OPTION_UNSET &&
@@ -224,7 +245,7 @@ static int settle(struct options *options, struct error *err)
 		if (options->steps == OPTION_UNSET)
 			options->steps = QUICK_STEPS;
 	}
-	return 0;
+	return settle_accuracy(options, err);
 }
 
 static int settle_help(struct options *options, struct error *err)

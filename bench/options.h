@@ -34,6 +34,7 @@ struct options {
 	long epochs, steps, batch, global_batch, test_batch, seed, warmup;
 	long repeat, timeout;
 	double lr; /* OPTION_UNSET: the model's */
+	double target_accuracy; /* percent; OPTION_UNSET: none */
 	long synthetic_train, synthetic_test;
 	int dropout, reshuffle, test; /* on: 1 */
 	int include_warmup, with_post, columns, cores;

@@ -22,7 +22,8 @@ int plan_run(struct training *training, const struct target *target,
 {
 	struct recipe *recipe = &training->recipe;
 
-	*training = (struct training){ .compile_s = CELL_NO_REAL,
+	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL,
+				       .compile_s = CELL_NO_REAL,
 				       .setup_s = CELL_NO_REAL,
 				       .warmup_s = CELL_NO_REAL,
 				       .loop_s = CELL_NO_REAL,
@@ -47,6 +48,8 @@ int plan_run(struct training *training, const struct target *target,
 	training->seed = (unsigned long long)options->seed;
 	training->dropout = options->dropout;
 	training->reshuffle = options->reshuffle;
+	if (options->target_accuracy >= 0)
+		training->target_accuracy_pct = options->target_accuracy;
 	training->dump_masks = options->dump_masks;
 	training->save_parameters = options->save_parameters;
 	training->trace = options->trace;

@@ -19,9 +19,19 @@ const struct metric_kind metric_kinds[METRIC_COUNT] = {
 	[METRIC_EFFICIENCY] = { "efficiency", "", "speedup over cores", 0 },
 	[METRIC_ACCURACY] = { "accuracy_pct", "%", "of the last test", 1 },
 	[METRIC_LOSS] = { "final_loss", "", "of the last test", -1 },
-	[METRIC_TIME_TO_99] = { "time_to_99_s", "s",
-				"loop until the end of the first epoch whose "
-				"test reached 99 %", -1 },
+	[METRIC_TIME_TO_ACCURACY] = { "time_to_accuracy_s", "s",
+				      "from before the data set was read to "
+				      "the end of the first test that reached "
+				      "the target accuracy, or 99 % without "
+				      "one; of several runs if all did", -1 },
+	[METRIC_EPOCHS_TO_ACCURACY] = { "epochs_to_accuracy", "", "the epoch "
+					"of that test", -1 },
+	[METRIC_REACHED] = { "reached", "", "runs that reached the target "
+			     "accuracy", 1 },
+	[METRIC_SCORE] = { "score_s", "s", "mean of time_to_accuracy_s, from "
+			   "5 runs on without the fastest and the slowest; a "
+			   "run that did not reach it counts as the slowest, "
+			   "and two as none at all", -1 },
 	[METRIC_P50] = { "p50", "s", "median iteration", -1 },
 	[METRIC_P99] = { "p99", "s", "99th percentile of the iterations", -1 },
 	[METRIC_MAXRSS] = { "maxrss", "bytes", "peak memory of the process",
@@ -36,7 +46,11 @@ const struct metric_kind metric_kinds[METRIC_COUNT] = {
 	[METRIC_MODEL_EPOCH] = { "model_s_epoch", "s", "one epoch there", -1 },
 };
 
-static const double target_accuracy_pct = 99.0;
+double run_target_accuracy(const struct run *run)
+{
+	return isfinite(run->target_accuracy_pct) ? run->target_accuracy_pct :
+						    USUAL_ACCURACY_PCT;
+}
 
 struct stats stats_single(double value)
 {
@@ -72,6 +86,7 @@ struct sums {
 	long samples;
 	size_t timed_steps, loaders;
 	double setup_s, loop_s, accuracy_pct, loss;
+	double target_accuracy_pct;
 	long reached_epoch; /* the first that reached the accuracy; 0: none */
 };
 
@@ -115,7 +130,7 @@ static void add_row(struct sums *sums, const struct observation *row)
 		sums->accuracy_pct = row->accuracy_pct;
 		sums->loss = row->loss;
 		if (!sums->reached_epoch && row->epoch > 0 &&
-		    row->accuracy_pct >= target_accuracy_pct)
+		    row->accuracy_pct >= sums->target_accuracy_pct)
 			sums->reached_epoch = row->epoch;
 	}
 }
@@ -189,7 +204,7 @@ static void set_process(struct result *result, const struct run *run)
 }
 
 static void set_results(struct result *result, const struct run *run,
-			struct sums *sums, double time_to_99_s)
+			struct sums *sums, double time_to_accuracy_s)
 {
 	size_t n = sums->iteration_count, timed = sums->timed_steps;
 
@@ -210,7 +225,13 @@ static void set_results(struct result *result, const struct run *run,
 	if (timed)
 		set_value(result, METRIC_UPDATES, (double)timed, 1);
 	set_process(result, run);
-	set_value(result, METRIC_TIME_TO_99, time_to_99_s, 1);
+	set_value(result, METRIC_TIME_TO_ACCURACY,
+		  either(run->time_to_accuracy_s, time_to_accuracy_s), 1);
+	if (result->values[METRIC_TIME_TO_ACCURACY].count)
+		set_value(result, METRIC_EPOCHS_TO_ACCURACY,
+			  sums->reached_epoch ? (double)sums->reached_epoch :
+						(double)run->epochs_to_accuracy,
+			  1);
 	/* A loop that was cut short has no length, nor an end. */
 	if (result->outcome != OUTCOME_OK)
 		return;
@@ -240,7 +261,8 @@ int result_measure(struct result *result, const struct run *run,
 {
 	struct sums sums = { .setup_s = NAN, .loop_s = NAN,
 			     .model_loop_s = NAN, .accuracy_pct = NAN,
-			     .loss = NAN };
+			     .loss = NAN,
+			     .target_accuracy_pct = run_target_accuracy(run) };
 	size_t i;
 
 	result_clear(result);
@@ -267,7 +289,8 @@ int result_measure(struct result *result, const struct run *run,
 	}
 	result->runs = 1;
 	set_results(result, run, &sums,
-		    time_to_epoch(rows, row_count, sums.reached_epoch));
+		    time_to_accuracy(run, time_to_epoch(rows, row_count,
+							sums.reached_epoch)));
 	free(sums.iterations);
 	return 0;
 }

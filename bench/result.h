@@ -12,6 +12,7 @@
 #include "backends/error.h"
 #include "bench/campaign.h"
 #include "bench/stats.h"
+#include "bench/time_to_accuracy.h"
 
 enum metric {
 	METRIC_LOOP,
@@ -23,7 +24,10 @@ enum metric {
 	METRIC_EFFICIENCY,
 	METRIC_ACCURACY,
 	METRIC_LOSS,
-	METRIC_TIME_TO_99,
+	METRIC_TIME_TO_ACCURACY,
+	METRIC_EPOCHS_TO_ACCURACY,
+	METRIC_REACHED,
+	METRIC_SCORE,
 	METRIC_P50,
 	METRIC_P99,
 	METRIC_MAXRSS,
@@ -61,6 +65,8 @@ struct result {
 	size_t observations[METRIC_COUNT];
 	size_t warmup_steps; /* of all its runs, counted or not */
 	double first_iter_s; /* the very first step, warm-up or not */
+	/* Of a whole setup that had --target-accuracy; runs is 0 else. */
+	struct accuracy_score score;
 };
 
 struct line {
@@ -94,11 +100,18 @@ int run_is_one_core(const struct run *run);
 /* The lines, one after the other, of the single runs of a setup's line. */
 const struct line *line_runs(const struct line *line, int *count);
 
+/* The --target-accuracy of a line; NAN if it had none. */
+double line_target_accuracy(const struct results *results,
+			    const struct line *line);
+
 /* The numbers of one run, whose rows these are, but those that need another
  * run: bench/result.c. */
 int result_measure(struct result *result, const struct run *run,
 		   const struct observation *const *rows, size_t row_count,
 		   int include_warmup, struct error *err);
+
+/* The accuracy that the run's METRIC_TIME_TO_ACCURACY is about. */
+double run_target_accuracy(const struct run *run);
 
 /* No run, no number. */
 void result_clear(struct result *result);

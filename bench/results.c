@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/results_runs.h"
+#include "bench/results_score.h"
 
 /* More are no table that anybody could read, but much memory. */
 enum { MOST_CELLS = 100000 };
@@ -303,7 +304,8 @@ int results_build(struct results *results, const struct campaign *campaign,
 		    results->lines[line].repetitions == 1)
 			compare_line(results, &results->lines[line]);
 	if (!failed)
-		failed = pool_lines(results, err);
+		failed = pool_lines(results, err) ||
+			 results_score(results, err);
 	if (failed)
 		results_free(results);
 	return failed;

@@ -89,6 +89,12 @@ static const struct column columns[] = {
 	    "libraries not"),
 	REAL(data_s, "of setup_s: finding and loading the data set"),
 	REAL(compile_s, "of setup_s: compiling the model, on the first core"),
+	REAL(target_accuracy_pct, "the test accuracy at which the run was to "
+	     "end; empty: after its epochs"),
+	REAL(time_to_accuracy_s, "from before the data set was read to the end "
+	     "of the first test that reached it, without the rest of start-up "
+	     "and warm-up but for what exceeds 10 s; empty: not reached"),
+	INT(epochs_to_accuracy, "the epoch of that test"),
 };
 
 static void run_clear(void *row)

@@ -87,6 +87,11 @@ struct run {
 
 	double data_s;	  /* of setup_s: the data set, found and loaded */
 	double compile_s; /* of setup_s: the first core's program */
+
+	double target_accuracy_pct; /* asked for; missing: no such goal */
+	double time_to_accuracy_s;  /* bench/time_to_accuracy.h; missing: it
+				       was not reached */
+	long epochs_to_accuracy;
 };
 
 extern const struct row_kind run_rows;

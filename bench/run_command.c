@@ -102,13 +102,15 @@ static int dry_run(struct work *work, const struct target *target,
 	options.steps = DRY_STEPS;
 	options.warmup = 1;
 	options.test = 0;
+	options.target_accuracy = OPTION_UNSET; /* which --test off forbids */
 	options.trace = NULL;
 	if (child_measure(&result, &request, &deaf, err))
 		return -1;
 	samples = training->test_batch ? samples : 0;
 	samples += (double)training->iterations * training->global_batch;
 	if (!result.exit_code)
-		snprintf(time, sizeof(time), "about %.0f s",
+		snprintf(time, sizeof(time), "%sabout %.0f s",
+			 work->options->target_accuracy >= 0 ? "at most " : "",
 			 (double)work->options->repeat *
 				 (run->setup_s +
 				  epochs * samples * run->iterations_s /

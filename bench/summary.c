@@ -104,6 +104,8 @@ static void set_row(struct summary *row, const struct results *results,
 			 cell->run->run_id);
 	row->cores = cell->run->cores;
 	row->n_runs = one_run ? 1 : (long)cell->values[metric].count;
+	if (metric == METRIC_REACHED || metric == METRIC_SCORE)
+		row->n_runs = cell->score.runs;
 	row->n_obs = (long)cell->observations[metric];
 	if (metric == METRIC_ITER || metric == METRIC_P50 ||
 	    metric == METRIC_P99)

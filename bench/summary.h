@@ -21,7 +21,7 @@ struct summary {
 	char label[64];
 	char target[48];
 	long cores;
-	char metric[16];
+	char metric[24];
 	char unit[8];
 	long n_runs;
 	long n_obs;

@@ -267,7 +267,7 @@ int table_print(const struct campaign *campaign,
 	for (i = 0; i < sizeof(timings) / sizeof(timings[0]); i++)
 		if (draw_timing(&view, &timings[i], err))
 			goto out;
-	if (view_fourth(&view, err))
+	if (view_fourth(&view, err) || view_accuracy(&view, err))
 		goto out;
 	notes_end(&view);
 	rc = 0;

@@ -1,7 +1,8 @@
 /*
  * The four tables: the loop, an iteration, an epoch, and what stands behind
  * them. Setups (campaigns and runs) are rows, targets are columns, as in the
- * post; in the fourth the targets are columns and the quantities rows.
+ * post; in the fourth the targets are columns and the quantities rows, as in
+ * one more for each setup that trained to an accuracy.
  */
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H

@@ -29,7 +29,7 @@ static const struct quantity {
 	{ "efficiency", IS_METRIC, METRIC_EFFICIENCY, 2, 1 },
 	{ "test accuracy (%)", IS_METRIC, METRIC_ACCURACY, 2, 1 },
 	{ "final test loss", IS_METRIC, METRIC_LOSS, 4, 1 },
-	{ "time to 99 % (s)", IS_METRIC, METRIC_TIME_TO_99, 3, 1 },
+	{ "time to", IS_METRIC, METRIC_TIME_TO_ACCURACY, 3, 1 },
 	{ "p50", IS_METRIC, METRIC_P50, 3, 0 },
 	{ "p99", IS_METRIC, METRIC_P99, 3, 0 },
 	{ "peak memory (MB)", IS_METRIC, METRIC_MAXRSS, 1, 1e-6 },
@@ -89,6 +89,13 @@ static double fill_cell(const struct view *view, char text[GRID_TEXT],
 	return cell->outcome == OUTCOME_OK ? stats->mean : NAN;
 }
 
+static double accuracy_of(const struct view *view, const struct line *line)
+{
+	const double accuracy = line_target_accuracy(view->results, line);
+
+	return isfinite(accuracy) ? accuracy : USUAL_ACCURACY_PCT;
+}
+
 static void fill_quantity(const struct view *view, const struct grid *grid,
 			  int row, const struct line *line, struct scale scale,
 			  double *values)
@@ -97,7 +104,10 @@ static void fill_quantity(const struct view *view, const struct grid *grid,
 	double factor = quantity->factor ? quantity->factor : scale.factor;
 	int column;
 
-	if (quantity->factor)
+	if (quantity->metric == METRIC_TIME_TO_ACCURACY)
+		snprintf(grid->labels[row], GRID_TEXT, "%s %g %% (s)",
+			 quantity->label, accuracy_of(view, line));
+	else if (quantity->factor)
 		snprintf(grid->labels[row], GRID_TEXT, "%s", quantity->label);
 	else
 		snprintf(grid->labels[row], GRID_TEXT, "%s (%s/iter)",

@@ -287,8 +287,9 @@ void notes_fourth(const struct view *view)
 		   "the first) in the same setup and repetition, - without "
 		   "one; efficiency: speed-up over cores");
 	print_note(view->out, view->options,
-		   "time to 99 %%: of the loop, to the end of the first epoch "
-		   "whose test reached 99.0 %%; - if none did");
+		   "time to an accuracy: from before the data set is read to "
+		   "the end of the first test that reaches it; - if one of the "
+		   "runs did not");
 	print_note(view->out, view->options,
 		   "global batches and updates differ between columns, so "
 		   "compare accuracy with the times; CPU time is of the whole "

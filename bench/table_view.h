@@ -51,12 +51,17 @@ void mark_best(const struct grid *grid, int row, const double *values,
 /* The fourth table, one for each setup. */
 int view_fourth(const struct view *view, struct error *err);
 
+/* The times to an accuracy, one for each setup that had a target. */
+int view_accuracy(const struct view *view, struct error *err);
+
 /* Under the table of a metric, whose numbers have this scale. */
 void notes_timing(const struct view *view, enum metric metric,
 		  struct scale scale);
 /* What the lines of the model's clock mean. */
 void notes_model(const struct view *view);
 void notes_fourth(const struct view *view);
+void notes_accuracy(const struct view *view, const struct line *line,
+		    double accuracy);
 /* At the end: setups, what did not work, the post. */
 void notes_end(const struct view *view);
 

@@ -129,6 +129,36 @@ static struct epoch_start start_epoch(const struct core *core)
 	};
 }
 
+/* All cores decide alike, since they have the same scores. */
+static int reaches_accuracy(const struct training *training,
+			    const struct epoch_report *reports, int cores)
+{
+	struct score all = { 0 };
+
+	for (int r = 0; r < cores; r++) {
+		all.correct += reports[r].test.correct;
+		all.count += reports[r].test.count;
+	}
+	/* Without a test, and without a goal, it compares as false. */
+	return all.count &&
+	       100. * (double)all.correct / (double)all.count >=
+		       training->target_accuracy_pct;
+}
+
+static void end_epoch(struct core *core, const struct epoch_start *start,
+		      const struct epoch_report *reports)
+{
+	struct training *training = core->training;
+	const double now = clock_now();
+
+	if (core->reached) {
+		training->reached_epoch = core->epoch;
+		training->reached_s = now - core->loop_began_s;
+	}
+	recorder_epoch(&training->recorder, core->epoch, now - start->at,
+		       reports);
+}
+
 /* All cores exchange their reports; rank 0 records them. */
 static int report_epoch(struct core *core, const struct epoch_start *start,
 			struct epoch_report *report, struct error *err)
@@ -157,9 +187,10 @@ static int report_epoch(struct core *core, const struct epoch_start *start,
 	     r++)
 		all[r].process_cpu_s = r ? 0 : clock_process_cpu() -
 						       start->process_cpu_s;
+	core->reached = reaches_accuracy(core->training, all,
+					 core->group->size);
 	if (core->group->rank == 0)
-		recorder_epoch(&core->training->recorder, core->epoch,
-			       clock_now() - start->at, all);
+		end_epoch(core, start, all);
 	return 0;
 }
 
@@ -185,7 +216,8 @@ static int run_epochs(struct core *core, struct error *err)
 {
 	char hash[20];
 
-	for (int e = 1; e <= core->training->recipe.epochs; e++) {
+	for (int e = 1; e <= core->training->recipe.epochs && !core->reached;
+	     e++) {
 		core->epoch = e;
 		if (run_epoch(core, err))
 			return -1;
@@ -220,10 +252,12 @@ static int run_loop(struct core *core, struct error *err)
 {
 	struct training *training = core->training;
 	const double began_s = clock_now(), began_cpu_s = clock_process_cpu();
-	int failed = run_epochs(core, err);
-	const double loop_s = clock_now() - began_s;
-	double cpu_s = CELL_NO_REAL;
+	double loop_s, cpu_s = CELL_NO_REAL;
+	int failed;
 
+	core->loop_began_s = began_s;
+	failed = run_epochs(core, err);
+	loop_s = clock_now() - began_s;
 	if (!failed)
 		failed = add_processes(core, began_cpu_s, &cpu_s, err);
 	if (failed && training->one_process)

@@ -25,6 +25,7 @@ struct training {
 	int warmup;	  /* steps */
 	unsigned long long seed;
 	int dropout, reshuffle;
+	double target_accuracy_pct; /* ends the run; missing: nothing does */
 	const char *dump_masks, *save_parameters; /* files, or NULL */
 	int patient; /* for interrupt_install(), in every process */
 	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
@@ -39,6 +40,8 @@ struct training {
 	struct device_info device_info;
 	double compile_s; /* in setup_s */
 	double setup_s, warmup_s, loop_s, loop_cpu_s;
+	int reached_epoch; /* whose test reached the accuracy; 0: none */
+	double reached_s;  /* of the loop, until then */
 	char parameters_hash[20]; /* of the final parameters */
 	int stopped_by;		  /* the signal that ended the run, or 0 */
 

@@ -155,7 +155,7 @@ setup() {
 	grep -Eq '^status +ok +ok +skipped$' <<<"$output"
 	[[ "$output" == *"one, opencl: skipped: no device, here"* ]]
 	run -0 "$BENCH" table "$DIR" --export-csv -
-	[[ "${lines[3]}" == *',opencl,1,0,skipped,"no device, here",,,,,,,,,,,,,128,,,,,,,,,,,,,2,,'* ]]
+	[[ "${lines[3]}" == *',opencl,1,0,skipped,"no device, here",,,,,,,,,,,,,128,,,,,,,,,,,,2,,'* ]]
 }
 
 @test "an export to - is all there is on standard output" {

@@ -131,6 +131,25 @@ static void options_are_taken(void **state)
 	options_release(&options);
 }
 
+/* What trains alike can be compared; 100 % are all that there are. */
+static void an_accuracy_sets_the_global_batch(void **state)
+{
+	struct words words;
+	struct options options = parse(&words, "run|--target-accuracy=99");
+
+	(void)state;
+	assert_true(options.target_accuracy == 99);
+	assert_int_equal(options.global_batch, 128);
+	options_release(&options);
+	options = parse(&words, "measure|--target-accuracy|97.5|"
+				"--global-batch|64");
+	assert_int_equal(options.global_batch, 64);
+	options_release(&options);
+	options = parse(&words, "run");
+	assert_true(options.target_accuracy == OPTION_UNSET);
+	options_release(&options);
+}
+
 static void help_is_of_a_verb_or_generated(void **state)
 {
 	struct words words;
@@ -222,6 +241,9 @@ static const struct {
 	{ "run|--lr=inf", "--lr", "'inf'" },
 	{ "run|--lr=1e999", "--lr", "'1e999'" },
 	{ "run|--lr=1,5", "--lr", "'1,5'" },
+	{ "run|--target-accuracy=101", "--target-accuracy", "0.01 and 100" },
+	{ "run|--target-accuracy=9|-b3", "--batch", "--global-batch" },
+	{ "run|--target-accuracy=9|--test=off", "--test off", "the test set" },
 	{ "run|--dropout=maybe", "--dropout", "on nor off" },
 	{ "run|--dropout=", "--dropout", "on nor off" },
 	{ "run|--dataset=cifar", "cifar",
@@ -331,6 +353,7 @@ int main(void)
 		cmocka_unit_test(defaults_are_the_documented_ones),
 		cmocka_unit_test(options_stand_anywhere),
 		cmocka_unit_test(options_are_taken),
+		cmocka_unit_test(an_accuracy_sets_the_global_batch),
 		cmocka_unit_test(help_is_of_a_verb_or_generated),
 		cmocka_unit_test(quick_is_one_short_epoch),
 		cmocka_unit_test(help_is_always_to_be_had),

@@ -99,7 +99,7 @@ static void one_run(void **state)
 	mean_is("cpu-1", "efficiency", 1);
 	mean_is("cpu-1", "accuracy_pct", 99.5);
 	mean_is("cpu-1", "final_loss", .1 / 3);
-	mean_is("cpu-1", "time_to_99_s", 5 + 6);
+	mean_is("cpu-1", "time_to_accuracy_s", 5 + 6);
 	mean_is("cpu-1", "p50", .25);
 	mean_is("cpu-1", "p99", .4);
 	mean_is("cpu-1", "maxrss", 1000);
@@ -257,7 +257,7 @@ static void partial_run(void **state)
 	assert_null(find("cpu-1", "loop_s", ""));
 	assert_null(find("cpu-1", "accuracy_pct", ""));
 	assert_null(find("cpu-1", "final_loss", ""));
-	assert_null(find("cpu-1", "time_to_99_s", ""));
+	assert_null(find("cpu-1", "time_to_accuracy_s", ""));
 	assert_null(find("cpu-1", "speedup", ""));
 	clean();
 }
@@ -351,7 +351,7 @@ static void never_reached(void **state)
 		fixture.made.rows[i].accuracy_pct -= 1;
 	add_made(1);
 	build(0);
-	assert_null(find("cpu-1", "time_to_99_s", ""));
+	assert_null(find("cpu-1", "time_to_accuracy_s", ""));
 	mean_is("cpu-1", "accuracy_pct", 98.5);
 	clean();
 }

@@ -1,0 +1,94 @@
+#include "bench/results_score.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A run that failed on its way did not reach the accuracy either; one that
+ * lacked its device, or was interrupted, did not try. */
+static int has_tried(const struct result *cell)
+{
+	return cell->outcome == OUTCOME_OK ||
+	       (cell->outcome == OUTCOME_ERROR &&
+		cell->run->exit_code != ERROR_MISSING);
+}
+
+static double time_of(const struct result *cell)
+{
+	const struct stats *time = &cell->values[METRIC_TIME_TO_ACCURACY];
+
+	return cell->outcome == OUTCOME_OK && time->count ? time->mean :
+							    INFINITY;
+}
+
+static void set_value(struct result *result, enum metric metric, double value)
+{
+	result->values[metric] = stats_single(value);
+	result->observations[metric] = (size_t)result->score.runs;
+}
+
+/* times has room for all runs of the line. */
+static void score_target(const struct line *line, int target, double *times)
+{
+	struct result *cell = &line->cells[target];
+	const struct line *runs;
+	int i, run_count, count = 0;
+
+	runs = line_runs(line, &run_count);
+	for (i = 0; i < run_count; i++)
+		if (has_tried(&runs[i].cells[target]))
+			times[count++] = time_of(&runs[i].cells[target]);
+	if (!count)
+		return;
+	cell->score = accuracy_score_of(times, count);
+	set_value(cell, METRIC_REACHED, cell->score.reached);
+	set_value(cell, METRIC_SCORE, cell->score.mean);
+}
+
+/* The mean of those that reached it alone would be too good. */
+static void drop_survivors(struct result *cell)
+{
+	struct stats *time = &cell->values[METRIC_TIME_TO_ACCURACY];
+
+	if (time->count < (size_t)cell->runs)
+		*time = stats_compute(NULL, 0);
+}
+
+double line_target_accuracy(const struct results *results,
+			    const struct line *line)
+{
+	const struct line *runs;
+	const struct run *run;
+	int i, target, count;
+
+	runs = line_runs(line, &count);
+	for (i = 0; i < count; i++)
+		for (target = 0; target < results->target_count; target++) {
+			run = runs[i].cells[target].run;
+			/* One that failed early may not know it. */
+			if (run && isfinite(run->target_accuracy_pct))
+				return run->target_accuracy_pct;
+		}
+	return NAN;
+}
+
+int results_score(struct results *results, struct error *err)
+{
+	double *times = malloc((results->run_count + 1) * sizeof(*times));
+	struct line *line;
+	int i, target;
+
+	if (!times)
+		return error_memory(err, "scores");
+	for (i = 0; i < results->line_count; i++) {
+		line = &results->lines[i];
+		if (line->repetition)
+			continue;
+		for (target = 0; target < results->target_count; target++) {
+			drop_survivors(&line->cells[target]);
+			if (isfinite(line_target_accuracy(results, line)))
+				score_target(line, target, times);
+		}
+	}
+	free(times);
+	return 0;
+}

@@ -1,0 +1,107 @@
+/* What stands under a table of times to an accuracy. */
+#include <math.h>
+#include <string.h>
+
+#include "bench/table_view.h"
+
+static void note_score(const struct view *view, const struct line *line)
+{
+	int target, trimmed = 0, most = 0;
+
+	for (target = 0; target < view->results->target_count; target++) {
+		const struct accuracy_score *score =
+			&line->cells[target].score;
+
+		trimmed |= score->trimmed;
+		most = score->runs > most ? score->runs : most;
+	}
+	if (trimmed)
+		print_note(view->out, view->options,
+			   "score: the mean without the fastest and the "
+			   "slowest of %d or more runs; a run that does not "
+			   "reach it counts as infinitely slow: one may be the "
+			   "slowest, two make the score invalid", SCORE_FEWEST);
+	else
+		print_note(view->out, view->options,
+			   "score: %s; a run that does not reach it counts as "
+			   "infinitely slow and makes the score invalid; from "
+			   "%d runs on it is the mean without the fastest and "
+			   "the slowest",
+			   most == 1 ? "that of the only run" : "the plain mean",
+			   SCORE_FEWEST);
+}
+
+/* Whether the targets train by the same mathematics. */
+static void note_mode(const struct view *view, const struct line *line)
+{
+	long batch = CELL_NO_INT, each;
+	const struct line *runs;
+	int i, target, count, differ = 0;
+
+	runs = line_runs(line, &count);
+	for (i = 0; i < count; i++)
+		for (target = 0; target < view->results->target_count;
+		     target++) {
+			if (!runs[i].cells[target].run)
+				continue;
+			each = runs[i].cells[target].run->global_batch;
+			differ |= each != CELL_NO_INT && batch != CELL_NO_INT &&
+				  each != batch;
+			batch = each != CELL_NO_INT ? each : batch;
+		}
+	if (differ)
+		print_note(view->out, view->options,
+			   "weak: the targets make their updates from global "
+			   "batches of different sizes, and so do not train "
+			   "alike");
+	else if (batch == CLOSED_GLOBAL_BATCH)
+		print_note(view->out, view->options,
+			   "closed: all make their updates from a global batch "
+			   "of %ld, and so train by the same mathematics",
+			   batch);
+	else if (batch != CELL_NO_INT)
+		print_note(view->out, view->options,
+			   "all make their updates from a global batch of %ld, "
+			   "and so train alike, but not as in the closed mode, "
+			   "which has %d", batch, CLOSED_GLOBAL_BATCH);
+}
+
+/* May one say that the target reaches the accuracy? A t test of the final
+ * accuracies says, as speed runs of modded-nanogpt have it. */
+static void note_claim(const struct view *view, const struct line *line,
+		       int column, double accuracy)
+{
+	enum { FEWEST = 3 };
+	const double level = .01;
+	const struct stats *final =
+		&view_cell(view, line, column)->values[METRIC_ACCURACY];
+	const double p = stats_p_above(final, accuracy);
+	char head[GRID_TEXT];
+
+	if (final->count < FEWEST)
+		return;
+	view_head(view, column, head);
+	print_note(view->out, view->options,
+		   "%s: final accuracies of %.2f %% on the mean (n=%zu): that "
+		   "it reaches %g %% %s be claimed (one-sided t test, p %s "
+		   "%.2g, where below %g is asked for)", head, final->mean,
+		   final->count, accuracy, p < level ? "may" : "may not",
+		   p < 1e-4 ? "<" : "=", p < 1e-4 ? 1e-4 : p, level);
+}
+
+void notes_accuracy(const struct view *view, const struct line *line,
+		    double accuracy)
+{
+	int column;
+
+	print_note(view->out, view->options,
+		   "from before the data set is read to the end of the first "
+		   "test that reaches %g %%, tests included; set-up is process, "
+		   "device, kernels and warm-up on generated data: what it "
+		   "takes beyond %g s is added; set-up and epochs are means",
+		   accuracy, UNTIMED_CAP_S);
+	note_score(view, line);
+	note_mode(view, line);
+	for (column = 0; column < view->results->target_count; column++)
+		note_claim(view, line, column, accuracy);
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# --target-accuracy: when runs end, what their times are, what tables say.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	unset NO_COLOR
+}
+
+@test "a run ends with the first test that reaches the accuracy" {
+	"$BENCH" run cpu-2 cpu-2@fork cpu-1 "${TINY[@]}" --epochs 4 \
+		--target-accuracy 1 --out reached >tables
+	[ "$(column reached/runs.csv epochs)" = "4 4 4" ]
+	[ "$(column reached/runs.csv updates)" = "1 1 1" ]
+	[ "$(column reached/runs.csv epochs_to_accuracy)" = "1 1 1" ]
+	[ "$(column reached/runs.csv target_accuracy_pct)" = "1 1 1" ]
+	[ "$(column reached/runs.csv status)" = "ok ok ok" ]
+	grep -Eq '^reached +1 of 1 +1 of 1 +1 of 1$' tables
+	grep -Eq '^epochs +1\.0 +1\.0 +1\.0$' tables
+	grep -q 'closed: all make their updates' tables
+	grep -q 'score: that of the only run' tables
+	# Data and loop, without the rest of start-up.
+	python3 - <<-'END'
+	import csv
+	for row in csv.DictReader(open("reached/runs.csv")):
+	    data, loop, time, setup = (float(row[name]) for name in (
+	        "data_s", "loop_s", "time_to_accuracy_s", "setup_s"))
+	    assert data < time <= data + loop + 1e-6, row
+	    assert data < setup
+	END
+}
+
+@test "what is not reached is said, and is no failure" {
+	"$BENCH" run cpu-1 null-1 "${TINY[@]}" --epochs 2 --seed 5 \
+		--target-accuracy 100 --out missed --export-csv csv >tables
+	[ "$(column missed/runs.csv epochs_to_accuracy)" = " " ]
+	[ "$(column missed/runs.csv time_to_accuracy_s)" = " " ]
+	[ "$(column missed/runs.csv updates)" = "2 2" ]
+	grep -q '^Time to 100 %: ' tables
+	grep -Eq '^reached +0 of 1 +0 of 1$' tables
+	grep -Eq '^score \(s\) +not reached +not reached$' tables
+	grep -Eq '^seed 5 \(s\) +not reached +not reached$' tables
+	[ "$(column csv n_reached)" = "0 0" ]
+	[ "$(column csv time_to_accuracy_s)" = " " ]
+	[ "$(column csv target_accuracy_pct)" = "100 100" ]
+	"$BENCH" table missed >again
+	sed -n '/^Time to/,$p' tables | cmp - <(sed -n '/^Time to/,$p' again)
+}
+
+@test "the global batch is 128, or what is asked for, and never per core" {
+	"$BENCH" run cpu-2 "${TINY[@]}" --target-accuracy 1 --out closed >/dev/null
+	[ "$(column closed/runs.csv global_batch)" = 128 ]
+	"$BENCH" run cpu-2 "${TINY[@]}" --target-accuracy 1 --global-batch 64 \
+		--out other >tables
+	[ "$(column other/runs.csv global_batch)" = 64 ]
+	grep -q 'a global batch of 64' tables
+	run ! grep -q 'closed: ' tables
+	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --target-accuracy 1 --batch 64
+	[[ $output == *--global-batch* ]]
+	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --target-accuracy 1 --test off
+	[[ $output == *"--test off"* ]]
+	run -2 "$BENCH" run --target-accuracy 101
+	run -2 "$BENCH" run --target-accuracy 0
+	run -0 "$BENCH" run cpu-1 "${TINY[@]}" --target-accuracy 1 --dry-run
+	[[ $output == *"at most about"* ]]
+}
+
+# rows TIME ...: runs.csv of as many runs, - where it was not reached.
+rows() {
+	local time seed=0
+	echo "schema,run_id,campaign_id,label,started_utc,status,target,cores,model,seed,global_batch,setup_s,warmup_s,data_s,loop_s,final_accuracy_pct,target_accuracy_pct,time_to_accuracy_s,epochs_to_accuracy"
+	for time in "$@"; do
+		seed=$((seed + 1))
+		case $time in
+		-) echo "bench/1,r-$seed,c,made,2026-01-31T23:59:59Z,ok,cpu-1,1,mnist,$seed,128,2,1,.5,9,98.$seed,99,," ;;
+		failed) echo "bench/1,r-$seed,c,made,2026-01-31T23:59:59Z,error,cpu-1,1,mnist,$seed,128,,,,,,99,," ;;
+		*) echo "bench/1,r-$seed,c,made,2026-01-31T23:59:59Z,ok,cpu-1,1,mnist,$seed,128,2,1,.5,9,99.1$seed,99,$time,3" ;;
+		esac
+	done
+}
+
+@test "the score is the mean without the fastest and the slowest" {
+	rows 10 1 3 2 100 >runs.csv
+	"$BENCH" table runs.csv --export-csv csv --export-json json >tables
+	grep -Eq '^reached +5 of 5$' tables
+	grep -Eq '^score \(s\) +5\.000$' tables
+	grep -Eq '^median \(s\) +3\.000$' tables
+	grep -Eq '^set-up, not in it \(s\) +2\.500$' tables
+	grep -Eq '^seed 5 \(s\) +100\.000$' tables
+	tr -d '\n' <tables | grep -q 'reaches 99 %.* may.* be claimed'
+	run ! grep -q 'may not' tables
+	[ "$(cell csv 1 time_to_accuracy_s)" = 5 ]
+	[ "$(cell csv 1 time_to_accuracy_median_s)" = 3 ]
+	[ "$(cell csv 1 n_reached)" = 5 ]
+	jq -e '.summary[] | select(.metric == "score_s") |
+		.mean == 5 and .n_runs == 5' json
+	jq -e '.summary[] | select(.metric == "reached") | .mean == 5' json
+	rows 10 1 4 >runs.csv
+	"$BENCH" table runs.csv >tables
+	grep -Eq '^score \(s\) +5\.000$' tables
+	grep -q 'score: the plain mean' tables
+}
+
+@test "one run of five may miss, or fail; two make the score invalid" {
+	rows 10 1 3 2 - >runs.csv
+	"$BENCH" table runs.csv >tables
+	grep -Eq '^reached +4 of 5$' tables
+	grep -Eq '^score \(s\) +5\.000$' tables
+	grep -Eq '^seed 5 \(s\) +not reached$' tables
+	# The mean of the others alone is shown nowhere.
+	grep -Eq '^time to 99 % \(s\) +-$' tables
+	rows 10 1 3 2 failed >runs.csv
+	"$BENCH" table runs.csv >tables
+	grep -Eq '^reached +4 of 5$' tables
+	grep -Eq '^score \(s\) +5\.000$' tables
+	grep -Eq '^seed 5 \(s\) +failed$' tables
+	rows 10 - 3 2 - >runs.csv
+	run -0 "$BENCH" table runs.csv --export-csv csv
+	grep -Eq '^reached +3 of 5$' <<<"$output"
+	grep -Eq '^score \(s\) +invalid$' <<<"$output"
+	grep -Eq '^median \(s\) +10\.000$' <<<"$output"
+	tr '\n' ' ' <<<"$output" | grep -Eq 'may +not +be +claimed'
+	[ "$(cell csv 1 time_to_accuracy_s)" = "" ]
+	[ "$(cell csv 1 n_reached)" = 3 ]
+	run ! grep -Eqi '(nan|inf)\b' csv
+}
+
+@test "without a target the fourth table has the time to 99 %" {
+	"$BENCH" run cpu-1 "${TINY[@]}" --out plain >tables
+	grep -Eq '^time to 99 % \(s\) +-$' tables
+	run ! grep -q '^Time to' tables
+	[ "$(column plain/runs.csv target_accuracy_pct)" = "" ]
+}
