@@ -1,5 +1,6 @@
 #include "bench/columns.h"
 
+#include "bench/compare.h"
 #include "bench/export_row.h"
 #include "bench/observation.h"
 #include "bench/post.h"
@@ -30,6 +31,8 @@ static const struct file_kind {
 	  "the check's.", &verdict_rows },
 	{ "--export-csv FILE", "One target a row, with the numbers of all four "
 	  "tables.", &export_rows },
+	{ "compare --export-csv FILE", "One metric of one target that two "
+	  "campaigns have a row, see `bench compare`.", &compare_rows },
 	{ "post-002.csv", "The figures that post 002 published, in the columns "
 	  "of the targets that stand in\ntheir place (`--with-post`).",
 	  &post_rows },

@@ -9,6 +9,7 @@
 
 #include "backends/backend.h"
 #include "bench/check_command.h"
+#include "bench/compare_command.h"
 #include "bench/dataset.h"
 #include "bench/info_command.h"
 #include "bench/interrupt.h"
@@ -56,6 +57,22 @@ static int table_verb(const struct options *options, struct error *err)
 	return table_command_run(&command, stdout, stderr, err);
 }
 
+static int compare_verb(const struct options *options, struct error *err)
+{
+	struct compare_command command = {
+		.paths = options->arguments,
+		.path_count = options->argument_count,
+		.table = {
+			.include_warmup = options->include_warmup,
+			.utf8 = terminal_is_utf8(),
+		},
+		.export_csv = options->export_csv,
+	};
+
+	table_format_find(options->format, &command.table.format);
+	return compare_command_run(&command, stdout, stderr, err);
+}
+
 /*
  * Some libraries read how to work when the process starts. Verbs that compute
  * begin anew with what their backends ask for.
@@ -96,6 +113,8 @@ static int dispatch(const struct options *options, struct error *err)
 		return table_verb(options, err);
 	case VERB_CHECK:
 		return check_command(options, stdout, stderr, err);
+	case VERB_COMPARE:
+		return compare_verb(options, err);
 	case VERB_VERIFY:
 		return verify_command(options, stdout, stderr, err);
 	case VERB_DEVICES:

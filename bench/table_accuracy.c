@@ -92,7 +92,7 @@ static void fill(const struct view *view, const struct grid *grid,
 	static const char *const labels[QUANTITIES] = {
 		[REACHED] = "reached",	  [SCORE] = "score (s)",
 		[MEDIAN] = "median (s)",  [EPOCHS] = "epochs",
-		[UNTIMED] = "set-up, not in it (s)",
+		[UNTIMED] = "start-up, not in it (s)",
 	};
 	const struct line *runs;
 	int i, column, count;

@@ -96,9 +96,10 @@ void notes_accuracy(const struct view *view, const struct line *line,
 
 	print_note(view->out, view->options,
 		   "from before the data set is read to the end of the first "
-		   "test that reaches %g %%, tests included; set-up is process, "
-		   "device, kernels and warm-up on generated data: what it "
-		   "takes beyond %g s is added; set-up and epochs are means",
+		   "test that reaches %g %%, tests included; start-up is "
+		   "process, device, kernels and warm-up on generated data: "
+		   "what it takes beyond %g s is added; start-up and epochs "
+		   "are means",
 		   accuracy, UNTIMED_CAP_S);
 	note_score(view, line);
 	note_mode(view, line);

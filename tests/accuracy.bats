@@ -88,7 +88,7 @@ rows() {
 	grep -Eq '^reached +5 of 5$' tables
 	grep -Eq '^score \(s\) +5\.000$' tables
 	grep -Eq '^median \(s\) +3\.000$' tables
-	grep -Eq '^set-up, not in it \(s\) +2\.500$' tables
+	grep -Eq '^start-up, not in it \(s\) +2\.500$' tables
 	grep -Eq '^seed 5 \(s\) +100\.000$' tables
 	tr -d '\n' <tables | grep -q 'reaches 99 %.* may.* be claimed'
 	run ! grep -q 'may not' tables

@@ -1,0 +1,181 @@
+/* What differs between two campaigns, by the columns of runs.csv. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/column.h"
+#include "bench/compare.h"
+#include "bench/number.h"
+
+static const struct asked {
+	const char *group, *column;
+} asked[] = {
+	{ "machine", "cpu_model" },
+	{ "machine", "logical_cpus" },
+	{ "machine", "cpu_quota" },
+	{ "machine", "mem_bytes" },
+	{ "machine", "os" },
+	{ "machine", "kernel" },
+	{ "machine", "cpus" },
+	{ "machine", "device_name" },
+	{ "machine", "device_type" },
+	{ "machine", "device_driver" },
+	{ "machine", "device_units" },
+	{ "build", "version" },
+	{ "build", "git_commit" },
+	{ "build", "compiler" },
+	{ "build", "cflags" },
+	{ "options", "model" },
+	{ "options", "transport" },
+	{ "options", "batch" },
+	{ "options", "global_batch" },
+	{ "options", "test_batch" },
+	{ "options", "epochs" },
+	{ "options", "steps" },
+	{ "options", "seed" },
+	{ "options", "lr" },
+	{ "options", "dropout" },
+	{ "options", "reshuffle" },
+	{ "options", "warmup" },
+	{ "options", "target_accuracy_pct" },
+	{ "data set", "dataset" },
+	{ "data set", "dataset_sha256" },
+	{ "data set", "train_samples" },
+	{ "data set", "test_samples" },
+	{ "variables", "variables" },
+};
+
+enum { ASKED = sizeof(asked) / sizeof(asked[0]) };
+
+static const struct column *find_column(const char *name)
+{
+	int i;
+
+	for (i = 0; i < run_rows.column_count; i++)
+		if (strcmp(run_rows.columns[i].name, name) == 0)
+			return &run_rows.columns[i];
+	return NULL;
+}
+
+static void cell_print(char *text, size_t size, const struct column *column,
+		       const struct run *run)
+{
+	char number[NUMBER_SIZE] = "";
+
+	if (column->kind == CELL_TEXT)
+		snprintf(text, size, "%s", cell_text(column, run));
+	else if (column->kind == CELL_REAL)
+		number_print(number, cell_real(column, run));
+	else if (cell_int(column, run) != CELL_NO_INT)
+		snprintf(number, sizeof(number), "%ld", cell_int(column, run));
+	if (column->kind != CELL_TEXT)
+		snprintf(text, size, "%s", number);
+	if (!text[0])
+		snprintf(text, size, "none");
+}
+
+static int same_cell(const struct column *column, const struct run *left,
+		     const struct run *right)
+{
+	char texts[2][sizeof(left->variables)];
+
+	cell_print(texts[0], sizeof(texts[0]), column, left);
+	cell_print(texts[1], sizeof(texts[1]), column, right);
+	return strcmp(texts[0], texts[1]) == 0;
+}
+
+/* Was the value met in a run of the target before this one? */
+static int is_met(const struct results *results, const char *target,
+		  const struct column *column, const struct run *run)
+{
+	const struct result *cell;
+	int next = 0;
+
+	while ((cell = compare_next_run(results, target, &next)) &&
+	       cell->run != run)
+		if (same_cell(column, cell->run, run))
+			return 1;
+	return 0;
+}
+
+/* The values of all runs, each once; what does not fit is cut. */
+static void list_values(char *text, size_t size, const struct results *results,
+			const char *target, const struct column *column)
+{
+	char each[sizeof(((struct run *)0)->variables)];
+	const struct result *cell;
+	size_t length = 0;
+	int next = 0;
+
+	text[0] = '\0';
+	while ((cell = compare_next_run(results, target, &next))) {
+		if (is_met(results, target, column, cell->run))
+			continue;
+		cell_print(each, sizeof(each), column, cell->run);
+		snprintf(text + length, size - length, "%s%s",
+			 length ? ", " : "", each);
+		length = strlen(text);
+	}
+}
+
+static int differ(const struct difference *difference)
+{
+	return strcmp(difference->first, difference->second) != 0;
+}
+
+/* Is the last difference, of the first target, that of all the targets? */
+static int is_general(const struct difference *all, int count)
+{
+	int i;
+
+	for (i = 1; i < count; i++)
+		if (strcmp(all[i].first, all[0].first) ||
+		    strcmp(all[i].second, all[0].second))
+			return 0;
+	return 1;
+}
+
+/* Keeps those of the targets that differ, or one if they all say the same. */
+static void add_column(struct comparison *comparison, const struct asked *what)
+{
+	const struct column *column = find_column(what->column);
+	struct difference *all =
+		&comparison->differences[comparison->difference_count];
+	const int count = comparison->target_count;
+	int i, kept = 0;
+
+	for (i = 0; i < count; i++) {
+		const char *target = comparison->targets[i];
+
+		all[i].group = what->group;
+		all[i].column = what->column;
+		all[i].target = target;
+		list_values(all[i].first, sizeof(all[i].first),
+			    comparison->first, target, column);
+		list_values(all[i].second, sizeof(all[i].second),
+			    comparison->second, target, column);
+	}
+	if (is_general(all, count)) {
+		all[0].target = NULL;
+		kept = differ(&all[0]);
+	} else {
+		for (i = 0; i < count; i++)
+			if (differ(&all[i]))
+				all[kept++] = all[i];
+	}
+	comparison->difference_count += (size_t)kept;
+}
+
+int compare_differences(struct comparison *comparison, struct error *err)
+{
+	const size_t most = (size_t)comparison->target_count * ASKED;
+	int i;
+
+	comparison->differences = malloc(most *
+					 sizeof(*comparison->differences));
+	if (!comparison->differences)
+		return error_memory(err, "a comparison");
+	for (i = 0; i < ASKED; i++)
+		add_column(comparison, &asked[i]);
+	return 0;
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# `bench compare`: two campaigns side by side.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	unset NO_COLOR
+	campaign one old cpu-1:2 cpu-1:3 cpu-1:4 cpu-1:5 cpu-2:1
+	campaign two new cpu-1:4 cpu-1:6 cpu-1:8 cpu-1:10 opencl:1
+}
+
+# campaign DIR LABEL TARGET:SECONDS ... makes runs.csv alone.
+campaign() {
+	local run number=0
+	mkdir "$1"
+	{
+		echo "schema,run_id,campaign_id,label,started_utc,status,target,cores,seed,loop_s,setup_s,final_accuracy_pct,compiler"
+		for run in "${@:3}"; do
+			number=$((number + 1))
+			echo "bench/1,$1-$number,$1,$2,2026-01-31T23:59:59Z,ok,${run%:*},1,1,${run##*:},.5,99,cc of $2"
+		done
+	} >"$1/runs.csv"
+}
+
+@test "ratios with their intervals, after what differs" {
+	run -0 --separate-stderr "$BENCH" compare one two --export-csv csv
+	[ -z "$stderr" ]
+	[ "${lines[0]}" = "- first: old" ]
+	[ "${lines[1]}" = "- second: new" ]
+	[[ ${lines[2]} == *"build: compiler: first cc of old, second cc of new" ]]
+	[[ $output == *"cpu-2 is not compared: only the first has"* ]]
+	[[ $output == *"opencl is not compared: only the second has"* ]]
+	grep -Eq '^training loop \(s\) +3\.500 +7\.000 +4, 4 +2\.000 +\[0\.800, 5\.000\]$' \
+		<<<"$output"
+	grep -Eq '^start-up \(ms\) +500\.000 .* 1\.000 +\[1\.000, 1\.000\]$' <<<"$output"
+	[[ $output != *n=1* ]]
+	[ "$(wc -L <<<"$output")" -le 80 ]
+	[ "$(cell csv 1 metric)" = loop_s ]
+	[ "$(cell csv 1 ratio)" = 2 ]
+	[ "$(cell csv 1 ratio_lo)" = 0.8 ]
+	[ "$(cell csv 1 ratio_hi)" = 5 ]
+	[ "$(cell csv 1 n_second)" = 4 ]
+}
+
+@test "a slower second is no failure, and single files do" {
+	run -0 "$BENCH" compare one/runs.csv two/runs.csv --format github
+	[[ $output == *"| training loop (s) | 3.500 | 7.000 | 4, 4 | 2.000 | [0.800, 5.000] |"* ]]
+	run -0 --separate-stderr "$BENCH" compare two one --export-csv -
+	[ "${lines[0]%%,*}" = schema ]
+	[[ ${lines[1]} == bench/1,new,old,cpu-1,loop_s,s,4,4,7,3.5,0.5,0.2,1.25, ]]
+}
+
+@test "too few runs have no interval, and it is said why" {
+	campaign few few cpu-1:3
+	run -0 "$BENCH" compare few two --export-csv csv
+	grep -Eq '^training loop \(s\) +3\.000 +7\.000 +1, 4 +2\.309 +-$' <<<"$output"
+	[[ $output == *"n=1"* ]]
+	tr '\n' ' ' <<<"$output" | grep -q 'needs 4 on'
+	[ "$(cell csv 1 ratio_lo)" = "" ]
+	[[ $(cell csv 1 reason) == "too few runs"* ]]
+}
+
+@test "campaigns of the same label are told by their folders" {
+	campaign three old cpu-1:1
+	run -0 "$BENCH" compare one three
+	[ "${lines[0]}" = "- first: one" ]
+	[ "${lines[1]}" = "- second: three" ]
+	run -0 "$BENCH" compare one one
+	[[ $output == *"nothing differs"* ]]
+}
+
+@test "a straggler is compared with its like alone" {
+	campaign late late cpu-2+straggler=1:5:3 cpu-1:1
+	run -0 "$BENCH" compare one late
+	[[ $output == *"cpu-2 is not compared: only the first"* ]]
+	[[ $output == *"cpu-2+straggler=1:5 is not compared: only the second"* ]]
+}
+
+@test "what cannot be compared is refused" {
+	run -2 "$BENCH" compare one
+	[[ $output == *"two campaigns"* ]]
+	run -2 "$BENCH" compare one two one
+	run -2 "$BENCH" compare one two --format post
+	[[ $output == *"plain and github"* ]]
+	campaign other other cpu-8:1
+	run -5 "$BENCH" compare one other
+	[[ $output == *cpu-8* ]]
+	mkdir empty
+	run -5 "$BENCH" compare one empty
+	echo "schema,nothing" >bad.csv
+	run -5 "$BENCH" compare one bad.csv
+	run ! "$BENCH" compare one missing
+	run -7 "$BENCH" compare one two --export-csv /proc/none
+}
+
+@test "campaigns that were run" {
+	local out
+	for out in left right; do
+		"$BENCH" run cpu-1 cpu-2 "${TINY[@]}" --repeat 4 --out "$out" \
+			>/dev/null
+	done
+	run -0 "$BENCH" compare left right --export-csv csv
+	[[ $output == *"nothing differs"* ]]
+	[ "$(column csv target | tr ' ' '\n' | uniq -c | awk '{ print $1, $2 }' |
+		tr '\n' ' ')" = "7 cpu-1 7 cpu-2 " ]
+	python3 - <<-'END'
+	import csv
+	for row in csv.DictReader(open("csv")):
+	    low, ratio, high = (float(row[name]) for name in (
+	        "ratio_lo", "ratio", "ratio_hi"))
+	    assert 0 < low <= ratio <= high, row
+	    if row["metric"] == "accuracy_pct":
+	        assert row["median_first"] == row["median_second"], row
+	END
+}
