@@ -230,10 +230,11 @@ static enum gate_verdict worst_verdict(const struct judged *rows, int count)
 
 static int exit_code(const struct check *check, enum gate_verdict worst)
 {
+	const int fails = !strcmp(check->options->on_inconclusive, "fail");
+
 	if (worst == GATE_REGRESSION)
 		return 1;
-	return worst == GATE_INCONCLUSIVE &&
-	       !strcmp(check->options->on_inconclusive, "fail") ? NO_VERDICT : 0;
+	return worst == GATE_INCONCLUSIVE && fails ? NO_VERDICT : 0;
 }
 
 static int run_check(struct check *check, FILE *out, FILE *log,

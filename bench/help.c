@@ -87,8 +87,8 @@ static void print_overview(FILE *out)
 	      "cpu-4@threads,\nopencl:1; bench run takes cpu-1, cpu-8 and "
 	      "opencl unless told otherwise.\n\n"
 	      "Exit: 0 done, 1 a backend is wrong or a slowdown confirmed, "
-	      "2 usage, 3 no verdict,\n4 something is missing, 5 bad input, "
-	      "6 a run failed, 7 a result could not be\nwritten, 130/143 "
+	      "2 usage,\n3 no verdict, 4 something is missing, 5 bad input, "
+	      "6 a run failed,\n7 a result could not be written, 130/143 "
 	      "interrupted.\n"
 	      "bench VERB --help lists the options of a verb.\n", out);
 }

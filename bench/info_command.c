@@ -123,3 +123,24 @@ int env_command(FILE *out, struct error *err)
 		variables[0] ? variables : "none that matter is set");
 	return print_libraries(out, err);
 }
+
+void list_print(FILE *out)
+{
+	const struct transport *transport = NULL;
+	const struct backend *backend = NULL;
+	const struct model *model = NULL;
+
+	fputs("models\n", out);
+	while ((model = model_next(model)))
+		fprintf(out, "  %-14s %s\n", model->name, model->summary);
+	fputs("backends\n", out);
+	while ((backend = backend_next(backend)))
+		fprintf(out, "  %-14s %s%s\n", backend->name, backend->summary,
+			backend->unavailable ? " (not in this build)" : "");
+	fputs("transports\n", out);
+	while ((transport = transport_next(transport)))
+		fprintf(out, "  %-14s %s\n", transport->name,
+			transport->summary);
+	fputs("data sets\n  mnist, fashion-mnist, synthetic, auto: see bench "
+	      "data list\n", out);
+}

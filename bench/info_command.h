@@ -9,4 +9,7 @@
 int devices_command(FILE *out, struct error *err);
 int env_command(FILE *out, struct error *err);
 
+/* `bench run --list`: models, data sets, backends and transports. */
+void list_print(FILE *out);
+
 #endif

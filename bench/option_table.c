@@ -100,7 +100,8 @@ const struct option_row option_rows[] = {
 	  "(results/<UTC time>-<label>)", 0, 0, { 0 } },
 	{ "label", 'n', OPTION_TEXT, AT(label), RUN | CHECK, "TEXT",
 	  "what tables and folder call this campaign", 0, 0, { 0 } },
-	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), REPORTS | COMPARE, "FILE",
+	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), REPORTS | COMPARE,
+	  "FILE",
 	  "one row a target with all tables' numbers, compare: a metric "
 	  "(-: here)", 0, 0, { 0 } },
 	{ "export-json", 0, OPTION_TEXT, AT(export_json), REPORTS, "FILE",

@@ -7,6 +7,7 @@
 #include "bench/cpus.h"
 #include "bench/export.h"
 #include "bench/file.h"
+#include "bench/info_command.h"
 #include "bench/interrupt.h"
 #include "bench/plan_run.h"
 #include "bench/table.h"
@@ -367,34 +368,13 @@ static int run_campaign(struct work *work, struct error *err)
 	return failed;
 }
 
-static void list_all(FILE *out)
-{
-	const struct transport *transport = NULL;
-	const struct backend *backend = NULL;
-	const struct model *model = NULL;
-
-	fputs("models\n", out);
-	while ((model = model_next(model)))
-		fprintf(out, "  %-14s %s\n", model->name, model->summary);
-	fputs("backends\n", out);
-	while ((backend = backend_next(backend)))
-		fprintf(out, "  %-14s %s%s\n", backend->name, backend->summary,
-			backend->unavailable ? " (not in this build)" : "");
-	fputs("transports\n", out);
-	while ((transport = transport_next(transport)))
-		fprintf(out, "  %-14s %s\n", transport->name,
-			transport->summary);
-	fputs("data sets\n  mnist, fashion-mnist, synthetic, auto: see bench "
-	      "data list\n", out);
-}
-
 int run_command(const struct options *options, FILE *out, FILE *log,
 		struct error *err)
 {
 	struct work work = { .options = options, .out = out, .log = log };
 
 	if (options->list) {
-		list_all(out);
+		list_print(out);
 		return 0;
 	}
 	if (parse_targets(&work, err) || check_data(&work, err))

@@ -27,7 +27,8 @@ static void note_score(const struct view *view, const struct line *line)
 			   "infinitely slow and makes the score invalid; from "
 			   "%d runs on it is the mean without the fastest and "
 			   "the slowest",
-			   most == 1 ? "that of the only run" : "the plain mean",
+			   most == 1 ? "that of the only run" :
+				       "the plain mean",
 			   SCORE_FEWEST);
 }
 
