@@ -31,11 +31,12 @@ static int read_numbers(const char *folder, const char *name,
 	return count;
 }
 
-/* Of a group's folder; -1 is how version 1 says that there is no quota. */
-static void take_folder(const char *folder, double *least)
+/* -1 is how version 1 says that there is no quota. */
+static void take_quota(const char *folder, void *context)
 {
 	long long quota[MOST_NUMBERS], period[MOST_NUMBERS];
 	int found = read_numbers(folder, "cpu.max", quota) == 2;
+	double *least = context;
 
 	if (found)
 		period[0] = quota[1];
@@ -48,30 +49,43 @@ static void take_folder(const char *folder, double *least)
 	*least = fmin(*least, (double)quota[0] / (double)period[0]);
 }
 
+/* Of a version: where its groups are mounted, and that of this process. */
+struct place {
+	const char *mount;
+	char path[PATH_MAX];
+};
+
+static void cut_slashes(char *path)
+{
+	size_t length = strlen(path);
+
+	while (length && path[length - 1] == '/')
+		path[--length] = '\0';
+}
+
 /*
  * From a group outwards to the one that is mounted. A container may see the
  * path that its group has outside, which leads nowhere here, but what is
  * mounted is then its own group.
  */
-static void take_path(const char *root, const char *mount, const char *path,
-		      double *least)
+static void visit_place(const char *root, const struct place *place,
+			cgroup_visitor *visit, void *context)
 {
-	char folder[PATH_MAX], *inner;
+	char folder[PATH_MAX];
 	int base = snprintf(folder, sizeof(folder), "%s/sys/fs/cgroup%s", root,
-			    mount);
+			    place->mount);
 
 	if (base < 0 || base >= (int)sizeof(folder))
 		return;
-	inner = folder + base;
-	/* A group outside of what is mounted starts with "/..". */
-	if (!strstr(path, "/..") &&
-	    strlen(path) < sizeof(folder) - (size_t)base)
-		memcpy(inner, path, strlen(path) + 1);
-	while (*inner) {
-		take_folder(folder, least);
-		*strrchr(inner, '/') = '\0';
+	if (strlen(place->path) < sizeof(folder) - (size_t)base)
+		memcpy(folder + base, place->path, strlen(place->path) + 1);
+	cut_slashes(folder + base);
+	while (folder[base]) {
+		visit(folder, context);
+		*strrchr(folder + base, '/') = '\0';
+		cut_slashes(folder + base);
 	}
-	take_folder(folder, least);
+	visit(folder, context);
 }
 
 static int lists_cpu(const char *controllers)
@@ -87,9 +101,10 @@ static int lists_cpu(const char *controllers)
 }
 
 /* "NUMBER:CONTROLLERS:/PATH"; version 2 names no controllers. */
-static void take_line(const char *root, char *line, double *least)
+static void take_line(char *line, struct place *v2, struct place *v1)
 {
 	char *controllers = strchr(line, ':'), *path;
+	struct place *place;
 
 	if (!controllers)
 		return;
@@ -97,22 +112,31 @@ static void take_line(const char *root, char *line, double *least)
 	if (!path || path[1] != '/')
 		return;
 	*path++ = '\0';
-	if (!*controllers)
-		take_path(root, "", path, least);
-	else if (lists_cpu(controllers))
-		take_path(root, "/cpu", path, least);
+	/* A group outside of what is mounted starts with "/..". */
+	if (strstr(path, "/..") || strlen(path) >= sizeof(v2->path) ||
+	    (*controllers && !lists_cpu(controllers)))
+		return;
+	place = *controllers ? v1 : v2;
+	memcpy(place->path, path, strlen(path) + 1);
+}
+
+void cgroup_visit(const char *root, cgroup_visitor *visit, void *context)
+{
+	struct place v2 = { "", "" }, v1 = { "/cpu", "" };
+	char path[PATH_MAX], text[16 * 1024], *rest = text, *line;
+
+	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+	small_file_read(path, text, sizeof(text));
+	while ((line = strsep(&rest, "\n")))
+		take_line(line, &v2, &v1);
+	visit_place(root, &v2, visit, context);
+	visit_place(root, &v1, visit, context);
 }
 
 double cgroup_cpus(const char *root)
 {
-	char path[PATH_MAX], text[16 * 1024], *rest = text, *line;
 	double least = NAN;
 
-	take_path(root, "", "", &least);
-	take_path(root, "/cpu", "", &least);
-	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
-	small_file_read(path, text, sizeof(text));
-	while ((line = strsep(&rest, "\n")))
-		take_line(root, line, &least);
+	cgroup_visit(root, take_quota, &least);
 	return least;
 }

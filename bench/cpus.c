@@ -4,12 +4,10 @@
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/cgroup.h"
-#include "bench/small_file.h"
 
 int cpus_allowed(void)
 {
@@ -75,20 +73,4 @@ int cpus_confine(int count, struct error *err)
 				 "the process cannot be confined to %d CPUs: "
 				 "%s", taken, strerror(errno));
 	return taken;
-}
-
-void cpus_ticks(double *all, double *stolen)
-{
-	double t[8] = { 0 };
-	char text[256];
-
-	*all = *stolen = 0;
-	if (small_file_read("/proc/stat", text, sizeof(text)))
-		return;
-	if (sscanf(text, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1],
-		   &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) == 8) {
-		for (int i = 0; i < 8; i++)
-			*all += t[i];
-		*stolen = t[7];
-	}
 }

@@ -17,7 +17,4 @@ int cpus_available(void);
  */
 int cpus_confine(int count, struct error *err);
 
-/* Machine-wide CPU ticks so far: all, and those stolen by the hypervisor. */
-void cpus_ticks(double *all, double *stolen);
-
 #endif

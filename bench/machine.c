@@ -57,15 +57,11 @@ static void find_line(const char *path, const char *key, const char *separators,
 		      char *text, size_t size)
 {
 	char lines[4096];
-	const char *line = lines;
+	const char *line;
 
 	small_file_read(path, lines, sizeof(lines));
-	while (*line && strncmp(line, key, strlen(key))) {
-		line += strcspn(line, "\n");
-		line += *line == '\n';
-	}
-	if (*line) {
-		line += strlen(key);
+	line = small_file_line(lines, key);
+	if (line) {
 		line += strspn(line, separators);
 		snprintf(text, size, "%.*s", (int)strcspn(line, "\"\n"), line);
 	}

@@ -90,6 +90,15 @@ static void describe_resources(struct run *run, const struct training *training)
 		run->maxrss_bytes += training->memory_bytes[r];
 }
 
+static void describe_disturbance(struct run *run,
+				 const struct disturbance *disturbance)
+{
+	run->throttled_s = disturbance->throttled_s;
+	run->pressure_pct = disturbance->pressure_pct;
+	run->steal_pct = disturbance->steal_pct;
+	run->foreign_pct = disturbance->foreign_pct;
+}
+
 static void describe_outcome(struct run *run, const struct training *training)
 {
 	const struct recorder *recorder = &training->recorder;
@@ -105,6 +114,7 @@ static void describe_outcome(struct run *run, const struct training *training)
 	run->loop_s = training->loop_s;
 	run->loop_cpu_s = training->loop_cpu_s;
 	describe_resources(run, training);
+	describe_disturbance(run, &training->disturbance);
 	if (!isfinite(training->loop_s)) /* it never began */
 		return;
 	run->iterations_s = recorder->total_iterations_s;
@@ -168,7 +178,6 @@ static int launch(const struct target *target, struct training *training,
 	struct recorder *recorder = &training->recorder;
 	const struct group_job job = { training_run, training,
 				       sizeof(*training), interrupt_signal };
-	double all, stolen, all_after, stolen_after;
 	int failed;
 
 	*recorder = (struct recorder){ .rows = out,
@@ -191,15 +200,10 @@ static int launch(const struct target *target, struct training *training,
 		return error_set(err, ERROR_OUTPUT,
 				 "the rows could not be written to standard "
 				 "output");
-	cpus_ticks(&all, &stolen);
 	if (!training->one_process)
 		training->launcher_cpu_s = clock_process_cpu();
 	failed = group_launch(target->transport, target->cores, &job, err);
-	cpus_ticks(&all_after, &stolen_after);
 	progress_end(&progress);
-	if (all_after > all)
-		run->steal_pct = 100 * (stolen_after - stolen) /
-				 (all_after - all);
 	/* A signal may have come to one core alone. */
 	interrupt_adopt(training->stopped_by);
 	describe_outcome(run, training);

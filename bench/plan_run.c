@@ -27,7 +27,10 @@ int plan_run(struct training *training, const struct target *target,
 				       .setup_s = CELL_NO_REAL,
 				       .warmup_s = CELL_NO_REAL,
 				       .loop_s = CELL_NO_REAL,
-				       .loop_cpu_s = CELL_NO_REAL };
+				       .loop_cpu_s = CELL_NO_REAL,
+				       .disturbance = {
+					       CELL_NO_REAL, CELL_NO_REAL,
+					       CELL_NO_REAL, CELL_NO_REAL } };
 	if (find_model(&training->model, options->model, err))
 		return -1;
 	*recipe = training->model->recipe;

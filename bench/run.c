@@ -53,7 +53,7 @@ static const struct column columns[] = {
 	INT(maxrss_bytes, "peak memory; of @fork's cores what they have at the "
 	    "end, shared memory counted once"),
 	INT(involuntary_switches, "times the process lost its CPU"),
-	REAL(steal_pct, "CPU time of the machine stolen while it ran"),
+	REAL(steal_pct, "CPU time stolen from the machine in the loop"),
 	INT(updates, "parameter updates made"),
 	REAL(final_loss, "of the last test, else of the last iteration"),
 	REAL(final_accuracy_pct, "of the last test"),
@@ -87,6 +87,12 @@ static const struct column columns[] = {
 	    "them, all cores together"),
 	INT(allocations, "of memory, by the program itself in them; of its "
 	    "libraries not"),
+	REAL(throttled_s, "that quotas kept CPUs from its control groups, in "
+	     "the loop, all CPUs together; empty: the system does not tell"),
+	REAL(pressure_pct, "of the loop in which something in its control "
+	     "group waited for a CPU, or on the machine if groups do not tell"),
+	REAL(foreign_pct, "CPU time of the machine, used by others in the "
+	     "loop"),
 	REAL(data_s, "of setup_s: finding and loading the data set"),
 	REAL(compile_s, "of setup_s: compiling the model, on the first core"),
 	REAL(target_accuracy_pct, "the test accuracy at which the run was to "

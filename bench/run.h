@@ -52,7 +52,7 @@ struct run {
 	double loop_cpu_s;	      /* of the process, in the loop */
 	long maxrss_bytes;	      /* of all its processes */
 	long involuntary_switches;
-	double steal_pct; /* of the machine's CPU time, while it ran */
+	double steal_pct; /* of the machine's CPU time, in the loop */
 	long updates;	  /* parameter updates made */
 	double final_loss;	   /* of the last test, else of the last step */
 	double final_accuracy_pct; /* of the last test */
@@ -84,6 +84,9 @@ struct run {
 	/* Of the loop's iterations and all cores; exactly the same again. */
 	long launches; /* missing: the backend has no device to give any */
 	long reduced_bytes, allocations;
+
+	/* What else went on in the loop: bench/disturbance.h. */
+	double throttled_s, pressure_pct, foreign_pct;
 
 	double data_s;	  /* of setup_s: the data set, found and loaded */
 	double compile_s; /* of setup_s: the first core's program */

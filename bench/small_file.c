@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 int small_file_read(const char *path, char *text, size_t size)
@@ -22,4 +23,15 @@ int small_file_read(const char *path, char *text, size_t size)
 	close(fd);
 	text[at] = '\0';
 	return at ? 0 : -1;
+}
+
+const char *small_file_line(const char *text, const char *key)
+{
+	const size_t length = strlen(key);
+
+	while (*text && strncmp(text, key, length)) {
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+	return *text ? text + length : NULL;
 }

@@ -11,4 +11,7 @@
  */
 int small_file_read(const char *path, char *text, size_t size);
 
+/* What follows key in the first line of text that begins with it, or NULL. */
+const char *small_file_line(const char *text, const char *key);
+
 #endif

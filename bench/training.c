@@ -251,20 +251,29 @@ static int save_parameters(struct core *core, struct error *err)
 static int run_loop(struct core *core, struct error *err)
 {
 	struct training *training = core->training;
-	const double began_s = clock_now(), began_cpu_s = clock_process_cpu();
-	double loop_s, cpu_s = CELL_NO_REAL;
+	const int first = core->group->rank == 0;
+	struct disturbance_counters before, after;
+	double began_s, began_cpu_s, loop_s, cpu_s = CELL_NO_REAL;
 	int failed;
 
+	if (first)
+		disturbance_read(&before, "");
+	began_s = clock_now();
+	began_cpu_s = clock_process_cpu();
 	core->loop_began_s = began_s;
 	failed = run_epochs(core, err);
 	loop_s = clock_now() - began_s;
+	if (first)
+		disturbance_read(&after, "");
 	if (!failed)
 		failed = add_processes(core, began_cpu_s, &cpu_s, err);
 	if (failed && training->one_process)
 		cpu_s = clock_process_cpu() - began_cpu_s;
-	if (core->group->rank == 0) {
+	if (first) {
 		training->loop_s = loop_s;
 		training->loop_cpu_s = cpu_s;
+		training->disturbance = disturbance_between(&before, &after,
+							    loop_s, cpu_s);
 		recorder_loop(&training->recorder, loop_s, cpu_s, failed);
 	}
 	return failed;

@@ -8,6 +8,7 @@
 #include "backends/backend.h"
 #include "backends/transport.h"
 #include "bench/dataset.h"
+#include "bench/disturbance.h"
 #include "bench/recorder.h"
 #include "bench/slowdown.h"
 
@@ -42,6 +43,7 @@ struct training {
 	double setup_s, warmup_s, loop_s, loop_cpu_s;
 	int reached_epoch; /* whose test reached the accuracy; 0: none */
 	double reached_s;  /* of the loop, until then */
+	struct disturbance disturbance; /* of the loop */
 	char parameters_hash[20]; /* of the final parameters */
 	int stopped_by;		  /* the signal that ended the run, or 0 */
 

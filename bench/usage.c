@@ -1,7 +1,6 @@
 #include "bench/usage.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
@@ -32,9 +31,9 @@ struct usage usage_read(enum usage_of whose)
 /* Of a line "NAME:   NUMBER kB"; 0 if it is not there. */
 static long kilobytes(const char *text, const char *name)
 {
-	const char *line = strstr(text, name);
+	const char *line = small_file_line(text, name);
 
-	return line ? strtol(line + strlen(name), NULL, 10) : 0;
+	return line ? strtol(line, NULL, 10) : 0;
 }
 
 long usage_own_memory(void)
@@ -44,8 +43,8 @@ long usage_own_memory(void)
 
 	if (small_file_read("/proc/self/smaps_rollup", text, sizeof(text)))
 		return usage_read(USAGE_PROCESS).maxrss_bytes;
-	sum = kilobytes(text, "\nPrivate_Clean:") +
-	      kilobytes(text, "\nPrivate_Dirty:") +
-	      kilobytes(text, "\nPss_Shmem:");
+	sum = kilobytes(text, "Private_Clean:") +
+	      kilobytes(text, "Private_Dirty:") +
+	      kilobytes(text, "Pss_Shmem:");
 	return sum * 1024;
 }

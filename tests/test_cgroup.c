@@ -2,18 +2,9 @@
 #include "bench/cgroup.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include <unistd.h>
 
-#include "bench/file.h"
-#include "tests/idx_files.h"
-
-#define GROUPS "proc/self/cgroup"
-#define V2 "sys/fs/cgroup/"
-#define V1 "sys/fs/cgroup/cpu/"
+#include "tests/systems.h"
 
 /* Files of one system, path and content in turn, and the quota to be found. */
 struct tree {
@@ -68,20 +59,6 @@ static const char *const malformed[] = {
 	"50000\n100000\n\t", "five six\n", "\xff\xfe",
 };
 
-static void add_file(const char *tree, const char *name, const char *content)
-{
-	char path[PATH_MAX];
-	struct error err;
-	char *slash;
-
-	snprintf(path, sizeof(path), "%s/%s", in_folder(tree), name);
-	slash = strrchr(path, '/');
-	*slash = '\0';
-	assert_int_equal(file_make_folder(path, &err), 0);
-	*slash = '/';
-	write_file(path, content, strlen(content));
-}
-
 static void expect(const char *tree, double cpus)
 {
 	double found = cgroup_cpus(in_folder(tree));
@@ -94,10 +71,7 @@ static void smallest_quota_counts(void **state)
 {
 	(void)state;
 	for (size_t t = 0; t < sizeof(trees) / sizeof(trees[0]); t++) {
-		const char *const *file = trees[t].files;
-
-		for (; *file; file += 2)
-			add_file(trees[t].name, file[0], file[1]);
+		add_files(trees[t].name, trees[t].files);
 		expect(trees[t].name, trees[t].cpus);
 	}
 }

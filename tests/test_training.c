@@ -237,6 +237,7 @@ static void assert_rows(const struct outcome *outcome, int batch, int tests)
 
 static void one_core_writes_its_rows(void **state)
 {
+	struct disturbance_counters counters;
 	struct outcome outcome;
 
 	(void)state;
@@ -250,6 +251,11 @@ static void one_core_writes_its_rows(void **state)
 	assert_int_equal(outcome.run.global_batch, BATCH);
 	assert_int_equal(outcome.run.cpus, 1);
 	assert_true(outcome.run.unaccounted_s >= -1e-6);
+	disturbance_read(&counters, "");
+	assert_int_equal(isfinite(outcome.run.pressure_pct),
+			 isfinite(counters.pressure_s));
+	assert_int_equal(isfinite(outcome.run.throttled_s),
+			 isfinite(counters.throttled_s));
 	release(&outcome);
 	measure_well(&outcome, "cpu-1 --epochs=1 --test=off");
 	assert_rows(&outcome, BATCH, 0);
