@@ -15,10 +15,6 @@
 #define MOST_REDONE 5 /* one of so many blocks may be measured again */
 #define LOSS_BOUND 1e-5
 
-/* From here on others than the process had a part in its time, whatever the
- * time was. Its own cores sharing CPUs are no others. */
-#define STEAL_PCT 2
-
 /* Which process of the check it is. */
 struct place {
 	int arm, stage, block, attempt, order, pad;
@@ -126,11 +122,6 @@ static int measure(struct check *check, struct check_target *target,
 			 result.run.reason);
 }
 
-static int is_disturbed(const struct run *run)
-{
-	return run->steal_pct > STEAL_PCT; /* false where it is missing */
-}
-
 /* Every process does the same work: as many iterations, from one loss. */
 static int compare_work(struct check_target *target, const struct place *place,
 			const struct work *work, struct error *err)
@@ -189,7 +180,7 @@ static int measure_block(struct check *check, const struct schedule *schedule,
 		if (measure(check, target, place, &work, err) ||
 		    compare_work(target, place, &work, err))
 			return -1;
-		*disturbed |= is_disturbed(&work.run);
+		*disturbed |= pair_is_disturbed(&work.run);
 	}
 	return 0;
 }

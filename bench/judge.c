@@ -18,6 +18,16 @@ static int measure_stage(struct gate_stage *gate, const struct judged *row,
 		       0;
 }
 
+static void count_disturbed(struct judged *row, const struct pair_stage *stages)
+{
+	row->redone = row->disturbed = 0;
+	for (int s = CHECK_SCREEN; s < CHECK_STAGES; s++)
+		for (int b = 0; b < SIGNED_RANK_MOST; b++) {
+			row->redone += stages[s].blocks[b].attempt > 1;
+			row->disturbed += stages[s].blocks[b].disturbed;
+		}
+}
+
 static int judge_target(struct judged *row, const struct campaign *campaign,
 			const char *campaign_id,
 			const struct rows_by_run *groups,
@@ -25,6 +35,7 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 {
 	pair_gather(stages, campaign, groups, campaign_id, row->target,
 		    &row->is_command);
+	count_disturbed(row, stages);
 	row->base = pair_arm_median(&stages[CHECK_SCREEN], ARM_BASE);
 	row->head = pair_arm_median(&stages[CHECK_SCREEN], ARM_HEAD);
 	return measure_stage(&row->gate.screen, row, &stages[CHECK_SCREEN],
@@ -83,6 +94,8 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 		 gate_verdict_name(row->gate.verdict));
 	snprintf(verdict->reason, sizeof(verdict->reason), "%s",
 		 row->gate.reason);
+	verdict->redone = row->redone;
+	verdict->disturbed = row->disturbed;
 	verdict->base_s = row->base;
 	verdict->head_s = row->head;
 	verdict->margin_pct = 100 * row->gate.rule.margin;

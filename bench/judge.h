@@ -14,6 +14,8 @@ struct judged {
 	char target[64];
 	int is_command;	   /* seconds of processes, not of iterations */
 	double base, head; /* medians over the screen's blocks, s */
+	long redone;	   /* blocks of all stages, because of others */
+	long disturbed;	   /* processes that count, and were not alone */
 	struct gate_row gate;
 };
 

@@ -29,6 +29,18 @@ double pair_step_median(const struct observation *const *rows, size_t count)
 	return median;
 }
 
+/* A quiet machine was seen to stay below half of them. */
+#define STEAL_PCT 2
+#define FOREIGN_PCT 5
+#define THROTTLED_SHARE .01
+
+int pair_is_disturbed(const struct run *run)
+{
+	/* What is missing is NAN, and no comparison with it is true. */
+	return run->steal_pct > STEAL_PCT || run->foreign_pct > FOREIGN_PCT ||
+	       run->throttled_s > THROTTLED_SHARE * run->loop_s;
+}
+
 static int arm_of(const struct run *run)
 {
 	for (int arm = 0; arm < ARM_COUNT; arm++)
@@ -40,6 +52,7 @@ static int arm_of(const struct run *run)
 static void clear_values(struct pair_block *block, long attempt)
 {
 	block->attempt = attempt;
+	block->disturbed = 0;
 	for (int arm = 0; arm < ARM_COUNT; arm++)
 		block->values[arm] = NAN;
 }
@@ -60,6 +73,7 @@ static void keep_value(struct pair_stage *stages, const struct run *run,
 	if (run->attempt > block->attempt)
 		clear_values(block, run->attempt);
 	block->values[arm] = value > 0 ? value : NAN;
+	block->disturbed += pair_is_disturbed(run);
 }
 
 /* Seconds of a process; NAN if it did not go well. */

@@ -33,6 +33,10 @@ static const struct column columns[] = {
 	INT(order_seed, "of the order of the arms"),
 	TEXT(inject, "--inject: the head is slower on purpose, by so many "
 	     "percent"),
+	INT(redone, "blocks that were measured again, because others used the "
+	    "machine"),
+	INT(disturbed, "processes beside which others used the machine, and "
+	    "which count all the same"),
 };
 
 static void verdict_clear(void *row)

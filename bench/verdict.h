@@ -26,6 +26,8 @@ struct verdict {
 	double control_ratio, control_lo, control_hi; /* base / base */
 	long order_seed;
 	char inject[24]; /* --inject: the head is slower on purpose */
+	long redone;	 /* blocks that were measured again */
+	long disturbed;	 /* processes that count, and were not alone */
 };
 
 extern const struct row_kind verdict_rows;

@@ -86,6 +86,11 @@ static void print_notes(const struct verdict *verdict,
 			   "[%.3f, %.3f]", verdict->target,
 			   verdict->control_ratio, verdict->control_lo,
 			   verdict->control_hi);
+	if (verdict->redone > 0 || verdict->disturbed > 0)
+		print_note(out, options, "%s: others used the machine: %ld "
+			   "block%s measured again; beside %ld processes that "
+			   "count", verdict->target, verdict->redone,
+			   verdict->redone == 1 ? "" : "s", verdict->disturbed);
 	if (verdict->margin_pct > 100 * gate_rule_default.margin)
 		print_note(out, options, "%s: slower only from %.1f %% on, the "
 			   "noise floor of this machine", verdict->target,
