@@ -97,11 +97,14 @@ OBJECTS += $(foreach isa,$(ISAS),$(CPU_KERNELS:%.c=$O/%.$(isa).o))
 LIBRARY := $(filter-out $O/bench/main.o,$(OBJECTS))
 TEST_SOURCES := $(wildcard tests/test_*.c)
 TESTS := $(TEST_SOURCES:%.c=$B/%)
+# Programs beside the tests, which some of them start.
+TOOL_SOURCES := tests/resample.c
+TOOLS := $(TOOL_SOURCES:%.c=$B/%)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/%)
 REPLAYS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/tests/%)
-TEST_OBJECTS := $(patsubst %.c,$O/%.o,$(TEST_SOURCES) $(FUZZ_SOURCES) \
-	tests/fuzz/replay.c)
+TEST_OBJECTS := $(patsubst %.c,$O/%.o,$(TEST_SOURCES) $(TOOL_SOURCES) \
+	$(FUZZ_SOURCES) tests/fuzz/replay.c)
 TESTS_BATS := $(wildcard tests/*.bats)
 in_san = $(2:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
 
@@ -187,7 +190,7 @@ $O/needs:
 			"apt-get install$$missing" >&2; exit 1; }; \
 	touch $@
 
-$(TESTS): $B/tests/%: $O/tests/%.o $(LIBRARY)
+$(TESTS) $(TOOLS): $B/tests/%: $O/tests/%.o $(LIBRARY)
 	@echo "LD $@"
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
@@ -207,7 +210,7 @@ $(PRELOADS): $B/tests/%.so: tests/preload/%.c $O/flags
 	$Q$(CC) $(ALL_CFLAGS) -fPIC -shared -ftls-model=initial-exec \
 		$(LDFLAGS) -o $@ $<
 
-test-programs: $(TESTS) $(REPLAYS) $(if $(SAN),,$(PRELOADS))
+test-programs: $(TESTS) $(TOOLS) $(REPLAYS) $(if $(SAN),,$(PRELOADS))
 
 # Recipes below start make again once the packages are there, so that the
 # second one sees compiler and libraries. A jobserver above rules over JOBS.

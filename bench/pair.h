@@ -52,7 +52,7 @@ void pair_gather(struct pair_stage stages[CHECK_STAGES],
  * for SIGNED_RANK_MOST. Returns how many. */
 size_t pair_logs(const struct pair_stage *stage, int arm, double *logs);
 
-/* Over the blocks; NAN if there is none. */
+/* Over the blocks that have the arm; NAN if there is none. */
 double pair_arm_median(const struct pair_stage *stage, int arm);
 
 #endif

@@ -1,0 +1,344 @@
+/*
+ * What the gate would have said: checks put together from the pairs that real
+ * ones recorded. Says how often it flags, confirms and gives no verdict.
+ *
+ *   build/tests/resample [OPTION ...] FOLDER ...
+ *
+ *   --checks N     how many checks (300)
+ *   --blocks N     pairs of a stage (20)
+ *   --seed N       of where windows begin and which arms are exchanged (1)
+ *   --add PCT      each head takes so much longer (0)
+ *   --margin PCT   of the rule (3)
+ *   --control      pairs are the base and the base again, A2 / A
+ *   --as-recorded  arms stay as they were: they differ
+ *   --pairs        prints every stage instead, for tests/peers/signed_rank.py
+ *
+ * A stage is a window of consecutive pairs, in the order in which they were
+ * measured and around the end to the start; so what a noisy minute does to its
+ * neighbours stays. The confirmation's window has no pair of the screen's. All
+ * targets with as many pairs have their windows in the same places: the noise
+ * that they share stays too. Where both arms are the same program they are
+ * exchanged at random, which the order inside a block had done before.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gate.h"
+#include "bench/number.h"
+#include "bench/stats.h"
+#include "models/random.h"
+#include "tests/binomial.h"
+#include "tests/recorded.h"
+
+/* What is counted, of each target and, up to COVERED, of whole checks. */
+enum { SLOWER, FASTER, CONFIRMED, INCONCLUSIVE, COVERED, COUNTERS };
+
+static const char *const counter_names[COUNTERS] = {
+	"flagged slower", "flagged faster", "regression", "inconclusive",
+	"interval holds truth",
+};
+
+/* What came of a target's checks. */
+struct outcome {
+	long counts[COUNTERS];
+	double *detectable; /* [checks] */
+};
+
+struct settings {
+	long checks, blocks, seed;
+	double add, margin; /* % */
+	int control, as_recorded, pairs;
+};
+
+struct resample {
+	struct settings settings;
+	struct gate_rule rule;
+	struct recorded recorded;
+	struct mt19937 random;
+	struct outcome outcomes[RECORDED_MOST_TARGETS];
+	long counts[COUNTERS]; /* checks in which any target has it */
+};
+
+/* 0 to below - 1, from 32 random bits. */
+static size_t scale(uint32_t bits, size_t below)
+{
+	return (size_t)((uint64_t)bits * below >> 32);
+}
+
+/* A window's logarithms; of the control only those that there are. */
+struct window {
+	double logs[SIGNED_RANK_MOST], control[SIGNED_RANK_MOST];
+	size_t count, control_count;
+};
+
+static void cut_window(struct resample *resample,
+		       const struct recorded_target *target, size_t start,
+		       struct window *window)
+{
+	const struct settings *settings = &resample->settings;
+	const int arm = settings->control ? ARM_CONTROL : ARM_HEAD;
+
+	*window = (struct window){ .count = (size_t)settings->blocks };
+	for (size_t i = 0; i < window->count; i++) {
+		const double *values =
+			target->values[(start + i) % target->count];
+		int exchanged = !settings->as_recorded &&
+				mt19937_next(&resample->random) >> 31;
+		double base = values[exchanged ? arm : ARM_BASE];
+		double head = values[exchanged ? ARM_BASE : arm];
+
+		window->logs[i] = log(head / base) + log1p(settings->add / 100);
+		if (!settings->control && isfinite(values[ARM_CONTROL]))
+			window->control[window->control_count++] =
+				log(values[ARM_CONTROL] / base);
+	}
+}
+
+/* As a line of CSV, with all digits. */
+static int print_window(const char *name, long check, const char *stage,
+			const struct window *window, double shift,
+			struct error *err)
+{
+	struct walsh walsh;
+
+	if (walsh_make(&walsh, window->logs, window->count, err))
+		return -1;
+	printf("%ld,%s,%s,%.17g,%.17g,%.17g,%.17g,%.17g,", check, name, stage,
+	       walsh_estimate(&walsh), walsh_lower(&walsh, .025),
+	       walsh_upper(&walsh, .025), shift, walsh_p_above(&walsh, shift));
+	for (size_t i = 0; i < window->count; i++)
+		printf("%s%.17g", i ? " " : "", window->logs[i]);
+	printf("\n");
+	walsh_release(&walsh);
+	return 0;
+}
+
+static int measure(struct resample *resample,
+		   const struct recorded_target *target, long check,
+		   size_t start, size_t distance, struct gate_row *row,
+		   struct error *err)
+{
+	const double shift = log1p(row->rule.least);
+	struct window window;
+
+	cut_window(resample, target, start, &window);
+	if (resample->settings.pairs &&
+	    print_window(target->name, check, "screen", &window, shift, err))
+		return -1;
+	if (gate_measure(&row->screen, &row->rule, window.logs, window.count,
+			 err) ||
+	    (window.control_count &&
+	     gate_measure(&row->control, &row->rule, window.control,
+			  window.control_count, err)))
+		return -1;
+	if (!gate_wants_confirmation(row))
+		return 0;
+	cut_window(resample, target, start + distance, &window);
+	if (resample->settings.pairs &&
+	    print_window(target->name, check, "confirmation", &window, shift,
+			 err))
+		return -1;
+	return gate_measure(&row->confirm, &row->rule, window.logs,
+			    window.count, err);
+}
+
+static void count_row(const struct resample *resample,
+		      const struct gate_row *row, long counts[COUNTERS])
+{
+	const double truth = 1 + resample->settings.add / 100;
+
+	counts[SLOWER] += row->screen.slower;
+	counts[FASTER] += row->screen.faster;
+	counts[CONFIRMED] += row->verdict == GATE_REGRESSION;
+	counts[INCONCLUSIVE] += row->verdict == GATE_INCONCLUSIVE;
+	counts[COVERED] += row->screen.lower <= truth &&
+			   row->screen.upper >= truth;
+}
+
+static int run_check(struct resample *resample, long check, struct error *err)
+{
+	struct gate_row rows[RECORDED_MOST_TARGETS];
+	const size_t blocks = (size_t)resample->settings.blocks;
+	const uint32_t first = mt19937_next(&resample->random);
+	const uint32_t second = mt19937_next(&resample->random);
+	long counts[COUNTERS] = { 0 };
+
+	for (int t = 0; t < resample->recorded.target_count; t++) {
+		const struct recorded_target *target =
+			&resample->recorded.targets[t];
+		size_t free_places = target->count - 2 * blocks + 1;
+
+		rows[t] = (struct gate_row){ .rule = resample->rule };
+		if (measure(resample, target, check,
+			    scale(first, target->count),
+			    blocks + scale(second, free_places), &rows[t], err))
+			return -1;
+		resample->outcomes[t].detectable[check] =
+			rows[t].screen.detectable;
+	}
+	gate_judge(rows, resample->recorded.target_count);
+	for (int t = 0; t < resample->recorded.target_count; t++) {
+		count_row(resample, &rows[t], resample->outcomes[t].counts);
+		count_row(resample, &rows[t], counts);
+	}
+	for (int c = 0; c < COUNTERS; c++)
+		resample->counts[c] += counts[c] > 0;
+	return 0;
+}
+
+static int run_checks(struct resample *resample, struct error *err)
+{
+	const struct settings *settings = &resample->settings;
+
+	for (int t = 0; t < resample->recorded.target_count; t++) {
+		const struct recorded_target *target =
+			&resample->recorded.targets[t];
+
+		if (target->count < 2 * (size_t)settings->blocks)
+			return error_set(err, ERROR_INPUT, "%s has %zu pairs; "
+					 "two windows of %ld need %ld",
+					 target->name, target->count,
+					 settings->blocks,
+					 2 * settings->blocks);
+		resample->outcomes[t].detectable =
+			calloc((size_t)settings->checks, sizeof(double));
+		if (!resample->outcomes[t].detectable)
+			return error_memory(err, "checks");
+	}
+	mt19937_seed(&resample->random, (unsigned long long)settings->seed);
+	if (settings->pairs)
+		printf("check,target,stage,estimate,lower,upper,shift,p_above,"
+		       "differences\n");
+	for (long check = 0; check < settings->checks; check++)
+		if (run_check(resample, check, err))
+			return -1;
+	return 0;
+}
+
+static void print_counts(const char *name, const long *counts, int counters,
+			 long checks)
+{
+	const size_t n = (size_t)checks;
+
+	for (int c = 0; c < counters; c++) {
+		const size_t k = (size_t)counts[c];
+
+		printf("%-16s %-20s %6zu %6zu %7.2f %7.2f %7.2f %7.2f %7.2f\n",
+		       name, counter_names[c], k, n, 100. * k / n,
+		       100 * binomial_lower(k, n, .025),
+		       100 * binomial_upper(k, n, .025),
+		       100 * binomial_lower(k, n, .05),
+		       100 * binomial_upper(k, n, .05));
+	}
+}
+
+static void print_rates(struct resample *resample)
+{
+	const struct settings *settings = &resample->settings;
+	const size_t checks = (size_t)settings->checks;
+
+	printf("%-16s %6s %8s %s\n", "target", "pairs", "windows",
+	       "detectable_pct (median)");
+	for (int t = 0; t < resample->recorded.target_count; t++) {
+		const struct recorded_target *target =
+			&resample->recorded.targets[t];
+		struct stats stats = stats_compute(
+			resample->outcomes[t].detectable, checks);
+
+		printf("%-16s %6zu %8zu %.2f\n", target->name, target->count,
+		       target->count / (size_t)settings->blocks,
+		       100 * (stats.median - 1));
+	}
+	printf("\n%ld checks of %ld + %ld pairs, seed %ld, arms %s, %g %% "
+	       "added, margin %g %%\n", settings->checks, settings->blocks,
+	       settings->blocks, settings->seed, settings->as_recorded ?
+	       "as recorded" : "exchanged at random", settings->add,
+	       100 * resample->rule.margin);
+	printf("from, to: 95 %% interval; least, most: one-sided 95 %% bounds; "
+	       "as if no checks shared pairs\n\n");
+	printf("%-16s %-20s %6s %6s %7s %7s %7s %7s %7s\n", "target", "what",
+	       "times", "of", "rate_%", "from", "to", "least", "most");
+	for (int t = 0; t < resample->recorded.target_count; t++)
+		print_counts(resample->recorded.targets[t].name,
+			     resample->outcomes[t].counts, COUNTERS,
+			     settings->checks);
+	print_counts("whole check", resample->counts, COVERED,
+		     settings->checks);
+}
+
+static void release(struct resample *resample)
+{
+	for (int t = 0; t < resample->recorded.target_count; t++)
+		free(resample->outcomes[t].detectable);
+	recorded_release(&resample->recorded);
+}
+
+enum { CHECKS = 256, BLOCKS, SEED, ADD, MARGIN };
+
+static int parse(struct settings *settings, int argc, char **argv)
+{
+	const struct option options[] = {
+		{ "checks", 1, NULL, CHECKS },
+		{ "blocks", 1, NULL, BLOCKS },
+		{ "seed", 1, NULL, SEED },
+		{ "add", 1, NULL, ADD },
+		{ "margin", 1, NULL, MARGIN },
+		{ "control", 0, &settings->control, 1 },
+		{ "as-recorded", 0, &settings->as_recorded, 1 },
+		{ "pairs", 0, &settings->pairs, 1 },
+		{ 0 },
+	};
+	int option, failed = 0;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (option == CHECKS)
+			failed |= number_parse_int(optarg, &settings->checks);
+		else if (option == BLOCKS)
+			failed |= number_parse_int(optarg, &settings->blocks);
+		else if (option == SEED)
+			failed |= number_parse_int(optarg, &settings->seed);
+		else if (option == ADD)
+			failed |= number_parse_real(optarg, &settings->add);
+		else if (option == MARGIN)
+			failed |= number_parse_real(optarg, &settings->margin);
+		else
+			failed |= option != 0;
+	return failed || optind == argc || settings->checks < 1 ||
+	       settings->blocks < 1 || settings->blocks > SIGNED_RANK_MOST ||
+	       settings->add <= -100 || settings->margin < 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct resample resample = {
+		.settings = { .checks = 300, .blocks = 20, .seed = 1,
+			      .margin = 3 },
+		.rule = gate_rule_default,
+	};
+	struct error err;
+	int failed;
+
+	if (parse(&resample.settings, argc, argv)) {
+		fprintf(stderr, "resample [--checks N] [--blocks N] [--seed N] "
+			"[--add PCT] [--margin PCT]\n\t[--control] "
+			"[--as-recorded] [--pairs] FOLDER ...\n");
+		return ERROR_USAGE;
+	}
+	resample.rule.margin = resample.settings.margin / 100;
+	failed = recorded_load(&resample.recorded,
+			       resample.settings.control ? ARM_CONTROL :
+							   ARM_HEAD,
+			       (const char *const *)argv + optind,
+			       argc - optind, &err) ||
+		 run_checks(&resample, &err);
+	if (failed)
+		fprintf(stderr, "resample: %s\n", err.message);
+	else if (!resample.settings.pairs)
+		print_rates(&resample);
+	release(&resample);
+	return failed ? (int)err.kind : 0;
+}
