@@ -248,10 +248,12 @@ static void print_rates(struct resample *resample)
 			&resample->recorded.targets[t];
 		struct stats stats = stats_compute(
 			resample->outcomes[t].detectable, checks);
+		char detectable[NUMBER_SIZE];
 
-		printf("%-16s %6zu %8zu %.2f\n", target->name, target->count,
-		       target->count / (size_t)settings->blocks,
-		       100 * (stats.median - 1));
+		/* Empty where too few pairs can detect nothing. */
+		number_print_fixed(detectable, 100 * (stats.median - 1), 2);
+		printf("%-16s %6zu %8zu %s\n", target->name, target->count,
+		       target->count / (size_t)settings->blocks, detectable);
 	}
 	printf("\n%ld checks of %ld + %ld pairs, seed %ld, arms %s, %g %% "
 	       "added, margin %g %%\n", settings->checks, settings->blocks,
