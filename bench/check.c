@@ -237,7 +237,9 @@ int check_measure(struct check *check, int stage, int first, const int *chosen,
 			  check->arm_count,
 			  check->seed + (uint32_t)(stage + first), err))
 		return -1;
-	check->stage_name = stage == CHECK_SCREEN ? "screen" : "confirmation";
+	check->stage_name = check->options->verb == VERB_CALIBRATE ?
+				    "calibration" :
+			    stage == CHECK_SCREEN ? "screen" : "confirmation";
 	check->first_block = first;
 	check->ends_at = clock_now() + check_estimate(check, chosen);
 	for (int t = 0; t < check->target_count; t++)
@@ -282,6 +284,7 @@ int check_pilot(struct check *check, struct error *err)
 		target->steps_done = -1;
 		target->steps = check->options->steps;
 		if (!measure(check, target, &place, &work, err)) {
+			target->pilot = work.run;
 			plan_steps(check, target, &work, clock_now() - began);
 			left++;
 			continue;

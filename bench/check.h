@@ -11,6 +11,7 @@
 #include "bench/arm.h"
 #include "bench/campaign.h"
 #include "bench/check_build.h"
+#include "bench/floor.h"
 #include "bench/pair.h"
 #include "bench/progress.h"
 #include "bench/schedule.h"
@@ -28,6 +29,8 @@ struct check_target {
 	double first_loss; /* its first */
 	double last_loss[ARM_COUNT];
 	int redone; /* blocks of this stage, because of others */
+	struct run pilot;
+	double floor; /* what bench calibrate found, .04 say; 0: nothing */
 };
 
 struct check {
@@ -41,6 +44,7 @@ struct check {
 	int named;     /* targets were asked for by name */
 	struct check_target targets[CHECK_MOST_TARGETS];
 	int target_count;
+	struct floors floors;
 	struct campaign campaign;
 	size_t started; /* runs, those that the folder had included */
 	struct progress progress; /* started by the caller */
@@ -52,11 +56,28 @@ struct check {
 };
 
 /*
+ * From check->options and check->log, all else being 0: arms, targets, the
+ * order, a folder for the rows. `bench check` reads the floors, too.
+ */
+int check_prepare(struct check *check, struct error *err);
+void check_release(struct check *check); /* also after a failure; frees it */
+
+/*
  * One process of the base for each target, that no verdict is made from: tells
  * how many iterations take long enough, for both arms, and how long it all
  * takes. A target that cannot run and has no name is marked missing.
  */
 int check_pilot(struct check *check, struct error *err);
+
+/* The targets that can be measured, 1 or 0 each. */
+void check_choose_all(const struct check *check, int *chosen);
+
+/* What will be measured, and how long that takes. */
+void check_print_plan(const struct check *check, const int *chosen, FILE *to);
+
+/* Sets each target's floor, from the machine that its pilot ran on; says which
+ * floors are of another one. */
+void check_use_floors(struct check *check);
 
 /* Seconds that a stage takes on the targets chosen, about. */
 double check_estimate(const struct check *check, const int *chosen);

@@ -1,5 +1,6 @@
 #include "bench/check_command.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,12 +14,14 @@
 #include "bench/plan_run.h"
 
 #define BLOCKS 20
+#define CALIBRATION_BLOCKS 40
 #define NO_VERDICT 3
 
 /* Is there anything to compare? */
 static int check_question(const struct options *options, struct error *err)
 {
-	if (options->base || options->head || options->base_cmd ||
+	if (options->verb == VERB_CALIBRATE || /* the base with itself */
+	    options->base || options->head || options->base_cmd ||
 	    options->head_cmd || options->base_ref || options->base_env[0] ||
 	    options->head_env[0] || options->inject)
 		return 0;
@@ -120,19 +123,21 @@ static int plan_data(struct check *check, struct error *err)
 	return failed ? -1 : 0;
 }
 
-static void choose_all(const struct check *check, int *chosen)
+void check_choose_all(const struct check *check, int *chosen)
 {
 	for (int t = 0; t < check->target_count; t++)
 		chosen[t] = !check->targets[t].missing;
 }
 
-static void print_plan(const struct check *check, const int *chosen, FILE *to)
+void check_print_plan(const struct check *check, const int *chosen, FILE *to)
 {
 	double seconds = check_estimate(check, chosen);
 
-	fprintf(to, "%d blocks of %d processes a target, about %.1f min; what "
-		"is flagged as much again; seed %lu\n", check->blocks,
-		check->arm_count, seconds / 60, (unsigned long)check->seed);
+	fprintf(to, "%d blocks of %d processes a target, about %.1f min%s; "
+		"seed %lu\n", check->blocks, check->arm_count, seconds / 60,
+		check->options->verb == VERB_CHECK ?
+			"; what is flagged as much again" : "",
+		(unsigned long)check->seed);
 	for (int t = 0; t < check->target_count; t++)
 		if (chosen[t] && check->targets[t].steps > 0)
 			fprintf(to, "  %-10s %ld iterations, about %.1f s a "
@@ -152,6 +157,8 @@ static int make_rows(const struct check *check, struct judged *rows)
 		if (check->targets[t].missing)
 			continue;
 		*row = (struct judged){ .gate.rule = gate_rule_default };
+		row->gate.rule.margin = fmax(row->gate.rule.margin,
+					     check->targets[t].floor);
 		snprintf(row->target, sizeof(row->target), "%s",
 			 check->targets[t].name);
 		if (check->options->extend)
@@ -191,7 +198,7 @@ static int measure(struct check *check, struct judged *rows, int count,
 {
 	int chosen[CHECK_MOST_TARGETS];
 
-	choose_all(check, chosen);
+	check_choose_all(check, chosen);
 	if (check_measure(check, CHECK_SCREEN, 1, chosen, err) ||
 	    judge_rows(rows, count, &check->campaign, check->campaign.id, err))
 		return -1;
@@ -246,14 +253,15 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 
 	if (check_pilot(check, err))
 		return -1;
-	choose_all(check, chosen);
+	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
 	if (check->options->dry_run || check->log)
-		print_plan(check, chosen, check->options->dry_run ? out : log);
+		check_print_plan(check, chosen, check->options->dry_run ? out : log);
 	if (check->options->dry_run)
 		return 0;
 	if (check_verify(check, err))
 		return -1;
+	check_use_floors(check);
 	count = make_rows(check, rows);
 	if (measure(check, rows, count, err))
 		return -1;
@@ -279,7 +287,7 @@ static void choose_seed(struct check *check)
 			      (uint32_t)((long)(now * 1e6) ^ (long)getpid());
 }
 
-static int prepare(struct check *check, struct error *err)
+int check_prepare(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
 	const struct export_paths exports = {
@@ -291,21 +299,34 @@ static int prepare(struct check *check, struct error *err)
 						  stamp };
 
 	choose_seed(check);
-	check->blocks = options->blocks == OPTION_UNSET ? BLOCKS :
-							  (int)options->blocks;
+	check->blocks = options->blocks != OPTION_UNSET ?
+				(int)options->blocks :
+			options->verb == VERB_CHECK ? BLOCKS :
+						      CALIBRATION_BLOCKS;
 	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
 	clock_stamp(stamp, sizeof(stamp));
 	if (check_question(options, err) ||
 	    plan_arms(check, err) ||
 	    plan_targets(check, err) || plan_data(check, err) ||
 	    export_check(&exports, err) ||
+	    (options->verb == VERB_CHECK &&
+	     floors_read(&check->floors, options->floors, err)) ||
 	    campaign_create(&check->campaign, &request, err))
 		return -1;
 	check->started = check->campaign.run_count;
 	interrupt_install(0);
 	progress_start(&check->progress, options->progress, options->quiet,
-		       "check", 1, 1, NULL);
+		       verb_name(options->verb), 1, 1, NULL);
 	return 0;
+}
+
+void check_release(struct check *check)
+{
+	arms_release(check->arms);
+	check_build_release(&check->build);
+	campaign_release(&check->campaign);
+	floors_release(&check->floors);
+	free(check);
 }
 
 int check_command(const struct options *options, FILE *out, FILE *log,
@@ -318,15 +339,12 @@ int check_command(const struct options *options, FILE *out, FILE *log,
 		return error_memory(err, "a check");
 	check->options = options;
 	check->log = options->quiet ? NULL : log;
-	code = prepare(check, err);
+	code = check_prepare(check, err);
 	if (!code)
 		code = run_check(check, out, log, err);
 	progress_end(&check->progress);
 	if (code < 0 && check->campaign.dir[0])
 		fputs("verdict: none\n", log);
-	arms_release(check->arms);
-	check_build_release(&check->build);
-	campaign_release(&check->campaign);
-	free(check);
+	check_release(check);
 	return code < 0 ? (int)err->kind : code;
 }

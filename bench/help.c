@@ -76,7 +76,7 @@ static void print_overview(FILE *out)
 	      "OpenCL device,\nchecks that all learned the same, and says "
 	      "what an iteration and an epoch cost.\n\n", out);
 	for (int v = 0; v < VERB_COUNT; v++)
-		fprintf(out, "  bench %-8s %-22s %s\n", verb_rows[v].name,
+		fprintf(out, "  bench %-9s %-22s %s\n", verb_rows[v].name,
 			verb_rows[v].arguments, verb_rows[v].summary);
 	fputs("\nExamples\n"
 	      "  bench run --quick           a first look, in a minute or two\n"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
+#include "bench/calibrate_command.h"
 #include "bench/check_command.h"
 #include "bench/compare_command.h"
 #include "bench/dataset.h"
@@ -19,6 +20,7 @@
 #include "bench/page.h"
 #include "bench/process.h"
 #include "bench/run_command.h"
+#include "bench/selftest_command.h"
 #include "bench/table_command.h"
 #include "bench/terminal.h"
 #include "bench/text.h"
@@ -96,7 +98,8 @@ static int restart_if_needed(const struct options *options, char **argv,
 
 static int dispatch(const struct options *options, struct error *err)
 {
-	const int takes_none = options->verb == VERB_DEVICES ||
+	const int takes_none = options->verb == VERB_SELFTEST ||
+			       options->verb == VERB_DEVICES ||
 			       options->verb == VERB_ENV;
 
 	if (takes_none && options->argument_count)
@@ -115,6 +118,10 @@ static int dispatch(const struct options *options, struct error *err)
 		return check_command(options, stdout, stderr, err);
 	case VERB_COMPARE:
 		return compare_verb(options, err);
+	case VERB_CALIBRATE:
+		return calibrate_command(options, stdout, stderr, err);
+	case VERB_SELFTEST:
+		return selftest_command(stdout, stderr, err);
 	case VERB_VERIFY:
 		return verify_command(options, stdout, stderr, err);
 	case VERB_DEVICES:

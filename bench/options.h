@@ -15,6 +15,8 @@ enum verb {
 	VERB_TABLE,
 	VERB_CHECK,
 	VERB_COMPARE,
+	VERB_CALIBRATE,
+	VERB_SELFTEST,
 	VERB_VERIFY,
 	VERB_DEVICES,
 	VERB_ENV,
@@ -47,7 +49,7 @@ struct options {
 	const char *base, *head, *base_cmd, *head_cmd, *base_ref;
 	const char *base_env[OPTION_MOST_TIMES + 1]; /* up to a NULL */
 	const char *head_env[OPTION_MOST_TIMES + 1];
-	const char *on_inconclusive;
+	const char *on_inconclusive, *floors;
 	long blocks, order_seed;
 	int control, extend;
 	const char *format, *progress, *color, *generate;

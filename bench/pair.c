@@ -94,22 +94,47 @@ static double value_of(const struct run *run, const struct rows_by_run *groups,
 	return run->total_s;
 }
 
+static void clear_stages(struct pair_stage *stages)
+{
+	for (int s = 0; s < CHECK_STAGES; s++)
+		for (int b = 0; b < SIGNED_RANK_MOST; b++)
+			clear_values(&stages[s].blocks[b], 0);
+}
+
+static int is_of(const struct run *run, const char *campaign_id,
+		 const char *target)
+{
+	return !strcmp(run->campaign_id, campaign_id) &&
+	       !strcmp(run->target, target);
+}
+
 void pair_gather(struct pair_stage stages[CHECK_STAGES],
 		 const struct campaign *campaign,
 		 const struct rows_by_run *groups, const char *campaign_id,
 		 const char *target, int *is_command)
 {
 	*is_command = 0;
-	for (int s = 0; s < CHECK_STAGES; s++)
-		for (int b = 0; b < SIGNED_RANK_MOST; b++)
-			clear_values(&stages[s].blocks[b], 0);
+	clear_stages(stages);
 	for (size_t i = 0; i < campaign->run_count; i++) {
 		const struct run *run = &campaign->runs[i];
 
-		if (!strcmp(run->campaign_id, campaign_id) &&
-		    !strcmp(run->target, target))
+		if (is_of(run, campaign_id, target))
 			keep_value(stages, run,
 				   value_of(run, groups, is_command));
+	}
+}
+
+void pair_gather_runs(struct pair_stage stages[CHECK_STAGES],
+		      const struct campaign *campaign, const char *campaign_id,
+		      const char *target, pair_value *value)
+{
+	clear_stages(stages);
+	for (size_t i = 0; i < campaign->run_count; i++) {
+		const struct run *run = &campaign->runs[i];
+
+		if (is_of(run, campaign_id, target))
+			keep_value(stages, run, strcmp(run->status, "ok") ?
+							NAN : value(run));
 	}
 }
 
