@@ -121,7 +121,7 @@ static int dispatch(const struct options *options, struct error *err)
 	case VERB_CALIBRATE:
 		return calibrate_command(options, stdout, stderr, err);
 	case VERB_SELFTEST:
-		return selftest_command(stdout, stderr, err);
+		return selftest_command(stdout, err);
 	case VERB_VERIFY:
 		return verify_command(options, stdout, stderr, err);
 	case VERB_DEVICES:

@@ -1,7 +1,51 @@
 #include "bench/selftest_command.h"
 
-int selftest_command(FILE *out, FILE *log, struct error *err)
+#include <string.h>
+
+#include "bench/interrupt.h"
+#include "bench/selftest.h"
+#include "bench/text.h"
+
+static void print_line(struct selftest *test, const char *tried,
+		       const char *expected, const char *got,
+		       const char *result)
 {
-	(void)out, (void)log;
-	return error_set(err, ERROR_FAILED, "not yet");
+	fprintf(test->out, "%-46s %-12s %-12s %s\n", tried, expected, got,
+		result);
+}
+
+void selftest_report(struct selftest *test, const char *tried,
+		     const char *expected, const char *got,
+		     const char *detail)
+{
+	const int right = !strcmp(expected, got);
+	char text[400];
+
+	test->cases++;
+	test->wrong += !right;
+	print_line(test, tried, expected, got, right ? "ok" : "WRONG");
+	text_clean(text, sizeof(text), detail, 0);
+	if (!right && *text)
+		fprintf(test->out, "  %s\n", text);
+	fflush(test->out);
+}
+
+int selftest_command(FILE *out, struct error *err)
+{
+	struct selftest test = { .out = out };
+
+	interrupt_install(0);
+	print_line(&test, "tried", "expected", "got", "");
+	if (selftest_canned(&test, err) || selftest_live(&test, err))
+		return -1;
+	if (!test.wrong)
+		fprintf(out, "selftest: %d cases, all as expected\n",
+			test.cases);
+	else
+		fprintf(out, "selftest: %d of %d cases WRONG: do not trust "
+			"bench check here\n", test.wrong, test.cases);
+	if (fflush(out) || ferror(out))
+		return error_set(err, ERROR_OUTPUT,
+				 "standard output could not be written");
+	return test.wrong ? 1 : 0;
 }

@@ -14,6 +14,6 @@
  * did. 0 if all is as it has to be, 1 if not; or an error and its code. Leaves
  * no file behind.
  */
-int selftest_command(FILE *out, FILE *log, struct error *err);
+int selftest_command(FILE *out, struct error *err);
 
 #endif
