@@ -41,17 +41,24 @@ int process_find_program(const char *name)
 }
 
 /* Returns an error number, as the functions that it calls do. */
-static int set_files(posix_spawn_file_actions_t *files, int stdout_fd)
+static int set_files(posix_spawn_file_actions_t *files,
+		     const struct process_setting *setting)
 {
 	int number = 0;
 
 	/* Before standard input is opened, in case stdout_fd is 0. */
-	if (stdout_fd >= 0)
-		number = posix_spawn_file_actions_adddup2(files, stdout_fd,
-							  STDOUT_FILENO);
+	if (setting->stdout_fd >= 0)
+		number = posix_spawn_file_actions_adddup2(
+			files, setting->stdout_fd, STDOUT_FILENO);
+	if (!number && setting->stderr_fd >= 0)
+		number = posix_spawn_file_actions_adddup2(
+			files, setting->stderr_fd, STDERR_FILENO);
 	if (!number)
 		number = posix_spawn_file_actions_addopen(
 			files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!number && setting->folder)
+		number = posix_spawn_file_actions_addchdir_np(files,
+							      setting->folder);
 	return number;
 }
 
@@ -77,14 +84,24 @@ int process_start(const char *const *argv, int stdout_fd,
 		  const char *const *environment, pid_t *pid,
 		  struct error *err)
 {
+	const struct process_setting setting = { NULL, stdout_fd, -1,
+						 environment };
+
+	return process_start_in(argv, &setting, pid, err);
+}
+
+int process_start_in(const char *const *argv,
+		     const struct process_setting *setting, pid_t *pid,
+		     struct error *err)
+{
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	char *const *variables = environ;
 	int number;
 
 	/* posix_spawn promises not to change the strings. */
-	if (environment)
-		variables = (char *const *)environment;
+	if (setting->environment)
+		variables = (char *const *)setting->environment;
 	number = posix_spawn_file_actions_init(&files);
 	if (number)
 		return error_memory(err, argv[0]);
@@ -93,7 +110,7 @@ int process_start(const char *const *argv, int stdout_fd,
 		posix_spawn_file_actions_destroy(&files);
 		return error_memory(err, argv[0]);
 	}
-	number = set_files(&files, stdout_fd);
+	number = set_files(&files, setting);
 	if (!number)
 		number = set_signals(&attributes);
 	if (!number)

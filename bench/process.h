@@ -29,6 +29,16 @@ int process_start(const char *const *argv, int stdout_fd,
 		  const char *const *environment, pid_t *pid,
 		  struct error *err);
 
+/* The same in another folder, and with standard error in a file, too. */
+struct process_setting {
+	const char *folder;	   /* NULL: ours */
+	int stdout_fd, stderr_fd; /* -1: ours */
+	const char *const *environment;
+};
+int process_start_in(const char *const *argv,
+		     const struct process_setting *setting, pid_t *pid,
+		     struct error *err);
+
 /*
  * Starts this program anew in this process with one more variable, NAME=VALUE,
  * and its name added to the list BENCH_SET. Returns only when that fails.

@@ -4,7 +4,6 @@
 
 #include "bench/interrupt.h"
 #include "bench/selftest.h"
-#include "bench/text.h"
 
 static void print_line(struct selftest *test, const char *tried,
 		       const char *expected, const char *got,
@@ -14,19 +13,33 @@ static void print_line(struct selftest *test, const char *tried,
 		result);
 }
 
+/* Indented; nothing in it steers a terminal. */
+static void print_detail(struct selftest *test, const char *detail)
+{
+	int begins = 1;
+
+	for (; *detail; detail++) {
+		if (begins)
+			fputs("  | ", test->out);
+		begins = *detail == '\n';
+		fputc((unsigned char)*detail < ' ' && !begins ? '?' : *detail,
+		      test->out);
+	}
+	if (!begins)
+		fputc('\n', test->out);
+}
+
 void selftest_report(struct selftest *test, const char *tried,
 		     const char *expected, const char *got,
 		     const char *detail)
 {
 	const int right = !strcmp(expected, got);
-	char text[400];
 
 	test->cases++;
 	test->wrong += !right;
 	print_line(test, tried, expected, got, right ? "ok" : "WRONG");
-	text_clean(text, sizeof(text), detail, 0);
-	if (!right && *text)
-		fprintf(test->out, "  %s\n", text);
+	if (!right)
+		print_detail(test, detail);
 	fflush(test->out);
 }
 
