@@ -255,10 +255,12 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 		return -1;
 	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
-	if (check->options->dry_run || check->log)
-		check_print_plan(check, chosen, check->options->dry_run ? out : log);
-	if (check->options->dry_run)
+	if (check->options->dry_run) {
+		check_print_plan(check, chosen, out);
 		return 0;
+	}
+	if (check->log)
+		check_print_plan(check, chosen, log);
 	if (check_verify(check, err))
 		return -1;
 	check_use_floors(check);

@@ -181,7 +181,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	for words in "null-1" "null-1 --base $BENCH --base-ref HEAD" \
 		"null-1 --base-env A" "null-1 --head-env =x" \
 		"--base-cmd true" "null-1 --base-cmd true --head-cmd true" \
-		"null-1 null-1 --base $BENCH" "--base-cmd 'x --head-cmd true" \
+		"null-1 null-1 --base $BENCH" \
 		"nosuch-1 --base $BENCH" "null-1 --base $BENCH --base-cmd x" \
 		"null-1 --base $BENCH --blocks 3"; do
 		# shellcheck disable=SC2086 # parted on purpose
@@ -189,6 +189,9 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 		[ "$status" -eq 2 ] || { echo "$words: $status"; return 1; }
 		[ -n "$stderr" ]
 	done
+	run --separate-stderr "$BENCH" check --base-cmd "'x" --head-cmd true
+	[ "$status" -eq 2 ]
+	[[ "$stderr" == *"--base-cmd: a quote has no end"* ]]
 	[ ! -e results ]
 }
 
