@@ -3,6 +3,7 @@
 #include "bench/campaign_rows.h"
 #include "bench/export.h"
 #include "bench/file.h"
+#include "bench/judge_besides.h"
 #include "bench/terminal.h"
 #include "bench/verdicts.h"
 
@@ -25,6 +26,7 @@ static void make_report(struct report *report, const struct check *check,
 		struct verdict *verdict = &report->rows[i];
 
 		judge_describe(verdict, &rows[i]);
+		judge_besides(verdict, campaign, campaign->id);
 		snprintf(verdict->campaign_id, sizeof(verdict->campaign_id),
 			 "%s", campaign->id);
 		snprintf(verdict->label, sizeof(verdict->label), "%s",

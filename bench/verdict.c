@@ -37,6 +37,12 @@ static const struct column columns[] = {
 	    "machine"),
 	INT(disturbed, "processes beside which others used the machine, and "
 	    "which count all the same"),
+	REAL(base_setup_s, "start-up of the base: median, not gated"),
+	REAL(head_setup_s, "of the head"),
+	REAL(base_cpu_s, "CPU time of the base's loop: median, not gated"),
+	REAL(head_cpu_s, "of the head's"),
+	REAL(base_maxrss_bytes, "peak memory of the base: median, not gated"),
+	REAL(head_maxrss_bytes, "of the head"),
 };
 
 static void verdict_clear(void *row)

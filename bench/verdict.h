@@ -28,6 +28,10 @@ struct verdict {
 	char inject[24]; /* --inject: the head is slower on purpose */
 	long redone;	 /* blocks that were measured again */
 	long disturbed;	 /* processes that count, and were not alone */
+	/* Medians over the screen's processes; not gated. */
+	double base_setup_s, head_setup_s;
+	double base_cpu_s, head_cpu_s; /* of the loop */
+	double base_maxrss_bytes, head_maxrss_bytes;
 };
 
 extern const struct row_kind verdict_rows;

@@ -66,6 +66,21 @@ static const struct unit *choose_unit(const struct verdict *verdicts, int count)
 	return unit;
 }
 
+/* A command does not tell these. */
+static void print_besides(const struct verdict *verdict,
+			  const struct table_options *options, FILE *out)
+{
+	if (!isfinite(verdict->base_setup_s))
+		return;
+	print_note(out, options, "%s, not gated, base and head: start-up %.3f "
+		   "and %.3f s; CPU time of the loop %.3f and %.3f s; peak "
+		   "memory %.1f and %.1f MB", verdict->target,
+		   verdict->base_setup_s, verdict->head_setup_s,
+		   verdict->base_cpu_s, verdict->head_cpu_s,
+		   verdict->base_maxrss_bytes / 1e6,
+		   verdict->head_maxrss_bytes / 1e6);
+}
+
 static void print_notes(const struct verdict *verdict,
 			const struct table_options *options, FILE *out)
 {
@@ -88,9 +103,11 @@ static void print_notes(const struct verdict *verdict,
 			   verdict->control_hi);
 	if (verdict->redone > 0 || verdict->disturbed > 0)
 		print_note(out, options, "%s: others used the machine: %ld "
-			   "block%s measured again; beside %ld processes that "
-			   "count", verdict->target, verdict->redone,
-			   verdict->redone == 1 ? "" : "s", verdict->disturbed);
+			   "block%s measured again, and %ld process%s disturbed "
+			   "that count all the same", verdict->target,
+			   verdict->redone, verdict->redone == 1 ? "" : "s",
+			   verdict->disturbed,
+			   verdict->disturbed == 1 ? "" : "es");
 	if (verdict->margin_pct > 100 * gate_rule_default.margin)
 		print_note(out, options, "%s: slower only from %.1f %% on, the "
 			   "noise floor of this machine", verdict->target,
@@ -127,5 +144,7 @@ int verdict_print_table(const struct verdict *verdicts, int count,
 			   verdicts->pairs);
 	for (int i = 0; i < count; i++)
 		print_notes(&verdicts[i], options, out);
+	for (int i = 0; i < count; i++)
+		print_besides(&verdicts[i], options, out);
 	return 0;
 }
