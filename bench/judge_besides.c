@@ -17,8 +17,8 @@ static const struct besides {
 } all[] = {
 	{ VERDICT(base_setup_s), VERDICT(head_setup_s), RUN(setup_s), 0 },
 	{ VERDICT(base_cpu_s), VERDICT(head_cpu_s), RUN(loop_cpu_s), 0 },
-	{ VERDICT(base_maxrss_bytes), VERDICT(head_maxrss_bytes), RUN(maxrss_bytes),
-	  1 },
+	{ VERDICT(base_maxrss_bytes), VERDICT(head_maxrss_bytes),
+	  RUN(maxrss_bytes), 1 },
 };
 
 static double value_of(const struct besides *besides, const struct run *run)

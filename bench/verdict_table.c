@@ -103,8 +103,8 @@ static void print_notes(const struct verdict *verdict,
 			   verdict->control_hi);
 	if (verdict->redone > 0 || verdict->disturbed > 0)
 		print_note(out, options, "%s: others used the machine: %ld "
-			   "block%s measured again, and %ld process%s disturbed "
-			   "that count all the same", verdict->target,
+			   "block%s measured again, %ld process%s disturbed "
+			   "even so", verdict->target,
 			   verdict->redone, verdict->redone == 1 ? "" : "s",
 			   verdict->disturbed,
 			   verdict->disturbed == 1 ? "" : "es");
