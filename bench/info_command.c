@@ -118,6 +118,11 @@ int env_command(FILE *out, struct error *err)
 	fprintf(out, "%-14s %.1f GiB\n", "memory",
 		(double)run.mem_bytes / GIB);
 	fprintf(out, "%-14s %s, %s\n", "system", run.os, run.kernel);
+	fprintf(out, "%-14s %s\n", "virtualised",
+		run.virtualisation[0] ? run.virtualisation : "not known");
+	fprintf(out, "%-14s %s\n", "governor",
+		run.governor[0] ? run.governor : "not known");
+	fprintf(out, "%-14s %s\n", "host key", run.host_key);
 	text_clean(variables, sizeof(variables), run.variables, 0);
 	fprintf(out, "%-14s %s\n", "variables",
 		variables[0] ? variables : "none that matter is set");

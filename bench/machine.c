@@ -1,6 +1,6 @@
 #include "bench/machine.h"
 
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -28,8 +28,9 @@
 extern char **environ;
 
 const char *const machine_variables[] = {
-	"OPENBLAS_", "GOTO_",  "OMP_",	     "POCL_",		"OCL_",
-	"MALLOC_",   "BENCH_", "LD_PRELOAD", "LD_LIBRARY_PATH", NULL,
+	"OPENBLAS_", "GOTO_",	"OMP_",		  "GOMP_",  "POCL_",
+	"OCL_",	     "MALLOC_", "GLIBC_TUNABLES", "BENCH_", "LD_PRELOAD",
+	"LD_LIBRARY_PATH", NULL,
 };
 
 static int is_telling(const char *variable)
@@ -52,19 +53,72 @@ static void list_variables(char *text, size_t size)
 	}
 }
 
-/* The text after the first line of path that starts with key. */
-static void find_line(const char *path, const char *key, const char *separators,
-		      char *text, size_t size)
+/* Reads root/path, or leaves text empty. */
+static void read_below(const char *root, const char *path, char *text,
+		       size_t size)
 {
-	char lines[4096];
-	const char *line;
+	char whole[PATH_MAX];
 
-	small_file_read(path, lines, sizeof(lines));
-	line = small_file_line(lines, key);
-	if (line) {
-		line += strspn(line, separators);
-		snprintf(text, size, "%.*s", (int)strcspn(line, "\"\n"), line);
+	snprintf(whole, sizeof(whole), "%s/%s", root, path);
+	small_file_read(whole, text, size);
+}
+
+/* The rest of the line that starts with key, without quotation marks. */
+static void copy_line(const char *lines, const char *key,
+		      const char *separators, char *text, size_t size)
+{
+	const char *line = small_file_line(lines, key);
+
+	if (!line)
+		return;
+	line += strspn(line, separators);
+	snprintf(text, size, "%.*s", (int)strcspn(line, "\"\n"), line);
+}
+
+/* Among the flags of x86; other CPUs do not tell. */
+static int has_hypervisor(const char *flags)
+{
+	const char *found = strstr(flags, " hypervisor");
+
+	return found && (!found[11] || found[11] == ' ');
+}
+
+/* Who made the machine that is simulated, or "none". */
+static void read_virtualisation(struct run *run, const char *root,
+				const char *flags)
+{
+	char lines[128];
+
+	read_below(root, "sys/hypervisor/type", lines, sizeof(lines));
+	if (!lines[0] && !flags[0])
+		return;
+	snprintf(run->virtualisation, sizeof(run->virtualisation), "none");
+	if (lines[0] || has_hypervisor(flags)) {
+		if (!lines[0])
+			read_below(root, "sys/class/dmi/id/sys_vendor", lines,
+				   sizeof(lines));
+		if (!lines[0])
+			snprintf(lines, sizeof(lines), "some");
+		copy_line(lines, "", "", run->virtualisation,
+			  sizeof(run->virtualisation));
 	}
+}
+
+void machine_read(struct run *run, const char *root)
+{
+	char lines[8192], flags[4096] = "";
+
+	read_below(root, "proc/cpuinfo", lines, sizeof(lines));
+	copy_line(lines, "model name", " \t:", run->cpu_model,
+		  sizeof(run->cpu_model));
+	copy_line(lines, "flags", "\t:", flags, sizeof(flags));
+	read_virtualisation(run, root, flags);
+	read_below(root, "etc/os-release", lines, sizeof(lines));
+	copy_line(lines, "PRETTY_NAME", "=\"", run->os, sizeof(run->os));
+	read_below(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+		   lines, sizeof(lines));
+	copy_line(lines, "", "", run->governor, sizeof(run->governor));
+	run->cpu_quota = cgroup_cpus(root);
 }
 
 void machine_describe(struct run *run)
@@ -82,10 +136,7 @@ void machine_describe(struct run *run)
 #endif
 	snprintf(run->cflags, sizeof(run->cflags), "%s", BENCH_CFLAGS);
 	list_variables(run->variables, sizeof(run->variables));
-	find_line("/proc/cpuinfo", "model name", " \t:", run->cpu_model,
-		  sizeof(run->cpu_model));
-	find_line("/etc/os-release", "PRETTY_NAME", "=\"", run->os,
-		  sizeof(run->os));
+	machine_read(run, "");
 	if (!uname(&name)) {
 		snprintf(run->kernel, sizeof(run->kernel), "%.30s %.45s",
 			 name.sysname, name.release);
@@ -94,8 +145,8 @@ void machine_describe(struct run *run)
 				 "%.64s", name.machine);
 	}
 	run->logical_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	run->cpu_quota = cgroup_cpus("");
 	run->mem_bytes = pages * sysconf(_SC_PAGESIZE);
+	machine_key(run, run->host_key);
 }
 
 const char *machine_version(void)

@@ -9,6 +9,29 @@
 /* Fills the columns of a run that describe machine, build and variables. */
 void machine_describe(struct run *run);
 
+/* The part of it that the system tells in files. root is put before their
+ * paths: "" but in tests. */
+void machine_read(struct run *run, const char *root);
+
+#define MACHINE_KEY_SIZE 17 /* 16 hexadecimal digits and the end */
+
+/*
+ * The same for machines whose numbers may be compared: from what the run says
+ * of CPU, logical CPUs, their quota, memory (roughly), kernel (major.minor) and
+ * virtualisation. No clock rate, which differs from start to start, and nothing
+ * that names one machine among its like.
+ */
+void machine_key(const struct run *run, char key[MACHINE_KEY_SIZE]);
+
+/*
+ * In how many ways the machines of two runs of one target differ, and which, in
+ * words; besides the key's: CPUs allowed, system, governor, device, driver and
+ * variables. What one of them does not tell is no difference. The list is cut
+ * at size.
+ */
+int machine_difference(const struct run *first, const struct run *second,
+		       char *text, size_t size);
+
 /*
  * How the names of variables begin that change how fast libraries are, or what
  * they do; ends with NULL.

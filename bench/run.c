@@ -101,6 +101,12 @@ static const struct column columns[] = {
 	     "of the first test that reached it, without the rest of start-up "
 	     "and warm-up but for what exceeds 10 s; empty: not reached"),
 	INT(epochs_to_accuracy, "the epoch of that test"),
+	TEXT(host_key, "the same for machines of one kind: CPU, logical CPUs, "
+	     "quota, memory, kernel, virtualisation"),
+	TEXT(virtualisation, "who made the virtual machine; none; empty: not "
+	     "known"),
+	TEXT(governor, "what rules the clock rate of the first CPU; empty: "
+	     "not known"),
 };
 
 static void run_clear(void *row)

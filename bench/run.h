@@ -95,6 +95,10 @@ struct run {
 	double time_to_accuracy_s;  /* bench/time_to_accuracy.h; missing: it
 				       was not reached */
 	long epochs_to_accuracy;
+
+	char host_key[20]; /* machine_key() */
+	char virtualisation[32]; /* its maker; none; empty: not known */
+	char governor[24];	 /* of the first CPU's clock */
 };
 
 extern const struct row_kind run_rows;

@@ -47,3 +47,11 @@ setup() {
 	assert min(times["cpu-8"]) < 3 * min(times["cpu-1"])
 	END
 }
+
+@test "a row has the key of the machine that bench env tells" {
+	run -0 "$BENCH" env
+	[[ "$output" =~ "host key"\ +([0-9a-f]{16})$'\n' ]]
+	local key=${BASH_REMATCH[1]}
+	run -0 "$BENCH" measure null-1 "${TINY[@]}" --run-file row
+	[ "$(cell row 1 host_key)" = "$key" ]
+}
