@@ -43,7 +43,7 @@ fails() {
 }
 
 @test "what is unknown names the choices" {
-	fails 2 "run, measure, table, verify, devices, env, data" frobnicate
+	fails 2 "verify, devices, env, data, help" frobnicate
 	fails 2 "see bench run --help" run --frobnicate
 	fails 2 "mnist, mnist-example, tiny" run --model resnet
 	fails 2 "cpu, openblas, opencl, reference, null" run cpu-1 gpu
