@@ -61,28 +61,28 @@ static int find_target(const struct results *results, const char *target)
 	return -1;
 }
 
-const struct result *compare_next_run(const struct results *results,
-				      const char *target, int *next)
+const struct result *compare_next_run(const struct results *results, int target,
+				      int *next)
 {
-	const int at = find_target(results, target);
 	const struct line *line;
 
-	while (at >= 0 && *next < results->line_count) {
+	while (*next < results->line_count) {
 		line = &results->lines[(*next)++];
 		/* The line of a whole setup is made of others. */
 		if (!line->repetition && line->repetitions > 1)
 			continue;
-		if (line->cells[at].outcome == OUTCOME_OK)
-			return &line->cells[at];
+		if (line->cells[target].outcome == OUTCOME_OK)
+			return &line->cells[target];
 	}
 	return NULL;
 }
 
-static int has_runs(const struct results *results, const char *target)
+int compare_has_runs(const struct results *results, const char *target)
 {
+	const int at = find_target(results, target);
 	int next = 0;
 
-	return compare_next_run(results, target, &next) != NULL;
+	return at >= 0 && compare_next_run(results, at, &next) != NULL;
 }
 
 /* The values of one side, with room for one of each of its runs. */
@@ -94,8 +94,7 @@ struct sample {
 };
 
 static int sample_make(struct sample *sample, const struct results *results,
-		       const char *target, enum metric metric,
-		       struct error *err)
+		       int target, enum metric metric, struct error *err)
 {
 	const struct result *cell;
 	double accuracy;
@@ -129,6 +128,8 @@ static const char *refuse(enum metric metric, const struct sample *first,
 	if (metric == METRIC_TIME_TO_ACCURACY &&
 	    (first->count < first->runs || second->count < second->runs))
 		return "not every run reached the accuracy";
+	if (!first->count || !second->count)
+		return "only one of the two has it";
 	if (metric == METRIC_TIME_TO_ACCURACY &&
 	    first->accuracy_pct != second->accuracy_pct)
 		return "not to the same accuracy";
@@ -172,7 +173,7 @@ static int set_ratio(struct compare_row *row, struct sample *first,
 	return 0;
 }
 
-/* Adds a row if both sides have the metric. */
+/* Adds a row if a side has the metric. */
 static int add_row(struct comparison *comparison, const char *target,
 		   enum metric metric, struct sample *first,
 		   struct sample *second, struct error *err)
@@ -180,7 +181,7 @@ static int add_row(struct comparison *comparison, const char *target,
 	struct compare_row *row = &comparison->rows[comparison->row_count];
 	const char *reason;
 
-	if (!first->count || !second->count)
+	if (!first->count && !second->count)
 		return 0;
 	compare_rows.clear(row);
 	snprintf(row->first, sizeof(row->first), "%s", comparison->first_name);
@@ -202,18 +203,18 @@ static int add_row(struct comparison *comparison, const char *target,
 	return 0;
 }
 
-static int add_target(struct comparison *comparison, const char *target,
-		      struct error *err)
+static int add_target(struct comparison *comparison,
+		      const struct compared *target, struct error *err)
 {
 	struct sample first, second = { 0 };
 	int i, failed = 0;
 
 	for (i = 0; i < METRICS && !failed; i++) {
-		failed = sample_make(&first, comparison->first, target,
+		failed = sample_make(&first, comparison->first, target->first,
 				     metrics[i], err) ||
-			 sample_make(&second, comparison->second, target,
-				     metrics[i], err) ||
-			 add_row(comparison, target, metrics[i], &first,
+			 sample_make(&second, comparison->second,
+				     target->second, metrics[i], err) ||
+			 add_row(comparison, target->name, metrics[i], &first,
 				 &second, err);
 		free(first.values);
 		free(second.values);
@@ -222,32 +223,48 @@ static int add_target(struct comparison *comparison, const char *target,
 	return failed;
 }
 
+static int no_target(const struct comparison *comparison, struct error *err)
+{
+	const struct results *first = comparison->first;
+	const struct results *second = comparison->second;
+	char ours[200] = "", theirs[200] = "";
+	int i;
+
+	for (i = 0; i < first->target_count; i++)
+		error_list(ours, sizeof(ours), first->targets[i]);
+	for (i = 0; i < second->target_count; i++)
+		error_list(theirs, sizeof(theirs), second->targets[i]);
+	return error_set(err, ERROR_INPUT, "no target has finished runs in "
+			 "both: %.300s has %s, and %.300s has %s",
+			 comparison->first_name, ours[0] ? ours : "none",
+			 comparison->second_name, theirs[0] ? theirs : "none");
+}
+
 static int find_targets(struct comparison *comparison, struct error *err)
 {
 	const struct results *first = comparison->first;
 	const struct results *second = comparison->second;
-	char names[2][200] = { "", "" };
 	int i;
 
+	if (first->target_count > COMPARE_MOST_TARGETS ||
+	    second->target_count > COMPARE_MOST_TARGETS)
+		return error_set(err, ERROR_INPUT, "a campaign of more than %d "
+				 "targets cannot be compared",
+				 COMPARE_MOST_TARGETS);
 	comparison->targets = malloc(((size_t)first->target_count + 1) *
 				     sizeof(*comparison->targets));
 	if (!comparison->targets)
 		return error_memory(err, "a comparison");
-	for (i = 0; i < first->target_count; i++)
-		if (has_runs(first, first->targets[i]) &&
-		    has_runs(second, first->targets[i]))
+	for (i = 0; i < first->target_count; i++) {
+		const char *name = first->targets[i];
+
+		if (compare_has_runs(first, name) &&
+		    compare_has_runs(second, name))
 			comparison->targets[comparison->target_count++] =
-				first->targets[i];
-	if (comparison->target_count)
-		return 0;
-	for (i = 0; i < first->target_count; i++)
-		error_list(names[0], sizeof(names[0]), first->targets[i]);
-	for (i = 0; i < second->target_count; i++)
-		error_list(names[1], sizeof(names[1]), second->targets[i]);
-	return error_set(err, ERROR_INPUT, "no target has finished runs in "
-			 "both: %s has %s, and %s has %s",
-			 comparison->first_name, names[0],
-			 comparison->second_name, names[1]);
+				(struct compared){ name, i,
+						   find_target(second, name) };
+	}
+	return comparison->target_count ? 0 : no_target(comparison, err);
 }
 
 int compare_build(struct comparison *comparison, const struct results *first,
@@ -266,7 +283,7 @@ int compare_build(struct comparison *comparison, const struct results *first,
 	if (!failed && !comparison->rows)
 		failed = error_memory(err, "a comparison");
 	for (i = 0; i < comparison->target_count && !failed; i++)
-		failed = add_target(comparison, comparison->targets[i], err);
+		failed = add_target(comparison, &comparison->targets[i], err);
 	if (!failed)
 		failed = compare_differences(comparison, err);
 	if (failed)

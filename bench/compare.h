@@ -37,10 +37,19 @@ struct difference {
 	char first[200], second[200]; /* all values, with commas between */
 };
 
+/* A target that both have with finished runs, and its number in each. */
+struct compared {
+	const char *name;
+	int first, second;
+};
+
+/* More targets are no campaign, but much memory. */
+#define COMPARE_MOST_TARGETS 1000
+
 struct comparison {
 	const struct results *first, *second;
 	const char *first_name, *second_name;
-	const char **targets; /* that both have with finished runs */
+	struct compared *targets;
 	int target_count;
 	struct compare_row *rows; /* those of one target after each other */
 	size_t row_count;
@@ -49,16 +58,19 @@ struct comparison {
 };
 
 /* Borrows the results and names until compare_free. Both having no target in
- * common is ERROR_INPUT. */
+ * common, or too many to read, is ERROR_INPUT. */
 int compare_build(struct comparison *comparison, const struct results *first,
 		  const char *first_name, const struct results *second,
 		  const char *second_name, struct error *err);
 void compare_free(struct comparison *comparison); /* all zero is fine */
 
-/* The finished runs of a target, in their order; *next is 0 at the beginning.
- * NULL after the last. */
-const struct result *compare_next_run(const struct results *results,
-				      const char *target, int *next);
+/* The finished runs of a target, by its number, in their order; *next is 0 at
+ * the beginning. NULL after the last. */
+const struct result *compare_next_run(const struct results *results, int target,
+				      int *next);
+
+/* Has the target, which may be in neither, any of them? */
+int compare_has_runs(const struct results *results, const char *target);
 
 /* Part of compare_build: bench/compare_differences.c. */
 int compare_differences(struct comparison *comparison, struct error *err);

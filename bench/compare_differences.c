@@ -5,6 +5,7 @@
 
 #include "bench/column.h"
 #include "bench/compare.h"
+#include "bench/names.h"
 #include "bench/number.h"
 
 static const struct asked {
@@ -74,48 +75,31 @@ static void cell_print(char *text, size_t size, const struct column *column,
 		snprintf(text, size, "none");
 }
 
-static int same_cell(const struct column *column, const struct run *left,
-		     const struct run *right)
-{
-	char texts[2][sizeof(left->variables)];
-
-	cell_print(texts[0], sizeof(texts[0]), column, left);
-	cell_print(texts[1], sizeof(texts[1]), column, right);
-	return strcmp(texts[0], texts[1]) == 0;
-}
-
-/* Was the value met in a run of the target before this one? */
-static int is_met(const struct results *results, const char *target,
-		  const struct column *column, const struct run *run)
-{
-	const struct result *cell;
-	int next = 0;
-
-	while ((cell = compare_next_run(results, target, &next)) &&
-	       cell->run != run)
-		if (same_cell(column, cell->run, run))
-			return 1;
-	return 0;
-}
-
 /* The values of all runs, each once; what does not fit is cut. */
-static void list_values(char *text, size_t size, const struct results *results,
-			const char *target, const struct column *column)
+static int list_values(char *text, size_t size, const struct results *results,
+		       int target, const struct column *column,
+		       struct error *err)
 {
 	char each[sizeof(((struct run *)0)->variables)];
 	const struct result *cell;
+	struct names met = { 0 };
+	int next = 0, failed = 0;
 	size_t length = 0;
-	int next = 0;
 
 	text[0] = '\0';
-	while ((cell = compare_next_run(results, target, &next))) {
-		if (is_met(results, target, column, cell->run))
-			continue;
+	while (!failed && (cell = compare_next_run(results, target, &next))) {
+		const int count = met.count;
+
 		cell_print(each, sizeof(each), column, cell->run);
+		failed = names_number(&met, each, err) < 0;
+		if (met.count == count)
+			continue;
 		snprintf(text + length, size - length, "%s%s",
 			 length ? ", " : "", each);
 		length = strlen(text);
 	}
+	names_free(&met);
+	return failed ? -1 : 0;
 }
 
 static int differ(const struct difference *difference)
@@ -123,7 +107,7 @@ static int differ(const struct difference *difference)
 	return strcmp(difference->first, difference->second) != 0;
 }
 
-/* Is the last difference, of the first target, that of all the targets? */
+/* Do the differences of all targets say the same? */
 static int is_general(const struct difference *all, int count)
 {
 	int i;
@@ -136,7 +120,8 @@ static int is_general(const struct difference *all, int count)
 }
 
 /* Keeps those of the targets that differ, or one if they all say the same. */
-static void add_column(struct comparison *comparison, const struct asked *what)
+static int add_column(struct comparison *comparison, const struct asked *what,
+		      struct error *err)
 {
 	const struct column *column = find_column(what->column);
 	struct difference *all =
@@ -145,15 +130,18 @@ static void add_column(struct comparison *comparison, const struct asked *what)
 	int i, kept = 0;
 
 	for (i = 0; i < count; i++) {
-		const char *target = comparison->targets[i];
+		const struct compared *target = &comparison->targets[i];
 
 		all[i].group = what->group;
 		all[i].column = what->column;
-		all[i].target = target;
-		list_values(all[i].first, sizeof(all[i].first),
-			    comparison->first, target, column);
-		list_values(all[i].second, sizeof(all[i].second),
-			    comparison->second, target, column);
+		all[i].target = target->name;
+		if (list_values(all[i].first, sizeof(all[i].first),
+				comparison->first, target->first, column,
+				err) ||
+		    list_values(all[i].second, sizeof(all[i].second),
+				comparison->second, target->second, column,
+				err))
+			return -1;
 	}
 	if (is_general(all, count)) {
 		all[0].target = NULL;
@@ -164,6 +152,7 @@ static void add_column(struct comparison *comparison, const struct asked *what)
 				all[kept++] = all[i];
 	}
 	comparison->difference_count += (size_t)kept;
+	return 0;
 }
 
 int compare_differences(struct comparison *comparison, struct error *err)
@@ -176,6 +165,7 @@ int compare_differences(struct comparison *comparison, struct error *err)
 	if (!comparison->differences)
 		return error_memory(err, "a comparison");
 	for (i = 0; i < ASKED; i++)
-		add_column(comparison, &asked[i]);
+		if (add_column(comparison, &asked[i], err))
+			return -1;
 	return 0;
 }

@@ -54,16 +54,9 @@ static int is_common(const struct comparison *comparison, const char *target)
 	int i;
 
 	for (i = 0; i < comparison->target_count; i++)
-		if (strcmp(comparison->targets[i], target) == 0)
+		if (strcmp(comparison->targets[i].name, target) == 0)
 			return 1;
 	return 0;
-}
-
-static int has_runs(const struct results *results, const char *target)
-{
-	int next = 0;
-
-	return compare_next_run(results, target, &next) != NULL;
 }
 
 static void print_uncompared(const struct comparison *comparison,
@@ -72,9 +65,10 @@ static void print_uncompared(const struct comparison *comparison,
 {
 	print_note(out, options, "%s is not compared: %s has finished runs of "
 		   "it", target,
-		   has_runs(comparison->first, target)	? "only the first" :
-		   has_runs(comparison->second, target) ? "only the second" :
-							  "neither");
+		   compare_has_runs(comparison->first, target) ?
+			   "only the first" :
+		   compare_has_runs(comparison->second, target) ?
+			   "only the second" : "neither");
 }
 
 /* Of both, each once. */
@@ -120,6 +114,15 @@ static void print_side(const struct results *results, const char *side,
 			   results->run_count, side);
 }
 
+static void fill_number(struct grid_cell *cell, double value, int decimals)
+{
+	char number[NUMBER_SIZE];
+
+	number_print_fixed(number, value, decimals);
+	if (isfinite(value))
+		snprintf(cell->text, GRID_TEXT, "%s", number);
+}
+
 static void fill_row(const struct grid *grid, int at,
 		     const struct compare_row *row)
 {
@@ -134,16 +137,13 @@ static void fill_row(const struct grid *grid, int at,
 	else
 		snprintf(grid->labels[at], GRID_TEXT, "%s (%s)", how->label,
 			 in_ms ? "ms" : "s");
-	number_print_fixed(number, row->median_first * factor, how->decimals);
-	snprintf(grid_at(grid, at, FIRST)->text, GRID_TEXT, "%s", number);
-	number_print_fixed(number, row->median_second * factor, how->decimals);
-	snprintf(grid_at(grid, at, SECOND)->text, GRID_TEXT, "%s", number);
+	fill_number(grid_at(grid, at, FIRST), row->median_first * factor,
+		    how->decimals);
+	fill_number(grid_at(grid, at, SECOND), row->median_second * factor,
+		    how->decimals);
+	fill_number(grid_at(grid, at, RATIO), row->ratio, 3);
 	snprintf(grid_at(grid, at, RUNS)->text, GRID_TEXT, "%ld, %ld",
 		 row->n_first, row->n_second);
-	number_print_fixed(number, row->ratio, 3);
-	if (isfinite(row->ratio))
-		snprintf(grid_at(grid, at, RATIO)->text, GRID_TEXT, "%s",
-			 number);
 	number_print_fixed(number, row->ratio_lo, 3);
 	number_print_fixed(upper, row->ratio_hi, 3);
 	if (isfinite(row->ratio_lo))

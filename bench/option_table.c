@@ -109,9 +109,8 @@ const struct option_row option_rows[] = {
 	{ "label", 'n', OPTION_TEXT, AT(label), RUN | PAIRS, "TEXT",
 	  "what tables and folder call this campaign", 0, 0, { 0 } },
 	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), REPORTS | COMPARE,
-	  "FILE",
-	  "one row a target with all tables' numbers, compare: a metric "
-	  "(-: here)", 0, 0, { 0 } },
+	  "FILE", "one row a target with all tables' numbers, compare: a "
+	  "metric (-: here)", 0, 0, { 0 } },
 	{ "export-json", 0, OPTION_TEXT, AT(export_json), REPORTS, "FILE",
 	  "runs and summary as one document", 0, 0, { 0 } },
 	{ "export-markdown", 0, OPTION_TEXT, AT(export_markdown), REPORTS,

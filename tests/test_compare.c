@@ -169,6 +169,13 @@ static void no_ratio_where_there_is_none(void **state)
 	assert_non_null(strstr(find("cpu-1", "time_to_accuracy_s")->reason,
 			       "same accuracy"));
 	clean();
+	add(&first, "cpu-1", .1)->maxrss_bytes = 7;
+	add(&second, "cpu-1", .1);
+	compare_well();
+	assert_int_equal(find("cpu-1", "maxrss")->n_second, 0);
+	assert_true(isnan(find("cpu-1", "maxrss")->median_second));
+	assert_non_null(strstr(find("cpu-1", "maxrss")->reason, "only one"));
+	clean();
 	add(&first, "cpu-1", .1)->maxrss_bytes = 0;
 	add(&second, "cpu-1", .1)->maxrss_bytes = 5;
 	compare_well();
