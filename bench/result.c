@@ -227,11 +227,12 @@ static void set_results(struct result *result, const struct run *run,
 	set_process(result, run);
 	set_value(result, METRIC_TIME_TO_ACCURACY,
 		  either(run->time_to_accuracy_s, time_to_accuracy_s), 1);
-	if (result->values[METRIC_TIME_TO_ACCURACY].count)
+	if (sums->reached_epoch)
 		set_value(result, METRIC_EPOCHS_TO_ACCURACY,
-			  sums->reached_epoch ? (double)sums->reached_epoch :
-						(double)run->epochs_to_accuracy,
-			  1);
+			  (double)sums->reached_epoch, 1);
+	else if (run->epochs_to_accuracy != CELL_NO_INT)
+		set_value(result, METRIC_EPOCHS_TO_ACCURACY,
+			  (double)run->epochs_to_accuracy, 1);
 	/* A loop that was cut short has no length, nor an end. */
 	if (result->outcome != OUTCOME_OK)
 		return;

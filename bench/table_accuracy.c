@@ -135,8 +135,9 @@ static int draw(const struct view *view, const struct line *line,
 	view_label(view, line, label);
 	snprintf(grid.title, GRID_TEXT, "Time to %g %%: %.90s", accuracy,
 		 label);
+	/* The post's tables have no titles. */
 	snprintf(grid.corner, GRID_TEXT, "%s",
-		 view->options->format == TABLE_POST ? label : "");
+		 view->options->format == TABLE_POST ? grid.title : "");
 	fill(view, &grid, line, values);
 	grid_draw(&grid, view->options, view->out);
 	notes_accuracy(view, line, accuracy);

@@ -83,11 +83,12 @@ static void note_claim(const struct view *view, const struct line *line,
 		return;
 	view_head(view, column, head);
 	print_note(view->out, view->options,
-		   "%s: final accuracies of %.2f %% on the mean (n=%zu): that "
-		   "it reaches %g %% %s be claimed (one-sided t test, p %s "
-		   "%.2g, where below %g is asked for)", head, final->mean,
-		   final->count, accuracy, p < level ? "may" : "may not",
-		   p < 1e-4 ? "<" : "=", p < 1e-4 ? 1e-4 : p, level);
+		   "%s: the tests that ended its runs had %.2f %% on the mean "
+		   "(n=%zu): that it reaches %g %% %s be claimed (one-sided t "
+		   "test, p %s %.2g, where below %g is asked for)", head,
+		   final->mean, final->count, accuracy,
+		   p < level ? "may" : "may not", p < 1e-4 ? "<" : "=",
+		   p < 1e-4 ? 1e-4 : p, level);
 }
 
 void notes_accuracy(const struct view *view, const struct line *line,

@@ -8,7 +8,8 @@
  * test at or above the accuracy: reading the data and the training loop until
  * then. Untimed are the start of the process, of its cores and of the device,
  * the compilation of kernels, and warm-up, which knows generated data alone;
- * what they take beyond a cap is added.
+ * what they take beyond a cap is added. What loaders prepare ahead of the loop,
+ * a sample order and a few batches, is not in it either.
  */
 #ifndef BENCH_TIME_TO_ACCURACY_H
 #define BENCH_TIME_TO_ACCURACY_H
