@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/judge_counts.h"
+#include "bench/machine.h"
 #include "bench/pair.h"
 
 static int measure_stage(struct gate_stage *gate, const struct judged *row,
@@ -46,6 +47,31 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 			     ARM_CONTROL, err) ? -1 : 0;
 }
 
+/* A virtual machine may be moved to another host in the midst of a check. */
+static void judge_machine(struct judged *row, const struct campaign *campaign,
+			  const char *campaign_id)
+{
+	const struct run *first = NULL;
+	char what[120];
+
+	for (size_t i = 0; i < campaign->run_count; i++) {
+		const struct run *run = &campaign->runs[i];
+
+		if (!run->host_key[0] || strcmp(run->target, row->target) ||
+		    strcmp(run->campaign_id, campaign_id))
+			continue;
+		if (!first)
+			first = run;
+		if (!strcmp(first->host_key, run->host_key))
+			continue;
+		machine_difference(first, run, what, sizeof(what));
+		row->gate.verdict = GATE_INCONCLUSIVE;
+		snprintf(row->gate.reason, sizeof(row->gate.reason),
+			 "the machine changed between blocks: %s", what);
+		return;
+	}
+}
+
 int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	       const char *campaign_id, struct error *err)
 {
@@ -68,6 +94,7 @@ int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	for (int i = 0; !failed && i < count; i++) {
 		rows[i].gate = gates[i];
 		judge_counts(&rows[i], campaign, campaign_id);
+		judge_machine(&rows[i], campaign, campaign_id);
 	}
 	rows_by_run_free(&groups);
 	free(gates);

@@ -149,6 +149,27 @@ static void counters_that_say_nothing(void **state)
 	assert_string_equal(rows[1].gate.reason, "");
 }
 
+static void the_machine_stays_the_same(void **state)
+{
+	struct judged *rows;
+
+	(void)state;
+	add_stage("cpu-1", CHECK_SCREEN, 1);
+	add_stage("cpu-8", CHECK_SCREEN, 1);
+	for (size_t i = 0; i < campaign.run_count; i++) {
+		struct run *run = &campaign.runs[i];
+		const int moved = !strcmp(run->target, "cpu-8") &&
+				  run->block > 10;
+
+		snprintf(run->host_key, sizeof(run->host_key), "%s",
+			 moved ? "b" : "a");
+		run->logical_cpus = moved ? 4 : 2;
+	}
+	rows = judge("cpu-1", "cpu-8");
+	expect(&rows[0], GATE_OK, "");
+	expect(&rows[1], GATE_INCONCLUSIVE, "the machine changed between");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +179,7 @@ int main(void)
 					  release),
 		cmocka_unit_test_teardown(counters_are_exact, release),
 		cmocka_unit_test_teardown(counters_that_say_nothing, release),
+		cmocka_unit_test_teardown(the_machine_stays_the_same, release),
 	};
 
 	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
