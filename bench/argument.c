@@ -77,6 +77,7 @@ static const struct kind {
 } kinds[] = {
 	{ "FILE", OFFER_FILES, NULL },
 	{ "DIR", OFFER_FOLDERS, NULL },
+	{ "PROGRAM", OFFER_FILES, NULL },
 	{ "TARGET", OFFER_WORDS, print_targets },
 	{ "BACKEND", OFFER_WORDS, print_backends },
 	{ "MODEL", OFFER_WORDS, print_models },

@@ -131,7 +131,8 @@ static void verbs_have_arguments(void **state)
 /* Completions know a file, a folder or a name only if it is called so. */
 static void paths_have_names_that_tell(void **state)
 {
-	static const char *const others[] = { "TEXT", "URL", "RANK:MS" };
+	static const char *const others[] = { "TEXT", "URL", "RANK:MS",
+					      "PCT", "COMMAND", "REVISION" };
 
 	(void)state;
 	for (int i = 0; i < option_row_count; i++) {
@@ -143,7 +144,7 @@ static void paths_have_names_that_tell(void **state)
 		    !option_argument(row, &argument) ||
 		    argument_offer(&argument) != OFFER_NOTHING)
 			continue;
-		for (int o = 0; o < 3; o++)
+		for (size_t o = 0; o < sizeof(others) / sizeof(others[0]); o++)
 			known |= !strcmp(row->argument, others[o]);
 		if (!known)
 			fail_msg("--%s %s: add it to bench/argument.c",
