@@ -338,38 +338,6 @@ static void steps_end_an_epoch(void **state)
 	release(&outcome);
 }
 
-/* All cores stop with the epoch whose test is good enough. */
-static void an_accuracy_ends_a_run(void **state)
-{
-	static const char *const targets[] = { "cpu-1", "cpu-3", "cpu-3@fork" };
-	struct outcome outcome;
-	char line[128];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
-		const struct run *run = &outcome.run;
-
-		snprintf(line, sizeof(line), "%s --epochs=5 "
-			 "--target-accuracy=.01", targets[i]);
-		measure_well(&outcome, line);
-		assert_int_equal(run->global_batch, 128);
-		assert_int_equal(run->updates, 2);
-		assert_int_equal(run->epochs, 5);
-		assert_int_equal(run->epochs_to_accuracy, 1);
-		assert_close("the time", run->time_to_accuracy_s,
-			     run->data_s + find_row(&outcome, "epoch",
-						    1)->elapsed_s, .01);
-		assert_true(run->time_to_accuracy_s <
-			    run->data_s + run->loop_s + 1e-6);
-		release(&outcome);
-	}
-	measure_well(&outcome, "cpu-3 --epochs=2 --target-accuracy=100");
-	assert_int_equal(outcome.run.updates, 4);
-	assert_int_equal(outcome.run.epochs_to_accuracy, CELL_NO_INT);
-	assert_true(isnan(outcome.run.time_to_accuracy_s));
-	release(&outcome);
-}
-
 static void null_runs_the_harness_alone(void **state)
 {
 	struct outcome outcome;
@@ -390,7 +358,6 @@ int main(void)
 		cmocka_unit_test(one_core_writes_its_rows),
 		cmocka_unit_test(processes_are_as_threads),
 		cmocka_unit_test(steps_end_an_epoch),
-		cmocka_unit_test(an_accuracy_ends_a_run),
 		cmocka_unit_test(null_runs_the_harness_alone),
 	};
 
