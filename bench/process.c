@@ -12,6 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/clock.h"
+#include "bench/interrupt.h"
+
 static int is_program(const char *path)
 {
 	struct stat about;
@@ -62,8 +65,9 @@ static int set_files(posix_spawn_file_actions_t *files,
 	return number;
 }
 
-static int set_signals(posix_spawnattr_t *attributes)
+static int set_signals(posix_spawnattr_t *attributes, int own_group)
 {
+	const short group = own_group ? POSIX_SPAWN_SETPGROUP : 0;
 	sigset_t mask, defaults;
 	int number;
 
@@ -75,8 +79,8 @@ static int set_signals(posix_spawnattr_t *attributes)
 		number = posix_spawnattr_setsigdefault(attributes, &defaults);
 	if (!number)
 		number = posix_spawnattr_setflags(
-			attributes,
-			POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+			attributes, (short)(POSIX_SPAWN_SETSIGMASK |
+					    POSIX_SPAWN_SETSIGDEF | group));
 	return number;
 }
 
@@ -85,7 +89,7 @@ int process_start(const char *const *argv, int stdout_fd,
 		  struct error *err)
 {
 	const struct process_setting setting = { NULL, stdout_fd, -1,
-						 environment };
+						 environment, 0 };
 
 	return process_start_in(argv, &setting, pid, err);
 }
@@ -112,7 +116,7 @@ int process_start_in(const char *const *argv,
 	}
 	number = set_files(&files, setting);
 	if (!number)
-		number = set_signals(&attributes);
+		number = set_signals(&attributes, setting->own_group);
 	if (!number)
 		number = posix_spawnp(pid, argv[0], &files, &attributes,
 				      (char *const *)argv, variables);
@@ -143,6 +147,20 @@ int process_restart(char *const *argv, const char *variable, struct error *err)
 			 variable, strerror(errno));
 }
 
+static struct process_status status_of(int raw)
+{
+	return (struct process_status){
+		.code = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1,
+		.signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0,
+	};
+}
+
+static int wait_error(pid_t pid, struct error *err)
+{
+	return error_set(err, ERROR_FAILED, "process %ld cannot be waited "
+			 "for: %s", (long)pid, strerror(errno));
+}
+
 int process_wait(pid_t pid, struct process_status *status, struct error *err)
 {
 	int raw = 0;
@@ -152,10 +170,41 @@ int process_wait(pid_t pid, struct process_status *status, struct error *err)
 		ended = waitpid(pid, &raw, 0);
 	while (ended < 0 && errno == EINTR);
 	if (ended < 0)
-		return error_set(err, ERROR_FAILED,
-				 "process %ld cannot be waited for: %s",
-				 (long)pid, strerror(errno));
-	status->code = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
-	status->signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
+		return wait_error(pid, err);
+	*status = status_of(raw);
 	return 0;
+}
+
+/* Between two looks at a process that is given a time. */
+#define LOOK_S .01
+
+int process_run(const char *const *argv, const char *folder, double seconds,
+		struct process_status *status, struct error *err)
+{
+	const struct process_setting setting = {
+		.folder = folder, .stdout_fd = STDERR_FILENO, .stderr_fd = -1,
+		.own_group = 1
+	};
+	const double deadline = clock_now() + seconds;
+	pid_t pid, ended;
+	int raw = 0;
+
+	if (process_start_in(argv, &setting, &pid, err))
+		return -1;
+	while (!(ended = waitpid(pid, &raw, WNOHANG)) &&
+	       clock_now() < deadline && !interrupt_signal())
+		clock_sleep(LOOK_S);
+	if (ended < 0)
+		return wait_error(pid, err);
+	if (ended > 0) {
+		*status = status_of(raw);
+		return 0;
+	}
+	kill(-pid, SIGKILL);
+	if (process_wait(pid, status, err))
+		return -1;
+	if (interrupt_signal())
+		return error_set(err, ERROR_STOPPED, "interrupted");
+	return error_set(err, ERROR_FAILED, "%s took longer than %g s and was "
+			 "ended", argv[0], seconds);
 }

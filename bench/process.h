@@ -34,6 +34,7 @@ struct process_setting {
 	const char *folder;	   /* NULL: ours */
 	int stdout_fd, stderr_fd; /* -1: ours */
 	const char *const *environment;
+	int own_group; /* a process group of its own */
 };
 int process_start_in(const char *const *argv,
 		     const struct process_setting *setting, pid_t *pid,
@@ -48,5 +49,14 @@ int process_restart(char *const *argv, const char *variable,
 
 /* Waits for the end of a process, through any signal that we handle. */
 int process_wait(pid_t pid, struct process_status *status, struct error *err);
+
+/*
+ * Runs a program in folder and waits for it, so many seconds at most. It is in
+ * a process group of its own, which is ended when they have passed
+ * (ERROR_FAILED), or when we are interrupted (ERROR_STOPPED). What it prints
+ * goes to standard error.
+ */
+int process_run(const char *const *argv, const char *folder, double seconds,
+		struct process_status *status, struct error *err);
 
 #endif

@@ -140,6 +140,26 @@ static void programs_are_found(void **state)
 	free(kept);
 }
 
+/* In its folder, its output with the messages; what it started ends, too. */
+static void a_program_is_given_a_time(void **state)
+{
+	const char *const good[] = { "sh", "-c", "test $PWD = /proc", NULL };
+	const char *const slow[] = { "sh", "-c", "sleep 60 & wait", NULL };
+	struct process_status status;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(process_run(good, "/proc", 60, &status, &err), 0);
+	assert_int_equal(status.code, 0);
+	assert_int_equal(process_run(good, "/", 60, &status, &err), 0);
+	assert_int_equal(status.code, 1);
+	assert_int_equal(process_run(good, "/none", 60, &status, &err), -1);
+	assert_int_equal(process_run(slow, "/", .1, &status, &err), -1);
+	assert_int_equal(err.kind, ERROR_FAILED);
+	assert_non_null(strstr(err.message, "longer than 0.1 s"));
+	assert_int_equal(status.signal, SIGKILL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +168,7 @@ int main(void)
 		cmocka_unit_test(environment_is_passed),
 		cmocka_unit_test(arguments_are_not_read_by_a_shell),
 		cmocka_unit_test(programs_are_found),
+		cmocka_unit_test(a_program_is_given_a_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
