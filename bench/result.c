@@ -44,6 +44,9 @@ const struct metric_kind metric_kinds[METRIC_COUNT] = {
 	[METRIC_MODEL_ITER] = { "model_s_iter", "s", "one iteration there",
 				-1 },
 	[METRIC_MODEL_EPOCH] = { "model_s_epoch", "s", "one epoch there", -1 },
+	[METRIC_MODEL_RATE] = { "model_rate", "1/s", "images_per_s there", 1 },
+	[METRIC_MODEL_SPEEDUP] = { "model_speedup", "", "speedup there, over "
+				   "the same one-core target", 1 },
 };
 
 double run_target_accuracy(const struct run *run)
@@ -81,7 +84,7 @@ struct sums {
 	size_t iteration_count, epoch_count;
 	double *model_iterations, *model_epochs;
 	size_t model_iteration_count, model_epoch_count;
-	double model_loop_s;
+	double model_loop_s, model_training_s; /* steps and loader */
 	double steps_s, loader_s;
 	long samples;
 	size_t timed_steps, loaders;
@@ -142,6 +145,10 @@ static void add_model(struct sums *sums, const struct observation *row,
 		if (row->is_warmup != 1 || include_warmup)
 			sums->model_iterations[sums->model_iteration_count++] =
 				row->elapsed_s;
+		if (row->is_warmup != 1)
+			sums->model_training_s += row->elapsed_s;
+	} else if (strcmp(row->phase, "loader") == 0) {
+		sums->model_training_s += row->elapsed_s;
 	} else if (strcmp(row->phase, "epoch") == 0) {
 		sums->model_epochs[sums->model_epoch_count++] =
 			row->elapsed_s;
@@ -222,6 +229,9 @@ static void set_results(struct result *result, const struct run *run,
 	if (timed && sums->loaders && sums->samples > 0)
 		set_value(result, METRIC_RATE, (double)sums->samples /
 			  (sums->steps_s + sums->loader_s), timed);
+	if (timed && sums->samples > 0 && sums->model_training_s > 0)
+		set_value(result, METRIC_MODEL_RATE, (double)sums->samples /
+			  sums->model_training_s, timed);
 	if (timed)
 		set_value(result, METRIC_UPDATES, (double)timed, 1);
 	set_process(result, run);

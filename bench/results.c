@@ -179,35 +179,49 @@ const struct line *line_runs(const struct line *line, int *count)
 	return line - line->repetitions;
 }
 
+/* A rate over that of one core, where both are known. */
+static void set_speedup(struct result *cell, enum metric speedup,
+			enum metric rate, double base)
+{
+	cell->values[speedup] = stats_single(cell->values[rate].mean / base);
+	cell->observations[speedup] = cell->observations[rate];
+}
+
+static void compare_cell(struct result *cell, const struct result *base)
+{
+	set_speedup(cell, METRIC_SPEEDUP, METRIC_RATE,
+		    base->values[METRIC_RATE].mean);
+	set_speedup(cell, METRIC_MODEL_SPEEDUP, METRIC_MODEL_RATE,
+		    base->values[METRIC_MODEL_RATE].mean);
+	cell->observations[METRIC_EFFICIENCY] = cell->observations[METRIC_RATE];
+	/* A device's units are no cores that could be counted. */
+	if (cell->run->cores > 1 || run_is_one_core(cell->run))
+		cell->values[METRIC_EFFICIENCY] =
+			stats_single(cell->values[METRIC_SPEEDUP].mean /
+				     (double)cell->run->cores);
+}
+
 /* Speed-up and efficiency need a one-core target of the line: cpu-1, or the
  * first. */
 static void compare_line(struct results *results, struct line *line)
 {
-	double base = NAN, ratio;
+	struct result base;
 	struct result *cell;
 	int i;
 
+	result_clear(&base);
 	for (i = 0; i < results->target_count; i++) {
 		cell = &line->cells[i];
 		if (cell->run && cell->outcome == OUTCOME_OK &&
 		    run_is_one_core(cell->run) &&
-		    (isnan(base) || !strcmp(cell->run->target, "cpu-1")))
-			base = cell->values[METRIC_RATE].mean;
+		    (!base.values[METRIC_RATE].count ||
+		     !strcmp(cell->run->target, "cpu-1")))
+			base = *cell;
 	}
 	for (i = 0; i < results->target_count; i++) {
 		cell = &line->cells[i];
-		if (!cell->run || cell->outcome != OUTCOME_OK)
-			continue;
-		ratio = cell->values[METRIC_RATE].mean / base;
-		cell->values[METRIC_SPEEDUP] = stats_single(ratio);
-		/* A device's units are no cores that could be counted. */
-		if (cell->run->cores > 1 || run_is_one_core(cell->run))
-			cell->values[METRIC_EFFICIENCY] = stats_single(
-				ratio / (double)cell->run->cores);
-		cell->observations[METRIC_SPEEDUP] =
-			cell->observations[METRIC_RATE];
-		cell->observations[METRIC_EFFICIENCY] =
-			cell->observations[METRIC_RATE];
+		if (cell->run && cell->outcome == OUTCOME_OK)
+			compare_cell(cell, &base);
 	}
 }
 
