@@ -15,7 +15,8 @@
 enum table_format {
 	TABLE_PLAIN,  /* for a terminal: at most 80 columns */
 	TABLE_GITHUB, /* Markdown */
-	TABLE_POST    /* the post's Markdown, with LaTeX and red */
+	TABLE_POST,   /* the post's Markdown, with LaTeX and red */
+	TABLE_HTML    /* elements of a page; --format does not offer it */
 };
 
 struct table_options {

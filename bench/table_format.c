@@ -45,9 +45,15 @@ struct grid_cell *grid_at(const struct grid *grid, int row, int column)
 void clean_text(char *to, size_t size, const char *from,
 		const struct table_options *options)
 {
-	text_clean(to, size, from,
-		   (options->format == TABLE_PLAIN ? 0 : TEXT_MARKDOWN) |
-			   (options->utf8 ? 0 : TEXT_ASCII));
+	static const int rules[] = {
+		[TABLE_PLAIN] = 0,
+		[TABLE_GITHUB] = TEXT_MARKDOWN,
+		[TABLE_POST] = TEXT_MARKDOWN,
+		[TABLE_HTML] = 0, /* escaped when it is printed, uncut */
+	};
+
+	text_clean(to, size, from, rules[options->format] |
+					   (options->utf8 ? 0 : TEXT_ASCII));
 }
 
 const char *plus_minus(const struct table_options *options)
@@ -71,7 +77,7 @@ void format_spread(char text[GRID_TEXT], double value, double spread,
 	else
 		snprintf(text, GRID_TEXT, "%s (%s%s%s)", number,
 			 plus_minus(options),
-			 options->format == TABLE_GITHUB ? " " : "", deviation);
+			 options->format == TABLE_PLAIN ? "" : " ", deviation);
 }
 
 void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
@@ -244,11 +250,53 @@ static void draw_markdown(const struct grid *grid, int is_post, FILE *out)
 	}
 }
 
+static void html_element(FILE *out, const char *begin, const char *text,
+			 const char *end)
+{
+	fputs(begin, out);
+	text_print(out, text, TEXT_HTML);
+	fputs(end, out);
+}
+
+/* A table that is wider than the page is moved within it, by keys, too. */
+static void draw_html(const struct grid *grid, FILE *out)
+{
+	const struct grid_cell *cell;
+	int row, column;
+
+	html_element(out, "<div class=\"wide\" role=\"region\" "
+		     "tabindex=\"0\" aria-label=\"", grid->title, "\">\n");
+	html_element(out, "<table>\n<caption>", grid->title, "</caption>\n"
+		     "<thead><tr>");
+	if (grid->corner[0])
+		html_element(out, "<th scope=\"col\">", grid->corner, "</th>");
+	else
+		fputs("<td></td>", out);
+	for (column = 0; column < grid->columns; column++)
+		html_element(out, "<th scope=\"col\">", grid->heads[column],
+			     "</th>");
+	fputs("</tr></thead>\n<tbody>\n", out);
+	for (row = 0; row < grid->rows; row++) {
+		html_element(out, "<tr><th scope=\"row\">", grid->labels[row],
+			     "</th>");
+		for (column = 0; column < grid->columns; column++) {
+			cell = grid_at(grid, row, column);
+			html_element(out, cell->best ? "<td><b>" : "<td>",
+				     cell->text,
+				     cell->best ? "</b></td>" : "</td>");
+		}
+		fputs("</tr>\n", out);
+	}
+	fputs("</tbody>\n</table>\n</div>\n", out);
+}
+
 void grid_draw(const struct grid *grid, const struct table_options *options,
 	       FILE *out)
 {
 	if (options->format == TABLE_PLAIN)
 		draw_plain(grid, options->color, out);
+	else if (options->format == TABLE_HTML)
+		draw_html(grid, out);
 	else
 		draw_markdown(grid, options->format == TABLE_POST, out);
 	fputc('\n', out);
@@ -288,6 +336,8 @@ void print_note(FILE *out, const struct table_options *options,
 	clean_text(clean + 2, sizeof(clean) - 2, text, options);
 	if (options->format == TABLE_PLAIN)
 		wrap(out, clean);
+	else if (options->format == TABLE_HTML)
+		html_element(out, "<p class=\"note\">", clean + 2, "</p>\n");
 	else
 		fprintf(out, "%s\n", clean);
 }

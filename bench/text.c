@@ -85,6 +85,9 @@ static void clean_character(char to[CLEAN_SIZE], const char *from, int size,
 	    (size == 1 && number >= 0x80))
 		snprintf(to, CLEAN_SIZE, "%s\\x%02X", markdown ? "\\" : "",
 			 number & 0xFF);
+	else if ((rules & TEXT_HTML) && number < 0x80 &&
+		 strchr("<>&\"'", (int)number))
+		snprintf(to, CLEAN_SIZE, "&#%u;", number);
 	else if (size > 1 && (rules & TEXT_ASCII))
 		snprintf(to, CLEAN_SIZE, "?");
 	else if (markdown && number == '<')
@@ -114,4 +117,17 @@ void text_clean(char *to, size_t size, const char *from, int rules)
 		from += bytes;
 	}
 	*to = '\0';
+}
+
+void text_print(FILE *out, const char *text, int rules)
+{
+	char clean[CLEAN_SIZE];
+	unsigned number;
+	int bytes;
+
+	for (; *text; text += bytes) {
+		bytes = decode(text, &number);
+		clean_character(clean, text, bytes, number, rules);
+		fputs(clean, out);
+	}
 }

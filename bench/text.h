@@ -6,15 +6,20 @@
 #define BENCH_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum text_rules {
 	TEXT_MARKDOWN = 1, /* what Markdown takes as its own is escaped */
 	TEXT_ASCII = 2,	   /* anything else shows as ? */
-	TEXT_LINES = 4	   /* line breaks and tabs stay what they are */
+	TEXT_LINES = 4,	   /* line breaks and tabs stay what they are */
+	TEXT_HTML = 8	   /* markup is escaped, in attributes, too */
 };
 
 /* No control characters, so that no text can steer a terminal. */
 void text_clean(char *to, size_t size, const char *from, int rules);
+
+/* The same, of any length, written to out. */
+void text_print(FILE *out, const char *text, int rules);
 
 /* Columns on a terminal: two for the wide characters of East Asia. */
 int text_width(const char *text);

@@ -95,6 +95,19 @@ static void json_is_valid(void **state)
 			    "\"exit_code\": -3, \"lr\": 1e-06}");
 }
 
+static void assert_prints(const char *from, int rules, const char *clean)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	text_print(out, from, rules);
+	fclose(out);
+	assert_string_equal(text, clean);
+	free(text);
+}
+
 static void text_is_harmless(void **state)
 {
 	static const struct {
@@ -110,6 +123,8 @@ static void text_is_harmless(void **state)
 		{ "\xC2\xB1 \xED\x95\x9C", TEXT_ASCII, "? ?" },
 		{ "a|b<c`d`*_$", TEXT_MARKDOWN,
 		  "a\\|b&lt;c\\`d\\`\\*\\_\\$" },
+		{ "<a b='c'>\"&\x01", TEXT_HTML,
+		  "&#60;a b=&#39;c&#39;&#62;&#34;&#38;\\x01" },
 	};
 	char text[64];
 	size_t i;
@@ -118,6 +133,7 @@ static void text_is_harmless(void **state)
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		text_clean(text, sizeof(text), known[i].from, known[i].rules);
 		assert_string_equal(text, known[i].clean);
+		assert_prints(known[i].from, known[i].rules, known[i].clean);
 	}
 	text_clean(text, 4, "a\xED\x95\x9C", 0); /* whole characters only */
 	assert_string_equal(text, "a");
