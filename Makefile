@@ -38,7 +38,8 @@ Q := $(if $(V),,@)
 PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-pthread-dev \
 	libopenblas0-pthread ocl-icd-opencl-dev libcsv-dev zlib1g-dev \
 	libmd-dev librandom123-dev
-PACKAGES_RUN := pocl-opencl-icd dataset-fashion-mnist curl ca-certificates
+PACKAGES_RUN := pocl-opencl-icd dataset-fashion-mnist curl ca-certificates \
+	gnuplot-nox
 PACKAGES_TEST := libcmocka-dev bats python3 shellcheck mandoc strace
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 
@@ -84,6 +85,7 @@ SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c bench/*.c)
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
 TEMPLATES := $(wildcard bench/pages/*)
+SCRIPTS := $(wildcard plot/*.gp)
 
 # The same kernels for several instruction sets; the best is chosen at run time.
 CPU_KERNELS := $(wildcard backends/cpu/kernels/*.c)
@@ -140,11 +142,18 @@ $B/pages/%.h: bench/pages/%
 	@mkdir -p $(@D)
 	$Q$(STRINGS) > $@
 
+$B/plot/%.h: plot/%
+	@mkdir -p $(@D)
+	$Q$(STRINGS) > $@
+
 $(filter $O/backends/opencl/%,$(OBJECTS)): \
 	$(KERNELS:backends/opencl/%.cl=$B/%.cl.h)
 $(filter $O/backends/opencl/%,$(OBJECTS)): DEFINES = -I$B
 $O/bench/page.o: $(TEMPLATES:bench/%=$B/%.h)
-$O/bench/page.o: DEFINES = -I$B
+$O/bench/page.o $O/bench/plot_report.o: DEFINES = -I$B
+$O/bench/plot_report.o: $(TEMPLATES:bench/%=$B/%.h)
+$O/bench/plot_script.o: $(SCRIPTS:%=$B/%.h)
+$O/bench/plot_script.o: DEFINES = -I$B
 
 # What a program says of itself is compiled anew when it changes.
 GIT := test -e .git && git -c 'safe.directory=$(CURDIR)'

@@ -18,6 +18,7 @@
 #include "bench/measure.h"
 #include "bench/options.h"
 #include "bench/page.h"
+#include "bench/plot_command.h"
 #include "bench/process.h"
 #include "bench/run_command.h"
 #include "bench/selftest_command.h"
@@ -75,6 +76,19 @@ static int compare_verb(const struct options *options, struct error *err)
 	return compare_command_run(&command, stdout, stderr, err);
 }
 
+static int plot_verb(const struct options *options, struct error *err)
+{
+	const struct plot_command command = {
+		.folder = options->argument_count == 1 ?
+				  options->arguments[0] : NULL,
+		.out = options->out,
+		.seconds = options->timeout == OPTION_UNSET ?
+				   30 : (double)options->timeout,
+	};
+
+	return plot_command_run(&command, stdout, stderr, err);
+}
+
 /*
  * Some libraries read how to work when the process starts. Verbs that compute
  * begin anew with what their backends ask for.
@@ -114,6 +128,8 @@ static int dispatch(const struct options *options, struct error *err)
 		return measure_command(options, stdout, stderr, err);
 	case VERB_TABLE:
 		return table_verb(options, err);
+	case VERB_PLOT:
+		return plot_verb(options, err);
 	case VERB_CHECK:
 		return check_command(options, stdout, stderr, err);
 	case VERB_COMPARE:

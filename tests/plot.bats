@@ -1,0 +1,315 @@
+#!/usr/bin/env bats
+# `bench plot`: the pictures and the report, whatever names and labels are.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+PICTURES=(epochs iterations learning speedup phases)
+
+setup() {
+	command_setup
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+}
+
+# A campaign in the folder $1 with the label $2, two runs of three targets.
+make_campaign() {
+	"$BENCH" run cpu-1 cpu-2 null-1 "${TINY[@]}" --epochs 2 --repeat 2 \
+		--out "$1" --label "$2" >/dev/null
+}
+
+teardown() {
+	kill -KILL ${PID:-} 2>/dev/null || true
+}
+
+# fake_gnuplot LINE ...: a program of that name comes first in $PATH.
+fake_gnuplot() {
+	mkdir -p fake
+	printf '%s\n' '#!/bin/sh' "$@" >fake/gnuplot
+	chmod +x fake/gnuplot
+	PATH=$PWD/fake:$PATH
+}
+
+# check_made FOLDER: all is well-formed, and nothing is asked of a network.
+check_made() {
+	python3 - "$1" <<-'END'
+	import glob, re, sys, xml.dom.minidom as xml
+	folder = sys.argv[1]
+	page = open(folder + "/report.html", encoding="utf-8").read()
+	report = xml.parseString(page.encode())
+	assert not re.search(r"https?:|//[a-z]|<script|\bon[a-z]+=|@import|url\(",
+	                     page), "asks for more"
+	ids = re.findall(r'\bid=[\'"]([^\'"]*)', page)
+	assert len(ids) == len(set(ids)), "an id is there twice"
+	for link in re.findall(r"href=['\"]([^'\"]*)", page):
+	    assert link[0] == "#" and link[1:] in ids, link
+	root = report.documentElement
+	assert root.getAttribute("lang") == "en"
+	for name in glob.glob(folder + "/*.svg"):
+	    xml.parse(name)
+	for svg in report.getElementsByTagName("svg"):
+	    name = svg.getAttribute("aria-labelledby")
+	    assert svg.getAttribute("role") == "img" and name in ids
+	for table in report.getElementsByTagName("table"):
+	    assert table.getElementsByTagName("caption")
+	    for head in table.getElementsByTagName("th"):
+	        assert head.getAttribute("scope") in ("row", "col")
+	END
+}
+
+# text FILE: what a reader sees of it.
+text() {
+	python3 - "$1" <<-'END'
+	import sys, xml.dom.minidom as xml
+	def walk(node):
+	    if node.nodeType == node.TEXT_NODE:
+	        return node.data
+	    return "".join(walk(child) for child in node.childNodes)
+	sys.stdout.reconfigure(encoding="utf-8")
+	print(walk(xml.parse(sys.argv[1]).documentElement))
+	END
+}
+
+@test "five pictures and a report, and nothing but their names on stdout" {
+	make_campaign one "a label"
+	cp -r one before
+	run -0 --separate-stderr "$BENCH" plot one
+	[ "$output" = "$(printf 'one/%s.svg\n' "${PICTURES[@]}"
+		echo one/report.html)" ]
+	[ -z "$stderr" ]
+	check_made one
+	for name in "${PICTURES[@]}"; do
+		[ -s "one/$name.svg" ] && [ -s "one/plot/$name.gp" ]
+		[ -s "one/plot/$name.csv" ]
+	done
+	[[ "$(text one/epochs.svg)" == *"2 cores"*"mean and spread"* ]]
+	[[ "$(text one/report.html)" == *"a label"*"n = 2 fresh processes"*"bench run cpu-1 cpu-2 null-1 --model tiny"*"--repeat 2 --label 'a label'"* ]]
+	# What was measured is as it was.
+	for file in observations runs summary; do
+		cmp "one/$file.csv" "before/$file.csv"
+	done
+}
+
+@test "every colour has one for dark pages" {
+	make_campaign one "a label"
+	"$BENCH" plot one >/dev/null
+	python3 - one <<-'END'
+	import re, sys
+	fills = set(re.search("fills = '(.*)'",
+	    open(sys.argv[1] + "/plot/phases.gp").read())[1].split())
+	for name in "epochs iterations learning speedup phases".split():
+	    svg = open("%s/%s.svg" % (sys.argv[1], name)).read()
+	    known = set(re.findall(r'\[stroke="(#......)"\]', svg))
+	    assert len(known) > 8, known
+	    used = set(re.findall(r"(?:stroke|fill|color)=['\"](#......)",
+	                          svg[svg.index("</style>"):]))
+	    # The text in a bar stays dark, as the bars stay light.
+	    assert used <= known | fills | {"#1a1a1a"}, used - known
+	    assert "rgb(" not in svg
+	END
+}
+
+@test "another folder for them, and their data as the scripts are given it" {
+	make_campaign one "a label"
+	run -0 "$BENCH" plot one --out two/pictures
+	check_made two/pictures
+	[ ! -e one/plot ] && [ ! -e one/report.html ]
+	(cd two/pictures/plot && gnuplot -d epochs.gp && [ -s epochs.svg ])
+	[ "$(cell two/pictures/plot/phases.csv 8 to)" = 100 ]
+	# The share of each core and the marks of each step are there.
+	python3 - one two/pictures/plot <<-'END'
+	import csv, sys
+	rows = lambda path: list(csv.DictReader(open(path)))
+	runs = rows(sys.argv[1] + "/summary.csv")
+	mean = [float(r["mean"]) for r in runs if (r["target"], r["metric"],
+	    r["run_id"]) == ("cpu-2", "s_epoch", "")]
+	drawn = [float(r["seconds"]) for r in rows(sys.argv[2] +
+	    "/epochs.csv") if (r["series"], r["kind"]) == ("1", "measured")]
+	assert mean == drawn, (mean, drawn)
+	emulated = [float(r["mean"]) for r in runs if (r["target"],
+	    r["metric"], r["run_id"]) == ("cpu-2", "model_speedup", "")]
+	drawn = [float(r["emulated"]) for r in rows(sys.argv[2] +
+	    "/speedup.csv") if r["cores"] == "2"]
+	assert emulated == drawn, (emulated, drawn)
+	END
+}
+
+@test "a picture without data is not drawn, and the report says why" {
+	"$BENCH" run cpu-1 "${TINY[@]}" --test off --out one >/dev/null
+	run -0 --separate-stderr "$BENCH" plot one
+	[[ "$stderr" == *"speedup.svg is not drawn: There is no target of several cores"* ]]
+	[ ! -e one/speedup.svg ]
+	check_made one
+	[[ "$(text one/report.html)" == *"Not drawn: There is no target"* ]]
+}
+
+@test "several campaigns, some of what was not finished" {
+	make_campaign one first
+	make_campaign one second
+	sed -i 's/,ok,,0,null-1,/,error,"no, \& <b>",6,null-1,/' one/runs.csv
+	run -0 "$BENCH" plot one
+	check_made one
+	[[ "$(text one/iterations.svg)" == *"first: 1 core"*"second: 2 cores"* ]]
+	[[ "$(text one/iterations.svg)" != *null* ]]
+	[[ "$(text one/report.html)" == *"no, & <b>"* ]]
+}
+
+# Each of these made a command run somewhere, or broke a file.
+HOSTILE=(
+	'`touch pwned`'
+	'$(touch pwned)'
+	'"; system("touch pwned"); "'
+	"'; system('touch pwned') #"
+	'< touch pwned'
+	'| touch pwned'
+	$'two\nlines; touch pwned'
+	'=cmd|touch pwned'
+	']]></title></style><script>pwned()</script>'
+	'@x ^_{a} %d %s \n \x41 {/=40 a} ~a{b}, c "" &amp;'
+)
+
+@test "ten hostile labels run nothing, and show as text" {
+	make_campaign one first
+	make_campaign one second
+	for label in "${HOSTILE[@]}"; do
+		python3 - one "$label" <<-'END'
+		import csv, sys
+		path = sys.argv[1] + "/runs.csv"
+		rows = list(csv.DictReader(open(path, newline="")))
+		for row in rows:
+		    for name in "label", "cpu_model", "device_name", "cflags":
+		        row[name] = sys.argv[2][:60]
+		with open(path, "w", newline="") as f:
+		    out = csv.DictWriter(f, rows[0].keys(), lineterminator="\n")
+		    out.writeheader()
+		    out.writerows(rows)
+		END
+		run -0 --separate-stderr "$BENCH" plot one
+		[ -z "$stderr" ]
+		check_made one
+		shown=${label//$'\n'/\\x0A}
+		[[ "$(text one/report.html)" == *"${shown:0:60}"* ]]
+		# A label is cut to 18 columns.
+		[[ "$(text one/iterations.svg)" == *"${shown:0:13}"* ]]
+		[ -z "$(find . -name 'pwned*')" ]
+	done
+}
+
+@test "ten hostile file names run nothing, and show as text" {
+	make_campaign one label
+	for name in "${HOSTILE[@]}"; do
+		name=${name//\//:}
+		mv one "$name"
+		run -0 --separate-stderr "$BENCH" plot "$name"
+		[ -z "$stderr" ]
+		[ "${#lines[@]}" = 6 ]
+		check_made "$name"
+		[[ "$(text "$name/report.html")" == *"${name//$'\n'/\\x0A}"* ]]
+		mv "$name" one
+		run -0 "$BENCH" plot one --out "$name"
+		rm -r "$name"
+		[ -z "$(find . -name 'pwned*')" ]
+	done
+}
+
+@test "the command that measures again is the shell's for what was asked" {
+	"$BENCH" run cpu-1 "${TINY[@]}" --out one \
+		--label "it's \$HOME & <b>" >/dev/null
+	"$BENCH" plot one >/dev/null
+	text one/report.html | sed -n 's/.*\(bench run .*\)/\1/p' >again
+	bench() { printf '%s\n' "$@" >words; }
+	eval "$(cat again)"
+	grep -qxF "it's \$HOME & <b>" words
+	[ "$(grep -A 1 -xe --synthetic-train words | tail -1)" = 70 ]
+	bench() { "$BENCH" "$@"; }
+	eval "$(sed 's/$/ --out two -q/' again)" >/dev/null
+	[ "$(cell one/runs.csv 1 parameters_hash)" = \
+		"$(cell two/runs.csv 1 parameters_hash)" ]
+}
+
+@test "without gnuplot it is exit 4 with the package, and the scripts stay" {
+	make_campaign one label
+	mkdir bin
+	run -4 --separate-stderr env PATH="$PWD/bin" "$BENCH" plot one
+	[[ "$stderr" == *"gnuplot-nox"*"one/plot"* ]]
+	[ -s one/plot/epochs.gp ] && [ -s one/plot/epochs.csv ]
+	[ ! -e one/report.html ]
+}
+
+@test "a gnuplot that fails is exit 6, and what was drawn before stays" {
+	make_campaign one label
+	real=$(command -v gnuplot)
+	# shellcheck disable=SC2016 # the fake has its own arguments
+	fake_gnuplot 'case $2 in learning.gp) exit 3 ;; esac' \
+		"exec $real \"\$@\""
+	run -6 --separate-stderr "$BENCH" plot one
+	[[ "$stderr" == *"exit code 3"*"learning.gp"*"one/plot"* ]]
+	[ -s one/epochs.svg ] && [ -s one/iterations.svg ]
+	[ ! -e one/learning.svg ] && [ ! -e one/report.html ]
+	[ -s one/plot/learning.csv ]
+	fake_gnuplot 'kill -SEGV $$'
+	run -6 "$BENCH" plot one
+	[[ "$output" == *"signal 11"* ]]
+	fake_gnuplot 'exit 0'
+	run -6 "$BENCH" plot one
+	[[ "$output" == *"drew no"* ]]
+	# shellcheck disable=SC2016
+	fake_gnuplot 'echo "<svg/>" >"${2%.gp}.svg"'
+	run -6 "$BENCH" plot one
+	[[ "$output" == *"no picture of its kind"* ]]
+}
+
+@test "a gnuplot that hangs is ended with all that it started" {
+	make_campaign one label
+	# shellcheck disable=SC2016
+	fake_gnuplot 'sleep 1000 & echo $! >child; wait'
+	run -6 --separate-stderr "$BENCH" plot one --timeout 1
+	[[ "$stderr" == *"gnuplot took longer than 1 s and was ended"*"one/plot"* ]]
+	within 5 none_running "$(cat one/plot/child)"
+	[ -s one/observations.csv ]
+}
+
+@test "Ctrl-C ends it, and gnuplot" {
+	make_campaign one label
+	# shellcheck disable=SC2016
+	fake_gnuplot 'echo $$ >started; exec sleep 1000'
+	"$BENCH" plot one 2>/dev/null 3>&- &
+	PID=$!
+	within 10 test -s one/plot/started
+	kill -INT "$PID"
+	code=0
+	wait "$PID" || code=$?
+	PID=
+	[ "$code" = 130 ]
+	within 5 none_running "$(cat one/plot/started)"
+}
+
+@test "what cannot be written is exit 7, what has no rows 5" {
+	make_campaign one label
+	run -7 "$BENCH" plot one --out /dev/null/made
+	[[ "$output" == *"/dev/null"* ]]
+	mkdir two
+	: >two/plot
+	run -7 "$BENCH" plot one --out two
+	[[ "$output" == *"two/plot"* ]]
+	mkdir empty
+	run -5 "$BENCH" plot empty
+	[[ "$output" == *"no rows"* ]]
+	head -1 one/runs.csv >empty/runs.csv
+	run -5 "$BENCH" plot empty
+	run -4 "$BENCH" plot nowhere
+	run -2 "$BENCH" plot
+	run -2 "$BENCH" plot one two
+	run -2 "$BENCH" plot one/runs.csv
+	run -7 bash -c '"$BENCH" plot one >/dev/full'
+}
+
+@test "the user's own settings of gnuplot are left aside" {
+	make_campaign one label
+	export HOME=$PWD
+	echo "set output 'pwned'; exit status 9" >.gnuplot
+	cp .gnuplot .config-gnuplotrc
+	XDG_CONFIG_HOME=$PWD run -0 --separate-stderr "$BENCH" plot one
+	[ -z "$stderr" ]
+	check_made one
+}
