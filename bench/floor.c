@@ -17,6 +17,7 @@ static const struct column columns[] = {
 	TEXT(started_utc, "when it was measured"),
 	TEXT(campaign_id, "the invocation of bench calibrate"),
 	NEEDED(host_key, "the machine, as in runs.csv"),
+	NEEDED(device_name, "the device, likewise"),
 	NEEDED(target, "what was timed"),
 	NEEDED(model, "the network"),
 	COLUMN_INT(floor, global_batch, "samples per iteration, of all cores",
@@ -90,7 +91,8 @@ static int is_same_work(const struct floor *floor, const struct floor *other)
 static int is_same_place(const struct floor *floor, const struct floor *other)
 {
 	return is_same_work(floor, other) &&
-	       !strcmp(floor->host_key, other->host_key);
+	       !strcmp(floor->host_key, other->host_key) &&
+	       !strcmp(floor->device_name, other->device_name);
 }
 
 void floor_describe(struct floor *floor, const struct run *run)
@@ -101,6 +103,8 @@ void floor_describe(struct floor *floor, const struct run *run)
 	snprintf(floor->member, sizeof(floor->member), "%s", run->member)
 	COPY(started_utc);
 	COPY(campaign_id);
+	COPY(host_key);
+	COPY(device_name);
 	COPY(target);
 	COPY(model);
 	COPY(dataset);
@@ -108,8 +112,6 @@ void floor_describe(struct floor *floor, const struct run *run)
 	COPY(version);
 	COPY(git_commit);
 #undef COPY
-	snprintf(floor->host_key, sizeof(floor->host_key), "%.12s-%ld",
-		 run->cpu_model, run->logical_cpus);
 }
 
 const struct floor *floors_find(const struct floors *floors,

@@ -4,7 +4,7 @@
  * rows, and `bench check` raises its margin to them.
  *
  * A floor holds for the machine, the target and the work that it was measured
- * with: host_key, target, model and global_batch.
+ * with: host_key and device_name, target, model and global_batch.
  */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
@@ -25,7 +25,8 @@ struct floor {
 	char schema[12];
 	char started_utc[24];
 	char campaign_id[48];
-	char host_key[24];
+	char host_key[20];
+	char device_name[128];
 	char target[64];
 	char model[32];
 	long global_batch;

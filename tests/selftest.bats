@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# `bench selftest` says what a gate can do, and notices one that cannot.
+
+bats_require_minimum_version 1.5.0
+load command.sh
+
+setup() {
+	command_setup
+	mkdir tmp
+	export TMPDIR=$PWD/tmp
+}
+
+left_behind() {
+	ls -A tmp
+}
+
+@test "every verdict and every exit code can happen here" {
+	run --separate-stderr "$BENCH" selftest
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$stderr" = "" ]
+	for word in ok faster REGRESSION inconclusive 'exit '{0,1,2,3,4,5,6,7} \
+		'exit 130'; do
+		echo "$output" | grep -q "  $word  *$word  *ok\$"
+	done
+	[[ "${lines[-1]}" == "selftest: "*" cases, all as expected" ]]
+	[ "$(left_behind)" = "" ]
+}
+
+@test "a gate that works no more: exit 1, and what it said instead" {
+	# No program passes verify: check says so instead of a regression.
+	BENCH_TEST_BREAK=fc1 run -1 --separate-stderr "$BENCH" selftest
+	echo "$output"
+	[[ "$output" == *"four times the work"*"exit 1 "*"exit 6 "*WRONG* ]]
+	[[ "$output" == *"  | "*"is wrong, speed not compared"* ]]
+	[[ "${lines[-1]}" == "selftest: 1 of "*" WRONG: "* ]]
+	[ "$(left_behind)" = "" ]
+}
+
+@test "where it cannot work: exit 7; interrupted: exit 130; nothing stays" {
+	TMPDIR=$PWD/none run -7 --separate-stderr "$BENCH" selftest
+	[[ "$stderr" == *"selftest cannot write"*none* ]]
+	"$BENCH" selftest >out 2>err 3>&- &
+	local pid=$! code=0
+	within 60 grep -q 'as long' out
+	[ -n "$(left_behind)" ]
+	kill -INT "$pid"
+	wait "$pid" || code=$?
+	[ "$code" -eq 130 ]
+	run -1 grep WRONG out
+	[ "$(left_behind)" = "" ]
+	run -2 "$BENCH" selftest cpu-1
+}
