@@ -145,7 +145,8 @@ static int print_table(const struct calibration *calibration,
 		grid_free(&grid);
 		return -1;
 	}
-	snprintf(grid.title, GRID_TEXT, "The noise floor of this machine (%%)");
+	snprintf(grid.title, GRID_TEXT, "The noise floor of this machine "
+		 "(%%)");
 	snprintf(grid.corner, GRID_TEXT, "Target");
 	for (int i = 0; i < FLOOR_METRICS + 2; i++)
 		snprintf(grid.heads[i], GRID_TEXT, "%s", heads[i]);
@@ -156,8 +157,8 @@ static int print_table(const struct calibration *calibration,
 	grid_free(&grid);
 	print_note(out, &table, "19 of 20 checks of one program against "
 		   "itself, %ld pairs each, differ by less; bench check calls "
-		   "slower what is beyond the margin; start-up and CPU (seconds "
-		   "in the loop) are not gated",
+		   "slower what is beyond the margin; start-up, and seconds of "
+		   "CPU in the loop, are not gated",
 		   calibration->rows[FLOOR_ITER].check_pairs);
 	return 0;
 }
@@ -175,7 +176,8 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
 	if (options->dry_run || check->log)
-		check_print_plan(check, chosen, options->dry_run ? out : log);
+		check_print_plan(check, chosen,
+				 options->dry_run ? out : log);
 	if (options->dry_run)
 		return 0;
 	if (check_measure(check, CHECK_SCREEN, 1, chosen, err))

@@ -2,6 +2,7 @@
 
 #include "bench/compare.h"
 #include "bench/export_row.h"
+#include "bench/floor.h"
 #include "bench/observation.h"
 #include "bench/post.h"
 #include "bench/result.h"
@@ -29,6 +30,9 @@ static const struct file_kind {
 	{ "verdicts.csv", "One target of a `bench check` a row. Its processes "
 	  "are in `runs.csv`, where `arm`\nis not empty, and in no table but "
 	  "the check's.", &verdict_rows },
+	{ "floors.csv", "What `bench calibrate` found, one metric of one "
+	  "target on one machine a row;\n`bench check` takes `s_iter` for "
+	  "its margin on a machine with this `host_key`.", &floor_rows },
 	{ "--export-csv FILE", "One target a row, with the numbers of all four "
 	  "tables.", &export_rows },
 	{ "compare --export-csv FILE", "One metric of one target that two "

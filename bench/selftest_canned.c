@@ -19,6 +19,7 @@
 #define MOST_RUNS ((CHECK_STAGES - 1) * BLOCKS * ARM_COUNT * ATTEMPTS)
 #define ORDER_SEED 1
 #define STEP_S .01
+#define LAUNCHES 100
 
 /* Normal deviates in no order, as many above 0 as below, and the same in
  * another one. */
@@ -42,6 +43,8 @@ struct story {
 	double control;		/* the base in its second arm; 0: no such arm */
 	double first_attempts;	/* the head's, of blocks measured again */
 	double margin;		/* the noise floor; 0: the usual margin */
+	long launches;		/* of kernels, the head's beyond the base's */
+	int moves;		/* to another machine, after the screen */
 	int blocks;		/* 0: BLOCKS */
 };
 
@@ -80,6 +83,11 @@ static const struct story stories[] = {
 	{ .tried = "8 % slower on a machine that strays by 10 %",
 	  .expected = GATE_OK, .slower = 8, .slower_again = 8, .noise = 2,
 	  .margin = 10 },
+	{ .tried = "as fast, with one kernel launch more",
+	  .expected = GATE_REGRESSION, .noise = 2, .launches = 1 },
+	{ .tried = "8 % slower, then on another machine",
+	  .expected = GATE_INCONCLUSIVE, .slower = 8, .slower_again = 8,
+	  .noise = 2, .moves = 1 },
 };
 
 /* Where and when a process runs. */
@@ -106,25 +114,12 @@ static double log_time(const struct story *story, const struct place *place)
 				    story->slower : story->slower_again) / 100);
 }
 
-/* The rows of one process; its median iteration is the third. */
-static void add_process(struct campaign *campaign, const struct story *story,
-			const struct place *place)
+/* Its median is that of the third iteration. */
+static void add_iterations(struct campaign *campaign, const struct run *run,
+			   double step_s)
 {
 	static const double factors[STEPS] = { 1000, .9, 1, 1.5 };
-	struct run *run = &campaign->runs[campaign->run_count++];
-	const double step_s = STEP_S * exp(log_time(story, place));
 
-	run_rows.clear(run);
-	snprintf(run->run_id, sizeof(run->run_id), "%s-%zu", campaign->id,
-		 campaign->run_count);
-	snprintf(run->campaign_id, sizeof(run->campaign_id), "%s",
-		 campaign->id);
-	snprintf(run->target, sizeof(run->target), "canned");
-	snprintf(run->status, sizeof(run->status), "ok");
-	snprintf(run->arm, sizeof(run->arm), "%s", arm_names[place->arm]);
-	run->stage = place->stage;
-	run->block = place->block;
-	run->attempt = place->attempt;
 	for (int i = 0; i < STEPS; i++) {
 		struct observation *row =
 			&campaign->observations[campaign->observation_count++];
@@ -137,6 +132,30 @@ static void add_process(struct campaign *campaign, const struct story *story,
 		row->is_warmup = i == 0;
 		row->elapsed_s = factors[i] * step_s;
 	}
+}
+
+static void add_process(struct campaign *campaign, const struct story *story,
+			const struct place *place)
+{
+	struct run *run = &campaign->runs[campaign->run_count++];
+
+	run_rows.clear(run);
+	snprintf(run->run_id, sizeof(run->run_id), "%s-%zu", campaign->id,
+		 campaign->run_count);
+	snprintf(run->campaign_id, sizeof(run->campaign_id), "%s",
+		 campaign->id);
+	snprintf(run->target, sizeof(run->target), "canned");
+	snprintf(run->status, sizeof(run->status), "ok");
+	snprintf(run->arm, sizeof(run->arm), "%s", arm_names[place->arm]);
+	snprintf(run->host_key, sizeof(run->host_key), "%s",
+		 story->moves && place->stage == CHECK_CONFIRM ? "there" :
+								 "here");
+	run->stage = place->stage;
+	run->block = place->block;
+	run->attempt = place->attempt;
+	run->launches = LAUNCHES +
+			(place->arm == ARM_HEAD ? story->launches : 0);
+	add_iterations(campaign, run, STEP_S * exp(log_time(story, place)));
 }
 
 static int add_stage(struct campaign *campaign, const struct story *story,

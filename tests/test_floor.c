@@ -132,21 +132,21 @@ static void what_is_wrong(void **state)
 	char before[4000];
 
 	(void)state;
-	assert_int_equal(floors_read(&floors, in_folder("none.csv"), &err), -1);
+	assert_int_equal(floors_read(&floors, in_folder("none"), &err), -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
 	/* The usual file need not be there. */
 	assert_int_equal(floors_read(&floors, NULL, &err), 0);
 	assert_int_equal(floors.count, 0);
-	replace(in_folder("below.csv"), &row, 1);
-	assert_int_equal(floors_read(&floors, in_folder("below.csv"), &err), -1);
+	replace(in_folder("below"), &row, 1);
+	assert_int_equal(floors_read(&floors, in_folder("below"), &err), -1);
 	assert_int_equal(err.kind, ERROR_INPUT);
-	assert_non_null(strstr(err.message, "below.csv"));
+	assert_non_null(strstr(err.message, "below"));
 	assert_non_null(strstr(err.message, "floor_pct"));
 	row.floor_pct = NAN;
-	write_text(in_folder("other.csv"), "schema,a\nbench/1,b\n");
-	assert_int_equal(floors_replace(in_folder("other.csv"), &row, 1, &err), -1);
+	write_text(in_folder("other"), "schema,a\nbench/1,b\n");
+	assert_int_equal(floors_replace(in_folder("other"), &row, 1, &err), -1);
 	assert_int_equal(err.kind, ERROR_INPUT);
-	snprintf(before, sizeof(before), "%s", read_whole(in_folder("other.csv")));
+	snprintf(before, sizeof(before), "%s", read_whole(in_folder("other")));
 	assert_string_equal(before, "schema,a\nbench/1,b\n");
 }
 
