@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# `.ci/gate` in a repository of its own, whose bench does as it is told.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	command -v git >/dev/null || skip "git is not installed"
+	export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+	export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b
+	export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+	unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY GATE_OUT GATE_STRICT
+	TREE=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$TREE/.ci"
+	cp "$BATS_TEST_DIRNAME/../.ci/gate" "$TREE/.ci/"
+	cd "$TREE" || return 1
+	printf 'all:\n\tmkdir -p build; cp told build/bench\n' >Makefile
+	cat >told <<-'END'
+	#!/bin/sh
+	echo "$*" >>"$HOME/asked"
+	[ "$1" != selftest ] || exit "${SELFTEST:-0}"
+	while [ "$1" != --out ]; do shift; done
+	mkdir -p "$2" && echo "a table" >"$2/tables.md"
+	exit "${CHECK:-0}"
+	END
+	chmod +x told
+	git init -q -b main
+	git add -A
+	git commit -qm first
+	BASE=$(git rev-parse HEAD)
+	git checkout -qb change
+	git commit -q --allow-empty -m second
+	git checkout -q main
+	git commit -q --allow-empty -m "meanwhile"
+	git checkout -q change
+}
+
+@test "the merge base is compared, after the selftest" {
+	run -0 --separate-stderr .ci/gate main cpu-1 --blocks 12
+	[[ "$stderr" == *"gate: no regression against main"* ]]
+	[ "$(head -1 "$HOME/asked")" = selftest ]
+	[ "$(tail -1 "$HOME/asked")" = "check --base-ref $BASE --out \
+results/gate/$(git rev-parse --short HEAD) cpu-1 --blocks 12" ]
+}
+
+@test "what each exit code of the check makes of the gate" {
+	CHECK=1 run -1 .ci/gate main
+	[[ "$output" == *"slower than main, twice"* ]]
+	CHECK=3 run -0 .ci/gate main
+	[[ "$output" == *"no verdict"* ]]
+	CHECK=3 GATE_STRICT=1 run -3 .ci/gate main
+	CHECK=6 run -6 .ci/gate main
+	[[ "$output" == *"failed with exit code 6"* ]]
+}
+
+@test "a gate that cannot fail is no gate" {
+	SELFTEST=1 run -6 .ci/gate main
+	[[ "$output" == *"selftest"* ]]
+	run -1 grep check "$HOME/asked"
+}
+
+@test "nothing new, and no history" {
+	git checkout -q "$BASE"
+	run -0 .ci/gate main
+	[[ "$output" == *"nothing to compare"* ]]
+	[ ! -e "$HOME/asked" ]
+	git checkout -q change
+	run -5 .ci/gate elsewhere
+	[[ "$output" == *"the whole history is needed"* ]]
+}
+
+@test "words for GitHub, and its summary" {
+	GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=$HOME/summary CHECK=1 \
+		run -1 --separate-stderr .ci/gate main
+	[[ "$output" == *"::error::slower than main"* ]]
+	[ "$(cat "$HOME/summary")" = "a table" ]
+}
