@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bench/signed_rank.h"
+#include "bench/two_sample.h"
 
 const struct gate_rule gate_rule_default = {
 	.margin = .03,
@@ -23,29 +24,71 @@ double gate_wanted(const struct gate_rule *rule)
 	return rule->wanted * fmax(1, rule->margin / gate_rule_default.margin);
 }
 
+/* An estimate with its bounds, in logs. */
+struct bounds {
+	double estimate;
+	double lower, upper;   /* at the rule's level */
+	double least95, most95; /* of the interval that is shown */
+	double p_slower;
+};
+
+static void fill_stage(struct gate_stage *stage, const struct gate_rule *rule,
+		       const struct bounds *bounds)
+{
+	const double margin = log1p(rule->margin), least = log1p(rule->least);
+	const double half = bounds->estimate - bounds->lower;
+
+	stage->ratio = exp(bounds->estimate);
+	stage->lower = exp(bounds->least95);
+	stage->upper = exp(bounds->most95);
+	stage->detectable = exp(fmax(least + 2 * half, margin + half));
+	stage->slower = bounds->estimate >= margin && bounds->lower > least;
+	stage->faster = bounds->estimate <= -margin && bounds->upper < -least;
+	stage->p_slower = bounds->p_slower;
+}
+
 int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
 		 const double *logs, size_t count, struct error *err)
 {
-	const double margin = log1p(rule->margin), least = log1p(rule->least);
-	double estimate, lower, half;
 	struct walsh walsh;
 
 	*stage = (struct gate_stage){ 0 };
 	if (walsh_make(&walsh, logs, count, err))
 		return -1;
-	estimate = walsh_estimate(&walsh);
-	lower = walsh_lower(&walsh, rule->alpha);
-	half = estimate - lower;
 	stage->pairs = count;
-	stage->ratio = exp(estimate);
-	stage->lower = exp(walsh_lower(&walsh, interval_alpha));
-	stage->upper = exp(walsh_upper(&walsh, interval_alpha));
-	stage->detectable = exp(fmax(least + 2 * half, margin + half));
-	stage->slower = estimate >= margin && lower > least;
-	stage->faster = estimate <= -margin &&
-			walsh_upper(&walsh, rule->alpha) < -least;
-	stage->p_slower = walsh_p_above(&walsh, least);
+	fill_stage(stage, rule, &(struct bounds){
+		.estimate = walsh_estimate(&walsh),
+		.lower = walsh_lower(&walsh, rule->alpha),
+		.upper = walsh_upper(&walsh, rule->alpha),
+		.least95 = walsh_lower(&walsh, interval_alpha),
+		.most95 = walsh_upper(&walsh, interval_alpha),
+		.p_slower = walsh_p_above(&walsh, log1p(rule->least)),
+	});
 	walsh_release(&walsh);
+	return 0;
+}
+
+int gate_measure_unpaired(struct gate_stage *stage,
+			  const struct gate_rule *rule, const double *base,
+			  size_t base_count, const double *head,
+			  size_t head_count, struct error *err)
+{
+	struct shifts shifts;
+
+	*stage = (struct gate_stage){ 0 };
+	if (shifts_make(&shifts, base, base_count, head, head_count, err))
+		return -1;
+	stage->unpaired = 1;
+	stage->pairs = base_count < head_count ? base_count : head_count;
+	fill_stage(stage, rule, &(struct bounds){
+		.estimate = shifts_estimate(&shifts),
+		.lower = shifts_lower(&shifts, rule->alpha),
+		.upper = shifts_upper(&shifts, rule->alpha),
+		.least95 = shifts_lower(&shifts, interval_alpha),
+		.most95 = shifts_upper(&shifts, interval_alpha),
+		.p_slower = shifts_p_above(&shifts, log1p(rule->least)),
+	});
+	shifts_release(&shifts);
 	return 0;
 }
 
@@ -92,12 +135,17 @@ static double percent(double ratio)
 	return 100 * (ratio - 1);
 }
 
+static const char *name_pairs(const struct gate_stage *stage)
+{
+	return stage->unpaired ? "processes" : "pairs";
+}
+
 static void judge_too_few(struct gate_row *row, const char *stage_name,
 			  const struct gate_stage *stage)
 {
 	judge_because(row, GATE_INCONCLUSIVE,
-		      "%zu pairs %s, %zu are needed: more blocks", stage->pairs,
-		      stage_name, row->rule.fewest);
+		      "%zu %s %s, %zu are needed: more blocks", stage->pairs,
+		      name_pairs(stage), stage_name, row->rule.fewest);
 }
 
 static void judge_blind(struct gate_row *row, const char *before,
@@ -111,8 +159,9 @@ static void judge_blind(struct gate_row *row, const char *before,
 			      100 * gate_wanted(&row->rule));
 	else
 		judge_because(row, GATE_INCONCLUSIVE,
-			      "%sno slowdown would be seen in %zu pairs: more "
-			      "blocks", before, stage->pairs);
+			      "%sno slowdown would be seen in %zu %s: more "
+			      "blocks", before, stage->pairs,
+			      name_pairs(stage));
 }
 
 /* A row that wants confirmation. */
@@ -205,6 +254,16 @@ void gate_judge(struct gate_row *rows, int count)
 	for (i = 0; i < count; i++)
 		judge_row(&rows[i], holm_accepts(rows, count,
 						 confirmed_p(&rows[i])));
+}
+
+void gate_advise(struct gate_row *row, const char *why)
+{
+	if (row->verdict != GATE_REGRESSION)
+		return;
+	if (row->reason[0])
+		row->verdict = GATE_INCONCLUSIVE;
+	else
+		judge_because(row, GATE_INCONCLUSIVE, "%s", why);
 }
 
 const char *gate_verdict_name(enum gate_verdict verdict)

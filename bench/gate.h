@@ -33,7 +33,8 @@ double gate_wanted(const struct gate_rule *rule);
 
 /* One set of pairs of one metric. Ratios are B / A. */
 struct gate_stage {
-	size_t pairs; /* 0: not measured */
+	size_t pairs; /* 0: not measured; unpaired: of the smaller sample */
+	int unpaired;
 	/* Estimate and its 95 % interval; 0 and INFINITY if there are too few
 	 * pairs for a bound, and detectable INFINITY too. */
 	double ratio, lower, upper;
@@ -65,6 +66,12 @@ struct gate_row {
 int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
 		 const double *logs, size_t count, struct error *err);
 
+/* Two samples of processes that were not measured together: ln(A), ln(B). */
+int gate_measure_unpaired(struct gate_stage *stage,
+			  const struct gate_rule *rule, const double *base,
+			  size_t base_count, const double *head,
+			  size_t head_count, struct error *err);
+
 /* Does this row need the second stage? Not if it is inconclusive already. */
 int gate_wants_confirmation(const struct gate_row *row);
 
@@ -74,6 +81,10 @@ int gate_wants_confirmation(const struct gate_row *row);
  * Journal of Statistics 6, 1979). Rows of one check have one alpha.
  */
 void gate_judge(struct gate_row *rows, int count);
+
+/* A regression is no verdict then, for this reason or the one that it has;
+ * other verdicts stay as they are. */
+void gate_advise(struct gate_row *row, const char *why);
 
 const char *gate_verdict_name(enum gate_verdict verdict);
 
