@@ -11,37 +11,17 @@
 static void format_option(const struct option_row *row,
 			  const struct options *options, char *word)
 {
-	const void *field = (const char *)options + row->offset;
-	const char *text;
+	const int name = snprintf(word, WORD_MOST, "--%s=", row->name);
 
-	word[0] = '\0';
-	switch (row->kind) {
-	case OPTION_FLAG:
-		if (*(const int *)field)
-			snprintf(word, WORD_MOST, "--%s", row->name);
-		break;
-	case OPTION_ON_OFF:
-		snprintf(word, WORD_MOST, "--%s=%s", row->name,
-			 *(const int *)field ? "on" : "off");
-		break;
-	case OPTION_INT:
-		if (*(const long *)field != OPTION_UNSET)
-			snprintf(word, WORD_MOST, "--%s=%ld", row->name,
-				 *(const long *)field);
-		break;
-	case OPTION_REAL:
-		if (*(const double *)field >= 0)
-			snprintf(word, WORD_MOST, "--%s=%.17g", row->name,
-				 *(const double *)field);
-		break;
-	case OPTION_LIST: /* none of those that both verbs know */
-		break;
-	default:
-		text = *(const char *const *)field;
-		if (text)
-			snprintf(word, WORD_MOST, "--%s=%s", row->name, text);
-		break;
+	if (row->kind == OPTION_FLAG) {
+		word[*(const int *)((const char *)options + row->offset) ?
+			     name - 1 : 0] = '\0';
+		return;
 	}
+	/* Of lists there is none that both verbs know. */
+	option_print(options, row, word + name, WORD_MOST - (size_t)name);
+	if (!word[name])
+		word[0] = '\0';
 }
 
 static int is_forwarded(const struct option_row *row)

@@ -208,3 +208,6 @@ const struct option_row option_rows[] = {
 };
 
 const int option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);
+
+_Static_assert(sizeof(option_rows) / sizeof(option_rows[0]) <=
+		       OPTION_MOST_ROWS, "options.h: OPTION_MOST_ROWS");

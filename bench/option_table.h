@@ -40,6 +40,24 @@ int verb_knows(enum verb verb, const struct option_row *row);
 /* The help of an option, with the choices that there are. */
 void option_explain(const struct option_row *row, char *text, size_t size);
 
+/* The row of this name, which there is. */
+const struct option_row *option_find(const char *name);
+
+/* Was it on the command line? */
+int option_is_given(const struct options *options,
+		    const struct option_row *row);
+
+/*
+ * The value of an option from text, as on the command line; text has to stay
+ * as long as options. ERROR_USAGE says what it could be.
+ */
+int option_set(struct options *options, const struct option_row *row,
+	       const char *text, struct error *err);
+
+/* The value as that text; empty if the option is not set, or has no value. */
+void option_print(const struct options *options, const struct option_row *row,
+		  char *text, size_t size);
+
 extern const struct option_row option_rows[];
 extern const int option_row_count;
 extern const struct verb_row verb_rows[VERB_COUNT];

@@ -99,8 +99,8 @@ static int add_text(const struct option_row *row, const char *text,
 			 row->name, OPTION_MOST_TIMES);
 }
 
-static int set_option(struct options *options, const struct option_row *row,
-		      const char *text, struct error *err)
+int option_set(struct options *options, const struct option_row *row,
+	       const char *text, struct error *err)
 {
 	void *field = (char *)options + row->offset;
 
@@ -287,8 +287,9 @@ static int parse_rest(struct options *options, int argc, char **argv,
 								'\0' } :
 						      argv[optind - 1],
 					     err);
-		if (set_option(options, find_row(value), optarg, err))
+		if (option_set(options, find_row(value), optarg, err))
 			return -1;
+		options->given[find_row(value) - option_rows] = 1;
 	}
 	for (int i = optind; i < argc; i++)
 		options->arguments[options->argument_count++] = argv[i];

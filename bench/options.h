@@ -27,6 +27,7 @@ enum verb {
 };
 
 #define OPTION_UNSET (-1) /* of numbers whose default depends on others */
+#define OPTION_MOST_ROWS 96 /* of the table */
 #define OPTION_MOST_TIMES 16 /* that one option is given */
 
 struct options {
@@ -55,6 +56,7 @@ struct options {
 	int control, extend;
 	const char *format, *progress, *color, *generate;
 	int quick, dry_run, list, quiet, verbose, help, version;
+	unsigned char given[OPTION_MOST_ROWS]; /* by row: on the command line */
 };
 
 /*
