@@ -3,18 +3,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "bench/check.h"
+#include "bench/check_plan.h"
 #include "bench/check_report.h"
 #include "bench/clock.h"
 #include "bench/export.h"
 #include "bench/interrupt.h"
 #include "bench/judge.h"
-#include "bench/plan_run.h"
 
-#define BLOCKS 20
-#define CALIBRATION_BLOCKS 40
 #define NO_VERDICT 3
 
 /* Is there anything to compare? */
@@ -53,97 +49,19 @@ static int plan_arms(struct check *check, struct error *err)
 static int plan_targets(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
-	const char *const *names = options->arguments;
-	int count = options->argument_count;
 
-	if (check->arms[ARM_BASE].words) {
-		if (count)
-			return error_set(err, ERROR_USAGE, "a command has no "
-					 "TARGET: found '%.60s' beside "
-					 "--base-cmd", names[0]);
-		snprintf(check->targets[0].name,
-			 sizeof(check->targets[0].name), "command");
-		check->target_count = 1;
-		check->named = 1;
-		return 0;
-	}
-	check->named = count > 0;
-	if (!count) {
-		names = target_defaults;
-		while (names[count])
-			count++;
-	}
-	if (count > CHECK_MOST_TARGETS)
-		return error_set(err, ERROR_USAGE, "more than %d targets",
-				 CHECK_MOST_TARGETS);
-	for (int i = 0; i < count; i++) {
-		struct check_target *planned = &check->targets[i];
-		struct target target;
-
-		if (target_parse(&target, names[i], err))
-			return -1;
-		snprintf(planned->name, sizeof(planned->name), "%s",
-			 target.name);
-		planned->backend = target.backend;
-		for (int j = 0; j < i; j++)
-			if (!strcmp(check->targets[j].name, planned->name))
-				return error_set(err, ERROR_USAGE,
-						 "%s is named twice",
-						 planned->name);
-	}
-	check->target_count = count;
+	if (!check->arms[ARM_BASE].words)
+		return check_plan_targets(check, options->arguments,
+					  options->argument_count, err);
+	if (options->argument_count)
+		return error_set(err, ERROR_USAGE, "a command has no TARGET: "
+				 "found '%.60s' beside --base-cmd",
+				 options->arguments[0]);
+	snprintf(check->targets[0].name, sizeof(check->targets[0].name),
+		 "command");
+	check->target_count = 1;
+	check->named = 1;
 	return 0;
-}
-
-/* How many iterations an epoch has, and that the data are there. */
-static int plan_data(struct check *check, struct error *err)
-{
-	const struct options *options = check->options;
-	struct dataset dataset = { 0 };
-	int failed;
-
-	if (check->arms[ARM_BASE].words)
-		return 0;
-	failed = plan_dataset(&dataset, options, err);
-	if (!failed && dataset.notice[0] && check->log)
-		fprintf(check->log, "note: %s\n", dataset.notice);
-	for (int t = 0; !failed && t < check->target_count; t++) {
-		struct check_target *planned = &check->targets[t];
-		struct training training;
-		struct target target;
-
-		failed = target_parse(&target, planned->name, err) ||
-			 plan_run(&training, &target, options, err);
-		training.dataset = &dataset;
-		if (!failed)
-			failed = plan_iterations(&training, options, err);
-		planned->most_steps = training.iterations;
-	}
-	dataset_release(&dataset);
-	return failed ? -1 : 0;
-}
-
-void check_choose_all(const struct check *check, int *chosen)
-{
-	for (int t = 0; t < check->target_count; t++)
-		chosen[t] = !check->targets[t].missing;
-}
-
-void check_print_plan(const struct check *check, const int *chosen, FILE *to)
-{
-	double seconds = check_estimate(check, chosen);
-
-	fprintf(to, "%d blocks of %d processes a target, about %.1f min%s; "
-		"seed %lu\n", check->blocks, check->arm_count, seconds / 60,
-		check->options->verb == VERB_CHECK ?
-			"; what is flagged as much again" : "",
-		(unsigned long)check->seed);
-	for (int t = 0; t < check->target_count; t++)
-		if (chosen[t] && check->targets[t].steps > 0)
-			fprintf(to, "  %-10s %ld iterations, about %.1f s a "
-				"process\n", check->targets[t].name,
-				check->targets[t].steps,
-				check->targets[t].process_s);
 }
 
 /* The rows of the targets that could be measured. */
@@ -279,16 +197,6 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 	return exit_code(check, worst);
 }
 
-static void choose_seed(struct check *check)
-{
-	/* Any number that is another one the next time. */
-	const double now = clock_now();
-
-	check->seed = check->options->order_seed != OPTION_UNSET ?
-			      (uint32_t)check->options->order_seed :
-			      (uint32_t)((long)(now * 1e6) ^ (long)getpid());
-}
-
 int check_prepare(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
@@ -300,16 +208,12 @@ int check_prepare(struct check *check, struct error *err)
 	const struct campaign_request request = { options->out, options->label,
 						  stamp };
 
-	choose_seed(check);
-	check->blocks = options->blocks != OPTION_UNSET ?
-				(int)options->blocks :
-			options->verb == VERB_CHECK ? BLOCKS :
-						      CALIBRATION_BLOCKS;
+	check_plan_blocks(check);
 	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
 	clock_stamp(stamp, sizeof(stamp));
 	if (check_question(options, err) ||
 	    plan_arms(check, err) ||
-	    plan_targets(check, err) || plan_data(check, err) ||
+	    plan_targets(check, err) || check_plan_data(check, err) ||
 	    export_check(&exports, err) ||
 	    (options->verb == VERB_CHECK &&
 	     floors_read(&check->floors, options->floors, err)) ||

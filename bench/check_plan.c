@@ -1,0 +1,112 @@
+#include "bench/check_plan.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/clock.h"
+#include "bench/plan_run.h"
+
+#define BLOCKS 20
+#define CALIBRATION_BLOCKS 40
+
+void check_plan_blocks(struct check *check)
+{
+	const struct options *options = check->options;
+	/* Any number that is another one the next time. */
+	const double now = clock_now();
+
+	check->blocks = options->blocks != OPTION_UNSET ?
+				(int)options->blocks :
+			options->verb == VERB_CALIBRATE ? CALIBRATION_BLOCKS :
+							  BLOCKS;
+	check->seed = options->order_seed != OPTION_UNSET ?
+			      (uint32_t)options->order_seed :
+			      (uint32_t)((long)(now * 1e6) ^ (long)getpid());
+}
+
+static int plan_target(struct check *check, const char *name,
+		       struct error *err)
+{
+	struct check_target *planned = &check->targets[check->target_count];
+	struct target target;
+
+	if (target_parse(&target, name, err))
+		return -1;
+	snprintf(planned->name, sizeof(planned->name), "%s", target.name);
+	planned->backend = target.backend;
+	for (int t = 0; t < check->target_count; t++)
+		if (!strcmp(check->targets[t].name, planned->name))
+			return error_set(err, ERROR_USAGE, "%s is named twice",
+					 planned->name);
+	check->target_count++;
+	return 0;
+}
+
+int check_plan_targets(struct check *check, const char *const *names,
+		       int count, struct error *err)
+{
+	check->named = count > 0;
+	if (!count) {
+		names = target_defaults;
+		while (names[count])
+			count++;
+	}
+	if (count > CHECK_MOST_TARGETS)
+		return error_set(err, ERROR_USAGE, "more than %d targets",
+				 CHECK_MOST_TARGETS);
+	for (int i = 0; i < count; i++)
+		if (plan_target(check, names[i], err))
+			return -1;
+	return 0;
+}
+
+int check_plan_data(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+	struct dataset dataset = { 0 };
+	int failed;
+
+	if (check->arms[ARM_BASE].words)
+		return 0;
+	failed = plan_dataset(&dataset, options, err);
+	if (!failed && dataset.notice[0] && check->log)
+		fprintf(check->log, "note: %s\n", dataset.notice);
+	for (int t = 0; !failed && t < check->target_count; t++) {
+		struct check_target *planned = &check->targets[t];
+		struct training training;
+		struct target target;
+
+		failed = target_parse(&target, planned->name, err) ||
+			 plan_run(&training, &target, options, err);
+		training.dataset = &dataset;
+		if (!failed)
+			failed = plan_iterations(&training, options, err);
+		planned->most_steps = training.iterations;
+	}
+	dataset_release(&dataset);
+	return failed ? -1 : 0;
+}
+
+void check_choose_all(const struct check *check, int *chosen)
+{
+	for (int t = 0; t < check->target_count; t++)
+		chosen[t] = !check->targets[t].missing;
+}
+
+void check_print_plan(const struct check *check, const int *chosen, FILE *to)
+{
+	double seconds = check_estimate(check, chosen);
+
+	fprintf(to, "%d blocks of %d process%s a target, about %.1f min; %s"
+		"seed %lu\n", check->blocks, check->arm_count,
+		check->arm_count == 1 ? "" : "es", seconds / 60,
+		check->options->verb == VERB_CHECK ?
+			"what is flagged as much again; " : "",
+		(unsigned long)check->seed);
+	for (int t = 0; t < check->target_count; t++)
+		if (chosen[t] && check->targets[t].steps > 0)
+			fprintf(to, "  %-10s %ld iterations, about %.1f s a "
+				"process\n", check->targets[t].name,
+				check->targets[t].steps,
+				check->targets[t].process_s);
+}
