@@ -46,7 +46,7 @@ static void set_options(struct options *options, const struct check *check,
 			const struct check_target *target,
 			const struct place *place)
 {
-	*options = *check->options;
+	check_target_options(options, check, target);
 	options->epochs = 1;
 	options->test = 0;
 	options->steps = place->stage == CHECK_PILOT &&
@@ -176,6 +176,8 @@ static int measure_block(struct check *check, const struct schedule *schedule,
 		place->order = order + 1;
 		place->arm = schedule_arm(schedule, block, t, order,
 					  &place->pad);
+		if (check->arm_count == 1)
+			place->arm = check->lone_arm;
 		show(check, target, place);
 		if (measure(check, target, place, &work, err) ||
 		    compare_work(target, place, &work, err))
@@ -259,7 +261,7 @@ static void plan_steps(struct check *check, struct check_target *target,
 	target->process_s = process_s;
 	if (!work->steps || !isfinite(step_s) || step_s <= 0)
 		return;
-	if (check->options->steps == OPTION_UNSET) {
+	if (check->options->steps == OPTION_UNSET && !target->stored) {
 		target->steps = (long)ceil(MEASURED_S / step_s);
 		target->steps = target->steps < FEWEST_STEPS ?
 					FEWEST_STEPS : target->steps;
@@ -271,7 +273,11 @@ static void plan_steps(struct check *check, struct check_target *target,
 
 int check_pilot(struct check *check, struct error *err)
 {
-	const struct place place = { .stage = CHECK_PILOT, .attempt = 1 };
+	const struct place place = {
+		.arm = check->arm_count == 1 ? check->lone_arm : ARM_BASE,
+		.stage = CHECK_PILOT,
+		.attempt = 1,
+	};
 	int left = 0;
 
 	for (int t = 0; t < check->target_count; t++) {
@@ -282,7 +288,8 @@ int check_pilot(struct check *check, struct error *err)
 		progress_draw_text(&check->progress, began, "pilot",
 				   check->target_count - t);
 		target->steps_done = -1;
-		target->steps = check->options->steps;
+		target->steps = target->stored ? target->stored->run->steps :
+						 check->options->steps;
 		if (!measure(check, target, &place, &work, err)) {
 			target->pilot = work.run;
 			plan_steps(check, target, &work, clock_now() - began);

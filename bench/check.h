@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "bench/arm.h"
+#include "bench/baseline.h"
 #include "bench/campaign.h"
 #include "bench/check_build.h"
 #include "bench/floor.h"
@@ -21,6 +22,7 @@
 struct check_target {
 	char name[64];	  /* what the rows call it */
 	const struct backend *backend; /* NULL: of a command */
+	const struct baseline_target *stored; /* the base; NULL: an arm */
 	int missing;	  /* could not run, and was not asked for by name */
 	long most_steps;  /* of an epoch */
 	long steps;	  /* of each process; not those of a command */
@@ -39,8 +41,10 @@ struct check {
 	struct arm arms[ARM_COUNT];
 	struct check_build build; /* of --base-ref */
 	int arm_count;
+	int lone_arm; /* if arm_count is 1 */
 	int blocks;    /* of a stage */
 	uint32_t seed; /* of the order */
+	struct baseline baseline; /* of --baseline */
 	int named;     /* targets were asked for by name */
 	struct check_target targets[CHECK_MOST_TARGETS];
 	int target_count;
@@ -55,6 +59,10 @@ struct check {
 	double ends_at; /* of clock_now(), about */
 };
 
+/* The options of a target's processes: those of the baseline if it has one. */
+void check_target_options(struct options *options, const struct check *check,
+			  const struct check_target *target);
+
 /*
  * From check->options and check->log, all else being 0: arms, targets, the
  * order, a folder for the rows. `bench check` reads the floors, too.
@@ -63,9 +71,10 @@ int check_prepare(struct check *check, struct error *err);
 void check_release(struct check *check); /* also after a failure; frees it */
 
 /*
- * One process of the base for each target, that no verdict is made from: tells
- * how many iterations take long enough, for both arms, and how long it all
- * takes. A target that cannot run and has no name is marked missing.
+ * One process of the base (of the head, if that is alone) for each target, that
+ * no verdict is made from: tells how many iterations take long enough, for all
+ * arms, and how long it all takes. A target that cannot run and has no name is
+ * marked missing.
  */
 int check_pilot(struct check *check, struct error *err);
 

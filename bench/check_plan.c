@@ -3,11 +3,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/baseline_settings.h"
 #include "bench/clock.h"
 #include "bench/plan_run.h"
 
 #define BLOCKS 20
 #define CALIBRATION_BLOCKS 40
+
+void check_target_options(struct options *options, const struct check *check,
+			  const struct check_target *target)
+{
+	*options = *check->options;
+	if (target->stored)
+		settings_repeat(options, target->stored->run);
+}
 
 void check_plan_blocks(struct check *check)
 {
@@ -62,13 +71,14 @@ int check_plan_targets(struct check *check, const char *const *names,
 
 int check_plan_data(struct check *check, struct error *err)
 {
-	const struct options *options = check->options;
 	struct dataset dataset = { 0 };
+	struct options options;
 	int failed;
 
 	if (check->arms[ARM_BASE].words)
 		return 0;
-	failed = plan_dataset(&dataset, options, err);
+	check_target_options(&options, check, check->targets);
+	failed = plan_dataset(&dataset, &options, err);
 	if (!failed && dataset.notice[0] && check->log)
 		fprintf(check->log, "note: %s\n", dataset.notice);
 	for (int t = 0; !failed && t < check->target_count; t++) {
@@ -76,11 +86,12 @@ int check_plan_data(struct check *check, struct error *err)
 		struct training training;
 		struct target target;
 
+		check_target_options(&options, check, planned);
 		failed = target_parse(&target, planned->name, err) ||
-			 plan_run(&training, &target, options, err);
+			 plan_run(&training, &target, &options, err);
 		training.dataset = &dataset;
 		if (!failed)
-			failed = plan_iterations(&training, options, err);
+			failed = plan_iterations(&training, &options, err);
 		planned->most_steps = training.iterations;
 	}
 	dataset_release(&dataset);

@@ -32,25 +32,28 @@ static int start(const char *const *words, const struct arm *arm,
 }
 
 /* A few small steps: what is wrong is wrong there, too. */
-static int verify(const struct check *check, int a, const char *backend,
-		  struct error *err)
+static int verify(const struct check *check, int a,
+		  const struct check_target *target, struct error *err)
 {
-	const struct options *options = check->options;
+	const char *backend = target->backend->name;
 	const struct arm *arm = &check->arms[a];
 	const char *program = arm->program ? arm->program : "/proc/self/exe";
+	struct options options;
 	char model[80], data[48], folder[4200];
 	const char *const words[] = {
 		program, "verify", backend, "--quiet", "--steps=3",
-		"--batch=4", model, data, options->data_dir ? folder : NULL,
+		"--batch=4", model, data,
+		check->options->data_dir ? folder : NULL,
 		NULL,
 	};
 	struct process_status status;
 
-	snprintf(model, sizeof(model), "--model=%.60s", options->model);
-	snprintf(data, sizeof(data), "--dataset=%s", options->dataset);
-	if (options->data_dir)
+	check_target_options(&options, check, target);
+	snprintf(model, sizeof(model), "--model=%.60s", options.model);
+	snprintf(data, sizeof(data), "--dataset=%s", options.dataset);
+	if (options.data_dir)
 		snprintf(folder, sizeof(folder), "--data-dir=%s",
-			 options->data_dir);
+			 options.data_dir);
 	if (start(words, arm, &status, err))
 		return -1;
 	if (!status.code)
@@ -69,19 +72,26 @@ static int is_first(const struct check *check, int t)
 	return 1;
 }
 
+static int is_verified(const struct check *check, int arm)
+{
+	if (check->arm_count == 1)
+		return arm == check->lone_arm;
+	return arm == ARM_BASE || (arm == ARM_HEAD &&
+				   !arm_equals(&check->arms[ARM_BASE],
+					       &check->arms[ARM_HEAD]));
+}
+
 int check_verify(struct check *check, struct error *err)
 {
-	const int arms = arm_equals(&check->arms[ARM_BASE],
-				    &check->arms[ARM_HEAD]) ? 1 : 2;
-
 	for (int t = 0; t < check->target_count; t++) {
-		const struct backend *backend = check->targets[t].backend;
+		const struct check_target *target = &check->targets[t];
 
-		if (!backend || check->targets[t].missing ||
-		    !verify_compares(backend) || !is_first(check, t))
+		if (!target->backend || target->missing ||
+		    !verify_compares(target->backend) || !is_first(check, t))
 			continue;
-		for (int arm = 0; arm < arms; arm++)
-			if (verify(check, arm, backend->name, err))
+		for (int arm = 0; arm < ARM_COUNT; arm++)
+			if (is_verified(check, arm) &&
+			    verify(check, arm, target, err))
 				return -1;
 	}
 	return 0;

@@ -1,12 +1,15 @@
 #include "bench/clock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bench/small_file.h"
+
+static const char stamp_format[] = "%Y-%m-%dT%H:%M:%SZ";
 
 static double read_clock(clockid_t which)
 {
@@ -66,5 +69,13 @@ void clock_stamp(char *text, size_t size)
 	struct tm utc;
 
 	gmtime_r(&now, &utc);
-	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc);
+	strftime(text, size, stamp_format, &utc);
+}
+
+double clock_since(const char *stamp)
+{
+	struct tm utc = { 0 };
+	const char *end = strptime(stamp, stamp_format, &utc);
+
+	return end && !*end ? difftime(time(NULL), timegm(&utc)) : NAN;
 }

@@ -5,6 +5,8 @@
 
 #define WIDTH 79
 #define INDENT 31 /* where the explanations begin */
+#define VERB_ROOM 22 /* of the arguments of verbs */
+#define VERB_INDENT (18 + VERB_ROOM + 1)
 
 /* Words from column INDENT on, broken before WIDTH. */
 static void print_wrapped(FILE *out, const char *text)
@@ -70,14 +72,23 @@ static void print_options(FILE *out, enum verb verb)
 			print_row(out, &option_rows[i]);
 }
 
+static void print_verb(FILE *out, const struct verb_row *verb)
+{
+	fprintf(out, "  bench %-9s %-*s", verb->name, VERB_ROOM,
+		verb->arguments);
+	/* As with long names of options. */
+	if (strlen(verb->arguments) > VERB_ROOM)
+		fprintf(out, "\n%*s", VERB_INDENT - 1, "");
+	fprintf(out, " %s\n", verb->summary);
+}
+
 static void print_overview(FILE *out)
 {
 	fputs("Trains one network on one emulated core, on eight and on an "
 	      "OpenCL device,\nchecks that all learned the same, and says "
 	      "what an iteration and an epoch cost.\n\n", out);
 	for (int v = 0; v < VERB_COUNT; v++)
-		fprintf(out, "  bench %-9s %-22s %s\n", verb_rows[v].name,
-			verb_rows[v].arguments, verb_rows[v].summary);
+		print_verb(out, &verb_rows[v]);
 	fputs("\nExamples\n"
 	      "  bench run --quick           a first look, in a minute or two\n"
 	      "  bench run                   the post's, in ten epochs\n"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
+#include "bench/baseline_command.h"
 #include "bench/calibrate_command.h"
 #include "bench/check_command.h"
 #include "bench/compare_command.h"
@@ -138,6 +139,8 @@ static int dispatch(const struct options *options, struct error *err)
 		return calibrate_command(options, stdout, stderr, err);
 	case VERB_SELFTEST:
 		return selftest_command(stdout, err);
+	case VERB_BASELINE:
+		return baseline_command(options, stdout, stderr, err);
 	case VERB_VERIFY:
 		return verify_command(options, stdout, stderr, err);
 	case VERB_DEVICES:

@@ -15,9 +15,11 @@ enum {
 	CHECK = BIT(VERB_CHECK),
 	CALIBRATE = BIT(VERB_CALIBRATE),
 	SELFTEST = BIT(VERB_SELFTEST),
+	BASELINE = BIT(VERB_BASELINE),
 	PAIRS = CHECK | CALIBRATE,
 	TIMED = RUN | MEASURE,
-	STEPS = TIMED | PAIRS, /* what an iteration is */
+	BLOCKS = PAIRS | BASELINE,
+	STEPS = TIMED | BLOCKS, /* what an iteration is */
 	TRAINS = STEPS | VERIFY,
 	REPORTS = RUN | CHECK | TABLE,
 	SHOWS = REPORTS | CALIBRATE,
@@ -41,6 +43,8 @@ const struct verb_row verb_rows[VERB_COUNT] = {
 			     "the noise floor of this machine" },
 	[VERB_SELFTEST] = { "selftest", "",
 			    "can each verdict of check happen?" },
+	[VERB_BASELINE] = { "baseline", "save|show DIR [TARGET ...]",
+			    "times to check against later" },
 	[VERB_VERIFY] = { "verify", "[BACKEND ...]",
 			  "compare backends with the reference" },
 	[VERB_DEVICES] = { "devices", "", "what can be timed here" },
@@ -104,14 +108,14 @@ const struct option_row option_rows[] = {
 	  { 0 } },
 	{ "quick", 0, OPTION_FLAG, AT(quick), RUN, NULL,
 	  "one or two minutes: 1 epoch of at most 40 steps", 0, 0, { 0 } },
-	{ "timeout", 0, OPTION_INT, AT(timeout), RUN | PAIRS | PLOT, "S",
+	{ "timeout", 0, OPTION_INT, AT(timeout), RUN | BLOCKS | PLOT, "S",
 	  "end a run that takes longer than S seconds (plot: a picture; 30)",
 	  1, 1e9, { 0 } },
 	{ "out", 'o', OPTION_TEXT, AT(out), RUN | PAIRS | PLOT,
 	  "DIR",
 	  "the campaign's folder; one with results gets more of them "
 	  "(results/<UTC time>-<label>; plot: the pictures')", 0, 0, { 0 } },
-	{ "label", 'n', OPTION_TEXT, AT(label), RUN | PAIRS, "TEXT",
+	{ "label", 'n', OPTION_TEXT, AT(label), RUN | BLOCKS, "TEXT",
 	  "what tables and folder call this campaign", 0, 0, { 0 } },
 	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), REPORTS | COMPARE,
 	  "FILE", "one row a target with all tables' numbers, compare: a "
@@ -132,7 +136,7 @@ const struct option_row option_rows[] = {
 	{ "straggler", 0, OPTION_TEXT, AT(straggler), TIMED, "RANK:MS",
 	  "delay one core by MS ms in each iteration, to see the others wait",
 	  0, 0, { 0 } },
-	{ "inject", 0, OPTION_TEXT, AT(inject), STEPS, "PCT",
+	{ "inject", 0, OPTION_TEXT, AT(inject), TIMED | CHECK, "PCT",
 	  "let every core do PCT % more work in each iteration, to see it "
 	  "found; of FROM-TO each process draws one", 0, 0, { 0 } },
 	{ "trace", 0, OPTION_TEXT, AT(trace), TIMED, "FILE",
@@ -154,9 +158,9 @@ const struct option_row option_rows[] = {
 	  "set for A only; may be given again", 0, 0, { 0 } },
 	{ "head-env", 0, OPTION_LIST, AT(head_env), CHECK, "VARIABLE=VALUE",
 	  "set for B only; may be given again", 0, 0, { 0 } },
-	{ "blocks", 0, OPTION_INT, AT(blocks), PAIRS, "N",
+	{ "blocks", 0, OPTION_INT, AT(blocks), BLOCKS, "N",
 	  "pairs of processes a target, and as many to confirm (20; "
-	  "calibrate: 40, nothing to confirm)", 6, 100,
+	  "calibrate: 40, nothing to confirm; baseline: 20 processes)", 6, 100,
 	  { 0 } },
 	{ "extend", 0, OPTION_FLAG, AT(extend), CHECK, NULL,
 	  "as many blocks again for what is too noisy, at half the level", 0,
@@ -164,7 +168,7 @@ const struct option_row option_rows[] = {
 	{ "control", 0, OPTION_ON_OFF, AT(control), CHECK, "on|off",
 	  "a third process in each block, A again, that must not differ "
 	  "(off)", 0, 0, { 0 } },
-	{ "order-seed", 0, OPTION_INT, AT(order_seed), PAIRS, "N",
+	{ "order-seed", 0, OPTION_INT, AT(order_seed), BLOCKS, "N",
 	  "of the order in the blocks (the time)", 0, 4294967295., { 0 } },
 	{ "on-inconclusive", 0, OPTION_CHOICE, AT(on_inconclusive), CHECK,
 	  "WHAT", "exit with 3 or with 0 if there is no verdict", 0, 0,

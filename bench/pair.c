@@ -6,7 +6,7 @@
 
 #include "bench/stats.h"
 
-static int is_timed_step(const struct observation *row)
+int pair_is_step(const struct observation *row)
 {
 	return strcmp(row->phase, "step") == 0 && row->is_warmup != 1 &&
 	       row->core == CELL_NO_INT && !observation_is_modelled(row) &&
@@ -22,7 +22,7 @@ double pair_step_median(const struct observation *const *rows, size_t count)
 	if (!steps)
 		return CELL_NO_REAL;
 	for (i = 0; i < count; i++)
-		if (is_timed_step(rows[i]))
+		if (pair_is_step(rows[i]))
 			steps[timed++] = rows[i]->elapsed_s;
 	median = stats_compute(steps, timed).median;
 	free(steps);
@@ -151,13 +151,20 @@ size_t pair_logs(const struct pair_stage *stage, int arm, double *logs)
 	return count;
 }
 
-double pair_arm_median(const struct pair_stage *stage, int arm)
+size_t pair_arm_values(const struct pair_stage *stage, int arm, double *values)
 {
-	double values[SIGNED_RANK_MOST];
 	size_t count = 0;
 
 	for (int b = 0; b < SIGNED_RANK_MOST; b++)
 		if (isfinite(stage->blocks[b].values[arm]))
 			values[count++] = stage->blocks[b].values[arm];
+	return count;
+}
+
+double pair_arm_median(const struct pair_stage *stage, int arm)
+{
+	double values[SIGNED_RANK_MOST];
+	const size_t count = pair_arm_values(stage, arm, values);
+
 	return stats_compute(values, count).median;
 }

@@ -13,6 +13,9 @@
 /* Stages of a check, in its rows. */
 enum { CHECK_PILOT, CHECK_SCREEN, CHECK_CONFIRM, CHECK_STAGES };
 
+/* Is it an iteration that counts: timed, of the target, as the host saw it? */
+int pair_is_step(const struct observation *row);
+
 /*
  * The gated metric of one process, from its rows: the median seconds of its
  * iterations, warm-up excluded, as the host saw them. CELL_NO_REAL if there is
@@ -57,6 +60,10 @@ void pair_gather_runs(struct pair_stage stages[CHECK_STAGES],
 /* ln(arm / base) of the blocks that have both, in their order; logs has room
  * for SIGNED_RANK_MOST. Returns how many. */
 size_t pair_logs(const struct pair_stage *stage, int arm, double *logs);
+
+/* What an arm has, in the order of the blocks; values has room for
+ * SIGNED_RANK_MOST. Returns how many. */
+size_t pair_arm_values(const struct pair_stage *stage, int arm, double *values);
 
 /* Over the blocks that have the arm; NAN if there is none. */
 double pair_arm_median(const struct pair_stage *stage, int arm);
