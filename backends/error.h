@@ -12,6 +12,7 @@
 /* The value is the exit code of the command. */
 enum error_kind {
 	ERROR_USAGE = 2,   /* what was asked for makes no sense */
+	ERROR_NO_VERDICT = 3, /* what was measured cannot be compared */
 	ERROR_MISSING = 4, /* a device, data set or program is not there */
 	ERROR_INPUT = 5,   /* a file does not hold what it should */
 	ERROR_FAILED = 6,  /* the run went wrong */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/check_baseline.h"
 #include "bench/check_plan.h"
 #include "bench/check_report.h"
 #include "bench/clock.h"
@@ -11,20 +12,23 @@
 #include "bench/interrupt.h"
 #include "bench/judge.h"
 
-#define NO_VERDICT 3
-
 /* Is there anything to compare? */
 static int check_question(const struct options *options, struct error *err)
 {
+	if (options->trust_host && !options->baseline)
+		return error_set(err, ERROR_USAGE, "--trust-host lets a "
+				 "--baseline count, and there is none");
+	if (options->baseline)
+		return check_baseline_question(options, err);
 	if (options->verb == VERB_CALIBRATE || /* the base with itself */
 	    options->base || options->head || options->base_cmd ||
 	    options->head_cmd || options->base_ref || options->base_env[0] ||
 	    options->head_env[0] || options->inject)
 		return 0;
 	return error_set(err, ERROR_USAGE, "what is compared with what? Give "
-			 "--base PROGRAM, --base-ref REVISION, --head-env "
-			 "VARIABLE=VALUE, or --base-cmd and --head-cmd; see "
-			 "bench check --help");
+			 "--base PROGRAM, --base-ref REVISION, --baseline "
+			 "DIR, --head-env VARIABLE=VALUE, or --base-cmd and "
+			 "--head-cmd; see bench check --help");
 }
 
 static int plan_arms(struct check *check, struct error *err)
@@ -50,6 +54,8 @@ static int plan_targets(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
 
+	if (options->baseline)
+		return check_baseline_plan(check, err);
 	if (!check->arms[ARM_BASE].words)
 		return check_plan_targets(check, options->arguments,
 					  options->argument_count, err);
@@ -77,6 +83,7 @@ static int make_rows(const struct check *check, struct judged *rows)
 		*row = (struct judged){ .gate.rule = gate_rule_default };
 		row->gate.rule.margin = fmax(row->gate.rule.margin,
 					     check->targets[t].floor);
+		row->stored = check->targets[t].stored;
 		snprintf(row->target, sizeof(row->target), "%s",
 			 check->targets[t].name);
 		if (check->options->extend)
@@ -159,7 +166,7 @@ static int exit_code(const struct check *check, enum gate_verdict worst)
 
 	if (worst == GATE_REGRESSION)
 		return 1;
-	return worst == GATE_INCONCLUSIVE && fails ? NO_VERDICT : 0;
+	return worst == GATE_INCONCLUSIVE && fails ? ERROR_NO_VERDICT : 0;
 }
 
 static int run_check(struct check *check, FILE *out, FILE *log,
@@ -169,7 +176,8 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 	int chosen[CHECK_MOST_TARGETS], count;
 	enum gate_verdict worst;
 
-	if (check_pilot(check, err))
+	if (check_pilot(check, err) ||
+	    (check->options->baseline && check_baseline_compare(check, err)))
 		return -1;
 	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
@@ -186,6 +194,8 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 	if (measure(check, rows, count, err))
 		return -1;
 	progress_end(&check->progress);
+	if (check->options->baseline)
+		check_baseline_advise(check, rows, count);
 	worst = worst_verdict(rows, count);
 	if (check_report(check, rows, count, out, err) ||
 	    fflush(out) || ferror(out))
@@ -230,6 +240,7 @@ void check_release(struct check *check)
 {
 	arms_release(check->arms);
 	check_build_release(&check->build);
+	baseline_release(&check->baseline);
 	campaign_release(&check->campaign);
 	floors_release(&check->floors);
 	free(check);
@@ -249,7 +260,8 @@ int check_command(const struct options *options, FILE *out, FILE *log,
 	if (!code)
 		code = run_check(check, out, log, err);
 	progress_end(&check->progress);
-	if (code < 0 && check->campaign.dir[0])
+	if (code < 0 &&
+	    (check->campaign.dir[0] || err->kind == ERROR_NO_VERDICT))
 		fputs("verdict: none\n", log);
 	check_release(check);
 	return code < 0 ? (int)err->kind : code;

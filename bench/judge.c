@@ -1,5 +1,6 @@
 #include "bench/judge.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,43 @@ static void count_disturbed(struct judged *row, const struct pair_stage *stages)
 		}
 }
 
+static void take_logs(double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] = log(values[i]);
+}
+
+/* New processes of the head and those of the baseline, which have no pairs. */
+static int measure_stored(struct gate_stage *gate, const struct judged *row,
+			  const struct pair_stage *stage, struct error *err)
+{
+	double base[TWO_SAMPLE_MOST], head[SIGNED_RANK_MOST];
+	const size_t stored = row->stored->count;
+	const size_t count = pair_arm_values(stage, ARM_HEAD, head);
+
+	*gate = (struct gate_stage){ .unpaired = 1 };
+	if (!count)
+		return 0;
+	memcpy(base, row->stored->values, stored * sizeof(*base));
+	take_logs(base, stored);
+	take_logs(head, count);
+	return gate_measure_unpaired(gate, &row->gate.rule, base, stored, head,
+				     count, err);
+}
+
+static int judge_stored(struct judged *row, const struct pair_stage *stages,
+			struct error *err)
+{
+	double head[SIGNED_RANK_MOST];
+
+	row->base = row->stored->median;
+	row->processes = pair_arm_values(&stages[CHECK_SCREEN], ARM_HEAD, head);
+	return measure_stored(&row->gate.screen, row, &stages[CHECK_SCREEN],
+			      err) ||
+	       measure_stored(&row->gate.confirm, row, &stages[CHECK_CONFIRM],
+			      err) ? -1 : 0;
+}
+
 static int judge_target(struct judged *row, const struct campaign *campaign,
 			const char *campaign_id,
 			const struct rows_by_run *groups,
@@ -39,6 +77,8 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 	count_disturbed(row, stages);
 	row->base = pair_arm_median(&stages[CHECK_SCREEN], ARM_BASE);
 	row->head = pair_arm_median(&stages[CHECK_SCREEN], ARM_HEAD);
+	if (row->stored)
+		return judge_stored(row, stages, err);
 	return measure_stage(&row->gate.screen, row, &stages[CHECK_SCREEN],
 			     ARM_HEAD, err) ||
 	       measure_stage(&row->gate.confirm, row, &stages[CHECK_CONFIRM],
@@ -128,6 +168,11 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 	verdict->margin_pct = 100 * row->gate.rule.margin;
 	verdict->pairs = (long)screen->pairs;
 	verdict->confirm_pairs = (long)confirm->pairs;
+	if (row->stored) {
+		verdict->pairs = (long)row->processes;
+		verdict->baseline_processes = (long)row->stored->count;
+		verdict->baseline_age_days = baseline_age(row->stored);
+	}
 	verdict->control_pairs = (long)control->pairs;
 	if (screen->pairs) {
 		verdict->ratio = screen->ratio;

@@ -5,6 +5,7 @@
 #ifndef BENCH_JUDGE_H
 #define BENCH_JUDGE_H
 
+#include "bench/baseline.h"
 #include "bench/campaign.h"
 #include "bench/gate.h"
 #include "bench/verdict.h"
@@ -16,13 +17,16 @@ struct judged {
 	double base, head; /* medians over the screen's blocks, s */
 	long redone;	   /* blocks of all stages, because of others */
 	long disturbed;	   /* processes that count, and were not alone */
+	/* The base that was saved before; NULL: it is arm A. */
+	const struct baseline_target *stored;
+	size_t processes; /* of the head, in the screen; with stored only */
 	struct gate_row gate;
 };
 
 /*
  * rows are count targets whose names and rules are set. Only runs of the
  * campaign with this id count, and of a block its last attempt, if that went
- * well for both arms.
+ * well for both arms, or for the head if the base is stored.
  */
 int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	       const char *campaign_id, struct error *err);

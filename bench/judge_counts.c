@@ -40,14 +40,29 @@ static long count_of(const struct counter *counter, const char *arm,
 	return agreed;
 }
 
+static long count_of_base(const struct counter *counter,
+			  const struct judged *row,
+			  const struct campaign *campaign,
+			  const char *campaign_id)
+{
+	long value;
+
+	if (!row->stored)
+		return count_of(counter, arm_names[ARM_BASE], row, campaign,
+				campaign_id);
+	memcpy(&value, (const char *)row->stored->run + counter->offset,
+	       sizeof(value));
+	return value;
+}
+
 void judge_counts(struct judged *row, const struct campaign *campaign,
 		  const char *campaign_id)
 {
 	struct gate_row *gate = &row->gate;
 
 	for (size_t c = 0; c < sizeof(counters) / sizeof(counters[0]); c++) {
-		const long base = count_of(&counters[c], arm_names[ARM_BASE],
-					   row, campaign, campaign_id);
+		const long base = count_of_base(&counters[c], row, campaign,
+						campaign_id);
 		const long head = count_of(&counters[c], arm_names[ARM_HEAD],
 					   row, campaign, campaign_id);
 

@@ -158,6 +158,10 @@ const struct option_row option_rows[] = {
 	  "set for A only; may be given again", 0, 0, { 0 } },
 	{ "head-env", 0, OPTION_LIST, AT(head_env), CHECK, "VARIABLE=VALUE",
 	  "set for B only; may be given again", 0, 0, { 0 } },
+	{ "baseline", 0, OPTION_TEXT, AT(baseline), CHECK, "DIR",
+	  "A is what bench baseline saved there; advisory", 0, 0, { 0 } },
+	{ "trust-host", 0, OPTION_FLAG, AT(trust_host), CHECK, NULL,
+	  "let a baseline count: nobody else uses this machine", 0, 0, { 0 } },
 	{ "blocks", 0, OPTION_INT, AT(blocks), BLOCKS, "N",
 	  "pairs of processes a target, and as many to confirm (20; "
 	  "calibrate: 40, nothing to confirm; baseline: 20 processes)", 6, 100,

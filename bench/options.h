@@ -56,6 +56,8 @@ struct options {
 	long blocks, order_seed;
 	int control, extend;
 	const char *format, *progress, *color, *generate;
+	const char *baseline;
+	int trust_host;
 	int quick, dry_run, list, quiet, verbose, help, version;
 	unsigned char given[OPTION_MOST_ROWS]; /* by row: on the command line */
 };

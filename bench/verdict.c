@@ -43,6 +43,9 @@ static const struct column columns[] = {
 	REAL(head_cpu_s, "of the head's"),
 	REAL(base_maxrss_bytes, "peak memory of the base: median, not gated"),
 	REAL(head_maxrss_bytes, "of the head"),
+	INT(baseline_processes, "--baseline: processes that were saved, which "
+	    "are in no pairs; empty: there is none"),
+	REAL(baseline_age_days, "since the first of them was started"),
 };
 
 static void verdict_clear(void *row)

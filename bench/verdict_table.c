@@ -81,6 +81,11 @@ static void print_besides(const struct verdict *verdict,
 		   verdict->head_maxrss_bytes / 1e6);
 }
 
+static int is_stored(const struct verdict *verdict)
+{
+	return verdict->baseline_processes > 0;
+}
+
 static void print_notes(const struct verdict *verdict,
 			const struct table_options *options, FILE *out)
 {
@@ -91,10 +96,16 @@ static void print_notes(const struct verdict *verdict,
 	if (verdict->reason[0])
 		print_note(out, options, "%s: %s", verdict->target,
 			   verdict->reason);
+	if (is_stored(verdict))
+		print_note(out, options, "%s: base: %ld processes, %.1f days "
+			   "old", verdict->target, verdict->baseline_processes,
+			   verdict->baseline_age_days);
 	if (verdict->confirm_pairs > 0)
-		print_note(out, options, "%s: %ld new pairs after the screen: "
+		print_note(out, options, "%s: %ld new %s after the screen: "
 			   "%.3f [%.3f, %.3f]", verdict->target,
-			   verdict->confirm_pairs, verdict->confirm_ratio,
+			   verdict->confirm_pairs, is_stored(verdict) ?
+				   "processes" : "pairs",
+			   verdict->confirm_ratio,
 			   verdict->confirm_lo, verdict->confirm_hi);
 	if (verdict->control_pairs > 0)
 		print_note(out, options, "%s: control, base over base: %.3f "
@@ -135,13 +146,15 @@ int verdict_print_table(const struct verdict *verdicts, int count,
 	grid_draw(&grid, options, out);
 	grid_free(&grid);
 	if (count)
-		print_note(out, options, "median %s of %ld processes of each "
-			   "arm, in pairs; head/base is Hodges and Lehmann's "
-			   "estimate with its exact 95 %% interval; detects: a "
-			   "slowdown that would be caught most often",
+		print_note(out, options, "median %s of %ld processes of %s; "
+			   "head/base is Hodges and Lehmann's estimate with "
+			   "its exact 95 %% interval; detects: a slowdown that "
+			   "would be caught most often",
 			   strcmp(verdicts->metric, "s_iter") ?
 				   "time" : "of the median iteration",
-			   verdicts->pairs);
+			   verdicts->pairs, is_stored(verdicts) ?
+				   "the head, the base's were saved before" :
+				   "each arm, in pairs");
 	for (int i = 0; i < count; i++)
 		print_notes(&verdicts[i], options, out);
 	for (int i = 0; i < count; i++)
