@@ -164,7 +164,10 @@ static void print(FILE *out, const struct plot_svg *svg, const char *space,
 		"</title>\n", space, (int)strcspn(box, "\""), box, svg->name,
 		svg->name, svg->title);
 	if (with_style) {
-		fputs("<style>\n", out);
+		/* A viewer may have a white page and wish for dark ones. */
+		fputs("<style>\nsvg { background: #ffffff }\n"
+		      "@media (prefers-color-scheme: dark) "
+		      "{ svg { background: #15181c } }\n", out);
 		plot_svg_print_style(out);
 		fputs("</style>\n", out);
 	}

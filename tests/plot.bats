@@ -19,7 +19,7 @@ make_campaign() {
 }
 
 teardown() {
-	kill -KILL ${PID:-} 2>/dev/null || true
+	kill -KILL ${PID:-} ${CHILD:-} 2>/dev/null || true
 }
 
 # fake_gnuplot LINE ...: a program of that name comes first in $PATH.
@@ -262,17 +262,18 @@ HOSTILE=(
 @test "a gnuplot that hangs is ended with all that it started" {
 	make_campaign one label
 	# shellcheck disable=SC2016
-	fake_gnuplot 'sleep 1000 & echo $! >child; wait'
+	fake_gnuplot 'sleep 1000 >/dev/null 2>&1 3>&- & echo $! >child; wait'
 	run -6 --separate-stderr "$BENCH" plot one --timeout 1
 	[[ "$stderr" == *"gnuplot took longer than 1 s and was ended"*"one/plot"* ]]
-	within 5 none_running "$(cat one/plot/child)"
+	CHILD=$(cat one/plot/child)
+	within 5 none_running "$CHILD"
 	[ -s one/observations.csv ]
 }
 
 @test "Ctrl-C ends it, and gnuplot" {
 	make_campaign one label
 	# shellcheck disable=SC2016
-	fake_gnuplot 'echo $$ >started; exec sleep 1000'
+	fake_gnuplot 'echo $$ >started; exec sleep 1000 3>&-'
 	"$BENCH" plot one 2>/dev/null 3>&- &
 	PID=$!
 	within 10 test -s one/plot/started
@@ -280,8 +281,9 @@ HOSTILE=(
 	code=0
 	wait "$PID" || code=$?
 	PID=
+	CHILD=$(cat one/plot/started)
 	[ "$code" = 130 ]
-	within 5 none_running "$(cat one/plot/started)"
+	within 5 none_running "$CHILD"
 }
 
 @test "what cannot be written is exit 7, what has no rows 5" {
