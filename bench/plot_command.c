@@ -181,6 +181,11 @@ static int draw_all(struct drawing *drawing, struct error *err)
 				 .notes = drawing->notes };
 	char path[PATH_MAX];
 
+	if (!drawing->plot.results.line_count)
+		return error_set(err, ERROR_INPUT, "%.600s: there are only the "
+				 "processes of bench check in it, whose "
+				 "verdicts bench table shows",
+				 drawing->command->folder);
 	if (file_make_folder(drawing->folder, err) ||
 	    name_file(drawing->work, drawing->folder, "plot", "", err) ||
 	    file_make_folder(drawing->work, err) || write_data(drawing, err) ||

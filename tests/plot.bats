@@ -299,6 +299,18 @@ HOSTILE=(
 	[[ "$output" == *"no rows"* ]]
 	head -1 one/runs.csv >empty/runs.csv
 	run -5 "$BENCH" plot empty
+	# The pairs of a check are nothing that could be drawn.
+	python3 - one/runs.csv empty/runs.csv <<-'END'
+	import csv, sys
+	rows = list(csv.DictReader(open(sys.argv[1])))
+	with open(sys.argv[2], "w") as f:
+	    out = csv.DictWriter(f, rows[0].keys(), lineterminator="\n")
+	    out.writeheader()
+	    out.writerows(dict(row, arm="A") for row in rows)
+	END
+	run -5 "$BENCH" plot empty
+	[[ "$output" == *"only the processes of bench check"* ]]
+	[ ! -e empty/plot ]
 	run -4 "$BENCH" plot nowhere
 	run -2 "$BENCH" plot
 	run -2 "$BENCH" plot one two
