@@ -20,6 +20,7 @@
 #include "bench/process.h"
 
 #define SELF "/proc/self/exe"
+#define PARENT "/proc/$PPID/exe" /* the same, in a shell */
 #define MOST_WORDS 24
 #define MOST_OUTPUT 16384
 
@@ -78,11 +79,17 @@ static const struct live cases[] = {
 	{ "up to four times the work, by chance", 3, "inconclusive", 3,
 	  { CHECK, "--base-cmd=" MEASURE "--inject=0-300%",
 	    "--head-cmd=" MEASURE "--inject=0-300%" } },
+	{ "a baseline saved under other settings", 3, "another machine", 1,
+	  { "sh", "-c", PARENT " baseline save made null-1 --model=tiny "
+	    "--dataset=synthetic --synthetic-train=640 --blocks=6 -q && "
+	    "GOMP_SPINCOUNT=7 " PARENT " check --baseline made" } },
 	{ "nothing to compare", 2, "what is compared", 1, { CHECK } },
 	{ "a program that is not there", 4, "no program", 1,
 	  { CHECK, "--base=./none" } },
 	{ "a file of noise floors that is none", 5, "broken", 1,
 	  { CHECK, "--base=" SELF, "--floors=../broken" } },
+	{ "a baseline that is none", 5, "runs.csv:1", 1,
+	  { SELF, "check", "--baseline=../none" } },
 	{ "a file of results that is none", 5, "broken", 1,
 	  { SELF, "table", "../broken" } },
 	{ "a command that crashes", 6, "signal 11", 1,
@@ -149,8 +156,11 @@ static int make_place(struct place *place, struct error *err)
 	    !mkdtemp(place->path))
 		return make_error(place, err);
 	snprintf(place->folder, sizeof(place->folder), "%s", place->path);
+	if (mkdir(path_of(place, "none"), 0700))
+		return make_error(place, err);
 	return write_file(place, "play", play, err) ||
-	       write_file(place, "broken", "broken\n", err) ? -1 : 0;
+	       write_file(place, "broken", "broken\n", err) ||
+	       write_file(place, "none/runs.csv", "broken\n", err) ? -1 : 0;
 }
 
 static int remove_one(const char *path, const struct stat *about, int kind,

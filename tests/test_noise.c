@@ -86,16 +86,16 @@ static void spells(void **state)
 	assert_true(floor_of(together, MOST, 1) > .01);
 }
 
-/* Five pairs of twenty are outliers. Of those at the two ends of sixty a check
+/* Eight pairs of twenty are outliers. Of those at the two ends of sixty a check
  * has more only because they are neighbours, too. */
 static void circle(void **state)
 {
-	double noise[10], logs[60] = { 0 };
+	double noise[16], logs[60] = { 0 };
 
 	(void)state;
-	draw_normal(noise, 10, .1);
-	for (int i = 0; i < 10; i++)
-		logs[(55 + i) % 60] = noise[i];
+	draw_normal(noise, 16, .1);
+	for (int i = 0; i < 16; i++)
+		logs[(52 + i) % 60] = noise[i];
 	assert_true(floor_of(logs, 60, 1) > .001);
 }
 
