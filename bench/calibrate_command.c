@@ -220,10 +220,6 @@ int calibrate_command(const struct options *options, FILE *out, FILE *log,
 	struct check *check;
 	int failed;
 
-	if (options->inject)
-		return error_set(err, ERROR_USAGE, "what is slowed down on "
-				 "purpose says nothing about this machine: "
-				 "bench calibrate takes no --inject");
 	check = calloc(1, sizeof(*check));
 	if (!check)
 		return error_memory(err, "a check");
