@@ -7,6 +7,7 @@
 #   make fuzz        feed the parsers what libFuzzer thinks of (clang)
 #   make deps        install what is missing: packages of Debian 12
 #   make install     program, man page, completions; uninstall undoes it
+#   make twin        another build/bench that no gate may tell from it
 #   make clean       remove build/
 #
 # Knobs, for the command line:
@@ -115,6 +116,15 @@ all: $B/bench
 $B/bench: $(OBJECTS)
 	@echo "LD $@"
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+# The same objects linked in reverse, below a longer path: no gate may tell it
+# from the other.
+TWIN := $B/twin/below/a/longer/path/bench
+twin: $(TWIN)
+$(TWIN): $(OBJECTS)
+	@echo "LD $@"
+	@mkdir -p $(@D)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $$(printf '%s\n' $^ | tac) $(LIBS)
 
 $O/%.o: %.c
 	@echo "CC $<"
@@ -358,7 +368,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all run test check-full fuzz fuzz-all check-headers deps install \
+.PHONY: all twin run test check-full fuzz fuzz-all check-headers deps install \
 	uninstall clean test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
