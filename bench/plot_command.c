@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "bench/file.h"
 #include "bench/interrupt.h"
@@ -109,11 +110,15 @@ static int run_gnuplot(const struct drawing *drawing, const char *name,
 	char script[64];
 	/* -d: none of the user's own settings. */
 	const char *const argv[] = { "gnuplot", "-d", script, NULL };
+	const struct process_setting setting = {
+		.folder = drawing->work, .stdout_fd = STDERR_FILENO,
+		.stderr_fd = -1
+	};
 	struct process_status status;
 	struct error cause;
 
 	snprintf(script, sizeof(script), "%s.gp", name);
-	if (process_run(argv, drawing->work, drawing->command->seconds, &status,
+	if (process_run(argv, &setting, drawing->command->seconds, &status,
 			&cause)) {
 		if (cause.kind == ERROR_STOPPED)
 			return error_set(err, cause.kind, "%s", cause.message);

@@ -178,18 +178,17 @@ int process_wait(pid_t pid, struct process_status *status, struct error *err)
 /* Between two looks at a process that is given a time. */
 #define LOOK_S .01
 
-int process_run(const char *const *argv, const char *folder, double seconds,
-		struct process_status *status, struct error *err)
+int process_run(const char *const *argv, const struct process_setting *setting,
+		double seconds, struct process_status *status,
+		struct error *err)
 {
-	const struct process_setting setting = {
-		.folder = folder, .stdout_fd = STDERR_FILENO, .stderr_fd = -1,
-		.own_group = 1
-	};
+	struct process_setting own = *setting;
 	const double deadline = clock_now() + seconds;
 	pid_t pid, ended;
 	int raw = 0;
 
-	if (process_start_in(argv, &setting, &pid, err))
+	own.own_group = 1;
+	if (process_start_in(argv, &own, &pid, err))
 		return -1;
 	while (!(ended = waitpid(pid, &raw, WNOHANG)) &&
 	       clock_now() < deadline && !interrupt_signal())

@@ -51,12 +51,13 @@ int process_restart(char *const *argv, const char *variable,
 int process_wait(pid_t pid, struct process_status *status, struct error *err);
 
 /*
- * Runs a program in folder and waits for it, so many seconds at most. It is in
- * a process group of its own, which is ended when they have passed
- * (ERROR_FAILED), or when we are interrupted (ERROR_STOPPED). What it prints
- * goes to standard error.
+ * Runs a program and waits for it, so many seconds at most; INFINITY: as long
+ * as it takes. It is in a process group of its own, whatever the setting says,
+ * which is ended when they have passed (ERROR_FAILED), or when we are
+ * interrupted (ERROR_STOPPED).
  */
-int process_run(const char *const *argv, const char *folder, double seconds,
-		struct process_status *status, struct error *err);
+int process_run(const char *const *argv, const struct process_setting *setting,
+		double seconds, struct process_status *status,
+		struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "bench/process.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,16 +146,21 @@ static void a_program_is_given_a_time(void **state)
 {
 	const char *const good[] = { "sh", "-c", "test $PWD = /proc", NULL };
 	const char *const slow[] = { "sh", "-c", "sleep 60 & wait", NULL };
+	struct process_setting in = { "/proc", STDERR_FILENO, -1, NULL, 0 };
 	struct process_status status;
 	struct error err;
 
 	(void)state;
-	assert_int_equal(process_run(good, "/proc", 60, &status, &err), 0);
+	assert_int_equal(process_run(good, &in, 60, &status, &err), 0);
 	assert_int_equal(status.code, 0);
-	assert_int_equal(process_run(good, "/", 60, &status, &err), 0);
+	in.folder = "/";
+	assert_int_equal(process_run(good, &in, INFINITY, &status, &err), 0);
 	assert_int_equal(status.code, 1);
-	assert_int_equal(process_run(good, "/none", 60, &status, &err), -1);
-	assert_int_equal(process_run(slow, "/", .1, &status, &err), -1);
+	assert_int_equal(process_run(slow, &in, .1, &status, &err), -1);
+	in.folder = "/none";
+	assert_int_equal(process_run(good, &in, 60, &status, &err), -1);
+	in.folder = "/";
+	assert_int_equal(process_run(slow, &in, .1, &status, &err), -1);
 	assert_int_equal(err.kind, ERROR_FAILED);
 	assert_non_null(strstr(err.message, "longer than 0.1 s"));
 	assert_int_equal(status.signal, SIGKILL);
