@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/arm.h"
 #include "bench/cpus.h"
+#include "bench/interrupt.h"
 #include "bench/process.h"
 
 #define OPEN_FOLDERS 16 /* at a time, while the tree is removed */
@@ -22,15 +24,17 @@ static int start(const char *const *words, int out, struct error *err)
 {
 	const struct arm plain = { .variables = no_make };
 	char **environment = arm_environment(&plain, 0, err);
+	const struct process_setting setting = {
+		.stdout_fd = out,
+		.stderr_fd = -1,
+		.environment = (const char *const *)environment,
+	};
 	struct process_status status;
-	pid_t pid;
 	int failed;
 
 	if (!environment)
 		return -1;
-	failed = process_start(words, out, (const char *const *)environment,
-			       &pid, err) ||
-		 process_wait(pid, &status, err);
+	failed = process_run(words, &setting, INFINITY, &status, err);
 	free(environment);
 	if (failed)
 		return -1;
@@ -127,13 +131,12 @@ static int build_it(const struct check_build *build, const char *top,
 	return failed;
 }
 
-int check_build(struct check_build *build, const char *revision, FILE *log,
-		struct error *err)
+static int build_revision(struct check_build *build, const char *revision,
+			  FILE *log, struct error *err)
 {
 	char top[PATH_MAX];
 	struct error cause;
 
-	*build = (struct check_build){ 0 };
 	if (find_commit(build, revision, top, err) || make_folder(build, err))
 		return -1;
 	if (log)
@@ -145,6 +148,17 @@ int check_build(struct check_build *build, const char *revision, FILE *log,
 	return error_set(err, ERROR_FAILED, "--base-ref: %.12s cannot be "
 			 "built: %s, as said above", build->commit,
 			 cause.message);
+}
+
+int check_build(struct check_build *build, const char *revision, FILE *log,
+		struct error *err)
+{
+	*build = (struct check_build){ 0 };
+	if (!build_revision(build, revision, log, err))
+		return 0;
+	/* Whatever failed then, that is why. */
+	return interrupt_signal() ? error_set(err, ERROR_STOPPED, "interrupted "
+					      "while the base was built") : -1;
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind,

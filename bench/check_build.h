@@ -17,7 +17,8 @@ struct check_build {
  * Clones the repository around the current folder into a new folder below
  * $TMPDIR or /tmp, checks revision out and builds it with make, installing
  * nothing. The working tree is left alone. ERROR_INPUT for what is no revision,
- * ERROR_FAILED if it does not build. Release it also after a failure.
+ * ERROR_FAILED if it does not build, ERROR_STOPPED after a signal. Release it
+ * also after a failure.
  */
 int check_build(struct check_build *build, const char *revision, FILE *log,
 		struct error *err);

@@ -221,6 +221,7 @@ int check_prepare(struct check *check, struct error *err)
 	check_plan_blocks(check);
 	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
 	clock_stamp(stamp, sizeof(stamp));
+	interrupt_install(0); /* the folder that --base-ref builds in goes */
 	if (check_question(options, err) ||
 	    plan_arms(check, err) ||
 	    plan_targets(check, err) || check_plan_data(check, err) ||
@@ -230,7 +231,6 @@ int check_prepare(struct check *check, struct error *err)
 	    campaign_create(&check->campaign, &request, err))
 		return -1;
 	check->started = check->campaign.run_count;
-	interrupt_install(0);
 	progress_start(&check->progress, options->progress, options->quiet,
 		       verb_name(options->verb), 1, 1, NULL);
 	return 0;

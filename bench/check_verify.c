@@ -1,6 +1,7 @@
 /* Both programs of a check have to be right before their speed matters. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,16 +16,17 @@ static int start(const char *const *words, const struct arm *arm,
 {
 	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	char **environment = arm_environment(arm, 0, err);
+	const struct process_setting setting = {
+		.stdout_fd = nowhere,
+		.stderr_fd = -1,
+		.environment = (const char *const *)environment,
+	};
 	int failed = -1;
-	pid_t pid;
 
 	if (nowhere < 0)
 		error_set(err, ERROR_FAILED, "/dev/null: %s", strerror(errno));
 	else if (environment)
-		failed = process_start(words, nowhere,
-				       (const char *const *)environment, &pid,
-				       err) ||
-			 process_wait(pid, status, err);
+		failed = process_run(words, &setting, INFINITY, status, err);
 	free(environment);
 	if (nowhere >= 0)
 		close(nowhere);
@@ -58,8 +60,10 @@ static int verify(const struct check *check, int a,
 		return -1;
 	if (!status.code)
 		return 0;
-	return error_set(err, ERROR_FAILED, "arm %s is wrong, speed not "
-			 "compared: see %s verify %s", arm_names[a],
+	/* 1 is its verdict; anything else says that it came to none. */
+	return error_set(err, ERROR_FAILED, "arm %s %s, speed not compared: "
+			 "see %s verify %s", arm_names[a], status.code == 1 ?
+				 "is wrong" : "cannot be verified",
 			 arm->program ? program : "bench", backend);
 }
 

@@ -153,6 +153,11 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[ "$status" -eq 6 ]
 	[[ "$stderr" == *"arm B is wrong, speed not compared: see ./wrong verify cpu"* ]]
 	[ "$(column few/runs.csv stage)" = 0 ]
+	# An older bench, say, that lacks an option.
+	sed -i 's/exit 1/exit 2/' wrong
+	few cpu-1 --base "$BENCH" --head ./wrong
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"arm B cannot be verified, speed not compared"* ]]
 }
 
 @test "a process that crashes: exit 6, and its row says why" {
@@ -217,6 +222,48 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	run "$BENCH" table cut
 	[ "$status" -eq 5 ]
 	[[ "$output" == *"did not come to a verdict"* ]]
+}
+
+# interrupted PID LOG: it ends at once, by the signal that it is sent alone.
+interrupted() {
+	local status=0
+	kill -INT "$1"
+	within 10 none_running "$1" || return 1
+	wait "$1" || status=$?
+	[ "$status" -eq 130 ] || { cat "$2"; return 1; }
+	[[ "$(tail -n 1 "$2")" == *interrupted* ]]
+}
+
+@test "Ctrl-C while an arm is verified: it ends, too, and is not called wrong" {
+	cat >hangs <<-END
+	#!/bin/sh
+	[ "\$1" != verify ] || { echo \$\$ >verifies; exec sleep 60; }
+	exec "$BENCH" "\$@"
+	END
+	chmod +x hangs
+	"$BENCH" check cpu-1 --base ./hangs "${SMALL[@]}" -o cut 2>log &
+	local pid=$!
+	within 20 test -s verifies
+	interrupted "$pid" log
+	none_running "$(cat verifies)"
+}
+
+@test "Ctrl-C while the base is built: make ends and its folder goes" {
+	command -v git make >/dev/null || skip "no git or make"
+	mkdir repo tmp
+	git -C repo init -q
+	printf 'all:\n\techo $$$$ >%s; sleep 60; true\n' "$PWD/builds" \
+		>repo/Makefile
+	git -C repo add Makefile
+	git -C repo -c user.name=n -c user.email=e commit -qm m
+	cd repo
+	TMPDIR=$PWD/../tmp "$BENCH" check null-1 --base-ref HEAD \
+		"${SMALL[@]}" 2>../log &
+	local pid=$!
+	within 20 test -s ../builds
+	interrupted "$pid" ../log
+	none_running "$(cat ../builds)"
+	[ -z "$(ls ../tmp)" ]
 }
 
 @test "the verdict again, from the folder, and no tables of its processes" {
