@@ -169,12 +169,33 @@ static int exit_code(const struct check *check, enum gate_verdict worst)
 	return worst == GATE_INCONCLUSIVE && fails ? ERROR_NO_VERDICT : 0;
 }
 
+/* The verdict stands, and is told, even if the table cannot be written. */
+static int conclude(struct check *check, struct judged *rows, int count,
+		    FILE *out, FILE *log, struct error *err)
+{
+	enum gate_verdict worst;
+	int failed;
+
+	progress_end(&check->progress);
+	if (check->options->baseline)
+		check_baseline_advise(check, rows, count);
+	worst = worst_verdict(rows, count);
+	failed = check_report(check, rows, count, out, err);
+	if (!failed && (fflush(out) || ferror(out)))
+		failed = error_set(err, ERROR_OUTPUT,
+				   "standard output could not be written");
+	if (check->log)
+		fprintf(log, "results: %s\n", check->campaign.dir);
+	fprintf(log, "verdict: %s\n", worst == GATE_REGRESSION ? "regression" :
+		worst == GATE_INCONCLUSIVE ? "inconclusive" : "no regression");
+	return failed ? (int)err->kind : exit_code(check, worst);
+}
+
 static int run_check(struct check *check, FILE *out, FILE *log,
 		     struct error *err)
 {
 	struct judged rows[CHECK_MOST_TARGETS];
 	int chosen[CHECK_MOST_TARGETS], count;
-	enum gate_verdict worst;
 
 	if (check_pilot(check, err) ||
 	    (check->options->baseline && check_baseline_compare(check, err)))
@@ -193,18 +214,7 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 	count = make_rows(check, rows);
 	if (measure(check, rows, count, err))
 		return -1;
-	progress_end(&check->progress);
-	if (check->options->baseline)
-		check_baseline_advise(check, rows, count);
-	worst = worst_verdict(rows, count);
-	if (check_report(check, rows, count, out, err) ||
-	    fflush(out) || ferror(out))
-		return -1;
-	if (check->log)
-		fprintf(log, "results: %s\n", check->campaign.dir);
-	fprintf(log, "verdict: %s\n", worst == GATE_REGRESSION ? "regression" :
-		worst == GATE_INCONCLUSIVE ? "inconclusive" : "no regression");
-	return exit_code(check, worst);
+	return conclude(check, rows, count, out, log, err);
 }
 
 int check_prepare(struct check *check, struct error *err)

@@ -287,6 +287,14 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	grep -q '^| null-1 |' v.md
 }
 
+@test "a table that cannot be written: exit 7, and the verdict is told" {
+	# shellcheck disable=SC2016 # for the shell that is started
+	run -7 sh -c '"$@" 2>&1 >/dev/full' - "$BENCH" check --blocks 12 \
+		-o lost -q --base-cmd "sleep 0.005" --head-cmd "sleep 0.05"
+	[ "${lines[0]}" = "verdict: regression" ]
+	[[ "${lines[1]}" == *"standard output could not be written"* ]]
+}
+
 @test "--base-ref builds a revision in a folder that goes away again" {
 	command -v git make >/dev/null || skip "no git or make"
 	mkdir repo tmp
