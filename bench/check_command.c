@@ -1,6 +1,7 @@
 #include "bench/check_command.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "bench/export.h"
 #include "bench/interrupt.h"
 #include "bench/judge.h"
+#include "bench/option_table.h"
 
 /* Is there anything to compare? */
 static int check_question(const struct options *options, struct error *err)
@@ -50,6 +52,28 @@ static int plan_arms(struct check *check, struct error *err)
 	return 0;
 }
 
+/* What a bench would be told, a command does not hear. */
+static int refuse_deaf(const struct options *options, struct error *err)
+{
+	if (options->argument_count)
+		return error_set(err, ERROR_USAGE, "a command has no TARGET: "
+				 "found '%.60s' beside --base-cmd",
+				 options->arguments[0]);
+	for (int i = 0; i < option_row_count; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		if (verb_knows(VERB_MEASURE, row) &&
+		    option_is_given(options, row) &&
+		    row->offset != offsetof(struct options, progress) &&
+		    row->offset != offsetof(struct options, quiet))
+			return error_set(err, ERROR_USAGE, "--%s is for what "
+					 "bench measures: a command is told by "
+					 "its own words, in --base-cmd and "
+					 "--head-cmd", row->name);
+	}
+	return 0;
+}
+
 static int plan_targets(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
@@ -59,10 +83,8 @@ static int plan_targets(struct check *check, struct error *err)
 	if (!check->arms[ARM_BASE].words)
 		return check_plan_targets(check, options->arguments,
 					  options->argument_count, err);
-	if (options->argument_count)
-		return error_set(err, ERROR_USAGE, "a command has no TARGET: "
-				 "found '%.60s' beside --base-cmd",
-				 options->arguments[0]);
+	if (refuse_deaf(options, err))
+		return -1;
 	snprintf(check->targets[0].name, sizeof(check->targets[0].name),
 		 "command");
 	check->target_count = 1;

@@ -194,6 +194,13 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 		[ "$status" -eq 2 ] || { echo "$words: $status"; return 1; }
 		[ -n "$stderr" ]
 	done
+	for words in "--inject 5%" "-s 3" "--model tiny" --verbose; do
+		# shellcheck disable=SC2086 # parted on purpose
+		run --separate-stderr "$BENCH" check --base-cmd true \
+			--head-cmd true $words
+		[ "$status" -eq 2 ] || { echo "$words: $status"; return 1; }
+		[[ "$stderr" == *"a command is told by its own words"* ]]
+	done
 	run --separate-stderr "$BENCH" check --base-cmd "'x" --head-cmd true
 	[ "$status" -eq 2 ]
 	[[ "$stderr" == *"--base-cmd: a quote has no end"* ]]
