@@ -29,7 +29,6 @@ struct check_target {
 	double process_s; /* what one process takes, about */
 	long steps_done;   /* by the first process; -1 before */
 	double first_loss; /* its first */
-	double last_loss[ARM_COUNT];
 	int redone; /* blocks of this stage, because of others */
 	struct run pilot;
 	double floor; /* what bench calibrate found, .04 say; 0: nothing */
