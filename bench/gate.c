@@ -92,15 +92,15 @@ int gate_measure_unpaired(struct gate_stage *stage,
 	return 0;
 }
 
-static int control_flagged(const struct gate_row *row)
+static int control_flagged(const struct gate_stage *control)
 {
-	return row->control.slower || row->control.faster;
+	return control->slower || control->faster;
 }
 
 int gate_wants_confirmation(const struct gate_row *row)
 {
 	return row->screen.slower && row->screen.pairs >= row->rule.fewest &&
-	       !control_flagged(row);
+	       !control_flagged(&row->control);
 }
 
 static int sees_wanted(const struct gate_rule *rule,
@@ -164,6 +164,15 @@ static void judge_blind(struct gate_row *row, const char *before,
 			      name_pairs(stage));
 }
 
+static void judge_control(struct gate_row *row, const char *when,
+			  const struct gate_stage *control)
+{
+	judge_because(row, GATE_INCONCLUSIVE,
+		      "the base differs from itself by %+.1f %%%s: what else "
+		      "runs here, or the order in a block, weighs more than "
+		      "the arms", percent(control->ratio), when);
+}
+
 /* A row that wants confirmation. */
 static void judge_flagged(struct gate_row *row, int accepted)
 {
@@ -171,6 +180,9 @@ static void judge_flagged(struct gate_row *row, int accepted)
 
 	if (confirm->pairs < row->rule.fewest)
 		judge_too_few(row, "of the confirmation", confirm);
+	else if (control_flagged(&row->control_confirm))
+		judge_control(row, " in the confirmation",
+			      &row->control_confirm);
 	else if (confirm->slower && accepted)
 		judge(row, GATE_REGRESSION);
 	else if (confirm->slower)
@@ -192,12 +204,8 @@ static void judge_row(struct gate_row *row, int accepted)
 {
 	if (row->screen.pairs < row->rule.fewest)
 		judge_too_few(row, "of the screen", &row->screen);
-	else if (control_flagged(row))
-		judge_because(row, GATE_INCONCLUSIVE,
-			      "the base differs from itself by %+.1f %%: what "
-			      "else runs here, or the order in a block, weighs "
-			      "more than the arms",
-			      percent(row->control.ratio));
+	else if (control_flagged(&row->control))
+		judge_control(row, "", &row->control);
 	else if (row->screen.slower)
 		judge_flagged(row, accepted);
 	else if (row->screen.faster)

@@ -57,6 +57,7 @@ struct gate_row {
 	struct gate_rule rule;
 	struct gate_stage screen, confirm;
 	struct gate_stage control; /* A2 / A in the screen's blocks */
+	struct gate_stage control_confirm; /* and in the confirmation's */
 	enum gate_verdict verdict;
 	/* Why it is inconclusive, or ok in spite of a flag; else empty. */
 	char reason[160];

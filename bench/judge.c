@@ -84,7 +84,9 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 	       measure_stage(&row->gate.confirm, row, &stages[CHECK_CONFIRM],
 			     ARM_HEAD, err) ||
 	       measure_stage(&row->gate.control, row, &stages[CHECK_SCREEN],
-			     ARM_CONTROL, err) ? -1 : 0;
+			     ARM_CONTROL, err) ||
+	       measure_stage(&row->gate.control_confirm, row,
+			     &stages[CHECK_CONFIRM], ARM_CONTROL, err) ? -1 : 0;
 }
 
 /* A virtual machine may be moved to another host in the midst of a check. */

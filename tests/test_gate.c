@@ -212,8 +212,14 @@ static void control(void **state)
 		expect(&row, GATE_INCONCLUSIVE, "differs from itself");
 	}
 	row = row_of(stage_of(6, 2), stage_of(6, 2));
-	row.control = stage_of(1, 2);
+	row.control = row.control_confirm = stage_of(1, 2);
 	expect(&row, GATE_REGRESSION, "");
+	row.control_confirm = stage_of(-6, 2);
+	assert_int_equal(gate_wants_confirmation(&row), 1);
+	expect(&row, GATE_INCONCLUSIVE, "the base differs from itself by "
+	       "-6.0 % in the confirmation");
+	row.confirm = stage_of(0, 2);
+	expect(&row, GATE_INCONCLUSIVE, "in the confirmation");
 }
 
 static void faster(void **state)

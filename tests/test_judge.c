@@ -102,6 +102,25 @@ static void what_is_not_confirmed_is_none(void **state)
 	expect(judge("cpu-1", "cpu-8"), GATE_OK, "not confirmed");
 }
 
+/* The base again, and slower, while the head is confirmed. */
+static void the_control_counts_in_both_stages(void **state)
+{
+	const struct judged *rows;
+
+	(void)state;
+	add_stage("cpu-1", CHECK_SCREEN, 1.08);
+	add_stage("cpu-1", CHECK_CONFIRM, 1.08);
+	for (long stage = CHECK_SCREEN; stage <= CHECK_CONFIRM; stage++)
+		for (long block = 1; block <= 20; block++)
+			add("cpu-1", "A2", stage, block,
+			    (1 + .3 * (double)(block % 7)) *
+				    (stage == CHECK_CONFIRM ? 1.08 : 1.001));
+	rows = judge("cpu-1", "cpu-8");
+	assert_true(gate_wants_confirmation(&rows[0].gate));
+	expect(&rows[0], GATE_INCONCLUSIVE,
+	       "differs from itself by +8.0 % in the confirmation");
+}
+
 /* Whatever they cost: 0.9 of the time is faster, but for the counters. */
 static void counters_are_exact(void **state)
 {
@@ -176,6 +195,8 @@ int main(void)
 		cmocka_unit_test_teardown(both_stages_make_a_regression,
 					  release),
 		cmocka_unit_test_teardown(what_is_not_confirmed_is_none,
+					  release),
+		cmocka_unit_test_teardown(the_control_counts_in_both_stages,
 					  release),
 		cmocka_unit_test_teardown(counters_are_exact, release),
 		cmocka_unit_test_teardown(counters_that_say_nothing, release),
