@@ -66,19 +66,37 @@ static const struct unit *choose_unit(const struct verdict *verdicts, int count)
 	return unit;
 }
 
-/* A command does not tell these. */
+/* A command does not tell these, and an older bench not all of them. */
 static void print_besides(const struct verdict *verdict,
 			  const struct table_options *options, FILE *out)
 {
-	if (!isfinite(verdict->base_setup_s))
-		return;
-	print_note(out, options, "%s, not gated, base and head: start-up %.3f "
-		   "and %.3f s; CPU time of the loop %.3f and %.3f s; peak "
-		   "memory %.1f and %.1f MB", verdict->target,
-		   verdict->base_setup_s, verdict->head_setup_s,
-		   verdict->base_cpu_s, verdict->head_cpu_s,
-		   verdict->base_maxrss_bytes / 1e6,
-		   verdict->head_maxrss_bytes / 1e6);
+	const struct {
+		const char *name, *unit;
+		int decimals;
+		double base, head;
+	} all[] = {
+		{ "start-up", "s", 3, verdict->base_setup_s,
+		  verdict->head_setup_s },
+		{ "CPU time of the loop", "s", 3, verdict->base_cpu_s,
+		  verdict->head_cpu_s },
+		{ "peak memory", "MB", 1, verdict->base_maxrss_bytes / 1e6,
+		  verdict->head_maxrss_bytes / 1e6 },
+	};
+	char text[256] = "";
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const size_t used = strlen(text);
+
+		if (!isfinite(all[i].base) || !isfinite(all[i].head))
+			continue;
+		snprintf(text + used, sizeof(text) - used, "%s%s %.*f and "
+			 "%.*f %s", used ? "; " : "", all[i].name,
+			 all[i].decimals, all[i].base, all[i].decimals,
+			 all[i].head, all[i].unit);
+	}
+	if (text[0])
+		print_note(out, options, "%s, not gated, base and head: %s",
+			   verdict->target, text);
 }
 
 static int is_stored(const struct verdict *verdict)

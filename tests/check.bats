@@ -160,6 +160,24 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[[ "$stderr" == *"arm B cannot be verified, speed not compared"* ]]
 }
 
+@test "an older bench that does not tell all: no number is made up" {
+	cat >older <<-END
+	#!/bin/sh
+	"$BENCH" "\$@" || exit
+	for word; do
+		case \$word in --run-file=*)
+			text=\$(sed s/,maxrss_bytes,/,other,/ "\${word#*=}")
+			echo "\$text" >"\${word#*=}" ;;
+		esac
+	done
+	END
+	chmod +x older
+	few null-1 --base ./older
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"not gated, base and head: start-up "*" s; CPU time"* ]]
+	[[ "$output" != *nan* && "$output" != *memory* ]]
+}
+
 @test "a process that crashes: exit 6, and its row says why" {
 	run --separate-stderr "$BENCH" check --blocks 12 -o crash \
 		--base-cmd true --head-cmd "sh -c 'kill -9 \$\$'"
