@@ -121,12 +121,26 @@ static int measure(struct check *check, struct check_target *target,
 			 result.run.reason);
 }
 
+/* Rows of a command need not say a loss: none is the same as none. */
+static int is_same_loss(double loss, double expected)
+{
+	return fabs(loss - expected) <= LOSS_BOUND * fmax(1, fabs(expected)) ||
+	       (isnan(loss) && isnan(expected));
+}
+
+static void print_loss(char text[24], double loss)
+{
+	if (isnan(loss))
+		snprintf(text, 24, "missing");
+	else
+		snprintf(text, 24, "%.9g", loss);
+}
+
 /* Every process does the same work: as many iterations, from one loss. */
 static int compare_work(struct check_target *target, const struct place *place,
 			const struct work *work, struct error *err)
 {
-	const double expected = target->first_loss;
-	const double bound = LOSS_BOUND * fmax(1, fabs(expected));
+	char loss[24], expected[24];
 
 	if (target->steps_done < 0) {
 		target->steps_done = work->steps;
@@ -136,13 +150,14 @@ static int compare_work(struct check_target *target, const struct place *place,
 				 "not compared: %ld iterations by arm %s, %ld "
 				 "before", target->name, work->steps,
 				 arm_names[place->arm], target->steps_done);
-	} else if (work->steps && !(fabs(work->first_loss - expected) <=
-				    bound)) {
+	} else if (work->steps &&
+		   !is_same_loss(work->first_loss, target->first_loss)) {
+		print_loss(loss, work->first_loss);
+		print_loss(expected, target->first_loss);
 		return error_set(err, ERROR_FAILED, "%s: result changed, speed "
 				 "not compared: the first loss of arm %s is "
-				 "%.9g, and was %.9g", target->name,
-				 arm_names[place->arm], work->first_loss,
-				 expected);
+				 "%s, and was %s", target->name,
+				 arm_names[place->arm], loss, expected);
 	}
 	return 0;
 }

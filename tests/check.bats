@@ -79,6 +79,22 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[[ "$output" == *"median time of 12 processes"* ]]
 }
 
+# Prints a row without a loss, or with the one that is given.
+@test "rows of a command may lack a loss, of both arms alike" {
+	cat >play <<-'END'
+	echo schema,run_id,target,core,phase,epoch,iter,is_warmup,elapsed_s,loss,status
+	echo "bench/1,r,t,,step,1,1,0,0.1,$1,ok"
+	END
+	run --separate-stderr "$BENCH" check --blocks 12 -o without \
+		--base-cmd "sh play" --head-cmd "sh play"
+	[ "$status" -eq 0 ]
+	run --separate-stderr "$BENCH" check --blocks 12 -o with \
+		--base-cmd "sh play 2.5" --head-cmd "sh play" --order-seed 1
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"the first loss of arm "*missing* ]]
+	[[ "$stderr" != *nan* ]]
+}
+
 @test "a variable of one arm is all that differs" {
 	run --separate-stderr "$BENCH" check null-1 --blocks 6 -s 3 -o vars \
 		--model tiny "${DATA[@]}" --warmup 0 \
