@@ -278,9 +278,9 @@ static void plan_steps(struct check *check, struct check_target *target,
 		target->steps = (long)ceil(MEASURED_S / step_s);
 		target->steps = target->steps < FEWEST_STEPS ?
 					FEWEST_STEPS : target->steps;
-		target->steps = target->steps > target->most_steps ?
-					target->most_steps : target->steps;
 	}
+	target->steps = target->steps > target->most_steps ?
+				target->most_steps : target->steps;
 	target->process_s += step_s * (double)(target->steps - run->updates);
 }
 

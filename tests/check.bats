@@ -247,6 +247,10 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"12 blocks of 2 processes"*"null-1 "*"3 iterations"* ]]
 	[ ! -e dry/verdicts.csv ]
+	# No more than there are.
+	run --separate-stderr "$BENCH" check null-1 --base "$BENCH" \
+		"${SMALL[@]}" -o dry --dry-run -s 999 --synthetic-train 10
+	[[ "$output" == *"null-1 "*" 1 iterations"* ]]
 }
 
 @test "Ctrl-C: the rows are kept, exit 130" {
