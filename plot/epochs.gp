@@ -32,11 +32,13 @@ total = 6 + row * series + below + keys
 eval draw(total)
 set output 'epochs.svg'
 
+set xlabel 'seconds per epoch'
 # Far apart, they would stick to the axis.
 if (high > 40 * low) {
 	set logscale x
 	left = low / 1.5
 	right = high * 1.5
+	set xlabel 'seconds per epoch, logarithmic'
 } else {
 	left = 0
 	right = high * 1.06
@@ -49,7 +51,6 @@ set lmargin 2
 set rmargin 2
 set tmargin at screen 1 - 6. / total
 set bmargin at screen (keys + below) / total
-set xlabel 'seconds per epoch'
 set key at screen 0.02, keys / total left top Left reverse vertical \
 	maxcols 1 samplen 2
 

@@ -38,13 +38,14 @@ set label 2 'orange: warm-up' at screen 0.97, 1 - 14. / total right \
 do for [i = 1:series] {
 	set tmargin at screen 1 - (head + panel * (i - 1) + 28) / total
 	set bmargin at screen 1 - (head + panel * i - 26) / total
-	set label 3 label[i] at graph 0, 1.16 left noenhanced \
-		textcolor rgb ink
+	far = top[i] > 12 * bottom[i]
+	set label 3 label[i] . (far ? ', logarithmic' : '') \
+		at graph 0, 1.16 left noenhanced textcolor rgb ink
 	span = last[i] - first[i] + 1
 	set xrange [first[i] - 0.5 - 0.01 * span:last[i] + 0.5 + 0.01 * span]
 	set xtics tic(span, 6)
 	unset logscale
-	if (top[i] > 12 * bottom[i]) {
+	if (far) {
 		set logscale y
 		set yrange [bottom[i] / 1.5:top[i] * 1.5]
 		set ytics autofreq

@@ -83,7 +83,7 @@ if (strlen(above)) {
 set format x '%g'
 set tmargin at screen 1 - (upper + 30.) / total
 set bmargin at screen (keys + below) / total
-set label 2 'loss' at graph 0, 1.1 left textcolor rgb ink
+set label 2 'loss, logarithmic' at graph 0, 1.1 left textcolor rgb ink
 set xlabel 'seconds of training'
 set logscale y
 set ytics autofreq

@@ -134,6 +134,30 @@ text() {
 	END
 }
 
+@test "an axis says that it is logarithmic, just where it is" {
+	make_campaign one "a label"
+	"$BENCH" plot one >/dev/null
+	cd one/plot
+	for far in 2 900; do
+		printf '%s\n' series,kind,seconds,low,high,label,text \
+			0,label,,,,a,1 0,measured,1,1,1,-,- \
+			1,label,,,,b,2 "1,measured,$far,$far,$far,-,-" >epochs.csv
+		printf '%s\n' series,iteration,ms,is_warmup,label 0,1,1,0,a \
+			"0,2,$far,0,-" 1,1,1,0,b 1,2,1,0,- >iterations.csv
+		gnuplot -d epochs.gp
+		gnuplot -d iterations.gp
+		text epochs.svg >"epochs $far"
+		text iterations.svg >"iterations $far"
+	done
+	run ! grep logarithmic "epochs 2" "iterations 2"
+	grep -q 'seconds per epoch, logarithmic' "epochs 900"
+	# One of two panels.
+	[ "$(grep -c logarithmic "iterations 900")" = 1 ]
+	grep -q 'a, logarithmic' "iterations 900"
+	# That of the loss always is.
+	[[ "$(text ../learning.svg)" == *"loss, logarithmic"* ]]
+}
+
 @test "a picture without data is not drawn, and the report says why" {
 	"$BENCH" run cpu-1 "${TINY[@]}" --test off --out one >/dev/null
 	run -0 --separate-stderr "$BENCH" plot one
