@@ -178,6 +178,11 @@ int process_wait(pid_t pid, struct process_status *status, struct error *err)
 /* Between two looks at a process that is given a time. */
 #define LOOK_S .01
 
+void process_unset(const char *variable)
+{
+	unsetenv(variable);
+}
+
 int process_run(const char *const *argv, const struct process_setting *setting,
 		double seconds, struct process_status *status,
 		struct error *err)

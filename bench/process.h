@@ -50,6 +50,9 @@ int process_restart(char *const *argv, const char *variable,
 /* Waits for the end of a process, through any signal that we handle. */
 int process_wait(pid_t pid, struct process_status *status, struct error *err);
 
+/* What is started from now on does not have the variable. */
+void process_unset(const char *variable);
+
 /*
  * Runs a program and waits for it, so many seconds at most; INFINITY: as long
  * as it takes. It is in a process group of its own, whatever the setting says,

@@ -347,7 +347,8 @@ HOSTILE=(
 	export HOME=$PWD
 	echo "set output 'pwned'; exit status 9" >.gnuplot
 	cp .gnuplot .config-gnuplotrc
-	XDG_CONFIG_HOME=$PWD run -0 --separate-stderr "$BENCH" plot one
+	XDG_CONFIG_HOME=$PWD GNUTERM=nonsense \
+		run -0 --separate-stderr "$BENCH" plot one
 	[ -z "$stderr" ]
 	check_made one
 }
