@@ -3,22 +3,32 @@
 #include <stdio.h>
 #include <string.h>
 
+/* May so many bytes stand for this number, in XML as well? Not if fewer do, for
+ * half of a pair of UTF-16, beyond Unicode, and for its two non-characters. */
+static int is_character(unsigned number, int size)
+{
+	static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+
+	return number >= least[size] && number <= 0x10FFFF &&
+	       (number < 0xD800 || number > 0xDFFF) && number != 0xFFFE &&
+	       number != 0xFFFF;
+}
+
 /* Bytes of the character that starts here and its number; a byte that is not
  * UTF-8 stands for itself, as number 0x80 and more. */
 static int decode(const char *text, unsigned *number)
 {
 	unsigned first = (unsigned char)*text;
 	int size = first < 0xC2 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-	int i;
+	unsigned all = first & (0x7FU >> size);
+	int i = 1;
 
-	*number = size == 1 ? first : first & (0x7FU >> size);
-	for (i = 1; i < size; i++) {
-		if ((text[i] & 0xC0) != 0x80) {
-			*number = first;
-			return 1;
-		}
-		*number = *number << 6 | ((unsigned char)text[i] & 0x3F);
-	}
+	*number = first;
+	while (i < size && (text[i] & 0xC0) == 0x80)
+		all = all << 6 | ((unsigned char)text[i++] & 0x3F);
+	if (size == 1 || i < size || !is_character(all, size))
+		return 1;
+	*number = all;
 	return size;
 }
 

@@ -1,6 +1,6 @@
 /*
  * Text from outside (labels, device names, reasons) as it may be shown. All of
- * it is taken for UTF-8; what is not shows as \xNN.
+ * it is taken for UTF-8; what is not, or is no character of XML, shows as \xNN.
  */
 #ifndef BENCH_TEXT_H
 #define BENCH_TEXT_H

@@ -119,6 +119,12 @@ static void text_is_harmless(void **state)
 		{ "\x1B[31mred\n", 0, "\\x1B[31mred\\x0A" },
 		{ "\xC2\x9B" "1m", 0, "\\x9B1m" },
 		{ "\xFFx\xC3", 0, "\\xFFx\\xC3" },
+		/* Too long a form, half a pair, no character, too large. */
+		{ "\xE0\x80\xAF", 0, "\\xE0\\x80\\xAF" },
+		{ "\xED\xA0\x80", 0, "\\xED\\xA0\\x80" },
+		{ "\xEF\xBF\xBF", 0, "\\xEF\\xBF\\xBF" },
+		{ "\xF4\x90\x80\x80", 0, "\\xF4\\x90\\x80\\x80" },
+		{ "\xF4\x8F\xBF\xBD", 0, "\xF4\x8F\xBF\xBD" },
 		{ "\xC2\xB1 \xED\x95\x9C", 0, "\xC2\xB1 \xED\x95\x9C" },
 		{ "\xC2\xB1 \xED\x95\x9C", TEXT_ASCII, "? ?" },
 		{ "a|b<c`d`*_$", TEXT_MARKDOWN,
