@@ -81,6 +81,14 @@ void text_cut(char *text, int columns)
 
 enum { CLEAN_SIZE = 8 };
 
+/* Embeddings, overrides and isolates of directions reach beyond the text in
+ * which they begin: what is behind it would be read backwards. */
+static int is_direction(unsigned number)
+{
+	return (number >= 0x202A && number <= 0x202E) ||
+	       (number >= 0x2066 && number <= 0x2069);
+}
+
 static void clean_character(char to[CLEAN_SIZE], const char *from, int size,
 			    unsigned number, int rules)
 {
@@ -95,6 +103,9 @@ static void clean_character(char to[CLEAN_SIZE], const char *from, int size,
 	    (size == 1 && number >= 0x80))
 		snprintf(to, CLEAN_SIZE, "%s\\x%02X", markdown ? "\\" : "",
 			 number & 0xFF);
+	else if (is_direction(number))
+		snprintf(to, CLEAN_SIZE, "%s\\u%04X", markdown ? "\\" : "",
+			 number);
 	else if ((rules & TEXT_HTML) && number < 0x80 &&
 		 strchr("<>&\"'", (int)number))
 		snprintf(to, CLEAN_SIZE, "&#%u;", number);

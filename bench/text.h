@@ -15,7 +15,8 @@ enum text_rules {
 	TEXT_HTML = 8	   /* markup is escaped, in attributes, too */
 };
 
-/* No control characters, so that no text can steer a terminal. */
+/* No control characters, so that no text can steer a terminal, nor those that
+ * turn the direction of what follows: \uNNNN. */
 void text_clean(char *to, size_t size, const char *from, int rules);
 
 /* The same, of any length, written to out. */

@@ -119,6 +119,9 @@ static void text_is_harmless(void **state)
 		{ "\x1B[31mred\n", 0, "\\x1B[31mred\\x0A" },
 		{ "\xC2\x9B" "1m", 0, "\\x9B1m" },
 		{ "\xFFx\xC3", 0, "\\xFFx\\xC3" },
+		{ "a\xE2\x80\xAE" "b\xE2\x81\xA9", 0, "a\\u202Eb\\u2069" },
+		{ "\xE2\x80\xAA", TEXT_MARKDOWN, "\\\\u202A" },
+		{ "\xD7\x90\xE2\x80\xA9", 0, "\xD7\x90\xE2\x80\xA9" },
 		/* Too long a form, half a pair, no character, too large. */
 		{ "\xE0\x80\xAF", 0, "\\xE0\\x80\\xAF" },
 		{ "\xED\xA0\x80", 0, "\\xED\\xA0\\x80" },
