@@ -34,7 +34,8 @@ struct difference {
 	const char *group;  /* machine, build, ... */
 	const char *column; /* of runs.csv */
 	const char *target; /* NULL: all that both have */
-	char first[200], second[200]; /* all values, with commas between */
+	char first[200], second[200]; /* values, commas between, cut to fit */
+	int differs;
 };
 
 /* A target that both have with finished runs, and its number in each. */

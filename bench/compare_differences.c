@@ -17,6 +17,8 @@ static const struct asked {
 	{ "machine", "mem_bytes" },
 	{ "machine", "os" },
 	{ "machine", "kernel" },
+	{ "machine", "virtualisation" },
+	{ "machine", "governor" },
 	{ "machine", "cpus" },
 	{ "machine", "device_name" },
 	{ "machine", "device_type" },
@@ -75,36 +77,62 @@ static void cell_print(char *text, size_t size, const struct column *column,
 		snprintf(text, size, "none");
 }
 
-/* The values of all runs, each once; what does not fit is cut. */
-static int list_values(char *text, size_t size, const struct results *results,
-		       int target, const struct column *column,
-		       struct error *err)
+/* The values of all runs, each once, numbered in met as they come; what does
+ * not fit into the text is cut, and ends in "..". */
+static int list_values(char *text, size_t size, struct names *met,
+		       const struct results *results, int target,
+		       const struct column *column, struct error *err)
 {
 	char each[sizeof(((struct run *)0)->variables)];
 	const struct result *cell;
-	struct names met = { 0 };
-	int next = 0, failed = 0;
+	int next = 0;
 	size_t length = 0;
 
 	text[0] = '\0';
-	while (!failed && (cell = compare_next_run(results, target, &next))) {
-		const int count = met.count;
+	while ((cell = compare_next_run(results, target, &next))) {
+		const int count = met->count;
 
 		cell_print(each, sizeof(each), column, cell->run);
-		failed = names_number(&met, each, err) < 0;
-		if (met.count == count)
+		if (names_number(met, each, err) < 0)
+			return -1;
+		if (met->count == count)
 			continue;
-		snprintf(text + length, size - length, "%s%s",
-			 length ? ", " : "", each);
+		if ((size_t)snprintf(text + length, size - length, "%s%s",
+				     length ? ", " : "", each) >= size - length)
+			memcpy(text + size - 3, "..", 3);
 		length = strlen(text);
 	}
-	names_free(&met);
-	return failed ? -1 : 0;
+	return 0;
 }
 
-static int differ(const struct difference *difference)
+/* What the two sides have, in whatever order. They differ even if it is in what
+ * was cut. */
+static int list_both(struct difference *difference,
+		     const struct comparison *comparison,
+		     const struct compared *target, const struct column *column,
+		     struct error *err)
 {
-	return strcmp(difference->first, difference->second) != 0;
+	struct names first = { 0 }, second = { 0 };
+	char each[sizeof(((struct run *)0)->variables)];
+	const struct result *cell;
+	int next = 0, failed;
+
+	failed = list_values(difference->first, sizeof(difference->first),
+			     &first, comparison->first, target->first, column,
+			     err) ||
+		 list_values(difference->second, sizeof(difference->second),
+			     &second, comparison->second, target->second,
+			     column, err);
+	difference->differs = first.count != second.count;
+	while (!failed && !difference->differs &&
+	       (cell = compare_next_run(comparison->second, target->second,
+					&next))) {
+		cell_print(each, sizeof(each), column, cell->run);
+		difference->differs = names_find(&first, each) < 0;
+	}
+	names_free(&first);
+	names_free(&second);
+	return failed ? -1 : 0;
 }
 
 /* Do the differences of all targets say the same? */
@@ -113,7 +141,8 @@ static int is_general(const struct difference *all, int count)
 	int i;
 
 	for (i = 1; i < count; i++)
-		if (strcmp(all[i].first, all[0].first) ||
+		if (all[i].differs != all[0].differs ||
+		    strcmp(all[i].first, all[0].first) ||
 		    strcmp(all[i].second, all[0].second))
 			return 0;
 	return 1;
@@ -135,20 +164,15 @@ static int add_column(struct comparison *comparison, const struct asked *what,
 		all[i].group = what->group;
 		all[i].column = what->column;
 		all[i].target = target->name;
-		if (list_values(all[i].first, sizeof(all[i].first),
-				comparison->first, target->first, column,
-				err) ||
-		    list_values(all[i].second, sizeof(all[i].second),
-				comparison->second, target->second, column,
-				err))
+		if (list_both(&all[i], comparison, target, column, err))
 			return -1;
 	}
 	if (is_general(all, count)) {
 		all[0].target = NULL;
-		kept = differ(&all[0]);
+		kept = all[0].differs;
 	} else {
 		for (i = 0; i < count; i++)
-			if (differ(&all[i]))
+			if (all[i].differs)
 				all[kept++] = all[i];
 	}
 	comparison->difference_count += (size_t)kept;

@@ -63,6 +63,30 @@ campaign() {
 	[[ $(cell csv 1 reason) == "too few runs"* ]]
 }
 
+@test "what differs beyond what is shown of it, and not in order alone" {
+	local long
+	long=$(printf 'A%03d=1 ' $(seq 42))
+	local head=schema,campaign_id,started_utc,status,target,cores,loop_s
+	local run=bench/1,c,2026-01-31T23:59:59Z,ok,cpu-1,1,2
+	for side in left right; do
+		mkdir "$side"
+		printf '%s\n' "$head,run_id,governor,variables" \
+			"$run,$side-1,powersave,${long}B=$side" \
+			"$run,$side-2,performance,${long}B=$side" \
+			>"$side/runs.csv"
+	done
+	run -0 "$BENCH" compare left right
+	[[ $output == *"differs: variables: variables: first A001=1"*".., second"* ]]
+	[[ $output != *"nothing differs"* && $output != *governor* ]]
+	sed -i '2s/powersave/performance/;3s/performance/powersave/;s/B=right/B=left/' \
+		right/runs.csv
+	run -0 "$BENCH" compare left right
+	[[ $output == *"nothing differs"* ]]
+	sed -i 's/performance/powersave/' right/runs.csv
+	run -0 "$BENCH" compare left right
+	[[ $output == *"governor: first powersave, performance, second"* ]]
+}
+
 @test "campaigns of the same label are told by their folders" {
 	campaign three old cpu-1:1
 	run -0 "$BENCH" compare one three
