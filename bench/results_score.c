@@ -44,13 +44,14 @@ static void score_target(const struct line *line, int target, double *times)
 	set_value(cell, METRIC_SCORE, cell->score.mean);
 }
 
-/* The mean of those that reached it alone would be too good. */
+/* The means of those that reached it alone would be too good. */
 static void drop_survivors(struct result *cell)
 {
 	struct stats *time = &cell->values[METRIC_TIME_TO_ACCURACY];
+	struct stats *epochs = &cell->values[METRIC_EPOCHS_TO_ACCURACY];
 
 	if (time->count < (size_t)cell->runs)
-		*time = stats_compute(NULL, 0);
+		*time = *epochs = stats_compute(NULL, 0);
 }
 
 double line_target_accuracy(const struct results *results,

@@ -130,6 +130,7 @@ static void survivors_have_no_mean(void **state)
 	add("r2", "cpu-1", .1)->target_accuracy_pct = 99.9;
 	build();
 	is_missing(0, METRIC_TIME_TO_ACCURACY);
+	is_missing(0, METRIC_EPOCHS_TO_ACCURACY);
 	is_missing(0, METRIC_SCORE);
 	is(0, METRIC_REACHED, 1);
 	assert_int_equal(cell(0)->score.runs, 2);
