@@ -150,16 +150,17 @@ static int draw(struct drawing *drawing, int at, struct error *err)
 
 	*svg = (struct plot_svg){ .name = picture->name,
 				  .title = picture->title };
-	if (!drawing->notes[at].rows) {
-		fprintf(drawing->log, "bench: note: %s.svg is not drawn: %s\n",
-			picture->name, drawing->notes[at].text);
-		return 0;
-	}
 	if (name_file(drawn, drawing->work, picture->name, ".svg", err) ||
 	    name_file(path, drawing->folder, picture->name, ".svg", err))
 		return -1;
 	/* One that was left there must not be taken for the new one. */
 	remove(drawn);
+	if (!drawing->notes[at].rows) {
+		remove(path);
+		fprintf(drawing->log, "bench: note: %s.svg is not drawn: %s\n",
+			picture->name, drawing->notes[at].text);
+		return 0;
+	}
 	failed = run_gnuplot(drawing, picture->name, err) ||
 		 read_svg(drawn, svg, err) ||
 		 file_replace_with(path, print_svg, svg, err);
