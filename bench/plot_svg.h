@@ -1,8 +1,9 @@
 /*
  * What gnuplot has drawn, made fit to be shown: for a file of its own, and for
- * a page that has several in it. Colours become those of plot_svg_style(),
- * which follow the reader's light or dark; names are made the picture's own;
- * labels are put back as they were, escaped; what is empty is left out.
+ * a page that has several in it. Colours become those that
+ * plot_svg_print_style() knows, which follow the reader's light or dark; names
+ * are made the picture's own; labels are put back as they were, escaped; what
+ * is empty is left out.
  */
 #ifndef BENCH_PLOT_SVG_H
 #define BENCH_PLOT_SVG_H
