@@ -87,7 +87,6 @@ set label 2 'loss, logarithmic' at graph 0, 1.1 left textcolor rgb ink
 set xlabel 'seconds of training'
 set logscale y
 set ytics autofreq
-set key at screen 0.02, keys / total left top Left reverse vertical \
-	maxcols 1 samplen 2
+eval list(series, 2)
 if (strlen(under)) { eval 'plot' . under }
 unset multiplot

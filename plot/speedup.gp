@@ -74,7 +74,6 @@ step = most <= 10 ? 1 : tic(most, 8)
 set xtics 0, step
 step = top <= 10 ? 1 : tic(top, 8)
 set ytics 0, step
-set key at screen 0.02, keys / total left top Left reverse vertical \
-	maxcols 1 samplen 3
+eval list(drawn, 3)
 set samples 200
 eval what

@@ -42,6 +42,13 @@ tic(span, count) = nice(span / real(count), \
 line = 22.5
 below = 56.
 
+# A key of so many lines, below a plot that may be less high. gnuplot would put
+# them into columns then, the last of them beyond the edge; so it is told that
+# they take no room, for which it moves them up by half of what they take.
+list(lines, samples) = sprintf("set key at screen 0.02, %f left top Left \
+	reverse vertical maxcols 1 height -%d samplen %d", \
+	(keys - lines * line / 2.) / total, lines, samples)
+
 # The label that each series has in a row of its own, and how many there are.
 array label[24]
 series = 0

@@ -109,6 +109,41 @@ text() {
 	END
 }
 
+@test "a key names all that there is room for, below each other" {
+	make_campaign one "a label"
+	"$BENCH" plot one >/dev/null
+	cd one/plot
+	python3 - <<-'END'
+	with open("learning.csv", "w") as out:
+	    out.write("series,run,seconds,train_loss,test_loss,accuracy,label\n")
+	    for i in range(24):
+	        out.write("%d,1,1,,1,9,-\n%d,1,2,,1,9,-\n\n" % (i, i))
+	        out.write("%d,,,,,,s%d\n\n" % (i, i))
+	with open("speedup.csv", "w") as out:
+	    out.write("group,cores,speedup,low,high,emulated,cpus,label\n")
+	    for i in range(24):
+	        out.write("%d,1,1,,,1,2,s%d\n%d,4,2,,,3,2,s%d\n\n" %
+	                  (i, i, i, i))
+	END
+	gnuplot -d learning.gp
+	gnuplot -d speedup.gp
+	python3 - learning 24 speedup 48 <<-'END'
+	import re, sys
+	for name, count in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
+	    svg = open(name + ".svg").read()
+	    high = float(re.search(r'viewBox="0 0 \d+ (\d+)"', svg)[1])
+	    at = re.findall(r"translate\(([0-9.]+),([0-9.]+)\)[^>]*>\s*"
+	                    r"<text>s\d+", svg)
+	    assert len(at) == count, (name, len(at))
+	    assert len({x for x, y in at}) == 1, (name, at)
+	    ys = [float(y) for x, y in at]
+	    assert ys == sorted(set(ys)) and ys[-1] < high, (name, ys)
+	    edge = max(float(y) for y in re.findall(
+	        r",([0-9.]+)\)[^>]*>\s*<text>(?:<tspan[^>]*>)?(?:cores|seconds of)", svg))
+	    assert ys[0] > edge, (name, ys[0], edge)
+	END
+}
+
 @test "another folder for them, and their data as the scripts are given it" {
 	make_campaign one "a label"
 	run -0 "$BENCH" plot one --out two/pictures
