@@ -298,8 +298,7 @@ int check_pilot(struct check *check, struct error *err)
 		const double began = clock_now();
 		struct work work;
 
-		progress_draw_text(&check->progress, began, "pilot",
-				   check->target_count - t);
+		progress_draw_text(&check->progress, began, "pilot", NAN);
 		target->steps_done = -1;
 		target->steps = target->stored ? target->stored->run->steps :
 						 check->options->steps;

@@ -131,12 +131,13 @@ static int choose(const struct check *check, const struct judged *rows,
 
 static int is_flagged(const struct judged *row)
 {
-	return gate_wants_confirmation(&row->gate);
+	return !row->settled && gate_wants_confirmation(&row->gate);
 }
 
 static int is_noisy(const struct judged *row)
 {
-	return row->gate.verdict == GATE_INCONCLUSIVE && !is_flagged(row);
+	return !row->settled && row->gate.verdict == GATE_INCONCLUSIVE &&
+	       !is_flagged(row);
 }
 
 /* Screen, perhaps an extension, confirmation: judged after each. */
@@ -278,6 +279,15 @@ void check_release(struct check *check)
 	free(check);
 }
 
+/* Whoever waits for the last line finds it there. */
+static void end_with_verdict(struct error *err)
+{
+	const size_t used = strlen(err->message);
+
+	snprintf(err->message + used, sizeof(err->message) - used,
+		 "\nverdict: none");
+}
+
 int check_command(const struct options *options, FILE *out, FILE *log,
 		  struct error *err)
 {
@@ -294,7 +304,7 @@ int check_command(const struct options *options, FILE *out, FILE *log,
 	progress_end(&check->progress);
 	if (code < 0 &&
 	    (check->campaign.dir[0] || err->kind == ERROR_NO_VERDICT))
-		fputs("verdict: none\n", log);
+		end_with_verdict(err);
 	check_release(check);
 	return code < 0 ? (int)err->kind : code;
 }

@@ -14,8 +14,8 @@ struct report {
 	struct table_options table;
 };
 
-static void make_report(struct report *report, const struct check *check,
-			const struct judged *rows, int count)
+static int make_report(struct report *report, const struct check *check,
+		       const struct judged *rows, int count, struct error *err)
 {
 	const struct options *options = check->options;
 	const struct campaign *campaign = &check->campaign;
@@ -26,7 +26,8 @@ static void make_report(struct report *report, const struct check *check,
 		struct verdict *verdict = &report->rows[i];
 
 		judge_describe(verdict, &rows[i]);
-		judge_besides(verdict, campaign, campaign->id);
+		if (judge_besides(verdict, campaign, campaign->id, err))
+			return -1;
 		snprintf(verdict->campaign_id, sizeof(verdict->campaign_id),
 			 "%s", campaign->id);
 		snprintf(verdict->label, sizeof(verdict->label), "%s",
@@ -35,6 +36,7 @@ static void make_report(struct report *report, const struct check *check,
 		snprintf(verdict->inject, sizeof(verdict->inject), "%s",
 			 options->inject ? options->inject : "");
 	}
+	return 0;
 }
 
 static int print_csv(FILE *out, const void *context, struct error *err)
@@ -112,7 +114,8 @@ int check_report(const struct check *check, const struct judged *rows,
 	struct error other;
 	int failed;
 
-	make_report(&report, check, rows, count);
+	if (make_report(&report, check, rows, count, err))
+		return -1;
 	table_format_find(options->format, &report.table.format);
 	campaign_path(markdown, check->campaign.dir, "tables.md");
 	failed = verdicts_append(check->campaign.dir, report.rows,

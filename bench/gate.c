@@ -130,7 +130,7 @@ static void judge_because(struct gate_row *row, enum gate_verdict verdict,
 	va_end(arguments);
 }
 
-static double percent(double ratio)
+double gate_percent(double ratio)
 {
 	return 100 * (ratio - 1);
 }
@@ -155,7 +155,7 @@ static void judge_blind(struct gate_row *row, const char *before,
 		judge_because(row, GATE_INCONCLUSIVE,
 			      "%sa slowdown under %.1f %% would not be seen, "
 			      "%.3g %% is wanted: a quieter machine or more "
-			      "blocks", before, percent(stage->detectable),
+			      "blocks", before, gate_percent(stage->detectable),
 			      100 * gate_wanted(&row->rule));
 	else
 		judge_because(row, GATE_INCONCLUSIVE,
@@ -170,7 +170,7 @@ static void judge_control(struct gate_row *row, const char *when,
 	judge_because(row, GATE_INCONCLUSIVE,
 		      "the base differs from itself by %+.1f %%%s: what else "
 		      "runs here, or the order in a block, weighs more than "
-		      "the arms", percent(control->ratio), when);
+		      "the arms", gate_percent(control->ratio), when);
 }
 
 /* A row that wants confirmation. */
@@ -195,8 +195,8 @@ static void judge_flagged(struct gate_row *row, int accepted)
 	else
 		judge_because(row, GATE_OK,
 			      "%+.1f %% at first was not confirmed: %+.1f %%",
-			      percent(row->screen.ratio),
-			      percent(confirm->ratio));
+			      gate_percent(row->screen.ratio),
+			      gate_percent(confirm->ratio));
 }
 
 /* A faster row needs no power: its interval has ruled a slowdown out. */

@@ -87,6 +87,9 @@ void gate_judge(struct gate_row *rows, int count);
  * other verdicts stay as they are. */
 void gate_advise(struct gate_row *row, const char *why);
 
+/* A ratio of 1.05 is 5 % more. */
+double gate_percent(double ratio);
+
 const char *gate_verdict_name(enum gate_verdict verdict);
 
 #endif

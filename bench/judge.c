@@ -107,6 +107,7 @@ static void judge_machine(struct judged *row, const struct campaign *campaign,
 		if (!strcmp(first->host_key, run->host_key))
 			continue;
 		machine_difference(first, run, what, sizeof(what));
+		row->settled = 1;
 		row->gate.verdict = GATE_INCONCLUSIVE;
 		snprintf(row->gate.reason, sizeof(row->gate.reason),
 			 "the machine changed between blocks: %s", what);
@@ -144,11 +145,6 @@ int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	return failed;
 }
 
-static double percent(double ratio)
-{
-	return 100 * (ratio - 1);
-}
-
 void judge_describe(struct verdict *verdict, const struct judged *row)
 {
 	const struct gate_stage *screen = &row->gate.screen;
@@ -180,7 +176,7 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 		verdict->ratio = screen->ratio;
 		verdict->ratio_lo = screen->lower;
 		verdict->ratio_hi = screen->upper;
-		verdict->detectable_pct = percent(screen->detectable);
+		verdict->detectable_pct = gate_percent(screen->detectable);
 	}
 	if (confirm->pairs) {
 		verdict->confirm_ratio = confirm->ratio;

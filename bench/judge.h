@@ -20,6 +20,7 @@ struct judged {
 	/* The base that was saved before; NULL: it is arm A. */
 	const struct baseline_target *stored;
 	size_t processes; /* of the head, in the screen; with stored only */
+	int settled;	   /* no more blocks can change the verdict */
 	struct gate_row gate;
 };
 

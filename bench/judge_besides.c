@@ -1,73 +1,64 @@
 #include "bench/judge_besides.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/arm.h"
 #include "bench/pair.h"
-#include "bench/stats.h"
+
+static double setup_of(const struct run *run)
+{
+	return run->setup_s;
+}
+
+static double cpu_of(const struct run *run)
+{
+	return run->loop_cpu_s;
+}
+
+static double memory_of(const struct run *run)
+{
+	return run->maxrss_bytes == CELL_NO_INT ? CELL_NO_REAL :
+						  (double)run->maxrss_bytes;
+}
+
+static double loss_of(const struct run *run)
+{
+	return run->final_loss;
+}
 
 #define VERDICT(member) offsetof(struct verdict, member)
-#define RUN(member) offsetof(struct run, member)
 
 static const struct besides {
+	pair_value *value;
 	size_t base, head; /* in the verdict */
-	size_t from;	   /* in a run: a double, or a long */
-	int is_long;
 } all[] = {
-	{ VERDICT(base_setup_s), VERDICT(head_setup_s), RUN(setup_s), 0 },
-	{ VERDICT(base_cpu_s), VERDICT(head_cpu_s), RUN(loop_cpu_s), 0 },
-	{ VERDICT(base_maxrss_bytes), VERDICT(head_maxrss_bytes),
-	  RUN(maxrss_bytes), 1 },
+	{ setup_of, VERDICT(base_setup_s), VERDICT(head_setup_s) },
+	{ cpu_of, VERDICT(base_cpu_s), VERDICT(head_cpu_s) },
+	{ memory_of, VERDICT(base_maxrss_bytes), VERDICT(head_maxrss_bytes) },
+	{ loss_of, VERDICT(base_last_loss), VERDICT(head_last_loss) },
 };
 
-static double value_of(const struct besides *besides, const struct run *run)
+static void set(struct verdict *verdict, size_t at, double value)
 {
-	const char *field = (const char *)run + besides->from;
-	double real;
-	long whole;
-
-	if (!besides->is_long) {
-		memcpy(&real, field, sizeof(real));
-		return real;
-	}
-	memcpy(&whole, field, sizeof(whole));
-	return whole == CELL_NO_INT ? NAN : (double)whole;
+	memcpy((char *)verdict + at, &value, sizeof(value));
 }
 
-static double median_of(const struct besides *besides, const char *arm,
-			const char *target, const struct campaign *campaign,
-			const char *campaign_id)
+int judge_besides(struct verdict *verdict, const struct campaign *campaign,
+		  const char *campaign_id, struct error *err)
 {
-	double values[2 * SIGNED_RANK_MOST];
-	size_t count = 0;
+	struct pair_stage *stages = calloc(CHECK_STAGES, sizeof(*stages));
+	const struct pair_stage *screen;
 
-	for (size_t i = 0; i < campaign->run_count; i++) {
-		const struct run *run = &campaign->runs[i];
-		const double value = value_of(besides, run);
-
-		if (run->stage == CHECK_SCREEN && !strcmp(run->arm, arm) &&
-		    !strcmp(run->campaign_id, campaign_id) &&
-		    !strcmp(run->target, target) &&
-		    !strcmp(run->status, "ok") && isfinite(value) &&
-		    count < sizeof(values) / sizeof(values[0]))
-			values[count++] = value;
-	}
-	return stats_compute(values, count).median;
-}
-
-void judge_besides(struct verdict *verdict, const struct campaign *campaign,
-		   const char *campaign_id)
-{
+	if (!stages)
+		return error_memory(err, "the blocks of a check");
+	screen = &stages[CHECK_SCREEN];
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		const double base = median_of(&all[i], arm_names[ARM_BASE],
-					      verdict->target, campaign,
-					      campaign_id);
-		const double head = median_of(&all[i], arm_names[ARM_HEAD],
-					      verdict->target, campaign,
-					      campaign_id);
-
-		memcpy((char *)verdict + all[i].base, &base, sizeof(base));
-		memcpy((char *)verdict + all[i].head, &head, sizeof(head));
+		pair_gather_runs(stages, campaign, campaign_id,
+				 verdict->target, all[i].value);
+		set(verdict, all[i].base, pair_arm_median(screen, ARM_BASE));
+		set(verdict, all[i].head, pair_arm_median(screen, ARM_HEAD));
 	}
+	free(stages);
+	return 0;
 }

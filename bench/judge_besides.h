@@ -5,9 +5,9 @@
 #include "bench/campaign.h"
 #include "bench/verdict.h"
 
-/* Medians over the screen's processes of each arm: start-up, CPU time of the
- * loop and peak memory of the verdict's target. */
-void judge_besides(struct verdict *verdict, const struct campaign *campaign,
-		   const char *campaign_id);
+/* Medians over the screen's processes of each arm, of the verdict's target:
+ * start-up, CPU time of the loop, peak memory and the last loss. */
+int judge_besides(struct verdict *verdict, const struct campaign *campaign,
+		  const char *campaign_id, struct error *err);
 
 #endif

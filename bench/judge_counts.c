@@ -65,17 +65,20 @@ void judge_counts(struct judged *row, const struct campaign *campaign,
 						campaign_id);
 		const long head = count_of(&counters[c], arm_names[ARM_HEAD],
 					   row, campaign, campaign_id);
+		int worse;
 
 		if (base == CELL_NO_INT || head == CELL_NO_INT || head == base)
 			continue;
-		if (head > base)
+		/* Improvements never fail: another way may well be faster. */
+		worse = head > base && gate->verdict != GATE_FASTER;
+		if (worse)
 			gate->verdict = GATE_REGRESSION;
 		else if (gate->reason[0])
 			continue;
 		snprintf(gate->reason, sizeof(gate->reason), "%s in as many "
 			 "iterations, exactly: %ld by the base, %ld by the "
 			 "head", counters[c].name, base, head);
-		if (head > base)
+		if (worse)
 			return;
 	}
 }

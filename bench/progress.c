@@ -1,5 +1,6 @@
 #include "bench/progress.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -164,14 +165,15 @@ static int is_time(struct progress *progress, double now)
 void progress_draw_text(struct progress *progress, double now,
 			const char *text, double left_s)
 {
-	char line[256], left[24];
+	char line[256], left[24] = "";
 
 	if (!is_time(progress, now))
 		return;
-	duration(left_s, left, sizeof(left));
-	snprintf(line, sizeof(line), "%s %c %s  %s left", progress->target,
+	if (isfinite(left_s))
+		duration(left_s, left, sizeof(left));
+	snprintf(line, sizeof(line), "%s %c %s%s%s%s", progress->target,
 		 progress->bar ? turning[progress->turns % 4] : ' ', text,
-		 left);
+		 *left ? "  " : "", left, *left ? " left" : "");
 	show(progress, line);
 }
 

@@ -56,7 +56,8 @@ void progress_row(struct progress *progress, double now,
 /* Shows where the run is, if it is time to. */
 void progress_draw(struct progress *progress, double now);
 
-/* Words of the caller's instead, and how many seconds are left, about. */
+/* Words of the caller's instead, and how many seconds are left, about;
+ * NAN: nobody knows. */
 void progress_draw_text(struct progress *progress, double now,
 			const char *text, double left_s);
 

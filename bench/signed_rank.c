@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bench/stats.h"
+
 #define MOST_SUMS (SIGNED_RANK_MOST * (SIGNED_RANK_MOST + 1) / 2 + 1)
 
 static size_t walsh_count(size_t n)
@@ -65,13 +67,6 @@ double signed_rank_cdf(size_t n, size_t w)
 	return sum;
 }
 
-static int double_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 static int check_differences(const double *differences, size_t pairs,
 			     struct error *err)
 {
@@ -106,7 +101,7 @@ int walsh_make(struct walsh *walsh, const double *differences, size_t pairs,
 		for (j = i; j < pairs; j++) /* halves never overflow */
 			walsh->averages[at++] =
 				differences[i] / 2 + differences[j] / 2;
-	qsort(walsh->averages, at, sizeof(double), double_compare);
+	stats_sort(walsh->averages, at);
 	return 0;
 }
 

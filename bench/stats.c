@@ -10,6 +10,11 @@ static int double_compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
+void stats_sort(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), double_compare);
+}
+
 double stats_quantile(const double *sorted, size_t count, double p)
 {
 	double rank, below;
@@ -33,7 +38,7 @@ struct stats stats_compute(double *values, size_t count)
 
 	if (count == 0)
 		return stats;
-	qsort(values, count, sizeof(*values), double_compare);
+	stats_sort(values, count);
 	for (i = 0; i < count; i++)
 		sum += values[i];
 	stats.count = count;

@@ -14,6 +14,8 @@ struct stats {
 /* Sorts values. */
 struct stats stats_compute(double *values, size_t count);
 
+void stats_sort(double *values, size_t count); /* smallest first */
+
 /* Quantile p in 0..1 of sorted values, linear between the two nearest ranks
  * as numpy does it: rank p * (count - 1). NAN if there are none. */
 double stats_quantile(const double *sorted, size_t count, double p);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bench/stats.h"
+
 static double known(double value)
 {
 	return isfinite(value) ? value : 0;
@@ -18,13 +20,6 @@ double time_to_accuracy(const struct run *run, double loop_s)
 	const double beyond_s = time_untimed(run) - UNTIMED_CAP_S;
 
 	return known(run->data_s) + (beyond_s > 0 ? beyond_s : 0) + loop_s;
-}
-
-static int double_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
 }
 
 static double known_or_nan(double value)
@@ -43,7 +38,7 @@ struct accuracy_score accuracy_score_of(double *times, int count)
 
 	if (!count)
 		return score;
-	qsort(times, (size_t)count, sizeof(*times), double_compare);
+	stats_sort(times, (size_t)count);
 	for (i = 0; i < count; i++)
 		score.reached += isfinite(times[i]) != 0;
 	for (i = first; i < end; i++)

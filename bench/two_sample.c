@@ -3,12 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int double_compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
+#include "bench/stats.h"
 
 /*
  * P(U = u) of i and j values into row, from that of i - 1 and j, which it held,
@@ -82,8 +77,7 @@ static int differences_make(struct shifts *shifts, const double *first,
 					 "not finite cannot be compared");
 		shifts->differences[i] = difference;
 	}
-	qsort(shifts->differences, shifts->count, sizeof(*shifts->differences),
-	      double_compare);
+	stats_sort(shifts->differences, shifts->count);
 	return 0;
 }
 

@@ -46,6 +46,9 @@ static const struct column columns[] = {
 	INT(baseline_processes, "--baseline: processes that were saved, which "
 	    "are in no pairs; empty: there is none"),
 	REAL(baseline_age_days, "since the first of them was started"),
+	REAL(base_last_loss, "of the base's last iteration: never compared, "
+	     "since rounding alone moves it"),
+	REAL(head_last_loss, "of the head's"),
 };
 
 static void verdict_clear(void *row)

@@ -32,6 +32,8 @@ struct verdict {
 	double base_setup_s, head_setup_s;
 	double base_cpu_s, head_cpu_s; /* of the loop */
 	double base_maxrss_bytes, head_maxrss_bytes;
+	/* Of the last iteration. Rounding alone moves it: never compared. */
+	double base_last_loss, head_last_loss;
 	long baseline_processes; /* missing: the base was measured, too */
 	double baseline_age_days;
 };

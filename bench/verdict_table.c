@@ -81,6 +81,8 @@ static void print_besides(const struct verdict *verdict,
 		  verdict->head_cpu_s },
 		{ "peak memory", "MB", 1, verdict->base_maxrss_bytes / 1e6,
 		  verdict->head_maxrss_bytes / 1e6 },
+		{ "last loss", "", 6, verdict->base_last_loss,
+		  verdict->head_last_loss },
 	};
 	char text[256] = "";
 
@@ -90,9 +92,9 @@ static void print_besides(const struct verdict *verdict,
 		if (!isfinite(all[i].base) || !isfinite(all[i].head))
 			continue;
 		snprintf(text + used, sizeof(text) - used, "%s%s %.*f and "
-			 "%.*f %s", used ? "; " : "", all[i].name,
+			 "%.*f%s%s", used ? "; " : "", all[i].name,
 			 all[i].decimals, all[i].base, all[i].decimals,
-			 all[i].head, all[i].unit);
+			 all[i].head, *all[i].unit ? " " : "", all[i].unit);
 	}
 	if (text[0])
 		print_note(out, options, "%s, not gated, base and head: %s",
