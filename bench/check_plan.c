@@ -5,6 +5,7 @@
 
 #include "bench/baseline_settings.h"
 #include "bench/clock.h"
+#include "bench/gate.h"
 #include "bench/plan_run.h"
 
 #define BLOCKS 20
@@ -120,4 +121,8 @@ void check_print_plan(const struct check *check, const int *chosen, FILE *to)
 				"process\n", check->targets[t].name,
 				check->targets[t].steps,
 				check->targets[t].process_s);
+	if (check->options->verb == VERB_CHECK &&
+	    (size_t)check->blocks < gate_rule_default.fewest)
+		fprintf(to, "note: fewer than %zu blocks are too few for a "
+			"verdict\n", gate_rule_default.fewest);
 }

@@ -121,7 +121,7 @@ const struct option_row option_rows[] = {
 	  "FILE", "one row a target with all tables' numbers, compare: a "
 	  "metric (-: here)", 0, 0, { 0 } },
 	{ "export-json", 0, OPTION_TEXT, AT(export_json), REPORTS, "FILE",
-	  "runs and summary as one document", 0, 0, { 0 } },
+	  "all rows but the single intervals, as one document", 0, 0, { 0 } },
 	{ "export-markdown", 0, OPTION_TEXT, AT(export_markdown), REPORTS,
 	  "FILE", "the tables for a web page", 0, 0, { 0 } },
 	{ "format", 'f', OPTION_CHOICE, AT(format), SHOWS | COMPARE, "NAME",
