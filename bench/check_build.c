@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,9 @@
 
 #include "bench/arm.h"
 #include "bench/cpus.h"
+#include "bench/file.h"
 #include "bench/interrupt.h"
 #include "bench/process.h"
-
-#define OPEN_FOLDERS 16 /* at a time, while the tree is removed */
 
 /* A make around us is no business of the one that builds. */
 static const char *const no_make[] = { "MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=",
@@ -161,18 +159,9 @@ int check_build(struct check_build *build, const char *revision, FILE *log,
 					      "while the base was built") : -1;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind,
-			struct FTW *at)
-{
-	(void)status, (void)kind, (void)at;
-	remove(path);
-	return 0;
-}
-
 void check_build_release(struct check_build *build)
 {
 	if (build->folder[0])
-		nftw(build->folder, remove_entry, OPEN_FOLDERS,
-		     FTW_DEPTH | FTW_PHYS);
+		file_remove_tree(build->folder);
 	build->folder[0] = '\0';
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MODE = 0666 }; /* less the umask */
+enum {
+	MODE = 0666,	  /* less the umask */
+	OPEN_FOLDERS = 16 /* at a time, while a tree is removed */
+};
 
 static int output_error(const char *path, int number, struct error *err)
 {
@@ -255,4 +259,17 @@ int file_make_folder(const char *path, struct error *err)
 	if (!S_ISDIR(status.st_mode))
 		return output_error(path, ENOTDIR, err);
 	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind,
+			struct FTW *at)
+{
+	(void)status, (void)kind, (void)at;
+	remove(path);
+	return 0; /* on to the next one, in any case */
+}
+
+void file_remove_tree(const char *path)
+{
+	nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }

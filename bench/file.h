@@ -32,6 +32,12 @@ int file_check(const char *path, struct error *err);
 /* Makes the folder and those above it; one that is there is fine. */
 int file_make_folder(const char *path, struct error *err);
 
+/*
+ * Removes the folder and all below it, as far as it goes: what cannot be
+ * removed stays, and nobody is told. Links are removed, not followed.
+ */
+void file_remove_tree(const char *path);
+
 /* Writes all bytes. Returns 0, or the errno of the first failure. */
 int file_write_all(int fd, const char *bytes, size_t count);
 

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,19 +162,6 @@ static int make_place(struct place *place, struct error *err)
 	       write_file(place, "none/runs.csv", "broken\n", err) ? -1 : 0;
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind,
-		      struct FTW *where)
-{
-	(void)about, (void)kind, (void)where;
-	return remove(path);
-}
-
-static void remove_place(const struct place *place)
-{
-	if (place->folder[0])
-		nftw(place->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
 /* What it printed, and then what it said of it. */
 static void read_output(struct place *place, const int fds[2])
 {
@@ -272,7 +258,8 @@ int selftest_live(struct selftest *test, struct error *err)
 	failed = make_place(place, err);
 	for (size_t i = 0; !failed && i < sizeof(cases) / sizeof(cases[0]); i++)
 		failed = try_case(test, place, (int)i, err);
-	remove_place(place);
+	if (place->folder[0])
+		file_remove_tree(place->folder);
 	free(place);
 	return failed ? -1 : 0;
 }

@@ -179,6 +179,22 @@ static void checking_changes_nothing(void **state)
 	assert_int_equal(entries(beside(dir, "x/y")), 1);
 }
 
+static void a_tree_is_removed(void **state)
+{
+	const char *tree = own_folder("tree"), *outside = own_folder("outside");
+	struct error err;
+
+	(void)state;
+	assert_int_equal(file_make_folder(beside(tree, "a/b"), &err), 0);
+	write_file(beside(tree, "a/b/a.csv"), "old", 3);
+	write_file(beside(outside, "a.csv"), "old", 3);
+	assert_int_equal(symlink(outside, beside(tree, "link")), 0);
+	file_remove_tree(tree);
+	assert_int_equal(access(tree, F_OK), -1);
+	assert_string_equal(read_whole(beside(outside, "a.csv")), "old");
+	file_remove_tree(tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +205,7 @@ int main(void)
 		cmocka_unit_test(open_files_are_added_to),
 		cmocka_unit_test(impossible_places),
 		cmocka_unit_test(checking_changes_nothing),
+		cmocka_unit_test(a_tree_is_removed),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
