@@ -13,7 +13,8 @@ void interrupt_reset(void);
  * To be called again after a device was opened or a kernel compiled: OpenCL
  * drivers put their own handlers in place. A patient process outlives further
  * signals: a child that its parent ends when it should, to which a terminal
- * and the parent may both send the first one.
+ * and the parent may both send the first one; or one that ends soon after the
+ * first and has something to put away.
  */
 void interrupt_install(int patient);
 

@@ -15,6 +15,10 @@
 #include "bench/clock.h"
 #include "bench/interrupt.h"
 
+#define LOOK_S .01 /* between two looks at a process that is given a time */
+/* It may be a bench, which gives its own children as long as we give others. */
+#define END_S (PROCESS_GRACE_S + 2)
+
 static int is_program(const char *path)
 {
 	struct stat about;
@@ -175,12 +179,42 @@ int process_wait(pid_t pid, struct process_status *status, struct error *err)
 	return 0;
 }
 
-/* Between two looks at a process that is given a time. */
-#define LOOK_S .01
+int process_ended(pid_t pid, struct process_status *status, struct error *err)
+{
+	int raw = 0;
+	const pid_t ended = waitpid(pid, &raw, WNOHANG);
+
+	if (ended < 0)
+		return wait_error(pid, err);
+	if (ended > 0)
+		*status = status_of(raw);
+	return ended > 0;
+}
 
 void process_unset(const char *variable)
 {
 	unsetenv(variable);
+}
+
+/* Ends the process and what it started, which may outlive it. */
+static int end_group(pid_t pid, struct process_status *status,
+		     struct error *err)
+{
+	const double deadline = clock_now() + END_S;
+	int ended = 0;
+
+	kill(-pid, SIGTERM);
+	while (clock_now() < deadline) {
+		if (!ended)
+			ended = process_ended(pid, status, err);
+		if (ended < 0)
+			return -1;
+		if (ended && kill(-pid, 0))
+			return 0; /* nobody is left */
+		clock_sleep(LOOK_S);
+	}
+	kill(-pid, SIGKILL);
+	return ended ? 0 : process_wait(pid, status, err);
 }
 
 int process_run(const char *const *argv, const struct process_setting *setting,
@@ -189,23 +223,18 @@ int process_run(const char *const *argv, const struct process_setting *setting,
 {
 	struct process_setting own = *setting;
 	const double deadline = clock_now() + seconds;
-	pid_t pid, ended;
-	int raw = 0;
+	pid_t pid;
+	int ended;
 
 	own.own_group = 1;
 	if (process_start_in(argv, &own, &pid, err))
 		return -1;
-	while (!(ended = waitpid(pid, &raw, WNOHANG)) &&
+	while (!(ended = process_ended(pid, status, err)) &&
 	       clock_now() < deadline && !interrupt_signal())
 		clock_sleep(LOOK_S);
-	if (ended < 0)
-		return wait_error(pid, err);
-	if (ended > 0) {
-		*status = status_of(raw);
-		return 0;
-	}
-	kill(-pid, SIGKILL);
-	if (process_wait(pid, status, err))
+	if (ended)
+		return ended < 0 ? -1 : 0;
+	if (end_group(pid, status, err))
 		return -1;
 	if (interrupt_signal())
 		return error_set(err, ERROR_STOPPED, "interrupted");

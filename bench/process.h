@@ -6,6 +6,8 @@
 
 #include "backends/error.h"
 
+#define PROCESS_GRACE_S 5 /* from a polite end to a rude one */
+
 /* How a process ended. */
 struct process_status {
 	int code;   /* exit code, or -1 when a signal ended it */
@@ -50,6 +52,9 @@ int process_restart(char *const *argv, const char *variable,
 /* Waits for the end of a process, through any signal that we handle. */
 int process_wait(pid_t pid, struct process_status *status, struct error *err);
 
+/* Has it ended? 1 and its status, without waiting; 0; or -1. */
+int process_ended(pid_t pid, struct process_status *status, struct error *err);
+
 /* What is started from now on does not have the variable. */
 void process_unset(const char *variable);
 
@@ -57,7 +62,8 @@ void process_unset(const char *variable);
  * Runs a program and waits for it, so many seconds at most; INFINITY: as long
  * as it takes. It is in a process group of its own, whatever the setting says,
  * which is ended when they have passed (ERROR_FAILED), or when we are
- * interrupted (ERROR_STOPPED).
+ * interrupted (ERROR_STOPPED): by SIGTERM, and, where that does not do, by
+ * SIGKILL a little more than PROCESS_GRACE_S later.
  */
 int process_run(const char *const *argv, const struct process_setting *setting,
 		double seconds, struct process_status *status,

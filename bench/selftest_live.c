@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -185,7 +186,6 @@ static int start(struct place *place, const struct live *live, int number,
 	int fds[2] = { open_file(place, "out", err),
 		       open_file(place, "err", err) };
 	int failed = fds[0] < 0 || fds[1] < 0;
-	pid_t pid;
 
 	snprintf(name, sizeof(name), "%d-%d", number, attempt);
 	snprintf(folder, sizeof(folder), "%s", path_of(place, name));
@@ -195,8 +195,8 @@ static int start(struct place *place, const struct live *live, int number,
 	setting.stdout_fd = fds[0];
 	setting.stderr_fd = fds[1];
 	if (!failed)
-		failed = process_start_in(live->words, &setting, &pid, err) ||
-			 process_wait(pid, status, err);
+		failed = process_run(live->words, &setting, INFINITY, status,
+				     err);
 	if (!failed)
 		read_output(place, fds);
 	for (int i = 0; i < 2; i++)

@@ -51,3 +51,23 @@ left_behind() {
 	[ "$(left_behind)" = "" ]
 	run -2 "$BENCH" selftest cpu-1
 }
+
+@test "SIGTERM to it alone ends a case and its commands, and not twice" {
+	"$BENCH" selftest >out 2>err 3>&- &
+	local pid=$! code=0 place
+	within 60 grep -q 'tried' out
+	within 60 compgen -G 'tmp/*/play' >/dev/null
+	place=$(compgen -G 'tmp/*')
+	# What the cases run from now on has no end.
+	echo 'echo $$ >../hangs; exec sleep 100' >hangs
+	mv hangs "$place/play"
+	within 60 test -s "$place/hangs"
+	local hangs
+	hangs=$(cat "$place/hangs")
+	kill -TERM "$pid"
+	kill -TERM "$pid"
+	within 20 none_running "$pid" "$hangs"
+	wait "$pid" || code=$?
+	[ "$code" -eq 143 ]
+	[ "$(left_behind)" = "" ]
+}

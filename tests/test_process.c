@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/interrupt.h"
+
 /* Runs a line of shell and returns what it wrote, at most 255 characters. */
 static struct process_status run(const char *line,
 				 const char *const *environment, char *text)
@@ -163,7 +165,33 @@ static void a_program_is_given_a_time(void **state)
 	assert_int_equal(process_run(slow, &in, .1, &status, &err), -1);
 	assert_int_equal(err.kind, ERROR_FAILED);
 	assert_non_null(strstr(err.message, "longer than 0.1 s"));
-	assert_int_equal(status.signal, SIGKILL);
+	assert_int_equal(status.signal, SIGTERM);
+}
+
+/* What the program started and left behind may put away what it made. */
+static void an_end_is_polite(void **state)
+{
+	static const char leaves[] =
+		"(trap 'sleep .2; echo away; exit' TERM; kill -INT $PPID;"
+		" sleep 60 & wait) & wait";
+	const char *const argv[] = { "sh", "-c", leaves, NULL };
+	struct process_setting in = { NULL, -1, -1, NULL, 0 };
+	struct process_status status;
+	struct error err;
+	char text[64] = "";
+	int ends[2];
+
+	(void)state;
+	interrupt_install(1);
+	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	in.stdout_fd = ends[1];
+	assert_int_equal(process_run(argv, &in, INFINITY, &status, &err), -1);
+	assert_int_equal(err.kind, ERROR_STOPPED);
+	assert_int_equal(status.signal, SIGTERM);
+	close(ends[1]);
+	assert_true(read(ends[0], text, sizeof(text) - 1) >= 0);
+	assert_string_equal(text, "away\n");
+	close(ends[0]);
 }
 
 int main(void)
@@ -175,6 +203,7 @@ int main(void)
 		cmocka_unit_test(arguments_are_not_read_by_a_shell),
 		cmocka_unit_test(programs_are_found),
 		cmocka_unit_test(a_program_is_given_a_time),
+		cmocka_unit_test(an_end_is_polite),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
