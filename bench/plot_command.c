@@ -223,7 +223,7 @@ static int plot_campaign(const struct plot_command *command,
 	drawing->log = log;
 	/* gnuplot is ended with us, however often we are told. */
 	interrupt_install(1);
-	/* It would fail over a terminal that it does not have, wanted or not. */
+	/* With one that it does not have, it fails before any script. */
 	process_unset("GNUTERM");
 	failed = plot_build(&drawing->plot, campaign, err) ||
 		 draw_all(drawing, err);
