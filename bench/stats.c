@@ -82,36 +82,3 @@ double stats_half_width(const struct stats *stats)
 	return student_point(stats->count - 1) * stats->std /
 	       sqrt((double)(stats->count - 1));
 }
-
-/* P(|T| < t) of Student's t, t >= 0: finite sums, exact for whole numbers of
- * degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4). */
-static double student_inside(double t, size_t freedom)
-{
-	const double angle = atan2(t, sqrt((double)freedom));
-	const double square = cos(angle) * cos(angle);
-	double term = freedom % 2 ? cos(angle) : 1, sum = 0;
-	size_t i;
-
-	for (i = freedom % 2 ? 3 : 2; i <= freedom; i += 2) {
-		sum += term;
-		term *= square * (double)(i - 1) / (double)i;
-	}
-	if (freedom % 2)
-		return 2 / acos(-1) * (angle + sin(angle) * sum);
-	return sin(angle) * sum;
-}
-
-double stats_p_above(const struct stats *stats, double value)
-{
-	const double above = stats->mean - value;
-	double t, outside;
-
-	if (stats->count < 2)
-		return NAN;
-	/* Where all are equal, t is infinite. */
-	if (stats->std == 0)
-		return above > 0 ? 0 : 1;
-	t = above / stats->std * sqrt((double)(stats->count - 1));
-	outside = (1 - student_inside(fabs(t), stats->count - 1)) / 2;
-	return t > 0 ? outside : 1 - outside;
-}

@@ -24,8 +24,4 @@ double stats_quantile(const double *sorted, size_t count, double p);
  * t; NAN for fewer than two. */
 double stats_half_width(const struct stats *stats);
 
-/* The p-value of "the mean is at most this", of independent values: Student's
- * one-sided t test. NAN for fewer than two. */
-double stats_p_above(const struct stats *stats, double value);
-
 #endif

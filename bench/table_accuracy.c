@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/binomial.h"
 #include "bench/number.h"
 #include "bench/table_view.h"
 
-enum quantity { REACHED, SCORE, MEDIAN, EPOCHS, UNTIMED, QUANTITIES };
+enum quantity { REACHED, SHARE, SCORE, MEDIAN, EPOCHS, UNTIMED, QUANTITIES };
 
 /* The mean over the finished runs; NAN if one does not know it. */
 static double mean_untimed(const struct line *line, int target)
@@ -24,7 +25,18 @@ static double mean_untimed(const struct line *line, int target)
 	return known ? sum / known : NAN;
 }
 
-static void seconds_text(char text[GRID_TEXT], double value, int decimals)
+/* Of all runs that might be made, the share in % that reaches the accuracy:
+ * its lower bound, rounded down. */
+static double least_share(const struct accuracy_score *score)
+{
+	const double alpha = .05;
+	const double share = binomial_lower((size_t)score->reached,
+					    (size_t)score->runs, alpha);
+
+	return floor(1e3 * share + 1e-9) / 10;
+}
+
+static void number_text(char text[GRID_TEXT], double value, int decimals)
 {
 	char number[NUMBER_SIZE];
 
@@ -43,16 +55,17 @@ static void fill_target(const struct grid *grid, int column,
 		return;
 	snprintf(grid_at(grid, REACHED, column)->text, GRID_TEXT, "%d of %d",
 		 score->reached, score->runs);
+	number_text(grid_at(grid, SHARE, column)->text, least_share(score), 1);
 	snprintf(grid_at(grid, SCORE, column)->text, GRID_TEXT,
 		 score->runs == 1 ? "not reached" : "invalid");
 	snprintf(grid_at(grid, MEDIAN, column)->text, GRID_TEXT,
 		 "not reached");
-	seconds_text(grid_at(grid, SCORE, column)->text, score->mean, 3);
-	seconds_text(grid_at(grid, MEDIAN, column)->text, score->median, 3);
-	seconds_text(grid_at(grid, EPOCHS, column)->text,
-		     cell->values[METRIC_EPOCHS_TO_ACCURACY].mean, 1);
-	seconds_text(grid_at(grid, UNTIMED, column)->text,
-		     mean_untimed(line, target), 3);
+	number_text(grid_at(grid, SCORE, column)->text, score->mean, 3);
+	number_text(grid_at(grid, MEDIAN, column)->text, score->median, 3);
+	number_text(grid_at(grid, EPOCHS, column)->text,
+		    cell->values[METRIC_EPOCHS_TO_ACCURACY].mean, 1);
+	number_text(grid_at(grid, UNTIMED, column)->text,
+		    mean_untimed(line, target), 3);
 }
 
 static void fill_run(char text[GRID_TEXT], const struct result *cell)
@@ -65,8 +78,8 @@ static void fill_run(char text[GRID_TEXT], const struct result *cell)
 
 	snprintf(text, GRID_TEXT, "%s", names[cell->outcome]);
 	if (cell->outcome == OUTCOME_OK)
-		seconds_text(text, cell->values[METRIC_TIME_TO_ACCURACY].mean,
-			     3);
+		number_text(text, cell->values[METRIC_TIME_TO_ACCURACY].mean,
+			    3);
 }
 
 /* The seed of a repetition, which all targets share. */
@@ -90,8 +103,11 @@ static void fill(const struct view *view, const struct grid *grid,
 		 const struct line *line, double *values)
 {
 	static const char *const labels[QUANTITIES] = {
-		[REACHED] = "reached",	  [SCORE] = "score (s)",
-		[MEDIAN] = "median (s)",  [EPOCHS] = "epochs",
+		[REACHED] = "reached",
+		[SHARE] = "runs that do, at least (%)",
+		[SCORE] = "score (s)",
+		[MEDIAN] = "median (s)",
+		[EPOCHS] = "epochs",
 		[UNTIMED] = "start-up, not in it (s)",
 	};
 	const struct line *runs;

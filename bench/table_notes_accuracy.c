@@ -1,5 +1,4 @@
 /* What stands under a table of times to an accuracy. */
-#include <math.h>
 #include <string.h>
 
 #include "bench/table_view.h"
@@ -67,35 +66,9 @@ static void note_mode(const struct view *view, const struct line *line)
 			   "which has %d", batch, CLOSED_GLOBAL_BATCH);
 }
 
-/* May one say that the target reaches the accuracy? A t test of the final
- * accuracies says, as speed runs of modded-nanogpt have it. */
-static void note_claim(const struct view *view, const struct line *line,
-		       int column, double accuracy)
-{
-	enum { FEWEST = 3 };
-	const double level = .01;
-	const struct stats *final =
-		&view_cell(view, line, column)->values[METRIC_ACCURACY];
-	const double p = stats_p_above(final, accuracy);
-	char head[GRID_TEXT];
-
-	if (final->count < FEWEST)
-		return;
-	view_head(view, column, head);
-	print_note(view->out, view->options,
-		   "%s: the tests that ended its runs had %.2f %% on the mean "
-		   "(n=%zu): that it reaches %g %% %s be claimed (one-sided t "
-		   "test, p %s %.2g, where below %g is asked for)", head,
-		   final->mean, final->count, accuracy,
-		   p < level ? "may" : "may not", p < 1e-4 ? "<" : "=",
-		   p < 1e-4 ? 1e-4 : p, level);
-}
-
 void notes_accuracy(const struct view *view, const struct line *line,
 		    double accuracy)
 {
-	int column;
-
 	print_note(view->out, view->options,
 		   "from before the data set is read to the end of the first "
 		   "test that reaches %g %%, tests included; start-up is "
@@ -104,7 +77,11 @@ void notes_accuracy(const struct view *view, const struct line *line,
 		   "are means",
 		   accuracy, UNTIMED_CAP_S);
 	note_score(view, line);
+	print_note(view->out, view->options,
+		   "runs that do, at least: of all runs made like these; the "
+		   "exact one-sided 95 %% bound (Clopper and Pearson) for each "
+		   "target. That a run ends at its first test that reaches "
+		   "%g %% does not say that the mean of such tests does",
+		   accuracy);
 	note_mode(view, line);
-	for (column = 0; column < view->results->target_count; column++)
-		note_claim(view, line, column, accuracy);
 }

@@ -27,11 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/binomial.h"
 #include "bench/gate.h"
 #include "bench/number.h"
 #include "bench/stats.h"
 #include "models/random.h"
-#include "tests/binomial.h"
 #include "tests/recorded.h"
 
 /* What is counted, of each target and, up to COVERED, of whole checks. */

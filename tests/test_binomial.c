@@ -1,6 +1,7 @@
-/* What rates of the gate are printed with, against SciPy's beta.ppf. */
-#include "tests/binomial.h"
+/* Bounds of shares and of the gate's rates, against SciPy's beta.ppf. */
+#include "bench/binomial.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -21,6 +22,9 @@ static void bounds(void **state)
 	} known[] = {
 		{ 0, 299, .05, 0, .00996914679289927 },
 		{ 1, 473, .05, .000108436603175438, .00998970747422469 },
+		{ 1, 1, .05, .05, 1 },
+		{ 5, 5, .05, .549280271653059, 1 },
+		{ 4, 5, .05, .342591681998861, .989793781686989 },
 		{ 0, 10, .025, 0, .308497107818761 },
 		{ 8, 10, .025, .443904537692358, .974789273673167 },
 		{ 10, 10, .025, .691502892181239, 1 },

@@ -1,12 +1,9 @@
-/* For tests: what k of n trials say about a chance, exactly. */
-#ifndef TESTS_BINOMIAL_H
-#define TESTS_BINOMIAL_H
+#include "bench/binomial.h"
 
 #include <math.h>
-#include <stddef.h>
 
 /* P(X <= k) of n trials, each with chance p, 0 < p < 1. */
-static inline double binomial_cdf(size_t k, size_t n, double p)
+static double binomial_cdf(size_t k, size_t n, double p)
 {
 	double sum = 0;
 
@@ -17,12 +14,7 @@ static inline double binomial_cdf(size_t k, size_t n, double p)
 	return sum;
 }
 
-/*
- * Clopper and Pearson's bounds of the chance (Biometrika 26, 1934), each wrong
- * with probability alpha at most: the one for which k or fewer, or k or more,
- * have just that probability.
- */
-static inline double binomial_upper(size_t k, size_t n, double alpha)
+double binomial_upper(size_t k, size_t n, double alpha)
 {
 	double below = 0, above = 1;
 
@@ -39,9 +31,7 @@ static inline double binomial_upper(size_t k, size_t n, double alpha)
 	return above;
 }
 
-static inline double binomial_lower(size_t k, size_t n, double alpha)
+double binomial_lower(size_t k, size_t n, double alpha)
 {
 	return 1 - binomial_upper(n - k, n, alpha);
 }
-
-#endif
