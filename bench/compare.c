@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/column.h"
+#include "bench/results_score.h"
 #include "bench/two_sample.h"
 
 #define TEXT(member, meaning) COLUMN_TEXT(compare_row, member, meaning, 0)
@@ -61,7 +62,8 @@ static int find_target(const struct results *results, const char *target)
 	return -1;
 }
 
-const struct result *compare_next_run(const struct results *results, int target,
+/* The runs of a target, however they ended. */
+static const struct result *next_cell(const struct results *results, int target,
 				      int *next)
 {
 	const struct line *line;
@@ -69,11 +71,20 @@ const struct result *compare_next_run(const struct results *results, int target,
 	while (*next < results->line_count) {
 		line = &results->lines[(*next)++];
 		/* The line of a whole setup is made of others. */
-		if (!line->repetition && line->repetitions > 1)
-			continue;
-		if (line->cells[target].outcome == OUTCOME_OK)
+		if (line->repetition || line->repetitions <= 1)
 			return &line->cells[target];
 	}
+	return NULL;
+}
+
+const struct result *compare_next_run(const struct results *results, int target,
+				      int *next)
+{
+	const struct result *cell;
+
+	while ((cell = next_cell(results, target, next)))
+		if (cell->outcome == OUTCOME_OK)
+			return cell;
 	return NULL;
 }
 
@@ -88,7 +99,8 @@ int compare_has_runs(const struct results *results, const char *target)
 /* The values of one side, with room for one of each of its runs. */
 struct sample {
 	double *values;
-	size_t count, runs;
+	size_t count;
+	size_t tried; /* runs that went for the accuracy, reached or not */
 	double median;
 	double accuracy_pct; /* that its times are to; NAN: several */
 };
@@ -98,16 +110,19 @@ static int sample_make(struct sample *sample, const struct results *results,
 {
 	const struct result *cell;
 	double accuracy;
-	int next = 0;
+	int next = 0, finished = 0;
 
 	*sample = (struct sample){ .median = NAN };
 	sample->values = malloc((results->run_count + 1) *
 				sizeof(*sample->values));
 	if (!sample->values)
 		return error_memory(err, "a comparison");
-	while ((cell = compare_next_run(results, target, &next))) {
+	while ((cell = next_cell(results, target, &next))) {
+		sample->tried += (size_t)result_has_tried(cell);
+		if (cell->outcome != OUTCOME_OK)
+			continue;
 		accuracy = run_target_accuracy(cell->run);
-		if (!sample->runs++)
+		if (!finished++)
 			sample->accuracy_pct = accuracy;
 		else if (accuracy != sample->accuracy_pct)
 			sample->accuracy_pct = NAN;
@@ -126,7 +141,7 @@ static const char *refuse(enum metric metric, const struct sample *first,
 			  const struct sample *second)
 {
 	if (metric == METRIC_TIME_TO_ACCURACY &&
-	    (first->count < first->runs || second->count < second->runs))
+	    (first->count < first->tried || second->count < second->tried))
 		return "not every run reached the accuracy";
 	if (!first->count || !second->count)
 		return "only one of the two has it";

@@ -3,9 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A run that failed on its way did not reach the accuracy either; one that
- * lacked its device, or was interrupted, did not try. */
-static int has_tried(const struct result *cell)
+int result_has_tried(const struct result *cell)
 {
 	return cell->outcome == OUTCOME_OK ||
 	       (cell->outcome == OUTCOME_ERROR &&
@@ -26,32 +24,42 @@ static void set_value(struct result *result, enum metric metric, double value)
 	result->observations[metric] = (size_t)result->score.runs;
 }
 
-/* times has room for all runs of the line. */
-static void score_target(const struct line *line, int target, double *times)
+/* Of the runs that tried; times has room for all runs of the line. */
+static int collect_times(const struct line *line, int target, double *times)
 {
-	struct result *cell = &line->cells[target];
 	const struct line *runs;
 	int i, run_count, count = 0;
 
 	runs = line_runs(line, &run_count);
 	for (i = 0; i < run_count; i++)
-		if (has_tried(&runs[i].cells[target]))
+		if (result_has_tried(&runs[i].cells[target]))
 			times[count++] = time_of(&runs[i].cells[target]);
-	if (!count)
-		return;
-	cell->score = accuracy_score_of(times, count);
-	set_value(cell, METRIC_REACHED, cell->score.reached);
-	set_value(cell, METRIC_SCORE, cell->score.mean);
+	return count;
 }
 
-/* The means of those that reached it alone would be too good. */
-static void drop_survivors(struct result *cell)
+/* The means of those that reached it alone would be too good: what failed is
+ * in none of them, but is in the score. */
+static void drop_survivors(struct result *cell, int tried)
 {
 	struct stats *time = &cell->values[METRIC_TIME_TO_ACCURACY];
 	struct stats *epochs = &cell->values[METRIC_EPOCHS_TO_ACCURACY];
 
-	if (time->count < (size_t)cell->runs)
+	if (time->count < (size_t)tried)
 		*time = *epochs = stats_compute(NULL, 0);
+}
+
+static void score_target(const struct line *line, int target, int has_target,
+			 double *times)
+{
+	struct result *cell = &line->cells[target];
+	const int tried = collect_times(line, target, times);
+
+	drop_survivors(cell, tried);
+	if (!tried || !has_target)
+		return;
+	cell->score = accuracy_score_of(times, tried);
+	set_value(cell, METRIC_REACHED, cell->score.reached);
+	set_value(cell, METRIC_SCORE, cell->score.mean);
 }
 
 double line_target_accuracy(const struct results *results,
@@ -76,7 +84,7 @@ int results_score(struct results *results, struct error *err)
 {
 	double *times = malloc((results->run_count + 1) * sizeof(*times));
 	struct line *line;
-	int i, target;
+	int i, target, has_target;
 
 	if (!times)
 		return error_memory(err, "scores");
@@ -84,11 +92,9 @@ int results_score(struct results *results, struct error *err)
 		line = &results->lines[i];
 		if (line->repetition)
 			continue;
-		for (target = 0; target < results->target_count; target++) {
-			drop_survivors(&line->cells[target]);
-			if (isfinite(line_target_accuracy(results, line)))
-				score_target(line, target, times);
-		}
+		has_target = isfinite(line_target_accuracy(results, line));
+		for (target = 0; target < results->target_count; target++)
+			score_target(line, target, has_target, times);
 	}
 	free(times);
 	return 0;

@@ -289,7 +289,7 @@ void notes_fourth(const struct view *view)
 	print_note(view->out, view->options,
 		   "time to an accuracy: from before the data set is read to "
 		   "the end of the first test that reaches it; - if one of the "
-		   "runs did not");
+		   "runs did not, or failed");
 	print_note(view->out, view->options,
 		   "global batches and updates differ between columns, so "
 		   "compare accuracy with the times; CPU time is of the whole "

@@ -120,6 +120,7 @@ rows() {
 	grep -Eq '^runs that do, at least \(%\) +34\.2$' tables
 	grep -Eq '^score \(s\) +5\.000$' tables
 	grep -Eq '^seed 5 \(s\) +failed$' tables
+	grep -Eq '^time to 99 % \(s\) +-$' tables
 	rows 10 - 3 2 - >runs.csv
 	run -0 "$BENCH" table runs.csv --export-csv csv
 	grep -Eq '^reached +3 of 5$' <<<"$output"

@@ -163,6 +163,25 @@ static void no_ratio_where_there_is_none(void **state)
 	assert_non_null(strstr(find("cpu-1", "time_to_accuracy_s")->reason,
 			       "not every run"));
 	clean();
+	/* Nor did one that failed; one without its device never tried. */
+	add(&first, "cpu-1", .1)->target_accuracy_pct = 99;
+	add(&second, "cpu-1", .1)->target_accuracy_pct = 99;
+	add(&second, "cpu-1", .1)->exit_code = ERROR_MISSING;
+	made_status(&second.campaign, "error", "no device");
+	compare_well();
+	near(find("cpu-1", "time_to_accuracy_s")->ratio, 1);
+	clean();
+	add(&first, "cpu-1", .1)->target_accuracy_pct = 99;
+	add(&second, "cpu-1", .1)->target_accuracy_pct = 99;
+	add(&second, "cpu-1", .1)->target_accuracy_pct = 99;
+	made_status(&second.campaign, "error", "killed");
+	compare_well();
+	assert_int_equal(find("cpu-1", "time_to_accuracy_s")->n_second, 1);
+	assert_true(isnan(find("cpu-1", "time_to_accuracy_s")->ratio));
+	assert_non_null(strstr(find("cpu-1", "time_to_accuracy_s")->reason,
+			       "not every run"));
+	near(find("cpu-1", "s_iter")->ratio, 1);
+	clean();
 	add(&first, "cpu-1", .1)->target_accuracy_pct = 99;
 	add(&second, "cpu-1", .1)->target_accuracy_pct = 97;
 	compare_well();

@@ -117,7 +117,10 @@ static void misses_count(void **state)
 	/* 11, 13, 15, 19 and a failure: it and the fastest are left out. */
 	is(0, METRIC_SCORE, (13 + 15 + 19) / 3.);
 	is(0, METRIC_REACHED, 4);
-	is(0, METRIC_TIME_TO_ACCURACY, 14.5);
+	/* A failure is as slow in the score: without it, the mean of the rest
+	 * (14.5) would be that of survivors. */
+	is_missing(0, METRIC_TIME_TO_ACCURACY);
+	is_missing(0, METRIC_EPOCHS_TO_ACCURACY);
 	assert_int_equal(cell(0)->score.runs, 5);
 	clean();
 }
@@ -134,6 +137,25 @@ static void survivors_have_no_mean(void **state)
 	is_missing(0, METRIC_SCORE);
 	is(0, METRIC_REACHED, 1);
 	assert_int_equal(cell(0)->score.runs, 2);
+	clean();
+}
+
+/* Without a target likewise; what did not try takes nothing away. */
+static void failures_without_a_target(void **state)
+{
+	(void)state;
+	add("r1", "cpu-1", .1);
+	add("r2", "cpu-1", .1);
+	made_status(&fixture.campaign, "partial", "interrupted");
+	build();
+	is(0, METRIC_TIME_TO_ACCURACY, 11);
+	clean();
+	add("r1", "cpu-1", .1);
+	add("r2", "cpu-1", .1);
+	made_status(&fixture.campaign, "error", "killed");
+	build();
+	is_missing(0, METRIC_TIME_TO_ACCURACY);
+	assert_int_equal(cell(0)->score.runs, 0);
 	clean();
 }
 
@@ -162,6 +184,7 @@ int main(void)
 		cmocka_unit_test(one_run),
 		cmocka_unit_test(misses_count),
 		cmocka_unit_test(survivors_have_no_mean),
+		cmocka_unit_test(failures_without_a_target),
 		cmocka_unit_test(all_failed),
 	};
 
