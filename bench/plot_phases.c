@@ -1,6 +1,7 @@
 #include "bench/plot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* In the order in which they are stacked. Two are no rows' phases: an iteration
@@ -15,18 +16,67 @@ static const char *const phases[PHASES] = {
 struct shares {
 	double seconds[PHASES];
 	double total; /* of the epochs */
+	int partial;  /* a run that did not finish is in it */
 };
 
-static void add_row(struct shares *shares, const struct observation *row)
+static int counts(const struct observation *row)
 {
-	if (strcmp(row->status, "ok") || observation_is_modelled(row) ||
-	    row->is_warmup == 1 || !isfinite(row->elapsed_s))
+	return !strcmp(row->status, "ok") && !observation_is_modelled(row) &&
+	       row->is_warmup != 1 && isfinite(row->elapsed_s);
+}
+
+/* The rows of a core, and of these those of an epoch, behind each other. */
+static int compare(const void *a, const void *b)
+{
+	const struct observation *left = *(const struct observation *const *)a;
+	const struct observation *right = *(const struct observation *const *)b;
+
+	if (left->core != right->core)
+		return left->core < right->core ? -1 : 1;
+	return (left->epoch > right->epoch) - (left->epoch < right->epoch);
+}
+
+/* Of an epoch that was not finished, the whole is not known of which its rows
+ * are parts. */
+static void add_epoch(struct shares *shares,
+		      const struct observation *const *rows, size_t count)
+{
+	double total = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rows[i]->phase, "epoch"))
+			total += rows[i]->elapsed_s;
+	if (!(total > 0))
 		return;
-	if (!strcmp(row->phase, "epoch"))
-		shares->total += row->elapsed_s;
-	for (int p = 0; p < REST; p++)
-		if (!strcmp(row->phase, phases[p]))
-			shares->seconds[p] += row->elapsed_s;
+	shares->total += total;
+	for (size_t i = 0; i < count; i++)
+		for (int p = 0; p < REST; p++)
+			if (!strcmp(rows[i]->phase, phases[p]))
+				shares->seconds[p] += rows[i]->elapsed_s;
+}
+
+static int add_rows(struct shares *shares,
+		    const struct observation *const *rows, size_t count,
+		    struct error *err)
+{
+	const struct observation **sorted = malloc((count + 1) *
+						   sizeof(*sorted));
+	size_t used = 0, begin, end;
+
+	if (!sorted)
+		return error_memory(err, "a picture");
+	for (size_t i = 0; i < count; i++)
+		if (counts(rows[i]))
+			sorted[used++] = rows[i];
+	qsort(sorted, used, sizeof(*sorted), compare);
+	for (begin = 0; begin < used; begin = end) {
+		end = begin + 1;
+		while (end < used && !compare(&sorted[begin], &sorted[end]))
+			end++;
+		add_epoch(shares, sorted + begin, end - begin);
+	}
+	free(sorted);
+	return 0;
 }
 
 /* A device that works in the background is waited for in the last part of an
@@ -41,17 +91,20 @@ static void merge_parts(struct shares *shares)
 
 /* The rows of its cores, whose parts fill their epochs; those of one core are
  * the target's. */
-static void add_run(struct shares *shares, const struct plot *plot,
-		    const struct run *run)
+static int add_run(struct shares *shares, const struct plot *plot,
+		   const struct run *run, struct error *err)
 {
 	const struct observation *const *rows;
+	const double before = shares->total;
 	size_t count;
 
 	rows = rows_by_run_find(&plot->cores, run->run_id, &count);
 	if (!count)
 		rows = rows_by_run_find(&plot->rows, run->run_id, &count);
-	for (size_t i = 0; i < count; i++)
-		add_row(shares, rows[i]);
+	if (add_rows(shares, rows, count, err))
+		return -1;
+	shares->partial |= shares->total > before && strcmp(run->status, "ok");
+	return 0;
 }
 
 static void write_shares(FILE *out, int at, const char *label,
@@ -75,12 +128,27 @@ static void write_shares(FILE *out, int at, const char *label,
 	}
 }
 
+/* What is to be known of them. */
+static void note_all(struct plot_note *note, int merged, int partial)
+{
+	if (!note->rows)
+		snprintf(note->text, sizeof(note->text),
+			 "No epoch was finished.");
+	else
+		snprintf(note->text, sizeof(note->text), "%s%s%s",
+			 merged ? "A device works in the background, so that "
+				  "the parts of its iterations are not told "
+				  "apart." : "",
+			 merged && partial ? " " : "",
+			 partial ? "Of runs that did not finish, the epochs "
+				   "that did are in it." : "");
+}
+
 int plot_write_phases(FILE *out, const struct plot *plot,
 		      struct plot_note *note, struct error *err)
 {
-	int merged = 0;
+	int merged = 0, partial = 0;
 
-	(void)err;
 	fputs("series,phase,name,from,to,label\n", out);
 	for (int i = 0; i < plot->series_count; i++) {
 		const struct plot_series *series = &plot->series[i];
@@ -88,21 +156,17 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 		const struct run *run;
 
 		for (int r = 0; (run = plot_run(series, r)); r++)
-			add_run(&shares, plot, run);
+			if (add_run(&shares, plot, run, err))
+				return -1;
 		if (!(shares.total > 0))
 			continue;
+		partial |= shares.partial;
 		if (!strcmp(plot_run(series, 0)->backend, "opencl")) {
 			merge_parts(&shares);
 			merged = 1;
 		}
 		write_shares(out, note->rows++, series->label, &shares);
 	}
-	if (!note->rows)
-		snprintf(note->text, sizeof(note->text),
-			 "No epoch was finished.");
-	else if (merged)
-		snprintf(note->text, sizeof(note->text),
-			 "A device works in the background, so that the parts "
-			 "of its iterations are not told apart.");
+	note_all(note, merged, partial);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "bench/plot_svg.h"
+#include "tests/rows.h"
 
 #define HEAD                                                                   \
 	"<?xml version=\"1.0\"?>\n<svg \n viewBox=\"0 0 450 300\"\n>\n"        \
@@ -146,6 +147,96 @@ static void others_drawings_are_refused(void **state)
 	}
 }
 
+/* The rows of phases.csv; the caller frees them. */
+static char *phases_of(struct campaign *campaign, struct plot_note *note)
+{
+	struct plot plot;
+	struct error err;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	*note = (struct plot_note){ .rows = 0 };
+	if (plot_build(&plot, campaign, &err) ||
+	    plot_write_phases(out, &plot, note, &err))
+		fail_msg("%s", err.message);
+	fclose(out);
+	plot_free(&plot);
+	campaign_release(campaign);
+	return text;
+}
+
+/* Drops the last row of this phase, and those after it. */
+static void end_before(struct made *made, const char *phase)
+{
+	while (strcmp(made->rows[--made->count].phase, phase))
+		;
+}
+
+/* Epochs take 5 s and 6 s, and what the third has done is not in the shares. */
+static void unfinished_epochs_have_no_share(void **state)
+{
+	struct campaign campaign = { 0 };
+	struct plot_note note;
+	struct made made;
+	char *text;
+
+	(void)state;
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	end_before(&made, "epoch");
+	made_into(&campaign, &made, 1);
+	made_status(&campaign, "partial", "interrupted");
+	text = phases_of(&campaign, &note);
+	/* 2 s of 11 are computed, 2 s loaded, 4 s tested: 3 s are left. */
+	assert_non_null(strstr(text, "0,0,compute,0,18.18"));
+	assert_non_null(strstr(text, "0,7,other,72.72"));
+	assert_non_null(strstr(note.text, "did not finish"));
+	free(text);
+	made_run(&made, "r1", "cpu-1", 1, .1);
+	made_into(&campaign, &made, 1);
+	text = phases_of(&campaign, &note);
+	assert_non_null(strstr(text, "0,0,compute,0,16.66"));
+	assert_string_equal(note.text, "");
+	free(text);
+}
+
+/* Each core has epochs of its own, whose rows may come in any order. */
+static void each_core_has_its_epochs(void **state)
+{
+	static const struct {
+		long core, epoch;
+		const char *phase;
+		double seconds;
+	} given[] = {
+		{ 0, 1, "compute", 3 }, { 1, 1, "epoch", 4 },
+		{ 1, 2, "compute", 9 }, { 0, 2, "compute", 2 },
+		{ 1, 1, "compute", 1 }, { 0, 1, "epoch", 4 },
+		{ 0, 2, "epoch", 2 },
+	};
+	enum { COUNT = sizeof(given) / sizeof(given[0]) };
+	struct campaign campaign = { 0 };
+	struct plot_note note;
+	struct made made;
+	char *text;
+
+	(void)state;
+	made_run(&made, "r1", "cpu-2", 2, .1);
+	made_into(&campaign, &made, 1);
+	made.count = 0;
+	for (size_t i = 0; i < COUNT; i++)
+		made_add(&made, given[i].phase, given[i].epoch,
+			 given[i].seconds)->core = given[i].core;
+	campaign.core_rows = malloc(COUNT * sizeof(made.rows[0]));
+	assert_non_null(campaign.core_rows);
+	memcpy(campaign.core_rows, made.rows, COUNT * sizeof(made.rows[0]));
+	campaign.core_row_count = COUNT;
+	text = phases_of(&campaign, &note);
+	assert_non_null(strstr(text, "0,0,compute,0,60,"));
+	assert_non_null(strstr(text, "0,7,other,60,100,"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +246,8 @@ int main(void)
 		cmocka_unit_test(colours_are_those_of_the_style),
 		cmocka_unit_test(empty_groups_are_left_out),
 		cmocka_unit_test(others_drawings_are_refused),
+		cmocka_unit_test(unfinished_epochs_have_no_share),
+		cmocka_unit_test(each_core_has_its_epochs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
