@@ -28,6 +28,7 @@ static const struct asked {
 	{ "build", "git_commit" },
 	{ "build", "compiler" },
 	{ "build", "cflags" },
+	{ "build", "binary_sha256" },
 	{ "options", "model" },
 	{ "options", "transport" },
 	{ "options", "batch" },

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench/cgroup.h"
+#include "bench/hash.h"
 #include "bench/small_file.h"
 
 /* The Makefile says what is built; without it, nothing is known. */
@@ -147,6 +148,14 @@ void machine_describe(struct run *run)
 	run->logical_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	run->mem_bytes = pages * sysconf(_SC_PAGESIZE);
 	machine_key(run, run->host_key);
+}
+
+void machine_read_binary(struct run *run)
+{
+	char hex[HASH_SHA256_SIZE];
+
+	hash_sha256_file("/proc/self/exe", hex);
+	snprintf(run->binary_sha256, sizeof(run->binary_sha256), "%s", hex);
 }
 
 const char *machine_version(void)

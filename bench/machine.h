@@ -9,6 +9,10 @@
 /* Fills the columns of a run that describe machine, build and variables. */
 void machine_describe(struct run *run);
 
+/* Fills binary_sha256, empty if /proc does not tell. It reads the whole program
+ * (some 10 ms), and so belongs after all that is timed. */
+void machine_read_binary(struct run *run);
+
 /* The part of it that the system tells in files. root is put before their
  * paths: "" but in tests. */
 void machine_read(struct run *run, const char *root);

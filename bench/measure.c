@@ -277,5 +277,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	COPY(run.status, "ok");
 	if (failed)
 		describe_failure(&run, err);
+	if (options->run_file)
+		machine_read_binary(&run);
 	return write_run(options->run_file, &run, failed, err);
 }

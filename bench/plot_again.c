@@ -34,6 +34,7 @@ static const struct fact {
 	{ "system", "os" },	     { "kernel", "kernel" },
 	{ "bench", "version" },	     { "commit", "git_commit" },
 	{ "compiler", "compiler" },  { "flags", "cflags" },
+	{ "the program's SHA-256", "binary_sha256" },
 	{ "variables set", "variables" },
 	{ "libraries, cpu targets", "device_driver" },
 	{ "data set", "dataset" },   { "its SHA-256", "dataset_sha256" },

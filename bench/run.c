@@ -107,6 +107,8 @@ static const struct column columns[] = {
 	     "known"),
 	TEXT(governor, "what rules the clock rate of the first CPU; empty: "
 	     "not known"),
+	TEXT(binary_sha256, "of the program that measured, which tells builds "
+	     "of one commit apart"),
 };
 
 static void run_clear(void *row)

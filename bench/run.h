@@ -99,6 +99,7 @@ struct run {
 	char host_key[20]; /* machine_key() */
 	char virtualisation[32]; /* its maker; none; empty: not known */
 	char governor[24];	 /* of the first CPU's clock */
+	char binary_sha256[68];	 /* of the program that measured */
 };
 
 extern const struct row_kind run_rows;

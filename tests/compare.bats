@@ -140,3 +140,17 @@ campaign() {
 	        assert row["median_first"] == row["median_second"], row
 	END
 }
+
+@test "two programs of one commit are told apart" {
+	local out
+	cp "$BENCH" other
+	printf 'x' >>other # no part of what runs, but another program
+	for out in left right; do
+		"$BENCH" run null-1 "${TINY[@]}" --out "$out" >/dev/null
+	done
+	[ "$(column left/runs.csv binary_sha256)" = \
+		"$(sha256sum <"$BENCH" | cut -d ' ' -f 1)" ]
+	./other run null-1 "${TINY[@]}" --out right >/dev/null
+	run -0 "$BENCH" compare left right
+	[[ ${output//$'\n'/ } == *"build: binary_sha256: first "* ]]
+}

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 /* FIPS 180-4's example "abc", and the empty message. */
@@ -27,6 +30,31 @@ static void sha256_is_right(void **state)
 	assert_string_equal(hex, none);
 }
 
+/* What a file holds, in however many pieces it is read. */
+static void sha256_of_a_file(void **state)
+{
+	enum { SIZE = 200001 };
+	static char bytes[SIZE];
+	char path[] = "/tmp/test_hash.XXXXXX", hex[HASH_SHA256_SIZE];
+	char expected[HASH_SHA256_SIZE];
+	const int fd = mkstemp(path);
+	FILE *out = fdopen(fd, "wb");
+
+	(void)state;
+	assert_non_null(out);
+	for (size_t i = 0; i < SIZE; i++)
+		bytes[i] = (char)(i % 251);
+	assert_int_equal(fwrite(bytes, 1, SIZE, out), SIZE);
+	assert_int_equal(fclose(out), 0);
+	hash_sha256(bytes, SIZE, NULL, 0, expected);
+	assert_int_equal(hash_sha256_file(path, hex), 0);
+	assert_string_equal(hex, expected);
+	unlink(path);
+	assert_int_equal(hash_sha256_file(path, hex), -1);
+	assert_string_equal(hex, "");
+	assert_int_equal(hash_sha256_file("/", hex), -1);
+}
+
 /* The reference vectors of FNV-1a, 64 bits. */
 static void bytes64_is_fnv1a(void **state)
 {
@@ -41,6 +69,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sha256_is_right),
+		cmocka_unit_test(sha256_of_a_file),
 		cmocka_unit_test(bytes64_is_fnv1a),
 	};
 
