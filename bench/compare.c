@@ -44,10 +44,15 @@ const struct row_kind compare_rows = {
 	.clear = compare_row_clear,
 };
 
-static const enum metric metrics[] = {
-	METRIC_LOOP,	 METRIC_ITER,  METRIC_EPOCH,
-	METRIC_RATE,	 METRIC_SETUP, METRIC_TIME_TO_ACCURACY,
-	METRIC_ACCURACY, METRIC_MAXRSS,
+static const struct compared_metric metrics[] = {
+	{ METRIC_LOOP, "training loop", 0, 3 },
+	{ METRIC_ITER, "iteration", 0, 3 },
+	{ METRIC_EPOCH, "epoch", 0, 3 },
+	{ METRIC_RATE, "images/s", 1, 1 },
+	{ METRIC_SETUP, "start-up", 0, 3 },
+	{ METRIC_TIME_TO_ACCURACY, "time to accuracy", 0, 3 },
+	{ METRIC_ACCURACY, "test accuracy (%)", 1, 2 },
+	{ METRIC_MAXRSS, "peak memory (MB)", 1e-6, 1 },
 };
 
 enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
@@ -190,7 +195,7 @@ static int set_ratio(struct compare_row *row, struct sample *first,
 
 /* Adds a row if a side has the metric. */
 static int add_row(struct comparison *comparison, const char *target,
-		   enum metric metric, struct sample *first,
+		   const struct compared_metric *kind, struct sample *first,
 		   struct sample *second, struct error *err)
 {
 	struct compare_row *row = &comparison->rows[comparison->row_count];
@@ -199,19 +204,21 @@ static int add_row(struct comparison *comparison, const char *target,
 	if (!first->count && !second->count)
 		return 0;
 	compare_rows.clear(row);
+	row->kind = kind;
 	snprintf(row->first, sizeof(row->first), "%s", comparison->first_name);
 	snprintf(row->second, sizeof(row->second), "%s",
 		 comparison->second_name);
 	snprintf(row->target, sizeof(row->target), "%s", target);
 	snprintf(row->metric, sizeof(row->metric), "%s",
-		 metric_kinds[metric].name);
-	snprintf(row->unit, sizeof(row->unit), "%s", metric_kinds[metric].unit);
+		 metric_kinds[kind->metric].name);
+	snprintf(row->unit, sizeof(row->unit), "%s",
+		 metric_kinds[kind->metric].unit);
 	row->n_first = (long)first->count;
 	row->n_second = (long)second->count;
 	row->median_first = first->median;
 	row->median_second = second->median;
 	comparison->row_count++;
-	reason = refuse(metric, first, second);
+	reason = refuse(kind->metric, first, second);
 	if (!reason)
 		return set_ratio(row, first, second, err);
 	snprintf(row->reason, sizeof(row->reason), "%s", reason);
@@ -226,10 +233,10 @@ static int add_target(struct comparison *comparison,
 
 	for (i = 0; i < METRICS && !failed; i++) {
 		failed = sample_make(&first, comparison->first, target->first,
-				     metrics[i], err) ||
+				     metrics[i].metric, err) ||
 			 sample_make(&second, comparison->second,
-				     target->second, metrics[i], err) ||
-			 add_row(comparison, target->name, metrics[i], &first,
+				     target->second, metrics[i].metric, err) ||
+			 add_row(comparison, target->name, &metrics[i], &first,
 				 &second, err);
 		free(first.values);
 		free(second.values);

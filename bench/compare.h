@@ -12,6 +12,14 @@
 #include "backends/error.h"
 #include "bench/result.h"
 
+/* What is compared, and how it is shown. */
+struct compared_metric {
+	enum metric metric;
+	const char *label;
+	double factor; /* 0: a time, in s or ms */
+	int decimals;
+};
+
 /* A target and metric: a row of `bench compare --export-csv`. */
 struct compare_row {
 	char schema[12];
@@ -25,6 +33,7 @@ struct compare_row {
 	 * interval; missing where reason says why. */
 	double ratio, ratio_lo, ratio_hi;
 	char reason[64];
+	const struct compared_metric *kind; /* in no file */
 };
 
 extern const struct row_kind compare_rows;

@@ -8,30 +8,6 @@
 
 enum { FIRST, SECOND, RUNS, RATIO, INTERVAL, HEADS };
 
-static const struct shown {
-	const char *metric, *label;
-	double factor;	/* 0: a time, in s or ms */
-	int decimals;
-} shown[] = {
-	{ "loop_s", "training loop", 0, 3 },
-	{ "s_iter", "iteration", 0, 3 },
-	{ "s_epoch", "epoch", 0, 3 },
-	{ "images_per_s", "images/s", 1, 1 },
-	{ "setup_s", "start-up", 0, 3 },
-	{ "time_to_accuracy_s", "time to accuracy", 0, 3 },
-	{ "accuracy_pct", "test accuracy (%)", 1, 2 },
-	{ "maxrss", "peak memory (MB)", 1e-6, 1 },
-};
-
-static const struct shown *find_shown(const char *metric)
-{
-	size_t i = 0;
-
-	while (strcmp(shown[i].metric, metric))
-		i++;
-	return &shown[i];
-}
-
 static void print_differences(const struct comparison *comparison,
 			      const struct table_options *options, FILE *out)
 {
@@ -126,7 +102,7 @@ static void fill_number(struct grid_cell *cell, double value, int decimals)
 static void fill_row(const struct grid *grid, int at,
 		     const struct compare_row *row)
 {
-	const struct shown *how = find_shown(row->metric);
+	const struct compared_metric *how = row->kind;
 	const double larger = fmax(row->median_first, row->median_second);
 	const int in_ms = !how->factor && larger < 1;
 	const double factor = how->factor ? how->factor : in_ms ? 1e3 : 1;
@@ -195,7 +171,7 @@ static void print_notes(const struct comparison *comparison,
 		few |= isfinite(row->ratio) && !isfinite(row->ratio_lo);
 		if (!isfinite(row->ratio))
 			print_note(out, options, "%s, %s: no ratio: %s",
-				   row->target, find_shown(row->metric)->label,
+				   row->target, row->kind->label,
 				   row->reason);
 	}
 	print_note(out, options, "second / first is Hodges and Lehmann's "
