@@ -49,6 +49,7 @@ struct check {
 	int target_count;
 	struct floors floors;
 	struct campaign campaign;
+	char scratch[256]; /* the campaign's folder in a dry run */
 	size_t started; /* runs, those that the folder had included */
 	struct progress progress; /* started by the caller */
 

@@ -87,22 +87,6 @@ static int find_commit(struct check_build *build, const char *revision,
 	return 0;
 }
 
-static int make_folder(struct check_build *build, struct error *err)
-{
-	const char *base = getenv("TMPDIR");
-	const int written = snprintf(build->folder, sizeof(build->folder),
-				     "%s/bench-base-XXXXXX",
-				     base && *base ? base : "/tmp");
-
-	if (written > 0 && written < (int)sizeof(build->folder) &&
-	    mkdtemp(build->folder))
-		return 0;
-	error_set(err, ERROR_FAILED, "the folder %.400s cannot be made: %s",
-		  build->folder, strerror(errno));
-	build->folder[0] = '\0';
-	return -1;
-}
-
 static int build_it(const struct check_build *build, const char *top,
 		    struct error *err)
 {
@@ -135,7 +119,9 @@ static int build_revision(struct check_build *build, const char *revision,
 	char top[PATH_MAX];
 	struct error cause;
 
-	if (find_commit(build, revision, top, err) || make_folder(build, err))
+	if (find_commit(build, revision, top, err) ||
+	    file_make_scratch(build->folder, sizeof(build->folder),
+			      "bench-base", err))
 		return -1;
 	if (log)
 		fprintf(log, "building the base, %.12s\n", build->commit);

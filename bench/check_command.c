@@ -10,6 +10,7 @@
 #include "bench/check_report.h"
 #include "bench/clock.h"
 #include "bench/export.h"
+#include "bench/file.h"
 #include "bench/interrupt.h"
 #include "bench/judge.h"
 #include "bench/option_table.h"
@@ -248,8 +249,8 @@ int check_prepare(struct check *check, struct error *err)
 		options->export_markdown
 	};
 	char stamp[24];
-	const struct campaign_request request = { options->out, options->label,
-						  stamp };
+	struct campaign_request request = { options->out, options->label,
+					    stamp };
 
 	check_plan_blocks(check);
 	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
@@ -261,7 +262,13 @@ int check_prepare(struct check *check, struct error *err)
 	    export_check(&exports, err) ||
 	    (options->verb == VERB_CHECK &&
 	     floors_read(&check->floors, options->floors, err)) ||
-	    campaign_create(&check->campaign, &request, err))
+	    (options->dry_run &&
+	     file_make_scratch(check->scratch, sizeof(check->scratch),
+			       "bench-dry-run", err)))
+		return -1;
+	if (options->dry_run)
+		request.dir = check->scratch;
+	if (campaign_create(&check->campaign, &request, err))
 		return -1;
 	check->started = check->campaign.run_count;
 	progress_start(&check->progress, options->progress, options->quiet,
@@ -275,6 +282,8 @@ void check_release(struct check *check)
 	check_build_release(&check->build);
 	baseline_release(&check->baseline);
 	campaign_release(&check->campaign);
+	if (check->scratch[0])
+		file_remove_tree(check->scratch);
 	floors_release(&check->floors);
 	free(check);
 }

@@ -261,6 +261,22 @@ int file_make_folder(const char *path, struct error *err)
 	return 0;
 }
 
+int file_make_scratch(char *path, size_t size, const char *name,
+		      struct error *err)
+{
+	const char *base = getenv("TMPDIR");
+	const int written = snprintf(path, size, "%s/%s-XXXXXX",
+				     base && *base ? base : "/tmp", name);
+
+	if (written < 0 || (size_t)written >= size)
+		errno = ENAMETOOLONG;
+	else if (mkdtemp(path))
+		return 0;
+	output_error(path, errno, err);
+	path[0] = '\0';
+	return -1;
+}
+
 static int remove_entry(const char *path, const struct stat *status, int kind,
 			struct FTW *at)
 {

@@ -33,6 +33,13 @@ int file_check(const char *path, struct error *err);
 int file_make_folder(const char *path, struct error *err);
 
 /*
+ * A new folder of our own below $TMPDIR or /tmp, whose path, as long as size
+ * allows, begins with name. Empty after a failure, which is ERROR_OUTPUT.
+ */
+int file_make_scratch(char *path, size_t size, const char *name,
+		      struct error *err);
+
+/*
  * Removes the folder and all below it, as far as it goes: what cannot be
  * removed stays, and nobody is told. Links are removed, not followed.
  */

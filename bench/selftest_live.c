@@ -148,14 +148,9 @@ static int write_file(struct place *place, const char *name, const char *text,
 
 static int make_place(struct place *place, struct error *err)
 {
-	const char *folder = getenv("TMPDIR");
-
-	snprintf(place->path, sizeof(place->path), "%s/bench-selftest-XXXXXX",
-		 folder && *folder ? folder : "/tmp");
-	if (strlen(place->path) >= sizeof(place->folder) ||
-	    !mkdtemp(place->path))
-		return make_error(place, err);
-	snprintf(place->folder, sizeof(place->folder), "%s", place->path);
+	if (file_make_scratch(place->folder, sizeof(place->folder),
+			      "bench-selftest", err))
+		return -1;
 	if (mkdir(path_of(place, "none"), 0700))
 		return make_error(place, err);
 	return write_file(place, "play", play, err) ||
