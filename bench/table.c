@@ -6,6 +6,7 @@
 
 #include "bench/post.h"
 #include "bench/table_view.h"
+#include "bench/text.h"
 
 int table_format_find(const char *name, enum table_format *format)
 {
@@ -164,11 +165,12 @@ static void fill_heads(const struct view *view, const struct grid *grid,
 
 	for (column = 0; column < grid->columns; column++) {
 		view_head(view, column, name);
-		if (view->options->format == TABLE_PLAIN)
+		if (view->options->format == TABLE_PLAIN) {
 			snprintf(grid->heads[column], GRID_TEXT, "%s", name);
-		else
-			snprintf(grid->heads[column], GRID_TEXT, "%.90s (%s)",
-				 name, unit);
+			continue;
+		}
+		text_cut(name, 90);
+		snprintf(grid->heads[column], GRID_TEXT, "%s (%s)", name, unit);
 	}
 }
 

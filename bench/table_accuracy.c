@@ -149,10 +149,9 @@ static int draw(const struct view *view, const struct line *line,
 		return error_memory(err, "a table");
 	}
 	view_label(view, line, label);
-	snprintf(grid.title, GRID_TEXT, "Time to %g %%: %.90s", accuracy,
-		 label);
+	snprintf(grid.title, GRID_TITLE, "Time to %g %%: %s", accuracy, label);
 	/* The post's tables have no titles. */
-	snprintf(grid.corner, GRID_TEXT, "%s",
+	snprintf(grid.corner, GRID_TITLE, "%s",
 		 view->options->format == TABLE_POST ? grid.title : "");
 	fill(view, &grid, line, values);
 	grid_draw(&grid, view->options, view->out);

@@ -11,7 +11,10 @@
 #include "bench/stats.h"
 #include "bench/table.h"
 
-enum { GRID_TEXT = 128 };
+enum {
+	GRID_TEXT = 128,
+	GRID_TITLE = 2 * GRID_TEXT /* a label with words before it */
+};
 
 struct grid_cell {
 	char text[GRID_TEXT]; /* "-" when there is nothing */
@@ -20,8 +23,8 @@ struct grid_cell {
 
 /* A table before it is drawn. Texts are clean, see clean_text. */
 struct grid {
-	char title[GRID_TEXT];
-	char corner[GRID_TEXT];
+	char title[GRID_TITLE];
+	char corner[GRID_TITLE];
 	int columns, rows;
 	char (*heads)[GRID_TEXT];
 	char (*labels)[GRID_TEXT];

@@ -138,7 +138,7 @@ static int draw_setup(const struct view *view, const struct line *line,
 		return error_memory(err, "a table");
 	}
 	view_label(view, line, label);
-	snprintf(grid.title, GRID_TEXT, "Behind the times: %.90s", label);
+	snprintf(grid.title, GRID_TITLE, "Behind the times: %s", label);
 	snprintf(grid.corner, GRID_TEXT, "%s",
 		 view->options->format == TABLE_POST ? label : "");
 	for (column = 0; column < grid.columns; column++)

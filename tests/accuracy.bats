@@ -138,3 +138,13 @@ rows() {
 	run ! grep -q '^Time to' tables
 	[ "$(column plain/runs.csv target_accuracy_pct)" = "" ]
 }
+
+@test "no character of a label is cut in half" {
+	local stars
+	stars=$(printf '*%.0s' $(seq 39))
+	rows 10 1 >runs.csv
+	sed -i "s/,made,/,${stars}aééééééééééé,/" runs.csv
+	"$BENCH" table runs.csv --format github >tables
+	iconv -f UTF-8 -t UTF-8 tables >/dev/null
+	grep -q '^\*\*Time to 99 %: .*aééééééééééé, all 2\*\*$' tables
+}
