@@ -83,6 +83,7 @@ static int plot_verb(const struct options *options, struct error *err)
 		.folder = options->argument_count == 1 ?
 				  options->arguments[0] : NULL,
 		.out = options->out,
+		.quiet = options->quiet,
 		.seconds = options->timeout == OPTION_UNSET ?
 				   30 : (double)options->timeout,
 	};

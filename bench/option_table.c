@@ -202,7 +202,7 @@ const struct option_row option_rows[] = {
 	{ "color", 0, OPTION_CHOICE, AT(color), SHOWS | VERIFY, "WHEN",
 	  "mark the best, and what is wrong", 0, 0,
 	  { "auto", "always", "never" } },
-	{ "quiet", 'q', OPTION_FLAG, AT(quiet), TRAINS, NULL,
+	{ "quiet", 'q', OPTION_FLAG, AT(quiet), TRAINS | PLOT, NULL,
 	  "no progress and no notes", 0, 0, { 0 } },
 	{ "verbose", 'v', OPTION_FLAG, AT(verbose), STEPS, NULL,
 	  "name the device and the fused steps", 0, 0, { 0 } },

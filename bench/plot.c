@@ -8,7 +8,7 @@
 #include "bench/table_view.h"
 #include "bench/text.h"
 
-const struct picture pictures[] = {
+const struct picture pictures[PLOT_PICTURES] = {
 	{ "epochs", "Seconds per epoch",
 	  "What an epoch takes, its test set included; less is better. The "
 	  "thick mark is the mean and the bar its spread: across runs where "
@@ -38,8 +38,6 @@ const struct picture pictures[] = {
 	  "of a target.",
 	  plot_write_phases },
 };
-
-const int picture_count = sizeof(pictures) / sizeof(pictures[0]);
 
 const struct result *plot_result(const struct plot_series *series)
 {

@@ -19,6 +19,7 @@
 #include "bench/rows_by_run.h"
 
 enum {
+	PLOT_PICTURES = 5,
 	PLOT_LABEL = 400,
 	PLOT_MOST_SERIES = 24, /* more are not drawn, which is said */
 	PLOT_MOST_RUNS = 10    /* likewise, where each has a line of its own */
@@ -86,7 +87,6 @@ struct picture {
 	plot_writer *write;
 };
 
-extern const struct picture pictures[];
-extern const int picture_count;
+extern const struct picture pictures[PLOT_PICTURES];
 
 #endif

@@ -16,25 +16,27 @@
 #include "bench/process.h"
 #include "bench/text.h"
 
-enum { MOST_PICTURES = 8 };
-
 /* One invocation. */
 struct drawing {
 	const struct plot_command *command;
 	struct plot plot;
 	const char *folder;	 /* of pictures and report */
 	char work[PATH_MAX];	 /* in it: scripts, data and what is drawn */
-	struct plot_note notes[MOST_PICTURES];
-	struct plot_svg svgs[MOST_PICTURES]; /* text NULL: not drawn */
-	FILE *out, *log;
+	struct plot_note notes[PLOT_PICTURES];
+	struct plot_svg svgs[PLOT_PICTURES]; /* text NULL: not drawn */
+	FILE *out, *log; /* log NULL: no notes */
 };
 
-/* A name in one of the two folders. */
+/* A name in one of the two folders, whose own may end with slashes. */
 static int name_file(char path[PATH_MAX], const char *folder, const char *name,
 		     const char *suffix, struct error *err)
 {
-	if (snprintf(path, PATH_MAX, "%s/%s%s", folder, name, suffix) <
-	    PATH_MAX)
+	int length = (int)strnlen(folder, PATH_MAX);
+
+	while (length > 0 && folder[length - 1] == '/')
+		length--;
+	if (snprintf(path, PATH_MAX, "%.*s/%s%s", length, folder, name,
+		     suffix) < PATH_MAX)
 		return 0;
 	return error_set(err, ERROR_OUTPUT, "the path is too long: %.200s...",
 			 folder);
@@ -66,7 +68,7 @@ static int write_data(struct drawing *drawing, struct error *err)
 {
 	char path[PATH_MAX];
 
-	for (int i = 0; i < picture_count; i++) {
+	for (int i = 0; i < PLOT_PICTURES; i++) {
 		const struct request request = {
 			&pictures[i], &drawing->plot, &drawing->notes[i]
 		};
@@ -157,8 +159,10 @@ static int draw(struct drawing *drawing, int at, struct error *err)
 	remove(drawn);
 	if (!drawing->notes[at].rows) {
 		remove(path);
-		fprintf(drawing->log, "bench: note: %s.svg is not drawn: %s\n",
-			picture->name, drawing->notes[at].text);
+		if (drawing->log)
+			fprintf(drawing->log, "bench: note: %s.svg is not "
+				"drawn: %s\n", picture->name,
+				drawing->notes[at].text);
 		return 0;
 	}
 	failed = run_gnuplot(drawing, picture->name, err) ||
@@ -197,7 +201,7 @@ static int draw_all(struct drawing *drawing, struct error *err)
 	    file_make_folder(drawing->work, err) || write_data(drawing, err) ||
 	    find_gnuplot(drawing, err))
 		return -1;
-	for (int i = 0; i < picture_count; i++)
+	for (int i = 0; i < PLOT_PICTURES; i++)
 		if (draw(drawing, i, err))
 			return -1;
 	report.name = drawing->command->folder;
@@ -227,7 +231,7 @@ static int plot_campaign(const struct plot_command *command,
 	process_unset("GNUTERM");
 	failed = plot_build(&drawing->plot, campaign, err) ||
 		 draw_all(drawing, err);
-	for (int i = 0; i < picture_count; i++)
+	for (int i = 0; i < PLOT_PICTURES; i++)
 		free((char *)drawing->svgs[i].text);
 	plot_free(&drawing->plot);
 	free(drawing);
@@ -239,8 +243,11 @@ static int check_folder(const struct plot_command *command, struct error *err)
 {
 	struct stat status;
 
-	if (command->folder && (stat(command->folder, &status) ||
-				S_ISDIR(status.st_mode)))
+	if (command->out && !command->out[0])
+		return error_set(err, ERROR_USAGE, "--out is empty; it takes "
+				 "the folder of the pictures");
+	if (command->folder && command->folder[0] &&
+	    (stat(command->folder, &status) || S_ISDIR(status.st_mode)))
 		return 0;
 	return error_set(err, ERROR_USAGE, "bench plot takes the folder of one "
 			 "campaign, as in: bench plot results/NAME");
@@ -254,6 +261,7 @@ int plot_command_run(const struct plot_command *command, FILE *out, FILE *log,
 
 	if (check_folder(command, err))
 		return -1;
+	log = command->quiet ? NULL : log;
 	failed = campaign_load(&campaign, &command->folder, 1, 1, log, err) ||
 		 plot_campaign(command, &campaign, out, log, err);
 	campaign_release(&campaign);

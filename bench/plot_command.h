@@ -9,6 +9,7 @@
 struct plot_command {
 	const char *folder; /* of a campaign; NULL: not given */
 	const char *out;    /* --out: where they go; NULL: into the folder */
+	int quiet;	    /* no notes */
 	double seconds;	    /* --timeout: for gnuplot to draw one of them */
 };
 

@@ -1,5 +1,7 @@
 #include "bench/plot_report.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/file.h"
@@ -13,17 +15,17 @@ static const char *const style_lines[] = {
 	NULL
 };
 
-/* The name of the folder, without those above it. */
+/* The name of the folder, without those above it: not what it was called here,
+ * which may be ".". */
 static void base_name(const char *path, char *name, size_t size)
 {
-	size_t end = strlen(path), begin;
+	char whole[PATH_MAX];
+	const char *base = NULL;
 
-	while (end > 1 && path[end - 1] == '/')
-		end--;
-	begin = end;
-	while (begin > 0 && path[begin - 1] != '/')
-		begin--;
-	snprintf(name, size, "%.*s", (int)(end - begin), path + begin);
+	if (realpath(path, whole))
+		base = strrchr(whole, '/');
+	/* The root has none. */
+	snprintf(name, size, "%s", base && base[1] ? base + 1 : path);
 }
 
 static void print_head(FILE *out, const char *name)
@@ -113,7 +115,7 @@ static void print_pictures(FILE *out, const struct report *report)
 {
 	fputs("<section id=\"pictures\">\n<h2>Pictures</h2>\n"
 	      "<div class=\"pictures\">\n", out);
-	for (int i = 0; i < picture_count; i++)
+	for (int i = 0; i < PLOT_PICTURES; i++)
 		print_figure(out, report, i);
 	fputs("</div>\n", out);
 	if (report->plot->left_out)

@@ -13,8 +13,8 @@
 
 struct report {
 	const struct plot *plot;
-	const struct plot_svg *svgs;   /* [picture_count]; text NULL: none */
-	const struct plot_note *notes; /* [picture_count] */
+	const struct plot_svg *svgs;   /* [PLOT_PICTURES]; text NULL: none */
+	const struct plot_note *notes; /* [PLOT_PICTURES] */
 	const char *name;	       /* of the campaign's folder */
 };
 

@@ -4,18 +4,10 @@
 bats_require_minimum_version 1.5.0
 
 load command.sh
-
-PICTURES=(epochs iterations learning speedup phases)
+load plot.sh
 
 setup() {
-	command_setup
-	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
-}
-
-# A campaign in the folder $1 with the label $2, two runs of three targets.
-make_campaign() {
-	"$BENCH" run cpu-1 cpu-2 null-1 "${TINY[@]}" --epochs 2 --repeat 2 \
-		--out "$1" --label "$2" >/dev/null
+	plot_setup
 }
 
 teardown() {
@@ -28,46 +20,6 @@ fake_gnuplot() {
 	printf '%s\n' '#!/bin/sh' "$@" >fake/gnuplot
 	chmod +x fake/gnuplot
 	PATH=$PWD/fake:$PATH
-}
-
-# check_made FOLDER: all is well-formed, and nothing is asked of a network.
-check_made() {
-	python3 - "$1" <<-'END'
-	import glob, re, sys, xml.dom.minidom as xml
-	folder = sys.argv[1]
-	page = open(folder + "/report.html", encoding="utf-8").read()
-	report = xml.parseString(page.encode())
-	assert not re.search(r"https?:|//[a-z]|<script|\bon[a-z]+=|@import|url\(",
-	                     page), "asks for more"
-	ids = re.findall(r'\bid=[\'"]([^\'"]*)', page)
-	assert len(ids) == len(set(ids)), "an id is there twice"
-	for link in re.findall(r"href=['\"]([^'\"]*)", page):
-	    assert link[0] == "#" and link[1:] in ids, link
-	root = report.documentElement
-	assert root.getAttribute("lang") == "en"
-	for name in glob.glob(folder + "/*.svg"):
-	    xml.parse(name)
-	for svg in report.getElementsByTagName("svg"):
-	    name = svg.getAttribute("aria-labelledby")
-	    assert svg.getAttribute("role") == "img" and name in ids
-	for table in report.getElementsByTagName("table"):
-	    assert table.getElementsByTagName("caption")
-	    for head in table.getElementsByTagName("th"):
-	        assert head.getAttribute("scope") in ("row", "col")
-	END
-}
-
-# text FILE: what a reader sees of it.
-text() {
-	python3 - "$1" <<-'END'
-	import sys, xml.dom.minidom as xml
-	def walk(node):
-	    if node.nodeType == node.TEXT_NODE:
-	        return node.data
-	    return "".join(walk(child) for child in node.childNodes)
-	sys.stdout.reconfigure(encoding="utf-8")
-	print(walk(xml.parse(sys.argv[1]).documentElement))
-	END
 }
 
 @test "five pictures and a report, and nothing but their names on stdout" {
@@ -88,60 +40,6 @@ text() {
 	for file in observations runs summary; do
 		cmp "one/$file.csv" "before/$file.csv"
 	done
-}
-
-@test "every colour has one for dark pages" {
-	make_campaign one "a label"
-	"$BENCH" plot one >/dev/null
-	python3 - one <<-'END'
-	import re, sys
-	fills = set(re.search("fills = '(.*)'",
-	    open(sys.argv[1] + "/plot/phases.gp").read())[1].split())
-	for name in "epochs iterations learning speedup phases".split():
-	    svg = open("%s/%s.svg" % (sys.argv[1], name)).read()
-	    known = set(re.findall(r'\[stroke="(#......)"\]', svg))
-	    assert len(known) > 8, known
-	    used = set(re.findall(r"(?:stroke|fill|color)=['\"](#......)",
-	                          svg[svg.index("</style>"):]))
-	    # The text in a bar stays dark, as the bars stay light.
-	    assert used <= known | fills | {"#1a1a1a"}, used - known
-	    assert "rgb(" not in svg
-	END
-}
-
-@test "a key names all that there is room for, below each other" {
-	make_campaign one "a label"
-	"$BENCH" plot one >/dev/null
-	cd one/plot
-	python3 - <<-'END'
-	with open("learning.csv", "w") as out:
-	    out.write("series,run,seconds,train_loss,test_loss,accuracy,label\n")
-	    for i in range(24):
-	        out.write("%d,1,1,,1,9,-\n%d,1,2,,1,9,-\n\n" % (i, i))
-	        out.write("%d,,,,,,s%d\n\n" % (i, i))
-	with open("speedup.csv", "w") as out:
-	    out.write("group,cores,speedup,low,high,emulated,cpus,label\n")
-	    for i in range(24):
-	        out.write("%d,1,1,,,1,2,s%d\n%d,4,2,,,3,2,s%d\n\n" %
-	                  (i, i, i, i))
-	END
-	gnuplot -d learning.gp
-	gnuplot -d speedup.gp
-	python3 - learning 24 speedup 48 <<-'END'
-	import re, sys
-	for name, count in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
-	    svg = open(name + ".svg").read()
-	    high = float(re.search(r'viewBox="0 0 \d+ (\d+)"', svg)[1])
-	    at = re.findall(r"translate\(([0-9.]+),([0-9.]+)\)[^>]*>\s*"
-	                    r"<text>s\d+", svg)
-	    assert len(at) == count, (name, len(at))
-	    assert len({x for x, y in at}) == 1, (name, at)
-	    ys = [float(y) for x, y in at]
-	    assert ys == sorted(set(ys)) and ys[-1] < high, (name, ys)
-	    edge = max(float(y) for y in re.findall(
-	        r",([0-9.]+)\)[^>]*>\s*<text>(?:<tspan[^>]*>)?(?:cores|seconds of)", svg))
-	    assert ys[0] > edge, (name, ys[0], edge)
-	END
 }
 
 @test "another folder for them, and their data as the scripts are given it" {
@@ -167,30 +65,6 @@ text() {
 	    "/speedup.csv") if r["cores"] == "2"]
 	assert emulated == drawn, (emulated, drawn)
 	END
-}
-
-@test "an axis says that it is logarithmic, just where it is" {
-	make_campaign one "a label"
-	"$BENCH" plot one >/dev/null
-	cd one/plot
-	for far in 2 900; do
-		printf '%s\n' series,kind,seconds,low,high,label,text \
-			0,label,,,,a,1 0,measured,1,1,1,-,- \
-			1,label,,,,b,2 "1,measured,$far,$far,$far,-,-" >epochs.csv
-		printf '%s\n' series,iteration,ms,is_warmup,label 0,1,1,0,a \
-			"0,2,$far,0,-" 1,1,1,0,b 1,2,1,0,- >iterations.csv
-		gnuplot -d epochs.gp
-		gnuplot -d iterations.gp
-		text epochs.svg >"epochs $far"
-		text iterations.svg >"iterations $far"
-	done
-	run ! grep logarithmic "epochs 2" "iterations 2"
-	grep -q 'seconds per epoch, logarithmic' "epochs 900"
-	# One of two panels.
-	[ "$(grep -c logarithmic "iterations 900")" = 1 ]
-	grep -q 'a, logarithmic' "iterations 900"
-	# That of the loss always is.
-	[[ "$(text ../learning.svg)" == *"loss, logarithmic"* ]]
 }
 
 @test "a picture without data is not drawn, and the report says why" {
@@ -387,4 +261,30 @@ HOSTILE=(
 		run -0 --separate-stderr "$BENCH" plot one
 	[ -z "$stderr" ]
 	check_made one
+}
+
+@test "folders by other names" {
+	make_campaign one label
+	run -0 "$BENCH" plot one//
+	[ "${lines[0]}" = one/epochs.svg ]
+	[ "${lines[5]}" = one/report.html ]
+	cd one
+	run -0 "$BENCH" plot .
+	[ "${lines[0]}" = ./epochs.svg ]
+	grep -q '<title>one: bench</title>' report.html
+	run -0 "$BENCH" plot ../one/../one/
+	grep -q '<title>one: bench</title>' report.html
+	run -2 "$BENCH" plot ''
+	[[ $output == *"the folder of one campaign"* ]]
+	run -2 "$BENCH" plot . --out ''
+	[[ $output == *"--out"* ]]
+}
+
+@test "quiet has names alone" {
+	"$BENCH" run cpu-1 "${TINY[@]}" --out one >/dev/null
+	run -0 --separate-stderr "$BENCH" plot one
+	[[ $stderr == *"speedup.svg is not drawn"* ]]
+	run -0 --separate-stderr "$BENCH" plot one -q
+	[ -z "$stderr" ]
+	[ "${lines[0]}" = one/epochs.svg ]
 }
