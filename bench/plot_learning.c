@@ -10,6 +10,7 @@ enum { POINTS = 40 };
 struct walk {
 	FILE *out;
 	int series, run;
+	double target_pct; /* asked for; NAN: none */
 	double epochs_s; /* of the epochs before */
 	double steps_s;	 /* of this epoch's steps */
 	double loss, loss_s;
@@ -31,6 +32,7 @@ static void write_point(struct walk *walk, double seconds, double train_loss,
 	plot_number(walk->out, train_loss, ',');
 	plot_number(walk->out, test_loss, ',');
 	plot_number(walk->out, accuracy, ',');
+	plot_number(walk->out, walk->target_pct, ',');
 	plot_text(walk->out, "", '\n');
 	walk->written++;
 }
@@ -110,9 +112,13 @@ int plot_write_learning(FILE *out, const struct plot *plot,
 	int more = 0;
 
 	(void)err;
-	fputs("series,run,seconds,train_loss,test_loss,accuracy,label\n", out);
+	fputs("series,run,seconds,train_loss,test_loss,accuracy,target,"
+	      "label\n", out);
 	for (int i = 0; i < plot->series_count; i++) {
 		struct walk walk = { .out = out, .series = note->rows };
+
+		walk.target_pct = line_target_accuracy(&plot->results,
+						       plot->series[i].line);
 
 		for (int r = 0; (run = plot_run(&plot->series[i], r)); r++) {
 			more += r >= PLOT_MOST_RUNS;
@@ -126,7 +132,7 @@ int plot_write_learning(FILE *out, const struct plot *plot,
 			write_tests(&walk, rows, count);
 		}
 		if (walk.written)
-			fprintf(out, "%d,,,,,,%s\n\n", note->rows++,
+			fprintf(out, "%d,,,,,,,%s\n\n", note->rows++,
 				plot->series[i].label);
 	}
 	if (!note->rows)

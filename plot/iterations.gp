@@ -6,8 +6,10 @@ array top[24]
 array bottom[24]
 array first[24]
 array last[24]
+warm = 0
 do for [i = 1:24] { top[i] = 0; bottom[i] = 1e300; first[i] = 1; last[i] = 1 }
-see(i, x, y) = (top[i] = y > top[i] ? y : top[i], \
+see(i, x, y) = (warm = warm + (column('is_warmup') == 1), \
+	top[i] = y > top[i] ? y : top[i], \
 	bottom[i] = y < bottom[i] ? y : bottom[i], \
 	first[i] = x < first[i] ? x : first[i], \
 	last[i] = x > last[i] ? x : last[i])
@@ -33,8 +35,10 @@ of(i, warm) = column('series') == i - 1 && column('is_warmup') == warm ? \
 set multiplot
 set label 1 'ms per iteration' at screen 0.012, 1 - 14. / total \
 	textcolor rgb ink
-set label 2 'orange: warm-up' at screen 0.97, 1 - 14. / total right \
-	textcolor rgb colour(1)
+if (warm > 0) {
+	set label 2 'orange: warm-up' at screen 0.97, 1 - 14. / total right \
+		textcolor rgb colour(1)
+}
 do for [i = 1:series] {
 	set tmargin at screen 1 - (head + panel * (i - 1) + 28) / total
 	set bmargin at screen 1 - (head + panel * i - 26) / total
