@@ -73,7 +73,8 @@ CHECKS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 	-fstack-protector-strong -fPIE)
 LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 	-Wl$(comma)-z$(comma)now)
-# Allocations of our own objects are counted: bench/allocation.c.
+# Allocations of our own objects are counted: bench/allocation.c. The linker's
+# --wrap sees those of -flto as well, which tests/test_counts.c shows.
 WRAPPED := malloc calloc realloc aligned_alloc posix_memalign
 ALL_CFLAGS = -std=c11 $(CFLAGS) $(WARNINGS) $(if $(WERROR),-Werror) $(CHECKS) \
 	'-ffile-prefix-map=$(CURDIR)=.' -D_GNU_SOURCE \
