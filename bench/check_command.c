@@ -255,7 +255,9 @@ int check_prepare(struct check *check, struct error *err)
 	check_plan_blocks(check);
 	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
 	clock_stamp(stamp, sizeof(stamp));
-	interrupt_install(0); /* the folder that --base-ref builds in goes */
+	/* The folder that --base-ref builds in goes. Commands end soon after
+	 * the first signal, and are ours to end. */
+	interrupt_install(options->base_cmd != NULL);
 	if (check_question(options, err) ||
 	    plan_arms(check, err) ||
 	    plan_targets(check, err) || check_plan_data(check, err) ||

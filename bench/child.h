@@ -40,7 +40,12 @@ struct child_result {
  *
  * With words, that command. If it prints observations they are heard, under the
  * request's run_id and target; any other output is passed over, and the run has
- * total_s alone: from the start of the process to its end.
+ * total_s alone: from the start of the process to its end. What it leaves
+ * running then is let be, and not heard.
+ *
+ * A command is in a process group of its own, all of which is told of our
+ * signals and ended after the timeout. PROCESS_GRACE_S after either, it is
+ * killed. If we are killed ourselves it goes on.
  */
 int child_measure(struct child_result *result,
 		  const struct child_request *request,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -189,6 +190,16 @@ int process_ended(pid_t pid, struct process_status *status, struct error *err)
 	if (ended > 0)
 		*status = status_of(raw);
 	return ended > 0;
+}
+
+int process_watch(pid_t pid)
+{
+#ifdef SYS_pidfd_open /* since Linux 5.3; closed at an exec */
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+	(void)pid;
+	return -1;
+#endif
 }
 
 void process_unset(const char *variable)

@@ -55,6 +55,13 @@ int process_wait(pid_t pid, struct process_status *status, struct error *err);
 /* Has it ended? 1 and its status, without waiting; 0; or -1. */
 int process_ended(pid_t pid, struct process_status *status, struct error *err);
 
+/*
+ * A descriptor that poll() finds readable once our child has ended, for the
+ * caller to close; -1 if the system has none, and process_ended has to be asked
+ * often.
+ */
+int process_watch(pid_t pid);
+
 /* What is started from now on does not have the variable. */
 void process_unset(const char *variable);
 

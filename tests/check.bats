@@ -282,6 +282,29 @@ interrupted() {
 	[ "$(grep -c "^bench: " "$2")" -eq 1 ]
 }
 
+# lasting NAME: a command that does not end, nor does what it starts.
+lasting() {
+	echo "sh -c 'sleep 100 & echo \$! \$\$ >$1; sleep 100'"
+}
+
+@test "--timeout ends all that a command has started" {
+	run -6 --separate-stderr "$BENCH" check --blocks 6 -o late --timeout 1 \
+		--base-cmd "$(lasting pids)" --head-cmd true
+	[[ "$stderr" == *"ended after --timeout"* ]]
+	# shellcheck disable=SC2046 # two of them
+	none_running $(cat pids)
+}
+
+@test "Ctrl-C ends all that a command has started" {
+	"$BENCH" check --blocks 6 -o cut --base-cmd "$(lasting pids)" \
+		--head-cmd true 2>log &
+	local pid=$!
+	within 20 test -s pids
+	interrupted "$pid" log
+	# shellcheck disable=SC2046 # two of them
+	none_running $(cat pids)
+}
+
 @test "Ctrl-C while an arm is verified: it ends, too, and is not called wrong" {
 	cat >hangs <<-END
 	#!/bin/sh

@@ -10,10 +10,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "tests/folder.h"
 
 /* Not static, since the system's header may have read() inline. */
 int reads_fail;
@@ -39,19 +42,29 @@ static void ignore_pause(void *context)
 	(void)context;
 }
 
-static int measure(const char *target, struct child_result *result,
-		   struct error *err)
+/* A line of a shell, or for NULL the target; 0: without a timeout. */
+static int run(const char *target, const char *line, long timeout,
+	       struct child_result *result, struct error *err)
 {
-	const struct options options = { .timeout = OPTION_UNSET };
+	const struct options options = { .timeout = timeout ? timeout :
+							      OPTION_UNSET };
+	const char *const words[] = { "sh", "-c", line, NULL };
 	const struct child_request request = {
 		.options = &options,
 		.target = target,
+		.words = line ? words : NULL,
 		.run_id = "r",
 		.campaign_id = "c",
 	};
 	const struct child_ear ear = { ignore_row, ignore_pause, NULL };
 
 	return child_measure(result, &request, &ear, err);
+}
+
+static int measure(const char *target, struct child_result *result,
+		   struct error *err)
+{
+	return run(target, NULL, 0, result, err);
 }
 
 /* These are no files of the user's, and nothing is missing. */
@@ -96,6 +109,44 @@ static void what_ends_badly(void **state)
 	assert_string_equal(result.run.reason, "ended with exit code 3");
 }
 
+/* Others may hold its pipe for longer: none of its time. */
+static void a_command_ends_with_its_process(void **state)
+{
+	const char *path = in_folder("left"), *late = in_folder("late");
+	struct child_result result;
+	struct error err;
+	char line[2 * PATH_MAX + 64];
+	long left = 0;
+	FILE *file;
+
+	(void)state;
+	snprintf(line, sizeof(line), "(sleep 20; echo >%s) & echo $! >%s",
+		 late, path);
+	assert_int_equal(run("command", line, 0, &result, &err), 0);
+	assert_string_equal(result.run.status, "ok");
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%ld", &left), 1);
+	fclose(file);
+	assert_int_equal(kill((pid_t)left, SIGTERM), 0);
+	assert_int_equal(access(late, F_OK), -1);
+}
+
+/* Its output may end long before. */
+static void a_silent_command_is_ended(void **state)
+{
+	struct child_result result;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(run("command", "exec >&-; sleep 20; exit 0", 1,
+			     &result, &err), 0);
+	assert_string_equal(result.run.reason, "ended after --timeout");
+	assert_int_equal(run("command", "exec >&-; exit 3", 20, &result, &err),
+			 0);
+	assert_string_equal(result.run.reason, "ended with exit code 3");
+}
+
 static int be_child(const char *target)
 {
 	if (strcmp(target, "talks") == 0)
@@ -109,9 +160,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_cannot_be_read),
 		cmocka_unit_test(what_cannot_be_heard),
 		cmocka_unit_test(what_ends_badly),
+		cmocka_unit_test(a_command_ends_with_its_process),
+		cmocka_unit_test(a_silent_command_is_ended),
 	};
 
 	if (argc > 2 && strcmp(argv[1], "measure") == 0)
 		return be_child(argv[2]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
