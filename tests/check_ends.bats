@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# `bench check` that is interrupted or too slow: what it started ends, too.
+
+bats_require_minimum_version 1.5.0
+load command.sh
+
+setup() {
+	command_setup
+	SMALL=(--model tiny "${DATA[@]}" --warmup 1 --blocks 12 -s 3)
+}
+
+@test "Ctrl-C: the rows are kept, exit 130" {
+	"$BENCH" check null-1 --base "$BENCH" "${SMALL[@]}" -o cut \
+		--blocks 50 2>log &
+	local pid=$!
+	within 20 grep -q ',B,1,' cut/runs.csv
+	kill -INT "$pid"
+	local status=0
+	wait "$pid" || status=$?
+	[ "$status" -eq 130 ] || { cat log; return 1; }
+	grep -q "verdict: none" log
+	[ ! -e cut/verdicts.csv ]
+	run "$BENCH" table cut
+	[ "$status" -eq 5 ]
+	[[ "$output" == *"did not come to a verdict"* ]]
+}
+
+# interrupted PID LOG: it ends at once, by the signal that it is sent alone.
+interrupted() {
+	local status=0
+	kill -INT "$1"
+	within 10 none_running "$1" || return 1
+	wait "$1" || status=$?
+	[ "$status" -eq 130 ] || { cat "$2"; return 1; }
+	grep -q interrupted "$2"
+	[ "$(grep -c "^bench: " "$2")" -eq 1 ]
+}
+
+# lasting NAME: a command that does not end, nor does what it starts.
+lasting() {
+	echo "sh -c 'sleep 100 & echo \$! \$\$ >$1; sleep 100'"
+}
+
+@test "--timeout ends all that a command has started" {
+	run -6 --separate-stderr "$BENCH" check --blocks 6 -o late --timeout 1 \
+		--base-cmd "$(lasting pids)" --head-cmd true
+	[[ "$stderr" == *"ended after --timeout"* ]]
+	# shellcheck disable=SC2046 # two of them
+	none_running $(cat pids)
+}
+
+@test "Ctrl-C ends all that a command has started" {
+	"$BENCH" check --blocks 6 -o cut --base-cmd "$(lasting pids)" \
+		--head-cmd true 2>log &
+	local pid=$!
+	within 20 test -s pids
+	interrupted "$pid" log
+	# shellcheck disable=SC2046 # two of them
+	none_running $(cat pids)
+}
+
+@test "Ctrl-C while an arm is verified: it ends, too, and is not called wrong" {
+	cat >hangs <<-END
+	#!/bin/sh
+	[ "\$1" != verify ] || { echo \$\$ >verifies; exec sleep 60; }
+	exec "$BENCH" "\$@"
+	END
+	chmod +x hangs
+	"$BENCH" check cpu-1 --base ./hangs "${SMALL[@]}" -o cut 2>log &
+	local pid=$!
+	within 20 test -s verifies
+	interrupted "$pid" log
+	none_running "$(cat verifies)"
+}
+
+@test "Ctrl-C while the base is built: make ends and its folder goes" {
+	command -v git make >/dev/null || skip "no git or make"
+	mkdir repo tmp
+	git -C repo init -q
+	printf 'all:\n\techo $$$$ >%s; sleep 60; true\n' "$PWD/builds" \
+		>repo/Makefile
+	git -C repo add Makefile
+	git -C repo -c user.name=n -c user.email=e commit -qm m
+	cd repo
+	TMPDIR=$PWD/../tmp "$BENCH" check null-1 --base-ref HEAD \
+		"${SMALL[@]}" 2>../log &
+	local pid=$!
+	within 20 test -s ../builds
+	interrupted "$pid" ../log
+	none_running "$(cat ../builds)"
+	[ -z "$(ls ../tmp)" ]
+}
