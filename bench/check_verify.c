@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include "bench/check.h"
+#include "bench/forward.h"
 #include "bench/process.h"
 #include "bench/verify.h"
 
 /* Its report is not wanted here. */
-static int start(const char *const *words, const struct arm *arm,
+static int start(char *const *words, const struct arm *arm, double seconds,
 		 struct process_status *status, struct error *err)
 {
 	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -26,7 +27,8 @@ static int start(const char *const *words, const struct arm *arm,
 	if (nowhere < 0)
 		error_set(err, ERROR_FAILED, "/dev/null: %s", strerror(errno));
 	else if (environment)
-		failed = process_run(words, &setting, INFINITY, status, err);
+		failed = process_run((const char *const *)words, &setting,
+				     seconds, status, err);
 	free(environment);
 	if (nowhere >= 0)
 		close(nowhere);
@@ -34,37 +36,50 @@ static int start(const char *const *words, const struct arm *arm,
 }
 
 /* A few small steps: what is wrong is wrong there, too. */
+static int run_verify(const struct check *check, const struct arm *arm,
+		      const struct check_target *target,
+		      struct process_status *status, struct error *err)
+{
+	const char *const extra[] = { NULL };
+	struct options options;
+	double seconds = INFINITY;
+	char **words;
+	int failed;
+
+	check_target_options(&options, check, target);
+	options.steps = 3;
+	options.batch = 4;
+	options.quiet = 1;
+	if (options.timeout != OPTION_UNSET)
+		seconds = (double)options.timeout;
+	words = forward_options(&options, arm->program, VERB_VERIFY,
+				target->backend->name, extra, err);
+	if (!words)
+		return -1;
+	failed = start(words, arm, seconds, status, err);
+	free(words);
+	return failed;
+}
+
 static int verify(const struct check *check, int a,
 		  const struct check_target *target, struct error *err)
 {
 	const char *backend = target->backend->name;
 	const struct arm *arm = &check->arms[a];
-	const char *program = arm->program ? arm->program : "/proc/self/exe";
-	struct options options;
-	char model[80], data[48], folder[4200];
-	const char *const words[] = {
-		program, "verify", backend, "--quiet", "--steps=3",
-		"--batch=4", model, data,
-		check->options->data_dir ? folder : NULL,
-		NULL,
-	};
 	struct process_status status;
+	struct error cause;
 
-	check_target_options(&options, check, target);
-	snprintf(model, sizeof(model), "--model=%.60s", options.model);
-	snprintf(data, sizeof(data), "--dataset=%s", options.dataset);
-	if (options.data_dir)
-		snprintf(folder, sizeof(folder), "--data-dir=%s",
-			 options.data_dir);
-	if (start(words, arm, &status, err))
-		return -1;
+	if (run_verify(check, arm, target, &status, &cause))
+		return error_set(err, cause.kind, "arm %s, bench verify %s: "
+				 "%.800s", arm_names[a], backend,
+				 cause.message);
 	if (!status.code)
 		return 0;
 	/* 1 is its verdict; anything else says that it came to none. */
 	return error_set(err, ERROR_FAILED, "arm %s %s, speed not compared: "
 			 "see %s verify %s", arm_names[a], status.code == 1 ?
 				 "is wrong" : "cannot be verified",
-			 arm->program ? program : "bench", backend);
+			 arm->program ? arm->program : "bench", backend);
 }
 
 static int is_first(const struct check *check, int t)

@@ -44,8 +44,8 @@ static pid_t start(const struct child_request *request, const char *run_file,
 		 request->campaign_id);
 	if (request->words)
 		return start_command(request, pipe, &pid, err) ? -1 : pid;
-	argv = forward_options(&options, request->program, request->target,
-			       extra, err);
+	argv = forward_options(&options, request->program, VERB_MEASURE,
+			       request->target, extra, err);
 	if (!argv)
 		return -1;
 	if (process_start((const char *const *)argv, pipe,

@@ -18,24 +18,23 @@ static void format_option(const struct option_row *row,
 			     name - 1 : 0] = '\0';
 		return;
 	}
-	/* Of lists there is none that both verbs know. */
+	/* There is no list among them. */
 	option_print(options, row, word + name, WORD_MOST - (size_t)name);
 	if (!word[name])
 		word[0] = '\0';
 }
 
-static int is_forwarded(const struct option_row *row)
+static int is_forwarded(const struct option_row *row, enum verb verb)
 {
-	const unsigned both = 1u << VERB_RUN | 1u << VERB_MEASURE;
-
-	return (row->verbs & both) == both;
+	return verb_knows(verb, row) && (verb_knows(VERB_RUN, row) ||
+					 verb_knows(VERB_CHECK, row));
 }
 
 char **forward_options(const struct options *options, const char *program,
-		       const char *target, const char *const *extra,
-		       struct error *err)
+		       enum verb verb, const char *argument,
+		       const char *const *extra, struct error *err)
 {
-	size_t words = 4, at = 0; /* program, verb, target, NULL */
+	size_t words = 4, at = 0; /* program, verb, argument, NULL */
 	char **argv, *text;
 
 	words += (size_t)option_row_count;
@@ -51,10 +50,10 @@ char **forward_options(const struct options *options, const char *program,
 		argv[w] = text + w * WORD_MOST;
 	snprintf(argv[at++], WORD_MOST, "%s",
 		 program ? program : "/proc/self/exe");
-	snprintf(argv[at++], WORD_MOST, "%s", verb_name(VERB_MEASURE));
-	snprintf(argv[at++], WORD_MOST, "%s", target);
+	snprintf(argv[at++], WORD_MOST, "%s", verb_name(verb));
+	snprintf(argv[at++], WORD_MOST, "%s", argument);
 	for (int i = 0; i < option_row_count; i++) {
-		if (!is_forwarded(&option_rows[i]))
+		if (!is_forwarded(&option_rows[i], verb))
 			continue;
 		format_option(&option_rows[i], options, argv[at]);
 		at += argv[at][0] != '\0';

@@ -176,6 +176,27 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[[ "$stderr" == *"arm B cannot be verified, speed not compared"* ]]
 }
 
+@test "a backend is verified as it is measured, and not for ever" {
+	cat >tells <<-END
+	#!/bin/sh
+	[ "\$1" != verify ] || echo "\$@" >>verified
+	exec "$BENCH" "\$@"
+	END
+	chmod +x tells
+	few cpu-1 --base ./tells --seed 7 --lr 0.5 --dropout off
+	[ "$status" -eq 3 ]
+	local word
+	for word in --model=tiny --dataset=synthetic --seed=7 --lr=0.5 \
+		--dropout=off --synthetic-train=70 --synthetic-test=40 \
+		--steps=3 --batch=4 --quiet; do
+		grep -q -e " $word\( \|\$\)" verified
+	done
+	sed -i 's/|| echo.*/|| exec sleep 20/' tells
+	few cpu-1 --base ./tells --timeout 5
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"arm A, bench verify cpu: "*"longer than 5 s"* ]]
+}
+
 @test "an older bench that does not tell all: no number is made up" {
 	cat >older <<-END
 	#!/bin/sh
