@@ -274,7 +274,7 @@ refuses() {
 	refuses "b/observations.csv:3:"
 	sed -i 1q b/runs.csv
 	refuses "b/runs.csv"
-	printf '%s' "$(head -c -20 b/runs.csv)" >b/runs.csv
+	printf '%s' "$(head -c -100 b/runs.csv)" >b/runs.csv
 	refuses "b/runs.csv:13: expected a whole row"
 	rm b/observations.csv
 	refuses "b/observations.csv: no such file"
