@@ -76,7 +76,10 @@ LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 # Allocations of our own objects are counted: bench/allocation.c. The linker's
 # --wrap sees those of -flto as well, which tests/test_counts.c shows.
 WRAPPED := malloc calloc realloc aligned_alloc posix_memalign
-ALL_CFLAGS = -std=c11 $(CFLAGS) $(WARNINGS) $(if $(WERROR),-Werror) $(CHECKS) \
+# Else a line of text anywhere moves hot loops to other places in a cache line,
+# and the smallest network became up to 16 % slower by that alone.
+ALIGNED := -falign-functions=64 -falign-loops=64
+ALL_CFLAGS = -std=c11 $(CFLAGS) $(ALIGNED) $(WARNINGS) $(if $(WERROR),-Werror) $(CHECKS) \
 	'-ffile-prefix-map=$(CURDIR)=.' -D_GNU_SOURCE \
 	-DCL_TARGET_OPENCL_VERSION=120 -I. -pthread $(PKG_CFLAGS)
 ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING) \
