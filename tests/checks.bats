@@ -113,7 +113,7 @@ accepts_line() {
 	refuses_line backends/a.c '	if (x) abort();' nowhere
 	refuses_line backends/a.c '	exit(1);' bench/main.c
 	refuses_line bench/a.c '	posix_spawnp(&pid);' bench/process.c
-	refuses_line bench/process.c '	kill(pid, 9);' bench/child.c
+	refuses_line bench/child.c '	kill(pid, 9);' bench/listener.c
 	refuses_line bench/a.c '	sigaction(2, &a, 0);' bench/interrupt.c
 	refuses_line bench/a.c '	setenv("A", "b", 1);' bench/process.c
 	refuses_line models/a.c '	n = rand();' nowhere
