@@ -1,7 +1,9 @@
 #include "bench/arm.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/process.h"
@@ -11,6 +13,27 @@ const char *const arm_names[ARM_COUNT] = { "A", "B", "A2" };
 
 /* Not one of those that a run's row lists: its length says nothing. */
 static const char pad_name[] = "PADDING_OF_STACK=";
+
+/* A folder is what people give who have built another tree. */
+static int refuse_program(const char *side, const char *program,
+			  struct error *err)
+{
+	char inside[PATH_MAX];
+	struct stat about;
+
+	if (stat(program, &about) || !S_ISDIR(about.st_mode))
+		return error_set(err, ERROR_MISSING, "--%s: there is no "
+				 "program '%s'", side, program);
+	snprintf(inside, sizeof(inside), "%s%sbuild/bench", program,
+		 program[strlen(program) - 1] == '/' ? "" : "/");
+	if (process_find_program(inside))
+		return error_set(err, ERROR_MISSING, "--%s: '%s' is a folder; "
+				 "the program in it is --%s %s", side, program,
+				 side, inside);
+	return error_set(err, ERROR_MISSING, "--%s: '%s' is a folder, and "
+			 "there is no build/bench in it: build it (make -C), "
+			 "or give a program", side, program);
+}
 
 static int make(struct arm *arm, const char *side, const char *program,
 		const char *command, const char *const *variables,
@@ -32,12 +55,12 @@ static int make(struct arm *arm, const char *side, const char *program,
 		return -1;
 	if (command)
 		program = arm->words[0];
-	if (program && !process_find_program(program))
-		return error_set(err, ERROR_MISSING, "--%s%s: there is no "
-				 "program '%s'%s", side, command ? "-cmd" : "",
-				 program, command ?
-				 "; a line of shell is sh -c '...'" : "");
-	return 0;
+	if (!program || process_find_program(program))
+		return 0;
+	if (!command)
+		return refuse_program(side, program, err);
+	return error_set(err, ERROR_MISSING, "--%s-cmd: there is no program "
+			 "'%s'; a line of shell is sh -c '...'", side, program);
 }
 
 int arms_make(struct arm arms[ARM_COUNT], const struct options *options,

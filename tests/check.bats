@@ -229,6 +229,14 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	few null-1 --base ./nowhere
 	[ "$status" -eq 4 ]
 	[[ "$stderr" == *"--base: there is no program './nowhere'"* ]]
+	mkdir -p old/build
+	few null-1 --base old
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"'old' is a folder, and there is no build/bench"* ]]
+	ln -s "$BENCH" old/build/bench
+	few null-1 --head ./old/
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"'./old/' is a folder; the program in it is --head ./old/build/bench"* ]]
 	few --base-cmd true --head-cmd "nosuchprogram -x"
 	[ "$status" -eq 4 ]
 	[[ "$stderr" == *"sh -c"* ]]
