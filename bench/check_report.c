@@ -117,7 +117,7 @@ int check_report(const struct check *check, const struct judged *rows,
 	if (make_report(&report, check, rows, count, err))
 		return -1;
 	table_format_find(options->format, &report.table.format);
-	campaign_path(markdown, check->campaign.dir, "tables.md");
+	campaign_path(markdown, check->campaign.dir, "verdicts.md");
 	failed = verdicts_append(check->campaign.dir, report.rows,
 				 report.verdicts.count, err) ||
 		 verdicts_read(&report.all, check->campaign.dir, err);

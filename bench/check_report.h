@@ -8,7 +8,7 @@
 #include "bench/judge.h"
 
 /*
- * verdicts.csv and tables.md in the campaign's folder, the table on out, and
+ * verdicts.csv and verdicts.md in the campaign's folder, the table on out, and
  * what --export-* asks for. All are tried, the first failure is reported.
  */
 int check_report(const struct check *check, const struct judged *rows,

@@ -12,15 +12,16 @@ static int print_verdicts(const struct table_command *command,
 			  const struct table_options *options, size_t *count,
 			  FILE *out, struct error *err)
 {
+	const int shown = !export_uses_terminal(&command->exports);
 	struct verdicts verdicts;
 	int failed = 0;
 
 	*count = 0;
 	for (int i = 0; i < command->path_count && !failed; i++) {
 		failed = verdicts_read(&verdicts, command->paths[i], err);
-		if (!failed && verdicts.count && *count)
+		if (shown && !failed && verdicts.count && *count)
 			fputc('\n', out);
-		if (!failed)
+		if (shown && !failed)
 			failed = verdicts_print(&verdicts, options, out, err);
 		*count += verdicts.count;
 		verdicts_release(&verdicts);
@@ -59,11 +60,12 @@ static int print_campaign(const struct table_command *command,
 			error_set(err, ERROR_INPUT, "%s: a check that did not "
 				  "come to a verdict; its rows are in "
 				  "observations.csv", command->paths[0]);
-	if (verdicts)
-		fputc('\n', out);
-	if (!export_uses_terminal(&command->exports) &&
-	    table_print(campaign, &options, out, err))
-		return -1;
+	if (!export_uses_terminal(&command->exports)) {
+		if (verdicts)
+			fputc('\n', out);
+		if (table_print(campaign, &options, out, err))
+			return -1;
+	}
 	return export_write(campaign, &command->exports, &options, out, err);
 }
 

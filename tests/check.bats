@@ -292,8 +292,24 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[ "$status" -eq 0 ]
 	[[ "$output" == "$before"* ]]
 	[ "$(grep -c "Is the head slower" <<<"$output")" -eq 2 ]
-	[ "$(grep -c "Is the head slower" few/tables.md)" -eq 2 ]
+	[ "$(grep -c "Is the head slower" few/verdicts.md)" -eq 2 ]
 	[[ "$output" != *"Training loop"* ]]
+}
+
+@test "one folder for runs and checks: each has its file, tables have both" {
+	"$BENCH" run null-1 "${TINY[@]}" -o few >/dev/null
+	few null-1 --base "$BENCH"
+	"$BENCH" run null-2 "${TINY[@]}" -o few >/dev/null
+	grep -q "Training loop" few/tables.md
+	grep -q "null-2" few/tables.md
+	! grep -q "Is the head slower" few/tables.md
+	grep -q "Is the head slower" few/verdicts.md
+	! grep -q "Training loop" few/verdicts.md
+	run -0 "$BENCH" table few
+	[[ "$output" == *"Is the head slower"*"Training loop"*null-2* ]]
+	# What is for another program has no table before it.
+	run -0 "$BENCH" table few --export-csv -
+	[[ "$output" == schema,* && "$output" != *"Is the head"* ]]
 }
 
 @test "exports: rows, a document, Markdown" {

@@ -19,7 +19,7 @@ setup() {
 	echo "$*" >>"$HOME/asked"
 	[ "$1" != selftest ] || exit "${SELFTEST:-0}"
 	while [ "$1" != --out ]; do shift; done
-	mkdir -p "$2" && echo "a table" >"$2/tables.md"
+	mkdir -p "$2" && echo "a table" >"$2/verdicts.md"
 	exit "${CHECK:-0}"
 	END
 	chmod +x told
