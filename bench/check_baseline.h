@@ -19,7 +19,7 @@ int check_baseline_plan(struct check *check, struct error *err);
  * what differs. */
 int check_baseline_compare(struct check *check, struct error *err);
 
-/* No regression is a verdict without --trust-host, nor where most of the head's
+/* A regression is advice without --trust-host, nor where most of the head's
  * processes were disturbed. */
 void check_baseline_advise(const struct check *check, struct judged *rows,
 			   int count);

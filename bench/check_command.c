@@ -170,17 +170,25 @@ static int measure(struct check *check, struct judged *rows, int count,
 			  err) ? -1 : 0;
 }
 
-/* The worst there is: a regression, then no verdict. */
+/* How bad a verdict is, and what the last line says of it. */
+static const struct {
+	int rank;
+	const char *words;
+} endings[] = {
+	[GATE_OK] = { 0, "no regression" },
+	[GATE_FASTER] = { 0, "no regression" },
+	[GATE_INCONCLUSIVE] = { 1, "inconclusive" },
+	[GATE_ADVISORY] = { 2, "slower (advisory)" },
+	[GATE_REGRESSION] = { 3, "regression" },
+};
+
 static enum gate_verdict worst_verdict(const struct judged *rows, int count)
 {
 	enum gate_verdict worst = GATE_OK;
 
-	for (int i = 0; i < count; i++) {
-		if (rows[i].gate.verdict == GATE_REGRESSION)
-			return GATE_REGRESSION;
-		if (rows[i].gate.verdict == GATE_INCONCLUSIVE)
-			worst = GATE_INCONCLUSIVE;
-	}
+	for (int i = 0; i < count; i++)
+		if (endings[rows[i].gate.verdict].rank > endings[worst].rank)
+			worst = rows[i].gate.verdict;
 	return worst;
 }
 
@@ -190,7 +198,7 @@ static int exit_code(const struct check *check, enum gate_verdict worst)
 
 	if (worst == GATE_REGRESSION)
 		return 1;
-	return worst == GATE_INCONCLUSIVE && fails ? ERROR_NO_VERDICT : 0;
+	return endings[worst].rank && fails ? ERROR_NO_VERDICT : 0;
 }
 
 /* The verdict stands, and is told, even if the table cannot be written. */
@@ -210,8 +218,7 @@ static int conclude(struct check *check, struct judged *rows, int count,
 				   "standard output could not be written");
 	if (check->log)
 		fprintf(log, "results: %s\n", check->campaign.dir);
-	fprintf(log, "verdict: %s\n", worst == GATE_REGRESSION ? "regression" :
-		worst == GATE_INCONCLUSIVE ? "inconclusive" : "no regression");
+	fprintf(log, "verdict: %s\n", endings[worst].words);
 	return failed ? (int)err->kind : exit_code(check, worst);
 }
 

@@ -269,9 +269,9 @@ void gate_advise(struct gate_row *row, const char *why)
 	if (row->verdict != GATE_REGRESSION)
 		return;
 	if (row->reason[0])
-		row->verdict = GATE_INCONCLUSIVE;
+		row->verdict = GATE_ADVISORY;
 	else
-		judge_because(row, GATE_INCONCLUSIVE, "%s", why);
+		judge_because(row, GATE_ADVISORY, "%s", why);
 }
 
 const char *gate_verdict_name(enum gate_verdict verdict)
@@ -280,6 +280,7 @@ const char *gate_verdict_name(enum gate_verdict verdict)
 		[GATE_OK] = "ok",
 		[GATE_FASTER] = "faster",
 		[GATE_REGRESSION] = "REGRESSION",
+		[GATE_ADVISORY] = "slower (advisory)",
 		[GATE_INCONCLUSIVE] = "inconclusive",
 	};
 

@@ -50,6 +50,7 @@ enum gate_verdict {
 	GATE_OK,
 	GATE_FASTER,
 	GATE_REGRESSION,   /* flagged, and confirmed by the second stage */
+	GATE_ADVISORY,	   /* the same, but of what proves little: gate_advise */
 	GATE_INCONCLUSIVE
 };
 
@@ -83,8 +84,8 @@ int gate_wants_confirmation(const struct gate_row *row);
  */
 void gate_judge(struct gate_row *rows, int count);
 
-/* A regression is no verdict then, for this reason or the one that it has;
- * other verdicts stay as they are. */
+/* A regression is advice then, for this reason or the one that it has; other
+ * verdicts stay as they are. */
 void gate_advise(struct gate_row *row, const char *why);
 
 /* A ratio of 1.05 is 5 % more. */

@@ -45,6 +45,7 @@ struct story {
 	double margin;		/* the noise floor; 0: the usual margin */
 	long launches;		/* of kernels, the head's beyond the base's */
 	int moves;		/* to another machine, after the screen */
+	int advised;		/* the base was saved before */
 	int blocks;		/* 0: BLOCKS */
 };
 
@@ -63,6 +64,9 @@ static const struct story stories[] = {
 	{ .tried = "3.5 % slower, hardly sure that at all",
 	  .expected = GATE_INCONCLUSIVE, .slower = 3.5, .slower_again = 3.5,
 	  .noise = 6 },
+	{ .tried = "8 % slower than what is only advice",
+	  .expected = GATE_ADVISORY, .slower = 8, .slower_again = 8,
+	  .noise = 2, .advised = 1 },
 	{ .tried = "15 % of noise", .expected = GATE_INCONCLUSIVE,
 	  .noise = 15 },
 	{ .tried = "both arms stray by 40 %, no difference",
@@ -208,6 +212,8 @@ static int tell(struct selftest *test, struct campaign *campaign,
 	campaign->run_count = campaign->observation_count = 0;
 	if (judge(&row, campaign, story, err))
 		return -1;
+	if (story->advised)
+		gate_advise(&row.gate, "advisory");
 	selftest_report(test, story->tried,
 			gate_verdict_name(story->expected),
 			gate_verdict_name(row.gate.verdict), row.gate.reason);

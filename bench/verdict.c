@@ -12,7 +12,8 @@ static const struct column columns[] = {
 	NEEDED(target, "what was timed"),
 	TEXT(metric, "s_iter: the median iteration of a process; process_s: "
 	     "the whole process, of a command"),
-	NEEDED(verdict, "ok, faster, REGRESSION (confirmed), inconclusive"),
+	NEEDED(verdict, "ok, faster, REGRESSION (confirmed), slower (advisory): "
+	       "confirmed, but than a saved baseline; inconclusive"),
 	TEXT(reason, "of a verdict that needs one"),
 	REAL(base_s, "the base's metric: median over its processes"),
 	REAL(head_s, "the head's"),

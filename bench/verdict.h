@@ -14,7 +14,7 @@ struct verdict {
 	char label[64];
 	char target[64];
 	char metric[16]; /* s_iter, or process_s of a command */
-	char verdict[16];
+	char verdict[24];
 	char reason[160];
 	double base_s, head_s; /* medians over the screen's blocks */
 	long pairs;

@@ -19,7 +19,7 @@ left_behind() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$stderr" = "" ]
-	for word in ok faster REGRESSION inconclusive 'exit '{0,1,2,3,4,5,6,7} \
+	for word in ok faster REGRESSION 'slower (advisory)' inconclusive 'exit '{0,1,2,3,4,5,6,7} \
 		'exit 130'; do
 		echo "$output" | grep -q "  $word  *$word  *ok\$"
 	done

@@ -307,7 +307,7 @@ static void judged_without_pairs(void **state)
 	assert_int_equal(verdict.baseline_processes, PAIRS);
 	assert_true(verdict.baseline_age_days > 0);
 	gate_advise(&row.gate, "why");
-	assert_int_equal(row.gate.verdict, GATE_INCONCLUSIVE);
+	assert_int_equal(row.gate.verdict, GATE_ADVISORY);
 	assert_string_equal(row.gate.reason, "why");
 	/* Too few of them. */
 	stored.count = 11;
@@ -337,7 +337,7 @@ static void counted_without_pairs(void **state)
 	row = judge(&stored, &campaign);
 	assert_int_equal(row.gate.verdict, GATE_REGRESSION);
 	gate_advise(&row.gate, "why");
-	assert_int_equal(row.gate.verdict, GATE_INCONCLUSIVE);
+	assert_int_equal(row.gate.verdict, GATE_ADVISORY);
 	assert_non_null(strstr(row.gate.reason, "99 by the base, 100"));
 	campaign_release(&campaign);
 }

@@ -276,6 +276,8 @@ static void names(void **state)
 	assert_string_equal(gate_verdict_name(GATE_OK), "ok");
 	assert_string_equal(gate_verdict_name(GATE_FASTER), "faster");
 	assert_string_equal(gate_verdict_name(GATE_REGRESSION), "REGRESSION");
+	assert_string_equal(gate_verdict_name(GATE_ADVISORY),
+			    "slower (advisory)");
 	assert_string_equal(gate_verdict_name(GATE_INCONCLUSIVE),
 			    "inconclusive");
 }
