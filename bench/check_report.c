@@ -1,6 +1,9 @@
 #include "bench/check_report.h"
 
+#include <string.h>
+
 #include "bench/campaign_rows.h"
+#include "bench/check_subject.h"
 #include "bench/export.h"
 #include "bench/file.h"
 #include "bench/judge_besides.h"
@@ -13,6 +16,16 @@ struct report {
 	struct verdicts all;	  /* of the folder, those before included */
 	struct table_options table;
 };
+
+static const struct check_target *find_target(const struct check *check,
+					      const char *name)
+{
+	const struct check_target *target = check->targets;
+
+	while (strcmp(target->name, name))
+		target++;
+	return target;
+}
 
 static int make_report(struct report *report, const struct check *check,
 		       const struct judged *rows, int count, struct error *err)
@@ -28,6 +41,8 @@ static int make_report(struct report *report, const struct check *check,
 		judge_describe(verdict, &rows[i]);
 		if (judge_besides(verdict, campaign, campaign->id, err))
 			return -1;
+		check_describe(verdict, check,
+			       find_target(check, rows[i].target));
 		snprintf(verdict->campaign_id, sizeof(verdict->campaign_id),
 			 "%s", campaign->id);
 		snprintf(verdict->label, sizeof(verdict->label), "%s",

@@ -50,6 +50,16 @@ static const struct column columns[] = {
 	REAL(base_last_loss, "of the base's last iteration: never compared, "
 	     "since rounding alone moves it"),
 	REAL(head_last_loss, "of the head's"),
+	TEXT(base, "what was compared: program with version and commit, "
+	     "revision, command or baseline, and its own variables"),
+	TEXT(head, "with what"),
+	TEXT(model, "what was trained"),
+	TEXT(dataset, "on what"),
+	INT(global_batch, "samples an iteration, of all cores"),
+	INT(iterations, "of each process, without warm-up"),
+	TEXT(cpu_model, "of the machine"),
+	INT(logical_cpus, "of the machine"),
+	TEXT(started_utc, "the first process of this target"),
 };
 
 static void verdict_clear(void *row)

@@ -36,6 +36,13 @@ struct verdict {
 	double base_last_loss, head_last_loss;
 	long baseline_processes; /* missing: the base was measured, too */
 	double baseline_age_days;
+	/* What was compared, in words: see bench/check_subject.h. */
+	char base[400], head[400];
+	char model[32], dataset[32];
+	long global_batch, iterations;
+	char cpu_model[80];
+	long logical_cpus;
+	char started_utc[24];
 };
 
 extern const struct row_kind verdict_rows;

@@ -5,6 +5,7 @@
 #include "bench/gate.h"
 #include "bench/table_format.h"
 #include "bench/verdict.h"
+#include "bench/verdict_subject.h"
 
 enum { BASE, HEAD, RATIO, INTERVAL, DETECTABLE, VERDICT, COLUMNS };
 
@@ -175,6 +176,7 @@ int verdict_print_table(const struct verdict *verdicts, int count,
 			   verdicts->pairs, is_stored(verdicts) ?
 				   "the head, the base's were saved before" :
 				   "each arm, in pairs");
+	verdict_print_subject(verdicts, count, options, out);
 	for (int i = 0; i < count; i++)
 		print_notes(&verdicts[i], options, out);
 	for (int i = 0; i < count; i++)

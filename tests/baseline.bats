@@ -88,6 +88,7 @@ b/runs.csv b/summary.csv b/tables.md" ]
 	[ "$(cell checked/verdicts.csv 1 verdict)" = faster ]
 	[ "$(cell checked/verdicts.csv 1 baseline_processes)" = 12 ]
 	[[ "$output" == *"null-1: base: 12 processes, "*" days old"* ]]
+	[[ "$(cell checked/verdicts.csv 1 base)" == "baseline b, version "* ]]
 	[ "${stderr_lines[-1]}" = "verdict: no regression" ]
 	python3 - "$(cell checked/verdicts.csv 1 baseline_age_days)" <<-'END'
 	import datetime, sys

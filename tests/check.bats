@@ -296,6 +296,36 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[[ "$output" != *"Training loop"* ]]
 }
 
+@test "a verdict says what was compared, under the table and in its row" {
+	few null-1 --head "$BENCH" --base-env OMP_A=1 --head-env OMP_B=2 \
+		--head-env $'OMP_C=\e[31m|x' --label first
+	[ "$status" -eq 3 ]
+	local version
+	version=$(cell few/runs.csv 1 version)
+	for text in "$(cell few/verdicts.csv 1 base)" "${output//$'\n'  / }"; do
+		[[ "$text" == *"/bench, version $version, commit "*", with OMP_A=1"* ]]
+	done
+	[[ "$(cell few/verdicts.csv 1 head)" == \
+		"$BENCH, version $version, commit "*", with OMP_B=2 OMP_C="* ]]
+	[[ "${output//$'\n'  / }" == *"null-1: model tiny, data set synthetic, \
+global batch 32, 3 iterations a process"* ]]
+	[[ "${output//$'\n'  / }" == *"started $(cell few/runs.csv 1 started_utc), label first"* ]]
+	[[ "$output" == *" logical CPU"* && "$output" != *$'\e'* ]]
+	grep -q '^- head: .*x1B' few/verdicts.md
+	! grep -q $'\e' few/verdicts.md
+	for column in model dataset global_batch cpu_model logical_cpus \
+		started_utc; do
+		[ "$(cell few/verdicts.csv 1 $column)" = \
+			"$(cell few/runs.csv 1 $column)" ]
+	done
+	[ "$(cell few/verdicts.csv 1 iterations)" = 3 ]
+	# Two checks in one folder are told apart.
+	few --base-cmd "true one" --head-cmd "true two" --label second
+	run -0 "$BENCH" table few
+	[[ "$output" == *"label first"*"base: command true one"*\
+"head: command true two"*"label second"* ]]
+}
+
 @test "one folder for runs and checks: each has its file, tables have both" {
 	"$BENCH" run null-1 "${TINY[@]}" -o few >/dev/null
 	few null-1 --base "$BENCH"
@@ -342,6 +372,8 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	few null-1 --base-ref HEAD
 	[ "$status" -eq 3 ]
 	[[ "$stderr" == *"building the base, "* ]]
+	[ "$(cell few/verdicts.csv 1 base)" = \
+		"revision HEAD, commit $(git rev-parse HEAD)" ]
 	[ -z "$(ls ../tmp)" ]
 	few null-1 --base-ref nosuch
 	[ "$status" -eq 5 ]
