@@ -12,7 +12,6 @@
 #define PILOT_STEPS 5
 #define MEASURED_S 1.5 /* of iterations in each process, at least */
 #define FEWEST_STEPS 5
-#define MOST_REDONE 5 /* one of so many blocks may be measured again */
 #define LOSS_BOUND 1e-5
 
 /* Which process of the check it is. */
@@ -220,7 +219,7 @@ static int measure_blocks(struct check *check, const struct schedule *schedule,
 					  &disturbed, err))
 				return -1;
 			if (!disturbed ||
-			    target->redone * MOST_REDONE >= check->blocks)
+			    target->redone * CHECK_MOST_REDONE >= check->blocks)
 				continue;
 			target->redone++;
 			place.attempt = 2;

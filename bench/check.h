@@ -18,6 +18,8 @@
 #include "bench/schedule.h"
 
 #define CHECK_MOST_TARGETS 16
+#define CHECK_MOST_REDONE 5 /* one of so many blocks may be measured again */
+#define CHECK_TIME_SIZE 24
 
 struct check_target {
 	char name[64];	  /* what the rows call it */
@@ -83,6 +85,9 @@ void check_choose_all(const struct check *check, int *chosen);
 
 /* What will be measured, and how long that takes. */
 void check_print_plan(const struct check *check, const int *chosen, FILE *to);
+
+/* "24 s", and minutes from two on. */
+void check_print_time(char text[CHECK_TIME_SIZE], double seconds);
 
 /* Sets each target's floor, from the machine that its pilot ran on; says which
  * floors are of another one. */

@@ -146,6 +146,7 @@ static int measure(struct check *check, struct judged *rows, int count,
 		   struct error *err)
 {
 	int chosen[CHECK_MOST_TARGETS];
+	char time[CHECK_TIME_SIZE];
 
 	check_choose_all(check, chosen);
 	if (check_measure(check, CHECK_SCREEN, 1, chosen, err) ||
@@ -160,10 +161,10 @@ static int measure(struct check *check, struct judged *rows, int count,
 	if (!choose(check, rows, is_flagged, chosen))
 		return 0;
 	if (check->log) {
+		check_print_time(time, check_estimate(check, chosen));
 		progress_pause(&check->progress);
 		fprintf(check->log, "slower in the screen: measured again, "
-			"about %.1f min\n",
-			check_estimate(check, chosen) / 60);
+			"about %s\n", time);
 	}
 	return check_measure(check, CHECK_CONFIRM, 1, chosen, err) ||
 	       judge_rows(rows, count, &check->campaign, check->campaign.id,

@@ -1,5 +1,6 @@
 #include "bench/check_plan.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -105,16 +106,28 @@ void check_choose_all(const struct check *check, int *chosen)
 		chosen[t] = !check->targets[t].missing;
 }
 
+void check_print_time(char text[CHECK_TIME_SIZE], double seconds)
+{
+	if (seconds < 120)
+		snprintf(text, CHECK_TIME_SIZE, "%.0f s", ceil(seconds));
+	else
+		snprintf(text, CHECK_TIME_SIZE, "%.1f min", seconds / 60);
+}
+
 void check_print_plan(const struct check *check, const int *chosen, FILE *to)
 {
-	double seconds = check_estimate(check, chosen);
+	const double seconds = check_estimate(check, chosen);
+	const int stages = 2 + check->options->extend;
+	char once[CHECK_TIME_SIZE], all[CHECK_TIME_SIZE];
 
-	fprintf(to, "%d blocks of %d process%s a target, about %.1f min; %s"
-		"seed %lu\n", check->blocks, check->arm_count,
-		check->arm_count == 1 ? "" : "es", seconds / 60,
-		check->options->verb == VERB_CHECK ?
-			"what is flagged as much again; " : "",
-		(unsigned long)check->seed);
+	check_print_time(once, seconds);
+	check_print_time(all, stages * seconds * (1 + 1. / CHECK_MOST_REDONE));
+	fprintf(to, "%d blocks of %d process%s a target, about %s",
+		check->blocks, check->arm_count,
+		check->arm_count == 1 ? "" : "es", once);
+	if (check->options->verb == VERB_CHECK)
+		fprintf(to, ", at most %s with all confirmed", all);
+	fprintf(to, "; seed %lu\n", (unsigned long)check->seed);
 	for (int t = 0; t < check->target_count; t++)
 		if (chosen[t] && check->targets[t].steps > 0)
 			fprintf(to, "  %-10s %ld iterations, about %.1f s a "

@@ -50,7 +50,7 @@ enum gate_verdict {
 	GATE_OK,
 	GATE_FASTER,
 	GATE_REGRESSION,   /* flagged, and confirmed by the second stage */
-	GATE_ADVISORY,	   /* the same, but of what proves little: gate_advise */
+	GATE_ADVISORY,	   /* the same, but it proves little: gate_advise */
 	GATE_INCONCLUSIVE
 };
 

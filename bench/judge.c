@@ -22,10 +22,11 @@ static int measure_stage(struct gate_stage *gate, const struct judged *row,
 
 static void count_disturbed(struct judged *row, const struct pair_stage *stages)
 {
-	row->redone = row->disturbed = 0;
+	row->redone = row->counted = row->disturbed = 0;
 	for (int s = CHECK_SCREEN; s < CHECK_STAGES; s++)
 		for (int b = 0; b < SIGNED_RANK_MOST; b++) {
 			row->redone += stages[s].blocks[b].attempt > 1;
+			row->counted += stages[s].blocks[b].processes;
 			row->disturbed += stages[s].blocks[b].disturbed;
 		}
 }
@@ -160,6 +161,7 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 	snprintf(verdict->reason, sizeof(verdict->reason), "%s",
 		 row->gate.reason);
 	verdict->redone = row->redone;
+	verdict->processes = row->counted;
 	verdict->disturbed = row->disturbed;
 	verdict->base_s = row->base;
 	verdict->head_s = row->head;

@@ -16,7 +16,8 @@ struct judged {
 	int is_command;	   /* seconds of processes, not of iterations */
 	double base, head; /* medians over the screen's blocks, s */
 	long redone;	   /* blocks of all stages, because of others */
-	long disturbed;	   /* processes that count, and were not alone */
+	long counted;	   /* processes of the last attempts, of all arms */
+	long disturbed;	   /* of these, those that were not alone */
 	/* The base that was saved before; NULL: it is arm A. */
 	const struct baseline_target *stored;
 	size_t processes; /* of the head, in the screen; with stored only */

@@ -175,8 +175,8 @@ const struct option_row option_rows[] = {
 	{ "order-seed", 0, OPTION_INT, AT(order_seed), BLOCKS, "N",
 	  "of the order in the blocks (the time)", 0, 4294967295., { 0 } },
 	{ "on-inconclusive", 0, OPTION_CHOICE, AT(on_inconclusive), CHECK,
-	  "WHAT", "exit with 3 or with 0 if there is no verdict, or advice only", 0, 0,
-	  { "fail", "pass" } },
+	  "WHAT", "exit with 3 or with 0 if there is no verdict or only advice",
+	  0, 0, { "fail", "pass" } },
 	{ "floors", 0, OPTION_TEXT, AT(floors), PAIRS, "FILE",
 	  "the noise floors of machines; calibrate puts this one's there "
 	  "(results/floors.csv)", 0, 0, { 0 } },

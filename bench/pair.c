@@ -52,7 +52,7 @@ static int arm_of(const struct run *run)
 static void clear_values(struct pair_block *block, long attempt)
 {
 	block->attempt = attempt;
-	block->disturbed = 0;
+	block->processes = block->disturbed = 0;
 	for (int arm = 0; arm < ARM_COUNT; arm++)
 		block->values[arm] = NAN;
 }
@@ -73,6 +73,7 @@ static void keep_value(struct pair_stage *stages, const struct run *run,
 	if (run->attempt > block->attempt)
 		clear_values(block, run->attempt);
 	block->values[arm] = value > 0 ? value : NAN;
+	block->processes++;
 	block->disturbed += pair_is_disturbed(run);
 }
 

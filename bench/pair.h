@@ -34,7 +34,8 @@ int pair_is_disturbed(const struct run *run);
 struct pair_block {
 	long attempt;		  /* 0: there is none */
 	double values[ARM_COUNT]; /* s; NAN: not measured, or it failed */
-	int disturbed;		  /* of its processes */
+	int processes;		  /* of its last attempt, of all arms */
+	int disturbed;		  /* of these */
 };
 
 struct pair_stage {

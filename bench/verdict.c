@@ -12,8 +12,8 @@ static const struct column columns[] = {
 	NEEDED(target, "what was timed"),
 	TEXT(metric, "s_iter: the median iteration of a process; process_s: "
 	     "the whole process, of a command"),
-	NEEDED(verdict, "ok, faster, REGRESSION (confirmed), slower (advisory): "
-	       "confirmed, but than a saved baseline; inconclusive"),
+	NEEDED(verdict, "ok, faster, REGRESSION (confirmed), inconclusive, "
+	       "slower (advisory): confirmed, but than a saved baseline"),
 	TEXT(reason, "of a verdict that needs one"),
 	REAL(base_s, "the base's metric: median over its processes"),
 	REAL(head_s, "the head's"),
@@ -21,10 +21,12 @@ static const struct column columns[] = {
 	REAL(ratio, "head / base: Hodges and Lehmann's estimate"),
 	REAL(ratio_lo, "exact 95 % interval of ratio"),
 	REAL(ratio_hi, "its upper end"),
-	REAL(detectable_pct, "a slowdown that would be caught most often"),
+	REAL(detectable_pct, "a slowdown that is caught in at least nine "
+	     "of ten checks"),
 	REAL(margin_pct, "a smaller one is none: 3, or the noise floor"),
 	INT(confirm_pairs, "of the confirmation; 0: not flagged"),
-	REAL(confirm_ratio, "head / base in the confirmation"),
+	REAL(confirm_ratio, "head / base in the confirmation: to be quoted "
+	     "where it is, since it is independent of the flag"),
 	REAL(confirm_lo, "exact 95 % interval of confirm_ratio"),
 	REAL(confirm_hi, "its upper end"),
 	INT(control_pairs, "of the base with itself, --control on"),
@@ -60,6 +62,7 @@ static const struct column columns[] = {
 	TEXT(cpu_model, "of the machine"),
 	INT(logical_cpus, "of the machine"),
 	TEXT(started_utc, "the first process of this target"),
+	INT(processes, "that count, of all arms: disturbed is of these"),
 };
 
 static void verdict_clear(void *row)

@@ -43,6 +43,7 @@ struct verdict {
 	char cpu_model[80];
 	long logical_cpus;
 	char started_utc[24];
+	long processes; /* that disturbed is of */
 };
 
 extern const struct row_kind verdict_rows;

@@ -7,11 +7,11 @@
 #include "bench/verdict.h"
 #include "bench/verdict_subject.h"
 
-enum { BASE, HEAD, RATIO, INTERVAL, DETECTABLE, VERDICT, COLUMNS };
+enum { BASE, HEAD, RATIO, DETECTABLE, VERDICT, COLUMNS };
 
 static const char *const heads[COLUMNS] = {
-	[BASE] = "base", [HEAD] = "head", [RATIO] = "head/base",
-	[INTERVAL] = "[95 %]", [DETECTABLE] = "detects", [VERDICT] = "verdict",
+	[BASE] = "base", [HEAD] = "head", [RATIO] = "head/base [95 %]",
+	[DETECTABLE] = "detects", [VERDICT] = "verdict",
 };
 
 static void set_text(const struct grid *grid, int row, int column,
@@ -20,20 +20,30 @@ static void set_text(const struct grid *grid, int row, int column,
 	snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%s", text);
 }
 
-static void set_real(const struct grid *grid, int row, int column,
-		     double value, int decimals, const char *unit)
+/* Four digits tell apart what a check can, and leave the verdict room. */
+static void set_time(const struct grid *grid, int row, int column,
+		     double value)
 {
+	const int before = value > 0 && isfinite(value) ?
+				   (int)floor(log10(value)) + 1 : 1;
+
 	if (isfinite(value))
-		snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%.*f%s",
-			 decimals, value, unit);
+		snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%.*f",
+			 before < 4 ? 4 - before : 0, value);
 }
 
-static void set_interval(const struct grid *grid, int row, double low,
-			 double high)
+static void set_ratio(const struct grid *grid, int row,
+		      const struct verdict *verdict)
 {
-	if (isfinite(low) && isfinite(high))
-		snprintf(grid_at(grid, row, INTERVAL)->text, GRID_TEXT,
-			 "[%.3f, %.3f]", low, high);
+	char *text = grid_at(grid, row, RATIO)->text;
+
+	if (!isfinite(verdict->ratio))
+		return;
+	if (isfinite(verdict->ratio_lo) && isfinite(verdict->ratio_hi))
+		snprintf(text, GRID_TEXT, "%.3f [%.3f, %.3f]", verdict->ratio,
+			 verdict->ratio_lo, verdict->ratio_hi);
+	else
+		snprintf(text, GRID_TEXT, "%.3f", verdict->ratio);
 }
 
 static void set_row(const struct grid *grid, int row,
@@ -41,11 +51,12 @@ static void set_row(const struct grid *grid, int row,
 		    const struct table_options *options)
 {
 	clean_text(grid->labels[row], GRID_TEXT, verdict->target, options);
-	set_real(grid, row, BASE, factor * verdict->base_s, 3, "");
-	set_real(grid, row, HEAD, factor * verdict->head_s, 3, "");
-	set_real(grid, row, RATIO, verdict->ratio, 3, "");
-	set_interval(grid, row, verdict->ratio_lo, verdict->ratio_hi);
-	set_real(grid, row, DETECTABLE, verdict->detectable_pct, 1, " %");
+	set_time(grid, row, BASE, factor * verdict->base_s);
+	set_time(grid, row, HEAD, factor * verdict->head_s);
+	set_ratio(grid, row, verdict);
+	if (isfinite(verdict->detectable_pct))
+		snprintf(grid_at(grid, row, DETECTABLE)->text, GRID_TEXT,
+			 "%.1f %%", verdict->detectable_pct);
 	set_text(grid, row, VERDICT, verdict->verdict);
 }
 
@@ -107,6 +118,24 @@ static int is_stored(const struct verdict *verdict)
 	return verdict->baseline_processes > 0;
 }
 
+static void print_disturbed(const struct verdict *verdict,
+			    const struct table_options *options, FILE *out)
+{
+	char of_all[32] = "";
+
+	if (verdict->redone <= 0 && verdict->disturbed <= 0)
+		return;
+	/* An older bench did not say. */
+	if (verdict->processes > 0)
+		snprintf(of_all, sizeof(of_all), " of %ld", verdict->processes);
+	print_note(out, options, "%s: others used the machine: %ld block%s "
+		   "measured again, %ld%s process%s disturbed even so",
+		   verdict->target, verdict->redone,
+		   verdict->redone == 1 ? "" : "s", verdict->disturbed, of_all,
+		   (of_all[0] ? verdict->processes : verdict->disturbed) == 1 ?
+			   "" : "es");
+}
+
 static void print_notes(const struct verdict *verdict,
 			const struct table_options *options, FILE *out)
 {
@@ -123,7 +152,8 @@ static void print_notes(const struct verdict *verdict,
 			   verdict->baseline_age_days);
 	if (verdict->confirm_pairs > 0)
 		print_note(out, options, "%s: %ld new %s after the screen: "
-			   "%.3f [%.3f, %.3f]", verdict->target,
+			   "%.3f [%.3f, %.3f]: the ratio to quote, since no "
+			   "flag chose it", verdict->target,
 			   verdict->confirm_pairs, is_stored(verdict) ?
 				   "processes" : "pairs",
 			   verdict->confirm_ratio,
@@ -133,17 +163,26 @@ static void print_notes(const struct verdict *verdict,
 			   "[%.3f, %.3f]", verdict->target,
 			   verdict->control_ratio, verdict->control_lo,
 			   verdict->control_hi);
-	if (verdict->redone > 0 || verdict->disturbed > 0)
-		print_note(out, options, "%s: others used the machine: %ld "
-			   "block%s measured again, %ld process%s disturbed "
-			   "even so", verdict->target,
-			   verdict->redone, verdict->redone == 1 ? "" : "s",
-			   verdict->disturbed,
-			   verdict->disturbed == 1 ? "" : "es");
+	print_disturbed(verdict, options, out);
 	if (verdict->margin_pct > 100 * gate_rule_default.margin)
 		print_note(out, options, "%s: slower only from %.1f %% on, the "
 			   "noise floor of this machine", verdict->target,
 			   verdict->margin_pct);
+}
+
+static void print_legend(const struct verdict *verdict,
+			 const struct table_options *options, FILE *out)
+{
+	print_note(out, options, "median %s of %ld processes of %s; head/base "
+		   "is Hodges and Lehmann's estimate with its exact 95 %% "
+		   "interval, of the screen; detects: a slowdown caught in at "
+		   "least nine of ten checks (measured: flagged in 97 %%, "
+		   "confirmed in 94 %% at that size)",
+		   strcmp(verdict->metric, "s_iter") ?
+			   "time" : "of the median iteration",
+		   verdict->pairs, is_stored(verdict) ?
+			   "the head, the base's were saved before" :
+			   "each arm, in pairs");
 }
 
 int verdict_print_table(const struct verdict *verdicts, int count,
@@ -167,15 +206,7 @@ int verdict_print_table(const struct verdict *verdicts, int count,
 	grid_draw(&grid, options, out);
 	grid_free(&grid);
 	if (count)
-		print_note(out, options, "median %s of %ld processes of %s; "
-			   "head/base is Hodges and Lehmann's estimate with "
-			   "its exact 95 %% interval; detects: a slowdown that "
-			   "would be caught most often",
-			   strcmp(verdicts->metric, "s_iter") ?
-				   "time" : "of the median iteration",
-			   verdicts->pairs, is_stored(verdicts) ?
-				   "the head, the base's were saved before" :
-				   "each arm, in pairs");
+		print_legend(verdicts, options, out);
 	verdict_print_subject(verdicts, count, options, out);
 	for (int i = 0; i < count; i++)
 		print_notes(&verdicts[i], options, out);
