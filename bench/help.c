@@ -38,9 +38,19 @@ int verb_knows(enum verb verb, const struct option_row *row)
 				    row->verbs >> verb & 1;
 }
 
-void option_explain(const struct option_row *row, char *text, size_t size)
+const char *option_help(const struct option_row *row, enum verb verb)
 {
-	size_t used = (size_t)snprintf(text, size, "%s", row->help);
+	for (const struct option_words *own = option_words; own->name; own++)
+		if (own->verb == verb && !strcmp(own->name, row->name))
+			return own->help;
+	return row->help;
+}
+
+void option_explain(const struct option_row *row, enum verb verb, char *text,
+		    size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "%s",
+				       option_help(row, verb));
 
 	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i] &&
 			used < size; i++)
@@ -48,7 +58,7 @@ void option_explain(const struct option_row *row, char *text, size_t size)
 					 i ? ", " : ": ", row->choices[i]);
 }
 
-static void print_row(FILE *out, const struct option_row *row)
+static void print_row(FILE *out, const struct option_row *row, enum verb verb)
 {
 	char left[64], letter[8] = "    ", text[256];
 
@@ -56,7 +66,7 @@ static void print_row(FILE *out, const struct option_row *row)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
 		 row->argument ? " " : "", row->argument ? row->argument : "");
-	option_explain(row, text, sizeof(text));
+	option_explain(row, verb, text, sizeof(text));
 	fprintf(out, "  %-*s", INDENT - 2, left);
 	/* Long names push their explanation to the next line. */
 	if (strlen(left) > INDENT - 3)
@@ -69,7 +79,7 @@ static void print_options(FILE *out, enum verb verb)
 	fputs("\nOptions\n", out);
 	for (int i = 0; i < option_row_count; i++)
 		if (verb_knows(verb, &option_rows[i]))
-			print_row(out, &option_rows[i]);
+			print_row(out, &option_rows[i], verb);
 }
 
 static void print_verb(FILE *out, const struct verb_row *verb)

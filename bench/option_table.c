@@ -68,11 +68,9 @@ const struct option_row option_rows[] = {
 	{ "epochs", 'e', OPTION_INT, AT(epochs), TIMED, "N",
 	  "passes over the training set (the model's)", 1, 100000, { 0 } },
 	{ "steps", 's', OPTION_INT, AT(steps), TRAINS, "N",
-	  "stop each epoch after N iterations (verify: 50 in all)", 1, 1e9,
-	  { 0 } },
+	  "stop each epoch after N iterations", 1, 1e9, { 0 } },
 	{ "batch", 'b', OPTION_INT, AT(batch), TRAINS, "N",
-	  "samples per core and iteration (the model's; verify: 16)", 1,
-	  65536, { 0 } },
+	  "samples per core and iteration (the model's)", 1, 65536, { 0 } },
 	{ "global-batch", 0, OPTION_INT, AT(global_batch), STEPS, "N",
 	  "samples of all cores together: strong scaling", 1, 65536, { 0 } },
 	{ "test-batch", 0, OPTION_INT, AT(test_batch), TIMED, "N",
@@ -109,23 +107,22 @@ const struct option_row option_rows[] = {
 	{ "quick", 0, OPTION_FLAG, AT(quick), RUN, NULL,
 	  "one or two minutes: 1 epoch of at most 40 steps", 0, 0, { 0 } },
 	{ "timeout", 0, OPTION_INT, AT(timeout), RUN | BLOCKS | PLOT, "S",
-	  "end a run that takes longer than S seconds (plot: a picture; 30)",
-	  1, 1e9, { 0 } },
+	  "end a run that takes longer than S seconds", 1, 1e9, { 0 } },
 	{ "out", 'o', OPTION_TEXT, AT(out), RUN | PAIRS | PLOT,
 	  "DIR",
 	  "the campaign's folder; one with results gets more of them "
-	  "(results/<UTC time>-<label>; plot: the pictures')", 0, 0, { 0 } },
+	  "(results/<UTC time>-<label>)", 0, 0, { 0 } },
 	{ "label", 'n', OPTION_TEXT, AT(label), RUN | BLOCKS, "TEXT",
 	  "what tables and folder call this campaign", 0, 0, { 0 } },
 	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), REPORTS | COMPARE,
-	  "FILE", "one row a target with all tables' numbers, compare: a "
-	  "metric (-: here)", 0, 0, { 0 } },
+	  "FILE", "one row a target with all tables' numbers (-: here)", 0, 0,
+	  { 0 } },
 	{ "export-json", 0, OPTION_TEXT, AT(export_json), REPORTS, "FILE",
 	  "all rows but the single intervals, as one document", 0, 0, { 0 } },
 	{ "export-markdown", 0, OPTION_TEXT, AT(export_markdown), REPORTS,
 	  "FILE", "the tables for a web page", 0, 0, { 0 } },
 	{ "format", 'f', OPTION_CHOICE, AT(format), SHOWS | COMPARE, "NAME",
-	  "of the tables (compare: not post)", 0, 0,
+	  "of the tables", 0, 0,
 	  { "plain", "github", "post" } },
 	{ "with-post", 0, OPTION_FLAG, AT(with_post), RUN | TABLE, NULL,
 	  "the post's figures as rows beside", 0, 0, { 0 } },
@@ -163,12 +160,12 @@ const struct option_row option_rows[] = {
 	{ "trust-host", 0, OPTION_FLAG, AT(trust_host), CHECK, NULL,
 	  "let a baseline count: nobody else uses this machine", 0, 0, { 0 } },
 	{ "blocks", 0, OPTION_INT, AT(blocks), BLOCKS, "N",
-	  "pairs of processes a target, and as many to confirm (20; "
-	  "calibrate: 40, nothing to confirm; baseline: 20 processes)", 6, 100,
+	  "pairs of processes a target, and as many to confirm (20)", 6, 100,
 	  { 0 } },
 	{ "extend", 0, OPTION_FLAG, AT(extend), CHECK, NULL,
-	  "as many blocks again for what is too noisy, at half the level", 0,
-	  0, { 0 } },
+	  "as many blocks again for what is too noisy; since all is asked "
+	  "twice, each time at half the level, 0.0125: chance flags no more "
+	  "than without", 0, 0, { 0 } },
 	{ "control", 0, OPTION_ON_OFF, AT(control), CHECK, "on|off",
 	  "a third process in each block, A again, that must not differ "
 	  "(off)", 0, 0, { 0 } },
@@ -213,6 +210,26 @@ const struct option_row option_rows[] = {
 	  { 0 } },
 	{ "version", 'V', OPTION_FLAG, AT(version), EVERY, NULL,
 	  "version, compiler and libraries", 0, 0, { 0 } },
+};
+
+const struct option_words option_words[] = {
+	{ "steps", VERB_VERIFY, "stop after N iterations in all (50)" },
+	{ "batch", VERB_VERIFY, "samples per core and iteration (16)" },
+	{ "timeout", VERB_PLOT,
+	  "end a picture that takes longer than S seconds (30)" },
+	{ "out", VERB_PLOT, "the folder of the pictures (DIR of the rows)" },
+	{ "export-csv", VERB_CHECK, "one row a target with its verdict "
+	  "(-: here)" },
+	{ "export-csv", VERB_COMPARE, "one row a metric of a target "
+	  "(-: here)" },
+	{ "export-json", VERB_CHECK, "the verdicts, as one document" },
+	{ "inject", VERB_CHECK, "let every core of B do PCT % more work in "
+	  "each iteration, to see it found; of FROM-TO each process draws "
+	  "one" },
+	{ "format", VERB_COMPARE, "of the tables; not post" },
+	{ "blocks", VERB_CALIBRATE, "pairs of processes a target (40)" },
+	{ "blocks", VERB_BASELINE, "processes a target (20)" },
+	{ NULL, VERB_COUNT, NULL },
 };
 
 const int option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);

@@ -37,8 +37,19 @@ struct verb_row {
 /* Whether the verb has this option. VERB_COUNT: whether all have it. */
 int verb_knows(enum verb verb, const struct option_row *row);
 
-/* The help of an option, with the choices that there are. */
-void option_explain(const struct option_row *row, char *text, size_t size);
+/* Where an option means something else to one verb than its row says. */
+struct option_words {
+	const char *name; /* of the option; NULL ends the table */
+	enum verb verb;
+	const char *help;
+};
+
+/* The help of an option to this verb; VERB_COUNT: to most of those it has. */
+const char *option_help(const struct option_row *row, enum verb verb);
+
+/* The same, with the choices that there are. */
+void option_explain(const struct option_row *row, enum verb verb, char *text,
+		    size_t size);
 
 /* The row of this name, which there is. */
 const struct option_row *option_find(const char *name);
@@ -60,6 +71,7 @@ void option_print(const struct options *options, const struct option_row *row,
 
 extern const struct option_row option_rows[];
 extern const int option_row_count;
+extern const struct option_words option_words[];
 extern const struct verb_row verb_rows[VERB_COUNT];
 
 #endif

@@ -167,6 +167,20 @@ static void print_verbs_of(FILE *out, const struct option_row *row)
 		print_list(out, "With", "", names, count);
 }
 
+/* To which verbs it means something else. */
+static void print_exceptions(FILE *out, const struct option_row *row)
+{
+	char text[256];
+
+	for (const struct option_words *own = option_words; own->name; own++) {
+		if (strcmp(own->name, row->name))
+			continue;
+		snprintf(text, sizeof(text), "to %s: %s",
+			 verb_rows[own->verb].name, own->help);
+		print_sentence(out, text);
+	}
+}
+
 static void print_options(FILE *out)
 {
 	for (int i = 0; i < option_row_count; i++) {
@@ -181,8 +195,9 @@ static void print_options(FILE *out)
 		fputs("\\fR", out);
 		print_arguments(out, row->argument ? row->argument : "");
 		fputc('\n', out);
-		option_explain(row, text, sizeof(text));
+		option_explain(row, VERB_COUNT, text, sizeof(text));
 		print_sentence(out, text);
+		print_exceptions(out, row);
 		if (row->kind == OPTION_INT) {
 			snprintf(text, sizeof(text), "from %.10g to %.10g",
 				 row->least, row->most);

@@ -28,7 +28,8 @@ static void print_action(FILE *out, const struct argument *argument)
 }
 
 /* One option, in both of its forms, which exclude each other. */
-static void print_option(FILE *out, const struct option_row *row)
+static void print_option(FILE *out, const struct option_row *row,
+			 enum verb verb)
 {
 	struct argument argument;
 	const int takes = option_argument(row, &argument);
@@ -41,7 +42,7 @@ static void print_option(FILE *out, const struct option_row *row)
 			equals);
 	else
 		fprintf(out, "'--%s%s[", row->name, equals);
-	print_description(out, row->help);
+	print_description(out, option_help(row, verb));
 	fputc(']', out);
 	if (takes)
 		print_action(out, &argument);
@@ -69,7 +70,8 @@ static void print_cases(FILE *out)
 		fprintf(out, "\t%s)\n\t\tspecs=(\n", verb_rows[v].name);
 		for (int i = 0; i < option_row_count; i++)
 			if (verb_knows((enum verb)v, &option_rows[i]))
-				print_option(out, &option_rows[i]);
+				print_option(out, &option_rows[i],
+					     (enum verb)v);
 		print_arguments(out, (enum verb)v);
 		fputs("\t\t) ;;\n", out);
 	}
@@ -80,7 +82,7 @@ static void print_common(FILE *out)
 {
 	for (int i = 0; i < option_row_count; i++)
 		if (verb_knows(VERB_COUNT, &option_rows[i]))
-			print_option(out, &option_rows[i]);
+			print_option(out, &option_rows[i], VERB_COUNT);
 }
 
 static void print_verbs(FILE *out)

@@ -128,6 +128,21 @@ offers_arguments() {
 	END
 }
 
+@test "the help of a verb speaks of no other" {
+	local verb other
+	for verb in $(verbs); do
+		"$BENCH" "$verb" --help >help
+		for other in $(verbs); do
+			[ "$other" = "$verb" ] || run -1 grep -E \
+				"[(; ]$other: " help
+		done
+	done
+	[[ $("$BENCH" verify --help) == *"iterations in all (50)"* ]]
+	[[ $("$BENCH" check --help) != *"50"* ]]
+	grep -q "^To verify: stop after N iterations in all (50)" ../bench.1
+	grep -q "stop after N iterations in all (50)" ../zsh/_bench
+}
+
 @test "man page: every verb with its options, and every option" {
 	local verb option
 	sed 's/\\-/-/g; s/\\f[BIR]//g' ../bench.1 >text
