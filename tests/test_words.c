@@ -22,7 +22,9 @@ static const struct line lines[] = {
 	{ "x a\\ b '' \"\"", { "x", "a b", "", "" } },
 	{ "x 'a\\' b", { "x", "a\\", "b" } },
 	{ "x a'b c'd\"e f\"", { "x", "ab cde f" } },
-	{ "$HOME `id` $(id) *", { "$HOME", "`id`", "$(id)", "*" } },
+	{ "$HOME '`id`' \\$(id *", { "$HOME", "`id`", "$(id", "*" } },
+	{ "x \\| 'a;b' \"c&d\"", { "x", "|", "a;b", "c&d" } },
+	{ "\n x 'a\nb' \n", { "x", "a\nb" } },
 	{ "x a\\", { "x", "a\\" } },
 };
 
@@ -62,11 +64,37 @@ static void what_is_no_command(void **state)
 	}
 }
 
+/* It would go to the program as it is, and nobody would know. */
+static void what_is_for_a_shell(void **state)
+{
+	static const struct {
+		const char *text, *named;
+	} shell[] = {
+		{ "x 200 | cat", "but | is" }, { "x;y", "but ; is" },
+		{ "x &", "but & is" },	       { "x <in", "but < is" },
+		{ "x 2>out", "but > is" },     { "x `id`", "but ` is" },
+		{ "x $(id)", "but $( is" },    { "x\ny", "the end of a line" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shell) / sizeof(shell[0]); i++) {
+		struct error err;
+		char **words;
+
+		assert_int_equal(words_split(shell[i].text, "head-cmd", &words,
+					     &err), -1);
+		assert_int_equal(err.kind, ERROR_USAGE);
+		assert_non_null(strstr(err.message, shell[i].named));
+		assert_non_null(strstr(err.message, "sh -c '...'"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_of_lines),
 		cmocka_unit_test(what_is_no_command),
+		cmocka_unit_test(what_is_for_a_shell),
 	};
 
 	return cmocka_run_group_tests_name("words", tests, NULL, NULL);
