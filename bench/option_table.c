@@ -79,7 +79,7 @@ const struct option_row option_rows[] = {
 	  "the test set after each epoch (on)", 0, 0, { 0 } },
 	{ "target-accuracy", 0, OPTION_REAL, AT(target_accuracy), TIMED, "PCT",
 	  "stop after the first test that reaches PCT %, and say what it took; "
-	  "a global batch of 128", .01, 100, { 0 } },
+	  "a global batch of 128", 1, 100, { 0 } },
 	{ "seed", 0, OPTION_INT, AT(seed), TRAINS, "N",
 	  "of parameters, sample order and dropout (1)", 0, 4294967295.,
 	  { 0 } },

@@ -61,8 +61,10 @@ static int set_number(const struct option_row *row, const char *text,
 				 row->kind == OPTION_INT ? "a whole" : "a");
 	if (value < row->least || value > row->most)
 		return error_set(err, ERROR_USAGE,
-				 "--%s: %s is not between %.10g and %.10g",
-				 row->name, text, row->least, row->most);
+				 "--%s: %s is not between %.10g and %.10g%s",
+				 row->name, text, row->least, row->most,
+				 strcmp(row->argument, "PCT") ? "" :
+								" percent");
 	if (row->kind == OPTION_INT)
 		*(long *)field = (long)value;
 	else
