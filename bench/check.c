@@ -7,6 +7,7 @@
 #include "bench/child.h"
 #include "bench/clock.h"
 #include "bench/collector.h"
+#include "bench/disturbed.h"
 #include "bench/interrupt.h"
 
 #define PILOT_STEPS 5
@@ -194,7 +195,7 @@ static int measure_block(struct check *check, const struct schedule *schedule,
 		if (measure(check, target, place, &work, err) ||
 		    compare_work(target, place, &work, err))
 			return -1;
-		*disturbed |= pair_is_disturbed(&work.run);
+		*disturbed |= run_is_disturbed(&work.run);
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/disturbed.h"
 #include "bench/stats.h"
 
 int pair_is_step(const struct observation *row)
@@ -27,18 +28,6 @@ double pair_step_median(const struct observation *const *rows, size_t count)
 	median = stats_compute(steps, timed).median;
 	free(steps);
 	return median;
-}
-
-/* A quiet machine was seen to stay below half of them. */
-#define STEAL_PCT 2
-#define FOREIGN_PCT 5
-#define THROTTLED_SHARE .01
-
-int pair_is_disturbed(const struct run *run)
-{
-	/* What is missing is NAN, and no comparison with it is true. */
-	return run->steal_pct > STEAL_PCT || run->foreign_pct > FOREIGN_PCT ||
-	       run->throttled_s > THROTTLED_SHARE * run->loop_s;
 }
 
 static int arm_of(const struct run *run)
@@ -74,7 +63,7 @@ static void keep_value(struct pair_stage *stages, const struct run *run,
 		clear_values(block, run->attempt);
 	block->values[arm] = value > 0 ? value : NAN;
 	block->processes++;
-	block->disturbed += pair_is_disturbed(run);
+	block->disturbed += run_is_disturbed(run);
 }
 
 /* Seconds of a process; NAN if it did not go well. */

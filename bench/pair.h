@@ -23,13 +23,6 @@ int pair_is_step(const struct observation *row);
  */
 double pair_step_median(const struct observation *const *rows, size_t count);
 
-/*
- * Did others than the process take more of the machine than is usual on a quiet
- * one: the hypervisor, a quota, other programs? Its own cores, which may share
- * CPUs, are no others, and no time that was measured is asked.
- */
-int pair_is_disturbed(const struct run *run);
-
 /* One block of one target: its last attempt. */
 struct pair_block {
 	long attempt;		  /* 0: there is none */

@@ -1,0 +1,61 @@
+/* Which processes were measured beside others. */
+#include "bench/disturbed.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* On two CPUs; NAN: the system does not tell, or there is no loop. */
+static const struct {
+	const char *what;
+	double loop_s, total_s, steal_pct, foreign_pct, throttled_s;
+	int disturbed;
+} cases[] = {
+	{ "nothing is known", 10, 11, NAN, NAN, NAN, 0 },
+	{ "quiet", 10, 11, 1.9, 4.9, .09, 0 },
+	{ "stolen", 10, 11, 2.1, 0, 0, 1 },
+	{ "others", 10, 11, 0, 5.1, 0, 1 },
+	{ "throttled", 10, 11, 0, 0, .11, 1 },
+	/* A tick is 10 ms. */
+	{ "two ticks of eight", .04, .05, 0, 25, 0, 0 },
+	{ "a tick stolen of 40", .2, .21, 2.5, 0, 0, 0 },
+	{ "six ticks of eight", .04, .05, 0, 75, 0, 1 },
+	{ "quiet command", NAN, 1, 1, 4, .009, 0 },
+	{ "command beside others", NAN, 1, 0, 6, 0, 1 },
+	{ "throttled command", NAN, 1, 0, 0, .011, 1 },
+	{ "two ticks of a command's eight", NAN, .04, 0, 25, 0, 0 },
+};
+
+static void who_is_disturbed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run run;
+
+		run_rows.clear(&run);
+		run.logical_cpus = 2;
+		run.loop_s = cases[i].loop_s;
+		run.total_s = cases[i].total_s;
+		run.steal_pct = cases[i].steal_pct;
+		run.foreign_pct = cases[i].foreign_pct;
+		run.throttled_s = cases[i].throttled_s;
+		if (run_is_disturbed(&run) != cases[i].disturbed)
+			fail_msg("%s", cases[i].what);
+		/* Who does not know how many ticks there were, counts none. */
+		run.logical_cpus = CELL_NO_INT;
+		if (cases[i].disturbed && !run_is_disturbed(&run))
+			fail_msg("%s, CPUs unknown", cases[i].what);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_disturbed),
+	};
+
+	return cmocka_run_group_tests_name("disturbed", tests, NULL, NULL);
+}
