@@ -101,17 +101,17 @@ static void make_run(struct run *run, const struct child_request *request,
 }
 
 /* A command says nothing about itself. */
-static void make_command_run(struct run *run,
-			     const struct child_request *request,
-			     const struct process_status *status,
-			     double total_s)
+static void make_command_run(struct run *run, const struct listener *listener)
 {
-	make_run(run, request, status);
+	const struct process_status *status = &listener->status;
+
+	make_run(run, listener->request, status);
 	if (!status->signal && !status->code) {
 		snprintf(run->status, sizeof(run->status), "ok");
 		run->reason[0] = '\0';
 	}
-	run->total_s = total_s;
+	run->total_s = listener->ended_at - listener->began_at;
+	command_usage_describe(run, &listener->usage, status);
 }
 
 /* Fails if what a child that went well says of itself cannot be read. */
@@ -125,8 +125,7 @@ static int finish(struct child_result *result, const struct listener *listener,
 	result->exit_code = status->signal ? 128 + status->signal :
 					     status->code;
 	if (request->words) {
-		make_command_run(run, request, status,
-				 listener->ended_at - listener->began_at);
+		make_command_run(run, listener);
 	} else if (read_run(run_file, run, err)) {
 		if (!result->exit_code || err->memory)
 			return listener_blame("ended well, but what it says of "
@@ -153,6 +152,8 @@ static int attend_child(struct listener *listener, const char *run_file,
 {
 	const struct child_request *request = listener->request;
 
+	if (request->words)
+		command_usage_begin(&listener->usage);
 	listener->began_at = clock_now();
 	if (request->options->timeout != OPTION_UNSET)
 		listener->deadline = listener->began_at +

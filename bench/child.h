@@ -40,8 +40,8 @@ struct child_result {
  *
  * With words, that command. If it prints observations they are heard, under the
  * request's run_id and target; any other output is passed over, and the run has
- * total_s alone: from the start of the process to its end. What it leaves
- * running then is let be, and not heard.
+ * total_s, from the start of the process to its end, and what was read for it:
+ * bench/command_usage.h. What it leaves running then is let be, and not heard.
  *
  * A command is in a process group of its own, all of which is told of our
  * signals and ended after the timeout. PROCESS_GRACE_S after either, it is

@@ -123,6 +123,7 @@ static int look_after(struct listener *listener, struct error *err)
 	if (ended <= 0)
 		return ended;
 	listener->ended_at = clock_now();
+	command_usage_end(&listener->usage);
 	if (listener->watch >= 0)
 		close(listener->watch);
 	listener->watch = -1;

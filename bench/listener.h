@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "bench/child.h"
+#include "bench/command_usage.h"
 #include "bench/csv.h"
 #include "bench/process.h"
 
@@ -18,6 +19,7 @@ struct listener {
 	int watch; /* readable when a command has ended; -1: has, or none */
 	struct process_status status; /* at the end */
 	double began_at, ended_at;    /* ended_at: of a command; 0 before */
+	struct command_usage usage;   /* of a command */
 	double deadline; /* 0: none */
 	int forwarded;	 /* the signal of ours that was passed on */
 	int asked;	 /* to end, and SIGKILL comes next */

@@ -122,21 +122,11 @@ void machine_read(struct run *run, const char *root)
 	run->cpu_quota = cgroup_cpus(root);
 }
 
-void machine_describe(struct run *run)
+void machine_describe_host(struct run *run)
 {
 	struct utsname name;
 	const long pages = sysconf(_SC_PHYS_PAGES);
 
-	snprintf(run->version, sizeof(run->version), "%s", BENCH_VERSION);
-	snprintf(run->git_commit, sizeof(run->git_commit), "%s", BENCH_COMMIT);
-#ifdef __clang__
-	snprintf(run->compiler, sizeof(run->compiler), "clang %s",
-		 __clang_version__);
-#else
-	snprintf(run->compiler, sizeof(run->compiler), "gcc %s", __VERSION__);
-#endif
-	snprintf(run->cflags, sizeof(run->cflags), "%s", BENCH_CFLAGS);
-	list_variables(run->variables, sizeof(run->variables));
 	machine_read(run, "");
 	if (!uname(&name)) {
 		snprintf(run->kernel, sizeof(run->kernel), "%.30s %.45s",
@@ -148,6 +138,21 @@ void machine_describe(struct run *run)
 	run->logical_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	run->mem_bytes = pages * sysconf(_SC_PAGESIZE);
 	machine_key(run, run->host_key);
+}
+
+void machine_describe(struct run *run)
+{
+	snprintf(run->version, sizeof(run->version), "%s", BENCH_VERSION);
+	snprintf(run->git_commit, sizeof(run->git_commit), "%s", BENCH_COMMIT);
+#ifdef __clang__
+	snprintf(run->compiler, sizeof(run->compiler), "clang %s",
+		 __clang_version__);
+#else
+	snprintf(run->compiler, sizeof(run->compiler), "gcc %s", __VERSION__);
+#endif
+	snprintf(run->cflags, sizeof(run->cflags), "%s", BENCH_CFLAGS);
+	list_variables(run->variables, sizeof(run->variables));
+	machine_describe_host(run);
 }
 
 void machine_read_binary(struct run *run)

@@ -9,6 +9,9 @@
 /* Fills the columns of a run that describe machine, build and variables. */
 void machine_describe(struct run *run);
 
+/* Those of the machine alone, where it is not this program that measures. */
+void machine_describe_host(struct run *run);
+
 /* Fills binary_sha256, empty if /proc does not tell. It reads the whole program
  * (some 10 ms), and so belongs after all that is timed. */
 void machine_read_binary(struct run *run);

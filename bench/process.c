@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -152,9 +153,10 @@ int process_restart(char *const *argv, const char *variable, struct error *err)
 			 variable, strerror(errno));
 }
 
-static struct process_status status_of(int raw)
+static struct process_status status_of(int raw, const struct rusage *used)
 {
 	return (struct process_status){
+		.usage = usage_from(used),
 		.code = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1,
 		.signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0,
 	};
@@ -168,27 +170,29 @@ static int wait_error(pid_t pid, struct error *err)
 
 int process_wait(pid_t pid, struct process_status *status, struct error *err)
 {
+	struct rusage used;
 	int raw = 0;
 	pid_t ended;
 
 	do
-		ended = waitpid(pid, &raw, 0);
+		ended = wait4(pid, &raw, 0, &used);
 	while (ended < 0 && errno == EINTR);
 	if (ended < 0)
 		return wait_error(pid, err);
-	*status = status_of(raw);
+	*status = status_of(raw, &used);
 	return 0;
 }
 
 int process_ended(pid_t pid, struct process_status *status, struct error *err)
 {
+	struct rusage used;
 	int raw = 0;
-	const pid_t ended = waitpid(pid, &raw, WNOHANG);
+	const pid_t ended = wait4(pid, &raw, WNOHANG, &used);
 
 	if (ended < 0)
 		return wait_error(pid, err);
 	if (ended > 0)
-		*status = status_of(raw);
+		*status = status_of(raw, &used);
 	return ended > 0;
 }
 

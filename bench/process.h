@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "backends/error.h"
+#include "bench/usage.h"
 
 #define PROCESS_GRACE_S 5 /* from a polite end to a rude one */
 
@@ -12,6 +13,10 @@
 struct process_status {
 	int code;   /* exit code, or -1 when a signal ended it */
 	int signal; /* that signal, or 0 */
+	/* Of it and of all that it waited for. The peak memory is that of the
+	 * largest, but at least ours when it was started, which the kernel
+	 * takes for the beginning of its own. */
+	struct usage usage;
 };
 
 /* Whether a program of this name can be started from $PATH. */

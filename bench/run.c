@@ -49,9 +49,11 @@ static const struct column columns[] = {
 	REAL(total_s, "start-up and training loop"),
 	REAL(cpu_user_s, "CPU time of the process, user"),
 	REAL(cpu_sys_s, "CPU time of the process, system"),
-	REAL(loop_cpu_s, "CPU time of the process in the loop"),
+	REAL(loop_cpu_s, "CPU time of the process in the loop; of a command, "
+	     "in all, as what else is said of the loop"),
 	INT(maxrss_bytes, "peak memory; of @fork's cores what they have at the "
-	    "end, shared memory counted once"),
+	    "end, shared memory counted once; of a command and what it waited "
+	    "for, the largest; empty: it had no more than bench"),
 	INT(involuntary_switches, "times the process lost its CPU"),
 	REAL(steal_pct, "CPU time stolen from the machine in the loop"),
 	INT(updates, "parameter updates made"),

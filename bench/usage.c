@@ -11,6 +11,17 @@ static double seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
 }
 
+struct usage usage_from(const struct rusage *raw)
+{
+	return (struct usage){
+		.user_s = seconds(raw->ru_utime),
+		.system_s = seconds(raw->ru_stime),
+		.maxrss_bytes = raw->ru_maxrss * 1024,
+		.voluntary_switches = raw->ru_nvcsw,
+		.involuntary_switches = raw->ru_nivcsw,
+	};
+}
+
 struct usage usage_read(enum usage_of whose)
 {
 	static const int whom[] = { RUSAGE_THREAD, RUSAGE_SELF,
@@ -19,13 +30,7 @@ struct usage usage_read(enum usage_of whose)
 
 	if (getrusage(whom[whose], &raw))
 		return (struct usage){ 0 };
-	return (struct usage){
-		.user_s = seconds(raw.ru_utime),
-		.system_s = seconds(raw.ru_stime),
-		.maxrss_bytes = raw.ru_maxrss * 1024,
-		.voluntary_switches = raw.ru_nvcsw,
-		.involuntary_switches = raw.ru_nivcsw,
-	};
+	return usage_from(&raw);
 }
 
 /* Of a line "NAME:   NUMBER kB"; 0 if it is not there. */

@@ -14,6 +14,9 @@ struct usage {
 	long voluntary_switches, involuntary_switches; /* of context */
 };
 
+struct rusage; /* the system's */
+struct usage usage_from(const struct rusage *raw);
+
 struct usage usage_read(enum usage_of whose);
 
 /*

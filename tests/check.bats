@@ -77,6 +77,15 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[ "$status" -eq 1 ]
 	[ "$(cell slow/verdicts.csv 1 metric)" = process_s ]
 	[[ "$output" == *"median time of 12 processes"* ]]
+	python3 - <<-'END'
+	import csv
+	for row in csv.DictReader(open("slow/runs.csv")):
+	    assert float(row["cpu_user_s"]) + float(row["cpu_sys_s"]) > 0, row
+	    assert row["involuntary_switches"] and row["host_key"], row
+	    assert not row["version"] and not row["binary_sha256"], row
+	verdict, = csv.DictReader(open("slow/verdicts.csv"))
+	assert float(verdict["base_cpu_s"]) > 0 < float(verdict["head_cpu_s"])
+	END
 }
 
 # Prints a row without a loss, or with the one that is given.

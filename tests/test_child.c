@@ -10,12 +10,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bench/disturbance.h"
 #include "tests/folder.h"
 
 /* Not static, since the system's header may have read() inline. */
@@ -147,6 +149,40 @@ static void a_silent_command_is_ended(void **state)
 	assert_string_equal(result.run.reason, "ended with exit code 3");
 }
 
+/* Of each its own: the largest of all that have ended is another's. */
+static void what_a_command_used(void **state)
+{
+	static const char large[] = "dd if=/dev/zero of=/dev/null bs=64M "
+				    "count=1 2>/dev/null";
+	struct child_result result;
+	const struct run *row = &result.run;
+	struct disturbance_counters counters;
+	struct error err;
+
+	(void)state;
+	disturbance_read(&counters, "");
+	assert_int_equal(run("command", large, 0, &result, &err), 0);
+	assert_true(row->maxrss_bytes > 60L << 20);
+	assert_true(row->cpu_user_s + row->cpu_sys_s > 0);
+	assert_true(row->loop_cpu_s == row->cpu_user_s + row->cpu_sys_s);
+	assert_true(row->involuntary_switches >= 0);
+	assert_true(row->logical_cpus > 0);
+	assert_int_equal(strlen(row->host_key), 16);
+	/* They are bench's, which measured nothing. */
+	assert_string_equal(row->version, "");
+	assert_string_equal(row->variables, "");
+	/* Long enough for some ticks of the machine. */
+	assert_int_equal(run("command", "sleep 0.3; exit 3", 0, &result,
+			     &err), 0);
+	assert_true(isnan(counters.all_s) || row->foreign_pct >= 0);
+	assert_true(isnan(counters.stolen_s) || row->steal_pct >= 0);
+	assert_true(isnan(counters.throttled_s) || row->throttled_s >= 0);
+	assert_true(isnan(counters.pressure_s) || row->pressure_pct >= 0);
+	/* What has no more than we have is not known. */
+	assert_true(row->maxrss_bytes == CELL_NO_INT ||
+		    row->maxrss_bytes < 60L << 20);
+}
+
 static int be_child(const char *target)
 {
 	if (strcmp(target, "talks") == 0)
@@ -162,6 +198,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_ends_badly),
 		cmocka_unit_test(a_command_ends_with_its_process),
 		cmocka_unit_test(a_silent_command_is_ended),
+		cmocka_unit_test(what_a_command_used),
 	};
 
 	if (argc > 2 && strcmp(argv[1], "measure") == 0)

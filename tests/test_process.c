@@ -20,7 +20,7 @@ static struct process_status run(const char *line,
 				 const char *const *environment, char *text)
 {
 	const char *const argv[] = { "sh", "-c", line, NULL };
-	struct process_status status = { -2, -2 };
+	struct process_status status = { .code = -2, .signal = -2 };
 	struct error err = { .message = "" };
 	size_t length = 0;
 	ssize_t count;
