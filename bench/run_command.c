@@ -168,8 +168,8 @@ static void warn_if_busy(const struct work *work, const struct target *target,
 	/* A device's CPUs are its own affair; NAN compares as false. */
 	if (!target->backend->one_core && share < BUSY && run->loop_s > 1 &&
 	    !run->straggler[0])
-		fprintf(work->log, "note: %s got %.0f %% of its CPUs: the "
-			"machine is busy, and the times are too long\n",
+		fprintf(work->log, "note: %s got %.0f %% of its CPUs: its "
+			"times are too long\n",
 			target->name, 100 * share);
 }
 

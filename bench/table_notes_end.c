@@ -150,6 +150,7 @@ void notes_end(const struct view *view)
 		note_slowdown(view, &results->runs[run], &told);
 	}
 	names_free(&told);
+	notes_disturbed(view);
 	for (i = 0; i < results->line_count; i++) {
 		line = &results->lines[i];
 		/* A repeated setup has a line for each of its runs. */

@@ -62,6 +62,8 @@ void notes_model(const struct view *view);
 void notes_fourth(const struct view *view);
 void notes_accuracy(const struct view *view, const struct line *line,
 		    double accuracy);
+/* If others ran beside a run: its times are not its own alone. */
+void notes_disturbed(const struct view *view);
 /* At the end: setups, what did not work, the post. */
 void notes_end(const struct view *view);
 

@@ -218,6 +218,32 @@ static void parts(void **state)
 	campaign_release(&campaign);
 }
 
+/* Who reads the tables was not there. */
+static void who_ran_beside(void **state)
+{
+	const char *text;
+
+	(void)state;
+	add("r1", "cpu-1", 1, .1);
+	add("r2", "cpu-1", 1, .1);
+	add("r3", "cpu-8", 8, .2);
+	add("r4", "cpu-8", 8, .2);
+	for (int i = 0; i < 3; i++) {
+		campaign.runs[i].loop_s = 10;
+		campaign.runs[i].foreign_pct = 1;
+	}
+	lacks(tables(0, TABLE_GITHUB), "others used");
+	campaign.runs[1].foreign_pct = 40;
+	campaign.runs[1].steal_pct = 5;
+	campaign.runs[2].foreign_pct = 0;
+	campaign.runs[2].throttled_s = 1;
+	text = tables(0, TABLE_GITHUB);
+	/* Of the fourth nothing is known. */
+	has(text, "beside 2 of 3 runs (cpu-1: 1 of 2, up to 45 %, cpu-8: 1 of "
+		  "1): their times are too long\n");
+	campaign_release(&campaign);
+}
+
 static void formats_have_names(void **state)
 {
 	enum table_format format = TABLE_PLAIN;
@@ -239,6 +265,7 @@ int main(void)
 		cmocka_unit_test(blocks),
 		cmocka_unit_test(devices),
 		cmocka_unit_test(parts),
+		cmocka_unit_test(who_ran_beside),
 		cmocka_unit_test(formats_have_names),
 	};
 
