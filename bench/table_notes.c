@@ -290,10 +290,9 @@ void notes_fourth(const struct view *view)
 		   "time to an accuracy: from before the data set is read to "
 		   "the end of the first test that reaches it; - if one of the "
 		   "runs did not, or failed");
+	notes_work(view);
 	print_note(view->out, view->options,
-		   "global batches and updates differ between columns, so "
-		   "compare accuracy with the times; CPU time is of the whole "
-		   "process, user and system");
+		   "CPU time is of the whole process, user and system");
 	for (line = 0; line < view->results->line_count; line++)
 		note_intervals(view, &view->results->lines[line],
 			       METRIC_SPEEDUP, 1, "speed-up");

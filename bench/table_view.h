@@ -60,6 +60,8 @@ void notes_timing(const struct view *view, enum metric metric,
 /* What the lines of the model's clock mean. */
 void notes_model(const struct view *view);
 void notes_fourth(const struct view *view);
+/* Whether the columns did the same work. */
+void notes_work(const struct view *view);
 void notes_accuracy(const struct view *view, const struct line *line,
 		    double accuracy);
 /* If others ran beside a run: its times are not its own alone. */

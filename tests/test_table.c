@@ -244,6 +244,42 @@ static void who_ran_beside(void **state)
 	campaign_release(&campaign);
 }
 
+static void expect_work(long batch, const char *differs)
+{
+	const char *text;
+
+	campaign.runs[0].global_batch = 10;
+	campaign.runs[1].global_batch = batch;
+	text = tables(0, TABLE_GITHUB);
+	if (differs)
+		has(text, differs);
+	else
+		lacks(text, "between columns");
+	campaign_release(&campaign);
+}
+
+/* It is said only where it is so. */
+static void work_of_columns(void **state)
+{
+	(void)state;
+	add("r1", "cpu-1", 1, .1);
+	add("r2", "cpu-8", 8, .2);
+	expect_work(10, NULL);
+	add("r1", "cpu-1", 1, .1);
+	add("r2", "cpu-8", 8, .2);
+	expect_work(80, "- global batches differ between columns, so compare");
+	add("r1", "cpu-1", 1, .1);
+	made_run(&made, "r2", "cpu-8", 8, .2);
+	made.count -= 14; /* an iteration and more */
+	made_into(&campaign, &made, 1);
+	expect_work(10, "- updates differ between columns");
+	add("r1", "cpu-1", 1, .1);
+	made_run(&made, "r2", "cpu-8", 8, .2);
+	made.count -= 14; /* an iteration and more */
+	made_into(&campaign, &made, 1);
+	expect_work(80, "- global batches and updates differ between");
+}
+
 static void formats_have_names(void **state)
 {
 	enum table_format format = TABLE_PLAIN;
@@ -266,6 +302,7 @@ int main(void)
 		cmocka_unit_test(devices),
 		cmocka_unit_test(parts),
 		cmocka_unit_test(who_ran_beside),
+		cmocka_unit_test(work_of_columns),
 		cmocka_unit_test(formats_have_names),
 	};
 
