@@ -1,6 +1,9 @@
 #include "bench/compare_command.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/compare.h"
 #include "bench/compare_print.h"
@@ -48,6 +51,38 @@ static void tell_apart(struct side sides[SIDES],
 	for (i = 0; i < SIDES && same; i++)
 		snprintf(sides[i].name, sizeof(sides[i].name), "%s",
 			 command->paths[i]);
+}
+
+static void note_same(const char *const *paths, FILE *log)
+{
+	char first[PATH_MAX], second[PATH_MAX];
+
+	if (realpath(paths[0], first) && realpath(paths[1], second) &&
+	    !strcmp(first, second))
+		fprintf(log, "note: %s and %s are the same: it is compared "
+			"with itself\n", paths[0], paths[1]);
+}
+
+/* A folder has two files, and each has half of the numbers. */
+static void note_half(const char *path, FILE *log)
+{
+	static const char *const files[] = { "runs.csv", "observations.csv" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	char other[PATH_MAX];
+
+	for (int i = 0; i < 2; i++) {
+		const int folder = (int)(name - path);
+
+		if (strcmp(name, files[i]) ||
+		    snprintf(other, sizeof(other), "%.*s%s", folder, path,
+			     files[!i]) >= (int)sizeof(other) ||
+		    access(other, R_OK))
+			continue;
+		fprintf(log, "note: %s is compared without %s beside it: name "
+			"their folder for both, %.*s\n", path, files[!i],
+			folder ? folder : 1, folder ? path : ".");
+	}
 }
 
 static void side_release(struct side *side)
@@ -98,6 +133,9 @@ int compare_command_run(const struct compare_command *command, FILE *out,
 	if (command->table.format == TABLE_POST)
 		return error_set(err, ERROR_USAGE, "--format: bench compare "
 				 "knows plain and github");
+	note_same(command->paths, log);
+	for (i = 0; i < SIDES; i++)
+		note_half(command->paths[i], log);
 	failed = export_check(&exports, err);
 	for (i = 0; i < SIDES && !failed; i++)
 		failed = side_load(&sides[i], command->paths[i], command, log,

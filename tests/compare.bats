@@ -154,3 +154,20 @@ campaign() {
 	run -0 "$BENCH" compare left right
 	[[ ${output//$'\n'/ } == *"build: binary_sha256: first "* ]]
 }
+
+@test "a campaign compared with itself, or by half, is told" {
+	run -0 --separate-stderr "$BENCH" compare one ./one/
+	[ "$stderr" = "note: one and ./one/ are the same: it is compared with \
+itself" ]
+	# There is no other half.
+	run -0 --separate-stderr "$BENCH" compare one/runs.csv two
+	[ -z "$stderr" ]
+	echo schema,run_id,target,core,phase,epoch,iter,is_warmup,elapsed_s,status \
+		>one/observations.csv
+	run -0 --separate-stderr "$BENCH" compare one/runs.csv two
+	[ "$stderr" = "note: one/runs.csv is compared without observations.csv \
+beside it: name their folder for both, one/" ]
+	cd one
+	run -0 --separate-stderr "$BENCH" compare runs.csv ../two
+	[[ "$stderr" == *"name their folder for both, ." ]]
+}
