@@ -10,12 +10,15 @@
 #include "bench/interrupt.h"
 #include "bench/terminal.h"
 
-static int show(const char *dir, FILE *out, struct error *err)
+static int show(const char *dir, FILE *out, FILE *log, struct error *err)
 {
 	const struct table_options table = { .utf8 = terminal_is_utf8() };
 	struct baseline baseline;
-	int failed = baseline_load(&baseline, dir, err) ||
-		     baseline_print(&baseline, &table, out, err);
+	int failed;
+
+	store_note_unfinished(dir, log);
+	failed = baseline_load(&baseline, dir, err) ||
+		 baseline_print(&baseline, &table, out, err);
 
 	baseline_release(&baseline);
 	return failed ? -1 : 0;
@@ -113,6 +116,6 @@ int baseline_command(const struct options *options, FILE *out, FILE *log,
 				   saves ? ", and targets" : " alone");
 	else
 		failed = (saves && save(options, words[1], log, err)) ||
-			 show(words[1], out, err);
+			 show(words[1], out, log, err);
 	return failed ? (int)err->kind : 0;
 }

@@ -71,6 +71,21 @@ static void name_work(struct baseline_store *store, const char *started_utc)
 	*to = '\0';
 }
 
+void store_note_unfinished(const char *dir, FILE *log)
+{
+	const struct dirent *entry;
+	DIR *folder = opendir(dir);
+
+	while (folder && (entry = readdir(folder)))
+		if (!strncmp(entry->d_name, work_name, strlen(work_name)))
+			fprintf(log, "note: %s/%s is not in the baseline: "
+				"what measured it was interrupted, or goes "
+				"on; bench table reads it\n", dir,
+				entry->d_name);
+	if (folder)
+		closedir(folder);
+}
+
 int store_open(struct baseline_store *store, const char *dir,
 	       const char *started_utc, struct error *err)
 {

@@ -32,6 +32,9 @@ int store_open(struct baseline_store *store, const char *dir,
 int store_keep(struct baseline_store *store, const struct campaign *campaign,
 	       struct error *err);
 
+/* Says of each folder with rows that did not become the baseline of dir. */
+void store_note_unfinished(const char *dir, FILE *log);
+
 void store_release(struct baseline_store *store); /* all zero is fine */
 
 #endif

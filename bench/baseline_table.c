@@ -32,9 +32,10 @@ static void set_row(const struct grid *grid, int row,
 static void print_work(const struct run *run,
 		       const struct table_options *options, FILE *out)
 {
-	print_note(out, options, "%s: model %s, data set %s, global batch %ld, "
-		   "seed %ld, %ld warm-up steps; %s, %ld CPUs of %ld; %s %s; "
-		   "started %s by bench %s", run->target, run->model,
+	print_note(out, options, "%s: %s%smodel %s, data set %s, global batch "
+		   "%ld, seed %ld, %ld warm-up steps; %s, %ld CPUs of %ld; %s "
+		   "%s; started %s by bench %s", run->target, run->label,
+		   run->label[0] ? ": " : "", run->model,
 		   run->dataset, run->global_batch, run->seed, run->warmup,
 		   run->cpu_model, run->cpus, run->logical_cpus,
 		   run->device_name, run->device_driver, run->started_utc,

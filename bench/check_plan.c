@@ -114,6 +114,16 @@ void check_print_time(char text[CHECK_TIME_SIZE], double seconds)
 		snprintf(text, CHECK_TIME_SIZE, "%.1f min", seconds / 60);
 }
 
+/* Fewer or more than the base has are compared all the same. */
+static void note_stored(const struct check *check,
+			const struct check_target *target, FILE *to)
+{
+	if (target->stored && target->stored->count != (size_t)check->blocks)
+		fprintf(to, "note: %s: %d processes are compared with the %zu "
+			"that the baseline has\n", target->name, check->blocks,
+			target->stored->count);
+}
+
 void check_print_plan(const struct check *check, const int *chosen, FILE *to)
 {
 	const double seconds = check_estimate(check, chosen);
@@ -134,6 +144,9 @@ void check_print_plan(const struct check *check, const int *chosen, FILE *to)
 				"process\n", check->targets[t].name,
 				check->targets[t].steps,
 				check->targets[t].process_s);
+	for (int t = 0; t < check->target_count; t++)
+		if (chosen[t])
+			note_stored(check, &check->targets[t], to);
 	if (check->options->verb == VERB_CHECK &&
 	    (size_t)check->blocks < gate_rule_default.fewest)
 		fprintf(to, "note: fewer than %zu blocks are too few for a "

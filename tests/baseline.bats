@@ -388,3 +388,26 @@ saving() {
 	[[ "$(cat saved)" == *opencl*" 12 "* ]]
 	[[ "$(cat saved)" == *cpu-8*" 12 "* ]]
 }
+
+@test "show tells the label and what was not finished" {
+	save b null-1 --label "before the change"
+	run -0 --separate-stderr "$BENCH" baseline show b
+	[[ "$output" == *"null-1: before the change: model tiny"* ]]
+	[ -z "$stderr" ]
+	mkdir b/unfinished-20260131T235959Z
+	run -0 --separate-stderr "$BENCH" baseline show b
+	[[ "$stderr" == "note: b/unfinished-20260131T235959Z is not in "* ]]
+	# The first save was the interrupted one.
+	mkdir -p c/unfinished-20260131T235959Z
+	run -5 --separate-stderr "$BENCH" baseline show c
+	[[ "$stderr" == "note: c/unfinished-20260131T235959Z is not in "* ]]
+}
+
+@test "a check says when it measures more or less than was saved" {
+	save b null-1
+	check
+	[[ "$stderr" == *"note: null-1: 6 processes are compared with the 12 \
+that the baseline has"* ]]
+	check --blocks 12
+	[[ "$stderr" != *"that the baseline has"* ]]
+}
