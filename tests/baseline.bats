@@ -4,40 +4,10 @@
 
 bats_require_minimum_version 1.5.0
 load command.sh
+load baseline.sh
 
 setup() {
-	command_setup
-	WORK=(--model tiny "${DATA[@]}" --warmup 1 -s 3)
-}
-
-# save DIR ARGUMENT ...: a baseline of twelve processes a target.
-save() {
-	"$BENCH" baseline save "$@" "${WORK[@]}" --blocks 12 -q >saved
-}
-
-# check ARGUMENT ...: against the baseline b, in six processes, too few for a
-# verdict.
-check() {
-	run --separate-stderr "$BENCH" check --baseline b --blocks 6 \
-		-o checked "$@"
-	echo "$output" "$stderr"
-}
-
-# edit FILE COLUMN EXPRESSION [ROW]: of each cell v, or of that row's.
-edit() {
-	python3 - "$@" <<-'END'
-	import csv, sys
-	path, column, expression = sys.argv[1:4]
-	rows = list(csv.DictReader(open(path)))
-	for i, row in enumerate(rows, 1):
-	    if len(sys.argv) < 5 or i == int(sys.argv[4]):
-	        v = row[column]
-	        row[column] = eval(expression)
-	with open(path, "w", newline="") as file:
-	    out = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-	    out.writeheader()
-	    out.writerows(rows)
-	END
+	baseline_setup
 }
 
 @test "save keeps a folder that says what it holds" {
@@ -298,116 +268,4 @@ refuses() {
 	check
 	[ "$status" -eq 5 ]
 	[[ "$stderr" == *"expected processes of bench baseline save"* ]]
-}
-
-@test "save takes no folder that holds other things" {
-	mkdir other
-	echo mine >other/notes
-	run -2 "$BENCH" baseline save other null-1 "${WORK[@]}"
-	[[ "$output" == *"other: no baseline is in it, but notes is"* ]]
-	[ "$(ls other)" = notes ]
-	"$BENCH" run null-1 "${TINY[@]}" -o run >/dev/null
-	cp -r run before
-	run -2 "$BENCH" baseline save run null-1 "${WORK[@]}"
-	[[ "$output" == *"other results than those of a baseline"* ]]
-	diff -r run before
-	touch file
-	run ! "$BENCH" baseline save file null-1 "${WORK[@]}"
-	[ ! -s file ]
-}
-
-@test "save takes no runs that are slow on purpose, and no other verbs" {
-	run -2 "$BENCH" baseline save b null-1 "${WORK[@]}" --inject 5%
-	run -2 "$BENCH" baseline save b null-1 "${WORK[@]}" --straggler 0:5
-	run -2 "$BENCH" baseline
-	run -2 "$BENCH" baseline save
-	run -2 "$BENCH" baseline show b c
-	run -2 "$BENCH" baseline load b
-	[[ "$output" == *"save or show, not 'load'"* ]]
-	[ ! -e b ]
-}
-
-@test "a target saved anew takes its own place, and no other" {
-	save b null-1 null-2
-	local old_1
-	old_1=$(cell b/runs.csv 1 campaign_id)
-	edit b/runs.csv started_utc '"2026-01-01T00:00:00Z"'
-	save b null-2 null-4
-	run -0 "$BENCH" baseline show b
-	[ "$(grep -c '^null-[124] .* 12 ' <<<"$output")" -eq 3 ]
-	[ "$(column b/runs.csv target | tr ' ' '\n' | uniq -c | sort -u |
-		wc -l)" -gt 1 ]
-	python3 - "$old_1" <<-'END'
-	import csv, sys
-	rows = list(csv.DictReader(open("b/runs.csv")))
-	ids = {}
-	for row in rows:
-	    ids.setdefault(row["target"], set()).add(row["campaign_id"])
-	assert ids["null-1"] == {sys.argv[1]}
-	assert ids["null-2"] == ids["null-4"] != ids["null-1"]
-	kept = {row["run_id"] for row in rows}
-	assert {row["run_id"] for row in
-	        csv.DictReader(open("b/observations.csv"))} == kept
-	END
-	[ -z "$(ls -d b/unfinished-* 2>/dev/null)" ]
-}
-
-# A target that takes its time is being measured.
-saving() {
-	grep -qs ',step,' b/unfinished-*/observations.csv
-}
-
-@test "a save that is interrupted or killed leaves the old baseline" {
-	save b null-1
-	cp -r b before
-	for signal in INT KILL; do
-		"$BENCH" baseline save b null-1 cpu-1 "${WORK[@]}" \
-			--blocks 100 -q >out 2>err &
-		within 10 saving
-		kill -"$signal" $!
-		status=0
-		wait $! || status=$?
-		[ "$status" -ne 0 ]
-		for file in observations.csv runs.csv; do
-			cmp b/$file before/$file
-		done
-		[ -n "$(ls -d b/unfinished-*)" ]
-		"$BENCH" baseline show b >/dev/null
-		[ "$signal" = KILL ] || grep -q "is in b/unfinished-" err
-		rm -r b/unfinished-*
-	done
-	save b null-1
-	! cmp -s b/runs.csv before/runs.csv
-}
-
-@test "a device that is missing and was not asked for keeps its old times" {
-	save b null-1
-	edit b/runs.csv target '"opencl"'
-	edit b/observations.csv target '"opencl"'
-	OCL_ICD_VENDORS=/nowhere save b
-	[[ "$(cat saved)" == *opencl*" 12 "* ]]
-	[[ "$(cat saved)" == *cpu-8*" 12 "* ]]
-}
-
-@test "show tells the label and what was not finished" {
-	save b null-1 --label "before the change"
-	run -0 --separate-stderr "$BENCH" baseline show b
-	[[ "$output" == *"null-1: before the change: model tiny"* ]]
-	[ -z "$stderr" ]
-	mkdir b/unfinished-20260131T235959Z
-	run -0 --separate-stderr "$BENCH" baseline show b
-	[[ "$stderr" == "note: b/unfinished-20260131T235959Z is not in "* ]]
-	# The first save was the interrupted one.
-	mkdir -p c/unfinished-20260131T235959Z
-	run -5 --separate-stderr "$BENCH" baseline show c
-	[[ "$stderr" == "note: c/unfinished-20260131T235959Z is not in "* ]]
-}
-
-@test "a check says when it measures more or less than was saved" {
-	save b null-1
-	check
-	[[ "$stderr" == *"note: null-1: 6 processes are compared with the 12 \
-that the baseline has"* ]]
-	check --blocks 12
-	[[ "$stderr" != *"that the baseline has"* ]]
 }
