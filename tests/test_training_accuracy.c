@@ -15,7 +15,7 @@ static void an_accuracy_ends_a_run(void **state)
 		const struct run *run = &outcome.run;
 
 		snprintf(line, sizeof(line), "%s --epochs=5 "
-			 "--target-accuracy=.01", targets[i]);
+			 "--target-accuracy=1", targets[i]);
 		measure_well(&outcome, line);
 		assert_int_equal(run->global_batch, 128);
 		assert_int_equal(run->updates, 2);
