@@ -11,7 +11,7 @@
 #include "bench/interrupt.h"
 
 #define PILOT_STEPS 5
-#define MEASURED_S 1.5 /* of iterations in each process, at least */
+#define MEASURED_S 1 /* of iterations in each process, at least */
 #define FEWEST_STEPS 5
 #define LOSS_BOUND 1e-5
 
