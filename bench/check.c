@@ -33,10 +33,7 @@ static void look_at_rows(struct work *work, const struct observation *rows,
 	work->steps = 0;
 	work->first_loss = NAN;
 	for (; count; rows++, count--) {
-		if (strcmp(rows->phase, "step") || rows->core != CELL_NO_INT ||
-		    rows->is_warmup == 1 || observation_is_modelled(rows))
-			continue;
-		if (!work->steps++)
+		if (pair_is_step(rows) && !work->steps++)
 			work->first_loss = rows->loss;
 	}
 }

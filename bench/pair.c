@@ -78,7 +78,9 @@ static double value_of(const struct run *run, const struct rows_by_run *groups,
 		return NAN;
 	rows = rows_by_run_find(groups, run->run_id, &count);
 	median = pair_step_median(rows, count);
-	if (isfinite(median))
+	/* Only a command, which has no backend, may be timed as a whole: one
+	 * number of another kind among medians would be a false ratio. */
+	if (isfinite(median) || run->backend[0])
 		return median;
 	*is_command = 1;
 	return run->total_s;

@@ -176,7 +176,7 @@ static void print_legend(const struct verdict *verdict,
 	print_note(out, options, "median %s of %ld processes of %s; head/base "
 		   "is Hodges and Lehmann's estimate with its exact 95 %% "
 		   "interval, of the screen; detects: a slowdown caught in at "
-		   "least nine of ten checks (measured: flagged in 97 %%, "
+		   "least nine of ten checks (simulated: flagged in 97 %%, "
 		   "confirmed in 94 %% at that size)",
 		   strcmp(verdict->metric, "s_iter") ?
 			   "time" : "of the median iteration",

@@ -70,7 +70,7 @@ global batch 32, 3 iterations a process"* ]]
 	output=${output//$'\n'  / }
 	[[ "$output" == *"1 block measured again, 48 of 80 processes disturbed even so"* ]]
 	[[ "$output" == *"1.052 [1.041, 1.066]: the ratio to quote"* ]]
-	[[ "$output" == *"at least nine of ten checks (measured: flagged in 97 %, confirmed in 94 %"* ]]
+	[[ "$output" == *"at least nine of ten checks (simulated: flagged in 97 %, confirmed in 94 %"* ]]
 }
 
 @test "one folder for runs and checks: each has its file, tables have both" {
