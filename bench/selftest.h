@@ -11,6 +11,9 @@ struct selftest {
 	int cases, wrong;
 };
 
+/* Prints the heads of the lines that follow. */
+void selftest_begin(struct selftest *test, FILE *out);
+
 /* The line of one case; detail is added to one that is wrong. */
 void selftest_report(struct selftest *test, const char *tried,
 		     const char *expected, const char *got,
