@@ -1,7 +1,7 @@
+#include "bench/data_command.h"
+
 #include <string.h>
 
-#include "bench/data_get.h"
-#include "bench/dataset.h"
 #include "bench/dataset_find.h"
 
 /* Hashes the four files; reasons are why those without a hash have none. Fails

@@ -5,7 +5,13 @@
 #include <stdio.h>
 
 #include "backends/error.h"
-#include "bench/dataset.h"
+
+/* What `bench data` was given. */
+struct data_command {
+	const char *verb, *name; /* NULL: not given */
+	const char *dir;	 /* --data-dir */
+	const char *mirror;	 /* --mirror URL: instead of the public ones */
+};
 
 /*
  * Downloads what is not there yet of the four files, into --data-dir or the

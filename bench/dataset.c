@@ -1,6 +1,7 @@
 #include "bench/dataset.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

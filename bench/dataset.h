@@ -5,7 +5,6 @@
 #define BENCH_DATASET_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "backends/error.h"
 #include "models/model.h"
@@ -43,17 +42,5 @@ struct dataset_request {
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		 struct error *err);
 void dataset_release(struct dataset *dataset); /* all zero is fine */
-
-/*
- * `bench data get|check|list [NAME]`. The result goes to out, progress to log.
- * Returns an exit code; when it is not 0, err says why.
- */
-struct data_command {
-	const char *verb, *name; /* NULL: not given */
-	const char *dir;	 /* --data-dir */
-	const char *mirror;	 /* --mirror URL: instead of the public ones */
-};
-int data_command_run(const struct data_command *command, FILE *out, FILE *log,
-		     struct error *err);
 
 #endif

@@ -12,7 +12,7 @@
 #include "bench/calibrate_command.h"
 #include "bench/check_command.h"
 #include "bench/compare_command.h"
-#include "bench/dataset.h"
+#include "bench/data_command.h"
 #include "bench/info_command.h"
 #include "bench/interrupt.h"
 #include "bench/machine.h"
