@@ -15,7 +15,7 @@
 #include "bench/campaign_rows.h"
 #include "bench/csv.h"
 #include "bench/file.h"
-#include "bench/summary.h"
+#include "bench/summary_build.h"
 #include "bench/table.h"
 
 enum { MOST_TRIES = 100 };

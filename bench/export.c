@@ -7,7 +7,7 @@
 #include "bench/export_row.h"
 #include "bench/file.h"
 #include "bench/json.h"
-#include "bench/summary.h"
+#include "bench/summary_build.h"
 
 /* What a printer below needs. */
 struct report {

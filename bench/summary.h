@@ -9,11 +9,7 @@
 #ifndef BENCH_SUMMARY_H
 #define BENCH_SUMMARY_H
 
-#include <stdio.h>
-
-#include "backends/error.h"
-#include "bench/campaign.h"
-#include "bench/result.h"
+#include "bench/column.h"
 
 struct summary {
 	char schema[12];
@@ -34,13 +30,5 @@ struct summary {
 };
 
 extern const struct row_kind summary_rows;
-
-/* *rows is an array that the caller frees. */
-int summary_build(const struct results *results, struct summary **rows,
-		  size_t *count, struct error *err);
-
-/* summary.csv of a campaign; the caller checks ferror(). */
-int summary_write(const struct campaign *campaign, int include_warmup,
-		  FILE *out, struct error *err);
 
 #endif

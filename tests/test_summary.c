@@ -1,5 +1,5 @@
 /* The numbers of the tables, from rows whose numbers are known. */
-#include "bench/summary.h"
+#include "bench/summary_build.h"
 
 #include <math.h>
 #include <stdarg.h>
