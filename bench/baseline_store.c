@@ -8,6 +8,7 @@
 
 #include "bench/append.h"
 #include "bench/baseline.h"
+#include "bench/campaign_finish.h"
 #include "bench/campaign_rows.h"
 #include "bench/csv.h"
 #include "bench/file.h"

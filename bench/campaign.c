@@ -15,8 +15,7 @@
 #include "bench/campaign_rows.h"
 #include "bench/csv.h"
 #include "bench/file.h"
-#include "bench/summary_build.h"
-#include "bench/table.h"
+#include "bench/summary.h"
 
 enum { MOST_TRIES = 100 };
 
@@ -230,7 +229,7 @@ static void use(struct campaign *campaign)
 	campaign->in_use = append_share(campaign->dir) + 1;
 }
 
-static void leave(struct campaign *campaign)
+void campaign_leave(struct campaign *campaign)
 {
 	if (campaign->in_use)
 		close(campaign->in_use - 1);
@@ -293,53 +292,12 @@ int campaign_create(struct campaign *campaign,
 	return campaign_begin_files(campaign, err);
 }
 
-struct report {
-	const struct campaign *campaign;
-	int include_warmup;
-};
-
-static int print_summary(FILE *out, const void *context, struct error *err)
-{
-	const struct report *report = context;
-
-	return summary_write(report->campaign, report->include_warmup, out,
-			     err);
-}
-
-static int print_tables(FILE *out, const void *context, struct error *err)
-{
-	const struct report *report = context;
-	const struct table_options options = {
-		.format = TABLE_GITHUB,
-		.include_warmup = report->include_warmup,
-		.utf8 = 1,
-	};
-
-	return table_print(report->campaign, &options, out, err);
-}
-
-static int write_reports(const struct campaign *campaign, int include_warmup,
-			 struct error *err)
-{
-	const struct report report = { campaign, include_warmup };
-	char path[CAMPAIGN_PATH_SIZE];
-	struct error other;
-	int rc;
-
-	campaign_path(path, campaign->dir, "summary.csv");
-	rc = file_replace_with(path, print_summary, &report, err);
-	campaign_path(path, campaign->dir, "tables.md");
-	if (file_replace_with(path, print_tables, &report, rc ? &other : err))
-		rc = -1;
-	return rc;
-}
-
-/* What the folder has by now, and what only this campaign has. */
-static int load_all(struct campaign *all, const struct campaign *campaign,
+int campaign_gather(struct campaign *all, const struct campaign *campaign,
 		    struct error *err)
 {
 	size_t rows = 0;
 
+	*all = (struct campaign){ 0 };
 	memcpy(all->dir, campaign->dir, sizeof(all->dir));
 	return load_folder(all, campaign->dir, &rows, NULL, err) ||
 	       campaign_merge(all, campaign, err) ||
@@ -347,30 +305,10 @@ static int load_all(struct campaign *all, const struct campaign *campaign,
 		       -1 : 0;
 }
 
-int campaign_finish(struct campaign *campaign, int include_warmup,
-		    struct error *err)
-{
-	char path[CAMPAIGN_PATH_SIZE];
-	struct campaign all = { 0 };
-	struct error ignored;
-	int lock, failed;
-
-	campaign_path(path, campaign->dir, "runs.csv");
-	lock = append_lock(path);
-	failed = load_all(&all, campaign, &ignored);
-	failed = write_reports(failed ? campaign : &all, include_warmup, err);
-	campaign_release(&all);
-	/* Before the next one may look whether it is alone. */
-	leave(campaign);
-	if (lock >= 0)
-		close(lock);
-	return failed;
-}
-
 void campaign_release(struct campaign *campaign)
 {
 	campaign_drop_unsaved(campaign);
-	leave(campaign);
+	campaign_leave(campaign);
 	free(campaign->observations);
 	free(campaign->core_rows);
 	free(campaign->runs);

@@ -71,15 +71,6 @@ int campaign_end_run(struct campaign *campaign, const struct run *run,
 		     struct error *err);
 
 /*
- * Writes summary.csv and tables.md from all rows, those that other processes
- * added to the folder included; nothing more is measured. What was left by
- * killed processes is told from what still runs by nobody else being there: the
- * last one to finish writes it.
- */
-int campaign_finish(struct campaign *campaign, int include_warmup,
-		    struct error *err);
-
-/*
  * Reads folders, and CSV files of observations or runs, told apart by their
  * columns. Campaigns stay apart in the tables by their campaign_id. A torn
  * line (bench/csv.h) at the end of a file is passed over, with a note in log,

@@ -1,6 +1,6 @@
 /*
- * The rows of a campaign, in memory and in the files of its folder; for
- * campaign.c, which makes and loads folders.
+ * The rows of a campaign, in memory and in the files of its folder; for those
+ * who make, load and finish folders.
  */
 #ifndef BENCH_CAMPAIGN_ROWS_H
 #define BENCH_CAMPAIGN_ROWS_H
@@ -28,5 +28,13 @@ int campaign_is_begun(const char *path, const struct row_kind *kind,
 int campaign_begin_files(struct campaign *campaign, struct error *err);
 
 void campaign_drop_unsaved(struct campaign *campaign);
+
+/* What the folder has by now, and what only this campaign has. Release all also
+ * after a failure. */
+int campaign_gather(struct campaign *all, const struct campaign *campaign,
+		    struct error *err);
+
+/* From now on others may take it for one that has ended. */
+void campaign_leave(struct campaign *campaign);
 
 #endif

@@ -1,6 +1,7 @@
 #include "bench/run_command.h"
 
 #include "bench/campaign.h"
+#include "bench/campaign_finish.h"
 #include "bench/child.h"
 #include "bench/clock.h"
 #include "bench/collector.h"

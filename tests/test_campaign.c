@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "bench/campaign_finish.h"
 #include "tests/campaigns.h"
 #include "tests/faults.h"
 
