@@ -8,7 +8,6 @@
 
 #include "backends/error.h"
 #include "bench/options.h"
-#include "bench/run.h"
 #include "bench/target.h"
 
 struct slowdown {
@@ -31,8 +30,5 @@ void slowdown_name(const struct slowdown *slowdown, const char *target,
 
 /* Of what slowdown_name() made, the target's name. */
 void slowdown_bare_name(const char *name, char *target, size_t size);
-
-/* What was done to a run, in words; empty if it was nothing. */
-void slowdown_explain(const struct run *run, char *text, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "backends/transport.h"
 #include "bench/number.h"
-#include "bench/slowdown.h"
+#include "bench/slowed.h"
 #include "bench/table_format.h"
 
 enum { SWITCHES = 7, COLUMNS };

@@ -4,7 +4,7 @@
 
 #include "bench/names.h"
 #include "bench/post.h"
-#include "bench/slowdown.h"
+#include "bench/slowed.h"
 
 /* What a setup was asked to do is the same in all its runs, but one that was
  * skipped may not know it; the seeds are one for each repetition. */

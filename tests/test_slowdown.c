@@ -9,6 +9,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "bench/slowed.h"
+
 static int plan(struct slowdown *slowdown, const char *straggler,
 		const char *inject, struct error *err)
 {
