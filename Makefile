@@ -73,8 +73,8 @@ CHECKS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 	-fstack-protector-strong -fPIE)
 LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 	-Wl$(comma)-z$(comma)now)
-# Allocations of our own objects are counted: bench/allocation.c. The linker's
-# --wrap sees those of -flto as well, which tests/test_counts.c shows.
+# Allocations of our own objects are counted: bench/system/allocation.c. The
+# linker's --wrap sees those of -flto as well, which tests/test_counts.c shows.
 WRAPPED := malloc calloc realloc aligned_alloc posix_memalign
 # Else a line of text anywhere moves hot loops to other places in a cache line,
 # and the smallest network became up to 16 % slower by that alone.
@@ -86,10 +86,12 @@ ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING) \
 	$(WRAPPED:%=-Wl$(comma)--wrap=%)
 LIBS = $(PKG_LIBS) -lcsv -lm
 
-SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c bench/*.c)
+SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c bench/*.c \
+	bench/*/*.c)
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
-TEMPLATES := $(wildcard bench/pages/*)
+TEMPLATES := $(wildcard bench/pages/bench.*)
+STYLES := $(wildcard bench/pictures/*.css)
 SCRIPTS := $(wildcard plot/*.gp)
 
 # The same kernels for several instruction sets; the best is chosen at run time.
@@ -156,6 +158,10 @@ $B/pages/%.h: bench/pages/%
 	@mkdir -p $(@D)
 	$Q$(STRINGS) > $@
 
+$B/pictures/%.h: bench/pictures/%
+	@mkdir -p $(@D)
+	$Q$(STRINGS) > $@
+
 $B/plot/%.h: plot/%
 	@mkdir -p $(@D)
 	$Q$(STRINGS) > $@
@@ -163,11 +169,11 @@ $B/plot/%.h: plot/%
 $(filter $O/backends/opencl/%,$(OBJECTS)): \
 	$(KERNELS:backends/opencl/%.cl=$B/%.cl.h)
 $(filter $O/backends/opencl/%,$(OBJECTS)): DEFINES = -I$B
-$O/bench/page.o: $(TEMPLATES:bench/%=$B/%.h)
-$O/bench/page.o $O/bench/plot_report.o: DEFINES = -I$B
-$O/bench/plot_report.o: $(TEMPLATES:bench/%=$B/%.h)
-$O/bench/plot_script.o: $(SCRIPTS:%=$B/%.h)
-$O/bench/plot_script.o: DEFINES = -I$B
+$O/bench/pages/page.o: $(TEMPLATES:bench/%=$B/%.h)
+$O/bench/pages/page.o: DEFINES = -I$B
+$O/bench/pictures/plot_report.o: $(STYLES:bench/%=$B/%.h)
+$O/bench/pictures/plot_script.o: $(SCRIPTS:%=$B/%.h)
+$(filter $O/bench/pictures/%,$(OBJECTS)): DEFINES = -I$B
 
 # What a program says of itself is compiled anew when it changes.
 GIT := test -e .git && git -c 'safe.directory=$(CURDIR)'
@@ -184,8 +190,8 @@ LIBRARIES = $(foreach module,$(PKG_MODULES),$(module) \
 IDENTITY = -DBENCH_VERSION='"$(VERSION)"' -DBENCH_COMMIT='"$(COMMIT)"' \
 	-DBENCH_DATE='"$(DATE)"' -DBENCH_LIBRARIES='"$(LIBRARIES)"' \
 	-DBENCH_CFLAGS='"$(strip $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN)))"'
-$O/bench/machine.o: DEFINES = $(IDENTITY)
-$O/bench/machine.o: $O/identity
+$O/bench/machine/machine.o: DEFINES = $(IDENTITY)
+$O/bench/machine/machine.o: $O/identity
 $(OBJECTS) $(TEST_OBJECTS): $O/flags
 
 # Files whose time changes only with their content.
@@ -310,7 +316,7 @@ $(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
 
 # Each header alone gives a file that compiles.
 HEADERS_ALONE := $(patsubst %,alone/%,$(wildcard models/*.h backends/*.h \
-	backends/*/*.h bench/*.h tests/*.h tests/fuzz/*.h))
+	backends/*/*.h bench/*.h bench/*/*.h tests/*.h tests/fuzz/*.h))
 check-headers: $(HEADERS_ALONE)
 $(HEADERS_ALONE): alone/%: $O/flags
 	$Qecho '#include "$*"' | \

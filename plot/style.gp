@@ -3,7 +3,8 @@
 # is ever part of a script. Labels come from the data, and those of their signs
 # that are not plain are private characters that bench turns back.
 #
-# Colours are those of the table in bench/plot_svg.c, which has their dark ones.
+# Colours are those of the table in bench/pictures/plot_svg.c, which has their
+# dark ones.
 set encoding utf8
 set datafile separator comma
 set datafile columnheaders

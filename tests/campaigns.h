@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/campaign.h"
+#include "bench/rows/campaign.h"
 #include "tests/rows.h"
 
 static inline void create(struct campaign *campaign, const char *dir,

@@ -13,6 +13,7 @@ setup() {
 # plant PATH LINE ... writes a file of these lines.
 plant() {
 	local path=$TREE/$1
+	mkdir -p "${path%/*}"
 	shift
 	printf '%s\n' "$@" >"$path"
 }
@@ -61,13 +62,13 @@ accepts_line() {
 }
 
 @test "layers: who may include whom" {
-	refuses_include models/a.c '"bench/clock.h"'
+	refuses_include models/a.c '"bench/system/clock.h"'
 	refuses_include models/a.h '"backends/error.h"'
-	refuses_include backends/a.c '"bench/clock.h"'
+	refuses_include backends/a.c '"bench/system/clock.h"'
 	refuses_include backends/a.c '"backends/cpu/cpu.h"'
 	refuses_include backends/cpu/a.c '"backends/opencl/opencl.h"'
 	refuses_include backends/cpu/a.c '"kernels/linear.cl.h"'
-	refuses_include backends/cpu/kernels/a.c '"bench/clock.h"'
+	refuses_include backends/cpu/kernels/a.c '"bench/system/clock.h"'
 	refuses_include backends/opencl/a.c '"backends/cpu/kernels/a.h"'
 	refuses_include bench/a.c '"backends/plan.h"'
 	refuses_include bench/a.c '"backends/cpu/cpu.h"'
@@ -89,7 +90,7 @@ accepts_line() {
 
 @test "layers: a library has one home" {
 	refuses_include bench/a.c '<zlib.h>'
-	refuses_include bench/csv_file.c '<csv.h>'
+	refuses_include bench/rows/csv_file.c '<csv.h>'
 	refuses_include backends/cpu/a.c '<cblas.h>'
 	refuses_include backends/cpu/a.c '<CL/cl.h>'
 	refuses_include backends/a.c '<pthread.h>'
@@ -97,27 +98,32 @@ accepts_line() {
 	refuses_include bench/a.c '<time.h>'
 	refuses_include models/a.c '<unistd.h>'
 	refuses_include bench/a.c '<nobody/knows.h>'
-	accepts_include bench/idx.c '<zlib.h>'
-	accepts_include bench/csv.c '<csv.h>'
+	accepts_include bench/data/idx.c '<zlib.h>'
+	accepts_include bench/rows/csv.c '<csv.h>'
 	accepts_include backends/opencl/a.c '<CL/cl_ext.h>'
 	accepts_include models/random.c '<Random123/philox.h>'
-	accepts_include bench/clock.c '<time.h>'
+	accepts_include bench/system/clock.c '<time.h>'
 	accepts_include tests/a.c '<time.h>'
 }
 
 @test "layers: an effect has one home" {
-	refuses_line bench/a.c '	clock_gettime(clock, &now);' bench/clock.c
-	refuses_line models/a.c '	x = time(NULL);' bench/clock.c
+	refuses_line bench/a.c '	clock_gettime(clock, &now);' \
+		bench/system/clock.c
+	refuses_line models/a.c '	x = time(NULL);' bench/system/clock.c
 	refuses_line bench/a.c '	fprintf(stdout, "x");' bench/main.c
 	refuses_line bench/a.c '	printf ("x");' nowhere
 	refuses_line backends/a.c '	if (x) abort();' nowhere
 	refuses_line backends/a.c '	exit(1);' bench/main.c
-	refuses_line bench/a.c '	posix_spawnp(&pid);' bench/process.c
-	refuses_line bench/child.c '	kill(pid, 9);' bench/listener.c
-	refuses_line bench/a.c '	sigaction(2, &a, 0);' bench/interrupt.c
-	refuses_line bench/a.c '	setenv("A", "b", 1);' bench/process.c
+	refuses_line bench/a.c '	posix_spawnp(&pid);' \
+		bench/system/process.c
+	refuses_line bench/children/child.c '	kill(pid, 9);' \
+		bench/children/listener.c
+	refuses_line bench/a.c '	sigaction(2, &a, 0);' \
+		bench/system/interrupt.c
+	refuses_line bench/a.c '	setenv("A", "b", 1);' \
+		bench/system/process.c
 	refuses_line models/a.c '	n = rand();' nowhere
-	accepts_line bench/clock.c '	clock_gettime(clock, &now);'
+	accepts_line bench/system/clock.c '	clock_gettime(clock, &now);'
 	accepts_line bench/main.c '	fprintf(stdout, "x");'
 	accepts_line tests/a.c '	printf("x");'
 }
@@ -148,7 +154,7 @@ accepts_line() {
 		'extern const struct backend cpu_backend;' registry
 	accepts_line bench/a.c 'static const int counts[] = { 1 };'
 	accepts_line bench/a.c 'static int count(int a);'
-	accepts_line bench/interrupt.c 'static volatile int received;'
+	accepts_line bench/system/interrupt.c 'static volatile int received;'
 }
 
 @test "layers: no flag that reorders sums" {

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/array.h"
-#include "bench/campaign.h"
-#include "bench/names.h"
-#include "bench/pair.h"
-#include "bench/rows_by_run.h"
+#include "bench/base/array.h"
+#include "bench/base/names.h"
+#include "bench/gate/pair.h"
+#include "bench/rows/campaign.h"
+#include "bench/rows/rows_by_run.h"
 
 #define RECORDED_MOST_TARGETS 16
 

@@ -27,10 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/binomial.h"
-#include "bench/gate.h"
-#include "bench/number.h"
-#include "bench/stats.h"
+#include "bench/base/number.h"
+#include "bench/gate/gate.h"
+#include "bench/statistics/binomial.h"
+#include "bench/statistics/stats.h"
 #include "models/random.h"
 #include "tests/recorded.h"
 

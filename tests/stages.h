@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "bench/gate.h"
+#include "bench/gate/gate.h"
 
 #define PAIRS 20
 

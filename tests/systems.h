@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "bench/file.h"
+#include "bench/system/file.h"
 #include "tests/folder.h"
 
 #define GROUPS "proc/self/cgroup"

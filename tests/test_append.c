@@ -2,7 +2,7 @@
  * Files of rows that grow: whole lines only, whoever else writes, is killed or
  * finds the disk full.
  */
-#include "bench/append.h"
+#include "bench/system/append.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "bench/interrupt.h"
+#include "bench/system/interrupt.h"
 #include "tests/faults.h"
 
 static struct append_note note;

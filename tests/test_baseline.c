@@ -1,5 +1,5 @@
 /* Baselines: what is kept, what it is compared by, and how it is judged. */
-#include "bench/baseline.h"
+#include "bench/gate/baseline.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/baseline_settings.h"
-#include "bench/baseline_store.h"
-#include "bench/clock.h"
-#include "bench/judge.h"
-#include "bench/option_table.h"
-#include "bench/pair.h"
+#include "bench/gate/baseline_settings.h"
+#include "bench/gate/baseline_store.h"
+#include "bench/gate/judge.h"
+#include "bench/gate/pair.h"
+#include "bench/options/option_table.h"
+#include "bench/system/clock.h"
 #include "tests/rows.h"
 #include "tests/stages.h"
 

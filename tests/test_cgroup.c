@@ -1,5 +1,5 @@
 /* The CPU quota of a process, from trees of files as systems have them. */
-#include "bench/cgroup.h"
+#include "bench/machine/cgroup.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* The kinds of rows: no member without a column, and what is made of them. */
-#include "bench/column.h"
+#include "bench/rows/column.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -9,14 +9,14 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "bench/csv.h"
-#include "bench/export_row.h"
-#include "bench/json.h"
-#include "bench/observation.h"
-#include "bench/post.h"
-#include "bench/run.h"
-#include "bench/summary.h"
-#include "bench/text.h"
+#include "bench/base/text.h"
+#include "bench/results/export_row.h"
+#include "bench/results/post.h"
+#include "bench/rows/csv.h"
+#include "bench/rows/json.h"
+#include "bench/rows/observation.h"
+#include "bench/rows/run.h"
+#include "bench/rows/summary.h"
 
 /* Each member of a row has its column: no gap that a number would fit in. */
 static void check_kind(const struct row_kind *kind)

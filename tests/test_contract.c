@@ -1,7 +1,7 @@
 /* What the contract of backends/backend.h promises of every backend. */
 #include "tests/variants.h"
 
-#include "bench/allocation.h"
+#include "bench/system/allocation.h"
 
 /* One pixel is one value that is pooled. */
 static const struct layer pooled_layers[] = {

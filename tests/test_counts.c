@@ -1,9 +1,9 @@
 /* What is counted of an iteration, exactly: more than that shows at once. */
-#include "bench/core.h"
+#include "bench/training/core.h"
 
 #include <pthread.h>
 
-#include "bench/allocation.h"
+#include "bench/system/allocation.h"
 #include "tests/runs.h"
 
 #define CORES 3

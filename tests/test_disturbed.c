@@ -1,5 +1,5 @@
 /* Which processes were measured beside others. */
-#include "bench/disturbed.h"
+#include "bench/rows/disturbed.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  * Writing results when the system does not play along: what was there stays,
  * what is new is whole or absent, and the message names file and reason.
  */
-#include "bench/file.h"
+#include "bench/system/file.h"
 
 #include <stdarg.h>
 #include <stddef.h>

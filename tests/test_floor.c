@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/floor.h"
+#include "bench/gate/floor.h"
 #include "tests/rows.h"
 
 static struct error err;

@@ -1,7 +1,7 @@
 /* The gate on pairs whose truth is known. */
 #include "tests/stages.h"
 
-#include "bench/signed_rank.h"
+#include "bench/statistics/signed_rank.h"
 
 /* What is printed of a stage, against the bounds it is made of. */
 static void numbers(void **state)

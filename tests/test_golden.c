@@ -5,13 +5,13 @@
  * At this small rate 50 steps in single precision stay within 1e-3 of double;
  * at a rate of 1 two runs that differ by rounding soon part.
  */
-#include "bench/training.h"
+#include "bench/training/training.h"
 
 #include "tests/subject.h"
 
 #include <stdio.h>
 
-#include "bench/csv.h"
+#include "bench/rows/csv.h"
 
 #define GOLDEN "tests/golden/losses.csv"
 #define FIRST_NEAR 1e-5 /* nothing has been learnt yet */

@@ -1,5 +1,5 @@
 /* Hashes against published values. */
-#include "bench/hash.h"
+#include "bench/base/hash.h"
 
 #include <stdarg.h>
 #include <stddef.h>

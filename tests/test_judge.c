@@ -1,5 +1,5 @@
 /* Verdicts from rows: which stage counts, and counters without statistics. */
-#include "bench/judge.h"
+#include "bench/gate/judge.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/pair.h"
+#include "bench/gate/pair.h"
 #include "tests/rows.h"
 
 static struct error err;

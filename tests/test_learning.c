@@ -1,9 +1,9 @@
 /* What whole runs learn: the same again, and what was asked for. */
-#include "bench/training.h"
+#include "bench/training/training.h"
 
 #include "tests/runs.h"
 
-#include "bench/dataset.h"
+#include "bench/data/dataset.h"
 
 static void losses_fall(void **state)
 {

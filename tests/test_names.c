@@ -1,5 +1,5 @@
 /* Texts that are numbered. */
-#include "bench/names.h"
+#include "bench/base/names.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/noise.h"
+#include "bench/gate/noise.h"
 #include "models/random.h"
 
 #define MOST 200

@@ -1,5 +1,5 @@
 /* The command line: what is understood, and what is refused in which words. */
-#include "bench/options.h"
+#include "bench/options/options.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/option_table.h"
+#include "bench/options/option_table.h"
 
 #define MOST_WORDS 16
 

@@ -1,5 +1,5 @@
 /* What is compared, from rows whose numbers are known. */
-#include "bench/pair.h"
+#include "bench/gate/pair.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Other programs: started, fed, waited for, and their ends told apart. */
-#include "bench/process.h"
+#include "bench/system/process.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/interrupt.h"
+#include "bench/system/interrupt.h"
 
 /* Runs a line of shell and returns what it wrote, at most 255 characters. */
 static struct process_status run(const char *line,

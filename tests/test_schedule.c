@@ -1,5 +1,5 @@
 /* Orders of arms: balanced, drawn from the seed, and nothing else. */
-#include "bench/schedule.h"
+#include "bench/check/schedule.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

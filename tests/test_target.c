@@ -1,5 +1,5 @@
 /* What is timed, from its name: BACKEND[-CORES][@TRANSPORT][:DEVICE]. */
-#include "bench/target.h"
+#include "bench/training/target.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* The rows that a whole run writes, and how it ends. */
-#include "bench/training.h"
+#include "bench/training/training.h"
 
 #include "tests/runs.h"
 

@@ -1,5 +1,5 @@
 /* Runs that end with an accuracy: when, and how long they took until then. */
-#include "bench/training.h"
+#include "bench/training/training.h"
 
 #include "tests/runs.h"
 

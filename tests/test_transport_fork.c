@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/clock.h"
+#include "bench/system/clock.h"
 
 #define CORES 4
 #define HANGS_S 60 /* a test that waits so long waits for ever */

@@ -1,5 +1,5 @@
 /* Command lines without a shell. */
-#include "bench/words.h"
+#include "bench/base/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_TOYS_H
 #define TESTS_TOYS_H
 
-#include "bench/csv.h"
+#include "bench/rows/csv.h"
 
 #include <stdarg.h>
 #include <stddef.h>

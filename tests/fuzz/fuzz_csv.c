@@ -4,11 +4,11 @@
  * what is written must read the same; then the whole is read as a file and its
  * tables are made, whatever numbers there are.
  */
-#include "bench/csv.h"
+#include "bench/rows/csv.h"
 
-#include "bench/campaign.h"
-#include "bench/export.h"
-#include "bench/table_command.h"
+#include "bench/rows/campaign.h"
+#include "bench/tables/export.h"
+#include "bench/verbs/table_command.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "csv";

@@ -2,11 +2,11 @@
  * The command line: words parted by NUL bytes. Every word is tried as a target
  * as well.
  */
-#include "bench/options.h"
+#include "bench/options/options.h"
 
-#include "bench/option_table.h"
-#include "bench/plan_run.h"
-#include "bench/target.h"
+#include "bench/options/option_table.h"
+#include "bench/training/plan_run.h"
+#include "bench/training/target.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "options";

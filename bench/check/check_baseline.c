@@ -1,0 +1,152 @@
+#include "bench/check/check_baseline.h"
+
+#include <string.h>
+
+#include "bench/check/check_plan.h"
+#include "bench/gate/baseline_settings.h"
+#include "bench/machine/machine.h"
+
+int check_baseline_question(const struct options *options, struct error *err)
+{
+	/* What names a base, or needs one that is measured now. */
+	const struct {
+		const char *name;
+		int given;
+	} others[] = {
+		{ "--base", options->base != NULL },
+		{ "--base-ref", options->base_ref != NULL },
+		{ "--base-cmd", options->base_cmd != NULL },
+		{ "--base-env", options->base_env[0] != NULL },
+		{ "--head-cmd", options->head_cmd != NULL },
+		{ "--control on", options->control },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].given)
+			return error_set(err, ERROR_USAGE, "%s does not go "
+					 "with --baseline, whose processes "
+					 "are the base", others[i].name);
+	if (options->extend && options->blocks > TWO_SAMPLE_MOST / 2)
+		return error_set(err, ERROR_USAGE, "--extend: more than %d "
+				 "processes of the head are not compared with "
+				 "a baseline: give --blocks %d or less",
+				 TWO_SAMPLE_MOST, TWO_SAMPLE_MOST / 2);
+	return 0;
+}
+
+static int plan_names(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+	const struct baseline *baseline = &check->baseline;
+	const char *names[BASELINE_MOST_TARGETS];
+
+	if (options->argument_count)
+		return check_plan_targets(check, options->arguments,
+					  options->argument_count, err);
+	for (int t = 0; t < baseline->count; t++)
+		names[t] = baseline->targets[t].run->target;
+	return check_plan_targets(check, names, baseline->count, err);
+}
+
+static int find_stored(struct check *check, struct error *err)
+{
+	char missing[256] = "";
+
+	for (int t = 0; t < check->target_count; t++) {
+		struct check_target *target = &check->targets[t];
+
+		target->stored = baseline_find(&check->baseline, target->name);
+		if (!target->stored)
+			error_list(missing, sizeof(missing), target->name);
+	}
+	return missing[0] ?
+		       error_set(err, ERROR_NO_VERDICT, "no verdict: %s: not "
+				 "in the baseline %s: save it anew or leave it "
+				 "out", missing, check->options->baseline) : 0;
+}
+
+static int refuse(const struct run *was, const struct run *is,
+		  struct error *err)
+{
+	char machine[400], work[400];
+	const int machines = machine_difference(was, is, machine,
+						sizeof(machine));
+	const int works = settings_compare(was, is, work, sizeof(work));
+
+	if (!machines && !works)
+		return 0;
+	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
+			 "is of %s%s%s (first its, then this): %s%s%s",
+			 was->target, machines ? "another machine" : "",
+			 machines && works ? " and of " : "",
+			 works ? "other work" : "", machine,
+			 machines && works ? "; " : "", work);
+}
+
+/* What is known of this machine before anything is measured on it. */
+static int compare_machine(const struct run *stored, struct error *err)
+{
+	struct run now = *stored;
+
+	machine_describe(&now);
+	return refuse(stored, &now, err);
+}
+
+int check_baseline_plan(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+
+	if (baseline_load(&check->baseline, options->baseline, err) ||
+	    plan_names(check, err) || find_stored(check, err))
+		return -1;
+	check->named = 1; /* by the baseline, if by nobody else */
+	check->arm_count = 1;
+	check->lone_arm = ARM_HEAD;
+	for (int t = 0; t < check->target_count; t++)
+		if (settings_agree(options, check->targets[t].stored->run, err))
+			return -1;
+	for (int t = 0; t < check->target_count; t++)
+		if (compare_machine(check->targets[t].stored->run, err))
+			return -1;
+	return 0;
+}
+
+int check_baseline_compare(struct check *check, struct error *err)
+{
+	for (int t = 0; t < check->target_count; t++) {
+		struct check_target *target = &check->targets[t];
+		const struct baseline_target *stored = target->stored;
+		struct run pilot = target->pilot;
+
+		/* Variables of the head's own are asked for; all others were
+		 * compared before. */
+		if (check->options->head_env[0])
+			memcpy(pilot.variables, stored->run->variables,
+			       sizeof(pilot.variables));
+		if (refuse(stored->run, &pilot, err))
+			return -1;
+		/* What its processes are held to. */
+		target->steps_done = stored->run->updates;
+		target->first_loss = stored->first_loss;
+	}
+	return 0;
+}
+
+void check_baseline_advise(const struct check *check, struct judged *rows,
+			   int count)
+{
+	for (int i = 0; i < count; i++) {
+		const struct gate_row *gate = &rows[i].gate;
+		const size_t heads = gate->screen.pairs + gate->confirm.pairs;
+
+		if (!check->options->trust_host)
+			gate_advise(&rows[i].gate, "slower than the baseline "
+				    "(advisory: a stored number proves little "
+				    "on a shared host; --trust-host makes it "
+				    "count, --base-ref compares now)");
+		else if (2 * (size_t)rows[i].disturbed > heads)
+			gate_advise(&rows[i].gate, "slower than the baseline, "
+				    "but others used the machine beside most "
+				    "processes: not the one that was trusted");
+	}
+}

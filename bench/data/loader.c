@@ -1,0 +1,238 @@
+#include "bench/data/loader.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/replica.h"
+#include "bench/system/clock.h"
+#include "models/random.h"
+
+#define DEPTH 5 /* 4 ready, as in PyTorch/XLA's ParallelLoader, and 1 lent */
+#define PIXEL_VALUES 256
+
+struct slot {
+	float *images;
+	uint8_t *labels;
+	struct batch batch;
+	double cpu_s; /* of the thread, from its start to this batch */
+};
+
+struct loader {
+	struct loader_plan plan;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct slot slots[DEPTH];
+	long filled, taken; /* batches so far; slot i % DEPTH */
+	double taken_cpu_s; /* of the batches that were taken */
+	int ended, closing;
+	int *order;
+	float pixels[PIXEL_VALUES];
+};
+
+int loader_test_batches(const struct loader_plan *plan)
+{
+	if (!plan->test_batch)
+		return 0;
+	return (plan->dataset->test.count + plan->test_batch - 1) /
+	       plan->test_batch;
+}
+
+/* The core's share of count samples from place at of order (NULL: as is). */
+static void fill(const struct loader *loader, struct slot *slot,
+		 const struct samples *samples, const int *order, int at,
+		 int count)
+{
+	const struct loader_plan *plan = &loader->plan;
+	const size_t size = shape_size(plan->dataset->shape);
+	float *to = slot->images;
+	int n = 0;
+
+	for (int p = plan->rank; p < count; p += plan->size, n++) {
+		int index = order ? order[at + p] : at + p;
+		const uint8_t *from = samples->images + (size_t)index * size;
+
+		for (size_t i = 0; i < size; i++)
+			*to++ = loader->pixels[from[i]];
+		slot->labels[n] = samples->labels[index];
+	}
+	slot->batch = (struct batch){ .images = slot->images,
+				      .labels = slot->labels,
+				      .count = n,
+				      .global_count = count,
+				      .place = plan->rank,
+				      .stride = plan->size };
+}
+
+/* A slot to write to, or NULL when the loader is being closed. */
+static struct slot *wait_for_room(struct loader *loader)
+{
+	struct slot *slot = NULL;
+
+	pthread_mutex_lock(&loader->lock);
+	/* The batch that was taken last is still being read. */
+	while (loader->filled - loader->taken >= DEPTH - 1 && !loader->closing)
+		pthread_cond_wait(&loader->changed, &loader->lock);
+	if (!loader->closing)
+		slot = &loader->slots[loader->filled % DEPTH];
+	pthread_mutex_unlock(&loader->lock);
+	return slot;
+}
+
+static void publish(struct loader *loader, int last)
+{
+	pthread_mutex_lock(&loader->lock);
+	if (last)
+		loader->ended = 1;
+	else
+		loader->filled++;
+	pthread_cond_signal(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+/* Batches of one pass; returns -1 when the loader is being closed. */
+static int load_pass(struct loader *loader, const struct samples *samples,
+		     const int *order, int batches, int size, long step)
+{
+	for (int b = 0; b < batches; b++) {
+		struct slot *slot = wait_for_room(loader);
+		const int at = b * size;
+		const int rest = samples->count - at;
+
+		if (!slot)
+			return -1;
+		fill(loader, slot, samples, order, at,
+		     rest < size ? rest : size);
+		slot->batch.step = (uint32_t)(step + b);
+		slot->cpu_s = clock_thread_cpu();
+		publish(loader, 0);
+	}
+	return 0;
+}
+
+static void *loader_main(void *argument)
+{
+	struct loader *loader = argument;
+	const struct loader_plan *plan = &loader->plan;
+	const struct dataset *dataset = plan->dataset;
+
+	for (int e = 0; e < plan->epochs; e++) {
+		if (!e || plan->reshuffle)
+			random_permutation(plan->seed + (unsigned)e,
+					   dataset->train.count, loader->order);
+		if (load_pass(loader, &dataset->train, loader->order,
+			      plan->iterations, plan->global_batch,
+			      (long)e * plan->iterations) ||
+		    load_pass(loader, &dataset->test, NULL,
+			      loader_test_batches(plan), plan->test_batch, 0))
+			return NULL;
+	}
+	publish(loader, 1);
+	return NULL;
+}
+
+static void release(struct loader *loader)
+{
+	for (int i = 0; i < DEPTH; i++) {
+		free(loader->slots[i].images);
+		free(loader->slots[i].labels);
+	}
+	free(loader->order);
+	free(loader);
+}
+
+static int allocate_all(struct loader *loader)
+{
+	const struct loader_plan *plan = &loader->plan;
+	const int most = plan->test_batch > plan->global_batch ?
+				 plan->test_batch : plan->global_batch;
+	const size_t share = (size_t)replica_share(0, plan->size, most);
+	const size_t size = shape_size(plan->dataset->shape);
+
+	loader->order = malloc((size_t)plan->dataset->train.count *
+			       sizeof(*loader->order));
+	if (!loader->order)
+		return -1;
+	for (int i = 0; i < DEPTH; i++) {
+		struct slot *slot = &loader->slots[i];
+
+		slot->images = malloc(share * size * sizeof(float));
+		slot->labels = malloc(share);
+		if (!slot->images || !slot->labels)
+			return -1;
+	}
+	return 0;
+}
+
+struct loader *loader_open(const struct loader_plan *plan, struct error *err)
+{
+	struct loader *loader = calloc(1, sizeof(*loader));
+	const struct dataset *dataset = plan->dataset;
+	int failed;
+
+	if (!loader) {
+		error_memory(err, "the loader");
+		return NULL;
+	}
+	loader->plan = *plan;
+	for (int p = 0; p < PIXEL_VALUES; p++)
+		loader->pixels[p] =
+			((float)p / 255 - dataset->mean) / dataset->std;
+	if (allocate_all(loader)) {
+		release(loader);
+		error_memory(err, "the loader's batches");
+		return NULL;
+	}
+	pthread_mutex_init(&loader->lock, NULL);
+	pthread_cond_init(&loader->changed, NULL);
+	failed = pthread_create(&loader->thread, NULL, loader_main, loader);
+	if (failed) {
+		release(loader);
+		error_set(err, ERROR_FAILED,
+			  "the loader's thread cannot be created: %s",
+			  strerror(failed));
+		return NULL;
+	}
+	return loader;
+}
+
+int loader_next(struct loader *loader, struct batch *batch, struct error *err)
+{
+	int found;
+
+	pthread_mutex_lock(&loader->lock);
+	while (loader->taken == loader->filled && !loader->ended)
+		pthread_cond_wait(&loader->changed, &loader->lock);
+	found = loader->taken < loader->filled;
+	if (found) {
+		const struct slot *slot = &loader->slots[loader->taken++ %
+							 DEPTH];
+
+		*batch = slot->batch;
+		loader->taken_cpu_s = slot->cpu_s;
+	}
+	pthread_cond_signal(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+	return found ? 0 : error_set(err, ERROR_FAILED,
+				     "a batch after the last was asked for");
+}
+
+double loader_cpu(const struct loader *loader)
+{
+	return loader->taken_cpu_s;
+}
+
+void loader_close(struct loader *loader)
+{
+	if (!loader)
+		return;
+	pthread_mutex_lock(&loader->lock);
+	loader->closing = 1;
+	pthread_cond_signal(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+	pthread_join(loader->thread, NULL);
+	pthread_cond_destroy(&loader->changed);
+	pthread_mutex_destroy(&loader->lock);
+	release(loader);
+}

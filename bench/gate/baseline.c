@@ -1,0 +1,264 @@
+#include "bench/gate/baseline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bench/base/names.h"
+#include "bench/gate/baseline_settings.h"
+#include "bench/gate/pair.h"
+#include "bench/rows/campaign_rows.h"
+#include "bench/rows/csv.h"
+#include "bench/rows/rows_by_run.h"
+#include "bench/statistics/stats.h"
+#include "bench/system/clock.h"
+
+#define SECONDS_OF_DAY 86400.
+
+/* What is read, and what was read of it so far. */
+struct reading {
+	struct baseline *baseline;
+	struct names runs;
+};
+
+int baseline_has(const struct run *run)
+{
+	return run->stage == CHECK_SCREEN && !run->arm[0];
+}
+
+static const struct run *find_first(const struct baseline *baseline,
+				    const char *target)
+{
+	const struct campaign *campaign = &baseline->campaign;
+
+	for (size_t i = 0; i < campaign->run_count; i++)
+		if (!strcmp(campaign->runs[i].target, target))
+			return &campaign->runs[i];
+	return NULL;
+}
+
+/* Every process of a target did the same, in one go. */
+static int check_run(const struct baseline *baseline, const struct run *run,
+		     struct error *err)
+{
+	const struct run *first = find_first(baseline, run->target);
+	char text[512];
+
+	if (run->straggler[0] || isfinite(run->inject_pct))
+		return error_set(err, ERROR_INPUT, "expected a process that "
+				 "was not slowed down on purpose, found %s",
+				 run->straggler[0] ? "--straggler" :
+						     "--inject");
+	if (!isfinite(clock_since(run->started_utc)))
+		return error_set(err, ERROR_INPUT, "started_utc: expected a "
+				 "time as 2026-01-31T23:59:59Z, found '%.40s'",
+				 run->started_utc);
+	if (settings_check(run, err))
+		return -1;
+	if (first && strcmp(first->campaign_id, run->campaign_id))
+		return error_set(err, ERROR_INPUT, "campaign_id: expected all "
+				 "processes of %s from one invocation, %s, "
+				 "found %s", run->target, first->campaign_id,
+				 run->campaign_id);
+	if (first && settings_compare(first, run, text, sizeof(text)))
+		return error_set(err, ERROR_INPUT, "expected all processes of "
+				 "%s to do the same, but %s", run->target,
+				 text);
+	return 0;
+}
+
+static int take_run(const void *row, void *context, struct error *err)
+{
+	struct reading *reading = context;
+	const struct run *run = row;
+	const int before = reading->runs.count;
+	int number;
+
+	if (!baseline_has(run) || strcmp(run->status, "ok"))
+		return 0;
+	number = names_number(&reading->runs, run->run_id, err);
+	if (number < 0 || check_run(reading->baseline, run, err))
+		return -1;
+	if (number < before)
+		return error_set(err, ERROR_INPUT, "run_id: expected each "
+				 "process once, found %s again", run->run_id);
+	return campaign_keep_run(&reading->baseline->campaign, run, err);
+}
+
+static int take_observation(const void *row, void *context, struct error *err)
+{
+	struct reading *reading = context;
+	const struct observation *observation = row;
+
+	if (observation->elapsed_s < 0)
+		return error_set(err, ERROR_INPUT, "elapsed_s: expected a time "
+				 "of 0 or more, found %g",
+				 observation->elapsed_s);
+	return names_find(&reading->runs, observation->run_id) < 0 ? 0 :
+	       campaign_keep(&reading->baseline->campaign, observation, err);
+}
+
+static int read_file(const char *dir, const char *name,
+		     const struct csv_sink *sink, struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE];
+	struct csv_found found;
+	struct stat status;
+
+	campaign_path(path, dir, name);
+	if (stat(path, &status) && errno == ENOENT)
+		return error_set(err, ERROR_INPUT, "%s: no such file: expected "
+				 "what bench baseline save writes", path);
+	if (csv_scan(path, sink, 1, &found, err))
+		return -1;
+	if (found.torn_line)
+		return error_set(err, ERROR_INPUT, "%s:%ld: expected a whole "
+				 "row, found the beginning of one", path,
+				 found.torn_line);
+	return 0;
+}
+
+static int read_files(struct baseline *baseline, const char *dir,
+		      struct error *err)
+{
+	struct reading reading = { .baseline = baseline };
+	const struct csv_sink runs = { &run_rows, take_run, &reading };
+	const struct csv_sink observations = { &observation_rows,
+					       take_observation, &reading };
+	int failed = read_file(dir, "runs.csv", &runs, err);
+
+	if (!failed && !baseline->campaign.run_count)
+		failed = error_set(err, ERROR_INPUT, "%s/runs.csv: expected "
+				   "processes of bench baseline save, found "
+				   "none", dir);
+	if (!failed)
+		failed = read_file(dir, "observations.csv", &observations, err);
+	names_free(&reading.runs);
+	return failed;
+}
+
+/* The loss of the first iteration and how many there are. */
+static long look_at_steps(const struct observation *const *rows, size_t count,
+			  double *first_loss)
+{
+	long steps = 0;
+
+	for (; count; rows++, count--)
+		if (pair_is_step(*rows) && !steps++)
+			*first_loss = (*rows)->loss;
+	return steps;
+}
+
+static int add_value(struct baseline_target *target, const struct run *run,
+		     const struct rows_by_run *groups, const char *dir,
+		     struct error *err)
+{
+	const struct observation *const *rows;
+	double loss = CELL_NO_REAL, value;
+	size_t count;
+	long steps;
+
+	rows = rows_by_run_find(groups, run->run_id, &count);
+	steps = look_at_steps(rows, count, &loss);
+	value = pair_step_median(rows, count);
+	if (steps != run->updates || !(value > 0) || !isfinite(loss))
+		return error_set(err, ERROR_INPUT, "%s/observations.csv: "
+				 "expected %ld iterations of run %s with times "
+				 "and losses, found %ld", dir, run->updates,
+				 run->run_id, steps);
+	if (target->count == TWO_SAMPLE_MOST)
+		return error_set(err, ERROR_INPUT, "%s/runs.csv: expected %d "
+				 "processes of %s at most", dir,
+				 TWO_SAMPLE_MOST, run->target);
+	if (!target->count)
+		target->first_loss = loss;
+	target->values[target->count++] = value;
+	return 0;
+}
+
+static struct baseline_target *find(const struct baseline *baseline,
+				    const char *target)
+{
+	for (int t = 0; t < baseline->count; t++)
+		if (!strcmp(baseline->targets[t].run->target, target))
+			return &baseline->targets[t];
+	return NULL;
+}
+
+static int add_process(struct baseline *baseline, const struct run *run,
+		       const struct rows_by_run *groups, const char *dir,
+		       struct error *err)
+{
+	struct baseline_target *target = find(baseline, run->target);
+
+	if (!target && baseline->count == BASELINE_MOST_TARGETS)
+		return error_set(err, ERROR_INPUT, "%s/runs.csv: expected %d "
+				 "targets at most", dir,
+				 BASELINE_MOST_TARGETS);
+	if (!target) {
+		target = &baseline->targets[baseline->count++];
+		target->run = run;
+	}
+	return add_value(target, run, groups, dir, err);
+}
+
+static int add_processes(struct baseline *baseline, const char *dir,
+			 struct error *err)
+{
+	const struct campaign *campaign = &baseline->campaign;
+	struct rows_by_run groups;
+	int failed;
+
+	baseline->targets = calloc(BASELINE_MOST_TARGETS,
+				   sizeof(*baseline->targets));
+	if (!baseline->targets)
+		return error_memory(err, "the targets of a baseline");
+	failed = rows_by_run_make(&groups, campaign, err);
+	for (size_t i = 0; !failed && i < campaign->run_count; i++)
+		failed = add_process(baseline, &campaign->runs[i], &groups, dir,
+				     err);
+	rows_by_run_free(&groups);
+	for (int t = 0; t < baseline->count; t++) {
+		struct baseline_target *target = &baseline->targets[t];
+
+		target->median = stats_compute(target->values,
+					       target->count).median;
+	}
+	return failed;
+}
+
+int baseline_load(struct baseline *baseline, const char *dir, struct error *err)
+{
+	struct stat status;
+
+	*baseline = (struct baseline){ 0 };
+	if (stat(dir, &status))
+		return error_set(err, ERROR_MISSING, "%s: %s: bench baseline "
+				 "save %s makes a baseline there", dir,
+				 strerror(errno), dir);
+	if (!S_ISDIR(status.st_mode))
+		return error_set(err, ERROR_INPUT, "%s: expected the folder "
+				 "of a baseline, found a file", dir);
+	return read_files(baseline, dir, err) ||
+	       add_processes(baseline, dir, err) ? -1 : 0;
+}
+
+void baseline_release(struct baseline *baseline)
+{
+	free(baseline->targets);
+	campaign_release(&baseline->campaign);
+	*baseline = (struct baseline){ 0 };
+}
+
+const struct baseline_target *baseline_find(const struct baseline *baseline,
+					    const char *target)
+{
+	return find(baseline, target);
+}
+
+double baseline_age(const struct baseline_target *target)
+{
+	return clock_since(target->run->started_utc) / SECONDS_OF_DAY;
+}

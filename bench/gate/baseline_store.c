@@ -1,0 +1,262 @@
+#include "bench/gate/baseline_store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/base/names.h"
+#include "bench/gate/baseline.h"
+#include "bench/gate/pair.h"
+#include "bench/rows/campaign_rows.h"
+#include "bench/rows/csv.h"
+#include "bench/system/append.h"
+#include "bench/system/file.h"
+#include "bench/tables/campaign_finish.h"
+
+static const char work_name[] = "unfinished-";
+
+/* A folder without rows: is it as good as empty? */
+static int check_empty(const char *dir, struct error *err)
+{
+	const struct dirent *entry;
+	DIR *folder = opendir(dir);
+	int failed = 0;
+
+	if (!folder && errno == ENOENT)
+		return 0;
+	if (!folder)
+		return error_set(err, ERROR_OUTPUT, "%s: %s", dir,
+				 strerror(errno));
+	while (!failed && (entry = readdir(folder)))
+		if (entry->d_name[0] != '.' &&
+		    strncmp(entry->d_name, work_name, strlen(work_name)))
+			failed = error_set(err, ERROR_USAGE, "%s: no baseline "
+					   "is in it, but %s is: choose a "
+					   "folder of its own", dir,
+					   entry->d_name);
+	closedir(folder);
+	return failed;
+}
+
+static int load_old(struct baseline_store *store, struct error *err)
+{
+	const char *const paths[] = { store->dir };
+	char runs[CAMPAIGN_PATH_SIZE];
+
+	campaign_path(runs, store->dir, "runs.csv");
+	if (access(runs, F_OK))
+		return check_empty(store->dir, err);
+	if (campaign_load(&store->old, paths, 1, 0, NULL, err))
+		return -1;
+	for (size_t i = 0; i < store->old.run_count; i++)
+		if (!baseline_has(&store->old.runs[i]))
+			return error_set(err, ERROR_USAGE, "%s: other results "
+					 "than those of a baseline are in it "
+					 "(run %s): choose a folder of its own",
+					 store->dir,
+					 store->old.runs[i].run_id);
+	return 0;
+}
+
+static void name_work(struct baseline_store *store, const char *started_utc)
+{
+	char *to = store->work +
+		   snprintf(store->work, sizeof(store->work), "%s/%s",
+			    store->dir, work_name);
+
+	for (; *started_utc; started_utc++)
+		if (*started_utc != '-' && *started_utc != ':')
+			*to++ = *started_utc;
+	*to = '\0';
+}
+
+void store_note_unfinished(const char *dir, FILE *log)
+{
+	const struct dirent *entry;
+	DIR *folder = opendir(dir);
+
+	while (folder && (entry = readdir(folder)))
+		if (!strncmp(entry->d_name, work_name, strlen(work_name)))
+			fprintf(log, "note: %s/%s is not in the baseline: "
+				"what measured it was interrupted, or goes "
+				"on; bench table reads it\n", dir,
+				entry->d_name);
+	if (folder)
+		closedir(folder);
+}
+
+int store_open(struct baseline_store *store, const char *dir,
+	       const char *started_utc, struct error *err)
+{
+	*store = (struct baseline_store){ 0 };
+	if (strlen(dir) >= sizeof(store->dir))
+		return error_set(err, ERROR_USAGE, "this name is too long: %s",
+				 dir);
+	snprintf(store->dir, sizeof(store->dir), "%s", dir);
+	name_work(store, started_utc);
+	if (load_old(store, err) || file_make_folder(dir, err))
+		return -1;
+	store->in_use = append_share(dir) + 1;
+	if (store->in_use && !append_is_alone(store->in_use - 1))
+		return error_set(err, ERROR_OUTPUT, "%s: another process saves "
+				 "a baseline there", dir);
+	return 0;
+}
+
+void store_release(struct baseline_store *store)
+{
+	if (store->in_use)
+		close(store->in_use - 1);
+	campaign_release(&store->old);
+	*store = (struct baseline_store){ 0 };
+}
+
+/* Was the block measured once more after this process? */
+static int is_outdone(const struct campaign *campaign, const struct run *run)
+{
+	for (size_t i = 0; i < campaign->run_count; i++) {
+		const struct run *other = &campaign->runs[i];
+
+		if (other->stage == run->stage && other->block == run->block &&
+		    other->attempt > run->attempt &&
+		    !strcmp(other->target, run->target))
+			return 1;
+	}
+	return 0;
+}
+
+/* Whose rows are taken. */
+typedef int chooser(const struct campaign *from, const struct run *run,
+		    const struct campaign *other);
+
+static int is_fresh(const struct campaign *from, const struct run *run,
+		    const struct campaign *other)
+{
+	(void)other;
+	return run->stage == CHECK_SCREEN && !is_outdone(from, run);
+}
+
+/* Was nothing of this target measured? A pilot may have failed. */
+static int is_kept(const struct campaign *from, const struct run *run,
+		   const struct campaign *other)
+{
+	(void)from;
+	for (size_t i = 0; i < other->run_count; i++)
+		if (other->runs[i].stage == CHECK_SCREEN &&
+		    !strcmp(other->runs[i].target, run->target))
+			return 0;
+	return 1;
+}
+
+static int is_any(const struct campaign *from, const struct run *run,
+		  const struct campaign *other)
+{
+	(void)from, (void)run, (void)other;
+	return 1;
+}
+
+static int copy_runs(struct campaign *to, const struct campaign *from,
+		     chooser *chosen, const struct campaign *other,
+		     struct names *ids, struct error *err)
+{
+	for (size_t i = 0; i < from->run_count; i++) {
+		struct run run = from->runs[i];
+
+		if (!chosen(from, &run, other))
+			continue;
+		/* It is compared with what comes later, with nothing yet. */
+		run.arm[0] = '\0';
+		if (names_number(ids, run.run_id, err) < 0 ||
+		    campaign_keep_run(to, &run, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Adds the runs that are chosen, and their rows. */
+static int copy(struct campaign *to, const struct campaign *from,
+		chooser *chosen, const struct campaign *other,
+		struct error *err)
+{
+	const struct observation *rows = from->observations;
+	struct names ids = { 0 };
+	int failed = copy_runs(to, from, chosen, other, &ids, err);
+
+	for (size_t i = 0; !failed && i < from->observation_count; i++)
+		if (names_find(&ids, rows[i].run_id) >= 0)
+			failed = campaign_keep(to, &rows[i], err);
+	names_free(&ids);
+	return failed;
+}
+
+static int print_runs(FILE *out, const void *context, struct error *err)
+{
+	const struct campaign *campaign = context;
+
+	(void)err;
+	csv_write_header(out, &run_rows);
+	for (size_t i = 0; i < campaign->run_count; i++)
+		csv_write_row(out, &run_rows, &campaign->runs[i]);
+	return 0;
+}
+
+static int print_observations(FILE *out, const void *context, struct error *err)
+{
+	const struct campaign *campaign = context;
+
+	(void)err;
+	csv_write_header(out, &observation_rows);
+	for (size_t i = 0; i < campaign->observation_count; i++)
+		csv_write_row(out, &observation_rows,
+			      &campaign->observations[i]);
+	return 0;
+}
+
+/* runs.csv says which rows of observations.csv count: those of both baselines
+ * are there while it changes from the one to the other. */
+static int write_files(const struct campaign *both, const struct campaign *new,
+		       struct error *err)
+{
+	char runs[CAMPAIGN_PATH_SIZE], observations[CAMPAIGN_PATH_SIZE];
+
+	campaign_path(runs, new->dir, "runs.csv");
+	campaign_path(observations, new->dir, "observations.csv");
+	return file_replace_with(observations, print_observations, both, err) ||
+	       file_replace_with(runs, print_runs, new, err) ||
+	       file_replace_with(observations, print_observations, new, err) ?
+		       -1 : 0;
+}
+
+static void remove_work(const struct campaign *campaign)
+{
+	static const char *const names[] = { "observations.csv", "runs.csv" };
+	char path[CAMPAIGN_PATH_SIZE];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		campaign_path(path, campaign->dir, names[i]);
+		unlink(path);
+	}
+	rmdir(campaign->dir);
+}
+
+int store_keep(struct baseline_store *store, const struct campaign *campaign,
+	       struct error *err)
+{
+	struct campaign both = { 0 }, new = { 0 };
+	int failed;
+
+	memcpy(new.dir, store->dir, sizeof(store->dir));
+	failed = copy(&both, &store->old, is_any, campaign, err) ||
+		 copy(&both, campaign, is_fresh, &store->old, err) ||
+		 copy(&new, &store->old, is_kept, campaign, err) ||
+		 copy(&new, campaign, is_fresh, &store->old, err) ||
+		 write_files(&both, &new, err) ||
+		 campaign_finish(&new, 0, err);
+	campaign_release(&both);
+	campaign_release(&new);
+	if (!failed)
+		remove_work(campaign);
+	return failed ? -1 : 0;
+}

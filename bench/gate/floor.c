@@ -1,0 +1,186 @@
+#include "bench/gate/floor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/rows/csv.h"
+#include "bench/system/file.h"
+
+#define TEXT(member, meaning) COLUMN_TEXT(floor, member, meaning, 0)
+#define INT(member, meaning) COLUMN_INT(floor, member, meaning, 0)
+#define NEEDED(member, meaning) COLUMN_TEXT(floor, member, meaning, 1)
+
+static const struct column columns[] = {
+	NEEDED(schema, "version of the columns"),
+	TEXT(started_utc, "when it was measured"),
+	TEXT(campaign_id, "the invocation of bench calibrate"),
+	NEEDED(host_key, "the machine, as in runs.csv"),
+	NEEDED(device_name, "the device, likewise"),
+	NEEDED(target, "what was timed"),
+	NEEDED(model, "the network"),
+	COLUMN_INT(floor, global_batch, "samples per iteration, of all cores",
+		   1),
+	NEEDED(metric, "s_iter, which is gated; setup_s and loop_cpu_s, for "
+	       "information"),
+	COLUMN_REAL(floor, floor_pct, "19 of 20 checks of the base against "
+		    "itself stray less", 1),
+	INT(pairs, "of processes that were measured"),
+	INT(check_pairs, "of each check that was drawn from them"),
+	TEXT(dataset, "its images"),
+	TEXT(cpu_model, "of the machine"),
+	TEXT(version, "of bench"),
+	TEXT(git_commit, "of its source"),
+};
+
+static void floor_clear(void *row)
+{
+	row_clear(&floor_rows, row);
+}
+
+const struct row_kind floor_rows = {
+	.schema = "bench/1",
+	.columns = columns,
+	.column_count = sizeof(columns) / sizeof(columns[0]),
+	.row_size = sizeof(struct floor),
+	.clear = floor_clear,
+};
+
+const char *const floor_metrics[FLOOR_METRICS] = {
+	[FLOOR_ITER] = "s_iter",
+	[FLOOR_SETUP] = "setup_s",
+	[FLOOR_CPU] = "loop_cpu_s",
+};
+
+int floors_read(struct floors *floors, const char *path, struct error *err)
+{
+	void *rows;
+
+	*floors = (struct floors){ 0 };
+	if (!path) {
+		path = FLOOR_FILE;
+		if (access(path, F_OK))
+			return 0;
+	}
+	if (csv_read(path, &floor_rows, &rows, &floors->count, err))
+		return -1;
+	floors->rows = rows;
+	for (size_t i = 0; i < floors->count; i++)
+		if (!(floors->rows[i].floor_pct >= 0)) {
+			floors_release(floors);
+			return error_set(err, ERROR_INPUT, "%s: row %zu has no "
+					 "floor_pct of 0 or more", path, i + 1);
+		}
+	return 0;
+}
+
+void floors_release(struct floors *floors)
+{
+	free(floors->rows);
+	*floors = (struct floors){ 0 };
+}
+
+static int is_same_work(const struct floor *floor, const struct floor *other)
+{
+	return !strcmp(floor->target, other->target) &&
+	       !strcmp(floor->model, other->model) &&
+	       floor->global_batch == other->global_batch;
+}
+
+static int is_same_place(const struct floor *floor, const struct floor *other)
+{
+	return is_same_work(floor, other) &&
+	       !strcmp(floor->host_key, other->host_key) &&
+	       !strcmp(floor->device_name, other->device_name);
+}
+
+void floor_describe(struct floor *floor, const struct run *run)
+{
+	floor_rows.clear(floor);
+	floor->global_batch = run->global_batch;
+#define COPY(member)                                                           \
+	snprintf(floor->member, sizeof(floor->member), "%s", run->member)
+	COPY(started_utc);
+	COPY(campaign_id);
+	COPY(host_key);
+	COPY(device_name);
+	COPY(target);
+	COPY(model);
+	COPY(dataset);
+	COPY(cpu_model);
+	COPY(version);
+	COPY(git_commit);
+#undef COPY
+}
+
+const struct floor *floors_find(const struct floors *floors,
+				const struct run *run, const char *metric)
+{
+	const struct floor *found = NULL;
+	struct floor wanted;
+
+	floor_describe(&wanted, run);
+	for (size_t i = 0; i < floors->count; i++)
+		if (is_same_place(&floors->rows[i], &wanted) &&
+		    !strcmp(floors->rows[i].metric, metric))
+			found = &floors->rows[i];
+	return found;
+}
+
+const struct floor *floors_find_elsewhere(const struct floors *floors,
+					  const struct run *run)
+{
+	struct floor wanted;
+
+	floor_describe(&wanted, run);
+	for (size_t i = 0; i < floors->count; i++)
+		if (is_same_work(&floors->rows[i], &wanted) &&
+		    !is_same_place(&floors->rows[i], &wanted))
+			return &floors->rows[i];
+	return NULL;
+}
+
+struct replacement {
+	struct floors old;
+	const struct floor *rows;
+	size_t count;
+};
+
+static int is_replaced(const struct floor *old,
+		       const struct replacement *replacement)
+{
+	for (size_t i = 0; i < replacement->count; i++)
+		if (is_same_place(old, &replacement->rows[i]) &&
+		    !strcmp(old->metric, replacement->rows[i].metric))
+			return 1;
+	return 0;
+}
+
+static int print_rows(FILE *out, const void *context, struct error *err)
+{
+	const struct replacement *replacement = context;
+	const struct floors *old = &replacement->old;
+
+	(void)err;
+	csv_write_header(out, &floor_rows);
+	for (size_t i = 0; i < old->count; i++)
+		if (!is_replaced(&old->rows[i], replacement))
+			csv_write_row(out, &floor_rows, &old->rows[i]);
+	for (size_t i = 0; i < replacement->count; i++)
+		csv_write_row(out, &floor_rows, &replacement->rows[i]);
+	return 0;
+}
+
+int floors_replace(const char *path, const struct floor *rows, size_t count,
+		   struct error *err)
+{
+	struct replacement replacement = { .rows = rows, .count = count };
+	int failed;
+
+	if (!access(path, F_OK) && floors_read(&replacement.old, path, err))
+		return -1;
+	failed = file_replace_with(path, print_rows, &replacement, err);
+	floors_release(&replacement.old);
+	return failed;
+}

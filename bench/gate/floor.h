@@ -1,0 +1,74 @@
+/*
+ * Noise floors: how far the base strays from itself on a machine, so that no
+ * smaller difference is called one. `bench calibrate` writes them to a file of
+ * rows, and `bench check` raises its margin to them.
+ *
+ * A floor holds for the machine, the target and the work that it was measured
+ * with: host_key and device_name, target, model and global_batch.
+ */
+#ifndef BENCH_GATE_FLOOR_H
+#define BENCH_GATE_FLOOR_H
+
+#include <stddef.h>
+
+#include "backends/error.h"
+#include "bench/rows/column.h"
+#include "bench/rows/run.h"
+
+#define FLOOR_FILE "results/floors.csv" /* unless --floors names another */
+
+enum { FLOOR_ITER, FLOOR_SETUP, FLOOR_CPU, FLOOR_METRICS };
+
+extern const char *const floor_metrics[FLOOR_METRICS]; /* s_iter ... */
+
+struct floor {
+	char schema[12];
+	char started_utc[24];
+	char campaign_id[48];
+	char host_key[20];
+	char device_name[128];
+	char target[64];
+	char model[32];
+	long global_batch;
+	char metric[16];
+	double floor_pct;
+	long pairs; /* measured */
+	long check_pairs;
+	char dataset[32];
+	char cpu_model[80];
+	char version[48];
+	char git_commit[48];
+};
+
+extern const struct row_kind floor_rows;
+
+struct floors {
+	struct floor *rows;
+	size_t count;
+};
+
+/*
+ * path NULL is FLOOR_FILE, which need not be there; what was asked for has to
+ * be. A file that is none, or has a floor that is none, is ERROR_INPUT.
+ */
+int floors_read(struct floors *floors, const char *path, struct error *err);
+void floors_release(struct floors *floors); /* all zero is fine */
+
+/* The floor of one metric for what this process measured, or NULL; the last one
+ * if there are several. */
+const struct floor *floors_find(const struct floors *floors,
+				const struct run *run, const char *metric);
+
+/* Of the same target and work on another machine, or NULL. */
+const struct floor *floors_find_elsewhere(const struct floors *floors,
+					  const struct run *run);
+
+/* A row of what this process measured, its numbers missing. */
+void floor_describe(struct floor *floor, const struct run *run);
+
+/* In the file the rows take the place of those of the same machine, target,
+ * work and metric. The others stay; the file need not be there. */
+int floors_replace(const char *path, const struct floor *rows, size_t count,
+		   struct error *err);
+
+#endif

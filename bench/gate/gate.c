@@ -1,0 +1,288 @@
+#include "bench/gate/gate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/statistics/signed_rank.h"
+#include "bench/statistics/two_sample.h"
+
+const struct gate_rule gate_rule_default = {
+	.margin = .03,
+	.least = .01,
+	.alpha = .025,
+	.wanted = .05,
+	.fewest = 12,
+};
+
+/* Each side of the interval that is shown: 95 % whatever the rule is. */
+static const double interval_alpha = .025;
+
+double gate_wanted(const struct gate_rule *rule)
+{
+	return rule->wanted * fmax(1, rule->margin / gate_rule_default.margin);
+}
+
+/* An estimate with its bounds, in logs. */
+struct bounds {
+	double estimate;
+	double lower, upper;   /* at the rule's level */
+	double least95, most95; /* of the interval that is shown */
+	double p_slower;
+};
+
+static void fill_stage(struct gate_stage *stage, const struct gate_rule *rule,
+		       const struct bounds *bounds)
+{
+	const double margin = log1p(rule->margin), least = log1p(rule->least);
+	const double half = bounds->estimate - bounds->lower;
+
+	stage->ratio = exp(bounds->estimate);
+	stage->lower = exp(bounds->least95);
+	stage->upper = exp(bounds->most95);
+	stage->detectable = exp(fmax(least + 2 * half, margin + half));
+	stage->slower = bounds->estimate >= margin && bounds->lower > least;
+	stage->faster = bounds->estimate <= -margin && bounds->upper < -least;
+	stage->p_slower = bounds->p_slower;
+}
+
+int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
+		 const double *logs, size_t count, struct error *err)
+{
+	struct walsh walsh;
+
+	*stage = (struct gate_stage){ 0 };
+	if (walsh_make(&walsh, logs, count, err))
+		return -1;
+	stage->pairs = count;
+	fill_stage(stage, rule, &(struct bounds){
+		.estimate = walsh_estimate(&walsh),
+		.lower = walsh_lower(&walsh, rule->alpha),
+		.upper = walsh_upper(&walsh, rule->alpha),
+		.least95 = walsh_lower(&walsh, interval_alpha),
+		.most95 = walsh_upper(&walsh, interval_alpha),
+		.p_slower = walsh_p_above(&walsh, log1p(rule->least)),
+	});
+	walsh_release(&walsh);
+	return 0;
+}
+
+int gate_measure_unpaired(struct gate_stage *stage,
+			  const struct gate_rule *rule, const double *base,
+			  size_t base_count, const double *head,
+			  size_t head_count, struct error *err)
+{
+	struct shifts shifts;
+
+	*stage = (struct gate_stage){ 0 };
+	if (shifts_make(&shifts, base, base_count, head, head_count, err))
+		return -1;
+	stage->unpaired = 1;
+	stage->pairs = base_count < head_count ? base_count : head_count;
+	fill_stage(stage, rule, &(struct bounds){
+		.estimate = shifts_estimate(&shifts),
+		.lower = shifts_lower(&shifts, rule->alpha),
+		.upper = shifts_upper(&shifts, rule->alpha),
+		.least95 = shifts_lower(&shifts, interval_alpha),
+		.most95 = shifts_upper(&shifts, interval_alpha),
+		.p_slower = shifts_p_above(&shifts, log1p(rule->least)),
+	});
+	shifts_release(&shifts);
+	return 0;
+}
+
+static int control_flagged(const struct gate_stage *control)
+{
+	return control->slower || control->faster;
+}
+
+int gate_wants_confirmation(const struct gate_row *row)
+{
+	return row->screen.slower && row->screen.pairs >= row->rule.fewest &&
+	       !control_flagged(&row->control);
+}
+
+static int sees_wanted(const struct gate_rule *rule,
+		       const struct gate_stage *stage)
+{
+	return stage->detectable <= 1 + gate_wanted(rule);
+}
+
+static void judge(struct gate_row *row, enum gate_verdict verdict)
+{
+	row->verdict = verdict;
+	row->reason[0] = '\0';
+}
+
+static void judge_because(struct gate_row *row, enum gate_verdict verdict,
+			  const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void judge_because(struct gate_row *row, enum gate_verdict verdict,
+			  const char *format, ...)
+{
+	va_list arguments;
+
+	row->verdict = verdict;
+	va_start(arguments, format);
+	vsnprintf(row->reason, sizeof(row->reason), format, arguments);
+	va_end(arguments);
+}
+
+double gate_percent(double ratio)
+{
+	return 100 * (ratio - 1);
+}
+
+static const char *name_pairs(const struct gate_stage *stage)
+{
+	return stage->unpaired ? "processes" : "pairs";
+}
+
+static void judge_too_few(struct gate_row *row, const char *stage_name,
+			  const struct gate_stage *stage)
+{
+	judge_because(row, GATE_INCONCLUSIVE,
+		      "%zu %s %s, %zu are needed: more blocks", stage->pairs,
+		      name_pairs(stage), stage_name, row->rule.fewest);
+}
+
+static void judge_blind(struct gate_row *row, const char *before,
+			const struct gate_stage *stage)
+{
+	if (isfinite(stage->detectable))
+		judge_because(row, GATE_INCONCLUSIVE,
+			      "%sa slowdown under %.1f %% would not be seen, "
+			      "%.3g %% is wanted: a quieter machine or more "
+			      "blocks", before, gate_percent(stage->detectable),
+			      100 * gate_wanted(&row->rule));
+	else
+		judge_because(row, GATE_INCONCLUSIVE,
+			      "%sno slowdown would be seen in %zu %s: more "
+			      "blocks", before, stage->pairs,
+			      name_pairs(stage));
+}
+
+static void judge_control(struct gate_row *row, const char *when,
+			  const struct gate_stage *control)
+{
+	judge_because(row, GATE_INCONCLUSIVE,
+		      "the base differs from itself by %+.1f %%%s: what else "
+		      "runs here, or the order in a block, weighs more than "
+		      "the arms", gate_percent(control->ratio), when);
+}
+
+/* A row that wants confirmation. */
+static void judge_flagged(struct gate_row *row, int accepted)
+{
+	const struct gate_stage *confirm = &row->confirm;
+
+	if (confirm->pairs < row->rule.fewest)
+		judge_too_few(row, "of the confirmation", confirm);
+	else if (control_flagged(&row->control_confirm))
+		judge_control(row, " in the confirmation",
+			      &row->control_confirm);
+	else if (confirm->slower && accepted)
+		judge(row, GATE_REGRESSION);
+	else if (confirm->slower)
+		judge_because(row, GATE_INCONCLUSIVE,
+			      "slower twice, but p = %.2g is not sure enough "
+			      "beside the other rows: more blocks",
+			      confirm->p_slower);
+	else if (!sees_wanted(&row->rule, confirm))
+		judge_blind(row, "not confirmed, but there ", confirm);
+	else
+		judge_because(row, GATE_OK,
+			      "%+.1f %% at first was not confirmed: %+.1f %%",
+			      gate_percent(row->screen.ratio),
+			      gate_percent(confirm->ratio));
+}
+
+/* A faster row needs no power: its interval has ruled a slowdown out. */
+static void judge_row(struct gate_row *row, int accepted)
+{
+	if (row->screen.pairs < row->rule.fewest)
+		judge_too_few(row, "of the screen", &row->screen);
+	else if (control_flagged(&row->control))
+		judge_control(row, "", &row->control);
+	else if (row->screen.slower)
+		judge_flagged(row, accepted);
+	else if (row->screen.faster)
+		judge(row, GATE_FASTER);
+	else if (!sees_wanted(&row->rule, &row->screen))
+		judge_blind(row, "", &row->screen);
+	else
+		judge(row, GATE_OK);
+}
+
+/* What was not measured enough takes part, and cannot be rejected. */
+static double confirmed_p(const struct gate_row *row)
+{
+	return row->confirm.pairs >= row->rule.fewest ? row->confirm.p_slower :
+							1;
+}
+
+/* How many rows want confirmation, and have a p-value below p. */
+static int count_below(const struct gate_row *rows, int count, double p)
+{
+	int below = 0, i;
+
+	for (i = 0; i < count; i++)
+		below += gate_wants_confirmation(&rows[i]) &&
+			 confirmed_p(&rows[i]) < p;
+	return below;
+}
+
+/*
+ * Holm: the smallest of m p-values has to be at most alpha / m, the next one at
+ * most alpha / (m - 1) and so on; all are accepted up to the first that is not.
+ * Of equal ones the first step asks for most.
+ */
+static int holm_accepts(const struct gate_row *rows, int count, double p)
+{
+	const int family = count_below(rows, count, INFINITY);
+	double each;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		each = confirmed_p(&rows[i]);
+		if (gate_wants_confirmation(&rows[i]) && each <= p &&
+		    each * (family - count_below(rows, count, each)) >
+			    rows[i].rule.alpha)
+			return 0;
+	}
+	return 1;
+}
+
+void gate_judge(struct gate_row *rows, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		judge_row(&rows[i], holm_accepts(rows, count,
+						 confirmed_p(&rows[i])));
+}
+
+void gate_advise(struct gate_row *row, const char *why)
+{
+	if (row->verdict != GATE_REGRESSION)
+		return;
+	if (row->reason[0])
+		row->verdict = GATE_ADVISORY;
+	else
+		judge_because(row, GATE_ADVISORY, "%s", why);
+}
+
+const char *gate_verdict_name(enum gate_verdict verdict)
+{
+	static const char *const names[] = {
+		[GATE_OK] = "ok",
+		[GATE_FASTER] = "faster",
+		[GATE_REGRESSION] = "REGRESSION",
+		[GATE_ADVISORY] = "slower (advisory)",
+		[GATE_INCONCLUSIVE] = "inconclusive",
+	};
+
+	return names[verdict];
+}

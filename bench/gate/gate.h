@@ -1,0 +1,96 @@
+/*
+ * Is B slower than A? Decided from pairs of fresh processes, by two margins, an
+ * exact bound and a second, independent set of pairs; README.md explains it to
+ * users and gives the error rates that were measured. Pure: reads no clock, no
+ * file, and no number of its own.
+ */
+#ifndef BENCH_GATE_GATE_H
+#define BENCH_GATE_GATE_H
+
+#include <stddef.h>
+
+#include "backends/error.h"
+
+struct gate_rule {
+	double margin; /* .03: a smaller estimate is no regression; or the
+			  noise floor of the target on this machine */
+	double least;  /* .01: what the lower bound has to clear */
+	double alpha;  /* .025: one-sided, of a screen, and of the family of
+			  all that is confirmed */
+	double wanted; /* .05: an effect that has to be detectable */
+	size_t fewest; /* 12 pairs */
+};
+
+extern const struct gate_rule gate_rule_default;
+
+/*
+ * What has to be detectable for a row to be called ok: wanted, and more, in
+ * proportion, where a noisy machine has raised the margin above its default.
+ * The gate is then the same but for its scale, and 5 % beside a margin of 6 %
+ * would be asking for what no quiet run can show.
+ */
+double gate_wanted(const struct gate_rule *rule);
+
+/* One set of pairs of one metric. Ratios are B / A. */
+struct gate_stage {
+	size_t pairs; /* 0: not measured; unpaired: of the smaller sample */
+	int unpaired;
+	/* Estimate and its 95 % interval; 0 and INFINITY if there are too few
+	 * pairs for a bound, and detectable INFINITY too. */
+	double ratio, lower, upper;
+	/* A slowdown by this ratio is caught by 19 of 20 stages or so: beyond
+	 * both margins by as much as an estimate strays, the lower bound's
+	 * distance h. exp(max(ln(1 + least) + 2 h, ln(1 + margin) + h)). */
+	double detectable;
+	int slower, faster; /* flagged by this stage alone */
+	double p_slower;    /* of "at most 1 + least" */
+};
+
+enum gate_verdict {
+	GATE_OK,
+	GATE_FASTER,
+	GATE_REGRESSION,   /* flagged, and confirmed by the second stage */
+	GATE_ADVISORY,	   /* the same, but it proves little: gate_advise */
+	GATE_INCONCLUSIVE
+};
+
+struct gate_row {
+	struct gate_rule rule;
+	struct gate_stage screen, confirm;
+	struct gate_stage control; /* A2 / A in the screen's blocks */
+	struct gate_stage control_confirm; /* and in the confirmation's */
+	enum gate_verdict verdict;
+	/* Why it is inconclusive, or ok in spite of a flag; else empty. */
+	char reason[160];
+};
+
+/* logs are ln(B / A) of each pair. */
+int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
+		 const double *logs, size_t count, struct error *err);
+
+/* Two samples of processes that were not measured together: ln(A), ln(B). */
+int gate_measure_unpaired(struct gate_stage *stage,
+			  const struct gate_rule *rule, const double *base,
+			  size_t base_count, const double *head,
+			  size_t head_count, struct error *err);
+
+/* Does this row need the second stage? Not if it is inconclusive already. */
+int gate_wants_confirmation(const struct gate_row *row);
+
+/*
+ * The verdicts of all rows of a check, from what was measured: those that want
+ * confirmation are confirmed together, by Holm's procedure (Scandinavian
+ * Journal of Statistics 6, 1979). Rows of one check have one alpha.
+ */
+void gate_judge(struct gate_row *rows, int count);
+
+/* A regression is advice then, for this reason or the one that it has; other
+ * verdicts stay as they are. */
+void gate_advise(struct gate_row *row, const char *why);
+
+/* A ratio of 1.05 is 5 % more. */
+double gate_percent(double ratio);
+
+const char *gate_verdict_name(enum gate_verdict verdict);
+
+#endif

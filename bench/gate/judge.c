@@ -1,0 +1,193 @@
+#include "bench/gate/judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gate/judge_counts.h"
+#include "bench/gate/pair.h"
+#include "bench/machine/machine.h"
+
+static int measure_stage(struct gate_stage *gate, const struct judged *row,
+			 const struct pair_stage *stage, int arm,
+			 struct error *err)
+{
+	double logs[SIGNED_RANK_MOST];
+	const size_t count = pair_logs(stage, arm, logs);
+
+	*gate = (struct gate_stage){ 0 };
+	return count ? gate_measure(gate, &row->gate.rule, logs, count, err) :
+		       0;
+}
+
+static void count_disturbed(struct judged *row, const struct pair_stage *stages)
+{
+	row->redone = row->counted = row->disturbed = 0;
+	for (int s = CHECK_SCREEN; s < CHECK_STAGES; s++)
+		for (int b = 0; b < SIGNED_RANK_MOST; b++) {
+			row->redone += stages[s].blocks[b].attempt > 1;
+			row->counted += stages[s].blocks[b].processes;
+			row->disturbed += stages[s].blocks[b].disturbed;
+		}
+}
+
+static void take_logs(double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] = log(values[i]);
+}
+
+/* New processes of the head and those of the baseline, which have no pairs. */
+static int measure_stored(struct gate_stage *gate, const struct judged *row,
+			  const struct pair_stage *stage, struct error *err)
+{
+	double base[TWO_SAMPLE_MOST], head[SIGNED_RANK_MOST];
+	const size_t stored = row->stored->count;
+	const size_t count = pair_arm_values(stage, ARM_HEAD, head);
+
+	*gate = (struct gate_stage){ .unpaired = 1 };
+	if (!count)
+		return 0;
+	memcpy(base, row->stored->values, stored * sizeof(*base));
+	take_logs(base, stored);
+	take_logs(head, count);
+	return gate_measure_unpaired(gate, &row->gate.rule, base, stored, head,
+				     count, err);
+}
+
+static int judge_stored(struct judged *row, const struct pair_stage *stages,
+			struct error *err)
+{
+	double head[SIGNED_RANK_MOST];
+
+	row->base = row->stored->median;
+	row->processes = pair_arm_values(&stages[CHECK_SCREEN], ARM_HEAD, head);
+	return measure_stored(&row->gate.screen, row, &stages[CHECK_SCREEN],
+			      err) ||
+	       measure_stored(&row->gate.confirm, row, &stages[CHECK_CONFIRM],
+			      err) ? -1 : 0;
+}
+
+static int judge_target(struct judged *row, const struct campaign *campaign,
+			const char *campaign_id,
+			const struct rows_by_run *groups,
+			struct pair_stage *stages, struct error *err)
+{
+	pair_gather(stages, campaign, groups, campaign_id, row->target,
+		    &row->is_command);
+	count_disturbed(row, stages);
+	row->base = pair_arm_median(&stages[CHECK_SCREEN], ARM_BASE);
+	row->head = pair_arm_median(&stages[CHECK_SCREEN], ARM_HEAD);
+	if (row->stored)
+		return judge_stored(row, stages, err);
+	return measure_stage(&row->gate.screen, row, &stages[CHECK_SCREEN],
+			     ARM_HEAD, err) ||
+	       measure_stage(&row->gate.confirm, row, &stages[CHECK_CONFIRM],
+			     ARM_HEAD, err) ||
+	       measure_stage(&row->gate.control, row, &stages[CHECK_SCREEN],
+			     ARM_CONTROL, err) ||
+	       measure_stage(&row->gate.control_confirm, row,
+			     &stages[CHECK_CONFIRM], ARM_CONTROL, err) ? -1 : 0;
+}
+
+/* A virtual machine may be moved to another host in the midst of a check. */
+static void judge_machine(struct judged *row, const struct campaign *campaign,
+			  const char *campaign_id)
+{
+	const struct run *first = NULL;
+	char what[120];
+
+	for (size_t i = 0; i < campaign->run_count; i++) {
+		const struct run *run = &campaign->runs[i];
+
+		if (!run->host_key[0] || strcmp(run->target, row->target) ||
+		    strcmp(run->campaign_id, campaign_id))
+			continue;
+		if (!first)
+			first = run;
+		if (!strcmp(first->host_key, run->host_key))
+			continue;
+		machine_difference(first, run, what, sizeof(what));
+		row->settled = 1;
+		row->gate.verdict = GATE_INCONCLUSIVE;
+		snprintf(row->gate.reason, sizeof(row->gate.reason),
+			 "the machine changed between blocks: %s", what);
+		return;
+	}
+}
+
+int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
+	       const char *campaign_id, struct error *err)
+{
+	struct pair_stage *stages = calloc(CHECK_STAGES, sizeof(*stages));
+	struct gate_row *gates = calloc((size_t)count, sizeof(*gates));
+	struct rows_by_run groups = { 0 };
+	int failed;
+
+	if (!stages || !gates)
+		failed = error_memory(err, "the blocks of a check");
+	else
+		failed = rows_by_run_make(&groups, campaign, err);
+	for (int i = 0; !failed && i < count; i++) {
+		failed = judge_target(&rows[i], campaign, campaign_id, &groups,
+				      stages, err);
+		gates[i] = rows[i].gate;
+	}
+	if (!failed)
+		gate_judge(gates, count);
+	for (int i = 0; !failed && i < count; i++) {
+		rows[i].gate = gates[i];
+		judge_counts(&rows[i], campaign, campaign_id);
+		judge_machine(&rows[i], campaign, campaign_id);
+	}
+	rows_by_run_free(&groups);
+	free(gates);
+	free(stages);
+	return failed;
+}
+
+void judge_describe(struct verdict *verdict, const struct judged *row)
+{
+	const struct gate_stage *screen = &row->gate.screen;
+	const struct gate_stage *confirm = &row->gate.confirm;
+	const struct gate_stage *control = &row->gate.control;
+
+	verdict_rows.clear(verdict);
+	snprintf(verdict->target, sizeof(verdict->target), "%s", row->target);
+	snprintf(verdict->metric, sizeof(verdict->metric), "%s",
+		 row->is_command ? "process_s" : "s_iter");
+	snprintf(verdict->verdict, sizeof(verdict->verdict), "%s",
+		 gate_verdict_name(row->gate.verdict));
+	snprintf(verdict->reason, sizeof(verdict->reason), "%s",
+		 row->gate.reason);
+	verdict->redone = row->redone;
+	verdict->processes = row->counted;
+	verdict->disturbed = row->disturbed;
+	verdict->base_s = row->base;
+	verdict->head_s = row->head;
+	verdict->margin_pct = 100 * row->gate.rule.margin;
+	verdict->pairs = (long)screen->pairs;
+	verdict->confirm_pairs = (long)confirm->pairs;
+	if (row->stored) {
+		verdict->pairs = (long)row->processes;
+		verdict->baseline_processes = (long)row->stored->count;
+		verdict->baseline_age_days = baseline_age(row->stored);
+	}
+	verdict->control_pairs = (long)control->pairs;
+	if (screen->pairs) {
+		verdict->ratio = screen->ratio;
+		verdict->ratio_lo = screen->lower;
+		verdict->ratio_hi = screen->upper;
+		verdict->detectable_pct = gate_percent(screen->detectable);
+	}
+	if (confirm->pairs) {
+		verdict->confirm_ratio = confirm->ratio;
+		verdict->confirm_lo = confirm->lower;
+		verdict->confirm_hi = confirm->upper;
+	}
+	if (control->pairs) {
+		verdict->control_ratio = control->ratio;
+		verdict->control_lo = control->lower;
+		verdict->control_hi = control->upper;
+	}
+}

@@ -1,0 +1,57 @@
+/* What a check says of one target: a row of verdicts.csv. */
+#ifndef BENCH_GATE_VERDICT_H
+#define BENCH_GATE_VERDICT_H
+
+#include <stdio.h>
+
+#include "backends/error.h"
+#include "bench/rows/column.h"
+#include "bench/tables/table.h"
+
+struct verdict {
+	char schema[12];
+	char campaign_id[48];
+	char label[64];
+	char target[64];
+	char metric[16]; /* s_iter, or process_s of a command */
+	char verdict[24];
+	char reason[160];
+	double base_s, head_s; /* medians over the screen's blocks */
+	long pairs;
+	double ratio, ratio_lo, ratio_hi; /* head / base, 95 % interval */
+	double detectable_pct, margin_pct;
+	long confirm_pairs;
+	double confirm_ratio, confirm_lo, confirm_hi;
+	long control_pairs;
+	double control_ratio, control_lo, control_hi; /* base / base */
+	long order_seed;
+	char inject[24]; /* --inject: the head is slower on purpose */
+	long redone;	 /* blocks that were measured again */
+	long disturbed;	 /* processes that count, and were not alone */
+	/* Medians over the screen's processes; not gated. */
+	double base_setup_s, head_setup_s;
+	double base_cpu_s, head_cpu_s; /* of the loop */
+	double base_maxrss_bytes, head_maxrss_bytes;
+	/* Of the last iteration. Rounding alone moves it: never compared. */
+	double base_last_loss, head_last_loss;
+	long baseline_processes; /* missing: the base was measured, too */
+	double baseline_age_days;
+	/* What was compared, in words: see bench/check/check_subject.h. */
+	char base[400], head[400];
+	char model[32], dataset[32];
+	long global_batch, iterations;
+	char cpu_model[80];
+	long logical_cpus;
+	char started_utc[24];
+	long processes; /* that disturbed is of */
+};
+
+extern const struct row_kind verdict_rows;
+
+/* The table of a check, and under it a line for each reason. Fails only for
+ * want of memory. */
+int verdict_print_table(const struct verdict *verdicts, int count,
+			const struct table_options *options, FILE *out,
+			struct error *err);
+
+#endif

@@ -1,0 +1,216 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gate/gate.h"
+#include "bench/gate/verdict.h"
+#include "bench/gate/verdict_subject.h"
+#include "bench/tables/table_format.h"
+
+enum { BASE, HEAD, RATIO, DETECTABLE, VERDICT, COLUMNS };
+
+static const char *const heads[COLUMNS] = {
+	[BASE] = "base", [HEAD] = "head", [RATIO] = "head/base [95 %]",
+	[DETECTABLE] = "detects", [VERDICT] = "verdict",
+};
+
+static void set_text(const struct grid *grid, int row, int column,
+		     const char *text)
+{
+	snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%s", text);
+}
+
+/* Four digits tell apart what a check can, and leave the verdict room. */
+static void set_time(const struct grid *grid, int row, int column,
+		     double value)
+{
+	const int before = value > 0 && isfinite(value) ?
+				   (int)floor(log10(value)) + 1 : 1;
+
+	if (isfinite(value))
+		snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%.*f",
+			 before < 4 ? 4 - before : 0, value);
+}
+
+static void set_ratio(const struct grid *grid, int row,
+		      const struct verdict *verdict)
+{
+	char *text = grid_at(grid, row, RATIO)->text;
+
+	if (!isfinite(verdict->ratio))
+		return;
+	if (isfinite(verdict->ratio_lo) && isfinite(verdict->ratio_hi))
+		snprintf(text, GRID_TEXT, "%.3f [%.3f, %.3f]", verdict->ratio,
+			 verdict->ratio_lo, verdict->ratio_hi);
+	else
+		snprintf(text, GRID_TEXT, "%.3f", verdict->ratio);
+}
+
+static void set_row(const struct grid *grid, int row,
+		    const struct verdict *verdict, double factor,
+		    const struct table_options *options)
+{
+	clean_text(grid->labels[row], GRID_TEXT, verdict->target, options);
+	set_time(grid, row, BASE, factor * verdict->base_s);
+	set_time(grid, row, HEAD, factor * verdict->head_s);
+	set_ratio(grid, row, verdict);
+	if (isfinite(verdict->detectable_pct))
+		snprintf(grid_at(grid, row, DETECTABLE)->text, GRID_TEXT,
+			 "%.1f %%", verdict->detectable_pct);
+	set_text(grid, row, VERDICT, verdict->verdict);
+}
+
+/* One unit for the whole table, of its slowest row. */
+static const struct unit {
+	double factor;
+	const char *name;
+} units[] = { { 1, "s" }, { 1e3, "ms" }, { 1e6, "us" } };
+
+static const struct unit *choose_unit(const struct verdict *verdicts, int count)
+{
+	const struct unit *unit = units, *last = units + 2;
+	double slowest = 0;
+
+	for (int i = 0; i < count; i++)
+		slowest = fmax(slowest, verdicts[i].base_s);
+	while (unit < last && slowest * unit->factor < 1)
+		unit++;
+	return unit;
+}
+
+/* A command does not tell these, and an older bench not all of them. */
+static void print_besides(const struct verdict *verdict,
+			  const struct table_options *options, FILE *out)
+{
+	const struct {
+		const char *name, *unit;
+		int decimals;
+		double base, head;
+	} all[] = {
+		{ "start-up", "s", 3, verdict->base_setup_s,
+		  verdict->head_setup_s },
+		{ "CPU time of the loop", "s", 3, verdict->base_cpu_s,
+		  verdict->head_cpu_s },
+		{ "peak memory", "MB", 1, verdict->base_maxrss_bytes / 1e6,
+		  verdict->head_maxrss_bytes / 1e6 },
+		{ "last loss", "", 6, verdict->base_last_loss,
+		  verdict->head_last_loss },
+	};
+	char text[256] = "";
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const size_t used = strlen(text);
+
+		if (!isfinite(all[i].base) || !isfinite(all[i].head))
+			continue;
+		snprintf(text + used, sizeof(text) - used, "%s%s %.*f and "
+			 "%.*f%s%s", used ? "; " : "", all[i].name,
+			 all[i].decimals, all[i].base, all[i].decimals,
+			 all[i].head, *all[i].unit ? " " : "", all[i].unit);
+	}
+	if (text[0])
+		print_note(out, options, "%s, not gated, base and head: %s",
+			   verdict->target, text);
+}
+
+static int is_stored(const struct verdict *verdict)
+{
+	return verdict->baseline_processes > 0;
+}
+
+static void print_disturbed(const struct verdict *verdict,
+			    const struct table_options *options, FILE *out)
+{
+	char of_all[32] = "";
+
+	if (verdict->redone <= 0 && verdict->disturbed <= 0)
+		return;
+	/* An older bench did not say. */
+	if (verdict->processes > 0)
+		snprintf(of_all, sizeof(of_all), " of %ld", verdict->processes);
+	print_note(out, options, "%s: others used the machine: %ld block%s "
+		   "measured again, %ld%s process%s disturbed even so",
+		   verdict->target, verdict->redone,
+		   verdict->redone == 1 ? "" : "s", verdict->disturbed, of_all,
+		   (of_all[0] ? verdict->processes : verdict->disturbed) == 1 ?
+			   "" : "es");
+}
+
+static void print_notes(const struct verdict *verdict,
+			const struct table_options *options, FILE *out)
+{
+	if (verdict->inject[0])
+		print_note(out, options, "INJECTED: %s, in the head more work "
+			   "on purpose (--inject %s)", verdict->target,
+			   verdict->inject);
+	if (verdict->reason[0])
+		print_note(out, options, "%s: %s", verdict->target,
+			   verdict->reason);
+	if (is_stored(verdict))
+		print_note(out, options, "%s: base: %ld processes, %.1f days "
+			   "old", verdict->target, verdict->baseline_processes,
+			   verdict->baseline_age_days);
+	if (verdict->confirm_pairs > 0)
+		print_note(out, options, "%s: %ld new %s after the screen: "
+			   "%.3f [%.3f, %.3f]: the ratio to quote, since no "
+			   "flag chose it", verdict->target,
+			   verdict->confirm_pairs, is_stored(verdict) ?
+				   "processes" : "pairs",
+			   verdict->confirm_ratio,
+			   verdict->confirm_lo, verdict->confirm_hi);
+	if (verdict->control_pairs > 0)
+		print_note(out, options, "%s: control, base over base: %.3f "
+			   "[%.3f, %.3f]", verdict->target,
+			   verdict->control_ratio, verdict->control_lo,
+			   verdict->control_hi);
+	print_disturbed(verdict, options, out);
+	if (verdict->margin_pct > 100 * gate_rule_default.margin)
+		print_note(out, options, "%s: slower only from %.1f %% on, the "
+			   "noise floor of this machine", verdict->target,
+			   verdict->margin_pct);
+}
+
+static void print_legend(const struct verdict *verdict,
+			 const struct table_options *options, FILE *out)
+{
+	print_note(out, options, "median %s of %ld processes of %s; head/base "
+		   "is Hodges and Lehmann's estimate with its exact 95 %% "
+		   "interval, of the screen; detects: a slowdown caught in at "
+		   "least nine of ten checks (simulated: flagged in 97 %%, "
+		   "confirmed in 94 %% at that size)",
+		   strcmp(verdict->metric, "s_iter") ?
+			   "time" : "of the median iteration",
+		   verdict->pairs, is_stored(verdict) ?
+			   "the head, the base's were saved before" :
+			   "each arm, in pairs");
+}
+
+int verdict_print_table(const struct verdict *verdicts, int count,
+			const struct table_options *options, FILE *out,
+			struct error *err)
+{
+	const struct unit *unit = choose_unit(verdicts, count);
+	struct grid grid = { 0 };
+
+	if (grid_make(&grid, COLUMNS, count, err)) {
+		grid_free(&grid);
+		return -1;
+	}
+	snprintf(grid.title, GRID_TEXT, "Is the head slower? (%s)%s",
+		 unit->name, count && verdicts->inject[0] ? " INJECTED" : "");
+	snprintf(grid.corner, GRID_TEXT, "Target");
+	for (int i = 0; i < COLUMNS; i++)
+		snprintf(grid.heads[i], GRID_TEXT, "%s", heads[i]);
+	for (int i = 0; i < count; i++)
+		set_row(&grid, i, &verdicts[i], unit->factor, options);
+	grid_draw(&grid, options, out);
+	grid_free(&grid);
+	if (count)
+		print_legend(verdicts, options, out);
+	verdict_print_subject(verdicts, count, options, out);
+	for (int i = 0; i < count; i++)
+		print_notes(&verdicts[i], options, out);
+	for (int i = 0; i < count; i++)
+		print_besides(&verdicts[i], options, out);
+	return 0;
+}

@@ -1,0 +1,130 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/options/option_table.h"
+
+#define WIDTH 79
+#define INDENT 31 /* where the explanations begin */
+#define VERB_ROOM 22 /* of the arguments of verbs */
+#define VERB_INDENT (18 + VERB_ROOM + 1)
+
+/* Words from column INDENT on, broken before WIDTH. */
+static void print_wrapped(FILE *out, const char *text)
+{
+	int column = INDENT;
+
+	while (*text) {
+		const int length = (int)strcspn(text, " ");
+
+		if (column > INDENT && column + 1 + length > WIDTH) {
+			fprintf(out, "\n%*s", INDENT, "");
+			column = INDENT;
+		} else if (column > INDENT) {
+			fputc(' ', out);
+			column++;
+		}
+		fprintf(out, "%.*s", length, text);
+		column += length;
+		text += length + strspn(text + length, " ");
+	}
+	fputc('\n', out);
+}
+
+int verb_knows(enum verb verb, const struct option_row *row)
+{
+	const unsigned every = (1u << VERB_COUNT) - 1;
+
+	return verb == VERB_COUNT ? row->verbs == every :
+				    row->verbs >> verb & 1;
+}
+
+const char *option_help(const struct option_row *row, enum verb verb)
+{
+	for (const struct option_words *own = option_words; own->name; own++)
+		if (own->verb == verb && !strcmp(own->name, row->name))
+			return own->help;
+	return row->help;
+}
+
+void option_explain(const struct option_row *row, enum verb verb, char *text,
+		    size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "%s",
+				       option_help(row, verb));
+
+	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i] &&
+			used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 i ? ", " : ": ", row->choices[i]);
+}
+
+static void print_row(FILE *out, const struct option_row *row, enum verb verb)
+{
+	char left[64], letter[8] = "    ", text[256];
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
+		 row->argument ? " " : "", row->argument ? row->argument : "");
+	option_explain(row, verb, text, sizeof(text));
+	fprintf(out, "  %-*s", INDENT - 2, left);
+	/* Long names push their explanation to the next line. */
+	if (strlen(left) > INDENT - 3)
+		fprintf(out, "\n%*s", INDENT, "");
+	print_wrapped(out, text);
+}
+
+static void print_options(FILE *out, enum verb verb)
+{
+	fputs("\nOptions\n", out);
+	for (int i = 0; i < option_row_count; i++)
+		if (verb_knows(verb, &option_rows[i]))
+			print_row(out, &option_rows[i], verb);
+}
+
+static void print_verb(FILE *out, const struct verb_row *verb)
+{
+	fprintf(out, "  bench %-9s %-*s", verb->name, VERB_ROOM,
+		verb->arguments);
+	/* As with long names of options. */
+	if (strlen(verb->arguments) > VERB_ROOM)
+		fprintf(out, "\n%*s", VERB_INDENT - 1, "");
+	fprintf(out, " %s\n", verb->summary);
+}
+
+static void print_overview(FILE *out)
+{
+	fputs("Trains one network on one emulated core, on eight and on an "
+	      "OpenCL device,\nchecks that all learned the same, and says "
+	      "what an iteration and an epoch cost.\n\n", out);
+	for (int v = 0; v < VERB_COUNT; v++)
+		print_verb(out, &verb_rows[v]);
+	fputs("\nExamples\n"
+	      "  bench run --quick           a first look, in a minute or two\n"
+	      "  bench run                   the post's, in ten epochs\n"
+	      "  bench measure cpu-4 -e 1    one run; its rows as CSV\n"
+	      "  bench check --base-ref main is this branch slower?\n"
+	      "\nA TARGET is BACKEND[-CORES][@TRANSPORT][:DEVICE]: cpu-8, "
+	      "cpu-4@threads,\nopencl:1; bench run takes cpu-1, cpu-8 and "
+	      "opencl unless told otherwise.\n\n"
+	      "Exit: 0 done, 1 a backend is wrong or a slowdown confirmed, "
+	      "2 usage,\n3 no verdict, 4 something is missing, 5 bad input, "
+	      "6 a run failed,\n7 a result could not be written, 130/143 "
+	      "interrupted.\n"
+	      "bench VERB --help lists the options of a verb.\n", out);
+}
+
+void options_print_help(FILE *out, const struct options *options)
+{
+	const enum verb verb = options->verb;
+
+	if (verb == VERB_COUNT) {
+		fputs("usage: bench VERB [OPTION ...]\n\n", out);
+		print_overview(out);
+		return;
+	}
+	fprintf(out, "usage: bench %s %s%s[OPTION ...]\n\n%s.\n",
+		verb_rows[verb].name, verb_rows[verb].arguments,
+		*verb_rows[verb].arguments ? " " : "", verb_rows[verb].summary);
+	print_options(out, verb);
+}

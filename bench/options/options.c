@@ -1,0 +1,332 @@
+#include "bench/options/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/options/option_table.h"
+#include "bench/rows/time_to_accuracy.h"
+
+#define MOST_OPTIONS 64
+#define FIRST_LONG 256 /* above every character */
+#define QUICK_STEPS 40
+
+const char *verb_name(enum verb verb)
+{
+	return verb_rows[verb].name;
+}
+
+static const struct options defaults = {
+	.model = "mnist",
+	.dataset = "auto",
+	.epochs = OPTION_UNSET,
+	.steps = OPTION_UNSET,
+	.batch = OPTION_UNSET,
+	.global_batch = OPTION_UNSET,
+	.test_batch = 1000,
+	.seed = 1,
+	.warmup = 10,
+	.repeat = 1,
+	.timeout = OPTION_UNSET,
+	.lr = OPTION_UNSET,
+	.target_accuracy = OPTION_UNSET,
+	.synthetic_train = 60000,
+	.synthetic_test = 10000,
+	.dropout = 1,
+	.reshuffle = 1,
+	.test = 1,
+	.format = "plain",
+	.progress = "auto",
+	.color = "auto",
+	.blocks = OPTION_UNSET,
+	.order_seed = OPTION_UNSET,
+	.on_inconclusive = "fail",
+};
+
+static int set_number(const struct option_row *row, const char *text,
+		      void *field, struct error *err)
+{
+	char *end;
+	double value;
+
+	errno = 0;
+	value = strtod(text, &end);
+	if (end == text || *end || errno || !isfinite(value) ||
+	    strpbrk(text, "xX") ||
+	    (row->kind == OPTION_INT && value != floor(value)))
+		return error_set(err, ERROR_USAGE,
+				 "--%s: '%s' is not %s number", row->name, text,
+				 row->kind == OPTION_INT ? "a whole" : "a");
+	if (value < row->least || value > row->most)
+		return error_set(err, ERROR_USAGE,
+				 "--%s: %s is not between %.10g and %.10g%s",
+				 row->name, text, row->least, row->most,
+				 strcmp(row->argument, "PCT") ? "" :
+								" percent");
+	if (row->kind == OPTION_INT)
+		*(long *)field = (long)value;
+	else
+		*(double *)field = value;
+	return 0;
+}
+
+static int set_choice(const struct option_row *row, const char *text,
+		      const char **field, struct error *err)
+{
+	char names[128] = "";
+
+	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++) {
+		if (!strcmp(row->choices[i], text)) {
+			*field = row->choices[i];
+			return 0;
+		}
+		error_list(names, sizeof(names), row->choices[i]);
+	}
+	return error_set(err, ERROR_USAGE,
+			 "--%s: '%.60s' is none of: %s", row->name, text,
+			 names);
+}
+
+static int add_text(const struct option_row *row, const char *text,
+		    const char **field, struct error *err)
+{
+	for (int i = 0; i < OPTION_MOST_TIMES; i++)
+		if (!field[i]) {
+			field[i] = text;
+			return 0;
+		}
+	return error_set(err, ERROR_USAGE, "--%s: more than %d of them",
+			 row->name, OPTION_MOST_TIMES);
+}
+
+int option_set(struct options *options, const struct option_row *row,
+	       const char *text, struct error *err)
+{
+	void *field = (char *)options + row->offset;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(int *)field = 1;
+		return 0;
+	case OPTION_ON_OFF:
+		if (strcmp(text, "on") && strcmp(text, "off"))
+			return error_set(err, ERROR_USAGE,
+					 "--%s: '%.60s' is neither on nor off",
+					 row->name, text);
+		*(int *)field = !strcmp(text, "on");
+		return 0;
+	case OPTION_TEXT:
+	case OPTION_LIST:
+		if (!*text)
+			return error_set(err, ERROR_USAGE,
+					 "--%s: the argument is empty",
+					 row->name);
+		if (row->kind == OPTION_LIST)
+			return add_text(row, text, field, err);
+		*(const char **)field = text;
+		return 0;
+	case OPTION_CHOICE:
+		return set_choice(row, text, field, err);
+	default:
+		return set_number(row, text, field, err);
+	}
+}
+
+/* What getopt wants: short letters and long names of this verb's options. */
+static void describe_options(enum verb verb, struct option *longs,
+			     char *letters)
+{
+	int count = 0;
+
+	/* Colon first: a missing argument is told from an unknown option. */
+	*letters++ = ':';
+	for (int i = 0; i < option_row_count && count < MOST_OPTIONS; i++) {
+		const struct option_row *row = &option_rows[i];
+		int takes = row->kind != OPTION_FLAG;
+
+		if (!verb_knows(verb, row))
+			continue;
+		longs[count++] = (struct option){
+			row->name, takes ? required_argument : no_argument,
+			NULL, FIRST_LONG + i
+		};
+		if (row->letter) {
+			*letters++ = row->letter;
+			if (takes)
+				*letters++ = ':';
+		}
+	}
+	longs[count] = (struct option){ 0 };
+	*letters = '\0';
+}
+
+static const struct option_row *find_row(int value)
+{
+	if (value >= FIRST_LONG)
+		return &option_rows[value - FIRST_LONG];
+	for (int i = 0; i < option_row_count; i++)
+		if (option_rows[i].letter == value)
+			return &option_rows[i];
+	return NULL;
+}
+
+/* Verbs that know the option a user tried with another verb. */
+static int not_an_option(enum verb verb, const char *tried, struct error *err)
+{
+	char others[128] = "";
+	size_t length;
+
+	while (*tried == '-')
+		tried++;
+	length = strcspn(tried, "=");
+	for (int i = 0; i < option_row_count; i++) {
+		if (strncmp(option_rows[i].name, tried, length) ||
+		    option_rows[i].name[length])
+			continue;
+		for (int v = 0; v < VERB_COUNT; v++)
+			if (verb_knows((enum verb)v, &option_rows[i]))
+				error_list(others, sizeof(others),
+					   verb_rows[v].name);
+	}
+	return error_set(err, ERROR_USAGE,
+			 "bench %s has no option '%.*s'%s%s; see bench %s "
+			 "--help", verb_rows[verb].name, (int)length, tried,
+			 *others ? ", which goes with " : "", others,
+			 verb_rows[verb].name);
+}
+
+static int find_verb(const char *name, enum verb *verb, struct error *err)
+{
+	char names[128] = "";
+
+	for (int v = 0; v < VERB_COUNT; v++) {
+		if (!strcmp(verb_rows[v].name, name)) {
+			*verb = (enum verb)v;
+			return 0;
+		}
+		error_list(names, sizeof(names), verb_rows[v].name);
+	}
+	return error_set(err, ERROR_USAGE,
+			 "there is no 'bench %.40s'; choose among: %s", name,
+			 names);
+}
+
+/* Times to an accuracy compare what makes the same updates. */
+static int settle_accuracy(struct options *options, struct error *err)
+{
+	if (options->target_accuracy < 0)
+		return 0;
+	if (options->batch != OPTION_UNSET)
+		return error_set(err, ERROR_USAGE,
+				 "--target-accuracy needs the same global "
+				 "batch on every target, and --batch is per "
+				 "core: use --global-batch");
+	if (!options->test)
+		return error_set(err, ERROR_USAGE,
+				 "--target-accuracy needs the test set, which "
+				 "--test off leaves out");
+	if (options->global_batch == OPTION_UNSET)
+		options->global_batch = CLOSED_GLOBAL_BATCH;
+	return 0;
+}
+
+static int settle(struct options *options, struct error *err)
+{
+	if (options->batch != OPTION_UNSET &&
+	    options->global_batch != OPTION_UNSET)
+		return error_set(err, ERROR_USAGE,
+				 "--batch (per core) and --global-batch (all "
+				 "cores) exclude each other");
+	if (options->quick && options->epochs != OPTION_UNSET)
+		return error_set(err, ERROR_USAGE,
+				 "--quick sets --epochs by itself");
+	if (options->quick) {
+		options->epochs = 1;
+		if (options->steps == OPTION_UNSET)
+			options->steps = QUICK_STEPS;
+	}
+	return settle_accuracy(options, err);
+}
+
+static int settle_help(struct options *options, struct error *err)
+{
+	if (options->argument_count > !options->generate)
+		return error_set(err, ERROR_USAGE,
+				 "bench help takes one VERB, or --generate");
+	if (options->generate)
+		return 0;
+	options->help = 1;
+	options->verb = VERB_COUNT;
+	return options->argument_count ?
+		       find_verb(options->arguments[0], &options->verb, err) :
+		       0;
+}
+
+static int parse_rest(struct options *options, int argc, char **argv,
+		      struct error *err)
+{
+	struct option longs[MOST_OPTIONS + 1];
+	char letters[3 * MOST_OPTIONS];
+	int value;
+
+	describe_options(options->verb, longs, letters);
+	opterr = 0;
+	optind = 0;
+	while ((value = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (value == ':')
+			return error_set(err, ERROR_USAGE,
+					 "%.60s needs an argument",
+					 argv[optind - 1]);
+		if (value == '?' && optopt >= FIRST_LONG)
+			return error_set(err, ERROR_USAGE,
+					 "--%s takes no argument",
+					 find_row(optopt)->name);
+		if (value == '?')
+			return not_an_option(options->verb,
+					     optopt ? (char[]){ (char)optopt,
+								'\0' } :
+						      argv[optind - 1],
+					     err);
+		if (option_set(options, find_row(value), optarg, err))
+			return -1;
+		options->given[find_row(value) - option_rows] = 1;
+	}
+	for (int i = optind; i < argc; i++)
+		options->arguments[options->argument_count++] = argv[i];
+	return 0;
+}
+
+int options_parse(struct options *options, int argc, char **argv,
+		  struct error *err)
+{
+	*options = defaults;
+	options->verb = VERB_COUNT;
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		options->help = 1;
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		options->version = 1;
+		return 0;
+	}
+	if (find_verb(argv[1], &options->verb, err))
+		return -1;
+	options->arguments = calloc((size_t)argc, sizeof(char *));
+	if (!options->arguments)
+		return error_memory(err, "the arguments");
+	if (parse_rest(options, argc - 1, argv + 1, err))
+		return -1;
+	if (options->help || options->version)
+		return 0;
+	if (options->verb == VERB_HELP)
+		return settle_help(options, err);
+	return settle(options, err);
+}
+
+void options_release(struct options *options)
+{
+	free(options->arguments);
+	options->arguments = NULL;
+}

@@ -1,0 +1,79 @@
+/*
+ * The command line. One table says what every option is called, takes, means
+ * and which verbs know it; parsing and help are made from it.
+ */
+#ifndef BENCH_OPTIONS_OPTIONS_H
+#define BENCH_OPTIONS_OPTIONS_H
+
+#include <stdio.h>
+
+#include "backends/error.h"
+
+enum verb {
+	VERB_RUN,
+	VERB_MEASURE,
+	VERB_TABLE,
+	VERB_PLOT,
+	VERB_CHECK,
+	VERB_COMPARE,
+	VERB_CALIBRATE,
+	VERB_SELFTEST,
+	VERB_BASELINE,
+	VERB_VERIFY,
+	VERB_DEVICES,
+	VERB_ENV,
+	VERB_DATA,
+	VERB_HELP,
+	VERB_COUNT
+};
+
+#define OPTION_UNSET (-1) /* of numbers whose default depends on others */
+#define OPTION_MOST_ROWS 96 /* of the table */
+#define OPTION_MOST_TIMES 16 /* that one option is given */
+
+struct options {
+	enum verb verb;
+	const char **arguments; /* what is not an option, into argv */
+	int argument_count;
+
+	const char *model, *dataset, *data_dir, *mirror;
+	long epochs, steps, batch, global_batch, test_batch, seed, warmup;
+	long repeat, timeout;
+	double lr; /* OPTION_UNSET: the model's */
+	double target_accuracy; /* percent; OPTION_UNSET: none */
+	long synthetic_train, synthetic_test;
+	int dropout, reshuffle, test; /* on: 1 */
+	int include_warmup, with_post, columns, cores;
+	const char *out, *label;
+	const char *export_csv, *export_json, *export_markdown;
+	const char *run_file, *run_id, *campaign_id;
+	const char *dump_masks, *save_parameters;
+	const char *straggler, *inject, *trace;
+	const char *base, *head, *base_cmd, *head_cmd, *base_ref;
+	const char *base_env[OPTION_MOST_TIMES + 1]; /* up to a NULL */
+	const char *head_env[OPTION_MOST_TIMES + 1];
+	const char *on_inconclusive, *floors;
+	long blocks, order_seed;
+	int control, extend;
+	const char *format, *progress, *color, *generate;
+	const char *baseline;
+	int trust_host;
+	int quick, dry_run, list, quiet, verbose, help, version;
+	unsigned char given[OPTION_MOST_ROWS]; /* by row: on the command line */
+};
+
+/*
+ * Fills options from argv. ERROR_USAGE says what is wrong and what there is to
+ * choose from. With --help or --version nothing else is checked. `bench help
+ * VERB` is `bench VERB --help`, and without VERB that of all.
+ */
+int options_parse(struct options *options, int argc, char **argv,
+		  struct error *err);
+void options_release(struct options *options);
+
+/* Help for all verbs, or for the one that options names. */
+void options_print_help(FILE *out, const struct options *options);
+
+const char *verb_name(enum verb verb);
+
+#endif

@@ -1,0 +1,298 @@
+#include "bench/system/append.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/system/file.h"
+#include "bench/system/interrupt.h"
+
+enum {
+	MODE = 0666,	    /* less the umask */
+	PAUSE_MS = 10,	    /* between two looks at a lock */
+	PATIENCE_MS = 2000, /* for it, of a process that was told to end */
+	OTHER_COLUMNS = -1, /* beside the values of errno */
+	OTHER_FORM = -2
+};
+
+static int append_error(const char *path, int number, struct error *err)
+{
+	if (number == OTHER_COLUMNS)
+		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
+				 "its header has other columns than this "
+				 "program writes; choose another folder", path);
+	if (number == OTHER_FORM)
+		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
+				 "it was saved with a byte-order mark or with "
+				 "line ends of another system; save it as "
+				 "UTF-8 with LF alone, or choose another "
+				 "folder", path);
+	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
+			 number == EWOULDBLOCK ?
+				 "another process does not let go of it" :
+				 strerror(number));
+}
+
+/* Returns an errno: EWOULDBLOCK if another process has the lock, and we do not
+ * wait, or have been told to end for a while. */
+static int lock(int fd, int operation, int wait)
+{
+	int pauses = PATIENCE_MS / PAUSE_MS, number;
+
+	for (;;) {
+		number = flock(fd, operation | LOCK_NB) ? errno : 0;
+		if (number == EINTR)
+			continue;
+		if (number != EWOULDBLOCK || !wait)
+			return number;
+		if (interrupt_signal() && pauses-- == 0)
+			return number;
+		poll(NULL, 0, PAUSE_MS);
+	}
+}
+
+/* Does the file have these bytes at that place? */
+static int has_bytes(int fd, off_t place, const char *bytes, size_t length)
+{
+	size_t at, count;
+	char piece[1024];
+
+	for (at = 0; at < length; at += count) {
+		count = length - at < sizeof(piece) ? length - at :
+						      sizeof(piece);
+		if (pread(fd, piece, count, place + (off_t)at) !=
+		    (ssize_t)count || memcmp(piece, bytes + at, count) != 0)
+			return 0;
+	}
+	return 1;
+}
+
+/* Is the beginning of the file that of header, as far as both go? */
+static int starts_like(int fd, off_t size, const char *header)
+{
+	const size_t length = strlen(header);
+
+	return has_bytes(fd, 0, header, size < (off_t)length ? (size_t)size :
+							       length);
+}
+
+/* Why a file does not start like header: its columns may be the same. */
+static int find_difference(int fd, const char *header)
+{
+	const size_t mark = has_bytes(fd, 0, "\xEF\xBB\xBF", 3) ? 3 : 0;
+	const size_t length = strlen(header) - 1;
+
+	return has_bytes(fd, (off_t)mark, header, length) &&
+	       (mark || has_bytes(fd, (off_t)length, "\r\n", 2)) ?
+		       OTHER_FORM : OTHER_COLUMNS;
+}
+
+/* Cells of a line without its end; 0 inside of quotes. */
+static int count_cells(const char *line, size_t length)
+{
+	int cells = 1, quoted = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		quoted ^= line[i] == '"';
+		cells += line[i] == ',' && !quoted;
+	}
+	return quoted ? 0 : cells;
+}
+
+/* How a file ends. */
+struct file_end {
+	off_t size, lines; /* of all of it, and of its whole lines */
+	int row; /* behind them is a whole row, but for its '\n' */
+};
+
+/* Where the last whole line of the file ends. Returns an errno. */
+static int find_lines(int fd, struct file_end *end)
+{
+	char bytes[4096];
+	off_t at;
+	ssize_t count, i;
+
+	errno = 0;
+	for (at = end->size; at > 0; at -= count) {
+		count = at < (off_t)sizeof(bytes) ? (ssize_t)at :
+						    (ssize_t)sizeof(bytes);
+		if (pread(fd, bytes, (size_t)count, at - count) != count)
+			return errno ? errno : EIO;
+		for (i = count; i > 0; i--)
+			if (bytes[i - 1] == '\n') {
+				end->lines = at - count + i;
+				return 0;
+			}
+	}
+	return 0;
+}
+
+/* As bench/rows/csv.h counts, which takes such a line for a row. Returns an
+ * errno. */
+static int look_at_tail(int fd, const char *header, struct file_end *end)
+{
+	const size_t length = (size_t)(end->size - end->lines);
+	char *tail = malloc(length);
+	int number = 0;
+
+	if (!tail)
+		return ENOMEM;
+	errno = 0;
+	if (pread(fd, tail, length, end->lines) != (ssize_t)length)
+		number = errno ? errno : EIO;
+	else
+		end->row = count_cells(tail, length) >=
+			   count_cells(header, strlen(header));
+	free(tail);
+	return number;
+}
+
+/* With the lock. A file that is not ours is refused. Returns an errno. */
+static int find_end(int fd, const char *header, struct file_end *end)
+{
+	struct stat status;
+	int number;
+
+	*end = (struct file_end){ 0 };
+	if (fstat(fd, &status))
+		return errno;
+	if (!S_ISREG(status.st_mode) || status.st_size == 0)
+		return 0;
+	end->size = status.st_size;
+	if (!starts_like(fd, end->size, header))
+		return find_difference(fd, header);
+	number = find_lines(fd, end);
+	/* A part of the header is written anew. */
+	if (number || end->lines == end->size || end->lines == 0)
+		return number;
+	return look_at_tail(fd, header, end);
+}
+
+/* Takes a torn line away. Returns an errno. */
+static int cut_tail(int fd, struct file_end *end, struct append_note *note)
+{
+	if (end->row || end->lines == end->size)
+		return 0;
+	if (ftruncate(fd, end->lines))
+		return errno;
+	note->cut = (size_t)(end->size - end->lines);
+	end->size = end->lines;
+	return 0;
+}
+
+/* Returns an errno; what was written in part is taken back. */
+static int append_locked(int fd, const char *header, const char *rows,
+			 size_t count, struct append_note *note)
+{
+	struct file_end end;
+	const char *first;
+	char *bytes;
+	int number = find_end(fd, header, &end);
+
+	if (!number)
+		number = cut_tail(fd, &end, note);
+	if (number)
+		return number;
+	first = end.size == 0 ? header : end.row ? "\n" : "";
+	bytes = malloc(strlen(first) + count + 1);
+	if (!bytes)
+		return ENOMEM;
+	memcpy(bytes, first, strlen(first));
+	memcpy(bytes + strlen(first), rows, count);
+	number = file_write_all(fd, bytes, strlen(first) + count);
+	free(bytes);
+	if (number)
+		note->stuck = ftruncate(fd, end.size) != 0;
+	else
+		note->ended = end.row;
+	return number;
+}
+
+int append_rows(const char *path, const char *header, const char *rows,
+		size_t count, int wait, struct append_note *note,
+		struct error *err)
+{
+	int fd, number;
+
+	*note = (struct append_note){ 0 };
+	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC,
+		  MODE);
+	if (fd < 0)
+		return append_error(path, errno, err);
+	number = lock(fd, LOCK_EX, wait);
+	note->busy = number == EWOULDBLOCK;
+	if (!number)
+		number = append_locked(fd, header, rows, count, note);
+	if (close(fd) && !number) {
+		number = errno;
+		note->stuck = 1;
+	}
+	return number ? append_error(path, number, err) : 0;
+}
+
+int append_sync(const char *path, struct error *err)
+{
+	int fd, number = 0;
+
+	fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return append_error(path, errno, err);
+	/* What is no file has nothing to wait for. */
+	if (fdatasync(fd) && errno != EINVAL)
+		number = errno;
+	if (close(fd) && !number)
+		number = errno;
+	return number ? append_error(path, number, err) : 0;
+}
+
+int append_is_begun(const char *path, const char *header)
+{
+	struct stat status;
+	int fd, begun;
+
+	/* What is no file is not even opened: somebody may hear of it. */
+	if (stat(path, &status) || !S_ISREG(status.st_mode) ||
+	    status.st_size >= (off_t)strlen(header))
+		return 0;
+	fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	begun = starts_like(fd, status.st_size, header);
+	close(fd);
+	return begun;
+}
+
+static int open_and_lock(const char *path, int operation)
+{
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd >= 0 && lock(fd, operation, 1)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int append_lock(const char *path)
+{
+	return open_and_lock(path, LOCK_EX);
+}
+
+int append_share(const char *path)
+{
+	return open_and_lock(path, LOCK_SH);
+}
+
+int append_is_alone(int fd)
+{
+	const int number = lock(fd, LOCK_EX, 0);
+
+	/* A lock that is changed is given up in between, or for good. */
+	lock(fd, LOCK_SH, 1);
+	return number != EWOULDBLOCK;
+}

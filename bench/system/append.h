@@ -1,0 +1,54 @@
+/*
+ * Files of rows that grow: whole lines only, whoever else writes or is killed.
+ * Every failure is ERROR_OUTPUT and names the file and the system's reason.
+ */
+#ifndef BENCH_SYSTEM_APPEND_H
+#define BENCH_SYSTEM_APPEND_H
+
+#include <stddef.h>
+
+#include "backends/error.h"
+
+/* What happened besides. */
+struct append_note {
+	size_t cut; /* bytes of a torn last line, taken away */
+	int ended;  /* the last line, a whole row, was given its '\n' */
+	int busy;   /* the failure: another process had the file */
+	int stuck;  /* rows are in the file in part, in spite of a failure */
+};
+
+/*
+ * Adds rows at the end of path, under a lock, in one write, and header before
+ * them if the file is empty. Both end in '\n'. A file that starts with another
+ * first line is refused: its rows have other columns. A last line without its
+ * '\n' is given one if it is a whole row, as readers take it to be; else it is
+ * what a killed writer left behind, and is cut off. After a failure the file is
+ * as it was but for that, unless the note says that rows got stuck in it.
+ *
+ * While another process has the file this one fails at once, or, with wait,
+ * only if it is told to end (bench/system/interrupt.h) and has waited some
+ * more.
+ *
+ * The rows outlive this process at once, the system only after append_sync().
+ */
+int append_rows(const char *path, const char *header, const char *rows,
+		size_t count, int wait, struct append_note *note,
+		struct error *err);
+
+/* Waits until what was added is safely on the disk. */
+int append_sync(const char *path, struct error *err);
+
+/* Whether the file has no whole first line yet, only what header begins with or
+ * nothing at all: its writer was killed at once. */
+int append_is_begun(const char *path, const char *header);
+
+/* Waits in the same way until no other process has path, and keeps them out
+ * until the descriptor is closed; -1 if that cannot be. */
+int append_lock(const char *path);
+
+/* A folder that is in use until the descriptor is closed, and whether no other
+ * process uses it; where there are no locks none does. */
+int append_share(const char *path);
+int append_is_alone(int fd);
+
+#endif

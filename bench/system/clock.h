@@ -1,0 +1,21 @@
+/* The only reader of clocks. Seconds unless the name says otherwise. */
+#ifndef BENCH_SYSTEM_CLOCK_H
+#define BENCH_SYSTEM_CLOCK_H
+
+#include <stddef.h>
+
+double clock_now(void);		 /* monotonic, from an arbitrary start */
+double clock_thread_cpu(void);	 /* CPU time of the calling thread */
+double clock_process_cpu(void);	 /* CPU time of all threads */
+double clock_process_age(void);	 /* since the process was started */
+
+/* Does nothing for so long. */
+void clock_sleep(double seconds);
+
+/* "2026-01-31T23:59:59Z" */
+void clock_stamp(char *text, size_t size);
+
+/* How long ago that was; NAN if text is no such stamp. */
+double clock_since(const char *stamp);
+
+#endif

@@ -1,0 +1,291 @@
+#include "bench/system/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	MODE = 0666,	  /* less the umask */
+	OPEN_FOLDERS = 16 /* at a time, while a tree is removed */
+};
+
+static int output_error(const char *path, int number, struct error *err)
+{
+	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
+			 strerror(number));
+}
+
+int file_write_all(int fd, const char *bytes, size_t count)
+{
+	ssize_t written;
+
+	while (count > 0) {
+		written = write(fd, bytes, count);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return errno;
+		if (written == 0)
+			return EIO;
+		bytes += written;
+		count -= (size_t)written;
+	}
+	return 0;
+}
+
+/* For what has no old content to lose: devices, pipes, dangling links. Never
+ * shortened: /dev/stdout may well be a file with something in it. */
+static int write_straight(const char *path, const char *bytes, size_t count)
+{
+	int fd, number;
+
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC,
+		  MODE);
+	if (fd < 0)
+		return errno;
+	number = file_write_all(fd, bytes, count);
+	if (close(fd) && !number)
+		number = errno;
+	return number;
+}
+
+/* A file beside the one to be replaced. */
+struct draft {
+	int folder, fd;
+	char name[NAME_MAX + 1], temporary[NAME_MAX + 1];
+};
+
+/* Splits real into the open folder and the name in it. */
+static int draft_open_folder(struct draft *draft, char *real)
+{
+	char *slash = strrchr(real, '/');
+
+	if (strlen(slash + 1) > NAME_MAX)
+		return ENAMETOOLONG;
+	snprintf(draft->name, sizeof(draft->name), "%s", slash + 1);
+	slash[slash == real] = '\0';
+	draft->folder = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return draft->folder < 0 ? errno : 0;
+}
+
+static int draft_open(struct draft *draft)
+{
+	unsigned number = 0;
+	int tries;
+
+	for (tries = 0; tries < 100; tries++) {
+		if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+			number++;
+		snprintf(draft->temporary, sizeof(draft->temporary),
+			 ".%.200s.tmp.%ld.%08x", draft->name, (long)getpid(),
+			 number);
+		draft->fd = openat(draft->folder, draft->temporary,
+				   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
+					   O_CLOEXEC,
+				   MODE);
+		if (draft->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return draft->fd < 0 ? errno : 0;
+}
+
+/* The new file may be read and written by whom the old one could be. */
+static void draft_take_mode(struct draft *draft)
+{
+	struct stat old;
+
+	if (fstatat(draft->folder, draft->name, &old, 0))
+		return;
+	/* Only root can give files away; the mode is kept in any case. */
+	if (fchown(draft->fd, old.st_uid, old.st_gid) == 0 ||
+	    old.st_uid == geteuid())
+		(void)fchmod(draft->fd, old.st_mode & 07777);
+}
+
+static int draft_finish(struct draft *draft, const char *bytes, size_t count)
+{
+	int number = file_write_all(draft->fd, bytes, count);
+
+	if (!number)
+		draft_take_mode(draft);
+	if (!number && fsync(draft->fd))
+		number = errno;
+	if (close(draft->fd) && !number)
+		number = errno;
+	if (!number && renameat(draft->folder, draft->temporary, draft->folder,
+				draft->name))
+		number = errno;
+	if (number) {
+		unlinkat(draft->folder, draft->temporary, 0);
+		return number;
+	}
+	/* The file is whole by now; some file systems cannot sync a folder. */
+	if (fsync(draft->folder) && errno != EINVAL && errno != EBADF)
+		number = errno;
+	return number;
+}
+
+/* What the system names so may be open elsewhere, as our own output is. */
+static int is_special(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 ||
+	       strncmp(path, "/proc/", 6) == 0;
+}
+
+/* The path without links of a file that is there or can be made. *straight:
+ * there is nothing that a rename could keep whole. Returns an errno. */
+static int resolve(const char *path, char real[PATH_MAX], int *straight)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	struct stat status;
+	size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+
+	*straight = 0;
+	if (realpath(path, real)) {
+		if (stat(real, &status))
+			return errno;
+		*straight = !S_ISREG(status.st_mode) || is_special(path);
+		return *straight || access(real, W_OK) == 0 ? 0 : errno;
+	}
+	if (errno != ENOENT || !*name)
+		return *name ? errno : EISDIR;
+	if (lstat(path, &status) == 0) {
+		*straight = 1;
+		return 0;
+	}
+	if (length >= sizeof(folder))
+		return ENAMETOOLONG;
+	memcpy(folder, path, length);
+	folder[length] = '\0';
+	if (!realpath(length ? folder : ".", real))
+		return errno;
+	length = strlen(real);
+	if (length + strlen(name) + 2 > PATH_MAX)
+		return ENAMETOOLONG;
+	snprintf(real + length, PATH_MAX - length, "%s%s",
+		 length > 1 ? "/" : "", name);
+	return 0;
+}
+
+int file_replace(const char *path, const char *bytes, size_t count,
+		 struct error *err)
+{
+	struct draft draft = { .folder = -1, .fd = -1 };
+	char real[PATH_MAX];
+	int straight, number;
+
+	number = resolve(path, real, &straight);
+	if (!number && straight) {
+		number = write_straight(path, bytes, count);
+	} else if (!number) {
+		number = draft_open_folder(&draft, real);
+		if (!number)
+			number = draft_open(&draft);
+		if (!number)
+			number = draft_finish(&draft, bytes, count);
+		if (draft.folder >= 0)
+			close(draft.folder);
+	}
+	return number ? output_error(path, number, err) : 0;
+}
+
+int file_replace_with(const char *path, memory_printer *print,
+		      const void *context, struct error *err)
+{
+	char *text;
+	size_t size;
+	int rc = memory_print(&text, &size, print, context, path, err);
+
+	if (!rc)
+		rc = file_replace(path, text, size, err);
+	free(text);
+	return rc;
+}
+
+int file_check(const char *path, struct error *err)
+{
+	struct draft draft = { .folder = -1, .fd = -1 };
+	char real[PATH_MAX];
+	struct stat status;
+	int straight, number;
+
+	number = resolve(path, real, &straight);
+	if (!number && straight) {
+		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+			number = EISDIR;
+		else if (access(path, W_OK) && errno != ENOENT)
+			number = errno;
+	} else if (!number) {
+		number = draft_open_folder(&draft, real);
+		if (!number)
+			number = draft_open(&draft);
+		if (draft.fd >= 0) {
+			close(draft.fd);
+			unlinkat(draft.folder, draft.temporary, 0);
+		}
+		if (draft.folder >= 0)
+			close(draft.folder);
+	}
+	return number ? output_error(path, number, err) : 0;
+}
+
+int file_make_folder(const char *path, struct error *err)
+{
+	char part[PATH_MAX];
+	struct stat status;
+	size_t i, length = strlen(path);
+
+	if (length == 0 || length >= sizeof(part))
+		return output_error(path, length ? ENAMETOOLONG : ENOENT, err);
+	for (i = 1; i <= length; i++) {
+		if (path[i] != '/' && path[i] != '\0')
+			continue;
+		memcpy(part, path, i);
+		part[i] = '\0';
+		if (mkdir(part, 0777) && errno != EEXIST)
+			return output_error(part, errno, err);
+	}
+	if (stat(path, &status))
+		return output_error(path, errno, err);
+	if (!S_ISDIR(status.st_mode))
+		return output_error(path, ENOTDIR, err);
+	return 0;
+}
+
+int file_make_scratch(char *path, size_t size, const char *name,
+		      struct error *err)
+{
+	const char *base = getenv("TMPDIR");
+	const int written = snprintf(path, size, "%s/%s-XXXXXX",
+				     base && *base ? base : "/tmp", name);
+
+	if (written < 0 || (size_t)written >= size)
+		errno = ENAMETOOLONG;
+	else if (mkdtemp(path))
+		return 0;
+	output_error(path, errno, err);
+	path[0] = '\0';
+	return -1;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind,
+			struct FTW *at)
+{
+	(void)status, (void)kind, (void)at;
+	remove(path);
+	return 0; /* on to the next one, in any case */
+}
+
+void file_remove_tree(const char *path)
+{
+	nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+}

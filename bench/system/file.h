@@ -1,0 +1,51 @@
+/*
+ * Writing results so that nothing old is lost and nothing is half written.
+ * Every failure is ERROR_OUTPUT and names the file and the system's reason.
+ */
+#ifndef BENCH_SYSTEM_FILE_H
+#define BENCH_SYSTEM_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "bench/base/memory_print.h"
+
+/*
+ * Makes bytes the whole content of path, or leaves path as it was: they go to
+ * a new file beside it that takes its place when it is safely on the disk. A
+ * symbolic link stays one, its target is replaced; what is no regular file (a
+ * terminal, a pipe, /dev/null) is written straight.
+ */
+int file_replace(const char *path, const char *bytes, size_t count,
+		 struct error *err);
+
+/*
+ * The same with what print writes. Nothing happens to path if print fails, or
+ * if there is no memory for the text, which is ERROR_FAILED.
+ */
+int file_replace_with(const char *path, memory_printer *print,
+		      const void *context, struct error *err);
+
+/* Can file_replace write to path? Asked before anything is measured. */
+int file_check(const char *path, struct error *err);
+
+/* Makes the folder and those above it; one that is there is fine. */
+int file_make_folder(const char *path, struct error *err);
+
+/*
+ * A new folder of our own below $TMPDIR or /tmp, whose path, as long as size
+ * allows, begins with name. Empty after a failure, which is ERROR_OUTPUT.
+ */
+int file_make_scratch(char *path, size_t size, const char *name,
+		      struct error *err);
+
+/*
+ * Removes the folder and all below it, as far as it goes: what cannot be
+ * removed stays, and nobody is told. Links are removed, not followed.
+ */
+void file_remove_tree(const char *path);
+
+/* Writes all bytes. Returns 0, or the errno of the first failure. */
+int file_write_all(int fd, const char *bytes, size_t count);
+
+#endif

@@ -1,0 +1,258 @@
+#include "bench/system/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/system/clock.h"
+#include "bench/system/interrupt.h"
+
+#define LOOK_S .01 /* between two looks at a process that is given a time */
+/* It may be a bench, which gives its own children as long as we give others. */
+#define END_S (PROCESS_GRACE_S + 2)
+
+static int is_program(const char *path)
+{
+	struct stat about;
+
+	return !stat(path, &about) && S_ISREG(about.st_mode) &&
+	       !access(path, X_OK);
+}
+
+int process_find_program(const char *name)
+{
+	const char *folder = getenv("PATH");
+	char path[PATH_MAX];
+
+	if (strchr(name, '/'))
+		return is_program(name);
+	while (folder) {
+		int length = (int)strcspn(folder, ":");
+		int written = snprintf(path, sizeof(path), "%.*s%s%s", length,
+				       folder, length ? "/" : "", name);
+
+		if (written > 0 && written < (int)sizeof(path) &&
+		    is_program(path))
+			return 1;
+		folder = folder[length] ? folder + length + 1 : NULL;
+	}
+	return 0;
+}
+
+/* Returns an error number, as the functions that it calls do. */
+static int set_files(posix_spawn_file_actions_t *files,
+		     const struct process_setting *setting)
+{
+	int number = 0;
+
+	/* Before standard input is opened, in case stdout_fd is 0. */
+	if (setting->stdout_fd >= 0)
+		number = posix_spawn_file_actions_adddup2(
+			files, setting->stdout_fd, STDOUT_FILENO);
+	if (!number && setting->stderr_fd >= 0)
+		number = posix_spawn_file_actions_adddup2(
+			files, setting->stderr_fd, STDERR_FILENO);
+	if (!number)
+		number = posix_spawn_file_actions_addopen(
+			files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!number && setting->folder)
+		number = posix_spawn_file_actions_addchdir_np(files,
+							      setting->folder);
+	return number;
+}
+
+static int set_signals(posix_spawnattr_t *attributes, int own_group)
+{
+	const short group = own_group ? POSIX_SPAWN_SETPGROUP : 0;
+	sigset_t mask, defaults;
+	int number;
+
+	sigemptyset(&mask);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	number = posix_spawnattr_setsigmask(attributes, &mask);
+	if (!number)
+		number = posix_spawnattr_setsigdefault(attributes, &defaults);
+	if (!number)
+		number = posix_spawnattr_setflags(
+			attributes, (short)(POSIX_SPAWN_SETSIGMASK |
+					    POSIX_SPAWN_SETSIGDEF | group));
+	return number;
+}
+
+int process_start(const char *const *argv, int stdout_fd,
+		  const char *const *environment, pid_t *pid,
+		  struct error *err)
+{
+	const struct process_setting setting = { NULL, stdout_fd, -1,
+						 environment, 0 };
+
+	return process_start_in(argv, &setting, pid, err);
+}
+
+int process_start_in(const char *const *argv,
+		     const struct process_setting *setting, pid_t *pid,
+		     struct error *err)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	char *const *variables = environ;
+	int number;
+
+	/* posix_spawn promises not to change the strings. */
+	if (setting->environment)
+		variables = (char *const *)setting->environment;
+	number = posix_spawn_file_actions_init(&files);
+	if (number)
+		return error_memory(err, argv[0]);
+	number = posix_spawnattr_init(&attributes);
+	if (number) {
+		posix_spawn_file_actions_destroy(&files);
+		return error_memory(err, argv[0]);
+	}
+	number = set_files(&files, setting);
+	if (!number)
+		number = set_signals(&attributes, setting->own_group);
+	if (!number)
+		number = posix_spawnp(pid, argv[0], &files, &attributes,
+				      (char *const *)argv, variables);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	if (!number)
+		return 0;
+	return error_set(err, number == ENOENT ? ERROR_MISSING : ERROR_FAILED,
+			 "%s cannot be started: %s", argv[0],
+			 strerror(number));
+}
+
+int process_restart(char *const *argv, const char *variable, struct error *err)
+{
+	const char *value = strchr(variable, '=') + 1, *before;
+	char name[64], names[256];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(value - 1 - variable),
+		 variable);
+	before = getenv("BENCH_SET");
+	snprintf(names, sizeof(names), "%s%s%s", before ? before : "",
+		 before ? "," : "", name);
+	/* So that the results can tell it from a variable of the user's. */
+	if (!setenv(name, value, 1) && !setenv("BENCH_SET", names, 1))
+		execv("/proc/self/exe", argv);
+	return error_set(err, ERROR_FAILED,
+			 "bench cannot start itself again with %s: %s",
+			 variable, strerror(errno));
+}
+
+static struct process_status status_of(int raw, const struct rusage *used)
+{
+	return (struct process_status){
+		.usage = usage_from(used),
+		.code = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1,
+		.signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0,
+	};
+}
+
+static int wait_error(pid_t pid, struct error *err)
+{
+	return error_set(err, ERROR_FAILED, "process %ld cannot be waited "
+			 "for: %s", (long)pid, strerror(errno));
+}
+
+int process_wait(pid_t pid, struct process_status *status, struct error *err)
+{
+	struct rusage used;
+	int raw = 0;
+	pid_t ended;
+
+	do
+		ended = wait4(pid, &raw, 0, &used);
+	while (ended < 0 && errno == EINTR);
+	if (ended < 0)
+		return wait_error(pid, err);
+	*status = status_of(raw, &used);
+	return 0;
+}
+
+int process_ended(pid_t pid, struct process_status *status, struct error *err)
+{
+	struct rusage used;
+	int raw = 0;
+	const pid_t ended = wait4(pid, &raw, WNOHANG, &used);
+
+	if (ended < 0)
+		return wait_error(pid, err);
+	if (ended > 0)
+		*status = status_of(raw, &used);
+	return ended > 0;
+}
+
+int process_watch(pid_t pid)
+{
+#ifdef SYS_pidfd_open /* since Linux 5.3; closed at an exec */
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+	(void)pid;
+	return -1;
+#endif
+}
+
+void process_unset(const char *variable)
+{
+	unsetenv(variable);
+}
+
+/* Ends the process and what it started, which may outlive it. */
+static int end_group(pid_t pid, struct process_status *status,
+		     struct error *err)
+{
+	const double deadline = clock_now() + END_S;
+	int ended = 0;
+
+	kill(-pid, SIGTERM);
+	while (clock_now() < deadline) {
+		if (!ended)
+			ended = process_ended(pid, status, err);
+		if (ended < 0)
+			return -1;
+		if (ended && kill(-pid, 0))
+			return 0; /* nobody is left */
+		clock_sleep(LOOK_S);
+	}
+	kill(-pid, SIGKILL);
+	return ended ? 0 : process_wait(pid, status, err);
+}
+
+int process_run(const char *const *argv, const struct process_setting *setting,
+		double seconds, struct process_status *status,
+		struct error *err)
+{
+	struct process_setting own = *setting;
+	const double deadline = clock_now() + seconds;
+	pid_t pid;
+	int ended;
+
+	own.own_group = 1;
+	if (process_start_in(argv, &own, &pid, err))
+		return -1;
+	while (!(ended = process_ended(pid, status, err)) &&
+	       clock_now() < deadline && !interrupt_signal())
+		clock_sleep(LOOK_S);
+	if (ended)
+		return ended < 0 ? -1 : 0;
+	if (end_group(pid, status, err))
+		return -1;
+	if (interrupt_signal())
+		return error_set(err, ERROR_STOPPED, "interrupted");
+	return error_set(err, ERROR_FAILED, "%s took longer than %g s and was "
+			 "ended", argv[0], seconds);
+}

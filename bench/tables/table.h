@@ -1,0 +1,38 @@
+/*
+ * The four tables: the loop, an iteration, an epoch, and what stands behind
+ * them. Setups (campaigns and runs) are rows, targets are columns, as in the
+ * post; in the fourth the targets are columns and the quantities rows, as in
+ * one more for each setup that trained to an accuracy.
+ */
+#ifndef BENCH_TABLES_TABLE_H
+#define BENCH_TABLES_TABLE_H
+
+#include <stdio.h>
+
+#include "backends/error.h"
+#include "bench/rows/campaign.h"
+
+enum table_format {
+	TABLE_PLAIN,  /* for a terminal: at most 80 columns */
+	TABLE_GITHUB, /* Markdown */
+	TABLE_POST,   /* the post's Markdown, with LaTeX and red */
+	TABLE_HTML    /* elements of a page; --format does not offer it */
+};
+
+struct table_options {
+	enum table_format format;
+	int with_post;	    /* the post's figures as rows */
+	int include_warmup; /* warm-up steps count as iterations */
+	int utf8;	    /* the reader's locale has the sign for +- */
+	int color;	    /* plain: the best in bold, too */
+};
+
+/* Returns -1 if name is none of plain, github, post. */
+int table_format_find(const char *name, enum table_format *format);
+
+/* Fails only for want of memory; the caller checks ferror(out). */
+int table_print(const struct campaign *campaign,
+		const struct table_options *options, FILE *out,
+		struct error *err);
+
+#endif

@@ -1,0 +1,164 @@
+#include "bench/tables/table_view.h"
+
+#include <string.h>
+
+#include "bench/base/names.h"
+#include "bench/results/post.h"
+#include "bench/rows/slowed.h"
+
+/* What a setup was asked to do is the same in all its runs, but one that was
+ * skipped may not know it; the seeds are one for each repetition. */
+struct asked {
+	const struct run *run; /* NULL: nobody knows */
+	long first_seed, last_seed;
+};
+
+static void ask_run(struct asked *asked, const struct run *run)
+{
+	if (!asked->run && run->model[0])
+		asked->run = run;
+	if (run->seed == CELL_NO_INT)
+		return;
+	if (asked->first_seed == CELL_NO_INT || run->seed < asked->first_seed)
+		asked->first_seed = run->seed;
+	if (run->seed > asked->last_seed)
+		asked->last_seed = run->seed;
+}
+
+static struct asked what_was_asked(const struct results *results,
+				   const struct line *line)
+{
+	struct asked asked = { NULL, CELL_NO_INT, CELL_NO_INT };
+	const struct line *lines;
+	int i, target, count;
+
+	lines = line_runs(line, &count);
+	for (i = 0; i < count; i++)
+		for (target = 0; target < results->target_count; target++)
+			if (lines[i].cells[target].run)
+				ask_run(&asked, lines[i].cells[target].run);
+	return asked;
+}
+
+static void note_setup(const struct view *view, const struct line *line)
+{
+	const struct asked asked = what_was_asked(view->results, line);
+	const struct run *run = asked.run;
+	char limit[64] = "", seeds[64] = "", cpus[48] = "";
+
+	print_note(view->out, view->options, "%s: n=%d: %s%s",
+		   setup_name(line), line->repetitions,
+		   line->repetitions == 1 ?
+			   "one run of each target, which says nothing about "
+			   "the spread across runs" :
+			   "fresh processes of each target",
+		   run ? "" : "; there is no runs.csv, so its machine and "
+			      "settings are not known");
+	if (!run)
+		return;
+	if (asked.first_seed == asked.last_seed)
+		snprintf(seeds, sizeof(seeds), ", seed %ld", asked.first_seed);
+	else
+		snprintf(seeds, sizeof(seeds), ", seeds %ld to %ld",
+			 asked.first_seed, asked.last_seed);
+	if (run->steps != CELL_NO_INT)
+		snprintf(limit, sizeof(limit),
+			 ", at most %ld iterations an epoch", run->steps);
+	if (run->logical_cpus != CELL_NO_INT)
+		snprintf(cpus, sizeof(cpus), ", %ld logical CPUs",
+			 run->logical_cpus);
+	print_note(view->out, view->options,
+		   "%s: model %s, data set %s%s%s%s; %s%s; started %s",
+		   setup_name(line), run->model,
+		   run->dataset[0] ? run->dataset : "unknown",
+		   asked.first_seed == CELL_NO_INT ? "" : seeds, limit,
+		   strcmp(run->dropout, "off") == 0 ? ", dropout off" : "",
+		   run->cpu_model[0] ? run->cpu_model : "unknown machine",
+		   cpus, run->started_utc);
+}
+
+/* One thing that runs of a target have in common, said once. */
+static void note_once(const struct view *view, const struct run *run,
+		      const char *says, struct names *told)
+{
+	char text[sizeof(run->target) + 400];
+	const int count = told->count;
+	struct error ignored;
+
+	snprintf(text, sizeof(text), "%s: %s", run->target, says);
+	/* Without memory it is told again. */
+	names_number(told, text, &ignored);
+	if (count == told->count && names_find(told, text) >= 0)
+		return;
+	print_note(view->out, view->options, "%s", text);
+}
+
+static void note_device(const struct view *view, const struct run *run,
+			struct names *told)
+{
+	char text[400];
+
+	if (strncmp(run->target, "opencl", 6) != 0 || !run->device_name[0])
+		return;
+	snprintf(text, sizeof(text), "%s (type %s, driver %s)",
+		 run->device_name,
+		 run->device_type[0] ? run->device_type : "unknown",
+		 run->device_driver[0] ? run->device_driver : "unknown");
+	note_once(view, run, text, told);
+}
+
+/* Nobody shall take such a run for a measurement. */
+static void note_slowdown(const struct view *view, const struct run *run,
+			  struct names *told)
+{
+	char text[200];
+
+	slowdown_explain(run, text, sizeof(text));
+	if (text[0])
+		note_once(view, run, text, told);
+}
+
+static void note_outcome(const struct view *view, const struct line *line,
+			 const struct result *cell)
+{
+	char suffix[GRID_SUFFIX];
+
+	if (cell->outcome == OUTCOME_NONE || cell->outcome == OUTCOME_OK)
+		return;
+	line_suffix(line, suffix);
+	print_note(view->out, view->options, "%s%s, %s: %s: %s%s",
+		   setup_name(line), suffix, cell->run->target,
+		   cell->run->status[0] ? cell->run->status : "no status",
+		   cell->reason[0] ? cell->reason : "no reason is given",
+		   cell->outcome == OUTCOME_PARTIAL ?
+			   "; its numbers are of what was finished" : "");
+}
+
+void notes_end(const struct view *view)
+{
+	const struct results *results = view->results;
+	const struct line *line;
+	struct names told = { 0 };
+	int i, target;
+	size_t run;
+
+	for (i = 0; i < results->line_count; i++)
+		if (line_is_setup(&results->lines[i]))
+			note_setup(view, &results->lines[i]);
+	for (run = 0; run < results->run_count; run++) {
+		note_device(view, &results->runs[run], &told);
+		note_slowdown(view, &results->runs[run], &told);
+	}
+	names_free(&told);
+	notes_disturbed(view);
+	for (i = 0; i < results->line_count; i++) {
+		line = &results->lines[i];
+		/* A repeated setup has a line for each of its runs. */
+		if (line->repetitions > 1 && line_is_setup(line))
+			continue;
+		for (target = 0; target < results->target_count; target++)
+			note_outcome(view, line, &line->cells[target]);
+	}
+	for (i = 0; view->options->with_post && post_notes[i]; i++)
+		print_note(view->out, view->options, "%s", post_notes[i]);
+}

@@ -1,0 +1,72 @@
+/*
+ * The parts of bench/tables/table.c: what the columns and rows are called, the
+ * tables and the lines under them.
+ */
+#ifndef BENCH_TABLES_TABLE_VIEW_H
+#define BENCH_TABLES_TABLE_VIEW_H
+
+#include <stdio.h>
+
+#include "bench/results/result.h"
+#include "bench/tables/table.h"
+#include "bench/tables/table_format.h"
+
+/* Results as they will be shown. */
+struct view {
+	const struct results *results;
+	const struct table_options *options;
+	int *order; /* target of each column, [results->target_count] */
+	char (*devices)[GRID_TEXT]; /* of each target, not clean, or empty */
+	FILE *out;
+};
+
+/* The unit of a whole table, so that its numbers can be compared. */
+struct scale {
+	double factor; /* from seconds */
+	const char *name; /* s or ms */
+};
+
+/* Fills devices. */
+int view_find_devices(struct view *view, struct error *err);
+
+/* Names, clean. */
+void view_head(const struct view *view, int column, char head[GRID_TEXT]);
+void view_label(const struct view *view, const struct line *line,
+		char label[GRID_TEXT]);
+
+/* The same of a line as it was given, not clean. */
+enum { GRID_SUFFIX = 24 };
+const char *setup_name(const struct line *line);
+void line_suffix(const struct line *line, char suffix[GRID_SUFFIX]);
+
+/* Is this the line of a whole setup, or the only one? */
+int line_is_setup(const struct line *line);
+const struct result *view_cell(const struct view *view, const struct line *line,
+			       int column);
+struct scale view_scale(const struct view *view, enum metric metric);
+/* The best values get their mark; NAN is none. sign as in metric_kind. */
+void mark_best(const struct grid *grid, int row, const double *values,
+	       int sign);
+
+/* The fourth table, one for each setup. */
+int view_fourth(const struct view *view, struct error *err);
+
+/* The times to an accuracy, one for each setup that had a target. */
+int view_accuracy(const struct view *view, struct error *err);
+
+/* Under the table of a metric, whose numbers have this scale. */
+void notes_timing(const struct view *view, enum metric metric,
+		  struct scale scale);
+/* What the lines of the model's clock mean. */
+void notes_model(const struct view *view);
+void notes_fourth(const struct view *view);
+/* Whether the columns did the same work. */
+void notes_work(const struct view *view);
+void notes_accuracy(const struct view *view, const struct line *line,
+		    double accuracy);
+/* If others ran beside a run: its times are not its own alone. */
+void notes_disturbed(const struct view *view);
+/* At the end: setups, what did not work, the post. */
+void notes_end(const struct view *view);
+
+#endif

@@ -1,0 +1,74 @@
+/* One core while it trains: private to training.c and its helpers. */
+#ifndef BENCH_TRAINING_CORE_H
+#define BENCH_TRAINING_CORE_H
+
+#include "backends/replica.h"
+#include "bench/data/loader.h"
+#include "bench/training/training.h"
+
+struct core {
+	struct replica_observer observer; /* first: it is the core */
+	struct training *training;
+	struct group *group;
+	struct device *device;
+	struct program *program;
+	struct loader *loader;
+	/* Of the warm-up; after an error the device may still read them. */
+	float *images;
+	uint8_t *labels;
+	int masks; /* descriptor, or -1 */
+	int test_batches; /* after each epoch */
+	double phase_began_s, phase_began_cpu_s;
+	struct step_report report; /* of the last iteration */
+	/* Work on purpose: what it is a share of began at, how much of it is
+	 * still to be done (less than 0: was too much), and its result. */
+	double work_began_s, work_owed_s;
+	uint64_t worked;
+	/* Iterations whose reports the cores have not exchanged yet: 0 or 1. */
+	int unreported;
+	int epoch, iteration; /* of report */
+	double loop_began_s;
+	int reached; /* the accuracy that ends the run */
+};
+
+/* Opens and compiles all that the core needs; training_run() closes it. */
+int core_start(struct core *core, struct error *err);
+
+/* Is this core's process its own, or this the first core in it? */
+int core_leads_process(const struct core *core);
+
+/* The CPU time of the core's work so far. */
+double core_cpu(const struct core *core);
+
+/* core_slow.c: around the work of an iteration, for who is to be slow. */
+void core_begin_work(struct core *core);
+void core_add_work(struct core *core);
+
+/* Takes the times of a phase that ends now, and begins the next one. */
+void core_end_phase(struct core *core, enum replica_phase phase);
+
+/* Dropout decisions of the last iteration, in the global batch's order. */
+int core_dump_masks(struct core *core, const struct batch *batch,
+		    struct error *err);
+
+/* Frees the batch of the warm-up. */
+void core_end_warm_up(struct core *core);
+
+/* Steps on generated data; parameters and state are as before afterwards. */
+int core_warm_up(struct core *core, struct error *err);
+
+/* One iteration, timed into core->report. */
+int core_iterate(struct core *core, const struct batch *batch,
+		 const struct update *update, struct error *err);
+
+/* All cores exchange their last reports; rank 0 records them. */
+int core_exchange(struct core *core, struct error *err);
+
+/* Seeded parameters and a fresh optimizer. */
+int core_initialise(struct core *core, struct error *err);
+
+/* The parameters' hash; with several cores, all must have the same. */
+int core_check_replicas(struct core *core, char *hash, size_t size,
+			struct error *err);
+
+#endif

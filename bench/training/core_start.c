@@ -1,0 +1,141 @@
+/* How a core gets ready: its device, its program, its files and its loader. */
+#include "bench/training/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/system/clock.h"
+
+static int open_device(struct core *core, struct error *err)
+{
+	const struct training *training = core->training;
+	const struct device_request request = {
+		.choice = training->device,
+		.threads = training->one_process ? core->group->size : 1,
+		.cpus = training->cpus,
+	};
+
+	return replica_open(core->group, training->backend, &request,
+			    &core->device, err);
+}
+
+static int open_masks(struct core *core, struct error *err)
+{
+	const char *path = core->training->dump_masks;
+	const int first = core->group->rank == 0;
+
+	if (path && first) {
+		core->masks = open(path, O_WRONLY | O_CREAT | O_TRUNC |
+						 O_CLOEXEC, 0666);
+		if (core->masks < 0)
+			return error_set(err, ERROR_OUTPUT, "%s: %s", path,
+					 strerror(errno));
+	}
+	if (group_gather(core->group, NULL, 0, NULL, err))
+		return -1;
+	if (path && !first)
+		core->masks = open(path, O_WRONLY | O_CLOEXEC);
+	if (path && core->masks < 0)
+		return error_set(err, ERROR_OUTPUT, "%s: %s", path,
+				 strerror(errno));
+	return 0;
+}
+
+static struct loader_plan plan_loading(const struct core *core)
+{
+	const struct training *training = core->training;
+
+	return (struct loader_plan){
+		.dataset = training->dataset,
+		.rank = core->group->rank,
+		.size = core->group->size,
+		.epochs = training->recipe.epochs,
+		.iterations = training->iterations,
+		.global_batch = training->global_batch,
+		.test_batch = training->test_batch,
+		.seed = training->seed,
+		.reshuffle = training->reshuffle,
+	};
+}
+
+/* Rank 0 notes what computes, and tells who wants to know. */
+static void introduce(struct core *core)
+{
+	struct training *training = core->training;
+	struct device_info *info = &training->device_info;
+	char steps[2048];
+
+	device_describe(core->device, info);
+	if (!training->log)
+		return;
+	program_explain(core->program, steps, sizeof(steps));
+	fprintf(training->log, "device: %s, %s, %d unit%s\nfused steps:\n%s",
+		info->name, info->driver, info->units,
+		info->units == 1 ? "" : "s", steps);
+}
+
+/* What each core is called in the timeline, and who is delayed. */
+static int open_trace(struct training *training, int cores, struct error *err)
+{
+	const struct slowdown *slowdown = &training->slowdown;
+	struct recorder *recorder = &training->recorder;
+
+	if (!training->trace)
+		return 0;
+	recorder->trace = trace_open(training->trace, recorder->start.target,
+				     training->process_began_at, err);
+	if (!recorder->trace)
+		return -1;
+	for (int r = 0; r < cores; r++) {
+		char name[64];
+
+		if (slowdown->straggler_s > 0 && slowdown->straggler == r)
+			snprintf(name, sizeof(name),
+				 "core %d (straggler: +%g ms)", r,
+				 slowdown->straggler_s * 1e3);
+		else
+			snprintf(name, sizeof(name), "core %d", r);
+		trace_name_core(recorder->trace, r, name);
+	}
+	return 0;
+}
+
+static int compile(struct core *core, struct error *err)
+{
+	struct training *training = core->training;
+	const int size = core->group->size;
+	const struct program_options options = {
+		.batch = replica_share(0, size, training->global_batch),
+		.test_batch = replica_share(0, size, training->test_batch),
+		.seed = training->seed,
+		.dropout = training->dropout,
+	};
+	const double began_s = clock_now();
+
+	if (program_compile(core->device, training->model, &options,
+			    &core->program, err))
+		return -1;
+	if (core->group->rank == 0)
+		training->compile_s = clock_now() - began_s;
+	return 0;
+}
+
+int core_start(struct core *core, struct error *err)
+{
+	struct loader_plan plan;
+
+	if (open_device(core, err) || compile(core, err) ||
+	    core_initialise(core, err) || open_masks(core, err))
+		return -1;
+	if (core->group->rank == 0) {
+		introduce(core);
+		if (open_trace(core->training, core->group->size, err))
+			return -1;
+	}
+	plan = plan_loading(core);
+	core->test_batches = loader_test_batches(&plan);
+	core->loader = loader_open(&plan, err);
+	return core->loader ? 0 : -1;
+}

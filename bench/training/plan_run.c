@@ -1,0 +1,98 @@
+#include "bench/training/plan_run.h"
+
+#include <string.h>
+
+static int find_model(const struct model **model, const char *name,
+		      struct error *err)
+{
+	char names[128] = "";
+	const struct model *each = NULL;
+
+	*model = model_find(name);
+	if (*model)
+		return 0;
+	while ((each = model_next(each)))
+		error_list(names, sizeof(names), each->name);
+	return error_set(err, ERROR_USAGE,
+			 "--model: '%.60s' is none of: %s", name, names);
+}
+
+int plan_run(struct training *training, const struct target *target,
+	     const struct options *options, struct error *err)
+{
+	struct recipe *recipe = &training->recipe;
+
+	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL,
+				       .compile_s = CELL_NO_REAL,
+				       .setup_s = CELL_NO_REAL,
+				       .warmup_s = CELL_NO_REAL,
+				       .loop_s = CELL_NO_REAL,
+				       .loop_cpu_s = CELL_NO_REAL,
+				       .disturbance = {
+					       CELL_NO_REAL, CELL_NO_REAL,
+					       CELL_NO_REAL, CELL_NO_REAL } };
+	if (find_model(&training->model, options->model, err))
+		return -1;
+	*recipe = training->model->recipe;
+	if (options->batch != OPTION_UNSET)
+		recipe->batch = (int)options->batch;
+	if (options->epochs != OPTION_UNSET)
+		recipe->epochs = (int)options->epochs;
+	if (options->lr >= 0)
+		recipe->lr = options->lr;
+	training->backend = target->backend;
+	training->device = target->device[0] ? target->device : NULL;
+	training->one_process = target->transport->one_process;
+	training->global_batch = options->global_batch != OPTION_UNSET ?
+					 (int)options->global_batch :
+					 recipe->batch * target->cores;
+	training->test_batch = options->test ? (int)options->test_batch : 0;
+	training->warmup = (int)options->warmup;
+	training->seed = (unsigned long long)options->seed;
+	training->dropout = options->dropout;
+	training->reshuffle = options->reshuffle;
+	if (options->target_accuracy >= 0)
+		training->target_accuracy_pct = options->target_accuracy;
+	training->dump_masks = options->dump_masks;
+	training->save_parameters = options->save_parameters;
+	training->trace = options->trace;
+	return slowdown_plan(&training->slowdown, target, options, err);
+}
+
+int plan_iterations(struct training *training, const struct options *options,
+		    struct error *err)
+{
+	const struct dataset *dataset = training->dataset;
+	const struct shape in = training->model->input;
+	const long most = options->steps;
+
+	if (memcmp(&dataset->shape, &in, sizeof(in)) ||
+	    dataset->classes != model_classes(training->model))
+		return error_set(err, ERROR_USAGE,
+				 "model '%s' wants images of %dx%dx%d and %d "
+				 "classes, data set '%s' has %dx%dx%d and %d",
+				 training->model->name, in.channels, in.height,
+				 in.width, model_classes(training->model),
+				 dataset->name, dataset->shape.channels,
+				 dataset->shape.height, dataset->shape.width,
+				 dataset->classes);
+	training->iterations =
+		(dataset->train.count + training->global_batch - 1) /
+		training->global_batch;
+	if (most != OPTION_UNSET && most < training->iterations)
+		training->iterations = (int)most;
+	return 0;
+}
+
+int plan_dataset(struct dataset *dataset, const struct options *options,
+		 struct error *err)
+{
+	const struct dataset_request request = {
+		.name = options->dataset,
+		.dir = options->data_dir,
+		.synthetic_train = (int)options->synthetic_train,
+		.synthetic_test = (int)options->synthetic_test,
+	};
+
+	return dataset_load(dataset, &request, err);
+}

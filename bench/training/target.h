@@ -1,0 +1,25 @@
+/*
+ * What is timed: BACKEND[-CORES][@TRANSPORT][:DEVICE], for example cpu-8,
+ * cpu-4@threads, opencl, opencl:1.
+ */
+#ifndef BENCH_TRAINING_TARGET_H
+#define BENCH_TRAINING_TARGET_H
+
+#include "backends/backend.h"
+#include "backends/transport.h"
+
+struct target {
+	char name[48]; /* canonical: cpu becomes cpu-1 */
+	const struct backend *backend;
+	const struct transport *transport;
+	int cores;
+	char device[32]; /* as for struct device_request; empty: any */
+};
+
+/* ERROR_USAGE names what there is to choose from. */
+int target_parse(struct target *target, const char *text, struct error *err);
+
+/* The three columns of the post; ends with NULL. */
+extern const char *const target_defaults[];
+
+#endif

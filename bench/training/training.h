@@ -1,0 +1,60 @@
+/*
+ * The work that is timed, as every core does it: open a device, compile, warm
+ * up, then epochs of iterations and tests.
+ */
+#ifndef BENCH_TRAINING_TRAINING_H
+#define BENCH_TRAINING_TRAINING_H
+
+#include "backends/backend.h"
+#include "backends/transport.h"
+#include "bench/data/dataset.h"
+#include "bench/machine/disturbance.h"
+#include "bench/training/recorder.h"
+#include "bench/training/slowdown.h"
+
+struct training {
+	const struct model *model;
+	const struct backend *backend;
+	const struct dataset *dataset;
+	const char *device; /* as in struct device_request */
+	int cpus;	    /* that the process is confined to */
+	int one_process;    /* the cores share this process */
+	struct recipe recipe;
+	int iterations;	  /* an epoch */
+	int global_batch; /* samples of all cores in an iteration */
+	int test_batch;	  /* likewise in a test step; 0: no tests */
+	int warmup;	  /* steps */
+	unsigned long long seed;
+	int dropout, reshuffle;
+	double target_accuracy_pct; /* ends the run; missing: nothing does */
+	const char *dump_masks, *save_parameters; /* files, or NULL */
+	int patient; /* for interrupt_install(), in every process */
+	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
+
+	struct slowdown slowdown;
+	const char *trace;	 /* file, or NULL */
+	double process_began_at; /* of clock_now() */
+	double launcher_cpu_s;	 /* of the process that is none of the cores */
+
+	/* Used and filled by rank 0 alone. */
+	struct recorder recorder;
+	struct device_info device_info;
+	double compile_s; /* in setup_s */
+	double setup_s, warmup_s, loop_s, loop_cpu_s;
+	int reached_epoch; /* whose test reached the accuracy; 0: none */
+	double reached_s;  /* of the loop, until then */
+	struct disturbance disturbance; /* of the loop */
+	char parameters_hash[20]; /* of the final parameters */
+	int stopped_by;		  /* the signal that ended the run, or 0 */
+
+	/* Each core that is a process fills its own. */
+	long memory_bytes[GROUP_MAX_SIZE];
+};
+
+/*
+ * The body of a core, for group_launch(); context is the struct training.
+ * ERROR_STOPPED: a signal came, and the rows so far are out.
+ */
+int training_run(struct group *group, void *context, struct error *err);
+
+#endif

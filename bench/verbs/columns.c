@@ -1,0 +1,104 @@
+#include "bench/verbs/columns.h"
+
+#include "bench/compare/compare.h"
+#include "bench/gate/floor.h"
+#include "bench/gate/verdict.h"
+#include "bench/results/export_row.h"
+#include "bench/results/post.h"
+#include "bench/results/result.h"
+#include "bench/rows/observation.h"
+#include "bench/rows/run.h"
+#include "bench/rows/summary.h"
+
+static const struct file_kind {
+	const char *name, *holds;
+	const struct row_kind *rows;
+} files[] = {
+	{ "observations.csv", "One measured interval a row.\n\n"
+	  "A row whose `core` is empty is the target's: the slowest core's "
+	  "time, the loss\nover the global batch. With several cores each of "
+	  "them has its own `step` rows\nbesides. `step` rows are one an "
+	  "iteration; of `loader`, `compute`, `reduce`,\n`update` and `test` "
+	  "there is one an epoch, the sum.", &observation_rows },
+	{ "runs.csv", "One process a row: what it was asked, what it measured "
+	  "as a whole, and the\nmachine, the build and the libraries it ran "
+	  "with. `run_id` joins\n`observations.csv`.", &run_rows },
+	{ "summary.csv", "One number of one target a row. Without `run_id` it "
+	  "is the target's in its\ncampaign; with several processes that is "
+	  "over their means, and each process has\nrows with its `run_id` "
+	  "besides.", &summary_rows },
+	{ "verdicts.csv", "One target of a `bench check` a row. Its processes "
+	  "are in `runs.csv`, where `arm`\nis not empty, and in no table but "
+	  "the check's.", &verdict_rows },
+	{ "floors.csv", "What `bench calibrate` found, one metric of one "
+	  "target on one machine a row;\n`bench check` takes `s_iter` for "
+	  "its margin on a machine with this `host_key`.", &floor_rows },
+	{ "--export-csv FILE", "One target a row, with the numbers of all four "
+	  "tables.", &export_rows },
+	{ "compare --export-csv FILE", "One metric of one target that two "
+	  "campaigns have a row, see `bench compare`.", &compare_rows },
+	{ "post-002.csv", "The figures that post 002 published, in the columns "
+	  "of the targets that stand in\ntheir place (`--with-post`).",
+	  &post_rows },
+};
+
+static void print_rows(FILE *out, const struct row_kind *kind)
+{
+	const struct column *column;
+	int i;
+
+	fputs("\n| column | holds | needed | meaning |\n"
+	      "| :--- | :--- | :--- | :--- |\n", out);
+	for (i = 0; i < kind->column_count; i++) {
+		column = &kind->columns[i];
+		fprintf(out, "| `%s` | ", column->name);
+		if (column->kind == CELL_TEXT)
+			fprintf(out, "text, %zu bytes at most",
+				column->size - 1);
+		else
+			fputs(column->kind == CELL_INT ? "integer" : "number",
+			      out);
+		fprintf(out, " | %s | %s |\n", column->required ? "yes" : "",
+			column->meaning);
+	}
+}
+
+static void print_metrics(FILE *out)
+{
+	int i;
+
+	fputs("\nThe metrics of `summary.csv`:\n\n"
+	      "| metric | unit | meaning |\n| :--- | :--- | :--- |\n", out);
+	for (i = 0; i < METRIC_COUNT; i++)
+		fprintf(out, "| `%s` | %s | %s |\n", metric_kinds[i].name,
+			metric_kinds[i].unit, metric_kinds[i].meaning);
+}
+
+void columns_print(FILE *out)
+{
+	size_t i;
+
+	fputs("# Results\n"
+	      "\n"
+	      "Each `bench run` makes a folder here, `<UTC time>-<label>`, "
+	      "with\n`observations.csv`, `runs.csv`, `summary.csv` and "
+	      "`tables.md`. A `bench\ncheck` leaves `verdicts.csv` and "
+	      "`verdicts.md` besides. `bench table FOLDER` prints\nthe tables "
+	      "again. This page is what `bench table --columns` prints.\n"
+	      "\n"
+	      "All files are CSV as in RFC 4180: UTF-8, lines end in `\\n`, "
+	      "the header comes\nfirst, `.` is the decimal point. A cell is "
+	      "empty where a number is missing:\nnever 0, `nan` or `inf`. "
+	      "Units are part of the names: `_s` seconds, `_pct`\npercent, "
+	      "`_bytes` bytes. What failed or was skipped has a row too, with\n"
+	      "`status` and `reason`. Text that starts with `=`, `+`, `-` or "
+	      "`@` gets a `'` in\nfront, so that no spreadsheet computes it. "
+	      "Columns are only ever added, at the\nend, and are looked up by "
+	      "name: programs should skip those they do not know.\n", out);
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		fprintf(out, "\n## %s\n\n%s\n", files[i].name, files[i].holds);
+		print_rows(out, files[i].rows);
+		if (files[i].rows == &summary_rows)
+			print_metrics(out);
+	}
+}

@@ -1,0 +1,151 @@
+#include "bench/verbs/info_command.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "backends/backend.h"
+#include "backends/transport.h"
+#include "bench/base/text.h"
+#include "bench/machine/cgroup.h"
+#include "bench/machine/cpus.h"
+#include "bench/machine/machine.h"
+
+#define MOST_DEVICES 32
+#define GIB (1024. * 1024 * 1024)
+
+static void print_device(FILE *out, const struct backend *backend, int index,
+			 int count, const struct device_info *info)
+{
+	char name[48];
+
+	if (count > 1)
+		snprintf(name, sizeof(name), "%s:%d", backend->name, index);
+	else
+		snprintf(name, sizeof(name), "%s", backend->name);
+	fprintf(out, "%-12s %s\n", name, info->name);
+	if (info->driver[0])
+		fprintf(out, "%-12s   driver %s\n", "", info->driver);
+	if (info->unusable[0]) {
+		fprintf(out, "%-12s   cannot be used: %s\n", "",
+			info->unusable);
+		return;
+	}
+	fprintf(out, "%-12s   type %s, %d unit%s", "", info->type, info->units,
+		info->units == 1 ? "" : "s");
+	if (info->memory)
+		fprintf(out, ", %.1f GiB", (double)info->memory / GIB);
+	fputc('\n', out);
+}
+
+/* A lack of memory is our failure; any other one belongs in the list. */
+static int list_devices(const struct backend *backend, struct device_info *list,
+			FILE *out, struct error *err)
+{
+	const int count = backend_list(backend, list, MOST_DEVICES, err);
+
+	if (count < 0 && !err->memory) {
+		fprintf(out, "%-12s cannot be used: %s\n", backend->name,
+			err->message);
+		return 0;
+	}
+	if (count == 0)
+		fprintf(out, "%-12s no device: apt-get install "
+			"pocl-opencl-icd makes this CPU one\n", backend->name);
+	return count;
+}
+
+int devices_command(FILE *out, struct error *err)
+{
+	const struct backend *backend = NULL;
+	const double quota = cgroup_cpus("");
+
+	while ((backend = backend_next(backend))) {
+		struct device_info list[MOST_DEVICES];
+		const int count = list_devices(backend, list, out, err);
+
+		if (count < 0)
+			return -1;
+		for (int i = 0; i < count; i++)
+			print_device(out, backend, i, count, &list[i]);
+	}
+	fprintf(out, "\n%d of %ld CPUs can be used", cpus_available(),
+		(long)cpus_allowed());
+	if (isfinite(quota))
+		fprintf(out, " (quota %.2f)", quota);
+	fputs("; cores that are more share them.\n", out);
+	return 0;
+}
+
+/* The CPU libraries that a backend brings, as its device tells them. */
+static int print_libraries(FILE *out, struct error *err)
+{
+	const struct backend *backend = NULL;
+
+	while ((backend = backend_next(backend))) {
+		struct device_info list[MOST_DEVICES];
+		int count = backend_list(backend, list, MOST_DEVICES, err);
+
+		if (count < 0 && err->memory)
+			return -1;
+		if (count < 0)
+			fprintf(out, "%-14s %s\n", backend->name, err->message);
+		if (count == 0)
+			fprintf(out, "%-14s no device\n", backend->name);
+		for (int i = 0; i < count; i++)
+			fprintf(out, "%-14s %s%s%s\n", backend->name,
+				list[i].name, list[i].driver[0] ? ", " : "",
+				list[i].driver);
+	}
+	return 0;
+}
+
+int env_command(FILE *out, struct error *err)
+{
+	struct run run;
+	char variables[4 * sizeof(run.variables)];
+
+	run_rows.clear(&run);
+	machine_describe(&run);
+	fprintf(out, "%-14s %s (%s)\n", "bench", run.version, run.git_commit);
+	fprintf(out, "%-14s %s, %s\n", "built with", run.compiler, run.cflags);
+	fprintf(out, "%-14s %s\n", "cpu", run.cpu_model);
+	fprintf(out, "%-14s %ld, %d allowed by affinity, ", "cpus",
+		run.logical_cpus, cpus_allowed());
+	if (isfinite(run.cpu_quota))
+		fprintf(out, "quota %.2f\n", run.cpu_quota);
+	else
+		fputs("no quota\n", out);
+	fprintf(out, "%-14s %.1f GiB\n", "memory",
+		(double)run.mem_bytes / GIB);
+	fprintf(out, "%-14s %s, %s\n", "system", run.os, run.kernel);
+	fprintf(out, "%-14s %s\n", "virtualised",
+		run.virtualisation[0] ? run.virtualisation : "not known");
+	fprintf(out, "%-14s %s\n", "governor",
+		run.governor[0] ? run.governor : "not known");
+	fprintf(out, "%-14s %s\n", "host key", run.host_key);
+	text_clean(variables, sizeof(variables), run.variables, 0);
+	fprintf(out, "%-14s %s\n", "variables",
+		variables[0] ? variables : "none that matter is set");
+	return print_libraries(out, err);
+}
+
+void list_print(FILE *out)
+{
+	const struct transport *transport = NULL;
+	const struct backend *backend = NULL;
+	const struct model *model = NULL;
+
+	fputs("models\n", out);
+	while ((model = model_next(model)))
+		fprintf(out, "  %-14s %s\n", model->name, model->summary);
+	fputs("backends\n", out);
+	while ((backend = backend_next(backend)))
+		fprintf(out, "  %-14s %s%s\n", backend->name, backend->summary,
+			backend->unavailable ? " (not in this build)" : "");
+	fputs("transports\n", out);
+	while ((transport = transport_next(transport)))
+		fprintf(out, "  %-14s %s\n", transport->name,
+			transport->summary);
+	fputs("data sets\n  mnist, fashion-mnist, synthetic, auto: see bench "
+	      "data list\n", out);
+}

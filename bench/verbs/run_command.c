@@ -1,0 +1,389 @@
+#include "bench/verbs/run_command.h"
+
+#include "bench/children/child.h"
+#include "bench/children/collector.h"
+#include "bench/machine/cpus.h"
+#include "bench/rows/campaign.h"
+#include "bench/system/clock.h"
+#include "bench/system/file.h"
+#include "bench/system/interrupt.h"
+#include "bench/system/terminal.h"
+#include "bench/tables/campaign_finish.h"
+#include "bench/tables/export.h"
+#include "bench/tables/table.h"
+#include "bench/training/plan_run.h"
+#include "bench/verbs/info_command.h"
+
+#define MOST_TARGETS 64
+#define DRY_STEPS 5 /* iterations of a dry run */
+#define BUSY .9	    /* a smaller share of the CPUs is worth a note */
+
+struct work {
+	const struct options *options;
+	FILE *out, *log;
+	struct target targets[MOST_TARGETS];
+	int iterations[MOST_TARGETS]; /* an epoch of each */
+	int epochs;
+	int target_count;
+	int named; /* targets were asked for by name */
+	struct campaign campaign;
+	size_t started; /* runs, those that the folder had included */
+	int worst;	    /* exit code so far */
+	struct error first; /* that it comes from */
+};
+
+static void note_failure(struct work *work, int code, const struct error *err)
+{
+	if (work->worst)
+		return;
+	work->worst = code;
+	work->first = *err;
+}
+
+static int parse_targets(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+	const char *const *names = options->arguments;
+	int count = options->argument_count;
+
+	work->named = count > 0;
+	if (!count) {
+		names = target_defaults;
+		while (names[count])
+			count++;
+	}
+	if (count > MOST_TARGETS)
+		return error_set(err, ERROR_USAGE, "more than %d targets",
+				 MOST_TARGETS);
+	for (int i = 0; i < count; i++) {
+		struct training training;
+
+		if (target_parse(&work->targets[i], names[i], err) ||
+		    plan_run(&training, &work->targets[i], options, err))
+			return -1;
+	}
+	work->target_count = count;
+	if (!options->trace)
+		return 0;
+	if (count * options->repeat > 1)
+		return error_set(err, ERROR_USAGE,
+				 "--trace shows one process, and these would "
+				 "be %ld: name one target",
+				 count * options->repeat);
+	return file_check(options->trace, err);
+}
+
+static void ignore_pause(void *context)
+{
+	(void)context;
+}
+
+/*
+ * Says what a run would do. How long it would take is known from a few
+ * iterations; a test sample is taken for a third of a training sample.
+ */
+static int dry_run(struct work *work, const struct target *target,
+		   const struct training *training, struct error *err)
+{
+	struct options options = *work->options;
+	const struct child_request request = {
+		.options = &options,
+		.target = target->name,
+		.run_id = "dry",
+		.campaign_id = "dry",
+	};
+	const struct child_ear deaf = { csv_ignore, ignore_pause, NULL };
+	struct child_result result;
+	const struct run *run = &result.run;
+	double samples = training->dataset->test.count / 3.;
+	const int epochs = training->recipe.epochs;
+	char time[64] = "";
+	int failed = 0;
+
+	options.epochs = 1;
+	options.steps = DRY_STEPS;
+	options.warmup = 1;
+	options.test = 0;
+	options.target_accuracy = OPTION_UNSET; /* which --test off forbids */
+	options.trace = NULL;
+	if (child_measure(&result, &request, &deaf, err))
+		return -1;
+	samples = training->test_batch ? samples : 0;
+	samples += (double)training->iterations * training->global_batch;
+	if (!result.exit_code)
+		snprintf(time, sizeof(time), "%sabout %.0f s",
+			 work->options->target_accuracy >= 0 ? "at most " : "",
+			 (double)work->options->repeat *
+				 (run->setup_s +
+				  epochs * samples * run->iterations_s /
+					  (double)run->updates /
+					  training->global_batch));
+	fprintf(work->out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
+		"samples, %ld process%s: %s\n", target->name,
+		training->model->name, training->dataset->name, epochs,
+		epochs == 1 ? "" : "s",
+		training->iterations, training->global_batch,
+		work->options->repeat, work->options->repeat == 1 ? "" : "es",
+		result.exit_code ? run->reason : time);
+	if (result.exit_code && work->named)
+		failed = error_set(err, result.exit_code == ERROR_MISSING ?
+				   ERROR_MISSING : ERROR_FAILED, "%s: %s",
+				   target->name, run->reason);
+	return failed;
+}
+
+/* Found before a campaign is begun; each child loads its own. */
+static int check_data(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+	struct dataset dataset = { 0 };
+	int failed = plan_dataset(&dataset, options, err);
+
+	if (!failed && dataset.notice[0] && !options->quiet)
+		fprintf(work->log, "note: %s\n", dataset.notice);
+	for (int i = 0; !failed && i < work->target_count; i++) {
+		struct training training;
+
+		failed = plan_run(&training, &work->targets[i], options, err);
+		training.dataset = &dataset;
+		if (!failed)
+			failed = plan_iterations(&training, options, err);
+		work->iterations[i] = training.iterations;
+		work->epochs = training.recipe.epochs;
+		if (!failed && options->dry_run)
+			failed = dry_run(work, &work->targets[i], &training,
+					 err);
+	}
+	dataset_release(&dataset);
+	return failed;
+}
+
+/* Cores that waited for their CPUs were timed beside something else. */
+static void warn_if_busy(const struct work *work, const struct target *target,
+			 const struct run *run)
+{
+	const double cpus = run->cpus < run->cores ? (double)run->cpus :
+						     (double)run->cores;
+	const double share = run->loop_cpu_s / (run->loop_s * cpus);
+
+	/* A device's CPUs are its own affair; NAN compares as false. */
+	if (!target->backend->one_core && share < BUSY && run->loop_s > 1 &&
+	    !run->straggler[0])
+		fprintf(work->log, "note: %s got %.0f %% of its CPUs: its "
+			"times are too long\n",
+			target->name, 100 * share);
+}
+
+/* A target that nobody asked for by name may be missing. */
+static void judge(struct work *work, struct child_result *result,
+		  const struct target *target, int more)
+{
+	struct run *run = &result->run;
+	struct error err;
+
+	if (!result->exit_code)
+		return;
+	if (result->exit_code == ERROR_MISSING && !work->named) {
+		snprintf(run->status, sizeof(run->status), "skipped");
+		fprintf(work->log, "%s skipped: %s\n", target->name,
+			run->reason);
+		return;
+	}
+	error_set(&err, ERROR_FAILED, "%s: %s", target->name, run->reason);
+	/* At once, since others may take long; the first is named at the end
+	 * as well. */
+	if (work->worst || more)
+		fprintf(work->log, "%s\n", err.message);
+	if (result->exit_code >= ERROR_USAGE &&
+	    result->exit_code <= ERROR_OUTPUT)
+		err.kind = (enum error_kind)result->exit_code;
+	note_failure(work, err.kind, &err);
+}
+
+/* What the campaign found in its folder, and changed: not even -q hides it. */
+static void tell(struct work *work)
+{
+	char *notice = work->campaign.notice;
+
+	if (notice[0])
+		fprintf(work->log, "note: %s\n", notice);
+	notice[0] = '\0';
+}
+
+/* more: runs are still to come. */
+static int run_once(struct work *work, int t, long round, int more,
+		    struct error *err)
+{
+	const struct target *target = &work->targets[t];
+	struct options options = *work->options;
+	char run_id[48];
+	const struct child_request request = {
+		.options = &options,
+		.target = target->name,
+		.run_id = run_id,
+		.campaign_id = work->campaign.id,
+	};
+	struct collector collector = {
+		.campaign = &work->campaign,
+		.log = options.quiet ? NULL : work->log,
+	};
+	const struct child_ear ear = collector_ear(&collector);
+	struct child_result result;
+	int failed;
+
+	options.seed += round;
+	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
+		 ++work->started);
+	progress_start(&collector.progress, options.progress, options.quiet,
+		       target->name, work->epochs, work->iterations[t], NULL);
+	if (child_measure(&result, &request, &ear, err)) {
+		result.exit_code = err->kind;
+		child_blame(&result, target->name, run_id, err);
+	}
+	progress_end(&collector.progress);
+	if (!interrupt_signal())
+		judge(work, &result, target, more);
+	if (!result.exit_code && !options.quiet)
+		warn_if_busy(work, target, &result.run);
+	failed = campaign_end_run(&work->campaign, &result.run, err);
+	tell(work);
+	return failed;
+}
+
+/* What was not reached has a row that says so, and none of anything else. */
+static int skip_once(struct work *work, int t, struct error *err)
+{
+	struct child_result result = { .exit_code = 128 + interrupt_signal() };
+	struct error why;
+	char run_id[48];
+
+	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
+		 ++work->started);
+	error_set(&why, ERROR_STOPPED, "interrupted before it began");
+	child_blame(&result, work->targets[t].name, run_id, &why);
+	snprintf(result.run.status, sizeof(result.run.status), "skipped");
+	return campaign_end_run(&work->campaign, &result.run, err);
+}
+
+/* Each round starts with another target, so that none is always the first. */
+static void run_all(struct work *work)
+{
+	const long all = work->options->repeat * work->target_count;
+	struct error err;
+
+	for (long n = 0; n < all; n++) {
+		const long round = n / work->target_count;
+		const int t = (int)((n + round) % work->target_count);
+		const int failed =
+			interrupt_signal() ?
+				skip_once(work, t, &err) :
+				run_once(work, t, round, n + 1 < all, &err);
+
+		if (failed)
+			note_failure(work, err.kind, &err);
+		/* Of what was repeated the tables say how often. */
+		if (interrupt_signal() && n + 1 >= work->target_count)
+			return;
+	}
+}
+
+static void publish(struct work *work)
+{
+	const struct options *options = work->options;
+	struct table_options table = {
+		.with_post = options->with_post,
+		.include_warmup = options->include_warmup,
+		.utf8 = terminal_is_utf8(),
+		.color = terminal_uses_color(options->color, work->out),
+	};
+	const struct export_paths exports = {
+		.csv = options->export_csv,
+		.json = options->export_json,
+		.markdown = options->export_markdown,
+	};
+	struct error err;
+
+	table_format_find(options->format, &table.format);
+	if (campaign_finish(&work->campaign, options->include_warmup, &err))
+		note_failure(work, err.kind, &err);
+	if (!export_uses_terminal(&exports) &&
+	    table_print(&work->campaign, &table, work->out, &err))
+		note_failure(work, err.kind, &err);
+	if (export_write(&work->campaign, &exports, &table, work->out, &err))
+		note_failure(work, err.kind, &err);
+	if (fflush(work->out) || ferror(work->out)) {
+		error_set(&err, ERROR_OUTPUT, "standard output: the tables "
+			  "could not be written; they are in %s",
+			  work->campaign.dir);
+		note_failure(work, err.kind, &err);
+	}
+	if (!options->quiet)
+		fprintf(work->log, "results: %s\n", work->campaign.dir);
+}
+
+/* Once, for the target with the most cores. */
+static void note_shared_cpus(const struct work *work)
+{
+	const struct target *most = work->targets;
+	const int cpus = cpus_available();
+
+	for (int i = 1; i < work->target_count; i++)
+		if (work->targets[i].cores > most->cores)
+			most = &work->targets[i];
+	if (most->cores > cpus)
+		fprintf(work->log, "note: %s: %d cores on %d CPU%s, which "
+			"bounds what can be seen of a speed-up\n",
+			most->name, most->cores, cpus, cpus == 1 ? "" : "s");
+}
+
+static int run_campaign(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+	char stamp[24];
+	const struct campaign_request request = { options->out, options->label,
+						  stamp };
+	const struct export_paths exports = {
+		.csv = options->export_csv,
+		.json = options->export_json,
+		.markdown = options->export_markdown,
+	};
+	int failed;
+
+	clock_stamp(stamp, sizeof(stamp));
+	failed = export_check(&exports, err) ||
+		 campaign_create(&work->campaign, &request, err);
+	tell(work);
+	if (!failed) {
+		work->started = work->campaign.run_count;
+		interrupt_install(0);
+		if (!options->quiet)
+			note_shared_cpus(work);
+		run_all(work);
+		publish(work);
+		if (interrupt_signal())
+			failed = error_set(err, ERROR_STOPPED,
+					   "interrupted; the rows so far are "
+					   "in %s", work->campaign.dir);
+	}
+	campaign_release(&work->campaign);
+	return failed;
+}
+
+int run_command(const struct options *options, FILE *out, FILE *log,
+		struct error *err)
+{
+	struct work work = { .options = options, .out = out, .log = log };
+
+	if (options->list) {
+		list_print(out);
+		return 0;
+	}
+	if (parse_targets(&work, err) || check_data(&work, err))
+		return err->kind;
+	if (options->dry_run)
+		return 0;
+	if (run_campaign(&work, err))
+		return err->kind;
+	*err = work.first;
+	return work.worst;
+}

@@ -1,0 +1,267 @@
+#include "bench/verify/verify.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bench/data/dataset.h"
+#include "bench/system/terminal.h"
+#include "bench/training/plan_run.h"
+#include "bench/verify/verify_parts.h"
+
+#define MOST_BACKENDS 8
+#define BATCH 16 /* the reference takes a while */
+#define STEPS 50
+
+/* How an error is printed, and a mark behind it. */
+#define PLAIN " %9.1e%c"
+#define RED " \033[31m%9.1e%c\033[0m"
+
+struct verification {
+	const struct options *options;
+	FILE *out;
+	int color;
+	struct verify_task task;
+	struct verify_result results[MOST_BACKENDS];
+	int count;
+	int wrong;
+};
+
+static int is_wrong(double error)
+{
+	return !(error <= VERIFY_BOUND);
+}
+
+int verify_compares(const struct backend *backend)
+{
+	return backend->decisions && !backend->impose;
+}
+
+static int add_backend(struct verification *v, const char *name,
+		       struct error *err)
+{
+	const struct backend *backend = backend_find(name), *other = NULL;
+	char names[128] = "";
+
+	while ((other = backend_next(other)))
+		if (verify_compares(other))
+			error_list(names, sizeof(names), other->name);
+	if (!backend || !verify_compares(backend))
+		return error_set(err, ERROR_USAGE,
+				 "'%.40s' is no backend that can be compared "
+				 "with the reference; choose among: %s", name,
+				 names);
+	if (v->count == MOST_BACKENDS)
+		return error_set(err, ERROR_USAGE, "too many backends");
+	v->results[v->count++].backend = backend;
+	return 0;
+}
+
+static int choose_backends(struct verification *v, struct error *err)
+{
+	const struct options *options = v->options;
+	const struct backend *backend = NULL;
+
+	for (int i = 0; i < options->argument_count; i++)
+		if (add_backend(v, options->arguments[i], err))
+			return -1;
+	while (!options->argument_count && (backend = backend_next(backend)))
+		if (verify_compares(backend) &&
+		    add_backend(v, backend->name, err))
+			return -1;
+	return 0;
+}
+
+static int compare(struct verification *v, struct verify_result *result,
+		   struct error *err)
+{
+	struct error why;
+
+	v->task.backend = result->backend;
+	if (!verify_lockstep(&v->task, result, &why) &&
+	    !verify_cores(&v->task, result, &why))
+		return 0;
+	if (why.kind != ERROR_MISSING || v->options->argument_count) {
+		*err = why;
+		return -1;
+	}
+	snprintf(result->skipped, sizeof(result->skipped), "%s", why.message);
+	return 0;
+}
+
+static void print_heading(const struct verification *v, const char *text)
+{
+	fprintf(v->out, "\n%s\n%-16s", text, "");
+	for (int b = 0; b < v->count; b++)
+		if (!v->results[b].skipped[0])
+			fprintf(v->out, " %10s", v->results[b].backend->name);
+	fputc('\n', v->out);
+}
+
+/* A row of errors; member is the place of the first in a result. */
+static void print_row(struct verification *v, const char *name, size_t member)
+{
+	fprintf(v->out, "%-16s", name);
+	for (int b = 0; b < v->count; b++) {
+		const char *result = (const char *)&v->results[b];
+		double error;
+
+		if (v->results[b].skipped[0])
+			continue;
+		memcpy(&error, result + member, sizeof(error));
+		if (error == VERIFY_NOT_MEASURED) {
+			fprintf(v->out, " %9s ", "-");
+			continue;
+		}
+		fprintf(v->out, is_wrong(error) && v->color ? RED : PLAIN,
+			error, is_wrong(error) ? '!' : ' ');
+	}
+	fputc('\n', v->out);
+}
+
+static void print_errors(struct verification *v)
+{
+	const struct model *model = v->task.model;
+
+	print_heading(v, "Gradients: largest error over the tensor's largest "
+			 "entry");
+	for (int t = 0; t < v->task.tensor_count; t++)
+		print_row(v, v->task.tensors[t].name,
+			  offsetof(struct verify_result, gradients) +
+				  (size_t)t * sizeof(double));
+	print_heading(v, "Parameters after each update, likewise");
+	for (int t = 0; t < v->task.tensor_count; t++)
+		print_row(v, v->task.tensors[t].name,
+			  offsetof(struct verify_result, parameters) +
+				  (size_t)t * sizeof(double));
+	print_heading(v, "Losses; winners and signs chosen wrongly, by value");
+	print_row(v, "loss", offsetof(struct verify_result, loss));
+	for (int l = 0; l < model->layer_count; l++) {
+		char name[24];
+
+		if (model->layers[l].kind != LAYER_RELU &&
+		    model->layers[l].kind != LAYER_MAXPOOL)
+			continue;
+		snprintf(name, sizeof(name), "%d %s", l,
+			 model->layers[l].kind == LAYER_RELU ? "relu" :
+							       "maxpool");
+		print_row(v, name, offsetof(struct verify_result, regrets) +
+					   (size_t)l * sizeof(double));
+	}
+	print_heading(v, "Parameters of 2 and 3 cores against those of one");
+	print_row(v, "all", offsetof(struct verify_result, cores));
+}
+
+static void name_wrong(struct verification *v, const char *backend,
+		       const char *what, double error)
+{
+	if (!is_wrong(error))
+		return;
+	fprintf(v->out, "WRONG: %s: %s is off by %.1e, more than %.0e\n",
+		backend, what, error, VERIFY_BOUND);
+	v->wrong = 1;
+}
+
+static void judge(struct verification *v, const struct verify_result *result)
+{
+	const char *name = result->backend->name;
+	char what[64];
+
+	for (int t = 0; t < v->task.tensor_count; t++) {
+		snprintf(what, sizeof(what), "the gradient of %s",
+			 v->task.tensors[t].name);
+		name_wrong(v, name, what, result->gradients[t]);
+		name_wrong(v, name, v->task.tensors[t].name,
+			   result->parameters[t]);
+	}
+	for (int l = 0; l < v->task.model->layer_count; l++) {
+		snprintf(what, sizeof(what), "a decision of layer %d", l);
+		name_wrong(v, name, what, result->regrets[l]);
+	}
+	name_wrong(v, name, "the loss", result->loss);
+	name_wrong(v, name, "the sum over cores", result->cores);
+	if (result->masks_wrong || result->replicas_differ) {
+		fprintf(v->out, "WRONG: %s: %ld dropout decisions, replicas "
+			"%s\n", name, result->masks_wrong,
+			result->replicas_differ ? "differ" : "equal");
+		v->wrong = 1;
+	}
+}
+
+static void report(struct verification *v)
+{
+	const struct verify_task *task = &v->task;
+
+	fprintf(v->out,
+		"%s on %s: %d steps of %d samples in lockstep with the "
+		"reference (double),\nlearning rate %g, seed %ld. Bound: "
+		"%.0e.\n", task->model->name, task->dataset->name, task->steps,
+		task->batch, task->lr, v->options->seed, VERIFY_BOUND);
+	print_errors(v);
+	fputc('\n', v->out);
+	for (int b = 0; b < v->count; b++) {
+		const struct verify_result *result = &v->results[b];
+
+		if (result->skipped[0]) {
+			fprintf(v->out, "%s skipped: %s\n",
+				result->backend->name, result->skipped);
+			continue;
+		}
+		judge(v, result);
+		if (!result->masks_wrong && !result->replicas_differ)
+			fprintf(v->out, "%s: masks equal on %s\n",
+				result->backend->name,
+				result->backend->one_core ?
+					"1 core" :
+					"1, 2 and 3 cores by threads and fork; "
+					"replicas equal");
+	}
+	fputs(v->wrong ? "verify: FAILED\n" : "verify: all right\n", v->out);
+}
+
+static int prepare(struct verification *v, struct dataset *dataset,
+		   struct error *err)
+{
+	const struct options *options = v->options;
+	struct training training;
+	struct target target;
+
+	/* The rules for model, rate and data set are those of a run. */
+	if (target_parse(&target, "reference-1", err) ||
+	    plan_run(&training, &target, options, err) ||
+	    plan_dataset(dataset, options, err))
+		return -1;
+	training.dataset = dataset;
+	if (plan_iterations(&training, options, err))
+		return -1;
+	v->task.model = training.model;
+	v->task.dataset = dataset;
+	v->task.options = options;
+	v->task.lr = training.recipe.lr;
+	v->task.batch = options->batch == OPTION_UNSET ? BATCH :
+							 (int)options->batch;
+	v->task.steps = options->steps == OPTION_UNSET ? STEPS :
+							 (int)options->steps;
+	v->task.tensor_count = model_tensors(training.model, v->task.tensors);
+	return 0;
+}
+
+int verify_command(const struct options *options, FILE *out, FILE *log,
+		   struct error *err)
+{
+	struct verification v = {
+		.options = options,
+		.out = out,
+		.color = terminal_uses_color(options->color, out),
+	};
+	struct dataset dataset = { 0 };
+	int failed = choose_backends(&v, err) || prepare(&v, &dataset, err);
+
+	if (!failed && dataset.notice[0] && !options->quiet)
+		fprintf(log, "note: %s\n", dataset.notice);
+	for (int b = 0; !failed && b < v.count; b++)
+		failed = compare(&v, &v.results[b], err);
+	if (!failed)
+		report(&v);
+	dataset_release(&dataset);
+	return failed ? -1 : v.wrong;
+}

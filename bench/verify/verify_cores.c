@@ -1,0 +1,263 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/replica.h"
+#include "bench/base/hash.h"
+#include "bench/verify/verify_parts.h"
+#include "models/random.h"
+
+#define MOST_CORES 3
+#define STEPS 2
+
+/* Cores that train together, and what comes out of it: all in one piece, since
+ * cores that are processes share nothing else. */
+struct team {
+	const struct verify_task *task;
+	const int *order;
+	int one_process;
+	long masks_wrong;
+	int replicas_differ;
+	float parameters[]; /* of rank 0 afterwards */
+};
+
+struct member {
+	struct team *team;
+	struct group *group;
+	struct device *device;
+	struct program *program;
+	float *images, *vector;
+	uint8_t *labels, *decisions, *expected;
+};
+
+static void ignore_phase(struct replica_observer *observer,
+			 enum replica_phase phase)
+{
+	(void)observer;
+	(void)phase;
+}
+
+/* Dropout decisions of the share, against the generator's own. */
+static int count_wrong_masks(struct member *member, const struct batch *batch,
+			     long *wrong, struct error *err)
+{
+	const struct verify_task *task = member->team->task;
+	const struct model *model = task->model;
+
+	for (int l = 0; task->options->dropout && l < model->layer_count; l++) {
+		const struct layer *layer = &model->layers[l];
+		const size_t each =
+			layer_decisions(layer, model_layer_input(model, l));
+
+		if (layer->kind != LAYER_DROPOUT &&
+		    layer->kind != LAYER_DROPOUT2D)
+			continue;
+		if (program_decisions(member->program, l, member->decisions,
+				      err))
+			return -1;
+		for (int i = 0; i < batch->count; i++) {
+			const uint8_t *taken =
+				member->decisions + (size_t)i * each;
+
+			dropout_choices((unsigned long long)
+						task->options->seed,
+					batch->step,
+					(uint32_t)(batch->place +
+						   batch->stride * i),
+					(uint32_t)l, layer->drop, (int)each,
+					member->expected);
+			for (size_t c = 0; c < each; c++)
+				*wrong += taken[c] != member->expected[c];
+		}
+	}
+	return 0;
+}
+
+static int open_member(struct member *member, struct error *err)
+{
+	const struct verify_task *task = member->team->task;
+	const struct group *group = member->group;
+	const struct device_request request = {
+		.threads = member->team->one_process ? group->size : 1,
+		.cpus = group->size,
+	};
+	const struct program_options options = {
+		.batch = replica_share(0, group->size, task->batch),
+		.test_batch = 1,
+		.seed = (unsigned long long)task->options->seed,
+		.dropout = task->options->dropout,
+	};
+	const size_t count = model_parameter_count(task->model);
+	const size_t image = shape_size(task->model->input);
+	const size_t most = verify_most_decisions(task->model);
+
+	member->images = malloc((size_t)task->batch * image * sizeof(float));
+	member->labels = malloc((size_t)task->batch);
+	member->vector = calloc(count, sizeof(float));
+	member->decisions = malloc((size_t)task->batch * most);
+	member->expected = malloc(most);
+	if (!member->images || !member->labels || !member->vector ||
+	    !member->decisions || !member->expected)
+		return error_memory(err, "a core's batch");
+	if (replica_open(member->group, task->backend, &request,
+			 &member->device, err) ||
+	    program_compile(member->device, task->model, &options,
+			    &member->program, err) ||
+	    program_store(member->program, VECTOR_SQUARE_AVG, member->vector,
+			  err) ||
+	    program_store(member->program, VECTOR_ACC_DELTA, member->vector,
+			  err))
+		return -1;
+	model_init(task->model, options.seed, member->vector);
+	return program_store(member->program, VECTOR_PARAMETERS,
+			     member->vector, err);
+}
+
+static void close_member(struct member *member)
+{
+	program_free(member->program);
+	device_close(member->device);
+	free(member->images);
+	free(member->labels);
+	free(member->vector);
+	free(member->decisions);
+	free(member->expected);
+}
+
+static int train(struct member *member, struct error *err)
+{
+	const struct verify_task *task = member->team->task;
+	const struct recipe *recipe = &task->model->recipe;
+	/* A small rate: what is compared is the sum over cores, and a large
+	 * one would let the second step's decisions differ by rounding. */
+	const struct update update = { 0.01, recipe->rho, recipe->eps };
+	struct replica_observer observer = { ignore_phase };
+	long wrong = 0, all[GROUP_MAX_SIZE];
+	struct score score;
+	struct batch batch;
+
+	for (int s = 0; s < STEPS; s++) {
+		verify_batch(task, member->team->order, s, member->group->rank,
+			     member->group->size, member->images,
+			     member->labels, &batch);
+		if (replica_train(member->group, member->program, &batch,
+				  &update, &observer, &score, err) ||
+		    count_wrong_masks(member, &batch, &wrong, err))
+			return -1;
+	}
+	if (group_gather(member->group, &wrong, sizeof(wrong), all, err))
+		return -1;
+	if (member->group->rank)
+		return 0;
+	for (int r = 0; r < member->group->size; r++)
+		member->team->masks_wrong += all[r];
+	return 0;
+}
+
+static int compare_replicas(struct member *member, struct error *err)
+{
+	const size_t bytes = member->program->parameters * sizeof(float);
+	uint64_t mine, all[GROUP_MAX_SIZE];
+
+	if (program_load(member->program, VECTOR_PARAMETERS, member->vector,
+			 err))
+		return -1;
+	mine = hash_bytes64(member->vector, bytes);
+	if (group_gather(member->group, &mine, sizeof(mine), all, err))
+		return -1;
+	if (member->group->rank)
+		return 0;
+	for (int r = 1; r < member->group->size; r++)
+		member->team->replicas_differ |= all[r] != all[0];
+	memcpy(member->team->parameters, member->vector, bytes);
+	return 0;
+}
+
+static int team_body(struct group *group, void *context, struct error *err)
+{
+	struct member member = { .team = context, .group = group };
+	int failed = open_member(&member, err) || train(&member, err) ||
+		     compare_replicas(&member, err);
+
+	close_member(&member);
+	return failed ? -1 : 0;
+}
+
+/* Trains and adds to the result; parameters become those of rank 0. */
+static int run_team(const struct verify_task *task, const int *order,
+		    const struct transport *transport, int cores,
+		    float *parameters, struct verify_result *result,
+		    struct error *err)
+{
+	const size_t bytes =
+		model_parameter_count(task->model) * sizeof(*parameters);
+	struct team *team = calloc(1, sizeof(*team) + bytes);
+	const struct group_job job = { team_body, team, sizeof(*team) + bytes,
+				       NULL };
+	int failed;
+
+	if (!team)
+		return error_memory(err, "the cores to compare");
+	team->task = task;
+	team->order = order;
+	team->one_process = transport->one_process;
+	failed = group_launch(transport, cores, &job, err);
+	result->masks_wrong += team->masks_wrong;
+	result->replicas_differ |= team->replicas_differ;
+	memcpy(parameters, team->parameters, bytes);
+	free(team);
+	return failed;
+}
+
+/* 2 and 3 cores of every transport that has so many, against one. */
+static int compare_teams(const struct verify_task *task, const int *order,
+			 float *one, float *several,
+			 struct verify_result *result, struct error *err)
+{
+	const int most = task->backend->one_core ? 1 : MOST_CORES;
+	const struct transport *by = NULL;
+
+	if (most == 1)
+		result->cores = VERIFY_NOT_MEASURED;
+	if (run_team(task, order, transport_find("self"), 1, one, result, err))
+		return -1;
+	while ((by = transport_next(by)))
+		for (int cores = 2; cores <= most; cores++) {
+			if (by->unavailable || by->max_size < cores)
+				continue;
+			if (run_team(task, order, by, cores, several, result,
+				     err))
+				return -1;
+			for (int t = 0; t < task->tensor_count; t++)
+				verify_worsen(&result->cores,
+					      verify_error(
+						several +
+						    task->tensors[t].offset,
+						one + task->tensors[t].offset,
+						task->tensors[t].count));
+		}
+	return 0;
+}
+
+int verify_cores(const struct verify_task *task, struct verify_result *result,
+		 struct error *err)
+{
+	const size_t count = model_parameter_count(task->model);
+	float *one = malloc(count * sizeof(*one));
+	float *several = malloc(count * sizeof(*several));
+	int *order = malloc((size_t)task->dataset->train.count *
+			    sizeof(*order));
+	int failed = -1;
+
+	if (!one || !several || !order) {
+		error_memory(err, "the parameters to compare");
+		goto out;
+	}
+	random_permutation((unsigned long long)task->options->seed,
+			   task->dataset->train.count, order);
+	failed = compare_teams(task, order, one, several, result, err);
+out:
+	free(one);
+	free(several);
+	free(order);
+	return failed ? -1 : 0;
+}
