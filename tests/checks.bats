@@ -70,21 +70,52 @@ accepts_line() {
 	refuses_include backends/cpu/a.c '"kernels/linear.cl.h"'
 	refuses_include backends/cpu/kernels/a.c '"bench/system/clock.h"'
 	refuses_include backends/opencl/a.c '"backends/cpu/kernels/a.h"'
-	refuses_include bench/a.c '"backends/plan.h"'
-	refuses_include bench/a.c '"backends/cpu/cpu.h"'
-	refuses_include bench/a.c '"tests/rows.h"'
+	refuses_include bench/training/a.c '"backends/plan.h"'
+	refuses_include bench/training/a.c '"backends/cpu/cpu.h"'
+	refuses_include bench/training/a.c '"tests/rows.h"'
 	accepts_include models/a.c '"models/model.h"'
 	accepts_include backends/a.c '"models/model.h"'
 	accepts_include backends/cpu/a.c '"backends/plan.h"'
 	accepts_include backends/cpu/a.c '"backends/cpu/kernels/a.h"'
 	accepts_include backends/cpu/kernels/a.c '"backends/cpu/cpu.h"'
 	accepts_include backends/opencl/a.c '"kernels/linear.cl.h"'
-	accepts_include bench/a.c '"backends/replica.h"'
+	accepts_include bench/training/a.c '"backends/replica.h"'
 	accepts_include tests/a.c '"backends/cpu/cpu.h"'
 }
 
+@test "layers: rooms of bench/ include in one direction" {
+	refuses_include bench/base/a.c '"bench/system/file.h"'
+	refuses_include bench/rows/a.h '"bench/tables/table.h"'
+	refuses_include bench/rows/a.c '"backends/replica.h"'
+	refuses_include bench/tables/a.c '"bench/training/slowdown.h"'
+	refuses_include bench/gate/a.c '"bench/check/check.h"'
+	refuses_include bench/check/a.c '"bench/verbs/check_command.h"'
+	refuses_include bench/gate/a.c '"plot/style.gp.h"'
+	refuses_include bench/verbs/a.c '"bench/a.h"'
+	accepts_include bench/base/a.c '"backends/error.h"'
+	accepts_include bench/check/a.c '"bench/gate/pair.h"'
+	accepts_include bench/pages/a.c '"pages/bench.1.h"'
+	accepts_include bench/pictures/a.c '"plot/style.gp.h"'
+	accepts_include bench/main.c '"bench/verbs/check_command.h"'
+}
+
+@test "layers: all of bench/ is in rooms, which have an order" {
+	plant bench/attic/a.c '#include "bench/base/text.h"'
+	refuses check-layers bench/attic/a.c:1: 'no room'
+	rm "$TREE/bench/attic/a.c"
+	plant bench/a.c '#include "bench/base/text.h"'
+	refuses check-layers bench/a.c:1: 'no room'
+	rm "$TREE/bench/a.c"
+	accepts check-layers
+	sed -i 's/^room rows .*/& tables/' "$TREE/.ci/check-layers"
+	refuses check-layers .ci/check-layers: 'room rows: tables'
+	cp "$BATS_TEST_DIRNAME/../.ci/check-layers" "$TREE/.ci/"
+	sed -i 's/^room door .*/&\nroom rows tables/' "$TREE/.ci/check-layers"
+	refuses check-layers .ci/check-layers: 'room rows: has a line'
+}
+
 @test "layers: a path starts at the root" {
-	refuses_include bench/a.c '"clock.h"'
+	refuses_include bench/system/a.c '"clock.h"'
 	refuses_include backends/cpu/a.c '"../plan.h"'
 }
 
