@@ -92,15 +92,15 @@ int program_load(struct program *program, enum vector which, float *values,
 	return slots(program)->load(program, which, values, err);
 }
 
-float *program_map_gradient(struct program *program, size_t *count,
-			    struct error *err)
+float *program_map(struct program *program, enum vector which,
+		   struct error *err)
 {
-	return slots(program)->map_gradient(program, count, err);
+	return slots(program)->map(program, which, err);
 }
 
-int program_unmap_gradient(struct program *program, struct error *err)
+int program_unmap(struct program *program, enum vector which, struct error *err)
 {
-	return slots(program)->unmap_gradient(program, err);
+	return slots(program)->unmap(program, which, err);
 }
 
 int program_gradient(struct program *program, const struct batch *batch,
@@ -113,7 +113,16 @@ int program_gradient(struct program *program, const struct batch *batch,
 int program_update(struct program *program, const struct update *update,
 		   struct error *err)
 {
-	return slots(program)->update(program, update, err);
+	return program_update_part(program, update, 0, program->length, err);
+}
+
+int program_update_part(struct program *program, const struct update *update,
+			size_t from, size_t to, struct error *err)
+{
+	assert(from <= to && to <= program->length);
+	assert(from % UPDATE_LINE == 0);
+	assert(to % UPDATE_LINE == 0 || to == program->length);
+	return slots(program)->update(program, update, from, to, err);
 }
 
 int program_finish(struct program *program, struct score *score,

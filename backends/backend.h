@@ -52,6 +52,8 @@ struct update {
 	double lr, rho, eps;
 };
 
+#define UPDATE_LINE 16 /* floats of a cache line, of which vectors are made */
+
 struct device_info {
 	char name[128];
 	char driver[160]; /* library or driver, with version and settings */
@@ -86,6 +88,7 @@ struct program {
 	struct device *device;
 	const struct model *model;
 	size_t parameters;
+	size_t length; /* of each vector in the program's own order */
 	struct program_options options;
 	struct score score; /* of the last gradient, once finished */
 	long launches; /* kernels and transfers given to a device so far */
@@ -126,20 +129,25 @@ struct backend {
 	int (*load)(struct program *program, enum vector which, float *values,
 		    struct error *err);
 
-	/* Lend the gradient to the host, in the program's own order and of its
-	 * own length, and take it back. Two programs of one backend and model
-	 * agree on both. */
-	float *(*map_gradient)(struct program *program, size_t *count,
-			       struct error *err);
-	int (*unmap_gradient)(struct program *program, struct error *err);
+	/* Lend a vector to the host, length floats in the program's own order,
+	 * once everything before is done; and take it back with what the host
+	 * has written. Two programs of one backend and model agree on length
+	 * and order. */
+	float *(*map)(struct program *program, enum vector which,
+		      struct error *err);
+	int (*unmap)(struct program *program, enum vector which,
+		     struct error *err);
 
 	/* Forward, loss and backward: the sum over the batch of the gradients
 	 * of the samples' losses, divided by batch->global_count. */
 	int (*gradient)(struct program *program, const struct batch *batch,
 			struct error *err);
-	/* One step of Adadelta with the gradient that is there. */
+	/* One step of Adadelta of from .. to, counted in the program's own
+	 * order, with the gradient that is there. Both are whole lines, or the
+	 * end. Nothing else changes; the bits are the same as those of all at
+	 * once. */
 	int (*update)(struct program *program, const struct update *update,
-		      struct error *err);
+		      size_t from, size_t to, struct error *err);
 	/* Forward only, nothing dropped; complete on return. */
 	int (*evaluate)(struct program *program, const struct batch *batch,
 			struct score *score, struct error *err);
@@ -195,14 +203,18 @@ int program_store(struct program *program, enum vector which,
 		  const float *values, struct error *err);
 int program_load(struct program *program, enum vector which, float *values,
 		 struct error *err);
-float *program_map_gradient(struct program *program, size_t *count,
-			    struct error *err);
-int program_unmap_gradient(struct program *program, struct error *err);
+float *program_map(struct program *program, enum vector which,
+		   struct error *err);
+int program_unmap(struct program *program, enum vector which,
+		  struct error *err);
 
 int program_gradient(struct program *program, const struct batch *batch,
 		     struct error *err);
+/* Of all parameters. */
 int program_update(struct program *program, const struct update *update,
 		   struct error *err);
+int program_update_part(struct program *program, const struct update *update,
+			size_t from, size_t to, struct error *err);
 int program_finish(struct program *program, struct score *score,
 		   struct error *err);
 /* Adds to score. */

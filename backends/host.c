@@ -31,7 +31,7 @@ static int allocate_all(struct host_program *program)
 	const size_t batch = (size_t)program->base.options.batch;
 
 	for (int v = 0; v < VECTOR_COUNT; v++) {
-		program->vectors[v] = host_allocate(program->length *
+		program->vectors[v] = host_allocate(program->base.length *
 						    sizeof(float));
 		if (!program->vectors[v])
 			return -1;
@@ -67,7 +67,7 @@ int host_plan(struct host_program *program, struct device *device,
 int host_allocate_all(struct host_program *program, size_t length,
 		      struct error *err)
 {
-	program->length = length;
+	program->base.length = length;
 	if (allocate_all(program)) {
 		host_release(program);
 		return error_memory(err, "a replica");
@@ -172,25 +172,22 @@ int host_load(struct program *program, enum vector which, float *values,
 	return 0;
 }
 
-float *host_map_gradient(struct program *program, size_t *count,
-			 struct error *err)
+float *host_map(struct program *program, enum vector which, struct error *err)
 {
-	struct host_program *host = (struct host_program *)program;
-
 	(void)err;
-	*count = host->length;
-	return host->vectors[VECTOR_GRADIENT];
+	return ((struct host_program *)program)->vectors[which];
 }
 
-int host_unmap_gradient(struct program *program, struct error *err)
+int host_unmap(struct program *program, enum vector which, struct error *err)
 {
 	(void)program;
+	(void)which;
 	(void)err;
 	return 0;
 }
 
 int host_update(struct program *program, const struct update *update,
-		struct error *err)
+		size_t from, size_t to, struct error *err)
 {
 	struct host_program *host = (struct host_program *)program;
 	const float lr = (float)update->lr, rho = (float)update->rho;
@@ -202,7 +199,7 @@ int host_update(struct program *program, const struct update *update,
 
 	(void)err;
 	/* Adadelta, Zeiler 2012: u is the average before this step's delta. */
-	for (size_t i = 0; i < host->length; i++) {
+	for (size_t i = from; i < to; i++) {
 		float delta;
 
 		v[i] = rho * v[i] + rest * g[i] * g[i];

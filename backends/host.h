@@ -13,8 +13,7 @@
 struct host_program {
 	struct program base;
 	struct plan plan;
-	size_t length; /* of each vector: the backend's own layout */
-	float *vectors[VECTOR_COUNT];
+	float *vectors[VECTOR_COUNT]; /* of base.length floats */
 	/* Of each layer, [options.batch][layer_decisions()]; NULL if none. */
 	uint8_t *decisions[MODEL_MAX_LAYERS];
 	int batch_count; /* samples of the last gradient */
@@ -61,11 +60,10 @@ int host_store(struct program *program, enum vector which, const float *values,
 	       struct error *err);
 int host_load(struct program *program, enum vector which, float *values,
 	      struct error *err);
-float *host_map_gradient(struct program *program, size_t *count,
-			 struct error *err);
-int host_unmap_gradient(struct program *program, struct error *err);
+float *host_map(struct program *program, enum vector which, struct error *err);
+int host_unmap(struct program *program, enum vector which, struct error *err);
 int host_update(struct program *program, const struct update *update,
-		struct error *err);
+		size_t from, size_t to, struct error *err);
 int host_decisions(struct program *program, int layer, uint8_t *values,
 		   struct error *err);
 void host_explain(struct program *program, char *text, size_t size);

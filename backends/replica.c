@@ -22,12 +22,11 @@ int replica_open(struct group *group, const struct backend *backend,
 static int all_reduce(struct group *group, struct program *program,
 		      struct error *err)
 {
-	size_t count;
-	float *gradient = program_map_gradient(program, &count, err);
+	float *gradient = program_map(program, VECTOR_GRADIENT, err);
 
-	if (!gradient || group_sum(group, gradient, count, err))
+	if (!gradient || group_sum(group, gradient, program->length, err))
 		return -1;
-	return program_unmap_gradient(program, err);
+	return program_unmap(program, VECTOR_GRADIENT, err);
 }
 
 int replica_train(struct group *group, struct program *program,

@@ -80,7 +80,6 @@ static void the_gradient_is_lent(void **state)
 	struct batch batch = batch_make(model, 9, 6);
 	float *lent, *other, *before, *after;
 	struct pair one, two;
-	size_t length, same;
 	struct error err;
 
 	pair_open(&one, *state, model, BATCH, 1);
@@ -88,13 +87,14 @@ static void the_gradient_is_lent(void **state)
 	subject_gradient(&one.tried, &batch);
 	subject_gradient(&two.tried, &batch);
 	before = subject_load(&one.tried, VECTOR_GRADIENT);
-	lent = program_map_gradient(one.tried.program, &length, &err);
-	other = program_map_gradient(two.tried.program, &same, &err);
-	assert_true(lent && other && length == same && length >= count);
-	for (size_t i = 0; i < length; i++)
+	lent = program_map(one.tried.program, VECTOR_GRADIENT, &err);
+	other = program_map(two.tried.program, VECTOR_GRADIENT, &err);
+	assert_true(lent && other && one.tried.program->length >= count);
+	assert_int_equal(one.tried.program->length, two.tried.program->length);
+	for (size_t i = 0; i < one.tried.program->length; i++)
 		lent[i] += 2 * other[i];
-	must(program_unmap_gradient(one.tried.program, &err), &err);
-	must(program_unmap_gradient(two.tried.program, &err), &err);
+	must(program_unmap(one.tried.program, VECTOR_GRADIENT, &err), &err);
+	must(program_unmap(two.tried.program, VECTOR_GRADIENT, &err), &err);
 	after = subject_load(&one.tried, VECTOR_GRADIENT);
 	for (size_t i = 0; i < count; i++)
 		assert_true(after[i] == before[i] * 3);
@@ -109,15 +109,17 @@ static void the_gradient_is_lent(void **state)
 static void make_step(struct subject *subject, const struct batch *batch)
 {
 	const struct update update = { .5, .9, 1e-6 };
+	struct program *program = subject->program;
 	struct score score;
 	struct error err;
-	size_t length;
 
-	must(program_gradient(subject->program, batch, &err), &err);
-	assert_non_null(program_map_gradient(subject->program, &length, &err));
-	must(program_unmap_gradient(subject->program, &err), &err);
-	must(program_update(subject->program, &update, &err), &err);
-	must(program_finish(subject->program, &score, &err), &err);
+	must(program_gradient(program, batch, &err), &err);
+	assert_non_null(program_map(program, VECTOR_GRADIENT, &err));
+	must(program_unmap(program, VECTOR_GRADIENT, &err), &err);
+	must(program_update_part(program, &update, 16, 160, &err), &err);
+	assert_non_null(program_map(program, VECTOR_PARAMETERS, &err));
+	must(program_unmap(program, VECTOR_PARAMETERS, &err), &err);
+	must(program_finish(program, &score, &err), &err);
 }
 
 /* Compiling is when memory is asked for; what a device is given is the same in

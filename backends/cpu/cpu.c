@@ -216,7 +216,7 @@ static int cpu_gradient(struct program *program, const struct batch *batch,
 
 	(void)err;
 	memset(cpu->host.vectors[VECTOR_GRADIENT], 0,
-	       cpu->host.length * sizeof(float));
+	       program->length * sizeof(float));
 	program->score = (struct score){ 0 };
 	host_choose(&cpu->host, batch);
 	if (!batch->count)
@@ -227,11 +227,19 @@ static int cpu_gradient(struct program *program, const struct batch *batch,
 	return 0;
 }
 
+static int cpu_unmap(struct program *program, enum vector which,
+		     struct error *err)
+{
+	if (which == VECTOR_PARAMETERS)
+		((struct cpu_program *)program)->weights_moved = 1;
+	return host_unmap(program, which, err);
+}
+
 static int cpu_update(struct program *program, const struct update *update,
-		      struct error *err)
+		      size_t from, size_t to, struct error *err)
 {
 	((struct cpu_program *)program)->weights_moved = 1;
-	return host_update(program, update, err);
+	return host_update(program, update, from, to, err);
 }
 
 static int cpu_evaluate(struct program *program, const struct batch *batch,
@@ -264,8 +272,8 @@ const struct backend cpu_backend = {
 	.free = cpu_free,
 	.store = cpu_store,
 	.load = cpu_load,
-	.map_gradient = host_map_gradient,
-	.unmap_gradient = host_unmap_gradient,
+	.map = host_map,
+	.unmap = cpu_unmap,
 	.gradient = cpu_gradient,
 	.update = cpu_update,
 	.evaluate = cpu_evaluate,

@@ -55,10 +55,12 @@ static int null_gradient(struct program *program, const struct batch *batch,
 }
 
 static int null_update(struct program *program, const struct update *update,
-		       struct error *err)
+		       size_t from, size_t to, struct error *err)
 {
 	(void)program;
 	(void)update;
+	(void)from;
+	(void)to;
 	(void)err;
 	return 0;
 }
@@ -82,8 +84,8 @@ const struct backend null_backend = {
 	.free = null_free,
 	.store = host_store,
 	.load = host_load,
-	.map_gradient = host_map_gradient,
-	.unmap_gradient = host_unmap_gradient,
+	.map = host_map,
+	.unmap = host_unmap,
 	.gradient = null_gradient,
 	.update = null_update,
 	.evaluate = null_evaluate,

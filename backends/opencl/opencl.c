@@ -26,30 +26,30 @@ static int opencl_load(struct program *base, enum vector which, float *values,
 	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
 }
 
-static float *opencl_map(struct program *base, size_t *count,
+static float *opencl_map(struct program *base, enum vector which,
 			 struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 	cl_int status;
 
-	*count = base->parameters;
-	program->mapped = clEnqueueMapBuffer(
-		queue_next(program), program->vectors[VECTOR_GRADIENT], CL_TRUE,
-		CL_MAP_READ | CL_MAP_WRITE, 0,
-		base->parameters * sizeof(float), 0, NULL, NULL, &status);
-	if (!program->mapped)
+	program->mapped[which] = clEnqueueMapBuffer(
+		queue_next(program), program->vectors[which], CL_TRUE,
+		CL_MAP_READ | CL_MAP_WRITE, 0, base->length * sizeof(float), 0,
+		NULL, NULL, &status);
+	if (!program->mapped[which])
 		status_fail(err, "clEnqueueMapBuffer", status);
-	return program->mapped;
+	return program->mapped[which];
 }
 
-static int opencl_unmap(struct program *base, struct error *err)
+static int opencl_unmap(struct program *base, enum vector which,
+			struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 	cl_int status = clEnqueueUnmapMemObject(
-		queue_next(program), program->vectors[VECTOR_GRADIENT],
-		program->mapped, 0, NULL, NULL);
+		queue_next(program), program->vectors[which],
+		program->mapped[which], 0, NULL, NULL);
 
-	program->mapped = NULL;
+	program->mapped[which] = NULL;
 	return status ? status_fail(err, "clEnqueueUnmapMemObject", status) :
 			0;
 }
@@ -68,22 +68,26 @@ static int opencl_gradient(struct program *base, const struct batch *batch,
 }
 
 int opencl_update(struct program *base, const struct update *update,
-		  struct error *err)
+		  size_t from, size_t to, struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 	const cl_float settings[] = { (cl_float)update->lr,
 				      (cl_float)update->rho,
 				      (cl_float)(1 - update->rho),
 				      (cl_float)update->eps };
+	const cl_uint range[] = { (cl_uint)from, (cl_uint)to };
 	cl_int status;
 
+	if (from == to)
+		return 0;
 	for (cl_uint i = 0; i < 4; i++) {
 		status = clSetKernelArg(program->update.kernel, i,
 					sizeof(settings[i]), &settings[i]);
 		if (status)
 			return status_fail(err, "clSetKernelArg", status);
 	}
-	if (launch_enqueue(program, &program->update, 0, err))
+	if (launch_words(&program->update, 4, range, 2, err) ||
+	    launch_enqueue(program, &program->update, (int)(to - from), err))
 		return -1;
 	status = clFlush(program->queue);
 	return status ? status_fail(err, "clFlush", status) : 0;
@@ -144,8 +148,8 @@ const struct backend opencl_backend = {
 	.free = opencl_free,
 	.store = opencl_store,
 	.load = opencl_load,
-	.map_gradient = opencl_map,
-	.unmap_gradient = opencl_unmap,
+	.map = opencl_map,
+	.unmap = opencl_unmap,
 	.gradient = opencl_gradient,
 	.update = opencl_update,
 	.evaluate = opencl_evaluate,

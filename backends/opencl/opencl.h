@@ -54,7 +54,8 @@ struct layout {
 
 /*
  * A kernel with its arguments, and how many items it takes. Of the dimension
- * whose items are 0 there is one for each `samples` samples of the batch.
+ * whose items are 0 there is one for each `samples` samples of the batch, or
+ * of whatever else launch_enqueue() is given a count of.
  */
 struct launch {
 	const char *name;
@@ -100,9 +101,9 @@ struct opencl_program {
 	struct launch update;
 	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
 	int memory_count;
-	float *mapped; /* the gradient while it is lent */
-	int count;     /* samples of the last gradient */
-	int scored;    /* whether its score has been read */
+	float *mapped[VECTOR_COUNT]; /* while they are lent */
+	int count;  /* samples of the last gradient */
+	int scored; /* whether its score has been read */
 };
 
 /* status.c: names of codes. status_fail always returns -1. */
@@ -235,7 +236,7 @@ void opencl_free(struct program *program);
 
 /* opencl.c */
 int opencl_update(struct program *program, const struct update *update,
-		  struct error *err);
+		  size_t from, size_t to, struct error *err);
 
 /* decisions.c */
 int opencl_decisions(struct program *program, int layer, uint8_t *values,

@@ -146,7 +146,7 @@ static int program_warm(struct opencl_program *program, struct error *err)
 		goto out;
 	}
 	if (pass_run(program, &program->train, &batch, err) ||
-	    opencl_update(base, &update, err))
+	    opencl_update(base, &update, 0, base->length, err))
 		goto out;
 	batch.count = program->test.most;
 	if (pass_run(program, &program->test, &batch, err) ||
@@ -200,6 +200,7 @@ int opencl_compile(struct device *device, const struct model *model,
 		.device = device,
 		.model = model,
 		.parameters = model_parameter_count(model),
+		.length = model_parameter_count(model),
 		.options = *options
 	};
 	if (program_make(program, err)) {

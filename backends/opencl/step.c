@@ -10,11 +10,11 @@ int common_build(struct opencl_program *program, struct error *err)
 {
 	const int last = program->plan.count - 1;
 
-	return source_build(
-		program_device(program), SOURCE_STEP, &program->common, err,
-		"-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PARAMETERS=%zu",
-		model_classes(program->base.model),
-		layout_input(program, last).sample, program->base.parameters);
+	return source_build(program_device(program), SOURCE_STEP,
+			    &program->common, err,
+			    "-D CLASSES=%d -D LOGITS_SAMPLE=%d",
+			    model_classes(program->base.model),
+			    layout_input(program, last).sample);
 }
 
 int dropout_allocate(struct opencl_program *program, struct pass *pass,
@@ -93,11 +93,10 @@ const struct step_kind loss_step = { .build = loss_none,
 
 int update_make(struct opencl_program *program, struct error *err)
 {
-	const int items = (int)((program->base.parameters + UPDATED - 1) /
-				UPDATED);
 	const struct launch adadelta = { .name = "adadelta",
-					 .items = { items, 1, 1 },
-					 .batch_arguments = 4 };
+					 .items = { 0, 1, 1 },
+					 .samples = UPDATED,
+					 .batch_arguments = 6 };
 
 	return launch_make(&program->update, &adadelta, program->common,
 			   program->vectors, VECTOR_COUNT, err);

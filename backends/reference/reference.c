@@ -12,7 +12,7 @@
 #include "backends/reference/layers.h"
 
 struct reference {
-	struct host_program host; /* lends its float gradient */
+	struct host_program host; /* lends its vectors of floats */
 	double *vectors[VECTOR_COUNT];
 	/* Inputs of layer i, one sample, and the loss's slopes by them. */
 	double *values[MODEL_MAX_LAYERS + 1];
@@ -117,21 +117,20 @@ static int reference_load(struct program *program, enum vector which,
 }
 
 /* Cores exchange floats, as those of every other backend do. */
-static float *reference_map(struct program *program, size_t *count,
+static float *reference_map(struct program *program, enum vector which,
 			    struct error *err)
 {
-	float *lent = host_map_gradient(program, count, err);
+	float *lent = host_map(program, which, err);
 
-	reference_load(program, VECTOR_GRADIENT, lent, err);
+	reference_load(program, which, lent, err);
 	return lent;
 }
 
-static int reference_unmap(struct program *program, struct error *err)
+static int reference_unmap(struct program *program, enum vector which,
+			   struct error *err)
 {
-	size_t count;
-
-	return reference_store(program, VECTOR_GRADIENT,
-			       host_map_gradient(program, &count, err), err);
+	return reference_store(program, which, host_map(program, which, err),
+			       err);
 }
 
 /* Decisions of one sample at layer l: imposed ones, and where to note them. */
@@ -285,12 +284,13 @@ static int reference_evaluate(struct program *program,
 }
 
 static int reference_update(struct program *program,
-			    const struct update *update, struct error *err)
+			    const struct update *update, size_t from, size_t to,
+			    struct error *err)
 {
 	double *const *vectors = ((struct reference *)program)->vectors;
 
 	(void)err;
-	for (size_t i = 0; i < program->parameters; i++) {
+	for (size_t i = from; i < to; i++) {
 		double g = vectors[VECTOR_GRADIENT][i];
 		double *v = &vectors[VECTOR_SQUARE_AVG][i];
 		double *u = &vectors[VECTOR_ACC_DELTA][i];
@@ -339,8 +339,8 @@ const struct backend reference_backend = {
 	.free = reference_free,
 	.store = reference_store,
 	.load = reference_load,
-	.map_gradient = reference_map,
-	.unmap_gradient = reference_unmap,
+	.map = reference_map,
+	.unmap = reference_unmap,
 	.gradient = reference_gradient,
 	.update = reference_update,
 	.evaluate = reference_evaluate,

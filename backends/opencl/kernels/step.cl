@@ -94,19 +94,20 @@ kernel ONE_ITEM void loss(const int count, const int global_count,
 /*
  * v = rho v + (1 - rho) g^2, delta = sqrt(u + eps) / sqrt(v + eps) g,
  * u = rho u + (1 - rho) delta^2, p = p - lr delta; rest is 1 - rho. Item b
- * makes parameters UPDATED * b ...
+ * makes parameters from + UPDATED * b ..., none at to or beyond.
  */
 kernel ONE_ITEM void adadelta(const float lr, const float rho,
 			      const float rest, const float eps,
+			      const uint from, const uint to,
 			      global float *restrict parameters,
 			      global const float *restrict gradient,
 			      global float *restrict square_avg,
 			      global float *restrict acc_delta)
 {
-	const int first = get_global_id(0) * UPDATED;
-	const int last = min(first + UPDATED, PARAMETERS);
+	const uint first = from + get_global_id(0) * UPDATED;
+	const uint last = min(first + UPDATED, to);
 
-	for (int i = first; i < last; i += WIDTH) {
+	for (uint i = first; i < last; i += WIDTH) {
 		const int lanes = last - i;
 		const vec p = load_some(parameters + i, lanes);
 		const vec g = load_some(gradient + i, lanes);
