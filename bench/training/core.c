@@ -29,15 +29,14 @@ double core_cpu(const struct core *core)
 
 void core_end_phase(struct core *core, enum replica_phase phase)
 {
-	double now, cpu;
+	const double now = clock_now(), cpu = core_cpu(core);
+	struct step_report *report = &core->report;
 
-	/* All that the iteration took by itself is known at its end only. */
-	if (phase == REPLICA_UPDATE)
-		core_add_work(core);
-	now = clock_now();
-	cpu = core_cpu(core);
-	core->report.phases_s[phase] = now - core->phase_began_s;
-	core->report.phases_cpu_s[phase] = cpu - core->phase_began_cpu_s;
+	report->phases_s[phase] += now - core->phase_began_s;
+	report->phases_cpu_s[phase] += cpu - core->phase_began_cpu_s;
+	if (core->updated)
+		report->again_s[phase] += now - core->phase_began_s;
+	core->updated |= phase == REPLICA_UPDATE;
 	core->phase_began_s = now;
 	core->phase_began_cpu_s = cpu;
 }
@@ -66,11 +65,14 @@ int core_iterate(struct core *core, const struct batch *batch,
 	struct step_report *report = &core->report;
 	int failed;
 
+	core->updated = 0;
 	core->phase_began_cpu_s = core_cpu(core);
 	core->phase_began_s = report->began_at = clock_now();
 	core_begin_work(core);
 	failed = replica_train(core->group, core->program, batch, update,
 			       &core->observer, &report->score, err);
+	if (!failed)
+		core_add_work(core);
 	report->ended_at = core->phase_began_s;
 	report->counts = count_since(core, &before);
 	core->unreported = 1;

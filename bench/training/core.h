@@ -19,6 +19,7 @@ struct core {
 	int masks; /* descriptor, or -1 */
 	int test_batches; /* after each epoch */
 	double phase_began_s, phase_began_cpu_s;
+	int updated; /* the iteration's phases have all ended once */
 	struct step_report report; /* of the last iteration */
 	/* Work on purpose: what it is a share of began at, how much of it is
 	 * still to be done (less than 0: was too much), and its result. */
@@ -40,11 +41,12 @@ int core_leads_process(const struct core *core);
 /* The CPU time of the core's work so far. */
 double core_cpu(const struct core *core);
 
-/* core_slow.c: around the work of an iteration, for who is to be slow. */
+/* core_slow.c: around the work of an iteration, for who is to be slow. What is
+ * added counts as update. */
 void core_begin_work(struct core *core);
 void core_add_work(struct core *core);
 
-/* Takes the times of a phase that ends now, and begins the next one. */
+/* Adds the times of a phase that ends now, and begins the next one. */
 void core_end_phase(struct core *core, enum replica_phase phase);
 
 /* Dropout decisions of the last iteration, in the global batch's order. */

@@ -51,4 +51,5 @@ void core_add_work(struct core *core)
 	}
 	core->work_owed_s -= done_s;
 	core->report.injected_s = clock_now() - began_at;
+	core_end_phase(core, REPLICA_UPDATE);
 }

@@ -153,20 +153,33 @@ static void write_steps(struct recorder *recorder, int epoch, int iteration,
 			   phases_sum(reports[r].phases_cpu_s));
 }
 
+/* Phases that last from at on, one after the other; returns when they end. */
+static double trace_phases(const struct recorder *recorder, int epoch,
+			   int iteration, int core, double at,
+			   const double *phases_s)
+{
+	for (int p = 0; p < REPLICA_PHASES; p++) {
+		trace_slice(recorder->trace, core, recorder_phases[p], at,
+			    phases_s[p], epoch, iteration);
+		at += phases_s[p];
+	}
+	return at;
+}
+
 static void trace_step(const struct recorder *recorder, int epoch,
 		       int iteration, int core,
 		       const struct step_report *report)
 {
 	struct trace *trace = recorder->trace;
-	double at = report->began_at;
+	double first_s[REPLICA_PHASES], at;
 
 	trace_slice(trace, core, "load", report->asked_at,
 		    report->ready_at - report->asked_at, epoch, iteration);
-	for (int p = 0; p < REPLICA_PHASES; p++) {
-		trace_slice(trace, core, recorder_phases[p], at,
-			    report->phases_s[p], epoch, iteration);
-		at += report->phases_s[p];
-	}
+	for (int p = 0; p < REPLICA_PHASES; p++)
+		first_s[p] = report->phases_s[p] - report->again_s[p];
+	at = trace_phases(recorder, epoch, iteration, core, report->began_at,
+			  first_s);
+	trace_phases(recorder, epoch, iteration, core, at, report->again_s);
 	/* Inside compute and update, to be seen for what they are. */
 	trace_slice(trace, core, "straggler", report->began_at, report->delay_s,
 		    epoch, iteration);

@@ -15,7 +15,7 @@
 /* What is the same, exactly, whenever the same iterations are done. */
 struct step_counts {
 	long launches;	    /* kernels and transfers given to a device */
-	long reduced_bytes; /* of gradients given to be summed */
+	long reduced_bytes; /* of gradients given to be summed, padding too */
 	long allocations;   /* memory that our own code asked for */
 };
 
@@ -25,6 +25,8 @@ struct step_report {
 	double began_at, ended_at;
 	double phases_s[REPLICA_PHASES];
 	double phases_cpu_s[REPLICA_PHASES]; /* of the core's own thread */
+	/* Of phases_s, what came after the first update. */
+	double again_s[REPLICA_PHASES];
 	double delay_s; /* on purpose, at the start of compute; no CPU time */
 	double injected_s; /* of work on purpose, at the end of update */
 	struct step_counts counts;
