@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/allocator.h"
 #include "backends/error.h"
 #include "models/model.h"
 
@@ -74,6 +75,9 @@ struct program_options {
 	int test_batch; /* most samples of an evaluation */
 	unsigned long long seed; /* of the dropout masks */
 	int dropout;		 /* 0: every dropout layer keeps everything */
+	/* For the vectors of a program that others read; it lives longer than
+	 * the program. NULL: nobody does, and the program has its own. */
+	struct allocator *memory;
 };
 
 struct backend;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,73 +11,130 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-struct fork_core {
-	struct member member; /* first: its group is what the body gets */
-	int memory;
-	float *mapped;
-	size_t room; /* floats a rank */
+#include "backends/allocator.h"
+
+/* One piece of the shared memory: a part for each rank, in their order. */
+struct block {
+	struct block *next;
+	char *parts;
+	size_t bytes; /* of a part */
 };
 
-static void release_vectors(struct fork_core *core)
+struct fork_core {
+	struct member member; /* first: its group is what the body gets */
+	struct allocator allocator;
+	int memory;
+	size_t taken; /* bytes of the memory, by all ranks */
+	struct block *blocks;
+};
+
+static void release_blocks(struct fork_core *core)
 {
 	const size_t ranks = (size_t)core->member.base.size;
 
-	if (core->mapped)
-		munmap(core->mapped, ranks * core->room * sizeof(float));
-	core->mapped = NULL;
-	core->room = 0;
+	while (core->blocks) {
+		struct block *block = core->blocks;
+
+		core->blocks = block->next;
+		munmap(block->parts, ranks * block->bytes);
+		free(block);
+	}
 }
 
 /* Taken now, since a page that is missing later would be a SIGBUS. */
-static int take_memory(int memory, size_t bytes, struct error *err)
+static int take_memory(const struct fork_core *core, size_t bytes,
+		       struct error *err)
 {
 	int number;
 
 	do
-		number = posix_fallocate(memory, 0, (off_t)bytes);
+		number = posix_fallocate(core->memory, (off_t)core->taken,
+					 (off_t)bytes);
 	while (number == EINTR);
 	if (!number)
 		return 0;
-	return error_set(err, ERROR_FAILED, "%zu bytes of shared memory for "
-			 "the gradients cannot be had: %s", bytes,
+	return error_set(err, ERROR_FAILED, "%zu bytes of memory that the "
+			 "cores share cannot be had: %s", bytes,
 			 strerror(number));
 }
 
-/* Every rank asks for the same, so that all agree when it is too little. */
-static int make_room(struct fork_core *core, size_t count, struct error *err)
+static int map_block(struct fork_core *core, struct block *block,
+		     struct error *err)
 {
 	const struct group *group = &core->member.base;
-	const size_t bytes = (size_t)group->size * count * sizeof(float);
+	const size_t all = (size_t)group->size * block->bytes;
 
-	if (count <= core->room)
-		return 0;
-	release_vectors(core);
-	if ((group->rank == 0 && take_memory(core->memory, bytes, err)) ||
+	if ((group->rank == 0 && take_memory(core, all, err)) ||
 	    meeting_barrier(&core->member, err))
 		return -1;
-	core->mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    core->memory, 0);
-	if (core->mapped == MAP_FAILED) {
-		core->mapped = NULL;
-		return error_memory(err, "the gradients of all cores");
-	}
-	core->room = count;
+	block->parts = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    core->memory, (off_t)core->taken);
+	if (block->parts == MAP_FAILED)
+		return error_memory(err, "what the cores share");
+	core->taken += all;
 	return 0;
 }
 
-int fork_core_sum(struct group *group, float *values, size_t count,
-		  struct error *err)
+/* Every rank asks for the same, so that all agree when it is too little. */
+static void *core_allocate(struct allocator *allocator, size_t bytes,
+			   struct error *err)
+{
+	struct fork_core *core =
+		(struct fork_core *)((char *)allocator -
+				     offsetof(struct fork_core, allocator));
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct block *block = malloc(sizeof(*block));
+
+	if (!block) {
+		error_memory(err, "what the cores share");
+		return NULL;
+	}
+	block->bytes = (bytes + page - 1) / page * page;
+	if (map_block(core, block, err)) {
+		free(block);
+		return NULL;
+	}
+	block->next = core->blocks;
+	core->blocks = block;
+	return block->parts + (size_t)core->member.base.rank * block->bytes;
+}
+
+static const struct block *block_of(const struct fork_core *core,
+				    const char *place, size_t bytes)
+{
+	const struct block *block = core->blocks;
+
+	while (block) {
+		const size_t rank = (size_t)core->member.base.rank;
+		const char *part = block->parts + rank * block->bytes;
+
+		if (place >= part && place + bytes <= part + block->bytes)
+			break;
+		block = block->next;
+	}
+	return block;
+}
+
+/* What others offer lies in their parts where the own lies in the own one. */
+int fork_core_offer(struct group *group, float *values, size_t count,
+		    struct error *err)
 {
 	struct fork_core *core = (struct fork_core *)group;
-	float *vectors[GROUP_MAX_SIZE];
+	const struct block *block = block_of(core, (const char *)values,
+					     count * sizeof(*values));
+	size_t place;
 
-	if (!count)
-		return meeting_barrier(&core->member, err);
-	if (make_room(core, count, err))
-		return -1;
+	if (!block)
+		return error_set(err, ERROR_FAILED, "what core %d offers is "
+				 "not in memory that the cores share",
+				 group->rank);
+	place = (size_t)((const char *)values - block->parts) -
+		(size_t)group->rank * block->bytes;
 	for (int r = 0; r < group->size; r++)
-		vectors[r] = core->mapped + (size_t)r * core->room;
-	return meeting_sum(&core->member, vectors, values, count, err);
+		core->member.offered[r] =
+			(float *)(block->parts + (size_t)r * block->bytes +
+				  place);
+	return meeting_offer(&core->member, place, count, NULL, err);
 }
 
 /* The names that launchers of this field use. */
@@ -113,12 +171,14 @@ void fork_core_live(const struct fork_work *work, const struct group *is,
 	struct fork_core core = {
 		.member.base = *is,
 		.member.meeting = &work->shared->meeting,
+		.allocator.allocate = core_allocate,
 		.memory = work->memory,
 	};
 	struct group *group = &core.member.base;
 	struct ending ending = { 0 };
 	char name[16];
 
+	group->memory = &core.allocator;
 	/* For ps and top. */
 	snprintf(name, sizeof(name), "bench core %d", is->rank);
 	prctl(PR_SET_NAME, name);
@@ -129,7 +189,7 @@ void fork_core_live(const struct fork_work *work, const struct group *is,
 	ending.result = set_environment(group, &ending.err) ||
 			work->job->body(group, work->shared->context,
 					&ending.err);
-	release_vectors(&core);
+	release_blocks(&core);
 	fflush(NULL);
 	/* First what happened, then what the others do because of it. */
 	send_home(home, &ending);

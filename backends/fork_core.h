@@ -18,7 +18,7 @@ struct fork_work {
 	struct fork_shared *shared;
 	const struct group_job *job;
 	pid_t launcher;
-	int memory; /* for the vectors that are added; grows when needed */
+	int memory; /* for what cores read of each other; grows when needed */
 };
 
 /* What a core does from its birth to its end; how it ended goes to home, as
@@ -27,7 +27,7 @@ void fork_core_live(const struct fork_work *work, const struct group *is,
 		    int home);
 
 /* The slot of struct transport. */
-int fork_core_sum(struct group *group, float *values, size_t count,
-		  struct error *err);
+int fork_core_offer(struct group *group, float *values, size_t count,
+		    struct error *err);
 
 #endif

@@ -25,17 +25,28 @@ static size_t decisions_of(const struct model *model, int layer)
 			       model_layer_input(model, layer));
 }
 
-static int allocate_all(struct host_program *program)
+/* One behind the other, each from a cache line on. */
+static int allocate_vectors(struct host_program *program, struct error *err)
+{
+	struct allocator *memory = program->base.options.memory;
+	const size_t lines = (program->base.length + UPDATE_LINE - 1) /
+			     UPDATE_LINE;
+	const size_t bytes = VECTOR_COUNT * lines * CACHE_LINE;
+	float *all = memory ? memory->allocate(memory, bytes, err) :
+			      host_allocate(bytes);
+
+	if (!all)
+		return memory ? -1 : error_memory(err, "a replica");
+	for (size_t v = 0; v < VECTOR_COUNT; v++)
+		program->vectors[v] = all + v * lines * UPDATE_LINE;
+	return 0;
+}
+
+static int allocate_decisions(struct host_program *program, struct error *err)
 {
 	const struct model *model = program->base.model;
 	const size_t batch = (size_t)program->base.options.batch;
 
-	for (int v = 0; v < VECTOR_COUNT; v++) {
-		program->vectors[v] = host_allocate(program->base.length *
-						    sizeof(float));
-		if (!program->vectors[v])
-			return -1;
-	}
 	for (int i = 0; i < model->layer_count; i++) {
 		size_t each = decisions_of(model, i);
 
@@ -43,7 +54,7 @@ static int allocate_all(struct host_program *program)
 			continue;
 		program->decisions[i] = host_allocate(batch * each);
 		if (!program->decisions[i])
-			return -1;
+			return error_memory(err, "a replica");
 	}
 	return 0;
 }
@@ -68,9 +79,10 @@ int host_allocate_all(struct host_program *program, size_t length,
 		      struct error *err)
 {
 	program->base.length = length;
-	if (allocate_all(program)) {
+	if (allocate_vectors(program, err) ||
+	    allocate_decisions(program, err)) {
 		host_release(program);
-		return error_memory(err, "a replica");
+		return -1;
 	}
 	return 0;
 }
@@ -88,8 +100,8 @@ int host_init(struct host_program *program, struct device *device,
 
 void host_release(struct host_program *program)
 {
-	for (int v = 0; v < VECTOR_COUNT; v++)
-		free(program->vectors[v]);
+	if (!program->base.options.memory)
+		free(program->vectors[0]);
 	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
 		free(program->decisions[i]);
 }

@@ -85,61 +85,70 @@ int meeting_gather(struct group *group, const void *mine, size_t bytes,
 	return 0;
 }
 
-/* What rank owns of count values: from .. to. */
-static void slice(int rank, int size, size_t count, size_t *from, size_t *to)
+struct offer {
+	size_t place, count;
+};
+
+int meeting_offer(struct member *self, size_t place, size_t count,
+		  size_t *places, struct error *err)
 {
-	*from = count * (size_t)rank / (size_t)size;
-	*to = count * ((size_t)rank + 1) / (size_t)size;
+	const struct offer mine = { place, count };
+	struct offer all[GROUP_MAX_SIZE];
+
+	if (meeting_gather(&self->base, &mine, sizeof(mine), all, err))
+		return -1;
+	for (int r = 0; r < self->base.size; r++) {
+		if (all[r].count != all[0].count ||
+		    (!places && all[r].place != all[0].place))
+			return error_set(err, ERROR_FAILED, "core %d offers "
+					 "other memory than core 0", r);
+		if (places)
+			places[r] = all[r].place;
+	}
+	return 0;
 }
 
 #define SUM_BLOCK 1024 /* floats that are added at a time, in L1 */
 
-/* Reduce-scatter: sum[from .. to) becomes the sum in rank order. */
-static void add_in_order(float *const *vectors, int size, float *sum,
-			 size_t from, size_t to)
+/* Nobody else reads or writes this slice of the own vector, nor of the others
+ * anybody but this rank. */
+int meeting_reduce_scatter(struct group *group, struct error *err)
 {
+	float *const *vectors = ((struct member *)group)->offered;
+	const struct slice own =
+		group_slice(group->rank, group->size, group->offered);
 	float block[SUM_BLOCK];
 
-	for (size_t at = from; at < to; at += SUM_BLOCK) {
-		size_t count = to - at < SUM_BLOCK ? to - at : SUM_BLOCK;
+	(void)err;
+	for (size_t at = own.from; at < own.to; at += SUM_BLOCK) {
+		const size_t left = own.to - at;
+		const size_t count = left < SUM_BLOCK ? left : SUM_BLOCK;
 
 		memcpy(block, vectors[0] + at, count * sizeof(float));
-		for (int r = 1; r < size; r++)
+		for (int r = 1; r < group->size; r++)
 			for (size_t i = 0; i < count; i++)
 				block[i] += vectors[r][at + i];
-		memcpy(sum + at, block, count * sizeof(float));
+		memcpy(vectors[group->rank] + at, block, count * sizeof(float));
 	}
+	return 0;
 }
 
-/*
- * Reduce-scatter, then all-gather: each rank adds one slice of all vectors and
- * copies the other slices from those who added them.
- */
-int meeting_sum(struct member *self, float *const *vectors, float *values,
-		size_t count, struct error *err)
+/* Each begins with another one's slice. */
+int meeting_all_gather(struct group *group, struct error *err)
 {
-	const int rank = self->base.rank, size = self->base.size;
-	float *mine = vectors[rank];
-	size_t from, to;
+	float *const *vectors = ((struct member *)group)->offered;
 
-	if (!count)
-		return meeting_barrier(self, err);
-	if (mine != values)
-		memcpy(mine, values, count * sizeof(float));
-	if (meeting_barrier(self, err))
-		return -1;
-	slice(rank, size, count, &from, &to);
-	add_in_order(vectors, size, mine, from, to);
-	if (meeting_barrier(self, err))
-		return -1;
-	for (int r = 0; r < size; r++) {
-		slice(r, size, count, &from, &to);
-		if (vectors[r] != values)
-			memcpy(values + from, vectors[r] + from,
-			       (to - from) * sizeof(float));
+	(void)err;
+	for (int i = 1; i < group->size; i++) {
+		const int from = (group->rank + i) % group->size;
+		const struct slice slice =
+			group_slice(from, group->size, group->offered);
+
+		memcpy(vectors[group->rank] + slice.from,
+		       vectors[from] + slice.from,
+		       (slice.to - slice.from) * sizeof(float));
 	}
-	/* Nobody may change its vector while another still copies from it. */
-	return meeting_barrier(self, err);
+	return 0;
 }
 
 int meeting_blame(const struct meeting *meeting, const struct ending *endings,

@@ -32,6 +32,7 @@ struct member {
 	struct meeting *meeting;
 	unsigned long round; /* barriers so far */
 	int half;
+	float *offered[GROUP_MAX_SIZE]; /* where this rank sees those of all */
 };
 
 /* shared: the memory is shared between processes, not threads only. */
@@ -49,11 +50,16 @@ int meeting_gather(struct group *group, const void *mine, size_t bytes,
 		   void *all, struct error *err);
 
 /*
- * All-reduce of values over vectors, one a rank that all ranks see; the own
- * one may be values itself, or a place that nobody uses between two sums.
+ * A barrier that tells all ranks where each has its vector, in whatever sense
+ * the transport gives to a place; all vectors are of one length. With places
+ * NULL they are the same in all ranks.
  */
-int meeting_sum(struct member *self, float *const *vectors, float *values,
-		size_t count, struct error *err);
+int meeting_offer(struct member *self, size_t place, size_t count,
+		  size_t *places, struct error *err);
+
+/* Slots of struct transport, of what self->offered points to. */
+int meeting_reduce_scatter(struct group *group, struct error *err);
+int meeting_all_gather(struct group *group, struct error *err);
 
 /* How one core ended. */
 struct ending {

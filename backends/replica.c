@@ -19,6 +19,17 @@ int replica_open(struct group *group, const struct backend *backend,
 	return device_check(*device, group->rank, request->threads, err);
 }
 
+int replica_compile(struct group *group, struct device *device,
+		    const struct model *model,
+		    const struct program_options *options,
+		    struct program **program, struct error *err)
+{
+	struct program_options seen = *options;
+
+	seen.memory = group->memory;
+	return program_compile(device, model, &seen, program, err);
+}
+
 static int all_reduce(struct group *group, struct program *program,
 		      struct error *err)
 {

@@ -32,6 +32,13 @@ int replica_open(struct group *group, const struct backend *backend,
 		 const struct device_request *request, struct device **device,
 		 struct error *err);
 
+/* Compiles a program whose vectors all ranks see. Every rank calls it with the
+ * same model, and options but for memory. */
+int replica_compile(struct group *group, struct device *device,
+		    const struct model *model,
+		    const struct program_options *options,
+		    struct program **program, struct error *err);
+
 /*
  * One iteration. score becomes the rank's own share. A device that works in
  * the background is waited for at the end only, so that its phases are known

@@ -22,9 +22,42 @@ int group_gather(struct group *group, const void *mine, size_t bytes,
 	return group->transport->gather(group, mine, bytes, all, err);
 }
 
+struct slice group_slice(int rank, int size, size_t count)
+{
+	const size_t lines = (count + SLICE_LINE - 1) / SLICE_LINE;
+	const size_t ranks = (size_t)size, first = (size_t)rank;
+	const size_t from = lines * first / ranks * SLICE_LINE;
+	const size_t to = lines * (first + 1) / ranks * SLICE_LINE;
+
+	return (struct slice){ from < count ? from : count,
+			       to < count ? to : count };
+}
+
+int group_offer(struct group *group, float *values, size_t count,
+		struct error *err)
+{
+	group->offered = count;
+	return group->transport->offer(group, values, count, err);
+}
+
+int group_reduce_scatter(struct group *group, struct error *err)
+{
+	group->summed_bytes += (long)(group->offered * sizeof(float));
+	return group->transport->reduce_scatter(group, err);
+}
+
+int group_all_gather(struct group *group, struct error *err)
+{
+	return group->transport->all_gather(group, err);
+}
+
 int group_sum(struct group *group, float *values, size_t count,
 	      struct error *err)
 {
-	group->summed_bytes += (long)(count * sizeof(*values));
-	return group->transport->sum(group, values, count, err);
+	return group_offer(group, values, count, err) ||
+			       group_reduce_scatter(group, err) ||
+			       group_offer(group, values, count, err) ||
+			       group_all_gather(group, err) ||
+			       group_gather(group, NULL, 0, NULL, err) ?
+		       -1 : 0;
 }

@@ -1,10 +1,18 @@
 /*
  * How cores meet.
  *
- * A transport launches one body per core; the bodies then meet in three
- * collective calls, which every rank makes in the same order. All of them
- * block in the kernel while they wait (cores share CPUs), and all of them
- * fail in every rank once one rank has failed.
+ * A transport launches one body per core; the bodies then meet in collective
+ * calls, which every rank makes in the same order. Those that wait block in the
+ * kernel (cores share CPUs), and fail in every rank once one rank has failed.
+ *
+ * Vectors are exchanged in slices, one a rank. A sum of all ranks' vectors that
+ * all of them use is made in three steps, in which only group_offer() waits:
+ *
+ *   group_offer()           each rank's vector is complete, and all know it
+ *   group_reduce_scatter()  each rank has its slice of the sum
+ *   ...                     and makes of it its slice of another vector
+ *   group_offer()           all slices of that one are complete
+ *   group_all_gather()      each rank has all of it
  */
 #ifndef BACKENDS_TRANSPORT_H
 #define BACKENDS_TRANSPORT_H
@@ -16,13 +24,23 @@
 #define GROUP_MAX_SIZE 64
 #define GROUP_MAX_MESSAGE 256 /* bytes of one rank in group_gather */
 
+struct allocator;
 struct transport;
 
 /* One rank's view of all; the first member of each transport's own. */
 struct group {
 	const struct transport *transport;
 	int rank, size;
-	long summed_bytes; /* this rank's, in group_sum() so far */
+	/* Of what all ranks see, until the last of them has ended. They ask
+	 * for the same in the same order. NULL: nobody else is there. */
+	struct allocator *memory;
+	size_t offered;	   /* floats of the vector that was offered last */
+	long summed_bytes; /* of the vectors this rank gave to be summed */
+};
+
+/* A part of a vector: from .. to. */
+struct slice {
+	size_t from, to;
 };
 
 typedef int group_body(struct group *group, void *context, struct error *err);
@@ -55,8 +73,10 @@ struct transport {
 		      const struct group_job *job, struct error *err);
 	int (*gather)(struct group *group, const void *mine, size_t bytes,
 		      void *all, struct error *err);
-	int (*sum)(struct group *group, float *values, size_t count,
-		   struct error *err);
+	int (*offer)(struct group *group, float *values, size_t count,
+		     struct error *err);
+	int (*reduce_scatter)(struct group *group, struct error *err);
+	int (*all_gather)(struct group *group, struct error *err);
 };
 
 const struct transport *transport_find(const char *name);
@@ -79,10 +99,32 @@ int group_launch(const struct transport *transport, int size,
 int group_gather(struct group *group, const void *mine, size_t bytes,
 		 void *all, struct error *err);
 
+#define SLICE_LINE 16 /* floats of a cache line: slices are made of whole ones */
+
+/* What is rank's of a vector of count floats; it may be empty. */
+struct slice group_slice(int rank, int size, size_t count);
+
 /*
- * All-reduce: values becomes, in every rank, the sum over the ranks, added in
- * rank order, so that a run can be repeated bit by bit.
+ * Names the vector that the next two calls are about, in group->memory, of the
+ * same length in every rank; returns when all ranks have come so far. From now
+ * until they meet again in whatever call, others may read it, even if this
+ * rank fails.
  */
+int group_offer(struct group *group, float *values, size_t count,
+		struct error *err);
+
+/*
+ * The own slice of the vector offered becomes the sum over the ranks, added in
+ * rank order, so that a run can be repeated bit by bit. The rest of it stays.
+ * Does not wait.
+ */
+int group_reduce_scatter(struct group *group, struct error *err);
+
+/* All slices but the own one become what their ranks have there. Does not
+ * wait. */
+int group_all_gather(struct group *group, struct error *err);
+
+/* All of it: values becomes the sum in every rank. */
 int group_sum(struct group *group, float *values, size_t count,
 	      struct error *err);
 

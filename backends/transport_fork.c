@@ -264,7 +264,7 @@ static int fork_launch(const struct transport *transport, int size,
 	if (launcher.work.shared == MAP_FAILED)
 		return error_memory(err, "what the cores share");
 	/* It has no name, so that nothing is left of it in any case. */
-	launcher.work.memory = memfd_create("bench-gradients", MFD_CLOEXEC);
+	launcher.work.memory = memfd_create("bench-cores", MFD_CLOEXEC);
 	launcher.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	if (launcher.work.memory < 0 || launcher.timer < 0) {
 		error_set(err, ERROR_FAILED, "no shared memory or no timer for "
@@ -296,5 +296,7 @@ const struct transport fork_transport = {
 	.max_size = GROUP_MAX_SIZE,
 	.launch = fork_launch,
 	.gather = meeting_gather,
-	.sum = fork_core_sum,
+	.offer = fork_core_offer,
+	.reduce_scatter = meeting_reduce_scatter,
+	.all_gather = meeting_all_gather,
 };

@@ -1,31 +1,75 @@
 /* One thread per core. */
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/allocator.h"
 #include "backends/meeting.h"
+
+#define CACHE_LINE 64
+
+/* What a core was given; it outlives the core, since others may read it. */
+struct block {
+	struct block *next;
+	_Alignas(CACHE_LINE) char bytes[];
+};
 
 struct thread_crew {
 	struct meeting meeting;
 	const struct group_job *job;
-	float *vectors[GROUP_MAX_SIZE]; /* of each rank, while they are added */
 	struct ending endings[GROUP_MAX_SIZE];
 };
 
 struct thread_core {
 	struct member member; /* first: its group is what the body gets */
+	struct allocator memory;
+	struct block *blocks;
 	struct thread_crew *crew;
 	pthread_t thread;
 };
 
-static int threads_sum(struct group *group, float *values, size_t count,
-		       struct error *err)
+static void *core_allocate(struct allocator *allocator, size_t bytes,
+			   struct error *err)
 {
-	struct thread_core *core = (struct thread_core *)group;
+	struct thread_core *core =
+		(struct thread_core *)((char *)allocator -
+				       offsetof(struct thread_core, memory));
+	const size_t whole = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	struct block *block = aligned_alloc(CACHE_LINE, sizeof(*block) + whole);
 
-	core->crew->vectors[group->rank] = values;
-	return meeting_sum(&core->member, core->crew->vectors, values, count,
-			   err);
+	if (!block) {
+		error_memory(err, "what the cores share");
+		return NULL;
+	}
+	memset(block->bytes, 0, whole);
+	block->next = core->blocks;
+	core->blocks = block;
+	return block->bytes;
+}
+
+static void release_blocks(struct thread_core *core)
+{
+	while (core->blocks) {
+		struct block *block = core->blocks;
+
+		core->blocks = block->next;
+		free(block);
+	}
+}
+
+/* Any memory will do: all of it is the threads' own. */
+static int threads_offer(struct group *group, float *values, size_t count,
+			 struct error *err)
+{
+	struct member *self = (struct member *)group;
+	size_t places[GROUP_MAX_SIZE];
+
+	if (meeting_offer(self, (size_t)values, count, places, err))
+		return -1;
+	for (int r = 0; r < group->size; r++)
+		self->offered[r] = (float *)places[r];
+	return 0;
 }
 
 static void *core_main(void *argument)
@@ -81,11 +125,17 @@ static int threads_launch(const struct transport *transport, int size,
 	crew->job = job;
 	for (int r = 0; r < size; r++) {
 		cores[r].crew = crew;
+		cores[r].memory.allocate = core_allocate;
 		cores[r].member.base = (struct group){
-			.transport = transport, .rank = r, .size = size };
+			.transport = transport,
+			.rank = r,
+			.size = size,
+			.memory = &cores[r].memory };
 		cores[r].member.meeting = &crew->meeting;
 	}
 	result = run_all(cores, crew, size, err);
+	for (int r = 0; r < size; r++)
+		release_blocks(&cores[r]);
 	meeting_close(&crew->meeting);
 out:
 	free(crew);
@@ -100,5 +150,7 @@ const struct transport threads_transport = {
 	.one_process = 1,
 	.launch = threads_launch,
 	.gather = meeting_gather,
-	.sum = threads_sum,
+	.offer = threads_offer,
+	.reduce_scatter = meeting_reduce_scatter,
+	.all_gather = meeting_all_gather,
 };

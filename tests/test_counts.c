@@ -80,7 +80,8 @@ static int work_as_core(struct group *group, void *context, struct error *err)
 			 err))
 		goto out;
 	core.device->backend = team->training.backend; /* it opened as null */
-	if (program_compile(core.device, tiny(), &options, &core.program, err))
+	if (replica_compile(group, core.device, tiny(), &options,
+			    &core.program, err))
 		goto out;
 	for (int i = 0; i < STEPS; i++) {
 		if (core_iterate(&core, &batch, &update, err))

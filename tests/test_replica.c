@@ -116,7 +116,7 @@ static int body(struct group *group, void *context, struct error *err)
 			failed = group_gather(group, NULL, 0, NULL, err);
 	}
 	if (!failed)
-		failed = program_compile(device, team->model, &options,
+		failed = replica_compile(group, device, team->model, &options,
 					 &program, err) ||
 			 train(team, group, program, images, labels, err);
 	program_free(program);

@@ -171,84 +171,20 @@ static void messages_come_in_rank_order(void **state)
 				fail_msg("%s", err.message);
 }
 
-/* Values of very different sizes: their sum depends on the order. */
-static float value_of(int rank, size_t i, int round)
-{
-	const uint32_t mixed = (uint32_t)(i * 2654435761u) ^
-			       (uint32_t)(rank * 40503 + round * 977);
-	const float value = (float)(mixed >> 8) * 0x1p-24f - .5f;
-
-	return value * (float)(1 << mixed % 13);
-}
-
-static float sum_of(int size, size_t i, int round)
-{
-	float sum = value_of(0, i, round);
-
-	for (int r = 1; r < size; r++)
-		sum += value_of(r, i, round);
-	return sum;
-}
-
-/* Odd counts, fewer than the cores among them; nothing behind is touched. */
-static int sum_much(struct group *group, void *context, struct error *err)
-{
-	static const size_t counts[] = { 0, 1, 3, 7, 1023, 1025, 2492, 10007 };
-	const int rounds = sizeof(counts) / sizeof(counts[0]);
-	float *values = malloc(10008 * sizeof(*values));
-	int failed = values ? 0 : error_memory(err, "the values");
-
-	(void)context;
-	for (int round = 0; !failed && round < rounds; round++) {
-		const size_t count = counts[round];
-
-		for (size_t i = 0; i < count; i++)
-			values[i] = value_of(group->rank, i, round);
-		values[count] = 77;
-		failed = group_sum(group, values, count, err);
-		for (size_t i = 0; !failed && i < count; i++) {
-			const float right = sum_of(group->size, i, round);
-
-			if (memcmp(&values[i], &right, sizeof(right)))
-				failed = error_set(err, ERROR_FAILED,
-						   "value %zu of %zu", i,
-						   count);
-		}
-		if (!failed && values[count] != 77)
-			failed = error_set(err, ERROR_FAILED, "too long");
-	}
-	free(values);
-	return failed;
-}
-
-static void sums_are_those_of_a_loop(void **state)
-{
-	struct error err;
-
-	(void)state;
-	for (int t = 0; t < TRANSPORTS; t++)
-		for (int size = 1; size <= sizes(names[t]); size++)
-			if (launch(names[t], size, sum_much, NULL, 0, &err))
-				fail_msg("%s", err.message);
-}
-
-/* Who fails at once, and in which call the others wait then. */
+/* Who fails at once, while the others wait. */
 struct plot {
 	int failing, second; /* ranks; -1: nobody */
-	int sum;
 };
 
 static int fail_or_wait(struct group *group, void *context, struct error *err)
 {
 	const struct plot *plot = context;
-	float values[100] = { 0 };
 
 	if (group->rank == plot->failing || group->rank == plot->second)
 		return error_set(err, ERROR_MISSING, "rank %d is out of luck",
 				 group->rank);
 	for (;;)
-		if (plot->sum ? group_sum(group, values, 100, err) :
-				group_gather(group, NULL, 0, NULL, err))
+		if (group_gather(group, NULL, 0, NULL, err))
 			return -1;
 }
 
@@ -263,7 +199,7 @@ static void one_that_fails_releases_the_others(void **state)
 	alarm(HANGS_S);
 	for (int size = 2; size <= MOST; size++)
 		for (int rank = 0; rank < 2 * size; rank++) {
-			struct plot plot = { rank / 2, -1, rank / 2 % 2 };
+			struct plot plot = { rank / 2, -1 };
 			char text[64];
 
 			snprintf(text, sizeof(text),
@@ -280,7 +216,7 @@ static void one_that_fails_releases_the_others(void **state)
 
 static void of_several_the_lowest_is_heard(void **state)
 {
-	struct plot plot = { 4, 2, 0 };
+	struct plot plot = { 4, 2 };
 	struct error err;
 
 	(void)state;
@@ -296,7 +232,7 @@ static void of_several_the_lowest_is_heard(void **state)
 
 static void alone_one_fails_in_its_own_words(void **state)
 {
-	struct plot plot = { 0, -1, 0 };
+	struct plot plot = { 0, -1 };
 	struct error err;
 
 	(void)state;
@@ -313,7 +249,6 @@ int main(void)
 		cmocka_unit_test(sizes_have_bounds),
 		cmocka_unit_test(what_a_build_lacks_is_missing),
 		cmocka_unit_test(messages_come_in_rank_order),
-		cmocka_unit_test(sums_are_those_of_a_loop),
 		cmocka_unit_test(one_that_fails_releases_the_others),
 		cmocka_unit_test(of_several_the_lowest_is_heard),
 		cmocka_unit_test(alone_one_fails_in_its_own_words),

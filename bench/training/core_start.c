@@ -114,8 +114,8 @@ static int compile(struct core *core, struct error *err)
 	};
 	const double began_s = clock_now();
 
-	if (program_compile(core->device, training->model, &options,
-			    &core->program, err))
+	if (replica_compile(core->group, core->device, training->model,
+			    &options, &core->program, err))
 		return -1;
 	if (core->group->rank == 0)
 		training->compile_s = clock_now() - began_s;

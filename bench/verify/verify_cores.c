@@ -100,8 +100,8 @@ static int open_member(struct member *member, struct error *err)
 		return error_memory(err, "a core's batch");
 	if (replica_open(member->group, task->backend, &request,
 			 &member->device, err) ||
-	    program_compile(member->device, task->model, &options,
-			    &member->program, err) ||
+	    replica_compile(member->group, member->device, task->model,
+			    &options, &member->program, err) ||
 	    program_store(member->program, VECTOR_SQUARE_AVG, member->vector,
 			  err) ||
 	    program_store(member->program, VECTOR_ACC_DELTA, member->vector,
