@@ -1,5 +1,7 @@
 #include "backends/replica.h"
 
+_Static_assert(SLICE_LINE % UPDATE_LINE == 0, "a slice can be updated");
+
 int replica_share(int rank, int size, int count)
 {
 	return count > rank ? (count - rank + size - 1) / size : 0;
@@ -30,14 +32,73 @@ int replica_compile(struct group *group, struct device *device,
 	return program_compile(device, model, &seen, program, err);
 }
 
-static int all_reduce(struct group *group, struct program *program,
-		      struct error *err)
+static int train_alone(struct program *program, const struct batch *batch,
+		       const struct update *update,
+		       struct replica_observer *observer, struct score *score,
+		       struct error *err)
 {
-	float *gradient = program_map(program, VECTOR_GRADIENT, err);
-
-	if (!gradient || group_sum(group, gradient, program->length, err))
+	if (program_gradient(program, batch, err))
 		return -1;
-	return program_unmap(program, VECTOR_GRADIENT, err);
+	observer->ended(observer, REPLICA_COMPUTE);
+	observer->ended(observer, REPLICA_WAIT);
+	observer->ended(observer, REPLICA_REDUCE);
+	if (program_update(program, update, err) ||
+	    program_finish(program, score, err))
+		return -1;
+	observer->ended(observer, REPLICA_UPDATE);
+	return 0;
+}
+
+/* The sum of the gradients is known where it is needed, in the own slice. */
+static int reduce_gradient(struct group *group, struct program *program,
+			   const struct batch *batch,
+			   struct replica_observer *observer,
+			   struct error *err)
+{
+	float *gradient;
+
+	if (program_gradient(program, batch, err))
+		return -1;
+	gradient = program_map(program, VECTOR_GRADIENT, err);
+	if (!gradient)
+		return -1;
+	observer->ended(observer, REPLICA_COMPUTE);
+	if (group_offer(group, gradient, program->length, err))
+		return -1;
+	observer->ended(observer, REPLICA_WAIT);
+	if (group_reduce_scatter(group, err) ||
+	    program_unmap(program, VECTOR_GRADIENT, err))
+		return -1;
+	observer->ended(observer, REPLICA_REDUCE);
+	return 0;
+}
+
+static int train_together(struct group *group, struct program *program,
+			  const struct batch *batch,
+			  const struct update *update,
+			  struct replica_observer *observer,
+			  struct score *score, struct error *err)
+{
+	const struct slice own =
+		group_slice(group->rank, group->size, program->length);
+	float *parameters;
+
+	if (reduce_gradient(group, program, batch, observer, err) ||
+	    program_update_part(program, update, own.from, own.to, err))
+		return -1;
+	parameters = program_map(program, VECTOR_PARAMETERS, err);
+	if (!parameters)
+		return -1;
+	observer->ended(observer, REPLICA_UPDATE);
+	if (group_offer(group, parameters, program->length, err))
+		return -1;
+	observer->ended(observer, REPLICA_WAIT);
+	if (group_all_gather(group, err) ||
+	    program_unmap(program, VECTOR_PARAMETERS, err) ||
+	    program_finish(program, score, err))
+		return -1;
+	observer->ended(observer, REPLICA_REDUCE);
+	return 0;
 }
 
 int replica_train(struct group *group, struct program *program,
@@ -45,18 +106,20 @@ int replica_train(struct group *group, struct program *program,
 		  struct replica_observer *observer, struct score *score,
 		  struct error *err)
 {
-	if (program_gradient(program, batch, err))
+	return group->size > 1 ?
+		       train_together(group, program, batch, update, observer,
+				      score, err) :
+		       train_alone(program, batch, update, observer, score,
+				   err);
+}
+
+int replica_gather(struct group *group, struct program *program,
+		   enum vector which, struct error *err)
+{
+	float *values = program_map(program, which, err);
+
+	if (!values || group_offer(group, values, program->length, err) ||
+	    group_all_gather(group, err))
 		return -1;
-	observer->ended(observer, REPLICA_COMPUTE);
-	if (group->size > 1 && group_gather(group, NULL, 0, NULL, err))
-		return -1;
-	observer->ended(observer, REPLICA_WAIT);
-	if (group->size > 1 && all_reduce(group, program, err))
-		return -1;
-	observer->ended(observer, REPLICA_REDUCE);
-	if (program_update(program, update, err) ||
-	    program_finish(program, score, err))
-		return -1;
-	observer->ended(observer, REPLICA_UPDATE);
-	return 0;
+	return program_unmap(program, which, err);
 }

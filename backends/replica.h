@@ -1,7 +1,11 @@
 /*
- * Data-parallel training above any program: each rank computes the gradient of
- * its share, the gradients are summed in rank order, and every rank makes the
- * same update. One rank alone is the plain case.
+ * Data-parallel training above any program, with a sharded optimizer (ZeRO
+ * stage 1: Rajbhandari et al. 2019, arXiv 1910.02054). Each rank computes the
+ * gradient of its share, sums one slice of all gradients in rank order, makes
+ * the optimizer's step of that slice, and then gets the others' parameters.
+ * With n ranks and p floats a vector, a step reads n p and writes p of
+ * gradients, makes one update of p for all, and copies (n - 1) p of parameters.
+ * One rank alone is the plain case.
  */
 #ifndef BACKENDS_REPLICA_H
 #define BACKENDS_REPLICA_H
@@ -11,13 +15,18 @@
 
 enum replica_phase {
 	REPLICA_COMPUTE, /* forward, loss and backward */
-	REPLICA_WAIT,	 /* until every rank has its gradient */
-	REPLICA_REDUCE,	 /* the gradient's sum over all ranks */
+	REPLICA_WAIT,	 /* until every rank has come so far */
+	REPLICA_REDUCE,	 /* the slice's sum over all ranks; later the others'
+			  * parameters */
 	REPLICA_UPDATE,	 /* the optimizer's step, and waiting for the device */
 	REPLICA_PHASES
 };
 
-/* Told when a phase has ended; the harness reads its clocks there. */
+/*
+ * Told when a phase has ended; the harness reads its clocks there. An
+ * iteration has them in the order of the enumeration; several ranks then wait
+ * and exchange once more.
+ */
 struct replica_observer {
 	void (*ended)(struct replica_observer *observer,
 		      enum replica_phase phase);
@@ -43,11 +52,22 @@ int replica_compile(struct group *group, struct device *device,
  * One iteration. score becomes the rank's own share. A device that works in
  * the background is waited for at the end only, so that its phases are known
  * as one, unless the group makes it meet others in between.
+ *
+ * Afterwards all ranks have the same parameters; gradient and the optimizer's
+ * state are those of the whole batch in the rank's slice only, and what they
+ * were elsewhere. The ranks meet (group_gather) before one of them stores
+ * parameters.
  */
 int replica_train(struct group *group, struct program *program,
 		  const struct batch *batch, const struct update *update,
 		  struct replica_observer *observer, struct score *score,
 		  struct error *err);
+
+/* What each rank knows of a vector in its slice becomes known to all; for the
+ * optimizer's state. Every rank calls it, and they meet before one of them
+ * stores or trains. */
+int replica_gather(struct group *group, struct program *program,
+		   enum vector which, struct error *err);
 
 /*
  * The places of a global batch that rank works on are rank, rank + size, ...:

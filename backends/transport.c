@@ -50,14 +50,3 @@ int group_all_gather(struct group *group, struct error *err)
 {
 	return group->transport->all_gather(group, err);
 }
-
-int group_sum(struct group *group, float *values, size_t count,
-	      struct error *err)
-{
-	return group_offer(group, values, count, err) ||
-			       group_reduce_scatter(group, err) ||
-			       group_offer(group, values, count, err) ||
-			       group_all_gather(group, err) ||
-			       group_gather(group, NULL, 0, NULL, err) ?
-		       -1 : 0;
-}

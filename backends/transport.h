@@ -124,8 +124,4 @@ int group_reduce_scatter(struct group *group, struct error *err);
  * wait. */
 int group_all_gather(struct group *group, struct error *err);
 
-/* All of it: values becomes the sum in every rank. */
-int group_sum(struct group *group, float *values, size_t count,
-	      struct error *err);
-
 #endif

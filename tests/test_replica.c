@@ -20,27 +20,26 @@ struct team {
 	const struct backend *backend;
 	const struct model *model;
 	struct batch global[STEPS];
-	float parameters[MOST][PARAMETERS];
+	float vectors[MOST][VECTOR_COUNT][PARAMETERS]; /* of all samples */
 	struct score scores[MOST][STEPS];
-	int phases[MOST]; /* digits 1 to 4 in the order in which they ended */
+	long long phases[MOST]; /* digits 1 to 4 as they ended */
 };
 
 struct watcher {
 	struct replica_observer observer;
-	int phases;
+	long long phases;
 };
 
 static void note(struct replica_observer *observer, enum replica_phase phase)
 {
 	struct watcher *watcher = (struct watcher *)observer;
 
-	watcher->phases = watcher->phases % 10000 * 10 + (int)phase + 1;
+	watcher->phases = watcher->phases * 10 + (int)phase + 1;
 }
 
 /* Samples rank, rank + size, ... of a global batch. */
-static struct batch share_of(const struct team *team, int step,
-			     const struct group *group, float *images,
-			     uint8_t *labels)
+static struct batch share_of(const struct team *team, int step, int rank,
+			     int cores, float *images, uint8_t *labels)
 {
 	const struct batch *all = &team->global[step];
 	const size_t size = shape_size(team->model->input);
@@ -48,10 +47,10 @@ static struct batch share_of(const struct team *team, int step,
 
 	share.images = images;
 	share.labels = labels;
-	share.place = group->rank;
-	share.stride = group->size;
+	share.place = rank;
+	share.stride = cores;
 	share.count = 0;
-	for (int p = group->rank; p < all->count; p += group->size) {
+	for (int p = rank; p < all->count; p += cores) {
 		memcpy(images + (size_t)share.count * size,
 		       all->images + (size_t)p * size, size * sizeof(*images));
 		labels[share.count++] = all->labels[p];
@@ -59,34 +58,54 @@ static struct batch share_of(const struct team *team, int step,
 	return share;
 }
 
+static const struct update update = { .03, .9, 1e-6 };
+
+static int start(const struct team *team, struct program *program,
+		 struct error *err)
+{
+	float values[PARAMETERS] = { 0 };
+
+	if (program_store(program, VECTOR_SQUARE_AVG, values, err) ||
+	    program_store(program, VECTOR_ACC_DELTA, values, err))
+		return -1;
+	model_init(team->model, 3, values);
+	return program_store(program, VECTOR_PARAMETERS, values, err);
+}
+
+/* All vectors, whole ones. */
+static int report(struct team *team, struct group *group,
+		  struct program *program, struct error *err)
+{
+	for (int v = 0; v < VECTOR_COUNT; v++) {
+		if (v != VECTOR_PARAMETERS && group->size > 1 &&
+		    replica_gather(group, program, (enum vector)v, err))
+			return -1;
+		if (program_load(program, (enum vector)v,
+				 team->vectors[group->rank][v], err))
+			return -1;
+	}
+	return 0;
+}
+
 static int train(struct team *team, struct group *group,
 		 struct program *program, float *images, uint8_t *labels,
 		 struct error *err)
 {
-	const struct update update = { .03, .9, 1e-6 };
 	struct watcher watcher = { .observer = { note } };
-	float *values = calloc(program->parameters, sizeof(*values));
-	int failed = -1;
 
-	if (!values || program_store(program, VECTOR_SQUARE_AVG, values, err) ||
-	    program_store(program, VECTOR_ACC_DELTA, values, err))
-		goto out;
-	model_init(team->model, 3, values);
-	failed = program_store(program, VECTOR_PARAMETERS, values, err);
-	for (int s = 0; !failed && s < STEPS; s++) {
-		struct batch share = share_of(team, s, group, images, labels);
+	if (start(team, program, err))
+		return -1;
+	for (int s = 0; s < STEPS; s++) {
+		struct batch share = share_of(team, s, group->rank,
+					      group->size, images, labels);
 
-		failed = replica_train(group, program, &share, &update,
-				       &watcher.observer,
-				       &team->scores[group->rank][s], err);
+		if (replica_train(group, program, &share, &update,
+				  &watcher.observer,
+				  &team->scores[group->rank][s], err))
+			return -1;
 	}
 	team->phases[group->rank] = watcher.phases;
-	if (!failed)
-		failed = program_load(program, VECTOR_PARAMETERS,
-				      team->parameters[group->rank], err);
-out:
-	free(values);
-	return failed;
+	return report(team, group, program, err);
 }
 
 static int body(struct group *group, void *context, struct error *err)
@@ -150,13 +169,12 @@ static struct team make_team(const char *backend, int global)
 
 static void compare(const struct team *one, const struct team *team, int cores)
 {
-	const size_t count = model_parameter_count(team->model);
-
-	assert_tensors(team->model, "the parameter", team->parameters[0],
-		       one->parameters[0], 1e-5);
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		assert_tensors(team->model, "the vector", team->vectors[0][v],
+			       one->vectors[0][v], 1e-5);
 	for (int r = 1; r < cores; r++)
-		assert_memory_equal(team->parameters[r], team->parameters[0],
-				    count * sizeof(float));
+		assert_memory_equal(team->vectors[r], team->vectors[0],
+				    sizeof(team->vectors[0]));
 	for (int s = 0; s < STEPS; s++) {
 		struct score all = { 0 };
 
@@ -191,12 +209,89 @@ static void cores_learn_what_one_does(void **state)
 		run(&threads, cases[i].cores, "threads");
 		run(&processes, cases[i].cores, "fork");
 		compare(&one, &threads, cases[i].cores);
-		assert_memory_equal(processes.parameters, threads.parameters,
-				    sizeof(threads.parameters));
+		assert_memory_equal(processes.vectors, threads.vectors,
+				    sizeof(threads.vectors));
 		assert_memory_equal(processes.scores, threads.scores,
 				    sizeof(threads.scores));
 		for (int s = 0; s < STEPS; s++)
 			batch_free(&one.global[s]);
+	}
+}
+
+/* One program makes all shares' gradients, and their sum by a loop. */
+static void sum_shares(const struct team *team, struct program *program,
+		       int step, int cores, float *sum)
+{
+	const size_t most = (size_t)team->global[step].count;
+	float *images = allocate(most * shape_size(team->model->input) *
+				 sizeof(*images));
+	uint8_t *labels = allocate(most);
+	struct error err;
+
+	for (int r = 0; r < cores; r++) {
+		struct batch share = share_of(team, step, r, cores, images,
+					      labels);
+		float *lent;
+
+		must(program_gradient(program, &share, &err), &err);
+		lent = program_map(program, VECTOR_GRADIENT, &err);
+		for (size_t i = 0; i < program->length; i++)
+			sum[i] = r ? sum[i] + lent[i] : lent[i];
+		must(program_unmap(program, VECTOR_GRADIENT, &err), &err);
+	}
+	free(images);
+	free(labels);
+}
+
+/* Every gradient whole, the update whole: what sharding must not change. */
+static void train_plainly(struct team *team, int cores)
+{
+	const struct program_options options = {
+		.batch = team->global[0].count,
+		.test_batch = 1,
+		.seed = 5,
+		.dropout = 1,
+	};
+	struct program *program;
+	struct subject subject;
+	struct error err;
+	float *sum;
+
+	subject_open(&subject, team->backend->name, 1, team->model, &options);
+	program = subject.program;
+	sum = allocate(program->length * sizeof(*sum));
+	must(start(team, program, &err), &err);
+	for (int s = 0; s < STEPS; s++) {
+		sum_shares(team, program, s, cores, sum);
+		memcpy(program_map(program, VECTOR_GRADIENT, &err), sum,
+		       program->length * sizeof(*sum));
+		must(program_unmap(program, VECTOR_GRADIENT, &err), &err);
+		must(program_update(program, &update, &err), &err);
+		/* Who computes in double passes on floats. */
+		program_map(program, VECTOR_PARAMETERS, &err);
+		must(program_unmap(program, VECTOR_PARAMETERS, &err), &err);
+	}
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		must(program_load(program, (enum vector)v,
+				  team->vectors[0][v], &err), &err);
+	free(sum);
+	subject_close(&subject);
+}
+
+static void a_shared_update_is_the_whole_one(void **state)
+{
+	static struct team plain, threads;
+
+	for (int cores = 2; cores <= MOST; cores++) {
+		plain = threads = make_team(*state, 19);
+		train_plainly(&plain, cores);
+		run(&threads, cores, "threads");
+		for (int r = 0; r < cores; r++)
+			assert_memory_equal(threads.vectors[r],
+					    plain.vectors[0],
+					    sizeof(plain.vectors[0]));
+		for (int s = 0; s < STEPS; s++)
+			batch_free(&plain.global[s]);
 	}
 }
 
@@ -209,7 +304,9 @@ static void phases_end_in_their_order(void **state)
 		team = make_team("null", 4);
 		run(&team, cores, cores > 1 ? "fork" : "self");
 		for (int r = 0; r < cores; r++)
-			assert_int_equal(team.phases[r], 41234);
+			assert_true(team.phases[r] == (cores > 1 ?
+						       123423123423 :
+						       12341234));
 		for (int s = 0; s < STEPS; s++)
 			batch_free(&team.global[s]);
 	}
@@ -244,6 +341,12 @@ int main(void)
 		  cores_learn_what_one_does, NULL, NULL, "cpu" },
 		{ "openblas: cores learn what one does",
 		  cores_learn_what_one_does, NULL, NULL, "openblas" },
+		{ "reference: shared as whole",
+		  a_shared_update_is_the_whole_one, NULL, NULL, "reference" },
+		{ "cpu: shared as whole",
+		  a_shared_update_is_the_whole_one, NULL, NULL, "cpu" },
+		{ "openblas: shared as whole",
+		  a_shared_update_is_the_whole_one, NULL, NULL, "openblas" },
 		cmocka_unit_test(phases_end_in_their_order),
 		cmocka_unit_test(shares_are_counted),
 	};
