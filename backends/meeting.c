@@ -108,28 +108,41 @@ int meeting_offer(struct member *self, size_t place, size_t count,
 	return 0;
 }
 
-#define SUM_BLOCK 1024 /* floats that are added at a time, in L1 */
+#define SUM_BLOCK 32 /* floats: they stay in registers until all are added */
+
+static void add_in_order(float *const *vectors, int size, struct slice slice,
+			 float *sum)
+{
+	size_t at = slice.from;
+
+	for (; at + SUM_BLOCK <= slice.to; at += SUM_BLOCK) {
+		float block[SUM_BLOCK];
+
+		memcpy(block, vectors[0] + at, sizeof(block));
+		for (int r = 1; r < size; r++)
+			for (int i = 0; i < SUM_BLOCK; i++)
+				block[i] += vectors[r][at + i];
+		memcpy(sum + at, block, sizeof(block));
+	}
+	for (; at < slice.to; at++) {
+		float one = vectors[0][at];
+
+		for (int r = 1; r < size; r++)
+			one += vectors[r][at];
+		sum[at] = one;
+	}
+}
 
 /* Nobody else reads or writes this slice of the own vector, nor of the others
  * anybody but this rank. */
 int meeting_reduce_scatter(struct group *group, struct error *err)
 {
 	float *const *vectors = ((struct member *)group)->offered;
-	const struct slice own =
-		group_slice(group->rank, group->size, group->offered);
-	float block[SUM_BLOCK];
 
 	(void)err;
-	for (size_t at = own.from; at < own.to; at += SUM_BLOCK) {
-		const size_t left = own.to - at;
-		const size_t count = left < SUM_BLOCK ? left : SUM_BLOCK;
-
-		memcpy(block, vectors[0] + at, count * sizeof(float));
-		for (int r = 1; r < group->size; r++)
-			for (size_t i = 0; i < count; i++)
-				block[i] += vectors[r][at + i];
-		memcpy(vectors[group->rank] + at, block, count * sizeof(float));
-	}
+	add_in_order(vectors, group->size,
+		     group_slice(group->rank, group->size, group->offered),
+		     vectors[group->rank]);
 	return 0;
 }
 

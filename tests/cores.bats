@@ -91,6 +91,17 @@ teardown() {
 	            spent[core, e["name"]] += e["dur"] * 1e-6
 	assert {e["name"] for e in slices} >= {"load", "compute", "wait",
 	    "reduce", "update", "test", "straggler"}
+	# They exchange the gradients, then the parameters.
+	steps = collections.defaultdict(list)
+	for e in slices:
+	    if e["name"] not in ("load", "straggler", "test"):
+	        steps[e["tid"], e["args"]["epoch"], e["args"].get("iteration")] += [
+	            (e["ts"], e["name"])]
+	steps = {key: [name for at, name in sorted(step)]
+	         for key, step in steps.items() if len(step) > 1}
+	assert len(steps) == 3 * (2 + 1), len(steps)
+	order = ["compute", "wait", "reduce", "update", "wait", "reduce"]
+	assert all(step == order for step in steps.values()), steps
 	for row in csv.DictReader(open("rows")):
 	    assert row["target"] == "cpu-3@fork+straggler=1:20"
 	    if row["core"] and not row["iter"] and row["phase"] != "epoch":

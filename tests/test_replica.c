@@ -72,10 +72,28 @@ static int start(const struct team *team, struct program *program,
 	return program_store(program, VECTOR_PARAMETERS, values, err);
 }
 
+/* Nobody keeps up what is another one's: it is as it was stored, zero. */
+static int check_slice(const struct group *group, struct program *program,
+		       struct error *err)
+{
+	const struct slice own =
+		group_slice(group->rank, group->size, program->length);
+	const float *state = program_map(program, VECTOR_SQUARE_AVG, err);
+
+	for (size_t i = 0; i < program->length; i++)
+		if ((i < own.from || i >= own.to) && state[i] != 0)
+			return error_set(err, ERROR_FAILED, "core %d has "
+					 "updated another one's %zu",
+					 group->rank, i);
+	return program_unmap(program, VECTOR_SQUARE_AVG, err);
+}
+
 /* All vectors, whole ones. */
 static int report(struct team *team, struct group *group,
 		  struct program *program, struct error *err)
 {
+	if (check_slice(group, program, err))
+		return -1;
 	for (int v = 0; v < VECTOR_COUNT; v++) {
 		if (v != VECTOR_PARAMETERS && group->size > 1 &&
 		    replica_gather(group, program, (enum vector)v, err))
