@@ -99,7 +99,7 @@ int group_launch(const struct transport *transport, int size,
 int group_gather(struct group *group, const void *mine, size_t bytes,
 		 void *all, struct error *err);
 
-#define SLICE_LINE 16 /* floats of a cache line: slices are made of whole ones */
+#define SLICE_LINE 16 /* floats of a cache line; a slice has whole ones */
 
 /* What is rank's of a vector of count floats; it may be empty. */
 struct slice group_slice(int rank, int size, size_t count);

@@ -114,7 +114,8 @@ static void long_tests_are_sliced(void **state)
 	enum { COUNT = 555, PIECE = 5 };
 	const struct model *model = model_find("tiny");
 	const size_t size = shape_size(model->input);
-	const struct program_options options = { 1, COUNT, 0, 0 };
+	const struct program_options options = { .batch = 1,
+						 .test_batch = COUNT };
 	struct batch batch = { .count = COUNT, .stride = 1 };
 	struct score whole = { 0 }, pieces = { 0 };
 	float *images = allocate(COUNT * size, sizeof(float));

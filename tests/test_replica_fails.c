@@ -108,8 +108,10 @@ static int body(struct group *group, void *context, struct error *err)
 	struct backend unlucky = *cpu;
 	float images[4 * 28 * 28] = { 0 };
 	const uint8_t labels[4] = { 1, 2, 3, 4 };
-	const struct batch batch = { .images = images, .labels = labels,
-				     .count = 4, .global_count = 4 * group->size,
+	const struct batch batch = { .images = images,
+				     .labels = labels,
+				     .count = 4,
+				     .global_count = 4 * group->size,
 				     .place = group->rank,
 				     .stride = group->size };
 	struct device *device = NULL;
