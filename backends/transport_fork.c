@@ -177,8 +177,10 @@ static void lose_patience(struct launcher *launcher)
 	for (int r = 0; r < launcher->size; r++) {
 		if (launcher->patience == SHORT && atomic_load(&leaving[r]))
 			continue;
-		/* It is not to blame for what we do to it. */
-		if (launcher->workers[r].home >= 0)
+		/* It is not to blame for what we do to it; but for what it has
+		 * said before, however long it takes to end. */
+		if (launcher->workers[r].home >= 0 &&
+		    !launcher->workers[r].reported)
 			atomic_store(&leaving[r], 1);
 		send_signal(launcher, r, SIGKILL);
 	}

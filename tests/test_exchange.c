@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MOST 8
@@ -333,6 +334,32 @@ static void one_that_dies_releases_the_others(void **state)
 	}
 }
 
+/* The first core says what has happened to it, and then does not end: another
+ * process keeps its pipe open for longer than anybody's patience. */
+static int fail_and_linger(struct group *group, void *context,
+			   struct error *err)
+{
+	const struct timespec patience = { 1, 500000000 };
+
+	(void)context;
+	if (group->rank)
+		return group_gather(group, NULL, 0, NULL, err);
+	if (!fork()) {
+		nanosleep(&patience, NULL);
+		_exit(0);
+	}
+	return error_set(err, ERROR_MISSING, "out of luck");
+}
+
+static void who_lingers_has_failed_all_the_same(void **state)
+{
+	struct error err;
+
+	(void)state;
+	assert_int_equal(launch("fork", 4, fail_and_linger, NULL, 0, &err), -1);
+	assert_string_equal(err.message, "core 0 of 4: out of luck");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +369,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(one_that_fails_releases_the_others),
 		cmocka_unit_test(one_that_dies_releases_the_others),
+		cmocka_unit_test(who_lingers_has_failed_all_the_same),
 	};
 
 	return cmocka_run_group_tests_name("exchange", tests, NULL, NULL);
