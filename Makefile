@@ -5,6 +5,7 @@
 #   make test        install what is missing, build, run every test
 #   make check-full  the tests that take longer: clang, threads, oclgrind, fuzz
 #   make fuzz        feed the parsers what libFuzzer thinks of (clang)
+#   make peers       PyTorch in build/peers, for tests/peers/compare
 #   make deps        install what is missing: packages of Debian 12
 #   make install     program, man page, completions; uninstall undoes it
 #   make twin        another build/bench that no gate may tell from it
@@ -43,6 +44,9 @@ PACKAGES_RUN := pocl-opencl-icd dataset-fashion-mnist curl ca-certificates \
 	gnuplot-nox
 PACKAGES_TEST := libcmocka-dev bats python3 shellcheck mandoc strace
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
+# Only `make peers` wants these: a compiler for torch.compile, and allocators.
+PACKAGES_PEERS := python3-venv python3-dev g++ libjemalloc2 \
+	libtcmalloc-minimal4
 
 # What the build looks for, and who has it.
 MODULES := openblas:libopenblas-pthread-dev OpenCL:ocl-icd-opencl-dev \
@@ -343,6 +347,10 @@ deps:
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 		--no-install-recommends $$missing </dev/null
 
+peers:
+	$(AGAIN) deps PACKAGES="$(PACKAGES_PEERS)"
+	$Qtests/peers/install $(BUILD)/peers
+
 # Where man and the shells look below PREFIX. The system's own zsh functions
 # are elsewhere than those of /usr/local; there, fish looks if XDG_DATA_DIRS
 # says so.
@@ -378,7 +386,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all twin run test check-full fuzz fuzz-all check-headers deps install \
-	uninstall clean test-programs FORCE $(HEADERS_ALONE)
+.PHONY: all twin run test check-full fuzz fuzz-all check-headers deps peers \
+	install uninstall clean test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
