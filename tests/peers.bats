@@ -1,0 +1,257 @@
+#!/usr/bin/env bats
+# bench and its peers in turns: what compare makes of what they say. None of it
+# needs PyTorch; the programs here only print what they would.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	PEERS=$BATS_TEST_DIRNAME/peers
+	cd "$BATS_TEST_TMPDIR" || return 1
+	unset BENCH_DATA_DIR
+	mkdir data peer peer/bin
+	printf images >data/train-images-idx3-ubyte
+	make_bench
+	make_peer
+	ARGS=(--data data --bench ./bench --python peer/bin/python --out out)
+}
+
+# Ten steps of 128 images in 0.01 s, a test of 10,000 in 1 s.
+make_bench() {
+	cat >bench <<-'END'
+	#!/bin/sh
+	echo "bench OPENBLAS=${OPENBLAS_CORETYPE-} ISA=${BENCH_ISA-} $*" >>calls
+	[ "$1" != --version ] || { echo "bench 9"; exit; }
+	echo core,phase,is_warmup,elapsed_s,samples,loss,clock
+	echo ,step,1,9,128,2.4,wall
+	echo ,step,0,0.01,128,${LOSS:-2.3},wall
+	echo ,step,0,0.001,128,,model
+	echo 0,step,0,0.001,128,2.3,wall
+	[ "$6" != --test ] || exit
+	echo ,test,0,1,10000,2.3,wall
+	END
+	chmod +x bench
+}
+
+# Rates by arguments; ${BAD} is what it does with the row of that argument.
+make_peer() {
+	cat >peer/bin/python <<-'END'
+	#!/bin/sh
+	echo "peer OPENBLAS=${OPENBLAS_CORETYPE-} DNNL=${DNNL_MAX_CPU_ISA-} $*" \
+		>>calls
+	[ "${ONEDNN_VERBOSE-}" ] && cat kernels 2>/dev/null
+	rate=1000
+	case $* in
+	*--parity*)
+		echo "{\"off\": ${OFF:-0}, \"version\": \"2.0\", \"onednn\": \"3\"}"
+		exit ;;
+	*"${BAD:-nothing}"*) echo "it broke" >&2; exit "${STATUS:-1}" ;;
+	*--bf16*) rate=4000 ;;
+	*--compile*) rate=1600 ;;
+	*--channels-last*) rate=800 ;;
+	esac
+	echo "noise of a library"
+	echo "{\"images_per_s\": $rate, \"step_s\": 0.1, \"first_loss\": 2.3," \
+		"\"allocator\": \"libc\"}"
+	END
+	chmod +x peer/bin/python
+	cat >grid.csv <<-'END'
+	name,who,modes,precision,floor,arguments,environment
+	bench,bench,train test,fp32,,,
+	eager,torch,train test,fp32,yes,,
+	last,torch,train,fp32,yes,--channels-last,
+	compiled,torch,train,fp32,,--compile all,
+	half,torch,train,bf16,,--bf16,
+	other,torch,train,fp32,,,LD_PRELOAD=libjemalloc.so.2
+	END
+}
+
+# compare STATUS ARGUMENT ...: on the grid above, its words shown if it fails.
+compare() {
+	local status=$1
+	shift
+	run "-$status" --separate-stderr "$PEERS/compare" "${ARGS[@]}" \
+		--grid grid.csv "$@"
+	echo "$output" "$stderr"
+}
+
+# line WHO: the cells of its row in the table, without blanks.
+line() {
+	awk -F'|' -v who="$1" '{ name = $3; gsub(/^ +| +$/, "", name) }
+		name == who { gsub(/ /, ""); print }' <<<"$output"
+}
+
+@test "the fastest and the plain one run in turns with bench" {
+	compare 0 --contests train-1 --turns 3 --floor off
+	[ "$(line bench)" = \
+		"|train,1thread,batch128|bench|12,800|12,800..12,800|||3|" ]
+	[[ $(line "PyTorch eager") == *"|1,000|1,000..1,000|12.80|12.80..12.80|3|" ]]
+	[[ $(line "PyTorch compiled") == *"|1,600|"*"|8.00|"* ]]
+	[[ $(line "PyTorch half (bf16)") == *"|4,000|"*"|3.20|"* ]]
+	[ "$(line "PyTorch last")" = "" ]
+	# Who is first in the turns: each once.
+	[ "$(awk -F, '$2 == "turn" && $4 == 1 { print $5 }' out/turns.csv |
+		sort -u | wc -l)" -eq 3 ]
+	grep -q '^| train-1 *| PyTorch last *| *800 | *--channels-last' \
+		out/tables.md
+	grep -q '^train-1,first,0,5,other,.*,skipped,"\?jemalloc was not loaded' \
+		out/turns.csv
+}
+
+@test "nothing that tunes a library reaches either side" {
+	OPENBLAS_CORETYPE=Haswell BENCH_ISA=portable \
+		compare 0 --contests train-1 --turns 1 --floor off
+	grep -q 'OPENBLAS= ISA= measure' calls
+	grep -q 'peer OPENBLAS= DNNL= ' calls
+	! grep -v -- --version calls | grep -E 'Haswell|portable' || false
+}
+
+@test "both are held to AVX2 where that is compared" {
+	compare 0 --contests train-1-avx2 --turns 1 --names eager
+	grep -q 'ISA=avx2 measure cpu-1' calls
+	grep -q 'DNNL=AVX2 .*torch_train.py --data .*--mode train' calls
+	[[ $(line bench) == "|train,1thread,batch128,heldtoavx2|"* ]]
+}
+
+@test "a test is ten batches of bench and one of the peer" {
+	compare 0 --contests test-1 --turns 1 --names eager
+	[[ $(line bench) == "|test,1thread,batch1000|bench|10,000|"* ]]
+	[[ $(line "PyTorch eager") == *"|10.00|n=1|1|" ]]
+	grep -q -- '--mode test .*--batch 1000' calls
+	[ "$(awk -F, 'NR == 2 { print $13 }' out/turns.csv)" = 0.1 ]
+}
+
+@test "two threads: a batch each, or one for both" {
+	[ "$(nproc)" -ge 2 ] || skip "one CPU"
+	compare 0 --contests train-2,train-2-strong --turns 1 --names eager
+	grep -q 'cpu-2@threads .*--batch 128' calls
+	grep -q 'cpu-2@threads .*--global-batch 128' calls
+	grep -q -- '--threads 2 --batch 256' calls
+	grep -q -- '--threads 2 --batch 128' calls
+}
+
+@test "the floor is the sum of each kernel's fastest median" {
+	# Warm-up steps and what is outside of steps do not count.
+	local step verbose=onednn_verbose,v1,primitive
+	local conv=$verbose,exec,cpu,convolution,jit,forward,s,,alg:d,mb1
+	{
+		for step in $(seq 0 12); do
+			echo "step $step"
+			echo "$verbose,exec,cpu,reorder,jit,undef,s,,,1x1,900"
+			echo "$verbose,create:hit,cpu,convolution,jit,f,s,,,1,900"
+			echo "$conv,$((step < 10 ? 500 : 10 * (13 - step)))"
+			echo "$conv,10"
+			echo "MKL_VERBOSE SGEMM(T,N,128,10,9216,0x7,0x5,128)" \
+				"34.00ms CNR:OFF"
+		done
+		echo end
+		echo "$conv,900"
+	} >kernels
+	# Steps of 40, 30 and 20 ms, and three of 34 ms.
+	compare 0 --contests train-1 --turns 1 --names eager,last
+	[[ $output == *"take 64.00 ms a step. No framework on oneDNN can"* ]]
+	[[ $output == *"2,000 images/s. \`bench\` is at 6.40 times that."* ]]
+	grep -q '| train-1, fp32 | convolution forward mb1 *| *2 | *30.000 |' \
+		out/tables.md
+}
+
+@test "rows are kept, read again and added to" {
+	compare 0 --contests train-1 --turns 2 --names eager
+	compare 2 --contests train-1
+	[[ $stderr == *"holds a comparison; --add goes on with it"* ]]
+	compare 0 --contests train-1 --turns 1 --names eager --add
+	[[ $(line bench) == *"|3|" ]]
+	local printed=$output
+	run -0 --separate-stderr "$PEERS/compare" --table out
+	[ "$output" = "$printed" ]
+	sed -i 's/^bench,bench 9/bench,bench 8/' out/machine.csv
+	compare 5 --contests train-1 --add
+	[[ $stderr == *"out has bench 8 as bench, and this is bench 9"* ]]
+}
+
+@test "first losses that differ end it before any clock" {
+	LOSS=2.3001 compare 1 --contests train-1
+	[[ $stderr == *"first losses differ by more than 1e-05"* ]]
+	OFF=1e-4 compare 1 --contests train-1
+	OFF=NaN compare 1 --contests train-1
+	[ ! -e out/turns.csv ]
+}
+
+@test "what a peer lacks is skipped, and what fails is exit 6" {
+	BAD=compile STATUS=4 compare 0 --contests train-1 --turns 1 --floor off
+	grep -q ',skipped,exit 4: it broke' out/turns.csv
+	grep -q 'PyTorch compiled *| *skipped | *exit 4: it broke' out/tables.md
+	rm -r out
+	BAD=bf16 compare 6 --contests train-1 --turns 1 --floor off
+	grep -q ',error,exit 1: it broke' out/turns.csv
+	[[ $stderr == *"1 runs failed"*"exit 1: it broke"* ]]
+}
+
+@test "interrupted, it keeps and prints its rows" {
+	sed -i '2i case "$*" in *"--steps 10 "*) exec sleep 30 ;; esac' \
+		peer/bin/python
+	"$PEERS/compare" "${ARGS[@]}" --grid grid.csv --contests train-1 \
+		--names eager --steps 10 --turns 2 >printed 2>said &
+	local pid=$! status=0
+	for _ in $(seq 100); do
+		[ ! -e out/turns.csv ] || break
+		sleep 0.1
+	done
+	kill -TERM "$pid"
+	wait "$pid" || status=$?
+	[ "$status" -eq 143 ]
+	grep -q '| bench *| *12,800 |' printed
+	grep -q '| bench *| *12,800 |' out/tables.md
+	ARGS=(--data data --bench ./bench --python peer/bin/python)
+	compare 7 --out /proc/none --contests train-1 --names eager
+}
+
+@test "what is missing is named, with what brings it" {
+	run -4 "$PEERS/compare" --data data --bench ./bench --python no/python
+	[[ $output == *"no no/python; \`make peers\` makes it" ]]
+	run -4 "$PEERS/compare" --data data --bench ./no \
+		--python peer/bin/python
+	[[ $output == *"no ./no; \`make\` makes it" ]]
+	rm data/train-images-idx3-ubyte
+	compare 4 --contests train-1
+	[[ $stderr == *"train-images-idx3-ubyte"*"No such file"* ]]
+	! python3 -c 'import torch' 2>/dev/null || skip "PyTorch is installed"
+	run -4 "$PEERS/torch_train.py" --parity
+	[[ $output == *"\`make peers\` installs PyTorch" ]]
+}
+
+@test "bad arguments and files are refused" {
+	compare 2 --contests train-9
+	compare 2 --turns 0
+	compare 2 --contests train-1 --names nobody
+	run -2 "$PEERS/compare"
+	[[ $output == *"--data is missing"* ]]
+	echo 'name,who' >grid.csv
+	echo 'bench,bench' >>grid.csv
+	compare 5 --contests train-1
+	[[ $stderr == *"grid.csv: row 1 has too few cells"* ]]
+	make_peer
+	sed -i s/torch/flax/ grid.csv
+	compare 5 --contests train-1
+	[[ $stderr == *"of 'flax', expected bench or torch"* ]]
+	run -5 "$PEERS/compare" --table nowhere
+	make_peer
+	compare 0 --contests train-1 --turns 1 --names eager
+	sed -i '2s/,ok,,[0-9.]*,/,ok,,fast,/' out/turns.csv
+	run -5 "$PEERS/compare" --table out
+	[[ $output == *"turns.csv: row 1: images_per_s is 'fast'"* ]]
+}
+
+@test "the grid is one that torch_train.py and bench understand" {
+	awk -F, 'NR > 1 { print NF; print $3 }' "$PEERS/grid.csv" | sort -u \
+		>found
+	printf '%s\n' 7 test train 'train test' | sort >expected
+	diff expected found
+	awk -F, 'NR > 1 { print $1 }' "$PEERS/grid.csv" | sort | uniq -d >twice
+	[ ! -s twice ]
+	local argument
+	for argument in $(awk -F, '$2 == "torch" { print $6 }' \
+		"$PEERS/grid.csv" | tr ' ' '\n' | grep '^--' | sort -u); do
+		grep -q "add(\"$argument\"" "$PEERS/torch_train.py"
+	done
+	! grep -vE '^#|^[a-z0-9-]+==[0-9.]+$' "$PEERS/requirements.txt" || false
+}

@@ -1,0 +1,189 @@
+"""One measurement in a fresh process: of `bench measure`, or of a peer.
+
+Both get the same CPUs and an environment without what tunes libraries; what a
+row of grid.csv sets is added. A measurement is a row of turns.csv.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import time
+
+import floor
+
+HERE = pathlib.Path(__file__).resolve().parent
+FIELDS = (
+    "contest", "stage", "turn", "place", "name", "who", "precision",
+    "arguments", "environment", "status", "reason", "images_per_s", "step_s",
+    "step_min_s", "step_max_s", "steps", "threads", "cpus", "model", "batch",
+    "first_loss", "version", "onednn", "isa", "allocator", "python",
+    "started_utc")
+TUNING = ("OPENBLAS_", "OMP_", "GOMP_", "KMP_", "MKL_", "DNNL_", "ONEDNN_",
+          "ATEN_", "TORCH", "PYTORCH", "BENCH_", "LD_PRELOAD", "MALLOC_",
+          "GLIBC_TUNABLES", "POCL_")
+# What holds both sides to an older instruction set.
+ISAS = {
+    "native": {},
+    "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "DNNL_MAX_CPU_ISA": "AVX2",
+             "BENCH_ISA": "avx2"},
+}
+ALLOCATORS = ("jemalloc", "tcmalloc")
+MISSING = 4  # exit status of a peer that has no such thing
+
+
+class Failed(Exception):
+    """Nothing was measured; the reason is the text."""
+
+
+class Skipped(Failed):
+    """It cannot be had here."""
+
+
+def environment(row, contest, cache):
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(TUNING)}
+    kept |= ISAS[contest.isa] | {
+        "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
+        "TORCHINDUCTOR_CACHE_DIR": str(cache / contest.isa),
+        "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    return kept | dict(word.split("=", 1)
+                       for word in row["environment"].split())
+
+
+def cpus_for(contest):
+    """The last of the CPUs that we may use, as many as there are threads."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < contest.threads:
+        raise Skipped(f"{contest.threads} CPUs are wanted, and there are "
+                      f"{len(allowed)}")
+    return allowed[-contest.threads:]
+
+
+def run(command, contest, variables, timeout, fine=(0,)):
+    """What it printed. Its own words are the reason if it fails, which is to
+    exit with anything but what is fine."""
+    cpus = cpus_for(contest)
+    try:
+        done = subprocess.run(
+            [str(word) for word in command], env=variables, timeout=timeout,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            errors="replace",
+            preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+    except subprocess.TimeoutExpired:
+        raise Failed(f"still running after {timeout} s") from None
+    except OSError as error:
+        raise Failed(f"{command[0]}: {error.strerror}") from None
+    if done.returncode not in fine:
+        words = done.stderr.strip().splitlines() or ["no word of it"]
+        kind = Skipped if done.returncode == MISSING else Failed
+        raise kind(f"exit {done.returncode}: {words[-1][:160]}")
+    return done.stdout
+
+
+def read_bench(text, phase):
+    """(images/s, seconds) of each step, or of each test of `bench measure`."""
+    rows = [row for row in csv.DictReader(io.StringIO(text))
+            if row["phase"] == phase and not row["core"] and
+            row["is_warmup"] == "0" and row.get("clock") in ("wall", "", None)]
+    try:
+        found = [(int(row["samples"]) / float(row["elapsed_s"]),
+                  float(row["elapsed_s"])) for row in rows]
+        losses = [float(row["loss"]) for row in rows]
+    except (KeyError, ValueError, ZeroDivisionError) as error:
+        raise Failed(f"rows of bench measure: {error}") from None
+    if not found:
+        raise Failed(f"bench measure said nothing of a {phase}")
+    return found, losses[0]
+
+
+def bench_command(settings, contest, row):
+    """A test has ten batches, so that there are as many epochs as needed."""
+    command = [settings.bench, "measure", contest.target, "-q",
+               "--data-dir", settings.data, "--model", settings.model]
+    if contest.mode == "test":
+        command += ["--steps", 1, "--warmup", 1, "--epochs",
+                    max(3, contest.steps // 10), "--test-batch", contest.batch]
+    else:
+        whole = "--global-batch" if contest.strong else "--batch"
+        share = contest.batch if contest.strong else \
+            contest.batch // contest.threads
+        command += ["--steps", contest.steps, "--warmup", contest.warmup,
+                    "--epochs", 1, "--test", "off", whole, share]
+    return command + row["arguments"].split()
+
+
+def measure_bench(settings, contest, row, cache, timeout):
+    text = run(bench_command(settings, contest, row), contest,
+               environment(row, contest, cache), timeout)
+    phase = "test" if contest.mode == "test" else "step"
+    found, loss = read_bench(text, phase)
+    # A row of a test is all its batches.
+    parts = [seconds for _, seconds in found]
+    if phase == "test":
+        parts = [contest.batch / rate for rate, _ in found]
+    return {"images_per_s": statistics.median(rate for rate, _ in found),
+            "step_s": statistics.median(parts), "step_min_s": min(parts),
+            "step_max_s": max(parts), "steps": len(found),
+            "threads": contest.threads, "cpus": contest.threads,
+            "model": settings.model, "batch": contest.batch,
+            "first_loss": loss, "version": settings.version}
+
+
+def torch_command(settings, contest, row, *more):
+    return [settings.python, HERE / "torch_train.py", "--data", settings.data,
+            "--model", settings.model, "--mode", contest.mode,
+            "--threads", contest.threads, "--batch", contest.batch,
+            "--steps", contest.steps, "--warmup", contest.warmup, *more,
+            *row["arguments"].split()]
+
+
+def measure_torch(settings, contest, row, cache, timeout):
+    text = run(torch_command(settings, contest, row), contest,
+               environment(row, contest, cache), timeout)
+    try:
+        found = json.loads(text.strip().splitlines()[-1])
+        if not found["images_per_s"] > 0:
+            raise ValueError("images_per_s is no rate")
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise Failed(f"no line of JSON from the peer: {error}") from None
+    for name in ALLOCATORS:  # the loader only warns where it has none
+        if f"lib{name}" in row["environment"] and \
+                name not in found.get("allocator", ""):
+            raise Skipped(f"{name} was not loaded; `make peers` installs it")
+    return {name: found[name] for name in FIELDS if name in found}
+
+
+def measure_floor(settings, contest, row, cache, timeout):
+    """Rows of floor.csv: the kernels that a row of the grid makes libraries
+    run, and their seconds in a step."""
+    text = run(torch_command(settings, contest, row, "--marks"), contest,
+               environment(row, contest, cache) | floor.VERBOSE, timeout)
+    return [{"contest": contest.name, "name": row["name"],
+             "precision": row["precision"], "kernel": kernel, "calls": calls,
+             "kernel_s": f"{seconds:.6g}", "batch": contest.batch}
+            for kernel, (calls, seconds)
+            in floor.kernels(text, contest.warmup).items()]
+
+
+MEASURES = {"bench": measure_bench, "torch": measure_torch}
+
+
+def measure(settings, contest, row, cache, timeout):
+    """A row for turns.csv, with its status and reason if it failed."""
+    found = {name: "" for name in FIELDS} | {
+        name: row[name]
+        for name in ("name", "who", "precision", "arguments", "environment")}
+    found |= {"contest": contest.name, "status": "ok", "started_utc":
+              time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    try:
+        said = MEASURES[row["who"]](settings, contest, row, cache, timeout)
+        found |= {name: f"{value:.9g}" if isinstance(value, float) else value
+                  for name, value in said.items()}
+    except Skipped as error:
+        found |= {"status": "skipped", "reason": str(error)}
+    except Failed as error:
+        found |= {"status": "error", "reason": str(error)}
+    return found
