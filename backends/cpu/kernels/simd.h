@@ -1,0 +1,202 @@
+/*
+ * One register of floats of the instruction set that a kernel is compiled for,
+ * and what GCC's vector extensions cannot say about it. The makefile compiles
+ * each kernel with ISA=avx512, avx2 and portable; sums and products are plain
+ * operators, and a * b + c becomes one FMA (-ffp-contract=fast).
+ */
+#ifndef BACKENDS_CPU_KERNELS_SIMD_H
+#define BACKENDS_CPU_KERNELS_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+#define LANES 16
+#elif defined(__AVX2__)
+#define LANES 8
+#else
+#define LANES 4
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 64")
+
+/* A kernel's name in the build that it is in: stem_forward_avx512. */
+#define ISA_PASTE(name, isa) name##_##isa
+#define ISA_EXPAND(name, isa) ISA_PASTE(name, isa)
+#define ISA_NAME(name) ISA_EXPAND(name, ISA)
+
+typedef float vec __attribute__((vector_size(LANES * 4), may_alias));
+typedef float vec_unaligned
+	__attribute__((vector_size(LANES * 4), may_alias, aligned(4)));
+typedef int32_t lanes_int __attribute__((vector_size(LANES * 4), may_alias));
+
+INLINE vec vec_load(const float *from)
+{
+	return *(const vec_unaligned *)from;
+}
+
+INLINE void vec_store(float *to, vec value)
+{
+	*(vec_unaligned *)to = value;
+}
+
+/* value in every lane */
+INLINE vec vec_set(float value)
+{
+#if defined(__AVX512F__)
+	return (vec)_mm512_set1_ps(value);
+#elif defined(__AVX2__)
+	return (vec)_mm256_set1_ps(value);
+#else
+	return (vec){ value, value, value, value };
+#endif
+}
+
+/* The first count lanes, 0 in the others; nothing beyond them is read. */
+INLINE vec vec_load_first(const float *from, int count)
+{
+	vec value = { 0 };
+
+#if defined(__AVX512F__)
+	value = (vec)_mm512_maskz_loadu_ps(
+		(__mmask16)((1u << count) - 1), from);
+#else
+	for (int i = 0; i < count; i++)
+		value[i] = from[i];
+#endif
+	return value;
+}
+
+INLINE void vec_store_first(float *to, vec value, int count)
+{
+#if defined(__AVX512F__)
+	_mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1),
+			      (__m512)value);
+#else
+	for (int i = 0; i < count; i++)
+		to[i] = value[i];
+#endif
+}
+
+/* The sum of the lanes, in one order for ever. */
+INLINE float vec_sum(vec value)
+{
+#if defined(__AVX512F__)
+	return _mm512_reduce_add_ps((__m512)value);
+#else
+	float sum = 0;
+
+	for (int i = 0; i < LANES; i++)
+		sum += value[i];
+	return sum;
+#endif
+}
+
+/*
+ * A choice for each lane: bits of a mask register, or all bits of the lane.
+ * Comparisons with a NaN are false, but for mask_differ(x, x).
+ */
+#if defined(__AVX512F__)
+typedef __mmask16 mask;
+
+INLINE mask mask_greater(vec a, vec b)
+{
+	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GT_OQ);
+}
+
+INLINE mask mask_differ(vec a, vec b)
+{
+	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_NEQ_UQ);
+}
+
+/* Lane i chosen where bit i is set, and back. */
+INLINE mask mask_from_bits(uint32_t bits)
+{
+	return (__mmask16)bits;
+}
+
+INLINE uint32_t mask_bits(mask chosen)
+{
+	return chosen;
+}
+
+/* Where byte i is value. */
+INLINE mask mask_of_bytes(const uint8_t *bytes, uint8_t value)
+{
+	return _mm_cmpeq_epi8_mask(
+		_mm_loadu_si128((const __m128i *)(const void *)bytes),
+		_mm_set1_epi8((char)value));
+}
+
+/* yes where chosen, else no */
+INLINE vec vec_choose(mask chosen, vec yes, vec no)
+{
+	return (vec)_mm512_mask_blend_ps(chosen, (__m512)no, (__m512)yes);
+}
+
+/* value where chosen, else 0 */
+INLINE vec vec_keep(mask chosen, vec value)
+{
+	return (vec)_mm512_maskz_mov_ps(chosen, (__m512)value);
+}
+#else
+typedef lanes_int mask;
+
+INLINE mask mask_greater(vec a, vec b)
+{
+	return a > b;
+}
+
+INLINE mask mask_differ(vec a, vec b)
+{
+	return a != b;
+}
+
+INLINE mask mask_from_bits(uint32_t bits)
+{
+	mask chosen;
+
+	for (int i = 0; i < LANES; i++)
+		chosen[i] = -(int32_t)(bits >> i & 1);
+	return chosen;
+}
+
+INLINE uint32_t mask_bits(mask chosen)
+{
+#if defined(__AVX2__)
+	return (uint32_t)_mm256_movemask_ps((__m256)chosen);
+#else
+	uint32_t bits = 0;
+
+	for (int i = 0; i < LANES; i++)
+		bits |= (uint32_t)(chosen[i] & 1) << i;
+	return bits;
+#endif
+}
+
+INLINE mask mask_of_bytes(const uint8_t *bytes, uint8_t value)
+{
+	mask chosen;
+
+	for (int i = 0; i < LANES; i++)
+		chosen[i] = -(bytes[i] == value);
+	return chosen;
+}
+
+INLINE vec vec_choose(mask chosen, vec yes, vec no)
+{
+	return (vec)(((lanes_int)yes & chosen) | ((lanes_int)no & ~chosen));
+}
+
+INLINE vec vec_keep(mask chosen, vec value)
+{
+	return (vec)((lanes_int)value & chosen);
+}
+#endif
+
+#endif

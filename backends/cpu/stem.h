@@ -1,0 +1,139 @@
+/*
+ * The stem: the layers that most of a small network's time goes into, as one
+ * fused step.
+ *
+ *   image -> 3x3 convolution, ReLU -> 3x3 convolution [, ReLU] -> 2x2 max
+ *   pooling [, dropout]
+ *
+ * The second convolution is done as Winograd's F(4x4,3x3) (Lavin and Gray 2016,
+ * arXiv 1509.09308): its output comes in tiles of 4x4, each from 6x6 values of
+ * the planes between, each of which comes from 3x3 pixels. A tile is thus a
+ * function of 8x8 pixels, and 2x2 pooled outputs (quadrants) are all that is
+ * left of it; neither the planes between nor the unpooled output exist.
+ *
+ *   tile t = row * tile_columns + column      quadrant q = 2 * row + column
+ *
+ * Pooled outputs, their slopes and the winners of a sample are laid out in the
+ * order of tiles: [outputs][q: 4][t: tiles].
+ *
+ * A vector holds the same element of as many tiles as it has lanes. Where the
+ * tiles of one sample do not fill whole vectors, those of a group of samples
+ * share some; each call below takes 1 .. stem_group() samples.
+ */
+#ifndef BACKENDS_CPU_STEM_H
+#define BACKENDS_CPU_STEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct stem_shape {
+	int channels;	   /* of the image */
+	int height, width; /* of the image; 4 more than whole tiles */
+	int middle;	   /* planes between the convolutions */
+	int outputs;	   /* planes of the second one */
+	int relu;	   /* after the second one */
+};
+
+#define STEM_TILE 4   /* side of the outputs of a tile */
+#define STEM_POINTS 36 /* (4 + 3 - 1)^2, Winograd's multiplications */
+#define STEM_PATCH 8  /* side of the pixels that a tile comes from */
+#define STEM_TAPS 9   /* of a window */
+#define STEM_QUADRANTS 4
+
+static inline int stem_tiles(const struct stem_shape *shape)
+{
+	return (shape->height - 4) / STEM_TILE *
+	       ((shape->width - 4) / STEM_TILE);
+}
+
+/* Pooled outputs of one plane of a sample. */
+static inline int stem_plane(const struct stem_shape *shape)
+{
+	return STEM_QUADRANTS * stem_tiles(shape);
+}
+
+/*
+ * Samples that fill vectors of lanes floats: the tiles that are left of each
+ * one's whole vectors share one.
+ */
+static inline int stem_group(const struct stem_shape *shape, int lanes)
+{
+	const int rest = stem_tiles(shape) % lanes;
+
+	return rest ? lanes / rest : 1;
+}
+
+/* Parameters; those of the second convolution also transformed. */
+struct stem_weights {
+	const float *first;	 /* [middle][channels][3][3] */
+	const float *first_bias; /* [middle] */
+	const float *points;	 /* [STEM_POINTS][outputs][middle]: G g G^T */
+	const float *bias;	 /* [outputs], of the second convolution */
+};
+
+/* The samples of one call; count of them, at most stem_group(). */
+struct stem_batch {
+	int count;
+	const float *images; /* [count][channels][height][width] */
+	/* [count][outputs]: 0 where the plane is dropped; NULL: none is. The
+	 * planes of dropped ones are neither read nor written. */
+	const uint8_t *keep;
+	float scale; /* of what is kept: 1 / (1 - drop), or 1 */
+};
+
+struct stem_kernels {
+	int lanes;
+
+	/* Floats of scratch, aligned to 64 bytes, for each of the calls. */
+	size_t (*scratch)(const struct stem_shape *shape);
+	/* Bytes of signs of a group: which of the planes between are above 0 */
+	size_t (*signs)(const struct stem_shape *shape);
+
+	/*
+	 * points = G g G^T of each 3x3 window g of weights
+	 * [outputs][3][3][middle], the layout of slopes' weights below.
+	 */
+	void (*transform)(const struct stem_shape *shape, const float *weights,
+			  float *points);
+
+	/*
+	 * out[count][outputs][4][tiles] = scale * pooled (of the ReLU if there
+	 * is one); winners likewise: row * 2 + column of the maximum in its
+	 * window, the first of equals, a NaN before any. winners and signs are
+	 * NULL in an evaluation.
+	 */
+	void (*forward)(const struct stem_shape *shape,
+			const struct stem_weights *weights,
+			const struct stem_batch *batch, float *out,
+			uint8_t *winners, uint8_t *signs, float *scratch);
+
+	/*
+	 * From slopes[count][outputs][4][tiles] (of the loss by out; zero
+	 * where the second ReLU stopped them): adds the slopes by the first
+	 * convolution's weights to first[middle][channels][9][lanes] and by
+	 * its bias to first_bias[middle][lanes], whose lanes are to be summed
+	 * in the end. The adjoint of forward, point by point:
+	 *   dM = A dY A^T,  dV[i] = sum over o of U[o][i] dM[o],
+	 *   dx = B dV B^T,  stopped where signs say.
+	 */
+	void (*backward)(const struct stem_shape *shape,
+			 const struct stem_weights *weights,
+			 const struct stem_batch *batch, const float *slopes,
+			 const uint8_t *winners, const uint8_t *signs,
+			 float *first, float *first_bias, float *scratch);
+
+	/*
+	 * Adds the slopes by the second convolution's weights to
+	 * weights[outputs][3][3][middle] and by its bias to bias[outputs].
+	 * Each window of the pooling passes its slope to one pixel, and zero
+	 * slopes add nothing: work is in proportion to what is not zero.
+	 */
+	void (*weight_slopes)(const struct stem_shape *shape,
+			      const struct stem_weights *weights,
+			      const struct stem_batch *batch,
+			      const float *slopes, const uint8_t *winners,
+			      float *slopes_by_weights, float *slopes_by_bias,
+			      float *scratch);
+};
+
+#endif
