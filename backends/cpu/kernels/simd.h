@@ -83,6 +83,38 @@ INLINE void vec_store_first(float *to, vec value, int count)
 #endif
 }
 
+/* from[places[i]] in each lane whose bit is set, 0 in the others. */
+INLINE vec vec_gather(const float *from, const int32_t *places, uint32_t bits)
+{
+#if defined(__AVX512F__)
+	return (vec)_mm512_mask_i32gather_ps(_mm512_setzero_ps(),
+					     (__mmask16)bits,
+					     _mm512_loadu_si512(places), from,
+					     sizeof(*from));
+#else
+	vec value = { 0 };
+
+	for (int i = 0; i < LANES; i++)
+		if (bits >> i & 1)
+			value[i] = from[places[i]];
+	return value;
+#endif
+}
+
+/* a where it is greater, else b: b too if one is a NaN */
+INLINE vec vec_max(vec a, vec b)
+{
+#if defined(__AVX512F__)
+	return (vec)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+	return (vec)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+	const lanes_int chosen = a > b;
+
+	return (vec)(((lanes_int)a & chosen) | ((lanes_int)b & ~chosen));
+#endif
+}
+
 /* The sum of the lanes, in one order for ever. */
 INLINE float vec_sum(vec value)
 {

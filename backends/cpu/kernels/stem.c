@@ -1,0 +1,27 @@
+/* The stem's kernels of one instruction set, as a table. */
+#include "backends/cpu/kernels/stem_kernels.h"
+
+static size_t scratch(const struct stem_shape *shape)
+{
+	const size_t sizes[] = {
+		ISA_NAME(stem_forward_scratch)(shape),
+		ISA_NAME(stem_backward_scratch)(shape),
+		ISA_NAME(stem_weight_slopes_scratch)(shape),
+	};
+	size_t most = 0;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (sizes[i] > most)
+			most = sizes[i];
+	return most;
+}
+
+const struct stem_kernels ISA_NAME(stem_kernels) = {
+	.lanes = LANES,
+	.scratch = scratch,
+	.signs = ISA_NAME(stem_signs),
+	.transform = ISA_NAME(stem_transform),
+	.forward = ISA_NAME(stem_forward),
+	.backward = ISA_NAME(stem_backward),
+	.weight_slopes = ISA_NAME(stem_weight_slopes),
+};
