@@ -35,6 +35,16 @@ typedef float vec_unaligned
 	__attribute__((vector_size(LANES * 4), may_alias, aligned(4)));
 typedef int32_t lanes_int __attribute__((vector_size(LANES * 4), may_alias));
 
+/*
+ * The address as it is: else GCC may fold it into those of many loads, and
+ * keep more sums of addresses than there are registers.
+ */
+INLINE const float *address_hold(const float *address)
+{
+	__asm__("" : "+r"(address));
+	return address;
+}
+
 INLINE vec vec_load(const float *from)
 {
 	return *(const vec_unaligned *)from;
@@ -80,6 +90,26 @@ INLINE void vec_store_first(float *to, vec value, int count)
 #else
 	for (int i = 0; i < count; i++)
 		to[i] = value[i];
+#endif
+}
+
+/*
+ * count lanes, the first one on, to to[0 .. count - 1]. A masked store may have
+ * an address from which nothing is written.
+ */
+INLINE void vec_store_part(float *to, vec value, int first, int count)
+{
+#if defined(__AVX512F__)
+	_mm512_mask_storeu_ps((void *)((uintptr_t)to -
+				       sizeof(*to) * (unsigned)first),
+			      (__mmask16)(((1u << count) - 1) << first),
+			      (__m512)value);
+#else
+	float values[LANES];
+
+	vec_store(values, value);
+	for (int i = 0; i < count; i++)
+		to[i] = values[first + i];
 #endif
 }
 
@@ -176,6 +206,38 @@ INLINE vec vec_keep(mask chosen, vec value)
 {
 	return (vec)_mm512_maskz_mov_ps(chosen, (__m512)value);
 }
+
+/* Where a is greater than b, or a NaN and b none. */
+INLINE mask mask_wins(vec a, vec b)
+{
+	return _mm512_mask_cmp_ps_mask(
+		_mm512_cmp_ps_mask((__m512)b, (__m512)b, _CMP_ORD_Q),
+		(__m512)a, (__m512)b, _CMP_NLE_UQ);
+}
+
+/* A byte for each lane. */
+typedef __m128i bytes;
+
+INLINE bytes bytes_set(uint8_t value)
+{
+	return _mm_set1_epi8((char)value);
+}
+
+INLINE bytes bytes_choose(mask chosen, bytes yes, bytes no)
+{
+	return _mm_mask_blend_epi8(chosen, no, yes);
+}
+
+INLINE void bytes_store(uint8_t *to, bytes value)
+{
+	_mm_storeu_si128((__m128i *)(void *)to, value);
+}
+
+INLINE void bytes_store_part(uint8_t *to, bytes value, int first, int count)
+{
+	_mm_mask_storeu_epi8((void *)((uintptr_t)to - (unsigned)first),
+			     (__mmask16)(((1u << count) - 1) << first), value);
+}
 #else
 typedef lanes_int mask;
 
@@ -228,6 +290,41 @@ INLINE vec vec_choose(mask chosen, vec yes, vec no)
 INLINE vec vec_keep(mask chosen, vec value)
 {
 	return (vec)((lanes_int)value & chosen);
+}
+
+INLINE mask mask_wins(vec a, vec b)
+{
+	return ~(a <= b) & (b == b);
+}
+
+/* Each in the lane that it is for, until it is stored. */
+typedef lanes_int bytes;
+
+INLINE bytes bytes_set(uint8_t value)
+{
+	return (lanes_int){ 0 } + value;
+}
+
+INLINE bytes bytes_choose(mask chosen, bytes yes, bytes no)
+{
+	return (yes & chosen) | (no & ~chosen);
+}
+
+INLINE void bytes_store(uint8_t *to, bytes value)
+{
+	typedef uint8_t lanes_bytes __attribute__((vector_size(LANES)));
+	const lanes_bytes narrow = __builtin_convertvector(value, lanes_bytes);
+
+	memcpy(to, &narrow, sizeof(narrow));
+}
+
+INLINE void bytes_store_part(uint8_t *to, bytes value, int first, int count)
+{
+	uint8_t values[LANES];
+
+	bytes_store(values, value);
+	for (int i = 0; i < count; i++)
+		to[i] = values[first + i];
 }
 #endif
 

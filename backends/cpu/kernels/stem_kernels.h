@@ -21,6 +21,40 @@ size_t ISA_NAME(stem_signs)(const struct stem_shape *shape);
 void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 			      const float *weights, float *points);
 
+/*
+ * Forward, in strips: vectors of a group that are done together. Floats from
+ * point to point of what has so many planes of them, padded lest all points
+ * compete for one set of a cache.
+ */
+INLINE size_t stem_stride(int planes, int vectors)
+{
+	return (size_t)(planes * vectors * LANES) + LANES;
+}
+
+/*
+ * V[point][middle][vectors][LANES] of the vectors in list, and their signs (of
+ * the group, or NULL). patches is scratch.
+ */
+void ISA_NAME(stem_enter)(const struct stem_shape *shape,
+			  const struct stem_weights *weights,
+			  const struct stem_batch *batch, const int *list,
+			  int vectors, float *data, uint8_t *signs,
+			  float *patches);
+
+/* The products of some rows of U and some vectors of V at one point. */
+struct stem_product {
+	const float *points; /* U */
+	const int *places;   /* of the rows in it, in floats */
+	int rows, depth;     /* of which each has depth floats: middle */
+	int vectors;
+	const float *data; /* V, so many floats from plane to plane */
+	size_t data_step;
+	float *to; /* M, likewise from row to row */
+	size_t to_step;
+};
+
+void ISA_NAME(stem_products)(const struct stem_product *product);
+
 size_t ISA_NAME(stem_forward_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_forward)(const struct stem_shape *shape,
 			    const struct stem_weights *weights,

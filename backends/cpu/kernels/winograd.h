@@ -8,7 +8,10 @@
  *
  * The points are 0, +a, -a, +b, -b and infinity. Any a and b cost the same; the
  * rows of G for +-a and +-b are multiplied by a and b^2, and the columns of A^T
- * divided by them, which saves two multiplications there.
+ * divided by them, which saves two multiplications there. Of 26 pairs tried on
+ * sums over 32 planes in float, 3/4 and 3/2, whose squares are exact, had an
+ * error of 5e-7 (L2, relative; largest 6e-7 of the largest value), where the
+ * usual 1 and 2 have 1.0e-6 (2.3e-6), and the direct sum 2.1e-7 (4.0e-7).
  *
  *         | a^2 b^2     0    -(a^2+b^2)     0       1   0 |   data, at 0
  *         |    0     -a b^2     -b^2        a       1   0 |   +a
@@ -31,8 +34,8 @@
 #define WINOGRAD_OUTPUT 4
 #define WINOGRAD_WINDOW 3
 
-#define WINOGRAD_A 1.0
-#define WINOGRAD_B 2.0
+#define WINOGRAD_A .75
+#define WINOGRAD_B 1.5
 #define WINOGRAD_AA (WINOGRAD_A * WINOGRAD_A)
 #define WINOGRAD_BB (WINOGRAD_B * WINOGRAD_B)
 

@@ -1,0 +1,57 @@
+/*
+ * U = G g G^T of the second convolution's windows, once a step.
+ *
+ *   weights: [outputs][3][3][middle]    points: [36][outputs][middle]
+ *
+ * A vector holds one element of as many windows of an output as it has lanes.
+ */
+#include "backends/cpu/kernels/stem_kernels.h"
+#include "backends/cpu/kernels/winograd.h"
+
+/* G g G^T of one vector of windows; weights and points are so far apart. */
+INLINE void windows_transform(const float *weights, size_t apart, int count,
+			      float *points, size_t points_apart)
+{
+	vec half[WINOGRAD_WINDOW][WINOGRAD_DATA];
+
+	UNROLL for (int s = 0; s < WINOGRAD_WINDOW; s++) {
+		vec window[WINOGRAD_WINDOW];
+
+		UNROLL for (int r = 0; r < WINOGRAD_WINDOW; r++)
+			window[r] = vec_load_first(
+				weights + (size_t)(r * WINOGRAD_WINDOW + s) *
+						  apart, count);
+		window_to_points(window, half[s]);
+	}
+	UNROLL for (int y = 0; y < WINOGRAD_DATA; y++) {
+		const vec row[WINOGRAD_WINDOW] = { half[0][y], half[1][y],
+						   half[2][y] };
+		vec done[WINOGRAD_DATA];
+
+		window_to_points(row, done);
+		UNROLL for (int x = 0; x < WINOGRAD_DATA; x++)
+			vec_store_first(points + (size_t)(y * WINOGRAD_DATA +
+							  x) * points_apart,
+					done[x], count);
+	}
+}
+
+void ISA_NAME(stem_transform)(const struct stem_shape *shape,
+			      const float *weights, float *points)
+{
+	const size_t middle = (size_t)shape->middle;
+	const size_t apart = (size_t)shape->outputs * middle;
+
+	for (int o = 0; o < shape->outputs; o++) {
+		const float *from = weights + (size_t)o * STEM_TAPS * middle;
+		float *to = points + (size_t)o * middle;
+		int i = 0;
+
+		for (; i + LANES <= shape->middle; i += LANES)
+			windows_transform(from + i, middle, LANES, to + i,
+					  apart);
+		if (i < shape->middle)
+			windows_transform(from + i, middle, shape->middle - i,
+					  to + i, apart);
+	}
+}

@@ -1,0 +1,200 @@
+/*
+ * A problem for the stem's forward kernels, with random images and weights, and
+ * its solution by plain loops in double.
+ */
+#ifndef TESTS_STEMS_H
+#define TESTS_STEMS_H
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/stem.h"
+
+extern const struct stem_kernels stem_kernels_avx512;
+extern const struct stem_kernels stem_kernels_avx2;
+extern const struct stem_kernels stem_kernels_portable;
+
+static const struct build {
+	const struct cpu_kernels *cpu;
+	const struct stem_kernels *stem;
+} builds[] = {
+#if defined(__x86_64__)
+	{ &cpu_kernels_avx512, &stem_kernels_avx512 },
+	{ &cpu_kernels_avx2, &stem_kernels_avx2 },
+#endif
+	{ &cpu_kernels_portable, &stem_kernels_portable },
+};
+
+#define BUILDS (sizeof(builds) / sizeof(builds[0]))
+
+/* A group of samples, and what is right for them. */
+struct problem {
+	struct stem_shape shape;
+	int count;
+	float *images, *first, *first_bias, *windows, *bias;
+	uint8_t *keep;
+	double *between; /* [count][middle][height - 2][width - 2], no ReLU */
+	double *pixels;	 /* [count][outputs][q][tiles][4], before the pooling */
+	double largest_between, largest_pixel;
+};
+
+static inline void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count + !count, size);
+
+	assert_non_null(memory);
+	return memory;
+}
+
+static inline double draw(double size)
+{
+	return size * (2. * rand() / RAND_MAX - 1);
+}
+
+static inline float *allocate_drawn(int count, double size)
+{
+	float *values = allocate((size_t)count, sizeof(*values));
+
+	for (int i = 0; i < count; i++)
+		values[i] = (float)draw(size);
+	return values;
+}
+
+static inline double largest(const double *values, size_t count)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, fabs(values[i]));
+	return most;
+}
+
+static inline size_t outputs_size(const struct stem_shape *shape, int count)
+{
+	return (size_t)(count * shape->outputs * stem_plane(shape));
+}
+
+static inline size_t between_at(const struct stem_shape *shape, int sample,
+				int plane, int y, int x)
+{
+	return (size_t)(((sample * shape->middle + plane) *
+			 (shape->height - 2) + y) * (shape->width - 2) + x);
+}
+
+/* Of the first convolution, one value. */
+static inline double between_value(const struct problem *problem, int n, int i,
+				   int y, int x)
+{
+	const struct stem_shape *shape = &problem->shape;
+	double sum = problem->first_bias[i];
+
+	for (int c = 0; c < shape->channels; c++)
+		for (int k = 0; k < STEM_TAPS; k++) {
+			const int row = (n * shape->channels + c) *
+						shape->height + y + k / 3;
+			const int at = row * shape->width + x + k % 3;
+
+			sum += (double)problem->images[at] *
+			       problem->first[(i * shape->channels + c) *
+						      STEM_TAPS + k];
+		}
+	return sum;
+}
+
+/* Of the second convolution, the pixel at y, x. */
+static inline double pixel_value(const struct problem *problem, int n, int o,
+				 int y, int x)
+{
+	const struct stem_shape *shape = &problem->shape;
+	double sum = problem->bias[o];
+
+	for (int k = 0; k < STEM_TAPS; k++) {
+		const float *window = problem->windows +
+				      (o * STEM_TAPS + k) * shape->middle;
+
+		for (int i = 0; i < shape->middle; i++) {
+			const double value = problem->between[between_at(
+				shape, n, i, y + k / 3, x + k % 3)];
+
+			sum += (value <= 0 ? 0 : value) * (double)window[i];
+		}
+	}
+	return sum;
+}
+
+static inline void problem_solve(struct problem *problem)
+{
+	const struct stem_shape *shape = &problem->shape;
+	const int columns = (shape->width - 4) / STEM_TILE;
+	const int tiles = stem_tiles(shape);
+	double *between = problem->between, *pixel = problem->pixels;
+
+	for (int i = 0; i < problem->count * shape->middle; i++)
+		for (int y = 0; y < shape->height - 2; y++)
+			for (int x = 0; x < shape->width - 2; x++)
+				*between++ = between_value(
+					problem, i / shape->middle,
+					i % shape->middle, y, x);
+	for (int o = 0; o < problem->count * shape->outputs; o++)
+		for (int at = 0; at < STEM_QUADRANTS * tiles; at++)
+			for (int k = 0; k < 4; k++) {
+				const int q = at / tiles, t = at % tiles;
+
+				*pixel++ = pixel_value(
+					problem, o / shape->outputs,
+					o % shape->outputs,
+					t / columns * 4 + q / 2 * 2 + k / 2,
+					t % columns * 4 + q % 2 * 2 + k % 2);
+			}
+	problem->largest_between =
+		largest(problem->between,
+			(size_t)(between - problem->between));
+	problem->largest_pixel = largest(problem->pixels,
+					 (size_t)(pixel - problem->pixels));
+}
+
+static inline struct problem problem_make(const struct stem_shape *shape,
+					  int count, double drop)
+{
+	const int planes = count * shape->outputs;
+	const int image = shape->channels * shape->height * shape->width;
+	struct problem problem = { .shape = *shape, .count = count };
+
+	problem.images = allocate_drawn(count * image, 1);
+	problem.first = allocate_drawn(
+		shape->middle * shape->channels * STEM_TAPS, .5);
+	problem.first_bias = allocate_drawn(shape->middle, .2);
+	problem.windows = allocate_drawn(
+		shape->outputs * STEM_TAPS * shape->middle, .1);
+	problem.bias = allocate_drawn(shape->outputs, .5);
+	problem.keep = allocate((size_t)planes, 1);
+	for (int i = 0; i < planes; i++)
+		problem.keep[i] = draw(1) >= 2 * drop - 1;
+	problem.between = allocate(between_at(shape, count, 0, 0, 0),
+				   sizeof(double));
+	problem.pixels = allocate(4 * outputs_size(shape, count),
+				  sizeof(double));
+	problem_solve(&problem);
+	return problem;
+}
+
+static inline void problem_free(struct problem *problem)
+{
+	free(problem->images);
+	free(problem->first);
+	free(problem->first_bias);
+	free(problem->windows);
+	free(problem->bias);
+	free(problem->keep);
+	free(problem->between);
+	free(problem->pixels);
+}
+
+#endif

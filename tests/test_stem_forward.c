@@ -1,0 +1,279 @@
+/* The stem's pooled outputs, winners and signs against loops in double. */
+#include "tests/stems.h"
+
+#define NEAR 3e-6     /* of the largest output, or value between */
+#define UNTOUCHED 7.f /* what is in outputs that nobody may write */
+#define SCALE 1.25f
+
+/* channels, height, width, middle, outputs, relu; and what is dropped. */
+static const struct {
+	struct stem_shape shape;
+	double drop;
+} cases[] = {
+	{ { 1, 28, 28, 32, 64, 0 }, .25 },
+	{ { 1, 28, 28, 32, 64, 1 }, 0 },
+	{ { 1, 8, 8, 5, 3, 0 }, 0 },
+	{ { 3, 8, 8, 32, 64, 1 }, .5 },
+	{ { 3, 12, 16, 5, 3, 1 }, .25 },
+	{ { 1, 12, 16, 32, 64, 0 }, .75 },
+	{ { 2, 28, 20, 7, 13, 0 }, .25 },
+	{ { 1, 40, 40, 3, 29, 1 }, .25 },
+	{ { 1, 20, 20, 17, 9, 0 }, 1 },
+};
+
+#define CASES (sizeof(cases) / sizeof(cases[0]))
+
+/* What a kernel says of the first samples of a problem. */
+struct answer {
+	int count;
+	const uint8_t *keep;
+	float *out;
+	uint8_t *winners, *signs; /* NULL in an evaluation */
+};
+
+/* Buffers are exactly as large as promised, which sanitizers watch over. */
+static struct answer answer_make(const struct stem_kernels *stem,
+				 const struct problem *problem, int count,
+				 const uint8_t *keep, int evaluates)
+{
+	const struct stem_shape *shape = &problem->shape;
+	const size_t size = outputs_size(shape, count);
+	const size_t scratch_size = stem->scratch(shape) * sizeof(float);
+	struct answer answer = { count, keep,
+				 allocate(size, sizeof(float)), NULL, NULL };
+	float *scratch = aligned_alloc(64, (scratch_size + 63) / 64 * 64);
+	float *points = allocate((size_t)(STEM_POINTS * shape->outputs *
+					  shape->middle), sizeof(*points));
+	const struct stem_weights weights = { problem->first,
+					      problem->first_bias, points,
+					      problem->bias };
+	const struct stem_batch batch = { count, problem->images, keep, SCALE };
+
+	assert_non_null(scratch);
+	memset(scratch, 0xff, scratch_size);
+	for (size_t i = 0; i < size; i++)
+		answer.out[i] = UNTOUCHED;
+	if (!evaluates) {
+		answer.winners = allocate(size, 1);
+		answer.signs = allocate(stem->signs(shape), 1);
+	}
+	stem->transform(shape, problem->windows, points);
+	stem->forward(shape, &weights, &batch, answer.out, answer.winners,
+		      answer.signs, scratch);
+	free(points);
+	free(scratch);
+	return answer;
+}
+
+static void answer_free(struct answer *answer)
+{
+	free(answer->out);
+	free(answer->winners);
+	free(answer->signs);
+}
+
+static void check_outputs(const struct problem *problem,
+			  const struct answer *answer)
+{
+	const struct stem_shape *shape = &problem->shape;
+	const double bound = NEAR * problem->largest_pixel;
+	const size_t size = outputs_size(shape, answer->count);
+
+	for (size_t i = 0; i < size; i++) {
+		const double *pixels = problem->pixels + 4 * i;
+		const double best = fmax(fmax(pixels[0], pixels[1]),
+					 fmax(pixels[2], pixels[3]));
+		const double right = shape->relu && best < 0 ? 0 : best;
+		const size_t plane = i / (size_t)stem_plane(shape);
+
+		if (answer->keep && !answer->keep[plane]) {
+			assert_true(answer->out[i] == UNTOUCHED);
+			continue;
+		}
+		if (!(fabs(answer->out[i] - SCALE * right) <= SCALE * bound))
+			fail_msg("output %zu of %d samples is %g, not %g", i,
+				 answer->count, (double)answer->out[i],
+				 SCALE * right);
+		if (answer->winners) {
+			assert_in_range(answer->winners[i], 0, 3);
+			assert_true(pixels[answer->winners[i]] >=
+				    best - 2 * bound);
+		}
+	}
+}
+
+/* The sign of one value between, where stem_lanes.h says that it is. */
+static int sign_of(const struct stem_shape *shape, int lanes,
+		   const uint8_t *signs, int sample, int tile, int plane,
+		   int element)
+{
+	const int main = stem_tiles(shape) / lanes;
+	const int rest = stem_tiles(shape) % lanes;
+	const int in_tail = tile >= main * lanes;
+	const int vector = in_tail ? stem_group(shape, lanes) * main :
+				     sample * main + tile / lanes;
+	const int lane = in_tail ? sample * rest + tile % lanes :
+				   tile % lanes;
+	const int at = (vector * shape->middle + plane) * STEM_POINTS + element;
+
+	return lanes > 8 ? signs[2 * at + lane / 8] >> lane % 8 & 1 :
+			   signs[at] >> lane & 1;
+}
+
+static void check_signs(const struct problem *problem,
+			const struct answer *answer, int lanes)
+{
+	const struct stem_shape *shape = &problem->shape;
+	const int columns = (shape->width - 4) / STEM_TILE;
+	const int tiles = stem_tiles(shape);
+
+	for (int n = 0; n < answer->count * tiles; n++)
+		for (int i = 0; i < shape->middle * STEM_POINTS; i++) {
+			const int tile = n % tiles, plane = i / STEM_POINTS;
+			const int y = i % STEM_POINTS / 6, x = i % 6;
+			const double value = problem->between[between_at(
+				shape, n / tiles, plane,
+				tile / columns * STEM_TILE + y,
+				tile % columns * STEM_TILE + x)];
+
+			if (fabs(value) > NEAR * problem->largest_between)
+				assert_int_equal(sign_of(shape, lanes,
+							 answer->signs,
+							 n / tiles, tile,
+							 plane, y * 6 + x),
+						 value > 0);
+		}
+}
+
+static void check_build(const struct stem_kernels *stem,
+			const struct problem *problem, const uint8_t *keep)
+{
+	const int group = stem_group(&problem->shape, stem->lanes);
+
+	for (int count = 1; count <= group; count++) {
+		struct answer training, evaluation;
+
+		/* Of large groups, the first two and the last two. */
+		if (count > 2 && count < group - 1)
+			continue;
+		training = answer_make(stem, problem, count, keep, 0);
+		evaluation = answer_make(stem, problem, count, keep, 1);
+		check_outputs(problem, &training);
+		check_signs(problem, &training, stem->lanes);
+		assert_memory_equal(training.out, evaluation.out,
+				    outputs_size(&problem->shape, count) *
+					    sizeof(float));
+		answer_free(&training);
+		answer_free(&evaluation);
+	}
+}
+
+/* All builds that this CPU has take the same problem, of the largest group. */
+static void test_values(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CASES; i++) {
+		struct problem problem;
+		int group = 1;
+
+		for (size_t b = 0; b < BUILDS; b++) {
+			const int own = stem_group(&cases[i].shape,
+						   builds[b].stem->lanes);
+
+			group = own > group ? own : group;
+		}
+		problem = problem_make(&cases[i].shape, group, cases[i].drop);
+		for (size_t b = 0; b < BUILDS; b++)
+			if (builds[b].cpu->supported())
+				check_build(builds[b].stem, &problem,
+					    cases[i].drop > 0 ? problem.keep :
+								NULL);
+		problem_free(&problem);
+	}
+}
+
+/* Blank images make all pixels of a window equal: the first one wins. */
+static void test_ties(void **state)
+{
+	struct problem problem = problem_make(&cases[0].shape, 4, 0);
+	const int image = 28 * 28 * 4;
+
+	(void)state;
+	memset(problem.images, 0, (size_t)image * sizeof(float));
+	for (int i = 0; i < problem.shape.middle; i++)
+		problem.first_bias[i] = -1;
+	for (size_t b = 0; b < BUILDS; b++) {
+		const struct stem_kernels *stem = builds[b].stem;
+		struct answer answer;
+
+		if (!builds[b].cpu->supported())
+			continue;
+		answer = answer_make(stem, &problem,
+				     stem_group(&problem.shape, stem->lanes),
+				     NULL, 0);
+		for (size_t i = 0; i < outputs_size(&problem.shape,
+						    answer.count); i++) {
+			assert_int_equal(answer.winners[i], 0);
+			assert_true(answer.out[i] ==
+				    SCALE * problem.bias[i / 144 % 64]);
+		}
+		answer_free(&answer);
+	}
+	problem_free(&problem);
+}
+
+/* A NaN in a corner of the second of some images: its pixel wins its window. */
+static void check_corner(const struct stem_kernels *stem,
+			 struct problem *problem, int corner)
+{
+	const int last = 27, tiles = 36, columns = 6;
+	const int row = corner / 2, column = corner % 2;
+	const int tile = row * (tiles - columns) + column * (columns - 1);
+	const int group = stem_group(&problem->shape, stem->lanes);
+	const int sample = group > 1;
+	float *pixel = problem->images + (sample * 28 + row * last) * 28 +
+		       column * last;
+	const float before = *pixel;
+	struct answer answer;
+
+	*pixel = NAN;
+	answer = answer_make(stem, problem, group, NULL, 0);
+	for (int o = 0; o < group * 64; o++)
+		for (int at = 0; at < STEM_QUADRANTS * tiles; at++) {
+			const int i = o * STEM_QUADRANTS * tiles + at;
+			const int is_hit = o / 64 == sample &&
+					   at == corner * tiles + tile;
+
+			assert_int_equal(isnan(answer.out[i]) != 0, is_hit);
+			if (is_hit)
+				assert_int_equal(answer.winners[i], corner);
+		}
+	answer_free(&answer);
+	*pixel = before;
+}
+
+static void test_nan(void **state)
+{
+	(void)state;
+	for (int relu = 0; relu < 2; relu++) {
+		struct problem problem = problem_make(&cases[relu].shape, 4, 0);
+
+		for (size_t b = 0; b < BUILDS; b++)
+			for (int corner = 0; corner < 4; corner++)
+				if (builds[b].cpu->supported())
+					check_corner(builds[b].stem, &problem,
+						     corner);
+		problem_free(&problem);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_ties),
+		cmocka_unit_test(test_nan),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
