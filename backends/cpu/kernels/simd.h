@@ -284,7 +284,11 @@ INLINE mask mask_of_bytes(const uint8_t *bytes, uint8_t value)
 
 INLINE vec vec_choose(mask chosen, vec yes, vec no)
 {
+#if defined(__AVX2__)
+	return (vec)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)chosen);
+#else
 	return (vec)(((lanes_int)yes & chosen) | ((lanes_int)no & ~chosen));
+#endif
 }
 
 INLINE vec vec_keep(mask chosen, vec value)
@@ -307,15 +311,21 @@ INLINE bytes bytes_set(uint8_t value)
 
 INLINE bytes bytes_choose(mask chosen, bytes yes, bytes no)
 {
-	return (yes & chosen) | (no & ~chosen);
+	return (bytes)vec_choose(chosen, (vec)yes, (vec)no);
 }
 
 INLINE void bytes_store(uint8_t *to, bytes value)
 {
-	typedef uint8_t lanes_bytes __attribute__((vector_size(LANES)));
-	const lanes_bytes narrow = __builtin_convertvector(value, lanes_bytes);
+#if defined(__AVX2__)
+	const __m128i words = _mm_packs_epi32(
+		_mm256_castsi256_si128((__m256i)value),
+		_mm256_extracti128_si256((__m256i)value, 1));
 
-	memcpy(to, &narrow, sizeof(narrow));
+	_mm_storeu_si64(to, _mm_packus_epi16(words, words));
+#else
+	for (int i = 0; i < LANES; i++)
+		to[i] = (uint8_t)value[i];
+#endif
 }
 
 INLINE void bytes_store_part(uint8_t *to, bytes value, int first, int count)

@@ -11,10 +11,15 @@
  *   M: [point][rows][vectors][LANES], rows being the planes of a block
  *
  * Dropped planes of a sample are left out. The tail of a group goes with the
- * last sample, since more vectors a product are less loads; then only the planes
- * that this sample dropped and another one keeps are left of it. V of a strip, M
- * of a block and U (216 KB, at most 220 KB and 288 KB for the network of mnist
- * and AVX-512) are in the second cache together.
+ * last sample, since more vectors a product are less loads; then only planes
+ * that this sample dropped and another one keeps are left of it. V of a strip,
+ * M of a block and U (at most 216 KB, 220 KB and 288 KB for the network of
+ * mnist and AVX-512) are in the second cache together.
+ *
+ * A sample of mnist with a quarter of its planes dropped takes 124,000 cycles
+ * on a Xeon with AVX-512, 63 % of them products; 64,000 are the FMAs of the
+ * products and 20,000 what stem_enter.c must do. Pooling takes 130 a plane and
+ * vector, and 60 more where outputs are on pages of 4 KB.
  */
 #include "backends/cpu/kernels/stem_kernels.h"
 #include "backends/cpu/kernels/winograd.h"
@@ -29,7 +34,6 @@
 #endif
 
 #define BLOCK 32 /* most planes */
-#define LINE 64	 /* bytes of a cache line */
 #define TAIL -1
 
 /* What a call is about. */
@@ -171,7 +175,7 @@ INLINE void lanes_store(float *out, uint8_t *winners, size_t tiles,
 	}
 }
 
-/* A plane's quadrants of the strip's vector v, to where its samples have them */
+/* A plane's quadrants of vector v of a strip, to where samples have them. */
 INLINE void plane_store(const struct task *task, const struct strip *strip,
 			int v, int plane, const vec *values,
 			const bytes *codes)
@@ -227,37 +231,12 @@ static void block_leave(const struct task *task, const struct block *block)
 	}
 }
 
-/*
- * Asks for the lines that a plane's outputs will be written to: those of a
- * batch are in no near cache.
- */
-static void plane_prefetch(const struct task *task, const struct strip *strip,
-			   int plane)
-{
-	for (int v = 0; v < strip->count; v++) {
-		size_t at;
-
-		if (strip->samples[v] == TAIL)
-			continue;
-		at = plane_at(task, strip->samples[v], plane) +
-		     (size_t)strip->tiles[v];
-		for (int q = 0; q < STEM_QUADRANTS; q++) {
-			for (int i = 0; i < LANES; i += LINE / 4)
-				__builtin_prefetch(task->out + at + i, 1);
-			__builtin_prefetch(task->out + at + LANES - 1, 1);
-			if (task->winners)
-				__builtin_prefetch(task->winners + at, 1);
-			at += (size_t)task->lanes.tiles;
-		}
-	}
-}
-
 /* M of a block. */
 static void block_multiply(const struct task *task, const struct block *block)
 {
 	const struct stem_shape *shape = task->shape;
 	const int vectors = block->strip->count;
-	int places[BLOCK], asked = 0;
+	int places[BLOCK];
 	struct stem_product product = {
 		.points = task->weights->points,
 		.places = places,
@@ -273,9 +252,6 @@ static void block_multiply(const struct task *task, const struct block *block)
 	for (int r = 0; r < block->count; r++)
 		places[r] = block->planes[r] * shape->middle;
 	for (int k = 0; k < STEM_POINTS; k++) {
-		for (; asked * STEM_POINTS < block->count * (k + 1); asked++)
-			plane_prefetch(task, block->strip,
-				       block->planes[asked]);
 		ISA_NAME(stem_products)(&product);
 		product.points += (size_t)shape->outputs *
 				  (size_t)shape->middle;

@@ -4,6 +4,7 @@
  * Each of the 64 pixels of a patch is at the same distance from the patch's
  * first one in every lane: one gather, or LANES loads.
  */
+#include "backends/cpu/kernels/stem_lanes.h"
 #include "backends/cpu/kernels/stem_kernels.h"
 
 size_t ISA_NAME(stem_signs)(const struct stem_shape *shape)

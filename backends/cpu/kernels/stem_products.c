@@ -9,11 +9,13 @@
  * ROWS x COLUMNS vectors of sums are in registers, each element of U being
  * loaded into all lanes once for the vectors of a row; one vector alone has two
  * sums a row, else an FMA would wait for the one before. V of a point stays in
- * the first cache while U streams by. For 32 planes, on a Xeon with two 512-bit
- * FMA units: 99 % of their peak for 8 rows x 3 vectors, 93 % for 8 x 2 (12 x 2
- * have too many addresses: 93 %) and 73 % for 8 x 1; by one or two planes i
- * a turn instead of four, 89 and 91 % for 8 x 2; the points inside of the loop
- * over blocks of rows, 85 %.
+ * the first cache while rows of U stream by; with the points inside of the loop
+ * over blocks of rows, V streams, and a tenth is lost.
+ *
+ * Of the peak of a Xeon with two 512-bit FMA units, 32 planes i reach 88 % with
+ * 8 rows x 3 vectors, 86 % with 8 x 2 and 60 % with 8 x 1, which is bound by
+ * loads (97 % if nothing leaves the first cache; 12 x 2 needs more addresses
+ * than there are registers and is slower). AVX2: 93 % with 6 x 2.
  */
 #include "backends/cpu/kernels/stem_kernels.h"
 
@@ -28,14 +30,16 @@
 #define COLUMNS 2
 #endif
 
-#define TURN 4 /* planes i a turn */
+/* Planes i a turn; with more of them, GCC runs out of registers. */
+#define TURN(vectors) ((vectors) > 2 ? 2 : 4)
 
 /*
  * Adds count planes i, the first being the one at data. There are two sums, for
  * even and odd planes, of one vector.
  */
 INLINE void planes_add(int rows, int vectors, int count, const float **row,
-		       int i, const float *data, size_t step, vec sums[ROWS][COLUMNS][2])
+		       int i, const float *data, size_t step,
+		       vec sums[ROWS][COLUMNS][2])
 {
 	UNROLL for (int k = 0; k < count; k++) {
 		const int set = vectors == 1 ? k % 2 : 0;
@@ -59,6 +63,7 @@ INLINE void tile_multiply(int rows, int vectors,
 			  const int *places, const float *data, float *to)
 {
 	const int depth = product->depth;
+	const int turn = TURN(vectors);
 	const size_t step = product->data_step;
 	const float *row[ROWS];
 	vec sums[ROWS][COLUMNS][2];
@@ -69,9 +74,9 @@ INLINE void tile_multiply(int rows, int vectors,
 		UNROLL for (int v = 0; v < vectors; v++)
 			sums[r][v][0] = sums[r][v][1] = vec_set(0);
 	}
-	for (; i + TURN <= depth; i += TURN) {
-		planes_add(rows, vectors, TURN, row, i, data, step, sums);
-		data += TURN * step;
+	for (; i + turn <= depth; i += turn) {
+		planes_add(rows, vectors, turn, row, i, data, step, sums);
+		data += (size_t)turn * step;
 	}
 	for (; i < depth; i++) {
 		planes_add(rows, vectors, 1, row, i, data, step, sums);
