@@ -131,6 +131,36 @@ INLINE vec vec_gather(const float *from, const int32_t *places, uint32_t bits)
 #endif
 }
 
+/* Each byte as a lane. */
+INLINE lanes_int lanes_of_bytes(const uint8_t *bytes)
+{
+#if defined(__AVX512F__)
+	return (lanes_int)_mm512_cvtepu8_epi32(
+		_mm_loadu_si128((const __m128i *)(const void *)bytes));
+#elif defined(__AVX2__)
+	return (lanes_int)_mm256_cvtepu8_epi32(
+		_mm_loadl_epi64((const __m128i *)(const void *)bytes));
+#else
+	return (lanes_int){ bytes[0], bytes[1], bytes[2], bytes[3] };
+#endif
+}
+
+/* table[places[i]] in each lane; of a place its lowest 2 bits count at least */
+INLINE vec vec_lookup(vec table, lanes_int places)
+{
+#if defined(__AVX512F__)
+	return (vec)_mm512_permutexvar_ps((__m512i)places, (__m512)table);
+#elif defined(__AVX2__)
+	return (vec)_mm256_permutevar8x32_ps((__m256)table, (__m256i)places);
+#else
+	vec value;
+
+	for (int i = 0; i < LANES; i++)
+		value[i] = table[places[i] & (LANES - 1)];
+	return value;
+#endif
+}
+
 /* a where it is greater, else b: b too if one is a NaN */
 INLINE vec vec_max(vec a, vec b)
 {
@@ -253,11 +283,13 @@ INLINE mask mask_differ(vec a, vec b)
 
 INLINE mask mask_from_bits(uint32_t bits)
 {
-	mask chosen;
+#if LANES == 8
+	const lanes_int lane = { 1, 2, 4, 8, 16, 32, 64, 128 };
+#else
+	const lanes_int lane = { 1, 2, 4, 8 };
+#endif
 
-	for (int i = 0; i < LANES; i++)
-		chosen[i] = -(int32_t)(bits >> i & 1);
-	return chosen;
+	return (lane & (int32_t)bits) == lane;
 }
 
 INLINE uint32_t mask_bits(mask chosen)
