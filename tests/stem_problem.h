@@ -1,0 +1,158 @@
+/*
+ * For tests of the stem's slopes by the first convolution: builds of the
+ * kernels, shapes and what is drawn for them.
+ */
+#ifndef TESTS_STEM_PROBLEM_H
+#define TESTS_STEM_PROBLEM_H
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/stem.h"
+
+#define GUARD 16 /* floats after what is aligned, to stay as they are */
+
+extern const struct stem_kernels stem_kernels_avx512;
+extern const struct stem_kernels stem_kernels_avx2;
+extern const struct stem_kernels stem_kernels_portable;
+
+static const struct build {
+	const struct cpu_kernels *cpu;
+	const struct stem_kernels *stem;
+} builds[] = {
+#if defined(__x86_64__)
+	{ &cpu_kernels_avx512, &stem_kernels_avx512 },
+	{ &cpu_kernels_avx2, &stem_kernels_avx2 },
+#endif
+	{ &cpu_kernels_portable, &stem_kernels_portable },
+};
+
+#define BUILDS (sizeof(builds) / sizeof(builds[0]))
+
+/* The network's, and some of which no size is a whole number of anything. */
+static const struct stem_shape shapes[] = {
+	{ 1, 28, 28, 32, 64, 0 }, { 1, 8, 8, 5, 3, 0 },
+	{ 3, 8, 8, 32, 3, 1 },	  { 1, 12, 16, 5, 64, 1 },
+	{ 3, 12, 16, 32, 64, 0 }, { 2, 16, 20, 13, 7, 0 },
+	{ 1, 12, 60, 6, 17, 0 },  { 1, 24, 28, 1, 1, 0 },
+};
+
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+struct problem {
+	struct stem_shape shape;
+	struct stem_batch batch;
+	float *weights; /* of the second convolution, [outputs][9][middle] */
+	float *images, *slopes;
+	uint8_t *keep, *winners;
+	uint8_t *above; /* [count][middle][height - 2][width - 2]: 0 or 1 */
+};
+
+static inline void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	assert_non_null(memory);
+	return memory;
+}
+
+/* Scratch and results of kernels are whole vectors. */
+static inline float *allocate_aligned(size_t floats, float value)
+{
+	const size_t most = (floats + GUARD + 15) / 16 * 16;
+	float *memory = aligned_alloc(64, most * sizeof(*memory));
+
+	assert_non_null(memory);
+	for (size_t i = 0; i < most; i++)
+		memory[i] = value;
+	return memory;
+}
+
+static inline double draw(void)
+{
+	return rand() / (double)RAND_MAX;
+}
+
+static inline float *allocate_drawn(int count)
+{
+	float *values = allocate((size_t)count, sizeof(*values));
+
+	for (int i = 0; i < count; i++)
+		values[i] = (float)(2 * draw() - 1);
+	return values;
+}
+
+static inline int weight_count(const struct stem_shape *shape)
+{
+	return shape->outputs * STEM_TAPS * shape->middle;
+}
+
+static inline int first_count(const struct stem_shape *shape)
+{
+	return shape->middle * shape->channels * STEM_TAPS;
+}
+
+static inline int between_count(const struct stem_shape *shape)
+{
+	return shape->middle * (shape->height - 2) * (shape->width - 2);
+}
+
+/* Of the slopes of kept planes, density is not zero; dropped ones are bad. */
+static inline void problem_draw_slopes(struct problem *problem, double density)
+{
+	const int plane = stem_plane(&problem->shape);
+	const int count = problem->batch.count * problem->shape.outputs * plane;
+
+	problem->slopes = allocate_drawn(count);
+	problem->winners = allocate((size_t)count, 1);
+	for (int i = 0; i < count; i++) {
+		problem->winners[i] = (uint8_t)(rand() % 4);
+		if (draw() >= density)
+			problem->slopes[i] = 0;
+		if (problem->batch.keep && !problem->keep[i / plane]) {
+			problem->slopes[i] = NAN;
+			problem->winners[i] = 255;
+		}
+	}
+}
+
+static inline struct problem problem_draw(const struct stem_shape *shape,
+					  int count, double drop,
+					  double density)
+{
+	const int planes = count * shape->outputs;
+	struct problem problem = { .shape = *shape };
+
+	problem.weights = allocate_drawn(weight_count(shape));
+	problem.images = allocate_drawn(count * shape->channels *
+					shape->height * shape->width);
+	problem.keep = allocate((size_t)planes, 1);
+	for (int i = 0; i < planes; i++)
+		problem.keep[i] = draw() >= drop;
+	problem.above = allocate((size_t)(count * between_count(shape)), 1);
+	for (int i = 0; i < count * between_count(shape); i++)
+		problem.above[i] = rand() >> 8 & 1;
+	problem.batch = (struct stem_batch){ count, problem.images,
+					     drop > 0 ? problem.keep : NULL,
+					     drop > 0 ? 4.f / 3 : 1 };
+	problem_draw_slopes(&problem, density);
+	return problem;
+}
+
+static inline void problem_free(struct problem *problem)
+{
+	free(problem->weights);
+	free(problem->images);
+	free(problem->slopes);
+	free(problem->keep);
+	free(problem->winners);
+	free(problem->above);
+}
+
+#endif
