@@ -67,6 +67,15 @@ INLINE vec vec_set(float value)
 #endif
 }
 
+#if defined(__AVX2__)
+/* All bits of the first count lanes. */
+INLINE __m256i lanes_first(int count)
+{
+	return _mm256_cmpgt_epi32(_mm256_set1_epi32(count),
+				  _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+#endif
+
 /* The first count lanes, 0 in the others; nothing beyond them is read. */
 INLINE vec vec_load_first(const float *from, int count)
 {
@@ -75,6 +84,8 @@ INLINE vec vec_load_first(const float *from, int count)
 #if defined(__AVX512F__)
 	value = (vec)_mm512_maskz_loadu_ps(
 		(__mmask16)((1u << count) - 1), from);
+#elif defined(__AVX2__)
+	value = (vec)_mm256_maskload_ps(from, lanes_first(count));
 #else
 	for (int i = 0; i < count; i++)
 		value[i] = from[i];
@@ -87,6 +98,8 @@ INLINE void vec_store_first(float *to, vec value, int count)
 #if defined(__AVX512F__)
 	_mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1),
 			      (__m512)value);
+#elif defined(__AVX2__)
+	_mm256_maskstore_ps(to, lanes_first(count), (__m256)value);
 #else
 	for (int i = 0; i < count; i++)
 		to[i] = value[i];
@@ -369,5 +382,54 @@ INLINE void bytes_store_part(uint8_t *to, bytes value, int first, int count)
 		to[i] = values[first + i];
 }
 #endif
+
+/* Bytes as integers; like vec_load_first() it reads no more than count. */
+INLINE lanes_int bytes_load_first(const uint8_t *from, int count)
+{
+	lanes_int value = { 0 };
+
+#if defined(__AVX512F__)
+	value = (lanes_int)_mm512_cvtepu8_epi32(
+		_mm_maskz_loadu_epi8((__mmask16)((1u << count) - 1), from));
+#elif defined(__AVX2__)
+	uint64_t bits = 0;
+
+	if (count == LANES)
+		memcpy(&bits, from, sizeof(bits));
+	else
+		for (int i = 0; i < count; i++)
+			bits |= (uint64_t)from[i] << 8 * i;
+	value = (lanes_int)_mm256_cvtepu8_epi32(
+		_mm_cvtsi64_si128((long long)bits));
+#else
+	for (int i = 0; i < count; i++)
+		value[i] = from[i];
+#endif
+	return value;
+}
+
+/*
+ * The chosen lanes, one after the other; all of LANES floats may be written,
+ * the others with anything.
+ */
+INLINE void vec_store_chosen(float *to, mask chosen, vec value)
+{
+#if defined(__AVX512F__)
+	_mm512_storeu_ps(to, _mm512_maskz_compress_ps(chosen, (__m512)value));
+#elif defined(__AVX2__)
+	const uint64_t bytes =
+		_pdep_u64(mask_bits(chosen), 0x0101010101010101) * 0xff;
+	const __m128i order = _mm_cvtsi64_si128(
+		(long long)_pext_u64(0x0706050403020100, bytes));
+
+	vec_store(to, (vec)_mm256_permutevar8x32_ps(
+			      (__m256)value, _mm256_cvtepu8_epi32(order)));
+#else
+	for (int i = 0; i < LANES; i++) {
+		*to = value[i];
+		to += chosen[i] & 1;
+	}
+#endif
+}
 
 #endif
