@@ -432,4 +432,38 @@ INLINE void vec_store_chosen(float *to, mask chosen, vec value)
 #endif
 }
 
+/*
+ * The same value, in a register from here on: the compiler would rather load
+ * it again for each product.
+ */
+INLINE vec vec_hold(vec value)
+{
+#if defined(__x86_64__)
+	__asm__("" : "+v"(value));
+#endif
+	return value;
+}
+
+/* 1 / sqrt(value) within 3e-7 of itself; value is above 0 and finite. */
+INLINE vec vec_rsqrt(vec value)
+{
+#if defined(__AVX512F__)
+	/* 14 bits, doubled by one step of Newton's. */
+	const vec guess = (vec)_mm512_rsqrt14_ps((__m512)value);
+	const vec off = 1 - value * guess * guess;
+
+	return guess + guess * off * .5f;
+#elif defined(__AVX2__)
+	/* 12 bits, tripled by one step of Halley's. */
+	const vec guess = (vec)_mm256_rsqrt_ps((__m256)value);
+	const vec off = 1 - value * guess * guess;
+
+	return guess + guess * off * (.5f + .375f * off);
+#else
+	for (int i = 0; i < LANES; i++)
+		value[i] = 1 / __builtin_sqrtf(value[i]);
+	return value;
+#endif
+}
+
 #endif
