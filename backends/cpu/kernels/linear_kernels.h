@@ -1,0 +1,146 @@
+/*
+ * What the kernels of a linear layer share.
+ *
+ * A block's places are covered by tiles of 9, 4 or 1 vectors, whose number is
+ * a constant in the loops that run over a tile: 144 places are one tile of
+ * AVX-512, two of AVX2. What is left is less than a vector, of rest places.
+ *
+ * Which outputs of a sample, or samples of an output, are worth work is said
+ * by bits, 64 a word: a loop over set bits has addresses that come from no
+ * load, which lists of them would not.
+ */
+#ifndef BACKENDS_CPU_KERNELS_LINEAR_KERNELS_H
+#define BACKENDS_CPU_KERNELS_LINEAR_KERNELS_H
+
+#include "backends/cpu/kernels/simd.h"
+#include "backends/cpu/linear.h"
+
+#define WORD 64 /* bits */
+#define LINE 64 /* bytes of a line of the cache */
+#define TILE_MOST 9
+
+INLINE int word_count(int count)
+{
+	return (count + WORD - 1) / WORD;
+}
+
+/* The first count bits of a word, count being at most WORD. */
+INLINE uint64_t word_first(int count)
+{
+	return count >= WORD ? ~0ull : (1ull << count) - 1;
+}
+
+/* Vectors of the next tile of so many places; 0: a rest. */
+INLINE int tile_vectors(int places)
+{
+	const int vectors = places / LANES;
+
+	return vectors >= TILE_MOST ? TILE_MOST : vectors >= 4 ? 4 :
+	       vectors ? 1 : 0;
+}
+
+/* A vector, or its first rest places if that is not 0. */
+INLINE vec tile_load(const float *from, int rest)
+{
+	return rest ? vec_load_first(from, rest) : vec_load(from);
+}
+
+INLINE void tile_store(float *to, vec value, int rest)
+{
+	if (rest)
+		vec_store_first(to, value, rest);
+	else
+		vec_store(to, value);
+}
+
+/*
+ * Row number i. The compiler is not told where it comes from: it would rather
+ * add i * stride to each vector's own offset, in more instructions than there
+ * are products.
+ */
+INLINE const float *row_at(const float *rows, size_t i, size_t stride)
+{
+	const float *row = rows + i * stride;
+
+	__asm__("" : "+r"(row));
+	return row;
+}
+
+/*
+ * What is wanted next, fetched into the second level of the cache one line at
+ * a time between products. Evenly spread, lines that pass at 30 GB/s are hidden
+ * behind 24 products each; bursts of 9 or 18 are not quite.
+ */
+struct ahead {
+	uintptr_t at, end; /* of the region being fetched */
+	int left;	   /* regions after it */
+	uintptr_t regions[4][2];
+};
+
+INLINE void ahead_add(struct ahead *ahead, const float *from, size_t count)
+{
+	uintptr_t *region = ahead->regions[ahead->left++];
+
+	region[0] = (uintptr_t)from;
+	region[1] = (uintptr_t)(from + count);
+}
+
+INLINE void ahead_fetch(struct ahead *ahead)
+{
+	if (ahead->at >= ahead->end) {
+		if (!ahead->left)
+			return;
+		ahead->left--;
+		ahead->at = ahead->regions[ahead->left][0];
+		ahead->end = ahead->regions[ahead->left][1];
+	}
+	__builtin_prefetch((const void *)ahead->at, 0, 2);
+	ahead->at += LINE;
+}
+
+/*
+ * The next size bytes of scratch, of which so many are used, in whole lines;
+ * without scratch they are only counted.
+ */
+INLINE void *scratch_take(void *scratch, size_t *used, size_t size)
+{
+	void *taken = scratch ? (char *)scratch + *used : NULL;
+
+	*used += (size + LINE - 1) / LINE * LINE;
+	return taken;
+}
+
+/* Whether a block's inputs of neighbouring samples are neighbours too. */
+INLINE int blocks_are_near(const struct linear_shape *shape,
+			   const struct linear_batch *batch)
+{
+	return batch->sample == (size_t)shape->block;
+}
+
+size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
+					int count);
+void ISA_NAME(linear_forward)(const struct linear_shape *shape,
+			      const struct linear_values *parameters,
+			      const struct linear_batch *batch, float *out,
+			      void *scratch);
+
+size_t ISA_NAME(linear_backward_scratch)(const struct linear_shape *shape,
+					 int count);
+void ISA_NAME(linear_backward)(const struct linear_shape *shape,
+			       const struct linear_values *parameters,
+			       const struct linear_batch *batch,
+			       const struct linear_slopes *slopes,
+			       const struct linear_values *gradient,
+			       void *scratch);
+void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
+				      const struct linear_state *state,
+				      const struct update *update,
+				      const struct linear_batch *batch,
+				      const struct linear_slopes *slopes,
+				      void *scratch);
+
+void ISA_NAME(adadelta)(const struct update *update, size_t count,
+			float *parameters, float *square_avg,
+			float *acc_delta, const float *gradient);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * A linear layer with what surrounds it, as one step:
+ *
+ *   out = dropout(ReLU(weights in + bias))
+ *
+ * Its inputs come in blocks, the planes of the layer before, which dropout may
+ * have taken as a whole: such a block is not read, and its slopes are not
+ * written. What dropout takes of the outputs is known before, so that they are
+ * not computed either, and slopes that are zero add nothing.
+ *
+ * The network of post 002 has 64 blocks of 144 and 128 outputs, then 1 block
+ * of 128 and 10 outputs. Work is in proportion to the blocks that are kept and
+ * to the outputs that are; backward, to the slopes that are not zero.
+ *
+ * Weights, and whatever there is one of for each weight, are laid out as
+ * [block][output][place]. All three passes read and write whole rows of places
+ * then; linear_weight_at() says where a flat parameter lives.
+ */
+#ifndef BACKENDS_CPU_LINEAR_H
+#define BACKENDS_CPU_LINEAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/backend.h"
+
+struct linear_shape {
+	int blocks;
+	int block; /* inputs of a block */
+	int outputs;
+	int relu;
+};
+
+static inline size_t linear_inputs(const struct linear_shape *shape)
+{
+	return (size_t)shape->blocks * (size_t)shape->block;
+}
+
+/* Place of the weight between an output and input number place of a block. */
+static inline size_t linear_weight_at(const struct linear_shape *shape,
+				      int output, int block, int place)
+{
+	return ((size_t)block * (size_t)shape->outputs + (size_t)output) *
+		       (size_t)shape->block +
+	       (size_t)place;
+}
+
+/*
+ * Input i of block c of sample b is in[b * sample + c * block + i]; blocks that
+ * are kept are scaled already. Faster than [count][blocks][block] is
+ * [blocks][count][block]: a block's inputs of all samples are in few pages.
+ */
+struct linear_batch {
+	int count;
+	const float *in;
+	size_t sample, block; /* floats from one to the next */
+	const uint8_t *keep_in;	 /* [count][blocks]; NULL: none is dropped */
+	const uint8_t *keep_out; /* [count][outputs]; NULL: none is dropped */
+	float scale; /* of outputs that are kept: 1 / (1 - drop), or 1 */
+};
+
+/* What a backward pass starts from, and the slopes that the layer before
+ * gets. Slopes are those of the loss. */
+struct linear_slopes {
+	const float *out;	 /* [count][outputs], as forward left it */
+	const float *out_slopes; /* [count][outputs], by out */
+	float *in_slopes; /* as the batch's in; or NULL: nobody asks */
+};
+
+/* One of the vectors of VECTOR_*. */
+struct linear_values {
+	float *weights; /* [blocks][outputs][block] */
+	float *bias;	/* [outputs] */
+};
+
+/* Parameters and the optimizer's state of them. */
+struct linear_state {
+	struct linear_values parameters, square_avg, acc_delta;
+};
+
+struct linear_kernels {
+	const char *name; /* of the instruction set */
+	int lanes;
+
+	/* Bytes of scratch, aligned to 64, for a batch of count. */
+	size_t (*scratch)(const struct linear_shape *shape, int count);
+
+	/*
+	 * out[count][outputs]: scale * ReLU (if shape says so) where kept, 0
+	 * elsewhere. A NaN stays one.
+	 */
+	void (*forward)(const struct linear_shape *shape,
+			const struct linear_values *parameters,
+			const struct linear_batch *batch, float *out,
+			void *scratch);
+
+	/* Stores in_slopes, and the slopes by the parameters in gradient. */
+	void (*backward)(const struct linear_shape *shape,
+			 const struct linear_values *parameters,
+			 const struct linear_batch *batch,
+			 const struct linear_slopes *slopes,
+			 const struct linear_values *gradient, void *scratch);
+
+	/*
+	 * The same, and Adadelta at once: the gradient is nowhere stored.
+	 * in_slopes are those of the parameters before.
+	 */
+	void (*backward_update)(const struct linear_shape *shape,
+				const struct linear_state *state,
+				const struct update *update,
+				const struct linear_batch *batch,
+				const struct linear_slopes *slopes,
+				void *scratch);
+
+	/*
+	 * Adadelta (Zeiler 2012) of count parameters, within 1e-6 of each
+	 * delta. Slopes are below 1e19, so that their squares are finite; a
+	 * NaN stays one.
+	 */
+	void (*adadelta)(const struct update *update, size_t count,
+			 float *parameters, float *square_avg,
+			 float *acc_delta, const float *gradient);
+};
+
+/* Those of other processors than x86-64 are the portable ones alone. */
+extern const struct linear_kernels linear_kernels_avx512;
+extern const struct linear_kernels linear_kernels_avx2;
+extern const struct linear_kernels linear_kernels_portable;
+
+#endif

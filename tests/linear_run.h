@@ -1,0 +1,337 @@
+/*
+ * For tests: a linear layer, what it should compute, in plain loops in double,
+ * and how far the kernels are from that.
+ */
+#ifndef TESTS_LINEAR_RUN_H
+#define TESTS_LINEAR_RUN_H
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpu/linear.h"
+#include "backends/host.h"
+
+#define NEAR 1e-5 /* of an array's largest entry */
+#define UNTOUCHED 777
+
+struct linear_case {
+	struct linear_shape shape;
+	int count;
+	int drops_in, drops_out;
+	int by_block; /* [blocks][count][block] rather than by sample */
+	int zeros;    /* a third of the inputs, exactly */
+	int no_in_slopes;
+};
+
+/* One array of floats and what it should be. */
+struct array {
+	size_t size;
+	float *values;
+	double *right;
+};
+
+/* A layer, its batch, and everything that is computed. */
+struct layer_run {
+	const struct linear_kernels *kernels;
+	struct linear_shape shape;
+	struct linear_batch batch;
+	struct linear_slopes slopes;
+	struct array in, out, out_slopes, in_slopes;
+	/* weights and bias of parameters, square_avg, acc_delta, gradient */
+	struct array weights[4], bias[4];
+	uint8_t *keep_in, *keep_out;
+	void *scratch;
+};
+
+enum { PARAMETERS, SQUARE_AVG, ACC_DELTA, GRADIENT };
+
+static const struct update update = { .8, .9, 1e-6 };
+static uint64_t state;
+
+static const char *const names[] = { "parameter", "square average",
+				     "average of deltas" };
+
+/* From 0 to 1 (xorshift, Marsaglia 2003). */
+static inline double draw(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (double)(state >> 11) * 0x1p-53;
+}
+
+static inline struct array array_make(size_t size, double low, double high)
+{
+	struct array array = { .size = size };
+
+	/* Of exactly that size, for the sanitizer. */
+	array.values = malloc(size * sizeof(float));
+	array.right = malloc(size * sizeof(double));
+	assert_true(size == 0 || (array.values && array.right));
+	for (size_t i = 0; i < size; i++) {
+		array.values[i] = (float)(low + (high - low) * draw());
+		array.right[i] = array.values[i];
+	}
+	return array;
+}
+
+static inline void array_free(struct array *array)
+{
+	free(array->values);
+	free(array->right);
+}
+
+static inline void assert_near(const char *build, const char *what, size_t i,
+			       double value, double right, double bound)
+{
+	if (isnan(right) ? !isnan(value) : !(fabs(value - right) <= bound))
+		fail_msg("%s: %s %zu is %.9g, not %.9g", build, what, i, value,
+			 right);
+}
+
+/* What is zero or untouched has to be just that. */
+static inline void compare(const struct layer_run *run, const char *what,
+			   const struct array *array)
+{
+	char where[96];
+	double largest = 0;
+
+	snprintf(where, sizeof(where), "%s, %d x %d -> %d, %d samples",
+		 run->kernels->name, run->shape.blocks, run->shape.block,
+		 run->shape.outputs, run->batch.count);
+	for (size_t i = 0; i < array->size; i++)
+		if (fabs(array->right[i]) > largest &&
+		    array->right[i] != UNTOUCHED)
+			largest = fabs(array->right[i]);
+	for (size_t i = 0; i < array->size; i++) {
+		const double right = array->right[i];
+		const int exact = right == 0 || right == UNTOUCHED;
+
+		assert_near(where, what, i, array->values[i], right,
+			    exact ? 0 : NEAR * largest);
+	}
+}
+
+static inline uint8_t *keep_make(size_t size, double kept)
+{
+	uint8_t *keep = malloc(size);
+
+	assert_true(size == 0 || keep);
+	for (size_t i = 0; i < size; i++)
+		keep[i] = draw() < kept;
+	return keep;
+}
+
+static inline void run_open(struct layer_run *run,
+			    const struct linear_kernels *kernels,
+			    const struct linear_case *is)
+{
+	const struct linear_shape *shape = &is->shape;
+	const size_t count = (size_t)is->count;
+	const size_t outputs = (size_t)shape->outputs;
+	const size_t inputs = linear_inputs(shape);
+
+	state = 88172645463325252u;
+	*run = (struct layer_run){ .kernels = kernels, .shape = *shape };
+	run->in = array_make(count * inputs, -1, 1);
+	for (size_t i = 0; is->zeros && i < run->in.size; i++)
+		if (draw() < 1 / 3.)
+			run->in.right[i] = run->in.values[i] = 0;
+	run->out = array_make(count * outputs, UNTOUCHED, UNTOUCHED);
+	run->out_slopes = array_make(count * outputs, -1, 1);
+	run->in_slopes = array_make(count * inputs, UNTOUCHED, UNTOUCHED);
+	for (int v = 0; v < 4; v++) {
+		const double low = v == PARAMETERS ? -1 : 0;
+
+		run->weights[v] = array_make(inputs * outputs, low, 1);
+		run->bias[v] = array_make(outputs, low, 1);
+	}
+	run->keep_in = keep_make(count * (size_t)shape->blocks, .75);
+	run->keep_out = keep_make(count * outputs, .5);
+	run->batch = (struct linear_batch){
+		.count = is->count,
+		.in = run->in.values,
+		.sample = is->by_block ? (size_t)shape->block : inputs,
+		.block = (size_t)shape->block * (is->by_block ? count : 1),
+		.keep_in = is->drops_in ? run->keep_in : NULL,
+		.keep_out = is->drops_out ? run->keep_out : NULL,
+		.scale = is->drops_out ? 2 : 1,
+	};
+	run->slopes = (struct linear_slopes){
+		.out = run->out.values,
+		.out_slopes = run->out_slopes.values,
+		.in_slopes = is->no_in_slopes ? NULL : run->in_slopes.values,
+	};
+	run->scratch = host_allocate(kernels->scratch(shape, is->count));
+	assert_non_null(run->scratch);
+}
+
+static inline void run_close(struct layer_run *run)
+{
+	array_free(&run->in);
+	array_free(&run->out);
+	array_free(&run->out_slopes);
+	array_free(&run->in_slopes);
+	for (int v = 0; v < 4; v++) {
+		array_free(&run->weights[v]);
+		array_free(&run->bias[v]);
+	}
+	free(run->keep_in);
+	free(run->keep_out);
+	free(run->scratch);
+}
+
+static inline struct linear_values values_of(const struct layer_run *run,
+					     int vector)
+{
+	return (struct linear_values){ run->weights[vector].values,
+				       run->bias[vector].values };
+}
+
+static inline size_t input_at(const struct layer_run *run, int b, int c, int i)
+{
+	return (size_t)b * run->batch.sample + (size_t)c * run->batch.block +
+	       (size_t)i;
+}
+
+static inline int keeps_in(const struct layer_run *run, int b, int c)
+{
+	return !run->batch.keep_in ||
+	       run->batch.keep_in[b * run->shape.blocks + c];
+}
+
+static inline int keeps_out(const struct layer_run *run, int b, int o)
+{
+	return !run->batch.keep_out ||
+	       run->batch.keep_out[b * run->shape.outputs + o];
+}
+
+static inline double plain_output(const struct layer_run *run, int b, int o)
+{
+	const struct linear_shape *shape = &run->shape;
+	double sum = run->bias[PARAMETERS].right[o];
+
+	if (!keeps_out(run, b, o))
+		return 0;
+	for (int c = 0; c < shape->blocks; c++)
+		for (int i = 0; i < shape->block && keeps_in(run, b, c); i++)
+			sum += run->in.right[input_at(run, b, c, i)] *
+			       run->weights[PARAMETERS].right[linear_weight_at(
+				       shape, o, c, i)];
+	return run->batch.scale * (shape->relu && sum <= 0 ? 0 : sum);
+}
+
+static inline void plain_forward(struct layer_run *run)
+{
+	for (int b = 0; b < run->batch.count; b++)
+		for (int o = 0; o < run->shape.outputs; o++)
+			run->out.right[b * run->shape.outputs + o] =
+				plain_output(run, b, o);
+}
+
+/* What passes of an output's slope, by the kernels' own signs. */
+static inline double plain_slope(const struct layer_run *run, int b, int o)
+{
+	const int at = b * run->shape.outputs + o;
+
+	if (!keeps_out(run, b, o) ||
+	    (run->shape.relu && run->out.values[at] <= 0))
+		return 0;
+	return run->batch.scale * run->out_slopes.right[at];
+}
+
+/* Adds one output of a sample to in_slopes and to the gradient. */
+static inline void plain_share(struct layer_run *run, int b, int o,
+			       double slope)
+{
+	const struct linear_shape *shape = &run->shape;
+
+	run->bias[GRADIENT].right[o] += slope;
+	for (int c = 0; c < shape->blocks; c++)
+		for (int i = 0; i < shape->block && keeps_in(run, b, c); i++) {
+			const size_t w = linear_weight_at(shape, o, c, i);
+			const size_t x = input_at(run, b, c, i);
+
+			run->weights[GRADIENT].right[w] +=
+				slope * run->in.right[x];
+			run->in_slopes.right[x] +=
+				slope * run->weights[PARAMETERS].right[w];
+		}
+}
+
+static inline void plain_backward(struct layer_run *run)
+{
+	const struct linear_shape *shape = &run->shape;
+	struct array *gradient = &run->weights[GRADIENT];
+
+	for (int o = 0; o < shape->outputs; o++)
+		run->bias[GRADIENT].right[o] = 0;
+	for (size_t w = 0; w < gradient->size; w++)
+		gradient->right[w] = 0;
+	for (int b = 0; b < run->batch.count && run->slopes.in_slopes; b++)
+		for (int c = 0; c < shape->blocks; c++)
+			for (int i = 0; i < shape->block; i++)
+				run->in_slopes.right[input_at(run, b, c, i)] =
+					keeps_in(run, b, c) ? 0 : UNTOUCHED;
+	for (int b = 0; b < run->batch.count; b++)
+		for (int o = 0; o < shape->outputs; o++) {
+			const double slope = plain_slope(run, b, o);
+
+			if (slope != 0)
+				plain_share(run, b, o, slope);
+		}
+	for (size_t x = 0; x < run->in_slopes.size; x++)
+		if (!run->slopes.in_slopes)
+			run->in_slopes.right[x] = UNTOUCHED;
+}
+
+static inline void plain_adadelta(struct array vectors[4])
+{
+	for (size_t i = 0; i < vectors[GRADIENT].size; i++) {
+		const double g = vectors[GRADIENT].right[i];
+		double *v = &vectors[SQUARE_AVG].right[i];
+		double *u = &vectors[ACC_DELTA].right[i];
+		double delta;
+
+		*v = update.rho * *v + (1 - update.rho) * g * g;
+		delta = sqrt(*u + update.eps) / sqrt(*v + update.eps) * g;
+		*u = update.rho * *u + (1 - update.rho) * delta * delta;
+		vectors[PARAMETERS].right[i] -= update.lr * delta;
+	}
+}
+
+static inline void forward(struct layer_run *run)
+{
+	const struct linear_values parameters = values_of(run, PARAMETERS);
+
+	run->kernels->forward(&run->shape, &parameters, &run->batch,
+			      run->out.values, run->scratch);
+}
+
+static inline void backward(struct layer_run *run)
+{
+	const struct linear_values parameters = values_of(run, PARAMETERS);
+	const struct linear_values gradient = values_of(run, GRADIENT);
+
+	run->kernels->backward(&run->shape, &parameters, &run->batch,
+			       &run->slopes, &gradient, run->scratch);
+}
+
+static inline void backward_update(struct layer_run *run)
+{
+	const struct linear_state vectors = { values_of(run, PARAMETERS),
+					      values_of(run, SQUARE_AVG),
+					      values_of(run, ACC_DELTA) };
+
+	run->kernels->backward_update(&run->shape, &vectors, &update,
+				      &run->batch, &run->slopes, run->scratch);
+}
+
+#endif

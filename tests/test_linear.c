@@ -1,0 +1,252 @@
+/* Linear layers of the cpu backend against plain loops in double. */
+#include "tests/linear_run.h"
+
+#include "backends/cpu/kernels.h"
+
+static const struct build {
+	const struct cpu_kernels *cpu; /* knows what this CPU has */
+	const struct linear_kernels *linear;
+} builds[] = {
+#if defined(__x86_64__)
+	{ &cpu_kernels_avx512, &linear_kernels_avx512 },
+	{ &cpu_kernels_avx2, &linear_kernels_avx2 },
+#endif
+	{ &cpu_kernels_portable, &linear_kernels_portable },
+};
+
+#define BUILDS (sizeof(builds) / sizeof(builds[0]))
+
+/* Sizes that are whole vectors and words, and that are not. */
+static const struct linear_case cases[] = {
+	{ { 64, 144, 128, 1 }, 3, 1, 1, 0, 0, 0 },
+	{ { 3, 144, 128, 1 }, 128, 1, 1, 1, 0, 0 },
+	{ { 3, 144, 128, 1 }, 128, 1, 1, 0, 0, 0 },
+	{ { 2, 144, 128, 1 }, 64, 0, 1, 0, 1, 0 },
+	{ { 2, 144, 128, 1 }, 130, 0, 0, 1, 0, 0 },
+	{ { 1, 128, 10, 0 }, 128, 0, 0, 0, 1, 0 },
+	{ { 9, 33, 14, 1 }, 10, 0, 0, 1, 0, 0 },
+	{ { 1, 9, 5, 1 }, 1, 0, 0, 0, 0, 1 },
+	{ { 2, 25, 67, 0 }, 63, 1, 1, 1, 0, 0 },
+	{ { 5, 33, 64, 1 }, 65, 1, 0, 0, 0, 0 },
+	{ { 3, 95, 130, 1 }, 2, 0, 1, 0, 1, 0 },
+	{ { 4, 1, 1, 0 }, 5, 1, 1, 0, 0, 1 },
+	{ { 2, 16, 7, 1 }, 0, 1, 1, 0, 0, 0 },
+	{ { 2, 7, 3, 1 }, 1000, 1, 1, 0, 0, 0 },
+};
+
+#define CASES (sizeof(cases) / sizeof(cases[0]))
+
+/* Each test is made of each build that this CPU has. */
+static const struct linear_kernels *kernels_of(void **build)
+{
+	const struct build *is = *build;
+
+	if (!is->cpu->supported())
+		skip();
+	return is->linear;
+}
+
+static void steps_are_right(void **build)
+{
+	const struct linear_kernels *kernels = kernels_of(build);
+	struct layer_run run;
+
+	for (size_t i = 0; i < CASES; i++) {
+		run_open(&run, kernels, &cases[i]);
+		forward(&run);
+		plain_forward(&run);
+		compare(&run, "output", &run.out);
+		backward(&run);
+		plain_backward(&run);
+		compare(&run, "slope by input", &run.in_slopes);
+		compare(&run, "slope by weight", &run.weights[GRADIENT]);
+		compare(&run, "slope by bias", &run.bias[GRADIENT]);
+		run_close(&run);
+	}
+}
+
+/* The slopes by inputs are those of the parameters before. */
+static void fused_steps_are_right(void **build)
+{
+	const struct linear_kernels *kernels = kernels_of(build);
+	struct layer_run run;
+
+	for (size_t i = 0; i < CASES; i++) {
+		run_open(&run, kernels, &cases[i]);
+		forward(&run);
+		plain_backward(&run);
+		plain_adadelta(run.weights);
+		plain_adadelta(run.bias);
+		backward_update(&run);
+		compare(&run, "slope by input", &run.in_slopes);
+		for (int v = 0; v < 3; v++) {
+			compare(&run, names[v], &run.weights[v]);
+			compare(&run, names[v], &run.bias[v]);
+		}
+		run_close(&run);
+	}
+}
+
+static const struct linear_case small = { { 2, 37, 20, 1 }, 4, 0, 0, 0, 0, 0 };
+
+static void nan_reaches_outputs(void **build)
+{
+	const struct linear_kernels *kernels = kernels_of(build);
+	struct layer_run run;
+
+	run_open(&run, kernels, &small);
+	run.in.values[run.batch.sample + 36] = NAN; /* of sample 1 */
+	forward(&run);
+	for (int i = 0; i < 4 * 20; i++)
+		assert_int_equal(!!isnan(run.out.values[i]), i / 20 == 1);
+	/* What ReLU lets a NaN through for passes its slope as well. */
+	backward(&run);
+	for (int o = 0; o < 20; o++)
+		assert_true(isnan(run.weights[GRADIENT].values[linear_weight_at(
+			&run.shape, o, 0, 36)]));
+	run_close(&run);
+}
+
+static void nan_weight_reaches_outputs(void **build)
+{
+	const struct linear_kernels *kernels = kernels_of(build);
+	struct layer_run run;
+
+	run_open(&run, kernels, &small);
+	run.weights[PARAMETERS]
+		.values[linear_weight_at(&run.shape, 7, 1, 0)] = NAN;
+	forward(&run);
+	for (int i = 0; i < 4 * 20; i++)
+		assert_int_equal(!!isnan(run.out.values[i]), i % 20 == 7);
+	run_close(&run);
+}
+
+/* A slope of sample 2 by output 5, in all that it is a part of. */
+static void nan_reaches_slopes(void **build)
+{
+	const struct linear_kernels *kernels = kernels_of(build);
+	struct layer_run run;
+
+	run_open(&run, kernels, &small);
+	run.shape.relu = 0;
+	forward(&run);
+	run.out_slopes.values[2 * 20 + 5] = NAN;
+	backward(&run);
+	for (size_t i = 0; i < run.in_slopes.size; i++)
+		assert_int_equal(!!isnan(run.in_slopes.values[i]),
+				 i / run.batch.sample == 2);
+	for (int o = 0; o < 20; o++) {
+		const size_t at = linear_weight_at(&run.shape, o, 1, 3);
+
+		assert_int_equal(!!isnan(run.weights[GRADIENT].values[at]),
+				 o == 5);
+		assert_int_equal(!!isnan(run.bias[GRADIENT].values[o]),
+				 o == 5);
+	}
+	backward_update(&run);
+	for (int v = PARAMETERS; v < GRADIENT; v++)
+		for (size_t i = 0; i < run.weights[v].size; i++)
+			assert_int_equal(!!isnan(run.weights[v].values[i]),
+					 i / 37 % 20 == 5);
+	run_close(&run);
+}
+
+/* Slopes of all sizes, zero among them, in vectors of all lengths. */
+static void adadelta_is_right(void **build)
+{
+	const struct linear_kernels *kernels = kernels_of(build);
+
+	for (size_t count = 0; count < 70; count++) {
+		struct array all[4];
+
+		state = count + 1;
+		for (int v = 0; v < 4; v++)
+			all[v] = array_make(count, v ? 0 : -1, 1);
+		for (size_t i = 0; i < count; i++) {
+			const double size = pow(10, draw() * 30 - 20);
+			const float g = (float)(i % 2 ? size : -size);
+
+			all[GRADIENT].right[i] = all[GRADIENT].values[i] =
+				i % 7 ? g : 0;
+		}
+		plain_adadelta(all);
+		kernels->adadelta(&update, count, all[0].values, all[1].values,
+				  all[2].values, all[3].values);
+		for (int v = 0; v < 3; v++)
+			for (size_t i = 0; i < count; i++)
+				assert_near(kernels->name, names[v], i,
+					    all[v].values[i], all[v].right[i],
+					    v ? 2e-6 * all[v].right[i] + 1e-29 :
+						2e-6);
+		for (int v = 0; v < 4; v++)
+			array_free(&all[v]);
+	}
+}
+
+/* Zero slopes for ever: nothing becomes denormal, which is slow. */
+static void adadelta_has_no_denormals(void **build)
+{
+	const struct linear_kernels *kernels = kernels_of(build);
+	float vectors[4][20] = { { 0 } };
+
+	vectors[GRADIENT][2] = 1;
+	for (int step = 0; step < 1000; step++) {
+		kernels->adadelta(&update, 20, vectors[0], vectors[1],
+				  vectors[2], vectors[3]);
+		vectors[GRADIENT][2] = 0;
+	}
+	for (int v = SQUARE_AVG; v < GRADIENT; v++)
+		for (int i = 0; i < 20; i++)
+			assert_true(fpclassify(vectors[v][i]) == FP_NORMAL &&
+				    vectors[v][i] < 1e-28f);
+	for (int i = 0; i < 20; i++)
+		assert_true((vectors[PARAMETERS][i] == 0) == (i != 2));
+}
+
+static void adadelta_keeps_nan(void **build)
+{
+	const struct linear_kernels *kernels = kernels_of(build);
+	float vectors[4][20] = { { 0 } };
+
+	vectors[GRADIENT][3] = vectors[GRADIENT][19] = NAN;
+	kernels->adadelta(&update, 20, vectors[0], vectors[1], vectors[2],
+			  vectors[3]);
+	for (int v = 0; v < 3; v++)
+		for (int i = 0; i < 20; i++)
+			assert_int_equal(!!isnan(vectors[v][i]),
+					 i == 3 || i == 19);
+}
+
+static const struct check {
+	const char *name;
+	CMUnitTestFunction function;
+} checks[] = {
+	{ "steps", steps_are_right },
+	{ "fused steps", fused_steps_are_right },
+	{ "NaN inputs", nan_reaches_outputs },
+	{ "NaN weights", nan_weight_reaches_outputs },
+	{ "NaN slopes", nan_reaches_slopes },
+	{ "Adadelta", adadelta_is_right },
+	{ "Adadelta of nothing", adadelta_has_no_denormals },
+	{ "Adadelta of NaN", adadelta_keeps_nan },
+};
+
+#define CHECKS (sizeof(checks) / sizeof(checks[0]))
+
+int main(void)
+{
+	static struct CMUnitTest tests[BUILDS * CHECKS];
+	static char titles[BUILDS * CHECKS][64];
+
+	for (size_t i = 0; i < BUILDS * CHECKS; i++) {
+		snprintf(titles[i], sizeof(titles[i]), "%s: %s",
+			 builds[i / CHECKS].linear->name,
+			 checks[i % CHECKS].name);
+		tests[i] = (struct CMUnitTest){
+			.name = titles[i],
+			.test_func = checks[i % CHECKS].function,
+			.initial_state = (void *)&builds[i / CHECKS],
+		};
+	}
+	return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
+}
