@@ -3,19 +3,20 @@
  *
  * x[b][c][i] are the inputs, w[c][o][i] the weights: places i within block c.
  * A tile of x[b][c] stays in registers; for each output that sample b needs,
- * a tile of w[c][o] is multiplied from the cache into a vector of partial
- * sums, whose lanes are added up in the end. Sums are those of needed outputs
- * only, in the order in which they are needed.
+ * a tile of w[c][o] is multiplied from the cache. Of four outputs' products,
+ * a vector is left of four partial sums each, whose lanes are added up in the
+ * end. Sums are those of needed outputs only, in the order of their need.
  *
  * Blocking: one block's rows of 64 outputs (37 KB for 144 places) stay in the
- * first level while all samples pass; the sums (512 KB for 128 samples that
+ * first level while all samples pass; the sums (128 KB for 128 samples that
  * need half of 128 outputs) pass through the second level once for each block.
  * The next block is fetched meanwhile. Where nothing is dropped, linear_dense.c
  * does the products.
  *
  * Ceiling, on a Xeon with AVX-512 and AMX: of products with an operand in the
  * first level it does 1.3 a cycle, hence a row of 9 in 7 cycles; a pass takes
- * 11 to 12 a row, of which sums and weights from further away are 4.
+ * 11 a row. Not what it waits for, by experiment: the ends of the loops over
+ * bits, which random masks make hard to predict.
  */
 #include "backends/cpu/kernels/linear_forward.h"
 
@@ -23,7 +24,7 @@
 static size_t cut(struct forward *forward, const struct linear_shape *shape,
 		  int count, void *scratch)
 {
-	const size_t outputs = (size_t)count * (size_t)shape->outputs;
+	const size_t most = (size_t)count * (size_t)(shape->outputs / FOLD + 1);
 	size_t words, used = 0;
 
 	forward->words = word_count(shape->outputs);
@@ -32,8 +33,8 @@ static size_t cut(struct forward *forward, const struct linear_shape *shape,
 		scratch_take(scratch, &used, words * sizeof(uint64_t));
 	forward->places =
 		scratch_take(scratch, &used, words * sizeof(uint32_t));
-	forward->sums = scratch_take(scratch, &used,
-				     outputs * LANES * sizeof(float));
+	forward->sums =
+		scratch_take(scratch, &used, most * LANES * sizeof(float));
 	return used;
 }
 
@@ -72,26 +73,38 @@ static void start(const struct forward *forward)
 						   here) :
 					 word_first(here);
 			*places++ = place;
-			place += (uint32_t)__builtin_popcountll(*needed++);
+			place += ((uint32_t)__builtin_popcountll(*needed++) +
+				  FOLD - 1) / FOLD;
 		}
 	memset(forward->sums, 0, place * LANES * sizeof(float));
 }
 
-/* sums += values . rows[o] over one tile, for the outputs that bits say */
+/*
+ * sums += values . rows[o] over one tile, for the outputs that bits say. Where
+ * less than four are left, the last one is repeated, and nobody asks for that.
+ */
 INLINE void add_products(const vec *values, const float *rows, size_t stride,
 			 uint64_t bits, float *sums, struct ahead *ahead,
 			 int vectors, int rest)
 {
-	for (; bits; bits &= bits - 1, sums += LANES) {
-		const size_t o = (size_t)__builtin_ctzll(bits);
-		const float *row = row_at(rows, o, stride);
-		vec sum = vec_load(sums);
+	for (; bits; sums += LANES) {
+		vec four[FOLD];
 
-		ahead_fetch(ahead);
 		UNROLL
-		for (int v = 0; v < vectors; v++)
-			sum += values[v] * tile_load(row + v * LANES, rest);
-		vec_store(sums, sum);
+		for (int i = 0; i < FOLD; i++) {
+			const size_t o = (size_t)__builtin_ctzll(bits);
+			const float *row = row_at(rows, o, stride);
+			const uint64_t left = bits & (bits - 1);
+
+			bits = left || i == FOLD - 1 ? left : bits;
+			four[i] = vec_set(0);
+			ahead_fetch(ahead);
+			UNROLL
+			for (int v = 0; v < vectors; v++)
+				four[i] += values[v] *
+					   tile_load(row + v * LANES, rest);
+		}
+		vec_store(sums, vec_load(sums) + vec_fold(four));
 	}
 }
 
@@ -182,28 +195,40 @@ static void add_kept(const struct forward *forward)
 		add_block(forward, block);
 }
 
+/* The sum of output number i of those that share the vectors from sums on. */
+static float sum_of(const float *sums, int i)
+{
+	float sum = 0;
+
+	for (int lane = 0; lane < LANES / FOLD; lane++)
+		sum += sums[i * (LANES / FOLD) + lane];
+	return sum;
+}
+
 static void finish(const struct forward *forward, const float *bias, float *out)
 {
 	const int outputs = forward->shape->outputs;
 	const float scale = forward->batch->scale;
-	const float *sums = forward->sums;
 
-	for (int b = 0; b < forward->batch->count; b++) {
-		const uint64_t *needed = forward->needed + b * forward->words;
-
+	for (int b = 0; b < forward->batch->count; b++)
 		for (int o = 0; o < outputs; o++) {
+			const int word = b * forward->words + o / WORD;
+			const uint64_t bit = 1ull << o % WORD;
+			const uint64_t needed = forward->needed[word];
+			const float *sums = forward->sums +
+					    forward->places[word] * LANES;
 			float value = 0;
 
-			if (needed[o / WORD] >> o % WORD & 1) {
-				value = bias[o] + vec_sum(vec_load(sums));
-				sums += LANES;
-			}
+			if (needed & bit)
+				value = bias[o] +
+					sum_of(sums, __builtin_popcountll(
+							     needed &
+							     (bit - 1)));
 			/* A NaN is not below 0. */
 			if (forward->shape->relu && value <= 0)
 				value = 0;
 			*out++ = scale * value;
 		}
-	}
 }
 
 void ISA_NAME(linear_forward)(const struct linear_shape *shape,

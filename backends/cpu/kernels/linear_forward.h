@@ -10,11 +10,11 @@ struct forward {
 	const float *weights;
 	int words;	  /* of the bits of a sample */
 	uint64_t *needed; /* [count][words]: outputs of a sample */
-	uint32_t *places; /* [count][words]: of the first of them in sums */
-	float *sums;	  /* [outputs needed][LANES] */
+	uint32_t *places; /* [count][words]: vectors of sums before them */
+	float *sums;	  /* [..][FOLD][LANES / FOLD]: of FOLD needed outputs */
 };
 
-/* Adds all products to the sums, of which every output has one. */
+/* All products, where every output is needed. */
 void ISA_NAME(linear_dense)(const struct forward *forward);
 
 #endif

@@ -18,6 +18,7 @@
 #define WORD 64 /* bits */
 #define LINE 64 /* bytes of a line of the cache */
 #define TILE_MOST 9
+#define FOLD 4 /* outputs whose sums share a vector */
 
 INLINE int word_count(int count)
 {
@@ -51,6 +52,30 @@ INLINE void tile_store(float *to, vec value, int rest)
 		vec_store_first(to, value, rest);
 	else
 		vec_store(to, value);
+}
+
+/* Of two vectors' quarters, 0 .. 3 and 4 .. 7, some four. */
+#if LANES == 16
+#define QUARTER(i) 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3
+#elif LANES == 8
+#define QUARTER(i) 2 * i, 2 * i + 1
+#else
+#define QUARTER(i) i
+#endif
+#define QUARTERS(a, b, i, j, k, l) \
+	__builtin_shufflevector(a, b, QUARTER(i), QUARTER(j), QUARTER(k), \
+				QUARTER(l))
+
+/* A vector whose quarter i has partial sums of the lanes of sums[i]. */
+INLINE vec vec_fold(const vec *sums)
+{
+	const vec first = QUARTERS(sums[0], sums[1], 0, 1, 4, 5) +
+			  QUARTERS(sums[0], sums[1], 2, 3, 6, 7);
+	const vec second = QUARTERS(sums[2], sums[3], 0, 1, 4, 5) +
+			   QUARTERS(sums[2], sums[3], 2, 3, 6, 7);
+
+	return QUARTERS(first, second, 0, 2, 4, 6) +
+	       QUARTERS(first, second, 1, 3, 5, 7);
 }
 
 /*
