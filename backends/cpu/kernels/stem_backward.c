@@ -27,6 +27,7 @@
  */
 #include <string.h>
 
+#include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_part.h"
 #include "backends/cpu/kernels/winograd.h"
 
@@ -77,7 +78,8 @@ INLINE void row_spread(const float *slopes, const uint8_t *winners,
 	UNROLL
 	for (int q = from; q < to; q++) {
 		const vec slope = vec_load(slopes + q * quadrant);
-		const lanes_int won = lanes_of_bytes(winners + q * quadrant);
+		const lanes_int won =
+			bytes_load_first(winners + q * quadrant, LANES);
 		const vec *columns = tables->columns[q / 2];
 
 		UNROLL

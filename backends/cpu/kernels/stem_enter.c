@@ -14,6 +14,7 @@
  * and vector takes 330 cycles on a Xeon with AVX-512, of which two ports need
  * 270 for 324 FMAs, 144 operations of the transform, 36 maxima and 36 signs.
  */
+#include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_kernels.h"
 #include "backends/cpu/kernels/winograd.h"
 

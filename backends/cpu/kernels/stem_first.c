@@ -22,6 +22,7 @@
  */
 #include <string.h>
 
+#include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_part.h"
 #include "backends/cpu/kernels/winograd.h"
 

@@ -21,6 +21,7 @@
  * products and 20,000 what stem_enter.c must do. Pooling takes 130 a plane and
  * vector, and 60 more where outputs are on pages of 4 KB.
  */
+#include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_kernels.h"
 #include "backends/cpu/kernels/winograd.h"
 

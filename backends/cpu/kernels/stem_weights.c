@@ -25,6 +25,7 @@
  * Winograd's form has as many products and half of the loads. Its products took
  * 3.4 ms for 128 samples where all of this takes 5.3, but 6.0 with transforms.
  */
+#include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_kernels.h"
 #include "backends/cpu/kernels/stem_planes.h"
 
