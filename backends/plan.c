@@ -49,6 +49,19 @@ static void note_parameters(struct step *step, const struct model *model)
 		}
 }
 
+/* What was the main layer so far comes before another one. */
+static void note_lead(struct step *step)
+{
+	step->lead = (struct step_lead){ .layer = step->main,
+					 .relu = step->relu,
+					 .window = step->window,
+					 .out = step->main_out,
+					 .weight = step->weight,
+					 .bias = step->bias,
+					 .broken = step->broken };
+	step->relu = STEP_NO_LAYER;
+}
+
 static void note_layer(struct step *step, const struct model *model, int index)
 {
 	const struct layer *layer = &model->layers[index];
@@ -56,6 +69,8 @@ static void note_layer(struct step *step, const struct model *model, int index)
 	switch (layer->kind) {
 	case LAYER_CONV:
 	case LAYER_LINEAR:
+		if (step->main != STEP_NO_LAYER)
+			note_lead(step);
 		step->main = index;
 		step->window = layer->window;
 		step->main_out = layer_output(layer,
@@ -86,6 +101,7 @@ static struct step make_step(const struct model *model, int fusion, int first,
 			     .first = first,
 			     .length = length,
 			     .main = STEP_NO_LAYER,
+			     .lead = { .layer = STEP_NO_LAYER },
 			     .relu = STEP_NO_LAYER,
 			     .pool = STEP_NO_LAYER,
 			     .dropout = STEP_NO_LAYER,

@@ -13,7 +13,7 @@
 #include "backends/error.h"
 #include "models/model.h"
 
-#define FUSION_MAX_LAYERS 5
+#define FUSION_MAX_LAYERS 6
 
 struct fusion {
 	const char *name;
@@ -26,11 +26,21 @@ extern const struct fusion fusions_alone[LAYER_KINDS];
 
 #define STEP_NO_LAYER (-1)
 
+/* The convolution, with or without ReLU, before the main one of a step. */
+struct step_lead {
+	int layer, relu;
+	int window;
+	struct shape out;
+	size_t weight, bias;
+	int broken;
+};
+
 /* One step. Layers are indices into the model's table, or STEP_NO_LAYER. */
 struct step {
 	int fusion; /* index in the backend's list */
 	int first, length;
-	int main; /* the convolution or linear layer */
+	int main; /* the convolution or linear layer; of two, the last one */
+	struct step_lead lead; /* the other one of two */
 	int relu, pool, dropout;
 	int window;	       /* of the convolution */
 	int pool_window;       /* 1 without pooling */

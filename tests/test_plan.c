@@ -146,6 +146,40 @@ static void a_step_knows_its_parts(void **state)
 	assert_shape(linear->out, 128, 1, 1);
 }
 
+/* Of two convolutions in a step, the first is the one that leads. */
+static void a_step_knows_what_leads_it(void **state)
+{
+	static const struct fusion both[] = {
+		{ "stem", 6,
+		  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_RELU,
+		    LAYER_MAXPOOL, LAYER_DROPOUT } },
+		{ "linear", 1, { LAYER_LINEAR } },
+		{ "relu", 1, { LAYER_RELU } },
+		{ "dropout", 1, { LAYER_DROPOUT } },
+		{ "loss", 1, { LAYER_LOSS } },
+	};
+	const struct plan plan = build("mnist-example", both, 5);
+	const struct step *step = &plan.steps[0];
+
+	(void)state;
+	assert_int_equal(step->lead.layer, 0);
+	assert_int_equal(step->lead.relu, 1);
+	assert_int_equal(step->lead.window, 3);
+	assert_int_equal(step->lead.weight, 0);
+	assert_int_equal(step->lead.bias, 288);
+	assert_shape(step->lead.out, 32, 26, 26);
+	assert_int_equal(step->main, 2);
+	assert_int_equal(step->relu, 3);
+	assert_int_equal(step->pool, 4);
+	assert_int_equal(step->dropout, 5);
+	assert_int_equal(step->weight, 320);
+	assert_int_equal(step->bias, 18752);
+	assert_shape(step->in, 1, 28, 28);
+	assert_shape(step->main_out, 64, 24, 24);
+	assert_shape(step->out, 64, 12, 12);
+	assert_int_equal(plan.steps[1].lead.layer, STEP_NO_LAYER);
+}
+
 static void assert_no_start(const char *model, const struct fusion *fusions,
 			    int count, const char *layer)
 {
@@ -240,6 +274,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_fused_that_nobody_can),
 		cmocka_unit_test(the_list_has_an_order),
 		cmocka_unit_test(a_step_knows_its_parts),
+		cmocka_unit_test(a_step_knows_what_leads_it),
 		cmocka_unit_test(a_layer_nobody_starts_with_is_named),
 		cmocka_unit_test(nothing_reaches_past_the_end),
 		cmocka_unit_test(a_kernel_is_broken_on_purpose_alone),
