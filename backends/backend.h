@@ -49,6 +49,9 @@ enum vector {
 	VECTOR_COUNT
 };
 
+/* Nothing depends on it, behind a dropout that drops it, for one. */
+#define DECISION_ANY UINT8_MAX
+
 struct update {
 	double lr, rho, eps;
 };
@@ -161,9 +164,9 @@ struct backend {
 
 	/* What the last gradient decided at a layer, for each sample of its
 	 * batch the layer_decisions() of models/model.h: ReLU 1 where the
-	 * input is above 0 (2 where that cannot make a difference), max pooling
-	 * the winner's row * window + column, dropout 1 where kept. Optional:
-	 * a backend that decides nothing. */
+	 * input is above 0, max pooling the winner's row * window + column,
+	 * either DECISION_ANY where it cannot make a difference; dropout 1
+	 * where kept. Optional: a backend that decides nothing. */
 	int (*decisions)(struct program *program, int layer, uint8_t *values,
 			 struct error *err);
 	/* Take these decisions at this layer from now on (NULL: own ones).

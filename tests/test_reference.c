@@ -217,6 +217,7 @@ static void pooling_by_hand(void **state)
 static void relu_by_hand(void **state)
 {
 	const double x[4] = { -4, 0, 2, 1 }, dy[4] = { 1, 2, 3, 4 };
+	const uint8_t imposed[4] = { DECISION_ANY, 0, DECISION_ANY, 0 };
 	double y[4], dx[4], regret = 0;
 	uint8_t positive[4];
 
@@ -225,9 +226,8 @@ static void relu_by_hand(void **state)
 	relu_backward(dy, 4, positive, dx);
 	assert_true(y[0] == 0 && y[1] == 0 && y[2] == 2 && y[3] == 1);
 	assert_true(dx[0] == 0 && dx[1] == 0 && dx[2] == 3 && dx[3] == 4);
-	/* 2: left to the oracle. The wrong sign of 1 beside 4 costs 1 / 4. */
-	relu_forward(x, 4, (const uint8_t[]){ 2, 0, 2, 0 }, positive, y,
-		     &regret);
+	/* The wrong sign of 1 beside 4 costs 1 / 4. */
+	relu_forward(x, 4, imposed, positive, y, &regret);
 	assert_true(y[0] == 0 && y[2] == 2 && y[3] == 0 && regret == .25);
 	assert_true(!positive[0] && positive[2] && !positive[3]);
 }

@@ -190,7 +190,7 @@ static void relu_of_planes(const struct cpu_program *program,
 				LAYER_DROPOUT2D;
 
 	for (size_t i = 0; i < shape_size(before); i++)
-		values[i] = 2;
+		values[i] = DECISION_ANY;
 	for (int c = 0; c < after.channels; c++)
 		for (int w = 0; w < after.height * after.width; w++) {
 			const int choice = c * after.height * after.width + w;

@@ -115,7 +115,7 @@ void relu_forward(const double *x, size_t count, const uint8_t *imposed,
 
 	for (size_t i = 0; i < count; i++) {
 		positive[i] = x[i] > 0;
-		if (imposed && imposed[i] <= 1)
+		if (imposed && imposed[i] != DECISION_ANY)
 			positive[i] = imposed[i];
 		y[i] = positive[i] || isnan(x[i]) ? x[i] : 0;
 		if (scale > 0 && positive[i] != (x[i] > 0))
@@ -159,7 +159,8 @@ void maxpool_forward(const double *x, struct shape in, int window,
 		const double *from = x + (c * in.height + r * window) *
 						 in.width + at % width * window;
 		int best = window_winner(from, in.width, window);
-		int taken = imposed ? imposed[at] : best;
+		int taken = imposed && imposed[at] != DECISION_ANY ?
+				    imposed[at] : best;
 
 		if (taken >= window * window) { /* no place in the window */
 			*regret = INFINITY;

@@ -25,8 +25,9 @@ void linear_backward(const double *x, size_t inputs, const double *w,
 		     double *dx);
 
 /*
- * Decisions are taken, or followed where imposed is not NULL (a ReLU's 2 leaves
- * them free). regret grows to the worst difference that an imposed one makes.
+ * Decisions are taken, or followed where imposed is not NULL (DECISION_ANY
+ * leaves them free). regret grows to the worst difference that an imposed one
+ * makes.
  */
 void relu_forward(const double *x, size_t count, const uint8_t *imposed,
 		  uint8_t *positive, double *y, double *regret);
