@@ -125,6 +125,22 @@ int program_update_part(struct program *program, const struct update *update,
 	return slots(program)->update(program, update, from, to, err);
 }
 
+int program_trains_at_once(const struct program *program)
+{
+	return slots(program)->train != NULL;
+}
+
+int program_train(struct program *program, const struct batch *batch,
+		  const struct update *update, struct error *err)
+{
+	assert(batch->count <= program->options.batch);
+	if (slots(program)->train)
+		return slots(program)->train(program, batch, update, err);
+	return program_gradient(program, batch, err) ||
+			       program_update(program, update, err) ?
+		       -1 : 0;
+}
+
 int program_finish(struct program *program, struct score *score,
 		   struct error *err)
 {

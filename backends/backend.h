@@ -155,6 +155,10 @@ struct backend {
 	 * once. */
 	int (*update)(struct program *program, const struct update *update,
 		      size_t from, size_t to, struct error *err);
+	/* Both, for all parameters; the gradient is then nobody's business.
+	 * Optional: one after the other. */
+	int (*train)(struct program *program, const struct batch *batch,
+		     const struct update *update, struct error *err);
 	/* Forward only, nothing dropped; complete on return. */
 	int (*evaluate)(struct program *program, const struct batch *batch,
 			struct score *score, struct error *err);
@@ -222,6 +226,11 @@ int program_update(struct program *program, const struct update *update,
 		   struct error *err);
 int program_update_part(struct program *program, const struct update *update,
 			size_t from, size_t to, struct error *err);
+/* Whether the backend has a way of its own to do both at once ... */
+int program_trains_at_once(const struct program *program);
+/* ... which is taken, if there is one. */
+int program_train(struct program *program, const struct batch *batch,
+		  const struct update *update, struct error *err);
 int program_finish(struct program *program, struct score *score,
 		   struct error *err);
 /* Adds to score. */

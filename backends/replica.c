@@ -37,12 +37,15 @@ static int train_alone(struct program *program, const struct batch *batch,
 		       struct replica_observer *observer, struct score *score,
 		       struct error *err)
 {
-	if (program_gradient(program, batch, err))
+	const int at_once = program_trains_at_once(program);
+
+	if (at_once ? program_train(program, batch, update, err) :
+		      program_gradient(program, batch, err))
 		return -1;
 	observer->ended(observer, REPLICA_COMPUTE);
 	observer->ended(observer, REPLICA_WAIT);
 	observer->ended(observer, REPLICA_REDUCE);
-	if (program_update(program, update, err) ||
+	if ((!at_once && program_update(program, update, err)) ||
 	    program_finish(program, score, err))
 		return -1;
 	observer->ended(observer, REPLICA_UPDATE);

@@ -14,7 +14,8 @@
 #include "backends/transport.h"
 
 enum replica_phase {
-	REPLICA_COMPUTE, /* forward, loss and backward */
+	REPLICA_COMPUTE, /* forward, loss and backward; with the update, where
+			    a program does both at once */
 	REPLICA_WAIT,	 /* until every rank has come so far */
 	REPLICA_REDUCE,	 /* the slice's sum over all ranks; later the others'
 			  * parameters */

@@ -17,6 +17,7 @@ enum call {
 	MAP_GRADIENT,
 	UNMAP_GRADIENT,
 	UPDATE,
+	TRAIN,
 	MAP_PARAMETERS,
 	UNMAP_PARAMETERS,
 	FINISH,
@@ -72,6 +73,13 @@ static int unlucky_update(struct program *program, const struct update *update,
 		       -1 : 0;
 }
 
+static int unlucky_train(struct program *program, const struct batch *batch,
+			 const struct update *update, struct error *err)
+{
+	return is_hit(TRAIN, err) ||
+	       backend_find("cpu")->train(program, batch, update, err) ? -1 : 0;
+}
+
 static int unlucky_finish(struct program *program, struct error *err)
 {
 	(void)program;
@@ -122,6 +130,7 @@ static int body(struct group *group, void *context, struct error *err)
 	unlucky.map = unlucky_map;
 	unlucky.unmap = unlucky_unmap;
 	unlucky.update = unlucky_update;
+	unlucky.train = plot->call == TRAIN ? unlucky_train : NULL;
 	unlucky.finish = unlucky_finish;
 	here.plot = group->rank == plot->victim ? plot : NULL;
 	failed = replica_open(group, cpu, &request, &device, err);
@@ -150,9 +159,10 @@ static void a_failure_ends_the_run(void **state)
 		struct error err = { .message = "" };
 		char text[64];
 
-		/* One core alone lends nothing. */
-		if (size == 1 && plot.call != GRADIENT && plot.call != UPDATE &&
-		    plot.call != FINISH)
+		/* One core alone lends nothing, and only one trains at once. */
+		if (size == 1 ? plot.call != GRADIENT && plot.call != UPDATE &&
+				plot.call != TRAIN && plot.call != FINISH :
+				plot.call == TRAIN)
 			continue;
 		snprintf(text, sizeof(text), "core %d of %d: out of luck",
 			 plot.victim, size);
