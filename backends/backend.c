@@ -24,6 +24,30 @@ const char *backend_variable(const struct backend *backend)
 	return backend->variable ? backend->variable() : NULL;
 }
 
+static const char *const algorithm_names[ALGORITHM_COUNT] = {
+	[ALGORITHM_FAST] = "fast",
+	[ALGORITHM_DENSE] = "dense",
+};
+
+const char *algorithm_name(enum algorithm algorithm)
+{
+	return algorithm_names[algorithm];
+}
+
+int backend_algorithm(const struct backend *backend, const char *name,
+		      enum algorithm *algorithm, struct error *err)
+{
+	for (int a = 0; a < ALGORITHM_COUNT; a++)
+		if (backend->algorithms >> a & 1 &&
+		    (!name || !strcmp(name, algorithm_names[a]))) {
+			*algorithm = (enum algorithm)a;
+			return 0;
+		}
+	return error_set(err, ERROR_USAGE,
+			 "--algorithm %s: backend %s does not have it; leave "
+			 "the option out", name, backend->name);
+}
+
 int device_open(const struct backend *backend,
 		const struct device_request *request, struct device **device,
 		struct error *err)

@@ -73,6 +73,13 @@ struct device_request {
 	int cpus;	    /* CPUs this process is confined to */
 };
 
+/*
+ * Dense does every multiplication that the layers' definitions have. Fast may
+ * leave out what holds for any input: dropped planes, all but the winner of a
+ * pooling window, what ReLU has made zero; and may use Winograd's algorithm.
+ */
+enum algorithm { ALGORITHM_FAST, ALGORITHM_DENSE, ALGORITHM_COUNT };
+
 struct program_options {
 	int batch;	/* most samples of a gradient */
 	int test_batch; /* most samples of an evaluation */
@@ -81,6 +88,7 @@ struct program_options {
 	/* For the vectors of a program that others read; it lives longer than
 	 * the program. NULL: nobody does, and the program has its own. */
 	struct allocator *memory;
+	enum algorithm algorithm;
 };
 
 struct backend;
@@ -106,6 +114,7 @@ struct backend {
 	const char *summary;
 	const char *unavailable; /* why this build cannot, or NULL */
 	int one_core; /* one device is one core: no replicas in one process */
+	unsigned algorithms; /* those it has, 1u << ALGORITHM_FAST, ... */
 
 	/* A variable, NAME=VALUE, that has to be set before the process starts
 	 * for the libraries below to serve it well; NULL: none is left to set.
@@ -185,6 +194,16 @@ struct backend {
 	/* One line a fused step into text. Optional. */
 	void (*explain)(struct program *program, char *text, size_t size);
 };
+
+/* "fast", "dense" */
+const char *algorithm_name(enum algorithm algorithm);
+
+/*
+ * The algorithm called name; for NULL the backend's own, fast if it has that.
+ * One that it does not have is ERROR_USAGE.
+ */
+int backend_algorithm(const struct backend *backend, const char *name,
+		      enum algorithm *algorithm, struct error *err);
 
 const struct backend *backend_find(const char *name);
 const char *backend_variable(const struct backend *backend);

@@ -159,6 +159,14 @@ static void what_differs_is_listed(void **state)
 	assert_int_equal(settings_compare(&one.run, &other.run, text,
 					  sizeof(text)), 2);
 	assert_string_equal(text, "seed: 7, then -; lr: 0.25, then 0.5");
+	/* The one is of an older version, which had but one. */
+	snprintf(other.run.algorithm, sizeof(other.run.algorithm), "dense");
+	assert_int_equal(settings_compare(&one.run, &other.run, text,
+					  sizeof(text)), 2);
+	snprintf(one.run.algorithm, sizeof(one.run.algorithm), "fast");
+	assert_int_equal(settings_compare(&one.run, &other.run, text,
+					  sizeof(text)), 3);
+	one.run.algorithm[0] = '\0';
 	/* What does not fit is cut. */
 	assert_int_equal(settings_compare(&one.run, &other.run, text, 8), 2);
 	assert_string_equal(text, "seed: 7");

@@ -263,6 +263,7 @@ static int cpu_evaluate(struct program *program, const struct batch *batch,
 const struct backend cpu_backend = {
 	.name = "cpu",
 	.summary = "fused kernels for CPU cores",
+	.algorithms = 1u << ALGORITHM_FAST,
 	.variable = blas_variable,
 	.open = cpu_open,
 	.close = host_close,

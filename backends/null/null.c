@@ -77,6 +77,7 @@ static int null_evaluate(struct program *program, const struct batch *batch,
 const struct backend null_backend = {
 	.name = "null",
 	.summary = "computes nothing: what the harness itself costs",
+	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
 	.open = null_open,
 	.close = host_close,
 	.describe = null_describe,

@@ -341,6 +341,7 @@ static int openblas_evaluate(struct program *program, const struct batch *batch,
 const struct backend openblas_backend = {
 	.name = "openblas",
 	.summary = "layer by layer, im2col and OpenBLAS's sgemm",
+	.algorithms = 1u << ALGORITHM_DENSE,
 	.variable = blas_variable,
 	.open = openblas_open,
 	.close = host_close,

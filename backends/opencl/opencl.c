@@ -139,6 +139,7 @@ static void opencl_explain(struct program *base, char *text, size_t size)
 const struct backend opencl_backend = {
 	.name = "opencl",
 	.summary = "an OpenCL device: the whole step in its kernels",
+	.algorithms = 1u << ALGORITHM_FAST,
 	.one_core = 1,
 	.list = opencl_list,
 	.open = opencl_open,

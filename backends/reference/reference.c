@@ -332,6 +332,7 @@ static double reference_regret(struct program *program, int layer)
 const struct backend reference_backend = {
 	.name = "reference",
 	.summary = "plain loops in double: the oracle",
+	.algorithms = 1u << ALGORITHM_DENSE,
 	.open = reference_open,
 	.close = host_close,
 	.describe = reference_describe,

@@ -39,6 +39,7 @@ static const struct asked {
 	{ "options", "seed" },
 	{ "options", "lr" },
 	{ "options", "dropout" },
+	{ "options", "algorithm" },
 	{ "options", "reshuffle" },
 	{ "options", "warmup" },
 	{ "options", "target_accuracy_pct" },

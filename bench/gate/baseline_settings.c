@@ -9,7 +9,8 @@
 enum {
 	OPEN = 1,     /* the run may have what no option says */
 	SYNTHETIC = 2, /* only of that data set */
-	CAPPED = 4    /* the run has what it could do of it */
+	CAPPED = 4,   /* the run has what it could do of it */
+	LATER = 8     /* runs of older versions do not say */
 };
 
 static const struct setting {
@@ -27,6 +28,7 @@ static const struct setting {
 	{ "seed", "seed", 0 },
 	{ "lr", "lr", 0 },
 	{ "dropout", "dropout", 0 },
+	{ "algorithm", "algorithm", LATER },
 	{ "reshuffle", "reshuffle", 0 },
 	{ "warmup", "warmup", 0 },
 };
@@ -87,7 +89,8 @@ int settings_check(const struct run *run, struct error *err)
 		const struct setting *setting = &settings[i];
 
 		print_cell(setting, run, text);
-		if (setting->flags & OPEN)
+		if (setting->flags & OPEN ||
+		    (setting->flags & LATER && !text[0]))
 			continue;
 		if (!text[0])
 			return error_set(err, ERROR_INPUT, "%s: expected what "
@@ -184,7 +187,8 @@ int settings_compare(const struct run *was, const struct run *is, char *text,
 
 		print_cell(&settings[i], was, before);
 		print_cell(&settings[i], is, after);
-		if (strcmp(before, after))
+		if (strcmp(before, after) &&
+		    (!(settings[i].flags & LATER) || (before[0] && after[0])))
 			snprintf(text + used, size - used,
 				 "%s%s: %s, then %s", count++ ? "; " : "",
 				 settings[i].column, before[0] ? before : "-",

@@ -43,6 +43,7 @@ struct options {
 	double target_accuracy; /* percent; OPTION_UNSET: none */
 	long synthetic_train, synthetic_test;
 	int dropout, reshuffle, test; /* on: 1 */
+	const char *algorithm;	      /* NULL: what the backend does */
 	int include_warmup, with_post, columns, cores;
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;

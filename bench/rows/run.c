@@ -112,6 +112,8 @@ static const struct column columns[] = {
 	     "not known"),
 	TEXT(binary_sha256, "of the program that measured, which tells builds "
 	     "of one commit apart"),
+	TEXT(algorithm, "dense: every multiplication of the layers' "
+	     "definitions; fast: fewer, for the same result"),
 };
 
 static void run_clear(void *row)

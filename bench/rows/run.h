@@ -100,6 +100,7 @@ struct run {
 	char virtualisation[32]; /* its maker; none; empty: not known */
 	char governor[24];	 /* of the first CPU's clock */
 	char binary_sha256[68];	 /* of the program that measured */
+	char algorithm[8];	 /* fast, dense */
 };
 
 extern const struct row_kind run_rows;

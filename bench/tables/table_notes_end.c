@@ -68,11 +68,14 @@ static void note_setup(const struct view *view, const struct line *line)
 		snprintf(cpus, sizeof(cpus), ", %ld logical CPUs",
 			 run->logical_cpus);
 	print_note(view->out, view->options,
-		   "%s: model %s, data set %s%s%s%s; %s%s; started %s",
+		   "%s: model %s, data set %s%s%s%s%s; %s%s; started "
+		   "%s",
 		   setup_name(line), run->model,
 		   run->dataset[0] ? run->dataset : "unknown",
 		   asked.first_seed == CELL_NO_INT ? "" : seeds, limit,
 		   strcmp(run->dropout, "off") == 0 ? ", dropout off" : "",
+		   strcmp(run->algorithm, "dense") == 0 ? ", dense algorithm" :
+							  "",
 		   run->cpu_model[0] ? run->cpu_model : "unknown machine",
 		   cpus, run->started_utc);
 }

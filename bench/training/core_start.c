@@ -111,6 +111,7 @@ static int compile(struct core *core, struct error *err)
 		.test_batch = replica_share(0, size, training->test_batch),
 		.seed = training->seed,
 		.dropout = training->dropout,
+		.algorithm = training->algorithm,
 	};
 	const double began_s = clock_now();
 

@@ -47,6 +47,7 @@ static void describe_request(struct run *run, const struct target *target,
 	COPY(run->transport, target->transport->name);
 	COPY(run->model, training->model->name);
 	COPY(run->dropout, on_off(training->dropout));
+	COPY(run->algorithm, algorithm_name(training->algorithm));
 	COPY(run->reshuffle, on_off(training->reshuffle));
 	run->cores = target->cores;
 	run->parameters = (long)model_parameter_count(training->model);

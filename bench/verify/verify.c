@@ -77,10 +77,13 @@ static int compare(struct verification *v, struct verify_result *result,
 	struct error why;
 
 	v->task.backend = result->backend;
-	if (!verify_lockstep(&v->task, result, &why) &&
+	if (!backend_algorithm(result->backend, v->options->algorithm,
+			       &v->task.algorithm, &why) &&
+	    !verify_lockstep(&v->task, result, &why) &&
 	    !verify_cores(&v->task, result, &why))
 		return 0;
-	if (why.kind != ERROR_MISSING || v->options->argument_count) {
+	if ((why.kind != ERROR_MISSING && why.kind != ERROR_USAGE) ||
+	    v->options->argument_count) {
 		*err = why;
 		return -1;
 	}
@@ -222,12 +225,15 @@ static int prepare(struct verification *v, struct dataset *dataset,
 		   struct error *err)
 {
 	const struct options *options = v->options;
+	struct options rules = *options;
 	struct training training;
 	struct target target;
 
-	/* The rules for model, rate and data set are those of a run. */
+	/* The rules for model, rate and data set are those of a run; which
+	 * algorithm is for each backend to say. */
+	rules.algorithm = NULL;
 	if (target_parse(&target, "reference-1", err) ||
-	    plan_run(&training, &target, options, err) ||
+	    plan_run(&training, &target, &rules, err) ||
 	    plan_dataset(dataset, options, err))
 		return -1;
 	training.dataset = dataset;

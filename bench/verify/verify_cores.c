@@ -85,6 +85,7 @@ static int open_member(struct member *member, struct error *err)
 		.test_batch = 1,
 		.seed = (unsigned long long)task->options->seed,
 		.dropout = task->options->dropout,
+		.algorithm = task->algorithm,
 	};
 	const size_t count = model_parameter_count(task->model);
 	const size_t image = shape_size(task->model->input);

@@ -79,6 +79,8 @@ static int open_side(struct side *side, const struct verify_task *task,
 		.test_batch = 1,
 		.seed = (unsigned long long)task->options->seed,
 		.dropout = task->options->dropout,
+		.algorithm = backend == task->backend ? task->algorithm :
+							ALGORITHM_DENSE,
 	};
 	const size_t count = model_parameter_count(task->model);
 

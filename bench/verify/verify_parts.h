@@ -14,6 +14,7 @@ struct verify_task {
 	const struct model *model;
 	const struct dataset *dataset;
 	const struct backend *backend;
+	enum algorithm algorithm; /* of the backend */
 	const struct options *options;
 	int batch, steps;
 	double lr;
