@@ -1,6 +1,6 @@
 /*
- * For tests of the stem's slopes by the first convolution: builds of the
- * kernels, shapes and what is drawn for them.
+ * For tests of the stem's slopes by the first convolution: shapes and
+ * what is drawn for them.
  */
 #ifndef TESTS_STEM_PROBLEM_H
 #define TESTS_STEM_PROBLEM_H
@@ -17,23 +17,6 @@
 #include "backends/cpu/stem.h"
 
 #define GUARD 16 /* floats after what is aligned, to stay as they are */
-
-extern const struct stem_kernels stem_kernels_avx512;
-extern const struct stem_kernels stem_kernels_avx2;
-extern const struct stem_kernels stem_kernels_portable;
-
-static const struct build {
-	const struct cpu_kernels *cpu;
-	const struct stem_kernels *stem;
-} builds[] = {
-#if defined(__x86_64__)
-	{ &cpu_kernels_avx512, &stem_kernels_avx512 },
-	{ &cpu_kernels_avx2, &stem_kernels_avx2 },
-#endif
-	{ &cpu_kernels_portable, &stem_kernels_portable },
-};
-
-#define BUILDS (sizeof(builds) / sizeof(builds[0]))
 
 /* The network's, and some of which no size is a whole number of anything. */
 static const struct stem_shape shapes[] = {

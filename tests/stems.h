@@ -17,23 +17,6 @@
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/stem.h"
 
-extern const struct stem_kernels stem_kernels_avx512;
-extern const struct stem_kernels stem_kernels_avx2;
-extern const struct stem_kernels stem_kernels_portable;
-
-static const struct build {
-	const struct cpu_kernels *cpu;
-	const struct stem_kernels *stem;
-} builds[] = {
-#if defined(__x86_64__)
-	{ &cpu_kernels_avx512, &stem_kernels_avx512 },
-	{ &cpu_kernels_avx2, &stem_kernels_avx2 },
-#endif
-	{ &cpu_kernels_portable, &stem_kernels_portable },
-};
-
-#define BUILDS (sizeof(builds) / sizeof(builds[0]))
-
 /* A group of samples, and what is right for them. */
 struct problem {
 	struct stem_shape shape;

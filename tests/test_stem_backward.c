@@ -173,8 +173,8 @@ static void compare(const float *lanes_of, int lanes, const double *right,
 		assert_true(lanes_of[count * lanes + i] == BEFORE);
 }
 
-static void solve(const struct problem *problem, const struct build *build,
-		  const double *right)
+static void solve(const struct problem *problem,
+		  const struct cpu_kernels *build, const double *right)
 {
 	const struct stem_shape *shape = &problem->shape;
 	const struct stem_kernels *stem = build->stem;
@@ -195,8 +195,8 @@ static void solve(const struct problem *problem, const struct build *build,
 		       problem->winners, signs, first, bias, scratch);
 	for (int i = 0; i < GUARD; i++)
 		assert_true(scratch[scratch_size + (size_t)i] == BEFORE);
-	compare(first, lanes, right, count, build->cpu->name, "weights");
-	compare(bias, lanes, right + count, shape->middle, build->cpu->name,
+	compare(first, lanes, right, count, build->name, "weights");
+	compare(bias, lanes, right + count, shape->middle, build->name,
 		"bias");
 	free(points);
 	free(scratch);
@@ -205,14 +205,16 @@ static void solve(const struct problem *problem, const struct build *build,
 	free(signs);
 }
 
-static int group_of(const struct stem_shape *shape, const struct build *build)
+static int group_of(const struct stem_shape *shape,
+		    const struct cpu_kernels *build)
 {
 	return stem_group(shape, build->stem->lanes);
 }
 
 /* Counts of the group: one, one that is not whole, and all. */
 static void solve_counts(const struct stem_shape *shape,
-			 const struct build *build, double drop, double density)
+			 const struct cpu_kernels *build, double drop,
+			 double density)
 {
 	const int group = group_of(shape, build);
 	const int counts[] = { 1, (group + 1) / 2, group - 1, group };
@@ -235,10 +237,10 @@ static void solve_counts(const struct stem_shape *shape,
 static void solve_all(double drop, double density)
 {
 	srand(1);
-	for (size_t b = 0; b < BUILDS; b++)
-		for (size_t s = 0; builds[b].cpu->supported() && s < SHAPES;
+	for (size_t b = 0; cpu_builds[b]; b++)
+		for (size_t s = 0; cpu_builds[b]->supported() && s < SHAPES;
 		     s++)
-			solve_counts(&shapes[s], &builds[b], drop, density);
+			solve_counts(&shapes[s], cpu_builds[b], drop, density);
 }
 
 static void test_all_kept(void **state)
@@ -270,13 +272,13 @@ static void test_nan(void **state)
 {
 	(void)state;
 	srand(1);
-	for (size_t b = 0; b < BUILDS; b++) {
-		const int group = group_of(&shapes[0], &builds[b]);
+	for (size_t b = 0; cpu_builds[b]; b++) {
+		const int group = group_of(&shapes[0], cpu_builds[b]);
 		const int plane = stem_plane(&shapes[0]);
 		struct problem problem;
 		double *right;
 
-		if (!builds[b].cpu->supported())
+		if (!cpu_builds[b]->supported())
 			continue;
 		/* The first tile of a sample, and its last. */
 		for (int at = 0; at < plane; at += plane - 1) {
@@ -284,7 +286,7 @@ static void test_nan(void **state)
 			problem.slopes[(group * 64 - 1) * plane + at] = NAN;
 			right = solve_plainly(&problem);
 			assert_true(isnan(right[0]));
-			solve(&problem, &builds[b], right);
+			solve(&problem, cpu_builds[b], right);
 			free(right);
 			problem_free(&problem);
 		}

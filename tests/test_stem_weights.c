@@ -15,23 +15,6 @@
 #define GUARD 64  /* floats after each result, to stay as they are */
 #define BEFORE 2  /* what is there before anything is added */
 
-extern const struct stem_kernels stem_kernels_avx512;
-extern const struct stem_kernels stem_kernels_avx2;
-extern const struct stem_kernels stem_kernels_portable;
-
-static const struct build {
-	const struct cpu_kernels *cpu;
-	const struct stem_kernels *stem;
-} builds[] = {
-#if defined(__x86_64__)
-	{ &cpu_kernels_avx512, &stem_kernels_avx512 },
-	{ &cpu_kernels_avx2, &stem_kernels_avx2 },
-#endif
-	{ &cpu_kernels_portable, &stem_kernels_portable },
-};
-
-#define BUILDS (sizeof(builds) / sizeof(builds[0]))
-
 /* The network's, and some of which no size is a whole number of vectors. */
 static const struct stem_shape shapes[] = {
 	{ 1, 28, 28, 32, 64, 0 }, { 1, 8, 8, 5, 3, 0 },
@@ -260,10 +243,10 @@ static void compare(const char *what, const float *values, const double *right,
 static void compare_builds(struct problem *problem)
 {
 	plain_slopes(problem);
-	for (size_t i = 0; i < BUILDS; i++) {
-		if (!builds[i].cpu->supported())
+	for (size_t i = 0; cpu_builds[i]; i++) {
+		if (!cpu_builds[i]->supported())
 			continue;
-		run(problem, builds[i].stem);
+		run(problem, cpu_builds[i]->stem);
 		compare("weight", problem->by_weights, problem->right_weights,
 			problem->weight_count);
 		compare("bias", problem->by_bias, problem->right_bias,

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/cpu/linear.h"
+#include "backends/cpu/stem.h"
+
 #define CPU_LANES 16
 
 /* A convolution, and the pooling that follows it (pool 1: none). */
@@ -29,6 +32,8 @@ struct conv_shape {
 struct cpu_kernels {
 	const char *name;
 	int (*supported)(void);
+	const struct stem_kernels *stem;
+	const struct linear_kernels *linear;
 
 	/*
 	 * One sample: convolution, bias, max pooling, ReLU.
@@ -54,11 +59,26 @@ struct cpu_kernels {
 			      const float *out_slopes, const uint8_t *winners,
 			      float *weight_slopes, float *bias_slopes,
 			      float *in_slopes);
+
+	/*
+	 * One sample, every multiplication of the definition: adds to
+	 * weight_slopes and bias_slopes as above, from the slopes before
+	 * pooling: slopes[row][column][out_stride], slopes_row floats from row
+	 * to row.
+	 */
+	void (*conv_weights_dense)(const struct conv_shape *shape, int outputs,
+				   const float *in, const float *slopes,
+				   int slopes_row, float *weight_slopes,
+				   float *bias_slopes);
 };
 
 extern const struct cpu_kernels cpu_kernels_avx512;
 extern const struct cpu_kernels cpu_kernels_avx2;
 extern const struct cpu_kernels cpu_kernels_portable;
+
+/* Best first, and a NULL at the end. Other processors than x86-64 have the
+ * portable build alone. */
+extern const struct cpu_kernels *const cpu_builds[];
 
 /* Output size before and after pooling. */
 static inline int conv_rows(const struct conv_shape *shape)

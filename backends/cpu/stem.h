@@ -108,6 +108,13 @@ struct stem_kernels {
 			uint8_t *winners, uint8_t *signs, float *scratch);
 
 	/*
+	 * values[middle][height - 2][width - 2] of one sample of a group, from
+	 * its signs: 1 where the plane between was above 0, else 0.
+	 */
+	void (*unpack)(const struct stem_shape *shape, const uint8_t *signs,
+		       int sample, uint8_t *values);
+
+	/*
 	 * From slopes[count][outputs][4][tiles] (of the loss by out; zero
 	 * where the second ReLU stopped them): adds the slopes by the first
 	 * convolution's weights to first[middle][channels][9][lanes] and by
@@ -135,5 +142,10 @@ struct stem_kernels {
 			      float *slopes_by_weights, float *slopes_by_bias,
 			      float *scratch);
 };
+
+/* Those of other processors than x86-64 are the portable ones alone. */
+extern const struct stem_kernels stem_kernels_avx512;
+extern const struct stem_kernels stem_kernels_avx2;
+extern const struct stem_kernels stem_kernels_portable;
 
 #endif

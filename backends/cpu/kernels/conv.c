@@ -16,32 +16,10 @@
  */
 #include <string.h>
 
-#include "backends/cpu/kernels.h"
-
-#if defined(__AVX512F__)
-typedef float vector __attribute__((vector_size(64), aligned(4), may_alias));
-#define LANES 16
-#elif defined(__AVX2__)
-typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
-#define LANES 8
-#else
-typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
-#define LANES 4
-#endif
+#include "backends/cpu/kernels/conv_kernels.h"
 
 #define TILE 6
-#define INLINE static inline __attribute__((always_inline))
 #define MOST_PATCH 18 /* vectors of a patch that are kept in registers */
-
-INLINE vector load(const float *from)
-{
-	return *(const vector *)from;
-}
-
-INLINE void store(float *to, vector value)
-{
-	*(vector *)to = value;
-}
 
 /* count (a constant) pixels x vectors (a constant) output vectors. */
 INLINE void tile(const struct conv_shape *shape, const float *in,
@@ -49,11 +27,11 @@ INLINE void tile(const struct conv_shape *shape, const float *in,
 		 int vectors, float *out)
 {
 	const int stride = shape->out_stride;
-	vector sums[TILE][2];
+	vec sums[TILE][2];
 
 	for (int p = 0; p < count; p++)
 		for (int v = 0; v < vectors; v++)
-			sums[p][v] = load(bias + v * LANES);
+			sums[p][v] = vec_load(bias + v * LANES);
 	for (int r = 0; r < shape->window; r++)
 		for (int s = 0; s < shape->window; s++) {
 			const float *x = in + (r * shape->in_width + s) *
@@ -68,12 +46,13 @@ INLINE void tile(const struct conv_shape *shape, const float *in,
 						sums[p][v] +=
 							x[p * shape->in_stride +
 							  c] *
-							load(w + c * stride +
-							     v * LANES);
+							vec_load(w +
+								 c * stride +
+								 v * LANES);
 		}
 	for (int p = 0; p < count; p++)
 		for (int v = 0; v < vectors; v++)
-			store(out + p * stride + v * LANES, sums[p][v]);
+			vec_store(out + p * stride + v * LANES, sums[p][v]);
 }
 
 /* One row of outputs for two vectors (or one, a constant) of channels. */
@@ -147,9 +126,9 @@ static void rectify(float *values, size_t count)
 		values[i] = values[i] <= 0 ? 0 : values[i];
 }
 
-static void conv_forward(const struct conv_shape *shape, const float *in,
-			 const float *weights, const float *bias, float *rows,
-			 float *out, uint8_t *winners)
+void ISA_NAME(conv_forward)(const struct conv_shape *shape, const float *in,
+			    const float *weights, const float *bias,
+			    float *rows, float *out, uint8_t *winners)
 {
 	const int pool = shape->pool;
 	const int in_row = shape->in_width * shape->in_stride;
@@ -171,19 +150,19 @@ static void conv_forward(const struct conv_shape *shape, const float *in,
 
 /* One slope g at a pixel: dw += g x, dx += g w, over the patch at it. */
 INLINE void spread(float g, int window, int patch_row, int in_row,
-		   const float *from, const float *weights, vector *sums,
+		   const float *from, const float *weights, vec *sums,
 		   float *to)
 {
 	for (int r = 0; r < window; r++)
 		for (int i = 0; i < patch_row; i++)
 			sums[r * patch_row + i] +=
-				g * load(from + r * in_row + i * LANES);
+				g * vec_load(from + r * in_row + i * LANES);
 	for (int r = 0; to && r < window; r++)
 		for (int i = 0; i < patch_row; i++) {
 			float *at = to + r * in_row + i * LANES;
 			const int w = (r * patch_row + i) * LANES;
 
-			store(at, load(at) + g * load(weights + w));
+			vec_store(at, vec_load(at) + g * vec_load(weights + w));
 		}
 }
 
@@ -204,11 +183,11 @@ INLINE void channel_backward(const struct conv_shape *shape, int window,
 	const int in_stride = shape->in_stride;
 	const int in_row = shape->in_width * in_stride;
 	const int patch = window * window * vectors;
-	vector sums[MOST_PATCH];
+	vec sums[MOST_PATCH];
 	float bias = 0;
 
 	for (int i = 0; i < patch; i++)
-		sums[i] = load(weight_slopes + i * LANES);
+		sums[i] = vec_load(weight_slopes + i * LANES);
 	for (int y = 0; y < rows; y++)
 		for (int x = 0; x < width; x++) {
 			const int at = (y * width + x) * stride;
@@ -225,7 +204,7 @@ INLINE void channel_backward(const struct conv_shape *shape, int window,
 			       in_slopes ? in_slopes + pixel : NULL);
 		}
 	for (int i = 0; i < patch; i++)
-		store(weight_slopes + i * LANES, sums[i]);
+		vec_store(weight_slopes + i * LANES, sums[i]);
 	*bias_slope += bias;
 }
 
@@ -254,11 +233,11 @@ static void channel_backward_any(const struct conv_shape *shape,
 	}
 }
 
-static void conv_backward(const struct conv_shape *shape, int outputs,
-			  const float *in, const float *weights,
-			  const float *out_slopes, const uint8_t *winners,
-			  float *weight_slopes, float *bias_slopes,
-			  float *in_slopes)
+void ISA_NAME(conv_backward)(const struct conv_shape *shape, int outputs,
+			     const float *in, const float *weights,
+			     const float *out_slopes, const uint8_t *winners,
+			     float *weight_slopes, float *bias_slopes,
+			     float *in_slopes)
 {
 	const int vectors = shape->in_stride / LANES;
 	const int patch = shape->window * shape->window * shape->in_stride;
@@ -289,37 +268,3 @@ static void conv_backward(const struct conv_shape *shape, int outputs,
 		weight_slopes += patch;
 	}
 }
-
-#define NAME2(isa) cpu_kernels_##isa
-#define NAME(isa) NAME2(isa)
-#define TEXT2(isa) #isa
-#define TEXT(isa) TEXT2(isa)
-
-#if defined(__x86_64__) && defined(__AVX512F__)
-static int supported(void)
-{
-	return __builtin_cpu_supports("avx512f") &&
-	       __builtin_cpu_supports("avx512bw") &&
-	       __builtin_cpu_supports("avx512dq") &&
-	       __builtin_cpu_supports("avx512vl") &&
-	       __builtin_cpu_supports("avx512cd");
-}
-#elif defined(__x86_64__) && defined(__AVX2__)
-static int supported(void)
-{
-	return __builtin_cpu_supports("avx2") &&
-	       __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-}
-#else
-static int supported(void)
-{
-	return 1;
-}
-#endif
-
-const struct cpu_kernels NAME(ISA) = {
-	.name = TEXT(ISA),
-	.supported = supported,
-	.conv_forward = conv_forward,
-	.conv_backward = conv_backward,
-};

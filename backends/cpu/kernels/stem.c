@@ -21,6 +21,7 @@ const struct stem_kernels ISA_NAME(stem_kernels) = {
 	.scratch = scratch,
 	.signs = ISA_NAME(stem_signs),
 	.transform = ISA_NAME(stem_transform),
+	.unpack = ISA_NAME(stem_unpack),
 	.forward = ISA_NAME(stem_forward),
 	.backward = ISA_NAME(stem_backward),
 	.weight_slopes = ISA_NAME(stem_weight_slopes),

@@ -61,6 +61,9 @@ void ISA_NAME(stem_forward)(const struct stem_shape *shape,
 			    const struct stem_batch *batch, float *out,
 			    uint8_t *winners, uint8_t *signs, float *scratch);
 
+void ISA_NAME(stem_unpack)(const struct stem_shape *shape, const uint8_t *signs,
+			   int sample, uint8_t *values);
+
 size_t ISA_NAME(stem_backward_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 			     const struct stem_weights *weights,

@@ -1,0 +1,38 @@
+/* All kernels of one instruction set, and whether this CPU has it. */
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/stem_kernels.h"
+
+#define TEXT2(isa) #isa
+#define TEXT(isa) TEXT2(isa)
+
+#if defined(__x86_64__) && defined(__AVX512F__)
+static int supported(void)
+{
+	return __builtin_cpu_supports("avx512f") &&
+	       __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512dq") &&
+	       __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512cd");
+}
+#elif defined(__x86_64__) && defined(__AVX2__)
+static int supported(void)
+{
+	return __builtin_cpu_supports("avx2") &&
+	       __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+}
+#else
+static int supported(void)
+{
+	return 1;
+}
+#endif
+
+const struct cpu_kernels ISA_NAME(cpu_kernels) = {
+	.name = TEXT(ISA),
+	.supported = supported,
+	.stem = &ISA_NAME(stem_kernels),
+	.linear = &ISA_NAME(linear_kernels),
+	.conv_forward = ISA_NAME(conv_forward),
+	.conv_backward = ISA_NAME(conv_backward),
+	.conv_weights_dense = ISA_NAME(conv_weights_dense),
+};
