@@ -13,6 +13,16 @@
 extern const struct backend cpu_backend;
 
 static const struct fusion fusions[] = {
+	{ "conv+relu+conv+relu+maxpool+dropout", 6,
+	  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL,
+	    LAYER_DROPOUT } },
+	{ "conv+relu+conv+maxpool+dropout2d", 5,
+	  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_MAXPOOL,
+	    LAYER_DROPOUT2D } },
+	{ "conv+relu+conv+relu+maxpool", 5,
+	  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL } },
+	{ "conv+relu+conv+maxpool", 4,
+	  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_MAXPOOL } },
 	{ "conv+relu+maxpool+dropout", 4,
 	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT } },
 	{ "conv+relu+maxpool+dropout2d", 4,
@@ -31,6 +41,9 @@ static const struct fusion fusions[] = {
 	{ "linear", 1, { LAYER_LINEAR } },
 	{ "loss", 1, { LAYER_LOSS } },
 };
+
+/* Those before are stems, for the shapes that fit. */
+#define NO_STEM 4
 
 struct cpu_device {
 	struct device base;
@@ -73,13 +86,27 @@ static void cpu_free(struct program *program)
 		free(cpu->steps[s].out_slopes);
 		free(cpu->steps[s].winners);
 		free(cpu->steps[s].forward_weights);
+		cpu_dense_release(&cpu->steps[s]);
 	}
+	cpu_stem_release(&cpu->stem);
 	free(cpu->where);
 	free(cpu->patches);
 	free(cpu->rows);
 	free(cpu->ones);
+	free(cpu->scratch);
 	host_release(&cpu->host);
 	free(cpu);
+}
+
+static int allocate_stem(struct cpu_program *program)
+{
+	struct cpu_step *bound = &program->steps[0];
+	const size_t batch = (size_t)program->host.base.options.batch;
+
+	bound->winners = host_allocate(batch * bound->out_size);
+	return !bound->winners ||
+			       cpu_stem_allocate(&program->stem, (int)batch) ?
+		       -1 : 0;
 }
 
 static int allocate_conv(struct cpu_program *program, struct cpu_step *bound)
@@ -93,6 +120,9 @@ static int allocate_conv(struct cpu_program *program, struct cpu_step *bound)
 	bound->forward_weights = host_allocate(weights * sizeof(float));
 	if (conv->pool > 1)
 		bound->winners = host_allocate(batch * bound->out_size);
+	if (program->host.base.options.algorithm == ALGORITHM_DENSE &&
+	    cpu_dense_allocate(bound))
+		return -1;
 	if (bound->gathered)
 		program->patches =
 			host_allocate(bound->in_size * sizeof(float));
@@ -109,11 +139,27 @@ static size_t window_rows(const struct conv_shape *conv)
 	       (size_t)conv->out_stride;
 }
 
+static size_t linear_scratch(const struct cpu_program *program, int batch)
+{
+	size_t most = 0;
+
+	for (int s = program->first_linear; s < program->host.plan.count - 1;
+	     s++) {
+		const size_t size = program->kernels->linear->scratch(
+			&program->steps[s].linear, batch);
+
+		most = size > most ? size : most;
+	}
+	return most;
+}
+
 static int allocate_steps(struct cpu_program *program)
 {
 	const size_t batch = (size_t)program->host.base.options.batch;
 	size_t rows = 0;
 
+	if (program->stem.step && allocate_stem(program))
+		return -1;
 	for (int s = 0; s < program->host.plan.count - 1; s++) {
 		struct cpu_step *bound = &program->steps[s];
 		const size_t bytes = batch * bound->out_size * sizeof(float);
@@ -126,9 +172,11 @@ static int allocate_steps(struct cpu_program *program)
 		if (bound->conv.window && window_rows(&bound->conv) > rows)
 			rows = window_rows(&bound->conv);
 	}
+	program->scratch = host_allocate(linear_scratch(program, (int)batch));
 	program->ones = host_allocate(batch * sizeof(float));
 	program->rows = host_allocate(rows * sizeof(float));
-	if (!program->ones || !program->rows || cpu_map_parameters(program))
+	if (!program->scratch || !program->ones || !program->rows ||
+	    cpu_map_parameters(program))
 		return -1;
 	for (size_t i = 0; i < batch; i++)
 		program->ones[i] = 1;
@@ -140,16 +188,21 @@ static int cpu_compile(struct device *device, const struct model *model,
 		       struct program **out, struct error *err)
 {
 	struct cpu_program *program = calloc(1, sizeof(*program));
+	const int fits = options->algorithm == ALGORITHM_FAST &&
+			 cpu_stem_fits(model);
+	const int skipped = fits ? 0 : NO_STEM;
 	size_t length;
 
 	if (!program)
 		return error_memory(err, "a program");
 	program->kernels = ((struct cpu_device *)device)->kernels;
-	if (host_plan(&program->host, device, model, options, fusions,
-		      sizeof(fusions) / sizeof(fusions[0]), err))
+	if (host_plan(&program->host, device, model, options,
+		      fusions + skipped,
+		      (int)(sizeof(fusions) / sizeof(fusions[0])) - skipped,
+		      err))
 		goto fail;
 	cpu_lay_out(program, &length);
-	if (program->conv_count == program->host.plan.count - 1 ||
+	if (program->first_linear == program->host.plan.count - 1 ||
 	    !cpu_convs_come_first(program)) {
 		error_set(err, ERROR_FAILED,
 			  "backend cpu wants convolutions first and a linear "
@@ -209,21 +262,33 @@ static void losses(struct cpu_program *program, const struct batch *batch,
 			  training ? last->out_slopes + i * classes : NULL);
 }
 
+/* Floats of the vectors before the first linear layer's. */
+static size_t conv_length(const struct cpu_program *cpu)
+{
+	return cpu->steps[cpu->first_linear].weight;
+}
+
+/* Forward and backward; with an update, that of the linear layers as well. */
+static void run(struct cpu_program *cpu, const struct batch *batch,
+		const struct update *update)
+{
+	memset(cpu->host.vectors[VECTOR_GRADIENT], 0,
+	       (batch->count ? conv_length(cpu) : cpu->host.base.length) *
+		       sizeof(float));
+	cpu->host.base.score = (struct score){ 0 };
+	host_choose(&cpu->host, batch);
+	if (!batch->count)
+		return;
+	cpu_forward(cpu, batch, 0, batch->count, 1);
+	losses(cpu, batch, 0, batch->count, 1, &cpu->host.base.score);
+	cpu_backward(cpu, batch, update);
+}
+
 static int cpu_gradient(struct program *program, const struct batch *batch,
 			struct error *err)
 {
-	struct cpu_program *cpu = (struct cpu_program *)program;
-
 	(void)err;
-	memset(cpu->host.vectors[VECTOR_GRADIENT], 0,
-	       program->length * sizeof(float));
-	program->score = (struct score){ 0 };
-	host_choose(&cpu->host, batch);
-	if (!batch->count)
-		return 0;
-	cpu_forward(cpu, batch, 0, batch->count, 1);
-	losses(cpu, batch, 0, batch->count, 1, &program->score);
-	cpu_backward(cpu, batch);
+	run((struct cpu_program *)program, batch, NULL);
 	return 0;
 }
 
@@ -238,8 +303,41 @@ static int cpu_unmap(struct program *program, enum vector which,
 static int cpu_update(struct program *program, const struct update *update,
 		      size_t from, size_t to, struct error *err)
 {
-	((struct cpu_program *)program)->weights_moved = 1;
-	return host_update(program, update, from, to, err);
+	struct cpu_program *cpu = (struct cpu_program *)program;
+	float *const *vectors = cpu->host.vectors;
+
+	(void)err;
+	cpu->kernels->linear->adadelta(update, to - from,
+				       vectors[VECTOR_PARAMETERS] + from,
+				       vectors[VECTOR_SQUARE_AVG] + from,
+				       vectors[VECTOR_ACC_DELTA] + from,
+				       vectors[VECTOR_GRADIENT] + from);
+	cpu->weights_moved = 1;
+	return 0;
+}
+
+/* Whether every linear layer's gradient is what its update needs. */
+static int updates_at_once(const struct cpu_program *cpu,
+			   const struct batch *batch)
+{
+	const struct plan *plan = &cpu->host.plan;
+
+	for (int s = 0; s < plan->count; s++)
+		if (plan->steps[s].broken)
+			return 0;
+	return batch->count &&
+	       cpu->host.base.options.algorithm == ALGORITHM_FAST;
+}
+
+static int cpu_train(struct program *program, const struct batch *batch,
+		     const struct update *update, struct error *err)
+{
+	struct cpu_program *cpu = (struct cpu_program *)program;
+	const int at_once = updates_at_once(cpu, batch);
+
+	run(cpu, batch, at_once ? update : NULL);
+	return cpu_update(program, update, 0,
+			  at_once ? conv_length(cpu) : program->length, err);
 }
 
 static int cpu_evaluate(struct program *program, const struct batch *batch,
@@ -263,7 +361,7 @@ static int cpu_evaluate(struct program *program, const struct batch *batch,
 const struct backend cpu_backend = {
 	.name = "cpu",
 	.summary = "fused kernels for CPU cores",
-	.algorithms = 1u << ALGORITHM_FAST,
+	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
 	.variable = blas_variable,
 	.open = cpu_open,
 	.close = host_close,
@@ -277,6 +375,7 @@ const struct backend cpu_backend = {
 	.unmap = cpu_unmap,
 	.gradient = cpu_gradient,
 	.update = cpu_update,
+	.train = cpu_train,
 	.evaluate = cpu_evaluate,
 	.decisions = cpu_decisions,
 	.explain = host_explain,

@@ -6,7 +6,26 @@
 #define BACKENDS_CPU_CPU_H
 
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/linear.h"
+#include "backends/cpu/stem.h"
 #include "backends/host.h"
+
+/* The stem of a program that has one: its first step. */
+struct cpu_stem {
+	const struct step *step; /* NULL: no layers are fused so */
+	const struct stem_kernels *kernels;
+	struct stem_shape shape;
+	int group; /* samples of a call */
+	size_t first, first_bias; /* in the vectors */
+	size_t weight, bias;	  /* likewise, of the second convolution */
+	int *places; /* of each pixel of a pooled plane */
+	float *points; /* transformed weights */
+	struct stem_weights weights;
+	size_t signs_size;
+	uint8_t *signs; /* [groups of the batch][signs_size] */
+	float *lane_sums; /* slopes by the first convolution, lane by lane */
+	float *scratch;
+};
 
 /* A step bound to memory. Arrays over the batch hold batch samples. */
 struct cpu_step {
@@ -19,17 +38,22 @@ struct cpu_step {
 	float *out_slopes;	  /* [batch][out_size]: of the loss by out */
 	uint8_t *winners;	  /* [batch][out_size], with pooling */
 	float *forward_weights;	  /* [window][window][channel][out_stride] */
+	struct linear_shape linear;
+	float *unpooled, *turned, *no_bias; /* of the dense backward pass */
 };
 
 struct cpu_program {
 	struct host_program host;
 	const struct cpu_kernels *kernels;
 	struct cpu_step steps[MODEL_MAX_LAYERS];
+	struct cpu_stem stem;
 	int conv_count;	   /* steps that are convolutions: the first ones */
+	int first_linear;  /* step; those before it make planes */
 	uint32_t *where;   /* place in the vectors of each flat parameter */
 	float *patches;	   /* one gathered sample */
 	float *rows;	   /* unpooled rows of a window */
 	float *ones;	   /* [batch] */
+	void *scratch;	   /* of the linear kernels */
 	int weights_moved; /* forward_weights are older than the parameters */
 };
 
@@ -47,12 +71,66 @@ void cpu_refresh_weights(struct cpu_program *program);
 
 const struct cpu_kernels *cpu_choose_kernels(struct error *err);
 
+/* A convolution's backward pass with every multiplication: see dense.c. */
+int cpu_dense_allocate(struct cpu_step *bound);
+void cpu_dense_release(struct cpu_step *bound);
+void cpu_dense_refresh(const struct cpu_step *bound, const float *weights);
+/* One sample; in_slopes is written, unless NULL. */
+void cpu_dense_backward(const struct cpu_program *program,
+			struct cpu_step *bound, const float *in,
+			const float *slopes, const uint8_t *winners,
+			float *in_slopes);
+
+/* Whether a step's dropout drops anything, and whole planes at a time. */
+int cpu_drops(const struct cpu_program *program, const struct step *step);
+int cpu_drops_planes(const struct cpu_program *program,
+		     const struct step *step);
+double cpu_drop_probability(const struct cpu_program *program,
+			    const struct step *step);
+/* What is kept grows by it. */
+float cpu_drop_scale(const struct cpu_program *program,
+		     const struct step *step);
+
+/* Whether the first layers of the model are a stem of whole tiles. */
+int cpu_stem_fits(const struct model *model);
+/* Where a pooled plane, in the order of tiles, has this pixel. */
+int cpu_stem_place(const struct stem_shape *shape, int pixel);
+/* All but the places in the vectors. */
+void cpu_stem_lay_out(struct cpu_stem *stem, const struct step *step,
+		      const struct stem_kernels *kernels);
+/* For batches of at most batch samples. On failure, to be released. */
+int cpu_stem_allocate(struct cpu_stem *stem, int batch);
+void cpu_stem_release(struct cpu_stem *stem);
+/* where[] of the flat parameters of the stem. */
+void cpu_stem_map(const struct cpu_stem *stem, uint32_t *where);
+/* After a change of the parameters, which stay where they are. */
+void cpu_stem_refresh(struct cpu_stem *stem, const float *parameters);
+
 /* Samples first .. first + count of batch, into places 0 .. count. */
 void cpu_forward(struct cpu_program *program, const struct batch *batch,
 		 int first, int count, int training);
 
-/* After cpu_forward of the whole batch and the slopes of the logits. */
-void cpu_backward(struct cpu_program *program, const struct batch *batch);
+/*
+ * After cpu_forward of the whole batch and the slopes of the logits. With an
+ * update, linear layers make it at once, unless they are dense.
+ */
+void cpu_backward(struct cpu_program *program, const struct batch *batch,
+		  const struct update *update);
+
+/* Linear step s; the part of both passes that is its own. */
+void cpu_linear_lay_out(struct cpu_program *program, int s);
+void cpu_linear_forward(struct cpu_program *program, int s, const float *in,
+			int count, int training);
+void cpu_linear_backward(struct cpu_program *program, int s, const float *in,
+			 int count, const struct update *update);
+
+/* [outputs] of a sample in training: 0, a dropped plane; NULL: none is. */
+const uint8_t *cpu_stem_keep(const struct cpu_program *program, int sample);
+
+/* The part of both that is the stem's. */
+void cpu_stem_forward(struct cpu_program *program, const struct batch *batch,
+		      int first, int count, int training);
+void cpu_stem_backward(struct cpu_program *program, const struct batch *batch);
 
 /* Slot of struct backend: decisions in the order of the contract. */
 int cpu_decisions(struct program *program, int layer, uint8_t *values,

@@ -48,6 +48,27 @@ static size_t weight_count(const struct cpu_step *bound)
 	       (size_t)conv->window * (size_t)conv->in_stride;
 }
 
+/* Returns the place behind its parameters. */
+static size_t lay_out_stem(struct cpu_program *program, size_t at)
+{
+	struct cpu_stem *stem = &program->stem;
+	const struct stem_shape *shape;
+	struct cpu_step *bound = &program->steps[0];
+
+	cpu_stem_lay_out(stem, bound->step, program->kernels->stem);
+	shape = &stem->shape;
+	bound->in_size = shape_size(bound->step->in);
+	bound->out_size = shape_size(bound->step->out);
+	stem->first = at;
+	at += (size_t)padded(shape->middle * shape->channels * STEM_TAPS);
+	stem->first_bias = at;
+	at += (size_t)padded(shape->middle);
+	stem->weight = at;
+	at += (size_t)padded(shape->outputs * STEM_TAPS * shape->middle);
+	stem->bias = at;
+	return at + (size_t)padded(shape->outputs);
+}
+
 void cpu_lay_out(struct cpu_program *program, size_t *length)
 {
 	const struct plan *plan = &program->host.plan;
@@ -60,6 +81,10 @@ void cpu_lay_out(struct cpu_program *program, size_t *length)
 		*bound = (struct cpu_step){ .step = &plan->steps[s] };
 		if (bound->step->main == STEP_NO_LAYER)
 			continue;
+		if (bound->step->lead.layer != STEP_NO_LAYER) {
+			at = lay_out_stem(program, at);
+			continue;
+		}
 		if (bound->step->window) {
 			lay_out_conv(bound, s == 0);
 			program->conv_count++;
@@ -67,12 +92,14 @@ void cpu_lay_out(struct cpu_program *program, size_t *length)
 			bound->in_size = s ? program->steps[s - 1].out_size :
 					     shape_size(bound->step->in);
 			bound->out_size = shape_size(bound->step->out);
+			cpu_linear_lay_out(program, s);
 		}
 		bound->weight = at;
 		at += weight_count(bound);
 		bound->bias = at;
 		at += (size_t)padded(bound->step->out.channels);
 	}
+	program->first_linear = program->stem.step ? 1 : program->conv_count;
 	*length = at;
 }
 
@@ -81,7 +108,7 @@ int cpu_convs_come_first(const struct cpu_program *program)
 	for (int s = 0; s < program->conv_count; s++)
 		if (!program->steps[s].conv.window)
 			return 0;
-	return 1;
+	return !program->stem.step || !program->conv_count;
 }
 
 static void map_conv(const struct cpu_step *bound, uint32_t *where)
@@ -102,25 +129,38 @@ static void map_conv(const struct cpu_step *bound, uint32_t *where)
 			}
 }
 
-/* Inputs are flat [channel][row][column]; the planes before channels-last. */
-static void map_linear(const struct cpu_step *bound,
-		       const struct cpu_step *before, uint32_t *where)
+/*
+ * Where the planes before, channels-last or in the order of tiles, have what is
+ * flat[channel][row][column] at i.
+ */
+static int place_in_planes(const struct cpu_program *program, int s,
+			   struct shape shape, int i)
 {
+	const int pixels = shape.height * shape.width;
+	const int channel = i / pixels, pixel = i % pixels;
+
+	if (!s || s > program->first_linear)
+		return i;
+	if (program->stem.step)
+		return channel * pixels + program->stem.places[pixel];
+	return pixel * program->steps[s - 1].conv.out_stride + channel;
+}
+
+static void map_linear(const struct cpu_program *program, int s,
+		       uint32_t *where)
+{
+	const struct cpu_step *bound = &program->steps[s];
 	const struct shape in = bound->step->in;
-	const int pixels = in.height * in.width;
-	const int stride = before ? before->conv.out_stride : 0;
 
-	for (int o = 0; o < bound->step->out.channels; o++) {
-		const size_t row = bound->weight + (size_t)o * bound->in_size;
+	for (int o = 0; o < bound->step->out.channels; o++)
+		for (int i = 0; i < (int)shape_size(in); i++) {
+			const int place = place_in_planes(program, s, in, i);
 
-		for (int i = 0; i < in.channels * pixels; i++) {
-			int place = i;
-
-			if (stride) /* what comes before is planes */
-				place = i % pixels * stride + i / pixels;
-			*where++ = (uint32_t)row + (uint32_t)place;
+			*where++ = (uint32_t)(bound->weight +
+				linear_weight_at(&bound->linear, o,
+						 place / bound->linear.block,
+						 place % bound->linear.block));
 		}
-	}
 }
 
 int cpu_map_parameters(struct cpu_program *program)
@@ -136,10 +176,14 @@ int cpu_map_parameters(struct cpu_program *program)
 
 		if (bound->step->main == STEP_NO_LAYER)
 			continue;
+		if (bound->step->lead.layer != STEP_NO_LAYER) {
+			cpu_stem_map(&program->stem, program->where);
+			continue;
+		}
 		if (bound->conv.window)
 			map_conv(bound, program->where + bound->step->weight);
 		else
-			map_linear(bound, s ? bound - 1 : NULL,
+			map_linear(program, s,
 				   program->where + bound->step->weight);
 		for (int o = 0; o < bound->step->out.channels; o++)
 			program->where[bound->step->bias + (size_t)o] =
@@ -154,12 +198,16 @@ void cpu_refresh_weights(struct cpu_program *program)
 
 	if (!program->weights_moved)
 		return;
+	if (program->stem.step)
+		cpu_stem_refresh(&program->stem, p);
 	for (int s = 0; s < program->conv_count; s++) {
 		const struct cpu_step *bound = &program->steps[s];
 		const struct conv_shape *conv = &bound->conv;
 		const int taps = conv->window * conv->window;
 		const float *from = p + bound->weight;
 
+		if (bound->turned)
+			cpu_dense_refresh(bound, from);
 		for (int o = 0; o < bound->step->out.channels; o++)
 			for (int t = 0; t < taps; t++, from += conv->in_stride)
 				for (int c = 0; c < conv->in_channels; c++)
@@ -169,75 +217,4 @@ void cpu_refresh_weights(struct cpu_program *program)
 						 o] = from[c];
 	}
 	program->weights_moved = 0;
-}
-
-/*
- * The planes after pooling tell what ReLU and pooling decided. ReLU's effect
- * on values that did not win their window, or were dropped, is none.
- */
-static void relu_of_planes(const struct cpu_program *program,
-			   const struct cpu_step *bound, int sample,
-			   uint8_t *values)
-{
-	const struct step *step = bound->step;
-	const int pool = step->pool_window, stride = bound->conv.out_stride;
-	const struct shape before = step->main_out, after = step->out;
-	const size_t at = (size_t)sample * bound->out_size;
-	const uint8_t *keep = step->dropout == STEP_NO_LAYER ? NULL :
-		host_decisions_at(&program->host, step->dropout, sample);
-	const int by_plane =
-		keep && program->host.base.model->layers[step->dropout].kind ==
-				LAYER_DROPOUT2D;
-
-	for (size_t i = 0; i < shape_size(before); i++)
-		values[i] = DECISION_ANY;
-	for (int c = 0; c < after.channels; c++)
-		for (int w = 0; w < after.height * after.width; w++) {
-			const int choice = c * after.height * after.width + w;
-			const size_t place = at + (size_t)(w * stride + c);
-			const int k = pool > 1 ? bound->winners[place] : 0;
-			const int row = w / after.width * pool + k / pool;
-			const int column = w % after.width * pool + k % pool;
-
-			if (!keep || keep[by_plane ? c : choice])
-				values[(c * before.height + row) *
-					       before.width + column] =
-					bound->out[place] > 0;
-		}
-}
-
-static void winners_of_planes(const struct cpu_step *bound, int sample,
-			      uint8_t *values)
-{
-	const struct shape out = bound->step->out;
-	const uint8_t *winners =
-		bound->winners + (size_t)sample * bound->out_size;
-
-	for (int c = 0; c < out.channels; c++)
-		for (int w = 0; w < out.height * out.width; w++)
-			*values++ = winners[w * bound->conv.out_stride + c];
-}
-
-int cpu_decisions(struct program *program, int layer, uint8_t *values,
-		  struct error *err)
-{
-	struct cpu_program *cpu = (struct cpu_program *)program;
-	const struct model *model = program->model;
-	const size_t each = layer_decisions(&model->layers[layer],
-					    model_layer_input(model, layer));
-
-	for (int s = 0; s < cpu->conv_count; s++) {
-		const struct cpu_step *bound = &cpu->steps[s];
-		const int pool = layer == bound->step->pool;
-
-		if (!pool && layer != bound->step->relu)
-			continue;
-		for (int i = 0; i < cpu->host.batch_count; i++, values += each)
-			if (pool)
-				winners_of_planes(bound, i, values);
-			else
-				relu_of_planes(cpu, bound, i, values);
-		return 0;
-	}
-	return host_decisions(program, layer, values, err);
 }
