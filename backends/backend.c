@@ -90,6 +90,7 @@ int program_compile(struct device *device, const struct model *model,
 	(*program)->model = model;
 	(*program)->parameters = model_parameter_count(model);
 	(*program)->options = *options;
+	(*program)->observer = NULL;
 	return 0;
 }
 
@@ -214,6 +215,35 @@ void program_explain(struct program *program, char *text, size_t size)
 	text[0] = '\0';
 	if (slots(program)->explain)
 		slots(program)->explain(program, text, size);
+}
+
+int backend_check_profile(const struct backend *backend, struct error *err)
+{
+	if (backend->profile)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "--profile: backend %s does not tell the parts of an "
+			 "iteration", backend->name);
+}
+
+int program_observe(struct program *program, struct profile_observer *observer,
+		    struct error *err)
+{
+	if (observer && backend_check_profile(slots(program), err))
+		return -1;
+	program->observer = observer;
+	return 0;
+}
+
+int program_profile(struct program *program, struct profile_part *parts)
+{
+	return slots(program)->profile ?
+		       slots(program)->profile(program, parts) : 0;
+}
+
+const struct peak *backend_peak(const struct backend *backend, int index)
+{
+	return backend->peak ? backend->peak(index) : NULL;
 }
 
 int backend_layer_is_broken(const struct layer *layer)

@@ -21,6 +21,8 @@
 
 #include "backends/allocator.h"
 #include "backends/error.h"
+#include "backends/peak.h"
+#include "backends/profile.h"
 #include "models/model.h"
 
 /* The samples of one core in one iteration; borrowed until program_finish. */
@@ -107,6 +109,7 @@ struct program {
 	struct program_options options;
 	struct score score; /* of the last gradient, once finished */
 	long launches; /* kernels and transfers given to a device so far */
+	struct profile_observer *observer; /* NULL: nobody asks for parts */
 };
 
 struct backend {
@@ -193,6 +196,15 @@ struct backend {
 
 	/* One line a fused step into text. Optional. */
 	void (*explain)(struct program *program, char *text, size_t size);
+
+	/* The parts of an iteration, of which the program's observer hears
+	 * when they end, with their work in the last one (asked before an
+	 * evaluation): at most PROFILE_MOST_PARTS, returns how many.
+	 * Optional: no profile. */
+	int (*profile)(struct program *program, struct profile_part *parts);
+	/* The loop of this index, from 0, that a core of this CPU can do; NULL
+	 * behind the last. The first is the most of fp32. Optional: none. */
+	const struct peak *(*peak)(int index);
 };
 
 /* "fast", "dense" */
@@ -262,6 +274,22 @@ int program_impose(struct program *program, int layer, const uint8_t *values,
 		   struct error *err);
 double program_regret(struct program *program, int layer);
 void program_explain(struct program *program, char *text, size_t size);
+
+/* Has observer told of each part that ends, from now on (NULL: nobody).
+ * ERROR_USAGE for a backend without a profile. */
+int program_observe(struct program *program, struct profile_observer *observer,
+		    struct error *err);
+/* ERROR_USAGE likewise, before there is a program. */
+int backend_check_profile(const struct backend *backend, struct error *err);
+int program_profile(struct program *program, struct profile_part *parts);
+const struct peak *backend_peak(const struct backend *backend, int index);
+
+/* For backends: a part of theirs ends here. */
+static inline void program_end_part(struct program *program, int part)
+{
+	if (program->observer)
+		program->observer->ended(program->observer, part);
+}
 
 /*
  * A kernel is broken on purpose when the variable BENCH_TEST_BREAK names its
