@@ -379,4 +379,5 @@ const struct backend cpu_backend = {
 	.evaluate = cpu_evaluate,
 	.decisions = cpu_decisions,
 	.explain = host_explain,
+	.peak = cpu_peak,
 };

@@ -70,6 +70,8 @@ int cpu_map_parameters(struct cpu_program *program);
 void cpu_refresh_weights(struct cpu_program *program);
 
 const struct cpu_kernels *cpu_choose_kernels(struct error *err);
+/* Slot of struct backend; BENCH_ISA does not matter here. */
+const struct peak *cpu_peak(int index);
 
 /* A convolution's backward pass with every multiplication: see dense.c. */
 int cpu_dense_allocate(struct cpu_step *bound);

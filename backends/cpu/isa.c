@@ -29,3 +29,21 @@ const struct cpu_kernels *cpu_choose_kernels(struct error *err)
 		  "among: %s", wanted, names);
 	return NULL;
 }
+
+const struct peak *cpu_peak(int index)
+{
+	int best = 1;
+
+	for (size_t i = 0; i < BUILD_COUNT; i++) {
+		const struct peak *peak;
+
+		if (!builds[i]->supported())
+			continue;
+		for (int p = 0; (peak = builds[i]->peak(p)); p++)
+			/* The widest vectors read best. */
+			if ((best || !peak->reads) && !index--)
+				return peak;
+		best = 0;
+	}
+	return NULL;
+}

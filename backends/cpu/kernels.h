@@ -15,6 +15,7 @@
 
 #include "backends/cpu/linear.h"
 #include "backends/cpu/stem.h"
+#include "backends/peak.h"
 
 #define CPU_LANES 16
 
@@ -34,6 +35,8 @@ struct cpu_kernels {
 	int (*supported)(void);
 	const struct stem_kernels *stem;
 	const struct linear_kernels *linear;
+	/* Its loops: fp32, reading, others; NULL behind the last. */
+	const struct peak *(*peak)(int index);
 
 	/*
 	 * One sample: convolution, bias, max pooling, ReLU.

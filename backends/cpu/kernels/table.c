@@ -1,5 +1,6 @@
 /* All kernels of one instruction set, and whether this CPU has it. */
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/peak_kernels.h"
 #include "backends/cpu/kernels/stem_kernels.h"
 
 #define TEXT2(isa) #isa
@@ -32,6 +33,7 @@ const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.supported = supported,
 	.stem = &ISA_NAME(stem_kernels),
 	.linear = &ISA_NAME(linear_kernels),
+	.peak = ISA_NAME(peak),
 	.conv_forward = ISA_NAME(conv_forward),
 	.conv_backward = ISA_NAME(conv_backward),
 	.conv_weights_dense = ISA_NAME(conv_weights_dense),

@@ -1,0 +1,11 @@
+/* The loops of backends/peak.h of one instruction set; peak.c has them. */
+#ifndef BACKENDS_CPU_KERNELS_PEAK_KERNELS_H
+#define BACKENDS_CPU_KERNELS_PEAK_KERNELS_H
+
+#include "backends/cpu/kernels/simd.h"
+#include "backends/peak.h"
+
+/* That of fp32, reading, and what else this CPU has; NULL behind the last. */
+const struct peak *ISA_NAME(peak)(int index);
+
+#endif
