@@ -275,12 +275,16 @@ static void run(struct cpu_program *cpu, const struct batch *batch,
 	memset(cpu->host.vectors[VECTOR_GRADIENT], 0,
 	       (batch->count ? conv_length(cpu) : cpu->host.base.length) *
 		       sizeof(float));
+	program_end_part(&cpu->host.base, CPU_PART_GRADIENT);
+	cpu->at_once = update != NULL;
 	cpu->host.base.score = (struct score){ 0 };
 	host_choose(&cpu->host, batch);
+	program_end_part(&cpu->host.base, CPU_PART_CHOICES);
 	if (!batch->count)
 		return;
 	cpu_forward(cpu, batch, 0, batch->count, 1);
 	losses(cpu, batch, 0, batch->count, 1, &cpu->host.base.score);
+	program_end_part(&cpu->host.base, CPU_PART_LOSS);
 	cpu_backward(cpu, batch, update);
 }
 
@@ -313,6 +317,8 @@ static int cpu_update(struct program *program, const struct update *update,
 				       vectors[VECTOR_ACC_DELTA] + from,
 				       vectors[VECTOR_GRADIENT] + from);
 	cpu->weights_moved = 1;
+	cpu->updated = to - from;
+	program_end_part(program, CPU_PART_UPDATE);
 	return 0;
 }
 
@@ -379,5 +385,6 @@ const struct backend cpu_backend = {
 	.evaluate = cpu_evaluate,
 	.decisions = cpu_decisions,
 	.explain = host_explain,
+	.profile = cpu_profile,
 	.peak = cpu_peak,
 };

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/linear.h"
+#include "backends/cpu/parts.h"
 #include "backends/cpu/stem.h"
 #include "backends/host.h"
 
@@ -55,6 +56,8 @@ struct cpu_program {
 	float *ones;	   /* [batch] */
 	void *scratch;	   /* of the linear kernels */
 	int weights_moved; /* forward_weights are older than the parameters */
+	size_t updated;	   /* floats of each vector, in the last update */
+	int at_once;	   /* linear layers made theirs in the backward pass */
 };
 
 /* Shapes, strides and places from the plan; length is that of a vector. */

@@ -34,12 +34,12 @@ const struct peak *cpu_peak(int index)
 {
 	int best = 1;
 
-	for (size_t i = 0; i < BUILD_COUNT; i++) {
+	for (size_t i = 0; cpu_builds[i]; i++) {
 		const struct peak *peak;
 
-		if (!builds[i]->supported())
+		if (!cpu_builds[i]->supported())
 			continue;
-		for (int p = 0; (peak = builds[i]->peak(p)); p++)
+		for (int p = 0; (peak = cpu_builds[i]->peak(p)); p++)
 			/* The widest vectors read best. */
 			if ((best || !peak->reads) && !index--)
 				return peak;

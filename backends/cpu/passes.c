@@ -109,22 +109,28 @@ static void conv_forward(struct cpu_program *program, int s, int place,
 void cpu_forward(struct cpu_program *program, const struct batch *batch,
 		 int first, int count, int training)
 {
-	const size_t size = shape_size(program->host.base.model->input);
+	struct program *base = &program->host.base;
+	const size_t size = shape_size(base->model->input);
 	const float *images = batch->images + (size_t)first * size;
 	const int steps = program->host.plan.count - 1; /* not the loss */
 
 	cpu_refresh_weights(program);
+	program_end_part(base, CPU_PART_WEIGHTS);
 	if (program->stem.step)
 		cpu_stem_forward(program, batch, first, count, training);
 	/* One sample after the other: its planes stay in the cache. */
 	for (int i = 0; i < count; i++)
-		for (int s = 0; s < program->conv_count; s++)
+		for (int s = 0; s < program->conv_count; s++) {
 			conv_forward(program, s, i, images + (size_t)i * size,
 				     training);
-	for (int s = program->first_linear; s < steps; s++)
+			program_end_part(base, CPU_PART_FORWARD + s);
+		}
+	for (int s = program->first_linear; s < steps; s++) {
 		cpu_linear_forward(program, s,
 				   s ? program->steps[s - 1].out : images,
 				   count, training);
+		program_end_part(base, CPU_PART_FORWARD + s);
+	}
 }
 
 static void conv_backward(struct cpu_program *program, int s, int place,
@@ -164,19 +170,25 @@ static void conv_backward(struct cpu_program *program, int s, int place,
 void cpu_backward(struct cpu_program *program, const struct batch *batch,
 		  const struct update *update)
 {
-	const size_t size = shape_size(program->host.base.model->input);
+	struct program *base = &program->host.base;
+	const size_t size = shape_size(base->model->input);
 	const int steps = program->host.plan.count - 1;
 
-	for (int s = steps - 1; s >= program->first_linear; s--)
+	for (int s = steps - 1; s >= program->first_linear; s--) {
 		cpu_linear_backward(program, s,
 				    s ? program->steps[s - 1].out :
 					batch->images,
 				    batch->count, update);
+		program_end_part(base, cpu_part_backward(s, CPU_SLOPES));
+	}
 	if (program->stem.step)
 		cpu_stem_backward(program, batch);
 	for (int i = 0; i < batch->count; i++)
-		for (int s = program->conv_count - 1; s >= 0; s--)
+		for (int s = program->conv_count - 1; s >= 0; s--) {
 			if (i < batch->count - program->steps[s].step->broken)
 				conv_backward(program, s, i,
 					      batch->images + (size_t)i * size);
+			program_end_part(base,
+					 cpu_part_backward(s, CPU_SLOPES));
+		}
 }

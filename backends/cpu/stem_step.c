@@ -215,6 +215,7 @@ void cpu_stem_forward(struct cpu_program *program, const struct batch *batch,
 		for (int i = 0; i < count; i++)
 			drop_elements(program, i, bound->out +
 					      (size_t)i * bound->out_size);
+	program_end_part(&program->host.base, CPU_PART_FORWARD);
 }
 
 /* What dropout and the second ReLU let through of the slopes by out. */
@@ -246,11 +247,15 @@ static void backward_group(struct cpu_program *program,
 				bound->out_slopes + at, bound->winners + at,
 				signs_of(stem, first), stem->lane_sums,
 				lane_sums_of_bias(stem), stem->scratch);
+	program_end_part(&program->host.base,
+			 cpu_part_backward(0, CPU_SLOPES));
 	group.count = count - (last && stem->step->broken);
 	stem->kernels->weight_slopes(&stem->shape, &stem->weights, &group,
 				     bound->out_slopes + at,
 				     bound->winners + at, g + stem->weight,
 				     g + stem->bias, stem->scratch);
+	program_end_part(&program->host.base,
+			 cpu_part_backward(0, CPU_STEM_WEIGHTS));
 }
 
 /* The lanes of what backward added up, into the gradient. */
@@ -288,4 +293,6 @@ void cpu_stem_backward(struct cpu_program *program, const struct batch *batch)
 	sum_lanes(stem, stem->lane_sums, first, g + stem->first);
 	sum_lanes(stem, lane_sums_of_bias(stem), shape->middle,
 		  g + stem->first_bias);
+	program_end_part(&program->host.base,
+			 cpu_part_backward(0, CPU_SLOPES));
 }
