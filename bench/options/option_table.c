@@ -142,6 +142,9 @@ const struct option_row option_rows[] = {
 	{ "trace", 0, OPTION_TEXT, AT(trace), TIMED, "FILE",
 	  "a timeline of all cores for a trace viewer (Perfetto)", 0, 0,
 	  { 0 } },
+	{ "profile", 0, OPTION_TEXT, AT(profile), MEASURE, "FILE",
+	  "where an iteration goes, part by part: as CSV there, as a table "
+	  "here", 0, 0, { 0 } },
 	{ "base", 0, OPTION_TEXT, AT(base), CHECK, "PROGRAM",
 	  "A: the bench to compare with (this one)", 0, 0, { 0 } },
 	{ "head", 0, OPTION_TEXT, AT(head), CHECK, "PROGRAM",

@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@
 #include "models/model.h"
 
 #define WIDTH 78
-#define MOST_NAMES 64
 
 /* One word as roff prints it; returns how many columns it took. */
 static int print_word(FILE *out, const char *word, int length)
@@ -137,10 +135,9 @@ static void print_verbs(FILE *out)
 {
 	for (int v = 0; v < VERB_COUNT; v++) {
 		const struct verb_row *verb = &verb_rows[v];
-		const char *names[MOST_NAMES];
+		const char *names[OPTION_MOST_ROWS];
 		int count = 0;
 
-		assert(option_row_count <= MOST_NAMES);
 		for (int i = 0; i < option_row_count; i++)
 			if (verb_knows((enum verb)v, &option_rows[i]))
 				names[count++] = option_rows[i].name;

@@ -37,6 +37,8 @@ void core_end_phase(struct core *core, enum replica_phase phase)
 	if (core->updated)
 		report->again_s[phase] += now - core->phase_began_s;
 	core->updated |= phase == REPLICA_UPDATE;
+	if (core->profile)
+		profile_end_phase(core->profile, phase);
 	core->phase_began_s = now;
 	core->phase_began_cpu_s = cpu;
 }
@@ -68,7 +70,11 @@ int core_iterate(struct core *core, const struct batch *batch,
 	core->updated = 0;
 	core->phase_began_cpu_s = core_cpu(core);
 	core->phase_began_s = report->began_at = clock_now();
+	if (core->profile)
+		profile_begin(core->profile);
 	core_begin_work(core);
+	if (core->profile)
+		profile_end_other(core->profile);
 	failed = replica_train(core->group, core->program, batch, update,
 			       &core->observer, &report->score, err);
 	if (!failed)
@@ -76,6 +82,9 @@ int core_iterate(struct core *core, const struct batch *batch,
 	report->ended_at = core->phase_began_s;
 	report->counts = count_since(core, &before);
 	core->unreported = 1;
+	/* Warm-up is no part of it. */
+	if (!failed && core->profile && core->epoch)
+		failed = profile_keep(core->profile, batch->count, err);
 	return failed;
 }
 

@@ -4,6 +4,7 @@
 
 #include "backends/replica.h"
 #include "bench/data/loader.h"
+#include "bench/profile/profile.h"
 #include "bench/training/training.h"
 
 struct core {
@@ -13,6 +14,8 @@ struct core {
 	struct device *device;
 	struct program *program;
 	struct loader *loader;
+	struct profile *profile; /* of rank 0; NULL: not asked for */
+	struct profile_subject profile_subject;
 	/* Of the warm-up; after an error the device may still read them. */
 	float *images;
 	uint8_t *labels;
@@ -52,6 +55,11 @@ void core_end_phase(struct core *core, enum replica_phase phase);
 /* Dropout decisions of the last iteration, in the global batch's order. */
 int core_dump_masks(struct core *core, const struct batch *batch,
 		    struct error *err);
+
+/* core_profile.c: begins if the profile is asked for and this is rank 0; writes
+ * it, unless the run has failed. */
+int core_open_profile(struct core *core, struct error *err);
+int core_end_profile(struct core *core, int failed, struct error *err);
 
 /* Frees the batch of the warm-up. */
 void core_end_warm_up(struct core *core);

@@ -132,7 +132,8 @@ int core_start(struct core *core, struct error *err)
 		return -1;
 	if (core->group->rank == 0) {
 		introduce(core);
-		if (open_trace(core->training, core->group->size, err))
+		if (open_trace(core->training, core->group->size, err) ||
+		    core_open_profile(core, err))
 			return -1;
 	}
 	plan = plan_loading(core);

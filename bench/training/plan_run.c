@@ -59,6 +59,9 @@ int plan_run(struct training *training, const struct target *target,
 	training->dump_masks = options->dump_masks;
 	training->save_parameters = options->save_parameters;
 	training->trace = options->trace;
+	training->profile = options->profile;
+	if (training->profile && backend_check_profile(target->backend, err))
+		return -1;
 	return slowdown_plan(&training->slowdown, target, options, err);
 }
 

@@ -303,6 +303,7 @@ static int finish_output(struct core *core, int failed, struct error *err)
 
 	if (core->group->rank)
 		return failed;
+	failed = core_end_profile(core, failed, err);
 	if ((fflush(rows) || ferror(rows)) && !failed)
 		failed = error_set(err, ERROR_OUTPUT,
 				   "the rows could not be written to standard "

@@ -34,6 +34,8 @@ struct training {
 
 	struct slowdown slowdown;
 	const char *trace;	 /* file, or NULL */
+	const char *profile;	 /* likewise */
+	FILE *profile_log;	 /* for its table; NULL: none */
 	double process_began_at; /* of clock_now() */
 	double launcher_cpu_s;	 /* of the process that is none of the cores */
 

@@ -3,6 +3,7 @@
 #include "bench/compare/compare.h"
 #include "bench/gate/floor.h"
 #include "bench/gate/verdict.h"
+#include "bench/profile/profile_row.h"
 #include "bench/results/export_row.h"
 #include "bench/results/post.h"
 #include "bench/results/result.h"
@@ -37,6 +38,8 @@ static const struct file_kind {
 	  "tables.", &export_rows },
 	{ "compare --export-csv FILE", "One metric of one target that two "
 	  "campaigns have a row, see `bench compare`.", &compare_rows },
+	{ "measure --profile FILE", "One part of an iteration a row; the last "
+	  "row is the whole, which the others add\nup to.", &profile_rows },
 	{ "post-002.csv", "The figures that post 002 published, in the columns "
 	  "of the targets that stand in\ntheir place (`--with-post`).",
 	  &post_rows },

@@ -270,8 +270,10 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	training.patient = options->campaign_id || !training.one_process;
 	training.process_began_at = clock_now() - clock_process_age();
 	training.log = options->verbose ? log : NULL;
-	if (options->trace && file_check(options->trace, err))
+	if ((options->trace && file_check(options->trace, err)) ||
+	    (options->profile && file_check(options->profile, err)))
 		return -1;
+	training.profile_log = options->quiet ? NULL : log;
 	describe_request(&run, &target, &training, options);
 	failed = measure(&target, &training, &run, options, out, log, err);
 	run.exit_code = 0;

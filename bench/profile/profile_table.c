@@ -1,0 +1,110 @@
+#include "bench/profile/profile_table.h"
+
+#include <math.h>
+
+#include "bench/base/number.h"
+#include "bench/rows/csv.h"
+#include "bench/system/file.h"
+#include "bench/tables/table_format.h"
+
+struct whole {
+	const struct profile_row *rows;
+	int count;
+};
+
+static int print_csv(FILE *out, const void *context, struct error *err)
+{
+	const struct whole *whole = context;
+
+	(void)err;
+	csv_write_header(out, &profile_rows);
+	for (int r = 0; r < whole->count; r++)
+		csv_write_row(out, &profile_rows, &whole->rows[r]);
+	return 0;
+}
+
+int profile_write(const char *path, const struct profile_row *rows, int count,
+		  struct error *err)
+{
+	const struct whole whole = { rows, count };
+
+	return file_replace_with(path, print_csv, &whole, err);
+}
+
+static const struct {
+	const char *head;
+	size_t offset;
+	double factor;
+	int decimals;
+	const char *unit;
+} quantities[] = {
+	{ "share", offsetof(struct profile_row, share_pct), 1, 1, "%" },
+	{ "ms", offsetof(struct profile_row, elapsed_s), 1e3, 3, "" },
+	{ "dense", offsetof(struct profile_row, dense_gflops), 1, 1, "" },
+	{ "done", offsetof(struct profile_row, done_gflops), 1, 1, "" },
+	{ "of peak", offsetof(struct profile_row, peak_pct), 1, 1, "%" },
+	{ "GB/s", offsetof(struct profile_row, moved_gbs), 1, 1, "" },
+	{ "not 0", offsetof(struct profile_row, nonzero_pct), 1, 1, "%" },
+};
+
+#define QUANTITIES (int)(sizeof(quantities) / sizeof(quantities[0]))
+
+static void fill_cell(char text[GRID_TEXT], const struct profile_row *row,
+		      int quantity)
+{
+	const char *at = (const char *)row + quantities[quantity].offset;
+	const double value = *(const double *)(const void *)at;
+	char number[NUMBER_SIZE];
+
+	if (!isfinite(value))
+		return;
+	number_print_fixed(number, value * quantities[quantity].factor,
+			   quantities[quantity].decimals);
+	snprintf(text, GRID_TEXT, "%s%s", number, quantities[quantity].unit);
+}
+
+static void print_notes(FILE *out, const struct profile_row *row,
+			const struct table_options *options)
+{
+	char peak[NUMBER_SIZE];
+
+	if (row->cores > 1)
+		print_note(out, options, "core %ld of %ld, as the host saw it: "
+			   "where cores share CPUs, the time without one is in "
+			   "its parts", row->core, row->cores);
+	print_note(out, options, "the middle half of %ld iterations of %ld "
+		   "samples, by their length", row->iterations, row->samples);
+	print_note(out, options, "dense, done: GFLOP/s by the layers' "
+		   "definitions, and by what was done without transforms; not "
+		   "0: of the factors from inputs or slopes");
+	number_print_fixed(peak, row->peak_gflops, 1);
+	if (isfinite(row->peak_gflops))
+		print_note(out, options, "of peak: done, of %s GFLOP/s that "
+			   "one core has for fp32; GB/s: if each value moves "
+			   "once", peak);
+}
+
+int profile_print(FILE *out, const struct profile_row *rows, int count,
+		  struct error *err)
+{
+	const struct table_options options = { .format = TABLE_PLAIN };
+	struct grid grid;
+
+	if (!count)
+		return 0;
+	if (grid_make(&grid, QUANTITIES, count, err))
+		return -1;
+	snprintf(grid.title, sizeof(grid.title), "An iteration of %s",
+		 rows[0].target);
+	for (int q = 0; q < QUANTITIES; q++)
+		snprintf(grid.heads[q], GRID_TEXT, "%s", quantities[q].head);
+	for (int r = 0; r < count; r++) {
+		clean_text(grid.labels[r], GRID_TEXT, rows[r].part, &options);
+		for (int q = 0; q < QUANTITIES; q++)
+			fill_cell(grid_at(&grid, r, q)->text, &rows[r], q);
+	}
+	grid_draw(&grid, &options, out);
+	grid_free(&grid);
+	print_notes(out, &rows[0], &options);
+	return 0;
+}

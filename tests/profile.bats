@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# Where an iteration goes.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+}
+
+# adds_up FILE TARGET SAMPLES: the parts are the iteration, and numbers fit.
+adds_up() {
+	python3 - "$@" <<-'END'
+	import csv, sys
+	rows = list(csv.DictReader(open(sys.argv[1])))
+	*parts, whole = rows
+	assert [r["part"] for r in rows[-2:]] == ["other", "iteration"]
+	for name in "elapsed_s", "share_pct":
+	    total = sum(float(r[name]) for r in parts)
+	    assert abs(total / float(whole[name]) - 1) < 1e-6, (name, total)
+	assert abs(float(whole["share_pct"]) - 100) < 1e-6
+	for name in "dense_flop", "done_flop":
+	    total = sum(float(r[name]) for r in parts if r[name])
+	    assert total == float(whole[name]) > 0, (name, total)
+	for row in rows:
+	    assert row["schema"] == "bench/1" and row["target"] == sys.argv[2]
+	    assert row["core"] == "0" and row["samples"] == sys.argv[3]
+	    assert float(row["elapsed_s"]) >= 0 <= float(row["median_s"])
+	    if row["nonzero_pct"]:
+	        assert 0 <= float(row["nonzero_pct"]) <= 100
+	assert len(set(r["part"] for r in rows)) == len(rows)
+	END
+}
+
+@test "the parts of an iteration are all of it" {
+	run -0 --separate-stderr "$BENCH" measure cpu-1 "${TINY[@]}" \
+		--profile p.csv
+	[[ "${lines[0]}" == schema,run_id,target,* ]]
+	[ -z "$stderr" ]
+	adds_up p.csv cpu-1 32
+	# The third batch, of 6, is no such iteration.
+	[ "$(cell p.csv 1 iterations)" = 2 ]
+	[ "$(grep -c ',wait,\|,reduce,' p.csv)" -eq 0 ]
+	grep -q ',update,' p.csv
+	run -1 grep -Eiw -- '-?(nan|inf|infinity)' p.csv
+}
+
+@test "and are shown as a table" {
+	run -0 --separate-stderr "$BENCH" measure cpu-1 --model tiny \
+		"${DATA[@]}" --warmup 1 --epochs 1 --profile p.csv
+	[[ "$output" != *"An iteration"* ]]
+	[[ "$stderr" == *"An iteration of cpu-1"* ]]
+	local part
+	for part in loss update other iteration; do
+		grep -q "^$part " <<<"$stderr"
+	done
+	[[ "$stderr" == *"of peak: done, of "*" GFLOP/s"* ]]
+	[ "$(awk 'length > 80' <<<"$stderr")" = "" ]
+}
+
+@test "of several cores the first is watched" {
+	local target
+	for target in cpu-2 cpu-2@fork; do
+		run -0 "$BENCH" measure "$target" "${TINY[@]}" --batch 16 \
+			--profile p.csv
+		adds_up p.csv "$target" 16
+		[ "$(grep -c ',wait,\|,reduce,' p.csv)" -eq 2 ]
+	done
+}
+
+@test "dense work is the same, whatever is done" {
+	"$BENCH" measure cpu-1 "${TINY[@]}" --profile f.csv >/dev/null
+	"$BENCH" measure cpu-1 "${TINY[@]}" --profile d.csv \
+		--algorithm dense >/dev/null
+	adds_up d.csv cpu-1 32
+	python3 - <<-'END'
+	import csv
+	fast, dense = (list(csv.DictReader(open(f)))[-1]
+	               for f in ("f.csv", "d.csv"))
+	assert fast["dense_flop"] == dense["dense_flop"]
+	assert float(dense["done_flop"]) >= float(dense["dense_flop"])
+	END
+}
+
+@test "what has no profile says so, and nothing is measured" {
+	local target
+	for target in null-1 reference-1 openblas-1; do
+		run -2 --separate-stderr "$BENCH" measure "$target" \
+			"${TINY[@]}" --profile p.csv
+		[ -z "$output" ]
+		[[ "$stderr" == *"backend ${target%-1} does not tell"* ]]
+		[ ! -e p.csv ]
+	done
+	run -2 --separate-stderr "$BENCH" run cpu-1 --profile p.csv
+	[[ "$stderr" == *"which goes with measure"* ]]
+}
+
+@test "a profile that cannot be written is known before" {
+	run -7 --separate-stderr "$BENCH" measure cpu-1 "${TINY[@]}" \
+		--profile no/such/p.csv
+	[ -z "$output" ]
+	[[ "$stderr" == *no/such/p.csv* ]]
+}
+
+@test "a run that fails leaves no profile" {
+	run -6 "$BENCH" measure cpu-1 "${TINY[@]}" --lr 1e30 --profile p.csv
+	[ ! -e p.csv ]
+}

@@ -1,0 +1,381 @@
+/* What an iteration is made of: work by the formulas, and times that add up. */
+#include "tests/subject.h"
+
+#include "bench/profile/peak_rate.h"
+#include "bench/profile/profile.h"
+
+#define BATCH 5
+#define SEED 7
+
+/* Which parts have ended. */
+struct watch {
+	struct profile_observer observer;
+	int ended[PROFILE_MOST_PARTS];
+};
+
+static void note_end(struct profile_observer *observer, int part)
+{
+	assert_in_range(part, 0, PROFILE_MOST_PARTS - 1);
+	((struct watch *)observer)->ended[part]++;
+}
+
+/*
+ * One iteration of BATCH samples, as of several cores or of one alone; returns
+ * how many parts there are.
+ */
+static int run_once(struct subject *subject, int alone, struct watch *watch,
+		    struct profile_part *parts)
+{
+	const struct update update = { 1, .9, 1e-6 };
+	struct batch batch = batch_make(subject->program->model, 3, BATCH);
+	struct error err;
+
+	*watch = (struct watch){ .observer = { note_end } };
+	subject_start(subject, SEED);
+	must(program_observe(subject->program, &watch->observer, &err), &err);
+	if (alone) {
+		must(program_train(subject->program, &batch, &update, &err),
+		     &err);
+	} else {
+		subject_gradient(subject, &batch);
+		subject_update(subject, &update);
+	}
+	batch_free(&batch);
+	return program_profile(subject->program, parts);
+}
+
+static void open_cpu(struct subject *subject, const char *model,
+		     enum algorithm algorithm, int dropout)
+{
+	const struct program_options options = { .batch = BATCH,
+						 .test_batch = BATCH,
+						 .seed = SEED,
+						 .dropout = dropout,
+						 .algorithm = algorithm };
+
+	subject_open(subject, "cpu", 1, model_find(model), &options);
+}
+
+static void compare_work(const struct model *model, enum algorithm algorithm,
+			 int alone)
+{
+	const struct model_work work = model_work(model);
+	struct profile_part parts[PROFILE_MOST_PARTS];
+	struct subject subject;
+	struct watch watch;
+	double sum = 0;
+	int count;
+
+	open_cpu(&subject, model->name, algorithm, 1);
+	count = run_once(&subject, alone, &watch, parts);
+	for (int p = 0; p < count; p++) {
+		assert_int_equal(parts[p].name[0] != '\0',
+				 watch.ended[p] != 0);
+		assert_true(parts[p].done >= 0 && parts[p].bytes >= 0);
+		sum += parts[p].dense;
+	}
+	assert_true(sum == BATCH * (work.forward + work.backward_data +
+				    work.backward_weights));
+	subject_close(&subject);
+}
+
+/* The parts are the whole: no multiply-add is missing, none is there twice. */
+static void dense_work_is_the_models(void **state)
+{
+	const struct model *model = NULL;
+
+	(void)state;
+	while ((model = model_next(model)))
+		for (int a = 0; a < ALGORITHM_COUNT; a++)
+			for (int alone = 0; alone < 2; alone++)
+				compare_work(model, (enum algorithm)a, alone);
+}
+
+static const struct profile_part *part_of(const struct profile_part *parts,
+					  int count, const char *name)
+{
+	for (int p = 0; p < count; p++)
+		if (!strcmp(parts[p].name, name))
+			return &parts[p];
+	fail_msg("there is no part '%s'", name);
+	return NULL;
+}
+
+/* Planes of the batch that the dropout behind the second convolution keeps. */
+static double planes_kept(struct subject *subject)
+{
+	const struct model *model = subject->program->model;
+	double kept = 0;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		const size_t each = layer_decisions(
+			&model->layers[l], model_layer_input(model, l));
+		uint8_t *keep;
+		struct error err;
+
+		if (model->layers[l].kind != LAYER_DROPOUT2D)
+			continue;
+		keep = allocate(BATCH * each);
+		must(program_decisions(subject->program, l, keep, &err), &err);
+		for (size_t i = 0; i < BATCH * each; i++)
+			kept += keep[i];
+		free(keep);
+	}
+	return kept;
+}
+
+/*
+ * Post 002's network: 36 tiles of 36 points and 32 planes for each plane that
+ * is kept, 36 * 9 * 32 for the convolution before under each tile.
+ */
+static void winograd_work_is_counted(void **state)
+{
+	const char *const both[] = { "conv1+conv2 forward",
+				     "conv1+conv2 backward" };
+
+	(void)state;
+	for (int dropout = 0; dropout < 2; dropout++) {
+		struct profile_part parts[PROFILE_MOST_PARTS];
+		const struct profile_part *weights;
+		struct subject subject;
+		struct watch watch;
+		double kept;
+		int count;
+
+		open_cpu(&subject, "mnist", ALGORITHM_FAST, dropout);
+		count = run_once(&subject, dropout, &watch, parts);
+		kept = planes_kept(&subject);
+		assert_true(dropout ? kept < BATCH * 64 : kept == BATCH * 64);
+		for (int w = 0; w < 2; w++) {
+			const struct profile_part *part =
+				part_of(parts, count, both[w]);
+
+			assert_true(part->done == 36. * 36 * 32 * kept +
+							  BATCH * 36. * 36 * 9 *
+								  32);
+			assert_true(part->nonzero == kept / (BATCH * 64));
+		}
+		/* One slope a window of the pooling, and none of them is 0. */
+		weights = part_of(parts, count, "conv2 weight slopes");
+		assert_true(weights->nonzero <= kept / (BATCH * 64));
+		assert_true(weights->done ==
+			    weights->nonzero * BATCH * 64 * 144 * 9 * 32 +
+				    BATCH * 26. * 26 * 32 * 9);
+		subject_close(&subject);
+	}
+}
+
+/* Dense leaves out no multiplication, and needs a border for the slopes. */
+static void dense_does_all(void **state)
+{
+	struct profile_part parts[PROFILE_MOST_PARTS];
+	struct subject subject;
+	struct watch watch;
+	int count;
+
+	(void)state;
+	open_cpu(&subject, "mnist", ALGORITHM_DENSE, 1);
+	count = run_once(&subject, 0, &watch, parts);
+	for (int p = 0; p < count; p++)
+		assert_true(parts[p].done >= parts[p].dense);
+	assert_true(part_of(parts, count, "conv2 backward")->done ==
+		    BATCH * 64. * 32 * 9 * (24 * 24 + 26 * 26));
+	subject_close(&subject);
+}
+
+/* Work of a linear layer is of the inputs and outputs that are kept. */
+static void linear_work_is_counted(void **state)
+{
+	struct profile_part parts[PROFILE_MOST_PARTS];
+	const struct profile_part *part;
+	struct subject subject;
+	struct watch watch;
+	int count;
+
+	(void)state;
+	open_cpu(&subject, "mnist", ALGORITHM_FAST, 0);
+	count = run_once(&subject, 1, &watch, parts);
+	part = part_of(parts, count, "fc1 forward");
+	assert_true(part->done == part->dense && part->nonzero > .9);
+	/* ReLU stops about half of the slopes. */
+	part = part_of(parts, count, "fc1 backward+update");
+	assert_true(part->nonzero > .2 && part->nonzero < .8);
+	assert_true(fabs(part->done - part->nonzero * part->dense) <
+		    1e-9 * part->dense);
+	subject_close(&subject);
+	open_cpu(&subject, "mnist", ALGORITHM_FAST, 1);
+	count = run_once(&subject, 0, &watch, parts);
+	part = part_of(parts, count, "fc1 forward");
+	assert_true(part->done < .6 * part->dense);
+	assert_true(part_of(parts, count, "fc1 backward")->nonzero < .5);
+	subject_close(&subject);
+}
+
+static void others_have_none(void **state)
+{
+	const struct backend *null = backend_find("null");
+	struct error err = { .kind = ERROR_FAILED };
+
+	(void)state;
+	assert_int_equal(backend_check_profile(null, &err), -1);
+	assert_int_equal(err.kind, ERROR_USAGE);
+	assert_non_null(strstr(err.message, "null"));
+	assert_null(backend_peak(null, 0));
+}
+
+/* A backend of two parts, and one number that is none. */
+static int toy_profile(struct program *program, struct profile_part *parts)
+{
+	(void)program;
+	parts[0] = (struct profile_part){ "first", 10, 5, 4, .5 };
+	parts[1] = (struct profile_part){ "", 0, 0, 0, NAN };
+	parts[2] = (struct profile_part){ "second", 30, 30, 8, NAN };
+	return 3;
+}
+
+static const struct backend toy_backend = { .name = "toy",
+					    .profile = toy_profile };
+
+static void iterate_toy(struct program *program, struct profile *profile,
+			int samples)
+{
+	struct error err;
+
+	profile_begin(profile);
+	program_end_part(program, 0);
+	program_end_part(program, 2);
+	program_end_part(program, 0);
+	profile_end_phase(profile, REPLICA_COMPUTE);
+	profile_end_phase(profile, REPLICA_WAIT);
+	profile_end_phase(profile, REPLICA_REDUCE);
+	program_end_part(program, 2);
+	profile_end_phase(profile, REPLICA_UPDATE);
+	must(profile_keep(profile, samples, &err), &err);
+	/* An evaluation is no part of it. */
+	program_end_part(program, 0);
+}
+
+static void assert_near(double value, double right)
+{
+	assert_true(fabs(value - right) <= 1e-9 * fabs(right));
+}
+
+/* All rows but the last add up to it. */
+static void assert_whole(const struct profile_row *rows, int count)
+{
+	double elapsed_s = 0, share = 0;
+
+	for (int r = 0; r < count - 1; r++) {
+		assert_true(rows[r].elapsed_s >= 0);
+		elapsed_s += rows[r].elapsed_s;
+		share += rows[r].share_pct;
+	}
+	assert_near(elapsed_s, rows[count - 1].elapsed_s);
+	assert_near(share, 100);
+	assert_near(rows[count - 1].share_pct, 100);
+}
+
+static void times_add_up(void **state)
+{
+	static const char *const names[][6] = {
+		{ "first", "second", "other", "iteration" },
+		{ "first", "second", "wait", "reduce", "other", "iteration" },
+	};
+	struct device device = { &toy_backend };
+
+	(void)state;
+	for (int cores = 1; cores <= 2; cores++) {
+		const struct profile_subject subject = { "run", "toy", cores,
+							 0 };
+		struct program program = { .device = &device,
+					   .model = model_find("tiny") };
+		struct profile_row rows[PROFILE_MOST_ROWS];
+		struct error err;
+		struct profile *profile =
+			profile_open(&program, &subject, &err);
+
+		assert_non_null(profile);
+		assert_int_equal(profile_build(profile, rows, &err), 0);
+		for (int i = 0; i < 40; i++)
+			iterate_toy(&program, profile, i == 39 ? 3 : 8);
+		assert_int_equal(profile_build(profile, rows, &err),
+				 2 + 2 * cores);
+		assert_whole(rows, 2 + 2 * cores);
+		for (int r = 0; r < 2 + 2 * cores; r++) {
+			assert_string_equal(rows[r].part, names[cores - 1][r]);
+			assert_int_equal(rows[r].iterations, 39);
+			assert_int_equal(rows[r].samples, 8);
+		}
+		assert_true(rows[0].dense_flop == 20 &&
+			    rows[0].done_flop == 10 &&
+			    rows[0].moved_bytes == 4 &&
+			    rows[0].nonzero_pct == 50);
+		assert_true(isnan(rows[1].nonzero_pct));
+		assert_true(rows[1 + 2 * cores].dense_flop == 80 &&
+			    rows[1 + 2 * cores].done_flop == 70);
+		assert_true(isnan(rows[2 * cores].dense_flop));
+		profile_close(profile);
+		assert_null(program.observer);
+	}
+}
+
+/* Sums of what was read, and of multiply-adds that have come to rest at 2. */
+static void loops_do_what_they_say(void **state)
+{
+	const struct backend *cpu = backend_find("cpu");
+	const size_t size = 3 * PEAK_BLOCK;
+	float *memory = aligned_alloc(PEAK_BLOCK, size);
+	const struct peak *peak;
+	int reads = 0, p = 0;
+
+	(void)state;
+	assert_non_null(memory);
+	for (size_t i = 0; i < size / sizeof(*memory); i++)
+		memory[i] = (float)(i % 3);
+	assert_string_equal(backend_peak(cpu, 0)->name, "fp32 multiply-add");
+	for (; (peak = backend_peak(cpu, p)); p++) {
+		float result = 0;
+		double work;
+
+		reads += peak->reads;
+		work = peak->work(peak->reads ? memory : NULL,
+				  peak->reads ? size : 0, 200, &result);
+		if (peak->reads) {
+			assert_true(work == 200. * (double)size);
+			assert_true(result == 200. * (double)size /
+						      sizeof(*memory));
+		} else if (!strcmp(peak->name, "fp32 multiply-add")) {
+			assert_true(result == work / 200);
+		} else {
+			/* 1 * 1 twice in a lane, upon 0, 1, 2, ... */
+			assert_true(result > work / 2 && result < 1.1 * work);
+		}
+	}
+	assert_int_equal(reads, 1);
+	free(memory);
+}
+
+static void rates_are_ordered(void **state)
+{
+	const struct peak *peak = backend_peak(backend_find("cpu"), 0);
+	const struct peak_rate rate = peak_measure(peak, NULL, 0, 0);
+
+	(void)state;
+	assert_true(rate.median > 0 && rate.best >= rate.median);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dense_work_is_the_models),
+		cmocka_unit_test(winograd_work_is_counted),
+		cmocka_unit_test(dense_does_all),
+		cmocka_unit_test(linear_work_is_counted),
+		cmocka_unit_test(others_have_none),
+		cmocka_unit_test(times_add_up),
+		cmocka_unit_test(loops_do_what_they_say),
+		cmocka_unit_test(rates_are_ordered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
