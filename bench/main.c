@@ -22,6 +22,7 @@
 #include "bench/verbs/data_command.h"
 #include "bench/verbs/info_command.h"
 #include "bench/verbs/measure.h"
+#include "bench/verbs/peak_command.h"
 #include "bench/verbs/plot_command.h"
 #include "bench/verbs/run_command.h"
 #include "bench/verbs/selftest_command.h"
@@ -91,6 +92,13 @@ static int plot_verb(const struct options *options, struct error *err)
 	return plot_command_run(&command, stdout, stderr, err);
 }
 
+static int env_verb(const struct options *options, struct error *err)
+{
+	if (options->peak || options->export_csv)
+		return peak_command(options, stdout, err);
+	return env_command(stdout, err);
+}
+
 /*
  * Some libraries read how to work when the process starts. Verbs that compute
  * begin anew with what their backends ask for.
@@ -147,7 +155,7 @@ static int dispatch(const struct options *options, struct error *err)
 	case VERB_DEVICES:
 		return devices_command(stdout, err);
 	case VERB_ENV:
-		return env_command(stdout, err);
+		return env_verb(options, err);
 	default:
 		return data_verb(options, err);
 	}

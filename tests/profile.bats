@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Where an iteration goes.
+# Where an iteration goes, and what a core can do at most.
 
 bats_require_minimum_version 1.5.0
 
@@ -106,4 +106,34 @@ adds_up() {
 @test "a run that fails leaves no profile" {
 	run -6 "$BENCH" measure cpu-1 "${TINY[@]}" --lr 1e30 --profile p.csv
 	[ ! -e p.csv ]
+}
+
+@test "the peaks of a core" {
+	run -0 --separate-stderr "$BENCH" env --peak --export-csv p.csv
+	[ -z "$stderr" ]
+	[[ "$output" == *"host key"*"Peaks of one core"* ]]
+	grep -q '^fp32 multiply-add, portable ' <<<"$output"
+	grep -q '^read memory, ' <<<"$output"
+	python3 - <<-'END'
+	import csv
+	rows = list(csv.DictReader(open("p.csv")))
+	for row in rows:
+	    assert row["unit"] == ("GB/s" if row["level"] else "GFLOP/s")
+	    assert float(row["best"]) >= float(row["median"]) > 0
+	    assert bool(row["memory_bytes"]) == bool(row["level"])
+	assert len(set((r["name"], r["isa"], r["level"]) for r in rows)) == \
+	    len(rows)
+	END
+	run -0 --separate-stderr "$BENCH" env --peak --export-csv -
+	[[ "${lines[0]}" == schema,started_utc,* ]]
+	[ "${#lines[@]}" -eq "$(wc -l <p.csv)" ]
+}
+
+@test "peaks are only measured when they are asked for" {
+	run -0 "$BENCH" env
+	[[ "$output" != *"Peaks"* ]]
+	run -2 --separate-stderr "$BENCH" env --export-csv p.csv
+	[[ "$stderr" == *--peak* ]]
+	run -7 "$BENCH" env --peak --export-csv no/such/p.csv
+	run -2 "$BENCH" env --peak now
 }

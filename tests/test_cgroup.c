@@ -1,4 +1,5 @@
-/* The CPU quota of a process, from trees of files as systems have them. */
+/* What a process is allowed of CPUs and memory, from trees of files as systems
+ * have them. */
 #include "bench/machine/cgroup.h"
 
 #include <math.h>
@@ -116,12 +117,28 @@ static void malformed_groups_are_passed_over(void **state)
 	free(groups);
 }
 
+static void smallest_memory_counts(void **state)
+{
+	(void)state;
+	add_file("memory", GROUPS, "0::/a/b\n");
+	assert_true(isnan(cgroup_memory(in_folder("memory"))));
+	add_file("memory", V2 "a/b/memory.max", "max\n");
+	assert_true(isnan(cgroup_memory(in_folder("memory"))));
+	add_file("memory", V2 "a/memory.max", "1073741824\n");
+	assert_true(cgroup_memory(in_folder("memory")) == 1073741824);
+	add_file("memory", V2 "a/b/memory.max", "536870912\n");
+	assert_true(cgroup_memory(in_folder("memory")) == 536870912);
+	/* A quota of CPUs is another matter. */
+	assert_true(isnan(cgroup_cpus(in_folder("memory"))));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(smallest_quota_counts),
 		cmocka_unit_test(malformed_quota_is_none),
 		cmocka_unit_test(malformed_groups_are_passed_over),
+		cmocka_unit_test(smallest_memory_counts),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "bench/base/text.h"
+#include "bench/profile/peaks.h"
 #include "bench/profile/profile_row.h"
 #include "bench/results/export_row.h"
 #include "bench/results/post.h"
@@ -51,6 +52,7 @@ static void columns_are_complete(void **state)
 	check_kind(&post_rows);
 	check_kind(&export_rows);
 	check_kind(&profile_rows);
+	check_kind(&peak_rows);
 	run_rows.clear(&run);
 	assert_string_equal(run.schema, "bench/1");
 	assert_string_equal(run.label, "");

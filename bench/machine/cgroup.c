@@ -140,3 +140,20 @@ double cgroup_cpus(const char *root)
 	cgroup_visit(root, take_quota, &least);
 	return least;
 }
+
+static void take_memory(const char *folder, void *context)
+{
+	long long limit[MOST_NUMBERS];
+	double *least = context;
+
+	if (read_numbers(folder, "memory.max", limit) && limit[0] > 0)
+		*least = fmin(*least, (double)limit[0]);
+}
+
+double cgroup_memory(const char *root)
+{
+	double least = NAN;
+
+	cgroup_visit(root, take_memory, &least);
+	return least;
+}

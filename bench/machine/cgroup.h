@@ -17,4 +17,8 @@ void cgroup_visit(const char *root, cgroup_visitor *visit, void *context);
  */
 double cgroup_cpus(const char *root);
 
+/* The smallest limit of their memory, in bytes (memory.max, version 2 alone);
+ * NAN without one. */
+double cgroup_memory(const char *root);
+
 #endif

@@ -12,6 +12,7 @@ enum {
 	VERIFY = BIT(VERB_VERIFY),
 	DATA = BIT(VERB_DATA),
 	HELP = BIT(VERB_HELP),
+	ENV = BIT(VERB_ENV),
 	CHECK = BIT(VERB_CHECK),
 	CALIBRATE = BIT(VERB_CALIBRATE),
 	SELFTEST = BIT(VERB_SELFTEST),
@@ -117,7 +118,7 @@ const struct option_row option_rows[] = {
 	  "(results/<UTC time>-<label>)", 0, 0, { 0 } },
 	{ "label", 'n', OPTION_TEXT, AT(label), RUN | BLOCKS, "TEXT",
 	  "what tables and folder call this campaign", 0, 0, { 0 } },
-	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), REPORTS | COMPARE,
+	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), REPORTS | COMPARE | ENV,
 	  "FILE", "one row a target with all tables' numbers (-: here)", 0, 0,
 	  { 0 } },
 	{ "export-json", 0, OPTION_TEXT, AT(export_json), REPORTS, "FILE",
@@ -145,6 +146,8 @@ const struct option_row option_rows[] = {
 	{ "profile", 0, OPTION_TEXT, AT(profile), MEASURE, "FILE",
 	  "where an iteration goes, part by part: as CSV there, as a table "
 	  "here", 0, 0, { 0 } },
+	{ "peak", 0, OPTION_FLAG, AT(peak), ENV, NULL,
+	  "measure what one core can do at most", 0, 0, { 0 } },
 	{ "base", 0, OPTION_TEXT, AT(base), CHECK, "PROGRAM",
 	  "A: the bench to compare with (this one)", 0, 0, { 0 } },
 	{ "head", 0, OPTION_TEXT, AT(head), CHECK, "PROGRAM",
@@ -228,6 +231,7 @@ const struct option_words option_words[] = {
 	  "(-: here)" },
 	{ "export-csv", VERB_COMPARE, "one row a metric of a target "
 	  "(-: here)" },
+	{ "export-csv", VERB_ENV, "one row a peak (-: here)" },
 	{ "export-json", VERB_CHECK, "the verdicts, as one document" },
 	{ "inject", VERB_CHECK, "let every core of B do PCT % more work in "
 	  "each iteration, to see it found; of FROM-TO each process draws "

@@ -3,6 +3,7 @@
 #include "bench/compare/compare.h"
 #include "bench/gate/floor.h"
 #include "bench/gate/verdict.h"
+#include "bench/profile/peaks.h"
 #include "bench/profile/profile_row.h"
 #include "bench/results/export_row.h"
 #include "bench/results/post.h"
@@ -40,6 +41,8 @@ static const struct file_kind {
 	  "campaigns have a row, see `bench compare`.", &compare_rows },
 	{ "measure --profile FILE", "One part of an iteration a row; the last "
 	  "row is the whole, which the others add\nup to.", &profile_rows },
+	{ "env --export-csv FILE", "What one core can do at most, one loop a "
+	  "row, see `bench env --peak`.", &peak_rows },
 	{ "post-002.csv", "The figures that post 002 published, in the columns "
 	  "of the targets that stand in\ntheir place (`--with-post`).",
 	  &post_rows },
