@@ -180,8 +180,7 @@ static void solve(const struct problem *problem,
 	const struct stem_kernels *stem = build->stem;
 	const int lanes = stem->lanes, count = first_count(shape);
 	const size_t scratch_size = stem->scratch(shape);
-	float *points = allocate_aligned((size_t)(STEM_POINTS * shape->outputs *
-						  shape->middle), 0);
+	float *points = allocate_aligned(stem->points(shape), 0);
 	float *scratch = allocate_aligned(scratch_size, NAN);
 	float *first = allocate_aligned((size_t)(count * lanes), BEFORE);
 	float *bias = allocate_aligned((size_t)(shape->middle * lanes), BEFORE);

@@ -10,15 +10,15 @@ static const struct {
 	struct stem_shape shape;
 	double drop;
 } cases[] = {
-	{ { 1, 28, 28, 32, 64, 0 }, .25 },
-	{ { 1, 28, 28, 32, 64, 1 }, 0 },
-	{ { 1, 8, 8, 5, 3, 0 }, 0 },
-	{ { 3, 8, 8, 32, 64, 1 }, .5 },
-	{ { 3, 12, 16, 5, 3, 1 }, .25 },
-	{ { 1, 12, 16, 32, 64, 0 }, .75 },
-	{ { 2, 28, 20, 7, 13, 0 }, .25 },
-	{ { 1, 40, 40, 3, 29, 1 }, .25 },
-	{ { 1, 20, 20, 17, 9, 0 }, 1 },
+	{ { 1, 28, 28, 32, 64, 0, 0 }, .25 },
+	{ { 1, 28, 28, 32, 64, 1, 0 }, 0 },
+	{ { 1, 8, 8, 5, 3, 0, 0 }, 0 },
+	{ { 3, 8, 8, 32, 64, 1, 0 }, .5 },
+	{ { 3, 12, 16, 5, 3, 1, 0 }, .25 },
+	{ { 1, 12, 16, 32, 64, 0, 0 }, .75 },
+	{ { 2, 28, 20, 7, 13, 0, 0 }, .25 },
+	{ { 1, 40, 40, 3, 29, 1, 0 }, .25 },
+	{ { 1, 20, 20, 17, 9, 0, 0 }, 1 },
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
@@ -42,8 +42,8 @@ static struct answer answer_make(const struct stem_kernels *stem,
 	struct answer answer = { count, keep,
 				 allocate(size, sizeof(float)), NULL, NULL };
 	float *scratch = aligned_alloc(64, (scratch_size + 63) / 64 * 64);
-	float *points = allocate((size_t)(STEM_POINTS * shape->outputs *
-					  shape->middle), sizeof(*points));
+	const size_t points_size = stem->points(shape) * sizeof(float);
+	float *points = aligned_alloc(64, (points_size + 63) / 64 * 64);
 	const struct stem_weights weights = { problem->first,
 					      problem->first_bias, points,
 					      problem->bias };

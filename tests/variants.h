@@ -21,6 +21,7 @@ struct variant {
 };
 
 static const struct variant variants[] = {
+	{ "cpu amx", "cpu", "amx", 0 },
 	{ "cpu avx512", "cpu", "avx512", 0 },
 	{ "cpu avx2", "cpu", "avx2", 0 },
 	{ "cpu portable", "cpu", "portable", 1 },

@@ -5,6 +5,7 @@
 
 const struct cpu_kernels *const cpu_builds[] = {
 #if defined(__x86_64__)
+	&cpu_kernels_amx,
 	&cpu_kernels_avx512,
 	&cpu_kernels_avx2,
 #endif

@@ -75,9 +75,16 @@ struct cpu_kernels {
 				   float *bias_slopes);
 };
 
+extern const struct cpu_kernels cpu_kernels_amx;
 extern const struct cpu_kernels cpu_kernels_avx512;
 extern const struct cpu_kernels cpu_kernels_avx2;
 extern const struct cpu_kernels cpu_kernels_portable;
+
+/*
+ * Whether the CPU has AMX's tiles for bf16, and the system lets this process
+ * use them: it keeps 8 KB more for each thread that does.
+ */
+int cpu_has_tiles(void);
 
 /* Best first, and a NULL at the end. Other processors than x86-64 have the
  * portable build alone. */

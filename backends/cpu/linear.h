@@ -123,6 +123,7 @@ struct linear_kernels {
 };
 
 /* Those of other processors than x86-64 are the portable ones alone. */
+extern const struct linear_kernels linear_kernels_amx;
 extern const struct linear_kernels linear_kernels_avx512;
 extern const struct linear_kernels linear_kernels_avx2;
 extern const struct linear_kernels linear_kernels_portable;

@@ -32,6 +32,7 @@ struct stem_shape {
 	int middle;	   /* planes between the convolutions */
 	int outputs;	   /* planes of the second one */
 	int relu;	   /* after the second one */
+	int bf16; /* products may round their operands to bf16 */
 };
 
 #define STEM_TILE 4   /* side of the outputs of a tile */
@@ -67,7 +68,7 @@ static inline int stem_group(const struct stem_shape *shape, int lanes)
 struct stem_weights {
 	const float *first;	 /* [middle][channels][3][3] */
 	const float *first_bias; /* [middle] */
-	const float *points;	 /* [STEM_POINTS][outputs][middle]: G g G^T */
+	const float *points;	 /* as transform left them */
 	const float *bias;	 /* [outputs], of the second convolution */
 };
 
@@ -86,12 +87,15 @@ struct stem_kernels {
 
 	/* Floats of scratch, aligned to 64 bytes, for each of the calls. */
 	size_t (*scratch)(const struct stem_shape *shape);
+	/* Floats of the transformed weights, aligned likewise. */
+	size_t (*points)(const struct stem_shape *shape);
 	/* Bytes of signs of a group: which of the planes between are above 0 */
 	size_t (*signs)(const struct stem_shape *shape);
 
 	/*
-	 * points = G g G^T of each 3x3 window g of weights
-	 * [outputs][3][3][middle], the layout of slopes' weights below.
+	 * points[STEM_POINTS][outputs][middle] = G g G^T of each 3x3 window g
+	 * of weights[outputs][3][3][middle], the layout of slopes' weights
+	 * below; behind them what else kernels make of these.
 	 */
 	void (*transform)(const struct stem_shape *shape, const float *weights,
 			  float *points);
@@ -144,6 +148,7 @@ struct stem_kernels {
 };
 
 /* Those of other processors than x86-64 are the portable ones alone. */
+extern const struct stem_kernels stem_kernels_amx;
 extern const struct stem_kernels stem_kernels_avx512;
 extern const struct stem_kernels stem_kernels_avx2;
 extern const struct stem_kernels stem_kernels_portable;

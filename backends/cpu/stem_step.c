@@ -62,12 +62,11 @@ int cpu_stem_allocate(struct cpu_stem *stem, int batch)
 	const struct stem_shape *shape = &stem->shape;
 	const size_t groups =
 		(size_t)((batch + stem->group - 1) / stem->group);
-	const size_t points = (size_t)STEM_POINTS * (size_t)shape->outputs *
-			      (size_t)shape->middle;
 
 	stem->places = malloc((size_t)stem_plane(shape) *
 			      sizeof(*stem->places));
-	stem->points = host_allocate(points * sizeof(float));
+	stem->points = host_allocate(stem->kernels->points(shape) *
+				     sizeof(float));
 	stem->signs_size = stem->kernels->signs(shape);
 	stem->signs = host_allocate(groups * stem->signs_size);
 	stem->lane_sums = host_allocate(lane_sums(stem) * sizeof(float));

@@ -16,9 +16,15 @@ static size_t scratch(const struct stem_shape *shape)
 	return most;
 }
 
+static size_t points(const struct stem_shape *shape)
+{
+	return STEM_POINTS * (size_t)shape->outputs * (size_t)shape->middle;
+}
+
 const struct stem_kernels ISA_NAME(stem_kernels) = {
 	.lanes = LANES,
 	.scratch = scratch,
+	.points = points,
 	.signs = ISA_NAME(stem_signs),
 	.transform = ISA_NAME(stem_transform),
 	.unpack = ISA_NAME(stem_unpack),

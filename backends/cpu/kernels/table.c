@@ -7,13 +7,25 @@
 #define TEXT(isa) TEXT2(isa)
 
 #if defined(__x86_64__) && defined(__AVX512F__)
-static int supported(void)
+static int has_avx512(void)
 {
 	return __builtin_cpu_supports("avx512f") &&
 	       __builtin_cpu_supports("avx512bw") &&
 	       __builtin_cpu_supports("avx512dq") &&
 	       __builtin_cpu_supports("avx512vl") &&
 	       __builtin_cpu_supports("avx512cd");
+}
+#endif
+
+#if defined(__AMX_BF16__)
+static int supported(void)
+{
+	return has_avx512() && cpu_has_tiles();
+}
+#elif defined(__x86_64__) && defined(__AVX512F__)
+static int supported(void)
+{
+	return has_avx512();
 }
 #elif defined(__x86_64__) && defined(__AVX2__)
 static int supported(void)
