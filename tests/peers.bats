@@ -255,3 +255,24 @@ line() {
 	done
 	! grep -vE '^#|^[a-z0-9-]+==[0-9.]+$' "$PEERS/requirements.txt" || false
 }
+
+learned() {
+	echo who,seed,epoch,accuracy_pct,test_loss
+	printf 'cpu-1,%s,1,%s,.03\n' 1 "$1" 2 "$2"
+	printf 'PyTorch,%s,1,%s,.03\n' 1 "$3" 2 "$4"
+}
+
+@test "accuracies within 2.6 standard errors are the same" {
+	learned 98.1 98.3 98.5 98.3 >"$BATS_TEST_TMPDIR/learned.csv"
+	run -0 "$PEERS/learn" --data none --epochs 1 --seeds 2 \
+		--torch-seeds 2 --out "$BATS_TEST_TMPDIR/learned.csv"
+	[[ $output == *"cpu-1 | 2 | 98.200 | 0.100 | 98.10 | 98.30"* ]]
+	[[ $output == *"Difference -0.200, its standard error 0.141: 1.4 of"* ]]
+}
+
+@test "accuracies further apart are not" {
+	learned 98.1 98.3 98.9 98.7 >"$BATS_TEST_TMPDIR/learned.csv"
+	run -1 "$PEERS/learn" --data none --epochs 1 --seeds 2 \
+		--torch-seeds 2 --out "$BATS_TEST_TMPDIR/learned.csv"
+	[[ $output == *"Difference -0.600, its standard error 0.141: 4.2 of"* ]]
+}
