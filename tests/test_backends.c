@@ -1,7 +1,5 @@
 /* Every backend's steps and evaluations against the reference. */
-#include "tests/variants.h"
-
-#define NEAR 1e-5 /* of a tensor's largest entry: float against double */
+#include "tests/lockstep.h"
 
 /* Sizes that are no whole number of anything, and pooling of three. */
 static const struct layer odd_layers[] = {
@@ -25,99 +23,6 @@ static const struct model odd_model = {
 	.layers = odd_layers,
 	.layer_count = sizeof(odd_layers) / sizeof(odd_layers[0]),
 };
-
-static void copy_vector(struct pair *pair, enum vector which)
-{
-	float *values = subject_load(&pair->tried, which);
-
-	subject_store(&pair->right, which, values);
-	free(values);
-}
-
-static void compare_vector(struct pair *pair, const char *what,
-			   enum vector which, double bound)
-{
-	float *values = subject_load(&pair->tried, which);
-	float *right = subject_load(&pair->right, which);
-
-	assert_tensors(pair->right.program->model, what, values, right, bound);
-	free(values);
-	free(right);
-}
-
-/* The masks of models/random.h, at the samples' places in the whole. */
-static void compare_masks(struct subject *subject, const struct batch *batch)
-{
-	const struct program *program = subject->program;
-	const struct model *model = program->model;
-
-	for (int l = 0; l < model->layer_count; l++) {
-		const size_t each = layer_choices(model, l);
-		uint8_t *taken, *keep = allocate(each);
-
-		if (layer_drops(model, l)) {
-			taken = subject_decisions(subject, l);
-			memset(keep, 1, each);
-			for (int i = 0; i < batch->count; i++) {
-				if (program->options.dropout)
-					dropout_choices(
-						SEED, batch->step,
-						(uint32_t)(batch->place +
-							   batch->stride * i),
-						(uint32_t)l,
-						model->layers[l].drop,
-						(int)each, keep);
-				assert_memory_equal(taken + (size_t)i * each,
-						    keep, each);
-			}
-			free(taken);
-		}
-		free(keep);
-	}
-}
-
-static void compare_regrets(struct pair *pair)
-{
-	const struct model *model = pair->right.program->model;
-
-	for (int l = 0; l < model->layer_count; l++) {
-		const double regret = program_regret(pair->right.program, l);
-
-		if (!(regret <= NEAR))
-			fail_msg("a decision of layer %d is wrong by %.2e", l,
-				 regret);
-	}
-}
-
-/* One iteration on both, the reference starting where the other one is. */
-static void compare_step(struct pair *pair, const struct batch *batch,
-			 double lr)
-{
-	const struct update update = { lr, .9, 1e-6 };
-	struct score tried, right;
-
-	copy_vector(pair, VECTOR_PARAMETERS);
-	copy_vector(pair, VECTOR_SQUARE_AVG);
-	copy_vector(pair, VECTOR_ACC_DELTA);
-	tried = subject_gradient(&pair->tried, batch);
-	compare_masks(&pair->tried, batch);
-	subject_follow(&pair->right, &pair->tried);
-	right = subject_gradient(&pair->right, batch);
-	assert_int_equal(tried.count, batch->count);
-	assert_int_equal(tried.correct, right.correct);
-	assert_close("the loss", tried.loss, right.loss,
-		     NEAR * right.loss);
-	compare_vector(pair, "the gradient", VECTOR_GRADIENT, NEAR);
-	compare_regrets(pair);
-	subject_update(&pair->tried, &update);
-	subject_update(&pair->right, &update);
-	compare_vector(pair, "the parameter", VECTOR_PARAMETERS, NEAR);
-	/* Squares, and squares of quotients, of what may be off by NEAR. */
-	compare_vector(pair, "the square average", VECTOR_SQUARE_AVG,
-		       2 * NEAR);
-	compare_vector(pair, "the average of deltas", VECTOR_ACC_DELTA,
-		       10 * NEAR);
-}
 
 /* Shares of all sizes in a row, so that nothing is left from the one before. */
 static void tiny_steps_are_right(void **state)
@@ -195,22 +100,13 @@ static void evaluations_are_right(void **state)
 	const struct model *model = model_find("tiny");
 	struct score tried = { 1.5, 2, 3 }, right = tried;
 	struct pair pair;
-	struct error err;
 
 	pair_open(&pair, *state, model, BATCH, 1);
 	copy_vector(&pair, VECTOR_PARAMETERS);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct batch batch = batch_make(model, (uint32_t)i, counts[i]);
 
-		/* Scores add up. */
-		must(program_evaluate(pair.tried.program, &batch, &tried, &err),
-		     &err);
-		must(program_evaluate(pair.right.program, &batch, &right, &err),
-		     &err);
-		assert_int_equal(tried.count, right.count);
-		assert_int_equal(tried.correct, right.correct);
-		assert_close("the loss", tried.loss, right.loss,
-			     NEAR * right.loss);
+		compare_evaluation(&pair, &batch, &tried, &right);
 		batch_free(&batch);
 	}
 	assert_int_equal(tried.count, 3 + 40 + 1 + 7 + 33 + 3);

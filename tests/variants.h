@@ -37,6 +37,21 @@ struct pair {
 	struct subject tried, right;
 };
 
+static inline void pair_open_with(struct pair *pair,
+				  const struct variant *variant,
+				  const struct model *model,
+				  const struct program_options *options)
+{
+	if (variant->isa)
+		setenv("BENCH_ISA", variant->isa, 1);
+	else
+		unsetenv("BENCH_ISA");
+	subject_open(&pair->tried, variant->backend, variant->needed, model,
+		     options);
+	subject_open(&pair->right, "reference", 1, model, options);
+	subject_start(&pair->tried, 5);
+}
+
 static inline void pair_open(struct pair *pair, const struct variant *variant,
 			     const struct model *model, int batch, int dropout)
 {
@@ -45,14 +60,7 @@ static inline void pair_open(struct pair *pair, const struct variant *variant,
 						 .seed = SEED,
 						 .dropout = dropout };
 
-	if (variant->isa)
-		setenv("BENCH_ISA", variant->isa, 1);
-	else
-		unsetenv("BENCH_ISA");
-	subject_open(&pair->tried, variant->backend, variant->needed, model,
-		     &options);
-	subject_open(&pair->right, "reference", 1, model, &options);
-	subject_start(&pair->tried, 5);
+	pair_open_with(pair, variant, model, &options);
 }
 
 static inline void pair_close(struct pair *pair)
