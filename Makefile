@@ -42,7 +42,8 @@ PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-pthread-dev \
 	libmd-dev librandom123-dev
 PACKAGES_RUN := pocl-opencl-icd dataset-fashion-mnist curl ca-certificates \
 	gnuplot-nox
-PACKAGES_TEST := libcmocka-dev bats python3 shellcheck mandoc strace
+PACKAGES_TEST := libcmocka-dev bats python3 shellcheck mandoc strace \
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 # Only `make peers` wants these: a compiler for torch.compile, and allocators.
 PACKAGES_PEERS := python3-venv python3-dev g++ libjemalloc2 \
@@ -123,6 +124,9 @@ TESTS_BATS := $(wildcard tests/*.bats)
 in_san = $(2:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
 
 all: $B/bench
+
+# Another processor's compiler, for one, has no libraries to link with.
+objects: $(OBJECTS)
 
 $B/bench: $(OBJECTS)
 	@echo "LD $@"
@@ -387,7 +391,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all twin run test check-full fuzz fuzz-all check-headers deps peers \
-	install uninstall clean test-programs FORCE $(HEADERS_ALONE)
+.PHONY: all objects twin run test check-full fuzz fuzz-all check-headers deps \
+	peers install uninstall clean test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
