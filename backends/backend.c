@@ -48,6 +48,26 @@ int backend_algorithm(const struct backend *backend, const char *name,
 			 "the option out", name, backend->name);
 }
 
+static const char *const precision_names[PRECISION_COUNT] = {
+	[PRECISION_FP32] = "fp32",
+	[PRECISION_BF16] = "bf16",
+};
+
+const char *precision_name(enum precision precision)
+{
+	return precision_names[precision];
+}
+
+enum precision precision_find(const char *name)
+{
+	int p = PRECISION_COUNT - 1;
+
+	while (p > PRECISION_FP32 &&
+	       (!name || strcmp(name, precision_names[p])))
+		p--;
+	return (enum precision)p;
+}
+
 int device_open(const struct backend *backend,
 		const struct device_request *request, struct device **device,
 		struct error *err)
@@ -83,8 +103,16 @@ int program_compile(struct device *device, const struct model *model,
 		    const struct program_options *options,
 		    struct program **program, struct error *err)
 {
+	const struct backend *backend = device->backend;
+
 	*program = NULL;
-	if (device->backend->compile(device, model, options, program, err))
+	if (!(backend->precisions >> options->precision & 1))
+		return error_set(err, ERROR_MISSING,
+				 "--precision %s: backend %s does not have it; "
+				 "leave the option out",
+				 precision_name(options->precision),
+				 backend->name);
+	if (backend->compile(device, model, options, program, err))
 		return -1;
 	(*program)->device = device;
 	(*program)->model = model;

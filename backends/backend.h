@@ -82,6 +82,12 @@ struct device_request {
  */
 enum algorithm { ALGORITHM_FAST, ALGORITHM_DENSE, ALGORITHM_COUNT };
 
+/*
+ * With bf16 the factors of products may be rounded to bf16, where that is
+ * faster. Sums, parameters and the optimizer's state stay fp32.
+ */
+enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_COUNT };
+
 struct program_options {
 	int batch;	/* most samples of a gradient */
 	int test_batch; /* most samples of an evaluation */
@@ -91,6 +97,7 @@ struct program_options {
 	 * the program. NULL: nobody does, and the program has its own. */
 	struct allocator *memory;
 	enum algorithm algorithm;
+	enum precision precision;
 };
 
 struct backend;
@@ -118,6 +125,7 @@ struct backend {
 	const char *unavailable; /* why this build cannot, or NULL */
 	int one_core; /* one device is one core: no replicas in one process */
 	unsigned algorithms; /* those it has, 1u << ALGORITHM_FAST, ... */
+	unsigned precisions; /* likewise, some only on some machines */
 
 	/* A variable, NAME=VALUE, that has to be set before the process starts
 	 * for the libraries below to serve it well; NULL: none is left to set.
@@ -217,6 +225,11 @@ const char *algorithm_name(enum algorithm algorithm);
 int backend_algorithm(const struct backend *backend, const char *name,
 		      enum algorithm *algorithm, struct error *err);
 
+/* "fp32", "bf16" */
+const char *precision_name(enum precision precision);
+/* The precision called name, which is one of these; fp32 for NULL. */
+enum precision precision_find(const char *name);
+
 const struct backend *backend_find(const char *name);
 const char *backend_variable(const struct backend *backend);
 /* Walks over all backends: the one after previous, the first for NULL. */
@@ -236,6 +249,7 @@ void device_describe(struct device *device, struct device_info *info);
 int device_check(struct device *device, int thread, int threads,
 		 struct error *err);
 
+/* A precision that this backend lacks, or this machine, is ERROR_MISSING. */
 int program_compile(struct device *device, const struct model *model,
 		    const struct program_options *options,
 		    struct program **program, struct error *err);

@@ -196,7 +196,8 @@ static int cpu_compile(struct device *device, const struct model *model,
 	if (!program)
 		return error_memory(err, "a program");
 	program->kernels = ((struct cpu_device *)device)->kernels;
-	if (host_plan(&program->host, device, model, options,
+	if (cpu_check_precision(program->kernels, options, err) ||
+	    host_plan(&program->host, device, model, options,
 		      fusions + skipped,
 		      (int)(sizeof(fusions) / sizeof(fusions[0])) - skipped,
 		      err))
@@ -368,6 +369,7 @@ const struct backend cpu_backend = {
 	.name = "cpu",
 	.summary = "fused kernels for CPU cores",
 	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
+	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_BF16,
 	.variable = blas_variable,
 	.open = cpu_open,
 	.close = host_close,

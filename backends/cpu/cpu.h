@@ -73,6 +73,10 @@ int cpu_map_parameters(struct cpu_program *program);
 void cpu_refresh_weights(struct cpu_program *program);
 
 const struct cpu_kernels *cpu_choose_kernels(struct error *err);
+/* Whether these kernels have the precision that is asked for. */
+int cpu_check_precision(const struct cpu_kernels *kernels,
+			const struct program_options *options,
+			struct error *err);
 /* Slot of struct backend; BENCH_ISA does not matter here. */
 const struct peak *cpu_peak(int index);
 
@@ -102,7 +106,8 @@ int cpu_stem_fits(const struct model *model);
 int cpu_stem_place(const struct stem_shape *shape, int pixel);
 /* All but the places in the vectors. */
 void cpu_stem_lay_out(struct cpu_stem *stem, const struct step *step,
-		      const struct stem_kernels *kernels);
+		      const struct stem_kernels *kernels,
+		      enum precision precision);
 /* For batches of at most batch samples. On failure, to be released. */
 int cpu_stem_allocate(struct cpu_stem *stem, int batch);
 void cpu_stem_release(struct cpu_stem *stem);

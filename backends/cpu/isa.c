@@ -31,6 +31,37 @@ const struct cpu_kernels *cpu_choose_kernels(struct error *err)
 	return NULL;
 }
 
+int cpu_check_precision(const struct cpu_kernels *kernels,
+			const struct program_options *options,
+			struct error *err)
+{
+	const struct cpu_kernels *able = NULL;
+
+	if (options->precision == PRECISION_FP32)
+		return 0;
+	if (options->algorithm == ALGORITHM_DENSE)
+		return error_set(err, ERROR_USAGE,
+				 "--precision bf16: the dense algorithm is "
+				 "fp32 alone; leave one of the options out");
+	if (kernels->bf16)
+		return 0;
+	for (size_t i = 0; cpu_builds[i] && !able; i++)
+		if (cpu_builds[i]->bf16)
+			able = cpu_builds[i];
+	if (!able)
+		return error_set(err, ERROR_MISSING,
+				 "--precision bf16: no kernels for this kind "
+				 "of processor have it");
+	if (able->supported())
+		return error_set(err, ERROR_MISSING,
+				 "--precision bf16: the %s kernels are fp32 "
+				 "alone; those of BENCH_ISA=%s are not",
+				 kernels->name, able->name);
+	return error_set(err, ERROR_MISSING,
+			 "--precision bf16 needs %s; the %s kernels, the best "
+			 "here, are fp32 alone", able->bf16, kernels->name);
+}
+
 const struct peak *cpu_peak(int index)
 {
 	int best = 1;

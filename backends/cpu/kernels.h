@@ -33,6 +33,8 @@ struct conv_shape {
 struct cpu_kernels {
 	const char *name;
 	int (*supported)(void);
+	/* What of a CPU its products of bf16 need; NULL: it has none. */
+	const char *bf16;
 	const struct stem_kernels *stem;
 	const struct linear_kernels *linear;
 	/* Its loops: fp32, reading, others; NULL behind the last. */

@@ -55,7 +55,8 @@ static size_t lay_out_stem(struct cpu_program *program, size_t at)
 	const struct stem_shape *shape;
 	struct cpu_step *bound = &program->steps[0];
 
-	cpu_stem_lay_out(stem, bound->step, program->kernels->stem);
+	cpu_stem_lay_out(stem, bound->step, program->kernels->stem,
+			 program->host.base.options.precision);
 	shape = &stem->shape;
 	bound->in_size = shape_size(bound->step->in);
 	bound->out_size = shape_size(bound->step->out);

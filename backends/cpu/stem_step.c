@@ -33,7 +33,8 @@ int cpu_stem_place(const struct stem_shape *shape, int pixel)
 }
 
 void cpu_stem_lay_out(struct cpu_stem *stem, const struct step *step,
-		      const struct stem_kernels *kernels)
+		      const struct stem_kernels *kernels,
+		      enum precision precision)
 {
 	stem->step = step;
 	stem->kernels = kernels;
@@ -44,6 +45,7 @@ void cpu_stem_lay_out(struct cpu_stem *stem, const struct step *step,
 		.middle = step->lead.out.channels,
 		.outputs = step->out.channels,
 		.relu = step->relu != STEP_NO_LAYER,
+		.bf16 = precision == PRECISION_BF16,
 	};
 	stem->group = stem_group(&stem->shape, kernels->lanes);
 }

@@ -78,6 +78,7 @@ const struct backend null_backend = {
 	.name = "null",
 	.summary = "computes nothing: what the harness itself costs",
 	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
+	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_BF16,
 	.open = null_open,
 	.close = host_close,
 	.describe = null_describe,

@@ -342,6 +342,7 @@ const struct backend openblas_backend = {
 	.name = "openblas",
 	.summary = "layer by layer, im2col and OpenBLAS's sgemm",
 	.algorithms = 1u << ALGORITHM_DENSE,
+	.precisions = 1u << PRECISION_FP32,
 	.variable = blas_variable,
 	.open = openblas_open,
 	.close = host_close,

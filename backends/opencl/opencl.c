@@ -140,6 +140,7 @@ const struct backend opencl_backend = {
 	.name = "opencl",
 	.summary = "an OpenCL device: the whole step in its kernels",
 	.algorithms = 1u << ALGORITHM_FAST,
+	.precisions = 1u << PRECISION_FP32,
 	.one_core = 1,
 	.list = opencl_list,
 	.open = opencl_open,

@@ -333,6 +333,7 @@ const struct backend reference_backend = {
 	.name = "reference",
 	.summary = "plain loops in double: the oracle",
 	.algorithms = 1u << ALGORITHM_DENSE,
+	.precisions = 1u << PRECISION_FP32,
 	.open = reference_open,
 	.close = host_close,
 	.describe = reference_describe,

@@ -40,6 +40,7 @@ static const struct asked {
 	{ "options", "lr" },
 	{ "options", "dropout" },
 	{ "options", "algorithm" },
+	{ "options", "precision" },
 	{ "options", "reshuffle" },
 	{ "options", "warmup" },
 	{ "options", "target_accuracy_pct" },

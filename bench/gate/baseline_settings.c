@@ -29,6 +29,7 @@ static const struct setting {
 	{ "lr", "lr", 0 },
 	{ "dropout", "dropout", 0 },
 	{ "algorithm", "algorithm", LATER },
+	{ "precision", "precision", LATER },
 	{ "reshuffle", "reshuffle", 0 },
 	{ "warmup", "warmup", 0 },
 };

@@ -44,6 +44,7 @@ struct options {
 	long synthetic_train, synthetic_test;
 	int dropout, reshuffle, test; /* on: 1 */
 	const char *algorithm;	      /* NULL: what the backend does */
+	const char *precision;	      /* NULL: fp32 */
 	int include_warmup, with_post, columns, cores;
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;

@@ -201,6 +201,7 @@ static void print_settings(FILE *out, const struct run *run, int shared)
 	print_number(out, "lr", run->lr);
 	print_option(out, "dropout", run->dropout);
 	print_option(out, "algorithm", run->algorithm);
+	print_option(out, "precision", run->precision);
 	print_option(out, "reshuffle", run->reshuffle);
 	print_number(out, "warmup", real_of(run->warmup));
 	print_option(out, "straggler", run->straggler);

@@ -208,6 +208,8 @@ static void start_row(const struct profile *profile, struct profile_row *row)
 	snprintf(row->model, sizeof(row->model), "%s", program->model->name);
 	snprintf(row->algorithm, sizeof(row->algorithm), "%s",
 		 algorithm_name(program->options.algorithm));
+	snprintf(row->precision, sizeof(row->precision), "%s",
+		 precision_name(program->options.precision));
 	row->cores = subject->cores;
 	row->core = subject->core;
 	row->iterations = (long)profile->count;

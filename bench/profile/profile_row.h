@@ -10,7 +10,7 @@ struct profile_row {
 	char target[64];
 	long cores, core;
 	char model[32];
-	char algorithm[8];
+	char algorithm[8], precision[8];
 	char part[40];	 /* "fc1 forward"; the last two: other, iteration */
 	long iterations; /* that were measured */
 	long samples;	 /* of the core, in each of them */

@@ -114,6 +114,8 @@ static const struct column columns[] = {
 	     "of one commit apart"),
 	TEXT(algorithm, "dense: every multiplication of the layers' "
 	     "definitions; fast: fewer, for the same result"),
+	TEXT(precision, "fp32, or bf16: factors of products rounded to it "
+	     "where that pays; everything else fp32"),
 };
 
 static void run_clear(void *row)

@@ -101,6 +101,7 @@ struct run {
 	char governor[24];	 /* of the first CPU's clock */
 	char binary_sha256[68];	 /* of the program that measured */
 	char algorithm[8];	 /* fast, dense */
+	char precision[8];	 /* fp32, bf16 */
 };
 
 extern const struct row_kind run_rows;

@@ -68,7 +68,7 @@ static void note_setup(const struct view *view, const struct line *line)
 		snprintf(cpus, sizeof(cpus), ", %ld logical CPUs",
 			 run->logical_cpus);
 	print_note(view->out, view->options,
-		   "%s: model %s, data set %s%s%s%s%s; %s%s; started "
+		   "%s: model %s, data set %s%s%s%s%s%s; %s%s; started "
 		   "%s",
 		   setup_name(line), run->model,
 		   run->dataset[0] ? run->dataset : "unknown",
@@ -76,6 +76,7 @@ static void note_setup(const struct view *view, const struct line *line)
 		   strcmp(run->dropout, "off") == 0 ? ", dropout off" : "",
 		   strcmp(run->algorithm, "dense") == 0 ? ", dense algorithm" :
 							  "",
+		   strcmp(run->precision, "bf16") == 0 ? ", bf16" : "",
 		   run->cpu_model[0] ? run->cpu_model : "unknown machine",
 		   cpus, run->started_utc);
 }

@@ -112,6 +112,7 @@ static int compile(struct core *core, struct error *err)
 		.seed = training->seed,
 		.dropout = training->dropout,
 		.algorithm = training->algorithm,
+		.precision = training->precision,
 	};
 	const double began_s = clock_now();
 

@@ -53,6 +53,7 @@ int plan_run(struct training *training, const struct target *target,
 	if (backend_algorithm(target->backend, options->algorithm,
 			      &training->algorithm, err))
 		return -1;
+	training->precision = precision_find(options->precision);
 	training->reshuffle = options->reshuffle;
 	if (options->target_accuracy >= 0)
 		training->target_accuracy_pct = options->target_accuracy;

@@ -27,6 +27,7 @@ struct training {
 	unsigned long long seed;
 	int dropout, reshuffle;
 	enum algorithm algorithm;
+	enum precision precision;
 	double target_accuracy_pct; /* ends the run; missing: nothing does */
 	const char *dump_masks, *save_parameters; /* files, or NULL */
 	int patient; /* for interrupt_install(), in every process */

@@ -48,6 +48,7 @@ static void describe_request(struct run *run, const struct target *target,
 	COPY(run->model, training->model->name);
 	COPY(run->dropout, on_off(training->dropout));
 	COPY(run->algorithm, algorithm_name(training->algorithm));
+	COPY(run->precision, precision_name(training->precision));
 	COPY(run->reshuffle, on_off(training->reshuffle));
 	run->cores = target->cores;
 	run->parameters = (long)model_parameter_count(training->model);

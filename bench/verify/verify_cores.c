@@ -86,6 +86,7 @@ static int open_member(struct member *member, struct error *err)
 		.seed = (unsigned long long)task->options->seed,
 		.dropout = task->options->dropout,
 		.algorithm = task->algorithm,
+		.precision = task->precision,
 	};
 	const size_t count = model_parameter_count(task->model);
 	const size_t image = shape_size(task->model->input);

@@ -81,6 +81,8 @@ static int open_side(struct side *side, const struct verify_task *task,
 		.dropout = task->options->dropout,
 		.algorithm = backend == task->backend ? task->algorithm :
 							ALGORITHM_DENSE,
+		.precision = backend == task->backend ? task->precision :
+							PRECISION_FP32,
 	};
 	const size_t count = model_parameter_count(task->model);
 

@@ -6,7 +6,6 @@
 #include "bench/data/dataset.h"
 #include "bench/options/options.h"
 
-#define VERIFY_BOUND 1e-5 /* single precision against double */
 #define VERIFY_NOT_MEASURED (-1.)
 
 /* What is compared with what. */
@@ -15,6 +14,9 @@ struct verify_task {
 	const struct dataset *dataset;
 	const struct backend *backend;
 	enum algorithm algorithm; /* of the backend */
+	enum precision precision; /* likewise */
+	double bound; /* of every error but those of updated parameters */
+	double update_bound;
 	const struct options *options;
 	int batch, steps;
 	double lr;

@@ -18,6 +18,8 @@ static int has_avx512(void)
 #endif
 
 #if defined(__AMX_BF16__)
+#define BF16 "AMX with bf16 (amx_bf16), and Linux 5.16 or later"
+
 static int supported(void)
 {
 	return has_avx512() && cpu_has_tiles();
@@ -40,9 +42,14 @@ static int supported(void)
 }
 #endif
 
+#ifndef BF16
+#define BF16 NULL
+#endif
+
 const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.name = TEXT(ISA),
 	.supported = supported,
+	.bf16 = BF16,
 	.stem = &ISA_NAME(stem_kernels),
 	.linear = &ISA_NAME(linear_kernels),
 	.peak = ISA_NAME(peak),

@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# --precision: who has it, who says that it does not, and what it may cost.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+}
+
+# The kernels of this CPU have bf16.
+has_bf16() {
+	"$BENCH" measure cpu-1 "${TINY[@]}" --precision bf16 >/dev/null 2>&1
+}
+
+@test "rows say which precision it was" {
+	run -0 "$BENCH" measure null-1 "${TINY[@]}" --run-file a.csv
+	[ "$(cell a.csv 1 precision)" = fp32 ]
+	run -0 "$BENCH" measure null-1 "${TINY[@]}" --precision bf16 \
+		--run-file a.csv
+	[ "$(cell a.csv 1 precision)" = bf16 ]
+	run -2 "$BENCH" measure null-1 "${TINY[@]}" --precision fp16
+	[[ "$output" == *"fp32, bf16"* ]]
+}
+
+@test "fp32 is what nobody asked for" {
+	run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --save-parameters a \
+		--profile p.csv
+	[ "$(cell p.csv 1 precision)" = fp32 ]
+	run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --save-parameters b \
+		--precision fp32
+	cmp a b
+}
+
+@test "what has no bf16 says so, and nothing is measured" {
+	local target
+	for target in openblas-1 reference-1; do
+		run -4 --separate-stderr "$BENCH" measure "$target" \
+			"${TINY[@]}" --precision bf16 --run-file r.csv
+		[[ "$stderr" == *"bf16: backend ${target%-1} does not"* ]]
+		[ "$(cell r.csv 1 exit_code)" -eq 4 ]
+		[[ "$output" != *,step,* ]]
+	done
+	run -0 --separate-stderr "$BENCH" run null-1 "${TINY[@]}" \
+		--precision bf16 --out o
+	[[ "$output" == *"bf16"* ]]
+	run -4 "$BENCH" run openblas-1 "${TINY[@]}" --precision bf16 --out p
+	run -4 "$BENCH" verify openblas --model tiny "${DATA[@]}" \
+		--precision bf16
+}
+
+@test "nor do kernels without it, or the dense algorithm" {
+	BENCH_ISA=portable run -4 "$BENCH" measure cpu-1 "${TINY[@]}" \
+		--precision bf16
+	[[ "$output" == *"portable"* ]]
+	if has_bf16; then
+		[[ "$output" == *"BENCH_ISA=amx"* ]]
+	else
+		[[ "$output" != *"BENCH_ISA="* ]]
+	fi
+	run -2 "$BENCH" measure cpu-1 "${TINY[@]}" --precision bf16 \
+		--algorithm dense
+	[[ "$output" == *"dense algorithm is fp32 alone"* ]]
+}
+
+@test "verify holds bf16 to a bound of its own" {
+	has_bf16 || skip "no kernels with bf16 for this CPU"
+	run -0 "$BENCH" verify cpu --model mnist "${DATA[@]}" --steps 2 \
+		--precision bf16
+	[[ "$output" == *"Bound: 1e-01; of parameters: 5e-01."*"all right"* ]]
+	BENCH_TEST_BREAK=fc1 run -1 "$BENCH" verify cpu --model mnist \
+		"${DATA[@]}" --steps 2 --precision bf16
+	[[ "$output" == *"WRONG: cpu: the gradient of fc1.weight"* ]]
+}
