@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/random.h"
-
 #define CACHE_LINE 64
 
 void *host_allocate(size_t size)
@@ -112,7 +110,8 @@ uint8_t *host_decisions_at(const struct host_program *program, int layer, int i)
 	       (size_t)i * decisions_of(program->base.model, layer);
 }
 
-void host_choose(struct host_program *program, const struct batch *batch)
+void host_choose(struct host_program *program, const struct batch *batch,
+		 dropout_chooser *choose)
 {
 	const struct model *model = program->base.model;
 	const struct program_options *options = &program->base.options;
@@ -129,11 +128,11 @@ void host_choose(struct host_program *program, const struct batch *batch)
 			uint8_t *keep = host_decisions_at(program, l, i);
 
 			if (options->dropout)
-				dropout_choices(options->seed, batch->step,
-						(uint32_t)(batch->place +
-							   batch->stride * i),
-						(uint32_t)l, layer->drop,
-						(int)each, keep);
+				choose(options->seed, batch->step,
+				       (uint32_t)(batch->place +
+						  batch->stride * i),
+				       (uint32_t)l, layer->drop, (int)each,
+				       keep);
 			else
 				memset(keep, 1, each);
 		}

@@ -8,6 +8,7 @@
 
 #include "backends/backend.h"
 #include "backends/plan.h"
+#include "models/random.h"
 
 /* First member of such a backend's own program. */
 struct host_program {
@@ -42,8 +43,10 @@ int host_init(struct host_program *program, struct device *device,
 	      struct error *err);
 void host_release(struct host_program *program);
 
-/* Decides what the dropout layers keep of this batch. */
-void host_choose(struct host_program *program, const struct batch *batch);
+/* Decides what the dropout layers keep of this batch; choose has the choices of
+ * dropout_choices(). */
+void host_choose(struct host_program *program, const struct batch *batch,
+		 dropout_chooser *choose);
 
 /* Decisions of sample i at a layer. */
 uint8_t *host_decisions_at(const struct host_program *program, int layer,

@@ -39,8 +39,10 @@ void random_permutation(unsigned long long seed, int count, int *order);
  * (i / 4, sample, step, layer); it is kept when the word is at least
  * dropout_threshold(drop).
  */
-void dropout_choices(unsigned long long seed, uint32_t step, uint32_t sample,
-		     uint32_t layer, double drop, int count, uint8_t *keep);
+typedef void dropout_chooser(unsigned long long seed, uint32_t step,
+			     uint32_t sample, uint32_t layer, double drop,
+			     int count, uint8_t *keep);
+dropout_chooser dropout_choices;
 
 /* Smallest Philox word that keeps: drop * 2^32. */
 uint32_t dropout_threshold(double drop);

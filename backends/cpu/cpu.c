@@ -279,7 +279,7 @@ static void run(struct cpu_program *cpu, const struct batch *batch,
 	program_end_part(&cpu->host.base, CPU_PART_GRADIENT);
 	cpu->at_once = update != NULL;
 	cpu->host.base.score = (struct score){ 0 };
-	host_choose(&cpu->host, batch);
+	host_choose(&cpu->host, batch, cpu->kernels->choices);
 	program_end_part(&cpu->host.base, CPU_PART_CHOICES);
 	if (!batch->count)
 		return;

@@ -16,6 +16,7 @@
 #include "backends/cpu/linear.h"
 #include "backends/cpu/stem.h"
 #include "backends/peak.h"
+#include "models/random.h"
 
 #define CPU_LANES 16
 
@@ -35,6 +36,7 @@ struct cpu_kernels {
 	int (*supported)(void);
 	/* What of a CPU its products of bf16 need; NULL: it has none. */
 	const char *bf16;
+	dropout_chooser *choices; /* those of dropout_choices() */
 	const struct stem_kernels *stem;
 	const struct linear_kernels *linear;
 	/* Its loops: fp32, reading, others; NULL behind the last. */

@@ -320,7 +320,7 @@ static int openblas_gradient(struct program *program, const struct batch *batch,
 	memset(openblas->host.vectors[VECTOR_GRADIENT], 0,
 	       program->parameters * sizeof(float));
 	program->score = (struct score){ 0 };
-	host_choose(&openblas->host, batch);
+	host_choose(&openblas->host, batch, dropout_choices);
 	if (!batch->count)
 		return 0;
 	forward(openblas, batch, 1);

@@ -263,7 +263,7 @@ static int reference_gradient(struct program *program,
 	struct reference *reference = (struct reference *)program;
 
 	(void)err;
-	host_choose(&reference->host, batch);
+	host_choose(&reference->host, batch, dropout_choices);
 	program->score = (struct score){ 0 };
 	memset(reference->regret, 0, sizeof(reference->regret));
 	memset(reference->vectors[VECTOR_GRADIENT], 0,

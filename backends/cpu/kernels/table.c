@@ -1,5 +1,6 @@
 /* All kernels of one instruction set, and whether this CPU has it. */
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/dropout_kernels.h"
 #include "backends/cpu/kernels/peak_kernels.h"
 #include "backends/cpu/kernels/stem_kernels.h"
 
@@ -50,6 +51,7 @@ const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.name = TEXT(ISA),
 	.supported = supported,
 	.bf16 = BF16,
+	.choices = DROPOUT_CHOICES,
 	.stem = &ISA_NAME(stem_kernels),
 	.linear = &ISA_NAME(linear_kernels),
 	.peak = ISA_NAME(peak),

@@ -1,0 +1,105 @@
+/*
+ * What dropout keeps of a sample: the choices of models/random.h, bit by bit.
+ * Philox4x32-10 (Salmon and others, SC 2011) of the counter (i, sample, step,
+ * layer) makes the words a, b, c, d of choices 4 i .. 4 i + 3, in ten rounds:
+ *
+ *   a, b, c, d = high(q) ^ b ^ k, q, high(p) ^ d ^ l, p
+ *   with  p = a * 0xd2511f53  and  q = c * 0xcd9e8d57
+ *
+ * where k and l, the halves of the seed, grow by constants. A lane of 64 bits
+ * has one counter: it multiplies its lower half, in which the next round reads
+ * p and q, and what is left in the upper one does no harm. Two such vectors,
+ * of even and of odd counters, then fill the bytes of one.
+ *
+ * Measured, 9216 choices: 4.0 us with AVX-512, 2.3 a ns where the two ports for
+ * its 6 operations a round and vector allow 3.1; 7.1 us with AVX2, and 20 us
+ * one counter after the other, of which SSE2 left 56: the portable build has
+ * models/random.c itself.
+ */
+#include "backends/cpu/kernels/dropout_kernels.h"
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+
+#define ROUNDS 10
+
+typedef uint32_t words __attribute__((vector_size(LANES * 4), may_alias));
+typedef uint64_t counters __attribute__((vector_size(LANES * 4), may_alias));
+
+/* One layer of one sample. */
+struct draw {
+	uint32_t key[2];
+	uint32_t sample, step, layer;
+	uint32_t threshold;
+};
+
+/* The lower halves' products. */
+INLINE counters counters_multiply(counters a, uint32_t factor)
+{
+	const counters factors = (counters){ 0 } + factor;
+
+#if defined(__AVX512F__)
+	return (counters)_mm512_mul_epu32((__m512i)a, (__m512i)factors);
+#else
+	return (counters)_mm256_mul_epu32((__m256i)a, (__m256i)factors);
+#endif
+}
+
+/* Choices as the bytes of each lower half. */
+INLINE counters choose(const struct draw *draw, counters at)
+{
+	counters a = at, b = (counters){ 0 } + draw->sample;
+	counters c = (counters){ 0 } + draw->step;
+	counters d = (counters){ 0 } + draw->layer;
+	uint32_t k = draw->key[0], l = draw->key[1];
+	words kept;
+
+	UNROLL
+	for (int r = 0; r < ROUNDS; r++) {
+		const counters p = counters_multiply(a, 0xd2511f53);
+		const counters q = counters_multiply(c, 0xcd9e8d57);
+
+		a = (q >> 32) ^ b ^ k;
+		b = q;
+		c = (p >> 32) ^ d ^ l;
+		d = p;
+		k += 0x9e3779b9;
+		l += 0xbb67ae85;
+	}
+	kept = (words)((words)a >= draw->threshold) & 0x1;
+	kept |= (words)((words)b >= draw->threshold) & 0x100;
+	kept |= (words)((words)c >= draw->threshold) & 0x10000;
+	kept |= (words)((words)d >= draw->threshold) & 0x1000000;
+	return (counters)kept;
+}
+
+void ISA_NAME(dropout_choices)(unsigned long long seed, uint32_t step,
+			       uint32_t sample, uint32_t layer, double drop,
+			       int count, uint8_t *keep)
+{
+	const struct draw draw = {
+		.key = { (uint32_t)seed, (uint32_t)(seed >> 32) },
+		.sample = sample,
+		.step = step,
+		.layer = layer,
+		.threshold = dropout_threshold(drop),
+	};
+	const int each = 4 * LANES;
+	counters even;
+
+	for (int i = 0; i < LANES / 2; i++)
+		even[i] = 2 * (uint64_t)i;
+	for (int i = 0; i < count; i += each) {
+		const int rest = count - i;
+		const counters kept =
+			(choose(&draw, even) & UINT32_MAX) |
+			choose(&draw, even + 1) << 32;
+
+		even += LANES;
+		if (rest >= each)
+			memcpy(keep + i, &kept, sizeof(kept));
+		else
+			memcpy(keep + i, &kept, (size_t)rest);
+	}
+}
+
+#endif
