@@ -1,0 +1,400 @@
+/*
+ * What each way to leave work out gains: iterations of the network mnist on
+ * one core, from every multiplication of its definition to what `bench` does.
+ *
+ *   build/tests/ladder [--turns N] [--steps N] [--batch N] [--dataset NAME]
+ *                      [--data-dir DIR]
+ *
+ *   dense            as `--algorithm dense`
+ *   dropped planes   conv2 backward without those that dropout took
+ *   sparse backward  conv2 backward from slopes that are not 0 only
+ *   Winograd         both convolutions by the kernels of stem.h
+ *   fused fc1        linear layers by those of linear.h, with their update at
+ *                    once: as `--algorithm fast`
+ *
+ * The first and the last are programs as they are. Those between are made of
+ * them here: their algorithm changes between the parts of an iteration, as an
+ * observer of these can have it, and conv2's kernels are called for the planes
+ * that are kept. What that costs, copies among it, is in their time.
+ *
+ * Rungs come in turns; of each turn the first step, which finds the others'
+ * memory in the caches, does not count. The learning rate is 0, so that all of
+ * them do the same at every step, and that is checked. Rows of CSV come out,
+ * which tests/peers/ladder shows as a table.
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/cpu/work.h"
+#include "bench/base/number.h"
+#include "bench/data/dataset.h"
+#include "bench/profile/peak_rate.h"
+#include "bench/statistics/stats.h"
+#include "bench/system/clock.h"
+#include "models/random.h"
+#include "tests/kept_planes.h"
+
+#define RUNGS 5
+#define MOST_TIMES 1000
+#define SEED 1
+#define NEAR 1e-5     /* of losses */
+#define NEAR_SLOPES 2e-2 /* rounding may choose another winner */
+
+struct rung {
+	const char *name;
+	enum algorithm compiled;
+	int without_dropped, sparse, dense_linear;
+};
+
+static const struct rung rungs[RUNGS] = {
+	{ "dense", ALGORITHM_DENSE, 0, 0, 0 },
+	{ "dropped planes", ALGORITHM_DENSE, 1, 0, 0 },
+	{ "sparse backward", ALGORITHM_DENSE, 1, 1, 0 },
+	{ "Winograd", ALGORITHM_FAST, 0, 0, 1 },
+	{ "fused fc1", ALGORITHM_FAST, 0, 0, 0 },
+};
+
+/* One program on its rung. */
+struct climber {
+	struct profile_observer observer; /* first: it is the climber */
+	const struct rung *rung;
+	struct program *program;
+	struct cpu_kernels kernels;
+	double times[MOST_TIMES];
+	double dense, done; /* multiply-adds */
+	double loss, error; /* the largest of a gradient's, against dense */
+	float *gradient;
+};
+
+struct settings {
+	long turns, steps, batch;
+	struct dataset_request data;
+};
+
+static void part_ended(struct profile_observer *observer, int part)
+{
+	struct climber *climber = (struct climber *)observer;
+	struct cpu_program *program = (struct cpu_program *)climber->program;
+
+	if (climber->rung->dense_linear && part == CPU_PART_FORWARD)
+		zero_dropped(program);
+	if (!climber->rung->sparse)
+		return;
+	/* conv2 follows when linear layers are behind, and conv1 of another
+	 * sample is. */
+	if (part == cpu_part_backward(2, CPU_SLOPES) ||
+	    part == cpu_part_backward(0, CPU_SLOPES))
+		program->host.base.options.algorithm = ALGORITHM_FAST;
+	else if (part == cpu_part_backward(1, CPU_SLOPES))
+		program->host.base.options.algorithm = ALGORITHM_DENSE;
+}
+
+static int start(struct climber *climber, struct error *err)
+{
+	const size_t count = climber->program->parameters;
+	float *values = take_memory(count);
+	int failed;
+
+	climber->gradient = take_memory(count);
+	failed = program_store(climber->program, VECTOR_SQUARE_AVG, values,
+			       err) ||
+		 program_store(climber->program, VECTOR_ACC_DELTA, values, err);
+	model_init(climber->program->model, SEED, values);
+	failed = failed || program_store(climber->program, VECTOR_PARAMETERS,
+					 values, err);
+	free(values);
+	return failed;
+}
+
+static int climb(struct climber *climber, const struct rung *rung,
+		 struct device *device, int batch, struct error *err)
+{
+	const struct program_options options = { .batch = batch,
+						 .test_batch = 1,
+						 .seed = SEED,
+						 .dropout = 1,
+						 .algorithm = rung->compiled };
+	struct cpu_program *program;
+
+	climber->rung = rung;
+	climber->observer.ended = part_ended;
+	if (program_compile(device, model_find("mnist"), &options,
+			    &climber->program, err) ||
+	    program_observe(climber->program, &climber->observer, err))
+		return -1;
+	program = (struct cpu_program *)climber->program;
+	climber->kernels = *program->kernels;
+	kept.real = program->kernels;
+	if (rung->without_dropped) {
+		open_kept(program);
+		climber->kernels.conv_forward = kept_forward;
+		climber->kernels.conv_weights_dense =
+			kept_weights_dense;
+		program->kernels = &climber->kernels;
+	}
+	if (rung->dense_linear && join_blocks(program, err))
+		return -1;
+	return start(climber, err);
+}
+
+/* Before a step, or a gradient. */
+static void prepare(struct climber *climber)
+{
+	climber->program->options.algorithm =
+		climber->rung->dense_linear ? ALGORITHM_DENSE :
+					      climber->rung->compiled;
+	kept.program = (struct cpu_program *)climber->program;
+	kept.conv = &kept.program->steps[1];
+	kept.saved = 0;
+}
+
+/* Each step has its own masks, of all rungs the same. */
+static int make_step(struct climber *climber, struct batch *batch, long step,
+		     double *elapsed_s, struct error *err)
+{
+	static const struct update update = { 0, .9, 1e-6 };
+	double began_s;
+	struct score score;
+
+	batch->step = (uint32_t)step;
+	prepare(climber);
+	began_s = clock_now();
+	if (program_train(climber->program, batch, &update, err) ||
+	    program_finish(climber->program, &score, err))
+		return -1;
+	*elapsed_s = clock_now() - began_s;
+	climber->loss = score.loss;
+	return 0;
+}
+
+/* Of the last step. */
+static void count_work(struct climber *climber)
+{
+	struct profile_part dense[PROFILE_MOST_PARTS];
+	struct profile_part fast[PROFILE_MOST_PARTS];
+	const double saved = kept.saved;
+	int count;
+
+	prepare(climber);
+	count = program_profile(climber->program, dense);
+	climber->program->options.algorithm = ALGORITHM_FAST;
+	program_profile(climber->program, fast);
+	climber->dense = 0;
+	climber->done = -saved;
+	if (climber->rung->sparse)
+		dense[cpu_part_backward(1, CPU_SLOPES)] =
+			fast[cpu_part_backward(1, CPU_SLOPES)];
+	for (int p = 0; p < count; p++) {
+		climber->dense += dense[p].dense;
+		climber->done += dense[p].done;
+	}
+}
+
+/* Largest difference of a tensor's entries over the largest of right's. */
+static double gradient_error(const struct model *model, const float *tried,
+			     const float *right)
+{
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_tensors(model, tensors);
+	double worst = 0;
+
+	for (int t = 0; t < count; t++) {
+		double most = 0, scale = 0;
+
+		for (size_t i = 0; i < tensors[t].count; i++) {
+			const size_t at = tensors[t].offset + i;
+
+			most = fmax(most, fabs((double)tried[at] - right[at]));
+			scale = fmax(scale, fabs((double)right[at]));
+		}
+		worst = fmax(worst, most / scale);
+	}
+	return worst;
+}
+
+/* All rungs compute the same, within what rounding decides otherwise. */
+static int check(struct climber *climbers, struct batch *batch,
+		 struct error *err)
+{
+	for (int r = 0; r < RUNGS; r++) {
+		struct climber *climber = &climbers[r];
+		double ignored;
+
+		if (make_step(climber, batch, 0, &ignored, err))
+			return -1;
+		count_work(climber);
+		prepare(climber);
+		batch->step = 1;
+		if (program_gradient(climber->program, batch, err) ||
+		    program_load(climber->program, VECTOR_GRADIENT,
+				 climber->gradient, err))
+			return -1;
+		climber->error = gradient_error(climber->program->model,
+						climber->gradient,
+						climbers->gradient);
+		if (!(fabs(climber->loss / climbers->loss - 1) <= NEAR) ||
+		    !(climber->error <= NEAR_SLOPES))
+			return error_set(err, ERROR_FAILED,
+					 "%s: a loss of %g, not %g, and slopes "
+					 "off by %.1e", climber->rung->name,
+					 climber->loss, climbers->loss,
+					 climber->error);
+	}
+	return 0;
+}
+
+static int take_turns(const struct settings *settings,
+		      struct climber *climbers, struct batch *batch,
+		      struct error *err)
+{
+	for (long turn = 0; turn < settings->turns; turn++)
+		for (int r = 0; r < RUNGS; r++)
+			for (long s = 0; s <= settings->steps; s++) {
+				const long at = turn * settings->steps +
+						(s ? s - 1 : 0);
+
+				/* The time of step 0 is overwritten. */
+				if (make_step(&climbers[r], batch,
+					      turn * (settings->steps + 1) + s,
+					      &climbers[r].times[at], err))
+					return -1;
+			}
+	return 0;
+}
+
+static void print_rows(const struct settings *settings,
+		       struct climber *climbers, const char *isa)
+{
+	const struct peak *peak = backend_peak(backend_find("cpu"), 0);
+	const double best = peak_measure(peak, NULL, 0, .2).best;
+
+	printf("rung,isa,samples,steps,elapsed_s,best_s,dense_flop,done_flop,"
+	       "peak_gflops,gradient_error\n");
+	for (int r = 0; r < RUNGS; r++) {
+		struct climber *climber = &climbers[r];
+		const struct stats times = stats_compute(
+			climber->times,
+			(size_t)(settings->turns * settings->steps));
+
+		printf("%s,%s,%ld,%ld,%.9g,%.9g,%.9g,%.9g,%.9g,%.2e\n",
+		       climber->rung->name, isa, settings->batch,
+		       settings->turns * settings->steps, times.median,
+		       times.min, 2 * climber->dense, 2 * climber->done,
+		       best * 1e-9, climber->error);
+	}
+}
+
+/* The first images of the data set. */
+static int make_batch(const struct settings *settings, struct batch *batch,
+		      struct error *err)
+{
+	struct dataset dataset;
+	float *images;
+	uint8_t *labels;
+	size_t size;
+
+	if (dataset_load(&dataset, &settings->data, err))
+		return -1;
+	size = shape_size(dataset.shape) * (size_t)settings->batch;
+	images = take_memory(size);
+	labels = take_memory((size_t)settings->batch);
+	for (size_t i = 0; i < size; i++)
+		images[i] = ((float)dataset.train.images[i] / 255 -
+			     dataset.mean) / dataset.std;
+	memcpy(labels, dataset.train.labels, (size_t)settings->batch);
+	dataset_release(&dataset);
+	*batch = (struct batch){ .images = images,
+				 .labels = labels,
+				 .count = (int)settings->batch,
+				 .global_count = (int)settings->batch,
+				 .stride = 1 };
+	return 0;
+}
+
+static int run(const struct settings *settings, struct error *err)
+{
+	const struct device_request request = { .threads = 1, .cpus = 1 };
+	struct climber climbers[RUNGS] = { 0 };
+	struct batch batch = { 0 };
+	struct device *device = NULL;
+	int failed = make_batch(settings, &batch, err) ||
+		     device_open(backend_find("cpu"), &request, &device, err);
+
+	for (int r = 0; !failed && r < RUNGS; r++)
+		failed = climb(&climbers[r], &rungs[r], device, batch.count,
+			       err);
+	failed = failed || check(climbers, &batch, err) ||
+		 take_turns(settings, climbers, &batch, err);
+	if (!failed)
+		print_rows(settings, climbers, kept.real->name);
+	for (int r = 0; r < RUNGS; r++) {
+		program_free(climbers[r].program);
+		free(climbers[r].gradient);
+	}
+	device_close(device);
+	close_kept();
+	free((void *)batch.images);
+	free((void *)batch.labels);
+	return failed;
+}
+
+static int parse(struct settings *settings, int argc, char **argv)
+{
+	enum { TURNS, STEPS, BATCH, DATASET, DATA_DIR };
+	static const struct option options[] = {
+		{ "turns", required_argument, NULL, TURNS },
+		{ "steps", required_argument, NULL, STEPS },
+		{ "batch", required_argument, NULL, BATCH },
+		{ "dataset", required_argument, NULL, DATASET },
+		{ "data-dir", required_argument, NULL, DATA_DIR },
+		{ 0 },
+	};
+	long *const numbers[] = { &settings->turns, &settings->steps,
+				  &settings->batch };
+	int option, failed = 0;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (option == DATASET)
+			settings->data.name = optarg;
+		else if (option == DATA_DIR)
+			settings->data.dir = optarg;
+		else if (option == '?' ||
+			 number_parse_int(optarg, numbers[option]) ||
+			 *numbers[option] < 1 ||
+			 *numbers[option] > MOST_TIMES)
+			failed = 1;
+	return failed || optind != argc ||
+	       settings->turns * settings->steps > MOST_TIMES;
+}
+
+/* The variable that BLAS wants, as the command has it: before it starts. */
+static void start_again(char **argv)
+{
+	const char *variable = backend_variable(backend_find("cpu"));
+
+	if (variable && !putenv((char *)variable))
+		execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = { .turns = 9, .steps = 3, .batch = 128,
+				     .data = { .name = "auto" } };
+	struct error err;
+
+	start_again(argv);
+	if (parse(&settings, argc, argv)) {
+		fprintf(stderr,
+			"ladder [--turns N] [--steps N] [--batch N] "
+			"[--dataset NAME] [--data-dir DIR]\n");
+		return ERROR_USAGE;
+	}
+	if (!run(&settings, &err))
+		return 0;
+	fprintf(stderr, "ladder: %s\n", err.message);
+	return (int)err.kind;
+}
