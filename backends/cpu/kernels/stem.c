@@ -18,7 +18,7 @@ static size_t scratch(const struct stem_shape *shape)
 
 static size_t points(const struct stem_shape *shape)
 {
-	return STEM_POINTS * (size_t)shape->outputs * (size_t)shape->middle;
+	return stem_points_plain(shape) + ISA_NAME(stem_points_tiled)(shape);
 }
 
 const struct stem_kernels ISA_NAME(stem_kernels) = {

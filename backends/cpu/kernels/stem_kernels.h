@@ -21,6 +21,14 @@ size_t ISA_NAME(stem_signs)(const struct stem_shape *shape);
 void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 			      const float *weights, float *points);
 
+/* Floats of U[STEM_POINTS][outputs][middle], and so many in tiles behind it. */
+INLINE size_t stem_points_plain(const struct stem_shape *shape)
+{
+	return STEM_POINTS * (size_t)shape->outputs * (size_t)shape->middle;
+}
+
+size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape);
+
 /*
  * Forward, in strips: vectors of a group that are done together. Floats from
  * point to point of what has so many planes of them, padded lest all points

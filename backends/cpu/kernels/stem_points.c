@@ -5,7 +5,7 @@
  *
  * A vector holds one element of as many windows of an output as it has lanes.
  */
-#include "backends/cpu/kernels/stem_kernels.h"
+#include "backends/cpu/kernels/stem_points_amx.h"
 #include "backends/cpu/kernels/winograd.h"
 
 /* G g G^T of one vector of windows; weights and points are so far apart. */
@@ -54,4 +54,7 @@ void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 			windows_transform(from + i, middle, shape->middle - i,
 					  to + i, apart);
 	}
+#ifdef __AMX_BF16__
+	ISA_NAME(stem_points_tile)(shape, points);
+#endif
 }

@@ -1,0 +1,65 @@
+/*
+ * Forms of U as AMX's tiles (stem_points_amx.h), each float split into parts.
+ */
+#include "backends/cpu/kernels/stem_points_amx.h"
+
+#ifdef __AMX_BF16__
+
+size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape)
+{
+	if (!stem_fills_tiles(shape))
+		return 0;
+	return stem_form_at(shape, STEM_FORMS) - stem_points_plain(shape);
+}
+
+/* A[o][i] of one point. */
+INLINE void forward_tile(const struct stem_shape *shape, int parts,
+			 const float *points, amx_tile *tiles)
+{
+	const int deep = shape->middle / AMX_DEPTH;
+
+	for (int o = 0; o < shape->outputs; o++) {
+		amx_tile *at = tiles + o / AMX_ROWS * deep * parts;
+
+		for (int d = 0; d < deep; d++) {
+			amx_store_row(at, o % AMX_ROWS, vec_load(points),
+				      vec_load(points + LANES), parts);
+			points += AMX_DEPTH;
+			at += parts;
+		}
+	}
+}
+
+INLINE void forms_make(const struct stem_shape *shape, int parts, float *points)
+{
+	const size_t plain = (size_t)(shape->outputs * shape->middle);
+	const size_t tiles = stem_form_tiles(shape) / STEM_POINTS;
+	amx_tile *forward = (amx_tile *)(void *)
+		(points + stem_form_at(shape, STEM_FORM_FORWARD));
+
+	for (int k = 0; k < STEM_POINTS; k++) {
+		forward_tile(shape, parts, points, forward);
+		points += plain;
+		forward += tiles;
+	}
+}
+
+void ISA_NAME(stem_points_tile)(const struct stem_shape *shape, float *points)
+{
+	if (!stem_fills_tiles(shape))
+		return;
+	if (shape->bf16)
+		forms_make(shape, 1, points);
+	else
+		forms_make(shape, AMX_PARTS, points);
+}
+
+#else
+
+size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape)
+{
+	(void)shape;
+	return 0;
+}
+
+#endif
