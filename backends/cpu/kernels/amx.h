@@ -57,33 +57,45 @@ INLINE void amx_end(void)
 	_tile_release();
 }
 
-/* parts bf16, in the upper halves of the lanes, the first one rounded. */
+/*
+ * parts bf16, in the upper halves of the lanes, the first one rounded; what is
+ * in the lower halves of the others is left open.
+ */
 INLINE void amx_split(vec value, int parts, lanes_int split[AMX_PARTS])
 {
 	const lanes_int upper = (lanes_int){ 0 } + (int32_t)0xffff0000;
 
-	split[0] = ((lanes_int)value + 0x8000) & upper;
-	for (int p = 1; p < parts; p++) {
-		value -= (vec)split[p - 1];
-		split[p] = (lanes_int)value & upper;
+	split[0] = (lanes_int)value + 0x8000;
+	UNROLL for (int p = 1; p < parts; p++) {
+		value -= (vec)(split[p - 1] & upper);
+		split[p] = (lanes_int)value;
 	}
 }
 
-/* Two floats of each column n, of k and k + 1, to a row of B. */
-INLINE void amx_store_pair(amx_tile *tile, int row, vec even, vec odd,
-			   int parts)
+/* Two floats of each column n, of k and k + 1: a row of each part of B. */
+INLINE void amx_make_pair(vec even, vec odd, int parts,
+			  lanes_int rows[AMX_PARTS])
 {
 	lanes_int low[AMX_PARTS], high[AMX_PARTS];
 
 	amx_split(even, parts, low);
 	amx_split(odd, parts, high);
 	UNROLL for (int p = 0; p < parts; p++)
+		rows[p] = (lanes_int)_mm512_mask_blend_epi16(
+			0xaaaaaaaa, _mm512_srli_epi32((__m512i)low[p], 16),
+			(__m512i)high[p]);
+}
+
+/* The same, to a row of B. */
+INLINE void amx_store_pair(amx_tile *tile, int row, vec even, vec odd,
+			   int parts)
+{
+	lanes_int rows[AMX_PARTS];
+
+	amx_make_pair(even, odd, parts, rows);
+	UNROLL for (int p = 0; p < parts; p++)
 		_mm512_store_si512(tile[p] + row * AMX_DEPTH,
-				   _mm512_mask_blend_epi16(
-					   0xaaaaaaaa,
-					   _mm512_srli_epi32(
-						   (__m512i)low[p], 16),
-					   (__m512i)high[p]));
+				   (__m512i)rows[p]);
 }
 
 /* 32 floats of a row m, k and k + 16 on, to a row of A. */
@@ -109,24 +121,12 @@ INLINE void amx_store_row(amx_tile *tile, int row, vec first, vec second,
 /* The tiles of C, 2 by 2 or 4 by 1, are numbers 0 to 3. */
 INLINE void amx_zero(void)
 {
+	/* Tiles are loaded behind the compiler's back: what they hold first. */
+	__asm__ volatile("" ::: "memory");
 	_tile_zero(0);
 	_tile_zero(1);
 	_tile_zero(2);
 	_tile_zero(3);
-}
-
-/* Adds one part of A's two tiles by one of B's two. */
-INLINE void amx_add_square(const amx_tile *a, const amx_tile *next_a,
-			   const amx_tile *b, const amx_tile *next_b)
-{
-	_tile_loadd(4, a, AMX_ROW);
-	_tile_loadd(6, b, AMX_ROW);
-	_tile_dpbf16ps(0, 4, 6);
-	_tile_loadd(7, next_b, AMX_ROW);
-	_tile_dpbf16ps(1, 4, 7);
-	_tile_loadd(5, next_a, AMX_ROW);
-	_tile_dpbf16ps(2, 5, 6);
-	_tile_dpbf16ps(3, 5, 7);
 }
 
 /* Adds one part of four tiles of A, apart tiles from each other, by B's. */
@@ -143,15 +143,45 @@ INLINE void amx_add_column(const amx_tile *a, size_t apart, const amx_tile *b)
 	_tile_dpbf16ps(3, 5, 6);
 }
 
-/* The products of parts, the smallest first. */
+/*
+ * The products of parts, the largest last; each shares a part with the one
+ * before.
+ */
 static const uint8_t amx_products[6][2] = {
-	{ 2, 0 }, { 1, 1 }, { 0, 2 }, { 1, 0 }, { 0, 1 }, { 0, 0 },
+	{ 2, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 }, { 0, 2 }, { 0, 0 },
 };
 
 /* Where those of so many parts begin. */
 INLINE int amx_first_product(int parts)
 {
 	return parts == 1 ? 5 : 0;
+}
+
+/*
+ * Adds the product i of parts, a constant, to 2 x 2 tiles as below. Those of
+ * the part that it shares are still loaded, unless it is the first one.
+ */
+INLINE void amx_add_product(const amx_tile *a, const amx_tile *next_a,
+			    const amx_tile *b, const amx_tile *next_b, int i,
+			    int parts)
+{
+	const uint8_t *p = amx_products[i];
+	const int is_first = i == amx_first_product(parts);
+	const int is_new_a = is_first || p[0] != amx_products[i - 1][0];
+	const int is_new_b = is_first || p[1] != amx_products[i - 1][1];
+
+	if (is_new_a)
+		_tile_loadd(4, a + p[0], AMX_ROW);
+	if (is_new_b)
+		_tile_loadd(6, b + p[1], AMX_ROW);
+	_tile_dpbf16ps(0, 4, 6);
+	if (is_new_b)
+		_tile_loadd(7, next_b + p[1], AMX_ROW);
+	_tile_dpbf16ps(1, 4, 7);
+	if (is_new_a)
+		_tile_loadd(5, next_a + p[0], AMX_ROW);
+	_tile_dpbf16ps(2, 5, 6);
+	_tile_dpbf16ps(3, 5, 7);
 }
 
 /*
@@ -162,12 +192,8 @@ INLINE void amx_multiply_square(const amx_tile *a, const amx_tile *next_a,
 				const amx_tile *b, const amx_tile *next_b,
 				int parts)
 {
-	for (int i = amx_first_product(parts); i < 6; i++) {
-		const uint8_t *p = amx_products[i];
-
-		amx_add_square(a + p[0], next_a + p[0], b + p[1],
-			       next_b + p[1]);
-	}
+	UNROLL for (int i = amx_first_product(parts); i < 6; i++)
+		amx_add_product(a, next_a, b, next_b, i, parts);
 }
 
 /* Adds 32 k of 4 x 1 tiles; those of A are apart tiles from each other. */
