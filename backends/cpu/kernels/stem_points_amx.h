@@ -16,10 +16,10 @@ enum stem_form {
 	STEM_FORMS
 };
 
-/* Whether pairs of tiles are full; other shapes are left to vectors. */
+/* Whether four tiles of rows are full; other shapes are left to vectors. */
 INLINE int stem_fills_tiles(const struct stem_shape *shape)
 {
-	return shape->outputs % 32 == 0 && shape->middle % AMX_DEPTH == 0;
+	return shape->outputs % 64 == 0 && shape->middle % AMX_DEPTH == 0;
 }
 
 /* The parts of each float, a tile each. */
