@@ -112,6 +112,19 @@ struct stem_kernels {
 			uint8_t *winners, uint8_t *signs, float *scratch);
 
 	/*
+	 * Dropout by elements, of one sample: values[outputs][4][tiles], times
+	 * scale where keep[outputs][pooled row][pooled column] is 1, else 0.
+	 * places are those of a plane's pixels among its values.
+	 */
+	void (*drop)(const struct stem_shape *shape, const uint8_t *keep,
+		     const int *places, float scale, float *values,
+		     float *scratch);
+
+	/* slopes[count], times scale where out[count] is above 0, else 0 */
+	void (*stop)(size_t count, const float *out, float scale,
+		     float *slopes);
+
+	/*
 	 * values[middle][height - 2][width - 2] of one sample of a group, from
 	 * its signs: 1 where the plane between was above 0, else 0.
 	 */

@@ -174,22 +174,21 @@ static float *lane_sums_of_bias(const struct cpu_stem *stem)
 					 (size_t)stem->kernels->lanes;
 }
 
-/* Values of one sample in the order of tiles, choices in that of pixels. */
-static void drop_elements(const struct cpu_program *program, int sample,
-			  float *values)
+/* What dropout by elements leaves of a group's values, outputs or slopes. */
+static void drop_elements(const struct cpu_program *program, int first,
+			  int count, float *values)
 {
 	const struct cpu_stem *stem = &program->stem;
-	const int plane = stem_plane(&stem->shape);
-	const float scale = cpu_drop_scale(program, stem->step);
-	const uint8_t *keep = host_decisions_at(&program->host,
-						stem->step->dropout, sample);
+	const size_t each = program->steps[0].out_size;
 
-	for (int c = 0; c < stem->shape.outputs; c++)
-		for (int p = 0; p < plane; p++) {
-			float *value = values + c * plane + stem->places[p];
-
-			*value = *keep++ ? *value * scale : 0;
-		}
+	for (int i = 0; i < count; i++)
+		stem->kernels->drop(&stem->shape,
+				    host_decisions_at(&program->host,
+						      stem->step->dropout,
+						      first + i),
+				    stem->places,
+				    cpu_drop_scale(program, stem->step),
+				    values + (size_t)i * each, stem->scratch);
 }
 
 void cpu_stem_forward(struct cpu_program *program, const struct batch *batch,
@@ -211,26 +210,30 @@ void cpu_stem_forward(struct cpu_program *program, const struct batch *batch,
 				       training ? bound->winners + at : NULL,
 				       training ? signs_of(stem, i) : NULL,
 				       stem->scratch);
+		if (training && drops_elements(program))
+			drop_elements(program, first + i, group.count,
+				      bound->out + at);
 	}
-	if (training && drops_elements(program))
-		for (int i = 0; i < count; i++)
-			drop_elements(program, i, bound->out +
-					      (size_t)i * bound->out_size);
 	program_end_part(&program->host.base, CPU_PART_FORWARD);
 }
 
-/* What dropout and the second ReLU let through of the slopes by out. */
-static void stop_slopes(struct cpu_program *program, int sample)
+/* What dropout and the second ReLU let through of a group's slopes by out. */
+static void stop_slopes(const struct cpu_program *program, int first, int count)
 {
+	const struct cpu_stem *stem = &program->stem;
 	const struct cpu_step *bound = &program->steps[0];
-	const size_t at = (size_t)sample * bound->out_size;
-	float *slopes = bound->out_slopes + at;
+	const size_t at = (size_t)first * bound->out_size;
+	const int drops = drops_elements(program);
 
-	if (drops_elements(program))
-		drop_elements(program, sample, slopes);
 	/* What dropout let through is above 0 exactly where ReLU let it. */
-	for (size_t i = 0; program->stem.shape.relu && i < bound->out_size; i++)
-		slopes[i] = bound->out[at + i] > 0 ? slopes[i] : 0;
+	if (stem->shape.relu)
+		stem->kernels->stop((size_t)count * bound->out_size,
+				    bound->out + at,
+				    drops ? cpu_drop_scale(program, stem->step)
+					  : 1,
+				    bound->out_slopes + at);
+	else if (drops)
+		drop_elements(program, first, count, bound->out_slopes + at);
 }
 
 static void backward_group(struct cpu_program *program,
@@ -243,6 +246,7 @@ static void backward_group(struct cpu_program *program,
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 	const int last = first + count == batch->count;
 
+	stop_slopes(program, first, count);
 	group.count = count - (last && stem->step->lead.broken);
 	stem->kernels->backward(&stem->shape, &stem->weights, &group,
 				bound->out_slopes + at, bound->winners + at,
@@ -283,8 +287,6 @@ void cpu_stem_backward(struct cpu_program *program, const struct batch *batch)
 	memset(g + stem->weight, 0, (size_t)(shape->outputs * STEM_TAPS *
 					     shape->middle) * sizeof(float));
 	memset(g + stem->bias, 0, (size_t)shape->outputs * sizeof(float));
-	for (int i = 0; i < batch->count; i++)
-		stop_slopes(program, i);
 	for (int i = 0; i < batch->count; i += stem->group) {
 		const int rest = batch->count - i;
 

@@ -5,6 +5,7 @@ static size_t scratch(const struct stem_shape *shape)
 {
 	const size_t sizes[] = {
 		ISA_NAME(stem_forward_scratch)(shape),
+		ISA_NAME(stem_drop_scratch)(shape),
 		ISA_NAME(stem_backward_scratch)(shape),
 		ISA_NAME(stem_weight_slopes_scratch)(shape),
 	};
@@ -29,6 +30,8 @@ const struct stem_kernels ISA_NAME(stem_kernels) = {
 	.transform = ISA_NAME(stem_transform),
 	.unpack = ISA_NAME(stem_unpack),
 	.forward = ISA_NAME(stem_forward),
+	.drop = ISA_NAME(stem_drop),
+	.stop = ISA_NAME(stem_stop),
 	.backward = ISA_NAME(stem_backward),
 	.weight_slopes = ISA_NAME(stem_weight_slopes),
 };

@@ -72,6 +72,13 @@ void ISA_NAME(stem_forward)(const struct stem_shape *shape,
 void ISA_NAME(stem_unpack)(const struct stem_shape *shape, const uint8_t *signs,
 			   int sample, uint8_t *values);
 
+size_t ISA_NAME(stem_drop_scratch)(const struct stem_shape *shape);
+void ISA_NAME(stem_drop)(const struct stem_shape *shape, const uint8_t *keep,
+			 const int *places, float scale, float *values,
+			 float *scratch);
+void ISA_NAME(stem_stop)(size_t count, const float *out, float scale,
+			 float *slopes);
+
 size_t ISA_NAME(stem_backward_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 			     const struct stem_weights *weights,

@@ -1,0 +1,60 @@
+/*
+ * Dropout by elements and the second ReLU, where the stem has them: outputs and
+ * slopes are in the order of tiles, choices in that of pixels.
+ *
+ *   values: [outputs][4][tiles]    keep: [outputs][row][column]
+ *
+ * The choices of a plane are put in order first, one byte a cycle, which is
+ * most of what it takes; the rest are vectors from the cache.
+ */
+#include "backends/cpu/kernels/simd_masks.h"
+#include "backends/cpu/kernels/stem_kernels.h"
+
+size_t ISA_NAME(stem_drop_scratch)(const struct stem_shape *shape)
+{
+	/* A byte a pixel, whole vectors of them. */
+	return ((size_t)stem_plane(shape) + LANES) / sizeof(float) + 1;
+}
+
+void ISA_NAME(stem_drop)(const struct stem_shape *shape, const uint8_t *keep,
+			 const int *places, float scale, float *values,
+			 float *scratch)
+{
+	const int plane = stem_plane(shape);
+	uint8_t *kept = (uint8_t *)scratch;
+
+	for (int o = 0; o < shape->outputs; o++) {
+		for (int p = 0; p < plane; p++)
+			kept[places[p]] = keep[p];
+		for (int p = 0; p < plane; p += LANES) {
+			const int rest = plane - p;
+			const mask chosen = mask_of_bytes(kept + p, 1);
+
+			if (rest >= LANES)
+				vec_store(values + p,
+					  vec_keep(chosen, scale * vec_load(
+							values + p)));
+			else
+				vec_store_first(values + p,
+						vec_keep(chosen,
+							 scale * vec_load_first(
+							values + p, rest)),
+						rest);
+		}
+		keep += plane;
+		values += plane;
+	}
+}
+
+void ISA_NAME(stem_stop)(size_t count, const float *out, float scale,
+			 float *slopes)
+{
+	size_t i = 0;
+
+	for (; i + LANES <= count; i += LANES)
+		vec_store(slopes + i,
+			  vec_keep(mask_greater(vec_load(out + i), vec_set(0)),
+				   scale * vec_load(slopes + i)));
+	for (; i < count; i++)
+		slopes[i] = out[i] > 0 ? scale * slopes[i] : 0;
+}
