@@ -24,6 +24,7 @@ struct cpu_stem {
 	struct stem_weights weights;
 	size_t signs_size;
 	uint8_t *signs; /* [groups of the batch][signs_size] */
+	float *sums; /* of slopes by the second one's weights */
 	float *lane_sums; /* slopes by the first convolution, lane by lane */
 	float *scratch;
 };

@@ -89,6 +89,8 @@ struct stem_kernels {
 	size_t (*scratch)(const struct stem_shape *shape);
 	/* Floats of the transformed weights, aligned likewise. */
 	size_t (*points)(const struct stem_shape *shape);
+	/* Floats of what weight_slopes adds up over a batch; may be 0. */
+	size_t (*sums)(const struct stem_shape *shape);
 	/* Bytes of signs of a group: which of the planes between are above 0 */
 	size_t (*signs)(const struct stem_shape *shape);
 
@@ -147,17 +149,22 @@ struct stem_kernels {
 			 float *first, float *first_bias, float *scratch);
 
 	/*
-	 * Adds the slopes by the second convolution's weights to
-	 * weights[outputs][3][3][middle] and by its bias to bias[outputs].
-	 * Each window of the pooling passes its slope to one pixel, and zero
-	 * slopes add nothing: work is in proportion to what is not zero.
+	 * Adds the slopes by the second convolution's bias to bias[outputs],
+	 * and those by its weights to weights[outputs][3][3][middle] or, as
+	 * weights_finish wants them, to sums, aligned to 64 bytes. Each window
+	 * of the pooling passes its slope to one pixel. A NaN of an image may
+	 * reach all weights.
 	 */
 	void (*weight_slopes)(const struct stem_shape *shape,
 			      const struct stem_weights *weights,
 			      const struct stem_batch *batch,
 			      const float *slopes, const uint8_t *winners,
-			      float *slopes_by_weights, float *slopes_by_bias,
-			      float *scratch);
+			      float *sums, float *slopes_by_weights,
+			      float *slopes_by_bias, float *scratch);
+
+	/* Once a batch, after all its groups: adds the sums to weights. */
+	void (*weights_finish)(const struct stem_shape *shape,
+			       const float *sums, float *slopes_by_weights);
 };
 
 /* Those of other processors than x86-64 are the portable ones alone. */

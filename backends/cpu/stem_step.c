@@ -59,6 +59,12 @@ static size_t lane_sums(const struct cpu_stem *stem)
 	       (size_t)(shape->channels * STEM_TAPS + 1);
 }
 
+/* Bytes, of at least one float. */
+static size_t sums_size(const struct cpu_stem *stem)
+{
+	return (stem->kernels->sums(&stem->shape) + 1) * sizeof(float);
+}
+
 int cpu_stem_allocate(struct cpu_stem *stem, int batch)
 {
 	const struct stem_shape *shape = &stem->shape;
@@ -72,10 +78,11 @@ int cpu_stem_allocate(struct cpu_stem *stem, int batch)
 	stem->signs_size = stem->kernels->signs(shape);
 	stem->signs = host_allocate(groups * stem->signs_size);
 	stem->lane_sums = host_allocate(lane_sums(stem) * sizeof(float));
+	stem->sums = host_allocate(sums_size(stem));
 	stem->scratch = host_allocate(stem->kernels->scratch(shape) *
 				      sizeof(float));
 	if (!stem->places || !stem->points || !stem->signs ||
-	    !stem->lane_sums || !stem->scratch)
+	    !stem->lane_sums || !stem->sums || !stem->scratch)
 		return -1;
 	for (int p = 0; p < stem_plane(shape); p++)
 		stem->places[p] = cpu_stem_place(shape, p);
@@ -88,6 +95,7 @@ void cpu_stem_release(struct cpu_stem *stem)
 	free(stem->points);
 	free(stem->signs);
 	free(stem->lane_sums);
+	free(stem->sums);
 	free(stem->scratch);
 }
 
@@ -257,8 +265,9 @@ static void backward_group(struct cpu_program *program,
 	group.count = count - (last && stem->step->broken);
 	stem->kernels->weight_slopes(&stem->shape, &stem->weights, &group,
 				     bound->out_slopes + at,
-				     bound->winners + at, g + stem->weight,
-				     g + stem->bias, stem->scratch);
+				     bound->winners + at, stem->sums,
+				     g + stem->weight, g + stem->bias,
+				     stem->scratch);
 	program_end_part(&program->host.base,
 			 cpu_part_backward(0, CPU_STEM_WEIGHTS));
 }
@@ -284,6 +293,7 @@ void cpu_stem_backward(struct cpu_program *program, const struct batch *batch)
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 
 	memset(stem->lane_sums, 0, lane_sums(stem) * sizeof(float));
+	memset(stem->sums, 0, sums_size(stem));
 	memset(g + stem->weight, 0, (size_t)(shape->outputs * STEM_TAPS *
 					     shape->middle) * sizeof(float));
 	memset(g + stem->bias, 0, (size_t)shape->outputs * sizeof(float));
@@ -293,6 +303,9 @@ void cpu_stem_backward(struct cpu_program *program, const struct batch *batch)
 		backward_group(program, batch, i,
 			       rest < stem->group ? rest : stem->group);
 	}
+	stem->kernels->weights_finish(shape, stem->sums, g + stem->weight);
+	program_end_part(&program->host.base,
+			 cpu_part_backward(0, CPU_STEM_WEIGHTS));
 	sum_lanes(stem, stem->lane_sums, first, g + stem->first);
 	sum_lanes(stem, lane_sums_of_bias(stem), shape->middle,
 		  g + stem->first_bias);

@@ -33,5 +33,7 @@ const struct stem_kernels ISA_NAME(stem_kernels) = {
 	.drop = ISA_NAME(stem_drop),
 	.stop = ISA_NAME(stem_stop),
 	.backward = ISA_NAME(stem_backward),
+	.sums = ISA_NAME(stem_sums),
 	.weight_slopes = ISA_NAME(stem_weight_slopes),
+	.weights_finish = ISA_NAME(stem_weights_finish),
 };

@@ -87,12 +87,25 @@ void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 			     const uint8_t *signs, float *first,
 			     float *first_bias, float *scratch);
 
+size_t ISA_NAME(stem_sums)(const struct stem_shape *shape);
 size_t ISA_NAME(stem_weight_slopes_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,
 				  const struct stem_weights *weights,
 				  const struct stem_batch *batch,
 				  const float *slopes, const uint8_t *winners,
-				  float *slopes_by_weights,
+				  float *sums, float *slopes_by_weights,
 				  float *slopes_by_bias, float *scratch);
+void ISA_NAME(stem_weights_finish)(const struct stem_shape *shape,
+				   const float *sums,
+				   float *slopes_by_weights);
+
+/* The same from lists of the slopes that are not 0, which need no sums. */
+size_t ISA_NAME(stem_lists_scratch)(const struct stem_shape *shape);
+void ISA_NAME(stem_lists_add)(const struct stem_shape *shape,
+			      const struct stem_weights *weights,
+			      const struct stem_batch *batch,
+			      const float *slopes, const uint8_t *winners,
+			      float *slopes_by_weights, float *slopes_by_bias,
+			      float *scratch);
 
 #endif

@@ -107,7 +107,7 @@ static struct space space_divide(const struct stem_shape *shape)
 	return space;
 }
 
-size_t ISA_NAME(stem_weight_slopes_scratch)(const struct stem_shape *shape)
+size_t ISA_NAME(stem_lists_scratch)(const struct stem_shape *shape)
 {
 	return space_divide(shape).floats;
 }
@@ -315,12 +315,12 @@ static void sample_add(const struct stem_shape *shape,
 	}
 }
 
-void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,
-				  const struct stem_weights *weights,
-				  const struct stem_batch *batch,
-				  const float *slopes, const uint8_t *winners,
-				  float *slopes_by_weights,
-				  float *slopes_by_bias, float *scratch)
+void ISA_NAME(stem_lists_add)(const struct stem_shape *shape,
+			      const struct stem_weights *weights,
+			      const struct stem_batch *batch,
+			      const float *slopes, const uint8_t *winners,
+			      float *slopes_by_weights, float *slopes_by_bias,
+			      float *scratch)
 {
 	const struct space space = space_divide(shape);
 
