@@ -5,15 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/pages.h"
+
 #define CACHE_LINE 64
 
+/* What may have huge pages begins with one. */
 void *host_allocate(size_t size)
 {
-	size_t whole = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-	void *memory = aligned_alloc(CACHE_LINE, whole ? whole : CACHE_LINE);
+	const size_t unit = size < PAGES_HUGE ? CACHE_LINE : PAGES_HUGE;
+	const size_t whole = (size + unit - 1) / unit * unit;
+	void *memory = aligned_alloc(unit, whole ? whole : unit);
 
-	if (memory)
+	if (memory) {
+		pages_prefer_huge(memory, whole);
 		memset(memory, 0, whole);
+	}
 	return memory;
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/allocator.h"
 #include "backends/meeting.h"
+#include "backends/pages.h"
 
 #define CACHE_LINE 64
 
@@ -42,6 +43,7 @@ static void *core_allocate(struct allocator *allocator, size_t bytes,
 		error_memory(err, "what the cores share");
 		return NULL;
 	}
+	pages_prefer_huge(block, sizeof(*block) + whole);
 	memset(block->bytes, 0, whole);
 	block->next = core->blocks;
 	core->blocks = block;
