@@ -29,6 +29,7 @@ struct linear_shape {
 	int block; /* inputs of a block */
 	int outputs;
 	int relu;
+	int bf16; /* products may round their operands to bf16 */
 };
 
 static inline size_t linear_inputs(const struct linear_shape *shape)

@@ -129,6 +129,20 @@ INLINE void amx_zero(void)
 	_tile_zero(3);
 }
 
+/* Adds one part of A's two tiles by one of B's two. */
+INLINE void amx_add_square(const amx_tile *a, const amx_tile *next_a,
+			   const amx_tile *b, const amx_tile *next_b)
+{
+	_tile_loadd(4, a, AMX_ROW);
+	_tile_loadd(6, b, AMX_ROW);
+	_tile_dpbf16ps(0, 4, 6);
+	_tile_loadd(7, next_b, AMX_ROW);
+	_tile_dpbf16ps(1, 4, 7);
+	_tile_loadd(5, next_a, AMX_ROW);
+	_tile_dpbf16ps(2, 5, 6);
+	_tile_dpbf16ps(3, 5, 7);
+}
+
 /* Adds one part of four tiles of A, apart tiles from each other, by B's. */
 INLINE void amx_add_column(const amx_tile *a, size_t apart, const amx_tile *b)
 {
@@ -158,8 +172,10 @@ INLINE int amx_first_product(int parts)
 }
 
 /*
- * Adds the product i of parts, a constant, to 2 x 2 tiles as below. Those of
- * the part that it shares are still loaded, unless it is the first one.
+ * Adds 32 k of product i of parts, a constant, to 2 x 2 tiles: C0 = a b,
+ * C1 = a next_b, C2 = next_a b, C3 = next_a next_b; each of the four has its
+ * parts one after the other. Of the part that it shares with the product
+ * before, tiles are still loaded.
  */
 INLINE void amx_add_product(const amx_tile *a, const amx_tile *next_a,
 			    const amx_tile *b, const amx_tile *next_b, int i,
@@ -182,29 +198,6 @@ INLINE void amx_add_product(const amx_tile *a, const amx_tile *next_a,
 		_tile_loadd(5, next_a + p[0], AMX_ROW);
 	_tile_dpbf16ps(2, 5, 6);
 	_tile_dpbf16ps(3, 5, 7);
-}
-
-/*
- * Adds 32 k of 2 x 2 tiles: C0 = a b, C1 = a next_b, C2 = next_a b, C3 = next_a
- * next_b; each of the four has its parts one after the other.
- */
-INLINE void amx_multiply_square(const amx_tile *a, const amx_tile *next_a,
-				const amx_tile *b, const amx_tile *next_b,
-				int parts)
-{
-	UNROLL for (int i = amx_first_product(parts); i < 6; i++)
-		amx_add_product(a, next_a, b, next_b, i, parts);
-}
-
-/* Adds 32 k of 4 x 1 tiles; those of A are apart tiles from each other. */
-INLINE void amx_multiply_column(const amx_tile *a, size_t apart,
-				const amx_tile *b, int parts)
-{
-	for (int i = amx_first_product(parts); i < 6; i++) {
-		const uint8_t *p = amx_products[i];
-
-		amx_add_column(a + p[0], apart, b + p[1]);
-	}
 }
 
 /* to[16][16], rows being so many floats apart. */

@@ -32,7 +32,8 @@ void ISA_NAME(adadelta)(const struct update *update, size_t count,
 
 static size_t linear_scratch(const struct linear_shape *shape, int count)
 {
-	const size_t forward = ISA_NAME(linear_forward_scratch)(shape, count);
+	const size_t forward =
+		TILED_SCRATCH(linear_forward)(shape, count);
 	const size_t backward =
 		ISA_NAME(linear_backward_scratch)(shape, count);
 
@@ -43,7 +44,7 @@ const struct linear_kernels ISA_NAME(linear_kernels) = {
 	.name = TEXT(ISA),
 	.lanes = LANES,
 	.scratch = linear_scratch,
-	.forward = ISA_NAME(linear_forward),
+	.forward = TILED(linear_forward),
 	.backward = ISA_NAME(linear_backward),
 	.backward_update = ISA_NAME(linear_backward_update),
 	.adadelta = ISA_NAME(adadelta),

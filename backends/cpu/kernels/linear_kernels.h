@@ -164,6 +164,21 @@ void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
 				      const struct linear_slopes *slopes,
 				      void *scratch);
 
+#ifdef __AMX_BF16__
+/* The same on tiles, where they fit. */
+size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
+					      int count);
+void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
+				    const struct linear_values *parameters,
+				    const struct linear_batch *batch,
+				    float *out, void *scratch);
+#define TILED(name) ISA_NAME(name##_tiles)
+#define TILED_SCRATCH(name) ISA_NAME(name##_tiles_scratch)
+#else
+#define TILED(name) ISA_NAME(name)
+#define TILED_SCRATCH(name) ISA_NAME(name##_scratch)
+#endif
+
 void ISA_NAME(adadelta)(const struct update *update, size_t count,
 			float *parameters, float *square_avg,
 			float *acc_delta, const float *gradient);
