@@ -171,6 +171,8 @@ static inline void run_open(struct layer_run *run,
 	};
 	run->scratch = host_allocate(kernels->scratch(shape, is->count));
 	assert_non_null(run->scratch);
+	/* NaN: nobody may count on what is there. */
+	memset(run->scratch, 0xff, kernels->scratch(shape, is->count));
 }
 
 static inline void run_close(struct layer_run *run)

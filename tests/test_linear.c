@@ -21,11 +21,11 @@ static const struct linear_case cases[] = {
 	{ { 4, 1, 1, 0, 0 }, 5, 1, 1, 0, 0, 1 },
 	{ { 2, 16, 7, 1, 0 }, 0, 1, 1, 0, 0, 0 },
 	{ { 2, 7, 3, 1, 0 }, 1000, 1, 1, 0, 0, 0 },
-	{ { 64, 144, 128, 1, 0 }, 40, 1, 1, 0, 0, 0 },
-	{ { 5, 32, 32, 1, 0 }, 16, 1, 1, 1, 0, 0 },
+	{ { 64, 144, 128, 1, 0 }, 115, 1, 1, 0, 0, 0 },
+	{ { 5, 32, 32, 1, 0 }, 32, 0, 0, 1, 0, 0 },
 	{ { 1, 16, 64, 0, 0 }, 33, 0, 0, 0, 1, 0 },
-	{ { 3, 96, 32, 1, 0 }, 97, 1, 0, 1, 1, 1 },
-	{ { 2, 80, 160, 1, 0 }, 50, 1, 1, 0, 0, 0 },
+	{ { 3, 96, 32, 1, 0 }, 120, 1, 0, 1, 1, 1 },
+	{ { 2, 80, 160, 1, 0 }, 113, 0, 1, 0, 0, 0 },
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
@@ -59,6 +59,67 @@ static void steps_are_right(void **build)
 	}
 }
 
+/* Products may be of bf16. */
+static const struct linear_case rounded_cases[] = {
+	{ { 5, 144, 128, 1, 1 }, 128, 1, 1, 0, 0, 0 },
+	{ { 3, 144, 128, 1, 1 }, 115, 1, 1, 1, 0, 0 },
+	{ { 3, 96, 32, 0, 1 }, 97, 1, 0, 0, 1, 0 },
+	{ { 2, 48, 64, 1, 1 }, 130, 0, 1, 0, 0, 1 },
+	{ { 2, 80, 96, 1, 1 }, 40, 1, 1, 0, 0, 0 },
+	{ { 2, 37, 20, 1, 1 }, 9, 1, 1, 0, 0, 0 },
+};
+
+#define ROUNDED_CASES (sizeof(rounded_cases) / sizeof(rounded_cases[0]))
+
+/* The same value as a float and as a bf16. */
+static void array_round(struct array *array)
+{
+	for (size_t i = 0; i < array->size; i++) {
+		uint32_t bits;
+
+		memcpy(&bits, &array->values[i], sizeof(bits));
+		bits &= 0xffff0000;
+		memcpy(&array->values[i], &bits, sizeof(bits));
+		array->right[i] = array->values[i];
+	}
+}
+
+static void rounded_open(struct layer_run *run,
+			 const struct linear_kernels *kernels,
+			 const struct linear_case *is)
+{
+	run_open(run, kernels, is);
+	array_round(&run->in);
+	array_round(&run->weights[PARAMETERS]);
+	array_round(&run->out_slopes);
+}
+
+static void rounded_steps_are_right(void **build)
+{
+	const struct linear_kernels *kernels = kernels_of(build);
+	struct layer_run run;
+
+	for (size_t i = 0; i < ROUNDED_CASES; i++) {
+		rounded_open(&run, kernels, &rounded_cases[i]);
+		forward(&run);
+		plain_forward(&run);
+		compare(&run, "output", &run.out);
+		backward(&run);
+		plain_backward(&run);
+		compare(&run, "slope by input", &run.in_slopes);
+		compare(&run, "slope by weight", &run.weights[GRADIENT]);
+		compare(&run, "slope by bias", &run.bias[GRADIENT]);
+		plain_adadelta(run.weights);
+		plain_adadelta(run.bias);
+		backward_update(&run);
+		for (int v = 0; v < 3; v++) {
+			compare(&run, names[v], &run.weights[v]);
+			compare(&run, names[v], &run.bias[v]);
+		}
+		run_close(&run);
+	}
+}
+
 /* The slopes by inputs are those of the parameters before. */
 static void fused_steps_are_right(void **build)
 {
@@ -81,7 +142,35 @@ static void fused_steps_are_right(void **build)
 	}
 }
 
-static const struct linear_case small = { { 2, 37, 20, 1, 0 }, 4, 0, 0, 0, 0, 0 };
+/* Sums of a few positive products have nearly all bits of a float. */
+static void outputs_are_precise(void **build)
+{
+	static const struct linear_case is = {
+		{ 1, 48, 32, 0, 0 }, 64, 0, 0, 0, 0, 0
+	};
+	const struct linear_kernels *kernels = kernels_of(build);
+	struct layer_run run;
+
+	run_open(&run, kernels, &is);
+	for (size_t i = 0; i < run.in.size; i++)
+		run.in.right[i] = run.in.values[i] =
+			(float)(1 + run.bias[0].right[i % 32] / 3);
+	for (size_t i = 0; i < run.weights[PARAMETERS].size; i++)
+		run.weights[PARAMETERS].right[i] =
+			run.weights[PARAMETERS].values[i] =
+				fabsf(run.weights[PARAMETERS].values[i]);
+	forward(&run);
+	plain_forward(&run);
+	for (size_t i = 0; i < run.out.size; i++)
+		assert_near(kernels->name, "precise output", i,
+			    run.out.values[i], run.out.right[i],
+			    1e-6 * fabs(run.out.right[i]));
+	run_close(&run);
+}
+
+static const struct linear_case small = {
+	{ 2, 37, 20, 1, 0 }, 4, 0, 0, 0, 0, 0
+};
 
 static void nan_reaches_outputs(void **build)
 {
@@ -217,6 +306,8 @@ static const struct check {
 } checks[] = {
 	{ "steps", steps_are_right },
 	{ "fused steps", fused_steps_are_right },
+	{ "precise outputs", outputs_are_precise },
+	{ "bf16 steps", rounded_steps_are_right },
 	{ "NaN inputs", nan_reaches_outputs },
 	{ "NaN weights", nan_weight_reaches_outputs },
 	{ "NaN slopes", nan_reaches_slopes },

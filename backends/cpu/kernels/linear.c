@@ -35,7 +35,7 @@ static size_t linear_scratch(const struct linear_shape *shape, int count)
 	const size_t forward =
 		TILED_SCRATCH(linear_forward)(shape, count);
 	const size_t backward =
-		ISA_NAME(linear_backward_scratch)(shape, count);
+		TILED_SCRATCH(linear_backward)(shape, count);
 
 	return forward > backward ? forward : backward;
 }
@@ -45,7 +45,7 @@ const struct linear_kernels ISA_NAME(linear_kernels) = {
 	.lanes = LANES,
 	.scratch = linear_scratch,
 	.forward = TILED(linear_forward),
-	.backward = ISA_NAME(linear_backward),
-	.backward_update = ISA_NAME(linear_backward_update),
+	.backward = TILED(linear_backward),
+	.backward_update = TILED(linear_backward_update),
 	.adadelta = ISA_NAME(adadelta),
 };

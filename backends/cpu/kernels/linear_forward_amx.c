@@ -14,46 +14,19 @@
  *
  * Products of a block are added to the sums of the samples that they are of
  * while the next block is multiplied.
+ *
+ * Ceiling, on a Xeon with AMX, 64 x 144 inputs, 128 outputs and samples: of
+ * numbers that are not zero a product of tiles takes 6.5 ns (of zeros 5.2), all
+ * of a pass 0.6 ms. Vectors take 7 us a block, and are hidden in part: the pass
+ * takes 1.4 ms, without dropout 1.6, as bf16 0.7.
  */
-#include "backends/cpu/kernels/linear_tiles.h"
+#include "backends/cpu/kernels/linear_forward_tiles.h"
 
 #ifdef __AMX_BF16__
 
-#define PLACES 4     /* whose weights are transposed at once */
-#define FEED_ROWS 12 /* samples that a group of products has time for */
-#define SIDES 3
-
-/* The next weights to be transposed: tile n of outputs, from place at on. */
-struct cursor {
-	int n, at;
-};
-
-/* A block: the next one, the one that is multiplied, or the last one. */
-struct side {
-	int block;
-	int kept_count;	 /* samples, which are rows of A and of products */
-	int tiles;	 /* of outputs, in B */
-	int32_t *kept;	 /* [count + 1]: which ones */
-	float *products; /* [samples][outputs] */
-	amx_tile *a, *b;
-	size_t fetch_in, fetch_weights; /* to those of the block after it */
-};
-
-struct pass {
-	const struct linear_shape *shape;
-	const struct linear_batch *batch;
-	const float *weights;
-	int parts, depth;
-	int groups;	       /* in which all work of a block is done */
-	float *sums;	       /* [count][outputs] */
-	amx_tile *a[2], *b[2]; /* of even and odd blocks */
-	struct side sides[SIDES];
-};
-
-static const uint8_t half_parts[2][AMX_PARTS][2] = {
-	{ { 2, 1 }, { 0, 1 }, { 0, 0 } }, /* of A: left, right */
-	{ { 0, 1 }, { 2, 0 }, { 1, 0 } }, /* of B: above, below */
-};
+#define LEAST 32	  /* samples; measured: 16 are faster without tiles */
+#define LEAST_DROPPED 112 /* of which fp32 kernels leave out what is dropped */
+#define FEED_ROWS 12	  /* samples that a group of products has time for */
 
 static size_t cut(struct pass *pass, const struct linear_shape *shape,
 		  int count, void *scratch)
@@ -89,149 +62,11 @@ size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
 	struct pass pass;
 	size_t used;
 
-	if (!tiles_fit(shape, count))
+	if (!tiles_fit(shape, count, LEAST))
 		return other;
 	/* Fewer samples than that may come, too. */
 	used = cut(&pass, shape, count, NULL);
 	return used > other ? used : other;
-}
-
-/* 16 floats of a row of A whose tile is half full. */
-INLINE void store_half_row(amx_tile *tile, int row, vec value, int parts)
-{
-	const vec zero = vec_set(0);
-	lanes_int split[AMX_PARTS];
-
-	if (parts < AMX_PARTS) {
-		amx_store_row(tile, row, value, zero, parts);
-		return;
-	}
-	amx_split(value, parts, split);
-	UNROLL
-	for (int p = 0; p < AMX_PARTS; p++) {
-		const uint8_t *half = half_parts[0][p];
-		const __m256i left = _mm512_cvtepi32_epi16(
-			_mm512_srli_epi32((__m512i)split[half[0]], 16));
-		const __m256i right = _mm512_cvtepi32_epi16(
-			_mm512_srli_epi32((__m512i)split[half[1]], 16));
-
-		_mm256_store_si256((__m256i *)(tile[p] + row * AMX_DEPTH),
-				   left);
-		_mm256_store_si256((__m256i *)(tile[p] + row * AMX_DEPTH +
-					       AMX_DEPTH / 2),
-				   right);
-	}
-}
-
-/* Two rows of floats to rows of B whose tile is half full. */
-INLINE void store_half_pair(amx_tile *tile, int row, vec even, vec odd,
-			    int parts)
-{
-	lanes_int low[AMX_PARTS], high[AMX_PARTS];
-	__m512i pairs[AMX_PARTS];
-
-	amx_split(even, parts, low);
-	amx_split(odd, parts, high);
-	UNROLL
-	for (int p = 0; p < parts; p++)
-		pairs[p] = _mm512_mask_blend_epi16(
-			0xaaaaaaaa, _mm512_srli_epi32((__m512i)low[p], 16),
-			(__m512i)high[p]);
-	UNROLL
-	for (int p = 0; p < parts; p++) {
-		uint16_t *to = tile[p] + row * AMX_DEPTH;
-		const uint8_t *half = half_parts[1][p];
-
-		if (parts < AMX_PARTS) {
-			_mm512_store_si512(to, pairs[0]);
-			_mm512_store_si512(to + sizeof(*tile) / 4,
-					   _mm512_setzero_si512());
-			return;
-		}
-		_mm512_store_si512(to, pairs[half[0]]);
-		_mm512_store_si512(to + sizeof(*tile) / 4, pairs[half[1]]);
-	}
-}
-
-/* 32 places, or the 16 that are left, of one sample that is kept. */
-INLINE void pack_sample(const struct pass *pass, const struct side *side, int i,
-			int d, int parts, int half)
-{
-	const struct linear_batch *batch = pass->batch;
-	const float *x = batch->in + (size_t)side->kept[i] * batch->sample +
-			 (size_t)side->block * batch->block + d * AMX_DEPTH;
-	amx_tile *tile =
-		side->a + (i / AMX_ROWS * pass->depth + d) * parts;
-
-	/* Of the next block, whether it is kept or not. */
-	tiles_fetch(x + side->fetch_in, half ? AMX_DEPTH / 2 : AMX_DEPTH);
-	if (half)
-		store_half_row(tile, i % AMX_ROWS, vec_load(x), parts);
-	else
-		amx_store_row(tile, i % AMX_ROWS, vec_load(x),
-			      vec_load(x + LANES), parts);
-}
-
-/* Four places of 16 rows: columns[place][row]. */
-INLINE void transpose_four(const float *rows, size_t stride, vec columns[4])
-{
-	__m512 four[4], low[2], high[2];
-
-	UNROLL
-	for (int r = 0; r < 4; r++) {
-		const float *row = rows + (size_t)r * stride;
-
-		four[r] = _mm512_broadcast_f32x4(_mm_loadu_ps(row));
-		UNROLL
-		for (int lane = 1; lane < 4; lane++)
-			four[r] = _mm512_mask_broadcast_f32x4(
-				four[r], (__mmask16)(15 << 4 * lane),
-				_mm_loadu_ps(row + (size_t)(4 * lane) *
-							   stride));
-	}
-	UNROLL
-	for (int i = 0; i < 2; i++) {
-		low[i] = _mm512_unpacklo_ps(four[2 * i], four[2 * i + 1]);
-		high[i] = _mm512_unpackhi_ps(four[2 * i], four[2 * i + 1]);
-	}
-	columns[0] = (vec)_mm512_unpacklo_pd((__m512d)low[0], (__m512d)low[1]);
-	columns[1] = (vec)_mm512_unpackhi_pd((__m512d)low[0], (__m512d)low[1]);
-	columns[2] =
-		(vec)_mm512_unpacklo_pd((__m512d)high[0], (__m512d)high[1]);
-	columns[3] =
-		(vec)_mm512_unpackhi_pd((__m512d)high[0], (__m512d)high[1]);
-}
-
-/* PLACES places of 16 outputs, from the cursor on, which moves on. */
-INLINE void pack_outputs(const struct pass *pass, const struct side *side,
-			 struct cursor *cursor, int parts)
-{
-	const struct linear_shape *shape = pass->shape;
-	const int d = cursor->at / AMX_DEPTH;
-	const int row = cursor->at % AMX_DEPTH / 2;
-	const float *rows = pass->weights +
-			    linear_weight_at(shape, cursor->n * AMX_COLUMNS,
-					     side->block, 0);
-	amx_tile *tile = side->b + (cursor->n * pass->depth + d) * parts;
-	vec columns[PLACES];
-
-	tiles_fetch(rows + side->fetch_weights + cursor->at * AMX_COLUMNS,
-		    PLACES * AMX_COLUMNS);
-	transpose_four(rows + cursor->at, (size_t)shape->block, columns);
-	UNROLL
-	for (int c = 0; c < PLACES; c += 2) {
-		if ((d + 1) * AMX_DEPTH > shape->block)
-			store_half_pair(tile, row + c / 2, columns[c],
-					columns[c + 1], parts);
-		else
-			amx_store_pair(tile, row + c / 2, columns[c],
-				       columns[c + 1], parts);
-	}
-	cursor->at += PLACES;
-	if (cursor->at == shape->block) {
-		cursor->at = 0;
-		cursor->n++;
-	}
 }
 
 /* The products of one sample that was kept, to its sums. */
@@ -387,10 +222,7 @@ static void finish(const struct pass *pass, const float *bias, float *out)
 			if (pass->shape->relu)
 				passes = ~(lanes_int)(value <= vec_set(0));
 			if (batch->keep_out)
-				passes &= (lanes_int)_mm512_cvtepi8_epi32(
-					_mm_loadu_si128(
-						(const __m128i *)(batch->keep_out +
-								  at))) != 0;
+				passes &= tiles_kept(batch->keep_out + at);
 			vec_store(out + at,
 				  (vec)((lanes_int)(scale * value) & passes));
 		}
@@ -407,7 +239,10 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 		.weights = parameters->weights,
 	};
 
-	if (!tiles_fit(shape, batch->count)) {
+	const int drops = batch->keep_in || batch->keep_out;
+
+	if (!tiles_fit(shape, batch->count,
+		       drops && !shape->bf16 ? LEAST_DROPPED : LEAST)) {
 		ISA_NAME(linear_forward)(shape, parameters, batch, out,
 					 scratch);
 		return;

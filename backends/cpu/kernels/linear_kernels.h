@@ -172,6 +172,20 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 				    const struct linear_values *parameters,
 				    const struct linear_batch *batch,
 				    float *out, void *scratch);
+size_t ISA_NAME(linear_backward_tiles_scratch)(const struct linear_shape *shape,
+					       int count);
+void ISA_NAME(linear_backward_tiles)(const struct linear_shape *shape,
+				     const struct linear_values *parameters,
+				     const struct linear_batch *batch,
+				     const struct linear_slopes *slopes,
+				     const struct linear_values *gradient,
+				     void *scratch);
+void ISA_NAME(linear_backward_update_tiles)(const struct linear_shape *shape,
+					    const struct linear_state *state,
+					    const struct update *update,
+					    const struct linear_batch *batch,
+					    const struct linear_slopes *slopes,
+					    void *scratch);
 #define TILED(name) ISA_NAME(name##_tiles)
 #define TILED_SCRATCH(name) ISA_NAME(name##_tiles_scratch)
 #else
