@@ -29,6 +29,7 @@ void cpu_linear_lay_out(struct cpu_program *program, int s)
 		.block = (int)bound->in_size / blocks,
 		.outputs = bound->step->out.channels,
 		.relu = bound->step->relu != STEP_NO_LAYER,
+		.bf16 = program->host.base.options.precision == PRECISION_BF16,
 	};
 }
 
