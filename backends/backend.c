@@ -34,16 +34,26 @@ const char *algorithm_name(enum algorithm algorithm)
 	return algorithm_names[algorithm];
 }
 
-int backend_algorithm(const struct backend *backend, const char *name,
-		      enum algorithm *algorithm, struct error *err)
+enum algorithm backend_algorithm(const struct backend *backend,
+				 const char *name)
 {
-	for (int a = 0; a < ALGORITHM_COUNT; a++)
-		if (backend->algorithms >> a & 1 &&
-		    (!name || !strcmp(name, algorithm_names[a]))) {
-			*algorithm = (enum algorithm)a;
-			return 0;
-		}
-	return error_set(err, ERROR_USAGE,
+	int a = 0;
+
+	while (a + 1 < ALGORITHM_COUNT &&
+	       (name ? strcmp(name, algorithm_names[a]) != 0 :
+		       !(backend->algorithms >> a & 1)))
+		a++;
+	return (enum algorithm)a;
+}
+
+int backend_check_algorithm(const struct backend *backend, const char *name,
+			    struct error *err)
+{
+	const enum algorithm algorithm = backend_algorithm(backend, name);
+
+	if (backend->algorithms >> algorithm & 1)
+		return 0;
+	return error_set(err, ERROR_MISSING,
 			 "--algorithm %s: backend %s does not have it; leave "
 			 "the option out", name, backend->name);
 }

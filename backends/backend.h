@@ -219,11 +219,14 @@ struct backend {
 const char *algorithm_name(enum algorithm algorithm);
 
 /*
- * The algorithm called name; for NULL the backend's own, fast if it has that.
- * One that it does not have is ERROR_USAGE.
+ * The algorithm called name, which is one of these; for NULL the backend's own,
+ * fast if it has that.
  */
-int backend_algorithm(const struct backend *backend, const char *name,
-		      enum algorithm *algorithm, struct error *err);
+enum algorithm backend_algorithm(const struct backend *backend,
+				 const char *name);
+/* ERROR_MISSING for one that it does not have. */
+int backend_check_algorithm(const struct backend *backend, const char *name,
+			    struct error *err);
 
 /* "fp32", "bf16" */
 const char *precision_name(enum precision precision);

@@ -64,6 +64,17 @@ has_bf16() {
 	[[ "$output" == *"dense algorithm is fp32 alone"* ]]
 }
 
+@test "an algorithm that a backend lacks is passed over, or named" {
+	run -4 "$BENCH" measure openblas-1 "${TINY[@]}" --algorithm fast
+	[[ "$output" == *"--algorithm fast: backend openblas does not"* ]]
+	run -4 "$BENCH" measure opencl "${TINY[@]}" --algorithm dense
+	run -0 "$BENCH" run "${TINY[@]}" --algorithm dense --out q
+	[[ "$output" == *"backend opencl does not have it"* ]]
+	run -0 "$BENCH" verify --model tiny "${DATA[@]}" --steps 1 \
+		--algorithm fast
+	[[ "$output" == *"openblas skipped: --algorithm fast"*"all right"* ]]
+}
+
 @test "verify holds bf16 to a bound of its own" {
 	has_bf16 || skip "no kernels with bf16 for this CPU"
 	run -0 "$BENCH" verify cpu --model mnist "${DATA[@]}" --steps 2 \

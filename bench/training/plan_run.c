@@ -50,9 +50,8 @@ int plan_run(struct training *training, const struct target *target,
 	training->warmup = (int)options->warmup;
 	training->seed = (unsigned long long)options->seed;
 	training->dropout = options->dropout;
-	if (backend_algorithm(target->backend, options->algorithm,
-			      &training->algorithm, err))
-		return -1;
+	training->algorithm = backend_algorithm(target->backend,
+						options->algorithm);
 	training->precision = precision_find(options->precision);
 	training->reshuffle = options->reshuffle;
 	if (options->target_accuracy >= 0)

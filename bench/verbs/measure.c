@@ -276,7 +276,11 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 		return -1;
 	training.profile_log = options->quiet ? NULL : log;
 	describe_request(&run, &target, &training, options);
-	failed = measure(&target, &training, &run, options, out, log, err);
+	failed = backend_check_algorithm(target.backend, options->algorithm,
+					 err);
+	if (!failed)
+		failed = measure(&target, &training, &run, options, out, log,
+				 err);
 	run.exit_code = 0;
 	COPY(run.status, "ok");
 	if (failed)

@@ -91,13 +91,14 @@ static int compare(struct verification *v, struct verify_result *result,
 	struct error why;
 
 	v->task.backend = result->backend;
-	if (!backend_algorithm(result->backend, v->options->algorithm,
-			       &v->task.algorithm, &why) &&
+	v->task.algorithm = backend_algorithm(result->backend,
+					      v->options->algorithm);
+	if (!backend_check_algorithm(result->backend, v->options->algorithm,
+				     &why) &&
 	    !verify_lockstep(&v->task, result, &why) &&
 	    !verify_cores(&v->task, result, &why))
 		return 0;
-	if ((why.kind != ERROR_MISSING && why.kind != ERROR_USAGE) ||
-	    v->options->argument_count) {
+	if (why.kind != ERROR_MISSING || v->options->argument_count) {
 		*err = why;
 		return -1;
 	}
