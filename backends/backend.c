@@ -284,6 +284,16 @@ const struct peak *backend_peak(const struct backend *backend, int index)
 	return backend->peak ? backend->peak(index) : NULL;
 }
 
+const struct peak *backend_fp32_peak(const struct backend *backend)
+{
+	const struct peak *peak;
+	int index = 0;
+
+	while ((peak = backend_peak(backend, index)) && !peak->fp32)
+		index++;
+	return peak;
+}
+
 int backend_layer_is_broken(const struct layer *layer)
 {
 	const char *name = getenv("BENCH_TEST_BREAK");

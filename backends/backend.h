@@ -300,6 +300,8 @@ int program_observe(struct program *program, struct profile_observer *observer,
 int backend_check_profile(const struct backend *backend, struct error *err);
 int program_profile(struct program *program, struct profile_part *parts);
 const struct peak *backend_peak(const struct backend *backend, int index);
+/* The best one of fp32, or NULL. */
+const struct peak *backend_fp32_peak(const struct backend *backend);
 
 /* For backends: a part of theirs ends here. */
 static inline void program_end_part(struct program *program, int part)

@@ -13,6 +13,7 @@
 struct peak {
 	const char *name; /* "fp32 multiply-add" */
 	const char *isa;  /* "avx512" */
+	int fp32;	  /* the products and sums of fp32 */
 	int reads;	  /* memory; else registers are all that it needs */
 	/*
 	 * Does it rounds times (of the whole memory), and returns how many

@@ -269,7 +269,7 @@ static int take_turns(const struct settings *settings,
 static void print_rows(const struct settings *settings,
 		       struct climber *climbers, const char *isa)
 {
-	const struct peak *peak = backend_peak(backend_find("cpu"), 0);
+	const struct peak *peak = backend_fp32_peak(backend_find("cpu"));
 	const double best = peak_measure(peak, NULL, 0, .2).best;
 
 	printf("rung,isa,samples,steps,elapsed_s,best_s,dense_flop,done_flop,"

@@ -64,18 +64,21 @@ int cpu_check_precision(const struct cpu_kernels *kernels,
 
 const struct peak *cpu_peak(int index)
 {
-	int best = 1;
+	int others_read = 0;
 
 	for (size_t i = 0; cpu_builds[i]; i++) {
 		const struct peak *peak;
+		int reads = 0;
 
 		if (!cpu_builds[i]->supported())
 			continue;
-		for (int p = 0; (peak = cpu_builds[i]->peak(p)); p++)
+		for (int p = 0; (peak = cpu_builds[i]->peak(p)); p++) {
+			reads |= peak->reads;
 			/* The widest vectors read best. */
-			if ((best || !peak->reads) && !index--)
+			if (!(peak->reads && others_read) && !index--)
 				return peak;
-		best = 0;
+		}
+		others_read |= reads;
 	}
 	return NULL;
 }

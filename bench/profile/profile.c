@@ -60,7 +60,7 @@ struct profile *profile_open(struct program *program,
 			     const struct profile_subject *subject,
 			     struct error *err)
 {
-	const struct peak *peak = backend_peak(program->device->backend, 0);
+	const struct peak *peak = backend_fp32_peak(program->device->backend);
 	struct profile *profile = calloc(1, sizeof(*profile));
 
 	if (!profile) {

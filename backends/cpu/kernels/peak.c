@@ -12,6 +12,8 @@
  */
 #include "backends/cpu/kernels/peak_kernels.h"
 
+#ifndef __AMX_BF16__ /* for which there is peak_amx.c */
+
 #define TEXT2(isa) #isa
 #define TEXT(isa) TEXT2(isa)
 
@@ -108,7 +110,7 @@ static int has_bf16(void)
 #endif
 
 static const struct peak peaks[] = {
-	{ .name = "fp32 multiply-add", .isa = TEXT(ISA),
+	{ .name = "fp32 multiply-add", .isa = TEXT(ISA), .fp32 = 1,
 	  .work = multiply_add },
 	{ .name = "read", .isa = TEXT(ISA), .reads = 1, .work = read_all },
 #if defined(__x86_64__) && defined(__AVX512F__)
@@ -123,3 +125,4 @@ const struct peak *ISA_NAME(peak)(int index)
 
 	return index < count ? &peaks[index] : NULL;
 }
+#endif
