@@ -1,6 +1,7 @@
 /*
- * Fused kernels for CPU cores: convolution, pooling, ReLU and dropout of one
- * sample while it is in the cache, linear layers as products over the batch.
+ * Fused kernels for CPU cores: the convolutions, pooling, ReLU and dropout of a
+ * few samples while they are in the cache, linear layers over the batch without
+ * what dropout took, their update at once where no other core wants slopes.
  */
 #include "backends/cpu/cpu.h"
 

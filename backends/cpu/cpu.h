@@ -103,8 +103,6 @@ float cpu_drop_scale(const struct cpu_program *program,
 
 /* Whether the first layers of the model are a stem of whole tiles. */
 int cpu_stem_fits(const struct model *model);
-/* Where a pooled plane, in the order of tiles, has this pixel. */
-int cpu_stem_place(const struct stem_shape *shape, int pixel);
 /* All but the places in the vectors. */
 void cpu_stem_lay_out(struct cpu_stem *stem, const struct step *step,
 		      const struct stem_kernels *kernels,

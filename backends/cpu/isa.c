@@ -18,13 +18,13 @@ const struct cpu_kernels *cpu_choose_kernels(struct error *err)
 	const char *wanted = getenv("BENCH_ISA");
 	char names[64] = "";
 
-	for (size_t i = 0; cpu_builds[i]; i++) {
-		if (!cpu_builds[i]->supported())
-			continue;
-		if (!wanted || !strcmp(cpu_builds[i]->name, wanted))
+	for (size_t i = 0; cpu_builds[i]; i++)
+		if ((!wanted || !strcmp(cpu_builds[i]->name, wanted)) &&
+		    cpu_builds[i]->supported())
 			return cpu_builds[i];
-		error_list(names, sizeof(names), cpu_builds[i]->name);
-	}
+	for (size_t i = 0; cpu_builds[i]; i++)
+		if (cpu_builds[i]->supported())
+			error_list(names, sizeof(names), cpu_builds[i]->name);
 	error_set(err, ERROR_MISSING,
 		  "BENCH_ISA: '%.20s' is not to be had on this CPU; choose "
 		  "among: %s", wanted, names);

@@ -1,11 +1,13 @@
 /*
- * The convolution kernels, compiled once for each instruction set and chosen
- * when the program starts.
+ * All kernels, compiled once for each instruction set and chosen when the
+ * program starts: those of stem.h and of linear.h, and direct convolutions for
+ * what is no stem, and for --algorithm dense.
  *
- * Planes are channels-last, [row][column][channel], with the channels padded
- * to whole vectors of CPU_LANES; padding is zero. A first layer's few input
- * channels are gathered instead: one pixel holds the window*window*channels
- * values under it, and the convolution becomes one of window 1.
+ * The latter's planes are channels-last, [row][column][channel], with the
+ * channels padded to whole vectors of CPU_LANES; padding is zero. A first
+ * layer's few input channels are gathered instead: one pixel holds the
+ * window*window*channels values under it, and the convolution becomes one of
+ * window 1.
  */
 #ifndef BACKENDS_CPU_KERNELS_H
 #define BACKENDS_CPU_KERNELS_H
@@ -85,10 +87,10 @@ extern const struct cpu_kernels cpu_kernels_avx2;
 extern const struct cpu_kernels cpu_kernels_portable;
 
 /*
- * Whether the CPU has AMX's tiles for bf16, and the system lets this process
- * use them: it keeps 8 KB more for each thread that does.
+ * Asks the system for AMX's tiles for bf16, for which it keeps 8 KB more for
+ * each thread that uses them: whether the CPU has them, and this process may.
  */
-int cpu_has_tiles(void);
+int cpu_request_tiles(void);
 
 /* Best first, and a NULL at the end. Other processors than x86-64 have the
  * portable build alone. */

@@ -9,7 +9,8 @@
  * arXiv 1509.09308): its output comes in tiles of 4x4, each from 6x6 values of
  * the planes between, each of which comes from 3x3 pixels. A tile is thus a
  * function of 8x8 pixels, and 2x2 pooled outputs (quadrants) are all that is
- * left of it; neither the planes between nor the unpooled output exist.
+ * left of it; the unpooled output does not exist, nor do the planes between for
+ * longer than it takes to add up the slopes by the weights of one group.
  *
  *   tile t = row * tile_columns + column      quadrant q = 2 * row + column
  *
@@ -151,9 +152,10 @@ struct stem_kernels {
 	/*
 	 * Adds the slopes by the second convolution's bias to bias[outputs],
 	 * and those by its weights to weights[outputs][3][3][middle] or, as
-	 * weights_finish wants them, to sums, aligned to 64 bytes. Each window
-	 * of the pooling passes its slope to one pixel. A NaN of an image may
-	 * reach all weights.
+	 * weights_finish wants them, to sums, aligned to 64 bytes; all of them
+	 * are zero before a batch's first group. Each window of the pooling
+	 * passes its slope to one pixel. A NaN of an image may reach all
+	 * weights.
 	 */
 	void (*weight_slopes)(const struct stem_shape *shape,
 			      const struct stem_weights *weights,

@@ -23,7 +23,8 @@ int cpu_stem_fits(const struct model *model)
 	       in.width % STEM_TILE == 0;
 }
 
-int cpu_stem_place(const struct stem_shape *shape, int pixel)
+/* Where a pooled plane, in the order of tiles, has this pixel. */
+static int place_of(const struct stem_shape *shape, int pixel)
 {
 	const int width = (shape->width - 4) / 2; /* pooled */
 	const int row = pixel / width, column = pixel % width;
@@ -85,7 +86,7 @@ int cpu_stem_allocate(struct cpu_stem *stem, int batch)
 	    !stem->lane_sums || !stem->sums || !stem->scratch)
 		return -1;
 	for (int p = 0; p < stem_plane(shape); p++)
-		stem->places[p] = cpu_stem_place(shape, p);
+		stem->places[p] = place_of(shape, p);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 #define REQUEST_PERMISSION 0x1023
 #define TILE_DATA 18
 
-int cpu_has_tiles(void)
+int cpu_request_tiles(void)
 {
 	unsigned eax, ebx, ecx, edx;
 
@@ -23,7 +23,7 @@ int cpu_has_tiles(void)
 	       !syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA);
 }
 #else
-int cpu_has_tiles(void)
+int cpu_request_tiles(void)
 {
 	return 0;
 }

@@ -23,7 +23,7 @@
 #ifndef BACKENDS_CPU_KERNELS_AMX_H
 #define BACKENDS_CPU_KERNELS_AMX_H
 
-#include "backends/cpu/kernels/simd.h"
+#include "backends/cpu/kernels/simd_masks.h"
 
 #ifdef __AMX_BF16__
 
@@ -33,8 +33,20 @@
 #define AMX_ROW 64	/* bytes */
 #define AMX_PARTS 3	/* of a float */
 
+typedef uint32_t amx_bits __attribute__((vector_size(AMX_ROW), may_alias));
+
 /* One part of a tile of A or B. */
 typedef uint16_t amx_tile[AMX_ROWS * AMX_DEPTH];
+
+/*
+ * What has been stored is in memory before what follows, and what follows loads
+ * it anew: GCC does not know that tiles, and their configuration, are loaded
+ * from memory (bug 114098, for the latter).
+ */
+INLINE void amx_hold_memory(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
 
 /* All tiles have all rows; amx_end() lets the system forget them again. */
 INLINE void amx_begin(void)
@@ -49,6 +61,7 @@ INLINE void amx_begin(void)
 		config.row_bytes[i] = AMX_ROW;
 		config.rows[i] = AMX_ROWS;
 	}
+	__asm__ volatile("" : : "r"(&config) : "memory");
 	_tile_loadconfig(&config);
 }
 
@@ -59,13 +72,19 @@ INLINE void amx_end(void)
 
 /*
  * parts bf16, in the upper halves of the lanes, the first one rounded; what is
- * in the lower halves of the others is left open.
+ * in the lower halves is left open. A NaN is one in some part; so is what would
+ * be rounded to infinity, with more than one part.
  */
 INLINE void amx_split(vec value, int parts, lanes_int split[AMX_PARTS])
 {
 	const lanes_int upper = (lanes_int){ 0 } + (int32_t)0xffff0000;
+	const vec rounded = (vec)((amx_bits)value + 0x8000);
 
-	split[0] = (lanes_int)value + 0x8000;
+	/* Rounding may turn a NaN into 0; the next part is one all the same. */
+	split[0] = (lanes_int)rounded;
+	if (parts == 1)
+		split[0] = (lanes_int)vec_choose(mask_differ(value, value),
+						 value, rounded);
 	UNROLL for (int p = 1; p < parts; p++) {
 		value -= (vec)(split[p - 1] & upper);
 		split[p] = (lanes_int)value;
@@ -121,8 +140,7 @@ INLINE void amx_store_row(amx_tile *tile, int row, vec first, vec second,
 /* The tiles of C, 2 by 2 or 4 by 1, are numbers 0 to 3. */
 INLINE void amx_zero(void)
 {
-	/* Tiles are loaded behind the compiler's back: what they hold first. */
-	__asm__ volatile("" ::: "memory");
+	amx_hold_memory();
 	_tile_zero(0);
 	_tile_zero(1);
 	_tile_zero(2);
@@ -200,7 +218,11 @@ INLINE void amx_add_product(const amx_tile *a, const amx_tile *next_a,
 	_tile_dpbf16ps(3, 5, 7);
 }
 
-/* to[16][16], rows being so many floats apart. */
+/*
+ * The 2 x 2 tiles to 32 x 32 floats, rows being so many floats apart: to is the
+ * first one's place, next_row that of the tile below it, and next_column floats
+ * further are those beside the two.
+ */
 INLINE void amx_store_square(float *to, float *next_row, size_t next_column,
 			     size_t apart)
 {

@@ -96,15 +96,15 @@ INLINE void zero_six(void)
 
 INLINE void store_six(float *to, size_t apart)
 {
-	const size_t bytes = apart * sizeof(float);
+	const size_t row = apart * sizeof(float);
 	float *next = to + AMX_ROWS * apart;
 
-	_tile_stored(0, to, bytes);
-	_tile_stored(1, to + AMX_COLUMNS, bytes);
-	_tile_stored(2, to + 2 * AMX_COLUMNS, bytes);
-	_tile_stored(3, next, bytes);
-	_tile_stored(4, next + AMX_COLUMNS, bytes);
-	_tile_stored(5, next + 2 * AMX_COLUMNS, bytes);
+	_tile_stored(0, to, row);
+	_tile_stored(1, to + AMX_COLUMNS, row);
+	_tile_stored(2, to + 2 * AMX_COLUMNS, row);
+	_tile_stored(3, next, row);
+	_tile_stored(4, next + AMX_COLUMNS, row);
+	_tile_stored(5, next + 2 * AMX_COLUMNS, row);
 }
 
 /* Inputs of two samples that are kept, or zeros, in 16 places. */

@@ -64,24 +64,26 @@ INLINE mask mask_wins(vec a, vec b)
 }
 
 /* A byte for each lane. */
-typedef __m128i bytes;
+typedef __m128i lane_bytes;
 
-INLINE bytes bytes_set(uint8_t value)
+INLINE lane_bytes bytes_set(uint8_t value)
 {
 	return _mm_set1_epi8((char)value);
 }
 
-INLINE bytes bytes_choose(mask chosen, bytes yes, bytes no)
+INLINE lane_bytes bytes_choose(mask chosen, lane_bytes yes,
+			       lane_bytes no)
 {
 	return _mm_mask_blend_epi8(chosen, no, yes);
 }
 
-INLINE void bytes_store(uint8_t *to, bytes value)
+INLINE void bytes_store(uint8_t *to, lane_bytes value)
 {
 	_mm_storeu_si128((__m128i *)(void *)to, value);
 }
 
-INLINE void bytes_store_part(uint8_t *to, bytes value, int first, int count)
+INLINE void bytes_store_part(uint8_t *to, lane_bytes value, int first,
+			     int count)
 {
 	_mm_mask_storeu_epi8((void *)((uintptr_t)to - (unsigned)first),
 			     (__mmask16)(((1u << count) - 1) << first), value);
@@ -152,19 +154,20 @@ INLINE mask mask_wins(vec a, vec b)
 }
 
 /* Each in the lane that it is for, until it is stored. */
-typedef lanes_int bytes;
+typedef lanes_int lane_bytes;
 
-INLINE bytes bytes_set(uint8_t value)
+INLINE lane_bytes bytes_set(uint8_t value)
 {
 	return (lanes_int){ 0 } + value;
 }
 
-INLINE bytes bytes_choose(mask chosen, bytes yes, bytes no)
+INLINE lane_bytes bytes_choose(mask chosen, lane_bytes yes,
+			       lane_bytes no)
 {
-	return (bytes)vec_choose(chosen, (vec)yes, (vec)no);
+	return (lane_bytes)vec_choose(chosen, (vec)yes, (vec)no);
 }
 
-INLINE void bytes_store(uint8_t *to, bytes value)
+INLINE void bytes_store(uint8_t *to, lane_bytes value)
 {
 #if defined(__AVX2__)
 	const __m128i words = _mm_packs_epi32(
@@ -178,7 +181,8 @@ INLINE void bytes_store(uint8_t *to, bytes value)
 #endif
 }
 
-INLINE void bytes_store_part(uint8_t *to, bytes value, int first, int count)
+INLINE void bytes_store_part(uint8_t *to, lane_bytes value, int first,
+			     int count)
 {
 	uint8_t values[LANES];
 
@@ -230,9 +234,13 @@ INLINE void vec_store_chosen(float *to, mask chosen, vec value)
 	vec_store(to, (vec)_mm256_permutevar8x32_ps(
 			      (__m256)value, _mm256_cvtepu8_epi32(order)));
 #else
+	/* What is stored as lanes may be read as integers. */
+	typedef float lane __attribute__((may_alias));
+	lane *next = to;
+
 	for (int i = 0; i < LANES; i++) {
-		*to = value[i];
-		to += chosen[i] & 1;
+		*next = value[i];
+		next += chosen[i] & 1;
 	}
 #endif
 }

@@ -60,7 +60,7 @@ static size_t patches_size(const struct stem_shape *shape)
 size_t ISA_NAME(stem_forward_scratch)(const struct stem_shape *shape)
 {
 #ifdef __AMX_BF16__
-	if (stem_fills_tiles(shape))
+	if (stem_forward_fits_tiles(shape))
 		return ISA_NAME(stem_forward_tiled_scratch)(shape);
 #endif
 	return patches_size(shape) +
@@ -204,7 +204,7 @@ void ISA_NAME(stem_forward)(const struct stem_shape *shape,
 	const int apart = batch->keep ? batch->count : 1;
 
 #ifdef __AMX_BF16__
-	if (stem_fills_tiles(shape)) {
+	if (stem_forward_fits_tiles(shape)) {
 		ISA_NAME(stem_forward_tiled)(&task, scratch);
 		return;
 	}

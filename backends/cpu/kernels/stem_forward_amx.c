@@ -178,8 +178,7 @@ INLINE void unit_multiply(const struct task *task, int vectors, int parts)
 	const struct stem_shape *shape = task->shape;
 	amx_tile *tiles = (amx_tile *)(void *)task->tiles;
 	struct products products = {
-		.a = stem_form(shape, task->weights->points,
-			       STEM_FORM_FORWARD),
+		.a = stem_points_tiles(shape, task->weights->points),
 		.line = (size_t)(shape->middle / AMX_DEPTH * parts),
 		.to = task->products,
 	};
@@ -281,7 +280,7 @@ void ISA_NAME(stem_forward_tiled)(struct task *task, float *scratch)
 		const int left = vectors - unit.first;
 
 		/* Pairs are fastest, and what is alone slowest. */
-		unit.count = left == 2 || left > UNIT ? 2 : left;
+		unit.count = left > UNIT ? 2 : left;
 
 		unit_enter(task, &unit);
 		if (shape->bf16)

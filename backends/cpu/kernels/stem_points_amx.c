@@ -1,20 +1,19 @@
-/*
- * Forms of U as AMX's tiles (stem_points_amx.h), each float split into parts.
- */
+/* U as AMX's tiles (stem_points_amx.h), each float split into parts. */
 #include "backends/cpu/kernels/stem_points_amx.h"
 
 #ifdef __AMX_BF16__
 
 size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape)
 {
-	if (!stem_fills_tiles(shape))
+	if (!stem_forward_fits_tiles(shape))
 		return 0;
-	return stem_form_at(shape, STEM_FORMS) - stem_points_plain(shape);
+	return stem_points_tile_count(shape) * sizeof(amx_tile) /
+	       sizeof(float);
 }
 
 /* A[o][i] of one point. */
-INLINE void forward_tile(const struct stem_shape *shape, int parts,
-			 const float *points, amx_tile *tiles)
+INLINE void point_tile(const struct stem_shape *shape, int parts,
+		       const float *points, amx_tile *tiles)
 {
 	const int deep = shape->middle / AMX_DEPTH;
 
@@ -30,28 +29,28 @@ INLINE void forward_tile(const struct stem_shape *shape, int parts,
 	}
 }
 
-INLINE void forms_make(const struct stem_shape *shape, int parts, float *points)
+INLINE void tiles_make(const struct stem_shape *shape, int parts, float *points)
 {
 	const size_t plain = (size_t)(shape->outputs * shape->middle);
-	const size_t tiles = stem_form_tiles(shape) / STEM_POINTS;
-	amx_tile *forward = (amx_tile *)(void *)
-		(points + stem_form_at(shape, STEM_FORM_FORWARD));
+	const size_t each = stem_points_tile_count(shape) / STEM_POINTS;
+	amx_tile *tiles = (amx_tile *)(void *)
+		(points + stem_points_plain(shape));
 
 	for (int k = 0; k < STEM_POINTS; k++) {
-		forward_tile(shape, parts, points, forward);
+		point_tile(shape, parts, points, tiles);
 		points += plain;
-		forward += tiles;
+		tiles += each;
 	}
 }
 
 void ISA_NAME(stem_points_tile)(const struct stem_shape *shape, float *points)
 {
-	if (!stem_fills_tiles(shape))
+	if (!stem_forward_fits_tiles(shape))
 		return;
 	if (shape->bf16)
-		forms_make(shape, 1, points);
+		tiles_make(shape, 1, points);
 	else
-		forms_make(shape, AMX_PARTS, points);
+		tiles_make(shape, AMX_PARTS, points);
 }
 
 #else

@@ -50,7 +50,7 @@ INLINE int plane_is_wanted(const struct task *task, int sample, int plane)
 }
 
 /* Four pixels in their order; winner is where the largest one is. */
-INLINE vec window_pool(const vec window[STEM_QUADRANTS], bytes *winner)
+INLINE vec window_pool(const vec window[STEM_QUADRANTS], lane_bytes *winner)
 {
 	const mask above = mask_wins(window[1], window[0]);
 	const mask below = mask_wins(window[3], window[2]);
@@ -67,7 +67,7 @@ INLINE vec window_pool(const vec window[STEM_QUADRANTS], bytes *winner)
 /* A^T M A of one plane and vector, pooled; stride is M's from point to point */
 INLINE void tile_pool(const float *products, size_t stride,
 		      vec pooled[STEM_QUADRANTS],
-		      bytes winners[STEM_QUADRANTS])
+		      lane_bytes winners[STEM_QUADRANTS])
 {
 	vec half[WINOGRAD_DATA][STEM_TILE];
 
@@ -103,7 +103,7 @@ INLINE void tile_pool(const float *products, size_t stride,
 
 /* The quadrants of one sample's tiles that are so many lanes of a vector. */
 INLINE void lanes_store(float *out, uint8_t *winners, size_t tiles,
-			const vec *values, const bytes *codes, int first,
+			const vec *values, const lane_bytes *codes, int first,
 			int count)
 {
 	UNROLL for (int q = 0; q < STEM_QUADRANTS; q++) {
@@ -126,7 +126,7 @@ INLINE void lanes_store(float *out, uint8_t *winners, size_t tiles,
 
 /* A plane's quadrants of a vector, to where samples have them. */
 INLINE void plane_store(const struct task *task, int sample, int tile,
-			int plane, const vec *values, const bytes *codes)
+			int plane, const vec *values, const lane_bytes *codes)
 {
 	const size_t tiles = (size_t)task->lanes.tiles;
 	const int is_tail = sample == TAIL, rest = task->lanes.rest;
@@ -157,7 +157,7 @@ INLINE void plane_leave(const struct task *task, int sample, int tile,
 	const vec scale = vec_set(task->batch->scale);
 	const vec bias = scale * vec_set(task->weights->bias[plane]);
 	vec values[STEM_QUADRANTS];
-	bytes codes[STEM_QUADRANTS];
+	lane_bytes codes[STEM_QUADRANTS];
 
 	tile_pool(products, stride, values, codes);
 	UNROLL for (int q = 0; q < STEM_QUADRANTS; q++) {

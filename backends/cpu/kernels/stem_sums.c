@@ -7,13 +7,14 @@
 #ifdef __AMX_BF16__
 size_t ISA_NAME(stem_sums)(const struct stem_shape *shape)
 {
-	return stem_fills_tiles(shape) ? STEM_POINTS * (size_t)shape->outputs *
-						 (size_t)shape->middle : 0;
+	return stem_slopes_fit_tiles(shape) ?
+		       STEM_POINTS * (size_t)shape->outputs *
+			       (size_t)shape->middle : 0;
 }
 
 size_t ISA_NAME(stem_weight_slopes_scratch)(const struct stem_shape *shape)
 {
-	return stem_fills_tiles(shape) ?
+	return stem_slopes_fit_tiles(shape) ?
 		       ISA_NAME(stem_weights_amx_scratch)(shape) :
 		       ISA_NAME(stem_lists_scratch)(shape);
 }
@@ -25,7 +26,7 @@ void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,
 				  float *sums, float *slopes_by_weights,
 				  float *slopes_by_bias, float *scratch)
 {
-	if (stem_fills_tiles(shape))
+	if (stem_slopes_fit_tiles(shape))
 		ISA_NAME(stem_weights_amx)(shape, weights, batch, slopes,
 					   winners, sums, slopes_by_bias,
 					   scratch);
@@ -38,7 +39,7 @@ void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,
 void ISA_NAME(stem_weights_finish)(const struct stem_shape *shape,
 				   const float *sums, float *slopes_by_weights)
 {
-	if (stem_fills_tiles(shape))
+	if (stem_slopes_fit_tiles(shape))
 		ISA_NAME(stem_weights_amx_finish)(shape, sums,
 						  slopes_by_weights);
 }

@@ -181,19 +181,12 @@ INLINE void planes_make(const struct making *making, const int rows[2],
 				       list[i] % AMX_ROWS, even[i], odd[i], 1);
 	}
 }
-
-/* Keeps the compiler from moving stores past tiles that are loaded. */
-INLINE void memory_hold(void)
-{
-	__asm__ volatile("" ::: "memory");
-}
-
 /* Adds the products of a step. */
 INLINE void step_multiply(const amx_tile *slopes, const amx_tile *data)
 {
-	memory_hold();
+	amx_hold_memory();
 	amx_add_square(slopes, slopes + 1, data, data + 1);
-	memory_hold();
+	amx_hold_memory();
 }
 
 struct block {

@@ -64,7 +64,7 @@ INLINE int stem_step_of(const struct stem_steps *steps, int sample, int pair,
  * Blocks of 32 planes by 32, tiles in pairs beside each other, and products
  * that may be of bf16: exact ones, six for each, would be slower than lists.
  */
-INLINE int stem_fills_tiles(const struct stem_shape *shape)
+INLINE int stem_slopes_fit_tiles(const struct stem_shape *shape)
 {
 	return shape->bf16 && shape->outputs % STEM_BLOCK == 0 &&
 	       shape->middle % (2 * AMX_COLUMNS) == 0 &&
