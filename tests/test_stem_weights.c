@@ -28,6 +28,13 @@ static const struct stem_shape shapes[] = {
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
+/* Shapes whose products, if they may be of bf16, are those of tiles. */
+static int fills_tiles(const struct stem_shape *shape)
+{
+	return shape->bf16 && shape->outputs % 32 == 0 &&
+	       shape->middle % 32 == 0 && (shape->width - 4) / 4 % 2 == 0;
+}
+
 struct problem {
 	struct stem_shape shape;
 	struct stem_weights weights;
@@ -35,6 +42,7 @@ struct problem {
 	float *first, *first_bias, *images, *slopes;
 	uint8_t *keep, *winners;
 	int weight_count;	/* of the second convolution */
+	int image_is_bad;	/* has a NaN */
 	float *by_weights, *by_bias;
 	double *right_weights, *right_bias;
 };
@@ -267,16 +275,14 @@ static void run(const struct problem *problem, const struct stem_kernels *stem)
 	free_guarded(sums, sums_size);
 }
 
-static int has_nan(const double *values, int count)
+/* NaN are where they are right, or where tiles mix those of an image too. */
+static int nan_is_right(double value, double right, int mixes)
 {
-	for (int i = 0; i < count; i++)
-		if (isnan(values[i]))
-			return 1;
-	return 0;
+	return isnan(right) ? isnan(value) : mixes || !isnan(value);
 }
 
 static void compare(const char *what, const float *values, const double *right,
-		    int count, double near)
+		    int count, double near, int mixes)
 {
 	double largest = BEFORE;
 
@@ -286,10 +292,8 @@ static void compare(const char *what, const float *values, const double *right,
 	for (int i = 0; i < count; i++) {
 		const double error = values[i] - BEFORE - right[i];
 
-		/* Of a NaN there may be more, where points are mixed. */
-		if (isnan(right[i]) ? !isnan(values[i]) :
-		    isnan(values[i]) ? !has_nan(right, count) :
-				       fabs(error) > near * largest)
+		if (!nan_is_right(values[i], right[i], mixes) ||
+		    fabs(error) > near * largest)
 			fail_msg("%s %d is %g, not %g", what, i,
 				 values[i] - BEFORE, right[i]);
 	}
@@ -300,11 +304,13 @@ static void compare(const char *what, const float *values, const double *right,
 static void compare_build(const struct problem *problem,
 			  const struct stem_kernels *stem, double near)
 {
+	const int mixes = problem->image_is_bad && fills_tiles(&problem->shape);
+
 	run(problem, stem);
 	compare("weight", problem->by_weights, problem->right_weights,
-		problem->weight_count, near);
+		problem->weight_count, near, mixes);
 	compare("bias", problem->by_bias, problem->right_bias,
-		problem->shape.outputs, NEAR);
+		problem->shape.outputs, NEAR, 0);
 }
 
 static void compare_builds(struct problem *problem)
@@ -376,6 +382,7 @@ static void a_nan_is_passed_on(void **state)
 		compare_builds(&problem);
 		problem = problem_draw(&shapes[s], 1, 0, .5);
 		problem.images[shapes[s].width + 1] = NAN;
+		problem.image_is_bad = 1;
 		compare_builds(&problem);
 	}
 }
