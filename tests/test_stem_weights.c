@@ -1,20 +1,13 @@
 /* The slopes by the stem's second convolution against plain loops in double. */
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
+#include "tests/stem_slopes.h"
+
 #include <string.h>
 
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/stem.h"
 
 #define NEAR 1e-5 /* of the largest entry */
 #define NEAR_BF16 5e-2 /* at points, whose sums cancel */
-#define GUARD 64  /* floats after each result, to stay as they are */
-#define BEFORE 2  /* what is there before anything is added */
+#define BEFORE 2 /* what is there before anything is added */
 
 /* The network's, and some of which no size is a whole number of vectors. */
 static const struct stem_shape shapes[] = {
@@ -27,187 +20,6 @@ static const struct stem_shape shapes[] = {
 };
 
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
-
-/* Shapes whose products, if they may be of bf16, are those of tiles. */
-static int fills_tiles(const struct stem_shape *shape)
-{
-	return shape->bf16 && shape->outputs % 32 == 0 &&
-	       shape->middle % 32 == 0 && (shape->width - 4) / 4 % 2 == 0;
-}
-
-struct problem {
-	struct stem_shape shape;
-	struct stem_weights weights;
-	struct stem_batch batch;
-	float *first, *first_bias, *images, *slopes;
-	uint8_t *keep, *winners;
-	int weight_count;	/* of the second convolution */
-	int image_is_bad;	/* has a NaN */
-	float *by_weights, *by_bias;
-	double *right_weights, *right_bias;
-};
-
-static void *allocate(size_t size)
-{
-	void *memory = calloc(1, size);
-
-	assert_non_null(memory);
-	return memory;
-}
-
-static double draw(void)
-{
-	return rand() / (double)RAND_MAX;
-}
-
-static float *allocate_drawn(int count)
-{
-	float *values = allocate((size_t)count * sizeof(*values));
-
-	for (int i = 0; i < count; i++)
-		values[i] = (float)(2 * draw() - 1);
-	return values;
-}
-
-/* Of the slopes of kept planes, density is not zero; dropped ones are bad. */
-static void draw_slopes(struct problem *problem, double density)
-{
-	const struct stem_batch *batch = &problem->batch;
-	const int plane = stem_plane(&problem->shape);
-	const int count = batch->count * problem->shape.outputs * plane;
-
-	problem->slopes = allocate_drawn(count);
-	problem->winners = allocate((size_t)count);
-	for (int i = 0; i < count; i++) {
-		problem->winners[i] = (uint8_t)(rand() % 4);
-		if (draw() >= density)
-			problem->slopes[i] = 0;
-		if (batch->keep && !batch->keep[i / plane]) {
-			problem->slopes[i] = NAN;
-			problem->winners[i] = 255;
-		}
-	}
-}
-
-static struct problem problem_draw(const struct stem_shape *shape, int count,
-				   int drops, double density)
-{
-	const int planes = count * shape->outputs;
-	struct problem problem = { .shape = *shape };
-
-	problem.first = allocate_drawn(shape->middle * shape->channels *
-				       STEM_TAPS);
-	problem.first_bias = allocate_drawn(shape->middle);
-	problem.images = allocate_drawn(count * shape->channels *
-					shape->height * shape->width);
-	problem.keep = allocate((size_t)planes);
-	for (int i = 0; i < planes; i++)
-		problem.keep[i] = draw() >= .25;
-	problem.weights.first = problem.first;
-	problem.weights.first_bias = problem.first_bias;
-	problem.batch = (struct stem_batch){ count, problem.images,
-					     drops ? problem.keep : NULL,
-					     drops ? 4.f / 3 : 1 };
-	draw_slopes(&problem, density);
-	problem.weight_count = shape->outputs * STEM_TAPS * shape->middle;
-	problem.by_weights = allocate_drawn(problem.weight_count + GUARD);
-	problem.by_bias = allocate_drawn(shape->outputs + GUARD);
-	problem.right_weights = allocate((size_t)problem.weight_count *
-					 sizeof(double));
-	problem.right_bias = allocate((size_t)shape->outputs * sizeof(double));
-	return problem;
-}
-
-static void problem_free(struct problem *problem)
-{
-	free(problem->first);
-	free(problem->first_bias);
-	free(problem->images);
-	free(problem->slopes);
-	free(problem->keep);
-	free(problem->winners);
-	free(problem->by_weights);
-	free(problem->by_bias);
-	free(problem->right_weights);
-	free(problem->right_bias);
-}
-
-/* planes[y][x][i] = ReLU(first convolution) of a sample */
-static void plain_planes(const struct problem *problem, int sample,
-			 double *planes)
-{
-	const struct stem_shape *shape = &problem->shape;
-	const int height = shape->height, width = shape->width;
-	const float *image = problem->images +
-			     sample * shape->channels * height * width;
-
-	for (int y = 0; y < height - 2; y++)
-		for (int x = 0; x < width - 2; x++)
-			for (int i = 0; i < shape->middle; i++) {
-				const float *weights = problem->first;
-				double sum = problem->first_bias[i];
-
-				weights += i * shape->channels * STEM_TAPS;
-				for (int c = 0; c < shape->channels; c++)
-					for (int t = 0; t < STEM_TAPS; t++)
-						sum += (double)*weights++ *
-						       image[(c * height + y +
-							      t / 3) * width +
-							     x + t % 3];
-				*planes++ = sum < 0 ? 0 : sum;
-			}
-}
-
-/* The window n of a plane, [4][tiles], passed slope to its winner. */
-static void plain_window(const struct problem *problem, const double *planes,
-			 int o, int n, int winner, double slope)
-{
-	const struct stem_shape *shape = &problem->shape;
-	const int tiles = stem_tiles(shape), columns = shape->width - 2;
-	const int across = (shape->width - 4) / STEM_TILE;
-	const int q = n / tiles, t = n % tiles, middle = shape->middle;
-	const int y = t / across * STEM_TILE + q / 2 * 2 + winner / 2;
-	const int x = t % across * STEM_TILE + q % 2 * 2 + winner % 2;
-
-	for (int tap = 0; tap < STEM_TAPS; tap++)
-		for (int i = 0; i < middle; i++)
-			problem->right_weights[(o * STEM_TAPS + tap) * middle +
-					       i] +=
-				slope * planes[((y + tap / 3) * columns + x +
-						tap % 3) * middle + i];
-	problem->right_bias[o] += slope;
-}
-
-static void plain_slopes(const struct problem *problem)
-{
-	const struct stem_shape *shape = &problem->shape;
-	const int plane = stem_plane(shape);
-	double *planes = allocate(sizeof(double) *
-				  (size_t)((shape->height - 2) *
-					   (shape->width - 2) * shape->middle));
-
-	for (int b = 0; b < problem->batch.count; b++) {
-		plain_planes(problem, b, planes);
-		for (int o = 0; o < shape->outputs; o++) {
-			const int at = b * shape->outputs + o;
-
-			if (problem->batch.keep && !problem->batch.keep[at])
-				continue;
-			for (int n = 0; n < plane; n++) {
-				const float slope =
-					problem->slopes[at * plane + n];
-
-				if (slope != 0)
-					plain_window(problem, planes, o, n,
-						     problem->winners[at * plane
-								      + n],
-						     (double)slope *
-						     problem->batch.scale);
-			}
-		}
-	}
-	free(planes);
-}
 
 /* Guarded memory of the kernels': all bytes are value, the guard's 255. */
 static uint8_t *allocate_guarded(size_t size, int value)
@@ -273,6 +85,13 @@ static void run(const struct problem *problem, const struct stem_kernels *stem)
 			     problem->by_weights);
 	free_guarded(scratch, size);
 	free_guarded(sums, sums_size);
+}
+
+/* Shapes whose products, if they may be of bf16, are those of tiles. */
+static int fills_tiles(const struct stem_shape *shape)
+{
+	return shape->bf16 && shape->outputs % 32 == 0 &&
+	       shape->middle % 32 == 0 && (shape->width - 4) / 4 % 2 == 0;
 }
 
 /* NaN are where they are right, or where tiles mix those of an image too. */
