@@ -168,70 +168,96 @@ static void outputs_are_precise(void **build)
 	run_close(&run);
 }
 
-static const struct linear_case small = {
-	{ 2, 37, 20, 1, 0 }, 4, 0, 0, 0, 0, 0
+/* Of vectors with a rest, and of tiles: exact ones and those of bf16. */
+static const struct linear_case nan_cases[] = {
+	{ { 2, 37, 20, 1, 0 }, 4, 0, 0, 0, 0, 0 },
+	{ { 2, 48, 32, 1, 0 }, 128, 0, 0, 0, 0, 0 },
+	{ { 2, 48, 32, 1, 1 }, 128, 0, 0, 0, 0, 0 },
 };
 
-static void nan_reaches_outputs(void **build)
+#define NAN_CASES (sizeof(nan_cases) / sizeof(nan_cases[0]))
+
+static void nan_cases_walk(void **build,
+			   void (*check)(struct layer_run *run))
 {
 	const struct linear_kernels *kernels = kernels_of(build);
 	struct layer_run run;
 
-	run_open(&run, kernels, &small);
-	run.in.values[run.batch.sample + 36] = NAN; /* of sample 1 */
-	forward(&run);
-	for (int i = 0; i < 4 * 20; i++)
-		assert_int_equal(!!isnan(run.out.values[i]), i / 20 == 1);
+	for (size_t i = 0; i < NAN_CASES; i++) {
+		run_open(&run, kernels, &nan_cases[i]);
+		check(&run);
+		run_close(&run);
+	}
+}
+
+static void nan_input_check(struct layer_run *run)
+{
+	const int outputs = run->shape.outputs;
+
+	run->in.values[run->batch.sample + 36] = NAN; /* of sample 1 */
+	forward(run);
+	for (int i = 0; i < run->batch.count * outputs; i++)
+		assert_int_equal(!!isnan(run->out.values[i]), i / outputs == 1);
 	/* What ReLU lets a NaN through for passes its slope as well. */
-	backward(&run);
-	for (int o = 0; o < 20; o++)
-		assert_true(isnan(run.weights[GRADIENT].values[linear_weight_at(
-			&run.shape, o, 0, 36)]));
-	run_close(&run);
+	backward(run);
+	for (int o = 0; o < outputs; o++) {
+		const size_t at = linear_weight_at(&run->shape, o, 0, 36);
+
+		assert_true(isnan(run->weights[GRADIENT].values[at]));
+	}
+}
+
+static void nan_weight_check(struct layer_run *run)
+{
+	const int outputs = run->shape.outputs;
+
+	run->weights[PARAMETERS]
+		.values[linear_weight_at(&run->shape, 7, 1, 0)] = NAN;
+	forward(run);
+	for (int i = 0; i < run->batch.count * outputs; i++)
+		assert_int_equal(!!isnan(run->out.values[i]), i % outputs == 7);
+}
+
+/* A slope of sample 2 by output 5, in all that it is a part of. */
+static void nan_slope_check(struct layer_run *run)
+{
+	const int outputs = run->shape.outputs, block = run->shape.block;
+
+	run->shape.relu = 0;
+	forward(run);
+	run->out_slopes.values[2 * outputs + 5] = NAN;
+	backward(run);
+	for (size_t i = 0; i < run->in_slopes.size; i++)
+		assert_int_equal(!!isnan(run->in_slopes.values[i]),
+				 i / run->batch.sample == 2);
+	for (int o = 0; o < outputs; o++) {
+		const size_t at = linear_weight_at(&run->shape, o, 1, 3);
+
+		assert_int_equal(!!isnan(run->weights[GRADIENT].values[at]),
+				 o == 5);
+		assert_int_equal(!!isnan(run->bias[GRADIENT].values[o]),
+				 o == 5);
+	}
+	backward_update(run);
+	for (int v = PARAMETERS; v < GRADIENT; v++)
+		for (size_t i = 0; i < run->weights[v].size; i++)
+			assert_int_equal(!!isnan(run->weights[v].values[i]),
+					 (int)i / block % outputs == 5);
+}
+
+static void nan_reaches_outputs(void **build)
+{
+	nan_cases_walk(build, nan_input_check);
 }
 
 static void nan_weight_reaches_outputs(void **build)
 {
-	const struct linear_kernels *kernels = kernels_of(build);
-	struct layer_run run;
-
-	run_open(&run, kernels, &small);
-	run.weights[PARAMETERS]
-		.values[linear_weight_at(&run.shape, 7, 1, 0)] = NAN;
-	forward(&run);
-	for (int i = 0; i < 4 * 20; i++)
-		assert_int_equal(!!isnan(run.out.values[i]), i % 20 == 7);
-	run_close(&run);
+	nan_cases_walk(build, nan_weight_check);
 }
 
-/* A slope of sample 2 by output 5, in all that it is a part of. */
 static void nan_reaches_slopes(void **build)
 {
-	const struct linear_kernels *kernels = kernels_of(build);
-	struct layer_run run;
-
-	run_open(&run, kernels, &small);
-	run.shape.relu = 0;
-	forward(&run);
-	run.out_slopes.values[2 * 20 + 5] = NAN;
-	backward(&run);
-	for (size_t i = 0; i < run.in_slopes.size; i++)
-		assert_int_equal(!!isnan(run.in_slopes.values[i]),
-				 i / run.batch.sample == 2);
-	for (int o = 0; o < 20; o++) {
-		const size_t at = linear_weight_at(&run.shape, o, 1, 3);
-
-		assert_int_equal(!!isnan(run.weights[GRADIENT].values[at]),
-				 o == 5);
-		assert_int_equal(!!isnan(run.bias[GRADIENT].values[o]),
-				 o == 5);
-	}
-	backward_update(&run);
-	for (int v = PARAMETERS; v < GRADIENT; v++)
-		for (size_t i = 0; i < run.weights[v].size; i++)
-			assert_int_equal(!!isnan(run.weights[v].values[i]),
-					 i / 37 % 20 == 5);
-	run_close(&run);
+	nan_cases_walk(build, nan_slope_check);
 }
 
 /* Slopes of all sizes, zero among them, in vectors of all lengths. */
