@@ -1,48 +1,8 @@
 /* What an iteration is made of: work by the formulas, and times that add up. */
-#include "tests/subject.h"
+#include "tests/profile_run.h"
 
 #include "bench/profile/peak_rate.h"
 #include "bench/profile/profile.h"
-
-#define BATCH 5
-#define SEED 7
-
-/* Which parts have ended. */
-struct watch {
-	struct profile_observer observer;
-	int ended[PROFILE_MOST_PARTS];
-};
-
-static void note_end(struct profile_observer *observer, int part)
-{
-	assert_in_range(part, 0, PROFILE_MOST_PARTS - 1);
-	((struct watch *)observer)->ended[part]++;
-}
-
-/*
- * One iteration of BATCH samples, as of several cores or of one alone; returns
- * how many parts there are.
- */
-static int run_once(struct subject *subject, int alone, struct watch *watch,
-		    struct profile_part *parts)
-{
-	const struct update update = { 1, .9, 1e-6 };
-	struct batch batch = batch_make(subject->program->model, 3, BATCH);
-	struct error err;
-
-	*watch = (struct watch){ .observer = { note_end } };
-	subject_start(subject, SEED);
-	must(program_observe(subject->program, &watch->observer, &err), &err);
-	if (alone) {
-		must(program_train(subject->program, &batch, &update, &err),
-		     &err);
-	} else {
-		subject_gradient(subject, &batch);
-		subject_update(subject, &update);
-	}
-	batch_free(&batch);
-	return program_profile(subject->program, parts);
-}
 
 static void open_cpu(struct subject *subject, const char *model,
 		     enum algorithm algorithm, int dropout)
@@ -89,80 +49,6 @@ static void dense_work_is_the_models(void **state)
 		for (int a = 0; a < ALGORITHM_COUNT; a++)
 			for (int alone = 0; alone < 2; alone++)
 				compare_work(model, (enum algorithm)a, alone);
-}
-
-static const struct profile_part *part_of(const struct profile_part *parts,
-					  int count, const char *name)
-{
-	for (int p = 0; p < count; p++)
-		if (!strcmp(parts[p].name, name))
-			return &parts[p];
-	fail_msg("there is no part '%s'", name);
-	return NULL;
-}
-
-/* Planes of the batch that the dropout behind the second convolution keeps. */
-static double planes_kept(struct subject *subject)
-{
-	const struct model *model = subject->program->model;
-	double kept = 0;
-
-	for (int l = 0; l < model->layer_count; l++) {
-		const size_t each = layer_decisions(
-			&model->layers[l], model_layer_input(model, l));
-		uint8_t *keep;
-		struct error err;
-
-		if (model->layers[l].kind != LAYER_DROPOUT2D)
-			continue;
-		keep = allocate(BATCH * each);
-		must(program_decisions(subject->program, l, keep, &err), &err);
-		for (size_t i = 0; i < BATCH * each; i++)
-			kept += keep[i];
-		free(keep);
-	}
-	return kept;
-}
-
-/*
- * Post 002's network: 36 tiles of 36 points and 32 planes for each plane that
- * is kept, 36 * 9 * 32 for the convolution before under each tile.
- */
-static void winograd_work_is_counted(void **state)
-{
-	const char *const both[] = { "conv1+conv2 forward",
-				     "conv1+conv2 backward" };
-
-	(void)state;
-	for (int dropout = 0; dropout < 2; dropout++) {
-		struct profile_part parts[PROFILE_MOST_PARTS];
-		const struct profile_part *weights;
-		struct subject subject;
-		struct watch watch;
-		double kept;
-		int count;
-
-		open_cpu(&subject, "mnist", ALGORITHM_FAST, dropout);
-		count = run_once(&subject, dropout, &watch, parts);
-		kept = planes_kept(&subject);
-		assert_true(dropout ? kept < BATCH * 64 : kept == BATCH * 64);
-		for (int w = 0; w < 2; w++) {
-			const struct profile_part *part =
-				part_of(parts, count, both[w]);
-
-			assert_true(part->done == 36. * 36 * 32 * kept +
-							  BATCH * 36. * 36 * 9 *
-								  32);
-			assert_true(part->nonzero == kept / (BATCH * 64));
-		}
-		/* One slope a window of the pooling, and none of them is 0. */
-		weights = part_of(parts, count, "conv2 weight slopes");
-		assert_true(weights->nonzero <= kept / (BATCH * 64));
-		assert_true(weights->done ==
-			    weights->nonzero * BATCH * 64 * 144 * 9 * 32 +
-				    BATCH * 26. * 26 * 32 * 9);
-		subject_close(&subject);
-	}
 }
 
 /* Dense leaves out no multiplication, and needs a border for the slopes. */
@@ -372,7 +258,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dense_work_is_the_models),
-		cmocka_unit_test(winograd_work_is_counted),
 		cmocka_unit_test(dense_does_all),
 		cmocka_unit_test(linear_work_is_counted),
 		cmocka_unit_test(others_have_none),

@@ -87,6 +87,16 @@ struct linear_kernels {
 	size_t (*scratch)(const struct linear_shape *shape, int count);
 
 	/*
+	 * Whether forward, and both ways backward, multiply each input of a
+	 * block that is kept for all outputs, for a batch of count; drops: it
+	 * has keep_in or keep_out. Else they do so for outputs that are kept,
+	 * and for slopes that are not 0.
+	 */
+	int (*forward_is_dense)(const struct linear_shape *shape, int count,
+				int drops);
+	int (*backward_is_dense)(const struct linear_shape *shape, int count);
+
+	/*
 	 * out[count][outputs]: scale * ReLU (if shape says so) where kept, 0
 	 * elsewhere. A NaN stays one.
 	 */

@@ -96,6 +96,15 @@ struct stem_kernels {
 	size_t (*signs)(const struct stem_shape *shape);
 
 	/*
+	 * Whether forward, and weight_slopes, multiply all planes at all of
+	 * Winograd's points, dropped or not. Else forward has the points of
+	 * planes that are kept, and weight_slopes a window of each plane
+	 * between for each slope that is not 0.
+	 */
+	int (*forward_is_dense)(const struct stem_shape *shape);
+	int (*weight_slopes_are_dense)(const struct stem_shape *shape);
+
+	/*
 	 * points[STEM_POINTS][outputs][middle] = G g G^T of each 3x3 window g
 	 * of weights[outputs][3][3][middle], the layout of slopes' weights
 	 * below; behind them what else kernels make of these.

@@ -1,6 +1,7 @@
 /*
  * The work of convolutions: which planes dropout took, and how many slopes are
- * not 0.
+ * not 0, where kernels leave these out. A product of floats is one, also where
+ * it is done as several of their parts.
  */
 #include <math.h>
 #include <stdio.h>
@@ -76,11 +77,10 @@ static double tile_work(const struct stem_shape *shape)
 	       shape->middle * shape->channels;
 }
 
-/* Points of the tiles of planes that are kept; slopes are the stem's. */
-static double point_work(const struct stem_shape *shape,
-			 const struct tally *slopes)
+/* Points of the tiles of planes that have so many pooled outputs. */
+static double point_work(const struct stem_shape *shape, double outputs)
 {
-	return slopes->kept / STEM_QUADRANTS * STEM_POINTS * shape->middle;
+	return outputs / STEM_QUADRANTS * STEM_POINTS * shape->middle;
 }
 
 /* What both ways read or write: images, weights, pooled planes with their
@@ -100,17 +100,44 @@ static double stem_bytes(const struct cpu_program *program, double kept)
 	       ceil(count / stem->group) * (double)stem->signs_size;
 }
 
+/* The planes between are computed once more. */
+static void fill_weight_slopes(const struct cpu_program *program,
+			       const struct tally *slopes,
+			       struct profile_part *part)
+{
+	const struct cpu_stem *stem = &program->stem;
+	const struct step *step = stem->step;
+	const struct stem_shape *shape = &stem->shape;
+	const double count = work_samples(program);
+	const double main = stem->kernels->weight_slopes_are_dense(shape) ?
+				    point_work(shape, slopes->all) :
+				    slopes->nonzero * STEM_TAPS * shape->middle;
+
+	*part = (struct profile_part){
+		.dense = count * work_of_main(step),
+		.done = main + count * lead_work(step),
+		.bytes = WORK_FLOAT * (count * (double)shape_size(step->in) +
+				       work_parameters(step)) +
+			 slopes->kept * (WORK_FLOAT + 1),
+		.nonzero = work_share(slopes->nonzero, slopes->all),
+	};
+	snprintf(part->name, sizeof(part->name), "%.12s weight slopes",
+		 program->host.base.model->layers[step->main].name);
+}
+
 void work_fill_stem(const struct cpu_program *program,
 		    struct profile_part *parts)
 {
-	const struct step *step = program->stem.step;
-	const struct stem_shape *shape = &program->stem.shape;
+	const struct cpu_stem *stem = &program->stem;
+	const struct stem_shape *shape = &stem->shape;
 	const struct tally slopes =
 		tally_stem(program, program->steps[0].out_slopes);
 	const double count = work_samples(program);
+	const double lead = count * tile_work(shape);
 	struct profile_part part = {
-		.dense = count * (lead_work(step) + work_of_main(step)),
-		.done = point_work(shape, &slopes) + count * tile_work(shape),
+		.dense = count *
+			 (lead_work(stem->step) + work_of_main(stem->step)),
+		.done = point_work(shape, slopes.kept) + lead,
 		.bytes = stem_bytes(program, slopes.kept),
 		.nonzero = work_share(slopes.kept, slopes.all),
 	};
@@ -118,21 +145,12 @@ void work_fill_stem(const struct cpu_program *program,
 	/* By the planes between, and by the first weights: the same work. */
 	work_name(program, 0, "backward", &part);
 	parts[cpu_part_backward(0, CPU_SLOPES)] = part;
+	if (stem->kernels->forward_is_dense(shape))
+		part.done = point_work(shape, slopes.all) + lead;
 	work_name(program, 0, "forward", &part);
 	parts[CPU_PART_FORWARD] = part;
-	/* The planes between are computed once more. */
-	part = (struct profile_part){
-		.dense = count * work_of_main(step),
-		.done = slopes.nonzero * STEM_TAPS * shape->middle +
-			count * lead_work(step),
-		.bytes = WORK_FLOAT * (count * (double)shape_size(step->in) +
-				       work_parameters(step)) +
-			 slopes.kept * (WORK_FLOAT + 1),
-		.nonzero = work_share(slopes.nonzero, slopes.all),
-	};
-	snprintf(part.name, sizeof(part.name), "%.12s weight slopes",
-		 program->host.base.model->layers[step->main].name);
-	parts[cpu_part_backward(0, CPU_STEM_WEIGHTS)] = part;
+	fill_weight_slopes(program, &slopes,
+			   &parts[cpu_part_backward(0, CPU_STEM_WEIGHTS)]);
 }
 
 /* Of a sample, backward: the slopes by the input are a convolution of the

@@ -83,20 +83,45 @@ static struct linear_work linear_work(const struct cpu_program *program, int s)
 	return work;
 }
 
+/* Multiply-adds that are done, of either way backward. */
+struct linear_done {
+	double forward, backward;
+};
+
+static struct linear_done linear_done(const struct cpu_program *program, int s,
+				      const struct linear_work *work)
+{
+	const struct cpu_step *bound = &program->steps[s];
+	const struct linear_shape *shape = &bound->linear;
+	const struct linear_kernels *kernels = program->kernels->linear;
+	const int count = program->host.batch_count;
+	const int drops = cpu_drops(program, bound->step) ||
+			  (shape->blocks > 1 && cpu_stem_keep(program, 0));
+	const double kept_in = work->inputs * shape->outputs;
+	const double all = count * work_of_main(bound->step);
+
+	if (program->host.base.options.algorithm == ALGORITHM_DENSE)
+		return (struct linear_done){ all, all };
+	return (struct linear_done){
+		kernels->forward_is_dense(shape, count, drops) ? kept_in :
+								 work->forward,
+		kernels->backward_is_dense(shape, count) ? kept_in :
+							   work->backward,
+	};
+}
+
 void work_fill_linear(const struct cpu_program *program, int s,
 		      struct profile_part *parts)
 {
 	const struct cpu_step *bound = &program->steps[s];
-	const int is_dense =
-		program->host.base.options.algorithm == ALGORITHM_DENSE;
 	const struct linear_work work = linear_work(program, s);
+	const struct linear_done done = linear_done(program, s, &work);
 	const double weights = work_parameters(bound->step);
 	const double count = work_samples(program);
-	const double dense = count * work_of_main(bound->step);
 	const int ways = s ? 2 : 1; /* by weights, and by the input */
 	struct profile_part part = {
-		.dense = dense,
-		.done = is_dense ? dense : work.forward,
+		.dense = count * work_of_main(bound->step),
+		.done = done.forward,
 		.bytes = WORK_FLOAT * (work.inputs + work.outputs + weights),
 		.nonzero = work_share(work.nonzero,
 				      count * (double)shape_size(
@@ -105,8 +130,8 @@ void work_fill_linear(const struct cpu_program *program, int s,
 
 	work_name(program, s, "forward", &part);
 	parts[CPU_PART_FORWARD + s] = part;
-	part.dense = ways * dense;
-	part.done = ways * (is_dense ? dense : work.backward);
+	part.dense *= ways;
+	part.done = ways * done.backward;
 	/* The gradient is stored, or all that an update needs moves. */
 	part.bytes += WORK_FLOAT *
 		      ((s ? work.inputs : 0) +

@@ -27,7 +27,8 @@
 
 #define LEAST_SAMPLES 96 /* measured: 64 are as fast without tiles */
 
-INLINE int fit(const struct linear_shape *shape, int count)
+int ISA_NAME(linear_backward_is_dense)(const struct linear_shape *shape,
+				       int count)
 {
 	return shape->bf16 && tiles_fit(shape, count, LEAST_SAMPLES) &&
 	       shape->block % TRIPLE == 0;
@@ -77,7 +78,7 @@ size_t ISA_NAME(linear_backward_tiles_scratch)(const struct linear_shape *shape,
 	struct pass pass;
 	size_t used;
 
-	if (!fit(shape, count))
+	if (!ISA_NAME(linear_backward_is_dense)(shape, count))
 		return other;
 	/* Fewer samples than that may come, too. */
 	used = cut(&pass, shape, count, NULL);
@@ -344,7 +345,7 @@ void ISA_NAME(linear_backward_tiles)(const struct linear_shape *shape,
 		.gradient = gradient->weights,
 	};
 
-	if (!fit(shape, batch->count)) {
+	if (!ISA_NAME(linear_backward_is_dense)(shape, batch->count)) {
 		ISA_NAME(linear_backward)(shape, parameters, batch, slopes,
 					  gradient, scratch);
 		return;
@@ -370,7 +371,7 @@ void ISA_NAME(linear_backward_update_tiles)(const struct linear_shape *shape,
 		.rates = adadelta_of(update),
 	};
 
-	if (!fit(shape, batch->count)) {
+	if (!ISA_NAME(linear_backward_is_dense)(shape, batch->count)) {
 		ISA_NAME(linear_backward_update)(shape, state, update, batch,
 						 slopes, scratch);
 		return;

@@ -228,6 +228,13 @@ static void finish(const struct pass *pass, const float *bias, float *out)
 		}
 }
 
+int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
+				      int count, int drops)
+{
+	return tiles_fit(shape, count,
+			 drops && !shape->bf16 ? LEAST_DROPPED : LEAST);
+}
+
 void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 				    const struct linear_values *parameters,
 				    const struct linear_batch *batch,
@@ -241,8 +248,7 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 
 	const int drops = batch->keep_in || batch->keep_out;
 
-	if (!tiles_fit(shape, batch->count,
-		       drops && !shape->bf16 ? LEAST_DROPPED : LEAST)) {
+	if (!ISA_NAME(linear_forward_is_dense)(shape, batch->count, drops)) {
 		ISA_NAME(linear_forward)(shape, parameters, batch, out,
 					 scratch);
 		return;

@@ -165,6 +165,12 @@ void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
 				      void *scratch);
 
 #ifdef __AMX_BF16__
+/* Whether tiles fit; see backends/cpu/linear.h. */
+int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
+				      int count, int drops);
+int ISA_NAME(linear_backward_is_dense)(const struct linear_shape *shape,
+				       int count);
+
 /* The same on tiles, where they fit. */
 size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
 					      int count);
@@ -189,6 +195,20 @@ void ISA_NAME(linear_backward_update_tiles)(const struct linear_shape *shape,
 #define TILED(name) ISA_NAME(name##_tiles)
 #define TILED_SCRATCH(name) ISA_NAME(name##_tiles_scratch)
 #else
+INLINE int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
+					     int count, int drops)
+{
+	(void)shape, (void)count, (void)drops;
+	return 0;
+}
+
+INLINE int ISA_NAME(linear_backward_is_dense)(const struct linear_shape *shape,
+					      int count)
+{
+	(void)shape, (void)count;
+	return 0;
+}
+
 #define TILED(name) ISA_NAME(name)
 #define TILED_SCRATCH(name) ISA_NAME(name##_scratch)
 #endif

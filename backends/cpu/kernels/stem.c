@@ -22,10 +22,24 @@ static size_t points(const struct stem_shape *shape)
 	return stem_points_plain(shape) + ISA_NAME(stem_points_tiled)(shape);
 }
 
+/* U is in tiles too where forward multiplies tiles, */
+static int forward_is_dense(const struct stem_shape *shape)
+{
+	return ISA_NAME(stem_points_tiled)(shape) > 0;
+}
+
+/* and slopes have sums where they are products at points. */
+static int weight_slopes_are_dense(const struct stem_shape *shape)
+{
+	return ISA_NAME(stem_sums)(shape) > 0;
+}
+
 const struct stem_kernels ISA_NAME(stem_kernels) = {
 	.lanes = LANES,
 	.scratch = scratch,
 	.points = points,
+	.forward_is_dense = forward_is_dense,
+	.weight_slopes_are_dense = weight_slopes_are_dense,
 	.signs = ISA_NAME(stem_signs),
 	.transform = ISA_NAME(stem_transform),
 	.unpack = ISA_NAME(stem_unpack),
