@@ -41,7 +41,8 @@ struct cpu_kernels {
 	dropout_chooser *choices; /* those of dropout_choices() */
 	const struct stem_kernels *stem;
 	const struct linear_kernels *linear;
-	/* Its loops: fp32, reading, others; NULL behind the last. */
+	/* Its loops: fp32, reading, others; or only what no other build has,
+	 * as amx. NULL behind the last. */
 	const struct peak *(*peak)(int index);
 
 	/*

@@ -29,7 +29,7 @@ static const struct column columns[] = {
 	TEXT(host_key, "the machine, as in runs.csv"),
 	TEXT(cpu_model, "of the machine"),
 	NEEDED(name, "what one core does: fp32 multiply-add, bf16 dot product, "
-	       "read"),
+	       "bf16 tile product, read"),
 	TEXT(isa, "the instructions that it does it with"),
 	TEXT(level, "what is read: a data cache or memory; empty: registers"),
 	COLUMN_INT(peak_row, memory_bytes, "that are read, again and again",

@@ -33,7 +33,8 @@ static const struct column columns[] = {
 	REAL(dense_gflops, "dense_flop over elapsed_s, in 1e9 a second"),
 	REAL(done_gflops, "done_flop over elapsed_s, likewise"),
 	REAL(moved_gbs, "moved_bytes over elapsed_s, likewise"),
-	REAL(peak_gflops, "of one core, fp32, measured at the start"),
+	REAL(peak_gflops, "of one core's vectors, fp32 multiply-add, measured "
+	     "at the start; no bound for products of AMX's tiles"),
 	REAL(peak_pct, "done_gflops over peak_gflops"),
 };
 

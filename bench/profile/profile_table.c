@@ -80,8 +80,8 @@ static void print_notes(FILE *out, const struct profile_row *row,
 	number_print_fixed(peak, row->peak_gflops, 1);
 	if (isfinite(row->peak_gflops))
 		print_note(out, options, "of peak: done, of %s GFLOP/s that "
-			   "one core has for fp32; GB/s: if each value moves "
-			   "once", peak);
+			   "one core's vectors have for fp32, no bound for "
+			   "AMX's tiles; GB/s: if each value moves once", peak);
 }
 
 int profile_print(FILE *out, const struct profile_row *rows, int count,
