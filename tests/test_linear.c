@@ -40,6 +40,19 @@ static const struct linear_kernels *kernels_of(void **build)
 	return kernels->linear;
 }
 
+/* Forward and backward, each against plain loops. */
+static void compare_step(struct layer_run *run)
+{
+	forward(run);
+	plain_forward(run);
+	compare(run, "output", &run->out);
+	backward(run);
+	plain_backward(run);
+	compare(run, "slope by input", &run->in_slopes);
+	compare(run, "slope by weight", &run->weights[GRADIENT]);
+	compare(run, "slope by bias", &run->bias[GRADIENT]);
+}
+
 static void steps_are_right(void **build)
 {
 	const struct linear_kernels *kernels = kernels_of(build);
@@ -47,14 +60,7 @@ static void steps_are_right(void **build)
 
 	for (size_t i = 0; i < CASES; i++) {
 		run_open(&run, kernels, &cases[i]);
-		forward(&run);
-		plain_forward(&run);
-		compare(&run, "output", &run.out);
-		backward(&run);
-		plain_backward(&run);
-		compare(&run, "slope by input", &run.in_slopes);
-		compare(&run, "slope by weight", &run.weights[GRADIENT]);
-		compare(&run, "slope by bias", &run.bias[GRADIENT]);
+		compare_step(&run);
 		run_close(&run);
 	}
 }
@@ -101,14 +107,7 @@ static void rounded_steps_are_right(void **build)
 
 	for (size_t i = 0; i < ROUNDED_CASES; i++) {
 		rounded_open(&run, kernels, &rounded_cases[i]);
-		forward(&run);
-		plain_forward(&run);
-		compare(&run, "output", &run.out);
-		backward(&run);
-		plain_backward(&run);
-		compare(&run, "slope by input", &run.in_slopes);
-		compare(&run, "slope by weight", &run.weights[GRADIENT]);
-		compare(&run, "slope by bias", &run.bias[GRADIENT]);
+		compare_step(&run);
 		plain_adadelta(run.weights);
 		plain_adadelta(run.bias);
 		backward_update(&run);

@@ -81,7 +81,6 @@ struct linear_state {
 
 struct linear_kernels {
 	const char *name; /* of the instruction set */
-	int lanes;
 
 	/* Bytes of scratch, aligned to 64, for a batch of count. */
 	size_t (*scratch)(const struct linear_shape *shape, int count);

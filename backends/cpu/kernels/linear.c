@@ -42,7 +42,6 @@ static size_t linear_scratch(const struct linear_shape *shape, int count)
 
 const struct linear_kernels ISA_NAME(linear_kernels) = {
 	.name = TEXT(ISA),
-	.lanes = LANES,
 	.scratch = linear_scratch,
 	.forward_is_dense = ISA_NAME(linear_forward_is_dense),
 	.backward_is_dense = ISA_NAME(linear_backward_is_dense),

@@ -33,19 +33,6 @@
 
 #define DM_PAD 5 /* vectors after each point of dm */
 
-/* coefficients[r][y] of A: what output y of a tile adds to point r */
-static void coefficients_fill(float coefficients[WINOGRAD_DATA][STEM_TILE])
-{
-	for (int y = 0; y < STEM_TILE; y++) {
-		vec output[STEM_TILE] = { 0 }, points[WINOGRAD_DATA];
-
-		output[y] = vec_set(1);
-		output_to_points(output, points);
-		for (int r = 0; r < WINOGRAD_DATA; r++)
-			coefficients[r][y] = points[r][0];
-	}
-}
-
 /*
  * A slope's part in row r of A dY, by its winner (row * 2 + column), for each
  * column that the winner can be in, of upper and lower quadrants.
@@ -276,7 +263,7 @@ static void part_backward(const struct part *part, const float *points,
 	const size_t weights = (size_t)(shape->outputs * shape->middle);
 	float coefficients[WINOGRAD_DATA][STEM_TILE];
 
-	coefficients_fill(coefficients);
+	output_coefficients(coefficients);
 	for (int p = 0; p < STEM_POINTS; p++) {
 		const int r = p / WINOGRAD_DATA, x = p % WINOGRAD_DATA;
 

@@ -22,8 +22,7 @@
  * 18 multiply-adds take 9 cycles from registers, but 13 to 14 when each loads
  * from the first cache, and this takes 16; with all around it 20 to 22, and
  * 30 where two thirds of the slopes are zero.
- * Winograd's form has as many products and half of the loads. Its products took
- * 3.4 ms for 128 samples where all of this takes 5.3, but 6.0 with transforms.
+ * In an iteration of mnist, 128 samples, it takes 5.2 ms.
  */
 #include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_kernels.h"

@@ -15,8 +15,9 @@
  * step by step while tiles multiply the step before.
  *
  * Measured on a Xeon with AMX, 28x28, 32 and 64 planes, 48 of 64 kept, all
- * slopes above 0: 3.0 ms for 128 samples, where lists take 4.5. V takes 0.8 of
- * these, slopes in the order of steps 0.4 to 0.7, the products would take 0.3.
+ * slopes above 0: 3.0 to 3.3 ms for 128 samples, where lists take 4.3 to 5.0 in
+ * the same turns (in an iteration 3.6 and 5.2). V takes 0.8 of these, slopes
+ * in the order of steps 0.4 to 0.7, the products would take 0.3.
  * The rest is dM, which reads nine lines of the second cache for each row of
  * two vectors, 16 cycles at 1.8 each, beside 12 of arithmetic.
  *
@@ -87,19 +88,6 @@ size_t ISA_NAME(stem_weights_amx_scratch)(const struct stem_shape *shape)
 	       sizeof(float);
 }
 
-/* coefficients[r][y] of A: what output y of a tile adds to point r */
-static void coefficients_fill(float coefficients[WINOGRAD_DATA][STEM_TILE])
-{
-	for (int y = 0; y < STEM_TILE; y++) {
-		vec output[STEM_TILE] = { 0 }, points[WINOGRAD_DATA];
-
-		output[y] = vec_set(1);
-		output_to_points(output, points);
-		for (int r = 0; r < WINOGRAD_DATA; r++)
-			coefficients[r][y] = points[r][0];
-	}
-}
-
 /*
  * Four bits are looked up, the winners of an upper or lower pair of quadrants,
  * of which each table means but one.
@@ -108,7 +96,7 @@ static void factors_fill(float scale, float *factors)
 {
 	float a[WINOGRAD_DATA][STEM_TILE];
 
-	coefficients_fill(a);
+	output_coefficients(a);
 	for (int p = 0; p < STEM_POINTS; p++)
 		for (int q = 0; q < STEM_QUADRANTS; q++)
 			for (int l = 0; l < LANES; l++) {

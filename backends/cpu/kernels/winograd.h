@@ -146,6 +146,20 @@ INLINE void output_to_points(const vec output[WINOGRAD_OUTPUT],
 	points[5] = output[3];
 }
 
+/* coefficients[r][y] of A: what output y of a tile adds to point r */
+INLINE void output_coefficients(
+	float coefficients[WINOGRAD_DATA][WINOGRAD_OUTPUT])
+{
+	for (int y = 0; y < WINOGRAD_OUTPUT; y++) {
+		vec output[WINOGRAD_OUTPUT] = { 0 }, points[WINOGRAD_DATA];
+
+		output[y] = vec_set(1);
+		output_to_points(output, points);
+		for (int r = 0; r < WINOGRAD_DATA; r++)
+			coefficients[r][y] = points[r][0];
+	}
+}
+
 /* B v, the adjoint of data_to_points */
 INLINE void points_to_data(const vec points[WINOGRAD_DATA],
 			   vec data[WINOGRAD_DATA])
