@@ -43,8 +43,15 @@ static const struct fusion fusions[] = {
 	{ "loss", 1, { LAYER_LOSS } },
 };
 
-/* Those before are stems, for the shapes that fit. */
-#define NO_STEM 4
+/* The first rows are stems, of two convolutions; only some shapes fit those. */
+static int count_stems(void)
+{
+	int stems = 0;
+
+	while (fusions[stems].kinds[2] == LAYER_CONV)
+		stems++;
+	return stems;
+}
 
 struct cpu_device {
 	struct device base;
@@ -82,106 +89,9 @@ static void cpu_free(struct program *program)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
-	for (int s = 0; s < MODEL_MAX_LAYERS; s++) {
-		free(cpu->steps[s].out);
-		free(cpu->steps[s].out_slopes);
-		free(cpu->steps[s].winners);
-		free(cpu->steps[s].forward_weights);
-		cpu_dense_release(&cpu->steps[s]);
-	}
-	cpu_stem_release(&cpu->stem);
-	free(cpu->where);
-	free(cpu->patches);
-	free(cpu->rows);
-	free(cpu->ones);
-	free(cpu->scratch);
+	cpu_release_arrays(cpu);
 	host_release(&cpu->host);
 	free(cpu);
-}
-
-static int allocate_stem(struct cpu_program *program)
-{
-	struct cpu_step *bound = &program->steps[0];
-	const size_t batch = (size_t)program->host.base.options.batch;
-
-	bound->winners = host_allocate(batch * bound->out_size);
-	return !bound->winners ||
-			       cpu_stem_allocate(&program->stem, (int)batch) ?
-		       -1 : 0;
-}
-
-static int allocate_conv(struct cpu_program *program, struct cpu_step *bound)
-{
-	const struct conv_shape *conv = &bound->conv;
-	const size_t batch = (size_t)program->host.base.options.batch;
-	const size_t weights = (size_t)conv->window * (size_t)conv->window *
-			       (size_t)conv->in_channels *
-			       (size_t)conv->out_stride;
-
-	bound->forward_weights = host_allocate(weights * sizeof(float));
-	if (conv->pool > 1)
-		bound->winners = host_allocate(batch * bound->out_size);
-	if (program->host.base.options.algorithm == ALGORITHM_DENSE &&
-	    cpu_dense_allocate(bound))
-		return -1;
-	if (bound->gathered)
-		program->patches =
-			host_allocate(bound->in_size * sizeof(float));
-	return bound->forward_weights &&
-			       (bound->winners || conv->pool == 1) &&
-			       (program->patches || !bound->gathered) ?
-		       0 : -1;
-}
-
-/* Floats of the unpooled rows under one row of windows. */
-static size_t window_rows(const struct conv_shape *conv)
-{
-	return (size_t)conv->pool * (size_t)conv_columns(conv) *
-	       (size_t)conv->out_stride;
-}
-
-static size_t linear_scratch(const struct cpu_program *program, int batch)
-{
-	size_t most = 0;
-
-	for (int s = program->first_linear; s < program->host.plan.count - 1;
-	     s++) {
-		const size_t size = program->kernels->linear->scratch(
-			&program->steps[s].linear, batch);
-
-		most = size > most ? size : most;
-	}
-	return most;
-}
-
-static int allocate_steps(struct cpu_program *program)
-{
-	const size_t batch = (size_t)program->host.base.options.batch;
-	size_t rows = 0;
-
-	if (program->stem.step && allocate_stem(program))
-		return -1;
-	for (int s = 0; s < program->host.plan.count - 1; s++) {
-		struct cpu_step *bound = &program->steps[s];
-		const size_t bytes = batch * bound->out_size * sizeof(float);
-
-		bound->out = host_allocate(bytes);
-		bound->out_slopes = host_allocate(bytes);
-		if (!bound->out || !bound->out_slopes ||
-		    (bound->conv.window && allocate_conv(program, bound)))
-			return -1;
-		if (bound->conv.window && window_rows(&bound->conv) > rows)
-			rows = window_rows(&bound->conv);
-	}
-	program->scratch = host_allocate(linear_scratch(program, (int)batch));
-	program->ones = host_allocate(batch * sizeof(float));
-	program->rows = host_allocate(rows * sizeof(float));
-	if (!program->scratch || !program->ones || !program->rows ||
-	    cpu_map_parameters(program))
-		return -1;
-	for (size_t i = 0; i < batch; i++)
-		program->ones[i] = 1;
-	return 0;
 }
 
 static int cpu_compile(struct device *device, const struct model *model,
@@ -191,7 +101,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 	struct cpu_program *program = calloc(1, sizeof(*program));
 	const int fits = options->algorithm == ALGORITHM_FAST &&
 			 cpu_stem_fits(model);
-	const int skipped = fits ? 0 : NO_STEM;
+	const int skipped = fits ? 0 : count_stems();
 	size_t length;
 
 	if (!program)
@@ -214,7 +124,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 	}
 	if (host_allocate_all(&program->host, length, err))
 		goto fail;
-	if (allocate_steps(program)) {
+	if (cpu_allocate_arrays(program)) {
 		cpu_free(&program->host.base);
 		return error_memory(err, "the activations of a batch");
 	}

@@ -67,6 +67,13 @@ void cpu_lay_out(struct cpu_program *program, size_t *length);
 /* Whether no convolution follows a linear layer. */
 int cpu_convs_come_first(const struct cpu_program *program);
 
+/*
+ * All arrays of a program that is laid out, vectors aside. On failure, to be
+ * released as well.
+ */
+int cpu_allocate_arrays(struct cpu_program *program);
+void cpu_release_arrays(struct cpu_program *program);
+
 /* Allocates where and fills it. */
 int cpu_map_parameters(struct cpu_program *program);
 
