@@ -29,7 +29,7 @@ struct linear_shape {
 	int block; /* inputs of a block */
 	int outputs;
 	int relu;
-	int bf16; /* products may round their operands to bf16 */
+	int bf16; /* forward's products may round their operands to bf16 */
 };
 
 static inline size_t linear_inputs(const struct linear_shape *shape)
@@ -86,14 +86,13 @@ struct linear_kernels {
 	size_t (*scratch)(const struct linear_shape *shape, int count);
 
 	/*
-	 * Whether forward, and both ways backward, multiply each input of a
-	 * block that is kept for all outputs, for a batch of count; drops: it
-	 * has keep_in or keep_out. Else they do so for outputs that are kept,
-	 * and for slopes that are not 0.
+	 * Whether forward multiplies each input of a block that is kept for
+	 * all outputs, for a batch of count; drops: it has keep_in or
+	 * keep_out. Else it does so for outputs that are kept. Backward
+	 * multiplies for slopes that are not 0.
 	 */
 	int (*forward_is_dense)(const struct linear_shape *shape, int count,
 				int drops);
-	int (*backward_is_dense)(const struct linear_shape *shape, int count);
 
 	/*
 	 * out[count][outputs]: scale * ReLU (if shape says so) where kept, 0

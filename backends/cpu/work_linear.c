@@ -105,8 +105,7 @@ static struct linear_done linear_done(const struct cpu_program *program, int s,
 	return (struct linear_done){
 		kernels->forward_is_dense(shape, count, drops) ? kept_in :
 								 work->forward,
-		kernels->backward_is_dense(shape, count) ? kept_in :
-							   work->backward,
+		work->backward,
 	};
 }
 

@@ -18,7 +18,7 @@
 
 /*
  * fp32 is held to what its rounding explains. Factors of bf16 have 8 bits; with
- * 128 samples (fc1's tiles want 96) the largest errors over 20 steps of mnist
+ * 128 samples (fc1's tiles want 32) the largest errors over 20 steps of mnist
  * and mnist-example, seeds 1 to 3, were 7.5e-3 of gradients, 1.7e-2 of
  * decisions and 9.1e-3 of parameters, those of fc1: Adadelta's first steps go
  * by the sign of a slope, nearly, which rounding may turn where it is small.

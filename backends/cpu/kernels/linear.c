@@ -35,7 +35,7 @@ static size_t linear_scratch(const struct linear_shape *shape, int count)
 	const size_t forward =
 		TILED_SCRATCH(linear_forward)(shape, count);
 	const size_t backward =
-		TILED_SCRATCH(linear_backward)(shape, count);
+		ISA_NAME(linear_backward_scratch)(shape, count);
 
 	return forward > backward ? forward : backward;
 }
@@ -44,9 +44,8 @@ const struct linear_kernels ISA_NAME(linear_kernels) = {
 	.name = TEXT(ISA),
 	.scratch = linear_scratch,
 	.forward_is_dense = ISA_NAME(linear_forward_is_dense),
-	.backward_is_dense = ISA_NAME(linear_backward_is_dense),
 	.forward = TILED(linear_forward),
-	.backward = TILED(linear_backward),
-	.backward_update = TILED(linear_backward_update),
+	.backward = ISA_NAME(linear_backward),
+	.backward_update = ISA_NAME(linear_backward_update),
 	.adadelta = ISA_NAME(adadelta),
 };

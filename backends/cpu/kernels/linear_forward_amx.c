@@ -1,8 +1,8 @@
 /*
  * out[b][o] = scale * ReLU(bias[o] + sum over c, i of w[c][o][i] x[b][c][i])
  *
- * See linear_tiles.h. One block c after the other: A has its inputs x of the
- * samples that keep it, B its weights, transposed:
+ * One block c after the other: A has its inputs x of the samples that keep it,
+ * B its weights, transposed:
  *
  *   A: [samples / 16][depth][part] tiles    B: [outputs / 16][depth][part]
  *

@@ -168,8 +168,6 @@ void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
 /* Whether tiles fit; see backends/cpu/linear.h. */
 int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
 				      int count, int drops);
-int ISA_NAME(linear_backward_is_dense)(const struct linear_shape *shape,
-				       int count);
 
 /* The same on tiles, where they fit. */
 size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
@@ -178,20 +176,6 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 				    const struct linear_values *parameters,
 				    const struct linear_batch *batch,
 				    float *out, void *scratch);
-size_t ISA_NAME(linear_backward_tiles_scratch)(const struct linear_shape *shape,
-					       int count);
-void ISA_NAME(linear_backward_tiles)(const struct linear_shape *shape,
-				     const struct linear_values *parameters,
-				     const struct linear_batch *batch,
-				     const struct linear_slopes *slopes,
-				     const struct linear_values *gradient,
-				     void *scratch);
-void ISA_NAME(linear_backward_update_tiles)(const struct linear_shape *shape,
-					    const struct linear_state *state,
-					    const struct update *update,
-					    const struct linear_batch *batch,
-					    const struct linear_slopes *slopes,
-					    void *scratch);
 #define TILED(name) ISA_NAME(name##_tiles)
 #define TILED_SCRATCH(name) ISA_NAME(name##_tiles_scratch)
 #else
@@ -199,13 +183,6 @@ INLINE int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
 					     int count, int drops)
 {
 	(void)shape, (void)count, (void)drops;
-	return 0;
-}
-
-INLINE int ISA_NAME(linear_backward_is_dense)(const struct linear_shape *shape,
-					      int count)
-{
-	(void)shape, (void)count;
 	return 0;
 }
 
