@@ -39,6 +39,12 @@ typedef uint32_t amx_bits __attribute__((vector_size(AMX_ROW), may_alias));
 /* One part of a tile of A or B. */
 typedef uint16_t amx_tile[AMX_ROWS * AMX_DEPTH];
 
+/* Those of each float, of products that may be of bf16 or not. */
+INLINE int amx_parts(int bf16)
+{
+	return bf16 ? 1 : AMX_PARTS;
+}
+
 /*
  * What has been stored is in memory before what follows, and what follows loads
  * it anew: GCC does not know that tiles, and their configuration, are loaded

@@ -3,9 +3,6 @@
 
 #include "backends/cpu/kernels/adadelta.h"
 
-#define TEXT_OF(isa) #isa
-#define TEXT(isa) TEXT_OF(isa)
-
 /*
  * p, v, u [count] from g[count]: memory is what it waits for, 4 streams in and
  * 3 out at 50 GB/s, where each vector alone would take 4.4 ns.
@@ -41,7 +38,7 @@ static size_t linear_scratch(const struct linear_shape *shape, int count)
 }
 
 const struct linear_kernels ISA_NAME(linear_kernels) = {
-	.name = TEXT(ISA),
+	.name = ISA_TEXT(ISA),
 	.scratch = linear_scratch,
 	.forward_is_dense = ISA_NAME(linear_forward_is_dense),
 	.forward = TILED(linear_forward),

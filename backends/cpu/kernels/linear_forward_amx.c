@@ -35,7 +35,7 @@ static size_t cut(struct pass *pass, const struct linear_shape *shape,
 	const size_t samples = (size_t)tiles_pad(count);
 	size_t used = 0, row;
 
-	pass->parts = tiles_parts(shape);
+	pass->parts = amx_parts(shape->bf16);
 	pass->depth = (shape->block + AMX_DEPTH - 1) / AMX_DEPTH;
 	pass->groups = (count + FEED_ROWS - 1) / FEED_ROWS;
 	row = (size_t)(pass->depth * pass->parts) * AMX_ROW;

@@ -61,11 +61,6 @@ INLINE int tiles_fit(const struct linear_shape *shape, int count, int least)
 	       count >= least && count <= MOST_CHUNKS * PAIR;
 }
 
-INLINE int tiles_parts(const struct linear_shape *shape)
-{
-	return shape->bf16 ? 1 : AMX_PARTS;
-}
-
 /* Rows of whole pairs of tiles. */
 INLINE int tiles_pad(int rows)
 {

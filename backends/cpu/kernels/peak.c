@@ -14,9 +14,6 @@
 
 #ifndef __AMX_BF16__ /* for which there is peak_amx.c */
 
-#define TEXT2(isa) #isa
-#define TEXT(isa) TEXT2(isa)
-
 /* Sums in registers, of which there are 32 or 16. */
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define SUMS 20
@@ -110,9 +107,9 @@ static int has_bf16(void)
 #endif
 
 static const struct peak peaks[] = {
-	{ .name = "fp32 multiply-add", .isa = TEXT(ISA), .fp32 = 1,
+	{ .name = "fp32 multiply-add", .isa = ISA_TEXT(ISA), .fp32 = 1,
 	  .work = multiply_add },
-	{ .name = "read", .isa = TEXT(ISA), .reads = 1, .work = read_all },
+	{ .name = "read", .isa = ISA_TEXT(ISA), .reads = 1, .work = read_all },
 #if defined(__x86_64__) && defined(__AVX512F__)
 	{ .name = "bf16 dot product", .isa = "avx512_bf16",
 	  .work = dot_product },

@@ -30,6 +30,10 @@
 #define ISA_EXPAND(name, isa) ISA_PASTE(name, isa)
 #define ISA_NAME(name) ISA_EXPAND(name, ISA)
 
+/* ISA_TEXT(ISA) is the build's own name: "avx512". */
+#define ISA_QUOTE(isa) #isa
+#define ISA_TEXT(isa) ISA_QUOTE(isa)
+
 typedef float vec __attribute__((vector_size(LANES * 4), may_alias));
 typedef float vec_unaligned
 	__attribute__((vector_size(LANES * 4), may_alias, aligned(4)));

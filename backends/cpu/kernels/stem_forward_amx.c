@@ -50,7 +50,8 @@ struct products {
 /* Tiles of one point's V. */
 static size_t tiles_of(const struct stem_shape *shape)
 {
-	return (size_t)(UNIT * shape->middle / AMX_DEPTH * stem_parts(shape));
+	return (size_t)(UNIT * shape->middle / AMX_DEPTH *
+			amx_parts(shape->bf16));
 }
 
 static size_t patches_size(const struct stem_shape *shape)

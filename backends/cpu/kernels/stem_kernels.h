@@ -87,6 +87,17 @@ void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 			     const uint8_t *signs, float *first,
 			     float *first_bias, float *scratch);
 
+/* The sum of a plane's slopes. */
+INLINE float stem_plane_sum(const float *slopes, int count)
+{
+	vec sum = { 0 };
+	int n = 0;
+
+	for (; n + LANES <= count; n += LANES)
+		sum += vec_load(slopes + n);
+	return vec_sum(sum + vec_load_first(slopes + n, count - n));
+}
+
 size_t ISA_NAME(stem_sums)(const struct stem_shape *shape);
 size_t ISA_NAME(stem_weight_slopes_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,

@@ -17,17 +17,11 @@ INLINE int stem_forward_fits_tiles(const struct stem_shape *shape)
 	return shape->outputs % 64 == 0 && shape->middle % AMX_DEPTH == 0;
 }
 
-/* The parts of each float, a tile each. */
-INLINE int stem_parts(const struct stem_shape *shape)
-{
-	return shape->bf16 ? 1 : AMX_PARTS;
-}
-
-/* How many tiles that is. */
+/* How many tiles that is, one for each part of the floats. */
 INLINE size_t stem_points_tile_count(const struct stem_shape *shape)
 {
 	return stem_points_plain(shape) / (AMX_ROWS * AMX_DEPTH) *
-	       (size_t)stem_parts(shape);
+	       (size_t)amx_parts(shape->bf16);
 }
 
 INLINE const amx_tile *stem_points_tiles(const struct stem_shape *shape,

@@ -116,16 +116,6 @@ static void kept_list(const struct stem_shape *shape,
 	}
 }
 
-static float plane_sum(const float *slopes, int count)
-{
-	vec sum = { 0 };
-	int n = 0;
-
-	for (; n + LANES <= count; n += LANES)
-		sum += vec_load(slopes + n);
-	return vec_sum(sum + vec_load_first(slopes + n, count - n));
-}
-
 void ISA_NAME(stem_ready)(const struct stem_shape *shape,
 			  const struct stem_batch *batch, const float *slopes,
 			  const uint8_t *winners, float *ready, uint8_t *kept,
@@ -144,8 +134,9 @@ void ISA_NAME(stem_ready)(const struct stem_shape *shape,
 			if (is_kept(batch, shape->outputs, o, s, 1)) {
 				plane_fill(shape, &steps, s, o, slopes, winners,
 					   ready);
-				slopes_by_bias[o] += batch->scale *
-						     plane_sum(slopes, plane);
+				slopes_by_bias[o] +=
+					batch->scale *
+					stem_plane_sum(slopes, plane);
 			}
 			slopes += plane;
 			winners += plane;

@@ -245,16 +245,6 @@ static void list_add(const struct list *list, const float *planes, int row,
 			  floats);
 }
 
-static float plane_sum(const float *slopes, int count)
-{
-	vec sum = { 0 };
-	int n = 0;
-
-	for (; n + LANES <= count; n += LANES)
-		sum += vec_load(slopes + n);
-	return vec_sum(sum + vec_load_first(slopes + n, count - n));
-}
-
 /* A strip of all kept planes, whose planes between are in the scratch. */
 static void strip_add(const struct stem_shape *shape,
 		      const struct space *space, const struct stem_batch *batch,
@@ -277,8 +267,9 @@ static void strip_add(const struct stem_shape *shape,
 		if (batch->keep && !batch->keep[at])
 			continue;
 		if (strip->tile_row == 0)
-			slopes_by_bias[o] += batch->scale *
-					     plane_sum(plane_slopes, plane);
+			slopes_by_bias[o] +=
+				batch->scale *
+				stem_plane_sum(plane_slopes, plane);
 		list_fill(shape, space, plane_slopes + from,
 			  plane_winners + from, batch->scale,
 			  (int32_t *)(void *)(scratch + space->corners),

@@ -169,6 +169,7 @@ INLINE void planes_make(const struct making *making, const int rows[2],
 				       list[i] % AMX_ROWS, even[i], odd[i], 1);
 	}
 }
+
 /* Adds the products of a step. */
 INLINE void step_multiply(const amx_tile *slopes, const amx_tile *data)
 {
@@ -220,15 +221,6 @@ INLINE void *data_of(const struct block *block, int point, int n)
 
 	return block->scratch + space->data + (size_t)point * space->point +
 	       (size_t)tile * sizeof(amx_tile);
-}
-
-/* A point's, to where they are added from once they are there. */
-INLINE void sums_store(float *sums)
-{
-	_tile_stored(0, sums, AMX_ROW);
-	_tile_stored(1, sums + SQUARE, AMX_ROW);
-	_tile_stored(2, sums + 2 * SQUARE, AMX_ROW);
-	_tile_stored(3, sums + 3 * SQUARE, AMX_ROW);
 }
 
 /* Those of the second cache are asked for early enough. */
@@ -292,7 +284,9 @@ static void block_multiply(const struct block *block, float *sums)
 			point_make(&next, turn / steps);
 		}
 		lines_prefetch(sums + p * apart, BLOCK_SUMS / LANES);
-		sums_store(point);
+		/* To where they are added from once they are there. */
+		amx_store_square(point, point + 2 * SQUARE, SQUARE,
+				 AMX_COLUMNS);
 	}
 	sums_add(point, sums + (STEM_POINTS - 1) * apart);
 }

@@ -4,9 +4,6 @@
 #include "backends/cpu/kernels/peak_kernels.h"
 #include "backends/cpu/kernels/stem_kernels.h"
 
-#define TEXT2(isa) #isa
-#define TEXT(isa) TEXT2(isa)
-
 #if defined(__x86_64__) && defined(__AVX512F__)
 static int has_avx512(void)
 {
@@ -49,7 +46,7 @@ static int supported(void)
 #endif
 
 const struct cpu_kernels ISA_NAME(cpu_kernels) = {
-	.name = TEXT(ISA),
+	.name = ISA_TEXT(ISA),
 	.supported = supported,
 	.bf16 = BF16,
 	.choices = DROPOUT_CHOICES,
