@@ -12,11 +12,11 @@
 #ifndef BACKENDS_CPU_KERNELS_LINEAR_KERNELS_H
 #define BACKENDS_CPU_KERNELS_LINEAR_KERNELS_H
 
+#include "backends/cpu/kernels/scratch.h"
 #include "backends/cpu/kernels/simd.h"
 #include "backends/cpu/linear.h"
 
 #define WORD 64 /* bits */
-#define LINE 64 /* bytes of a line of the cache */
 #define TILE_MOST 9
 #define FOLD 4 /* outputs whose sums share a vector */
 
@@ -121,18 +121,6 @@ INLINE void ahead_fetch(struct ahead *ahead)
 	}
 	__builtin_prefetch((const void *)ahead->at, 0, 2);
 	ahead->at += LINE;
-}
-
-/*
- * The next size bytes of scratch, of which so many are used, in whole lines;
- * without scratch they are only counted.
- */
-INLINE void *scratch_take(void *scratch, size_t *used, size_t size)
-{
-	void *taken = scratch ? (char *)scratch + *used : NULL;
-
-	*used += (size + LINE - 1) / LINE * LINE;
-	return taken;
 }
 
 /* Whether a block's inputs of neighbouring samples are neighbours too. */

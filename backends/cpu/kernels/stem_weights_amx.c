@@ -29,6 +29,7 @@
 #include <string.h>
 
 #ifdef __AMX_BF16__
+#include "backends/cpu/kernels/scratch.h"
 #include "backends/cpu/kernels/winograd.h"
 
 #define PLANE (STEM_READY * LANES) /* floats of a plane that is ready */
@@ -36,55 +37,53 @@
 #define SQUARE (AMX_ROWS * AMX_COLUMNS)
 #define BLOCK_SUMS (4 * SQUARE)
 
-/* Where in the scratch what is, in bytes; steps of a call. */
+/* What is in the scratch; steps of a call. */
 struct space {
 	int steps;
-	size_t data;	/* V, see stem_weights_amx.h */
-	size_t point;	/* of V, from one to the next */
-	size_t ready;
-	size_t kept;
-	size_t factors;	/* [STEM_POINTS][4][LANES] */
-	int buffers;	/* for the dM of a step: one is read, one written */
-	size_t slopes;	/* [buffers][2] tiles of A */
-	size_t sums;	/* of a block's point: 2 x 2 tiles */
-	size_t more;	/* for who makes V */
-	size_t bytes;	/* of everything */
+	uint8_t *data;	  /* V, see stem_weights_amx.h */
+	size_t point;	  /* bytes of V, from one to the next */
+	float *ready;
+	uint8_t *kept;
+	float *factors;	  /* [STEM_POINTS][4][LANES] */
+	int buffers;	  /* for the dM of a step: one is read, one written */
+	amx_tile *slopes; /* [buffers][2] of A */
+	float *sums;	  /* of a block's point: 2 x 2 tiles */
+	float *more;	  /* for who makes V */
 };
 
-static size_t space_take(struct space *space, size_t bytes)
+/* Cuts scratch; returns the bytes that this takes. */
+static size_t space_cut(struct space *space, const struct stem_shape *shape,
+			int count, float *scratch)
 {
-	const size_t at = space->bytes;
-
-	space->bytes += (bytes + AMX_ROW - 1) / AMX_ROW * AMX_ROW;
-	return at;
-}
-
-static struct space space_divide(const struct stem_shape *shape, int count)
-{
-	struct space space = { .steps = stem_steps_of(shape, count).all };
-	const size_t steps = (size_t)space.steps;
+	const size_t steps = (size_t)stem_steps_of(shape, count).all;
 	const size_t outputs = (size_t)shape->outputs;
+	size_t used = 0;
 
-	space.point = stem_data_point(shape, space.steps);
-	space.data = space_take(&space, STEM_POINTS * space.point);
-	space.ready = space_take(&space, steps * outputs * PLANE *
-						 sizeof(float));
-	space.kept = space_take(&space, steps * (outputs / STEM_BLOCK) *
-						STEM_KEPT);
-	space.factors = space_take(&space, STEM_POINTS * STEM_QUADRANTS *
-						   LANES * sizeof(float));
-	space.buffers = space.steps > 1 ? space.steps : 2;
-	space.slopes = space_take(&space, (size_t)space.buffers * 2 *
-						  sizeof(amx_tile));
-	space.sums = space_take(&space, BLOCK_SUMS * sizeof(float));
-	space.more = space_take(&space, ISA_NAME(stem_data_scratch)(shape) *
-						sizeof(float));
-	return space;
+	space->steps = (int)steps;
+	space->point = stem_data_point(shape, space->steps);
+	space->buffers = steps > 1 ? space->steps : 2;
+	space->data = scratch_take(scratch, &used, STEM_POINTS * space->point);
+	space->ready = scratch_take(scratch, &used,
+				    steps * outputs * PLANE * sizeof(float));
+	space->kept = scratch_take(scratch, &used,
+				   steps * (outputs / STEM_BLOCK) * STEM_KEPT);
+	space->factors = scratch_take(scratch, &used,
+				      STEM_POINTS * STEM_QUADRANTS * LANES *
+					      sizeof(float));
+	space->slopes = scratch_take(
+		scratch, &used, (size_t)space->buffers * 2 * sizeof(amx_tile));
+	space->sums = scratch_take(scratch, &used, BLOCK_SUMS * sizeof(float));
+	space->more = scratch_take(scratch, &used,
+				   ISA_NAME(stem_data_scratch)(shape) *
+					   sizeof(float));
+	return used;
 }
 
 size_t ISA_NAME(stem_weights_amx_scratch)(const struct stem_shape *shape)
 {
-	return space_divide(shape, stem_group(shape, LANES)).bytes /
+	struct space space;
+
+	return space_cut(&space, shape, stem_group(shape, LANES), NULL) /
 	       sizeof(float);
 }
 
@@ -180,7 +179,6 @@ INLINE void step_multiply(const amx_tile *slopes, const amx_tile *data)
 
 struct block {
 	const struct space *space;
-	uint8_t *scratch;
 	int o, i;    /* blocks of planes */
 	int os, is;  /* how many there are */
 };
@@ -191,10 +189,7 @@ struct block {
  */
 INLINE void *slopes_of(const struct block *block, int turn)
 {
-	const int buffer = turn % block->space->buffers;
-
-	return block->scratch + block->space->slopes +
-	       (size_t)buffer * 2 * sizeof(amx_tile);
+	return block->space->slopes + turn % block->space->buffers * 2;
 }
 
 INLINE struct making making_of(const struct block *block, int turn)
@@ -202,14 +197,11 @@ INLINE struct making making_of(const struct block *block, int turn)
 	const struct space *space = block->space;
 	const int point = turn / space->steps, n = turn % space->steps;
 	const size_t at = (size_t)(n * block->os + block->o);
-	uint8_t *scratch = block->scratch;
 
 	return (struct making){
-		.ready = (const float *)(void *)(scratch + space->ready) +
-			 at * STEM_BLOCK * PLANE,
-		.kept = scratch + space->kept + at * STEM_KEPT,
-		.factors = (const float *)(void *)(scratch + space->factors) +
-			   point * STEM_QUADRANTS * LANES,
+		.ready = space->ready + at * STEM_BLOCK * PLANE,
+		.kept = space->kept + at * STEM_KEPT,
+		.factors = space->factors + point * STEM_QUADRANTS * LANES,
 		.to = slopes_of(block, turn),
 	};
 }
@@ -219,7 +211,7 @@ INLINE void *data_of(const struct block *block, int point, int n)
 	const struct space *space = block->space;
 	const int tile = (n * block->is + block->i) * 2;
 
-	return block->scratch + space->data + (size_t)point * space->point +
+	return space->data + (size_t)point * space->point +
 	       (size_t)tile * sizeof(amx_tile);
 }
 
@@ -263,7 +255,7 @@ static void block_multiply(const struct block *block, float *sums)
 {
 	const int steps = block->space->steps, turns = STEM_POINTS * steps;
 	const int apart = block->os * block->is * BLOCK_SUMS;
-	float *point = (float *)(void *)(block->scratch + block->space->sums);
+	float *point = block->space->sums;
 	struct making next = making_of(block, 0);
 	int turn = 0;
 
@@ -298,18 +290,16 @@ void ISA_NAME(stem_weights_amx)(const struct stem_shape *shape,
 				float *sums, float *slopes_by_bias,
 				float *scratch)
 {
-	const struct space space = space_divide(shape, batch->count);
-	uint8_t *bytes = (uint8_t *)scratch;
-	struct block block = { &space, bytes, 0, 0,
-			       shape->outputs / STEM_BLOCK,
-			       shape->middle / (2 * AMX_COLUMNS) };
+	struct space space;
+	struct block block = { .space = &space,
+			       .os = shape->outputs / STEM_BLOCK,
+			       .is = shape->middle / (2 * AMX_COLUMNS) };
 
-	ISA_NAME(stem_data)(shape, weights, batch, bytes + space.data,
-			    (float *)(void *)(bytes + space.more));
-	ISA_NAME(stem_ready)(shape, batch, slopes, winners,
-			     (float *)(void *)(bytes + space.ready),
-			     bytes + space.kept, slopes_by_bias);
-	factors_fill(batch->scale, (float *)(void *)(bytes + space.factors));
+	space_cut(&space, shape, batch->count, scratch);
+	ISA_NAME(stem_data)(shape, weights, batch, space.data, space.more);
+	ISA_NAME(stem_ready)(shape, batch, slopes, winners, space.ready,
+			     space.kept, slopes_by_bias);
+	factors_fill(batch->scale, space.factors);
 	amx_begin();
 	for (block.o = 0; block.o < block.os; block.o++)
 		for (block.i = 0; block.i < block.is; block.i++)
