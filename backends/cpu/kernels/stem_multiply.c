@@ -44,7 +44,7 @@ INLINE void block_multiply(const struct product *product, const float *u,
 	const size_t middle = (size_t)product->middle;
 	vec sums[MOST_ROWS][2] = { { { 0 } } };
 
-	/* The switches below have cases that no instruction set needs. */
+	/* Cases of ROWS() that the instruction set does not need. */
 	if (rows > (columns == 2 ? PAIR_ROWS : SINGLE_ROWS))
 		return;
 	for (int k = 0; k < product->kept; k++) {
@@ -73,6 +73,23 @@ INLINE void block_multiply(const struct product *product, const float *u,
 	}
 }
 
+#define ROWS(count) \
+	case count: \
+		block_multiply(product, u, dm, count, columns, dv); \
+		break
+
+/* A block whose number of rows is a constant in each case. */
+INLINE void rows_multiply(const struct product *product, const float *u,
+			  const float *dm, int rows, int columns, float *dv)
+{
+	switch (rows) {
+	ROWS(1); ROWS(2); ROWS(3); ROWS(4);
+	ROWS(5); ROWS(6); ROWS(7); ROWS(8);
+	ROWS(9); ROWS(10); ROWS(11); ROWS(12);
+	ROWS(13); ROWS(14); ROWS(15); ROWS(16);
+	}
+}
+
 /*
  * Not inlined, nor the next one: else the compiler keeps an address of its own
  * for each row.
@@ -81,100 +98,14 @@ static __attribute__((noinline)) void
 pair_multiply(const struct product *product, const float *u, const float *dm,
 	      int rows, float *dv)
 {
-	switch (rows) {
-	case 12:
-		block_multiply(product, u, dm, 12, 2, dv);
-		break;
-	case 11:
-		block_multiply(product, u, dm, 11, 2, dv);
-		break;
-	case 10:
-		block_multiply(product, u, dm, 10, 2, dv);
-		break;
-	case 9:
-		block_multiply(product, u, dm, 9, 2, dv);
-		break;
-	case 8:
-		block_multiply(product, u, dm, 8, 2, dv);
-		break;
-	case 7:
-		block_multiply(product, u, dm, 7, 2, dv);
-		break;
-	case 6:
-		block_multiply(product, u, dm, 6, 2, dv);
-		break;
-	case 5:
-		block_multiply(product, u, dm, 5, 2, dv);
-		break;
-	case 4:
-		block_multiply(product, u, dm, 4, 2, dv);
-		break;
-	case 3:
-		block_multiply(product, u, dm, 3, 2, dv);
-		break;
-	case 2:
-		block_multiply(product, u, dm, 2, 2, dv);
-		break;
-	case 1:
-		block_multiply(product, u, dm, 1, 2, dv);
-		break;
-	}
+	rows_multiply(product, u, dm, rows, 2, dv);
 }
 
 static __attribute__((noinline)) void
 single_multiply(const struct product *product, const float *u, const float *dm,
 		int rows, float *dv)
 {
-	switch (rows) {
-	case 16:
-		block_multiply(product, u, dm, 16, 1, dv);
-		break;
-	case 15:
-		block_multiply(product, u, dm, 15, 1, dv);
-		break;
-	case 14:
-		block_multiply(product, u, dm, 14, 1, dv);
-		break;
-	case 13:
-		block_multiply(product, u, dm, 13, 1, dv);
-		break;
-	case 12:
-		block_multiply(product, u, dm, 12, 1, dv);
-		break;
-	case 11:
-		block_multiply(product, u, dm, 11, 1, dv);
-		break;
-	case 10:
-		block_multiply(product, u, dm, 10, 1, dv);
-		break;
-	case 9:
-		block_multiply(product, u, dm, 9, 1, dv);
-		break;
-	case 8:
-		block_multiply(product, u, dm, 8, 1, dv);
-		break;
-	case 7:
-		block_multiply(product, u, dm, 7, 1, dv);
-		break;
-	case 6:
-		block_multiply(product, u, dm, 6, 1, dv);
-		break;
-	case 5:
-		block_multiply(product, u, dm, 5, 1, dv);
-		break;
-	case 4:
-		block_multiply(product, u, dm, 4, 1, dv);
-		break;
-	case 3:
-		block_multiply(product, u, dm, 3, 1, dv);
-		break;
-	case 2:
-		block_multiply(product, u, dm, 2, 1, dv);
-		break;
-	case 1:
-		block_multiply(product, u, dm, 1, 1, dv);
-		break;
-	}
+	rows_multiply(product, u, dm, rows, 1, dv);
 }
 
 /* All planes i of one or two vectors, in blocks as even as they can be. */
