@@ -1,7 +1,8 @@
 /* Dropout of every build: its choices, and what they do to elements. */
 #include <float.h>
 
-#include "tests/stems.h"
+#include "backends/cpu/kernels.h"
+#include "tests/stem_draw.h"
 
 #define MOST 9300
 

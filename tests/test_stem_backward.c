@@ -4,7 +4,7 @@
  * the second convolution, the signs that are given, and the weight gradient of
  * the first.
  */
-#include "tests/stem_problem.h"
+#include "tests/stem_backward_problem.h"
 
 #define NEAR 1e-5 /* of the largest entry */
 #define BEFORE 2  /* what is there before anything is added */

@@ -1,5 +1,5 @@
 /* The stem's pooled outputs, winners and signs against loops in double. */
-#include "tests/stems.h"
+#include "tests/stem_forward_problem.h"
 
 #define NEAR 3e-6     /* of the largest output, or value between */
 #define NEAR_BF16 2.5e-2 /* of tiles, likewise; 1.5e-2 is measured */

@@ -1,5 +1,5 @@
 /* The slopes by the stem's second convolution against plain loops in double. */
-#include "tests/stem_slopes.h"
+#include "tests/stem_weights_problem.h"
 
 #include <string.h>
 

@@ -1,21 +1,12 @@
 /*
- * A problem for the stem's forward kernels, with random images and weights, and
+ * For tests of the stem forward: a problem with random images and weights, and
  * its solution by plain loops in double.
  */
-#ifndef TESTS_STEMS_H
-#define TESTS_STEMS_H
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#ifndef TESTS_STEM_FORWARD_PROBLEM_H
+#define TESTS_STEM_FORWARD_PROBLEM_H
 
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/stem.h"
+#include "tests/stem_draw.h"
 
 /* A group of samples, and what is right for them. */
 struct problem {
@@ -27,28 +18,6 @@ struct problem {
 	double *pixels;	 /* [count][outputs][q][tiles][4], before the pooling */
 	double largest_between, largest_pixel;
 };
-
-static inline void *allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count + !count, size);
-
-	assert_non_null(memory);
-	return memory;
-}
-
-static inline double draw(double size)
-{
-	return size * (2. * rand() / RAND_MAX - 1);
-}
-
-static inline float *allocate_drawn(int count, double size)
-{
-	float *values = allocate((size_t)count, sizeof(*values));
-
-	for (int i = 0; i < count; i++)
-		values[i] = (float)draw(size);
-	return values;
-}
 
 static inline double largest(const double *values, size_t count)
 {
@@ -146,7 +115,6 @@ static inline void problem_solve(struct problem *problem)
 static inline struct problem problem_make(const struct stem_shape *shape,
 					  int count, double drop)
 {
-	const int planes = count * shape->outputs;
 	const int image = shape->channels * shape->height * shape->width;
 	struct problem problem = { .shape = *shape, .count = count };
 
@@ -157,9 +125,7 @@ static inline struct problem problem_make(const struct stem_shape *shape,
 	problem.windows = allocate_drawn(
 		shape->outputs * STEM_TAPS * shape->middle, .1);
 	problem.bias = allocate_drawn(shape->outputs, .5);
-	problem.keep = allocate((size_t)planes, 1);
-	for (int i = 0; i < planes; i++)
-		problem.keep[i] = draw(1) >= 2 * drop - 1;
+	problem.keep = keep_draw(count * shape->outputs, drop);
 	problem.between = allocate(between_at(shape, count, 0, 0, 0),
 				   sizeof(double));
 	problem.pixels = allocate(4 * outputs_size(shape, count),

@@ -2,18 +2,10 @@
  * For tests of the slopes by the stem's second convolution: what is drawn, and
  * what is right for it by plain loops in double.
  */
-#ifndef TESTS_STEM_SLOPES_H
-#define TESTS_STEM_SLOPES_H
+#ifndef TESTS_STEM_WEIGHTS_PROBLEM_H
+#define TESTS_STEM_WEIGHTS_PROBLEM_H
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-
-#include "backends/cpu/stem.h"
+#include "tests/stem_draw.h"
 
 #define GUARD 64 /* floats after each result, to stay as they are */
 
@@ -29,74 +21,31 @@ struct problem {
 	double *right_weights, *right_bias;
 };
 
-static inline void *allocate(size_t size)
-{
-	void *memory = calloc(1, size);
-
-	assert_non_null(memory);
-	return memory;
-}
-
-static inline double draw(void)
-{
-	return rand() / (double)RAND_MAX;
-}
-
-static inline float *allocate_drawn(int count)
-{
-	float *values = allocate((size_t)count * sizeof(*values));
-
-	for (int i = 0; i < count; i++)
-		values[i] = (float)(2 * draw() - 1);
-	return values;
-}
-
-/* Of the slopes of kept planes, density is not zero; dropped ones are bad. */
-static inline void draw_slopes(struct problem *problem, double density)
-{
-	const struct stem_batch *batch = &problem->batch;
-	const int plane = stem_plane(&problem->shape);
-	const int count = batch->count * problem->shape.outputs * plane;
-
-	problem->slopes = allocate_drawn(count);
-	problem->winners = allocate((size_t)count);
-	for (int i = 0; i < count; i++) {
-		problem->winners[i] = (uint8_t)(rand() % 4);
-		if (draw() >= density)
-			problem->slopes[i] = 0;
-		if (batch->keep && !batch->keep[i / plane]) {
-			problem->slopes[i] = NAN;
-			problem->winners[i] = 255;
-		}
-	}
-}
-
 static inline struct problem problem_draw(const struct stem_shape *shape,
 					  int count, int drops, double density)
 {
-	const int planes = count * shape->outputs;
 	struct problem problem = { .shape = *shape };
 
-	problem.first = allocate_drawn(shape->middle * shape->channels *
-				       STEM_TAPS);
-	problem.first_bias = allocate_drawn(shape->middle);
+	problem.first = allocate_drawn(
+		shape->middle * shape->channels * STEM_TAPS, 1);
+	problem.first_bias = allocate_drawn(shape->middle, 1);
 	problem.images = allocate_drawn(count * shape->channels *
-					shape->height * shape->width);
-	problem.keep = allocate((size_t)planes);
-	for (int i = 0; i < planes; i++)
-		problem.keep[i] = draw() >= .25;
+						shape->height * shape->width,
+					1);
+	problem.keep = keep_draw(count * shape->outputs, .25);
 	problem.weights.first = problem.first;
 	problem.weights.first_bias = problem.first_bias;
 	problem.batch = (struct stem_batch){ count, problem.images,
 					     drops ? problem.keep : NULL,
 					     drops ? 4.f / 3 : 1 };
-	draw_slopes(&problem, density);
+	slopes_draw(shape, &problem.batch, density, &problem.slopes,
+		    &problem.winners);
 	problem.weight_count = shape->outputs * STEM_TAPS * shape->middle;
-	problem.by_weights = allocate_drawn(problem.weight_count + GUARD);
-	problem.by_bias = allocate_drawn(shape->outputs + GUARD);
-	problem.right_weights = allocate((size_t)problem.weight_count *
+	problem.by_weights = allocate_drawn(problem.weight_count + GUARD, 1);
+	problem.by_bias = allocate_drawn(shape->outputs + GUARD, 1);
+	problem.right_weights = allocate((size_t)problem.weight_count,
 					 sizeof(double));
-	problem.right_bias = allocate((size_t)shape->outputs * sizeof(double));
+	problem.right_bias = allocate((size_t)shape->outputs, sizeof(double));
 	return problem;
 }
 
@@ -165,9 +114,9 @@ static inline void plain_slopes(const struct problem *problem)
 {
 	const struct stem_shape *shape = &problem->shape;
 	const int plane = stem_plane(shape);
-	double *planes = allocate(sizeof(double) *
-				  (size_t)((shape->height - 2) *
-					   (shape->width - 2) * shape->middle));
+	double *planes = allocate((size_t)((shape->height - 2) *
+					   (shape->width - 2) * shape->middle),
+				  sizeof(double));
 
 	for (int b = 0; b < problem->batch.count; b++) {
 		plain_planes(problem, b, planes);

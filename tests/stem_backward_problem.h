@@ -1,20 +1,12 @@
 /*
- * For tests of the stem's slopes by the first convolution: shapes and
- * what is drawn for them.
+ * For tests of the stem backward, to the slopes by its first convolution:
+ * shapes, and what is drawn for them.
  */
-#ifndef TESTS_STEM_PROBLEM_H
-#define TESTS_STEM_PROBLEM_H
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
+#ifndef TESTS_STEM_BACKWARD_PROBLEM_H
+#define TESTS_STEM_BACKWARD_PROBLEM_H
 
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/stem.h"
+#include "tests/stem_draw.h"
 
 #define GUARD 16 /* floats after what is aligned, to stay as they are */
 
@@ -37,14 +29,6 @@ struct problem {
 	uint8_t *above; /* [count][middle][height - 2][width - 2]: 0 or 1 */
 };
 
-static inline void *allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	assert_non_null(memory);
-	return memory;
-}
-
 /* Scratch and results of kernels are whole vectors. */
 static inline float *allocate_aligned(size_t floats, float value)
 {
@@ -55,20 +39,6 @@ static inline float *allocate_aligned(size_t floats, float value)
 	for (size_t i = 0; i < most; i++)
 		memory[i] = value;
 	return memory;
-}
-
-static inline double draw(void)
-{
-	return rand() / (double)RAND_MAX;
-}
-
-static inline float *allocate_drawn(int count)
-{
-	float *values = allocate((size_t)count, sizeof(*values));
-
-	for (int i = 0; i < count; i++)
-		values[i] = (float)(2 * draw() - 1);
-	return values;
 }
 
 static inline int weight_count(const struct stem_shape *shape)
@@ -86,45 +56,25 @@ static inline int between_count(const struct stem_shape *shape)
 	return shape->middle * (shape->height - 2) * (shape->width - 2);
 }
 
-/* Of the slopes of kept planes, density is not zero; dropped ones are bad. */
-static inline void problem_draw_slopes(struct problem *problem, double density)
-{
-	const int plane = stem_plane(&problem->shape);
-	const int count = problem->batch.count * problem->shape.outputs * plane;
-
-	problem->slopes = allocate_drawn(count);
-	problem->winners = allocate((size_t)count, 1);
-	for (int i = 0; i < count; i++) {
-		problem->winners[i] = (uint8_t)(rand() % 4);
-		if (draw() >= density)
-			problem->slopes[i] = 0;
-		if (problem->batch.keep && !problem->keep[i / plane]) {
-			problem->slopes[i] = NAN;
-			problem->winners[i] = 255;
-		}
-	}
-}
-
 static inline struct problem problem_draw(const struct stem_shape *shape,
 					  int count, double drop,
 					  double density)
 {
-	const int planes = count * shape->outputs;
 	struct problem problem = { .shape = *shape };
 
-	problem.weights = allocate_drawn(weight_count(shape));
+	problem.weights = allocate_drawn(weight_count(shape), 1);
 	problem.images = allocate_drawn(count * shape->channels *
-					shape->height * shape->width);
-	problem.keep = allocate((size_t)planes, 1);
-	for (int i = 0; i < planes; i++)
-		problem.keep[i] = draw() >= drop;
+						shape->height * shape->width,
+					1);
+	problem.keep = keep_draw(count * shape->outputs, drop);
 	problem.above = allocate((size_t)(count * between_count(shape)), 1);
 	for (int i = 0; i < count * between_count(shape); i++)
 		problem.above[i] = rand() >> 8 & 1;
 	problem.batch = (struct stem_batch){ count, problem.images,
 					     drop > 0 ? problem.keep : NULL,
 					     drop > 0 ? 4.f / 3 : 1 };
-	problem_draw_slopes(&problem, density);
+	slopes_draw(shape, &problem.batch, density, &problem.slopes,
+		    &problem.winners);
 	return problem;
 }
 

@@ -1,0 +1,73 @@
+/* For tests of the stem's kernels: what each of them draws at random. */
+#ifndef TESTS_STEM_DRAW_H
+#define TESTS_STEM_DRAW_H
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpu/stem.h"
+
+static inline void *allocate(size_t count, size_t size)
+{
+	void *memory = calloc(count + !count, size);
+
+	assert_non_null(memory);
+	return memory;
+}
+
+/* From 0 to 1. */
+static inline double draw(void)
+{
+	return rand() / (double)RAND_MAX;
+}
+
+/* From -size to size. */
+static inline float *allocate_drawn(int count, double size)
+{
+	float *values = allocate((size_t)count, sizeof(*values));
+
+	for (int i = 0; i < count; i++)
+		values[i] = (float)(size * (2 * draw() - 1));
+	return values;
+}
+
+static inline uint8_t *keep_draw(int planes, double drop)
+{
+	uint8_t *keep = allocate((size_t)planes, 1);
+
+	for (int i = 0; i < planes; i++)
+		keep[i] = draw() >= drop;
+	return keep;
+}
+
+/*
+ * Of the slopes of kept planes, density is not zero; dropped ones are bad. Both
+ * are allocated.
+ */
+static inline void slopes_draw(const struct stem_shape *shape,
+			       const struct stem_batch *batch, double density,
+			       float **slopes, uint8_t **winners)
+{
+	const int plane = stem_plane(shape);
+	const int count = batch->count * shape->outputs * plane;
+
+	*slopes = allocate_drawn(count, 1);
+	*winners = allocate((size_t)count, 1);
+	for (int i = 0; i < count; i++) {
+		(*winners)[i] = (uint8_t)(rand() % 4);
+		if (draw() >= density)
+			(*slopes)[i] = 0;
+		if (batch->keep && !batch->keep[i / plane]) {
+			(*slopes)[i] = NAN;
+			(*winners)[i] = 255;
+		}
+	}
+}
+
+#endif
