@@ -94,9 +94,18 @@ static void winners_of_stem(const struct cpu_program *program, int sample,
 				winners[c * plane + stem->places[w]];
 }
 
-/* One sample's decisions at a layer of the stem; 0: it has none there. */
-static int decisions_of_stem(const struct cpu_program *program, int layer,
-			     int sample, uint8_t *values)
+/* Whether the stem takes a layer's decisions. */
+static int stem_decides(const struct cpu_stem *stem, int layer)
+{
+	const struct step *step = stem->step;
+
+	return step && (layer == step->pool || layer == step->relu ||
+			layer == step->lead.relu);
+}
+
+/* Those of one sample. */
+static void decisions_of_stem(const struct cpu_program *program, int layer,
+			      int sample, uint8_t *values)
 {
 	const struct cpu_stem *stem = &program->stem;
 
@@ -104,15 +113,12 @@ static int decisions_of_stem(const struct cpu_program *program, int layer,
 		winners_of_stem(program, sample, values);
 	else if (layer == stem->step->relu)
 		relu_of_stem(program, sample, values);
-	else if (layer == stem->step->lead.relu)
+	else
 		stem->kernels->unpack(
 			&stem->shape,
 			stem->signs + (size_t)(sample / stem->group) *
 					      stem->signs_size,
 			sample % stem->group, values);
-	else
-		return 0;
-	return 1;
 }
 
 static void relu_of_linear(const struct cpu_program *program,
@@ -127,6 +133,19 @@ static void relu_of_linear(const struct cpu_program *program,
 		values[i] = keep && !keep[i] ? DECISION_ANY : bound->out[i] > 0;
 }
 
+/* The linear layer, or convolution that is none of the stem's, that decides. */
+static const struct cpu_step *step_that_decides(const struct cpu_program *cpu,
+						int layer)
+{
+	for (int s = 0; s < cpu->host.plan.count; s++) {
+		const struct step *step = cpu->steps[s].step;
+
+		if (layer == step->relu || layer == step->pool)
+			return &cpu->steps[s];
+	}
+	return NULL;
+}
+
 int cpu_decisions(struct program *program, int layer, uint8_t *values,
 		  struct error *err)
 {
@@ -134,28 +153,21 @@ int cpu_decisions(struct program *program, int layer, uint8_t *values,
 	const struct model *model = program->model;
 	const size_t each = layer_decisions(&model->layers[layer],
 					    model_layer_input(model, layer));
+	const int count = cpu->host.batch_count;
+	const struct cpu_step *bound = step_that_decides(cpu, layer);
 
-	for (int i = 0; cpu->stem.step && i < cpu->host.batch_count; i++)
-		if (decisions_of_stem(cpu, layer, i, values + i * each) &&
-		    i == cpu->host.batch_count - 1)
-			return 0;
-	for (int s = 0; s < cpu->conv_count; s++) {
-		const struct cpu_step *bound = &cpu->steps[s];
-		const int pool = layer == bound->step->pool;
-
-		if (!pool && layer != bound->step->relu)
-			continue;
-		for (int i = 0; i < cpu->host.batch_count; i++, values += each)
-			if (pool)
-				winners_of_planes(bound, i, values);
-			else
-				relu_of_planes(cpu, bound, i, values);
-		return 0;
-	}
-	for (int s = cpu->first_linear; s < cpu->host.plan.count; s++)
-		if (layer == cpu->steps[s].step->relu) {
-			relu_of_linear(cpu, &cpu->steps[s], values);
-			return 0;
-		}
-	return host_decisions(program, layer, values, err);
+	if (stem_decides(&cpu->stem, layer))
+		for (int i = 0; i < count; i++, values += each)
+			decisions_of_stem(cpu, layer, i, values);
+	else if (!bound)
+		return host_decisions(program, layer, values, err);
+	else if (!bound->conv.window)
+		relu_of_linear(cpu, bound, values);
+	else if (layer == bound->step->pool)
+		for (int i = 0; i < count; i++, values += each)
+			winners_of_planes(bound, i, values);
+	else
+		for (int i = 0; i < count; i++, values += each)
+			relu_of_planes(cpu, bound, i, values);
+	return 0;
 }
