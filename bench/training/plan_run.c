@@ -17,35 +17,29 @@ static int find_model(const struct model **model, const char *name,
 			 "--model: '%.60s' is none of: %s", name, names);
 }
 
-int plan_run(struct training *training, const struct target *target,
-	     const struct options *options, struct error *err)
+/* The model's own recipe, but for what options say otherwise. */
+static struct recipe plan_recipe(const struct model *model,
+				 const struct options *options)
 {
-	struct recipe *recipe = &training->recipe;
+	struct recipe recipe = model->recipe;
 
-	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL,
-				       .compile_s = CELL_NO_REAL,
-				       .setup_s = CELL_NO_REAL,
-				       .warmup_s = CELL_NO_REAL,
-				       .loop_s = CELL_NO_REAL,
-				       .loop_cpu_s = CELL_NO_REAL,
-				       .disturbance = {
-					       CELL_NO_REAL, CELL_NO_REAL,
-					       CELL_NO_REAL, CELL_NO_REAL } };
-	if (find_model(&training->model, options->model, err))
-		return -1;
-	*recipe = training->model->recipe;
 	if (options->batch != OPTION_UNSET)
-		recipe->batch = (int)options->batch;
+		recipe.batch = (int)options->batch;
 	if (options->epochs != OPTION_UNSET)
-		recipe->epochs = (int)options->epochs;
+		recipe.epochs = (int)options->epochs;
 	if (options->lr >= 0)
-		recipe->lr = options->lr;
-	training->backend = target->backend;
-	training->device = target->device[0] ? target->device : NULL;
-	training->one_process = target->transport->one_process;
+		recipe.lr = options->lr;
+	return recipe;
+}
+
+/* What options say of a training whose recipe is known. */
+static void plan_options(struct training *training,
+			 const struct target *target,
+			 const struct options *options)
+{
 	training->global_batch = options->global_batch != OPTION_UNSET ?
 					 (int)options->global_batch :
-					 recipe->batch * target->cores;
+					 training->recipe.batch * target->cores;
 	training->test_batch = options->test ? (int)options->test_batch : 0;
 	training->warmup = (int)options->warmup;
 	training->seed = (unsigned long long)options->seed;
@@ -60,6 +54,27 @@ int plan_run(struct training *training, const struct target *target,
 	training->save_parameters = options->save_parameters;
 	training->trace = options->trace;
 	training->profile = options->profile;
+}
+
+int plan_run(struct training *training, const struct target *target,
+	     const struct options *options, struct error *err)
+{
+	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL,
+				       .compile_s = CELL_NO_REAL,
+				       .setup_s = CELL_NO_REAL,
+				       .warmup_s = CELL_NO_REAL,
+				       .loop_s = CELL_NO_REAL,
+				       .loop_cpu_s = CELL_NO_REAL,
+				       .disturbance = {
+					       CELL_NO_REAL, CELL_NO_REAL,
+					       CELL_NO_REAL, CELL_NO_REAL } };
+	if (find_model(&training->model, options->model, err))
+		return -1;
+	training->recipe = plan_recipe(training->model, options);
+	training->backend = target->backend;
+	training->device = target->device[0] ? target->device : NULL;
+	training->one_process = target->transport->one_process;
+	plan_options(training, target, options);
 	if (training->profile && backend_check_profile(target->backend, err))
 		return -1;
 	return slowdown_plan(&training->slowdown, target, options, err);
