@@ -187,10 +187,11 @@ struct backend {
 	int (*finish)(struct program *program, struct error *err);
 
 	/* What the last gradient decided at a layer, for each sample of its
-	 * batch the layer_decisions() of models/model.h: ReLU 1 where the
-	 * input is above 0, max pooling the winner's row * window + column,
-	 * either DECISION_ANY where it cannot make a difference; dropout 1
-	 * where kept. Optional: a backend that decides nothing. */
+	 * batch the layer_decisions() of models/model.h: ReLU 0 where the
+	 * input is 0 or below, else 1 (a NaN passes, and so do slopes by
+	 * it), max pooling the winner's row * window + column, either
+	 * DECISION_ANY where it cannot make a difference; dropout 1 where
+	 * kept. Optional: a backend that decides nothing. */
 	int (*decisions)(struct program *program, int layer, uint8_t *values,
 			 struct error *err);
 	/* Take these decisions at this layer from now on (NULL: own ones).

@@ -80,9 +80,9 @@ void host_im2col(const float *in, struct shape shape, int window,
 void host_col2im(const float *columns, struct shape shape, int window,
 		 float *in);
 
-/* In place; positive[i] is 1 where the input was above 0. */
-void host_relu(float *values, size_t count, uint8_t *positive);
-void host_relu_backward(float *slopes, size_t count, const uint8_t *positive);
+/* In place; passes[i] is 0 where the input was 0 or below, else 1. */
+void host_relu(float *values, size_t count, uint8_t *passes);
+void host_relu_backward(float *slopes, size_t count, const uint8_t *passes);
 
 /* Windows do not overlap; the first of equal maxima wins, and a NaN any. */
 void host_maxpool(const float *in, struct shape in_shape, int window,

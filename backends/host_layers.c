@@ -40,19 +40,19 @@ void host_col2im(const float *columns, struct shape shape, int window,
 				}
 }
 
-void host_relu(float *values, size_t count, uint8_t *positive)
+void host_relu(float *values, size_t count, uint8_t *passes)
 {
-	/* NaN stays: it must reach the loss, where it is noticed. */
+	/* NaN passes: it must reach the loss, where it is noticed. */
 	for (size_t i = 0; i < count; i++) {
-		positive[i] = values[i] > 0;
+		passes[i] = !(values[i] <= 0);
 		values[i] = values[i] <= 0 ? 0 : values[i];
 	}
 }
 
-void host_relu_backward(float *slopes, size_t count, const uint8_t *positive)
+void host_relu_backward(float *slopes, size_t count, const uint8_t *passes)
 {
 	for (size_t i = 0; i < count; i++)
-		slopes[i] = positive[i] ? slopes[i] : 0;
+		slopes[i] = passes[i] ? slopes[i] : 0;
 }
 
 /* The window's maximum and its place; a constant window unrolls the loops. */

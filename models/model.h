@@ -19,7 +19,7 @@
 
 enum layer_kind {
 	LAYER_CONV,	 /* stride 1, no padding, with bias */
-	LAYER_RELU,	 /* max(x, 0) */
+	LAYER_RELU,	 /* 0, and its slope 0, where x <= 0; else both pass */
 	LAYER_MAXPOOL,	 /* windows do not overlap; a rest is dropped */
 	LAYER_DROPOUT,	 /* one keep-or-drop choice per element */
 	LAYER_DROPOUT2D, /* one keep-or-drop choice per plane [height][width] */

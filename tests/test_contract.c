@@ -264,6 +264,33 @@ static void what_is_not_a_number_wins_its_window(void **state)
 	batch_free(&batch);
 }
 
+/* ReLU passes the slope by what is not a number, as it passes that itself. */
+static void what_is_not_a_number_reaches_all_slopes(void **state)
+{
+	const char *const names[] = { "tiny", "mnist", "mnist-example" };
+
+	for (int m = 0; m < (tests_are_light() ? 1 : 3); m++) {
+		const struct model *model = model_find(names[m]);
+		const size_t pixels = 2 * shape_size(model->input);
+		struct batch batch = batch_make(model, 9, 2);
+		float *gradient;
+		struct pair pair;
+
+		for (size_t i = 0; i < pixels; i++)
+			((float *)batch.images)[i] = NAN;
+		pair_open(&pair, *state, model, 2, 0);
+		subject_gradient(&pair.tried, &batch);
+		gradient = subject_load(&pair.tried, VECTOR_GRADIENT);
+		for (size_t i = 0; i < model_parameter_count(model); i++)
+			if (!isnan(gradient[i]))
+				fail_msg("%s: slope %zu is %g", names[m], i,
+					 gradient[i]);
+		free(gradient);
+		pair_close(&pair);
+		batch_free(&batch);
+	}
+}
+
 static void null_counts_and_no_more(void **state)
 {
 	const struct program_options options = { .batch = BATCH,
@@ -312,6 +339,8 @@ int main(void)
 		{ "not a number", what_is_not_a_number_reaches_the_loss },
 		{ "not a number in a window",
 		  what_is_not_a_number_wins_its_window },
+		{ "not a number in slopes",
+		  what_is_not_a_number_reaches_all_slopes },
 	};
 
 	const struct CMUnitTest tests[] = {

@@ -109,8 +109,8 @@ static void check_stop(const struct stem_kernels *stem, int count)
 		if (i == 5)
 			assert_true(isnan(slopes[i]));
 		else
-			assert_true(slopes[i] == (out[i] > 0 ?
-						  2 * (float)(i + 1) : 0));
+			assert_true(slopes[i] == (out[i] <= 0 ? 0 :
+						  2 * (float)(i + 1)));
 	free(out);
 	free(slopes);
 }

@@ -31,7 +31,7 @@ static void relu_of_planes(const struct cpu_program *program,
 			if (!keep || keep[by_plane ? c : choice])
 				values[(c * before.height + row) *
 					       before.width + column] =
-					bound->out[place] > 0;
+					!(bound->out[place] <= 0);
 		}
 }
 
@@ -72,7 +72,7 @@ static void relu_of_stem(const struct cpu_program *program, int sample,
 			if (!keep || keep[by_plane ? c : c * plane + w])
 				values[(c * before.height + row) *
 					       before.width + column] =
-					bound->out[at] > 0;
+					!(bound->out[at] <= 0);
 		}
 }
 
@@ -130,7 +130,8 @@ static void relu_of_linear(const struct cpu_program *program,
 	const size_t all = (size_t)program->host.batch_count * bound->out_size;
 
 	for (size_t i = 0; i < all; i++)
-		values[i] = keep && !keep[i] ? DECISION_ANY : bound->out[i] > 0;
+		values[i] = keep && !keep[i] ? DECISION_ANY :
+					       !(bound->out[i] <= 0);
 }
 
 /* The linear layer, or convolution that is none of the stem's, that decides. */

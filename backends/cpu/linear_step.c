@@ -110,7 +110,7 @@ void cpu_linear_forward(struct cpu_program *program, int s, const float *in,
 						  program->scratch);
 }
 
-/* What dropout let through is above 0 exactly where ReLU let it. */
+/* What dropout let through is not 0 exactly where ReLU let it. */
 static void stop_slopes(struct cpu_program *program,
 			const struct cpu_step *bound, int count)
 {

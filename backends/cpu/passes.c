@@ -144,9 +144,9 @@ static void conv_backward(struct cpu_program *program, int s, int place,
 
 	if (cpu_drops(program, bound->step))
 		drop_planes(program, bound, place, slopes);
-	/* What dropout let through is above 0 exactly where ReLU let it. */
+	/* What dropout let through is not 0 exactly where ReLU let it. */
 	for (size_t i = 0; bound->conv.relu && i < bound->out_size; i++)
-		slopes[i] = bound->out[at + i] > 0 ? slopes[i] : 0;
+		slopes[i] = bound->out[at + i] <= 0 ? 0 : slopes[i];
 	if (s)
 		in_slopes = program->steps[s - 1].out_slopes +
 			    (size_t)place * bound->in_size;

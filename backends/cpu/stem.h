@@ -132,13 +132,13 @@ struct stem_kernels {
 		     const int *places, float scale, float *values,
 		     float *scratch);
 
-	/* slopes[count], times scale where out[count] is above 0, else 0 */
+	/* slopes[count], times scale; 0 where out[count] is 0 or below */
 	void (*stop)(size_t count, const float *out, float scale,
 		     float *slopes);
 
 	/*
 	 * values[middle][height - 2][width - 2] of one sample of a group, from
-	 * its signs: 1 where the plane between was above 0, else 0.
+	 * its signs: 0 where the plane between was 0 or below, else 1.
 	 */
 	void (*unpack)(const struct stem_shape *shape, const uint8_t *signs,
 		       int sample, uint8_t *values);

@@ -234,7 +234,7 @@ static void stop_slopes(const struct cpu_program *program, int first, int count)
 	const size_t at = (size_t)first * bound->out_size;
 	const int drops = drops_elements(program);
 
-	/* What dropout let through is above 0 exactly where ReLU let it. */
+	/* What dropout let through is not 0 exactly where ReLU let it. */
 	if (stem->shape.relu)
 		stem->kernels->stop((size_t)count * bound->out_size,
 				    bound->out + at,

@@ -35,7 +35,7 @@ static size_t place(struct layout layout, struct shape shape, size_t i)
 	       i % width * (size_t)layout.column;
 }
 
-/* 1 where an activation with this layout is above 0. */
+/* 0 where an activation with this layout is 0 or below, else 1. */
 static int signs(struct opencl_program *program, cl_mem memory,
 		 struct layout layout, struct shape shape, uint8_t *values,
 		 struct error *err)
@@ -51,7 +51,8 @@ static int signs(struct opencl_program *program, cl_mem memory,
 		goto out;
 	for (size_t n = 0; n < count; n++)
 		for (size_t i = 0; i < size; i++)
-			*values++ = y[n * sample + place(layout, shape, i)] > 0;
+			*values++ = !(y[n * sample + place(layout, shape, i)]
+				      <= 0);
 	result = 0;
 out:
 	free(y);

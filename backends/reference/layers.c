@@ -109,25 +109,27 @@ static double largest(const double *x, size_t count)
 }
 
 void relu_forward(const double *x, size_t count, const uint8_t *imposed,
-		  uint8_t *positive, double *y, double *regret)
+		  uint8_t *passes, double *y, double *regret)
 {
 	const double scale = imposed ? largest(x, count) : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		positive[i] = x[i] > 0;
+		const int own = !(x[i] <= 0); /* a NaN passes */
+
+		passes[i] = (uint8_t)own;
 		if (imposed && imposed[i] != DECISION_ANY)
-			positive[i] = imposed[i];
-		y[i] = positive[i] || isnan(x[i]) ? x[i] : 0;
-		if (scale > 0 && positive[i] != (x[i] > 0))
+			passes[i] = imposed[i];
+		y[i] = passes[i] || isnan(x[i]) ? x[i] : 0;
+		if (scale > 0 && passes[i] != own)
 			*regret = fmax(*regret, fabs(x[i]) / scale);
 	}
 }
 
-void relu_backward(const double *dy, size_t count, const uint8_t *positive,
+void relu_backward(const double *dy, size_t count, const uint8_t *passes,
 		   double *dx)
 {
 	for (size_t i = 0; i < count; i++)
-		dx[i] = positive[i] ? dy[i] : 0;
+		dx[i] = passes[i] ? dy[i] : 0;
 }
 
 /* Row * window + column of the first maximum of one window at x. */

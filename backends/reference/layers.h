@@ -30,8 +30,8 @@ void linear_backward(const double *x, size_t inputs, const double *w,
  * makes.
  */
 void relu_forward(const double *x, size_t count, const uint8_t *imposed,
-		  uint8_t *positive, double *y, double *regret);
-void relu_backward(const double *dy, size_t count, const uint8_t *positive,
+		  uint8_t *passes, double *y, double *regret);
+void relu_backward(const double *dy, size_t count, const uint8_t *passes,
 		   double *dx);
 
 void maxpool_forward(const double *x, struct shape in, int window,

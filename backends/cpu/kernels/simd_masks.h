@@ -14,9 +14,11 @@
 #if defined(__AVX512F__)
 typedef __mmask16 mask;
 
-INLINE mask mask_greater(vec a, vec b)
+/* What ReLU lets pass: all but values that are 0 or below, as a NaN is not. */
+INLINE mask mask_passes(vec value)
 {
-	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GT_OQ);
+	return _mm512_cmp_ps_mask((__m512)value, _mm512_setzero_ps(),
+				  _CMP_NLE_UQ);
 }
 
 INLINE mask mask_differ(vec a, vec b)
@@ -91,9 +93,14 @@ INLINE void bytes_store_part(uint8_t *to, lane_bytes value, int first,
 #else
 typedef lanes_int mask;
 
-INLINE mask mask_greater(vec a, vec b)
+INLINE mask mask_passes(vec value)
 {
-	return a > b;
+#if defined(__AVX2__)
+	return (mask)_mm256_cmp_ps((__m256)value, _mm256_setzero_ps(),
+				   _CMP_NLE_UQ);
+#else
+	return ~(value <= vec_set(0));
+#endif
 }
 
 INLINE mask mask_differ(vec a, vec b)

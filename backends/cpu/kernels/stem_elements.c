@@ -53,8 +53,8 @@ void ISA_NAME(stem_stop)(size_t count, const float *out, float scale,
 
 	for (; i + LANES <= count; i += LANES)
 		vec_store(slopes + i,
-			  vec_keep(mask_greater(vec_load(out + i), vec_set(0)),
+			  vec_keep(mask_passes(vec_load(out + i)),
 				   scale * vec_load(slopes + i)));
 	for (; i < count; i++)
-		slopes[i] = out[i] > 0 ? scale * slopes[i] : 0;
+		slopes[i] = out[i] <= 0 ? 0 : scale * slopes[i];
 }

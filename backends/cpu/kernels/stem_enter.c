@@ -49,8 +49,7 @@ INLINE void column_rectify(vec column[WINOGRAD_DATA], int x, uint8_t *signs,
 		if (signs)
 			lane_bits_store(signs,
 					sign + (size_t)(y * WINOGRAD_DATA + x),
-					mask_bits(mask_greater(column[y],
-							       vec_set(0))));
+					mask_bits(mask_passes(column[y])));
 		column[y] = vec_max(vec_set(0), column[y]);
 	}
 }

@@ -12,7 +12,7 @@
  * samples than a group; the lanes of those that are absent hold nothing.
  *
  * Signs: for each vector and plane between, the 6x6 values under a tile, a bit
- * for each lane, set where the value is above 0:
+ * for each lane, set where ReLU lets the value pass:
  *   lane_bits signs[vector][middle][y * 6 + x]
  * What the bits of lanes without a tile are is left open.
  *

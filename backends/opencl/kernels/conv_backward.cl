@@ -81,9 +81,9 @@ kernel ONE_ITEM void conv_weights(const int count,
 				vec g = LOAD(dout + at + v * WIDTH);
 
 				if (RELU)
-					g = select((vec)(0), g * GROWTH,
-						   LOAD(out + at + v * WIDTH) >
-							   (vec)(0));
+					g = select(g * GROWTH, (vec)(0),
+						   LOAD(out + at + v * WIDTH)
+							   <= (vec)(0));
 				bias[v] += g;
 #pragma unroll
 				for (int tap = 0; tap < TAPS; tap++)
@@ -138,7 +138,7 @@ static inline int windows_list(int from, global const float *out,
 			float g = dout[p * OUT_PIXEL] * GROWTH;
 
 			if (RELU)
-				g = out[p * OUT_PIXEL] > 0 ? g : 0;
+				g = out[p * OUT_PIXEL] <= 0 ? 0 : g;
 			else if (DROPOUT == ELEMENTS)
 				g = keep[p] ? g : 0;
 			slopes[r * OUT_WIDTH + c] = g;

@@ -133,8 +133,8 @@ kernel ONE_ITEM void linear_slope(const int count,
 		vec g = LOAD(at) * GROWTH;
 
 		if (RELU)
-			g = select((vec)(0), g,
-				   LOAD(out + n * OUT_SAMPLE + o) > (vec)(0));
+			g = select(g, (vec)(0),
+				   LOAD(out + n * OUT_SAMPLE + o) <= (vec)(0));
 		else if (DROPOUT)
 			g *= LOAD_BYTES(keep + n * KEEP_SAMPLE + o);
 		STORE(g, at);
