@@ -7,7 +7,8 @@ bats_require_minimum_version 1.5.0
 load command.sh
 
 CROSS=aarch64-linux-gnu
-TESTS=(test_linear test_stem_forward test_stem_backward test_stem_weights)
+TESTS=(test_linear test_adadelta test_dropout test_stem_forward
+	test_stem_backward test_stem_weights)
 
 # All objects are made, and nothing is linked: libraries for arm64 are not
 # asked for.

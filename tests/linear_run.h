@@ -230,6 +230,20 @@ static inline double plain_output(const struct layer_run *run, int b, int o)
 	return run->batch.scale * (shape->relu && sum <= 0 ? 0 : sum);
 }
 
+/* The sum of an output's products without their signs. */
+static inline double plain_size(const struct layer_run *run, int b, int o)
+{
+	const struct linear_shape *shape = &run->shape;
+	double sum = 0;
+
+	for (int c = 0; c < shape->blocks && keeps_out(run, b, o); c++)
+		for (int i = 0; i < shape->block && keeps_in(run, b, c); i++)
+			sum += fabs(run->in.right[input_at(run, b, c, i)] *
+				    run->weights[PARAMETERS].right[
+					    linear_weight_at(shape, o, c, i)]);
+	return run->batch.scale * sum;
+}
+
 static inline void plain_forward(struct layer_run *run)
 {
 	for (int b = 0; b < run->batch.count; b++)

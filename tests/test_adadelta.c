@@ -1,0 +1,102 @@
+/* Adadelta of each build of the cpu backend against plain loops in double. */
+#include "tests/linear_run.h"
+
+#include "backends/cpu/kernels.h"
+
+/* Slopes of all sizes, zero among them, in vectors of all lengths. */
+static void adadelta_is_right(const struct linear_kernels *kernels)
+{
+	for (size_t count = 0; count < 70; count++) {
+		struct array all[4];
+
+		state = count + 1;
+		for (int v = 0; v < 4; v++)
+			all[v] = array_make(count, v ? 0 : -1, 1);
+		for (size_t i = 0; i < count; i++) {
+			const double size = pow(10, draw() * 30 - 20);
+			const float g = (float)(i % 2 ? size : -size);
+
+			all[GRADIENT].right[i] = all[GRADIENT].values[i] =
+				i % 7 ? g : 0;
+		}
+		plain_adadelta(all);
+		kernels->adadelta(&update, count, all[0].values, all[1].values,
+				  all[2].values, all[3].values);
+		for (int v = 0; v < 3; v++)
+			for (size_t i = 0; i < count; i++)
+				assert_near(kernels->name, names[v], i,
+					    all[v].values[i], all[v].right[i],
+					    v ? 2e-6 * all[v].right[i] + 1e-29 :
+						2e-6);
+		for (int v = 0; v < 4; v++)
+			array_free(&all[v]);
+	}
+}
+
+/* Zero slopes for ever: nothing becomes denormal, which is slow. */
+static void adadelta_has_no_denormals(const struct linear_kernels *kernels)
+{
+	float vectors[4][20] = { { 0 } };
+
+	vectors[GRADIENT][2] = 1;
+	for (int step = 0; step < 1000; step++) {
+		kernels->adadelta(&update, 20, vectors[0], vectors[1],
+				  vectors[2], vectors[3]);
+		vectors[GRADIENT][2] = 0;
+	}
+	for (int v = SQUARE_AVG; v < GRADIENT; v++)
+		for (int i = 0; i < 20; i++)
+			assert_true(fpclassify(vectors[v][i]) == FP_NORMAL &&
+				    vectors[v][i] < 1e-28f);
+	for (int i = 0; i < 20; i++)
+		assert_true((vectors[PARAMETERS][i] == 0) == (i != 2));
+}
+
+static void adadelta_keeps_nan(const struct linear_kernels *kernels)
+{
+	float vectors[4][20] = { { 0 } };
+
+	vectors[GRADIENT][3] = vectors[GRADIENT][19] = NAN;
+	kernels->adadelta(&update, 20, vectors[0], vectors[1], vectors[2],
+			  vectors[3]);
+	for (int v = 0; v < 3; v++)
+		for (int i = 0; i < 20; i++)
+			assert_int_equal(!!isnan(vectors[v][i]),
+					 i == 3 || i == 19);
+}
+
+static void each_build(void (*check)(const struct linear_kernels *kernels))
+{
+	for (size_t b = 0; cpu_builds[b]; b++)
+		if (cpu_builds[b]->supported())
+			check(cpu_builds[b]->linear);
+}
+
+static void slopes_of_all_sizes(void **unused)
+{
+	(void)unused;
+	each_build(adadelta_is_right);
+}
+
+static void no_slopes(void **unused)
+{
+	(void)unused;
+	each_build(adadelta_has_no_denormals);
+}
+
+static void slopes_of_nan(void **unused)
+{
+	(void)unused;
+	each_build(adadelta_keeps_nan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slopes_of_all_sizes),
+		cmocka_unit_test(no_slopes),
+		cmocka_unit_test(slopes_of_nan),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
