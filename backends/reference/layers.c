@@ -3,29 +3,39 @@
 #include <math.h>
 #include <string.h>
 
+/*
+ * Adds a pixel of the window, w, to a row of the output. Sums of neighbours do
+ * not wait for each other, as those of one output would.
+ */
+static void row_add(const double *x, int width, double w, double *y)
+{
+	for (int c = 0; c < width; c++)
+		y[c] += w * x[c];
+}
+
 void conv_forward(const double *x, struct shape in, const double *w,
 		  const double *bias, int outputs, int window, double *y)
 {
 	const int rows = in.height - window + 1, width = in.width - window + 1;
 
 	for (int o = 0; o < outputs; o++)
-		for (int r = 0; r < rows; r++)
-			for (int c = 0; c < width; c++) {
-				const double *wo = w + (size_t)o * in.channels *
-							       window * window;
-				double sum = bias[o];
+		for (int r = 0; r < rows; r++, y += width) {
+			const double *wo = w + (size_t)o * in.channels *
+						       window * window;
 
-				for (int i = 0; i < in.channels; i++)
-					for (int j = 0; j < window; j++) {
-						const double *from =
-							x + (i * in.height + r +
-							     j) * in.width + c;
+			for (int c = 0; c < width; c++)
+				y[c] = bias[o];
+			for (int i = 0; i < in.channels; i++)
+				for (int j = 0; j < window; j++) {
+					const double *from =
+						x + (i * in.height + r + j) *
+							    in.width;
 
-						for (int k = 0; k < window; k++)
-							sum += *wo++ * from[k];
-					}
-				*y++ = sum;
-			}
+					for (int k = 0; k < window; k++)
+						row_add(from + k, width, *wo++,
+							y);
+				}
+		}
 }
 
 /* One slope of one output: dw += slope x, dx += slope w, over the patch. */
