@@ -3,10 +3,12 @@
  * GCC vectors as wide as one register of the instruction set; wider ones would
  * be taken apart through memory. Pixels are padded to 16 floats all the same.
  *
- * Forward, a tile of TILE pixels x 2 vectors of output channels in registers:
+ * Forward, a tile of up to TILE pixels x 2 vectors of output channels in
+ * registers, so that 28 products take 16 loads (AVX2: 12 take 8):
  *   y[p][o] = bias[o] + sum over r, s, c of x[p + (r, s)][c] w[r][s][c][o]
- * The weights of 32 outputs (36 KB for 3x3x32) stay in the first cache while
- * the rows of one pooling window are done.
+ * The weights of 32 outputs at a row of the window (12 KB for 3x3x32) stay in
+ * the first cache while the rows of one pooling window, or ROWS, are done: all
+ * of the window's would leave it between two tiles.
  *
  * Backward, for one output channel at a time, over the pixels that won their
  * pooling window (slope g at pixel p):
@@ -17,58 +19,118 @@
 #include <string.h>
 
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/simd_masks.h"
 
+#if LANES == 16
+#define TILE 14
+#else
 #define TILE 6
+#endif
+#define ROWS 4	      /* of outputs, that pass by weights in the cache */
+#define NEAR 4	      /* pixels of a tile that share an address */
 #define MOST_PATCH 18 /* vectors of a patch that are kept in registers */
 
-/* count (a constant) pixels x vectors (a constant) output vectors. */
+/* One place of the window: count pixels x vectors of outputs, constants. */
+INLINE void add_place(const struct conv_shape *shape, const float *in,
+		      const float *weights, int count, int vectors,
+		      vec sums[TILE][2])
+{
+	const ptrdiff_t stride = shape->in_stride, next = shape->out_stride;
+	const float *at[(TILE + NEAR - 1) / NEAR];
+
+	UNROLL
+	for (int p = 0; p < count; p += NEAR)
+		at[p / NEAR] = in + p * stride;
+	for (int c = 0; c < shape->in_channels; c++, weights += next) {
+		vec row[2];
+
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			row[v] = vec_load(weights + v * LANES);
+		UNROLL
+		for (int p = 0; p < count; p++) {
+			const float *from = at[p / NEAR] + p % NEAR * stride;
+			const vec x = vec_hold(vec_set(*from));
+
+			UNROLL
+			for (int v = 0; v < vectors; v++)
+				sums[p][v] += x * row[v];
+		}
+		UNROLL
+		for (int p = 0; p < count; p += NEAR)
+			at[p / NEAR] = address_hold(at[p / NEAR] + 1);
+	}
+}
+
+/* Row r of the window, for count pixels x vectors of outputs, constants. */
 INLINE void tile(const struct conv_shape *shape, const float *in,
-		 const float *weights, const float *bias, int count,
+		 const float *weights, const float *bias, int r, int count,
 		 int vectors, float *out)
 {
 	const int stride = shape->out_stride;
 	vec sums[TILE][2];
 
+	UNROLL
 	for (int p = 0; p < count; p++)
+		UNROLL
 		for (int v = 0; v < vectors; v++)
-			sums[p][v] = vec_load(bias + v * LANES);
-	for (int r = 0; r < shape->window; r++)
-		for (int s = 0; s < shape->window; s++) {
-			const float *x = in + (r * shape->in_width + s) *
-						      shape->in_stride;
-			const float *w = weights +
-					 (r * shape->window + s) *
-						 shape->in_channels * stride;
-
-			for (int c = 0; c < shape->in_channels; c++)
-				for (int p = 0; p < count; p++)
-					for (int v = 0; v < vectors; v++)
-						sums[p][v] +=
-							x[p * shape->in_stride +
-							  c] *
-							vec_load(w +
-								 c * stride +
-								 v * LANES);
-		}
+			sums[p][v] = vec_load((r ? out + p * stride : bias) +
+					      v * LANES);
+	for (int s = 0; s < shape->window; s++)
+		add_place(shape, in + s * shape->in_stride,
+			  weights + s * shape->in_channels * stride, count,
+			  vectors, sums);
+	UNROLL
 	for (int p = 0; p < count; p++)
+		UNROLL
 		for (int v = 0; v < vectors; v++)
 			vec_store(out + p * stride + v * LANES, sums[p][v]);
 }
 
-/* One row of outputs for two vectors (or one, a constant) of channels. */
+/* count pixels, at most TILE. */
+INLINE void pixels(const struct conv_shape *shape, const float *in,
+		   const float *weights, const float *bias, int r, int count,
+		   int vectors, float *out)
+{
+	/* A constant in each call. */
+	UNROLL
+	for (int n = 1; n <= TILE; n++)
+		if (n == count)
+			tile(shape, in, weights, bias, r, n, vectors, out);
+}
+
+/* Row r of the window, for one row of outputs and two vectors (or one, a
+ * constant) of channels, in tiles that are as equal as can be. */
 INLINE void row(const struct conv_shape *shape, const float *in,
-		const float *weights, const float *bias, int vectors,
+		const float *weights, const float *bias, int r, int vectors,
 		float *out)
 {
 	const int width = conv_columns(shape);
-	int x = 0;
+	int tiles = (width + TILE - 1) / TILE;
 
-	for (; x + TILE <= width; x += TILE)
-		tile(shape, in + x * shape->in_stride, weights, bias, TILE,
-		     vectors, out + x * shape->out_stride);
-	for (; x < width; x++)
-		tile(shape, in + x * shape->in_stride, weights, bias, 1,
-		     vectors, out + x * shape->out_stride);
+	for (int x = 0; x < width; tiles--) {
+		const int count = (width - x + tiles - 1) / tiles;
+
+		pixels(shape, in + x * shape->in_stride, weights, bias, r,
+		       count, vectors, out + x * shape->out_stride);
+		x += count;
+	}
+}
+
+/* count rows of outputs, for vectors (a constant) of channels. */
+INLINE void columns(const struct conv_shape *shape, const float *in,
+		    const float *weights, const float *bias, int count,
+		    int vectors, float *out)
+{
+	const int in_row = shape->in_width * shape->in_stride;
+	const int out_row = conv_columns(shape) * shape->out_stride;
+	const int taps = shape->window * shape->in_channels *
+			 shape->out_stride;
+
+	for (int r = 0; r < shape->window; r++)
+		for (int y = 0; y < count; y++)
+			row(shape, in + (y + r) * in_row, weights + r * taps,
+			    bias, r, vectors, out + y * out_row);
 }
 
 /* count rows of outputs, all channels. */
@@ -76,18 +138,12 @@ static void rows_forward(const struct conv_shape *shape, const float *in,
 			 const float *weights, const float *bias, int count,
 			 float *out)
 {
-	const int in_row = shape->in_width * shape->in_stride;
-	const int out_row = conv_columns(shape) * shape->out_stride;
 	int o = 0;
 
 	for (; o + 2 * LANES <= shape->out_stride; o += 2 * LANES)
-		for (int y = 0; y < count; y++)
-			row(shape, in + y * in_row, weights + o, bias + o, 2,
-			    out + y * out_row + o);
+		columns(shape, in, weights + o, bias + o, count, 2, out + o);
 	for (; o < shape->out_stride; o += LANES)
-		for (int y = 0; y < count; y++)
-			row(shape, in + y * in_row, weights + o, bias + o, 1,
-			    out + y * out_row + o);
+		columns(shape, in, weights + o, bias + o, count, 1, out + o);
 }
 
 /* A row of windows; a NaN wins, so that it reaches the loss. */
@@ -98,26 +154,24 @@ static void pool_row(const struct conv_shape *shape, const float *rows,
 	const int in_row = conv_columns(shape) * stride;
 	const int width = conv_columns(shape) / pool;
 
-	for (int x = 0; x < width; x++) {
-		const float *at = rows + x * pool * stride;
+	for (int x = 0; x < width; x++, rows += pool * stride)
+		for (int o = 0; o < stride; o += LANES) {
+			vec most = vec_load(rows + o);
+			lane_bytes winner = bytes_set(0);
 
-		memcpy(out, at, (size_t)stride * sizeof(*out));
-		memset(winners, 0, (size_t)stride);
-		for (int k = 1; k < pool * pool; k++) {
-			const float *other = at + k / pool * in_row +
-					     k % pool * stride;
+			for (int k = 1; k < pool * pool; k++) {
+				const vec other = vec_load(
+					rows + k / pool * in_row +
+					k % pool * stride + o);
+				const mask wins = mask_wins(other, most);
 
-			for (int o = 0; o < stride; o++) {
-				int wins = (other[o] > out[o]) |
-					   (other[o] != other[o]);
-
-				out[o] = wins ? other[o] : out[o];
-				winners[o] = wins ? (uint8_t)k : winners[o];
+				most = vec_choose(wins, other, most);
+				winner = bytes_choose(
+					wins, bytes_set((uint8_t)k), winner);
 			}
+			vec_store(out + x * stride + o, most);
+			bytes_store(winners + x * stride + o, winner);
 		}
-		out += stride;
-		winners += stride;
-	}
 }
 
 static void rectify(float *values, size_t count)
@@ -130,21 +184,25 @@ void ISA_NAME(conv_forward)(const struct conv_shape *shape, const float *in,
 			    const float *weights, const float *bias,
 			    float *rows, float *out, uint8_t *winners)
 {
-	const int pool = shape->pool;
+	const int pool = shape->pool, height = conv_rows(shape) / pool;
 	const int in_row = shape->in_width * shape->in_stride;
 	const int width = conv_columns(shape) / pool;
 	const size_t out_row = (size_t)width * (size_t)shape->out_stride;
+	int count;
 
-	for (int y = 0; y + pool <= conv_rows(shape); y += pool) {
-		rows_forward(shape, in + y * in_row, weights, bias, pool,
-			     pool > 1 ? rows : out);
+	for (int y = 0; y < height; y += count) {
+		const int left = height - y;
+
+		count = pool > 1 ? 1 : left < ROWS ? left : ROWS;
+		rows_forward(shape, in + y * pool * in_row, weights, bias,
+			     count * pool, pool > 1 ? rows : out);
 		if (pool > 1) {
 			pool_row(shape, rows, out, winners);
 			winners += out_row;
 		}
 		if (shape->relu)
-			rectify(out, out_row);
-		out += out_row;
+			rectify(out, (size_t)count * out_row);
+		out += (size_t)count * out_row;
 	}
 }
 
