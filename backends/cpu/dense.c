@@ -70,27 +70,22 @@ void cpu_dense_refresh(const struct cpu_step *bound, const float *weights)
 		}
 }
 
-/* Each slope to the pixel that won its window; the others stay zero. */
-static void unpool(const struct cpu_step *bound, const float *slopes,
+/* The slopes before pooling, into the middle; around it they stay zero. */
+static void unpool(const struct cpu_program *program,
+		   const struct cpu_step *bound, const float *slopes,
 		   const uint8_t *winners, float *unpooled, int row)
 {
 	const struct conv_shape *conv = &bound->conv;
-	const struct shape out = bound->step->out;
-	const int pool = conv->pool, stride = conv->out_stride;
+	const int out_row = conv_columns(conv) * conv->out_stride;
 
+	if (winners) {
+		program->kernels->conv_unpool(conv, slopes, winners, unpooled,
+					      row);
+		return;
+	}
 	for (int y = 0; y < conv_rows(conv); y++)
-		memset(unpooled + y * row, 0,
-		       (size_t)(conv_columns(conv) * stride) * sizeof(float));
-	for (int y = 0; y < out.height; y++)
-		for (int x = 0; x < out.width; x++)
-			for (int o = 0; o < out.channels; o++) {
-				const int at = (y * out.width + x) * stride + o;
-				const int k = winners ? winners[at] : 0;
-
-				unpooled[(y * pool + k / pool) * row +
-					 (x * pool + k % pool) * stride + o] =
-					slopes[at];
-			}
+		memcpy(unpooled + y * row, slopes + y * out_row,
+		       (size_t)out_row * sizeof(float));
 }
 
 void cpu_dense_backward(const struct cpu_program *program,
@@ -98,16 +93,23 @@ void cpu_dense_backward(const struct cpu_program *program,
 			const float *slopes, const uint8_t *winners,
 			float *in_slopes)
 {
+	const struct conv_shape *conv = &bound->conv;
 	const struct conv_shape turned = turned_shape(bound);
-	const int row = turned.in_width * turned.in_stride;
 	const int border = turned.window - 1;
+	int row = turned.in_width * turned.in_stride;
 	float *inner = bound->unpooled + border * (row + turned.in_stride);
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 
-	unpool(bound, slopes, winners, inner, row);
-	program->kernels->conv_weights_dense(
-		&bound->conv, bound->step->out.channels, in, inner, row,
-		g + bound->weight, g + bound->bias);
+	if (winners || in_slopes) {
+		unpool(program, bound, slopes, winners, inner, row);
+		slopes = inner;
+	} else {
+		row = conv_columns(conv) * conv->out_stride;
+	}
+	program->kernels->conv_weights_dense(conv, bound->step->out.channels,
+					     in, slopes, row,
+					     g + bound->weight,
+					     g + bound->bias);
 	if (in_slopes)
 		program->kernels->conv_forward(&turned, bound->unpooled,
 					       bound->turned, bound->no_bias,

@@ -80,6 +80,16 @@ struct cpu_kernels {
 				   const float *in, const float *slopes,
 				   int slopes_row, float *weight_slopes,
 				   float *bias_slopes);
+
+	/*
+	 * One sample of a convolution with pooling: unpooled[row][column]
+	 * [out_stride], row floats from row to row, from the slopes by out.
+	 * Each goes to the pixel that won its window, whose others get 0;
+	 * pixels in no window are left as they are.
+	 */
+	void (*conv_unpool)(const struct conv_shape *shape,
+			    const float *slopes, const uint8_t *winners,
+			    float *unpooled, int row);
 };
 
 extern const struct cpu_kernels cpu_kernels_amx;

@@ -1,5 +1,6 @@
 /*
- * The weight gradient of a convolution as the definition has it, zeros and all:
+ * What a convolution as the definition has it needs backward, zeros and all:
+ * the slopes by the output before pooling, and from them those by the weights,
  *
  *   dw[o][r][s][c] += sum over pixels p of dy[p][o] x[p + (r, s)][c]
  *
@@ -10,6 +11,7 @@
  * long sums would grow with the batch.
  */
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/simd_masks.h"
 
 #define VECTORS 2
 #if LANES == 16
@@ -133,4 +135,27 @@ void ISA_NAME(conv_weights_dense)(const struct conv_shape *shape, int outputs,
 			else
 				add_columns(shape, block, outputs, 1);
 		}
+}
+
+void ISA_NAME(conv_unpool)(const struct conv_shape *shape, const float *slopes,
+			   const uint8_t *winners, float *unpooled, int row)
+{
+	const int stride = shape->out_stride, pool = shape->pool;
+	const int height = conv_rows(shape) / pool;
+	const int width = conv_columns(shape) / pool;
+
+	for (int i = 0; i < height * width * stride; i += LANES) {
+		const int x = i / stride % width, y = i / stride / width;
+		const vec slope = vec_load(slopes + i);
+
+		for (int k = 0; k < pool * pool; k++) {
+			const mask won = mask_of_bytes(winners + i,
+						       (uint8_t)k);
+
+			vec_store(unpooled + (y * pool + k / pool) * row +
+					  (x * pool + k % pool) * stride +
+					  i % stride,
+				  vec_keep(won, slope));
+		}
+	}
 }

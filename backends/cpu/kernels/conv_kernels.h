@@ -23,4 +23,7 @@ void ISA_NAME(conv_weights_dense)(const struct conv_shape *shape, int outputs,
 				  int slopes_row, float *weight_slopes,
 				  float *bias_slopes);
 
+void ISA_NAME(conv_unpool)(const struct conv_shape *shape, const float *slopes,
+			   const uint8_t *winners, float *unpooled, int row);
+
 #endif

@@ -56,4 +56,5 @@ const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.conv_forward = ISA_NAME(conv_forward),
 	.conv_backward = ISA_NAME(conv_backward),
 	.conv_weights_dense = ISA_NAME(conv_weights_dense),
+	.conv_unpool = ISA_NAME(conv_unpool),
 };
