@@ -4,77 +4,109 @@
  *
  *   dw[o][r][s][c] += sum over pixels p of dy[p][o] x[p + (r, s)][c]
  *
- * x and dy are channels-last. For each place (r, s) of the window a block of
- * ROWS output channels x VECTORS vectors of input channels is kept in registers
- * while all pixels pass: one load of each vector of x and one broadcast of each
- * dy for ROWS * VECTORS FMAs. Each sample is summed by itself: the errors of
- * long sums would grow with the batch.
+ * x and dy are channels-last. For SHIFTS neighbouring places of the window and
+ * a vector of input channels, sums for OUTPUTS output channels are kept in
+ * registers while pixels pass along a row. A vector of x serves all SHIFTS
+ * pixels over which these places pass, so that a load of x and a broadcast of
+ * each dy is all that OUTPUTS * SHIFTS products take.
+ *
+ * Blocking: ROWS rows of pixels at a time, which stay in the first level while
+ * all channels and places pass.
  */
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/simd_masks.h"
 
-#define VECTORS 2
+#define SHIFTS 3
+#define ROWS 4
 #if LANES == 16
-#define ROWS 12
+#define OUTPUTS 8
 #else
-#define ROWS 6
+#define OUTPUTS 4
 #endif
 
-/* Where a block of dw is: rows are output channels. */
+/* Where a block of dw is. */
 struct block {
 	const float *in, *slopes;
 	float *weight_slopes;
-	size_t row_length; /* floats from one output channel to the next */
-	int slopes_row;	   /* floats from one row of pixels to the next */
+	int height;	/* rows of pixels */
+	int slopes_row; /* floats from one row of pixels to the next */
+	int outputs;	/* that there are from here on */
 };
 
-/* rows and vectors are constants. */
+/* outputs and shifts are constants. Slopes are padded, dw is not. */
 INLINE void add_block(const struct conv_shape *shape, struct block block,
-		      int rows, int vectors)
+		      int outputs, int shifts)
 {
-	const int height = conv_rows(shape), width = conv_columns(shape);
-	vec sums[ROWS][VECTORS] = { 0 };
+	const int stride = shape->in_stride, next = shape->out_stride;
+	const int width = conv_columns(shape);
+	const size_t patch = (size_t)(shape->window * shape->window * stride);
+	vec sums[2 * OUTPUTS][SHIFTS];
 
-	for (int y = 0; y < height; y++) {
-		const float *in = block.in +
-				  y * shape->in_width * shape->in_stride;
-		const float *slopes = block.slopes +
-				      y * block.slopes_row;
+	UNROLL
+	for (int i = 0; i < outputs * shifts; i++)
+		sums[i / shifts][i % shifts] = vec_set(0);
+	for (int y = 0; y < block.height; y++) {
+		const float *in = block.in + y * shape->in_width * stride;
+		const float *slopes = block.slopes + y * block.slopes_row;
+		vec values[SHIFTS];
 
-		for (int x = 0; x < width; x++) {
-			for (int o = 0; o < rows; o++)
-				for (int v = 0; v < vectors; v++)
-					sums[o][v] += slopes[o] *
-						vec_load(in + v * LANES);
-			in += shape->in_stride;
-			slopes += shape->out_stride;
+		UNROLL
+		for (int s = 0; s + 1 < shifts; s++, in += stride)
+			values[s] = vec_load(in);
+		for (int x = 0; x < width; x++, in += stride, slopes += next) {
+			values[shifts - 1] = vec_load(in);
+			UNROLL
+			for (int o = 0; o < outputs; o++) {
+				const vec slope = vec_hold(vec_set(slopes[o]));
+
+				UNROLL
+				for (int s = 0; s < shifts; s++)
+					sums[o][s] += slope * values[s];
+			}
+			UNROLL
+			for (int s = 0; s + 1 < shifts; s++)
+				values[s] = values[s + 1];
 		}
 	}
-	for (int o = 0; o < rows; o++)
-		for (int v = 0; v < vectors; v++) {
-			float *to = block.weight_slopes +
-				    (size_t)o * block.row_length + v * LANES;
+	UNROLL
+	for (int i = 0; i < outputs * shifts; i++) {
+		const int o = i / shifts, s = i % shifts;
+		float *to = block.weight_slopes + (size_t)o * patch +
+			    s * stride;
 
-			vec_store(to, vec_load(to) + sums[o][v]);
-		}
+		if (o < block.outputs)
+			vec_store(to, vec_load(to) + sums[o][s]);
+	}
 }
 
-/* All output channels, for vectors (a constant) of input channels. */
-INLINE void add_columns(const struct conv_shape *shape, struct block block,
-			int outputs, int vectors)
+/* All outputs, for a constant of shifts. */
+INLINE void add_outputs(const struct conv_shape *shape, struct block block,
+			int shifts)
 {
-	int o = 0;
+	const int outputs = shifts > 1 ? OUTPUTS : 2 * OUTPUTS;
+	const int patch = shape->window * shape->window * shape->in_stride;
 
-	for (; o + ROWS <= outputs; o += ROWS) {
-		add_block(shape, block, ROWS, vectors);
-		block.slopes += ROWS;
-		block.weight_slopes += (size_t)ROWS * block.row_length;
+	for (; block.outputs > 0; block.outputs -= outputs) {
+		add_block(shape, block, outputs, shifts);
+		block.slopes += outputs;
+		block.weight_slopes += outputs * patch;
 	}
-	for (; o < outputs; o++) {
-		add_block(shape, block, 1, vectors);
-		block.slopes++;
-		block.weight_slopes += block.row_length;
+}
+
+/* A row of the window, for a vector of input channels. */
+static void add_places(const struct conv_shape *shape, struct block block)
+{
+	int left = shape->window;
+
+	for (; left >= SHIFTS; left -= SHIFTS) {
+		add_outputs(shape, block, SHIFTS);
+		block.in += SHIFTS * shape->in_stride;
+		block.weight_slopes += SHIFTS * shape->in_stride;
 	}
+	if (left == 2)
+		add_outputs(shape, block, 2);
+	else if (left == 1)
+		add_outputs(shape, block, 1);
 }
 
 /* The sum over the pixels of LANES output channels, row by row. */
@@ -112,29 +144,23 @@ void ISA_NAME(conv_weights_dense)(const struct conv_shape *shape, int outputs,
 				  int slopes_row, float *weight_slopes,
 				  float *bias_slopes)
 {
-	const int window = shape->window;
-	const int vectors = shape->in_stride / LANES;
-	struct block block = {
-		.slopes = slopes,
-		.row_length = (size_t)(window * window * shape->in_stride),
-		.slopes_row = slopes_row,
-	};
+	const int height = conv_rows(shape), stride = shape->in_stride;
+	const int in_row = shape->in_width * stride;
 
 	add_biases(shape, outputs, slopes, slopes_row, bias_slopes);
-	for (int place = 0; place < window * window; place++)
-		for (int v = 0; v < vectors; v += VECTORS) {
-			const int shift = place / window * shape->in_width +
-					  place % window;
-
-			block.in = in + shift * shape->in_stride + v * LANES;
-			block.weight_slopes = weight_slopes +
-					      place * shape->in_stride +
-					      v * LANES;
-			if (v + VECTORS <= vectors)
-				add_columns(shape, block, outputs, VECTORS);
-			else
-				add_columns(shape, block, outputs, 1);
-		}
+	for (int y = 0; y < height; y += ROWS)
+		for (int c = 0; c < stride; c += LANES)
+			for (int r = 0; r < shape->window; r++)
+				add_places(shape, (struct block){
+					.in = in + (y + r) * in_row + c,
+					.slopes = slopes + y * slopes_row,
+					.weight_slopes = weight_slopes +
+						r * shape->window * stride + c,
+					.height = height - y < ROWS ?
+							  height - y : ROWS,
+					.slopes_row = slopes_row,
+					.outputs = outputs,
+				});
 }
 
 void ISA_NAME(conv_unpool)(const struct conv_shape *shape, const float *slopes,
