@@ -9,29 +9,34 @@ static const struct layer *layer_of(const struct cpu_program *program,
 	return &program->host.base.model->layers[layer];
 }
 
+/* A patch's values of one input channel; window is a constant where it can. */
+static inline float *gather_place(const float *from, int width, int window,
+				  float *to)
+{
+	for (int r = 0; r < window; r++)
+		for (int s = 0; s < window; s++)
+			*to++ = from[r * width + s];
+	return to;
+}
+
 /* patches[row][column][channel * window^2 + tap], padding left as it is */
 static void gather(const struct cpu_step *bound, const float *image,
 		   float *patches)
 {
 	const struct step *step = bound->step;
 	const int window = step->window, width = step->in.width;
+	const int plane = step->in.height * width;
+	const int columns = bound->conv.in_width;
 
-	for (int y = 0; y < bound->conv.in_height; y++)
-		for (int x = 0; x < bound->conv.in_width; x++) {
-			const float *from = image + y * width + x;
-			float *to = patches;
+	for (int i = 0; i < bound->conv.in_height * columns; i++) {
+		const float *from = image + i / columns * width + i % columns;
+		float *to = patches + i * bound->conv.in_stride;
 
-			for (int c = 0; c < step->in.channels; c++) {
-				for (int r = 0; r < window; r++) {
-					const float *row = from + r * width;
-
-					for (int s = 0; s < window; s++)
-						*to++ = row[s];
-				}
-				from += step->in.height * width;
-			}
-			patches += bound->conv.in_stride;
-		}
+		for (int c = 0; c < step->in.channels; c++, from += plane)
+			to = window == 3 ?
+				     gather_place(from, width, 3, to) :
+				     gather_place(from, width, window, to);
+	}
 }
 
 /* What the convolution of step s reads: sample place of it. */
