@@ -30,10 +30,11 @@
 #define NEAR 4	      /* pixels of a tile that share an address */
 #define MOST_PATCH 18 /* vectors of a patch that are kept in registers */
 
-/* One place of the window: count pixels x vectors of outputs, constants. */
-INLINE void add_place(const struct conv_shape *shape, const float *in,
-		      const float *weights, int count, int vectors,
-		      vec sums[TILE][2])
+/* channels of one place of the window, or of neighbouring ones: count pixels x
+ * vectors of outputs, constants. */
+INLINE void add_places(const struct conv_shape *shape, const float *in,
+		       const float *weights, int channels, int count,
+		       int vectors, vec sums[TILE][2])
 {
 	const ptrdiff_t stride = shape->in_stride, next = shape->out_stride;
 	const float *at[(TILE + NEAR - 1) / NEAR];
@@ -41,7 +42,7 @@ INLINE void add_place(const struct conv_shape *shape, const float *in,
 	UNROLL
 	for (int p = 0; p < count; p += NEAR)
 		at[p / NEAR] = in + p * stride;
-	for (int c = 0; c < shape->in_channels; c++, weights += next) {
+	for (int c = 0; c < channels; c++, weights += next) {
 		vec row[2];
 
 		UNROLL
@@ -67,7 +68,9 @@ INLINE void tile(const struct conv_shape *shape, const float *in,
 		 const float *weights, const float *bias, int r, int count,
 		 int vectors, float *out)
 {
-	const int stride = shape->out_stride;
+	const int stride = shape->out_stride, channels = shape->in_channels;
+	/* Without padding a row of the window is one long place. */
+	const int joined = channels == shape->in_stride ? shape->window : 1;
 	vec sums[TILE][2];
 
 	UNROLL
@@ -76,10 +79,10 @@ INLINE void tile(const struct conv_shape *shape, const float *in,
 		for (int v = 0; v < vectors; v++)
 			sums[p][v] = vec_load((r ? out + p * stride : bias) +
 					      v * LANES);
-	for (int s = 0; s < shape->window; s++)
-		add_place(shape, in + s * shape->in_stride,
-			  weights + s * shape->in_channels * stride, count,
-			  vectors, sums);
+	for (int s = 0; s < shape->window; s += joined)
+		add_places(shape, in + s * shape->in_stride,
+			   weights + s * channels * stride, joined * channels,
+			   count, vectors, sums);
 	UNROLL
 	for (int p = 0; p < count; p++)
 		UNROLL
