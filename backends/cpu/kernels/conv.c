@@ -9,6 +9,9 @@
  * The weights of 32 outputs at a row of the window (12 KB for 3x3x32) stay in
  * the first cache while the rows of one pooling window, or ROWS, are done: all
  * of the window's would leave it between two tiles.
+ * Ceiling, on a Xeon with AVX-512 (217 GFLOP/s of registers alone): a loop of
+ * 24 products and 14 loads from the first cache does 198, and 187 if it ends
+ * after 96 rounds; 165 to 173 are reached.
  *
  * Backward, for one output channel at a time, over the pixels that won their
  * pooling window (slope g at pixel p):
