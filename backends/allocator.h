@@ -7,10 +7,15 @@
 #include "backends/error.h"
 
 struct allocator {
+	int rank, size; /* who asks, and of how many */
 	/* Zeroed and aligned to a cache line; not to be freed. NULL: there is
 	 * none left. */
 	void *(*allocate)(struct allocator *allocator, size_t bytes,
 			  struct error *err);
+	/* The same, but one for all ranks, each of which may see it elsewhere.
+	 * All ask for the same in the same order, and meet here. */
+	void *(*share)(struct allocator *allocator, size_t bytes,
+		       struct error *err);
 };
 
 #endif

@@ -129,6 +129,8 @@ int program_compile(struct device *device, const struct model *model,
 	(*program)->parameters = model_parameter_count(model);
 	(*program)->options = *options;
 	(*program)->observer = NULL;
+	if (!backend->gradient_shared)
+		(*program)->summed = (*program)->length;
 	return 0;
 }
 
@@ -186,6 +188,23 @@ int program_update_part(struct program *program, const struct update *update,
 	assert(from % UPDATE_LINE == 0);
 	assert(to % UPDATE_LINE == 0 || to == program->length);
 	return slots(program)->update(program, update, from, to, err);
+}
+
+int program_gradient_shared(struct program *program, const struct batch *batch,
+			    struct error *err)
+{
+	if (program->summed == program->length)
+		return program_gradient(program, batch, err);
+	assert(batch->count <= program->options.batch);
+	return slots(program)->gradient_shared(program, batch, err);
+}
+
+int program_update_shared(struct program *program, const struct update *update,
+			  struct error *err)
+{
+	return program->summed < program->length ?
+		       slots(program)->update_shared(program, update, err) :
+		       0;
 }
 
 int program_trains_at_once(const struct program *program)

@@ -75,13 +75,13 @@ static int map_block(struct fork_core *core, struct block *block,
 	return 0;
 }
 
-/* Every rank asks for the same, so that all agree when it is too little. */
-static void *core_allocate(struct allocator *allocator, size_t bytes,
-			   struct error *err)
+/*
+ * A part of at least so many bytes for each rank. Every rank asks for the same,
+ * so that all agree when it is too little.
+ */
+static const struct block *add_block(struct fork_core *core, size_t bytes,
+				     struct error *err)
 {
-	struct fork_core *core =
-		(struct fork_core *)((char *)allocator -
-				     offsetof(struct fork_core, allocator));
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct block *block = malloc(sizeof(*block));
 
@@ -96,7 +96,34 @@ static void *core_allocate(struct allocator *allocator, size_t bytes,
 	}
 	block->next = core->blocks;
 	core->blocks = block;
-	return block->parts + (size_t)core->member.base.rank * block->bytes;
+	return block;
+}
+
+static struct fork_core *core_of(struct allocator *allocator)
+{
+	return (struct fork_core *)((char *)allocator -
+				    offsetof(struct fork_core, allocator));
+}
+
+static void *core_allocate(struct allocator *allocator, size_t bytes,
+			   struct error *err)
+{
+	const struct block *block =
+		add_block(core_of(allocator), bytes, err);
+
+	return block ? block->parts + (size_t)allocator->rank * block->bytes :
+		       NULL;
+}
+
+/* Parts are neighbours: all of them are one. */
+static void *core_share(struct allocator *allocator, size_t bytes,
+			struct error *err)
+{
+	const size_t size = (size_t)allocator->size;
+	const struct block *block = add_block(
+		core_of(allocator), (bytes + size - 1) / size, err);
+
+	return block ? block->parts : NULL;
 }
 
 static const struct block *block_of(const struct fork_core *core,
@@ -171,7 +198,7 @@ void fork_core_live(const struct fork_work *work, const struct group *is,
 	struct fork_core core = {
 		.member.base = *is,
 		.member.meeting = &work->shared->meeting,
-		.allocator.allocate = core_allocate,
+		.allocator = { is->rank, is->size, core_allocate, core_share },
 		.memory = work->memory,
 	};
 	struct group *group = &core.member.base;

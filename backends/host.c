@@ -29,21 +29,44 @@ static size_t decisions_of(const struct model *model, int layer)
 			       model_layer_input(model, layer));
 }
 
-/* One behind the other, each from a cache line on. */
+/* One behind the other, each from a cache line on: all but one, or that. */
+static void place_vectors(struct host_program *program, int gradient,
+			  float *all)
+{
+	const size_t lines = (program->base.length + UPDATE_LINE - 1) /
+			     UPDATE_LINE;
+
+	for (int v = 0; all && v < VECTOR_COUNT; v++)
+		if ((v == VECTOR_GRADIENT) == gradient) {
+			program->vectors[v] = all;
+			all += lines * UPDATE_LINE;
+		}
+}
+
 static int allocate_vectors(struct host_program *program, struct error *err)
 {
 	struct allocator *memory = program->base.options.memory;
 	const size_t lines = (program->base.length + UPDATE_LINE - 1) /
 			     UPDATE_LINE;
-	const size_t bytes = VECTOR_COUNT * lines * CACHE_LINE;
-	float *all = memory ? memory->allocate(memory, bytes, err) :
-			      host_allocate(bytes);
+	const size_t each = lines * CACHE_LINE;
+	const size_t others = (VECTOR_COUNT - 1) * each;
+	float *gradient, *all;
 
-	if (!all)
-		return memory ? -1 : error_memory(err, "a replica");
-	for (size_t v = 0; v < VECTOR_COUNT; v++)
-		program->vectors[v] = all + v * lines * UPDATE_LINE;
-	return 0;
+	if (!memory) {
+		gradient = host_allocate(each);
+		all = host_allocate(others);
+	} else {
+		gradient = memory->allocate(memory, each, err);
+		all = !gradient ? NULL :
+		      program->base.shared ?
+				  memory->share(memory, others, err) :
+				  memory->allocate(memory, others, err);
+	}
+	place_vectors(program, 1, gradient);
+	place_vectors(program, 0, all);
+	if (gradient && all)
+		return 0;
+	return memory ? -1 : error_memory(err, "a replica");
 }
 
 static int allocate_decisions(struct host_program *program, struct error *err)
@@ -104,8 +127,10 @@ int host_init(struct host_program *program, struct device *device,
 
 void host_release(struct host_program *program)
 {
-	if (!program->base.options.memory)
-		free(program->vectors[0]);
+	if (!program->base.options.memory) {
+		free(program->vectors[VECTOR_PARAMETERS]);
+		free(program->vectors[VECTOR_GRADIENT]);
+	}
 	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
 		free(program->decisions[i]);
 }

@@ -32,7 +32,8 @@ int host_plan(struct host_program *program, struct device *device,
 	      const struct fusion *fusions, int fusion_count,
 	      struct error *err);
 
-/* Vectors of length floats, and decisions; on failure nothing is left. */
+/* Vectors of length floats, and decisions; on failure nothing is left. Before,
+ * a backend may set base.shared, of vectors in options.memory. */
 int host_allocate_all(struct host_program *program, size_t length,
 		      struct error *err);
 

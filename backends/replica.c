@@ -60,13 +60,13 @@ static int reduce_gradient(struct group *group, struct program *program,
 {
 	float *gradient;
 
-	if (program_gradient(program, batch, err))
+	if (program_gradient_shared(program, batch, err))
 		return -1;
 	gradient = program_map(program, VECTOR_GRADIENT, err);
 	if (!gradient)
 		return -1;
 	observer->ended(observer, REPLICA_COMPUTE);
-	if (group_offer(group, gradient, program->length, err))
+	if (group_offer(group, gradient, program->summed, err))
 		return -1;
 	observer->ended(observer, REPLICA_WAIT);
 	if (group_reduce_scatter(group, err) ||
@@ -76,6 +76,26 @@ static int reduce_gradient(struct group *group, struct program *program,
 	return 0;
 }
 
+/* Where all have one copy, it is enough that all of them have come so far. */
+static int is_shared(const struct program *program, enum vector which)
+{
+	return program->shared && which != VECTOR_GRADIENT;
+}
+
+static int offer_own(struct group *group, const struct program *program,
+		     enum vector which, float *values, struct error *err)
+{
+	return is_shared(program, which) ?
+		       group_gather(group, NULL, 0, NULL, err) :
+		       group_offer(group, values, program->length, err);
+}
+
+static int get_others(struct group *group, const struct program *program,
+		      enum vector which, struct error *err)
+{
+	return is_shared(program, which) ? 0 : group_all_gather(group, err);
+}
+
 static int train_together(struct group *group, struct program *program,
 			  const struct batch *batch,
 			  const struct update *update,
@@ -83,20 +103,21 @@ static int train_together(struct group *group, struct program *program,
 			  struct score *score, struct error *err)
 {
 	const struct slice own =
-		group_slice(group->rank, group->size, program->length);
+		group_slice(group->rank, group->size, program->summed);
 	float *parameters;
 
 	if (reduce_gradient(group, program, batch, observer, err) ||
-	    program_update_part(program, update, own.from, own.to, err))
+	    program_update_part(program, update, own.from, own.to, err) ||
+	    program_update_shared(program, update, err))
 		return -1;
 	parameters = program_map(program, VECTOR_PARAMETERS, err);
 	if (!parameters)
 		return -1;
 	observer->ended(observer, REPLICA_UPDATE);
-	if (group_offer(group, parameters, program->length, err))
+	if (offer_own(group, program, VECTOR_PARAMETERS, parameters, err))
 		return -1;
 	observer->ended(observer, REPLICA_WAIT);
-	if (group_all_gather(group, err) ||
+	if (get_others(group, program, VECTOR_PARAMETERS, err) ||
 	    program_unmap(program, VECTOR_PARAMETERS, err) ||
 	    program_finish(program, score, err))
 		return -1;
@@ -121,8 +142,21 @@ int replica_gather(struct group *group, struct program *program,
 {
 	float *values = program_map(program, which, err);
 
-	if (!values || group_offer(group, values, program->length, err) ||
-	    group_all_gather(group, err))
+	if (!values || offer_own(group, program, which, values, err) ||
+	    get_others(group, program, which, err))
 		return -1;
 	return program_unmap(program, which, err);
+}
+
+int replica_store(struct group *group, struct program *program,
+		  enum vector which, const float *values, struct error *err)
+{
+	if (!is_shared(program, which))
+		return program_store(program, which, values, err);
+	/* The others learn that somebody has written there. */
+	if (group->rank == 0 ? program_store(program, which, values, err) :
+			       !program_map(program, which, err) ||
+				       program_unmap(program, which, err))
+		return -1;
+	return group_gather(group, NULL, 0, NULL, err);
 }

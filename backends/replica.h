@@ -6,6 +6,12 @@
  * With n ranks and p floats a vector, a step reads n p and writes p of
  * gradients, makes one update of p for all, and copies (n - 1) p of parameters.
  * One rank alone is the plain case.
+ *
+ * Where the programs of a group have one copy of the parameters (shared, in
+ * backends/backend.h), nothing is copied: each rank updates its slice while
+ * nobody computes. And where a backend can make a slice of a layer's sum from
+ * what goes into the layer (gradient_shared), those gradients exist nowhere:
+ * "one weird trick" (Krizhevsky 2014, arXiv 1404.5997), the other way round.
  */
 #ifndef BACKENDS_REPLICA_H
 #define BACKENDS_REPLICA_H
@@ -55,18 +61,26 @@ int replica_compile(struct group *group, struct device *device,
  * as one, unless the group makes it meet others in between.
  *
  * Afterwards all ranks have the same parameters; gradient and the optimizer's
- * state are those of the whole batch in the rank's slice only, and what they
- * were elsewhere. The ranks meet (group_gather) before one of them stores
- * parameters.
+ * state, unless it is shared, are those of the whole batch in the rank's slice
+ * of the summed floats only. The ranks meet (group_gather) before one of them
+ * stores parameters.
  */
 int replica_train(struct group *group, struct program *program,
 		  const struct batch *batch, const struct update *update,
 		  struct replica_observer *observer, struct score *score,
 		  struct error *err);
 
+/*
+ * Stores the same values in every rank; where all share one copy, the first
+ * rank does, and they meet afterwards. Every rank calls it, and they meet
+ * before.
+ */
+int replica_store(struct group *group, struct program *program,
+		  enum vector which, const float *values, struct error *err);
+
 /* What each rank knows of a vector in its slice becomes known to all; for the
- * optimizer's state. Every rank calls it, and they meet before one of them
- * stores or trains. */
+ * optimizer's state, and a gradient that is summed as a whole. Every rank calls
+ * it, and they meet before one of them stores or trains. */
 int replica_gather(struct group *group, struct program *program,
 		   enum vector which, struct error *err);
 

@@ -50,6 +50,25 @@ static void *core_allocate(struct allocator *allocator, size_t bytes,
 	return block->bytes;
 }
 
+/* Rank 0 has it, and says where. */
+static void *core_share(struct allocator *allocator, size_t bytes,
+			struct error *err)
+{
+	struct thread_core *core =
+		(struct thread_core *)((char *)allocator -
+				       offsetof(struct thread_core, memory));
+	void *all[GROUP_MAX_SIZE];
+	void *mine = NULL;
+
+	if (allocator->rank == 0)
+		mine = core_allocate(allocator, bytes, err);
+	if (meeting_gather(&core->member.base, &mine, sizeof(mine), all, err))
+		return NULL;
+	if (!all[0] && allocator->rank)
+		error_memory(err, "what the cores share");
+	return all[0];
+}
+
 static void release_blocks(struct thread_core *core)
 {
 	while (core->blocks) {
@@ -127,7 +146,8 @@ static int threads_launch(const struct transport *transport, int size,
 	crew->job = job;
 	for (int r = 0; r < size; r++) {
 		cores[r].crew = crew;
-		cores[r].memory.allocate = core_allocate;
+		cores[r].memory = (struct allocator){ r, size, core_allocate,
+						      core_share };
 		cores[r].member.base = (struct group){
 			.transport = transport,
 			.rank = r,

@@ -60,19 +60,20 @@ static struct batch share_of(const struct team *team, int step, int rank,
 
 static const struct update update = { .03, .9, 1e-6 };
 
-static int start(const struct team *team, struct program *program,
-		 struct error *err)
+static int start(const struct team *team, struct group *group,
+		 struct program *program, struct error *err)
 {
 	float values[PARAMETERS] = { 0 };
 
-	if (program_store(program, VECTOR_SQUARE_AVG, values, err) ||
-	    program_store(program, VECTOR_ACC_DELTA, values, err))
+	if (replica_store(group, program, VECTOR_SQUARE_AVG, values, err) ||
+	    replica_store(group, program, VECTOR_ACC_DELTA, values, err))
 		return -1;
 	model_init(team->model, 3, values);
-	return program_store(program, VECTOR_PARAMETERS, values, err);
+	return replica_store(group, program, VECTOR_PARAMETERS, values, err);
 }
 
-/* Nobody keeps up what is another one's: it is as it was stored, zero. */
+/* Nobody keeps up what is another one's: it is as it was stored, zero; unless
+ * all have the same. */
 static int check_slice(const struct group *group, struct program *program,
 		       struct error *err)
 {
@@ -80,7 +81,7 @@ static int check_slice(const struct group *group, struct program *program,
 		group_slice(group->rank, group->size, program->length);
 	const float *state = program_map(program, VECTOR_SQUARE_AVG, err);
 
-	for (size_t i = 0; i < program->length; i++)
+	for (size_t i = 0; !program->shared && i < program->length; i++)
 		if ((i < own.from || i >= own.to) && state[i] != 0)
 			return error_set(err, ERROR_FAILED, "core %d has "
 					 "updated another one's %zu",
@@ -111,7 +112,7 @@ static int train(struct team *team, struct group *group,
 {
 	struct watcher watcher = { .observer = { note } };
 
-	if (start(team, program, err))
+	if (start(team, group, program, err))
 		return -1;
 	for (int s = 0; s < STEPS; s++) {
 		struct batch share = share_of(team, s, group->rank,
@@ -273,6 +274,7 @@ static void train_plainly(struct team *team, int cores)
 		.seed = 5,
 		.dropout = 1,
 	};
+	struct group alone = { .size = 1 };
 	struct program *program;
 	struct subject subject;
 	struct error err;
@@ -281,7 +283,7 @@ static void train_plainly(struct team *team, int cores)
 	subject_open(&subject, team->backend->name, 1, team->model, &options);
 	program = subject.program;
 	sum = allocate(program->length * sizeof(*sum));
-	must(start(team, program, &err), &err);
+	must(start(team, &alone, program, &err), &err);
 	for (int s = 0; s < STEPS; s++) {
 		sum_shares(team, program, s, cores, sum);
 		memcpy(program_map(program, VECTOR_GRADIENT, &err), sum,

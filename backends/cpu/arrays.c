@@ -72,7 +72,9 @@ int cpu_allocate_arrays(struct cpu_program *program)
 		struct cpu_step *bound = &program->steps[s];
 		const size_t bytes = batch * bound->out_size * sizeof(float);
 
-		bound->out = host_allocate(bytes);
+		bound->out = !s && cpu_shared_in(program) ?
+				     cpu_shared_in(program) :
+				     host_allocate(bytes);
 		bound->out_slopes = host_allocate(bytes);
 		if (!bound->out || !bound->out_slopes ||
 		    (bound->conv.window && allocate_conv(program, bound)))

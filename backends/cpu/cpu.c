@@ -89,6 +89,9 @@ static void cpu_free(struct program *program)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
+	if (cpu_shared_in(cpu))
+		cpu->steps[0].out = NULL;
+	cpu_shared_release(cpu);
 	cpu_release_arrays(cpu);
 	host_release(&cpu->host);
 	free(cpu);
@@ -122,8 +125,13 @@ static int cpu_compile(struct device *device, const struct model *model,
 			  model->name);
 		goto fail;
 	}
+	program->host.base.shared = options->memory != NULL;
 	if (host_allocate_all(&program->host, length, err))
 		goto fail;
+	if (cpu_shared_allocate(program, err)) {
+		cpu_free(&program->host.base);
+		return -1;
+	}
 	if (cpu_allocate_arrays(program)) {
 		cpu_free(&program->host.base);
 		return error_memory(err, "the activations of a batch");
@@ -174,19 +182,15 @@ static void losses(struct cpu_program *program, const struct batch *batch,
 			  training ? last->out_slopes + i * classes : NULL);
 }
 
-/* Floats of the vectors before the first linear layer's. */
-static size_t conv_length(const struct cpu_program *cpu)
-{
-	return cpu->steps[cpu->first_linear].weight;
-}
-
 /* Forward and backward; with an update, that of the linear layers as well. */
 static void run(struct cpu_program *cpu, const struct batch *batch,
 		const struct update *update)
 {
+	const size_t all = cpu->shares ? cpu->host.base.summed :
+					 cpu->host.base.length;
+
 	memset(cpu->host.vectors[VECTOR_GRADIENT], 0,
-	       (batch->count ? conv_length(cpu) : cpu->host.base.length) *
-		       sizeof(float));
+	       (batch->count ? cpu->conv_length : all) * sizeof(float));
 	program_end_part(&cpu->host.base, CPU_PART_GRADIENT);
 	cpu->at_once = update != NULL;
 	cpu->host.base.score = (struct score){ 0 };
@@ -200,11 +204,18 @@ static void run(struct cpu_program *cpu, const struct batch *batch,
 	cpu_backward(cpu, batch, update);
 }
 
+void cpu_differentiate(struct cpu_program *program, const struct batch *batch,
+		       int shares)
+{
+	program->shares = shares;
+	run(program, batch, NULL);
+}
+
 static int cpu_gradient(struct program *program, const struct batch *batch,
 			struct error *err)
 {
 	(void)err;
-	run((struct cpu_program *)program, batch, NULL);
+	cpu_differentiate((struct cpu_program *)program, batch, 0);
 	return 0;
 }
 
@@ -253,9 +264,10 @@ static int cpu_train(struct program *program, const struct batch *batch,
 	struct cpu_program *cpu = (struct cpu_program *)program;
 	const int at_once = updates_at_once(cpu, batch);
 
+	cpu->shares = 0;
 	run(cpu, batch, at_once ? update : NULL);
 	return cpu_update(program, update, 0,
-			  at_once ? conv_length(cpu) : program->length, err);
+			  at_once ? cpu->conv_length : program->length, err);
 }
 
 static int cpu_evaluate(struct program *program, const struct batch *batch,
@@ -294,6 +306,8 @@ const struct backend cpu_backend = {
 	.unmap = cpu_unmap,
 	.gradient = cpu_gradient,
 	.update = cpu_update,
+	.gradient_shared = cpu_gradient_shared,
+	.update_shared = cpu_update_shared,
 	.train = cpu_train,
 	.evaluate = cpu_evaluate,
 	.decisions = cpu_decisions,

@@ -44,6 +44,21 @@ struct cpu_step {
 	float *unpooled, *turned, *no_bias; /* of the dense backward pass */
 };
 
+/*
+ * What several cores share to make the slopes by the weights of the first
+ * linear layer together, and with them their update: each core for some blocks
+ * of its inputs, over the samples of all. Of each core it has the layer's
+ * inputs, and what its kernels leave of the slopes by its outputs.
+ */
+struct cpu_shared {
+	int rank, size;
+	size_t each;  /* bytes of a core's part */
+	char *all;    /* [size][each]; NULL: a core does it alone */
+	size_t keep, slopes, in; /* places in a part, behind its header */
+	struct linear_part *parts; /* [size] */
+	void *scratch;
+};
+
 struct cpu_program {
 	struct host_program host;
 	const struct cpu_kernels *kernels;
@@ -59,6 +74,9 @@ struct cpu_program {
 	int weights_moved; /* forward_weights are older than the parameters */
 	size_t updated;	   /* floats of each vector, in the last update */
 	int at_once;	   /* linear layers made theirs in the backward pass */
+	size_t conv_length; /* floats of the vectors before linear layers' */
+	struct cpu_shared shared;
+	int shares; /* the last gradient left out what is shared */
 };
 
 /* Shapes, strides and places from the plan; length is that of a vector. */
@@ -133,12 +151,35 @@ void cpu_forward(struct cpu_program *program, const struct batch *batch,
 void cpu_backward(struct cpu_program *program, const struct batch *batch,
 		  const struct update *update);
 
+/* Forward and backward; shares: without the slopes that cores make together. */
+void cpu_differentiate(struct cpu_program *program, const struct batch *batch,
+		       int shares);
+
 /* Linear step s; the part of both passes that is its own. */
 void cpu_linear_lay_out(struct cpu_program *program, int s);
 void cpu_linear_forward(struct cpu_program *program, int s, const float *in,
 			int count, int training);
 void cpu_linear_backward(struct cpu_program *program, int s, const float *in,
 			 int count, const struct update *update);
+
+/* Whether cores can share the first linear layer's weights. */
+int cpu_can_share(const struct cpu_program *program);
+/* Every core calls it at once. On failure, to be released. */
+int cpu_shared_allocate(struct cpu_program *program, struct error *err);
+void cpu_shared_release(struct cpu_program *program);
+/* Where the layer's inputs go, [batch][in_size]; NULL: nobody shares them. */
+float *cpu_shared_in(const struct cpu_program *program);
+/* The layer's own backward pass, but for what is shared. */
+void cpu_shared_backward(struct cpu_program *program,
+			 const struct linear_batch *batch,
+			 const struct linear_slopes *slopes);
+/* Parameters and their state: [weights, bias] of a step in each vector. */
+struct linear_state cpu_linear_state(const struct cpu_program *program, int s);
+/* Slots of struct backend. */
+int cpu_gradient_shared(struct program *program, const struct batch *batch,
+			struct error *err);
+int cpu_update_shared(struct program *program, const struct update *update,
+		      struct error *err);
 
 /* [outputs] of a sample in training: 0, a dropped plane; NULL: none is. */
 const uint8_t *cpu_stem_keep(const struct cpu_program *program, int sample);

@@ -73,9 +73,12 @@ static size_t lay_out_stem(struct cpu_program *program, size_t at)
 void cpu_lay_out(struct cpu_program *program, size_t *length)
 {
 	const struct plan *plan = &program->host.plan;
+	/* The weights that cores may share come last. */
+	const int last = cpu_can_share(program) ? 1 : STEP_NO_LAYER;
 	size_t at = 0;
 
 	program->conv_count = 0;
+	program->conv_length = 0;
 	for (int s = 0; s < plan->count; s++) {
 		struct cpu_step *bound = &program->steps[s];
 
@@ -95,12 +98,19 @@ void cpu_lay_out(struct cpu_program *program, size_t *length)
 			bound->out_size = shape_size(bound->step->out);
 			cpu_linear_lay_out(program, s);
 		}
+		if (!bound->step->window && !program->conv_length)
+			program->conv_length = at;
 		bound->weight = at;
-		at += weight_count(bound);
+		at += s == last ? 0 : weight_count(bound);
 		bound->bias = at;
 		at += (size_t)padded(bound->step->out.channels);
 	}
 	program->first_linear = program->stem.step ? 1 : program->conv_count;
+	program->host.base.summed = at;
+	if (last != STEP_NO_LAYER) {
+		program->steps[last].weight = at;
+		at += weight_count(&program->steps[last]);
+	}
 	*length = at;
 }
 

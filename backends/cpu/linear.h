@@ -79,6 +79,12 @@ struct linear_state {
 	struct linear_values parameters, square_avg, acc_delta;
 };
 
+/* What the slopes by the weights come of, of the samples of one rank. */
+struct linear_part {
+	struct linear_batch batch; /* its in, sample, block and keep_in */
+	void *slopes; /* as backward_part left them; only read */
+};
+
 struct linear_kernels {
 	const char *name; /* of the instruction set */
 
@@ -120,6 +126,30 @@ struct linear_kernels {
 				const struct linear_batch *batch,
 				const struct linear_slopes *slopes,
 				void *scratch);
+
+	/*
+	 * The same in two calls, of a batch that is in parts; the second one
+	 * for some of the blocks, each by one rank. part_size is the bytes of
+	 * what the first leaves of a part, aligned to 64, and update_scratch
+	 * those of the second one's scratch, for parts of count.
+	 *
+	 * backward_part stores in_slopes and the slopes by the bias. Then
+	 * update_parts makes Adadelta's step of blocks from .. to: their slopes
+	 * are summed over each part as backward does, then over parts in their
+	 * order, to the same bits.
+	 */
+	size_t (*part_size)(const struct linear_shape *shape, int count);
+	size_t (*update_scratch)(const struct linear_shape *shape, int count);
+	void (*backward_part)(const struct linear_shape *shape,
+			      const struct linear_values *parameters,
+			      const struct linear_batch *batch,
+			      const struct linear_slopes *slopes, float *bias,
+			      void *part, void *scratch);
+	void (*update_parts)(const struct linear_shape *shape,
+			     const struct linear_state *state,
+			     const struct update *update,
+			     const struct linear_part *parts, int count,
+			     int from, int to, void *scratch);
 
 	/*
 	 * Adadelta (Zeiler 2012) of count parameters, within 1e-6 of each

@@ -171,6 +171,17 @@ static void backward_stored(struct cpu_program *program,
 					   program->scratch);
 }
 
+struct linear_state cpu_linear_state(const struct cpu_program *program, int s)
+{
+	const struct cpu_step *bound = &program->steps[s];
+
+	return (struct linear_state){
+		.parameters = values_of(program, bound, VECTOR_PARAMETERS),
+		.square_avg = values_of(program, bound, VECTOR_SQUARE_AVG),
+		.acc_delta = values_of(program, bound, VECTOR_ACC_DELTA),
+	};
+}
+
 void cpu_linear_backward(struct cpu_program *program, int s, const float *in,
 			 int count, const struct update *update)
 {
@@ -181,13 +192,11 @@ void cpu_linear_backward(struct cpu_program *program, int s, const float *in,
 		.out_slopes = bound->out_slopes,
 		.in_slopes = s ? program->steps[s - 1].out_slopes : NULL,
 	};
-	const struct linear_state state = {
-		.parameters = values_of(program, bound, VECTOR_PARAMETERS),
-		.square_avg = values_of(program, bound, VECTOR_SQUARE_AVG),
-		.acc_delta = values_of(program, bound, VECTOR_ACC_DELTA),
-	};
+	const struct linear_state state = cpu_linear_state(program, s);
 
-	if (is_dense(program))
+	if (program->shares && s == program->first_linear)
+		cpu_shared_backward(program, &batch, &slopes);
+	else if (is_dense(program))
 		backward_dense(program, s, in, count);
 	else if (update)
 		program->kernels->linear->backward_update(

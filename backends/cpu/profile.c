@@ -92,7 +92,7 @@ static void profile_others(const struct cpu_program *program,
 	/* Linear layers store theirs, or use it at once. */
 	const double zeroed =
 		program->host.batch_count ?
-			(double)program->steps[program->first_linear].weight :
+			(double)program->conv_length :
 			(double)program->host.base.length;
 	const struct {
 		int part;

@@ -153,12 +153,14 @@ int core_initialise(struct core *core, struct error *err)
 
 	if (!values)
 		return error_memory(err, "the parameters");
-	if (program_store(core->program, VECTOR_GRADIENT, values, err) ||
-	    program_store(core->program, VECTOR_SQUARE_AVG, values, err) ||
-	    program_store(core->program, VECTOR_ACC_DELTA, values, err))
-		goto out;
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		if (v != VECTOR_PARAMETERS &&
+		    replica_store(core->group, core->program, (enum vector)v,
+				  values, err))
+			goto out;
 	model_init(training->model, training->seed, values);
-	failed = program_store(core->program, VECTOR_PARAMETERS, values, err);
+	failed = replica_store(core->group, core->program, VECTOR_PARAMETERS,
+			       values, err);
 out:
 	free(values);
 	return failed;

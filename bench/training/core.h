@@ -77,7 +77,9 @@ int core_exchange(struct core *core, struct error *err);
 /* Seeded parameters and a fresh optimizer. */
 int core_initialise(struct core *core, struct error *err);
 
-/* The parameters' hash; with several cores, all must have the same. */
+/* The hash of the parameters as this core sees them; with several cores, all
+ * must see the same, which says more where each has its own than where they
+ * share one copy. */
 int core_check_replicas(struct core *core, char *hash, size_t size,
 			struct error *err);
 

@@ -104,13 +104,13 @@ static int open_member(struct member *member, struct error *err)
 			 &member->device, err) ||
 	    replica_compile(member->group, member->device, task->model,
 			    &options, &member->program, err) ||
-	    program_store(member->program, VECTOR_SQUARE_AVG, member->vector,
-			  err) ||
-	    program_store(member->program, VECTOR_ACC_DELTA, member->vector,
-			  err))
+	    replica_store(member->group, member->program, VECTOR_SQUARE_AVG,
+			  member->vector, err) ||
+	    replica_store(member->group, member->program, VECTOR_ACC_DELTA,
+			  member->vector, err))
 		return -1;
 	model_init(task->model, options.seed, member->vector);
-	return program_store(member->program, VECTOR_PARAMETERS,
+	return replica_store(member->group, member->program, VECTOR_PARAMETERS,
 			     member->vector, err);
 }
 

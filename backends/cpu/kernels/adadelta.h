@@ -35,7 +35,8 @@ INLINE struct adadelta adadelta_of(const struct update *update)
 	};
 }
 
-/* From slopes g; v and u become those of this step. Returns lr * delta. */
+/* From slopes g; v and u become those of this step. Returns lr * delta, to the
+ * same bits wherever it is. */
 INLINE vec adadelta_step(const struct adadelta *rates, vec g, vec *v, vec *u)
 {
 	const vec squares =
@@ -46,7 +47,7 @@ INLINE vec adadelta_step(const struct adadelta *rates, vec g, vec *v, vec *u)
 
 	*v = squares;
 	*u = rates->rho * *u + (rates->rest * delta * delta + ADADELTA_LEAST);
-	return rates->lr * delta;
+	return vec_hold(rates->lr * delta);
 }
 
 #endif

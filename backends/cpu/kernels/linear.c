@@ -44,5 +44,9 @@ const struct linear_kernels ISA_NAME(linear_kernels) = {
 	.forward = TILED(linear_forward),
 	.backward = ISA_NAME(linear_backward),
 	.backward_update = ISA_NAME(linear_backward_update),
+	.part_size = ISA_NAME(linear_part_size),
+	.update_scratch = ISA_NAME(linear_parts_scratch),
+	.backward_part = ISA_NAME(linear_backward_part),
+	.update_parts = ISA_NAME(linear_update_parts),
 	.adadelta = ISA_NAME(adadelta),
 };

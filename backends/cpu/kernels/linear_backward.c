@@ -21,27 +21,40 @@
  */
 #include "backends/cpu/kernels/linear_backward.h"
 
-/* Cuts scratch into the arrays above; returns the bytes that this takes. */
+/* Cuts what the weights' slopes come of; returns the bytes that this takes. */
+size_t ISA_NAME(linear_cut_part)(struct backward *backward,
+				 const struct linear_shape *shape, int count,
+				 void *part)
+{
+	const size_t outputs = (size_t)shape->outputs;
+	size_t chunks, used = 0;
+
+	/* No samples are a chunk too: their gradient is zero. */
+	backward->chunks = word_count(count ? count : 1);
+	chunks = outputs * (size_t)backward->chunks;
+	backward->of_outputs =
+		scratch_take(part, &used, chunks * sizeof(uint64_t));
+	backward->by_output =
+		scratch_take(part, &used, chunks * WORD * sizeof(float));
+	return used;
+}
+
+/* Cuts scratch into all arrays of a pass; returns the bytes that this takes. */
 static size_t cut(struct backward *backward, const struct linear_shape *shape,
 		  int count, void *scratch)
 {
 	const size_t samples = (size_t)count, outputs = (size_t)shape->outputs;
 	const size_t block = (size_t)shape->block * sizeof(float);
-	size_t words, chunks, used = 0;
+	size_t used = ISA_NAME(linear_cut_part)(backward, shape, count,
+						scratch);
+	size_t words;
 
-	/* No samples are a chunk too: their gradient is zero. */
-	backward->chunks = word_count(count ? count : 1);
 	backward->words = word_count(shape->outputs);
 	words = samples * (size_t)backward->words;
-	chunks = outputs * (size_t)backward->chunks;
 	backward->of_samples =
 		scratch_take(scratch, &used, words * sizeof(uint64_t));
-	backward->of_outputs =
-		scratch_take(scratch, &used, chunks * sizeof(uint64_t));
 	backward->by_sample = scratch_take(scratch, &used,
 					   samples * outputs * sizeof(float));
-	backward->by_output = scratch_take(scratch, &used,
-					   chunks * WORD * sizeof(float));
 	backward->bias =
 		scratch_take(scratch, &used, outputs * sizeof(float));
 	backward->kept = scratch_take(
@@ -179,12 +192,12 @@ static struct ahead next_block(const struct backward *backward, int block)
 	return next;
 }
 
-static void in_slopes_block(const struct backward *backward, int block)
+/* What is next is fetched meanwhile. */
+static void in_slopes_block(const struct backward *backward, int block,
+			    struct ahead next)
 {
 	const int places = backward->shape->block;
-	struct ahead next = { 0 };
 
-	add_state(backward, block, &next);
 	for (int at = 0; at < places;) {
 		const int vectors = tile_vectors(places - at);
 
@@ -213,9 +226,11 @@ static void run(struct backward *backward)
 	start(backward);
 	for (int block = 0; block < backward->shape->blocks; block++) {
 		struct ahead next = next_block(backward, block + 1);
+		struct ahead state = { 0 };
 
+		add_state(backward, block, &state);
 		if (backward->slopes->in_slopes)
-			in_slopes_block(backward, block);
+			in_slopes_block(backward, block, state);
 		ISA_NAME(linear_weights)(backward, block, &next);
 	}
 }
@@ -262,4 +277,26 @@ void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
 	ISA_NAME(adadelta)(update, (size_t)shape->outputs,
 			   state->parameters.bias, state->square_avg.bias,
 			   state->acc_delta.bias, backward.bias);
+}
+
+void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
+				    const struct linear_values *parameters,
+				    const struct linear_batch *batch,
+				    const struct linear_slopes *slopes,
+				    float *bias, void *part, void *scratch)
+{
+	struct backward backward = {
+		.shape = shape,
+		.batch = batch,
+		.slopes = slopes,
+		.weights = parameters->weights,
+	};
+
+	cut(&backward, shape, batch->count, scratch);
+	ISA_NAME(linear_cut_part)(&backward, shape, batch->count, part);
+	start(&backward);
+	for (int block = 0; slopes->in_slopes && block < shape->blocks; block++)
+		in_slopes_block(&backward, block,
+				next_block(&backward, block + 1));
+	memcpy(bias, backward.bias, (size_t)shape->outputs * sizeof(float));
 }

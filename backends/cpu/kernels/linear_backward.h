@@ -48,6 +48,14 @@ INLINE void add_rows(vec *sums, const float *slopes, const float *rows,
 }
 
 /*
+ * Cuts part into of_outputs and by_output of count samples; NULL: only counts.
+ * Returns the bytes that they take.
+ */
+size_t ISA_NAME(linear_cut_part)(struct backward *backward,
+				 const struct linear_shape *shape, int count,
+				 void *part);
+
+/*
  * dw of a block: stored, or given to Adadelta at once. next is fetched
  * meanwhile.
  */

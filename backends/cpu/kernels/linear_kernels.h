@@ -152,6 +152,20 @@ void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
 				      const struct linear_slopes *slopes,
 				      void *scratch);
 
+void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
+				    const struct linear_values *parameters,
+				    const struct linear_batch *batch,
+				    const struct linear_slopes *slopes,
+				    float *bias, void *part, void *scratch);
+size_t ISA_NAME(linear_part_size)(const struct linear_shape *shape, int count);
+size_t ISA_NAME(linear_parts_scratch)(const struct linear_shape *shape,
+				      int count);
+void ISA_NAME(linear_update_parts)(const struct linear_shape *shape,
+				   const struct linear_state *state,
+				   const struct update *update,
+				   const struct linear_part *parts, int count,
+				   int from, int to, void *scratch);
+
 #ifdef __AMX_BF16__
 /* Whether tiles fit; see backends/cpu/linear.h. */
 int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,

@@ -1,0 +1,243 @@
+/*
+ * Cores that make one layer's update together, out of what each has of it, get
+ * the bits that whole gradients give, added up: in every build, by either
+ * transport, with shares of any size.
+ */
+#include "backends/replica.h"
+
+#include <stdio.h>
+
+#include "backends/cpu/kernels.h"
+#include "bench/base/hash.h"
+#include "tests/subject.h"
+
+#define STEPS 2
+#define MOST 8
+
+/* Cores that train, and what each sees then: hashes, as they may be
+ * processes. */
+struct team {
+	const struct model *model;
+	struct batch global[STEPS];
+	uint64_t seen[MOST][VECTOR_COUNT];
+	int shares; /* the first core's program does so */
+};
+
+static const struct update update = { .03, .9, 1e-6 };
+
+static void ignore(struct replica_observer *observer, enum replica_phase phase)
+{
+	(void)observer;
+	(void)phase;
+}
+
+/* Samples rank, rank + cores, ... of a global batch; the caller frees them. */
+static struct batch share_of(const struct team *team, int step, int rank,
+			     int cores)
+{
+	const struct batch *all = &team->global[step];
+	const size_t size = shape_size(team->model->input);
+	float *images = allocate((size_t)all->count * size * sizeof(*images));
+	uint8_t *labels = allocate((size_t)all->count);
+	struct batch share = *all;
+
+	share.images = images;
+	share.labels = labels;
+	share.place = rank;
+	share.stride = cores;
+	share.count = 0;
+	for (int p = rank; p < all->count; p += cores) {
+		memcpy(images + (size_t)share.count * size,
+		       all->images + (size_t)p * size, size * sizeof(*images));
+		labels[share.count++] = all->labels[p];
+	}
+	return share;
+}
+
+static struct program_options options_of(int batch)
+{
+	return (struct program_options){
+		.batch = batch, .test_batch = 1, .seed = 5, .dropout = 1
+	};
+}
+
+static int start(struct group *group, struct program *program,
+		 struct error *err)
+{
+	float *values = calloc(program->parameters, sizeof(*values));
+	int failed;
+
+	if (!values)
+		return error_memory(err, "the parameters");
+	failed = replica_store(group, program, VECTOR_SQUARE_AVG, values,
+			       err) ||
+		 replica_store(group, program, VECTOR_ACC_DELTA, values, err);
+	model_init(program->model, 3, values);
+	failed = failed || replica_store(group, program, VECTOR_PARAMETERS,
+					 values, err);
+	free(values);
+	return failed;
+}
+
+/* Of all vectors but the gradient. */
+static int report(struct program *program, uint64_t *seen, struct error *err)
+{
+	const size_t bytes = program->parameters * sizeof(float);
+	float *values = malloc(bytes);
+	int failed = values ? 0 : error_memory(err, "the parameters");
+
+	for (int v = 0; !failed && v < VECTOR_COUNT; v++) {
+		if (v == VECTOR_GRADIENT)
+			continue;
+		failed = program_load(program, (enum vector)v, values, err);
+		if (!failed)
+			seen[v] = hash_bytes64(values, bytes);
+	}
+	free(values);
+	return failed;
+}
+
+static int train(struct team *team, struct group *group,
+		 struct program *program, struct error *err)
+{
+	struct replica_observer nobody = { ignore };
+	int failed = start(group, program, err);
+
+	for (int s = 0; !failed && s < STEPS; s++) {
+		struct batch share =
+			share_of(team, s, group->rank, group->size);
+		struct score score;
+
+		failed = replica_train(group, program, &share, &update,
+				       &nobody, &score, err);
+		batch_free(&share);
+	}
+	if (group->rank == 0)
+		team->shares = program->summed < program->length;
+	return failed || report(program, team->seen[group->rank], err);
+}
+
+static int body(struct group *group, void *context, struct error *err)
+{
+	struct team *team = context;
+	const struct device_request request = { .threads = group->size,
+						.cpus = group->size };
+	const struct program_options options = options_of(
+		replica_share(0, group->size, team->global[0].count));
+	struct device *device = NULL;
+	struct program *program = NULL;
+	int failed = replica_open(group, backend_find("cpu"), &request,
+				  &device, err) ||
+		     replica_compile(group, device, team->model, &options,
+				     &program, err) ||
+		     train(team, group, program, err);
+
+	program_free(program);
+	device_close(device);
+	return failed ? -1 : 0;
+}
+
+static void sum_shares(const struct team *team, struct program *program,
+		       int step, int cores, float *sum)
+{
+	struct error err;
+
+	for (int r = 0; r < cores; r++) {
+		struct batch share = share_of(team, step, r, cores);
+		float *lent;
+
+		must(program_gradient(program, &share, &err), &err);
+		lent = program_map(program, VECTOR_GRADIENT, &err);
+		for (size_t i = 0; i < program->length; i++)
+			sum[i] = r ? sum[i] + lent[i] : lent[i];
+		must(program_unmap(program, VECTOR_GRADIENT, &err), &err);
+		batch_free(&share);
+	}
+}
+
+/* Whole gradients, whole updates, one after the other. */
+static void train_plainly(struct team *team, int cores)
+{
+	const struct program_options options =
+		options_of(replica_share(0, cores, team->global[0].count));
+	struct group alone = { .size = 1 };
+	struct subject subject;
+	struct error err;
+	float *sum;
+
+	subject_open(&subject, "cpu", 1, team->model, &options);
+	sum = allocate(subject.program->length * sizeof(*sum));
+	must(start(&alone, subject.program, &err), &err);
+	for (int s = 0; s < STEPS; s++) {
+		sum_shares(team, subject.program, s, cores, sum);
+		memcpy(program_map(subject.program, VECTOR_GRADIENT, &err),
+		       sum, subject.program->length * sizeof(*sum));
+		must(program_unmap(subject.program, VECTOR_GRADIENT, &err),
+		     &err);
+		must(program_update(subject.program, &update, &err), &err);
+	}
+	must(report(subject.program, team->seen[0], &err), &err);
+	free(sum);
+	subject_close(&subject);
+}
+
+static void compare(const struct team *plain, int cores, const char *transport)
+{
+	struct team team = *plain;
+	const struct group_job job = { body, &team, sizeof(team), NULL };
+	struct error err;
+
+	memset(team.seen, 0, sizeof(team.seen));
+	must(group_launch(transport_find(transport), cores, &job, &err), &err);
+	assert_true(team.shares);
+	for (int r = 0; r < cores; r++)
+		assert_memory_equal(team.seen[r], plain->seen[0],
+				    sizeof(team.seen[r]));
+}
+
+/* The last has more cores than samples. */
+static void cores_share_to_the_same_bits(void **state)
+{
+	static const struct {
+		int cores, global;
+	} cases[] = { { 2, 7 }, { 3, 200 }, { 8, 35 }, { 8, 5 } };
+	const size_t most = sizeof(cases) / sizeof(cases[0]);
+	struct team team = { .model = model_find(*state) };
+
+	for (size_t i = 0; i < (tests_are_light() ? 1 : most); i++) {
+		for (int s = 0; s < STEPS; s++) {
+			team.global[s] = batch_make(team.model,
+						    8 + (uint32_t)s,
+						    cases[i].global);
+			team.global[s].step = (uint32_t)s;
+		}
+		train_plainly(&team, cases[i].cores);
+		compare(&team, cases[i].cores, "threads");
+		compare(&team, cases[i].cores, "fork");
+		for (int s = 0; s < STEPS; s++)
+			batch_free(&team.global[s]);
+	}
+}
+
+static void in_every_build(void **state)
+{
+	for (size_t b = 0; cpu_builds[b]; b++) {
+		if (!cpu_builds[b]->supported())
+			continue;
+		setenv("BENCH_ISA", cpu_builds[b]->name, 1);
+		cores_share_to_the_same_bits(state);
+	}
+	unsetenv("BENCH_ISA");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		{ "mnist: cores share to the same bits", in_every_build, NULL,
+		  NULL, "mnist" },
+		{ "mnist-example: cores share to the same bits",
+		  in_every_build, NULL, NULL, "mnist-example" },
+	};
+
+	return cmocka_run_group_tests_name("shared", tests, NULL, NULL);
+}
