@@ -1,6 +1,7 @@
 #include "bench/data/loader.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,6 +215,8 @@ int loader_next(struct loader *loader, struct batch *batch, struct error *err)
 	}
 	pthread_cond_signal(&loader->changed);
 	pthread_mutex_unlock(&loader->lock);
+	/* The loader may want this CPU: now, and not in what is timed next. */
+	sched_yield();
 	return found ? 0 : error_set(err, ERROR_FAILED,
 				     "a batch after the last was asked for");
 }
