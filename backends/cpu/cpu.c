@@ -136,6 +136,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 		cpu_free(&program->host.base);
 		return error_memory(err, "the activations of a batch");
 	}
+	program->weights_moved = 1;
 	*out = &program->host.base;
 	return 0;
 fail:
