@@ -129,7 +129,7 @@ int program_compile(struct device *device, const struct model *model,
 	(*program)->parameters = model_parameter_count(model);
 	(*program)->options = *options;
 	(*program)->observer = NULL;
-	if (!backend->gradient_shared)
+	if (!backend->gradient_joint)
 		(*program)->summed = (*program)->length;
 	return 0;
 }
@@ -190,20 +190,20 @@ int program_update_part(struct program *program, const struct update *update,
 	return slots(program)->update(program, update, from, to, err);
 }
 
-int program_gradient_shared(struct program *program, const struct batch *batch,
-			    struct error *err)
+int program_gradient_joint(struct program *program, const struct batch *batch,
+			   struct error *err)
 {
 	if (program->summed == program->length)
 		return program_gradient(program, batch, err);
 	assert(batch->count <= program->options.batch);
-	return slots(program)->gradient_shared(program, batch, err);
+	return slots(program)->gradient_joint(program, batch, err);
 }
 
-int program_update_shared(struct program *program, const struct update *update,
-			  struct error *err)
+int program_update_joint(struct program *program, const struct update *update,
+			 struct error *err)
 {
 	return program->summed < program->length ?
-		       slots(program)->update_shared(program, update, err) :
+		       slots(program)->update_joint(program, update, err) :
 		       0;
 }
 

@@ -118,7 +118,7 @@ struct program {
 	 * options.memory in common. */
 	int shared;
 	/* Floats of the gradient, from the first, that such programs add up;
-	 * what is behind is update_shared's. Usually all. */
+	 * what is behind is update_joint's. Usually all. */
 	size_t summed;
 	struct score score; /* of the last gradient, once finished */
 	long launches; /* kernels and transfers given to a device so far */
@@ -192,10 +192,10 @@ struct backend {
 	 * rank's own in rank order, for this rank's share of those behind
 	 * summed, and a step of Adadelta. The bits are those of gradient, added
 	 * up, and update. Optional; summed is less than length with it only. */
-	int (*gradient_shared)(struct program *program,
-			       const struct batch *batch, struct error *err);
-	int (*update_shared)(struct program *program,
-			     const struct update *update, struct error *err);
+	int (*gradient_joint)(struct program *program,
+			      const struct batch *batch, struct error *err);
+	int (*update_joint)(struct program *program,
+			    const struct update *update, struct error *err);
 	/* Forward only, nothing dropped; complete on return. */
 	int (*evaluate)(struct program *program, const struct batch *batch,
 			struct score *score, struct error *err);
@@ -293,11 +293,11 @@ int program_update(struct program *program, const struct update *update,
 int program_update_part(struct program *program, const struct update *update,
 			size_t from, size_t to, struct error *err);
 /* Of the summed floats of a gradient; without the slot, program_gradient(). */
-int program_gradient_shared(struct program *program, const struct batch *batch,
-			    struct error *err);
+int program_gradient_joint(struct program *program, const struct batch *batch,
+			   struct error *err);
 /* Of what is behind them, if there is something. */
-int program_update_shared(struct program *program, const struct update *update,
-			  struct error *err);
+int program_update_joint(struct program *program, const struct update *update,
+			 struct error *err);
 /* Whether the backend has a way of its own to do both at once ... */
 int program_trains_at_once(const struct program *program);
 /* ... which is taken, if there is one. */

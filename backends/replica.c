@@ -60,7 +60,7 @@ static int reduce_gradient(struct group *group, struct program *program,
 {
 	float *gradient;
 
-	if (program_gradient_shared(program, batch, err))
+	if (program_gradient_joint(program, batch, err))
 		return -1;
 	gradient = program_map(program, VECTOR_GRADIENT, err);
 	if (!gradient)
@@ -108,7 +108,7 @@ static int train_together(struct group *group, struct program *program,
 
 	if (reduce_gradient(group, program, batch, observer, err) ||
 	    program_update_part(program, update, own.from, own.to, err) ||
-	    program_update_shared(program, update, err))
+	    program_update_joint(program, update, err))
 		return -1;
 	parameters = program_map(program, VECTOR_PARAMETERS, err);
 	if (!parameters)

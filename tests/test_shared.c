@@ -20,7 +20,7 @@ struct team {
 	const struct model *model;
 	struct batch global[STEPS];
 	uint64_t seen[MOST][VECTOR_COUNT];
-	int shares; /* the first core's program does so */
+	int joint; /* the first core's program does so */
 };
 
 static const struct update update = { .03, .9, 1e-6 };
@@ -113,7 +113,7 @@ static int train(struct team *team, struct group *group,
 		batch_free(&share);
 	}
 	if (group->rank == 0)
-		team->shares = program->summed < program->length;
+		team->joint = program->summed < program->length;
 	return failed || report(program, team->seen[group->rank], err);
 }
 
@@ -189,7 +189,7 @@ static void compare(const struct team *plain, int cores, const char *transport)
 
 	memset(team.seen, 0, sizeof(team.seen));
 	must(group_launch(transport_find(transport), cores, &job, &err), &err);
-	assert_true(team.shares);
+	assert_true(team.joint);
 	for (int r = 0; r < cores; r++)
 		assert_memory_equal(team.seen[r], plain->seen[0],
 				    sizeof(team.seen[r]));

@@ -72,8 +72,8 @@ int cpu_allocate_arrays(struct cpu_program *program)
 		struct cpu_step *bound = &program->steps[s];
 		const size_t bytes = batch * bound->out_size * sizeof(float);
 
-		bound->out = !s && cpu_shared_in(program) ?
-				     cpu_shared_in(program) :
+		bound->out = !s && cpu_joint_in(program) ?
+				     cpu_joint_in(program) :
 				     host_allocate(bytes);
 		bound->out_slopes = host_allocate(bytes);
 		if (!bound->out || !bound->out_slopes ||

@@ -89,9 +89,9 @@ static void cpu_free(struct program *program)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
-	if (cpu_shared_in(cpu))
+	if (cpu_joint_in(cpu))
 		cpu->steps[0].out = NULL;
-	cpu_shared_release(cpu);
+	cpu_joint_release(cpu);
 	cpu_release_arrays(cpu);
 	host_release(&cpu->host);
 	free(cpu);
@@ -128,7 +128,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 	program->host.base.shared = options->memory != NULL;
 	if (host_allocate_all(&program->host, length, err))
 		goto fail;
-	if (cpu_shared_allocate(program, err)) {
+	if (cpu_joint_allocate(program, err)) {
 		cpu_free(&program->host.base);
 		return -1;
 	}
@@ -183,40 +183,34 @@ static void losses(struct cpu_program *program, const struct batch *batch,
 			  training ? last->out_slopes + i * classes : NULL);
 }
 
-/* Forward and backward; with an update, that of the linear layers as well. */
-static void run(struct cpu_program *cpu, const struct batch *batch,
-		const struct update *update)
+void cpu_differentiate(struct cpu_program *program, const struct batch *batch,
+		       enum cpu_leaves leaves, const struct update *update)
 {
-	const size_t all = cpu->shares ? cpu->host.base.summed :
-					 cpu->host.base.length;
+	struct program *base = &program->host.base;
+	const size_t all = leaves == CPU_LEAVES_PARTS ? base->summed :
+							base->length;
 
-	memset(cpu->host.vectors[VECTOR_GRADIENT], 0,
-	       (batch->count ? cpu->conv_length : all) * sizeof(float));
-	program_end_part(&cpu->host.base, CPU_PART_GRADIENT);
-	cpu->at_once = update != NULL;
-	cpu->host.base.score = (struct score){ 0 };
-	host_choose(&cpu->host, batch, cpu->kernels->choices);
-	program_end_part(&cpu->host.base, CPU_PART_CHOICES);
+	program->leaves = leaves;
+	memset(program->host.vectors[VECTOR_GRADIENT], 0,
+	       (batch->count ? program->conv_length : all) * sizeof(float));
+	program_end_part(base, CPU_PART_GRADIENT);
+	base->score = (struct score){ 0 };
+	host_choose(&program->host, batch, program->kernels->choices);
+	program_end_part(base, CPU_PART_CHOICES);
 	if (!batch->count)
 		return;
-	cpu_forward(cpu, batch, 0, batch->count, 1);
-	losses(cpu, batch, 0, batch->count, 1, &cpu->host.base.score);
-	program_end_part(&cpu->host.base, CPU_PART_LOSS);
-	cpu_backward(cpu, batch, update);
-}
-
-void cpu_differentiate(struct cpu_program *program, const struct batch *batch,
-		       int shares)
-{
-	program->shares = shares;
-	run(program, batch, NULL);
+	cpu_forward(program, batch, 0, batch->count, 1);
+	losses(program, batch, 0, batch->count, 1, &base->score);
+	program_end_part(base, CPU_PART_LOSS);
+	cpu_backward(program, batch, update);
 }
 
 static int cpu_gradient(struct program *program, const struct batch *batch,
 			struct error *err)
 {
 	(void)err;
-	cpu_differentiate((struct cpu_program *)program, batch, 0);
+	cpu_differentiate((struct cpu_program *)program, batch,
+			  CPU_LEAVES_GRADIENT, NULL);
 	return 0;
 }
 
@@ -265,8 +259,9 @@ static int cpu_train(struct program *program, const struct batch *batch,
 	struct cpu_program *cpu = (struct cpu_program *)program;
 	const int at_once = updates_at_once(cpu, batch);
 
-	cpu->shares = 0;
-	run(cpu, batch, at_once ? update : NULL);
+	cpu_differentiate(cpu, batch,
+			  at_once ? CPU_LEAVES_UPDATE : CPU_LEAVES_GRADIENT,
+			  at_once ? update : NULL);
 	return cpu_update(program, update, 0,
 			  at_once ? cpu->conv_length : program->length, err);
 }
@@ -307,8 +302,8 @@ const struct backend cpu_backend = {
 	.unmap = cpu_unmap,
 	.gradient = cpu_gradient,
 	.update = cpu_update,
-	.gradient_shared = cpu_gradient_shared,
-	.update_shared = cpu_update_shared,
+	.gradient_joint = cpu_gradient_joint,
+	.update_joint = cpu_update_joint,
 	.train = cpu_train,
 	.evaluate = cpu_evaluate,
 	.decisions = cpu_decisions,

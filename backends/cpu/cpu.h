@@ -45,18 +45,25 @@ struct cpu_step {
 };
 
 /*
- * What several cores share to make the slopes by the weights of the first
- * linear layer together, and with them their update: each core for some blocks
- * of its inputs, over the samples of all. Of each core it has the layer's
- * inputs, and what its kernels leave of the slopes by its outputs.
+ * What several cores have in common to make the slopes by the weights of the
+ * first linear layer together, and with them their update: each core for some
+ * blocks of its inputs, over the samples of all. Of each core it has the
+ * layer's inputs, and what its kernels leave of the slopes by its outputs.
  */
-struct cpu_shared {
+struct cpu_joint {
 	int rank, size;
 	size_t each;  /* bytes of a core's part */
 	char *all;    /* [size][each]; NULL: a core does it alone */
 	size_t keep, slopes, in; /* places in a part, behind its header */
 	struct linear_part *parts; /* [size] */
 	void *scratch;
+};
+
+/* What a pass back leaves of the slopes by the weights of linear layers. */
+enum cpu_leaves {
+	CPU_LEAVES_GRADIENT, /* the slopes */
+	CPU_LEAVES_UPDATE,   /* nothing: the layers have made their update */
+	CPU_LEAVES_PARTS     /* of the first layer, what cores make them of */
 };
 
 struct cpu_program {
@@ -73,10 +80,9 @@ struct cpu_program {
 	void *scratch;	   /* of the linear kernels */
 	int weights_moved; /* forward_weights are older than the parameters */
 	size_t updated;	   /* floats of each vector, in the last update */
-	int at_once;	   /* linear layers made theirs in the backward pass */
+	enum cpu_leaves leaves; /* of the last gradient */
 	size_t conv_length; /* floats of the vectors before linear layers' */
-	struct cpu_shared shared;
-	int shares; /* the last gradient left out what is shared */
+	struct cpu_joint joint;
 };
 
 /* Shapes, strides and places from the plan; length is that of a vector. */
@@ -151,9 +157,9 @@ void cpu_forward(struct cpu_program *program, const struct batch *batch,
 void cpu_backward(struct cpu_program *program, const struct batch *batch,
 		  const struct update *update);
 
-/* Forward and backward; shares: without the slopes that cores make together. */
+/* Forward and backward. The update is that of CPU_LEAVES_UPDATE, else NULL. */
 void cpu_differentiate(struct cpu_program *program, const struct batch *batch,
-		       int shares);
+		       enum cpu_leaves leaves, const struct update *update);
 
 /* Linear step s; the part of both passes that is its own. */
 void cpu_linear_lay_out(struct cpu_program *program, int s);
@@ -162,24 +168,25 @@ void cpu_linear_forward(struct cpu_program *program, int s, const float *in,
 void cpu_linear_backward(struct cpu_program *program, int s, const float *in,
 			 int count, const struct update *update);
 
-/* Whether cores can share the first linear layer's weights. */
-int cpu_can_share(const struct cpu_program *program);
+/* Whether cores make the first linear layer's update together. */
+int cpu_can_join(const struct cpu_program *program);
 /* Every core calls it at once. On failure, to be released. */
-int cpu_shared_allocate(struct cpu_program *program, struct error *err);
-void cpu_shared_release(struct cpu_program *program);
-/* Where the layer's inputs go, [batch][in_size]; NULL: nobody shares them. */
-float *cpu_shared_in(const struct cpu_program *program);
-/* The layer's own backward pass, but for what is shared. */
-void cpu_shared_backward(struct cpu_program *program,
-			 const struct linear_batch *batch,
-			 const struct linear_slopes *slopes);
+int cpu_joint_allocate(struct cpu_program *program, struct error *err);
+void cpu_joint_release(struct cpu_program *program);
+/* Where the layer's inputs go, [batch][in_size]; NULL: nobody else reads
+ * them. */
+float *cpu_joint_in(const struct cpu_program *program);
+/* The layer's own backward pass, but for what cores make together. */
+void cpu_joint_backward(struct cpu_program *program,
+			const struct linear_batch *batch,
+			const struct linear_slopes *slopes);
 /* Parameters and their state: [weights, bias] of a step in each vector. */
 struct linear_state cpu_linear_state(const struct cpu_program *program, int s);
 /* Slots of struct backend. */
-int cpu_gradient_shared(struct program *program, const struct batch *batch,
-			struct error *err);
-int cpu_update_shared(struct program *program, const struct update *update,
-		      struct error *err);
+int cpu_gradient_joint(struct program *program, const struct batch *batch,
+		       struct error *err);
+int cpu_update_joint(struct program *program, const struct update *update,
+		     struct error *err);
 
 /* [outputs] of a sample in training: 0, a dropped plane; NULL: none is. */
 const uint8_t *cpu_stem_keep(const struct cpu_program *program, int sample);

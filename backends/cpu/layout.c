@@ -73,8 +73,8 @@ static size_t lay_out_stem(struct cpu_program *program, size_t at)
 void cpu_lay_out(struct cpu_program *program, size_t *length)
 {
 	const struct plan *plan = &program->host.plan;
-	/* The weights that cores may share come last. */
-	const int last = cpu_can_share(program) ? 1 : STEP_NO_LAYER;
+	/* The weights that cores update together come last. */
+	const int last = cpu_can_join(program) ? 1 : STEP_NO_LAYER;
 	size_t at = 0;
 
 	program->conv_count = 0;

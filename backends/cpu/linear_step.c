@@ -194,8 +194,8 @@ void cpu_linear_backward(struct cpu_program *program, int s, const float *in,
 	};
 	const struct linear_state state = cpu_linear_state(program, s);
 
-	if (program->shares && s == program->first_linear)
-		cpu_shared_backward(program, &batch, &slopes);
+	if (program->leaves == CPU_LEAVES_PARTS && s == program->first_linear)
+		cpu_joint_backward(program, &batch, &slopes);
 	else if (is_dense(program))
 		backward_dense(program, s, in, count);
 	else if (update)

@@ -111,10 +111,10 @@ static struct linear_done linear_done(const struct cpu_program *program, int s,
 
 /* Its weights' slopes and their update, which cores make together: each does as
  * much as those of its own samples would be. */
-static void add_shared(const struct cpu_program *program, int s,
-		       const struct profile_part *backward,
-		       const struct linear_work *work,
-		       struct profile_part *update)
+static void add_joint(const struct cpu_program *program, int s,
+		      const struct profile_part *backward,
+		      const struct linear_work *work,
+		      struct profile_part *update)
 {
 	update->dense = backward->dense;
 	update->done = backward->done;
@@ -131,9 +131,11 @@ void work_fill_linear(const struct cpu_program *program, int s,
 	const struct linear_done done = linear_done(program, s, &work);
 	const double weights = work_parameters(bound->step);
 	const double count = work_samples(program);
-	const int shared = program->shares && s == program->first_linear;
+	const int at_once = program->leaves == CPU_LEAVES_UPDATE;
+	const int joint = program->leaves == CPU_LEAVES_PARTS &&
+			  s == program->first_linear;
 	/* By weights, and by the input. */
-	const int ways = s && !shared ? 2 : 1;
+	const int ways = s && !joint ? 2 : 1;
 	struct profile_part part = {
 		.dense = count * work_of_main(bound->step),
 		.done = done.forward,
@@ -150,12 +152,10 @@ void work_fill_linear(const struct cpu_program *program, int s,
 	/* The gradient is stored, or all that an update needs moves. */
 	part.bytes += WORK_FLOAT *
 		      ((s ? work.inputs : 0) +
-		       (shared ? 0 : program->at_once ? WORK_UPDATE - 2 : 1) *
-			       weights);
+		       (joint ? 0 : at_once ? WORK_UPDATE - 2 : 1) * weights);
 	part.nonzero = work_share(work.slopes, count * (double)bound->out_size);
-	work_name(program, s, program->at_once ? "backward+update" : "backward",
-		  &part);
+	work_name(program, s, at_once ? "backward+update" : "backward", &part);
 	parts[cpu_part_backward(s, CPU_SLOPES)] = part;
-	if (shared)
-		add_shared(program, s, &part, &work, &parts[CPU_PART_UPDATE]);
+	if (joint)
+		add_joint(program, s, &part, &work, &parts[CPU_PART_UPDATE]);
 }

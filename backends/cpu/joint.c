@@ -1,6 +1,6 @@
 /*
- * Cores that share the weights of the first linear layer: the slopes by them
- * are never stored, and never exchanged. See struct cpu_shared.
+ * Cores that make the update of the first linear layer's weights together: the
+ * slopes by them are never stored, and never exchanged. See struct cpu_joint.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static size_t whole_lines(size_t bytes)
 }
 
 /* It is the second step, behind a stem. */
-int cpu_can_share(const struct cpu_program *program)
+int cpu_can_join(const struct cpu_program *program)
 {
 	const struct program_options *options = &program->host.base.options;
 	const struct plan *plan = &program->host.plan;
@@ -34,9 +34,9 @@ int cpu_can_share(const struct cpu_program *program)
 	       plan->steps[0].lead.layer != STEP_NO_LAYER;
 }
 
-static struct header *part_of(const struct cpu_shared *shared, int rank)
+static struct header *part_of(const struct cpu_joint *joint, int rank)
 {
-	return (struct header *)(shared->all + (size_t)rank * shared->each);
+	return (struct header *)(joint->all + (size_t)rank * joint->each);
 }
 
 static const struct linear_shape *shape_of(const struct cpu_program *program)
@@ -46,63 +46,63 @@ static const struct linear_shape *shape_of(const struct cpu_program *program)
 
 static void lay_out(struct cpu_program *program)
 {
-	struct cpu_shared *shared = &program->shared;
+	struct cpu_joint *joint = &program->joint;
 	const struct program_options *options = &program->host.base.options;
 	const struct linear_shape *shape = shape_of(program);
 	const size_t batch = (size_t)options->batch;
 
-	shared->rank = options->memory->rank;
-	shared->size = options->memory->size;
-	shared->keep = LINE;
-	shared->slopes =
-		shared->keep + whole_lines(batch * (size_t)shape->blocks);
-	shared->in = shared->slopes +
-		     whole_lines(program->kernels->linear->part_size(
-			     shape, options->batch));
-	shared->each = shared->in + whole_lines(batch * linear_inputs(shape) *
-						sizeof(float));
+	joint->rank = options->memory->rank;
+	joint->size = options->memory->size;
+	joint->keep = LINE;
+	joint->slopes =
+		joint->keep + whole_lines(batch * (size_t)shape->blocks);
+	joint->in = joint->slopes +
+		    whole_lines(program->kernels->linear->part_size(
+			    shape, options->batch));
+	joint->each = joint->in + whole_lines(batch * linear_inputs(shape) *
+					      sizeof(float));
 }
 
-int cpu_shared_allocate(struct cpu_program *program, struct error *err)
+int cpu_joint_allocate(struct cpu_program *program, struct error *err)
 {
-	struct cpu_shared *shared = &program->shared;
+	struct cpu_joint *joint = &program->joint;
 	struct program *base = &program->host.base;
 
 	if (base->summed == base->length)
 		return 0;
 	lay_out(program);
-	shared->parts = calloc((size_t)shared->size, sizeof(*shared->parts));
-	shared->scratch = host_allocate(
+	joint->parts = calloc((size_t)joint->size, sizeof(*joint->parts));
+	joint->scratch = host_allocate(
 		program->kernels->linear->update_scratch(
 			shape_of(program), base->options.batch));
-	if (!shared->parts || !shared->scratch)
+	if (!joint->parts || !joint->scratch)
 		return error_memory(err, "what a core makes for others");
-	shared->all = base->options.memory->share(
-		base->options.memory, (size_t)shared->size * shared->each, err);
-	return shared->all ? 0 : -1;
+	joint->all = base->options.memory->share(
+		base->options.memory, (size_t)joint->size * joint->each, err);
+	return joint->all ? 0 : -1;
 }
 
-void cpu_shared_release(struct cpu_program *program)
+void cpu_joint_release(struct cpu_program *program)
 {
-	free(program->shared.parts);
-	free(program->shared.scratch);
+	free(program->joint.parts);
+	free(program->joint.scratch);
 }
 
-float *cpu_shared_in(const struct cpu_program *program)
+float *cpu_joint_in(const struct cpu_program *program)
 {
-	const struct cpu_shared *shared = &program->shared;
+	const struct cpu_joint *joint = &program->joint;
 
-	if (!shared->all)
+	if (!joint->all)
 		return NULL;
-	return (float *)((char *)part_of(shared, shared->rank) + shared->in);
+	return (float *)((char *)part_of(joint, joint->rank) + joint->in);
 }
 
-void cpu_shared_backward(struct cpu_program *program,
-			 const struct linear_batch *batch,
-			 const struct linear_slopes *slopes)
+void cpu_joint_backward(struct cpu_program *program,
+			const struct linear_batch *batch,
+			const struct linear_slopes *slopes)
 {
-	const struct cpu_shared *shared = &program->shared;
-	struct header *mine = part_of(shared, shared->rank);
+	const struct cpu_joint *joint = &program->joint;
+	struct header *mine = part_of(joint, joint->rank);
 	const struct linear_shape *shape = shape_of(program);
 	const int s = program->first_linear;
 	const struct linear_state state = cpu_linear_state(program, s);
@@ -111,64 +111,64 @@ void cpu_shared_backward(struct cpu_program *program,
 	mine->count = batch->count;
 	mine->drops = batch->keep_in != NULL;
 	if (mine->drops)
-		memcpy((char *)mine + shared->keep, batch->keep_in,
+		memcpy((char *)mine + joint->keep, batch->keep_in,
 		       (size_t)batch->count * (size_t)shape->blocks);
 	program->kernels->linear->backward_part(
 		shape, &state.parameters, batch, slopes,
 		gradient + program->steps[s].bias,
-		(char *)mine + shared->slopes, program->scratch);
+		(char *)mine + joint->slopes, program->scratch);
 }
 
 /* What a core has left, as the layer's kernels take it. */
 static struct linear_part read_part(const struct cpu_program *program, int rank)
 {
-	const struct cpu_shared *shared = &program->shared;
+	const struct cpu_joint *joint = &program->joint;
 	const struct linear_shape *shape = shape_of(program);
-	struct header *header = part_of(shared, rank);
+	struct header *header = part_of(joint, rank);
 	char *part = (char *)header;
 
 	return (struct linear_part){
 		.batch = {
 			.count = header->count,
-			.in = (const float *)(part + shared->in),
+			.in = (const float *)(part + joint->in),
 			.sample = linear_inputs(shape),
 			.block = (size_t)shape->block,
 			.keep_in = header->drops ?
-				(const uint8_t *)part + shared->keep : NULL,
+				(const uint8_t *)part + joint->keep : NULL,
 		},
-		.slopes = part + shared->slopes,
+		.slopes = part + joint->slopes,
 	};
 }
 
-int cpu_gradient_shared(struct program *program, const struct batch *batch,
-			struct error *err)
+int cpu_gradient_joint(struct program *program, const struct batch *batch,
+		       struct error *err)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
 	(void)err;
 	/* A batch without samples leaves nothing. */
-	part_of(&cpu->shared, cpu->shared.rank)->count = 0;
-	cpu_differentiate(cpu, batch, 1);
+	part_of(&cpu->joint, cpu->joint.rank)->count = 0;
+	cpu_differentiate(cpu, batch, CPU_LEAVES_PARTS, NULL);
 	return 0;
 }
 
-int cpu_update_shared(struct program *program, const struct update *update,
-		      struct error *err)
+int cpu_update_joint(struct program *program, const struct update *update,
+		     struct error *err)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
-	const struct cpu_shared *shared = &cpu->shared;
+	const struct cpu_joint *joint = &cpu->joint;
 	const struct linear_shape *shape = shape_of(cpu);
 	const struct linear_state state =
 		cpu_linear_state(cpu, cpu->first_linear);
-	const int from = shape->blocks * shared->rank / shared->size;
-	const int to = shape->blocks * (shared->rank + 1) / shared->size;
+	const int from = shape->blocks * joint->rank / joint->size;
+	const int to = shape->blocks * (joint->rank + 1) / joint->size;
 
 	(void)err;
-	for (int r = 0; r < shared->size; r++)
-		shared->parts[r] = read_part(cpu, r);
+	for (int r = 0; r < joint->size; r++)
+		joint->parts[r] = read_part(cpu, r);
 	cpu->kernels->linear->update_parts(shape, &state, update,
-					   shared->parts, shared->size, from,
-					   to, shared->scratch);
+					   joint->parts, joint->size, from,
+					   to, joint->scratch);
 	cpu->weights_moved = 1;
 	cpu->updated += linear_weight_at(shape, 0, to - from, 0);
 	program_end_part(program, CPU_PART_UPDATE);
