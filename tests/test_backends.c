@@ -24,6 +24,22 @@ static const struct model odd_model = {
 	.layer_count = sizeof(odd_layers) / sizeof(odd_layers[0]),
 };
 
+/* Nothing before the linear layers. */
+static const struct layer flat_layers[] = {
+	{ .kind = LAYER_LINEAR, .name = "a", .outputs = 21 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_DROPOUT, .drop = .3 },
+	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model flat_model = {
+	.name = "flat",
+	.input = { 2, 7, 5 },
+	.layers = flat_layers,
+	.layer_count = sizeof(flat_layers) / sizeof(flat_layers[0]),
+};
+
 /* Shares of all sizes in a row, so that nothing is left from the one before. */
 static void tiny_steps_are_right(void **state)
 {
@@ -89,6 +105,23 @@ static void odd_steps_are_right(void **state)
 	compare_few(*state, &odd_model, 5, 1);
 }
 
+/* Gradient and update, then both at once. */
+static void linear_layers_may_come_first(void **state)
+{
+	struct pair pair;
+
+	compare_few(*state, &flat_model, 5, 1);
+	pair_open(&pair, *state, &flat_model, 5, 1);
+	for (uint32_t step = 0; step < 2; step++) {
+		struct batch batch = batch_make(&flat_model, 30 + step, 5);
+
+		batch.step = step;
+		compare_training(&pair, &batch, .1);
+		batch_free(&batch);
+	}
+	pair_close(&pair);
+}
+
 static void nothing_is_dropped_when_told_so(void **state)
 {
 	compare_few(*state, model_find("tiny"), 5, 0);
@@ -121,6 +154,7 @@ int main(void)
 		{ "odd steps", odd_steps_are_right },
 		{ "mnist steps", mnist_steps_are_right },
 		{ "mnist-example steps", mnist_example_steps_are_right },
+		{ "linear steps first", linear_layers_may_come_first },
 		{ "no dropout", nothing_is_dropped_when_told_so },
 		{ "evaluations", evaluations_are_right },
 	};

@@ -70,15 +70,41 @@ static size_t lay_out_stem(struct cpu_program *program, size_t at)
 	return at + (size_t)padded(shape->outputs);
 }
 
+/* Shapes of a convolution or a linear layer. */
+static void lay_out_step(struct cpu_program *program, int s)
+{
+	struct cpu_step *bound = &program->steps[s];
+
+	if (bound->step->window) {
+		lay_out_conv(bound, s == 0);
+		program->conv_count++;
+		return;
+	}
+	bound->in_size = s ? program->steps[s - 1].out_size :
+			     shape_size(bound->step->in);
+	bound->out_size = shape_size(bound->step->out);
+	cpu_linear_lay_out(program, s);
+}
+
+/* Weights, unless they have a place elsewhere, and bias; returns the place
+ * behind them. */
+static size_t place_parameters(struct cpu_step *bound, int elsewhere, size_t at)
+{
+	bound->weight = at;
+	at += elsewhere ? 0 : weight_count(bound);
+	bound->bias = at;
+	return at + (size_t)padded(bound->step->out.channels);
+}
+
+/* The weights that cores update together come last. */
 void cpu_lay_out(struct cpu_program *program, size_t *length)
 {
 	const struct plan *plan = &program->host.plan;
-	/* The weights that cores update together come last. */
-	const int last = cpu_can_join(program) ? 1 : STEP_NO_LAYER;
+	const int joint = cpu_can_join(program) ? 1 : STEP_NO_LAYER;
+	struct cpu_step *linear;
 	size_t at = 0;
 
 	program->conv_count = 0;
-	program->conv_length = 0;
 	for (int s = 0; s < plan->count; s++) {
 		struct cpu_step *bound = &program->steps[s];
 
@@ -89,27 +115,16 @@ void cpu_lay_out(struct cpu_program *program, size_t *length)
 			at = lay_out_stem(program, at);
 			continue;
 		}
-		if (bound->step->window) {
-			lay_out_conv(bound, s == 0);
-			program->conv_count++;
-		} else {
-			bound->in_size = s ? program->steps[s - 1].out_size :
-					     shape_size(bound->step->in);
-			bound->out_size = shape_size(bound->step->out);
-			cpu_linear_lay_out(program, s);
-		}
-		if (!bound->step->window && !program->conv_length)
-			program->conv_length = at;
-		bound->weight = at;
-		at += s == last ? 0 : weight_count(bound);
-		bound->bias = at;
-		at += (size_t)padded(bound->step->out.channels);
+		lay_out_step(program, s);
+		at = place_parameters(bound, s == joint, at);
 	}
 	program->first_linear = program->stem.step ? 1 : program->conv_count;
+	linear = &program->steps[program->first_linear];
+	program->conv_length = linear->weight;
 	program->host.base.summed = at;
-	if (last != STEP_NO_LAYER) {
-		program->steps[last].weight = at;
-		at += weight_count(&program->steps[last]);
+	if (joint != STEP_NO_LAYER) {
+		linear->weight = at;
+		at += weight_count(linear);
 	}
 	*length = at;
 }
