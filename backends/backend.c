@@ -109,6 +109,17 @@ int device_check(struct device *device, int thread, int threads,
 	return device->backend->check(device, thread, threads, err);
 }
 
+/* See struct program; slices of whole lines can be updated. */
+static int sums_are_right(const struct program *program)
+{
+	const struct backend *backend = program->device->backend;
+
+	return program->summed == program->length ||
+	       (program->summed < program->length &&
+		program->summed % UPDATE_LINE == 0 && program->shared &&
+		backend->gradient_joint && backend->update_joint);
+}
+
 int program_compile(struct device *device, const struct model *model,
 		    const struct program_options *options,
 		    struct program **program, struct error *err)
@@ -131,6 +142,7 @@ int program_compile(struct device *device, const struct model *model,
 	(*program)->observer = NULL;
 	if (!backend->gradient_joint)
 		(*program)->summed = (*program)->length;
+	assert(sums_are_right(*program));
 	return 0;
 }
 

@@ -114,11 +114,14 @@ struct program {
 	size_t parameters;
 	size_t length; /* of each vector in the program's own order */
 	struct program_options options;
-	/* All vectors but the gradient are one for all programs that have
-	 * options.memory in common. */
+	/* Set by compile: all vectors but the gradient are one copy, for this
+	 * program and those that the other ranks of options.memory compile at
+	 * the same place in their order. */
 	int shared;
-	/* Floats of the gradient, from the first, that such programs add up;
-	 * what is behind is update_joint's. Usually all. */
+	/* Set by compile: floats of the gradient, from the first, that these
+	 * programs add up; what is behind is update_joint's. Either length, as
+	 * it is for backends without that slot, or whole lines of UPDATE_LINE
+	 * of programs that are shared. */
 	size_t summed;
 	struct score score; /* of the last gradient, once finished */
 	long launches; /* kernels and transfers given to a device so far */
@@ -156,7 +159,10 @@ struct backend {
 		       struct program **program, struct error *err);
 	void (*free)(struct program *program);
 
-	/* Copy a flat vector in or out, finished on return. */
+	/* Copy a flat vector in or out, finished on return. A vector that is
+	 * shared is stored by one program, while no other uses it; those map
+	 * and unmap it afterwards, which says that what they have derived from
+	 * it is out of date. */
 	int (*store)(struct program *program, enum vector which,
 		     const float *values, struct error *err);
 	int (*load)(struct program *program, enum vector which, float *values,
@@ -165,7 +171,8 @@ struct backend {
 	/* Lend a vector to the host, length floats in the program's own order,
 	 * once everything before is done; and take it back with what the host
 	 * has written. Two programs of one backend and model agree on length
-	 * and order. */
+	 * and order. Of a vector that is shared all programs lend the same
+	 * floats: while one host writes some, no other touches these. */
 	float *(*map)(struct program *program, enum vector which,
 		      struct error *err);
 	int (*unmap)(struct program *program, enum vector which,
@@ -185,13 +192,16 @@ struct backend {
 	 * Optional: one after the other. */
 	int (*train)(struct program *program, const struct batch *batch,
 		     const struct update *update, struct error *err);
-	/* Both again, by all programs that have options.memory in common, for
-	 * parameters whose slopes come of less than they are themselves. The
-	 * first makes those before summed and leaves what the others come of;
-	 * once all have done so, the second makes the sum of all slopes, each
-	 * rank's own in rank order, for this rank's share of those behind
-	 * summed, and a step of Adadelta. The bits are those of gradient, added
-	 * up, and update. Optional; summed is less than length with it only. */
+	/* Both again, by all programs of one copy, for parameters whose
+	 * slopes come of less than they are themselves. The first makes the
+	 * slopes before summed, and leaves what those behind come of. Once all
+	 * ranks have called it, the second makes the sum of all slopes, each
+	 * rank's own in rank order, for this rank's part of those behind
+	 * summed, and a step of Adadelta. All ranks call both, also after an
+	 * empty batch; until all have returned from the second, none reads or
+	 * stores parameters, or begins a gradient. The bits are those of
+	 * gradient, added up, and update. Optional, both or none; called where
+	 * summed is less than length. */
 	int (*gradient_joint)(struct program *program,
 			      const struct batch *batch, struct error *err);
 	int (*update_joint)(struct program *program,
@@ -292,7 +302,8 @@ int program_update(struct program *program, const struct update *update,
 		   struct error *err);
 int program_update_part(struct program *program, const struct update *update,
 			size_t from, size_t to, struct error *err);
-/* Of the summed floats of a gradient; without the slot, program_gradient(). */
+/* Of the summed floats of a gradient; where those are all, it is
+ * program_gradient(). */
 int program_gradient_joint(struct program *program, const struct batch *batch,
 			   struct error *err);
 /* Of what is behind them, if there is something. */

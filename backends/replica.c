@@ -153,7 +153,7 @@ int replica_store(struct group *group, struct program *program,
 {
 	if (!is_shared(program, which))
 		return program_store(program, which, values, err);
-	/* The others learn that somebody has written there. */
+	/* One copy has one writer; the others learn that it has changed. */
 	if (group->rank == 0 ? program_store(program, which, values, err) :
 			       !program_map(program, which, err) ||
 				       program_unmap(program, which, err))

@@ -25,6 +25,27 @@ struct team {
 
 static const struct update update = { .03, .9, 1e-6 };
 
+/* Sizes that are no whole number of anything, and fewer planes than cores. */
+static const struct layer odd_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 5, .window = 3 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 7, .window = 3 },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_DROPOUT2D, .drop = .25 },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 19 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_DROPOUT, .drop = .5 },
+	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 3 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model odd_model = {
+	.name = "odd",
+	.input = { 2, 12, 8 },
+	.layers = odd_layers,
+	.layer_count = sizeof(odd_layers) / sizeof(odd_layers[0]),
+};
+
 static void ignore(struct replica_observer *observer, enum replica_phase phase)
 {
 	(void)observer;
@@ -202,7 +223,8 @@ static void cores_share_to_the_same_bits(void **state)
 		int cores, global;
 	} cases[] = { { 2, 7 }, { 3, 200 }, { 8, 35 }, { 8, 5 } };
 	const size_t most = sizeof(cases) / sizeof(cases[0]);
-	struct team team = { .model = model_find(*state) };
+	struct team team = { .model = *state ? model_find(*state) :
+						     &odd_model };
 
 	for (size_t i = 0; i < (tests_are_light() ? 1 : most); i++) {
 		for (int s = 0; s < STEPS; s++) {
@@ -233,6 +255,8 @@ static void in_every_build(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		{ "odd: cores share to the same bits", in_every_build, NULL,
+		  NULL, NULL },
 		{ "mnist: cores share to the same bits", in_every_build, NULL,
 		  NULL, "mnist" },
 		{ "mnist-example: cores share to the same bits",

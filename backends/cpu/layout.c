@@ -86,6 +86,11 @@ static void lay_out_step(struct cpu_program *program, int s)
 	cpu_linear_lay_out(program, s);
 }
 
+static size_t whole_lines(size_t count)
+{
+	return (count + UPDATE_LINE - 1) / UPDATE_LINE * UPDATE_LINE;
+}
+
 /* Weights, unless they have a place elsewhere, and bias; returns the place
  * behind them. */
 static size_t place_parameters(struct cpu_step *bound, int elsewhere, size_t at)
@@ -96,7 +101,7 @@ static size_t place_parameters(struct cpu_step *bound, int elsewhere, size_t at)
 	return at + (size_t)padded(bound->step->out.channels);
 }
 
-/* The weights that cores update together come last. */
+/* The weights that cores update together come last, from a whole line on. */
 void cpu_lay_out(struct cpu_program *program, size_t *length)
 {
 	const struct plan *plan = &program->host.plan;
@@ -123,6 +128,8 @@ void cpu_lay_out(struct cpu_program *program, size_t *length)
 	program->conv_length = linear->weight;
 	program->host.base.summed = at;
 	if (joint != STEP_NO_LAYER) {
+		at = whole_lines(at);
+		program->host.base.summed = at;
 		linear->weight = at;
 		at += weight_count(linear);
 	}
