@@ -72,9 +72,10 @@ int cpu_allocate_arrays(struct cpu_program *program)
 		struct cpu_step *bound = &program->steps[s];
 		const size_t bytes = batch * bound->out_size * sizeof(float);
 
-		bound->out = !s && cpu_joint_in(program) ?
-				     cpu_joint_in(program) :
-				     host_allocate(bytes);
+		bound->out_is_lent = s + 1 == program->first_linear &&
+				     cpu_joint_in(program);
+		bound->out = bound->out_is_lent ? cpu_joint_in(program) :
+						  host_allocate(bytes);
 		bound->out_slopes = host_allocate(bytes);
 		if (!bound->out || !bound->out_slopes ||
 		    (bound->conv.window && allocate_conv(program, bound)))
@@ -96,7 +97,8 @@ int cpu_allocate_arrays(struct cpu_program *program)
 void cpu_release_arrays(struct cpu_program *program)
 {
 	for (int s = 0; s < MODEL_MAX_LAYERS; s++) {
-		free(program->steps[s].out);
+		if (!program->steps[s].out_is_lent)
+			free(program->steps[s].out);
 		free(program->steps[s].out_slopes);
 		free(program->steps[s].winners);
 		free(program->steps[s].forward_weights);

@@ -89,8 +89,6 @@ static void cpu_free(struct program *program)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
-	if (cpu_joint_in(cpu))
-		cpu->steps[0].out = NULL;
 	cpu_joint_release(cpu);
 	cpu_release_arrays(cpu);
 	host_release(&cpu->host);

@@ -37,6 +37,7 @@ struct cpu_step {
 	size_t weight, bias; /* in the vectors */
 	size_t in_size, out_size; /* floats of a sample, padding included */
 	float *out;		  /* [batch][out_size] */
+	int out_is_lent;	  /* by cpu_joint_in() */
 	float *out_slopes;	  /* [batch][out_size]: of the loss by out */
 	uint8_t *winners;	  /* [batch][out_size], with pooling */
 	float *forward_weights;	  /* [window][window][channel][out_stride] */
