@@ -18,6 +18,7 @@
  * processes. */
 struct team {
 	const struct model *model;
+	enum precision precision;
 	struct batch global[STEPS];
 	uint64_t seen[MOST][VECTOR_COUNT];
 	int joint; /* the first core's program does so */
@@ -75,10 +76,14 @@ static struct batch share_of(const struct team *team, int step, int rank,
 	return share;
 }
 
-static struct program_options options_of(int batch)
+static struct program_options options_of(const struct team *team, int cores)
 {
 	return (struct program_options){
-		.batch = batch, .test_batch = 1, .seed = 5, .dropout = 1
+		.batch = replica_share(0, cores, team->global[0].count),
+		.test_batch = 1,
+		.seed = 5,
+		.dropout = 1,
+		.precision = team->precision,
 	};
 }
 
@@ -143,8 +148,7 @@ static int body(struct group *group, void *context, struct error *err)
 	struct team *team = context;
 	const struct device_request request = { .threads = group->size,
 						.cpus = group->size };
-	const struct program_options options = options_of(
-		replica_share(0, group->size, team->global[0].count));
+	const struct program_options options = options_of(team, group->size);
 	struct device *device = NULL;
 	struct program *program = NULL;
 	int failed = replica_open(group, backend_find("cpu"), &request,
@@ -179,8 +183,7 @@ static void sum_shares(const struct team *team, struct program *program,
 /* Whole gradients, whole updates, one after the other. */
 static void train_plainly(struct team *team, int cores)
 {
-	const struct program_options options =
-		options_of(replica_share(0, cores, team->global[0].count));
+	const struct program_options options = options_of(team, cores);
 	struct group alone = { .size = 1 };
 	struct subject subject;
 	struct error err;
@@ -217,14 +220,14 @@ static void compare(const struct team *plain, int cores, const char *transport)
 }
 
 /* The last has more cores than samples. */
-static void cores_share_to_the_same_bits(void **state)
+static void cores_share_to_the_same_bits(const struct model *model,
+					 enum precision precision)
 {
 	static const struct {
 		int cores, global;
 	} cases[] = { { 2, 7 }, { 3, 200 }, { 8, 35 }, { 8, 5 } };
 	const size_t most = sizeof(cases) / sizeof(cases[0]);
-	struct team team = { .model = *state ? model_find(*state) :
-						     &odd_model };
+	struct team team = { .model = model, .precision = precision };
 
 	for (size_t i = 0; i < (tests_are_light() ? 1 : most); i++) {
 		for (int s = 0; s < STEPS; s++) {
@@ -243,11 +246,15 @@ static void cores_share_to_the_same_bits(void **state)
 
 static void in_every_build(void **state)
 {
+	const struct model *model = *state ? model_find(*state) : &odd_model;
+
 	for (size_t b = 0; cpu_builds[b]; b++) {
 		if (!cpu_builds[b]->supported())
 			continue;
 		setenv("BENCH_ISA", cpu_builds[b]->name, 1);
-		cores_share_to_the_same_bits(state);
+		cores_share_to_the_same_bits(model, PRECISION_FP32);
+		if (cpu_builds[b]->bf16)
+			cores_share_to_the_same_bits(model, PRECISION_BF16);
 	}
 	unsetenv("BENCH_ISA");
 }

@@ -20,18 +20,18 @@ static size_t whole_lines(size_t bytes)
 	return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* It is the second step, behind a stem. */
+/*
+ * It is the second step, behind a stem: only there has it blocks to divide
+ * among cores. The dense algorithm has other kernels, and a layer that is
+ * broken stores slopes that are wrong. With bf16 they are as with fp32.
+ */
 int cpu_can_join(const struct cpu_program *program)
 {
 	const struct program_options *options = &program->host.base.options;
-	const struct plan *plan = &program->host.plan;
+	const struct step *steps = program->host.plan.steps;
 
-	for (int s = 0; s < plan->count; s++)
-		if (plan->steps[s].broken)
-			return 0;
 	return options->memory && options->algorithm == ALGORITHM_FAST &&
-	       options->precision == PRECISION_FP32 &&
-	       plan->steps[0].lead.layer != STEP_NO_LAYER;
+	       steps[0].lead.layer != STEP_NO_LAYER && !steps[1].broken;
 }
 
 static struct header *part_of(const struct cpu_joint *joint, int rank)
