@@ -1,6 +1,7 @@
 /* What an iteration is made of: work by the formulas, and times that add up. */
 #include "tests/profile_run.h"
 
+#include "backends/replica.h"
 #include "bench/profile/peak_rate.h"
 #include "bench/profile/profile.h"
 
@@ -95,6 +96,94 @@ static void linear_work_is_counted(void **state)
 	assert_true(part->done < .6 * part->dense);
 	assert_true(part_of(parts, count, "fc1 backward")->nonzero < .5);
 	subject_close(&subject);
+}
+
+/* Two cores' iteration, and what each has of it. */
+struct duet {
+	struct profile_part parts[2][PROFILE_MOST_PARTS];
+	struct watch watches[2];
+	int counts[2];
+};
+
+static void ignore(struct replica_observer *observer, enum replica_phase phase)
+{
+	(void)observer;
+	(void)phase;
+}
+
+static int play(struct group *group, struct program *program, struct duet *duet,
+		struct error *err)
+{
+	const struct update update = { 1, .9, 1e-6 };
+	struct replica_observer nobody = { ignore };
+	struct watch *watch = &duet->watches[group->rank];
+	struct batch batch = batch_make(program->model, 3, BATCH);
+	struct score score;
+	int failed;
+
+	batch.global_count = BATCH * group->size;
+	watch->observer.ended = note_end;
+	failed = program_observe(program, &watch->observer, err) ||
+		 replica_train(group, program, &batch, &update, &nobody, &score,
+			       err);
+	batch_free(&batch);
+	duet->counts[group->rank] =
+		program_profile(program, duet->parts[group->rank]);
+	return failed;
+}
+
+static int play_as_core(struct group *group, void *context, struct error *err)
+{
+	const struct device_request request = { .threads = 2, .cpus = 2 };
+	const struct program_options options = { .batch = BATCH,
+						 .test_batch = BATCH,
+						 .seed = SEED,
+						 .dropout = 1 };
+	struct device *device = NULL;
+	struct program *program = NULL;
+	int failed = replica_open(group, backend_find("cpu"), &request,
+				  &device, err) ||
+		     replica_compile(group, device, model_find("mnist"),
+				     &options, &program, err) ||
+		     play(group, program, context, err);
+
+	program_free(program);
+	device_close(device);
+	return failed ? -1 : 0;
+}
+
+/* What they make together is a part, and all of it there once for each. */
+static void cores_update_together(void **state)
+{
+	const struct model *model = model_find("mnist");
+	const struct model_work work = model_work(model);
+	static struct duet duet;
+	const struct group_job job = { play_as_core, &duet, sizeof(duet),
+				       NULL };
+	struct error err;
+	double updated = 0;
+
+	(void)state;
+	must(group_launch(transport_find("threads"), 2, &job, &err), &err);
+	for (int r = 0; r < 2; r++) {
+		const struct profile_part *parts = duet.parts[r];
+		double sum = 0;
+
+		for (int p = 0; p < duet.counts[r]; p++) {
+			assert_int_equal(parts[p].name[0] != '\0',
+					 duet.watches[r].ended[p] != 0);
+			sum += parts[p].dense;
+		}
+		assert_true(sum == BATCH *
+					   (work.forward + work.backward_data +
+					    work.backward_weights));
+		part_of(parts, duet.counts[r], "fc1 weights+update");
+		updated += part_of(parts, duet.counts[r], "update")->bytes;
+	}
+	/* All but fc1's weights, and a bias padded. */
+	assert_true(updated == 7 * sizeof(float) *
+				       ((double)model_parameter_count(model) -
+					64 * 144 * 128 + 6));
 }
 
 static void others_have_none(void **state)
@@ -260,6 +349,7 @@ int main(void)
 		cmocka_unit_test(dense_work_is_the_models),
 		cmocka_unit_test(dense_does_all),
 		cmocka_unit_test(linear_work_is_counted),
+		cmocka_unit_test(cores_update_together),
 		cmocka_unit_test(others_have_none),
 		cmocka_unit_test(times_add_up),
 		cmocka_unit_test(loops_do_what_they_say),

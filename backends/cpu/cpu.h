@@ -58,6 +58,7 @@ struct cpu_joint {
 	size_t keep, slopes, in; /* places in a part, behind its header */
 	struct linear_part *parts; /* [size] */
 	void *scratch;
+	size_t updated; /* floats of each vector, in the last update */
 };
 
 /* What a pass back leaves of the slopes by the weights of linear layers. */

@@ -156,7 +156,7 @@ int cpu_update_joint(struct program *program, const struct update *update,
 		     struct error *err)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
-	const struct cpu_joint *joint = &cpu->joint;
+	struct cpu_joint *joint = &cpu->joint;
 	const struct linear_shape *shape = shape_of(cpu);
 	const struct linear_state state =
 		cpu_linear_state(cpu, cpu->first_linear);
@@ -170,7 +170,7 @@ int cpu_update_joint(struct program *program, const struct update *update,
 					   joint->parts, joint->size, from,
 					   to, joint->scratch);
 	cpu->weights_moved = 1;
-	cpu->updated += linear_weight_at(shape, 0, to - from, 0);
-	program_end_part(program, CPU_PART_UPDATE);
+	joint->updated = linear_weight_at(shape, 0, to - from, 0);
+	program_end_part(program, CPU_PART_JOINT);
 	return 0;
 }

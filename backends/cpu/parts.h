@@ -23,6 +23,7 @@ enum cpu_part {
 	CPU_PART_BACKWARD,
 	CPU_PART_UPDATE =
 		CPU_PART_BACKWARD + CPU_BACKWARD_PARTS * MODEL_MAX_LAYERS,
+	CPU_PART_JOINT, /* of weights that cores update together */
 	CPU_PARTS
 };
 

@@ -87,13 +87,15 @@ static void profile_others(const struct cpu_program *program,
 			   struct profile_part *parts)
 {
 	const struct model *model = program->host.base.model;
+	const struct program *base = &program->host.base;
 	const double logits =
 		work_samples(program) * model_classes(model);
+	const size_t all = program->leaves == CPU_LEAVES_PARTS ? base->summed :
+								 base->length;
 	/* Linear layers store theirs, or use it at once. */
-	const double zeroed =
-		program->host.batch_count ?
-			(double)program->conv_length :
-			(double)program->host.base.length;
+	const double zeroed = program->host.batch_count ?
+				      (double)program->conv_length :
+				      (double)all;
 	const struct {
 		int part;
 		const char *name;

@@ -109,18 +109,18 @@ static struct linear_done linear_done(const struct cpu_program *program, int s,
 	};
 }
 
-/* Its weights' slopes and their update, which cores make together: each does as
- * much as those of its own samples would be. */
-static void add_joint(const struct cpu_program *program, int s,
-		      const struct profile_part *backward,
-		      const struct linear_work *work,
-		      struct profile_part *update)
+/* The slopes by its weights and their update, which cores make together: each
+ * does as much as those of its own samples would be. No gradient moves. */
+static void fill_joint(const struct cpu_program *program, int s,
+		       const struct profile_part *backward,
+		       const struct linear_work *work,
+		       struct profile_part *part)
 {
-	update->dense = backward->dense;
-	update->done = backward->done;
-	update->bytes += WORK_FLOAT * work->inputs;
-	update->nonzero = backward->nonzero;
-	work_name(program, s, "weights+update", update);
+	*part = *backward;
+	part->bytes = WORK_FLOAT *
+		      (work->inputs + (WORK_UPDATE - 1) *
+					      (double)program->joint.updated);
+	work_name(program, s, "weights+update", part);
 }
 
 void work_fill_linear(const struct cpu_program *program, int s,
@@ -157,5 +157,5 @@ void work_fill_linear(const struct cpu_program *program, int s,
 	work_name(program, s, at_once ? "backward+update" : "backward", &part);
 	parts[cpu_part_backward(s, CPU_SLOPES)] = part;
 	if (joint)
-		add_joint(program, s, &part, &work, &parts[CPU_PART_UPDATE]);
+		fill_joint(program, s, &part, &work, &parts[CPU_PART_JOINT]);
 }
