@@ -29,44 +29,34 @@ static size_t decisions_of(const struct model *model, int layer)
 			       model_layer_input(model, layer));
 }
 
-/* One behind the other, each from a cache line on: all but one, or that. */
-static void place_vectors(struct host_program *program, int gradient,
-			  float *all)
-{
-	const size_t lines = (program->base.length + UPDATE_LINE - 1) /
-			     UPDATE_LINE;
-
-	for (int v = 0; all && v < VECTOR_COUNT; v++)
-		if ((v == VECTOR_GRADIENT) == gradient) {
-			program->vectors[v] = all;
-			all += lines * UPDATE_LINE;
-		}
-}
-
+/* The gradient alone; the others, which programs may share, one behind the
+ * other. Each begins with a line. */
 static int allocate_vectors(struct host_program *program, struct error *err)
 {
 	struct allocator *memory = program->base.options.memory;
+	float **vectors = program->vectors;
 	const size_t lines = (program->base.length + UPDATE_LINE - 1) /
 			     UPDATE_LINE;
-	const size_t each = lines * CACHE_LINE;
-	const size_t others = (VECTOR_COUNT - 1) * each;
-	float *gradient, *all;
+	const size_t each = lines * UPDATE_LINE;
+	const size_t bytes = each * sizeof(float);
+	float *others = NULL;
 
 	if (!memory) {
-		gradient = host_allocate(each);
-		all = host_allocate(others);
+		vectors[VECTOR_GRADIENT] = host_allocate(bytes);
+		others = host_allocate((VECTOR_COUNT - 1) * bytes);
 	} else {
-		gradient = memory->allocate(memory, each, err);
-		all = !gradient ? NULL :
-		      program->base.shared ?
-				  memory->share(memory, others, err) :
-				  memory->allocate(memory, others, err);
+		vectors[VECTOR_GRADIENT] = memory->allocate(memory, bytes, err);
+		if (vectors[VECTOR_GRADIENT])
+			others = (program->base.shared ? memory->share :
+							 memory->allocate)(
+				memory, (VECTOR_COUNT - 1) * bytes, err);
 	}
-	place_vectors(program, 1, gradient);
-	place_vectors(program, 0, all);
-	if (gradient && all)
-		return 0;
-	return memory ? -1 : error_memory(err, "a replica");
+	vectors[VECTOR_PARAMETERS] = others;
+	if (!vectors[VECTOR_GRADIENT] || !others)
+		return memory ? -1 : error_memory(err, "a replica");
+	vectors[VECTOR_SQUARE_AVG] = others + each;
+	vectors[VECTOR_ACC_DELTA] = others + 2 * each;
+	return 0;
 }
 
 static int allocate_decisions(struct host_program *program, struct error *err)
