@@ -78,8 +78,8 @@ int core_exchange(struct core *core, struct error *err);
 int core_initialise(struct core *core, struct error *err);
 
 /* The hash of the parameters as this core sees them; with several cores, all
- * must see the same, which says more where each has its own than where they
- * share one copy. */
+ * must see the same. Where they share one copy they cannot but do so, and what
+ * each has derived from it is not in the hash: verify_cores() looks at that. */
 int core_check_replicas(struct core *core, char *hash, size_t size,
 			struct error *err);
 

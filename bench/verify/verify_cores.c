@@ -8,6 +8,7 @@
 
 #define MOST_CORES 3
 #define STEPS 2
+#define SAMPLES 8 /* of an evaluation afterwards */
 
 /* Cores that train together, and what comes out of it: all in one piece, since
  * cores that are processes share nothing else. */
@@ -82,7 +83,7 @@ static int open_member(struct member *member, struct error *err)
 	};
 	const struct program_options options = {
 		.batch = replica_share(0, group->size, task->batch),
-		.test_batch = 1,
+		.test_batch = SAMPLES,
 		.seed = (unsigned long long)task->options->seed,
 		.dropout = task->options->dropout,
 		.algorithm = task->algorithm,
@@ -155,22 +156,50 @@ static int train(struct member *member, struct error *err)
 	return 0;
 }
 
-static int compare_replicas(struct member *member, struct error *err)
+/* What all cores must have the bits of. */
+struct replica {
+	uint64_t parameters; /* their hash */
+	double loss;	     /* of the same samples */
+};
+
+/* The parameters may be one copy for all: what a core has derived from them, as
+ * kernels want them, is its own, and shows in the loss alone. */
+static int look_at_replica(struct member *member, struct replica *replica,
+			   struct error *err)
 {
-	const size_t bytes = member->program->parameters * sizeof(float);
-	uint64_t mine, all[GROUP_MAX_SIZE];
+	const struct verify_task *task = member->team->task;
+	struct score score = { 0 };
+	struct batch batch;
 
 	if (program_load(member->program, VECTOR_PARAMETERS, member->vector,
 			 err))
 		return -1;
-	mine = hash_bytes64(member->vector, bytes);
-	if (group_gather(member->group, &mine, sizeof(mine), all, err))
+	verify_batch(task, member->team->order, STEPS, 0, 1, member->images,
+		     member->labels, &batch);
+	if (batch.count > SAMPLES)
+		batch.count = SAMPLES;
+	if (program_evaluate(member->program, &batch, &score, err))
+		return -1;
+	replica->parameters = hash_bytes64(
+		member->vector, member->program->parameters * sizeof(float));
+	replica->loss = score.loss;
+	return 0;
+}
+
+static int compare_replicas(struct member *member, struct error *err)
+{
+	struct replica mine, all[GROUP_MAX_SIZE];
+
+	if (look_at_replica(member, &mine, err) ||
+	    group_gather(member->group, &mine, sizeof(mine), all, err))
 		return -1;
 	if (member->group->rank)
 		return 0;
 	for (int r = 1; r < member->group->size; r++)
-		member->team->replicas_differ |= all[r] != all[0];
-	memcpy(member->team->parameters, member->vector, bytes);
+		member->team->replicas_differ |=
+			memcmp(&all[r], &all[0], sizeof(all[0])) != 0;
+	memcpy(member->team->parameters, member->vector,
+	       member->program->parameters * sizeof(float));
 	return 0;
 }
 

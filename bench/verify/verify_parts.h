@@ -35,7 +35,7 @@ struct verify_result {
 	double regrets[MODEL_MAX_LAYERS];     /* see program_regret() */
 	double cores; /* parameters of 2 and 3 cores against those of one */
 	long masks_wrong; /* dropout decisions unlike models/random.h */
-	int replicas_differ;
+	int replicas_differ; /* parameters, or what cores make of them */
 };
 
 /* Backend and reference side by side, the reference taking the backend's
