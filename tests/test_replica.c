@@ -72,15 +72,31 @@ static int start(const struct team *team, struct group *group,
 	return replica_store(group, program, VECTOR_PARAMETERS, values, err);
 }
 
-/* Nobody keeps up what is another one's: it is as it was stored, zero; unless
- * all have the same. */
+/* What a core was last told to update, and the backend that does so. */
+static _Thread_local struct slice updated;
+static _Thread_local const struct backend *watched;
+
+static int note_update(struct program *program, const struct update *what,
+		       size_t from, size_t to, struct error *err)
+{
+	updated = (struct slice){ from, to };
+	return watched->update(program, what, from, to, err);
+}
+
+/* Nobody updates what is another one's; and in vectors of its own, that is as
+ * it was stored, zero. */
 static int check_slice(const struct group *group, struct program *program,
 		       struct error *err)
 {
 	const struct slice own =
-		group_slice(group->rank, group->size, program->length);
+		group_slice(group->rank, group->size, program->summed);
 	const float *state = program_map(program, VECTOR_SQUARE_AVG, err);
 
+	if (group->size > 1 &&
+	    (updated.from != own.from || updated.to != own.to))
+		return error_set(err, ERROR_FAILED, "core %d has updated %zu "
+				 "to %zu", group->rank, updated.from,
+				 updated.to);
 	for (size_t i = 0; !program->shared && i < program->length; i++)
 		if ((i < own.from || i >= own.to) && state[i] != 0)
 			return error_set(err, ERROR_FAILED, "core %d has "
@@ -142,6 +158,7 @@ static int body(struct group *group, void *context, struct error *err)
 	float *images = malloc((size_t)count * shape_size(team->model->input) *
 			       sizeof(*images));
 	uint8_t *labels = malloc((size_t)count);
+	struct backend noting = *team->backend;
 	struct device *device = NULL;
 	struct program *program = NULL;
 	int failed = !images || !labels;
@@ -153,10 +170,14 @@ static int body(struct group *group, void *context, struct error *err)
 		if (!failed)
 			failed = group_gather(group, NULL, 0, NULL, err);
 	}
-	if (!failed)
+	watched = team->backend;
+	noting.update = note_update;
+	if (!failed) {
+		device->backend = &noting;
 		failed = replica_compile(group, device, team->model, &options,
 					 &program, err) ||
 			 train(team, group, program, images, labels, err);
+	}
 	program_free(program);
 	device_close(device);
 	free(images);

@@ -1,11 +1,13 @@
 /*
  * A core whose program fails, in whatever call of an iteration, ends the run in
- * its own words, and no other core waits for it for ever.
+ * its own words, and no other core waits for it for ever; nor for a process
+ * that dies while others update what is also its own.
  */
 #include "backends/replica.h"
 
 #include "tests/subject.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -14,9 +16,11 @@
 
 enum call {
 	GRADIENT,
+	GRADIENT_JOINT,
 	MAP_GRADIENT,
 	UNMAP_GRADIENT,
 	UPDATE,
+	UPDATE_JOINT,
 	TRAIN,
 	MAP_PARAMETERS,
 	UNMAP_PARAMETERS,
@@ -27,7 +31,13 @@ enum call {
 struct plot {
 	int victim;
 	enum call call;
+	int dies; /* it does not fail: its process is killed */
 };
+
+static int is_joint(const struct plot *plot)
+{
+	return plot->call == GRADIENT_JOINT || plot->call == UPDATE_JOINT;
+}
 
 /* Slots know neither their core nor the iteration. */
 static _Thread_local struct {
@@ -39,6 +49,8 @@ static int is_hit(enum call call, struct error *err)
 {
 	if (!here.plot || here.plot->call != call || here.iteration < GOOD)
 		return 0;
+	if (here.plot->dies)
+		kill(getpid(), SIGKILL);
 	return error_set(err, ERROR_MISSING, "out of luck");
 }
 
@@ -47,6 +59,14 @@ static int unlucky_gradient(struct program *program, const struct batch *batch,
 {
 	return is_hit(GRADIENT, err) ||
 	       backend_find("cpu")->gradient(program, batch, err) ? -1 : 0;
+}
+
+static int unlucky_gradient_joint(struct program *program,
+				  const struct batch *batch, struct error *err)
+{
+	return is_hit(GRADIENT_JOINT, err) ||
+	       backend_find("cpu")->gradient_joint(program, batch, err) ?
+		       -1 : 0;
 }
 
 static float *unlucky_map(struct program *program, enum vector which,
@@ -70,6 +90,15 @@ static int unlucky_update(struct program *program, const struct update *update,
 {
 	return is_hit(UPDATE, err) ||
 	       backend_find("cpu")->update(program, update, from, to, err) ?
+		       -1 : 0;
+}
+
+/* The others make theirs: what they have in common is half updated. */
+static int unlucky_update_joint(struct program *program,
+				const struct update *update, struct error *err)
+{
+	return is_hit(UPDATE_JOINT, err) ||
+	       backend_find("cpu")->update_joint(program, update, err) ?
 		       -1 : 0;
 }
 
@@ -106,6 +135,22 @@ static int train(struct group *group, struct program *program,
 	return error_set(err, ERROR_FAILED, "nothing has happened");
 }
 
+/* Of the cpu backend. */
+static struct backend make_unlucky(const struct plot *plot)
+{
+	struct backend unlucky = *backend_find("cpu");
+
+	unlucky.gradient = unlucky_gradient;
+	unlucky.gradient_joint = unlucky_gradient_joint;
+	unlucky.map = unlucky_map;
+	unlucky.unmap = unlucky_unmap;
+	unlucky.update = unlucky_update;
+	unlucky.update_joint = unlucky_update_joint;
+	unlucky.train = plot->call == TRAIN ? unlucky_train : NULL;
+	unlucky.finish = unlucky_finish;
+	return unlucky;
+}
+
 static int body(struct group *group, void *context, struct error *err)
 {
 	const struct plot *plot = context;
@@ -113,7 +158,9 @@ static int body(struct group *group, void *context, struct error *err)
 						.cpus = group->size };
 	const struct program_options options = { .batch = 4, .test_batch = 1 };
 	const struct backend *cpu = backend_find("cpu");
-	struct backend unlucky = *cpu;
+	const struct backend unlucky = make_unlucky(plot);
+	const struct model *model =
+		model_find(is_joint(plot) ? "mnist" : "tiny");
 	float images[4 * 28 * 28] = { 0 };
 	const uint8_t labels[4] = { 1, 2, 3, 4 };
 	const struct batch batch = { .images = images,
@@ -126,17 +173,11 @@ static int body(struct group *group, void *context, struct error *err)
 	struct program *program = NULL;
 	int failed;
 
-	unlucky.gradient = unlucky_gradient;
-	unlucky.map = unlucky_map;
-	unlucky.unmap = unlucky_unmap;
-	unlucky.update = unlucky_update;
-	unlucky.train = plot->call == TRAIN ? unlucky_train : NULL;
-	unlucky.finish = unlucky_finish;
 	here.plot = group->rank == plot->victim ? plot : NULL;
 	failed = replica_open(group, cpu, &request, &device, err);
 	if (!failed)
-		failed = replica_compile(group, device, model_find("tiny"),
-					 &options, &program, err);
+		failed = replica_compile(group, device, model, &options,
+					 &program, err);
 	if (!failed) {
 		device->backend = &unlucky;
 		failed = train(group, program, &batch, err);
@@ -147,22 +188,29 @@ static int body(struct group *group, void *context, struct error *err)
 	return failed;
 }
 
+/* One core alone lends nothing, and only one trains at once. */
+static int may_happen(enum call call, int size)
+{
+	if (size > 1)
+		return call != TRAIN;
+	return call == GRADIENT || call == UPDATE || call == TRAIN ||
+	       call == FINISH;
+}
+
 static void a_failure_ends_the_run(void **state)
 {
 	static const int cores[] = { 1, 2, 3, 8 };
 
 	for (int i = 0; i < CALLS * 4; i++) {
 		const int size = cores[i / CALLS];
-		struct plot plot = { i % size, (enum call)(i % CALLS) };
+		struct plot plot = { .victim = i % size,
+				     .call = (enum call)(i % CALLS) };
 		const struct group_job job = { body, &plot, sizeof(plot),
 					       NULL };
 		struct error err = { .message = "" };
 		char text[64];
 
-		/* One core alone lends nothing, and only one trains at once. */
-		if (size == 1 ? plot.call != GRADIENT && plot.call != UPDATE &&
-				plot.call != TRAIN && plot.call != FINISH :
-				plot.call == TRAIN)
+		if (!may_happen(plot.call, size))
 			continue;
 		snprintf(text, sizeof(text), "core %d of %d: out of luck",
 			 plot.victim, size);
@@ -175,6 +223,33 @@ static void a_failure_ends_the_run(void **state)
 	}
 }
 
+static void a_death_ends_the_run(void **state)
+{
+	static const enum call calls[] = { GRADIENT_JOINT, UPDATE,
+					   UPDATE_JOINT };
+
+	(void)state;
+	for (int i = 0; i < 3 * 2; i++) {
+		const int size = i / 3 ? 8 : 2;
+		struct plot plot = { .victim = i % size,
+				     .call = calls[i % 3],
+				     .dies = 1 };
+		const struct group_job job = { body, &plot, sizeof(plot),
+					       NULL };
+		struct error err = { .message = "" };
+		char text[64];
+
+		snprintf(text, sizeof(text), "core %d of %d: process ",
+			 plot.victim, size);
+		alarm(HANGS_S);
+		assert_int_equal(group_launch(transport_find("fork"), size,
+					      &job, &err), -1);
+		alarm(0);
+		assert_memory_equal(err.message, text, strlen(text));
+		assert_non_null(strstr(err.message, "signal 9"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +257,7 @@ int main(void)
 		  NULL, NULL, "threads" },
 		{ "fork: a failure ends the run", a_failure_ends_the_run, NULL,
 		  NULL, "fork" },
+		cmocka_unit_test(a_death_ends_the_run),
 	};
 
 	return cmocka_run_group_tests_name("replica fails", tests, NULL, NULL);

@@ -148,7 +148,8 @@ static int train(struct team *team, struct group *group,
 	return 0;
 }
 
-static int store_parameters(struct program *program, struct error *err)
+static int store_parameters(struct group *group, struct program *program,
+			    struct error *err)
 {
 	float *values = calloc(program->parameters, sizeof(*values));
 	int failed;
@@ -156,7 +157,7 @@ static int store_parameters(struct program *program, struct error *err)
 	if (!values)
 		return error_memory(err, "the parameters");
 	model_init(program->model, 1, values);
-	failed = program_store(program, VECTOR_PARAMETERS, values, err);
+	failed = replica_store(group, program, VECTOR_PARAMETERS, values, err);
 	free(values);
 	return failed;
 }
@@ -189,7 +190,7 @@ static int work_as_core(struct group *group, void *context, struct error *err)
 		goto out;
 	device->backend = team->backend; /* it opened as what it is built on */
 	if (!replica_compile(group, device, model, &options, &program, err) &&
-	    !store_parameters(program, err))
+	    !store_parameters(group, program, err))
 		failed = train(team, group, program, batch, err);
 out:
 	program_free(program);
