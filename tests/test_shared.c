@@ -13,6 +13,7 @@
 
 #define STEPS 2
 #define MOST 8
+#define SAMPLES 4 /* of an evaluation */
 
 /* Cores that train, and what each sees then: hashes, as they may be
  * processes. */
@@ -20,7 +21,9 @@ struct team {
 	const struct model *model;
 	enum precision precision;
 	struct batch global[STEPS];
+	int pauses; /* between steps: see take_pause() */
 	uint64_t seen[MOST][VECTOR_COUNT];
+	double losses[MOST][2];
 	int joint; /* the first core's program does so */
 };
 
@@ -80,7 +83,7 @@ static struct program_options options_of(const struct team *team, int cores)
 {
 	return (struct program_options){
 		.batch = replica_share(0, cores, team->global[0].count),
-		.test_batch = 1,
+		.test_batch = SAMPLES,
 		.seed = 5,
 		.dropout = 1,
 		.precision = team->precision,
@@ -123,6 +126,32 @@ static int report(struct program *program, uint64_t *seen, struct error *err)
 	return failed;
 }
 
+/* An evaluation, other parameters, and another one; nobody stores before all
+ * have come so far. */
+static int take_pause(const struct team *team, struct group *group,
+		      struct program *program, double *losses,
+		      struct error *err)
+{
+	struct batch batch = team->global[0];
+	float *values = malloc(program->parameters * sizeof(*values));
+	struct score scores[2] = { { .loss = 0 }, { .loss = 0 } };
+	int failed;
+
+	if (!values)
+		return error_memory(err, "the parameters");
+	batch.count = SAMPLES;
+	model_init(program->model, 4, values);
+	failed = program_evaluate(program, &batch, &scores[0], err) ||
+		 (group->size > 1 && group_gather(group, NULL, 0, NULL, err)) ||
+		 replica_store(group, program, VECTOR_PARAMETERS, values,
+			       err) ||
+		 program_evaluate(program, &batch, &scores[1], err);
+	for (int i = 0; i < 2; i++)
+		losses[i] = scores[i].loss;
+	free(values);
+	return failed;
+}
+
 static int train(struct team *team, struct group *group,
 		 struct program *program, struct error *err)
 {
@@ -137,6 +166,9 @@ static int train(struct team *team, struct group *group,
 		failed = replica_train(group, program, &share, &update,
 				       &nobody, &score, err);
 		batch_free(&share);
+		if (!failed && team->pauses && s + 1 < STEPS)
+			failed = take_pause(team, group, program,
+					    team->losses[group->rank], err);
 	}
 	if (group->rank == 0)
 		team->joint = program->summed < program->length;
@@ -199,6 +231,9 @@ static void train_plainly(struct team *team, int cores)
 		must(program_unmap(subject.program, VECTOR_GRADIENT, &err),
 		     &err);
 		must(program_update(subject.program, &update, &err), &err);
+		if (team->pauses && s + 1 < STEPS)
+			must(take_pause(team, &alone, subject.program,
+					team->losses[0], &err), &err);
 	}
 	must(report(subject.program, team->seen[0], &err), &err);
 	free(sum);
@@ -212,11 +247,15 @@ static void compare(const struct team *plain, int cores, const char *transport)
 	struct error err;
 
 	memset(team.seen, 0, sizeof(team.seen));
+	memset(team.losses, 0, sizeof(team.losses));
 	must(group_launch(transport_find(transport), cores, &job, &err), &err);
 	assert_true(team.joint);
-	for (int r = 0; r < cores; r++)
+	for (int r = 0; r < cores; r++) {
 		assert_memory_equal(team.seen[r], plain->seen[0],
 				    sizeof(team.seen[r]));
+		assert_memory_equal(team.losses[r], plain->losses[0],
+				    sizeof(team.losses[r]));
+	}
 }
 
 /* The last has more cores than samples. */
@@ -224,9 +263,10 @@ static void cores_share_to_the_same_bits(const struct model *model,
 					 enum precision precision)
 {
 	static const struct {
-		int cores, global;
-	} cases[] = { { 2, 7 }, { 3, 200 }, { 8, 35 }, { 8, 5 } };
-	const size_t most = sizeof(cases) / sizeof(cases[0]);
+		int cores, global, pauses;
+	} cases[] = { { 2, 7, 1 }, { 3, 200, 0 }, { 8, 35, 0 }, { 8, 5, 0 } };
+	const size_t most = precision == PRECISION_BF16 ?
+				    1 : sizeof(cases) / sizeof(cases[0]);
 	struct team team = { .model = model, .precision = precision };
 
 	for (size_t i = 0; i < (tests_are_light() ? 1 : most); i++) {
@@ -236,6 +276,8 @@ static void cores_share_to_the_same_bits(const struct model *model,
 						    cases[i].global);
 			team.global[s].step = (uint32_t)s;
 		}
+		team.pauses = cases[i].pauses;
+		memset(team.losses, 0, sizeof(team.losses));
 		train_plainly(&team, cases[i].cores);
 		compare(&team, cases[i].cores, "threads");
 		compare(&team, cases[i].cores, "fork");
