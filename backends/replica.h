@@ -3,15 +3,20 @@
  * stage 1: Rajbhandari et al. 2019, arXiv 1910.02054). Each rank computes the
  * gradient of its share, sums one slice of all gradients in rank order, makes
  * the optimizer's step of that slice, and then gets the others' parameters.
- * With n ranks and p floats a vector, a step reads n p and writes p of
- * gradients, makes one update of p for all, and copies (n - 1) p of parameters.
  * One rank alone is the plain case.
  *
- * Where the programs of a group have one copy of the parameters (shared, in
- * backends/backend.h), nothing is copied: each rank updates its slice while
- * nobody computes. And where a backend can make a slice of a layer's sum from
- * what goes into the layer (gradient_shared), those gradients exist nowhere:
- * "one weird trick" (Krizhevsky 2014, arXiv 1404.5997), the other way round.
+ * Where each program has parameters of its own, n ranks with p floats a vector
+ * read n p and write p of gradients in a step, make one update of p for all,
+ * and copy (n - 1) p of parameters.
+ *
+ * Where the programs of a group have one copy of them (shared, in
+ * backends/backend.h), none are copied: each rank updates its slice while
+ * nobody computes. And where slopes come of less than they are themselves
+ * (gradient_joint there), a rank leaves that instead of them; after all have,
+ * each makes the slopes of its part of the parameters from what all have left,
+ * and updates it at once. The p of gradients are then only the floats in
+ * front, summed of them: the room for the others stays, and nobody writes
+ * there.
  */
 #ifndef BACKENDS_REPLICA_H
 #define BACKENDS_REPLICA_H
@@ -20,19 +25,21 @@
 #include "backends/transport.h"
 
 enum replica_phase {
-	REPLICA_COMPUTE, /* forward, loss and backward; with the update, where
-			    a program does both at once */
+	REPLICA_COMPUTE, /* forward, loss and backward, but for update_joint's
+			  * part of it; with the update, where a program does
+			  * both at once */
 	REPLICA_WAIT,	 /* until every rank has come so far */
 	REPLICA_REDUCE,	 /* the slice's sum over all ranks; later the others'
-			  * parameters */
-	REPLICA_UPDATE,	 /* the optimizer's step, and waiting for the device */
+			  * parameters, or nothing where they are shared */
+	REPLICA_UPDATE,	 /* the optimizer's step, update_joint, and waiting for
+			  * the device */
 	REPLICA_PHASES
 };
 
 /*
  * Told when a phase has ended; the harness reads its clocks there. An
- * iteration has them in the order of the enumeration; several ranks then wait
- * and exchange once more.
+ * iteration has them in the order of the enumeration; several ranks then have
+ * REPLICA_WAIT and REPLICA_REDUCE once more.
  */
 struct replica_observer {
 	void (*ended)(struct replica_observer *observer,

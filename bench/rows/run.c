@@ -86,8 +86,10 @@ static const struct column columns[] = {
 	INT(launches, "kernels and transfers given to the device in the "
 	    "iterations of the loop; empty: there is none"),
 	INT(reduced_bytes, "of gradients that the cores gave to be summed in "
-	    "them, all cores together; not of the parameters that they then "
-	    "pass on"),
+	    "them, all cores together; not of what they make together and "
+	    "never sum, as cpu's first linear layer, which older rows count; "
+	    "nor of parameters that they then pass on, where they have no "
+	    "common copy, as on cpu"),
 	INT(allocations, "of memory, by the program itself in them; of its "
 	    "libraries not"),
 	REAL(throttled_s, "that quotas kept CPUs from its control groups, in "

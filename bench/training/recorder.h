@@ -15,7 +15,8 @@
 /* What is the same, exactly, whenever the same iterations are done. */
 struct step_counts {
 	long launches;	    /* kernels and transfers given to a device */
-	long reduced_bytes; /* of gradients given to be summed, padding too */
+	long reduced_bytes; /* of gradients given to be summed, padding too;
+			     * not of what ranks make together */
 	long allocations;   /* memory that our own code asked for */
 };
 
