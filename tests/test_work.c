@@ -144,10 +144,41 @@ static void work_is_what_a_build_does(void **state)
 	unsetenv("BENCH_ISA");
 }
 
+/* ReLU passes a NaN on, and multiplies by what comes back for it. */
+static void slopes_of_nan_are_work(void **state)
+{
+	const struct model *model = model_find("mnist");
+	const struct program_options options = { .batch = BATCH,
+						 .test_batch = 1,
+						 .seed = SEED };
+	struct batch batch = batch_make(model, 3, BATCH);
+	struct profile_part parts[PROFILE_MOST_PARTS];
+	struct subject subject;
+	struct watch watch;
+	float *values;
+	int count;
+
+	(void)state;
+	subject_open(&subject, "cpu", 1, model, &options);
+	count = run_once(&subject, 0, &watch, parts);
+	assert_true(part_of(parts, count, "fc1 backward")->nonzero < .9);
+	values = allocate(subject.program->parameters * sizeof(*values));
+	for (size_t i = 0; i < subject.program->parameters; i++)
+		values[i] = NAN;
+	subject_store(&subject, VECTOR_PARAMETERS, values);
+	subject_gradient(&subject, &batch);
+	count = program_profile(subject.program, parts);
+	assert_true(part_of(parts, count, "fc1 backward")->nonzero == 1);
+	free(values);
+	subject_close(&subject);
+	batch_free(&batch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_what_a_build_does),
+		cmocka_unit_test(slopes_of_nan_are_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

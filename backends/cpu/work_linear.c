@@ -39,7 +39,7 @@ static double count_inputs(const struct cpu_program *program, int s, int sample,
 	return count;
 }
 
-/* What dropout let through is above 0 exactly where ReLU let it. */
+/* What dropout let through is above 0, or a NaN, exactly where ReLU let it. */
 static double count_slopes(const struct cpu_step *bound, int sample,
 			   const uint8_t *keep)
 {
@@ -49,7 +49,7 @@ static double count_slopes(const struct cpu_step *bound, int sample,
 	for (size_t o = 0; o < bound->out_size; o++)
 		count += bound->out_slopes[at + o] != 0 &&
 			 (!keep || keep[o]) &&
-			 (!bound->linear.relu || bound->out[at + o] > 0);
+			 (!bound->linear.relu || !(bound->out[at + o] <= 0));
 	return count;
 }
 
