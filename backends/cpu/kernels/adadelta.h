@@ -35,8 +35,8 @@ INLINE struct adadelta adadelta_of(const struct update *update)
 	};
 }
 
-/* From slopes g; v and u become those of this step. Returns lr * delta, to the
- * same bits wherever it is. */
+/* From slopes g; v and u become those of this step. Returns lr * delta,
+ * rounded, so that an update has the same bits whoever makes it. */
 INLINE vec adadelta_step(const struct adadelta *rates, vec g, vec *v, vec *u)
 {
 	const vec squares =
@@ -47,7 +47,7 @@ INLINE vec adadelta_step(const struct adadelta *rates, vec g, vec *v, vec *u)
 
 	*v = squares;
 	*u = rates->rho * *u + (rates->rest * delta * delta + ADADELTA_LEAST);
-	return vec_hold(rates->lr * delta);
+	return vec_rounded(rates->lr * delta);
 }
 
 #endif

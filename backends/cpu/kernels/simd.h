@@ -204,6 +204,23 @@ INLINE vec vec_hold(vec value)
 	return value;
 }
 
+/*
+ * The same value, rounded. A product that a sum takes next would become one FMA
+ * with it, but only where the compiler sees both at once: the bits would depend
+ * on the loops around them.
+ */
+INLINE vec vec_rounded(vec value)
+{
+#if defined(__x86_64__)
+	__asm__("" : "+v"(value));
+#elif defined(__aarch64__)
+	__asm__("" : "+w"(value));
+#else
+	__asm__("" : "+m"(value)); /* what every processor has */
+#endif
+	return value;
+}
+
 /* 1 / sqrt(value) within 3e-7 of itself; value is above 0 and finite. */
 INLINE vec vec_rsqrt(vec value)
 {
