@@ -6,6 +6,8 @@
 
 #include "backends/error.h"
 
+#define CACHE_LINE 64 /* bytes */
+
 struct allocator {
 	int rank, size; /* who asks, and of how many */
 	/* Zeroed and aligned to a cache line; not to be freed. NULL: there is

@@ -8,8 +8,6 @@
 #include "backends/meeting.h"
 #include "backends/pages.h"
 
-#define CACHE_LINE 64
-
 /* What a core was given; it outlives the core, since others may read it. */
 struct block {
 	struct block *next;
@@ -30,12 +28,16 @@ struct thread_core {
 	pthread_t thread;
 };
 
+static struct thread_core *core_of(struct allocator *allocator)
+{
+	return (struct thread_core *)((char *)allocator -
+				      offsetof(struct thread_core, memory));
+}
+
 static void *core_allocate(struct allocator *allocator, size_t bytes,
 			   struct error *err)
 {
-	struct thread_core *core =
-		(struct thread_core *)((char *)allocator -
-				       offsetof(struct thread_core, memory));
+	struct thread_core *core = core_of(allocator);
 	const size_t whole = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 	struct block *block = aligned_alloc(CACHE_LINE, sizeof(*block) + whole);
 
@@ -54,15 +56,13 @@ static void *core_allocate(struct allocator *allocator, size_t bytes,
 static void *core_share(struct allocator *allocator, size_t bytes,
 			struct error *err)
 {
-	struct thread_core *core =
-		(struct thread_core *)((char *)allocator -
-				       offsetof(struct thread_core, memory));
+	struct group *group = &core_of(allocator)->member.base;
 	void *all[GROUP_MAX_SIZE];
 	void *mine = NULL;
 
 	if (allocator->rank == 0)
 		mine = core_allocate(allocator, bytes, err);
-	if (meeting_gather(&core->member.base, &mine, sizeof(mine), all, err))
+	if (meeting_gather(group, &mine, sizeof(mine), all, err))
 		return NULL;
 	if (!all[0] && allocator->rank)
 		error_memory(err, "what the cores share");

@@ -120,7 +120,7 @@ INLINE void ahead_fetch(struct ahead *ahead)
 		ahead->end = ahead->regions[ahead->left][1];
 	}
 	__builtin_prefetch((const void *)ahead->at, 0, 2);
-	ahead->at += LINE;
+	ahead->at += CACHE_LINE;
 }
 
 /* Whether a block's inputs of neighbouring samples are neighbours too. */

@@ -72,7 +72,7 @@ INLINE void fetch_next(const struct joint *joint, int o)
 		for (int i = 0; is_kept(next, joint->shape, b,
 					joint->next_block) &&
 				i < joint->shape->block;
-		     i += LINE / (int)sizeof(float))
+		     i += CACHE_LINE / (int)sizeof(float))
 			__builtin_prefetch(in + i, 0, 2);
 	}
 }

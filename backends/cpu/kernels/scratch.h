@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define LINE 64 /* bytes of a line of the cache */
+#include "backends/allocator.h"
 
 /*
  * The next size bytes of scratch, of which so many are used, in whole lines;
@@ -17,7 +17,7 @@ static inline void *scratch_take(void *scratch, size_t *used, size_t size)
 {
 	void *taken = scratch ? (char *)scratch + *used : NULL;
 
-	*used += (size + LINE - 1) / LINE * LINE;
+	*used += (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 	return taken;
 }
 
