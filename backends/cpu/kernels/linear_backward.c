@@ -22,20 +22,19 @@
 #include "backends/cpu/kernels/linear_backward.h"
 
 /* Cuts what the weights' slopes come of; returns the bytes that this takes. */
-size_t ISA_NAME(linear_cut_part)(struct backward *backward,
+size_t ISA_NAME(linear_cut_part)(struct output_slopes *outputs,
 				 const struct linear_shape *shape, int count,
 				 void *part)
 {
-	const size_t outputs = (size_t)shape->outputs;
-	size_t chunks, used = 0;
+	size_t words, used = 0;
 
 	/* No samples are a chunk too: their gradient is zero. */
-	backward->chunks = word_count(count ? count : 1);
-	chunks = outputs * (size_t)backward->chunks;
-	backward->of_outputs =
-		scratch_take(part, &used, chunks * sizeof(uint64_t));
-	backward->by_output =
-		scratch_take(part, &used, chunks * WORD * sizeof(float));
+	outputs->chunks = word_count(count ? count : 1);
+	words = (size_t)shape->outputs * (size_t)outputs->chunks;
+	outputs->samples =
+		scratch_take(part, &used, words * sizeof(uint64_t));
+	outputs->values =
+		scratch_take(part, &used, words * WORD * sizeof(float));
 	return used;
 }
 
@@ -45,8 +44,8 @@ static size_t cut(struct backward *backward, const struct linear_shape *shape,
 {
 	const size_t samples = (size_t)count, outputs = (size_t)shape->outputs;
 	const size_t block = (size_t)shape->block * sizeof(float);
-	size_t used = ISA_NAME(linear_cut_part)(backward, shape, count,
-						scratch);
+	size_t used = ISA_NAME(linear_cut_part)(&backward->outputs, shape,
+						count, scratch);
 	size_t words;
 
 	backward->words = word_count(shape->outputs);
@@ -58,7 +57,8 @@ static size_t cut(struct backward *backward, const struct linear_shape *shape,
 	backward->bias =
 		scratch_take(scratch, &used, outputs * sizeof(float));
 	backward->kept = scratch_take(
-		scratch, &used, (size_t)backward->chunks * sizeof(uint64_t));
+		scratch, &used,
+		(size_t)backward->outputs.chunks * sizeof(uint64_t));
 	backward->gathered = scratch_take(scratch, &used, samples * block);
 	return used;
 }
@@ -74,14 +74,14 @@ size_t ISA_NAME(linear_backward_scratch)(const struct linear_shape *shape,
 static void note(const struct backward *backward, int b, int o, float slope)
 {
 	const int outputs = backward->shape->outputs;
-	const int chunks = backward->chunks;
+	const int chunks = backward->outputs.chunks;
 
 	backward->by_sample[b * outputs + o] = slope;
-	backward->by_output[o * chunks * WORD + b] = slope;
+	backward->outputs.values[o * chunks * WORD + b] = slope;
 	backward->bias[o] += slope;
 	backward->of_samples[b * backward->words + o / WORD] |=
 		1ull << o % WORD;
-	backward->of_outputs[o * chunks + b / WORD] |= 1ull << b % WORD;
+	backward->outputs.samples[o * chunks + b / WORD] |= 1ull << b % WORD;
 }
 
 /* dz, its bits and its sums */
@@ -92,8 +92,8 @@ static void start(const struct backward *backward)
 
 	memset(backward->of_samples, 0,
 	       (size_t)(batch->count * backward->words) * sizeof(uint64_t));
-	memset(backward->of_outputs, 0,
-	       (size_t)(outputs * backward->chunks) * sizeof(uint64_t));
+	memset(backward->outputs.samples, 0,
+	       (size_t)(outputs * backward->outputs.chunks) * sizeof(uint64_t));
 	memset(backward->bias, 0, (size_t)outputs * sizeof(float));
 	for (int b = 0; b < batch->count; b++) {
 		const float *out = backward->slopes->out + b * outputs;
@@ -111,10 +111,19 @@ static void start(const struct backward *backward)
 	}
 }
 
-/* dx of the tile from place at on, of a block, for all samples */
-INLINE void in_slopes_tile(const struct backward *backward, int block, int at,
-			   struct ahead *next, int vectors, int rest)
+/* A block, on the way back to its inputs. */
+struct in_pass {
+	const struct backward *backward;
+	int block;
+};
+
+/* dx of the tile from place at on, for all samples */
+INLINE void in_slopes_tile(const void *in_pass, int at, struct ahead *next,
+			   int vectors, int rest)
 {
+	const struct in_pass *pass = in_pass;
+	const struct backward *backward = pass->backward;
+	const int block = pass->block;
 	const struct linear_shape *shape = backward->shape;
 	const struct linear_batch *batch = backward->batch;
 	struct ahead ahead = *next;
@@ -196,28 +205,9 @@ static struct ahead next_block(const struct backward *backward, int block)
 static void in_slopes_block(const struct backward *backward, int block,
 			    struct ahead next)
 {
-	const int places = backward->shape->block;
+	const struct in_pass pass = { backward, block };
 
-	for (int at = 0; at < places;) {
-		const int vectors = tile_vectors(places - at);
-
-		switch (vectors) {
-		case 9:
-			in_slopes_tile(backward, block, at, &next, 9, 0);
-			break;
-		case 4:
-			in_slopes_tile(backward, block, at, &next, 4, 0);
-			break;
-		case 1:
-			in_slopes_tile(backward, block, at, &next, 1, 0);
-			break;
-		default:
-			in_slopes_tile(backward, block, at, &next, 1,
-				       places - at);
-			return;
-		}
-		at += vectors * LANES;
-	}
+	walk_tiles(in_slopes_tile, &pass, backward->shape->block, &next);
 }
 
 /* All of it but for the bias. */
@@ -293,7 +283,7 @@ void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
 	};
 
 	cut(&backward, shape, batch->count, scratch);
-	ISA_NAME(linear_cut_part)(&backward, shape, batch->count, part);
+	ISA_NAME(linear_cut_part)(&backward.outputs, shape, batch->count, part);
 	start(&backward);
 	for (int block = 0; slopes->in_slopes && block < shape->blocks; block++)
 		in_slopes_block(&backward, block,

@@ -1,9 +1,16 @@
-/* What the two halves of a linear layer's backward pass share. */
+/* What the files of a linear layer's backward pass have in common. */
 #ifndef BACKENDS_CPU_KERNELS_LINEAR_BACKWARD_H
 #define BACKENDS_CPU_KERNELS_LINEAR_BACKWARD_H
 
 #include "backends/cpu/kernels/adadelta.h"
 #include "backends/cpu/kernels/linear_kernels.h"
+
+/* dz of a batch by outputs, of which the weights' slopes come. */
+struct output_slopes {
+	int chunks;	   /* of 64 samples: words of bits of an output */
+	uint64_t *samples; /* [outputs][chunks]: whose dz is not 0 */
+	float *values;	   /* dz[outputs][chunks * WORD] */
+};
 
 struct backward {
 	const struct linear_shape *shape;
@@ -13,13 +20,11 @@ struct backward {
 	const struct linear_state *state; /* NULL: dw is stored */
 	struct adadelta rates;
 	int words;	       /* of bits of a sample */
-	int chunks;	       /* of 64 samples: words of bits of an output */
 	uint64_t *of_samples;  /* [count][words]: outputs */
-	uint64_t *of_outputs;  /* [outputs][chunks]: samples */
 	float *by_sample;      /* dz[count][outputs] */
-	float *by_output;      /* dz[outputs][chunks * WORD] */
+	struct output_slopes outputs;
 	float *bias;	       /* [outputs]: sums of dz */
-	uint64_t *kept;	       /* [chunks]: samples that keep a block */
+	uint64_t *kept;	       /* [outputs.chunks]: samples that keep a block */
 	float *gathered;       /* [count][block]: inputs in a block */
 	float *gradient;       /* dw, if it is stored */
 };
@@ -28,6 +33,31 @@ INLINE int is_kept(const struct linear_batch *batch,
 		   const struct linear_shape *shape, int b, int block)
 {
 	return !batch->keep_in || batch->keep_in[b * shape->blocks + block];
+}
+
+/*
+ * Inputs of a block, sample by sample, as neighbours: where they are, or copied
+ * to gathered, [count][block]. kept[chunks] becomes the samples that have some.
+ */
+INLINE const float *gather_block(const struct linear_shape *shape,
+				 const struct linear_batch *batch, int block,
+				 int chunks, uint64_t *kept, float *gathered)
+{
+	const size_t stride = (size_t)shape->block;
+	const int near = blocks_are_near(shape, batch);
+	const float *in = batch->in + (size_t)block * batch->block;
+
+	memset(kept, 0, (size_t)chunks * sizeof(uint64_t));
+	for (int b = 0; b < batch->count; b++) {
+		if (!is_kept(batch, shape, b, block))
+			continue;
+		kept[b / WORD] |= 1ull << b % WORD;
+		if (!near)
+			memcpy(gathered + (size_t)b * stride,
+			       in + (size_t)b * batch->sample,
+			       stride * sizeof(float));
+	}
+	return near ? in : gathered;
 }
 
 /* sums += sum over bits i of slopes[i] rows[i], over one tile */
@@ -48,10 +78,89 @@ INLINE void add_rows(vec *sums, const float *slopes, const float *rows,
 }
 
 /*
- * Cuts part into of_outputs and by_output of count samples; NULL: only counts.
- * Returns the bytes that they take.
+ * A tile of dw[o]: the sums over what output o has of samples that keep the
+ * block. Their inputs in it are rows of stride floats, from the tile's first
+ * place on.
  */
-size_t ISA_NAME(linear_cut_part)(struct backward *backward,
+INLINE void sum_tile(const struct output_slopes *outputs, int o,
+		     const uint64_t *kept, const float *rows, size_t stride,
+		     vec *sums, struct ahead *ahead, int vectors, int rest)
+{
+	UNROLL
+	for (int v = 0; v < vectors; v++)
+		sums[v] = vec_set(0);
+	for (int chunk = 0; chunk < outputs->chunks; chunk++) {
+		const int word = o * outputs->chunks + chunk;
+
+		add_rows(sums, outputs->values + word * WORD,
+			 rows + chunk * WORD * stride, stride,
+			 outputs->samples[word] & kept[chunk], ahead, vectors,
+			 rest);
+	}
+}
+
+/* Adadelta on a tile of weights, from their slopes. ahead, unless NULL, is
+ * fetched meanwhile. */
+INLINE void update_tile(const struct linear_state *state,
+			const struct adadelta *rates, size_t at,
+			const vec *slopes, struct ahead *ahead, int vectors,
+			int rest)
+{
+	float *p = state->parameters.weights + at;
+	float *v = state->square_avg.weights + at;
+	float *u = state->acc_delta.weights + at;
+
+	UNROLL
+	for (int i = 0; i < vectors * LANES; i += LANES) {
+		vec square_avg = tile_load(v + i, rest);
+		vec acc_delta = tile_load(u + i, rest);
+		const vec parameters = tile_load(p + i, rest);
+		const vec delta = adadelta_step(rates, slopes[i / LANES],
+						&square_avg, &acc_delta);
+
+		if (ahead)
+			ahead_fetch(ahead);
+		tile_store(v + i, square_avg, rest);
+		tile_store(u + i, acc_delta, rest);
+		tile_store(p + i, parameters - delta, rest);
+	}
+}
+
+/* What is done with the tile from place at on; vectors is a constant once this
+ * is inlined, and rest is, but for the last tile. */
+typedef void tile_pass(const void *pass, int at, struct ahead *next,
+		       int vectors, int rest);
+
+/* All tiles of a block of so many places. */
+INLINE void walk_tiles(tile_pass *do_tile, const void *pass, int places,
+		       struct ahead *next)
+{
+	for (int at = 0; at < places;) {
+		const int vectors = tile_vectors(places - at);
+
+		switch (vectors) {
+		case 9:
+			do_tile(pass, at, next, 9, 0);
+			break;
+		case 4:
+			do_tile(pass, at, next, 4, 0);
+			break;
+		case 1:
+			do_tile(pass, at, next, 1, 0);
+			break;
+		default:
+			do_tile(pass, at, next, 1, places - at);
+			return;
+		}
+		at += vectors * LANES;
+	}
+}
+
+/*
+ * Cuts part into what is in outputs, of count samples; NULL: only counts.
+ * Returns the bytes that this takes.
+ */
+size_t ISA_NAME(linear_cut_part)(struct output_slopes *outputs,
 				 const struct linear_shape *shape, int count,
 				 void *part);
 

@@ -22,12 +22,19 @@ struct joint {
 	const struct linear_part *parts;
 	int count; /* of them */
 	struct adadelta rates;
-	struct backward part;	 /* its of_outputs and by_output */
-	const struct linear_batch *next; /* fetched meanwhile, or NULL */
-	int next_block;
-	uint64_t *kept;	 /* [chunks]: samples of the part that keep the block */
-	float *gathered; /* [samples][block]: their inputs */
+	uint64_t *kept;	 /* [chunks]: samples of a part that keep a block */
+	float *gathered; /* [samples][block]: their inputs in it */
 	float *sums;	 /* dw[outputs][block] of the parts before */
+};
+
+/* What one part adds to one block. */
+struct addend {
+	const struct joint *joint;
+	int block, turn; /* of the part: 0 .. count - 1 */
+	struct output_slopes outputs;
+	const float *in; /* [samples][block] */
+	const struct linear_batch *next; /* fetched meanwhile, or NULL */
+	int next_block;			 /* of it */
 };
 
 static size_t cut(struct joint *joint, const struct linear_shape *shape,
@@ -47,9 +54,9 @@ static size_t cut(struct joint *joint, const struct linear_shape *shape,
 
 size_t ISA_NAME(linear_part_size)(const struct linear_shape *shape, int count)
 {
-	struct backward part;
+	struct output_slopes outputs;
 
-	return ISA_NAME(linear_cut_part)(&part, shape, count, NULL);
+	return ISA_NAME(linear_cut_part)(&outputs, shape, count, NULL);
 }
 
 size_t ISA_NAME(linear_parts_scratch)(const struct linear_shape *shape,
@@ -61,53 +68,33 @@ size_t ISA_NAME(linear_parts_scratch)(const struct linear_shape *shape,
 }
 
 /* Inputs of the next part, those of every outputs-th sample from o on. */
-INLINE void fetch_next(const struct joint *joint, int o)
+INLINE void fetch_next(const struct addend *addend, int o)
 {
-	const struct linear_batch *next = joint->next;
+	const struct linear_shape *shape = addend->joint->shape;
+	const struct linear_batch *next = addend->next;
+	const int block = addend->next_block;
 
-	for (int b = o; next && b < next->count; b += joint->shape->outputs) {
+	for (int b = o; next && b < next->count; b += shape->outputs) {
 		const float *in = next->in + (size_t)b * next->sample +
-				  (size_t)joint->next_block * next->block;
+				  (size_t)block * next->block;
 
-		for (int i = 0; is_kept(next, joint->shape, b,
-					joint->next_block) &&
-				i < joint->shape->block;
+		for (int i = 0; is_kept(next, shape, b, block) &&
+				i < shape->block;
 		     i += CACHE_LINE / (int)sizeof(float))
 			__builtin_prefetch(in + i, 0, 2);
 	}
 }
 
-/* Adadelta on a tile of weights, from their slopes. */
-INLINE void update_tile(const struct joint *joint, size_t at,
-			const vec *slopes, int vectors, int rest)
+/* What a part adds to the tile from place at on */
+INLINE void part_tile(const void *pass, int at, struct ahead *next,
+		      int vectors, int rest)
 {
-	const struct linear_state *state = joint->state;
-	float *p = state->parameters.weights + at;
-	float *v = state->square_avg.weights + at;
-	float *u = state->acc_delta.weights + at;
-
-	UNROLL
-	for (int i = 0; i < vectors * LANES; i += LANES) {
-		vec square_avg = tile_load(v + i, rest);
-		vec acc_delta = tile_load(u + i, rest);
-		const vec parameters = tile_load(p + i, rest);
-		const vec delta = adadelta_step(&joint->rates,
-						slopes[i / LANES],
-						&square_avg, &acc_delta);
-
-		tile_store(v + i, square_avg, rest);
-		tile_store(u + i, acc_delta, rest);
-		tile_store(p + i, parameters - delta, rest);
-	}
-}
-
-/* What a part adds to the tile from place at on, of a block */
-INLINE void part_tile(const struct joint *joint, int block, int part, int at,
-		      struct ahead *next, int vectors, int rest)
-{
+	const struct addend *addend = pass;
+	const struct joint *joint = addend->joint;
 	const struct linear_shape *shape = joint->shape;
 	const size_t stride = (size_t)shape->block;
-	const int chunks = joint->part.chunks;
+	const int first = addend->turn == 0;
+	const int last = addend->turn == joint->count - 1;
 	struct ahead ahead = *next;
 
 	for (int o = 0; o < shape->outputs; o++) {
@@ -115,27 +102,17 @@ INLINE void part_tile(const struct joint *joint, int block, int part, int at,
 		vec sums[TILE_MOST];
 
 		if (!at)
-			fetch_next(joint, o);
+			fetch_next(addend, o);
+		sum_tile(&addend->outputs, o, joint->kept, addend->in + at,
+			 stride, sums, &ahead, vectors, rest);
 		UNROLL
-		for (int v = 0; v < vectors; v++)
-			sums[v] = vec_set(0);
-		for (int chunk = 0; chunk < chunks; chunk++) {
-			const int word = o * chunks + chunk;
-
-			add_rows(sums, joint->part.by_output + word * WORD,
-				 joint->gathered + chunk * WORD * stride + at,
-				 stride,
-				 joint->part.of_outputs[word] &
-					 joint->kept[chunk],
-				 &ahead, vectors, rest);
-		}
-		UNROLL
-		for (int v = 0; part && v < vectors; v++)
+		for (int v = 0; !first && v < vectors; v++)
 			sums[v] += tile_load(before + v * LANES, rest);
-		if (part == joint->count - 1) {
-			update_tile(joint, linear_weight_at(shape, o, block,
-							    at),
-				    sums, vectors, rest);
+		if (last) {
+			update_tile(joint->state, &joint->rates,
+				    linear_weight_at(shape, o, addend->block,
+						     at),
+				    sums, NULL, vectors, rest);
 			continue;
 		}
 		UNROLL
@@ -145,48 +122,28 @@ INLINE void part_tile(const struct joint *joint, int block, int part, int at,
 	*next = ahead;
 }
 
-/* Inputs of a part in a block, sample by sample; notes who is kept. */
-static void gather(const struct joint *joint, int block,
-		   const struct linear_batch *batch)
+/* Part number turn of a block. Behind the last one comes the next block, unless
+ * that is to. */
+static void add_part(const struct joint *joint, int block, int to, int turn,
+		     struct ahead *ahead)
 {
-	const size_t stride = (size_t)joint->shape->block;
-	const float *in = batch->in + (size_t)block * batch->block;
+	const struct linear_part *part = &joint->parts[turn];
+	const int last = turn + 1 == joint->count;
+	struct addend addend = {
+		.joint = joint,
+		.block = block,
+		.turn = turn,
+		.next_block = last ? block + 1 : block,
+	};
 
-	memset(joint->kept, 0, (size_t)joint->part.chunks * sizeof(uint64_t));
-	for (int b = 0; b < batch->count; b++) {
-		if (!is_kept(batch, joint->shape, b, block))
-			continue;
-		joint->kept[b / WORD] |= 1ull << b % WORD;
-		memcpy(joint->gathered + (size_t)b * stride,
-		       in + (size_t)b * batch->sample, stride * sizeof(float));
-	}
-}
-
-static void add_part(const struct joint *joint, int block, int part,
-		     struct ahead *next)
-{
-	const int places = joint->shape->block;
-
-	for (int at = 0; at < places;) {
-		const int vectors = tile_vectors(places - at);
-
-		switch (vectors) {
-		case 9:
-			part_tile(joint, block, part, at, next, 9, 0);
-			break;
-		case 4:
-			part_tile(joint, block, part, at, next, 4, 0);
-			break;
-		case 1:
-			part_tile(joint, block, part, at, next, 1, 0);
-			break;
-		default:
-			part_tile(joint, block, part, at, next, 1,
-				  places - at);
-			return;
-		}
-		at += vectors * LANES;
-	}
+	if (addend.next_block < to)
+		addend.next = &joint->parts[last ? 0 : turn + 1].batch;
+	ISA_NAME(linear_cut_part)(&addend.outputs, joint->shape,
+				  part->batch.count, part->slopes);
+	addend.in = gather_block(joint->shape, &part->batch, block,
+				 addend.outputs.chunks, joint->kept,
+				 joint->gathered);
+	walk_tiles(part_tile, &addend, joint->shape->block, ahead);
 }
 
 /* Parameters and state of a block. */
@@ -223,18 +180,7 @@ void ISA_NAME(linear_update_parts)(const struct linear_shape *shape,
 	for (int block = from; block < to; block++) {
 		struct ahead ahead = state_of(&joint, block);
 
-		for (int p = 0; p < count; p++) {
-			const struct linear_batch *batch = &parts[p].batch;
-			const int last = p + 1 == count;
-
-			ISA_NAME(linear_cut_part)(&joint.part, shape,
-						  batch->count,
-						  parts[p].slopes);
-			joint.next_block = block + last;
-			joint.next = joint.next_block == to ? NULL :
-				     &parts[last ? 0 : p + 1].batch;
-			gather(&joint, block, batch);
-			add_part(&joint, block, p, &ahead);
-		}
+		for (int p = 0; p < count; p++)
+			add_part(&joint, block, to, p, &ahead);
 	}
 }
