@@ -6,6 +6,7 @@
 
 #include "backends/blas.h"
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/relu.h"
 
 static int is_dense(const struct cpu_program *program)
 {
@@ -68,13 +69,12 @@ static void finish_dense(struct cpu_program *program,
 			 const struct cpu_step *bound, int count, int training)
 {
 	const struct step *step = bound->step;
-	const size_t outputs = bound->out_size;
+	const size_t all = (size_t)count * bound->out_size;
 
-	for (size_t i = 0; step->relu != STEP_NO_LAYER &&
-			   i < (size_t)count * outputs; i++)
-		bound->out[i] = bound->out[i] <= 0 ? 0 : bound->out[i];
+	if (step->relu != STEP_NO_LAYER)
+		relu_apply(bound->out, all);
 	if (training && cpu_drops(program, step))
-		host_dropout(bound->out, (size_t)count * outputs, 1,
+		host_dropout(bound->out, all, 1,
 			     decided(program, step->dropout),
 			     cpu_drop_probability(program, step));
 }
@@ -110,8 +110,8 @@ void cpu_linear_forward(struct cpu_program *program, int s, const float *in,
 						  program->scratch);
 }
 
-/* What dropout let through is not 0 exactly where ReLU let it. */
-static void stop_slopes(struct cpu_program *program,
+/* In place: those by the outputs become those before dropout and ReLU. */
+static void start_dense(struct cpu_program *program,
 			const struct cpu_step *bound, int count)
 {
 	const struct step *step = bound->step;
@@ -121,9 +121,8 @@ static void stop_slopes(struct cpu_program *program,
 		host_dropout(bound->out_slopes, all, 1,
 			     decided(program, step->dropout),
 			     cpu_drop_probability(program, step));
-	for (size_t i = 0; bound->linear.relu && i < all; i++)
-		if (bound->out[i] <= 0)
-			bound->out_slopes[i] = 0;
+	if (bound->linear.relu)
+		relu_stop(bound->out, all, bound->out_slopes);
 }
 
 static void backward_dense(struct cpu_program *program, int s, const float *in,
@@ -136,7 +135,7 @@ static void backward_dense(struct cpu_program *program, int s, const float *in,
 	const int outputs = (int)bound->out_size;
 	const int inputs = (int)bound->in_size;
 
-	stop_slopes(program, bound, count);
+	start_dense(program, bound, count);
 	blas_gemm(BLAS_TRANSPOSED, BLAS_AS_IS, outputs, inputs,
 		  count - bound->step->broken, bound->out_slopes, in, 0,
 		  gradient.weights);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/relu.h"
 
 static const struct layer *layer_of(const struct cpu_program *program,
 				    int layer)
@@ -138,14 +139,6 @@ void cpu_forward(struct cpu_program *program, const struct batch *batch,
 	}
 }
 
-/* What dropout let through is not 0 exactly where ReLU let it. */
-static void stop_slopes(const float *restrict out, size_t count,
-			float *restrict slopes)
-{
-	for (size_t i = 0; i < count; i++)
-		slopes[i] = out[i] <= 0 ? 0 : slopes[i];
-}
-
 static void conv_backward(struct cpu_program *program, int s, int place,
 			  const float *image)
 {
@@ -158,7 +151,7 @@ static void conv_backward(struct cpu_program *program, int s, int place,
 	if (cpu_drops(program, bound->step))
 		drop_planes(program, bound, place, slopes);
 	if (bound->conv.relu)
-		stop_slopes(bound->out + at, bound->out_size, slopes);
+		relu_stop(bound->out + at, bound->out_size, slopes);
 	if (s)
 		in_slopes = program->steps[s - 1].out_slopes +
 			    (size_t)place * bound->in_size;

@@ -23,6 +23,7 @@
 
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/simd_masks.h"
+#include "backends/cpu/relu.h"
 
 #if LANES == 16
 #define TILE 14
@@ -180,12 +181,6 @@ static void pool_row(const struct conv_shape *shape, const float *rows,
 		}
 }
 
-static void rectify(float *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		values[i] = values[i] <= 0 ? 0 : values[i];
-}
-
 void ISA_NAME(conv_forward)(const struct conv_shape *shape, const float *in,
 			    const float *weights, const float *bias,
 			    float *rows, float *out, uint8_t *winners)
@@ -207,7 +202,7 @@ void ISA_NAME(conv_forward)(const struct conv_shape *shape, const float *in,
 			winners += out_row;
 		}
 		if (shape->relu)
-			rectify(out, (size_t)count * out_row);
+			relu_apply(out, (size_t)count * out_row);
 		out += (size_t)count * out_row;
 	}
 }
