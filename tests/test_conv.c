@@ -1,25 +1,9 @@
 /* Direct convolutions of the cpu backend against plain loops in double. */
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "backends/cpu/kernels.h"
-#include "backends/host.h"
+#include "tests/conv_run.h"
 
 #define MOST_BUILDS 4
-#define NEAR 1e-3 /* of sums of up to 676 products of numbers below 1 */
 
-/* Sizes that fill tiles, and that do not; outputs are not padded. */
-struct conv_case {
-	int height, width, channels, outputs, window, pool, relu;
-};
-
+/* Sizes that fill tiles, and that do not. */
 static const struct conv_case cases[] = {
 	{ 26, 26, 32, 64, 3, 2, 1 },  { 28, 28, 64, 32, 3, 1, 0 },
 	{ 26, 26, 9, 32, 1, 1, 1 },   { 5, 17, 3, 5, 2, 2, 0 },
@@ -29,125 +13,6 @@ static const struct conv_case cases[] = {
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
-
-struct conv_run {
-	const struct conv_case *one;
-	struct conv_shape shape;
-	float *in, *weights, *bias, *rows, *out, *slopes, *unpooled;
-	float *weight_slopes, *bias_slopes;
-	uint8_t *winners;
-	int slopes_row;
-};
-
-static float *values_of(size_t count)
-{
-	float *values = host_allocate(count * sizeof(float));
-
-	assert_non_null(values);
-	for (size_t i = 0; i < count; i++)
-		values[i] = (float)(rand() % 2001 - 1000) / 1000;
-	return values;
-}
-
-static int padded(int channels)
-{
-	return (channels + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
-}
-
-/* values[pixels][stride], 0 in the padding */
-static float *planes_of(int pixels, int channels, int stride)
-{
-	float *values = values_of((size_t)(pixels * stride));
-
-	for (int i = 0; i < pixels * stride; i++)
-		if (i % stride >= channels)
-			values[i] = 0;
-	return values;
-}
-
-static void run_open(struct conv_run *run, const struct conv_case *one)
-{
-	const int in_stride = padded(one->channels);
-	const int out_stride = padded(one->outputs);
-	const int taps = one->window * one->window;
-	const struct conv_shape shape = {
-		one->height, one->width, one->channels, in_stride,
-		out_stride,  one->window, one->pool,	one->relu,
-	};
-	const int pixels = conv_rows(&shape) * conv_columns(&shape);
-	const size_t all = (size_t)(pixels * out_stride);
-
-	*run = (struct conv_run){ .one = one, .shape = shape };
-	run->in = planes_of(one->height * one->width, one->channels,
-			    in_stride);
-	run->weights = planes_of(taps * one->channels, one->outputs,
-				 out_stride);
-	run->bias = planes_of(1, one->outputs, out_stride);
-	run->rows = values_of(all);
-	run->out = values_of(all);
-	/* Slopes of padding may be anything. */
-	run->slopes = values_of(all);
-	/* A column more: rows need not follow each other. */
-	run->slopes_row = (conv_columns(&shape) + 1) * out_stride;
-	run->unpooled = planes_of(pixels + conv_rows(&shape), out_stride,
-				  out_stride);
-	/* An output more, which must stay as it is. */
-	run->weight_slopes = planes_of((one->outputs + 1) * taps,
-				       one->channels, in_stride);
-	run->bias_slopes = values_of((size_t)out_stride);
-	run->winners = host_allocate(all);
-	assert_non_null(run->winners);
-}
-
-static void run_close(struct conv_run *run)
-{
-	float *all[] = { run->in, run->weights, run->bias, run->rows, run->out,
-			 run->slopes, run->unpooled, run->weight_slopes,
-			 run->bias_slopes };
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		free(all[i]);
-	free(run->winners);
-}
-
-/* Before pooling and ReLU. */
-static double plain_pixel(const struct conv_run *run, int y, int x, int o)
-{
-	const struct conv_shape *shape = &run->shape;
-	double sum = run->bias[o];
-
-	for (int t = 0; t < shape->window * shape->window; t++)
-		for (int c = 0; c < shape->in_channels; c++)
-			sum += (double)run->in[((y + t / shape->window) *
-							shape->in_width +
-						x + t % shape->window) *
-						       shape->in_stride +
-					       c] *
-			       run->weights[(t * shape->in_channels + c) *
-						    shape->out_stride +
-					    o];
-	return sum;
-}
-
-/* The largest of a window, and that the winner is it, or as large. */
-static double plain_output(const struct conv_run *run, int y, int x, int o,
-			   int winner)
-{
-	const int pool = run->shape.pool;
-	double most = -INFINITY, won = 0;
-
-	for (int k = 0; k < pool * pool; k++) {
-		const double value = plain_pixel(run, y * pool + k / pool,
-						 x * pool + k % pool, o);
-
-		most = fmax(most, value);
-		if (k == winner)
-			won = value;
-	}
-	if (pool > 1)
-		assert_true(fabs(won - most) < NEAR);
-	return run->shape.relu ? fmax(most, 0) : most;
-}
 
 static void compare_forward(struct conv_run *run,
 			    const struct cpu_kernels *kernels)
@@ -163,31 +28,12 @@ static void compare_forward(struct conv_run *run,
 		const int pixel = i / shape->out_stride;
 		const double right =
 			plain_output(run, pixel / width, pixel % width,
-				     i % shape->out_stride, run->winners[i]);
+				     i % shape->out_stride, winner_of(run, i));
 
 		if (!(fabs(run->out[i] - right) < NEAR))
 			fail_msg("%s: output %d is %g, not %g", kernels->name,
 				 i, (double)run->out[i], right);
 	}
-}
-
-/* The slope by the weights from output o to channel c at a place. */
-static double plain_slope(const struct conv_run *run, int o, int place, int c)
-{
-	const struct conv_shape *shape = &run->shape;
-	const int shift = place / shape->window * shape->in_width +
-			  place % shape->window;
-	double sum = 0;
-
-	for (int y = 0; y < conv_rows(shape); y++)
-		for (int x = 0; x < conv_columns(shape); x++)
-			sum += (double)run->unpooled[y * run->slopes_row +
-						     x * shape->out_stride +
-						     o] *
-			       run->in[(y * shape->in_width + x + shift) *
-					       shape->in_stride +
-				       c];
-	return sum;
 }
 
 /* Those by the biases, and none of padding. */
@@ -209,8 +55,11 @@ static void compare_biases(const struct conv_run *run, const float *before)
 	}
 }
 
+/* differentiate adds to both kinds of slopes. */
 static void compare_weights(struct conv_run *run,
-			    const struct cpu_kernels *kernels)
+			    const struct cpu_kernels *kernels,
+			    void (*differentiate)(struct conv_run *run,
+						  const struct cpu_kernels *))
 {
 	const struct conv_shape *shape = &run->shape;
 	const int taps = shape->window * shape->window;
@@ -221,9 +70,7 @@ static void compare_weights(struct conv_run *run,
 
 	memcpy(before, run->weight_slopes, count * sizeof(float));
 	memcpy(before + count, run->bias_slopes, biases * sizeof(float));
-	kernels->conv_weights_dense(shape, run->one->outputs, run->in,
-				    run->unpooled, run->slopes_row,
-				    run->weight_slopes, run->bias_slopes);
+	differentiate(run, kernels);
 	for (size_t i = 0; i < count; i++) {
 		const int o = (int)i / patch, at = (int)i % patch;
 		double right = before[i];
@@ -239,29 +86,85 @@ static void compare_weights(struct conv_run *run,
 	free(before);
 }
 
+static void weights_dense(struct conv_run *run,
+			  const struct cpu_kernels *kernels)
+{
+	kernels->conv_weights_dense(&run->shape, run->one->outputs, run->in,
+				    run->unpooled, run->slopes_row,
+				    run->weight_slopes, run->bias_slopes);
+}
+
 static void compare_unpool(struct conv_run *run,
 			   const struct cpu_kernels *kernels)
 {
-	const struct conv_shape *shape = &run->shape;
-	const int pool = shape->pool, stride = shape->out_stride;
-	const int width = conv_columns(shape) / pool;
+	const size_t size = unpooled_size(run);
+	float *right;
 
-	if (pool == 1)
+	if (run->shape.pool == 1)
 		return;
-	kernels->conv_unpool(shape, run->slopes, run->winners, run->unpooled,
-			     run->slopes_row);
-	for (int y = 0; y < conv_rows(shape) / pool * pool; y++)
-		for (int x = 0; x < width * pool; x++)
-			for (int o = 0; o < stride; o++) {
-				const int at = (y / pool * width + x / pool) *
-						       stride + o;
-				const int k = y % pool * pool + x % pool;
+	right = values_of(size);
+	memcpy(right, run->unpooled, size * sizeof(float));
+	plain_unpool(run, right);
+	kernels->conv_unpool(&run->shape, run->slopes, run->winners,
+			     run->unpooled, run->slopes_row);
+	for (size_t i = 0; i < size; i++)
+		if (run->unpooled[i] != right[i])
+			fail_msg("%s: unpooled slope %zu is %g, not %g",
+				 kernels->name, i, (double)run->unpooled[i],
+				 (double)right[i]);
+	free(right);
+}
 
-				assert_true(run->unpooled[y * run->slopes_row +
-							  x * stride + o] ==
-					    (run->winners[at] == k ?
-						     run->slopes[at] : 0));
-			}
+static void both_of_winners(struct conv_run *run,
+			    const struct cpu_kernels *kernels)
+{
+	kernels->conv_backward(&run->shape, run->one->outputs, run->in,
+			       run->turned, run->slopes, winners_of(run),
+			       run->weight_slopes, run->bias_slopes,
+			       run->in_slopes);
+}
+
+/* Nobody asks for the slopes by the input. */
+static void weights_of_winners(struct conv_run *run,
+			       const struct cpu_kernels *kernels)
+{
+	kernels->conv_backward(&run->shape, run->one->outputs, run->in,
+			       run->turned, run->slopes, winners_of(run),
+			       run->weight_slopes, run->bias_slopes, NULL);
+}
+
+static void compare_in_slopes(const struct conv_run *run,
+			      const struct cpu_kernels *kernels)
+{
+	const struct conv_shape *shape = &run->shape;
+	const int pixels = conv_rows(shape) * conv_columns(shape);
+	double *right = calloc(in_size(run), sizeof(*right));
+
+	assert_non_null(right);
+	for (int i = 0; i < pixels * run->one->outputs; i++) {
+		const int pixel = i / run->one->outputs;
+
+		plain_in_slopes(run, pixel / conv_columns(shape),
+				pixel % conv_columns(shape),
+				i % run->one->outputs, right);
+	}
+	for (size_t i = 0; i < in_size(run); i++)
+		if (!(fabs(run->in_slopes[i] - right[i]) < NEAR))
+			fail_msg("%s: slope by input %zu is %g, not %g",
+				 kernels->name, i, (double)run->in_slopes[i],
+				 right[i]);
+	free(right);
+}
+
+/* From the slopes by winners alone: nothing comes from outside of windows. */
+static void compare_backward(struct conv_run *run,
+			     const struct cpu_kernels *kernels)
+{
+	memset(run->unpooled, 0, unpooled_size(run) * sizeof(float));
+	plain_unpool(run, run->unpooled);
+	compare_weights(run, kernels, both_of_winners);
+	compare_in_slopes(run, kernels);
+	compare_weights(run, kernels, weights_of_winners);
 }
 
 static void convolutions_are_right(void **build)
@@ -275,7 +178,8 @@ static void convolutions_are_right(void **build)
 		run_open(&run, &cases[i]);
 		compare_forward(&run, kernels);
 		compare_unpool(&run, kernels);
-		compare_weights(&run, kernels);
+		compare_weights(&run, kernels, weights_dense);
+		compare_backward(&run, kernels);
 		run_close(&run);
 	}
 }
