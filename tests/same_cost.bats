@@ -84,5 +84,40 @@ setup() {
 	printf 'turn,images,step_s,steps,first_loss\n1,MNIST,fast,1,2\n' >bad.csv
 	run -5 --separate-stderr "$SAME" --table bad.csv
 	[[ "$stderr" == *"'fast'"* ]]
+	# No time is above 0 seconds.
+	printf 'turn,images,step_s,steps,first_loss\n1,MNIST,0,1,2\n' >bad.csv
+	run -5 --separate-stderr "$SAME" --table bad.csv
+	[[ "$stderr" == *"'0'"* ]]
 	run -7 "$SAME" "${ARGS[@]}" --out no/such.csv
+}
+
+@test "turns without MNIST have no ratio" {
+	printf 'turn,images,step_s,steps,first_loss\n' >rows.csv
+	run -5 --separate-stderr "$SAME" --table rows.csv
+	[[ "$stderr" == "same_cost: rows.csv: no rows" ]]
+	echo 1,noise,0.02,1,2 >>rows.csv
+	run -5 --separate-stderr "$SAME" --table rows.csv
+	[[ "$stderr" == *"rows.csv: no turn has both MNIST and noise" ]]
+	# Of other turns it is no better.
+	echo 2,MNIST,0.02,1,2 >>rows.csv
+	run -5 --separate-stderr "$SAME" --table rows.csv
+	[[ "$stderr" == *"no turn has both MNIST and noise" ]]
+	# One turn that has both is enough.
+	echo 2,noise,0.02,1,2 >>rows.csv
+	run -0 "$SAME" --table rows.csv
+}
+
+@test "rows are not added to those of another comparison" {
+	run -0 "$SAME" "${ARGS[@]}" --out rows.csv
+	cp rows.csv before.csv
+	rm calls
+	run -2 --separate-stderr "$SAME" "${ARGS[@]}" --out rows.csv
+	[[ "$stderr" == *"rows.csv holds a comparison"* ]]
+	cmp rows.csv before.csv
+	# It was said before anything was measured.
+	[ ! -e calls ]
+	# What is no such file is not added to either.
+	echo other >other.csv
+	echo cells >>other.csv
+	run -5 "$SAME" "${ARGS[@]}" --out other.csv
 }
