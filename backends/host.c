@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/allocator.h"
 #include "backends/pages.h"
-
-#define CACHE_LINE 64
 
 /* What may have huge pages begins with one. */
 void *host_allocate(size_t size)

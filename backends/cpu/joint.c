@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/allocator.h"
 #include "backends/cpu/cpu.h"
-
-#define LINE 64 /* bytes */
 
 /* What begins a core's part. */
 struct header {
@@ -17,7 +16,7 @@ struct header {
 
 static size_t whole_lines(size_t bytes)
 {
-	return (bytes + LINE - 1) / LINE * LINE;
+	return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 /*
@@ -53,7 +52,7 @@ static void lay_out(struct cpu_program *program)
 
 	joint->rank = options->memory->rank;
 	joint->size = options->memory->size;
-	joint->keep = LINE;
+	joint->keep = CACHE_LINE;
 	joint->slopes =
 		joint->keep + whole_lines(batch * (size_t)shape->blocks);
 	joint->in = joint->slopes +
