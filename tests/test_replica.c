@@ -4,6 +4,7 @@
  */
 #include "backends/replica.h"
 
+#include "tests/share.h"
 #include "tests/subject.h"
 
 #include <stdio.h>
@@ -35,27 +36,6 @@ static void note(struct replica_observer *observer, enum replica_phase phase)
 	struct watcher *watcher = (struct watcher *)observer;
 
 	watcher->phases = watcher->phases * 10 + (int)phase + 1;
-}
-
-/* Samples rank, rank + size, ... of a global batch. */
-static struct batch share_of(const struct team *team, int step, int rank,
-			     int cores, float *images, uint8_t *labels)
-{
-	const struct batch *all = &team->global[step];
-	const size_t size = shape_size(team->model->input);
-	struct batch share = *all;
-
-	share.images = images;
-	share.labels = labels;
-	share.place = rank;
-	share.stride = cores;
-	share.count = 0;
-	for (int p = rank; p < all->count; p += cores) {
-		memcpy(images + (size_t)share.count * size,
-		       all->images + (size_t)p * size, size * sizeof(*images));
-		labels[share.count++] = all->labels[p];
-	}
-	return share;
 }
 
 static const struct update update = { .03, .9, 1e-6 };
@@ -131,8 +111,9 @@ static int train(struct team *team, struct group *group,
 	if (start(team, group, program, err))
 		return -1;
 	for (int s = 0; s < STEPS; s++) {
-		struct batch share = share_of(team, s, group->rank,
-					      group->size, images, labels);
+		struct batch share = share_of(
+			&team->global[s], shape_size(team->model->input),
+			group->rank, group->size, images, labels);
 
 		if (replica_train(group, program, &share, &update,
 				  &watcher.observer,
@@ -272,8 +253,9 @@ static void sum_shares(const struct team *team, struct program *program,
 	struct error err;
 
 	for (int r = 0; r < cores; r++) {
-		struct batch share = share_of(team, step, r, cores, images,
-					      labels);
+		struct batch share = share_of(
+			&team->global[step], shape_size(team->model->input),
+			r, cores, images, labels);
 		float *lent;
 
 		must(program_gradient(program, &share, &err), &err);

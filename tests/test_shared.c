@@ -9,6 +9,7 @@
 
 #include "backends/cpu/kernels.h"
 #include "bench/base/hash.h"
+#include "tests/share.h"
 #include "tests/subject.h"
 
 #define STEPS 2
@@ -56,27 +57,16 @@ static void ignore(struct replica_observer *observer, enum replica_phase phase)
 	(void)phase;
 }
 
-/* Samples rank, rank + cores, ... of a global batch; the caller frees them. */
-static struct batch share_of(const struct team *team, int step, int rank,
-			     int cores)
+/* The caller frees its images and labels. */
+static struct batch take_share(const struct team *team, int step, int rank,
+			       int cores)
 {
 	const struct batch *all = &team->global[step];
 	const size_t size = shape_size(team->model->input);
-	float *images = allocate((size_t)all->count * size * sizeof(*images));
-	uint8_t *labels = allocate((size_t)all->count);
-	struct batch share = *all;
 
-	share.images = images;
-	share.labels = labels;
-	share.place = rank;
-	share.stride = cores;
-	share.count = 0;
-	for (int p = rank; p < all->count; p += cores) {
-		memcpy(images + (size_t)share.count * size,
-		       all->images + (size_t)p * size, size * sizeof(*images));
-		labels[share.count++] = all->labels[p];
-	}
-	return share;
+	return share_of(all, size, rank, cores,
+			allocate((size_t)all->count * size * sizeof(float)),
+			allocate((size_t)all->count));
 }
 
 static struct program_options options_of(const struct team *team, int cores)
@@ -160,7 +150,7 @@ static int train(struct team *team, struct group *group,
 
 	for (int s = 0; !failed && s < STEPS; s++) {
 		struct batch share =
-			share_of(team, s, group->rank, group->size);
+			take_share(team, s, group->rank, group->size);
 		struct score score;
 
 		failed = replica_train(group, program, &share, &update,
@@ -200,7 +190,7 @@ static void sum_shares(const struct team *team, struct program *program,
 	struct error err;
 
 	for (int r = 0; r < cores; r++) {
-		struct batch share = share_of(team, step, r, cores);
+		struct batch share = take_share(team, step, r, cores);
 		float *lent;
 
 		must(program_gradient(program, &share, &err), &err);
