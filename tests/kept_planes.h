@@ -6,7 +6,7 @@
  *
  * Forward nothing is gained so: planes are the lanes of vectors there, and most
  * samples keep more than 48 of 64, the others three vectors, of which kernels
- * for two do the last one slowly (22.0 ms a batch instead of 19.7).
+ * for two do the last one slowly.
  */
 #ifndef TESTS_KEPT_PLANES_H
 #define TESTS_KEPT_PLANES_H
