@@ -297,8 +297,9 @@ kill_after() {
 	local width
 	for width in 50 100; do
 		script -qec "stty cols $width; '$BENCH' run cpu-2 --model tiny \
-			--dataset synthetic --synthetic-train 20000 --warmup 1 \
-			--epochs 2 --out made$width >tables" typed >/dev/null
+			--dataset synthetic --synthetic-train 20000 \
+			--synthetic-test 100000 --warmup 1 --epochs 2 \
+			--out made$width >tables" typed >/dev/null
 		tr '\r' '\n' <typed |
 			sed 's/\x1b\[K.*//; /^Script /d' >lines
 		[ "$(wc -L <lines)" -lt "$width" ]
