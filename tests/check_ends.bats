@@ -90,3 +90,13 @@ lasting() {
 	none_running "$(cat ../builds)"
 	[ -z "$(ls ../tmp)" ]
 }
+
+@test "Ctrl-C clears the line that tells the block" {
+	needs_terminal
+	script -qec "'$BENCH' check --blocks 50 -o cut --base-cmd 'sleep 0.3' \
+		--head-cmd 'sleep 0.3'" typed >/dev/null \
+		< <(within 20 grep -qs 'screen block 2' typed >&2
+			printf '\003'
+			sleep 1) || true
+	grep -q $'\r\x1b\\[Knote: ending this run' typed
+}

@@ -73,6 +73,7 @@ static int measure(struct check *check, struct check_target *target,
 	const struct arm *arm = &check->arms[place->arm];
 	const size_t rows = check->campaign.observation_count;
 	struct collector collector = { .campaign = &check->campaign,
+				       .other = &check->progress,
 				       .log = check->log };
 	const struct child_ear ear = collector_ear(&collector);
 	struct child_result result;

@@ -17,6 +17,8 @@ static void say(struct collector *collector, const char *before,
 	if (!collector->log)
 		return;
 	progress_end(&collector->progress);
+	if (collector->other)
+		progress_pause(collector->other);
 	fprintf(collector->log, "note: %s%s\n", before, text);
 	collector->progress = shown;
 }

@@ -14,6 +14,7 @@
 struct collector {
 	struct campaign *campaign;
 	struct progress progress; /* started by the caller */
+	const struct progress *other; /* that a caller draws itself, or NULL */
 	FILE *log;		  /* notes; NULL: none */
 	double saved_at;
 	int failing;	 /* the last try to save did not work */
