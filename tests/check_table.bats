@@ -88,3 +88,17 @@ global batch 32, 3 iterations a process"* ]]
 	run -0 "$BENCH" table few --export-csv -
 	[[ "$output" == schema,* && "$output" != *"Is the head"* ]]
 }
+
+@test "what is left is told by the blocks, not by a pilot that was fast" {
+	cat >later <<-'END'
+	#!/bin/sh
+	[ ! -e began ] || sleep 0.25
+	: >began
+	END
+	chmod +x later
+	run -3 --separate-stderr "$BENCH" check --blocks 6 -o slow \
+		--progress always --base-cmd ./later --head-cmd ./later
+	tr '\r' '\n' <<<"$stderr" | grep 'screen block 3 of 6' >third
+	grep -q ' left' third
+	run -1 grep '0m00s left' third
+}

@@ -160,6 +160,15 @@ static int compare_work(struct check_target *target, const struct place *place,
 	return 0;
 }
 
+/* What is left of the stage if the rest is as slow as what is done was. */
+static double seconds_left(const struct check *check, double now)
+{
+	const double left = check->planned_s - check->done_s;
+
+	return check->done_s > 0 ?
+		       left * (now - check->began_at) / check->done_s : left;
+}
+
 static void show(struct check *check, const struct check_target *target,
 		 const struct place *place)
 {
@@ -170,7 +179,7 @@ static void show(struct check *check, const struct check_target *target,
 		 check->stage_name, place->block - check->first_block + 1,
 		 check->blocks, target->name, arm_names[place->arm]);
 	progress_draw_text(&check->progress, now, text,
-			   fmax(0, check->ends_at - now));
+			   fmax(0, seconds_left(check, now)));
 }
 
 /* One target's processes of one block. *disturbed: not by themselves alone. */
@@ -194,6 +203,7 @@ static int measure_block(struct check *check, const struct schedule *schedule,
 		    compare_work(target, place, &work, err))
 			return -1;
 		*disturbed |= run_is_disturbed(&work.run);
+		check->done_s += place->attempt == 1 ? target->process_s : 0;
 	}
 	return 0;
 }
@@ -254,7 +264,9 @@ int check_measure(struct check *check, int stage, int first, const int *chosen,
 				    "calibration" :
 			    stage == CHECK_SCREEN ? "screen" : "confirmation";
 	check->first_block = first;
-	check->ends_at = clock_now() + check_estimate(check, chosen);
+	check->began_at = clock_now();
+	check->planned_s = check_estimate(check, chosen);
+	check->done_s = 0;
 	for (int t = 0; t < check->target_count; t++)
 		check->targets[t].redone = 0;
 	failed = measure_blocks(check, &schedule, stage, chosen, err);

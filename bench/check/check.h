@@ -58,7 +58,9 @@ struct check {
 	/* The stage that is measured. */
 	const char *stage_name;
 	int first_block;
-	double ends_at; /* of clock_now(), about */
+	double began_at; /* of clock_now() */
+	double planned_s; /* what it takes, by the pilots */
+	double done_s; /* what is done of that */
 };
 
 /* The options of a target's processes: those of the baseline if it has one. */
