@@ -158,6 +158,19 @@ setup() {
 	[[ "${lines[3]}" == *',opencl,1,0,skipped,"no device, here",,,,,,,,,,,,,128,,,,,,,,,,,,2,,'* ]]
 }
 
+@test "of a run without iterations nothing is said of warm-up" {
+	local file
+	sed -i 's/,ok,,opencl,/,error,"no device, here",opencl,/' \
+		"$DIR/runs.csv"
+	for file in runs observations; do
+		sed -i '/cpu-[18]/d' "$DIR/$file.csv"
+	done
+	sed -i '2,$d' "$DIR/observations.csv"
+	run -0 "$BENCH" table "$DIR"
+	[[ "$output" == *"opencl: error: no device, here"* ]]
+	[[ "$output" != *"no warm-up"* ]]
+}
+
 @test "an export to - is all there is on standard output" {
 	"$BENCH" table "$DIR" --export-json - |
 		python3 -c 'import json, sys; json.load(sys.stdin)'

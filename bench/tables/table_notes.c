@@ -158,17 +158,19 @@ static void note_intervals(const struct view *view, const struct line *line,
 		print_sentence(view, &sentence);
 }
 
-/* How many warm-up steps a run had; -1: not the same for all. */
+/* How many warm-up steps a run had; -1: not the same for all; CELL_NO_INT: no
+ * run made any iteration. */
 static long warmup_steps(const struct results *results)
 {
-	long steps = 0, each;
+	long steps = CELL_NO_INT, each;
 	int line, target, first = 1;
 	const struct result *cell;
 
 	for (line = 0; line < results->line_count; line++)
 		for (target = 0; target < results->target_count; target++) {
 			cell = &results->lines[line].cells[target];
-			if (cell->runs != 1)
+			if (cell->runs != 1 ||
+			    !cell->values[METRIC_ITER].count)
 				continue;
 			each = (long)cell->warmup_steps;
 			steps = first || steps == each ? each : -1;
@@ -185,6 +187,8 @@ static void note_warmup(const struct view *view)
 				   "included" : "excluded";
 	long steps = warmup_steps(view->results);
 
+	if (steps == CELL_NO_INT)
+		return;
 	if (steps == 0)
 		print_note(view->out, view->options,
 			   "no warm-up: what is slow at first is in the mean");

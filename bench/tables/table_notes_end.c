@@ -63,7 +63,8 @@ static void note_setup(const struct view *view, const struct line *line)
 			 asked.first_seed, asked.last_seed);
 	if (run->steps != CELL_NO_INT)
 		snprintf(limit, sizeof(limit),
-			 ", at most %ld iterations an epoch", run->steps);
+			 ", at most %ld iteration%s an epoch", run->steps,
+			 run->steps == 1 ? "" : "s");
 	if (run->logical_cpus != CELL_NO_INT)
 		snprintf(cpus, sizeof(cpus), ", %ld logical CPUs",
 			 run->logical_cpus);
