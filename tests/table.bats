@@ -71,6 +71,7 @@ setup() {
 	[[ "$output" == *"40.500 (±0.500)   90.500 (±0.500)   20.500 (±0.500)*"* ]]
 	[[ "$output" == *"speed-up             1.00      3.63*"* ]]
 	[[ "$output" == *"OpenCL:"*"PoCL, 2 CPUs"* ]]
+	[[ "$output" == *"- *: the best of its row"* ]]
 	[[ "$output" == *"n=1"* ]]
 	[ -z "$stderr" ]
 	[ "$(wc -L <<<"$output")" -le 80 ]

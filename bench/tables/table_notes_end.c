@@ -147,6 +147,9 @@ void notes_end(const struct view *view)
 	int i, target;
 	size_t run;
 
+	/* Bold and red speak for themselves. */
+	if (view->options->format == TABLE_PLAIN && results->target_count > 1)
+		print_note(view->out, view->options, "*: the best of its row");
 	for (i = 0; i < results->line_count; i++)
 		if (line_is_setup(&results->lines[i]))
 			note_setup(view, &results->lines[i]);
