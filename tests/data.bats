@@ -285,7 +285,8 @@ refused() {
 	make_set "$DIR"
 	gzip "$DIR/t10k-labels-idx1-ubyte"
 	truncate -s -1 "$DIR/t10k-labels-idx1-ubyte.gz"
-	refused "$DIR/t10k-labels-idx1-ubyte.gz" "cut short"
+	refused "$DIR/t10k-labels-idx1-ubyte.gz" "cut short" \
+		"bench data get mnist"
 }
 
 @test "a run refuses wrong fields and says where" {

@@ -91,8 +91,21 @@ static void notice_search(struct dataset *dataset,
 			   "of the four files", place->passed_over);
 	else if (length && !search->only &&
 		 strncmp(place->dir, search->variable, length))
-		notice_add(dataset, "BENCH_DATA_DIR=%.200s has no such files",
-			   search->variable);
+		notice_add(dataset, "BENCH_DATA_DIR=%.200s has none of the "
+			   "files: those in %.200s are used",
+			   search->variable, place->dir);
+}
+
+/* The reader of a file does not know where it came from. */
+static int tell_way_out(const struct dataset_known *known, struct error *err)
+{
+	const size_t used = strlen(err->message);
+
+	if (err->kind == ERROR_INPUT)
+		snprintf(err->message + used, sizeof(err->message) - used,
+			 "; `bench data get %s` brings the right files",
+			 known->name);
+	return -1;
 }
 
 static int load_files(struct dataset *dataset, const char *dir,
@@ -111,7 +124,7 @@ static int load_files(struct dataset *dataset, const char *dir,
 			 DATASET_TRAIN_LABELS, sha256, err) ||
 	    read_samples(&dataset->test, place.paths, DATASET_TEST_IMAGES,
 			 DATASET_TEST_LABELS, sha256, err))
-		return -1;
+		return tell_way_out(asked ? asked : mnist, err);
 	identify(dataset, asked, sha256);
 	if (!asked && !dir && strcmp(dataset->name, mnist->name))
 		notice_add(dataset,

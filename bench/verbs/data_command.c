@@ -121,8 +121,9 @@ static int check_place(struct dataset_place *place,
 	if (matches == DATASET_FILES)
 		return 0;
 	return error_set(err, ERROR_INPUT,
-			 "%.700s: only %d of the 4 files are those of %s",
-			 place->dir, matches, known->title);
+			 "%.700s: only %d of the 4 files are those of %s; "
+			 "`bench data get %s` brings them all",
+			 place->dir, matches, known->title, known->name);
 }
 
 /* Every set that is found, each folder once. */
