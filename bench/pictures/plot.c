@@ -29,8 +29,8 @@ const struct picture pictures[PLOT_PICTURES] = {
 	  plot_write_learning },
 	{ "speedup", "Speed-up against cores",
 	  "Images per second over those of one core. Ideal would be as many "
-	  "times as there are cores, and the measured points cannot be above "
-	  "the CPUs that they share. Emulated is the model's clock: a free "
+	  "times as there are cores; above the CPUs that they share measured "
+	  "points get by noise alone. Emulated is the model's clock: a free "
 	  "CPU for each core.",
 	  plot_write_speedup },
 	{ "phases", "Where the time of an epoch goes",
