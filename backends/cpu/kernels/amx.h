@@ -98,6 +98,24 @@ INLINE void amx_split(vec value, int parts, lanes_int split[AMX_PARTS])
 	}
 }
 
+/* 32 floats as bf16, the nearest, of two even; a NaN stays one. */
+INLINE __m512i amx_round(vec first, vec second)
+{
+	return (__m512i)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
+}
+
+/* The same, of k and k + 1 of each column n by turns: a row of B. */
+INLINE __m512i amx_round_pair(vec even, vec odd)
+{
+	static const uint16_t turns[AMX_DEPTH] = {
+		0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+		8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31,
+	};
+
+	return _mm512_permutexvar_epi16(_mm512_loadu_si512(turns),
+					amx_round(even, odd));
+}
+
 /* Two floats of each column n, of k and k + 1: a row of each part of B. */
 INLINE void amx_make_pair(vec even, vec odd, int parts,
 			  lanes_int rows[AMX_PARTS])

@@ -21,7 +21,7 @@ static int has_avx512(void)
 static int supported(void)
 {
 	return has_avx512() && __builtin_cpu_supports("avx512vbmi2") &&
-	       cpu_request_tiles();
+	       __builtin_cpu_supports("avx512bf16") && cpu_request_tiles();
 }
 #elif defined(__x86_64__) && defined(__AVX512F__)
 static int supported(void)
