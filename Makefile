@@ -104,7 +104,8 @@ CPU_KERNELS := $(wildcard backends/cpu/kernels/*.c)
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 ISAS := $(if $(findstring x86_64,$(MACHINE)),amx avx512 avx2) portable
 FLAGS_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
-FLAGS_amx := $(FLAGS_avx512) -mavx512vbmi2 -mavx512bf16 -mamx-tile -mamx-bf16
+FLAGS_amx := $(FLAGS_avx512) -mavx512vbmi -mavx512vbmi2 -mavx512bf16 \
+	-mamx-tile -mamx-bf16
 FLAGS_avx2 := -march=x86-64-v3
 OBJECTS += $(foreach isa,$(ISAS),$(CPU_KERNELS:%.c=$O/%.$(isa).o))
 

@@ -92,7 +92,10 @@ struct stem_kernels {
 	size_t (*points)(const struct stem_shape *shape);
 	/* Floats of what weight_slopes adds up over a batch; may be 0. */
 	size_t (*sums)(const struct stem_shape *shape);
-	/* Bytes of signs of a group: which of the planes between are above 0 */
+	/*
+	 * Bytes of signs of a group: which of the planes between are above 0.
+	 * Those of bf16 are in another order, which unpack knows too.
+	 */
 	size_t (*signs)(const struct stem_shape *shape);
 
 	/*

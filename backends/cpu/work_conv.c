@@ -145,7 +145,9 @@ void work_fill_stem(const struct cpu_program *program,
 	/* By the planes between, and by the first weights: the same work. */
 	work_name(program, 0, "backward", &part);
 	parts[cpu_part_backward(0, CPU_SLOPES)] = part;
-	if (stem->kernels->forward_is_dense(shape))
+	if (shape->bf16)
+		part.done = part.dense; /* convolved directly */
+	else if (stem->kernels->forward_is_dense(shape))
 		part.done = point_work(shape, slopes.all) + lead;
 	work_name(program, 0, "forward", &part);
 	parts[CPU_PART_FORWARD] = part;

@@ -21,6 +21,7 @@
  * products and 20,000 what stem_enter.c must do. Pooling takes 130 a plane and
  * vector, and 60 more where outputs are on pages of 4 KB.
  */
+#include "backends/cpu/kernels/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem_forward_amx.h"
 #include "backends/cpu/kernels/stem_points_amx.h"
 #include "backends/cpu/kernels/stem_pool.h"
@@ -60,6 +61,8 @@ static size_t patches_size(const struct stem_shape *shape)
 size_t ISA_NAME(stem_forward_scratch)(const struct stem_shape *shape)
 {
 #ifdef __AMX_BF16__
+	if (stem_is_direct(shape))
+		return ISA_NAME(stem_direct_forward_scratch)(shape);
 	if (stem_forward_fits_tiles(shape))
 		return ISA_NAME(stem_forward_tiled_scratch)(shape);
 #endif
@@ -204,6 +207,11 @@ void ISA_NAME(stem_forward)(const struct stem_shape *shape,
 	const int apart = batch->keep ? batch->count : 1;
 
 #ifdef __AMX_BF16__
+	if (stem_is_direct(shape)) {
+		ISA_NAME(stem_direct_forward)(shape, weights, batch, out,
+					      winners, signs, scratch);
+		return;
+	}
 	if (stem_forward_fits_tiles(shape)) {
 		ISA_NAME(stem_forward_tiled)(&task, scratch);
 		return;

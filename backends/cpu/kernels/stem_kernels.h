@@ -21,10 +21,16 @@ size_t ISA_NAME(stem_signs)(const struct stem_shape *shape);
 void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 			      const float *weights, float *points);
 
-/* Floats of U[STEM_POINTS][outputs][middle], and so many in tiles behind it. */
+/*
+ * Floats of U[STEM_POINTS][outputs][middle], in whole lines, and so many in
+ * tiles behind it.
+ */
 INLINE size_t stem_points_plain(const struct stem_shape *shape)
 {
-	return STEM_POINTS * (size_t)shape->outputs * (size_t)shape->middle;
+	const size_t count = STEM_POINTS * (size_t)shape->outputs *
+			     (size_t)shape->middle;
+
+	return (count + 15) / 16 * 16;
 }
 
 size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape);

@@ -5,10 +5,13 @@
  * first one in every lane: one gather, or LANES loads.
  */
 #include "backends/cpu/kernels/stem_lanes.h"
-#include "backends/cpu/kernels/stem_kernels.h"
+#include "backends/cpu/kernels/stem_direct_amx.h"
 
 size_t ISA_NAME(stem_signs)(const struct stem_shape *shape)
 {
+	if (stem_is_direct(shape))
+		return stem_direct_signs_at(shape, stem_group(shape, LANES), 0,
+					    0) * sizeof(uint32_t);
 	return stem_signs_at(shape, stem_lanes_of(shape).vectors, 0) *
 	       sizeof(lane_bits);
 }

@@ -5,6 +5,7 @@
  *
  * A vector holds one element of as many windows of an output as it has lanes.
  */
+#include "backends/cpu/kernels/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem_points_amx.h"
 #include "backends/cpu/kernels/winograd.h"
 
@@ -55,6 +56,10 @@ void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 					  to + i, apart);
 	}
 #ifdef __AMX_BF16__
-	ISA_NAME(stem_points_tile)(shape, points);
+	if (stem_is_direct(shape))
+		ISA_NAME(stem_direct_tile)(shape, weights,
+					   points + stem_points_plain(shape));
+	else
+		ISA_NAME(stem_points_tile)(shape, points);
 #endif
 }

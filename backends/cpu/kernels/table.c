@@ -20,7 +20,8 @@ static int has_avx512(void)
 
 static int supported(void)
 {
-	return has_avx512() && __builtin_cpu_supports("avx512vbmi2") &&
+	return has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
+	       __builtin_cpu_supports("avx512vbmi2") &&
 	       __builtin_cpu_supports("avx512bf16") && cpu_request_tiles();
 }
 #elif defined(__x86_64__) && defined(__AVX512F__)
