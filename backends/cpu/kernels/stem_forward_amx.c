@@ -51,7 +51,7 @@ struct products {
 static size_t tiles_of(const struct stem_shape *shape)
 {
 	return (size_t)(UNIT * shape->middle / AMX_DEPTH *
-			amx_parts(shape->bf16));
+			AMX_PARTS);
 }
 
 static size_t patches_size(const struct stem_shape *shape)
@@ -68,64 +68,60 @@ size_t ISA_NAME(stem_forward_tiled_scratch)(const struct stem_shape *shape)
 }
 
 /* The rows that were made, to their tiles, line tiles from vector to vector. */
-INLINE void row_store(struct packing *packing, int vectors, size_t line,
-		      int parts)
+INLINE void row_store(struct packing *packing, int vectors, size_t line)
 {
 	const size_t tile = AMX_ROWS * AMX_DEPTH;
 	uint16_t *to = packing->to;
 
 	UNROLL for (int v = 0; v < vectors; v++)
-		UNROLL for (int p = 0; p < parts; p++)
+		UNROLL for (int p = 0; p < AMX_PARTS; p++)
 			_mm512_store_si512(to + ((size_t)v * line +
 						 (size_t)p) * tile,
 					   (__m512i)packing->held[v][p]);
 	packing->to += AMX_DEPTH;
 	/* A tile is full: over those of its other parts. */
 	if (packing->row % (AMX_DEPTH / 2) == 0)
-		packing->to += (size_t)(parts - 1) * tile;
+		packing->to += (size_t)(AMX_PARTS - 1) * tile;
 }
 
 /*
- * A row of each vector's tile; vectors and parts are constants. It is stored a
+ * A row of each vector's tile; vectors is a constant. It is stored a
  * turn later than it is made: tiles that are loaded meanwhile, from lines that
  * are the same but for the page, would wait for what is to be stored.
  */
-INLINE void row_pack(struct packing *packing, int vectors, size_t line,
-		     int parts)
+INLINE void row_pack(struct packing *packing, int vectors, size_t line)
 {
 	const float *from = packing->from;
 
 	if (packing->row > 0 && packing->row <= packing->rows)
-		row_store(packing, vectors, line, parts);
+		row_store(packing, vectors, line);
 	if (packing->row < packing->rows) {
 		UNROLL for (int v = 0; v < vectors; v++)
 			amx_make_pair(vec_load(from + v * LANES),
 				      vec_load(from + (vectors + v) * LANES),
-				      parts, packing->held[v]);
+				      AMX_PARTS, packing->held[v]);
 		packing->from += 2 * vectors * LANES;
 	}
 	packing->row++;
 }
 
 /* ROWS of one point and two vectors. */
-INLINE void block_of_two(const struct products *p, int parts,
-			 const amx_tile *a, float *to, int vectors,
+INLINE void block_of_two(const struct products *p, const amx_tile *a,
+			 float *to, int vectors,
 			 struct packing *packing)
 {
 	const size_t apart = (size_t)(vectors * LANES);
 
 	for (int half = 0; half < 2; half++) {
 		amx_zero();
-		for (size_t d = 0; d < p->line; d += (size_t)parts)
-			UNROLL for (int i = amx_first_product(parts); i < 6;
-				    i++) {
+		for (size_t d = 0; d < p->line; d += AMX_PARTS)
+			UNROLL for (int i = 0; i < 6; i++) {
 				amx_add_product(a + d, a + d + p->line,
 						p->b + d, p->b + d + p->line,
-						i, parts);
-				row_pack(packing, vectors, p->line, parts);
+						i, AMX_PARTS);
+				row_pack(packing, vectors, p->line);
 				if (vectors == 2)
-					row_pack(packing, vectors, p->line,
-						 parts);
+					row_pack(packing, vectors, p->line);
 			}
 		amx_store_square(to, to + AMX_ROWS * apart, LANES, apart);
 		a += 2 * p->line;
@@ -134,21 +130,21 @@ INLINE void block_of_two(const struct products *p, int parts,
 }
 
 /* ROWS of one point and the last vector. */
-INLINE void block_of_one(const struct products *p, int parts,
-			 const amx_tile *a, float *to, int vectors,
+INLINE void block_of_one(const struct products *p, const amx_tile *a,
+			 float *to, int vectors,
 			 struct packing *packing)
 {
 	const amx_tile *b = p->b + (size_t)(vectors - 1) * p->line;
 
 	amx_zero();
-	for (size_t d = 0; d < p->line; d += (size_t)parts)
-		for (int i = amx_first_product(parts); i < 6; i++) {
+	for (size_t d = 0; d < p->line; d += AMX_PARTS)
+		for (int i = 0; i < 6; i++) {
 			amx_add_column(a + d + amx_products[i][0], p->line,
 				       b + d + amx_products[i][1]);
-			row_pack(packing, vectors, p->line, parts);
+			row_pack(packing, vectors, p->line);
 			if (vectors == 1) {
-				row_pack(packing, vectors, p->line, parts);
-				row_pack(packing, vectors, p->line, parts);
+				row_pack(packing, vectors, p->line);
+				row_pack(packing, vectors, p->line);
 			}
 		}
 	amx_store_column(to + (vectors - 1) * LANES, (size_t)(vectors * LANES));
@@ -156,31 +152,31 @@ INLINE void block_of_one(const struct products *p, int parts,
 
 /* All rows of one point, and the next point's tiles. */
 INLINE void point_multiply(const struct products *p, int outputs, int vectors,
-			   int parts, struct packing *packing)
+			   struct packing *packing)
 {
 	const amx_tile *a = p->a;
 	float *to = p->to;
 
 	for (int o = 0; o < outputs; o += ROWS) {
 		if (vectors > 1)
-			block_of_two(p, parts, a, to, vectors, packing);
+			block_of_two(p, a, to, vectors, packing);
 		if (vectors % 2)
-			block_of_one(p, parts, a, to, vectors, packing);
+			block_of_one(p, a, to, vectors, packing);
 		a += ROWS / AMX_ROWS * p->line;
 		to += ROWS * vectors * LANES;
 	}
 	while (packing->row <= packing->rows)
-		row_pack(packing, vectors, p->line, parts);
+		row_pack(packing, vectors, p->line);
 }
 
-/* M of a unit; its count of vectors and parts are constants. */
-INLINE void unit_multiply(const struct task *task, int vectors, int parts)
+/* M of a unit; its count of vectors is a constant. */
+INLINE void unit_multiply(const struct task *task, int vectors)
 {
 	const struct stem_shape *shape = task->shape;
 	amx_tile *tiles = (amx_tile *)(void *)task->tiles;
 	struct products products = {
 		.a = stem_points_tiles(shape, task->weights->points),
-		.line = (size_t)(shape->middle / AMX_DEPTH * parts),
+		.line = (size_t)(shape->middle / AMX_DEPTH * AMX_PARTS),
 		.to = task->products,
 	};
 	struct packing packing = { .rows = shape->middle / 2,
@@ -188,7 +184,7 @@ INLINE void unit_multiply(const struct task *task, int vectors, int parts)
 				   .to = tiles[0] };
 
 	while (packing.row <= packing.rows)
-		row_pack(&packing, vectors, products.line, parts);
+		row_pack(&packing, vectors, products.line);
 	for (int k = 0; k < STEM_POINTS; k++) {
 		const int next = k + 1;
 
@@ -198,7 +194,7 @@ INLINE void unit_multiply(const struct task *task, int vectors, int parts)
 		packing.to = tiles[next % 2 ? tiles_of(shape) : 0];
 		products.b = (const amx_tile *)tiles +
 			     (k % 2 ? tiles_of(shape) : 0);
-		point_multiply(&products, shape->outputs, vectors, parts,
+		point_multiply(&products, shape->outputs, vectors,
 			       &packing);
 		products.a += (size_t)(shape->outputs / AMX_ROWS) *
 			      products.line;
@@ -206,24 +202,14 @@ INLINE void unit_multiply(const struct task *task, int vectors, int parts)
 	}
 }
 
-static void unit_multiply_exactly(const struct task *task, int vectors)
+static void unit_multiply_all(const struct task *task, int vectors)
 {
 	if (vectors == 3)
-		unit_multiply(task, 3, AMX_PARTS);
+		unit_multiply(task, 3);
 	else if (vectors == 2)
-		unit_multiply(task, 2, AMX_PARTS);
+		unit_multiply(task, 2);
 	else
-		unit_multiply(task, 1, AMX_PARTS);
-}
-
-static void unit_multiply_rounded(const struct task *task, int vectors)
-{
-	if (vectors == 3)
-		unit_multiply(task, 3, 1);
-	else if (vectors == 2)
-		unit_multiply(task, 2, 1);
-	else
-		unit_multiply(task, 1, 1);
+		unit_multiply(task, 1);
 }
 
 /* V of a unit. */
@@ -284,10 +270,7 @@ void ISA_NAME(stem_forward_tiled)(struct task *task, float *scratch)
 		unit.count = left > UNIT ? 2 : left;
 
 		unit_enter(task, &unit);
-		if (shape->bf16)
-			unit_multiply_rounded(task, unit.count);
-		else
-			unit_multiply_exactly(task, unit.count);
+		unit_multiply_all(task, unit.count);
 		unit_leave(task, &unit);
 	}
 	amx_end();

@@ -21,7 +21,7 @@ INLINE int stem_forward_fits_tiles(const struct stem_shape *shape)
 INLINE size_t stem_points_tile_count(const struct stem_shape *shape)
 {
 	return stem_points_plain(shape) / (AMX_ROWS * AMX_DEPTH) *
-	       (size_t)amx_parts(shape->bf16);
+	       AMX_PARTS;
 }
 
 INLINE const amx_tile *stem_points_tiles(const struct stem_shape *shape,
