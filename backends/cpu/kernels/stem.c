@@ -19,7 +19,8 @@ static size_t scratch(const struct stem_shape *shape)
 
 static size_t points(const struct stem_shape *shape)
 {
-	return stem_points_plain(shape) + ISA_NAME(stem_points_tiled)(shape);
+	return ISA_NAME(stem_points_direct)(shape) +
+	       ISA_NAME(stem_direct_data_weights)(shape);
 }
 
 /* U is in tiles too where forward multiplies tiles, */

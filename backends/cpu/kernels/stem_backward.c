@@ -28,7 +28,7 @@
 #include <string.h>
 
 #include "backends/cpu/kernels/simd_masks.h"
-#include "backends/cpu/kernels/stem_direct_amx.h"
+#include "backends/cpu/kernels/stem_direct_data_amx.h"
 #include "backends/cpu/kernels/stem_part.h"
 #include "backends/cpu/kernels/winograd.h"
 
@@ -249,17 +249,14 @@ static size_t finish_size(const struct stem_shape *shape)
 	return ISA_NAME(part_finish_scratch)(shape, (int)most_vectors(shape));
 }
 
-static size_t scratch_size(const struct stem_shape *shape)
-{
-	return dm_size(shape) + dv_size(shape) + tail_size(shape) +
-	       finish_size(shape) + (size_t)shape->outputs;
-}
-
 size_t ISA_NAME(stem_backward_scratch)(const struct stem_shape *shape)
 {
-	return scratch_size(shape) +
-	       stem_signs_at(shape, stem_lanes_of(shape).vectors, 0) *
-		       sizeof(lane_bits);
+#ifdef __AMX_BF16__
+	if (stem_is_direct(shape))
+		return ISA_NAME(stem_direct_backward_scratch)(shape);
+#endif
+	return dm_size(shape) + dv_size(shape) + tail_size(shape) +
+	       finish_size(shape) + (size_t)shape->outputs;
 }
 
 /* dv of one part. */
@@ -298,13 +295,16 @@ void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 	float *planes = finish + finish_size(shape);
 	struct part part = { .shape = shape, .planes = (void *)planes };
 
+#ifdef __AMX_BF16__
 	if (stem_is_direct(shape)) {
-		uint8_t *old = (uint8_t *)(scratch + scratch_size(shape));
-
-		ISA_NAME(stem_direct_signs_turn)(shape, batch->count, signs,
-						 old);
-		signs = old;
+		ISA_NAME(stem_direct_backward)(
+			shape,
+			weights->points + ISA_NAME(stem_points_direct)(shape),
+			batch, slopes, winners, signs, first, first_bias,
+			scratch);
+		return;
 	}
+#endif
 	for (int n = 0; n < parts; n++) {
 		if (n < samples)
 			part_of_sample(&part, batch, n, slopes, winners);

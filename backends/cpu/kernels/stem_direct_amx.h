@@ -54,13 +54,6 @@ INLINE uint32_t stem_direct_word(const uint8_t *signs, size_t at)
 	return word;
 }
 
-/*
- * The signs of a group's first count samples in the order of lanes, until the
- * slopes are convolved directly too.
- */
-void ISA_NAME(stem_direct_signs_turn)(const struct stem_shape *shape, int count,
-				      const uint8_t *signs, uint8_t *lanes);
-
 #ifdef __AMX_BF16__
 
 /* Planes between, and outputs, in whole tiles: along k, and in rows. */

@@ -35,6 +35,10 @@ INLINE size_t stem_points_plain(const struct stem_shape *shape)
 
 size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape);
 
+/* Where the direct convolutions' follow, and the floats of those by data. */
+size_t ISA_NAME(stem_points_direct)(const struct stem_shape *shape);
+size_t ISA_NAME(stem_direct_data_weights)(const struct stem_shape *shape);
+
 /*
  * Forward, in strips: vectors of a group that are done together. Floats from
  * point to point of what has so many planes of them, padded lest all points

@@ -5,9 +5,18 @@
  *
  * A vector holds one element of as many windows of an output as it has lanes.
  */
+#include "backends/cpu/kernels/stem_direct_data_amx.h"
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem_points_amx.h"
 #include "backends/cpu/kernels/winograd.h"
+
+size_t ISA_NAME(stem_points_direct)(const struct stem_shape *shape)
+{
+	const size_t before = stem_points_plain(shape) +
+			      ISA_NAME(stem_points_tiled)(shape);
+
+	return (before + LANES - 1) / LANES * LANES;
+}
 
 /* G g G^T of one vector of windows; weights and points are so far apart. */
 INLINE void windows_transform(const float *weights, size_t apart, int count,
@@ -43,6 +52,16 @@ void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 	const size_t middle = (size_t)shape->middle;
 	const size_t apart = (size_t)shape->outputs * middle;
 
+#ifdef __AMX_BF16__
+	if (stem_is_direct(shape)) {
+		ISA_NAME(stem_direct_tile)(shape, weights,
+					   points + stem_points_plain(shape));
+		ISA_NAME(stem_direct_data_transform)(
+			shape, weights,
+			points + ISA_NAME(stem_points_direct)(shape));
+		return;
+	}
+#endif
 	for (int o = 0; o < shape->outputs; o++) {
 		const float *from = weights + (size_t)o * STEM_TAPS * middle;
 		float *to = points + (size_t)o * middle;
@@ -56,10 +75,6 @@ void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 					  to + i, apart);
 	}
 #ifdef __AMX_BF16__
-	if (stem_is_direct(shape))
-		ISA_NAME(stem_direct_tile)(shape, weights,
-					   points + stem_points_plain(shape));
-	else
-		ISA_NAME(stem_points_tile)(shape, points);
+	ISA_NAME(stem_points_tile)(shape, points);
 #endif
 }

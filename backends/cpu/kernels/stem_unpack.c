@@ -35,33 +35,6 @@ static void direct_unpack(const struct stem_shape *shape, const uint8_t *signs,
 							y, x);
 }
 
-void ISA_NAME(stem_direct_signs_turn)(const struct stem_shape *shape, int count,
-				      const uint8_t *signs, uint8_t *turned)
-{
-	const struct stem_lanes lanes = stem_lanes_of(shape);
-	const int columns = (shape->width - 4) / STEM_TILE;
-
-	memset(turned, 0, stem_signs_at(shape, lanes.vectors, 0) *
-				  sizeof(lane_bits));
-	for (int n = 0; n < count * lanes.tiles; n++) {
-		const int sample = n / lanes.tiles, tile = n % lanes.tiles;
-		int lane, v = vector_of(&lanes, sample, tile, &lane);
-
-		for (int k = 0; k < shape->middle * STEM_POINTS; k++) {
-			const int i = k / STEM_POINTS, place = k % STEM_POINTS;
-			const size_t at = stem_signs_at(shape, v, i) +
-					  (size_t)place;
-			const uint32_t sign = direct_sign(
-				shape, signs, sample, i,
-				tile / columns * STEM_TILE + place / 6,
-				tile % columns * STEM_TILE + place % 6);
-
-			lane_bits_store(turned, at, lane_bits_load(turned, at) |
-							    sign << lane);
-		}
-	}
-}
-
 void ISA_NAME(stem_unpack)(const struct stem_shape *shape, const uint8_t *signs,
 			   int sample, uint8_t *values)
 {
