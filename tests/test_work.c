@@ -63,12 +63,15 @@ static void compare_stem(struct subject *subject,
 	part = part_of(parts, part_count, "conv1+conv2 backward");
 	assert_true(part->done == plane * kept + lead);
 	assert_true(part->nonzero == kept / all);
-	/* One slope a window of the pooling, and none of them is 0. */
+	/*
+	 * One slope a window of the pooling, and none of them is 0; or the
+	 * products of all pixels, directly.
+	 */
 	part = part_of(parts, part_count, "conv2 weight slopes");
 	assert_true(part->nonzero <= kept / all);
 	assert_true(part->done - count * 26. * 26 * 32 * 9 ==
 		    (iteration->precision == PRECISION_BF16 ?
-			     plane * all :
+			     all * 576 * 9 * 32 :
 			     part->nonzero * all * 144 * 9 * 32));
 }
 

@@ -99,10 +99,10 @@ struct stem_kernels {
 	size_t (*signs)(const struct stem_shape *shape);
 
 	/*
-	 * Whether forward, and weight_slopes, multiply all planes at all of
-	 * Winograd's points, dropped or not. Else forward has the points of
-	 * planes that are kept, and weight_slopes a window of each plane
-	 * between for each slope that is not 0.
+	 * Whether forward multiplies all planes at all of Winograd's points,
+	 * dropped or not; else it has the points of planes that are kept. And
+	 * whether weight_slopes has all products of the definition; else those
+	 * of a window of each plane between for each slope that is not 0.
 	 */
 	int (*forward_is_dense)(const struct stem_shape *shape);
 	int (*weight_slopes_are_dense)(const struct stem_shape *shape);

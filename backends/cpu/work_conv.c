@@ -110,7 +110,7 @@ static void fill_weight_slopes(const struct cpu_program *program,
 	const struct stem_shape *shape = &stem->shape;
 	const double count = work_samples(program);
 	const double main = stem->kernels->weight_slopes_are_dense(shape) ?
-				    point_work(shape, slopes->all) :
+				    count * work_of_main(step) :
 				    slopes->nonzero * STEM_TAPS * shape->middle;
 
 	*part = (struct profile_part){

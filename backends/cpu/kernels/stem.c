@@ -29,7 +29,7 @@ static int forward_is_dense(const struct stem_shape *shape)
 	return ISA_NAME(stem_points_tiled)(shape) > 0;
 }
 
-/* and slopes have sums where they are products at points. */
+/* and slopes have sums where they are products of tiles. */
 static int weight_slopes_are_dense(const struct stem_shape *shape)
 {
 	return ISA_NAME(stem_sums)(shape) > 0;

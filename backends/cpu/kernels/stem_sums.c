@@ -1,21 +1,20 @@
 /*
  * Which of two ways the slopes by the stem's second convolution are found in:
- * from lists (stem_weights.c), or at Winograd's points (stem_weights_amx.c).
+ * from lists (stem_weights.c), or as products of tiles where they may be of
+ * bf16 (stem_direct_weights_amx.c).
  */
-#include "backends/cpu/kernels/stem_weights_amx.h"
+#include "backends/cpu/kernels/stem_direct_weights_amx.h"
 
 #ifdef __AMX_BF16__
 size_t ISA_NAME(stem_sums)(const struct stem_shape *shape)
 {
-	return stem_slopes_fit_tiles(shape) ?
-		       STEM_POINTS * (size_t)shape->outputs *
-			       (size_t)shape->middle : 0;
+	return stem_is_direct(shape) ? ISA_NAME(stem_direct_sums)(shape) : 0;
 }
 
 size_t ISA_NAME(stem_weight_slopes_scratch)(const struct stem_shape *shape)
 {
-	return stem_slopes_fit_tiles(shape) ?
-		       ISA_NAME(stem_weights_amx_scratch)(shape) :
+	return stem_is_direct(shape) ?
+		       ISA_NAME(stem_direct_weights_scratch)(shape) :
 		       ISA_NAME(stem_lists_scratch)(shape);
 }
 
@@ -26,10 +25,10 @@ void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,
 				  float *sums, float *slopes_by_weights,
 				  float *slopes_by_bias, float *scratch)
 {
-	if (stem_slopes_fit_tiles(shape))
-		ISA_NAME(stem_weights_amx)(shape, weights, batch, slopes,
-					   winners, sums, slopes_by_bias,
-					   scratch);
+	if (stem_is_direct(shape))
+		ISA_NAME(stem_direct_weights)(shape, weights, batch, slopes,
+					      winners, sums, slopes_by_bias,
+					      scratch);
 	else
 		ISA_NAME(stem_lists_add)(shape, weights, batch, slopes,
 					 winners, slopes_by_weights,
@@ -39,9 +38,9 @@ void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,
 void ISA_NAME(stem_weights_finish)(const struct stem_shape *shape,
 				   const float *sums, float *slopes_by_weights)
 {
-	if (stem_slopes_fit_tiles(shape))
-		ISA_NAME(stem_weights_amx_finish)(shape, sums,
-						  slopes_by_weights);
+	if (stem_is_direct(shape))
+		ISA_NAME(stem_direct_weights_finish)(shape, sums,
+						     slopes_by_weights);
 }
 #else
 size_t ISA_NAME(stem_sums)(const struct stem_shape *shape)
