@@ -139,6 +139,7 @@ INLINE void block_fill(const struct stem_shape *shape, int channels,
 {
 	const struct stem_pairs pairs = stem_pairs_of(shape, batch->count);
 	const int image = channels * shape->height * shape->width;
+	const int ends = batch->count * pairs.width % AMX_DEPTH;
 
 	for (int y = 0; y < pairs.height + 2; y++) {
 		for (int n = 0; n < batch->count; n++)
@@ -148,7 +149,8 @@ INLINE void block_fill(const struct stem_shape *shape, int channels,
 				    to + (size_t)(n * pairs.width / 2) *
 						    AMX_ROW,
 				    pairs.tap);
-		row_end(&pairs, batch->count, to);
+		if (ends)
+			row_end(&pairs, batch->count, to);
 		to += pairs.planes;
 	}
 }

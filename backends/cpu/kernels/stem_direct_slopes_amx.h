@@ -25,7 +25,18 @@ INLINE int stem_slopes_pitch(const struct stem_shape *shape)
 	return (shape->width - 4 + vector - 1) / vector * vector;
 }
 
-/* A byte for each window of count tiles; those of quadrants q and q + 1. */
+/* Those of quadrants q and q + 1 of count tiles: slopes by turns, */
+INLINE vec stem_slopes_join(const float *slopes, int tiles, int count)
+{
+	static const lanes_int join = {
+		0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23,
+	};
+
+	return __builtin_shuffle(vec_load_first(slopes, count),
+				 vec_load_first(slopes + tiles, count), join);
+}
+
+/* and winners. */
 INLINE lanes_int stem_winners_join(const uint8_t *winners, int tiles, int count)
 {
 	const __mmask16 chosen = (__mmask16)((1u << count) - 1);
@@ -33,6 +44,20 @@ INLINE lanes_int stem_winners_join(const uint8_t *winners, int tiles, int count)
 	return (lanes_int)_mm512_cvtepu8_epi32(_mm_unpacklo_epi8(
 		_mm_maskz_loadu_epi8(chosen, winners),
 		_mm_maskz_loadu_epi8(chosen, winners + tiles)));
+}
+
+/* The upper and the lower row of pixels of windows beside each other. */
+INLINE void stem_slopes_place(vec slope, lanes_int winner, lanes_int rows[2])
+{
+	const __mmask16 lower = _mm512_test_epi32_mask((__m512i)winner,
+						       _mm512_set1_epi32(2));
+	const __m512i rounded = _mm512_cvtepu16_epi32(
+		(__m256i)_mm512_cvtneps_pbh((__m512)slope));
+	const __m512i right = (__m512i)(winner << 4 & 16);
+
+	rows[0] = (lanes_int)_mm512_maskz_sllv_epi32((__mmask16)~lower,
+						     rounded, right);
+	rows[1] = (lanes_int)_mm512_maskz_sllv_epi32(lower, rounded, right);
 }
 
 /*
@@ -45,26 +70,9 @@ INLINE void stem_slopes_spread_rows(const float *slopes, const uint8_t *winners,
 				    int tiles, int count, float scale,
 				    lanes_int rows[2])
 {
-	static const lanes_int join = {
-		0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23,
-	};
-	const lanes_int winner = stem_winners_join(winners, tiles, count);
-	const vec slope = vec_set(scale) *
-			  __builtin_shuffle(vec_load_first(slopes, count),
-					    vec_load_first(slopes + tiles,
-							   count),
-					    join);
-	lanes_int split[AMX_PARTS];
-	__m512i placed;
-	__mmask16 lower;
-
-	amx_split(slope, 1, split);
-	/* From the upper half, a right pixel's, unless the left one won. */
-	placed = _mm512_srlv_epi32((__m512i)(split[0] & (int32_t)0xffff0000),
-				   (__m512i)(~(winner << 4) & 16));
-	lower = _mm512_test_epi32_mask((__m512i)winner, _mm512_set1_epi32(2));
-	rows[0] = (lanes_int)_mm512_maskz_mov_epi32((__mmask16)~lower, placed);
-	rows[1] = (lanes_int)_mm512_maskz_mov_epi32(lower, placed);
+	stem_slopes_place(vec_set(scale) *
+				  stem_slopes_join(slopes, tiles, count),
+			  stem_winners_join(winners, tiles, count), rows);
 }
 
 /*

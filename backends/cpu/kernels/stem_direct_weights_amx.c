@@ -64,47 +64,100 @@ size_t ISA_NAME(stem_direct_sums)(const struct stem_shape *shape)
 	return (size_t)(pairs.outputs * pairs.middle * STEM_SIDE) * COLUMN;
 }
 
-/* Plane o of a sample, from its first column on, rows being apart bytes. */
-static void plane_fill(const struct stem_shape *shape, const float *slopes,
-		       const uint8_t *winners, float scale, size_t apart,
-		       uint8_t *to)
+/*
+ * A plane of a sample from its tile t on: to those columns, whose rows are
+ * apart bytes. Returns what the slopes add up to, before scale.
+ */
+static vec strip_fill(const struct stem_shape *shape, const float *slopes,
+		      const uint8_t *winners, float scale, int t, size_t apart,
+		      uint8_t *to)
 {
 	const int tiles = stem_tiles(shape);
 	const int columns = (shape->width - 4) / STEM_TILE;
+	const int rest = columns - t;
+	const int count = rest < STEM_SPREAD_TILES ? rest : STEM_SPREAD_TILES;
+	vec sum = { 0 };
 
-	for (int y = 0; y < (shape->height - 4) / 2; y++) {
-		const int at = y % 2 * 2 * tiles + y / 2 * columns;
-
-		for (int t = 0; t < columns; t += STEM_SPREAD_TILES) {
-			const int rest = columns - t;
-			const int count = rest < STEM_SPREAD_TILES ?
-						  rest : STEM_SPREAD_TILES;
-			uint8_t *pixels = to + t * STEM_TILE *
-						       (int)sizeof(uint16_t);
+	for (int y = 0; y < shape->height - 4; y += STEM_TILE) {
+		UNROLL for (int q = 0; q < STEM_QUADRANTS; q += 2) {
+			const vec slope = stem_slopes_join(
+				slopes + t + q * tiles, tiles, count);
 			lanes_int rows[2];
 
-			stem_slopes_spread_rows(slopes + at + t,
-						winners + at + t, tiles, count,
-						scale, rows);
-			vec_store_first((float *)(void *)pixels, (vec)rows[0],
+			sum += slope;
+			stem_slopes_place(vec_set(scale) * slope,
+					  stem_winners_join(winners + t +
+								    q * tiles,
+							    tiles, count),
+					  rows);
+			vec_store_first((float *)(void *)to, (vec)rows[0],
 					2 * count);
-			vec_store_first((float *)(void *)(pixels + apart),
+			vec_store_first((float *)(void *)(to + apart),
 					(vec)rows[1], 2 * count);
+			to += 2 * apart;
 		}
-		to += 2 * apart;
+		slopes += columns;
+		winners += columns;
 	}
+	return sum;
+}
+
+/* All of it. */
+INLINE vec plane_fill(const struct stem_shape *shape, const float *slopes,
+		      const uint8_t *winners, float scale, size_t apart,
+		      uint8_t *to)
+{
+	const int columns = (shape->width - 4) / STEM_TILE;
+	vec sum = { 0 };
+
+	for (int t = 0; t < columns; t += STEM_SPREAD_TILES)
+		sum += strip_fill(shape, slopes, winners, scale, t, apart,
+				  to + (size_t)(t * STEM_TILE) *
+					       sizeof(uint16_t));
+	return sum;
 }
 
 /* Of a dropped plane. */
 static void plane_clear(const struct stem_shape *shape, size_t apart,
 			uint8_t *to)
 {
-	for (int y = 0; y < shape->height - 4; y++)
-		memset(to + (size_t)y * apart, 0,
-		       (size_t)(shape->width - 4) * sizeof(uint16_t));
+	const int floats = (shape->width - 4) / 2;
+
+	for (int y = 0; y < shape->height - 4; y++) {
+		float *row = (float *)(void *)to;
+
+		for (int x = 0; x < floats; x += LANES)
+			vec_store_first(row + x, (vec){ 0 },
+					floats - x < LANES ? floats - x :
+							     LANES);
+		to += apart;
+	}
 }
 
-/* dy of all samples, and the slopes by the bias. */
+/* dy of an output in all samples, to their columns; and of the bias. */
+static void output_fill(const struct stem_shape *shape,
+			const struct stem_batch *batch, int o,
+			const float *slopes, const uint8_t *winners,
+			size_t apart, uint8_t *to, float *slopes_by_bias)
+{
+	const size_t plane = (size_t)stem_plane(shape);
+	vec sum = { 0 };
+
+	for (int n = 0; n < batch->count; n++) {
+		const int at = n * shape->outputs + o;
+
+		if (batch->keep && !batch->keep[at])
+			plane_clear(shape, apart, to);
+		else
+			sum += plane_fill(shape, slopes + (size_t)at * plane,
+					  winners + (size_t)at * plane,
+					  batch->scale, apart, to);
+		to += (size_t)(shape->width - 4) * sizeof(uint16_t);
+	}
+	slopes_by_bias[o] += batch->scale * vec_sum(sum);
+}
+
+/* dy, and the slopes by the bias. */
 static void slopes_fill(const struct stem_shape *shape,
 			const struct stem_batch *batch, const float *slopes,
 			const uint8_t *winners, uint8_t *to,
@@ -113,30 +166,14 @@ static void slopes_fill(const struct stem_shape *shape,
 	const struct stem_pairs pairs = stem_pairs_of(shape, batch->count);
 	const size_t line = pairs.slopes / AMX_ROWS;
 	const size_t block = (size_t)pairs.height * pairs.slopes;
-	const int plane = stem_plane(shape);
 
 	if (batch->count * pairs.width % AMX_DEPTH || shape->outputs % AMX_ROWS)
 		memset(to, 0, (size_t)pairs.outputs * block);
-	for (int n = 0; n < batch->count; n++) {
-		for (int o = 0; o < shape->outputs; o++) {
-			const int at = n * shape->outputs + o;
-			const float *from = slopes + (size_t)at * (size_t)plane;
-			uint8_t *pixels =
-				to + (size_t)(o / AMX_ROWS) * block +
-				(size_t)(o % AMX_ROWS) * line +
-				(size_t)(n * pairs.width) * sizeof(uint16_t);
-
-			if (batch->keep && !batch->keep[at]) {
-				plane_clear(shape, pairs.slopes, pixels);
-				continue;
-			}
-			plane_fill(shape, from,
-				   winners + (size_t)at * (size_t)plane,
-				   batch->scale, pairs.slopes, pixels);
-			slopes_by_bias[o] +=
-				batch->scale * stem_plane_sum(from, plane);
-		}
-	}
+	for (int o = 0; o < shape->outputs; o++)
+		output_fill(shape, batch, o, slopes, winners, pairs.slopes,
+			    to + (size_t)(o / AMX_ROWS) * block +
+				    (size_t)(o % AMX_ROWS) * line,
+			    slopes_by_bias);
 }
 
 /* A column of tiles: rows of dy and of a. */
