@@ -46,10 +46,30 @@ INLINE vec vec_set_pair(const float *from)
 	return (vec)_mm512_set1_pd(pair);
 }
 
-/* Pairs (a constant) of a row, from a pixel on: lines of B. */
+/*
+ * A channel's weights, in registers: loads would often have an address of which
+ * some store before them has the lower 12 bits, and wait for it.
+ */
+INLINE void taps_load(const float *turned, int channel,
+		      vec taps[STEM_TAPS][HALVES])
+{
+	const float *from = turned + (1 + channel * STEM_TAPS) * STEM_PAIRS_TAP;
+
+	UNROLL for (int t = 0; t < STEM_TAPS; t++)
+		UNROLL for (int h = 0; h < HALVES; h++) {
+			taps[t][h] = vec_hold(vec_load(from));
+			from += LANES;
+		}
+}
+
+/*
+ * Pairs (a constant) of a row, from a pixel on: lines of B. The weights of one
+ * channel are in taps.
+ */
 INLINE void pairs_compute(const struct stem_shape *shape, int channels,
-			  const float *turned, const float *image,
-			  const int pairs, __m512i lines[PAIRS])
+			  const float *turned, vec taps[STEM_TAPS][HALVES],
+			  const float *image, const int pairs,
+			  __m512i lines[PAIRS])
 {
 	vec sums[PAIRS][HALVES];
 
@@ -57,18 +77,18 @@ INLINE void pairs_compute(const struct stem_shape *shape, int channels,
 		UNROLL for (int h = 0; h < HALVES; h++)
 			sums[p][h] = vec_load(turned + h * LANES);
 	for (int c = 0; c < channels; c++) {
+		if (channels > 1)
+			taps_load(turned, c, taps);
 		UNROLL for (int t = 0; t < STEM_TAPS; t++) {
 			const float *from = image +
 					    (c * shape->height + t / 3) *
 						    shape->width + t % 3;
-			const float *tap = turned + (1 + c * STEM_TAPS + t) *
-							    STEM_PAIRS_TAP;
 
 			UNROLL for (int p = 0; p < pairs; p++)
 				UNROLL for (int h = 0; h < HALVES; h++)
 					sums[p][h] +=
 						vec_set_pair(from + 2 * p) *
-						vec_load(tap + h * LANES);
+						taps[t][h];
 		}
 	}
 	UNROLL for (int p = 0; p < pairs; p++)
@@ -104,20 +124,24 @@ INLINE void row_compute(const struct stem_shape *shape, int channels,
 {
 	const int last = (shape->width - 4) / 2;
 	__m512i lines[PAIRS], before;
+	vec taps[STEM_TAPS][HALVES];
 	int n = 1;
 
-	pairs_compute(shape, channels, turned, image, 1, lines);
+	if (channels == 1)
+		taps_load(turned, 0, taps);
+	pairs_compute(shape, channels, turned, taps, image, 1, lines);
 	before = lines[0];
 	_mm512_store_si512(to, before);
 	for (; n + PAIRS <= last + 1; n += PAIRS) {
-		pairs_compute(shape, channels, turned, image + 2 * n, PAIRS,
-			      lines);
+		pairs_compute(shape, channels, turned, taps, image + 2 * n,
+			      PAIRS, lines);
 		before = lines_store(lines, PAIRS, before, to + n * AMX_ROW,
 				     tap);
 	}
-	if (n <= last) {
-		pairs_compute(shape, channels, turned, image + 2 * n, 2, lines);
-		lines_store(lines, 2, before, to + n * AMX_ROW, tap);
+	for (; n <= last; n += 2) {
+		pairs_compute(shape, channels, turned, taps, image + 2 * n, 2,
+			      lines);
+		before = lines_store(lines, 2, before, to + n * AMX_ROW, tap);
 	}
 }
 

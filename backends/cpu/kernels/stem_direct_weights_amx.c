@@ -23,6 +23,7 @@
 
 #define SQUARE (AMX_ROWS * AMX_COLUMNS)
 #define COLUMN (STEM_SIDE * SQUARE) /* floats of the sums of taps r */
+#define TURN 3 /* rows of tiles of dy that are made beside nine products */
 
 /* What is in the scratch. */
 struct space {
@@ -64,116 +65,120 @@ size_t ISA_NAME(stem_direct_sums)(const struct stem_shape *shape)
 	return (size_t)(pairs.outputs * pairs.middle * STEM_SIDE) * COLUMN;
 }
 
-/*
- * A plane of a sample from its tile t on: to those columns, whose rows are
- * apart bytes. Returns what the slopes add up to, before scale.
- */
-static vec strip_fill(const struct stem_shape *shape, const float *slopes,
-		      const uint8_t *winners, float scale, int t, size_t apart,
-		      uint8_t *to)
-{
-	const int tiles = stem_tiles(shape);
-	const int columns = (shape->width - 4) / STEM_TILE;
-	const int rest = columns - t;
-	const int count = rest < STEM_SPREAD_TILES ? rest : STEM_SPREAD_TILES;
-	vec sum = { 0 };
+/* What is to become dy, and the slopes by the bias: the next rows of tiles. */
+struct spread {
+	int samples, outputs, rows, columns; /* the latter of tiles */
+	float scale;
+	const uint8_t *keep;
+	const float *slopes;
+	const uint8_t *winners;
+	size_t row, line, block; /* bytes of dy from one to the next */
+	uint8_t *to;
+	float *bias;
+	int o, n, t, y;
+	vec sum; /* of o's slopes, before scale */
+};
 
-	for (int y = 0; y < shape->height - 4; y += STEM_TILE) {
-		UNROLL for (int q = 0; q < STEM_QUADRANTS; q += 2) {
-			const vec slope = stem_slopes_join(
-				slopes + t + q * tiles, tiles, count);
-			lanes_int rows[2];
-
-			sum += slope;
-			stem_slopes_place(vec_set(scale) * slope,
-					  stem_winners_join(winners + t +
-								    q * tiles,
-							    tiles, count),
-					  rows);
-			vec_store_first((float *)(void *)to, (vec)rows[0],
-					2 * count);
-			vec_store_first((float *)(void *)(to + apart),
-					(vec)rows[1], 2 * count);
-			to += 2 * apart;
-		}
-		slopes += columns;
-		winners += columns;
-	}
-	return sum;
-}
-
-/* All of it. */
-INLINE vec plane_fill(const struct stem_shape *shape, const float *slopes,
-		      const uint8_t *winners, float scale, size_t apart,
-		      uint8_t *to)
-{
-	const int columns = (shape->width - 4) / STEM_TILE;
-	vec sum = { 0 };
-
-	for (int t = 0; t < columns; t += STEM_SPREAD_TILES)
-		sum += strip_fill(shape, slopes, winners, scale, t, apart,
-				  to + (size_t)(t * STEM_TILE) *
-					       sizeof(uint16_t));
-	return sum;
-}
-
-/* Of a dropped plane. */
-static void plane_clear(const struct stem_shape *shape, size_t apart,
-			uint8_t *to)
-{
-	const int floats = (shape->width - 4) / 2;
-
-	for (int y = 0; y < shape->height - 4; y++) {
-		float *row = (float *)(void *)to;
-
-		for (int x = 0; x < floats; x += LANES)
-			vec_store_first(row + x, (vec){ 0 },
-					floats - x < LANES ? floats - x :
-							     LANES);
-		to += apart;
-	}
-}
-
-/* dy of an output in all samples, to their columns; and of the bias. */
-static void output_fill(const struct stem_shape *shape,
-			const struct stem_batch *batch, int o,
-			const float *slopes, const uint8_t *winners,
-			size_t apart, uint8_t *to, float *slopes_by_bias)
-{
-	const size_t plane = (size_t)stem_plane(shape);
-	vec sum = { 0 };
-
-	for (int n = 0; n < batch->count; n++) {
-		const int at = n * shape->outputs + o;
-
-		if (batch->keep && !batch->keep[at])
-			plane_clear(shape, apart, to);
-		else
-			sum += plane_fill(shape, slopes + (size_t)at * plane,
-					  winners + (size_t)at * plane,
-					  batch->scale, apart, to);
-		to += (size_t)(shape->width - 4) * sizeof(uint16_t);
-	}
-	slopes_by_bias[o] += batch->scale * vec_sum(sum);
-}
-
-/* dy, and the slopes by the bias. */
-static void slopes_fill(const struct stem_shape *shape,
-			const struct stem_batch *batch, const float *slopes,
-			const uint8_t *winners, uint8_t *to,
-			float *slopes_by_bias)
+static struct spread spread_begin(const struct stem_shape *shape,
+				  const struct stem_batch *batch,
+				  const float *slopes, const uint8_t *winners,
+				  uint8_t *to, float *slopes_by_bias)
 {
 	const struct stem_pairs pairs = stem_pairs_of(shape, batch->count);
-	const size_t line = pairs.slopes / AMX_ROWS;
 	const size_t block = (size_t)pairs.height * pairs.slopes;
 
 	if (batch->count * pairs.width % AMX_DEPTH || shape->outputs % AMX_ROWS)
 		memset(to, 0, (size_t)pairs.outputs * block);
-	for (int o = 0; o < shape->outputs; o++)
-		output_fill(shape, batch, o, slopes, winners, pairs.slopes,
-			    to + (size_t)(o / AMX_ROWS) * block +
-				    (size_t)(o % AMX_ROWS) * line,
-			    slopes_by_bias);
+	return (struct spread){
+		.samples = batch->count, .outputs = shape->outputs,
+		.rows = pairs.height / STEM_TILE,
+		.columns = pairs.width / STEM_TILE,
+		.scale = batch->scale, .keep = batch->keep,
+		.slopes = slopes, .winners = winners,
+		.row = pairs.slopes, .line = pairs.slopes / AMX_ROWS,
+		.block = block, .to = to, .bias = slopes_by_bias,
+	};
+}
+
+/* Goes on to what is behind the rows of tiles of o, n and t. */
+INLINE void spread_turn(struct spread *spread)
+{
+	spread->y = 0;
+	spread->t += STEM_SPREAD_TILES;
+	if (spread->t < spread->columns)
+		return;
+	spread->t = 0;
+	if (++spread->n < spread->samples)
+		return;
+	spread->n = 0;
+	spread->bias[spread->o++] += spread->scale * vec_sum(spread->sum);
+	spread->sum = (vec){ 0 };
+}
+
+/* A row of tiles: of a dropped plane nothing is read, and 0 written. */
+INLINE vec tiles_spread(const float *slopes, const uint8_t *winners, int tiles,
+			int count, int kept, float scale, size_t row,
+			uint8_t *to)
+{
+	vec sum = { 0 };
+
+	UNROLL for (int q = 0; q < STEM_QUADRANTS; q += 2) {
+		const vec slope = stem_slopes_join(slopes + q * tiles, tiles,
+						   kept);
+		lanes_int rows[2];
+
+		sum += slope;
+		stem_slopes_place(vec_set(scale) * slope,
+				  stem_winners_join(winners + q * tiles, tiles,
+						    kept), rows);
+		vec_store_first((float *)(void *)to, (vec)rows[0], 2 * count);
+		vec_store_first((float *)(void *)(to + row), (vec)rows[1],
+				2 * count);
+		to += 2 * row;
+	}
+	return sum;
+}
+
+/* Up to TURN rows of tiles of one plane. */
+INLINE void spread_more(struct spread *spread)
+{
+	const int tiles = spread->rows * spread->columns;
+	const int rest = spread->columns - spread->t;
+	const int count = rest < STEM_SPREAD_TILES ? rest : STEM_SPREAD_TILES;
+	const int plane = spread->n * spread->outputs + spread->o;
+	const int kept = spread->keep && !spread->keep[plane] ? 0 : count;
+	const size_t at = (size_t)plane * (size_t)(STEM_QUADRANTS * tiles) +
+			  (size_t)(spread->y * spread->columns + spread->t);
+	const int left = spread->rows - spread->y;
+	const int last = left < TURN ? left : TURN;
+	uint8_t *to = spread->to +
+		      (size_t)(spread->o / AMX_ROWS) * spread->block +
+		      (size_t)(spread->o % AMX_ROWS) * spread->line +
+		      (size_t)(spread->y * STEM_TILE) * spread->row +
+		      (size_t)((spread->n * spread->columns + spread->t) *
+			       STEM_TILE) * sizeof(uint16_t);
+	vec sum = spread->sum;
+
+	for (int y = 0; y < last; y++) {
+		sum += tiles_spread(
+			spread->slopes + at + y * spread->columns,
+			spread->winners + at + y * spread->columns, tiles,
+			count, kept, spread->scale, spread->row, to);
+		to += STEM_TILE * spread->row;
+	}
+	spread->sum = sum;
+	spread->y += last;
+	if (spread->y == spread->rows)
+		spread_turn(spread);
+}
+
+/* All outputs below this one. */
+static void spread_until(struct spread *spread, int output)
+{
+	if (output > spread->outputs)
+		output = spread->outputs;
+	while (spread->o < output)
+		spread_more(spread);
 }
 
 /* A column of tiles: rows of dy and of a. */
@@ -240,8 +245,12 @@ INLINE void rows_end(const struct column *column, const uint8_t *slopes,
 	_tile_dpbf16ps(2, 4, 7);
 }
 
-/* Adds a column's products to sums[r][16][16]. */
-static void column_add(const struct column *column, float *sums)
+/*
+ * Adds a column's products to sums[r][16][16], and makes of the outputs below
+ * this one what there is time for.
+ */
+static void column_add(const struct column *column, struct spread *spread,
+		       int output, float *sums)
 {
 	const uint8_t *slopes = column->slopes + 2 * column->slopes_row;
 	const uint8_t *planes = column->planes + 2 * column->planes_row;
@@ -261,6 +270,8 @@ static void column_add(const struct column *column, float *sums)
 			    planes + 2 * planes_row);
 		slopes += STEM_SIDE * slopes_row;
 		planes += STEM_SIDE * planes_row;
+		if (spread->o < output)
+			spread_more(spread);
 	}
 	if (rest > 0)
 		row_add_534(slopes, column->line, planes);
@@ -274,32 +285,29 @@ static void column_add(const struct column *column, float *sums)
 	_tile_stored(2, sums + 2 * SQUARE, AMX_ROW);
 }
 
-/* All products of a call. */
-static void space_multiply(const struct space *space,
-			   const struct stem_pairs *pairs, float *sums)
+/* All products of a block of outputs, while the next one's dy is made. */
+static void block_multiply(const struct space *space,
+			   const struct stem_pairs *pairs, int o,
+			   struct spread *spread, float *sums)
 {
 	const int taps = pairs->middle * STEM_SIDE;
-	const size_t block = (size_t)pairs->height * pairs->slopes;
+	const int most = (o + 2) * AMX_ROWS;
+	const int output = most < spread->outputs ? most : spread->outputs;
 	struct column column = {
 		.slopes_row = pairs->slopes, .planes_row = pairs->planes,
 		.line = pairs->slopes / AMX_ROWS, .rows = pairs->height,
 	};
 
-	amx_begin();
-	for (int j = 0; j < pairs->tiles; j++)
+	for (int j = 0; j < pairs->tiles; j++) {
+		column.slopes = space->slopes + (size_t)o * spread->block +
+				(size_t)j * AMX_ROW;
+		column.planes = space->planes + (size_t)j * sizeof(amx_tile);
 		for (int t = 0; t < taps; t++) {
-			column.planes = space->planes +
-					(size_t)t * pairs->tap +
-					(size_t)j * sizeof(amx_tile);
-			for (int o = 0; o < pairs->outputs; o++) {
-				column.slopes = space->slopes +
-						(size_t)o * block +
-						(size_t)j * AMX_ROW;
-				column_add(&column,
-					   sums + (o * taps + t) * COLUMN);
-			}
+			column_add(&column, spread, output,
+				   sums + (o * taps + t) * COLUMN);
+			column.planes += pairs->tap;
 		}
-	amx_end();
+	}
 }
 
 void ISA_NAME(stem_direct_weights)(const struct stem_shape *shape,
@@ -310,14 +318,23 @@ void ISA_NAME(stem_direct_weights)(const struct stem_shape *shape,
 				   float *scratch)
 {
 	const struct stem_pairs pairs = stem_pairs_of(shape, batch->count);
+	struct spread spread;
 	struct space space;
 
+	if (batch->count == 0)
+		return;
 	space_cut(&space, shape, batch->count, scratch);
-	slopes_fill(shape, batch, slopes, winners, space.slopes,
-		    slopes_by_bias);
 	ISA_NAME(stem_pairs_fill)(shape, weights, batch, space.turned,
 				  space.planes);
-	space_multiply(&space, &pairs, sums);
+	spread = spread_begin(shape, batch, slopes, winners, space.slopes,
+			      slopes_by_bias);
+	amx_begin();
+	for (int o = 0; o < pairs.outputs; o++) {
+		spread_until(&spread, (o + 1) * AMX_ROWS);
+		amx_hold_memory();
+		block_multiply(&space, &pairs, o, &spread, sums);
+	}
+	amx_end();
 }
 
 void ISA_NAME(stem_direct_weights_finish)(const struct stem_shape *shape,
