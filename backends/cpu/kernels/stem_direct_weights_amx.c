@@ -23,7 +23,6 @@
 
 #define SQUARE (AMX_ROWS * AMX_COLUMNS)
 #define COLUMN (STEM_SIDE * SQUARE) /* floats of the sums of taps r */
-#define TURN 3 /* rows of tiles of dy that are made beside nine products */
 
 /* What is in the scratch. */
 struct space {
@@ -65,62 +64,104 @@ size_t ISA_NAME(stem_direct_sums)(const struct stem_shape *shape)
 	return (size_t)(pairs.outputs * pairs.middle * STEM_SIDE) * COLUMN;
 }
 
-/* What is to become dy, and the slopes by the bias: the next rows of tiles. */
+/* What is to become dy, and the slopes by the bias: the next row of tiles. */
 struct spread {
-	int samples, outputs, rows, columns; /* the latter of tiles */
-	float scale;
-	const uint8_t *keep;
+	/* Of o in sample n, from tile t on, 0 of which count if it is dropped */
 	const float *slopes;
 	const uint8_t *winners;
-	size_t row, line, block; /* bytes of dy from one to the next */
 	uint8_t *to;
-	float *bias;
-	int o, n, t, y;
+	int kept, count, rows; /* those left */
+	int o, n, t;
 	vec sum; /* of o's slopes, before scale */
+	const struct stem_shape *shape;
+	const struct stem_batch *batch;
+	const float *all_slopes;
+	const uint8_t *all_winners;
+	uint8_t *all;
+	struct stem_pairs pairs;
+	int tiles, columns; /* of a plane, and of a row */
+	float *bias;
 };
+
+/* Bytes of dy of a block of outputs. */
+INLINE size_t slopes_block(const struct stem_pairs *pairs)
+{
+	return (size_t)pairs->height * pairs->slopes;
+}
+
+/* The rows of tiles of o, n and t. */
+static void spread_start(struct spread *spread)
+{
+	const struct stem_pairs *pairs = &spread->pairs;
+	const int plane = spread->n * spread->shape->outputs + spread->o;
+	const uint8_t *keep = spread->batch->keep;
+	const int rest = spread->columns - spread->t;
+	const size_t at =
+		(size_t)plane * (size_t)(STEM_QUADRANTS * spread->tiles) +
+		(size_t)spread->t;
+	const int column = spread->n * pairs->width + spread->t * STEM_TILE;
+
+	spread->slopes = spread->all_slopes + at;
+	spread->winners = spread->all_winners + at;
+	spread->to = spread->all +
+		     (size_t)(spread->o / AMX_ROWS) * slopes_block(pairs) +
+		     (size_t)(spread->o % AMX_ROWS) *
+			     (pairs->slopes / AMX_ROWS) +
+		     (size_t)column * sizeof(uint16_t);
+	spread->count = rest < STEM_SPREAD_TILES ? rest : STEM_SPREAD_TILES;
+	spread->kept = keep && !keep[plane] ? 0 : spread->count;
+	spread->rows = pairs->height / STEM_TILE;
+}
 
 static struct spread spread_begin(const struct stem_shape *shape,
 				  const struct stem_batch *batch,
 				  const float *slopes, const uint8_t *winners,
 				  uint8_t *to, float *slopes_by_bias)
 {
-	const struct stem_pairs pairs = stem_pairs_of(shape, batch->count);
-	const size_t block = (size_t)pairs.height * pairs.slopes;
-
-	if (batch->count * pairs.width % AMX_DEPTH || shape->outputs % AMX_ROWS)
-		memset(to, 0, (size_t)pairs.outputs * block);
-	return (struct spread){
-		.samples = batch->count, .outputs = shape->outputs,
-		.rows = pairs.height / STEM_TILE,
-		.columns = pairs.width / STEM_TILE,
-		.scale = batch->scale, .keep = batch->keep,
-		.slopes = slopes, .winners = winners,
-		.row = pairs.slopes, .line = pairs.slopes / AMX_ROWS,
-		.block = block, .to = to, .bias = slopes_by_bias,
+	struct spread spread = {
+		.shape = shape, .batch = batch,
+		.all_slopes = slopes, .all_winners = winners, .all = to,
+		.pairs = stem_pairs_of(shape, batch->count),
+		.tiles = stem_tiles(shape), .bias = slopes_by_bias,
 	};
+	const struct stem_pairs *pairs = &spread.pairs;
+
+	spread.columns = pairs->width / STEM_TILE;
+	if (batch->count * pairs->width % AMX_DEPTH ||
+	    shape->outputs % AMX_ROWS)
+		memset(to, 0, (size_t)pairs->outputs * slopes_block(pairs));
+	spread_start(&spread);
+	return spread;
 }
 
 /* Goes on to what is behind the rows of tiles of o, n and t. */
-INLINE void spread_turn(struct spread *spread)
+static void spread_turn(struct spread *spread)
 {
-	spread->y = 0;
 	spread->t += STEM_SPREAD_TILES;
-	if (spread->t < spread->columns)
-		return;
-	spread->t = 0;
-	if (++spread->n < spread->samples)
-		return;
-	spread->n = 0;
-	spread->bias[spread->o++] += spread->scale * vec_sum(spread->sum);
-	spread->sum = (vec){ 0 };
+	if (spread->t >= spread->columns) {
+		spread->t = 0;
+		spread->n++;
+	}
+	if (spread->n == spread->batch->count) {
+		spread->n = 0;
+		spread->bias[spread->o++] +=
+			spread->batch->scale * vec_sum(spread->sum);
+		spread->sum = (vec){ 0 };
+	}
+	if (spread->o < spread->shape->outputs)
+		spread_start(spread);
 }
 
 /* A row of tiles: of a dropped plane nothing is read, and 0 written. */
-INLINE vec tiles_spread(const float *slopes, const uint8_t *winners, int tiles,
-			int count, int kept, float scale, size_t row,
-			uint8_t *to)
+INLINE void spread_more(struct spread *spread)
 {
-	vec sum = { 0 };
+	const float *slopes = spread->slopes;
+	const uint8_t *winners = spread->winners;
+	const vec scale = vec_set(spread->batch->scale);
+	const int tiles = spread->tiles, kept = spread->kept;
+	const size_t row = spread->pairs.slopes;
+	uint8_t *to = spread->to;
+	vec sum = spread->sum;
 
 	UNROLL for (int q = 0; q < STEM_QUADRANTS; q += 2) {
 		const vec slope = stem_slopes_join(slopes + q * tiles, tiles,
@@ -128,55 +169,35 @@ INLINE vec tiles_spread(const float *slopes, const uint8_t *winners, int tiles,
 		lanes_int rows[2];
 
 		sum += slope;
-		stem_slopes_place(vec_set(scale) * slope,
+		stem_slopes_place(scale * slope,
 				  stem_winners_join(winners + q * tiles, tiles,
 						    kept), rows);
-		vec_store_first((float *)(void *)to, (vec)rows[0], 2 * count);
+		vec_store_first((float *)(void *)to, (vec)rows[0],
+				2 * spread->count);
 		vec_store_first((float *)(void *)(to + row), (vec)rows[1],
-				2 * count);
+				2 * spread->count);
 		to += 2 * row;
 	}
-	return sum;
+	spread->to = to;
+	spread->sum = sum;
+	spread->slopes = slopes + spread->columns;
+	spread->winners = winners + spread->columns;
+	if (--spread->rows == 0)
+		spread_turn(spread);
 }
 
-/* Up to TURN rows of tiles of one plane. */
-INLINE void spread_more(struct spread *spread)
+/* The next one if it is of an output below this one. */
+INLINE void spread_below(struct spread *spread, int output)
 {
-	const int tiles = spread->rows * spread->columns;
-	const int rest = spread->columns - spread->t;
-	const int count = rest < STEM_SPREAD_TILES ? rest : STEM_SPREAD_TILES;
-	const int plane = spread->n * spread->outputs + spread->o;
-	const int kept = spread->keep && !spread->keep[plane] ? 0 : count;
-	const size_t at = (size_t)plane * (size_t)(STEM_QUADRANTS * tiles) +
-			  (size_t)(spread->y * spread->columns + spread->t);
-	const int left = spread->rows - spread->y;
-	const int last = left < TURN ? left : TURN;
-	uint8_t *to = spread->to +
-		      (size_t)(spread->o / AMX_ROWS) * spread->block +
-		      (size_t)(spread->o % AMX_ROWS) * spread->line +
-		      (size_t)(spread->y * STEM_TILE) * spread->row +
-		      (size_t)((spread->n * spread->columns + spread->t) *
-			       STEM_TILE) * sizeof(uint16_t);
-	vec sum = spread->sum;
-
-	for (int y = 0; y < last; y++) {
-		sum += tiles_spread(
-			spread->slopes + at + y * spread->columns,
-			spread->winners + at + y * spread->columns, tiles,
-			count, kept, spread->scale, spread->row, to);
-		to += STEM_TILE * spread->row;
-	}
-	spread->sum = sum;
-	spread->y += last;
-	if (spread->y == spread->rows)
-		spread_turn(spread);
+	if (spread->o < output)
+		spread_more(spread);
 }
 
 /* All outputs below this one. */
 static void spread_until(struct spread *spread, int output)
 {
-	if (output > spread->outputs)
-		output = spread->outputs;
+	if (output > spread->shape->outputs)
+		output = spread->shape->outputs;
 	while (spread->o < output)
 		spread_more(spread);
 }
@@ -264,14 +285,15 @@ static void column_add(const struct column *column, struct spread *spread,
 	rows_begin(column);
 	for (; rest >= STEM_SIDE; rest -= STEM_SIDE) {
 		row_add_534(slopes, column->line, planes);
+		spread_below(spread, output);
 		row_add_354(slopes + slopes_row, column->line,
 			    planes + planes_row);
+		spread_below(spread, output);
 		row_add_435(slopes + 2 * slopes_row, column->line,
 			    planes + 2 * planes_row);
+		spread_below(spread, output);
 		slopes += STEM_SIDE * slopes_row;
 		planes += STEM_SIDE * planes_row;
-		if (spread->o < output)
-			spread_more(spread);
 	}
 	if (rest > 0)
 		row_add_534(slopes, column->line, planes);
@@ -292,14 +314,15 @@ static void block_multiply(const struct space *space,
 {
 	const int taps = pairs->middle * STEM_SIDE;
 	const int most = (o + 2) * AMX_ROWS;
-	const int output = most < spread->outputs ? most : spread->outputs;
+	const int outputs = spread->shape->outputs;
+	const int output = most < outputs ? most : outputs;
 	struct column column = {
 		.slopes_row = pairs->slopes, .planes_row = pairs->planes,
 		.line = pairs->slopes / AMX_ROWS, .rows = pairs->height,
 	};
 
 	for (int j = 0; j < pairs->tiles; j++) {
-		column.slopes = space->slopes + (size_t)o * spread->block +
+		column.slopes = space->slopes + (size_t)o * slopes_block(pairs) +
 				(size_t)j * AMX_ROW;
 		column.planes = space->planes + (size_t)j * sizeof(amx_tile);
 		for (int t = 0; t < taps; t++) {
