@@ -2,10 +2,10 @@
  * Slopes by the stem's second convolution in bf16, before the pooling: each
  * window passes its slope to the winner's pixel, and zeros to the other three.
  *
- *   uint16_t plane[height - 4][pitch]
- *
- * A vector holds 32 columns of a row, two halves of a lane being the left and
- * the right pixels of a window, so that a slope is put in its place by a shift.
+ * A vector holds 32 columns of a row, those of 16 windows: the halves of a lane
+ * are the left and the right pixel of a window, so that a slope is put in its
+ * place by a shift. Windows come in the order of tiles (backends/cpu/stem.h),
+ * where those of every second column are tiles floats apart.
  */
 #ifndef BACKENDS_CPU_KERNELS_STEM_DIRECT_SLOPES_AMX_H
 #define BACKENDS_CPU_KERNELS_STEM_DIRECT_SLOPES_AMX_H
@@ -16,14 +16,6 @@
 #ifdef __AMX_BF16__
 
 #define STEM_SPREAD_TILES 8 /* of STEM_TILE columns: a vector of bf16 */
-
-/* The pitch of planes whose rows are whole vectors. */
-INLINE int stem_slopes_pitch(const struct stem_shape *shape)
-{
-	const int vector = STEM_SPREAD_TILES * STEM_TILE;
-
-	return (shape->width - 4 + vector - 1) / vector * vector;
-}
 
 /* Those of quadrants q and q + 1 of count tiles: slopes by turns, */
 INLINE vec stem_slopes_join(const float *slopes, int tiles, int count)
@@ -58,54 +50,6 @@ INLINE void stem_slopes_place(vec slope, lanes_int winner, lanes_int rows[2])
 	rows[0] = (lanes_int)_mm512_maskz_sllv_epi32((__mmask16)~lower,
 						     rounded, right);
 	rows[1] = (lanes_int)_mm512_maskz_sllv_epi32(lower, rounded, right);
-}
-
-/*
- * The two rows of pixels under a row of windows: those of count <=
- * STEM_SPREAD_TILES tiles beside each other, of which slopes and winners are
- * the first one's upper or lower left quadrant; tiles of a plane are behind
- * each other. Columns behind those of the tiles are 0.
- */
-INLINE void stem_slopes_spread_rows(const float *slopes, const uint8_t *winners,
-				    int tiles, int count, float scale,
-				    lanes_int rows[2])
-{
-	stem_slopes_place(vec_set(scale) *
-				  stem_slopes_join(slopes, tiles, count),
-			  stem_winners_join(winners, tiles, count), rows);
-}
-
-/*
- * A plane of a sample, times scale; pitch is stem_slopes_pitch(). A plane that
- * is dropped is for the caller to leave out or to fill with zeros.
- */
-INLINE void stem_slopes_spread(const struct stem_shape *shape,
-			       const float *slopes, const uint8_t *winners,
-			       float scale, uint16_t *plane)
-{
-	const int tiles = stem_tiles(shape);
-	const int columns = (shape->width - 4) / STEM_TILE;
-	const int pitch = stem_slopes_pitch(shape);
-
-	for (int row = 0; row < (shape->height - 4) / 2; row++) {
-		const int at = row % 2 * 2 * tiles + row / 2 * columns;
-
-		for (int t = 0; t < columns; t += STEM_SPREAD_TILES) {
-			const int rest = columns - t;
-			lanes_int rows[2];
-
-			stem_slopes_spread_rows(slopes + at + t,
-						winners + at + t, tiles,
-						rest < STEM_SPREAD_TILES ?
-							rest :
-							STEM_SPREAD_TILES,
-						scale, rows);
-			memcpy(plane + t * STEM_TILE, rows, sizeof(*rows));
-			memcpy(plane + pitch + t * STEM_TILE, rows + 1,
-			       sizeof(*rows));
-		}
-		plane += 2 * pitch;
-	}
 }
 
 #endif
