@@ -69,6 +69,29 @@ adds_up() {
 	done
 }
 
+@test "a device says how long its kernels and transfers took" {
+	"$BENCH" measure opencl --model tiny -d synthetic -s 1 -e 1 -q \
+		>/dev/null 2>&1 || skip "no OpenCL device"
+	run -0 --separate-stderr "$BENCH" measure opencl "${TINY[@]}" \
+		--profile p.csv
+	adds_up p.csv opencl 32
+	python3 - <<-'END'
+	import csv
+	*parts, other, whole = csv.DictReader(open("p.csv"))
+	for part in parts:
+	    assert part["launches"] == "1" and float(part["elapsed_s"]) > 0
+	assert other["launches"] == ""
+	assert whole["launches"] == str(len(parts))
+	END
+	"$BENCH" measure cpu-1 "${TINY[@]}" --profile c.csv >/dev/null
+	run -0 python3 - <<-'END'
+	import csv
+	print(*(float(list(csv.DictReader(open(f)))[-1]["dense_flop"])
+	        for f in ("p.csv", "c.csv")))
+	END
+	[ "${output% *}" = "${output#* }" ]
+}
+
 @test "dense work is the same, whatever is done" {
 	"$BENCH" measure cpu-1 "${TINY[@]}" --profile f.csv >/dev/null
 	"$BENCH" measure cpu-1 "${TINY[@]}" --profile d.csv \

@@ -236,7 +236,12 @@ struct launch conv_how(const struct opencl_program *program, int index,
 		.items = { vector_count(program, shape.channels) / outputs,
 			   shape.height },
 		.samples = 1,
-		.batch_arguments = 1
+		.batch_arguments = 1,
+		.work = { index, step_products(program, index),
+			  step_products(program, index),
+			  step_inputs(program, index) +
+				  step_outputs(program, index),
+			  step_parameters(program, index), 0 },
 	};
 }
 
@@ -245,16 +250,21 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 {
 	const struct step *step = step_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
+	const double outs = step_outputs(program, index);
 	const struct launch pack = {
 		.name = "conv_pack",
 		.items = { step->window * step->window + 1, 1, 1 },
-		.batch_arguments = 1
+		.batch_arguments = 1,
+		.work = { .step = index,
+			  .moved_once = 2 * step_parameters(program, index) },
 	};
 	const struct launch forward = conv_how(program, index, 1);
 	const struct launch arrange = { .name = "conv_arrange",
 					.items = { step->out.channels, 0, 1 },
 					.samples = 1,
-					.batch_arguments = 1 };
+					.batch_arguments = 1,
+					.work = { .step = index,
+						  .moved = 2 * outs } };
 	const cl_mem weights[] = { program->vectors[VECTOR_PARAMETERS],
 				   memory->packed, memory->turned };
 	const cl_mem sums[] = { step_input(pass, index), memory->packed,
@@ -280,7 +290,12 @@ static int dense_backward(struct opencl_program *program, struct pass *pass,
 	const struct launch weights = {
 		.name = "conv_weights",
 		.items = { tiles, step->in.channels, GROUPS },
-		.batch_arguments = 1
+		.batch_arguments = 1,
+		.work = { index, step_products(program, index),
+			  step_products(program, index),
+			  step_inputs(program, index) +
+				  2 * step_outputs(program, index),
+			  step_parameters(program, index), 0 },
 	};
 	const cl_mem memories[] = { pass->images, memory->output,
 				    memory->slope, memory->sums };
@@ -297,14 +312,22 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 	const int tiles = vector_count(program, step->in.channels) /
 			  conv_tiles(program, step, step->pool_window,
 				     step->out.width).inputs;
+	const int ways = index ? 2 : 1; /* by weights, and by the input */
 	const struct launch spread = { .name = "conv_spread",
 				       .items = { step->in.height, 0, 1 },
 				       .samples = 1,
-				       .batch_arguments = 1 };
+				       .batch_arguments = 1,
+				       .work = { .step = index } };
 	const struct launch backward = {
 		.name = "conv_backward",
 		.items = { tiles, GROUPS, 1 },
-		.batch_arguments = 1
+		.batch_arguments = 1,
+		.work = { index, ways * step_products(program, index),
+			  ways * step_products(program, index) /
+				  (step->pool_window * step->pool_window),
+			  ways * step_inputs(program, index) +
+				  2 * step_outputs(program, index),
+			  2 * step_parameters(program, index), 1 },
 	};
 	const cl_mem images[] = { pass->images, memory->spread };
 	const cl_mem memories[] = {
@@ -328,7 +351,10 @@ static int conv_backward(struct opencl_program *program, struct pass *pass,
 	const struct launch reduce = { .name = "conv_reduce",
 				       .items = { round_up(size, block) / block,
 						  1, 1 },
-				       .batch_arguments = 1 };
+				       .batch_arguments = 1,
+				       .work = { .step = index,
+						 .moved_once =
+							 GROUPS * size } };
 	const cl_mem memories[] = { pass->steps[index].sums,
 				    program->vectors[VECTOR_GRADIENT] };
 

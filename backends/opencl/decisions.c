@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
+int memory_fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
 		 void *to, struct error *err)
 {
 	cl_int status = clEnqueueReadBuffer(queue_next(program), memory,
@@ -47,7 +47,7 @@ static int signs(struct opencl_program *program, cl_mem memory,
 
 	if (!y)
 		return error_memory(err, "the values of a layer");
-	if (fetch(program, memory, count * sample * sizeof(*y), y, err))
+	if (memory_fetch(program, memory, count * sample * sizeof(*y), y, err))
 		goto out;
 	for (size_t n = 0; n < count; n++)
 		for (size_t i = 0; i < size; i++)
@@ -71,7 +71,7 @@ static int bytes(struct opencl_program *program, cl_mem memory,
 
 	if (!all)
 		return error_memory(err, "the decisions of a layer");
-	if (fetch(program, memory, count * sample, all, err))
+	if (memory_fetch(program, memory, count * sample, all, err))
 		goto out;
 	for (size_t n = 0; n < count; n++)
 		for (size_t i = 0; i < size; i++)

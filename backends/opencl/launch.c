@@ -53,9 +53,14 @@ int launch_make(struct launch *launch, const struct launch *how,
 int pass_add(struct pass *pass, const struct launch *how, cl_program built,
 	     const cl_mem *memories, int memory_count, struct error *err)
 {
+	const int part = PART_LAUNCHES + pass->launch_count;
 	/* Counted first, so that a half-made one is released too. */
-	return launch_make(&pass->launches[pass->launch_count++], how, built,
-			   memories, memory_count, err);
+	struct launch *launch = &pass->launches[pass->launch_count++];
+	int failed = launch_make(launch, how, built, memories, memory_count,
+				 err);
+
+	launch->part = pass->training && part < PARTS ? part : PART_NONE;
+	return failed;
 }
 
 int launch_enqueue(struct opencl_program *program, const struct launch *launch,
@@ -71,18 +76,20 @@ int launch_enqueue(struct opencl_program *program, const struct launch *launch,
 				   (size_t)round_up(count, launch->samples) /
 					   (size_t)launch->samples;
 	status = clEnqueueNDRangeKernel(queue_next(program), launch->kernel, 3,
-					NULL, items, one, 0, NULL, NULL);
+					NULL, items, one, 0, NULL,
+					profile_event(program, launch->part));
 	return status ? error_set(err, ERROR_FAILED,
 				  "clEnqueueNDRangeKernel of %s: %s",
 				  launch->name, status_name(status)) : 0;
 }
 
 /* Not waited for: the batch is ours until the program is finished. */
-static int upload(struct opencl_program *program, cl_mem to, const void *from,
-		  size_t bytes, struct error *err)
+static int upload(struct opencl_program *program, enum command part, cl_mem to,
+		  const void *from, size_t bytes, struct error *err)
 {
 	cl_int status = clEnqueueWriteBuffer(queue_next(program), to, CL_FALSE,
-					     0, bytes, from, 0, NULL, NULL);
+					     0, bytes, from, 0, NULL,
+					     profile_event(program, part));
 
 	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
 }
@@ -99,9 +106,11 @@ int pass_run(struct opencl_program *program, struct pass *pass,
 	};
 	cl_int status;
 
-	if (upload(program, pass->images, batch->images,
+	if (upload(program, pass->training ? PART_IMAGES : PART_NONE,
+		   pass->images, batch->images,
 		   count * size * sizeof(*batch->images), err) ||
-	    upload(program, pass->labels, batch->labels, count, err))
+	    upload(program, pass->training ? PART_LABELS : PART_NONE,
+		   pass->labels, batch->labels, count, err))
 		return -1;
 	for (int i = 0; i < pass->launch_count; i++) {
 		struct launch *launch = &pass->launches[i];
@@ -121,7 +130,11 @@ int pass_score(struct opencl_program *program, struct pass *pass, int count,
 	const size_t bytes = 2 * (size_t)count * sizeof(*pass->host_outcomes);
 	cl_int status = clEnqueueReadBuffer(queue_next(program), pass->outcomes,
 					    CL_TRUE, 0, bytes,
-					    pass->host_outcomes, 0, NULL, NULL);
+					    pass->host_outcomes, 0, NULL,
+					    profile_event(program,
+							  pass->training ?
+								  PART_SCORE :
+								  PART_NONE));
 
 	if (status)
 		return status_fail(err, "clEnqueueReadBuffer", status);

@@ -134,6 +134,35 @@ int step_keep_sample(const struct opencl_program *program, int index)
 	}
 }
 
+double step_products(const struct opencl_program *program, int index)
+{
+	const struct step *step = step_at(program, index);
+	const double outs = (double)shape_size(step->main_out);
+
+	return outs * (step->window ? step->window * step->window *
+					      step->in.channels :
+				      (double)shape_size(step->in));
+}
+
+double step_parameters(const struct opencl_program *program, int index)
+{
+	const struct step *step = step_at(program, index);
+
+	return step_products(program, index) /
+		       (step->main_out.height * step->main_out.width) +
+	       step->main_out.channels;
+}
+
+double step_inputs(const struct opencl_program *program, int index)
+{
+	return (double)shape_size(step_at(program, index)->in);
+}
+
+double step_outputs(const struct opencl_program *program, int index)
+{
+	return (double)shape_size(step_at(program, index)->out);
+}
+
 cl_mem step_input(const struct pass *pass, int index)
 {
 	return index ? pass->steps[index - 1].output : pass->images;

@@ -93,16 +93,24 @@ static int linear_forward(struct opencl_program *program, struct pass *pass,
 {
 	const struct step_memory *memory = &pass->steps[index];
 	const cl_mem parameters = program->vectors[VECTOR_PARAMETERS];
+	const double inputs = step_inputs(program, index);
+	const double outs = step_outputs(program, index);
+	const double chunked = outs * chunk_count(program, index);
 	const struct launch forward = {
 		.name = "linear_forward",
 		.items = { 0, chunk_count(program, index), 1 },
 		.samples = tile_samples(program),
-		.batch_arguments = 1
+		.batch_arguments = 1,
+		.work = { index, step_products(program, index),
+			  step_products(program, index), inputs + chunked,
+			  step_parameters(program, index), 0 },
 	};
 	const struct launch finish = { .name = "linear_finish",
 				       .items = { 0, 1, 1 },
 				       .samples = 1,
-				       .batch_arguments = 1 };
+				       .batch_arguments = 1,
+				       .work = { .step = index,
+						 .moved = chunked + outs } };
 	const cl_mem sums[] = { step_input(pass, index), parameters,
 				memory->sums };
 	const cl_mem finished[] = { memory->sums, parameters, memory->keep,
@@ -125,14 +133,21 @@ static int linear_backward(struct opencl_program *program, struct pass *pass,
 	const struct launch slope = {
 		.name = "linear_slope",
 		.items = { vector_count(program, outs), 1, 1 },
-		.batch_arguments = 1
+		.batch_arguments = 1,
+		.work = { .step = index, .moved = 3 * outs },
 	};
+	const struct work work = { index, step_products(program, index),
+				   step_products(program, index),
+				   step_inputs(program, index) + outs,
+				   step_parameters(program, index), 0 };
 	const struct launch weights = { .name = "linear_weights",
 					.items = { tiles, 1, 1 },
-					.batch_arguments = 1 };
+					.batch_arguments = 1,
+					.work = work };
 	const struct launch data = { .name = "linear_data",
 				     .items = { tiles, 1, 1 },
-				     .batch_arguments = 1 };
+				     .batch_arguments = 1,
+				     .work = work };
 	const cl_mem masked[] = { memory->output, memory->keep, memory->slope,
 				  gradient };
 	const cl_mem summed[] = { step_input(pass, index), memory->slope,

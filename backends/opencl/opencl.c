@@ -59,6 +59,8 @@ static int opencl_gradient(struct program *base, const struct batch *batch,
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 
+	if (profile_start(program, err))
+		return -1;
 	program->count = batch->count;
 	program->scored = 0;
 	if (batch->count)
@@ -123,12 +125,14 @@ static int opencl_finish(struct program *base, struct error *err)
 	if (!program->scored) {
 		base->score = (struct score){ 0 };
 		program->scored = 1;
-		if (program->count)
-			return pass_score(program, &program->train,
-					  program->count, &base->score, err);
+		if (program->count &&
+		    pass_score(program, &program->train, program->count,
+			       &base->score, err))
+			return -1;
 	}
 	status = clFinish(program->queue);
-	return status ? status_fail(err, "clFinish", status) : 0;
+	return status ? status_fail(err, "clFinish", status) :
+			profile_finish(program, err);
 }
 
 static void opencl_explain(struct program *base, char *text, size_t size)
@@ -158,4 +162,5 @@ const struct backend opencl_backend = {
 	.finish = opencl_finish,
 	.decisions = opencl_decisions,
 	.explain = opencl_explain,
+	.profile = opencl_profile,
 };

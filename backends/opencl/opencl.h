@@ -53,6 +53,33 @@ struct layout {
 };
 
 /*
+ * What a launch has to do. Multiply-adds, and floats that are read or written
+ * at least, of each sample; and those of the parameters, whatever the batch is.
+ */
+struct work {
+	int step; /* whose it is */
+	double dense, done;
+	double moved, moved_once;
+	/* Whether what is done is of elements of the step's output that are
+	 * neither dropped nor stopped; done is then that of all. */
+	int sparse;
+};
+
+/*
+ * Parts of a profile: launches of the training pass by their place in it, and
+ * what is around them. A launch that is none of these has PART_NONE, 0.
+ */
+enum command {
+	PART_NONE,
+	PART_IMAGES,
+	PART_LABELS,
+	PART_UPDATE,
+	PART_SCORE,
+	PART_LAUNCHES,
+	PARTS = PART_LAUNCHES + 32
+};
+
+/*
  * A kernel with its arguments, and how many items it takes. Of the dimension
  * whose items are 0 there is one for each `samples` samples of the batch, or
  * of whatever else launch_enqueue() is given a count of.
@@ -62,6 +89,8 @@ struct launch {
 	int items[3];
 	int samples;
 	int batch_arguments; /* the kernel's first ones: see launch.c */
+	struct work work;
+	int part; /* of a profile; PART_NONE: of none */
 	cl_kernel kernel;
 };
 
@@ -102,6 +131,8 @@ struct opencl_program {
 	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
 	int memory_count;
 	float *mapped[VECTOR_COUNT]; /* while they are lent */
+	cl_event events[PARTS]; /* of parts that nobody has been told of */
+	int timed;  /* whether the queue takes times */
 	int count;  /* samples of the last gradient */
 	int scored; /* whether its score has been read */
 };
@@ -129,6 +160,16 @@ int source_build(const struct opencl_device *device, enum source source,
 
 /* launch.c: the queue, to give it one kernel or transfer, which is counted. */
 cl_command_queue queue_next(struct opencl_program *program);
+
+/*
+ * profile.c. Before a step, for an observer that may have come; where to note
+ * the event of a command, NULL if nobody asks; and once all are done.
+ */
+int profile_start(struct opencl_program *program, struct error *err);
+cl_event *profile_event(struct opencl_program *program, int part);
+int profile_finish(struct opencl_program *program, struct error *err);
+void profile_release(struct opencl_program *program);
+int opencl_profile(struct program *program, struct profile_part *parts);
 
 /* memory.c: buffers, zeroed, released with the program. */
 int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
@@ -171,6 +212,11 @@ enum dropping step_dropping(const struct opencl_program *program, int index);
 unsigned step_growth_bits(const struct opencl_program *program, int index);
 /* Bytes of a sample in keep: whole numbers of what dropout_choose makes. */
 int step_keep_sample(const struct opencl_program *program, int index);
+/* Multiply-adds of a sample, forward, and parameters of the main layer. */
+double step_products(const struct opencl_program *program, int index);
+double step_parameters(const struct opencl_program *program, int index);
+double step_inputs(const struct opencl_program *program, int index);
+double step_outputs(const struct opencl_program *program, int index);
 /* What step index reads. */
 cl_mem step_input(const struct pass *pass, int index);
 
@@ -239,6 +285,8 @@ int opencl_update(struct program *program, const struct update *update,
 		  size_t from, size_t to, struct error *err);
 
 /* decisions.c */
+int memory_fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
+		 void *to, struct error *err);
 int opencl_decisions(struct program *program, int layer, uint8_t *values,
 		     struct error *err);
 

@@ -217,6 +217,7 @@ void opencl_free(struct program *base)
 
 	if (program->queue)
 		clFinish(program->queue);
+	profile_release(program);
 	pass_release(&program->train);
 	pass_release(&program->test);
 	if (program->update.kernel)

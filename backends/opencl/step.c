@@ -37,7 +37,8 @@ int dropout_add(struct opencl_program *program, struct pass *pass, int index,
 	const struct launch choose = { .name = "dropout_choose",
 				       .items = { 0, 1, 1 },
 				       .samples = 1,
-				       .batch_arguments = 5 };
+				       .batch_arguments = 5,
+				       .work = { .step = index } };
 	const unsigned long long seed = program->base.options.seed;
 	cl_uint words[5];
 
@@ -78,7 +79,8 @@ static int loss_forward(struct opencl_program *program, struct pass *pass,
 	const struct launch loss = { .name = "loss",
 				     .items = { 0, 1, 1 },
 				     .samples = 1,
-				     .batch_arguments = 2 };
+				     .batch_arguments = 2,
+				     .work = { .step = index } };
 	const cl_mem memories[] = { step_input(pass, index), pass->labels,
 				    pass->outcomes,
 				    pass->steps[index - 1].slope };
@@ -98,6 +100,9 @@ int update_make(struct opencl_program *program, struct error *err)
 					 .samples = UPDATED,
 					 .batch_arguments = 6 };
 
-	return launch_make(&program->update, &adadelta, program->common,
-			   program->vectors, VECTOR_COUNT, err);
+	if (launch_make(&program->update, &adadelta, program->common,
+			program->vectors, VECTOR_COUNT, err))
+		return -1;
+	program->update.part = PART_UPDATE;
+	return 0;
 }

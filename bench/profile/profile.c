@@ -56,6 +56,16 @@ static void part_ended(struct profile_observer *observer, int part)
 	take((struct profile *)observer, part);
 }
 
+/* Not the host's time: who takes next has so much less. */
+static void part_spent(struct profile_observer *observer, int part,
+		       double elapsed_s)
+{
+	struct profile *profile = (struct profile *)observer;
+
+	profile->now.s[part] += elapsed_s;
+	profile->last_s += elapsed_s;
+}
+
 struct profile *profile_open(struct program *program,
 			     const struct profile_subject *subject,
 			     struct error *err)
@@ -68,6 +78,7 @@ struct profile *profile_open(struct program *program,
 		return NULL;
 	}
 	profile->observer.ended = part_ended;
+	profile->observer.spent = part_spent;
 	profile->program = program;
 	profile->subject = subject;
 	if (program_observe(program, &profile->observer, err)) {
@@ -118,6 +129,7 @@ static void add_part(struct profile_part *sum, const struct profile_part *part)
 	sum->done += part->done;
 	sum->bytes += part->bytes;
 	sum->nonzero += part->nonzero;
+	sum->launches += part->launches;
 }
 
 static void count_work(struct profile *profile)
@@ -226,6 +238,8 @@ static void add_work(struct profile_row *row, const struct profile_part *part,
 	row->done_flop = 2 * part->done / counted;
 	row->moved_bytes = part->bytes / counted;
 	row->nonzero_pct = 100 * part->nonzero / counted;
+	if (part->launches)
+		row->launches = part->launches / counted;
 	row->dense_gflops = rate(row->dense_flop, row->elapsed_s);
 	row->done_gflops = rate(row->done_flop, row->elapsed_s);
 	row->moved_gbs = rate(row->moved_bytes, row->elapsed_s);

@@ -30,6 +30,7 @@ static const struct column columns[] = {
 	REAL(moved_bytes, "if each value is read once, and written once"),
 	REAL(nonzero_pct, "of the factors that come from the input (backward: "
 	     "from the slopes): what is neither dropped nor 0"),
+	REAL(launches, "kernels and transfers given to a device"),
 	REAL(dense_gflops, "dense_flop over elapsed_s, in 1e9 a second"),
 	REAL(done_gflops, "done_flop over elapsed_s, likewise"),
 	REAL(moved_gbs, "moved_bytes over elapsed_s, likewise"),

@@ -19,6 +19,7 @@ struct profile_row {
 	/* Of one iteration; a multiply-add is two operations. */
 	double dense_flop, done_flop, moved_bytes;
 	double nonzero_pct;
+	double launches; /* of a device */
 	double dense_gflops, done_gflops, moved_gbs; /* over elapsed_s */
 	double peak_gflops, peak_pct; /* the core's; done over it */
 };

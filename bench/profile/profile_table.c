@@ -45,15 +45,39 @@ static const struct {
 	{ "of peak", offsetof(struct profile_row, peak_pct), 1, 1, "%" },
 	{ "GB/s", offsetof(struct profile_row, moved_gbs), 1, 1, "" },
 	{ "not 0", offsetof(struct profile_row, nonzero_pct), 1, 1, "%" },
+	{ "launches", offsetof(struct profile_row, launches), 1, 0, "" },
 };
 
 #define QUANTITIES (int)(sizeof(quantities) / sizeof(quantities[0]))
 
+static double value_of(const struct profile_row *row, int quantity)
+{
+	const char *at = (const char *)row + quantities[quantity].offset;
+
+	return *(const double *)(const void *)at;
+}
+
+/* Those that some row has, written to shown; returns how many. */
+static int find_shown(const struct profile_row *rows, int count,
+		      int shown[QUANTITIES])
+{
+	int found = 0;
+
+	for (int q = 0; q < QUANTITIES; q++) {
+		int r = 0;
+
+		while (r < count && !isfinite(value_of(&rows[r], q)))
+			r++;
+		if (r < count)
+			shown[found++] = q;
+	}
+	return found;
+}
+
 static void fill_cell(char text[GRID_TEXT], const struct profile_row *row,
 		      int quantity)
 {
-	const char *at = (const char *)row + quantities[quantity].offset;
-	const double value = *(const double *)(const void *)at;
+	const double value = value_of(row, quantity);
 	char number[NUMBER_SIZE];
 
 	if (!isfinite(value))
@@ -88,20 +112,24 @@ int profile_print(FILE *out, const struct profile_row *rows, int count,
 		  struct error *err)
 {
 	const struct table_options options = { .format = TABLE_PLAIN };
+	int shown[QUANTITIES];
+	const int columns = find_shown(rows, count, shown);
 	struct grid grid;
 
 	if (!count)
 		return 0;
-	if (grid_make(&grid, QUANTITIES, count, err))
+	if (grid_make(&grid, columns, count, err))
 		return -1;
 	snprintf(grid.title, sizeof(grid.title), "An iteration of %s",
 		 rows[0].target);
-	for (int q = 0; q < QUANTITIES; q++)
-		snprintf(grid.heads[q], GRID_TEXT, "%s", quantities[q].head);
+	for (int c = 0; c < columns; c++)
+		snprintf(grid.heads[c], GRID_TEXT, "%s",
+			 quantities[shown[c]].head);
 	for (int r = 0; r < count; r++) {
 		clean_text(grid.labels[r], GRID_TEXT, rows[r].part, &options);
-		for (int q = 0; q < QUANTITIES; q++)
-			fill_cell(grid_at(&grid, r, q)->text, &rows[r], q);
+		for (int c = 0; c < columns; c++)
+			fill_cell(grid_at(&grid, r, c)->text, &rows[r],
+				  shown[c]);
 	}
 	grid_draw(&grid, &options, out);
 	grid_free(&grid);

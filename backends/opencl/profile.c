@@ -1,0 +1,180 @@
+/*
+ * The parts of an iteration, each a command of the queue, timed by the device
+ * itself: the host gives it all of them at once and only waits for the last.
+ */
+#include "backends/opencl/opencl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FLOAT 4. /* bytes */
+
+/* Adadelta reads four vectors and writes three. */
+#define UPDATE_FLOATS 7.
+
+_Static_assert(PARTS <= PROFILE_MOST_PARTS, "backends/profile.h");
+
+/* A queue either takes times or does not, from its beginning. */
+int profile_start(struct opencl_program *program, struct error *err)
+{
+	const struct opencl_device *device = program_device(program);
+	cl_command_queue queue;
+	cl_int status;
+
+	if (program->timed || !program->base.observer)
+		return 0;
+	queue = clCreateCommandQueue(device->context, device->chosen.device,
+				     CL_QUEUE_PROFILING_ENABLE, &status);
+	if (!queue)
+		return status_fail(err, "clCreateCommandQueue", status);
+	clFinish(program->queue);
+	clReleaseCommandQueue(program->queue);
+	program->queue = queue;
+	program->timed = 1;
+	return 0;
+}
+
+cl_event *profile_event(struct opencl_program *program, int part)
+{
+	cl_event *event = &program->events[part];
+
+	if (!program->timed || !program->base.observer || part == PART_NONE)
+		return NULL;
+	if (*event)
+		clReleaseEvent(*event);
+	*event = NULL;
+	return event;
+}
+
+static int tell(struct opencl_program *program, int part, struct error *err)
+{
+	struct profile_observer *observer = program->base.observer;
+	const cl_event event = program->events[part];
+	cl_ulong start = 0, end = 0;
+	cl_int status = clGetEventProfilingInfo(event,
+						CL_PROFILING_COMMAND_START,
+						sizeof(start), &start, NULL);
+
+	if (!status)
+		status = clGetEventProfilingInfo(event,
+						 CL_PROFILING_COMMAND_END,
+						 sizeof(end), &end, NULL);
+	if (status)
+		return status_fail(err, "clGetEventProfilingInfo", status);
+	observer->spent(observer, part, (double)(end - start) * 1e-9);
+	return 0;
+}
+
+int profile_finish(struct opencl_program *program, struct error *err)
+{
+	int failed = 0;
+
+	for (int part = 0; part < PARTS; part++)
+		if (program->events[part] && program->base.observer)
+			failed |= tell(program, part, err);
+	profile_release(program);
+	return failed;
+}
+
+void profile_release(struct opencl_program *program)
+{
+	for (int part = 0; part < PARTS; part++) {
+		if (program->events[part])
+			clReleaseEvent(program->events[part]);
+		program->events[part] = NULL;
+	}
+}
+
+/*
+ * Of the output of a step, dropped or stopped by a ReLU: what has no slope.
+ * NAN if it cannot be fetched.
+ */
+static double share_kept(struct opencl_program *program, int index)
+{
+	const struct step_memory *memory = &program->train.steps[index];
+	const size_t count = (size_t)program->count *
+			     (size_t)layout_output(program, index).sample;
+	const double all = program->count *
+			   (double)shape_size(step_at(program, index)->out);
+	float *values = malloc(count * sizeof(*values));
+	double found = 0;
+	struct error err;
+
+	if (!values || memory_fetch(program, memory->output,
+				    count * sizeof(*values), values, &err)) {
+		free(values);
+		return NAN;
+	}
+	/* Padding is 0. */
+	for (size_t i = 0; i < count; i++)
+		found += values[i] != 0;
+	free(values);
+	return found / all;
+}
+
+static void fill_launch(struct opencl_program *program,
+			const struct launch *launch, struct profile_part *part)
+{
+	const struct work *work = &launch->work;
+	const struct model *model = program->base.model;
+	const int layer = step_at(program, work->step)->main;
+	const char *name = layer == STEP_NO_LAYER ? NULL :
+						    model->layers[layer].name;
+
+	*part = (struct profile_part){
+		.dense = program->count * work->dense,
+		.done = program->count * work->done,
+		.bytes = FLOAT * (program->count * work->moved +
+				  work->moved_once),
+		.nonzero = work->sparse ? share_kept(program, work->step) : NAN,
+		.launches = 1,
+	};
+	if (work->sparse)
+		part->done *= part->nonzero;
+	snprintf(part->name, sizeof(part->name), "%.15s%s%.23s",
+		 name ? name : "", name ? " " : "", launch->name);
+}
+
+static void fill_others(const struct opencl_program *program,
+			struct profile_part *parts)
+{
+	const double count = program->count;
+	const struct {
+		enum command part;
+		const char *name;
+		double bytes;
+	} others[] = {
+		{ PART_IMAGES, "images written",
+		  FLOAT * count *
+			  (double)shape_size(program->base.model->input) },
+		{ PART_LABELS, "labels written", count },
+		{ PART_UPDATE, "adadelta",
+		  UPDATE_FLOATS * FLOAT * (double)program->base.parameters },
+		{ PART_SCORE, "losses read", 2 * FLOAT * count },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct profile_part *part = &parts[others[i].part];
+
+		*part = (struct profile_part){ .bytes = others[i].bytes,
+					       .nonzero = NAN,
+					       .launches = 1 };
+		snprintf(part->name, sizeof(part->name), "%s", others[i].name);
+	}
+}
+
+int opencl_profile(struct program *base, struct profile_part *parts)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	const struct pass *train = &program->train;
+
+	for (int part = 0; part < PARTS; part++)
+		parts[part] = (struct profile_part){ .nonzero = NAN };
+	fill_others(program, parts);
+	for (int i = 0; i < train->launch_count; i++)
+		if (train->launches[i].part != PART_NONE)
+			fill_launch(program, &train->launches[i],
+				    &parts[train->launches[i].part]);
+	return PARTS;
+}
