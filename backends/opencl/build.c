@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PARTS 3
+#define MOST_PARTS 6
 #define LOG_LINES 20
 #define OPTIONS_SIZE 1664
 
@@ -19,6 +19,15 @@ static const char *const conv_forward_lines[] = {
 };
 static const char *const conv_backward_lines[] = {
 #include "kernels/conv_backward.cl.h"
+};
+static const char *const winograd_lines[] = {
+#include "kernels/winograd.cl.h"
+};
+static const char *const winograd_forward_lines[] = {
+#include "kernels/winograd_forward.cl.h"
+};
+static const char *const winograd_backward_lines[] = {
+#include "kernels/winograd_backward.cl.h"
 };
 static const char *const linear_lines[] = {
 #include "kernels/linear.cl.h"
@@ -41,6 +50,11 @@ static const struct {
 	[SOURCE_CONV] = { "convolution",
 			  { PART(vector_lines), PART(conv_forward_lines),
 			    PART(conv_backward_lines) } },
+	[SOURCE_WINOGRAD] = { "convolution by tiles",
+			      { PART(vector_lines), PART(conv_forward_lines),
+				PART(conv_backward_lines), PART(winograd_lines),
+				PART(winograd_forward_lines),
+				PART(winograd_backward_lines) } },
 	[SOURCE_LINEAR] = { "linear layer",
 			    { PART(vector_lines), PART(linear_lines) } },
 	[SOURCE_STEP] = { "loss and update",

@@ -100,9 +100,12 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 	const struct shape shape = pooling ? step->out : step->main_out;
 	const struct conv_tiles tiles =
 		conv_tiles(program, step, pool, shape.width);
+	const int by_tiles = winograd_fits(program, index);
+	const struct winograd_tiles winograd = winograd_tiles(program, index);
 
 	return source_build(
-		program_device(program), SOURCE_CONV, built, err,
+		program_device(program),
+		by_tiles ? SOURCE_WINOGRAD : SOURCE_CONV, built, err,
 		"-D IN_CHANNELS=%d -D IN_HEIGHT=%d -D IN_WIDTH=%d "
 		"-D IN_SAMPLE=%d -D IN_CHANNEL=%d -D IN_ROW=%d "
 		"-D IN_COLUMN=%d -D OUT_CHANNELS=%d -D OUT_HEIGHT=%d "
@@ -112,7 +115,8 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 		"-D WEIGHT=%zu -D BIAS=%zu -D TILE_OUTPUTS=%d "
 		"-D TILE_COLUMNS=%d -D TILE_DENSE=%d -D TILE_INPUTS=%d "
 		"-D BAND=%d -D GROUPS=%d -D SLOPES=%d -D DENSE=%d "
-		"-D BROKEN=%d",
+		"-D BROKEN=%d -D FORWARD_TILES=%d -D FORWARD_OUTPUTS=%d "
+		"-D BACKWARD_TILES=%d -D BACKWARD_INPUTS=%d",
 		step->in.channels, step->in.height, step->in.width, in.sample,
 		in.channel, in.row, in.column, shape.channels, shape.height,
 		shape.width, out.sample, out.channel, out.column, step->window,
@@ -121,7 +125,8 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 		step_growth_bits(program, index), step->weight, step->bias,
 		tiles.outputs, tiles.columns, tiles.dense, tiles.inputs,
 		tiles.band, GROUPS, index > 0, is_dense(program, index),
-		step->broken);
+		step->broken, winograd.forward_tiles, winograd.forward_outputs,
+		winograd.backward_tiles, winograd.backward_inputs);
 }
 
 static int conv_step_build(struct opencl_program *program, int index,
@@ -145,7 +150,7 @@ static int is_arranged(const struct opencl_program *program,
 }
 
 /* Floats of a group's sums: SUM_SIZE of conv_backward.cl. */
-static size_t sum_size(const struct opencl_program *program, int index)
+size_t conv_sum_size(const struct opencl_program *program, int index)
 {
 	const struct step *step = step_at(program, index);
 	const int width = program_device(program)->width;
@@ -185,7 +190,7 @@ static int training_allocate(struct opencl_program *program, struct pass *pass,
 		{ &memory->spread, !index && !is_dense(program, index),
 		  in * sizeof(float) },
 		{ &memory->sums, 1,
-		  GROUPS * sum_size(program, index) * sizeof(float) },
+		  GROUPS * conv_sum_size(program, index) * sizeof(float) },
 	};
 
 	return memory_make_all(program, requests,
@@ -231,6 +236,8 @@ struct launch conv_how(const struct opencl_program *program, int index,
 		conv_tiles(program, step, pooling ? step->pool_window : 1,
 			   shape.width).outputs;
 
+	if (winograd_fits(program, index))
+		return winograd_how(program, index);
 	return (struct launch){
 		.name = "conv_forward",
 		.items = { vector_count(program, shape.channels) / outputs,
@@ -343,11 +350,11 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 	return pass_add(pass, &backward, built, memories, 8, err);
 }
 
-static int conv_backward(struct opencl_program *program, struct pass *pass,
-			 int index, struct error *err)
+int conv_add_reduce(struct opencl_program *program, struct pass *pass,
+		    int index, struct error *err)
 {
 	const int block = 16 * program_device(program)->width; /* REDUCED */
-	const int size = (int)sum_size(program, index);
+	const int size = (int)conv_sum_size(program, index);
 	const struct launch reduce = { .name = "conv_reduce",
 				       .items = { round_up(size, block) / block,
 						  1, 1 },
@@ -358,12 +365,18 @@ static int conv_backward(struct opencl_program *program, struct pass *pass,
 	const cl_mem memories[] = { pass->steps[index].sums,
 				    program->vectors[VECTOR_GRADIENT] };
 
+	return pass_add(pass, &reduce, program->built[index], memories, 2,
+			err);
+}
+
+static int conv_backward(struct opencl_program *program, struct pass *pass,
+			 int index, struct error *err)
+{
 	if (is_dense(program, index) ?
 		    dense_backward(program, pass, index, err) :
 		    listed_backward(program, pass, index, err))
 		return -1;
-	return pass_add(pass, &reduce, program->built[index], memories, 2,
-			err);
+	return conv_add_reduce(program, pass, index, err);
 }
 
 const struct step_kind conv_step = { .build = conv_step_build,

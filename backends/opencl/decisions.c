@@ -108,8 +108,10 @@ static int signs_again(struct opencl_program *program, int index,
 	if (launch_make(&launch, &how, built,
 			(const cl_mem[]){
 				step_input(&program->train, index),
-				program->train.steps[index].packed, y, NULL },
-			4, err) ||
+				program->train.steps[index].packed, y, NULL,
+				NULL },
+			CONV_FORWARD_MEMORIES(winograd_fits(program, index)),
+			err) ||
 	    launch_words(&launch, 0, &count, 1, err) ||
 	    launch_enqueue(program, &launch, program->count, err))
 		goto out;
@@ -169,6 +171,10 @@ int opencl_decisions(struct program *base, int layer, uint8_t *values,
 		return 0;
 	if (layer == step->relu)
 		return relu_decisions(program, index, values, err);
+	if (layer == step->pool && winograd_fits(program, index))
+		return bytes(program, program->train.steps[index].routes,
+			     layout_output(program, index), step->out, values,
+			     err);
 	if (layer == step->pool)
 		return bytes(program, program->train.steps[index].codes,
 			     layout_channels_last(program, step->out),

@@ -153,7 +153,7 @@ void cache_explain(char *text, size_t size);
 
 /* build.c: which of the kernels' files, after vector.cl, with options for the
  * compiler, a format and what it takes; so err cannot be last. */
-enum source { SOURCE_CONV, SOURCE_LINEAR, SOURCE_STEP };
+enum source { SOURCE_CONV, SOURCE_WINOGRAD, SOURCE_LINEAR, SOURCE_STEP };
 int source_build(const struct opencl_device *device, enum source source,
 		 cl_program *built, struct error *err, const char *options, ...)
 	__attribute__((format(printf, 5, 6)));
@@ -257,14 +257,31 @@ struct step_kind {
 			int index, struct error *err);
 };
 
-extern const struct step_kind conv_step, linear_step, loss_step;
+extern const struct step_kind conv_step, winograd_step, linear_step, loss_step;
 
-/* conv.c: kernels of a step, and how to launch its conv_forward, which takes
- * input, packed, y and codes; pooling 0 leaves out the pooling. */
+/*
+ * conv.c: kernels of a step, and how to launch the one that goes forward, which
+ * takes CONV_FORWARD_MEMORIES: input, packed, where y goes and the winners and,
+ * by tiles, keep. pooling 0 leaves out the pooling.
+ */
+#define CONV_FORWARD_MEMORIES(by_tiles) ((by_tiles) ? 5 : 4)
 int conv_build(struct opencl_program *program, int index, int pooling,
 	       cl_program *built, struct error *err);
 struct launch conv_how(const struct opencl_program *program, int index,
 		       int pooling);
+int conv_add_reduce(struct opencl_program *program, struct pass *pass,
+		    int index, struct error *err);
+size_t conv_sum_size(const struct opencl_program *program, int index);
+
+/* winograd.c: whether a convolution is done by tiles, of what sizes, and how
+ * to launch its way forward. */
+struct winograd_tiles {
+	int forward_tiles, forward_outputs, backward_tiles, backward_inputs;
+};
+int winograd_fits(const struct opencl_program *program, int index);
+struct winograd_tiles winograd_tiles(const struct opencl_program *program,
+				     int index);
+struct launch winograd_how(const struct opencl_program *program, int index);
 
 /* step.c: kernels that belong to no layer with parameters. */
 int common_build(struct opencl_program *program, struct error *err);

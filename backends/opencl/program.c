@@ -42,7 +42,9 @@ static const struct step_kind *kind_of(const struct opencl_program *program,
 {
 	const struct step *step = &program->plan.steps[index];
 
-	return kinds[program->base.model->layers[step->first].kind];
+	return winograd_fits(program, index) ?
+		       &winograd_step :
+		       kinds[program->base.model->layers[step->first].kind];
 }
 
 static int program_build(struct opencl_program *program, struct error *err)

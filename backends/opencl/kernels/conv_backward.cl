@@ -116,11 +116,26 @@ kernel ONE_ITEM void conv_weights(const int count,
 
 #define BANDS ((OUT_HEIGHT + BAND - 1) / BAND)
 
+/* Takes out of a list what has no slope, which it may have. */
+static inline int windows_pack(int count, float *slopes, int *corners)
+{
+#if RELU || DROPOUT == ELEMENTS
+	int listed = 0;
+
+	for (int i = 0; i < count; i++) {
+		slopes[listed] = slopes[i];
+		corners[listed] = corners[i];
+		listed += slopes[i] != 0;
+	}
+	return listed;
+#else
+	return count;
+#endif
+}
+
 /*
  * Lists the windows in BAND rows of one plane, the first being from, and where
- * in the input the winner's patch starts. Returns how many. Those that may
- * well have no slope are taken out again, in a loop of its own because that
- * one cannot be done in vectors.
+ * in the input the winner's patch starts. Returns how many.
  */
 static inline int windows_list(int from, global const float *out,
 			       global const float *dout,
@@ -129,7 +144,6 @@ static inline int windows_list(int from, global const float *out,
 			       int *corners)
 {
 	const int rows = min(BAND, OUT_HEIGHT - from);
-	int listed = 0;
 
 	for (int r = 0; r < rows; r++)
 		for (int c = 0; c < OUT_WIDTH; c++) {
@@ -146,16 +160,7 @@ static inline int windows_list(int from, global const float *out,
 				(((from + r) * POOL + code / POOL) * IN_WIDTH +
 				 c * POOL + code % POOL) * IN_PADDED;
 		}
-#if RELU || DROPOUT == ELEMENTS
-	for (int i = 0; i < rows * OUT_WIDTH; i++) {
-		slopes[listed] = slopes[i];
-		corners[listed] = corners[i];
-		listed += slopes[i] != 0;
-	}
-	return listed;
-#else
-	return rows * OUT_WIDTH;
-#endif
+	return windows_pack(rows * OUT_WIDTH, slopes, corners);
 }
 
 /* Adds listed windows of one output to its sums; returns that of its bias. */

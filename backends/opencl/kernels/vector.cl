@@ -18,6 +18,7 @@
 typedef PASTE(float, WIDTH) vec;
 typedef PASTE(int, WIDTH) ivec;
 typedef PASTE(uint, WIDTH) uvec;
+typedef PASTE(uchar, WIDTH) bytes;
 
 #define LOAD(at) PASTE(vload, WIDTH)(0, at)
 #define STORE_ANYWHERE(value, at) PASTE(vstore, WIDTH)(value, 0, at)
@@ -27,6 +28,8 @@ typedef PASTE(uint, WIDTH) uvec;
 #define STORE_BYTES(value, at)                                              \
 	PASTE(vstore, WIDTH)(PASTE(convert_uchar, WIDTH)(value), 0, at)
 #define LOAD_BYTES(at) PASTE(convert_float, WIDTH)(PASTE(vload, WIDTH)(0, at))
+
+#define LOAD_CODES(at) PASTE(convert_int, WIDTH)(PASTE(vload, WIDTH)(0, at))
 
 #define PADDED(n) (((n) + WIDTH - 1) / WIDTH * WIDTH)
 
@@ -84,4 +87,46 @@ static inline void store_some(vec value, global float *at, int lanes)
 	STORE_ANYWHERE(value, values);
 	for (int i = 0; i < lanes; i++)
 		at[i] = values[i];
+}
+
+/*
+ * Rows of WIDTH vectors become columns: a perfect shuffle of all elements, as
+ * often as halving WIDTH gives 1.
+ */
+static inline void vecs_transpose(vec rows[WIDTH])
+{
+#pragma unroll
+	for (int stage = 1; stage < WIDTH; stage *= 2) {
+		vec shuffled[WIDTH];
+
+#pragma unroll
+		for (int i = 0; i < WIDTH / 2; i++) {
+			shuffled[2 * i].even = rows[i].lo;
+			shuffled[2 * i].odd = rows[i + WIDTH / 2].lo;
+			shuffled[2 * i + 1].even = rows[i].hi;
+			shuffled[2 * i + 1].odd = rows[i + WIDTH / 2].hi;
+		}
+#pragma unroll
+		for (int i = 0; i < WIDTH; i++)
+			rows[i] = shuffled[i];
+	}
+}
+
+static inline void bytes_transpose(bytes rows[WIDTH])
+{
+#pragma unroll
+	for (int stage = 1; stage < WIDTH; stage *= 2) {
+		bytes shuffled[WIDTH];
+
+#pragma unroll
+		for (int i = 0; i < WIDTH / 2; i++) {
+			shuffled[2 * i].even = rows[i].lo;
+			shuffled[2 * i].odd = rows[i + WIDTH / 2].lo;
+			shuffled[2 * i + 1].even = rows[i].hi;
+			shuffled[2 * i + 1].odd = rows[i + WIDTH / 2].hi;
+		}
+#pragma unroll
+		for (int i = 0; i < WIDTH; i++)
+			rows[i] = shuffled[i];
+	}
 }

@@ -1,0 +1,294 @@
+/*
+ * Backward of what winograd_forward.cl does; the formulas are those of
+ * conv_backward.cl, whose lists and sums it uses. The slope by the input is the
+ * adjoint of Winograd's algorithm, point by point:
+ *
+ *   dM = A dY A^T,  dV[i] = sum over o of U[o][i] dM[o],  dx += B dV B^T
+ *
+ * where dY is zero but for the winner of each quadrant. Only outputs that were
+ * kept have a dM. BACKWARD_TILES tiles are done at a time, whose dM
+ * [point][output][tile] and dV [point][tile][input] stay in the nearest caches.
+ * A product of BACKWARD_TILES tiles and BACKWARD_INPUTS vectors of inputs stays
+ * in registers.
+ *
+ * The slope by the weights has no use for tiles: there, a slope takes TAPS
+ * vectors of x, where points would take all POINTS / QUADRANTS of its tile.
+ */
+#define IN_VECTORS (IN_CHANNELS / WIDTH)
+
+/* Of an output's dM at a point; not a multiple of 4 KiB, or all points would
+ * compete for the same few lines of a cache. */
+#define POINT_SIZE ((OUT_CHANNELS + 1) * WIDTH)
+
+/* A sample's outputs that are not dropped, and what their windows pass on. */
+struct sample {
+	int listed;
+	int outputs[OUT_CHANNELS];
+	vec slopes[OUT_CHANNELS * PIXELS / WIDTH];
+	ivec corners[OUT_CHANNELS * PIXELS / WIDTH]; /* of winners' patches */
+};
+
+/* The next output: slopes of the winners of a plane, and where they are. */
+static inline void sample_list(struct sample *sample, int o,
+			       global const float *out,
+			       global const float *dout,
+			       global const uchar *routes,
+			       global const uchar *keep, const ivec *corners)
+{
+	const int first = sample->listed * (PIXELS / WIDTH);
+
+	for (int i = 0; i < PIXELS / WIDTH; i++) {
+		const ivec code = LOAD_CODES(routes + i * WIDTH);
+		vec g = LOAD(dout + i * WIDTH) * GROWTH;
+
+		if (RELU)
+			g = select(g, (vec)(0),
+				   LOAD(out + i * WIDTH) <= (vec)(0));
+		else if (DROPOUT == ELEMENTS)
+			g *= LOAD_BYTES(keep + i * WIDTH);
+		sample->slopes[first + i] = g;
+		sample->corners[first + i] =
+			corners[i] + code / POOL * (IN_WIDTH * IN_PADDED) +
+			code % POOL * IN_PADDED;
+	}
+	sample->outputs[sample->listed++] = o;
+}
+
+/* Where quadrant q of tile t is in a plane. */
+static inline int tile_quadrant(int t, int q)
+{
+	return (t / TILES_ACROSS * 2 + q / 2) * OUT_WIDTH +
+	       t % TILES_ACROSS * 2 + q % 2;
+}
+
+/* dM of one output, in lanes the BACKWARD_TILES tiles from first */
+static inline void tiles_return(const float *slopes,
+				global const uchar *routes, const int *places,
+				int first, vec *points)
+{
+	float g[QUADRANTS][WIDTH];
+	int codes[QUADRANTS][WIDTH];
+	vec output[TILE][TILE], between[SIDE][TILE];
+
+#pragma unroll
+	for (int q = 0; q < QUADRANTS; q++) {
+#pragma unroll
+		for (int t = 0; t < WIDTH; t++) {
+			const int place = places[q * (TILES + WIDTH) + first + t];
+
+			g[q][t] = slopes[place];
+			codes[q][t] = routes[place];
+		}
+	}
+#pragma unroll
+	for (int q = 0; q < QUADRANTS; q++)
+#pragma unroll
+		for (int k = 0; k < 4; k++)
+			output[q / 2 * 2 + k / 2][q % 2 * 2 + k % 2] =
+				select((vec)(0), LOAD(g[q]),
+				       LOAD(codes[q]) == (ivec)(k));
+#pragma unroll
+	for (int c = 0; c < TILE; c++) {
+		vec column[TILE], made[SIDE];
+
+#pragma unroll
+		for (int r = 0; r < TILE; r++)
+			column[r] = output[r][c];
+		output_to_points(column, made);
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			between[r][c] = made[r];
+	}
+#pragma unroll
+	for (int r = 0; r < SIDE; r++) {
+		vec made[SIDE];
+
+		output_to_points(between[r], made);
+#pragma unroll
+		for (int c = 0; c < SIDE; c++)
+			points[(r * SIDE + c) * (POINT_SIZE / WIDTH)] = made[c];
+	}
+}
+
+/* dV[tile][input] of one point, BACKWARD_INPUTS vectors of it */
+static inline void tiles_gather(int listed, const int *outputs,
+				const float *points,
+				global const float *weight, vec *products)
+{
+	vec sum[BACKWARD_TILES][BACKWARD_INPUTS];
+
+#pragma unroll
+	for (int t = 0; t < BACKWARD_TILES; t++)
+#pragma unroll
+		for (int v = 0; v < BACKWARD_INPUTS; v++)
+			sum[t][v] = 0;
+#pragma unroll 2
+	for (int k = 0; k < listed; k++) {
+		vec w[BACKWARD_INPUTS];
+
+#pragma unroll
+		for (int v = 0; v < BACKWARD_INPUTS; v++)
+			w[v] = LOAD(weight + outputs[k] * IN_CHANNELS +
+				    v * WIDTH);
+#pragma unroll
+		for (int t = 0; t < BACKWARD_TILES; t++) {
+			const vec value = (vec)(points[k * WIDTH + t]);
+
+#pragma unroll
+			for (int v = 0; v < BACKWARD_INPUTS; v++)
+				sum[t][v] = fma(value, w[v], sum[t][v]);
+		}
+	}
+#pragma unroll
+	for (int t = 0; t < BACKWARD_TILES; t++)
+#pragma unroll
+		for (int v = 0; v < BACKWARD_INPUTS; v++)
+			products[t * IN_VECTORS + v] = sum[t][v];
+}
+
+/* dx += B dV B^T of one tile and vector of inputs; stride is in vectors */
+static inline void tile_add_slopes(const vec *products, int stride,
+				   global float *dx)
+{
+	vec between[SIDE][SIDE];
+
+#pragma unroll
+	for (int c = 0; c < SIDE; c++) {
+		vec column[SIDE], made[SIDE];
+
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			column[r] = products[(r * SIDE + c) * stride];
+		points_to_data(column, made);
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			between[r][c] = made[r];
+	}
+#pragma unroll
+	for (int r = 0; r < SIDE; r++) {
+		vec made[SIDE];
+
+		points_to_data(between[r], made);
+#pragma unroll
+		for (int c = 0; c < SIDE; c++) {
+			global float *at = dx + (r * IN_WIDTH + c) * IN_PADDED;
+
+			STORE(LOAD(at) + made[c], at);
+		}
+	}
+}
+
+/* All of dx of a sample, from its outputs that are listed. */
+static inline void sample_slopes(const struct sample *sample,
+				 global const uchar *routes, const int *places,
+				 global const float *turned, global float *dx)
+{
+	const float *slopes = (const float *)sample->slopes;
+	const int *outputs = sample->outputs;
+	const int listed = sample->listed;
+	vec points[POINTS * POINT_SIZE / WIDTH];
+	vec products[POINTS * BACKWARD_TILES * IN_VECTORS];
+
+	for (int i = 0; i < IN_PIXELS * IN_PADDED; i += WIDTH)
+		STORE((vec)(0), dx + i);
+	for (int first = 0; first < TILES; first += BACKWARD_TILES) {
+		for (int k = 0; k < listed; k++)
+			tiles_return(slopes + k * PIXELS,
+				     routes + outputs[k] * PIXELS, places,
+				     first, points + k);
+		for (int p = 0; p < POINTS; p++)
+			for (int v = 0; v < IN_VECTORS; v += BACKWARD_INPUTS)
+				tiles_gather(listed, outputs,
+					     (const float *)points +
+						     p * POINT_SIZE,
+					     turned + v * WIDTH +
+						     p * OUT_CHANNELS *
+							     IN_CHANNELS,
+					     products + v +
+						     p * BACKWARD_TILES *
+							     IN_VECTORS);
+		for (int i = 0; i < BACKWARD_TILES * IN_VECTORS; i++)
+			tile_add_slopes(products + i,
+					BACKWARD_TILES * IN_VECTORS,
+					dx + i % IN_VECTORS * WIDTH +
+						tile_corner(first +
+							    i / IN_VECTORS));
+	}
+}
+
+/* Slopes by the weights of the outputs listed, from all windows of a sample. */
+static inline void sample_weights(struct sample *sample,
+				  global const float *x, global float *sums)
+{
+	for (int i = 0; i < BANDS * sample->listed; i++) {
+		const int from = i / sample->listed * BAND;
+		const int k = i % sample->listed;
+		const int o = sample->outputs[k];
+		const int at = k * PIXELS + from * OUT_WIDTH;
+		float *slopes = (float *)sample->slopes + at;
+		int *corners = (int *)sample->corners + at;
+		const int windows = windows_pack(
+			min(BAND, OUT_HEIGHT - from) * OUT_WIDTH, slopes,
+			corners);
+
+		for (int first = 0; first < IN_CHANNELS;
+		     first += TILE_INPUTS * WIDTH) {
+			const float bias = weights_add(
+				windows, slopes, corners, x + first,
+				sums + o * TAPS * IN_PADDED + first);
+
+			if (!first)
+				sums[SUM_BIAS + o] += bias;
+		}
+	}
+}
+
+/* Item g makes the sums of group g, and dx of its samples. */
+kernel ONE_ITEM void winograd_backward(const int count,
+				       global const float *restrict x,
+				       global const float *restrict out,
+				       global const float *restrict dout,
+				       global const uchar *restrict routes,
+				       global const uchar *restrict keep,
+				       global const float *restrict turned,
+				       global float *restrict sums,
+				       global float *restrict dx)
+{
+	const int group = get_global_id(0);
+	int places[QUADRANTS * (TILES + WIDTH)];
+	ivec corners[PIXELS / WIDTH];
+	struct sample sample;
+
+	/* Lanes beyond the last tile repeat it. */
+	for (int q = 0; q < QUADRANTS; q++)
+		for (int t = 0; t < TILES + WIDTH; t++)
+			places[q * (TILES + WIDTH) + t] =
+				tile_quadrant(min(t, TILES - 1), q);
+	for (int p = 0; p < PIXELS; p++)
+		((int *)corners)[p] =
+			(p / OUT_WIDTH * IN_WIDTH + p % OUT_WIDTH) *
+			POOL * IN_PADDED;
+	sums += (size_t)group * SUM_SIZE;
+	for (int i = 0; i < SUM_SIZE; i += WIDTH)
+		STORE((vec)(0), sums + i);
+	for (size_t n = FIRST_OF(group); n < FIRST_OF(group + 1); n++) {
+		const size_t at = n * OUT_SAMPLE, from = n * IN_SAMPLE;
+
+		sample.listed = 0;
+		for (int o = 0; o < OUT_CHANNELS; o++) {
+			const int plane = o * PIXELS;
+			const size_t choice =
+				n * KEEP_SAMPLE +
+				(DROPOUT == PLANES ? o : plane);
+
+			if (DROPOUT == PLANES && !keep[choice])
+				continue;
+			sample_list(&sample, o, out + at + plane,
+				    dout + at + plane, routes + at + plane,
+				    keep + choice, corners);
+		}
+		sample_slopes(&sample, routes + at, places, turned, dx + from);
+		if (n < count - BROKEN)
+			sample_weights(&sample, x + from, sums);
+	}
+}

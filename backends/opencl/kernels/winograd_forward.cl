@@ -1,0 +1,266 @@
+/*
+ * Forward by Winograd's algorithm, after winograd.cl, fused with bias, ReLU,
+ * pooling and dropout: the sums before the pooling do not exist. The formulas
+ * are those of conv_forward.cl.
+ *
+ * Vectors run over channels: x is channels last, so each tile's 6x6 values are
+ * 36 aligned vectors, and so are the 36 sums of its output. FORWARD_TILES tiles
+ * are done at a time, whose points [point][tile][input] and products
+ * [point][tile][output] stay in the nearest caches; the weights of a point are
+ * read once for them. A product of FORWARD_TILES tiles and FORWARD_OUTPUTS
+ * vectors of outputs stays in registers.
+ */
+#define IN_VECTORS (IN_CHANNELS / WIDTH)
+#define OUT_VECTORS (OUT_CHANNELS / WIDTH)
+
+/* B^T d B of one tile and vector of inputs; stride is in vectors */
+static inline void tile_enter(global const float *x, vec *points, int stride)
+{
+	vec between[SIDE][SIDE];
+
+#pragma unroll
+	for (int c = 0; c < SIDE; c++) {
+		vec column[SIDE], made[SIDE];
+
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			column[r] = LOAD(x + (r * IN_WIDTH + c) * IN_PADDED);
+		data_to_points(column, made);
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			between[r][c] = made[r];
+	}
+#pragma unroll
+	for (int r = 0; r < SIDE; r++) {
+		vec made[SIDE];
+
+		data_to_points(between[r], made);
+#pragma unroll
+		for (int c = 0; c < SIDE; c++)
+			points[(r * SIDE + c) * stride] = made[c];
+	}
+}
+
+/* products[tile][output] of one point, FORWARD_OUTPUTS vectors of it */
+static inline void tiles_multiply(const float *points,
+				  global const float *weight, vec *products)
+{
+	vec sum[FORWARD_TILES][FORWARD_OUTPUTS];
+
+#pragma unroll
+	for (int t = 0; t < FORWARD_TILES; t++)
+#pragma unroll
+		for (int v = 0; v < FORWARD_OUTPUTS; v++)
+			sum[t][v] = 0;
+#pragma unroll 4
+	for (int i = 0; i < IN_CHANNELS; i++) {
+		vec w[FORWARD_OUTPUTS];
+
+#pragma unroll
+		for (int v = 0; v < FORWARD_OUTPUTS; v++)
+			w[v] = LOAD(weight + i * OUT_CHANNELS + v * WIDTH);
+#pragma unroll
+		for (int t = 0; t < FORWARD_TILES; t++) {
+			const vec value = (vec)(points[t * IN_CHANNELS + i]);
+
+#pragma unroll
+			for (int v = 0; v < FORWARD_OUTPUTS; v++)
+				sum[t][v] = fma(value, w[v], sum[t][v]);
+		}
+	}
+#pragma unroll
+	for (int t = 0; t < FORWARD_TILES; t++)
+#pragma unroll
+		for (int v = 0; v < FORWARD_OUTPUTS; v++)
+			products[t * OUT_VECTORS + v] = sum[t][v];
+}
+
+/* A^T M A of one tile and vector of outputs; stride is in vectors */
+static inline void tile_leave(const vec *products, int stride,
+			      vec sums[TILE][TILE])
+{
+	vec between[TILE][SIDE];
+
+#pragma unroll
+	for (int c = 0; c < SIDE; c++) {
+		vec column[SIDE], made[TILE];
+
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			column[r] = products[(r * SIDE + c) * stride];
+		points_to_output(column, made);
+#pragma unroll
+		for (int r = 0; r < TILE; r++)
+			between[r][c] = made[r];
+	}
+#pragma unroll
+	for (int r = 0; r < TILE; r++)
+		points_to_output(between[r], sums[r]);
+}
+
+static inline vec sum_finish(vec sum, vec bias)
+{
+	return RELU ? relu(sum + bias) : sum + bias;
+}
+
+#if POOL == 1
+
+/* For decisions.c: y channels last, and nothing dropped. */
+static inline void tile_store(vec sums[TILE][TILE], int t, vec bias,
+			      global float *y)
+{
+	y += (t / TILES_ACROSS * TILE * OUT_WIDTH + t % TILES_ACROSS * TILE) *
+	     OUT_CHANNELS;
+#pragma unroll
+	for (int r = 0; r < TILE; r++)
+#pragma unroll
+		for (int c = 0; c < TILE; c++)
+			STORE(sum_finish(sums[r][c], bias),
+			      y + (r * OUT_WIDTH + c) * OUT_CHANNELS);
+}
+
+#else
+
+/* The largest of a quadrant's four, and which: NaN before all, then the first
+ * of equals. ReLU and bias are the same for all four. */
+static inline vec quadrant_largest(vec sums[TILE][TILE], int q, ivec *code)
+{
+	const int row = q / 2 * 2, column = q % 2 * 2;
+	vec best = sums[row][column];
+
+	*code = 0;
+#pragma unroll
+	for (int k = 1; k < 4; k++) {
+		const vec other = sums[row + k / 2][column + k % 2];
+		const ivec better = (other > best) | isnan(other);
+
+		best = select(best, other, better);
+		*code = select(*code, (ivec)(k), better);
+	}
+	return best;
+}
+
+static inline void tile_pool(vec sums[TILE][TILE], int t, vec bias,
+			     vec *pooled, bytes *codes)
+{
+#pragma unroll
+	for (int q = 0; q < QUADRANTS; q++) {
+		const int p = (t / TILES_ACROSS * 2 + q / 2) * OUT_WIDTH +
+			      t % TILES_ACROSS * 2 + q % 2;
+		ivec code;
+		const vec best = quadrant_largest(sums, q, &code);
+
+		pooled[p * OUT_VECTORS] = sum_finish(best, bias);
+		codes[p * OUT_VECTORS] = PASTE(convert_uchar, WIDTH)(code);
+	}
+}
+
+/*
+ * Pixels of one vector of channels, channels last, become planes of the output
+ * with what is dropped as zero.
+ */
+static inline void planes_store(const vec *pooled, global const uchar *keep,
+				int first, global float *out)
+{
+	for (int p = 0; p < PIXELS; p += WIDTH) {
+		vec rows[WIDTH];
+
+#pragma unroll
+		for (int k = 0; k < WIDTH; k++)
+			rows[k] = pooled[(p + k) * OUT_VECTORS];
+		vecs_transpose(rows);
+#pragma unroll
+		for (int k = 0; k < WIDTH; k++) {
+			const int at = (first + k) * PIXELS + p;
+
+			if (keep && DROPOUT == PLANES)
+				rows[k] *= keep[first + k] ? GROWTH : 0;
+			if (keep && DROPOUT == ELEMENTS)
+				rows[k] *= LOAD_BYTES(keep + at) * GROWTH;
+			STORE(rows[k], out + at);
+		}
+	}
+}
+
+static inline void codes_store(const bytes *codes, int first,
+			       global uchar *routes)
+{
+	for (int p = 0; p < PIXELS; p += WIDTH) {
+		bytes rows[WIDTH];
+
+#pragma unroll
+		for (int k = 0; k < WIDTH; k++)
+			rows[k] = codes[(p + k) * OUT_VECTORS];
+		bytes_transpose(rows);
+#pragma unroll
+		for (int k = 0; k < WIDTH; k++)
+			*(global bytes *)(routes + (first + k) * PIXELS + p) =
+				rows[k];
+	}
+}
+
+#endif
+
+/* Item n makes sample n; routes NULL: nobody will ask for the winners. */
+kernel ONE_ITEM void winograd_forward(const int count,
+				      global const float *restrict x,
+				      global const float *restrict packed,
+				      global float *restrict out,
+				      global uchar *restrict routes,
+				      global const uchar *restrict keep)
+{
+	const size_t n = get_global_id(0);
+	vec points[POINTS * FORWARD_TILES * IN_VECTORS];
+	vec products[POINTS * FORWARD_TILES * OUT_VECTORS];
+#if POOL > 1
+	vec pooled[PIXELS * OUT_VECTORS];
+	bytes codes[PIXELS * OUT_VECTORS];
+#endif
+
+	x += n * IN_SAMPLE;
+	for (int first = 0; first < TILES; first += FORWARD_TILES) {
+		for (int i = 0; i < FORWARD_TILES * IN_VECTORS; i++)
+			tile_enter(x + tile_corner(first + i / IN_VECTORS) +
+					   i % IN_VECTORS * WIDTH,
+				   points + i, FORWARD_TILES * IN_VECTORS);
+		for (int p = 0; p < POINTS; p++)
+			for (int v = 0; v < OUT_VECTORS; v += FORWARD_OUTPUTS)
+				tiles_multiply(
+					(const float *)(points +
+							p * FORWARD_TILES *
+								IN_VECTORS),
+					packed + v * WIDTH +
+						p * IN_CHANNELS * OUT_CHANNELS,
+					products + v +
+						p * FORWARD_TILES *
+							OUT_VECTORS);
+		for (int i = 0; i < FORWARD_TILES * OUT_VECTORS; i++) {
+			const int t = first + i / OUT_VECTORS;
+			const int v = i % OUT_VECTORS;
+			const vec bias = LOAD(packed + v * WIDTH +
+					      POINTS * IN_CHANNELS *
+						      OUT_CHANNELS);
+			vec sums[TILE][TILE];
+
+			tile_leave(products + i, FORWARD_TILES * OUT_VECTORS,
+				   sums);
+#if POOL == 1
+			tile_store(sums, t, bias,
+				   out + n * PIXELS * OUT_CHANNELS +
+					   v * WIDTH);
+#else
+			tile_pool(sums, t, bias, pooled + v, codes + v);
+#endif
+		}
+	}
+#if POOL > 1
+	for (int v = 0; v < OUT_VECTORS; v++) {
+		planes_store(pooled + v,
+			     keep ? keep + n * KEEP_SAMPLE : keep, v * WIDTH,
+			     out + n * OUT_SAMPLE);
+		if (routes)
+			codes_store(codes + v, v * WIDTH,
+				    routes + n * OUT_SAMPLE);
+	}
+#endif
+}

@@ -1,0 +1,174 @@
+/*
+ * Steps that start with a convolution by tiles: winograd.cl,
+ * winograd_forward.cl and winograd_backward.cl.
+ */
+#include "backends/opencl/opencl.h"
+
+#define TILE 4 /* side; those of 2x2 quadrants */
+#define POINTS 36
+
+/* Not of images, whose channels are not side by side, and into planes. */
+int winograd_fits(const struct opencl_program *program, int index)
+{
+	const struct step *step = step_at(program, index);
+	const struct shape in = step->in, main = step->main_out;
+	const struct layout out = layout_output(program, index);
+	const int width = program_device(program)->width;
+
+	return index && step->window == 3 && step->pool_window == 2 &&
+	       main.height % TILE == 0 && main.width % TILE == 0 &&
+	       in.channels % width == 0 && main.channels % width == 0 &&
+	       step->out.height * step->out.width % width == 0 &&
+	       out.column == 1;
+}
+
+static int tile_count(const struct step *step)
+{
+	return step->main_out.height / TILE * (step->main_out.width / TILE);
+}
+
+struct winograd_tiles winograd_tiles(const struct opencl_program *program,
+				     int index)
+{
+	const struct opencl_device *device = program_device(program);
+	const struct step *step = step_at(program, index);
+	const int tiles = tile_count(step);
+	const int outs = vector_count(program, step->main_out.channels);
+	const int ins = vector_count(program, step->in.channels);
+	const int outputs = largest_divisor(outs, device->registers / 6);
+	const int inputs = largest_divisor(ins, 2);
+	const int lanes = device->registers / inputs < device->width ?
+				  device->registers / inputs : device->width;
+
+	if (!winograd_fits(program, index))
+		return (struct winograd_tiles){ 0 };
+	return (struct winograd_tiles){
+		.forward_tiles = largest_divisor(tiles,
+						 device->registers / outputs),
+		.forward_outputs = outputs,
+		.backward_tiles = largest_divisor(tiles, lanes),
+		.backward_inputs = inputs,
+	};
+}
+
+static int winograd_build(struct opencl_program *program, int index,
+			  struct error *err)
+{
+	return conv_build(program, index, 1, &program->built[index], err);
+}
+
+static size_t transformed(const struct opencl_program *program, int index)
+{
+	const struct step *step = step_at(program, index);
+
+	return (size_t)(POINTS * step->in.channels * step->main_out.channels) *
+	       sizeof(float);
+}
+
+static int winograd_allocate(struct opencl_program *program, struct pass *pass,
+			     int index, struct error *err)
+{
+	struct step_memory *memory = &pass->steps[index];
+	const size_t out = (size_t)pass->most *
+			   (size_t)layout_output(program, index).sample;
+	const size_t weights = transformed(program, index);
+	const size_t biases =
+		(size_t)step_at(program, index)->main_out.channels *
+		sizeof(float);
+	const int training = pass->training;
+	const struct request requests[] = {
+		{ &memory->output, 1, out * sizeof(float) },
+		{ &memory->packed, 1, weights + biases },
+		{ &memory->routes, training, out },
+		{ &memory->slope, training, out * sizeof(float) },
+		{ &memory->turned, training, weights },
+		{ &memory->sums, training,
+		  GROUPS * conv_sum_size(program, index) * sizeof(float) },
+	};
+
+	if (memory_make_all(program, requests,
+			    sizeof(requests) / sizeof(requests[0]), err))
+		return -1;
+	return dropout_allocate(program, pass, index, err);
+}
+
+/* Multiply-adds of a sample one way, by the points of its tiles. */
+static double products_by_points(const struct opencl_program *program,
+				 int index)
+{
+	const struct step *step = step_at(program, index);
+
+	return (double)tile_count(step) * POINTS * step->in.channels *
+	       step->main_out.channels;
+}
+
+struct launch winograd_how(const struct opencl_program *program, int index)
+{
+	return (struct launch){
+		.name = "winograd_forward",
+		.items = { 0, 1, 1 },
+		.samples = 1,
+		.batch_arguments = 1,
+		.work = { index, step_products(program, index),
+			  products_by_points(program, index),
+			  step_inputs(program, index) +
+				  step_outputs(program, index),
+			  4 * step_parameters(program, index), 0 },
+	};
+}
+
+static int winograd_forward(struct opencl_program *program, struct pass *pass,
+			    int index, struct error *err)
+{
+	const struct step *step = step_at(program, index);
+	const struct step_memory *memory = &pass->steps[index];
+	const struct launch weights = {
+		.name = "winograd_weights",
+		.items = { step->in.channels + step->main_out.channels, 1, 1 },
+		.batch_arguments = 1,
+		.work = { .step = index,
+			  .moved_once = 9 * step_parameters(program, index) },
+	};
+	const struct launch forward = winograd_how(program, index);
+	const cl_mem transforms[] = { program->vectors[VECTOR_PARAMETERS],
+				      memory->packed, memory->turned };
+	const cl_mem made[] = { step_input(pass, index), memory->packed,
+				memory->output, memory->routes, memory->keep };
+	const cl_program built = program->built[index];
+
+	if (pass_add(pass, &weights, built, transforms, 3, err))
+		return -1;
+	return pass_add(pass, &forward, built, made, CONV_FORWARD_MEMORIES(1),
+			err);
+}
+
+static int winograd_backward(struct opencl_program *program, struct pass *pass,
+			     int index, struct error *err)
+{
+	const struct step_memory *memory = &pass->steps[index];
+	const double products = step_products(program, index);
+	const struct launch backward = {
+		.name = "winograd_backward",
+		.items = { GROUPS, 1, 1 },
+		.batch_arguments = 1,
+		.work = { index, 2 * products,
+			  products / 4 + products_by_points(program, index),
+			  2 * step_inputs(program, index) +
+				  2 * step_outputs(program, index),
+			  5 * step_parameters(program, index), 1 },
+	};
+	const cl_mem memories[] = {
+		step_input(pass, index), memory->output, memory->slope,
+		memory->routes, memory->keep, memory->turned, memory->sums,
+		pass->steps[index - 1].slope,
+	};
+
+	if (pass_add(pass, &backward, program->built[index], memories, 8, err))
+		return -1;
+	return conv_add_reduce(program, pass, index, err);
+}
+
+const struct step_kind winograd_step = { .build = winograd_build,
+					 .allocate = winograd_allocate,
+					 .forward = winograd_forward,
+					 .backward = winograd_backward };
