@@ -27,6 +27,13 @@ const struct step *step_at(const struct opencl_program *program, int index)
 	return &program->plan.steps[index];
 }
 
+int batch_most(const struct opencl_program *program)
+{
+	const int batch = program->base.options.batch;
+
+	return batch > 0 ? batch : 1;
+}
+
 static int vector_width(const struct opencl_program *program)
 {
 	return program_device(program)->width;

@@ -8,6 +8,12 @@
 /* Outputs, or samples, that kernels with vectors of inputs do at once. */
 #define SPAN 4
 
+/* Vectors of inputs whose sums stay in registers on the way back. */
+#define MOST_BLOCK 3
+
+/* Entries before a list's first one. */
+#define LIST 16
+
 static int inputs_of(const struct opencl_program *program, int index)
 {
 	return (int)shape_size(step_at(program, index)->in);
@@ -35,10 +41,38 @@ static int tile_samples(const struct opencl_program *program)
 	return program_device(program)->registers / SPAN;
 }
 
-static int tile_inputs(const struct opencl_program *program, int index)
+/* Inputs of a plane that may be dropped as a whole; 0: none is. */
+static int plane_inputs(const struct opencl_program *program, int index)
 {
-	return largest_divisor(vector_count(program, inputs_of(program, index)),
-			       program_device(program)->registers / SPAN);
+	const struct shape in = step_at(program, index)->in;
+	const int plane = in.height * in.width;
+
+	return index && step_dropping(program, index - 1) == DROP_PLANES &&
+			       plane % program_device(program)->width == 0 ?
+		       plane : 0;
+}
+
+/* Vectors of inputs that are summed at once, of one plane if those count. */
+static int block_vectors(const struct opencl_program *program, int index)
+{
+	const int plane = plane_inputs(program, index);
+	const int inputs = plane ? plane : inputs_of(program, index);
+
+	return largest_divisor(vector_count(program, inputs), MOST_BLOCK);
+}
+
+static int list_count(const struct opencl_program *program, int index)
+{
+	return batch_most(program) + step_at(program, index)->out.channels;
+}
+
+/* Entries of a list: LIST_SIZE of linear.cl. */
+static int list_size(const struct opencl_program *program, int index)
+{
+	const int most = batch_most(program);
+	const int outs = layout_output(program, index).sample;
+
+	return LIST + (most > outs ? most : outs);
 }
 
 static int linear_build(struct opencl_program *program, int index,
@@ -54,7 +88,8 @@ static int linear_build(struct opencl_program *program, int index,
 		"-D KEEP_SAMPLE=%d -D GROWTH_BITS=%u -D WEIGHT=%zu "
 		"-D BIAS=%zu -D CHUNK=%d -D CHUNKS=%d "
 		"-D TILE_SAMPLES=%d -D TILE_OUTPUTS=%d "
-		"-D TILE_INPUTS=%d -D SPAN=%d -D BROKEN=%d",
+		"-D BLOCK=%d -D IN_PLANE=%d -D IN_KEEP_SAMPLE=%d "
+		"-D MOST=%d -D LIST=%d -D LIST_SIZE=%d -D BROKEN=%d",
 		inputs_of(program, index),
 		layout_input(program, index).sample, step->out.channels,
 		layout_output(program, index).sample,
@@ -62,7 +97,10 @@ static int linear_build(struct opencl_program *program, int index,
 		step_keep_sample(program, index),
 		step_growth_bits(program, index), step->weight, step->bias,
 		chunk_size(program, index), chunk_count(program, index),
-		tile_samples(program), SPAN, tile_inputs(program, index), SPAN,
+		tile_samples(program), SPAN, block_vectors(program, index),
+		plane_inputs(program, index),
+		index ? step_keep_sample(program, index - 1) : 0,
+		batch_most(program), LIST, list_size(program, index),
 		step->broken);
 }
 
@@ -73,11 +111,15 @@ static int linear_allocate(struct opencl_program *program, struct pass *pass,
 	const int dropped = step_dropping(program, index) != DROP_NOTHING;
 	const size_t out = (size_t)pass->most * sizeof(float) *
 			   (size_t)layout_output(program, index).sample;
+	const size_t lists = (size_t)list_count(program, index) *
+			     (size_t)list_size(program, index);
 	const struct request requests[] = {
 		{ &memory->y, 1, out },
 		{ &memory->output, dropped, out },
 		{ &memory->slope, pass->training, out },
 		{ &memory->sums, 1, out * (size_t)chunk_count(program, index) },
+		{ &memory->places, pass->training, lists * sizeof(cl_int) },
+		{ &memory->values, pass->training, lists * sizeof(cl_float) },
 	};
 
 	if (memory_make_all(program, requests,
@@ -126,41 +168,39 @@ static int linear_backward(struct opencl_program *program, struct pass *pass,
 			   int index, struct error *err)
 {
 	const struct step_memory *memory = &pass->steps[index];
+	const struct step_memory *before = index ? memory - 1 : NULL;
 	const cl_mem gradient = program->vectors[VECTOR_GRADIENT];
-	const int outs = step_at(program, index)->out.channels;
-	const int tiles = vector_count(program, inputs_of(program, index)) /
-			  tile_inputs(program, index);
-	const struct launch slope = {
-		.name = "linear_slope",
-		.items = { vector_count(program, outs), 1, 1 },
+	const double outs = step_outputs(program, index);
+	const double products = step_products(program, index);
+	const int blocks = vector_count(program, inputs_of(program, index)) /
+			   block_vectors(program, index);
+	const struct launch lists = {
+		.name = "linear_lists",
+		.items = { list_count(program, index), 1, 1 },
 		.batch_arguments = 1,
-		.work = { .step = index, .moved = 3 * outs },
+		.work = { .step = index, .moved = 6 * outs },
 	};
-	const struct work work = { index, step_products(program, index),
-				   step_products(program, index),
-				   step_inputs(program, index) + outs,
-				   step_parameters(program, index), 0 };
-	const struct launch weights = { .name = "linear_weights",
-					.items = { tiles, 1, 1 },
-					.batch_arguments = 1,
-					.work = work };
-	const struct launch data = { .name = "linear_data",
-				     .items = { tiles, 1, 1 },
-				     .batch_arguments = 1,
-				     .work = work };
-	const cl_mem masked[] = { memory->output, memory->keep, memory->slope,
-				  gradient };
-	const cl_mem summed[] = { step_input(pass, index), memory->slope,
-				  gradient };
-	const cl_mem passed[] = { memory->slope,
+	const struct launch backward = {
+		.name = "linear_backward",
+		.items = { blocks, 1, 1 },
+		.batch_arguments = 1,
+		.work = { index, index ? 2 * products : products,
+			  index ? 2 * products : products,
+			  2 * step_inputs(program, index) + 2 * outs,
+			  2 * step_parameters(program, index), 1 },
+	};
+	const cl_mem listed[] = { memory->output, memory->keep, memory->slope,
+				  memory->places, memory->values, gradient };
+	const cl_mem summed[] = { step_input(pass, index),
 				  program->vectors[VECTOR_PARAMETERS],
-				  index ? pass->steps[index - 1].slope : NULL };
+				  memory->places, memory->values,
+				  before ? before->keep : NULL, gradient,
+				  before ? before->slope : NULL };
 	const cl_program built = program->built[index];
 
-	if (pass_add(pass, &slope, built, masked, 4, err) ||
-	    pass_add(pass, &weights, built, summed, 3, err))
+	if (pass_add(pass, &lists, built, listed, 6, err))
 		return -1;
-	return index ? pass_add(pass, &data, built, passed, 3, err) : 0;
+	return pass_add(pass, &backward, built, summed, 7, err);
 }
 
 const struct step_kind linear_step = { .build = linear_build,

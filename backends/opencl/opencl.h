@@ -106,6 +106,7 @@ struct step_memory {
 	cl_mem packed, turned; /* copies of the weights of a convolution */
 	cl_mem spread; /* images, channels last */
 	cl_mem sums;   /* not yet summed over groups or chunks */
+	cl_mem places, values; /* slopes of a linear layer that are not 0 */
 };
 
 struct pass {
@@ -195,6 +196,8 @@ program_device(const struct opencl_program *program);
 const struct step *step_at(const struct opencl_program *program, int index);
 /* Vectors that so many floats take, the last of them perhaps not whole. */
 int vector_count(const struct opencl_program *program, int floats);
+/* Samples of a gradient, at least 1. */
+int batch_most(const struct opencl_program *program);
 int round_up(int n, int multiple);
 int largest_divisor(int n, int most);
 /* Of the input of step index: the images, or what the step before makes. */

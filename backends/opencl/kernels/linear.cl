@@ -116,132 +116,131 @@ kernel ONE_ITEM void linear_finish(const int count,
 }
 
 /*
- * Turns dout into the slope by z, in place, and sums it up for the biases.
- * Item b makes one vector of outputs.
+ * Slopes by z, of which dropout and ReLU leave few: where they are not zero,
+ * once by samples and once by outputs.
+ *
+ *   places[n][k], values[n][k] = outputs of sample n and their slopes
+ *   places[o][k], values[o][k] = samples of output o and their slopes, behind
+ *
+ * with their counts at k = -1: a list begins behind LIST of its LIST_SIZE
+ * entries, so that it stays aligned. Item k < count lists sample k; others list an output
+ * and sum up the slope of its bias. What is beyond count is never asked for.
  */
-kernel ONE_ITEM void linear_slope(const int count,
+static inline float slope_of(size_t at, int choice,
+			     global const float *out,
+			     global const float *dout,
+			     global const uchar *keep)
+{
+	if (RELU)
+		return out[at] <= 0 ? 0 : dout[at] * GROWTH;
+	return DROPOUT && !keep[choice] ? 0 : dout[at] * GROWTH;
+}
+
+kernel ONE_ITEM void linear_lists(const int count,
 				  global const float *restrict out,
 				  global const uchar *restrict keep,
-				  global float *restrict dout,
+				  global const float *restrict dout,
+				  global int *restrict places,
+				  global float *restrict values,
 				  global float *restrict gradient)
 {
-	const int o = get_global_id(0) * WIDTH;
-	vec sum = 0;
+	const int item = get_global_id(0);
+	const int by_sample = item < MOST;
+	const int entries = by_sample ? OUTPUTS : count;
+	int listed = 0;
+	float sum = 0;
 
-	for (size_t n = 0; n < count; n++) {
-		global float *at = dout + n * OUT_SAMPLE + o;
-		vec g = LOAD(at) * GROWTH;
+	if (by_sample && item >= count)
+		return;
+	places += (size_t)item * LIST_SIZE + LIST;
+	values += (size_t)item * LIST_SIZE + LIST;
+	for (int k = 0; k < entries; k++) {
+		const int n = by_sample ? item : k;
+		const int o = by_sample ? k : item - MOST;
+		const float g = slope_of((size_t)n * OUT_SAMPLE + o,
+					 n * KEEP_SAMPLE + o, out, dout, keep);
 
-		if (RELU)
-			g = select(g, (vec)(0),
-				   LOAD(out + n * OUT_SAMPLE + o) <= (vec)(0));
-		else if (DROPOUT)
-			g *= LOAD_BYTES(keep + n * KEEP_SAMPLE + o);
-		STORE(g, at);
+		places[listed] = k;
+		values[listed] = g;
+		listed += g != 0;
 		sum += g;
 	}
-	store_some(sum, gradient + BIAS + o, OUTPUTS - o);
+	places[-1] = listed;
+	if (!by_sample)
+		gradient[BIAS + item - MOST] = sum;
+}
+
+/* sum += a list's values times the rows of BLOCK vectors at its places. */
+static inline void rows_add(global const int *places,
+			    global const float *values, int listed,
+			    global const float *rows, size_t row, int left,
+			    vec sum[BLOCK])
+{
+#pragma unroll 2
+	for (int k = 0; k < listed; k++) {
+		global const float *at = rows + places[k] * row;
+		const vec g = (vec)(values[k]);
+
+#pragma unroll
+		for (int v = 0; v < BLOCK; v++)
+			sum[v] = fma(g, LOAD_INPUTS(at + v * WIDTH,
+						    left - v * WIDTH), sum[v]);
+	}
 }
 
 /*
  * dweight[o][i] = sum over n of dz[n][o] x[n][i], without the last BROKEN
- * samples. Item b makes TILE_INPUTS vectors of inputs, for all outputs.
+ * samples; dx[n][i] = sum over o of dz[n][o] weight[o][i], unless dx is NULL.
+ * Item b makes BLOCK vectors of inputs of both, for all outputs and samples:
+ * their weights and inputs stay in a near cache. What is dropped of the planes
+ * that dx is of, IN_PLANE inputs each, nobody will read.
  */
-kernel ONE_ITEM void linear_weights(const int count,
-				    global const float *restrict x,
-				    global const float *restrict dz,
-				    global float *restrict gradient)
+kernel ONE_ITEM void linear_backward(const int count,
+				     global const float *restrict x,
+				     global const float *restrict parameters,
+				     global const int *restrict places,
+				     global const float *restrict values,
+				     global const uchar *restrict in_keep,
+				     global float *restrict gradient,
+				     global float *restrict dx)
 {
-	const int first = get_global_id(0) * TILE_INPUTS * WIDTH;
+	const int first = get_global_id(0) * BLOCK * WIDTH;
+	const int left = INPUTS - first;
 
-	for (int o = 0; o < OUTPUTS; o += SPAN) {
-		vec sum[SPAN][TILE_INPUTS];
-
-#pragma unroll
-		for (int j = 0; j < SPAN; j++)
-#pragma unroll
-			for (int v = 0; v < TILE_INPUTS; v++)
-				sum[j][v] = 0;
-#pragma unroll 1
-		for (size_t n = 0; n < count - BROKEN; n++) {
-			vec value[TILE_INPUTS];
+	for (int o = 0; o < OUTPUTS; o++) {
+		const size_t list = (size_t)(MOST + o) * LIST_SIZE + LIST;
+		int listed = places[list - 1];
+		vec sum[BLOCK];
 
 #pragma unroll
-			for (int v = 0; v < TILE_INPUTS; v++)
-				value[v] = LOAD(x + n * IN_SAMPLE + first +
-						v * WIDTH);
+		for (int v = 0; v < BLOCK; v++)
+			sum[v] = 0;
+		if (BROKEN && listed && places[list + listed - 1] == count - 1)
+			listed--;
+		rows_add(places + list, values + list, listed, x + first,
+			 IN_SAMPLE, BLOCK * WIDTH, sum);
 #pragma unroll
-			for (int j = 0; j < SPAN; j++)
-#pragma unroll
-				for (int v = 0; v < TILE_INPUTS; v++)
-					sum[j][v] = fma(
-						(vec)(dz[n * OUT_SAMPLE + o +
-							 j]),
-						value[v], sum[j][v]);
-		}
-#pragma unroll
-		for (int j = 0; j < SPAN; j++)
-#pragma unroll
-			for (int v = 0; v < TILE_INPUTS; v++)
-				if (o + j < OUTPUTS)
-					STORE_INPUTS(
-						sum[j][v],
-						gradient + WEIGHT + first +
-							v * WIDTH +
-							(size_t)(o + j) *
-								INPUTS,
-						INPUTS - first - v * WIDTH);
+		for (int v = 0; v < BLOCK; v++)
+			STORE_INPUTS(sum[v],
+				     gradient + WEIGHT + first + v * WIDTH +
+					     (size_t)o * INPUTS,
+				     left - v * WIDTH);
 	}
-}
+	for (int n = 0; dx && n < count; n++) {
+		const size_t list = (size_t)n * LIST_SIZE + LIST;
+		vec sum[BLOCK];
 
-/*
- * dx[n][i] = sum over o of dz[n][o] weight[o][i]. Item b makes TILE_INPUTS
- * vectors of inputs, for all samples.
- */
-kernel ONE_ITEM void linear_data(const int count,
-				 global const float *restrict dz,
-				 global const float *restrict parameters,
-				 global float *restrict dx)
-{
-	const int first = get_global_id(0) * TILE_INPUTS * WIDTH;
-
-	for (int n = 0; n < count; n += SPAN) {
-		global const float *rows[SPAN];
-		vec sum[SPAN][TILE_INPUTS];
-
+		if (IN_PLANE && in_keep &&
+		    !in_keep[n * IN_KEEP_SAMPLE + first / IN_PLANE])
+			continue;
 #pragma unroll
-		for (int i = 0; i < SPAN; i++) {
-			rows[i] = dz + (size_t)min(n + i, count - 1) *
-					       OUT_SAMPLE;
+		for (int v = 0; v < BLOCK; v++)
+			sum[v] = 0;
+		rows_add(places + list, values + list, places[list - 1],
+			 parameters + WEIGHT + first, INPUTS, left, sum);
 #pragma unroll
-			for (int v = 0; v < TILE_INPUTS; v++)
-				sum[i][v] = 0;
-		}
-#pragma unroll 1
-		for (int o = 0; o < OUTPUTS; o++) {
-			vec weight[TILE_INPUTS];
-
-#pragma unroll
-			for (int v = 0; v < TILE_INPUTS; v++)
-				weight[v] = LOAD_INPUTS(
-					parameters + WEIGHT + first +
-						v * WIDTH + (size_t)o * INPUTS,
-					INPUTS - first - v * WIDTH);
-#pragma unroll
-			for (int i = 0; i < SPAN; i++)
-#pragma unroll
-				for (int v = 0; v < TILE_INPUTS; v++)
-					sum[i][v] = fma((vec)(rows[i][o]),
-							weight[v], sum[i][v]);
-		}
-#pragma unroll
-		for (int i = 0; i < SPAN; i++)
-#pragma unroll
-			for (int v = 0; v < TILE_INPUTS; v++)
-				if (n + i < count)
-					STORE(sum[i][v],
-					      dx + first + v * WIDTH +
-						      (size_t)(n + i) *
-							      IN_SAMPLE);
+		for (int v = 0; v < BLOCK; v++)
+			STORE(sum[v],
+			      dx + (size_t)n * IN_SAMPLE + first + v * WIDTH);
 	}
 }
