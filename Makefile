@@ -286,10 +286,12 @@ check-full:
 			--model tiny --dataset synthetic --epochs 2 --steps 9 \
 			--test off >/dev/null || exit; \
 	done
-	$(if $(call has,oclgrind),BENCH_TEST_LIGHT=1 oclgrind --data-races \
-		--log $B/oclgrind.log $B/tests/test_opencl && \
-		{ cat $B/oclgrind.log; test ! -s $B/oclgrind.log; },\
-		@echo "skipped: oclgrind is not installed")
+	$(if $(call has,oclgrind),for test in opencl opencl_tiles; do \
+			BENCH_TEST_LIGHT=1 oclgrind --data-races \
+				--log $B/oclgrind.log $B/tests/test_$$test && \
+			cat $B/oclgrind.log && test ! -s $B/oclgrind.log || \
+				exit; \
+		done,@echo "skipped: oclgrind is not installed")
 	BENCH=$(abspath $B/bench) tests/stress kill 40
 	BENCH=$(abspath $B/bench) tests/stress interrupt 40
 	$(AGAIN) fuzz

@@ -1,5 +1,5 @@
 /* The OpenCL backend against the reference, on models that reach all of it. */
-#include "tests/pair.h"
+#include "tests/opencl_pair.h"
 
 /* One image plane, nothing pooled, several channels in, more than 16 out. */
 static const struct layer planes_layers[] = {
@@ -57,14 +57,6 @@ static const struct model bare_model = {
 	.layers = bare_layers,
 	.layer_count = sizeof(bare_layers) / sizeof(bare_layers[0]),
 };
-
-static void need_device(void)
-{
-	if (device)
-		return;
-	print_message("no OpenCL device: %s\n", err.message);
-	skip();
-}
 
 static void models_are_right(void **state)
 {
@@ -353,27 +345,6 @@ static void devices_are_listed_and_chosen(void **state)
 			 -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
 	assert_non_null(strstr(err.message, list[0].name));
-}
-
-static int open_devices(void **state)
-{
-	const struct device_request request = { .threads = 1, .cpus = 2 };
-
-	(void)state;
-	if (device_open(backend_find("reference"), &request, &oracle, &err))
-		return -1;
-	if (device_open(backend_find("opencl"), &request, &device, &err) &&
-	    err.kind != ERROR_MISSING)
-		return -1;
-	return 0;
-}
-
-static int close_devices(void **state)
-{
-	(void)state;
-	device_close(device);
-	device_close(oracle);
-	return 0;
 }
 
 int main(void)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PARTS 6
+#define MOST_PARTS 7
 #define LOG_LINES 20
-#define OPTIONS_SIZE 1664
+#define OPTIONS_SIZE 2048
 
 static const char *const vector_lines[] = {
 #include "kernels/vector.cl.h"
@@ -25,6 +25,9 @@ static const char *const winograd_lines[] = {
 };
 static const char *const winograd_forward_lines[] = {
 #include "kernels/winograd_forward.cl.h"
+};
+static const char *const winograd_lead_lines[] = {
+#include "kernels/winograd_lead.cl.h"
 };
 static const char *const winograd_backward_lines[] = {
 #include "kernels/winograd_backward.cl.h"
@@ -54,6 +57,7 @@ static const struct {
 			      { PART(vector_lines), PART(conv_forward_lines),
 				PART(conv_backward_lines), PART(winograd_lines),
 				PART(winograd_forward_lines),
+				PART(winograd_lead_lines),
 				PART(winograd_backward_lines) } },
 	[SOURCE_LINEAR] = { "linear layer",
 			    { PART(vector_lines), PART(linear_lines) } },

@@ -26,7 +26,7 @@ static int is_channels_last(const struct opencl_program *program, int index)
  * Whether the weight gradient is the dense kernel's (see conv_backward.cl),
  * which makes no slope of the input and knows no mask but a ReLU's.
  */
-static int is_dense(const struct opencl_program *program, int index)
+int conv_is_dense(const struct opencl_program *program, int index)
 {
 	return !index && step_at(program, index)->pool_window == 1 &&
 	       is_channels_last(program, index) &&
@@ -100,12 +100,12 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 	const struct shape shape = pooling ? step->out : step->main_out;
 	const struct conv_tiles tiles =
 		conv_tiles(program, step, pool, shape.width);
-	const int by_tiles = winograd_fits(program, index);
-	const struct winograd_tiles winograd = winograd_tiles(program, index);
+	char by_tiles[WINOGRAD_OPTIONS];
 
+	winograd_options(program, index, by_tiles, sizeof(by_tiles));
 	return source_build(
 		program_device(program),
-		by_tiles ? SOURCE_WINOGRAD : SOURCE_CONV, built, err,
+		by_tiles[0] ? SOURCE_WINOGRAD : SOURCE_CONV, built, err,
 		"-D IN_CHANNELS=%d -D IN_HEIGHT=%d -D IN_WIDTH=%d "
 		"-D IN_SAMPLE=%d -D IN_CHANNEL=%d -D IN_ROW=%d "
 		"-D IN_COLUMN=%d -D OUT_CHANNELS=%d -D OUT_HEIGHT=%d "
@@ -115,8 +115,7 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 		"-D WEIGHT=%zu -D BIAS=%zu -D TILE_OUTPUTS=%d "
 		"-D TILE_COLUMNS=%d -D TILE_DENSE=%d -D TILE_INPUTS=%d "
 		"-D BAND=%d -D GROUPS=%d -D SLOPES=%d -D DENSE=%d "
-		"-D BROKEN=%d -D FORWARD_TILES=%d -D FORWARD_OUTPUTS=%d "
-		"-D BACKWARD_TILES=%d -D BACKWARD_INPUTS=%d",
+		"-D BROKEN=%d%s",
 		step->in.channels, step->in.height, step->in.width, in.sample,
 		in.channel, in.row, in.column, shape.channels, shape.height,
 		shape.width, out.sample, out.channel, out.column, step->window,
@@ -124,9 +123,8 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 		step_keep_sample(program, index),
 		step_growth_bits(program, index), step->weight, step->bias,
 		tiles.outputs, tiles.columns, tiles.dense, tiles.inputs,
-		tiles.band, GROUPS, index > 0, is_dense(program, index),
-		step->broken, winograd.forward_tiles, winograd.forward_outputs,
-		winograd.backward_tiles, winograd.backward_inputs);
+		tiles.band, GROUPS, index > 0, conv_is_dense(program, index),
+		step->broken, by_tiles);
 }
 
 static int conv_step_build(struct opencl_program *program, int index,
@@ -157,7 +155,7 @@ size_t conv_sum_size(const struct opencl_program *program, int index)
 	const int taps = step->window * step->window;
 	const int outs = step->main_out.channels, ins = step->in.channels;
 	const int padded = round_up(outs, width);
-	const int weights = is_dense(program, index) ?
+	const int weights = conv_is_dense(program, index) ?
 				    taps * ins * padded :
 				    outs * taps * round_up(ins, width);
 
@@ -183,11 +181,12 @@ static int training_allocate(struct opencl_program *program, struct pass *pass,
 	const struct request requests[] = {
 		{ &memory->codes, codes, y },
 		{ &memory->routes, codes && memory->output, out },
-		{ &memory->slope, 1, out * sizeof(float) },
+		{ &memory->slope, !winograd_leads(program, index + 1),
+		  out * sizeof(float) },
 		{ &memory->turned, index > 0,
 		  (size_t)step->main_out.channels * (size_t)(taps * ins) *
 			  sizeof(float) },
-		{ &memory->spread, !index && !is_dense(program, index),
+		{ &memory->spread, !index && !conv_is_dense(program, index),
 		  in * sizeof(float) },
 		{ &memory->sums, 1,
 		  GROUPS * conv_sum_size(program, index) * sizeof(float) },
@@ -372,7 +371,9 @@ int conv_add_reduce(struct opencl_program *program, struct pass *pass,
 static int conv_backward(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
-	if (is_dense(program, index) ?
+	if (winograd_leads(program, index + 1))
+		return conv_add_reduce(program, pass, index, err);
+	if (conv_is_dense(program, index) ?
 		    dense_backward(program, pass, index, err) :
 		    listed_backward(program, pass, index, err))
 		return -1;

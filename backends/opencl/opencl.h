@@ -276,14 +276,16 @@ int conv_add_reduce(struct opencl_program *program, struct pass *pass,
 		    int index, struct error *err);
 size_t conv_sum_size(const struct opencl_program *program, int index);
 
-/* winograd.c: whether a convolution is done by tiles, of what sizes, and how
- * to launch its way forward. */
-struct winograd_tiles {
-	int forward_tiles, forward_outputs, backward_tiles, backward_inputs;
-};
+/* winograd.c: whether a convolution is done by tiles, and how to launch its way
+ * forward. */
 int winograd_fits(const struct opencl_program *program, int index);
-struct winograd_tiles winograd_tiles(const struct opencl_program *program,
-				     int index);
+/* Whether it also makes the slopes by the weights of the step before it. */
+int winograd_leads(const struct opencl_program *program, int index);
+int conv_is_dense(const struct opencl_program *program, int index);
+/* What the compiler has to know as well; empty where it does not fit. */
+#define WINOGRAD_OPTIONS 512
+void winograd_options(const struct opencl_program *program, int index,
+		      char *text, size_t size);
 struct launch winograd_how(const struct opencl_program *program, int index);
 
 /* step.c: kernels that belong to no layer with parameters. */

@@ -4,6 +4,8 @@
  */
 #include "backends/opencl/opencl.h"
 
+#include <stdio.h>
+
 #define TILE 4 /* side; those of 2x2 quadrants */
 #define POINTS 36
 
@@ -22,13 +24,20 @@ int winograd_fits(const struct opencl_program *program, int index)
 	       out.column == 1;
 }
 
+int winograd_leads(const struct opencl_program *program, int index)
+{
+	return index == 1 && index < program->plan.count &&
+	       winograd_fits(program, index) && conv_is_dense(program, 0);
+}
+
 static int tile_count(const struct step *step)
 {
 	return step->main_out.height / TILE * (step->main_out.width / TILE);
 }
 
-struct winograd_tiles winograd_tiles(const struct opencl_program *program,
-				     int index)
+/* Tiles and vectors of channels whose sums stay in registers. */
+static int tile_options(const struct opencl_program *program, int index,
+			char *text, size_t size)
 {
 	const struct opencl_device *device = program_device(program);
 	const struct step *step = step_at(program, index);
@@ -37,18 +46,46 @@ struct winograd_tiles winograd_tiles(const struct opencl_program *program,
 	const int ins = vector_count(program, step->in.channels);
 	const int outputs = largest_divisor(outs, device->registers / 6);
 	const int inputs = largest_divisor(ins, 2);
+	const int forward = largest_divisor(tiles, device->registers / outputs);
 	const int lanes = device->registers / inputs < device->width ?
 				  device->registers / inputs : device->width;
 
+	return snprintf(text, size,
+			" -D FORWARD_BLOCK=%d -D FORWARD_TILES=%d "
+			"-D FORWARD_OUTPUTS=%d -D BACKWARD_TILES=%d "
+			"-D BACKWARD_INPUTS=%d",
+			forward * largest_divisor(tiles / forward, 2), forward,
+			outputs, largest_divisor(tiles, lanes), inputs);
+}
+
+void winograd_options(const struct opencl_program *program, int index,
+		      char *text, size_t size)
+{
+	const struct step *lead = step_at(program, 0);
+	const struct layout image = layout_input(program, 0);
+	const int taps = lead->window * lead->window;
+	const int outs = vector_count(program, lead->main_out.channels);
+	int length;
+
+	text[0] = '\0';
 	if (!winograd_fits(program, index))
-		return (struct winograd_tiles){ 0 };
-	return (struct winograd_tiles){
-		.forward_tiles = largest_divisor(tiles,
-						 device->registers / outputs),
-		.forward_outputs = outputs,
-		.backward_tiles = largest_divisor(tiles, lanes),
-		.backward_inputs = inputs,
-	};
+		return;
+	length = tile_options(program, index, text, size);
+	if (!winograd_leads(program, index)) {
+		snprintf(text + length, size - (size_t)length, " -D LEAD=0");
+		return;
+	}
+	snprintf(text + length, size - (size_t)length,
+		 " -D LEAD=1 -D LEAD_SAMPLE=%d -D LEAD_CHANNEL=%d "
+		 "-D LEAD_ROW=%d -D LEAD_COLUMN=%d -D LEAD_CHANNELS=%d "
+		 "-D LEAD_WINDOW=%d -D LEAD_RELU=%d -D LEAD_GROWTH_BITS=%u "
+		 "-D LEAD_TILE=%d -D LEAD_BROKEN=%d",
+		 image.sample, image.channel, image.row, image.column,
+		 lead->in.channels, lead->window, lead->relu != STEP_NO_LAYER,
+		 step_growth_bits(program, 0),
+		 largest_divisor(outs,
+				 program_device(program)->registers / taps),
+		 lead->broken);
 }
 
 static int winograd_build(struct opencl_program *program, int index,
@@ -147,12 +184,15 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 {
 	const struct step_memory *memory = &pass->steps[index];
 	const double products = step_products(program, index);
+	const int leads = winograd_leads(program, index);
+	const double lead = leads ? step_products(program, index - 1) : 0;
 	const struct launch backward = {
 		.name = "winograd_backward",
 		.items = { GROUPS, 1, 1 },
 		.batch_arguments = 1,
-		.work = { index, 2 * products,
-			  products / 4 + products_by_points(program, index),
+		.work = { index, 2 * products + lead,
+			  products / 4 + products_by_points(program, index) +
+				  lead,
 			  2 * step_inputs(program, index) +
 				  2 * step_outputs(program, index),
 			  5 * step_parameters(program, index), 1 },
@@ -160,10 +200,11 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 	const cl_mem memories[] = {
 		step_input(pass, index), memory->output, memory->slope,
 		memory->routes, memory->keep, memory->turned, memory->sums,
-		pass->steps[index - 1].slope,
+		pass->steps[index - 1].slope, pass->images,
+		leads ? pass->steps[index - 1].sums : NULL,
 	};
 
-	if (pass_add(pass, &backward, program->built[index], memories, 8, err))
+	if (pass_add(pass, &backward, program->built[index], memories, 10, err))
 		return -1;
 	return conv_add_reduce(program, pass, index, err);
 }

@@ -122,9 +122,9 @@ kernel ONE_ITEM void linear_finish(const int count,
  *   places[n][k], values[n][k] = outputs of sample n and their slopes
  *   places[o][k], values[o][k] = samples of output o and their slopes, behind
  *
- * with their counts at k = -1: a list begins behind LIST of its LIST_SIZE
- * entries, so that it stays aligned. Item k < count lists sample k; others list an output
- * and sum up the slope of its bias. What is beyond count is never asked for.
+ * with their counts at k = -1: of the LIST_SIZE entries of a list, the first
+ * LIST are not its own. Item k < count lists sample k; those from MOST on list
+ * an output and sum up the slope of its bias.
  */
 static inline float slope_of(size_t at, int choice,
 			     global const float *out,
@@ -176,7 +176,7 @@ static inline void rows_add(global const int *places,
 			    global const float *rows, size_t row, int left,
 			    vec sum[BLOCK])
 {
-#pragma unroll 2
+#pragma unroll 1
 	for (int k = 0; k < listed; k++) {
 		global const float *at = rows + places[k] * row;
 		const vec g = (vec)(values[k]);

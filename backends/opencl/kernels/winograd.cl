@@ -7,9 +7,9 @@
  *   Y = A^T [(G g G^T) . (B^T d B)] A
  *
  * The six points of a dimension are 0, +a, -a, +b, -b and infinity, a = 3/4 and
- * b = 3/2, whose squares are exact and whose error is between that of 1 and 2. The
- * rows of G for +-a and +-b are multiplied by a and b^2, and the columns of A^T
- * divided by them.
+ * b = 3/2, whose squares are exact and whose error is half that of 1 and 2.
+ * The rows of G for +-a and +-b are multiplied by a and b^2, and the columns of
+ * A^T divided by them.
  *
  * Each function below does one dimension of a vector of channels, or of tiles.
  * Every product that is added is an fma, so that what is compiled twice has the

@@ -24,7 +24,9 @@
 struct sample {
 	int listed;
 	int outputs[OUT_CHANNELS];
-	vec slopes[OUT_CHANNELS * PIXELS / WIDTH];
+	/* One more, since rows are read beyond their ends. */
+	vec slopes[OUT_CHANNELS * PIXELS / WIDTH + 1];
+	bytes codes[OUT_CHANNELS * PIXELS / WIDTH + 1];
 	ivec corners[OUT_CHANNELS * PIXELS / WIDTH]; /* of winners' patches */
 };
 
@@ -38,7 +40,8 @@ static inline void sample_list(struct sample *sample, int o,
 	const int first = sample->listed * (PIXELS / WIDTH);
 
 	for (int i = 0; i < PIXELS / WIDTH; i++) {
-		const ivec code = LOAD_CODES(routes + i * WIDTH);
+		const bytes route = LOAD(routes + i * WIDTH);
+		const ivec code = PASTE(convert_int, WIDTH)(route);
 		vec g = LOAD(dout + i * WIDTH) * GROWTH;
 
 		if (RELU)
@@ -47,6 +50,7 @@ static inline void sample_list(struct sample *sample, int o,
 		else if (DROPOUT == ELEMENTS)
 			g *= LOAD_BYTES(keep + i * WIDTH);
 		sample->slopes[first + i] = g;
+		sample->codes[first + i] = route;
 		sample->corners[first + i] =
 			corners[i] + code / POOL * (IN_WIDTH * IN_PADDED) +
 			code % POOL * IN_PADDED;
@@ -61,32 +65,72 @@ static inline int tile_quadrant(int t, int q)
 	       t % TILES_ACROSS * 2 + q % 2;
 }
 
-/* dM of one output, in lanes the BACKWARD_TILES tiles from first */
-static inline void tiles_return(const float *slopes,
-				global const uchar *routes, const int *places,
+/*
+ * Lanes of a vector of BACKWARD_TILES tiles. Where two rows of tiles fit its
+ * halves, those are two rows, and their quadrants are every second element of
+ * what lies in a plane; otherwise they are collected.
+ */
+#if BACKWARD_TILES == 2 * TILES_ACROSS && 2 * TILES_ACROSS <= WIDTH
+#define LANE(t) ((t) / TILES_ACROSS * (WIDTH / 2) + (t) % TILES_ACROSS)
+
+static inline void quadrants_load(const float *slopes, const uchar *codes,
+				  int first, vec g[QUADRANTS],
+				  ivec code[QUADRANTS])
+{
+	slopes += tile_quadrant(first, 0);
+	codes += tile_quadrant(first, 0);
+#pragma unroll
+	for (int row = 0; row < 2; row++) {
+		const int below = (row + 2) * OUT_WIDTH;
+		const vec upper = LOAD(slopes + row * OUT_WIDTH);
+		const vec lower = LOAD(slopes + below);
+		const ivec above = LOAD_CODES(codes + row * OUT_WIDTH);
+		const ivec under = LOAD_CODES(codes + below);
+
+		g[2 * row] = (vec)(upper.even, lower.even);
+		g[2 * row + 1] = (vec)(upper.odd, lower.odd);
+		code[2 * row] = (ivec)(above.even, under.even);
+		code[2 * row + 1] = (ivec)(above.odd, under.odd);
+	}
+}
+#else
+#define LANE(t) (t)
+
+static inline void quadrants_load(const float *slopes, const uchar *codes,
+				  int first, vec g[QUADRANTS],
+				  ivec code[QUADRANTS])
+{
+	float lanes[WIDTH];
+	int winners[WIDTH];
+
+	for (int q = 0; q < QUADRANTS; q++) {
+		for (int t = 0; t < WIDTH; t++) {
+			const int at = tile_quadrant(min(first + t, TILES - 1),
+						     q);
+
+			lanes[t] = slopes[at];
+			winners[t] = codes[at];
+		}
+		g[q] = LOAD(lanes);
+		code[q] = LOAD(winners);
+	}
+}
+#endif
+
+/* dM of one output, of the BACKWARD_TILES tiles from first */
+static inline void tiles_return(const float *slopes, const uchar *codes,
 				int first, vec *points)
 {
-	float g[QUADRANTS][WIDTH];
-	int codes[QUADRANTS][WIDTH];
-	vec output[TILE][TILE], between[SIDE][TILE];
+	vec output[TILE][TILE], between[SIDE][TILE], g[QUADRANTS];
+	ivec code[QUADRANTS];
 
-#pragma unroll
-	for (int q = 0; q < QUADRANTS; q++) {
-#pragma unroll
-		for (int t = 0; t < WIDTH; t++) {
-			const int place = places[q * (TILES + WIDTH) + first + t];
-
-			g[q][t] = slopes[place];
-			codes[q][t] = routes[place];
-		}
-	}
+	quadrants_load(slopes, codes, first, g, code);
 #pragma unroll
 	for (int q = 0; q < QUADRANTS; q++)
 #pragma unroll
 		for (int k = 0; k < 4; k++)
 			output[q / 2 * 2 + k / 2][q % 2 * 2 + k % 2] =
-				select((vec)(0), LOAD(g[q]),
-				       LOAD(codes[q]) == (ivec)(k));
+				select((vec)(0), g[q], code[q] == (ivec)(k));
 #pragma unroll
 	for (int c = 0; c < TILE; c++) {
 		vec column[TILE], made[SIDE];
@@ -122,7 +166,7 @@ static inline void tiles_gather(int listed, const int *outputs,
 #pragma unroll
 		for (int v = 0; v < BACKWARD_INPUTS; v++)
 			sum[t][v] = 0;
-#pragma unroll 2
+#pragma unroll 1
 	for (int k = 0; k < listed; k++) {
 		vec w[BACKWARD_INPUTS];
 
@@ -132,7 +176,7 @@ static inline void tiles_gather(int listed, const int *outputs,
 				    v * WIDTH);
 #pragma unroll
 		for (int t = 0; t < BACKWARD_TILES; t++) {
-			const vec value = (vec)(points[k * WIDTH + t]);
+			const vec value = (vec)(points[k * WIDTH + LANE(t)]);
 
 #pragma unroll
 			for (int v = 0; v < BACKWARD_INPUTS; v++)
@@ -148,7 +192,7 @@ static inline void tiles_gather(int listed, const int *outputs,
 
 /* dx += B dV B^T of one tile and vector of inputs; stride is in vectors */
 static inline void tile_add_slopes(const vec *products, int stride,
-				   global float *dx)
+				   vec *dx)
 {
 	vec between[SIDE][SIDE];
 
@@ -170,31 +214,27 @@ static inline void tile_add_slopes(const vec *products, int stride,
 
 		points_to_data(between[r], made);
 #pragma unroll
-		for (int c = 0; c < SIDE; c++) {
-			global float *at = dx + (r * IN_WIDTH + c) * IN_PADDED;
-
-			STORE(LOAD(at) + made[c], at);
-		}
+		for (int c = 0; c < SIDE; c++)
+			dx[(r * IN_WIDTH + c) * IN_VECTORS] += made[c];
 	}
 }
 
 /* All of dx of a sample, from its outputs that are listed. */
 static inline void sample_slopes(const struct sample *sample,
-				 global const uchar *routes, const int *places,
-				 global const float *turned, global float *dx)
+				 global const float *turned, vec *dx)
 {
 	const float *slopes = (const float *)sample->slopes;
+	const uchar *codes = (const uchar *)sample->codes;
 	const int *outputs = sample->outputs;
 	const int listed = sample->listed;
 	vec points[POINTS * POINT_SIZE / WIDTH];
 	vec products[POINTS * BACKWARD_TILES * IN_VECTORS];
 
-	for (int i = 0; i < IN_PIXELS * IN_PADDED; i += WIDTH)
-		STORE((vec)(0), dx + i);
+	for (int i = 0; i < IN_PIXELS * IN_VECTORS; i++)
+		dx[i] = 0;
 	for (int first = 0; first < TILES; first += BACKWARD_TILES) {
 		for (int k = 0; k < listed; k++)
-			tiles_return(slopes + k * PIXELS,
-				     routes + outputs[k] * PIXELS, places,
+			tiles_return(slopes + k * PIXELS, codes + k * PIXELS,
 				     first, points + k);
 		for (int p = 0; p < POINTS; p++)
 			for (int v = 0; v < IN_VECTORS; v += BACKWARD_INPUTS)
@@ -210,9 +250,10 @@ static inline void sample_slopes(const struct sample *sample,
 		for (int i = 0; i < BACKWARD_TILES * IN_VECTORS; i++)
 			tile_add_slopes(products + i,
 					BACKWARD_TILES * IN_VECTORS,
-					dx + i % IN_VECTORS * WIDTH +
+					dx + i % IN_VECTORS +
 						tile_corner(first +
-							    i / IN_VECTORS));
+							    i / IN_VECTORS) /
+							WIDTH);
 	}
 }
 
@@ -243,7 +284,10 @@ static inline void sample_weights(struct sample *sample,
 	}
 }
 
-/* Item g makes the sums of group g, and dx of its samples. */
+/*
+ * Item g makes the sums of group g, and dx of its samples or, where LEAD is 1,
+ * lead_sums.
+ */
 kernel ONE_ITEM void winograd_backward(const int count,
 				       global const float *restrict x,
 				       global const float *restrict out,
@@ -252,18 +296,15 @@ kernel ONE_ITEM void winograd_backward(const int count,
 				       global const uchar *restrict keep,
 				       global const float *restrict turned,
 				       global float *restrict sums,
-				       global float *restrict dx)
+				       global float *restrict dx,
+				       global const float *restrict images,
+				       global float *restrict lead_sums)
 {
 	const int group = get_global_id(0);
-	int places[QUADRANTS * (TILES + WIDTH)];
 	ivec corners[PIXELS / WIDTH];
+	vec slopes[IN_PIXELS * IN_VECTORS];
 	struct sample sample;
 
-	/* Lanes beyond the last tile repeat it. */
-	for (int q = 0; q < QUADRANTS; q++)
-		for (int t = 0; t < TILES + WIDTH; t++)
-			places[q * (TILES + WIDTH) + t] =
-				tile_quadrant(min(t, TILES - 1), q);
 	for (int p = 0; p < PIXELS; p++)
 		((int *)corners)[p] =
 			(p / OUT_WIDTH * IN_WIDTH + p % OUT_WIDTH) *
@@ -271,6 +312,11 @@ kernel ONE_ITEM void winograd_backward(const int count,
 	sums += (size_t)group * SUM_SIZE;
 	for (int i = 0; i < SUM_SIZE; i += WIDTH)
 		STORE((vec)(0), sums + i);
+#if LEAD
+	lead_sums += (size_t)group * LEAD_SIZE;
+	for (int i = 0; i < LEAD_SIZE; i += WIDTH)
+		STORE((vec)(0), lead_sums + i);
+#endif
 	for (size_t n = FIRST_OF(group); n < FIRST_OF(group + 1); n++) {
 		const size_t at = n * OUT_SAMPLE, from = n * IN_SAMPLE;
 
@@ -287,7 +333,15 @@ kernel ONE_ITEM void winograd_backward(const int count,
 				    dout + at + plane, routes + at + plane,
 				    keep + choice, corners);
 		}
-		sample_slopes(&sample, routes + at, places, turned, dx + from);
+		sample_slopes(&sample, turned, slopes);
+#if LEAD
+		if (n < count - LEAD_BROKEN)
+			sample_lead(images + n * LEAD_SAMPLE, x + from, slopes,
+				    lead_sums);
+#else
+		for (int i = 0; i < IN_PIXELS * IN_VECTORS; i++)
+			STORE(slopes[i], dx + from + i * WIDTH);
+#endif
 		if (n < count - BROKEN)
 			sample_weights(&sample, x + from, sums);
 	}

@@ -4,9 +4,9 @@
  * are those of conv_forward.cl.
  *
  * Vectors run over channels: x is channels last, so each tile's 6x6 values are
- * 36 aligned vectors, and so are the 36 sums of its output. FORWARD_TILES tiles
+ * 36 aligned vectors, and so are its 36 sums of an output. FORWARD_BLOCK tiles
  * are done at a time, whose points [point][tile][input] and products
- * [point][tile][output] stay in the nearest caches; the weights of a point are
+ * [point][tile][output] stay in the second cache; the weights of a point are
  * read once for them. A product of FORWARD_TILES tiles and FORWARD_OUTPUTS
  * vectors of outputs stays in registers.
  */
@@ -73,6 +73,17 @@ static inline void tiles_multiply(const float *points,
 #pragma unroll
 		for (int v = 0; v < FORWARD_OUTPUTS; v++)
 			products[t * OUT_VECTORS + v] = sum[t][v];
+}
+
+/* All products of one point and a block of tiles */
+static inline void point_multiply(const vec *points,
+				  global const float *weight, vec *products)
+{
+	for (int v = 0; v < OUT_VECTORS; v += FORWARD_OUTPUTS)
+		for (int t = 0; t < FORWARD_BLOCK; t += FORWARD_TILES)
+			tiles_multiply((const float *)(points + t * IN_VECTORS),
+				       weight + v * WIDTH,
+				       products + t * OUT_VECTORS + v);
 }
 
 /* A^T M A of one tile and vector of outputs; stride is in vectors */
@@ -210,31 +221,25 @@ kernel ONE_ITEM void winograd_forward(const int count,
 				      global const uchar *restrict keep)
 {
 	const size_t n = get_global_id(0);
-	vec points[POINTS * FORWARD_TILES * IN_VECTORS];
-	vec products[POINTS * FORWARD_TILES * OUT_VECTORS];
+	vec points[POINTS * FORWARD_BLOCK * IN_VECTORS];
+	vec products[POINTS * FORWARD_BLOCK * OUT_VECTORS];
 #if POOL > 1
 	vec pooled[PIXELS * OUT_VECTORS];
 	bytes codes[PIXELS * OUT_VECTORS];
 #endif
 
 	x += n * IN_SAMPLE;
-	for (int first = 0; first < TILES; first += FORWARD_TILES) {
-		for (int i = 0; i < FORWARD_TILES * IN_VECTORS; i++)
+	for (int first = 0; first < TILES; first += FORWARD_BLOCK) {
+		for (int i = 0; i < FORWARD_BLOCK * IN_VECTORS; i++)
 			tile_enter(x + tile_corner(first + i / IN_VECTORS) +
 					   i % IN_VECTORS * WIDTH,
-				   points + i, FORWARD_TILES * IN_VECTORS);
+				   points + i, FORWARD_BLOCK * IN_VECTORS);
 		for (int p = 0; p < POINTS; p++)
-			for (int v = 0; v < OUT_VECTORS; v += FORWARD_OUTPUTS)
-				tiles_multiply(
-					(const float *)(points +
-							p * FORWARD_TILES *
-								IN_VECTORS),
-					packed + v * WIDTH +
-						p * IN_CHANNELS * OUT_CHANNELS,
-					products + v +
-						p * FORWARD_TILES *
-							OUT_VECTORS);
-		for (int i = 0; i < FORWARD_TILES * OUT_VECTORS; i++) {
+			point_multiply(points + p * FORWARD_BLOCK * IN_VECTORS,
+				       packed + p * IN_CHANNELS * OUT_CHANNELS,
+				       products +
+					       p * FORWARD_BLOCK * OUT_VECTORS);
+		for (int i = 0; i < FORWARD_BLOCK * OUT_VECTORS; i++) {
 			const int t = first + i / OUT_VECTORS;
 			const int v = i % OUT_VECTORS;
 			const vec bias = LOAD(packed + v * WIDTH +
@@ -242,7 +247,7 @@ kernel ONE_ITEM void winograd_forward(const int count,
 						      OUT_CHANNELS);
 			vec sums[TILE][TILE];
 
-			tile_leave(products + i, FORWARD_TILES * OUT_VECTORS,
+			tile_leave(products + i, FORWARD_BLOCK * OUT_VECTORS,
 				   sums);
 #if POOL == 1
 			tile_store(sums, t, bias,

@@ -1,0 +1,77 @@
+/*
+ * The slopes by the weights of the convolution that made x, where LEAD is 1:
+ * one of images, without pooling. The formulas are those of conv_weights in
+ * conv_backward.cl, and so is the layout of the sums; here a sample's x and dx
+ * are still near. What is LEAD_ is the other convolution's.
+ */
+#if LEAD
+
+#define LEAD_TAPS (LEAD_WINDOW * LEAD_WINDOW)
+#define LEAD_BIAS (LEAD_TAPS * LEAD_CHANNELS * IN_PADDED)
+#define LEAD_SIZE (LEAD_BIAS + IN_PADDED)
+
+/* One input channel and LEAD_TILE vectors of outputs; adds to sums and, of the
+ * first channel, to biases. */
+static inline void lead_add(int first, global const float *image,
+			    global const float *x, const vec *dx,
+			    global float *sums, global float *biases)
+{
+	vec sum[LEAD_TAPS][LEAD_TILE], bias[LEAD_TILE];
+
+#pragma unroll
+	for (int v = 0; v < LEAD_TILE; v++) {
+		bias[v] = LOAD(biases + v * WIDTH);
+#pragma unroll
+		for (int tap = 0; tap < LEAD_TAPS; tap++)
+			sum[tap][v] = LOAD(sums + v * WIDTH +
+					   tap * LEAD_CHANNELS * IN_PADDED);
+	}
+	for (int p = 0; p < IN_PIXELS; p++) {
+		const int corner = p / IN_WIDTH * LEAD_ROW +
+				   p % IN_WIDTH * LEAD_COLUMN;
+
+#pragma unroll
+		for (int v = 0; v < LEAD_TILE; v++) {
+			vec g = dx[p * IN_VECTORS + v] *
+				as_float((uint)LEAD_GROWTH_BITS);
+
+			if (LEAD_RELU)
+				g = select(g, (vec)(0),
+					   LOAD(x + p * IN_PADDED + v * WIDTH)
+						   <= (vec)(0));
+			bias[v] += g;
+#pragma unroll
+			for (int tap = 0; tap < LEAD_TAPS; tap++)
+				sum[tap][v] = fma(
+					(vec)(image[corner +
+						    tap / LEAD_WINDOW *
+							    LEAD_ROW +
+						    tap % LEAD_WINDOW *
+							    LEAD_COLUMN]),
+					g, sum[tap][v]);
+		}
+	}
+#pragma unroll
+	for (int v = 0; v < LEAD_TILE; v++) {
+		if (first)
+			STORE(bias[v], biases + v * WIDTH);
+#pragma unroll
+		for (int tap = 0; tap < LEAD_TAPS; tap++)
+			STORE(sum[tap][v],
+			      sums + v * WIDTH +
+				      tap * LEAD_CHANNELS * IN_PADDED);
+	}
+}
+
+static inline void sample_lead(global const float *image,
+			       global const float *x, const vec *dx,
+			       global float *sums)
+{
+	for (int i = 0; i < LEAD_CHANNELS; i++)
+		for (int v = 0; v < IN_VECTORS; v += LEAD_TILE)
+			lead_add(!i, image + i * LEAD_CHANNEL, x + v * WIDTH,
+				 dx + v, sums + i * IN_PADDED + v * WIDTH,
+				 sums + LEAD_BIAS + v * WIDTH);
+}
+
+#endif
