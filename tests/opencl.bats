@@ -75,3 +75,15 @@ breaks() {
 	[ "$(wc -l <hashes)" -eq 1 ]
 	[ -s hashes ]
 }
+
+@test "a training step is at most 16 launches" {
+	run -0 "$BENCH" measure opencl -d synthetic --synthetic-train 8 \
+		--synthetic-test 8 --batch 4 --warmup 1 --epochs 1 -q \
+		--profile p.csv
+	[ "$(grep -c ',iteration,' p.csv)" -eq 1 ]
+	python3 - <<-'END'
+	import csv
+	whole = list(csv.DictReader(open("p.csv")))[-1]
+	assert 8 < int(whole["launches"]) <= 16, whole["launches"]
+	END
+}

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PARTS 7
+#define MOST_PARTS 8
 #define LOG_LINES 20
 #define OPTIONS_SIZE 2048
 
@@ -26,6 +26,9 @@ static const char *const winograd_lines[] = {
 static const char *const winograd_forward_lines[] = {
 #include "kernels/winograd_forward.cl.h"
 };
+static const char *const winograd_weights_lines[] = {
+#include "kernels/winograd_weights.cl.h"
+};
 static const char *const winograd_lead_lines[] = {
 #include "kernels/winograd_lead.cl.h"
 };
@@ -34,6 +37,9 @@ static const char *const winograd_backward_lines[] = {
 };
 static const char *const linear_lines[] = {
 #include "kernels/linear.cl.h"
+};
+static const char *const loss_lines[] = {
+#include "kernels/loss.cl.h"
 };
 static const char *const step_lines[] = {
 #include "kernels/step.cl.h"
@@ -58,11 +64,14 @@ static const struct {
 				PART(conv_backward_lines), PART(winograd_lines),
 				PART(winograd_forward_lines),
 				PART(winograd_lead_lines),
+				PART(winograd_weights_lines),
 				PART(winograd_backward_lines) } },
 	[SOURCE_LINEAR] = { "linear layer",
-			    { PART(vector_lines), PART(linear_lines) } },
+			    { PART(vector_lines), PART(loss_lines),
+			      PART(linear_lines) } },
 	[SOURCE_STEP] = { "loss and update",
-			  { PART(vector_lines), PART(step_lines) } },
+			  { PART(vector_lines), PART(loss_lines),
+			    PART(step_lines) } },
 };
 
 static int source_create(const struct opencl_device *device,

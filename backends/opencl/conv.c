@@ -279,8 +279,11 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 				 memory->output, memory->routes };
 	const cl_program built = program->built[index];
 
-	if (pass_add(pass, &pack, built, weights, 3, err) ||
-	    pass_add(pass, &forward, built, sums, 4, err))
+	if (winograd_leads(program, index + 1) ?
+		    winograd_add_weights(program, pass, index + 1, err) :
+		    pass_add(pass, &pack, built, weights, 3, err))
+		return -1;
+	if (pass_add(pass, &forward, built, sums, 4, err))
 		return -1;
 	return memory->output != memory->y ?
 		       pass_add(pass, &arrange, built, moved, 5, err) : 0;
@@ -372,7 +375,7 @@ static int conv_backward(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
 	if (winograd_leads(program, index + 1))
-		return conv_add_reduce(program, pass, index, err);
+		return 0;
 	if (conv_is_dense(program, index) ?
 		    dense_backward(program, pass, index, err) :
 		    listed_backward(program, pass, index, err))

@@ -75,6 +75,12 @@ static int list_size(const struct opencl_program *program, int index)
 	return LIST + (most > outs ? most : outs);
 }
 
+static int is_listed(const struct opencl_program *program, int index)
+{
+	return step_at(program, index)->relu != STEP_NO_LAYER ||
+	       step_dropping(program, index) != DROP_NOTHING;
+}
+
 static int linear_build(struct opencl_program *program, int index,
 			struct error *err)
 {
@@ -89,7 +95,8 @@ static int linear_build(struct opencl_program *program, int index,
 		"-D BIAS=%zu -D CHUNK=%d -D CHUNKS=%d "
 		"-D TILE_SAMPLES=%d -D TILE_OUTPUTS=%d "
 		"-D BLOCK=%d -D IN_PLANE=%d -D IN_KEEP_SAMPLE=%d "
-		"-D MOST=%d -D LIST=%d -D LIST_SIZE=%d -D BROKEN=%d",
+		"-D MOST=%d -D LIST=%d -D LIST_SIZE=%d -D BROKEN=%d "
+		"-D LOSS=%d -D CLASSES=%d -D LOGITS_SAMPLE=%d",
 		inputs_of(program, index),
 		layout_input(program, index).sample, step->out.channels,
 		layout_output(program, index).sample,
@@ -101,7 +108,8 @@ static int linear_build(struct opencl_program *program, int index,
 		plane_inputs(program, index),
 		index ? step_keep_sample(program, index - 1) : 0,
 		batch_most(program), LIST, list_size(program, index),
-		step->broken);
+		step->broken, linear_has_loss(program, index),
+		step->out.channels, layout_output(program, index).sample);
 }
 
 static int linear_allocate(struct opencl_program *program, struct pass *pass,
@@ -111,6 +119,7 @@ static int linear_allocate(struct opencl_program *program, struct pass *pass,
 	const int dropped = step_dropping(program, index) != DROP_NOTHING;
 	const size_t out = (size_t)pass->most * sizeof(float) *
 			   (size_t)layout_output(program, index).sample;
+	const int listed = pass->training && is_listed(program, index);
 	const size_t lists = (size_t)list_count(program, index) *
 			     (size_t)list_size(program, index);
 	const struct request requests[] = {
@@ -118,8 +127,8 @@ static int linear_allocate(struct opencl_program *program, struct pass *pass,
 		{ &memory->output, dropped, out },
 		{ &memory->slope, pass->training, out },
 		{ &memory->sums, 1, out * (size_t)chunk_count(program, index) },
-		{ &memory->places, pass->training, lists * sizeof(cl_int) },
-		{ &memory->values, pass->training, lists * sizeof(cl_float) },
+		{ &memory->places, listed, lists * sizeof(cl_int) },
+		{ &memory->values, listed, lists * sizeof(cl_float) },
 	};
 
 	if (memory_make_all(program, requests,
@@ -130,6 +139,15 @@ static int linear_allocate(struct opencl_program *program, struct pass *pass,
 	return dropout_allocate(program, pass, index, err);
 }
 
+/* A loss right behind is made where the logits are finished. */
+int linear_has_loss(const struct opencl_program *program, int index)
+{
+	const struct plan *plan = &program->plan;
+
+	return index >= 0 && index == plan->count - 2 &&
+	       plan->steps[index].window == 0;
+}
+
 static int linear_forward(struct opencl_program *program, struct pass *pass,
 			  int index, struct error *err)
 {
@@ -137,31 +155,39 @@ static int linear_forward(struct opencl_program *program, struct pass *pass,
 	const cl_mem parameters = program->vectors[VECTOR_PARAMETERS];
 	const double inputs = step_inputs(program, index);
 	const double outs = step_outputs(program, index);
-	const double chunked = outs * chunk_count(program, index);
+	const int chunks = chunk_count(program, index);
 	const struct launch forward = {
 		.name = "linear_forward",
-		.items = { 0, chunk_count(program, index), 1 },
+		.items = { 0, chunks, 1 },
 		.samples = tile_samples(program),
-		.batch_arguments = 1,
+		.batch_arguments = 2,
 		.work = { index, step_products(program, index),
-			  step_products(program, index), inputs + chunked,
+			  step_products(program, index), inputs + chunks * outs,
 			  step_parameters(program, index), 0 },
 	};
 	const struct launch finish = { .name = "linear_finish",
 				       .items = { 0, 1, 1 },
 				       .samples = 1,
-				       .batch_arguments = 1,
+				       .batch_arguments = 2,
 				       .work = { .step = index,
-						 .moved = chunked + outs } };
-	const cl_mem sums[] = { step_input(pass, index), parameters,
-				memory->sums };
-	const cl_mem finished[] = { memory->sums, parameters, memory->keep,
-				    memory->y, memory->output };
+						 .moved = (chunks + 1) *
+							  outs } };
+	/* finish has no input. */
+	const cl_mem memories[] = { step_input(pass, index),
+				    memory->sums,
+				    parameters,
+				    memory->keep,
+				    memory->y,
+				    memory->output,
+				    pass->labels,
+				    pass->outcomes,
+				    memory->slope };
 	const cl_program built = program->built[index];
 
-	if (pass_add(pass, &forward, built, sums, 3, err))
+	if (pass_add(pass, &forward, built, memories, 9, err))
 		return -1;
-	return pass_add(pass, &finish, built, finished, 5, err);
+	return chunks > 1 ?
+		       pass_add(pass, &finish, built, memories + 1, 8, err) : 0;
 }
 
 static int linear_backward(struct opencl_program *program, struct pass *pass,
@@ -193,14 +219,15 @@ static int linear_backward(struct opencl_program *program, struct pass *pass,
 				  memory->places, memory->values, gradient };
 	const cl_mem summed[] = { step_input(pass, index),
 				  program->vectors[VECTOR_PARAMETERS],
-				  memory->places, memory->values,
+				  memory->slope, memory->places, memory->values,
 				  before ? before->keep : NULL, gradient,
 				  before ? before->slope : NULL };
 	const cl_program built = program->built[index];
 
-	if (pass_add(pass, &lists, built, listed, 6, err))
+	if (is_listed(program, index) &&
+	    pass_add(pass, &lists, built, listed, 6, err))
 		return -1;
-	return pass_add(pass, &backward, built, summed, 7, err);
+	return pass_add(pass, &backward, built, summed, 8, err);
 }
 
 const struct step_kind linear_step = { .build = linear_build,

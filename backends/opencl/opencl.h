@@ -282,17 +282,24 @@ int winograd_fits(const struct opencl_program *program, int index);
 /* Whether it also makes the slopes by the weights of the step before it. */
 int winograd_leads(const struct opencl_program *program, int index);
 int conv_is_dense(const struct opencl_program *program, int index);
+/* Transforms of the weights, and of those that it leads with. */
+int winograd_add_weights(struct opencl_program *program, struct pass *pass,
+			 int index, struct error *err);
 /* What the compiler has to know as well; empty where it does not fit. */
 #define WINOGRAD_OPTIONS 512
 void winograd_options(const struct opencl_program *program, int index,
 		      char *text, size_t size);
 struct launch winograd_how(const struct opencl_program *program, int index);
 
+/* linear.c */
+int linear_has_loss(const struct opencl_program *program, int index);
+
 /* step.c: kernels that belong to no layer with parameters. */
 int common_build(struct opencl_program *program, struct error *err);
 int dropout_allocate(struct opencl_program *program, struct pass *pass,
 		     int index, struct error *err);
-int dropout_add(struct opencl_program *program, struct pass *pass, int index,
+/* All choices of a pass. */
+int dropout_add(struct opencl_program *program, struct pass *pass,
 		struct error *err);
 int update_make(struct opencl_program *program, struct error *err);
 

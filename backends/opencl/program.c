@@ -91,9 +91,8 @@ static int pass_make(struct opencl_program *program, struct pass *pass,
 	pass->training = training;
 	if (pass_allocate(program, pass, err))
 		return -1;
-	for (int i = 0; i < count; i++)
-		if (dropout_add(program, pass, i, err))
-			return -1;
+	if (dropout_add(program, pass, err))
+		return -1;
 	for (int i = 0; i < count; i++)
 		if (kind_of(program, i)->forward(program, pass, i, err))
 			return -1;

@@ -30,30 +30,46 @@ int dropout_allocate(struct opencl_program *program, struct pass *pass,
 	return memory_make_all(program, &request, 1, err);
 }
 
-int dropout_add(struct opencl_program *program, struct pass *pass, int index,
+/* Words of a layer in a launch of dropout_choose. */
+#define CHOICE_WORDS 3
+
+int dropout_add(struct opencl_program *program, struct pass *pass,
 		struct error *err)
 {
-	const int layer = program->plan.steps[index].dropout;
-	const struct launch choose = { .name = "dropout_choose",
-				       .items = { 0, 1, 1 },
-				       .samples = 1,
-				       .batch_arguments = 5,
-				       .work = { .step = index } };
 	const unsigned long long seed = program->base.options.seed;
-	cl_uint words[5];
+	struct launch choose = { .name = "dropout_choose",
+				 .items = { 0, 0, 1 },
+				 .samples = 1,
+				 .batch_arguments = 5 };
+	cl_uint words[2 + 2 * CHOICE_WORDS] = { (cl_uint)seed,
+						(cl_uint)(seed >> 32) };
+	cl_mem keeps[2] = { NULL };
+	int found = 0;
 
-	if (!pass->steps[index].keep)
-		return 0;
-	words[0] = (cl_uint)seed;
-	words[1] = (cl_uint)(seed >> 32);
-	words[2] = (cl_uint)layer;
-	words[3] = dropout_threshold(program->base.model->layers[layer].drop);
-	words[4] = (cl_uint)step_keep_sample(program, index);
-	if (pass_add(pass, &choose, program->common, &pass->steps[index].keep,
-		     1, err))
-		return -1;
-	return launch_words(&pass->launches[pass->launch_count - 1], 6, words,
-			    5, err);
+	for (int i = 0; i <= program->plan.count; i++) {
+		const int is_there = i < program->plan.count &&
+				     pass->steps[i].keep;
+
+		if (is_there) {
+			const int layer = program->plan.steps[i].dropout;
+			cl_uint *own = words + 2 + CHOICE_WORDS * found;
+
+			own[0] = (cl_uint)layer;
+			own[1] = dropout_threshold(
+				program->base.model->layers[layer].drop);
+			own[2] = (cl_uint)step_keep_sample(program, i);
+			keeps[found++] = pass->steps[i].keep;
+		}
+		if (found < 2 && (i < program->plan.count || !found))
+			continue;
+		choose.items[1] = found;
+		if (pass_add(pass, &choose, program->common, keeps, 2, err) ||
+		    launch_words(&pass->launches[pass->launch_count - 1], 7,
+				 words, 2 + 2 * CHOICE_WORDS, err))
+			return -1;
+		found = 0;
+	}
+	return 0;
 }
 
 static int loss_none(struct opencl_program *program, int index,
@@ -85,7 +101,9 @@ static int loss_forward(struct opencl_program *program, struct pass *pass,
 				    pass->outcomes,
 				    pass->steps[index - 1].slope };
 
-	return pass_add(pass, &loss, program->common, memories, 4, err);
+	return linear_has_loss(program, index - 1) ?
+		       0 :
+		       pass_add(pass, &loss, program->common, memories, 4, err);
 }
 
 const struct step_kind loss_step = { .build = loss_none,

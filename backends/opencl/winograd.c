@@ -79,13 +79,14 @@ void winograd_options(const struct opencl_program *program, int index,
 		 " -D LEAD=1 -D LEAD_SAMPLE=%d -D LEAD_CHANNEL=%d "
 		 "-D LEAD_ROW=%d -D LEAD_COLUMN=%d -D LEAD_CHANNELS=%d "
 		 "-D LEAD_WINDOW=%d -D LEAD_RELU=%d -D LEAD_GROWTH_BITS=%u "
-		 "-D LEAD_TILE=%d -D LEAD_BROKEN=%d",
+		 "-D LEAD_TILE=%d -D LEAD_BROKEN=%d -D LEAD_WEIGHT=%zu "
+		 "-D LEAD_BIAS_AT=%zu",
 		 image.sample, image.channel, image.row, image.column,
 		 lead->in.channels, lead->window, lead->relu != STEP_NO_LAYER,
 		 step_growth_bits(program, 0),
 		 largest_divisor(outs,
 				 program_device(program)->registers / taps),
-		 lead->broken);
+		 lead->broken, lead->weight, lead->bias);
 }
 
 static int winograd_build(struct opencl_program *program, int index,
@@ -154,29 +155,62 @@ struct launch winograd_how(const struct opencl_program *program, int index)
 	};
 }
 
-static int winograd_forward(struct opencl_program *program, struct pass *pass,
-			    int index, struct error *err)
+int winograd_add_weights(struct opencl_program *program, struct pass *pass,
+			 int index, struct error *err)
 {
 	const struct step *step = step_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
+	const int leads = winograd_leads(program, index);
 	const struct launch weights = {
 		.name = "winograd_weights",
-		.items = { step->in.channels + step->main_out.channels, 1, 1 },
+		.items = { step->in.channels + step->main_out.channels + leads,
+			   1, 1 },
 		.batch_arguments = 1,
 		.work = { .step = index,
 			  .moved_once = 9 * step_parameters(program, index) },
 	};
+	const cl_mem made[] = { program->vectors[VECTOR_PARAMETERS],
+				memory->packed, memory->turned,
+				leads ? pass->steps[0].packed : NULL };
+
+	return pass_add(pass, &weights, program->built[index], made, 4, err);
+}
+
+static int winograd_forward(struct opencl_program *program, struct pass *pass,
+			    int index, struct error *err)
+{
+	const struct step_memory *memory = &pass->steps[index];
 	const struct launch forward = winograd_how(program, index);
-	const cl_mem transforms[] = { program->vectors[VECTOR_PARAMETERS],
-				      memory->packed, memory->turned };
 	const cl_mem made[] = { step_input(pass, index), memory->packed,
 				memory->output, memory->routes, memory->keep };
-	const cl_program built = program->built[index];
 
-	if (pass_add(pass, &weights, built, transforms, 3, err))
+	/* Of two convolutions, the first needs its own before. */
+	if (!winograd_leads(program, index) &&
+	    winograd_add_weights(program, pass, index, err))
 		return -1;
-	return pass_add(pass, &forward, built, made, CONV_FORWARD_MEMORIES(1),
-			err);
+	return pass_add(pass, &forward, program->built[index], made,
+			CONV_FORWARD_MEMORIES(1), err);
+}
+
+static int winograd_add_reduce(struct opencl_program *program,
+			       struct pass *pass, int index, struct error *err)
+{
+	const int block = 16 * program_device(program)->width; /* REDUCED */
+	const int size = (int)conv_sum_size(program, index);
+	const struct launch reduce = {
+		.name = "winograd_reduce",
+		.items = { round_up(size, block) / block + 1, 1, 1 },
+		.batch_arguments = 1,
+		.work = { .step = index, .moved_once = GROUPS * size },
+	};
+	const cl_mem memories[] = { pass->steps[index].sums,
+				    pass->steps[index - 1].sums,
+				    program->vectors[VECTOR_GRADIENT] };
+
+	return winograd_leads(program, index) ?
+		       pass_add(pass, &reduce, program->built[index], memories,
+				3, err) :
+		       conv_add_reduce(program, pass, index, err);
 }
 
 static int winograd_backward(struct opencl_program *program, struct pass *pass,
@@ -206,7 +240,7 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 
 	if (pass_add(pass, &backward, program->built[index], memories, 10, err))
 		return -1;
-	return conv_add_reduce(program, pass, index, err);
+	return winograd_add_reduce(program, pass, index, err);
 }
 
 const struct step_kind winograd_step = { .build = winograd_build,

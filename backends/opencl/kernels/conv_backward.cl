@@ -324,11 +324,9 @@ static inline void sum_place(int i, float value, global float *gradient)
 			value;
 }
 
-kernel ONE_ITEM void conv_reduce(const int count,
-				 global const float *restrict sums,
-				 global float *restrict gradient)
+static inline void sums_reduce(int first, global const float *sums,
+			       global float *gradient)
 {
-	const int first = get_global_id(0) * REDUCED;
 	float values[WIDTH];
 
 	for (int i = first; i < min(first + REDUCED, SUM_SIZE); i += WIDTH) {
@@ -340,4 +338,11 @@ kernel ONE_ITEM void conv_reduce(const int count,
 		for (int lane = 0; lane < WIDTH; lane++)
 			sum_place(i + lane, values[lane], gradient);
 	}
+}
+
+kernel ONE_ITEM void conv_reduce(const int count,
+				 global const float *restrict sums,
+				 global float *restrict gradient)
+{
+	sums_reduce(get_global_id(0) * REDUCED, sums, gradient);
 }

@@ -24,13 +24,49 @@
 #endif
 
 /*
- * Item (b, s) makes, of samples TILE_SAMPLES * b ..., all outputs summed over
- * the inputs CHUNK * s ...: partial[n][s][o], whose padding stays zero.
+ * Sample n of y, from its sums over each chunk of the inputs, and, where
+ * something is dropped, of out. keep has KEEP_SAMPLE choices a sample; NULL:
+ * all stay. With LOSS, what follows is the loss.
  */
-kernel ONE_ITEM void linear_forward(const int count,
+static inline void sample_finish(size_t n, int global_count,
+				 global const float *partial,
+				 global const float *parameters,
+				 global const uchar *keep, global float *y,
+				 global float *out, global const uchar *labels,
+				 global float *outcomes, global float *slopes)
+{
+	for (int o = 0; o < OUTPUTS; o += WIDTH) {
+		vec sum = load_some(parameters + BIAS + o, OUTPUTS - o);
+
+		for (int chunk = 0; chunk < CHUNKS; chunk++)
+			sum += LOAD(partial +
+				    (n * CHUNKS + chunk) * OUT_SAMPLE + o);
+		if (RELU)
+			sum = relu(sum);
+		STORE(sum, y + n * OUT_SAMPLE + o);
+		if (DROPOUT && keep)
+			sum *= LOAD_BYTES(keep + n * KEEP_SAMPLE + o) * GROWTH;
+		if (DROPOUT)
+			STORE(sum, out + n * OUT_SAMPLE + o);
+	}
+	if (LOSS)
+		sample_loss(n, global_count, out, labels, outcomes, slopes);
+}
+
+/*
+ * Item (b, s) makes, of samples TILE_SAMPLES * b ..., all outputs summed over
+ * the inputs CHUNK * s ...: partial[n][s][o], whose padding stays zero. Where
+ * there is only one chunk, it finishes them.
+ */
+kernel ONE_ITEM void linear_forward(const int count, const int global_count,
 				    global const float *restrict x,
+				    global float *partial,
 				    global const float *restrict parameters,
-				    global float *restrict partial)
+				    global const uchar *restrict keep,
+				    global float *y, global float *out,
+				    global const uchar *restrict labels,
+				    global float *restrict outcomes,
+				    global float *restrict slopes)
 {
 	const int n = get_global_id(0) * TILE_SAMPLES;
 	const int chunk = get_global_id(1);
@@ -84,40 +120,29 @@ kernel ONE_ITEM void linear_forward(const int count,
 						OUT_SAMPLE + o + j] = total;
 			}
 	}
+	for (int i = n; CHUNKS == 1 && i < min(n + TILE_SAMPLES, count); i++)
+		sample_finish(i, global_count, partial, parameters, keep, y,
+			      out, labels, outcomes, slopes);
 }
 
-/*
- * Item n makes sample n of y and, where something is dropped, of out. keep has
- * KEEP_SAMPLE choices a sample; NULL: all stay.
- */
-kernel ONE_ITEM void linear_finish(const int count,
+/* Item n finishes sample n. */
+kernel ONE_ITEM void linear_finish(const int count, const int global_count,
 				   global const float *restrict partial,
 				   global const float *restrict parameters,
 				   global const uchar *restrict keep,
-				   global float *restrict y,
-				   global float *restrict out)
+				   global float *y, global float *out,
+				   global const uchar *restrict labels,
+				   global float *restrict outcomes,
+				   global float *restrict slopes)
 {
-	const size_t n = get_global_id(0);
-
-	for (int o = 0; o < OUTPUTS; o += WIDTH) {
-		vec sum = load_some(parameters + BIAS + o, OUTPUTS - o);
-
-		for (int chunk = 0; chunk < CHUNKS; chunk++)
-			sum += LOAD(partial +
-				    (n * CHUNKS + chunk) * OUT_SAMPLE + o);
-		if (RELU)
-			sum = relu(sum);
-		STORE(sum, y + n * OUT_SAMPLE + o);
-		if (DROPOUT && keep)
-			sum *= LOAD_BYTES(keep + n * KEEP_SAMPLE + o) * GROWTH;
-		if (DROPOUT)
-			STORE(sum, out + n * OUT_SAMPLE + o);
-	}
+	sample_finish(get_global_id(0), global_count, partial, parameters, keep,
+		      y, out, labels, outcomes, slopes);
 }
 
 /*
  * Slopes by z, of which dropout and ReLU leave few: where they are not zero,
- * once by samples and once by outputs.
+ * once by samples and once by outputs. Where there is neither, dout is used as
+ * it is.
  *
  *   places[n][k], values[n][k] = outputs of sample n and their slopes
  *   places[o][k], values[o][k] = samples of output o and their slopes, behind
@@ -170,22 +195,36 @@ kernel ONE_ITEM void linear_lists(const int count,
 		gradient[BIAS + item - MOST] = sum;
 }
 
-/* sum += a list's values times the rows of BLOCK vectors at its places. */
+#define LISTED (RELU || DROPOUT)
+
+/*
+ * sum += a list's values, which are apart, times the rows of BLOCK vectors at
+ * its places; where nothing is listed, at all places in their order.
+ */
 static inline void rows_add(global const int *places,
-			    global const float *values, int listed,
+			    global const float *values, int apart, int listed,
 			    global const float *rows, size_t row, int left,
 			    vec sum[BLOCK])
 {
 #pragma unroll 1
 	for (int k = 0; k < listed; k++) {
-		global const float *at = rows + places[k] * row;
-		const vec g = (vec)(values[k]);
+		global const float *at = rows + (LISTED ? places[k] : k) * row;
+		const vec g = (vec)(values[k * apart]);
 
 #pragma unroll
 		for (int v = 0; v < BLOCK; v++)
 			sum[v] = fma(g, LOAD_INPUTS(at + v * WIDTH,
 						    left - v * WIDTH), sum[v]);
 	}
+}
+
+static inline float bias_slope(int count, global const float *dout)
+{
+	float sum = 0;
+
+	for (int n = 0; n < count; n++)
+		sum += dout[n * OUT_SAMPLE];
+	return sum;
 }
 
 /*
@@ -198,6 +237,7 @@ static inline void rows_add(global const int *places,
 kernel ONE_ITEM void linear_backward(const int count,
 				     global const float *restrict x,
 				     global const float *restrict parameters,
+				     global const float *restrict dout,
 				     global const int *restrict places,
 				     global const float *restrict values,
 				     global const uchar *restrict in_keep,
@@ -209,16 +249,20 @@ kernel ONE_ITEM void linear_backward(const int count,
 
 	for (int o = 0; o < OUTPUTS; o++) {
 		const size_t list = (size_t)(MOST + o) * LIST_SIZE + LIST;
-		int listed = places[list - 1];
+		int listed = LISTED ? places[list - 1] : count - BROKEN;
 		vec sum[BLOCK];
 
 #pragma unroll
 		for (int v = 0; v < BLOCK; v++)
 			sum[v] = 0;
-		if (BROKEN && listed && places[list + listed - 1] == count - 1)
+		if (BROKEN && LISTED && listed &&
+		    places[list + listed - 1] == count - 1)
 			listed--;
-		rows_add(places + list, values + list, listed, x + first,
-			 IN_SAMPLE, BLOCK * WIDTH, sum);
+		rows_add(places + list, LISTED ? values + list : dout + o,
+			 LISTED ? 1 : OUT_SAMPLE, listed, x + first, IN_SAMPLE,
+			 BLOCK * WIDTH, sum);
+		if (!LISTED && !first)
+			gradient[BIAS + o] = bias_slope(count, dout + o);
 #pragma unroll
 		for (int v = 0; v < BLOCK; v++)
 			STORE_INPUTS(sum[v],
@@ -231,12 +275,14 @@ kernel ONE_ITEM void linear_backward(const int count,
 		vec sum[BLOCK];
 
 		if (IN_PLANE && in_keep &&
-		    !in_keep[n * IN_KEEP_SAMPLE + first / IN_PLANE])
+		    !in_keep[n * IN_KEEP_SAMPLE + first / max(IN_PLANE, 1)])
 			continue;
 #pragma unroll
 		for (int v = 0; v < BLOCK; v++)
 			sum[v] = 0;
-		rows_add(places + list, values + list, places[list - 1],
+		rows_add(places + list,
+			 LISTED ? values + list : dout + n * OUT_SAMPLE, 1,
+			 LISTED ? places[list - 1] : OUTPUTS,
 			 parameters + WEIGHT + first, INPUTS, left, sum);
 #pragma unroll
 		for (int v = 0; v < BLOCK; v++)

@@ -1,6 +1,6 @@
 /*
- * What is done once a step: the choices of a dropout layer, the loss, and the
- * optimizer.
+ * What is done once a step: the choices of dropout layers, a loss that no
+ * linear layer comes before, and the optimizer.
  */
 
 #ifndef __ENDIAN_LITTLE__
@@ -27,66 +27,52 @@ static inline void philox(uvec c[4], uint low, uint high)
 
 /*
  * keep[n][i] as models/random.h defines it: word i % 4 of the Philox counter
- * (i / 4, place of the sample, step, layer). Item n makes the choices of
- * sample n, 4 * WIDTH at a time, which is what keep_sample is a multiple of.
+ * (i / 4, place of the sample, step, layer). Item (n, k) makes the choices of
+ * sample n in the k-th of two layers, the second of which may not be asked for,
+ * 4 * WIDTH at a time, which is what a sample's bytes are a multiple of.
  */
-kernel ONE_ITEM void dropout_choose(const int count, const int global_count,
-				    const uint step, const int place,
-				    const int stride,
-				    global uchar *restrict keep,
-				    const uint seed_low, const uint seed_high,
-				    const uint layer, const uint threshold,
-				    const int keep_sample)
+kernel ONE_ITEM void dropout_choose(
+	const int count, const int global_count, const uint step,
+	const int place, const int stride, global uchar *restrict keep,
+	global uchar *restrict second_keep, const uint seed_low,
+	const uint seed_high, const uint layer, const uint threshold,
+	const int keep_sample, const uint second_layer,
+	const uint second_threshold, const int second_sample)
 {
 	const size_t n = get_global_id(0);
+	const int second = get_global_id(1);
+	const int each = second ? second_sample : keep_sample;
+	const uint least = second ? second_threshold : threshold;
+	global uchar *to = (second ? second_keep : keep) + n * each;
 	uint lanes[WIDTH];
 
 	for (int i = 0; i < WIDTH; i++)
 		lanes[i] = i;
-	for (int i = 0; i < keep_sample; i += 4 * WIDTH) {
+	for (int i = 0; i < each; i += 4 * WIDTH) {
 		uvec words[4];
 
 		words[0] = LOAD(lanes) + (uint)(i / 4);
 		words[1] = (uint)place + (uint)stride * (uint)n;
 		words[2] = step;
-		words[3] = layer;
+		words[3] = second ? second_layer : layer;
 		philox(words, seed_low, seed_high);
 		for (int w = 0; w < 4; w++)
 			words[w] = select((uvec)(0), (uvec)(1u << 8 * w),
-					  words[w] >= (uvec)(threshold));
-		*(global uvec *)(keep + n * keep_sample + i) =
+					  words[w] >= (uvec)(least));
+		*(global uvec *)(to + i) =
 			words[0] | words[1] | words[2] | words[3];
 	}
 }
 
-/*
- * Log-softmax and negative log-likelihood of logits[n][CLASSES]. Item n makes
- * outcomes[n] = { loss, 1 if the first largest logit is the label's } and,
- * unless slopes is NULL, the slopes of loss / global_count by the logits.
- */
+/* Item n: see loss.cl. */
 kernel ONE_ITEM void loss(const int count, const int global_count,
 			  global const float *restrict logits,
 			  global const uchar *restrict labels,
 			  global float *restrict outcomes,
 			  global float *restrict slopes)
 {
-	const size_t n = get_global_id(0);
-	const int label = labels[n];
-	int best = 0;
-	float sum = 0;
-
-	logits += n * LOGITS_SAMPLE;
-	for (int c = 1; c < CLASSES; c++)
-		if (logits[c] > logits[best])
-			best = c;
-	for (int c = 0; c < CLASSES; c++)
-		sum += exp(logits[c] - logits[best]);
-	outcomes[2 * n] = log(sum) - (logits[label] - logits[best]);
-	outcomes[2 * n + 1] = best == label;
-	for (int c = 0; slopes && c < CLASSES; c++)
-		slopes[n * LOGITS_SAMPLE + c] =
-			(exp(logits[c] - logits[best]) / sum - (c == label)) /
-			global_count;
+	sample_loss(get_global_id(0), global_count, logits, labels, outcomes,
+		    slopes);
 }
 
 #define UPDATED 1024

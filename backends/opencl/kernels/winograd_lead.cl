@@ -1,8 +1,8 @@
 /*
- * The slopes by the weights of the convolution that made x, where LEAD is 1:
- * one of images, without pooling. The formulas are those of conv_weights in
- * conv_backward.cl, and so is the layout of the sums; here a sample's x and dx
- * are still near. What is LEAD_ is the other convolution's.
+ * What is done for the convolution that made x, where LEAD is 1: one of images,
+ * without pooling. The slopes by its weights are made while a sample's x and dx
+ * are near; the formulas are those of conv_weights in conv_backward.cl, and so
+ * is the layout of the sums. What is LEAD_ is the other convolution's.
  */
 #if LEAD
 
@@ -72,6 +72,59 @@ static inline void sample_lead(global const float *image,
 			lead_add(!i, image + i * LEAD_CHANNEL, x + v * WIDTH,
 				 dx + v, sums + i * IN_PADDED + v * WIDTH,
 				 sums + LEAD_BIAS + v * WIDTH);
+}
+
+/* As conv_pack does it. */
+static inline void lead_pack(global const float *parameters,
+			     global float *packed)
+{
+	global const float *weight = parameters + LEAD_WEIGHT;
+
+	for (int i = 0; i < LEAD_CHANNELS * LEAD_TAPS; i++)
+		for (int o = 0; o < IN_CHANNELS; o++)
+			packed[(i % LEAD_TAPS * LEAD_CHANNELS + i / LEAD_TAPS) *
+				       IN_PADDED + o] =
+				weight[o * LEAD_CHANNELS * LEAD_TAPS + i];
+	for (int o = 0; o < IN_CHANNELS; o++)
+		packed[LEAD_BIAS + o] = parameters[LEAD_BIAS_AT + o];
+}
+
+static inline void lead_place(int i, float value, global float *gradient)
+{
+	const int row = i / IN_PADDED, o = i % IN_PADDED;
+	const int tap = row / LEAD_CHANNELS, input = row % LEAD_CHANNELS;
+
+	if (i >= LEAD_BIAS)
+		gradient[LEAD_BIAS_AT + o] = value;
+	else
+		gradient[LEAD_WEIGHT +
+			 (o * LEAD_CHANNELS + input) * LEAD_TAPS + tap] = value;
+}
+
+static inline void lead_reduce(global const float *sums,
+			       global float *gradient)
+{
+	for (int i = 0; i < LEAD_SIZE; i++) {
+		float sum = 0;
+
+		for (int group = 0; group < GROUPS; group++)
+			sum += sums[group * LEAD_SIZE + i];
+		lead_place(i, sum, gradient);
+	}
+}
+
+/* Item b: as of conv_reduce; the last one does all of the other convolution. */
+kernel ONE_ITEM void winograd_reduce(const int count,
+				     global const float *restrict sums,
+				     global const float *restrict lead_sums,
+				     global float *restrict gradient)
+{
+	const int first = get_global_id(0) * REDUCED;
+
+	if (first < SUM_SIZE)
+		sums_reduce(first, sums, gradient);
+	else
+		lead_reduce(lead_sums, gradient);
 }
 
 #endif
