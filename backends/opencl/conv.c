@@ -206,7 +206,7 @@ static int conv_allocate(struct opencl_program *program, struct pass *pass,
 				  program_device(program)->width);
 	const size_t most = (size_t)pass->most * sizeof(float);
 	const struct request requests[] = {
-		{ &memory->y, 1,
+		{ &memory->y, !winograd_leads(program, index + 1),
 		  most * (size_t)layout_channels_last(program, step->out)
 				 .sample },
 		{ &memory->output, is_arranged(program, pass, index),
@@ -279,11 +279,10 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 				 memory->output, memory->routes };
 	const cl_program built = program->built[index];
 
-	if (winograd_leads(program, index + 1) ?
-		    winograd_add_weights(program, pass, index + 1, err) :
-		    pass_add(pass, &pack, built, weights, 3, err))
-		return -1;
-	if (pass_add(pass, &forward, built, sums, 4, err))
+	if (winograd_leads(program, index + 1))
+		return 0;
+	if (pass_add(pass, &pack, built, weights, 3, err) ||
+	    pass_add(pass, &forward, built, sums, 4, err))
 		return -1;
 	return memory->output != memory->y ?
 		       pass_add(pass, &arrange, built, moved, 5, err) : 0;

@@ -83,9 +83,9 @@ out:
 }
 
 /*
- * A pooled step does not keep what its ReLU made. Its kernel makes it again,
- * built without pooling, from the same input and copy of the weights, which
- * only the next training step will overwrite.
+ * A pooled step does not keep what its ReLU made, nor one that another leads
+ * with. Its kernel makes it again, built without pooling, from the same input
+ * and copy of the weights, which only the next training step will overwrite.
  */
 static int signs_again(struct opencl_program *program, int index,
 		       uint8_t *values, struct error *err)
@@ -96,6 +96,10 @@ static int signs_again(struct opencl_program *program, int index,
 	const struct launch how = conv_how(program, index, 0);
 	const cl_uint count = (cl_uint)program->count;
 	const int made = program->memory_count;
+	const struct step_memory *steps = program->train.steps;
+	const int by_tiles = winograd_fits(program, index);
+	const cl_mem input = winograd_input(program, &program->train, index);
+	const cl_mem lead_packed = by_tiles ? steps[index - 1].packed : NULL;
 	struct launch launch = { .kernel = NULL };
 	cl_program built = NULL;
 	cl_mem y = NULL;
@@ -106,12 +110,9 @@ static int signs_again(struct opencl_program *program, int index,
 			count * (size_t)layout.sample * sizeof(float), &y, err))
 		goto out;
 	if (launch_make(&launch, &how, built,
-			(const cl_mem[]){
-				step_input(&program->train, index),
-				program->train.steps[index].packed, y, NULL,
-				NULL },
-			CONV_FORWARD_MEMORIES(winograd_fits(program, index)),
-			err) ||
+			(const cl_mem[]){ input, steps[index].packed, y, NULL,
+					  NULL, lead_packed },
+			CONV_FORWARD_MEMORIES(by_tiles), err) ||
 	    launch_words(&launch, 0, &count, 1, err) ||
 	    launch_enqueue(program, &launch, program->count, err))
 		goto out;
@@ -131,7 +132,7 @@ static int relu_decisions(struct opencl_program *program, int index,
 	const struct step *step = &program->plan.steps[index];
 	const int convolution = step->window > 0;
 
-	if (step->pool_window > 1)
+	if (step->pool_window > 1 || winograd_leads(program, index + 1))
 		return signs_again(program, index, values, err);
 	return signs(program, program->train.steps[index].y,
 		     convolution ? layout_channels_last(program, step->out) :

@@ -265,9 +265,10 @@ extern const struct step_kind conv_step, winograd_step, linear_step, loss_step;
 /*
  * conv.c: kernels of a step, and how to launch the one that goes forward, which
  * takes CONV_FORWARD_MEMORIES: input, packed, where y goes and the winners and,
- * by tiles, keep. pooling 0 leaves out the pooling.
+ * by tiles, keep and packed of the step before. pooling 0 leaves out the
+ * pooling.
  */
-#define CONV_FORWARD_MEMORIES(by_tiles) ((by_tiles) ? 5 : 4)
+#define CONV_FORWARD_MEMORIES(by_tiles) ((by_tiles) ? 6 : 4)
 int conv_build(struct opencl_program *program, int index, int pooling,
 	       cl_program *built, struct error *err);
 struct launch conv_how(const struct opencl_program *program, int index,
@@ -279,12 +280,11 @@ size_t conv_sum_size(const struct opencl_program *program, int index);
 /* winograd.c: whether a convolution is done by tiles, and how to launch its way
  * forward. */
 int winograd_fits(const struct opencl_program *program, int index);
-/* Whether it also makes the slopes by the weights of the step before it. */
+/* Whether it also does the step before it, both ways. */
 int winograd_leads(const struct opencl_program *program, int index);
 int conv_is_dense(const struct opencl_program *program, int index);
-/* Transforms of the weights, and of those that it leads with. */
-int winograd_add_weights(struct opencl_program *program, struct pass *pass,
-			 int index, struct error *err);
+cl_mem winograd_input(const struct opencl_program *program,
+		      const struct pass *pass, int index);
 /* What the compiler has to know as well; empty where it does not fit. */
 #define WINOGRAD_OPTIONS 512
 void winograd_options(const struct opencl_program *program, int index,

@@ -27,7 +27,8 @@ int winograd_fits(const struct opencl_program *program, int index)
 int winograd_leads(const struct opencl_program *program, int index)
 {
 	return index == 1 && index < program->plan.count &&
-	       winograd_fits(program, index) && conv_is_dense(program, 0);
+	       winograd_fits(program, index) && conv_is_dense(program, 0) &&
+	       step_dropping(program, 0) == DROP_NOTHING;
 }
 
 static int tile_count(const struct step *step)
@@ -58,13 +59,23 @@ static int tile_options(const struct opencl_program *program, int index,
 			outputs, largest_divisor(tiles, lanes), inputs);
 }
 
+cl_mem winograd_input(const struct opencl_program *program,
+		      const struct pass *pass, int index)
+{
+	return winograd_leads(program, index) ? pass->images :
+						step_input(pass, index);
+}
+
 void winograd_options(const struct opencl_program *program, int index,
 		      char *text, size_t size)
 {
 	const struct step *lead = step_at(program, 0);
 	const struct layout image = layout_input(program, 0);
 	const int taps = lead->window * lead->window;
-	const int outs = vector_count(program, lead->main_out.channels);
+	const int registers = program_device(program)->registers;
+	const int tile = largest_divisor(
+		vector_count(program, lead->main_out.channels),
+		registers / taps);
 	int length;
 
 	text[0] = '\0';
@@ -78,14 +89,12 @@ void winograd_options(const struct opencl_program *program, int index,
 	snprintf(text + length, size - (size_t)length,
 		 " -D LEAD=1 -D LEAD_SAMPLE=%d -D LEAD_CHANNEL=%d "
 		 "-D LEAD_ROW=%d -D LEAD_COLUMN=%d -D LEAD_CHANNELS=%d "
-		 "-D LEAD_WINDOW=%d -D LEAD_RELU=%d -D LEAD_GROWTH_BITS=%u "
+		 "-D LEAD_WINDOW=%d -D LEAD_RELU=%d -D LEAD_COLUMNS=%d "
 		 "-D LEAD_TILE=%d -D LEAD_BROKEN=%d -D LEAD_WEIGHT=%zu "
 		 "-D LEAD_BIAS_AT=%zu",
 		 image.sample, image.channel, image.row, image.column,
 		 lead->in.channels, lead->window, lead->relu != STEP_NO_LAYER,
-		 step_growth_bits(program, 0),
-		 largest_divisor(outs,
-				 program_device(program)->registers / taps),
+		 largest_divisor(lead->main_out.width, registers / tile), tile,
 		 lead->broken, lead->weight, lead->bias);
 }
 
@@ -130,6 +139,12 @@ static int winograd_allocate(struct opencl_program *program, struct pass *pass,
 	return dropout_allocate(program, pass, index, err);
 }
 
+static double lead_products(const struct opencl_program *program, int index)
+{
+	return winograd_leads(program, index) ?
+		       step_products(program, index - 1) : 0;
+}
+
 /* Multiply-adds of a sample one way, by the points of its tiles. */
 static double products_by_points(const struct opencl_program *program,
 				 int index)
@@ -142,21 +157,23 @@ static double products_by_points(const struct opencl_program *program,
 
 struct launch winograd_how(const struct opencl_program *program, int index)
 {
+	const double lead = lead_products(program, index);
+
 	return (struct launch){
 		.name = "winograd_forward",
 		.items = { 0, 1, 1 },
 		.samples = 1,
 		.batch_arguments = 1,
-		.work = { index, step_products(program, index),
-			  products_by_points(program, index),
+		.work = { index, step_products(program, index) + lead,
+			  products_by_points(program, index) + lead,
 			  step_inputs(program, index) +
 				  step_outputs(program, index),
 			  4 * step_parameters(program, index), 0 },
 	};
 }
 
-int winograd_add_weights(struct opencl_program *program, struct pass *pass,
-			 int index, struct error *err)
+static int winograd_add_weights(struct opencl_program *program,
+				struct pass *pass, int index, struct error *err)
 {
 	const struct step *step = step_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
@@ -181,12 +198,12 @@ static int winograd_forward(struct opencl_program *program, struct pass *pass,
 {
 	const struct step_memory *memory = &pass->steps[index];
 	const struct launch forward = winograd_how(program, index);
-	const cl_mem made[] = { step_input(pass, index), memory->packed,
-				memory->output, memory->routes, memory->keep };
+	const cl_mem made[] = { winograd_input(program, pass, index),
+				memory->packed, memory->output,
+				memory->routes, memory->keep,
+				pass->steps[index - 1].packed };
 
-	/* Of two convolutions, the first needs its own before. */
-	if (!winograd_leads(program, index) &&
-	    winograd_add_weights(program, pass, index, err))
+	if (winograd_add_weights(program, pass, index, err))
 		return -1;
 	return pass_add(pass, &forward, program->built[index], made,
 			CONV_FORWARD_MEMORIES(1), err);
@@ -219,22 +236,23 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 	const struct step_memory *memory = &pass->steps[index];
 	const double products = step_products(program, index);
 	const int leads = winograd_leads(program, index);
-	const double lead = leads ? step_products(program, index - 1) : 0;
+	const double lead = lead_products(program, index);
 	const struct launch backward = {
 		.name = "winograd_backward",
 		.items = { GROUPS, 1, 1 },
 		.batch_arguments = 1,
 		.work = { index, 2 * products + lead,
 			  products / 4 + products_by_points(program, index) +
-				  lead,
+				  2 * lead,
 			  2 * step_inputs(program, index) +
 				  2 * step_outputs(program, index),
 			  5 * step_parameters(program, index), 1 },
 	};
 	const cl_mem memories[] = {
-		step_input(pass, index), memory->output, memory->slope,
-		memory->routes, memory->keep, memory->turned, memory->sums,
-		pass->steps[index - 1].slope, pass->images,
+		winograd_input(program, pass, index), memory->output,
+		memory->slope, memory->routes, memory->keep, memory->turned,
+		memory->sums, pass->steps[index - 1].slope,
+		pass->steps[index - 1].packed,
 		leads ? pass->steps[index - 1].sums : NULL,
 	};
 

@@ -110,7 +110,13 @@ kernel ONE_ITEM void conv_weights(const int count,
 
 #else
 
-/* x, its slope and the vectors of a tap: all channels last. */
+/* x, its slope and the vectors of a tap: all channels last. By tiles, x may be
+ * what winograd_lead.cl makes. */
+#if defined(LEAD) && LEAD
+#define X_SPACE private
+#else
+#define X_SPACE global
+#endif
 #define IN_PIXELS (IN_HEIGHT * IN_WIDTH)
 #define TAP(tap) (((tap) / WINDOW * IN_WIDTH + (tap) % WINDOW) * IN_PADDED)
 
@@ -132,6 +138,44 @@ static inline int windows_pack(int count, float *slopes, int *corners)
 	return count;
 #endif
 }
+
+/* Adds listed windows of one output to its sums; returns that of its bias. */
+static inline float weights_add(int listed, const float *slopes,
+				const int *corners,
+				X_SPACE const float *x,
+				global float *sums)
+{
+	vec sum[TAPS][TILE_INPUTS];
+	float bias = 0;
+
+#pragma unroll
+	for (int tap = 0; tap < TAPS; tap++)
+#pragma unroll
+		for (int v = 0; v < TILE_INPUTS; v++)
+			sum[tap][v] = LOAD(sums + tap * IN_PADDED + v * WIDTH);
+#pragma unroll 1
+	for (int k = 0; k < listed; k++) {
+		X_SPACE const float *patch = x + corners[k];
+		const vec g = (vec)(slopes[k]);
+
+		bias += slopes[k];
+#pragma unroll
+		for (int tap = 0; tap < TAPS; tap++)
+#pragma unroll
+			for (int v = 0; v < TILE_INPUTS; v++)
+				sum[tap][v] = fma(g, LOAD(patch + TAP(tap) +
+							  v * WIDTH),
+						  sum[tap][v]);
+	}
+#pragma unroll
+	for (int tap = 0; tap < TAPS; tap++)
+#pragma unroll
+		for (int v = 0; v < TILE_INPUTS; v++)
+			STORE(sum[tap][v], sums + tap * IN_PADDED + v * WIDTH);
+	return bias;
+}
+
+#ifndef LEAD /* which has tiles instead */
 
 /*
  * Lists the windows in BAND rows of one plane, the first being from, and where
@@ -161,42 +205,6 @@ static inline int windows_list(int from, global const float *out,
 				 c * POOL + code % POOL) * IN_PADDED;
 		}
 	return windows_pack(rows * OUT_WIDTH, slopes, corners);
-}
-
-/* Adds listed windows of one output to its sums; returns that of its bias. */
-static inline float weights_add(int listed, const float *slopes,
-				const int *corners,
-				global const float *x,
-				global float *sums)
-{
-	vec sum[TAPS][TILE_INPUTS];
-	float bias = 0;
-
-#pragma unroll
-	for (int tap = 0; tap < TAPS; tap++)
-#pragma unroll
-		for (int v = 0; v < TILE_INPUTS; v++)
-			sum[tap][v] = LOAD(sums + tap * IN_PADDED + v * WIDTH);
-#pragma unroll 1
-	for (int k = 0; k < listed; k++) {
-		global const float *patch = x + corners[k];
-		const vec g = (vec)(slopes[k]);
-
-		bias += slopes[k];
-#pragma unroll
-		for (int tap = 0; tap < TAPS; tap++)
-#pragma unroll
-			for (int v = 0; v < TILE_INPUTS; v++)
-				sum[tap][v] = fma(g, LOAD(patch + TAP(tap) +
-							  v * WIDTH),
-						  sum[tap][v]);
-	}
-#pragma unroll
-	for (int tap = 0; tap < TAPS; tap++)
-#pragma unroll
-		for (int v = 0; v < TILE_INPUTS; v++)
-			STORE(sum[tap][v], sums + tap * IN_PADDED + v * WIDTH);
-	return bias;
 }
 
 /* Adds listed windows of one output to the slope of the input. */
@@ -296,6 +304,7 @@ kernel ONE_ITEM void conv_backward(const int count,
 	}
 }
 
+#endif
 #endif
 
 /*

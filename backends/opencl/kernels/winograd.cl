@@ -20,6 +20,7 @@
 #define TILE 4 /* side of a tile */
 #define QUADRANTS 4 /* pooled outputs of a tile, two rows of two */
 
+#define IN_VECTORS (IN_CHANNELS / WIDTH)
 #define TILES_ACROSS (OUT_WIDTH * POOL / TILE)
 #define TILES (TILES_ACROSS * (OUT_HEIGHT * POOL / TILE))
 

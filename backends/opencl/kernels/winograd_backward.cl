@@ -14,8 +14,6 @@
  * The slope by the weights has no use for tiles: there, a slope takes TAPS
  * vectors of x, where points would take all POINTS / QUADRANTS of its tile.
  */
-#define IN_VECTORS (IN_CHANNELS / WIDTH)
-
 /* Of an output's dM at a point; not a multiple of 4 KiB, or all points would
  * compete for the same few lines of a cache. */
 #define POINT_SIZE ((OUT_CHANNELS + 1) * WIDTH)
@@ -259,7 +257,7 @@ static inline void sample_slopes(const struct sample *sample,
 
 /* Slopes by the weights of the outputs listed, from all windows of a sample. */
 static inline void sample_weights(struct sample *sample,
-				  global const float *x, global float *sums)
+				  X_SPACE const float *x, global float *sums)
 {
 	for (int i = 0; i < BANDS * sample->listed; i++) {
 		const int from = i / sample->listed * BAND;
@@ -289,7 +287,7 @@ static inline void sample_weights(struct sample *sample,
  * lead_sums.
  */
 kernel ONE_ITEM void winograd_backward(const int count,
-				       global const float *restrict x,
+				       global const float *restrict input,
 				       global const float *restrict out,
 				       global const float *restrict dout,
 				       global const uchar *restrict routes,
@@ -297,12 +295,15 @@ kernel ONE_ITEM void winograd_backward(const int count,
 				       global const float *restrict turned,
 				       global float *restrict sums,
 				       global float *restrict dx,
-				       global const float *restrict images,
+				       global const float *restrict lead_packed,
 				       global float *restrict lead_sums)
 {
 	const int group = get_global_id(0);
 	ivec corners[PIXELS / WIDTH];
 	vec slopes[IN_PIXELS * IN_VECTORS];
+#if LEAD
+	vec made[IN_PIXELS * IN_VECTORS];
+#endif
 	struct sample sample;
 
 	for (int p = 0; p < PIXELS; p++)
@@ -318,7 +319,13 @@ kernel ONE_ITEM void winograd_backward(const int count,
 		STORE((vec)(0), lead_sums + i);
 #endif
 	for (size_t n = FIRST_OF(group); n < FIRST_OF(group + 1); n++) {
-		const size_t at = n * OUT_SAMPLE, from = n * IN_SAMPLE;
+		const size_t at = n * OUT_SAMPLE;
+#if LEAD
+		global const float *image = input + n * LEAD_SAMPLE;
+		const float *x = (const float *)made;
+#else
+		global const float *x = input + n * IN_SAMPLE;
+#endif
 
 		sample.listed = 0;
 		for (int o = 0; o < OUT_CHANNELS; o++) {
@@ -335,14 +342,14 @@ kernel ONE_ITEM void winograd_backward(const int count,
 		}
 		sample_slopes(&sample, turned, slopes);
 #if LEAD
+		sample_enter(image, lead_packed, made);
 		if (n < count - LEAD_BROKEN)
-			sample_lead(images + n * LEAD_SAMPLE, x + from, slopes,
-				    lead_sums);
+			sample_lead(image, made, slopes, lead_sums);
 #else
 		for (int i = 0; i < IN_PIXELS * IN_VECTORS; i++)
-			STORE(slopes[i], dx + from + i * WIDTH);
+			STORE(slopes[i], dx + n * IN_SAMPLE + i * WIDTH);
 #endif
 		if (n < count - BROKEN)
-			sample_weights(&sample, x + from, sums);
+			sample_weights(&sample, x, sums);
 	}
 }

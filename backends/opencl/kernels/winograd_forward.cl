@@ -10,11 +10,10 @@
  * read once for them. A product of FORWARD_TILES tiles and FORWARD_OUTPUTS
  * vectors of outputs stays in registers.
  */
-#define IN_VECTORS (IN_CHANNELS / WIDTH)
 #define OUT_VECTORS (OUT_CHANNELS / WIDTH)
 
 /* B^T d B of one tile and vector of inputs; stride is in vectors */
-static inline void tile_enter(global const float *x, vec *points, int stride)
+static inline void tile_enter(X_SPACE const float *x, vec *points, int stride)
 {
 	vec between[SIDE][SIDE];
 
@@ -212,13 +211,17 @@ static inline void codes_store(const bytes *codes, int first,
 
 #endif
 
-/* Item n makes sample n; routes NULL: nobody will ask for the winners. */
+/*
+ * Item n makes sample n; routes NULL: nobody will ask for the winners. Where
+ * LEAD is 1, input are images, and lead_packed the weights to make x.
+ */
 kernel ONE_ITEM void winograd_forward(const int count,
-				      global const float *restrict x,
+				      global const float *restrict input,
 				      global const float *restrict packed,
 				      global float *restrict out,
 				      global uchar *restrict routes,
-				      global const uchar *restrict keep)
+				      global const uchar *restrict keep,
+				      global const float *restrict lead_packed)
 {
 	const size_t n = get_global_id(0);
 	vec points[POINTS * FORWARD_BLOCK * IN_VECTORS];
@@ -228,7 +231,14 @@ kernel ONE_ITEM void winograd_forward(const int count,
 	bytes codes[PIXELS * OUT_VECTORS];
 #endif
 
-	x += n * IN_SAMPLE;
+#if LEAD
+	vec made[IN_PIXELS * IN_VECTORS];
+	const float *x = (const float *)made;
+
+	sample_enter(input + n * LEAD_SAMPLE, lead_packed, made);
+#else
+	global const float *x = input + n * IN_SAMPLE;
+#endif
 	for (int first = 0; first < TILES; first += FORWARD_BLOCK) {
 		for (int i = 0; i < FORWARD_BLOCK * IN_VECTORS; i++)
 			tile_enter(x + tile_corner(first + i / IN_VECTORS) +

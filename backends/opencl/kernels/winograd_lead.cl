@@ -1,8 +1,9 @@
 /*
- * What is done for the convolution that made x, where LEAD is 1: one of images,
- * without pooling. The slopes by its weights are made while a sample's x and dx
- * are near; the formulas are those of conv_weights in conv_backward.cl, and so
- * is the layout of the sums. What is LEAD_ is the other convolution's.
+ * The convolution that makes x, where LEAD is 1: one of images, without pooling
+ * or dropout. It is short, so x is made by whoever wants it and stays near him.
+ * The slopes by its weights are made while dx is near too. The formulas are
+ * those of conv_forward and conv_weights, in the same order, and so are the
+ * layouts of packed and of the sums. What is LEAD_ is this convolution's.
  */
 #if LEAD
 
@@ -10,11 +11,61 @@
 #define LEAD_BIAS (LEAD_TAPS * LEAD_CHANNELS * IN_PADDED)
 #define LEAD_SIZE (LEAD_BIAS + IN_PADDED)
 
+static inline void lead_tile(global const float *image,
+			     global const float *packed, vec *x)
+{
+	vec sum[LEAD_COLUMNS][LEAD_TILE];
+
+#pragma unroll
+	for (int c = 0; c < LEAD_COLUMNS; c++)
+#pragma unroll
+		for (int v = 0; v < LEAD_TILE; v++)
+			sum[c][v] = LOAD(packed + LEAD_BIAS + v * WIDTH);
+#pragma unroll 1
+	for (int k = 0; k < LEAD_TAPS * LEAD_CHANNELS; k++) {
+		const int tap = k / LEAD_CHANNELS;
+		global const float *from =
+			image + k % LEAD_CHANNELS * LEAD_CHANNEL +
+			tap / LEAD_WINDOW * LEAD_ROW +
+			tap % LEAD_WINDOW * LEAD_COLUMN;
+
+#pragma unroll
+		for (int c = 0; c < LEAD_COLUMNS; c++)
+#pragma unroll
+			for (int v = 0; v < LEAD_TILE; v++)
+				sum[c][v] = fma(
+					(vec)(from[c * LEAD_COLUMN]),
+					LOAD(packed + k * IN_PADDED +
+					     v * WIDTH), sum[c][v]);
+	}
+#pragma unroll
+	for (int c = 0; c < LEAD_COLUMNS; c++)
+#pragma unroll
+		for (int v = 0; v < LEAD_TILE; v++)
+			x[c * IN_VECTORS + v] = LEAD_RELU ? relu(sum[c][v]) :
+							    sum[c][v];
+}
+
+/* x of a sample; LEAD_COLUMNS pixels and LEAD_TILE vectors are in registers. */
+static inline void sample_enter(global const float *image,
+				global const float *packed, vec *x)
+{
+	for (int i = 0; i < IN_PIXELS / LEAD_COLUMNS * IN_VECTORS;
+	     i += LEAD_TILE) {
+		const int v = i % IN_VECTORS;
+		const int p = i / IN_VECTORS * LEAD_COLUMNS;
+		global const float *corner = image + p / IN_WIDTH * LEAD_ROW +
+					     p % IN_WIDTH * LEAD_COLUMN;
+
+		lead_tile(corner, packed + v * WIDTH, x + p * IN_VECTORS + v);
+	}
+}
+
 /* One input channel and LEAD_TILE vectors of outputs; adds to sums and, of the
  * first channel, to biases. */
 static inline void lead_add(int first, global const float *image,
-			    global const float *x, const vec *dx,
-			    global float *sums, global float *biases)
+			    const vec *x, const vec *dx, global float *sums,
+			    global float *biases)
 {
 	vec sum[LEAD_TAPS][LEAD_TILE], bias[LEAD_TILE];
 
@@ -32,13 +83,11 @@ static inline void lead_add(int first, global const float *image,
 
 #pragma unroll
 		for (int v = 0; v < LEAD_TILE; v++) {
-			vec g = dx[p * IN_VECTORS + v] *
-				as_float((uint)LEAD_GROWTH_BITS);
+			vec g = dx[p * IN_VECTORS + v];
 
 			if (LEAD_RELU)
 				g = select(g, (vec)(0),
-					   LOAD(x + p * IN_PADDED + v * WIDTH)
-						   <= (vec)(0));
+					   x[p * IN_VECTORS + v] <= (vec)(0));
 			bias[v] += g;
 #pragma unroll
 			for (int tap = 0; tap < LEAD_TAPS; tap++)
@@ -63,14 +112,13 @@ static inline void lead_add(int first, global const float *image,
 	}
 }
 
-static inline void sample_lead(global const float *image,
-			       global const float *x, const vec *dx,
-			       global float *sums)
+static inline void sample_lead(global const float *image, const vec *x,
+			       const vec *dx, global float *sums)
 {
 	for (int i = 0; i < LEAD_CHANNELS; i++)
 		for (int v = 0; v < IN_VECTORS; v += LEAD_TILE)
-			lead_add(!i, image + i * LEAD_CHANNEL, x + v * WIDTH,
-				 dx + v, sums + i * IN_PADDED + v * WIDTH,
+			lead_add(!i, image + i * LEAD_CHANNEL, x + v, dx + v,
+				 sums + i * IN_PADDED + v * WIDTH,
 				 sums + LEAD_BIAS + v * WIDTH);
 }
 
