@@ -85,5 +85,7 @@ breaks() {
 	import csv
 	whole = list(csv.DictReader(open("p.csv")))[-1]
 	assert 8 < int(whole["launches"]) <= 16, whole["launches"]
+	# Multiply-adds of four samples, by the network's definition.
+	assert float(whole["dense_flop"]) == 2 * 4 * 35782656
 	END
 }

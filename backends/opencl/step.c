@@ -40,7 +40,8 @@ int dropout_add(struct opencl_program *program, struct pass *pass,
 	struct launch choose = { .name = "dropout_choose",
 				 .items = { 0, 0, 1 },
 				 .samples = 1,
-				 .batch_arguments = 5 };
+				 .batch_arguments = 5,
+				 .work = { .step = program->plan.count - 1 } };
 	cl_uint words[2 + 2 * CHOICE_WORDS] = { (cl_uint)seed,
 						(cl_uint)(seed >> 32) };
 	cl_mem keeps[2] = { NULL };

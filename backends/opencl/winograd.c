@@ -71,12 +71,9 @@ void winograd_options(const struct opencl_program *program, int index,
 {
 	const struct step *lead = step_at(program, 0);
 	const struct layout image = layout_input(program, 0);
-	const int taps = lead->window * lead->window;
+	const int outs = vector_count(program, lead->main_out.channels);
 	const int registers = program_device(program)->registers;
-	const int tile = largest_divisor(
-		vector_count(program, lead->main_out.channels),
-		registers / taps);
-	int length;
+	int length, tile;
 
 	text[0] = '\0';
 	if (!winograd_fits(program, index))
@@ -86,6 +83,7 @@ void winograd_options(const struct opencl_program *program, int index,
 		snprintf(text + length, size - (size_t)length, " -D LEAD=0");
 		return;
 	}
+	tile = largest_divisor(outs, registers / (lead->window * lead->window));
 	snprintf(text + length, size - (size_t)length,
 		 " -D LEAD=1 -D LEAD_SAMPLE=%d -D LEAD_CHANNEL=%d "
 		 "-D LEAD_ROW=%d -D LEAD_COLUMN=%d -D LEAD_CHANNELS=%d "
