@@ -107,6 +107,19 @@ fails() {
 	run -4 "$BENCH" measure opencl "${TINY[@]}"
 }
 
+@test "a run that measures nothing says why, and no more" {
+	export OCL_ICD_VENDORS=/nonexistent
+	run -4 --separate-stderr "$BENCH" run opencl "${TINY[@]}" --out made
+	[ "${#lines[@]}" -le 5 ]
+	[[ "$output" == *"opencl: error: "*pocl-opencl-icd* ]]
+	[[ "$output" != *"One iteration"* ]]
+	[[ "$stderr" == "bench: opencl: "*pocl-opencl-icd* ]]
+	# Beside what was measured before, it is a column as any other.
+	run -0 "$BENCH" run cpu-1 "${TINY[@]}" --out made
+	[[ "$output" == *"One iteration"* ]]
+	grep -q 'One iteration' made/tables.md
+}
+
 @test "a loss that is not a number ends a run" {
 	run -6 --separate-stderr "$BENCH" run cpu-1 null-1 openblas-2 \
 		"${TINY[@]}" --lr 1e30 --out made --export-json json

@@ -96,6 +96,9 @@ int results_build(struct results *results, const struct campaign *campaign,
 		  int include_warmup, struct error *err);
 void results_free(struct results *results); /* all zero is fine */
 
+/* Is there a time of anything, a single iteration say? */
+int results_have_times(const struct results *results);
+
 /* Is this the campaign's one-core target, what speed-up is over? */
 int run_is_one_core(const struct run *run);
 

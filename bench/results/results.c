@@ -325,6 +325,21 @@ int results_build(struct results *results, const struct campaign *campaign,
 	return failed;
 }
 
+int results_have_times(const struct results *results)
+{
+	for (int line = 0; line < results->line_count; line++)
+		for (int target = 0; target < results->target_count; target++) {
+			const struct stats *values =
+				results->lines[line].cells[target].values;
+
+			if (values[METRIC_LOOP].count ||
+			    values[METRIC_ITER].count ||
+			    values[METRIC_EPOCH].count)
+				return 1;
+		}
+	return 0;
+}
+
 void results_free(struct results *results)
 {
 	int i;

@@ -246,13 +246,24 @@ static void order_columns(const struct view *view)
 				view->order[column++] = target;
 }
 
+static int draw_tables(const struct view *view, struct error *err)
+{
+	order_columns(view);
+	for (size_t i = 0; i < sizeof(timings) / sizeof(timings[0]); i++)
+		if (draw_timing(view, &timings[i], err))
+			return -1;
+	if (view_fourth(view, err) || view_accuracy(view, err))
+		return -1;
+	notes_end(view);
+	return 0;
+}
+
 int table_print(const struct campaign *campaign,
 		const struct table_options *options, FILE *out,
 		struct error *err)
 {
 	struct results results;
 	struct view view = { &results, options, NULL, NULL, out };
-	size_t i;
 	int rc = -1;
 
 	if (results_build(&results, campaign, options->include_warmup, err))
@@ -261,19 +272,12 @@ int table_print(const struct campaign *campaign,
 			    sizeof(*view.order));
 	if (!view.order) {
 		error_memory(err, "a table");
-		goto out;
+	} else if (!results_have_times(&results)) {
+		notes_outcomes(&view);
+		rc = 0;
+	} else if (!view_find_devices(&view, err)) {
+		rc = draw_tables(&view, err);
 	}
-	if (view_find_devices(&view, err))
-		goto out;
-	order_columns(&view);
-	for (i = 0; i < sizeof(timings) / sizeof(timings[0]); i++)
-		if (draw_timing(&view, &timings[i], err))
-			goto out;
-	if (view_fourth(&view, err) || view_accuracy(&view, err))
-		goto out;
-	notes_end(&view);
-	rc = 0;
-out:
 	free(view.order);
 	free(view.devices);
 	results_free(&results);

@@ -30,7 +30,8 @@ struct table_options {
 /* Returns -1 if name is none of plain, github, post. */
 int table_format_find(const char *name, enum table_format *format);
 
-/* Fails only for want of memory; the caller checks ferror(out). */
+/* Where nothing was measured there are no tables, but the lines that say why.
+ * Fails only for want of memory; the caller checks ferror(out). */
 int table_print(const struct campaign *campaign,
 		const struct table_options *options, FILE *out,
 		struct error *err);

@@ -135,17 +135,32 @@ static void note_outcome(const struct view *view, const struct line *line,
 		   setup_name(line), suffix, cell->run->target,
 		   cell->run->status[0] ? cell->run->status : "no status",
 		   cell->reason[0] ? cell->reason : "no reason is given",
-		   cell->outcome == OUTCOME_PARTIAL ?
+		   cell->outcome == OUTCOME_PARTIAL &&
+				   results_have_times(view->results) ?
 			   "; its numbers are of what was finished" : "");
+}
+
+void notes_outcomes(const struct view *view)
+{
+	const struct results *results = view->results;
+
+	for (int i = 0; i < results->line_count; i++) {
+		const struct line *line = &results->lines[i];
+
+		/* A repeated setup has a line for each of its runs. */
+		if (line->repetitions > 1 && line_is_setup(line))
+			continue;
+		for (int target = 0; target < results->target_count; target++)
+			note_outcome(view, line, &line->cells[target]);
+	}
 }
 
 void notes_end(const struct view *view)
 {
 	const struct results *results = view->results;
-	const struct line *line;
 	struct names told = { 0 };
-	int i, target;
 	size_t run;
+	int i;
 
 	/* Bold and red speak for themselves. */
 	if (view->options->format == TABLE_PLAIN && results->target_count > 1)
@@ -159,14 +174,7 @@ void notes_end(const struct view *view)
 	}
 	names_free(&told);
 	notes_disturbed(view);
-	for (i = 0; i < results->line_count; i++) {
-		line = &results->lines[i];
-		/* A repeated setup has a line for each of its runs. */
-		if (line->repetitions > 1 && line_is_setup(line))
-			continue;
-		for (target = 0; target < results->target_count; target++)
-			note_outcome(view, line, &line->cells[target]);
-	}
+	notes_outcomes(view);
 	for (i = 0; view->options->with_post && post_notes[i]; i++)
 		print_note(view->out, view->options, "%s", post_notes[i]);
 }

@@ -66,6 +66,8 @@ void notes_accuracy(const struct view *view, const struct line *line,
 		    double accuracy);
 /* If others ran beside a run: its times are not its own alone. */
 void notes_disturbed(const struct view *view);
+/* What did not work, and why. */
+void notes_outcomes(const struct view *view);
 /* At the end: setups, what did not work, the post. */
 void notes_end(const struct view *view);
 
