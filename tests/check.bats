@@ -100,7 +100,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	run --separate-stderr "$BENCH" check --blocks 12 -o with \
 		--base-cmd "sh play 2.5" --head-cmd "sh play" --order-seed 1
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"the first loss of arm "*missing* ]]
+	[[ "$stderr" == *"the first loss of the "*missing* ]]
 	[[ "$stderr" != *nan* ]]
 }
 
@@ -176,13 +176,13 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	chmod +x wrong
 	few cpu-1 --base "$BENCH" --head ./wrong
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"arm B is wrong, speed not compared: see ./wrong verify cpu"* ]]
+	[[ "$stderr" == *"the head is wrong, speed not compared: see ./wrong verify cpu"* ]]
 	[ "$(column few/runs.csv stage)" = 0 ]
 	# An older bench, say, that lacks an option.
 	sed -i 's/exit 1/exit 2/' wrong
 	few cpu-1 --base "$BENCH" --head ./wrong
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"arm B cannot be verified, speed not compared"* ]]
+	[[ "$stderr" == *"the head cannot be verified, speed not compared"* ]]
 }
 
 @test "a backend is verified as it is measured, and not for ever" {
@@ -203,7 +203,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	sed -i 's/|| echo.*/|| exec sleep 20/' tells
 	few cpu-1 --base ./tells --timeout 5
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"arm A, bench verify cpu: "*"longer than 5 s"* ]]
+	[[ "$stderr" == *"base, bench verify cpu: "*"longer than 5 s"* ]]
 }
 
 @test "an older bench that does not tell all: no number is made up" {
@@ -228,10 +228,22 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	run --separate-stderr "$BENCH" check --blocks 12 -o crash \
 		--base-cmd true --head-cmd "sh -c 'kill -9 \$\$'"
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"command, arm B: ended by signal 9"* ]]
+	[[ "$stderr" == *"command, head: ended by signal 9"* ]]
 	[ "$(column crash/runs.csv status | tr ' ' '\n' | sort -u | xargs)" \
 		= "error ok" ]
 	[[ "$stderr" == *"verdict: none"* ]]
+}
+
+@test "a base that is no bench: what else it can be measured with" {
+	few null-1 --base "$(command -v false)"
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"null-1, base: ended with exit code 1, without a "*"--base wants a bench; any other program is measured with --base-cmd"* ]]
+	few null-1 --head "$(command -v true)"
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"null-1, head: ended well, but "*"--head wants a bench"* ]]
+	# A bench that fails says why itself.
+	few opencl:99 --base "$BENCH"
+	[[ "$stderr" != *"wants a bench"* ]]
 }
 
 @test "what is not there: exit 4" {

@@ -14,6 +14,7 @@
 #define MEASURED_S 1 /* of iterations in each process, at least */
 #define FEWEST_STEPS 5
 #define LOSS_BOUND 1e-5
+#define HINT_SIZE 192
 
 /* Which process of the check it is. */
 struct place {
@@ -65,6 +66,21 @@ static void name_run(struct run *run, const struct check_target *target,
 	run->env_pad_bytes = place->pad;
 }
 
+/* A process that says nothing of itself may be of no bench, or of one that
+ * does not know an option of ours. */
+static void explain_end(char text[HINT_SIZE], const struct options *options,
+			int arm, const struct child_result *result)
+{
+	const int is_head = arm == ARM_HEAD;
+
+	text[0] = '\0';
+	if (result->is_mute && (is_head ? options->head : options->base))
+		snprintf(text, HINT_SIZE, ", without a word that bench measure "
+			 "writes: --%s wants a bench; any other program is "
+			 "measured with --base-cmd and --head-cmd",
+			 is_head ? "head" : "base");
+}
+
 /* One process, with its rows saved. Fails unless it ended well. */
 static int measure(struct check *check, struct check_target *target,
 		   const struct place *place, struct work *work,
@@ -78,7 +94,7 @@ static int measure(struct check *check, struct check_target *target,
 	const struct child_ear ear = collector_ear(&collector);
 	struct child_result result;
 	struct options options;
-	char run_id[48], **environment;
+	char run_id[48], hint[HINT_SIZE], **environment;
 	struct child_request request = {
 		.options = &options,
 		.target = target->name,
@@ -113,10 +129,11 @@ static int measure(struct check *check, struct check_target *target,
 				 "far are in %s", check->campaign.dir);
 	if (!result.exit_code)
 		return 0;
+	explain_end(hint, check->options, place->arm, &result);
 	return error_set(err, result.exit_code == ERROR_MISSING ?
-			 ERROR_MISSING : ERROR_FAILED, "%s, arm %s: %s",
-			 target->name, arm_names[place->arm],
-			 result.run.reason);
+			 ERROR_MISSING : ERROR_FAILED, "%s, %s: %s%s",
+			 target->name, arm_words[place->arm],
+			 result.run.reason, hint);
 }
 
 /* Rows of a command need not say a loss: none is the same as none. */
@@ -145,17 +162,17 @@ static int compare_work(struct check_target *target, const struct place *place,
 		target->first_loss = work->first_loss;
 	} else if (work->steps != target->steps_done) {
 		return error_set(err, ERROR_FAILED, "%s: result changed, speed "
-				 "not compared: %ld iterations by arm %s, %ld "
+				 "not compared: %ld iterations by the %s, %ld "
 				 "before", target->name, work->steps,
-				 arm_names[place->arm], target->steps_done);
+				 arm_words[place->arm], target->steps_done);
 	} else if (work->steps &&
 		   !is_same_loss(work->first_loss, target->first_loss)) {
 		print_loss(loss, work->first_loss);
 		print_loss(expected, target->first_loss);
 		return error_set(err, ERROR_FAILED, "%s: result changed, speed "
-				 "not compared: the first loss of arm %s is "
+				 "not compared: the first loss of the %s is "
 				 "%s, and was %s", target->name,
-				 arm_names[place->arm], loss, expected);
+				 arm_words[place->arm], loss, expected);
 	}
 	return 0;
 }
@@ -175,9 +192,9 @@ static void show(struct check *check, const struct check_target *target,
 	const double now = clock_now();
 	char text[128];
 
-	snprintf(text, sizeof(text), "%s block %d of %d, %s arm %s",
+	snprintf(text, sizeof(text), "%s block %d of %d, %s %s",
 		 check->stage_name, place->block - check->first_block + 1,
-		 check->blocks, target->name, arm_names[place->arm]);
+		 check->blocks, target->name, arm_words[place->arm]);
 	progress_draw_text(&check->progress, now, text,
 			   fmax(0, seconds_left(check, now)));
 }

@@ -70,14 +70,14 @@ static int verify(const struct check *check, int a,
 	struct error cause;
 
 	if (run_verify(check, arm, target, &status, &cause))
-		return error_set(err, cause.kind, "arm %s, bench verify %s: "
-				 "%.800s", arm_names[a], backend,
+		return error_set(err, cause.kind, "%s, bench verify %s: "
+				 "%.800s", arm_words[a], backend,
 				 cause.message);
 	if (!status.code)
 		return 0;
 	/* 1 is its verdict; anything else says that it came to none. */
-	return error_set(err, ERROR_FAILED, "arm %s %s, speed not compared: "
-			 "see %s verify %s", arm_names[a], status.code == 1 ?
+	return error_set(err, ERROR_FAILED, "the %s %s, speed not compared: "
+			 "see %s verify %s", arm_words[a], status.code == 1 ?
 				 "is wrong" : "cannot be verified",
 			 arm->program ? arm->program : "bench", backend);
 }

@@ -127,6 +127,7 @@ static int finish(struct child_result *result, const struct listener *listener,
 	if (request->words) {
 		make_command_run(run, listener);
 	} else if (read_run(run_file, run, err)) {
+		result->is_mute = !status->signal && !err->memory;
 		if (!result->exit_code || err->memory)
 			return listener_blame("ended well, but what it says of "
 					   "itself cannot be read", err);

@@ -31,6 +31,7 @@ struct child_ear {
 struct child_result {
 	struct run run; /* its own, or made from what is known of its end */
 	int exit_code;	/* of the process; 128 + signal when one ended it */
+	int is_mute;	/* it ended by itself and says nothing of itself */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "bench/system/process.h"
 
 const char *const arm_names[ARM_COUNT] = { "A", "B", "A2" };
+const char *const arm_words[ARM_COUNT] = { "base", "head", "control" };
 
 /* Not one of those that a run's row lists: its length says nothing. */
 static const char pad_name[] = "PADDING_OF_STACK=";

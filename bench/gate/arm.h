@@ -10,7 +10,8 @@
 
 enum { ARM_BASE, ARM_HEAD, ARM_CONTROL, ARM_COUNT };
 
-extern const char *const arm_names[ARM_COUNT]; /* A, B, A2 */
+extern const char *const arm_names[ARM_COUNT]; /* A, B, A2: in rows */
+extern const char *const arm_words[ARM_COUNT]; /* base, head: to be read */
 
 struct arm {
 	const char *program;	      /* NULL: this one */
