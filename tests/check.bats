@@ -352,6 +352,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	[ "$(cell few/verdicts.csv 1 base)" = \
 		"revision HEAD, commit $(git rev-parse HEAD)" ]
 	[ -z "$(ls ../tmp)" ]
+	[[ "$stderr" != *"with itself"* ]]
 	few null-1 --base-ref nosuch
 	[ "$status" -eq 5 ]
 	[[ "$stderr" == *"'nosuch' is no revision of "* ]]
@@ -361,4 +362,31 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	[ "$status" -eq 6 ]
 	[[ "$stderr" == *"cannot be built"* ]]
 	[ -z "$(ls ../tmp)" ]
+}
+
+@test "--base-ref with the commit of the head: said before it is built" {
+	local commit
+	commit=$("$BENCH" --version | sed -n '1s/.*(\([0-9a-f]*\)).*/\1/p')
+	[ -n "$commit" ] || skip "this bench is of no commit, or changed since"
+	mkdir repo bin
+	git -C repo init -q
+	# A git that has that commit, and checks out another.
+	cat >bin/git <<-END
+	#!/bin/sh
+	case "\$*" in
+	*--verify*) echo "${commit}0000" ;;
+	*checkout*) ;;
+	*) exec $(command -v git) "\$@" ;;
+	esac
+	END
+	chmod +x bin/git
+	cd repo
+	PATH=$PWD/../bin:$PATH
+	# Without a Makefile it is not built.
+	few null-1 --base-ref HEAD
+	[ "$status" -eq 6 ]
+	[[ "${stderr_lines[0]}" == "note: "*"$commit"*"with itself" ]]
+	[[ "${stderr_lines[1]}" == "building the base, $commit" ]]
+	few null-1 --base-ref HEAD --head-env A=b
+	[[ "${stderr_lines[0]}" == "building the base, $commit" ]]
 }

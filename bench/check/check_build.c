@@ -13,6 +13,8 @@
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 
+#define SHORTEST_COMMIT 7 /* letters of git's; "unknown" begins none */
+
 /* A make around us is no business of the one that builds. */
 static const char *const no_make[] = { "MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=",
 				       "GNUMAKEFLAGS=", NULL };
@@ -113,8 +115,21 @@ static int build_it(const struct check_build *build, const char *top,
 	return failed;
 }
 
+static void announce(const struct check_build *build, const char *head,
+		     FILE *log)
+{
+	const int is_same = head && strlen(head) >= SHORTEST_COMMIT &&
+			    !strncmp(build->commit, head, strlen(head));
+
+	if (is_same)
+		fprintf(log, "note: the head was built from this very commit, "
+			"%.12s: a program is compared with itself\n",
+			build->commit);
+	fprintf(log, "building the base, %.12s\n", build->commit);
+}
+
 static int build_revision(struct check_build *build, const char *revision,
-			  FILE *log, struct error *err)
+			  const char *head, FILE *log, struct error *err)
 {
 	char top[PATH_MAX];
 	struct error cause;
@@ -124,7 +139,7 @@ static int build_revision(struct check_build *build, const char *revision,
 			      "bench-base", err))
 		return -1;
 	if (log)
-		fprintf(log, "building the base, %.12s\n", build->commit);
+		announce(build, head, log);
 	snprintf(build->program, sizeof(build->program), "%s/build/bench",
 		 build->folder);
 	if (!build_it(build, top, &cause))
@@ -134,11 +149,11 @@ static int build_revision(struct check_build *build, const char *revision,
 			 cause.message);
 }
 
-int check_build(struct check_build *build, const char *revision, FILE *log,
-		struct error *err)
+int check_build(struct check_build *build, const char *revision,
+		const char *head, FILE *log, struct error *err)
 {
 	*build = (struct check_build){ 0 };
-	if (!build_revision(build, revision, log, err))
+	if (!build_revision(build, revision, head, log, err))
 		return 0;
 	/* Whatever failed then, that is why. */
 	return interrupt_signal() ? error_set(err, ERROR_STOPPED, "interrupted "

@@ -19,9 +19,12 @@ struct check_build {
  * nothing. The working tree is left alone. ERROR_INPUT for what is no revision,
  * ERROR_FAILED if it does not build, ERROR_STOPPED after a signal. Release it
  * also after a failure.
+ *
+ * head is the commit, abbreviated, of what it will be compared with, if it is
+ * to differ: log, which may be NULL, is told that it does not.
  */
-int check_build(struct check_build *build, const char *revision, FILE *log,
-		struct error *err);
+int check_build(struct check_build *build, const char *revision,
+		const char *head, FILE *log, struct error *err);
 
 /* Removes the folder. */
 void check_build_release(struct check_build *build);

@@ -168,6 +168,11 @@ const char *machine_version(void)
 	return BENCH_VERSION;
 }
 
+const char *machine_commit(void)
+{
+	return BENCH_COMMIT;
+}
+
 const char *machine_date(void)
 {
 	return BENCH_DATE;

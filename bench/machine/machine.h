@@ -45,8 +45,12 @@ int machine_difference(const struct run *first, const struct run *second,
  */
 extern const char *const machine_variables[];
 
-/* "0.1.0", and the day of the commit, "2026-01-31"; "unknown" without them. */
+/*
+ * "0.1.0", the commit, "1234567890ab" or "1234567890ab-dirty", and its day,
+ * "2026-01-31"; "unknown" without them.
+ */
 const char *machine_version(void);
+const char *machine_commit(void);
 const char *machine_date(void);
 
 /* `bench --version`: version, commit, compiler, libraries built with. */

@@ -9,6 +9,7 @@
 #include "bench/check/check_plan.h"
 #include "bench/check/check_report.h"
 #include "bench/gate/judge.h"
+#include "bench/machine/machine.h"
 #include "bench/options/option_table.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
@@ -37,6 +38,7 @@ static int check_question(const struct options *options, struct error *err)
 static int plan_arms(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
+	const char *head = NULL;
 
 	if (arms_make(check->arms, options, err))
 		return -1;
@@ -46,7 +48,12 @@ static int plan_arms(struct check *check, struct error *err)
 		return error_set(err, ERROR_USAGE, "--base-ref names the base, "
 				 "and so does --base%s",
 				 options->base ? "" : "-cmd");
-	if (check_build(&check->build, options->base_ref, check->log, err))
+	/* Another program's is not known yet; what differs on purpose does. */
+	if (!options->head && !options->base_env[0] && !options->head_env[0] &&
+	    !options->inject)
+		head = machine_commit();
+	if (check_build(&check->build, options->base_ref, head, check->log,
+			err))
 		return -1;
 	check->arms[ARM_BASE].program = check->build.program;
 	check->arms[ARM_CONTROL].program = check->build.program;
