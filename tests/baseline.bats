@@ -157,7 +157,13 @@ another machine"*"$name"*": "*", then "* ]]
 	cp -r good b
 	OPENBLAS_CORETYPE=x check
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"OPENBLAS_CORETYPE=x: of the second only"* ]]
+	[[ "$stderr" == *"the baseline is of other variables (first its, \
+then this): OPENBLAS_CORETYPE=x: of the second only"* ]]
+	edit b/runs.csv os 'v+"x"'
+	OPENBLAS_CORETYPE=x check
+	[[ "$stderr" == *"is of another machine, other variables (first"* ]]
+	rm -rf b
+	cp -r good b
 	# The same for the head alone is what is asked about.
 	check --head-env OPENBLAS_CORETYPE=Haswell
 	[[ "$output" == *"12 are needed"* ]]

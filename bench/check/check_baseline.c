@@ -68,19 +68,24 @@ static int find_stored(struct check *check, struct error *err)
 static int refuse(const struct run *was, const struct run *is,
 		  struct error *err)
 {
-	char machine[400], work[400];
-	const int machines = machine_difference(was, is, machine,
-						sizeof(machine));
+	char around[400], work[400], what[80] = "";
+	const int arounds = machine_difference(was, is, around,
+					       sizeof(around));
+	const int machines = machine_is_another(was, is);
 	const int works = settings_compare(was, is, work, sizeof(work));
 
-	if (!machines && !works)
+	if (!arounds && !works)
 		return 0;
+	if (machines)
+		error_list(what, sizeof(what), "another machine");
+	if (arounds > machines)
+		error_list(what, sizeof(what), "other variables");
+	if (works)
+		error_list(what, sizeof(what), "other work");
 	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
-			 "is of %s%s%s (first its, then this): %s%s%s",
-			 was->target, machines ? "another machine" : "",
-			 machines && works ? " and of " : "",
-			 works ? "other work" : "", machine,
-			 machines && works ? "; " : "", work);
+			 "is of %s (first its, then this): %s%s%s",
+			 was->target, what, around,
+			 arounds && works ? "; " : "", work);
 }
 
 /* What is known of this machine before anything is measured on it. */

@@ -79,7 +79,7 @@ static const struct live cases[] = {
 	{ "up to four times the work, by chance", 3, "inconclusive", 3,
 	  { CHECK, "--base-cmd=" MEASURE "--inject=0-300%",
 	    "--head-cmd=" MEASURE "--inject=0-300%" } },
-	{ "a baseline saved under other settings", 3, "another machine", 1,
+	{ "a baseline saved under other settings", 3, "other variables", 1,
 	  { "sh", "-c", PARENT " baseline save made null-1 --model=tiny "
 	    "--dataset=synthetic --synthetic-train=640 --blocks=6 -q && "
 	    "GOMP_SPINCOUNT=7 " PARENT " check --baseline made" } },

@@ -170,6 +170,25 @@ static void add_variables(struct list *list, const char *variables,
 	}
 }
 
+/* What one of them does not tell may be the same. */
+static int differs(const struct feature *feature, const struct run *first,
+		   const struct run *second, char one[TOLD], char other[TOLD])
+{
+	tell(feature, first, one);
+	tell(feature, second, other);
+	return one[0] && other[0] && strcmp(one, other);
+}
+
+int machine_is_another(const struct run *first, const struct run *second)
+{
+	char one[TOLD], other[TOLD];
+	int count = 0;
+
+	for (size_t i = 0; i < FEATURES; i++)
+		count += differs(&features[i], first, second, one, other);
+	return count;
+}
+
 int machine_difference(const struct run *first, const struct run *second,
 		       char *text, size_t size)
 {
@@ -179,10 +198,7 @@ int machine_difference(const struct run *first, const struct run *second,
 	for (size_t i = 0; i < FEATURES; i++) {
 		char one[TOLD], other[TOLD];
 
-		tell(&features[i], first, one);
-		tell(&features[i], second, other);
-		/* What one of them does not tell may be the same. */
-		if (one[0] && other[0] && strcmp(one, other))
+		if (differs(&features[i], first, second, one, other))
 			add(&list, "%s: %s, then %s", features[i].name, one,
 			    other);
 	}
