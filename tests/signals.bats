@@ -108,6 +108,23 @@ start_slow() {
 	[[ "$(cell made/runs.csv 1 reason)" == *"signal 9"* ]]
 }
 
+# Stopped for as long as others might have kept it from its CPU.
+@test "a measurement that did not get its CPU says so, as a run does" {
+	local verb
+	for verb in "measure --profile parts" run; do
+		# shellcheck disable=SC2086 # words
+		start $verb cpu-1 "${LONG[@]}" --epochs 20
+		within 60 grep -q 'epoch 2/' err
+		CHILD=$PID
+		[ "$verb" != run ] || child
+		kill -STOP "$CHILD"
+		sleep 3
+		kill -CONT "$CHILD"
+		ended 0
+		grep -Eq 'note: cpu-1 got [0-9]+ % of its CPUs: its times' err
+	done
+}
+
 @test "a run that takes too long is ended" {
 	run -6 --separate-stderr "$BENCH" run cpu-1 null-1 "${LONG[@]}" -q \
 		--timeout 1 --out made

@@ -16,6 +16,7 @@
 #include "bench/system/interrupt.h"
 #include "bench/system/usage.h"
 #include "bench/training/plan_run.h"
+#include "bench/verbs/busy.h"
 
 static const char *on_off(int value)
 {
@@ -285,6 +286,8 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	COPY(run.status, "ok");
 	if (failed)
 		describe_failure(&run, err);
+	else if (!options->quiet && !options->campaign_id)
+		busy_note(&target, &run, log); /* else a parent says it */
 	if (options->run_file)
 		machine_read_binary(&run);
 	return write_run(options->run_file, &run, failed, err);

@@ -12,11 +12,11 @@
 #include "bench/tables/export.h"
 #include "bench/tables/table.h"
 #include "bench/training/plan_run.h"
+#include "bench/verbs/busy.h"
 #include "bench/verbs/info_command.h"
 
 #define MOST_TARGETS 64
 #define DRY_STEPS 5 /* iterations of a dry run */
-#define BUSY .9	    /* a smaller share of the CPUs is worth a note */
 
 struct work {
 	const struct options *options;
@@ -158,22 +158,6 @@ static int check_data(struct work *work, struct error *err)
 	return failed;
 }
 
-/* Cores that waited for their CPUs were timed beside something else. */
-static void warn_if_busy(const struct work *work, const struct target *target,
-			 const struct run *run)
-{
-	const double cpus = run->cpus < run->cores ? (double)run->cpus :
-						     (double)run->cores;
-	const double share = run->loop_cpu_s / (run->loop_s * cpus);
-
-	/* A device's CPUs are its own affair; NAN compares as false. */
-	if (!target->backend->one_core && share < BUSY && run->loop_s > 1 &&
-	    !run->straggler[0])
-		fprintf(work->log, "note: %s got %.0f %% of its CPUs: its "
-			"times are too long\n",
-			target->name, 100 * share);
-}
-
 /* A target that nobody asked for by name may be missing. */
 static void judge(struct work *work, struct child_result *result,
 		  const struct target *target, int more)
@@ -244,7 +228,7 @@ static int run_once(struct work *work, int t, long round, int more,
 	if (!interrupt_signal())
 		judge(work, &result, target, more);
 	if (!result.exit_code && !options.quiet)
-		warn_if_busy(work, target, &result.run);
+		busy_note(target, &result.run, work->log);
 	failed = campaign_end_run(&work->campaign, &result.run, err);
 	tell(work);
 	return failed;
