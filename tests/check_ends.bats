@@ -19,10 +19,14 @@ setup() {
 	wait "$pid" || status=$?
 	[ "$status" -eq 130 ] || { cat log; return 1; }
 	grep -q "verdict: none" log
+	grep -q "the rows so far are in cut, .*: begin again" log
 	[ ! -e cut/verdicts.csv ]
 	run "$BENCH" table cut
 	[ "$status" -eq 5 ]
 	[[ "$output" == *"did not come to a verdict"* ]]
+	run -5 "$BENCH" plot cut
+	[[ "$output" == *"only the processes of bench check"*"did not come to a \
+verdict"* ]]
 }
 
 # interrupted PID LOG: it ends at once, by the signal that it is sent alone.

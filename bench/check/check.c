@@ -126,7 +126,8 @@ static int measure(struct check *check, struct check_target *target,
 		return -1;
 	if (interrupt_signal())
 		return error_set(err, ERROR_STOPPED, "interrupted; the rows so "
-				 "far are in %s", check->campaign.dir);
+				 "far are in %s, and cannot be gone on from: "
+				 "begin again", check->campaign.dir);
 	if (!result.exit_code)
 		return 0;
 	explain_end(hint, check->options, place->arm, &result);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/base/text.h"
+#include "bench/gate/verdicts.h"
 #include "bench/pictures/plot.h"
 #include "bench/pictures/plot_report.h"
 #include "bench/pictures/plot_script.h"
@@ -184,6 +185,22 @@ static int find_gnuplot(const struct drawing *drawing, struct error *err)
 			 "in %.600s", drawing->work);
 }
 
+/* It may have ended before it came to a verdict. */
+static int refuse_check(const char *folder, struct error *err)
+{
+	struct verdicts verdicts;
+	size_t count;
+
+	if (verdicts_read(&verdicts, folder, err))
+		return -1;
+	count = verdicts.count;
+	verdicts_release(&verdicts);
+	return error_set(err, ERROR_INPUT, "%.600s: there are only the "
+			 "processes of bench check in it, %s", folder,
+			 count ? "whose verdicts bench table shows" :
+				 "which did not come to a verdict");
+}
+
 static int draw_all(struct drawing *drawing, struct error *err)
 {
 	struct report report = { .plot = &drawing->plot,
@@ -192,10 +209,7 @@ static int draw_all(struct drawing *drawing, struct error *err)
 	char path[PATH_MAX];
 
 	if (!drawing->plot.results.line_count)
-		return error_set(err, ERROR_INPUT, "%.600s: there are only the "
-				 "processes of bench check in it, whose "
-				 "verdicts bench table shows",
-				 drawing->command->folder);
+		return refuse_check(drawing->command->folder, err);
 	if (file_make_folder(drawing->folder, err) ||
 	    name_file(drawing->work, drawing->folder, "plot", "", err) ||
 	    file_make_folder(drawing->work, err) || write_data(drawing, err) ||

@@ -347,7 +347,9 @@ static int run_campaign(struct work *work, struct error *err)
 		if (interrupt_signal())
 			failed = error_set(err, ERROR_STOPPED,
 					   "interrupted; the rows so far are "
-					   "in %s", work->campaign.dir);
+					   "in %s: bench table %s shows them",
+					   work->campaign.dir,
+					   work->campaign.dir);
 	}
 	campaign_release(&work->campaign);
 	return failed;
