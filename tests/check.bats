@@ -123,6 +123,9 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[ "$status" -eq 3 ]
 	[ "${stderr_lines[-1]}" = "verdict: inconclusive" ]
 	[[ "$output" == *"6 pairs of the screen, 12 are needed"* ]]
+	# Nor does it tell what such a check would detect.
+	[ -z "$(cell few/verdicts.csv 1 detectable_pct)" ]
+	grep -Eq '^null-1 .* - +inconclusive' <<<"$output"
 	few null-1 --base "$BENCH" --on-inconclusive pass
 	[ "$status" -eq 0 ]
 	[ "${stderr_lines[-1]}" = "verdict: inconclusive" ]

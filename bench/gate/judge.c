@@ -178,8 +178,10 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 		verdict->ratio = screen->ratio;
 		verdict->ratio_lo = screen->lower;
 		verdict->ratio_hi = screen->upper;
-		verdict->detectable_pct = gate_percent(screen->detectable);
 	}
+	/* Fewer come to no verdict, and so detect nothing. */
+	if (screen->pairs >= row->gate.rule.fewest)
+		verdict->detectable_pct = gate_percent(screen->detectable);
 	if (confirm->pairs) {
 		verdict->confirm_ratio = confirm->ratio;
 		verdict->confirm_lo = confirm->lower;
