@@ -24,6 +24,7 @@ b/runs.csv b/summary.csv b/tables.md" ]
 	[[ "$output" == *"null-1 "*" 12 "*" 3 "*" 0.0"* ]]
 	[[ "$output" == *"cpu-2: model tiny, data set synthetic, global batch \
 64,"* ]]
+	[[ "$(tr -s " \n" " " <<<"$output")" =~ ", 1 of "[0-9]+" CPUs;" ]]
 	# It is a results folder like others.
 	run -0 "$BENCH" table b
 	[[ "$output" == *"n=12: fresh processes of each target"* ]]

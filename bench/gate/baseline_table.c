@@ -33,7 +33,7 @@ static void print_work(const struct run *run,
 		       const struct table_options *options, FILE *out)
 {
 	print_note(out, options, "%s: %s%smodel %s, data set %s, global batch "
-		   "%ld, seed %ld, %ld warm-up steps; %s, %ld CPUs of %ld; %s "
+		   "%ld, seed %ld, %ld warm-up steps; %s, %ld of %ld CPUs; %s "
 		   "%s; started %s by bench %s", run->target, run->label,
 		   run->label[0] ? ": " : "", run->model,
 		   run->dataset, run->global_batch, run->seed, run->warmup,
