@@ -30,6 +30,14 @@ setup() {
 	[[ "$stderr" != *"cores on"* ]]
 }
 
+@test "cores that a global batch leaves without samples" {
+	run -0 --separate-stderr "$BENCH" run null-8 null-2 \
+		"${TINY[@]/-q/--seed=1}" --global-batch 4 --out made
+	[[ "$stderr" == *"note: null-8: a global batch of 4 leaves 4 of 8 cores \
+without samples"* ]]
+	[[ "$stderr" != *"null-2: a global"* ]]
+}
+
 # Who waits by spinning takes the CPU from the one that is waited for: with such
 # barriers it was 38 times the work of one core, and is 1.2 times without.
 @test "waiting cores leave the CPU to others" {

@@ -320,6 +320,19 @@ static void note_shared_cpus(const struct work *work)
 			most->name, most->cores, cpus, cpus == 1 ? "" : "s");
 }
 
+static void note_idle_cores(const struct work *work)
+{
+	const long batch = work->options->global_batch;
+
+	for (int i = 0; batch != OPTION_UNSET && i < work->target_count; i++)
+		if (work->targets[i].cores > batch)
+			fprintf(work->log, "note: %s: a global batch of %ld "
+				"leaves %ld of %d cores without samples\n",
+				work->targets[i].name, batch,
+				work->targets[i].cores - batch,
+				work->targets[i].cores);
+}
+
 static int run_campaign(struct work *work, struct error *err)
 {
 	const struct options *options = work->options;
@@ -340,8 +353,10 @@ static int run_campaign(struct work *work, struct error *err)
 	if (!failed) {
 		work->started = work->campaign.run_count;
 		interrupt_install(0);
-		if (!options->quiet)
+		if (!options->quiet) {
 			note_shared_cpus(work);
+			note_idle_cores(work);
+		}
 		run_all(work);
 		publish(work);
 		if (interrupt_signal())
