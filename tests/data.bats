@@ -187,6 +187,7 @@ refused() {
 	URL=http://127.0.0.1:$(closed_port)
 	run -4 "$BENCH" data get mnist --mirror "$URL" --data-dir "$DIR"
 	[[ $output == *"$URL/train-images-idx3-ubyte.gz: no connection"* ]]
+	[[ $output == *"--mirror"*"by hand, as $DIR/train-images-idx3-ubyte.gz" ]]
 	[ -z "$(ls "$DIR")" ]
 }
 

@@ -159,7 +159,7 @@ static int fetch(const struct transfer *transfer, FILE *log, struct error *err)
 	const char *only[DATASET_MAX_MIRRORS] = { transfer->mirror };
 	const char *const *mirrors =
 		transfer->mirror ? only : transfer->known->mirrors;
-	char tried[800] = "";
+	char tried[600] = "";
 	int wrong = 0;
 
 	for (int i = 0; i < DATASET_MAX_MIRRORS && mirrors[i]; i++) {
@@ -174,15 +174,17 @@ static int fetch(const struct transfer *transfer, FILE *log, struct error *err)
 			return -1;
 		wrong |= reason.kind == ERROR_INPUT;
 		fprintf(log, "%s\n", reason.message);
-		snprintf(tried + length, sizeof(tried) - length, "%s%.350s",
+		snprintf(tried + length, sizeof(tried) - length, "%s%.250s",
 			 length ? "; " : "", reason.message);
 	}
 	if (wrong)
 		return -1;
 	return error_set(err, ERROR_MISSING,
-			 "%s of %s cannot be downloaded: %s",
+			 "%s of %s cannot be downloaded: %s; give a --mirror "
+			 "URL that can be reached, or copy its four files "
+			 "by hand, as %.150s",
 			 dataset_file_name(transfer->file),
-			 transfer->known->title, tried);
+			 transfer->known->title, tried, transfer->path);
 }
 
 static int get_file(struct transfer *transfer, const char *dir, FILE *out,
