@@ -202,9 +202,9 @@ static void others_have_none(void **state)
 static int toy_profile(struct program *program, struct profile_part *parts)
 {
 	(void)program;
-	parts[0] = (struct profile_part){ "first", 10, 5, 4, .5 };
-	parts[1] = (struct profile_part){ "", 0, 0, 0, NAN };
-	parts[2] = (struct profile_part){ "second", 30, 30, 8, NAN };
+	parts[0] = (struct profile_part){ "first", 10, 5, 4, .5, 0 };
+	parts[1] = (struct profile_part){ "", 0, 0, 0, NAN, 0 };
+	parts[2] = (struct profile_part){ "second", 30, 30, 8, NAN, 0 };
 	return 3;
 }
 
