@@ -39,29 +39,28 @@ struct iteration {
 /*
  * Post 002's network: 36 tiles of 36 points and 32 planes for each plane that
  * is kept or, on tiles of AMX, for each; 36 * 9 * 32 for the convolution before
- * under each tile. With bf16, forward convolves directly.
+ * under each tile. With bf16, both ways convolve all planes directly.
  */
 static void compare_stem(struct subject *subject,
 			 const struct iteration *iteration,
 			 const struct profile_part *parts, int part_count)
 {
 	const int tiles = iteration->kernels->bf16 != NULL;
+	const int bf16 = iteration->precision == PRECISION_BF16;
 	const double count = iteration->count, all = count * 64;
 	const double plane = 36. * 36 * 32, lead = count * 36. * 36 * 9 * 32;
 	const double kept =
 		count_kept(subject, LAYER_DROPOUT2D, iteration->count);
+	const double direct = all * 576 * 9 * 32 + count * 26. * 26 * 32 * 9;
 	const struct profile_part *part;
 
 	assert_true(iteration->dropout ? kept < all : kept == all);
 	part = part_of(parts, part_count, "conv1+conv2 forward");
 	assert_true(part->done ==
-		    (iteration->precision == PRECISION_BF16 ?
-			     count * (24. * 24 * 64 * 9 * 32 +
-				      26. * 26 * 32 * 9) :
-			     plane * (tiles ? all : kept) + lead));
+		    (bf16 ? direct : plane * (tiles ? all : kept) + lead));
 	assert_true(part->nonzero == kept / all);
 	part = part_of(parts, part_count, "conv1+conv2 backward");
-	assert_true(part->done == plane * kept + lead);
+	assert_true(part->done == (bf16 ? direct : plane * kept + lead));
 	assert_true(part->nonzero == kept / all);
 	/*
 	 * One slope a window of the pooling, and none of them is 0; or the
@@ -70,9 +69,8 @@ static void compare_stem(struct subject *subject,
 	part = part_of(parts, part_count, "conv2 weight slopes");
 	assert_true(part->nonzero <= kept / all);
 	assert_true(part->done - count * 26. * 26 * 32 * 9 ==
-		    (iteration->precision == PRECISION_BF16 ?
-			     all * 576 * 9 * 32 :
-			     part->nonzero * all * 144 * 9 * 32));
+		    (bf16 ? all * 576 * 9 * 32 :
+			    part->nonzero * all * 144 * 9 * 32));
 }
 
 /*

@@ -90,9 +90,10 @@ static double stem_bytes(const struct cpu_program *program, double kept)
 	const struct cpu_stem *stem = &program->stem;
 	const struct stem_shape *shape = &stem->shape;
 	const double count = work_samples(program);
+	const int window = shape->bf16 ? STEM_TAPS : STEM_POINTS;
 	const double weights =
 		(double)shape->middle * (shape->channels * STEM_TAPS + 1) +
-		(double)shape->outputs * (shape->middle * STEM_POINTS + 1);
+		(double)shape->outputs * (shape->middle * window + 1);
 
 	return WORK_FLOAT *
 		       (count * (double)shape_size(stem->step->in) + weights) +
@@ -134,10 +135,13 @@ void work_fill_stem(const struct cpu_program *program,
 		tally_stem(program, program->steps[0].out_slopes);
 	const double count = work_samples(program);
 	const double lead = count * tile_work(shape);
+	const double dense =
+		count * (lead_work(stem->step) + work_of_main(stem->step));
 	struct profile_part part = {
-		.dense = count *
-			 (lead_work(stem->step) + work_of_main(stem->step)),
-		.done = point_work(shape, slopes.kept) + lead,
+		.dense = dense,
+		/* Of bf16, both ways are convolutions of all planes. */
+		.done = shape->bf16 ? dense :
+				      point_work(shape, slopes.kept) + lead,
 		.bytes = stem_bytes(program, slopes.kept),
 		.nonzero = work_share(slopes.kept, slopes.all),
 	};
@@ -145,9 +149,7 @@ void work_fill_stem(const struct cpu_program *program,
 	/* By the planes between, and by the first weights: the same work. */
 	work_name(program, 0, "backward", &part);
 	parts[cpu_part_backward(0, CPU_SLOPES)] = part;
-	if (shape->bf16)
-		part.done = part.dense; /* convolved directly */
-	else if (stem->kernels->forward_is_dense(shape))
+	if (!shape->bf16 && stem->kernels->forward_is_dense(shape))
 		part.done = point_work(shape, slopes.all) + lead;
 	work_name(program, 0, "forward", &part);
 	parts[CPU_PART_FORWARD] = part;
