@@ -56,15 +56,10 @@ INLINE uint32_t stem_direct_word(const uint8_t *signs, size_t at)
 
 #ifdef __AMX_BF16__
 
-/* Planes between, and outputs, in whole tiles: along k, and in rows. */
+/* Planes between in whole tiles, along k. */
 INLINE int stem_direct_deep(const struct stem_shape *shape)
 {
 	return (shape->middle + AMX_DEPTH - 1) / AMX_DEPTH * AMX_DEPTH;
-}
-
-INLINE int stem_direct_tall(const struct stem_shape *shape)
-{
-	return (shape->outputs + AMX_ROWS - 1) / AMX_ROWS * AMX_ROWS;
 }
 
 #endif
