@@ -28,13 +28,11 @@ static void rows_make(const struct direct_data *data, const float *image,
 		for (int x = 0; x < data->columns; x += LANES) {
 			const int rest = data->columns - x;
 			const int count = rest < LANES ? rest : LANES;
-			lanes_int split[AMX_PARTS];
+			const vec pixels = vec_load_first(image + x + s, count);
 
-			amx_split(vec_load_first(image + x + s, count), 1,
-				  split);
-			_mm512_mask_cvtepi32_storeu_epi16(
+			_mm256_mask_storeu_epi16(
 				rows + x, (__mmask16)((1u << count) - 1),
-				_mm512_srli_epi32((__m512i)split[0], 16));
+				(__m256i)_mm512_cvtneps_pbh((__m512)pixels));
 		}
 		image += width;
 		rows += data->columns;

@@ -31,6 +31,18 @@ INLINE vec weights_load(const struct stem_shape *shape, const float *weights,
 			      rest < LANES ? rest : LANES);
 }
 
+/* Outputs o .. o + 31 of a tap and 16 planes. */
+static void tile_fill(const struct stem_shape *shape, const float *weights,
+		      int o, int tap, int plane, uint16_t *to)
+{
+	for (int k = 0; k < AMX_DEPTH; k += 2) {
+		_mm512_store_si512(to, amx_round_pair(
+			weights_load(shape, weights, o + k, tap, plane),
+			weights_load(shape, weights, o + k + 1, tap, plane)));
+		to += AMX_DEPTH;
+	}
+}
+
 void ISA_NAME(stem_direct_data_transform)(const struct stem_shape *shape,
 					  const float *weights, void *tiles)
 {
@@ -43,15 +55,7 @@ void ISA_NAME(stem_direct_data_transform)(const struct stem_shape *shape,
 			for (int o = 0; o < data.pitch; o += AMX_DEPTH) {
 				const int tap = t / 3 * 3 + 2 - t % 3;
 
-				for (int k = 0; k < AMX_DEPTH; k += 2)
-					amx_store_pair(
-						to, k / 2,
-						weights_load(shape, weights,
-							     o + k, tap, i),
-						weights_load(shape, weights,
-							     o + k + 1, tap, i),
-						1);
-				to++;
+				tile_fill(shape, weights, o, tap, i, *to++);
 			}
 }
 
