@@ -108,9 +108,10 @@ struct stem_kernels {
 	int (*weight_slopes_are_dense)(const struct stem_shape *shape);
 
 	/*
-	 * points[STEM_POINTS][outputs][middle] = G g G^T of each 3x3 window g
-	 * of weights[outputs][3][3][middle], the layout of slopes' weights
-	 * below; behind them what else kernels make of these.
+	 * What the kernels make of weights[outputs][3][3][middle], the layout
+	 * of slopes' weights below: points[STEM_POINTS][outputs][middle] =
+	 * G g G^T of each 3x3 window g, and behind them what else they want; of
+	 * bf16, the windows themselves, rounded.
 	 */
 	void (*transform)(const struct stem_shape *shape, const float *weights,
 			  float *points);

@@ -95,8 +95,7 @@ static struct stem_strip strip_of(const struct task *task,
 /* What stem_direct_tile() has made. */
 static const amx_tile *tiles_of(const struct task *task)
 {
-	return (const amx_tile *)(const void *)
-		(task->weights->points + stem_points_plain(task->shape));
+	return (const amx_tile *)(const void *)task->weights->points;
 }
 
 static const struct stem_moves *moves_of(const struct task *task,

@@ -144,8 +144,8 @@ INLINE struct stem_strip stem_strip_of(const struct stem_shape *shape,
 }
 
 /*
- * Floats of what follows U, aligned like it: A's tiles, and the moves of all
- * strips; makes them of stem_transform()'s.
+ * Floats of A's tiles and the moves of all strips, aligned to lines; makes them
+ * of stem_transform()'s.
  */
 size_t ISA_NAME(stem_direct_tiled)(const struct stem_shape *shape);
 void ISA_NAME(stem_direct_tile)(const struct stem_shape *shape,

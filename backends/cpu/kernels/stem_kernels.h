@@ -22,20 +22,20 @@ void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 			      const float *weights, float *points);
 
 /*
- * Floats of U[STEM_POINTS][outputs][middle], in whole lines, and so many in
- * tiles behind it.
+ * Floats of U[STEM_POINTS][outputs][middle], and so many in tiles behind it;
+ * direct convolutions have tiles alone.
  */
 INLINE size_t stem_points_plain(const struct stem_shape *shape)
 {
-	const size_t count = STEM_POINTS * (size_t)shape->outputs *
-			     (size_t)shape->middle;
-
-	return (count + 15) / 16 * 16;
+	return STEM_POINTS * (size_t)shape->outputs * (size_t)shape->middle;
 }
 
 size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape);
 
-/* Where the direct convolutions' follow, and the floats of those by data. */
+/*
+ * Floats of both, in whole lines, behind which are the tiles of the direct
+ * convolution backward by data; and how many floats these are.
+ */
 size_t ISA_NAME(stem_points_direct)(const struct stem_shape *shape);
 size_t ISA_NAME(stem_direct_data_weights)(const struct stem_shape *shape);
 

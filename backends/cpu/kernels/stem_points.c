@@ -1,5 +1,6 @@
 /*
- * U = G g G^T of the second convolution's windows, once a step.
+ * U = G g G^T of the second convolution's windows, once a step; or, where it is
+ * convolved directly (stem_direct_amx.h), its tiles.
  *
  *   weights: [outputs][3][3][middle]    points: [36][outputs][middle]
  *
@@ -12,8 +13,9 @@
 
 size_t ISA_NAME(stem_points_direct)(const struct stem_shape *shape)
 {
-	const size_t before = stem_points_plain(shape) +
-			      ISA_NAME(stem_points_tiled)(shape);
+	const size_t plain = stem_is_direct(shape) ? 0 :
+						     stem_points_plain(shape);
+	const size_t before = plain + ISA_NAME(stem_points_tiled)(shape);
 
 	return (before + LANES - 1) / LANES * LANES;
 }
@@ -54,8 +56,7 @@ void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 
 #ifdef __AMX_BF16__
 	if (stem_is_direct(shape)) {
-		ISA_NAME(stem_direct_tile)(shape, weights,
-					   points + stem_points_plain(shape));
+		ISA_NAME(stem_direct_tile)(shape, weights, points);
 		ISA_NAME(stem_direct_data_transform)(
 			shape, weights,
 			points + ISA_NAME(stem_points_direct)(shape));
