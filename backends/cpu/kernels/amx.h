@@ -215,19 +215,17 @@ INLINE int amx_first_product(int parts)
 }
 
 /*
- * Adds 32 k of product i of parts, a constant, to 2 x 2 tiles: C0 = a b,
+ * Adds 32 k of product i of AMX_PARTS, a constant, to 2 x 2 tiles: C0 = a b,
  * C1 = a next_b, C2 = next_a b, C3 = next_a next_b; each of the four has its
  * parts one after the other. Of the part that it shares with the product
  * before, tiles are still loaded.
  */
 INLINE void amx_add_product(const amx_tile *a, const amx_tile *next_a,
-			    const amx_tile *b, const amx_tile *next_b, int i,
-			    int parts)
+			    const amx_tile *b, const amx_tile *next_b, int i)
 {
 	const uint8_t *p = amx_products[i];
-	const int is_first = i == amx_first_product(parts);
-	const int is_new_a = is_first || p[0] != amx_products[i - 1][0];
-	const int is_new_b = is_first || p[1] != amx_products[i - 1][1];
+	const int is_new_a = i == 0 || p[0] != amx_products[i - 1][0];
+	const int is_new_b = i == 0 || p[1] != amx_products[i - 1][1];
 
 	if (is_new_a)
 		_tile_loadd(4, a + p[0], AMX_ROW);

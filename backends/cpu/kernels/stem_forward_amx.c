@@ -1,5 +1,6 @@
 /*
- * The stem forward with AMX's tiles, in units of vectors of tiles of the image:
+ * The stem forward in fp32 with AMX's tiles, in units of vectors of tiles of the
+ * image:
  *
  *   V = B^T x B of the planes between (stem_enter.c)
  *   M[o] = sum over i of U[o][i] V[i] at each point, of all planes o
@@ -85,9 +86,9 @@ INLINE void row_store(struct packing *packing, int vectors, size_t line)
 }
 
 /*
- * A row of each vector's tile; vectors is a constant. It is stored a
- * turn later than it is made: tiles that are loaded meanwhile, from lines that
- * are the same but for the page, would wait for what is to be stored.
+ * A row of each vector's tile; vectors is a constant. It is stored a turn later
+ * than it is made: tiles that are loaded meanwhile, from lines that are the
+ * same but for the page, would wait for what is to be stored.
  */
 INLINE void row_pack(struct packing *packing, int vectors, size_t line)
 {
@@ -107,8 +108,7 @@ INLINE void row_pack(struct packing *packing, int vectors, size_t line)
 
 /* ROWS of one point and two vectors. */
 INLINE void block_of_two(const struct products *p, const amx_tile *a,
-			 float *to, int vectors,
-			 struct packing *packing)
+			 float *to, int vectors, struct packing *packing)
 {
 	const size_t apart = (size_t)(vectors * LANES);
 
@@ -118,7 +118,7 @@ INLINE void block_of_two(const struct products *p, const amx_tile *a,
 			UNROLL for (int i = 0; i < 6; i++) {
 				amx_add_product(a + d, a + d + p->line,
 						p->b + d, p->b + d + p->line,
-						i, AMX_PARTS);
+						i);
 				row_pack(packing, vectors, p->line);
 				if (vectors == 2)
 					row_pack(packing, vectors, p->line);
@@ -131,8 +131,7 @@ INLINE void block_of_two(const struct products *p, const amx_tile *a,
 
 /* ROWS of one point and the last vector. */
 INLINE void block_of_one(const struct products *p, const amx_tile *a,
-			 float *to, int vectors,
-			 struct packing *packing)
+			 float *to, int vectors, struct packing *packing)
 {
 	const amx_tile *b = p->b + (size_t)(vectors - 1) * p->line;
 
@@ -194,15 +193,14 @@ INLINE void unit_multiply(const struct task *task, int vectors)
 		packing.to = tiles[next % 2 ? tiles_of(shape) : 0];
 		products.b = (const amx_tile *)tiles +
 			     (k % 2 ? tiles_of(shape) : 0);
-		point_multiply(&products, shape->outputs, vectors,
-			       &packing);
+		point_multiply(&products, shape->outputs, vectors, &packing);
 		products.a += (size_t)(shape->outputs / AMX_ROWS) *
 			      products.line;
 		products.to += stem_stride(shape->outputs, vectors);
 	}
 }
 
-static void unit_multiply_all(const struct task *task, int vectors)
+static void unit_multiply_vectors(const struct task *task, int vectors)
 {
 	if (vectors == 3)
 		unit_multiply(task, 3);
@@ -270,7 +268,7 @@ void ISA_NAME(stem_forward_tiled)(struct task *task, float *scratch)
 		unit.count = left > UNIT ? 2 : left;
 
 		unit_enter(task, &unit);
-		unit_multiply_all(task, unit.count);
+		unit_multiply_vectors(task, unit.count);
 		unit_leave(task, &unit);
 	}
 	amx_end();
