@@ -16,7 +16,8 @@ static int has_avx512(void)
 #endif
 
 #if defined(__AMX_BF16__)
-#define BF16 "AMX with bf16 (amx_bf16), and Linux 5.16 or later"
+#define BF16 "AMX and AVX-512 with bf16 (amx_bf16, avx512_bf16), and Linux " \
+	     "5.16 or later"
 
 static int supported(void)
 {
