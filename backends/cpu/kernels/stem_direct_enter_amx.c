@@ -148,7 +148,7 @@ INLINE void pair_leave(struct row *row, vec low[2], vec high[2])
 	row->to += row->pitch;
 }
 
-/* So many planes of one pair; the others are 0, or a NaN's place is one too. */
+/* So many planes of one pair; 0 where there are none, which products want. */
 INLINE void pair_multiply(const struct row *row, int channels, int planes,
 			  const float *pixels, size_t apart,
 			  vec window[WINDOW][SHIFTS], vec low[2], vec high[2])
