@@ -47,8 +47,8 @@ static inline uint8_t *keep_draw(int planes, double drop)
 }
 
 /*
- * Of the slopes of kept planes, density is not zero; dropped ones are bad. Both
- * are allocated.
+ * By pixels. Of the slopes of kept planes, density is not zero; dropped ones
+ * are bad. Both are allocated.
  */
 static inline void slopes_draw(const struct stem_shape *shape,
 			       const struct stem_batch *batch, double density,
@@ -68,6 +68,34 @@ static inline void slopes_draw(const struct stem_shape *shape,
 			(*winners)[i] = 255;
 		}
 	}
+}
+
+/* The planes of a sample or several, of pixels, as kernels have them: */
+static inline float *slopes_place(const struct stem_kernels *stem,
+				  const struct stem_shape *shape, int planes,
+				  const float *slopes)
+{
+	const int plane = stem_plane(shape);
+	float *placed = allocate((size_t)(planes * plane), sizeof(*placed));
+
+	for (int i = 0; i < planes * plane; i++)
+		placed[i / plane * plane + stem->place(shape, i % plane)] =
+			slopes[i];
+	return placed;
+}
+
+/* and of winners. */
+static inline uint8_t *winners_place(const struct stem_kernels *stem,
+				     const struct stem_shape *shape,
+				     int planes, const uint8_t *winners)
+{
+	const int plane = stem_plane(shape);
+	uint8_t *placed = allocate((size_t)(planes * plane), 1);
+
+	for (int i = 0; i < planes * plane; i++)
+		placed[i / plane * plane + stem->place(shape, i % plane)] =
+			winners[i];
+	return placed;
 }
 
 #endif

@@ -15,7 +15,7 @@ struct problem {
 	float *images, *first, *first_bias, *windows, *bias;
 	uint8_t *keep;
 	double *between; /* [count][middle][height - 2][width - 2], no ReLU */
-	double *pixels;	 /* [count][outputs][q][tiles][4], before the pooling */
+	double *pixels;	 /* [count][outputs][row][column][4], before pooling */
 	double largest_between, largest_pixel;
 };
 
@@ -84,8 +84,7 @@ static inline double pixel_value(const struct problem *problem, int n, int o,
 static inline void problem_solve(struct problem *problem)
 {
 	const struct stem_shape *shape = &problem->shape;
-	const int columns = (shape->width - 4) / STEM_TILE;
-	const int tiles = stem_tiles(shape);
+	const int columns = (shape->width - 4) / 2;
 	double *between = problem->between, *pixel = problem->pixels;
 
 	for (int i = 0; i < problem->count * shape->middle; i++)
@@ -95,16 +94,13 @@ static inline void problem_solve(struct problem *problem)
 					problem, i / shape->middle,
 					i % shape->middle, y, x);
 	for (int o = 0; o < problem->count * shape->outputs; o++)
-		for (int at = 0; at < STEM_QUADRANTS * tiles; at++)
-			for (int k = 0; k < 4; k++) {
-				const int q = at / tiles, t = at % tiles;
-
+		for (int at = 0; at < stem_plane(shape); at++)
+			for (int k = 0; k < 4; k++)
 				*pixel++ = pixel_value(
 					problem, o / shape->outputs,
 					o % shape->outputs,
-					t / columns * 4 + q / 2 * 2 + k / 2,
-					t % columns * 4 + q % 2 * 2 + k % 2);
-			}
+					at / columns * 2 + k / 2,
+					at % columns * 2 + k % 2);
 	problem->largest_between =
 		largest(problem->between,
 			(size_t)(between - problem->between));

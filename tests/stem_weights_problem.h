@@ -89,17 +89,16 @@ static inline void plain_planes(const struct problem *problem, int sample,
 			}
 }
 
-/* The window n of a plane, [4][tiles], passed slope to its winner. */
+/* The window n of a plane passed slope to its winner. */
 static inline void plain_window(const struct problem *problem,
 				const double *planes, int o, int n, int winner,
 				double slope)
 {
 	const struct stem_shape *shape = &problem->shape;
-	const int tiles = stem_tiles(shape), columns = shape->width - 2;
-	const int across = (shape->width - 4) / STEM_TILE;
-	const int q = n / tiles, t = n % tiles, middle = shape->middle;
-	const int y = t / across * STEM_TILE + q / 2 * 2 + winner / 2;
-	const int x = t % across * STEM_TILE + q % 2 * 2 + winner % 2;
+	const int columns = shape->width - 2, middle = shape->middle;
+	const int across = (shape->width - 4) / 2;
+	const int y = n / across * 2 + winner / 2;
+	const int x = n % across * 2 + winner % 2;
 
 	for (int tap = 0; tap < STEM_TAPS; tap++)
 		for (int i = 0; i < middle; i++)

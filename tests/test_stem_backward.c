@@ -30,8 +30,7 @@ static void spread_plainly(const struct problem *problem, int o, int y, int x,
 static void between_plainly(const struct problem *problem, int s, double *dx)
 {
 	const struct stem_shape *shape = &problem->shape;
-	const int tiles = stem_tiles(shape), plane = stem_plane(shape);
-	const int columns = (shape->width - 4) / STEM_TILE;
+	const int plane = stem_plane(shape), columns = (shape->width - 4) / 2;
 
 	for (int o = 0; o < shape->outputs; o++) {
 		const int at = s * shape->outputs + o;
@@ -39,16 +38,13 @@ static void between_plainly(const struct problem *problem, int s, double *dx)
 		if (problem->batch.keep && !problem->keep[at])
 			continue;
 		for (int i = 0; i < plane; i++) {
-			const int q = i / tiles, t = i % tiles;
 			const int k = problem->winners[at * plane + i];
 			const double g = problem->slopes[at * plane + i];
 
 			if (g != 0)
 				spread_plainly(problem, o,
-					       t / columns * 4 + q / 2 * 2 +
-						       k / 2,
-					       t % columns * 4 + q % 2 * 2 +
-						       k % 2,
+					       i / columns * 2 + k / 2,
+					       i % columns * 2 + k % 2,
 					       g * problem->batch.scale, dx);
 		}
 	}
@@ -210,6 +206,10 @@ static void solve(const struct problem *problem,
 	float *scratch = allocate_aligned(scratch_size, NAN);
 	float *first = allocate_aligned((size_t)(count * lanes), BEFORE);
 	float *bias = allocate_aligned((size_t)(shape->middle * lanes), BEFORE);
+	const int planes = problem->batch.count * shape->outputs;
+	float *slopes = slopes_place(stem, shape, planes, problem->slopes);
+	uint8_t *winners = winners_place(stem, shape, planes,
+					 problem->winners);
 	uint8_t *signs = signs_pack(problem, stem);
 	const struct stem_weights weights = { .points = points };
 	const double bound = (shape->bf16 ? NEAR_BF16 : NEAR) *
@@ -218,8 +218,8 @@ static void solve(const struct problem *problem,
 	stem->transform(shape, problem->weights, points);
 	for (int i = 0; i < GUARD; i++)
 		scratch[scratch_size + (size_t)i] = BEFORE;
-	stem->backward(shape, &weights, &problem->batch, problem->slopes,
-		       problem->winners, signs, first, bias, scratch);
+	stem->backward(shape, &weights, &problem->batch, slopes, winners,
+		       signs, first, bias, scratch);
 	for (int i = 0; i < GUARD; i++)
 		assert_true(scratch[scratch_size + (size_t)i] == BEFORE);
 	compare(first, lanes, right, count, bound, build->name, "weights");
@@ -229,6 +229,8 @@ static void solve(const struct problem *problem,
 	free(scratch);
 	free(first);
 	free(bias);
+	free(slopes);
+	free(winners);
 	free(signs);
 }
 
@@ -319,7 +321,7 @@ static void test_nan(void **state)
 
 		if (!cpu_builds[b]->supported())
 			continue;
-		/* The first tile of a sample, and its last. */
+		/* The first window of a sample, and its last. */
 		for (int at = 0; at < plane; at += plane - 1) {
 			problem = problem_draw(&shapes[0], group, 0, 1);
 			problem.slopes[(group * 64 - 1) * plane + at] = NAN;

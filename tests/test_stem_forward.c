@@ -77,7 +77,18 @@ static void answer_free(struct answer *answer)
 	free(answer->signs);
 }
 
-static void check_outputs(const struct problem *problem,
+/* Where an answer has the pooled pixel i of all planes. */
+static size_t place_of(const struct stem_kernels *stem,
+		       const struct stem_shape *shape, size_t i)
+{
+	const size_t plane = (size_t)stem_plane(shape);
+
+	return i / plane * plane +
+	       (size_t)stem->place(shape, (int)(i % plane));
+}
+
+static void check_outputs(const struct stem_kernels *stem,
+			  const struct problem *problem,
 			  const struct answer *answer)
 {
 	const struct stem_shape *shape = &problem->shape;
@@ -94,18 +105,19 @@ static void check_outputs(const struct problem *problem,
 					 fmax(pixels[2], pixels[3]));
 		const double right = shape->relu && best < 0 ? 0 : best;
 		const size_t plane = i / (size_t)stem_plane(shape);
+		const size_t at = place_of(stem, shape, i);
 
 		if (answer->keep && !answer->keep[plane]) {
-			assert_true(answer->out[i] == UNTOUCHED);
+			assert_true(answer->out[at] == UNTOUCHED);
 			continue;
 		}
-		if (!(fabs(answer->out[i] - SCALE * right) <= SCALE * bound))
+		if (!(fabs(answer->out[at] - SCALE * right) <= SCALE * bound))
 			fail_msg("output %zu of %d samples is %g, not %g", i,
-				 answer->count, (double)answer->out[i],
+				 answer->count, (double)answer->out[at],
 				 SCALE * right);
 		if (answer->winners) {
-			assert_in_range(answer->winners[i], 0, 3);
-			assert_true(pixels[answer->winners[i]] >=
+			assert_in_range(answer->winners[at], 0, 3);
+			assert_true(pixels[answer->winners[at]] >=
 				    best - below);
 		}
 	}
@@ -183,7 +195,7 @@ static void check_build(const struct stem_kernels *stem,
 			continue;
 		training = answer_make(stem, problem, count, keep, 0);
 		evaluation = answer_make(stem, problem, count, keep, 1);
-		check_outputs(problem, &training);
+		check_outputs(stem, problem, &training);
 		check_signs(problem, &training, stem->lanes);
 		assert_memory_equal(training.out, evaluation.out,
 				    outputs_size(&problem->shape, count) *
@@ -264,9 +276,10 @@ static void test_ties(void **state)
 static void check_corner(const struct stem_kernels *stem,
 			 struct problem *problem, int corner)
 {
-	const int last = 27, tiles = 36, columns = 6;
+	const int last = 27, plane = 144;
 	const int row = corner / 2, column = corner % 2;
-	const int tile = row * (tiles - columns) + column * (columns - 1);
+	const int hit = stem->place(&problem->shape,
+				    (row * 12 + column) * 11);
 	const int group = stem_group(&problem->shape, stem->lanes);
 	const int sample = group > 1;
 	float *pixel = problem->images + (sample * 28 + row * last) * 28 +
@@ -277,10 +290,9 @@ static void check_corner(const struct stem_kernels *stem,
 	*pixel = NAN;
 	answer = answer_make(stem, problem, group, NULL, 0);
 	for (int o = 0; o < group * 64; o++)
-		for (int at = 0; at < STEM_QUADRANTS * tiles; at++) {
-			const int i = o * STEM_QUADRANTS * tiles + at;
-			const int is_hit = o / 64 == sample &&
-					   at == corner * tiles + tile;
+		for (int at = 0; at < plane; at++) {
+			const int i = o * plane + at;
+			const int is_hit = o / 64 == sample && at == hit;
 
 			assert_int_equal(isnan(answer.out[i]) != 0, is_hit);
 			if (is_hit)
@@ -315,9 +327,41 @@ static void test_nan(void **state)
 	}
 }
 
+/* Each place of a plane is that of one pixel. */
+static void check_places(const struct stem_kernels *stem,
+			 const struct stem_shape *shape)
+{
+	const int plane = stem_plane(shape);
+	uint8_t *found = allocate((size_t)plane, 1);
+
+	for (int p = 0; p < plane; p++) {
+		const int place = stem->place(shape, p);
+
+		assert_in_range(place, 0, plane - 1);
+		assert_int_equal(found[place]++, 0);
+	}
+	free(found);
+}
+
+static void test_places(void **state)
+{
+	(void)state;
+	for (size_t b = 0; cpu_builds[b]; b++)
+		for (size_t i = 0; i < CASES; i++) {
+			struct stem_shape shape = cases[i].shape;
+
+			if (!cpu_builds[b]->supported())
+				continue;
+			check_places(cpu_builds[b]->stem, &shape);
+			shape.bf16 = cpu_builds[b]->bf16 != NULL;
+			check_places(cpu_builds[b]->stem, &shape);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_ties),
 		cmocka_unit_test(test_nan),

@@ -50,6 +50,8 @@ static void run_group(const struct problem *problem,
 	const int most = stem_group(shape, stem->lanes);
 	const int at = first * shape->outputs;
 	struct stem_batch group = problem->batch;
+	float *slopes;
+	uint8_t *winners;
 
 	group.count -= first;
 	if (group.count > most)
@@ -57,10 +59,15 @@ static void run_group(const struct problem *problem,
 	group.images += first * shape->channels * shape->height * shape->width;
 	if (group.keep)
 		group.keep += at;
-	stem->weight_slopes(shape, &problem->weights, &group,
-			    problem->slopes + at * stem_plane(shape),
-			    problem->winners + at * stem_plane(shape), sums,
-			    problem->by_weights, problem->by_bias, scratch);
+	slopes = slopes_place(stem, shape, group.count * shape->outputs,
+			      problem->slopes + at * stem_plane(shape));
+	winners = winners_place(stem, shape, group.count * shape->outputs,
+				problem->winners + at * stem_plane(shape));
+	stem->weight_slopes(shape, &problem->weights, &group, slopes, winners,
+			    sums, problem->by_weights, problem->by_bias,
+			    scratch);
+	free(slopes);
+	free(winners);
 }
 
 /*

@@ -47,7 +47,7 @@ static void winners_of_planes(const struct cpu_step *bound, int sample,
 			*values++ = winners[w * bound->conv.out_stride + c];
 }
 
-/* Likewise, of planes in the order of tiles. */
+/* Likewise, of planes in the order of places. */
 static void relu_of_stem(const struct cpu_program *program, int sample,
 			 uint8_t *values)
 {

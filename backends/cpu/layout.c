@@ -163,8 +163,8 @@ static void map_conv(const struct cpu_step *bound, uint32_t *where)
 }
 
 /*
- * Where the planes before, channels-last or in the order of tiles, have what is
- * flat[channel][row][column] at i.
+ * Where the planes before, channels-last or in the order of places, have what
+ * is flat[channel][row][column] at i.
  */
 static int place_in_planes(const struct cpu_program *program, int s,
 			   struct shape shape, int i)

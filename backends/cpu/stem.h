@@ -14,8 +14,9 @@
  *
  *   tile t = row * tile_columns + column      quadrant q = 2 * row + column
  *
- * Pooled outputs, their slopes and the winners of a sample are laid out in the
- * order of tiles: [outputs][q: 4][t: tiles].
+ * Pooled outputs, their slopes and the winners of a sample are planes
+ * [outputs][stem_plane()], whose pixels are where place() says: in the order of
+ * tiles, [q: 4][t: tiles].
  *
  * A vector holds the same element of as many tiles as it has lanes. Where the
  * tiles of one sample do not fill whole vectors, those of a group of samples
@@ -86,6 +87,12 @@ struct stem_batch {
 struct stem_kernels {
 	int lanes;
 
+	/*
+	 * Where a pooled plane has this pixel, row * width + column of it: once
+	 * each of 0 .. stem_plane() - 1.
+	 */
+	int (*place)(const struct stem_shape *shape, int pixel);
+
 	/* Floats of scratch, aligned to 64 bytes, for each of the calls. */
 	size_t (*scratch)(const struct stem_shape *shape);
 	/* Floats of the transformed weights, aligned likewise. */
@@ -117,7 +124,7 @@ struct stem_kernels {
 			  float *points);
 
 	/*
-	 * out[count][outputs][4][tiles] = scale * pooled (of the ReLU if there
+	 * out[count][outputs][plane] = scale * pooled (of the ReLU if there
 	 * is one); winners likewise: row * 2 + column of the maximum in its
 	 * window, the first of equals, a NaN before any. winners and signs are
 	 * NULL in an evaluation.
@@ -128,7 +135,7 @@ struct stem_kernels {
 			uint8_t *winners, uint8_t *signs, float *scratch);
 
 	/*
-	 * Dropout by elements, of one sample: values[outputs][4][tiles], times
+	 * Dropout by elements, of one sample: values[outputs][plane], times
 	 * scale where keep[outputs][pooled row][pooled column] is 1, else 0.
 	 * places are those of a plane's pixels among its values.
 	 */
@@ -148,7 +155,7 @@ struct stem_kernels {
 		       int sample, uint8_t *values);
 
 	/*
-	 * From slopes[count][outputs][4][tiles] (of the loss by out; zero
+	 * From slopes[count][outputs][plane] (of the loss by out; zero
 	 * where the second ReLU stopped them): adds the slopes by the first
 	 * convolution's weights to first[middle][channels][9][lanes] and by
 	 * its bias to first_bias[middle][lanes], whose lanes are to be summed

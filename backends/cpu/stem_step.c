@@ -23,16 +23,6 @@ int cpu_stem_fits(const struct model *model)
 	       in.width % STEM_TILE == 0;
 }
 
-/* Where a pooled plane, in the order of tiles, has this pixel. */
-static int place_of(const struct stem_shape *shape, int pixel)
-{
-	const int width = (shape->width - 4) / 2; /* pooled */
-	const int row = pixel / width, column = pixel % width;
-	const int tile = row / 2 * (width / 2) + column / 2;
-
-	return (row % 2 * 2 + column % 2) * stem_tiles(shape) + tile;
-}
-
 void cpu_stem_lay_out(struct cpu_stem *stem, const struct step *step,
 		      const struct stem_kernels *kernels,
 		      enum precision precision)
@@ -86,7 +76,7 @@ int cpu_stem_allocate(struct cpu_stem *stem, int batch)
 	    !stem->lane_sums || !stem->sums || !stem->scratch)
 		return -1;
 	for (int p = 0; p < stem_plane(shape); p++)
-		stem->places[p] = place_of(shape, p);
+		stem->places[p] = stem->kernels->place(shape, p);
 	return 0;
 }
 

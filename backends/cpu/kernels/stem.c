@@ -37,6 +37,7 @@ static int weight_slopes_are_dense(const struct stem_shape *shape)
 
 const struct stem_kernels ISA_NAME(stem_kernels) = {
 	.lanes = LANES,
+	.place = ISA_NAME(stem_place),
 	.scratch = scratch,
 	.points = points,
 	.forward_is_dense = forward_is_dense,

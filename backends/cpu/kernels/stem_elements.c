@@ -1,14 +1,24 @@
 /*
- * Dropout by elements and the second ReLU, where the stem has them: outputs and
- * slopes are in the order of tiles, choices in that of pixels.
+ * Where pooled planes have their pixels; and dropout by elements and the second
+ * ReLU, where the stem has them: outputs and slopes are in the order of places,
+ * choices in that of pixels.
  *
- *   values: [outputs][4][tiles]    keep: [outputs][row][column]
+ *   values: [outputs][place]    keep: [outputs][row][column]
  *
  * The choices of a plane are put in order first, one byte a cycle, which is
  * most of what it takes; the rest are vectors from the cache.
  */
 #include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_kernels.h"
+
+int ISA_NAME(stem_place)(const struct stem_shape *shape, int pixel)
+{
+	const int width = (shape->width - 4) / 2; /* pooled */
+	const int row = pixel / width, column = pixel % width;
+	const int tile = row / 2 * (width / 2) + column / 2;
+
+	return (row % 2 * 2 + column % 2) * stem_tiles(shape) + tile;
+}
 
 size_t ISA_NAME(stem_drop_scratch)(const struct stem_shape *shape)
 {

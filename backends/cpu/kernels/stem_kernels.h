@@ -82,6 +82,8 @@ void ISA_NAME(stem_forward)(const struct stem_shape *shape,
 void ISA_NAME(stem_unpack)(const struct stem_shape *shape, const uint8_t *signs,
 			   int sample, uint8_t *values);
 
+int ISA_NAME(stem_place)(const struct stem_shape *shape, int pixel);
+
 size_t ISA_NAME(stem_drop_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_drop)(const struct stem_shape *shape, const uint8_t *keep,
 			 const int *places, float scale, float *values,
