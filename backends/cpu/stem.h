@@ -16,7 +16,8 @@
  *
  * Pooled outputs, their slopes and the winners of a sample are planes
  * [outputs][stem_plane()], whose pixels are where place() says: in the order of
- * tiles, [q: 4][t: tiles].
+ * tiles, [q: 4][t: tiles], or of bf16, where the second convolution may be done
+ * directly, in that of pixels, [row][column].
  *
  * A vector holds the same element of as many tiles as it has lanes. Where the
  * tiles of one sample do not fill whole vectors, those of a group of samples

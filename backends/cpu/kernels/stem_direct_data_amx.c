@@ -37,7 +37,6 @@ struct task {
 	const amx_tile *weights;
 	const float *by_out;
 	const uint8_t *winners, *signs;
-	int32_t *places;
 	int32_t *kept;
 	uint16_t *slopes;
 	uint16_t *rows;
@@ -61,9 +60,6 @@ static size_t task_lay_out(struct task *task, const struct stem_shape *shape,
 	size_t used = 0;
 
 	task->data = data;
-	task->places = scratch_take(scratch, &used,
-				    (size_t)stem_plane(shape) *
-					    sizeof(*task->places));
 	for (int i = 0; i < 2; i++)
 		task->products[i] = scratch_take(scratch, &used,
 						 PIXELS * AMX_ROW);
@@ -313,8 +309,7 @@ static void sample_spread(const struct task *task, int sample)
 	for (int o = 0; o < task->data.pitch; o++)
 		task->kept[o] = o >= shape->outputs || (keep && !keep[o]) ? 0 :
 									    -1;
-	ISA_NAME(direct_spread)(&task->data, &source, task->places,
-				     task->slopes);
+	ISA_NAME(direct_spread)(&task->data, &source, task->slopes);
 }
 
 /* dx of a sample whose slopes are there. */
@@ -362,7 +357,6 @@ void ISA_NAME(stem_direct_backward)(const struct stem_shape *shape,
 	task_lay_out(&task, shape, scratch);
 	memset(task.sums, 0, sums_size(data));
 	ISA_NAME(direct_clear)(data, task.slopes);
-	ISA_NAME(direct_places)(data, task.places);
 	amx_begin();
 	for (int s = 0; s < batch->count; s++) {
 		sample_spread(&task, s);

@@ -78,11 +78,9 @@ struct direct_source {
 	float scale;
 };
 
-/* places[stem_plane()]: where each window's upper left pixel is, times pitch */
-void ISA_NAME(direct_places)(const struct direct_data *data, int32_t *places);
 void ISA_NAME(direct_spread)(const struct direct_data *data,
 			     const struct direct_source *source,
-			     const int32_t *places, uint16_t *slopes);
+			     uint16_t *slopes);
 
 /*
  * The pixels of an image under each tap, and a one for the bias: tiles of A

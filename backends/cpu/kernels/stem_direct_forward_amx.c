@@ -45,7 +45,6 @@ static size_t planes_size(const struct stem_shape *shape)
 static size_t direct_cut(const struct stem_shape *shape, void *scratch,
 			 struct stem_direct *direct)
 {
-	const size_t pooled = (size_t)pitch_most(shape);
 	size_t used = 0;
 
 	direct->pixels = scratch_take(scratch, &used,
@@ -56,10 +55,6 @@ static size_t direct_cut(const struct stem_shape *shape, void *scratch,
 							    sizeof(float));
 	direct->products = scratch_take(scratch, &used,
 					PRODUCTS * sizeof(float));
-	direct->pooled = scratch_take(scratch, &used,
-				      BLOCK * pooled * sizeof(float));
-	direct->codes = scratch_take(scratch, &used,
-				     BLOCK * pooled + STEM_CODES);
 	direct->planes = scratch_take(scratch, &used,
 				      planes_size(shape) * sizeof(uint32_t));
 	return used;
@@ -80,11 +75,19 @@ static struct stem_strip strip_of(const struct task *task,
 	const struct stem_shape *shape = task->shape;
 	const size_t image = (size_t)(shape->channels * shape->height *
 				      shape->width);
-	struct stem_strip strip = stem_strip_of(shape, first);
+	const int rest = (shape->width - 4) / 2 - first;
+	struct stem_strip strip = {
+		.shape = shape,
+		.sample = sample,
+		.first = first,
+		.columns = rest < STRIP_COLUMNS ? rest : STRIP_COLUMNS,
+		.rows = (shape->height - 4) / 2,
+		.planes = direct->planes,
+		.image = task->batch->images + (size_t)sample * image +
+			 2 * first,
+	};
 
-	strip.sample = sample;
-	strip.planes = direct->planes;
-	strip.image = task->batch->images + (size_t)sample * image + 2 * first;
+	strip.pitch = strip_pitch(strip.columns, strip.rows);
 	if (task->signs)
 		strip.signs = task->signs +
 			      stem_direct_signs_at(shape, sample, 0, 0) *
@@ -96,17 +99,6 @@ static struct stem_strip strip_of(const struct task *task,
 static const amx_tile *tiles_of(const struct task *task)
 {
 	return (const amx_tile *)(const void *)task->weights->points;
-}
-
-static const struct stem_moves *moves_of(const struct task *task,
-					 const struct stem_strip *strip)
-{
-	const struct stem_shape *shape = task->shape;
-
-	return (const void *)((const char *)tiles_of(task) +
-			      stem_direct_tiles_size(shape) +
-			      (size_t)(strip->first / STRIP_COLUMNS) *
-				      stem_moves_size(shape));
 }
 
 /* Three taps of a row, of both px; so many pairs from s to s + 1. */
@@ -169,21 +161,52 @@ static void block_multiply(const struct stem_strip *strip, const amx_tile *a,
 	}
 }
 
-/* Where a block's products are pooled to. */
+/* A row's lanes of a tile of pooled outputs. */
+struct piece {
+	int32_t to; /* where lane 0 would be in a plane */
+	__mmask16 lanes;
+};
+
+/* Where a tile of a block's products is pooled to. */
 struct pooling {
 	const float *products, *bias;
-	float *pooled; /* of the first output, and so many from each to next */
-	uint8_t *codes;
-	size_t apart;
+	float *out;	  /* of the block's first output, */
+	uint8_t *winners; /* likewise; or NULL */
+	size_t plane;	  /* and so many from each to the next */
 	vec scale;
 	int relu;
+	int count; /* of the pieces */
+	struct piece pieces[AMX_COLUMNS];
 };
+
+/* Pooled outputs n .. n + 15: one piece, where a strip is all of a plane. */
+static void pieces_find(struct pooling *pooling, const struct stem_strip *strip,
+			int n)
+{
+	const int others = (strip->shape->width - 4) / 2 - strip->columns;
+	const int all = strip->rows * strip->columns;
+	const int run = others ? strip->columns : all;
+	const int end = n + AMX_COLUMNS < all ? n + AMX_COLUMNS : all;
+	struct piece *piece = pooling->pieces;
+
+	for (int from = n, to; from < end; from = to) {
+		const int row = from / run;
+
+		to = (row + 1) * run < end ? (row + 1) * run : end;
+		*piece++ = (struct piece){
+			.to = n + row * others + strip->first,
+			.lanes = (__mmask16)((1u << (to - n)) -
+					     (1u << (from - n))),
+		};
+	}
+	pooling->count = (int)(piece - pooling->pieces);
+}
 
 /* Output o of a block. */
 INLINE void output_pool(const struct pooling *pooling, int o)
 {
 	const float *from = pooling->products + o * AMX_COLUMNS;
-	const size_t at = (size_t)o * pooling->apart;
+	const size_t at = (size_t)o * pooling->plane;
 	vec window[MEMBERS], value;
 	lane_bytes winner;
 
@@ -193,8 +216,16 @@ INLINE void output_pool(const struct pooling *pooling, int o)
 		vec_set(pooling->bias[o]);
 	if (pooling->relu)
 		value = vec_max((vec){ 0 }, value);
-	vec_store(pooling->pooled + at, value);
-	bytes_store(pooling->codes + at, winner);
+	for (int p = 0; p < pooling->count; p++) {
+		const struct piece *piece = &pooling->pieces[p];
+		const size_t to = at + (size_t)piece->to;
+
+		_mm512_mask_storeu_ps(pooling->out + to, piece->lanes,
+				      (__m512)value);
+		if (pooling->winners)
+			_mm_mask_storeu_epi8(pooling->winners + to,
+					     piece->lanes, winner);
+	}
 }
 
 /* The outputs of a block that a sample keeps; how many. */
@@ -211,51 +242,32 @@ static int block_kept(const struct task *task, int sample, int first,
 	return count;
 }
 
-/* A plane of pooled outputs, to the order that it is wanted in. */
-static void plane_move(const struct task *task,
-		       const struct stem_direct *direct,
-		       const struct stem_moves *moves, size_t from, size_t to)
-{
-	ISA_NAME(stem_direct_move)(moves, direct->pooled + from,
-				   task->out + to);
-	if (task->winners)
-		ISA_NAME(stem_direct_move_codes)(moves,
-						 stem_moves_most(task->shape),
-						 direct->codes + from,
-						 task->winners + to);
-}
-
 /* A block of outputs, from the first one on. */
 static void block_forward(const struct task *task,
 			  const struct stem_direct *direct,
 			  const struct stem_strip *strip, const amx_tile *a,
 			  int first)
 {
-	const size_t apart = (size_t)(strip_tiles(strip) * AMX_COLUMNS);
-	const size_t plane = (size_t)stem_plane(task->shape);
 	const size_t at = plane_at(task, strip->sample, first);
+	const int all = strip->rows * strip->columns;
 	uint8_t kept[BLOCK];
 	const int count = block_kept(task, strip->sample, first, kept);
 	struct pooling pooling = {
 		.products = direct->products,
 		.bias = direct->bias + first,
-		.pooled = direct->pooled,
-		.codes = direct->codes,
-		.apart = apart,
+		.out = task->out + at,
+		.winners = task->winners ? task->winners + at : NULL,
+		.plane = (size_t)stem_plane(task->shape),
 		.scale = vec_set(task->batch->scale),
 		.relu = task->shape->relu,
 	};
 
-	for (int n = 0; n < (int)apart; n += AMX_COLUMNS) {
+	for (int n = 0; n < all; n += AMX_COLUMNS) {
 		block_multiply(strip, a, n, direct->products);
+		pieces_find(&pooling, strip, n);
 		for (int k = 0; k < count; k++)
 			output_pool(&pooling, kept[k]);
-		pooling.pooled += AMX_COLUMNS;
-		pooling.codes += AMX_COLUMNS;
 	}
-	for (int k = 0; k < count; k++)
-		plane_move(task, direct, moves_of(task, strip),
-			   kept[k] * apart, at + kept[k] * plane);
 }
 
 static void strip_forward(const struct task *task,

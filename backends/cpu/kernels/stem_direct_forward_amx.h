@@ -29,12 +29,6 @@
 /* Outputs that are multiplied at once: two tiles of A. */
 #define STEM_BLOCK (2 * AMX_ROWS)
 
-/* Blocks of outputs, the last one padded. */
-INLINE int stem_direct_blocks(const struct stem_shape *shape)
-{
-	return (shape->outputs + STEM_BLOCK - 1) / STEM_BLOCK;
-}
-
 /* Tiles of A of a block of outputs. */
 INLINE size_t stem_direct_block_tiles(const struct stem_shape *shape)
 {
@@ -57,8 +51,6 @@ struct stem_direct {
 	uint32_t *planes;   /* of a strip */
 	float *bias;	    /* [outputs]: the second one's, times scale */
 	float *products;    /* [4][32][16] */
-	float *pooled;	    /* [32][strip's outputs, in whole tiles] */
-	uint8_t *codes;	    /* likewise: which of its window won */
 };
 
 /* Pairs of a plane: whole tiles that may begin a row further on. */
@@ -70,55 +62,6 @@ INLINE int strip_pitch(int columns, int rows)
 	       AMX_COLUMNS * AMX_COLUMNS;
 }
 
-#define STEM_CODES 64 /* bytes of a line */
-
-/* Lanes of a line of a strip's pooled outputs, on their way to a plane's. */
-struct stem_move {
-	_Alignas(CACHE_LINE) uint8_t order[CACHE_LINE]; /* whence, as lanes */
-	uint64_t lanes;	  /* a bit for each that comes from there */
-	uint64_t all;	  /* with the moves before; 0: others follow */
-	int32_t from, to; /* values in front of the lines */
-};
-
-/* Tiles of columns that a strip's pooled outputs fill. */
-INLINE int strip_tiles(const struct stem_strip *strip)
-{
-	return (strip->columns * strip->rows + AMX_COLUMNS - 1) / AMX_COLUMNS;
-}
-
-/* Those of a strip: floats', and bytes' stem_moves_most() behind them. */
-struct stem_moves {
-	int32_t count, code_count;
-	struct stem_move moves[];
-};
-
-/* One for each output, but for what no line is filled with. */
-INLINE int stem_moves_most(const struct stem_shape *shape)
-{
-	return stem_plane(shape) + STEM_CODES;
-}
-
-INLINE size_t stem_moves_size(const struct stem_shape *shape)
-{
-	return sizeof(struct stem_moves) +
-	       2 * (size_t)stem_moves_most(shape) * sizeof(struct stem_move);
-}
-
-/* Strips of an image. */
-INLINE int stem_direct_strips(const struct stem_shape *shape)
-{
-	return ((shape->width - 4) / 2 + STRIP_COLUMNS - 1) / STRIP_COLUMNS;
-}
-
-void ISA_NAME(stem_direct_moves)(const struct stem_strip *strip,
-				 struct stem_moves *moves);
-
-/* A plane of a strip. */
-void ISA_NAME(stem_direct_move)(const struct stem_moves *moves,
-				const float *from, float *to);
-void ISA_NAME(stem_direct_move_codes)(const struct stem_moves *moves, int most,
-				      const uint8_t *from, uint8_t *to);
-
 /*
  * A strip's planes between, and its signs; pixels[channels][height][4][16] is
  * scratch.
@@ -127,36 +70,10 @@ void ISA_NAME(stem_direct_enter)(const struct stem_strip *strip,
 				 const struct stem_weights *weights,
 				 float *pixels);
 
-/* The strip of an image from pooled column first on. */
-INLINE struct stem_strip stem_strip_of(const struct stem_shape *shape,
-				       int first)
-{
-	const int rest = (shape->width - 4) / 2 - first;
-	struct stem_strip strip = {
-		.shape = shape,
-		.first = first,
-		.columns = rest < STRIP_COLUMNS ? rest : STRIP_COLUMNS,
-		.rows = (shape->height - 4) / 2,
-	};
-
-	strip.pitch = strip_pitch(strip.columns, strip.rows);
-	return strip;
-}
-
-/*
- * Floats of A's tiles and the moves of all strips, aligned to lines; makes them
- * of stem_transform()'s.
- */
+/* Floats of A's tiles, in whole lines; makes them of stem_transform()'s. */
 size_t ISA_NAME(stem_direct_tiled)(const struct stem_shape *shape);
 void ISA_NAME(stem_direct_tile)(const struct stem_shape *shape,
 				const float *weights, float *points);
-
-/* Bytes of A's tiles. */
-INLINE size_t stem_direct_tiles_size(const struct stem_shape *shape)
-{
-	return (size_t)stem_direct_blocks(shape) *
-	       stem_direct_block_tiles(shape) * sizeof(amx_tile);
-}
 
 size_t ISA_NAME(stem_direct_forward_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_direct_forward)(const struct stem_shape *shape,

@@ -31,20 +31,6 @@ void ISA_NAME(direct_clear)(const struct direct_data *data, uint16_t *slopes)
 	memset(row, 0, (size_t)(data->blocks * PIXELS - used) * pixel);
 }
 
-void ISA_NAME(direct_places)(const struct direct_data *data, int32_t *places)
-{
-	const int tiles = stem_tiles(data->shape);
-	const int across = (data->columns - 2) / STEM_TILE;
-
-	for (int q = 0; q < STEM_QUADRANTS; q++)
-		for (int t = 0; t < tiles; t++) {
-			const int y = t / across * STEM_TILE + q / 2 * 2;
-			const int x = t % across * STEM_TILE + q % 2 * 2;
-
-			*places++ = (y * data->columns + x) * data->pitch;
-		}
-}
-
 /* 32 outputs, from the first one on, of up to SIDE windows. */
 struct windows {
 	const float *slopes;
@@ -199,18 +185,52 @@ INLINE void window_store(const uint16_t *slopes, const uint8_t *winners,
 				values));
 }
 
-void ISA_NAME(direct_spread)(const struct direct_data *data,
-			     const struct direct_source *source,
-			     const int32_t *places, uint16_t *slopes)
+/* The pixels of 32 outputs, by windows. */
+struct cursor {
+	uint16_t *to; /* the upper left one of the next window */
+	int left;     /* windows of its row, with it */
+};
+
+INLINE void cursor_move(struct cursor *cursor, const struct direct_data *data)
 {
-	const int plane = stem_plane(data->shape);
+	cursor->to += 2 * data->pitch;
+	if (--cursor->left)
+		return;
+	/* Two columns that are no output's, and the row below. */
+	cursor->to += (data->columns + 2) * data->pitch;
+	cursor->left = (data->columns - 2) / 2;
+}
+
+/* 32 outputs of up to SIDE windows. */
+static void windows_spread(const struct direct_data *data,
+			   const struct windows *windows, int count,
+			   int outputs, struct cursor *cursor)
+{
 	const size_t pitch = (size_t)data->pitch;
 	const size_t below = (size_t)data->columns * pitch;
-	uint16_t turned[SIDE][AMX_DEPTH] __attribute__((aligned(64)));
+	uint16_t slopes[SIDE][AMX_DEPTH] __attribute__((aligned(64)));
 	uint8_t winners[SIDE][AMX_DEPTH] __attribute__((aligned(64)));
 
+	if (outputs >= AMX_DEPTH)
+		windows_turn(windows, AMX_DEPTH, slopes, winners);
+	else
+		windows_turn(windows, outputs, slopes, winners);
+	for (int i = 0; i < count; i++) {
+		window_store(slopes[i], winners[i], cursor->to, pitch, below);
+		cursor_move(cursor, data);
+	}
+}
+
+void ISA_NAME(direct_spread)(const struct direct_data *data,
+			     const struct direct_source *source,
+			     uint16_t *slopes)
+{
+	const int plane = stem_plane(data->shape);
+
 	slopes += data->before * data->pitch;
-	for (int o = 0; o < data->pitch; o += AMX_DEPTH)
+	for (int o = 0; o < data->pitch; o += AMX_DEPTH) {
+		struct cursor cursor = { slopes + o, (data->columns - 2) / 2 };
+
 		for (int p = 0; p < plane; p += SIDE) {
 			const int count = plane - p < SIDE ? plane - p : SIDE;
 			const struct windows windows = {
@@ -221,17 +241,10 @@ void ISA_NAME(direct_spread)(const struct direct_data *data,
 				.plane = (size_t)plane,
 				.chosen = (__mmask16)((1u << count) - 1),
 			};
-			const int rest = data->shape->outputs - o;
 
-			if (rest >= AMX_DEPTH)
-				windows_turn(&windows, AMX_DEPTH, turned,
-					     winners);
-			else
-				windows_turn(&windows, rest, turned, winners);
-			for (int i = 0; i < count; i++)
-				window_store(turned[i], winners[i],
-					     slopes + o + places[p + i], pitch,
-					     below);
+			windows_spread(data, &windows, count,
+				       data->shape->outputs - o, &cursor);
 		}
+	}
 }
 #endif

@@ -1,28 +1,23 @@
 /*
  * The second convolution's weights for the stem's direct convolutions, rounded
- * to bf16, as tiles A[outputs / 32][middle / 32][9][2][16 outputs][32 planes];
- * and the moves of pooled outputs, which are the same for all samples.
+ * to bf16, as tiles A[outputs / 32][middle / 32][9][2][16 outputs][32 planes].
  */
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
 
 #ifdef __AMX_BF16__
 
-size_t ISA_NAME(stem_direct_tiled)(const struct stem_shape *shape)
+/* The last block of outputs is padded. */
+static size_t tiles_size(const struct stem_shape *shape)
 {
-	return (stem_direct_tiles_size(shape) +
-		(size_t)stem_direct_strips(shape) * stem_moves_size(shape)) /
-	       sizeof(float);
+	const int blocks = (shape->outputs + STEM_BLOCK - 1) / STEM_BLOCK;
+
+	return (size_t)blocks * stem_direct_block_tiles(shape) *
+	       sizeof(amx_tile);
 }
 
-static void moves_make(const struct stem_shape *shape, char *to)
+size_t ISA_NAME(stem_direct_tiled)(const struct stem_shape *shape)
 {
-	for (int s = 0; s < stem_direct_strips(shape); s++) {
-		const struct stem_strip strip =
-			stem_strip_of(shape, s * STRIP_COLUMNS);
-
-		ISA_NAME(stem_direct_moves)(&strip, (void *)to);
-		to += stem_moves_size(shape);
-	}
+	return tiles_size(shape) / sizeof(float);
 }
 
 /* Of count <= AMX_DEPTH floats, as many as are there. */
@@ -43,8 +38,7 @@ void ISA_NAME(stem_direct_tile)(const struct stem_shape *shape,
 	const int deep = stem_direct_deep(shape);
 	amx_tile *tiles = (amx_tile *)(void *)points;
 
-	memset(points, 0, stem_direct_tiles_size(shape));
-	moves_make(shape, (char *)points + stem_direct_tiles_size(shape));
+	memset(points, 0, tiles_size(shape));
 	for (int o = 0; o < shape->outputs; o++)
 		for (int t = 0; t < STEM_TAPS; t++)
 			for (int i = 0; i < shape->middle; i += AMX_DEPTH) {

@@ -6,8 +6,8 @@
  *
  * Blocking: three sums, those of taps r, stay in tiles while the rows go by.
  * Each row's tile of a is multiplied by those of three rows of dy, two of which
- * are there already: two tiles are loaded for three products. Meanwhile a row
- * of tiles of the next block's dy is made. By itself, 200 instructions of
+ * are there already: two tiles are loaded for three products. Meanwhile four
+ * rows of the next block's dy are made. By itself, 200 instructions of
  * vectors were hidden by nine products if a third came after each three, and
  * 30 of their 100 cycles were if all came behind the nine.
  *
@@ -21,6 +21,7 @@
 
 #ifdef __AMX_BF16__
 #include "backends/cpu/kernels/scratch.h"
+#include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_direct_slopes_amx.h"
 
 #define SQUARE (AMX_ROWS * AMX_COLUMNS)
@@ -66,14 +67,15 @@ size_t ISA_NAME(stem_direct_sums)(const struct stem_shape *shape)
 	return (size_t)(pairs.outputs * pairs.middle * STEM_SIDE) * COLUMN;
 }
 
-/* What is to become dy, and the slopes by the bias: a row of tiles next. */
+/* What becomes dy, and the slopes by the bias: two rows of windows next. */
 struct spread {
-	/* Of o in sample n, from tile t on; none is kept of a dropped plane. */
+	/* Of o in sample n, windows x .. x + count - 1 of two rows; none is
+	 * kept of a dropped plane. */
 	const float *slopes;
 	const uint8_t *winners;
 	uint8_t *to;
-	int kept, count, rows; /* those left */
-	int o, n, t;
+	int kept, count, pairs_left; /* of rows */
+	int o, n, x;
 	vec sum; /* of o's slopes, before scale */
 	const struct stem_shape *shape;
 	const struct stem_batch *batch;
@@ -81,7 +83,7 @@ struct spread {
 	const uint8_t *all_winners;
 	uint8_t *all;
 	struct stem_pairs pairs;
-	int tiles, columns; /* of a plane, and of a row */
+	int columns; /* windows of a row */
 	float *bias;
 };
 
@@ -91,17 +93,16 @@ INLINE size_t slopes_block(const struct stem_pairs *pairs)
 	return (size_t)pairs->height * pairs->slopes;
 }
 
-/* The rows of tiles of o, n and t. */
+/* All rows of o, n and x. */
 static void spread_start(struct spread *spread)
 {
 	const struct stem_pairs *pairs = &spread->pairs;
 	const int plane = spread->n * spread->shape->outputs + spread->o;
 	const uint8_t *keep = spread->batch->keep;
-	const int rest = spread->columns - spread->t;
-	const size_t at =
-		(size_t)plane * (size_t)(STEM_QUADRANTS * spread->tiles) +
-		(size_t)spread->t;
-	const int column = spread->n * pairs->width + spread->t * STEM_TILE;
+	const int rest = spread->columns - spread->x;
+	const size_t at = (size_t)(plane * stem_plane(spread->shape) +
+				   spread->x);
+	const int column = spread->n * pairs->width + 2 * spread->x;
 
 	spread->slopes = spread->all_slopes + at;
 	spread->winners = spread->all_winners + at;
@@ -110,9 +111,9 @@ static void spread_start(struct spread *spread)
 		     (size_t)(spread->o % AMX_ROWS) *
 			     (pairs->slopes / AMX_ROWS) +
 		     (size_t)column * sizeof(uint16_t);
-	spread->count = rest < STEM_SPREAD_TILES ? rest : STEM_SPREAD_TILES;
+	spread->count = rest < LANES ? rest : LANES;
 	spread->kept = keep && !keep[plane] ? 0 : spread->count;
-	spread->rows = pairs->height / STEM_TILE;
+	spread->pairs_left = pairs->height / STEM_TILE;
 }
 
 static struct spread spread_begin(const struct stem_shape *shape,
@@ -124,11 +125,11 @@ static struct spread spread_begin(const struct stem_shape *shape,
 		.shape = shape, .batch = batch,
 		.all_slopes = slopes, .all_winners = winners, .all = to,
 		.pairs = stem_pairs_of(shape, batch->count),
-		.tiles = stem_tiles(shape), .bias = slopes_by_bias,
+		.bias = slopes_by_bias,
 	};
 	const struct stem_pairs *pairs = &spread.pairs;
 
-	spread.columns = pairs->width / STEM_TILE;
+	spread.columns = pairs->width / 2;
 	if (batch->count * pairs->width % AMX_DEPTH ||
 	    shape->outputs % AMX_ROWS)
 		memset(to, 0, (size_t)pairs->outputs * slopes_block(pairs));
@@ -136,12 +137,12 @@ static struct spread spread_begin(const struct stem_shape *shape,
 	return spread;
 }
 
-/* Goes on to what is behind the rows of tiles of o, n and t. */
+/* Goes on to what is behind the rows of o, n and x. */
 static void spread_turn(struct spread *spread)
 {
-	spread->t += STEM_SPREAD_TILES;
-	if (spread->t >= spread->columns) {
-		spread->t = 0;
+	spread->x += LANES;
+	if (spread->x >= spread->columns) {
+		spread->x = 0;
 		spread->n++;
 	}
 	if (spread->n == spread->batch->count) {
@@ -154,37 +155,37 @@ static void spread_turn(struct spread *spread)
 		spread_start(spread);
 }
 
-/* A row of tiles: of a dropped plane nothing is read, and 0 written. */
+/* Two rows of windows: of a dropped plane nothing is read, and 0 written. */
 INLINE void spread_more(struct spread *spread)
 {
 	const float *slopes = spread->slopes;
 	const uint8_t *winners = spread->winners;
 	const vec scale = vec_set(spread->batch->scale);
-	const int tiles = spread->tiles, kept = spread->kept;
+	const int kept = spread->kept;
 	const size_t row = spread->pairs.slopes;
 	uint8_t *to = spread->to;
 	vec sum = spread->sum;
 
-	UNROLL for (int q = 0; q < STEM_QUADRANTS; q += 2) {
-		const vec slope = stem_slopes_join(slopes + q * tiles, tiles,
-						   kept);
+	UNROLL for (int i = 0; i < 2; i++) {
+		const vec slope = vec_load_first(slopes, kept);
 		lanes_int rows[2];
 
 		sum += slope;
 		stem_slopes_place(scale * slope,
-				  stem_winners_join(winners + q * tiles, tiles,
-						    kept), rows);
+				  bytes_load_first(winners, kept), rows);
 		vec_store_first((float *)(void *)to, (vec)rows[0],
-				2 * spread->count);
+				spread->count);
 		vec_store_first((float *)(void *)(to + row), (vec)rows[1],
-				2 * spread->count);
+				spread->count);
 		to += 2 * row;
+		slopes += spread->columns;
+		winners += spread->columns;
 	}
 	spread->to = to;
 	spread->sum = sum;
-	spread->slopes = slopes + spread->columns;
-	spread->winners = winners + spread->columns;
-	if (--spread->rows == 0)
+	spread->slopes = slopes;
+	spread->winners = winners;
+	if (--spread->pairs_left == 0)
 		spread_turn(spread);
 }
 

@@ -9,7 +9,7 @@
  * most of what it takes; the rest are vectors from the cache.
  */
 #include "backends/cpu/kernels/simd_masks.h"
-#include "backends/cpu/kernels/stem_kernels.h"
+#include "backends/cpu/kernels/stem_direct_amx.h"
 
 int ISA_NAME(stem_place)(const struct stem_shape *shape, int pixel)
 {
@@ -17,6 +17,8 @@ int ISA_NAME(stem_place)(const struct stem_shape *shape, int pixel)
 	const int row = pixel / width, column = pixel % width;
 	const int tile = row / 2 * (width / 2) + column / 2;
 
+	if (stem_is_direct(shape))
+		return pixel;
 	return (row % 2 * 2 + column % 2) * stem_tiles(shape) + tile;
 }
 
