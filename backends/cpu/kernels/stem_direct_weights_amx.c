@@ -21,7 +21,6 @@
 
 #ifdef __AMX_BF16__
 #include "backends/cpu/kernels/scratch.h"
-#include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_direct_slopes_amx.h"
 
 #define SQUARE (AMX_ROWS * AMX_COLUMNS)
@@ -65,144 +64,6 @@ size_t ISA_NAME(stem_direct_sums)(const struct stem_shape *shape)
 	const struct stem_pairs pairs = stem_pairs_of(shape, 1);
 
 	return (size_t)(pairs.outputs * pairs.middle * STEM_SIDE) * COLUMN;
-}
-
-/* What becomes dy, and the slopes by the bias: two rows of windows next. */
-struct spread {
-	/* Of o in sample n, windows x .. x + count - 1 of two rows; none is
-	 * kept of a dropped plane. */
-	const float *slopes;
-	const uint8_t *winners;
-	uint8_t *to;
-	int kept, count, pairs_left; /* of rows */
-	int o, n, x;
-	vec sum; /* of o's slopes, before scale */
-	const struct stem_shape *shape;
-	const struct stem_batch *batch;
-	const float *all_slopes;
-	const uint8_t *all_winners;
-	uint8_t *all;
-	struct stem_pairs pairs;
-	int columns; /* windows of a row */
-	float *bias;
-};
-
-/* Bytes of dy of a block of outputs. */
-INLINE size_t slopes_block(const struct stem_pairs *pairs)
-{
-	return (size_t)pairs->height * pairs->slopes;
-}
-
-/* All rows of o, n and x. */
-static void spread_start(struct spread *spread)
-{
-	const struct stem_pairs *pairs = &spread->pairs;
-	const int plane = spread->n * spread->shape->outputs + spread->o;
-	const uint8_t *keep = spread->batch->keep;
-	const int rest = spread->columns - spread->x;
-	const size_t at = (size_t)(plane * stem_plane(spread->shape) +
-				   spread->x);
-	const int column = spread->n * pairs->width + 2 * spread->x;
-
-	spread->slopes = spread->all_slopes + at;
-	spread->winners = spread->all_winners + at;
-	spread->to = spread->all +
-		     (size_t)(spread->o / AMX_ROWS) * slopes_block(pairs) +
-		     (size_t)(spread->o % AMX_ROWS) *
-			     (pairs->slopes / AMX_ROWS) +
-		     (size_t)column * sizeof(uint16_t);
-	spread->count = rest < LANES ? rest : LANES;
-	spread->kept = keep && !keep[plane] ? 0 : spread->count;
-	spread->pairs_left = pairs->height / STEM_TILE;
-}
-
-static struct spread spread_begin(const struct stem_shape *shape,
-				  const struct stem_batch *batch,
-				  const float *slopes, const uint8_t *winners,
-				  uint8_t *to, float *slopes_by_bias)
-{
-	struct spread spread = {
-		.shape = shape, .batch = batch,
-		.all_slopes = slopes, .all_winners = winners, .all = to,
-		.pairs = stem_pairs_of(shape, batch->count),
-		.bias = slopes_by_bias,
-	};
-	const struct stem_pairs *pairs = &spread.pairs;
-
-	spread.columns = pairs->width / 2;
-	if (batch->count * pairs->width % AMX_DEPTH ||
-	    shape->outputs % AMX_ROWS)
-		memset(to, 0, (size_t)pairs->outputs * slopes_block(pairs));
-	spread_start(&spread);
-	return spread;
-}
-
-/* Goes on to what is behind the rows of o, n and x. */
-static void spread_turn(struct spread *spread)
-{
-	spread->x += LANES;
-	if (spread->x >= spread->columns) {
-		spread->x = 0;
-		spread->n++;
-	}
-	if (spread->n == spread->batch->count) {
-		spread->n = 0;
-		spread->bias[spread->o++] +=
-			spread->batch->scale * vec_sum(spread->sum);
-		spread->sum = (vec){ 0 };
-	}
-	if (spread->o < spread->shape->outputs)
-		spread_start(spread);
-}
-
-/* Two rows of windows: of a dropped plane nothing is read, and 0 written. */
-INLINE void spread_more(struct spread *spread)
-{
-	const float *slopes = spread->slopes;
-	const uint8_t *winners = spread->winners;
-	const vec scale = vec_set(spread->batch->scale);
-	const int kept = spread->kept;
-	const size_t row = spread->pairs.slopes;
-	uint8_t *to = spread->to;
-	vec sum = spread->sum;
-
-	UNROLL for (int i = 0; i < 2; i++) {
-		const vec slope = vec_load_first(slopes, kept);
-		lanes_int rows[2];
-
-		sum += slope;
-		stem_slopes_place(scale * slope,
-				  bytes_load_first(winners, kept), rows);
-		vec_store_first((float *)(void *)to, (vec)rows[0],
-				spread->count);
-		vec_store_first((float *)(void *)(to + row), (vec)rows[1],
-				spread->count);
-		to += 2 * row;
-		slopes += spread->columns;
-		winners += spread->columns;
-	}
-	spread->to = to;
-	spread->sum = sum;
-	spread->slopes = slopes;
-	spread->winners = winners;
-	if (--spread->pairs_left == 0)
-		spread_turn(spread);
-}
-
-/* The next one if it is of an output below this one. */
-INLINE void spread_below(struct spread *spread, int output)
-{
-	if (spread->o < output)
-		spread_more(spread);
-}
-
-/* All outputs below this one. */
-static void spread_until(struct spread *spread, int output)
-{
-	if (output > spread->shape->outputs)
-		output = spread->shape->outputs;
-	while (spread->o < output)
-		spread_more(spread);
 }
 
 /* A column of tiles: rows of dy and of a. */
@@ -273,7 +134,7 @@ INLINE void rows_end(const struct column *column, const uint8_t *slopes,
  * Adds a column's products to sums[r][16][16], and makes of the outputs below
  * this one what there is time for.
  */
-static void column_add(const struct column *column, struct spread *spread,
+static void column_add(const struct column *column, struct stem_spread *spread,
 		       int output, float *sums)
 {
 	const uint8_t *slopes = column->slopes + 2 * column->slopes_row;
@@ -288,13 +149,13 @@ static void column_add(const struct column *column, struct spread *spread,
 	rows_begin(column);
 	for (; rest >= STEM_SIDE; rest -= STEM_SIDE) {
 		row_add_534(slopes, column->line, planes);
-		spread_below(spread, output);
+		stem_spread_below(spread, output);
 		row_add_354(slopes + slopes_row, column->line,
 			    planes + planes_row);
-		spread_below(spread, output);
+		stem_spread_below(spread, output);
 		row_add_435(slopes + 2 * slopes_row, column->line,
 			    planes + 2 * planes_row);
-		spread_below(spread, output);
+		stem_spread_below(spread, output);
 		slopes += STEM_SIDE * slopes_row;
 		planes += STEM_SIDE * planes_row;
 	}
@@ -313,7 +174,7 @@ static void column_add(const struct column *column, struct spread *spread,
 /* All products of a block of outputs, while the next one's dy is made. */
 static void block_multiply(const struct space *space,
 			   const struct stem_pairs *pairs, int o,
-			   struct spread *spread, float *sums)
+			   struct stem_spread *spread, float *sums)
 {
 	const int taps = pairs->middle * STEM_SIDE;
 	const int most = (o + 2) * AMX_ROWS;
@@ -326,7 +187,7 @@ static void block_multiply(const struct space *space,
 
 	for (int j = 0; j < pairs->tiles; j++) {
 		column.slopes = space->slopes +
-				(size_t)o * slopes_block(pairs) +
+				(size_t)o * stem_slopes_block(pairs) +
 				(size_t)j * AMX_ROW;
 		column.planes = space->planes + (size_t)j * sizeof(amx_tile);
 		for (int t = 0; t < taps; t++) {
@@ -345,7 +206,7 @@ void ISA_NAME(stem_direct_weights)(const struct stem_shape *shape,
 				   float *scratch)
 {
 	const struct stem_pairs pairs = stem_pairs_of(shape, batch->count);
-	struct spread spread;
+	struct stem_spread spread;
 	struct space space;
 
 	if (batch->count == 0)
@@ -353,11 +214,11 @@ void ISA_NAME(stem_direct_weights)(const struct stem_shape *shape,
 	space_cut(&space, shape, batch->count, scratch);
 	ISA_NAME(stem_pairs_fill)(shape, weights, batch, space.turned,
 				  space.planes);
-	spread = spread_begin(shape, batch, slopes, winners, space.slopes,
-			      slopes_by_bias);
+	ISA_NAME(stem_spread_begin)(&spread, shape, batch, slopes, winners,
+				    space.slopes, slopes_by_bias);
 	amx_begin();
 	for (int o = 0; o < pairs.outputs; o++) {
-		spread_until(&spread, (o + 1) * AMX_ROWS);
+		stem_spread_until(&spread, (o + 1) * AMX_ROWS);
 		amx_hold_memory();
 		block_multiply(&space, &pairs, o, &spread, sums);
 	}
