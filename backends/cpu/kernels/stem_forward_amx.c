@@ -1,6 +1,6 @@
 /*
- * The stem forward in fp32 with AMX's tiles, in units of vectors of tiles of the
- * image:
+ * The stem forward in fp32 with AMX's tiles, in units of vectors of tiles of
+ * the image:
  *
  *   V = B^T x B of the planes between (stem_enter.c)
  *   M[o] = sum over i of U[o][i] V[i] at each point, of all planes o
