@@ -10,7 +10,8 @@
  * the planes between, each of which comes from 3x3 pixels. A tile is thus a
  * function of 8x8 pixels, and 2x2 pooled outputs (quadrants) are all that is
  * left of it; the unpooled output does not exist, nor do the planes between for
- * longer than it takes to add up the slopes by the weights of one group.
+ * longer than it takes to add up the slopes by the weights of one group. Where
+ * products may be of bf16, all three ways convolve by the definition instead.
  *
  *   tile t = row * tile_columns + column      quadrant q = 2 * row + column
  *
@@ -107,10 +108,11 @@ struct stem_kernels {
 	size_t (*signs)(const struct stem_shape *shape);
 
 	/*
-	 * Whether forward multiplies all planes at all of Winograd's points,
-	 * dropped or not; else it has the points of planes that are kept. And
-	 * whether weight_slopes has all products of the definition; else those
-	 * of a window of each plane between for each slope that is not 0.
+	 * Whether forward multiplies all planes, dropped or not, at all of
+	 * Winograd's points or, of bf16, by the definition; else it has the
+	 * points of planes that are kept. And whether weight_slopes has all
+	 * products of the definition; else those of a window of each plane
+	 * between for each slope that is not 0.
 	 */
 	int (*forward_is_dense)(const struct stem_shape *shape);
 	int (*weight_slopes_are_dense)(const struct stem_shape *shape);
@@ -162,7 +164,9 @@ struct stem_kernels {
 	 * its bias to first_bias[middle][lanes], whose lanes are to be summed
 	 * in the end. The adjoint of forward, point by point:
 	 *   dM = A dY A^T,  dV[i] = sum over o of U[o][i] dM[o],
-	 *   dx = B dV B^T,  stopped where signs say.
+	 *   dx = B dV B^T,  stopped where signs say,
+	 * and of bf16 by the definition. A NaN of an image may reach all of
+	 * the slopes by weights.
 	 */
 	void (*backward)(const struct stem_shape *shape,
 			 const struct stem_weights *weights,
