@@ -351,18 +351,23 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 	return pass_add(pass, &backward, built, memories, 8, err);
 }
 
-int conv_add_reduce(struct opencl_program *program, struct pass *pass,
-		    int index, struct error *err)
+struct launch conv_reduce_how(const struct opencl_program *program, int index)
 {
 	const int block = 16 * program_device(program)->width; /* REDUCED */
 	const int size = (int)conv_sum_size(program, index);
-	const struct launch reduce = { .name = "conv_reduce",
-				       .items = { round_up(size, block) / block,
-						  1, 1 },
-				       .batch_arguments = 1,
-				       .work = { .step = index,
-						 .moved_once =
-							 GROUPS * size } };
+
+	return (struct launch){
+		.name = "conv_reduce",
+		.items = { round_up(size, block) / block, 1, 1 },
+		.batch_arguments = 1,
+		.work = { .step = index, .moved_once = GROUPS * size },
+	};
+}
+
+int conv_add_reduce(struct opencl_program *program, struct pass *pass,
+		    int index, struct error *err)
+{
+	const struct launch reduce = conv_reduce_how(program, index);
 	const cl_mem memories[] = { pass->steps[index].sums,
 				    program->vectors[VECTOR_GRADIENT] };
 

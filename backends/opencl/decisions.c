@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int memory_fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
-		 void *to, struct error *err)
-{
-	cl_int status = clEnqueueReadBuffer(queue_next(program), memory,
-					    CL_TRUE, 0, bytes, to, 0, NULL,
-					    NULL);
-
-	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
-}
-
 static int step_of(const struct opencl_program *program, int layer)
 {
 	int index = 0;

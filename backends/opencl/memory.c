@@ -44,3 +44,13 @@ void memory_release(struct opencl_program *program, int kept)
 	while (program->memory_count > kept)
 		clReleaseMemObject(program->memories[--program->memory_count]);
 }
+
+int memory_fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
+		 void *to, struct error *err)
+{
+	cl_int status = clEnqueueReadBuffer(queue_next(program), memory,
+					    CL_TRUE, 0, bytes, to, 0, NULL,
+					    NULL);
+
+	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
+}

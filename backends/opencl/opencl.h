@@ -177,6 +177,9 @@ int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
 		struct error *err);
 int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
 		 struct error *err);
+/* Waits for what comes before. */
+int memory_fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
+		 void *to, struct error *err);
 /* All but the oldest kept of them. */
 void memory_release(struct opencl_program *program, int kept);
 
@@ -273,8 +276,11 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 	       cl_program *built, struct error *err);
 struct launch conv_how(const struct opencl_program *program, int index,
 		       int pooling);
+/* The sums of a step's groups, over all of them. */
+struct launch conv_reduce_how(const struct opencl_program *program, int index);
 int conv_add_reduce(struct opencl_program *program, struct pass *pass,
 		    int index, struct error *err);
+int conv_is_dense(const struct opencl_program *program, int index);
 size_t conv_sum_size(const struct opencl_program *program, int index);
 
 /* winograd.c: whether a convolution is done by tiles, and how to launch its way
@@ -282,7 +288,6 @@ size_t conv_sum_size(const struct opencl_program *program, int index);
 int winograd_fits(const struct opencl_program *program, int index);
 /* Whether it also does the step before it, both ways. */
 int winograd_leads(const struct opencl_program *program, int index);
-int conv_is_dense(const struct opencl_program *program, int index);
 cl_mem winograd_input(const struct opencl_program *program,
 		      const struct pass *pass, int index);
 /* What the compiler has to know as well; empty where it does not fit. */
@@ -314,8 +319,6 @@ int opencl_update(struct program *program, const struct update *update,
 		  size_t from, size_t to, struct error *err);
 
 /* decisions.c */
-int memory_fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
-		 void *to, struct error *err);
 int opencl_decisions(struct program *program, int layer, uint8_t *values,
 		     struct error *err);
 

@@ -210,22 +210,16 @@ static int winograd_forward(struct opencl_program *program, struct pass *pass,
 static int winograd_add_reduce(struct opencl_program *program,
 			       struct pass *pass, int index, struct error *err)
 {
-	const int block = 16 * program_device(program)->width; /* REDUCED */
-	const int size = (int)conv_sum_size(program, index);
-	const struct launch reduce = {
-		.name = "winograd_reduce",
-		.items = { round_up(size, block) / block + 1, 1, 1 },
-		.batch_arguments = 1,
-		.work = { .step = index, .moved_once = GROUPS * size },
-	};
+	struct launch reduce = conv_reduce_how(program, index);
 	const cl_mem memories[] = { pass->steps[index].sums,
 				    pass->steps[index - 1].sums,
 				    program->vectors[VECTOR_GRADIENT] };
 
-	return winograd_leads(program, index) ?
-		       pass_add(pass, &reduce, program->built[index], memories,
-				3, err) :
-		       conv_add_reduce(program, pass, index, err);
+	if (!winograd_leads(program, index))
+		return conv_add_reduce(program, pass, index, err);
+	reduce.name = "winograd_reduce";
+	reduce.items[0]++;
+	return pass_add(pass, &reduce, program->built[index], memories, 3, err);
 }
 
 static int winograd_backward(struct opencl_program *program, struct pass *pass,
