@@ -70,6 +70,8 @@ int profile_finish(struct opencl_program *program, struct error *err)
 {
 	int failed = 0;
 
+	if (!program->timed)
+		return 0;
 	for (int part = 0; part < PARTS; part++)
 		if (program->events[part] && program->base.observer)
 			failed |= tell(program, part, err);
