@@ -80,8 +80,9 @@ struct stem_weights {
 struct stem_batch {
 	int count;
 	const float *images; /* [count][channels][height][width] */
-	/* [count][outputs]: 0 where the plane is dropped; NULL: none is. The
-	 * planes of dropped ones are neither read nor written. */
+	/* [count][outputs]: 0 where the plane is dropped; NULL: none is. What
+	 * the planes of dropped ones hold changes nothing, and is left as it
+	 * is. */
 	const uint8_t *keep;
 	float scale; /* of what is kept: 1 / (1 - drop), or 1 */
 };

@@ -12,8 +12,10 @@
  *   B: the planes, at an offset of (py + r, px + s)
  *   C: [16 outputs][16 n], of two blocks of outputs and both px
  *
- * A tile product takes 16 cycles, whatever rows and columns are used, so that n
- * counts through the rows.
+ * A tile product with fewer rows or columns takes hardly fewer cycles than the
+ * 16 of a full one, so that n counts through the rows. For 128 samples of
+ * 28x28, 32 planes and 64 outputs a Xeon takes 2.3 ms, of which the products
+ * alone, of zeros, are 1.1.
  */
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem_pool.h"
@@ -24,6 +26,14 @@
 #define BLOCK STEM_BLOCK
 #define MEMBERS 4 /* of a window of the pooling */
 #define PRODUCTS ((size_t)(MEMBERS * BLOCK * AMX_COLUMNS))
+
+/* Arrays in scratch. */
+struct stem_direct {
+	float *pixels;	  /* [channels][height][4][16] */
+	uint32_t *planes; /* of a strip */
+	float *bias;	  /* [outputs]: the second one's, times scale */
+	float *products;  /* [MEMBERS][BLOCK][16] */
+};
 
 /* The widest one's pitch. */
 static int pitch_most(const struct stem_shape *shape)

@@ -17,7 +17,6 @@
 #ifndef BACKENDS_CPU_KERNELS_STEM_DIRECT_FORWARD_AMX_H
 #define BACKENDS_CPU_KERNELS_STEM_DIRECT_FORWARD_AMX_H
 
-#include "backends/allocator.h"
 #include "backends/cpu/kernels/stem_direct_amx.h"
 
 #ifdef __AMX_BF16__
@@ -43,14 +42,6 @@ struct stem_strip {
 	const float *image;	  /* of the sample, at the strip's corner */
 	uint8_t *signs;		  /* of the sample; or NULL */
 	uint32_t *planes;
-};
-
-/* Arrays in scratch. */
-struct stem_direct {
-	float *pixels;	    /* [channels][height][4][16] */
-	uint32_t *planes;   /* of a strip */
-	float *bias;	    /* [outputs]: the second one's, times scale */
-	float *products;    /* [4][32][16] */
 };
 
 /* Pairs of a plane: whole tiles that may begin a row further on. */
