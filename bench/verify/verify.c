@@ -19,8 +19,8 @@
 /*
  * fp32 is held to what its rounding explains. Factors of bf16 have 8 bits; with
  * 64 samples (fc1's tiles want 32) the largest errors over 20 steps of mnist
- * and mnist-example, seeds 1 to 3, were 5.3e-3 of gradients, 3.4e-3 of
- * decisions and 5.7e-3 of parameters, those of fc1: Adadelta's first steps go
+ * and mnist-example, seeds 1 to 9, were 6.5e-3 of gradients, 3.4e-3 of
+ * decisions and 7.0e-3 of parameters, those of fc1: Adadelta's first steps go
  * by the sign of a slope, nearly, which rounding may turn where it is small.
  * Of 16 samples these were up to 2e-1, hence the bound for batches below ours.
  */
@@ -29,7 +29,7 @@ static const struct {
 	double any, updated, updated_by_few;
 } rules_of[PRECISION_COUNT] = {
 	[PRECISION_FP32] = { BATCH, 1e-5, 1e-5, 1e-5 },
-	[PRECISION_BF16] = { 64, 8e-2, 4e-2, 5e-1 },
+	[PRECISION_BF16] = { 64, 2e-2, 2e-2, 5e-1 },
 };
 
 struct verification {
