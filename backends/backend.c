@@ -288,11 +288,17 @@ void program_explain(struct program *program, char *text, size_t size)
 
 int backend_check_profile(const struct backend *backend, struct error *err)
 {
+	const struct backend *other = NULL;
+	char names[128] = "";
+
 	if (backend->profile)
 		return 0;
+	while ((other = backend_next(other)))
+		if (other->profile)
+			error_list(names, sizeof(names), other->name);
 	return error_set(err, ERROR_USAGE,
 			 "--profile: backend %s does not tell the parts of an "
-			 "iteration", backend->name);
+			 "iteration; these do: %s", backend->name, names);
 }
 
 int program_observe(struct program *program, struct profile_observer *observer,
