@@ -1,0 +1,23 @@
+/* Private to the OpenCL backend: what devices there are, and which is meant. */
+#ifndef BACKENDS_OPENCL_DEVICE_H
+#define BACKENDS_OPENCL_DEVICE_H
+
+#include "backends/opencl/opencl.h"
+
+#define MOST_DEVICES 32
+
+#define POCL "Portable Computing Language" /* the name of its platform */
+
+/* device_list.c */
+int device_info_get(cl_device_id device, cl_device_info what, size_t size,
+		    void *value, struct error *err);
+/* Of all platforms, in the order that a choice counts; returns how many. */
+int candidates_list(struct candidate *list, int most, struct error *err);
+
+/* device_choose.c: the best usable one that is what was asked for (NULL:
+ * anything). ERROR_MISSING says why there is none. */
+int candidate_choose(const struct candidate *list, int count,
+		     const char *choice, struct candidate *chosen,
+		     struct error *err);
+
+#endif

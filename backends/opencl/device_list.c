@@ -1,0 +1,182 @@
+/* Which OpenCL devices there are. */
+#include "backends/opencl/device.h"
+
+#include <CL/cl_ext.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PLATFORMS 16
+
+static const struct {
+	cl_device_type type;
+	const char *name;
+} types[] = {
+	{ CL_DEVICE_TYPE_GPU, "GPU" },
+	{ CL_DEVICE_TYPE_ACCELERATOR, "ACCELERATOR" },
+	{ CL_DEVICE_TYPE_CPU, "CPU" },
+};
+
+int device_info_get(cl_device_id device, cl_device_info what, size_t size,
+		    void *value, struct error *err)
+{
+	cl_int status = clGetDeviceInfo(device, what, size, value, NULL);
+
+	return status ? status_fail(err, "clGetDeviceInfo", status) : 0;
+}
+
+/* Versions may be as long as a driver likes: what does not fit is cut off. */
+static int device_text(cl_device_id device, cl_device_info what, char *text,
+		       size_t size, struct error *err)
+{
+	char all[1024] = "";
+
+	if (device_info_get(device, what, sizeof(all) - 1, all, err))
+		return -1;
+	snprintf(text, size, "%s", all);
+	return 0;
+}
+
+static int candidate_describe(struct candidate *candidate, struct error *err)
+{
+	struct device_info *info = &candidate->info;
+	const cl_device_id id = candidate->device;
+	cl_bool available = 0, compiler = 0;
+	cl_device_type type = 0;
+	cl_ulong memory = 0;
+	cl_uint units = 0;
+	char driver[64], version[96];
+
+	if (device_text(id, CL_DEVICE_NAME, info->name, sizeof(info->name),
+			err) ||
+	    device_text(id, CL_DRIVER_VERSION, driver, sizeof(driver), err) ||
+	    device_text(id, CL_DEVICE_VERSION, version, sizeof(version), err) ||
+	    device_info_get(id, CL_DEVICE_TYPE, sizeof(type), &type, err) ||
+	    device_info_get(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units),
+			    &units, err) ||
+	    device_info_get(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory),
+			    &memory, err) ||
+	    device_info_get(id, CL_DEVICE_AVAILABLE, sizeof(available),
+			    &available, err) ||
+	    device_info_get(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(compiler),
+			    &compiler, err))
+		return -1;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (type & types[i].type)
+			snprintf(info->type, sizeof(info->type), "%s",
+				 types[i].name);
+	snprintf(info->driver, sizeof(info->driver), "%.84s, driver %s",
+		 version, driver);
+	info->units = (int)units;
+	info->memory = memory;
+	if (!available || !compiler)
+		snprintf(info->unusable, sizeof(info->unusable), "%s",
+			 available ? "its driver has no compiler" :
+				     "its driver says it is not available");
+	return 0;
+}
+
+/* A platform without devices stays in the list if there is a reason. */
+static void candidate_missing(struct candidate *candidate)
+{
+	const int is_pocl = !strcmp(candidate->platform_name, POCL);
+	const char *devices = getenv("POCL_DEVICES");
+	char reason[768] = "";
+
+	if (is_pocl)
+		cache_explain(reason, sizeof(reason));
+	if (is_pocl && devices && !reason[0])
+		snprintf(reason, sizeof(reason), "POCL_DEVICES is '%.60s'",
+			 devices);
+	snprintf(candidate->info.name, sizeof(candidate->info.name), "%s",
+		 candidate->platform_name);
+	snprintf(candidate->info.unusable, sizeof(candidate->info.unusable),
+		 "the platform finds no device%s%.*s", reason[0] ? ": " : "",
+		 200, reason);
+}
+
+/* One broken driver must not hide the devices of the others. */
+static void candidate_fail(struct candidate *candidate, const struct error *why)
+{
+	struct device_info *info = &candidate->info;
+
+	if (!info->name[0])
+		snprintf(info->name, sizeof(info->name), "%s",
+			 candidate->platform_name);
+	snprintf(info->unusable, sizeof(info->unusable), "%.250s",
+		 why->message);
+}
+
+/* Appends the devices of a platform, or why it has none; returns how many. */
+static int platform_list(cl_platform_id platform, struct candidate *list,
+			 int most)
+{
+	struct candidate first = { .platform = platform };
+	struct error why;
+	cl_device_id devices[MOST_DEVICES];
+	cl_uint count = 0;
+	cl_int status = clGetPlatformInfo(platform, CL_PLATFORM_NAME,
+					  sizeof(first.platform_name) - 1,
+					  first.platform_name, NULL);
+
+	if (most < 1)
+		return 0;
+	list[0] = first;
+	if (status) {
+		status_fail(&why, "clGetPlatformInfo", status);
+		candidate_fail(&list[0], &why);
+		return 1;
+	}
+	status = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST_DEVICES,
+				devices, &count);
+	if (status == CL_DEVICE_NOT_FOUND) {
+		candidate_missing(&list[0]);
+		return 1;
+	}
+	if (status) {
+		status_fail(&why, "clGetDeviceIDs", status);
+		candidate_fail(&list[0], &why);
+		return 1;
+	}
+	if ((int)count > most)
+		count = (cl_uint)most;
+	for (cl_uint i = 0; i < count; i++) {
+		list[i] = first;
+		list[i].device = devices[i];
+		if (candidate_describe(&list[i], &why))
+			candidate_fail(&list[i], &why);
+	}
+	return (int)count;
+}
+
+int candidates_list(struct candidate *list, int most, struct error *err)
+{
+	cl_platform_id platforms[MOST_PLATFORMS];
+	cl_uint platform_count = 0;
+	int count = 0;
+	cl_int status = clGetPlatformIDs(MOST_PLATFORMS, platforms,
+					 &platform_count);
+
+	if (status == CL_PLATFORM_NOT_FOUND_KHR)
+		return 0;
+	if (status)
+		return status_fail(err, "clGetPlatformIDs", status);
+	if (platform_count > MOST_PLATFORMS)
+		platform_count = MOST_PLATFORMS;
+	for (cl_uint p = 0; p < platform_count; p++)
+		count += platform_list(platforms[p], list + count,
+				       most - count);
+	return count;
+}
+
+int opencl_list(struct device_info *list, int most, struct error *err)
+{
+	struct candidate candidates[MOST_DEVICES];
+	int count = candidates_list(candidates,
+				    most < MOST_DEVICES ? most : MOST_DEVICES,
+				    err);
+
+	for (int i = 0; i < count; i++)
+		list[i] = candidates[i].info;
+	return count;
+}
