@@ -73,6 +73,9 @@ struct device_request {
 	const char *choice; /* index, or part of name or type; NULL: any */
 	int threads;	    /* cores of this process that compute at once */
 	int cpus;	    /* CPUs this process is confined to */
+	/* Set by replica_open(): which of so many devices, or equal parts of
+	 * one; up to 1 is a whole one. Each rank asks for its own. */
+	int rank, size;
 };
 
 /*
@@ -132,7 +135,7 @@ struct backend {
 	const char *name;
 	const char *summary;
 	const char *unavailable; /* why this build cannot, or NULL */
-	int one_core; /* one device is one core: no replicas in one process */
+	int offloads; /* devices compute, not the threads that call them */
 	unsigned algorithms; /* those it has, 1u << ALGORITHM_FAST, ... */
 	unsigned precisions; /* likewise, some only on some machines */
 

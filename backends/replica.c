@@ -11,9 +11,13 @@ int replica_open(struct group *group, const struct backend *backend,
 		 const struct device_request *request, struct device **device,
 		 struct error *err)
 {
+	struct device_request own = *request;
+
+	own.rank = group->rank;
+	own.size = group->size;
 	for (int r = 0; r < group->size; r++) {
 		if (r == group->rank &&
-		    device_open(backend, request, device, err))
+		    device_open(backend, &own, device, err))
 			return -1;
 		if (group_gather(group, NULL, 0, NULL, err))
 			return -1;

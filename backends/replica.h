@@ -49,7 +49,8 @@ struct replica_observer {
 /*
  * Opens a device for each rank, one after the other, since libraries set
  * themselves up without locks, and checks them all at once: device_check().
- * Every rank calls it with the same request.
+ * Every rank calls it with the same request, whose rank and size do not
+ * matter.
  */
 int replica_open(struct group *group, const struct backend *backend,
 		 const struct device_request *request, struct device **device,

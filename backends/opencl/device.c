@@ -25,6 +25,20 @@ static int device_measure(struct opencl_device *device, struct error *err)
 	return 0;
 }
 
+/* Of a device that was chosen for several ranks, this one's. */
+static int device_take(struct opencl_device *device,
+		       const struct candidate *list, int count,
+		       const struct device_request *request, struct error *err)
+{
+	if (request->size <= 1 ||
+	    !candidate_choose_several(list, count, request, &device->chosen))
+		return 0;
+	if (device_part(&device->chosen, request->rank, request->size, err))
+		return -1;
+	device->is_part = 1;
+	return 0;
+}
+
 int opencl_open(const struct device_request *request, struct device **out,
 		struct error *err)
 {
@@ -48,6 +62,7 @@ int opencl_open(const struct device_request *request, struct device **out,
 	device->base.backend = &opencl_backend;
 	if (candidate_choose(list, count, request->choice, &device->chosen,
 			     err) ||
+	    device_take(device, list, count, request, err) ||
 	    device_measure(device, err))
 		goto fail;
 	device->context = clCreateContext(NULL, 1, &device->chosen.device,
@@ -69,6 +84,8 @@ void opencl_close(struct device *base)
 
 	if (device->context)
 		clReleaseContext(device->context);
+	if (device->is_part)
+		clReleaseDevice(device->chosen.device);
 	free(device);
 }
 

@@ -19,5 +19,21 @@ int candidates_list(struct candidate *list, int most, struct error *err);
 int candidate_choose(const struct candidate *list, int count,
 		     const char *choice, struct candidate *chosen,
 		     struct error *err);
+/*
+ * For ranks that want a device each: chosen becomes the request's of the usable
+ * ones that are as much what was asked for, if these are enough; else -1. All
+ * are of one platform, since a CPU is a device of several.
+ */
+int candidate_choose_several(const struct candidate *list, int count,
+			     const struct device_request *request,
+			     struct candidate *chosen);
+
+/* device_part.c: how many sub-devices of as many units each a device can be
+ * parted into; 1 if it cannot be. */
+int device_most_parts(cl_device_id device);
+/* Makes device the sub-device of this rank, to be released. ERROR_MISSING says
+ * how many there can be. */
+int device_part(struct candidate *device, int rank, int size,
+		struct error *err);
 
 #endif

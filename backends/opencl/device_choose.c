@@ -91,3 +91,27 @@ int candidate_choose(const struct candidate *list, int count,
 				 refused->info.unusable);
 	return choice_fail(list, count, choice, err);
 }
+
+int candidate_choose_several(const struct candidate *list, int count,
+			     const struct device_request *request,
+			     struct candidate *chosen)
+{
+	struct candidate own = *chosen;
+	int rank = 0, found = 0;
+
+	for (int i = 0; i < count; i++)
+		if (list[i].device == chosen->device)
+			rank = candidate_rank(&list[i], i, request->choice);
+	for (int i = 0; i < count; i++) {
+		if (list[i].platform != chosen->platform ||
+		    list[i].info.unusable[0] ||
+		    candidate_rank(&list[i], i, request->choice) != rank)
+			continue;
+		if (found++ == request->rank)
+			own = list[i];
+	}
+	if (found < request->size)
+		return -1;
+	*chosen = own;
+	return 0;
+}

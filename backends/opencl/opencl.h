@@ -41,6 +41,7 @@ struct candidate {
 struct opencl_device {
 	struct device base;
 	struct candidate chosen;
+	int is_part; /* a sub-device, to be released */
 	cl_context context;
 	int width;     /* floats of a vector in the kernels */
 	int registers; /* vectors that a tile of sums may take */
@@ -175,6 +176,10 @@ int opencl_profile(struct program *program, struct profile_part *parts);
 /* memory.c: buffers, zeroed, released with the program. */
 int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
 		struct error *err);
+/* In the options' memory, if there is any, which others read while the buffer
+ * is mapped. */
+int memory_make_seen(struct opencl_program *program, size_t bytes,
+		     cl_mem *memory, struct error *err);
 int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
 		 struct error *err);
 /* Waits for what comes before. */

@@ -114,9 +114,9 @@ static int vectors_clear(struct opencl_program *program, struct error *err)
 static int vectors_make(struct opencl_program *program, struct error *err)
 {
 	for (int v = 0; v < VECTOR_COUNT; v++)
-		if (memory_make(program,
-				program->base.parameters * sizeof(float),
-				&program->vectors[v], err))
+		if (memory_make_seen(program,
+				     program->base.parameters * sizeof(float),
+				     &program->vectors[v], err))
 			return -1;
 	return 0;
 }

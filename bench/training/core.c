@@ -20,11 +20,19 @@ int core_leads_process(const struct core *core)
 	return core->group->rank == 0 || !core->training->one_process;
 }
 
-/* A device may compute in threads of its own: those of the process count. */
+/*
+ * A device may compute in threads of its own: those of the process count, and
+ * nobody knows for which of its cores.
+ */
 double core_cpu(const struct core *core)
 {
-	return core->training->backend->one_core ? clock_process_cpu() :
-						   clock_thread_cpu();
+	const struct training *training = core->training;
+
+	if (!training->backend->offloads)
+		return clock_thread_cpu();
+	return training->one_process ?
+		       clock_process_cpu() / core->group->size :
+		       clock_process_cpu();
 }
 
 void core_end_phase(struct core *core, enum replica_phase phase)

@@ -8,7 +8,7 @@
 /* What a core's own work is told by. A device works beside this thread. */
 static double own_time(const struct core *core)
 {
-	return core->training->backend->one_core ? clock_now() :
+	return core->training->backend->offloads ? clock_now() :
 						   clock_thread_cpu();
 }
 

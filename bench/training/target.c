@@ -35,11 +35,6 @@ static int unknown_transport(const char *text, const char *name,
 static int check_cores(const struct target *target, const char *text,
 		       struct error *err)
 {
-	if (target->cores > 1 && target->backend->one_core)
-		return error_set(err, ERROR_USAGE,
-				 "target '%s': one %s device is one core; "
-				 "leave out the -%d", text,
-				 target->backend->name, target->cores);
 	if (target->cores > target->transport->max_size)
 		return error_set(err, ERROR_USAGE,
 				 "target '%s': transport %s runs 1 to %d "
@@ -53,7 +48,8 @@ static void name_it(struct target *target, const char *default_transport)
 	char cores[16] = "";
 	int usual = !strcmp(target->transport->name, default_transport);
 
-	if (!target->backend->one_core)
+	/* One device is whole: nothing of it is counted. */
+	if (!target->backend->offloads || target->cores > 1)
 		snprintf(cores, sizeof(cores), "-%d", target->cores);
 	snprintf(target->name, sizeof(target->name), "%s%s%s%s%s%s",
 		 target->backend->name, cores, usual ? "" : "@",

@@ -1,6 +1,7 @@
 /*
  * What is timed: BACKEND[-CORES][@TRANSPORT][:DEVICE], for example cpu-8,
- * cpu-4@threads, opencl, opencl:1.
+ * cpu-4@threads, opencl, opencl:1. The cores of a backend whose devices
+ * compute are such devices, or parts of one; one is a whole device.
  */
 #ifndef BENCH_TRAINING_TARGET_H
 #define BENCH_TRAINING_TARGET_H

@@ -192,7 +192,7 @@ static int launch(const struct target *target, struct training *training,
 	COPY(recorder->start.target, run->target);
 	COPY(recorder->start.status, "ok");
 	recorder->start.cores = run->cores;
-	recorder->modelled = !target->backend->one_core;
+	recorder->modelled = !target->backend->offloads;
 	progress_start(&progress, options->progress, options->quiet,
 		       target->name, training->recipe.epochs,
 		       training->iterations, out);
@@ -221,10 +221,10 @@ static int measure(const struct target *target, struct training *training,
 	double began_s;
 	int failed = -1;
 
-	/* A device may use all CPUs; emulated cores one each. */
-	training->cpus = cpus_confine(target->backend->one_core ?
-					      cpus_available() : target->cores,
-				      err);
+	/* A whole device may use all CPUs; one of several cores its own. */
+	training->cpus = cpus_confine(
+		target->backend->offloads && target->cores == 1 ?
+			cpus_available() : target->cores, err);
 	if (training->cpus < 0)
 		goto out;
 	began_s = clock_now();

@@ -241,7 +241,7 @@ static void report(struct verification *v)
 		if (!result->masks_wrong && !result->replicas_differ)
 			fprintf(v->out, "%s: masks equal on %s\n",
 				result->backend->name,
-				result->backend->one_core ?
+				result->backend->offloads ?
 					"1 core" :
 					"1, 2 and 3 cores by threads and fork; "
 					"replicas equal");

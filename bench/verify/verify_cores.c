@@ -244,7 +244,7 @@ static int compare_teams(const struct verify_task *task, const int *order,
 			 float *one, float *several,
 			 struct verify_result *result, struct error *err)
 {
-	const int most = task->backend->one_core ? 1 : MOST_CORES;
+	const int most = task->backend->offloads ? 1 : MOST_CORES;
 	const struct transport *by = NULL;
 
 	if (most == 1)

@@ -1,0 +1,123 @@
+/*
+ * One OpenCL device for several ranks: each has a part of its own, with as many
+ * compute units as the others, since the slowest of them is waited for.
+ */
+#include "backends/opencl/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_WAYS 8
+
+/* Ways in which drivers part devices, the better one first: with the second
+ * there may be more parts than are wanted. */
+static const cl_device_partition_property ways[] = {
+	CL_DEVICE_PARTITION_BY_COUNTS,
+	CL_DEVICE_PARTITION_EQUALLY,
+};
+
+/* The best of those that the device knows, or 0. */
+static cl_device_partition_property way_of(cl_device_id device)
+{
+	cl_device_partition_property known[MOST_WAYS] = { 0 };
+
+	/* A driver of OpenCL 1.1 does not know the question. */
+	if (clGetDeviceInfo(device, CL_DEVICE_PARTITION_PROPERTIES,
+			    sizeof(known), known, NULL))
+		return 0;
+	for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++)
+		for (int k = 0; k < MOST_WAYS && known[k]; k++)
+			if (known[k] == ways[w])
+				return ways[w];
+	return 0;
+}
+
+int device_most_parts(cl_device_id device)
+{
+	cl_uint units = 0, most = 0;
+
+	if (!way_of(device) ||
+	    clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units),
+			    &units, NULL) ||
+	    clGetDeviceInfo(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES,
+			    sizeof(most), &most, NULL))
+		return 1;
+	most = most < units ? most : units;
+	return most > 1 ? (int)most : 1;
+}
+
+static int refuse(const struct candidate *whole, int most, int size,
+		  struct error *err)
+{
+	const struct device_info *info = &whole->info;
+
+	if (most == 1)
+		return error_set(err, ERROR_MISSING,
+				 "OpenCL device '%s' with %d compute unit%s "
+				 "cannot be parted into %d sub-devices, nor "
+				 "are there %d devices to choose from; only "
+				 "opencl, without a number, is possible",
+				 info->name, info->units,
+				 info->units == 1 ? "" : "s", size, size);
+	return error_set(err, ERROR_MISSING,
+			 "OpenCL device '%s' with %d compute units can be "
+			 "parted into %d sub-devices at most, not %d; "
+			 "opencl-%d is possible", info->name, info->units,
+			 most, size, most);
+}
+
+/* Makes size parts or more, in parts with room for 2 * size; returns how many,
+ * or -1. */
+static int parts_make(const struct candidate *whole, int size,
+		      cl_device_id *parts, struct error *err)
+{
+	const cl_device_partition_property way = way_of(whole->device);
+	const cl_device_partition_property each =
+		whole->info.units / size;
+	/* The way, a number for each, and the ends of list and of all. */
+	cl_device_partition_property *how =
+		calloc((size_t)size + 3, sizeof(*how));
+	cl_uint count = 0;
+	cl_int status;
+
+	if (!how)
+		return error_memory(err, "the parts of a device");
+	how[0] = way;
+	how[1] = each;
+	for (int r = 1; way == CL_DEVICE_PARTITION_BY_COUNTS && r < size; r++)
+		how[1 + r] = each;
+	status = clCreateSubDevices(whole->device, how, 2 * (cl_uint)size,
+				    parts, &count);
+	free(how);
+	return status ? status_fail(err, "clCreateSubDevices", status) :
+			(int)count;
+}
+
+int device_part(struct candidate *device, int rank, int size,
+		struct error *err)
+{
+	const struct candidate whole = *device;
+	const int most = device_most_parts(whole.device);
+	struct device_info *info = &device->info;
+	cl_device_id *parts;
+	int count;
+
+	if (size > most)
+		return refuse(&whole, most, size, err);
+	parts = calloc(2 * (size_t)size, sizeof(cl_device_id));
+	if (!parts)
+		return error_memory(err, "the parts of a device");
+	count = parts_make(&whole, size, parts, err);
+	for (int p = 0; p < count; p++)
+		if (p != rank)
+			clReleaseDevice(parts[p]);
+	if (count > 0) {
+		device->device = parts[rank];
+		info->units = whole.info.units / size;
+		snprintf(info->driver, sizeof(info->driver),
+			 "%.128s, one of %d sub-devices", whole.info.driver,
+			 size);
+	}
+	free(parts);
+	return count < 0 ? -1 : 0;
+}
