@@ -97,8 +97,8 @@ static int compare(struct verification *v, struct verify_result *result,
 					      v->options->algorithm);
 	if (!backend_check_algorithm(result->backend, v->options->algorithm,
 				     &why) &&
-	    !verify_lockstep(&v->task, result, &why) &&
-	    !verify_cores(&v->task, result, &why))
+	    !verify_cores(&v->task, result, &why) &&
+	    !verify_lockstep(&v->task, result, &why))
 		return 0;
 	if (why.kind != ERROR_MISSING || v->options->argument_count) {
 		*err = why;
@@ -215,6 +215,12 @@ static void judge(struct verification *v, const struct verify_result *result)
 	}
 }
 
+static const char *const equal_on[] = {
+	[1] = "1 core",
+	[2] = "1 and 2 cores by threads and fork; replicas equal",
+	[3] = "1, 2 and 3 cores by threads and fork; replicas equal",
+};
+
 static void report(struct verification *v)
 {
 	const struct verify_task *task = &v->task;
@@ -241,10 +247,7 @@ static void report(struct verification *v)
 		if (!result->masks_wrong && !result->replicas_differ)
 			fprintf(v->out, "%s: masks equal on %s\n",
 				result->backend->name,
-				result->backend->offloads ?
-					"1 core" :
-					"1, 2 and 3 cores by threads and fork; "
-					"replicas equal");
+				equal_on[result->most_cores]);
 	}
 	fputs(v->wrong ? "verify: FAILED\n" : "verify: all right\n", v->out);
 }

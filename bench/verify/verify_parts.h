@@ -33,7 +33,8 @@ struct verify_result {
 	double parameters[MODEL_MAX_TENSORS];
 	double loss; /* relative */
 	double regrets[MODEL_MAX_LAYERS];     /* see program_regret() */
-	double cores; /* parameters of 2 and 3 cores against those of one */
+	int most_cores; /* that were compared; fewer if a device has no more */
+	double cores;	/* parameters of 2 and 3 cores against those of one */
 	long masks_wrong; /* dropout decisions unlike models/random.h */
 	int replicas_differ; /* parameters, or what cores make of them */
 };
@@ -43,7 +44,8 @@ struct verify_result {
 int verify_lockstep(const struct verify_task *task,
 		    struct verify_result *result, struct error *err);
 
-/* Masks, replicas and parameters of 1, 2 and 3 cores, by every transport. */
+/* Masks, replicas and parameters of 1, 2 and 3 cores, by threads and fork. To
+ * be called before this process opens a device of the backend. */
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err);
 
