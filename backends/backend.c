@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-int backend_list(const struct backend *backend, struct device_info *list,
-		 int most, struct error *err)
+int backend_list(const struct backend *backend, int cpus,
+		 struct device_info *list, int most, struct error *err)
 {
-	const struct device_request any = { .threads = 1, .cpus = 1 };
+	const struct device_request any = { .threads = 1, .cpus = cpus };
 	struct device *device;
 
 	if (backend->list)
-		return backend->list(list, most, err);
+		return backend->list(cpus, list, most, err);
 	if (device_open(backend, &any, &device, err))
 		return -1;
 	device_describe(device, list);

@@ -66,6 +66,12 @@ struct device_info {
 	char type[16];	  /* "CPU", "GPU", ... */
 	int units;	  /* compute units; 1 for one thread */
 	uint64_t memory;  /* bytes, 0 when not known */
+	/* Of a device with a platform of its own, else empty and 0. */
+	char platform[160];    /* name and version */
+	int width;	       /* floats of its vectors */
+	size_t group;	       /* most work-items of a group, ... */
+	uint64_t group_memory; /* ... and the bytes that they share */
+	int parts;	       /* sub-devices of as many units each, or 1 */
 	char unusable[256]; /* why this device cannot be used, or empty */
 };
 
@@ -144,9 +150,10 @@ struct backend {
 	 * Asked again once it is set. Optional. */
 	const char *(*variable)(void);
 
-	/* Devices that could be opened, written to list; returns how many.
-	 * Optional: one device, the machine's CPU. */
-	int (*list)(struct device_info *list, int most, struct error *err);
+	/* Devices that a process with so many CPUs could open, written to list;
+	 * returns how many. Optional: one device, the machine's CPU. */
+	int (*list)(int cpus, struct device_info *list, int most,
+		    struct error *err);
 	int (*open)(const struct device_request *request,
 		    struct device **device, struct error *err);
 	void (*close)(struct device *device);
@@ -268,8 +275,8 @@ const struct backend *backend_find(const char *name);
 const char *backend_variable(const struct backend *backend);
 /* Walks over all backends: the one after previous, the first for NULL. */
 const struct backend *backend_next(const struct backend *previous);
-int backend_list(const struct backend *backend, struct device_info *list,
-		 int most, struct error *err);
+int backend_list(const struct backend *backend, int cpus,
+		 struct device_info *list, int most, struct error *err);
 
 int device_open(const struct backend *backend,
 		const struct device_request *request, struct device **device,

@@ -331,7 +331,7 @@ static void devices_are_listed_and_chosen(void **state)
 
 	(void)state;
 	need_device();
-	count = backend_list(device->backend, list, 8, &err);
+	count = backend_list(device->backend, 1, list, 8, &err);
 	assert_true(count > 0);
 	assert_string_equal(list[0].unusable, "");
 	assert_true(list[0].units > 0 && list[0].memory > 0);

@@ -25,6 +25,16 @@ static int device_measure(struct opencl_device *device, struct error *err)
 	return 0;
 }
 
+int pocl_confine(int cpus, struct error *err)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", cpus);
+	if (cpus > 0 && setenv("POCL_MAX_PTHREAD_COUNT", text, 0))
+		return error_memory(err, "a variable of PoCL");
+	return 0;
+}
+
 /* Of a device that was chosen for several ranks, this one's. */
 static int device_take(struct opencl_device *device,
 		       const struct candidate *list, int count,
@@ -44,15 +54,11 @@ int opencl_open(const struct device_request *request, struct device **out,
 {
 	struct candidate list[MOST_DEVICES];
 	struct opencl_device *device = NULL;
-	char cpus[16];
 	cl_int status;
 	int count;
 
-	/* PoCL makes a thread for each CPU of the machine, whatever the
-	 * affinity of the process says, when it is first called. */
-	snprintf(cpus, sizeof(cpus), "%d", request->cpus);
-	if (request->cpus > 0 && setenv("POCL_MAX_PTHREAD_COUNT", cpus, 0))
-		return error_memory(err, "a variable of PoCL");
+	if (pocl_confine(request->cpus, err))
+		return -1;
 	count = candidates_list(list, MOST_DEVICES, err);
 	if (count < 0)
 		return -1;

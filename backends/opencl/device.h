@@ -8,6 +8,11 @@
 
 #define POCL "Portable Computing Language" /* the name of its platform */
 
+/* device.c: PoCL makes a thread for each CPU of the machine, whatever the
+ * affinity of the process says, when it is first asked for its devices; unless
+ * the user says otherwise, no more than these. */
+int pocl_confine(int cpus, struct error *err);
+
 /* device_list.c */
 int device_info_get(cl_device_id device, cl_device_info what, size_t size,
 		    void *value, struct error *err);

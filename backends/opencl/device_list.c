@@ -37,25 +37,65 @@ static int device_text(cl_device_id device, cl_device_info what, char *text,
 	return 0;
 }
 
+/* What its driver says of it in words. */
+static int describe_words(struct candidate *candidate, struct error *err)
+{
+	struct device_info *info = &candidate->info;
+	const cl_device_id id = candidate->device;
+	char driver[64], version[96];
+
+	if (device_text(id, CL_DEVICE_NAME, info->name, sizeof(info->name),
+			err) ||
+	    device_text(id, CL_DRIVER_VERSION, driver, sizeof(driver), err) ||
+	    device_text(id, CL_DEVICE_VERSION, version, sizeof(version), err))
+		return -1;
+	snprintf(info->driver, sizeof(info->driver), "%.84s, driver %s",
+		 version, driver);
+	return 0;
+}
+
+/* What it has, in numbers. */
+static int describe_sizes(struct candidate *candidate, struct error *err)
+{
+	struct device_info *info = &candidate->info;
+	cl_ulong memory = 0, group_memory = 0;
+	cl_uint units = 0, width = 0;
+	const struct {
+		cl_device_info what;
+		size_t size;
+		void *value;
+	} questions[] = {
+		{ CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units },
+		{ CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory), &memory },
+		{ CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(width), &width },
+		{ CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(info->group),
+		  &info->group },
+		{ CL_DEVICE_LOCAL_MEM_SIZE, sizeof(group_memory),
+		  &group_memory },
+	};
+
+	for (size_t q = 0; q < sizeof(questions) / sizeof(questions[0]); q++)
+		if (device_info_get(candidate->device, questions[q].what,
+				    questions[q].size, questions[q].value,
+				    err))
+			return -1;
+	info->units = (int)units;
+	info->memory = memory;
+	info->width = (int)width;
+	info->group_memory = group_memory;
+	info->parts = device_most_parts(candidate->device);
+	return 0;
+}
+
 static int candidate_describe(struct candidate *candidate, struct error *err)
 {
 	struct device_info *info = &candidate->info;
 	const cl_device_id id = candidate->device;
 	cl_bool available = 0, compiler = 0;
 	cl_device_type type = 0;
-	cl_ulong memory = 0;
-	cl_uint units = 0;
-	char driver[64], version[96];
 
-	if (device_text(id, CL_DEVICE_NAME, info->name, sizeof(info->name),
-			err) ||
-	    device_text(id, CL_DRIVER_VERSION, driver, sizeof(driver), err) ||
-	    device_text(id, CL_DEVICE_VERSION, version, sizeof(version), err) ||
+	if (describe_words(candidate, err) || describe_sizes(candidate, err) ||
 	    device_info_get(id, CL_DEVICE_TYPE, sizeof(type), &type, err) ||
-	    device_info_get(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units),
-			    &units, err) ||
-	    device_info_get(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory),
-			    &memory, err) ||
 	    device_info_get(id, CL_DEVICE_AVAILABLE, sizeof(available),
 			    &available, err) ||
 	    device_info_get(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(compiler),
@@ -65,10 +105,6 @@ static int candidate_describe(struct candidate *candidate, struct error *err)
 		if (type & types[i].type)
 			snprintf(info->type, sizeof(info->type), "%s",
 				 types[i].name);
-	snprintf(info->driver, sizeof(info->driver), "%.84s, driver %s",
-		 version, driver);
-	info->units = (int)units;
-	info->memory = memory;
 	if (!available || !compiler)
 		snprintf(info->unusable, sizeof(info->unusable), "%s",
 			 available ? "its driver has no compiler" :
@@ -107,6 +143,23 @@ static void candidate_fail(struct candidate *candidate, const struct error *why)
 		 why->message);
 }
 
+static cl_int platform_describe(struct candidate *first)
+{
+	struct device_info *info = &first->info;
+	char version[256] = "";
+	cl_int status = clGetPlatformInfo(first->platform, CL_PLATFORM_NAME,
+					  sizeof(first->platform_name) - 1,
+					  first->platform_name, NULL);
+
+	if (!status)
+		status = clGetPlatformInfo(first->platform,
+					   CL_PLATFORM_VERSION,
+					   sizeof(version) - 1, version, NULL);
+	snprintf(info->platform, sizeof(info->platform), "%.60s, %.96s",
+		 first->platform_name, version);
+	return status;
+}
+
 /* Appends the devices of a platform, or why it has none; returns how many. */
 static int platform_list(cl_platform_id platform, struct candidate *list,
 			 int most)
@@ -115,9 +168,7 @@ static int platform_list(cl_platform_id platform, struct candidate *list,
 	struct error why;
 	cl_device_id devices[MOST_DEVICES];
 	cl_uint count = 0;
-	cl_int status = clGetPlatformInfo(platform, CL_PLATFORM_NAME,
-					  sizeof(first.platform_name) - 1,
-					  first.platform_name, NULL);
+	cl_int status = platform_describe(&first);
 
 	if (most < 1)
 		return 0;
@@ -169,13 +220,15 @@ int candidates_list(struct candidate *list, int most, struct error *err)
 	return count;
 }
 
-int opencl_list(struct device_info *list, int most, struct error *err)
+int opencl_list(int cpus, struct device_info *list, int most, struct error *err)
 {
 	struct candidate candidates[MOST_DEVICES];
-	int count = candidates_list(candidates,
-				    most < MOST_DEVICES ? most : MOST_DEVICES,
-				    err);
+	int count;
 
+	if (pocl_confine(cpus, err))
+		return -1;
+	count = candidates_list(candidates,
+				most < MOST_DEVICES ? most : MOST_DEVICES, err);
 	for (int i = 0; i < count; i++)
 		list[i] = candidates[i].info;
 	return count;

@@ -144,7 +144,8 @@ const char *status_name(cl_int status);
 int status_fail(struct error *err, const char *call, cl_int status);
 
 /* device_list.c, device.c */
-int opencl_list(struct device_info *list, int most, struct error *err);
+int opencl_list(int cpus, struct device_info *list, int most,
+		struct error *err);
 int opencl_open(const struct device_request *request, struct device **device,
 		struct error *err);
 void opencl_close(struct device *device);

@@ -11,18 +11,38 @@
 #include "bench/machine/machine.h"
 
 #define MOST_DEVICES 32
+#define MOST_PLATFORM 56 /* characters of its name and version */
 #define GIB (1024. * 1024 * 1024)
 
-static void print_device(FILE *out, const struct backend *backend, int index,
-			 int count, const struct device_info *info)
+/* What only devices with a platform of their own tell. */
+static void print_platform(FILE *out, const struct backend *backend,
+			   const struct device_info *info)
 {
-	char name[48];
+	fprintf(out, "%-12s   %d-float vectors, work-groups up to %zu, "
+		"%.0f KiB of local memory\n", "", info->width, info->group,
+		(double)info->group_memory / 1024);
+	if (info->parts > 1)
+		fprintf(out, "%-12s   can be parted into up to %d sub-devices: "
+			"%s-%d\n", "", info->parts, backend->name,
+			info->parts);
+	else
+		fprintf(out, "%-12s   cannot be parted into sub-devices\n", "");
+}
 
-	if (count > 1)
+static void print_device(FILE *out, const struct backend *backend, int index,
+			 const struct device_info *info)
+{
+	char name[48], platform[sizeof(info->platform)];
+
+	if (backend->list)
 		snprintf(name, sizeof(name), "%s:%d", backend->name, index);
 	else
 		snprintf(name, sizeof(name), "%s", backend->name);
 	fprintf(out, "%-12s %s\n", name, info->name);
+	snprintf(platform, sizeof(platform), "%s", info->platform);
+	text_cut(platform, MOST_PLATFORM);
+	if (platform[0])
+		fprintf(out, "%-12s   platform %s\n", "", platform);
 	if (info->driver[0])
 		fprintf(out, "%-12s   driver %s\n", "", info->driver);
 	if (info->unusable[0]) {
@@ -35,13 +55,16 @@ static void print_device(FILE *out, const struct backend *backend, int index,
 	if (info->memory)
 		fprintf(out, ", %.1f GiB", (double)info->memory / GIB);
 	fputc('\n', out);
+	if (info->platform[0])
+		print_platform(out, backend, info);
 }
 
 /* A lack of memory is our failure; any other one belongs in the list. */
 static int list_devices(const struct backend *backend, struct device_info *list,
 			FILE *out, struct error *err)
 {
-	const int count = backend_list(backend, list, MOST_DEVICES, err);
+	const int count = backend_list(backend, cpus_available(), list,
+				       MOST_DEVICES, err);
 
 	if (count < 0 && !err->memory) {
 		fprintf(out, "%-12s cannot be used: %s\n", backend->name,
@@ -66,7 +89,7 @@ int devices_command(FILE *out, struct error *err)
 		if (count < 0)
 			return -1;
 		for (int i = 0; i < count; i++)
-			print_device(out, backend, i, count, &list[i]);
+			print_device(out, backend, i, &list[i]);
 	}
 	fprintf(out, "\n%d of %ld CPUs can be used", cpus_available(),
 		(long)cpus_allowed());
@@ -83,7 +106,8 @@ static int print_libraries(FILE *out, struct error *err)
 
 	while ((backend = backend_next(backend))) {
 		struct device_info list[MOST_DEVICES];
-		int count = backend_list(backend, list, MOST_DEVICES, err);
+		int count = backend_list(backend, cpus_available(), list,
+				       MOST_DEVICES, err);
 
 		if (count < 0 && err->memory)
 			return -1;
