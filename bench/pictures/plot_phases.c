@@ -161,7 +161,9 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 		if (!(shares.total > 0))
 			continue;
 		partial |= shares.partial;
-		if (!strcmp(plot_run(series, 0)->backend, "opencl")) {
+		/* Those of several meet, and are waited for in each part. */
+		run = plot_run(series, 0);
+		if (run_is_on_devices(run) && run->cores == 1) {
 			merge_parts(&shares);
 			merged = 1;
 		}

@@ -20,6 +20,7 @@ static int point_of(const struct plot_series *series, struct point *point)
 	const char *rest = dash ? dash + 1 : "";
 
 	if (!isdigit((unsigned char)*rest) || run->cores < 1 ||
+	    run_is_on_devices(run) ||
 	    !plot_result(series)->values[METRIC_SPEEDUP].count)
 		return 0;
 	while (isdigit((unsigned char)*rest))

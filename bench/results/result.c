@@ -78,6 +78,20 @@ int run_is_one_core(const struct run *run)
 	       (cores[2] == '\0' || cores[2] == '@' || cores[2] == ':');
 }
 
+int run_is_on_devices(const struct run *run)
+{
+	return strcmp(run->backend, "opencl") == 0;
+}
+
+const char *run_cores_name(const struct run *run)
+{
+	if (!run_is_on_devices(run))
+		return "cores";
+	/* The driver says so, since nothing else tells them from devices. */
+	return strstr(run->device_driver, "sub-devices") ? "sub-devices" :
+							   "devices";
+}
+
 /* What is added up while the rows of a run are passed over. */
 struct sums {
 	double *iterations, *epochs; /* seconds of each */

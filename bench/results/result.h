@@ -102,6 +102,13 @@ int results_have_times(const struct results *results);
 /* Is this the campaign's one-core target, what speed-up is over? */
 int run_is_one_core(const struct run *run);
 
+/* Do devices compute, instead of the cores that call them? */
+int run_is_on_devices(const struct run *run);
+
+/* What its cores are, if there are several: "cores", "devices" or
+ * "sub-devices". */
+const char *run_cores_name(const struct run *run);
+
 /* The lines, one after the other, of the single runs of a setup's line. */
 const struct line *line_runs(const struct line *line, int *count);
 

@@ -195,7 +195,8 @@ static void compare_cell(struct result *cell, const struct result *base)
 		    base->values[METRIC_MODEL_RATE].mean);
 	cell->observations[METRIC_EFFICIENCY] = cell->observations[METRIC_RATE];
 	/* A device's units are no cores that could be counted. */
-	if (cell->run->cores > 1 || run_is_one_core(cell->run))
+	if (!run_is_on_devices(cell->run) &&
+	    (cell->run->cores > 1 || run_is_one_core(cell->run)))
 		cell->values[METRIC_EFFICIENCY] =
 			stats_single(cell->values[METRIC_SPEEDUP].mean /
 				     (double)cell->run->cores);

@@ -5,6 +5,7 @@
 
 #include "backends/transport.h"
 #include "bench/base/number.h"
+#include "bench/results/result.h"
 #include "bench/rows/slowed.h"
 #include "bench/tables/table_format.h"
 
@@ -129,8 +130,12 @@ static void print_notes(const struct campaign *campaign,
 	char slowdown[200] = "";
 
 	if (run && run->cpus != CELL_NO_INT)
-		print_note(out, options, "%d cores on %ld CPU%s", cores->count,
-			   run->cpus, run->cpus == 1 ? "" : "s");
+		print_note(out, options, "%d %s on %ld CPU%s", cores->count,
+			   run_cores_name(run), run->cpus,
+			   run->cpus == 1 ? "" : "s");
+	if (run && run_is_on_devices(run) && !strcmp(run->transport, "threads"))
+		print_note(out, options, "CPU: of the process, in equal parts: "
+			   "nobody knows for whom a device computes");
 	if (run)
 		slowdown_explain(run, slowdown, sizeof(slowdown));
 	if (slowdown[0])

@@ -26,7 +26,7 @@ static int contains(const char *text, const char *word)
 /* PoCL's devices are named after the CPU; that it is PoCL matters more. */
 static void device_text(const struct run *run, char text[GRID_TEXT])
 {
-	char name[GRID_TEXT];
+	char name[GRID_TEXT], several[32] = "";
 	long cpus = run->cpus != CELL_NO_INT ? run->cpus : run->device_units;
 
 	text[0] = '\0';
@@ -39,13 +39,16 @@ static void device_text(const struct run *run, char text[GRID_TEXT])
 	if (!name[0])
 		return;
 	text_cut(name, MOST_DEVICE);
+	if (run_is_on_devices(run) && run->cores > 1)
+		snprintf(several, sizeof(several), ", %ld %s", run->cores,
+			 run_cores_name(run));
 	if (!contains(run->device_type, "CPU"))
-		snprintf(text, GRID_TEXT, "%s", name);
+		snprintf(text, GRID_TEXT, "%.100s%s", name, several);
 	else if (cpus == CELL_NO_INT)
-		snprintf(text, GRID_TEXT, "%.100s, a CPU", name);
+		snprintf(text, GRID_TEXT, "%.100s, a CPU%s", name, several);
 	else
-		snprintf(text, GRID_TEXT, "%.100s, %ld CPU%s", name, cpus,
-			 cpus == 1 ? "" : "s");
+		snprintf(text, GRID_TEXT, "%.100s%s, %ld CPU%s", name, several,
+			 cpus, cpus == 1 ? "" : "s");
 }
 
 /* The device that all runs of a target had; empty if unknown, "several" if not

@@ -278,6 +278,51 @@ void notes_model(const struct view *view)
 		   MODEL_CHECKED_CORES);
 }
 
+/* The whole device that this run's are parts of, or one of its devices. */
+static const struct result *find_single(const struct view *view,
+					const struct line *line,
+					const struct run *several)
+{
+	for (int c = 0; c < view->results->target_count; c++) {
+		const struct result *cell = view_cell(view, line, c);
+
+		if (cell->run && run_is_on_devices(cell->run) &&
+		    cell->run->cores == 1 &&
+		    !strcmp(cell->run->device_name, several->device_name))
+			return cell;
+	}
+	return NULL;
+}
+
+/* Units of devices are no cores, so these are compared with each other. */
+static void note_devices(const struct view *view, const struct line *line)
+{
+	for (int c = 0; c < view->results->target_count; c++) {
+		const struct result *cell = view_cell(view, line, c), *single;
+		const double rate = cell->values[METRIC_RATE].mean;
+		struct sentence sentence = { "" };
+		char suffix[GRID_SUFFIX];
+
+		if (!cell->run || !run_is_on_devices(cell->run) ||
+		    cell->run->cores == 1)
+			continue;
+		single = find_single(view, line, cell->run);
+		if (!single || !isfinite(rate) ||
+		    !(single->values[METRIC_RATE].mean > 0))
+			continue;
+		line_suffix(line, suffix);
+		if (setup_count(view->results) > 1)
+			add(&sentence, "%s%s, ", setup_name(line), suffix);
+		add(&sentence, "%s: %ld %s", cell->run->target,
+		    cell->run->cores, run_cores_name(cell->run));
+		add_number(&sentence, ", ",
+			   rate / single->values[METRIC_RATE].mean, 2);
+		add(&sentence, " times the images/s of %s",
+		    single->run->target);
+		print_sentence(view, &sentence);
+	}
+}
+
 void notes_fourth(const struct view *view)
 {
 	int line;
@@ -297,7 +342,10 @@ void notes_fourth(const struct view *view)
 	notes_work(view);
 	print_note(view->out, view->options,
 		   "CPU time is of the whole process, user and system");
-	for (line = 0; line < view->results->line_count; line++)
+	for (line = 0; line < view->results->line_count; line++) {
 		note_intervals(view, &view->results->lines[line],
 			       METRIC_SPEEDUP, 1, "speed-up");
+		if (line_is_setup(&view->results->lines[line]))
+			note_devices(view, &view->results->lines[line]);
+	}
 }

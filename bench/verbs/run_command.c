@@ -308,13 +308,14 @@ static void publish(struct work *work)
 /* Once, for the target with the most cores. */
 static void note_shared_cpus(const struct work *work)
 {
-	const struct target *most = work->targets;
+	const struct target *most = NULL;
 	const int cpus = cpus_available();
 
-	for (int i = 1; i < work->target_count; i++)
-		if (work->targets[i].cores > most->cores)
+	for (int i = 0; i < work->target_count; i++)
+		if (!work->targets[i].backend->offloads &&
+		    (!most || work->targets[i].cores > most->cores))
 			most = &work->targets[i];
-	if (most->cores > cpus)
+	if (most && most->cores > cpus)
 		fprintf(work->log, "note: %s: %d cores on %d CPU%s, which "
 			"bounds what can be seen of a speed-up\n",
 			most->name, most->cores, cpus, cpus == 1 ? "" : "s");
