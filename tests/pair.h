@@ -221,7 +221,7 @@ static void expect_evaluation(struct pair *pair)
 }
 
 /* Gradients of whole, odd, empty and single batches, and an evaluation. */
-static void model_is_right(const struct model *model)
+static inline void model_is_right(const struct model *model)
 {
 	static const int counts[] = { 3, BATCH, 0, 1 };
 

@@ -182,18 +182,16 @@ kernel ONE_ITEM void conv_arrange(const int count,
 {
 	const int o = get_global_id(0);
 	const size_t n = get_global_id(1);
-	float factor = 1;
 
 	y += n * PIXELS * OUT_PADDED + o;
 	out += n * OUT_SAMPLE + o * OUT_CHANNEL;
 	if (keep)
 		keep += n * KEEP_SAMPLE + o * (DROPOUT == PLANES ? 1 : PIXELS);
-	if (keep && DROPOUT == PLANES)
-		factor = keep[0] ? GROWTH : 0;
 	for (int p = 0; p < PIXELS; p++) {
-		if (keep && DROPOUT == ELEMENTS)
-			factor = keep[p] ? GROWTH : 0;
-		out[p * OUT_PIXEL] = y[p * OUT_PADDED] * factor;
+		const float value = y[p * OUT_PADDED];
+		const int choice = DROPOUT == PLANES ? 0 : p;
+
+		out[p * OUT_PIXEL] = keep ? GROWN(value, keep[choice]) : value;
 	}
 	if (POOL == 1 || !codes)
 		return;

@@ -45,7 +45,7 @@ static inline void sample_finish(size_t n, int global_count,
 			sum = relu(sum);
 		STORE(sum, y + n * OUT_SAMPLE + o);
 		if (DROPOUT && keep)
-			sum *= LOAD_BYTES(keep + n * KEEP_SAMPLE + o) * GROWTH;
+			sum = GROWN_LANES(sum, keep + n * KEEP_SAMPLE + o);
 		if (DROPOUT)
 			STORE(sum, out + n * OUT_SAMPLE + o);
 	}

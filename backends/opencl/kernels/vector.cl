@@ -27,8 +27,6 @@ typedef PASTE(uchar, WIDTH) bytes;
 #define STORE(value, at) (*(global vec *)(at) = (value))
 #define STORE_BYTES(value, at)                                              \
 	PASTE(vstore, WIDTH)(PASTE(convert_uchar, WIDTH)(value), 0, at)
-#define LOAD_BYTES(at) PASTE(convert_float, WIDTH)(PASTE(vload, WIDTH)(0, at))
-
 #define LOAD_CODES(at) PASTE(convert_int, WIDTH)(PASTE(vload, WIDTH)(0, at))
 
 #define PADDED(n) (((n) + WIDTH - 1) / WIDTH * WIDTH)
@@ -39,6 +37,12 @@ typedef PASTE(uchar, WIDTH) bytes;
 
 /* What a dropout keeps grows by this. */
 #define GROWTH as_float((uint)GROWTH_BITS)
+
+/* value grown where kept, else 0: even NaN, which no factor would make that.
+ * The first is of one choice, the second of those from at on. */
+#define GROWN(value, kept) ((kept) ? (value) * GROWTH : 0)
+#define GROWN_LANES(value, at)                                              \
+	select((vec)(0), (value) * GROWTH, LOAD_CODES(at) != (ivec)(0))
 
 #define ONE_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 

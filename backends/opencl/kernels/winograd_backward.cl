@@ -40,13 +40,15 @@ static inline void sample_list(struct sample *sample, int o,
 	for (int i = 0; i < PIXELS / WIDTH; i++) {
 		const bytes route = LOAD(routes + i * WIDTH);
 		const ivec code = PASTE(convert_int, WIDTH)(route);
-		vec g = LOAD(dout + i * WIDTH) * GROWTH;
+		vec g = LOAD(dout + i * WIDTH);
 
+		if (DROPOUT == ELEMENTS && !RELU)
+			g = GROWN_LANES(g, keep + i * WIDTH);
+		else
+			g *= GROWTH;
 		if (RELU)
 			g = select(g, (vec)(0),
 				   LOAD(out + i * WIDTH) <= (vec)(0));
-		else if (DROPOUT == ELEMENTS)
-			g *= LOAD_BYTES(keep + i * WIDTH);
 		sample->slopes[first + i] = g;
 		sample->codes[first + i] = route;
 		sample->corners[first + i] =

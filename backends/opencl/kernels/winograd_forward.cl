@@ -184,9 +184,9 @@ static inline void planes_store(const vec *pooled, global const uchar *keep,
 			const int at = (first + k) * PIXELS + p;
 
 			if (keep && DROPOUT == PLANES)
-				rows[k] *= keep[first + k] ? GROWTH : 0;
+				rows[k] = GROWN(rows[k], keep[first + k]);
 			if (keep && DROPOUT == ELEMENTS)
-				rows[k] *= LOAD_BYTES(keep + at) * GROWTH;
+				rows[k] = GROWN_LANES(rows[k], keep + at);
 			STORE(rows[k], out + at);
 		}
 	}
