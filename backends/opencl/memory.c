@@ -1,5 +1,10 @@
 #include "backends/opencl/opencl.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/host.h"
+
 int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
 		 struct error *err)
 {
@@ -11,9 +16,16 @@ int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
 	return status ? status_fail(err, "clEnqueueFillBuffer", status) : 0;
 }
 
-/* Zeroed; in the host's memory at place, unless that is NULL. */
-static int make_at(struct opencl_program *program, void *place, size_t bytes,
-		   cl_mem *memory, struct error *err)
+static void CL_CALLBACK host_free(cl_mem memory, void *host)
+{
+	(void)memory;
+	free(host);
+}
+
+/* Zeroed; in the host's memory at place, unless that is NULL, which is freed
+ * with the buffer if that owns it, and at once if there is none. */
+static int make_at(struct opencl_program *program, void *place, int owns,
+		   size_t bytes, cl_mem *memory, struct error *err)
 {
 	const struct opencl_device *device = program_device(program);
 	const cl_mem_flags how = place ? CL_MEM_USE_HOST_PTR : 0;
@@ -21,6 +33,16 @@ static int make_at(struct opencl_program *program, void *place, size_t bytes,
 
 	*memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE | how,
 				 bytes, place, &status);
+	if (*memory && owns) {
+		status = clSetMemObjectDestructorCallback(*memory, host_free,
+							  place);
+		if (status) {
+			clReleaseMemObject(*memory);
+			*memory = NULL;
+		}
+	}
+	if (!*memory && owns)
+		free(place);
 	if (!*memory)
 		return error_set(err, ERROR_FAILED,
 				 "clCreateBuffer of %zu bytes: %s", bytes,
@@ -32,7 +54,14 @@ static int make_at(struct opencl_program *program, void *place, size_t bytes,
 int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
 		struct error *err)
 {
-	return make_at(program, NULL, bytes, memory, err);
+	/* A CPU computes where the buffer lies: in pages that may be huge. */
+	const int here = !strcmp(program_device(program)->chosen.info.type,
+				 "CPU");
+	void *place = here ? host_allocate(bytes) : NULL;
+
+	if (here && !place)
+		return error_memory(err, "a buffer of a device");
+	return make_at(program, place, here, bytes, memory, err);
 }
 
 int memory_make_seen(struct opencl_program *program, size_t bytes,
@@ -46,7 +75,7 @@ int memory_make_seen(struct opencl_program *program, size_t bytes,
 		if (!place)
 			return -1;
 	}
-	return make_at(program, place, bytes, memory, err);
+	return make_at(program, place, 0, bytes, memory, err);
 }
 
 int memory_make_all(struct opencl_program *program,
