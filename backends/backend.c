@@ -140,6 +140,7 @@ int program_compile(struct device *device, const struct model *model,
 	(*program)->parameters = model_parameter_count(model);
 	(*program)->options = *options;
 	(*program)->observer = NULL;
+	(*program)->held = 0;
 	if (!backend->gradient_joint)
 		(*program)->summed = (*program)->length;
 	assert(sums_are_right(*program));
@@ -178,6 +179,25 @@ float *program_map(struct program *program, enum vector which,
 int program_unmap(struct program *program, enum vector which, struct error *err)
 {
 	return slots(program)->unmap(program, which, err);
+}
+
+int backend_holds(const struct backend *backend)
+{
+	return backend->hold != NULL;
+}
+
+int program_hold(struct program *program, const struct held_data *data,
+		 struct error *err)
+{
+	if (slots(program)->hold(program, data, err))
+		return -1;
+	program->held = data->train.count;
+	return 0;
+}
+
+int program_order(struct program *program, const int *order, struct error *err)
+{
+	return slots(program)->order(program, order, program->held, err);
 }
 
 int program_gradient(struct program *program, const struct batch *batch,

@@ -21,14 +21,21 @@
 
 #include "backends/allocator.h"
 #include "backends/error.h"
+#include "backends/held.h"
 #include "backends/peak.h"
 #include "backends/profile.h"
 #include "models/model.h"
 
-/* The samples of one core in one iteration; borrowed until program_finish. */
+/*
+ * The samples of one core in one iteration; borrowed until program_finish.
+ * Where images and labels are NULL they are those that the program holds: of
+ * its training set for a gradient, of its test set for an evaluation. Sample i
+ * is then the one at place at + place + stride * i of the order.
+ */
 struct batch {
 	const float *images;   /* [count][channel][row][column], normalised */
 	const uint8_t *labels; /* [count] */
+	int at;		       /* of held samples; else nobody's business */
 	int count;	       /* at most the program's; 0 is an empty share */
 	int global_count;      /* of all cores: what the mean divides by */
 	uint32_t step;	       /* iterations before this one */
@@ -133,6 +140,7 @@ struct program {
 	 * of programs that are shared. */
 	size_t summed;
 	struct score score; /* of the last gradient, once finished */
+	int held; /* samples of the training set that it holds; 0: none */
 	long launches; /* kernels and transfers given to a device so far */
 	struct profile_observer *observer; /* NULL: nobody asks for parts */
 };
@@ -223,6 +231,19 @@ struct backend {
 	 * Optional: nothing is ever outstanding. */
 	int (*finish)(struct program *program, struct error *err);
 
+	/* Copy a data set to where the program computes, finished on return:
+	 * batches need not bring their samples from then on, those of the
+	 * training set once there is an order. It is called once at most.
+	 * ERROR_MISSING where there is not enough room, and nothing has
+	 * changed. Optional, both or none: batches bring their samples. */
+	int (*hold)(struct program *program, const struct held_data *data,
+		    struct error *err);
+	/* Copy the order of the training set, count samples of it by index,
+	 * after the work that was given before; finished on return. The test
+	 * set's is as it is held. */
+	int (*order)(struct program *program, const int *order, int count,
+		     struct error *err);
+
 	/* What the last gradient decided at a layer, for each sample of its
 	 * batch the layer_decisions() of models/model.h: ReLU 0 where the
 	 * input is 0 or below, else 1 (a NaN passes, and so do slopes by
@@ -303,6 +324,15 @@ int program_load(struct program *program, enum vector which, float *values,
 float *program_map(struct program *program, enum vector which,
 		   struct error *err);
 int program_unmap(struct program *program, enum vector which,
+		  struct error *err);
+
+/* Whether the backend has a way to hold a data set ... */
+int backend_holds(const struct backend *backend);
+/* ... which it has to. */
+int program_hold(struct program *program, const struct held_data *data,
+		 struct error *err);
+/* order has as many indexes as the training set that is held has samples. */
+int program_order(struct program *program, const int *order,
 		  struct error *err);
 
 int program_gradient(struct program *program, const struct batch *batch,

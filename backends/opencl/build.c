@@ -41,6 +41,9 @@ static const char *const linear_lines[] = {
 static const char *const loss_lines[] = {
 #include "kernels/loss.cl.h"
 };
+static const char *const gather_lines[] = {
+#include "kernels/gather.cl.h"
+};
 static const char *const step_lines[] = {
 #include "kernels/step.cl.h"
 };
@@ -71,7 +74,7 @@ static const struct {
 			      PART(linear_lines) } },
 	[SOURCE_STEP] = { "loss and update",
 			  { PART(vector_lines), PART(loss_lines),
-			    PART(step_lines) } },
+			    PART(gather_lines), PART(step_lines) } },
 };
 
 static int source_create(const struct opencl_device *device,

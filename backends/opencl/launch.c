@@ -94,32 +94,46 @@ static int upload(struct opencl_program *program, enum command part, cl_mem to,
 	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
 }
 
-int pass_run(struct opencl_program *program, struct pass *pass,
-	     const struct batch *batch, struct error *err)
+static int upload_batch(struct opencl_program *program,
+			const struct pass *pass, const struct batch *batch,
+			struct error *err)
 {
 	const size_t size = shape_size(program->base.model->input);
 	const size_t count = (size_t)batch->count;
+
+	return upload(program, pass->training ? PART_IMAGES : PART_NONE,
+		      pass->images, batch->images,
+		      count * size * sizeof(*batch->images), err) ||
+	       upload(program, pass->training ? PART_LABELS : PART_NONE,
+		      pass->labels, batch->labels, count, err);
+}
+
+static int launch_batch(struct opencl_program *program, struct launch *launch,
+			const struct batch *batch, struct error *err)
+{
 	/* A kernel takes as many of these as it needs, in this order. */
 	const cl_uint arguments[] = {
 		(cl_uint)batch->count, (cl_uint)batch->global_count,
 		batch->step, (cl_uint)batch->place, (cl_uint)batch->stride,
+		(cl_uint)batch->at,
 	};
+
+	return launch_words(launch, 0, arguments, launch->batch_arguments,
+			    err) ||
+	       launch_enqueue(program, launch, batch->count, err);
+}
+
+int pass_run(struct opencl_program *program, struct pass *pass,
+	     const struct batch *batch, struct error *err)
+{
 	cl_int status;
 
-	if (upload(program, pass->training ? PART_IMAGES : PART_NONE,
-		   pass->images, batch->images,
-		   count * size * sizeof(*batch->images), err) ||
-	    upload(program, pass->training ? PART_LABELS : PART_NONE,
-		   pass->labels, batch->labels, count, err))
+	if (batch->images ? upload_batch(program, pass, batch, err) :
+			    launch_batch(program, &pass->gather, batch, err))
 		return -1;
-	for (int i = 0; i < pass->launch_count; i++) {
-		struct launch *launch = &pass->launches[i];
-
-		if (launch_words(launch, 0, arguments, launch->batch_arguments,
-				 err) ||
-		    launch_enqueue(program, launch, batch->count, err))
+	for (int i = 0; i < pass->launch_count; i++)
+		if (launch_batch(program, &pass->launches[i], batch, err))
 			return -1;
-	}
 	status = clFlush(program->queue);
 	return status ? status_fail(err, "clFlush", status) : 0;
 }
@@ -155,5 +169,7 @@ void pass_release(struct pass *pass)
 		if (kernel)
 			clReleaseKernel(kernel);
 	}
+	if (pass->gather.kernel)
+		clReleaseKernel(pass->gather.kernel);
 	free(pass->host_outcomes);
 }

@@ -105,8 +105,11 @@ static int opencl_evaluate(struct program *base, const struct batch *batch,
 		const int left = batch->count - at;
 		struct batch slice = *batch;
 
-		slice.images += (size_t)at * size;
-		slice.labels += at;
+		if (batch->images) {
+			slice.images += (size_t)at * size;
+			slice.labels += at;
+		}
+		slice.at += at * batch->stride;
 		slice.count = left < program->test.most ? left :
 							  program->test.most;
 		if (pass_run(program, &program->test, &slice, err) ||
@@ -160,6 +163,8 @@ const struct backend opencl_backend = {
 	.update = opencl_update,
 	.evaluate = opencl_evaluate,
 	.finish = opencl_finish,
+	.hold = opencl_hold,
+	.order = opencl_order,
 	.decisions = opencl_decisions,
 	.explain = opencl_explain,
 	.profile = opencl_profile,

@@ -74,6 +74,7 @@ enum command {
 	PART_NONE,
 	PART_IMAGES,
 	PART_LABELS,
+	PART_GATHER,
 	PART_UPDATE,
 	PART_SCORE,
 	PART_LAUNCHES,
@@ -117,6 +118,7 @@ struct pass {
 	cl_mem outcomes; /* [sample] { loss, correct } */
 	float *host_outcomes;
 	struct step_memory steps[MODEL_MAX_LAYERS];
+	struct launch gather; /* without a kernel while nothing is held */
 	struct launch launches[MODEL_MAX_LAYERS * LAUNCHES_OF_STEP];
 	int launch_count;
 };
@@ -130,6 +132,7 @@ struct opencl_program {
 	cl_program built[MODEL_MAX_LAYERS];    /* kernels of each step */
 	struct pass train, test;
 	struct launch update;
+	cl_mem order; /* of the training set, if it is held */
 	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
 	int memory_count;
 	float *mapped[VECTOR_COUNT]; /* while they are lent */
@@ -246,7 +249,8 @@ int pass_add(struct pass *pass, const struct launch *how, cl_program built,
 	     const cl_mem *memories, int memory_count, struct error *err);
 int launch_enqueue(struct opencl_program *program,
 		   const struct launch *launch, int count, struct error *err);
-/* Uploads a batch of at least one sample and runs all launches on it. */
+/* Uploads or gathers a batch of at least one sample and runs all launches on
+ * it. */
 int pass_run(struct opencl_program *program, struct pass *pass,
 	     const struct batch *batch, struct error *err);
 /* Waits, and adds up what the last run scored. */
@@ -313,6 +317,12 @@ int dropout_allocate(struct opencl_program *program, struct pass *pass,
 int dropout_add(struct opencl_program *program, struct pass *pass,
 		struct error *err);
 int update_make(struct opencl_program *program, struct error *err);
+
+/* held.c: the data set on the device. */
+int opencl_hold(struct program *program, const struct held_data *data,
+		struct error *err);
+int opencl_order(struct program *program, const int *order, int count,
+		 struct error *err);
 
 /* program.c */
 int opencl_compile(struct device *device, const struct model *model,

@@ -142,23 +142,30 @@ static void fill_others(const struct opencl_program *program,
 			struct profile_part *parts)
 {
 	const double count = program->count;
+	const double pixels = count *
+			      (double)shape_size(program->base.model->input);
+	const int held = program->base.held > 0;
 	const struct {
 		enum command part;
+		int wanted;
 		const char *name;
 		double bytes;
 	} others[] = {
-		{ PART_IMAGES, "images written",
-		  FLOAT * count *
-			  (double)shape_size(program->base.model->input) },
-		{ PART_LABELS, "labels written", count },
-		{ PART_UPDATE, "adadelta",
+		{ PART_IMAGES, !held, "images written", FLOAT * pixels },
+		{ PART_LABELS, !held, "labels written", count },
+		/* A byte is read where a float is written. */
+		{ PART_GATHER, held, "gather",
+		  (1 + FLOAT) * pixels + (2 + FLOAT) * count },
+		{ PART_UPDATE, 1, "adadelta",
 		  UPDATE_FLOATS * FLOAT * (double)program->base.parameters },
-		{ PART_SCORE, "losses read", 2 * FLOAT * count },
+		{ PART_SCORE, 1, "losses read", 2 * FLOAT * count },
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		struct profile_part *part = &parts[others[i].part];
 
+		if (!others[i].wanted)
+			continue;
 		*part = (struct profile_part){ .bytes = others[i].bytes,
 					       .nonzero = NAN,
 					       .launches = 1 };

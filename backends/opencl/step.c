@@ -12,9 +12,10 @@ int common_build(struct opencl_program *program, struct error *err)
 
 	return source_build(program_device(program), SOURCE_STEP,
 			    &program->common, err,
-			    "-D CLASSES=%d -D LOGITS_SAMPLE=%d",
+			    "-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PIXELS=%zu",
 			    model_classes(program->base.model),
-			    layout_input(program, last).sample);
+			    layout_input(program, last).sample,
+			    shape_size(program->base.model->input));
 }
 
 int dropout_allocate(struct opencl_program *program, struct pass *pass,

@@ -1,0 +1,138 @@
+/* The data set on the device, as bytes: batches are gathered from it there. */
+#include "backends/opencl/opencl.h"
+
+#include <stdio.h>
+
+/* That share a sample. One alone has a loop that is worth its start; more write
+ * floats that are side by side, as a GPU likes it. */
+#define GATHER_ITEMS 1
+
+/* The share of the device's memory that a data set may take. */
+#define HELD_SHARE 4
+
+static int limit_get(const struct opencl_device *device, cl_device_info what,
+		     cl_ulong *bytes, struct error *err)
+{
+	cl_int status = clGetDeviceInfo(device->chosen.device, what,
+					sizeof(*bytes), bytes, NULL);
+
+	return status ? status_fail(err, "clGetDeviceInfo", status) : 0;
+}
+
+static size_t set_bytes(const struct opencl_program *program,
+			const struct held_set *set)
+{
+	return (size_t)set->count * shape_size(program->base.model->input);
+}
+
+/* ERROR_MISSING if it does not. */
+static int check_room(const struct opencl_program *program,
+		      const struct held_data *data, struct error *err)
+{
+	const struct opencl_device *device = program_device(program);
+	const size_t train = set_bytes(program, &data->train);
+	const size_t test = set_bytes(program, &data->test);
+	cl_ulong all = 0, most = 0;
+
+	if (limit_get(device, CL_DEVICE_GLOBAL_MEM_SIZE, &all, err) ||
+	    limit_get(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &most, err))
+		return -1;
+	if (train + test > all / HELD_SHARE)
+		return error_set(err, ERROR_MISSING,
+				 "%.1f MB are more than a quarter of the "
+				 "device's memory of %.1f MB",
+				 (double)(train + test) * 1e-6,
+				 (double)all * 1e-6);
+	if (train > most || test > most)
+		return error_set(err, ERROR_MISSING,
+				 "%.1f MB are more than the device allows in "
+				 "one piece, %.1f MB",
+				 (double)(train > test ? train : test) * 1e-6,
+				 (double)most * 1e-6);
+	return 0;
+}
+
+/* A buffer of at least one byte, with these in it when this returns. */
+static int memory_fill(struct opencl_program *program, const void *from,
+		       size_t bytes, cl_mem *memory, struct error *err)
+{
+	cl_int status;
+
+	if (memory_make(program, bytes ? bytes : 1, memory, err))
+		return -1;
+	if (!bytes)
+		return 0;
+	status = clEnqueueWriteBuffer(queue_next(program), *memory, CL_TRUE, 0,
+				      bytes, from, 0, NULL, NULL);
+	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
+}
+
+/* order: NULL for samples that stay as they are. */
+static int gather_make(struct opencl_program *program, struct pass *pass,
+		       const struct held_set *set, cl_mem pixels, cl_mem order,
+		       struct error *err)
+{
+	const struct launch gather = { .name = "gather",
+				       .items = { GATHER_ITEMS, 0, 1 },
+				       .samples = 1,
+				       .batch_arguments = 6 };
+	cl_mem memories[] = { NULL, NULL, order, pixels, pass->images,
+			      pass->labels };
+
+	if (memory_fill(program, set->images, set_bytes(program, set),
+			&memories[0], err) ||
+	    memory_fill(program, set->labels, (size_t)set->count, &memories[1],
+			err) ||
+	    launch_make(&pass->gather, &gather, program->common, memories,
+			sizeof(memories) / sizeof(memories[0]), err))
+		return -1;
+	pass->gather.part = pass->training ? PART_GATHER : PART_NONE;
+	return 0;
+}
+
+/* As in program_warm: each grid once, here of the first sample again and
+ * again, which the order of zeros has at every place. */
+static int gather_warm(struct opencl_program *program, struct pass *pass,
+		       const struct held_set *set, struct error *err)
+{
+	const cl_uint nothing[6] = { 0 };
+
+	if (!set->count)
+		return 0;
+	return launch_words(&pass->gather, 0, nothing, 6, err) ||
+	       launch_enqueue(program, &pass->gather, pass->most, err);
+}
+
+int opencl_hold(struct program *base, const struct held_data *data,
+		struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	cl_mem pixels;
+	cl_int status;
+
+	if (check_room(program, data, err) ||
+	    memory_make(program, (size_t)(data->train.count + 1) *
+				 sizeof(cl_int), &program->order, err) ||
+	    memory_fill(program, data->pixels, sizeof(data->pixels), &pixels,
+			err) ||
+	    gather_make(program, &program->train, &data->train, pixels,
+			program->order, err) ||
+	    gather_make(program, &program->test, &data->test, pixels, NULL,
+			err) ||
+	    gather_warm(program, &program->train, &data->train, err) ||
+	    gather_warm(program, &program->test, &data->test, err))
+		return -1;
+	status = clFinish(program->queue);
+	return status ? status_fail(err, "clFinish", status) : 0;
+}
+
+int opencl_order(struct program *base, const int *order, int count,
+		 struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	cl_int status = clEnqueueWriteBuffer(
+		queue_next(program), program->order, CL_TRUE, 0,
+		(size_t)count * sizeof(*order), order, 0, NULL, NULL);
+
+	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
+}
