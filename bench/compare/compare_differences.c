@@ -41,6 +41,7 @@ static const struct asked {
 	{ "options", "dropout" },
 	{ "options", "algorithm" },
 	{ "options", "precision" },
+	{ "options", "resident" },
 	{ "options", "reshuffle" },
 	{ "options", "warmup" },
 	{ "options", "target_accuracy_pct" },

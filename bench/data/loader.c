@@ -10,7 +10,6 @@
 #include "models/random.h"
 
 #define DEPTH 5 /* 4 ready, as in PyTorch/XLA's ParallelLoader, and 1 lent */
-#define PIXEL_VALUES 256
 
 struct slot {
 	float *images;
@@ -32,6 +31,26 @@ struct loader {
 	float pixels[PIXEL_VALUES];
 };
 
+void loader_normalise(const struct dataset *dataset,
+		      float pixels[PIXEL_VALUES])
+{
+	for (int p = 0; p < PIXEL_VALUES; p++)
+		pixels[p] = ((float)p / 255 - dataset->mean) / dataset->std;
+}
+
+int loader_hold(struct program *program, const struct dataset *dataset,
+		struct error *err)
+{
+	const struct samples *train = &dataset->train, *test = &dataset->test;
+	struct held_data data = {
+		.train = { train->images, train->labels, train->count },
+		.test = { test->images, test->labels, test->count },
+	};
+
+	loader_normalise(dataset, data.pixels);
+	return program_hold(program, &data, err);
+}
+
 int loader_test_batches(const struct loader_plan *plan)
 {
 	if (!plan->test_batch)
@@ -40,30 +59,41 @@ int loader_test_batches(const struct loader_plan *plan)
 	       plan->test_batch;
 }
 
-/* The core's share of count samples from place at of order (NULL: as is). */
+/* The core's share of a global batch of at most most samples, at this place of
+ * so many; still without its samples. */
+static struct batch share(const struct loader_plan *plan, int at, int most,
+			  int samples)
+{
+	const int count = samples - at < most ? samples - at : most;
+
+	return (struct batch){ .at = at,
+			       .count = replica_share(plan->rank, plan->size,
+						      count),
+			       .global_count = count,
+			       .place = plan->rank,
+			       .stride = plan->size };
+}
+
+/* The samples of the slot's batch, by order (NULL: as they are). */
 static void fill(const struct loader *loader, struct slot *slot,
-		 const struct samples *samples, const int *order, int at,
-		 int count)
+		 const struct samples *samples, const int *order)
 {
 	const struct loader_plan *plan = &loader->plan;
 	const size_t size = shape_size(plan->dataset->shape);
+	struct batch *batch = &slot->batch;
 	float *to = slot->images;
-	int n = 0;
 
-	for (int p = plan->rank; p < count; p += plan->size, n++) {
-		int index = order ? order[at + p] : at + p;
+	for (int n = 0; n < batch->count; n++) {
+		int place = batch->at + batch->place + batch->stride * n;
+		int index = order ? order[place] : place;
 		const uint8_t *from = samples->images + (size_t)index * size;
 
 		for (size_t i = 0; i < size; i++)
 			*to++ = loader->pixels[from[i]];
 		slot->labels[n] = samples->labels[index];
 	}
-	slot->batch = (struct batch){ .images = slot->images,
-				      .labels = slot->labels,
-				      .count = n,
-				      .global_count = count,
-				      .place = plan->rank,
-				      .stride = plan->size };
+	batch->images = slot->images;
+	batch->labels = slot->labels;
 }
 
 /* A slot to write to, or NULL when the loader is being closed. */
@@ -98,18 +128,29 @@ static int load_pass(struct loader *loader, const struct samples *samples,
 {
 	for (int b = 0; b < batches; b++) {
 		struct slot *slot = wait_for_room(loader);
-		const int at = b * size;
-		const int rest = samples->count - at;
 
 		if (!slot)
 			return -1;
-		fill(loader, slot, samples, order, at,
-		     rest < size ? rest : size);
+		slot->batch = share(&loader->plan, b * size, size,
+				    samples->count);
+		fill(loader, slot, samples, order);
 		slot->batch.step = (uint32_t)(step + b);
 		slot->cpu_s = clock_thread_cpu();
 		publish(loader, 0);
 	}
 	return 0;
+}
+
+/* Whether there is another order, from this epoch on. */
+static int shuffle(struct loader *loader, int epoch)
+{
+	const struct loader_plan *plan = &loader->plan;
+
+	if (epoch && !plan->reshuffle)
+		return 0;
+	random_permutation(plan->seed + (unsigned)epoch,
+			   plan->dataset->train.count, loader->order);
+	return 1;
 }
 
 static void *loader_main(void *argument)
@@ -119,9 +160,7 @@ static void *loader_main(void *argument)
 	const struct dataset *dataset = plan->dataset;
 
 	for (int e = 0; e < plan->epochs; e++) {
-		if (!e || plan->reshuffle)
-			random_permutation(plan->seed + (unsigned)e,
-					   dataset->train.count, loader->order);
+		shuffle(loader, e);
 		if (load_pass(loader, &dataset->train, loader->order,
 			      plan->iterations, plan->global_batch,
 			      (long)e * plan->iterations) ||
@@ -155,7 +194,7 @@ static int allocate_all(struct loader *loader)
 			       sizeof(*loader->order));
 	if (!loader->order)
 		return -1;
-	for (int i = 0; i < DEPTH; i++) {
+	for (int i = 0; !plan->holder && i < DEPTH; i++) {
 		struct slot *slot = &loader->slots[i];
 
 		slot->images = malloc(share * size * sizeof(float));
@@ -169,7 +208,6 @@ static int allocate_all(struct loader *loader)
 struct loader *loader_open(const struct loader_plan *plan, struct error *err)
 {
 	struct loader *loader = calloc(1, sizeof(*loader));
-	const struct dataset *dataset = plan->dataset;
 	int failed;
 
 	if (!loader) {
@@ -177,14 +215,14 @@ struct loader *loader_open(const struct loader_plan *plan, struct error *err)
 		return NULL;
 	}
 	loader->plan = *plan;
-	for (int p = 0; p < PIXEL_VALUES; p++)
-		loader->pixels[p] =
-			((float)p / 255 - dataset->mean) / dataset->std;
+	loader_normalise(plan->dataset, loader->pixels);
 	if (allocate_all(loader)) {
 		release(loader);
 		error_memory(err, "the loader's batches");
 		return NULL;
 	}
+	if (plan->holder)
+		return loader;
 	pthread_mutex_init(&loader->lock, NULL);
 	pthread_cond_init(&loader->changed, NULL);
 	failed = pthread_create(&loader->thread, NULL, loader_main, loader);
@@ -198,10 +236,44 @@ struct loader *loader_open(const struct loader_plan *plan, struct error *err)
 	return loader;
 }
 
+static int fail_at_end(struct error *err)
+{
+	return error_set(err, ERROR_FAILED,
+			 "a batch after the last was asked for");
+}
+
+/* Of samples that a program holds, which has to be told an epoch's order. */
+static int next_held(struct loader *loader, struct batch *batch,
+		     struct error *err)
+{
+	const struct loader_plan *plan = &loader->plan;
+	const struct dataset *dataset = plan->dataset;
+	const int each = plan->iterations + loader_test_batches(plan);
+	const long epoch = loader->taken / each;
+	const int b = (int)(loader->taken % each);
+	const int test = b - plan->iterations;
+
+	if (epoch >= plan->epochs)
+		return fail_at_end(err);
+	if (!b && shuffle(loader, (int)epoch) &&
+	    program_order(plan->holder, loader->order, err))
+		return -1;
+	loader->taken++;
+	*batch = test < 0 ? share(plan, b * plan->global_batch,
+				  plan->global_batch, dataset->train.count) :
+			    share(plan, test * plan->test_batch,
+				  plan->test_batch, dataset->test.count);
+	batch->step = test < 0 ? (uint32_t)(epoch * plan->iterations + b) :
+				 (uint32_t)test;
+	return 0;
+}
+
 int loader_next(struct loader *loader, struct batch *batch, struct error *err)
 {
 	int found;
 
+	if (loader->plan.holder)
+		return next_held(loader, batch, err);
 	pthread_mutex_lock(&loader->lock);
 	while (loader->taken == loader->filled && !loader->ended)
 		pthread_cond_wait(&loader->changed, &loader->lock);
@@ -217,8 +289,7 @@ int loader_next(struct loader *loader, struct batch *batch, struct error *err)
 	pthread_mutex_unlock(&loader->lock);
 	/* The loader may want this CPU: now, and not in what is timed next. */
 	sched_yield();
-	return found ? 0 : error_set(err, ERROR_FAILED,
-				     "a batch after the last was asked for");
+	return found ? 0 : fail_at_end(err);
 }
 
 double loader_cpu(const struct loader *loader)
@@ -230,6 +301,10 @@ void loader_close(struct loader *loader)
 {
 	if (!loader)
 		return;
+	if (loader->plan.holder) {
+		release(loader);
+		return;
+	}
 	pthread_mutex_lock(&loader->lock);
 	loader->closing = 1;
 	pthread_cond_signal(&loader->changed);

@@ -6,6 +6,9 @@
  * epoch 2, and so on. The order of epoch e is PyTorch's randperm under seed +
  * e, counted from 0; rank r of n takes the places r, r + n, ... of each global
  * batch, which is DistributedSampler's share. Test samples keep their order.
+ *
+ * Where a program holds the data set there is no thread: batches only say where
+ * their samples are, and the program is told each epoch's order.
  */
 #ifndef BENCH_DATA_LOADER_H
 #define BENCH_DATA_LOADER_H
@@ -22,7 +25,16 @@ struct loader_plan {
 	int test_batch;	  /* likewise; 0: no test batches */
 	unsigned long long seed;
 	int reshuffle; /* 0: every epoch has the order of the first */
+	struct program *holder; /* after loader_hold(); NULL: nobody is */
 };
+
+/* What each value of a pixel becomes. */
+void loader_normalise(const struct dataset *dataset,
+		      float pixels[PIXEL_VALUES]);
+
+/* Has a program hold the data set, as program_hold(). */
+int loader_hold(struct program *program, const struct dataset *dataset,
+		struct error *err);
 
 struct loader;
 
@@ -35,7 +47,7 @@ void loader_close(struct loader *loader); /* NULL is fine */
  */
 int loader_next(struct loader *loader, struct batch *batch, struct error *err);
 
-/* CPU time that the loader took for the batches that were handed out so far. */
+/* CPU time that its thread took for the batches that were handed out so far. */
 double loader_cpu(const struct loader *loader);
 
 /* Test batches after each epoch. */

@@ -45,6 +45,7 @@ struct options {
 	int dropout, reshuffle, test; /* on: 1 */
 	const char *algorithm;	      /* NULL: what the backend does */
 	const char *precision;	      /* NULL: fp32 */
+	const char *resident;	      /* NULL: auto */
 	int include_warmup, with_post, columns, cores;
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;

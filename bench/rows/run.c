@@ -118,6 +118,10 @@ static const struct column columns[] = {
 	     "definitions; fast: fewer, for the same result"),
 	TEXT(precision, "fp32, or bf16: factors of products rounded to it "
 	     "where that pays; everything else fp32"),
+	TEXT(resident, "yes: the device held the data set, and made each "
+	     "batch of it in the iteration; no: batches were brought to it "
+	     "there; empty: it is none that could"),
+	TEXT(not_resident_reason, "why no, where --resident allowed it"),
 };
 
 static void run_clear(void *row)

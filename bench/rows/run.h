@@ -102,6 +102,8 @@ struct run {
 	char binary_sha256[68];	 /* of the program that measured */
 	char algorithm[8];	 /* fast, dense */
 	char precision[8];	 /* fp32, bf16 */
+	char resident[4];	 /* yes, no; empty: no device that could */
+	char not_resident_reason[160];
 };
 
 extern const struct row_kind run_rows;

@@ -216,6 +216,14 @@ static int shows_quartiles(const struct results *results, enum metric metric)
 	return 0;
 }
 
+static int any_resident(const struct results *results)
+{
+	for (size_t run = 0; run < results->run_count; run++)
+		if (strcmp(results->runs[run].resident, "yes") == 0)
+			return 1;
+	return 0;
+}
+
 static void note_covered(const struct view *view, enum metric metric)
 {
 	const char *sign = plus_minus(view->options);
@@ -228,9 +236,11 @@ static void note_covered(const struct view *view, enum metric metric)
 		print_note(view->out, view->options,
 			   "from the batch in host memory to updated "
 			   "parameters, finished; waiting for the loader is "
-			   "outside; of several cores from the first's begin "
+			   "outside%s; of several cores from the first's begin "
 			   "to the last's end; %s is one process's spread of "
-			   "iterations", sign);
+			   "iterations", any_resident(view->results) ?
+			   "; a data set resident on the device is gathered "
+			   "and normalised there, inside" : "", sign);
 	else
 		print_note(view->out, view->options,
 			   "iterations, loader, the whole test set and the "

@@ -86,7 +86,7 @@ static void note_setup(const struct view *view, const struct line *line)
 static void note_once(const struct view *view, const struct run *run,
 		      const char *says, struct names *told)
 {
-	char text[sizeof(run->target) + 400];
+	char text[sizeof(run->target) + 640];
 	const int count = told->count;
 	struct error ignored;
 
@@ -98,17 +98,27 @@ static void note_once(const struct view *view, const struct run *run,
 	print_note(view->out, view->options, "%s", text);
 }
 
+static const char *how_fed(const struct run *run)
+{
+	return strcmp(run->resident, "yes") == 0 ?
+		       "; data set resident on the device" :
+	       strcmp(run->resident, "no") == 0 ?
+		       "; each batch uploaded in its iteration" : "";
+}
+
 static void note_device(const struct view *view, const struct run *run,
 			struct names *told)
 {
-	char text[400];
+	char text[640];
 
 	if (strncmp(run->target, "opencl", 6) != 0 || !run->device_name[0])
 		return;
-	snprintf(text, sizeof(text), "%s (type %s, driver %s)",
+	snprintf(text, sizeof(text), "%s (type %s, driver %s)%s%s%s",
 		 run->device_name,
 		 run->device_type[0] ? run->device_type : "unknown",
-		 run->device_driver[0] ? run->device_driver : "unknown");
+		 run->device_driver[0] ? run->device_driver : "unknown",
+		 how_fed(run), run->not_resident_reason[0] ? ", as " : "",
+		 run->not_resident_reason);
 	note_once(view, run, text, told);
 }
 

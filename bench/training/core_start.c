@@ -57,6 +57,7 @@ static struct loader_plan plan_loading(const struct core *core)
 		.test_batch = training->test_batch,
 		.seed = training->seed,
 		.reshuffle = training->reshuffle,
+		.holder = core->program->held ? core->program : NULL,
 	};
 }
 
@@ -124,12 +125,34 @@ static int compile(struct core *core, struct error *err)
 	return 0;
 }
 
+/* What does not fit is loaded batch by batch. */
+static int hold_data(struct core *core, struct error *err)
+{
+	struct training *training = core->training;
+	int is_resident;
+
+	if (!training->resident || !backend_holds(training->backend))
+		return 0;
+	is_resident = !loader_hold(core->program, training->dataset, err);
+	if (!is_resident && err->kind != ERROR_MISSING)
+		return -1;
+	if (core->group->rank)
+		return 0;
+	training->is_resident = is_resident;
+	if (is_resident)
+		return 0;
+	snprintf(training->not_resident_reason,
+		 sizeof(training->not_resident_reason), "%.159s", err->message);
+	return 0;
+}
+
 int core_start(struct core *core, struct error *err)
 {
 	struct loader_plan plan;
 
 	if (open_device(core, err) || compile(core, err) ||
-	    core_initialise(core, err) || open_masks(core, err))
+	    hold_data(core, err) || core_initialise(core, err) ||
+	    open_masks(core, err))
 		return -1;
 	if (core->group->rank == 0) {
 		introduce(core);

@@ -47,6 +47,8 @@ static void plan_options(struct training *training,
 	training->algorithm = backend_algorithm(target->backend,
 						options->algorithm);
 	training->precision = precision_find(options->precision);
+	training->resident = !options->resident ||
+			     strcmp(options->resident, "no");
 	training->reshuffle = options->reshuffle;
 	if (options->target_accuracy >= 0)
 		training->target_accuracy_pct = options->target_accuracy;

@@ -28,6 +28,7 @@ struct training {
 	int dropout, reshuffle;
 	enum algorithm algorithm;
 	enum precision precision;
+	int resident; /* the device holds the data set, if it can */
 	double target_accuracy_pct; /* ends the run; missing: nothing does */
 	const char *dump_masks, *save_parameters; /* files, or NULL */
 	int patient; /* for interrupt_install(), in every process */
@@ -43,6 +44,8 @@ struct training {
 	/* Used and filled by rank 0 alone. */
 	struct recorder recorder;
 	struct device_info device_info;
+	int is_resident;	       /* whether it does */
+	char not_resident_reason[160]; /* if it could but for this */
 	double compile_s; /* in setup_s */
 	double setup_s, warmup_s, loop_s, loop_cpu_s;
 	int reached_epoch; /* whose test reached the accuracy; 0: none */

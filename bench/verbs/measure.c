@@ -141,6 +141,15 @@ static void describe_outcome(struct run *run, const struct training *training)
 	COPY(run->parameters_hash, training->parameters_hash);
 }
 
+static void describe_residence(struct run *run,
+			       const struct training *training)
+{
+	if (!backend_holds(training->backend))
+		return;
+	COPY(run->resident, training->is_resident ? "yes" : "no");
+	COPY(run->not_resident_reason, training->not_resident_reason);
+}
+
 static void describe_failure(struct run *run, const struct error *err)
 {
 	/* What could not be written beside the rows takes nothing from them. */
@@ -174,8 +183,8 @@ static int write_run(const char *path, const struct run *run, int failed,
 }
 
 static int launch(const struct target *target, struct training *training,
-		  struct run *run, FILE *out, const struct options *options,
-		  struct error *err)
+		  struct run *run, FILE *out, FILE *log,
+		  const struct options *options, struct error *err)
 {
 	struct progress progress;
 	struct recorder *recorder = &training->recorder;
@@ -210,6 +219,12 @@ static int launch(const struct target *target, struct training *training,
 	/* A signal may have come to one core alone. */
 	interrupt_adopt(training->stopped_by);
 	describe_outcome(run, training);
+	describe_residence(run, training);
+	/* Tables say it too. */
+	if (training->not_resident_reason[0] && !options->quiet &&
+	    !options->campaign_id)
+		fprintf(log, "note: batches are uploaded one by one: %s\n",
+			training->not_resident_reason);
 	return failed;
 }
 
@@ -238,7 +253,7 @@ static int measure(const struct target *target, struct training *training,
 	if (plan_iterations(training, options, err))
 		goto out;
 	describe_data(run, training, options);
-	failed = launch(target, training, run, out, options, err);
+	failed = launch(target, training, run, out, log, options, err);
 	if (!failed && (fflush(out) || ferror(out)))
 		failed = error_set(err, ERROR_OUTPUT,
 				   "the rows could not be written to standard "
