@@ -44,6 +44,9 @@ static const char *const loss_lines[] = {
 static const char *const gather_lines[] = {
 #include "kernels/gather.cl.h"
 };
+static const char *const score_lines[] = {
+#include "kernels/score.cl.h"
+};
 static const char *const step_lines[] = {
 #include "kernels/step.cl.h"
 };
@@ -74,7 +77,8 @@ static const struct {
 			      PART(linear_lines) } },
 	[SOURCE_STEP] = { "loss and update",
 			  { PART(vector_lines), PART(loss_lines),
-			    PART(gather_lines), PART(step_lines) } },
+			    PART(gather_lines), PART(score_lines),
+			    PART(step_lines) } },
 };
 
 static int source_create(const struct opencl_device *device,

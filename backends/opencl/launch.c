@@ -1,4 +1,4 @@
-/* Running what was bound: kernels, passes, and what they scored. */
+/* Running what was bound: kernels and passes. */
 #include "backends/opencl/opencl.h"
 
 #include <stdlib.h>
@@ -108,14 +108,15 @@ static int upload_batch(struct opencl_program *program,
 		      pass->labels, batch->labels, count, err);
 }
 
-static int launch_batch(struct opencl_program *program, struct launch *launch,
-			const struct batch *batch, struct error *err)
+static int launch_batch(struct opencl_program *program, const struct pass *pass,
+			struct launch *launch, const struct batch *batch,
+			struct error *err)
 {
 	/* A kernel takes as many of these as it needs, in this order. */
 	const cl_uint arguments[] = {
 		(cl_uint)batch->count, (cl_uint)batch->global_count,
 		batch->step, (cl_uint)batch->place, (cl_uint)batch->stride,
-		(cl_uint)batch->at,
+		(cl_uint)batch->at, (cl_uint)pass->slot,
 	};
 
 	return launch_words(launch, 0, arguments, launch->batch_arguments,
@@ -129,35 +130,15 @@ int pass_run(struct opencl_program *program, struct pass *pass,
 	cl_int status;
 
 	if (batch->images ? upload_batch(program, pass, batch, err) :
-			    launch_batch(program, &pass->gather, batch, err))
+			    launch_batch(program, pass, &pass->gather, batch,
+					 err))
 		return -1;
 	for (int i = 0; i < pass->launch_count; i++)
-		if (launch_batch(program, &pass->launches[i], batch, err))
+		if (launch_batch(program, pass, &pass->launches[i], batch,
+				 err))
 			return -1;
 	status = clFlush(program->queue);
 	return status ? status_fail(err, "clFlush", status) : 0;
-}
-
-int pass_score(struct opencl_program *program, struct pass *pass, int count,
-	       struct score *score, struct error *err)
-{
-	const size_t bytes = 2 * (size_t)count * sizeof(*pass->host_outcomes);
-	cl_int status = clEnqueueReadBuffer(queue_next(program), pass->outcomes,
-					    CL_TRUE, 0, bytes,
-					    pass->host_outcomes, 0, NULL,
-					    profile_event(program,
-							  pass->training ?
-								  PART_SCORE :
-								  PART_NONE));
-
-	if (status)
-		return status_fail(err, "clEnqueueReadBuffer", status);
-	for (int i = 0; i < count; i++) {
-		score->loss += pass->host_outcomes[2 * i];
-		score->correct += pass->host_outcomes[2 * i + 1] != 0;
-	}
-	score->count += count;
-	return 0;
 }
 
 void pass_release(struct pass *pass)
@@ -171,5 +152,5 @@ void pass_release(struct pass *pass)
 	}
 	if (pass->gather.kernel)
 		clReleaseKernel(pass->gather.kernel);
-	free(pass->host_outcomes);
+	free(pass->host_scores);
 }

@@ -100,8 +100,11 @@ static int opencl_evaluate(struct program *base, const struct batch *batch,
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 	const size_t size = shape_size(base->model->input);
+	struct pass *test = &program->test;
 
-	for (int at = 0; at < batch->count; at += program->test.most) {
+	for (test->slot = 0; test->slot * test->most < batch->count;
+	     test->slot++) {
+		const int at = test->slot * test->most;
 		const int left = batch->count - at;
 		struct batch slice = *batch;
 
@@ -110,13 +113,14 @@ static int opencl_evaluate(struct program *base, const struct batch *batch,
 			slice.labels += at;
 		}
 		slice.at += at * batch->stride;
-		slice.count = left < program->test.most ? left :
-							  program->test.most;
-		if (pass_run(program, &program->test, &slice, err) ||
-		    pass_score(program, &program->test, slice.count, score,
-			       err))
+		slice.count = left < test->most ? left : test->most;
+		if (pass_run(program, test, &slice, err))
 			return -1;
 	}
+	if (score_read(program, test, test->slot, err))
+		return -1;
+	for (int slot = 0; slot < test->slot; slot++)
+		slot_add(test, slot, score);
 	return 0;
 }
 
@@ -129,9 +133,10 @@ static int opencl_finish(struct program *base, struct error *err)
 		base->score = (struct score){ 0 };
 		program->scored = 1;
 		if (program->count &&
-		    pass_score(program, &program->train, program->count,
-			       &base->score, err))
+		    score_read(program, &program->train, 1, err))
 			return -1;
+		if (program->count)
+			slot_add(&program->train, 0, &base->score);
 	}
 	status = clFinish(program->queue);
 	return status ? status_fail(err, "clFinish", status) :

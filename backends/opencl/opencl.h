@@ -116,7 +116,9 @@ struct pass {
 	int training;	/* with masks and backward */
 	cl_mem images, labels;
 	cl_mem outcomes; /* [sample] { loss, correct } */
-	float *host_outcomes;
+	cl_mem scores; /* [slots] sums of outcomes, of one batch each */
+	float *host_scores;
+	int slots, slot; /* the batch's that runs */
 	struct step_memory steps[MODEL_MAX_LAYERS];
 	struct launch gather; /* without a kernel while nothing is held */
 	struct launch launches[MODEL_MAX_LAYERS * LAUNCHES_OF_STEP];
@@ -253,9 +255,6 @@ int launch_enqueue(struct opencl_program *program,
  * it. */
 int pass_run(struct opencl_program *program, struct pass *pass,
 	     const struct batch *batch, struct error *err);
-/* Waits, and adds up what the last run scored. */
-int pass_score(struct opencl_program *program, struct pass *pass, int count,
-	       struct score *score, struct error *err);
 void pass_release(struct pass *pass);
 
 /*
@@ -317,6 +316,16 @@ int dropout_allocate(struct opencl_program *program, struct pass *pass,
 int dropout_add(struct opencl_program *program, struct pass *pass,
 		struct error *err);
 int update_make(struct opencl_program *program, struct error *err);
+
+/*
+ * score.c: the last launch of a pass leaves the batch's score in its slot; the
+ * first slots of them come to the host, waited for; and one is added to score.
+ */
+int score_make(struct opencl_program *program, struct pass *pass, int slots,
+	       struct error *err);
+int score_read(struct opencl_program *program, struct pass *pass, int slots,
+	       struct error *err);
+void slot_add(const struct pass *pass, int slot, struct score *score);
 
 /* held.c: the data set on the device. */
 int opencl_hold(struct program *program, const struct held_data *data,

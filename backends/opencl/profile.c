@@ -158,7 +158,7 @@ static void fill_others(const struct opencl_program *program,
 		  (1 + FLOAT) * pixels + (2 + FLOAT) * count },
 		{ PART_UPDATE, 1, "adadelta",
 		  UPDATE_FLOATS * FLOAT * (double)program->base.parameters },
-		{ PART_SCORE, 1, "losses read", 2 * FLOAT * count },
+		{ PART_SCORE, 1, "loss read", 4 * FLOAT },
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {

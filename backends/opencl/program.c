@@ -73,17 +73,15 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 	if (memory_make_all(program, requests,
 			    sizeof(requests) / sizeof(requests[0]), err))
 		return -1;
-	pass->host_outcomes = calloc(2 * most, sizeof(float));
-	if (!pass->host_outcomes)
-		return error_memory(err, "the losses of a batch");
 	for (int i = 0; i < program->plan.count; i++)
 		if (kind_of(program, i)->allocate(program, pass, i, err))
 			return -1;
 	return 0;
 }
 
+/* most: samples that it has at a time, of the batches of slots scores. */
 static int pass_make(struct opencl_program *program, struct pass *pass,
-		     int most, int training, struct error *err)
+		     int most, int slots, int training, struct error *err)
 {
 	const int count = program->plan.count;
 
@@ -99,7 +97,7 @@ static int pass_make(struct opencl_program *program, struct pass *pass,
 	for (int i = count - 1; training && i >= 0; i--)
 		if (kind_of(program, i)->backward(program, pass, i, err))
 			return -1;
-	return 0;
+	return score_make(program, pass, slots, err);
 }
 
 static int vectors_clear(struct opencl_program *program, struct error *err)
@@ -132,7 +130,6 @@ static int program_warm(struct opencl_program *program, struct error *err)
 					    &program->train : &program->test;
 	const size_t most = (size_t)larger->most;
 	struct program *base = &program->base;
-	struct score score = { 0 };
 	struct batch batch = { .stride = 1 };
 	float *images = calloc(most * shape_size(base->model->input),
 			       sizeof(*images));
@@ -152,7 +149,7 @@ static int program_warm(struct opencl_program *program, struct error *err)
 	batch.count = program->test.most;
 	if (pass_run(program, &program->test, &batch, err) ||
 	    vectors_clear(program, err) ||
-	    pass_score(program, &program->test, batch.count, &score, err))
+	    score_read(program, &program->test, 1, err))
 		goto out;
 	result = 0;
 out:
@@ -161,6 +158,12 @@ out:
 	free(images);
 	free(labels);
 	return result;
+}
+
+/* Slices that the largest evaluation takes. */
+static int test_slots(const struct program_options *options, int most)
+{
+	return most > 0 ? round_up(options->test_batch, most) / most : 1;
 }
 
 static int test_most(const struct program_options *options)
@@ -173,6 +176,7 @@ static int program_make(struct opencl_program *program, struct error *err)
 {
 	const struct opencl_device *device = program_device(program);
 	const struct program_options *options = &program->base.options;
+	const int most = test_most(options);
 	cl_int status;
 
 	program->queue = clCreateCommandQueue(
@@ -182,8 +186,9 @@ static int program_make(struct opencl_program *program, struct error *err)
 	if (plan_build(&program->plan, program->base.model, fusions,
 		       sizeof(fusions) / sizeof(fusions[0]), err) ||
 	    program_build(program, err) || vectors_make(program, err) ||
-	    pass_make(program, &program->train, options->batch, 1, err) ||
-	    pass_make(program, &program->test, test_most(options), 0, err) ||
+	    pass_make(program, &program->train, options->batch, 1, 1, err) ||
+	    pass_make(program, &program->test, most, test_slots(options, most),
+		      0, err) ||
 	    update_make(program, err) || program_warm(program, err))
 		return -1;
 	return 0;
