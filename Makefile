@@ -5,7 +5,7 @@
 #   make test        install what is missing, build, run every test
 #   make check-full  the tests that take longer: clang, threads, oclgrind, fuzz
 #   make fuzz        feed the parsers what libFuzzer thinks of (clang)
-#   make peers       PyTorch in build/peers, for tests/peers/compare
+#   make peers       PyTorch and tinygrad in build/peers: tests/peers/compare
 #   make deps        install what is missing: packages of Debian 12
 #   make install     program, man page, completions; uninstall undoes it
 #   make twin        another build/bench that no gate may tell from it

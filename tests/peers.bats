@@ -41,6 +41,11 @@ make_peer() {
 	[ "${ONEDNN_VERBOSE-}" ] && cat kernels 2>/dev/null
 	rate=1000
 	case $* in
+	*tinygrad*--parity*)
+		echo "{\"off\": ${TINY_OFF:-0}, \"version\": \"0.1\"," \
+			"\"isa\": \"a device\"}"
+		[ "${TINY_OFF-}" ] || exit "${NO_TINY:-0}"
+		exit 1 ;;
 	*--parity*)
 		echo "{\"off\": ${OFF:-0}, \"version\": \"2.0\", \"onednn\": \"3\"}"
 		exit ;;
@@ -48,6 +53,7 @@ make_peer() {
 	*--bf16*) rate=4000 ;;
 	*--compile*) rate=1600 ;;
 	*--channels-last*) rate=800 ;;
+	*tinygrad*) rate=$((100 * ${BEAM:-1})) ;;
 	esac
 	echo "noise of a library"
 	echo "{\"images_per_s\": $rate, \"step_s\": 0.1, \"first_loss\": 2.3," \
@@ -56,12 +62,14 @@ make_peer() {
 	chmod +x peer/bin/python
 	cat >grid.csv <<-'END'
 	name,who,modes,precision,floor,arguments,environment
-	bench,bench,train test,fp32,,,
-	eager,torch,train test,fp32,yes,,
+	bench,bench,train test opencl,fp32,,,
+	eager,torch,train test opencl,fp32,yes,,
 	last,torch,train,fp32,yes,--channels-last,
 	compiled,torch,train,fp32,,--compile all,
 	half,torch,train,bf16,,--bf16,
 	other,torch,train,fp32,,,LD_PRELOAD=libjemalloc.so.2
+	tiny,tinygrad,opencl,fp32,,,
+	tiny-beam,tinygrad,opencl,fp32,,,BEAM=2
 	END
 }
 
@@ -127,6 +135,31 @@ line() {
 	grep -q 'cpu-2@threads .*--global-batch 128' calls
 	grep -q -- '--threads 2 --batch 256' calls
 	grep -q -- '--threads 2 --batch 128' calls
+}
+
+@test "OpenCL: the best of each framework, with one batch for all CPUs" {
+	BEAM=9 compare 0 --contests opencl-1 --turns 1
+	grep -q 'measure opencl .*--global-batch 128' calls
+	grep -q 'tinygrad_train.py .*--threads 1 --batch 128' calls
+	[[ $(line bench) == "|train,1thread,batch128,OpenCL|bench|12,800|"* ]]
+	[[ $(line tiny-beam) == *"|200|"*"|64.00|"* ]]
+	[[ $(line "PyTorch eager") == *"|1,000|"*"|12.80|"* ]]
+	[ "$(line tiny)$(line "PyTorch last")" = "" ]
+	grep -q '^tinygrad,0.1' out/machine.csv
+	grep -q '^opencl,a device' out/machine.csv
+	[ ! -e out/floor.csv ]
+}
+
+@test "tinygrad must lose as PyTorch does, where it can be had" {
+	TINY_OFF=1e-4 compare 1 --contests opencl-1 --turns 1
+	[[ $stderr == *"losses of tinygrad differ by more than 1e-05"* ]]
+	TINY_OFF=NaN compare 1 --contests opencl-1 --turns 1
+	[ ! -e out/turns.csv ]
+	TINY_OFF=1e-4 compare 0 --contests train-1 --turns 1 --names eager
+	rm -r out
+	NO_TINY=4 BAD=tinygrad STATUS=4 compare 0 --contests opencl-1 --turns 1
+	grep -q ',tiny,tinygrad,.*,skipped,exit 4: it broke' out/turns.csv
+	! grep -q '^tinygrad' out/machine.csv || false
 }
 
 @test "the floor is the sum of each kernel's fastest median" {
@@ -232,7 +265,7 @@ line() {
 	make_peer
 	sed -i s/torch/flax/ grid.csv
 	compare 5 --contests train-1
-	[[ $stderr == *"of 'flax', expected bench or torch"* ]]
+	[[ $stderr == *"of 'flax', expected bench or torch or tinygrad"* ]]
 	run -5 "$PEERS/compare" --table nowhere
 	make_peer
 	compare 0 --contests train-1 --turns 1 --names eager
@@ -241,10 +274,10 @@ line() {
 	[[ $output == *"turns.csv: row 1: images_per_s is 'fast'"* ]]
 }
 
-@test "the grid is one that torch_train.py and bench understand" {
-	awk -F, 'NR > 1 { print NF; print $3 }' "$PEERS/grid.csv" | sort -u \
-		>found
-	printf '%s\n' 7 test train 'train test' | sort >expected
+@test "the grid is one that the peers and bench understand" {
+	awk -F, 'NR > 1 { print NF; print $3 }' "$PEERS/grid.csv" |
+		tr ' ' '\n' | sort -u >found
+	printf '%s\n' 7 opencl test train >expected
 	diff expected found
 	awk -F, 'NR > 1 { print $1 }' "$PEERS/grid.csv" | sort | uniq -d >twice
 	[ ! -s twice ]

@@ -60,9 +60,7 @@ def columns(head, lines):
 
 
 def label(row):
-    who = "bench" if row["who"] == "bench" else f"PyTorch {row['name']}"
-    if row["who"] == "bench" and row["name"] != "bench":
-        who = row["name"]
+    who = f"PyTorch {row['name']}" if row["who"] == "torch" else row["name"]
     return who if row["precision"] == "fp32" else f"{who} ({row['precision']})"
 
 

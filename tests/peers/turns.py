@@ -23,13 +23,15 @@ FIELDS = (
     "started_utc")
 TUNING = ("OPENBLAS_", "OMP_", "GOMP_", "KMP_", "MKL_", "DNNL_", "ONEDNN_",
           "ATEN_", "TORCH", "PYTORCH", "BENCH_", "LD_PRELOAD", "MALLOC_",
-          "GLIBC_TUNABLES", "POCL_")
+          "GLIBC_TUNABLES", "POCL_", "BEAM", "WINO", "NOLOCALS", "NOOPT",
+          "FUSE_OPTIM", "JIT")
 # What holds both sides to an older instruction set.
 ISAS = {
     "native": {},
     "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "DNNL_MAX_CPU_ISA": "AVX2",
              "BENCH_ISA": "avx2"},
 }
+PEERS = {"torch": "torch_train.py", "tinygrad": "tinygrad_train.py"}
 ALLOCATORS = ("jemalloc", "tcmalloc")
 MISSING = 4  # exit status of a peer that has no such thing
 
@@ -48,7 +50,9 @@ def environment(row, contest, cache):
     kept |= ISAS[contest.isa] | {
         "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
         "TORCHINDUCTOR_CACHE_DIR": str(cache / contest.isa),
-        "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "CACHEDB": str(cache / "tinygrad.db"),
+        "POCL_CACHE_DIR": str(cache / "pocl")}
     return kept | dict(word.split("=", 1)
                        for word in row["environment"].split())
 
@@ -132,16 +136,16 @@ def measure_bench(settings, contest, row, cache, timeout):
             "first_loss": loss, "version": settings.version}
 
 
-def torch_command(settings, contest, row, *more):
-    return [settings.python, HERE / "torch_train.py", "--data", settings.data,
-            "--model", settings.model, "--mode", contest.mode,
+def peer_command(settings, contest, row, *more):
+    return [settings.python, HERE / PEERS[row["who"]], "--data",
+            settings.data, "--model", settings.model, "--mode", contest.mode,
             "--threads", contest.threads, "--batch", contest.batch,
             "--steps", contest.steps, "--warmup", contest.warmup, *more,
             *row["arguments"].split()]
 
 
-def measure_torch(settings, contest, row, cache, timeout):
-    text = run(torch_command(settings, contest, row), contest,
+def measure_peer(settings, contest, row, cache, timeout):
+    text = run(peer_command(settings, contest, row), contest,
                environment(row, contest, cache), timeout)
     try:
         found = json.loads(text.strip().splitlines()[-1])
@@ -159,7 +163,7 @@ def measure_torch(settings, contest, row, cache, timeout):
 def measure_floor(settings, contest, row, cache, timeout):
     """Rows of floor.csv: the kernels that a row of the grid makes libraries
     run, and their seconds in a step."""
-    text = run(torch_command(settings, contest, row, "--marks"), contest,
+    text = run(peer_command(settings, contest, row, "--marks"), contest,
                environment(row, contest, cache) | floor.VERBOSE, timeout)
     return [{"contest": contest.name, "name": row["name"],
              "precision": row["precision"], "kernel": kernel, "calls": calls,
@@ -168,7 +172,7 @@ def measure_floor(settings, contest, row, cache, timeout):
             in floor.kernels(text, contest.warmup).items()]
 
 
-MEASURES = {"bench": measure_bench, "torch": measure_torch}
+MEASURES = {"bench": measure_bench} | dict.fromkeys(PEERS, measure_peer)
 
 
 def measure(settings, contest, row, cache, timeout):
