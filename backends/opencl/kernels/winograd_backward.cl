@@ -22,7 +22,7 @@
 struct sample {
 	int listed;
 	int outputs[OUT_CHANNELS];
-	/* One more, since rows are read beyond their ends. */
+	/* One more, of zeros, since rows are read beyond their ends. */
 	vec slopes[OUT_CHANNELS * PIXELS / WIDTH + 1];
 	bytes codes[OUT_CHANNELS * PIXELS / WIDTH + 1];
 	ivec corners[OUT_CHANNELS * PIXELS / WIDTH]; /* of winners' patches */
@@ -58,6 +58,14 @@ static inline void sample_list(struct sample *sample, int o,
 	sample->outputs[sample->listed++] = o;
 }
 
+static inline void sample_end(struct sample *sample)
+{
+	const int end = sample->listed * (PIXELS / WIDTH);
+
+	sample->slopes[end] = 0;
+	sample->codes[end] = 0;
+}
+
 /* Where quadrant q of tile t is in a plane. */
 static inline int tile_quadrant(int t, int q)
 {
@@ -87,10 +95,10 @@ static inline void quadrants_load(const float *slopes, const uchar *codes,
 		const ivec above = LOAD_CODES(codes + row * OUT_WIDTH);
 		const ivec under = LOAD_CODES(codes + below);
 
-		g[2 * row] = (vec)(upper.even, lower.even);
-		g[2 * row + 1] = (vec)(upper.odd, lower.odd);
-		code[2 * row] = (ivec)(above.even, under.even);
-		code[2 * row + 1] = (ivec)(above.odd, under.odd);
+		g[2 * row] = EVENS(vec, upper, lower);
+		g[2 * row + 1] = ODDS(vec, upper, lower);
+		code[2 * row] = EVENS(ivec, above, under);
+		code[2 * row + 1] = ODDS(ivec, above, under);
 	}
 }
 #else
@@ -342,6 +350,7 @@ kernel ONE_ITEM void winograd_backward(const int count,
 				    dout + at + plane, routes + at + plane,
 				    keep + choice, corners);
 		}
+		sample_end(&sample);
 		sample_slopes(&sample, turned, slopes);
 #if LEAD
 		sample_enter(image, lead_packed, made);
