@@ -118,6 +118,9 @@ struct program_options {
 
 struct backend;
 
+/* Whether a driver had to compile kernels for a program, or had kept them. */
+enum kernels { KERNELS_UNKNOWN, KERNELS_COLD, KERNELS_WARM };
+
 /* First member of each backend's own device. */
 struct device {
 	const struct backend *backend;
@@ -139,6 +142,7 @@ struct program {
 	 * it is for backends without that slot, or whole lines of UPDATE_LINE
 	 * of programs that are shared. */
 	size_t summed;
+	enum kernels kernels; /* set by compile */
 	struct score score; /* of the last gradient, once finished */
 	int held; /* samples of the training set that it holds; 0: none */
 	long launches; /* kernels and transfers given to a device so far */

@@ -15,6 +15,10 @@ setup() {
 		--synthetic-test 40 --warmup 1 --epochs 2 -q)
 }
 
+is_pocl() {
+	"$BENCH" devices | grep -q pthread
+}
+
 # breaks FUNCTION:N:HOW [OPTION ...]: opencl fails with 6, null-1 does not.
 breaks() {
 	local how=$1
@@ -62,18 +66,65 @@ breaks() {
 
 @test "cold starts at once, and a warm one, learn the same" {
 	local i
-	export POCL_CACHE_DIR=$PWD/cache
-	for i in 1 2 3 4; do
+	is_pocl || skip "no PoCL"
+	unset POCL_CACHE_DIR
+	export XDG_CACHE_HOME=$PWD/cache
+	for i in 1 2 3 4 5 6 7 8; do
 		"$BENCH" measure opencl "${SMALL[@]}" --run-file "row$i" \
 			>/dev/null 2>&1 3>&- &
 	done
 	wait
-	run -0 "$BENCH" measure opencl "${SMALL[@]}" --run-file row5
-	for i in 1 2 3 4 5; do
+	run -0 "$BENCH" measure opencl "${SMALL[@]}" --run-file row9
+	for i in 1 2 3 4 5 6 7 8 9; do
+		[ "$(cell "row$i" 1 status)" = ok ]
 		cell "row$i" 1 parameters_hash
 	done | sort -u >hashes
 	[ "$(wc -l <hashes)" -eq 1 ]
 	[ -s hashes ]
+	[ "$(cell row1 1 kernels)" = cold ]
+	[ "$(cell row9 1 kernels)" = warm ]
+}
+
+@test "compiled kernels are kept in a folder that is only the user's" {
+	is_pocl || skip "no PoCL"
+	unset POCL_CACHE_DIR XDG_CACHE_HOME
+	export HOME=$PWD/home
+	mkdir -m 755 home
+	run -0 "$BENCH" run opencl "${SMALL[@]}" --repeat 2 --out made
+	[[ "$output" == *"setup has compiling kernels: "*" s cold, "*" s warm"* ]]
+	[ "$(column made/runs.csv kernels)" = "cold warm" ]
+	[ "$(stat -c %a home/.cache/bench/pocl)" = 700 ]
+	[ ! -e home/.cache/pocl ]
+	# What the user says, and only absolute paths.
+	POCL_CACHE_DIR=$PWD/mine XDG_CACHE_HOME=$PWD/other run -0 "$BENCH" \
+		measure opencl "${SMALL[@]}" --run-file row
+	[ "$(cell row 1 kernels)" = cold ]
+	[ -d mine ]
+	[ ! -e other ]
+	XDG_CACHE_HOME=other run -0 "$BENCH" measure opencl "${SMALL[@]}" \
+		--run-file row
+	[ "$(cell row 1 kernels)" = warm ]
+	[ ! -e other ]
+}
+
+@test "a folder for kernels that others can write is refused" {
+	is_pocl || skip "no PoCL"
+	unset POCL_CACHE_DIR
+	mkdir -p shared/bench/pocl linked/bench owned/bench/pocl above/bench/pocl
+	chmod 777 shared/bench/pocl above/bench
+	ln -s "$PWD/shared" linked/bench/pocl
+	local way
+	for way in shared linked above; do
+		XDG_CACHE_HOME=$PWD/$way run -4 "$BENCH" measure opencl \
+			"${SMALL[@]}"
+		[[ "$output" == *"(from XDG_CACHE_HOME)"*POCL_CACHE_DIR* ]]
+		[ -z "$(ls -A "$way/bench/pocl/")" ] || [ "$way" = linked ]
+	done
+	XDG_CACHE_HOME=$PWD/owned run -0 "$BENCH" measure opencl "${SMALL[@]}"
+	[ "$(id -u)" = 0 ] || return 0
+	chown -R 64250 owned
+	XDG_CACHE_HOME=$PWD/owned run -4 "$BENCH" measure opencl "${SMALL[@]}"
+	[[ "$output" == *"is not only this user's to write"* ]]
 }
 
 @test "a training step is at most 16 launches" {

@@ -1,4 +1,5 @@
 /* Sources become programs. Each line of a kernel's file is one string. */
+#include "backends/opencl/cache.h"
 #include "backends/opencl/opencl.h"
 
 #include <assert.h>

@@ -1,6 +1,7 @@
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/cache.h"
 
 #include <errno.h>
+#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +9,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define VARIABLE "POCL_CACHE_DIR"
 #define SHOWN 60 /* of a path in a message */
 
-/* Where PoCL keeps compiled kernels, in the order in which it looks. */
+/* The user's cache, in the order in which it is looked for. */
 static const struct {
 	const char *variable, *below;
 } places[] = {
-	{ "POCL_CACHE_DIR", "" },
-	{ "XDG_CACHE_HOME", "/pocl/kcache" },
-	{ "HOME", "/.cache/pocl/kcache" },
+	{ "XDG_CACHE_HOME", "" },
+	{ "HOME", "/.cache" },
 };
+
+/* Our folder in the user's cache; returns the variable that it is from, or
+ * NULL. A path that is too long is cut off, and errno says so. */
+static const char *own_folder(char path[PATH_MAX])
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const char *value = getenv(places[i].variable);
+
+		if (!value || value[0] != '/')
+			continue;
+		errno = snprintf(path, PATH_MAX, "%s%s/bench/pocl", value,
+				 places[i].below) < PATH_MAX ?
+				0 : ENAMETOOLONG;
+		return places[i].variable;
+	}
+	return NULL;
+}
 
 /*
  * Whether path is a folder that can be written, made if need be as PoCL does
@@ -35,26 +53,80 @@ static int can_write(char *path)
 	return !access(path, W_OK | X_OK);
 }
 
+/* Whether nobody else can put something at path, or nothing is there. A link
+ * is followed in front of the last name only. */
+static int is_ours(const char *path, int last)
+{
+	struct stat stat_;
+
+	if (last ? lstat(path, &stat_) : stat(path, &stat_))
+		return 1;
+	return S_ISDIR(stat_.st_mode) && stat_.st_uid == geteuid() &&
+	       !(stat_.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+int cache_choose(struct error *err)
+{
+	const char *chosen = getenv(VARIABLE);
+	char path[PATH_MAX], *name;
+	const char *from;
+	int safe;
+
+	if (chosen && chosen[0])
+		return 0;
+	from = own_folder(path);
+	if (!from || errno)
+		return 0;
+	can_write(path);
+	name = strrchr(path, '/');
+	*name = '\0';
+	safe = is_ours(path, 0);
+	*name = '/';
+	if (!safe || !is_ours(path, 1))
+		return error_set(err, ERROR_MISSING,
+				 "the folder for compiled kernels '%.*s%s' "
+				 "(from %s) is not only this user's to write; "
+				 "mend it, or set " VARIABLE " to one that is",
+				 SHOWN, path, strlen(path) > SHOWN ? "..." : "",
+				 from);
+	return setenv(VARIABLE, path, 1) ?
+		       error_memory(err, "a variable of PoCL") : 0;
+}
+
 void cache_explain(char *text, size_t size)
 {
-	text[0] = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		const char *value = getenv(places[i].variable);
-		char path[PATH_MAX];
-		int length;
+	const char *chosen = getenv(VARIABLE);
+	char path[PATH_MAX] = "";
+	const char *from = own_folder(path);
 
-		if (!value || !value[0])
-			continue;
-		length = snprintf(path, sizeof(path), "%s%s", value,
-				  places[i].below);
-		errno = ENAMETOOLONG;
-		if (length >= (int)sizeof(path) || !can_write(path))
-			snprintf(text, size,
-				 "its cache folder '%.*s%s' (from %s) cannot "
-				 "be written: %s; set POCL_CACHE_DIR to a "
-				 "folder that can", SHOWN, path,
-				 length > SHOWN ? "..." : "",
-				 places[i].variable, strerror(errno));
-		return;
+	text[0] = '\0';
+	if (chosen && chosen[0] && (!from || strcmp(chosen, path))) {
+		from = VARIABLE;
+		errno = snprintf(path, sizeof(path), "%s", chosen) < PATH_MAX ?
+				0 : ENAMETOOLONG;
 	}
+	if (from && (errno || !can_write(path)))
+		snprintf(text, size,
+			 "its cache folder '%.*s%s' (from %s) cannot be "
+			 "written: %s; set " VARIABLE " to a folder that can",
+			 SHOWN, path, strlen(path) > SHOWN ? "..." : "", from,
+			 strerror(errno));
+}
+
+long cache_entries(void)
+{
+	char *const paths[] = { getenv(VARIABLE), NULL };
+	FTS *tree = paths[0] ? fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR |
+						       FTS_NOSTAT, NULL) : NULL;
+	const FTSENT *entry;
+	long count = 0;
+
+	if (!tree)
+		return -1;
+	/* What PoCL leaves lying about says nothing. */
+	while ((entry = fts_read(tree)))
+		count += entry->fts_info != FTS_DP &&
+			 strncmp(entry->fts_name, "tempfile", 8) != 0;
+	fts_close(tree);
+	return count;
 }

@@ -1,4 +1,5 @@
 /* Which OpenCL devices there are. */
+#include "backends/opencl/cache.h"
 #include "backends/opencl/device.h"
 
 #include <CL/cl_ext.h>
@@ -205,9 +206,11 @@ int candidates_list(struct candidate *list, int most, struct error *err)
 	cl_platform_id platforms[MOST_PLATFORMS];
 	cl_uint platform_count = 0;
 	int count = 0;
-	cl_int status = clGetPlatformIDs(MOST_PLATFORMS, platforms,
-					 &platform_count);
+	cl_int status;
 
+	if (cache_choose(err))
+		return -1;
+	status = clGetPlatformIDs(MOST_PLATFORMS, platforms, &platform_count);
 	if (status == CL_PLATFORM_NOT_FOUND_KHR)
 		return 0;
 	if (status)

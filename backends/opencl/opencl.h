@@ -156,9 +156,6 @@ int opencl_open(const struct device_request *request, struct device **device,
 void opencl_close(struct device *device);
 void opencl_describe(struct device *device, struct device_info *info);
 
-/* cache.c: why PoCL's cache of kernels cannot be written, or an empty text. */
-void cache_explain(char *text, size_t size);
-
 /* build.c: which of the kernels' files, after vector.cl, with options for the
  * compiler, a format and what it takes; so err cannot be last. */
 enum source { SOURCE_CONV, SOURCE_WINOGRAD, SOURCE_LINEAR, SOURCE_STEP };

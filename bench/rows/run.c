@@ -122,6 +122,8 @@ static const struct column columns[] = {
 	     "batch of it in the iteration; no: batches were brought to it "
 	     "there; empty: it is none that could"),
 	TEXT(not_resident_reason, "why no, where --resident allowed it"),
+	TEXT(kernels, "cold: a driver compiled some in compile_s; warm: its "
+	     "cache had all; empty: none, or its cache is not known"),
 };
 
 static void run_clear(void *row)

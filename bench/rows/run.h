@@ -104,6 +104,7 @@ struct run {
 	char precision[8];	 /* fp32, bf16 */
 	char resident[4];	 /* yes, no; empty: no device that could */
 	char not_resident_reason[160];
+	char kernels[8];	 /* cold, warm; empty: not known */
 };
 
 extern const struct row_kind run_rows;

@@ -62,7 +62,13 @@ struct parts {
 	double setup_s, loader_s, iterations_s, test_s, unaccounted_s, total_s;
 	double warmup_s;
 	int runs;
+	struct {
+		double compile_s;
+		int runs;
+	} kernels[2]; /* as kernel_states has them */
 };
+
+static const char *const kernel_states[] = { "cold", "warm" };
 
 static int has_parts(const struct run *run)
 {
@@ -91,8 +97,28 @@ static struct parts parts_of(const struct line *line, int target)
 		sum.unaccounted_s += run->unaccounted_s;
 		sum.total_s += run->total_s;
 		sum.warmup_s += run->warmup_s;
+		for (int k = 0; k < 2; k++)
+			if (!strcmp(run->kernels, kernel_states[k])) {
+				sum.kernels[k].compile_s += run->compile_s;
+				sum.kernels[k].runs++;
+			}
 	}
 	return sum;
+}
+
+/* Means, by whether the driver had kept what it compiled. */
+static void add_kernels(struct sentence *sentence, const struct parts *sum)
+{
+	const char *before = "; setup has compiling kernels: ";
+
+	for (int k = 0; k < 2; k++) {
+		if (!sum->kernels[k].runs)
+			continue;
+		add_number(sentence, before, sum->kernels[k].compile_s /
+			   sum->kernels[k].runs, 3);
+		add(sentence, " s %s", kernel_states[k]);
+		before = ", ";
+	}
 }
 
 static void note_parts(const struct view *view, const struct line *line,
@@ -120,6 +146,7 @@ static void note_parts(const struct view *view, const struct line *line,
 	if (sum.warmup_s > 0)
 		add_number(&sentence, "; seconds of warm-up besides: ",
 			   sum.warmup_s / n, 3);
+	add_kernels(&sentence, &sum);
 	if (fabs(sum.unaccounted_s) > .01 * sum.total_s)
 		add(&sentence, "; unaccounted is more than 1 %%");
 	print_sentence(view, &sentence);

@@ -64,6 +64,11 @@ static struct loader_plan plan_loading(const struct core *core)
 /* Rank 0 notes what computes, and tells who wants to know. */
 static void introduce(struct core *core)
 {
+	static const char *const states[] = {
+		[KERNELS_UNKNOWN] = "",
+		[KERNELS_COLD] = ", with kernels, cold",
+		[KERNELS_WARM] = ", with kernels that the driver had kept",
+	};
 	struct training *training = core->training;
 	struct device_info *info = &training->device_info;
 	char steps[2048];
@@ -72,9 +77,11 @@ static void introduce(struct core *core)
 	if (!training->log)
 		return;
 	program_explain(core->program, steps, sizeof(steps));
-	fprintf(training->log, "device: %s, %s, %d unit%s\nfused steps:\n%s",
+	fprintf(training->log, "device: %s, %s, %d unit%s\n"
+		"compiled in %.3f s%s\nfused steps:\n%s",
 		info->name, info->driver, info->units,
-		info->units == 1 ? "" : "s", steps);
+		info->units == 1 ? "" : "s", training->compile_s,
+		states[training->kernels], steps);
 }
 
 /* What each core is called in the timeline, and who is delayed. */
@@ -120,8 +127,10 @@ static int compile(struct core *core, struct error *err)
 	if (replica_compile(core->group, core->device, training->model,
 			    &options, &core->program, err))
 		return -1;
-	if (core->group->rank == 0)
+	if (core->group->rank == 0) {
 		training->compile_s = clock_now() - began_s;
+		training->kernels = core->program->kernels;
+	}
 	return 0;
 }
 

@@ -23,6 +23,12 @@ static const char *on_off(int value)
 	return value ? "on" : "off";
 }
 
+static const char *const kernel_states[] = {
+	[KERNELS_UNKNOWN] = "",
+	[KERNELS_COLD] = "cold",
+	[KERNELS_WARM] = "warm",
+};
+
 #define COPY(field, text) snprintf(field, sizeof(field), "%s", text)
 
 /* What was asked for; known before anything is opened. */
@@ -112,6 +118,7 @@ static void describe_outcome(struct run *run, const struct training *training)
 	run->device_units = training->device_info.units;
 	run->cpus = training->cpus;
 	run->compile_s = training->compile_s;
+	COPY(run->kernels, kernel_states[training->kernels]);
 	run->setup_s = training->setup_s;
 	run->warmup_s = training->warmup_s;
 	run->loop_s = training->loop_s;
