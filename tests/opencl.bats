@@ -19,12 +19,13 @@ is_pocl() {
 	"$BENCH" devices | grep -q pthread
 }
 
-# breaks FUNCTION:N:HOW [OPTION ...]: opencl fails with 6, null-1 does not.
+# breaks FUNCTION:N:HOW [OPTION ...]: opencl fails with 6, or $CODE, null-1 does
+# not.
 breaks() {
 	local how=$1
 	shift
-	BREAK_OPENCL=$how LD_PRELOAD=$BROKEN run -6 --separate-stderr \
-		"$BENCH" run opencl null-1 "${SMALL[@]}" --out "made $how" "$@"
+	BREAK_OPENCL=$how LD_PRELOAD=$BROKEN run "-${CODE:-6}" \
+		--separate-stderr timeout -k 5 60 "$BENCH" run opencl null-1 "${SMALL[@]}" --out "made $how" "$@"
 	[ "$(column "made $how/runs.csv" status)" = "${STATUS:-error} ok" ]
 	grep -q ',null-1,1,,loop,.*,ok,' "made $how/observations.csv"
 	local reason
@@ -40,6 +41,40 @@ breaks() {
 	[[ "$stderr" == *"clCreateBuffer of "*" bytes: "*ALLOCATION_FAILURE* ]]
 	breaks clBuildProgram:1:-11
 	[[ "$stderr" == *"were not built: clBuildProgram: CL_BUILD_PROGRAM_"* ]]
+}
+
+@test "no platform, or a driver that cannot tell its devices" {
+	CODE=4
+	breaks clGetPlatformIDs:1:-1001
+	[[ "$stderr" == *pocl-opencl-icd* ]]
+	breaks clGetDeviceIDs:1:-1
+	[[ "$stderr" == *"finds no device"* ]]
+	breaks clGetDeviceIDs:1:-6
+	[[ "$stderr" == *"clGetDeviceIDs: CL_OUT_OF_HOST_MEMORY"* ]]
+	# Where it was not asked for by name, the others are enough.
+	BREAK_OPENCL=clGetDeviceIDs:1:-6 LD_PRELOAD=$BROKEN run -0 "$BENCH" \
+		run "${SMALL[@]}" --out made
+	[[ "$output" == *"opencl skipped: "*CL_OUT_OF_HOST_MEMORY* ]]
+}
+
+@test "a kernel that is not compiled says why, in few lines" {
+	breaks clBuildProgram:1:source
+	BREAK_OPENCL=clBuildProgram:1:source LD_PRELOAD=$BROKEN run -6 \
+		"$BENCH" measure opencl "${SMALL[@]}"
+	[[ "$output" == *"were not built: clBuildProgram: "*"error: "* ]]
+	# Below the line that says so; PoCL's log has thousands.
+	sed '1,/were not built/d' <<<"$output" >log
+	[ "$(wc -l <log)" -ge 5 ]
+	[ "$(wc -l <log)" -le 21 ]
+}
+
+@test "memory that a device has not" {
+	breaks clEnqueueNDRangeKernel:1:-4
+	breaks clEnqueueWriteBuffer:12:-4
+	breaks clEnqueueNDRangeKernel:150:-4
+	[[ "$stderr" == *"clEnqueueNDRangeKernel of "*ALLOCATION_FAILURE* ]]
+	grep -q ',opencl,1,,step,1,1,.*,ok,' \
+		"made clEnqueueNDRangeKernel:150:-4/observations.csv"
 }
 
 @test "an error in the middle keeps the rows so far" {
@@ -59,8 +94,11 @@ breaks() {
 
 @test "a driver that hangs is ended by --timeout" {
 	STATUS=partial
-	breaks clBuildProgram:1:hang --timeout 1
-	breaks clEnqueueNDRangeKernel:150:hang --timeout 3
+	local stage
+	for stage in clGetPlatformIDs:1 clBuildProgram:1 clFinish:5 \
+		clEnqueueReadBuffer:4 clEnqueueNDRangeKernel:150; do
+		breaks "$stage:hang" --timeout 4
+	done
 	[[ "$stderr" == *"ended after --timeout"* ]]
 }
 

@@ -4,7 +4,8 @@
  *   BREAK_OPENCL=FUNCTION:N:HOW
  *
  * The Nth call of FUNCTION, one of those below, and all after it do not reach
- * the driver. HOW is the status that they return, "hang", or "abort".
+ * the driver. HOW is the status that they return, "hang", or "abort"; of
+ * clBuildProgram also "source", kernels that are nonsense.
  */
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define SOURCE 1 /* no status: those are 0 or less */
 
 /* The driver's own function of this name. */
 static void *driver(const char *name)
@@ -36,11 +39,34 @@ static cl_int broken(const char *name)
 	if (atomic_fetch_add(&calls, 1) + 1 < strtol(wanted + length + 1, &how,
 						     10))
 		return 0;
+	if (!strcmp(how, ":source"))
+		return SOURCE;
 	if (!strcmp(how, ":abort"))
 		abort();
 	while (!strcmp(how, ":hang"))
 		pause();
 	return (cl_int)strtol(how + 1, NULL, 10);
+}
+
+cl_int clGetPlatformIDs(cl_uint most, cl_platform_id *platforms,
+			cl_uint *found)
+{
+	cl_int (*real)(cl_uint, cl_platform_id *, cl_uint *);
+	const cl_int status = broken("clGetPlatformIDs");
+
+	*(void **)&real = driver("clGetPlatformIDs");
+	return status ? status : real(most, platforms, found);
+}
+
+cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
+		      cl_uint most, cl_device_id *devices, cl_uint *found)
+{
+	cl_int (*real)(cl_platform_id, cl_device_type, cl_uint, cl_device_id *,
+		       cl_uint *);
+	const cl_int status = broken("clGetDeviceIDs");
+
+	*(void **)&real = driver("clGetDeviceIDs");
+	return status ? status : real(platform, type, most, devices, found);
 }
 
 cl_int clBuildProgram(cl_program program, cl_uint count,
@@ -52,6 +78,9 @@ cl_int clBuildProgram(cl_program program, cl_uint count,
 	const cl_int status = broken("clBuildProgram");
 
 	*(void **)&real = driver("clBuildProgram");
+	if (status == SOURCE)
+		return real(program, count, devices, "-D const=? -D WIDTH=4",
+			    notify, data);
 	return status ? status : real(program, count, devices, options, notify,
 				      data);
 }
@@ -84,6 +113,20 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
 	if (found)
 		*found = status;
 	return NULL;
+}
+
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer,
+			    cl_bool blocking, size_t offset, size_t size,
+			    const void *from, cl_uint count,
+			    const cl_event *waits, cl_event *event)
+{
+	cl_int (*real)(cl_command_queue, cl_mem, cl_bool, size_t, size_t,
+		       const void *, cl_uint, const cl_event *, cl_event *);
+	const cl_int status = broken("clEnqueueWriteBuffer");
+
+	*(void **)&real = driver("clEnqueueWriteBuffer");
+	return status ? status : real(queue, buffer, blocking, offset, size,
+				      from, count, waits, event);
 }
 
 cl_int clFinish(cl_command_queue queue)
