@@ -163,7 +163,10 @@ static void speedup_is_over_one_core(void **state)
 	add("r2", "cpu-8", 8, .1);
 	add("r3", "openblas-1", 1, .05);
 	add("r4", "cpu-1", 1, .3);
+	add("r5", "opencl-2", 2, .3);
 	build(0);
+	mean_is("opencl-2", "speedup", 2);
+	assert_null(find("opencl-2", "efficiency", ""));
 	mean_is("cpu-8", "speedup", (960 / 6.) / (120 / 12.));
 	mean_is("cpu-8", "efficiency", 16 / 8.);
 	mean_is("opencl", "speedup", 12 / 9.);

@@ -187,6 +187,41 @@ static void devices(void **state)
 	campaign_release(&campaign);
 }
 
+/* Parts of a CPU are no GPUs, and their units are no cores. */
+static void several_devices(void **state)
+{
+	struct run *run;
+	const char *text;
+
+	(void)state;
+	campaign = (struct campaign){ 0 };
+	add("r1", "cpu-1", 1, 1);
+	add("r2", "opencl", 1, .5);
+	add("r3", "opencl-2", 2, .25);
+	for (int r = 1; r < 3; r++) {
+		run = &campaign.runs[r];
+		snprintf(run->device_name, 128, "pthread-skylake-avx512");
+		snprintf(run->device_type, 16, "CPU");
+		snprintf(run->device_driver, 160, "OpenCL 3.0 PoCL 3.1%s",
+			 r == 2 ? ", one of 2 sub-devices" : "");
+		run->cpus = 2;
+	}
+	text = tables(1, TABLE_GITHUB);
+	has(text, "| OpenCL: PoCL, 2 CPUs (s) |");
+	has(text, "| opencl-2: PoCL, 2 CPUs, 2 sub-devices (s) |");
+	has(text, "| efficiency | 1.00 | - | - |");
+	/* 160/7 over 20/3. */
+	has(text, "- opencl-2: 2 sub-devices, 3.43 times the images/s of "
+		  "opencl\n");
+	snprintf(run->device_name, 128, "NVIDIA H200");
+	snprintf(run->device_type, 16, "GPU");
+	snprintf(run->device_driver, 160, "NVIDIA 535");
+	text = tables(1, TABLE_GITHUB);
+	has(text, "| opencl-2: NVIDIA H200, 2 devices (s) |");
+	assert_null(strstr(text, " times the images/s"));
+	campaign_release(&campaign);
+}
+
 /* What a run covers is added up under the first table. */
 static void parts(void **state)
 {
@@ -300,6 +335,7 @@ int main(void)
 		cmocka_unit_test(partial_cells),
 		cmocka_unit_test(blocks),
 		cmocka_unit_test(devices),
+		cmocka_unit_test(several_devices),
 		cmocka_unit_test(parts),
 		cmocka_unit_test(who_ran_beside),
 		cmocka_unit_test(work_of_columns),

@@ -47,8 +47,8 @@ static void device_text(const struct run *run, char text[GRID_TEXT])
 	else if (cpus == CELL_NO_INT)
 		snprintf(text, GRID_TEXT, "%.100s, a CPU%s", name, several);
 	else
-		snprintf(text, GRID_TEXT, "%.100s%s, %ld CPU%s", name, several,
-			 cpus, cpus == 1 ? "" : "s");
+		snprintf(text, GRID_TEXT, "%.100s, %ld CPU%s%s", name, cpus,
+			 cpus == 1 ? "" : "s", several);
 }
 
 /* The device that all runs of a target had; empty if unknown, "several" if not

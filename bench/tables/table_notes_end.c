@@ -111,7 +111,7 @@ static void note_device(const struct view *view, const struct run *run,
 {
 	char text[640];
 
-	if (strncmp(run->target, "opencl", 6) != 0 || !run->device_name[0])
+	if (!run_is_on_devices(run) || !run->device_name[0])
 		return;
 	snprintf(text, sizeof(text), "%s (type %s, driver %s)%s%s%s",
 		 run->device_name,
