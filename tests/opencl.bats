@@ -178,3 +178,112 @@ breaks() {
 	assert float(whole["dense_flop"]) == 2 * 4 * 35782656
 	END
 }
+
+# Two units, whatever CPUs there are.
+several() {
+	export POCL_MAX_PTHREAD_COUNT=2
+}
+
+@test "opencl-2 trains alike by threads and fork, as cpu-2 does" {
+	several
+	run -0 --separate-stderr "$BENCH" run opencl opencl-2 opencl-2@fork \
+		cpu-2 "${SMALL[@]}" --global-batch 64 --out made
+	[ "$(column made/runs.csv cores)" = "1 2 2 2" ]
+	[ "$(column made/runs.csv device_type)" = "CPU CPU CPU CPU" ]
+	[ "$(column made/runs.csv device_units)" = "2 1 1 1" ]
+	[[ "$output" == *"2 sub-devices"* && "$output" != *GPU* ]]
+	! grep -q '^[^,]*,[^,]*,opencl.*,model,' made/observations.csv
+	python3 - <<-'END'
+	import collections, csv
+	runs = list(csv.DictReader(open("made/runs.csv")))
+	assert runs[1]["parameters_hash"] == runs[2]["parameters_hash"]
+	assert runs[1]["parameters_hash"] != runs[0]["parameters_hash"]
+	losses = collections.defaultdict(list)
+	for row in csv.DictReader(open("made/observations.csv")):
+	    if row["phase"] == "step" and not row["core"] and \
+	       row["clock"] == "wall" and row["is_warmup"] == "0":
+	        losses[row["target"]].append(float(row["loss"]))
+	for target, found in losses.items():
+	    assert len(found) == 8, (target, found)
+	    for a, b in zip(found, losses["cpu-2"]):
+	        assert abs(a - b) < 1e-3, (target, found, losses["cpu-2"])
+	END
+}
+
+@test "opencl-1 is a whole device, by whatever name" {
+	run -0 "$BENCH" measure opencl-1:cpu "${SMALL[@]}" --run-file row
+	[ "$(cell row 1 target)" = opencl:cpu ]
+	[[ "$(cell row 1 device_driver)" != *sub-device* ]]
+}
+
+@test "more sub-devices than there can be" {
+	several
+	local target
+	for target in opencl-3 opencl-3@fork opencl-9:0; do
+		run -4 --separate-stderr "$BENCH" measure "$target" \
+			"${SMALL[@]}"
+		[[ "$stderr" == *"with 2 compute units can be parted into 2 \
+sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
+	done
+	run -4 --separate-stderr "$BENCH" run opencl-3 null-1 "${SMALL[@]}" \
+		--out made
+	[ "$(column made/runs.csv status)" = "error ok" ]
+	[[ "$(cell made/runs.csv 1 reason)" == *"opencl-2 is possible"* ]]
+	POCL_DEVICES=basic run -4 "$BENCH" measure opencl-2 "${SMALL[@]}"
+	[[ "$output" == *"1 compute unit cannot be parted into 2"* ]]
+}
+
+@test "two devices are taken before parts of one" {
+	POCL_DEVICES="basic basic" run -0 --separate-stderr "$BENCH" run \
+		opencl-2 opencl-2@fork "${SMALL[@]}" --out made
+	[[ "$output" == *"2 devices"* && "$output" != *sub-device* ]]
+	[ "$(column made/runs.csv parameters_hash | tr ' ' '\n' | sort -u |
+		wc -l)" -eq 1 ]
+	POCL_DEVICES="basic basic" run -0 "$BENCH" devices
+	[[ "$output" == *opencl:0*basic*opencl:1*basic* ]]
+}
+
+@test "a device of several that fails or hangs" {
+	several
+	local target how
+	for target in opencl-2 opencl-2@fork; do
+		for how in clCreateSubDevices:1:-18 clBuildProgram:2:-11 \
+			clEnqueueNDRangeKernel:150:-5; do
+			BREAK_OPENCL=$how LD_PRELOAD=$BROKEN run -6 \
+				--separate-stderr "$BENCH" run "$target" \
+				null-1 "${SMALL[@]}" --out "made $target $how"
+			[ "$(column "made $target $how/runs.csv" status)" = \
+				"error ok" ]
+			[[ "$stderr" == *"${how%%:*}"*CL_* ]]
+		done
+		BREAK_OPENCL=clEnqueueNDRangeKernel:150:hang \
+			LD_PRELOAD=$BROKEN run -6 --separate-stderr "$BENCH" \
+			run "$target" null-1 "${SMALL[@]}" --timeout 3 \
+			--out "made $target"
+		[ "$(column "made $target/runs.csv" status)" = "partial ok" ]
+		[[ "$stderr" == *"ended after --timeout"* ]]
+	done
+}
+
+@test "Ctrl-C ends all devices, and keeps the rows" {
+	several
+	local target pid code cores
+	for target in opencl-2 opencl-2@fork; do
+		"$BENCH" run "$target" null-1 "${SMALL[@]/-q/--seed=1}" \
+			--epochs 100000 --out "made $target" \
+			>out 2>err 3>&- &
+		pid=$!
+		within 60 grep -q 'epoch 3/' err
+		mapfile -t cores < <(pgrep -P "$pid"
+			pgrep -P "$(pgrep -P "$pid")")
+		[ "${#cores[@]}" -ge 1 ]
+		kill -INT "$pid"
+		code=0
+		wait "$pid" || code=$?
+		[ "$code" -eq 130 ]
+		[ "$(column "made $target/runs.csv" status)" = \
+			"partial skipped" ]
+		grep -q ',step,2,.*,ok,' "made $target/observations.csv"
+		none_running "${cores[@]}"
+	done
+}

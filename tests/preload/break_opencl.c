@@ -152,6 +152,18 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer,
 				      count, waits, event);
 }
 
+cl_int clCreateSubDevices(cl_device_id device,
+			  const cl_device_partition_property *how,
+			  cl_uint most, cl_device_id *parts, cl_uint *count)
+{
+	cl_int (*real)(cl_device_id, const cl_device_partition_property *,
+		       cl_uint, cl_device_id *, cl_uint *);
+	const cl_int status = broken("clCreateSubDevices");
+
+	*(void **)&real = driver("clCreateSubDevices");
+	return status ? status : real(device, how, most, parts, count);
+}
+
 cl_context clCreateContext(const cl_context_properties *properties,
 			   cl_uint count, const cl_device_id *devices,
 			   void(CL_CALLBACK *notify)(const char *, const void *,
