@@ -192,7 +192,7 @@ several() {
 	[ "$(column made/runs.csv device_type)" = "CPU CPU CPU CPU" ]
 	[ "$(column made/runs.csv device_units)" = "2 1 1 1" ]
 	[[ "$output" == *"2 sub-devices"* && "$output" != *GPU* ]]
-	! grep -q '^[^,]*,[^,]*,opencl.*,model,' made/observations.csv
+	run ! grep -q '^[^,]*,[^,]*,opencl.*,model,' made/observations.csv
 	python3 - <<-'END'
 	import collections, csv
 	runs = list(csv.DictReader(open("made/runs.csv")))
