@@ -68,14 +68,12 @@ int memory_make_seen(struct opencl_program *program, size_t bytes,
 		     cl_mem *memory, struct error *err)
 {
 	struct allocator *allocator = program->base.options.memory;
-	void *place = NULL;
+	void *place;
 
-	if (allocator) {
-		place = allocator->allocate(allocator, bytes, err);
-		if (!place)
-			return -1;
-	}
-	return make_at(program, place, 0, bytes, memory, err);
+	if (!allocator)
+		return memory_make(program, bytes, memory, err);
+	place = allocator->allocate(allocator, bytes, err);
+	return place ? make_at(program, place, 0, bytes, memory, err) : -1;
 }
 
 int memory_make_all(struct opencl_program *program,
