@@ -62,6 +62,36 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size,
 	return status;
 }
 
+/* The parts that were made last, and those that were given back. */
+static cl_device_id parts[2 * UNITS];
+static cl_uint part_count, released;
+
+cl_int clCreateSubDevices(cl_device_id device,
+			  const cl_device_partition_property *how, cl_uint most,
+			  cl_device_id *made, cl_uint *count)
+{
+	cl_int (*driver)(cl_device_id, const cl_device_partition_property *,
+			 cl_uint, cl_device_id *, cl_uint *);
+	cl_int status;
+
+	*(void **)&driver = dlsym(RTLD_NEXT, "clCreateSubDevices");
+	status = driver(device, how, most, made, count);
+	part_count = status ? 0 : *count;
+	memcpy(parts, made, part_count * sizeof(*made));
+	released = 0;
+	return status;
+}
+
+cl_int clReleaseDevice(cl_device_id device)
+{
+	cl_int (*driver)(cl_device_id);
+
+	*(void **)&driver = dlsym(RTLD_NEXT, "clReleaseDevice");
+	for (cl_uint p = 0; p < part_count; p++)
+		released |= (parts[p] == device) << p;
+	return driver(device);
+}
+
 static void need_devices(void)
 {
 	struct device_info list[MOST];
@@ -88,7 +118,13 @@ static int take(const char *choice, int rank, int size,
 		return -1;
 	}
 	device_describe(device, info);
+	/* It is the rank's own part that is kept, until it is closed. */
+	if (strstr(info->driver, "sub-device"))
+		assert_int_equal(released,
+				 ((1 << part_count) - 1) & ~(1 << rank));
 	device_close(device);
+	if (strstr(info->driver, "sub-device"))
+		assert_int_equal(released, (1 << part_count) - 1);
 	return 0;
 }
 
