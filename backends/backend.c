@@ -264,6 +264,18 @@ int program_finish(struct program *program, struct score *score,
 	return 0;
 }
 
+int backend_runs_ahead(const struct backend *backend)
+{
+	return backend->scores != NULL;
+}
+
+int program_scores(struct program *program, struct score *scores, int count,
+		   struct error *err)
+{
+	assert(count <= program->options.ahead);
+	return slots(program)->scores(program, scores, count, err);
+}
+
 int program_evaluate(struct program *program, const struct batch *batch,
 		     struct score *score, struct error *err)
 {

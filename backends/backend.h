@@ -107,6 +107,8 @@ enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_COUNT };
 struct program_options {
 	int batch;	/* most samples of a gradient */
 	int test_batch; /* most samples of an evaluation */
+	int ahead; /* most gradients up to program_scores(); 0: that is not
+		    * called, and each gradient is finished */
 	unsigned long long seed; /* of the dropout masks */
 	int dropout;		 /* 0: every dropout layer keeps everything */
 	/* For the vectors of a program that others read; it lives longer than
@@ -235,6 +237,12 @@ struct backend {
 	 * Optional: nothing is ever outstanding. */
 	int (*finish)(struct program *program, struct error *err);
 
+	/* The same, for all gradients since the last time: their scores, in
+	 * order. Batches that were brought are borrowed until then.
+	 * Optional: gradients are done when they return. */
+	int (*scores)(struct program *program, struct score *scores, int count,
+		      struct error *err);
+
 	/* Copy a data set to where the program computes, finished on return:
 	 * batches need not bring their samples from then on, those of the
 	 * training set once there is an order. It is called once at most.
@@ -328,15 +336,6 @@ int program_load(struct program *program, enum vector which, float *values,
 float *program_map(struct program *program, enum vector which,
 		   struct error *err);
 int program_unmap(struct program *program, enum vector which,
-		  struct error *err);
-
-/* Whether the backend has a way to hold a data set ... */
-int backend_holds(const struct backend *backend);
-/* ... which it has to. */
-int program_hold(struct program *program, const struct held_data *data,
-		 struct error *err);
-/* order has as many indexes as the training set that is held has samples. */
-int program_order(struct program *program, const int *order,
 		  struct error *err);
 
 int program_gradient(struct program *program, const struct batch *batch,

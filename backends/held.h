@@ -7,6 +7,12 @@
 
 #include <stdint.h>
 
+#include "backends/error.h"
+
+struct backend;
+struct program;
+struct score;
+
 #define PIXEL_VALUES 256
 
 /* Samples as a data set has them. */
@@ -20,5 +26,22 @@ struct held_data {
 	struct held_set train, test; /* the count of either may be 0 */
 	float pixels[PIXEL_VALUES];  /* what a byte of an image becomes */
 };
+
+/* Whether the backend has a way to hold a data set ... */
+int backend_holds(const struct backend *backend);
+/* ... which it has to. */
+int program_hold(struct program *program, const struct held_data *data,
+		 struct error *err);
+/* order has as many indexes as the training set that is held has samples. */
+int program_order(struct program *program, const int *order,
+		  struct error *err);
+
+/* Then a device may run ahead of the host, too. Whether it does, which takes
+ * ... */
+int backend_runs_ahead(const struct backend *backend);
+/* ... the scores of count gradients at once, with options.ahead. Bounded:
+ * a gradient waits until not too many are on their way before it. */
+int program_scores(struct program *program, struct score *scores, int count,
+		   struct error *err);
 
 #endif

@@ -59,13 +59,13 @@ static int opencl_gradient(struct program *base, const struct batch *batch,
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 
-	if (profile_start(program, err))
+	if (profile_start(program, err) || ahead_begin(program, err))
 		return -1;
 	program->count = batch->count;
-	program->scored = 0;
 	if (batch->count)
 		return pass_run(program, &program->train, batch, err);
-	return memory_clear(program, program->vectors[VECTOR_GRADIENT],
+	return slot_clear(program, &program->train, err) ||
+	       memory_clear(program, program->vectors[VECTOR_GRADIENT],
 			    base->parameters * sizeof(float), err);
 }
 
@@ -127,16 +127,15 @@ static int opencl_evaluate(struct program *base, const struct batch *batch,
 static int opencl_finish(struct program *base, struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
+	const int last = program->unfinished - 1;
 	cl_int status;
 
-	if (!program->scored) {
-		base->score = (struct score){ 0 };
-		program->scored = 1;
-		if (program->count &&
-		    score_read(program, &program->train, 1, err))
+	if (last >= 0) {
+		if (score_read(program, &program->train, last + 1, err))
 			return -1;
-		if (program->count)
-			slot_add(&program->train, 0, &base->score);
+		base->score = (struct score){ 0 };
+		slot_add(&program->train, last, &base->score);
+		program->unfinished = 0;
 	}
 	status = clFinish(program->queue);
 	return status ? status_fail(err, "clFinish", status) :
@@ -168,6 +167,7 @@ const struct backend opencl_backend = {
 	.update = opencl_update,
 	.evaluate = opencl_evaluate,
 	.finish = opencl_finish,
+	.scores = opencl_scores,
 	.hold = opencl_hold,
 	.order = opencl_order,
 	.decisions = opencl_decisions,

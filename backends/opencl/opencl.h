@@ -27,6 +27,7 @@
 
 #define MEMORIES_OF_STEP 16
 #define LAUNCHES_OF_STEP 8
+#define MARKS 3
 
 extern const struct backend opencl_backend;
 
@@ -139,9 +140,10 @@ struct opencl_program {
 	int memory_count;
 	float *mapped[VECTOR_COUNT]; /* while they are lent */
 	cl_event events[PARTS]; /* of parts that nobody has been told of */
-	int timed;  /* whether the queue takes times */
-	int count;  /* samples of the last gradient */
-	int scored; /* whether its score has been read */
+	int timed;      /* whether the queue takes times */
+	int count;      /* samples of the last gradient */
+	int unfinished; /* gradients whose scores have not been read */
+	cl_event marks[MARKS]; /* behind some of them, if they are many */
 };
 
 /* status.c: names of codes. status_fail always returns -1. */
@@ -322,7 +324,17 @@ int score_make(struct opencl_program *program, struct pass *pass, int slots,
 	       struct error *err);
 int score_read(struct opencl_program *program, struct pass *pass, int slots,
 	       struct error *err);
+/* Makes the slot that of an empty batch. */
+int slot_clear(struct opencl_program *program, const struct pass *pass,
+	       struct error *err);
 void slot_add(const struct pass *pass, int slot, struct score *score);
+
+/* ahead.c. Before each gradient: its slot; and waits where the device is too
+ * far behind. */
+int ahead_begin(struct opencl_program *program, struct error *err);
+void ahead_release(struct opencl_program *program);
+int opencl_scores(struct program *program, struct score *scores, int count,
+		  struct error *err);
 
 /* held.c: the data set on the device. */
 int opencl_hold(struct program *program, const struct held_data *data,

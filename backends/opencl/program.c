@@ -179,6 +179,7 @@ static int program_make(struct opencl_program *program, struct error *err)
 	const struct opencl_device *device = program_device(program);
 	const struct program_options *options = &program->base.options;
 	const int most = test_most(options);
+	const int ahead = options->ahead > 0 ? options->ahead : 1;
 	cl_int status;
 
 	program->queue = clCreateCommandQueue(
@@ -188,7 +189,8 @@ static int program_make(struct opencl_program *program, struct error *err)
 	if (plan_build(&program->plan, program->base.model, fusions,
 		       sizeof(fusions) / sizeof(fusions[0]), err) ||
 	    program_build(program, err) || vectors_make(program, err) ||
-	    pass_make(program, &program->train, options->batch, 1, 1, err) ||
+	    pass_make(program, &program->train, options->batch, ahead, 1,
+		      err) ||
 	    pass_make(program, &program->test, most, test_slots(options, most),
 		      0, err) ||
 	    update_make(program, err) || program_warm(program, err))
@@ -241,6 +243,7 @@ void opencl_free(struct program *base)
 	if (program->queue)
 		clFinish(program->queue);
 	profile_release(program);
+	ahead_release(program);
 	pass_release(&program->train);
 	pass_release(&program->test);
 	if (program->update.kernel)

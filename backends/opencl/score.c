@@ -38,6 +38,19 @@ int score_read(struct opencl_program *program, struct pass *pass, int slots,
 	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
 }
 
+int slot_clear(struct opencl_program *program, const struct pass *pass,
+	       struct error *err)
+{
+	const size_t bytes = SLOT_FLOATS * sizeof(float);
+	const cl_uchar zero = 0;
+	cl_int status = clEnqueueFillBuffer(queue_next(program), pass->scores,
+					    &zero, sizeof(zero),
+					    (size_t)pass->slot * bytes, bytes,
+					    0, NULL, NULL);
+
+	return status ? status_fail(err, "clEnqueueFillBuffer", status) : 0;
+}
+
 void slot_add(const struct pass *pass, int slot, struct score *score)
 {
 	const float *values = pass->host_scores + SLOT_FLOATS * slot;

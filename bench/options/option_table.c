@@ -98,6 +98,10 @@ const struct option_row option_rows[] = {
 	{ "resident", 0, OPTION_CHOICE, AT(resident), STEPS, "WHEN",
 	  "a device keeps the data set; auto: where it fits (auto)", 0, 0,
 	  { "auto", "no" } },
+	{ "sync", 0, OPTION_CHOICE, AT(sync), TIMED, "WHEN",
+	  "wait for a device after each step, or let it run ahead within an "
+	  "epoch, so that s/iter is the epoch's mean (step)", 0, 0,
+	  { "step", "epoch" } },
 	{ "reshuffle", 0, OPTION_ON_OFF, AT(reshuffle), STEPS, "on|off",
 	  "a new sample order each epoch (on; the post's eight cores: off)", 0,
 	  0, { 0 } },

@@ -46,6 +46,7 @@ struct options {
 	const char *algorithm;	      /* NULL: what the backend does */
 	const char *precision;	      /* NULL: fp32 */
 	const char *resident;	      /* NULL: auto */
+	const char *sync;	      /* NULL: step */
 	int include_warmup, with_post, columns, cores;
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;

@@ -103,6 +103,8 @@ struct sums {
 	double steps_s, loader_s;
 	long samples;
 	size_t timed_steps, loaders;
+	double ahead_s; /* of iterations that were timed together */
+	size_t ahead_steps;
 	double setup_s, loop_s, accuracy_pct, loss;
 	double target_accuracy_pct;
 	long reached_epoch; /* the first that reached the accuracy; 0: none */
@@ -111,6 +113,17 @@ struct sums {
 static int row_counts(const struct observation *row)
 {
 	return strcmp(row->status, "ok") == 0 && isfinite(row->elapsed_s);
+}
+
+static void count_steps(struct sums *sums, const struct observation *row,
+			size_t steps)
+{
+	sums->timed_steps += steps;
+	sums->steps_s += row->elapsed_s;
+	if (row->samples == CELL_NO_INT || sums->samples == CELL_NO_INT)
+		sums->samples = CELL_NO_INT;
+	else
+		sums->samples += row->samples;
 }
 
 static void add_step(struct sums *sums, const struct observation *row,
@@ -125,18 +138,25 @@ static void add_step(struct sums *sums, const struct observation *row,
 		sums->iterations[sums->iteration_count++] = row->elapsed_s;
 	if (is_warmup)
 		return;
-	sums->timed_steps++;
-	sums->steps_s += row->elapsed_s;
-	if (row->samples == CELL_NO_INT || sums->samples == CELL_NO_INT)
-		sums->samples = CELL_NO_INT;
-	else
-		sums->samples += row->samples;
+	count_steps(sums, row, 1);
+}
+
+/* Iterations of an epoch that only have a time together. */
+static void add_steps(struct sums *sums, const struct observation *row)
+{
+	if (row->iter < 1)
+		return;
+	sums->ahead_s += row->elapsed_s;
+	sums->ahead_steps += (size_t)row->iter;
+	count_steps(sums, row, (size_t)row->iter);
 }
 
 static void add_row(struct sums *sums, const struct observation *row)
 {
 	if (strcmp(row->phase, "setup") == 0) {
 		sums->setup_s = row->elapsed_s;
+	} else if (strcmp(row->phase, "steps") == 0) {
+		add_steps(sums, row);
 	} else if (strcmp(row->phase, "loop") == 0) {
 		sums->loop_s = row->elapsed_s;
 	} else if (strcmp(row->phase, "epoch") == 0) {
@@ -228,9 +248,17 @@ static void set_process(struct result *result, const struct run *run)
 static void set_results(struct result *result, const struct run *run,
 			struct sums *sums, double time_to_accuracy_s)
 {
-	size_t n = sums->iteration_count, timed = sums->timed_steps;
+	/* Of iterations that have no times of their own there may still be
+	 * warm-ups that have. */
+	const size_t n = sums->ahead_steps ? 0 : sums->iteration_count;
+	const size_t timed = sums->timed_steps;
 
-	set_list(result, METRIC_ITER, sums->iterations, n);
+	/* One number, without a spread of anything. */
+	if (sums->ahead_steps)
+		set_value(result, METRIC_ITER, sums->ahead_s /
+			  (double)sums->ahead_steps, sums->ahead_steps);
+	else
+		set_list(result, METRIC_ITER, sums->iterations, n);
 	set_list(result, METRIC_EPOCH, sums->epochs, sums->epoch_count);
 	set_list(result, METRIC_MODEL_ITER, sums->model_iterations,
 		 sums->model_iteration_count);

@@ -15,12 +15,14 @@ static const struct column columns[] = {
 	TEXT(target, "what was timed: cpu-8, opencl:1", 1),
 	INT(cores, "emulated cores of the target", 0),
 	INT(core, "rank from 0; empty: the target, its slowest core's time", 1),
-	TEXT(phase, "setup, loader, step, compute, wait, reduce, update, test, "
-	     "epoch or loop", 1),
+	TEXT(phase, "setup, loader, step, steps, compute, wait, reduce, "
+	     "update, test, epoch or loop", 1),
 	INT(epoch, "from 1; 0 is warm-up; empty: not in an epoch", 1),
-	INT(iter, "from 1 in each epoch; empty: not one iteration", 1),
+	INT(iter, "from 1 in each epoch; of steps how many they are; empty: "
+	    "not one iteration", 1),
 	INT(is_warmup, "1 in warm-up, else 0", 1),
-	REAL(elapsed_s, "time of the row's clock", 1),
+	REAL(elapsed_s, "time of the row's clock; empty: a step that nobody "
+	     "waited for (--sync epoch), its time is in steps", 1),
 	REAL(cpu_s, "CPU time of the core's thread; of a target's step and "
 	     "test of all cores' threads, else of all its processes", 0),
 	INT(samples, "samples in the interval", 0),

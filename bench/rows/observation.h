@@ -6,7 +6,9 @@
  * rows besides.
  *
  * phase: setup (start-up, before the training loop), loader (waiting for
- * batches), step (one iteration), compute, wait, reduce and update (its parts),
+ * batches), step (one iteration), steps (an epoch's, of a device that was not
+ * waited for in between; each has its loss in its own row, which has no time),
+ * compute, wait, reduce and update (its parts),
  * test (one test set, waiting for its batches included), epoch (training, test
  * and schedule of one epoch), loop (from just before epoch 1 to the end). step
  * rows are one an iteration; of loader, compute, wait, reduce, update and test

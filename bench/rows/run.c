@@ -124,6 +124,9 @@ static const struct column columns[] = {
 	TEXT(not_resident_reason, "why no, where --resident allowed it"),
 	TEXT(kernels, "cold: a driver compiled some in compile_s; warm: its "
 	     "cache had all; empty: none, or its cache is not known"),
+	TEXT(sync, "step: each iteration was waited for; epoch: the device "
+	     "ran ahead within an epoch, whose iterations were timed "
+	     "together"),
 };
 
 static void run_clear(void *row)

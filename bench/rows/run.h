@@ -105,6 +105,7 @@ struct run {
 	char resident[4];	 /* yes, no; empty: no device that could */
 	char not_resident_reason[160];
 	char kernels[8];	 /* cold, warm; empty: not known */
+	char sync[8]; /* step, epoch */
 };
 
 extern const struct row_kind run_rows;

@@ -60,6 +60,14 @@ static int count_modelled(const struct results *results, enum metric model)
 	return count;
 }
 
+/* The times of --sync epoch are none of single iterations. */
+static void label_mean(char text[GRID_TEXT])
+{
+	const size_t length = strlen(text);
+
+	snprintf(text + length, GRID_TEXT - length, ", epoch's mean");
+}
+
 static void fill_line(const struct view *view, const struct grid *grid, int row,
 		      const struct line *line, enum metric metric,
 		      struct scale scale, double *values)
@@ -85,6 +93,9 @@ static void fill_line(const struct view *view, const struct grid *grid, int row,
 				      stats->count > 1 ?
 					      stats->std * scale.factor : NAN,
 				      3, view->options);
+		if (metric == METRIC_ITER && cell->run &&
+		    strcmp(cell->run->sync, "epoch") == 0)
+			label_mean(text);
 		/* What was cut short does not compete. */
 		if (cell->outcome == OUTCOME_OK)
 			values[column] = stats->std > stats->mean ?

@@ -96,7 +96,7 @@ int core_iterate(struct core *core, const struct batch *batch,
 	return failed;
 }
 
-static int refuse_not_a_number(struct core *core, struct error *err)
+int core_refuse_loss(struct core *core, struct error *err)
 {
 	char reason[160];
 
@@ -137,7 +137,7 @@ int core_exchange(struct core *core, struct error *err)
 			stop = all[r].stop;
 	}
 	if (core->unreported && !finite)
-		return refuse_not_a_number(core, err);
+		return core_refuse_loss(core, err);
 	if (core->unreported && core->group->rank == 0)
 		recorder_step(&core->training->recorder, core->epoch,
 			      core->iteration, all);

@@ -74,6 +74,13 @@ int core_iterate(struct core *core, const struct batch *batch,
 /* All cores exchange their last reports; rank 0 records them. */
 int core_exchange(struct core *core, struct error *err);
 
+/* core_ahead.c: the iterations of an epoch, none of them waited for. */
+int core_train_ahead(struct core *core, const struct update *update,
+		     struct error *err);
+
+/* The loss of core->iteration is not a number: that is recorded. */
+int core_refuse_loss(struct core *core, struct error *err);
+
 /* Seeded parameters and a fresh optimizer. */
 int core_initialise(struct core *core, struct error *err);
 

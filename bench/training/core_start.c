@@ -117,6 +117,7 @@ static int compile(struct core *core, struct error *err)
 	const struct program_options options = {
 		.batch = replica_share(0, size, training->global_batch),
 		.test_batch = replica_share(0, size, training->test_batch),
+		.ahead = training->ahead ? training->iterations : 0,
 		.seed = training->seed,
 		.dropout = training->dropout,
 		.algorithm = training->algorithm,
@@ -134,6 +135,16 @@ static int compile(struct core *core, struct error *err)
 	return 0;
 }
 
+/* Batches that are brought would have to stay until the epoch's end. */
+static int refuse_ahead(struct error *err)
+{
+	const struct error why = *err;
+
+	return error_set(err, ERROR_MISSING,
+			 "--sync epoch needs the data set on the device, and "
+			 "%s; leave the option out", why.message);
+}
+
 /* What does not fit is loaded batch by batch. */
 static int hold_data(struct core *core, struct error *err)
 {
@@ -145,6 +156,8 @@ static int hold_data(struct core *core, struct error *err)
 	is_resident = !loader_hold(core->program, training->dataset, err);
 	if (!is_resident && err->kind != ERROR_MISSING)
 		return -1;
+	if (!is_resident && training->ahead)
+		return refuse_ahead(err);
 	if (core->group->rank)
 		return 0;
 	training->is_resident = is_resident;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "bench/training/plan_sync.h"
+
 static int find_model(const struct model **model, const char *name,
 		      struct error *err)
 {
@@ -78,6 +80,8 @@ int plan_run(struct training *training, const struct target *target,
 	training->one_process = target->transport->one_process;
 	plan_options(training, target, options);
 	if (training->profile && backend_check_profile(target->backend, err))
+		return -1;
+	if (plan_sync(training, target, options, err))
 		return -1;
 	return slowdown_plan(&training->slowdown, target, options, err);
 }

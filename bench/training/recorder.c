@@ -257,6 +257,51 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 		      all.score.count, score_loss(&all.score));
 }
 
+/* Without a time of their own, which nobody knows. */
+static void write_scores(struct recorder *recorder, int epoch,
+			 const struct score *scores, int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct observation row = recorder_row(recorder, epoch,
+						      CELL_NO_REAL);
+
+		row.iter = i + 1;
+		row.samples = scores[i].count;
+		row.loss = score_loss(&scores[i]);
+		recorder_write(recorder, &row, "step");
+	}
+}
+
+void recorder_ahead(struct recorder *recorder, int epoch,
+		    const struct score *scores, int count,
+		    const struct step_report *report)
+{
+	const double model_s[REPLICA_PHASES] = { 0 };
+	struct observation row;
+	struct step_report all;
+
+	write_scores(recorder, epoch, scores, count);
+	if (!report)
+		return;
+	all = *report;
+	for (int i = 0; i < count; i++)
+		score_add(&all.score, &scores[i]);
+	row = recorder_row(recorder, epoch, all.ended_at - all.began_at);
+	row.iter = count;
+	row.cpu_s = phases_sum(all.phases_cpu_s);
+	row.samples = all.score.count;
+	row.loss = score_loss(&all.score);
+	recorder_write(recorder, &row, "steps");
+	fflush(recorder->rows);
+	sum_up(recorder, &all, model_s);
+	sum_up_core(recorder, 0, &all);
+	recorder->updates += count - 1;
+	if (!recorder->tested)
+		recorder->last_loss = score_loss(&scores[count - 1]);
+	progress_step(recorder->progress, clock_now(), epoch, count,
+		      all.score.count, score_loss(&scores[count - 1]));
+}
+
 void recorder_not_a_number(struct recorder *recorder, int epoch, int iteration,
 			   const char *reason)
 {

@@ -85,6 +85,15 @@ void recorder_begin(struct recorder *recorder, double now);
 void recorder_step(struct recorder *recorder, int epoch, int iteration,
 		   const struct step_report *reports);
 
+/*
+ * The count iterations of an epoch that a device did without being waited for,
+ * by the one core there is; report is about all of them, but for the score.
+ * NULL: they are not all of those that it took its time for.
+ */
+void recorder_ahead(struct recorder *recorder, int epoch,
+		    const struct score *scores, int count,
+		    const struct step_report *report);
+
 /* The iteration at which the loss stopped being a number. */
 void recorder_not_a_number(struct recorder *recorder, int epoch, int iteration,
 			   const char *reason);

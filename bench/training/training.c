@@ -72,6 +72,8 @@ static int train_epoch(struct core *core, struct error *err)
 	const struct update update = { recipe_rate(recipe, core->epoch - 1),
 				       recipe->rho, recipe->eps };
 
+	if (training->ahead)
+		return core_train_ahead(core, &update, err);
 	for (int i = 1; i <= training->iterations; i++) {
 		const double asked_at = clock_now();
 		struct batch batch;

@@ -29,6 +29,7 @@ struct training {
 	enum algorithm algorithm;
 	enum precision precision;
 	int resident; /* the device holds the data set, if it can */
+	int ahead;    /* and runs ahead within an epoch, which needs that */
 	double target_accuracy_pct; /* ends the run; missing: nothing does */
 	const char *dump_masks, *save_parameters; /* files, or NULL */
 	int patient; /* for interrupt_install(), in every process */

@@ -21,7 +21,10 @@ static const struct file_kind {
 	  "time, the loss\nover the global batch. With several cores each of "
 	  "them has its own `step` rows\nbesides. `step` rows are one an "
 	  "iteration; of `loader`, `compute`, `reduce`,\n`update` and `test` "
-	  "there is one an epoch, the sum.", &observation_rows },
+	  "there is one an epoch, the sum. With `--sync epoch` no\niteration "
+	  "is waited for: `step` rows then have a loss and no time, and one "
+	  "row\n`steps` an epoch has the time of all of them.",
+	  &observation_rows },
 	{ "runs.csv", "One process a row: what it was asked, what it measured "
 	  "as a whole, and the\nmachine, the build and the libraries it ran "
 	  "with. `run_id` joins\n`observations.csv`.", &run_rows },

@@ -57,6 +57,7 @@ static void describe_request(struct run *run, const struct target *target,
 	COPY(run->algorithm, algorithm_name(training->algorithm));
 	COPY(run->precision, precision_name(training->precision));
 	COPY(run->reshuffle, on_off(training->reshuffle));
+	COPY(run->sync, training->ahead ? "epoch" : "step");
 	run->cores = target->cores;
 	run->parameters = (long)model_parameter_count(training->model);
 	if (training->global_batch % target->cores == 0)

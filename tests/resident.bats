@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# --resident and --sync: where the data set is, and who waits for the device.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	"$BENCH" measure opencl --model tiny -d synthetic -s 1 -e 1 -q \
+		>/dev/null 2>&1 || skip "no OpenCL device"
+	BROKEN=$(dirname "$BENCH")/tests/break_opencl.so
+	# A last batch of 41 samples, and a last slice of 111.
+	SMALL=(--model tiny --dataset synthetic --synthetic-train 233
+		--synthetic-test 361 --batch 64 --warmup 1 --epochs 2 -q)
+}
+
+# measures NAME [OPTION ...]: NAME.csv has the rows, NAME.run the run's.
+measures() {
+	local name=$1
+	shift
+	run -0 --separate-stderr "$BENCH" measure opencl "${SMALL[@]}" \
+		--run-file "$name.run" "$@"
+	printf '%s\n' "$output" >"$name.csv"
+}
+
+# learnt NAME: all that was learnt, but for times.
+learnt() {
+	cell "$1.run" 1 parameters_hash
+	python3 - "$1.csv" <<-'END'
+	import csv, sys
+	for row in csv.DictReader(open(sys.argv[1])):
+	    if row["phase"] in ("step", "test"):
+	        print(*(row[name] for name in ("phase", "epoch", "iter",
+	              "samples", "loss", "accuracy_pct")))
+	END
+}
+
+@test "resident or not, and ahead or not, the same is learnt" {
+	measures held
+	measures brought --resident no
+	measures ahead --sync epoch
+	[ "$(cell held.run 1 resident)" = yes ]
+	[ "$(cell held.run 1 sync)" = step ]
+	[ "$(cell brought.run 1 resident)" = no ]
+	[ -z "$(cell brought.run 1 not_resident_reason)" ]
+	[ "$(cell ahead.run 1 sync)" = epoch ]
+	learnt held >held
+	[ "$(grep -c '^step' held)" -eq 9 ] # a warm-up too
+	learnt brought | diff held -
+	learnt ahead | diff held -
+	measures same --reshuffle off
+	measures same-brought --reshuffle off --resident no
+	learnt same | diff - <(learnt same-brought)
+	! learnt same | diff -q held - >/dev/null
+}
+
+@test "fewer commands are given to the device" {
+	local name
+	for name in held "brought --resident no" "ahead --sync epoch"; do
+		# shellcheck disable=SC2086
+		measures $name
+		name=${name%% *}
+		echo "# $name: $(cell "$name.run" 1 launches) in" \
+			"$(cell "$name.run" 1 updates) steps" >&3
+		cell "$name.run" 1 launches >>counts
+	done
+	# Eight steps: two uploads become one launch, and eight reads two.
+	python3 - <<-'END'
+	held, brought, ahead = map(int, open("counts"))
+	assert brought == held + 8, (brought, held)
+	assert ahead == held - 8 + 2, (ahead, held)
+	END
+}
+
+@test "iterations that run ahead have a time together, and say so" {
+	measures ahead --sync epoch
+	python3 - <<-'END'
+	import csv
+	rows = [r for r in csv.DictReader(open("ahead.csv"))
+	        if r["epoch"] == "2"]
+	steps = [r for r in rows if r["phase"] == "step"]
+	whole, = (r for r in rows if r["phase"] == "steps")
+	assert [r["iter"] for r in steps] == ["1", "2", "3", "4"]
+	assert not any(r["elapsed_s"] for r in steps)
+	assert whole["iter"] == "4" and whole["samples"] == "233"
+	assert float(whole["elapsed_s"]) > 0
+	END
+	run -0 "$BENCH" run opencl null-1 "${SMALL[@]}" --out o
+	[[ "$output" != *"epoch's mean"* ]]
+	run -2 --separate-stderr "$BENCH" run opencl null-1 "${SMALL[@]}" \
+		--sync epoch --out o
+	run -0 "$BENCH" run opencl "${SMALL[@]}" --sync epoch --out p
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *", epoch's mean"* ]]
+	[[ "$output" == *"--sync epoch: no iteration was waited for"* ]]
+	[[ "$output" == *"data set resident on the device"* ]]
+	python3 - <<-'END'
+	import csv
+	rows = {r["metric"]: r for r in csv.DictReader(open("p/summary.csv"))}
+	assert rows["s_iter"]["n_obs"] == "8", rows["s_iter"]
+	assert not rows["s_iter"]["std"] and not rows["s_iter"]["spread"]
+	assert "p50" not in rows and "p99" not in rows
+	rate = 2 * 233 / 8 / float(rows["s_iter"]["mean"])
+	assert .5 < float(rows["images_per_s"]["mean"]) / rate <= 1.001
+	END
+	"$BENCH" table p --include-warmup | grep -q ", epoch's mean"
+}
+
+# refuses WORDS OPTION ...: opencl does, with 2, and says WORDS.
+refuses() {
+	local words=$1
+	shift
+	run -2 --separate-stderr "$BENCH" measure "$@" "${SMALL[@]}" --sync epoch
+	[[ "$stderr" == *"$words"* ]]
+}
+
+@test "what cannot run ahead is a usage error" {
+	refuses "these work in the background: opencl" cpu-1
+	refuses "these work in the background: opencl" null-2
+	refuses "leave out --resident no" opencl --resident no
+	refuses "--profile is about single iterations" opencl --profile p
+	refuses "--trace is about single iterations" opencl --trace t
+	refuses "--inject is about single iterations" opencl --inject 5
+	refuses "--straggler is about" opencl --straggler 0:5
+	run -2 "$BENCH" measure opencl "${SMALL[@]}" --sync never
+	run -2 "$BENCH" measure opencl "${SMALL[@]}" --resident yes
+	[ ! -e p ] && [ ! -e t ]
+}
+
+@test "what does not fit is uploaded, and said" {
+	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
+	measures held
+	export LD_PRELOAD=$BROKEN
+	OPENCL_MEMORY=1000000 measures small
+	[[ "$(cell small.run 1 not_resident_reason)" == \
+		"0.5 MB are more than a quarter of the device's memory"* ]]
+	OPENCL_BUFFER=200000 measures pieces
+	[[ "$(cell pieces.run 1 not_resident_reason)" == \
+		"0.3 MB are more than the device allows in one piece, 0.2"* ]]
+	[ "$(cell small.run 1 resident) $(cell pieces.run 1 resident)" = "no no" ]
+	learnt small | diff - <(learnt held)
+	learnt pieces | diff - <(learnt held)
+	OPENCL_MEMORY=1000000 run -0 --separate-stderr "$BENCH" run opencl \
+		"${SMALL[@]}" --out o
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"each batch uploaded in its iteration, as 0.5 MB"* ]]
+	OPENCL_MEMORY=1000000 run -4 --separate-stderr "$BENCH" measure opencl \
+		"${SMALL[@]}" --sync epoch
+	[[ "$stderr" == *"--sync epoch needs the data set on the device"* ]]
+}
+
+@test "a loss that is no number is found at the epoch's end" {
+	run -6 --separate-stderr "$BENCH" measure opencl "${SMALL[@]}" \
+		--sync epoch --lr 1e30
+	[[ "$stderr" == *"the loss is not a number at epoch 1, iteration "* ]]
+	# Those before it have their rows, and it has one with an error.
+	[[ "$output" == *",step,1,1,0,,,64,"* ]]
+	[[ "$output" == *",step,1,"*",error,"* ]]
+	[[ "$output" != *",steps,"* ]]
+}
+
+@test "a signal ends a run that is ahead, with what there is" {
+	mkfifo rows
+	"$BENCH" measure opencl --model tiny -d synthetic -q --sync epoch \
+		--epochs 1000 >rows 2>/dev/null 3>&- &
+	local pid=$! line code=0
+	exec 4<rows
+	while read -r line <&4; do
+		[[ "$line" != *,steps,2,* ]] || break
+	done
+	kill -INT $pid
+	cat <&4 >rest
+	wait $pid || code=$?
+	[ "$code" -eq 130 ]
+	grep -q ',epoch,.*,partial,' rest
+	# Iterations without a time of their own have one together.
+	python3 - <<-'END'
+	import csv
+	names = ("schema run_id target cores core phase epoch iter").split()
+	rows = list(csv.DictReader(open("rest"), names))
+	last = rows[-2]["epoch"]
+	steps = [r for r in rows if (r["phase"], r["epoch"]) == ("step", last)]
+	whole = [r for r in rows if (r["phase"], r["epoch"]) == ("steps", last)]
+	assert len(whole) == (len(steps) > 0)
+	assert not whole or whole[0]["iter"] == str(len(steps)), whole
+	END
+}
