@@ -202,6 +202,10 @@ static void print_settings(FILE *out, const struct run *run, int shared)
 	print_option(out, "dropout", run->dropout);
 	print_option(out, "algorithm", run->algorithm);
 	print_option(out, "precision", run->precision);
+	if (!strcmp(run->resident, "no") && !run->not_resident_reason[0])
+		print_option(out, "resident", "no");
+	if (!strcmp(run->sync, "epoch"))
+		print_option(out, "sync", "epoch");
 	print_option(out, "reshuffle", run->reshuffle);
 	print_number(out, "warmup", real_of(run->warmup));
 	print_option(out, "straggler", run->straggler);
