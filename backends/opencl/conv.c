@@ -54,26 +54,30 @@ struct conv_tiles {
 };
 
 /*
- * Rows of pooling windows whose input and its slope stay in the nearest cache
- * while all outputs go over them.
+ * Rows of pooling windows whose input, and its slope where that is made from
+ * them too, stay in the nearest cache while all outputs go over them. As few
+ * bands of rows as that allows, and as equal.
  */
-static int band_rows(const struct opencl_program *program,
-		     const struct step *step, int inputs)
+static int band_rows(const struct opencl_program *program, int index,
+		     int inputs)
 {
-	const int width = program_device(program)->width;
-	const int row = step->in.width * 2 * inputs * width *
+	const struct step *step = step_at(program, index);
+	const int floats = step->in.width * inputs *
+			   program_device(program)->width;
+	const int row = (winograd_fits(program, index) ? 1 : 2) * floats *
 			(int)sizeof(float);
 	const int rows = NEAR_CACHE / row - step->window + 1;
 	const int most = step->out.height;
 	const int band = rows / step->pool_window;
+	const int bands = band < 1 ? most : round_up(most, band) / band;
 
-	return band < 1 ? 1 : band < most ? band : most;
+	return round_up(most, bands) / bands;
 }
 
 static struct conv_tiles conv_tiles(const struct opencl_program *program,
-				    const struct step *step, int pool,
-				    int width)
+				    int index, int pool, int width)
 {
+	const struct step *step = step_at(program, index);
 	const int taps = step->window * step->window;
 	const int most = program_device(program)->registers;
 	const int outs = vector_count(program, step->main_out.channels);
@@ -86,7 +90,7 @@ static struct conv_tiles conv_tiles(const struct opencl_program *program,
 		.columns = tile_columns(width, most / (outputs * pool * pool)),
 		.dense = largest_divisor(outs, most / taps),
 		.inputs = inputs,
-		.band = band_rows(program, step, inputs),
+		.band = band_rows(program, index, inputs),
 	};
 }
 
@@ -99,7 +103,7 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 	const int pool = pooling ? step->pool_window : 1;
 	const struct shape shape = pooling ? step->out : step->main_out;
 	const struct conv_tiles tiles =
-		conv_tiles(program, step, pool, shape.width);
+		conv_tiles(program, index, pool, shape.width);
 	char by_tiles[WINOGRAD_OPTIONS];
 
 	winograd_options(program, index, by_tiles, sizeof(by_tiles));
@@ -232,7 +236,7 @@ struct launch conv_how(const struct opencl_program *program, int index,
 	const struct step *step = step_at(program, index);
 	const struct shape shape = pooling ? step->out : step->main_out;
 	const int outputs =
-		conv_tiles(program, step, pooling ? step->pool_window : 1,
+		conv_tiles(program, index, pooling ? step->pool_window : 1,
 			   shape.width).outputs;
 
 	if (winograd_fits(program, index))
@@ -294,7 +298,7 @@ static int dense_backward(struct opencl_program *program, struct pass *pass,
 	const struct step *step = step_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	const int tiles = vector_count(program, step->main_out.channels) /
-			  conv_tiles(program, step, 1, step->out.width).dense;
+			  conv_tiles(program, index, 1, step->out.width).dense;
 	const struct launch weights = {
 		.name = "conv_weights",
 		.items = { tiles, step->in.channels, GROUPS },
@@ -318,7 +322,7 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 	const struct step *step = step_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	const int tiles = vector_count(program, step->in.channels) /
-			  conv_tiles(program, step, step->pool_window,
+			  conv_tiles(program, index, step->pool_window,
 				     step->out.width).inputs;
 	const int ways = index ? 2 : 1; /* by weights, and by the input */
 	const struct launch spread = { .name = "conv_spread",
