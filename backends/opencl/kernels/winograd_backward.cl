@@ -162,12 +162,34 @@ static inline void tiles_return(const float *slopes, const uchar *codes,
 	}
 }
 
-/* dV[tile][input] of one point, BACKWARD_INPUTS vectors of it */
+/* What one output adds to a product */
+static inline void output_gather(const float *points,
+				 global const float *weight,
+				 vec sum[BACKWARD_TILES][BACKWARD_INPUTS])
+{
+	vec w[BACKWARD_INPUTS];
+
+#pragma unroll
+	for (int v = 0; v < BACKWARD_INPUTS; v++)
+		w[v] = LOAD(weight + v * WIDTH);
+#pragma unroll
+	for (int t = 0; t < BACKWARD_TILES; t++) {
+		const vec value = (vec)(points[LANE(t)]);
+
+#pragma unroll
+		for (int v = 0; v < BACKWARD_INPUTS; v++)
+			sum[t][v] = fma(value, w[v], sum[t][v]);
+	}
+}
+
+/* dV[tile][input] of one point, BACKWARD_INPUTS vectors of it. Two outputs at
+ * a time: PoCL's compiler will not unroll the loop itself. */
 static inline void tiles_gather(int listed, const int *outputs,
 				const float *points,
 				global const float *weight, vec *products)
 {
 	vec sum[BACKWARD_TILES][BACKWARD_INPUTS];
+	int k;
 
 #pragma unroll
 	for (int t = 0; t < BACKWARD_TILES; t++)
@@ -175,22 +197,15 @@ static inline void tiles_gather(int listed, const int *outputs,
 		for (int v = 0; v < BACKWARD_INPUTS; v++)
 			sum[t][v] = 0;
 #pragma unroll 1
-	for (int k = 0; k < listed; k++) {
-		vec w[BACKWARD_INPUTS];
-
-#pragma unroll
-		for (int v = 0; v < BACKWARD_INPUTS; v++)
-			w[v] = LOAD(weight + outputs[k] * IN_CHANNELS +
-				    v * WIDTH);
-#pragma unroll
-		for (int t = 0; t < BACKWARD_TILES; t++) {
-			const vec value = (vec)(points[k * WIDTH + LANE(t)]);
-
-#pragma unroll
-			for (int v = 0; v < BACKWARD_INPUTS; v++)
-				sum[t][v] = fma(value, w[v], sum[t][v]);
-		}
+	for (k = 0; k + 1 < listed; k += 2) {
+		output_gather(points + k * WIDTH,
+			      weight + outputs[k] * IN_CHANNELS, sum);
+		output_gather(points + (k + 1) * WIDTH,
+			      weight + outputs[k + 1] * IN_CHANNELS, sum);
 	}
+	if (k < listed)
+		output_gather(points + k * WIDTH,
+			      weight + outputs[k] * IN_CHANNELS, sum);
 #pragma unroll
 	for (int t = 0; t < BACKWARD_TILES; t++)
 #pragma unroll
