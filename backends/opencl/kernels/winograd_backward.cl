@@ -42,10 +42,11 @@ static inline void sample_list(struct sample *sample, int o,
 		const ivec code = PASTE(convert_int, WIDTH)(route);
 		vec g = LOAD(dout + i * WIDTH);
 
-		if (DROPOUT == ELEMENTS && !RELU)
-			g = GROWN_LANES(g, keep + i * WIDTH);
-		else
-			g *= GROWTH;
+#if DROPOUT == ELEMENTS && !RELU
+		g = GROWN_LANES(g, keep + i * WIDTH);
+#else
+		g *= GROWTH;
+#endif
 		if (RELU)
 			g = select(g, (vec)(0),
 				   LOAD(out + i * WIDTH) <= (vec)(0));
