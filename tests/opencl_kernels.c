@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "backends/backend.h"
+#include "backends/held.h"
 
 #define BATCH 4
 #define MOST_NAMES 64
@@ -228,6 +229,28 @@ static void steps(struct program *program, const struct model *model,
 		check(program_decisions(program, i, decisions, &err), &err);
 }
 
+/* A step and a test of samples that the device holds. */
+static void held_steps(struct program *program, const struct model *model)
+{
+	static const uint8_t labels[BATCH] = { 1, 0, 1, 0 };
+	static const int order[BATCH] = { 2, 0, 3, 1 };
+	uint8_t *images = calloc(BATCH, shape_size(model->input));
+	const struct held_set set = { images, labels, BATCH };
+	const struct held_data data = { .train = set, .test = set };
+	struct batch batch = { .count = 2, .global_count = 2, .stride = 1 };
+	struct score score = { 0 };
+	struct error err;
+
+	if (!images)
+		fail("no memory");
+	check(program_hold(program, &data, &err), &err);
+	check(program_order(program, order, &err), &err);
+	check(program_gradient(program, &batch, &err), &err);
+	check(program_evaluate(program, &batch, &score, &err), &err);
+	check(program_finish(program, &score, &err), &err);
+	free(images);
+}
+
 static void model_run(struct device *device, const struct model *model)
 {
 	const struct program_options options = { .batch = BATCH,
@@ -245,6 +268,7 @@ static void model_run(struct device *device, const struct model *model)
 	check(program_store(program, VECTOR_PARAMETERS, parameters, &err),
 	      &err);
 	steps(program, model, images);
+	held_steps(program, model);
 	program_free(program);
 	free(images);
 	free(parameters);
