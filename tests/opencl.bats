@@ -287,3 +287,16 @@ sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 		none_running "${cores[@]}"
 	done
 }
+
+@test "a driver that crashes or hangs is listed as one that cannot be used" {
+	local verb
+	for verb in devices env; do
+		BREAK_OPENCL=clGetPlatformIDs:1:abort LD_PRELOAD=$BROKEN \
+			run -0 "$BENCH" $verb
+		[[ "$output" == *"ended by signal 6"* ]]
+	done
+	BREAK_OPENCL=clGetDeviceIDs:1:hang LD_PRELOAD=$BROKEN \
+		run -0 "$BENCH" devices
+	[[ "$output" == *"opencl"*"cannot be used: a driver did not say "* ]]
+	[[ "$output" == *"reference"*"CPUs can be used"* ]]
+}

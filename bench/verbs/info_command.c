@@ -9,9 +9,9 @@
 #include "bench/machine/cgroup.h"
 #include "bench/machine/cpus.h"
 #include "bench/machine/machine.h"
+#include "bench/verbs/device_list.h"
 
-#define MOST_DEVICES 32
-#define MOST_PLATFORM 56 /* characters of its name and version */
+#define MOST_PLATFORM 60 /* characters of its name and version */
 #define GIB (1024. * 1024 * 1024)
 
 /* What only devices with a platform of their own tell. */
@@ -63,8 +63,7 @@ static void print_device(FILE *out, const struct backend *backend, int index,
 static int list_devices(const struct backend *backend, struct device_info *list,
 			FILE *out, struct error *err)
 {
-	const int count = backend_list(backend, cpus_available(), list,
-				       MOST_DEVICES, err);
+	const int count = device_list(backend, list, err);
 
 	if (count < 0 && !err->memory) {
 		fprintf(out, "%-12s cannot be used: %s\n", backend->name,
@@ -83,7 +82,7 @@ int devices_command(FILE *out, struct error *err)
 	const double quota = cgroup_cpus("");
 
 	while ((backend = backend_next(backend))) {
-		struct device_info list[MOST_DEVICES];
+		struct device_info list[DEVICE_LIST_MOST];
 		const int count = list_devices(backend, list, out, err);
 
 		if (count < 0)
@@ -105,9 +104,8 @@ static int print_libraries(FILE *out, struct error *err)
 	const struct backend *backend = NULL;
 
 	while ((backend = backend_next(backend))) {
-		struct device_info list[MOST_DEVICES];
-		int count = backend_list(backend, cpus_available(), list,
-				       MOST_DEVICES, err);
+		struct device_info list[DEVICE_LIST_MOST];
+		int count = device_list(backend, list, err);
 
 		if (count < 0 && err->memory)
 			return -1;
