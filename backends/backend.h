@@ -89,6 +89,7 @@ struct device_request {
 	/* Set by replica_open(): which of so many devices, or equal parts of
 	 * one; up to 1 is a whole one. Each rank asks for its own. */
 	int rank, size;
+	const char *device_class; /* "cpu", "gpu"; NULL: as its type is */
 };
 
 /*
@@ -158,6 +159,7 @@ struct backend {
 	int offloads; /* devices compute, not the threads that call them */
 	unsigned algorithms; /* those it has, 1u << ALGORITHM_FAST, ... */
 	unsigned precisions; /* likewise, some only on some machines */
+	int has_classes; /* see struct device_request */
 
 	/* A variable, NAME=VALUE, that has to be set before the process starts
 	 * for the libraries below to serve it well; NULL: none is left to set.

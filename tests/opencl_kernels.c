@@ -3,7 +3,7 @@
  * names of those that it launched, one a line: for oclgrind, which looks into
  * each work-item (tests/opencl_kernels.bats).
  *
- *   build/tests/opencl_kernels
+ *   build/tests/opencl_kernels [cpu|gpu]
  *
  * What is uninitialized to oclgrind 21.10 is also what lies in a buffer behind
  * that which the host wrote into it last, or it crashes there. So writes and
@@ -222,6 +222,8 @@ static void steps(struct program *program, const struct model *model,
 		check(program_update(program, &update, &err), &err);
 		check(program_finish(program, &score, &err), &err);
 	}
+	batch.count = BATCH;
+	check(program_train(program, &batch, &update, &err), &err);
 	batch.count = 3;
 	check(program_evaluate(program, &batch, &score, &err), &err);
 	check(program_gradient(program, &batch, &err), &err);
@@ -274,9 +276,13 @@ static void model_run(struct device *device, const struct model *model)
 	free(parameters);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	const struct device_request request = { .threads = 1, .cpus = 1 };
+	const struct device_request request = {
+		.threads = 1,
+		.cpus = 1,
+		.device_class = argc > 1 ? argv[1] : "cpu",
+	};
 	struct device *device;
 	struct error err;
 

@@ -4,6 +4,9 @@
 
 #include "tests/pair.h"
 
+/* Every test is run for each; see run_classes(). */
+static const char *device_class;
+
 static inline void need_device(void)
 {
 	if (device)
@@ -14,7 +17,9 @@ static inline void need_device(void)
 
 static inline int open_devices(void **state)
 {
-	const struct device_request request = { .threads = 1, .cpus = 2 };
+	const struct device_request request = { .threads = 1,
+						.cpus = 2,
+						.device_class = device_class };
 
 	(void)state;
 	if (device_open(backend_find("reference"), &request, &oracle, &err))
@@ -31,6 +36,21 @@ static inline int close_devices(void **state)
 	device_close(device);
 	device_close(oracle);
 	return 0;
+}
+
+/* How many tests failed, of all classes. */
+static inline int run_classes(const struct CMUnitTest *tests, size_t count)
+{
+	static const char *const classes[] = { "cpu", "gpu" };
+	int failed = 0;
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		device_class = classes[i];
+		print_message("class %s\n", device_class);
+		failed += _cmocka_run_group_tests(device_class, tests, count,
+						  open_devices, close_devices);
+	}
+	return failed;
 }
 
 #endif

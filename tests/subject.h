@@ -44,11 +44,15 @@ static inline void *allocate(size_t size)
 }
 
 /* A backend that is not to be had here skips the test, unless it has to be. */
-static inline void subject_open(struct subject *subject, const char *backend,
-				int needed, const struct model *model,
-				const struct program_options *options)
+static inline void subject_open_class(struct subject *subject,
+				      const char *backend,
+				      const char *device_class, int needed,
+				      const struct model *model,
+				      const struct program_options *options)
 {
-	const struct device_request request = { .threads = 1, .cpus = 1 };
+	const struct device_request request = { .threads = 1,
+						.cpus = 1,
+						.device_class = device_class };
 	struct error err;
 
 	*subject = (struct subject){ 0 };
@@ -61,6 +65,13 @@ static inline void subject_open(struct subject *subject, const char *backend,
 	}
 	must(program_compile(subject->device, model, options,
 			     &subject->program, &err), &err);
+}
+
+static inline void subject_open(struct subject *subject, const char *backend,
+				int needed, const struct model *model,
+				const struct program_options *options)
+{
+	subject_open_class(subject, backend, NULL, needed, model, options);
 }
 
 static inline void subject_close(struct subject *subject)

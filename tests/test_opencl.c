@@ -64,8 +64,13 @@ static void models_are_right(void **state)
 
 	(void)state;
 	need_device();
-	while ((model = model_next(model)))
+	while ((model = model_next(model))) {
+		/* Emulated, work-groups of many items take hours of these. */
+		if (getenv("BENCH_TEST_LIGHT") &&
+		    strcmp(device_class, "cpu") && strcmp(model->name, "tiny"))
+			continue;
 		model_is_right(model);
+	}
 }
 
 static void odd_models_are_right(void **state)
@@ -364,5 +369,5 @@ int main(void)
 		cmocka_unit_test(devices_are_listed_and_chosen),
 	};
 
-	return cmocka_run_group_tests(tests, open_devices, close_devices);
+	return run_classes(tests, sizeof(tests) / sizeof(tests[0]));
 }

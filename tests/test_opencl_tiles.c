@@ -63,5 +63,5 @@ int main(void)
 		cmocka_unit_test(columns_are_right),
 	};
 
-	return cmocka_run_group_tests(tests, open_devices, close_devices);
+	return run_classes(tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -18,16 +18,18 @@
 struct variant {
 	const char *name, *backend, *isa;
 	int needed;
+	const char *device_class;
 };
 
 static const struct variant variants[] = {
-	{ "cpu amx", "cpu", "amx", 0 },
-	{ "cpu avx512", "cpu", "avx512", 0 },
-	{ "cpu avx2", "cpu", "avx2", 0 },
-	{ "cpu portable", "cpu", "portable", 1 },
-	{ "openblas", "openblas", NULL, 1 },
-	{ "opencl", "opencl", NULL, 0 },
-	{ "reference", "reference", NULL, 1 },
+	{ "cpu amx", "cpu", "amx", 0, NULL },
+	{ "cpu avx512", "cpu", "avx512", 0, NULL },
+	{ "cpu avx2", "cpu", "avx2", 0, NULL },
+	{ "cpu portable", "cpu", "portable", 1, NULL },
+	{ "openblas", "openblas", NULL, 1, NULL },
+	{ "opencl cpu", "opencl", NULL, 0, "cpu" },
+	{ "opencl gpu", "opencl", NULL, 0, "gpu" },
+	{ "reference", "reference", NULL, 1, NULL },
 };
 
 #define VARIANTS (sizeof(variants) / sizeof(variants[0]))
@@ -46,8 +48,9 @@ static inline void pair_open_with(struct pair *pair,
 		setenv("BENCH_ISA", variant->isa, 1);
 	else
 		unsetenv("BENCH_ISA");
-	subject_open(&pair->tried, variant->backend, variant->needed, model,
-		     options);
+	subject_open_class(&pair->tried, variant->backend,
+			   variant->device_class, variant->needed, model,
+			   options);
 	subject_open(&pair->right, "reference", 1, model, options);
 	subject_start(&pair->tried, 5);
 }

@@ -51,6 +51,24 @@ static const char *const score_lines[] = {
 static const char *const step_lines[] = {
 #include "kernels/step.cl.h"
 };
+static const char *const gpu_lines[] = {
+#include "kernels/gpu.cl.h"
+};
+static const char *const gpu_conv_lines[] = {
+#include "kernels/gpu_conv.cl.h"
+};
+static const char *const gpu_conv_forward_lines[] = {
+#include "kernels/gpu_conv_forward.cl.h"
+};
+static const char *const gpu_conv_backward_lines[] = {
+#include "kernels/gpu_conv_backward.cl.h"
+};
+static const char *const gpu_linear_lines[] = {
+#include "kernels/gpu_linear.cl.h"
+};
+static const char *const gpu_step_lines[] = {
+#include "kernels/gpu_step.cl.h"
+};
 
 struct part {
 	const char *const *lines;
@@ -80,6 +98,17 @@ static const struct {
 			  { PART(vector_lines), PART(loss_lines),
 			    PART(gather_lines), PART(score_lines),
 			    PART(step_lines) } },
+	[SOURCE_GPU_CONV] = { "convolution",
+			      { PART(gpu_lines), PART(gpu_conv_lines),
+				PART(gpu_conv_forward_lines),
+				PART(gpu_conv_backward_lines) } },
+	[SOURCE_GPU_LINEAR] = { "linear layer",
+				{ PART(gpu_lines), PART(loss_lines),
+				  PART(gpu_linear_lines) } },
+	[SOURCE_GPU_STEP] = { "loss and update",
+			      { PART(gpu_lines), PART(loss_lines),
+				PART(gather_lines), PART(score_lines),
+				PART(gpu_step_lines) } },
 };
 
 static int source_create(const struct opencl_device *device,

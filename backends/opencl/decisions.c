@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int step_of(const struct opencl_program *program, int layer)
+int step_of(const struct opencl_program *program, int layer)
 {
 	int index = 0;
 
@@ -148,18 +148,16 @@ static int dropout_decisions(struct opencl_program *program, int index,
 		     values, err);
 }
 
-int opencl_decisions(struct program *base, int layer, uint8_t *values,
-		     struct error *err)
+int cpu_class_decisions(struct opencl_program *program, int layer,
+			uint8_t *values, struct error *err)
 {
-	struct opencl_program *program = (struct opencl_program *)base;
+	const struct model *model = program->base.model;
 	const int index = step_of(program, layer);
 	const struct step *step = &program->plan.steps[index];
 	const size_t choices =
-		layer_decisions(&base->model->layers[layer],
-				model_layer_input(base->model, layer));
+		layer_decisions(&model->layers[layer],
+				model_layer_input(model, layer));
 
-	if (!program->count || !choices)
-		return 0;
 	if (layer == step->relu)
 		return relu_decisions(program, index, values, err);
 	if (layer == step->pool && winograd_fits(program, index))

@@ -1,11 +1,14 @@
 /* An OpenCL device, opened. */
 #include "backends/opencl/device.h"
 
+#include "backends/opencl/class.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 /* A vector of the kernels is one that the device has, from 4 to 16 floats. */
-static int device_measure(struct opencl_device *device, struct error *err)
+static int device_measure(struct opencl_device *device, const char *name,
+			  struct error *err)
 {
 	const cl_device_id id = device->chosen.device;
 	cl_device_fp_config config = 0;
@@ -19,10 +22,11 @@ static int device_measure(struct opencl_device *device, struct error *err)
 	device->width = width >= 16 ? 16 : width >= 8 ? 8 : 4;
 	/* Of 32 or 16 vector registers, some hold weights and pixels. */
 	device->registers = device->width == 16 ? 26 : 12;
+	device->class = class_find(name, device->chosen.type);
 	device->math_options =
 		config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ?
 			" -cl-fp32-correctly-rounded-divide-sqrt" : "";
-	return 0;
+	return class_check(device->class, id, err);
 }
 
 int pocl_confine(int cpus, struct error *err)
@@ -69,7 +73,7 @@ int opencl_open(const struct device_request *request, struct device **out,
 	if (candidate_choose(list, count, request->choice, &device->chosen,
 			     err) ||
 	    device_take(device, list, count, request, err) ||
-	    device_measure(device, err))
+	    device_measure(device, request->device_class, err))
 		goto fail;
 	device->context = clCreateContext(NULL, 1, &device->chosen.device,
 					  NULL, NULL, &status);
@@ -97,5 +101,8 @@ void opencl_close(struct device *base)
 
 void opencl_describe(struct device *base, struct device_info *info)
 {
-	*info = ((struct opencl_device *)base)->chosen.info;
+	const struct opencl_device *device = (struct opencl_device *)base;
+
+	*info = device->chosen.info;
+	class_note(device->class, info);
 }

@@ -1,5 +1,6 @@
 /* Which OpenCL devices there are. */
 #include "backends/opencl/cache.h"
+#include "backends/opencl/class.h"
 #include "backends/opencl/device.h"
 
 #include <CL/cl_ext.h>
@@ -102,6 +103,7 @@ static int candidate_describe(struct candidate *candidate, struct error *err)
 	    device_info_get(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(compiler),
 			    &compiler, err))
 		return -1;
+	candidate->type = type;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (type & types[i].type)
 			snprintf(info->type, sizeof(info->type), "%s",
@@ -232,7 +234,11 @@ int opencl_list(int cpus, struct device_info *list, int most, struct error *err)
 		return -1;
 	count = candidates_list(candidates,
 				most < MOST_DEVICES ? most : MOST_DEVICES, err);
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		list[i] = candidates[i].info;
+		if (candidates[i].device)
+			class_note(class_find(NULL, candidates[i].type),
+				   &list[i]);
+	}
 	return count;
 }

@@ -1,5 +1,5 @@
 /* The data set on the device, as bytes: batches are gathered from it there. */
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/class.h"
 
 #include <stdio.h>
 
@@ -72,8 +72,10 @@ static int gather_make(struct opencl_program *program, struct pass *pass,
 		       const struct held_set *set, cl_mem pixels, cl_mem order,
 		       struct error *err)
 {
+	const struct tiling *tiling = &program_device(program)->class->tiling;
 	const struct launch gather = { .name = "gather",
 				       .items = { GATHER_ITEMS, 0, 1 },
+				       .group_items = tiling->items,
 				       .samples = 1,
 				       .batch_arguments = 6 };
 	cl_mem memories[] = { NULL, NULL, order, pixels, pass->images,

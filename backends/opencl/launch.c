@@ -31,6 +31,33 @@ int launch_words(struct launch *launch, int first, const cl_uint *words,
 	return 0;
 }
 
+/* What registers and local memory leave room for may be less than the device's
+ * limit. A program is built for one device. */
+static int group_check(const struct launch *launch, cl_program built,
+		       struct error *err)
+{
+	cl_device_id device = NULL;
+	size_t most = 0;
+	cl_int status;
+
+	if (launch->group_items <= 1)
+		return 0;
+	status = clGetProgramInfo(built, CL_PROGRAM_DEVICES, sizeof(device),
+				  &device, NULL);
+	if (!status)
+		status = clGetKernelWorkGroupInfo(launch->kernel, device,
+						  CL_KERNEL_WORK_GROUP_SIZE,
+						  sizeof(most), &most, NULL);
+	if (status)
+		return status_fail(err, "clGetKernelWorkGroupInfo", status);
+	if ((size_t)launch->group_items <= most)
+		return 0;
+	return error_set(err, ERROR_FAILED,
+			 "kernel %s has work-groups of %d items, of which this "
+			 "device takes %zu; choose --device-class cpu",
+			 launch->name, launch->group_items, most);
+}
+
 int launch_make(struct launch *launch, const struct launch *how,
 		cl_program built, const cl_mem *memories, int memory_count,
 		struct error *err)
@@ -43,6 +70,8 @@ int launch_make(struct launch *launch, const struct launch *how,
 		return error_set(err, ERROR_FAILED,
 				 "clCreateKernel of %s: %s", how->name,
 				 status_name(status));
+	if (group_check(launch, built, err))
+		return -1;
 	for (int i = 0; i < memory_count; i++)
 		if (argument_set(launch, (cl_uint)(how->batch_arguments + i),
 				 sizeof(memories[i]), &memories[i], err))
@@ -66,17 +95,20 @@ int pass_add(struct pass *pass, const struct launch *how, cl_program built,
 int launch_enqueue(struct opencl_program *program, const struct launch *launch,
 		   int count, struct error *err)
 {
-	static const size_t one[3] = { 1, 1, 1 };
+	const size_t group[3] = {
+		launch->group_items ? (size_t)launch->group_items : 1, 1, 1
+	};
 	size_t items[3];
 	cl_int status;
 
 	for (int d = 0; d < 3; d++)
-		items[d] = launch->items[d] ?
-				   (size_t)launch->items[d] :
-				   (size_t)round_up(count, launch->samples) /
-					   (size_t)launch->samples;
+		items[d] = group[d] *
+			   (launch->items[d] ?
+				    (size_t)launch->items[d] :
+				    (size_t)round_up(count, launch->samples) /
+					    (size_t)launch->samples);
 	status = clEnqueueNDRangeKernel(queue_next(program), launch->kernel, 3,
-					NULL, items, one, 0, NULL,
+					NULL, items, group, 0, NULL,
 					profile_event(program, launch->part));
 	return status ? error_set(err, ERROR_FAILED,
 				  "clEnqueueNDRangeKernel of %s: %s",
@@ -141,16 +173,17 @@ int pass_run(struct opencl_program *program, struct pass *pass,
 	return status ? status_fail(err, "clFlush", status) : 0;
 }
 
+void launch_release(struct launch *launch)
+{
+	if (launch->kernel)
+		clReleaseKernel(launch->kernel);
+	launch->kernel = NULL;
+}
+
 void pass_release(struct pass *pass)
 {
-	while (pass->launch_count) {
-		cl_kernel kernel =
-			pass->launches[--pass->launch_count].kernel;
-
-		if (kernel)
-			clReleaseKernel(kernel);
-	}
-	if (pass->gather.kernel)
-		clReleaseKernel(pass->gather.kernel);
+	while (pass->launch_count)
+		launch_release(&pass->launches[--pass->launch_count]);
+	launch_release(&pass->gather);
 	free(pass->host_scores);
 }

@@ -4,6 +4,8 @@
  */
 #include "backends/opencl/opencl.h"
 
+#include "backends/opencl/class.h"
+
 static int opencl_store(struct program *base, enum vector which,
 			const float *values, struct error *err)
 {
@@ -54,19 +56,66 @@ static int opencl_unmap(struct program *base, enum vector which,
 			0;
 }
 
-static int opencl_gradient(struct program *base, const struct batch *batch,
-			   struct error *err)
+/* All of a gradient but what a class leaves for the end of the step. */
+static int run_batch(struct opencl_program *program, const struct batch *batch,
+		     struct error *err)
 {
-	struct opencl_program *program = (struct opencl_program *)base;
-
 	if (profile_start(program, err) || ahead_begin(program, err))
 		return -1;
 	program->count = batch->count;
+	program->last = *batch;
+	program->trained = 0;
 	if (batch->count)
 		return pass_run(program, &program->train, batch, err);
 	return slot_clear(program, &program->train, err) ||
 	       memory_clear(program, program->vectors[VECTOR_GRADIENT],
-			    base->parameters * sizeof(float), err);
+			    program->base.parameters * sizeof(float), err);
+}
+
+static const struct device_class *class_of(const struct opencl_program *program)
+{
+	return program_device(program)->class;
+}
+
+int opencl_gradient(struct program *base, const struct batch *batch,
+		    struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+
+	if (run_batch(program, batch, err))
+		return -1;
+	return batch->count && class_of(program)->gradient ?
+		       class_of(program)->gradient(program, err) : 0;
+}
+
+int opencl_train(struct program *base, const struct batch *batch,
+		 const struct update *update, struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+
+	if (!class_of(program)->train || !batch->count)
+		return opencl_gradient(base, batch, err) ||
+				       opencl_update(base, update, 0,
+						     base->length, err) ?
+			       -1 : 0;
+	if (run_batch(program, batch, err))
+		return -1;
+	program->trained = 1;
+	return class_of(program)->train(program, update, err);
+}
+
+static int opencl_decisions(struct program *base, int layer, uint8_t *values,
+			    struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	const size_t choices =
+		layer_decisions(&base->model->layers[layer],
+				model_layer_input(base->model, layer));
+
+	return program->count && choices ?
+		       class_of(program)->decisions(program, layer, values,
+						    err) :
+		       0;
 }
 
 int opencl_update(struct program *base, const struct update *update,
@@ -153,6 +202,7 @@ const struct backend opencl_backend = {
 	.algorithms = 1u << ALGORITHM_FAST,
 	.precisions = 1u << PRECISION_FP32,
 	.offloads = 1,
+	.has_classes = 1,
 	.list = opencl_list,
 	.open = opencl_open,
 	.close = opencl_close,
@@ -165,6 +215,7 @@ const struct backend opencl_backend = {
 	.unmap = opencl_unmap,
 	.gradient = opencl_gradient,
 	.update = opencl_update,
+	.train = opencl_train,
 	.evaluate = opencl_evaluate,
 	.finish = opencl_finish,
 	.scores = opencl_scores,

@@ -31,11 +31,14 @@
 
 extern const struct backend opencl_backend;
 
+struct device_class; /* class.h */
+
 /* One entry of the list that `choice` indexes. */
 struct candidate {
 	cl_platform_id platform;
 	cl_device_id device; /* NULL: a platform that has none, and why */
 	char platform_name[128];
+	cl_device_type type;
 	struct device_info info;
 };
 
@@ -43,6 +46,7 @@ struct opencl_device {
 	struct device base;
 	struct candidate chosen;
 	int is_part; /* a sub-device, to be released */
+	const struct device_class *class;
 	cl_context context;
 	int width;     /* floats of a vector in the kernels */
 	int registers; /* vectors that a tile of sums may take */
@@ -76,6 +80,7 @@ enum command {
 	PART_IMAGES,
 	PART_LABELS,
 	PART_GATHER,
+	PART_SUMS,
 	PART_UPDATE,
 	PART_SCORE,
 	PART_LAUNCHES,
@@ -83,13 +88,15 @@ enum command {
 };
 
 /*
- * A kernel with its arguments, and how many items it takes. Of the dimension
+ * A kernel with its arguments, and how many work-groups it takes, `items` in
+ * each dimension, each of group_items in the first (0: 1). Of the dimension
  * whose items are 0 there is one for each `samples` samples of the batch, or
  * of whatever else launch_enqueue() is given a count of.
  */
 struct launch {
 	const char *name;
 	int items[3];
+	int group_items;
 	int samples;
 	int batch_arguments; /* the kernel's first ones: see launch.c */
 	struct work work;
@@ -104,7 +111,8 @@ struct step_memory {
 	cl_mem output; /* what the next step reads; may be y itself */
 	cl_mem slope;  /* of the loss by output */
 	cl_mem codes;  /* winners, beside y */
-	cl_mem routes; /* winners, beside output; may be codes itself */
+	cl_mem routes; /* winners, beside output; may be codes itself, and are
+			  in the gpu class ushorts, as gpu.cl says */
 	cl_mem keep;   /* [sample][keep_sample] choices of the dropout */
 	cl_mem packed, turned; /* copies of the weights of a convolution */
 	cl_mem spread; /* images, channels last */
@@ -135,6 +143,8 @@ struct opencl_program {
 	cl_program built[MODEL_MAX_LAYERS];    /* kernels of each step */
 	struct pass train, test;
 	struct launch update;
+	struct launch reduce, reduce_update; /* of the gpu class */
+	cl_mem parts, segments;		     /* what they sum up */
 	cl_mem order; /* of the training set, if it is held */
 	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
 	int memory_count;
@@ -142,6 +152,8 @@ struct opencl_program {
 	cl_event events[PARTS]; /* of parts that nobody has been told of */
 	int timed;      /* whether the queue takes times */
 	int count;      /* samples of the last gradient */
+	int trained;    /* whether an update was made with it at once */
+	struct batch last; /* that one; its images may be gone */
 	int unfinished; /* gradients whose scores have not been read */
 	cl_event marks[MARKS]; /* behind some of them, if they are many */
 };
@@ -160,7 +172,15 @@ void opencl_describe(struct device *device, struct device_info *info);
 
 /* build.c: which of the kernels' files, after vector.cl, with options for the
  * compiler, a format and what it takes; so err cannot be last. */
-enum source { SOURCE_CONV, SOURCE_WINOGRAD, SOURCE_LINEAR, SOURCE_STEP };
+enum source {
+	SOURCE_CONV,
+	SOURCE_WINOGRAD,
+	SOURCE_LINEAR,
+	SOURCE_STEP,
+	SOURCE_GPU_CONV,
+	SOURCE_GPU_LINEAR,
+	SOURCE_GPU_STEP
+};
 int source_build(const struct opencl_device *device, enum source source,
 		 cl_program *built, struct error *err, const char *options, ...)
 	__attribute__((format(printf, 5, 6)));
@@ -254,6 +274,7 @@ int launch_enqueue(struct opencl_program *program,
  * it. */
 int pass_run(struct opencl_program *program, struct pass *pass,
 	     const struct batch *batch, struct error *err);
+void launch_release(struct launch *launch);
 void pass_release(struct pass *pass);
 
 /*
@@ -349,11 +370,16 @@ int opencl_compile(struct device *device, const struct model *model,
 void opencl_free(struct program *program);
 
 /* opencl.c */
+int opencl_gradient(struct program *program, const struct batch *batch,
+		    struct error *err);
+int opencl_train(struct program *program, const struct batch *batch,
+		 const struct update *update, struct error *err);
 int opencl_update(struct program *program, const struct update *update,
 		  size_t from, size_t to, struct error *err);
 
-/* decisions.c */
-int opencl_decisions(struct program *program, int layer, uint8_t *values,
-		     struct error *err);
+/* decisions.c: the step that a layer belongs to; and those of the cpu class. */
+int step_of(const struct opencl_program *program, int layer);
+int cpu_class_decisions(struct opencl_program *program, int layer,
+			uint8_t *values, struct error *err);
 
 #endif

@@ -145,6 +145,7 @@ static void fill_others(const struct opencl_program *program,
 	const double pixels = count *
 			      (double)shape_size(program->base.model->input);
 	const int held = program->base.held > 0;
+	const double sums = program->reduce.work.moved_once;
 	const struct {
 		enum command part;
 		int wanted;
@@ -156,8 +157,12 @@ static void fill_others(const struct opencl_program *program,
 		/* A byte is read where a float is written. */
 		{ PART_GATHER, held, "gather",
 		  (1 + FLOAT) * pixels + (2 + FLOAT) * count },
-		{ PART_UPDATE, 1, "adadelta",
-		  UPDATE_FLOATS * FLOAT * (double)program->base.parameters },
+		{ PART_SUMS, !program->trained && program->reduce.kernel,
+		  "reduce", FLOAT * sums },
+		{ PART_UPDATE, 1,
+		  program->trained ? "reduce_update" : "adadelta",
+		  FLOAT * (UPDATE_FLOATS * (double)program->base.parameters +
+			   (program->trained ? sums : 0)) },
 		{ PART_SCORE, 1, "loss read", 4 * FLOAT },
 	};
 

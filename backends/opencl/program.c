@@ -1,11 +1,12 @@
 /* Compiling a model: plan, kernels, memory, launches, and one of each run. */
 #include "backends/opencl/cache.h"
+#include "backends/opencl/class.h"
 #include "backends/opencl/device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything that conv.c and linear.c can do, the longest first. */
+/* Everything that the steps of both classes can do, the longest first. */
 static const struct fusion fusions[] = {
 	{ "conv+relu+maxpool+dropout", 4,
 	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT } },
@@ -32,26 +33,21 @@ static const struct fusion fusions[] = {
 	{ "loss", 1, { LAYER_LOSS } },
 };
 
-static const struct step_kind *const kinds[LAYER_KINDS] = {
-	[LAYER_CONV] = &conv_step,
-	[LAYER_LINEAR] = &linear_step,
-	[LAYER_LOSS] = &loss_step,
-};
+static const struct device_class *
+class_of(const struct opencl_program *program)
+{
+	return program_device(program)->class;
+}
 
-/* How the step that starts with this kind of layer is done. */
 static const struct step_kind *kind_of(const struct opencl_program *program,
 				       int index)
 {
-	const struct step *step = &program->plan.steps[index];
-
-	return winograd_fits(program, index) ?
-		       &winograd_step :
-		       kinds[program->base.model->layers[step->first].kind];
+	return class_of(program)->step(program, index);
 }
 
 static int program_build(struct opencl_program *program, struct error *err)
 {
-	if (common_build(program, err))
+	if (class_of(program)->build(program, err))
 		return -1;
 	for (int i = 0; i < program->plan.count; i++)
 		if (kind_of(program, i)->build(program, i, err))
@@ -89,9 +85,8 @@ static int pass_make(struct opencl_program *program, struct pass *pass,
 
 	pass->most = most > 0 ? most : 1;
 	pass->training = training;
-	if (pass_allocate(program, pass, err))
-		return -1;
-	if (dropout_add(program, pass, err))
+	if (pass_allocate(program, pass, err) ||
+	    class_of(program)->begin(program, pass, err))
 		return -1;
 	for (int i = 0; i < count; i++)
 		if (kind_of(program, i)->forward(program, pass, i, err))
@@ -145,8 +140,10 @@ static int program_warm(struct opencl_program *program, struct error *err)
 		error_memory(err, "a batch to warm up with");
 		goto out;
 	}
-	if (pass_run(program, &program->train, &batch, err) ||
-	    opencl_update(base, &update, 0, base->length, err))
+	if (opencl_gradient(base, &batch, err) ||
+	    opencl_update(base, &update, 0, base->length, err) ||
+	    (class_of(program)->train &&
+	     opencl_train(base, &batch, &update, err)))
 		goto out;
 	batch.count = program->test.most;
 	if (pass_run(program, &program->test, &batch, err) ||
@@ -193,7 +190,8 @@ static int program_make(struct opencl_program *program, struct error *err)
 		      err) ||
 	    pass_make(program, &program->test, most, test_slots(options, most),
 		      0, err) ||
-	    update_make(program, err) || program_warm(program, err))
+	    update_make(program, err) ||
+	    class_of(program)->end(program, err) || program_warm(program, err))
 		return -1;
 	return 0;
 }
@@ -246,8 +244,9 @@ void opencl_free(struct program *base)
 	ahead_release(program);
 	pass_release(&program->train);
 	pass_release(&program->test);
-	if (program->update.kernel)
-		clReleaseKernel(program->update.kernel);
+	launch_release(&program->update);
+	launch_release(&program->reduce);
+	launch_release(&program->reduce_update);
 	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
 		if (program->built[i])
 			clReleaseProgram(program->built[i]);

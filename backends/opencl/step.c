@@ -1,10 +1,7 @@
 /* Masks, loss and update: step.cl. */
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/class.h"
 
 #include "models/random.h"
-
-/* Parameters that one item updates: UPDATED of step.cl. */
-#define UPDATED 1024
 
 int common_build(struct opencl_program *program, struct error *err)
 {
@@ -12,10 +9,12 @@ int common_build(struct opencl_program *program, struct error *err)
 
 	return source_build(program_device(program), SOURCE_STEP,
 			    &program->common, err,
-			    "-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PIXELS=%zu",
+			    "-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PIXELS=%zu "
+			    "-D UPDATED=%d",
 			    model_classes(program->base.model),
 			    layout_input(program, last).sample,
-			    shape_size(program->base.model->input));
+			    shape_size(program->base.model->input),
+			    program_device(program)->class->tiling.updated);
 }
 
 int dropout_allocate(struct opencl_program *program, struct pass *pass,
@@ -115,9 +114,11 @@ const struct step_kind loss_step = { .build = loss_none,
 
 int update_make(struct opencl_program *program, struct error *err)
 {
+	const struct tiling *tiling = &program_device(program)->class->tiling;
 	const struct launch adadelta = { .name = "adadelta",
 					 .items = { 0, 1, 1 },
-					 .samples = UPDATED,
+					 .group_items = tiling->items,
+					 .samples = tiling->updated,
 					 .batch_arguments = 6 };
 
 	if (launch_make(&program->update, &adadelta, program->common,

@@ -75,8 +75,6 @@ kernel ONE_ITEM void loss(const int count, const int global_count,
 		    slopes);
 }
 
-#define UPDATED 1024
-
 /*
  * v = rho v + (1 - rho) g^2, delta = sqrt(u + eps) / sqrt(v + eps) g,
  * u = rho u + (1 - rho) delta^2, p = p - lr delta; rest is 1 - rho. Item b

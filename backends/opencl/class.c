@@ -1,0 +1,87 @@
+#include "backends/opencl/class.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct step_kind *const kinds[LAYER_KINDS] = {
+	[LAYER_CONV] = &conv_step,
+	[LAYER_LINEAR] = &linear_step,
+	[LAYER_LOSS] = &loss_step,
+};
+
+static const struct step_kind *cpu_step(const struct opencl_program *program,
+					int index)
+{
+	const struct step *step = step_at(program, index);
+
+	return winograd_fits(program, index) ?
+		       &winograd_step :
+		       kinds[program->base.model->layers[step->first].kind];
+}
+
+/* Its updates are as they are whatever comes before. */
+static int cpu_end(struct opencl_program *program, struct error *err)
+{
+	(void)program;
+	(void)err;
+	return 0;
+}
+
+const struct device_class cpu_class = {
+	.name = "cpu",
+	.types = CL_DEVICE_TYPE_CPU,
+	.tiling = { .items = 1, .updated = 1024 },
+	.step = cpu_step,
+	.build = common_build,
+	.begin = dropout_add,
+	.end = cpu_end,
+	.decisions = cpu_class_decisions,
+};
+
+static const struct device_class *const classes[] = { &cpu_class, &gpu_class };
+
+const struct device_class *class_find(const char *name, cl_device_type type)
+{
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (name ? !strcmp(classes[i]->name, name) :
+			   (classes[i]->types & type) != 0)
+			return classes[i];
+	return &cpu_class;
+}
+
+void class_note(const struct device_class *class, struct device_info *info)
+{
+	const size_t length = strlen(info->driver);
+
+	snprintf(info->driver + length, sizeof(info->driver) - length,
+		 ", %s class", class->name);
+}
+
+int class_check(const struct device_class *class, cl_device_id device,
+		struct error *err)
+{
+	const size_t items = (size_t)class->tiling.items;
+	size_t most = 0;
+	cl_ulong memory = 0;
+	cl_int status = clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE,
+					sizeof(most), &most, NULL);
+
+	if (!status)
+		status = clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE,
+					 sizeof(memory), &memory, NULL);
+	if (status)
+		return status_fail(err, "clGetDeviceInfo", status);
+	if (items > most)
+		return error_set(err, ERROR_MISSING,
+				 "the %s class has work-groups of %zu items, "
+				 "of which this device takes %zu; choose "
+				 "--device-class %s", class->name, items, most,
+				 cpu_class.name);
+	if (items > 1 && LOCAL_BYTES > memory)
+		return error_set(err, ERROR_MISSING,
+				 "the %s class needs %d bytes of local memory, "
+				 "of which this device has %llu; choose "
+				 "--device-class %s", class->name, LOCAL_BYTES,
+				 (unsigned long long)memory, cpu_class.name);
+	return 0;
+}

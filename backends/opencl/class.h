@@ -1,0 +1,67 @@
+/*
+ * Two ways of computing on a device, and how each splits the work.
+ *
+ * The cpu class has one work-item in a work-group, which computes with vectors
+ * and never waits. The gpu class has work-groups whose items fill tiles in
+ * local memory together; it multiplies everything, in few launches.
+ */
+#ifndef BACKENDS_OPENCL_CLASS_H
+#define BACKENDS_OPENCL_CLASS_H
+
+#include "backends/opencl/opencl.h"
+
+/* Local memory that a work-group of any kernel takes at most, in bytes. */
+#define LOCAL_BYTES (32 * 1024)
+
+/* How the kernels of a class split the work: the names of their macros. */
+struct tiling {
+	int items; /* of a work-group; the cpu class knows no more than this */
+	int updated; /* parameters of a work-group of the optimizer */
+	int rows, columns; /* of a tile of sums, at most */
+	int deep, linear_deep; /* factors of these in local memory at once */
+	int factor_columns, span; /* of a tile of a convolution's weights:
+				     columns, and positions at once */
+	int splits; /* parts of a sum over samples, at most */
+	int chunk;  /* inputs of a part of a linear layer's sums, about */
+	int head_split; /* items for an output of the last layer */
+	int reduced;	/* parameters of a work-group that sums up parts */
+};
+
+struct device_class {
+	const char *name; /* of --device-class */
+	cl_device_type types; /* devices that it is for, unless told so */
+	struct tiling tiling;
+	/* How the step at index is done. */
+	const struct step_kind *(*step)(const struct opencl_program *program,
+					int index);
+	/* Kernels that belong to no step, for the whole program. */
+	int (*build)(struct opencl_program *program, struct error *err);
+	/* Memory, or launches, of a pass that come before those of steps. */
+	int (*begin)(struct opencl_program *program, struct pass *pass,
+		     struct error *err);
+	/* Whether what ends a training step sums up its outcomes as well. */
+	int ends_with_score;
+	/* Once both passes are made. */
+	int (*end)(struct opencl_program *program, struct error *err);
+	/* Behind the launches of the training pass: completes the gradient,
+	 * and alternatively updates all parameters as well. NULL: nothing is
+	 * left to be done, and the update is one of its own. */
+	int (*gradient)(struct opencl_program *program, struct error *err);
+	int (*train)(struct opencl_program *program,
+		     const struct update *update, struct error *err);
+	/* Of one layer, behind a batch of at least one sample. */
+	int (*decisions)(struct opencl_program *program, int layer,
+			 uint8_t *values, struct error *err);
+};
+
+extern const struct device_class cpu_class, gpu_class;
+
+/* The class called name; for NULL the one for a device of this type. */
+const struct device_class *class_find(const char *name, cl_device_type type);
+/* Has a device's description say how it computes. */
+void class_note(const struct device_class *class, struct device_info *info);
+/* Whether a device has room for the class's work-groups. */
+int class_check(const struct device_class *class, cl_device_id device,
+		struct error *err);
+
+#endif

@@ -1,0 +1,61 @@
+/* Private to the gpu class of the OpenCL backend. */
+#ifndef BACKENDS_OPENCL_GPU_H
+#define BACKENDS_OPENCL_GPU_H
+
+#include "backends/opencl/class.h"
+
+extern const struct step_kind gpu_conv_step, gpu_linear_step, gpu_loss_step;
+
+const struct tiling *gpu_tiling(const struct opencl_program *program);
+/* Parts that n things make of so many each, the last perhaps not whole. */
+int gpu_parts(int n, int each);
+/* Rows of a tile with so many columns: few more than there are at most. */
+int gpu_rows(const struct opencl_program *program, int columns, int most);
+size_t gpu_outputs(const struct opencl_program *program, int index);
+/* How a kernel of this class is launched: so many work-groups at most. */
+struct launch gpu_how(const struct opencl_program *program, const char *name,
+		      int index, int groups);
+/* What any step's kernels have to know, behind what a format makes. */
+int gpu_build(struct opencl_program *program, enum source source, int index,
+	      struct error *err, const char *options, ...)
+	__attribute__((format(printf, 5, 6)));
+/* Appends to a pass, with the seed of the dropout behind the memories. */
+int gpu_add_seeded(struct opencl_program *program, struct pass *pass,
+		   const struct launch *how, const cl_mem *memories, int count,
+		   struct error *err);
+
+/* gpu_conv.c: whether step index also does the one before it, both ways. */
+int gpu_conv_leads(const struct opencl_program *program, int index);
+/* Parts of samples that a sum of weights has, and samples of one. */
+int gpu_split_samples(const struct opencl_program *program);
+int gpu_conv_columns(const struct opencl_program *program, int index);
+
+/* gpu_linear.c: whether step index also does the one behind it and the loss,
+ * both ways, or, if it is the last one, the loss. */
+int gpu_linear_is_head(const struct opencl_program *program, int index);
+int gpu_linear_has_loss(const struct opencl_program *program, int index);
+
+/*
+ * gpu_sums.c: slopes of parameters that lie in parts, each as in the flat
+ * vector, until the last kernel of a step sums them up: `each` parts a
+ * `divisor` samples. The floats of all of them, or where those of step index
+ * begin. Words of gpu_step.cl's struct segment.
+ */
+struct segment {
+	cl_uint first, size, at, each, divisor, block;
+};
+
+size_t gpu_parts_at(const struct opencl_program *program, int index);
+int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
+		   struct error *err);
+int gpu_sums_end(struct opencl_program *program, struct error *err);
+int gpu_sums_build(struct opencl_program *program, struct error *err);
+int gpu_sums_gradient(struct opencl_program *program, struct error *err);
+int gpu_sums_train(struct opencl_program *program, const struct update *update,
+		   struct error *err);
+
+/* gpu_decisions.c */
+int gpu_decisions(struct opencl_program *program, int layer, uint8_t *values,
+		  struct error *err);
+
+#endif

@@ -1,0 +1,246 @@
+/* Linear layers and the loss of the gpu class: gpu_linear.cl, gpu_step.cl. */
+#include "backends/opencl/gpu.h"
+
+/* Outputs of a sample that a work-group has in local memory. */
+#define MOST_HEAD_OUTPUTS 2048
+#define MOST_TAIL_OUTPUTS 512
+
+static int is_linear(const struct opencl_program *program, int index)
+{
+	return index >= 0 && index < program->plan.count - 1 &&
+	       step_at(program, index)->window == 0;
+}
+
+int gpu_linear_is_head(const struct opencl_program *program, int index)
+{
+	const struct step *tail = step_at(program, index + 1);
+
+	return is_linear(program, index) && is_linear(program, index + 1) &&
+	       index + 1 == program->plan.count - 2 && tail->length == 1 &&
+	       step_at(program, index)->out.channels <= MOST_HEAD_OUTPUTS &&
+	       tail->out.channels <= MOST_TAIL_OUTPUTS;
+}
+
+int gpu_linear_has_loss(const struct opencl_program *program, int index)
+{
+	return is_linear(program, index) && index == program->plan.count - 2;
+}
+
+/* Whether the step before does this one as well. */
+static int is_tail(const struct opencl_program *program, int index)
+{
+	return index && gpu_linear_is_head(program, index - 1);
+}
+
+static int inputs_of(const struct opencl_program *program, int index)
+{
+	return (int)shape_size(step_at(program, index)->in);
+}
+
+static int chunk_size(const struct opencl_program *program, int index)
+{
+	const int inputs = inputs_of(program, index);
+	const int chunks = gpu_parts(inputs, gpu_tiling(program)->chunk);
+
+	return round_up(gpu_parts(inputs, chunks),
+			gpu_tiling(program)->linear_deep);
+}
+
+static int chunk_count(const struct opencl_program *program, int index)
+{
+	return gpu_parts(inputs_of(program, index), chunk_size(program, index));
+}
+
+/* Rows of a tile are samples one time and outputs the other. */
+static int tile_rows(const struct opencl_program *program, int index)
+{
+	const int outputs = step_at(program, index)->out.channels;
+	const int samples = batch_most(program);
+
+	return gpu_rows(program, gpu_tiling(program)->columns,
+			samples > outputs ? samples : outputs);
+}
+
+static int linear_build_step(struct opencl_program *program, int index,
+			     struct error *err)
+{
+	const struct tiling *tiling = gpu_tiling(program);
+	const struct step *step = step_at(program, index);
+	const int is_head = gpu_linear_is_head(program, index);
+	const struct step *tail = step_at(program, index + is_head);
+
+	if (is_tail(program, index))
+		return 0;
+	return gpu_build(
+		program, SOURCE_GPU_LINEAR, index, err,
+		"-D INPUTS=%d -D OUTPUTS=%d -D CHUNK=%d -D CHUNKS=%d "
+		"-D ROWS=%d -D COLUMNS=%d -D DEEP=%d -D MOST_ACROSS=16 "
+		"-D HEAD=%d -D LOSS=%d -D HEAD_SPLIT=%d -D TAIL_OUTPUTS=%d "
+		"-D TAIL_WEIGHT=%zu -D TAIL_BIAS=%zu -D TAIL_BROKEN=%d "
+		"-D CLASSES=%d -D LOGITS_SAMPLE=%d",
+		inputs_of(program, index), step->out.channels,
+		chunk_size(program, index), chunk_count(program, index),
+		tile_rows(program, index), tiling->columns,
+		tiling->linear_deep, is_head,
+		gpu_linear_has_loss(program, index), tiling->head_split,
+		tail->out.channels, tail->weight, tail->bias, tail->broken,
+		tail->out.channels, tail->out.channels);
+}
+
+static int linear_allocate_step(struct opencl_program *program,
+				struct pass *pass, int index,
+				struct error *err)
+{
+	struct step_memory *memory = &pass->steps[index];
+	const size_t out = (size_t)pass->most * gpu_outputs(program, index);
+	const struct request requests[] = {
+		{ &memory->output, 1, out * sizeof(cl_float) },
+		{ &memory->routes, pass->training && !is_tail(program, index),
+		  out * sizeof(cl_ushort) },
+		{ &memory->slope, pass->training, out * sizeof(cl_float) },
+		{ &memory->sums, !is_tail(program, index),
+		  out * (size_t)chunk_count(program, index) *
+			  sizeof(cl_float) },
+	};
+
+	return memory_make_all(program, requests,
+			       sizeof(requests) / sizeof(requests[0]), err);
+}
+
+static int add_sums(struct opencl_program *program, struct pass *pass,
+		    int index, struct error *err)
+{
+	const struct tiling *tiling = gpu_tiling(program);
+	const struct step *step = step_at(program, index);
+	const int chunks = chunk_count(program, index);
+	struct launch forward = gpu_how(program, "linear_forward", index,
+					gpu_parts(step->out.channels,
+						  tiling->columns));
+	const cl_mem memories[] = { step_input(pass, index),
+				    program->vectors[VECTOR_PARAMETERS],
+				    pass->steps[index].sums };
+
+	forward.items[1] = gpu_parts(pass->most, tile_rows(program, index));
+	forward.items[2] = chunks;
+	forward.work.dense = forward.work.done = step_products(program, index);
+	forward.work.moved = step_inputs(program, index) +
+			     chunks * step_outputs(program, index);
+	forward.work.moved_once = step_parameters(program, index);
+	return pass_add(pass, &forward, program->built[index], memories, 3,
+			err);
+}
+
+static int linear_forward_step(struct opencl_program *program,
+			       struct pass *pass, int index, struct error *err)
+{
+	const int is_head = gpu_linear_is_head(program, index);
+	const struct step_memory *memory = &pass->steps[index];
+	const struct step_memory *last = memory + is_head;
+	const double tail = is_head ? step_products(program, index + 1) : 0;
+	struct launch finish = gpu_how(program, "linear_finish", index, 0);
+	const cl_mem memories[] = {
+		memory->sums, program->vectors[VECTOR_PARAMETERS],
+		memory->output, memory->routes, memory->slope, last->output,
+		last->slope, pass->labels, pass->outcomes
+	};
+
+	if (is_tail(program, index))
+		return 0;
+	finish.samples = 1;
+	finish.batch_arguments = 5;
+	finish.work.dense = finish.work.done =
+		(pass->training ? 2 : 1) * tail;
+	finish.work.moved = (chunk_count(program, index) + 2) *
+			    step_outputs(program, index);
+	if (add_sums(program, pass, index, err))
+		return -1;
+	return gpu_add_seeded(program, pass, &finish, memories, 9, err);
+}
+
+/* Of all that goes back: as linear_backward counts them. */
+static int backward_tiles(const struct opencl_program *program, int index)
+{
+	const int columns = gpu_tiling(program)->columns;
+	const int rows = tile_rows(program, index);
+	const int outputs = step_at(program, index)->out.channels;
+	const int across = gpu_parts(inputs_of(program, index), columns);
+	int tiles = across * gpu_parts(outputs, rows);
+
+	if (gpu_linear_is_head(program, index))
+		tiles += gpu_parts(outputs, columns) *
+			 gpu_parts(step_at(program, index + 1)->out.channels,
+				   rows);
+	if (index)
+		tiles += across * gpu_parts(batch_most(program), rows);
+	return tiles;
+}
+
+static int linear_backward_step(struct opencl_program *program,
+				struct pass *pass, int index, struct error *err)
+{
+	const int is_head = gpu_linear_is_head(program, index);
+	const struct step_memory *memory = &pass->steps[index];
+	struct launch backward = gpu_how(program, "linear_backward", index,
+					 backward_tiles(program, index));
+	const cl_mem memories[] = { step_input(pass, index),
+				    program->vectors[VECTOR_PARAMETERS],
+				    memory->routes,
+				    memory->slope,
+				    program->vectors[VECTOR_GRADIENT],
+				    index ? memory[-1].slope : NULL,
+				    memory->output,
+				    memory[is_head].slope };
+
+	if (is_tail(program, index))
+		return 0;
+	backward.work.dense = (index ? 2 : 1) * step_products(program, index) +
+			      (is_head ? step_products(program, index + 1) : 0);
+	backward.work.done = backward.work.dense;
+	backward.work.moved = 2 * step_inputs(program, index) +
+			      2 * step_outputs(program, index);
+	backward.work.moved_once = 2 * step_parameters(program, index);
+	return pass_add(pass, &backward, program->built[index], memories, 8,
+			err);
+}
+
+const struct step_kind gpu_linear_step = { .build = linear_build_step,
+					   .allocate = linear_allocate_step,
+					   .forward = linear_forward_step,
+					   .backward = linear_backward_step };
+
+static int loss_build(struct opencl_program *program, int index,
+		      struct error *err)
+{
+	(void)program;
+	(void)index;
+	(void)err;
+	return 0;
+}
+
+static int loss_nothing(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err)
+{
+	(void)pass;
+	return loss_build(program, index, err);
+}
+
+/* Forward and backward in one: the slope is NULL where nobody wants it. */
+static int loss_forward(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err)
+{
+	struct launch loss = gpu_how(program, "loss", index, 0);
+	const cl_mem memories[] = { step_input(pass, index), pass->labels,
+				    pass->outcomes,
+				    pass->steps[index - 1].slope };
+
+	if (gpu_linear_has_loss(program, index - 1))
+		return 0;
+	loss.samples = loss.group_items;
+	loss.batch_arguments = 2;
+	return pass_add(pass, &loss, program->common, memories, 4, err);
+}
+
+const struct step_kind gpu_loss_step = { .build = loss_build,
+					 .allocate = loss_nothing,
+					 .forward = loss_forward,
+					 .backward = loss_nothing };

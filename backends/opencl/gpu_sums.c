@@ -1,0 +1,187 @@
+/* The end of a step of the gpu class: sums of parts, and the optimizer. */
+#include "backends/opencl/gpu.h"
+
+#include <string.h>
+
+static size_t parameters_of(const struct opencl_program *program, int index)
+{
+	return (size_t)step_parameters(program, index);
+}
+
+/* The parts of step index, for a batch as large as can be; none of those that
+ * write their slopes themselves. */
+static struct segment segment_of(const struct opencl_program *program,
+				 int index)
+{
+	const struct step *step = step_at(program, index);
+	struct segment segment = { .first = (cl_uint)step->weight, .each = 1 };
+
+	if (!step->window)
+		return segment;
+	segment.size = (cl_uint)parameters_of(program, index);
+	segment.divisor = (cl_uint)gpu_split_samples(program);
+	if (gpu_conv_leads(program, index + 1)) {
+		segment.each = (cl_uint)(step->main_out.height *
+					 step->main_out.width);
+		segment.divisor =
+			(cl_uint)gpu_conv_columns(program, index + 1);
+	}
+	return segment;
+}
+
+static size_t segment_floats(const struct opencl_program *program,
+			     const struct segment *segment)
+{
+	return segment->size ? (size_t)segment->size *
+				       (size_t)gpu_parts((int)segment->each *
+							 batch_most(program),
+							 (int)segment->divisor)
+			     : 0;
+}
+
+size_t gpu_parts_at(const struct opencl_program *program, int index)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < index; i++) {
+		const struct segment segment = segment_of(program, i);
+
+		at += segment_floats(program, &segment);
+	}
+	return at;
+}
+
+/* Fills those that there are; returns how many, and all their blocks. */
+static int segments_list(const struct opencl_program *program,
+			 struct segment segments[MODEL_MAX_LAYERS], int *blocks)
+{
+	int count = 0;
+
+	*blocks = 0;
+	for (int i = 0; i < program->plan.count; i++) {
+		struct segment segment = segment_of(program, i);
+
+		if (!segment.size)
+			continue;
+		segment.at = (cl_uint)gpu_parts_at(program, i);
+		segment.block = (cl_uint)*blocks;
+		*blocks += gpu_parts((int)segment.size,
+				     gpu_tiling(program)->reduced);
+		segments[count++] = segment;
+	}
+	return count;
+}
+
+int gpu_sums_build(struct opencl_program *program, struct error *err)
+{
+	const struct tiling *tiling = gpu_tiling(program);
+	const int classes = model_classes(program->base.model);
+	struct segment segments[MODEL_MAX_LAYERS];
+	int blocks;
+	const int count = segments_list(program, segments, &blocks);
+
+	return source_build(program_device(program), SOURCE_GPU_STEP,
+			    &program->common, err,
+			    "-D ITEMS=%d -D CLASSES=%d -D LOGITS_SAMPLE=%d "
+			    "-D SEGMENTS=%d -D BLOCKS=%d -D REDUCED=%d "
+			    "-D SLICES=%d -D UPDATED=%d -D PARAMETERS=%zu "
+			    "-D PIXELS=%zu -D DEEP=1 -D MOST_ACROSS=1 "
+			    "-D DROP_LAYER=0 -D DROP_THRESHOLD=0",
+			    tiling->items, classes, classes, count, blocks,
+			    tiling->reduced, tiling->items / tiling->reduced,
+			    tiling->updated, program->base.parameters,
+			    shape_size(program->base.model->input));
+}
+
+int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
+		   struct error *err)
+{
+	const size_t all = gpu_parts_at(program, program->plan.count);
+	const struct request requests[] = {
+		{ &program->parts, pass->training && all,
+		  all * sizeof(cl_float) },
+		{ &program->segments, pass->training,
+		  MODEL_MAX_LAYERS * sizeof(struct segment) },
+	};
+
+	return memory_make_all(program, requests,
+			       sizeof(requests) / sizeof(requests[0]), err);
+}
+
+static int segments_write(struct opencl_program *program, int *blocks,
+			  struct error *err)
+{
+	struct segment segments[MODEL_MAX_LAYERS] = { { 0 } };
+	cl_int status;
+
+	segments_list(program, segments, blocks);
+	status = clEnqueueWriteBuffer(queue_next(program), program->segments,
+				      CL_TRUE, 0, sizeof(segments), segments, 0,
+				      NULL, NULL);
+	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
+}
+
+int gpu_sums_end(struct opencl_program *program, struct error *err)
+{
+	const cl_mem *vectors = program->vectors;
+	const cl_mem updated[] = { program->segments,
+				   program->parts,
+				   program->train.outcomes,
+				   program->train.scores,
+				   vectors[VECTOR_PARAMETERS],
+				   vectors[VECTOR_GRADIENT],
+				   vectors[VECTOR_SQUARE_AVG],
+				   vectors[VECTOR_ACC_DELTA] };
+	const cl_mem reduced[] = { program->segments, program->parts,
+				   program->train.outcomes,
+				   program->train.scores,
+				   vectors[VECTOR_GRADIENT] };
+	struct launch reduce, update;
+	int blocks;
+
+	if (segments_write(program, &blocks, err))
+		return -1;
+	reduce = gpu_how(program, "reduce", 0, blocks + 1);
+	reduce.work.moved_once =
+		(double)gpu_parts_at(program, program->plan.count);
+	reduce.batch_arguments = 2;
+	reduce.part = PART_SUMS;
+	update = gpu_how(program, "reduce_update", 0,
+			 blocks + 1 +
+				 gpu_parts((int)program->base.parameters,
+					   gpu_tiling(program)->updated));
+	update.batch_arguments = 6;
+	update.part = PART_UPDATE;
+	if (launch_make(&program->reduce, &reduce, program->common, reduced, 5,
+			err))
+		return -1;
+	return launch_make(&program->reduce_update, &update, program->common,
+			   updated, 8, err);
+}
+
+int gpu_sums_gradient(struct opencl_program *program, struct error *err)
+{
+	const cl_uint words[] = { (cl_uint)program->count,
+				  (cl_uint)program->train.slot };
+
+	if (launch_words(&program->reduce, 0, words, 2, err))
+		return -1;
+	return launch_enqueue(program, &program->reduce, 1, err);
+}
+
+int gpu_sums_train(struct opencl_program *program, const struct update *update,
+		   struct error *err)
+{
+	const cl_float settings[] = { (cl_float)update->lr,
+				      (cl_float)update->rho,
+				      (cl_float)(1 - update->rho),
+				      (cl_float)update->eps };
+	cl_uint words[6];
+
+	memcpy(words, settings, sizeof(settings));
+	words[4] = (cl_uint)program->count;
+	words[5] = (cl_uint)program->train.slot;
+	if (launch_words(&program->reduce_update, 0, words, 6, err))
+		return -1;
+	return launch_enqueue(program, &program->reduce_update, 1, err);
+}

@@ -1,0 +1,325 @@
+/*
+ * A linear layer with what follows it, ReLU and dropout; with HEAD a second
+ * one, the tail, and with either or LOSS the loss, which are small: one group
+ * does all of a sample.
+ *
+ *   z[n][o] = bias[o] + sum over i of weight[o][i] x[n][i]
+ *   y = relu(z) where kept, grown by 1 / (1 - drop), else 0
+ *   logits[n][c] = tail_bias[c] + sum over o of tail_weight[c][o] y[n][o]
+ */
+#define LANES 16
+#define MINE_DOWN (ROWS * LANES / ITEMS)
+#define MINE_ACROSS (COLUMNS / LANES)
+#define SPACE (DEEP * (ROWS + COLUMNS + 2))
+
+#define INPUT_TILES PARTS_OF(INPUTS, COLUMNS)
+#define WEIGHT_TILES (INPUT_TILES * PARTS_OF(OUTPUTS, ROWS))
+#define TAIL_TILES \
+	(HEAD * PARTS_OF(OUTPUTS, COLUMNS) * PARTS_OF(TAIL_OUTPUTS, ROWS))
+
+/* Clears, or adds to, the item's sums what one slice of a and b gives. */
+static inline void sums_clear(float *sum)
+{
+	for (int i = 0; i < MINE_DOWN * MINE_ACROSS; i++)
+		sum[i] = 0;
+}
+
+static inline void sums_add(float *sum, local const float *a,
+			    local const float *b)
+{
+	tile_add(sum, MINE_DOWN, MINE_ACROSS, LANES, a, ROWS + 1, b,
+		 COLUMNS + 1, DEEP);
+}
+
+static inline void sums_store(const float *sum, global float *to, int by_row,
+			      int most_rows, int most_columns)
+{
+	for (int i = 0; i < MINE_DOWN; i++)
+		for (int j = 0; j < MINE_ACROSS; j++) {
+			const int row = tile_row(i, LANES);
+			const int column = tile_column(j, LANES);
+
+			if (row < most_rows && column < most_columns)
+				to[(size_t)row * by_row + column] =
+					sum[i * MINE_ACROSS + j];
+		}
+}
+
+/* Group (t, r, s): partial[s][n][o] of COLUMNS outputs and ROWS samples, from
+ * the inputs CHUNK * s ... */
+kernel GROUP void linear_forward(const int count,
+				 global const float *restrict x,
+				 global const float *restrict parameters,
+				 global float *restrict partial)
+{
+	local float space[SPACE];
+	local float *a = space, *b = space + DEEP * (ROWS + 1);
+	const int o = get_group_id(0) * COLUMNS, n = get_group_id(1) * ROWS;
+	const int from = get_group_id(2) * CHUNK;
+	const int to = min(from + CHUNK, INPUTS);
+	float sum[MINE_DOWN * MINE_ACROSS];
+
+	if (n >= count)
+		return;
+	sums_clear(sum);
+	for (int k = from; k < to; k += DEEP) {
+		tile_load(a, ROWS, x + (size_t)n * INPUTS + k, INPUTS, 1,
+			  count - n, to - k);
+		tile_load(b, COLUMNS,
+			  parameters + WEIGHT + (size_t)o * INPUTS + k, INPUTS,
+			  1, OUTPUTS - o, to - k);
+		MEET();
+		sums_add(sum, a, b);
+		MEET();
+	}
+	sums_store(sum,
+		   partial + ((size_t)get_group_id(2) * count + n) * OUTPUTS +
+			   o,
+		   OUTPUTS, count - n, OUTPUTS - o);
+}
+
+#if HEAD
+/* Of sample n, whose y is here; an output's sum is split over HEAD_SPLIT
+ * items. */
+static inline void tail_forward(size_t n, local const float *y,
+				local float *parts,
+				global const float *parameters,
+				global float *logits)
+{
+	for (int e = get_local_id(0); e < TAIL_OUTPUTS * HEAD_SPLIT;
+	     e += ITEMS) {
+		const int c = e / HEAD_SPLIT;
+		float sum = 0;
+
+		for (int o = e % HEAD_SPLIT; o < OUTPUTS; o += HEAD_SPLIT)
+			sum = fma(parameters[TAIL_WEIGHT + c * OUTPUTS + o],
+				  y[o], sum);
+		parts[e] = sum;
+	}
+	MEET();
+	for (int c = get_local_id(0); c < TAIL_OUTPUTS; c += ITEMS) {
+		float sum = parameters[TAIL_BIAS + c];
+
+		for (int s = 0; s < HEAD_SPLIT; s++)
+			sum += parts[c * HEAD_SPLIT + s];
+		logits[n * TAIL_OUTPUTS + c] = sum;
+	}
+}
+
+static inline void tail_backward(size_t n, global const float *parameters,
+				 global const float *logit_slopes,
+				 global float *slopes)
+{
+	for (int o = get_local_id(0); o < OUTPUTS; o += ITEMS) {
+		float sum = 0;
+
+		for (int c = 0; c < TAIL_OUTPUTS; c++)
+			sum = fma(parameters[TAIL_WEIGHT + c * OUTPUTS + o],
+				  logit_slopes[n * TAIL_OUTPUTS + c], sum);
+		slopes[n * OUTPUTS + o] = sum;
+	}
+}
+#endif
+
+/*
+ * Group n finishes sample n: routes and slopes are NULL in a test. Without HEAD
+ * logits are y, and their slopes those of y.
+ */
+kernel GROUP void linear_finish(
+	const int count, const int global_count, const uint step,
+	const int place, const int stride, global const float *restrict partial,
+	global const float *restrict parameters, global float *y,
+	global ushort *restrict routes, global float *slopes,
+	global float *logits, global float *logit_slopes,
+	global const uchar *restrict labels, global float *restrict outcomes,
+	const uint seed_low, const uint seed_high)
+{
+	local float kept_y[HEAD ? OUTPUTS : 1];
+	local float parts[HEAD ? TAIL_OUTPUTS * HEAD_SPLIT : 1];
+	const float growth = routes ? GROWTH : 1;
+	const size_t n = get_group_id(0);
+
+	for (int o = get_local_id(0); o < OUTPUTS; o += ITEMS) {
+		float sum = parameters[BIAS + o];
+		int route = 0;
+
+		for (int chunk = 0; chunk < CHUNKS; chunk++)
+			sum += partial[((size_t)chunk * count + n) * OUTPUTS +
+				       o];
+		if (RELU && sum <= 0) {
+			sum = 0;
+			route = STOPPED;
+		}
+		if (DROPOUT && routes &&
+		    !is_kept(o, place + stride * n, step, seed_low, seed_high))
+			route |= DROPPED;
+		sum = route & DROPPED ? 0 : sum * growth;
+		y[n * OUTPUTS + o] = sum;
+		if (routes)
+			routes[n * OUTPUTS + o] = route;
+		if (HEAD)
+			kept_y[o] = sum;
+	}
+#if HEAD
+	MEET();
+	tail_forward(n, kept_y, parts, parameters, logits);
+#endif
+#if HEAD || LOSS
+	barrier(CLK_GLOBAL_MEM_FENCE);
+	if (get_local_id(0) == 0)
+		sample_loss(n, global_count, logits, labels, outcomes,
+			    logit_slopes);
+#endif
+#if HEAD
+	barrier(CLK_GLOBAL_MEM_FENCE);
+	if (slopes)
+		tail_backward(n, parameters, logit_slopes, slopes);
+#endif
+}
+
+/*
+ * A tile of a product of slopes by z, passed on by their routes (NULL: as they
+ * are), and another matrix: sum over k of dz[i, k] other[k, j].
+ */
+struct product {
+	int depth;		     /* k's of dz */
+	global const float *slopes;  /* at the tile's first row, k = 0 */
+	global const ushort *routes; /* likewise */
+	float growth;
+	int by_row, by_k, most_rows;
+	global const float *other; /* at the tile's first column, k = 0 */
+	int other_by_column, other_by_k, most_columns;
+	int other_depth; /* k's of it; none is beyond */
+	global float *to; /* the tile's first element */
+	int to_by_row;
+	global float *bias; /* sums of dz over k, unless NULL */
+};
+
+/*
+ * dweight[o][i] = sum over n of dz[n][o] x[n][i] and dbias[o] = sum over n of
+ * dz[n][o], of ROWS outputs and COLUMNS inputs.
+ */
+static inline struct product
+weights_product(int tile, int outputs, int inputs, int count, int broken,
+		global const float *x, global const ushort *routes,
+		global const float *slopes, float growth, global float *dweight,
+		global float *dbias)
+{
+	const int across = PARTS_OF(inputs, COLUMNS);
+	const int o = tile / across * ROWS, i = tile % across * COLUMNS;
+
+	return (struct product){
+		.depth = count,
+		.slopes = slopes + o,
+		.routes = routes ? routes + o : routes,
+		.growth = growth,
+		.by_row = 1,
+		.by_k = outputs,
+		.most_rows = outputs - o,
+		.other = x + i,
+		.other_by_column = 1,
+		.other_by_k = inputs,
+		.most_columns = inputs - i,
+		.other_depth = count - broken,
+		.to = dweight + (size_t)o * inputs + i,
+		.to_by_row = inputs,
+		.bias = i ? NULL : dbias + o,
+	};
+}
+
+/* dx[n][i] = sum over o of dz[n][o] weight[o][i], of ROWS samples. */
+static inline struct product
+input_product(int tile, int count, global const float *parameters,
+	      global const ushort *routes, global const float *slopes,
+	      global float *before)
+{
+	const int n = tile / INPUT_TILES * ROWS;
+	const int i = tile % INPUT_TILES * COLUMNS;
+
+	return (struct product){
+		.depth = n < count ? OUTPUTS : 0,
+		.slopes = slopes + (size_t)n * OUTPUTS,
+		.routes = routes + (size_t)n * OUTPUTS,
+		.growth = GROWTH,
+		.by_row = OUTPUTS,
+		.by_k = 1,
+		.most_rows = count - n,
+		.other = parameters + WEIGHT + i,
+		.other_by_column = 1,
+		.other_by_k = INPUTS,
+		.most_columns = INPUTS - i,
+		.other_depth = OUTPUTS,
+		.to = before + (size_t)n * INPUTS + i,
+		.to_by_row = INPUTS,
+	};
+}
+
+/* to[k - first][i]: see tile_load(). */
+static inline void slopes_load(local float *to, const struct product *product,
+			       int first)
+{
+	for (int e = get_local_id(0); e < ROWS * DEEP; e += ITEMS) {
+		const int i = product->by_k == 1 ? e / DEEP : e % ROWS;
+		const int k = product->by_k == 1 ? e % DEEP : e / ROWS;
+		const size_t at = (size_t)i * product->by_row +
+				  (size_t)(first + k) * product->by_k;
+		float slope = 0;
+
+		if (i < product->most_rows && first + k < product->depth &&
+		    !(product->routes && product->routes[at]))
+			slope = product->slopes[at] * product->growth;
+		to[k * (ROWS + 1) + i] = slope;
+	}
+}
+
+/*
+ * Groups make, in this order, tiles of dweight, of the tail's, and of dx, which
+ * are left out where nobody wants them.
+ */
+kernel GROUP void linear_backward(const int count,
+				  global const float *restrict x,
+				  global const float *restrict parameters,
+				  global const ushort *restrict routes,
+				  global const float *restrict slopes,
+				  global float *restrict gradient,
+				  global float *restrict before,
+				  global const float *restrict y,
+				  global const float *restrict logit_slopes)
+{
+	local float space[SPACE];
+	local float *a = space, *b = space + DEEP * (ROWS + 1);
+	const int tile = get_group_id(0), mine = get_local_id(0);
+	float sum[MINE_DOWN * MINE_ACROSS], bias = 0;
+	struct product product;
+
+	if (tile < WEIGHT_TILES)
+		product = weights_product(tile, OUTPUTS, INPUTS, count, BROKEN,
+					  x, routes, slopes, GROWTH,
+					  gradient + WEIGHT, gradient + BIAS);
+	else if (tile < WEIGHT_TILES + TAIL_TILES)
+		product = weights_product(tile - WEIGHT_TILES, TAIL_OUTPUTS,
+					  OUTPUTS, count, TAIL_BROKEN, y, NULL,
+					  logit_slopes, 1,
+					  gradient + TAIL_WEIGHT,
+					  gradient + TAIL_BIAS);
+	else
+		product = input_product(tile - WEIGHT_TILES - TAIL_TILES, count,
+					parameters, routes, slopes, before);
+	sums_clear(sum);
+	for (int k = 0; k < product.depth; k += DEEP) {
+		slopes_load(a, &product, k);
+		tile_load(b, COLUMNS,
+			  product.other + (size_t)k * product.other_by_k,
+			  product.other_by_column, product.other_by_k,
+			  product.most_columns, product.other_depth - k);
+		MEET();
+		sums_add(sum, a, b);
+		for (int q = 0; mine < ROWS && q < DEEP; q++)
+			bias += a[q * (ROWS + 1) + mine];
+		MEET();
+	}
+	sums_store(sum, product.to, product.to_by_row, product.most_rows,
+		   product.most_columns);
+	if (product.bias && mine < product.most_rows && mine < ROWS)
+		product.bias[mine] = bias;
+}
