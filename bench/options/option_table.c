@@ -98,6 +98,9 @@ const struct option_row option_rows[] = {
 	{ "resident", 0, OPTION_CHOICE, AT(resident), STEPS, "WHEN",
 	  "a device keeps the data set; auto: where it fits (auto)", 0, 0,
 	  { "auto", "no" } },
+	{ "device-class", 0, OPTION_CHOICE, AT(device_class), TRAINS, "WHICH",
+	  "of kernels of an OpenCL device, written for CPUs or GPUs (as its "
+	  "type is)", 0, 0, { "cpu", "gpu" } },
 	{ "sync", 0, OPTION_CHOICE, AT(sync), TIMED, "WHEN",
 	  "wait for a device after each step, or let it run ahead within an "
 	  "epoch, so that s/iter is the epoch's mean (step)", 0, 0,

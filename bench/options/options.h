@@ -45,6 +45,7 @@ struct options {
 	int dropout, reshuffle, test; /* on: 1 */
 	const char *algorithm;	      /* NULL: what the backend does */
 	const char *precision;	      /* NULL: fp32 */
+	const char *device_class;     /* NULL: as the device's type wants it */
 	const char *resident;	      /* NULL: auto */
 	const char *sync;	      /* NULL: step */
 	int include_warmup, with_post, columns, cores;

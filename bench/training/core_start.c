@@ -15,6 +15,7 @@ static int open_device(struct core *core, struct error *err)
 		.choice = training->device,
 		.threads = training->one_process ? core->group->size : 1,
 		.cpus = training->cpus,
+		.device_class = training->device_class,
 	};
 
 	return replica_open(core->group, training->backend, &request,

@@ -60,6 +60,17 @@ static void plan_options(struct training *training,
 	training->profile = options->profile;
 }
 
+int plan_check_class(const struct backend *backend, const char *name,
+		     struct error *err)
+{
+	if (!name || backend->has_classes)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "--device-class %s: backend %s has no classes of "
+			 "devices; leave the option out, or name targets that "
+			 "have, as opencl", name, backend->name);
+}
+
 int plan_run(struct training *training, const struct target *target,
 	     const struct options *options, struct error *err)
 {
@@ -77,9 +88,12 @@ int plan_run(struct training *training, const struct target *target,
 	training->recipe = plan_recipe(training->model, options);
 	training->backend = target->backend;
 	training->device = target->device[0] ? target->device : NULL;
+	training->device_class = options->device_class;
 	training->one_process = target->transport->one_process;
 	plan_options(training, target, options);
-	if (training->profile && backend_check_profile(target->backend, err))
+	if (plan_check_class(target->backend, options->device_class, err) ||
+	    (training->profile &&
+	     backend_check_profile(target->backend, err)))
 		return -1;
 	if (plan_sync(training, target, options, err))
 		return -1;

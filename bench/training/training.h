@@ -17,6 +17,7 @@ struct training {
 	const struct backend *backend;
 	const struct dataset *dataset;
 	const char *device; /* as in struct device_request */
+	const char *device_class; /* likewise */
 	int cpus;	    /* that the process is confined to */
 	int one_process;    /* the cores share this process */
 	struct recipe recipe;

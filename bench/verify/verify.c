@@ -97,6 +97,8 @@ static int compare(struct verification *v, struct verify_result *result,
 					      v->options->algorithm);
 	if (!backend_check_algorithm(result->backend, v->options->algorithm,
 				     &why) &&
+	    !plan_check_class(result->backend, v->options->device_class,
+			      &why) &&
 	    !verify_cores(&v->task, result, &why) &&
 	    !verify_lockstep(&v->task, result, &why))
 		return 0;
@@ -261,8 +263,9 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	struct target target;
 
 	/* The rules for model, rate and data set are those of a run; which
-	 * algorithm is for each backend to say. */
+	 * algorithm and class is for each backend to say. */
 	rules.algorithm = NULL;
+	rules.device_class = NULL;
 	if (target_parse(&target, "reference-1", err) ||
 	    plan_run(&training, &target, &rules, err) ||
 	    plan_dataset(dataset, options, err))

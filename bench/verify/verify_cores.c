@@ -80,6 +80,7 @@ static int open_member(struct member *member, struct error *err)
 	const struct device_request request = {
 		.threads = member->team->one_process ? group->size : 1,
 		.cpus = MOST_CORES, /* else PoCL would have too few later on */
+		.device_class = task->options->device_class,
 	};
 	const struct program_options options = {
 		.batch = replica_share(0, group->size, task->batch),

@@ -73,7 +73,11 @@ void verify_batch(const struct verify_task *task, const int *order, int step,
 static int open_side(struct side *side, const struct verify_task *task,
 		     const struct backend *backend, struct error *err)
 {
-	const struct device_request request = { .threads = 1, .cpus = 1 };
+	const struct device_request request = {
+		.threads = 1,
+		.cpus = 1,
+		.device_class = task->options->device_class,
+	};
 	const struct program_options options = {
 		.batch = task->batch,
 		.test_batch = 1,

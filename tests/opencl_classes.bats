@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# The classes of kernels that an OpenCL device can be given.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	"$BENCH" measure opencl --model tiny -d synthetic -s 1 -e 1 -q \
+		>/dev/null 2>&1 || skip "no OpenCL device"
+	SMALL=(--model tiny --dataset synthetic --synthetic-train 200
+		--synthetic-test 40 --warmup 1 --epochs 2 -q)
+}
+
+# launches CLASS FEWEST MOST: kernels and transfers of a training step.
+launches() {
+	run -0 "$BENCH" measure opencl --device-class "$1" -d synthetic \
+		--synthetic-train 8 --synthetic-test 8 --batch 4 --warmup 1 \
+		--epochs 1 -q --profile "$1.csv"
+	[ "$(grep -c ',iteration,' "$1.csv")" -eq 1 ]
+	python3 - "$@" <<-'END'
+	import csv, sys
+	device_class, fewest, most = sys.argv[1:]
+	whole = list(csv.DictReader(open(device_class + ".csv")))[-1]
+	assert int(fewest) <= int(whole["launches"]) <= int(most), whole
+	# Multiply-adds of four samples, by the network's definition.
+	assert float(whole["dense_flop"]) == 2 * 4 * 35782656
+	END
+}
+
+@test "a training step is at most 16 launches, 8 in the gpu class" {
+	launches cpu 9 16
+	launches gpu 6 8
+}
+
+@test "a class of devices is said in every row, and is opencl's alone" {
+	local class
+	for class in cpu gpu; do
+		run -0 "$BENCH" measure opencl --device-class "$class" \
+			--model tiny -d synthetic --steps 1 -e 1 -q \
+			--test off --warmup 0 --run-file "$class.csv"
+		[[ "$(cell "$class.csv" 1 device_driver)" == *", $class class" ]]
+	done
+	"$BENCH" devices | grep -q ', [cg]pu class$'
+	run -2 "$BENCH" measure cpu-1 "${SMALL[@]}" --device-class gpu
+	[[ "$output" == *"--device-class gpu: backend cpu has no classes"* ]]
+	run -2 "$BENCH" run null-1 "${SMALL[@]}" --device-class cpu
+	[[ "$output" == *"--device-class cpu: backend null has no classes"* ]]
+	run -2 "$BENCH" verify cpu --model tiny -d synthetic --steps 1 \
+		--device-class gpu
+	run -2 "$BENCH" measure opencl "${SMALL[@]}" --device-class dsp
+	[[ "$output" == *"dsp"*"cpu"*"gpu"* ]]
+}
+
+@test "verify holds the gpu class to the same bounds" {
+	run -0 "$BENCH" verify opencl --device-class gpu --model tiny \
+		-d synthetic --steps 3 --batch 3 -q
+	[[ "$output" == *"all right"* ]]
+	BENCH_TEST_BREAK=conv2 run -1 "$BENCH" verify opencl --model tiny \
+		--device-class gpu -d synthetic --steps 3 --batch 3 -q
+	[[ "$output" == *"WRONG: opencl: the gradient of conv2.weight"* ]]
+}
