@@ -152,8 +152,9 @@ static int program_warm(struct opencl_program *program, struct error *err)
 		goto out;
 	result = 0;
 out:
-	/* Nothing may still be reading the batch. */
+	/* Nothing may still be reading the batch, and nobody asked for it. */
 	clFinish(program->queue);
+	program->unfinished = program->count = 0;
 	free(images);
 	free(labels);
 	return result;
