@@ -115,6 +115,18 @@ static void data_without_a_name(void **state)
 	options_release(&options);
 }
 
+static void disagrees(const char *text, const struct run *run,
+		      const char *says)
+{
+	struct options options;
+
+	parse(&options, text);
+	assert_int_equal(settings_agree(&options, run, &err), -1);
+	assert_int_equal(err.kind, ERROR_USAGE);
+	assert_non_null(strstr(err.message, says));
+	options_release(&options);
+}
+
 static void only_what_was_given_can_disagree(void **state)
 {
 	struct options options;
@@ -129,17 +141,36 @@ static void only_what_was_given_can_disagree(void **state)
 	assert_int_equal(settings_agree(&options, &made.run, &err), 0);
 	options_release(&options);
 	/* The default, and not the baseline's. */
-	parse(&options, "--seed 1");
-	assert_int_equal(settings_agree(&options, &made.run, &err), -1);
-	assert_int_equal(err.kind, ERROR_USAGE);
-	assert_non_null(strstr(err.message,
-			       "--seed 1, and the baseline has 7"));
-	options_release(&options);
+	disagrees("--seed 1", &made.run, "--seed 1, and the baseline has 7");
 	/* More iterations than there are: of 70 samples these are not all. */
 	parse(&options, "--steps 9");
 	assert_int_equal(settings_agree(&options, &made.run, &err), -1);
 	made.run.steps = 3;
 	assert_int_equal(settings_agree(&options, &made.run, &err), 0);
+	options_release(&options);
+}
+
+/* Where the data set was is told by what came of the option. */
+static void residence_is_repeated(void **state)
+{
+	struct options options;
+	struct made made;
+
+	(void)state;
+	process(&made, "a", "opencl", "", 1);
+	parse(&options, "--resident auto");
+	/* Cores beside a device have no such thing. */
+	assert_int_equal(settings_agree(&options, &made.run, &err), 0);
+	snprintf(made.run.resident, sizeof(made.run.resident), "no");
+	disagrees("--resident auto", &made.run, "and the baseline has no");
+	settings_repeat(&options, &made.run);
+	assert_string_equal(options.resident, "no");
+	/* It did not fit. */
+	snprintf(made.run.not_resident_reason,
+		 sizeof(made.run.not_resident_reason), "too much");
+	disagrees("--resident no", &made.run, "and the baseline has auto");
+	settings_repeat(&options, &made.run);
+	assert_string_equal(options.resident, "auto");
 	options_release(&options);
 }
 
@@ -356,6 +387,7 @@ int main(void)
 		cmocka_unit_test(options_come_from_the_row),
 		cmocka_unit_test(data_without_a_name),
 		cmocka_unit_test(only_what_was_given_can_disagree),
+		cmocka_unit_test(residence_is_repeated),
 		cmocka_unit_test(what_differs_is_listed),
 		cmocka_unit_test(age),
 		cmocka_unit_test(what_is_kept),

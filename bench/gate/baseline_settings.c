@@ -10,7 +10,8 @@ enum {
 	OPEN = 1,     /* the run may have what no option says */
 	SYNTHETIC = 2, /* only of that data set */
 	CAPPED = 4,   /* the run has what it could do of it */
-	LATER = 8     /* runs of older versions do not say */
+	LATER = 8,    /* runs of older versions do not say */
+	RESIDENT = 16 /* the column has what came of it; empty: of no device */
 };
 
 static const struct setting {
@@ -30,6 +31,7 @@ static const struct setting {
 	{ "dropout", "dropout", 0 },
 	{ "algorithm", "algorithm", LATER },
 	{ "precision", "precision", LATER },
+	{ "resident", "resident", LATER | RESIDENT },
 	{ "reshuffle", "reshuffle", 0 },
 	{ "warmup", "warmup", 0 },
 };
@@ -46,7 +48,15 @@ static const struct column *find_column(const char *name)
 	return column;
 }
 
-/* What the run's row says, as the file has it. */
+/* Stays as long as run. */
+static const char *text_of(const struct setting *setting, const struct run *run)
+{
+	return setting->flags & RESIDENT ?
+		       run_asked_resident(run) :
+		       cell_text(find_column(setting->column), run);
+}
+
+/* What the run's row says, as an option does. */
 static void print_cell(const struct setting *setting, const struct run *run,
 		       char text[TEXT])
 {
@@ -54,7 +64,7 @@ static void print_cell(const struct setting *setting, const struct run *run,
 
 	text[0] = '\0';
 	if (column->kind == CELL_TEXT)
-		snprintf(text, TEXT, "%s", cell_text(column, run));
+		snprintf(text, TEXT, "%s", text_of(setting, run));
 	else if (column->kind == CELL_REAL)
 		number_print(text, cell_real(column, run));
 	else if (cell_int(column, run) != CELL_NO_INT)
@@ -77,7 +87,7 @@ static int set(struct options *options, const struct setting *setting,
 
 	print_cell(setting, run, text);
 	return option_set(options, row, column->kind == CELL_TEXT ?
-			  cell_text(column, run) : text, err);
+			  text_of(setting, run) : text, err);
 }
 
 int settings_check(const struct run *run, struct error *err)
@@ -132,7 +142,9 @@ static int is_whole_epoch(const struct run *run)
 static int agrees(const struct options *options, const struct setting *setting,
 		  const struct run *run, const char *given, const char *saved)
 {
-	return !given[0] || !strcmp(given, saved) || !strcmp(given, "auto") ||
+	return !given[0] || !strcmp(given, saved) ||
+	       (setting->flags & OPEN && !strcmp(given, "auto")) ||
+	       (setting->flags & RESIDENT && !saved[0]) ||
 	       (setting->flags & CAPPED && options->steps > run->steps &&
 		is_whole_epoch(run));
 }

@@ -202,7 +202,7 @@ static void print_settings(FILE *out, const struct run *run, int shared)
 	print_option(out, "dropout", run->dropout);
 	print_option(out, "algorithm", run->algorithm);
 	print_option(out, "precision", run->precision);
-	if (!strcmp(run->resident, "no") && !run->not_resident_reason[0])
+	if (!strcmp(run_asked_resident(run), "no"))
 		print_option(out, "resident", "no");
 	if (!strcmp(run->sync, "epoch"))
 		print_option(out, "sync", "epoch");

@@ -1,5 +1,7 @@
 #include "bench/rows/run.h"
 
+#include <string.h>
+
 #define TEXT(member, meaning) COLUMN_TEXT(run, member, meaning, 0)
 #define INT(member, meaning) COLUMN_INT(run, member, meaning, 0)
 #define REAL(member, meaning) COLUMN_REAL(run, member, meaning, 0)
@@ -128,6 +130,15 @@ static const struct column columns[] = {
 	     "ran ahead within an epoch, whose iterations were timed "
 	     "together"),
 };
+
+const char *run_asked_resident(const struct run *run)
+{
+	if (!run->resident[0])
+		return "";
+	/* With a reason it was allowed to. */
+	return !strcmp(run->resident, "no") && !run->not_resident_reason[0] ?
+		       "no" : "auto";
+}
 
 static void run_clear(void *row)
 {

@@ -110,4 +110,7 @@ struct run {
 
 extern const struct row_kind run_rows;
 
+/* The --resident that such a run is told; empty where no device could. */
+const char *run_asked_resident(const struct run *run);
+
 #endif
