@@ -107,6 +107,23 @@ learnt() {
 	"$BENCH" table p --include-warmup | grep -q ", epoch's mean"
 }
 
+@test "pictures of iterations that have a time together" {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	"$BENCH" run opencl "${SMALL[@]}" --sync epoch --out p
+	run -0 --separate-stderr "$BENCH" plot p
+	# A warm-up alone, which is timed, is no picture of them.
+	[[ "$stderr" == *"iterations.svg is not drawn: No iteration"* ]]
+	[ ! -e p/iterations.svg ]
+	python3 - <<-'END'
+	import csv
+	kept = [r["loss"] for r in csv.DictReader(open("p/observations.csv"))
+	        if r["phase"] == "steps"]
+	drawn = [r["train_loss"] for r in csv.DictReader(
+	         open("p/plot/learning.csv")) if r["train_loss"]]
+	assert len(kept) == 2 and drawn == kept, (drawn, kept)
+	END
+}
+
 # refuses WORDS OPTION ...: opencl does, with 2, and says WORDS.
 refuses() {
 	local words=$1

@@ -32,11 +32,16 @@ static int is_step(const struct observation *row)
 static int add_run(struct marks *marks, const struct observation *const *rows,
 		   size_t count, struct error *err)
 {
-	long warmups = 0, iteration;
+	long warmups = 0, steps = 0, iteration;
 	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		warmups += is_step(rows[i]) && rows[i]->is_warmup == 1;
+		steps += is_step(rows[i]);
+	}
+	/* Those of --sync epoch have no times, unlike their warm-up. */
+	if (steps == warmups)
+		return 0;
 	iteration = -warmups;
 	for (i = 0; i < count; i++) {
 		void *list = marks->list;
@@ -128,6 +133,6 @@ int plot_write_iterations(FILE *out, const struct plot *plot,
 			return -1;
 	if (!note->rows)
 		snprintf(note->text, sizeof(note->text),
-			 "No iteration was finished.");
+			 "No iteration was finished and timed alone.");
 	return 0;
 }

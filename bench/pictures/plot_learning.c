@@ -24,6 +24,13 @@ static int counts(const struct observation *row)
 	       row->is_warmup != 1 && !observation_is_modelled(row);
 }
 
+/* One step, or those of an epoch that only have a time together. */
+static int is_steps(const struct observation *row)
+{
+	return counts(row) && (!strcmp(row->phase, "step") ||
+			       !strcmp(row->phase, "steps"));
+}
+
 static void write_point(struct walk *walk, double seconds, double train_loss,
 			double test_loss, double accuracy)
 {
@@ -64,12 +71,12 @@ static void write_training(struct walk *walk,
 	long steps = 0;
 
 	for (size_t i = 0; i < count; i++)
-		steps += counts(rows[i]) && !strcmp(rows[i]->phase, "step");
+		steps += is_steps(rows[i]);
 	walk->per_point = (steps + POINTS - 1) / POINTS;
 	for (size_t i = 0; i < count; i++) {
 		if (!counts(rows[i]))
 			continue;
-		if (!strcmp(rows[i]->phase, "step"))
+		if (is_steps(rows[i]))
 			walk_step(walk, rows[i]);
 		if (strcmp(rows[i]->phase, "epoch"))
 			continue;
