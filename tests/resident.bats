@@ -165,6 +165,10 @@ refuses() {
 	OPENCL_MEMORY=1000000 run -4 --separate-stderr "$BENCH" measure opencl \
 		"${SMALL[@]}" --sync epoch
 	[[ "$stderr" == *"--sync epoch needs the data set on the device"* ]]
+	# Nobody knows where it would have been.
+	BREAK_OPENCL=clBuildProgram:1:-11 run -6 "$BENCH" measure opencl \
+		"${SMALL[@]}" --run-file failed.run
+	[ -z "$(cell failed.run 1 resident)" ]
 }
 
 @test "a loss that is no number is found at the epoch's end" {

@@ -154,6 +154,10 @@ static void describe_residence(struct run *run,
 {
 	if (!backend_holds(training->backend))
 		return;
+	/* It failed before it came to that. */
+	if (training->resident && !training->is_resident &&
+	    !training->not_resident_reason[0])
+		return;
 	COPY(run->resident, training->is_resident ? "yes" : "no");
 	COPY(run->not_resident_reason, training->not_resident_reason);
 }
