@@ -1,6 +1,7 @@
 /*
  * A data set that a program holds, so that batches need not bring their
- * samples: each says only which they are.
+ * samples: each says only which they are. Then nothing of the host's has to
+ * stay until a gradient is finished, and the device may run ahead.
  */
 #ifndef BACKENDS_HELD_H
 #define BACKENDS_HELD_H
@@ -27,20 +28,32 @@ struct held_data {
 	float pixels[PIXEL_VALUES];  /* what a byte of an image becomes */
 };
 
-/* Whether the backend has a way to hold a data set ... */
+/* Whether programs of the backend can hold a data set. */
 int backend_holds(const struct backend *backend);
-/* ... which it has to. */
+
+/*
+ * Copies data to where the program computes, whose backend can; at most once.
+ * Nothing of data is read after the return. ERROR_MISSING: there is no room,
+ * and the program is as it was.
+ */
 int program_hold(struct program *program, const struct held_data *data,
 		 struct error *err);
-/* order has as many indexes as the training set that is held has samples. */
+
+/*
+ * Copies the order of the training set that is held, an index for each of its
+ * samples. Before the first gradient of held samples, then whenever it changes.
+ */
 int program_order(struct program *program, const int *order,
 		  struct error *err);
 
-/* Then a device may run ahead of the host, too. Whether it does, which takes
- * ... */
+/* Whether devices of the backend can run ahead of the host: options.ahead. */
 int backend_runs_ahead(const struct backend *backend);
-/* ... the scores of count gradients at once, with options.ahead. Bounded:
- * a gradient waits until not too many are on their way before it. */
+
+/*
+ * Waits for the gradients since the last program_scores() or program_finish(),
+ * count of them, options.ahead at most, and writes their scores in order. A
+ * gradient waits by itself while too many are on their way before it.
+ */
 int program_scores(struct program *program, struct score *scores, int count,
 		   struct error *err);
 
