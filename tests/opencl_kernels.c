@@ -253,12 +253,14 @@ static void held_steps(struct program *program, const struct model *model)
 	free(images);
 }
 
-static void model_run(struct device *device, const struct model *model)
+static void model_run(struct device *device, const struct model *model,
+		      enum algorithm algorithm)
 {
 	const struct program_options options = { .batch = BATCH,
 						 .test_batch = BATCH,
 						 .seed = 1,
-						 .dropout = 1 };
+						 .dropout = 1,
+						 .algorithm = algorithm };
 	float *images = noise(BATCH * shape_size(model->input));
 	float *parameters = noise(model_parameter_count(model));
 	struct program *program;
@@ -289,7 +291,8 @@ int main(int argc, char **argv)
 	check(device_open(backend_find("opencl"), &request, &device, &err),
 	      &err);
 	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
-		model_run(device, &models[i]);
+		for (int a = 0; a < ALGORITHM_COUNT; a++)
+			model_run(device, &models[i], (enum algorithm)a);
 	device_close(device);
 	for (int i = 0; i < launched.count; i++)
 		puts(launched.names[i]);

@@ -38,15 +38,24 @@ static inline int close_devices(void **state)
 	return 0;
 }
 
-/* How many tests failed, of all classes. */
+/* How many tests failed, of all classes; that of GPUs has one algorithm. */
 static inline int run_classes(const struct CMUnitTest *tests, size_t count)
 {
-	static const char *const classes[] = { "cpu", "gpu" };
+	static const struct {
+		const char *name;
+		enum algorithm algorithm;
+	} classes[] = {
+		{ "cpu", ALGORITHM_FAST },
+		{ "cpu", ALGORITHM_DENSE },
+		{ "gpu", ALGORITHM_FAST },
+	};
 	int failed = 0;
 
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-		device_class = classes[i];
-		print_message("class %s\n", device_class);
+		device_class = classes[i].name;
+		algorithm = classes[i].algorithm;
+		print_message("class %s, %s\n", device_class,
+			      algorithm_name(algorithm));
 		failed += _cmocka_run_group_tests(device_class, tests, count,
 						  open_devices, close_devices);
 	}

@@ -25,6 +25,7 @@
 
 static struct error err;
 static struct device *device, *oracle; /* a backend's, the reference's */
+static enum algorithm algorithm;       /* of the backend's programs */
 
 static void check(int result)
 {
@@ -62,7 +63,8 @@ static void pair_open(struct pair *pair, const struct model *model,
 	const struct program_options options = { .batch = BATCH,
 						 .test_batch = TEST_BATCH,
 						 .seed = SEED,
-						 .dropout = dropout };
+						 .dropout = dropout,
+						 .algorithm = algorithm };
 	const size_t size = shape_size(model->input);
 	const size_t parameters = model_parameter_count(model);
 	uint32_t state = 1;

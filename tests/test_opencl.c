@@ -1,7 +1,8 @@
 /* The OpenCL backend against the reference, on models that reach all of it. */
 #include "tests/opencl_pair.h"
 
-/* One image plane, nothing pooled, several channels in, more than 16 out. */
+/* Nothing pooled at first, several channels in, more than 16 out, and linear
+ * outputs that are more than one panel (linear_dense.cl). */
 static const struct layer planes_layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 18, .window = 2 },
 	{ .kind = LAYER_RELU },
@@ -11,7 +12,7 @@ static const struct layer planes_layers[] = {
 	{ .kind = LAYER_CONV, .name = "c", .outputs = 5, .window = 1 },
 	{ .kind = LAYER_RELU },
 	{ .kind = LAYER_MAXPOOL, .window = 3 }, /* 8 x 7 -> 2 x 2 */
-	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 3 },
+	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 133 },
 	{ .kind = LAYER_DROPOUT, .drop = 0.5 },
 	{ .kind = LAYER_LINEAR, .name = "e", .outputs = 21 },
 	{ .kind = LAYER_LOSS },
@@ -112,7 +113,8 @@ static void long_tests_are_sliced(void **state)
 	const struct model *model = model_find("tiny");
 	const size_t size = shape_size(model->input);
 	const struct program_options options = { .batch = 1,
-						 .test_batch = COUNT };
+						 .test_batch = COUNT,
+						 .algorithm = algorithm };
 	struct batch batch = { .count = COUNT, .stride = 1 };
 	struct score whole = { 0 }, pieces = { 0 };
 	float *images = allocate(COUNT * size, sizeof(float));

@@ -21,6 +21,9 @@ static const char *const conv_forward_lines[] = {
 static const char *const conv_backward_lines[] = {
 #include "kernels/conv_backward.cl.h"
 };
+static const char *const conv_dense_lines[] = {
+#include "kernels/conv_dense.cl.h"
+};
 static const char *const winograd_lines[] = {
 #include "kernels/winograd.cl.h"
 };
@@ -38,6 +41,9 @@ static const char *const winograd_backward_lines[] = {
 };
 static const char *const linear_lines[] = {
 #include "kernels/linear.cl.h"
+};
+static const char *const linear_dense_lines[] = {
+#include "kernels/linear_dense.cl.h"
 };
 static const char *const loss_lines[] = {
 #include "kernels/loss.cl.h"
@@ -83,7 +89,8 @@ static const struct {
 } sources[] = {
 	[SOURCE_CONV] = { "convolution",
 			  { PART(vector_lines), PART(conv_forward_lines),
-			    PART(conv_backward_lines) } },
+			    PART(conv_backward_lines),
+			    PART(conv_dense_lines) } },
 	[SOURCE_WINOGRAD] = { "convolution by tiles",
 			      { PART(vector_lines), PART(conv_forward_lines),
 				PART(conv_backward_lines), PART(winograd_lines),
@@ -93,7 +100,8 @@ static const struct {
 				PART(winograd_backward_lines) } },
 	[SOURCE_LINEAR] = { "linear layer",
 			    { PART(vector_lines), PART(loss_lines),
-			      PART(linear_lines) } },
+			      PART(linear_lines),
+			      PART(linear_dense_lines) } },
 	[SOURCE_STEP] = { "loss and update",
 			  { PART(vector_lines), PART(loss_lines),
 			    PART(gather_lines), PART(score_lines),

@@ -1,5 +1,5 @@
 /* Steps that start with a convolution: conv_forward.cl, conv_backward.cl. */
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/conv_dense.h"
 
 /* A code is a byte. */
 #define MOST_POOL_WINDOW 16
@@ -10,28 +10,6 @@
 static int has_relu(const struct opencl_program *program, int index)
 {
 	return step_at(program, index)->relu != STEP_NO_LAYER;
-}
-
-/* Whether the next step reads y where conv_forward puts it. */
-static int is_channels_last(const struct opencl_program *program, int index)
-{
-	const struct layout out = layout_output(program, index);
-	const struct layout y =
-		layout_channels_last(program, step_at(program, index)->out);
-
-	return out.channel == y.channel && out.sample == y.sample;
-}
-
-/*
- * Whether the weight gradient is the dense kernel's (see conv_backward.cl),
- * which makes no slope of the input and knows no mask but a ReLU's.
- */
-int conv_is_dense(const struct opencl_program *program, int index)
-{
-	return !index && step_at(program, index)->pool_window == 1 &&
-	       is_channels_last(program, index) &&
-	       (has_relu(program, index) ||
-		step_dropping(program, index) == DROP_NOTHING);
 }
 
 /* Pooling windows of a tile: few tiles a row, and little beyond its end. */
@@ -104,9 +82,10 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 	const struct shape shape = pooling ? step->out : step->main_out;
 	const struct conv_tiles tiles =
 		conv_tiles(program, index, pool, shape.width);
-	char by_tiles[WINOGRAD_OPTIONS];
+	char by_tiles[WINOGRAD_OPTIONS], scattered[SCATTERED_OPTIONS];
 
 	winograd_options(program, index, by_tiles, sizeof(by_tiles));
+	scattered_options(program, index, scattered, sizeof(scattered));
 	return source_build(
 		program_device(program),
 		by_tiles[0] ? SOURCE_WINOGRAD : SOURCE_CONV, built, err,
@@ -119,7 +98,7 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 		"-D WEIGHT=%zu -D BIAS=%zu -D TILE_OUTPUTS=%d "
 		"-D TILE_COLUMNS=%d -D TILE_DENSE=%d -D TILE_INPUTS=%d "
 		"-D BAND=%d -D GROUPS=%d -D SLOPES=%d -D DENSE=%d "
-		"-D BROKEN=%d%s",
+		"-D BROKEN=%d%s%s",
 		step->in.channels, step->in.height, step->in.width, in.sample,
 		in.channel, in.row, in.column, shape.channels, shape.height,
 		shape.width, out.sample, out.channel, out.column, step->window,
@@ -128,7 +107,7 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 		step_growth_bits(program, index), step->weight, step->bias,
 		tiles.outputs, tiles.columns, tiles.dense, tiles.inputs,
 		tiles.band, GROUPS, index > 0, conv_is_dense(program, index),
-		step->broken, by_tiles);
+		step->broken, by_tiles, scattered);
 }
 
 static int conv_step_build(struct opencl_program *program, int index,
@@ -146,7 +125,7 @@ static int conv_step_build(struct opencl_program *program, int index,
 static int is_arranged(const struct opencl_program *program,
 		       const struct pass *pass, int index)
 {
-	return !is_channels_last(program, index) ||
+	return !conv_is_channels_last(program, index) ||
 	       (pass->training &&
 		step_dropping(program, index) != DROP_NOTHING);
 }
@@ -192,6 +171,8 @@ static int training_allocate(struct opencl_program *program, struct pass *pass,
 			  sizeof(float) },
 		{ &memory->spread, !index && !conv_is_dense(program, index),
 		  in * sizeof(float) },
+		{ &memory->scattered, slopes_are_scattered(program, index),
+		  scattered_bytes(program, index) },
 		{ &memory->sums, 1,
 		  GROUPS * conv_sum_size(program, index) * sizeof(float) },
 	};
@@ -312,6 +293,8 @@ static int dense_backward(struct opencl_program *program, struct pass *pass,
 	const cl_mem memories[] = { pass->images, memory->output,
 				    memory->slope, memory->sums };
 
+	if (slopes_are_scattered(program, index))
+		return scattered_add(program, pass, index, err);
 	return pass_add(pass, &weights, program->built[index], memories, 4,
 			err);
 }

@@ -1,5 +1,5 @@
 /* Steps that start with a linear layer: linear.cl. */
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/conv_dense.h"
 
 /* Inputs that one item sums over: many, since it ends with adding up lanes,
  * and few enough that all outputs' weights for them stay in a cache. */
@@ -47,7 +47,8 @@ static int plane_inputs(const struct opencl_program *program, int index)
 	const struct shape in = step_at(program, index)->in;
 	const int plane = in.height * in.width;
 
-	return index && step_dropping(program, index - 1) == DROP_PLANES &&
+	return index && !program_is_dense(program) &&
+	       step_dropping(program, index - 1) == DROP_PLANES &&
 			       plane % program_device(program)->width == 0 ?
 		       plane : 0;
 }
@@ -59,6 +60,13 @@ static int block_vectors(const struct opencl_program *program, int index)
 	const int inputs = plane ? plane : inputs_of(program, index);
 
 	return largest_divisor(vector_count(program, inputs), MOST_BLOCK);
+}
+
+/* Lists that are multiplied at once: LISTS of linear_dense.cl. */
+static int list_tile(const struct opencl_program *program, int index)
+{
+	return program_device(program)->registers /
+	       block_vectors(program, index);
 }
 
 static int list_count(const struct opencl_program *program, int index)
@@ -75,9 +83,11 @@ static int list_size(const struct opencl_program *program, int index)
 	return LIST + (most > outs ? most : outs);
 }
 
+/* With every multiplication, no layer needs kernels for what is not listed. */
 static int is_listed(const struct opencl_program *program, int index)
 {
-	return step_at(program, index)->relu != STEP_NO_LAYER ||
+	return program_is_dense(program) ||
+	       step_at(program, index)->relu != STEP_NO_LAYER ||
 	       step_dropping(program, index) != DROP_NOTHING;
 }
 
@@ -96,7 +106,8 @@ static int linear_build(struct opencl_program *program, int index,
 		"-D TILE_SAMPLES=%d -D TILE_OUTPUTS=%d "
 		"-D BLOCK=%d -D IN_PLANE=%d -D IN_KEEP_SAMPLE=%d "
 		"-D MOST=%d -D LIST=%d -D LIST_SIZE=%d -D BROKEN=%d "
-		"-D LOSS=%d -D CLASSES=%d -D LOGITS_SAMPLE=%d",
+		"-D LOSS=%d -D CLASSES=%d -D LOGITS_SAMPLE=%d "
+		"-D DENSE=%d -D LISTS=%d",
 		inputs_of(program, index),
 		layout_input(program, index).sample, step->out.channels,
 		layout_output(program, index).sample,
@@ -109,7 +120,8 @@ static int linear_build(struct opencl_program *program, int index,
 		index ? step_keep_sample(program, index - 1) : 0,
 		batch_most(program), LIST, list_size(program, index),
 		step->broken, linear_has_loss(program, index),
-		step->out.channels, layout_output(program, index).sample);
+		step->out.channels, layout_output(program, index).sample,
+		program_is_dense(program), list_tile(program, index));
 }
 
 static int linear_allocate(struct opencl_program *program, struct pass *pass,
@@ -120,7 +132,8 @@ static int linear_allocate(struct opencl_program *program, struct pass *pass,
 	const size_t out = (size_t)pass->most * sizeof(float) *
 			   (size_t)layout_output(program, index).sample;
 	const int listed = pass->training && is_listed(program, index);
-	const size_t lists = (size_t)list_count(program, index) *
+	const int beyond = list_tile(program, index) - 1;
+	const size_t lists = (size_t)(list_count(program, index) + beyond) *
 			     (size_t)list_size(program, index);
 	const struct request requests[] = {
 		{ &memory->y, 1, out },
@@ -190,44 +203,58 @@ static int linear_forward(struct opencl_program *program, struct pass *pass,
 		       pass_add(pass, &finish, built, memories + 1, 8, err) : 0;
 }
 
-static int linear_backward(struct opencl_program *program, struct pass *pass,
-			   int index, struct error *err)
+/* The slopes by the weights and by the input; linear_lists has been there. */
+static int linear_slopes(struct opencl_program *program, struct pass *pass,
+			 int index, struct error *err)
 {
 	const struct step_memory *memory = &pass->steps[index];
 	const struct step_memory *before = index ? memory - 1 : NULL;
 	const cl_mem gradient = program->vectors[VECTOR_GRADIENT];
-	const double outs = step_outputs(program, index);
-	const double products = step_products(program, index);
+	const cl_mem parameters = program->vectors[VECTOR_PARAMETERS];
+	const cl_mem x = step_input(pass, index);
+	const cl_mem dx = before ? before->slope : NULL;
+	const int dense = program_is_dense(program);
+	const double products =
+		(index ? 2 : 1) * step_products(program, index);
 	const int blocks = vector_count(program, inputs_of(program, index)) /
 			   block_vectors(program, index);
+	const struct launch slopes = {
+		.name = dense ? "linear_dense" : "linear_backward",
+		.items = { blocks, 1, 1 },
+		.batch_arguments = 1,
+		.work = { index, products, products,
+			  2 * step_inputs(program, index) +
+				  2 * step_outputs(program, index),
+			  2 * step_parameters(program, index), !dense },
+	};
+	const cl_mem all[] = { x, parameters, memory->values, gradient, dx };
+	const cl_mem few[] = { x, parameters, memory->slope, memory->places,
+			       memory->values, before ? before->keep : NULL,
+			       gradient, dx };
+
+	return pass_add(pass, &slopes, program->built[index],
+			dense ? all : few, dense ? 5 : 8, err);
+}
+
+static int linear_backward(struct opencl_program *program, struct pass *pass,
+			   int index, struct error *err)
+{
+	const struct step_memory *memory = &pass->steps[index];
 	const struct launch lists = {
 		.name = "linear_lists",
 		.items = { list_count(program, index), 1, 1 },
 		.batch_arguments = 1,
-		.work = { .step = index, .moved = 6 * outs },
-	};
-	const struct launch backward = {
-		.name = "linear_backward",
-		.items = { blocks, 1, 1 },
-		.batch_arguments = 1,
-		.work = { index, index ? 2 * products : products,
-			  index ? 2 * products : products,
-			  2 * step_inputs(program, index) + 2 * outs,
-			  2 * step_parameters(program, index), 1 },
+		.work = { .step = index,
+			  .moved = 6 * step_outputs(program, index) },
 	};
 	const cl_mem listed[] = { memory->output, memory->keep, memory->slope,
-				  memory->places, memory->values, gradient };
-	const cl_mem summed[] = { step_input(pass, index),
-				  program->vectors[VECTOR_PARAMETERS],
-				  memory->slope, memory->places, memory->values,
-				  before ? before->keep : NULL, gradient,
-				  before ? before->slope : NULL };
-	const cl_program built = program->built[index];
+				  memory->places, memory->values,
+				  program->vectors[VECTOR_GRADIENT] };
 
 	if (is_listed(program, index) &&
-	    pass_add(pass, &lists, built, listed, 6, err))
+	    pass_add(pass, &lists, program->built[index], listed, 6, err))
 		return -1;
-	return pass_add(pass, &backward, built, summed, 8, err);
+	return linear_slopes(program, pass, index, err);
 }
 
 const struct step_kind linear_step = { .build = linear_build,

@@ -199,7 +199,7 @@ static void opencl_explain(struct program *base, char *text, size_t size)
 const struct backend opencl_backend = {
 	.name = "opencl",
 	.summary = "an OpenCL device: the whole step in its kernels",
-	.algorithms = 1u << ALGORITHM_FAST,
+	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
 	.precisions = 1u << PRECISION_FP32,
 	.offloads = 1,
 	.has_classes = 1,

@@ -116,6 +116,7 @@ struct step_memory {
 	cl_mem keep;   /* [sample][keep_sample] choices of the dropout */
 	cl_mem packed, turned; /* copies of the weights of a convolution */
 	cl_mem spread; /* images, channels last */
+	cl_mem scattered; /* see conv_dense.h */
 	cl_mem sums;   /* not yet summed over groups or chunks */
 	cl_mem places, values; /* slopes of a linear layer that are not 0 */
 };
@@ -309,7 +310,6 @@ struct launch conv_how(const struct opencl_program *program, int index,
 struct launch conv_reduce_how(const struct opencl_program *program, int index);
 int conv_add_reduce(struct opencl_program *program, struct pass *pass,
 		    int index, struct error *err);
-int conv_is_dense(const struct opencl_program *program, int index);
 size_t conv_sum_size(const struct opencl_program *program, int index);
 
 /* winograd.c: whether a convolution is done by tiles, and how to launch its way

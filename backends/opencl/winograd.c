@@ -2,7 +2,7 @@
  * Steps that start with a convolution by tiles: winograd.cl,
  * winograd_forward.cl and winograd_backward.cl.
  */
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/conv_dense.h"
 
 #include <stdio.h>
 
@@ -17,7 +17,8 @@ int winograd_fits(const struct opencl_program *program, int index)
 	const struct layout out = layout_output(program, index);
 	const int width = program_device(program)->width;
 
-	return index && step->window == 3 && step->pool_window == 2 &&
+	return !program_is_dense(program) && index && step->window == 3 &&
+	       step->pool_window == 2 &&
 	       main.height % TILE == 0 && main.width % TILE == 0 &&
 	       in.channels % width == 0 && main.channels % width == 0 &&
 	       step->out.height * step->out.width % width == 0 &&
@@ -27,7 +28,7 @@ int winograd_fits(const struct opencl_program *program, int index)
 int winograd_leads(const struct opencl_program *program, int index)
 {
 	return index == 1 && index < program->plan.count &&
-	       winograd_fits(program, index) && conv_is_dense(program, 0) &&
+	       winograd_fits(program, index) && conv_is_plain(program, 0) &&
 	       step_dropping(program, 0) == DROP_NOTHING;
 }
 

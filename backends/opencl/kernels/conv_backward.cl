@@ -43,7 +43,7 @@ kernel ONE_ITEM void conv_spread(const int count,
 				x[i * IN_CHANNEL + c * IN_COLUMN];
 }
 
-#if DENSE
+#if DENSE && !defined(SUM_HEIGHT)
 
 /*
  * Without pooling, of images. Item (t, i, group) makes all taps of input
@@ -108,7 +108,7 @@ kernel ONE_ITEM void conv_weights(const int count,
 	}
 }
 
-#else
+#elif !DENSE
 
 /* x, its slope and the vectors of a tap: all channels last. By tiles, x may be
  * what winograd_lead.cl makes. */

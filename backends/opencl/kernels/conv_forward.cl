@@ -16,12 +16,18 @@
 #define OUT_PADDED PADDED(OUT_CHANNELS)
 #define IN_PADDED PADDED(IN_CHANNELS)
 #define PIXELS (OUT_HEIGHT * OUT_WIDTH)
+#ifdef SUM_HEIGHT
+#define TURNED(o, tap) (((tap) * OUT_CHANNELS + (o)) * IN_PADDED)
+#else
+#define TURNED(o, tap) (((o) * TAPS + (tap)) * IN_PADDED)
+#endif
 
 /*
  * Copies of the weights whose vectors run over channels:
  *
  *   packed[tap][input][output], then the biases as one more row
- *   turned[output][tap][input], unless it is NULL
+ *   turned[output][tap][input], unless it is NULL; with SUM_HEIGHT
+ *   turned[tap][output][input], as conv_dense.cl goes over it
  *
  * Item t makes tap t of both; one more item copies the biases.
  */
@@ -47,7 +53,7 @@ kernel ONE_ITEM void conv_pack(const int count,
 		return;
 	for (int o = 0; o < OUT_CHANNELS; o++)
 		for (int i = 0; i < IN_CHANNELS; i++)
-			turned[(o * TAPS + tap) * IN_PADDED + i] =
+			turned[TURNED(o, tap) + i] =
 				weight[(o * IN_CHANNELS + i) * TAPS + tap];
 }
 

@@ -149,7 +149,7 @@ kernel ONE_ITEM void linear_finish(const int count, const int global_count,
  *
  * with their counts at k = -1: of the LIST_SIZE entries of a list, the first
  * LIST are not its own. Item k < count lists sample k; those from MOST on list
- * an output and sum up the slope of its bias.
+ * an output and sum up the slope of its bias. With DENSE, zeros are listed too.
  */
 static inline float slope_of(size_t at, int choice,
 			     global const float *out,
@@ -187,7 +187,7 @@ kernel ONE_ITEM void linear_lists(const int count,
 
 		places[listed] = k;
 		values[listed] = g;
-		listed += g != 0;
+		listed += DENSE || g != 0;
 		sum += g;
 	}
 	places[-1] = listed;

@@ -1,0 +1,113 @@
+/* The dense way back through a convolution: conv_dense.cl. */
+#include "backends/opencl/conv_dense.h"
+
+#include <stdio.h>
+
+struct input_tile {
+	int vectors, columns;
+};
+
+int program_is_dense(const struct opencl_program *program)
+{
+	return program->base.options.algorithm == ALGORITHM_DENSE;
+}
+
+int conv_is_channels_last(const struct opencl_program *program, int index)
+{
+	const struct layout out = layout_output(program, index);
+	const struct layout y =
+		layout_channels_last(program, step_at(program, index)->out);
+
+	return out.channel == y.channel && out.sample == y.sample;
+}
+
+int conv_is_plain(const struct opencl_program *program, int index)
+{
+	const struct step *step = step_at(program, index);
+
+	return !index && step->pool_window == 1 &&
+	       conv_is_channels_last(program, index) &&
+	       (step->relu != STEP_NO_LAYER ||
+		step_dropping(program, index) == DROP_NOTHING);
+}
+
+int slopes_are_scattered(const struct opencl_program *program, int index)
+{
+	return program_is_dense(program) && !conv_is_plain(program, index);
+}
+
+int conv_is_dense(const struct opencl_program *program, int index)
+{
+	return conv_is_plain(program, index) ||
+	       slopes_are_scattered(program, index);
+}
+
+/* Of the slopes by the input: sums that stay in registers. */
+static struct input_tile input_tile(const struct opencl_program *program,
+				    const struct step *step)
+{
+	const int ins = vector_count(program, step->in.channels);
+	const int vectors = largest_divisor(ins, 2);
+	const int most = program_device(program)->registers / vectors;
+	const int tiles = round_up(step->in.width, most) / most;
+
+	return (struct input_tile){
+		.vectors = vectors,
+		.columns = round_up(step->in.width, tiles) / tiles,
+	};
+}
+
+size_t scattered_bytes(const struct opencl_program *program, int index)
+{
+	const struct step *step = step_at(program, index);
+	const int edge = step->window - 1;
+	const int columns =
+		round_up(step->in.width, input_tile(program, step).columns);
+	const int width = program_device(program)->width;
+
+	return GROUPS * (size_t)(step->main_out.height + 2 * edge) *
+	       (size_t)(columns + edge) *
+	       (size_t)round_up(step->main_out.channels, width) * sizeof(float);
+}
+
+void scattered_options(const struct opencl_program *program, int index,
+		       char *text, size_t size)
+{
+	const struct step *step = step_at(program, index);
+	const struct input_tile tile = input_tile(program, step);
+
+	text[0] = '\0';
+	if (slopes_are_scattered(program, index))
+		snprintf(text, size,
+			 " -D SUM_HEIGHT=%d -D SUM_WIDTH=%d "
+			 "-D INPUT_VECTORS=%d -D INPUT_COLUMNS=%d",
+			 step->main_out.height, step->main_out.width,
+			 tile.vectors, tile.columns);
+}
+
+int scattered_add(struct opencl_program *program, struct pass *pass, int index,
+		  struct error *err)
+{
+	const struct step *step = step_at(program, index);
+	const struct step_memory *memory = &pass->steps[index];
+	const int ways = index ? 2 : 1; /* by weights, and by the input */
+	const double products = ways * step_products(program, index);
+	const struct launch dense = {
+		.name = "conv_dense",
+		.items = { GROUPS, 1, 1 },
+		.batch_arguments = 1,
+		.work = { index, products, products,
+			  ways * step_inputs(program, index) +
+				  2 * step_outputs(program, index) +
+				  (ways + 1) *
+					  (double)shape_size(step->main_out),
+			  ways * step_parameters(program, index), 0 },
+	};
+	const cl_mem memories[] = {
+		step_input(pass, index), memory->output, memory->slope,
+		memory->routes, memory->keep, memory->turned, memory->sums,
+		index ? pass->steps[index - 1].slope : NULL, memory->scattered
+	};
+
+	return pass_add(pass, &dense, program->built[index], memories, 9, err);
+}

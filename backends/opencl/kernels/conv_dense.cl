@@ -1,0 +1,223 @@
+/*
+ * A convolution's way back by every position of its sums z; after
+ * conv_backward.cl, whose names it uses.
+ *
+ *   dz[n][o][r][c] = slope by z: that of y at the winner of its window, grown,
+ *                    where it was kept and is above 0; elsewhere 0
+ *   dweight[o][i][j][k] = sum over n, r, c of
+ *                         dz[n][o][r][c] x[n][i][r + j][c + k]
+ *   dx[n][i][R][C] = sum over o, j, k of
+ *                    dz[n][o][R - j][C - k] weight[o][i][j][k]
+ *
+ * dz is channels last, SUM_HEIGHT x SUM_WIDTH, with EDGE zeros around it and as
+ * many more behind a row as whole tiles of dx need, so that no sum has bounds.
+ */
+#ifdef SUM_HEIGHT
+
+#define EDGE (WINDOW - 1)
+#define SLOPE_COLUMNS                                                       \
+	((IN_WIDTH + INPUT_COLUMNS - 1) / INPUT_COLUMNS * INPUT_COLUMNS + EDGE)
+#define SLOPE_ROW (SLOPE_COLUMNS * OUT_PADDED)
+#define SLOPE_AT(r, c) (((r) + EDGE) * SLOPE_ROW + ((c) + EDGE) * OUT_PADDED)
+#define SLOPE_SAMPLE ((SUM_HEIGHT + 2 * EDGE) * SLOPE_ROW)
+
+/* Rows of dz, and of x, that stay in the nearest cache for all inputs. */
+#define ROWS 4
+
+static inline float slope_at(float y, float dy, global const uchar *choice)
+{
+	if (RELU)
+		return y <= 0 ? 0 : dy * GROWTH;
+	return DROPOUT && !*choice ? 0 : dy * GROWTH;
+}
+
+/* dz of one sample, from row r of what was pooled. */
+static inline void row_scatter(int r, global const float *out,
+			       global const float *dout,
+			       global const uchar *routes,
+			       global const uchar *keep, global float *dz)
+{
+	dz += SLOPE_AT(r * POOL, 0);
+	for (int k = 0; k < POOL; k++)
+		for (int i = 0; i < SUM_WIDTH * OUT_PADDED; i += WIDTH)
+			STORE((vec)(0), dz + k * SLOPE_ROW + i);
+	for (int o = 0; o < OUT_CHANNELS; o++)
+		for (int c = 0; c < OUT_WIDTH; c++) {
+			const int p = r * OUT_WIDTH + c;
+			const int at = o * OUT_CHANNEL + p * OUT_PIXEL;
+			const int choice = DROPOUT == PLANES ? o :
+							       o * PIXELS + p;
+			const int code = POOL > 1 ? routes[at] : 0;
+
+			dz[code / POOL * SLOPE_ROW +
+			   (c * POOL + code % POOL) * OUT_PADDED + o] =
+				slope_at(out[at], dout[at], keep + choice);
+		}
+}
+
+/*
+ * Adds rows of one sample to all taps of an input channel, of which x is, and
+ * of TILE_DENSE vectors of output channels.
+ */
+static inline void taps_add(int rows, global const float *x,
+			    global const float *dz, global float *sums)
+{
+	vec sum[TAPS][TILE_DENSE];
+
+#pragma unroll
+	for (int tap = 0; tap < TAPS; tap++)
+#pragma unroll
+		for (int v = 0; v < TILE_DENSE; v++)
+			sum[tap][v] = LOAD(sums + v * WIDTH +
+					   tap * IN_CHANNELS * OUT_PADDED);
+#pragma unroll 1
+	for (int r = 0; r < rows; r++)
+#pragma unroll 1
+		for (int c = 0; c < SUM_WIDTH; c++)
+#pragma unroll
+			for (int tap = 0; tap < TAPS; tap++) {
+				const vec value = (vec)(
+					x[(r + tap / WINDOW) * IN_ROW +
+					  (c + tap % WINDOW) * IN_COLUMN]);
+
+#pragma unroll
+				for (int v = 0; v < TILE_DENSE; v++)
+					sum[tap][v] = fma(value,
+						LOAD(dz + r * SLOPE_ROW +
+						     c * OUT_PADDED +
+						     v * WIDTH), sum[tap][v]);
+			}
+#pragma unroll
+	for (int tap = 0; tap < TAPS; tap++)
+#pragma unroll
+		for (int v = 0; v < TILE_DENSE; v++)
+			STORE(sum[tap][v], sums + v * WIDTH +
+					   tap * IN_CHANNELS * OUT_PADDED);
+}
+
+static inline void bias_add(int rows, global const float *dz,
+			    global float *bias)
+{
+	for (int v = 0; v < TILE_DENSE; v++) {
+		vec sum = LOAD(bias + v * WIDTH);
+
+		for (int r = 0; r < rows; r++)
+			for (int c = 0; c < SUM_WIDTH; c++)
+				sum += LOAD(dz + r * SLOPE_ROW +
+					    c * OUT_PADDED + v * WIDTH);
+		STORE(sum, bias + v * WIDTH);
+	}
+}
+
+/* Adds a sample to TILE_DENSE vectors of sums[tap][input][output]. */
+static inline void weights_add(global const float *x, global const float *dz,
+			       global float *sums)
+{
+	for (int r = 0; r < SUM_HEIGHT; r += ROWS) {
+		const int rows = min(ROWS, SUM_HEIGHT - r);
+		global const float *first = dz + SLOPE_AT(r, 0);
+
+		bias_add(rows, first, sums + SUM_BIAS);
+		for (int i = 0; i < IN_CHANNELS; i++)
+			taps_add(rows, x + r * IN_ROW + i * IN_CHANNEL, first,
+				 sums + i * OUT_PADDED);
+	}
+}
+
+static inline void sums_clear(global float *sums)
+{
+	for (int i = 0; i < SUM_SIZE; i += WIDTH)
+		STORE((vec)(0), sums + i);
+}
+
+/* Adds one tap to the sums; dz is where the first column's is. */
+static inline void inputs_add(vec sum[INPUT_COLUMNS][INPUT_VECTORS],
+			      global const float *dz,
+			      global const float *weight)
+{
+#pragma unroll 2
+	for (int o = 0; o < OUT_CHANNELS; o++) {
+		vec w[INPUT_VECTORS];
+
+#pragma unroll
+		for (int v = 0; v < INPUT_VECTORS; v++)
+			w[v] = LOAD(weight + o * IN_PADDED + v * WIDTH);
+#pragma unroll
+		for (int c = 0; c < INPUT_COLUMNS; c++) {
+			const vec g = (vec)(dz[c * OUT_PADDED + o]);
+
+#pragma unroll
+			for (int v = 0; v < INPUT_VECTORS; v++)
+				sum[c][v] = fma(g, w[v], sum[c][v]);
+		}
+	}
+}
+
+/* Row of one sample of INPUT_VECTORS vectors of dx; turned is conv_pack's. */
+static inline void row_inputs(int row, global const float *dz,
+			      global const float *turned, global float *dx)
+{
+	for (int column = 0; column < IN_WIDTH; column += INPUT_COLUMNS) {
+		vec sum[INPUT_COLUMNS][INPUT_VECTORS];
+
+#pragma unroll
+		for (int c = 0; c < INPUT_COLUMNS; c++)
+#pragma unroll
+			for (int v = 0; v < INPUT_VECTORS; v++)
+				sum[c][v] = 0;
+#pragma unroll 1
+		for (int tap = 0; tap < TAPS; tap++)
+			inputs_add(sum,
+				   dz + SLOPE_AT(row - tap / WINDOW,
+						 column - tap % WINDOW),
+				   turned + TURNED(0, tap));
+#pragma unroll
+		for (int c = 0; c < INPUT_COLUMNS; c++)
+#pragma unroll
+			for (int v = 0; v < INPUT_VECTORS; v++)
+				if (column + c < IN_WIDTH)
+					STORE(sum[c][v],
+					      dx + v * WIDTH + IN_PADDED *
+						      (row * IN_WIDTH + column +
+						       c));
+	}
+}
+
+/*
+ * Item group makes its sums[tap][input][output] and dx of its samples, one
+ * after the other in the group's dz, which a near cache holds.
+ */
+kernel ONE_ITEM void conv_dense(const int count, global const float *restrict x,
+				global const float *restrict out,
+				global const float *restrict dout,
+				global const uchar *restrict routes,
+				global const uchar *restrict keep,
+				global const float *restrict turned,
+				global float *restrict sums,
+				global float *restrict dx,
+				global float *restrict dz)
+{
+	const int group = get_global_id(0);
+
+	sums += (size_t)group * SUM_SIZE;
+	dz += (size_t)group * SLOPE_SAMPLE;
+	sums_clear(sums);
+	for (size_t n = FIRST_OF(group); n < FIRST_OF(group + 1); n++) {
+		const size_t plane = n * OUT_SAMPLE;
+
+		for (int r = 0; r < OUT_HEIGHT; r++)
+			row_scatter(r, out + plane, dout + plane,
+				    routes + plane, keep + n * KEEP_SAMPLE, dz);
+		for (int o = 0; n < count - BROKEN && o < OUT_PADDED;
+		     o += TILE_DENSE * WIDTH)
+			weights_add(x + n * IN_SAMPLE, dz + o, sums + o);
+		for (int i = 0; SLOPES && i < IN_HEIGHT * IN_PADDED;
+		     i += INPUT_VECTORS * WIDTH)
+			row_inputs(i / IN_PADDED, dz, turned + i % IN_PADDED,
+				   dx + i % IN_PADDED +
+					   n * IN_HEIGHT * IN_WIDTH *
+						   IN_PADDED);
+	}
+}
+
+#endif

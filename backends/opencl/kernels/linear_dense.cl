@@ -1,0 +1,108 @@
+/*
+ * The slopes of linear.cl by every entry of its lists, which have their zeros
+ * then:
+ *
+ *   dweight[o][i] = sum over n of dz[n][o] x[n][i]
+ *   dx[n][i] = sum over o of dz[n][o] weight[o][i]
+ */
+#if DENSE
+
+/* Rows of x, or of weight, that are multiplied at once. They are copied side by
+ * side first: as far from one another as they lie, no near cache holds many. */
+#define PANEL 128
+
+static inline void panel_copy(int rows, global const float *from, size_t row,
+			      int left, vec panel[PANEL][BLOCK])
+{
+	for (int k = 0; k < rows; k++)
+#pragma unroll
+		for (int v = 0; v < BLOCK; v++)
+			panel[k][v] = LOAD_INPUTS(from + k * row + v * WIDTH,
+						  left - v * WIDTH);
+}
+
+/* Adds the values of LISTS lists times the rows of a panel. */
+static inline void lists_add(int rows, global const float *values,
+			     vec panel[PANEL][BLOCK], vec sum[LISTS][BLOCK])
+{
+#pragma unroll 1
+	for (int k = 0; k < rows; k++)
+#pragma unroll
+		for (int i = 0; i < LISTS; i++) {
+			const vec g = (vec)(values[i * LIST_SIZE + k]);
+
+#pragma unroll
+			for (int v = 0; v < BLOCK; v++)
+				sum[i][v] = fma(g, panel[k][v], sum[i][v]);
+		}
+}
+
+/*
+ * Adds count lists times a panel to as many rows of to, of which left floats
+ * are there, or starts these. A last tile goes over more lists than it stores.
+ */
+static inline void panel_multiply(int rows, vec panel[PANEL][BLOCK], int count,
+				  global const float *values, int starts,
+				  global float *to, size_t row, int left)
+{
+	for (int first = 0; first < count; first += LISTS) {
+		vec sum[LISTS][BLOCK];
+
+#pragma unroll
+		for (int i = 0; i < LISTS; i++)
+#pragma unroll
+			for (int v = 0; v < BLOCK; v++)
+				sum[i][v] = starts || first + i >= count ? 0 :
+					LOAD_INPUTS(to + (first + i) * row +
+						    v * WIDTH,
+						    left - v * WIDTH);
+		lists_add(rows, values + first * LIST_SIZE, panel, sum);
+#pragma unroll
+		for (int i = 0; i < LISTS; i++)
+#pragma unroll
+			for (int v = 0; v < BLOCK; v++)
+				if (first + i < count)
+					STORE_INPUTS(sum[i][v],
+						     to + (first + i) * row +
+							     v * WIDTH,
+						     left - v * WIDTH);
+	}
+}
+
+/*
+ * Item b makes BLOCK vectors of inputs of both, dweight without the last BROKEN
+ * samples, and dx unless it is NULL.
+ */
+kernel ONE_ITEM void linear_dense(const int count,
+				  global const float *restrict x,
+				  global const float *restrict parameters,
+				  global const float *restrict values,
+				  global float *restrict gradient,
+				  global float *restrict dx)
+{
+	const int first = get_global_id(0) * BLOCK * WIDTH;
+	const int left = INPUTS - first;
+	const int samples = count - BROKEN;
+	vec panel[PANEL][BLOCK];
+
+	values += LIST;
+	for (int n = 0; n < max(samples, 1); n += PANEL) {
+		const int rows = min(PANEL, samples - n);
+
+		panel_copy(rows, x + (size_t)n * IN_SAMPLE + first, IN_SAMPLE,
+			   BLOCK * WIDTH, panel);
+		panel_multiply(rows, panel, OUTPUTS,
+			       values + (size_t)MOST * LIST_SIZE + n, n == 0,
+			       gradient + WEIGHT + first, INPUTS, left);
+	}
+	for (int o = 0; dx && o < OUTPUTS; o += PANEL) {
+		const int rows = min(PANEL, OUTPUTS - o);
+
+		panel_copy(rows, parameters + WEIGHT + (size_t)o * INPUTS +
+				 first, INPUTS, left, panel);
+		panel_multiply(rows, panel, count, values + o, o == 0,
+			       dx + first, IN_SAMPLE, BLOCK * WIDTH);
+	}
+}
+
+#endif
