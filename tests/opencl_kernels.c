@@ -5,6 +5,8 @@
  *
  *   build/tests/opencl_kernels [cpu|gpu]
  *
+ * It leaves out what a program launches while it is made: the same on zeros.
+ *
  * What is uninitialized to oclgrind 21.10 is also what lies in a buffer behind
  * that which the host wrote into it last, or it crashes there. So writes and
  * fills become writes of the whole buffer here. That hides little, since the
@@ -61,6 +63,36 @@ static const struct layer odd_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
+/* For work-groups of many items, which fill their tiles whatever is in them: a
+ * convolution that leads, and two linear layers at once. */
+static const struct layer led_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_DROPOUT2D, .drop = 0.4 },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 7 },
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
+	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* None that leads, and the loss in a kernel of its own. */
+static const struct layer stored_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* A linear layer that the loss goes with, and nothing before it. */
+static const struct layer single_layers[] = {
+	{ .kind = LAYER_LINEAR, .name = "a", .outputs = 3 },
+	{ .kind = LAYER_LOSS },
+};
+
 /* More inputs than a linear layer sums up at once, and no whole vectors. */
 static const struct layer long_layers[] = {
 	{ .kind = LAYER_LINEAR, .name = "a", .outputs = 3 },
@@ -73,16 +105,24 @@ static const struct layer long_layers[] = {
 	.layers = layers_,                                                   \
 	.layer_count = sizeof(layers_) / sizeof(layers_[0])
 
-static const struct model models[] = {
+static const struct model cpu_models[] = {
 	{ .name = "tiles", .input = { 1, 11, 7 }, LAYERS(tiles_layers) },
 	{ .name = "pooled", .input = { 2, 13, 13 }, LAYERS(pooled_layers) },
 	{ .name = "odd", .input = { 2, 6, 6 }, LAYERS(odd_layers) },
 	{ .name = "long", .input = { 1, 39, 31 }, LAYERS(long_layers) },
 };
 
+/* Each product has two tiles of columns, or two parts of its sums. */
+static const struct model gpu_models[] = {
+	{ .name = "led", .input = { 1, 13, 7 }, LAYERS(led_layers) },
+	{ .name = "stored", .input = { 1, 11, 9 }, LAYERS(stored_layers) },
+	{ .name = "single", .input = { 1, 13, 13 }, LAYERS(single_layers) },
+};
+
 static struct {
 	char names[MOST_NAMES][64];
 	int count;
+	int is_warming; /* nothing is launched */
 } launched;
 
 static void fail(const char *what)
@@ -175,6 +215,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
 			 const cl_event *, cl_event *);
 	char name[64] = "";
 
+	if (launched.is_warming)
+		return CL_SUCCESS;
 	clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name) - 1, name,
 			NULL);
 	launched_add(name);
@@ -204,12 +246,21 @@ static float *noise(size_t count)
 	return values;
 }
 
+static void decisions_ask(struct program *program, const struct model *model)
+{
+	static uint8_t decisions[DECISIONS];
+	struct error err;
+
+	for (int i = 0; i < model->layer_count; i++)
+		check(program_decisions(program, i, decisions, &err), &err);
+}
+
+static const struct update update = { .lr = 1, .rho = 0.9, .eps = 1e-6 };
+
 static void steps(struct program *program, const struct model *model,
 		  float *images)
 {
 	static const uint8_t labels[BATCH] = { 0, 1, 0, 1 };
-	static uint8_t decisions[DECISIONS];
-	const struct update update = { .lr = 1, .rho = 0.9, .eps = 1e-6 };
 	struct batch batch = { .images = images,
 			       .labels = labels,
 			       .global_count = BATCH,
@@ -227,8 +278,7 @@ static void steps(struct program *program, const struct model *model,
 	batch.count = 3;
 	check(program_evaluate(program, &batch, &score, &err), &err);
 	check(program_gradient(program, &batch, &err), &err);
-	for (int i = 0; i < model->layer_count; i++)
-		check(program_decisions(program, i, decisions, &err), &err);
+	decisions_ask(program, model);
 }
 
 /* A step and a test of samples that the device holds. */
@@ -253,11 +303,60 @@ static void held_steps(struct program *program, const struct model *model)
 	free(images);
 }
 
-static void model_run(struct device *device, const struct model *model,
-		      enum algorithm algorithm)
+static void all_steps(struct program *program, const struct model *model,
+		      float *images)
 {
-	const struct program_options options = { .batch = BATCH,
-						 .test_batch = BATCH,
+	steps(program, model, images);
+	held_steps(program, model);
+}
+
+/* Each kernel once: of one model with a whole batch, of others with a part. */
+static void few_steps(struct program *program, const struct model *model,
+		      float *images)
+{
+	static const uint8_t labels[] = { 0, 1 };
+	struct batch batch = { .images = images,
+			       .labels = labels,
+			       .count = 2,
+			       .global_count = 2,
+			       .stride = 1 };
+	struct score score = { 0 };
+	struct error err;
+
+	if (model == gpu_models) {
+		check(program_gradient(program, &batch, &err), &err);
+		decisions_ask(program, model);
+		check(program_update(program, &update, &err), &err);
+	} else {
+		batch.count = 1;
+		check(program_train(program, &batch, &update, &err), &err);
+		batch.count = 2;
+	}
+	/* What drops nothing is tested by the same kernels. */
+	if (model->layers != single_layers)
+		check(program_evaluate(program, &batch, &score, &err), &err);
+	check(program_finish(program, &score, &err), &err);
+}
+
+static const struct class {
+	const char *name;
+	const struct model *models;
+	int model_count, batch;
+	int algorithms; /* the first ones, whose kernels differ */
+	void (*run)(struct program *program, const struct model *model,
+		    float *images);
+} classes[] = {
+	{ "cpu", cpu_models, sizeof(cpu_models) / sizeof(cpu_models[0]), BATCH,
+	  ALGORITHM_COUNT, all_steps },
+	{ "gpu", gpu_models, sizeof(gpu_models) / sizeof(gpu_models[0]), 2,
+	  1, few_steps },
+};
+
+static void model_run(struct device *device, const struct class *class,
+		      const struct model *model, enum algorithm algorithm)
+{
+	const struct program_options options = { .batch = class->batch,
+						 .test_batch = class->batch,
 						 .seed = 1,
 						 .dropout = 1,
 						 .algorithm = algorithm };
@@ -268,11 +367,12 @@ static void model_run(struct device *device, const struct model *model,
 
 	if (model_check(model))
 		fail(model_check(model));
+	launched.is_warming = 1;
 	check(program_compile(device, model, &options, &program, &err), &err);
+	launched.is_warming = 0;
 	check(program_store(program, VECTOR_PARAMETERS, parameters, &err),
 	      &err);
-	steps(program, model, images);
-	held_steps(program, model);
+	class->run(program, model, images);
 	program_free(program);
 	free(images);
 	free(parameters);
@@ -280,19 +380,21 @@ static void model_run(struct device *device, const struct model *model,
 
 int main(int argc, char **argv)
 {
+	const struct class *class = &classes[argc > 1 && !strcmp(argv[1], "gpu")];
 	const struct device_request request = {
 		.threads = 1,
 		.cpus = 1,
-		.device_class = argc > 1 ? argv[1] : "cpu",
+		.device_class = class->name,
 	};
 	struct device *device;
 	struct error err;
 
 	check(device_open(backend_find("opencl"), &request, &device, &err),
 	      &err);
-	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
-		for (int a = 0; a < ALGORITHM_COUNT; a++)
-			model_run(device, &models[i], (enum algorithm)a);
+	for (int i = 0; i < class->model_count; i++)
+		for (int a = 0; a < class->algorithms; a++)
+			model_run(device, class, &class->models[i],
+				  (enum algorithm)a);
 	device_close(device);
 	for (int i = 0; i < launched.count; i++)
 		puts(launched.names[i]);

@@ -149,5 +149,5 @@ int main(void)
 		cmocka_unit_test(nan_wins_its_window),
 	};
 
-	return cmocka_run_group_tests(tests, open_devices, close_devices);
+	return run_classes(tests, sizeof(tests) / sizeof(tests[0]));
 }
