@@ -9,7 +9,8 @@
  *                        weight[o][c][i][j] dz[n][o][y - i][x - j]
  *
  * Of the groups, the first WEIGHT_TILES * SPLITS make tiles of dweight, each
- * from SPLIT_SAMPLES samples, and the others tiles of dinput.
+ * from SPLIT_SAMPLES samples, and the others tiles of dinput. Each goes through
+ * both, one of them without a slice: so no barrier is in a branch.
  */
 #define IN_DOWN (IN_ROWS * LANES / ITEMS)
 #define IN_TILES PARTS_OF(IN_CHANNELS, IN_ROWS)
@@ -86,7 +87,8 @@ static inline void factors_load(local float *to, global const float *x,
 #endif
 }
 
-/* Tile `tile` of dweight, and of dbias, from samples SPLIT_SAMPLES * split. */
+/* Tile `tile` of dweight, and of dbias, from samples SPLIT_SAMPLES * split ...;
+ * none if split is SPLITS or more. */
 static inline void weights_tile(local float *space, int tile, int split,
 				int count, global const float *x,
 				global const float *parameters,
@@ -98,10 +100,11 @@ static inline void weights_tile(local float *space, int tile, int split,
 	const int row = tile / FACTOR_TILES * OUT_ROWS;
 	const int column = tile % FACTOR_TILES * FACTOR_COLUMNS;
 	const int from = split * SPLIT_SAMPLES;
-	const int to = min(from + SPLIT_SAMPLES, count);
+	const int to = split < SPLITS ? min(from + SPLIT_SAMPLES, count) : from;
 	const int known = (min(to, count - BROKEN)) * sample;
 	local float *a = space, *b = space + SPAN * (OUT_ROWS + 1);
 	const int mine = get_local_id(0);
+	const int is_bias = !column && mine < OUT_ROWS;
 	float sum[WEIGHT_DOWN * WEIGHT_ACROSS], bias = 0;
 
 	for (int i = 0; i < WEIGHT_DOWN * WEIGHT_ACROSS; i++)
@@ -112,10 +115,12 @@ static inline void weights_tile(local float *space, int tile, int split,
 		MEET();
 		tile_add(sum, WEIGHT_DOWN, WEIGHT_ACROSS, WEIGHT_LANES, a,
 			 OUT_ROWS + 1, b, FACTOR_COLUMNS + 1, SPAN);
-		for (int q = 0; mine < OUT_ROWS && q < SPAN; q++)
+		for (int q = 0; is_bias && q < SPAN; q++)
 			bias += a[q * (OUT_ROWS + 1) + mine];
 		MEET();
 	}
+	if (from >= to)
+		return;
 	sums += (size_t)split * WEIGHTS_SIZE;
 	for (int i = 0; i < WEIGHT_DOWN; i++)
 		for (int j = 0; j < WEIGHT_ACROSS; j++) {
@@ -126,7 +131,7 @@ static inline void weights_tile(local float *space, int tile, int split,
 				sums[o * FACTORS + k] =
 					sum[i * WEIGHT_ACROSS + j];
 		}
-	if (!column && mine < OUT_ROWS && row + mine < OUT_CHANNELS)
+	if (is_bias && row + mine < OUT_CHANNELS)
 		sums[OUT_CHANNELS * FACTORS + row + mine] = bias;
 }
 
@@ -186,7 +191,7 @@ static inline void lead_tile(local float *space, const float *sum, int count,
 	const int pixels = count * IN_PLANE;
 	global const float *lead = parameters + LEAD_WEIGHT;
 
-	for (int i = 0; i < IN_DOWN; i++)
+	for (int i = 0; first < pixels && i < IN_DOWN; i++)
 		for (int j = 0; j < ACROSS; j++) {
 			const int c = row + tile_row(i, LANES);
 			const int q = first + tile_column(j, LANES);
@@ -215,7 +220,7 @@ static inline void lead_tile(local float *space, const float *sum, int count,
 					    (count - LEAD_BROKEN) * IN_PLANE;
 		float total = 0;
 
-		if (row + c >= IN_CHANNELS)
+		if (first >= pixels || row + c >= IN_CHANNELS)
 			continue;
 		for (int q = 0; q < min(COLUMNS, known - first); q++) {
 			const int n = (first + q) / IN_PLANE;
@@ -236,21 +241,24 @@ static inline void lead_tile(local float *space, const float *sum, int count,
 #endif
 
 #if SLOPES
-/* COLUMNS pixels of ROWS planes of dinput. */
-static inline void input_tile(local float *space, int tile, int row, int count,
+/* Tile `group` of dinput, COLUMNS pixels of IN_ROWS planes; none below 0. */
+static inline void input_tile(local float *space, int group, int count,
 			      global const float *x,
 			      global const float *parameters,
 			      global const ushort *routes,
 			      global const float *slopes,
 			      global float *before, global float *lead_sums)
 {
-	const int first = tile * COLUMNS, pixels = count * IN_PLANE;
+	const int pixels = count * IN_PLANE;
+	const int tile = group / IN_TILES, row = group % IN_TILES * IN_ROWS;
+	const int first = group < 0 ? pixels : tile * COLUMNS;
+	const int depth = first < pixels ? OUT_CHANNELS * TAPS : 0;
 	local float *a = space, *b = space + DEEP * (IN_ROWS + 1);
 	float sum[IN_DOWN * ACROSS];
 
 	for (int i = 0; i < IN_DOWN * ACROSS; i++)
 		sum[i] = 0;
-	for (int k = 0; k < OUT_CHANNELS * TAPS; k += DEEP) {
+	for (int k = 0; k < depth; k += DEEP) {
 		turned_load(a, parameters, row, k);
 		pixels_load(b, slopes, routes, first, pixels, k);
 		MEET();
@@ -286,17 +294,11 @@ kernel GROUP void conv_backward(const int count,
 {
 	local float space[BACKWARD_SPACE];
 	const int group = get_group_id(0);
-	const int rest = group - WEIGHT_TILES * SPLITS;
-	const int tiles = PARTS_OF(count * IN_PLANE, COLUMNS);
 
-	if (rest < 0 && group / WEIGHT_TILES * SPLIT_SAMPLES < count)
-		weights_tile(space, group % WEIGHT_TILES, group / WEIGHT_TILES,
-			     count, x, parameters, routes, slopes,
-			     sums + SUMS_AT);
+	weights_tile(space, group % WEIGHT_TILES, group / WEIGHT_TILES, count,
+		     x, parameters, routes, slopes, sums + SUMS_AT);
 #if SLOPES
-	if (rest >= 0 && rest / IN_TILES < tiles)
-		input_tile(space, rest / IN_TILES, rest % IN_TILES * IN_ROWS,
-			   count, x, parameters, routes, slopes, before,
-			   sums + LEAD_SUMS_AT);
+	input_tile(space, group - WEIGHT_TILES * SPLITS, count, x, parameters,
+		   routes, slopes, before, sums + LEAD_SUMS_AT);
 #endif
 }

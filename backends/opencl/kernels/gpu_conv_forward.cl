@@ -90,10 +90,9 @@ kernel GROUP void conv_forward(const int count, const int global_count,
 	const int windows = count * PLANE;
 	const int first = get_group_id(0) * TILE_WINDOWS;
 	const int row = get_group_id(1) * OUT_ROWS;
+	const int depth = first < windows ? FACTORS : 0;
 	float sum[OUT_DOWN * ACROSS];
 
-	if (first >= windows)
-		return;
 #if LEAD
 	for (int e = get_local_id(0); lead && !first && e < LEAD_SIZE;
 	     e += ITEMS)
@@ -101,7 +100,7 @@ kernel GROUP void conv_forward(const int count, const int global_count,
 #endif
 	for (int i = 0; i < OUT_DOWN * ACROSS; i++)
 		sum[i] = 0;
-	for (int k = 0; k < FACTORS; k += DEEP) {
+	for (int k = 0; k < depth; k += DEEP) {
 		tile_load(a, OUT_ROWS,
 			  parameters + WEIGHT + (size_t)row * FACTORS + k,
 			  FACTORS, 1, OUT_CHANNELS - row, FACTORS - k);

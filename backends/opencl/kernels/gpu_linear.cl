@@ -56,11 +56,9 @@ kernel GROUP void linear_forward(const int count,
 	local float *a = space, *b = space + DEEP * (ROWS + 1);
 	const int o = get_group_id(0) * COLUMNS, n = get_group_id(1) * ROWS;
 	const int from = get_group_id(2) * CHUNK;
-	const int to = min(from + CHUNK, INPUTS);
+	const int to = n < count ? min(from + CHUNK, INPUTS) : from;
 	float sum[MINE_DOWN * MINE_ACROSS];
 
-	if (n >= count)
-		return;
 	sums_clear(sum);
 	for (int k = from; k < to; k += DEEP) {
 		tile_load(a, ROWS, x + (size_t)n * INPUTS + k, INPUTS, 1,
