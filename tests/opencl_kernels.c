@@ -380,7 +380,8 @@ static void model_run(struct device *device, const struct class *class,
 
 int main(int argc, char **argv)
 {
-	const struct class *class = &classes[argc > 1 && !strcmp(argv[1], "gpu")];
+	const struct class *class =
+		&classes[argc > 1 && !strcmp(argv[1], "gpu")];
 	const struct device_request request = {
 		.threads = 1,
 		.cpus = 1,

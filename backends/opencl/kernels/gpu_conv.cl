@@ -35,11 +35,27 @@ static inline struct position position_of(int window, int place)
 	};
 }
 
-/* From the pixel of a sum to its factor k. */
-static inline int factor_offset(int k)
+/*
+ * Factor k0 + k, where k0 is a multiple of DEEP: if whole channels fill a
+ * slice, a loop over k that is unrolled has its divisions done by the compiler.
+ */
+static inline int factor_channel(int k0, int k)
 {
-	return k / TAPS * IN_PLANE + k % TAPS / WINDOW * IN_WIDTH +
-	       k % TAPS % WINDOW;
+	return DEEP % TAPS ? (k0 + k) / TAPS : k0 / TAPS + k / TAPS;
+}
+
+static inline int factor_tap(int k0, int k)
+{
+	return (DEEP % TAPS ? k0 + k : k) % TAPS;
+}
+
+/* From the pixel of a sum to that factor. */
+static inline int factor_offset(int k0, int k)
+{
+	const int tap = factor_tap(k0, k);
+
+	return factor_channel(k0, k) * IN_PLANE + tap / WINDOW * IN_WIDTH +
+	       tap % WINDOW;
 }
 
 #if LEAD

@@ -83,7 +83,7 @@ static inline void factors_load(local float *to, global const float *x,
 	     k += ITEMS / SPAN)
 		to[p * (FACTOR_COLUMNS + 1) + k] =
 			p < most && column + k < FACTORS ?
-				x[from + factor_offset(column + k)] : 0;
+				x[from + factor_offset(0, column + k)] : 0;
 #endif
 }
 
@@ -145,8 +145,9 @@ static inline void pixels_load(local float *to, global const float *slopes,
 		const int n = (first + e) / IN_PLANE;
 		const int pixel = (first + e) % IN_PLANE;
 
+#pragma unroll
 		for (int k = 0; k < DEEP; k++) {
-			const int tap = (k0 + k) % TAPS;
+			const int tap = factor_tap(k0, k);
 			const int y = pixel / IN_WIDTH - tap / WINDOW;
 			const int x = pixel % IN_WIDTH - tap % WINDOW;
 			const int inside = first + e < pixels && y >= 0 &&
@@ -156,7 +157,8 @@ static inline void pixels_load(local float *to, global const float *slopes,
 
 			to[k * (COLUMNS + 1) + e] =
 				inside ? slope_at(slopes, routes, n,
-						  (k0 + k) / TAPS, y, x) : 0;
+						  factor_channel(k0, k), y, x) :
+					 0;
 		}
 	}
 }

@@ -4,8 +4,9 @@
  *   y[n][o][window] = max over the window of relu(z)
  *   output = y where kept, grown by 1 / (1 - drop), else 0
  *
- * Group (t, r) makes OUT_ROWS planes of TILE_WINDOWS pooling windows, whose
- * places are the columns of its tile.
+ * Group (t, r) makes OUT_ROWS planes of TILE_WINDOWS pooling windows. Columns
+ * of its tile are the first places of all of them, then the second ones ...: so
+ * neighbouring items, which have neighbouring windows, are on different banks.
  */
 #define TILE_WINDOWS (COLUMNS / POOLED)
 #define OUT_DOWN (OUT_ROWS * LANES / ITEMS)
@@ -23,28 +24,29 @@ static inline void columns_load(local float *to, global const float *x,
 	     e += ITEMS) {
 		const int c = e / TILE_WINDOWS, w = e % TILE_WINDOWS;
 
-		lead_columns(to + c * TAPS * (COLUMNS + 1) + w * POOLED,
-			     COLUMNS + 1, 1, x, parameters + LEAD_WEIGHT,
-			     first + w, k0 / TAPS + c,
+		lead_columns(to + c * TAPS * (COLUMNS + 1) + w,
+			     COLUMNS + 1, TILE_WINDOWS, x,
+			     parameters + LEAD_WEIGHT, first + w, k0 / TAPS + c,
 			     c < channels && first + w < windows);
 	}
 #else
 	for (int e = get_local_id(0); e < COLUMNS; e += ITEMS) {
-		const int w = e / POOLED;
-		const int inside = w < TILE_WINDOWS && first + w < windows;
-		const struct position at = position_of(first + w, e % POOLED);
+		const int w = e % TILE_WINDOWS, place = e / TILE_WINDOWS;
+		const int inside = place < POOLED && first + w < windows;
+		const struct position at = position_of(first + w, place);
 		const size_t from = (size_t)at.sample * IN_CHANNELS * IN_PLANE +
 				    at.y * IN_WIDTH + at.x;
 
+#pragma unroll
 		for (int k = 0; k < DEEP; k++)
 			to[k * (COLUMNS + 1) + e] =
 				inside && k0 + k < FACTORS ?
-					x[from + factor_offset(k0 + k)] : 0;
+					x[from + factor_offset(k0, k)] : 0;
 	}
 #endif
 }
 
-/* A NaN wins, then the first of the largest; z has the window's sums. */
+/* A NaN wins, then the first of the largest; z has the window's first sum. */
 static inline void window_finish(local const float *z, float bias, size_t at,
 				 int kept, global float *output,
 				 global ushort *routes)
@@ -54,7 +56,7 @@ static inline void window_finish(local const float *z, float bias, size_t at,
 	int route = 0;
 
 	for (int place = 0; place < POOLED; place++) {
-		float value = z[place] + bias;
+		float value = z[place * TILE_WINDOWS] + bias;
 
 		if (RELU && value <= 0)
 			value = 0;
@@ -123,7 +125,7 @@ kernel GROUP void conv_forward(const int count, const int global_count,
 		if (o >= OUT_CHANNELS || window >= windows)
 			continue;
 		window_finish(space + e / TILE_WINDOWS * COLUMNS +
-				      e % TILE_WINDOWS * POOLED,
+				      e % TILE_WINDOWS,
 			      parameters[BIAS + o],
 			      ((size_t)n * OUT_CHANNELS + o) * PLANE + pixel,
 			      !DROPOUT || !routes ||

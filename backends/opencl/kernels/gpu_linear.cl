@@ -141,6 +141,7 @@ kernel GROUP void linear_finish(
 		float sum = parameters[BIAS + o];
 		int route = 0;
 
+#pragma unroll 8
 		for (int chunk = 0; chunk < CHUNKS; chunk++)
 			sum += partial[((size_t)chunk * count + n) * OUTPUTS +
 				       o];
@@ -289,6 +290,7 @@ kernel GROUP void linear_backward(const int count,
 	const int tile = get_group_id(0), mine = get_local_id(0);
 	float sum[MINE_DOWN * MINE_ACROSS], bias = 0;
 	struct product product;
+	int is_bias;
 
 	if (tile < WEIGHT_TILES)
 		product = weights_product(tile, OUTPUTS, INPUTS, count, BROKEN,
@@ -303,6 +305,7 @@ kernel GROUP void linear_backward(const int count,
 	else
 		product = input_product(tile - WEIGHT_TILES - TAIL_TILES, count,
 					parameters, routes, slopes, before);
+	is_bias = product.bias && mine < ROWS;
 	sums_clear(sum);
 	for (int k = 0; k < product.depth; k += DEEP) {
 		slopes_load(a, &product, k);
@@ -312,12 +315,12 @@ kernel GROUP void linear_backward(const int count,
 			  product.most_columns, product.other_depth - k);
 		MEET();
 		sums_add(sum, a, b);
-		for (int q = 0; mine < ROWS && q < DEEP; q++)
+		for (int q = 0; is_bias && q < DEEP; q++)
 			bias += a[q * (ROWS + 1) + mine];
 		MEET();
 	}
 	sums_store(sum, product.to, product.to_by_row, product.most_rows,
 		   product.most_columns);
-	if (product.bias && mine < product.most_rows && mine < ROWS)
+	if (is_bias && mine < product.most_rows)
 		product.bias[mine] = bias;
 }

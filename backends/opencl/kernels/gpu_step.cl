@@ -96,12 +96,14 @@ static inline void runs_make(local float *runs,
 	const uint parts = PARTS_OF(segment->each * count, segment->divisor);
 	const uint run = PARTS_OF(parts, SLICES);
 	const uint from = get_local_id(0) / REDUCED * run;
+	const uint size = segment->size;
+	const uint to = parameter < size ? min(from + run, parts) : from;
 	float sum = 0;
 
 	sums += segment->at + parameter;
-	for (uint p = from; p < min(from + run, parts); p++)
-		if (parameter < segment->size)
-			sum += sums[(size_t)p * segment->size];
+#pragma unroll 8
+	for (uint p = from; p < to; p++)
+		sum += sums[(size_t)p * size];
 	runs[get_local_id(0)] = sum;
 }
 
