@@ -195,6 +195,13 @@ int program_hold(struct program *program, const struct held_data *data,
 	return 0;
 }
 
+void program_let_go(struct program *program)
+{
+	if (program->held)
+		slots(program)->let_go(program);
+	program->held = 0;
+}
+
 int program_order(struct program *program, const int *order, struct error *err)
 {
 	return slots(program)->order(program, order, program->held, err);

@@ -249,12 +249,12 @@ struct backend {
 	 * batches need not bring their samples from then on, those of the
 	 * training set once there is an order. It is called once at most.
 	 * ERROR_MISSING where there is not enough room, and nothing has
-	 * changed. Optional, both or none: batches bring their samples. */
+	 * changed. Optional, all or none: batches bring their samples. */
 	int (*hold)(struct program *program, const struct held_data *data,
 		    struct error *err);
+	void (*let_go)(struct program *program); /* of it, straight after */
 	/* Copy the order of the training set, count samples of it by index,
-	 * after the work that was given before; finished on return. The test
-	 * set's is as it is held. */
+	 * behind earlier work; finished on return. The test set has none. */
 	int (*order)(struct program *program, const int *order, int count,
 		     struct error *err);
 

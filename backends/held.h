@@ -39,6 +39,10 @@ int backend_holds(const struct backend *backend);
 int program_hold(struct program *program, const struct held_data *data,
 		 struct error *err);
 
+/* Undoes that, before anything else is done with the program: it is as it was
+ * before, of a program that holds nothing too. */
+void program_let_go(struct program *program);
+
 /*
  * Copies the order of the training set that is held, an index for each of its
  * samples. Before the first gradient of held samples, then whenever it changes.

@@ -272,6 +272,31 @@ static void held_samples_may_be_left(void **state)
 	streams_close(&streams);
 }
 
+static void held_samples_are_let_go(void **state)
+{
+	const struct loader_plan plan = { .size = 1, .global_batch = 4 };
+	const struct opencl_program *inside;
+	struct program *program;
+	int made;
+
+	(void)state;
+	need_device();
+	program = make_program(&plan);
+	inside = (const struct opencl_program *)program;
+	made = inside->memory_count;
+	program_let_go(program);
+	assert_int_equal(inside->memory_count, made);
+	check(loader_hold(program, &dataset, &err));
+	assert_true(inside->memory_count > made);
+	program_let_go(program);
+	assert_int_equal(inside->memory_count, made);
+	assert_int_equal(program->held, 0);
+	assert_null(inside->order);
+	assert_null(inside->train.gather.kernel);
+	assert_null(inside->test.gather.kernel);
+	program_free(program);
+}
+
 /* Nothing of these sets is read. */
 static void what_does_not_fit_is_refused(void **state)
 {
@@ -298,6 +323,7 @@ int main(void)
 		cmocka_unit_test(batches_are_gathered),
 		cmocka_unit_test(shares_are_gathered),
 		cmocka_unit_test(held_samples_may_be_left),
+		cmocka_unit_test(held_samples_are_let_go),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 

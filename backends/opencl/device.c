@@ -49,7 +49,7 @@ static int device_take(struct opencl_device *device,
 		return 0;
 	if (device_part(&device->chosen, request->rank, request->size, err))
 		return -1;
-	device->is_part = 1;
+	device->parts = request->size;
 	return 0;
 }
 
@@ -70,6 +70,7 @@ int opencl_open(const struct device_request *request, struct device **out,
 	if (!device)
 		return error_memory(err, "a device");
 	device->base.backend = &opencl_backend;
+	device->parts = 1;
 	if (candidate_choose(list, count, request->choice, &device->chosen,
 			     err) ||
 	    device_take(device, list, count, request, err) ||
@@ -94,7 +95,7 @@ void opencl_close(struct device *base)
 
 	if (device->context)
 		clReleaseContext(device->context);
-	if (device->is_part)
+	if (device->parts > 1)
 		clReleaseDevice(device->chosen.device);
 	free(device);
 }

@@ -7,7 +7,7 @@
  * floats that are side by side, as a GPU likes it. */
 #define GATHER_ITEMS 1
 
-/* The share of the device's memory that a data set may take. */
+/* The share of a device's memory that the copies of a data set may take. */
 #define HELD_SHARE 4
 
 static int limit_get(const struct opencl_device *device, cl_device_info what,
@@ -32,16 +32,20 @@ static int check_room(const struct opencl_program *program,
 	const struct opencl_device *device = program_device(program);
 	const size_t train = set_bytes(program, &data->train);
 	const size_t test = set_bytes(program, &data->test);
+	const cl_ulong copies = (cl_ulong)device->parts;
 	cl_ulong all = 0, most = 0;
+	char each[32] = "";
 
 	if (limit_get(device, CL_DEVICE_GLOBAL_MEM_SIZE, &all, err) ||
 	    limit_get(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &most, err))
 		return -1;
-	if (train + test > all / HELD_SHARE)
+	if (copies > 1)
+		snprintf(each, sizeof(each), "%d times ", device->parts);
+	if (copies * (train + test) > all / HELD_SHARE)
 		return error_set(err, ERROR_MISSING,
-				 "%.1f MB are more than a quarter of the "
+				 "%s%.1f MB are more than a quarter of the "
 				 "device's memory of %.1f MB",
-				 (double)(train + test) * 1e-6,
+				 each, (double)(train + test) * 1e-6,
 				 (double)all * 1e-6);
 	if (train > most || test > most)
 		return error_set(err, ERROR_MISSING,
@@ -64,7 +68,7 @@ static int memory_fill(struct opencl_program *program, const void *from,
 		return 0;
 	status = clEnqueueWriteBuffer(queue_next(program), *memory, CL_TRUE, 0,
 				      bytes, from, 0, NULL, NULL);
-	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
+	return status ? room_fail(err, status, "clEnqueueWriteBuffer") : 0;
 }
 
 /* order: NULL for samples that stay as they are. */
@@ -105,15 +109,13 @@ static int gather_warm(struct opencl_program *program, struct pass *pass,
 	       launch_enqueue(program, &pass->gather, pass->most, err);
 }
 
-int opencl_hold(struct program *base, const struct held_data *data,
+static int copy(struct opencl_program *program, const struct held_data *data,
 		struct error *err)
 {
-	struct opencl_program *program = (struct opencl_program *)base;
 	cl_mem pixels;
 	cl_int status;
 
-	if (check_room(program, data, err) ||
-	    memory_make(program, (size_t)(data->train.count + 1) *
+	if (memory_make(program, (size_t)(data->train.count + 1) *
 				 sizeof(cl_int), &program->order, err) ||
 	    memory_fill(program, data->pixels, sizeof(data->pixels), &pixels,
 			err) ||
@@ -125,7 +127,35 @@ int opencl_hold(struct program *base, const struct held_data *data,
 	    gather_warm(program, &program->test, &data->test, err))
 		return -1;
 	status = clFinish(program->queue);
-	return status ? status_fail(err, "clFinish", status) : 0;
+	return status ? room_fail(err, status, "clFinish") : 0;
+}
+
+/* The memory that the device says it has may be taken by others. */
+int opencl_hold(struct program *base, const struct held_data *data,
+		struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+
+	if (check_room(program, data, err))
+		return -1;
+	program->own_memories = program->memory_count;
+	if (!copy(program, data, err))
+		return 0;
+	opencl_let_go(base);
+	if (err->memory)
+		err->kind = ERROR_MISSING;
+	return -1;
+}
+
+void opencl_let_go(struct program *base)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+
+	clFinish(program->queue); /* with what may still be read */
+	launch_release(&program->train.gather);
+	launch_release(&program->test.gather);
+	memory_release(program, program->own_memories);
+	program->order = NULL;
 }
 
 int opencl_order(struct program *base, const int *order, int count,

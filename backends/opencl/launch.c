@@ -9,10 +9,8 @@ static int argument_set(struct launch *launch, cl_uint index, size_t size,
 {
 	cl_int status = clSetKernelArg(launch->kernel, index, size, value);
 
-	return status ? error_set(err, ERROR_FAILED,
-				  "clSetKernelArg %u of kernel %s: %s",
-				  (unsigned)index, launch->name,
-				  status_name(status)) : 0;
+	return status ? room_fail(err, status, "clSetKernelArg %u of kernel %s",
+				  (unsigned)index, launch->name) : 0;
 }
 
 cl_command_queue queue_next(struct opencl_program *program)
@@ -67,9 +65,8 @@ int launch_make(struct launch *launch, const struct launch *how,
 	*launch = *how;
 	launch->kernel = clCreateKernel(built, how->name, &status);
 	if (!launch->kernel)
-		return error_set(err, ERROR_FAILED,
-				 "clCreateKernel of %s: %s", how->name,
-				 status_name(status));
+		return room_fail(err, status, "clCreateKernel of %s",
+				 how->name);
 	if (group_check(launch, built, err))
 		return -1;
 	for (int i = 0; i < memory_count; i++)
@@ -110,9 +107,8 @@ int launch_enqueue(struct opencl_program *program, const struct launch *launch,
 	status = clEnqueueNDRangeKernel(queue_next(program), launch->kernel, 3,
 					NULL, items, group, 0, NULL,
 					profile_event(program, launch->part));
-	return status ? error_set(err, ERROR_FAILED,
-				  "clEnqueueNDRangeKernel of %s: %s",
-				  launch->name, status_name(status)) : 0;
+	return status ? room_fail(err, status, "clEnqueueNDRangeKernel of %s",
+				  launch->name) : 0;
 }
 
 /* Not waited for: the batch is ours until the program is finished. */

@@ -13,7 +13,7 @@ int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
 					    sizeof(zero), 0, bytes, 0, NULL,
 					    NULL);
 
-	return status ? status_fail(err, "clEnqueueFillBuffer", status) : 0;
+	return status ? room_fail(err, status, "clEnqueueFillBuffer") : 0;
 }
 
 static void CL_CALLBACK host_free(cl_mem memory, void *host)
@@ -44,9 +44,8 @@ static int make_at(struct opencl_program *program, void *place, int owns,
 	if (!*memory && owns)
 		free(place);
 	if (!*memory)
-		return error_set(err, ERROR_FAILED,
-				 "clCreateBuffer of %zu bytes: %s", bytes,
-				 status_name(status));
+		return room_fail(err, status, "clCreateBuffer of %zu bytes",
+				 bytes);
 	program->memories[program->memory_count++] = *memory;
 	return memory_clear(program, *memory, bytes, err);
 }

@@ -220,6 +220,7 @@ const struct backend opencl_backend = {
 	.finish = opencl_finish,
 	.scores = opencl_scores,
 	.hold = opencl_hold,
+	.let_go = opencl_let_go,
 	.order = opencl_order,
 	.decisions = opencl_decisions,
 	.explain = opencl_explain,

@@ -45,7 +45,8 @@ struct candidate {
 struct opencl_device {
 	struct device base;
 	struct candidate chosen;
-	int is_part; /* a sub-device, to be released */
+	int parts; /* ranks that share its memory; above 1 this is a sub-device,
+		      to be released */
 	const struct device_class *class;
 	cl_context context;
 	int width;     /* floats of a vector in the kernels */
@@ -147,6 +148,7 @@ struct opencl_program {
 	struct launch reduce, reduce_update; /* of the gpu class */
 	cl_mem parts, segments;		     /* what they sum up */
 	cl_mem order; /* of the training set, if it is held */
+	int own_memories; /* of memories, those before what is held */
 	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
 	int memory_count;
 	float *mapped[VECTOR_COUNT]; /* while they are lent */
@@ -162,6 +164,10 @@ struct opencl_program {
 /* status.c: names of codes. status_fail always returns -1. */
 const char *status_name(cl_int status);
 int status_fail(struct error *err, const char *call, cl_int status);
+/* The same of a call that takes memory, at once or as some drivers do when that
+ * is first used: sets err->memory if there was none left. */
+int room_fail(struct error *err, cl_int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* device_list.c, device.c */
 int opencl_list(int cpus, struct device_info *list, int most,
@@ -360,6 +366,7 @@ int opencl_scores(struct program *program, struct score *scores, int count,
 /* held.c: the data set on the device. */
 int opencl_hold(struct program *program, const struct held_data *data,
 		struct error *err);
+void opencl_let_go(struct program *program);
 int opencl_order(struct program *program, const int *order, int count,
 		 struct error *err);
 

@@ -1,6 +1,8 @@
 #include "backends/opencl/opencl.h"
 
 #include <CL/cl_ext.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #define NAMED(status) { status, #status }
 
@@ -73,4 +75,25 @@ int status_fail(struct error *err, const char *call, cl_int status)
 {
 	return error_set(err, ERROR_FAILED, "%s: %s (%d)", call,
 			 status_name(status), (int)status);
+}
+
+/* Drivers differ in which they give where memory runs out, and in when. */
+static int is_lack_of_memory(cl_int status)
+{
+	return status == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+	       status == CL_OUT_OF_RESOURCES ||
+	       status == CL_OUT_OF_HOST_MEMORY;
+}
+
+int room_fail(struct error *err, cl_int status, const char *format, ...)
+{
+	char call[128];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(call, sizeof(call), format, arguments);
+	va_end(arguments);
+	status_fail(err, call, status);
+	err->memory = is_lack_of_memory(status);
+	return -1;
 }

@@ -10,6 +10,10 @@
  *   OPENCL_MEMORY=BYTES, OPENCL_BUFFER=BYTES
  *
  * So large is the device's memory, or its largest buffer, as it says.
+ *
+ *   OPENCL_LAST=1
+ *
+ * Only the last of a device's sub-devices says so.
  */
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -73,8 +77,10 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
 	return status ? status : real(platform, type, most, devices, found);
 }
 
+static _Atomic cl_device_id last; /* of OPENCL_LAST */
+
 /* The size that a variable gives instead of the driver's; 0: none. */
-static cl_ulong size_given(cl_device_info what)
+static cl_ulong size_given(cl_device_id device, cl_device_info what)
 {
 	const char *name = what == CL_DEVICE_GLOBAL_MEM_SIZE ?
 				   "OPENCL_MEMORY" :
@@ -82,6 +88,8 @@ static cl_ulong size_given(cl_device_info what)
 				   "OPENCL_BUFFER" : NULL;
 	const char *given = name ? getenv(name) : NULL;
 
+	if (getenv("OPENCL_LAST") && device != last)
+		return 0;
 	return given ? strtoul(given, NULL, 10) : 0;
 }
 
@@ -89,7 +97,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size,
 		       void *value, size_t *needed)
 {
 	cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
-	const cl_ulong given = size_given(what);
+	const cl_ulong given = size_given(device, what);
 	cl_int status;
 
 	*(void **)&real = driver("clGetDeviceInfo");
@@ -159,6 +167,20 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer,
 				      from, count, waits, event);
 }
 
+cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer,
+			   const void *pattern, size_t pattern_size,
+			   size_t offset, size_t size, cl_uint count,
+			   const cl_event *waits, cl_event *event)
+{
+	cl_int (*real)(cl_command_queue, cl_mem, const void *, size_t, size_t,
+		       size_t, cl_uint, const cl_event *, cl_event *);
+	const cl_int status = broken("clEnqueueFillBuffer");
+
+	*(void **)&real = driver("clEnqueueFillBuffer");
+	return status ? status : real(queue, buffer, pattern, pattern_size,
+				      offset, size, count, waits, event);
+}
+
 cl_int clFinish(cl_command_queue queue)
 {
 	cl_int (*real)(cl_command_queue);
@@ -188,10 +210,16 @@ cl_int clCreateSubDevices(cl_device_id device,
 {
 	cl_int (*real)(cl_device_id, const cl_device_partition_property *,
 		       cl_uint, cl_device_id *, cl_uint *);
-	const cl_int status = broken("clCreateSubDevices");
+	cl_int status = broken("clCreateSubDevices");
 
 	*(void **)&real = driver("clCreateSubDevices");
-	return status ? status : real(device, how, most, parts, count);
+	if (!status)
+		status = real(device, how, most, parts, count);
+	/* Each rank makes all, one after the other, and keeps its own: of the
+	 * last rank it is the last one. */
+	if (!status && count && *count)
+		last = parts[*count - 1];
+	return status;
 }
 
 cl_context clCreateContext(const cl_context_properties *properties,
