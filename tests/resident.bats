@@ -15,12 +15,13 @@ setup() {
 		--synthetic-test 361 --batch 64 --warmup 1 --epochs 2 -q)
 }
 
-# measures NAME [OPTION ...]: NAME.csv has the rows, NAME.run the run's.
+# measures NAME [OPTION ...]: of $target, or opencl; NAME.csv has the rows,
+# NAME.run the run's.
 measures() {
 	local name=$1
 	shift
-	run -0 --separate-stderr "$BENCH" measure opencl "${SMALL[@]}" \
-		--run-file "$name.run" "$@"
+	run -0 --separate-stderr "$BENCH" measure "${target:-opencl}" \
+		"${SMALL[@]}" --run-file "$name.run" "$@"
 	printf '%s\n' "$output" >"$name.csv"
 }
 
@@ -169,6 +170,119 @@ refuses() {
 	BREAK_OPENCL=clBuildProgram:1:-11 run -6 "$BENCH" measure opencl \
 		"${SMALL[@]}" --run-file failed.run
 	[ -z "$(cell failed.run 1 resident)" ]
+}
+
+# Two units, whatever CPUs there are.
+several() {
+	export POCL_MAX_PTHREAD_COUNT=2
+}
+
+# uploads NAME WORDS: the run of that NAME brought its batches, and said why.
+uploads() {
+	[ "$(cell "$1.run" 1 resident)" = no ]
+	[[ "$(cell "$1.run" 1 not_resident_reason)" == "$2"* ]]
+}
+
+# residence TARGET FUNCTION:N:STATUS: what a run says of it where the driver
+# fails so, or "failed".
+residence() {
+	rm -f broken.run
+	LD_PRELOAD=$BROKEN BREAK_OPENCL=$2 "$BENCH" measure "$1" "${SMALL[@]}" \
+		--run-file broken.run >broken.csv 2>broken.err ||
+		{ [ $? -eq 6 ] && echo failed && return; }
+	cell broken.run 1 resident
+}
+
+# calls TARGET FUNCTION: the last call of it that the data set needs, alone.
+calls() {
+	local low=0 high=512 middle
+	while ((high - low > 1)); do
+		middle=$(((low + high) / 2))
+		if [ "$(residence "$1" "$2:$middle:-4")" = yes ]; then
+			high=$middle
+		else
+			low=$middle
+		fi
+	done
+	echo "$low"
+}
+
+@test "copies on one device share the room, those on several do not" {
+	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
+	several
+	local target
+	for target in opencl-2 opencl-2@fork; do
+		measures "held $target"
+		[ "$(cell "held $target.run" 1 resident)" = yes ]
+		# Room for one of 0.47 MB.
+		export LD_PRELOAD=$BROKEN OPENCL_MEMORY=3000000
+		measures "two $target"
+		uploads "two $target" "2 times 0.5 MB are more than a quarter"
+		OPENCL_MEMORY=4000000 measures "room $target"
+		[ "$(cell "room $target.run" 1 resident)" = yes ]
+		unset LD_PRELOAD OPENCL_MEMORY
+		learnt "two $target" | diff - <(learnt "held $target")
+	done
+	export OPENCL_MEMORY=3000000 LD_PRELOAD=$BROKEN
+	target=opencl measures one
+	[ "$(cell one.run 1 resident)" = yes ]
+	POCL_DEVICES="basic basic" target=opencl-2@fork measures apart
+	[ "$(cell apart.run 1 resident)" = yes ]
+}
+
+@test "where one core has no room all upload" {
+	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
+	several
+	local target
+	export OPENCL_BUFFER=200000
+	for target in opencl-2 opencl-2@fork; do
+		measures "held $target"
+		[ "$(cell "held $target.run" 1 resident)" = yes ]
+		export LD_PRELOAD=$BROKEN
+		measures none
+		OPENCL_LAST=1 measures "last $target"
+		uploads "last $target" "0.3 MB are more than the device"
+		# As many commands as where none can: neither gathers.
+		[ "$(cell "last $target.run" 1 launches)" = \
+			"$(cell none.run 1 launches)" ]
+		unset LD_PRELOAD
+		learnt "last $target" | diff - <(learnt "held $target")
+	done
+}
+
+@test "memory that others have taken is no failure" {
+	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
+	measures held
+	local call last n
+	for call in clCreateBuffer clEnqueueFillBuffer; do
+		last=$(calls opencl $call)
+		for n in 0 1 2 3 4 5; do
+			[ "$(residence opencl "$call:$((last - n)):-4")" = no ]
+			uploads broken "$call"
+			cp broken.csv $call.csv
+			cp broken.run $call.run
+			learnt $call | diff - <(learnt held)
+		done
+		[[ "$(cell broken.run 1 not_resident_reason)" == \
+			*": CL_MEM_OBJECT_ALLOCATION_FAILURE (-4)" ]]
+		# What the program needs itself; and which of these is a lack.
+		[ "$(residence opencl "$call:$((last - 6)):-4")" = failed ]
+		[ "$(residence opencl "$call:$last:-5")" = no ]
+		[ "$(residence opencl "$call:$last:-6")" = no ]
+		[ "$(residence opencl "$call:$last:-30")" = failed ]
+	done
+}
+
+@test "memory that others have taken from one of two cores" {
+	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
+	several
+	target=opencl-2 measures held
+	local last
+	last=$(calls opencl-2 clCreateBuffer)
+	# The core that asks last, whichever it is.
+	[ "$(residence opencl-2 "clCreateBuffer:$last:-4")" = no ]
+	uploads broken clCreateBuffer
+	learnt broken | diff - <(learnt held)
 }
 
 @test "a loss that is no number is found at the epoch's end" {

@@ -137,35 +137,66 @@ static int compile(struct core *core, struct error *err)
 }
 
 /* Batches that are brought would have to stay until the epoch's end. */
-static int refuse_ahead(struct error *err)
+static int refuse_ahead(const char *why, struct error *err)
 {
-	const struct error why = *err;
-
 	return error_set(err, ERROR_MISSING,
 			 "--sync epoch needs the data set on the device, and "
-			 "%s; leave the option out", why.message);
+			 "%s; leave the option out", why);
 }
 
-/* What does not fit is loaded batch by batch. */
+struct holding {
+	int holds;
+	char reason[160]; /* why not */
+};
+
+/* Makes it that of the first core that does not hold the data set, if one does
+ * not. */
+static int agree(const struct core *core, struct holding *holding,
+		 struct error *err)
+{
+	const struct group *group = core->group;
+	struct holding all[GROUP_MAX_SIZE];
+	int r = 0;
+
+	if (group_gather(core->group, holding, sizeof(*holding), all, err))
+		return -1;
+	while (r < group->size && all[r].holds)
+		r++;
+	if (r == group->size)
+		return 0;
+	holding->holds = 0;
+	snprintf(holding->reason, sizeof(holding->reason), "%.*s",
+		 (int)sizeof(holding->reason) - 1, all[r].reason);
+	return 0;
+}
+
+/* What does not fit, on one core even, is loaded batch by batch by all: they
+ * would wait for the slowest. */
 static int hold_data(struct core *core, struct error *err)
 {
 	struct training *training = core->training;
-	int is_resident;
+	struct holding holding = { .holds = 1 };
 
 	if (!training->resident || !backend_holds(training->backend))
 		return 0;
-	is_resident = !loader_hold(core->program, training->dataset, err);
-	if (!is_resident && err->kind != ERROR_MISSING)
+	if (loader_hold(core->program, training->dataset, err)) {
+		if (err->kind != ERROR_MISSING)
+			return -1;
+		holding.holds = 0;
+		snprintf(holding.reason, sizeof(holding.reason), "%.159s",
+			 err->message);
+	}
+	if (agree(core, &holding, err))
 		return -1;
-	if (!is_resident && training->ahead)
-		return refuse_ahead(err);
+	if (!holding.holds)
+		program_let_go(core->program);
+	if (!holding.holds && training->ahead)
+		return refuse_ahead(holding.reason, err);
 	if (core->group->rank)
 		return 0;
-	training->is_resident = is_resident;
-	if (is_resident)
-		return 0;
-	snprintf(training->not_resident_reason,
-		 sizeof(training->not_resident_reason), "%.159s", err->message);
+	training->is_resident = holding.holds;
+	memcpy(training->not_resident_reason, holding.reason,
+	       sizeof(holding.reason));
 	return 0;
 }
 
