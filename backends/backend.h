@@ -79,6 +79,7 @@ struct device_info {
 	size_t group;	       /* most work-items of a group, ... */
 	uint64_t group_memory; /* ... and the bytes that they share */
 	int parts;	       /* sub-devices of as many units each, or 1 */
+	char device_class[8];  /* of its kernels; empty: there are none */
 	char unusable[256]; /* why this device cannot be used, or empty */
 };
 
@@ -108,8 +109,7 @@ enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_COUNT };
 struct program_options {
 	int batch;	/* most samples of a gradient */
 	int test_batch; /* most samples of an evaluation */
-	int ahead; /* most gradients up to program_scores(); 0: that is not
-		    * called, and each gradient is finished */
+	int ahead; /* most gradients a program_scores(); 0: each is finished */
 	unsigned long long seed; /* of the dropout masks */
 	int dropout;		 /* 0: every dropout layer keeps everything */
 	/* For the vectors of a program that others read; it lives longer than

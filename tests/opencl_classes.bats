@@ -40,9 +40,11 @@ launches() {
 		run -0 "$BENCH" measure opencl --device-class "$class" \
 			--model tiny -d synthetic --steps 1 -e 1 -q \
 			--test off --warmup 0 --run-file "$class.csv"
-		[[ "$(cell "$class.csv" 1 device_driver)" == *", $class class" ]]
+		[ "$(cell "$class.csv" 1 device_class)" = "$class" ]
 	done
 	"$BENCH" devices | grep -q ', [cg]pu class$'
+	run -0 "$BENCH" measure cpu-1 "${SMALL[@]}" --run-file none.csv
+	[ -z "$(cell none.csv 1 device_class)" ]
 	run -2 "$BENCH" measure cpu-1 "${SMALL[@]}" --device-class gpu
 	[[ "$output" == *"--device-class gpu: backend cpu has no classes"* ]]
 	run -2 "$BENCH" run null-1 "${SMALL[@]}" --device-class cpu
@@ -51,6 +53,30 @@ launches() {
 		--device-class gpu
 	run -2 "$BENCH" measure opencl "${SMALL[@]}" --device-class dsp
 	[[ "$output" == *"dsp"*"cpu"*"gpu"* ]]
+}
+
+@test "tables, comparisons and reports say the class" {
+	local class
+	for class in cpu gpu; do
+		run -0 "$BENCH" run opencl "${SMALL[@]}" --steps 1 \
+			--device-class "$class" --label "of $class" --out "$class"
+		output=$(tr -s ' \n' ' ' <<<"$output")
+		[[ "$output" == *", class $class); data set resident"* ]]
+	done
+	run -0 "$BENCH" compare cpu gpu
+	[[ "$output" == *"options: device_class: first cpu, second gpu"* ]]
+}
+
+@test "the command that measures again has the class, where all do" {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	"$BENCH" run opencl "${SMALL[@]}" --steps 1 --device-class gpu --out one
+	"$BENCH" plot one
+	grep -q 'bench run opencl .* --device-class gpu' one/report.html
+	# Cores refuse the option.
+	"$BENCH" run opencl cpu-1 "${SMALL[@]}" --steps 1 --out two
+	"$BENCH" plot two
+	grep -q 'bench run opencl cpu-1 ' two/report.html
+	! grep -q -e --device-class two/report.html
 }
 
 @test "verify holds the gpu class to the same bounds" {

@@ -130,6 +130,26 @@ static void residence_is_repeated(void **state)
 	options_release(&options);
 }
 
+/* Those of older versions, and of backends without classes, do not say it. */
+static void classes_are_repeated(void **state)
+{
+	struct options options;
+	struct made made;
+
+	(void)state;
+	process(&made, "a", "opencl", "", 1);
+	parse(&options, "--device-class cpu");
+	assert_int_equal(settings_check(&made.run, &err), 0);
+	assert_int_equal(settings_agree(&options, &made.run, &err), 0);
+	snprintf(made.run.device_class, sizeof(made.run.device_class), "gpu");
+	disagrees("--device-class cpu", &made.run, "and the baseline has gpu");
+	settings_repeat(&options, &made.run);
+	assert_string_equal(options.device_class, "gpu");
+	options_release(&options);
+	snprintf(made.run.device_class, sizeof(made.run.device_class), "dsp");
+	assert_int_equal(settings_check(&made.run, &err), -1);
+}
+
 static void what_differs_is_listed(void **state)
 {
 	struct made one, other;
@@ -166,6 +186,7 @@ int main(void)
 		cmocka_unit_test(data_without_a_name),
 		cmocka_unit_test(only_what_was_given_can_disagree),
 		cmocka_unit_test(residence_is_repeated),
+		cmocka_unit_test(classes_are_repeated),
 		cmocka_unit_test(what_differs_is_listed),
 	};
 

@@ -179,7 +179,10 @@ static void devices(void **state)
 	has(text, "opencl: pthread-skylake-avx512 (type CPU, driver OpenCL 3.0 "
 		  "PoCL 3.1, driver 3.1)");
 	campaign.runs[0].cpus = 1;
-	has(tables(0, TABLE_GITHUB), "| OpenCL: PoCL, 1 CPU (s) |");
+	snprintf(campaign.runs[0].device_class, 8, "gpu");
+	text = tables(0, TABLE_GITHUB);
+	has(text, "| OpenCL: PoCL, 1 CPU (s) |");
+	has(text, "PoCL 3.1, driver 3.1, class gpu)");
 	snprintf(campaign.runs[0].device_name, 128, "NVIDIA H200");
 	snprintf(campaign.runs[0].device_type, 16, "GPU");
 	snprintf(campaign.runs[0].device_driver, 160, "NVIDIA 535");

@@ -51,10 +51,8 @@ const struct device_class *class_find(const char *name, cl_device_type type)
 
 void class_note(const struct device_class *class, struct device_info *info)
 {
-	const size_t length = strlen(info->driver);
-
-	snprintf(info->driver + length, sizeof(info->driver) - length,
-		 ", %s class", class->name);
+	snprintf(info->device_class, sizeof(info->device_class), "%s",
+		 class->name);
 }
 
 int class_check(const struct device_class *class, cl_device_id device,

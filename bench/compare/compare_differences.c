@@ -42,6 +42,7 @@ static const struct asked {
 	{ "options", "algorithm" },
 	{ "options", "precision" },
 	{ "options", "resident" },
+	{ "options", "device_class" },
 	{ "options", "sync" },
 	{ "options", "reshuffle" },
 	{ "options", "warmup" },

@@ -11,7 +11,8 @@ enum {
 	SYNTHETIC = 2, /* only of that data set */
 	CAPPED = 4,   /* the run has what it could do of it */
 	LATER = 8,    /* runs of older versions do not say */
-	RESIDENT = 16 /* the column has what came of it; empty: of no device */
+	DEVICES = 16, /* empty: no device could be told */
+	RESIDENT = 32 /* the column has what came of it */
 };
 
 static const struct setting {
@@ -31,7 +32,8 @@ static const struct setting {
 	{ "dropout", "dropout", 0 },
 	{ "algorithm", "algorithm", LATER },
 	{ "precision", "precision", LATER },
-	{ "resident", "resident", LATER | RESIDENT },
+	{ "resident", "resident", LATER | DEVICES | RESIDENT },
+	{ "device-class", "device_class", LATER | DEVICES },
 	{ "reshuffle", "reshuffle", 0 },
 	{ "warmup", "warmup", 0 },
 };
@@ -144,7 +146,7 @@ static int agrees(const struct options *options, const struct setting *setting,
 {
 	return !given[0] || !strcmp(given, saved) ||
 	       (setting->flags & OPEN && !strcmp(given, "auto")) ||
-	       (setting->flags & RESIDENT && !saved[0]) ||
+	       (setting->flags & DEVICES && !saved[0]) ||
 	       (setting->flags & CAPPED && options->steps > run->steps &&
 		is_whole_epoch(run));
 }

@@ -176,6 +176,26 @@ static void print_targets(FILE *out, const struct results *results,
 	}
 }
 
+/* That of all a setup's devices but those that were never opened; empty if
+ * each had its own, or if cores ran too, which refuse the option. */
+static const char *common_class(const struct results *results,
+				const struct line *line)
+{
+	const char *common = "";
+
+	for (int t = 0; t < results->target_count; t++) {
+		const struct run *run = line->cells[t].run;
+
+		if (!run || (run_is_on_devices(run) && !run->device_class[0]))
+			continue;
+		if (!run->device_class[0] ||
+		    (common[0] && strcmp(common, run->device_class)))
+			return "";
+		common = run->device_class;
+	}
+	return common;
+}
+
 static void print_settings(FILE *out, const struct run *run, int shared)
 {
 	print_option(out, "model", run->model);
@@ -224,6 +244,7 @@ static void print_command(FILE *out, const struct results *results,
 	print_settings(out, run, shared);
 	if (line->repetitions > 1)
 		print_number(out, "repeat", line->repetitions);
+	print_option(out, "device-class", common_class(results, line));
 	print_option(out, "label", run->label);
 	fputc('\n', out);
 }

@@ -129,6 +129,8 @@ static const struct column columns[] = {
 	TEXT(sync, "step: each iteration was waited for; epoch: the device "
 	     "ran ahead within an epoch, whose iterations were timed "
 	     "together"),
+	TEXT(device_class, "cpu, gpu: what the device's kernels are written "
+	     "for; empty: the backend has one kind, or none was opened"),
 };
 
 const char *run_asked_resident(const struct run *run)

@@ -106,6 +106,7 @@ struct run {
 	char not_resident_reason[160];
 	char kernels[8];	 /* cold, warm; empty: not known */
 	char sync[8]; /* step, epoch */
+	char device_class[8]; /* cpu, gpu; empty: of no backend with classes */
 };
 
 extern const struct row_kind run_rows;

@@ -113,10 +113,12 @@ static void note_device(const struct view *view, const struct run *run,
 
 	if (!run_is_on_devices(run) || !run->device_name[0])
 		return;
-	snprintf(text, sizeof(text), "%s (type %s, driver %s)%s%s%s%s",
+	snprintf(text, sizeof(text), "%s (type %s, driver %s%s%s)%s%s%s%s",
 		 run->device_name,
 		 run->device_type[0] ? run->device_type : "unknown",
 		 run->device_driver[0] ? run->device_driver : "unknown",
+		 run->device_class[0] ? ", class " : "",
+		 run->device_class,
 		 how_fed(run), run->not_resident_reason[0] ? ", as " : "",
 		 run->not_resident_reason,
 		 strcmp(run->sync, "epoch") == 0 ?

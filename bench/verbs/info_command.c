@@ -54,6 +54,8 @@ static void print_device(FILE *out, const struct backend *backend, int index,
 		info->units == 1 ? "" : "s");
 	if (info->memory)
 		fprintf(out, ", %.1f GiB", (double)info->memory / GIB);
+	if (info->device_class[0])
+		fprintf(out, ", %s class", info->device_class);
 	fputc('\n', out);
 	if (info->platform[0])
 		print_platform(out, backend, info);

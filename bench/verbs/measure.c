@@ -116,6 +116,7 @@ static void describe_outcome(struct run *run, const struct training *training)
 	COPY(run->device_name, training->device_info.name);
 	COPY(run->device_type, training->device_info.type);
 	COPY(run->device_driver, training->device_info.driver);
+	COPY(run->device_class, training->device_info.device_class);
 	run->device_units = training->device_info.units;
 	run->cpus = training->cpus;
 	run->compile_s = training->compile_s;
