@@ -51,17 +51,17 @@ void core_end_phase(struct core *core, enum replica_phase phase)
 	core->phase_began_cpu_s = cpu;
 }
 
-static struct step_counts count_so_far(const struct core *core)
+struct step_counts core_count(const struct core *core)
 {
 	return (struct step_counts){ core->program->launches,
 				     core->group->summed_bytes,
 				     allocation_count() };
 }
 
-static struct step_counts count_since(const struct core *core,
-				      const struct step_counts *then)
+struct step_counts core_count_since(const struct core *core,
+				    const struct step_counts *then)
 {
-	const struct step_counts now = count_so_far(core);
+	const struct step_counts now = core_count(core);
 
 	return (struct step_counts){ now.launches - then->launches,
 				     now.reduced_bytes - then->reduced_bytes,
@@ -71,7 +71,7 @@ static struct step_counts count_since(const struct core *core,
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err)
 {
-	const struct step_counts before = count_so_far(core);
+	const struct step_counts before = core_count(core);
 	struct step_report *report = &core->report;
 	int failed;
 
@@ -88,7 +88,7 @@ int core_iterate(struct core *core, const struct batch *batch,
 	if (!failed)
 		core_add_work(core);
 	report->ended_at = core->phase_began_s;
-	report->counts = count_since(core, &before);
+	report->counts = core_count_since(core, &before);
 	core->unreported = 1;
 	/* Warm-up is no part of it. */
 	if (!failed && core->profile && core->epoch)

@@ -67,6 +67,11 @@ void core_end_warm_up(struct core *core);
 /* Steps on generated data; parameters and state are as before afterwards. */
 int core_warm_up(struct core *core, struct error *err);
 
+/* Work that is counted, of this core so far, and since then. */
+struct step_counts core_count(const struct core *core);
+struct step_counts core_count_since(const struct core *core,
+				    const struct step_counts *then);
+
 /* One iteration, timed into core->report. */
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err);

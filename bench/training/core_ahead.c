@@ -10,9 +10,10 @@
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
 
-/* Gives the device all iterations, or those until a signal; *given of them. */
+/* Gives the device all iterations, or those until a signal; *given of them.
+ * *before is what was counted before the first. */
 static int give_all(struct core *core, const struct update *update, int *given,
-		    struct error *err)
+		    struct step_counts *before, struct error *err)
 {
 	struct step_report *report = &core->report;
 	struct batch batch;
@@ -26,7 +27,7 @@ static int give_all(struct core *core, const struct update *update, int *given,
 		/* Only the first has something to wait for: the order. */
 		if (i == 1) {
 			report->ready_at = report->began_at = clock_now();
-			report->counts.launches = -core->program->launches;
+			*before = core_count(core);
 		}
 		core->iteration = i;
 		if (program_train(core->program, &batch, update, err) ||
@@ -63,16 +64,17 @@ int core_train_ahead(struct core *core, const struct update *update,
 				      sizeof(*scores));
 	const double cpu_s = core_cpu(core);
 	struct step_report *report = &core->report;
+	struct step_counts before = core_count(core);
 	int given = 0, failed;
 
 	if (!scores)
 		return error_memory(err, "the losses of an epoch");
-	failed = give_all(core, update, &given, err) ||
+	failed = give_all(core, update, &given, &before, err) ||
 		 program_scores(core->program, scores, given, err);
 	report->ended_at = clock_now();
 	report->phases_s[REPLICA_UPDATE] = report->ended_at - report->began_at;
 	report->phases_cpu_s[REPLICA_UPDATE] = core_cpu(core) - cpu_s;
-	report->counts.launches += core->program->launches;
+	report->counts = core_count_since(core, &before);
 	if (!failed && given)
 		failed = record(core, scores, given, err);
 	free(scores);
