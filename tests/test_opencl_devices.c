@@ -16,10 +16,12 @@
 static struct error err;
 
 /* Of the devices that the driver names, so many from the last are GPUs; and
- * there is only this way to part them, unless it is 0. */
+ * there is only this way to part them, unless it is 0. Of the parts that it
+ * was asked for it makes so many too few. */
 static struct {
 	int gpus;
 	cl_device_partition_property way;
+	cl_uint lacking;
 } pretence;
 
 typedef cl_int info_function(cl_device_id device, cl_device_info what,
@@ -76,6 +78,8 @@ cl_int clCreateSubDevices(cl_device_id device,
 
 	*(void **)&driver = dlsym(RTLD_NEXT, "clCreateSubDevices");
 	status = driver(device, how, most, made, count);
+	for (cl_uint p = 0; !status && p < pretence.lacking; p++)
+		clReleaseDevice(made[--*count]);
 	part_count = status ? 0 : *count;
 	memcpy(parts, made, part_count * sizeof(*made));
 	released = 0;
@@ -276,6 +280,20 @@ static void gpus_come_first(void **state)
 	pretence.way = 0;
 }
 
+/* Of what came instead nothing is kept. */
+static void fewer_parts_are_refused(void **state)
+{
+	(void)state;
+	need_devices();
+	pretence.lacking = 1;
+	refused("1", 3, "made 2 sub-devices where 3 were wanted");
+	assert_int_equal(part_count, 2);
+	assert_int_equal(released, 3);
+	pretence.lacking = 2;
+	refused("1", 2, "made 0 sub-devices where 2 were wanted");
+	pretence.lacking = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +304,7 @@ int main(void)
 		cmocka_unit_test(too_many_parts_are_refused),
 		cmocka_unit_test(equal_parts_will_do),
 		cmocka_unit_test(gpus_come_first),
+		cmocka_unit_test(fewer_parts_are_refused),
 	};
 
 	setenv("POCL_DEVICES", "basic pthread pthread", 1);

@@ -89,8 +89,20 @@ static int parts_make(const struct candidate *whole, int size,
 	status = clCreateSubDevices(whole->device, how, 2 * (cl_uint)size,
 				    parts, &count);
 	free(how);
-	return status ? status_fail(err, "clCreateSubDevices", status) :
-			(int)count;
+	if (status)
+		return status_fail(err, "clCreateSubDevices", status);
+	return (int)count < 2 * size ? (int)count : 2 * size;
+}
+
+/* A driver that makes fewer than it was asked for is broken. */
+static int check_count(const struct candidate *whole, int count, int size,
+		       struct error *err)
+{
+	return count >= size ? 0 :
+	       error_set(err, ERROR_MISSING,
+			 "the driver of OpenCL device '%s' made %d sub-devices "
+			 "where %d were wanted; only opencl, without a number, "
+			 "is possible", whole->info.name, count, size);
 }
 
 int device_part(struct candidate *device, int rank, int size,
@@ -100,7 +112,7 @@ int device_part(struct candidate *device, int rank, int size,
 	const int most = device_most_parts(whole.device);
 	struct device_info *info = &device->info;
 	cl_device_id *parts;
-	int count;
+	int count, failed;
 
 	if (size > most)
 		return refuse(&whole, most, size, err);
@@ -108,10 +120,11 @@ int device_part(struct candidate *device, int rank, int size,
 	if (!parts)
 		return error_memory(err, "the parts of a device");
 	count = parts_make(&whole, size, parts, err);
+	failed = count < 0 || check_count(&whole, count, size, err);
 	for (int p = 0; p < count; p++)
-		if (p != rank)
+		if (failed || p != rank)
 			clReleaseDevice(parts[p]);
-	if (count > 0) {
+	if (!failed) {
 		device->device = parts[rank];
 		info->units = whole.info.units / size;
 		snprintf(info->driver, sizeof(info->driver),
@@ -119,5 +132,5 @@ int device_part(struct candidate *device, int rank, int size,
 			 size);
 	}
 	free(parts);
-	return count < 0 ? -1 : 0;
+	return failed ? -1 : 0;
 }
