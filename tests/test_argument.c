@@ -81,7 +81,8 @@ static void words_come_from_names_and_registries(void **state)
 	assert_non_null(strstr(text, " cpu-1@threads"));
 	assert_non_null(strstr(text, " cpu-64"));
 	assert_non_null(strstr(text, " opencl "));
-	assert_null(strstr(text, "opencl-"));
+	assert_non_null(strstr(text, " opencl-2 "));
+	assert_null(strstr(text, "opencl-1 "));
 	assert_null(strstr(text, "cpu-8@threads"));
 	assert_null(strstr(text, "cpu-8@self"));
 }
