@@ -1,0 +1,101 @@
+/* Small models that reach every kernel of the OpenCL backend, by classes. */
+#ifndef TESTS_KERNEL_MODELS_H
+#define TESTS_KERNEL_MODELS_H
+
+#include "models/model.h"
+
+/* By tiles where vectors have 4 floats, as oclgrind's; two, below each other,
+ * behind a convolution that they lead with. */
+static const struct layer tiles_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 8, .window = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 8, .window = 3 },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_DROPOUT2D, .drop = 0.4 },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* One tile, behind a convolution of its own. */
+static const struct layer pooled_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 8, .window = 2 },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 4, .window = 3 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 7 },
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
+	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* Without tiles, and the loss in a kernel of its own. */
+static const struct layer odd_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 5, .window = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_DROPOUT2D, .drop = 0.4 },
+	{ .kind = LAYER_CONV, .name = "c", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* For work-groups of many items, which fill their tiles whatever is in them: a
+ * convolution that leads, and two linear layers at once. */
+static const struct layer led_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_DROPOUT2D, .drop = 0.4 },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 7 },
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
+	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* None that leads, and the loss in a kernel of its own. */
+static const struct layer stored_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* A linear layer that the loss goes with, and nothing before it. */
+static const struct layer single_layers[] = {
+	{ .kind = LAYER_LINEAR, .name = "a", .outputs = 3 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* More inputs than a linear layer sums up at once, and no whole vectors. */
+static const struct layer long_layers[] = {
+	{ .kind = LAYER_LINEAR, .name = "a", .outputs = 3 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 2 },
+	{ .kind = LAYER_LOSS },
+};
+
+#define LAYERS(layers_)                                                      \
+	.layers = layers_,                                                   \
+	.layer_count = sizeof(layers_) / sizeof(layers_[0])
+
+static const struct model cpu_models[] = {
+	{ .name = "tiles", .input = { 1, 11, 7 }, LAYERS(tiles_layers) },
+	{ .name = "pooled", .input = { 2, 13, 13 }, LAYERS(pooled_layers) },
+	{ .name = "odd", .input = { 2, 6, 6 }, LAYERS(odd_layers) },
+	{ .name = "long", .input = { 1, 39, 31 }, LAYERS(long_layers) },
+};
+
+/* Each product has two tiles of columns, or two parts of its sums. */
+static const struct model gpu_models[] = {
+	{ .name = "led", .input = { 1, 13, 7 }, LAYERS(led_layers) },
+	{ .name = "stored", .input = { 1, 11, 9 }, LAYERS(stored_layers) },
+	{ .name = "single", .input = { 1, 13, 13 }, LAYERS(single_layers) },
+};
+
+#endif
