@@ -172,7 +172,7 @@ def parse():
     add("--dropout", choices=("on", "off"), default="on")
     # The form of torch_train.Peer, whose parameters and losses these are.
     parser.set_defaults(channels_last=False, bf16=False, optimizer="default",
-                        flush_denormal=False, compile="none")
+                        flush_denormal=False, compile="none", device="cpu")
     options = parser.parse_args()
     options.batch = options.batch or torch_train.BATCHES[options.model]
     return options

@@ -60,6 +60,7 @@ def parse():
     options.channels_last, options.bf16 = True, False
     options.optimizer, options.autotune = "default", False
     options.freeze, options.flush_denormal = False, False
+    options.device, options.graphs = "cpu", False
     return options
 
 

@@ -135,8 +135,11 @@ class Peer:
         self.layout = torch.channels_last if options.channels_last else \
             torch.contiguous_format
         self.bf16 = options.bf16
+        self.device = options.device
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise Missing(f"PyTorch {torch.__version__} finds no GPU for CUDA")
         network = Network(model == "mnist-example", dropout)
-        self.network = network.to(memory_format=self.layout)
+        self.network = network.to(self.device, memory_format=self.layout)
         self.optimizer = make_optimizer(network.parameters(),
                                         options.optimizer)
         self.update = self.optimizer.step
@@ -150,16 +153,22 @@ class Peer:
             return
         from torch._inductor import config
         config.freezing = options.freeze
-        mode = "max-autotune-no-cudagraphs" if options.autotune else None
+        mode = "max-autotune-no-cudagraphs" if options.autotune else \
+            "reduce-overhead" if options.graphs else None
         self.answer = torch.compile(self.network, mode=mode)
         if options.compile == "all":
             self.update = torch.compile(self.optimizer.step)
 
     def batch(self, images):
-        return images.contiguous(memory_format=self.layout)
+        return images.to(self.device).contiguous(memory_format=self.layout)
+
+    def finish(self):
+        """A GPU works on after a step has returned."""
+        if self.device == "cuda":
+            torch.cuda.synchronize()
 
     def loss(self, images, labels):
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.bf16):
+        with torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.bf16):
             answers = self.answer(images)
         return functional.nll_loss(answers.float(), labels)
 
@@ -171,7 +180,7 @@ class Peer:
         return loss
 
     def test(self, images, labels):
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.bf16):
+        with torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.bf16):
             answers = self.answer(images)
         loss = functional.nll_loss(answers.float(), labels, reduction="sum")
         right = (answers.argmax(1) == labels).sum()
@@ -189,14 +198,14 @@ def train_batches(options, peer):
     while True:
         begin = step % whole * options.batch
         taken = order[begin:begin + options.batch]
-        yield peer.batch(images[taken]), labels[taken]
+        yield peer.batch(images[taken]), labels[taken].to(peer.device)
         step += 1
 
 
 def test_batches(options, peer):
     images, labels = read_set(options.data, "t10k")
     kept = [(peer.batch(images[at:at + options.batch]),
-             labels[at:at + options.batch])
+             labels[at:at + options.batch].to(peer.device))
             for at in range(0, len(images) - options.batch + 1, options.batch)]
     if not kept:
         raise BadFile(f"{options.data}: fewer images than {options.batch}")
@@ -211,8 +220,10 @@ def measure(options, peer, step, batches):
         images, labels = next(batches)
         if options.marks:
             print("step", number, flush=True)
+        peer.finish()
         began = time.perf_counter()
         said = step(images, labels)
+        peer.finish()
         took = time.perf_counter() - began
         if first is None:
             first = said.detach()
@@ -289,7 +300,7 @@ def main_parity(options):
         peer = Peer(options, row["network"], dropout=False)
         taken = first_order(len(images), options.seed)[:batch]
         loss = peer.train(peer.batch(images[taken].float()),
-                          labels[taken]).item()
+                          labels[taken].to(peer.device)).item()
         golden = float(row["loss"])
         found.append({"model": row["network"], "loss": loss, "golden": golden,
                       "off": abs(loss / golden - 1)})
@@ -328,6 +339,9 @@ def parse():
     add("--compile", choices=("none", "model", "all"), default="none",
         help="all: the optimizer's step too")
     add("--autotune", action="store_true", help="while compiling")
+    add("--device", choices=("cpu", "cuda"), default="cpu")
+    add("--graphs", action="store_true",
+        help="CUDA graphs of what is compiled")
     add("--freeze", action="store_true", help="weights, while compiling: test")
     add("--flush-denormal", action="store_true")
     add("--marks", action="store_true", help="a line before each step")
@@ -337,6 +351,10 @@ def parse():
     if options.freeze and (options.mode == "train" or
                            options.compile == "none"):
         parser.error("--freeze is for a compiled test")
+    if options.graphs and (options.device != "cuda" or options.autotune or
+                           options.compile == "none"):
+        parser.error("--graphs is for what is compiled for --device cuda, "
+                     "and instead of --autotune")
     return options
 
 
