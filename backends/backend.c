@@ -325,26 +325,13 @@ void program_explain(struct program *program, char *text, size_t size)
 		slots(program)->explain(program, text, size);
 }
 
-int backend_check_profile(const struct backend *backend, struct error *err)
-{
-	const struct backend *other = NULL;
-	char names[128] = "";
-
-	if (backend->profile)
-		return 0;
-	while ((other = backend_next(other)))
-		if (other->profile)
-			error_list(names, sizeof(names), other->name);
-	return error_set(err, ERROR_USAGE,
-			 "--profile: backend %s does not tell the parts of an "
-			 "iteration; these do: %s", backend->name, names);
-}
-
 int program_observe(struct program *program, struct profile_observer *observer,
 		    struct error *err)
 {
-	if (observer && backend_check_profile(slots(program), err))
-		return -1;
+	if (observer && !slots(program)->profile)
+		return error_set(err, ERROR_USAGE,
+				 "backend %s tells no parts of an iteration",
+				 slots(program)->name);
 	program->observer = observer;
 	return 0;
 }

@@ -62,3 +62,18 @@ const struct transport *transport_find(const char *name)
 			return transports[i];
 	return NULL;
 }
+
+int backend_check_profile(const struct backend *backend, struct error *err)
+{
+	const struct backend *other = NULL;
+	char names[128] = "";
+
+	if (backend->profile)
+		return 0;
+	while ((other = backend_next(other)))
+		if (other->profile)
+			error_list(names, sizeof(names), other->name);
+	return error_set(err, ERROR_USAGE,
+			 "--profile: backend %s does not tell the parts of an "
+			 "iteration; these do: %s", backend->name, names);
+}
