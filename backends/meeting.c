@@ -179,6 +179,8 @@ int meeting_blame(const struct meeting *meeting, const struct ending *endings,
 	*err = endings[found].err;
 	if (err->kind == ERROR_STOPPED)
 		return -1;
-	return error_set(err, endings[found].err.kind, "core %d of %d: %s",
-			 found, meeting->size, endings[found].err.message);
+	error_set(err, endings[found].err.kind, "core %d of %d: %s", found,
+		  meeting->size, endings[found].err.message);
+	err->memory = endings[found].err.memory;
+	return -1;
 }

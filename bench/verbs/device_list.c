@@ -12,6 +12,7 @@ struct listing {
 	const struct backend *backend;
 	struct device_info list[DEVICE_LIST_MOST];
 	int count;
+	int is_asked; /* the process got so far */
 };
 
 static int ask(struct group *group, void *context, struct error *err)
@@ -19,6 +20,7 @@ static int ask(struct group *group, void *context, struct error *err)
 	struct listing *listing = context;
 
 	(void)group;
+	listing->is_asked = 1;
 	/* Nobody catches its signal, and a driver that hangs cannot. */
 	alarm(DEVICE_LIST_LIMIT_S);
 	listing->count = backend_list(listing->backend, cpus_available(),
@@ -40,6 +42,8 @@ int device_list(const struct backend *backend, struct device_info *list,
 		return backend_list(backend, cpus_available(), list,
 				    DEVICE_LIST_MOST, err);
 	if (group_launch(transport_find("fork"), 1, &job, err)) {
+		/* No driver's fault, but ours. */
+		err->memory |= !listing.is_asked;
 		if (clock_now() - began_s >= DEVICE_LIST_LIMIT_S)
 			error_set(err, ERROR_FAILED,
 				  "a driver did not say within %d s which "
