@@ -219,12 +219,13 @@ sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 	[[ "$output" == *"1 compute unit cannot be parted into 2"* ]]
 }
 
+# By fork: threads of one process on two devices of PoCL 3.1 may meet in its
+# list of loaded kernels, where it aborts.
 @test "two devices are taken before parts of one" {
 	POCL_DEVICES="basic basic" run -0 --separate-stderr "$BENCH" run \
-		opencl-2 opencl-2@fork "${SMALL[@]}" --out made
+		opencl-2@fork "${SMALL[@]}" --out made
 	[[ "$output" == *"2 devices"* && "$output" != *sub-device* ]]
-	[ "$(column made/runs.csv parameters_hash | tr ' ' '\n' | sort -u |
-		wc -l)" -eq 1 ]
+	[ "$(column made/runs.csv status)" = ok ]
 	POCL_DEVICES="basic basic" run -0 "$BENCH" devices
 	[[ "$output" == *opencl:0*basic*opencl:1*basic* ]]
 }
