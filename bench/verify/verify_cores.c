@@ -240,19 +240,20 @@ static int run_team(const struct verify_task *task, const int *order,
 	return failed;
 }
 
-/* 2 and 3 cores against one. A device may be parted into fewer. */
+/* 2 and 3 cores against one, whose most becomes *most. A device may be parted
+ * into fewer. */
 static int compare_with_one(const struct verify_task *task, const int *order,
 			    const struct transport *by, const float *one,
-			    float *several, struct verify_result *result,
-			    struct error *err)
+			    float *several, int *most,
+			    struct verify_result *result, struct error *err)
 {
+	*most = 1;
 	for (int cores = 2; cores <= MOST_CORES; cores++) {
 		if (run_team(task, order, by, cores, several, result, err))
 			return task->backend->offloads &&
 					       err->kind == ERROR_MISSING ?
 				       0 : -1;
-		if (cores > result->most_cores)
-			result->most_cores = cores;
+		*most = cores;
 		for (int t = 0; t < task->tensor_count; t++) {
 			const size_t at = task->tensors[t].offset;
 
@@ -274,13 +275,20 @@ static int compare_teams(const struct verify_task *task, const int *order,
 		transport_find("fork"), transport_find("threads")
 	};
 
-	result->most_cores = 1;
+	result->most_cores = MOST_CORES;
 	if (run_team(task, order, transports[0], 1, one, result, err))
 		return -1;
-	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]); t++)
+	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]);
+	     t++) {
+		int most;
+
 		if (compare_with_one(task, order, transports[t], one, several,
-				     result, err))
+				     &most, result, err))
 			return -1;
+		/* Only what all of them could is said to be equal. */
+		if (most < result->most_cores)
+			result->most_cores = most;
+	}
 	if (result->most_cores == 1)
 		result->cores = VERIFY_NOT_MEASURED;
 	return 0;

@@ -33,7 +33,7 @@ struct verify_result {
 	double parameters[MODEL_MAX_TENSORS];
 	double loss; /* relative */
 	double regrets[MODEL_MAX_LAYERS];     /* see program_regret() */
-	int most_cores; /* that were compared; fewer if a device has no more */
+	int most_cores; /* compared by threads and fork: what a device has */
 	double cores;	/* parameters of 2 and 3 cores against those of one */
 	long masks_wrong; /* dropout decisions unlike models/random.h */
 	int replicas_differ; /* parameters, or what cores make of them */
