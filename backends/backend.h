@@ -67,6 +67,9 @@ struct update {
 
 #define UPDATE_LINE 16 /* floats of a cache line, of which vectors are made */
 
+/* Whether a driver has compiled kernels, or had kept all that were needed. */
+enum kernels { KERNELS_UNKNOWN, KERNELS_COLD, KERNELS_WARM };
+
 struct device_info {
 	char name[128];
 	char driver[160]; /* library or driver, with version and settings */
@@ -80,6 +83,7 @@ struct device_info {
 	uint64_t group_memory; /* ... and the bytes that they share */
 	int parts;	       /* sub-devices of as many units each, or 1 */
 	char device_class[8];  /* of its kernels; empty: there are none */
+	enum kernels kernels;  /* since it was opened */
 	char unusable[256]; /* why this device cannot be used, or empty */
 };
 
@@ -121,9 +125,6 @@ struct program_options {
 
 struct backend;
 
-/* Whether a driver had to compile kernels for a program, or had kept them. */
-enum kernels { KERNELS_UNKNOWN, KERNELS_COLD, KERNELS_WARM };
-
 /* First member of each backend's own device. */
 struct device {
 	const struct backend *backend;
@@ -145,7 +146,6 @@ struct program {
 	 * it is for backends without that slot, or whole lines of UPDATE_LINE
 	 * of programs that are shared. */
 	size_t summed;
-	enum kernels kernels; /* set by compile */
 	struct score score; /* of the last gradient, once finished */
 	int held; /* samples of the training set that it holds; 0: none */
 	long launches; /* kernels and transfers given to a device so far */

@@ -1,10 +1,12 @@
 /* An OpenCL device, opened. */
 #include "backends/opencl/device.h"
 
+#include "backends/opencl/cache.h"
 #include "backends/opencl/class.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A vector of the kernels is one that the device has, from 4 to 16 floats. */
 static int device_measure(struct opencl_device *device, const char *name,
@@ -53,6 +55,13 @@ static int device_take(struct opencl_device *device,
 	return 0;
 }
 
+/* Entries in the driver's cache of kernels; -1: that is not known. */
+static long kernels_kept(const struct opencl_device *device)
+{
+	return strcmp(device->chosen.platform_name, POCL) ? -1 :
+							   cache_entries();
+}
+
 int opencl_open(const struct device_request *request, struct device **out,
 		struct error *err)
 {
@@ -82,6 +91,7 @@ int opencl_open(const struct device_request *request, struct device **out,
 		status_fail(err, "clCreateContext", status);
 		goto fail;
 	}
+	device->kept = kernels_kept(device);
 	*out = &device->base;
 	return 0;
 fail:
@@ -103,7 +113,12 @@ void opencl_close(struct device *base)
 void opencl_describe(struct device *base, struct device_info *info)
 {
 	const struct opencl_device *device = (struct opencl_device *)base;
+	long kept;
 
 	*info = device->chosen.info;
 	class_note(device->class, info);
+	kept = kernels_kept(device);
+	if (device->kept >= 0 && kept >= 0)
+		info->kernels = kept > device->kept ? KERNELS_COLD :
+						      KERNELS_WARM;
 }

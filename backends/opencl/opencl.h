@@ -47,6 +47,7 @@ struct opencl_device {
 	struct candidate chosen;
 	int parts; /* ranks that share its memory; above 1 this is a sub-device,
 		      to be released */
+	long kept; /* compiled kernels when it was opened; -1: not known */
 	const struct device_class *class;
 	cl_context context;
 	int width;     /* floats of a vector in the kernels */

@@ -1,10 +1,7 @@
 /* Compiling a model: plan, kernels, memory, launches, and one of each run. */
-#include "backends/opencl/cache.h"
 #include "backends/opencl/class.h"
-#include "backends/opencl/device.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Everything that the steps of both classes can do, the longest first. */
 static const struct fusion fusions[] = {
@@ -197,21 +194,11 @@ static int program_make(struct opencl_program *program, struct error *err)
 	return 0;
 }
 
-/* Entries in the driver's cache of kernels; -1: that is not known. */
-static long kernels_kept(const struct opencl_program *program)
-{
-	const struct opencl_device *device = program_device(program);
-
-	return strcmp(device->chosen.platform_name, POCL) ? -1 :
-							   cache_entries();
-}
-
 int opencl_compile(struct device *device, const struct model *model,
 		   const struct program_options *options,
 		   struct program **out, struct error *err)
 {
 	struct opencl_program *program = calloc(1, sizeof(*program));
-	long before, after;
 
 	if (!program)
 		return error_memory(err, "a program");
@@ -222,15 +209,10 @@ int opencl_compile(struct device *device, const struct model *model,
 		.length = model_parameter_count(model),
 		.options = *options
 	};
-	before = kernels_kept(program);
 	if (program_make(program, err)) {
 		opencl_free(&program->base);
 		return -1;
 	}
-	after = kernels_kept(program);
-	if (before >= 0 && after >= 0)
-		program->base.kernels = after > before ? KERNELS_COLD :
-							 KERNELS_WARM;
 	*out = &program->base;
 	return 0;
 }

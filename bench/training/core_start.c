@@ -82,7 +82,7 @@ static void introduce(struct core *core)
 		"compiled in %.3f s%s\nfused steps:\n%s",
 		info->name, info->driver, info->units,
 		info->units == 1 ? "" : "s", training->compile_s,
-		states[training->kernels], steps);
+		states[info->kernels], steps);
 }
 
 /* What each core is called in the timeline, and who is delayed. */
@@ -129,10 +129,8 @@ static int compile(struct core *core, struct error *err)
 	if (replica_compile(core->group, core->device, training->model,
 			    &options, &core->program, err))
 		return -1;
-	if (core->group->rank == 0) {
+	if (core->group->rank == 0)
 		training->compile_s = clock_now() - began_s;
-		training->kernels = core->program->kernels;
-	}
 	return 0;
 }
 

@@ -49,7 +49,6 @@ struct training {
 	int is_resident;	       /* whether it does */
 	char not_resident_reason[160]; /* if it could but for this */
 	double compile_s; /* in setup_s */
-	enum kernels kernels;
 	double setup_s, warmup_s, loop_s, loop_cpu_s;
 	int reached_epoch; /* whose test reached the accuracy; 0: none */
 	double reached_s;  /* of the loop, until then */

@@ -120,7 +120,7 @@ static void describe_outcome(struct run *run, const struct training *training)
 	run->device_units = training->device_info.units;
 	run->cpus = training->cpus;
 	run->compile_s = training->compile_s;
-	COPY(run->kernels, kernel_states[training->kernels]);
+	COPY(run->kernels, kernel_states[training->device_info.kernels]);
 	run->setup_s = training->setup_s;
 	run->warmup_s = training->warmup_s;
 	run->loop_s = training->loop_s;
