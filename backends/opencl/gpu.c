@@ -73,9 +73,10 @@ int gpu_build(struct opencl_program *program, enum source source, int index,
 	dropout_options(program, index, dropout, sizeof(dropout));
 	return source_build(program_device(program), source,
 			    &program->built[index], err,
-			    "%s %s -D ITEMS=%d -D RELU=%d -D WEIGHT=%zu "
-			    "-D BIAS=%zu -D BROKEN=%d", own, dropout,
-			    gpu_tiling(program)->items,
+			    "%s %s -D ITEMS=%d -D LOCAL_FLOATS=%zu -D RELU=%d "
+			    "-D WEIGHT=%zu -D BIAS=%zu -D BROKEN=%d", own,
+			    dropout, gpu_tiling(program)->items,
+			    LOCAL_BYTES / sizeof(cl_float),
 			    step->relu != STEP_NO_LAYER, step->weight,
 			    step->bias, step->broken);
 }

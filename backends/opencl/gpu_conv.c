@@ -49,10 +49,15 @@ static int out_rows(const struct opencl_program *program, int index)
 			step_at(program, index)->main_out.channels);
 }
 
+/* Of the slopes of a lead a whole tile is in local memory, not only factors. */
 static int in_rows(const struct opencl_program *program, int index)
 {
+	const int channels = step_at(program, index)->in.channels;
+	const int most = gpu_tiling(program)->rows / 2;
+
 	return gpu_rows(program, gpu_conv_columns(program, index),
-			step_at(program, index)->in.channels);
+			gpu_conv_leads(program, index) && channels > most ?
+				most : channels);
 }
 
 static void lead_options(const struct opencl_program *program, int index,

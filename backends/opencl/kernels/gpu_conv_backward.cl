@@ -26,7 +26,11 @@
 #define BACKWARD_SPACE                                   \
 	MOST(MOST(SPAN * (OUT_ROWS + FACTOR_COLUMNS + 2), \
 		  DEEP * (IN_ROWS + COLUMNS + 2)),        \
-	     IN_ROWS * (COLUMNS + 1))
+	     LEAD * IN_ROWS * (COLUMNS + 1))
+
+#if BACKWARD_SPACE > LOCAL_FLOATS
+#error "local memory has no room for the tiles of conv_backward"
+#endif
 
 static inline float slope_at(global const float *slopes,
 			     global const ushort *routes, int n, int o, int y,

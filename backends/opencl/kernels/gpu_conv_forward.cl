@@ -13,6 +13,10 @@
 #define FORWARD_SPACE \
 	MOST(DEEP * (OUT_ROWS + COLUMNS + 2), OUT_ROWS * COLUMNS)
 
+#if FORWARD_SPACE > LOCAL_FLOATS
+#error "local memory has no room for the tiles of conv_forward"
+#endif
+
 static inline void columns_load(local float *to, global const float *x,
 				global const float *parameters, int first,
 				int windows, int k0)
