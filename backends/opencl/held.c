@@ -1,23 +1,11 @@
 /* The data set on the device, as bytes: batches are gathered from it there. */
 #include "backends/opencl/class.h"
+#include "backends/opencl/device.h"
 
 #include <stdio.h>
 
-/* That share a sample. One alone has a loop that is worth its start; more write
- * floats that are side by side, as a GPU likes it. */
-#define GATHER_ITEMS 1
-
 /* The share of a device's memory that the copies of a data set may take. */
 #define HELD_SHARE 4
-
-static int limit_get(const struct opencl_device *device, cl_device_info what,
-		     cl_ulong *bytes, struct error *err)
-{
-	cl_int status = clGetDeviceInfo(device->chosen.device, what,
-					sizeof(*bytes), bytes, NULL);
-
-	return status ? status_fail(err, "clGetDeviceInfo", status) : 0;
-}
 
 static size_t set_bytes(const struct opencl_program *program,
 			const struct held_set *set)
@@ -33,11 +21,14 @@ static int check_room(const struct opencl_program *program,
 	const size_t train = set_bytes(program, &data->train);
 	const size_t test = set_bytes(program, &data->test);
 	const cl_ulong copies = (cl_ulong)device->parts;
+	const cl_device_id id = device->chosen.device;
 	cl_ulong all = 0, most = 0;
 	char each[32] = "";
 
-	if (limit_get(device, CL_DEVICE_GLOBAL_MEM_SIZE, &all, err) ||
-	    limit_get(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &most, err))
+	if (device_info_get(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(all), &all,
+			    err) ||
+	    device_info_get(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(most),
+			    &most, err))
 		return -1;
 	if (copies > 1)
 		snprintf(each, sizeof(each), "%d times ", device->parts);
@@ -78,7 +69,7 @@ static int gather_make(struct opencl_program *program, struct pass *pass,
 {
 	const struct tiling *tiling = &program_device(program)->class->tiling;
 	const struct launch gather = { .name = "gather",
-				       .items = { GATHER_ITEMS, 0, 1 },
+				       .items = { 1, 0, 1 },
 				       .group_items = tiling->items,
 				       .samples = 1,
 				       .batch_arguments = 6 };
