@@ -19,14 +19,6 @@ static const struct step_kind *cpu_step(const struct opencl_program *program,
 		       kinds[program->base.model->layers[step->first].kind];
 }
 
-/* Its updates are as they are whatever comes before. */
-static int cpu_end(struct opencl_program *program, struct error *err)
-{
-	(void)program;
-	(void)err;
-	return 0;
-}
-
 const struct device_class cpu_class = {
 	.name = "cpu",
 	.types = CL_DEVICE_TYPE_CPU,
@@ -34,7 +26,6 @@ const struct device_class cpu_class = {
 	.step = cpu_step,
 	.build = common_build,
 	.begin = dropout_add,
-	.end = cpu_end,
 	.decisions = cpu_class_decisions,
 };
 

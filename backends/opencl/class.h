@@ -15,8 +15,9 @@
 
 /* How the kernels of a class split the work: the names of their macros. */
 struct tiling {
-	int items; /* of a work-group; the cpu class knows no more than this */
+	int items;   /* of a work-group */
 	int updated; /* parameters of a work-group of the optimizer */
+	/* The cpu class knows no more than these two. */
 	int rows, columns; /* of a tile of sums, at most */
 	int deep, linear_deep; /* factors of these in local memory at once */
 	int factor_columns, span; /* of a tile of a convolution's weights:
@@ -41,7 +42,7 @@ struct device_class {
 		     struct error *err);
 	/* Whether what ends a training step sums up its outcomes as well. */
 	int ends_with_score;
-	/* Once both passes are made. */
+	/* Once both passes are made, unless it is NULL. */
 	int (*end)(struct opencl_program *program, struct error *err);
 	/* Behind the launches of the training pass: completes the gradient,
 	 * and alternatively updates all parameters as well. NULL: nothing is

@@ -208,22 +208,6 @@ const struct step_kind gpu_linear_step = { .build = linear_build_step,
 					   .forward = linear_forward_step,
 					   .backward = linear_backward_step };
 
-static int loss_build(struct opencl_program *program, int index,
-		      struct error *err)
-{
-	(void)program;
-	(void)index;
-	(void)err;
-	return 0;
-}
-
-static int loss_nothing(struct opencl_program *program, struct pass *pass,
-			int index, struct error *err)
-{
-	(void)pass;
-	return loss_build(program, index, err);
-}
-
 /* Forward and backward in one: the slope is NULL where nobody wants it. */
 static int loss_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
@@ -240,7 +224,4 @@ static int loss_forward(struct opencl_program *program, struct pass *pass,
 	return pass_add(pass, &loss, program->common, memories, 4, err);
 }
 
-const struct step_kind gpu_loss_step = { .build = loss_build,
-					 .allocate = loss_nothing,
-					 .forward = loss_forward,
-					 .backward = loss_nothing };
+const struct step_kind gpu_loss_step = { .forward = loss_forward };

@@ -286,8 +286,8 @@ void launch_release(struct launch *launch);
 void pass_release(struct pass *pass);
 
 /*
- * How steps of one kind are compiled. Memory is of one pass; forward and
- * backward append launches.
+ * How steps of one kind are compiled; what is NULL is not needed. Memory is of
+ * one pass; forward and backward append launches.
  */
 struct step_kind {
 	int (*build)(struct opencl_program *program, int index,

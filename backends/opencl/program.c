@@ -46,9 +46,12 @@ static int program_build(struct opencl_program *program, struct error *err)
 {
 	if (class_of(program)->build(program, err))
 		return -1;
-	for (int i = 0; i < program->plan.count; i++)
-		if (kind_of(program, i)->build(program, i, err))
+	for (int i = 0; i < program->plan.count; i++) {
+		const struct step_kind *kind = kind_of(program, i);
+
+		if (kind->build && kind->build(program, i, err))
 			return -1;
+	}
 	return 0;
 }
 
@@ -68,9 +71,12 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 	if (memory_make_all(program, requests,
 			    sizeof(requests) / sizeof(requests[0]), err))
 		return -1;
-	for (int i = 0; i < program->plan.count; i++)
-		if (kind_of(program, i)->allocate(program, pass, i, err))
+	for (int i = 0; i < program->plan.count; i++) {
+		const struct step_kind *kind = kind_of(program, i);
+
+		if (kind->allocate && kind->allocate(program, pass, i, err))
 			return -1;
+	}
 	return 0;
 }
 
@@ -88,9 +94,12 @@ static int pass_make(struct opencl_program *program, struct pass *pass,
 	for (int i = 0; i < count; i++)
 		if (kind_of(program, i)->forward(program, pass, i, err))
 			return -1;
-	for (int i = count - 1; training && i >= 0; i--)
-		if (kind_of(program, i)->backward(program, pass, i, err))
+	for (int i = count - 1; training && i >= 0; i--) {
+		const struct step_kind *kind = kind_of(program, i);
+
+		if (kind->backward && kind->backward(program, pass, i, err))
 			return -1;
+	}
 	return score_make(program, pass, slots, err);
 }
 
@@ -189,7 +198,8 @@ static int program_make(struct opencl_program *program, struct error *err)
 	    pass_make(program, &program->test, most, test_slots(options, most),
 		      0, err) ||
 	    update_make(program, err) ||
-	    class_of(program)->end(program, err) || program_warm(program, err))
+	    (class_of(program)->end && class_of(program)->end(program, err)) ||
+	    program_warm(program, err))
 		return -1;
 	return 0;
 }

@@ -73,22 +73,6 @@ int dropout_add(struct opencl_program *program, struct pass *pass,
 	return 0;
 }
 
-static int loss_none(struct opencl_program *program, int index,
-		     struct error *err)
-{
-	(void)program;
-	(void)index;
-	(void)err;
-	return 0;
-}
-
-static int loss_pass_none(struct opencl_program *program, struct pass *pass,
-			  int index, struct error *err)
-{
-	(void)pass;
-	return loss_none(program, index, err);
-}
-
 /* Forward and backward in one: the slope is NULL where nobody wants it. */
 static int loss_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
@@ -107,10 +91,7 @@ static int loss_forward(struct opencl_program *program, struct pass *pass,
 		       pass_add(pass, &loss, program->common, memories, 4, err);
 }
 
-const struct step_kind loss_step = { .build = loss_none,
-				     .allocate = loss_pass_none,
-				     .forward = loss_forward,
-				     .backward = loss_pass_none };
+const struct step_kind loss_step = { .forward = loss_forward };
 
 int update_make(struct opencl_program *program, struct error *err)
 {
