@@ -85,9 +85,9 @@ static inline int is_in_parts(global const struct segment *segments, uint i)
  * SLICES items share the parts of a parameter, and make runs[slice][parameter]
  * of a block; item b then adds up the runs of the block's parameter b.
  */
-static inline void runs_make(local float *runs,
-			     global const struct segment *segments, uint block,
-			     int count, global const float *sums)
+static inline void block_runs(local float *runs,
+			      global const struct segment *segments, uint block,
+			      int count, global const float *sums)
 {
 	global const struct segment *segment =
 		segment_of_block(segments, block);
@@ -105,6 +105,16 @@ static inline void runs_make(local float *runs,
 	for (uint p = from; p < to; p++)
 		sum += sums[(size_t)p * size];
 	runs[get_local_id(0)] = sum;
+}
+
+/* For all of a group, at its beginning; nothing if it has no block. */
+static inline void runs_make(local float *runs,
+			     global const struct segment *segments, uint group,
+			     int count, global const float *sums)
+{
+	if (group < BLOCKS)
+		block_runs(runs, segments, group, count, sums);
+	MEET();
 }
 
 static inline float runs_add(local const float *runs)
@@ -140,9 +150,7 @@ kernel GROUP void reduce(const int count, const int slot,
 	local float runs[ITEMS];
 	const uint group = get_group_id(0);
 
-	if (group < BLOCKS)
-		runs_make(runs, segments, group, count, sums);
-	MEET();
+	runs_make(runs, segments, group, count, sums);
 	if (group < BLOCKS) {
 		const uint i = block_parameter(segments, group);
 
@@ -173,9 +181,7 @@ kernel GROUP void reduce_update(const float lr, const float rho,
 	local float runs[ITEMS];
 	const uint group = get_group_id(0);
 
-	if (group < BLOCKS)
-		runs_make(runs, segments, group, count, sums);
-	MEET();
+	runs_make(runs, segments, group, count, sums);
 	if (group < BLOCKS) {
 		const uint i = block_parameter(segments, group);
 
