@@ -42,10 +42,11 @@ static int group_check(const struct launch *launch, cl_program built,
 		return 0;
 	status = clGetProgramInfo(built, CL_PROGRAM_DEVICES, sizeof(device),
 				  &device, NULL);
-	if (!status)
-		status = clGetKernelWorkGroupInfo(launch->kernel, device,
-						  CL_KERNEL_WORK_GROUP_SIZE,
-						  sizeof(most), &most, NULL);
+	if (status)
+		return status_fail(err, "clGetProgramInfo", status);
+	status = clGetKernelWorkGroupInfo(launch->kernel, device,
+					  CL_KERNEL_WORK_GROUP_SIZE,
+					  sizeof(most), &most, NULL);
 	if (status)
 		return status_fail(err, "clGetKernelWorkGroupInfo", status);
 	if ((size_t)launch->group_items <= most)
