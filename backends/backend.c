@@ -197,7 +197,7 @@ int program_hold(struct program *program, const struct held_data *data,
 
 void program_let_go(struct program *program)
 {
-	if (program->held)
+	if (slots(program)->let_go)
 		slots(program)->let_go(program);
 	program->held = 0;
 }

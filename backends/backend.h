@@ -252,7 +252,7 @@ struct backend {
 	 * changed. Optional, all or none: batches bring their samples. */
 	int (*hold)(struct program *program, const struct held_data *data,
 		    struct error *err);
-	void (*let_go)(struct program *program); /* of it, straight after */
+	void (*let_go)(struct program *program); /* of it, if there is one */
 	/* Copy the order of the training set, count samples of it by index,
 	 * behind earlier work; finished on return. The test set has none. */
 	int (*order)(struct program *program, const int *order, int count,

@@ -272,9 +272,26 @@ static void held_samples_may_be_left(void **state)
 	streams_close(&streams);
 }
 
+static void expect_let_go(struct program *program, int made)
+{
+	const struct opencl_program *inside =
+		(const struct opencl_program *)program;
+
+	program_let_go(program);
+	assert_int_equal(inside->memory_count, made);
+	assert_int_equal(program->held, 0);
+	assert_null(inside->order);
+	assert_null(inside->train.gather.kernel);
+	assert_null(inside->test.gather.kernel);
+}
+
+/* Those of a test set alone as well, of which held says nothing. */
 static void held_samples_are_let_go(void **state)
 {
 	const struct loader_plan plan = { .size = 1, .global_batch = 4 };
+	const struct held_data tested = {
+		.test = { test_images, test_labels, TEST }
+	};
 	const struct opencl_program *inside;
 	struct program *program;
 	int made;
@@ -284,16 +301,13 @@ static void held_samples_are_let_go(void **state)
 	program = make_program(&plan);
 	inside = (const struct opencl_program *)program;
 	made = inside->memory_count;
-	program_let_go(program);
-	assert_int_equal(inside->memory_count, made);
+	expect_let_go(program, made);
 	check(loader_hold(program, &dataset, &err));
 	assert_true(inside->memory_count > made);
-	program_let_go(program);
-	assert_int_equal(inside->memory_count, made);
-	assert_int_equal(program->held, 0);
-	assert_null(inside->order);
-	assert_null(inside->train.gather.kernel);
-	assert_null(inside->test.gather.kernel);
+	expect_let_go(program, made);
+	check(program_hold(program, &tested, &err));
+	assert_true(inside->memory_count > made);
+	expect_let_go(program, made);
 	program_free(program);
 }
 

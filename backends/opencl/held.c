@@ -129,7 +129,6 @@ int opencl_hold(struct program *base, const struct held_data *data,
 
 	if (check_room(program, data, err))
 		return -1;
-	program->own_memories = program->memory_count;
 	if (!copy(program, data, err))
 		return 0;
 	opencl_let_go(base);

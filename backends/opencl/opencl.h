@@ -149,7 +149,7 @@ struct opencl_program {
 	struct launch reduce, reduce_update; /* of the gpu class */
 	cl_mem parts, segments;		     /* what they sum up */
 	cl_mem order; /* of the training set, if it is held */
-	int own_memories; /* of memories, those before what is held */
+	int own_memories; /* of memories, those that it was compiled with */
 	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
 	int memory_count;
 	float *mapped[VECTOR_COUNT]; /* while they are lent */

@@ -201,6 +201,7 @@ static int program_make(struct opencl_program *program, struct error *err)
 	    (class_of(program)->end && class_of(program)->end(program, err)) ||
 	    program_warm(program, err))
 		return -1;
+	program->own_memories = program->memory_count;
 	return 0;
 }
 
