@@ -26,6 +26,7 @@ static int give_all(struct core *core, const struct update *update, int *given,
 			return -1;
 		/* Only the first has something to wait for: the order. */
 		if (i == 1) {
+			core->phase_began_cpu_s = core_cpu(core);
 			report->ready_at = report->began_at = clock_now();
 			*before = core_count(core);
 		}
@@ -50,7 +51,6 @@ static int record(struct core *core, const struct score *scores, int count,
 		recorder_ahead(&core->training->recorder, core->epoch, scores,
 			       numbers, numbers == count ? &core->report :
 							   NULL);
-	core->report = (struct step_report){ 0 };
 	if (numbers == count)
 		return 0;
 	core->iteration = numbers + 1;
@@ -62,7 +62,6 @@ int core_train_ahead(struct core *core, const struct update *update,
 {
 	struct score *scores = calloc((size_t)core->training->iterations,
 				      sizeof(*scores));
-	const double cpu_s = core_cpu(core);
 	struct step_report *report = &core->report;
 	struct step_counts before = core_count(core);
 	int given = 0, failed;
@@ -73,7 +72,8 @@ int core_train_ahead(struct core *core, const struct update *update,
 		 program_scores(core->program, scores, given, err);
 	report->ended_at = clock_now();
 	report->phases_s[REPLICA_UPDATE] = report->ended_at - report->began_at;
-	report->phases_cpu_s[REPLICA_UPDATE] = core_cpu(core) - cpu_s;
+	report->phases_cpu_s[REPLICA_UPDATE] =
+		core_cpu(core) - core->phase_began_cpu_s;
 	report->counts = core_count_since(core, &before);
 	if (!failed && given)
 		failed = record(core, scores, given, err);
