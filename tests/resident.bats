@@ -87,12 +87,17 @@ learnt() {
 	assert whole["iter"] == "4" and whole["samples"] == "233"
 	assert float(whole["elapsed_s"]) > 0
 	END
-	run -0 "$BENCH" run opencl null-1 "${SMALL[@]}" --out o
+	run -0 "$BENCH" run opencl null-1 "${SMALL[@]}" --out o --label waits
+	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" != *"epoch's mean"* ]]
+	[[ "$output" == *"is one process's spread of iterations"* ]]
 	run -2 --separate-stderr "$BENCH" run opencl null-1 "${SMALL[@]}" \
 		--sync epoch --out o
-	run -0 "$BENCH" run opencl "${SMALL[@]}" --sync epoch --out p
+	run -0 "$BENCH" run opencl "${SMALL[@]}" --sync epoch --out p \
+		--label runs
 	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"- epoch's mean (--sync epoch): the device runs"* ]]
+	[[ "$output" != *"one process's spread of iterations"* ]]
 	[[ "$output" == *", epoch's mean"* ]]
 	[[ "$output" == *"--sync epoch: no iteration was waited for"* ]]
 	[[ "$output" == *"data set resident on the device"* ]]
@@ -105,7 +110,13 @@ learnt() {
 	rate = 2 * 233 / 8 / float(rows["s_iter"]["mean"])
 	assert .5 < float(rows["images_per_s"]["mean"]) / rate <= 1.001
 	END
-	"$BENCH" table p --include-warmup | grep -q ", epoch's mean"
+	run -0 "$BENCH" table p --include-warmup
+	[[ "$output" == *", epoch's mean"* && "$output" == *"run, excluded"* ]]
+	run -0 "$BENCH" table o p --include-warmup
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"is one process's spread of iterations"* ]]
+	[[ "$output" == *"- but of opencl of runs: epoch's mean"* ]]
+	[[ "$output" == *"included, but in no epoch's mean"* ]]
 }
 
 @test "pictures of iterations that have a time together" {

@@ -224,7 +224,7 @@ static void print_settings(FILE *out, const struct run *run, int shared)
 	print_option(out, "precision", run->precision);
 	if (!strcmp(run_asked_resident(run), "no"))
 		print_option(out, "resident", "no");
-	if (!strcmp(run->sync, "epoch"))
+	if (run_is_ahead(run))
 		print_option(out, "sync", "epoch");
 	print_option(out, "reshuffle", run->reshuffle);
 	print_number(out, "warmup", real_of(run->warmup));

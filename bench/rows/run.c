@@ -142,6 +142,11 @@ const char *run_asked_resident(const struct run *run)
 		       "no" : "auto";
 }
 
+int run_is_ahead(const struct run *run)
+{
+	return strcmp(run->sync, "epoch") == 0;
+}
+
 static void run_clear(void *row)
 {
 	row_clear(&run_rows, row);

@@ -114,4 +114,7 @@ extern const struct row_kind run_rows;
 /* The --resident that such a run is told; empty where no device could. */
 const char *run_asked_resident(const struct run *run);
 
+/* Did its iterations have a time together, one an epoch? */
+int run_is_ahead(const struct run *run);
+
 #endif

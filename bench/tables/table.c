@@ -94,7 +94,7 @@ static void fill_line(const struct view *view, const struct grid *grid, int row,
 					      stats->std * scale.factor : NAN,
 				      3, view->options);
 		if (metric == METRIC_ITER && cell->run &&
-		    strcmp(cell->run->sync, "epoch") == 0)
+		    run_is_ahead(cell->run))
 			label_mean(text);
 		/* What was cut short does not compete. */
 		if (cell->outcome == OUTCOME_OK)

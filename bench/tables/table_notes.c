@@ -185,49 +185,6 @@ static void note_intervals(const struct view *view, const struct line *line,
 		print_sentence(view, &sentence);
 }
 
-/* How many warm-up steps a run had; -1: not the same for all; CELL_NO_INT: no
- * run made any iteration. */
-static long warmup_steps(const struct results *results)
-{
-	long steps = CELL_NO_INT, each;
-	int line, target, first = 1;
-	const struct result *cell;
-
-	for (line = 0; line < results->line_count; line++)
-		for (target = 0; target < results->target_count; target++) {
-			cell = &results->lines[line].cells[target];
-			if (cell->runs != 1 ||
-			    !cell->values[METRIC_ITER].count)
-				continue;
-			each = (long)cell->warmup_steps;
-			steps = first || steps == each ? each : -1;
-			if (steps < 0)
-				return -1;
-			first = 0;
-		}
-	return steps;
-}
-
-static void note_warmup(const struct view *view)
-{
-	const char *what = view->results->include_warmup ?
-				   "included" : "excluded";
-	long steps = warmup_steps(view->results);
-
-	if (steps == CELL_NO_INT)
-		return;
-	if (steps == 0)
-		print_note(view->out, view->options,
-			   "no warm-up: what is slow at first is in the mean");
-	else if (steps > 0)
-		print_note(view->out, view->options,
-			   "warm-up: %ld steps a run, %s", steps, what);
-	else
-		print_note(view->out, view->options,
-			   "warm-up steps (not the same number everywhere): %s",
-			   what);
-}
-
 static int shows_quartiles(const struct results *results, enum metric metric)
 {
 	const struct stats *stats;
@@ -243,47 +200,13 @@ static int shows_quartiles(const struct results *results, enum metric metric)
 	return 0;
 }
 
-static int any_resident(const struct results *results)
-{
-	for (size_t run = 0; run < results->run_count; run++)
-		if (strcmp(results->runs[run].resident, "yes") == 0)
-			return 1;
-	return 0;
-}
-
-static void note_covered(const struct view *view, enum metric metric)
-{
-	const char *sign = plus_minus(view->options);
-
-	if (metric == METRIC_LOOP)
-		print_note(view->out, view->options,
-			   "from just before epoch 1 to the end of the last, "
-			   "with their tests; start-up is outside");
-	else if (metric == METRIC_ITER)
-		print_note(view->out, view->options,
-			   "from the batch in host memory to updated "
-			   "parameters, finished; waiting for the loader is "
-			   "outside%s; of several cores from the first's begin "
-			   "to the last's end; %s is one process's spread of "
-			   "iterations", any_resident(view->results) ?
-			   "; a data set resident on the device is gathered "
-			   "and normalised there, inside" : "", sign);
-	else
-		print_note(view->out, view->options,
-			   "iterations, loader, the whole test set and the "
-			   "schedule; %s is one process's spread of epochs",
-			   sign);
-}
-
 void notes_timing(const struct view *view, enum metric metric,
 		  struct scale scale)
 {
 	const struct results *results = view->results;
 	int line, column;
 
-	note_covered(view, metric);
-	if (metric == METRIC_ITER)
-		note_warmup(view);
+	notes_covered(view, metric);
 	if (shows_quartiles(results, metric))
 		print_note(view->out, view->options,
 			   "median [q1, q3] where the deviation is larger than "

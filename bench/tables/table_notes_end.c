@@ -121,7 +121,7 @@ static void note_device(const struct view *view, const struct run *run,
 		 run->device_class,
 		 how_fed(run), run->not_resident_reason[0] ? ", as " : "",
 		 run->not_resident_reason,
-		 strcmp(run->sync, "epoch") == 0 ?
+		 run_is_ahead(run) ?
 			 "; --sync epoch: no iteration was waited for, so that "
 			 "s/iter is the epoch's time over its iterations, "
 			 "without spread or quantiles" : "");

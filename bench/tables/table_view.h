@@ -57,6 +57,8 @@ int view_accuracy(const struct view *view, struct error *err);
 /* Under the table of a metric, whose numbers have this scale. */
 void notes_timing(const struct view *view, enum metric metric,
 		  struct scale scale);
+/* What the times of a metric cover, and whether warm-ups are in them. */
+void notes_covered(const struct view *view, enum metric metric);
 /* What the lines of the model's clock mean. */
 void notes_model(const struct view *view);
 void notes_fourth(const struct view *view);
