@@ -203,6 +203,43 @@ static void no_ratio_where_there_is_none(void **state)
 	clean();
 }
 
+/* An epoch's mean has what its iterations were waited for to have. */
+static void means_beside_single_iterations(void **state)
+{
+	const struct compare_row *row;
+
+	(void)state;
+	add(&first, "opencl", .1);
+	snprintf(add(&second, "opencl", .2)->sync, 8, "epoch");
+	compare_well();
+	row = find("opencl", "s_iter");
+	assert_true(isnan(row->ratio));
+	near(row->median_first, .25);
+	near(row->median_second, .5);
+	assert_string_equal(row->reason, "an epoch's mean (--sync epoch) "
+			    "beside single iterations");
+	assert_true(find("opencl", "loop_s")->ratio > 1);
+	clean();
+	/* Likewise within one side. */
+	snprintf(add(&first, "opencl", .1)->sync, 8, "epoch");
+	add(&first, "opencl", .1);
+	snprintf(add(&second, "opencl", .2)->sync, 8, "epoch");
+	compare_well();
+	assert_true(isnan(find("opencl", "s_iter")->ratio));
+	assert_string_equal(find("opencl", "s_iter")->label, "iteration");
+	clean();
+	snprintf(add(&first, "opencl", .1)->sync, 8, "epoch");
+	snprintf(add(&second, "opencl", .2)->sync, 8, "epoch");
+	add(&first, "cpu-1", .1);
+	add(&second, "cpu-1", .2);
+	compare_well();
+	near(find("opencl", "s_iter")->ratio, 2);
+	assert_string_equal(find("opencl", "s_iter")->label,
+			    "iteration, epoch's mean");
+	assert_string_equal(find("cpu-1", "s_iter")->label, "iteration");
+	clean();
+}
+
 static const struct difference *difference(const char *column)
 {
 	size_t i;
@@ -261,6 +298,7 @@ int main(void)
 		cmocka_unit_test(few_runs_have_no_interval),
 		cmocka_unit_test(only_finished_runs_of_both),
 		cmocka_unit_test(no_ratio_where_there_is_none),
+		cmocka_unit_test(means_beside_single_iterations),
 		cmocka_unit_test(what_differs),
 	};
 

@@ -108,6 +108,7 @@ struct sample {
 	size_t tried; /* runs that went for the accuracy, reached or not */
 	double median;
 	double accuracy_pct; /* that its times are to; NAN: several */
+	size_t finished, ahead; /* runs; those under --sync epoch */
 };
 
 static int sample_make(struct sample *sample, const struct results *results,
@@ -115,7 +116,7 @@ static int sample_make(struct sample *sample, const struct results *results,
 {
 	const struct result *cell;
 	double accuracy;
-	int next = 0, finished = 0;
+	int next = 0;
 
 	*sample = (struct sample){ .median = NAN };
 	sample->values = malloc((results->run_count + 1) *
@@ -127,7 +128,8 @@ static int sample_make(struct sample *sample, const struct results *results,
 		if (cell->outcome != OUTCOME_OK)
 			continue;
 		accuracy = run_target_accuracy(cell->run);
-		if (!finished++)
+		sample->ahead += (size_t)run_is_ahead(cell->run);
+		if (!sample->finished++)
 			sample->accuracy_pct = accuracy;
 		else if (accuracy != sample->accuracy_pct)
 			sample->accuracy_pct = NAN;
@@ -139,6 +141,14 @@ static int sample_make(struct sample *sample, const struct results *results,
 		sample->median =
 			stats_compute(sample->values, sample->count).median;
 	return 0;
+}
+
+/* Have all of both the mean of an epoch's iterations, which no single one
+ * has? */
+static int are_means(const struct sample *first, const struct sample *second)
+{
+	return first->ahead == first->finished &&
+	       second->ahead == second->finished;
 }
 
 /* Why the two cannot be compared; NULL if they can. */
@@ -153,6 +163,10 @@ static const char *refuse(enum metric metric, const struct sample *first,
 	if (metric == METRIC_TIME_TO_ACCURACY &&
 	    first->accuracy_pct != second->accuracy_pct)
 		return "not to the same accuracy";
+	if (metric == METRIC_ITER && first->ahead + second->ahead &&
+	    !are_means(first, second))
+		return "an epoch's mean (--sync epoch) beside single "
+		       "iterations";
 	if (first->count > TWO_SAMPLE_MOST || second->count > TWO_SAMPLE_MOST)
 		return "more than 100 runs";
 	/* They are sorted. */
@@ -205,6 +219,8 @@ static int add_row(struct comparison *comparison, const char *target,
 		return 0;
 	compare_rows.clear(row);
 	row->kind = kind;
+	row->label = kind->metric == METRIC_ITER && are_means(first, second) ?
+			     "iteration, epoch's mean" : kind->label;
 	snprintf(row->first, sizeof(row->first), "%s", comparison->first_name);
 	snprintf(row->second, sizeof(row->second), "%s",
 		 comparison->second_name);

@@ -33,7 +33,9 @@ struct compare_row {
 	 * interval; missing where reason says why. */
 	double ratio, ratio_lo, ratio_hi;
 	char reason[64];
-	const struct compared_metric *kind; /* in no file */
+	/* In no file. */
+	const struct compared_metric *kind;
+	const char *label; /* the kind's, or what it is here */
 };
 
 extern const struct row_kind compare_rows;

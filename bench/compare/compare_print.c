@@ -109,9 +109,9 @@ static void fill_row(const struct grid *grid, int at,
 	char number[NUMBER_SIZE], upper[NUMBER_SIZE];
 
 	if (how->factor)
-		snprintf(grid->labels[at], GRID_TEXT, "%s", how->label);
+		snprintf(grid->labels[at], GRID_TEXT, "%s", row->label);
 	else
-		snprintf(grid->labels[at], GRID_TEXT, "%s (%s)", how->label,
+		snprintf(grid->labels[at], GRID_TEXT, "%s (%s)", row->label,
 			 in_ms ? "ms" : "s");
 	fill_number(grid_at(grid, at, FIRST), row->median_first * factor,
 		    how->decimals);
@@ -171,7 +171,7 @@ static void print_notes(const struct comparison *comparison,
 		few |= isfinite(row->ratio) && !isfinite(row->ratio_lo);
 		if (!isfinite(row->ratio))
 			print_note(out, options, "%s, %s: no ratio: %s",
-				   row->target, row->kind->label,
+				   row->target, row->label,
 				   row->reason);
 	}
 	print_note(out, options, "second / first is Hodges and Lehmann's "
