@@ -86,6 +86,11 @@ learnt() {
 	assert not any(r["elapsed_s"] for r in steps)
 	assert whole["iter"] == "4" and whole["samples"] == "233"
 	assert float(whole["elapsed_s"]) > 0
+	# As results/README.md says of the phases.
+	phase = {r["phase"]: r["elapsed_s"] for r in rows}
+	assert phase["update"] == whole["elapsed_s"]
+	assert {phase[p] for p in ("compute", "wait", "reduce")} == {"0"}
+	assert 0 < float(phase["loader"]) < float(phase["epoch"])
 	END
 	run -0 "$BENCH" run opencl null-1 "${SMALL[@]}" --out o --label waits
 	output=$(tr -s ' \n' ' ' <<<"$output")

@@ -6,8 +6,8 @@
 
 const struct metric_kind metric_kinds[METRIC_COUNT] = {
 	[METRIC_LOOP] = { "loop_s", "s", "the training loop", -1 },
-	[METRIC_ITER] = { "s_iter", "s", "one iteration, the slowest core's",
-			  -1 },
+	[METRIC_ITER] = { "s_iter", "s", "one iteration, the slowest core's; "
+			  "under --sync epoch the mean of all", -1 },
 	[METRIC_EPOCH] = { "s_epoch", "s", "one epoch, its test included", -1 },
 	[METRIC_SETUP] = { "setup_s", "s", "start-up, without warm-up", -1 },
 	[METRIC_RATE] = { "images_per_s", "1/s",
@@ -32,8 +32,10 @@ const struct metric_kind metric_kinds[METRIC_COUNT] = {
 			   "5 runs on without the fastest and the slowest; a "
 			   "run that did not reach it counts as the slowest, "
 			   "and two as none at all", -1 },
-	[METRIC_P50] = { "p50", "s", "median iteration", -1 },
-	[METRIC_P99] = { "p99", "s", "99th percentile of the iterations", -1 },
+	[METRIC_P50] = { "p50", "s", "median iteration; none under --sync "
+			 "epoch", -1 },
+	[METRIC_P99] = { "p99", "s", "99th percentile of the iterations; none "
+			 "under --sync epoch", -1 },
 	[METRIC_MAXRSS] = { "maxrss", "bytes", "peak memory of the process",
 			    0 },
 	[METRIC_CPU] = { "cpu_s", "s", "CPU time of the process", 0 },

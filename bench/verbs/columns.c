@@ -20,10 +20,15 @@ static const struct file_kind {
 	  "A row whose `core` is empty is the target's: the slowest core's "
 	  "time, the loss\nover the global batch. With several cores each of "
 	  "them has its own `step` rows\nbesides. `step` rows are one an "
-	  "iteration; of `loader`, `compute`, `reduce`,\n`update` and `test` "
-	  "there is one an epoch, the sum. With `--sync epoch` no\niteration "
-	  "is waited for: `step` rows then have a loss and no time, and one "
-	  "row\n`steps` an epoch has the time of all of them.",
+	  "iteration; of `loader`, `compute`, `wait`,\n`reduce`, `update` and "
+	  "`test` there is one an epoch, the sum. A device alone, as\n"
+	  "`opencl`, is waited for at the end of an iteration: its work is in "
+	  "`update`, and\n`compute` is what the host took to ask for it.\n\n"
+	  "With `--sync epoch` no iteration is waited for: `step` rows then "
+	  "have a loss and\nno time, and one row `steps` an epoch has the "
+	  "time of all of them. `update` is\nthe same time again, `compute`, "
+	  "`wait` and `reduce` are 0, and `loader` is the\nwait for the "
+	  "epoch's first batch.",
 	  &observation_rows },
 	{ "runs.csv", "One process a row: what it was asked, what it measured "
 	  "as a whole, and the\nmachine, the build and the libraries it ran "
