@@ -141,6 +141,23 @@ learnt() {
 	END
 }
 
+# again FOLDER: the report's command that measures again.
+again() {
+	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+	"$BENCH" plot "$1" -q >/dev/null
+	sed -n 's/.*\(bench run .*\)/\1/p' "$1/report.html"
+}
+
+@test "the command that measures again has it, whoever ran first" {
+	"$BENCH" run null-1 opencl "${SMALL[@]}" --resident no --out o >o.txt
+	run -0 again o
+	[[ "$output" == "bench run null-1 opencl "*" --resident no"* ]]
+	"$BENCH" run null-1 opencl "${SMALL[@]}" --out p >p.txt
+	run -0 again p
+	[[ "$output" == "bench run null-1 opencl "* ]]
+	[[ "$output" != *resident* ]]
+}
+
 # refuses WORDS OPTION ...: opencl does, with 2, and says WORDS.
 refuses() {
 	local words=$1

@@ -196,6 +196,24 @@ static const char *common_class(const struct results *results,
 	return common;
 }
 
+/* What a setup's devices were told, by those that tell: cores, which have
+ * nothing to keep, may have run first. */
+static const char *asked_resident(const struct results *results,
+				  const struct line *line)
+{
+	const struct line *lines;
+	const char *asked = "";
+	int count;
+
+	lines = line_runs(line, &count);
+	for (int i = 0; i < count && !asked[0]; i++)
+		for (int t = 0; t < results->target_count && !asked[0]; t++)
+			if (lines[i].cells[t].run)
+				asked = run_asked_resident(
+					lines[i].cells[t].run);
+	return asked;
+}
+
 static void print_settings(FILE *out, const struct run *run, int shared)
 {
 	print_option(out, "model", run->model);
@@ -222,8 +240,6 @@ static void print_settings(FILE *out, const struct run *run, int shared)
 	print_option(out, "dropout", run->dropout);
 	print_option(out, "algorithm", run->algorithm);
 	print_option(out, "precision", run->precision);
-	if (!strcmp(run_asked_resident(run), "no"))
-		print_option(out, "resident", "no");
 	if (run_is_ahead(run))
 		print_option(out, "sync", "epoch");
 	print_option(out, "reshuffle", run->reshuffle);
@@ -245,6 +261,8 @@ static void print_command(FILE *out, const struct results *results,
 	if (line->repetitions > 1)
 		print_number(out, "repeat", line->repetitions);
 	print_option(out, "device-class", common_class(results, line));
+	if (!strcmp(asked_resident(results, line), "no"))
+		print_option(out, "resident", "no");
 	print_option(out, "label", run->label);
 	fputc('\n', out);
 }
