@@ -23,7 +23,7 @@ none_is_forgotten() {
 	sort launched | diff there -
 }
 
-# launch CLASS: and nothing is found. Optimized, kernels have instructions that
+# launch CLASS: and nothing is found, nor warned of. Optimized, kernels have instructions that
 # the check for uninitialized values of oclgrind 21.10 does not know (freeze).
 # It exits with 0 whatever it finds.
 launch() {

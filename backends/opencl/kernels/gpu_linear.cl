@@ -133,7 +133,9 @@ kernel GROUP void linear_finish(
 	const uint seed_low, const uint seed_high)
 {
 	local float kept_y[HEAD ? OUTPUTS : 1];
-	local float parts[HEAD ? TAIL_OUTPUTS * HEAD_SPLIT : 1];
+#if HEAD
+	local float parts[TAIL_OUTPUTS * HEAD_SPLIT];
+#endif
 	const float growth = routes ? GROWTH : 1;
 	const size_t n = get_group_id(0);
 
