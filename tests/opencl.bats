@@ -176,7 +176,7 @@ several() {
 		cpu-2 "${SMALL[@]}" --global-batch 64 --out made
 	[ "$(column made/runs.csv cores)" = "1 2 2 2" ]
 	[ "$(column made/runs.csv device_type)" = "CPU CPU CPU CPU" ]
-	[ "$(column made/runs.csv device_units)" = "2 1 1 1" ]
+	[ "$(column made/runs.csv device_units)" = "2 2 2 1" ]
 	[[ "$output" == *"2 sub-devices"* && "$output" != *GPU* ]]
 	run ! grep -q '^[^,]*,[^,]*,opencl.*,model,' made/observations.csv
 	python3 - <<-'END'
@@ -226,8 +226,23 @@ sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 		opencl-2@fork "${SMALL[@]}" --out made
 	[[ "$output" == *"2 devices"* && "$output" != *sub-device* ]]
 	[ "$(column made/runs.csv status)" = ok ]
+	[ "$(column made/runs.csv device_units)" = 2 ]
+	[[ "$(cell made/runs.csv 1 device_name)" != *" and "* ]]
 	POCL_DEVICES="basic basic" run -0 "$BENCH" devices
 	[[ "$output" == *opencl:0*basic*opencl:1*basic* ]]
+}
+
+@test "unlike devices are all named, and their units added" {
+	several
+	export POCL_DEVICES="basic pthread"
+	run -0 --separate-stderr "$BENCH" run opencl-2@fork "${SMALL[@]/-q/-v}" \
+		--out made
+	[[ "$stderr" == *"device: basic"*" and pthread"*", 3 units together"* ]]
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"- opencl-2@fork: basic"*" and pthread"*" (type CPU"* ]]
+	[[ "$(cell made/runs.csv 1 device_name)" == basic*" and pthread"* ]]
+	[ "$(cell made/runs.csv 1 device_type)" = CPU ]
+	[ "$(cell made/runs.csv 1 device_units)" = 3 ]
 }
 
 @test "a device of several that fails or hangs" {

@@ -43,7 +43,7 @@ static const struct column columns[] = {
 	REAL(maxrss_bytes, "peak memory of the process"),
 	INT(cpus, "CPUs the process was confined to"),
 	REAL(cpu_s, "CPU time of the process, user and system"),
-	TEXT(device_name, "as its driver calls it"),
+	TEXT(device_name, "as its driver calls it; of several all that differ"),
 	TEXT(device_type, "CPU, GPU, ..."),
 	TEXT(model, "network"),
 	TEXT(dataset, "name, by content"),

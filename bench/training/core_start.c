@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,7 +64,55 @@ static struct loader_plan plan_loading(const struct core *core)
 	};
 }
 
-/* Rank 0 notes what computes, and tells who wants to know. */
+/* What a core tells of its device where each has one. */
+struct device_part {
+	char name[sizeof(((struct device_info *)NULL)->name)];
+	char type[sizeof(((struct device_info *)NULL)->type)];
+	int units;
+};
+
+/* Appends what is another text than those before it, if there is room. */
+static void join(char *text, size_t size, const struct device_part *parts,
+		 int rank, size_t member)
+{
+	const char *own = (const char *)&parts[rank] + member;
+	const size_t used = strlen(text);
+
+	for (int r = 0; r < rank; r++)
+		if (!strcmp((const char *)&parts[r] + member, own))
+			return;
+	snprintf(text + used, size - used, " and %s", own);
+}
+
+/* Rank 0 notes what computes: where it takes several devices, the name and
+ * type of each that differs, and their units together. */
+static int describe_devices(struct core *core, struct error *err)
+{
+	struct device_part mine = { .units = 0 }, all[GROUP_MAX_SIZE];
+	const struct group *group = core->group;
+	struct device_info info;
+
+	device_describe(core->device, &info);
+	memcpy(mine.name, info.name, sizeof(mine.name));
+	memcpy(mine.type, info.type, sizeof(mine.type));
+	mine.units = info.units;
+	if (group_gather(core->group, &mine, sizeof(mine), all, err))
+		return -1;
+	if (group->rank)
+		return 0;
+	for (int r = 1; core->training->backend->offloads && r < group->size;
+	     r++) {
+		join(info.name, sizeof(info.name), all, r,
+		     offsetof(struct device_part, name));
+		join(info.type, sizeof(info.type), all, r,
+		     offsetof(struct device_part, type));
+		info.units += all[r].units;
+	}
+	core->training->device_info = info;
+	return 0;
+}
+
+/* Rank 0 tells who wants to know. */
 static void introduce(struct core *core)
 {
 	static const char *const states[] = {
@@ -70,18 +120,19 @@ static void introduce(struct core *core)
 		[KERNELS_COLD] = ", with kernels, cold",
 		[KERNELS_WARM] = ", with kernels that the driver had kept",
 	};
-	struct training *training = core->training;
-	struct device_info *info = &training->device_info;
+	const struct training *training = core->training;
+	const struct device_info *info = &training->device_info;
 	char steps[2048];
 
-	device_describe(core->device, info);
 	if (!training->log)
 		return;
 	program_explain(core->program, steps, sizeof(steps));
-	fprintf(training->log, "device: %s, %s, %d unit%s\n"
+	fprintf(training->log, "device: %s, %s, %d unit%s%s\n"
 		"compiled in %.3f s%s\nfused steps:\n%s",
 		info->name, info->driver, info->units,
-		info->units == 1 ? "" : "s", training->compile_s,
+		info->units == 1 ? "" : "s",
+		training->backend->offloads && core->group->size > 1 ?
+			" together" : "", training->compile_s,
 		states[info->kernels], steps);
 }
 
@@ -204,7 +255,7 @@ int core_start(struct core *core, struct error *err)
 
 	if (open_device(core, err) || compile(core, err) ||
 	    hold_data(core, err) || core_initialise(core, err) ||
-	    open_masks(core, err))
+	    open_masks(core, err) || describe_devices(core, err))
 		return -1;
 	if (core->group->rank == 0) {
 		introduce(core);
