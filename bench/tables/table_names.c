@@ -23,11 +23,27 @@ static int contains(const char *text, const char *word)
 	return strcasestr(text, word) != NULL;
 }
 
+/* How much of the CPU a device is: its units, as far as there are CPUs for
+ * them. Old rows have no units. */
+static void size_text(const struct run *run, char *text, size_t size)
+{
+	const long cpus = run->cpus, units = run->device_units;
+	const int fits = units != CELL_NO_INT && units <= cpus;
+	const long count = fits || cpus == CELL_NO_INT ? units : cpus;
+
+	if (count == CELL_NO_INT)
+		snprintf(text, size, "a CPU");
+	else if (units != CELL_NO_INT && units > count)
+		snprintf(text, size, "%ld units on %ld CPU%s", units, count,
+			 count == 1 ? "" : "s");
+	else
+		snprintf(text, size, "%ld CPU%s", count, count == 1 ? "" : "s");
+}
+
 /* PoCL's devices are named after the CPU; that it is PoCL matters more. */
 static void device_text(const struct run *run, char text[GRID_TEXT])
 {
-	char name[GRID_TEXT], several[32] = "";
-	long cpus = run->cpus != CELL_NO_INT ? run->cpus : run->device_units;
+	char name[GRID_TEXT], size[64], several[32] = "";
 
 	text[0] = '\0';
 	if (contains(run->device_driver, "pocl") ||
@@ -42,13 +58,11 @@ static void device_text(const struct run *run, char text[GRID_TEXT])
 	if (run_is_on_devices(run) && run->cores > 1)
 		snprintf(several, sizeof(several), ", %ld %s", run->cores,
 			 run_cores_name(run));
+	size_text(run, size, sizeof(size));
 	if (!contains(run->device_type, "CPU"))
 		snprintf(text, GRID_TEXT, "%.100s%s", name, several);
-	else if (cpus == CELL_NO_INT)
-		snprintf(text, GRID_TEXT, "%.100s, a CPU%s", name, several);
 	else
-		snprintf(text, GRID_TEXT, "%.100s, %ld CPU%s%s", name, cpus,
-			 cpus == 1 ? "" : "s", several);
+		snprintf(text, GRID_TEXT, "%.60s, %s%s", name, size, several);
 }
 
 /* The device that all runs of a target had; empty if unknown, "several" if not

@@ -109,13 +109,16 @@ static const char *how_fed(const struct run *run)
 static void note_device(const struct view *view, const struct run *run,
 			struct names *told)
 {
-	char text[640];
+	char text[640], units[32] = "";
 
 	if (!run_is_on_devices(run) || !run->device_name[0])
 		return;
-	snprintf(text, sizeof(text), "%s (type %s, driver %s%s%s)%s%s%s%s",
+	if (run->device_units != CELL_NO_INT)
+		snprintf(units, sizeof(units), ", %ld unit%s",
+			 run->device_units, run->device_units == 1 ? "" : "s");
+	snprintf(text, sizeof(text), "%s (type %s%s, driver %s%s%s)%s%s%s%s",
 		 run->device_name,
-		 run->device_type[0] ? run->device_type : "unknown",
+		 run->device_type[0] ? run->device_type : "unknown", units,
 		 run->device_driver[0] ? run->device_driver : "unknown",
 		 run->device_class[0] ? ", class " : "",
 		 run->device_class,
