@@ -245,6 +245,27 @@ sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 	[ "$(cell made/runs.csv 1 device_units)" = 3 ]
 }
 
+@test "verify takes a device, as run does" {
+	POCL_DEVICES="basic pthread" run -0 --separate-stderr "$BENCH" verify \
+		opencl:pthread cpu --model tiny -d synthetic --steps 1 -q
+	[[ "$output" == *" opencl:pthread        cpu"* ]]
+	[[ "$output" == *"opencl:pthread: masks equal on 1"* ]]
+	[[ "$output" == *"verify: all right" ]]
+	# A basic device cannot be parted: all that verify opens is this one.
+	POCL_DEVICES="pthread basic" run -0 "$BENCH" verify opencl:basic -q \
+		--model tiny -d synthetic --steps 1
+	[[ "$output" == *"opencl:basic: masks equal on 1 core"* ]]
+	[[ "$output" != *"and 2 cores by"* ]]
+	run -4 "$BENCH" verify opencl:9 --model tiny -d synthetic --steps 1
+	[[ "$output" == *"no OpenCL device '9'"* ]]
+	run -2 "$BENCH" verify opencl:0 opencl:1
+	[[ "$output" == *"'opencl:1' beside 'opencl:0': one device of a"* ]]
+	run -2 "$BENCH" verify opencl-2
+	[[ "$output" == *"'opencl-2' is no backend"* ]]
+	run -2 "$BENCH" verify cpu:0
+	[[ "$output" == *"leave out the :0"* ]]
+}
+
 @test "a device of several that fails or hangs" {
 	several
 	local target how

@@ -46,7 +46,7 @@ const struct verb_row verb_rows[VERB_COUNT] = {
 			    "show that check can give each verdict" },
 	[VERB_BASELINE] = { "baseline", "save|show DIR [TARGET ...]",
 			    "times to check against later" },
-	[VERB_VERIFY] = { "verify", "[BACKEND ...]",
+	[VERB_VERIFY] = { "verify", "[BACKEND[:DEVICE] ...]",
 			  "compare backends with the reference" },
 	[VERB_DEVICES] = { "devices", "", "what can be timed here" },
 	[VERB_ENV] = { "env", "", "what machine and build are" },

@@ -12,6 +12,8 @@
 #define BATCH 16 /* the reference takes a while */
 #define STEPS 50
 
+#define MIN_COLUMN 10 /* characters: an error and a mark */
+
 /* How an error is printed, and a mark behind it. */
 #define PLAIN " %9.1e%c"
 #define RED " \033[31m%9.1e%c\033[0m"
@@ -52,23 +54,46 @@ int verify_compares(const struct backend *backend)
 	return backend->decisions && !backend->impose;
 }
 
-static int add_backend(struct verification *v, const char *name,
+/* Once a backend's devices are open, no process can be made that opens one. */
+static int refuse_second(const struct verification *v,
+			 const struct target *target, struct error *err)
+{
+	for (int b = 0; b < v->count; b++)
+		if (v->results[b].target.backend == target->backend)
+			return error_set(err, ERROR_USAGE,
+					 "'%s' beside '%s': one device of a "
+					 "backend at a time can be verified; "
+					 "give each a command", target->name,
+					 v->results[b].target.name);
+	return 0;
+}
+
+/* text: BACKEND or BACKEND:DEVICE. */
+static int add_backend(struct verification *v, const char *text,
 		       struct error *err)
 {
-	const struct backend *backend = backend_find(name), *other = NULL;
-	char names[128] = "";
+	const int length = (int)strcspn(text, ":");
+	const struct backend *backend, *other = NULL;
+	struct target target;
+	char name[48], names[128] = "";
 
+	snprintf(name, sizeof(name), "%.*s", length, text);
+	backend = backend_find(name);
 	while ((other = backend_next(other)))
 		if (verify_compares(other))
 			error_list(names, sizeof(names), other->name);
 	if (!backend || !verify_compares(backend))
 		return error_set(err, ERROR_USAGE,
 				 "'%.40s' is no backend that can be compared "
-				 "with the reference; choose among: %s", name,
+				 "with the reference; choose among: %s", text,
 				 names);
+	if (target_parse(&target, text, err) || refuse_second(v, &target, err))
+		return -1;
 	if (v->count == MOST_BACKENDS)
 		return error_set(err, ERROR_USAGE, "too many backends");
-	v->results[v->count++].backend = backend;
+	/* Of how many cores is not asked. */
+	snprintf(target.name, sizeof(target.name), "%s", text);
+	v->results[v->count++].target = target;
 	return 0;
 }
 
@@ -90,14 +115,16 @@ static int choose_backends(struct verification *v, struct error *err)
 static int compare(struct verification *v, struct verify_result *result,
 		   struct error *err)
 {
+	const struct target *target = &result->target;
 	struct error why;
 
-	v->task.backend = result->backend;
-	v->task.algorithm = backend_algorithm(result->backend,
+	v->task.backend = target->backend;
+	v->task.device = target->device[0] ? target->device : NULL;
+	v->task.algorithm = backend_algorithm(target->backend,
 					      v->options->algorithm);
-	if (!backend_check_algorithm(result->backend, v->options->algorithm,
+	if (!backend_check_algorithm(target->backend, v->options->algorithm,
 				     &why) &&
-	    !plan_check_class(result->backend, v->options->device_class,
+	    !plan_check_class(target->backend, v->options->device_class,
 			      &why) &&
 	    !verify_cores(&v->task, result, &why) &&
 	    !verify_lockstep(&v->task, result, &why))
@@ -110,12 +137,21 @@ static int compare(struct verification *v, struct verify_result *result,
 	return 0;
 }
 
+/* Of a backend's column. */
+static int column_width(const struct verify_result *result)
+{
+	const int width = (int)strlen(result->target.name);
+
+	return width > MIN_COLUMN ? width : MIN_COLUMN;
+}
+
 static void print_heading(const struct verification *v, const char *text)
 {
 	fprintf(v->out, "\n%s\n%-16s", text, "");
 	for (int b = 0; b < v->count; b++)
 		if (!v->results[b].skipped[0])
-			fprintf(v->out, " %10s", v->results[b].backend->name);
+			fprintf(v->out, " %*s", column_width(&v->results[b]),
+				v->results[b].target.name);
 	fputc('\n', v->out);
 }
 
@@ -133,6 +169,8 @@ static void print_row(struct verification *v, const char *name, size_t member,
 			continue;
 		memcpy(&error, result + member, sizeof(error));
 		wrong = is_wrong(error, bound);
+		fprintf(v->out, "%*s",
+			column_width(&v->results[b]) - MIN_COLUMN, "");
 		if (error == VERIFY_NOT_MEASURED) {
 			fprintf(v->out, " %9s ", "-");
 			continue;
@@ -192,7 +230,7 @@ static void name_wrong(struct verification *v, const char *backend,
 
 static void judge(struct verification *v, const struct verify_result *result)
 {
-	const char *name = result->backend->name;
+	const char *name = result->target.name;
 	const double bound = v->task.bound;
 	char what[64];
 
@@ -242,13 +280,13 @@ static void report(struct verification *v)
 
 		if (result->skipped[0]) {
 			fprintf(v->out, "%s skipped: %s\n",
-				result->backend->name, result->skipped);
+				result->target.name, result->skipped);
 			continue;
 		}
 		judge(v, result);
 		if (!result->masks_wrong && !result->replicas_differ)
 			fprintf(v->out, "%s: masks equal on %s\n",
-				result->backend->name,
+				result->target.name,
 				equal_on[result->most_cores]);
 	}
 	fputs(v->wrong ? "verify: FAILED\n" : "verify: all right\n", v->out);

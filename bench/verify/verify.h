@@ -1,6 +1,7 @@
 /*
- * `bench verify [BACKEND ...]`: are the backends right? Each is compared with
- * the reference, which computes in double and follows its decisions.
+ * `bench verify [BACKEND[:DEVICE] ...]`: are the backends right? Each is
+ * compared with the reference, which computes in double and follows its
+ * decisions.
  */
 #ifndef BENCH_VERIFY_VERIFY_H
 #define BENCH_VERIFY_VERIFY_H

@@ -78,6 +78,7 @@ static int open_member(struct member *member, struct error *err)
 	const struct verify_task *task = member->team->task;
 	const struct group *group = member->group;
 	const struct device_request request = {
+		.choice = task->device,
 		.threads = member->team->one_process ? group->size : 1,
 		.cpus = MOST_CORES, /* else PoCL would have too few later on */
 		.device_class = task->options->device_class,

@@ -74,6 +74,7 @@ static int open_side(struct side *side, const struct verify_task *task,
 		     const struct backend *backend, struct error *err)
 {
 	const struct device_request request = {
+		.choice = backend == task->backend ? task->device : NULL,
 		.threads = 1,
 		.cpus = 1,
 		.device_class = task->options->device_class,

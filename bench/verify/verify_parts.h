@@ -5,6 +5,7 @@
 #include "backends/backend.h"
 #include "bench/data/dataset.h"
 #include "bench/options/options.h"
+#include "bench/training/target.h"
 
 #define VERIFY_NOT_MEASURED (-1.)
 
@@ -13,6 +14,7 @@ struct verify_task {
 	const struct model *model;
 	const struct dataset *dataset;
 	const struct backend *backend;
+	const char *device; /* of the backend; NULL: any */
 	enum algorithm algorithm; /* of the backend */
 	enum precision precision; /* likewise */
 	double bound; /* of every error but those of updated parameters */
@@ -26,7 +28,7 @@ struct verify_task {
 
 /* Largest errors of one backend over all steps; NAN counts as largest. */
 struct verify_result {
-	const struct backend *backend;
+	struct target target; /* a backend, and which of its devices */
 	char skipped[300]; /* why it could not be opened, or empty */
 	/* Of the tensor's largest entry; parameters after the update. */
 	double gradients[MODEL_MAX_TENSORS];
