@@ -215,6 +215,7 @@ sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 		--out made
 	[ "$(column made/runs.csv status)" = "error ok" ]
 	[[ "$(cell made/runs.csv 1 reason)" == *"opencl-2 is possible"* ]]
+	[[ "$stderr" == "opencl-3 will fail: "*"opencl-2 is possible"* ]]
 	POCL_DEVICES=basic run -4 "$BENCH" measure opencl-2 "${SMALL[@]}"
 	[[ "$output" == *"1 compute unit cannot be parted into 2"* ]]
 }
@@ -243,6 +244,20 @@ sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 	[[ "$(cell made/runs.csv 1 device_name)" == basic*" and pthread"* ]]
 	[ "$(cell made/runs.csv 1 device_type)" = CPU ]
 	[ "$(cell made/runs.csv 1 device_units)" = 3 ]
+}
+
+@test "a device that is not there is told before others are trained" {
+	run -4 --separate-stderr "$BENCH" run null-1 opencl:9 \
+		"${SMALL[@]/-q/--seed=1}" --out made
+	[ "$(column made/runs.csv status)" = "ok error" ]
+	[[ "${stderr_lines[0]}" == "opencl:9 will fail: no OpenCL device '9'; \
+there is: 0 "* ]]
+	[[ "${stderr_lines[-1]}" == "bench: opencl:9: no OpenCL device '9'"* ]]
+	[ "$(grep -c "no OpenCL device" <<<"$stderr")" = 2 ]
+	# What is no lack of one is left to the run.
+	BREAK_OPENCL=clCreateContext:1:-2 LD_PRELOAD=$BROKEN run -6 \
+		--separate-stderr "$BENCH" run null-1 opencl "${SMALL[@]}"
+	[[ "$stderr" != *"will fail"* ]]
 }
 
 @test "verify takes a device, as run does" {

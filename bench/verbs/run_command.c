@@ -13,6 +13,7 @@
 #include "bench/tables/table.h"
 #include "bench/training/plan_run.h"
 #include "bench/verbs/busy.h"
+#include "bench/verbs/device_probe.h"
 #include "bench/verbs/info_command.h"
 
 #define MOST_TARGETS 64
@@ -26,6 +27,7 @@ struct work {
 	int epochs;
 	int target_count;
 	int named; /* targets were asked for by name */
+	int missing[MOST_TARGETS]; /* as was told before */
 	struct campaign campaign;
 	size_t started; /* runs, those that the folder had included */
 	int worst;	    /* exit code so far */
@@ -176,7 +178,7 @@ static void judge(struct work *work, struct child_result *result,
 	error_set(&err, ERROR_FAILED, "%s: %s", target->name, run->reason);
 	/* At once, since others may take long; the first is named at the end
 	 * as well. */
-	if (work->worst || more)
+	if ((work->worst || more) && !work->missing[target - work->targets])
 		fprintf(work->log, "%s\n", err.message);
 	if (result->exit_code >= ERROR_USAGE &&
 	    result->exit_code <= ERROR_OUTPUT)
@@ -384,6 +386,10 @@ int run_command(const struct options *options, FILE *out, FILE *log,
 		return err->kind;
 	if (options->dry_run)
 		return 0;
+	/* Others could be trained for hours before; one alone says it. */
+	if (work.named && work.target_count > 1)
+		devices_probe(work.targets, work.target_count,
+			      options->device_class, log, work.missing);
 	if (run_campaign(&work, err))
 		return err->kind;
 	*err = work.first;
