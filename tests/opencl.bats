@@ -281,6 +281,19 @@ there is: 0 "* ]]
 	[[ "$output" == *"leave out the :0"* ]]
 }
 
+@test "what hides all devices is named where they are listed" {
+	local verb
+	for verb in devices env; do
+		OCL_ICD_VENDORS=/nonexistent run -0 "$BENCH" "$verb"
+		[[ "$output" == *OCL_ICD_VENDORS*"'/nonexistent'"* ]]
+		[[ "$output" != *apt-get* ]]
+		is_pocl || continue
+		POCL_DEVICES=none run -0 "$BENCH" "$verb"
+		[[ "$output" == *"cannot be used: the platform finds no \
+device: POCL_DEVICES is 'none'"* ]]
+	done
+}
+
 @test "a device of several that fails or hangs" {
 	several
 	local target how

@@ -19,7 +19,9 @@ int device_info_get(cl_device_id device, cl_device_info what, size_t size,
 /* Of all platforms, in the order that a choice counts; returns how many. */
 int candidates_list(struct candidate *list, int most, struct error *err);
 
-/* device_choose.c: the best usable one that is what was asked for (NULL:
+/* device_choose.c: ERROR_MISSING says why the list is empty. */
+int candidates_none(struct error *err);
+/* The best usable one that is what was asked for (NULL:
  * anything). ERROR_MISSING says why there is none. */
 int candidate_choose(const struct candidate *list, int count,
 		     const char *choice, struct candidate *chosen,

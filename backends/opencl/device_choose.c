@@ -34,23 +34,29 @@ static int candidate_rank(const struct candidate *candidate, int index,
 	       contains(candidate->info.type, choice);
 }
 
-static int choice_fail(const struct candidate *list, int count,
-		       const char *choice, struct error *err)
+int candidates_none(struct error *err)
 {
 	const char *vendors = getenv("OCL_ICD_VENDORS");
-	char names[640] = "";
-	size_t used = 0;
 
-	if (!count && vendors)
+	if (vendors)
 		return error_set(err, ERROR_MISSING,
 				 "no OpenCL platform is found where the "
 				 "variable OCL_ICD_VENDORS says, '%.60s'; "
 				 "without it, those that are installed would "
 				 "be, such as pocl-opencl-icd", vendors);
+	return error_set(err, ERROR_MISSING,
+			 "no OpenCL platform is installed: install "
+			 "pocl-opencl-icd, which makes this CPU one");
+}
+
+static int choice_fail(const struct candidate *list, int count,
+		       const char *choice, struct error *err)
+{
+	char names[640] = "";
+	size_t used = 0;
+
 	if (!count)
-		return error_set(err, ERROR_MISSING,
-				 "no OpenCL platform is installed: install "
-				 "pocl-opencl-icd, which makes this CPU one");
+		return candidates_none(err);
 	for (int i = 0; i < count && used < sizeof(names); i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used,
 					 "%s%d %s%s%s", i ? ", " : "", i,

@@ -234,6 +234,8 @@ int opencl_list(int cpus, struct device_info *list, int most, struct error *err)
 		return -1;
 	count = candidates_list(candidates,
 				most < MOST_DEVICES ? most : MOST_DEVICES, err);
+	if (!count)
+		return candidates_none(err);
 	for (int i = 0; i < count; i++) {
 		list[i] = candidates[i].info;
 		if (candidates[i].device)

@@ -72,9 +72,6 @@ static int list_devices(const struct backend *backend, struct device_info *list,
 			err->message);
 		return 0;
 	}
-	if (count == 0)
-		fprintf(out, "%-12s no device: apt-get install "
-			"pocl-opencl-icd makes this CPU one\n", backend->name);
 	return count;
 }
 
@@ -113,12 +110,12 @@ static int print_libraries(FILE *out, struct error *err)
 			return -1;
 		if (count < 0)
 			fprintf(out, "%-14s %s\n", backend->name, err->message);
-		if (count == 0)
-			fprintf(out, "%-14s no device\n", backend->name);
 		for (int i = 0; i < count; i++)
-			fprintf(out, "%-14s %s%s%s\n", backend->name,
+			fprintf(out, "%-14s %s%s%s%s%s\n", backend->name,
 				list[i].name, list[i].driver[0] ? ", " : "",
-				list[i].driver);
+				list[i].driver,
+				list[i].unusable[0] ? ", cannot be used: " : "",
+				list[i].unusable);
 	}
 	return 0;
 }
