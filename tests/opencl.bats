@@ -291,7 +291,16 @@ there is: 0 "* ]]
 		POCL_DEVICES=none run -0 "$BENCH" "$verb"
 		[[ "$output" == *"cannot be used: the platform finds no \
 device: POCL_DEVICES is 'none'"* ]]
+		[[ "$output" != *opencl:0* ]]
 	done
+}
+
+@test "a platform's version ends with a word" {
+	run -0 "$BENCH" devices
+	local line
+	line=$(grep -m1 "  platform " <<<"$output")
+	[ "${#line}" -le 84 ]
+	[[ "$line" != *[^\ ]".." && "${line#*platform}" != *"  "* ]]
 }
 
 @test "a device of several that fails or hangs" {

@@ -29,20 +29,39 @@ static void print_platform(FILE *out, const struct backend *backend,
 		fprintf(out, "%-12s   cannot be parted into sub-devices\n", "");
 }
 
+/* A platform's name and version, as many of its words as a line has room for:
+ * drivers add what they were built with. */
+static void print_version(FILE *out, const char *platform)
+{
+	size_t used = 0, length;
+	const char *word;
+
+	fprintf(out, "%-12s   platform", "");
+	for (word = platform; *word; word += length) {
+		word += strspn(word, " ");
+		length = strcspn(word, " ");
+		used += 1 + length;
+		if (used > MOST_PLATFORM)
+			break;
+		if (length)
+			fprintf(out, " %.*s", (int)length, word);
+	}
+	fputs(*word ? " ..\n" : "\n", out);
+}
+
 static void print_device(FILE *out, const struct backend *backend, int index,
 			 const struct device_info *info)
 {
-	char name[48], platform[sizeof(info->platform)];
+	char name[48];
 
-	if (backend->list)
+	/* What stands for a platform without devices cannot be chosen. */
+	if (backend->list && info->type[0])
 		snprintf(name, sizeof(name), "%s:%d", backend->name, index);
 	else
 		snprintf(name, sizeof(name), "%s", backend->name);
 	fprintf(out, "%-12s %s\n", name, info->name);
-	snprintf(platform, sizeof(platform), "%s", info->platform);
-	text_cut(platform, MOST_PLATFORM);
-	if (platform[0])
-		fprintf(out, "%-12s   platform %s\n", "", platform);
+	if (info->platform[0])
+		print_version(out, info->platform);
 	if (info->driver[0])
 		fprintf(out, "%-12s   driver %s\n", "", info->driver);
 	if (info->unusable[0]) {
