@@ -177,7 +177,8 @@ int meeting_blame(const struct meeting *meeting, const struct ending *endings,
 		return 0;
 	/* All stop together, and none is to blame. */
 	*err = endings[found].err;
-	if (err->kind == ERROR_STOPPED)
+	/* And one alone needs no number. */
+	if (err->kind == ERROR_STOPPED || meeting->size == 1)
 		return -1;
 	error_set(err, endings[found].err.kind, "core %d of %d: %s", found,
 		  meeting->size, endings[found].err.message);

@@ -168,6 +168,7 @@ fails() {
 	run -0 "$BENCH" verify --model tiny "${DATA[@]}" --steps 2
 	[[ "$output" == *"opencl skipped: "*pocl-opencl-icd* ]]
 	run -4 "$BENCH" verify opencl --model tiny "${DATA[@]}" --steps 2
+	[[ "$output" != *"core 0 of 1"* ]]
 }
 
 @test "verify names what is broken" {
