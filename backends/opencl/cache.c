@@ -39,17 +39,23 @@ static const char *own_folder(char path[PATH_MAX])
 
 /*
  * Whether path is a folder that can be written, made if need be as PoCL does
- * it: even root cannot make one everywhere, so asking is not enough.
+ * it: even root cannot make one everywhere, so asking is not enough. errno says
+ * why not: of the first folder above it that could not be made.
  */
 static int can_write(char *path)
 {
+	int why = 0;
+
 	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
 		*at = '\0';
-		mkdir(path, 0700);
+		if (mkdir(path, 0700) && errno != EEXIST && !why)
+			why = errno;
 		*at = '/';
 	}
-	if (mkdir(path, 0700) && errno != EEXIST)
+	if (mkdir(path, 0700) && errno != EEXIST) {
+		errno = why ? why : errno;
 		return 0;
+	}
 	return !access(path, W_OK | X_OK);
 }
 
