@@ -62,7 +62,7 @@ static void long_batches_are_split(void **state)
 						 .test_batch = 1 };
 	struct batch batch = { .global_count = COUNT, .stride = 1 };
 	float *images = allocate(COUNT * size, sizeof(float));
-	float *whole, *piece, *sum;
+	float *whole, *piece, *sum, largest = 0;
 	uint8_t labels[COUNT];
 	struct program *program;
 	uint32_t seed = 3;
@@ -95,8 +95,11 @@ static void long_batches_are_split(void **state)
 	batch.count = COUNT;
 	check(program_gradient(program, &batch, &err));
 	check(program_load(program, VECTOR_GRADIENT, whole, &err));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		assert_true(fabsf(whole[i] - sum[i]) < 1e-6f);
+		largest = fmaxf(largest, fabsf(whole[i]));
+	}
+	assert_true(largest > 1e-3f);
 	program_free(program);
 	free(images);
 	free(whole);

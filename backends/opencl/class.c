@@ -40,6 +40,11 @@ const struct device_class *class_find(const char *name, cl_device_type type)
 	return &cpu_class;
 }
 
+const struct device_class *program_class(const struct opencl_program *program)
+{
+	return program_device(program)->class;
+}
+
 void class_note(const struct device_class *class, struct device_info *info)
 {
 	snprintf(info->device_class, sizeof(info->device_class), "%s",

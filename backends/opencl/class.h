@@ -59,6 +59,7 @@ extern const struct device_class cpu_class, gpu_class;
 
 /* The class called name; for NULL the one for a device of this type. */
 const struct device_class *class_find(const char *name, cl_device_type type);
+const struct device_class *program_class(const struct opencl_program *program);
 /* Has a device's description say how it computes. */
 void class_note(const struct device_class *class, struct device_info *info);
 /* Whether a device has room for the class's work-groups. */

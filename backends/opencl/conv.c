@@ -1,9 +1,6 @@
 /* Steps that start with a convolution: conv_forward.cl, conv_backward.cl. */
 #include "backends/opencl/conv_dense.h"
 
-/* A code is a byte. */
-#define MOST_POOL_WINDOW 16
-
 /* Bytes of a core's nearest cache that a loop over channels may count on. */
 #define NEAR_CACHE (40 * 1024)
 
@@ -113,11 +110,6 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 static int conv_step_build(struct opencl_program *program, int index,
 			   struct error *err)
 {
-	if (step_at(program, index)->pool_window > MOST_POOL_WINDOW)
-		return error_set(err, ERROR_FAILED,
-				 "opencl: a pooling window of %d is more than "
-				 "%d", step_at(program, index)->pool_window,
-				 MOST_POOL_WINDOW);
 	return conv_build(program, index, 1, &program->built[index], err);
 }
 

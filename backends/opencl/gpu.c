@@ -1,6 +1,7 @@
 /* What the steps of the gpu class share. */
 #include "backends/opencl/gpu.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -66,10 +67,14 @@ int gpu_build(struct opencl_program *program, enum source source, int index,
 	const struct step *step = step_at(program, index);
 	char own[OPTIONS_SIZE], dropout[160];
 	va_list arguments;
+	int length;
 
 	va_start(arguments, format);
-	vsnprintf(own, sizeof(own), format, arguments);
+	length = vsnprintf(own, sizeof(own), format, arguments);
 	va_end(arguments);
+	if (length < 0)
+		return error_memory(err, "the options of a compiler");
+	assert(length < OPTIONS_SIZE);
 	dropout_options(program, index, dropout, sizeof(dropout));
 	return source_build(program_device(program), source,
 			    &program->built[index], err,

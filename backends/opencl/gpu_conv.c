@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#define MOST_POOL_WINDOW 16 /* a tile has columns for all its places */
 #define MOST_PATCH 4	    /* side of what a window reads of a lead */
 #define MOST_LEAD_FACTORS 32
 #define LEAD_OPTIONS 512
@@ -85,10 +84,6 @@ static int conv_build_step(struct opencl_program *program, int index,
 	const int columns = gpu_conv_columns(program, index);
 	char lead[LEAD_OPTIONS];
 
-	if (step->pool_window > MOST_POOL_WINDOW)
-		return error_set(err, ERROR_FAILED,
-				 "opencl: a pooling window of %d is more than "
-				 "%d", step->pool_window, MOST_POOL_WINDOW);
 	if (gpu_conv_leads(program, index + 1))
 		return 0;
 	lead_options(program, index, lead, sizeof(lead));

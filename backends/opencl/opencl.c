@@ -72,11 +72,6 @@ static int run_batch(struct opencl_program *program, const struct batch *batch,
 			    program->base.parameters * sizeof(float), err);
 }
 
-static const struct device_class *class_of(const struct opencl_program *program)
-{
-	return program_device(program)->class;
-}
-
 int opencl_gradient(struct program *base, const struct batch *batch,
 		    struct error *err)
 {
@@ -84,8 +79,8 @@ int opencl_gradient(struct program *base, const struct batch *batch,
 
 	if (run_batch(program, batch, err))
 		return -1;
-	return batch->count && class_of(program)->gradient ?
-		       class_of(program)->gradient(program, err) : 0;
+	return batch->count && program_class(program)->gradient ?
+		       program_class(program)->gradient(program, err) : 0;
 }
 
 int opencl_train(struct program *base, const struct batch *batch,
@@ -93,7 +88,7 @@ int opencl_train(struct program *base, const struct batch *batch,
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 
-	if (!class_of(program)->train || !batch->count)
+	if (!program_class(program)->train || !batch->count)
 		return opencl_gradient(base, batch, err) ||
 				       opencl_update(base, update, 0,
 						     base->length, err) ?
@@ -101,7 +96,7 @@ int opencl_train(struct program *base, const struct batch *batch,
 	if (run_batch(program, batch, err))
 		return -1;
 	program->trained = 1;
-	return class_of(program)->train(program, update, err);
+	return program_class(program)->train(program, update, err);
 }
 
 static int opencl_decisions(struct program *base, int layer, uint8_t *values,
@@ -113,7 +108,7 @@ static int opencl_decisions(struct program *base, int layer, uint8_t *values,
 				model_layer_input(base->model, layer));
 
 	return program->count && choices ?
-		       class_of(program)->decisions(program, layer, values,
+		       program_class(program)->decisions(program, layer, values,
 						    err) :
 		       0;
 }

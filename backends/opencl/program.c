@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+/* A place in it is a byte, and a tile of the gpu class has a column for it. */
+#define MOST_POOL_WINDOW 16
+
 /* Everything that the steps of both classes can do, the longest first. */
 static const struct fusion fusions[] = {
 	{ "conv+relu+maxpool+dropout", 4,
@@ -30,26 +33,34 @@ static const struct fusion fusions[] = {
 	{ "loss", 1, { LAYER_LOSS } },
 };
 
-static const struct device_class *
-class_of(const struct opencl_program *program)
-{
-	return program_device(program)->class;
-}
-
 static const struct step_kind *kind_of(const struct opencl_program *program,
 				       int index)
 {
-	return class_of(program)->step(program, index);
+	return program_class(program)->step(program, index);
+}
+
+static int window_check(const struct opencl_program *program, int index,
+			struct error *err)
+{
+	const int window = step_at(program, index)->pool_window;
+
+	return window > MOST_POOL_WINDOW ?
+		       error_set(err, ERROR_FAILED,
+				 "opencl: model '%s' pools by %d x %d, and "
+				 "kernels by %d at most: take cpu",
+				 program->base.model->name, window, window,
+				 MOST_POOL_WINDOW) : 0;
 }
 
 static int program_build(struct opencl_program *program, struct error *err)
 {
-	if (class_of(program)->build(program, err))
+	if (program_class(program)->build(program, err))
 		return -1;
 	for (int i = 0; i < program->plan.count; i++) {
 		const struct step_kind *kind = kind_of(program, i);
 
-		if (kind->build && kind->build(program, i, err))
+		if (window_check(program, i, err) ||
+		    (kind->build && kind->build(program, i, err)))
 			return -1;
 	}
 	return 0;
@@ -89,7 +100,7 @@ static int pass_make(struct opencl_program *program, struct pass *pass,
 	pass->most = most > 0 ? most : 1;
 	pass->training = training;
 	if (pass_allocate(program, pass, err) ||
-	    class_of(program)->begin(program, pass, err))
+	    program_class(program)->begin(program, pass, err))
 		return -1;
 	for (int i = 0; i < count; i++)
 		if (kind_of(program, i)->forward(program, pass, i, err))
@@ -148,7 +159,7 @@ static int program_warm(struct opencl_program *program, struct error *err)
 	}
 	if (opencl_gradient(base, &batch, err) ||
 	    opencl_update(base, &update, 0, base->length, err) ||
-	    (class_of(program)->train &&
+	    (program_class(program)->train &&
 	     opencl_train(base, &batch, &update, err)))
 		goto out;
 	batch.count = program->test.most;
@@ -181,6 +192,7 @@ static int test_most(const struct program_options *options)
 static int program_make(struct opencl_program *program, struct error *err)
 {
 	const struct opencl_device *device = program_device(program);
+	const struct device_class *class = device->class;
 	const struct program_options *options = &program->base.options;
 	const int most = test_most(options);
 	const int ahead = options->ahead > 0 ? options->ahead : 1;
@@ -198,7 +210,7 @@ static int program_make(struct opencl_program *program, struct error *err)
 	    pass_make(program, &program->test, most, test_slots(options, most),
 		      0, err) ||
 	    update_make(program, err) ||
-	    (class_of(program)->end && class_of(program)->end(program, err)) ||
+	    (class->end && class->end(program, err)) ||
 	    program_warm(program, err))
 		return -1;
 	program->own_memories = program->memory_count;
