@@ -323,3 +323,17 @@ kill_after() {
 	run -1 grep -q ' epoch ' < <(sed '1,/note: ending/d' typed)
 	grep -q ',partial,' made/runs.csv
 }
+
+@test "a file that cannot be written is told before anything is measured" {
+	local option
+	for option in save-parameters run-file dump-masks trace profile; do
+		run -7 --separate-stderr "$BENCH" measure cpu-1 "${SHORT[@]}" \
+			"--$option" missing/file
+		[ "$stderr" = "bench: cannot write missing/file: No such file or directory" ]
+		[ -z "$output" ]
+	done
+	# What can be is only there with something in it.
+	run -7 "$BENCH" measure cpu-1 "${SHORT[@]}" --save-parameters kept \
+		--dump-masks missing/file
+	[ ! -e kept ]
+}

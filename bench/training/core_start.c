@@ -24,6 +24,12 @@ static int open_device(struct core *core, struct error *err)
 			    &core->device, err);
 }
 
+static int cannot_write(const char *path, struct error *err)
+{
+	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
+			 strerror(errno));
+}
+
 static int open_masks(struct core *core, struct error *err)
 {
 	const char *path = core->training->dump_masks;
@@ -33,16 +39,14 @@ static int open_masks(struct core *core, struct error *err)
 		core->masks = open(path, O_WRONLY | O_CREAT | O_TRUNC |
 						 O_CLOEXEC, 0666);
 		if (core->masks < 0)
-			return error_set(err, ERROR_OUTPUT, "%s: %s", path,
-					 strerror(errno));
+			return cannot_write(path, err);
 	}
 	if (group_gather(core->group, NULL, 0, NULL, err))
 		return -1;
 	if (path && !first)
 		core->masks = open(path, O_WRONLY | O_CLOEXEC);
 	if (path && core->masks < 0)
-		return error_set(err, ERROR_OUTPUT, "%s: %s", path,
-				 strerror(errno));
+		return cannot_write(path, err);
 	return 0;
 }
 

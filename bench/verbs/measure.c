@@ -276,6 +276,20 @@ out:
 	return failed;
 }
 
+/* What cannot be written in the end is told before anything is measured. */
+static int check_files(const struct options *options, struct error *err)
+{
+	const char *const paths[] = {
+		options->trace, options->profile, options->run_file,
+		options->save_parameters, options->dump_masks,
+	};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (paths[i] && file_check(paths[i], err))
+			return -1;
+	return 0;
+}
+
 int measure_command(const struct options *options, FILE *out, FILE *log,
 		    struct error *err)
 {
@@ -300,8 +314,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	training.patient = options->campaign_id || !training.one_process;
 	training.process_began_at = clock_now() - clock_process_age();
 	training.log = options->verbose ? log : NULL;
-	if ((options->trace && file_check(options->trace, err)) ||
-	    (options->profile && file_check(options->profile, err)))
+	if (check_files(options, err))
 		return -1;
 	training.profile_log = options->quiet ? NULL : log;
 	describe_request(&run, &target, &training, options);
