@@ -46,13 +46,29 @@ launches() {
 	run -0 "$BENCH" measure cpu-1 "${SMALL[@]}" --run-file none.csv
 	[ -z "$(cell none.csv 1 device_class)" ]
 	run -2 "$BENCH" measure cpu-1 "${SMALL[@]}" --device-class gpu
-	[[ "$output" == *"--device-class gpu: backend cpu has no classes"* ]]
-	run -2 "$BENCH" run null-1 "${SMALL[@]}" --device-class cpu
-	[[ "$output" == *"--device-class cpu: backend null has no classes"* ]]
+	[[ "$output" == *"--device-class gpu does not go with cpu-1: "*": opencl" ]]
+	run -2 "$BENCH" run null-1 cpu-2 "${SMALL[@]}" --device-class cpu
+	[[ "$output" == *"--device-class cpu does not go with null-1, cpu-2: "* ]]
 	run -2 "$BENCH" verify cpu --model tiny -d synthetic --steps 1 \
 		--device-class gpu
+	[[ "$output" == *"--device-class gpu does not go with cpu-1: "* ]]
 	run -2 "$BENCH" measure opencl "${SMALL[@]}" --device-class dsp
 	[[ "$output" == *"dsp"*"cpu"*"gpu"* ]]
+}
+
+@test "beside others opencl alone gets the class, and that is said" {
+	run -0 --separate-stderr "$BENCH" run null-1 opencl "${SMALL[@]:0:12}" \
+		--steps 1 --device-class gpu --out made
+	[[ "$stderr" == *"note: --device-class gpu concerns opencl alone"* ]]
+	[ "$(column made/runs.csv device_class)" = " gpu" ]
+	[ "$(column made/runs.csv status)" = "ok ok" ]
+	run -0 --separate-stderr "$BENCH" run null-1 opencl "${SMALL[@]}" \
+		--steps 1 --device-class gpu --dry-run
+	[ -z "$stderr" ]
+	run -0 --separate-stderr "$BENCH" verify cpu opencl --model tiny \
+		-d synthetic --steps 1 --batch 3 --device-class gpu
+	[[ "$stderr" == *"note: --device-class gpu concerns opencl alone"* ]]
+	[[ "$output" == *"all right"* ]]
 }
 
 @test "tables, comparisons and reports say the class" {
@@ -72,11 +88,13 @@ launches() {
 	"$BENCH" run opencl "${SMALL[@]}" --steps 1 --device-class gpu --out one
 	"$BENCH" plot one
 	grep -q 'bench run opencl .* --device-class gpu' one/report.html
-	# Cores refuse the option.
-	"$BENCH" run opencl cpu-1 "${SMALL[@]}" --steps 1 --out two
+	! grep -q -e --sync one/report.html
+	# Cores beside it have none, and do not run ahead.
+	"$BENCH" run cpu-1 opencl "${SMALL[@]}" --steps 1 --device-class cpu \
+		--sync epoch --out two
 	"$BENCH" plot two
-	grep -q 'bench run opencl cpu-1 ' two/report.html
-	! grep -q -e --device-class two/report.html
+	grep -q 'bench run cpu-1 opencl .* --device-class cpu --sync epoch' \
+		two/report.html
 }
 
 @test "verify holds the gpu class to the same bounds" {

@@ -96,8 +96,6 @@ learnt() {
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" != *"epoch's mean"* ]]
 	[[ "$output" == *"is one process's spread of iterations"* ]]
-	run -2 --separate-stderr "$BENCH" run opencl null-1 "${SMALL[@]}" \
-		--sync epoch --out o
 	run -0 "$BENCH" run opencl "${SMALL[@]}" --sync epoch --out p \
 		--label runs
 	output=$(tr -s ' \n' ' ' <<<"$output")
@@ -167,8 +165,8 @@ refuses() {
 }
 
 @test "what cannot run ahead is a usage error" {
-	refuses "these work in the background: opencl" cpu-1
-	refuses "these work in the background: opencl" null-2
+	refuses "--sync epoch does not go with cpu-1: " cpu-1
+	refuses "a target that takes it: opencl" null-2
 	refuses "leave out --resident no" opencl --resident no
 	refuses "--profile is about single iterations" opencl --profile p
 	refuses "--trace is about single iterations" opencl --trace t
@@ -176,7 +174,21 @@ refuses() {
 	refuses "--straggler is about" opencl --straggler 0:5
 	run -2 "$BENCH" measure opencl "${SMALL[@]}" --sync never
 	run -2 "$BENCH" measure opencl "${SMALL[@]}" --resident yes
+	run -2 "$BENCH" measure cpu-1 "${SMALL[@]}" --resident no
+	[[ "$output" == *"--resident no does not go with cpu-1: "* ]]
 	[ ! -e p ] && [ ! -e t ]
+}
+
+@test "targets that cannot run ahead, or hold data, do as they do" {
+	several
+	run -0 --separate-stderr "$BENCH" run null-1 opencl opencl-2 \
+		"${SMALL[@]:0:14}" --sync epoch --out ahead
+	[[ "$stderr" == *"note: --sync epoch concerns opencl alone"* ]]
+	[ "$(column ahead/runs.csv sync)" = "step epoch step" ]
+	run -0 --separate-stderr "$BENCH" run null-1 opencl opencl-2 \
+		"${SMALL[@]:0:14}" --resident no --out brought
+	[[ "$stderr" == *"note: --resident no concerns opencl, opencl-2 alone"* ]]
+	[ "$(column brought/runs.csv resident)" = " no no" ]
 }
 
 @test "what does not fit is uploaded, and said" {

@@ -8,6 +8,7 @@
 #include "bench/gate/gate.h"
 #include "bench/system/clock.h"
 #include "bench/training/plan_run.h"
+#include "bench/training/target_options.h"
 
 #define BLOCKS 20
 #define CALIBRATION_BLOCKS 40
@@ -36,15 +37,14 @@ void check_plan_blocks(struct check *check)
 }
 
 static int plan_target(struct check *check, const char *name,
-		       struct error *err)
+		       struct target *target, struct error *err)
 {
 	struct check_target *planned = &check->targets[check->target_count];
-	struct target target;
 
-	if (target_parse(&target, name, err))
+	if (target_parse(target, name, err))
 		return -1;
-	snprintf(planned->name, sizeof(planned->name), "%s", target.name);
-	planned->backend = target.backend;
+	snprintf(planned->name, sizeof(planned->name), "%s", target->name);
+	planned->backend = target->backend;
 	for (int t = 0; t < check->target_count; t++)
 		if (!strcmp(check->targets[t].name, planned->name))
 			return error_set(err, ERROR_USAGE, "%s is named twice",
@@ -56,6 +56,8 @@ static int plan_target(struct check *check, const char *name,
 int check_plan_targets(struct check *check, const char *const *names,
 		       int count, struct error *err)
 {
+	struct target targets[CHECK_MOST_TARGETS];
+
 	check->named = count > 0;
 	if (!count) {
 		names = target_defaults;
@@ -66,9 +68,10 @@ int check_plan_targets(struct check *check, const char *const *names,
 		return error_set(err, ERROR_USAGE, "more than %d targets",
 				 CHECK_MOST_TARGETS);
 	for (int i = 0; i < count; i++)
-		if (plan_target(check, names[i], err))
+		if (plan_target(check, names[i], &targets[i], err))
 			return -1;
-	return 0;
+	return target_options_check(check->options, targets, count, check->log,
+				    err);
 }
 
 int check_plan_data(struct check *check, struct error *err)

@@ -177,7 +177,7 @@ static void print_targets(FILE *out, const struct results *results,
 }
 
 /* That of all a setup's devices but those that were never opened; empty if
- * each had its own, or if cores ran too, which refuse the option. */
+ * each had its own. */
 static const char *common_class(const struct results *results,
 				const struct line *line)
 {
@@ -186,32 +186,34 @@ static const char *common_class(const struct results *results,
 	for (int t = 0; t < results->target_count; t++) {
 		const struct run *run = line->cells[t].run;
 
-		if (!run || (run_is_on_devices(run) && !run->device_class[0]))
+		if (!run || !run->device_class[0])
 			continue;
-		if (!run->device_class[0] ||
-		    (common[0] && strcmp(common, run->device_class)))
+		if (common[0] && strcmp(common, run->device_class))
 			return "";
 		common = run->device_class;
 	}
 	return common;
 }
 
-/* What a setup's devices were told, by those that tell: cores, which have
- * nothing to keep, may have run first. */
-static const char *asked_resident(const struct results *results,
-				  const struct line *line)
+static int asks_upload(const struct run *run)
+{
+	return !strcmp(run_asked_resident(run), "no");
+}
+
+/* Was it so in any of a setup's? Other targets do not take the option. */
+static int any_says(const struct results *results, const struct line *line,
+		    int (*says)(const struct run *run))
 {
 	const struct line *lines;
-	const char *asked = "";
 	int count;
 
 	lines = line_runs(line, &count);
-	for (int i = 0; i < count && !asked[0]; i++)
-		for (int t = 0; t < results->target_count && !asked[0]; t++)
-			if (lines[i].cells[t].run)
-				asked = run_asked_resident(
-					lines[i].cells[t].run);
-	return asked;
+	for (int i = 0; i < count; i++)
+		for (int t = 0; t < results->target_count; t++)
+			if (lines[i].cells[t].run &&
+			    says(lines[i].cells[t].run))
+				return 1;
+	return 0;
 }
 
 static void print_settings(FILE *out, const struct run *run, int shared)
@@ -240,8 +242,6 @@ static void print_settings(FILE *out, const struct run *run, int shared)
 	print_option(out, "dropout", run->dropout);
 	print_option(out, "algorithm", run->algorithm);
 	print_option(out, "precision", run->precision);
-	if (run_is_ahead(run))
-		print_option(out, "sync", "epoch");
 	print_option(out, "reshuffle", run->reshuffle);
 	print_number(out, "warmup", real_of(run->warmup));
 	print_option(out, "straggler", run->straggler);
@@ -261,8 +261,10 @@ static void print_command(FILE *out, const struct results *results,
 	if (line->repetitions > 1)
 		print_number(out, "repeat", line->repetitions);
 	print_option(out, "device-class", common_class(results, line));
-	if (!strcmp(asked_resident(results, line), "no"))
-		print_option(out, "resident", "no");
+	print_option(out, "resident", any_says(results, line, asks_upload) ?
+					      "no" : "");
+	print_option(out, "sync", any_says(results, line, run_is_ahead) ?
+					  "epoch" : "");
 	print_option(out, "label", run->label);
 	fputc('\n', out);
 }

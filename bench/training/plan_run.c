@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench/training/plan_sync.h"
+#include "bench/training/target_options.h"
 
 static int find_model(const struct model **model, const char *name,
 		      struct error *err)
@@ -60,20 +61,13 @@ static void plan_options(struct training *training,
 	training->profile = options->profile;
 }
 
-int plan_check_class(const struct backend *backend, const char *name,
-		     struct error *err)
-{
-	if (!name || backend->has_classes)
-		return 0;
-	return error_set(err, ERROR_USAGE,
-			 "--device-class %s: backend %s has no classes of "
-			 "devices; leave the option out, or name targets that "
-			 "have, as opencl", name, backend->name);
-}
-
 int plan_run(struct training *training, const struct target *target,
-	     const struct options *options, struct error *err)
+	     const struct options *given, struct error *err)
 {
+	struct options own = *given;
+	const struct options *options = &own;
+
+	target_options_trim(&own, target);
 	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL,
 				       .compile_s = CELL_NO_REAL,
 				       .setup_s = CELL_NO_REAL,
@@ -91,11 +85,9 @@ int plan_run(struct training *training, const struct target *target,
 	training->device_class = options->device_class;
 	training->one_process = target->transport->one_process;
 	plan_options(training, target, options);
-	if (plan_check_class(target->backend, options->device_class, err) ||
-	    (training->profile &&
-	     backend_check_profile(target->backend, err)))
-		return -1;
-	if (plan_sync(training, target, options, err))
+	if ((training->profile &&
+	     backend_check_profile(target->backend, err)) ||
+	    plan_sync(training, options, err))
 		return -1;
 	return slowdown_plan(&training->slowdown, target, options, err);
 }

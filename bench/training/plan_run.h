@@ -6,13 +6,10 @@
 #include "bench/training/target.h"
 #include "bench/training/training.h"
 
-/* ERROR_USAGE for a class of devices (or NULL), if the backend has none. */
-int plan_check_class(const struct backend *backend, const char *name,
-		     struct error *err);
-
-/* Model, recipe and batch sizes; everything that needs no data. */
+/* Model, recipe and batch sizes; everything that needs no data. Of what only
+ * some targets take, what this one does. */
 int plan_run(struct training *training, const struct target *target,
-	     const struct options *options, struct error *err);
+	     const struct options *given, struct error *err);
 
 /* The number of iterations, once the data set is known. */
 int plan_iterations(struct training *training, const struct options *options,

@@ -2,21 +2,6 @@
 
 #include <string.h>
 
-/* Names who can. */
-static int refuse_backend(const struct target *target, struct error *err)
-{
-	const struct backend *each = NULL;
-	char names[128] = "";
-
-	while ((each = backend_next(each)))
-		if (backend_runs_ahead(each))
-			error_list(names, sizeof(names), each->name);
-	return error_set(err, ERROR_USAGE,
-			 "--sync epoch: %s has done an iteration when it has "
-			 "been given it; only these work in the background: %s",
-			 target->name, names);
-}
-
 static int refuse_others(const struct options *options, struct error *err)
 {
 	const struct {
@@ -38,19 +23,12 @@ static int refuse_others(const struct options *options, struct error *err)
 	return 0;
 }
 
-int plan_sync(struct training *training, const struct target *target,
-	      const struct options *options, struct error *err)
+int plan_sync(struct training *training, const struct options *options,
+	      struct error *err)
 {
 	training->ahead = options->sync && !strcmp(options->sync, "epoch");
 	if (!training->ahead)
 		return 0;
-	if (!backend_runs_ahead(target->backend))
-		return refuse_backend(target, err);
-	if (target->cores > 1)
-		return error_set(err, ERROR_USAGE,
-				 "--sync epoch: the replicas of %s meet in "
-				 "each step; leave the option out",
-				 target->name);
 	if (!training->resident)
 		return error_set(err, ERROR_USAGE,
 				 "--sync epoch needs the data set on the "

@@ -16,6 +16,7 @@
 #include "bench/system/interrupt.h"
 #include "bench/system/usage.h"
 #include "bench/training/plan_run.h"
+#include "bench/training/target_options.h"
 #include "bench/verbs/busy.h"
 
 static const char *on_off(int value)
@@ -303,6 +304,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 				 "bench measure takes one TARGET, as in: bench "
 				 "measure cpu-1");
 	if (target_parse(&target, options->arguments[0], err) ||
+	    target_options_check(options, &target, 1, NULL, err) ||
 	    plan_run(&training, &target, options, err))
 		return -1;
 	/* A child of `bench run` ends with it, and when it says so. */

@@ -12,6 +12,7 @@
 #include "bench/tables/export.h"
 #include "bench/tables/table.h"
 #include "bench/training/plan_run.h"
+#include "bench/training/target_options.h"
 #include "bench/verbs/busy.h"
 #include "bench/verbs/device_probe.h"
 #include "bench/verbs/info_command.h"
@@ -65,6 +66,9 @@ static int parse_targets(struct work *work, struct error *err)
 			return -1;
 	}
 	work->target_count = count;
+	if (target_options_check(options, work->targets, count,
+				 options->quiet ? NULL : work->log, err))
+		return -1;
 	if (!options->trace)
 		return 0;
 	if (count * options->repeat > 1)

@@ -6,6 +6,7 @@
 #include "bench/data/dataset.h"
 #include "bench/system/terminal.h"
 #include "bench/training/plan_run.h"
+#include "bench/training/target_options.h"
 #include "bench/verify/verify_parts.h"
 
 #define MOST_BACKENDS 8
@@ -112,6 +113,17 @@ static int choose_backends(struct verification *v, struct error *err)
 	return 0;
 }
 
+/* --device-class is for those that have classes. */
+static int check_options(struct verification *v, FILE *log, struct error *err)
+{
+	struct target targets[MOST_BACKENDS];
+
+	for (int b = 0; b < v->count; b++)
+		targets[b] = v->results[b].target;
+	return target_options_check(v->options, targets, v->count,
+				    v->options->quiet ? NULL : log, err);
+}
+
 static int compare(struct verification *v, struct verify_result *result,
 		   struct error *err)
 {
@@ -124,8 +136,6 @@ static int compare(struct verification *v, struct verify_result *result,
 					      v->options->algorithm);
 	if (!backend_check_algorithm(target->backend, v->options->algorithm,
 				     &why) &&
-	    !plan_check_class(target->backend, v->options->device_class,
-			      &why) &&
 	    !verify_cores(&v->task, result, &why) &&
 	    !verify_lockstep(&v->task, result, &why))
 		return 0;
@@ -301,9 +311,8 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	struct target target;
 
 	/* The rules for model, rate and data set are those of a run; which
-	 * algorithm and class is for each backend to say. */
+	 * algorithm is for each backend to say. */
 	rules.algorithm = NULL;
-	rules.device_class = NULL;
 	if (target_parse(&target, "reference-1", err) ||
 	    plan_run(&training, &target, &rules, err) ||
 	    plan_dataset(dataset, options, err))
@@ -339,7 +348,8 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 		.color = terminal_uses_color(options->color, out),
 	};
 	struct dataset dataset = { 0 };
-	int failed = choose_backends(&v, err) || prepare(&v, &dataset, err);
+	int failed = choose_backends(&v, err) || check_options(&v, log, err) ||
+		     prepare(&v, &dataset, err);
 
 	if (!failed && dataset.notice[0] && !options->quiet)
 		fprintf(log, "note: %s\n", dataset.notice);
