@@ -239,6 +239,16 @@ fails() {
 		"$(cell other 1 parameters_hash)" ]
 }
 
+@test "a target is named once; its repetitions are asked for" {
+	local twice
+	for twice in "cpu-1 cpu-1" "null-1 null-2 null" "opencl opencl-1"; do
+		# shellcheck disable=SC2086 # several words
+		run -2 "$BENCH" run $twice "${TINY[@]}" --out made
+		[[ "$output" == *" is named twice; "*" use --repeat" ]]
+		[ ! -e made ]
+	done
+}
+
 @test "repeated runs take turns and have seeds of their own" {
 	run -0 "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" --repeat 2 --seed 5 \
 		--out made

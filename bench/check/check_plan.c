@@ -1,7 +1,6 @@
 #include "bench/check/check_plan.h"
 
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bench/gate/baseline_settings.h"
@@ -45,10 +44,6 @@ static int plan_target(struct check *check, const char *name,
 		return -1;
 	snprintf(planned->name, sizeof(planned->name), "%s", target->name);
 	planned->backend = target->backend;
-	for (int t = 0; t < check->target_count; t++)
-		if (!strcmp(check->targets[t].name, planned->name))
-			return error_set(err, ERROR_USAGE, "%s is named twice",
-					 planned->name);
 	check->target_count++;
 	return 0;
 }
@@ -70,8 +65,9 @@ int check_plan_targets(struct check *check, const char *const *names,
 	for (int i = 0; i < count; i++)
 		if (plan_target(check, names[i], &targets[i], err))
 			return -1;
-	return target_options_check(check->options, targets, count, check->log,
-				    err);
+	return target_refuse_twice(targets, count, "--blocks", err) ||
+	       target_options_check(check->options, targets, count, check->log,
+				    err) ? -1 : 0;
 }
 
 int check_plan_data(struct check *check, struct error *err)

@@ -120,3 +120,16 @@ int target_parse(struct target *target, const char *text, struct error *err)
 	name_it(target, usual);
 	return 0;
 }
+
+int target_refuse_twice(const struct target *targets, int count,
+			const char *option, struct error *err)
+{
+	for (int t = 1; t < count; t++)
+		for (int other = 0; other < t; other++)
+			if (!strcmp(targets[t].name, targets[other].name))
+				return error_set(err, ERROR_USAGE, "%s is "
+						 "named twice; for more "
+						 "processes of each target use "
+						 "%s", targets[t].name, option);
+	return 0;
+}

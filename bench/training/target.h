@@ -20,6 +20,11 @@ struct target {
 /* ERROR_USAGE names what there is to choose from. */
 int target_parse(struct target *target, const char *text, struct error *err);
 
+/* ERROR_USAGE if two are the same, which names the option for more processes
+ * of each. */
+int target_refuse_twice(const struct target *targets, int count,
+			const char *option, struct error *err);
+
 /* The three columns of the post; ends with NULL. */
 extern const char *const target_defaults[];
 

@@ -66,7 +66,9 @@ static int parse_targets(struct work *work, struct error *err)
 			return -1;
 	}
 	work->target_count = count;
-	if (target_options_check(options, work->targets, count,
+	/* Of one seed, twice would count as a repetition. */
+	if (target_refuse_twice(work->targets, count, "--repeat", err) ||
+	    target_options_check(options, work->targets, count,
 				 options->quiet ? NULL : work->log, err))
 		return -1;
 	if (!options->trace)
