@@ -79,6 +79,17 @@ launches() {
 		output=$(tr -s ' \n' ' ' <<<"$output")
 		[[ "$output" == *", class $class); data set resident"* ]]
 	done
+	"$BENCH" table cpu gpu --export-csv one.csv >/dev/null
+	[ "$(column one.csv target)" = "opencl opencl" ]
+	[ "$(column one.csv device_class)" = "cpu gpu" ]
+	[ "$(column one.csv resident) $(column one.csv sync)" = \
+		"yes yes step step" ]
+	[ "$(column one.csv algorithm)" = "$(cell cpu/runs.csv 1 algorithm) \
+$(cell gpu/runs.csv 1 algorithm)" ]
+	[ "$(column one.csv precision)" = "fp32 fp32" ]
+	[ "$(cell one.csv 1 batch)" = "$(cell cpu/runs.csv 1 batch)" ]
+	[ "$(column gpu/summary.csv device_class | tr ' ' '\n' | sort -u)" = gpu ]
+	[ "$(cell gpu/summary.csv 1 sync)" = step ]
 	run -0 "$BENCH" compare cpu gpu
 	[[ "$output" == *"options: device_class: first cpu, second gpu"* ]]
 }

@@ -62,6 +62,14 @@ static const struct column columns[] = {
 	REAL(time_to_accuracy_median_s, "their median"),
 	REAL(epochs_to_accuracy, "mean of those runs that reached it"),
 	INT(n_reached, "runs that reached it; empty: no target"),
+	TEXT(algorithm, "fast, dense: see runs.csv"),
+	TEXT(precision, "fp32, bf16"),
+	TEXT(device_class, "cpu, gpu: of the device's kernels; empty: there "
+	     "are no classes"),
+	TEXT(resident, "yes, no: whether the device held the data set; empty: "
+	     "it is none that could"),
+	TEXT(sync, "step, epoch: how often the device was waited for"),
+	INT(batch, "samples per core and iteration; empty: they differ"),
 };
 
 static void export_row_clear(void *row)
@@ -92,7 +100,13 @@ static void set_description(struct export_row *row, const struct line *line,
 	COPY(row->model, run->model);
 	COPY(row->dataset, run->dataset);
 	COPY(row->cpu_model, run->cpu_model);
+	COPY(row->algorithm, run->algorithm);
+	COPY(row->precision, run->precision);
+	COPY(row->device_class, run->device_class);
+	COPY(row->resident, run->resident);
+	COPY(row->sync, run->sync);
 	row->cores = run->cores;
+	row->batch = run->batch;
 	row->global_batch = run->global_batch;
 	row->cpus = run->cpus;
 	row->seed = run->seed;

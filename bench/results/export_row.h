@@ -38,6 +38,9 @@ struct export_row {
 	double time_to_accuracy_s, time_to_accuracy_median_s;
 	double epochs_to_accuracy;
 	long n_reached;
+	char algorithm[8], precision[8]; /* as in struct run */
+	char device_class[8], resident[4], sync[8];
+	long batch;
 };
 
 extern const struct row_kind export_rows;

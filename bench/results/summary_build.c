@@ -36,6 +36,23 @@ static void set_numbers(struct summary *row, const struct stats *stats,
 	}
 }
 
+#define COPY(to, text) snprintf(to, sizeof(to), "%s", text)
+
+static void set_description(struct summary *row, const struct line *line,
+			    const struct run *run)
+{
+	COPY(row->campaign_id, line->run->campaign_id);
+	COPY(row->label, line->run->label);
+	COPY(row->target, run->target);
+	COPY(row->algorithm, run->algorithm);
+	COPY(row->precision, run->precision);
+	COPY(row->device_class, run->device_class);
+	COPY(row->resident, run->resident);
+	COPY(row->sync, run->sync);
+	row->cores = run->cores;
+	row->batch = run->batch;
+}
+
 static void set_row(struct summary *row, const struct results *results,
 		    const struct line *line, const struct result *cell,
 		    enum metric metric)
@@ -44,16 +61,11 @@ static void set_row(struct summary *row, const struct results *results,
 	int one_run = line->repetition || line->repetitions == 1;
 
 	summary_rows.clear(row);
-	snprintf(row->campaign_id, sizeof(row->campaign_id), "%s",
-		 line->run->campaign_id);
-	snprintf(row->label, sizeof(row->label), "%s", line->run->label);
-	snprintf(row->target, sizeof(row->target), "%s", cell->run->target);
-	snprintf(row->metric, sizeof(row->metric), "%s", kind->name);
-	snprintf(row->unit, sizeof(row->unit), "%s", kind->unit);
+	set_description(row, line, cell->run);
+	COPY(row->metric, kind->name);
+	COPY(row->unit, kind->unit);
 	if (line->repetition)
-		snprintf(row->run_id, sizeof(row->run_id), "%s",
-			 cell->run->run_id);
-	row->cores = cell->run->cores;
+		COPY(row->run_id, cell->run->run_id);
 	row->n_runs = one_run ? 1 : (long)cell->values[metric].count;
 	if (metric == METRIC_REACHED || metric == METRIC_SCORE)
 		row->n_runs = cell->score.runs;

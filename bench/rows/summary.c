@@ -33,6 +33,14 @@ static const struct column columns[] = {
 	TEXT(run_id, "the one process; empty: the target"),
 	TEXT(spread, "std to max are over: iterations, epochs, runs; empty: "
 	     "one number"),
+	TEXT(algorithm, "fast, dense: see runs.csv"),
+	TEXT(precision, "fp32, bf16"),
+	TEXT(device_class, "cpu, gpu: of the device's kernels; empty: there "
+	     "are no classes"),
+	TEXT(resident, "yes, no: whether the device held the data set; empty: "
+	     "it is none that could"),
+	TEXT(sync, "step, epoch: how often the device was waited for"),
+	INT(batch, "samples per core and iteration; empty: they differ"),
 };
 
 static void summary_clear(void *row)

@@ -27,6 +27,9 @@ struct summary {
 	double first_iter_s;	 /* metric s_iter of one run only */
 	char run_id[48];
 	char spread[12]; /* what std to max are over; empty: one number */
+	char algorithm[8], precision[8]; /* as in struct run */
+	char device_class[8], resident[4], sync[8];
+	long batch;
 };
 
 extern const struct row_kind summary_rows;
