@@ -33,7 +33,7 @@ b/runs.csv b/summary.csv b/tables.md" ]
 @test "a head that does the same work: options come from the baseline" {
 	"$BENCH" baseline save b cpu-2 --model tiny "${DATA[@]}" --warmup 3 \
 		-s 2 --seed 7 --lr 0.25 --dropout off --reshuffle off \
-		--batch 8 --blocks 6 -q >saved
+		--batch 8 --blocks 12 -q >saved
 	check
 	[ "$status" -eq 3 ]
 	for column in model dataset_sha256 train_samples test_samples steps \

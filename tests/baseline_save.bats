@@ -98,6 +98,35 @@ saving() {
 	[[ "$(cat saved)" == *cpu-8*" 12 "* ]]
 }
 
+@test "a save of which nothing was measured leaves nothing" {
+	OCL_ICD_VENDORS=/nowhere run -4 "$BENCH" baseline save b opencl \
+		"${WORK[@]}"
+	[[ "$output" == *"note: nothing was measured; b is as it was"* ]]
+	[ ! -e b ]
+	mkdir empty
+	OCL_ICD_VENDORS=/nowhere run -4 "$BENCH" baseline save empty opencl \
+		"${WORK[@]}"
+	[ -d empty ] && [ -z "$(ls -A empty)" ]
+	save b null-1
+	cp -r b before
+	OCL_ICD_VENDORS=/nowhere run -4 "$BENCH" baseline save b opencl \
+		"${WORK[@]}"
+	diff -r b before
+	run -5 "$BENCH" baseline show empty
+	[[ "$output" == *"empty: no baseline is in this folder: "* ]]
+}
+
+@test "too few processes for a verdict are told when they are saved" {
+	run -0 "$BENCH" baseline save b null-1 "${WORK[@]}" --blocks 6
+	[[ "$output" == *"note: fewer than 12 blocks are too few for a verdict \
+against this baseline"* ]]
+	check --blocks 12
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"null-1: the baseline has 6 processes, and 12 are \
+needed: bench baseline save b null-1 "* ]]
+	[ ! -e checked ]
+}
+
 @test "show tells the label and what was not finished" {
 	save b null-1 --label "before the change"
 	run -0 --separate-stderr "$BENCH" baseline show b

@@ -4,6 +4,7 @@
 
 #include "bench/check/check_plan.h"
 #include "bench/gate/baseline_settings.h"
+#include "bench/gate/gate.h"
 #include "bench/machine/machine.h"
 
 int check_baseline_question(const struct options *options, struct error *err)
@@ -65,6 +66,20 @@ static int find_stored(struct check *check, struct error *err)
 				 "out", missing, check->options->baseline) : 0;
 }
 
+/* More processes of the head would not help. */
+static int refuse_few(const struct check_target *target, const char *dir,
+		      struct error *err)
+{
+	if (target->stored->count >= gate_rule_default.fewest)
+		return 0;
+	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
+			 "has %zu processes, and %zu are needed: bench "
+			 "baseline save %s %s measures it anew, with --blocks "
+			 "%zu or more", target->name, target->stored->count,
+			 gate_rule_default.fewest, dir, target->name,
+			 gate_rule_default.fewest);
+}
+
 static int refuse(const struct run *was, const struct run *is,
 		  struct error *err)
 {
@@ -108,7 +123,8 @@ int check_baseline_plan(struct check *check, struct error *err)
 	check->arm_count = 1;
 	check->lone_arm = ARM_HEAD;
 	for (int t = 0; t < check->target_count; t++)
-		if (settings_agree(options, check->targets[t].stored->run, err))
+		if (refuse_few(&check->targets[t], options->baseline, err) ||
+		    settings_agree(options, check->targets[t].stored->run, err))
 			return -1;
 	for (int t = 0; t < check->target_count; t++)
 		if (compare_machine(check->targets[t].stored->run, err))

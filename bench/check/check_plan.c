@@ -146,8 +146,10 @@ void check_print_plan(const struct check *check, const int *chosen, FILE *to)
 	for (int t = 0; t < check->target_count; t++)
 		if (chosen[t])
 			note_stored(check, &check->targets[t], to);
-	if (check->options->verb == VERB_CHECK &&
+	if (check->options->verb != VERB_CALIBRATE &&
 	    (size_t)check->blocks < gate_rule_default.fewest)
 		fprintf(to, "note: fewer than %zu blocks are too few for a "
-			"verdict\n", gate_rule_default.fewest);
+			"verdict%s\n", gate_rule_default.fewest,
+			check->options->verb == VERB_BASELINE ?
+				" against this baseline" : "");
 }

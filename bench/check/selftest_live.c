@@ -81,7 +81,7 @@ static const struct live cases[] = {
 	    "--head-cmd=" MEASURE "--inject=0-300%" } },
 	{ "a baseline saved under other settings", 3, "other variables", 1,
 	  { "sh", "-c", PARENT " baseline save made null-1 --model=tiny "
-	    "--dataset=synthetic --synthetic-train=640 --blocks=6 -q && "
+	    "--dataset=synthetic --synthetic-train=640 --blocks=12 -q && "
 	    "GOMP_SPINCOUNT=7 " PARENT " check --baseline made" } },
 	{ "nothing to compare", 2, "what is compared", 1, { CHECK } },
 	{ "a program that is not there", 4, "no program", 1,

@@ -108,6 +108,12 @@ static int read_file(const char *dir, const char *name,
 	struct stat status;
 
 	campaign_path(path, dir, name);
+	if (stat(path, &status) && errno == ENOENT &&
+	    sink->kind == &run_rows)
+		return error_set(err, ERROR_INPUT, "%s: no baseline is in this "
+				 "folder: expected runs.csv and "
+				 "observations.csv, which bench baseline save "
+				 "%s writes", dir, dir);
 	if (stat(path, &status) && errno == ENOENT)
 		return error_set(err, ERROR_INPUT, "%s: no such file: expected "
 				 "what bench baseline save writes", path);

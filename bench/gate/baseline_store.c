@@ -96,6 +96,7 @@ int store_open(struct baseline_store *store, const char *dir,
 				 dir);
 	snprintf(store->dir, sizeof(store->dir), "%s", dir);
 	name_work(store, started_utc);
+	store->made = access(dir, F_OK) != 0;
 	if (load_old(store, err) || file_make_folder(dir, err))
 		return -1;
 	store->in_use = append_share(dir) + 1;
@@ -239,6 +240,14 @@ static void remove_work(const struct campaign *campaign)
 		unlink(path);
 	}
 	rmdir(campaign->dir);
+}
+
+void store_discard(struct baseline_store *store,
+		   const struct campaign *campaign)
+{
+	remove_work(campaign);
+	if (store->made)
+		rmdir(store->dir);
 }
 
 int store_keep(struct baseline_store *store, const struct campaign *campaign,

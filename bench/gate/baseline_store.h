@@ -11,6 +11,7 @@
 struct baseline_store {
 	char dir[900];
 	char work[960];	     /* for the campaign that measures */
+	int made;	     /* dir was not there */
 	int in_use;	     /* descriptor + 1 of append_share(); 0: none */
 	struct campaign old; /* what was there */
 };
@@ -31,6 +32,11 @@ int store_open(struct baseline_store *store, const char *dir,
  */
 int store_keep(struct baseline_store *store, const struct campaign *campaign,
 	       struct error *err);
+
+/* Removes the campaign's folder, of which nothing was measured, and dir too if
+ * store_open() made it. */
+void store_discard(struct baseline_store *store,
+		   const struct campaign *campaign);
 
 /* Says of each folder with rows that did not become the baseline of dir. */
 void store_note_unfinished(const char *dir, FILE *log);

@@ -70,11 +70,20 @@ static int measure(struct saving *saving, struct error *err)
 	       store_keep(&saving->store, &check->campaign, err) ? -1 : 0;
 }
 
-static void tell_rest(const struct saving *saving, FILE *log)
+static void tell_rest(struct saving *saving, FILE *log)
 {
-	if (saving->check.campaign.run_count)
+	const struct campaign *campaign = &saving->check.campaign;
+
+	if (!campaign->dir[0])
+		return;
+	if (campaign->observation_count) {
 		fprintf(log, "note: what was measured is in %s; the baseline "
 			"is as it was\n", saving->store.work);
+		return;
+	}
+	store_discard(&saving->store, campaign);
+	fprintf(log, "note: nothing was measured; %s is as it was\n",
+		saving->store.dir);
 }
 
 static int save(const struct options *options, const char *dir, FILE *log,
