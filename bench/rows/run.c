@@ -124,8 +124,9 @@ static const struct column columns[] = {
 	     "batch of it in the iteration; no: batches were brought to it "
 	     "there; empty: it is none that could"),
 	TEXT(not_resident_reason, "why no, where --resident allowed it"),
-	TEXT(kernels, "cold: a driver compiled some in compile_s; warm: its "
-	     "cache had all; empty: none, or its cache is not known"),
+	TEXT(kernels, "cold: a driver compiled some in compile_s, or another "
+	     "process did meanwhile, into the same cache; warm: its cache "
+	     "had all; empty: none, or its cache is not known"),
 	TEXT(sync, "step: each iteration was waited for; epoch: the device "
 	     "ran ahead within an epoch, whose iterations were timed "
 	     "together"),
