@@ -249,6 +249,14 @@ fails() {
 	done
 }
 
+@test "one warm-up step is one step, and a speed-up has a base" {
+	run -0 "$BENCH" run cpu-1 "${TINY[@]}" --out made
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"warm-up: 1 step a run, excluded"* ]]
+	[[ "$output" == *"over that of cpu-1, or without it of the first target \
+with one emulated core"* ]]
+}
+
 @test "repeated runs take turns and have seeds of their own" {
 	run -0 "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" --repeat 2 --seed 5 \
 		--out made

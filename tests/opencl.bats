@@ -131,6 +131,9 @@ breaks() {
 	run -0 "$BENCH" run opencl "${SMALL[@]}" --repeat 2 --out made
 	[[ "$output" == *"setup has compiling kernels: "*" s cold, "*" s warm"* ]]
 	[ "$(column made/runs.csv kernels)" = "cold warm" ]
+	POCL_CACHE_DIR=$PWD/verbose run -0 "$BENCH" measure opencl \
+		"${SMALL[@]}" -v
+	[[ "$output" == *"compiled in "*" s (cold: its kernels were not kept "* ]]
 	[ "$(stat -c %a home/.cache/bench/pocl)" = 700 ]
 	[ ! -e home/.cache/pocl ]
 	# What the user says, and only absolute paths.

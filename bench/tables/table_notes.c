@@ -292,9 +292,10 @@ void notes_fourth(const struct view *view)
 		   "and of waiting for the loader; test, start-up and warm-up "
 		   "are outside");
 	print_note(view->out, view->options,
-		   "speed-up: images/s over that of one core (cpu-1, or else "
-		   "the first) in the same setup and repetition, - without "
-		   "one; efficiency: speed-up over cores");
+		   "speed-up: images/s over that of cpu-1, or without it of "
+		   "the first target with one emulated core, in the same "
+		   "setup and repetition; - if there is none, as among "
+		   "devices; efficiency: speed-up over cores");
 	print_note(view->out, view->options,
 		   "time to an accuracy: from before the data set is read to "
 		   "the end of the first test that reaches it; - if one of the "

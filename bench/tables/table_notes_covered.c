@@ -88,7 +88,8 @@ static void note_warmup(const struct view *view, const struct timed *timed)
 			   "no warm-up: what is slow at first is in the mean");
 	else if (steps > 0)
 		print_note(view->out, view->options,
-			   "warm-up: %ld steps a run, %s", steps, what);
+			   "warm-up: %ld step%s a run, %s", steps,
+			   steps == 1 ? "" : "s", what);
 	else
 		print_note(view->out, view->options,
 			   "warm-up steps (not the same number everywhere): %s",

@@ -121,8 +121,8 @@ static void introduce(struct core *core)
 {
 	static const char *const states[] = {
 		[KERNELS_UNKNOWN] = "",
-		[KERNELS_COLD] = ", with kernels, cold",
-		[KERNELS_WARM] = ", with kernels that the driver had kept",
+		[KERNELS_COLD] = " (cold: its kernels were not kept yet)",
+		[KERNELS_WARM] = " (warm: from kernels that were kept)",
 	};
 	const struct training *training = core->training;
 	const struct device_info *info = &training->device_info;
