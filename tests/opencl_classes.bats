@@ -79,6 +79,10 @@ launches() {
 		output=$(tr -s ' \n' ' ' <<<"$output")
 		[[ "$output" == *", class $class); data set resident"* ]]
 	done
+	run -0 "$BENCH" table cpu gpu
+	output=$(tr -s ' \n' ' ' <<<"$output")
+	[[ "$output" == *"- of cpu, opencl: "*", class cpu)"* ]]
+	[[ "$output" == *"- of gpu, opencl: "*", class gpu)"* ]]
 	"$BENCH" table cpu gpu --export-csv one.csv >/dev/null
 	[ "$(column one.csv target)" = "opencl opencl" ]
 	[ "$(column one.csv device_class)" = "cpu gpu" ]
@@ -99,7 +103,7 @@ $(cell gpu/runs.csv 1 algorithm)" ]
 	"$BENCH" run opencl "${SMALL[@]}" --steps 1 --device-class gpu --out one
 	"$BENCH" plot one
 	grep -q 'bench run opencl .* --device-class gpu' one/report.html
-	! grep -q -e --sync one/report.html
+	run ! grep -q -e --sync one/report.html
 	# Cores beside it have none, and do not run ahead.
 	"$BENCH" run cpu-1 opencl "${SMALL[@]}" --steps 1 --device-class cpu \
 		--sync epoch --out two

@@ -117,11 +117,22 @@ void view_head(const struct view *view, int column, char head[GRID_TEXT])
 	clean_text(head, GRID_TEXT, text, view->options);
 }
 
+int setup_count(const struct results *results)
+{
+	return results->line_count ?
+		       results->lines[results->line_count - 1].setup + 1 : 0;
+}
+
+const char *run_setup_name(const struct run *run)
+{
+	return run->label[0]	   ? run->label :
+	       run->campaign_id[0] ? run->campaign_id :
+				     "measured";
+}
+
 const char *setup_name(const struct line *line)
 {
-	return line->run->label[0]	 ? line->run->label :
-	       line->run->campaign_id[0] ? line->run->campaign_id :
-					   "measured";
+	return run_setup_name(line->run);
 }
 
 void line_suffix(const struct line *line, char suffix[GRID_SUFFIX])

@@ -51,12 +51,6 @@ static void raw_head(const struct view *view, int column, char head[GRID_TEXT])
 	view_head(&raw, column, head);
 }
 
-static int setup_count(const struct results *results)
-{
-	return results->line_count ?
-		       results->lines[results->line_count - 1].setup + 1 : 0;
-}
-
 /* Means over the finished runs of a target in a setup. */
 struct parts {
 	double setup_s, loader_s, iterations_s, test_s, unaccounted_s, total_s;

@@ -82,15 +82,19 @@ static void note_setup(const struct view *view, const struct line *line)
 		   cpus, run->started_utc);
 }
 
-/* One thing that runs of a target have in common, said once. */
+/* One thing that runs of a target have in common, said once; of several setups
+ * once for each. */
 static void note_once(const struct view *view, const struct run *run,
 		      const char *says, struct names *told)
 {
-	char text[sizeof(run->target) + 640];
+	char text[sizeof(run->label) + sizeof(run->target) + 640];
+	const int several = setup_count(view->results) > 1;
 	const int count = told->count;
 	struct error ignored;
 
-	snprintf(text, sizeof(text), "%s: %s", run->target, says);
+	snprintf(text, sizeof(text), "%s%s%s: %s",
+		 several ? run_setup_name(run) : "", several ? ", " : "",
+		 run->target, says);
 	/* Without memory it is told again. */
 	names_number(told, text, &ignored);
 	if (count == told->count && names_find(told, text) >= 0)

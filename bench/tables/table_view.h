@@ -37,7 +37,10 @@ void view_label(const struct view *view, const struct line *line,
 /* The same of a line as it was given, not clean. */
 enum { GRID_SUFFIX = 24 };
 const char *setup_name(const struct line *line);
+const char *run_setup_name(const struct run *run);
 void line_suffix(const struct line *line, char suffix[GRID_SUFFIX]);
+
+int setup_count(const struct results *results);
 
 /* Is this the line of a whole setup, or the only one? */
 int line_is_setup(const struct line *line);
