@@ -92,6 +92,19 @@ adds_up() {
 	[ "${output% *}" = "${output#* }" ]
 }
 
+@test "devices that wait for each other have no part below nothing" {
+	export POCL_MAX_PTHREAD_COUNT=2
+	"$BENCH" measure opencl-2 --model tiny -d synthetic -s 1 -e 1 -q \
+		>/dev/null 2>&1 || skip "no two OpenCL devices"
+	local target
+	for target in opencl-2 opencl-2@fork; do
+		run -0 "$BENCH" measure "$target" "${TINY[@]}" --batch 16 \
+			--profile p.csv
+		adds_up p.csv "$target" 16
+		[ "$(grep -c ',wait,\|,reduce,' p.csv)" -eq 2 ]
+	done
+}
+
 @test "dense work is the same, whatever is done" {
 	"$BENCH" measure cpu-1 "${TINY[@]}" --profile f.csv >/dev/null
 	"$BENCH" measure cpu-1 "${TINY[@]}" --profile d.csv \

@@ -40,6 +40,9 @@ static float *opencl_map(struct program *base, enum vector which,
 		NULL, NULL, &status);
 	if (!program->mapped[which])
 		status_fail(err, "clEnqueueMapBuffer", status);
+	/* What came before it is done: that is part of the phase that ends. */
+	else if (profile_finish(program, err))
+		return NULL;
 	return program->mapped[which];
 }
 

@@ -198,7 +198,7 @@ cl_command_queue queue_next(struct opencl_program *program);
 
 /*
  * profile.c. Before a step, for an observer that may have come; where to note
- * the event of a command, NULL if nobody asks; and once all are done.
+ * the event of a command, NULL if nobody asks; and once all so far are done.
  */
 int profile_start(struct opencl_program *program, struct error *err);
 cl_event *profile_event(struct opencl_program *program, int part);
