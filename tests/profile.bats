@@ -37,7 +37,8 @@ adds_up() {
 	run -0 --separate-stderr "$BENCH" measure cpu-1 "${TINY[@]}" \
 		--profile p.csv
 	[[ "${lines[0]}" == schema,run_id,target,* ]]
-	[ -z "$stderr" ]
+	# It was asked for, so it is shown whatever -q says.
+	[[ "$stderr" == "An iteration of cpu-1"* ]]
 	adds_up p.csv cpu-1 32
 	# The third batch, of 6, is no such iteration.
 	[ "$(cell p.csv 1 iterations)" = 2 ]
@@ -56,6 +57,7 @@ adds_up() {
 		grep -q "^$part " <<<"$stderr"
 	done
 	[[ "$stderr" == *"of peak: done, of "*" GFLOP/s"* ]]
+	[[ "$stderr" == *"- not 0: "* && "$stderr" != *launches* ]]
 	[ "$(awk 'length > 80' <<<"$stderr")" = "" ]
 }
 
@@ -82,7 +84,14 @@ adds_up() {
 	    assert part["launches"] == "1" and float(part["elapsed_s"]) > 0
 	assert other["launches"] == ""
 	assert whole["launches"] == str(len(parts))
+	assert len(set(p["part"] for p in parts)) == len(parts)
 	END
+	local launches
+	launches=$(cell p.csv 0 launches)
+	grep -q "^iteration ($launches launches) " <<<"$stderr"
+	[[ "$stderr" == *"- launches: "* ]]
+	[ "$(awk 'length > 80' <<<"$stderr")" = "" ]
+	[ "$(grep -c '^gather ' <<<"$stderr")" -eq 1 ]
 	"$BENCH" measure cpu-1 "${TINY[@]}" --profile c.csv >/dev/null
 	run -0 python3 - <<-'END'
 	import csv
@@ -137,6 +146,10 @@ adds_up() {
 		--profile no/such/p.csv
 	[ -z "$output" ]
 	[[ "$stderr" == *no/such/p.csv* ]]
+	run -2 --separate-stderr "$BENCH" measure cpu-1 "${TINY[@]}" \
+		--profile -
+	[ -z "$output" ]
+	[[ "$stderr" == *"--profile -"*"name a file"* ]]
 }
 
 @test "a run that fails leaves no profile" {

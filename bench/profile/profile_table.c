@@ -1,6 +1,7 @@
 #include "bench/profile/profile_table.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "bench/base/number.h"
 #include "bench/rows/csv.h"
@@ -31,22 +32,32 @@ int profile_write(const char *path, const struct profile_row *rows, int count,
 	return file_replace_with(path, print_csv, &whole, err);
 }
 
+#define AT(member) offsetof(struct profile_row, member)
+
 static const struct {
 	const char *head;
 	size_t offset;
 	double factor;
 	int decimals;
 	const char *unit;
+	double usual; /* not shown while no part has more */
+	const char *note; /* NULL: it needs none, or has a number in it */
 } quantities[] = {
-	{ "share", offsetof(struct profile_row, share_pct), 1, 1, "%" },
-	{ "ms", offsetof(struct profile_row, elapsed_s), 1e3, 3, "" },
-	{ "dense", offsetof(struct profile_row, dense_gflops), 1, 1, "" },
-	{ "done", offsetof(struct profile_row, done_gflops), 1, 1, "" },
-	{ "of peak", offsetof(struct profile_row, peak_pct), 1, 1, "%" },
-	{ "GB/s", offsetof(struct profile_row, moved_gbs), 1, 1, "" },
-	{ "not 0", offsetof(struct profile_row, nonzero_pct), 1, 1, "%" },
-	{ "launches", offsetof(struct profile_row, launches), 1, 0, "" },
+	{ "share", AT(share_pct), 1, 1, "%", -INFINITY, NULL },
+	{ "ms", AT(elapsed_s), 1e3, 3, "", -INFINITY, NULL },
+	{ "dense", AT(dense_gflops), 1, 1, "", -INFINITY,
+	  "dense: GFLOP/s by the layers' definitions" },
+	{ "done", AT(done_gflops), 1, 1, "", -INFINITY,
+	  "done: GFLOP/s by what was done without transforms" },
+	{ "of peak", AT(peak_pct), 1, 1, "%", -INFINITY, NULL },
+	{ "GB/s", AT(moved_gbs), 1, 1, "", -INFINITY,
+	  "GB/s: if each value moves once" },
+	{ "not 0", AT(nonzero_pct), 1, 1, "%", -INFINITY,
+	  "not 0: of the factors from inputs or slopes" },
+	{ "launches", AT(launches), 1, 0, "", 1, NULL },
 };
+
+#undef AT
 
 #define QUANTITIES (int)(sizeof(quantities) / sizeof(quantities[0]))
 
@@ -57,7 +68,8 @@ static double value_of(const struct profile_row *row, int quantity)
 	return *(const double *)(const void *)at;
 }
 
-/* Those that some row has, written to shown; returns how many. */
+/* Those that some part has, written to shown; returns how many. The last row
+ * is no part. */
 static int find_shown(const struct profile_row *rows, int count,
 		      int shown[QUANTITIES])
 {
@@ -66,9 +78,10 @@ static int find_shown(const struct profile_row *rows, int count,
 	for (int q = 0; q < QUANTITIES; q++) {
 		int r = 0;
 
-		while (r < count && !isfinite(value_of(&rows[r], q)))
+		while (r < count - 1 &&
+		       !(value_of(&rows[r], q) > quantities[q].usual))
 			r++;
-		if (r < count)
+		if (r < count - 1)
 			shown[found++] = q;
 	}
 	return found;
@@ -87,7 +100,22 @@ static void fill_cell(char text[GRID_TEXT], const struct profile_row *row,
 	snprintf(text, GRID_TEXT, "%s%s", number, quantities[quantity].unit);
 }
 
+/* What was launched in all is said in the line of all. */
+static void fill_label(char text[GRID_TEXT], const struct profile_row *row,
+		       int is_whole, const struct table_options *options)
+{
+	char name[GRID_TEXT];
+
+	clean_text(name, sizeof(name), row->part, options);
+	if (is_whole && row->launches > 0)
+		snprintf(text, GRID_TEXT, "%.80s (%.0f launches)", name,
+			 row->launches);
+	else
+		memcpy(text, name, sizeof(name));
+}
+
 static void print_notes(FILE *out, const struct profile_row *row,
+			const int *shown, int columns,
 			const struct table_options *options)
 {
 	char peak[NUMBER_SIZE];
@@ -98,14 +126,18 @@ static void print_notes(FILE *out, const struct profile_row *row,
 			   "its parts", row->core, row->cores);
 	print_note(out, options, "the middle half of %ld iterations of %ld "
 		   "samples, by their length", row->iterations, row->samples);
-	print_note(out, options, "dense, done: GFLOP/s by the layers' "
-		   "definitions, and by what was done without transforms; not "
-		   "0: of the factors from inputs or slopes");
+	for (int c = 0; c < columns; c++)
+		if (quantities[shown[c]].note)
+			print_note(out, options, "%s",
+				   quantities[shown[c]].note);
 	number_print_fixed(peak, row->peak_gflops, 1);
 	if (isfinite(row->peak_gflops))
 		print_note(out, options, "of peak: done, of %s GFLOP/s that "
 			   "one core's vectors have for fp32, no bound for "
-			   "AMX's tiles; GB/s: if each value moves once", peak);
+			   "AMX's tiles", peak);
+	if (row->launches > 0)
+		print_note(out, options, "launches: kernels and transfers "
+			   "given to the device in a part");
 }
 
 int profile_print(FILE *out, const struct profile_row *rows, int count,
@@ -126,13 +158,13 @@ int profile_print(FILE *out, const struct profile_row *rows, int count,
 		snprintf(grid.heads[c], GRID_TEXT, "%s",
 			 quantities[shown[c]].head);
 	for (int r = 0; r < count; r++) {
-		clean_text(grid.labels[r], GRID_TEXT, rows[r].part, &options);
+		fill_label(grid.labels[r], &rows[r], r == count - 1, &options);
 		for (int c = 0; c < columns; c++)
 			fill_cell(grid_at(&grid, r, c)->text, &rows[r],
 				  shown[c]);
 	}
 	grid_draw(&grid, &options, out);
 	grid_free(&grid);
-	print_notes(out, &rows[0], &options);
+	print_notes(out, &rows[count - 1], shown, columns, &options);
 	return 0;
 }

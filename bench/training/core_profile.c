@@ -28,11 +28,9 @@ static int write_profile(struct core *core, struct error *err)
 
 	if (count < 0)
 		return -1;
-	if (training->profile_log) {
-		progress_pause(training->recorder.progress);
-		if (profile_print(training->profile_log, rows, count, err))
-			return -1;
-	}
+	progress_pause(training->recorder.progress);
+	if (profile_print(training->profile_log, rows, count, err))
+		return -1;
 	return profile_write(training->profile, rows, count, err);
 }
 

@@ -39,7 +39,7 @@ struct training {
 	struct slowdown slowdown;
 	const char *trace;	 /* file, or NULL */
 	const char *profile;	 /* likewise */
-	FILE *profile_log;	 /* for its table; NULL: none */
+	FILE *profile_log;	 /* for its table */
 	double process_began_at; /* of clock_now() */
 	double launcher_cpu_s;	 /* of the process that is none of the cores */
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -285,6 +286,10 @@ static int check_files(const struct options *options, struct error *err)
 		options->save_parameters, options->dump_masks,
 	};
 
+	if (options->profile && !strcmp(options->profile, "-"))
+		return error_set(err, ERROR_USAGE,
+				 "--profile -: standard output has the rows "
+				 "of the measurement; name a file");
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (paths[i] && file_check(paths[i], err))
 			return -1;
@@ -318,7 +323,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	training.log = options->verbose ? log : NULL;
 	if (check_files(options, err))
 		return -1;
-	training.profile_log = options->quiet ? NULL : log;
+	training.profile_log = log;
 	describe_request(&run, &target, &training, options);
 	failed = backend_check_algorithm(target.backend, options->algorithm,
 					 err);
