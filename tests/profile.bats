@@ -101,6 +101,24 @@ adds_up() {
 	[ "${output% *}" = "${output#* }" ]
 }
 
+@test "what a kernel does of two layers is named by both" {
+	local class
+	"$BENCH" measure opencl --model tiny -d synthetic -s 1 -e 1 -q \
+		>/dev/null 2>&1 || skip "no OpenCL device"
+	for class in cpu gpu; do
+		run -0 --separate-stderr "$BENCH" measure opencl "${DATA[@]}" \
+			--batch 4 --warmup 0 --epochs 1 --steps 1 --test off \
+			-q --device-class $class --profile p.csv
+		[ "$(grep -Ec '^conv1\+conv2 .*(for|back)ward ' \
+			<<<"$stderr")" -eq 2 ]
+		[[ "$stderr" != *"of peak: "* ]]
+	done
+	# This class multiplies zeros, too.
+	[[ "$stderr" != *"not 0"* ]]
+	[ "$(grep -c '^fc1+fc2 ' <<<"$stderr")" -eq 2 ]
+	run -1 grep -c '^conv[12] ' <<<"$stderr"
+}
+
 @test "devices that wait for each other have no part below nothing" {
 	export POCL_MAX_PTHREAD_COUNT=2
 	"$BENCH" measure opencl-2 --model tiny -d synthetic -s 1 -e 1 -q \

@@ -163,6 +163,7 @@ static int conv_forward_step(struct opencl_program *program, struct pass *pass,
 				     out_rows(program, index));
 	forward.batch_arguments = 5;
 	forward.work.dense = forward.work.done = products;
+	forward.work.beside = -gpu_conv_leads(program, index);
 	forward.work.moved = step_inputs(program, index) +
 			     step_outputs(program, index);
 	forward.work.moved_once = step_parameters(program, index);
@@ -201,6 +202,7 @@ static int conv_backward_step(struct opencl_program *program, struct pass *pass,
 	if (gpu_conv_leads(program, index + 1))
 		return 0;
 	backward.work.dense = backward.work.done = products;
+	backward.work.beside = -gpu_conv_leads(program, index);
 	backward.work.moved = 2 * step_inputs(program, index) +
 			      3 * step_outputs(program, index);
 	backward.work.moved_once = splits * step_parameters(program, index);

@@ -150,6 +150,7 @@ static int linear_forward_step(struct opencl_program *program,
 	finish.batch_arguments = 5;
 	finish.work.dense = finish.work.done =
 		(pass->training ? 2 : 1) * tail;
+	finish.work.beside = is_head;
 	finish.work.moved = (chunk_count(program, index) + 2) *
 			    step_outputs(program, index);
 	if (add_sums(program, pass, index, err))
@@ -196,6 +197,7 @@ static int linear_backward_step(struct opencl_program *program,
 	backward.work.dense = (index ? 2 : 1) * step_products(program, index) +
 			      (is_head ? step_products(program, index + 1) : 0);
 	backward.work.done = backward.work.dense;
+	backward.work.beside = is_head;
 	backward.work.moved = 2 * step_inputs(program, index) +
 			      2 * step_outputs(program, index);
 	backward.work.moved_once = 2 * step_parameters(program, index);

@@ -71,6 +71,9 @@ struct work {
 	/* Whether what is done is of elements of the step's output that are
 	 * neither dropped nor stopped; done is then that of all. */
 	int sparse;
+	/* The step done along by the same kernel: the one before (-1) or
+	 * behind (1); 0: none. */
+	int beside;
 };
 
 /*

@@ -115,14 +115,32 @@ static double share_kept(struct opencl_program *program, int index)
 	return found / all;
 }
 
+/* The main layer of a step; empty: it has none. */
+static const char *layer_name(const struct opencl_program *program, int index)
+{
+	const int layer = step_at(program, index)->main;
+
+	return layer == STEP_NO_LAYER ? "" :
+					program->base.model->layers[layer].name;
+}
+
+/* "fc1 linear_lists", "conv1+conv2 conv_forward", "dropout_choose" */
+static void name_launch(const struct opencl_program *program,
+			const struct launch *launch, struct profile_part *part)
+{
+	const int step = launch->work.step, beside = launch->work.beside;
+	const char *first = layer_name(program, step + (beside < 0 ? -1 : 0));
+	const char *second = beside ? layer_name(program,
+						 step + (beside > 0)) : "";
+
+	snprintf(part->name, sizeof(part->name), "%.9s%s%.9s%s%.18s", first,
+		 beside ? "+" : "", second, first[0] ? " " : "", launch->name);
+}
+
 static void fill_launch(struct opencl_program *program,
 			const struct launch *launch, struct profile_part *part)
 {
 	const struct work *work = &launch->work;
-	const struct model *model = program->base.model;
-	const int layer = step_at(program, work->step)->main;
-	const char *name = layer == STEP_NO_LAYER ? NULL :
-						    model->layers[layer].name;
 
 	*part = (struct profile_part){
 		.dense = program->count * work->dense,
@@ -134,8 +152,7 @@ static void fill_launch(struct opencl_program *program,
 	};
 	if (work->sparse)
 		part->done *= part->nonzero;
-	snprintf(part->name, sizeof(part->name), "%.15s%s%.23s",
-		 name ? name : "", name ? " " : "", launch->name);
+	name_launch(program, launch, part);
 }
 
 static void fill_others(const struct opencl_program *program,

@@ -167,7 +167,8 @@ struct launch winograd_how(const struct opencl_program *program, int index)
 			  products_by_points(program, index) + lead,
 			  step_inputs(program, index) +
 				  step_outputs(program, index),
-			  4 * step_parameters(program, index), 0 },
+			  4 * step_parameters(program, index), 0,
+			  -winograd_leads(program, index) },
 	};
 }
 
@@ -183,7 +184,8 @@ static int winograd_add_weights(struct opencl_program *program,
 			   1, 1 },
 		.batch_arguments = 1,
 		.work = { .step = index,
-			  .moved_once = 9 * step_parameters(program, index) },
+			  .moved_once = 9 * step_parameters(program, index),
+			  .beside = -leads },
 	};
 	const cl_mem made[] = { program->vectors[VECTOR_PARAMETERS],
 				memory->packed, memory->turned,
@@ -220,6 +222,7 @@ static int winograd_add_reduce(struct opencl_program *program,
 		return conv_add_reduce(program, pass, index, err);
 	reduce.name = "winograd_reduce";
 	reduce.items[0]++;
+	reduce.work.beside = -1;
 	return pass_add(pass, &reduce, program->built[index], memories, 3, err);
 }
 
@@ -239,7 +242,7 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 				  2 * lead,
 			  2 * step_inputs(program, index) +
 				  2 * step_outputs(program, index),
-			  5 * step_parameters(program, index), 1 },
+			  5 * step_parameters(program, index), 1, -leads },
 	};
 	const cl_mem memories[] = {
 		winograd_input(program, pass, index), memory->output,
