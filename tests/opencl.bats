@@ -43,6 +43,19 @@ breaks() {
 	[[ "$stderr" == *"were not built: clBuildProgram: CL_BUILD_PROGRAM_"* ]]
 }
 
+@test "a batch without room names the limits, before kernels are compiled" {
+	mkdir cache
+	export POCL_CACHE_DIR=$PWD/cache
+	# The first four are parameters, gradient and state.
+	breaks clCreateBuffer:5:-4
+	[[ "$stderr" == *ALLOCATION_FAILURE*" MB at most in a buffer: "*--batch* ]]
+	is_pocl || skip "a driver whose compiled kernels are elsewhere"
+	local compiled=(find cache -type f ! -name 'tempfile*')
+	[ -z "$("${compiled[@]}")" ]
+	breaks clEnqueueNDRangeKernel:1:-5
+	[ -n "$("${compiled[@]}")" ]
+}
+
 @test "no platform, or a driver that cannot tell its devices" {
 	CODE=4
 	breaks clGetPlatformIDs:1:-1001

@@ -1,5 +1,6 @@
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,27 @@ int memory_make_seen(struct opencl_program *program, size_t bytes,
 	return place ? make_at(program, place, 0, bytes, memory, err) : -1;
 }
 
+/* Adds to what failed for want of room how much there is, and the way out. */
+static void explain_room(const struct opencl_program *program, size_t bytes,
+			 struct error *err)
+{
+	const cl_device_id id = program_device(program)->chosen.device;
+	const size_t length = strlen(err->message);
+	cl_ulong all = 0, most = 0;
+	struct error other;
+
+	if (device_info_get(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(all), &all,
+			    &other) ||
+	    device_info_get(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(most),
+			    &most, &other) ||
+	    (!err->memory && bytes <= most))
+		return;
+	snprintf(err->message + length, sizeof(err->message) - length,
+		 "; the device has %.1f MB, and %.1f MB at most in a buffer: "
+		 "choose a smaller --batch", (double)all * 1e-6,
+		 (double)most * 1e-6);
+}
+
 int memory_make_all(struct opencl_program *program,
 		    const struct request *requests, size_t count,
 		    struct error *err)
@@ -82,8 +104,10 @@ int memory_make_all(struct opencl_program *program,
 	for (size_t i = 0; i < count; i++)
 		if (requests[i].wanted &&
 		    memory_make(program, requests[i].bytes, requests[i].memory,
-				err))
+				err)) {
+			explain_room(program, requests[i].bytes, err);
 			return -1;
+		}
 	return 0;
 }
 

@@ -224,7 +224,7 @@ int memory_fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
 /* All but the oldest kept of them. */
 void memory_release(struct opencl_program *program, int kept);
 
-/* Makes those that are wanted. */
+/* Makes those that are wanted, of a pass: a lack of room names the batch. */
 struct request {
 	cl_mem *memory;
 	int wanted;

@@ -66,10 +66,11 @@ static int program_build(struct opencl_program *program, struct error *err)
 	return 0;
 }
 
+/* samples: that it has at a time. */
 static int pass_allocate(struct opencl_program *program, struct pass *pass,
-			 struct error *err)
+			 int samples, int training, struct error *err)
 {
-	const size_t most = (size_t)pass->most;
+	const size_t most = samples > 0 ? (size_t)samples : 1;
 	/* The last vector of a linear layer may read beyond the last image. */
 	const size_t pixels = most * shape_size(program->base.model->input) +
 			      16;
@@ -79,6 +80,8 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 		{ &pass->outcomes, 1, 2 * most * sizeof(float) },
 	};
 
+	pass->most = (int)most;
+	pass->training = training;
 	if (memory_make_all(program, requests,
 			    sizeof(requests) / sizeof(requests[0]), err))
 		return -1;
@@ -91,21 +94,18 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 	return 0;
 }
 
-/* most: samples that it has at a time, of the batches of slots scores. */
+/* Launches, and what they take besides; slots: batches that have scores. */
 static int pass_make(struct opencl_program *program, struct pass *pass,
-		     int most, int slots, int training, struct error *err)
+		     int slots, struct error *err)
 {
 	const int count = program->plan.count;
 
-	pass->most = most > 0 ? most : 1;
-	pass->training = training;
-	if (pass_allocate(program, pass, err) ||
-	    program_class(program)->begin(program, pass, err))
+	if (program_class(program)->begin(program, pass, err))
 		return -1;
 	for (int i = 0; i < count; i++)
 		if (kind_of(program, i)->forward(program, pass, i, err))
 			return -1;
-	for (int i = count - 1; training && i >= 0; i--) {
+	for (int i = count - 1; pass->training && i >= 0; i--) {
 		const struct step_kind *kind = kind_of(program, i);
 
 		if (kind->backward && kind->backward(program, pass, i, err))
@@ -202,13 +202,16 @@ static int program_make(struct opencl_program *program, struct error *err)
 		device->context, device->chosen.device, 0, &status);
 	if (!program->queue)
 		return status_fail(err, "clCreateCommandQueue", status);
+	/* Compiling takes long: a batch that is too large is known before. */
 	if (plan_build(&program->plan, program->base.model, fusions,
 		       sizeof(fusions) / sizeof(fusions[0]), err) ||
-	    program_build(program, err) || vectors_make(program, err) ||
-	    pass_make(program, &program->train, options->batch, ahead, 1,
+	    vectors_make(program, err) ||
+	    pass_allocate(program, &program->train, options->batch, 1, err) ||
+	    pass_allocate(program, &program->test, most, 0, err) ||
+	    program_build(program, err) ||
+	    pass_make(program, &program->train, ahead, err) ||
+	    pass_make(program, &program->test, test_slots(options, most),
 		      err) ||
-	    pass_make(program, &program->test, most, test_slots(options, most),
-		      0, err) ||
 	    update_make(program, err) ||
 	    (class->end && class->end(program, err)) ||
 	    program_warm(program, err))
