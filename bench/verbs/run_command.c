@@ -15,10 +15,10 @@
 #include "bench/training/target_options.h"
 #include "bench/verbs/busy.h"
 #include "bench/verbs/device_probe.h"
+#include "bench/verbs/dry_run.h"
 #include "bench/verbs/info_command.h"
 
 #define MOST_TARGETS 64
-#define DRY_STEPS 5 /* iterations of a dry run */
 
 struct work {
 	const struct options *options;
@@ -81,65 +81,6 @@ static int parse_targets(struct work *work, struct error *err)
 	return file_check(options->trace, err);
 }
 
-static void ignore_pause(void *context)
-{
-	(void)context;
-}
-
-/*
- * Says what a run would do. How long it would take is known from a few
- * iterations; a test sample is taken for a third of a training sample.
- */
-static int dry_run(struct work *work, const struct target *target,
-		   const struct training *training, struct error *err)
-{
-	struct options options = *work->options;
-	const struct child_request request = {
-		.options = &options,
-		.target = target->name,
-		.run_id = "dry",
-		.campaign_id = "dry",
-	};
-	const struct child_ear deaf = { csv_ignore, ignore_pause, NULL };
-	struct child_result result;
-	const struct run *run = &result.run;
-	double samples = training->dataset->test.count / 3.;
-	const int epochs = training->recipe.epochs;
-	char time[64] = "";
-	int failed = 0;
-
-	options.epochs = 1;
-	options.steps = DRY_STEPS;
-	options.warmup = 1;
-	options.test = 0;
-	options.target_accuracy = OPTION_UNSET; /* which --test off forbids */
-	options.trace = NULL;
-	if (child_measure(&result, &request, &deaf, err))
-		return -1;
-	samples = training->test_batch ? samples : 0;
-	samples += (double)training->iterations * training->global_batch;
-	if (!result.exit_code)
-		snprintf(time, sizeof(time), "%sabout %.0f s",
-			 work->options->target_accuracy >= 0 ? "at most " : "",
-			 (double)work->options->repeat *
-				 (run->setup_s +
-				  epochs * samples * run->iterations_s /
-					  (double)run->updates /
-					  training->global_batch));
-	fprintf(work->out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
-		"samples, %ld process%s: %s\n", target->name,
-		training->model->name, training->dataset->name, epochs,
-		epochs == 1 ? "" : "s",
-		training->iterations, training->global_batch,
-		work->options->repeat, work->options->repeat == 1 ? "" : "es",
-		result.exit_code ? run->reason : time);
-	if (result.exit_code && work->named)
-		failed = error_set(err, result.exit_code == ERROR_MISSING ?
-				   ERROR_MISSING : ERROR_FAILED, "%s: %s",
-				   target->name, run->reason);
-	return failed;
-}
-
 /* Found before a campaign is begun; each child loads its own. */
 static int check_data(struct work *work, struct error *err)
 {
@@ -159,8 +100,8 @@ static int check_data(struct work *work, struct error *err)
 		work->iterations[i] = training.iterations;
 		work->epochs = training.recipe.epochs;
 		if (!failed && options->dry_run)
-			failed = dry_run(work, &work->targets[i], &training,
-					 err);
+			failed = dry_run(options, &work->targets[i], &training,
+					 work->named, work->out, err);
 	}
 	dataset_release(&dataset);
 	return failed;
