@@ -42,6 +42,9 @@ static const char *const winograd_backward_lines[] = {
 static const char *const linear_lines[] = {
 #include "kernels/linear.cl.h"
 };
+static const char *const linear_forward_lines[] = {
+#include "kernels/linear_forward.cl.h"
+};
 static const char *const linear_dense_lines[] = {
 #include "kernels/linear_dense.cl.h"
 };
@@ -100,7 +103,7 @@ static const struct {
 				PART(winograd_backward_lines) } },
 	[SOURCE_LINEAR] = { "linear layer",
 			    { PART(vector_lines), PART(loss_lines),
-			      PART(linear_lines),
+			      PART(linear_lines), PART(linear_forward_lines),
 			      PART(linear_dense_lines) } },
 	[SOURCE_STEP] = { "loss and update",
 			  { PART(vector_lines), PART(loss_lines),

@@ -1,12 +1,22 @@
-/* Steps that start with a linear layer: linear.cl. */
+/* Steps that start with a linear layer: linear.cl, linear_forward.cl. */
 #include "backends/opencl/conv_dense.h"
 
-/* Inputs that one item sums over: many, since it ends with adding up lanes,
- * and few enough that all outputs' weights for them stay in a cache. */
+/* Inputs that one item sums over, about. */
 #define CHUNK 1152
 
-/* Outputs, or samples, that kernels with vectors of inputs do at once. */
-#define SPAN 4
+/* Weights that stay in the first cache: those of the inputs that are done at
+ * once, and of the vectors of outputs. */
+#define MOST_PANEL_INPUTS 160
+#define MOST_PANEL_OUTPUTS 4
+
+/* Samples of an item: many, as it first turns weights that others turn too,
+ * except where these are few and it finishes its samples. */
+#define MOST_ITEM_SAMPLES 128
+#define FINISHED_SAMPLES 12
+
+/* Samples whose sums stay in registers, and so should the places of their
+ * inputs. */
+#define MOST_TILE_SAMPLES 12
 
 /* Vectors of inputs whose sums stay in registers on the way back. */
 #define MOST_BLOCK 3
@@ -19,28 +29,6 @@ static int inputs_of(const struct opencl_program *program, int index)
 	return (int)shape_size(step_at(program, index)->in);
 }
 
-/* Parts of the inputs that are summed by themselves, as equal as can be. */
-static int chunk_size(const struct opencl_program *program, int index)
-{
-	const int inputs = inputs_of(program, index);
-	const int chunks = round_up(inputs, CHUNK) / CHUNK;
-
-	return round_up(round_up(inputs, chunks) / chunks,
-			program_device(program)->width);
-}
-
-static int chunk_count(const struct opencl_program *program, int index)
-{
-	const int size = chunk_size(program, index);
-
-	return round_up(inputs_of(program, index), size) / size;
-}
-
-static int tile_samples(const struct opencl_program *program)
-{
-	return program_device(program)->registers / SPAN;
-}
-
 /* Inputs of a plane that may be dropped as a whole; 0: none is. */
 static int plane_inputs(const struct opencl_program *program, int index)
 {
@@ -51,6 +39,82 @@ static int plane_inputs(const struct opencl_program *program, int index)
 	       step_dropping(program, index - 1) == DROP_PLANES &&
 			       plane % program_device(program)->width == 0 ?
 		       plane : 0;
+}
+
+/* The share of the inputs whose planes are not dropped, on average. */
+static double planes_kept(const struct opencl_program *program, int index)
+{
+	const struct model *model = program->base.model;
+
+	return plane_inputs(program, index) ?
+		       1 - model->layers[step_at(program, index - 1)->dropout]
+				       .drop : 1;
+}
+
+/* Inputs that are multiplied at once, of one plane if those count. */
+static int panel_inputs(const struct opencl_program *program, int index)
+{
+	const int width = program_device(program)->width;
+	const int plane = plane_inputs(program, index);
+	const int inputs = plane ? plane : inputs_of(program, index);
+
+	return width * largest_divisor(vector_count(program, inputs),
+				       MOST_PANEL_INPUTS / width);
+}
+
+static int output_vectors(const struct opencl_program *program, int index)
+{
+	return vector_count(program, step_at(program, index)->out.channels);
+}
+
+/* Vectors of outputs of a panel. */
+static int panel_outputs(const struct opencl_program *program, int index)
+{
+	return largest_divisor(output_vectors(program, index),
+			       MOST_PANEL_OUTPUTS);
+}
+
+static int panel_count(const struct opencl_program *program, int index)
+{
+	return output_vectors(program, index) / panel_outputs(program, index);
+}
+
+/* Parts of the inputs that are summed by themselves, as equal as can be: whole
+ * panels. */
+static int chunk_size(const struct opencl_program *program, int index)
+{
+	const int inputs = inputs_of(program, index);
+	const int chunks = round_up(inputs, CHUNK) / CHUNK;
+
+	return round_up(round_up(inputs, chunks) / chunks,
+			panel_inputs(program, index));
+}
+
+static int chunk_count(const struct opencl_program *program, int index)
+{
+	const int size = chunk_size(program, index);
+
+	return round_up(inputs_of(program, index), size) / size;
+}
+
+/* Whether an item has all that its samples are finished from. */
+static int is_finished(const struct opencl_program *program, int index)
+{
+	return chunk_count(program, index) * panel_count(program, index) == 1;
+}
+
+static int item_samples(const struct opencl_program *program, int index)
+{
+	return is_finished(program, index) ? FINISHED_SAMPLES :
+					     MOST_ITEM_SAMPLES;
+}
+
+static int tile_samples(const struct opencl_program *program, int index)
+{
+	const int most = program_device(program)->registers /
+			 panel_outputs(program, index);
+
+	return most < MOST_TILE_SAMPLES ? most : MOST_TILE_SAMPLES;
 }
 
 /* Vectors of inputs that are summed at once, of one plane if those count. */
@@ -103,10 +167,10 @@ static int linear_build(struct opencl_program *program, int index,
 		"-D OUT_SAMPLE=%d -D RELU=%d -D DROPOUT=%d "
 		"-D KEEP_SAMPLE=%d -D GROWTH_BITS=%u -D WEIGHT=%zu "
 		"-D BIAS=%zu -D CHUNK=%d -D CHUNKS=%d "
-		"-D TILE_SAMPLES=%d -D TILE_OUTPUTS=%d "
-		"-D BLOCK=%d -D IN_PLANE=%d -D IN_KEEP_SAMPLE=%d "
-		"-D MOST=%d -D LIST=%d -D LIST_SIZE=%d -D BROKEN=%d "
-		"-D LOSS=%d -D CLASSES=%d -D LOGITS_SAMPLE=%d "
+		"-D PANEL_INPUTS=%d -D PANEL_OUTPUTS=%d -D ITEM_SAMPLES=%d "
+		"-D TILE_SAMPLES=%d -D BLOCK=%d -D IN_PLANE=%d "
+		"-D IN_KEEP_SAMPLE=%d -D MOST=%d -D LIST=%d -D LIST_SIZE=%d "
+		"-D BROKEN=%d -D LOSS=%d -D CLASSES=%d -D LOGITS_SAMPLE=%d "
 		"-D DENSE=%d -D LISTS=%d",
 		inputs_of(program, index),
 		layout_input(program, index).sample, step->out.channels,
@@ -115,8 +179,9 @@ static int linear_build(struct opencl_program *program, int index,
 		step_keep_sample(program, index),
 		step_growth_bits(program, index), step->weight, step->bias,
 		chunk_size(program, index), chunk_count(program, index),
-		tile_samples(program), SPAN, block_vectors(program, index),
-		plane_inputs(program, index),
+		panel_inputs(program, index), panel_outputs(program, index),
+		item_samples(program, index), tile_samples(program, index),
+		block_vectors(program, index), plane_inputs(program, index),
 		index ? step_keep_sample(program, index - 1) : 0,
 		batch_most(program), LIST, list_size(program, index),
 		step->broken, linear_has_loss(program, index),
@@ -165,17 +230,19 @@ static int linear_forward(struct opencl_program *program, struct pass *pass,
 			  int index, struct error *err)
 {
 	const struct step_memory *memory = &pass->steps[index];
-	const cl_mem parameters = program->vectors[VECTOR_PARAMETERS];
+	const struct step_memory *before = index ? memory - 1 : NULL;
+	const double products = step_products(program, index);
 	const double inputs = step_inputs(program, index);
 	const double outs = step_outputs(program, index);
 	const int chunks = chunk_count(program, index);
 	const struct launch forward = {
 		.name = "linear_forward",
-		.items = { 0, chunks, 1 },
-		.samples = tile_samples(program),
+		.items = { panel_count(program, index), 0, chunks },
+		.samples = item_samples(program, index),
 		.batch_arguments = 2,
-		.work = { index, step_products(program, index),
-			  step_products(program, index), inputs + chunks * outs,
+		.work = { index, products,
+			  products * planes_kept(program, index),
+			  inputs + chunks * outs,
 			  step_parameters(program, index), 0 },
 	};
 	const struct launch finish = { .name = "linear_finish",
@@ -185,22 +252,23 @@ static int linear_forward(struct opencl_program *program, struct pass *pass,
 				       .work = { .step = index,
 						 .moved = (chunks + 1) *
 							  outs } };
-	/* finish has no input. */
+	/* finish has no input, and nothing of the step before. */
 	const cl_mem memories[] = { step_input(pass, index),
 				    memory->sums,
-				    parameters,
+				    program->vectors[VECTOR_PARAMETERS],
 				    memory->keep,
 				    memory->y,
 				    memory->output,
 				    pass->labels,
 				    pass->outcomes,
-				    memory->slope };
+				    memory->slope,
+				    before ? before->keep : NULL };
 	const cl_program built = program->built[index];
 
-	if (pass_add(pass, &forward, built, memories, 9, err))
+	if (pass_add(pass, &forward, built, memories, 10, err))
 		return -1;
-	return chunks > 1 ?
-		       pass_add(pass, &finish, built, memories + 1, 8, err) : 0;
+	return is_finished(program, index) ?
+		       0 : pass_add(pass, &finish, built, memories + 1, 8, err);
 }
 
 /* The slopes by the weights and by the input; linear_lists has been there. */

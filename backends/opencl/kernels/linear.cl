@@ -6,11 +6,10 @@
  *
  * x has IN_SAMPLE floats a sample, of which INPUTS count; y, out and their
  * slopes have OUT_SAMPLE, a whole number of vectors. weight is used as it lies
- * in the flat vector: all vectors run over inputs.
+ * in the flat vector: on the way back all vectors run over inputs.
  */
 /* A last vector of inputs that is only partly there. */
 #define REST (INPUTS % WIDTH)
-#define WHOLE (INPUTS - REST)
 
 #if REST
 #define LOAD_INPUTS(at, left) load_some(at, left)
@@ -22,122 +21,6 @@
 #else
 #define STORE_INPUTS(value, at, left) STORE(value, at)
 #endif
-
-/*
- * Sample n of y, from its sums over each chunk of the inputs, and, where
- * something is dropped, of out. keep has KEEP_SAMPLE choices a sample; NULL:
- * all stay. With LOSS, what follows is the loss.
- */
-static inline void sample_finish(size_t n, int global_count,
-				 global const float *partial,
-				 global const float *parameters,
-				 global const uchar *keep, global float *y,
-				 global float *out, global const uchar *labels,
-				 global float *outcomes, global float *slopes)
-{
-	for (int o = 0; o < OUTPUTS; o += WIDTH) {
-		vec sum = load_some(parameters + BIAS + o, OUTPUTS - o);
-
-		for (int chunk = 0; chunk < CHUNKS; chunk++)
-			sum += LOAD(partial +
-				    (n * CHUNKS + chunk) * OUT_SAMPLE + o);
-		if (RELU)
-			sum = relu(sum);
-		STORE(sum, y + n * OUT_SAMPLE + o);
-		if (DROPOUT && keep)
-			sum = GROWN_LANES(sum, keep + n * KEEP_SAMPLE + o);
-		if (DROPOUT)
-			STORE(sum, out + n * OUT_SAMPLE + o);
-	}
-	if (LOSS)
-		sample_loss(n, global_count, out, labels, outcomes, slopes);
-}
-
-/*
- * Item (b, s) makes, of samples TILE_SAMPLES * b ..., all outputs summed over
- * the inputs CHUNK * s ...: partial[n][s][o], whose padding stays zero. Where
- * there is only one chunk, it finishes them.
- */
-kernel ONE_ITEM void linear_forward(const int count, const int global_count,
-				    global const float *restrict x,
-				    global float *partial,
-				    global const float *restrict parameters,
-				    global const uchar *restrict keep,
-				    global float *y, global float *out,
-				    global const uchar *restrict labels,
-				    global float *restrict outcomes,
-				    global float *restrict slopes)
-{
-	const int n = get_global_id(0) * TILE_SAMPLES;
-	const int chunk = get_global_id(1);
-	const int from = chunk * CHUNK, to = min(from + CHUNK, WHOLE);
-
-	for (int o = 0; o < OUTPUTS; o += TILE_OUTPUTS) {
-		global const float *rows[TILE_SAMPLES], *w[TILE_OUTPUTS];
-		vec sum[TILE_SAMPLES][TILE_OUTPUTS];
-
-#pragma unroll
-		for (int i = 0; i < TILE_SAMPLES; i++)
-			rows[i] = x + (size_t)min(n + i, count - 1) * IN_SAMPLE;
-#pragma unroll
-		for (int j = 0; j < TILE_OUTPUTS; j++)
-			w[j] = parameters + WEIGHT +
-			       (size_t)min(o + j, OUTPUTS - 1) * INPUTS;
-#pragma unroll
-		for (int i = 0; i < TILE_SAMPLES; i++)
-#pragma unroll
-			for (int j = 0; j < TILE_OUTPUTS; j++)
-				sum[i][j] = 0;
-#pragma unroll 1
-		for (int k = from; k < to; k += WIDTH) {
-			vec weight[TILE_OUTPUTS];
-
-#pragma unroll
-			for (int j = 0; j < TILE_OUTPUTS; j++)
-				weight[j] = LOAD(w[j] + k);
-#pragma unroll
-			for (int i = 0; i < TILE_SAMPLES; i++) {
-				const vec value = LOAD(rows[i] + k);
-
-#pragma unroll
-				for (int j = 0; j < TILE_OUTPUTS; j++)
-					sum[i][j] = fma(value, weight[j],
-							sum[i][j]);
-			}
-		}
-#pragma unroll
-		for (int i = 0; i < TILE_SAMPLES; i++)
-#pragma unroll
-			for (int j = 0; j < TILE_OUTPUTS; j++) {
-				float total = vec_sum(sum[i][j]);
-
-				if (n + i >= count || o + j >= OUTPUTS)
-					continue;
-				for (int k = WHOLE; k < INPUTS; k++)
-					if (chunk == CHUNKS - 1)
-						total += rows[i][k] * w[j][k];
-				partial[((size_t)(n + i) * CHUNKS + chunk) *
-						OUT_SAMPLE + o + j] = total;
-			}
-	}
-	for (int i = n; CHUNKS == 1 && i < min(n + TILE_SAMPLES, count); i++)
-		sample_finish(i, global_count, partial, parameters, keep, y,
-			      out, labels, outcomes, slopes);
-}
-
-/* Item n finishes sample n. */
-kernel ONE_ITEM void linear_finish(const int count, const int global_count,
-				   global const float *restrict partial,
-				   global const float *restrict parameters,
-				   global const uchar *restrict keep,
-				   global float *y, global float *out,
-				   global const uchar *restrict labels,
-				   global float *restrict outcomes,
-				   global float *restrict slopes)
-{
-	sample_finish(get_global_id(0), global_count, partial, parameters, keep,
-		      y, out, labels, outcomes, slopes);
-}
 
 /*
  * Slopes by z, of which dropout and ReLU leave few: where they are not zero,
