@@ -103,10 +103,20 @@ static int is_finished(const struct opencl_program *program, int index)
 	return chunk_count(program, index) * panel_count(program, index) == 1;
 }
 
+/* A full batch leaves no unit of the device without an item. */
 static int item_samples(const struct opencl_program *program, int index)
 {
-	return is_finished(program, index) ? FINISHED_SAMPLES :
-					     MOST_ITEM_SAMPLES;
+	const int units = program_device(program)->chosen.info.units;
+	const int items = chunk_count(program, index) *
+			  panel_count(program, index);
+	int samples = MOST_ITEM_SAMPLES;
+
+	if (is_finished(program, index))
+		return FINISHED_SAMPLES;
+	while (samples > FINISHED_SAMPLES &&
+	       items * (batch_most(program) / samples) < units)
+		samples /= 2;
+	return samples;
 }
 
 static int tile_samples(const struct opencl_program *program, int index)
