@@ -33,7 +33,16 @@ int replica_compile(struct group *group, struct device *device,
 	struct program_options seen = *options;
 
 	seen.memory = group->memory;
-	return program_compile(device, model, &seen, program, err);
+	if (!device->backend->offloads)
+		return program_compile(device, model, &seen, program, err);
+	for (int r = 0; r < group->size; r++) {
+		if (r == group->rank &&
+		    program_compile(device, model, &seen, program, err))
+			return -1;
+		if (group_gather(group, NULL, 0, NULL, err))
+			return -1;
+	}
+	return 0;
 }
 
 static int train_alone(struct program *program, const struct batch *batch,

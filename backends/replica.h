@@ -56,8 +56,12 @@ int replica_open(struct group *group, const struct backend *backend,
 		 const struct device_request *request, struct device **device,
 		 struct error *err);
 
-/* Compiles a program whose vectors all ranks see. Every rank calls it with the
- * same model, and options but for memory. */
+/*
+ * Compiles a program whose vectors all ranks see. Every rank calls it with the
+ * same model, and options but for memory. Devices are compiled for one after
+ * the other: drivers keep the kernels of the first for the others, and PoCL
+ * 3.1 may abort where two threads compile the same ones at once.
+ */
 int replica_compile(struct group *group, struct device *device,
 		    const struct model *model,
 		    const struct program_options *options,

@@ -212,6 +212,12 @@ several() {
 	END
 }
 
+@test "devices are compiled for one after the other" {
+	several
+	OPENCL_ALONE=1 LD_PRELOAD="$BROKEN" run -0 "$BENCH" measure \
+		opencl-2@threads "${SMALL[@]}"
+}
+
 @test "opencl-1 is a whole device, by whatever name" {
 	run -0 "$BENCH" measure opencl-1:cpu "${SMALL[@]}" --run-file row
 	[ "$(cell row 1 target)" = opencl:cpu ]
