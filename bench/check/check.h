@@ -63,7 +63,8 @@ struct check {
 	double done_s; /* what is done of that */
 };
 
-/* The options of a target's processes: those of the baseline if it has one. */
+/* The options of a target's processes: those of the baseline if it has one, but
+ * none that the target does not take. */
 void check_target_options(struct options *options, const struct check *check,
 			  const struct check_target *target);
 

@@ -15,9 +15,15 @@
 void check_target_options(struct options *options, const struct check *check,
 			  const struct check_target *target)
 {
+	struct target one;
+	struct error err;
+
 	*options = *check->options;
 	if (target->stored)
 		settings_repeat(options, target->stored->run);
+	/* A backend is known where the name was understood. */
+	if (target->backend && !target_parse(&one, target->name, &err))
+		target_options_trim(options, &one);
 }
 
 void check_plan_blocks(struct check *check)

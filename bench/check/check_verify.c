@@ -9,7 +9,6 @@
 #include "bench/check/check.h"
 #include "bench/options/forward.h"
 #include "bench/system/process.h"
-#include "bench/training/target_options.h"
 #include "bench/verify/verify.h"
 
 /* Its report is not wanted here. */
@@ -43,15 +42,11 @@ static int run_verify(const struct check *check, const struct arm *arm,
 {
 	const char *const extra[] = { NULL };
 	struct options options;
-	struct target backend;
 	double seconds = INFINITY;
 	char **words;
 	int failed;
 
-	if (target_parse(&backend, target->backend->name, err))
-		return -1;
 	check_target_options(&options, check, target);
-	target_options_trim(&options, &backend);
 	options.steps = 3;
 	options.batch = 4;
 	options.quiet = 1;

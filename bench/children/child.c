@@ -13,7 +13,6 @@
 #include "bench/rows/csv.h"
 #include "bench/system/clock.h"
 #include "bench/system/process.h"
-#include "bench/training/target_options.h"
 
 /* A terminal's Ctrl-C does not reach a group of its own: we pass it on. */
 static int start_command(const struct child_request *request, int pipe,
@@ -34,17 +33,11 @@ static pid_t start(const struct child_request *request, const char *run_file,
 {
 	struct options options = *request->options;
 	char words[3][600], **argv;
-	struct target target;
 	const char *const extra[] = { words[0], words[1], words[2], NULL };
 	pid_t pid = -1;
 
 	/* It is we who know how far the rows have come. */
 	options.progress = "never";
-	if (!request->words) {
-		if (target_parse(&target, request->target, err))
-			return -1;
-		target_options_trim(&options, &target);
-	}
 	snprintf(words[0], sizeof(words[0]), "--run-file=%s", run_file);
 	snprintf(words[1], sizeof(words[1]), "--run-id=%s", request->run_id);
 	snprintf(words[2], sizeof(words[2]), "--campaign-id=%s",

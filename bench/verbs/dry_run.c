@@ -2,6 +2,7 @@
 #include "bench/verbs/dry_run.h"
 
 #include "bench/children/child.h"
+#include "bench/training/target_options.h"
 
 #define STEPS 5 /* iterations that are measured */
 
@@ -29,6 +30,7 @@ int dry_run(const struct options *given, const struct target *target,
 	char time[64] = "";
 	int failed = 0;
 
+	target_options_trim(&options, target);
 	options.epochs = 1;
 	options.steps = STEPS;
 	options.warmup = 1;

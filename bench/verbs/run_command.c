@@ -164,6 +164,7 @@ static int run_once(struct work *work, int t, long round, int more,
 	struct child_result result;
 	int failed;
 
+	target_options_trim(&options, target);
 	options.seed += round;
 	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
 		 ++work->started);
