@@ -261,9 +261,25 @@ with one emulated core"* ]]
 	run -0 "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" --repeat 2 --seed 5 \
 		--out made
 	[ "$(column made/runs.csv target)" = "cpu-1 cpu-2 cpu-2 cpu-1" ]
-	[ "$(column made/runs.csv seed)" = "5 5 6 6" ]
+	[ "$(column made/runs.csv seed)" = "5 5 100005 100005" ]
 	[ "$(column made/runs.csv status)" = "ok ok ok ok" ]
 	[ "$(column made/runs.csv run_id | tr ' ' '\n' | sort -u | wc -l)" = 4 ]
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *", 2 seeds from 5 to 100005;"* ]]
+	# Any of them alone, by its seed.
+	run -0 "$BENCH" measure cpu-2 "${TINY[@]}" --seed 100005 --run-file one
+	[ "$(cell one 1 parameters_hash)" = \
+		"$(cell made/runs.csv 3 parameters_hash)" ]
+}
+
+@test "repetitions whose seeds would not fit are refused beforehand" {
+	fails 2 "--seed 4294967295 with --repeat 2: repetition r, from 0, has \
+seed + 100000 r, and none is above 4294967295; the largest --seed here is \
+4294867295" run null-1 "${TINY[@]}" --seed 4294967295 --repeat 2
+	fails 2 "the largest --seed here is 4294867295" \
+		run null-1 "${TINY[@]}" --seed 4294867296 -r 2 --dry-run
+	run -0 "$BENCH" run null-1 "${TINY[@]}" --seed 4294867295 --repeat 2 \
+		--out made
+	[ "$(column made/runs.csv seed)" = "4294867295 4294967295" ]
 }
 
 @test "the harness's own cost is a target" {

@@ -106,7 +106,7 @@ setup() {
 	[[ "$output" == *"| three, run 2 | **1.380** | 2.480 |"* ]]
 	[[ "$output" == *"| three, all 3 | **1.380 (± 0.065)** | 2.480 (± 0.147) |"* ]]
 	[[ "$output" == *"1 core n=3 \\[1.181, 1.579\\]"* ]]
-	[[ "$output" == *"seeds 1 to 3"* ]]
+	[[ "$output" == *"seeds from 1 to 3"* ]]
 	# Of the export only the latter, of all three.
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/three" --export-csv -
 	[ "${#lines[@]}" -eq 3 ]

@@ -82,7 +82,7 @@ const struct option_row option_rows[] = {
 	  "stop after the first test that reaches PCT %, and say what it took; "
 	  "a global batch of 128", 1, 100, { 0 } },
 	{ "seed", 0, OPTION_INT, AT(seed), TRAINS, "N",
-	  "of parameters, sample order and dropout (1)", 0, 4294967295.,
+	  "of parameters, sample order and dropout (1)", 0, SEED_MOST,
 	  { 0 } },
 	{ "lr", 0, OPTION_REAL, AT(lr), TRAINS, "RATE",
 	  "the learning rate of the first epoch (the model's)", 0, 1e38,
@@ -119,7 +119,7 @@ const struct option_row option_rows[] = {
 	{ "synthetic-test", 0, OPTION_INT, AT(synthetic_test), TRAINS, "N",
 	  "test samples of the synthetic data set (10000)", 1, 1e6, { 0 } },
 	{ "repeat", 'r', OPTION_INT, AT(repeat), RUN, "N",
-	  "fresh processes per target, seeds counting up (1)", 1, 10000,
+	  "fresh processes per target, each 100000 seeds on (1)", 1, 10000,
 	  { 0 } },
 	{ "quick", 0, OPTION_FLAG, AT(quick), RUN, NULL,
 	  "one or two minutes: 1 epoch of at most 40 steps", 0, 0, { 0 } },

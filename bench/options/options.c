@@ -232,6 +232,20 @@ static int settle_accuracy(struct options *options, struct error *err)
 	return 0;
 }
 
+/* The last repetition's seed has to be one as well. */
+static int settle_seed(const struct options *options, struct error *err)
+{
+	const long most = SEED_MOST - SEED_STRIDE * (options->repeat - 1);
+
+	if (options->seed <= most)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "--seed %ld with --repeat %ld: repetition r, from 0, "
+			 "has seed + %ld r, and none is above %ld; the largest "
+			 "--seed here is %ld", options->seed, options->repeat,
+			 SEED_STRIDE, SEED_MOST, most);
+}
+
 static int settle(struct options *options, struct error *err)
 {
 	if (options->batch != OPTION_UNSET &&
@@ -247,7 +261,8 @@ static int settle(struct options *options, struct error *err)
 		if (options->steps == OPTION_UNSET)
 			options->steps = QUICK_STEPS;
 	}
-	return settle_accuracy(options, err);
+	return settle_seed(options, err) || settle_accuracy(options, err) ?
+		       -1 : 0;
 }
 
 static int settle_help(struct options *options, struct error *err)

@@ -31,6 +31,11 @@ enum verb {
 #define OPTION_MOST_ROWS 96 /* of the table */
 #define OPTION_MOST_TIMES 16 /* that one option is given */
 
+#define SEED_MOST 4294967295L /* 32 bits, as PyTorch's generator takes */
+/* From one repetition's seed to the next one's. The order of epoch e is that
+ * of seed + e: closer seeds would share orders of samples. */
+#define SEED_STRIDE 100000L
+
 struct options {
 	enum verb verb;
 	const char **arguments; /* what is not an option, into argv */

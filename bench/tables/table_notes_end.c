@@ -59,8 +59,8 @@ static void note_setup(const struct view *view, const struct line *line)
 	if (asked.first_seed == asked.last_seed)
 		snprintf(seeds, sizeof(seeds), ", seed %ld", asked.first_seed);
 	else
-		snprintf(seeds, sizeof(seeds), ", seeds %ld to %ld",
-			 asked.first_seed, asked.last_seed);
+		snprintf(seeds, sizeof(seeds), ", %d seeds from %ld to %ld",
+			 line->repetitions, asked.first_seed, asked.last_seed);
 	if (run->steps != CELL_NO_INT)
 		snprintf(limit, sizeof(limit),
 			 ", at most %ld iteration%s an epoch", run->steps,

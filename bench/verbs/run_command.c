@@ -165,7 +165,7 @@ static int run_once(struct work *work, int t, long round, int more,
 	int failed;
 
 	target_options_trim(&options, target);
-	options.seed += round;
+	options.seed += round * SEED_STRIDE;
 	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
 		 ++work->started);
 	progress_start(&collector.progress, options.progress, options.quiet,
