@@ -10,7 +10,7 @@ setup() {
 }
 
 @test "Ctrl-C: the rows are kept, exit 130" {
-	"$BENCH" check null-1 --base "$BENCH" "${SMALL[@]}" -o cut \
+	"${HEEDFUL[@]}" "$BENCH" check null-1 --base "$BENCH" "${SMALL[@]}" -o cut \
 		--blocks 50 2>log &
 	local pid=$!
 	within 20 grep -q ',B,1,' cut/runs.csv
@@ -54,8 +54,8 @@ lasting() {
 }
 
 @test "Ctrl-C ends all that a command has started" {
-	"$BENCH" check --blocks 6 -o cut --base-cmd "$(lasting pids)" \
-		--head-cmd true 2>log &
+	"${HEEDFUL[@]}" "$BENCH" check --blocks 6 -o cut --head-cmd true \
+		--base-cmd "$(lasting pids)" 2>log &
 	local pid=$!
 	within 20 test -s pids
 	interrupted "$pid" log
@@ -70,7 +70,8 @@ lasting() {
 	exec "$BENCH" "\$@"
 	END
 	chmod +x hangs
-	"$BENCH" check cpu-1 --base ./hangs "${SMALL[@]}" -o cut 2>log &
+	"${HEEDFUL[@]}" "$BENCH" check cpu-1 --base ./hangs "${SMALL[@]}" \
+		-o cut 2>log &
 	local pid=$!
 	within 20 test -s verifies
 	interrupted "$pid" log
@@ -86,8 +87,8 @@ lasting() {
 	git -C repo add Makefile
 	git -C repo -c user.name=n -c user.email=e commit -qm m
 	cd repo
-	TMPDIR=$PWD/../tmp "$BENCH" check null-1 --base-ref HEAD \
-		"${SMALL[@]}" 2>../log &
+	TMPDIR=$PWD/../tmp "${HEEDFUL[@]}" "$BENCH" check null-1 \
+		--base-ref HEAD "${SMALL[@]}" 2>../log &
 	local pid=$!
 	within 20 test -s ../builds
 	interrupted "$pid" ../log

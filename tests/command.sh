@@ -8,6 +8,8 @@ command_setup() {
 	unset BENCH_DATA_DIR BENCH_TEST_BREAK BENCH_ISA OCL_ICD_VENDORS
 	export LC_ALL=C.UTF-8
 	DATA=(--dataset synthetic --synthetic-train 70 --synthetic-test 40)
+	# A shell has SIGINT ignored in what it starts in the background.
+	HEEDFUL=(env --default-signal=INT)
 	# Three batches of 32, 32 and 6 samples.
 	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
 }

@@ -241,7 +241,8 @@ below() {
 
 # start TARGET: a long campaign that has got to its second epoch; $CORES.
 start() {
-	"$BENCH" run "$1" null-1 "${LONG[@]}" --out made >out 2>err 3>&- &
+	"${HEEDFUL[@]}" "$BENCH" run "$1" null-1 "${LONG[@]}" --out made \
+		>out 2>err 3>&- &
 	PID=$!
 	within 60 grep -q "$1 .*epoch 2/" err
 	mapfile -t CORES < <(below "$(below "$PID" | head -n 1)")
@@ -249,8 +250,8 @@ start() {
 
 # start_alone: the same without a campaign above it.
 start_alone() {
-	"$BENCH" measure cpu-3@fork "${LONG[@]}" --run-file row >out 2>err \
-		3>&- &
+	"${HEEDFUL[@]}" "$BENCH" measure cpu-3@fork "${LONG[@]}" \
+		--run-file row >out 2>err 3>&- &
 	PID=$!
 	within 60 grep -q 'epoch 2/' err
 	mapfile -t CORES < <(below "$PID")

@@ -351,8 +351,8 @@ device: POCL_DEVICES is 'none'"* ]]
 	several
 	local target pid code cores
 	for target in opencl-2 opencl-2@fork; do
-		"$BENCH" run "$target" null-1 "${SMALL[@]/-q/--seed=1}" \
-			--epochs 100000 --out "made $target" \
+		"${HEEDFUL[@]}" "$BENCH" run "$target" null-1 \
+			"${SMALL[@]/-q/--seed=1}" --epochs 100000 --out "made $target" \
 			>out 2>err 3>&- &
 		pid=$!
 		within 60 grep -q 'epoch 3/' err

@@ -208,7 +208,7 @@ HOSTILE=(
 	make_campaign one label
 	# shellcheck disable=SC2016
 	fake_gnuplot 'echo $$ >started; exec sleep 1000 3>&-'
-	"$BENCH" plot one 2>/dev/null 3>&- &
+	"${HEEDFUL[@]}" "$BENCH" plot one 2>/dev/null 3>&- &
 	PID=$!
 	within 10 test -s one/plot/started
 	kill -INT "$PID"

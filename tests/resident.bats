@@ -342,8 +342,8 @@ calls() {
 
 @test "a signal ends a run that is ahead, with what there is" {
 	mkfifo rows
-	"$BENCH" measure opencl --model tiny -d synthetic -q --sync epoch \
-		--epochs 1000 >rows 2>/dev/null 3>&- &
+	"${HEEDFUL[@]}" "$BENCH" measure opencl --model tiny -d synthetic \
+		-q --sync epoch --epochs 1000 >rows 2>/dev/null 3>&- &
 	local pid=$! line code=0
 	exec 4<rows
 	while read -r line <&4; do

@@ -40,7 +40,7 @@ left_behind() {
 @test "where it cannot work: exit 7; interrupted: exit 130; nothing stays" {
 	TMPDIR=$PWD/none run -7 --separate-stderr "$BENCH" selftest
 	[[ "$stderr" == *"cannot write "*none* ]]
-	"$BENCH" selftest >out 2>err 3>&- &
+	"${HEEDFUL[@]}" "$BENCH" selftest >out 2>err 3>&- &
 	local pid=$! code=0
 	within 60 grep -q 'as long' out
 	[ -n "$(left_behind)" ]

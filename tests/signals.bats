@@ -19,7 +19,7 @@ teardown() {
 
 # start ARGUMENT ...: in the background, as $PID.
 start() {
-	"$BENCH" "$@" >out 2>err 3>&- &
+	"${HEEDFUL[@]}" "$BENCH" "$@" >out 2>err 3>&- &
 	PID=$!
 }
 
@@ -72,6 +72,24 @@ child() {
 	[ "$(cell row 1 status)" = partial ]
 	[ "$(cell row 1 exit_code)" = 130 ]
 	grep -q ',loop,.*,partial,' out
+}
+
+# By a shell, nohup and env: SIGINT, SIGHUP and SIGTERM.
+@test "signals that were ignored at the start stay so, in all processes" {
+	nohup env --ignore-signal=TERM "$BENCH" run cpu-2@fork "${LONG[@]}" \
+		--epochs 20 --out made >out 2>err 3>&- &
+	PID=$!
+	within 60 grep -q 'epoch 2/' err
+	child
+	local signal cores
+	cores=$(cat "/proc/$CHILD/task/$CHILD/children")
+	[ "$(wc -w <<<"$cores")" -eq 2 ]
+	for signal in INT HUP TERM; do
+		# shellcheck disable=SC2086 # words
+		kill "-$signal" "$PID" "$CHILD" $cores
+	done
+	ended 0
+	[ "$(column made/runs.csv status)" = ok ]
 }
 
 # A run whose first iteration takes longer than anybody waits; it has begun.

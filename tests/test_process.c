@@ -194,6 +194,30 @@ static void an_end_is_polite(void **state)
 	close(ends[0]);
 }
 
+/* What it is given, and who sends it signals, decides what it ignores. */
+static void ignored_signals(void **state)
+{
+	const char *const words[] = { "sh", "-c",
+		"kill -HUP $$; kill -INT $$; kill -TERM $$", NULL };
+	const struct process_setting in = { NULL, -1, -1, NULL, 0 };
+	struct process_status status;
+	struct error err;
+	pid_t pid;
+
+	(void)state;
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	assert_int_equal(process_start(words, -1, NULL, &pid, &err), 0);
+	assert_int_equal(process_wait(pid, &status, &err), 0);
+	assert_int_equal(status.code, 0);
+	assert_int_equal(process_run(words, &in, 60, &status, &err), 0);
+	assert_int_equal(status.signal, SIGINT);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +227,7 @@ int main(void)
 		cmocka_unit_test(arguments_are_not_read_by_a_shell),
 		cmocka_unit_test(programs_are_found),
 		cmocka_unit_test(a_program_is_given_a_time),
+		cmocka_unit_test(ignored_signals),
 		cmocka_unit_test(an_end_is_polite),
 	};
 

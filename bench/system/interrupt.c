@@ -3,12 +3,21 @@
 #include <signal.h>
 #include <stddef.h>
 
+enum { SIGNALS = 3 };
+
+static const int signals[SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
+static int ignored[SIGNALS]; /* by whoever started us, as nohup does */
 static volatile sig_atomic_t received;
 
 void interrupt_reset(void)
 {
+	struct sigaction inherited;
+
 	/* Ignored, it would let our children end without a status. */
 	signal(SIGCHLD, SIG_DFL);
+	for (int i = 0; i < SIGNALS; i++)
+		ignored[i] = !sigaction(signals[i], NULL, &inherited) &&
+			     inherited.sa_handler == SIG_IGN;
 }
 
 static void note(int number)
@@ -19,16 +28,14 @@ static void note(int number)
 void interrupt_install(int patient)
 {
 	/* Without patience the next signal has its usual effect. */
-	struct sigaction action = { .sa_handler = note,
-				    .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_flags = SA_RESTART };
 
 	if (!patient)
 		action.sa_flags |= (int)SA_RESETHAND;
 	sigemptyset(&action.sa_mask);
-	if (patient || !received) {
-		sigaction(SIGINT, &action, NULL);
-		sigaction(SIGTERM, &action, NULL);
-		sigaction(SIGHUP, &action, NULL);
+	for (int i = 0; i < SIGNALS && (patient || !received); i++) {
+		action.sa_handler = ignored[i] ? SIG_IGN : note;
+		sigaction(signals[i], &action, NULL);
 	}
 	signal(SIGPIPE, SIG_IGN);
 }

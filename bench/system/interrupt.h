@@ -6,7 +6,11 @@
 #ifndef BENCH_SYSTEM_INTERRUPT_H
 #define BENCH_SYSTEM_INTERRUPT_H
 
-/* At the start: what whoever started us had set up for himself. */
+/*
+ * At the start, since it looks which of these signals whoever started us has
+ * ignored: nohup SIGHUP, a shell SIGINT for what it runs in the background.
+ * Those stay ignored, here and in what we start.
+ */
 void interrupt_reset(void);
 
 /*

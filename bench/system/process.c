@@ -80,6 +80,11 @@ static int set_signals(posix_spawnattr_t *attributes, int own_group)
 	sigemptyset(&mask);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
+	/* These come from us alone then, and have to end it. */
+	if (own_group) {
+		sigaddset(&defaults, SIGINT);
+		sigaddset(&defaults, SIGTERM);
+	}
 	number = posix_spawnattr_setsigmask(attributes, &mask);
 	if (!number)
 		number = posix_spawnattr_setsigdefault(attributes, &defaults);

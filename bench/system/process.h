@@ -27,7 +27,7 @@ int process_find_program(const char *name);
  * argv up to a NULL. Its standard output becomes stdout_fd, or stays ours for
  * -1; standard error stays ours; standard input is empty. environment is a
  * list of NAME=VALUE up to a NULL, or NULL for ours. No signal is blocked in
- * it, and SIGPIPE has its default action.
+ * it, and SIGPIPE has its default action; others that we ignore it ignores.
  *
  * A program that is not there is ERROR_MISSING. On success the caller waits
  * for *pid.
@@ -41,7 +41,9 @@ struct process_setting {
 	const char *folder;	   /* NULL: ours */
 	int stdout_fd, stderr_fd; /* -1: ours */
 	const char *const *environment;
-	int own_group; /* a process group of its own */
+	/* A process group of its own, in which SIGINT and SIGTERM, which are
+	 * then ours to send, are not ignored either. */
+	int own_group;
 };
 int process_start_in(const char *const *argv,
 		     const struct process_setting *setting, pid_t *pid,
