@@ -367,6 +367,41 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	[ -z "$(ls ../tmp)" ]
 }
 
+# git tells it where HEAD and index are, by variables that go before folders.
+@test "--base-ref in a hook leaves its repository as it is" {
+	command -v git make >/dev/null || skip "no git or make"
+	export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e
+	export GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
+	git init -q -b main repo
+	printf 'all:\n\tenv >%s; mkdir -p build; cp %s build/bench\n' \
+		"$PWD/variables" "$BENCH" >repo/Makefile
+	git -C repo add Makefile
+	git -C repo commit -qm first
+	git -C repo worktree add -q ../beside
+	cat >repo/.git/hooks/pre-commit <<-END
+	#!/bin/sh
+	echo "\$GIT_INDEX_FILE" >"$PWD/hooked"
+	GIT_CONFIG_PARAMETERS="'core.abbrev=9'" "$BENCH" check null-1 \\
+		--base-ref HEAD ${SMALL[*]} --blocks 6 -o ../few \\
+		>"$PWD/said" 2>&1
+	true
+	END
+	chmod +x repo/.git/hooks/pre-commit
+	cd beside
+	echo new >file
+	git add file
+	git commit -qm second
+	[ -s ../hooked ]
+	[ "$(git symbolic-ref HEAD)" = refs/heads/beside ]
+	[ "$(git show --format=%s --name-only)" = $'second\n\nfile' ]
+	[ -z "$(git status --porcelain)" ]
+	[ "$(cell ../few/verdicts.csv 1 base)" = \
+		"revision HEAD, commit $(git rev-parse HEAD^)" ]
+	# Unset, not empty.
+	run -1 grep -E "^($(git rev-parse --local-env-vars | paste -sd '|'))=" \
+		../variables
+}
+
 @test "--base-ref with the commit of the head: said before it is built" {
 	local commit
 	commit=$("$BENCH" --version | sed -n '1s/.*(\([0-9a-f]*\)).*/\1/p')

@@ -17,6 +17,7 @@ setup() {
 	cat >told <<-'END'
 	#!/bin/sh
 	echo "$*" >>"$HOME/asked"
+	echo "${GIT_INDEX_FILE-}" >>"$HOME/index_of"
 	[ "$1" != selftest ] || exit "${SELFTEST:-0}"
 	while [ "$1" != --out ]; do shift; done
 	mkdir -p "$2" && echo "a table" >"$2/verdicts.md"
@@ -66,6 +67,16 @@ results/gate/$(git rev-parse --short HEAD) cpu-1 --blocks 12" ]
 	git checkout -q change
 	run -5 .ci/gate elsewhere
 	[[ "$output" == *"the whole history is needed"* ]]
+}
+
+# git tells it its own, by variables that go before folders.
+@test "in a hook of another repository" {
+	git init -q "$HOME/other"
+	GIT_DIR=$HOME/other/.git GIT_INDEX_FILE=$HOME/index \
+		run -0 --separate-stderr .ci/gate main
+	[ "$(tail -1 "$HOME/asked")" = "check --base-ref $BASE --out \
+results/gate/$(git rev-parse --short HEAD)" ]
+	[ "$(sort -u "$HOME/index_of")" = "" ]
 }
 
 @test "words for GitHub, and its summary" {

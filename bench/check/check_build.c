@@ -3,11 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/gate/arm.h"
 #include "bench/machine/cpus.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
@@ -15,35 +13,21 @@
 
 #define SHORTEST_COMMIT 7 /* letters of git's; "unknown" begins none */
 
-/* A make around us is no business of the one that builds. */
-static const char *const no_make[] = { "MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=",
-				       "GNUMAKEFLAGS=", NULL };
-
 /* Its standard output goes to out. Fails unless the program ends with 0. */
 static int start(const char *const *words, int out, struct error *err)
 {
-	const struct arm plain = { .variables = no_make };
-	char **environment = arm_environment(&plain, 0, err);
-	const struct process_setting setting = {
-		.stdout_fd = out,
-		.stderr_fd = -1,
-		.environment = (const char *const *)environment,
-	};
+	const struct process_setting setting = { .stdout_fd = out,
+						 .stderr_fd = -1 };
 	struct process_status status;
-	int failed;
 
-	if (!environment)
-		return -1;
-	failed = process_run(words, &setting, INFINITY, &status, err);
-	free(environment);
-	if (failed)
+	if (process_run(words, &setting, INFINITY, &status, err))
 		return -1;
 	if (status.code)
 		return error_set(err, ERROR_FAILED, "%s failed", words[0]);
 	return 0;
 }
 
-/* What a program prints: one line that fits into a pipe. */
+/* What a program prints, without its last line end; it fits into a pipe. */
 static int ask(const char *const *words, char *answer, size_t size,
 	       struct error *err)
 {
@@ -59,8 +43,33 @@ static int ask(const char *const *words, char *answer, size_t size,
 	close(pipes[1]);
 	if (count <= 0)
 		return -1;
-	answer[count] = '\0';
-	answer[strcspn(answer, "\n")] = '\0';
+	answer[count - (answer[count - 1] == '\n')] = '\0';
+	return 0;
+}
+
+/*
+ * A make around us is no business of the one that builds. Nor is the repository
+ * of a hook that we are in: git would take it, its HEAD and its index for those
+ * of every folder. Unset for good, since empty ones mean something else.
+ */
+static int leave_surroundings(struct error *err)
+{
+	static const char *const of_make[] = { "MAKEFLAGS", "MFLAGS",
+					       "MAKELEVEL", "GNUMAKEFLAGS" };
+	const char *const list[] = { "git", "rev-parse", "--local-env-vars",
+				     NULL };
+	char of_git[4096], *name = of_git, *end;
+
+	for (size_t i = 0; i < sizeof(of_make) / sizeof(of_make[0]); i++)
+		process_unset(of_make[i]);
+	if (ask(list, of_git, sizeof(of_git), err))
+		return error_set(err, ERROR_FAILED, "--base-ref: git rev-parse "
+				 "--local-env-vars says nothing");
+	for (; (end = strchr(name, '\n')); name = end + 1) {
+		*end = '\0';
+		process_unset(name);
+	}
+	process_unset(name);
 	return 0;
 }
 
@@ -77,10 +86,13 @@ static int find_commit(struct check_build *build, const char *revision,
 	if (!process_find_program("git") || !process_find_program("make"))
 		return error_set(err, ERROR_MISSING, "--base-ref needs git and "
 				 "make: apt-get install git make");
+	if (leave_surroundings(err))
+		return -1;
 	snprintf(wanted, sizeof(wanted), "%.250s^{commit}", revision);
 	if (ask(where, top, PATH_MAX, err))
 		return error_set(err, ERROR_INPUT, "--base-ref: this folder is "
-				 "in no git repository");
+				 "in no git repository (GIT_DIR and its like "
+				 "are not heeded)");
 	if (ask(which, build->commit, sizeof(build->commit), err))
 		return error_set(err, ERROR_INPUT, "--base-ref: '%.60s' is no "
 				 "revision of %.400s; a shallow clone lacks "

@@ -16,9 +16,10 @@ struct check_build {
 /*
  * Clones the repository around the current folder into a new folder below
  * $TMPDIR or /tmp, checks revision out and builds it with make, installing
- * nothing. The working tree is left alone. ERROR_INPUT for what is no revision,
- * ERROR_FAILED if it does not build, ERROR_STOPPED after a signal. Release it
- * also after a failure.
+ * nothing. The working tree is left alone, and so is the repository of a hook:
+ * git's variables that name one are unset from then on. ERROR_INPUT for what is
+ * no revision, ERROR_FAILED if it does not build, ERROR_STOPPED after a signal.
+ * Release it also after a failure.
  *
  * head is the commit, abbreviated, of what it will be compared with, if it is
  * to differ: log, which may be NULL, is told that it does not.
