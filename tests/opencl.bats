@@ -181,6 +181,27 @@ breaks() {
 	[[ "$output" == *"is not only this user's to write"* ]]
 }
 
+# PoCL's own choice would be a folder in /tmp that anybody may have made.
+@test "without a home, or a PATH, there is no OpenCL, and why" {
+	is_pocl || skip "no PoCL"
+	unset POCL_CACHE_DIR XDG_CACHE_HOME HOME
+	local home
+	for home in "" nowhere "/$(printf '%5000s' | tr ' ' x)"; do
+		HOME=$home run -4 "$BENCH" measure opencl "${SMALL[@]}"
+		[[ "$output" == *HOME*"set HOME, or POCL_CACHE_DIR" ]]
+	done
+	run -4 "$BENCH" measure opencl "${SMALL[@]}"
+	[[ "$output" == *"XDG_CACHE_HOME and HOME are not set"* ]]
+	run -0 "$BENCH" devices
+	[[ "$output" == *opencl*"XDG_CACHE_HOME and HOME are not set"* ]]
+	POCL_CACHE_DIR=$PWD/kernels run -0 "$BENCH" measure opencl \
+		"${SMALL[@]}"
+	[ -d kernels ]
+	run -4 env -i POCL_CACHE_DIR="$PWD/cold" "$BENCH" measure opencl \
+		"${SMALL[@]}"
+	[[ "$output" == *"PATH is not set"* ]]
+}
+
 # Two units, whatever CPUs there are.
 several() {
 	export POCL_MAX_PTHREAD_COUNT=2

@@ -71,18 +71,34 @@ static int is_ours(const char *path, int last)
 	       !(stat_.st_mode & (S_IWGRP | S_IWOTH));
 }
 
+static int is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && value[0];
+}
+
 int cache_choose(struct error *err)
 {
-	const char *chosen = getenv(VARIABLE);
 	char path[PATH_MAX], *name;
 	const char *from;
 	int safe;
 
-	if (chosen && chosen[0])
+	/* It would end the process. */
+	if (!is_set("PATH"))
+		return error_set(err, ERROR_MISSING, "PATH is not set, in "
+				 "which PoCL looks for ld when it compiles "
+				 "kernels: PATH=/usr/bin:/bin");
+	if (is_set(VARIABLE))
 		return 0;
 	from = own_folder(path);
 	if (!from || errno)
-		return 0;
+		return error_set(err, ERROR_MISSING, "compiled kernels have no "
+				 "folder that is only this user's: %s%s; set "
+				 "HOME, or " VARIABLE,
+				 from ? from : "XDG_CACHE_HOME and HOME",
+				 from ? " is too long" :
+					" are not set, or no absolute paths");
 	can_write(path);
 	name = strrchr(path, '/');
 	*name = '\0';

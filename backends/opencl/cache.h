@@ -10,8 +10,10 @@
 /*
  * Before the first call of OpenCL: bench/pocl in the user's cache, unless the
  * user has set POCL_CACHE_DIR. Kernels are code, so a folder that others can
- * write is an error; one that cannot be made is not, since another driver may
- * do without.
+ * write is an error (ERROR_MISSING), and so is none, since PoCL would take one
+ * of a name that everybody knows in the folder for temporary files; one that
+ * cannot be made is not, since another driver may do without. Without a PATH
+ * PoCL cannot compile, which is an error as well.
  */
 int cache_choose(struct error *err);
 
