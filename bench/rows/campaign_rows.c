@@ -93,10 +93,6 @@ static void tell_end(struct campaign *campaign, const char *path,
 			 "%s%s: the last line had no end, its %zu bytes were "
 			 "taken away; whoever wrote it was killed",
 			 used ? "; " : "", path, note->cut);
-	if (note->ended)
-		snprintf(notice + used, sizeof(campaign->notice) - used,
-			 "%s%s: the last line, a whole row, had no end and "
-			 "was given one", used ? "; " : "", path);
 }
 
 static int append(struct campaign *campaign, const char *name,

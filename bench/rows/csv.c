@@ -90,11 +90,11 @@ void csv_write_row(FILE *out, const struct row_kind *kind, const void *row)
 	fputc('\n', out);
 }
 
-/* Is what ends here less than a row, for want of the end of its line? */
+/* Is what ends here no row, for want of the end of its line? Its last cell may
+ * have been longer, and nothing shows that. */
 static int is_torn(const struct csv_reader *reader)
 {
-	return reader->ending && reader->width && !reader->spans &&
-	       reader->cell < reader->width;
+	return reader->ending && reader->width && !reader->spans;
 }
 
 /* Only the first failure counts; the parser cannot be stopped inside a line. */
@@ -234,6 +234,8 @@ static void on_row(int end, void *context)
 	} else if (reader->cell < reader->width) {
 		reader_fail(reader, "", "fewer cells than the header has",
 			    NULL);
+	} else if (reader->ending) {
+		reader_fail(reader, "", "the last row has no line end", NULL);
 	} else {
 		give_row(reader);
 	}

@@ -21,15 +21,15 @@ void csv_write_row(FILE *out, const struct row_kind *kind, const void *row);
 
 /*
  * Reads rows as they arrive. feed takes any bytes and calls take once for each
- * complete row; end takes a last line without its '\n' and reports what is
- * left half read. Errors are ERROR_INPUT and start with source:line:cell, both
- * from 1. Unknown columns are skipped; required ones that are absent, and
- * duplicate ones, are errors. After an error the reader can only be closed.
- * Nothing at all, and a header alone, are fine here.
+ * complete row; end reports what is left half read. Errors are ERROR_INPUT and
+ * start with source:line:cell, both from 1. Unknown columns are skipped;
+ * required ones that are absent, and duplicate ones, are errors. After an error
+ * the reader can only be closed. Nothing at all, and a header alone, are fine
+ * here.
  *
- * A last line without its '\n' that is no whole row either is what a process
- * leaves that is ended while it writes: end passes over it and returns 0, and
- * torn its number; 0 if there was none.
+ * A last line without its '\n' is what a process leaves that is ended while it
+ * writes, however whole it looks: end passes over it and returns 0, and torn
+ * its number; 0 if there was none. A header alone may be without.
  */
 struct csv_reader;
 typedef int csv_take(const void *row, void *context, struct error *err);
@@ -45,7 +45,7 @@ long csv_reader_torn(const struct csv_reader *reader);
 void csv_reader_close(struct csv_reader *reader); /* NULL is fine */
 
 /* A whole file at once: *rows is an array that the caller frees. A file
- * without rows is an error. */
+ * without rows is an error, and so is a torn line. */
 int csv_read(const char *path, const struct row_kind *kind, void **rows,
 	     size_t *count, struct error *err);
 

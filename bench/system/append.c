@@ -92,22 +92,9 @@ static int find_difference(int fd, const char *header)
 		       OTHER_FORM : OTHER_COLUMNS;
 }
 
-/* Cells of a line without its end; 0 inside of quotes. */
-static int count_cells(const char *line, size_t length)
-{
-	int cells = 1, quoted = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		quoted ^= line[i] == '"';
-		cells += line[i] == ',' && !quoted;
-	}
-	return quoted ? 0 : cells;
-}
-
 /* How a file ends. */
 struct file_end {
 	off_t size, lines; /* of all of it, and of its whole lines */
-	int row; /* behind them is a whole row, but for its '\n' */
 };
 
 /* Where the last whole line of the file ends. Returns an errno. */
@@ -132,31 +119,10 @@ static int find_lines(int fd, struct file_end *end)
 	return 0;
 }
 
-/* As bench/rows/csv.h counts, which takes such a line for a row. Returns an
- * errno. */
-static int look_at_tail(int fd, const char *header, struct file_end *end)
-{
-	const size_t length = (size_t)(end->size - end->lines);
-	char *tail = malloc(length);
-	int number = 0;
-
-	if (!tail)
-		return ENOMEM;
-	errno = 0;
-	if (pread(fd, tail, length, end->lines) != (ssize_t)length)
-		number = errno ? errno : EIO;
-	else
-		end->row = count_cells(tail, length) >=
-			   count_cells(header, strlen(header));
-	free(tail);
-	return number;
-}
-
 /* With the lock. A file that is not ours is refused. Returns an errno. */
 static int find_end(int fd, const char *header, struct file_end *end)
 {
 	struct stat status;
-	int number;
 
 	*end = (struct file_end){ 0 };
 	if (fstat(fd, &status))
@@ -166,17 +132,13 @@ static int find_end(int fd, const char *header, struct file_end *end)
 	end->size = status.st_size;
 	if (!starts_like(fd, end->size, header))
 		return find_difference(fd, header);
-	number = find_lines(fd, end);
-	/* A part of the header is written anew. */
-	if (number || end->lines == end->size || end->lines == 0)
-		return number;
-	return look_at_tail(fd, header, end);
+	return find_lines(fd, end);
 }
 
 /* Takes a torn line away. Returns an errno. */
 static int cut_tail(int fd, struct file_end *end, struct append_note *note)
 {
-	if (end->row || end->lines == end->size)
+	if (end->lines == end->size)
 		return 0;
 	if (ftruncate(fd, end->lines))
 		return errno;
@@ -198,7 +160,7 @@ static int append_locked(int fd, const char *header, const char *rows,
 		number = cut_tail(fd, &end, note);
 	if (number)
 		return number;
-	first = end.size == 0 ? header : end.row ? "\n" : "";
+	first = end.size == 0 ? header : "";
 	bytes = malloc(strlen(first) + count + 1);
 	if (!bytes)
 		return ENOMEM;
@@ -208,8 +170,6 @@ static int append_locked(int fd, const char *header, const char *rows,
 	free(bytes);
 	if (number)
 		note->stuck = ftruncate(fd, end.size) != 0;
-	else
-		note->ended = end.row;
 	return number;
 }
 

@@ -12,7 +12,6 @@
 /* What happened besides. */
 struct append_note {
 	size_t cut; /* bytes of a torn last line, taken away */
-	int ended;  /* the last line, a whole row, was given its '\n' */
 	int busy;   /* the failure: another process had the file */
 	int stuck;  /* rows are in the file in part, in spite of a failure */
 };
@@ -21,9 +20,9 @@ struct append_note {
  * Adds rows at the end of path, under a lock, in one write, and header before
  * them if the file is empty. Both end in '\n'. A file that starts with another
  * first line is refused: its rows have other columns. A last line without its
- * '\n' is given one if it is a whole row, as readers take it to be; else it is
- * what a killed writer left behind, and is cut off. After a failure the file is
- * as it was but for that, unless the note says that rows got stuck in it.
+ * '\n' is what a killed writer left behind, and is cut off, as readers pass
+ * over it. After a failure the file is as it was but for that, unless the note
+ * says that rows got stuck in it.
  *
  * While another process has the file this one fails at once, or, with wait,
  * only if it is told to end (bench/system/interrupt.h) and has waited some
