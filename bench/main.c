@@ -9,6 +9,7 @@
 
 #include "backends/backend.h"
 #include "bench/base/text.h"
+#include "bench/machine/cpus.h"
 #include "bench/machine/machine.h"
 #include "bench/options/options.h"
 #include "bench/pages/page.h"
@@ -180,6 +181,10 @@ static int run(struct options *options, int argc, char **argv,
 		page_print(stdout, options->generate);
 		return 0;
 	}
+	/* What is started inherits it, whether or not it knows the option. */
+	if (options->cpus && cpus_restrict(options->cpus, err))
+		return err->kind;
+	options->cpus = NULL;
 	if (restart_if_needed(options, argv, err))
 		return err->kind;
 	code = dispatch(options, err);

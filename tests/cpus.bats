@@ -30,6 +30,42 @@ setup() {
 	[[ "$stderr" != *"cores on"* ]]
 }
 
+@test "the CPUs that --cpus lists, and no others" {
+	run -0 "$BENCH" run cpu-8 null-1 "${TINY[@]}" --cpus "$CPU" --out made
+	[ "$(column made/runs.csv cpus)" = "1 1" ]
+	[ "$(column made/runs.csv cpu_list)" = "$CPU $CPU" ]
+	run -0 "$BENCH" measure null-1 "${TINY[@]}" --cpus "$CPU" \
+		--run-file row
+	[ "$(cell row 1 cpu_list)" = "$CPU" ]
+	# Both programs of a check, though an older one knows no such option.
+	cat >older <<-END
+	#!/bin/sh
+	case "\$*" in *--cpus*) exit 2 ;; esac
+	exec "$BENCH" "\$@"
+	END
+	chmod +x older
+	run "$BENCH" check null-1 --model tiny "${DATA[@]}" -q --steps 1 \
+		--base ./older --blocks 6 --cpus "$CPU" --out checked
+	[[ "$(column checked/runs.csv cpu_list)" =~ ^("$CPU ")+"$CPU"$ ]]
+}
+
+@test "a CPU that --cpus cannot have" {
+	run -2 --separate-stderr "$BENCH" run null-1 "${TINY[@]}" \
+		--cpus "$CPU,99999" --out made
+	[[ "$stderr" == *"there is no CPU 99999; this machine has "* ]]
+	[ ! -e made ]
+	run -2 --separate-stderr "$BENCH" calibrate null-1 --cpus 1- --out made
+	[[ "$stderr" == *"'1-' is no list of CPUs, as in 0,2-3"* ]]
+	[ ! -e made ]
+	local other
+	other=$(taskset -cp $$ | sed 's/.*[^0-9]//')
+	[ "$other" != "$CPU" ] || skip "there is one CPU alone"
+	run -2 --separate-stderr taskset -c "$CPU" "$BENCH" measure null-1 \
+		--cpus "$other"
+	[[ "$stderr" == *"CPU $other may not be used; affinity and control \
+groups allow $CPU" ]]
+}
+
 @test "cores that a global batch leaves without samples" {
 	run -0 --separate-stderr "$BENCH" run null-8 null-2 \
 		"${TINY[@]/-q/--seed=1}" --global-batch 4 --out made

@@ -105,6 +105,9 @@ const struct option_row option_rows[] = {
 	  "wait for a device after each step, or let it run ahead within an "
 	  "epoch, so that s/iter is the epoch's mean (step)", 0, 0,
 	  { "step", "epoch" } },
+	{ "cpus", 0, OPTION_TEXT, AT(cpus), STEPS | ENV, "LIST",
+	  "use these CPUs alone, as in 0,2-3 (all that are allowed; N cores "
+	  "take N: of large cores first, one thread each)", 0, 0, { 0 } },
 	{ "reshuffle", 0, OPTION_ON_OFF, AT(reshuffle), STEPS, "on|off",
 	  "a new sample order each epoch (on; the post's eight cores: off)", 0,
 	  0, { 0 } },

@@ -53,6 +53,7 @@ struct options {
 	const char *device_class;     /* NULL: as the device's type wants it */
 	const char *resident;	      /* NULL: auto */
 	const char *sync;	      /* NULL: step */
+	const char *cpus;	      /* 0,2-3; NULL: all allowed */
 	int include_warmup, with_post, columns, cores;
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;

@@ -132,6 +132,7 @@ static const struct column columns[] = {
 	     "together"),
 	TEXT(device_class, "cpu, gpu: what the device's kernels are written "
 	     "for; empty: the backend has one kind, or none was opened"),
+	TEXT(cpu_list, "CPUs the process was confined to, as in 0,2-3"),
 };
 
 const char *run_asked_resident(const struct run *run)

@@ -107,6 +107,7 @@ struct run {
 	char kernels[8];	 /* cold, warm; empty: not known */
 	char sync[8]; /* step, epoch */
 	char device_class[8]; /* cpu, gpu; empty: of no backend with classes */
+	char cpu_list[200];   /* CPUs the process was confined to: 0,2-3 */
 };
 
 extern const struct row_kind run_rows;

@@ -254,7 +254,8 @@ static int measure(const struct target *target, struct training *training,
 	/* A whole device may use all CPUs; one of several cores its own. */
 	training->cpus = cpus_confine(
 		target->backend->offloads && target->cores == 1 ?
-			cpus_available() : target->cores, err);
+			cpus_available() : target->cores,
+		run->cpu_list, sizeof(run->cpu_list), err);
 	if (training->cpus < 0)
 		goto out;
 	began_s = clock_now();

@@ -30,6 +30,7 @@ int peak_command(const struct options *options, FILE *out, struct error *err)
 	const char *path = options->export_csv;
 	const int here = path && !strcmp(path, "-");
 	struct peaks peaks = { NULL, 0 };
+	char cpu[16];
 	int failed;
 
 	if (!options->peak)
@@ -40,7 +41,7 @@ int peak_command(const struct options *options, FILE *out, struct error *err)
 	if (!here && env_command(out, err))
 		return -1;
 	/* As a core that is timed: it does not wander. */
-	if (cpus_confine(1, err) < 0)
+	if (cpus_confine(1, cpu, sizeof(cpu), err) < 0)
 		return -1;
 	failed = peaks_measure(&peaks.rows, &peaks.count, err);
 	if (!failed && !here)
