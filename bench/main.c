@@ -50,6 +50,8 @@ static int table_verb(const struct options *options, struct error *err)
 		.paths = options->arguments,
 		.path_count = options->argument_count,
 		.with_post = options->with_post,
+		.details = options->details,
+		.quiet = options->quiet,
 		.include_warmup = options->include_warmup,
 		.cores = options->cores,
 		.columns = options->columns,

@@ -12,7 +12,7 @@ setup() {
 
 @test "a run ends with the first test that reaches the accuracy" {
 	"$BENCH" run cpu-2 cpu-2@fork cpu-1 "${TINY[@]}" --epochs 4 \
-		--target-accuracy 1 --out reached >tables
+		--target-accuracy 1 --out reached --details >tables
 	[ "$(column reached/runs.csv epochs)" = "4 4 4" ]
 	[ "$(column reached/runs.csv updates)" = "1 1 1" ]
 	[ "$(column reached/runs.csv epochs_to_accuracy)" = "1 1 1" ]
@@ -35,7 +35,8 @@ setup() {
 
 @test "what is not reached is said, and is no failure" {
 	"$BENCH" run cpu-1 null-1 "${TINY[@]}" --epochs 2 --seed 5 \
-		--target-accuracy 100 --out missed --export-csv csv >tables
+		--target-accuracy 100 --out missed --export-csv csv --details \
+		>tables
 	[ "$(column missed/runs.csv epochs_to_accuracy)" = " " ]
 	[ "$(column missed/runs.csv time_to_accuracy_s)" = " " ]
 	[ "$(column missed/runs.csv updates)" = "2 2" ]
@@ -47,7 +48,7 @@ setup() {
 	[ "$(column csv n_reached)" = "0 0" ]
 	[ "$(column csv time_to_accuracy_s)" = " " ]
 	[ "$(column csv target_accuracy_pct)" = "100 100" ]
-	"$BENCH" table missed >again
+	"$BENCH" table missed --details >again
 	sed -n '/^Time to/,$p' tables | cmp - <(sed -n '/^Time to/,$p' again)
 }
 
@@ -55,7 +56,7 @@ setup() {
 	"$BENCH" run cpu-2 "${TINY[@]}" --target-accuracy 1 --out closed >/dev/null
 	[ "$(column closed/runs.csv global_batch)" = 128 ]
 	"$BENCH" run cpu-2 "${TINY[@]}" --target-accuracy 1 --global-batch 64 \
-		--out other >tables
+		--out other --details >tables
 	[ "$(column other/runs.csv global_batch)" = 64 ]
 	grep -q 'a global batch of 64' tables
 	run ! grep -q 'closed: ' tables
@@ -85,7 +86,8 @@ rows() {
 
 @test "the score is the mean without the fastest and the slowest" {
 	rows 10 1 3 2 100 >runs.csv
-	"$BENCH" table runs.csv --export-csv csv --export-json json >tables
+	"$BENCH" table runs.csv --details --export-csv csv --export-json json \
+		>tables
 	grep -Eq '^reached +5 of 5$' tables
 	grep -Eq '^score \(s\) +5\.000$' tables
 	grep -Eq '^median \(s\) +3\.000$' tables
@@ -101,21 +103,21 @@ rows() {
 		.mean == 5 and .n_runs == 5' json
 	jq -e '.summary[] | select(.metric == "reached") | .mean == 5' json
 	rows 10 1 4 >runs.csv
-	"$BENCH" table runs.csv >tables
+	"$BENCH" table runs.csv --details >tables
 	grep -Eq '^score \(s\) +5\.000$' tables
 	grep -q 'score: the plain mean' tables
 }
 
 @test "one run of five may miss, or fail; two make the score invalid" {
 	rows 10 1 3 2 - >runs.csv
-	"$BENCH" table runs.csv >tables
+	"$BENCH" table runs.csv --details >tables
 	grep -Eq '^reached +4 of 5$' tables
 	grep -Eq '^score \(s\) +5\.000$' tables
 	grep -Eq '^seed 5 \(s\) +not reached$' tables
 	# The mean of the others alone is shown nowhere.
 	grep -Eq '^time to 99 % \(s\) +-$' tables
 	rows 10 1 3 2 failed >runs.csv
-	"$BENCH" table runs.csv >tables
+	"$BENCH" table runs.csv --details >tables
 	grep -Eq '^reached +4 of 5$' tables
 	grep -Eq '^runs that do, at least \(%\) +34\.2$' tables
 	grep -Eq '^score \(s\) +5\.000$' tables
@@ -133,7 +135,7 @@ rows() {
 }
 
 @test "without a target the fourth table has the time to 99 %" {
-	"$BENCH" run cpu-1 "${TINY[@]}" --out plain >tables
+	"$BENCH" run cpu-1 "${TINY[@]}" --out plain --details >tables
 	grep -Eq '^time to 99 % \(s\) +-$' tables
 	run ! grep -q '^Time to' tables
 	[ "$(column plain/runs.csv target_accuracy_pct)" = "" ]

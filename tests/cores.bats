@@ -29,7 +29,7 @@ teardown() {
 		[[ "$output" == *"$word"* ]]
 	done
 	# The usual tables do not know single cores.
-	run -0 "$BENCH" table made
+	run -0 "$BENCH" table made --details
 	[[ "$output" != *"core 0 "* ]]
 }
 
@@ -113,7 +113,7 @@ teardown() {
 
 @test "a straggler makes the others wait, and is named" {
 	run -0 "$BENCH" run cpu-2 "${TINY[@]}" -q --straggler 0:30 --out made \
-		--export-json made.json
+		--export-json made.json --details
 	[ "$(cell made/runs.csv 1 target)" = cpu-2+straggler=0:30 ]
 	[ "$(cell made/runs.csv 1 straggler)" = 0:30 ]
 	[[ "$output" == *"delayed on purpose"*"--straggler 0:30"* ]]
@@ -198,7 +198,8 @@ teardown() {
 
 @test "injected work is told wherever its results are" {
 	run -0 "$BENCH" run null-1 null-2 "${TINY[@]}" --inject 10-20% -r 2 \
-		--out made --export-json made.json --export-csv made.csv
+		--out made --export-json made.json --export-csv made.csv \
+		--details
 	[[ "$output" == *"null-1+inject=10-20%"* ]]
 	[ "$(grep -c 'INJECTED: every core did 1[0-9]' <<<"${output//- null/
 - null}")" -eq 4 ]
@@ -210,7 +211,7 @@ teardown() {
 	grep -q '"inject_pct": *1[0-9]' made.json
 	run -0 "$BENCH" table made --cores
 	[[ "$output" == *INJECTED* ]]
-	run -0 "$BENCH" run null-1 "${TINY[@]}" --out plain
+	run -0 "$BENCH" run null-1 "${TINY[@]}" --out plain --details
 	[[ "$output" != *INJECTED* ]]
 	[ -z "$(cell plain/runs.csv 1 inject_pct)" ]
 	run -2 --separate-stderr "$BENCH" run null-1 "${TINY[@]}" --inject 9-1

@@ -141,7 +141,7 @@ breaks() {
 	unset POCL_CACHE_DIR XDG_CACHE_HOME
 	export HOME=$PWD/home
 	mkdir -m 755 home
-	run -0 "$BENCH" run opencl "${SMALL[@]}" --repeat 2 --out made
+	run -0 "$BENCH" run opencl "${SMALL[@]}" --repeat 2 --out made --details
 	[[ "$output" == *"setup has compiling kernels: "*" s cold, "*" s warm"* ]]
 	[ "$(column made/runs.csv kernels)" = "cold warm" ]
 	POCL_CACHE_DIR=$PWD/verbose run -0 "$BENCH" measure opencl \

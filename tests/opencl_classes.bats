@@ -75,11 +75,12 @@ launches() {
 	local class
 	for class in cpu gpu; do
 		run -0 "$BENCH" run opencl "${SMALL[@]}" --steps 1 \
-			--device-class "$class" --label "of $class" --out "$class"
+			--device-class "$class" --label "of $class" --out "$class" \
+			--details
 		output=$(tr -s ' \n' ' ' <<<"$output")
 		[[ "$output" == *", class $class); data set resident"* ]]
 	done
-	run -0 "$BENCH" table cpu gpu
+	run -0 "$BENCH" table cpu gpu --details
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" == *"- of cpu, opencl: "*", class cpu)"* ]]
 	[[ "$output" == *"- of gpu, opencl: "*", class gpu)"* ]]

@@ -92,12 +92,13 @@ learnt() {
 	assert {phase[p] for p in ("compute", "wait", "reduce")} == {"0"}
 	assert 0 < float(phase["loader"]) < float(phase["epoch"])
 	END
-	run -0 "$BENCH" run opencl null-1 "${SMALL[@]}" --out o --label waits
+	run -0 "$BENCH" run opencl null-1 "${SMALL[@]}" --out o --label waits \
+		--details
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" != *"epoch's mean"* ]]
 	[[ "$output" == *"is one process's spread of iterations"* ]]
 	run -0 "$BENCH" run opencl "${SMALL[@]}" --sync epoch --out p \
-		--label runs
+		--label runs --details
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" == *"- epoch's mean (--sync epoch): the device runs"* ]]
 	[[ "$output" != *"one process's spread of iterations"* ]]
@@ -113,9 +114,9 @@ learnt() {
 	rate = 2 * 233 / 8 / float(rows["s_iter"]["mean"])
 	assert .5 < float(rows["images_per_s"]["mean"]) / rate <= 1.001
 	END
-	run -0 "$BENCH" table p --include-warmup
+	run -0 "$BENCH" table p --include-warmup --details
 	[[ "$output" == *", epoch's mean"* && "$output" == *"run, excluded"* ]]
-	run -0 "$BENCH" table o p --include-warmup
+	run -0 "$BENCH" table o p --include-warmup --details
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" == *"is one process's spread of iterations"* ]]
 	[[ "$output" == *"- but of opencl of runs: epoch's mean"* ]]

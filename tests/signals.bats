@@ -139,7 +139,7 @@ start_slow() {
 		sleep 3
 		kill -CONT "$CHILD"
 		ended 0
-		grep -Eq 'note: cpu-1 got [0-9]+ % of its CPUs: its times' err
+		grep -Eq 'note: cpu-1 was disturbed: it lacked 0[.][0-9]+ of 1 CPU;' err
 	done
 }
 

@@ -65,7 +65,7 @@ setup() {
 }
 
 @test "a folder gives the four tables, at most 80 columns wide" {
-	run -0 --separate-stderr "$BENCH" table "$DIR"
+	run -0 --separate-stderr "$BENCH" table --details "$DIR"
 	[[ "$output" == *"Training loop (s)"* ]]
 	grep -Eq '^one +1\.300 +2\.300 +0\.900\*$' <<<"$output"
 	[[ "$output" == *"40.500 (±0.500)   90.500 (±0.500)   20.500 (±0.500)*"* ]]
@@ -77,14 +77,62 @@ setup() {
 	[ "$(wc -L <<<"$output")" -le 80 ]
 }
 
+# words TEXT: how many there are.
+words() { wc -w <<<"$1"; }
+
+@test "at first there is one table, who is faster, and where the rest is" {
+	run -0 --separate-stderr "$BENCH" table "$DIR"
+	[ "${#lines[@]}" -le 25 ]
+	[ "$(words "$output")" -le 150 ]
+	[ "$(wc -L <<<"$output")" -le 80 ]
+	[[ "$output" == *"mnist on synthetic; n=1, ± between iterations"* ]]
+	grep -Eq '^target +ms/iter +s/epoch +images/s +updates x +accuracy +start-up +CPUs$' \
+		<<<"$output"
+	grep -Eq '^cpu-8 +90\.5 ±0\.5 +1\.10 +11191 +20 x 1024 +99\.50 % +0\.50 s +2$' \
+		<<<"$output"
+	[[ "${output//$'\n'/ }" == *"In images/s, cpu-8 is 3.63 times as fast as cpu-1, \
+opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."* ]]
+	[ "${lines[-2]}" = "- more: bench table $DIR --details" ] ||
+		[[ "${output//$'\n'  / }" == *"- more: bench table $DIR --details"* ]]
+	[[ "$output" == *"- the data set is synthetic, not MNIST"* ]]
+	# Nothing is explained.
+	[[ "$output" != *"slowest"* && "$output" != *"warm-up"* ]]
+	run -0 "$BENCH" table "$DIR" -q
+	[ "${#lines[@]}" -eq 7 ]
+	[[ "${lines[0]}" == *"mnist on synthetic"* && "${lines[6]}" == opencl* ]]
+	[[ "$output" != *"- "[a-z]* ]]
+	run -0 "$BENCH" table "$DIR" --format github
+	[[ "$output" == *"| target | ms/iter | s/epoch | images/s | updates x global batch |"* ]]
+	[[ "$output" == *"| cpu-8 | 90.5 ±0.5 | 1.10 | 11191 | 20 x 1024 |"* ]]
+}
+
+@test "who is faster has an interval where there are runs for it" {
+	make_rows "$BATS_TEST_TMPDIR/three" b three 3 cpu-1:1:40 cpu-8:8:90
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/three"
+	[[ "$output" == *"; n=3, ± between runs, [95 %]"* ]]
+	[[ "$output" =~ cpu-8\ is\ ([0-9.]+)\ times\ as\ fast\ as\ cpu-1\ \[([0-9.]+),\ ([0-9.]+)\] ]]
+	# As the export has it.
+	"$BENCH" table "$BATS_TEST_TMPDIR/three" --export-csv - |
+		python3 -c 'if 1:
+		import csv, sys
+		row = list(csv.DictReader(sys.stdin))[1]
+		print(*("%.2f" % float(row[name]) for name in
+		        ("speedup", "speedup_lo", "speedup_hi")))' >numbers
+	[ "${BASH_REMATCH[*]:1}" = "$(cat numbers)" ]
+}
+
+@test "README.md begins with the first screen of saved rows" {
+	run -0 "$BATS_TEST_DIRNAME/first-screen"
+}
+
 @test "without UTF-8 the tables are ASCII" {
-	LC_ALL=C run -0 "$BENCH" table "$DIR"
+	LC_ALL=C run -0 "$BENCH" table --details "$DIR"
 	[[ "$output" == *"40.500 (+-0.500)"* ]]
 	[ -z "$(LC_ALL=C tr -d '\n -~' <<<"$output")" ]
 }
 
 @test "warm-up counts only when asked for" {
-	run -0 "$BENCH" table "$DIR" --include-warmup
+	run -0 "$BENCH" table --details "$DIR" --include-warmup
 	# The mean is (20 x 40.5 + 3 x 1000) / 23 ms, its deviation larger.
 	[[ "$output" == *"41.000 [40.000, 41.000]"* ]]
 	[[ "$output" == *"warm-up: 3 steps a run, included"* ]]
@@ -102,7 +150,7 @@ setup() {
 
 @test "several runs of a target have a row each, and one together" {
 	make_rows "$BATS_TEST_TMPDIR/three" b three 3 cpu-1:1:40 cpu-8:8:90
-	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/three" --format github
+	run -0 "$BENCH" table --details "$BATS_TEST_TMPDIR/three" --format github
 	[[ "$output" == *"| three, run 2 | **1.380** | 2.480 |"* ]]
 	[[ "$output" == *"| three, all 3 | **1.380 (± 0.065)** | 2.480 (± 0.147) |"* ]]
 	[[ "$output" == *"1 core n=3 \\[1.181, 1.579\\]"* ]]
@@ -115,12 +163,12 @@ setup() {
 
 @test "two campaigns are two rows, single files are one" {
 	make_rows "$BATS_TEST_TMPDIR/two" b two 1 cpu-1:1:50 cpu-2:2:60
-	run -0 "$BENCH" table "$DIR" "$BATS_TEST_TMPDIR/two" --format github
+	run -0 "$BENCH" table --details "$DIR" "$BATS_TEST_TMPDIR/two" --format github
 	[[ "$output" == *"| one | 1.300 | 2.300 | **0.900** | - |"* ]]
 	[[ "$output" == *"| two | **1.500** | - | - | 1.700 |"* ]]
-	run -0 "$BENCH" table "$DIR/observations.csv" --format github
+	run -0 "$BENCH" table --details "$DIR/observations.csv" --format github
 	[[ "$output" == *"| measured | 1.300 | 2.300 | **0.900** |"* ]]
-	run -0 "$BENCH" table "$DIR/runs.csv" "$DIR/observations.csv"
+	run -0 "$BENCH" table --details "$DIR/runs.csv" "$DIR/observations.csv"
 	grep -Eq '^one +1\.300 +2\.300 +0\.900\*$' <<<"$output"
 	run -5 "$BENCH" table "$DIR" "$DIR"
 	[[ "$output" == *"was read before"* ]]
@@ -128,7 +176,7 @@ setup() {
 
 @test "exports: one row a target, one JSON document, Markdown" {
 	cd "$BATS_TEST_TMPDIR"
-	"$BENCH" table "$DIR" --export-csv a.csv --export-json a.json \
+	"$BENCH" table --details "$DIR" --export-csv a.csv --export-json a.json \
 		--export-markdown a.md >tables
 	grep -q 'Training loop' tables
 	[ "$(wc -l <a.csv)" -eq 4 ]
@@ -151,7 +199,7 @@ setup() {
 @test "what was skipped is listed with its reason and no number" {
 	sed -i 's/,ok,,opencl,/,skipped,"no device, here",opencl,/' \
 		"$DIR/runs.csv"
-	run -0 "$BENCH" table "$DIR"
+	run -0 "$BENCH" table --details "$DIR"
 	grep -Eq '^one +1\.300\* +2\.300 +-$' <<<"$output"
 	grep -Eq '^status +ok +ok +skipped$' <<<"$output"
 	[[ "$output" == *"one, opencl: skipped: no device, here"* ]]
@@ -168,7 +216,7 @@ setup() {
 	done
 	sed -i '2,$d' "$DIR/observations.csv"
 	run -0 "$BENCH" table "$DIR"
-	[ "$output" = "- one, opencl: error: no device, here" ]
+	[ "$output" = "- opencl: error: no device, here" ]
 	run -0 "$BENCH" table "$DIR" --export-csv -
 	[[ "${lines[1]}" == *',opencl,1,0,error,"no device, here",'* ]]
 }
@@ -180,7 +228,7 @@ setup() {
 }
 
 @test "rows can come through a pipe" {
-	run -0 "$BENCH" table /dev/stdin <"$DIR/observations.csv"
+	run -0 "$BENCH" table --details /dev/stdin <"$DIR/observations.csv"
 	grep -Eq '^measured +1\.300 +2\.300 +0\.900\*$' <<<"$output"
 }
 
@@ -239,7 +287,7 @@ setup() {
 		seq -f "bench/1,r%.0f$rest" 100001; } >runs.csv
 	run -5 "$BENCH" table runs.csv
 	[[ "$output" == *"100002 lines of 1 targets are too many"* ]]
-	head -n 501 runs.csv | "$BENCH" table /dev/stdin >tables
+	head -n 501 runs.csv | "$BENCH" table --details /dev/stdin >tables
 	grep -q ', all 500 ' tables
 }
 

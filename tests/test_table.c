@@ -282,6 +282,7 @@ static void who_ran_beside(void **state)
 	for (int i = 0; i < 3; i++) {
 		campaign.runs[i].loop_s = 10;
 		campaign.runs[i].foreign_pct = 1;
+		campaign.runs[i].logical_cpus = 2;
 	}
 	lacks(tables(0, TABLE_GITHUB), "others used");
 	campaign.runs[1].foreign_pct = 40;
@@ -289,9 +290,87 @@ static void who_ran_beside(void **state)
 	campaign.runs[2].foreign_pct = 0;
 	campaign.runs[2].throttled_s = 1;
 	text = tables(0, TABLE_GITHUB);
-	/* Of the fourth nothing is known. */
-	has(text, "beside 2 of 3 runs (cpu-1: 1 of 2, up to 45 %, cpu-8: 1 of "
-		  "1): their times are too long\n");
+	has(text, "disturbed: cpu-1 (1 of 2 runs; others used 0.90 of 2 CPUs), "
+		  "cpu-8 (1 of 2 runs; its quota kept it back): times too "
+		  "long\n");
+	/* One that stood still lacks CPUs though nobody else had them; cores
+	 * with a CPU for each may wait for each other. */
+	campaign.runs[1].foreign_pct = campaign.runs[1].steal_pct = 0;
+	campaign.runs[2].throttled_s = 0;
+	for (int i = 1; i < 3; i++) {
+		campaign.runs[i].loop_cpu_s = 5;
+		campaign.runs[i].cpus = campaign.runs[i].cores;
+	}
+	has(tables(0, TABLE_GITHUB), "disturbed: cpu-1 (1 of 2 runs; it lacked "
+				     "0.50 of 1 CPU): times too long\n");
+	campaign_release(&campaign);
+}
+
+static const char *first(int quiet)
+{
+	const struct table_options options = { .first = 1, .quiet = quiet,
+					       .where = "here",
+					       .is_folder = 1 };
+	static char text[1 << 14];
+	struct error err;
+	FILE *file;
+
+	memset(text, 0, sizeof(text));
+	file = fmemopen(text, sizeof(text) - 1, "w");
+	assert_int_equal(table_print(&campaign, &options, file, &err), 0);
+	fclose(file);
+	return text;
+}
+
+/* Each warning is there when it applies, and not else; -q has none. */
+static void first_screen(void **state)
+{
+	static const char *const warnings[] = {
+		"- disturbed: cpu-1 (others used 0.50 of 2 CPUs): times too "
+		"long\n",
+		"- cut short: cpu-1 40 of 469 iterations\n",
+		"- the data set is synthetic, not MNIST\n",
+		"- cpu-1: a cold start, which compiled its kernels\n",
+		"- cpu-1: s/iter is the epoch's mean (--sync epoch)\n",
+		"- INJECTED: every core did 5 % more work",
+		"- cpu-8: error: it broke\n",
+	};
+	const char *text;
+	struct run *run;
+
+	(void)state;
+	add("r1", "cpu-1", 1, .1);
+	add("r2", "cpu-8", 8, .2);
+	run = campaign.runs;
+	text = first(0);
+	for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
+		lacks(text, warnings[i]);
+	has(text, "\nIn images/s, cpu-8 is 5.33 times as fast as cpu-1");
+	has(text, "- more: bench table here --details\n"
+		  "- pictures: bench plot here\n");
+	lacks(text, "slowest");
+	run->logical_cpus = 2;
+	run->loop_s = 10;
+	run->foreign_pct = 25;
+	run->steps = 40;
+	run->train_samples = 60000;
+	run->global_batch = 128;
+	snprintf(run->model, sizeof(run->model), "mnist");
+	snprintf(run->dataset, sizeof(run->dataset), "synthetic");
+	snprintf(run->kernels, sizeof(run->kernels), "cold");
+	snprintf(run->sync, sizeof(run->sync), "epoch");
+	run->inject_pct = 5;
+	made_status(&campaign, "error", "it broke");
+	text = first(0);
+	for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
+		has(text, warnings[i]);
+	has(text, "mnist on synthetic");
+	has(text, " cut to 40 iterations; n=1, +- between iterations\n");
+	text = first(1);
+	lacks(text, "\n- ");
+	lacks(text, "In images/s");
+	has(text, "\ncpu-8");
+	has(text, " failed ");
 	campaign_release(&campaign);
 }
 
@@ -354,6 +433,7 @@ int main(void)
 		cmocka_unit_test(several_devices),
 		cmocka_unit_test(parts),
 		cmocka_unit_test(who_ran_beside),
+		cmocka_unit_test(first_screen),
 		cmocka_unit_test(work_of_columns),
 		cmocka_unit_test(formats_have_names),
 	};

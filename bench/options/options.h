@@ -54,7 +54,7 @@ struct options {
 	const char *resident;	      /* NULL: auto */
 	const char *sync;	      /* NULL: step */
 	const char *cpus;	      /* 0,2-3; NULL: all allowed */
-	int include_warmup, with_post, columns, cores;
+	int include_warmup, with_post, details, columns, cores;
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;
 	const char *run_file, *run_id, *campaign_id;

@@ -1,5 +1,7 @@
 #include "bench/results/post.h"
 
+#include <string.h>
+
 #define TEXT(member, meaning) COLUMN_TEXT(post_figure, member, meaning, 1)
 #define INT(member, meaning) COLUMN_INT(post_figure, member, meaning, 1)
 #define REAL(member, meaning) COLUMN_REAL(post_figure, member, meaning, 1)
@@ -51,6 +53,12 @@ const struct post_figure post_figures[] = {
 };
 
 const int post_figure_count = sizeof(post_figures) / sizeof(post_figures[0]);
+
+int post_data_differs(const struct run *run)
+{
+	return !strncmp(run->model, "mnist", 5) && run->dataset[0] &&
+	       strcmp(run->dataset, "mnist") != 0;
+}
 
 const char *const post_notes[] = {
 	"post 002 is history, not a race: 8 TPU cores, 1 TPU core and a GPU "

@@ -5,7 +5,7 @@
 #ifndef BENCH_RESULTS_POST_H
 #define BENCH_RESULTS_POST_H
 
-#include "bench/rows/column.h"
+#include "bench/rows/run.h"
 
 /* One column of one row of the post's three tables. */
 struct post_figure {
@@ -24,6 +24,9 @@ struct post_figure {
 extern const struct row_kind post_rows;
 extern const struct post_figure post_figures[];
 extern const int post_figure_count;
+
+/* Would it have been compared on the post's data, and was not? */
+int post_data_differs(const struct run *run);
 
 /* What has to be said wherever they are shown. */
 extern const char *const post_notes[]; /* ends with NULL */

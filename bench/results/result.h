@@ -102,6 +102,11 @@ int results_have_times(const struct results *results);
 /* Is this the campaign's one-core target, what speed-up is over? */
 int run_is_one_core(const struct run *run);
 
+/* The one-core target that the line's speed-ups are over: cpu-1, or the first
+ * that was finished; NULL if there is none. */
+const struct result *line_base(const struct results *results,
+			       const struct line *line);
+
 /* Do devices compute, instead of the cores that call them? */
 int run_is_on_devices(const struct run *run);
 

@@ -202,24 +202,32 @@ static void compare_cell(struct result *cell, const struct result *base)
 				     (double)cell->run->cores);
 }
 
-/* Speed-up and efficiency need a one-core target of the line: cpu-1, or the
- * first. */
-static void compare_line(struct results *results, struct line *line)
+const struct result *line_base(const struct results *results,
+			       const struct line *line)
 {
-	struct result base;
-	struct result *cell;
-	int i;
+	const struct result *base = NULL, *cell;
 
-	result_clear(&base);
-	for (i = 0; i < results->target_count; i++) {
+	for (int i = 0; i < results->target_count; i++) {
 		cell = &line->cells[i];
 		if (cell->run && cell->outcome == OUTCOME_OK &&
 		    run_is_one_core(cell->run) &&
-		    (!base.values[METRIC_RATE].count ||
+		    (!base || !base->values[METRIC_RATE].count ||
 		     !strcmp(cell->run->target, "cpu-1")))
-			base = *cell;
+			base = cell;
 	}
-	for (i = 0; i < results->target_count; i++) {
+	return base;
+}
+
+/* Speed-up and efficiency need a one-core target of the line. */
+static void compare_line(struct results *results, struct line *line)
+{
+	const struct result *found = line_base(results, line);
+	struct result base, *cell;
+
+	result_clear(&base);
+	if (found)
+		base = *found;
+	for (int i = 0; i < results->target_count; i++) {
 		cell = &line->cells[i];
 		if (cell->run && cell->outcome == OUTCOME_OK)
 			compare_cell(cell, &base);

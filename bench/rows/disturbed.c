@@ -28,9 +28,23 @@ static int exceeds(double percent, double most, const struct run *run)
 	return percent > most && !(percent / 100 * all_s < ROUNDED_S);
 }
 
-int run_is_disturbed(const struct run *run)
+static int has_others(const struct run *run)
 {
 	return exceeds(run->steal_pct, STEAL_PCT, run) ||
-	       exceeds(run->foreign_pct, FOREIGN_PCT, run) ||
-	       run->throttled_s > THROTTLED_SHARE * seconds_of(run);
+	       exceeds(run->foreign_pct, FOREIGN_PCT, run);
+}
+
+static int used_quota(const struct run *run)
+{
+	return run->throttled_s > THROTTLED_SHARE * seconds_of(run);
+}
+
+int run_is_disturbed(const struct run *run)
+{
+	return has_others(run) || used_quota(run);
+}
+
+int run_is_throttled(const struct run *run)
+{
+	return used_quota(run) && !has_others(run);
 }

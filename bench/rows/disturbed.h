@@ -14,4 +14,7 @@
  */
 int run_is_disturbed(const struct run *run);
 
+/* Did a quota alone do that? */
+int run_is_throttled(const struct run *run);
+
 #endif

@@ -95,6 +95,7 @@ static int print_markdown(FILE *out, const void *context, struct error *err)
 	struct table_options options = *report->options;
 
 	options.format = TABLE_GITHUB;
+	options.first = 0;
 	return table_print(report->campaign, &options, out, err);
 }
 

@@ -26,6 +26,12 @@ int table_format_find(const char *name, enum table_format *format)
 	return -1;
 }
 
+int table_is_first(const struct table_options *options, int details)
+{
+	return !details && !options->with_post &&
+	       options->format != TABLE_POST;
+}
+
 /* One of the three tables of the post. */
 struct timing {
 	enum metric metric, model;
@@ -259,7 +265,6 @@ static void order_columns(const struct view *view)
 
 static int draw_tables(const struct view *view, struct error *err)
 {
-	order_columns(view);
 	for (size_t i = 0; i < sizeof(timings) / sizeof(timings[0]); i++)
 		if (draw_timing(view, &timings[i], err))
 			return -1;
@@ -287,7 +292,9 @@ int table_print(const struct campaign *campaign,
 		notes_outcomes(&view);
 		rc = 0;
 	} else if (!view_find_devices(&view, err)) {
-		rc = draw_tables(&view, err);
+		order_columns(&view);
+		rc = options->first ? view_first(&view, err) :
+				      draw_tables(&view, err);
 	}
 	free(view.order);
 	free(view.devices);

@@ -1,5 +1,6 @@
 /*
- * The four tables: the loop, an iteration, an epoch, and what stands behind
+ * What a campaign came to: the first screen, a row a target, or all of it in
+ * four tables: the loop, an iteration, an epoch, and what stands behind
  * them. Setups (campaigns and runs) are rows, targets are columns, as in the
  * post; in the fourth the targets are columns and the quantities rows, as in
  * one more for each setup that trained to an accuracy.
@@ -25,7 +26,16 @@ struct table_options {
 	int include_warmup; /* warm-up steps count as iterations */
 	int utf8;	    /* the reader's locale has the sign for +- */
 	int color;	    /* plain: the best in bold, too */
+	int first;	    /* the first screen instead of the four tables */
+	int quiet;	    /* of it the table alone */
+	const char *where;  /* that the rest is in, as `bench table` takes it;
+			       NULL: nowhere */
+	int is_folder;	    /* where is one, which can be plotted */
 };
+
+/* Do these ask for no more than the first screen? details: --details. The
+ * post's figures and its format have their places in the four tables. */
+int table_is_first(const struct table_options *options, int details);
 
 /* Returns -1 if name is none of plain, github, post. */
 int table_format_find(const char *name, enum table_format *format);

@@ -155,7 +155,8 @@ static int draw(const struct view *view, const struct line *line,
 		 view->options->format == TABLE_POST ? grid.title : "");
 	fill(view, &grid, line, values);
 	grid_draw(&grid, view->options, view->out);
-	notes_accuracy(view, line, accuracy);
+	if (!view->options->first)
+		notes_accuracy(view, line, accuracy);
 	fputc('\n', view->out);
 	free(values);
 	grid_free(&grid);

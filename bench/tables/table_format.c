@@ -94,21 +94,32 @@ void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
 		 mark);
 }
 
+/* Where the second line of a head begins; NULL: it has one. */
+static const char *second_line(const char *head)
+{
+	const char *split = strchr(head, '\n');
+
+	if (split)
+		return split + 1;
+	split = strstr(head, ": ");
+	return split ? split + 2 : NULL;
+}
+
 /* A head of two parts, "OpenCL: PoCL, 2 CPUs", takes two lines. */
 static void head_part(char part[GRID_TEXT], const char *head, int second)
 {
-	const char *split = strstr(head, ": ");
+	const char *split = second_line(head);
 
 	if (!split)
 		snprintf(part, GRID_TEXT, "%s", second ? "" : head);
 	else if (second)
-		snprintf(part, GRID_TEXT, "%s", split + 2);
+		snprintf(part, GRID_TEXT, "%s", split);
 	else
-		snprintf(part, GRID_TEXT, "%.*s", (int)(split - head) + 1,
+		snprintf(part, GRID_TEXT, "%.*s", (int)(split - head) - 1,
 			 head);
 }
 
-/* Room for the mark of the best is part of every column. */
+/* Room for the mark of the best is part of the column. */
 static int column_width(const struct grid *grid, int column)
 {
 	char part[GRID_TEXT];
@@ -123,7 +134,7 @@ static int column_width(const struct grid *grid, int column)
 		each = text_width(grid_at(grid, row, column)->text);
 		width = each > width ? each : width;
 	}
-	return width + 1;
+	return width + !grid->unmarked;
 }
 
 static int label_width(const struct grid *grid)
@@ -150,7 +161,7 @@ static void plain_heads(const struct grid *grid, int first, int last, int label,
 	int second, column, gap, two = 0;
 
 	for (column = first; column < last; column++)
-		two |= strstr(grid->heads[column], ": ") != NULL;
+		two |= second_line(grid->heads[column]) != NULL;
 	for (second = 0; second <= two; second++) {
 		fputs(second ? "" : grid->corner, out);
 		gap = label - (second ? 0 : text_width(grid->corner));
@@ -159,9 +170,10 @@ static void plain_heads(const struct grid *grid, int first, int last, int label,
 			gap += GAP + grid->widths[column];
 			if (!part[0])
 				continue;
-			pad(out, gap - 1 - text_width(part), ' ');
+			pad(out, gap - !grid->unmarked - text_width(part),
+			    ' ');
 			fputs(part, out);
-			gap = 1;
+			gap = !grid->unmarked;
 		}
 		fputc('\n', out);
 	}
@@ -174,7 +186,7 @@ static void plain_block(const struct grid *grid, int first, int last, int label,
 			int color, FILE *out)
 {
 	const struct grid_cell *cell;
-	int column, row, total = label;
+	int column, row, mark = !grid->unmarked, total = label;
 
 	for (column = first; column < last; column++)
 		total += GAP + grid->widths[column];
@@ -186,14 +198,14 @@ static void plain_block(const struct grid *grid, int first, int last, int label,
 		pad(out, label - text_width(grid->labels[row]), ' ');
 		for (column = first; column < last; column++) {
 			cell = grid_at(grid, row, column);
-			pad(out, GAP + grid->widths[column] - 1 -
+			pad(out, GAP + grid->widths[column] - mark -
 					 text_width(cell->text), ' ');
 			if (cell->best)
 				fprintf(out, "%s%s*%s", color ? BOLD : "",
 					cell->text, color ? NORMAL : "");
 			else
 				fprintf(out, "%s%s", cell->text,
-					column + 1 < last ? " " : "");
+					mark && column + 1 < last ? " " : "");
 		}
 		fputc('\n', out);
 	}
@@ -290,9 +302,18 @@ static void draw_html(const struct grid *grid, FILE *out)
 	fputs("</tbody>\n</table>\n</div>\n", out);
 }
 
+static void join_heads(const struct grid *grid)
+{
+	for (int column = 0; column < grid->columns; column++)
+		for (char *at = grid->heads[column]; *at; at++)
+			*at = *at == '\n' ? ' ' : *at;
+}
+
 void grid_draw(const struct grid *grid, const struct table_options *options,
 	       FILE *out)
 {
+	if (options->format != TABLE_PLAIN)
+		join_heads(grid);
 	if (options->format == TABLE_PLAIN)
 		draw_plain(grid, options->color, out);
 	else if (options->format == TABLE_HTML)
@@ -303,7 +324,7 @@ void grid_draw(const struct grid *grid, const struct table_options *options,
 }
 
 /* Words, as many on a line as fit, later lines under the first word. */
-static void wrap(FILE *out, char *text)
+static void wrap(FILE *out, char *text, int indent)
 {
 	char *word, *rest = NULL;
 	int at = 0, width;
@@ -312,8 +333,9 @@ static void wrap(FILE *out, char *text)
 	     word = strtok_r(NULL, " ", &rest)) {
 		width = text_width(word);
 		if (at > 0 && at + 1 + width > WIDTH) {
-			fputs("\n  ", out);
-			at = 2;
+			fputc('\n', out);
+			pad(out, indent, ' ');
+			at = indent;
 		} else if (at > 0) {
 			fputc(' ', out);
 			at++;
@@ -324,20 +346,47 @@ static void wrap(FILE *out, char *text)
 	fputc('\n', out);
 }
 
+/* Cleaned, with what stands before it. */
+static void print_text(FILE *out, const struct table_options *options,
+		       const char *before, const char *format,
+		       va_list arguments) __attribute__((format(printf, 4, 0)));
+
+static void print_text(FILE *out, const struct table_options *options,
+		       const char *before, const char *format,
+		       va_list arguments)
+{
+	char text[2048], clean[4096];
+	const int length = snprintf(clean, sizeof(clean), "%s", before);
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	clean_text(clean + length, sizeof(clean) - (size_t)length, text,
+		   options);
+	if (options->format == TABLE_PLAIN)
+		wrap(out, clean, length);
+	else if (options->format == TABLE_HTML)
+		html_element(out, "<p class=\"note\">", clean + length,
+			     "</p>\n");
+	else
+		fprintf(out, "%s\n", clean);
+}
+
 void print_note(FILE *out, const struct table_options *options,
 		const char *format, ...)
 {
-	char text[2048], clean[4096] = "- ";
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	print_text(out, options, "- ", format, arguments);
 	va_end(arguments);
-	clean_text(clean + 2, sizeof(clean) - 2, text, options);
-	if (options->format == TABLE_PLAIN)
-		wrap(out, clean);
-	else if (options->format == TABLE_HTML)
-		html_element(out, "<p class=\"note\">", clean + 2, "</p>\n");
-	else
-		fprintf(out, "%s\n", clean);
+}
+
+void print_paragraph(FILE *out, const struct table_options *options,
+		     const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_text(out, options, "", format, arguments);
+	va_end(arguments);
+	fputc('\n', out);
 }

@@ -26,7 +26,8 @@ struct grid {
 	char title[GRID_TITLE];
 	char corner[GRID_TITLE];
 	int columns, rows;
-	char (*heads)[GRID_TEXT];
+	int unmarked; /* none of it can be the best of its row */
+	char (*heads)[GRID_TEXT]; /* of two lines, if there is a \n in it */
 	char (*labels)[GRID_TEXT];
 	int *widths; /* of the columns, when it is drawn */
 	struct grid_cell *cells; /* [rows][columns] */
@@ -56,5 +57,10 @@ void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
 /* A line under a table, wrapped for a terminal. It is cleaned here. */
 void print_note(FILE *out, const struct table_options *options,
 		const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same as a paragraph of its own. */
+void print_paragraph(FILE *out, const struct table_options *options,
+		     const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

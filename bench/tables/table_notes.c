@@ -279,6 +279,7 @@ static void note_devices(const struct view *view, const struct line *line)
 
 void notes_fourth(const struct view *view)
 {
+	const char *differs = work_differs(view->results);
 	int line;
 
 	print_note(view->out, view->options,
@@ -294,7 +295,10 @@ void notes_fourth(const struct view *view)
 		   "time to an accuracy: from before the data set is read to "
 		   "the end of the first test that reaches it; - if one of the "
 		   "runs did not, or failed");
-	notes_work(view);
+	if (differs)
+		print_note(view->out, view->options,
+			   "%s between columns, so compare accuracy with the "
+			   "times", differs);
 	print_note(view->out, view->options,
 		   "CPU time is of the whole process, user and system");
 	for (line = 0; line < view->results->line_count; line++) {

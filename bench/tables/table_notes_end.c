@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench/base/names.h"
+#include "bench/results/disturbed_runs.h"
 #include "bench/results/post.h"
 #include "bench/rows/slowed.h"
 
@@ -38,6 +39,12 @@ static struct asked what_was_asked(const struct results *results,
 			if (lines[i].cells[target].run)
 				ask_run(&asked, lines[i].cells[target].run);
 	return asked;
+}
+
+const struct run *find_asked(const struct results *results,
+			     const struct line *line)
+{
+	return what_was_asked(results, line).run;
 }
 
 static void note_setup(const struct view *view, const struct line *line)
@@ -146,26 +153,33 @@ static void note_slowdown(const struct view *view, const struct run *run,
 		note_once(view, run, text, told);
 }
 
-static void note_outcome(const struct view *view, const struct line *line,
-			 const struct result *cell)
+static int note_outcome(const struct view *view, const struct line *line,
+			const struct result *cell)
 {
+	/* The first screen has one setup, of which its title tells. */
+	const int named = !view->options->first ||
+			  setup_count(view->results) > 1;
 	char suffix[GRID_SUFFIX];
 
 	if (cell->outcome == OUTCOME_NONE || cell->outcome == OUTCOME_OK)
-		return;
+		return 0;
 	line_suffix(line, suffix);
-	print_note(view->out, view->options, "%s%s, %s: %s: %s%s",
-		   setup_name(line), suffix, cell->run->target,
+	print_note(view->out, view->options, "%s%s%s%s: %s: %s%s",
+		   named ? setup_name(line) : "",
+		   named || !suffix[0] ? suffix : suffix + 2,
+		   named || suffix[0] ? ", " : "", cell->run->target,
 		   cell->run->status[0] ? cell->run->status : "no status",
 		   cell->reason[0] ? cell->reason : "no reason is given",
 		   cell->outcome == OUTCOME_PARTIAL &&
 				   results_have_times(view->results) ?
 			   "; its numbers are of what was finished" : "");
+	return 1;
 }
 
-void notes_outcomes(const struct view *view)
+int notes_outcomes(const struct view *view)
 {
 	const struct results *results = view->results;
+	int count = 0;
 
 	for (int i = 0; i < results->line_count; i++) {
 		const struct line *line = &results->lines[i];
@@ -174,14 +188,16 @@ void notes_outcomes(const struct view *view)
 		if (line->repetitions > 1 && line_is_setup(line))
 			continue;
 		for (int target = 0; target < results->target_count; target++)
-			note_outcome(view, line, &line->cells[target]);
+			count += note_outcome(view, line, &line->cells[target]);
 	}
+	return count;
 }
 
 void notes_end(const struct view *view)
 {
 	const struct results *results = view->results;
 	struct names told = { 0 };
+	char text[1024];
 	size_t run;
 	int i;
 
@@ -196,7 +212,9 @@ void notes_end(const struct view *view)
 		note_slowdown(view, &results->runs[run], &told);
 	}
 	names_free(&told);
-	notes_disturbed(view);
+	disturbed_text(results, text, sizeof(text));
+	if (text[0])
+		print_note(view->out, view->options, "%s", text);
 	notes_outcomes(view);
 	for (i = 0; view->options->with_post && post_notes[i]; i++)
 		print_note(view->out, view->options, "%s", post_notes[i]);

@@ -35,17 +35,14 @@ static int differs(const struct results *results,
 	return 0;
 }
 
-void notes_work(const struct view *view)
+const char *work_differs(const struct results *results)
 {
 	static const char *const what[] = {
 		NULL, "updates differ", "global batches differ",
 		"global batches and updates differ",
 	};
-	const int at = 2 * differs(view->results, global_batch_of) +
-		       differs(view->results, updates_of);
+	const int at = 2 * differs(results, global_batch_of) +
+		       differs(results, updates_of);
 
-	if (what[at])
-		print_note(view->out, view->options,
-			   "%s between columns, so compare accuracy with the "
-			   "times", what[at]);
+	return what[at];
 }

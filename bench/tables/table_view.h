@@ -44,12 +44,17 @@ int setup_count(const struct results *results);
 
 /* Is this the line of a whole setup, or the only one? */
 int line_is_setup(const struct line *line);
+const struct run *find_asked(const struct results *results,
+			     const struct line *line);
 const struct result *view_cell(const struct view *view, const struct line *line,
 			       int column);
 struct scale view_scale(const struct view *view, enum metric metric);
 /* The best values get their mark; NAN is none. sign as in metric_kind. */
 void mark_best(const struct grid *grid, int row, const double *values,
 	       int sign);
+
+/* What a table says where there is no room for the four. */
+int view_first(const struct view *view, struct error *err);
 
 /* The fourth table, one for each setup. */
 int view_fourth(const struct view *view, struct error *err);
@@ -65,14 +70,12 @@ void notes_covered(const struct view *view, enum metric metric);
 /* What the lines of the model's clock mean. */
 void notes_model(const struct view *view);
 void notes_fourth(const struct view *view);
-/* Whether the columns did the same work. */
-void notes_work(const struct view *view);
+/* What of their work differs between the columns; NULL: nothing. */
+const char *work_differs(const struct results *results);
 void notes_accuracy(const struct view *view, const struct line *line,
 		    double accuracy);
-/* If others ran beside a run: its times are not its own alone. */
-void notes_disturbed(const struct view *view);
 /* What did not work, and why. */
-void notes_outcomes(const struct view *view);
+int notes_outcomes(const struct view *view); /* returns how many lines */
 /* At the end: setups, what did not work, the post. */
 void notes_end(const struct view *view);
 

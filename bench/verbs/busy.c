@@ -1,16 +1,12 @@
 #include "bench/verbs/busy.h"
 
-#define BUSY .9 /* a smaller share of the CPUs is worth a note */
+#include "bench/results/disturbed_runs.h"
 
-void busy_note(const struct target *target, const struct run *run, FILE *log)
+void busy_note(const struct run *run, FILE *log)
 {
-	const double cpus = run->cpus < run->cores ? (double)run->cpus :
-						     (double)run->cores;
-	const double share = run->loop_cpu_s / (run->loop_s * cpus);
+	char why[96];
 
-	/* A device's CPUs are its own affair; NAN compares as false. */
-	if (!target->backend->offloads && share < BUSY && run->loop_s > 1 &&
-	    !run->straggler[0])
-		fprintf(log, "note: %s got %.0f %% of its CPUs: its times are "
-			"too long\n", target->name, 100 * share);
+	if (run_is_slowed(run, why, sizeof(why)))
+		fprintf(log, "note: %s was disturbed: %s; its times are too "
+			"long\n", run->target, why);
 }

@@ -5,10 +5,9 @@
 #include <stdio.h>
 
 #include "bench/rows/run.h"
-#include "bench/training/target.h"
 
-/* Writes into log that the run's times are too long, where its cores waited
- * for their CPUs beside something else. */
-void busy_note(const struct target *target, const struct run *run, FILE *log);
+/* Writes into log that the run's times are too long, if they are:
+ * bench/results/disturbed_runs.h. */
+void busy_note(const struct run *run, FILE *log);
 
 #endif

@@ -336,7 +336,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	if (failed)
 		describe_failure(&run, err);
 	else if (!options->quiet && !options->campaign_id)
-		busy_note(&target, &run, log); /* else a parent says it */
+		busy_note(&run, log); /* else a parent says it */
 	if (options->run_file)
 		machine_read_binary(&run);
 	return write_run(options->run_file, &run, failed, err);

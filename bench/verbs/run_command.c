@@ -178,7 +178,7 @@ static int run_once(struct work *work, int t, long round, int more,
 	if (!interrupt_signal())
 		judge(work, &result, target, more);
 	if (!result.exit_code && !options.quiet)
-		busy_note(target, &result.run, work->log);
+		busy_note(&result.run, work->log);
 	failed = campaign_end_run(&work->campaign, &result.run, err);
 	tell(work);
 	return failed;
@@ -229,6 +229,9 @@ static void publish(struct work *work)
 		.include_warmup = options->include_warmup,
 		.utf8 = terminal_is_utf8(),
 		.color = terminal_uses_color(options->color, work->out),
+		.quiet = options->quiet,
+		.where = work->campaign.dir,
+		.is_folder = 1,
 	};
 	const struct export_paths exports = {
 		.csv = options->export_csv,
@@ -238,6 +241,7 @@ static void publish(struct work *work)
 	struct error err;
 
 	table_format_find(options->format, &table.format);
+	table.first = table_is_first(&table, options->details);
 	if (campaign_finish(&work->campaign, options->include_warmup, &err))
 		note_failure(work, err.kind, &err);
 	if (!export_uses_terminal(&exports) &&
@@ -251,7 +255,8 @@ static void publish(struct work *work)
 			  work->campaign.dir);
 		note_failure(work, err.kind, &err);
 	}
-	if (!options->quiet)
+	/* The first screen ends with it. */
+	if (!options->quiet && (!table.first || export_uses_terminal(&exports)))
 		fprintf(work->log, "results: %s\n", work->campaign.dir);
 }
 

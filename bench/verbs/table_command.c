@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bench/gate/verdicts.h"
 #include "bench/tables/table_cores.h"
@@ -38,18 +39,40 @@ static int has_results(const struct campaign *campaign)
 	return campaign->run_count == 0;
 }
 
+/* The paths, parted by blanks; what does not fit is left out. */
+static void join_paths(char *text, size_t size,
+		       const struct table_command *command)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < command->path_count && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 i ? " " : "", command->paths[i]);
+}
+
 static int print_campaign(const struct table_command *command,
 			  const struct campaign *campaign, FILE *out,
 			  struct error *err)
 {
-	const struct table_options options = {
+	char where[1024];
+	struct stat status;
+	struct table_options options = {
 		.format = command->format,
 		.with_post = command->with_post,
 		.include_warmup = command->include_warmup,
 		.utf8 = command->utf8,
 		.color = command->color,
+		.quiet = command->quiet,
+		.where = where,
+		.is_folder = command->path_count == 1 &&
+			     !stat(command->paths[0], &status) &&
+			     S_ISDIR(status.st_mode),
 	};
 	size_t verdicts;
+
+	join_paths(where, sizeof(where), command);
+	options.first = table_is_first(&options, command->details);
 
 	if (command->cores)
 		return table_print_cores(campaign, &options, out, err);

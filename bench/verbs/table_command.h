@@ -13,6 +13,8 @@ struct table_command {
 	int path_count;
 	enum table_format format; /* --format */
 	int with_post;		  /* --with-post */
+	int details;		  /* --details */
+	int quiet;		  /* --quiet */
 	int include_warmup;	  /* --include-warmup */
 	int utf8;		  /* the locale is UTF-8 */
 	int color;		  /* the best in bold */
