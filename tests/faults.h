@@ -36,6 +36,7 @@ static int fault_after; /* calls that still work */
 static int fault_errno;
 static int fault_hits; /* calls that failed since inject() */
 static size_t most = SIZE_MAX; /* bytes that a write takes */
+static int like_nfs; /* exclusive locks are for those who can write */
 
 static inline int fails(enum fault which)
 {
@@ -115,6 +116,11 @@ int renameat(int from, const char *old, int to, const char *new)
 
 int flock(int fd, int operation)
 {
+	if (like_nfs && operation & LOCK_EX &&
+	    (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+		errno = EBADF;
+		return -1;
+	}
 	return fails(FLOCK) ? -1 : (int)syscall(SYS_flock, fd, operation);
 }
 

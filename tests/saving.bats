@@ -297,6 +297,40 @@ kill_after() {
 	[ "$(column made/runs.csv status)" = "ok ok ok" ]
 }
 
+# unlocked ARGUMENT ...: flock() fails with the error $NUMBER. Takes the place
+# of the shell.
+unlocked() {
+	exec env LD_PRELOAD="$(dirname "$BENCH")/tests/fail_calls.so" FAIL_AT=1 \
+		FAIL_STICKY=1 FAIL_KIND=locks FAIL_ERRNO="$NUMBER" "$BENCH" "$@"
+}
+
+@test "a file system without locks: a note, and nobody is taken for dead" {
+	[ -e "$(dirname "$BENCH")/tests/fail_calls.so" ] || skip "not built"
+	# ENOSYS, EOPNOTSUPP, ENOLCK
+	for NUMBER in 38 95 37; do
+		run -0 --separate-stderr unlocked run null-1 "${SHORT[@]}" -q \
+			--out made
+		[ "$(grep -c "of made has no locks" <<<"$stderr")" -eq 1 ]
+	done
+	[ "$(column made/runs.csv status)" = "ok ok ok" ]
+	unlocked run cpu-2 --model tiny --dataset synthetic --epochs 1000 \
+		--synthetic-train 3200 --out made >out 2>err 3>&- &
+	PID=$!
+	within 60 grep -q 'epoch 2/' err
+	run -0 --separate-stderr unlocked run null-1 "${SHORT[@]}" --out made
+	[[ "$output" != *cpu-2* ]]
+	kill -TERM "$PID"
+	wait "$PID" || true
+	PID=
+	whole made/observations.csv made/runs.csv
+	# Whose line has no end may still be writing it.
+	printf 'bench/1,half' >>made/runs.csv
+	cp made/runs.csv before
+	run -7 --separate-stderr unlocked run null-1 "${SHORT[@]}" --out made
+	[[ "$stderr" == *"made/runs.csv: its last line has no end"* ]]
+	cmp before made/runs.csv
+}
+
 @test "a bar as wide as the window" {
 	needs_terminal
 	local width

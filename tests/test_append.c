@@ -9,7 +9,10 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <linux/magic.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include "bench/system/interrupt.h"
@@ -277,6 +280,103 @@ static void writers_that_are_killed(void **state)
 	}
 }
 
+static const int no_locks[] = { ENOSYS, EOPNOTSUPP, ENOLCK };
+
+/* Then nobody knows who else writes: rows are added, and none taken away. */
+static void file_systems_without_locks(void **state)
+{
+	const char *path = in_folder("unlocked.csv");
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(no_locks) / sizeof(no_locks[0]); i++) {
+		inject(FLOCK, 0, no_locks[i]);
+		write_file(path, "h,i\n1,1\n", 8);
+		assert_int_equal(add(path, "h,i\n", "4,5\n", 4, &err), 0);
+		assert_true(note.unlocked);
+		assert_string_equal(read_whole(path), "h,i\n1,1\n4,5\n");
+		write_file(path, "h,i\n1,1\n2", 9);
+		assert_refused(add(path, "h,i\n", "4,5\n", 4, &err), &err,
+			       path, 0);
+		assert_non_null(strstr(err.message, "without locks"));
+		assert_true(note.busy);
+		assert_string_equal(read_whole(path), "h,i\n1,1\n2");
+		assert_int_equal(append_lock(path), -1);
+		assert_int_equal(append_share(folder), -1);
+	}
+	inject(NONE, 0, 0);
+}
+
+/* What was written of them stays: others' rows may be behind it. */
+static void failed_writes_without_locks(void **state)
+{
+	const char *path = in_folder("limited.csv");
+	struct rlimit limit, small;
+	struct error err;
+	int rc;
+
+	(void)state;
+	write_file(path, "h,i\n1,1\n", 8);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	small = limit;
+	small.rlim_cur = 10;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	inject(FLOCK, 0, ENOSYS);
+	rc = add(path, "h,i\n", "4,5\n", 4, &err);
+	inject(NONE, 0, 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_refused(rc, &err, path, EFBIG);
+	assert_true(note.stuck);
+	assert_string_equal(read_whole(path), "h,i\n1,1\n4,");
+}
+
+static long kind_of_system; /* 0: the true one */
+
+int fstatfs(int fd, struct statfs *status)
+{
+	const int rc = (int)syscall(SYS_fstatfs, fd, status);
+
+	if (kind_of_system)
+		status->f_type = kind_of_system;
+	return rc;
+}
+
+/* Alone is who knows it: who does not may not take others for dead. */
+static void folders_in_use(void **state)
+{
+	const char *dir = own_folder("used"), *path = beside(dir, "rows.csv");
+	const int one = append_share(dir);
+	int two, file;
+
+	(void)state;
+	write_file(path, "h\n", 2);
+	kind_of_system = EXT4_SUPER_MAGIC;
+	assert_true(one >= 0);
+	assert_int_equal(append_is_alone(one), 1);
+	two = append_share(dir);
+	assert_int_equal(append_is_alone(one), 0);
+	assert_int_equal(close(two), 0);
+	assert_int_equal(append_is_alone(one), 1);
+	for (size_t i = 0; i < sizeof(no_locks) / sizeof(no_locks[0]); i++) {
+		inject(FLOCK, 0, no_locks[i]);
+		assert_int_equal(append_is_alone(one), -1);
+	}
+	inject(NONE, 0, 0);
+	like_nfs = 1;
+	assert_int_equal(append_is_alone(one), -1);
+	file = append_lock(path);
+	assert_true(file >= 0);
+	assert_int_equal(close(file), 0);
+	like_nfs = 0;
+	/* Of other hosts nothing is seen. */
+	kind_of_system = NFS_SUPER_MAGIC;
+	assert_int_equal(append_is_alone(one), -1);
+	kind_of_system = 0;
+	assert_int_equal(close(one), 0);
+}
+
 /* Of a process that holds on to it; nobody else may hang. */
 static void files_that_others_have(void **state)
 {
@@ -312,6 +412,9 @@ int main(void)
 		cmocka_unit_test(syncing),
 		cmocka_unit_test(many_writers),
 		cmocka_unit_test(writers_that_are_killed),
+		cmocka_unit_test(file_systems_without_locks),
+		cmocka_unit_test(failed_writes_without_locks),
+		cmocka_unit_test(folders_in_use),
 		/* The last, because a signal that came stays. */
 		cmocka_unit_test(files_that_others_have),
 	};

@@ -236,11 +236,11 @@ void campaign_leave(struct campaign *campaign)
 	campaign->in_use = 0;
 }
 
-/* Are rows without a run those of a process that was killed? Else it may
- * still run, and is nobody's business. */
+/* Are rows without a run surely those of a process that was killed? Else it
+ * may still run, and is nobody's business. */
 static int is_alone(const struct campaign *campaign)
 {
-	return !campaign->in_use || append_is_alone(campaign->in_use - 1);
+	return campaign->in_use && append_is_alone(campaign->in_use - 1) > 0;
 }
 
 static int has_id(const struct campaign *campaign)

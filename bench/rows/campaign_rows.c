@@ -126,12 +126,21 @@ int campaign_is_begun(const char *path, const struct row_kind *kind,
 
 int campaign_begin_files(struct campaign *campaign, struct error *err)
 {
+	char *notice = campaign->notice;
 	struct append_note note;
+	size_t used;
 
-	return append(campaign, observations_name, &observation_rows, "", 0, 1,
-		      &note, err) ||
-	       append(campaign, runs_name, &run_rows, "", 0, 1, &note, err) ?
-		       -1 : 0;
+	if (append(campaign, observations_name, &observation_rows, "", 0, 1,
+		   &note, err) ||
+	    append(campaign, runs_name, &run_rows, "", 0, 1, &note, err))
+		return -1;
+	used = strlen(notice);
+	if (note.unlocked)
+		snprintf(notice + used, sizeof(campaign->notice) - used,
+			 "%sthe file system of %s has no locks: let no other "
+			 "process add rows there meanwhile", used ? "; " : "",
+			 campaign->dir);
+	return 0;
 }
 
 /* The text of the rows that wait starts with these bytes. */

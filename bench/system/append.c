@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "bench/system/file.h"
@@ -17,7 +19,8 @@ enum {
 	PAUSE_MS = 10,	    /* between two looks at a lock */
 	PATIENCE_MS = 2000, /* for it, of a process that was told to end */
 	OTHER_COLUMNS = -1, /* beside the values of errno */
-	OTHER_FORM = -2
+	OTHER_FORM = -2,
+	TORN = -3
 };
 
 static int append_error(const char *path, int number, struct error *err)
@@ -32,6 +35,12 @@ static int append_error(const char *path, int number, struct error *err)
 				 "line ends of another system; save it as "
 				 "UTF-8 with LF alone, or choose another "
 				 "folder", path);
+	if (number == TORN)
+		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
+				 "its last line has no end, and without locks "
+				 "on its file system nobody knows whether "
+				 "another process is writing it; take the line "
+				 "away, or choose another folder", path);
 	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
 			 number == EWOULDBLOCK ?
 				 "another process does not let go of it" :
@@ -54,6 +63,12 @@ static int lock(int fd, int operation, int wait)
 			return number;
 		poll(NULL, 0, PAUSE_MS);
 	}
+}
+
+/* Is it the file system that has no locks? */
+static int has_no_locks(int number)
+{
+	return number == ENOSYS || number == EOPNOTSUPP || number == ENOLCK;
 }
 
 /* Does the file have these bytes at that place? */
@@ -119,7 +134,7 @@ static int find_lines(int fd, struct file_end *end)
 	return 0;
 }
 
-/* With the lock. A file that is not ours is refused. Returns an errno. */
+/* A file that is not ours is refused. Returns an errno. */
 static int find_end(int fd, const char *header, struct file_end *end)
 {
 	struct stat status;
@@ -135,11 +150,15 @@ static int find_end(int fd, const char *header, struct file_end *end)
 	return find_lines(fd, end);
 }
 
-/* Takes a torn line away. Returns an errno. */
+/* Takes a torn line away, unless somebody may be writing it. Returns an
+ * errno. */
 static int cut_tail(int fd, struct file_end *end, struct append_note *note)
 {
 	if (end->lines == end->size)
 		return 0;
+	note->busy = note->unlocked;
+	if (note->unlocked)
+		return TORN;
 	if (ftruncate(fd, end->lines))
 		return errno;
 	note->cut = (size_t)(end->size - end->lines);
@@ -147,9 +166,10 @@ static int cut_tail(int fd, struct file_end *end, struct append_note *note)
 	return 0;
 }
 
-/* Returns an errno; what was written in part is taken back. */
-static int append_locked(int fd, const char *header, const char *rows,
-			 size_t count, struct append_note *note)
+/* Returns an errno; what was written in part is taken back, unless rows of
+ * others may be behind it. */
+static int append_to(int fd, const char *header, const char *rows,
+		     size_t count, struct append_note *note)
 {
 	struct file_end end;
 	const char *first;
@@ -169,7 +189,7 @@ static int append_locked(int fd, const char *header, const char *rows,
 	number = file_write_all(fd, bytes, strlen(first) + count);
 	free(bytes);
 	if (number)
-		note->stuck = ftruncate(fd, end.size) != 0;
+		note->stuck = note->unlocked || ftruncate(fd, end.size);
 	return number;
 }
 
@@ -186,8 +206,9 @@ int append_rows(const char *path, const char *header, const char *rows,
 		return append_error(path, errno, err);
 	number = lock(fd, LOCK_EX, wait);
 	note->busy = number == EWOULDBLOCK;
-	if (!number)
-		number = append_locked(fd, header, rows, count, note);
+	note->unlocked = has_no_locks(number);
+	if (!number || note->unlocked)
+		number = append_to(fd, header, rows, count, note);
 	if (close(fd) && !number) {
 		number = errno;
 		note->stuck = 1;
@@ -227,9 +248,9 @@ int append_is_begun(const char *path, const char *header)
 	return begun;
 }
 
-static int open_and_lock(const char *path, int operation)
+static int open_and_lock(const char *path, int flags, int operation)
 {
-	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	const int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	if (fd >= 0 && lock(fd, operation, 1)) {
 		close(fd);
@@ -240,12 +261,33 @@ static int open_and_lock(const char *path, int operation)
 
 int append_lock(const char *path)
 {
-	return open_and_lock(path, LOCK_EX);
+	/* NFS has no exclusive lock for who can only read. */
+	return open_and_lock(path, O_RDWR, LOCK_EX);
 }
 
 int append_share(const char *path)
 {
-	return open_and_lock(path, LOCK_SH);
+	return open_and_lock(path, O_RDONLY, LOCK_SH);
+}
+
+/* File systems that other hosts may have in use: Linux has their folders' locks
+ * hold on this host. */
+static int is_shared(int fd)
+{
+	static const unsigned kinds[] = {
+		AFS_SUPER_MAGIC,  AFS_FS_MAGIC,	    CEPH_SUPER_MAGIC,
+		CIFS_SUPER_MAGIC, CODA_SUPER_MAGIC, FUSE_SUPER_MAGIC,
+		NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC,  SMB2_SUPER_MAGIC,
+		V9FS_MAGIC,
+	};
+	struct statfs status;
+
+	if (fstatfs(fd, &status))
+		return 1;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if ((unsigned)status.f_type == kinds[i])
+			return 1;
+	return 0;
 }
 
 int append_is_alone(int fd)
@@ -254,5 +296,7 @@ int append_is_alone(int fd)
 
 	/* A lock that is changed is given up in between, or for good. */
 	lock(fd, LOCK_SH, 1);
-	return number != EWOULDBLOCK;
+	if (number == EWOULDBLOCK)
+		return 0;
+	return number || is_shared(fd) ? -1 : 1;
 }

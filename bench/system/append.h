@@ -12,8 +12,9 @@
 /* What happened besides. */
 struct append_note {
 	size_t cut; /* bytes of a torn last line, taken away */
-	int busy;   /* the failure: another process had the file */
+	int busy;   /* the failure: another process has the file, or may */
 	int stuck;  /* rows are in the file in part, in spite of a failure */
+	int unlocked; /* the file system has no locks */
 };
 
 /*
@@ -23,6 +24,10 @@ struct append_note {
  * '\n' is what a killed writer left behind, and is cut off, as readers pass
  * over it. After a failure the file is as it was but for that, unless the note
  * says that rows got stuck in it.
+ *
+ * Where the file system has no locks, and others may write at this moment, rows
+ * are added all the same, but none are taken away: a file with a torn line is
+ * refused, and of a failed write some may stay.
  *
  * While another process has the file this one fails at once, or, with wait,
  * only if it is told to end (bench/system/interrupt.h) and has waited some
@@ -45,8 +50,11 @@ int append_is_begun(const char *path, const char *header);
  * until the descriptor is closed; -1 if that cannot be. */
 int append_lock(const char *path);
 
-/* A folder that is in use until the descriptor is closed, and whether no other
- * process uses it; where there are no locks none does. */
+/*
+ * A folder that is in use until the descriptor is closed, or -1 without locks;
+ * and whether no other process uses it: 1; 0: one does; -1: nobody knows, since
+ * there are no locks, or other hosts do not see ours.
+ */
 int append_share(const char *path);
 int append_is_alone(int fd);
 

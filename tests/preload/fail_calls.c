@@ -3,8 +3,9 @@
  *
  *   FAIL_AT=N         the N-th such call fails, counted from 1
  *   FAIL_STICKY=1     and all after it
- *   FAIL_KIND=KIND    which are counted: memory (the default), threads or
- *                     processes (and pipes to them)
+ *   FAIL_KIND=KIND    which are counted: memory (the default), threads,
+ *                     processes (and pipes to them) or locks (of files)
+ *   FAIL_ERRNO=N      what a lock fails with
  *   FAIL_VERB=VERB    only in processes whose first argument this is
  *   FAIL_REPORT=FILE  gets a line when a call fails: what, and where from
  *
@@ -25,13 +26,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <unwind.h>
 
 #define MOST_RANGES 64
 
-enum kind { MEMORY, THREADS, PROCESSES };
+enum kind { MEMORY, THREADS, PROCESSES, LOCKS, KINDS };
 
 /* Of the machine code of the program (ours) and of what acts for it. */
 struct range {
@@ -43,7 +45,7 @@ static struct range ranges[MOST_RANGES];
 static int range_count;
 static enum kind kind;
 static long at; /* 0: nothing fails */
-static int sticky;
+static int sticky, lock_errno;
 static const char *report;
 static atomic_long calls;
 static _Thread_local int busy;
@@ -180,14 +182,17 @@ static int is_meant(void)
 
 __attribute__((constructor)) static void begin(void)
 {
-	static const char *const kinds[] = { "memory", "threads", "processes" };
+	static const char *const kinds[KINDS] = { "memory", "threads",
+						  "processes", "locks" };
 	const char *number = getenv("FAIL_AT"), *name = getenv("FAIL_KIND");
+	const char *why = getenv("FAIL_ERRNO");
 
 	if (!number || !is_meant())
 		return;
-	for (int i = 0; name && i < 3; i++)
+	for (int i = 0; name && i < KINDS; i++)
 		if (!strcmp(name, kinds[i]))
 			kind = (enum kind)i;
+	lock_errno = why ? (int)strtol(why, NULL, 10) : ENOLCK;
 	report = getenv("FAIL_REPORT");
 	sticky = getenv("FAIL_STICKY") != NULL;
 	dl_iterate_phdr(add_module, NULL);
@@ -330,4 +335,14 @@ int posix_spawnp(pid_t *pid, const char *path,
 	if (!real || FAILS(PROCESSES, "posix_spawnp"))
 		return EAGAIN;
 	return real(pid, path, files, attributes, argv, environment);
+}
+
+int flock(int fd, int operation)
+{
+	REAL(flock);
+	if (!real || FAILS(LOCKS, "flock")) {
+		errno = lock_errno;
+		return -1;
+	}
+	return real(fd, operation);
 }
