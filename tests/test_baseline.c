@@ -6,6 +6,9 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "bench/gate/baseline_store.h"
 #include "bench/gate/judge.h"
@@ -91,6 +94,43 @@ static void what_is_kept(void **state)
 	assert_int_equal(baseline_find(&baseline, "x-1")->count, 1);
 	assert_true(baseline_find(&baseline, "x-1")->median == 1);
 	assert_true(baseline_find(&baseline, "y-1")->median == 5);
+	baseline_release(&baseline);
+	campaign_release(&first);
+	campaign_release(&second);
+}
+
+/* Whose baseline is saved just before the next lock is asked for. */
+static const struct campaign *meanwhile;
+static const char *meanwhile_in;
+
+int flock(int fd, int operation)
+{
+	const struct campaign *campaign = meanwhile;
+
+	meanwhile = NULL;
+	if (campaign)
+		keep(meanwhile_in, campaign);
+	return (int)syscall(SYS_flock, fd, operation);
+}
+
+/* What another process has saved until we have the folder is kept. */
+static void saved_by_another_process(void **state)
+{
+	const char *dir = in_folder("both");
+	struct campaign first = { 0 }, second = { 0 };
+	struct baseline baseline;
+
+	(void)state;
+	measured(&first, "a", "x-1", 1, 1, 3);
+	measured(&second, "b", "y-1", 1, 1, 5);
+	meanwhile = &first;
+	meanwhile_in = dir;
+	keep(dir, &second);
+	assert_null(meanwhile);
+	load(&baseline, dir);
+	assert_int_equal(baseline.count, 2);
+	assert_non_null(baseline_find(&baseline, "x-1"));
+	assert_non_null(baseline_find(&baseline, "y-1"));
 	baseline_release(&baseline);
 	campaign_release(&first);
 	campaign_release(&second);
@@ -197,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(age),
 		cmocka_unit_test(what_is_kept),
+		cmocka_unit_test(saved_by_another_process),
 		cmocka_unit_test(judged_without_pairs),
 		cmocka_unit_test(counted_without_pairs),
 	};

@@ -5,6 +5,9 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bench/gate/floor.h"
 #include "tests/rows.h"
@@ -150,12 +153,54 @@ static void what_is_wrong(void **state)
 	assert_string_equal(before, "schema,a\nbench/1,b\n");
 }
 
+static useconds_t pause_before_rename;
+
+int renameat(int from, const char *old, int to, const char *new)
+{
+	usleep(pause_before_rename);
+	return (int)syscall(SYS_renameat2, from, old, to, new, 0);
+}
+
+/* Each has read the file long before it replaces it. */
+static void several_at_once(void **state)
+{
+	enum { PROCESSES = 6 };
+	const char *path = in_folder("several.csv");
+	struct floors floors;
+	char target[16];
+	struct run run;
+	struct floor row;
+	pid_t pids[PROCESSES];
+	int i, status;
+
+	(void)state;
+	for (i = 0; i < PROCESSES; i++) {
+		pids[i] = fork();
+		if (pids[i])
+			continue;
+		pause_before_rename = 20000;
+		snprintf(target, sizeof(target), "cpu-%d", i + 1);
+		run = run_of("here", target, "mnist", 128);
+		row = floor_of(&run, "s_iter", i);
+		_exit(floors_replace(path, &row, 1, &err) != 0);
+	}
+	for (i = 0; i < PROCESSES; i++) {
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+	floors = read_floors(path);
+	assert_int_equal(floors.count, PROCESSES);
+	floors_release(&floors);
+	assert_int_equal(access(in_folder(".several.csv.lock"), F_OK), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whose),
 		cmocka_unit_test(takes_the_place),
 		cmocka_unit_test(what_is_wrong),
+		cmocka_unit_test(several_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);

@@ -97,13 +97,14 @@ int store_open(struct baseline_store *store, const char *dir,
 	snprintf(store->dir, sizeof(store->dir), "%s", dir);
 	name_work(store, started_utc);
 	store->made = access(dir, F_OK) != 0;
-	if (load_old(store, err) || file_make_folder(dir, err))
+	if (file_make_folder(dir, err))
 		return -1;
 	store->in_use = append_share(dir) + 1;
 	if (store->in_use && !append_is_alone(store->in_use - 1))
 		return error_set(err, ERROR_OUTPUT, "%s: another process saves "
 				 "a baseline there", dir);
-	return 0;
+	/* Nobody replaces it from now on. */
+	return load_old(store, err);
 }
 
 void store_release(struct baseline_store *store)

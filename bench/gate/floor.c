@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench/rows/csv.h"
+#include "bench/system/append.h"
 #include "bench/system/file.h"
 
 #define TEXT(member, meaning) COLUMN_TEXT(floor, member, meaning, 0)
@@ -176,11 +177,16 @@ int floors_replace(const char *path, const struct floor *rows, size_t count,
 		   struct error *err)
 {
 	struct replacement replacement = { .rows = rows, .count = count };
+	struct append_guard guard;
 	int failed;
 
-	if (!access(path, F_OK) && floors_read(&replacement.old, path, err))
+	if (append_guard(&guard, path, err))
 		return -1;
-	failed = file_replace_with(path, print_rows, &replacement, err);
+	failed = !access(path, F_OK) &&
+		 floors_read(&replacement.old, path, err);
+	if (!failed)
+		failed = file_replace_with(path, print_rows, &replacement, err);
+	append_guard_release(&guard);
 	floors_release(&replacement.old);
-	return failed;
+	return failed ? -1 : 0;
 }

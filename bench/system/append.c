@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -263,6 +264,60 @@ int append_lock(const char *path)
 {
 	/* NFS has no exclusive lock for who can only read. */
 	return open_and_lock(path, O_RDWR, LOCK_EX);
+}
+
+/* With its lock; whoever had it before may have removed the file. Returns an
+ * errno. */
+static int open_guard(struct append_guard *guard)
+{
+	struct stat ours, there;
+	int number;
+
+	for (;;) {
+		guard->fd = open(guard->path, O_RDWR | O_CREAT | O_NOFOLLOW |
+					      O_NOCTTY | O_CLOEXEC, MODE);
+		if (guard->fd < 0)
+			return errno;
+		number = lock(guard->fd, LOCK_EX, 1);
+		if (number || (!fstat(guard->fd, &ours) &&
+			       !stat(guard->path, &there) &&
+			       ours.st_ino == there.st_ino))
+			return number;
+		close(guard->fd);
+	}
+}
+
+int append_guard(struct append_guard *guard, const char *path,
+		 struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	struct stat status;
+	int number;
+
+	guard->fd = -1;
+	if (!stat(path, &status) && !S_ISREG(status.st_mode))
+		return 0;
+	snprintf(guard->path, sizeof(guard->path), "%.*s.%s.lock",
+		 (int)(name - path), path, name);
+	number = open_guard(guard);
+	if (number == EWOULDBLOCK) {
+		close(guard->fd);
+		guard->fd = -1;
+		return append_error(path, number, err);
+	}
+	if (number)
+		append_guard_release(guard);
+	return 0;
+}
+
+void append_guard_release(struct append_guard *guard)
+{
+	if (guard->fd < 0)
+		return;
+	unlink(guard->path);
+	close(guard->fd);
+	guard->fd = -1;
 }
 
 int append_share(const char *path)

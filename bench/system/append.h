@@ -51,6 +51,21 @@ int append_is_begun(const char *path, const char *header);
 int append_lock(const char *path);
 
 /*
+ * For who reads a file and replaces it by what it has made of that: until the
+ * guard is released other processes that do the same wait, in the same way. It
+ * is a lock on a file beside it, .NAME.lock, because the file itself will be
+ * another one; without locks, or for what is no file, there is none. Fails when
+ * we are told to end while another process has it.
+ */
+struct append_guard {
+	char path[4096];
+	int fd; /* -1: none */
+};
+int append_guard(struct append_guard *guard, const char *path,
+		 struct error *err);
+void append_guard_release(struct append_guard *guard);
+
+/*
  * A folder that is in use until the descriptor is closed, or -1 without locks;
  * and whether no other process uses it: 1; 0: one does; -1: nobody knows, since
  * there are no locks, or other hosts do not see ours.
