@@ -70,8 +70,8 @@ saving() {
 	save b null-1
 	cp -r b before
 	for signal in INT KILL; do
-		"$BENCH" baseline save b null-1 cpu-1 "${WORK[@]}" \
-			--blocks 100 -q >out 2>err &
+		"${HEEDFUL[@]}" "$BENCH" baseline save b null-1 cpu-1 \
+			"${WORK[@]}" --blocks 100 -q >out 2>err &
 		within 10 saving
 		kill -"$signal" $!
 		status=0
