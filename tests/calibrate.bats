@@ -46,7 +46,7 @@ set_cells() {
 	[ "$(column results/floors.csv target)" = \
 		"null-1 null-1 null-1 cpu-1 cpu-1 cpu-1" ]
 	[ "$(column results/floors.csv metric)" = \
-		"s_iter setup_s loop_cpu_s s_iter setup_s loop_cpu_s" ]
+		"iter_p50_s setup_s loop_cpu_s iter_p50_s setup_s loop_cpu_s" ]
 	[ "$(column results/floors.csv pairs)" = "6 6 6 6 6 6" ]
 	[ "$(column results/floors.csv check_pairs)" = "6 6 6 6 6 6" ]
 	[ "$(cell results/floors.csv 1 host_key)" = \

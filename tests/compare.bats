@@ -136,7 +136,7 @@ campaign() {
 	    low, ratio, high = (float(row[name]) for name in (
 	        "ratio_lo", "ratio", "ratio_hi"))
 	    assert 0 < low <= ratio <= high, row
-	    if row["metric"] == "accuracy_pct":
+	    if row["metric"] == "final_accuracy_pct":
 	        assert row["median_first"] == row["median_second"], row
 	END
 }

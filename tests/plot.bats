@@ -55,7 +55,7 @@ fake_gnuplot() {
 	rows = lambda path: list(csv.DictReader(open(path)))
 	runs = rows(sys.argv[1] + "/summary.csv")
 	mean = [float(r["mean"]) for r in runs if (r["target"], r["metric"],
-	    r["run_id"]) == ("cpu-2", "s_epoch", "")]
+	    r["run_id"]) == ("cpu-2", "epoch_s", "")]
 	drawn = [float(r["seconds"]) for r in rows(sys.argv[2] +
 	    "/epochs.csv") if (r["series"], r["kind"]) == ("1", "measured")]
 	assert mean == drawn, (mean, drawn)

@@ -108,10 +108,10 @@ learnt() {
 	python3 - <<-'END'
 	import csv
 	rows = {r["metric"]: r for r in csv.DictReader(open("p/summary.csv"))}
-	assert rows["s_iter"]["n_obs"] == "8", rows["s_iter"]
-	assert not rows["s_iter"]["std"] and not rows["s_iter"]["spread"]
-	assert "p50" not in rows and "p99" not in rows
-	rate = 2 * 233 / 8 / float(rows["s_iter"]["mean"])
+	assert rows["iter_s"]["n_obs"] == "8", rows["iter_s"]
+	assert not rows["iter_s"]["std"] and not rows["iter_s"]["spread"]
+	assert "iter_p50_s" not in rows and "iter_p99_s" not in rows
+	rate = 2 * 233 / 8 / float(rows["iter_s"]["mean"])
 	assert .5 < float(rows["images_per_s"]["mean"]) / rate <= 1.001
 	END
 	run -0 "$BENCH" table p --include-warmup --details

@@ -159,6 +159,24 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/three" --export-csv -
 	[ "${#lines[@]}" -eq 3 ]
 	[[ "${lines[2]}" == bench/1,b,three,cpu-8,8,3,ok,,2.48,0.146969* ]]
+	# A deviation of iterations is one of iterations, however many runs.
+	make_rows "$BATS_TEST_TMPDIR/one" a one 1 cpu-8:8:90
+	"$BENCH" table "$BATS_TEST_TMPDIR/one" "$BATS_TEST_TMPDIR/three" \
+		--export-csv "$BATS_TEST_TMPDIR/csv" >"$BATS_TEST_TMPDIR/tables"
+	python3 - "$BATS_TEST_TMPDIR/csv" <<-'END'
+		import csv, sys
+		one, three = (r for r in csv.DictReader(open(sys.argv[1]))
+		              if r["target"] == "cpu-8")
+		for row in one, three:
+		    for name, ms in ("std", .5), ("q1", 0), ("q3", 1):
+		        value = float(row["iter_%s_s" % name])
+		        base = float(row["iter_p50_s"]) - .0005 if ms != .5 else 0
+		        assert abs(value - base - ms / 1000) < 1e-9, (name, row)
+		    assert abs(float(row["epoch_std_s"])) < 1e-9, row
+		for name in "iter_runs_std_s", "epoch_runs_std_s":
+		    assert not one[name] and float(three[name]) > .007, name
+		assert float(three["iter_runs_std_s"]) < .008, three
+	END
 }
 
 @test "two campaigns are two rows, single files are one" {
@@ -190,7 +208,7 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 		assert j["context"]["machine"]["cpu_model"] == "A CPU"
 		assert j["runs"][0]["exit_code"] is None
 		it = [s for s in j["summary"]
-		      if (s["target"], s["metric"]) == ("cpu-8", "s_iter")]
+		      if (s["target"], s["metric"]) == ("cpu-8", "iter_s")]
 		assert len(it) == 1 and it[0]["mean"] == .0905, it
 		assert it[0]["ci95_lo"] is None
 	END
@@ -204,7 +222,7 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	grep -Eq '^status +ok +ok +skipped$' <<<"$output"
 	[[ "$output" == *"one, opencl: skipped: no device, here"* ]]
 	run -0 "$BENCH" table "$DIR" --export-csv -
-	[[ "${lines[3]}" == *',opencl,1,0,skipped,"no device, here",,,,,,,,,,,,,128,,,,,,,,,,,,2,,'* ]]
+	[[ "${lines[3]}" == *',opencl,1,0,skipped,"no device, here",,,,,,,,,,,,128,,,,,,,,,,,,2,,'* ]]
 }
 
 @test "where nothing was measured there are no tables, but why" {

@@ -17,13 +17,12 @@ static void campaign_keeps_its_rows(void **state)
 	const char *dir = in_folder("campaign/deep"), *paths[] = { dir };
 	struct campaign campaign, loaded;
 	struct error err;
-	char first_id[64];
 	size_t i;
 
 	(void)state;
-	snprintf(first_id, sizeof(first_id), "20260131T235959Z-a-label-%d",
-		 (int)getpid());
 	create(&campaign, dir, "a, \"label\"");
+	assert_int_equal(strncmp(campaign.id, "20260131T235959Z-a-label-", 25),
+			 0);
 	made_run(&made, "r1", "cpu-1", 1, .1);
 	append(&campaign, &made);
 	made_run(&made, "r2", "cpu-8", 8, .2);
@@ -37,8 +36,7 @@ static void campaign_keeps_its_rows(void **state)
 	assert_int_equal(campaign_load(&loaded, paths, 1, 0, NULL, &err), 0);
 	assert_int_equal(loaded.run_count, 2);
 	assert_string_equal(loaded.runs[1].label, "a, \"label\"");
-	assert_string_equal(loaded.runs[1].campaign_id,
-			    first_id);
+	assert_string_equal(loaded.runs[1].campaign_id, campaign.id);
 	/* In memory both have the targets' rows, in the file are all. */
 	assert_int_equal(loaded.observation_count, campaign.observation_count);
 	for (i = 0; i < campaign.observation_count; i++)
@@ -49,7 +47,7 @@ static void campaign_keeps_its_rows(void **state)
 	campaign_release(&loaded);
 	/* A second campaign in the folder gets another name. */
 	create(&loaded, dir, "a, \"label\"");
-	assert_int_not_equal(strcmp(loaded.id, first_id), 0);
+	assert_string_not_equal(loaded.id, campaign.id);
 	assert_int_equal(loaded.run_count, 2);
 	campaign_release(&loaded);
 	campaign_release(&campaign);
@@ -314,7 +312,12 @@ static void campaigns_of_one_second(void **state)
 			    "results/20260131T235959Z-same-..-time");
 	assert_string_equal(second.dir,
 			    "results/20260131T235959Z-same-..-time-2");
-	assert_string_equal(second.id, "20260131T235959Z-same-..-time-2");
+	/* Nor do those of two hosts, when their folders come together. */
+	assert_int_equal(strncmp(first.id, "20260131T235959Z-same-..-time-",
+				 30), 0);
+	assert_int_equal(strlen(first.id), 38);
+	assert_int_equal(strlen(second.id), 38);
+	assert_string_not_equal(first.id, second.id);
 	campaign_release(&first);
 	campaign_release(&second);
 	create(&first, NULL, "");

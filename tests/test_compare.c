@@ -85,7 +85,7 @@ static void ratios_and_intervals(void **state)
 		add(&second, "cpu-1", .8 * (i + 1));
 	}
 	compare_well();
-	row = find("cpu-1", "s_iter");
+	row = find("cpu-1", "iter_s");
 	assert_int_equal(row->n_first, 4);
 	assert_int_equal(row->n_second, 4);
 	near(row->median_first, .625);
@@ -99,7 +99,7 @@ static void ratios_and_intervals(void **state)
 	assert_string_equal(row->second, "two");
 	assert_string_equal(row->unit, "s");
 	near(find("cpu-1", "loop_s")->median_first, 30 * .25 + 16);
-	near(find("cpu-1", "accuracy_pct")->ratio, 1);
+	near(find("cpu-1", "final_accuracy_pct")->ratio, 1);
 	assert_int_equal(comparison.difference_count, 0);
 	clean();
 }
@@ -112,7 +112,7 @@ static void few_runs_have_no_interval(void **state)
 	add(&first, "cpu-1", .1);
 	add(&second, "cpu-1", .2);
 	compare_well();
-	row = find("cpu-1", "s_iter");
+	row = find("cpu-1", "iter_s");
 	near(row->ratio, 2);
 	assert_true(isnan(row->ratio_lo) && isnan(row->ratio_hi));
 	assert_non_null(strstr(row->reason, "too few"));
@@ -135,8 +135,8 @@ static void only_finished_runs_of_both(void **state)
 	add(&second, "opencl", .1);
 	compare_well();
 	assert_int_equal(comparison.target_count, 1);
-	assert_int_equal(find("cpu-1", "s_iter")->n_first, 1);
-	near(find("cpu-1", "s_iter")->ratio, 3);
+	assert_int_equal(find("cpu-1", "iter_s")->n_first, 1);
+	near(find("cpu-1", "iter_s")->ratio, 3);
 	clean();
 	add(&first, "cpu-4", .1);
 	add(&second, "cpu-2", .1);
@@ -180,7 +180,7 @@ static void no_ratio_where_there_is_none(void **state)
 	assert_true(isnan(find("cpu-1", "time_to_accuracy_s")->ratio));
 	assert_non_null(strstr(find("cpu-1", "time_to_accuracy_s")->reason,
 			       "not every run"));
-	near(find("cpu-1", "s_iter")->ratio, 1);
+	near(find("cpu-1", "iter_s")->ratio, 1);
 	clean();
 	add(&first, "cpu-1", .1)->target_accuracy_pct = 99;
 	add(&second, "cpu-1", .1)->target_accuracy_pct = 97;
@@ -191,15 +191,17 @@ static void no_ratio_where_there_is_none(void **state)
 	add(&first, "cpu-1", .1)->maxrss_bytes = 7;
 	add(&second, "cpu-1", .1);
 	compare_well();
-	assert_int_equal(find("cpu-1", "maxrss")->n_second, 0);
-	assert_true(isnan(find("cpu-1", "maxrss")->median_second));
-	assert_non_null(strstr(find("cpu-1", "maxrss")->reason, "only one"));
+	assert_int_equal(find("cpu-1", "maxrss_bytes")->n_second, 0);
+	assert_true(isnan(find("cpu-1", "maxrss_bytes")->median_second));
+	assert_non_null(strstr(find("cpu-1", "maxrss_bytes")->reason,
+			       "only one"));
 	clean();
 	add(&first, "cpu-1", .1)->maxrss_bytes = 0;
 	add(&second, "cpu-1", .1)->maxrss_bytes = 5;
 	compare_well();
-	assert_true(isnan(find("cpu-1", "maxrss")->ratio));
-	assert_string_equal(find("cpu-1", "maxrss")->reason, "not above 0");
+	assert_true(isnan(find("cpu-1", "maxrss_bytes")->ratio));
+	assert_string_equal(find("cpu-1", "maxrss_bytes")->reason,
+			    "not above 0");
 	clean();
 }
 
@@ -212,7 +214,7 @@ static void means_beside_single_iterations(void **state)
 	add(&first, "opencl", .1);
 	snprintf(add(&second, "opencl", .2)->sync, 8, "epoch");
 	compare_well();
-	row = find("opencl", "s_iter");
+	row = find("opencl", "iter_s");
 	assert_true(isnan(row->ratio));
 	near(row->median_first, .25);
 	near(row->median_second, .5);
@@ -225,18 +227,18 @@ static void means_beside_single_iterations(void **state)
 	add(&first, "opencl", .1);
 	snprintf(add(&second, "opencl", .2)->sync, 8, "epoch");
 	compare_well();
-	assert_true(isnan(find("opencl", "s_iter")->ratio));
-	assert_string_equal(find("opencl", "s_iter")->label, "iteration");
+	assert_true(isnan(find("opencl", "iter_s")->ratio));
+	assert_string_equal(find("opencl", "iter_s")->label, "iteration");
 	clean();
 	snprintf(add(&first, "opencl", .1)->sync, 8, "epoch");
 	snprintf(add(&second, "opencl", .2)->sync, 8, "epoch");
 	add(&first, "cpu-1", .1);
 	add(&second, "cpu-1", .2);
 	compare_well();
-	near(find("opencl", "s_iter")->ratio, 2);
-	assert_string_equal(find("opencl", "s_iter")->label,
+	near(find("opencl", "iter_s")->ratio, 2);
+	assert_string_equal(find("opencl", "iter_s")->label,
 			    "iteration, epoch's mean");
-	assert_string_equal(find("cpu-1", "s_iter")->label, "iteration");
+	assert_string_equal(find("cpu-1", "iter_s")->label, "iteration");
 	clean();
 }
 

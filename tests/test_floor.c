@@ -73,24 +73,24 @@ static void whose(void **state)
 		run_of("here", "cpu-1", "tiny", 128),
 		run_of("here", "cpu-1", "mnist", 64),
 	};
-	struct floor rows[] = { floor_of(&here, "s_iter", 4.5),
+	struct floor rows[] = { floor_of(&here, "iter_p50_s", 4.5),
 				floor_of(&here, "setup_s", 20) };
 	const struct floors floors = { rows, 2 };
 
 	(void)state;
-	assert_true(found(&floors, &here, "s_iter") == 4.5);
+	assert_true(found(&floors, &here, "iter_p50_s") == 4.5);
 	assert_true(found(&floors, &here, "setup_s") == 20);
 	assert_true(found(&floors, &here, "loop_cpu_s") == -1);
-	assert_true(found(&floors, &there, "s_iter") == -1);
+	assert_true(found(&floors, &there, "iter_p50_s") == -1);
 	assert_null(floors_find_elsewhere(&floors, &here));
 	assert_string_equal(floors_find_elsewhere(&floors, &there)->cpu_model,
 			    "CPU of here");
 	snprintf(other_device.device_name, sizeof(other_device.device_name),
 		 "another");
-	assert_true(found(&floors, &other_device, "s_iter") == -1);
+	assert_true(found(&floors, &other_device, "iter_p50_s") == -1);
 	assert_non_null(floors_find_elsewhere(&floors, &other_device));
 	for (int i = 0; i < 3; i++) {
-		assert_true(found(&floors, &others[i], "s_iter") == -1);
+		assert_true(found(&floors, &others[i], "iter_p50_s") == -1);
 		assert_null(floors_find_elsewhere(&floors, &others[i]));
 	}
 }
@@ -103,18 +103,38 @@ static void takes_the_place(void **state)
 	struct floors floors;
 
 	(void)state;
-	rows[0] = floor_of(&here, "s_iter", 4);
-	rows[1] = floor_of(&there, "s_iter", 5);
+	rows[0] = floor_of(&here, "iter_p50_s", 4);
+	rows[1] = floor_of(&there, "iter_p50_s", 5);
 	replace(in_folder("floors.csv"), rows, 2);
 	rows[0] = floor_of(&here, "setup_s", 20);
-	rows[1] = floor_of(&here, "s_iter", 6);
+	rows[1] = floor_of(&here, "iter_p50_s", 6);
 	replace(in_folder("floors.csv"), rows, 2);
 	floors = read_floors(in_folder("floors.csv"));
 	assert_int_equal(floors.count, 3);
-	assert_true(found(&floors, &there, "s_iter") == 5);
-	assert_true(found(&floors, &here, "s_iter") == 6);
+	assert_true(found(&floors, &there, "iter_p50_s") == 5);
+	assert_true(found(&floors, &here, "iter_p50_s") == 6);
 	assert_true(found(&floors, &here, "setup_s") == 20);
 	assert_int_equal(floors.rows[0].pairs, 40);
+	floors_release(&floors);
+}
+
+/* In the file of an older bench, which called it s_iter. */
+static void of_an_older_name(void **state)
+{
+	const struct run here = run_of("here", "cpu-1", "mnist", 128);
+	struct floor row = floor_of(&here, "s_iter", 4);
+	struct floors floors;
+
+	(void)state;
+	replace(in_folder("older.csv"), &row, 1);
+	floors = read_floors(in_folder("older.csv"));
+	assert_true(found(&floors, &here, "iter_p50_s") == 4);
+	floors_release(&floors);
+	row = floor_of(&here, "iter_p50_s", 5);
+	replace(in_folder("older.csv"), &row, 1);
+	floors = read_floors(in_folder("older.csv"));
+	assert_int_equal(floors.count, 1);
+	assert_true(found(&floors, &here, "iter_p50_s") == 5);
 	floors_release(&floors);
 }
 
@@ -130,7 +150,7 @@ static void write_text(const char *path, const char *text)
 static void what_is_wrong(void **state)
 {
 	const struct run here = run_of("here", "cpu-1", "mnist", 128);
-	struct floor row = floor_of(&here, "s_iter", -1);
+	struct floor row = floor_of(&here, "iter_p50_s", -1);
 	struct floors floors;
 	char before[4000];
 
@@ -199,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whose),
 		cmocka_unit_test(takes_the_place),
+		cmocka_unit_test(of_an_older_name),
 		cmocka_unit_test(what_is_wrong),
 		cmocka_unit_test(several_at_once),
 	};

@@ -97,16 +97,16 @@ static void one_run(void **state)
 	mean_is("cpu-1", "images_per_s", 120 / 6.);
 	mean_is("cpu-1", "speedup", 1);
 	mean_is("cpu-1", "efficiency", 1);
-	mean_is("cpu-1", "accuracy_pct", 99.5);
+	mean_is("cpu-1", "final_accuracy_pct", 99.5);
 	mean_is("cpu-1", "final_loss", .1 / 3);
 	mean_is("cpu-1", "time_to_accuracy_s", 5 + 6);
-	mean_is("cpu-1", "p50", .25);
-	mean_is("cpu-1", "p99", .4);
-	mean_is("cpu-1", "maxrss", 1000);
+	mean_is("cpu-1", "iter_p50_s", .25);
+	mean_is("cpu-1", "iter_p99_s", .4);
+	mean_is("cpu-1", "maxrss_bytes", 1000);
 	mean_is("cpu-1", "cpu_s", 2.5);
 	mean_is("cpu-1", "updates", 12);
-	mean_is("cpu-1", "s_iter", .25);
-	row = find("cpu-1", "s_iter", "");
+	mean_is("cpu-1", "iter_s", .25);
+	row = find("cpu-1", "iter_s", "");
 	near(row->std, .1 * sqrt(1.25));
 	near(row->median, .25);
 	near(row->q1, .175);
@@ -127,8 +127,8 @@ static void epochs_and_single_numbers(void **state)
 	(void)state;
 	add("r1", "cpu-1", 1, .1);
 	build(0);
-	mean_is("cpu-1", "s_epoch", 6);
-	row = find("cpu-1", "s_epoch", "");
+	mean_is("cpu-1", "epoch_s", 6);
+	row = find("cpu-1", "epoch_s", "");
 	near(row->std, sqrt(2. / 3));
 	assert_string_equal(row->spread, "epochs");
 	/* One number has no spread, not one of 0. */
@@ -145,14 +145,14 @@ static void warmup_included(void **state)
 	(void)state;
 	add("r1", "cpu-1", 1, .1);
 	build(1);
-	row = find("cpu-1", "s_iter", "");
+	row = find("cpu-1", "iter_s", "");
 	near(row->mean, (3 + 200) / 14.);
 	near(row->max, 100);
 	assert_int_equal(row->n_obs, 14);
 	assert_int_equal(row->n_warmup_excluded, 0);
 	/* Nothing else changes. */
 	mean_is("cpu-1", "images_per_s", 120 / 6.);
-	mean_is("cpu-1", "s_epoch", 6);
+	mean_is("cpu-1", "epoch_s", 6);
 	clean();
 }
 
@@ -207,11 +207,11 @@ static void repeats_are_pooled(void **state)
 	add("r6", "cpu-8", 8, .1);
 	build(0);
 	assert_int_equal(fixture.results.line_count, 4);
-	row = find("cpu-1", "s_iter", "r4");
+	row = find("cpu-1", "iter_s", "r4");
 	near(row->mean, .5);
 	assert_int_equal(row->n_runs, 1);
 	assert_string_equal(row->spread, "iterations");
-	row = find("cpu-1", "s_iter", "");
+	row = find("cpu-1", "iter_s", "");
 	near(row->mean, .5); /* of .25, .5 and .75 */
 	near(row->std, .25 * sqrt(2 / 3.));
 	assert_int_equal(row->n_runs, 3);
@@ -254,11 +254,11 @@ static void partial_run(void **state)
 	fixture.campaign.runs[0].loop_s = 3;
 	fixture.campaign.runs[0].final_loss = 1;
 	build(0);
-	mean_is("cpu-1", "s_iter", .25);
-	mean_is("cpu-1", "s_epoch", 5);
+	mean_is("cpu-1", "iter_s", .25);
+	mean_is("cpu-1", "epoch_s", 5);
 	mean_is("cpu-1", "updates", 8);
 	assert_null(find("cpu-1", "loop_s", ""));
-	assert_null(find("cpu-1", "accuracy_pct", ""));
+	assert_null(find("cpu-1", "final_accuracy_pct", ""));
 	assert_null(find("cpu-1", "final_loss", ""));
 	assert_null(find("cpu-1", "time_to_accuracy_s", ""));
 	assert_null(find("cpu-1", "speedup", ""));
@@ -274,9 +274,9 @@ static void partial_runs_are_not_pooled(void **state)
 	add("r3", "cpu-1", 1, .9);
 	made_status(&fixture.campaign, "partial", "interrupted");
 	build(0);
-	near(find("cpu-1", "s_iter", "r3")->mean, 2.25);
-	near(find("cpu-1", "s_iter", "")->mean, .375);
-	assert_int_equal(find("cpu-1", "s_iter", "")->n_runs, 2);
+	near(find("cpu-1", "iter_s", "r3")->mean, 2.25);
+	near(find("cpu-1", "iter_s", "")->mean, .375);
+	assert_int_equal(find("cpu-1", "iter_s", "")->n_runs, 2);
 	clean();
 }
 
@@ -293,7 +293,7 @@ static void percentile(void **state)
 	add_made(1);
 	build(0);
 	/* Rank .99 * 11 of twelve, the last two of which are .4 and 10. */
-	mean_is("cpu-1", "p99", .4 + .89 * 9.6);
+	mean_is("cpu-1", "iter_p99_s", .4 + .89 * 9.6);
 	clean();
 }
 
@@ -312,15 +312,15 @@ static void failed_runs_have_no_numbers(void **state)
 	add("r4", "cpu-8", 8, .2);
 	add("r5", "cpu-1", 1, .2);
 	build(0);
-	assert_null(find("cpu-8", "s_iter", "r2"));
-	assert_null(find("opencl", "s_iter", ""));
+	assert_null(find("cpu-8", "iter_s", "r2"));
+	assert_null(find("opencl", "iter_s", ""));
 	assert_null(find("opencl", "speedup", ""));
 	/* The mean is of the one that was finished, and says so. */
-	row = find("cpu-8", "s_iter", "");
+	row = find("cpu-8", "iter_s", "");
 	near(row->mean, .5);
 	assert_int_equal(row->n_runs, 1);
 	assert_true(isnan(row->std) && isnan(row->ci95_lo));
-	near(find("cpu-1", "s_iter", "")->mean, .375);
+	near(find("cpu-1", "iter_s", "")->mean, .375);
 	clean();
 }
 
@@ -338,7 +338,7 @@ static void rows_without_runs(void **state)
 	mean_is("cpu-1", "loop_s", 19);
 	mean_is("cpu-1", "speedup", 1);
 	assert_null(find("cpu-8", "loop_s", ""));
-	mean_is("cpu-8", "s_iter", .25);
+	mean_is("cpu-8", "iter_s", .25);
 	assert_int_equal(fixture.results.lines[0].cells[1].outcome,
 			 OUTCOME_PARTIAL);
 	clean();
@@ -355,7 +355,7 @@ static void never_reached(void **state)
 	add_made(1);
 	build(0);
 	assert_null(find("cpu-1", "time_to_accuracy_s", ""));
-	mean_is("cpu-1", "accuracy_pct", 98.5);
+	mean_is("cpu-1", "final_accuracy_pct", 98.5);
 	clean();
 }
 

@@ -23,8 +23,8 @@ static const struct column columns[] = {
 	NEEDED(model, "the network"),
 	COLUMN_INT(floor, global_batch, "samples per iteration, of all cores",
 		   1),
-	NEEDED(metric, "s_iter, which is gated; setup_s and loop_cpu_s, for "
-	       "information"),
+	NEEDED(metric, "iter_p50_s, which is gated, s_iter in older rows; "
+	       "setup_s and loop_cpu_s, for information"),
 	COLUMN_REAL(floor, floor_pct, "19 of 20 checks of the base against "
 		    "itself stray less", 1),
 	INT(pairs, "of processes that were measured"),
@@ -49,10 +49,18 @@ const struct row_kind floor_rows = {
 };
 
 const char *const floor_metrics[FLOOR_METRICS] = {
-	[FLOOR_ITER] = "s_iter",
+	[FLOOR_ITER] = "iter_p50_s",
 	[FLOOR_SETUP] = "setup_s",
 	[FLOOR_CPU] = "loop_cpu_s",
 };
+
+/* What iter_p50_s was called before. */
+static void rename_metric(struct floor *floor)
+{
+	if (!strcmp(floor->metric, "s_iter"))
+		snprintf(floor->metric, sizeof(floor->metric), "%s",
+			 floor_metrics[FLOOR_ITER]);
+}
 
 int floors_read(struct floors *floors, const char *path, struct error *err)
 {
@@ -67,12 +75,14 @@ int floors_read(struct floors *floors, const char *path, struct error *err)
 	if (csv_read(path, &floor_rows, &rows, &floors->count, err))
 		return -1;
 	floors->rows = rows;
-	for (size_t i = 0; i < floors->count; i++)
+	for (size_t i = 0; i < floors->count; i++) {
+		rename_metric(&floors->rows[i]);
 		if (!(floors->rows[i].floor_pct >= 0)) {
 			floors_release(floors);
 			return error_set(err, ERROR_INPUT, "%s: row %zu has no "
 					 "floor_pct of 0 or more", path, i + 1);
 		}
+	}
 	return 0;
 }
 

@@ -19,7 +19,7 @@
 
 enum { FLOOR_ITER, FLOOR_SETUP, FLOOR_CPU, FLOOR_METRICS };
 
-extern const char *const floor_metrics[FLOOR_METRICS]; /* s_iter ... */
+extern const char *const floor_metrics[FLOOR_METRICS]; /* iter_p50_s ... */
 
 struct floor {
 	char schema[12];

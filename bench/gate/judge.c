@@ -155,7 +155,7 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 	verdict_rows.clear(verdict);
 	snprintf(verdict->target, sizeof(verdict->target), "%s", row->target);
 	snprintf(verdict->metric, sizeof(verdict->metric), "%s",
-		 row->is_command ? "process_s" : "s_iter");
+		 row->is_command ? "process_s" : "iter_p50_s");
 	snprintf(verdict->verdict, sizeof(verdict->verdict), "%s",
 		 gate_verdict_name(row->gate.verdict));
 	snprintf(verdict->reason, sizeof(verdict->reason), "%s",

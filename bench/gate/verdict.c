@@ -10,8 +10,8 @@ static const struct column columns[] = {
 	NEEDED(campaign_id, "the invocation of bench check"),
 	TEXT(label, "--label of that invocation"),
 	NEEDED(target, "what was timed"),
-	TEXT(metric, "s_iter: the median iteration of a process; process_s: "
-	     "the whole process, of a command"),
+	TEXT(metric, "iter_p50_s: the median iteration of a process, in older "
+	     "rows s_iter; process_s: the whole process, of a command"),
 	NEEDED(verdict, "ok, faster, REGRESSION (confirmed), inconclusive, "
 	       "slower (advisory): confirmed, but than a saved baseline"),
 	TEXT(reason, "of a verdict that needs one"),

@@ -13,7 +13,7 @@ struct verdict {
 	char campaign_id[48];
 	char label[64];
 	char target[64];
-	char metric[16]; /* s_iter, or process_s of a command */
+	char metric[16]; /* iter_p50_s, or process_s of a command */
 	char verdict[24];
 	char reason[160];
 	double base_s, head_s; /* medians over the screen's blocks */

@@ -178,8 +178,8 @@ static void print_legend(const struct verdict *verdict,
 		   "interval, of the screen; detects: a slowdown caught in at "
 		   "least nine of ten checks (simulated: flagged in 97 %%, "
 		   "confirmed in 94 %% at that size)",
-		   strcmp(verdict->metric, "s_iter") ?
-			   "time" : "of the median iteration",
+		   strcmp(verdict->metric, "process_s") ?
+			   "of the median iteration" : "time",
 		   verdict->pairs, is_stored(verdict) ?
 			   "the head, the base's were saved before" :
 			   "each arm, in pairs");

@@ -1,5 +1,6 @@
 #include "bench/results/export_row.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 #define TEXT(member, meaning) COLUMN_TEXT(export_row, member, meaning, 0)
@@ -12,19 +13,18 @@ static const struct column columns[] = {
 	TEXT(label, "--label of that invocation"),
 	TEXT(target, "what was timed"),
 	INT(cores, "emulated cores"),
-	INT(n_runs, "processes that the numbers are from; with several all "
-	    "means and deviations are across them"),
+	INT(n_runs, "processes that the numbers are from; with several they "
+	    "are the means of theirs"),
 	TEXT(status, "ok, partial, error or skipped"),
 	TEXT(reason, "why not ok"),
 	REAL(loop_s, "the training loop"),
 	REAL(loop_std_s, "deviation across runs; empty for one"),
 	REAL(iter_s, "mean of an iteration"),
-	REAL(iter_std_s, "its standard deviation"),
-	REAL(iter_median_s, "median of an iteration"),
-	REAL(iter_q1_s, "25th percentile"),
-	REAL(iter_q3_s, "75th percentile"),
+	REAL(iter_std_s, "standard deviation of a run's iterations"),
+	REAL(iter_q1_s, "25th percentile of a run's iterations"),
+	REAL(iter_q3_s, "75th percentile of them"),
 	REAL(epoch_s, "mean of an epoch, its test included"),
-	REAL(epoch_std_s, "its standard deviation"),
+	REAL(epoch_std_s, "standard deviation of a run's epochs"),
 	INT(n_iterations, "iterations in the numbers, of all runs"),
 	INT(n_epochs, "epochs in the numbers, of all runs"),
 	REAL(updates, "parameter updates of a run"),
@@ -36,7 +36,7 @@ static const struct column columns[] = {
 	REAL(speedup_lo, "95 % t interval across runs; empty for one"),
 	REAL(speedup_hi, "its upper end"),
 	REAL(efficiency, "speedup over cores"),
-	REAL(accuracy_pct, "of the last test"),
+	REAL(final_accuracy_pct, "of the last test"),
 	REAL(final_loss, "of the last test"),
 	REAL(iter_p50_s, "median iteration of a run"),
 	REAL(iter_p99_s, "99th percentile of a run's iterations"),
@@ -56,9 +56,8 @@ static const struct column columns[] = {
 	REAL(model_epoch_s, "mean of an epoch there"),
 	REAL(target_accuracy_pct, "--target-accuracy; empty: none, and the "
 	     "next is about 99 %"),
-	REAL(time_to_accuracy_s, "mean of the times to it, with a target from "
-	     "5 runs on without the fastest and the slowest; empty: a run in "
-	     "it did not reach it"),
+	REAL(time_to_accuracy_s, "mean of the times to it; empty: a run did "
+	     "not reach it"),
 	REAL(time_to_accuracy_median_s, "their median"),
 	REAL(epochs_to_accuracy, "mean of those runs that reached it"),
 	INT(n_reached, "runs that reached it; empty: no target"),
@@ -70,6 +69,10 @@ static const struct column columns[] = {
 	     "it is none that could"),
 	TEXT(sync, "step, epoch: how often the device was waited for"),
 	INT(batch, "samples per core and iteration; empty: they differ"),
+	REAL(iter_runs_std_s, "standard deviation of the runs' means; empty "
+	     "for one"),
+	REAL(epoch_runs_std_s, "likewise"),
+	REAL(score_s, "of runs with a target accuracy: see summary.csv"),
 };
 
 static void export_row_clear(void *row)
@@ -117,7 +120,30 @@ static double deviation(const struct stats *stats)
 	return stats->count > 1 ? stats->std : CELL_NO_REAL;
 }
 
-static void set_times(struct export_row *row, const struct result *cell)
+/* The member of struct stats at offset: a run's own, or the mean of several
+ * runs' own. */
+static double within_runs(const struct line *line, const struct result *cell,
+			  enum metric metric, size_t offset)
+{
+	const long target = cell - line->cells;
+	double sum = 0;
+	int i, count, found = 0;
+
+	line = line_runs(line, &count);
+	for (i = 0; i < count; i++) {
+		const struct result *run = &line[i].cells[target];
+		const struct stats *stats = &run->values[metric];
+
+		if (run->outcome != cell->outcome || stats->count < 2)
+			continue;
+		sum += *(const double *)((const char *)stats + offset);
+		found++;
+	}
+	return found ? sum / found : CELL_NO_REAL;
+}
+
+static void set_times(struct export_row *row, const struct line *line,
+		      const struct result *cell)
 {
 	const struct stats *loop = &cell->values[METRIC_LOOP];
 	const struct stats *iter = &cell->values[METRIC_ITER];
@@ -126,14 +152,18 @@ static void set_times(struct export_row *row, const struct result *cell)
 	row->loop_s = loop->mean;
 	row->loop_std_s = deviation(loop);
 	row->iter_s = iter->mean;
-	row->iter_std_s = deviation(iter);
-	if (iter->count > 1) {
-		row->iter_median_s = iter->median;
-		row->iter_q1_s = iter->q1;
-		row->iter_q3_s = iter->q3;
-	}
 	row->epoch_s = epoch->mean;
-	row->epoch_std_s = deviation(epoch);
+#define WITHIN(metric, member)                                                 \
+	within_runs(line, cell, metric, offsetof(struct stats, member))
+	row->iter_std_s = WITHIN(METRIC_ITER, std);
+	row->iter_q1_s = WITHIN(METRIC_ITER, q1);
+	row->iter_q3_s = WITHIN(METRIC_ITER, q3);
+	row->epoch_std_s = WITHIN(METRIC_EPOCH, std);
+#undef WITHIN
+	if (line->repetitions > 1) {
+		row->iter_runs_std_s = deviation(iter);
+		row->epoch_runs_std_s = deviation(epoch);
+	}
 	row->n_iterations = (long)cell->observations[METRIC_ITER];
 	row->n_epochs = (long)cell->observations[METRIC_EPOCH];
 	row->warmup_steps = (long)cell->warmup_steps;
@@ -152,7 +182,7 @@ static void set_accuracy(struct export_row *row, const struct result *cell)
 	if (!cell->score.runs)
 		return;
 	row->target_accuracy_pct = cell->run->target_accuracy_pct;
-	row->time_to_accuracy_s = cell->score.mean;
+	row->score_s = cell->score.mean;
 	row->time_to_accuracy_median_s = cell->score.median;
 	row->n_reached = cell->score.reached;
 }
@@ -169,7 +199,7 @@ void export_row_set(struct export_row *row, const struct line *line,
 	set_accuracy(row, cell);
 	if (!cell->runs)
 		return;
-	set_times(row, cell);
+	set_times(row, line, cell);
 	row->updates = values[METRIC_UPDATES].mean;
 	row->setup_s = values[METRIC_SETUP].mean;
 	row->images_per_s = values[METRIC_RATE].mean;
@@ -179,7 +209,7 @@ void export_row_set(struct export_row *row, const struct line *line,
 		row->speedup_hi = row->speedup + half;
 	}
 	row->efficiency = values[METRIC_EFFICIENCY].mean;
-	row->accuracy_pct = values[METRIC_ACCURACY].mean;
+	row->final_accuracy_pct = values[METRIC_ACCURACY].mean;
 	row->final_loss = values[METRIC_LOSS].mean;
 	row->iter_p50_s = values[METRIC_P50].mean;
 	row->iter_p99_s = values[METRIC_P99].mean;

@@ -15,13 +15,15 @@ struct export_row {
 	char status[12];
 	char reason[200];
 	double loop_s, loop_std_s;
-	double iter_s, iter_std_s, iter_median_s, iter_q1_s, iter_q3_s;
+	/* But for iter_s of a run's iterations; of several runs the means of
+	 * theirs. */
+	double iter_s, iter_std_s, iter_q1_s, iter_q3_s;
 	double epoch_s, epoch_std_s;
 	long n_iterations, n_epochs;
 	double updates;
 	long global_batch;
 	double setup_s, images_per_s, speedup, speedup_lo, speedup_hi;
-	double efficiency, accuracy_pct, final_loss;
+	double efficiency, final_accuracy_pct, final_loss;
 	double iter_p50_s, iter_p99_s;
 	double maxrss_bytes;
 	long cpus;
@@ -41,6 +43,7 @@ struct export_row {
 	char algorithm[8], precision[8]; /* as in struct run */
 	char device_class[8], resident[4], sync[8];
 	long batch;
+	double iter_runs_std_s, epoch_runs_std_s, score_s;
 };
 
 extern const struct row_kind export_rows;

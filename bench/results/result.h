@@ -45,6 +45,7 @@ struct metric_kind {
 	const char *name, *unit;
 	const char *meaning;
 	int better; /* 1: more is better, -1: less is, 0: neither */
+	const char *before; /* its name in older summaries; NULL: the same */
 };
 
 extern const struct metric_kind metric_kinds[METRIC_COUNT];

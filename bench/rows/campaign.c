@@ -170,14 +170,14 @@ int campaign_load(struct campaign *campaign, const char *const *paths,
 	return failed;
 }
 
-/* <stamp>-<label>, with only such characters as need no quoting, and -number
- * unless it is 0. */
-static void make_id(struct campaign *campaign,
-		    const struct campaign_request *request, long number)
+/* <stamp>-<label>, with only such characters as need no quoting. */
+static void make_name(struct campaign *campaign,
+		      const struct campaign_request *request)
 {
 	const char *from;
 	char *to = campaign->id;
-	/* Some bytes are kept for the number, and for that of each run. */
+	/* Some bytes are kept for what make_id() adds, and for the number of
+	 * each run. */
 	char *end = to + sizeof(campaign->id) - 16;
 
 	for (from = request->started_utc; *from && to < end; from++)
@@ -196,8 +196,19 @@ static void make_id(struct campaign *campaign,
 	while (to > campaign->id && to[-1] == '-')
 		to--;
 	*to = '\0';
-	if (number)
-		snprintf(to, 11, "-%ld", number);
+}
+
+/* Its name, and what no campaign of the same second has, wherever it ran: the
+ * folders of several hosts may be shown together, or become one. */
+static void make_id(struct campaign *campaign,
+		    const struct campaign_request *request)
+{
+	size_t length;
+
+	make_name(campaign, request);
+	length = strlen(campaign->id);
+	snprintf(campaign->id + length, sizeof(campaign->id) - length, "-%08x",
+		 file_unique());
 }
 
 /* A folder that was not there before, so that two campaigns of one second do
@@ -206,16 +217,20 @@ static int make_own_folder(struct campaign *campaign,
 			   const struct campaign_request *request,
 			   struct error *err)
 {
+	char number[16];
 	int try;
 
 	if (file_make_folder("results", err))
 		return -1;
+	make_name(campaign, request);
 	for (try = 1; try < MOST_TRIES; try++) {
-		make_id(campaign, request, try > 1 ? try : 0);
-		snprintf(campaign->dir, sizeof(campaign->dir), "results/%s",
-			 campaign->id);
-		if (mkdir(campaign->dir, 0777) == 0)
+		snprintf(number, sizeof(number), "-%d", try);
+		snprintf(campaign->dir, sizeof(campaign->dir), "results/%s%s",
+			 campaign->id, try > 1 ? number : "");
+		if (mkdir(campaign->dir, 0777) == 0) {
+			make_id(campaign, request);
 			return 0;
+		}
 		if (errno != EEXIST)
 			break;
 	}
@@ -243,21 +258,9 @@ static int is_alone(const struct campaign *campaign)
 	return campaign->in_use && append_is_alone(campaign->in_use - 1) > 0;
 }
 
-static int has_id(const struct campaign *campaign)
-{
-	size_t i;
-
-	for (i = 0; i < campaign->run_count; i++)
-		if (strcmp(campaign->runs[i].campaign_id, campaign->id) == 0)
-			return 1;
-	return 0;
-}
-
 static int use_folder(struct campaign *campaign,
 		      const struct campaign_request *request, struct error *err)
 {
-	/* Another process may use the folder at this very second. */
-	long number = getpid();
 	size_t rows = 0;
 
 	if (strlen(request->dir) >= sizeof(campaign->dir))
@@ -272,9 +275,7 @@ static int use_folder(struct campaign *campaign,
 	if (load_folder(campaign, campaign->dir, &rows, NULL, err) ||
 	    (!is_alone(campaign) && campaign_drop_unfinished(campaign, err)))
 		return -1;
-	do
-		make_id(campaign, request, number++);
-	while (has_id(campaign));
+	make_id(campaign, request);
 	return 0;
 }
 

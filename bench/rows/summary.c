@@ -28,7 +28,7 @@ static const struct column columns[] = {
 	REAL(ci95_lo, "Student's t interval of the mean across runs; empty "
 	     "for one run"),
 	REAL(ci95_hi, "its upper end"),
-	REAL(first_iter_s, "s_iter of one run: the very first step, warm-up "
+	REAL(first_iter_s, "iter_s of one run: the very first step, warm-up "
 	     "or not"),
 	TEXT(run_id, "the one process; empty: the target"),
 	TEXT(spread, "std to max are over: iterations, epochs, runs; empty: "

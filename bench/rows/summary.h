@@ -24,7 +24,7 @@ struct summary {
 	long n_warmup_excluded;
 	double mean, std, median, q1, q3, min, max;
 	double ci95_lo, ci95_hi; /* of the mean, across runs only */
-	double first_iter_s;	 /* metric s_iter of one run only */
+	double first_iter_s;	 /* metric iter_s of one run only */
 	char run_id[48];
 	char spread[12]; /* what std to max are over; empty: one number */
 	char algorithm[8], precision[8]; /* as in struct run */

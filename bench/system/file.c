@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/system/clock.h"
+
 enum {
 	MODE = 0666,	  /* less the umask */
 	OPEN_FOLDERS = 16 /* at a time, while a tree is removed */
@@ -75,17 +77,26 @@ static int draft_open_folder(struct draft *draft, char *real)
 	return draft->folder < 0 ? errno : 0;
 }
 
+unsigned file_unique(void)
+{
+	unsigned number;
+
+	/* A system that has just started may have nothing random yet. */
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) !=
+	    sizeof(number))
+		number = (unsigned)(unsigned long long)(clock_now() * 1e9) ^
+			 (unsigned)getpid() << 16;
+	return number;
+}
+
 static int draft_open(struct draft *draft)
 {
-	unsigned number = 0;
 	int tries;
 
 	for (tries = 0; tries < 100; tries++) {
-		if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
-			number++;
 		snprintf(draft->temporary, sizeof(draft->temporary),
 			 ".%.200s.tmp.%ld.%08x", draft->name, (long)getpid(),
-			 number);
+			 file_unique());
 		draft->fd = openat(draft->folder, draft->temporary,
 				   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
 					   O_CLOEXEC,

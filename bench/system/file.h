@@ -45,6 +45,9 @@ int file_make_scratch(char *path, size_t size, const char *name,
  */
 void file_remove_tree(const char *path);
 
+/* For names that nobody else has, on this host or another: 32 random bits. */
+unsigned file_unique(void);
+
 /* Writes all bytes. Returns 0, or the errno of the first failure. */
 int file_write_all(int fd, const char *bytes, size_t count);
 

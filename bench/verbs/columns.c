@@ -41,8 +41,8 @@ static const struct file_kind {
 	  "are in `runs.csv`, where `arm`\nis not empty, and in no table but "
 	  "the check's.", &verdict_rows },
 	{ "floors.csv", "What `bench calibrate` found, one metric of one "
-	  "target on one machine a row;\n`bench check` takes `s_iter` for "
-	  "its margin on a machine with this `host_key`.", &floor_rows },
+	  "target on one machine a row;\n`bench check` takes `iter_p50_s` "
+	  "for its margin on a machine with this\n`host_key`.", &floor_rows },
 	{ "--export-csv FILE", "One target a row, with the numbers of all four "
 	  "tables.", &export_rows },
 	{ "compare --export-csv FILE", "One metric of one target that two "
@@ -82,10 +82,16 @@ static void print_metrics(FILE *out)
 	int i;
 
 	fputs("\nThe metrics of `summary.csv`:\n\n"
-	      "| metric | unit | meaning |\n| :--- | :--- | :--- |\n", out);
-	for (i = 0; i < METRIC_COUNT; i++)
-		fprintf(out, "| `%s` | %s | %s |\n", metric_kinds[i].name,
-			metric_kinds[i].unit, metric_kinds[i].meaning);
+	      "| metric | unit | meaning | in older folders |\n"
+	      "| :--- | :--- | :--- | :--- |\n", out);
+	for (i = 0; i < METRIC_COUNT; i++) {
+		const struct metric_kind *kind = &metric_kinds[i];
+		const char *quote = kind->before ? "`" : "";
+
+		fprintf(out, "| `%s` | %s | %s | %s%s%s |\n", kind->name,
+			kind->unit, kind->meaning, quote,
+			kind->before ? kind->before : "", quote);
+	}
 }
 
 void columns_print(FILE *out)

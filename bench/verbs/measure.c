@@ -43,8 +43,8 @@ static void describe_request(struct run *run, const struct target *target,
 	if (options->run_id)
 		COPY(run->run_id, options->run_id);
 	else
-		snprintf(run->run_id, sizeof(run->run_id), "%s-%ld",
-			 run->started_utc, (long)getpid());
+		snprintf(run->run_id, sizeof(run->run_id), "%s-%08x",
+			 run->started_utc, file_unique());
 	if (options->campaign_id)
 		COPY(run->campaign_id, options->campaign_id);
 	slowdown_name(&training->slowdown, target->name, run->target,
