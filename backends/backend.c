@@ -78,11 +78,45 @@ enum precision precision_find(const char *name)
 	return (enum precision)p;
 }
 
+/* Those of struct backend that have no default. */
+const char *backend_lacks(const struct backend *backend, int comparable)
+{
+	const struct {
+		const char *name;
+		int is_there;
+	} slots[] = {
+		{ "open", backend->open != NULL },
+		{ "close", backend->close != NULL },
+		{ "describe", backend->describe != NULL },
+		{ "compile", backend->compile != NULL },
+		{ "free", backend->free != NULL },
+		{ "store", backend->store != NULL },
+		{ "load", backend->load != NULL },
+		{ "map", backend->map != NULL },
+		{ "unmap", backend->unmap != NULL },
+		{ "gradient", backend->gradient != NULL },
+		{ "update", backend->update != NULL },
+		{ "evaluate", backend->evaluate != NULL },
+		{ "decisions", backend->decisions != NULL || !comparable },
+	};
+
+	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
+		if (!slots[i].is_there)
+			return slots[i].name;
+	return NULL;
+}
+
 int device_open(const struct backend *backend,
 		const struct device_request *request, struct device **device,
 		struct error *err)
 {
+	const char *lacked = backend_lacks(backend, 0);
+
 	*device = NULL;
+	if (lacked)
+		return error_set(err, ERROR_MISSING, "backend %s lacks the "
+				 "slot '%s', which backends/backend.h "
+				 "describes", backend->name, lacked);
 	if (backend->unavailable)
 		return error_set(err, ERROR_MISSING, "backend %s: %s",
 				 backend->name, backend->unavailable);
@@ -125,8 +159,11 @@ int program_compile(struct device *device, const struct model *model,
 		    struct program **program, struct error *err)
 {
 	const struct backend *backend = device->backend;
+	char wrong[256];
 
 	*program = NULL;
+	if (model_check(model, wrong, sizeof(wrong)))
+		return error_set(err, ERROR_USAGE, "%s", wrong);
 	if (!(backend->precisions >> options->precision & 1))
 		return error_set(err, ERROR_MISSING,
 				 "--precision %s: backend %s does not have it; "

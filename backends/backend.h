@@ -306,6 +306,10 @@ const char *precision_name(enum precision precision);
 /* The precision called name, which is one of these; fp32 for NULL. */
 enum precision precision_find(const char *name);
 
+/* The name of a slot that is not optional and that this backend lacks, or NULL;
+ * with comparable, also of one that a comparison with the reference needs. */
+const char *backend_lacks(const struct backend *backend, int comparable);
+
 const struct backend *backend_find(const char *name);
 const char *backend_variable(const struct backend *backend);
 /* Walks over all backends: the one after previous, the first for NULL. */
@@ -325,7 +329,11 @@ void device_describe(struct device *device, struct device_info *info);
 int device_check(struct device *device, int thread, int threads,
 		 struct error *err);
 
-/* A precision that this backend lacks, or this machine, is ERROR_MISSING. */
+/*
+ * A precision that this backend lacks, or this machine, is ERROR_MISSING, and
+ * so is a model that it has no kernels for; one that is no network at all, as
+ * model_check() finds, is ERROR_USAGE.
+ */
 int program_compile(struct device *device, const struct model *model,
 		    const struct program_options *options,
 		    struct program **program, struct error *err);

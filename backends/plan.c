@@ -4,13 +4,6 @@
 
 #include "backends/backend.h"
 
-static const char *const kind_names[LAYER_KINDS] = {
-	[LAYER_CONV] = "conv",	       [LAYER_RELU] = "relu",
-	[LAYER_MAXPOOL] = "maxpool",   [LAYER_DROPOUT] = "dropout",
-	[LAYER_DROPOUT2D] = "dropout2d", [LAYER_LINEAR] = "linear",
-	[LAYER_LOSS] = "loss",
-};
-
 const struct fusion fusions_alone[LAYER_KINDS] = {
 	{ "conv", 1, { LAYER_CONV } },
 	{ "relu", 1, { LAYER_RELU } },
@@ -20,11 +13,6 @@ const struct fusion fusions_alone[LAYER_KINDS] = {
 	{ "linear", 1, { LAYER_LINEAR } },
 	{ "loss", 1, { LAYER_LOSS } },
 };
-
-const char *layer_kind_name(enum layer_kind kind)
-{
-	return kind_names[kind];
-}
 
 static int fits(const struct fusion *fusion, const struct model *model,
 		int first)
@@ -127,7 +115,7 @@ int plan_build(struct plan *plan, const struct model *model,
 		while (f < fusion_count && !fits(&fusions[f], model, at))
 			f++;
 		if (f == fusion_count)
-			return error_set(err, ERROR_FAILED,
+			return error_set(err, ERROR_MISSING,
 					 "no kernel starts with layer %d (%s) "
 					 "of model '%s'", at,
 					 layer_kind_name(layer->kind),

@@ -65,6 +65,4 @@ int plan_build(struct plan *plan, const struct model *model,
 /* One line a step: what is fused, shapes in and out. */
 void plan_explain(const struct plan *plan, char *text, size_t size);
 
-const char *layer_kind_name(enum layer_kind kind);
-
 #endif

@@ -5,6 +5,13 @@
 
 #include "models/random.h"
 
+static const char *const kind_names[LAYER_KINDS] = {
+	[LAYER_CONV] = "conv",	       [LAYER_RELU] = "relu",
+	[LAYER_MAXPOOL] = "maxpool",   [LAYER_DROPOUT] = "dropout",
+	[LAYER_DROPOUT2D] = "dropout2d", [LAYER_LINEAR] = "linear",
+	[LAYER_LOSS] = "loss",
+};
+
 size_t shape_size(struct shape shape)
 {
 	return (size_t)shape.channels * (size_t)shape.height *
@@ -113,38 +120,136 @@ size_t model_parameter_count(const struct model *model)
 	return tensors[count - 1].offset + tensors[count - 1].count;
 }
 
-static const char *layer_check(const struct layer *layer, struct shape in)
+const char *layer_kind_name(enum layer_kind kind)
 {
-	if (layer_has_parameters(layer) && (!layer->name || layer->outputs < 1))
-		return "a layer with parameters needs a name and outputs";
-	if (layer->drop < 0 || layer->drop >= 1)
-		return "the probability to drop is not in [0, 1)";
-	if (layer->kind == LAYER_MAXPOOL && layer->window > 16)
-		return "a pooling window's winner must fit into a byte";
-	if (!shape_size(layer_output(layer, in)))
-		return "a window is larger than its input";
-	return NULL;
+	return kind_names[kind];
 }
 
-const char *model_check(const struct model *model)
+void layer_describe(const struct model *model, int index, char *text,
+		    size_t size)
 {
+	const struct layer *layer = &model->layers[index];
+	const char *name = layer->name ? layer->name : "";
+
+	snprintf(text, size, "layer %d (%s%s%s%s)", index,
+		 layer_kind_name(layer->kind), *name ? " '" : "", name,
+		 *name ? "'" : "");
+}
+
+/* What is wrong with a layer, whatever it stands behind; empty: nothing. */
+static void layer_check(const struct layer *layer, struct shape in, char *why,
+			size_t size)
+{
+	const int window = layer->window;
+	const int has_window = layer->kind == LAYER_CONV ||
+			       layer->kind == LAYER_MAXPOOL;
+
+	why[0] = '\0';
+	if (layer_has_parameters(layer) && !layer->name)
+		snprintf(why, size, "its parameters need a name");
+	else if (layer_has_parameters(layer) && layer->outputs < 1)
+		snprintf(why, size, "%d outputs, where 1 is the fewest",
+			 layer->outputs);
+	else if (!(layer->drop >= 0 && layer->drop < 1))
+		snprintf(why, size, "a probability to drop of %g, where it is "
+			 "at least 0 and below 1", layer->drop);
+	else if (layer->kind == LAYER_MAXPOOL && window > MODEL_MAX_WINDOW)
+		snprintf(why, size, "a window of %dx%d, where %dx%d is the "
+			 "largest of a pooling", window, window,
+			 MODEL_MAX_WINDOW, MODEL_MAX_WINDOW);
+	else if (has_window && window < 1)
+		snprintf(why, size, "a window of %dx%d, where 1x1 is the "
+			 "smallest", window, window);
+	else if (!shape_size(layer_output(layer, in)))
+		snprintf(why, size, "a window of %dx%d is larger than its "
+			 "input of %dx%dx%d", window, window, in.channels,
+			 in.height, in.width);
+}
+
+/* The same with its place, and with what the layers before it make. */
+static void row_check(const struct model *model, int index, char *why,
+		      size_t size)
+{
+	const struct layer *layer = &model->layers[index];
+	const int last = model->layer_count - 1;
+
+	layer_check(layer, model_layer_input(model, index), why, size);
+	if (why[0])
+		return;
+	if (layer->kind == LAYER_LOSS && index < last)
+		snprintf(why, size, "a loss has to be the last layer, which "
+			 "is layer %d", last);
+	else if (layer->kind != LAYER_LOSS && index == last)
+		snprintf(why, size, "the last layer has to be a loss");
+	else if (index == last && model_classes(model) > MODEL_MAX_CLASSES)
+		snprintf(why, size, "%d classes, where labels are bytes and "
+			 "tell %d apart", model_classes(model),
+			 MODEL_MAX_CLASSES);
+}
+
+/* What is wrong with the model as a whole. */
+static void whole_check(const struct model *model, char *why, size_t size)
+{
+	const struct shape in = model->input;
 	int parameters = 0;
 
-	if (model->layer_count < 1 || model->layer_count > MODEL_MAX_LAYERS)
-		return "too few or too many layers";
-	for (int i = 0; i < model->layer_count; i++) {
-		const struct layer *layer = &model->layers[i];
-		const char *wrong =
-			layer_check(layer, model_layer_input(model, i));
+	why[0] = '\0';
+	for (int i = 0; i < model->layer_count && i < MODEL_MAX_LAYERS; i++)
+		parameters += layer_has_parameters(&model->layers[i]);
+	if (in.channels < 1 || in.height < 1 || in.width < 1)
+		snprintf(why, size, "an input of %dx%dx%d is empty",
+			 in.channels, in.height, in.width);
+	else if (model->layer_count < 1 ||
+		 model->layer_count > MODEL_MAX_LAYERS)
+		snprintf(why, size, "%d layers, where 1 to %d are possible",
+			 model->layer_count, MODEL_MAX_LAYERS);
+	else if (!parameters)
+		snprintf(why, size, "none of %d layers has parameters to learn",
+			 model->layer_count);
+}
 
-		if (wrong)
-			return wrong;
-		if ((layer->kind == LAYER_LOSS) !=
-		    (i == model->layer_count - 1))
-			return "the loss is the last layer, and only that";
-		parameters += layer_has_parameters(layer);
+int model_check(const struct model *model, char *text, size_t size)
+{
+	char why[160], where[80];
+
+	whole_check(model, why, sizeof(why));
+	if (why[0]) {
+		snprintf(text, size, "model '%s': %s", model->name, why);
+		return -1;
 	}
-	return parameters ? NULL : "nothing to learn";
+	for (int i = 0; i < model->layer_count; i++) {
+		row_check(model, i, why, sizeof(why));
+		if (!why[0])
+			continue;
+		layer_describe(model, i, where, sizeof(where));
+		snprintf(text, size, "model '%s', %s: %s", model->name, where,
+			 why);
+		return -1;
+	}
+	return 0;
+}
+
+int recipe_check(const struct recipe *recipe, char *text, size_t size)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{ "batch", recipe->batch },
+		{ "epochs", recipe->epochs },
+		{ "lr_step", recipe->lr_step },
+		{ "lr_gamma", recipe->lr_gamma },
+		{ "eps", recipe->eps },
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (!(numbers[i].value > 0)) {
+			snprintf(text, size, "%s is %g in its recipe, where it "
+				 "is more than 0", numbers[i].name,
+				 numbers[i].value);
+			return -1;
+		}
+	return 0;
 }
 
 struct model_work model_work(const struct model *model)

@@ -2,7 +2,7 @@
  * What is trained: a network as a table of layers, the shapes that follow
  * from it, and the flat vector in which all its parameters live.
  *
- * Nothing here allocates, fails in words, or knows who computes.
+ * Nothing here allocates or knows who computes.
  *
  * Flat layout: the parameters of layer 0, then of layer 1, ...; within a layer
  * the weight in row-major order, then the bias. A convolution's weight is
@@ -16,6 +16,8 @@
 
 #define MODEL_MAX_LAYERS 16
 #define MODEL_MAX_TENSORS (2 * MODEL_MAX_LAYERS)
+#define MODEL_MAX_WINDOW 16 /* of a pooling: its winner fits into a byte */
+#define MODEL_MAX_CLASSES 256 /* labels are bytes */
 
 enum layer_kind {
 	LAYER_CONV,	 /* stride 1, no padding, with bias */
@@ -77,8 +79,21 @@ const struct model *model_find(const char *name);
 /* Walks over all models: the one after previous, the first for NULL. */
 const struct model *model_next(const struct model *previous);
 
-/* NULL, or what is wrong with the table. */
-const char *model_check(const struct model *model);
+/*
+ * 0, or -1 and one sentence into text about what is wrong with the table: the
+ * model's name, the layer, the numbers that do not fit and those that would.
+ */
+int model_check(const struct model *model, char *text, size_t size);
+
+/* The same of numbers that a training divides by or counts to. */
+int recipe_check(const struct recipe *recipe, char *text, size_t size);
+
+/* "conv", "linear" */
+const char *layer_kind_name(enum layer_kind kind);
+
+/* "layer 8 (linear 'fc2')": a row of the table, counted from 0. */
+void layer_describe(const struct model *model, int index, char *text,
+		    size_t size);
 
 size_t shape_size(struct shape shape);
 

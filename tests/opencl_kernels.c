@@ -298,8 +298,6 @@ static void model_run(struct device *device, const struct class *class,
 	struct program *program;
 	struct error err;
 
-	if (model_check(model))
-		fail(model_check(model));
 	launched.is_warming = 1;
 	check(program_compile(device, model, &options, &program, &err), &err);
 	launched.is_warming = 0;

@@ -17,6 +17,15 @@ static const struct model *find(const char *name)
 	return model;
 }
 
+static void must_pass(const struct model *model)
+{
+	char wrong[256];
+
+	if (model_check(model, wrong, sizeof(wrong)) ||
+	    recipe_check(&model->recipe, wrong, sizeof(wrong)))
+		fail_msg("%s", wrong);
+}
+
 static void models_are_listed(void **state)
 {
 	const char *const names[] = { "mnist", "mnist-example", "tiny" };
@@ -28,7 +37,7 @@ static void models_are_listed(void **state)
 		assert_non_null(model);
 		assert_string_equal(model->name, names[i]);
 		assert_ptr_equal(model_find(names[i]), model);
-		assert_null(model_check(model));
+		must_pass(model);
 		assert_int_equal(model_classes(model), 10);
 	}
 	assert_null(model_next(model));
@@ -202,59 +211,122 @@ static const struct layer right[] = {
 
 #define RIGHT_COUNT ((int)(sizeof(right) / sizeof(right[0])))
 
+/* What is said of these layers, behind the model's name; NULL: nothing. */
 static const char *check(const struct layer *layers, int count)
 {
+	static const char begin[] = "model 'spoilt'";
+	static char text[256];
 	const struct model model = { .name = "spoilt",
 				     .input = { 1, 6, 6 },
 				     .layers = layers,
 				     .layer_count = count };
 
-	return model_check(&model);
+	if (!model_check(&model, text, sizeof(text)))
+		return NULL;
+	assert_int_equal(strncmp(text, begin, strlen(begin)), 0);
+	return text + strlen(begin);
 }
 
-static void assert_spoilt(int at, struct layer layer, const char *reason)
+static void spoilt_rows_are_refused(void **state)
 {
-	struct layer layers[RIGHT_COUNT];
-	const char *found;
+	static const struct {
+		int at;
+		struct layer layer;
+		const char *says;
+	} spoilt[] = {
+		{ 0, { .kind = LAYER_CONV, .outputs = 2, .window = 3 },
+		  ", layer 0 (conv): its parameters need a name" },
+		{ 3, { .kind = LAYER_LINEAR, .name = "b" },
+		  ", layer 3 (linear 'b'): 0 outputs, where 1 is the fewest" },
+		{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
+		       .window = 7 },
+		  ", layer 0 (conv 'a'): a window of 7x7 is larger than its "
+		  "input of 1x6x6" },
+		{ 1, { .kind = LAYER_MAXPOOL, .window = 5 },
+		  ", layer 1 (maxpool): a window of 5x5 is larger than its "
+		  "input of 2x4x4" },
+		{ 1, { .kind = LAYER_MAXPOOL, .window = 17 },
+		  ", layer 1 (maxpool): a window of 17x17, where 16x16 is the "
+		  "largest of a pooling" },
+		{ 1, { .kind = LAYER_MAXPOOL },
+		  ", layer 1 (maxpool): a window of 0x0, where 1x1 is the "
+		  "smallest" },
+		{ 2, { .kind = LAYER_DROPOUT, .drop = 1 },
+		  ", layer 2 (dropout): a probability to drop of 1, where it "
+		  "is at least 0 and below 1" },
+		{ 2, { .kind = LAYER_DROPOUT2D, .drop = -.5 },
+		  ", layer 2 (dropout2d): a probability to drop of -0.5, where "
+		  "it is at least 0 and below 1" },
+		{ 2, { .kind = LAYER_DROPOUT, .drop = NAN },
+		  ", layer 2 (dropout): a probability to drop of nan, where it "
+		  "is at least 0 and below 1" },
+		{ 2, { .kind = LAYER_LOSS },
+		  ", layer 2 (loss): a loss has to be the last layer, which is "
+		  "layer 4" },
+		{ 4, { .kind = LAYER_RELU },
+		  ", layer 4 (relu): the last layer has to be a loss" },
+		{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 257 },
+		  ", layer 4 (loss): 257 classes, where labels are bytes and "
+		  "tell 256 apart" },
+	};
 
-	memcpy(layers, right, sizeof(layers));
-	layers[at] = layer;
-	found = check(layers, RIGHT_COUNT);
-	assert_non_null(found);
-	assert_non_null(strstr(found, reason));
+	(void)state;
+	assert_null(check(right, RIGHT_COUNT));
+	for (size_t i = 0; i < sizeof(spoilt) / sizeof(spoilt[0]); i++) {
+		struct layer layers[RIGHT_COUNT];
+
+		memcpy(layers, right, sizeof(layers));
+		layers[spoilt[i].at] = spoilt[i].layer;
+		assert_non_null(check(layers, RIGHT_COUNT));
+		assert_string_equal(check(layers, RIGHT_COUNT),
+				    spoilt[i].says);
+	}
 }
 
-static void bad_tables_are_refused(void **state)
+static void spoilt_tables_are_refused(void **state)
 {
 	static struct layer many[MODEL_MAX_LAYERS + 1];
 	static const struct layer nothing[] = { { .kind = LAYER_RELU },
 						{ .kind = LAYER_LOSS } };
+	struct model model = { .name = "spoilt",
+			       .input = { 1, 0, 6 },
+			       .layers = right,
+			       .layer_count = RIGHT_COUNT };
+	char text[256];
 
 	(void)state;
-	assert_null(check(right, RIGHT_COUNT));
-	assert_spoilt(0, (struct layer){ .kind = LAYER_CONV, .outputs = 2,
-					 .window = 3 }, "name");
-	assert_spoilt(3, (struct layer){ .kind = LAYER_LINEAR, .name = "b" },
-		      "outputs");
-	assert_spoilt(0, (struct layer){ .kind = LAYER_CONV, .name = "a",
-					 .outputs = 2, .window = 7 }, "window");
-	assert_spoilt(1, (struct layer){ .kind = LAYER_MAXPOOL, .window = 5 },
-		      "window");
-	assert_spoilt(2, (struct layer){ .kind = LAYER_DROPOUT, .drop = 1 },
-		      "drop");
-	assert_spoilt(2, (struct layer){ .kind = LAYER_DROPOUT, .drop = -.1 },
-		      "drop");
-	assert_spoilt(2, (struct layer){ .kind = LAYER_LOSS }, "loss");
-	assert_spoilt(4, (struct layer){ .kind = LAYER_RELU }, "loss");
-	assert_non_null(strstr(check(right, 0), "layers"));
-	assert_non_null(check(right, RIGHT_COUNT - 1));
-	assert_non_null(strstr(check(nothing, 2), "learn"));
+	assert_int_equal(model_check(&model, text, sizeof(text)), -1);
+	assert_string_equal(text, "model 'spoilt': an input of 1x0x6 is empty");
 	for (int l = 0; l < MODEL_MAX_LAYERS; l++)
 		many[l] = (struct layer){ .kind = LAYER_LINEAR, .name = "m",
 					  .outputs = 2 };
 	many[MODEL_MAX_LAYERS] = (struct layer){ .kind = LAYER_LOSS };
-	assert_non_null(strstr(check(many, MODEL_MAX_LAYERS + 1), "layers"));
+	assert_string_equal(check(right, 0),
+			    ": 0 layers, where 1 to 16 are possible");
+	assert_string_equal(check(many, MODEL_MAX_LAYERS + 1),
+			    ": 17 layers, where 1 to 16 are possible");
 	assert_null(check(many + 1, MODEL_MAX_LAYERS));
+	assert_string_equal(check(nothing, 2),
+			    ": none of 2 layers has parameters to learn");
+	assert_string_equal(check(right, RIGHT_COUNT - 1),
+			    ", layer 3 (linear 'b'): the last layer has to be "
+			    "a loss");
+}
+
+/* A division by it would end the program. */
+static void spoilt_recipes_are_refused(void **state)
+{
+	struct recipe recipe = find("mnist")->recipe;
+	char text[256];
+
+	(void)state;
+	recipe.lr_step = 0;
+	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
+	assert_string_equal(text, "lr_step is 0 in its recipe, where it is "
+				  "more than 0");
+	recipe = (struct recipe){ 0 };
+	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
+	assert_non_null(strstr(text, "batch is 0"));
 }
 
 static void rates_fall_by_epoch(void **state)
@@ -303,7 +375,9 @@ int main(void)
 		cmocka_unit_test(work_is_counted),
 		cmocka_unit_test(decisions_are_counted),
 		cmocka_unit_test(windows_that_do_not_fit_give_nothing),
-		cmocka_unit_test(bad_tables_are_refused),
+		cmocka_unit_test(spoilt_rows_are_refused),
+		cmocka_unit_test(spoilt_tables_are_refused),
+		cmocka_unit_test(spoilt_recipes_are_refused),
 		cmocka_unit_test(rates_fall_by_epoch),
 		cmocka_unit_test(recipes_are_the_published_ones),
 	};

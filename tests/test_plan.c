@@ -188,7 +188,7 @@ static void assert_no_start(const char *model, const struct fusion *fusions,
 
 	assert_int_equal(plan_build(&plan, model_find(model), fusions, count,
 				    &err), -1);
-	assert_int_equal(err.kind, ERROR_FAILED);
+	assert_int_equal(err.kind, ERROR_MISSING);
 	assert_non_null(strstr(err.message, layer));
 	assert_non_null(strstr(err.message, model));
 }

@@ -117,7 +117,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 	cpu_lay_out(program, &length);
 	if (program->first_linear == program->host.plan.count - 1 ||
 	    !cpu_convs_come_first(program)) {
-		error_set(err, ERROR_FAILED,
+		error_set(err, ERROR_MISSING,
 			  "backend cpu wants convolutions first and a linear "
 			  "layer before the loss; model '%s' is otherwise",
 			  model->name);

@@ -51,7 +51,7 @@ static int group_check(const struct launch *launch, cl_program built,
 		return status_fail(err, "clGetKernelWorkGroupInfo", status);
 	if ((size_t)launch->group_items <= most)
 		return 0;
-	return error_set(err, ERROR_FAILED,
+	return error_set(err, ERROR_MISSING,
 			 "kernel %s has work-groups of %d items, of which this "
 			 "device takes %zu; choose --device-class cpu",
 			 launch->name, launch->group_items, most);

@@ -45,7 +45,7 @@ static int window_check(const struct opencl_program *program, int index,
 	const int window = step_at(program, index)->pool_window;
 
 	return window > MOST_POOL_WINDOW ?
-		       error_set(err, ERROR_FAILED,
+		       error_set(err, ERROR_MISSING,
 				 "opencl: model '%s' pools by %d x %d, and "
 				 "kernels by %d at most: take cpu",
 				 program->base.model->name, window, window,

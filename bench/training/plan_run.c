@@ -11,9 +11,12 @@ static int find_model(const struct model **model, const char *name,
 	char names[128] = "";
 	const struct model *each = NULL;
 
+	char wrong[256];
+
 	*model = model_find(name);
 	if (*model)
-		return 0;
+		return model_check(*model, wrong, sizeof(wrong)) ?
+			       error_set(err, ERROR_USAGE, "%s", wrong) : 0;
 	while ((each = model_next(each)))
 		error_list(names, sizeof(names), each->name);
 	return error_set(err, ERROR_USAGE,
@@ -66,6 +69,7 @@ int plan_run(struct training *training, const struct target *target,
 {
 	struct options own = *given;
 	const struct options *options = &own;
+	char wrong[128];
 
 	target_options_trim(&own, target);
 	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL,
@@ -80,6 +84,9 @@ int plan_run(struct training *training, const struct target *target,
 	if (find_model(&training->model, options->model, err))
 		return -1;
 	training->recipe = plan_recipe(training->model, options);
+	if (recipe_check(&training->recipe, wrong, sizeof(wrong)))
+		return error_set(err, ERROR_USAGE, "model '%s': %s",
+				 training->model->name, wrong);
 	training->backend = target->backend;
 	training->device = target->device[0] ? target->device : NULL;
 	training->device_class = options->device_class;
@@ -92,23 +99,36 @@ int plan_run(struct training *training, const struct target *target,
 	return slowdown_plan(&training->slowdown, target, options, err);
 }
 
+/* Images and labels are the model's. */
+static int check_data(const struct model *model, const struct dataset *dataset,
+		      struct error *err)
+{
+	const struct shape in = model->input, found = dataset->shape;
+	char loss[80];
+
+	if (memcmp(&found, &in, sizeof(in)))
+		return error_set(err, ERROR_USAGE, "model '%s' wants images of "
+				 "%dx%dx%d, data set '%s' has %dx%dx%d",
+				 model->name, in.channels, in.height, in.width,
+				 dataset->name, found.channels, found.height,
+				 found.width);
+	layer_describe(model, model->layer_count - 1, loss, sizeof(loss));
+	if (dataset->classes != model_classes(model))
+		return error_set(err, ERROR_USAGE, "model '%s', %s: tells %d "
+				 "classes apart, data set '%s' has %d",
+				 model->name, loss, model_classes(model),
+				 dataset->name, dataset->classes);
+	return 0;
+}
+
 int plan_iterations(struct training *training, const struct options *options,
 		    struct error *err)
 {
 	const struct dataset *dataset = training->dataset;
-	const struct shape in = training->model->input;
 	const long most = options->steps;
 
-	if (memcmp(&dataset->shape, &in, sizeof(in)) ||
-	    dataset->classes != model_classes(training->model))
-		return error_set(err, ERROR_USAGE,
-				 "model '%s' wants images of %dx%dx%d and %d "
-				 "classes, data set '%s' has %dx%dx%d and %d",
-				 training->model->name, in.channels, in.height,
-				 in.width, model_classes(training->model),
-				 dataset->name, dataset->shape.channels,
-				 dataset->shape.height, dataset->shape.width,
-				 dataset->classes);
+	if (check_data(training->model, dataset, err))
+		return -1;
 	training->iterations =
 		(dataset->train.count + training->global_batch - 1) /
 		training->global_batch;
