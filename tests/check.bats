@@ -200,13 +200,65 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	local word
 	for word in --model=tiny --dataset=synthetic --seed=7 --lr=0.5 \
 		--dropout=off --synthetic-train=70 --synthetic-test=40 \
-		--steps=3 --batch=4 --quiet; do
+		--steps=3 --batch=32 --test-batch=1000 --quiet; do
 		grep -q -e " $word\( \|\$\)" verified
 	done
 	sed -i 's/|| echo.*/|| exec sleep 20/' tells
 	few cpu-1 --base ./tells --timeout 5
 	[ "$status" -eq 6 ]
 	[[ "$stderr" == *"base, bench verify cpu: "*"longer than 5 s"* ]]
+}
+
+@test "what was found right is not asked again, what was not is" {
+	export XDG_CACHE_HOME=$PWD/cache
+	local entry before
+	cp "$BENCH" other
+	few cpu-1 --base "$BENCH" --seed 7
+	[ "$status" -eq 3 ]
+	entry=$(echo cache/bench/verified/*)
+	grep -qx 'word --batch=32' "$entry"
+	before=$(stat -c %z "$entry")
+	few cpu-1 --base "$BENCH" --seed 7
+	[ "$status" -eq 3 ]
+	[ "$(stat -c %z "$entry")" = "$before" ]
+	# Others have entries of their own: options, variables, programs.
+	few cpu-1 --base "$BENCH" --seed 8
+	few cpu-1 --base "$BENCH" --seed 7 --head-env BENCH_ISA=portable
+	[ "$(ls cache/bench/verified | wc -l)" -eq 3 ]
+	echo more >>other
+	few cpu-1 --base "$BENCH" --seed 7 --head ./other
+	[ "$(ls cache/bench/verified | wc -l)" -eq 4 ]
+	[ "$(stat -c %z "$entry")" = "$before" ]
+	# An entry that somebody has changed does not count.
+	sed -i s/right/wrong/ "$entry"
+	few cpu-1 --base "$BENCH" --seed 7
+	[ "$status" -eq 3 ]
+	! grep -q wrong "$entry"
+	# What is wrong leaves none.
+	few cpu-1 --base "$BENCH" --seed 7 --head-env BENCH_TEST_BREAK=conv2
+	[ "$status" -eq 6 ]
+	few cpu-1 --base "$BENCH" --seed 7 --head-env BENCH_TEST_BREAK=conv2
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"the head is wrong, speed not compared"* ]]
+	[ "$(ls cache/bench/verified | wc -l)" -eq 4 ]
+}
+
+@test "an older bench is verified with what it knows" {
+	cat >older <<-END
+	#!/bin/sh
+	case "\$*" in
+	"verify --help") "$BENCH" "\$@" | grep -v -e --test-batch; exit ;;
+	"verify "*--test-batch*) exit 2 ;;
+	"verify "*) echo "\$@" >>verified ;;
+	esac
+	exec "$BENCH" "\$@"
+	END
+	chmod +x older
+	few cpu-1 --base ./older
+	[ "$status" -eq 3 ]
+	grep -q -e ' --batch=32 ' verified
+	[[ "$stderr" == *"note: the base is an older bench, which verifies steps of 32 samples, but no test"* ]]
+	[[ "$stderr" != *"the head is an older"* ]]
 }
 
 @test "an older bench that does not tell all: no number is made up" {

@@ -27,6 +27,7 @@ struct check_target {
 	const struct baseline_target *stored; /* the base; NULL: an arm */
 	int missing;	  /* could not run, and was not asked for by name */
 	long most_steps;  /* of an epoch */
+	long batch;	  /* of a core, at most */
 	long steps;	  /* of each process; not those of a command */
 	double process_s; /* what one process takes, about */
 	long steps_done;   /* by the first process; -1 before */
@@ -107,7 +108,8 @@ double check_estimate(const struct check *check, const int *chosen);
 int check_measure(struct check *check, int stage, int first, const int *chosen,
 		  struct error *err);
 
-/* `bench verify` of both programs for every backend that is compared. */
+/* `bench verify` of both programs for every backend, device and batch of a core
+ * that is compared, unless the user's cache says that they are right. */
 int check_verify(struct check *check, struct error *err);
 
 #endif

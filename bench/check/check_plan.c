@@ -100,6 +100,8 @@ int check_plan_data(struct check *check, struct error *err)
 		if (!failed)
 			failed = plan_iterations(&training, &options, err);
 		planned->most_steps = training.iterations;
+		planned->batch = (training.global_batch + target.cores - 1) /
+				 target.cores;
 	}
 	dataset_release(&dataset);
 	return failed ? -1 : 0;

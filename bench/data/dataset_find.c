@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bench/system/kept.h"
+
 #define MAX_FOLDERS 8
 
 /* Folders to try, in order. Long names are left out: they cannot exist. */
@@ -54,23 +56,11 @@ static void folders_list(struct folders *folders,
 void dataset_search_init(struct dataset_search *search, const char *dir)
 {
 	const char *variable = getenv("BENCH_DATA_DIR");
-	const char *cache = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-	int written = 0;
 
 	search->only = dir;
 	search->variable = variable && *variable ? variable : NULL;
 	search->system = "/usr/share/datasets";
-
-	/* The XDG Base Directory Specification ignores relative ones. */
-	if (cache && *cache == '/')
-		written = snprintf(search->cache, sizeof(search->cache),
-				   "%s/bench", cache);
-	else if (home && *home)
-		written = snprintf(search->cache, sizeof(search->cache),
-				   "%s/.cache/bench", home);
-	if (written <= 0 || (size_t)written >= sizeof(search->cache))
-		search->cache[0] = '\0';
+	kept_cache(search->cache);
 }
 
 int dataset_place_look(struct dataset_place *place, const char *dir)

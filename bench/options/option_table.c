@@ -74,7 +74,7 @@ const struct option_row option_rows[] = {
 	  "samples per core and iteration (the model's)", 1, 65536, { 0 } },
 	{ "global-batch", 0, OPTION_INT, AT(global_batch), STEPS, "N",
 	  "samples of all cores together: strong scaling", 1, 65536, { 0 } },
-	{ "test-batch", 0, OPTION_INT, AT(test_batch), TIMED, "N",
+	{ "test-batch", 0, OPTION_INT, AT(test_batch), TIMED | VERIFY, "N",
 	  "samples of all cores in a test step (1000)", 1, 65536, { 0 } },
 	{ "test", 0, OPTION_ON_OFF, AT(test), TIMED, "on|off",
 	  "the test set after each epoch (on)", 0, 0, { 0 } },
@@ -242,7 +242,9 @@ const struct option_row option_rows[] = {
 
 const struct option_words option_words[] = {
 	{ "steps", VERB_VERIFY, "stop after N iterations in all (50)" },
-	{ "batch", VERB_VERIFY, "samples per core and iteration (16)" },
+	{ "batch", VERB_VERIFY, "samples of the last step, as a run has them "
+	  "(the model's); of those in lockstep, at most" },
+	{ "test-batch", VERB_VERIFY, "samples of a test (1000)" },
 	{ "timeout", VERB_PLOT,
 	  "end a picture that takes longer than S seconds (30)" },
 	{ "out", VERB_PLOT, "the folder of the pictures (DIR of the rows)" },

@@ -10,7 +10,7 @@
 #include "bench/verify/verify_parts.h"
 
 #define MOST_BACKENDS 8
-#define BATCH 16 /* the reference takes a while */
+#define BATCH 16 /* in lockstep: the reference takes a while */
 #define STEPS 50
 
 #define MIN_COLUMN 10 /* characters: an error and a mark */
@@ -28,7 +28,7 @@
  * Of 16 samples these were up to 2e-1, hence the bound for batches below ours.
  */
 static const struct {
-	int batch; /* unless one is asked for */
+	int batch; /* in lockstep, at most */
 	double any, updated, updated_by_few;
 } rules_of[PRECISION_COUNT] = {
 	[PRECISION_FP32] = { BATCH, 1e-5, 1e-5, 1e-5 },
@@ -42,6 +42,7 @@ struct verification {
 	struct verify_task task;
 	struct verify_result results[MOST_BACKENDS];
 	int count;
+	int compared; /* of them */
 	int wrong;
 };
 
@@ -50,9 +51,15 @@ static int is_wrong(double error, double bound)
 	return !(error <= bound);
 }
 
+/* One that follows others is what they are compared with. */
+static int is_oracle(const struct backend *backend)
+{
+	return backend->impose != NULL;
+}
+
 int verify_compares(const struct backend *backend)
 {
-	return backend->decisions && !backend->impose;
+	return !is_oracle(backend) && !backend_lacks(backend, 1);
 }
 
 /* Once a backend's devices are open, no process can be made that opens one. */
@@ -75,6 +82,7 @@ static int add_backend(struct verification *v, const char *text,
 {
 	const int length = (int)strcspn(text, ":");
 	const struct backend *backend, *other = NULL;
+	struct verify_result *result;
 	struct target target;
 	char name[48], names[128] = "";
 
@@ -83,7 +91,7 @@ static int add_backend(struct verification *v, const char *text,
 	while ((other = backend_next(other)))
 		if (verify_compares(other))
 			error_list(names, sizeof(names), other->name);
-	if (!backend || !verify_compares(backend))
+	if (!backend || is_oracle(backend))
 		return error_set(err, ERROR_USAGE,
 				 "'%.40s' is no backend that can be compared "
 				 "with the reference; choose among: %s", text,
@@ -94,7 +102,8 @@ static int add_backend(struct verification *v, const char *text,
 		return error_set(err, ERROR_USAGE, "too many backends");
 	/* Of how many cores is not asked. */
 	snprintf(target.name, sizeof(target.name), "%s", text);
-	v->results[v->count++].target = target;
+	result = &v->results[v->count++];
+	result->target = target;
 	return 0;
 }
 
@@ -107,8 +116,7 @@ static int choose_backends(struct verification *v, struct error *err)
 		if (add_backend(v, options->arguments[i], err))
 			return -1;
 	while (!options->argument_count && (backend = backend_next(backend)))
-		if (verify_compares(backend) &&
-		    add_backend(v, backend->name, err))
+		if (!is_oracle(backend) && add_backend(v, backend->name, err))
 			return -1;
 	return 0;
 }
@@ -124,27 +132,48 @@ static int check_options(struct verification *v, FILE *log, struct error *err)
 				    v->options->quiet ? NULL : log, err);
 }
 
-static int compare(struct verification *v, struct verify_result *result,
-		   struct error *err)
+static int is_compared(const struct verify_result *result)
+{
+	return !result->why.message[0];
+}
+
+/* What was not asked for by name may be missing. */
+static int is_skipped(const struct verification *v,
+		      const struct verify_result *result)
+{
+	return result->why.kind == ERROR_MISSING && !v->options->argument_count;
+}
+
+static int compare_all(const struct verify_task *task,
+		       struct verify_result *result, struct error *err)
+{
+	const struct backend *backend = task->backend;
+	const char *lacked = backend_lacks(backend, 1);
+
+	if (lacked)
+		return error_set(err, ERROR_MISSING, "it lacks the slot '%s', "
+				 "which backends/backend.h describes", lacked);
+	return backend_check_algorithm(backend, task->options->algorithm,
+				       err) ||
+			       verify_cores(task, result, err) ||
+			       verify_lockstep(task, result, err) ||
+			       verify_measured(task, result, err) ?
+		       -1 : 0;
+}
+
+/* One that cannot be compared is no reason to leave out the others. */
+static void compare(struct verification *v, struct verify_result *result)
 {
 	const struct target *target = &result->target;
-	struct error why;
 
 	v->task.backend = target->backend;
 	v->task.device = target->device[0] ? target->device : NULL;
 	v->task.algorithm = backend_algorithm(target->backend,
 					      v->options->algorithm);
-	if (!backend_check_algorithm(target->backend, v->options->algorithm,
-				     &why) &&
-	    !verify_cores(&v->task, result, &why) &&
-	    !verify_lockstep(&v->task, result, &why))
-		return 0;
-	if (why.kind != ERROR_MISSING || v->options->argument_count) {
-		*err = why;
-		return -1;
+	if (!compare_all(&v->task, result, &result->why)) {
+		result->why.message[0] = '\0';
+		v->compared++;
 	}
-	snprintf(result->skipped, sizeof(result->skipped), "%s", why.message);
-	return 0;
 }
 
 /* Of a backend's column. */
@@ -159,10 +188,24 @@ static void print_heading(const struct verification *v, const char *text)
 {
 	fprintf(v->out, "\n%s\n%-16s", text, "");
 	for (int b = 0; b < v->count; b++)
-		if (!v->results[b].skipped[0])
+		if (is_compared(&v->results[b]))
 			fprintf(v->out, " %*s", column_width(&v->results[b]),
 				v->results[b].target.name);
 	fputc('\n', v->out);
+}
+
+static void print_cell(const struct verification *v,
+		       const struct verify_result *result, double error,
+		       double bound)
+{
+	const int wrong = is_wrong(error, bound);
+
+	fprintf(v->out, "%*s", column_width(result) - MIN_COLUMN, "");
+	if (error == VERIFY_NOT_MEASURED)
+		fprintf(v->out, " %9s ", "-");
+	else
+		fprintf(v->out, wrong && v->color ? RED : PLAIN, error,
+			wrong ? '!' : ' ');
 }
 
 /* A row of errors; member is the place of the first in a result. */
@@ -171,24 +214,40 @@ static void print_row(struct verification *v, const char *name, size_t member,
 {
 	fprintf(v->out, "%-16s", name);
 	for (int b = 0; b < v->count; b++) {
-		const char *result = (const char *)&v->results[b];
+		const struct verify_result *result = &v->results[b];
 		double error;
-		int wrong;
 
-		if (v->results[b].skipped[0])
-			continue;
-		memcpy(&error, result + member, sizeof(error));
-		wrong = is_wrong(error, bound);
-		fprintf(v->out, "%*s",
-			column_width(&v->results[b]) - MIN_COLUMN, "");
-		if (error == VERIFY_NOT_MEASURED) {
-			fprintf(v->out, " %9s ", "-");
-			continue;
-		}
-		fprintf(v->out, wrong && v->color ? RED : PLAIN, error,
-			wrong ? '!' : ' ');
+		memcpy(&error, (const char *)result + member, sizeof(error));
+		if (is_compared(result))
+			print_cell(v, result, error, bound);
 	}
 	fputc('\n', v->out);
+}
+
+/* The same of a member of struct verify_errors: the worst of all passes. */
+static void print_worst(struct verification *v, const char *name,
+			size_t member, double bound)
+{
+	fprintf(v->out, "%-16s", name);
+	for (int b = 0; b < v->count; b++) {
+		const struct verify_result *result = &v->results[b];
+		double error, worst = 0;
+
+		for (int p = 0; p < VERIFY_PASSES; p++) {
+			memcpy(&error, (const char *)&result->errors[p] +
+					       member, sizeof(error));
+			verify_worsen(&worst, error);
+		}
+		if (is_compared(result))
+			print_cell(v, result, worst, bound);
+	}
+	fputc('\n', v->out);
+}
+
+/* Rounding may decide between two answers that are as likely, in one sample. */
+static double answers_bound(const struct verification *v)
+{
+	return fmax(v->task.bound, 1. / verify_tested(&v->task));
 }
 
 static void print_errors(struct verification *v)
@@ -199,18 +258,23 @@ static void print_errors(struct verification *v)
 	print_heading(v, "Gradients: largest error over the tensor's largest "
 			 "entry");
 	for (int t = 0; t < v->task.tensor_count; t++)
-		print_row(v, v->task.tensors[t].name,
-			  offsetof(struct verify_result, gradients) +
-				  (size_t)t * sizeof(double),
-			  bound);
+		print_worst(v, v->task.tensors[t].name,
+			    offsetof(struct verify_errors, gradients) +
+				    (size_t)t * sizeof(double),
+			    bound);
 	print_heading(v, "Parameters after each update, likewise");
 	for (int t = 0; t < v->task.tensor_count; t++)
-		print_row(v, v->task.tensors[t].name,
-			  offsetof(struct verify_result, parameters) +
-				  (size_t)t * sizeof(double),
-			  v->task.update_bound);
+		print_worst(v, v->task.tensors[t].name,
+			    offsetof(struct verify_errors, parameters) +
+				    (size_t)t * sizeof(double),
+			    v->task.update_bound);
 	print_heading(v, "Losses; winners and signs chosen wrongly, by value");
-	print_row(v, "loss", offsetof(struct verify_result, loss), bound);
+	print_worst(v, "loss", offsetof(struct verify_errors, loss), bound);
+	print_row(v, "test loss", offsetof(struct verify_result, test_loss),
+		  bound);
+	print_row(v, "test answers",
+		  offsetof(struct verify_result, test_correct),
+		  answers_bound(v));
 	for (int l = 0; l < model->layer_count; l++) {
 		char name[24];
 
@@ -218,11 +282,10 @@ static void print_errors(struct verification *v)
 		    model->layers[l].kind != LAYER_MAXPOOL)
 			continue;
 		snprintf(name, sizeof(name), "%d %s", l,
-			 model->layers[l].kind == LAYER_RELU ? "relu" :
-							       "maxpool");
-		print_row(v, name, offsetof(struct verify_result, regrets) +
-					   (size_t)l * sizeof(double),
-			  bound);
+			 layer_kind_name(model->layers[l].kind));
+		print_worst(v, name, offsetof(struct verify_errors, regrets) +
+					     (size_t)l * sizeof(double),
+			    bound);
 	}
 	print_heading(v, "Parameters of 2 and 3 cores against those of one");
 	print_row(v, "all", offsetof(struct verify_result, cores), bound);
@@ -238,24 +301,42 @@ static void name_wrong(struct verification *v, const char *backend,
 	v->wrong = 1;
 }
 
+static void judge_pass(struct verification *v, const char *name,
+		       const struct verify_errors *errors, int batch)
+{
+	const double bound = v->task.bound;
+	char what[96];
+
+	for (int t = 0; t < v->task.tensor_count; t++) {
+		const char *tensor = v->task.tensors[t].name;
+
+		snprintf(what, sizeof(what), "the gradient of %s (%d samples)",
+			 tensor, batch);
+		name_wrong(v, name, what, errors->gradients[t], bound);
+		snprintf(what, sizeof(what), "%s (%d samples)", tensor, batch);
+		name_wrong(v, name, what, errors->parameters[t],
+			   v->task.update_bound);
+	}
+	for (int l = 0; l < v->task.model->layer_count; l++) {
+		snprintf(what, sizeof(what),
+			 "a decision of layer %d (%d samples)", l, batch);
+		name_wrong(v, name, what, errors->regrets[l], bound);
+	}
+	snprintf(what, sizeof(what), "the loss (%d samples)", batch);
+	name_wrong(v, name, what, errors->loss, bound);
+}
+
 static void judge(struct verification *v, const struct verify_result *result)
 {
 	const char *name = result->target.name;
 	const double bound = v->task.bound;
-	char what[64];
 
-	for (int t = 0; t < v->task.tensor_count; t++) {
-		snprintf(what, sizeof(what), "the gradient of %s",
-			 v->task.tensors[t].name);
-		name_wrong(v, name, what, result->gradients[t], bound);
-		name_wrong(v, name, v->task.tensors[t].name,
-			   result->parameters[t], v->task.update_bound);
-	}
-	for (int l = 0; l < v->task.model->layer_count; l++) {
-		snprintf(what, sizeof(what), "a decision of layer %d", l);
-		name_wrong(v, name, what, result->regrets[l], bound);
-	}
-	name_wrong(v, name, "the loss", result->loss, bound);
+	judge_pass(v, name, &result->errors[VERIFY_LOCKSTEP], v->task.batch);
+	judge_pass(v, name, &result->errors[VERIFY_MEASURED],
+		   v->task.measured_batch);
+	name_wrong(v, name, "the test loss", result->test_loss, bound);
+	name_wrong(v, name, "the number of right test answers",
+		   result->test_correct, answers_bound(v));
 	name_wrong(v, name, "the sum over cores", result->cores, bound);
 	if (result->masks_wrong || result->replicas_differ) {
 		fprintf(v->out, "WRONG: %s: %ld dropout decisions, replicas "
@@ -271,35 +352,97 @@ static const char *const equal_on[] = {
 	[3] = "1, 2 and 3 cores by threads and fork; replicas equal",
 };
 
-static void report(struct verification *v)
+static void print_heading_of_all(const struct verification *v)
 {
 	const struct verify_task *task = &v->task;
 
 	fprintf(v->out,
 		"%s on %s: %d steps of %d samples in lockstep with the "
-		"reference (double),\nlearning rate %g, seed %ld. Bound: "
-		"%.0e", task->model->name, task->dataset->name, task->steps,
-		task->batch, task->lr, v->options->seed, task->bound);
+		"reference (double),\none of %d, and a test of %d; learning "
+		"rate %g, seed %ld. Bound: %.0e", task->model->name,
+		task->dataset->name, task->steps, task->batch,
+		task->measured_batch, verify_tested(task), task->lr,
+		v->options->seed, task->bound);
 	if (task->update_bound != task->bound)
 		fprintf(v->out, "; of parameters: %.0e", task->update_bound);
 	fputs(".\n", v->out);
-	print_errors(v);
-	fputc('\n', v->out);
-	for (int b = 0; b < v->count; b++) {
+}
+
+static void report_backend(struct verification *v,
+			   const struct verify_result *result)
+{
+	const char *name = result->target.name;
+
+	if (!is_compared(result)) {
+		fprintf(v->out, "%s %s: %s\n", name, is_skipped(v, result) ?
+				"skipped" : "not verified",
+			result->why.message);
+		return;
+	}
+	judge(v, result);
+	if (!result->masks_wrong && !result->replicas_differ)
+		fprintf(v->out, "%s: masks equal on %s\n", name,
+			equal_on[result->most_cores]);
+}
+
+/* The last line, which nobody may take for more than was compared. */
+static void report_end(const struct verification *v)
+{
+	char others[256] = "";
+
+	for (int b = 0; b < v->count; b++)
+		if (!is_compared(&v->results[b]))
+			error_list(others, sizeof(others),
+				   v->results[b].target.name);
+	fprintf(v->out, "verify: %s%s%s\n", v->wrong ? "FAILED" :
+			!v->compared ? "nothing was compared" : "all right",
+		others[0] ? "; without: " : "", others);
+}
+
+static void report(struct verification *v)
+{
+	if (v->compared) {
+		print_heading_of_all(v);
+		print_errors(v);
+		fputc('\n', v->out);
+	}
+	for (int b = 0; b < v->count; b++)
+		report_backend(v, &v->results[b]);
+	report_end(v);
+}
+
+/* 1: one is wrong. Else an error that was no reason to skip a backend, or that
+ * there was none to compare. */
+static int conclude(const struct verification *v, struct error *err)
+{
+	const struct verify_result *first = NULL;
+
+	for (int b = 0; b < v->count && !v->wrong; b++) {
 		const struct verify_result *result = &v->results[b];
 
-		if (result->skipped[0]) {
-			fprintf(v->out, "%s skipped: %s\n",
-				result->target.name, result->skipped);
+		if (is_compared(result) ||
+		    (v->compared && is_skipped(v, result)))
 			continue;
-		}
-		judge(v, result);
-		if (!result->masks_wrong && !result->replicas_differ)
-			fprintf(v->out, "%s: masks equal on %s\n",
-				result->target.name,
-				equal_on[result->most_cores]);
+		if (!first || (is_skipped(v, first) && !is_skipped(v, result)))
+			first = result;
 	}
-	fputs(v->wrong ? "verify: FAILED\n" : "verify: all right\n", v->out);
+	if (v->wrong || !first)
+		return v->wrong;
+	return error_set(err, first->why.kind, "%s: %.900s",
+			 first->target.name, first->why.message);
+}
+
+static void set_rules(struct verify_task *task, const struct options *options)
+{
+	const int usual = rules_of[task->precision].batch;
+	const int is_few = task->measured_batch < usual;
+
+	task->batch = is_few ? task->measured_batch : usual;
+	task->steps = options->steps == OPTION_UNSET ? STEPS :
+						       (int)options->steps;
+	task->bound = rules_of[task->precision].any;
+	task->update_bound = is_few ? rules_of[task->precision].updated_by_few :
+				      rules_of[task->precision].updated;
 }
 
 static int prepare(struct verification *v, struct dataset *dataset,
@@ -325,16 +468,9 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	v->task.options = options;
 	v->task.precision = training.precision;
 	v->task.lr = training.recipe.lr;
-	v->task.batch = options->batch == OPTION_UNSET ?
-				rules_of[training.precision].batch :
-				(int)options->batch;
-	v->task.bound = rules_of[training.precision].any;
-	v->task.update_bound =
-		v->task.batch < rules_of[training.precision].batch ?
-			rules_of[training.precision].updated_by_few :
-			rules_of[training.precision].updated;
-	v->task.steps = options->steps == OPTION_UNSET ? STEPS :
-							 (int)options->steps;
+	v->task.measured_batch = training.recipe.batch;
+	v->task.test_batch = (int)options->test_batch;
+	set_rules(&v->task, options);
 	v->task.tensor_count = model_tensors(training.model, v->task.tensors);
 	return 0;
 }
@@ -354,9 +490,9 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 	if (!failed && dataset.notice[0] && !options->quiet)
 		fprintf(log, "note: %s\n", dataset.notice);
 	for (int b = 0; !failed && b < v.count; b++)
-		failed = compare(&v, &v.results[b], err);
+		compare(&v, &v.results[b]);
 	if (!failed)
 		report(&v);
 	dataset_release(&dataset);
-	return failed ? -1 : v.wrong;
+	return failed ? -1 : conclude(&v, err);
 }

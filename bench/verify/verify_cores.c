@@ -8,6 +8,9 @@
 
 #define MOST_CORES 3
 #define STEPS 2
+/* A small rate: what is compared is the sum over cores, and a large one would
+ * let the second step's decisions differ by rounding. */
+#define RATE .01
 #define SAMPLES 8 /* of an evaluation afterwards */
 
 /* Cores that train together, and what comes out of it: all in one piece, since
@@ -16,6 +19,8 @@ struct team {
 	const struct verify_task *task;
 	const int *order;
 	int one_process;
+	int steps;
+	double lr;
 	long masks_wrong;
 	int replicas_differ;
 	float parameters[]; /* of rank 0 afterwards */
@@ -132,15 +137,14 @@ static int train(struct member *member, struct error *err)
 {
 	const struct verify_task *task = member->team->task;
 	const struct recipe *recipe = &task->model->recipe;
-	/* A small rate: what is compared is the sum over cores, and a large
-	 * one would let the second step's decisions differ by rounding. */
-	const struct update update = { 0.01, recipe->rho, recipe->eps };
+	const struct update update = { member->team->lr, recipe->rho,
+				       recipe->eps };
 	struct replica_observer observer = { ignore_phase };
 	long wrong = 0, all[GROUP_MAX_SIZE];
 	struct score score;
 	struct batch batch;
 
-	for (int s = 0; s < STEPS; s++) {
+	for (int s = 0; s < member->team->steps; s++) {
 		verify_batch(task, member->team->order, s, member->group->rank,
 			     member->group->size, member->images,
 			     member->labels, &batch);
@@ -215,9 +219,10 @@ static int team_body(struct group *group, void *context, struct error *err)
 	return failed ? -1 : 0;
 }
 
-/* Trains and adds to the result; parameters become those of rank 0. */
+/* Trains and adds to the result; parameters become those of rank 0. One step
+ * is taken at the rate of the task. */
 static int run_team(const struct verify_task *task, const int *order,
-		    const struct transport *transport, int cores,
+		    const struct transport *transport, int cores, int steps,
 		    float *parameters, struct verify_result *result,
 		    struct error *err)
 {
@@ -233,12 +238,27 @@ static int run_team(const struct verify_task *task, const int *order,
 	team->task = task;
 	team->order = order;
 	team->one_process = transport->one_process;
+	team->steps = steps;
+	team->lr = steps == 1 ? task->lr : RATE;
 	failed = group_launch(transport, cores, &job, err);
 	result->masks_wrong += team->masks_wrong;
 	result->replicas_differ |= team->replicas_differ;
 	memcpy(parameters, team->parameters, bytes);
 	free(team);
 	return failed;
+}
+
+static void compare_parameters(const struct verify_task *task,
+			       const float *several, const float *one,
+			       struct verify_result *result)
+{
+	for (int t = 0; t < task->tensor_count; t++) {
+		const size_t at = task->tensors[t].offset;
+
+		verify_worsen(&result->cores,
+			      verify_error(several + at, one + at,
+					   task->tensors[t].count));
+	}
 }
 
 /* 2 and 3 cores against one, whose most becomes *most. A device may be parted
@@ -250,18 +270,13 @@ static int compare_with_one(const struct verify_task *task, const int *order,
 {
 	*most = 1;
 	for (int cores = 2; cores <= MOST_CORES; cores++) {
-		if (run_team(task, order, by, cores, several, result, err))
+		if (run_team(task, order, by, cores, STEPS, several, result,
+			     err))
 			return task->backend->offloads &&
 					       err->kind == ERROR_MISSING ?
 				       0 : -1;
 		*most = cores;
-		for (int t = 0; t < task->tensor_count; t++) {
-			const size_t at = task->tensors[t].offset;
-
-			verify_worsen(&result->cores,
-				      verify_error(several + at, one + at,
-						   task->tensors[t].count));
-		}
+		compare_parameters(task, several, one, result);
 	}
 	return 0;
 }
@@ -277,7 +292,7 @@ static int compare_teams(const struct verify_task *task, const int *order,
 	};
 
 	result->most_cores = MOST_CORES;
-	if (run_team(task, order, transports[0], 1, one, result, err))
+	if (run_team(task, order, transports[0], 1, STEPS, one, result, err))
 		return -1;
 	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]);
 	     t++) {
@@ -292,6 +307,25 @@ static int compare_teams(const struct verify_task *task, const int *order,
 	}
 	if (result->most_cores == 1)
 		result->cores = VERIFY_NOT_MEASURED;
+	return 0;
+}
+
+/* Two cores that have a whole measured batch each, against one that has both
+ * batches. Parts of a device would be compiled for anew. */
+static int compare_measured(const struct verify_task *task, const int *order,
+			    float *one, float *several,
+			    struct verify_result *result, struct error *err)
+{
+	const struct transport *threads = transport_find("threads");
+	struct verify_task both = *task;
+
+	both.batch = 2 * task->measured_batch;
+	if (task->backend->offloads)
+		return 0;
+	if (run_team(&both, order, threads, 1, 1, one, result, err) ||
+	    run_team(&both, order, threads, 2, 1, several, result, err))
+		return -1;
+	compare_parameters(task, several, one, result);
 	return 0;
 }
 
@@ -311,7 +345,8 @@ int verify_cores(const struct verify_task *task, struct verify_result *result,
 	}
 	random_permutation((unsigned long long)task->options->seed,
 			   task->dataset->train.count, order);
-	failed = compare_teams(task, order, one, several, result, err);
+	failed = compare_teams(task, order, one, several, result, err) ||
+		 compare_measured(task, order, one, several, result, err);
 out:
 	free(one);
 	free(several);

@@ -14,9 +14,10 @@ struct side {
 
 struct pair {
 	const struct verify_task *task;
-	struct verify_result *result;
+	struct verify_errors *errors;
 	struct side tried, right;
 	float *images, *vector;
+	float *before[VECTOR_COUNT]; /* a step, but the gradient */
 	uint8_t *labels, *decisions;
 	int *order;
 };
@@ -42,6 +43,17 @@ void verify_worsen(double *worst, double error)
 		*worst = error;
 }
 
+/* One image, as a loader hands it on. */
+static void normalise(const struct dataset *dataset, const uint8_t *pixels,
+		      float *image)
+{
+	const size_t each = shape_size(dataset->shape);
+
+	for (size_t i = 0; i < each; i++)
+		image[i] = ((float)pixels[i] / 255 - dataset->mean) /
+			   dataset->std;
+}
+
 void verify_batch(const struct verify_task *task, const int *order, int step,
 		  int rank, int size, float *images, uint8_t *labels,
 		  struct batch *batch)
@@ -52,13 +64,10 @@ void verify_batch(const struct verify_task *task, const int *order, int step,
 
 	for (int p = rank; p < task->batch; p += size, n++) {
 		const int at = (step * task->batch + p) % dataset->train.count;
-		const uint8_t *from = dataset->train.images +
-				      (size_t)order[at] * each;
 
-		for (size_t i = 0; i < each; i++)
-			images[(size_t)n * each + i] =
-				((float)from[i] / 255 - dataset->mean) /
-				dataset->std;
+		normalise(dataset,
+			  dataset->train.images + (size_t)order[at] * each,
+			  images + (size_t)n * each);
 		labels[n] = dataset->train.labels[order[at]];
 	}
 	*batch = (struct batch){ .images = images,
@@ -81,7 +90,7 @@ static int open_side(struct side *side, const struct verify_task *task,
 	};
 	const struct program_options options = {
 		.batch = task->batch,
-		.test_batch = 1,
+		.test_batch = task->test_batch,
 		.seed = (unsigned long long)task->options->seed,
 		.dropout = task->options->dropout,
 		.algorithm = backend == task->backend ? task->algorithm :
@@ -109,12 +118,21 @@ static void close_side(struct side *side)
 	free(side->parameters);
 }
 
-static int copy_vector(struct pair *pair, enum vector which, struct error *err)
+static const enum vector carried[] = { VECTOR_PARAMETERS, VECTOR_SQUARE_AVG,
+				       VECTOR_ACC_DELTA };
+
+#define CARRIED (sizeof(carried) / sizeof(carried[0]))
+
+/* What the backend begins a step with is what the reference does, too. */
+static int begin_alike(struct pair *pair, struct error *err)
 {
-	return program_load(pair->tried.program, which, pair->vector, err) ||
-			       program_store(pair->right.program, which,
-					     pair->vector, err) ?
-		       -1 : 0;
+	for (size_t c = 0; c < CARRIED; c++)
+		if (program_load(pair->tried.program, carried[c],
+				 pair->before[carried[c]], err) ||
+		    program_store(pair->right.program, carried[c],
+				  pair->before[carried[c]], err))
+			return -1;
+	return 0;
 }
 
 /* The reference follows what the backend decided, dropout included. */
@@ -157,53 +175,114 @@ static int update(struct side *side, const struct update *update,
 		       -1 : 0;
 }
 
+static double relative(double tried, double right)
+{
+	return fabs(tried - right) / fabs(right);
+}
+
+static void compare_tensors(const struct verify_task *task, const float *tried,
+			    const float *right, double *worst)
+{
+	for (int t = 0; t < task->tensor_count; t++) {
+		const struct tensor *tensor = &task->tensors[t];
+
+		verify_worsen(&worst[t], verify_error(tried + tensor->offset,
+						      right + tensor->offset,
+						      tensor->count));
+	}
+}
+
 static void compare(struct pair *pair, const struct score *tried,
 		    const struct score *right)
 {
 	const struct verify_task *task = pair->task;
-	struct verify_result *result = pair->result;
+	struct verify_errors *errors = pair->errors;
 
-	verify_worsen(&result->loss,
-		      fabs(tried->loss - right->loss) / fabs(right->loss));
-	for (int t = 0; t < task->tensor_count; t++) {
-		const struct tensor *tensor = &task->tensors[t];
-
-		verify_worsen(&result->gradients[t],
-			      verify_error(
-				      pair->tried.gradient + tensor->offset,
-				      pair->right.gradient + tensor->offset,
-				      tensor->count));
-		verify_worsen(&result->parameters[t],
-			      verify_error(
-				      pair->tried.parameters + tensor->offset,
-				      pair->right.parameters + tensor->offset,
-				      tensor->count));
-	}
+	verify_worsen(&errors->loss, relative(tried->loss, right->loss));
+	compare_tensors(task, pair->tried.gradient, pair->right.gradient,
+			errors->gradients);
+	compare_tensors(task, pair->tried.parameters, pair->right.parameters,
+			errors->parameters);
 	for (int l = 0; l < task->model->layer_count; l++)
-		verify_worsen(&result->regrets[l],
+		verify_worsen(&errors->regrets[l],
 			      program_regret(pair->right.program, l));
 }
 
-static int one_step(struct pair *pair, int step, struct error *err)
+static int one_step(struct pair *pair, const struct update *settings,
+		    const struct batch *batch, struct error *err)
 {
-	const struct verify_task *task = pair->task;
-	const struct recipe *recipe = &task->model->recipe;
-	const struct update settings = { task->lr, recipe->rho, recipe->eps };
 	struct score tried, right;
-	struct batch batch;
 
-	verify_batch(task, pair->order, step, 0, 1, pair->images, pair->labels,
-		     &batch);
-	if (copy_vector(pair, VECTOR_PARAMETERS, err) ||
-	    copy_vector(pair, VECTOR_SQUARE_AVG, err) ||
-	    copy_vector(pair, VECTOR_ACC_DELTA, err) ||
-	    gradient(&pair->tried, &batch, &tried, err) ||
+	if (begin_alike(pair, err) ||
+	    gradient(&pair->tried, batch, &tried, err) ||
 	    copy_decisions(pair, err) ||
-	    gradient(&pair->right, &batch, &right, err) ||
-	    update(&pair->tried, &settings, err) ||
-	    update(&pair->right, &settings, err))
+	    gradient(&pair->right, batch, &right, err) ||
+	    update(&pair->tried, settings, err) ||
+	    update(&pair->right, settings, err))
 		return -1;
 	compare(pair, &tried, &right);
+	return 0;
+}
+
+/* The step that is done, once more and at once, as a core alone trains. */
+static int same_at_once(struct pair *pair, const struct update *settings,
+			const struct batch *batch, struct error *err)
+{
+	struct side *tried = &pair->tried;
+	struct score score;
+
+	for (size_t c = 0; c < CARRIED; c++)
+		if (program_store(tried->program, carried[c],
+				  pair->before[carried[c]], err))
+			return -1;
+	if (program_train(tried->program, batch, settings, err) ||
+	    program_finish(tried->program, &score, err) ||
+	    program_load(tried->program, VECTOR_PARAMETERS, tried->parameters,
+			 err))
+		return -1;
+	verify_worsen(&pair->errors->loss,
+		      relative(score.loss, pair->right.program->score.loss));
+	compare_tensors(pair->task, tried->parameters, pair->right.parameters,
+			pair->errors->parameters);
+	return 0;
+}
+
+int verify_tested(const struct verify_task *task)
+{
+	const int most = task->dataset->test.count;
+
+	return task->test_batch < most ? task->test_batch : most;
+}
+
+/* Both with the reference's parameters, which are the same but for rounding. */
+static int evaluate(struct pair *pair, struct verify_result *result,
+		    struct error *err)
+{
+	const struct dataset *dataset = pair->task->dataset;
+	const size_t each = shape_size(dataset->shape);
+	const int count = verify_tested(pair->task);
+	const struct batch batch = { .images = pair->images,
+				     .labels = dataset->test.labels,
+				     .count = count,
+				     .global_count = count,
+				     .stride = 1 };
+	struct score tried = { 0 }, right = { 0 };
+
+	for (int i = 0; i < count; i++)
+		normalise(dataset, dataset->test.images + (size_t)i * each,
+			  pair->images + (size_t)i * each);
+	if (program_store(pair->tried.program, VECTOR_PARAMETERS,
+			  pair->right.parameters, err) ||
+	    program_store(pair->right.program, VECTOR_PARAMETERS,
+			  pair->right.parameters, err) ||
+	    program_evaluate(pair->tried.program, &batch, &tried, err) ||
+	    program_evaluate(pair->right.program, &batch, &right, err))
+		return -1;
+	result->test_loss = relative(tried.loss, right.loss);
+	result->test_correct = fabs((double)(tried.correct - right.correct)) /
+			       (double)right.count;
+	if (tried.count != right.count)
+		result->test_correct = NAN;
 	return 0;
 }
 
@@ -224,15 +303,20 @@ static int allocate_all(struct pair *pair)
 {
 	const struct verify_task *task = pair->task;
 	const size_t batch = (size_t)task->batch;
+	const size_t most = (size_t)(task->batch > task->test_batch ?
+					     task->batch : task->test_batch);
+	const size_t count = model_parameter_count(task->model);
 
-	pair->images = malloc(batch * shape_size(task->model->input) *
+	pair->images = malloc(most * shape_size(task->model->input) *
 			      sizeof(float));
 	pair->labels = malloc(batch);
 	pair->decisions = malloc(batch * verify_most_decisions(task->model));
-	pair->vector = calloc(model_parameter_count(task->model),
-			      sizeof(float));
+	pair->vector = calloc(count, sizeof(float));
 	pair->order = malloc((size_t)task->dataset->train.count *
 			     sizeof(*pair->order));
+	for (size_t c = 0; c < CARRIED; c++)
+		if (!(pair->before[carried[c]] = malloc(count * sizeof(float))))
+			return -1;
 	return pair->images && pair->labels && pair->decisions &&
 			       pair->vector && pair->order ?
 		       0 : -1;
@@ -259,20 +343,60 @@ static int start(struct pair *pair, struct error *err)
 			     pair->vector, err);
 }
 
+static void end(struct pair *pair)
+{
+	close_side(&pair->tried);
+	close_side(&pair->right);
+	free(pair->images);
+	free(pair->labels);
+	free(pair->decisions);
+	free(pair->vector);
+	free(pair->order);
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		free(pair->before[v]);
+}
+
+/* result: of the last step, in other ways as well. NULL: of none. */
+static int run_pair(struct pair *pair, struct verify_result *result,
+		    struct error *err)
+{
+	const struct verify_task *task = pair->task;
+	const struct recipe *recipe = &task->model->recipe;
+	const struct update settings = { task->lr, recipe->rho, recipe->eps };
+	struct batch batch;
+	int failed = start(pair, err);
+
+	for (int s = 0; !failed && s < task->steps; s++) {
+		verify_batch(task, pair->order, s, 0, 1, pair->images,
+			     pair->labels, &batch);
+		failed = one_step(pair, &settings, &batch, err);
+	}
+	if (!failed && result)
+		failed = same_at_once(pair, &settings, &batch, err) ||
+			 evaluate(pair, result, err);
+	end(pair);
+	return failed ? -1 : 0;
+}
+
 int verify_lockstep(const struct verify_task *task,
 		    struct verify_result *result, struct error *err)
 {
-	struct pair pair = { .task = task, .result = result };
-	int failed = start(&pair, err);
+	struct verify_task steps = *task;
+	struct pair pair = { .task = &steps,
+			     .errors = &result->errors[VERIFY_LOCKSTEP] };
 
-	for (int s = 0; !failed && s < task->steps; s++)
-		failed = one_step(&pair, s, err);
-	close_side(&pair.tried);
-	close_side(&pair.right);
-	free(pair.images);
-	free(pair.labels);
-	free(pair.decisions);
-	free(pair.vector);
-	free(pair.order);
-	return failed ? -1 : 0;
+	steps.test_batch = 1; /* for a backend to compile; not evaluated */
+	return run_pair(&pair, NULL, err);
+}
+
+int verify_measured(const struct verify_task *task,
+		    struct verify_result *result, struct error *err)
+{
+	struct verify_task once = *task;
+	struct pair pair = { .task = &once,
+			     .errors = &result->errors[VERIFY_MEASURED] };
+
+	once.batch = task->measured_batch;
+	once.steps = 1;
+	return run_pair(&pair, result, err);
 }

@@ -20,21 +20,33 @@ struct verify_task {
 	double bound; /* of every error but those of updated parameters */
 	double update_bound;
 	const struct options *options;
-	int batch, steps;
+	int batch, steps;   /* in lockstep */
+	int measured_batch; /* of one step more, as a run has it, ... */
+	int test_batch;	    /* ... and of one evaluation */
 	double lr;
 	struct tensor tensors[MODEL_MAX_TENSORS];
 	int tensor_count;
 };
 
-/* Largest errors of one backend over all steps; NAN counts as largest. */
-struct verify_result {
-	struct target target; /* a backend, and which of its devices */
-	char skipped[300]; /* why it could not be opened, or empty */
+/* Largest errors over some steps; NAN counts as largest. */
+struct verify_errors {
 	/* Of the tensor's largest entry; parameters after the update. */
 	double gradients[MODEL_MAX_TENSORS];
 	double parameters[MODEL_MAX_TENSORS];
 	double loss; /* relative */
-	double regrets[MODEL_MAX_LAYERS];     /* see program_regret() */
+	double regrets[MODEL_MAX_LAYERS]; /* see program_regret() */
+};
+
+/* The steps in lockstep, and the one of the batch that is measured. */
+enum verify_pass { VERIFY_LOCKSTEP, VERIFY_MEASURED, VERIFY_PASSES };
+
+/* What was found of one backend. */
+struct verify_result {
+	struct target target; /* a backend, and which of its devices */
+	struct error why;     /* it was not compared; no message: it was */
+	struct verify_errors errors[VERIFY_PASSES];
+	double test_loss;     /* of an evaluation, relative */
+	double test_correct;  /* right answers, more or fewer, of all samples */
 	int most_cores; /* compared by threads and fork: what a device has */
 	double cores;	/* parameters of 2 and 3 cores against those of one */
 	long masks_wrong; /* dropout decisions unlike models/random.h */
@@ -46,10 +58,18 @@ struct verify_result {
 int verify_lockstep(const struct verify_task *task,
 		    struct verify_result *result, struct error *err);
 
+/* One step of task->measured_batch samples likewise, both in parts and as
+ * program_train() does it, and an evaluation of task->test_batch. */
+int verify_measured(const struct verify_task *task,
+		    struct verify_result *result, struct error *err);
+
 /* Masks, replicas and parameters of 1, 2 and 3 cores, by threads and fork. To
  * be called before this process opens a device of the backend. */
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err);
+
+/* Samples of the evaluation: task->test_batch, or all that there are. */
+int verify_tested(const struct verify_task *task);
 
 /* Largest |a - b| over the largest |b|; NAN if any of them is none. */
 double verify_error(const float *a, const float *b, size_t count);

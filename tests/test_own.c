@@ -1,0 +1,242 @@
+/*
+ * Models and backends of one's own, as the command meets them. The linker lets
+ * it ask here for them (Makefile, WRAPPED of this test), and those that it has
+ * anyway are asked for behind.
+ */
+#include "bench/verify/verify.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/verbs/measure.h"
+#include "bench/verbs/run_command.h"
+
+#define MOST_WORDS 16
+#define RECIPE                                                           \
+	{ .batch = 32, .epochs = 1, .lr = 1, .rho = .9, .eps = 1e-6,     \
+	  .lr_step = 1, .lr_gamma = .7 }
+
+static const struct layer wide_window[] = {
+	{ .kind = LAYER_CONV, .name = "conv", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_MAXPOOL, .window = 13 },
+	{ .kind = LAYER_CONV, .name = "next", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct layer no_loss[] = {
+	{ .kind = LAYER_CONV, .name = "conv", .outputs = 8, .window = 3 },
+	{ .kind = LAYER_RELU },
+};
+
+static const struct layer many_classes[] = {
+	{ .kind = LAYER_LINEAR, .name = "hidden", .outputs = 7 },
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 12 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* Not what backend cpu is made for: nothing linear comes before the loss. */
+static const struct layer all_convs[] = {
+	{ .kind = LAYER_CONV, .name = "conv", .outputs = 4, .window = 14 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "last", .outputs = 10, .window = 15 },
+	{ .kind = LAYER_LOSS },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define LAYERS(table) (int)COUNT(table), table
+
+static const struct model own_models[] = {
+	{ "wide-window", "", { 1, 28, 28 }, LAYERS(wide_window), RECIPE },
+	{ "no-loss", "", { 1, 28, 28 }, LAYERS(no_loss), RECIPE },
+	{ "many-classes", "", { 1, 28, 28 }, LAYERS(many_classes), RECIPE },
+	{ "no-recipe", "", { 1, 28, 28 }, LAYERS(many_classes), { 0 } },
+	{ "all-convs", "", { 1, 28, 28 }, LAYERS(all_convs), RECIPE },
+};
+
+/* Copies of null: as it is, and with less. */
+static struct backend own_backends[2];
+
+const struct model *__real_model_find(const char *name);
+const struct model *__wrap_model_find(const char *name);
+const struct backend *__real_backend_find(const char *name);
+const struct backend *__wrap_backend_find(const char *name);
+const struct backend *__real_backend_next(const struct backend *previous);
+const struct backend *__wrap_backend_next(const struct backend *previous);
+
+const struct model *__wrap_model_find(const char *name)
+{
+	for (size_t m = 0; m < COUNT(own_models); m++)
+		if (!strcmp(own_models[m].name, name))
+			return &own_models[m];
+	return __real_model_find(name);
+}
+
+const struct backend *__wrap_backend_find(const char *name)
+{
+	for (size_t b = 0; b < COUNT(own_backends); b++)
+		if (!strcmp(own_backends[b].name, name))
+			return &own_backends[b];
+	return __real_backend_find(name);
+}
+
+/* Ours first. */
+const struct backend *__wrap_backend_next(const struct backend *previous)
+{
+	const struct backend *end = own_backends + COUNT(own_backends);
+
+	if (!previous)
+		return own_backends;
+	if (previous >= own_backends && previous < end)
+		return previous + 1 < end ? previous + 1 :
+					    __real_backend_next(NULL);
+	return __real_backend_next(previous);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	own_backends[0] = own_backends[1] = *__real_backend_find("null");
+	own_backends[0].name = "copy";
+	own_backends[1].name = "torn";
+	own_backends[1].update = NULL;
+	return 0;
+}
+
+struct said {
+	int code;
+	char *out; /* free() it */
+	char error[1024];
+};
+
+static struct said say(const char *line)
+{
+	char text[512], *argv[MOST_WORDS], *rest = text;
+	struct said said = { 0 };
+	struct options options;
+	struct error err = { .message = "" };
+	size_t size;
+	FILE *out = open_memstream(&said.out, &size);
+	int argc = 1;
+
+	assert_non_null(out);
+	snprintf(text, sizeof(text), "%s -q -d synthetic --synthetic-train 70 "
+		 "--synthetic-test 40", line);
+	while ((argv[argc] = strsep(&rest, " ")) && argc < MOST_WORDS - 1)
+		argc++;
+	argv[0] = argv[1];
+	assert_int_equal(options_parse(&options, argc, argv, &err), 0);
+	said.code = (options.verb == VERB_VERIFY ? verify_command :
+		     options.verb == VERB_RUN ? run_command :
+						measure_command)(
+		&options, out, stderr, &err);
+	if (said.code < 0)
+		said.code = (int)err.kind;
+	snprintf(said.error, sizeof(said.error), "%s", err.message);
+	options_release(&options);
+	fclose(out);
+	return said;
+}
+
+static void assert_says(const char *text, const char *words)
+{
+	if (!strstr(text, words))
+		fail_msg("'%s' does not say '%s'", text, words);
+}
+
+/* One sentence, before anything is measured or written. */
+static void spoilt_models_are_usage(void **state)
+{
+	static const struct {
+		const char *model, *says;
+	} spoilt[] = {
+		{ "wide-window", "model 'wide-window', layer 2 (conv 'next'): "
+		  "a window of 3x3 is larger than its input of 3x2x2" },
+		{ "no-loss", "model 'no-loss', layer 1 (relu): the last layer "
+		  "has to be a loss" },
+		{ "many-classes", "model 'many-classes', layer 2 (loss): tells "
+		  "12 classes apart, data set 'synthetic' has 10" },
+		{ "no-recipe", "model 'no-recipe': batch is 0 in its recipe, "
+		  "where it is more than 0" },
+	};
+	static const char *const commands[] = { "run cpu-1", "measure cpu-1",
+						"verify cpu" };
+
+	(void)state;
+	for (size_t m = 0; m < COUNT(spoilt); m++)
+		for (size_t c = 0; c < COUNT(commands); c++) {
+			char line[128];
+			struct said said;
+
+			snprintf(line, sizeof(line), "%s -m %s", commands[c],
+				 spoilt[m].model);
+			said = say(line);
+			assert_int_equal(said.code, ERROR_USAGE);
+			assert_string_equal(said.error, spoilt[m].says);
+			assert_string_equal(said.out, "");
+			free(said.out);
+		}
+}
+
+static void verify_goes_on_past_who_cannot(void **state)
+{
+	struct said said = say("verify -m all-convs --steps 1");
+
+	(void)state;
+	assert_int_equal(said.code, 0);
+	assert_says(said.out, "openblas: masks equal");
+	assert_says(said.out, "cpu skipped: backend cpu wants convolutions "
+			      "first and a linear layer before the loss; "
+			      "model 'all-convs' is otherwise");
+	assert_says(said.out, "copy skipped: it lacks the slot 'decisions'");
+	assert_says(said.out, "torn skipped: it lacks the slot 'update'");
+	assert_says(said.out, "verify: all right; without: copy, torn, cpu, ");
+	free(said.out);
+	/* Asked for by name, it is missed; the others are compared first. */
+	said = say("verify cpu openblas -m all-convs --steps 1");
+	assert_int_equal(said.code, ERROR_MISSING);
+	assert_says(said.out, "openblas: masks equal");
+	assert_says(said.out, "verify: all right; without: cpu");
+	assert_says(said.error, "cpu: backend cpu wants convolutions first");
+	free(said.out);
+	/* One that is wrong is worse. */
+	setenv("BENCH_TEST_BREAK", "last", 1);
+	said = say("verify cpu openblas -m all-convs --steps 1");
+	unsetenv("BENCH_TEST_BREAK");
+	assert_int_equal(said.code, 1);
+	assert_says(said.out, "WRONG: openblas: the gradient of last.weight");
+	assert_says(said.out, "verify: FAILED; without: cpu");
+	free(said.out);
+}
+
+static void what_a_backend_lacks_is_named(void **state)
+{
+	struct said said = say("verify copy -m tiny");
+
+	(void)state;
+	assert_int_equal(said.code, ERROR_MISSING);
+	assert_says(said.error, "copy: it lacks the slot 'decisions', which "
+				"backends/backend.h describes");
+	assert_says(said.out, "verify: nothing was compared; without: copy");
+	free(said.out);
+	said = say("measure torn-1 -m tiny");
+	assert_int_equal(said.code, ERROR_MISSING);
+	assert_says(said.error, "backend torn lacks the slot 'update', which "
+				"backends/backend.h describes");
+	free(said.out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spoilt_models_are_usage),
+		cmocka_unit_test(verify_goes_on_past_who_cannot),
+		cmocka_unit_test(what_a_backend_lacks_is_named),
+	};
+
+	return cmocka_run_group_tests_name("own", tests, set_up, NULL);
+}
