@@ -191,6 +191,30 @@ refused() {
 	[ -z "$(ls "$DIR")" ]
 }
 
+# As a server that streams: of curl's options none heeds that before 8.4.
+@test "data get ends a download that goes on and on" {
+	PYTHONUNBUFFERED=1 python3 - >"$DIR/port" 2>/dev/null 3>&- <<-'END' &
+	import http.server
+	class Endless(http.server.BaseHTTPRequestHandler):
+	    def do_GET(self):
+	        self.send_response(200)
+	        self.end_headers()
+	        for _ in range(300):
+	            self.wfile.write(bytes(1 << 20))
+	server = http.server.HTTPServer(("127.0.0.1", 0), Endless)
+	print(server.server_port)
+	server.handle_request()
+	END
+	local server=$!
+	within 10 test -s "$DIR/port"
+	mkdir "$DIR/set"
+	run -4 "$BENCH" data get mnist --data-dir "$DIR/set" \
+		--mirror "http://127.0.0.1:$(cat "$DIR/port")"
+	[[ $output == *"images-idx3-ubyte.gz: larger than 67108864 bytes"* ]]
+	[ -z "$(ls "$DIR/set")" ]
+	wait "$server" || true
+}
+
 @test "data get replaces a damaged file but never another content" {
 	need_fashion
 	cp "$FASHION"/*.gz "$DIR"

@@ -3,10 +3,13 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bench/system/process.h"
 
-#define MAX_BYTES "67108864" /* the largest known file has 26 million */
+#define MAX_BYTES 67108864 /* the largest known file has 26 million */
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
 
 static const struct {
 	int code;
@@ -19,10 +22,11 @@ static const struct {
 	{ 28, "too slow" },
 	{ 35, "TLS fails" },
 	{ 60, "the server's certificate is not trusted" },
-	{ 63, "larger than " MAX_BYTES " bytes" },
+	{ 63, "larger than " TEXT(MAX_BYTES) " bytes" },
 };
 
 #define CURL_WRITE_ERROR 23
+#define CURL_TOO_LARGE 63
 
 static int is_https(const char *url)
 {
@@ -47,24 +51,34 @@ int download_check_program(struct error *err)
 			 "brings it");
 }
 
+/* As many bytes came as we let it write. */
+static int is_full(const char *path)
+{
+	struct stat about;
+
+	return !stat(path, &about) && about.st_size >= MAX_BYTES;
+}
+
 static int curl_failed(const char *url, const char *path,
 		       const struct process_status *status, struct error *err)
 {
+	const int code = is_full(path) ? CURL_TOO_LARGE : status->code;
+
 	if (status->signal == SIGINT || status->signal == SIGTERM)
 		return error_set(err, ERROR_STOPPED, "download interrupted");
-	if (status->signal)
+	if (status->signal && code < 0)
 		return error_set(err, ERROR_FAILED,
 				 "curl was ended by signal %d",
 				 status->signal);
-	if (status->code == CURL_WRITE_ERROR)
+	if (code == CURL_WRITE_ERROR)
 		return error_set(err, ERROR_OUTPUT,
 				 "%.700s cannot be written", path);
 	for (size_t i = 0; i < sizeof(curl_codes) / sizeof(curl_codes[0]); i++)
-		if (curl_codes[i].code == status->code)
+		if (curl_codes[i].code == code)
 			return error_set(err, ERROR_MISSING, "%.700s: %s", url,
 					 curl_codes[i].words);
 	return error_set(err, ERROR_MISSING, "%.700s: exit code %d of curl",
-			 url, status->code);
+			 url, code);
 }
 
 int download_file(const char *url, const char *path, struct error *err)
@@ -79,15 +93,18 @@ int download_file(const char *url, const char *path, struct error *err)
 		"--retry",	 "2",		      "--connect-timeout",
 		"20",		 "--speed-limit",     "1000",
 		"--speed-time",	 "30",		      "--max-time",
-		"900",		 "--max-filesize",    MAX_BYTES,
+		"900",		 "--max-filesize",    TEXT(MAX_BYTES),
 		"--output",	 path,		      "--url",
 		url,		 NULL,
 	};
 	struct process_status status;
 	pid_t pid;
 
-	if (process_start(argv, -1, NULL, &pid, err) ||
-	    process_wait(pid, &status, err))
+	if (process_start(argv, -1, NULL, &pid, err))
+		return -1;
+	/* curl before 8.4 believes what the server says of the length. */
+	process_limit_files(pid, MAX_BYTES);
+	if (process_wait(pid, &status, err))
 		return -1;
 	return status.code == 0 ? 0 : curl_failed(url, path, &status, err);
 }

@@ -211,6 +211,15 @@ int process_watch(pid_t pid)
 #endif
 }
 
+void process_limit_files(pid_t pid, unsigned long bytes)
+{
+	const struct rlimit files = { bytes, bytes }, cores = { 0, 0 };
+
+	/* A process that has ended needs none. */
+	prlimit(pid, RLIMIT_CORE, &cores, NULL);
+	prlimit(pid, RLIMIT_FSIZE, &files, NULL);
+}
+
 void process_unset(const char *variable)
 {
 	unsetenv(variable);

@@ -69,6 +69,12 @@ int process_ended(pid_t pid, struct process_status *status, struct error *err);
  */
 int process_watch(pid_t pid);
 
+/*
+ * From now on the process makes no file longer than that: what it writes beyond
+ * ends it by SIGXFSZ, without a core, or fails if it ignores that.
+ */
+void process_limit_files(pid_t pid, unsigned long bytes);
+
 /* What is started from now on does not have the variable. */
 void process_unset(const char *variable);
 
