@@ -26,6 +26,10 @@
 
 VERSION := 0.1.0
 
+ifeq ($(wildcard bench/main.c),)
+$(error bench: the sources are not in this folder: make -C FOLDER)
+endif
+
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PKG_CONFIG ?= pkg-config
 PREFIX ?= /usr/local
@@ -269,7 +273,7 @@ test:
 	$(AGAIN) deps
 	$(AGAIN) all test-programs
 	$(AGAIN) SAN=address,undefined test-programs
-	$QBENCH=$(abspath $B/bench) tests/run $(TESTS) $(REPLAYS) \
+	$QBENCH="$$(realpath $B/bench)" tests/run $(TESTS) $(REPLAYS) \
 		$(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS)) \
 		$(TESTS_BATS)
 
@@ -295,8 +299,8 @@ check-full:
 			cat $B/oclgrind.log && test ! -s $B/oclgrind.log || \
 				exit; \
 		done,@echo "skipped: oclgrind is not installed")
-	BENCH=$(abspath $B/bench) tests/stress kill 40
-	BENCH=$(abspath $B/bench) tests/stress interrupt 40
+	BENCH="$$(realpath $B/bench)" tests/stress kill 40
+	BENCH="$$(realpath $B/bench)" tests/stress interrupt 40
 	$(AGAIN) fuzz
 	.ci/check-layers
 	.ci/check-style

@@ -14,6 +14,14 @@ command_setup() {
 	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
 }
 
+# find_library NAME: sets LIBRARY to a copy of that one for LD_PRELOAD, which
+# splits a path at blanks, or skips.
+find_library() {
+	LIBRARY=$BATS_TEST_TMPDIR/../$1-$BATS_SUITE_TEST_NUMBER.so
+	cp "$(dirname "$BENCH")/tests/$1.so" "$LIBRARY" ||
+		skip "make test-programs builds $1.so"
+}
+
 # within SECONDS COMMAND ...: it becomes true.
 within() {
 	local seconds=$1

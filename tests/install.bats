@@ -71,6 +71,35 @@ files() {
 	make_it uninstall PREFIX="$ROOT/nowhere"
 }
 
+# small NAME: a tree whose tests only tell which program they are to run.
+small() {
+	mkdir -p "$1/bench" "$1/tests"
+	cp "$TREE/Makefile" "$1"
+	echo 'int main(void) { return 0; }' >"$1/bench/main.c"
+	# shellcheck disable=SC2016 # for the script
+	printf '#!/bin/sh\necho "$BENCH" >told\n' >"$1/tests/run"
+	chmod +x "$1/tests/run"
+}
+
+@test "make test in a folder with a blank" {
+	small "my tree"
+	make -C "my tree" test DEPS=no CFLAGS=-O1 TOOL_SOURCES=
+	[ "$(cat "my tree/told")" = "$PWD/my tree/build/bench" ]
+	small tree
+	make -C tree test DEPS=no CFLAGS=-O1 TOOL_SOURCES= \
+		BUILD="$PWD/elsewhere"
+	[ "$(cat tree/told)" = "$PWD/elsewhere/bench" ]
+}
+
+@test "make -f in another folder says what to do instead" {
+	mkdir other
+	cd other
+	run -2 make -f ../my\ sources/Makefile
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == *"the sources are not in this folder: make -C FOLDER"* ]]
+	[ -z "$(ls)" ]
+}
+
 @test "the man page's day is the commit's, and no clock's" {
 	local object=build/obj/bench/machine/machine.o
 	day() {
