@@ -30,8 +30,11 @@ set rmargin 3
 set grid ytics lc rgb faint lt 1 lw 1, lc rgb faint lt 1 lw 1
 set key off
 # A short line with round ends is a dot that takes few bytes.
-of(i, warm) = column('series') == i - 1 && column('is_warmup') == warm ? \
-	column('iteration') : NaN
+of(i, warm) = column('series') == i - 1 && column('is_warmup') == warm && \
+	column('disturbed') != 1 ? column('iteration') : NaN
+# Of a run that was disturbed it is hollow.
+hollow(i, warm) = column('series') == i - 1 && column('is_warmup') == warm && \
+	column('disturbed') == 1 ? column('iteration') : NaN
 set multiplot
 set label 1 'ms per iteration' at screen 0.012, 1 - 14. / total \
 	textcolor rgb ink
@@ -62,7 +65,11 @@ do for [i = 1:series] {
 	plot file using (of(i, 0)):(column('ms')):(0.001 * span):(0) \
 			with vectors nohead lw thick lc rgb colour(0), \
 		file using (of(i, 1)):(column('ms')):(0.001 * span):(0) \
-			with vectors nohead lw thick + 1 lc rgb colour(1)
+			with vectors nohead lw thick + 1 lc rgb colour(1), \
+		file using (hollow(i, 0)):(column('ms')) with points pt 6 \
+			ps thick / 10. lw 0.8 lc rgb colour(0), \
+		file using (hollow(i, 1)):(column('ms')) with points pt 6 \
+			ps thick / 8. lw 0.8 lc rgb colour(1)
 	unset label 1
 	unset label 2
 }

@@ -17,12 +17,22 @@ campaign() {
 	local run number=0
 	mkdir "$1"
 	{
-		echo "schema,run_id,campaign_id,label,started_utc,status,target,cores,seed,loop_s,setup_s,final_accuracy_pct,compiler"
+		echo "schema,run_id,campaign_id,label,started_utc,status,target,cores,seed,loop_s,setup_s,final_accuracy_pct,compiler,logical_cpus,foreign_pct"
 		for run in "${@:3}"; do
 			number=$((number + 1))
-			echo "bench/1,$1-$number,$1,$2,2026-01-31T23:59:59Z,ok,${run%:*},1,1,${run##*:},.5,99,cc of $2"
+			echo "bench/1,$1-$number,$1,$2,2026-01-31T23:59:59Z,ok,${run%:*},1,1,${run##*:},.5,99,cc of $2,2,${FOREIGN:-0}"
 		done
 	} >"$1/runs.csv"
+}
+
+@test "runs that were disturbed are told of their side" {
+	run -0 "$BENCH" compare one two
+	[[ $output != *disturbed* ]]
+	FOREIGN=40 campaign busy new cpu-1:4 cpu-1:6
+	run -0 "$BENCH" compare one busy
+	[[ $output == *"- second: disturbed: cpu-1 (2 of 2 runs; others used 0.80 of 2 CPUs at most)"* ]] ||
+		[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"- second: disturbed: cpu-1 (2 of 2 runs; others used 0.80 of 2 CPUs at most): times too long"* ]]
+	[[ $output != *"first: disturbed"* ]]
 }
 
 @test "ratios with their intervals, after what differs" {

@@ -29,6 +29,41 @@ setup() {
 	END
 }
 
+@test "what was disturbed is hollow, and said at the top of the report" {
+	make_campaign one "a label"
+	python3 - <<-'END'
+	import csv
+	with open("one/runs.csv", newline="") as file:
+	    rows = list(csv.DictReader(file))
+	for row in rows:
+	    row.update(steal_pct=0, throttled_s=0, loop_s=1, loop_cpu_s=2,
+	               logical_cpus=2, foreign_pct=30 if row["target"] ==
+	               "cpu-2" else 0)
+	with open("one/runs.csv", "w", newline="") as file:
+	    out = csv.DictWriter(file, rows[0], lineterminator="\n")
+	    out.writeheader()
+	    out.writerows(rows)
+	END
+	"$BENCH" plot one >/dev/null
+	[[ "$(text one/report.html)" == *"a label"*"disturbed: cpu-2 (2 of 2 runs; others used 0.60 of 2 CPUs at most): times too long"*"Pictures"* ]]
+	[[ "$(text one/epochs.svg)" == *"mean and spread"*"mean and spread, disturbed"* ]]
+	python3 - <<-'END'
+	import csv
+	for name, hollow in ("epochs", 3), ("iterations", 12):
+	    rows = list(csv.DictReader(open("one/plot/%s.csv" % name)))
+	    found = {row["series"] for row in rows if row["disturbed"] == "1"}
+	    assert found == {"1"}, (name, found)
+	    assert {row["disturbed"] for row in rows
+	            if row["series"] == "1"} >= {"1"}
+	END
+	# Two runs, their mean, and both in the key; gnuplot's fifth is a ring.
+	[ "$(grep -c "gpPt5' transform" one/epochs.svg)" -eq 5 ]
+	sed -i 's/,1$/,0/' one/plot/epochs.csv
+	(cd one/plot && gnuplot -d epochs.gp)
+	run ! grep -q "gpPt5' transform" one/plot/epochs.svg
+	[[ "$(text one/plot/epochs.svg)" != *disturbed* ]]
+}
+
 @test "a key names all that there is room for, below each other" {
 	make_campaign one "a label"
 	"$BENCH" plot one >/dev/null

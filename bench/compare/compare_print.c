@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/base/number.h"
+#include "bench/results/disturbed_runs.h"
 #include "bench/tables/table_format.h"
 
 enum { FIRST, SECOND, RUNS, RATIO, INTERVAL, HEADS };
@@ -76,6 +77,7 @@ static void print_side(const struct results *results, const char *side,
 {
 	const int setups = results->lines[results->line_count - 1].setup + 1;
 	size_t i, left_out = 0;
+	char disturbed[1024];
 
 	print_note(out, options, "%s: %s", side, name);
 	if (setups > 1)
@@ -88,6 +90,9 @@ static void print_side(const struct results *results, const char *side,
 		print_note(out, options, "%zu of the %zu runs of the %s did "
 			   "not finish and are left out", left_out,
 			   results->run_count, side);
+	disturbed_text(results, disturbed, sizeof(disturbed));
+	if (disturbed[0])
+		print_note(out, options, "%s: %s", side, disturbed);
 }
 
 static void fill_number(struct grid_cell *cell, double value, int decimals)

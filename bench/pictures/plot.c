@@ -6,6 +6,7 @@
 
 #include "bench/base/number.h"
 #include "bench/base/text.h"
+#include "bench/results/disturbed_runs.h"
 #include "bench/tables/table_view.h"
 
 const struct picture pictures[PLOT_PICTURES] = {
@@ -13,13 +14,14 @@ const struct picture pictures[PLOT_PICTURES] = {
 	  "What an epoch takes, its test set included; less is better. The "
 	  "thick mark is the mean and the bar its spread: across runs where "
 	  "there are several, else across the epochs of the one. Small marks "
-	  "are single runs, or epochs.",
+	  "are single runs, or epochs. What was disturbed is hollow.",
 	  plot_write_epochs },
 	{ "iterations", "Every iteration",
 	  "One mark for each iteration in the order in which they were made, "
 	  "all runs on top of each other; marks that would cover each other "
 	  "are drawn once. Left of 1 is the warm-up, which does not count. "
-	  "What stands alone high up are outliers.",
+	  "What stands alone high up are outliers; runs that were disturbed "
+	  "are hollow.",
 	  plot_write_iterations },
 	{ "learning", "Accuracy and loss over time",
 	  "What was reached after how many seconds of the training loop. "
@@ -130,7 +132,8 @@ static void list_series(struct plot *plot, const struct view *view)
 	const struct results *results = &plot->results;
 	const int lines = results->line_count;
 	struct plot_series series;
-	char head[GRID_TEXT];
+	const struct run *run;
+	char head[GRID_TEXT], why[96];
 
 	for (int l = 0; l < lines; l++)
 		for (int t = 0; t < results->target_count; t++) {
@@ -146,6 +149,9 @@ static void list_series(struct plot *plot, const struct view *view)
 			}
 			view_head(view, t, head);
 			plot_name(series.label, plot, series.line, head);
+			for (int r = 0; (run = plot_run(&series, r)); r++)
+				series.disturbed |=
+					run_is_slowed(run, why, sizeof(why));
 			plot->series[plot->series_count++] = series;
 		}
 }

@@ -30,6 +30,7 @@ struct plot_series {
 	const struct line *line; /* of the whole setup */
 	int target;
 	char label[PLOT_LABEL]; /* as the tables call it, encoded */
+	int disturbed; /* a run of it was, and its marks are hollow */
 };
 
 struct plot {

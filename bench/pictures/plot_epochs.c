@@ -4,17 +4,25 @@
 #include <string.h>
 
 #include "bench/base/number.h"
+#include "bench/results/disturbed_runs.h"
 #include "bench/results/post.h"
 
+/* One in the picture. */
+struct mark {
+	int series;
+	const char *kind;
+	int disturbed;
+};
+
 /* A mark with its spread; "each" ones are small and have none. */
-static void write_mark(FILE *out, int series, const char *kind, double seconds,
-		       double low, double high)
+static void write_mark(FILE *out, struct mark mark, double seconds, double low,
+		       double high)
 {
-	fprintf(out, "%d,%s,", series, kind);
+	fprintf(out, "%d,%s,", mark.series, mark.kind);
 	plot_number(out, seconds, ',');
 	plot_number(out, low, ',');
 	plot_number(out, high, ',');
-	fputs("-,-\n", out);
+	fprintf(out, "-,-,%d\n", mark.disturbed);
 }
 
 /* "38.9 ± 1.4 s", with as many digits as say something. */
@@ -38,18 +46,15 @@ static void value_text(char *text, size_t size, const struct stats *stats)
 }
 
 /* As in the tables: quartiles where the deviation is larger than the mean. */
-static void write_stats(FILE *out, int series, const char *kind,
-			const struct stats *stats)
+static void write_stats(FILE *out, struct mark mark, const struct stats *stats)
 {
 	if (stats->count == 1)
-		write_mark(out, series, kind, stats->mean, stats->mean,
-			   stats->mean);
+		write_mark(out, mark, stats->mean, stats->mean, stats->mean);
 	else if (stats->std > stats->mean)
-		write_mark(out, series, kind, stats->median, stats->q1,
-			   stats->q3);
+		write_mark(out, mark, stats->median, stats->q1, stats->q3);
 	else if (stats->count)
-		write_mark(out, series, kind, stats->mean,
-			   stats->mean - stats->std, stats->mean + stats->std);
+		write_mark(out, mark, stats->mean, stats->mean - stats->std,
+			   stats->mean + stats->std);
 }
 
 static void write_label(FILE *out, int at, const struct plot_series *series,
@@ -58,7 +63,7 @@ static void write_label(FILE *out, int at, const struct plot_series *series,
 	char text[6 * NUMBER_SIZE];
 
 	value_text(text, sizeof(text), stats);
-	fprintf(out, "%d,label,,,,%s,%s\n", at, series->label, text);
+	fprintf(out, "%d,label,,,,%s,%s,0\n", at, series->label, text);
 }
 
 /* The runs where there are several, else the epochs of the one. */
@@ -68,6 +73,8 @@ static void write_each(FILE *out, const struct plot *plot, int at)
 	const struct observation *const *rows;
 	const struct line *lines;
 	const struct run *run;
+	struct mark mark = { .series = at, .kind = "each" };
+	char why[96];
 	size_t count, i;
 	int runs, r;
 
@@ -76,19 +83,21 @@ static void write_each(FILE *out, const struct plot *plot, int at)
 		const struct stats *stats =
 			&lines[r].cells[series->target].values[METRIC_EPOCH];
 
+		run = lines[r].cells[series->target].run;
+		mark.disturbed = run && run_is_slowed(run, why, sizeof(why));
 		if (stats->count)
-			write_mark(out, at, "each", stats->mean, NAN, NAN);
+			write_mark(out, mark, stats->mean, NAN, NAN);
 	}
 	run = plot_run(series, 0);
 	if (runs > 1 || plot_result(series)->values[METRIC_EPOCH].count == 1)
 		return;
+	mark.disturbed = series->disturbed;
 	rows = rows_by_run_find(&plot->rows, run->run_id, &count);
 	for (i = 0; i < count; i++)
 		if (!strcmp(rows[i]->phase, "epoch") &&
 		    !strcmp(rows[i]->status, "ok") &&
 		    !observation_is_modelled(rows[i]))
-			write_mark(out, at, "each", rows[i]->elapsed_s, NAN,
-				   NAN);
+			write_mark(out, mark, rows[i]->elapsed_s, NAN, NAN);
 }
 
 /* Its epochs were of the post's network and of all samples. */
@@ -113,8 +122,8 @@ static int write_post(FILE *out, const struct plot_series *series, int at)
 		if (strcmp(figure->target, run->target))
 			continue;
 		snprintf(kind, sizeof(kind), "post-%s", figure->setup);
-		write_mark(out, at, kind, figure->epoch_s, low,
-			   figure->epoch_s + figure->epoch_std_s);
+		write_mark(out, (struct mark){ at, kind, 0 }, figure->epoch_s,
+			   low, figure->epoch_s + figure->epoch_std_s);
 		count++;
 	}
 	return count;
@@ -126,7 +135,7 @@ int plot_write_epochs(FILE *out, const struct plot *plot,
 	int posts = 0;
 
 	(void)err;
-	fputs("series,kind,seconds,low,high,label,text\n", out);
+	fputs("series,kind,seconds,low,high,label,text,disturbed\n", out);
 	for (int i = 0; i < plot->series_count; i++) {
 		const struct plot_series *series = &plot->series[i];
 		const struct result *result = plot_result(series);
@@ -135,11 +144,13 @@ int plot_write_epochs(FILE *out, const struct plot *plot,
 		if (!stats->count)
 			continue;
 		write_label(out, note->rows, series, stats);
-		write_stats(out, note->rows, "measured", stats);
+		write_stats(out, (struct mark){ note->rows, "measured",
+						series->disturbed }, stats);
 		write_each(out, plot, i);
 		/* One core has a CPU of its own already. */
 		if (result->run->cores > 1)
-			write_stats(out, note->rows, "model",
+			write_stats(out, (struct mark){ note->rows, "model",
+							0 },
 				    &result->values[METRIC_MODEL_EPOCH]);
 		posts += write_post(out, series, note->rows);
 		note->rows++;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/base/array.h"
+#include "bench/results/disturbed_runs.h"
 
 /* Of a panel: finer than the eye tells two marks apart. */
 enum { COLUMNS = 240, ROWS_PER_E = 40 };
@@ -13,7 +14,7 @@ struct mark {
 	long iteration; /* from 1; of warm-up up to 0 */
 	double seconds;
 	int column, row; /* of the grid; the same mark is drawn once */
-	int is_warmup;
+	int is_warmup, disturbed;
 };
 
 struct marks {
@@ -29,9 +30,12 @@ static int is_step(const struct observation *row)
 	       !observation_is_modelled(row);
 }
 
-static int add_run(struct marks *marks, const struct observation *const *rows,
-		   size_t count, struct error *err)
+static int add_run(struct marks *marks, const struct run *run,
+		   const struct observation *const *rows, size_t count,
+		   struct error *err)
 {
+	char why[96];
+	const int disturbed = run_is_slowed(run, why, sizeof(why));
 	long warmups = 0, steps = 0, iteration;
 	size_t i;
 
@@ -56,6 +60,7 @@ static int add_run(struct marks *marks, const struct observation *const *rows,
 			.iteration = ++iteration,
 			.seconds = rows[i]->elapsed_s,
 			.is_warmup = rows[i]->is_warmup == 1,
+			.disturbed = disturbed,
 		};
 		if (iteration < marks->first)
 			marks->first = iteration;
@@ -73,7 +78,9 @@ static int compare(const void *a, const void *b)
 		return left->column < right->column ? -1 : 1;
 	if (left->row != right->row)
 		return left->row < right->row ? -1 : 1;
-	return right->is_warmup - left->is_warmup;
+	if (left->is_warmup != right->is_warmup)
+		return right->is_warmup - left->is_warmup;
+	return left->disturbed - right->disturbed;
 }
 
 /* Where a mark is on the grid; then the first of each place is written. */
@@ -99,7 +106,8 @@ static void write_marks(FILE *out, int panel, const char *label,
 		fprintf(out, "%d,%ld,", panel, mark->iteration);
 		plot_number(out, 1e3 * mark->seconds, ',');
 		fprintf(out, "%d,", mark->is_warmup);
-		plot_text(out, before ? "" : label, '\n');
+		plot_text(out, before ? "" : label, ',');
+		fprintf(out, "%d\n", mark->disturbed);
 		before = mark;
 	}
 }
@@ -116,7 +124,7 @@ static int write_panel(FILE *out, const struct plot *plot, int at,
 	for (int r = 0; (run = plot_run(&plot->series[at], r)) && !failed;
 	     r++) {
 		rows = rows_by_run_find(&plot->rows, run->run_id, &count);
-		failed = add_run(&marks, rows, count, err);
+		failed = add_run(&marks, run, rows, count, err);
 	}
 	if (!failed && marks.count)
 		write_marks(out, note->rows++, plot->series[at].label, &marks);
@@ -127,7 +135,7 @@ static int write_panel(FILE *out, const struct plot *plot, int at,
 int plot_write_iterations(FILE *out, const struct plot *plot,
 			  struct plot_note *note, struct error *err)
 {
-	fputs("series,iteration,ms,is_warmup,label\n", out);
+	fputs("series,iteration,ms,is_warmup,label,disturbed\n", out);
 	for (int i = 0; i < plot->series_count; i++)
 		if (write_panel(out, plot, i, note, err))
 			return -1;

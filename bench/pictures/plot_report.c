@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/base/text.h"
+#include "bench/results/disturbed_runs.h"
 #include "bench/system/file.h"
 #include "bench/tables/table.h"
 #include "bench/tables/table_view.h"
@@ -80,12 +81,20 @@ static void print_setups(FILE *out, const struct results *results)
 
 static void print_top(FILE *out, const struct report *report, const char *name)
 {
+	char text[1024];
+
 	fputs("<header>\n<h1>", out);
 	text_print(out, name, TEXT_HTML);
 	fputs("</h1>\n<p>One network trained on one emulated core, on several "
 	      "of them and on an OpenCL device: what an iteration and an epoch "
 	      "cost, and what was learned.</p>\n", out);
 	print_setups(out, &report->plot->results);
+	disturbed_text(&report->plot->results, text, sizeof(text));
+	if (text[0]) {
+		fputs("<p><b>", out);
+		text_print(out, text, TEXT_HTML);
+		fputs("</b></p>\n", out);
+	}
 	fputs("<nav aria-label=\"Contents\"><ul>"
 	      "<li><a href=\"#pictures\">Pictures</a></li>"
 	      "<li><a href=\"#tables\">Tables</a></li>"
