@@ -37,7 +37,8 @@ const struct metric_kind metric_kinds[METRIC_COUNT] = {
 	[METRIC_P50] = { "iter_p50_s", "s", "median iteration; none under "
 			 "--sync epoch", -1, "p50" },
 	[METRIC_P99] = { "iter_p99_s", "s", "99th percentile of the "
-			 "iterations; none under --sync epoch", -1, "p99" },
+			 "iterations; none under --sync epoch, or of less than "
+			 "100", -1, "p99" },
 	[METRIC_MAXRSS] = { "maxrss_bytes", "bytes", "peak memory of the "
 			    "process", 0, "maxrss" },
 	[METRIC_CPU] = { "cpu_s", "s", "CPU time of the process", 0 },
@@ -98,6 +99,8 @@ const char *run_cores_name(const struct run *run)
 	return strstr(run->device_driver, "sub-devices") ? "sub-devices" :
 							   "devices";
 }
+
+enum { P99_FEWEST = 100 };
 
 /* What is added up while the rows of a run are passed over. */
 struct sums {
@@ -272,7 +275,8 @@ static void set_results(struct result *result, const struct run *run,
 		 sums->model_epoch_count);
 	set_value(result, METRIC_P50,
 		  stats_quantile(sums->iterations, n, .5), n);
-	set_value(result, METRIC_P99,
+	/* Of fewer it is about the slowest one. */
+	set_value(result, METRIC_P99, n < P99_FEWEST ? NAN :
 		  stats_quantile(sums->iterations, n, .99), n);
 	set_value(result, METRIC_SETUP, either(sums->setup_s, run->setup_s), 1);
 	if (timed && sums->loaders && sums->samples > 0)
