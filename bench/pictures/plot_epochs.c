@@ -100,19 +100,12 @@ static void write_each(FILE *out, const struct plot *plot, int at)
 			write_mark(out, mark, rows[i]->elapsed_s, NAN, NAN);
 }
 
-/* Its epochs were of the post's network and of all samples. */
-static int compares_with_post(const struct run *run)
-{
-	return !strcmp(run->model, "mnist") && run->steps == CELL_NO_INT &&
-	       run->train_samples == 60000;
-}
-
 static int write_post(FILE *out, const struct plot_series *series, int at)
 {
 	const struct run *run = plot_run(series, 0);
 	int i, count = 0;
 
-	if (!compares_with_post(run))
+	if (!post_compares_epoch(run))
 		return 0;
 	for (i = 0; i < post_figure_count; i++) {
 		const struct post_figure *figure = &post_figures[i];

@@ -60,7 +60,7 @@ void results_cut_text(const struct results *results, char *text, size_t size)
 			most = run->steps;
 	}
 	if (most)
-		snprintf(text, size, ", cut to %s%ld iteration%s%s",
+		snprintf(text, size, "%s%ld iteration%s%s",
 			 same ? "" : "at most ", most, most == 1 ? "" : "s",
 			 sizes.text);
 }

@@ -12,8 +12,8 @@ long run_whole_epoch(const struct run *run);
 /* Are its epochs shorter than that? Where nobody knows, those with --steps. */
 int run_is_cut(const struct run *run);
 
-/* Says of a title what the runs' epochs were cut to, each iteration's samples
- * included: ", cut to 40 iterations of 128 or 1024". Empty if none was. */
+/* What the runs' epochs were cut to, with each iteration's samples: "40
+ * iterations of 128 or 1024". Empty if none was. */
 void results_cut_text(const struct results *results, char *text, size_t size);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "bench/results/cut.h"
+
 #define TEXT(member, meaning) COLUMN_TEXT(post_figure, member, meaning, 1)
 #define INT(member, meaning) COLUMN_INT(post_figure, member, meaning, 1)
 #define REAL(member, meaning) COLUMN_REAL(post_figure, member, meaning, 1)
@@ -53,6 +55,22 @@ const struct post_figure post_figures[] = {
 };
 
 const int post_figure_count = sizeof(post_figures) / sizeof(post_figures[0]);
+
+int post_compares_iter(const struct run *run)
+{
+	return !strcmp(run->model, "mnist");
+}
+
+int post_compares_epoch(const struct run *run)
+{
+	return post_compares_iter(run) && !run_is_cut(run) &&
+	       run->train_samples == 60000;
+}
+
+int post_compares_loop(const struct run *run)
+{
+	return post_compares_epoch(run) && run->epochs == 10;
+}
 
 int post_data_differs(const struct run *run)
 {

@@ -25,6 +25,11 @@ extern const struct row_kind post_rows;
 extern const struct post_figure post_figures[];
 extern const int post_figure_count;
 
+/* What of the post's a run's figure stands beside, if it is of the post's
+ * network and, but for an iteration, of whole epochs: all ten of the loop. */
+typedef int post_compares(const struct run *run);
+post_compares post_compares_iter, post_compares_epoch, post_compares_loop;
+
 /* Would it have been compared on the post's data, and was not? */
 int post_data_differs(const struct run *run);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/base/text.h"
+#include "bench/results/cut.h"
 #include "bench/results/post.h"
 #include "bench/tables/table_view.h"
 
@@ -35,13 +36,17 @@ int table_is_first(const struct table_options *options, int details)
 /* One of the three tables of the post. */
 struct timing {
 	enum metric metric, model;
-	const char *title, *per;
+	const char *title, *cut, *per; /* cut: what cut epochs are called */
+	post_compares *compares; /* with the post's */
 };
 
 static const struct timing timings[] = {
-	{ METRIC_LOOP, METRIC_MODEL_LOOP, "Training loop", "" },
-	{ METRIC_ITER, METRIC_MODEL_ITER, "One iteration", "/iter" },
-	{ METRIC_EPOCH, METRIC_MODEL_EPOCH, "One epoch", "/epoch" },
+	{ METRIC_LOOP, METRIC_MODEL_LOOP, "Training loop",
+	  "Training loop, epochs of ", "", post_compares_loop },
+	{ METRIC_ITER, METRIC_MODEL_ITER, "One iteration", NULL, "/iter",
+	  post_compares_iter },
+	{ METRIC_EPOCH, METRIC_MODEL_EPOCH, "One epoch", "Epochs of ",
+	  "/epoch", post_compares_epoch },
 };
 
 /* Has the line, of a whole setup, numbers of the model's clock? */
@@ -76,7 +81,7 @@ static void label_mean(char text[GRID_TEXT])
 
 static void fill_line(const struct view *view, const struct grid *grid, int row,
 		      const struct line *line, enum metric metric,
-		      struct scale scale, double *values)
+		      struct scale scale, struct contender *contenders)
 {
 	const struct result *cell;
 	const struct stats *stats;
@@ -85,9 +90,9 @@ static void fill_line(const struct view *view, const struct grid *grid, int row,
 
 	view_label(view, line, grid->labels[row]);
 	for (column = 0; column < grid->columns; column++) {
-		values[column] = NAN;
 		cell = view_cell(view, line, column);
 		stats = &cell->values[metric];
+		contenders[column] = contend(line, cell, metric);
 		if (!stats->count)
 			continue;
 		text = grid_at(grid, row, column)->text;
@@ -102,18 +107,14 @@ static void fill_line(const struct view *view, const struct grid *grid, int row,
 		if (metric == METRIC_ITER && cell->run &&
 		    run_is_ahead(cell->run))
 			label_mean(text);
-		/* What was cut short does not compete. */
-		if (cell->outcome == OUTCOME_OK)
-			values[column] = stats->std > stats->mean ?
-						 stats->median : stats->mean;
 	}
-	mark_best(grid, row, values, metric_kinds[metric].better);
+	mark_best(grid, row, contenders, metric_kinds[metric].better);
 }
 
 /* The lines of the model's clock, from row on; returns the row after them. */
 static int fill_models(const struct view *view, const struct grid *grid,
 		       int row, const struct timing *timing, struct scale scale,
-		       double *values)
+		       struct contender *contenders)
 {
 	const struct results *results = view->results;
 	char label[GRID_TEXT];
@@ -123,7 +124,7 @@ static int fill_models(const struct view *view, const struct grid *grid,
 		if (!is_modelled(results, &results->lines[i], timing->model))
 			continue;
 		fill_line(view, grid, row, &results->lines[i], timing->model,
-			  scale, values);
+			  scale, contenders);
 		snprintf(label, sizeof(label), "%s", grid->labels[row]);
 		snprintf(grid->labels[row], GRID_TEXT, "%.100s%smodel",
 			 results->line_count > 1 ? label : "",
@@ -133,45 +134,33 @@ static int fill_models(const struct view *view, const struct grid *grid,
 	return row;
 }
 
-static const struct post_figure *find_post(const char *setup,
-					   const char *target)
-{
-	int i;
-
-	for (i = 0; i < post_figure_count; i++)
-		if (strcmp(post_figures[i].setup, setup) == 0 &&
-		    strcmp(post_figures[i].target, target) == 0)
-			return &post_figures[i];
-	return NULL;
-}
 
 /* The post gives three decimals of a second, so none of a millisecond. */
 static void fill_post(const struct view *view, const struct grid *grid, int row,
-		      const char *setup, enum metric metric, struct scale scale,
-		      double *values)
+		      const char *setup, const struct timing *timing,
+		      struct scale scale)
 {
+	const enum metric metric = timing->metric;
 	int decimals = scale.factor > 1 ? 0 : 3, column;
 	const struct post_figure *figure;
-	double spread;
+	double value, spread;
 
 	snprintf(grid->labels[row], GRID_TEXT, "post 002, %s", setup);
 	for (column = 0; column < grid->columns; column++) {
-		values[column] = NAN;
-		figure = find_post(setup, view->results->targets[
-						  view->order[column]]);
+		figure = find_post(view, setup, view->order[column],
+				   timing->compares);
 		if (!figure)
 			continue;
-		values[column] = metric == METRIC_LOOP ? figure->loop_s :
-				 metric == METRIC_ITER ? figure->iter_s :
-							 figure->epoch_s;
+		value = metric == METRIC_LOOP ? figure->loop_s :
+			metric == METRIC_ITER ? figure->iter_s :
+						figure->epoch_s;
 		spread = metric == METRIC_LOOP ? NAN :
 			 metric == METRIC_ITER ? figure->iter_std_s :
 						 figure->epoch_std_s;
 		format_spread(grid_at(grid, row, column)->text,
-			      values[column] * scale.factor,
-			      spread * scale.factor, decimals, view->options);
+			      value * scale.factor, spread * scale.factor,
+			      decimals, view->options);
 	}
-	mark_best(grid, row, values, -1);
 }
 
 static void fill_heads(const struct view *view, const struct grid *grid,
@@ -193,6 +182,26 @@ static void fill_heads(const struct view *view, const struct grid *grid,
 
 static const char *const post_setups[] = { "example", "Colab" };
 
+/* The post's tables have no titles, so its corner says what was cut. */
+static void fill_title(const struct view *view, const struct timing *timing,
+		       const char *unit, struct grid *grid)
+{
+	const char *sign = plus_minus(view->options);
+	char cut[200];
+
+	results_cut_text(view->results, cut, sizeof(cut));
+	if (!timing->cut)
+		cut[0] = '\0';
+	snprintf(grid->title, GRID_TITLE, "%s%s (%s)%s%s%s",
+		 cut[0] ? timing->cut : timing->title, cut, unit,
+		 timing->per[0] ? ", mean (" : "", timing->per[0] ? sign : "",
+		 timing->per[0] ? " std)" : "");
+	snprintf(grid->corner, GRID_TITLE, "Setup%s%s",
+		 cut[0] && view->options->format == TABLE_POST ?
+			 ", epochs of " : "",
+		 view->options->format == TABLE_POST ? cut : "");
+}
+
 static int draw_timing(const struct view *view, const struct timing *timing,
 		       struct error *err)
 {
@@ -200,33 +209,29 @@ static int draw_timing(const struct view *view, const struct timing *timing,
 	struct scale scale = view_scale(view, timing->metric);
 	int lines = results->line_count, row;
 	int models = count_modelled(results, timing->model);
-	int rows = lines + models + (view->options->with_post ? 2 : 0);
+	int rows = lines + models + (has_post(view, timing->compares) ? 2 : 0);
 	struct grid grid = { 0 };
-	double *values = NULL;
+	struct contender *contenders = NULL;
 	char unit[32];
 	int rc = -1;
 
 	if (grid_make(&grid, results->target_count, rows, err))
 		return -1;
-	values = malloc(((size_t)grid.columns + 1) * sizeof(*values));
-	if (!values) {
+	contenders = malloc(((size_t)grid.columns + 1) * sizeof(*contenders));
+	if (!contenders) {
 		error_memory(err, "a table");
 		goto out;
 	}
 	snprintf(unit, sizeof(unit), "%s%s", scale.name, timing->per);
-	snprintf(grid.title, GRID_TEXT, "%s (%s)%s%s%s", timing->title, unit,
-		 timing->per[0] ? ", mean (" : "",
-		 timing->per[0] ? plus_minus(view->options) : "",
-		 timing->per[0] ? " std)" : "");
-	snprintf(grid.corner, GRID_TEXT, "Setup");
+	fill_title(view, timing, unit, &grid);
 	fill_heads(view, &grid, unit);
 	for (row = 0; row < lines; row++)
 		fill_line(view, &grid, row, &results->lines[row],
-			  timing->metric, scale, values);
-	row = fill_models(view, &grid, row, timing, scale, values);
+			  timing->metric, scale, contenders);
+	row = fill_models(view, &grid, row, timing, scale, contenders);
 	for (; row < rows; row++)
 		fill_post(view, &grid, row, post_setups[row - lines - models],
-			  timing->metric, scale, values);
+			  timing, scale);
 	grid_draw(&grid, view->options, view->out);
 	notes_timing(view, timing->metric, scale);
 	if (models && timing->metric == METRIC_LOOP)
@@ -234,7 +239,7 @@ static int draw_timing(const struct view *view, const struct timing *timing,
 	fputc('\n', view->out);
 	rc = 0;
 out:
-	free(values);
+	free(contenders);
 	grid_free(&grid);
 	return rc;
 }

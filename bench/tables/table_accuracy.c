@@ -1,6 +1,5 @@
 /* The time to an accuracy: a table for each setup that had a target. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/base/number.h"
@@ -100,7 +99,7 @@ static void label_run(char label[GRID_TEXT], const struct view *view,
 }
 
 static void fill(const struct view *view, const struct grid *grid,
-		 const struct line *line, double *values)
+		 const struct line *line)
 {
 	static const char *const labels[QUANTITIES] = {
 		[REACHED] = "reached",
@@ -121,14 +120,10 @@ static void fill(const struct view *view, const struct grid *grid,
 	for (column = 0; column < grid->columns; column++) {
 		view_head(view, column, grid->heads[column]);
 		fill_target(grid, column, line, view->order[column]);
-		values[column] =
-			view_cell(view, line, column)->score.runs ?
-				view_cell(view, line, column)->score.mean : NAN;
 		for (i = 0; i < count; i++)
 			fill_run(grid_at(grid, QUANTITIES + i, column)->text,
 				 view_cell(view, &runs[i], column));
 	}
-	mark_best(grid, SCORE, values, metric_kinds[METRIC_SCORE].better);
 }
 
 static int draw(const struct view *view, const struct line *line,
@@ -136,29 +131,22 @@ static int draw(const struct view *view, const struct line *line,
 {
 	struct grid grid = { 0 };
 	char label[GRID_TEXT];
-	double *values;
 	int count;
 
 	line_runs(line, &count);
 	if (grid_make(&grid, view->results->target_count, QUANTITIES + count,
 		      err))
 		return -1;
-	values = malloc(((size_t)grid.columns + 1) * sizeof(*values));
-	if (!values) {
-		grid_free(&grid);
-		return error_memory(err, "a table");
-	}
 	view_label(view, line, label);
 	snprintf(grid.title, GRID_TITLE, "Time to %g %%: %s", accuracy, label);
 	/* The post's tables have no titles. */
 	snprintf(grid.corner, GRID_TITLE, "%s",
 		 view->options->format == TABLE_POST ? grid.title : "");
-	fill(view, &grid, line, values);
+	fill(view, &grid, line);
 	grid_draw(&grid, view->options, view->out);
 	if (!view->options->first)
 		notes_accuracy(view, line, accuracy);
 	fputc('\n', view->out);
-	free(values);
 	grid_free(&grid);
 	return 0;
 }

@@ -62,8 +62,7 @@ static void count_text(char text[GRID_TEXT], long count)
 		snprintf(text, GRID_TEXT, "%ld", count);
 }
 
-/* Returns what competes for the best, NAN if nothing does. */
-static double fill_cell(const struct view *view, char text[GRID_TEXT],
+static void fill_cell(const struct view *view, char text[GRID_TEXT],
 			const struct quantity *quantity,
 			const struct line *line, const struct result *cell,
 			double factor)
@@ -77,16 +76,15 @@ static double fill_cell(const struct view *view, char text[GRID_TEXT],
 			count_text(text, cell->run->global_batch);
 		if (cell->run && quantity->property == CPUS)
 			count_text(text, cell->run->cpus);
-		return NAN;
+		return;
 	}
 	if (!stats->count)
-		return NAN;
+		return;
 	/* Updates are counted, so they have no spread to show. */
 	format_spread(text, stats->mean * factor,
 		      stats->count > 1 && quantity->decimals ?
 			      stats->std * factor : NAN,
 		      quantity->decimals, view->options);
-	return cell->outcome == OUTCOME_OK ? stats->mean : NAN;
 }
 
 static double accuracy_of(const struct view *view, const struct line *line)
@@ -98,7 +96,7 @@ static double accuracy_of(const struct view *view, const struct line *line)
 
 static void fill_quantity(const struct view *view, const struct grid *grid,
 			  int row, const struct line *line, struct scale scale,
-			  double *values)
+			  struct contender *contenders)
 {
 	const struct quantity *quantity = &quantities[row];
 	double factor = quantity->factor ? quantity->factor : scale.factor;
@@ -112,13 +110,15 @@ static void fill_quantity(const struct view *view, const struct grid *grid,
 	else
 		snprintf(grid->labels[row], GRID_TEXT, "%s (%s/iter)",
 			 quantity->label, scale.name);
-	for (column = 0; column < grid->columns; column++)
-		values[column] =
-			fill_cell(view, grid_at(grid, row, column)->text,
-				  quantity, line, view_cell(view, line, column),
-				  factor);
+	for (column = 0; column < grid->columns; column++) {
+		const struct result *cell = view_cell(view, line, column);
+
+		fill_cell(view, grid_at(grid, row, column)->text, quantity,
+			  line, cell, factor);
+		contenders[column] = contend(line, cell, quantity->metric);
+	}
 	if (quantity->property == IS_METRIC)
-		mark_best(grid, row, values,
+		mark_best(grid, row, contenders,
 			  metric_kinds[quantity->metric].better);
 }
 
@@ -126,14 +126,14 @@ static int draw_setup(const struct view *view, const struct line *line,
 		      struct scale scale, struct error *err)
 {
 	struct grid grid;
-	double *values;
+	struct contender *contenders;
 	char label[GRID_TEXT];
 	int row, column;
 
 	if (grid_make(&grid, view->results->target_count, QUANTITIES, err))
 		return -1;
-	values = malloc(((size_t)grid.columns + 1) * sizeof(*values));
-	if (!values) {
+	contenders = malloc(((size_t)grid.columns + 1) * sizeof(*contenders));
+	if (!contenders) {
 		grid_free(&grid);
 		return error_memory(err, "a table");
 	}
@@ -144,9 +144,9 @@ static int draw_setup(const struct view *view, const struct line *line,
 	for (column = 0; column < grid.columns; column++)
 		view_head(view, column, grid.heads[column]);
 	for (row = 0; row < QUANTITIES; row++)
-		fill_quantity(view, &grid, row, line, scale, values);
+		fill_quantity(view, &grid, row, line, scale, contenders);
 	grid_draw(&grid, view->options, view->out);
-	free(values);
+	free(contenders);
 	grid_free(&grid);
 	return 0;
 }
@@ -157,7 +157,7 @@ static int draw_post(const struct view *view, const char *setup,
 {
 	const struct post_figure *figure;
 	struct grid grid;
-	int column, i;
+	int column;
 
 	if (grid_make(&grid, view->results->target_count, 3, err))
 		return -1;
@@ -170,21 +170,15 @@ static int draw_post(const struct view *view, const char *setup,
 	snprintf(grid.labels[2], GRID_TEXT, "test accuracy (%%)");
 	for (column = 0; column < grid.columns; column++) {
 		view_head(view, column, grid.heads[column]);
-		for (i = 0; i < post_figure_count; i++) {
-			figure = &post_figures[i];
-			if (strcmp(figure->setup, setup) != 0 ||
-			    strcmp(figure->target,
-				   view->results->targets[
-					   view->order[column]]) != 0)
-				continue;
-			count_text(grid_at(&grid, 0, column)->text,
-				   figure->updates);
-			count_text(grid_at(&grid, 1, column)->text,
-				   figure->global_batch);
-			format_spread(grid_at(&grid, 2, column)->text,
-				      figure->accuracy_pct, NAN, 2,
-				      view->options);
-		}
+		figure = find_post(view, setup, view->order[column],
+				   post_compares_epoch);
+		if (!figure)
+			continue;
+		count_text(grid_at(&grid, 0, column)->text, figure->updates);
+		count_text(grid_at(&grid, 1, column)->text,
+			   figure->global_batch);
+		format_spread(grid_at(&grid, 2, column)->text,
+			      figure->accuracy_pct, NAN, 2, view->options);
 	}
 	grid_draw(&grid, view->options, view->out);
 	grid_free(&grid);
@@ -201,8 +195,8 @@ int view_fourth(const struct view *view, struct error *err)
 		if (line_is_setup(&results->lines[line]) &&
 		    draw_setup(view, &results->lines[line], scale, err))
 			return -1;
-	if (view->options->with_post && (draw_post(view, "example", err) ||
-					 draw_post(view, "Colab", err)))
+	if (has_post(view, post_compares_epoch) &&
+	    (draw_post(view, "example", err) || draw_post(view, "Colab", err)))
 		return -1;
 	notes_fourth(view);
 	fputc('\n', view->out);

@@ -1,5 +1,6 @@
 #include "bench/tables/table_view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,23 +181,39 @@ struct scale view_scale(const struct view *view, enum metric metric)
 	return slowest > 0 && slowest < seconds_from ? milliseconds : seconds;
 }
 
-void mark_best(const struct grid *grid, int row, const double *values, int sign)
+struct contender contend(const struct line *line, const struct result *cell,
+			 enum metric metric)
 {
-	double best = 0, worst = 0;
-	int column, count = 0;
+	const struct contender none = { NAN, NAN };
 
-	for (column = 0; column < grid->columns; column++) {
-		if (values[column] != values[column])
+	/* What was cut short does not compete, nor does one run alone: nothing
+	 * is known of how far apart its like are. */
+	if (cell->outcome != OUTCOME_OK || !line_is_setup(line) ||
+	    line->repetitions == 1 || !cell->values[metric].count)
+		return none;
+	return (struct contender){ cell->values[metric].mean,
+				   stats_half_width(&cell->values[metric]) };
+}
+
+void mark_best(const struct grid *grid, int row,
+	       const struct contender *contenders, int sign)
+{
+	const struct contender *best = NULL;
+	int rivals = 0;
+
+	for (int c = 0; c < grid->columns; c++)
+		if (isfinite(contenders[c].value) &&
+		    (!best || contenders[c].value * sign > best->value * sign))
+			best = &contenders[c];
+	for (int c = 0; c < grid->columns && best; c++) {
+		if (&contenders[c] == best || isnan(contenders[c].value))
 			continue;
-		if (count == 0 || values[column] * sign > best)
-			best = values[column] * sign;
-		if (count == 0 || values[column] * sign < worst)
-			worst = values[column] * sign;
-		count++;
+		rivals++;
+		/* An interval that is not known overlaps. */
+		if (!((best->value - contenders[c].value) * sign >
+		      best->half + contenders[c].half))
+			return;
 	}
-	/* Where all are equal none is the best; one alone has no rival. */
-	for (column = 0; column < grid->columns && best > worst; column++)
-		if (values[column] == values[column])
-			grid_at(grid, row, column)->best =
-				values[column] * sign >= best;
+	if (rivals)
+		grid_at(grid, row, (int)(best - contenders))->best = 1;
 }

@@ -4,7 +4,6 @@
 
 #include "bench/base/names.h"
 #include "bench/results/disturbed_runs.h"
-#include "bench/results/post.h"
 #include "bench/rows/slowed.h"
 
 /* What a setup was asked to do is the same in all its runs, but one that was
@@ -193,6 +192,14 @@ int notes_outcomes(const struct view *view)
 	return count;
 }
 
+static int is_repeated(const struct results *results)
+{
+	for (int i = 0; i < results->line_count; i++)
+		if (results->lines[i].repetitions > 1)
+			return 1;
+	return 0;
+}
+
 void notes_end(const struct view *view)
 {
 	const struct results *results = view->results;
@@ -202,8 +209,10 @@ void notes_end(const struct view *view)
 	int i;
 
 	/* Bold and red speak for themselves. */
-	if (view->options->format == TABLE_PLAIN && results->target_count > 1)
-		print_note(view->out, view->options, "*: the best of its row");
+	if (view->options->format == TABLE_PLAIN &&
+	    results->target_count > 1 && is_repeated(results))
+		print_note(view->out, view->options, "*: the best of its row, "
+			   "by 95 %% intervals that do not overlap");
 	for (i = 0; i < results->line_count; i++)
 		if (line_is_setup(&results->lines[i]))
 			note_setup(view, &results->lines[i]);
@@ -216,6 +225,5 @@ void notes_end(const struct view *view)
 	if (text[0])
 		print_note(view->out, view->options, "%s", text);
 	notes_outcomes(view);
-	for (i = 0; view->options->with_post && post_notes[i]; i++)
-		print_note(view->out, view->options, "%s", post_notes[i]);
+	notes_post(view);
 }

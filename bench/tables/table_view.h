@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "bench/results/post.h"
 #include "bench/results/result.h"
 #include "bench/tables/table.h"
 #include "bench/tables/table_format.h"
@@ -49,12 +50,30 @@ const struct run *find_asked(const struct results *results,
 const struct result *view_cell(const struct view *view, const struct line *line,
 			       int column);
 struct scale view_scale(const struct view *view, enum metric metric);
-/* The best values get their mark; NAN is none. sign as in metric_kind. */
-void mark_best(const struct grid *grid, int row, const double *values,
-	       int sign);
+/* A value that may be the best of its row: the mean of several runs with its
+ * interval. NAN: there is none. */
+struct contender {
+	double value, half;
+};
+
+struct contender contend(const struct line *line, const struct result *cell,
+			 enum metric metric);
+
+/* The best gets its mark if its interval overlaps with no other's. sign as in
+ * metric_kind. */
+void mark_best(const struct grid *grid, int row,
+	       const struct contender *contenders, int sign);
 
 /* What a table says where there is no room for the four. */
 int view_first(const struct view *view, struct error *err);
+
+/* The post's figure of a target, if all of the target's runs compare with it;
+ * NULL: none. */
+const struct post_figure *find_post(const struct view *view, const char *setup,
+				    int target, post_compares *compares);
+
+/* Is there one, and was it asked for? */
+int has_post(const struct view *view, post_compares *compares);
 
 /* The fourth table, one for each setup. */
 int view_fourth(const struct view *view, struct error *err);
@@ -76,6 +95,8 @@ void notes_accuracy(const struct view *view, const struct line *line,
 		    double accuracy);
 /* What did not work, and why. */
 int notes_outcomes(const struct view *view); /* returns how many lines */
+/* What has to be said of the post's figures, and which are left out. */
+void notes_post(const struct view *view);
 /* At the end: setups, what did not work, the post. */
 void notes_end(const struct view *view);
 
