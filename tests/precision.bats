@@ -79,7 +79,7 @@ has_bf16() {
 	has_bf16 || skip "no kernels with bf16 for this CPU"
 	run -0 "$BENCH" verify cpu --model mnist "${DATA[@]}" --steps 2 \
 		--precision bf16
-	[[ "$output" == *"of 64 samples"*"Bound: 2e-02."*"all right"* ]]
+	[[ "$output" == *"of 64 samples"*"Bound, of each tensor's largest entry: 2e-02."*"all right"* ]]
 	BENCH_TEST_BREAK=fc1 run -1 "$BENCH" verify cpu --model mnist \
 		"${DATA[@]}" --steps 2 --precision bf16
 	[[ "$output" == *"WRONG: cpu: the gradient of fc1.weight"* ]]

@@ -359,9 +359,9 @@ static void print_heading_of_all(const struct verification *v)
 	fprintf(v->out,
 		"%s on %s: %d steps of %d samples in lockstep with the "
 		"reference (double),\none of %d, and a test of %d; learning "
-		"rate %g, seed %ld. Bound: %.0e", task->model->name,
-		task->dataset->name, task->steps, task->batch,
-		task->measured_batch, verify_tested(task), task->lr,
+		"rate %g, seed %ld.\nBound, of each tensor's largest entry: "
+		"%.0e", task->model->name, task->dataset->name, task->steps,
+		task->batch, task->measured_batch, verify_tested(task), task->lr,
 		v->options->seed, task->bound);
 	if (task->update_bound != task->bound)
 		fprintf(v->out, "; of parameters: %.0e", task->update_bound);
