@@ -361,8 +361,8 @@ static void print_heading_of_all(const struct verification *v)
 		"reference (double),\none of %d, and a test of %d; learning "
 		"rate %g, seed %ld.\nBound, of each tensor's largest entry: "
 		"%.0e", task->model->name, task->dataset->name, task->steps,
-		task->batch, task->measured_batch, verify_tested(task), task->lr,
-		v->options->seed, task->bound);
+		task->batch, task->measured_batch, verify_tested(task),
+		task->lr, v->options->seed, task->bound);
 	if (task->update_bound != task->bound)
 		fprintf(v->out, "; of parameters: %.0e", task->update_bound);
 	fputs(".\n", v->out);
