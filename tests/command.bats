@@ -206,6 +206,88 @@ fails() {
 	[ "$(cell row 1 global_batch)" = 96 ]
 }
 
+@test "what was not measured is in a file of its own" {
+	local how
+	run -0 "$BENCH" run cpu-2 null-1 "${TINY[@]}" --repeat 2 --out made
+	python3 - <<-'END'
+	import csv
+	def read(name):
+	    return list(csv.DictReader(open("made/%s.csv" % name)))
+	assert {r["clock"] for r in read("observations")} == {"wall"}
+	modelled = read("modelled")
+	assert {(r["clock"], r["core"]) for r in modelled} == {("model", "")}
+	def intervals(rows):
+	    return sorted([r["run_id"], r["phase"], r["epoch"], r["iter"]]
+	                  for r in rows if not r["core"] and r["phase"] != "setup")
+	assert intervals(modelled) == intervals(read("observations"))
+	END
+	# An older folder has these rows among the others.
+	cp -r made older
+	sed 1d made/modelled.csv >>older/observations.csv
+	rm older/modelled.csv
+	for how in --details --cores "--format post --with-post" \
+		"--export-csv -" "--export-json -"; do
+		# shellcheck disable=SC2086 # several words
+		"$BENCH" table made $how >new
+		# shellcheck disable=SC2086
+		"$BENCH" table older $how >old
+		cmp new old
+	done
+	"$BENCH" table made --details >new
+	grep -q model new
+	# So do the files, one by one; but each once.
+	"$BENCH" table made/modelled.csv made/runs.csv made/observations.csv \
+		--details >old
+	cmp new old
+	run -5 "$BENCH" table made/runs.csv made/modelled.csv made/modelled.csv
+	[[ "$output" == *"made/modelled.csv: run "*" was read before"* ]]
+}
+
+@test "the queries of results/README.md say what the tables say" {
+	python3 -c 'import duckdb' || python3 -c 'import pandas' ||
+		skip "neither DuckDB nor pandas for python3"
+	run -0 "$BENCH" run cpu-2 null-1 "${TINY[@]}" --epochs 2 --repeat 2 \
+		--out made
+	"$BENCH" table --columns >columns
+	cd made
+	python3 - <<-'END'
+	import csv, re
+	text = open("../columns").read()
+	wanted = {}
+	for row in csv.DictReader(open("summary.csv")):
+	    key = row["target"], row["run_id"]
+	    if row["metric"] == "iter_s" and row["run_id"]:
+	        wanted[key] = [int(row["n_obs"]), float(row["mean"]),
+	                       float(row["std"])]
+	    if row["metric"] == "epoch_s" and row["run_id"]:
+	        wanted[key].append(float(row["mean"]))
+	assert len(wanted) == 4, wanted
+	def compare(found):
+	    assert found.keys() == wanted.keys(), found
+	    for key, values in wanted.items():
+	        for value, other in zip(found[key], values, strict=True):
+	            assert abs(value - other) <= 1e-6 * other, (key, found[key])
+	def block(language):
+	    return re.search("```%s\n(.*?)```" % language, text, re.S).group(1)
+	try:
+	    import duckdb
+	except ImportError:
+	    pass
+	else:
+	    compare({tuple(r[:2]): r[2:]
+	             for r in duckdb.sql(block("sql")).fetchall()})
+	try:
+	    import pandas
+	except ImportError:
+	    pass
+	else:
+	    names = {}
+	    exec(block("python"), names)
+	    compare({key: list(row) for key, row in
+	             zip(names["result"].index, names["result"].values)})
+	END
+}
+
 @test "masks are those of the samples, whoever trains them" {
 	local target
 	for target in reference-1 openblas-1 cpu-1 "cpu-4 --global-batch 32"; do

@@ -120,7 +120,8 @@ teardown() {
 	grep -q 'straggler=0:30' made/summary.csv made/tables.md made.json
 	python3 - <<-'END'
 	import csv
-	rows = [r for r in csv.DictReader(open("made/observations.csv"))
+	rows = [r for name in ("observations", "modelled")
+	        for r in csv.DictReader(open("made/%s.csv" % name))
 	        if r["epoch"] == "1"]
 	def of(phase, core, clock="wall"):
 	    return sum(float(r["elapsed_s"]) for r in rows

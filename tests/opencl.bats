@@ -215,7 +215,7 @@ several() {
 	[ "$(column made/runs.csv device_type)" = "CPU CPU CPU CPU" ]
 	[ "$(column made/runs.csv device_units)" = "2 2 2 1" ]
 	[[ "$output" == *"2 sub-devices"* && "$output" != *GPU* ]]
-	run ! grep -q '^[^,]*,[^,]*,opencl.*,model,' made/observations.csv
+	run ! grep -q '^[^,]*,[^,]*,opencl' made/modelled.csv
 	python3 - <<-'END'
 	import collections, csv
 	runs = list(csv.DictReader(open("made/runs.csv")))

@@ -240,7 +240,7 @@ fault() {
 	    assert len(counts) == 1, (target, counts)
 	END
 	run -0 "$BENCH" table made
-	[ "$(ls -A made | wc -l)" -eq 4 ]
+	[ "$(ls -A made | wc -l)" -eq 5 ]
 }
 
 # Runs until $1 has been shown, then kill -9.

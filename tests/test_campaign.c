@@ -28,7 +28,7 @@ static void campaign_keeps_its_rows(void **state)
 	made_run(&made, "r2", "cpu-8", 8, .2);
 	append(&campaign, &made);
 	assert_int_equal(campaign_finish(&campaign, 0, &err), 0);
-	assert_int_equal(entries(dir), 4);
+	assert_int_equal(entries(dir), 5);
 	assert_non_null(strstr(read_whole(beside(dir, "tables.md")),
 			       "| 8 cores (s) |"));
 	assert_non_null(strstr(read_whole(beside(dir, "summary.csv")),
@@ -83,7 +83,7 @@ static void full_disk_keeps_the_rows(void **state)
 			       ",cpu-1,1,loop_s,"));
 	/* The tables still can be printed with both. */
 	assert_int_equal(campaign.run_count, 2);
-	assert_int_equal(entries(dir), 4);
+	assert_int_equal(entries(dir), 5);
 	campaign_release(&campaign);
 }
 
@@ -122,10 +122,11 @@ static void rows_wait_for_the_disk(void **state)
 	campaign_release(&campaign);
 }
 
-/* Another process has the file: nobody waits for it while a child runs. */
+/* Another process has the file: nobody waits for it while a child runs. What
+ * was modelled goes into its own meanwhile. */
 static void rows_wait_for_others(void **state)
 {
-	static struct made made;
+	static struct made made, modelled;
 	const char *dir = in_folder("busy");
 	struct campaign campaign;
 	struct error err;
@@ -137,13 +138,21 @@ static void rows_wait_for_others(void **state)
 	fd = open(beside(dir, "observations.csv"), O_RDONLY);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	add_all(&campaign, &made);
+	modelled = made;
+	for (size_t i = 0; i < modelled.count; i++)
+		snprintf(modelled.rows[i].clock,
+			 sizeof(modelled.rows[i].clock), "model");
+	add_all(&campaign, &modelled);
 	assert_int_equal(campaign_save(&campaign, &err), 0);
-	assert_non_null(campaign.unsaved);
+	assert_int_equal(lines(read_whole(beside(dir, "modelled.csv"))),
+			 1 + (int)made.count);
+	assert_int_equal(lines(read_whole(beside(dir, "observations.csv"))), 1);
+	assert_true(campaign_has_unsaved(&campaign));
 	assert_int_equal(close(fd), 0);
 	append(&campaign, &made);
 	assert_int_equal(lines(read_whole(beside(dir, "observations.csv"))),
 			 1 + 2 * (int)made.count);
-	assert_null(campaign.unsaved);
+	assert_false(campaign_has_unsaved(&campaign));
 	campaign_release(&campaign);
 }
 
@@ -198,7 +207,7 @@ static void a_run_without_memory(void **state)
 	assert_true(err.memory);
 	campaign.run_count = campaign.run_room = 0;
 	assert_false(campaign.lost);
-	assert_null(campaign.unsaved);
+	assert_false(campaign_has_unsaved(&campaign));
 	assert_int_equal(lines(read_whole(beside(dir, "observations.csv"))),
 			 1 + (int)made.count);
 	assert_non_null(strstr(read_whole(beside(dir, "runs.csv")),

@@ -28,8 +28,8 @@ static int is_saved(const struct collector *collector)
 {
 	const struct campaign *campaign = collector->campaign;
 
-	return !collector->failing && !campaign->unsaved && !campaign->lost &&
-	       !campaign->forgot;
+	return !collector->failing && !campaign_has_unsaved(campaign) &&
+	       !campaign->lost && !campaign->forgot;
 }
 
 /* An epoch is shown as done when none of its rows can be lost any more. One
@@ -51,7 +51,7 @@ static void save(struct collector *collector, double now)
 	collector->saved_at = now;
 	failed = campaign_save(campaign, &err);
 	if (failed && !collector->failing)
-		say(collector, err.message, campaign->unsaved ?
+		say(collector, err.message, campaign_has_unsaved(campaign) ?
 		    "; tried again until the run ends" :
 		    "; these rows are in the tables only");
 	collector->failing = failed;

@@ -211,8 +211,9 @@ static int print_observations(FILE *out, const void *context, struct error *err)
 	(void)err;
 	csv_write_header(out, &observation_rows);
 	for (size_t i = 0; i < campaign->observation_count; i++)
-		csv_write_row(out, &observation_rows,
-			      &campaign->observations[i]);
+		if (!observation_is_modelled(&campaign->observations[i]))
+			csv_write_row(out, &observation_rows,
+				      &campaign->observations[i]);
 	return 0;
 }
 
@@ -233,7 +234,8 @@ static int write_files(const struct campaign *both, const struct campaign *new,
 
 static void remove_work(const struct campaign *campaign)
 {
-	static const char *const names[] = { "observations.csv", "runs.csv" };
+	static const char *const names[] = { "observations.csv",
+					     "modelled.csv", "runs.csv" };
 	char path[CAMPAIGN_PATH_SIZE];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

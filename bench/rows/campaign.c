@@ -51,23 +51,25 @@ static int load_file(const char *path, const struct csv_sink *sinks, int count,
 	return 0;
 }
 
-/* Both files of a folder; either may be missing. */
+/* The files of a folder; each may be missing. */
 static int load_folder(struct campaign *campaign, const char *dir,
 		       size_t *rows, FILE *log, struct error *err)
 {
+	const struct csv_sink rows_of = { &observation_rows, add_observation,
+					  campaign };
 	const struct {
 		const char *name;
 		struct csv_sink sink;
 	} files[] = {
-		{ "observations.csv",
-		  { &observation_rows, add_observation, campaign } },
+		{ campaign_files[CAMPAIGN_MEASURED], rows_of },
+		{ campaign_files[CAMPAIGN_MODELLED], rows_of },
 		{ "runs.csv", { &run_rows, add_run, campaign } },
 	};
 	char path[CAMPAIGN_PATH_SIZE];
 	struct stat status;
 	int i, begun;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 3; i++) {
 		campaign_path(path, dir, files[i].name);
 		if (stat(path, &status) && errno == ENOENT)
 			continue;

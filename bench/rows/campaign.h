@@ -1,6 +1,7 @@
 /*
  * A results folder and the rows in it: observations.csv (one measured interval
- * a row), runs.csv (one process a row), summary.csv and tables.md.
+ * a row), modelled.csv (what the intervals would be with a free CPU for each
+ * core), runs.csv (one process a row), summary.csv and tables.md.
  *
  * The rows are in the file after each campaign_save, so that a campaign that is
  * killed keeps them, and on the disk after each campaign_end_run.
@@ -14,6 +15,9 @@
 #include "backends/error.h"
 #include "bench/rows/observation.h"
 #include "bench/rows/run.h"
+
+/* The files that observations go into, by their clock. */
+enum campaign_file { CAMPAIGN_MEASURED, CAMPAIGN_MODELLED, CAMPAIGN_FILES };
 
 struct campaign {
 	char dir[1024]; /* empty: loaded from single files */
@@ -30,8 +34,9 @@ struct campaign {
 	size_t run_count, run_room;
 
 	int in_use; /* descriptor + 1 of append_share(); 0: none */
-	struct memory_text *unsaved; /* rows that wait, as text; NULL: none */
-	int lost;	  /* of this run some rows are not in the file */
+	/* Rows that wait, as text; NULL: none. */
+	struct memory_text *unsaved[CAMPAIGN_FILES];
+	int lost;	  /* of this run some rows are not in their file */
 	int forgot;	  /* likewise, because there was no memory for them */
 	char notice[2600]; /* what a user should know; the reader clears it */
 };
@@ -52,14 +57,15 @@ int campaign_create(struct campaign *campaign,
 		    const struct campaign_request *request, struct error *err);
 
 /*
- * One row that a running process printed: kept in memory, and in the file with
- * the next campaign_save(). When that fails the rows wait for the next one. So
- * they do, and that is no failure, while another process has the file: nobody
- * who listens to a child may be kept waiting.
+ * One row that a running process printed: kept in memory, and in the file of
+ * its clock with the next campaign_save(). When that fails the rows wait for
+ * the next one. So they do, and that is no failure, while another process has
+ * the file: nobody who listens to a child may be kept waiting.
  */
 int campaign_add(struct campaign *campaign, const struct observation *row,
 		 struct error *err);
 int campaign_save(struct campaign *campaign, struct error *err);
+int campaign_has_unsaved(const struct campaign *campaign);
 
 /*
  * Saves what waits and the line about the process, and waits for the disk.

@@ -28,21 +28,23 @@ static int add_runs(struct campaign_names *names,
 	return 0;
 }
 
-/* Each has many observations, in one file. */
-static int add_observations(struct campaign_names *names,
+/* Each has many observations, those of a clock in one file. */
+static int add_observations(struct names *names, int modelled,
 			    const struct campaign *campaign, size_t first,
 			    const char *path, struct error *err)
 {
 	const struct observation *rows = campaign->observations;
-	const int before = names->observations.count;
+	const int before = names->count;
+	const char *last = NULL;
 	int number;
 	size_t i;
 
 	for (i = first; i < campaign->observation_count; i++) {
-		if (i > first && !strcmp(rows[i].run_id, rows[i - 1].run_id))
+		if (observation_is_modelled(&rows[i]) != modelled ||
+		    (last && !strcmp(rows[i].run_id, last)))
 			continue;
-		number = names_number(&names->observations, rows[i].run_id,
-				      err);
+		last = rows[i].run_id;
+		number = names_number(names, last, err);
 		if (number < 0)
 			return -1;
 		if (number < before)
@@ -56,13 +58,21 @@ int campaign_names_add(struct campaign_names *names,
 		       size_t first_observation, size_t first_run,
 		       const char *path, struct error *err)
 {
+	int file;
+
 	if (add_runs(names, campaign, first_run, path, err))
 		return -1;
-	return add_observations(names, campaign, first_observation, path, err);
+	for (file = 0; file < CAMPAIGN_FILES; file++)
+		if (add_observations(&names->observations[file],
+				     file == CAMPAIGN_MODELLED, campaign,
+				     first_observation, path, err))
+			return -1;
+	return 0;
 }
 
 void campaign_names_free(struct campaign_names *names)
 {
 	names_free(&names->runs);
-	names_free(&names->observations);
+	for (int file = 0; file < CAMPAIGN_FILES; file++)
+		names_free(&names->observations[file]);
 }

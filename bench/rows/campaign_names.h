@@ -10,7 +10,8 @@
 
 /* The run_ids that were read so far. */
 struct campaign_names {
-	struct names runs, observations;
+	struct names runs;
+	struct names observations[CAMPAIGN_FILES]; /* each has its own */
 };
 
 /*

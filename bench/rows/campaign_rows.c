@@ -9,7 +9,11 @@
 #include "bench/rows/csv.h"
 #include "bench/system/append.h"
 
-static const char observations_name[] = "observations.csv";
+const char *const campaign_files[CAMPAIGN_FILES] = {
+	[CAMPAIGN_MEASURED] = "observations.csv",
+	[CAMPAIGN_MODELLED] = "modelled.csv",
+};
+
 static const char runs_name[] = "runs.csv";
 static const char rows_kept[] = "the rows of a campaign";
 static const char rows_of_a_run[] = "the rows of a run";
@@ -129,10 +133,13 @@ int campaign_begin_files(struct campaign *campaign, struct error *err)
 	char *notice = campaign->notice;
 	struct append_note note;
 	size_t used;
+	int file;
 
-	if (append(campaign, observations_name, &observation_rows, "", 0, 1,
-		   &note, err) ||
-	    append(campaign, runs_name, &run_rows, "", 0, 1, &note, err))
+	for (file = 0; file < CAMPAIGN_FILES; file++)
+		if (append(campaign, campaign_files[file], &observation_rows,
+			   "", 0, 1, &note, err))
+			return -1;
+	if (append(campaign, runs_name, &run_rows, "", 0, 1, &note, err))
 		return -1;
 	used = strlen(notice);
 	if (note.unlocked)
@@ -144,52 +151,80 @@ int campaign_begin_files(struct campaign *campaign, struct error *err)
 }
 
 /* The text of the rows that wait starts with these bytes. */
-static int begin_unsaved(struct campaign *campaign, const char *text,
+static int begin_unsaved(struct memory_text **unsaved, const char *text,
 			 size_t size, struct error *err)
 {
-	campaign->unsaved = memory_open(rows_of_a_run, err);
-	if (!campaign->unsaved)
+	*unsaved = memory_open(rows_of_a_run, err);
+	if (!*unsaved)
 		return -1;
-	fwrite(text, 1, size, campaign->unsaved->out);
+	fwrite(text, 1, size, (*unsaved)->out);
 	return 0;
 }
 
 int campaign_add(struct campaign *campaign, const struct observation *row,
 		 struct error *err)
 {
+	struct memory_text **unsaved =
+		&campaign->unsaved[observation_is_modelled(row) ?
+					   CAMPAIGN_MODELLED :
+					   CAMPAIGN_MEASURED];
+
 	if (campaign_keep(campaign, row, err))
 		return -1;
-	if (!campaign->unsaved && begin_unsaved(campaign, "", 0, err))
+	if (!*unsaved && begin_unsaved(unsaved, "", 0, err))
 		return -1;
-	csv_write_row(campaign->unsaved->out, &observation_rows, row);
+	csv_write_row((*unsaved)->out, &observation_rows, row);
 	return 0;
 }
 
-static int save(struct campaign *campaign, int wait, struct error *err)
+int campaign_has_unsaved(const struct campaign *campaign)
 {
+	int file = 0;
+
+	while (file < CAMPAIGN_FILES && !campaign->unsaved[file])
+		file++;
+	return file < CAMPAIGN_FILES;
+}
+
+static int save_file(struct campaign *campaign, int file, int wait,
+		     struct error *err)
+{
+	struct memory_text **unsaved = &campaign->unsaved[file];
 	struct append_note note = { 0 };
 	struct error other;
 	char *text;
 	size_t size;
 	int failed;
 
-	if (!campaign->unsaved)
+	if (!*unsaved)
 		return 0;
-	failed = memory_close(campaign->unsaved, &text, &size, rows_of_a_run,
-			      err);
-	campaign->unsaved = NULL;
+	failed = memory_close(*unsaved, &text, &size, rows_of_a_run, err);
+	*unsaved = NULL;
 	campaign->forgot |= failed != 0;
 	if (!failed)
-		failed = append(campaign, observations_name, &observation_rows,
-				text, size, wait, &note, err);
+		failed = append(campaign, campaign_files[file],
+				&observation_rows, text, size, wait, &note,
+				err);
 	/* They wait for the next time, unless they would then be there
 	 * twice. */
 	if (failed && text && !note.stuck &&
-	    begin_unsaved(campaign, text, size, &other))
+	    begin_unsaved(unsaved, text, size, &other))
 		campaign->forgot = 1;
 	campaign->lost |= note.stuck;
 	free(text);
 	return failed && (wait || !note.busy) ? -1 : 0;
+}
+
+/* What one file cannot take keeps nothing from the other. */
+static int save(struct campaign *campaign, int wait, struct error *err)
+{
+	struct error other;
+	int file, failed = 0;
+
+	for (file = 0; file < CAMPAIGN_FILES; file++)
+		if (save_file(campaign, file, wait, failed ? &other : err))
+			failed = -1;
+	return failed;
 }
 
 int campaign_save(struct campaign *campaign, struct error *err)
@@ -202,12 +237,16 @@ void campaign_drop_unsaved(struct campaign *campaign)
 	struct error ignored;
 	size_t size;
 	char *text;
+	int file;
 
-	if (!campaign->unsaved)
-		return;
-	memory_close(campaign->unsaved, &text, &size, rows_of_a_run, &ignored);
-	free(text);
-	campaign->unsaved = NULL;
+	for (file = 0; file < CAMPAIGN_FILES; file++) {
+		if (!campaign->unsaved[file])
+			continue;
+		memory_close(campaign->unsaved[file], &text, &size,
+			     rows_of_a_run, &ignored);
+		free(text);
+		campaign->unsaved[file] = NULL;
+	}
 }
 
 static int print_run(FILE *out, const void *context, struct error *err)
@@ -238,16 +277,21 @@ static int save_run(struct campaign *campaign, const struct run *run,
 static int save_rows(struct campaign *campaign, struct error *err)
 {
 	char path[CAMPAIGN_PATH_SIZE];
+	int file;
 
-	campaign_path(path, campaign->dir, observations_name);
 	if (save(campaign, 1, err))
 		return -1;
 	if (campaign->forgot)
-		return error_memory(err, path);
+		return error_memory(err, rows_of_a_run);
 	if (campaign->lost)
 		return error_set(err, ERROR_OUTPUT, "%s: some rows could not "
-				 "be written", path);
-	return append_sync(path, err);
+				 "be written", campaign->dir);
+	for (file = 0; file < CAMPAIGN_FILES; file++) {
+		campaign_path(path, campaign->dir, campaign_files[file]);
+		if (append_sync(path, err))
+			return -1;
+	}
+	return 0;
 }
 
 /* A complete copy of label and campaign_id, where the run has none. */

@@ -7,6 +7,8 @@
 
 #include "bench/rows/campaign.h"
 
+extern const char *const campaign_files[CAMPAIGN_FILES];
+
 enum { CAMPAIGN_PATH_SIZE = sizeof(((struct campaign *)0)->dir) + 24 };
 
 /* The path of a file in the folder dir. */

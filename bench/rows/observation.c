@@ -31,7 +31,7 @@ static const struct column columns[] = {
 	TEXT(status, "ok, partial, error or skipped", 1),
 	TEXT(reason, "why not ok", 0),
 	TEXT(clock, "wall: what this host took; model: what one with a free "
-	     "CPU for each core would take", 0),
+	     "CPU for each core would take, see modelled.csv", 0),
 	INT(voluntary_switches, "times that threads of cores gave up their CPU "
 	    "in an epoch, to wait", 0),
 	INT(involuntary_switches, "times that they lost it to others", 0),

@@ -1,5 +1,6 @@
 /*
- * One measured interval: a row of observations.csv.
+ * One measured interval: a row of observations.csv. Those of the model's clock
+ * are none, and in modelled.csv; `bench measure` prints them among the others.
  *
  * A row whose core is missing is the target's: the slowest core's time, the
  * loss over the global batch. With more than one core each core has its own

@@ -30,6 +30,11 @@ static const struct file_kind {
 	  "`wait` and `reduce` are 0, and `loader` is the\nwait for the "
 	  "epoch's first batch.",
 	  &observation_rows },
+	{ "modelled.csv", "What intervals would take on a host with a free CPU "
+	  "for each core: an estimate,\nnot measured. The columns are those "
+	  "of `observations.csv`, `clock` is `model`, and\nall rows are the "
+	  "target's. Older folders have these rows in `observations.csv`;\n"
+	  "`bench measure` prints them among the others.", NULL },
 	{ "runs.csv", "One process a row: what it was asked, what it measured "
 	  "as a whole, and the\nmachine, the build and the libraries it ran "
 	  "with. `run_id` joins\n`observations.csv`.", &run_rows },
@@ -94,6 +99,45 @@ static void print_metrics(FILE *out)
 	}
 }
 
+/* The same with two tools; tests run them. */
+static const char queries[] =
+	"\n## Queries\n\n"
+	"The mean of a run's iterations, as in the tables, is that of the "
+	"`step` rows with\nan empty `core` that are no warm-up; those of "
+	"single cores are other times, and\n`clock` tells an older folder's "
+	"modelled rows apart. Of several runs it is the\nmean of theirs. "
+	"Under `--sync epoch` it is, of the `steps` rows, `elapsed_s`\nover "
+	"`iter`.\n\n"
+	"With DuckDB, in the folder:\n\n"
+	"```sql\n"
+	"SELECT target, run_id,\n"
+	"       count(elapsed_s) FILTER (phase = 'step') AS iterations,\n"
+	"       avg(elapsed_s) FILTER (phase = 'step') AS iter_s,\n"
+	"       stddev_pop(elapsed_s) FILTER (phase = 'step') AS iter_std_s,\n"
+	"       avg(elapsed_s) FILTER (phase = 'epoch') AS epoch_s\n"
+	"FROM 'observations.csv'\n"
+	"WHERE core IS NULL AND is_warmup = 0 AND status = 'ok'\n"
+	"      AND clock = 'wall'\n"
+	"GROUP BY target, run_id\n"
+	"ORDER BY target, run_id;\n"
+	"```\n\n"
+	"With pandas:\n\n"
+	"```python\n"
+	"import pandas as pd\n"
+	"\n"
+	"rows = pd.read_csv(\"observations.csv\")\n"
+	"rows = rows[rows.core.isna() & (rows.is_warmup == 0)\n"
+	"            & (rows.status == \"ok\") & (rows.clock == \"wall\")]\n"
+	"runs = [\"target\", \"run_id\"]\n"
+	"steps = rows[rows.phase == \"step\"].groupby(runs).elapsed_s\n"
+	"epochs = rows[rows.phase == \"epoch\"].groupby(runs).elapsed_s\n"
+	"result = pd.DataFrame({\"iterations\": steps.count(),\n"
+	"                       \"iter_s\": steps.mean(),\n"
+	"                       \"iter_std_s\": steps.std(ddof=0),\n"
+	"                       \"epoch_s\": epochs.mean()})\n"
+	"print(result)\n"
+	"```\n";
+
 void columns_print(FILE *out)
 {
 	size_t i;
@@ -101,11 +145,12 @@ void columns_print(FILE *out)
 	fputs("# Results\n"
 	      "\n"
 	      "Each `bench run` makes a folder here, `<UTC time>-<label>`, "
-	      "with\n`observations.csv`, `runs.csv`, `summary.csv` and "
-	      "`tables.md`. A `bench\ncheck` leaves `verdicts.csv` and "
-	      "`verdicts.md` besides. `bench table FOLDER` prints\nwhat the "
-	      "run ended with, and with `--details` all tables.\n"
-	      "This page is what `bench table --columns` prints.\n"
+	      "with\n`observations.csv`, `modelled.csv`, `runs.csv`, "
+	      "`summary.csv` and `tables.md`.\nA `bench check` leaves "
+	      "`verdicts.csv` and `verdicts.md` besides. `bench\ntable "
+	      "FOLDER` prints what the run ended with, and with `--details` "
+	      "all\ntables. This page is what `bench table --columns` "
+	      "prints.\n"
 	      "\n"
 	      "All files are CSV as in RFC 4180: UTF-8, lines end in `\\n`, "
 	      "the header comes\nfirst, `.` is the decimal point. A cell is "
@@ -118,8 +163,10 @@ void columns_print(FILE *out)
 	      "name: programs should skip those they do not know.\n", out);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		fprintf(out, "\n## %s\n\n%s\n", files[i].name, files[i].holds);
-		print_rows(out, files[i].rows);
+		if (files[i].rows)
+			print_rows(out, files[i].rows);
 		if (files[i].rows == &summary_rows)
 			print_metrics(out);
 	}
+	fputs(queries, out);
 }
