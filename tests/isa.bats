@@ -11,7 +11,7 @@ setup() {
 	BUILDS=(amx avx512 avx2 portable)
 	# Those of this CPU, best first, as "portable" or "avx2 portable".
 	HERE=$(BENCH_ISA=none "$BENCH" measure cpu-1 "${TINY[@]}" 2>&1 \
-		>nowhere | sed -n 's/.*choose among: //; s/, / /gp; t; p') || true
+		>nowhere | sed -n 's/.*choose among: //p' | tr -d ,) || true
 }
 
 # on CPU COMMAND ...: as if this were another x86-64, which qemu emulates.
@@ -78,6 +78,18 @@ build_of() {
 		refused=$((refused + 1))
 	done
 	[ "$refused" -gt 0 ] || skip "it lacks none: see the lesser ones below"
+}
+
+@test "a CPU is tested as a lesser one" {
+	local build here=$HERE
+	for build in $HERE; do
+		export BENCH_TEST_ISA=$build
+		run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --run-file row
+		[[ "$(build_of row)" == "$build kernels,"* ]]
+		BENCH_ISA=none run -4 "$BENCH" measure cpu-1 "${TINY[@]}"
+		[[ "$output" == *"choose among: ${here// /, }" ]]
+		here=${here#* }
+	done
 }
 
 @test "lesser CPUs compute with what they have" {

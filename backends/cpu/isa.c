@@ -13,6 +13,19 @@ const struct cpu_kernels *const cpu_builds[] = {
 	NULL,
 };
 
+int cpu_is_tested_with(const char *name)
+{
+	const char *best = getenv("BENCH_TEST_ISA");
+
+	for (size_t i = 0; best && cpu_builds[i]; i++) {
+		if (!strcmp(cpu_builds[i]->name, best))
+			return 1;
+		if (!strcmp(cpu_builds[i]->name, name))
+			return 0;
+	}
+	return !best;
+}
+
 const struct cpu_kernels *cpu_choose_kernels(struct error *err)
 {
 	const char *wanted = getenv("BENCH_ISA");

@@ -107,6 +107,10 @@ int cpu_request_tiles(void);
  * portable build alone. */
 extern const struct cpu_kernels *const cpu_builds[];
 
+/* 0 for a build that is better than the one BENCH_TEST_ISA names: for tests of
+ * what a lesser CPU does, it takes such builds away. */
+int cpu_is_tested_with(const char *name);
+
 /* Output size before and after pooling. */
 static inline int conv_rows(const struct conv_shape *shape)
 {

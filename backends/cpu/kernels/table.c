@@ -19,29 +19,34 @@ static int has_avx512(void)
 #define BF16 "AMX and AVX-512 with bf16 (amx_bf16, avx512_bf16), and Linux " \
 	     "5.16 or later"
 
-static int supported(void)
+static int has_isa(void)
 {
 	return has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
 	       __builtin_cpu_supports("avx512vbmi2") &&
 	       __builtin_cpu_supports("avx512bf16") && cpu_request_tiles();
 }
 #elif defined(__x86_64__) && defined(__AVX512F__)
-static int supported(void)
+static int has_isa(void)
 {
 	return has_avx512();
 }
 #elif defined(__x86_64__) && defined(__AVX2__)
-static int supported(void)
+static int has_isa(void)
 {
 	return __builtin_cpu_supports("avx2") &&
 	       __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
 }
 #else
-static int supported(void)
+static int has_isa(void)
 {
 	return 1;
 }
 #endif
+
+static int supported(void)
+{
+	return cpu_is_tested_with(ISA_TEXT(ISA)) && has_isa();
+}
 
 #ifndef BF16
 #define BF16 NULL
