@@ -178,6 +178,11 @@ accepts_line() {
 	accepts_line bench/a.c '	snprintf(a, sizeof(a), "x");'
 }
 
+@test "layers: a test that runs does not skip itself" {
+	refuses_line tests/test_a.c '	skip();' tests/skipping.h
+	accepts_line tests/skipping.h '	skip();'
+}
+
 @test "layers: no variable outlives a call" {
 	refuses_line bench/a.c 'static int count;' const
 	refuses_line bench/a.c '	static char text[8];' const
@@ -213,11 +218,14 @@ make_function() {
 	[[ "${lines[0]}" == "bench/a.c:2: note: f() has 60 lines" ]]
 	make_function 61 0 >"$TREE/bench/a.c"
 	refuses check-style bench/a.c:2: 'f() has 61 lines'
-	make_function 1 397 >"$TREE/bench/a.c"
-	refuses check-style bench/a.c:401: '401 lines'
+	make_function 1 597 >"$TREE/bench/a.c"
+	run -0 "$TREE/.ci/check-style" text
+	[[ "${lines[0]}" == "bench/a.c:601: note: 601 lines" ]]
+	make_function 1 997 >"$TREE/bench/a.c"
+	refuses check-style bench/a.c:1001: '1001 lines'
 	rm "$TREE/bench/a.c"
-	yes '# x' | head -n 401 >"$TREE/tests/a.bats"
-	refuses check-style tests/a.bats:401: '401 lines'
+	yes '# x' | head -n 1001 >"$TREE/tests/a.bats"
+	refuses check-style tests/a.bats:1001: '1001 lines'
 }
 
 @test "style: columns, tabs being 8 and letters 1" {

@@ -7,27 +7,21 @@
 /* Every test is run for each; see run_classes(). */
 static const char *device_class;
 
-static inline void need_device(void)
+static inline struct device_request pair_request(void)
 {
-	if (device)
-		return;
-	print_message("no OpenCL device: %s\n", err.message);
-	skip();
+	return (struct device_request){ .threads = 1,
+					.cpus = 2,
+					.device_class = device_class };
 }
 
 static inline int open_devices(void **state)
 {
-	const struct device_request request = { .threads = 1,
-						.cpus = 2,
-						.device_class = device_class };
+	const struct device_request request = pair_request();
 
 	(void)state;
-	if (device_open(backend_find("reference"), &request, &oracle, &err))
-		return -1;
-	if (device_open(backend_find("opencl"), &request, &device, &err) &&
-	    err.kind != ERROR_MISSING)
-		return -1;
-	return 0;
+	return device_open(backend_find("reference"), &request, &oracle,
+			   &err) ||
+	       device_open(backend_find("opencl"), &request, &device, &err);
 }
 
 static inline int close_devices(void **state)
@@ -36,6 +30,16 @@ static inline int close_devices(void **state)
 	device_close(device);
 	device_close(oracle);
 	return 0;
+}
+
+static inline int run_with_device(const char *name,
+				  const struct CMUnitTest *tests, size_t count,
+				  CMFixtureFunction setup)
+{
+	const struct device_request request = pair_request();
+
+	return run_group_if(have_device("opencl", &request), name, tests,
+			    count, setup, close_devices);
 }
 
 /* How many tests failed, of all classes; that of GPUs has one algorithm. */
@@ -56,8 +60,8 @@ static inline int run_classes(const struct CMUnitTest *tests, size_t count)
 		algorithm = classes[i].algorithm;
 		print_message("class %s, %s\n", device_class,
 			      algorithm_name(algorithm));
-		failed += _cmocka_run_group_tests(device_class, tests, count,
-						  open_devices, close_devices);
+		failed += run_with_device(device_class, tests, count,
+					  open_devices);
 	}
 	return failed;
 }

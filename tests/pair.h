@@ -7,16 +7,12 @@
 #define TESTS_PAIR_H
 
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/backend.h"
 #include "models/random.h"
+#include "tests/skipping.h"
 
 #define BATCH 5
 #define TEST_BATCH 7

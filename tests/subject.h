@@ -6,16 +6,12 @@
 #define TESTS_SUBJECT_H
 
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/backend.h"
 #include "models/random.h"
+#include "tests/skipping.h"
 
 struct subject {
 	struct device *device;
@@ -43,10 +39,9 @@ static inline void *allocate(size_t size)
 	return memory;
 }
 
-/* A backend that is not to be had here skips the test, unless it has to be. */
 static inline void subject_open_class(struct subject *subject,
 				      const char *backend,
-				      const char *device_class, int needed,
+				      const char *device_class,
 				      const struct model *model,
 				      const struct program_options *options)
 {
@@ -56,22 +51,17 @@ static inline void subject_open_class(struct subject *subject,
 	struct error err;
 
 	*subject = (struct subject){ 0 };
-	if (device_open(backend_find(backend), &request, &subject->device,
-			&err)) {
-		if (needed || err.kind != ERROR_MISSING)
-			fail_msg("%s", err.message);
-		print_message("%s\n", err.message);
-		skip();
-	}
+	must(device_open(backend_find(backend), &request, &subject->device,
+			 &err), &err);
 	must(program_compile(subject->device, model, options,
 			     &subject->program, &err), &err);
 }
 
 static inline void subject_open(struct subject *subject, const char *backend,
-				int needed, const struct model *model,
+				const struct model *model,
 				const struct program_options *options)
 {
-	subject_open_class(subject, backend, NULL, needed, model, options);
+	subject_open_class(subject, backend, NULL, model, options);
 }
 
 static inline void subject_close(struct subject *subject)

@@ -302,7 +302,7 @@ static void null_counts_and_no_more(void **state)
 	struct error err;
 
 	(void)state;
-	subject_open(&subject, "null", 1, model, &options);
+	subject_open(&subject, "null", model, &options);
 	subject_start(&subject, 1);
 	score = subject_gradient(&subject, &batch);
 	must(program_evaluate(subject.program, &batch, &score, &err), &err);
@@ -330,17 +330,17 @@ static void an_unknown_build_names_the_choices(void **state)
 int main(void)
 {
 	static const struct check checks[] = {
-		{ "empty share", an_empty_share_is_zero },
-		{ "vectors", vectors_come_back },
-		{ "lent gradient", the_gradient_is_lent },
-		{ "counts", steps_are_exactly_alike },
-		{ "adadelta", adadelta_is_the_published_one },
-		{ "repeated", steps_can_be_repeated },
-		{ "not a number", what_is_not_a_number_reaches_the_loss },
+		{ "empty share", an_empty_share_is_zero, 0 },
+		{ "vectors", vectors_come_back, 0 },
+		{ "lent gradient", the_gradient_is_lent, 0 },
+		{ "counts", steps_are_exactly_alike, 0 },
+		{ "adadelta", adadelta_is_the_published_one, 0 },
+		{ "repeated", steps_can_be_repeated, 0 },
+		{ "not a number", what_is_not_a_number_reaches_the_loss, 0 },
 		{ "not a number in a window",
-		  what_is_not_a_number_wins_its_window },
+		  what_is_not_a_number_wins_its_window, 0 },
 		{ "not a number in slopes",
-		  what_is_not_a_number_reaches_all_slopes },
+		  what_is_not_a_number_reaches_all_slopes, 0 },
 	};
 
 	const struct CMUnitTest tests[] = {

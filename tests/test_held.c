@@ -238,7 +238,6 @@ static void walk(int rank, int size, int global_batch, int test_batch,
 static void batches_are_gathered(void **state)
 {
 	(void)state;
-	need_device();
 	walk(0, 1, 8, TEST, 1); /* tails of 7, and of 111 */
 	walk(0, 1, TRAIN, 40, 0);
 }
@@ -246,7 +245,6 @@ static void batches_are_gathered(void **state)
 static void shares_are_gathered(void **state)
 {
 	(void)state;
-	need_device();
 	for (int rank = 0; rank < 3; rank++)
 		walk(rank, 3, 7, 10, 1); /* the last share of rank 2 is empty */
 }
@@ -262,7 +260,6 @@ static void held_samples_may_be_left(void **state)
 	struct batch held, brought;
 
 	(void)state;
-	need_device();
 	streams_open(&streams);
 	check(loader_next(streams.held, &held, &err));
 	check(loader_next(streams.brought, &brought, &err));
@@ -297,7 +294,6 @@ static void held_samples_are_let_go(void **state)
 	int made;
 
 	(void)state;
-	need_device();
 	program = make_program(&plan);
 	inside = (const struct opencl_program *)program;
 	made = inside->memory_count;
@@ -320,7 +316,6 @@ static void what_does_not_fit_is_refused(void **state)
 	long launches;
 
 	(void)state;
-	need_device();
 	program = make_program(&plan);
 	launches = program->launches;
 	assert_int_equal(program_hold(program, &data, &err), -1);
@@ -341,5 +336,6 @@ int main(void)
 		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, open_all, close_devices);
+	return run_with_device("held", tests, sizeof(tests) / sizeof(tests[0]),
+			       open_all);
 }

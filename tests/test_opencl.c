@@ -64,7 +64,6 @@ static void models_are_right(void **state)
 	const struct model *model = NULL;
 
 	(void)state;
-	need_device();
 	while ((model = model_next(model))) {
 		/* Emulated, work-groups of many items take hours of these. */
 		if (getenv("BENCH_TEST_LIGHT") &&
@@ -77,7 +76,6 @@ static void models_are_right(void **state)
 static void odd_models_are_right(void **state)
 {
 	(void)state;
-	need_device();
 	model_is_right(&planes_model);
 	model_is_right(&flat_model);
 	model_is_right(&bare_model);
@@ -92,7 +90,6 @@ static void decisions_outlive_an_update(void **state)
 	struct pair pair;
 
 	(void)state;
-	need_device();
 	pair_open(&pair, model_find("tiny"), 1);
 	other = pair.batch;
 	check(program_gradient(pair.program, &pair.batch, &err));
@@ -123,7 +120,6 @@ static void long_tests_are_sliced(void **state)
 	uint32_t seed = 3;
 
 	(void)state;
-	need_device();
 	check(program_compile(device, model, &options, &program, &err));
 	model_init(model, 1, images);
 	check(program_store(program, VECTOR_PARAMETERS, images, &err));
@@ -154,7 +150,6 @@ static void update_is_adadelta(void **state)
 	struct pair pair;
 
 	(void)state;
-	need_device();
 	pair_open(&pair, model_find("tiny"), 1);
 	for (int step = 0; step < 2; step++) {
 		check(program_gradient(pair.program, &pair.batch, &err));
@@ -179,7 +174,6 @@ static void vectors_come_back(void **state)
 	size_t count;
 
 	(void)state;
-	need_device();
 	pair_open(&pair, model_find("tiny"), 1);
 	count = pair.program->parameters;
 	for (int v = 0; v < VECTOR_COUNT; v++) {
@@ -201,7 +195,6 @@ static void gradient_is_lent(void **state)
 	float *lent;
 
 	(void)state;
-	need_device();
 	pair_open(&pair, model_find("tiny"), 1);
 	check(program_gradient(pair.program, &pair.batch, &err));
 	check(program_load(pair.program, VECTOR_GRADIENT, pair.expected, &err));
@@ -223,7 +216,6 @@ static void gradient_is_repeatable(void **state)
 	struct pair pair;
 
 	(void)state;
-	need_device();
 	pair_open(&pair, model_find("tiny"), 1);
 	pair.batch.count = BATCH;
 	check(program_gradient(pair.program, &pair.batch, &err));
@@ -255,7 +247,6 @@ static void nan_reaches_the_loss(void **state)
 	struct pair pair;
 
 	(void)state;
-	need_device();
 	pair_open(&pair, &model, 0);
 	expect_gradient(&pair);
 	pair.images[15] = NAN;
@@ -273,7 +264,6 @@ static void first_of_equals_wins(void **state)
 	struct pair pair;
 
 	(void)state;
-	need_device();
 	pair_open(&pair, model, 0);
 	model_tensors(model, tensors);
 	memset(pair.parameters, 0, pair.program->parameters * sizeof(float));
@@ -298,7 +288,6 @@ static void broken_layers_lack_a_sample(void **state)
 	struct pair pair, broken;
 
 	(void)state;
-	need_device();
 	pair_open(&pair, model_find("tiny"), 1);
 	expect_gradient(&pair);
 	model_tensors(pair.model, tensors);
@@ -337,7 +326,6 @@ static void devices_are_listed_and_chosen(void **state)
 	int count;
 
 	(void)state;
-	need_device();
 	count = backend_list(device->backend, 1, list, 8, &err);
 	assert_true(count > 0);
 	assert_string_equal(list[0].unusable, "");

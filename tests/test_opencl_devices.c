@@ -96,13 +96,13 @@ cl_int clReleaseDevice(cl_device_id device)
 	return driver(device);
 }
 
-static void need_devices(void)
+static int have_devices(void)
 {
 	struct device_info list[MOST];
 
-	if (backend_find("opencl")->unavailable ||
-	    backend_list(backend_find("opencl"), UNITS, list, MOST, &err) != 3)
-		skip();
+	return !backend_find("opencl")->unavailable &&
+	       backend_list(backend_find("opencl"), UNITS, list, MOST,
+			    &err) == 3;
 }
 
 /* What rank of size gets for a choice; a refusal is in err. */
@@ -167,7 +167,6 @@ static void all_are_listed(void **state)
 	struct device_info list[MOST];
 
 	(void)state;
-	need_devices();
 	backend_list(backend_find("opencl"), UNITS, list, MOST, &err);
 	for (int i = 0; i < 3; i++) {
 		const struct device_info *info = &list[i];
@@ -191,7 +190,6 @@ static void all_are_listed(void **state)
 static void one_is_whole(void **state)
 {
 	(void)state;
-	need_devices();
 	expect(NULL, 0, 0, "basic", 1, NULL);
 	expect(NULL, 0, 1, "basic", 1, NULL);
 	expect("2", 0, 1, "pthread", UNITS, NULL);
@@ -204,7 +202,6 @@ static void one_is_whole(void **state)
 static void several_have_one_each(void **state)
 {
 	(void)state;
-	need_devices();
 	expect("pthread", 0, 2, "pthread", UNITS, NULL);
 	expect("pthread", 1, 2, "pthread", UNITS, NULL);
 	expect("cpu", 0, 3, "basic", 1, NULL);
@@ -216,7 +213,6 @@ static void several_have_one_each(void **state)
 static void one_is_parted(void **state)
 {
 	(void)state;
-	need_devices();
 	for (int r = 0; r < 4; r++)
 		expect("1", r, 4, "pthread", 2, "one of 4 sub-devices");
 	for (int r = 0; r < 2; r++)
@@ -238,7 +234,6 @@ static void one_is_parted(void **state)
 static void too_many_parts_are_refused(void **state)
 {
 	(void)state;
-	need_devices();
 	refused("1", 9, "with 8 compute units can be parted into 8 "
 			"sub-devices at most, not 9; opencl-8 is possible");
 	refused("0", 2, "1 compute unit cannot be parted into 2 "
@@ -252,7 +247,6 @@ static void too_many_parts_are_refused(void **state)
 static void equal_parts_will_do(void **state)
 {
 	(void)state;
-	need_devices();
 	pretence.way = CL_DEVICE_PARTITION_EQUALLY;
 	for (int r = 0; r < 3; r++)
 		expect("1", r, 3, "pthread", 2, "one of 3 sub-devices");
@@ -264,7 +258,6 @@ static void equal_parts_will_do(void **state)
 static void gpus_come_first(void **state)
 {
 	(void)state;
-	need_devices();
 	pretence.gpus = 2;
 	expect(NULL, 0, 1, "pthread", UNITS, NULL);
 	expect(NULL, 0, 2, "pthread", UNITS, NULL);
@@ -284,7 +277,6 @@ static void gpus_come_first(void **state)
 static void fewer_parts_are_refused(void **state)
 {
 	(void)state;
-	need_devices();
 	pretence.lacking = 1;
 	refused("1", 3, "made 2 sub-devices where 3 were wanted");
 	assert_int_equal(part_count, 2);
@@ -309,5 +301,6 @@ int main(void)
 
 	setenv("POCL_DEVICES", "basic pthread pthread", 1);
 	setenv("POCL_MAX_PTHREAD_COUNT", "8", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_group_if(have_devices(), "opencl devices", tests,
+			    sizeof(tests) / sizeof(tests[0]), NULL, NULL);
 }

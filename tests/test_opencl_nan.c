@@ -102,7 +102,6 @@ static void expect_as_without(struct pair *pair, int layer, int choices)
 static void dropped_nan_is_gone(void **state)
 {
 	(void)state;
-	need_device();
 	for (size_t i = 0; i < sizeof(dropping) / sizeof(*dropping); i++) {
 		struct tensor tensors[MODEL_MAX_TENSORS];
 		struct pair pair;
@@ -122,7 +121,6 @@ static void dropped_nan_is_gone(void **state)
 static void nan_wins_its_window(void **state)
 {
 	(void)state;
-	need_device();
 	for (int i = 0; i < 2; i++) {
 		const struct model *model = &dropping[i].model;
 		const size_t last = shape_size(model->input) - 1;

@@ -47,7 +47,6 @@ static const struct model wide_model = {
 static void models_beyond_a_tile_are_right(void **state)
 {
 	(void)state;
-	need_device();
 	model_is_right(&lead_model);
 	model_is_right(&wide_model);
 }
@@ -69,7 +68,6 @@ static void long_batches_are_split(void **state)
 	size_t count;
 
 	(void)state;
-	need_device();
 	check(program_compile(device, model, &options, &program, &err));
 	count = program->parameters;
 	whole = allocate(count, sizeof(float));
@@ -116,7 +114,6 @@ static void training_is_gradient_and_update(void **state)
 	struct pair once, twice;
 
 	(void)state;
-	need_device();
 	pair_open(&once, &lead_model, 1);
 	pair_open(&twice, &lead_model, 1);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {

@@ -45,14 +45,12 @@ static const struct model column_model = {
 static void tiles_are_right(void **state)
 {
 	(void)state;
-	need_device();
 	model_is_right(&tiles_model);
 }
 
 static void columns_are_right(void **state)
 {
 	(void)state;
-	need_device();
 	model_is_right(&column_model);
 }
 

@@ -12,6 +12,7 @@
 
 #include "backends/host.h"
 #include "backends/pages.h"
+#include "tests/skipping.h"
 
 #define HUGE PAGES_HUGE
 
@@ -42,8 +43,6 @@ static void large_memory_has_them(void **state)
 	char *memory = host_allocate(size);
 
 	(void)state;
-	if (access("/sys/kernel/mm/transparent_hugepage", F_OK))
-		skip();
 	assert_non_null(memory);
 	assert_true(is_huge(memory + size / 2));
 	for (size_t i = 0; i < size; i++)
@@ -56,8 +55,6 @@ static void nothing_beside_it_has(void **state)
 	char *memory = aligned_alloc(HUGE, 6 * HUGE);
 
 	(void)state;
-	if (access("/sys/kernel/mm/transparent_hugepage", F_OK))
-		skip();
 	assert_non_null(memory);
 	pages_prefer_huge(memory + 64, HUGE);
 	assert_false(is_huge(memory));
@@ -71,9 +68,10 @@ static void nothing_beside_it_has(void **state)
 
 int main(void)
 {
+	const int have = !access("/sys/kernel/mm/transparent_hugepage", F_OK);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(large_memory_has_them),
-		cmocka_unit_test(nothing_beside_it_has),
+		unit_test_if(have, large_memory_has_them),
+		unit_test_if(have, nothing_beside_it_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,9 +202,9 @@ static void what_is_lent_is_the_vector(void **state)
 int main(void)
 {
 	static const struct check checks[] = {
-		{ "parts", parts_are_the_whole },
-		{ "no more", a_part_is_no_more },
-		{ "lent", what_is_lent_is_the_vector },
+		{ "parts", parts_are_the_whole, 0 },
+		{ "no more", a_part_is_no_more, 0 },
+		{ "lent", what_is_lent_is_the_vector, 0 },
 	};
 
 	return run_variants("parts", checks,

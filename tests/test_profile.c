@@ -14,7 +14,7 @@ static void open_cpu(struct subject *subject, const char *model,
 						 .dropout = dropout,
 						 .algorithm = algorithm };
 
-	subject_open(subject, "cpu", 1, model_find(model), &options);
+	subject_open(subject, "cpu", model_find(model), &options);
 }
 
 static void compare_work(const struct model *model, enum algorithm algorithm,

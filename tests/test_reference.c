@@ -81,7 +81,7 @@ static void gradients_are_differences(void **state)
 	batch.step = 6;
 	batch.place = 1;
 	batch.stride = 2;
-	subject_open(&subject, "reference", 1, model, &tiny_options);
+	subject_open(&subject, "reference", model, &tiny_options);
 	subject_start(&subject, 3);
 	/* Twice: a gradient takes the place of the one before. */
 	subject_gradient(&subject, &batch);
@@ -111,7 +111,7 @@ static void adadelta_is_the_published_one(void **state)
 	struct subject subject;
 
 	(void)state;
-	subject_open(&subject, "reference", 1, model, &tiny_options);
+	subject_open(&subject, "reference", model, &tiny_options);
 	subject_start(&subject, 1);
 	subject_store(&subject, VECTOR_PARAMETERS, values);
 	for (int step = 0; step < 2; step++) {
@@ -277,7 +277,7 @@ static void imposed_decisions_come_and_go(void **state)
 	struct error err;
 
 	(void)state;
-	subject_open(&subject, "reference", 1, model, &tiny_options);
+	subject_open(&subject, "reference", model, &tiny_options);
 	subject_start(&subject, 3);
 	loss = subject_gradient(&subject, &batch).loss;
 	own = subject_decisions(&subject, 2);

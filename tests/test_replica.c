@@ -283,7 +283,7 @@ static void train_plainly(struct team *team, int cores)
 	struct error err;
 	float *sum;
 
-	subject_open(&subject, team->backend->name, 1, team->model, &options);
+	subject_open(&subject, team->backend->name, team->model, &options);
 	program = subject.program;
 	sum = allocate(program->length * sizeof(*sum));
 	must(start(team, &alone, program, &err), &err);

@@ -60,7 +60,6 @@ static void losses_are_summed_as_in_double(void **state)
 	long correct = 0;
 
 	(void)state;
-	need_device();
 	problem_open(&problem, MOST, 0);
 	check(program_gradient(problem.program, &problem.batch, &err));
 	check(program_finish(problem.program, &score, &err));
@@ -98,7 +97,6 @@ static void many_steps_are_finished_at_once(void **state)
 	void *found, *expected;
 
 	(void)state;
-	need_device();
 	problem_open(&waited, BATCH, 0);
 	problem_open(&ahead, BATCH, STEPS);
 	for (int round = 0; round < 2; round++) {
@@ -134,7 +132,6 @@ static void the_last_score_is_told_alone(void **state)
 	struct score score, again;
 
 	(void)state;
-	need_device();
 	problem_open(&problem, BATCH, 4);
 	step(&problem, 0);
 	step(&problem, 1);
@@ -153,5 +150,6 @@ int main(void)
 		cmocka_unit_test(the_last_score_is_told_alone),
 	};
 
-	return cmocka_run_group_tests(tests, open_devices, close_devices);
+	return run_with_device("score", tests, sizeof(tests) / sizeof(tests[0]),
+			       open_devices);
 }

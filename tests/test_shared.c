@@ -211,7 +211,7 @@ static void train_plainly(struct team *team, int cores)
 	struct error err;
 	float *sum;
 
-	subject_open(&subject, "cpu", 1, team->model, &options);
+	subject_open(&subject, "cpu", team->model, &options);
 	sum = allocate(subject.program->length * sizeof(*sum));
 	must(start(&alone, subject.program, &err), &err);
 	for (int s = 0; s < STEPS; s++) {

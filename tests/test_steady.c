@@ -255,8 +255,6 @@ static void steps_are_steady(void **state)
 	struct team team = { .backend = backend_find("cpu") };
 
 	(void)state;
-	if (!WATCHED)
-		skip();
 	for (size_t b = 0; cpu_builds[b]; b++) {
 		if (!cpu_builds[b]->supported())
 			continue;
@@ -275,8 +273,6 @@ static void dense_steps_are_steady(void **state)
 			     .algorithm = ALGORITHM_DENSE };
 
 	(void)state;
-	if (!WATCHED)
-		skip();
 	for (size_t t = 0; t < TARGETS; t++) {
 		launch(&team, t);
 		expect_steady(&team, t, "dense");
@@ -344,8 +340,6 @@ static void what_is_planted_is_found(void **state)
 	struct team team = { .backend = &wrong };
 
 	(void)state;
-	if (!WATCHED)
-		skip();
 	wrong.gradient = gradient;
 	for (planted = 0; planted < PLANTS; planted++)
 		for (size_t t = 0; t < TARGETS; t++)
@@ -355,9 +349,9 @@ static void what_is_planted_is_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_planted_is_found),
-		cmocka_unit_test(steps_are_steady),
-		cmocka_unit_test(dense_steps_are_steady),
+		unit_test_if(WATCHED, what_is_planted_is_found),
+		unit_test_if(WATCHED, steps_are_steady),
+		unit_test_if(WATCHED, dense_steps_are_steady),
 	};
 
 	return cmocka_run_group_tests_name("steady", tests, NULL, NULL);

@@ -115,7 +115,7 @@ static void compare_iteration(const struct iteration *iteration)
 	struct watch watch;
 	int count;
 
-	subject_open(&subject, "cpu", 1, model_find("mnist"), &options);
+	subject_open(&subject, "cpu", model_find("mnist"), &options);
 	count = run_batch(&subject, iteration->count, 0, &watch, parts);
 	compare_stem(&subject, iteration, parts, count);
 	compare_linear(&subject, iteration, parts, count);
@@ -164,7 +164,7 @@ static void slopes_of_nan_are_work(void **state)
 	int count;
 
 	(void)state;
-	subject_open(&subject, "cpu", 1, model, &options);
+	subject_open(&subject, "cpu", model, &options);
 	count = run_once(&subject, 0, &watch, parts);
 	assert_true(part_of(parts, count, "fc1 backward")->nonzero < .9);
 	values = allocate(subject.program->parameters * sizeof(*values));

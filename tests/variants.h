@@ -34,6 +34,26 @@ static const struct variant variants[] = {
 
 #define VARIANTS (sizeof(variants) / sizeof(variants[0]))
 
+static inline void variant_choose(const struct variant *variant)
+{
+	if (variant->isa)
+		setenv("BENCH_ISA", variant->isa, 1);
+	else
+		unsetenv("BENCH_ISA");
+}
+
+static inline int have_variant(const struct variant *variant)
+{
+	const struct device_request request = {
+		.threads = 1,
+		.cpus = 1,
+		.device_class = variant->device_class
+	};
+
+	variant_choose(variant);
+	return variant->needed || have_device(variant->backend, &request);
+}
+
 /* What is tried, and the reference beside it. */
 struct pair {
 	struct subject tried, right;
@@ -44,14 +64,10 @@ static inline void pair_open_with(struct pair *pair,
 				  const struct model *model,
 				  const struct program_options *options)
 {
-	if (variant->isa)
-		setenv("BENCH_ISA", variant->isa, 1);
-	else
-		unsetenv("BENCH_ISA");
+	variant_choose(variant);
 	subject_open_class(&pair->tried, variant->backend,
-			   variant->device_class, variant->needed, model,
-			   options);
-	subject_open(&pair->right, "reference", 1, model, options);
+			   variant->device_class, model, options);
+	subject_open(&pair->right, "reference", model, options);
 	subject_start(&pair->tried, 5);
 }
 
@@ -76,6 +92,7 @@ static inline void pair_close(struct pair *pair)
 struct check {
 	const char *name;
 	CMUnitTestFunction function;
+	int large; /* too large for sanitizers */
 };
 
 #define MOST_CHECKS 16
@@ -87,16 +104,22 @@ static inline int run_variants(const char *group, const struct check *checks,
 	static char names[VARIANTS * MOST_CHECKS][64];
 	size_t count = 0;
 
-	for (size_t v = 0; v < VARIANTS; v++)
+	for (size_t v = 0; v < VARIANTS; v++) {
+		const int have = have_variant(&variants[v]);
+
 		for (size_t c = 0; c < check_count; c++, count++) {
+			const int can = have && !(checks[c].large &&
+						  tests_are_light());
+
 			snprintf(names[count], sizeof(names[count]), "%s: %s",
 				 variants[v].name, checks[c].name);
 			tests[count] = (struct CMUnitTest){
 				.name = names[count],
-				.test_func = checks[c].function,
+				.test_func = test_if(can, checks[c].function),
 				.initial_state = (void *)&variants[v],
 			};
 		}
+	}
 	return cmocka_run_group_tests_name(group, tests, NULL, NULL);
 }
 
