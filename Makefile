@@ -3,6 +3,7 @@
 #   make             build build/bench; never installs a package
 #   make run         install what is missing, build, compare the three targets
 #   make test        install what is missing, build, run every test
+#   make test-bare   likewise, without all that a machine may lack
 #   make check-full  the tests that take longer: clang, threads, oclgrind, fuzz
 #   make fuzz        feed the parsers what libFuzzer thinks of (clang)
 #   make peers       PyTorch and tinygrad in build/peers: tests/peers/compare
@@ -269,13 +270,19 @@ run:
 	$(AGAIN) all
 	$B/bench run $(ARGS)
 
-test:
+TESTS_SAN = $(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS))
+
+test: test-builds
+	$QBENCH="$$(realpath $B/bench)" tests/run $(TESTS_BATS) $(TESTS_SAN) \
+		$(TESTS) $(REPLAYS)
+
+test-bare: test-builds
+	$QBENCH="$$(realpath $B/bench)" tests/run --bare $(TESTS_BATS) $(TESTS_SAN)
+
+test-builds:
 	$(AGAIN) deps
 	$(AGAIN) all test-programs
 	$(AGAIN) SAN=address,undefined test-programs
-	$QBENCH="$$(realpath $B/bench)" tests/run $(TESTS) $(REPLAYS) \
-		$(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS)) \
-		$(TESTS_BATS)
 
 # oclgrind exits with 0, so its log must be empty. What is uninitialized is a
 # question for tests/opencl_kernels.bats, which is about smaller models.
@@ -401,7 +408,8 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all objects twin run test check-full fuzz fuzz-all check-headers deps \
-	peers install uninstall clean test-programs FORCE $(HEADERS_ALONE)
+.PHONY: all objects twin run test test-bare test-builds check-full fuzz \
+	fuzz-all check-headers deps peers install uninstall clean \
+	test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

@@ -5,8 +5,6 @@
 command_setup() {
 	BENCH=$(realpath "${BENCH:-$BATS_TEST_DIRNAME/../build/bench}")
 	cd "$BATS_TEST_TMPDIR" || return 1
-	unset BENCH_DATA_DIR BENCH_TEST_BREAK BENCH_ISA OCL_ICD_VENDORS
-	export LC_ALL=C.UTF-8
 	DATA=(--dataset synthetic --synthetic-train 70 --synthetic-test 40)
 	# A shell has SIGINT ignored in what it starts in the background.
 	HEEDFUL=(env --default-signal=INT)
