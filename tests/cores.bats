@@ -342,7 +342,8 @@ start_alone() {
 	wait "$PID" || code=$?
 	[ "$code" -eq 6 ]
 	within 60 none_running "${CORES[@]}"
-	[ "$(column made/runs.csv status)" = "partial ok" ]
+	# The next one is started, and where CPUs are slow ended likewise.
+	[[ "$(column made/runs.csv status)" =~ ^partial\ (ok|partial)$ ]]
 	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout" ]
 	PID=
 }

@@ -272,6 +272,7 @@ static void what_is_not_a_number_reaches_all_slopes(void **state)
 	for (int m = 0; m < (tests_are_light() ? 1 : 3); m++) {
 		const struct model *model = model_find(names[m]);
 		const size_t pixels = 2 * shape_size(model->input);
+		const size_t count = model_parameter_count(model);
 		struct batch batch = batch_make(model, 9, 2);
 		float *gradient;
 		struct pair pair;
@@ -281,7 +282,7 @@ static void what_is_not_a_number_reaches_all_slopes(void **state)
 		pair_open(&pair, *state, model, 2, 0);
 		subject_gradient(&pair.tried, &batch);
 		gradient = subject_load(&pair.tried, VECTOR_GRADIENT);
-		for (size_t i = 0; i < model_parameter_count(model); i++)
+		for (size_t i = 0; i < count; i++)
 			if (!isnan(gradient[i]))
 				fail_msg("%s: slope %zu is %g", names[m], i,
 					 gradient[i]);
