@@ -153,21 +153,10 @@ int check_baseline_compare(struct check *check, struct error *err)
 	return 0;
 }
 
-void check_baseline_advise(const struct check *check, struct judged *rows,
-			   int count)
+void check_baseline_advise(struct judged *rows, int count)
 {
-	for (int i = 0; i < count; i++) {
-		const struct gate_row *gate = &rows[i].gate;
-		const size_t heads = gate->screen.pairs + gate->confirm.pairs;
-
-		if (!check->options->trust_host)
-			gate_advise(&rows[i].gate, "slower than the baseline "
-				    "(advisory: a stored number proves little "
-				    "on a shared host; --trust-host makes it "
-				    "count, --base-ref compares now)");
-		else if (2 * (size_t)rows[i].disturbed > heads)
-			gate_advise(&rows[i].gate, "slower than the baseline, "
-				    "but others used the machine beside most "
-				    "processes: not the one that was trusted");
-	}
+	for (int i = 0; i < count; i++)
+		gate_advise(&rows[i].gate, "slower than the baseline twice, "
+			    "but both times than the same saved processes: "
+			    "advisory; --base-ref measures a base now");
 }

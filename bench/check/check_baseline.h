@@ -19,9 +19,8 @@ int check_baseline_plan(struct check *check, struct error *err);
  * what differs. */
 int check_baseline_compare(struct check *check, struct error *err);
 
-/* A regression is advice without --trust-host, nor where most of the head's
- * processes were disturbed. */
-void check_baseline_advise(const struct check *check, struct judged *rows,
-			   int count);
+/* A regression is advice: screen and confirmation have the saved processes in
+ * common, so that what was wrong with those is confirmed as well. */
+void check_baseline_advise(struct judged *rows, int count);
 
 #endif

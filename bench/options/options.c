@@ -172,6 +172,27 @@ static const struct option_row *find_row(int value)
 	return NULL;
 }
 
+/* What a script may still pass, and why there is no such option any more. */
+static const struct {
+	const char *name, *why;
+} withdrawn[] = {
+	{ "trust-host", "a baseline only advises (exit code 3), since what is "
+	  "measured again is compared with the same saved processes again; "
+	  "--base-ref or --base measures a base now" },
+};
+
+static int explain_withdrawn(const char *name, size_t length,
+			     struct error *err)
+{
+	for (size_t i = 0; i < sizeof(withdrawn) / sizeof(*withdrawn); i++)
+		if (!strncmp(withdrawn[i].name, name, length) &&
+		    !withdrawn[i].name[length])
+			return error_set(err, ERROR_USAGE, "--%s is no option "
+					 "any more: %s", withdrawn[i].name,
+					 withdrawn[i].why);
+	return 0;
+}
+
 /* Verbs that know the option a user tried with another verb. */
 static int not_an_option(enum verb verb, const char *tried, struct error *err)
 {
@@ -181,6 +202,8 @@ static int not_an_option(enum verb verb, const char *tried, struct error *err)
 	while (*tried == '-')
 		tried++;
 	length = strcspn(tried, "=");
+	if (explain_withdrawn(tried, length, err))
+		return -1;
 	for (int i = 0; i < option_row_count; i++) {
 		if (strncmp(option_rows[i].name, tried, length) ||
 		    option_rows[i].name[length])

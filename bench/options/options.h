@@ -68,7 +68,6 @@ struct options {
 	int control, extend;
 	const char *format, *progress, *color, *generate;
 	const char *baseline;
-	int trust_host;
 	int peak;
 	int quick, dry_run, list, quiet, verbose, help, version;
 	unsigned char given[OPTION_MOST_ROWS]; /* by row: on the command line */

@@ -19,9 +19,6 @@
 /* Is there anything to compare? */
 static int check_question(const struct options *options, struct error *err)
 {
-	if (options->trust_host && !options->baseline)
-		return error_set(err, ERROR_USAGE, "--trust-host lets a "
-				 "--baseline count, and there is none");
 	if (options->baseline)
 		return check_baseline_question(options, err);
 	if (options->verb == VERB_CALIBRATE || /* the base with itself */
@@ -218,7 +215,7 @@ static int conclude(struct check *check, struct judged *rows, int count,
 
 	progress_end(&check->progress);
 	if (check->options->baseline)
-		check_baseline_advise(check, rows, count);
+		check_baseline_advise(rows, count);
 	worst = worst_verdict(rows, count);
 	failed = check_report(check, rows, count, out, err);
 	if (!failed && (fflush(out) || ferror(out)))
