@@ -143,6 +143,36 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[ "$(cell few/verdicts.csv 1 pairs)" = 12 ]
 }
 
+# Not alone, says each process of its own, whatever else runs here.
+@test "one disturbed block of five, at most, is measured again" {
+	cat >crowded <<-END
+	#!/bin/sh
+	"$BENCH" "\$@" || exit
+	for word; do
+		case \$word in --run-file=*) file=\${word#*=} ;; esac
+	done
+	[ -z "\$file" ] || python3 - "\$file" <<-'PYTHON'
+		import csv, sys
+		rows = list(csv.DictReader(open(sys.argv[1])))
+		rows[0]["throttled_s"] = "9"
+		with open(sys.argv[1], "w", newline="") as file:
+		    out = csv.DictWriter(file, rows[0], lineterminator="\n")
+		    out.writeheader()
+		    out.writerows(rows)
+	PYTHON
+	END
+	chmod +x crowded
+	few null-1 --base ./crowded
+	[ "$status" -eq 3 ]
+	[ "$(cell few/verdicts.csv 1 redone)" = 1 ]
+	[ "$(cell few/verdicts.csv 1 disturbed)" -ge 6 ]
+	[ "$(column few/runs.csv attempt | count_words)" = "13 1 2 2" ]
+	[[ "$output" == *"1 block measured again"* ]]
+	run --separate-stderr "$BENCH" check null-1 --base ./crowded \
+		"${SMALL[@]}" -o dozen
+	[ "$(cell dozen/verdicts.csv 1 redone)" = 2 ]
+}
+
 @test "the same seed, the same order" {
 	few null-1 --base "$BENCH" --order-seed 7 -q
 	local first

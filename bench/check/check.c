@@ -246,7 +246,7 @@ static int measure_blocks(struct check *check, const struct schedule *schedule,
 					  &disturbed, err))
 				return -1;
 			if (!disturbed ||
-			    target->redone * CHECK_MOST_REDONE >= check->blocks)
+			    target->redone >= check->blocks / CHECK_MOST_REDONE)
 				continue;
 			target->redone++;
 			place.attempt = 2;

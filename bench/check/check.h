@@ -18,7 +18,7 @@
 #include "bench/training/progress.h"
 
 #define CHECK_MOST_TARGETS 16
-#define CHECK_MOST_REDONE 5 /* one of so many blocks may be measured again */
+#define CHECK_MOST_REDONE 5 /* one of so many blocks, at most, is done again */
 #define CHECK_TIME_SIZE 24
 
 struct check_target {
