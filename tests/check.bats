@@ -421,7 +421,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	[[ "${lines[1]}" == *"standard output could not be written"* ]]
 }
 
-@test "--base-ref builds a revision in a folder that goes away again" {
+@test "--base-ref builds a revision once, where it goes away again" {
 	command -v git make >/dev/null || skip "no git or make"
 	mkdir repo tmp
 	git -C repo init -q
@@ -433,11 +433,17 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	export TMPDIR=$PWD/../tmp
 	few null-1 --base-ref HEAD
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"building the base, "* ]]
+	[[ "$stderr" == *"building the base, "*", with "* ]]
 	[ "$(cell few/verdicts.csv 1 base)" = \
 		"revision HEAD, commit $(git rev-parse HEAD)" ]
 	[ -z "$(ls ../tmp)" ]
 	[[ "$stderr" != *"with itself"* ]]
+	# Kept, whole, under the one name.
+	[ "$(find build -name 'bench*' | wc -l)" -eq 1 ]
+	cmp "$(find build -name 'bench*')" "$BENCH"
+	few null-1 --base-ref HEAD
+	[[ "$stderr" == *"the base, "*", was built before with "*build/base/* ]]
+	[[ "$stderr" != *"building the base"* ]]
 	few null-1 --base-ref nosuch
 	[ "$status" -eq 5 ]
 	[[ "$stderr" == *"'nosuch' is no revision of "* ]]
@@ -484,6 +490,61 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 		../variables
 }
 
+@test "--base-ref: another compiler, flag or commit is built anew" {
+	command -v git make >/dev/null || skip "no git or make"
+	mkdir repo
+	git -C repo init -q
+	printf 'all:\n\tmkdir -p build\n\tcp %s build/bench\n' "$BENCH" \
+		>repo/Makefile
+	git -C repo add Makefile
+	git -C repo -c user.name=n -c user.email=e commit -qm m
+	cd repo
+	# A dry run builds nothing, and tells a time all the same.
+	few null-1 --base-ref HEAD --dry-run
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"6 blocks of 2 processes a target, about "* ]]
+	[[ "$stderr" == *"a dry run does not build the base"* ]]
+	[[ "$stderr" != *"building"* ]]
+	[ ! -e build ]
+	printf '#!/bin/sh\necho a compiler, $0 ${1%%version}\n' >../cc
+	chmod +x ../cc
+	local setting
+	for setting in A=b CFLAGS=-O1 CC=../cc "CC=../cc -m32"; do
+		env "$setting" "$BENCH" check null-1 --base-ref HEAD \
+			--model tiny "${DATA[@]}" --blocks 6 -s 1 -q || :
+	done
+	[ "$(find build/base -name bench | wc -l)" -eq 4 ]
+	git -c user.name=n -c user.email=e commit -q --allow-empty -m m
+	few null-1 --base-ref HEAD
+	[ "$(find build/base -name bench | wc -l)" -eq 5 ]
+	# What a killed one left behind is nothing; what is there is taken.
+	for setting in build/base/*; do
+		mv "$setting/bench" "$setting/bench.1"
+	done
+	few null-1 --base-ref HEAD --dry-run
+	[[ "$stderr" == *"a dry run does not build the base"* ]]
+	few null-1 --base-ref HEAD
+	[[ "$stderr" == *"building the base"* ]]
+	few null-1 --base-ref HEAD --dry-run
+	[[ "$stderr" == *"was built before"* ]]
+}
+
+@test "--base-ref where nothing can be kept: said, and compared" {
+	command -v git make >/dev/null || skip "no git or make"
+	mkdir repo
+	git -C repo init -q
+	printf 'all:\n\tmkdir -p build\n\tcp %s build/bench\n' "$BENCH" \
+		>repo/Makefile
+	git -C repo add Makefile
+	git -C repo -c user.name=n -c user.email=e commit -qm m
+	cd repo
+	: >build
+	few null-1 --base-ref HEAD
+	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"note: the base cannot be kept as "*"built anew"* ]]
+	[ "$(cell few/verdicts.csv 1 pairs)" = 6 ]
+}
+
 @test "--base-ref with the commit of the head: said before it is built" {
 	local commit
 	commit=$("$BENCH" --version | sed -n '1s/.*(\([0-9a-f]*\)).*/\1/p')
@@ -506,7 +567,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	few null-1 --base-ref HEAD
 	[ "$status" -eq 6 ]
 	[[ "${stderr_lines[0]}" == "note: "*"$commit"*"with itself" ]]
-	[[ "${stderr_lines[1]}" == "building the base, $commit" ]]
+	[[ "${stderr_lines[1]}" == "building the base, $commit, with "* ]]
 	few null-1 --base-ref HEAD --head-env A=b
-	[[ "${stderr_lines[0]}" == "building the base, $commit" ]]
+	[[ "${stderr_lines[0]}" == "building the base, $commit, with "* ]]
 }

@@ -3,15 +3,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/base/hash.h"
+#include "bench/base/words.h"
 #include "bench/machine/cpus.h"
+#include "bench/system/append.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 
 #define SHORTEST_COMMIT 7 /* letters of git's; "unknown" begins none */
+#define DEFAULT_COMPILER "gcc" /* the Makefile's */
+
+/* What else of our environment builds another program from one commit: knobs of
+ * the Makefile, and what gcc and clang read themselves. */
+static const char *const knobs[] = {
+	"CC", "CFLAGS", "LDFLAGS", "DEFINES", "SAN", "WERROR", "PKG_CONFIG",
+	"PKG_CONFIG_PATH", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH",
+	"COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH",
+};
 
 /* Its standard output goes to out. Fails unless the program ends with 0. */
 static int start(const char *const *words, int out, struct error *err)
@@ -101,6 +114,44 @@ static int find_commit(struct check_build *build, const char *revision,
 	return 0;
 }
 
+/* A compiler that does not tell its version is for make to complain of. */
+static void ask_compiler(char *version, size_t size)
+{
+	const char *cc = getenv("CC");
+	char command[512], **words = NULL;
+	struct error ignored;
+
+	snprintf(command, sizeof(command), "%s --version",
+		 cc && *cc ? cc : DEFAULT_COMPILER);
+	if (words_split(command, "CC", &words, &ignored) ||
+	    ask((const char *const *)words, version, size, &ignored))
+		snprintf(version, size, "an unknown compiler");
+	version[strcspn(version, "\n")] = '\0'; /* of several lines */
+	free(words);
+}
+
+/* Where the program is kept: one for each commit, compiler and flags. */
+static void find_place(struct check_build *build, const char *top)
+{
+	char *tools = build->tools, hex[HASH_SHA256_SIZE];
+
+	ask_compiler(tools, sizeof(build->tools) / 2);
+	hash_sha256(build->commit, strlen(build->commit), tools, strlen(tools),
+		    hex);
+	for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++) {
+		const char *value = getenv(knobs[i]);
+		const size_t used = strlen(tools);
+
+		value = value ? value : "";
+		if (*value)
+			snprintf(tools + used, sizeof(build->tools) - used,
+				 ", %s=%s", knobs[i], value);
+		hash_sha256(hex, strlen(hex), value, strlen(value), hex);
+	}
+	snprintf(build->kept, sizeof(build->kept), "%s/build/base/%.12s-%.16s"
+		 "/bench", top, build->commit, hex);
+}
+
 static int build_it(const struct check_build *build, const char *top,
 		    struct error *err)
 {
@@ -127,8 +178,40 @@ static int build_it(const struct check_build *build, const char *top,
 	return failed;
 }
 
+/* It shows in no list of git's, whatever the repository ignores. */
+static int hide(const struct check_build *build, struct error *err)
+{
+	char path[sizeof(build->kept) + 24];
+	const size_t folder = (size_t)(strrchr(build->kept, '/') - build->kept);
+
+	snprintf(path, sizeof(path), "%.*s/.gitignore", (int)folder,
+		 build->kept);
+	return file_replace(path, "*\n", 2, err);
+}
+
+/*
+ * Takes the place of none, or of the same: under another name until it is
+ * whole. Without it the program is used from where it was built.
+ */
+static void keep(struct check_build *build, FILE *log)
+{
+	char new[sizeof(build->kept) + 24];
+	const char *const install[] = { "install", "-D", "-m", "755", "--",
+					build->program, new, NULL };
+	struct error why;
+
+	snprintf(new, sizeof(new), "%s.%ld", build->kept, (long)getpid());
+	if (!start(install, -1, &why) && !append_sync(new, &why) &&
+	    !hide(build, &why) && !rename(new, build->kept))
+		snprintf(build->program, sizeof(build->program), "%s",
+			 build->kept);
+	else if (log)
+		fprintf(log, "note: the base cannot be kept as %s, and is "
+			"built anew the next time\n", build->kept);
+}
+
 static void announce(const struct check_build *build, const char *head,
-		     FILE *log)
+		     int dry_run, FILE *log)
 {
 	const int is_same = head && strlen(head) >= SHORTEST_COMMIT &&
 			    !strncmp(build->commit, head, strlen(head));
@@ -137,35 +220,53 @@ static void announce(const struct check_build *build, const char *head,
 		fprintf(log, "note: the head was built from this very commit, "
 			"%.12s: a program is compared with itself\n",
 			build->commit);
-	fprintf(log, "building the base, %.12s\n", build->commit);
+	if (build->program[0])
+		fprintf(log, "the base, %.12s, was built before with %s: %s\n",
+			build->commit, build->tools, build->program);
+	else if (dry_run)
+		fprintf(log, "note: a dry run does not build the base, %.12s: "
+			"it tells the time that the head takes\n",
+			build->commit);
+	else
+		fprintf(log, "building the base, %.12s, with %s\n",
+			build->commit, build->tools);
 }
 
 static int build_revision(struct check_build *build, const char *revision,
-			  const char *head, FILE *log, struct error *err)
+			  const char *head, int dry_run, FILE *log,
+			  struct error *err)
 {
 	char top[PATH_MAX];
 	struct error cause;
 
-	if (find_commit(build, revision, top, err) ||
-	    file_make_scratch(build->folder, sizeof(build->folder),
+	if (find_commit(build, revision, top, err))
+		return -1;
+	find_place(build, top);
+	if (!access(build->kept, X_OK))
+		snprintf(build->program, sizeof(build->program), "%s",
+			 build->kept);
+	if (log)
+		announce(build, head, dry_run, log);
+	if (build->program[0] || dry_run)
+		return 0;
+	if (file_make_scratch(build->folder, sizeof(build->folder),
 			      "bench-base", err))
 		return -1;
-	if (log)
-		announce(build, head, log);
 	snprintf(build->program, sizeof(build->program), "%s/build/bench",
 		 build->folder);
-	if (!build_it(build, top, &cause))
-		return 0;
-	return error_set(err, ERROR_FAILED, "--base-ref: %.12s cannot be "
-			 "built: %s, as said above", build->commit,
-			 cause.message);
+	if (build_it(build, top, &cause))
+		return error_set(err, ERROR_FAILED, "--base-ref: %.12s cannot "
+				 "be built: %s, as said above", build->commit,
+				 cause.message);
+	keep(build, log);
+	return interrupt_signal() ? -1 : 0;
 }
 
 int check_build(struct check_build *build, const char *revision,
-		const char *head, FILE *log, struct error *err)
+		const char *head, int dry_run, FILE *log, struct error *err)
 {
 	*build = (struct check_build){ 0 };
-	if (!build_revision(build, revision, head, log, err))
+	if (!build_revision(build, revision, head, dry_run, log, err))
 		return 0;
 	/* Whatever failed then, that is why. */
 	return interrupt_signal() ? error_set(err, ERROR_STOPPED, "interrupted "

@@ -172,7 +172,7 @@ const struct option_row option_rows[] = {
 	{ "head", 0, OPTION_TEXT, AT(head), CHECK, "PROGRAM",
 	  "B: the bench that may be slower (this one)", 0, 0, { 0 } },
 	{ "base-ref", 0, OPTION_TEXT, AT(base_ref), CHECK, "REVISION",
-	  "A is built from this git revision, in a folder of its own", 0, 0,
+	  "A is built from this git revision, and kept in build/base", 0, 0,
 	  { 0 } },
 	{ "base-cmd", 0, OPTION_TEXT, AT(base_cmd), CHECK, "COMMAND",
 	  "A is any command: its rows if it prints such, else its time", 0, 0,

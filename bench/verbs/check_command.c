@@ -49,11 +49,13 @@ static int plan_arms(struct check *check, struct error *err)
 	if (!options->head && !options->base_env[0] && !options->head_env[0] &&
 	    !options->inject)
 		head = machine_commit();
-	if (check_build(&check->build, options->base_ref, head, check->log,
-			err))
+	if (check_build(&check->build, options->base_ref, head,
+			options->dry_run, check->log, err))
 		return -1;
-	check->arms[ARM_BASE].program = check->build.program;
-	check->arms[ARM_CONTROL].program = check->build.program;
+	check->arms[ARM_BASE].program = check->build.program[0] ?
+						check->build.program :
+						options->head;
+	check->arms[ARM_CONTROL].program = check->arms[ARM_BASE].program;
 	return 0;
 }
 
