@@ -77,6 +77,7 @@ b/runs.csv b/summary.csv b/tables.md" ]
 baseline twice, but both times than the same saved processes: "*"--base-ref"* ]]
 	[ "$(cell checked/verdicts.csv 1 confirm_pairs)" = 12 ]
 	[ "$(cell checked/verdicts.csv 1 verdict)" = "slower (advisory)" ]
+	[[ "${output//$'\n'  / }" == *" in 12 new processes: the ratio to quote"* ]]
 	[[ "$output" == *"slower (advisory)"* ]]
 	[ "${stderr_lines[-1]}" = "verdict: slower (advisory)" ]
 	check --blocks 12 --inject 400% --on-inconclusive pass

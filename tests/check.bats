@@ -47,12 +47,30 @@ count_words() {
 	run --separate-stderr "$BENCH" check null-1 --inject 400% \
 		"${SMALL[@]}" -o slow
 	[ "$status" -eq 1 ]
+	echo "$output" >slow/told
 	[[ "$output" == *INJECTED*REGRESSION*"INJECTED: null-1"* ]]
 	[ "${stderr_lines[-1]}" = "verdict: regression" ]
 	[ "$(cell slow/verdicts.csv 1 verdict)" = REGRESSION ]
 	[ "$(cell slow/verdicts.csv 1 confirm_pairs)" = 12 ]
 	[ "$(cell slow/verdicts.csv 1 inject)" = 400% ]
 	[ "$(at_first slow stage | count_words)" = "1 0 24 1 24 2" ]
+	# What was confirmed is what is told, and what was flagged beside it.
+	python3 - <<-'PYTHON'
+	import csv
+	row, = csv.DictReader(open("slow/verdicts.csv"))
+	assert row["ratio"] == row["confirm_ratio"] != row["screen_ratio"], row
+	assert row["ratio_lo"] == row["confirm_lo"], row
+	assert row["ratio_hi"] == row["confirm_hi"], row
+	told = [f"{float(row[name]):.3f}" for name in
+	        ("confirm_ratio", "confirm_lo", "confirm_hi")]
+	told = "{} [{}, {}]".format(*told)
+	flagged = f"screen {float(row['screen_ratio']):.3f} "
+	for name in "verdicts.md", "told":
+	    lines = open("slow/" + name).read().splitlines()
+	    line, = (l for l in lines if l.strip("| ").startswith("null-1 "))
+	    assert told in line, line
+	    assert flagged in " ".join(lines), lines
+	PYTHON
 	# Only the head has it.
 	[ "$(python3 -c '
 import csv

@@ -94,6 +94,31 @@ static void both_stages_make_a_regression(void **state)
 	assert_float_equal(rows[0].gate.screen.ratio, 1.08, .002);
 }
 
+/* The screen's ratio was flagged for being large, that of new pairs was not. */
+static void the_confirmation_is_quoted(void **state)
+{
+	struct verdict verdict;
+	struct judged *rows;
+
+	(void)state;
+	add_stage("cpu-1", CHECK_SCREEN, 1.08);
+	rows = judge("cpu-1", "cpu-8");
+	judge_describe(&verdict, &rows[0]);
+	assert_true(verdict.ratio == verdict.screen_ratio);
+	assert_float_equal(verdict.ratio, 1.08, .002);
+	add_stage("cpu-1", CHECK_CONFIRM, 1.05);
+	rows = judge("cpu-1", "cpu-8");
+	judge_describe(&verdict, &rows[0]);
+	assert_float_equal(verdict.ratio, 1.05, .002);
+	assert_true(verdict.ratio == verdict.confirm_ratio);
+	assert_true(verdict.ratio_lo == verdict.confirm_lo);
+	assert_true(verdict.ratio_hi == verdict.confirm_hi);
+	assert_float_equal(verdict.screen_ratio, 1.08, .002);
+	assert_true(verdict.screen_lo < verdict.screen_hi);
+	/* Its times are of the same pairs. */
+	assert_float_equal(verdict.head_s / verdict.base_s, 1.05, .002);
+}
+
 static void what_is_not_confirmed_is_none(void **state)
 {
 	(void)state;
@@ -199,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(both_stages_make_a_regression,
 					  release),
+		cmocka_unit_test_teardown(the_confirmation_is_quoted, release),
 		cmocka_unit_test_teardown(what_is_not_confirmed_is_none,
 					  release),
 		cmocka_unit_test_teardown(the_control_counts_in_both_stages,

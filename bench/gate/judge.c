@@ -60,7 +60,6 @@ static int judge_stored(struct judged *row, const struct pair_stage *stages,
 {
 	double head[SIGNED_RANK_MOST];
 
-	row->base = row->stored->median;
 	row->processes = pair_arm_values(&stages[CHECK_SCREEN], ARM_HEAD, head);
 	return measure_stored(&row->gate.screen, row, &stages[CHECK_SCREEN],
 			      err) ||
@@ -68,18 +67,9 @@ static int judge_stored(struct judged *row, const struct pair_stage *stages,
 			      err) ? -1 : 0;
 }
 
-static int judge_target(struct judged *row, const struct campaign *campaign,
-			const char *campaign_id,
-			const struct rows_by_run *groups,
-			struct pair_stage *stages, struct error *err)
+static int judge_pairs(struct judged *row, const struct pair_stage *stages,
+		       struct error *err)
 {
-	pair_gather(stages, campaign, groups, campaign_id, row->target,
-		    &row->is_command);
-	count_disturbed(row, stages);
-	row->base = pair_arm_median(&stages[CHECK_SCREEN], ARM_BASE);
-	row->head = pair_arm_median(&stages[CHECK_SCREEN], ARM_HEAD);
-	if (row->stored)
-		return judge_stored(row, stages, err);
 	return measure_stage(&row->gate.screen, row, &stages[CHECK_SCREEN],
 			     ARM_HEAD, err) ||
 	       measure_stage(&row->gate.confirm, row, &stages[CHECK_CONFIRM],
@@ -88,6 +78,33 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 			     ARM_CONTROL, err) ||
 	       measure_stage(&row->gate.control_confirm, row,
 			     &stages[CHECK_CONFIRM], ARM_CONTROL, err) ? -1 : 0;
+}
+
+/* What is to be quoted: the screen's ratio was flagged for being large, that of
+ * the confirmation is independent of the flag. */
+static int is_confirmed(const struct judged *row)
+{
+	return row->gate.confirm.pairs > 0;
+}
+
+static int judge_target(struct judged *row, const struct campaign *campaign,
+			const char *campaign_id,
+			const struct rows_by_run *groups,
+			struct pair_stage *stages, struct error *err)
+{
+	const struct pair_stage *quoted;
+
+	pair_gather(stages, campaign, groups, campaign_id, row->target,
+		    &row->is_command);
+	count_disturbed(row, stages);
+	if (row->stored ? judge_stored(row, stages, err) :
+			  judge_pairs(row, stages, err))
+		return -1;
+	quoted = &stages[is_confirmed(row) ? CHECK_CONFIRM : CHECK_SCREEN];
+	row->base = row->stored ? row->stored->median :
+				  pair_arm_median(quoted, ARM_BASE);
+	row->head = pair_arm_median(quoted, ARM_HEAD);
+	return 0;
 }
 
 /* A virtual machine may be moved to another host in the midst of a check. */
@@ -151,6 +168,7 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 	const struct gate_stage *screen = &row->gate.screen;
 	const struct gate_stage *confirm = &row->gate.confirm;
 	const struct gate_stage *control = &row->gate.control;
+	const struct gate_stage *quoted = is_confirmed(row) ? confirm : screen;
 
 	verdict_rows.clear(verdict);
 	snprintf(verdict->target, sizeof(verdict->target), "%s", row->target);
@@ -175,9 +193,12 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 	}
 	verdict->control_pairs = (long)control->pairs;
 	if (screen->pairs) {
-		verdict->ratio = screen->ratio;
-		verdict->ratio_lo = screen->lower;
-		verdict->ratio_hi = screen->upper;
+		verdict->ratio = quoted->ratio;
+		verdict->ratio_lo = quoted->lower;
+		verdict->ratio_hi = quoted->upper;
+		verdict->screen_ratio = screen->ratio;
+		verdict->screen_lo = screen->lower;
+		verdict->screen_hi = screen->upper;
 	}
 	/* Fewer come to no verdict, and so detect nothing. */
 	if (screen->pairs >= row->gate.rule.fewest)

@@ -14,7 +14,7 @@
 struct judged {
 	char target[64];
 	int is_command;	   /* seconds of processes, not of iterations */
-	double base, head; /* medians over the screen's blocks, s */
+	double base, head; /* medians over the blocks of the ratio's stage, s */
 	long redone;	   /* blocks of all stages, because of others */
 	long counted;	   /* processes of the last attempts, of all arms */
 	long disturbed;	   /* of these, those that were not alone */

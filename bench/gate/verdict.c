@@ -15,18 +15,20 @@ static const struct column columns[] = {
 	NEEDED(verdict, "ok, faster, REGRESSION (confirmed), inconclusive, "
 	       "slower (advisory): confirmed, but than a saved baseline"),
 	TEXT(reason, "of a verdict that needs one"),
-	REAL(base_s, "the base's metric: median over its processes"),
+	REAL(base_s, "the base's metric: median over its processes in the "
+	     "stage that ratio is of"),
 	REAL(head_s, "the head's"),
 	INT(pairs, "processes of each arm in the screen"),
-	REAL(ratio, "head / base: Hodges and Lehmann's estimate"),
+	REAL(ratio, "head / base, Hodges and Lehmann's estimate: of the "
+	     "confirmation where there is one, which no flag chose, else of "
+	     "the screen; without screen_ratio always of the screen"),
 	REAL(ratio_lo, "exact 95 % interval of ratio"),
 	REAL(ratio_hi, "its upper end"),
 	REAL(detectable_pct, "a slowdown that is caught in at least nine "
 	     "of ten checks"),
 	REAL(margin_pct, "a smaller one is none: 3, or the noise floor"),
 	INT(confirm_pairs, "of the confirmation; 0: not flagged"),
-	REAL(confirm_ratio, "head / base in the confirmation: to be quoted "
-	     "where it is, since it is independent of the flag"),
+	REAL(confirm_ratio, "head / base in the confirmation"),
 	REAL(confirm_lo, "exact 95 % interval of confirm_ratio"),
 	REAL(confirm_hi, "its upper end"),
 	INT(control_pairs, "of the base with itself, --control on"),
@@ -63,6 +65,10 @@ static const struct column columns[] = {
 	INT(logical_cpus, "of the machine"),
 	TEXT(started_utc, "the first process of this target"),
 	INT(processes, "that count, of all arms: disturbed is of these"),
+	REAL(screen_ratio, "head / base in the screen: what was flagged was "
+	     "flagged for being large there"),
+	REAL(screen_lo, "exact 95 % interval of screen_ratio"),
+	REAL(screen_hi, "its upper end"),
 };
 
 static void verdict_clear(void *row)

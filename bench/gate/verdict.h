@@ -16,9 +16,11 @@ struct verdict {
 	char metric[16]; /* iter_p50_s, or process_s of a command */
 	char verdict[24];
 	char reason[160];
-	double base_s, head_s; /* medians over the screen's blocks */
+	double base_s, head_s; /* medians over the blocks of ratio's stage */
 	long pairs;
-	double ratio, ratio_lo, ratio_hi; /* head / base, 95 % interval */
+	/* head / base, 95 % interval: the confirmation's, or else the screen's
+	 * (an older bench put the screen's there always) */
+	double ratio, ratio_lo, ratio_hi;
 	double detectable_pct, margin_pct;
 	long confirm_pairs;
 	double confirm_ratio, confirm_lo, confirm_hi;
@@ -44,6 +46,7 @@ struct verdict {
 	long logical_cpus;
 	char started_utc[24];
 	long processes; /* that disturbed is of */
+	double screen_ratio, screen_lo, screen_hi; /* missing: older */
 };
 
 extern const struct row_kind verdict_rows;

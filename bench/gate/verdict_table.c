@@ -9,6 +9,11 @@
 
 enum { BASE, HEAD, RATIO, DETECTABLE, VERDICT, COLUMNS };
 
+static int is_stored(const struct verdict *verdict)
+{
+	return verdict->baseline_processes > 0;
+}
+
 static const char *const heads[COLUMNS] = {
 	[BASE] = "base", [HEAD] = "head", [RATIO] = "head/base [95 %]",
 	[DETECTABLE] = "detects", [VERDICT] = "verdict",
@@ -32,18 +37,54 @@ static void set_time(const struct grid *grid, int row, int column,
 			 before < 4 ? 4 - before : 0, value);
 }
 
+/* With its interval, if there are enough pairs for one. */
+static void print_ratio(char text[GRID_TEXT], double ratio, double lower,
+			double upper)
+{
+	if (isfinite(lower) && isfinite(upper))
+		snprintf(text, GRID_TEXT, "%.3f [%.3f, %.3f]", ratio, lower,
+			 upper);
+	else
+		snprintf(text, GRID_TEXT, "%.3f", ratio);
+}
+
+static int is_confirmed(const struct verdict *verdict)
+{
+	return verdict->confirm_pairs > 0 && isfinite(verdict->confirm_ratio);
+}
+
+/* What an older bench calls ratio is the screen's. */
 static void set_ratio(const struct grid *grid, int row,
 		      const struct verdict *verdict)
 {
 	char *text = grid_at(grid, row, RATIO)->text;
 
-	if (!isfinite(verdict->ratio))
+	if (is_confirmed(verdict))
+		print_ratio(text, verdict->confirm_ratio, verdict->confirm_lo,
+			    verdict->confirm_hi);
+	else if (isfinite(verdict->ratio))
+		print_ratio(text, verdict->ratio, verdict->ratio_lo,
+			    verdict->ratio_hi);
+}
+
+static void print_stages(const struct verdict *verdict,
+			 const struct table_options *options, FILE *out)
+{
+	const int is_new = isfinite(verdict->screen_ratio);
+	char screen[GRID_TEXT], confirmation[GRID_TEXT];
+
+	if (!is_confirmed(verdict))
 		return;
-	if (isfinite(verdict->ratio_lo) && isfinite(verdict->ratio_hi))
-		snprintf(text, GRID_TEXT, "%.3f [%.3f, %.3f]", verdict->ratio,
-			 verdict->ratio_lo, verdict->ratio_hi);
-	else
-		snprintf(text, GRID_TEXT, "%.3f", verdict->ratio);
+	print_ratio(screen, is_new ? verdict->screen_ratio : verdict->ratio,
+		    is_new ? verdict->screen_lo : verdict->ratio_lo,
+		    is_new ? verdict->screen_hi : verdict->ratio_hi);
+	print_ratio(confirmation, verdict->confirm_ratio, verdict->confirm_lo,
+		    verdict->confirm_hi);
+	print_note(out, options, "%s: screen %s, which was flagged for being "
+		   "large; confirmation %s in %ld new %s: the ratio to quote, "
+		   "and the table's", verdict->target, screen, confirmation,
+		   verdict->confirm_pairs,
+		   is_stored(verdict) ? "processes" : "pairs");
 }
 
 static void set_row(const struct grid *grid, int row,
@@ -113,11 +154,6 @@ static void print_besides(const struct verdict *verdict,
 			   verdict->target, text);
 }
 
-static int is_stored(const struct verdict *verdict)
-{
-	return verdict->baseline_processes > 0;
-}
-
 static void print_disturbed(const struct verdict *verdict,
 			    const struct table_options *options, FILE *out)
 {
@@ -150,14 +186,7 @@ static void print_notes(const struct verdict *verdict,
 		print_note(out, options, "%s: base: %ld processes, %.1f days "
 			   "old", verdict->target, verdict->baseline_processes,
 			   verdict->baseline_age_days);
-	if (verdict->confirm_pairs > 0)
-		print_note(out, options, "%s: %ld new %s after the screen: "
-			   "%.3f [%.3f, %.3f]: the ratio to quote, since no "
-			   "flag chose it", verdict->target,
-			   verdict->confirm_pairs, is_stored(verdict) ?
-				   "processes" : "pairs",
-			   verdict->confirm_ratio,
-			   verdict->confirm_lo, verdict->confirm_hi);
+	print_stages(verdict, options, out);
 	if (verdict->control_pairs > 0)
 		print_note(out, options, "%s: control, base over base: %.3f "
 			   "[%.3f, %.3f]", verdict->target,
@@ -175,7 +204,8 @@ static void print_legend(const struct verdict *verdict,
 {
 	print_note(out, options, "median %s of %ld processes of %s; head/base "
 		   "is Hodges and Lehmann's estimate with its exact 95 %% "
-		   "interval, of the screen; detects: a slowdown caught in at "
+		   "interval, of the confirmation if there was one, else of "
+		   "the screen; detects: a slowdown caught in at "
 		   "least nine of ten checks (simulated: flagged in 97 %%, "
 		   "confirmed in 94 %% at that size)",
 		   strcmp(verdict->metric, "process_s") ?
