@@ -135,6 +135,41 @@ times() {
 	END
 }
 
+# invocation ID TARGET VERDICT CONFIRMATION: a row of verdicts.csv.
+invocation() {
+	echo "bench/1,$1,$2,$3,$4"
+}
+
+@test "--live counts invocations, not their targets" {
+	mkdir same twin
+	{
+		echo schema,campaign_id,target,verdict,confirm_pairs
+		invocation a cpu-1 ok 0
+		invocation a cpu-8 REGRESSION 20
+		invocation a opencl REGRESSION 20
+		invocation b cpu-1 faster 0
+		invocation c cpu-1 inconclusive 0
+		invocation d cpu-1 ok 20
+	} >same/verdicts.csv
+	{
+		echo schema,campaign_id,target,verdict,confirm_pairs
+		for id in e f g h; do
+			invocation $id cpu-1 ok 0
+		done
+	} >twin/verdicts.csv
+	run -0 --separate-stderr "$RESAMPLE" --live same twin
+	[ "$(tr -s ' ' <<<"$output" | grep ^same)" = \
+		"same 4 6 2 1 1 1 1.3 75.1" ]
+	# None of four: 1 - .05^(1 / 4).
+	[ "$(tr -s ' ' <<<"$output" | grep ^twin)" = \
+		"twin 4 4 0 0 0 0 0.0 52.7" ]
+	[ "$(tr -s ' ' <<<"$output" | grep ^all)" = \
+		"all 8 10 2 1 1 1 0.6 47.1" ]
+	run -5 --separate-stderr "$RESAMPLE" --live nowhere
+	# shellcheck disable=SC2154 # bats sets stderr
+	[[ $stderr == *"nowhere: no verdicts"* ]]
+}
+
 @test "too few pairs, and rows of no check, are refused" {
 	record few 39 0 2
 	run -5 --separate-stderr "$RESAMPLE" few

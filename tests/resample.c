@@ -12,6 +12,8 @@
  *   --control      pairs are the base and the base again, A2 / A
  *   --as-recorded  arms stay as they were: they differ
  *   --pairs        prints every stage instead, for tests/peers/signed_rank.py
+ *   --live         prints what came of the checks themselves instead: how many
+ *                  invocations each folder has, and what they bound
  *
  * A stage is a window of consecutive pairs, in the order in which they were
  * measured and around the end to the start; so what a noisy minute does to its
@@ -29,6 +31,7 @@
 
 #include "bench/base/number.h"
 #include "bench/gate/gate.h"
+#include "bench/gate/verdicts.h"
 #include "bench/statistics/binomial.h"
 #include "bench/statistics/stats.h"
 #include "models/random.h"
@@ -51,7 +54,13 @@ struct outcome {
 struct settings {
 	long checks, blocks, seed;
 	double add, margin; /* % */
-	int control, as_recorded, pairs;
+	int control, as_recorded, pairs, live;
+};
+
+/* What came of checks as they were: targets of one invocation share the
+ * machine's hour, so that it is invocations that are independent. */
+struct live {
+	size_t checks, rows, flagged, faster, confirmed, inconclusive;
 };
 
 struct resample {
@@ -272,6 +281,97 @@ static void print_rates(struct resample *resample)
 		     settings->checks);
 }
 
+/* Of the rows of one invocation. */
+static void add_live(struct live *live, const struct verdict *rows,
+		     size_t count)
+{
+	struct live one = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		one.flagged |= rows[i].confirm_pairs > 0;
+		one.faster |= !strcmp(rows[i].verdict,
+				      gate_verdict_name(GATE_FASTER));
+		one.confirmed |= !strcmp(rows[i].verdict,
+					 gate_verdict_name(GATE_REGRESSION));
+		one.inconclusive |= !strcmp(rows[i].verdict,
+				gate_verdict_name(GATE_INCONCLUSIVE));
+	}
+	live->checks++;
+	live->rows += count;
+	live->flagged += one.flagged;
+	live->faster += one.faster;
+	live->confirmed += one.confirmed;
+	live->inconclusive += one.inconclusive;
+}
+
+static void print_live(const char *name, const struct live *live)
+{
+	printf("%-32s %6zu %7zu %7zu %7zu %9zu %12zu %7.1f %7.1f\n", name,
+	       live->checks, live->rows, live->flagged, live->faster,
+	       live->confirmed, live->inconclusive,
+	       100 * binomial_lower(live->confirmed, live->checks, .05),
+	       100 * binomial_upper(live->confirmed, live->checks, .05));
+}
+
+static int read_live(struct live *live, const char *folder, struct error *err)
+{
+	struct verdicts verdicts;
+	size_t first = 0, next;
+
+	*live = (struct live){ 0 };
+	if (verdicts_read(&verdicts, folder, err))
+		return -1;
+	for (; first < verdicts.count; first = next) {
+		next = first + 1;
+		while (next < verdicts.count &&
+		       !strcmp(verdicts.rows[next].campaign_id,
+			       verdicts.rows[first].campaign_id))
+			next++;
+		add_live(live, &verdicts.rows[first], next - first);
+	}
+	verdicts_release(&verdicts);
+	return live->checks ? 0 : error_set(err, ERROR_INPUT, "%s: no verdicts "
+					    "of bench check", folder);
+}
+
+static int print_lives(char *const *folders, int count, struct error *err)
+{
+	struct live one, all = { 0 };
+
+	printf("confirmed: a regression; least, most: one-sided 95 %% bounds "
+	       "of its rate (Clopper and Pearson)\n\n");
+	printf("%-32s %6s %7s %7s %7s %9s %12s %7s %7s\n", "folder", "checks",
+	       "targets", "flagged", "faster", "confirmed", "inconclusive",
+	       "least_%", "most_%");
+	for (int i = 0; i < count; i++) {
+		if (read_live(&one, folders[i], err))
+			return -1;
+		print_live(folders[i], &one);
+		all.checks += one.checks;
+		all.rows += one.rows;
+		all.flagged += one.flagged;
+		all.faster += one.faster;
+		all.confirmed += one.confirmed;
+		all.inconclusive += one.inconclusive;
+	}
+	if (count > 1)
+		print_live("all", &all);
+	return 0;
+}
+
+static int put_together(struct resample *resample, const char *const *folders,
+			int count, struct error *err)
+{
+	const int arm = resample->settings.control ? ARM_CONTROL : ARM_HEAD;
+
+	if (recorded_load(&resample->recorded, arm, folders, count, err) ||
+	    run_checks(resample, err))
+		return -1;
+	if (!resample->settings.pairs)
+		print_rates(resample);
+	return 0;
+}
+
 static void release(struct resample *resample)
 {
 	for (int t = 0; t < resample->recorded.target_count; t++)
@@ -292,6 +392,7 @@ static int parse(struct settings *settings, int argc, char **argv)
 		{ "control", 0, &settings->control, 1 },
 		{ "as-recorded", 0, &settings->as_recorded, 1 },
 		{ "pairs", 0, &settings->pairs, 1 },
+		{ "live", 0, &settings->live, 1 },
 		{ 0 },
 	};
 	int option, failed = 0;
@@ -327,20 +428,18 @@ int main(int argc, char **argv)
 	if (parse(&resample.settings, argc, argv)) {
 		fprintf(stderr, "resample [--checks N] [--blocks N] [--seed N] "
 			"[--add PCT] [--margin PCT]\n\t[--control] "
-			"[--as-recorded] [--pairs] FOLDER ...\n");
+			"[--as-recorded] [--pairs] [--live] FOLDER ...\n");
 		return ERROR_USAGE;
 	}
 	resample.rule.margin = resample.settings.margin / 100;
-	failed = recorded_load(&resample.recorded,
-			       resample.settings.control ? ARM_CONTROL :
-							   ARM_HEAD,
-			       (const char *const *)argv + optind,
-			       argc - optind, &err) ||
-		 run_checks(&resample, &err);
+	if (resample.settings.live)
+		failed = print_lives(argv + optind, argc - optind, &err);
+	else
+		failed = put_together(&resample,
+				      (const char *const *)argv + optind,
+				      argc - optind, &err);
 	if (failed)
 		fprintf(stderr, "resample: %s\n", err.message);
-	else if (!resample.settings.pairs)
-		print_rates(&resample);
 	release(&resample);
 	return failed ? (int)err.kind : 0;
 }
