@@ -8,6 +8,7 @@
 #   make fuzz        feed the parsers what libFuzzer thinks of (clang)
 #   make peers       PyTorch and tinygrad in build/peers: tests/peers/compare
 #   make deps        install what is missing: packages of Debian 12
+#   make deps-gate   the same, but only what .ci/gate needs
 #   make install     program, man page, completions; uninstall undoes it
 #   make twin        another build/bench that no gate may tell from it
 #   make clean       remove build/
@@ -45,10 +46,10 @@ Q := $(if $(V),,@)
 PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-pthread-dev \
 	libopenblas0-pthread ocl-icd-opencl-dev libcsv-dev zlib1g-dev \
 	libmd-dev librandom123-dev
-PACKAGES_RUN := pocl-opencl-icd dataset-fashion-mnist curl ca-certificates \
-	gnuplot-nox
-PACKAGES_TEST := libcmocka-dev bats python3 shellcheck mandoc strace oclgrind \
-	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+PACKAGES_GATE := pocl-opencl-icd dataset-fashion-mnist
+PACKAGES_RUN := $(PACKAGES_GATE) curl ca-certificates gnuplot-nox
+PACKAGES_TEST := libcmocka-dev bats python3 python3-yaml shellcheck mandoc \
+	strace oclgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 # Only `make peers` wants these: a compiler for torch.compile, and allocators.
 PACKAGES_PEERS := python3-venv python3-dev g++ libjemalloc2 \
@@ -375,6 +376,9 @@ deps:
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 		--no-install-recommends $$missing </dev/null
 
+deps-gate:
+	$(AGAIN) deps PACKAGES="$(PACKAGES_BUILD) $(PACKAGES_GATE)"
+
 peers:
 	$(AGAIN) deps PACKAGES="$(PACKAGES_PEERS)"
 	$Qtests/peers/install $(BUILD)/peers
@@ -415,7 +419,7 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all objects twin run test test-bare test-builds check-full fuzz \
-	fuzz-all check-headers deps peers install uninstall clean \
+	fuzz-all check-headers deps deps-gate peers install uninstall clean \
 	test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

@@ -79,6 +79,35 @@ results/gate/$(git rev-parse --short HEAD)" ]
 	[ "$(sort -u "$HOME/index_of")" = "" ]
 }
 
+@test "the workflow that CONTRIBUTING.md has" {
+	local root=$BATS_TEST_DIRNAME/..
+	python3 -c "import yaml" 2>/dev/null || skip "no python3-yaml"
+	python3 - "$root/CONTRIBUTING.md" >commands <<-'END'
+	import re, sys, yaml
+	text = open(sys.argv[1]).read()
+	workflow = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])
+	assert workflow["permissions"] == {"contents": "read"}
+	assert workflow["concurrency"]["cancel-in-progress"] is True
+	job, = workflow["jobs"].values()
+	assert re.fullmatch(r"debian:12\.\d+-slim", job["container"])
+	steps = job["steps"]
+	out, = (s["env"]["GATE_OUT"] for s in steps if "env" in s)
+	upload, = (s for s in steps if "upload" in s.get("uses", ""))
+	assert upload["with"]["path"].rstrip("/") == out
+	assert upload["if"] == "always()"
+	print("set -e")
+	for step in steps:
+	    # What others may write is no part of a command.
+	    assert "${{" not in step.get("run", ""), step
+	    print(step.get("run", ":"))
+	END
+	shellcheck -s sh commands || [ "$?" = 127 ]
+	# Its targets of make, but not what installs.
+	[ "$(grep -oE '^make [a-z-]+' commands)" = "make deps-gate
+make -j" ]
+	run -0 make -n -C "$root" DEPS=no deps-gate
+}
+
 @test "words for GitHub, and its summary" {
 	GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=$HOME/summary CHECK=1 \
 		run -1 --separate-stderr .ci/gate main
