@@ -2,6 +2,10 @@
 #include "tests/stages.h"
 
 #include "bench/statistics/signed_rank.h"
+#include "models/random.h"
+
+#define CHECKS 4000
+#define NOISE .01 /* standard deviation of a pair's ln(head / base) */
 
 /* What is printed of a stage, against the bounds it is made of. */
 static void numbers(void **state)
@@ -282,10 +286,148 @@ static void names(void **state)
 			    "inconclusive");
 }
 
+enum { WALSH, MEAN, MEDIAN, CENTRES };
+static const char *const centre_names[CENTRES] = {
+	"interval holds the median of Walsh averages", "the mean", "the median",
+};
+
+/*
+ * Programs of which some processes are slower than others by a constant, as one
+ * that gets large pages only now and then. The head's ln(time) is fast or slow
+ * over the base's usual one; the base has the same two modes if base_too.
+ */
+struct modes {
+	double fast, slow, share; /* share of the processes is slow */
+	int base_too;
+	/* Of CHECKS, in percent, as in README.md: what the interval holds, and
+	 * how often such a head is flagged and confirmed. */
+	double holds[CENTRES], flagged, confirmed;
+};
+
+static double draw_uniform(struct mt19937 *random)
+{
+	return (mt19937_next(random) + .5) / 4294967296.;
+}
+
+static double draw(struct mt19937 *random, const struct modes *modes)
+{
+	return draw_uniform(random) < modes->share ? modes->slow : modes->fast;
+}
+
+static void draw_stage(struct gate_stage *stage, struct mt19937 *random,
+		       const struct modes *modes)
+{
+	double logs[PAIRS];
+
+	for (int i = 0; i < PAIRS; i++) {
+		/* Box and Muller's transformation. */
+		const double radius = sqrt(-2 * log(draw_uniform(random)));
+		const double turn = 2 * acos(-1) * draw_uniform(random);
+
+		logs[i] = draw(random, modes) + NOISE * radius * cos(turn);
+		if (modes->base_too)
+			logs[i] -= draw(random, modes);
+	}
+	measure(stage, &gate_rule_default, logs, PAIRS);
+}
+
+/* P(a pair's log <= x), or of the average of two pairs. */
+static double chance(const struct modes *modes, int pairs, double x)
+{
+	const double p = modes->share;
+	const double between = (modes->fast + modes->slow) / 2;
+	const double scale = NOISE * sqrt(2. / pairs);
+	const double fast = erfc((modes->fast - x) / scale) / 2;
+	const double slow = erfc((modes->slow - x) / scale) / 2;
+	const double middle = erfc((between - x) / scale) / 2;
+
+	if (pairs == 1)
+		return (1 - p) * fast + p * slow;
+	return (1 - p) * (1 - p) * fast + 2 * p * (1 - p) * middle +
+	       p * p * slow;
+}
+
+static double find_median(const struct modes *modes, int pairs)
+{
+	double below = -1, above = 1;
+
+	if (modes->base_too) /* symmetric */
+		return 0;
+	for (int i = 0; i < 60; i++) {
+		const double x = (below + above) / 2;
+
+		if (chance(modes, pairs, x) < .5)
+			below = x;
+		else
+			above = x;
+	}
+	return below;
+}
+
+static void expect_percent(size_t which, const char *what, int count,
+			   double expected)
+{
+	const double percent = 100. * count / CHECKS;
+
+	if (!(fabs(percent - expected) < .5))
+		fail_msg("%s of modes %zu: %.2f %%, expected %.2f", what, which,
+			 percent, expected);
+}
+
+static void check_modes(size_t which, const struct modes *modes,
+			struct mt19937 *random)
+{
+	const double truths[CENTRES] = {
+		[WALSH] = find_median(modes, 2),
+		[MEAN] = modes->base_too ? 0 : modes->fast + modes->share *
+				(modes->slow - modes->fast),
+		[MEDIAN] = find_median(modes, 1),
+	};
+	int holds[CENTRES] = { 0 }, flagged = 0, confirmed = 0;
+
+	for (int i = 0; i < CHECKS; i++) {
+		struct gate_stage screen, confirm;
+
+		draw_stage(&screen, random, modes);
+		draw_stage(&confirm, random, modes);
+		for (int c = 0; c < CENTRES; c++)
+			holds[c] += log(screen.lower) <= truths[c] &&
+				    log(screen.upper) >= truths[c];
+		flagged += screen.slower;
+		confirmed += screen.slower && confirm.slower;
+	}
+	for (int c = 0; c < CENTRES; c++)
+		expect_percent(which, centre_names[c], holds[c],
+			       modes->holds[c]);
+	expect_percent(which, "flagged", flagged, modes->flagged);
+	expect_percent(which, "confirmed", confirmed, modes->confirmed);
+}
+
+/* The bounds are exact if pairs stray symmetrically about the effect. Those of
+ * one program with itself do, whatever its times look like. If only the head
+ * has modes they are of one centre of several, near it, and of no other. */
+static void bounds_want_symmetry(void **state)
+{
+	static const struct modes all[] = {
+		{ 0, 0, 0, 0, { 94.9, 94.9, 94.9 }, 0, 0 },
+		{ 0, .1, .4, 1, { 94.95, 94.95, 94.95 }, .05, 0 },
+		{ 0, .1, .4, 0, { 94.9, 90.5, 77.1 }, 22.2, 4.8 },
+		{ -.04, .06, .4, 0, { 94.6, 90.3, 78.1 }, .2, 0 },
+		{ 0, .1, .1, 0, { 95.1, 49.8, 94.5 }, 0, 0 },
+	};
+	struct mt19937 random;
+
+	(void)state;
+	mt19937_seed(&random, 1);
+	for (size_t m = 0; m < sizeof(all) / sizeof(all[0]); m++)
+		check_modes(m, &all[m], &random);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers),
+		cmocka_unit_test(bounds_want_symmetry),
 		cmocka_unit_test(interval_is_always_95),
 		cmocka_unit_test(drift),
 		cmocka_unit_test(spikes),

@@ -22,18 +22,18 @@ static const struct column columns[] = {
 	REAL(ratio, "head / base, Hodges and Lehmann's estimate: of the "
 	     "confirmation where there is one, which no flag chose, else of "
 	     "the screen; without screen_ratio always of the screen"),
-	REAL(ratio_lo, "exact 95 % interval of ratio"),
+	REAL(ratio_lo, "95 % interval of ratio"),
 	REAL(ratio_hi, "its upper end"),
 	REAL(detectable_pct, "a slowdown that is caught in at least nine "
 	     "of ten checks"),
 	REAL(margin_pct, "a smaller one is none: 3, or the noise floor"),
 	INT(confirm_pairs, "of the confirmation; 0: not flagged"),
 	REAL(confirm_ratio, "head / base in the confirmation"),
-	REAL(confirm_lo, "exact 95 % interval of confirm_ratio"),
+	REAL(confirm_lo, "95 % interval of confirm_ratio"),
 	REAL(confirm_hi, "its upper end"),
 	INT(control_pairs, "of the base with itself, --control on"),
 	REAL(control_ratio, "base / base"),
-	REAL(control_lo, "exact 95 % interval of control_ratio"),
+	REAL(control_lo, "95 % interval of control_ratio"),
 	REAL(control_hi, "its upper end"),
 	INT(order_seed, "of the order of the arms"),
 	TEXT(inject, "--inject: the head is slower on purpose, by so many "
@@ -67,7 +67,7 @@ static const struct column columns[] = {
 	INT(processes, "that count, of all arms: disturbed is of these"),
 	REAL(screen_ratio, "head / base in the screen: what was flagged was "
 	     "flagged for being large there"),
-	REAL(screen_lo, "exact 95 % interval of screen_ratio"),
+	REAL(screen_lo, "95 % interval of screen_ratio"),
 	REAL(screen_hi, "its upper end"),
 };
 

@@ -203,7 +203,7 @@ static void print_legend(const struct verdict *verdict,
 			 const struct table_options *options, FILE *out)
 {
 	print_note(out, options, "median %s of %ld processes of %s; head/base "
-		   "is Hodges and Lehmann's estimate with its exact 95 %% "
+		   "is Hodges and Lehmann's estimate with its 95 %% "
 		   "interval, of the confirmation if there was one, else of "
 		   "the screen; detects: a slowdown caught in at "
 		   "least nine of ten checks (simulated: flagged in 97 %%, "

@@ -1,7 +1,11 @@
 /*
  * Wilcoxon's signed-rank procedure for the centre of n paired differences:
- * exact, distribution free, and indifferent to a few wild values (Hollander,
- * Wolfe and Chicken, Nonparametric Statistical Methods, sections 3.1 to 3.3).
+ * indifferent to a few wild values, and exact whatever their distribution is as
+ * long as it is symmetric about that centre (Hollander, Wolfe and Chicken,
+ * Nonparametric Statistical Methods, sections 3.1 to 3.3). Differences of two
+ * programs of one distribution are symmetric about 0 if their order is drawn.
+ * Else the centre is the median of the Walsh averages of all such differences,
+ * no mean and no median, and the levels are about right for it.
  *
  * The Walsh averages are (d_i + d_j) / 2 for i <= j, n (n + 1) / 2 of them.
  */
