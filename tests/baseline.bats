@@ -26,7 +26,7 @@ b/runs.csv b/summary.csv b/tables.md" ]
 64,"* ]]
 	[[ "$(tr -s " \n" " " <<<"$output")" =~ ", 1 of "[0-9]+" CPUs;" ]]
 	# It is a results folder like others.
-	run -0 "$BENCH" table b
+	run -0 "$BENCH" table b --details
 	[[ "$output" == *"n=12: fresh processes of each target"* ]]
 }
 
