@@ -3,21 +3,13 @@
 
 # $BENCH is the program; each test has a folder of its own.
 command_setup() {
-	BENCH=$(realpath "${BENCH:-$BATS_TEST_DIRNAME/../build/bench}")
+	BENCH=$(realpath -s "${BENCH:-$BATS_TEST_DIRNAME/../build/bench}")
 	cd "$BATS_TEST_TMPDIR" || return 1
 	DATA=(--dataset synthetic --synthetic-train 70 --synthetic-test 40)
 	# A shell has SIGINT ignored in what it starts in the background.
 	HEEDFUL=(env --default-signal=INT)
 	# Three batches of 32, 32 and 6 samples.
 	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
-}
-
-# find_library NAME: sets LIBRARY to a copy of that one for LD_PRELOAD, which
-# splits a path at blanks, or skips.
-find_library() {
-	LIBRARY=$BATS_TEST_TMPDIR/../$1-$BATS_SUITE_TEST_NUMBER.so
-	cp "$(dirname "$BENCH")/tests/$1.so" "$LIBRARY" ||
-		skip "make test-programs builds $1.so"
 }
 
 # within SECONDS COMMAND ...: it becomes true.

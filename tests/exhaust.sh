@@ -1,11 +1,12 @@
 # For .bats files: the command, with each of its calls failing in turn.
 # shellcheck shell=bash disable=SC2034 # others use what is set here
 
-# exhaust_setup: needs the library that lets calls fail, from the build.
+# exhaust_setup: needs $CALLS, the library that lets calls fail, from the build.
 # Data and runs become as small as they can be, since there are many.
 exhaust_setup() {
-	find_library fail_calls
-	CALLS=$LIBRARY
+	CALLS=$(dirname "$BENCH")/tests/fail_calls.so
+	[ -e "$CALLS" ] || skip "no $CALLS: make test-programs"
+	CALLS=$(realpath -s "$CALLS")
 	# Otherwise a process may replace itself by one that counts anew.
 	export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-Haswell}
 	export TMPDIR="$PWD/scratch"
