@@ -144,9 +144,10 @@ static int draw(const struct view *view, const struct line *line,
 		 view->options->format == TABLE_POST ? grid.title : "");
 	fill(view, &grid, line);
 	grid_draw(&grid, view->options, view->out);
-	if (!view->options->first)
+	if (!view->options->first) {
 		notes_accuracy(view, line, accuracy);
-	fputc('\n', view->out);
+		fputc('\n', view->out);
+	}
 	grid_free(&grid);
 	return 0;
 }
