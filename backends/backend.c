@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/plan.h"
+
 int backend_list(const struct backend *backend, int cpus,
 		 struct device_info *list, int most, struct error *err)
 {
@@ -152,6 +154,21 @@ static int sums_are_right(const struct program *program)
 	       (program->summed < program->length &&
 		program->summed % UPDATE_LINE == 0 && program->shared &&
 		backend->gradient_joint && backend->update_joint);
+}
+
+double backend_vector_bytes(const struct model *model)
+{
+	return VECTOR_COUNT * sizeof(float) *
+	       (double)model_parameter_count(model);
+}
+
+double backend_batch_bytes(const struct backend *backend,
+			   const struct model *model,
+			   const struct program_options *options)
+{
+	return options->batch * (backend->sample_bytes ?
+					 backend->sample_bytes(model, options) :
+					 plan_decision_bytes(model));
 }
 
 int program_compile(struct device *device, const struct model *model,

@@ -179,6 +179,12 @@ struct backend {
 	int (*check)(struct device *device, int thread, int threads,
 		     struct error *err);
 
+	/* Bytes that a program keeps of each sample of a gradient, about: what
+	 * layers make, the gradient by it, and decisions. Optional: decisions
+	 * alone. */
+	double (*sample_bytes)(const struct model *model,
+			       const struct program_options *options);
+
 	/* Allocates everything that a step will need. */
 	int (*compile)(struct device *device, const struct model *model,
 		       const struct program_options *options,
@@ -328,6 +334,12 @@ void device_describe(struct device *device, struct device_info *info);
  */
 int device_check(struct device *device, int thread, int threads,
 		 struct error *err);
+
+/* Bytes of a program's vectors, and of what it keeps of a batch, about. */
+double backend_vector_bytes(const struct model *model);
+double backend_batch_bytes(const struct backend *backend,
+			   const struct model *model,
+			   const struct program_options *options);
 
 /*
  * A precision that this backend lacks, or this machine, is ERROR_MISSING, and

@@ -127,6 +127,25 @@ int plan_build(struct plan *plan, const struct model *model,
 	return 0;
 }
 
+double plan_sample_floats(const struct plan *plan)
+{
+	double floats = 0;
+
+	for (int s = 0; s < plan->count; s++)
+		floats += (double)shape_size(plan->steps[s].out);
+	return floats;
+}
+
+double plan_decision_bytes(const struct model *model)
+{
+	double bytes = 0;
+
+	for (int l = 0; l < model->layer_count; l++)
+		bytes += (double)layer_decisions(&model->layers[l],
+						 model_layer_input(model, l));
+	return bytes;
+}
+
 void plan_explain(const struct plan *plan, char *text, size_t size)
 {
 	size_t used = 0;

@@ -62,6 +62,10 @@ int plan_build(struct plan *plan, const struct model *model,
 	       const struct fusion *fusions, int fusion_count,
 	       struct error *err);
 
+/* Floats that the steps make of a sample, and bytes of all decisions. */
+double plan_sample_floats(const struct plan *plan);
+double plan_decision_bytes(const struct model *model);
+
 /* One line a step: what is fused, shapes in and out. */
 void plan_explain(const struct plan *plan, char *text, size_t size);
 

@@ -379,6 +379,67 @@ seed + 100000 r, and none is above 4294967295; the largest --seed here is \
 	[ ! -e results ]
 }
 
+@test "a dry run sums up, in time and in memory" {
+	run -0 "$BENCH" run cpu-1 null-2 "${DATA[@]}" --model tiny --dry-run
+	[[ "${lines[0]}" =~ ^cpu-1.*": about "[0-9]+" s, about "0.0[0-9]" GB" ]]
+	[[ "${lines[2]}" =~ ^"in all "\ +"about "[0-9]+" s"$ ]]
+	run -0 "$BENCH" run null-1 "${DATA[@]}" --model tiny --repeat 9999 \
+		--epochs 999 --dry-run
+	[[ "${lines[1]}" =~ ^"in all "\ +"about "[0-9.]+" min"$ ]]
+}
+
+@test "a batch larger than the data set" {
+	local set=(--model tiny --dataset synthetic --synthetic-test 40)
+	set+=(--synthetic-train 70)
+	local said
+	for said in run measure "check --base $BENCH" \
+		"calibrate --floors floors.csv"; do
+		# shellcheck disable=SC2086 # two words
+		run -2 --separate-stderr "$BENCH" $said null-1 "${set[@]}" -b 71
+		[[ "$stderr" == *"--batch 71: data set 'synthetic' has 70 \
+training images"* ]]
+	done
+	run -2 --separate-stderr "$BENCH" run null-1 null-2 "${set[@]}" -b 36
+	[[ "$stderr" == *"--batch 36 on each of 2 cores, 72 together: "*" 70 "* ]]
+	run -2 --separate-stderr "$BENCH" run null-2 "${set[@]}" \
+		--global-batch 71
+	[[ "$stderr" == *"--global-batch 71: "*" 70 "* ]]
+	[ ! -e results ]
+	run -0 "$BENCH" measure null-2 "${set[@]}" -b 35 -q
+	# The model's own may be: nobody asked for it.
+	run -0 "$BENCH" measure null-8 "${set[@]}" -q
+}
+
+@test "more memory than there is" {
+	local much=(-d synthetic --synthetic-train 999936 --synthetic-test 1
+		-b 15624)
+	run -4 --separate-stderr "$BENCH" run openblas-64 "${much[@]}"
+	[[ "$stderr" == *"openblas-64 would take about "*" GB of memory (its \
+batches "*", and this machine has "*" GB: choose a smaller --batch"* ]]
+	[ ! -e results ]
+	run -4 --separate-stderr "$BENCH" measure openblas-64 "${much[@]}"
+	[ -z "$output" ]
+}
+
+# Neither far less, which would refuse nothing, nor far more.
+@test "memory as it was estimated" {
+	local of=(-d synthetic --synthetic-train 2048 --synthetic-test 1
+		-b 2048 --epochs 1 --warmup 0)
+	for target in null-1 cpu-1 openblas-1; do
+		run -0 "$BENCH" run "$target" "${of[@]}" -q --dry-run
+		[[ "${lines[0]}" =~ "about "([0-9.]+)" GB" ]]
+		"$BENCH" measure "$target" "${of[@]}" -q --steps 1 --test off \
+			--run-file row >/dev/null
+		python3 - "$(cell row 1 maxrss_bytes)" "${BASH_REMATCH[1]}" <<-'END'
+		import sys
+		took, told = float(sys.argv[1]) * 1e-9, float(sys.argv[2])
+		print(took, told)
+		# What libraries take besides is no part of it.
+		assert took / 1.3 - 0.1 < told < took * 1.3
+		END
+	done
+}
+
 @test "a results folder that cannot be made is found first" {
 	touch file
 	run -7 "$BENCH" run cpu-1 "${TINY[@]}" --out file/below

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "bench/machine/machine.h"
 #include "tests/systems.h"
 
 /* Files of one system, path and content in turn, and the quota to be found. */
@@ -132,6 +133,25 @@ static void smallest_memory_counts(void **state)
 	assert_true(isnan(cgroup_cpus(in_folder("memory"))));
 }
 
+static void available_memory_is_the_least(void **state)
+{
+	const char *tree = "available";
+
+	(void)state;
+	add_file(tree, GROUPS, "0::/a\n");
+	assert_true(isnan(machine_memory_available(in_folder(tree))));
+	add_file(tree, "proc/meminfo", "MemTotal:  8000 kB\n"
+		 "MemFree:    100 kB\nMemAvailable:   4000 kB\n");
+	assert_true(machine_memory_available(in_folder(tree)) == 4096000);
+	add_file(tree, V2 "a/memory.max", "5000000\n");
+	assert_true(machine_memory_available(in_folder(tree)) == 4096000);
+	add_file(tree, V2 "a/memory.max", "3000000\n");
+	assert_true(machine_memory_available(in_folder(tree)) == 3000000);
+	/* Kernels before 3.14 do not tell. */
+	add_file(tree, "proc/meminfo", "MemTotal:  8000 kB\n");
+	assert_true(machine_memory_available(in_folder(tree)) == 3000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +159,7 @@ int main(void)
 		cmocka_unit_test(malformed_quota_is_none),
 		cmocka_unit_test(malformed_groups_are_passed_over),
 		cmocka_unit_test(smallest_memory_counts),
+		cmocka_unit_test(available_memory_is_the_least),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);

@@ -95,14 +95,40 @@ static void cpu_free(struct program *program)
 	free(cpu);
 }
 
+/* The first fusions are left out where no stem fits; returns how many. */
+static int skipped_fusions(const struct model *model,
+			   const struct program_options *options)
+{
+	return options->algorithm == ALGORITHM_FAST && cpu_stem_fits(model) ?
+		       0 : count_stems();
+}
+
+static int fusions_from(int skipped)
+{
+	return (int)(sizeof(fusions) / sizeof(fusions[0])) - skipped;
+}
+
+/* A float and its gradient of all that is made, and where maxima were. */
+static double cpu_sample_bytes(const struct model *model,
+			       const struct program_options *options)
+{
+	const int skipped = skipped_fusions(model, options);
+	struct error ignored;
+	struct plan plan;
+
+	if (plan_build(&plan, model, fusions + skipped, fusions_from(skipped),
+		       &ignored))
+		return 0;
+	return plan_decision_bytes(model) +
+	       (2 * sizeof(float) + 1) * plan_sample_floats(&plan);
+}
+
 static int cpu_compile(struct device *device, const struct model *model,
 		       const struct program_options *options,
 		       struct program **out, struct error *err)
 {
 	struct cpu_program *program = calloc(1, sizeof(*program));
-	const int fits = options->algorithm == ALGORITHM_FAST &&
-			 cpu_stem_fits(model);
-	const int skipped = fits ? 0 : count_stems();
+	const int skipped = skipped_fusions(model, options);
 	size_t length;
 
 	if (!program)
@@ -110,9 +136,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 	program->kernels = ((struct cpu_device *)device)->kernels;
 	if (cpu_check_precision(program->kernels, options, err) ||
 	    host_plan(&program->host, device, model, options,
-		      fusions + skipped,
-		      (int)(sizeof(fusions) / sizeof(fusions[0])) - skipped,
-		      err))
+		      fusions + skipped, fusions_from(skipped), err))
 		goto fail;
 	cpu_lay_out(program, &length);
 	if (program->first_linear == program->host.plan.count - 1 ||
@@ -288,6 +312,7 @@ const struct backend cpu_backend = {
 	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
 	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_BF16,
 	.variable = blas_variable,
+	.sample_bytes = cpu_sample_bytes,
 	.open = cpu_open,
 	.close = host_close,
 	.describe = cpu_describe,

@@ -104,6 +104,19 @@ static int allocate_all(struct openblas *openblas)
 	return 0;
 }
 
+static double openblas_sample_bytes(const struct model *model,
+				    const struct program_options *options)
+{
+	double floats = 0;
+
+	(void)options;
+	for (int l = 0; l < model->layer_count; l++)
+		if (!l || !in_place(model->layers[l - 1].kind))
+			floats += (double)shape_size(
+				model_layer_input(model, l));
+	return 2 * sizeof(float) * floats + plan_decision_bytes(model);
+}
+
 static int openblas_compile(struct device *device, const struct model *model,
 			    const struct program_options *options,
 			    struct program **out, struct error *err)
@@ -344,6 +357,7 @@ const struct backend openblas_backend = {
 	.algorithms = 1u << ALGORITHM_DENSE,
 	.precisions = 1u << PRECISION_FP32,
 	.variable = blas_variable,
+	.sample_bytes = openblas_sample_bytes,
 	.open = openblas_open,
 	.close = host_close,
 	.describe = openblas_describe,

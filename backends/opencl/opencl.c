@@ -202,6 +202,7 @@ const struct backend opencl_backend = {
 	.offloads = 1,
 	.has_classes = 1,
 	.list = opencl_list,
+	.sample_bytes = opencl_sample_bytes,
 	.open = opencl_open,
 	.close = opencl_close,
 	.describe = opencl_describe,

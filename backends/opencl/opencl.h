@@ -381,6 +381,8 @@ int opencl_compile(struct device *device, const struct model *model,
 void opencl_free(struct program *program);
 
 /* opencl.c */
+double opencl_sample_bytes(const struct model *model,
+			   const struct program_options *options);
 int opencl_gradient(struct program *program, const struct batch *batch,
 		    struct error *err);
 int opencl_train(struct program *program, const struct batch *batch,

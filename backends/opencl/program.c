@@ -33,6 +33,25 @@ static const struct fusion fusions[] = {
 	{ "loss", 1, { LAYER_LOSS } },
 };
 
+double opencl_sample_bytes(const struct model *model,
+			   const struct program_options *options)
+{
+	struct error ignored;
+	struct plan plan;
+	double floats;
+
+	(void)options;
+	if (plan_build(&plan, model, fusions,
+		       sizeof(fusions) / sizeof(fusions[0]), &ignored))
+		return 0;
+	/* The gradient by what the first step makes goes no further, and is
+	 * made piece by piece. */
+	floats = 2 * plan_sample_floats(&plan) +
+		 (double)shape_size(model->input) -
+		 (double)shape_size(plan.steps[0].out);
+	return sizeof(float) * floats;
+}
+
 static const struct step_kind *kind_of(const struct opencl_program *program,
 				       int index)
 {

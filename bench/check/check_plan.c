@@ -5,7 +5,9 @@
 
 #include "bench/gate/baseline_settings.h"
 #include "bench/gate/gate.h"
+#include "bench/machine/machine.h"
 #include "bench/system/clock.h"
+#include "bench/training/plan_memory.h"
 #include "bench/training/plan_run.h"
 #include "bench/training/target_options.h"
 
@@ -98,7 +100,10 @@ int check_plan_data(struct check *check, struct error *err)
 			 plan_run(&training, &target, &options, err);
 		training.dataset = &dataset;
 		if (!failed)
-			failed = plan_iterations(&training, &options, err);
+			failed = plan_iterations(&training, &options, err) ||
+				 plan_check_memory(
+					 &training, &target,
+					 machine_memory_available(""), err);
 		planned->most_steps = training.iterations;
 		planned->batch = (training.global_batch + target.cores - 1) /
 				 target.cores;

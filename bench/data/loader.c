@@ -182,12 +182,25 @@ static void release(struct loader *loader)
 	free(loader);
 }
 
+static int largest_batch(const struct loader_plan *plan)
+{
+	return plan->test_batch > plan->global_batch ? plan->test_batch :
+						       plan->global_batch;
+}
+
+double loader_bytes(const struct loader_plan *plan)
+{
+	const size_t size = shape_size(plan->dataset->shape);
+
+	return DEPTH * (double)largest_batch(plan) *
+	       (double)(size * sizeof(float) + 1);
+}
+
 static int allocate_all(struct loader *loader)
 {
 	const struct loader_plan *plan = &loader->plan;
-	const int most = plan->test_batch > plan->global_batch ?
-				 plan->test_batch : plan->global_batch;
-	const size_t share = (size_t)replica_share(0, plan->size, most);
+	const size_t share = (size_t)replica_share(0, plan->size,
+						   largest_batch(plan));
 	const size_t size = shape_size(plan->dataset->shape);
 
 	loader->order = malloc((size_t)plan->dataset->train.count *

@@ -28,6 +28,10 @@ struct loader_plan {
 	struct program *holder; /* after loader_hold(); NULL: nobody is */
 };
 
+/* Bytes of the batches that are ready at a time, those of all cores together,
+ * where no program holds the data set. */
+double loader_bytes(const struct loader_plan *plan);
+
 /* What each value of a pixel becomes. */
 void loader_normalise(const struct dataset *dataset,
 		      float pixels[PIXEL_VALUES]);

@@ -1,6 +1,8 @@
 #include "bench/machine/machine.h"
 
 #include <limits.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -120,6 +122,17 @@ void machine_read(struct run *run, const char *root)
 		   lines, sizeof(lines));
 	copy_line(lines, "", "", run->governor, sizeof(run->governor));
 	run->cpu_quota = cgroup_cpus(root);
+}
+
+double machine_memory_available(const char *root)
+{
+	char lines[4096], number[32] = "";
+	double limit = cgroup_memory(root), available;
+
+	read_below(root, "proc/meminfo", lines, sizeof(lines));
+	copy_line(lines, "MemAvailable:", " ", number, sizeof(number));
+	available = 1024 * strtod(number, NULL);
+	return available > 0 ? fmin(available, limit) : limit;
 }
 
 void machine_describe_host(struct run *run)

@@ -16,6 +16,10 @@ void machine_describe_host(struct run *run);
  * (some 10 ms), and so belongs after all that is timed. */
 void machine_read_binary(struct run *run);
 
+/* Bytes of memory that can be had: what the kernel says is available, or what
+ * control groups allow if that is less. NAN: it does not tell. */
+double machine_memory_available(const char *root);
+
 /* The part of it that the system tells in files. root is put before their
  * paths: "" but in tests. */
 void machine_read(struct run *run, const char *root);

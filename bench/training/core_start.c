@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/machine/machine.h"
 #include "bench/system/clock.h"
+#include "bench/training/plan_memory.h"
 
 static int open_device(struct core *core, struct error *err)
 {
@@ -179,8 +181,14 @@ static int compile(struct core *core, struct error *err)
 		.algorithm = training->algorithm,
 		.precision = training->precision,
 	};
-	const double began_s = clock_now();
+	struct device_info info;
+	double began_s;
 
+	device_describe(core->device, &info);
+	if (plan_check_device(training, size, &info,
+			      machine_memory_available(""), err))
+		return -1;
+	began_s = clock_now();
 	if (replica_compile(core->group, core->device, training->model,
 			    &options, &core->program, err))
 		return -1;

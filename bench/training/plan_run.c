@@ -1,5 +1,6 @@
 #include "bench/training/plan_run.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bench/training/plan_sync.h"
@@ -121,6 +122,29 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 	return 0;
 }
 
+/* A model's own batch may be more than there is; one that is asked for is a
+ * mistake. */
+static int refuse_batch(const struct training *training,
+			const struct options *options, struct error *err)
+{
+	const struct dataset *dataset = training->dataset;
+	char cores[64] = "";
+
+	if (options->global_batch != OPTION_UNSET)
+		return error_set(err, ERROR_USAGE,
+				 "--global-batch %ld: data set '%s' has %d "
+				 "training images; choose fewer",
+				 options->global_batch, dataset->name,
+				 dataset->train.count);
+	if (training->global_batch > options->batch)
+		snprintf(cores, sizeof(cores), " on each of %ld cores, %d "
+			 "together", training->global_batch / options->batch,
+			 training->global_batch);
+	return error_set(err, ERROR_USAGE, "--batch %ld%s: data set '%s' has "
+			 "%d training images; choose fewer", options->batch,
+			 cores, dataset->name, dataset->train.count);
+}
+
 int plan_iterations(struct training *training, const struct options *options,
 		    struct error *err)
 {
@@ -129,6 +153,10 @@ int plan_iterations(struct training *training, const struct options *options,
 
 	if (check_data(training->model, dataset, err))
 		return -1;
+	if ((options->batch != OPTION_UNSET ||
+	     options->global_batch != OPTION_UNSET) &&
+	    training->global_batch > dataset->train.count)
+		return refuse_batch(training, options, err);
 	training->iterations =
 		(dataset->train.count + training->global_batch - 1) /
 		training->global_batch;

@@ -16,6 +16,7 @@
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/usage.h"
+#include "bench/training/plan_memory.h"
 #include "bench/training/plan_run.h"
 #include "bench/training/target_options.h"
 #include "bench/verbs/busy.h"
@@ -266,7 +267,9 @@ static int measure(const struct target *target, struct training *training,
 	/* A parent has said it already. */
 	if (dataset.notice[0] && !options->quiet && !options->campaign_id)
 		fprintf(log, "note: %s\n", dataset.notice);
-	if (plan_iterations(training, options, err))
+	if (plan_iterations(training, options, err) ||
+	    plan_check_memory(training, target, machine_memory_available(""),
+			      err))
 		goto out;
 	describe_data(run, training, options);
 	failed = launch(target, training, run, out, log, options, err);

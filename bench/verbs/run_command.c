@@ -3,6 +3,7 @@
 #include "bench/children/child.h"
 #include "bench/children/collector.h"
 #include "bench/machine/cpus.h"
+#include "bench/machine/machine.h"
 #include "bench/rows/campaign.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
@@ -11,6 +12,7 @@
 #include "bench/tables/campaign_finish.h"
 #include "bench/tables/export.h"
 #include "bench/tables/table.h"
+#include "bench/training/plan_memory.h"
 #include "bench/training/plan_run.h"
 #include "bench/training/target_options.h"
 #include "bench/verbs/busy.h"
@@ -81,6 +83,44 @@ static int parse_targets(struct work *work, struct error *err)
 	return file_check(options->trace, err);
 }
 
+/* What one target makes of the data set, and whether it fits into memory. */
+static int plan_target(struct work *work, int t, const struct dataset *dataset,
+		       struct training *training, struct error *err)
+{
+	const struct target *target = &work->targets[t];
+
+	if (plan_run(training, target, work->options, err))
+		return -1;
+	training->dataset = dataset;
+	if (plan_iterations(training, work->options, err) ||
+	    plan_check_memory(training, target, machine_memory_available(""),
+			      err))
+		return -1;
+	work->iterations[t] = training->iterations;
+	work->epochs = training->recipe.epochs;
+	return 0;
+}
+
+static int dry_run_all(struct work *work, const struct dataset *dataset,
+		       struct error *err)
+{
+	double all_s = 0;
+	char time[32];
+
+	for (int t = 0; t < work->target_count; t++) {
+		struct training training;
+
+		if (plan_target(work, t, dataset, &training, err) ||
+		    dry_run(work->options, &work->targets[t], &training,
+			    work->named, &all_s, work->out, err))
+			return -1;
+	}
+	dry_run_print_time(all_s, time, sizeof(time));
+	fprintf(work->out, "%-10s %s%s\n", "in all",
+		work->options->target_accuracy >= 0 ? "at most " : "", time);
+	return 0;
+}
+
 /* Found before a campaign is begun; each child loads its own. */
 static int check_data(struct work *work, struct error *err)
 {
@@ -90,19 +130,13 @@ static int check_data(struct work *work, struct error *err)
 
 	if (!failed && dataset.notice[0] && !options->quiet)
 		fprintf(work->log, "note: %s\n", dataset.notice);
-	for (int i = 0; !failed && i < work->target_count; i++) {
+	for (int t = 0; !failed && t < work->target_count; t++) {
 		struct training training;
 
-		failed = plan_run(&training, &work->targets[i], options, err);
-		training.dataset = &dataset;
-		if (!failed)
-			failed = plan_iterations(&training, options, err);
-		work->iterations[i] = training.iterations;
-		work->epochs = training.recipe.epochs;
-		if (!failed && options->dry_run)
-			failed = dry_run(options, &work->targets[i], &training,
-					 work->named, work->out, err);
+		failed = plan_target(work, t, &dataset, &training, err);
 	}
+	if (!failed && options->dry_run)
+		failed = dry_run_all(work, &dataset, err);
 	dataset_release(&dataset);
 	return failed;
 }
