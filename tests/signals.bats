@@ -139,7 +139,8 @@ start_slow() {
 		sleep 3
 		kill -CONT "$CHILD"
 		ended 0
-		grep -Eq 'note: cpu-1 was disturbed: it lacked 0[.][0-9]+ of 1 CPU;' err
+		# On a busy machine others explain it.
+		grep -Eq 'note: cpu-1 was disturbed: (it lacked|others used) [0-9.]+ of [0-9]+ CPUs?;' err
 	done
 }
 
