@@ -98,10 +98,11 @@ lasting() {
 
 @test "Ctrl-C clears the line that tells the block" {
 	needs_terminal
-	script -qec "'$BENCH' check --blocks 50 -o cut --base-cmd 'sleep 0.3' \
+	script -qefc "'$BENCH' check --blocks 50 -o cut --base-cmd 'sleep 0.3' \
 		--head-cmd 'sleep 0.3'" typed >/dev/null \
-		< <(within 20 grep -qs 'screen block 2' typed >&2
+		< <(within 60 grep -qs 'screen block 2' typed >&2
 			printf '\003'
+			within 60 grep -qs 'ending this run' typed >&2
 			sleep 1) || true
 	grep -q $'\r\x1b\\[Knote: ending this run' typed
 }

@@ -359,10 +359,11 @@ unlocked() {
 
 @test "Ctrl-C clears the bar" {
 	needs_terminal
-	script -qec "'$BENCH' run cpu-2 --model tiny --dataset synthetic \
+	script -qefc "'$BENCH' run cpu-2 --model tiny --dataset synthetic \
 		--epochs 1000 --out made >tables" typed >/dev/null \
-		< <(within 10 grep -qs 'epoch 1/' typed >&2
+		< <(within 60 grep -qs 'epoch 1/' typed >&2
 			printf '\003'
+			within 60 grep -qs 'ending this run' typed >&2
 			sleep 1) || true
 	grep -q $'\r\x1b\\[Knote: ending this run' typed
 	run -1 grep -q ' epoch ' < <(sed '1,/note: ending/d' typed)
