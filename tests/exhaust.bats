@@ -42,6 +42,7 @@ output_exhaust() {
 
 @test "tables of a folder" {
 	"$BENCH" run null-1 cpu-1 "${TINY[@]}" --repeat 2 --out saved >out
+	output_exhaust "$(every 4)" table saved
 	output_exhaust "$(every 4)" table saved --with-post
 	output_exhaust "$(every 23)" table saved --export-csv - \
 		--export-json x.json --export-markdown x.md
