@@ -181,6 +181,22 @@ breaks() {
 	[[ "$output" == *"is not only this user's to write"* ]]
 }
 
+# PoCL's compiler has handlers of its own, which take away its files.
+@test "a hang-up that is ignored does not disturb the compiler" {
+	is_pocl || skip "no PoCL"
+	trap '' HUP
+	POCL_CACHE_DIR=$PWD/cold "$BENCH" measure opencl "${SMALL[@]}" \
+		>out 2>err 3>&- &
+	trap - HUP
+	local pid=$! code=0
+	while running "$pid"; do
+		kill -HUP "$pid"
+		sleep 0.05
+	done
+	wait "$pid" || code=$?
+	[ "$code" -eq 0 ] || { cat err; return 1; }
+}
+
 # PoCL's own choice would be a folder in /tmp that anybody may have made.
 @test "without a home, or a PATH, there is no OpenCL, and why" {
 	is_pocl || skip "no PoCL"

@@ -12,12 +12,19 @@ static volatile sig_atomic_t received;
 void interrupt_reset(void)
 {
 	struct sigaction inherited;
+	sigset_t blocked;
 
+	sigemptyset(&blocked);
 	/* Ignored, it would let our children end without a status. */
 	signal(SIGCHLD, SIG_DFL);
-	for (int i = 0; i < SIGNALS; i++)
+	for (int i = 0; i < SIGNALS; i++) {
 		ignored[i] = !sigaction(signals[i], NULL, &inherited) &&
 			     inherited.sa_handler == SIG_IGN;
+		if (ignored[i])
+			sigaddset(&blocked, signals[i]);
+	}
+	/* While it compiles a driver has handlers of its own, which end it. */
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
 }
 
 static void note(int number)
