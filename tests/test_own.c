@@ -15,7 +15,7 @@
 #include "bench/verbs/measure.h"
 #include "bench/verbs/run_command.h"
 
-#define MOST_WORDS 16
+#define MOST_WORDS 24
 #define RECIPE                                                           \
 	{ .batch = 32, .epochs = 1, .lr = 1, .rho = .9, .eps = 1e-6,     \
 	  .lr_step = 1, .lr_gamma = .7 }
@@ -58,8 +58,10 @@ static const struct model own_models[] = {
 	{ "all-convs", "", { 1, 28, 28 }, LAYERS(all_convs), RECIPE },
 };
 
-/* Copies of null: as it is, and with less. */
-static struct backend own_backends[2];
+/* Copies of null, as it is and with less, and one of openblas that is right
+ * about few samples alone. */
+enum { COPY, TORN, FEW, OWN_BACKENDS };
+static struct backend own_backends[OWN_BACKENDS];
 
 const struct model *__real_model_find(const char *name);
 const struct model *__wrap_model_find(const char *name);
@@ -97,13 +99,58 @@ const struct backend *__wrap_backend_next(const struct backend *previous)
 	return __real_backend_next(previous);
 }
 
+#define MOST_RIGHT 16
+
+static int few_open(const struct device_request *request,
+		    struct device **device, struct error *err)
+{
+	if (__real_backend_find("openblas")->open(request, device, err))
+		return -1;
+	(*device)->backend = &own_backends[FEW];
+	return 0;
+}
+
+static int few_gradient(struct program *program, const struct batch *batch,
+			struct error *err)
+{
+	const struct backend *right = __real_backend_find("openblas");
+	float *gradient;
+
+	if (right->gradient(program, batch, err))
+		return -1;
+	gradient = right->map(program, VECTOR_GRADIENT, err);
+	if (!gradient)
+		return -1;
+	if (batch->count > MOST_RIGHT)
+		gradient[0] *= 1.5f;
+	return right->unmap(program, VECTOR_GRADIENT, err);
+}
+
+static int few_evaluate(struct program *program, const struct batch *batch,
+			struct score *score, struct error *err)
+{
+	if (__real_backend_find("openblas")->evaluate(program, batch, score,
+						      err))
+		return -1;
+	if (batch->count > MOST_RIGHT)
+		score->loss *= 1.001;
+	return 0;
+}
+
 static int set_up(void **state)
 {
 	(void)state;
-	own_backends[0] = own_backends[1] = *__real_backend_find("null");
-	own_backends[0].name = "copy";
-	own_backends[1].name = "torn";
-	own_backends[1].update = NULL;
+	for (int b = 0; b < OWN_BACKENDS; b++)
+		own_backends[b] = *__real_backend_find(b == FEW ? "openblas" :
+								  "null");
+	own_backends[COPY].name = "copy";
+	own_backends[TORN].name = "torn";
+	own_backends[TORN].update = NULL;
+	own_backends[FEW].name = "few";
+	own_backends[FEW].open = few_open;
+	own_backends[FEW].gradient = few_gradient;
+	own_backends[FEW].train = NULL;
+	own_backends[FEW].evaluate = few_evaluate;
 	return 0;
 }
 
@@ -182,9 +229,30 @@ static void spoilt_models_are_usage(void **state)
 		}
 }
 
+/* What the steps in lockstep do not have. */
+static void verify_takes_what_is_measured(void **state)
+{
+	struct said said = say("verify few -m tiny --steps 2 --test-batch 16 "
+			       "-b 8");
+
+	(void)state;
+	assert_int_equal(said.code, 0);
+	free(said.out);
+	said = say("verify few -m tiny --steps 2 -b 32");
+	assert_int_equal(said.code, 1);
+	assert_says(said.out, "2 steps of 16 samples");
+	assert_says(said.out, "one of 32, and a test of 40;");
+	assert_says(said.out, "WRONG: few: the gradient of conv1.weight (32 "
+			      "samples) is off by");
+	assert_says(said.out, "WRONG: few: the test loss is off by 1.0e-03");
+	assert_null(strstr(said.out, "(16 samples) is off"));
+	free(said.out);
+}
+
 static void verify_goes_on_past_who_cannot(void **state)
 {
-	struct said said = say("verify -m all-convs --steps 1");
+	struct said said = say("verify -m all-convs --steps 1 -b 8 "
+			       "--test-batch 16");
 
 	(void)state;
 	assert_int_equal(said.code, 0);
@@ -234,6 +302,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spoilt_models_are_usage),
+		cmocka_unit_test(verify_takes_what_is_measured),
 		cmocka_unit_test(verify_goes_on_past_who_cannot),
 		cmocka_unit_test(what_a_backend_lacks_is_named),
 	};
