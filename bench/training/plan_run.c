@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/rows/time_to_accuracy.h"
 #include "bench/training/plan_sync.h"
 #include "bench/training/target_options.h"
 
@@ -122,6 +123,15 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 	return 0;
 }
 
+/* --target-accuracy brings one of its own. */
+static int is_batch_asked(const struct options *options)
+{
+	return options->batch != OPTION_UNSET ||
+	       (options->global_batch != OPTION_UNSET &&
+		(options->target_accuracy < 0 ||
+		 options->global_batch != CLOSED_GLOBAL_BATCH));
+}
+
 /* A model's own batch may be more than there is; one that is asked for is a
  * mistake. */
 static int refuse_batch(const struct training *training,
@@ -153,8 +163,7 @@ int plan_iterations(struct training *training, const struct options *options,
 
 	if (check_data(training->model, dataset, err))
 		return -1;
-	if ((options->batch != OPTION_UNSET ||
-	     options->global_batch != OPTION_UNSET) &&
+	if (is_batch_asked(options) &&
 	    training->global_batch > dataset->train.count)
 		return refuse_batch(training, options, err);
 	training->iterations =
