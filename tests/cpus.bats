@@ -20,7 +20,14 @@ setup() {
 	[ "$(column made/runs.csv status)" = "ok ok ok" ]
 	[ "$(column made/runs.csv cpus)" = "1 1 1" ]
 	run -0 taskset -c "$CPU" "$BENCH" devices
-	[[ "$output" == *"1 of 1 CPUs can be used"* ]]
+	local all
+	all=$(getconf _NPROCESSORS_ONLN)
+	[[ "$output" == *"1 of $all CPUs can be used"* ]]
+	# The same two numbers, and each key once.
+	run -0 taskset -c "$CPU" "$BENCH" env
+	[[ "$output" =~ cpus\ +"$all, 1 allowed by affinity" ]]
+	[ -z "$(awk '{ print $1 }' <<<"${output//host key/host_key}" |
+		sed 's/built/built_with/' | sort | uniq -d)" ]
 	# Quiet is quiet, and one core has nobody to share with.
 	run -0 --separate-stderr taskset -c "$CPU" "$BENCH" run cpu-8 \
 		"${TINY[@]}" --out made

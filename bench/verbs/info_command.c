@@ -98,6 +98,7 @@ int devices_command(FILE *out, struct error *err)
 {
 	const struct backend *backend = NULL;
 	const double quota = cgroup_cpus("");
+	struct run run;
 
 	while ((backend = backend_next(backend))) {
 		struct device_info list[DEVICE_LIST_MOST];
@@ -108,8 +109,10 @@ int devices_command(FILE *out, struct error *err)
 		for (int i = 0; i < count; i++)
 			print_device(out, backend, i, &list[i]);
 	}
+	run_rows.clear(&run);
+	machine_describe_host(&run);
 	fprintf(out, "\n%d of %ld CPUs can be used", cpus_available(),
-		(long)cpus_allowed());
+		run.logical_cpus);
 	if (isfinite(quota))
 		fprintf(out, " (quota %.2f)", quota);
 	fputs("; cores that are more share them.\n", out);
@@ -148,7 +151,7 @@ int env_command(FILE *out, struct error *err)
 	machine_describe(&run);
 	fprintf(out, "%-14s %s (%s)\n", "bench", run.version, run.git_commit);
 	fprintf(out, "%-14s %s, %s\n", "built with", run.compiler, run.cflags);
-	fprintf(out, "%-14s %s\n", "cpu", run.cpu_model);
+	fprintf(out, "%-14s %s\n", "processor", run.cpu_model);
 	fprintf(out, "%-14s %ld, %d allowed by affinity, ", "cpus",
 		run.logical_cpus, cpus_allowed());
 	if (isfinite(run.cpu_quota))
