@@ -17,6 +17,15 @@ stats file using (keep(column('series'), strcol('label')), \
 	see(int(column('series')) + 1, column('iteration'), column('ms')), 0) \
 	nooutput
 
+# One scale for all, so that heights compare.
+highest = 0
+lowest = 1e300
+do for [i = 1:series] {
+	highest = top[i] > highest ? top[i] : highest
+	lowest = bottom[i] < lowest ? bottom[i] : lowest
+}
+far = highest > 12 * lowest
+
 panel = 132.
 head = 26.
 foot = 30.
@@ -36,7 +45,8 @@ of(i, warm) = column('series') == i - 1 && column('is_warmup') == warm && \
 hollow(i, warm) = column('series') == i - 1 && column('is_warmup') == warm && \
 	column('disturbed') == 1 ? column('iteration') : NaN
 set multiplot
-set label 1 'ms per iteration' at screen 0.012, 1 - 14. / total \
+set label 1 'ms per iteration' . (far ? ', logarithmic' : '') \
+	at screen 0.012, 1 - 14. / total \
 	textcolor rgb ink
 if (warm > 0) {
 	set label 2 'orange: warm-up' at screen 0.97, 1 - 14. / total right \
@@ -45,20 +55,18 @@ if (warm > 0) {
 do for [i = 1:series] {
 	set tmargin at screen 1 - (head + panel * (i - 1) + 28) / total
 	set bmargin at screen 1 - (head + panel * i - 26) / total
-	far = top[i] > 12 * bottom[i]
-	set label 3 label[i] . (far ? ', logarithmic' : '') \
-		at graph 0, 1.16 left noenhanced textcolor rgb ink
+	set label 3 label[i] at graph 0, 1.16 left noenhanced textcolor rgb ink
 	span = last[i] - first[i] + 1
 	set xrange [first[i] - 0.5 - 0.01 * span:last[i] + 0.5 + 0.01 * span]
 	set xtics tic(span, 6)
 	unset logscale
 	if (far) {
 		set logscale y
-		set yrange [bottom[i] / 1.5:top[i] * 1.5]
-		set ytics autofreq
+		set yrange [lowest / 1.5:highest * 1.5]
+		set ytics 10 ** ceil(log10(highest / lowest) / 3)
 	} else {
-		set ytics 0, tic(top[i], 3)
-		set yrange [0:top[i] * 1.08]
+		set ytics 0, tic(highest, 3)
+		set yrange [0:highest * 1.08]
 	}
 	thick = span < 150 ? 4 : 2.4
 	if (i == series) { set xlabel 'iteration' }

@@ -2,7 +2,8 @@
 load 'style.gp'
 file = 'phases.csv'
 
-fills = '#7cc4ee #f2e35b #f0b04a #d9a3c4 #9db8e8 #c4c4c4 #63c29f #a8a8a8'
+# Apart in lightness, too, for the colour-blind: tests/pictures.bats holds it.
+fills = '#58aafd #feb935 #ed7a4d #b78bb8 #796cff #e9e7f6 #4ff1ab #788770'
 names = 'compute wait reduce update iteration loader test other'
 array used[8]
 do for [p = 1:8] { used[p] = 0 }
@@ -31,6 +32,9 @@ set key at screen 0.02, keys / total left top Left reverse vertical \
 set style fill solid 1 noborder
 span(p) = column('phase') == p ? column('from') : NaN
 share(f) = column('to') - column('from')
+# Two characters of it take about 4 % of the width.
+says(share, name) = sprintf(share > 2.2 * (strlen(name) + 5) ? \
+	name . ' %.0f %%' : '%.0f %%', share)
 plot for [p = 0:7] file using (used[p + 1] >= 0.05 ? span(p) : NaN): \
 		(column('series') + 0.05):(column('from')):(column('to')): \
 		(column('series') - 0.2):(column('series') + 0.3) \
@@ -38,7 +42,7 @@ plot for [p = 0:7] file using (used[p + 1] >= 0.05 ? span(p) : NaN): \
 		title (used[p + 1] >= 0.05 ? word(names, p + 1) : ''), \
 	file using (share(0) >= 8 ? \
 		(column('from') + column('to')) / 2 : NaN): \
-		(column('series') + 0.05):(sprintf('%.0f %%', share(0))) \
+		(column('series') + 0.05):(says(share(0), strcol('name'))) \
 		with labels center textcolor rgb '#1a1a1a' notitle, \
 	file using (strcol('label') ne '-' ? 0 : NaN): \
 		(column('series') - 0.45):(strcol('label')) with labels left \

@@ -10,6 +10,52 @@ setup() {
 	plot_setup
 }
 
+# The colours of phases.gp stand beside each other, in any order. How the three
+# kinds of colour-blindness see them: Machado, Oliveira, Fernandes 2009, "A
+# physiologically-based model for simulation of color vision deficiency",
+# severity 1, on linear RGB; distances are those of CIE L*a*b* (1976), D65.
+@test "shares are told apart by the colour-blind" {
+	python3 - "$BATS_TEST_DIRNAME/../plot/phases.gp" <<-'END'
+	import math, re, sys
+	KINDS = {
+	    "usual": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+	    "protanopia": ((0.152286, 1.052583, -0.204868),
+	                   (0.114503, 0.786281, 0.099216),
+	                   (-0.003882, -0.048116, 1.051998)),
+	    "deuteranopia": ((0.367322, 0.860646, -0.227968),
+	                     (0.280085, 0.672501, 0.047413),
+	                     (-0.011820, 0.042940, 0.968881)),
+	    "tritanopia": ((1.255528, -0.076749, -0.178779),
+	                   (-0.078411, 0.930809, 0.147602),
+	                   (0.004733, 0.691367, 0.303900)),
+	}
+	XYZ = ((0.4124564, 0.3575761, 0.1804375),
+	       (0.2126729, 0.7151522, 0.0721750),
+	       (0.0193339, 0.1191920, 0.9503041))
+	times = lambda m, v: [sum(a * b for a, b in zip(row, v)) for row in m]
+	def linear(c):
+	    return c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+	def root(t):
+	    return t ** (1 / 3) if t > 216 / 24389 else (24389 / 27 * t + 16) / 116
+	def lab(colour, kind):
+	    rgb = [linear(int(colour[i:i + 2], 16) / 255) for i in (1, 3, 5)]
+	    seen = [min(1, max(0, c)) for c in times(KINDS[kind], rgb)]
+	    x, y, z = times(XYZ, seen)
+	    x, y, z = root(x / 0.95047), root(y), root(z / 1.08883)
+	    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+	fills = re.search("^fills = '(.*)'", open(sys.argv[1]).read(), re.M)[1].split()
+	assert len(fills) == 8
+	for kind in KINDS:
+	    seen = [lab(fill, kind) for fill in fills]
+	    least = min((math.dist(a, b), i, j) for i, a in enumerate(seen)
+	                for j, b in enumerate(seen[:i]))
+	    print(kind, least)
+	    assert least[0] >= 20, (kind, least)
+	# What is written on them is dark.
+	assert all(lab(fill, "usual")[0] >= 50 for fill in fills)
+	END
+}
+
 @test "every colour has one for dark pages" {
 	make_campaign one "a label"
 	"$BENCH" plot one >/dev/null
@@ -117,9 +163,15 @@ setup() {
 	done
 	run ! grep logarithmic "epochs 2" "iterations 2"
 	grep -q 'seconds per epoch, logarithmic' "epochs 900"
-	# One of two panels.
+	# Once, above all panels: they have one scale.
 	[ "$(grep -c logarithmic "iterations 900")" = 1 ]
-	grep -q 'a, logarithmic' "iterations 900"
+	grep -q 'ms per iteration, logarithmic' "iterations 900"
+	python3 - <<-'END'
+	import re
+	svg = open("iterations.svg").read()
+	tics = re.findall(r"<text>(?:<tspan[^>]*>)?\s*(1|10|100|1000)<", svg)
+	assert tics and all(tics.count(t) == 2 for t in set(tics) - {"1"}), tics
+	END
 	# That of the loss always is.
 	[[ "$(text ../learning.svg)" == *"loss, logarithmic"* ]]
 }
