@@ -103,10 +103,15 @@ void opencl_close(struct device *base)
 {
 	struct opencl_device *device = (struct opencl_device *)base;
 
+	/*
+	 * A sub-device stays until the process ends. PoCL 3.1 lets clFinish()
+	 * return before its thread has put away the last command; that one's
+	 * queue keeps no device, so what it then reads of a sub-device that was
+	 * released is freed memory: signal 11 in clReleaseEvent(), on a loaded
+	 * machine.
+	 */
 	if (device->context)
 		clReleaseContext(device->context);
-	if (device->parts > 1)
-		clReleaseDevice(device->chosen.device);
 	free(device);
 }
 

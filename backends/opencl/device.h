@@ -38,8 +38,8 @@ int candidate_choose_several(const struct candidate *list, int count,
 /* device_part.c: how many sub-devices of as many units each a device can be
  * parted into; 1 if it cannot be. */
 int device_most_parts(cl_device_id device);
-/* Makes device the sub-device of this rank, to be released. ERROR_MISSING says
- * how many there can be. */
+/* Makes device the sub-device of this rank, which stays until the process ends.
+ * ERROR_MISSING says how many there can be. */
 int device_part(struct candidate *device, int rank, int size,
 		struct error *err);
 

@@ -45,8 +45,8 @@ struct candidate {
 struct opencl_device {
 	struct device base;
 	struct candidate chosen;
-	int parts; /* ranks that share its memory; above 1 this is a sub-device,
-		      to be released */
+	int parts; /* ranks that share its memory; above 1 this is a
+		      sub-device */
 	long kept; /* compiled kernels when it was opened; -1: not known */
 	const struct device_class *class;
 	cl_context context;
