@@ -90,7 +90,20 @@ int pass_add(struct pass *pass, const struct launch *how, cl_program built,
 	return failed;
 }
 
-int launch_enqueue(struct opencl_program *program, const struct launch *launch,
+/* Drivers finish compiling a kernel when it first runs, in a thread of theirs:
+ * nothing is asked of them meanwhile, and what fails is known by its name. */
+static int first_finish(const struct opencl_program *program,
+			struct launch *launch, struct error *err)
+{
+	cl_int status = launch->has_run ? CL_SUCCESS :
+					  clFinish(program->queue);
+
+	launch->has_run = 1;
+	return status ? room_fail(err, status, "clFinish behind %s",
+				  launch->name) : 0;
+}
+
+int launch_enqueue(struct opencl_program *program, struct launch *launch,
 		   int count, struct error *err)
 {
 	const size_t group[3] = {
@@ -109,7 +122,8 @@ int launch_enqueue(struct opencl_program *program, const struct launch *launch,
 					NULL, items, group, 0, NULL,
 					profile_event(program, launch->part));
 	return status ? room_fail(err, status, "clEnqueueNDRangeKernel of %s",
-				  launch->name) : 0;
+				  launch->name) :
+			first_finish(program, launch, err);
 }
 
 /* Not waited for: the batch is ours until the program is finished. */

@@ -106,6 +106,7 @@ struct launch {
 	int batch_arguments; /* the kernel's first ones: see launch.c */
 	struct work work;
 	int part; /* of a profile; PART_NONE: of none */
+	int has_run;
 	cl_kernel kernel;
 };
 
@@ -279,8 +280,9 @@ int launch_words(struct launch *launch, int first, const cl_uint *words,
 /* Appends to a pass. */
 int pass_add(struct pass *pass, const struct launch *how, cl_program built,
 	     const cl_mem *memories, int memory_count, struct error *err);
-int launch_enqueue(struct opencl_program *program,
-		   const struct launch *launch, int count, struct error *err);
+/* The first one is waited for. */
+int launch_enqueue(struct opencl_program *program, struct launch *launch,
+		   int count, struct error *err);
 /* Uploads or gathers a batch of at least one sample and runs all launches on
  * it. */
 int pass_run(struct opencl_program *program, struct pass *pass,

@@ -73,6 +73,11 @@ static int window_check(const struct opencl_program *program, int index,
 
 static int program_build(struct opencl_program *program, struct error *err)
 {
+	/* The driver's compiler has it to itself. */
+	cl_int status = clFinish(program->queue);
+
+	if (status)
+		return room_fail(err, status, "clFinish behind buffers");
 	if (program_class(program)->build(program, err))
 		return -1;
 	for (int i = 0; i < program->plan.count; i++) {

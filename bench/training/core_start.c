@@ -231,22 +231,32 @@ static int agree(const struct core *core, struct holding *holding,
 	return 0;
 }
 
+static int hold_own(const struct core *core, struct holding *holding,
+		    struct error *err)
+{
+	holding->holds = !loader_hold(core->program, core->training->dataset,
+				      err);
+	if (holding->holds)
+		return 0;
+	snprintf(holding->reason, sizeof(holding->reason), "%.159s",
+		 err->message);
+	return err->kind == ERROR_MISSING ? 0 : -1;
+}
+
 /* What does not fit, on one core even, is loaded batch by batch by all: they
- * would wait for the slowest. */
+ * would wait for the slowest. One after the other, since drivers compile the
+ * kernels for it (replica_compile). */
 static int hold_data(struct core *core, struct error *err)
 {
 	struct training *training = core->training;
-	struct holding holding = { .holds = 1 };
+	struct holding holding = { 0 };
 
 	if (!training->resident || !backend_holds(training->backend))
 		return 0;
-	if (loader_hold(core->program, training->dataset, err)) {
-		if (err->kind != ERROR_MISSING)
+	for (int r = 0; r < core->group->size; r++)
+		if ((r == core->group->rank && hold_own(core, &holding, err)) ||
+		    group_gather(core->group, NULL, 0, NULL, err))
 			return -1;
-		holding.holds = 0;
-		snprintf(holding.reason, sizeof(holding.reason), "%.159s",
-			 err->message);
-	}
 	if (agree(core, &holding, err))
 		return -1;
 	if (!holding.holds)

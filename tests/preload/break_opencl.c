@@ -18,7 +18,8 @@
  *   OPENCL_ALONE=1
  *
  * Builds are refused while another thread builds; each takes long enough to be
- * met.
+ * met. A kernel's first launch is a build too, until the clFinish() behind it;
+ * in between that thread may launch nothing.
  */
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -28,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define MOST_KERNELS 256
 #define SOURCE 1 /* no status: those are 0 or less */
 
 /* The driver's own function of this name. */
@@ -84,7 +86,7 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
 }
 
 static _Atomic cl_device_id last; /* of OPENCL_LAST */
-static atomic_int builds; /* of OPENCL_ALONE, about to begin */
+static atomic_int builds; /* of OPENCL_ALONE, first launches included */
 
 /* The size that a variable gives instead of the driver's; 0: none. */
 static cl_ulong size_given(cl_device_id device, cl_device_info what)
@@ -112,6 +114,22 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size,
 	if (!status && given && value && size >= sizeof(given))
 		memcpy(value, &given, sizeof(given));
 	return status;
+}
+
+/* Whether this thread has not waited for a kernel that ran first. */
+static _Thread_local int first_runs;
+
+static int is_first(cl_kernel kernel)
+{
+	static _Atomic cl_kernel known[MOST_KERNELS];
+	int i = 0;
+
+	while (i < MOST_KERNELS && known[i] && known[i] != kernel)
+		i++;
+	if (i == MOST_KERNELS || known[i] == kernel)
+		return 0;
+	known[i] = kernel;
+	return 1;
 }
 
 /* 0 if nobody else has begun, or does so within 50 ms. */
@@ -155,6 +173,13 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
 	const cl_int status = broken("clEnqueueNDRangeKernel");
 
 	*(void **)&real = driver("clEnqueueNDRangeKernel");
+	if (getenv("OPENCL_ALONE")) {
+		if (first_runs)
+			return CL_INVALID_OPERATION;
+		first_runs = is_first(kernel);
+		if (first_runs && begin_alone())
+			return CL_INVALID_OPERATION;
+	}
 	return status ? status : real(queue, kernel, dimensions, offset, global,
 				      local, count, waits, event);
 }
@@ -207,6 +232,8 @@ cl_int clFinish(cl_command_queue queue)
 	const cl_int status = broken("clFinish");
 
 	*(void **)&real = driver("clFinish");
+	builds -= first_runs;
+	first_runs = 0;
 	return status ? status : real(queue);
 }
 
