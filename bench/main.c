@@ -123,6 +123,26 @@ static int restart_if_needed(const struct options *options, char **argv,
 	return 0;
 }
 
+/* Whether a device may have been at work for a verb that computes. */
+static int used_device(const struct options *options)
+{
+	const struct backend *backend = NULL;
+
+	if (options->verb != VERB_MEASURE && options->verb != VERB_VERIFY)
+		return 0;
+	while ((backend = backend_next(backend))) {
+		if (!backend->offloads)
+			continue;
+		if (!options->argument_count)
+			return 1;
+		for (int a = 0; a < options->argument_count; a++)
+			if (!strncmp(options->arguments[a], backend->name,
+				     strlen(backend->name)))
+				return 1;
+	}
+	return 0;
+}
+
 static int dispatch(const struct options *options, struct error *err)
 {
 	const int takes_none = options->verb == VERB_SELFTEST ||
@@ -219,7 +239,7 @@ int main(int argc, char **argv)
 {
 	struct options options;
 	struct error err = { .kind = ERROR_FAILED };
-	int code;
+	int code, leaves_driver;
 
 	keep_standard_files();
 	interrupt_reset();
@@ -228,6 +248,7 @@ int main(int argc, char **argv)
 	/* Numbers keep their point; only characters follow the user. */
 	setlocale(LC_CTYPE, "");
 	code = run(&options, argc, argv, &err);
+	leaves_driver = used_device(&options);
 	options_release(&options);
 	if (!code && (fflush(stdout) || ferror(stdout)))
 		code = -error_set(&err, ERROR_OUTPUT,
@@ -238,5 +259,11 @@ int main(int argc, char **argv)
 		print_error(&err);
 	if (code == ERROR_STOPPED && interrupt_signal())
 		code = 128 + interrupt_signal();
+	/* Threads of a driver may still put things away, and its destructors
+	 * would take from under them what they work on. */
+	if (leaves_driver) {
+		fflush(NULL);
+		_exit(code);
+	}
 	return code;
 }

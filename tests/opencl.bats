@@ -105,6 +105,18 @@ breaks() {
 	[[ "$stderr" == *"ended by signal 6"* ]]
 }
 
+@test "what computed on a device leaves without the driver's destructors" {
+	local verb
+	export LD_PRELOAD=$BROKEN BREAK_OPENCL=destructors:1:abort
+	run -134 "$BENCH" measure null "${SMALL[@]}"
+	run -0 "$BENCH" measure opencl "${SMALL[@]}"
+	[[ "$output" == *,loop,* ]]
+	run -0 "$BENCH" verify opencl --model tiny -d synthetic --steps 1
+	[[ "$output" == *"verify: all right" ]]
+	run -2 "$BENCH" measure opencl --steps 0
+	[[ "$output" == "bench: "* ]]
+}
+
 @test "a driver that hangs is ended by --timeout" {
 	STATUS=partial
 	local stage

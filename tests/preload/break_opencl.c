@@ -7,6 +7,8 @@
  * the driver. HOW is the status that they return, "hang", or "abort"; of
  * clBuildProgram also "source", kernels that are nonsense.
  *
+ * "destructors" are those of its library, at the end of a process.
+ *
  *   OPENCL_MEMORY=BYTES, OPENCL_BUFFER=BYTES
  *
  * So large is the device's memory, or its largest buffer, as it says.
@@ -62,6 +64,11 @@ static cl_int broken(const char *name)
 	while (!strcmp(how, ":hang"))
 		pause();
 	return (cl_int)strtol(how + 1, NULL, 10);
+}
+
+__attribute__((destructor)) static void destruct(void)
+{
+	broken("destructors");
 }
 
 cl_int clGetPlatformIDs(cl_uint most, cl_platform_id *platforms,
