@@ -6,7 +6,8 @@
 #   make test-bare   likewise, without all that a machine may lack
 #   make check-full  the tests that take longer: clang, threads, oclgrind, fuzz
 #   make fuzz        feed the parsers what libFuzzer thinks of (clang)
-#   make peers       PyTorch and tinygrad in build/peers: tests/peers/compare
+#   make peers       PyTorch, tinygrad and Intel's OpenCL driver in build/peers
+#   make test-intel  the tests of OpenCL on that driver; part of `make test`
 #   make deps        install what is missing: packages of Debian 12
 #   make deps-gate   the same, but only what .ci/gate needs
 #   make install     program, man page, completions; uninstall undoes it
@@ -128,6 +129,10 @@ REPLAYS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/tests/%)
 TEST_OBJECTS := $(patsubst %.c,$O/%.o,$(TEST_SOURCES) $(TOOL_SOURCES) \
 	$(FUZZ_SOURCES) tests/fuzz/replay.c)
 TESTS_BATS := $(wildcard tests/*.bats)
+# What asks the OpenCL driver, and a second one: Intel's, by `make peers`.
+TESTS_OPENCL := $(filter $B/tests/test_opencl% $B/tests/test_held,$(TESTS)) \
+	$(filter tests/opencl% tests/resident%,$(TESTS_BATS))
+INTEL_OPENCL := $(wildcard $(BUILD)/peers/lib/libintelocl.so)
 in_san = $(2:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
 
 all: $B/bench
@@ -282,6 +287,7 @@ TESTS_SAN = $(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS))
 test: test-builds
 	$QBENCH="$$(realpath $B/bench)" tests/run $(TESTS_BATS) $(TESTS_SAN) \
 		$(TESTS) $(REPLAYS)
+	$(if $(INTEL_OPENCL),$(AGAIN) test-intel)
 
 test-bare: test-builds
 	$QBENCH="$$(realpath $B/bench)" tests/run --bare $(TESTS_BATS) $(TESTS_SAN)
@@ -290,6 +296,14 @@ test-builds:
 	$(AGAIN) deps
 	$(AGAIN) all test-programs
 	$(AGAIN) SAN=address,undefined test-programs
+
+test-intel:
+	$(if $(INTEL_OPENCL),,$(error no driver of Intel: `make peers` first))
+	$(AGAIN) all test-programs
+	@echo "The tests of OpenCL on $(INTEL_OPENCL):"
+	$QBENCH="$$(realpath $B/bench)" \
+		TEST_OPENCL="$$(realpath $(INTEL_OPENCL))" \
+		tests/run $(TESTS_OPENCL)
 
 # oclgrind exits with 0, so its log must be empty. What is uninitialized is a
 # question for tests/opencl_kernels.bats, which is about smaller models.
@@ -418,8 +432,8 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all objects twin run test test-bare test-builds check-full fuzz \
-	fuzz-all check-headers deps deps-gate peers install uninstall clean \
+.PHONY: all objects twin run test test-bare test-builds test-intel \
+	check-full fuzz fuzz-all check-headers deps deps-gate peers install uninstall clean \
 	test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
