@@ -36,6 +36,15 @@ set_cells() {
 	END
 }
 
+@test "too few blocks are warned of" {
+	run --separate-stderr "$BENCH" calibrate null-1 --model tiny \
+		"${DATA[@]}" --blocks 39 --floors floors.csv --dry-run
+	[[ "$stderr" == *"note: 39 blocks are few: of fewer than 40 "* ]]
+	run --separate-stderr "$BENCH" calibrate null-1 --model tiny \
+		"${DATA[@]}" --blocks 40 --floors floors.csv --dry-run
+	[[ "$stderr" != *"are few"* ]]
+}
+
 @test "a row for each target and metric, and a table" {
 	calibrate null-1 cpu-1 "${SMALL[@]}" -o made
 	[ "$status" -eq 0 ]

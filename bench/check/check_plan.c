@@ -5,6 +5,7 @@
 
 #include "bench/gate/baseline_settings.h"
 #include "bench/gate/gate.h"
+#include "bench/gate/noise.h"
 #include "bench/machine/machine.h"
 #include "bench/system/clock.h"
 #include "bench/training/plan_memory.h"
@@ -12,7 +13,7 @@
 #include "bench/training/target_options.h"
 
 #define BLOCKS 20
-#define CALIBRATION_BLOCKS 40
+#define CALIBRATION_BLOCKS NOISE_LEAST_PAIRS
 
 void check_target_options(struct options *options, const struct check *check,
 			  const struct check_target *target)

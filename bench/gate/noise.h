@@ -14,6 +14,10 @@
  * all of count. */
 size_t noise_check_pairs(size_t count);
 
+/* Pairs below this are too few for a floor: checks that are drawn from them
+ * are nearly all the same one. */
+#define NOISE_LEAST_PAIRS 40
+
 /*
  * The ratio, 1.012 say, that 19 of 20 checks stay within: the 95th percentile
  * of |HL|, Hodges and Lehmann's estimate, over a thousand checks. Each is of

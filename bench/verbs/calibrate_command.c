@@ -175,6 +175,12 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 		return -1;
 	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
+	if (check->log && options->blocks != OPTION_UNSET &&
+	    options->blocks < NOISE_LEAST_PAIRS)
+		fprintf(log, "note: %ld blocks are few: of fewer than %d a "
+			"floor may come out far too low, and bench check then "
+			"calls noise slower\n", options->blocks,
+			NOISE_LEAST_PAIRS);
 	if (options->dry_run || check->log)
 		check_print_plan(check, chosen,
 				 options->dry_run ? out : log);
