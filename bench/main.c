@@ -30,7 +30,8 @@
 #include "bench/verbs/table_command.h"
 #include "bench/verify/verify.h"
 
-static int data_verb(const struct options *options, struct error *err)
+static int data_verb(const struct options *options, FILE *log,
+		     struct error *err)
 {
 	const struct data_command command = {
 		.verb = options->argument_count > 0 ? options->arguments[0] :
@@ -41,10 +42,11 @@ static int data_verb(const struct options *options, struct error *err)
 		.mirror = options->mirror,
 	};
 
-	return data_command_run(&command, stdout, stderr, err);
+	return data_command_run(&command, stdout, log, err);
 }
 
-static int table_verb(const struct options *options, struct error *err)
+static int table_verb(const struct options *options, FILE *log,
+		      struct error *err)
 {
 	struct table_command command = {
 		.paths = options->arguments,
@@ -57,15 +59,17 @@ static int table_verb(const struct options *options, struct error *err)
 		.columns = options->columns,
 		.utf8 = terminal_is_utf8(),
 		.color = terminal_uses_color(options->color, stdout),
+		.width = terminal_columns(stdout),
 		.exports = { options->export_csv, options->export_json,
 			     options->export_markdown },
 	};
 
 	table_format_find(options->format, &command.format);
-	return table_command_run(&command, stdout, stderr, err);
+	return table_command_run(&command, stdout, log, err);
 }
 
-static int compare_verb(const struct options *options, struct error *err)
+static int compare_verb(const struct options *options, FILE *log,
+			 struct error *err)
 {
 	struct compare_command command = {
 		.paths = options->arguments,
@@ -73,15 +77,17 @@ static int compare_verb(const struct options *options, struct error *err)
 		.table = {
 			.include_warmup = options->include_warmup,
 			.utf8 = terminal_is_utf8(),
+			.width = terminal_columns(stdout),
 		},
 		.export_csv = options->export_csv,
 	};
 
 	table_format_find(options->format, &command.table.format);
-	return compare_command_run(&command, stdout, stderr, err);
+	return compare_command_run(&command, stdout, log, err);
 }
 
-static int plot_verb(const struct options *options, struct error *err)
+static int plot_verb(const struct options *options, FILE *log,
+		     struct error *err)
 {
 	const struct plot_command command = {
 		.folder = options->argument_count == 1 ?
@@ -92,7 +98,7 @@ static int plot_verb(const struct options *options, struct error *err)
 				   30 : (double)options->timeout,
 	};
 
-	return plot_command_run(&command, stdout, stderr, err);
+	return plot_command_run(&command, stdout, log, err);
 }
 
 static int env_verb(const struct options *options, struct error *err)
@@ -143,7 +149,7 @@ static int used_device(const struct options *options)
 	return 0;
 }
 
-static int dispatch(const struct options *options, struct error *err)
+static int dispatch(const struct options *options, FILE *log, struct error *err)
 {
 	const int takes_none = options->verb == VERB_SELFTEST ||
 			       options->verb == VERB_DEVICES ||
@@ -156,35 +162,35 @@ static int dispatch(const struct options *options, struct error *err)
 				 options->arguments[0]);
 	switch (options->verb) {
 	case VERB_RUN:
-		return run_command(options, stdout, stderr, err);
+		return run_command(options, stdout, log, err);
 	case VERB_MEASURE:
-		return measure_command(options, stdout, stderr, err);
+		return measure_command(options, stdout, log, err);
 	case VERB_TABLE:
-		return table_verb(options, err);
+		return table_verb(options, log, err);
 	case VERB_PLOT:
-		return plot_verb(options, err);
+		return plot_verb(options, log, err);
 	case VERB_CHECK:
-		return check_command(options, stdout, stderr, err);
+		return check_command(options, stdout, log, err);
 	case VERB_COMPARE:
-		return compare_verb(options, err);
+		return compare_verb(options, log, err);
 	case VERB_CALIBRATE:
-		return calibrate_command(options, stdout, stderr, err);
+		return calibrate_command(options, stdout, log, err);
 	case VERB_SELFTEST:
 		return selftest_command(stdout, err);
 	case VERB_BASELINE:
-		return baseline_command(options, stdout, stderr, err);
+		return baseline_command(options, stdout, log, err);
 	case VERB_VERIFY:
-		return verify_command(options, stdout, stderr, err);
+		return verify_command(options, stdout, log, err);
 	case VERB_DEVICES:
 		return devices_command(stdout, err);
 	case VERB_ENV:
 		return env_verb(options, err);
 	default:
-		return data_verb(options, err);
+		return data_verb(options, log, err);
 	}
 }
 
-static int run(struct options *options, int argc, char **argv,
+static int run(struct options *options, int argc, char **argv, FILE *log,
 	       struct error *err)
 {
 	int code;
@@ -209,7 +215,7 @@ static int run(struct options *options, int argc, char **argv,
 	options->cpus = NULL;
 	if (restart_if_needed(options, argv, err))
 		return err->kind;
-	code = dispatch(options, err);
+	code = dispatch(options, log, err);
 	return code < 0 ? (int)err->kind : code;
 }
 
@@ -227,18 +233,19 @@ static void keep_standard_files(void)
 }
 
 /* Names of files and devices are in it, and a compiler's log may be. */
-static void print_error(const struct error *err)
+static void print_error(const struct error *err, FILE *log)
 {
 	char text[4 * sizeof(err->message)];
 
 	text_clean(text, sizeof(text), err->message, TEXT_LINES);
-	fprintf(stderr, "bench: %s\n", text);
+	fprintf(log, "bench: %s\n", text);
 }
 
 int main(int argc, char **argv)
 {
 	struct options options;
 	struct error err = { .kind = ERROR_FAILED };
+	FILE *log;
 	int code, leaves_driver;
 
 	keep_standard_files();
@@ -247,7 +254,8 @@ int main(int argc, char **argv)
 	umask(umask(0777) & ~(mode_t)S_IRWXU);
 	/* Numbers keep their point; only characters follow the user. */
 	setlocale(LC_CTYPE, "");
-	code = run(&options, argc, argv, &err);
+	log = terminal_wrapped(stderr);
+	code = run(&options, argc, argv, log, &err);
 	leaves_driver = used_device(&options);
 	options_release(&options);
 	if (!code && (fflush(stdout) || ferror(stdout)))
@@ -256,7 +264,7 @@ int main(int argc, char **argv)
 		       ERROR_OUTPUT;
 	/* A measuring child's parent says what went wrong. */
 	if (code && err.message[0] && !options.campaign_id)
-		print_error(&err);
+		print_error(&err, log);
 	if (code == ERROR_STOPPED && interrupt_signal())
 		code = 128 + interrupt_signal();
 	/* Threads of a driver may still put things away, and its destructors

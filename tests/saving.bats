@@ -383,3 +383,23 @@ unlocked() {
 		--dump-masks missing/file
 	[ ! -e kept ]
 }
+
+# A log has whole lines; what goes to a window is broken between words.
+@test "notes and errors as wide as the window" {
+	needs_terminal
+	local width
+	"$BENCH" run cpu-2 --model tiny "${DATA[@]}" -q --out made
+	for width in 40 120; do
+		script -qec "stty cols $width; '$BENCH' table made --details; \
+			'$BENCH' env --cpus 0-99999" typed >/dev/null || true
+		tr -d '\r' <typed >lines
+		# Notes of a table, and the error, which takes several lines.
+		grep -E '^(- |  |bench: )[^ ]' lines >notes
+		grep -q '^bench: --cpus' notes
+		[ "$(wc -L <notes)" -lt "$((width + 1))" ]
+		[ "$(wc -L <notes)" -gt "$((width - 20))" ]
+	done
+	run -2 --separate-stderr "$BENCH" env --cpus 0-99999
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[ "${#stderr_lines[0]}" -gt 40 ]
+}

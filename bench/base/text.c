@@ -61,6 +61,31 @@ int text_width(const char *text)
 	return width;
 }
 
+void text_wrap(FILE *out, char *text, int width, int indent)
+{
+	int at = 0;
+
+	while (*text) {
+		const int blanks = (int)strspn(text, " ");
+		char *word = text + blanks, *end = word + strcspn(word, " ");
+		const char after = *end;
+		int columns;
+
+		*end = '\0';
+		columns = text_width(word);
+		if (at > 0 && at + blanks + columns > width) {
+			fprintf(out, "\n%*s%s", indent, "", word);
+			at = indent + columns;
+		} else {
+			fputs(text, out);
+			at += blanks + columns;
+		}
+		*end = after;
+		text = end;
+	}
+	fputc('\n', out);
+}
+
 void text_cut(char *text, int columns)
 {
 	unsigned number;

@@ -25,6 +25,13 @@ void text_print(FILE *out, const char *text, int rules);
 /* Columns on a terminal: two for the wide characters of East Asia. */
 int text_width(const char *text);
 
+/*
+ * One line in as many of at most width columns as it takes, broken between
+ * words; later ones begin with indent blanks. A longer word, as a path may be,
+ * stays whole. text is as it was afterwards.
+ */
+void text_wrap(FILE *out, char *text, int width, int indent);
+
 /* At most so many columns, the last two ".." if something is left out. */
 void text_cut(char *text, int columns);
 

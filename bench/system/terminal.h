@@ -13,4 +13,14 @@ int terminal_is_utf8(void);
  */
 int terminal_uses_color(const char *when, FILE *stream);
 
+/* Of the window that stream is shown in; 0 if it is shown in none. */
+int terminal_columns(FILE *stream);
+
+/*
+ * A stream of messages to stream whose lines are wrapped at the width that its
+ * terminal has by then; stream itself where it is no terminal, so that a line
+ * of a log stays one. Open until the process ends.
+ */
+FILE *terminal_wrapped(FILE *stream);
+
 #endif

@@ -26,6 +26,7 @@ struct table_options {
 	int include_warmup; /* warm-up steps count as iterations */
 	int utf8;	    /* the reader's locale has the sign for +- */
 	int color;	    /* plain: the best in bold, too */
+	int width;	    /* plain: columns that a note may take; 0: 80 */
 	int first;	    /* the first screen instead of the four tables */
 	int quiet;	    /* of it the table alone */
 	const char *where;  /* that the rest is in, as `bench table` takes it;

@@ -323,29 +323,6 @@ void grid_draw(const struct grid *grid, const struct table_options *options,
 	fputc('\n', out);
 }
 
-/* Words, as many on a line as fit, later lines under the first word. */
-static void wrap(FILE *out, char *text, int indent)
-{
-	char *word, *rest = NULL;
-	int at = 0, width;
-
-	for (word = strtok_r(text, " ", &rest); word;
-	     word = strtok_r(NULL, " ", &rest)) {
-		width = text_width(word);
-		if (at > 0 && at + 1 + width > WIDTH) {
-			fputc('\n', out);
-			pad(out, indent, ' ');
-			at = indent;
-		} else if (at > 0) {
-			fputc(' ', out);
-			at++;
-		}
-		fputs(word, out);
-		at += width;
-	}
-	fputc('\n', out);
-}
-
 /* Cleaned, with what stands before it. */
 static void print_text(FILE *out, const struct table_options *options,
 		       const char *before, const char *format,
@@ -362,7 +339,8 @@ static void print_text(FILE *out, const struct table_options *options,
 	clean_text(clean + length, sizeof(clean) - (size_t)length, text,
 		   options);
 	if (options->format == TABLE_PLAIN)
-		wrap(out, clean, length);
+		text_wrap(out, clean, options->width ? options->width : WIDTH,
+			  length);
 	else if (options->format == TABLE_HTML)
 		html_element(out, "<p class=\"note\">", clean + length,
 			     "</p>\n");

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bench/system/clock.h"
+#include "bench/system/terminal.h"
 
 #define NAME_LEAST 8 /* of a target, so that bars line up */
 #define BAR_LEAST 4
@@ -21,12 +21,11 @@ static const char turning[] = "|/-\\";
 /* Asked anew each time: windows change their size. */
 static int terminal_width(void)
 {
-	struct winsize size;
 	const char *columns = getenv("COLUMNS");
 	long width = columns ? strtol(columns, NULL, 10) : 0;
 
-	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
-		width = size.ws_col;
+	if (terminal_columns(stderr))
+		width = terminal_columns(stderr);
 	if (width <= 1)
 		return 80;
 	return width < WIDEST ? (int)width : WIDEST;

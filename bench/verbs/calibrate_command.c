@@ -137,6 +137,7 @@ static int print_table(const struct calibration *calibration,
 	struct table_options table = {
 		.utf8 = terminal_is_utf8(),
 		.color = terminal_uses_color(options->color, out),
+		.width = terminal_columns(out),
 	};
 	struct grid grid = { 0 };
 

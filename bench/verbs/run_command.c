@@ -263,6 +263,7 @@ static void publish(struct work *work)
 		.include_warmup = options->include_warmup,
 		.utf8 = terminal_is_utf8(),
 		.color = terminal_uses_color(options->color, work->out),
+		.width = terminal_columns(work->out),
 		.quiet = options->quiet,
 		.where = work->campaign.dir,
 		.is_folder = 1,

@@ -63,6 +63,7 @@ static int print_campaign(const struct table_command *command,
 		.include_warmup = command->include_warmup,
 		.utf8 = command->utf8,
 		.color = command->color,
+		.width = command->width,
 		.quiet = command->quiet,
 		.where = where,
 		.is_folder = command->path_count == 1 &&
