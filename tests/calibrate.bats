@@ -125,6 +125,14 @@ set_cells() {
 	[ ! -e made ]
 }
 
+@test "what is refused makes no folder" {
+	calibrate none-1 "${SMALL[@]}"
+	[ "$status" -eq 2 ]
+	calibrate null-1 "${SMALL[@]}" --batch 71
+	[ "$status" -eq 2 ]
+	[ ! -e results ]
+}
+
 @test "nothing is measured slower on purpose, or for a plan" {
 	calibrate null-1 "${SMALL[@]}" --inject 5% -o made
 	[ "$status" -eq 2 ]

@@ -93,6 +93,13 @@ void check_print_plan(const struct check *check, const int *chosen, FILE *to);
 /* "24 s", and minutes from two on. */
 void check_print_time(char text[CHECK_TIME_SIZE], double seconds);
 
+/* --floors, or the usual file. */
+const char *check_floors_path(const struct options *options);
+
+/* Reads the noise floors. That `bench calibrate` could not save any is known
+ * before anything is measured, too. */
+int check_load_floors(struct check *check, struct error *err);
+
 /* Sets each target's floor, from the machine that its pilot ran on; says which
  * floors are of another one. */
 void check_use_floors(struct check *check);

@@ -1,5 +1,33 @@
-/* How a check uses what `bench calibrate` found. */
+/* The noise floors that `bench calibrate` finds and `bench check` uses. */
+#include <unistd.h>
+
 #include "bench/check/check.h"
+#include "bench/system/file.h"
+
+const char *check_floors_path(const struct options *options)
+{
+	return options->floors ? options->floors : FLOOR_FILE;
+}
+
+/* Whether the floors that will be found can be saved beside those that are
+ * there. */
+static int check_place(struct check *check, struct error *err)
+{
+	const char *path = check_floors_path(check->options);
+
+	if (!check->options->floors && file_make_folder("results", err))
+		return -1;
+	if (file_check(path, err))
+		return -1;
+	return access(path, F_OK) ? 0 : floors_read(&check->floors, path, err);
+}
+
+int check_load_floors(struct check *check, struct error *err)
+{
+	if (check->options->verb == VERB_CHECK)
+		return floors_read(&check->floors, check->options->floors, err);
+	return check->options->dry_run ? 0 : check_place(check, err);
+}
 
 static void use_floor(struct check *check, struct check_target *target)
 {

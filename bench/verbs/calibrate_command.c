@@ -3,12 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/check/check.h"
 #include "bench/gate/gate.h"
 #include "bench/gate/noise.h"
-#include "bench/system/file.h"
 #include "bench/system/terminal.h"
 #include "bench/tables/table_format.h"
 
@@ -35,11 +33,6 @@ static pair_value *const values[FLOOR_METRICS] = {
 	[FLOOR_SETUP] = setup_of,
 	[FLOOR_CPU] = cpu_of,
 };
-
-static const char *path_of(const struct options *options)
-{
-	return options->floors ? options->floors : FLOOR_FILE;
-}
 
 static void gather(struct pair_stage *stages, const struct check *check,
 		   const struct rows_by_run *groups, const char *target,
@@ -168,6 +161,7 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 		     struct error *err)
 {
 	const struct options *options = check->options;
+	const char *path = check_floors_path(options);
 	struct calibration calibration = { 0 };
 	int chosen[CHECK_MOST_TARGETS], failed;
 	struct error other;
@@ -192,32 +186,14 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 	progress_end(&check->progress);
 	if (find_all(&calibration, check, err))
 		return -1;
-	failed = floors_replace(path_of(options), calibration.rows,
+	failed = floors_replace(path, calibration.rows,
 				(size_t)(FLOOR_METRICS * calibration.targets),
 				err);
 	if (print_table(&calibration, options, out, failed ? &other : err))
 		return -1;
 	if (!failed && check->log)
-		fprintf(log, "floors: %s\nresults: %s\n", path_of(options),
+		fprintf(log, "floors: %s\nresults: %s\n", path,
 			check->campaign.dir);
-	return failed;
-}
-
-/* What could not be saved is known before anything is measured. */
-static int check_file(const struct options *options, struct error *err)
-{
-	struct floors floors = { 0 };
-	int failed = 0;
-
-	if (options->dry_run)
-		return 0;
-	if (!options->floors)
-		failed = file_make_folder("results", err);
-	if (!failed)
-		failed = file_check(path_of(options), err);
-	if (!failed && !access(path_of(options), F_OK))
-		failed = floors_read(&floors, path_of(options), err);
-	floors_release(&floors);
 	return failed;
 }
 
@@ -232,7 +208,7 @@ int calibrate_command(const struct options *options, FILE *out, FILE *log,
 		return error_memory(err, "a check");
 	check->options = options;
 	check->log = options->quiet ? NULL : log;
-	failed = check_file(options, err) || check_prepare(check, err) ||
+	failed = check_prepare(check, err) ||
 		 calibrate(check, out, log, err);
 	progress_end(&check->progress);
 	check_release(check);

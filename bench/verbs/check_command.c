@@ -276,8 +276,7 @@ int check_prepare(struct check *check, struct error *err)
 	    plan_arms(check, err) ||
 	    plan_targets(check, err) || check_plan_data(check, err) ||
 	    export_check(&exports, err) ||
-	    (options->verb == VERB_CHECK &&
-	     floors_read(&check->floors, options->floors, err)) ||
+	    check_load_floors(check, err) ||
 	    (options->dry_run &&
 	     file_make_scratch(check->scratch, sizeof(check->scratch),
 			       "bench-dry-run", err)))
