@@ -132,21 +132,21 @@ static int restart_if_needed(const struct options *options, char **argv,
 /* Whether a device may have been at work for a verb that computes. */
 static int used_device(const struct options *options)
 {
-	const struct backend *backend = NULL;
+	const struct backend *backend;
 
 	if (options->verb != VERB_MEASURE && options->verb != VERB_VERIFY)
 		return 0;
-	while ((backend = backend_next(backend))) {
-		if (!backend->offloads)
-			continue;
-		if (!options->argument_count)
+	for (int a = 0; a < options->argument_count; a++) {
+		const char *target = options->arguments[a];
+		char name[48];
+
+		snprintf(name, sizeof(name), "%.*s",
+			 (int)strcspn(target, "-@:"), target);
+		backend = backend_find(name);
+		if (backend && backend->offloads)
 			return 1;
-		for (int a = 0; a < options->argument_count; a++)
-			if (!strncmp(options->arguments[a], backend->name,
-				     strlen(backend->name)))
-				return 1;
 	}
-	return 0;
+	return !options->argument_count; /* verify takes all of them */
 }
 
 static int dispatch(const struct options *options, FILE *log, struct error *err)
