@@ -90,6 +90,9 @@ build_of() {
 		[[ "$output" == *"choose among: ${here// /, }" ]]
 		here=${here#* }
 	done
+	export BENCH_TEST_ISA=none
+	BENCH_ISA=portable run -4 "$BENCH" measure cpu-1 "${TINY[@]}"
+	[[ "$output" == *"BENCH_TEST_ISA: 'none' is no build"*"portable" ]]
 }
 
 @test "lesser CPUs compute with what they have" {

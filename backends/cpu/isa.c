@@ -26,11 +26,29 @@ int cpu_is_tested_with(const char *name)
 	return !best;
 }
 
+/* A name that no build has would take all of them away. */
+static int check_test_isa(struct error *err)
+{
+	const char *best = getenv("BENCH_TEST_ISA");
+	char names[64] = "";
+
+	for (size_t i = 0; best && cpu_builds[i]; i++) {
+		if (!strcmp(cpu_builds[i]->name, best))
+			return 0;
+		error_list(names, sizeof(names), cpu_builds[i]->name);
+	}
+	return best ? error_set(err, ERROR_MISSING, "BENCH_TEST_ISA: '%.20s' "
+				"is no build of the kernels; choose among: %s",
+				best, names) : 0;
+}
+
 const struct cpu_kernels *cpu_choose_kernels(struct error *err)
 {
 	const char *wanted = getenv("BENCH_ISA");
 	char names[64] = "";
 
+	if (check_test_isa(err))
+		return NULL;
 	for (size_t i = 0; cpu_builds[i]; i++)
 		if ((!wanted || !strcmp(cpu_builds[i]->name, wanted)) &&
 		    cpu_builds[i]->supported())
