@@ -238,7 +238,7 @@ several() {
 @test "opencl-2 trains alike by threads and fork, as cpu-2 does" {
 	several
 	run -0 --separate-stderr "$BENCH" run opencl opencl-2 opencl-2@fork \
-		cpu-2 "${SMALL[@]}" --global-batch 64 --out made
+		cpu-2 "${SMALL[@]}" --global-batch 64 --out made --details
 	[ "$(column made/runs.csv cores)" = "1 2 2 2" ]
 	[ "$(column made/runs.csv device_type)" = "CPU CPU CPU CPU" ]
 	[ "$(column made/runs.csv device_units)" = "2 2 2 1" ]
@@ -295,7 +295,7 @@ sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 # list of loaded kernels, where it aborts.
 @test "two devices are taken before parts of one" {
 	POCL_DEVICES="basic basic" run -0 --separate-stderr "$BENCH" run \
-		opencl-2@fork "${SMALL[@]}" --out made
+		opencl-2@fork "${SMALL[@]}" --out made --details
 	[[ "$output" == *"2 devices"* && "$output" != *sub-device* ]]
 	[ "$(column made/runs.csv status)" = ok ]
 	[ "$(column made/runs.csv device_units)" = 2 ]
@@ -308,7 +308,7 @@ sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 	several
 	export POCL_DEVICES="basic pthread"
 	run -0 --separate-stderr "$BENCH" run opencl-2@fork "${SMALL[@]/-q/-v}" \
-		--out made
+		--out made --details
 	[[ "$stderr" == *"device: basic"*" and pthread"*", 3 units together"* ]]
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" == *"- opencl-2@fork: basic"*" and pthread"*" (type CPU"* ]]

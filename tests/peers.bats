@@ -286,7 +286,8 @@ line() {
 		"$PEERS/grid.csv" | tr ' ' '\n' | grep '^--' | sort -u); do
 		grep -q "add(\"$argument\"" "$PEERS/torch_train.py"
 	done
-	! grep -vE '^#|^[a-z0-9-]+==[0-9.]+$' "$PEERS/requirements.txt" || false
+	! grep -vE '^#|^[a-z0-9-]+==[0-9.]+(; platform_machine == "x86_64")?$' \
+		"$PEERS/requirements.txt" || false
 }
 
 learned() {

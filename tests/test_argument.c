@@ -133,7 +133,8 @@ static void verbs_have_arguments(void **state)
 static void paths_have_names_that_tell(void **state)
 {
 	static const char *const others[] = { "TEXT", "URL", "RANK:MS",
-					      "PCT", "COMMAND", "REVISION" };
+					      "PCT", "COMMAND", "REVISION",
+					      "LIST" };
 
 	(void)state;
 	for (int i = 0; i < option_row_count; i++) {

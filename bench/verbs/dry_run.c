@@ -73,8 +73,8 @@ int dry_run(const struct options *given, const struct target *target,
 	options.epochs = 1;
 	options.steps = STEPS;
 	options.warmup = 1;
-	options.test = 0;
-	options.target_accuracy = OPTION_UNSET; /* which --test off forbids */
+	/* What brings the global batch, and cannot be without tests. */
+	options.test = given->target_accuracy >= 0;
 	options.trace = NULL;
 	if (child_measure(&result, &request, &deaf, err))
 		return -1;
