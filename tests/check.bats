@@ -227,7 +227,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	chmod +x wrong
 	few cpu-1 --base "$BENCH" --head ./wrong
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"the head is wrong, speed not compared: see ./wrong verify cpu"* ]]
+	[[ "$stderr" == *"the head is wrong, speed not compared: see ./wrong verify cpu --model=tiny "*" --batch=32 "* ]]
 	[ "$(column few/runs.csv stage)" = 0 ]
 	# An older bench, say, that lacks an option.
 	sed -i 's/exit 1/exit 2/' wrong

@@ -204,11 +204,23 @@ static int prove(struct proof *proof, const struct check *check,
 	return failed;
 }
 
+/* Its command, for whoever wants to see what is wrong. */
+static void print_command(const struct proof *proof, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "%s", proof->arm->program ?
+				       proof->arm->program : "bench");
+
+	for (char **word = proof->words + 1; *word && used < size; word++)
+		used += (size_t)snprintf(text + used, size - used, " %s",
+					 *word);
+}
+
 static int verify(const struct check *check, int a,
 		  const struct check_target *target, struct error *err)
 {
 	const struct arm *arm = &check->arms[a];
 	struct proof proof = { .target = target, .arm = arm };
+	char command[900] = "";
 	struct error cause;
 	char place[64];
 	int code, failed;
@@ -217,6 +229,8 @@ static int verify(const struct check *check, int a,
 	proof.environment = arm_environment(arm, 0, &cause);
 	failed = !proof.environment ||
 		 prove(&proof, check, arm_words[a], &code, &cause);
+	if (!failed)
+		print_command(&proof, command, sizeof(command));
 	free(proof.environment);
 	free(proof.words);
 	if (failed)
@@ -226,9 +240,8 @@ static int verify(const struct check *check, int a,
 		return 0;
 	/* 1 is its verdict; anything else says that it came to none. */
 	return error_set(err, ERROR_FAILED, "the %s %s, speed not compared: "
-			 "see %s verify %s", arm_words[a], code == 1 ?
-				 "is wrong" : "cannot be verified",
-			 arm->program ? arm->program : "bench", place);
+			 "see %s", arm_words[a], code == 1 ?
+				 "is wrong" : "cannot be verified", command);
 }
 
 /* Targets that differ in the number of their cores alone are one. */
