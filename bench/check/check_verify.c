@@ -90,14 +90,6 @@ static void name_place(char place[64], const struct check_target *target)
 		 device ? device : "");
 }
 
-static int is_telling(const char *variable)
-{
-	for (const char *const *begin = machine_variables; *begin; begin++)
-		if (!strncmp(variable, *begin, strlen(*begin)))
-			return 1;
-	return 0;
-}
-
 /* All that decides whether it is right. */
 static int print_proof(FILE *out, const void *context, struct error *err)
 {
@@ -110,7 +102,7 @@ static int print_proof(FILE *out, const void *context, struct error *err)
 	for (char **word = proof->words + 1; *word; word++)
 		fprintf(out, "word %s\n", *word);
 	for (char **variable = proof->environment; *variable; variable++)
-		if (is_telling(*variable))
+		if (machine_has_variable(*variable))
 			fprintf(out, "variable %s\n", *variable);
 	fprintf(out, "cpu %s\ndevice %s, %s\ndata %s\n", pilot->cpu_model,
 		pilot->device_name, pilot->device_driver,

@@ -36,7 +36,7 @@ const char *const machine_variables[] = {
 	"LD_LIBRARY_PATH", NULL,
 };
 
-static int is_telling(const char *variable)
+int machine_has_variable(const char *variable)
 {
 	for (const char *const *begin = machine_variables; *begin; begin++)
 		if (!strncmp(variable, *begin, strlen(*begin)))
@@ -49,7 +49,7 @@ static void list_variables(char *text, size_t size)
 	size_t used = 0;
 
 	for (char **variable = environ; *variable; variable++) {
-		if (!is_telling(*variable) || used >= size)
+		if (!machine_has_variable(*variable) || used >= size)
 			continue;
 		used += (size_t)snprintf(text + used, size - used, "%s%s",
 					 used ? ";" : "", *variable);

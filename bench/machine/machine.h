@@ -52,6 +52,9 @@ int machine_is_another(const struct run *first, const struct run *second);
  */
 extern const char *const machine_variables[];
 
+/* Is NAME=VALUE one of them? */
+int machine_has_variable(const char *variable);
+
 /*
  * "0.1.0", the commit, "1234567890ab" or "1234567890ab-dirty", and its day,
  * "2026-01-31"; "unknown" without them.
