@@ -15,6 +15,17 @@ few() {
 		--warmup 1 --blocks 6 -s 3 -o few
 }
 
+# A repository with one commit, of which make makes this program, and we in it.
+in_repository() {
+	command -v git make >/dev/null || skip "no git or make"
+	git init -q repo
+	cd repo || return
+	printf 'all:\n\tmkdir -p build\n\tcp %s build/bench\n' "$BENCH" \
+		>Makefile
+	git add Makefile
+	git -c user.name=n -c user.email=e commit -qm m
+}
+
 # at_first DIR COLUMN: of each process but those that were measured again,
 # because others were at work on this machine as well.
 at_first() {
@@ -440,14 +451,8 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 }
 
 @test "--base-ref builds a revision once, where it goes away again" {
-	command -v git make >/dev/null || skip "no git or make"
-	mkdir repo tmp
-	git -C repo init -q
-	printf 'all:\n\tmkdir -p build\n\tcp %s build/bench\n' "$BENCH" \
-		>repo/Makefile
-	git -C repo add Makefile
-	git -C repo -c user.name=n -c user.email=e commit -qm m
-	cd repo
+	in_repository
+	mkdir ../tmp
 	export TMPDIR=$PWD/../tmp
 	few null-1 --base-ref HEAD
 	[ "$status" -eq 3 ]
@@ -509,14 +514,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 }
 
 @test "--base-ref: another compiler, flag or commit is built anew" {
-	command -v git make >/dev/null || skip "no git or make"
-	mkdir repo
-	git -C repo init -q
-	printf 'all:\n\tmkdir -p build\n\tcp %s build/bench\n' "$BENCH" \
-		>repo/Makefile
-	git -C repo add Makefile
-	git -C repo -c user.name=n -c user.email=e commit -qm m
-	cd repo
+	in_repository
 	# A dry run builds nothing, and tells a time all the same.
 	few null-1 --base-ref HEAD --dry-run
 	[ "$status" -eq 0 ]
@@ -548,14 +546,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 }
 
 @test "--base-ref where nothing can be kept: said, and compared" {
-	command -v git make >/dev/null || skip "no git or make"
-	mkdir repo
-	git -C repo init -q
-	printf 'all:\n\tmkdir -p build\n\tcp %s build/bench\n' "$BENCH" \
-		>repo/Makefile
-	git -C repo add Makefile
-	git -C repo -c user.name=n -c user.email=e commit -qm m
-	cd repo
+	in_repository
 	: >build
 	few null-1 --base-ref HEAD
 	[ "$status" -eq 3 ]
