@@ -292,7 +292,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	sed -i s/right/wrong/ "$entry"
 	few cpu-1 --base "$BENCH" --seed 7
 	[ "$status" -eq 3 ]
-	! grep -q wrong "$entry"
+	run -1 grep wrong "$entry"
 	# What is wrong leaves none.
 	few cpu-1 --base "$BENCH" --seed 7 --head-env BENCH_TEST_BREAK=conv2
 	[ "$status" -eq 6 ]

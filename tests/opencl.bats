@@ -214,7 +214,7 @@ breaks() {
 	is_pocl || skip "no PoCL"
 	unset POCL_CACHE_DIR XDG_CACHE_HOME HOME
 	local home
-	for home in "" nowhere "/$(printf '%5000s' | tr ' ' x)"; do
+	for home in "" nowhere "/$(printf '%5000s' '' | tr ' ' x)"; do
 		HOME=$home run -4 "$BENCH" measure opencl "${SMALL[@]}"
 		[[ "$output" == *HOME*"set HOME, or POCL_CACHE_DIR" ]]
 	done
