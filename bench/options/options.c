@@ -269,6 +269,17 @@ static int settle_seed(const struct options *options, struct error *err)
 			 SEED_STRIDE, SEED_MOST, most);
 }
 
+/* No backend computes with both, so no process need be started for it. */
+static int settle_precision(const struct options *options, struct error *err)
+{
+	if (!options->algorithm || strcmp(options->algorithm, "dense") ||
+	    !options->precision || strcmp(options->precision, "bf16"))
+		return 0;
+	return error_set(err, ERROR_USAGE, "--precision bf16: the dense "
+			 "algorithm is fp32 alone; leave one of the options "
+			 "out");
+}
+
 static int settle(struct options *options, struct error *err)
 {
 	if (options->batch != OPTION_UNSET &&
@@ -284,7 +295,8 @@ static int settle(struct options *options, struct error *err)
 		if (options->steps == OPTION_UNSET)
 			options->steps = QUICK_STEPS;
 	}
-	return settle_seed(options, err) || settle_accuracy(options, err) ?
+	return settle_seed(options, err) || settle_precision(options, err) ||
+			       settle_accuracy(options, err) ?
 		       -1 : 0;
 }
 
