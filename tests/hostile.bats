@@ -94,8 +94,7 @@ teardown() {
 	mkdir -m 555 locked
 	survives "${AS[@]}" env HOME="$PWD/locked" TMPDIR="$PWD/locked"
 	# PoCL finds no device without a cache, and the reason is known.
-	OCL_ICD_VENDORS='' run "$BENCH" devices
-	[[ "$output" == *pthread* ]] || skip "no PoCL"
+	"$BENCH" devices | grep -q 'PoCL' || skip "no PoCL"
 	HOME=$PWD/locked run -4 "${AS[@]}" "$BENCH" measure opencl "${TINY[@]}"
 	[[ "$output" == *"$PWD/locked/.cache"*": Permission denied"*POCL_CACHE_DIR* ]]
 }

@@ -16,7 +16,7 @@ setup() {
 }
 
 is_pocl() {
-	"$BENCH" devices | grep -q pthread
+	"$BENCH" devices | grep -q PoCL
 }
 
 # breaks FUNCTION:N:HOW [OPTION ...]: opencl fails with 6, or $CODE, null-1 does

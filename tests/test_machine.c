@@ -106,6 +106,8 @@ CHANGE_TEXT(other_driver, device_driver, "OpenBLAS 2")
 CHANGE_TEXT(no_variables, variables, "")
 CHANGE_TEXT(more_variables, variables,
 	    "BENCH_DATA_DIR=/b;LD_PRELOAD=x;OMP_NUM_THREADS=2")
+CHANGE_TEXT(chosen_variables, variables,
+	    "B=1;OMP_NUM_THREADS=2;A=3;BENCH_SET=A,B;BENCH_DATA_DIR=/a")
 CHANGE_TEXT(other_value, variables, "OMP_NUM_THREADS=21")
 CHANGE_TEXT(named, run_id, "another")
 
@@ -127,6 +129,7 @@ static const struct change changes[] = {
 	{ other_driver, 0, "driver: OpenBLAS 1, then OpenBLAS 2" },
 	{ no_variables, 0, "OMP_NUM_THREADS=2: of the first only" },
 	{ more_variables, 0, "LD_PRELOAD=x: of the second only" },
+	{ chosen_variables, 0, "" }, /* by bench, which tells so */
 	{ other_value, 0, "OMP_NUM_THREADS=2: of the first only; "
 			  "OMP_NUM_THREADS=21: of the second only" },
 	{ named, 0, "" },

@@ -48,6 +48,7 @@ static void list_variables(char *text, size_t size)
 {
 	size_t used = 0;
 
+	text[0] = '\0';
 	for (char **variable = environ; *variable; variable++) {
 		if (!machine_has_variable(*variable) || used >= size)
 			continue;

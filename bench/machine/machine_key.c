@@ -156,13 +156,36 @@ static int has_variable(const char *variables, const char *variable,
 	return 0;
 }
 
+/* bench chose its value, as BENCH_SET tells; a process that has not computed
+ * yet lacks it. */
+static int is_chosen(const char *all, const char *variable)
+{
+	const size_t length = strcspn(variable, "=");
+	const char *names = strstr(all, "BENCH_SET=");
+
+	names = names ? names + strlen("BENCH_SET=") : "";
+	while (*names) {
+		const size_t each = strcspn(names, ",;");
+
+		if (each == length && !strncmp(names, variable, length))
+			return 1;
+		if (names[each] != ',')
+			break;
+		names += each + 1;
+	}
+	return 0;
+}
+
 static void add_variables(struct list *list, const char *variables,
 			  const char *others, const char *whose)
 {
+	const char *all = variables;
+
 	while (*variables) {
 		const size_t length = strcspn(variables, ";");
 
 		if (length && !is_harmless(variables) &&
+		    !is_chosen(all, variables) &&
 		    !has_variable(others, variables, length))
 			add(list, "%.*s: of the %s only", (int)length,
 			    variables, whose);
