@@ -58,9 +58,9 @@ static const struct model own_models[] = {
 	{ "all-convs", "", { 1, 28, 28 }, LAYERS(all_convs), RECIPE },
 };
 
-/* Copies of null, as it is and with less, and one of openblas that is right
- * about few samples alone. */
-enum { COPY, TORN, FEW, OWN_BACKENDS };
+/* Copies of null, as it is and with less, and two of openblas: one is right
+ * about few samples alone, one holds the data set. */
+enum { COPY, TORN, FEW, HOLDS, OWN_BACKENDS };
 static struct backend own_backends[OWN_BACKENDS];
 
 const struct model *__real_model_find(const char *name);
@@ -137,12 +137,101 @@ static int few_evaluate(struct program *program, const struct batch *batch,
 	return 0;
 }
 
+#define MOST_HELD 70
+#define EACH (28 * 28)
+
+enum { TRAIN, TEST, SETS };
+static struct {
+	float images[MOST_HELD][EACH];
+	uint8_t labels[MOST_HELD];
+} held[SETS], gathered;
+static int held_order[MOST_HELD];
+static int wrong_set = SETS; /* of which the sample behind is gathered */
+
+static int holds_open(const struct device_request *request,
+		      struct device **device, struct error *err)
+{
+	if (__real_backend_find("openblas")->open(request, device, err))
+		return -1;
+	(*device)->backend = &own_backends[HOLDS];
+	return 0;
+}
+
+static int holds_hold(struct program *program, const struct held_data *data,
+		      struct error *err)
+{
+	const struct held_set *sets[SETS] = { &data->train, &data->test };
+
+	(void)program;
+	(void)err;
+	for (int s = 0; s < SETS; s++) {
+		assert_true(sets[s]->count <= MOST_HELD);
+		memcpy(held[s].labels, sets[s]->labels,
+		       (size_t)sets[s]->count);
+		for (int i = 0; i < sets[s]->count * EACH; i++)
+			held[s].images[i / EACH][i % EACH] =
+				data->pixels[sets[s]->images[i]];
+	}
+	return 0;
+}
+
+static void holds_let_go(struct program *program)
+{
+	(void)program;
+}
+
+static int holds_reorder(struct program *program, const int *order, int count,
+			 struct error *err)
+{
+	(void)program;
+	(void)err;
+	memcpy(held_order, order, (size_t)count * sizeof(*order));
+	return 0;
+}
+
+static struct batch gather(const struct batch *batch, int set)
+{
+	struct batch own = *batch;
+
+	if (batch->images)
+		return own;
+	for (int i = 0; i < batch->count; i++) {
+		const int at = batch->at + batch->place + batch->stride * i +
+			       (set == wrong_set);
+		const int sample = set == TRAIN ? held_order[at] : at;
+
+		memcpy(gathered.images[i], held[set].images[sample],
+		       sizeof(gathered.images[i]));
+		gathered.labels[i] = held[set].labels[sample];
+	}
+	own.images = gathered.images[0];
+	own.labels = gathered.labels;
+	return own;
+}
+
+static int holds_gradient(struct program *program, const struct batch *batch,
+			  struct error *err)
+{
+	const struct batch own = gather(batch, TRAIN);
+
+	return __real_backend_find("openblas")->gradient(program, &own, err);
+}
+
+static int holds_evaluate(struct program *program, const struct batch *batch,
+			  struct score *score, struct error *err)
+{
+	const struct batch own = gather(batch, TEST);
+
+	return __real_backend_find("openblas")->evaluate(program, &own, score,
+							 err);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
 	for (int b = 0; b < OWN_BACKENDS; b++)
-		own_backends[b] = *__real_backend_find(b == FEW ? "openblas" :
-								  "null");
+		own_backends[b] = *__real_backend_find(b < FEW ? "null" :
+								 "openblas");
 	own_backends[COPY].name = "copy";
 	own_backends[TORN].name = "torn";
 	own_backends[TORN].update = NULL;
@@ -151,6 +240,14 @@ static int set_up(void **state)
 	own_backends[FEW].gradient = few_gradient;
 	own_backends[FEW].train = NULL;
 	own_backends[FEW].evaluate = few_evaluate;
+	own_backends[HOLDS].name = "holds";
+	own_backends[HOLDS].open = holds_open;
+	own_backends[HOLDS].hold = holds_hold;
+	own_backends[HOLDS].let_go = holds_let_go;
+	own_backends[HOLDS].order = holds_reorder;
+	own_backends[HOLDS].gradient = holds_gradient;
+	own_backends[HOLDS].train = NULL;
+	own_backends[HOLDS].evaluate = holds_evaluate;
 	return 0;
 }
 
@@ -249,6 +346,31 @@ static void verify_takes_what_is_measured(void **state)
 	free(said.out);
 }
 
+static void verify_takes_what_a_program_holds(void **state)
+{
+	static const char line[] = "verify holds -m tiny --steps 2 "
+				   "--test-batch 16 -b 8";
+	struct said said = say(line);
+
+	(void)state;
+	assert_int_equal(said.code, 0);
+	free(said.out);
+	wrong_set = TRAIN;
+	said = say(line);
+	assert_int_equal(said.code, 1);
+	assert_says(said.out, "WRONG: holds: conv1.weight (8 "
+			      "samples) is off by");
+	assert_null(strstr(said.out, "the gradient of"));
+	free(said.out);
+	wrong_set = TEST;
+	said = say(line);
+	assert_int_equal(said.code, 1);
+	assert_says(said.out, "WRONG: holds: the test loss is off by");
+	assert_null(strstr(said.out, "samples) is off"));
+	free(said.out);
+	wrong_set = SETS;
+}
+
 static void verify_goes_on_past_who_cannot(void **state)
 {
 	struct said said = say("verify -m all-convs --steps 1 -b 8 "
@@ -303,6 +425,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spoilt_models_are_usage),
 		cmocka_unit_test(verify_takes_what_is_measured),
+		cmocka_unit_test(verify_takes_what_a_program_holds),
 		cmocka_unit_test(verify_goes_on_past_who_cannot),
 		cmocka_unit_test(what_a_backend_lacks_is_named),
 	};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/replica.h"
+#include "bench/data/loader.h"
 #include "bench/verify/verify_parts.h"
 #include "models/random.h"
 
@@ -258,6 +259,7 @@ int verify_tested(const struct verify_task *task)
 static int evaluate(struct pair *pair, struct verify_result *result,
 		    struct error *err)
 {
+	const int is_held = pair->tried.program->held > 0;
 	const struct dataset *dataset = pair->task->dataset;
 	const size_t each = shape_size(dataset->shape);
 	const int count = verify_tested(pair->task);
@@ -266,8 +268,11 @@ static int evaluate(struct pair *pair, struct verify_result *result,
 				     .count = count,
 				     .global_count = count,
 				     .stride = 1 };
+	struct batch own = batch;
 	struct score tried = { 0 }, right = { 0 };
 
+	if (is_held)
+		own.images = NULL, own.labels = NULL;
 	for (int i = 0; i < count; i++)
 		normalise(dataset, dataset->test.images + (size_t)i * each,
 			  pair->images + (size_t)i * each);
@@ -275,15 +280,42 @@ static int evaluate(struct pair *pair, struct verify_result *result,
 			  pair->right.parameters, err) ||
 	    program_store(pair->right.program, VECTOR_PARAMETERS,
 			  pair->right.parameters, err) ||
-	    program_evaluate(pair->tried.program, &batch, &tried, err) ||
+	    program_evaluate(pair->tried.program, &own, &tried, err) ||
 	    program_evaluate(pair->right.program, &batch, &right, err))
 		return -1;
-	result->test_loss = relative(tried.loss, right.loss);
-	result->test_correct = fabs((double)(tried.correct - right.correct)) /
-			       (double)right.count;
-	if (tried.count != right.count)
-		result->test_correct = NAN;
+	verify_worsen(&result->test_loss, relative(tried.loss, right.loss));
+	verify_worsen(&result->test_correct, tried.count != right.count ? NAN :
+		      fabs((double)(tried.correct - right.correct)) /
+			      (double)right.count);
 	return 0;
+}
+
+/*
+ * The step and the test as a run has them: the first with samples that are
+ * brought, and both again with those that the program holds, if it can. A run
+ * brings them, too, where a device lacks the room.
+ */
+static int as_measured(struct pair *pair, const struct update *settings,
+		       const struct batch *batch, struct verify_result *result,
+		       struct error *err)
+{
+	const struct verify_task *task = pair->task;
+	struct program *program = pair->tried.program;
+	struct batch held = *batch;
+
+	if (same_at_once(pair, settings, batch, err) ||
+	    evaluate(pair, result, err))
+		return -1;
+	if (!backend_holds(task->backend))
+		return 0;
+	if (loader_hold(program, task->dataset, err))
+		return err->kind == ERROR_MISSING ? 0 : -1;
+	held.images = NULL;
+	held.labels = NULL;
+	return program_order(program, pair->order, err) ||
+			       same_at_once(pair, settings, &held, err) ||
+			       evaluate(pair, result, err) ?
+		       -1 : 0;
 }
 
 size_t verify_most_decisions(const struct model *model)
@@ -372,8 +404,7 @@ static int run_pair(struct pair *pair, struct verify_result *result,
 		failed = one_step(pair, &settings, &batch, err);
 	}
 	if (!failed && result)
-		failed = same_at_once(pair, &settings, &batch, err) ||
-			 evaluate(pair, result, err);
+		failed = as_measured(pair, &settings, &batch, result, err);
 	end(pair);
 	return failed ? -1 : 0;
 }

@@ -59,7 +59,8 @@ int verify_lockstep(const struct verify_task *task,
 		    struct verify_result *result, struct error *err);
 
 /* One step of task->measured_batch samples likewise, both in parts and as
- * program_train() does it, and an evaluation of task->test_batch. */
+ * program_train() does it, and an evaluation of task->test_batch; the last two
+ * also of a data set that the program holds, if it can. */
 int verify_measured(const struct verify_task *task,
 		    struct verify_result *result, struct error *err);
 
