@@ -378,3 +378,13 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	"$BENCH" table --columns |
 		diff "$BATS_TEST_DIRNAME/../results/README.md" -
 }
+
+@test "without a target of one core the first one is compared with" {
+	local devices=$BATS_TEST_DIRNAME/../results/2026-11-22-devices-xeon-2-cpus
+	run -0 --separate-stderr "$BENCH" table "$devices"
+	local said="${lines[*]}"
+	[[ $said == *"In images/s, opencl (PoCL, 2 CPUs) is 0.87 times as fast"* ]]
+	[[ $said == *" as cpu-2, opencl-2 (PoCL, 2 CPUs, 2 sub-devices) 0.85 "* ]]
+	# Brackets are intervals, and there is none.
+	[[ $said != *[][]* ]]
+}

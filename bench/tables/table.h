@@ -14,7 +14,7 @@
 #include "bench/rows/campaign.h"
 
 enum table_format {
-	TABLE_PLAIN,  /* for a terminal: at most 80 columns */
+	TABLE_PLAIN,  /* for a terminal, see width */
 	TABLE_GITHUB, /* Markdown */
 	TABLE_POST,   /* the post's Markdown, with LaTeX and red */
 	TABLE_HTML    /* elements of a page; --format does not offer it */
@@ -26,7 +26,8 @@ struct table_options {
 	int include_warmup; /* warm-up steps count as iterations */
 	int utf8;	    /* the reader's locale has the sign for +- */
 	int color;	    /* plain: the best in bold, too */
-	int width;	    /* plain: columns that a note may take; 0: 80 */
+	int width;	    /* plain: columns there are, for tables and notes;
+			       0: 80 */
 	int first;	    /* the first screen instead of the four tables */
 	int quiet;	    /* of it the table alone */
 	const char *where;  /* that the rest is in, as `bench table` takes it;

@@ -33,20 +33,15 @@ static void fill_number(char text[GRID_TEXT], const struct stats *stats,
 	snprintf(text, GRID_TEXT, "%s%s", number, unit);
 }
 
+/* Mean and deviation, however skewed: brackets are intervals here. */
 static void fill_iteration(char text[GRID_TEXT], const struct stats *stats,
 			   double factor, const struct table_options *options)
 {
-	const int skewed = stats->std > stats->mean;
-	const int decimals = decimals_of(factor * (skewed ? stats->median :
-							    stats->mean));
+	const int decimals = decimals_of(factor * stats->mean);
 	char mean[NUMBER_SIZE], spread[NUMBER_SIZE];
 
 	if (!stats->count)
 		return;
-	if (skewed) {
-		format_quartiles(text, stats, factor, decimals, options);
-		return;
-	}
 	number_print_fixed(mean, stats->mean * factor, decimals);
 	number_print_fixed(spread, stats->std * factor, decimals);
 	snprintf(text, GRID_TEXT, "%s%s%s%s", mean,
@@ -106,8 +101,9 @@ static void fill_title(const struct view *view, const struct line *line,
 	if (line->repetitions == 1)
 		snprintf(n, sizeof(n), "n=1, %s between iterations", sign);
 	else
-		snprintf(n, sizeof(n), "n=%d, %s between runs, [95 %%]",
-			 line->repetitions, sign);
+		snprintf(n, sizeof(n), "n=%d, %s between runs%s",
+			 line->repetitions, sign,
+			 line_base(view->results, line) ? ", [95 %]" : "");
 	snprintf(raw, sizeof(raw), "%s%s%s%s%s%s%s%s%s%s; %s",
 		 setup_count(view->results) > 1 || line->run->label[0] ?
 			 setup_name(line) : "",
@@ -154,17 +150,22 @@ static int draw_setup(const struct view *view, const struct line *line,
 	return 0;
 }
 
+static int is_device(const struct view *view, int target)
+{
+	return !strncmp(view->results->targets[target], "opencl", 6) &&
+	       view->devices[target][0];
+}
+
 /* What a target is called where it is said how fast it is. */
 static void name_target(const struct view *view, int target,
 			char name[2 * GRID_TEXT])
 {
-	const char *device = view->devices[target];
+	const int used = snprintf(name, 2 * GRID_TEXT, "%s",
+				  view->results->targets[target]);
 
-	if (strncmp(view->results->targets[target], "opencl", 6) != 0)
-		device = "";
-	snprintf(name, 2 * GRID_TEXT, "%s%s%s%s",
-		 view->results->targets[target], device[0] ? " (" : "", device,
-		 device[0] ? ")" : "");
+	if (is_device(view, target))
+		snprintf(name + used, 2 * GRID_TEXT - (size_t)used, " (%s)",
+			 view->devices[target]);
 }
 
 /* "1.84 times as fast as cpu-1 [1.81, 1.87]"; as: NULL where that was said. */
@@ -184,36 +185,54 @@ static void ratio_text(char text[2 * GRID_TEXT], const struct stats *speedup,
 			 low, high);
 }
 
-/* The devices of which no speed-up tells. */
+/* The device of a target that is compared with none. */
 static void print_devices(const struct view *view, const struct line *line)
 {
-	char name[2 * GRID_TEXT];
-
-	for (int t = 0; t < view->results->target_count; t++) {
-		name_target(view, t, name);
-		if (line->cells[t].run &&
-		    strcmp(name, view->results->targets[t]) != 0)
-			print_paragraph(view->out, view->options, "%s", name);
-	}
+	for (int t = 0; t < view->results->target_count; t++)
+		if (line->cells[t].run && is_device(view, t))
+			print_paragraph(view->out, view->options, "%s is %s.",
+					view->results->targets[t],
+					view->devices[t]);
 }
 
-/* The speed-ups of a setup, by the numbers of the fourth table. */
+/* The first target that has a rate, for want of one with one core. */
+static const struct result *first_rate(const struct view *view,
+				       const struct line *line)
+{
+	for (int t = 0; t < view->results->target_count; t++)
+		if (line->cells[t].values[METRIC_RATE].count)
+			return &line->cells[t];
+	return NULL;
+}
+
+/* The speed-ups of a setup, by the numbers of the fourth table. That has none
+ * over another target than one core: the means' ratio, without an interval. */
+static struct stats ratio_of(const struct result *cell,
+			     const struct result *base, int is_speedup)
+{
+	if (is_speedup || !cell->values[METRIC_RATE].count)
+		return cell->values[METRIC_SPEEDUP];
+	return stats_single(cell->values[METRIC_RATE].mean /
+			    base->values[METRIC_RATE].mean);
+}
+
 static void print_ratios(const struct view *view, const struct line *line)
 {
-	const struct result *base = line_base(view->results, line);
+	const struct result *one = line_base(view->results, line);
+	const struct result *base = one ? one : first_rate(view, line);
 	const char *differ = work_differs(view->results);
 	char text[1536] = "", name[2 * GRID_TEXT], ratio[2 * GRID_TEXT];
 	int count = 0;
 
 	for (int t = 0; base && t < view->results->target_count; t++) {
 		const struct result *cell = &line->cells[t];
+		const struct stats speedup = ratio_of(cell, base, one != NULL);
 		const size_t used = strlen(text);
 
-		if (cell == base || !cell->values[METRIC_SPEEDUP].count)
+		if (cell == base || !speedup.count)
 			continue;
 		name_target(view, t, name);
-		ratio_text(ratio, &cell->values[METRIC_SPEEDUP],
-			   count ? NULL : base->run->target);
+		ratio_text(ratio, &speedup, count ? NULL : base->run->target);
 		snprintf(text + used, sizeof(text) - used, "%s%s %s",
 			 count++ ? ", " : "In images/s, ", name, ratio);
 	}

@@ -212,7 +212,12 @@ static void plain_block(const struct grid *grid, int first, int last, int label,
 }
 
 /* As many columns side by side as fit, the rest below. */
-static void draw_plain(const struct grid *grid, int color, FILE *out)
+static int columns_of(const struct table_options *options)
+{
+	return options->width ? options->width : WIDTH;
+}
+
+static void draw_plain(const struct grid *grid, int color, int most, FILE *out)
 {
 	int label = label_width(grid), first, last, width, column;
 
@@ -223,7 +228,7 @@ static void draw_plain(const struct grid *grid, int color, FILE *out)
 		width = label;
 		for (last = first; last < grid->columns; last++) {
 			width += GAP + grid->widths[last];
-			if (width > WIDTH && last > first)
+			if (width > most && last > first)
 				break;
 		}
 		if (first > 0)
@@ -315,7 +320,7 @@ void grid_draw(const struct grid *grid, const struct table_options *options,
 	if (options->format != TABLE_PLAIN)
 		join_heads(grid);
 	if (options->format == TABLE_PLAIN)
-		draw_plain(grid, options->color, out);
+		draw_plain(grid, options->color, columns_of(options), out);
 	else if (options->format == TABLE_HTML)
 		draw_html(grid, out);
 	else
@@ -339,8 +344,7 @@ static void print_text(FILE *out, const struct table_options *options,
 	clean_text(clean + length, sizeof(clean) - (size_t)length, text,
 		   options);
 	if (options->format == TABLE_PLAIN)
-		text_wrap(out, clean, options->width ? options->width : WIDTH,
-			  length);
+		text_wrap(out, clean, columns_of(options), length);
 	else if (options->format == TABLE_HTML)
 		html_element(out, "<p class=\"note\">", clean + length,
 			     "</p>\n");
