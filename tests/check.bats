@@ -274,11 +274,13 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	cp "$BENCH" other
 	few cpu-1 --base "$BENCH" --seed 7
 	[ "$status" -eq 3 ]
+	[[ "$stderr" == *"verifying the base on cpu-1"* ]]
 	entry=$(echo cache/bench/verified/*)
 	grep -qx 'word --batch=32' "$entry"
 	before=$(stat -c %z "$entry")
 	few cpu-1 --base "$BENCH" --seed 7
 	[ "$status" -eq 3 ]
+	[[ "$stderr" != *"verifying"* ]]
 	[ "$(stat -c %z "$entry")" = "$before" ]
 	# Others have entries of their own: options, variables, programs.
 	few cpu-1 --base "$BENCH" --seed 8

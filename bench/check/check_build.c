@@ -205,9 +205,13 @@ static void keep(struct check_build *build, FILE *log)
 	    !hide(build, &why) && !rename(new, build->kept))
 		snprintf(build->program, sizeof(build->program), "%s",
 			 build->kept);
-	else if (log)
-		fprintf(log, "note: the base cannot be kept as %s, and is "
-			"built anew the next time\n", build->kept);
+	else {
+		unlink(new);
+		if (log)
+			fprintf(log, "note: the base cannot be kept as %s, "
+				"and is built anew the next time\n",
+				build->kept);
+	}
 }
 
 static void announce(const struct check_build *build, const char *head,

@@ -188,6 +188,9 @@ static int prove(struct proof *proof, const struct check *check,
 		free(text);
 		return 0;
 	}
+	if (check->log)
+		fprintf(check->log, "verifying the %s on %s\n", side,
+			proof->target->name);
 	failed = run(proof, proof->words, -1, 1, seconds, &status, err);
 	*code = status.code;
 	if (!failed && !status.code)
