@@ -106,14 +106,15 @@ breaks() {
 }
 
 @test "what computed on a device leaves without the driver's destructors" {
-	local verb
-	export LD_PRELOAD=$BROKEN BREAK_OPENCL=destructors:1:abort
-	run -134 "$BENCH" measure null "${SMALL[@]}"
-	run -0 "$BENCH" measure opencl "${SMALL[@]}"
+	# Of the command alone: the test's own would end likewise.
+	local bench=(env LD_PRELOAD="$BROKEN" BREAK_OPENCL=destructors:1:abort
+		"$BENCH")
+	run -134 "${bench[@]}" measure null "${SMALL[@]}"
+	run -0 "${bench[@]}" measure opencl "${SMALL[@]}"
 	[[ "$output" == *,loop,* ]]
-	run -0 "$BENCH" verify opencl --model tiny -d synthetic --steps 1
+	run -0 "${bench[@]}" verify opencl --model tiny -d synthetic --steps 1
 	[[ "$output" == *"verify: all right" ]]
-	run -2 "$BENCH" measure opencl --steps 0
+	run -2 "${bench[@]}" measure opencl --steps 0
 	[[ "$output" == "bench: "* ]]
 }
 
