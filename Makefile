@@ -433,7 +433,7 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all objects twin run test test-bare test-builds test-intel \
-	check-full fuzz fuzz-all check-headers deps deps-gate peers install uninstall clean \
-	test-programs FORCE $(HEADERS_ALONE)
+	check-full fuzz fuzz-all check-headers deps deps-gate peers install \
+	uninstall clean test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

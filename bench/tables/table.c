@@ -134,7 +134,6 @@ static int fill_models(const struct view *view, const struct grid *grid,
 	return row;
 }
 
-
 /* The post gives three decimals of a second, so none of a millisecond. */
 static void fill_post(const struct view *view, const struct grid *grid, int row,
 		      const char *setup, const struct timing *timing,

@@ -150,20 +150,22 @@ static int draw_setup(const struct view *view, const struct line *line,
 	return 0;
 }
 
-static int is_device(const struct view *view, int target)
+static int is_device(const struct view *view, const struct line *line,
+		     int target)
 {
-	return !strncmp(view->results->targets[target], "opencl", 6) &&
-	       view->devices[target][0];
+	const struct run *run = line->cells[target].run;
+
+	return run && run_is_on_devices(run) && view->devices[target][0];
 }
 
 /* What a target is called where it is said how fast it is. */
-static void name_target(const struct view *view, int target,
-			char name[2 * GRID_TEXT])
+static void name_target(const struct view *view, const struct line *line,
+			int target, char name[2 * GRID_TEXT])
 {
 	const int used = snprintf(name, 2 * GRID_TEXT, "%s",
 				  view->results->targets[target]);
 
-	if (is_device(view, target))
+	if (is_device(view, line, target))
 		snprintf(name + used, 2 * GRID_TEXT - (size_t)used, " (%s)",
 			 view->devices[target]);
 }
@@ -189,7 +191,7 @@ static void ratio_text(char text[2 * GRID_TEXT], const struct stats *speedup,
 static void print_devices(const struct view *view, const struct line *line)
 {
 	for (int t = 0; t < view->results->target_count; t++)
-		if (line->cells[t].run && is_device(view, t))
+		if (is_device(view, line, t))
 			print_paragraph(view->out, view->options, "%s is %s.",
 					view->results->targets[t],
 					view->devices[t]);
@@ -231,7 +233,7 @@ static void print_ratios(const struct view *view, const struct line *line)
 
 		if (cell == base || !speedup.count)
 			continue;
-		name_target(view, t, name);
+		name_target(view, line, t, name);
 		ratio_text(ratio, &speedup, count ? NULL : base->run->target);
 		snprintf(text + used, sizeof(text) - used, "%s%s %s",
 			 count++ ? ", " : "In images/s, ", name, ratio);

@@ -211,12 +211,12 @@ static void plain_block(const struct grid *grid, int first, int last, int label,
 	}
 }
 
-/* As many columns side by side as fit, the rest below. */
 static int columns_of(const struct table_options *options)
 {
 	return options->width ? options->width : WIDTH;
 }
 
+/* As many columns side by side as fit, the rest below. */
 static void draw_plain(const struct grid *grid, int color, int most, FILE *out)
 {
 	int label = label_width(grid), first, last, width, column;

@@ -63,9 +63,8 @@ static void count_text(char text[GRID_TEXT], long count)
 }
 
 static void fill_cell(const struct view *view, char text[GRID_TEXT],
-			const struct quantity *quantity,
-			const struct line *line, const struct result *cell,
-			double factor)
+		      const struct quantity *quantity, const struct line *line,
+		      const struct result *cell, double factor)
 {
 	const struct stats *stats = &cell->values[quantity->metric];
 

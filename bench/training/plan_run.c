@@ -12,7 +12,6 @@ static int find_model(const struct model **model, const char *name,
 {
 	char names[128] = "";
 	const struct model *each = NULL;
-
 	char wrong[256];
 
 	*model = model_find(name);

@@ -18,7 +18,7 @@ struct table_command {
 	int include_warmup;	  /* --include-warmup */
 	int utf8;		  /* the locale is UTF-8 */
 	int color;		  /* the best in bold */
-	int width;		  /* of notes, in columns; 0: 80 */
+	int width;		  /* of tables and notes, in columns; 0: 80 */
 	int cores;		  /* --cores: their tables instead */
 	int columns; /* --columns: results/README.md, and nothing else */
 	struct export_paths exports; /* --export-csv, -json, -markdown */
