@@ -19,8 +19,6 @@ struct team {
 	const struct verify_task *task;
 	const int *order;
 	int one_process;
-	int steps;
-	double lr;
 	long masks_wrong;
 	int replicas_differ;
 	float parameters[]; /* of rank 0 afterwards */
@@ -137,14 +135,13 @@ static int train(struct member *member, struct error *err)
 {
 	const struct verify_task *task = member->team->task;
 	const struct recipe *recipe = &task->model->recipe;
-	const struct update update = { member->team->lr, recipe->rho,
-				       recipe->eps };
+	const struct update update = { task->lr, recipe->rho, recipe->eps };
 	struct replica_observer observer = { ignore_phase };
 	long wrong = 0, all[GROUP_MAX_SIZE];
 	struct score score;
 	struct batch batch;
 
-	for (int s = 0; s < member->team->steps; s++) {
+	for (int s = 0; s < task->steps; s++) {
 		verify_batch(task, member->team->order, s, member->group->rank,
 			     member->group->size, member->images,
 			     member->labels, &batch);
@@ -219,10 +216,9 @@ static int team_body(struct group *group, void *context, struct error *err)
 	return failed ? -1 : 0;
 }
 
-/* Trains and adds to the result; parameters become those of rank 0. One step
- * is taken at the rate of the task. */
+/* Trains and adds to the result; parameters become those of rank 0. */
 static int run_team(const struct verify_task *task, const int *order,
-		    const struct transport *transport, int cores, int steps,
+		    const struct transport *transport, int cores,
 		    float *parameters, struct verify_result *result,
 		    struct error *err)
 {
@@ -238,8 +234,6 @@ static int run_team(const struct verify_task *task, const int *order,
 	team->task = task;
 	team->order = order;
 	team->one_process = transport->one_process;
-	team->steps = steps;
-	team->lr = steps == 1 ? task->lr : RATE;
 	failed = group_launch(transport, cores, &job, err);
 	result->masks_wrong += team->masks_wrong;
 	result->replicas_differ |= team->replicas_differ;
@@ -270,8 +264,7 @@ static int compare_with_one(const struct verify_task *task, const int *order,
 {
 	*most = 1;
 	for (int cores = 2; cores <= MOST_CORES; cores++) {
-		if (run_team(task, order, by, cores, STEPS, several, result,
-			     err))
+		if (run_team(task, order, by, cores, several, result, err))
 			return task->backend->offloads &&
 					       err->kind == ERROR_MISSING ?
 				       0 : -1;
@@ -292,7 +285,7 @@ static int compare_teams(const struct verify_task *task, const int *order,
 	};
 
 	result->most_cores = MOST_CORES;
-	if (run_team(task, order, transports[0], 1, STEPS, one, result, err))
+	if (run_team(task, order, transports[0], 1, one, result, err))
 		return -1;
 	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]);
 	     t++) {
@@ -320,10 +313,11 @@ static int compare_measured(const struct verify_task *task, const int *order,
 	struct verify_task both = *task;
 
 	both.batch = 2 * task->measured_batch;
+	both.steps = 1;
 	if (task->backend->offloads)
 		return 0;
-	if (run_team(&both, order, threads, 1, 1, one, result, err) ||
-	    run_team(&both, order, threads, 2, 1, several, result, err))
+	if (run_team(&both, order, threads, 1, one, result, err) ||
+	    run_team(&both, order, threads, 2, several, result, err))
 		return -1;
 	compare_parameters(task, several, one, result);
 	return 0;
@@ -337,7 +331,11 @@ int verify_cores(const struct verify_task *task, struct verify_result *result,
 	float *several = malloc(count * sizeof(*several));
 	int *order = malloc((size_t)task->dataset->train.count *
 			    sizeof(*order));
+	struct verify_task few = *task;
 	int failed = -1;
+
+	few.steps = STEPS;
+	few.lr = RATE;
 
 	if (!one || !several || !order) {
 		error_memory(err, "the parameters to compare");
@@ -345,7 +343,7 @@ int verify_cores(const struct verify_task *task, struct verify_result *result,
 	}
 	random_permutation((unsigned long long)task->options->seed,
 			   task->dataset->train.count, order);
-	failed = compare_teams(task, order, one, several, result, err) ||
+	failed = compare_teams(&few, order, one, several, result, err) ||
 		 compare_measured(task, order, one, several, result, err);
 out:
 	free(one);
