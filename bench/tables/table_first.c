@@ -84,6 +84,17 @@ static void fill_row(const struct view *view, const struct grid *grid, int row,
 			 run->cpus);
 }
 
+static int has_interval(const struct results *results, const struct line *line)
+{
+	const struct result *base = line_base(results, line);
+
+	for (int t = 0; t < results->target_count; t++)
+		if (&line->cells[t] != base &&
+		    line->cells[t].values[METRIC_SPEEDUP].count > 1)
+			return 1;
+	return 0;
+}
+
 /* What was trained, how often, and what the signs behind the numbers are. */
 static void fill_title(const struct view *view, const struct line *line,
 		       char title[GRID_TITLE])
@@ -103,7 +114,7 @@ static void fill_title(const struct view *view, const struct line *line,
 	else
 		snprintf(n, sizeof(n), "n=%d, %s between runs%s",
 			 line->repetitions, sign,
-			 line_base(view->results, line) ? ", [95 %]" : "");
+			 has_interval(view->results, line) ? ", [95 %]" : "");
 	snprintf(raw, sizeof(raw), "%s%s%s%s%s%s%s%s%s%s; %s",
 		 setup_count(view->results) > 1 || line->run->label[0] ?
 			 setup_name(line) : "",
@@ -207,8 +218,8 @@ static const struct result *first_rate(const struct view *view,
 	return NULL;
 }
 
-/* The speed-ups of a setup, by the numbers of the fourth table. That has none
- * over another target than one core: the means' ratio, without an interval. */
+/* The fourth table's speed-up; over another target than one core it has none,
+ * and this is the means' ratio, without an interval. */
 static struct stats ratio_of(const struct result *cell,
 			     const struct result *base, int is_speedup)
 {
