@@ -381,10 +381,10 @@ int opencl_compile(struct device *device, const struct model *model,
 		   const struct program_options *options,
 		   struct program **program, struct error *err);
 void opencl_free(struct program *program);
-
-/* opencl.c */
 double opencl_sample_bytes(const struct model *model,
 			   const struct program_options *options);
+
+/* opencl.c */
 int opencl_gradient(struct program *program, const struct batch *batch,
 		    struct error *err);
 int opencl_train(struct program *program, const struct batch *batch,

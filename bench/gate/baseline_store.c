@@ -103,7 +103,7 @@ int store_open(struct baseline_store *store, const char *dir,
 	if (store->in_use && !append_is_alone(store->in_use - 1))
 		return error_set(err, ERROR_OUTPUT, "%s: another process saves "
 				 "a baseline there", dir);
-	/* Nobody replaces it from now on. */
+	/* Where there are locks nobody replaces it from now on. */
 	return load_old(store, err);
 }
 
@@ -234,8 +234,9 @@ static int write_files(const struct campaign *both, const struct campaign *new,
 
 static void remove_work(const struct campaign *campaign)
 {
-	static const char *const names[] = { "observations.csv",
-					     "modelled.csv", "runs.csv" };
+	const char *const names[] = { campaign_files[CAMPAIGN_MEASURED],
+				      campaign_files[CAMPAIGN_MODELLED],
+				      "runs.csv" };
 	char path[CAMPAIGN_PATH_SIZE];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -69,7 +69,7 @@ static int load_folder(struct campaign *campaign, const char *dir,
 	struct stat status;
 	int i, begun;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < (int)(sizeof(files) / sizeof(files[0])); i++) {
 		campaign_path(path, dir, files[i].name);
 		if (stat(path, &status) && errno == ENOENT)
 			continue;
