@@ -411,8 +411,8 @@ training images"* ]]
 }
 
 @test "more memory than there is" {
-	local much=(-d synthetic --synthetic-train 999936 --synthetic-test 1
-		-b 15624)
+	local much=(-d synthetic --synthetic-train 499968 --synthetic-test 1
+		-b 7812)
 	run -4 --separate-stderr "$BENCH" run openblas-64 "${much[@]}"
 	[[ "$stderr" == *"openblas-64 would take about "*" GB of memory (its \
 batches "*", and this machine has "*" GB: choose a smaller --batch"* ]]
@@ -423,8 +423,8 @@ batches "*", and this machine has "*" GB: choose a smaller --batch"* ]]
 
 # Neither far less, which would refuse nothing, nor far more.
 @test "memory as it was estimated" {
-	local of=(-d synthetic --synthetic-train 2048 --synthetic-test 1
-		-b 2048 --epochs 1 --warmup 0)
+	local of=(-d synthetic --synthetic-train 1024 --synthetic-test 1
+		-b 1024 --epochs 1 --warmup 0)
 	for target in null-1 cpu-1 openblas-1; do
 		run -0 "$BENCH" run "$target" "${of[@]}" -q --dry-run
 		[[ "${lines[0]}" =~ "about "([0-9.]+)" GB" ]]

@@ -12,6 +12,18 @@ command_setup() {
 	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
 }
 
+# For setup_file: whether there is a device of OpenCL, asked once for all cases of
+# a file; needs_opencl skips those where there is none.
+opencl_look() {
+	! "${BENCH:-$BATS_TEST_DIRNAME/../build/bench}" measure opencl \
+		--model tiny -d synthetic -s 1 -e 1 -q >/dev/null 2>&1 ||
+		touch "$BATS_FILE_TMPDIR/has-opencl"
+}
+
+needs_opencl() {
+	[ -e "$BATS_FILE_TMPDIR/has-opencl" ] || skip "no OpenCL device"
+}
+
 # within SECONDS COMMAND ...: it becomes true.
 within() {
 	local seconds=$1

@@ -29,10 +29,10 @@ output_exhaust() {
 }
 
 @test "what this machine is, and what it has" {
-	output_exhaust "$(every 5)" env
-	output_exhaust "$(every 5)" devices
-	output_exhaust "$(every 5)" data list
-	output_exhaust "$(every 5)" run --list
+	output_exhaust "$(every 11)" env
+	output_exhaust "$(every 11)" devices
+	output_exhaust "$(every 11)" data list
+	output_exhaust "$(every 11)" run --list
 }
 
 @test "is a backend right" {
@@ -42,8 +42,8 @@ output_exhaust() {
 
 @test "tables of a folder" {
 	"$BENCH" run null-1 cpu-1 "${TINY[@]}" --repeat 2 --out saved >out
-	output_exhaust "$(every 4)" table saved
-	output_exhaust "$(every 4)" table saved --with-post
+	output_exhaust "$(every 7)" table saved
+	output_exhaust "$(every 7)" table saved --with-post
 	output_exhaust "$(every 23)" table saved --export-csv - \
 		--export-json x.json --export-markdown x.md
 }
@@ -76,12 +76,12 @@ results_are_whole() {
 @test "a campaign" {
 	local line=(run null-1 null-2 "${TINY[@]}" --out made
 		--export-csv x.csv)
-	exhaust memory "$(every 4)" no_results results_are_whole \
+	exhaust memory "$(every 13)" no_results results_are_whole \
 		FAIL_VERB=run -- "${line[@]}"
 	exhaust processes 1 no_results results_are_whole -- "${line[@]}"
 }
 
 @test "a plan" {
-	exhaust memory "$(every 7)" nothing nothing FAIL_VERB=run -- \
+	exhaust memory "$(every 11)" nothing nothing FAIL_VERB=run -- \
 		run null-1 null-2 "${TINY[@]}" --dry-run
 }

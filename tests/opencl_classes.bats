@@ -5,10 +5,13 @@ bats_require_minimum_version 1.5.0
 
 load command.sh
 
+setup_file() {
+	opencl_look
+}
+
 setup() {
 	command_setup
-	"$BENCH" measure opencl --model tiny -d synthetic -s 1 -e 1 -q \
-		>/dev/null 2>&1 || skip "no OpenCL device"
+	needs_opencl
 	SMALL=(--model tiny --dataset synthetic --synthetic-train 200
 		--synthetic-test 40 --warmup 1 --epochs 2 -q)
 }
@@ -115,9 +118,9 @@ $(cell gpu/runs.csv 1 algorithm)" ]
 
 @test "verify holds the gpu class to the same bounds" {
 	run -0 "$BENCH" verify opencl --device-class gpu --model tiny \
-		-d synthetic --steps 3 --batch 3 -q
+		-d synthetic --steps 2 --batch 3 -q
 	[[ "$output" == *"all right"* ]]
 	BENCH_TEST_BREAK=conv2 run -1 "$BENCH" verify opencl --model tiny \
-		--device-class gpu -d synthetic --steps 3 --batch 3 -q
+		--device-class gpu -d synthetic --steps 1 --batch 3 -q
 	[[ "$output" == *"WRONG: opencl: the gradient of conv2.weight"* ]]
 }

@@ -201,12 +201,11 @@ static void steps(struct program *program, const struct model *model,
 	struct score score = { 0 };
 	struct error err;
 
-	for (batch.count = BATCH; batch.count; batch.count /= 2) {
-		check(program_gradient(program, &batch, &err), &err);
-		check(program_update(program, &update, &err), &err);
-		check(program_finish(program, &score, &err), &err);
-	}
 	batch.count = BATCH;
+	check(program_gradient(program, &batch, &err), &err);
+	check(program_update(program, &update, &err), &err);
+	check(program_finish(program, &score, &err), &err);
+	batch.count = 1;
 	check(program_train(program, &batch, &update, &err), &err);
 	batch.count = 3;
 	check(program_evaluate(program, &batch, &score, &err), &err);

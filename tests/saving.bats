@@ -105,7 +105,7 @@ fault() {
 
 @test "each call that writes results may fail" {
 	strace -qq -o trace true || skip "strace cannot be used"
-	local call place every=12
+	local call place every=25
 	[ -z "${CHECK_FULL:-}" ] || every=1
 	mkdir old made
 	run_into old

@@ -229,7 +229,7 @@ static void losses_are_those_of_pytorch(void **state)
 int main(void)
 {
 	static struct subject_backend cpu = { "cpu", MOST_STEPS };
-	static struct subject_backend openblas = { "openblas", 25 };
+	static struct subject_backend openblas = { "openblas", 10 };
 	static struct subject_backend opencl = { "opencl", MOST_STEPS };
 	const int light = tests_are_light();
 	const struct CMUnitTest tests[] = {

@@ -299,7 +299,9 @@ int main(void)
 		{ "mnist: cores share to the same bits", in_every_build, NULL,
 		  NULL, "mnist" },
 		{ "mnist-example: cores share to the same bits",
-		  in_every_build, NULL, NULL, "mnist-example" },
+		  /* The kernels are those of mnist. */
+		  test_if(!tests_are_light(), in_every_build), NULL, NULL,
+		  "mnist-example" },
 	};
 
 	return cmocka_run_group_tests_name("shared", tests, NULL, NULL);

@@ -53,10 +53,16 @@ static void compare_size(const struct variant *variant,
 
 static void batches_are_right(void **state)
 {
-	const size_t count = tests_are_light() ? SIZES - 1 : SIZES;
+	const struct variant *variant = *state;
+	/* Work-items of a GPU's class are slow where a CPU plays it, and a
+	 * thousand samples fill no other tiles than 128. */
+	const int is_slow = variant->device_class &&
+			    !strcmp(variant->device_class, "gpu") &&
+			    !getenv("CHECK_FULL");
+	const size_t count = tests_are_light() || is_slow ? SIZES - 1 : SIZES;
 
 	for (size_t i = 0; i < count; i++)
-		compare_size(*state, &narrow_model, sizes[i]);
+		compare_size(variant, &narrow_model, sizes[i]);
 }
 
 /* Through one program, as the last ones of an epoch and a test set are; here
