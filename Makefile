@@ -3,7 +3,8 @@
 #   make             build build/bench; never installs a package
 #   make run         install what is missing, build, compare the three targets
 #   make test        install what is missing, build, run every test
-#   make test-bare   likewise, without all that a machine may lack
+#   make test-san    the units again, watched by sanitizers
+#   make test-bare   both again, without all that a machine may lack
 #   make check-full  the tests that take longer: clang, threads, oclgrind, fuzz
 #   make fuzz        feed the parsers what libFuzzer thinks of (clang)
 #   make peers       PyTorch, tinygrad and Intel's OpenCL driver in build/peers
@@ -284,18 +285,23 @@ run:
 
 TESTS_SAN = $(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS))
 
-test: test-builds
-	$QBENCH="$$(realpath $B/bench)" tests/run $(TESTS_BATS) $(TESTS_SAN) \
-		$(TESTS) $(REPLAYS)
+test:
+	$(AGAIN) deps
+	$(AGAIN) all test-programs
+	$QBENCH="$$(realpath $B/bench)" tests/run $(TESTS_BATS) $(TESTS) \
+		$(REPLAYS)
 	$(if $(INTEL_OPENCL),$(AGAIN) test-intel)
 
-test-bare: test-builds
-	$QBENCH="$$(realpath $B/bench)" tests/run --bare $(TESTS_BATS) $(TESTS_SAN)
+test-san:
+	$(AGAIN) deps
+	$(AGAIN) SAN=address,undefined test-programs
+	$Qtests/run $(TESTS_SAN)
 
-test-builds:
+test-bare:
 	$(AGAIN) deps
 	$(AGAIN) all test-programs
 	$(AGAIN) SAN=address,undefined test-programs
+	$QBENCH="$$(realpath $B/bench)" tests/run --bare $(TESTS_BATS) $(TESTS_SAN)
 
 test-intel:
 	$(if $(INTEL_OPENCL),,$(error no driver of Intel: `make peers` first))
@@ -312,6 +318,7 @@ THREADED := $(foreach name,transport replica loader core,\
 	$(filter $B/tests/test_$(name)%,$(TESTS)))
 check-full:
 	$(AGAIN) test CHECK_FULL=1 WERROR=1
+	$(AGAIN) test-san CHECK_FULL=1 WERROR=1
 	$(if $(call has,clang),$(AGAIN) BUILD=$(BUILD)/clang CC=clang WERROR=1 \
 		all test-programs,@echo "skipped: clang is not installed")
 	$(AGAIN) SAN=thread all $(call in_san,thread,$(THREADED))
@@ -432,7 +439,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all objects twin run test test-bare test-builds test-intel \
+.PHONY: all objects twin run test test-san test-bare test-intel \
 	check-full fuzz fuzz-all check-headers deps deps-gate peers install \
 	uninstall clean test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
