@@ -249,7 +249,7 @@ kill_after() {
 		--synthetic-train 3200 --synthetic-test 100 --warmup 1 \
 		--epochs 200 --out made >out 2>err 3>&- &
 	PID=$!
-	within 60 grep -q "$1" err
+	within 240 grep -q "$1" err
 	kill -KILL "$PID"
 	wait "$PID" || true
 	PID=
