@@ -8,11 +8,34 @@ const struct fusion fusions_alone[LAYER_KINDS] = {
 	{ "conv", 1, { LAYER_CONV } },
 	{ "relu", 1, { LAYER_RELU } },
 	{ "maxpool", 1, { LAYER_MAXPOOL } },
+	{ "avgpool", 1, { LAYER_AVGPOOL } },
 	{ "dropout", 1, { LAYER_DROPOUT } },
 	{ "dropout2d", 1, { LAYER_DROPOUT2D } },
+	{ "batchnorm", 1, { LAYER_BATCHNORM } },
+	{ "add", 1, { LAYER_ADD } },
 	{ "linear", 1, { LAYER_LINEAR } },
 	{ "loss", 1, { LAYER_LOSS } },
 };
+
+/* What steps know so far: a row of a chain, without strides, padding and
+ * statistics. */
+static int is_known(const struct layer *layer)
+{
+	switch (layer->kind) {
+	case LAYER_CONV:
+		return !layer->from && !layer->pad && !layer->no_bias &&
+		       layer_stride(layer) == 1;
+	case LAYER_MAXPOOL:
+		return !layer->from && !layer->pad &&
+		       layer_stride(layer) == layer->window;
+	case LAYER_AVGPOOL:
+	case LAYER_BATCHNORM:
+	case LAYER_ADD:
+		return 0;
+	default:
+		return !layer->from;
+	}
+}
 
 static int fits(const struct fusion *fusion, const struct model *model,
 		int first)
@@ -20,7 +43,8 @@ static int fits(const struct fusion *fusion, const struct model *model,
 	if (first + fusion->length > model->layer_count)
 		return 0;
 	for (int i = 0; i < fusion->length; i++)
-		if (model->layers[first + i].kind != fusion->kinds[i])
+		if (model->layers[first + i].kind != fusion->kinds[i] ||
+		    !is_known(&model->layers[first + i]))
 			return 0;
 	return 1;
 }
@@ -30,10 +54,11 @@ static void note_parameters(struct step *step, const struct model *model)
 	struct tensor tensors[MODEL_MAX_TENSORS];
 	int count = model_tensors(model, tensors);
 
-	for (int t = 0; t + 1 < count; t += 2)
+	for (int t = 0; t + 1 < count; t++)
 		if (tensors[t].layer == step->main) {
 			step->weight = tensors[t].offset;
 			step->bias = tensors[t + 1].offset;
+			break;
 		}
 }
 
@@ -118,6 +143,13 @@ int plan_build(struct plan *plan, const struct model *model,
 			return error_set(err, ERROR_MISSING,
 					 "no kernel starts with layer %d (%s) "
 					 "of model '%s'", at,
+					 layer_kind_name(layer->kind),
+					 model->name);
+		if (plan->count == PLAN_MAX_STEPS)
+			return error_set(err, ERROR_MISSING,
+					 "%d steps are the most, and layer %d "
+					 "(%s) of model '%s' is behind them",
+					 PLAN_MAX_STEPS, at,
 					 layer_kind_name(layer->kind),
 					 model->name);
 		plan->steps[plan->count++] =

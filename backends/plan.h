@@ -14,6 +14,7 @@
 #include "models/model.h"
 
 #define FUSION_MAX_LAYERS 6
+#define PLAN_MAX_STEPS 16
 
 struct fusion {
 	const char *name;
@@ -54,7 +55,7 @@ struct plan {
 	const struct model *model;
 	const struct fusion *fusions;
 	int count;
-	struct step steps[MODEL_MAX_LAYERS];
+	struct step steps[PLAN_MAX_STEPS];
 };
 
 /* A layer that no fusion starts with is an error that names the layer. */

@@ -6,9 +6,15 @@
 #include "models/random.h"
 
 static const char *const kind_names[LAYER_KINDS] = {
-	[LAYER_CONV] = "conv",	       [LAYER_RELU] = "relu",
-	[LAYER_MAXPOOL] = "maxpool",   [LAYER_DROPOUT] = "dropout",
-	[LAYER_DROPOUT2D] = "dropout2d", [LAYER_LINEAR] = "linear",
+	[LAYER_CONV] = "conv",
+	[LAYER_RELU] = "relu",
+	[LAYER_MAXPOOL] = "maxpool",
+	[LAYER_AVGPOOL] = "avgpool",
+	[LAYER_DROPOUT] = "dropout",
+	[LAYER_DROPOUT2D] = "dropout2d",
+	[LAYER_BATCHNORM] = "batchnorm",
+	[LAYER_ADD] = "add",
+	[LAYER_LINEAR] = "linear",
 	[LAYER_LOSS] = "loss",
 };
 
@@ -20,29 +26,47 @@ size_t shape_size(struct shape shape)
 
 int layer_has_parameters(const struct layer *layer)
 {
-	return layer->kind == LAYER_CONV || layer->kind == LAYER_LINEAR;
+	return layer->kind == LAYER_CONV || layer->kind == LAYER_LINEAR ||
+	       layer->kind == LAYER_BATCHNORM;
+}
+
+int layer_stride(const struct layer *layer)
+{
+	if (layer->stride)
+		return layer->stride;
+	return layer->kind == LAYER_MAXPOOL ? layer->window : 1;
+}
+
+/* Places of a window along a side; 0 where it does not fit. */
+static int places(const struct layer *layer, int side)
+{
+	const int room = side + 2 * layer->pad - layer->window;
+
+	if (layer->window < 1 || layer_stride(layer) < 1 || room < 0)
+		return 0;
+	return room / layer_stride(layer) + 1;
 }
 
 struct shape layer_output(const struct layer *layer, struct shape in)
 {
 	const struct shape none = { 0, 0, 0 };
-	const int window = layer->window;
+	struct shape out = in;
 
 	switch (layer->kind) {
 	case LAYER_CONV:
-		if (window < 1 || window > in.height || window > in.width)
-			return none;
-		return (struct shape){ layer->outputs, in.height - window + 1,
-				       in.width - window + 1 };
 	case LAYER_MAXPOOL:
-		if (window < 1 || window > in.height || window > in.width)
-			return none;
-		return (struct shape){ in.channels, in.height / window,
-				       in.width / window };
+		out.height = places(layer, in.height);
+		out.width = places(layer, in.width);
+		if (layer->kind == LAYER_CONV)
+			out.channels = layer->outputs;
+		return out.height && out.width ? out : none;
+	case LAYER_AVGPOOL:
+		out.height = out.width = layer->outputs;
+		return out;
 	case LAYER_LINEAR:
 		return (struct shape){ layer->outputs, 1, 1 };
 	default:
-		return in;
+		return out;
 	}
 }
 
@@ -61,13 +85,48 @@ size_t layer_decisions(const struct layer *layer, struct shape input)
 	}
 }
 
+int model_source(const struct model *model, int index)
+{
+	return index - 1 - model->layers[index].from;
+}
+
+int model_other_source(const struct model *model, int index)
+{
+	return index - 1 - model->layers[index].with;
+}
+
+void model_inputs(const struct model *model, struct shape *inputs)
+{
+	for (int i = 0; i < model->layer_count; i++) {
+		const int source = model_source(model, i);
+
+		inputs[i] = source == MODEL_IMAGES ?
+				    model->input :
+				    layer_output(&model->layers[source],
+						 inputs[source]);
+	}
+}
+
+/* Sources are above their rows, so the way leads up to the images. */
 struct shape model_layer_input(const struct model *model, int index)
 {
+	int path[MODEL_MAX_LAYERS], length = 0;
 	struct shape shape = model->input;
 
-	for (int i = 0; i < index; i++)
-		shape = layer_output(&model->layers[i], shape);
+	for (int i = model_source(model, index); i != MODEL_IMAGES;
+	     i = model_source(model, i))
+		path[length++] = i;
+	while (length > 0)
+		shape = layer_output(&model->layers[path[--length]], shape);
 	return shape;
+}
+
+int model_has_batchnorm(const struct model *model)
+{
+	for (int i = 0; i < model->layer_count; i++)
+		if (model->layers[i].kind == LAYER_BATCHNORM)
+			return 1;
+	return 0;
 }
 
 int model_classes(const struct model *model)
@@ -79,45 +138,104 @@ int model_classes(const struct model *model)
 
 static int fan_in(const struct layer *layer, struct shape in)
 {
-	if (layer->kind == LAYER_CONV)
+	switch (layer->kind) {
+	case LAYER_CONV:
 		return in.channels * layer->window * layer->window;
-	return (int)shape_size(in);
+	case LAYER_LINEAR:
+		return (int)shape_size(in);
+	default:
+		return 1;
+	}
+}
+
+/* Of a layer with parameters. */
+static size_t weight_count(const struct layer *layer, struct shape in)
+{
+	if (layer->kind == LAYER_BATCHNORM)
+		return (size_t)in.channels;
+	return (size_t)layer->outputs * (size_t)fan_in(layer, in);
+}
+
+/* Behind those that are there, as "name.what". */
+static void tensor_add(struct tensor *tensors, int *count, size_t *offset,
+		       const char *name, const struct tensor *tensor,
+		       const char *what)
+{
+	struct tensor *added = &tensors[(*count)++];
+
+	*added = *tensor;
+	added->offset = *offset;
+	*offset += tensor->count;
+	snprintf(added->name, sizeof(added->name), "%s.%s", name, what);
 }
 
 int model_tensors(const struct model *model,
 		  struct tensor tensors[MODEL_MAX_TENSORS])
 {
+	struct shape inputs[MODEL_MAX_LAYERS];
 	size_t offset = 0;
 	int count = 0;
 
+	model_inputs(model, inputs);
 	for (int i = 0; i < model->layer_count; i++) {
 		const struct layer *layer = &model->layers[i];
-		int inputs = fan_in(layer, model_layer_input(model, i));
+		struct tensor tensor = { .layer = i };
 
 		if (!layer_has_parameters(layer))
 			continue;
-		for (int bias = 0; bias < 2; bias++) {
-			struct tensor *tensor = &tensors[count++];
-
-			snprintf(tensor->name, sizeof(tensor->name), "%s.%s",
-				 layer->name, bias ? "bias" : "weight");
-			tensor->offset = offset;
-			tensor->count = (size_t)layer->outputs *
-					(size_t)(bias ? 1 : inputs);
-			tensor->layer = i;
-			tensor->fan_in = inputs;
-			offset += tensor->count;
-		}
+		tensor.fan_in = fan_in(layer, inputs[i]);
+		tensor.count = weight_count(layer, inputs[i]);
+		tensor_add(tensors, &count, &offset, layer->name, &tensor,
+			   "weight");
+		if (layer->no_bias)
+			continue;
+		tensor.count = (size_t)layer_output(layer, inputs[i]).channels;
+		tensor_add(tensors, &count, &offset, layer->name, &tensor,
+			   "bias");
 	}
 	return count;
+}
+
+int model_buffers(const struct model *model,
+		  struct tensor buffers[MODEL_MAX_TENSORS])
+{
+	struct shape inputs[MODEL_MAX_LAYERS];
+	size_t offset = 0;
+	int count = 0;
+
+	model_inputs(model, inputs);
+	for (int i = 0; i < model->layer_count; i++) {
+		const struct layer *layer = &model->layers[i];
+		struct tensor tensor = { .layer = i, .fan_in = 1 };
+
+		if (layer->kind != LAYER_BATCHNORM)
+			continue;
+		tensor.count = (size_t)inputs[i].channels;
+		tensor_add(buffers, &count, &offset, layer->name, &tensor,
+			   "running_mean");
+		tensor_add(buffers, &count, &offset, layer->name, &tensor,
+			   "running_var");
+	}
+	return count;
+}
+
+static size_t tensors_size(const struct tensor *tensors, int count)
+{
+	return count ? tensors[count - 1].offset + tensors[count - 1].count : 0;
+}
+
+size_t model_buffer_count(const struct model *model)
+{
+	struct tensor buffers[MODEL_MAX_TENSORS];
+
+	return tensors_size(buffers, model_buffers(model, buffers));
 }
 
 size_t model_parameter_count(const struct model *model)
 {
 	struct tensor tensors[MODEL_MAX_TENSORS];
-	int count = model_tensors(model, tensors);
 
-	return tensors[count - 1].offset + tensors[count - 1].count;
+	return tensors_size(tensors, model_tensors(model, tensors));
 }
 
 const char *layer_kind_name(enum layer_kind kind)
@@ -136,140 +254,36 @@ void layer_describe(const struct model *model, int index, char *text,
 		 *name ? "'" : "");
 }
 
-/* What is wrong with a layer, whatever it stands behind; empty: nothing. */
-static void layer_check(const struct layer *layer, struct shape in, char *why,
-			size_t size)
+/* Whether a row's output depends on parameters, so that a gradient goes there. */
+static int is_learnt(const struct model *model, int row, const int *learnt)
 {
-	const int window = layer->window;
-	const int has_window = layer->kind == LAYER_CONV ||
-			       layer->kind == LAYER_MAXPOOL;
-
-	why[0] = '\0';
-	if (layer_has_parameters(layer) && !layer->name)
-		snprintf(why, size, "its parameters need a name");
-	else if (layer_has_parameters(layer) && layer->outputs < 1)
-		snprintf(why, size, "%d outputs, where 1 is the fewest",
-			 layer->outputs);
-	else if (!(layer->drop >= 0 && layer->drop < 1))
-		snprintf(why, size, "a probability to drop of %g, where it is "
-			 "at least 0 and below 1", layer->drop);
-	else if (layer->kind == LAYER_MAXPOOL && window > MODEL_MAX_WINDOW)
-		snprintf(why, size, "a window of %dx%d, where %dx%d is the "
-			 "largest of a pooling", window, window,
-			 MODEL_MAX_WINDOW, MODEL_MAX_WINDOW);
-	else if (has_window && window < 1)
-		snprintf(why, size, "a window of %dx%d, where 1x1 is the "
-			 "smallest", window, window);
-	else if (!shape_size(layer_output(layer, in)))
-		snprintf(why, size, "a window of %dx%d is larger than its "
-			 "input of %dx%dx%d", window, window, in.channels,
-			 in.height, in.width);
-}
-
-/* The same with its place, and with what the layers before it make. */
-static void row_check(const struct model *model, int index, char *why,
-		      size_t size)
-{
-	const struct layer *layer = &model->layers[index];
-	const int last = model->layer_count - 1;
-
-	layer_check(layer, model_layer_input(model, index), why, size);
-	if (why[0])
-		return;
-	if (layer->kind == LAYER_LOSS && index < last)
-		snprintf(why, size, "a loss has to be the last layer, which "
-			 "is layer %d", last);
-	else if (layer->kind != LAYER_LOSS && index == last)
-		snprintf(why, size, "the last layer has to be a loss");
-	else if (index == last && model_classes(model) > MODEL_MAX_CLASSES)
-		snprintf(why, size, "%d classes, where labels are bytes and "
-			 "tell %d apart", model_classes(model),
-			 MODEL_MAX_CLASSES);
-}
-
-/* What is wrong with the model as a whole. */
-static void whole_check(const struct model *model, char *why, size_t size)
-{
-	const struct shape in = model->input;
-	int parameters = 0;
-
-	why[0] = '\0';
-	for (int i = 0; i < model->layer_count && i < MODEL_MAX_LAYERS; i++)
-		parameters += layer_has_parameters(&model->layers[i]);
-	if (in.channels < 1 || in.height < 1 || in.width < 1)
-		snprintf(why, size, "an input of %dx%dx%d is empty",
-			 in.channels, in.height, in.width);
-	else if (model->layer_count < 1 ||
-		 model->layer_count > MODEL_MAX_LAYERS)
-		snprintf(why, size, "%d layers, where 1 to %d are possible",
-			 model->layer_count, MODEL_MAX_LAYERS);
-	else if (!parameters)
-		snprintf(why, size, "none of %d layers has parameters to learn",
-			 model->layer_count);
-}
-
-int model_check(const struct model *model, char *text, size_t size)
-{
-	char why[160], where[80];
-
-	whole_check(model, why, sizeof(why));
-	if (why[0]) {
-		snprintf(text, size, "model '%s': %s", model->name, why);
-		return -1;
-	}
-	for (int i = 0; i < model->layer_count; i++) {
-		row_check(model, i, why, sizeof(why));
-		if (!why[0])
-			continue;
-		layer_describe(model, i, where, sizeof(where));
-		snprintf(text, size, "model '%s', %s: %s", model->name, where,
-			 why);
-		return -1;
-	}
-	return 0;
-}
-
-int recipe_check(const struct recipe *recipe, char *text, size_t size)
-{
-	const struct {
-		const char *name;
-		double value;
-	} numbers[] = {
-		{ "batch", recipe->batch },
-		{ "epochs", recipe->epochs },
-		{ "lr_step", recipe->lr_step },
-		{ "lr_gamma", recipe->lr_gamma },
-		{ "eps", recipe->eps },
-	};
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (!(numbers[i].value > 0)) {
-			snprintf(text, size, "%s is %g in its recipe, where it "
-				 "is more than 0", numbers[i].name,
-				 numbers[i].value);
-			return -1;
-		}
-	return 0;
+	return row != MODEL_IMAGES && (learnt[row] ||
+		layer_has_parameters(&model->layers[row]));
 }
 
 struct model_work model_work(const struct model *model)
 {
 	struct model_work work = { 0, 0, 0 };
-	int first = 1;
+	struct shape inputs[MODEL_MAX_LAYERS];
+	int learnt[MODEL_MAX_LAYERS]; /* the row's input is */
 
+	model_inputs(model, inputs);
 	for (int i = 0; i < model->layer_count; i++) {
 		const struct layer *layer = &model->layers[i];
-		struct shape in = model_layer_input(model, i);
-		double macs = (double)shape_size(layer_output(layer, in)) *
-			      fan_in(layer, in);
+		const double macs = (double)shape_size(layer_output(
+					    layer, inputs[i])) *
+				    fan_in(layer, inputs[i]);
 
-		if (!layer_has_parameters(layer))
+		learnt[i] = is_learnt(model, model_source(model, i), learnt) ||
+			    (layer->kind == LAYER_ADD &&
+			     is_learnt(model, model_other_source(model, i),
+				       learnt));
+		if (layer->kind != LAYER_CONV && layer->kind != LAYER_LINEAR)
 			continue;
 		work.forward += macs;
 		work.backward_weights += macs;
-		if (!first) /* nobody needs the gradient of the images */
+		if (learnt[i]) /* nobody needs the gradient of the images */
 			work.backward_data += macs;
-		first = 0;
 	}
 	return work;
 }
@@ -277,6 +291,16 @@ struct model_work model_work(const struct model *model)
 double recipe_rate(const struct recipe *recipe, int epoch)
 {
 	return recipe->lr * pow(recipe->lr_gamma, epoch / recipe->lr_step);
+}
+
+void model_init_buffers(const struct model *model, float *buffers)
+{
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_buffers(model, tensors);
+
+	for (int t = 0; t < count; t++)
+		for (size_t i = 0; i < tensors[t].count; i++)
+			buffers[tensors[t].offset + i] = (float)(t % 2);
 }
 
 void model_init(const struct model *model, unsigned long long seed,
@@ -288,10 +312,17 @@ void model_init(const struct model *model, unsigned long long seed,
 
 	mt19937_seed(&generator, seed);
 	for (int t = 0; t < count; t++) {
+		const struct layer *layer = &model->layers[tensors[t].layer];
+		float *to = parameters + tensors[t].offset;
 		float bound = (float)(1 / sqrt(tensors[t].fan_in));
+		/* A layer's weight comes before its bias. */
+		const int is_weight = !t || tensors[t - 1].layer !=
+						    tensors[t].layer;
 
 		for (size_t i = 0; i < tensors[t].count; i++)
-			parameters[tensors[t].offset + i] =
-				mt19937_uniform(&generator, -bound, bound);
+			to[i] = layer->kind == LAYER_BATCHNORM ?
+					(float)is_weight :
+					mt19937_uniform(&generator, -bound,
+							bound);
 	}
 }

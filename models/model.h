@@ -1,30 +1,47 @@
 /*
- * What is trained: a network as a table of layers, the shapes that follow
- * from it, and the flat vector in which all its parameters live.
+ * What is trained: a network as a table of layers, the shapes derived from it,
+ * and the flat vector in which all its parameters live.
+ *
+ * The table is a graph: each row names the row whose output it takes, which is
+ * the one above unless it says otherwise, and an addition names two. Rows are
+ * in topological order, so a row reads only rows above it.
  *
  * Nothing here allocates or knows who computes.
  *
  * Flat layout: the parameters of layer 0, then of layer 1, ...; within a layer
  * the weight in row-major order, then the bias. A convolution's weight is
- * [output][input][row][column], a linear layer's [output][input]. This is the
- * order of PyTorch's state_dict().
+ * [output][input][row][column], a linear layer's [output][input]; batch norm
+ * has a weight and a bias a channel. This is the order of PyTorch's
+ * state_dict(). Buffers, the running statistics of batch norm, have a flat
+ * vector of their own in the same order: mean, then variance.
  */
 #ifndef MODELS_MODEL_H
 #define MODELS_MODEL_H
 
 #include <stddef.h>
 
-#define MODEL_MAX_LAYERS 16
+#define MODEL_MAX_LAYERS 192
 #define MODEL_MAX_TENSORS (2 * MODEL_MAX_LAYERS)
-#define MODEL_MAX_WINDOW 16 /* of a pooling: its winner fits into a byte */
+#define MODEL_MAX_WINDOW 15 /* of a pooling: its winner fits into a byte */
 #define MODEL_MAX_CLASSES 256 /* labels are bytes */
+#define MODEL_IMAGES (-1) /* as the row that another one reads */
 
+/*
+ * Sides of outputs are floor((in + 2 pad - window) / stride) + 1, as PyTorch's
+ * without dilation, groups or ceil mode.
+ */
 enum layer_kind {
-	LAYER_CONV,	 /* stride 1, no padding, with bias */
-	LAYER_RELU,	 /* 0, and its slope 0, where x <= 0; else both pass */
-	LAYER_MAXPOOL,	 /* windows do not overlap; a rest is dropped */
+	LAYER_CONV,	 /* zeros as padding; stride 1 unless it says so */
+	LAYER_RELU,	 /* 0, gradient too, where x <= 0; else both pass */
+	LAYER_MAXPOOL,	 /* -infinity as padding; the first maximum wins, a NaN
+			  * over any; stride is the window unless it says so */
+	LAYER_AVGPOOL,	 /* adaptive: output i is the mean of the inputs from
+			  * floor(i in / out) to ceil((i + 1) in / out) - 1 */
 	LAYER_DROPOUT,	 /* one keep-or-drop choice per element */
 	LAYER_DROPOUT2D, /* one keep-or-drop choice per plane [height][width] */
+	LAYER_BATCHNORM, /* a channel's mean and biased variance over the batch;
+			  * in evaluation the running ones */
+	LAYER_ADD,	 /* of two inputs of one shape */
 	LAYER_LINEAR,	 /* flattens its input as [channel][row][column] */
 	LAYER_LOSS,	 /* log-softmax and negative log-likelihood; the last */
 	LAYER_KINDS
@@ -33,10 +50,20 @@ enum layer_kind {
 struct layer {
 	enum layer_kind kind;
 	const char *name; /* of the layers that have parameters */
-	int outputs;	  /* conv: planes, linear: units */
+	int outputs;	  /* conv: planes, linear: units, avgpool: its side */
 	int window;	  /* conv, maxpool: side of the square window */
+	int stride;	  /* conv, maxpool; 0: as the kind says */
+	int pad;	  /* conv, maxpool: on each of the four sides */
+	int no_bias;	  /* conv */
 	double drop;	  /* dropout: probability that an element is dropped */
+	int from;	  /* rows between this one and that of its input */
+	int with;	  /* add: likewise, of its other input */
 };
+
+/* Batch norm, Ioffe and Szegedy 2015, arXiv 1502.03167; as PyTorch's defaults,
+ * running <- .9 running + .1 of the batch, whose variance is there unbiased. */
+#define BATCHNORM_EPS 1e-5
+#define BATCHNORM_MOMENTUM .1
 
 struct shape {
 	int channels, height, width;
@@ -62,10 +89,10 @@ struct model {
 
 /* One named piece of the flat vector. */
 struct tensor {
-	char name[32]; /* "conv1.weight" */
+	char name[48]; /* "conv1.weight" */
 	size_t offset, count;
 	int layer;
-	int fan_in; /* inputs that one output sums over */
+	int fan_in; /* inputs that one output sums over; batch norm: 1 */
 };
 
 /* Multiplications and additions, counted as one, for one sample. */
@@ -97,8 +124,11 @@ void layer_describe(const struct model *model, int index, char *text,
 
 size_t shape_size(struct shape shape);
 
-/* Whether the layer has a weight and a bias. */
+/* Whether the layer has a weight; all but a conv's no_bias have a bias too. */
 int layer_has_parameters(const struct layer *layer);
+
+/* Of a conv or maxpool. */
+int layer_stride(const struct layer *layer);
 
 /* Shape that a layer makes of input; all zero when it does not fit. */
 struct shape layer_output(const struct layer *layer, struct shape input);
@@ -109,8 +139,19 @@ struct shape layer_output(const struct layer *layer, struct shape input);
  */
 size_t layer_decisions(const struct layer *layer, struct shape input);
 
+/* The row whose output is the input of row index, or MODEL_IMAGES. */
+int model_source(const struct model *model, int index);
+/* Likewise the other one of an addition; of other kinds undefined. */
+int model_other_source(const struct model *model, int index);
+
 /* Shape that goes into layer index (0 .. layer_count - 1). */
 struct shape model_layer_input(const struct model *model, int index);
+
+/* The same for all layers at once, layer_count of them. */
+void model_inputs(const struct model *model, struct shape *inputs);
+
+/* Whether a layer sees other samples of its batch. */
+int model_has_batchnorm(const struct model *model);
 
 /* Classes that the loss tells apart. */
 int model_classes(const struct model *model);
@@ -123,6 +164,15 @@ size_t model_parameter_count(const struct model *model);
  */
 int model_tensors(const struct model *model,
 		  struct tensor tensors[MODEL_MAX_TENSORS]);
+
+size_t model_buffer_count(const struct model *model);
+
+/* The same of buffers: "bn1.running_mean", "bn1.running_var". */
+int model_buffers(const struct model *model,
+		  struct tensor buffers[MODEL_MAX_TENSORS]);
+
+/* Means of 0, variances of 1. */
+void model_init_buffers(const struct model *model, float *buffers);
 
 struct model_work model_work(const struct model *model);
 

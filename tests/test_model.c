@@ -174,6 +174,9 @@ static void decisions_are_counted(void **state)
 		{ { .kind = LAYER_DROPOUT, .drop = .5 }, 5 * 7 * 9 },
 		{ { .kind = LAYER_DROPOUT2D, .drop = .5 }, 5 },
 		{ { .kind = LAYER_LINEAR, .outputs = 4 }, 0 },
+		{ { .kind = LAYER_AVGPOOL, .outputs = 2 }, 0 },
+		{ { .kind = LAYER_BATCHNORM }, 0 },
+		{ { .kind = LAYER_ADD }, 0 },
 		{ { .kind = LAYER_LOSS }, 0 },
 	};
 
@@ -198,6 +201,105 @@ static void windows_that_do_not_fit_give_nothing(void **state)
 	assert_int_equal(shape_size(layer_output(&layer, in)), 0);
 	layer.window = 5;
 	assert_int_equal(shape_size(layer_output(&layer, in)), 0);
+}
+
+/* A basic block of a residual network, its skip by a convolution, with all that
+ * may be in a row; sizes by hand. */
+static const struct layer block[] = {
+	{ .kind = LAYER_CONV, .name = "conv1", .outputs = 4, .window = 7,
+	  .stride = 2, .pad = 3, .no_bias = 1 },
+	{ .kind = LAYER_BATCHNORM, .name = "bn1" },
+	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 2, .pad = 1 },
+	{ .kind = LAYER_CONV, .name = "a.conv", .outputs = 6, .window = 3,
+	  .stride = 2, .pad = 1 },
+	{ .kind = LAYER_CONV, .name = "a.downsample", .outputs = 6,
+	  .window = 1, .stride = 2, .from = 1, .no_bias = 1 },
+	{ .kind = LAYER_ADD, .with = 1 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 2 },
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model block_model = {
+	.name = "block",
+	.input = { 3, 29, 22 },
+	.layers = block,
+	.layer_count = sizeof(block) / sizeof(block[0]),
+};
+
+static void graphs_have_their_sizes(void **state)
+{
+	static const struct shape known[] = {
+		{ 3, 29, 22 }, { 4, 15, 11 }, { 4, 15, 11 }, { 4, 8, 6 },
+		{ 4, 8, 6 },   { 6, 4, 3 },   { 6, 4, 3 },   { 6, 2, 2 },
+		{ 5, 1, 1 },
+	};
+	const double stem = 4. * 15 * 11 * 3 * 49;
+	const double rest = 6. * 4 * 3 * (4 * 9 + 4) + 5 * 24;
+	const struct model_work work = model_work(&block_model);
+	struct shape inputs[MODEL_MAX_LAYERS];
+	char text[256];
+
+	(void)state;
+	assert_int_equal(model_check(&block_model, text, sizeof(text)), 0);
+	model_inputs(&block_model, inputs);
+	for (int l = 0; l < block_model.layer_count; l++) {
+		const struct shape in = model_layer_input(&block_model, l);
+
+		assert_memory_equal(&inputs[l], &known[l], sizeof(known[l]));
+		assert_memory_equal(&in, &known[l], sizeof(known[l]));
+	}
+	assert_true(work.forward == stem + rest);
+	assert_true(work.backward_weights == stem + rest);
+	assert_true(work.backward_data == rest);
+}
+
+static void graphs_have_their_tensors(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t count;
+		int fan_in;
+	} known[] = {
+		{ "conv1.weight", 4 * 3 * 49, 147 },
+		{ "bn1.weight", 4, 1 },
+		{ "bn1.bias", 4, 1 },
+		{ "a.conv.weight", 6 * 4 * 9, 36 },
+		{ "a.conv.bias", 6, 36 },
+		{ "a.downsample.weight", 6 * 4, 4 },
+		{ "fc.weight", 5 * 24, 24 },
+		{ "fc.bias", 5, 24 },
+	};
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_tensors(&block_model, tensors);
+	float parameters[1024], buffers[8];
+	size_t offset = 0;
+
+	(void)state;
+	assert_int_equal(count, sizeof(known) / sizeof(known[0]));
+	for (int t = 0; t < count; t++) {
+		assert_string_equal(tensors[t].name, known[t].name);
+		assert_int_equal(tensors[t].count, known[t].count);
+		assert_int_equal(tensors[t].fan_in, known[t].fan_in);
+		assert_int_equal(tensors[t].offset, offset);
+		offset += known[t].count;
+	}
+	assert_int_equal(model_parameter_count(&block_model), offset);
+	model_init(&block_model, 1, parameters);
+	for (int i = 0; i < 4; i++) {
+		assert_true(parameters[tensors[1].offset + (size_t)i] == 1);
+		assert_true(parameters[tensors[2].offset + (size_t)i] == 0);
+	}
+	assert_int_equal(model_buffers(&block_model, tensors), 2);
+	assert_string_equal(tensors[0].name, "bn1.running_mean");
+	assert_string_equal(tensors[1].name, "bn1.running_var");
+	assert_int_equal(model_buffer_count(&block_model), 8);
+	model_init_buffers(&block_model, buffers);
+	for (int i = 0; i < 8; i++)
+		assert_true(buffers[i] == (i >= 4));
+	assert_true(model_has_batchnorm(&block_model));
+	assert_false(model_has_batchnorm(find("mnist")));
+	assert_int_equal(model_buffer_count(find("mnist")), 0);
 }
 
 /* A small network that is right; each case below spoils one thing. */
@@ -227,49 +329,92 @@ static const char *check(const struct layer *layers, int count)
 	return text + strlen(begin);
 }
 
+static const struct {
+	int at;
+	struct layer layer;
+	const char *says;
+} spoilt[] = {
+	{ 0, { .kind = LAYER_CONV, .outputs = 2, .window = 3 },
+	  ", layer 0 (conv): its parameters need a name" },
+	{ 3, { .kind = LAYER_LINEAR, .name = "b" },
+	  ", layer 3 (linear 'b'): 0 outputs, where 1 is the fewest" },
+	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
+	       .window = 7 },
+	  ", layer 0 (conv 'a'): a window of 7x7 is larger than its "
+	  "input of 1x6x6" },
+	{ 1, { .kind = LAYER_MAXPOOL, .window = 5 },
+	  ", layer 1 (maxpool): a window of 5x5 is larger than its "
+	  "input of 2x4x4" },
+	{ 1, { .kind = LAYER_MAXPOOL, .window = 16 },
+	  ", layer 1 (maxpool): a window of 16x16, where 15x15 is the "
+	  "largest of a pooling" },
+	{ 1, { .kind = LAYER_MAXPOOL },
+	  ", layer 1 (maxpool): a window of 0x0, where 1x1 is the "
+	  "smallest" },
+	{ 2, { .kind = LAYER_DROPOUT, .drop = 1 },
+	  ", layer 2 (dropout): a probability to drop of 1, where it "
+	  "is at least 0 and below 1" },
+	{ 2, { .kind = LAYER_DROPOUT2D, .drop = -.5 },
+	  ", layer 2 (dropout2d): a probability to drop of -0.5, where "
+	  "it is at least 0 and below 1" },
+	{ 2, { .kind = LAYER_DROPOUT, .drop = NAN },
+	  ", layer 2 (dropout): a probability to drop of nan, where it "
+	  "is at least 0 and below 1" },
+	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
+	       .window = 3, .stride = -1 },
+	  ", layer 0 (conv 'a'): a stride of -1, where 1 is the "
+	  "smallest" },
+	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
+	       .window = 3, .pad = -2 },
+	  ", layer 0 (conv 'a'): a padding of -2, where 0 is the "
+	  "smallest" },
+	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
+	       .window = 3, .pad = 3 },
+	  ", layer 0 (conv 'a'): a padding of 3, where 2 is the "
+	  "largest of a window of 3x3" },
+	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
+	       .window = 9, .pad = 1 },
+	  ", layer 0 (conv 'a'): a window of 9x9 is larger than its "
+	  "input of 1x8x8, padded" },
+	{ 1, { .kind = LAYER_MAXPOOL, .window = 3, .pad = 2 },
+	  ", layer 1 (maxpool): a padding of 2, where half the window "
+	  "of 3x3, 1, is the largest of a pooling" },
+	{ 1, { .kind = LAYER_AVGPOOL },
+	  ", layer 1 (avgpool): 0 outputs, where 1 is the fewest" },
+	{ 1, { .kind = LAYER_BATCHNORM },
+	  ", layer 1 (batchnorm): its parameters need a name" },
+	{ 1, { .kind = LAYER_MAXPOOL, .window = 2, .no_bias = 1 },
+	  ", layer 1 (maxpool): no_bias, which only a conv can do" },
+	{ 2, { .kind = LAYER_RELU, .with = 1 },
+	  ", layer 2 (relu): with 1, which only an add has" },
+	{ 2, { .kind = LAYER_RELU, .from = -1 },
+	  ", layer 2 (relu): from -1, where a row reads only rows "
+	  "above it: 0 is layer 1" },
+	{ 2, { .kind = LAYER_RELU, .from = 3 },
+	  ", layer 2 (relu): from 3, where 2, the images, is the "
+	  "largest" },
+	{ 2, { .kind = LAYER_ADD, .with = -2 },
+	  ", layer 2 (add): with -2, where a row reads only rows "
+	  "above it: 0 is layer 1" },
+	{ 2, { .kind = LAYER_ADD, .with = 9 },
+	  ", layer 2 (add): with 9, where 2, the images, is the "
+	  "largest" },
+	{ 2, { .kind = LAYER_ADD, .with = 1 },
+	  ", layer 2 (add): adds 2x2x2 and 2x4x4, which differ" },
+	{ 2, { .kind = LAYER_RELU, .from = 1 },
+	  ", layer 1 (maxpool): no row reads its output" },
+	{ 2, { .kind = LAYER_LOSS },
+	  ", layer 2 (loss): a loss has to be the last layer, which is "
+	  "layer 4" },
+	{ 4, { .kind = LAYER_RELU },
+	  ", layer 4 (relu): the last layer has to be a loss" },
+	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 257 },
+	  ", layer 4 (loss): 257 classes, where labels are bytes and "
+	  "tell 256 apart" },
+};
+
 static void spoilt_rows_are_refused(void **state)
 {
-	static const struct {
-		int at;
-		struct layer layer;
-		const char *says;
-	} spoilt[] = {
-		{ 0, { .kind = LAYER_CONV, .outputs = 2, .window = 3 },
-		  ", layer 0 (conv): its parameters need a name" },
-		{ 3, { .kind = LAYER_LINEAR, .name = "b" },
-		  ", layer 3 (linear 'b'): 0 outputs, where 1 is the fewest" },
-		{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
-		       .window = 7 },
-		  ", layer 0 (conv 'a'): a window of 7x7 is larger than its "
-		  "input of 1x6x6" },
-		{ 1, { .kind = LAYER_MAXPOOL, .window = 5 },
-		  ", layer 1 (maxpool): a window of 5x5 is larger than its "
-		  "input of 2x4x4" },
-		{ 1, { .kind = LAYER_MAXPOOL, .window = 17 },
-		  ", layer 1 (maxpool): a window of 17x17, where 16x16 is the "
-		  "largest of a pooling" },
-		{ 1, { .kind = LAYER_MAXPOOL },
-		  ", layer 1 (maxpool): a window of 0x0, where 1x1 is the "
-		  "smallest" },
-		{ 2, { .kind = LAYER_DROPOUT, .drop = 1 },
-		  ", layer 2 (dropout): a probability to drop of 1, where it "
-		  "is at least 0 and below 1" },
-		{ 2, { .kind = LAYER_DROPOUT2D, .drop = -.5 },
-		  ", layer 2 (dropout2d): a probability to drop of -0.5, where "
-		  "it is at least 0 and below 1" },
-		{ 2, { .kind = LAYER_DROPOUT, .drop = NAN },
-		  ", layer 2 (dropout): a probability to drop of nan, where it "
-		  "is at least 0 and below 1" },
-		{ 2, { .kind = LAYER_LOSS },
-		  ", layer 2 (loss): a loss has to be the last layer, which is "
-		  "layer 4" },
-		{ 4, { .kind = LAYER_RELU },
-		  ", layer 4 (relu): the last layer has to be a loss" },
-		{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 257 },
-		  ", layer 4 (loss): 257 classes, where labels are bytes and "
-		  "tell 256 apart" },
-	};
-
 	(void)state;
 	assert_null(check(right, RIGHT_COUNT));
 	for (size_t i = 0; i < sizeof(spoilt) / sizeof(spoilt[0]); i++) {
@@ -302,9 +447,9 @@ static void spoilt_tables_are_refused(void **state)
 					  .outputs = 2 };
 	many[MODEL_MAX_LAYERS] = (struct layer){ .kind = LAYER_LOSS };
 	assert_string_equal(check(right, 0),
-			    ": 0 layers, where 1 to 16 are possible");
+			    ": 0 layers, where 1 to 192 are possible");
 	assert_string_equal(check(many, MODEL_MAX_LAYERS + 1),
-			    ": 17 layers, where 1 to 16 are possible");
+			    ": 193 layers, where 1 to 192 are possible");
 	assert_null(check(many + 1, MODEL_MAX_LAYERS));
 	assert_string_equal(check(nothing, 2),
 			    ": none of 2 layers has parameters to learn");
@@ -375,6 +520,8 @@ int main(void)
 		cmocka_unit_test(work_is_counted),
 		cmocka_unit_test(decisions_are_counted),
 		cmocka_unit_test(windows_that_do_not_fit_give_nothing),
+		cmocka_unit_test(graphs_have_their_sizes),
+		cmocka_unit_test(graphs_have_their_tensors),
 		cmocka_unit_test(spoilt_rows_are_refused),
 		cmocka_unit_test(spoilt_tables_are_refused),
 		cmocka_unit_test(spoilt_recipes_are_refused),

@@ -96,7 +96,7 @@ int cpu_allocate_arrays(struct cpu_program *program)
 
 void cpu_release_arrays(struct cpu_program *program)
 {
-	for (int s = 0; s < MODEL_MAX_LAYERS; s++) {
+	for (int s = 0; s < PLAN_MAX_STEPS; s++) {
 		if (!program->steps[s].out_is_lent)
 			free(program->steps[s].out);
 		free(program->steps[s].out_slopes);

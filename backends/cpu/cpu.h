@@ -71,7 +71,7 @@ enum cpu_leaves {
 struct cpu_program {
 	struct host_program host;
 	const struct cpu_kernels *kernels;
-	struct cpu_step steps[MODEL_MAX_LAYERS];
+	struct cpu_step steps[PLAN_MAX_STEPS];
 	struct cpu_stem stem;
 	int conv_count;	   /* steps that are convolutions: the first ones */
 	int first_linear;  /* step; those before it make planes */

@@ -53,7 +53,7 @@ size_t gpu_parts_at(const struct opencl_program *program, int index)
 
 /* Fills those that there are; returns how many, and all their blocks. */
 static int segments_list(const struct opencl_program *program,
-			 struct segment segments[MODEL_MAX_LAYERS], int *blocks)
+			 struct segment segments[PLAN_MAX_STEPS], int *blocks)
 {
 	int count = 0;
 
@@ -76,7 +76,7 @@ int gpu_sums_build(struct opencl_program *program, struct error *err)
 {
 	const struct tiling *tiling = gpu_tiling(program);
 	const int classes = model_classes(program->base.model);
-	struct segment segments[MODEL_MAX_LAYERS];
+	struct segment segments[PLAN_MAX_STEPS];
 	int blocks;
 	const int count = segments_list(program, segments, &blocks);
 
@@ -101,7 +101,7 @@ int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
 		{ &program->parts, pass->training && all,
 		  all * sizeof(cl_float) },
 		{ &program->segments, pass->training,
-		  MODEL_MAX_LAYERS * sizeof(struct segment) },
+		  PLAN_MAX_STEPS * sizeof(struct segment) },
 	};
 
 	return memory_make_all(program, requests,
@@ -111,7 +111,7 @@ int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
 static int segments_write(struct opencl_program *program, int *blocks,
 			  struct error *err)
 {
-	struct segment segments[MODEL_MAX_LAYERS] = { { 0 } };
+	struct segment segments[PLAN_MAX_STEPS] = { { 0 } };
 	cl_int status;
 
 	segments_list(program, segments, blocks);

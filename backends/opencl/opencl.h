@@ -135,9 +135,9 @@ struct pass {
 	cl_mem scores; /* [slots] sums of outcomes, of one batch each */
 	float *host_scores;
 	int slots, slot; /* the batch's that runs */
-	struct step_memory steps[MODEL_MAX_LAYERS];
+	struct step_memory steps[PLAN_MAX_STEPS];
 	struct launch gather; /* without a kernel while nothing is held */
-	struct launch launches[MODEL_MAX_LAYERS * LAUNCHES_OF_STEP];
+	struct launch launches[PLAN_MAX_STEPS * LAUNCHES_OF_STEP];
 	int launch_count;
 };
 
@@ -147,14 +147,14 @@ struct opencl_program {
 	cl_command_queue queue;
 	cl_mem vectors[VECTOR_COUNT];
 	cl_program common;		       /* kernels of step.cl */
-	cl_program built[MODEL_MAX_LAYERS];    /* kernels of each step */
+	cl_program built[PLAN_MAX_STEPS];    /* kernels of each step */
 	struct pass train, test;
 	struct launch update;
 	struct launch reduce, reduce_update; /* of the gpu class */
 	cl_mem parts, segments;		     /* what they sum up */
 	cl_mem order; /* of the training set, if it is held */
 	int own_memories; /* of memories, those that it was compiled with */
-	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
+	cl_mem memories[2 * PLAN_MAX_STEPS * MEMORIES_OF_STEP];
 	int memory_count;
 	float *mapped[VECTOR_COUNT]; /* while they are lent */
 	cl_event events[PARTS]; /* of parts that nobody has been told of */

@@ -280,7 +280,7 @@ void opencl_free(struct program *base)
 	launch_release(&program->update);
 	launch_release(&program->reduce);
 	launch_release(&program->reduce_update);
-	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
+	for (int i = 0; i < PLAN_MAX_STEPS; i++)
 		if (program->built[i])
 			clReleaseProgram(program->built[i]);
 	if (program->common)

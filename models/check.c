@@ -1,0 +1,214 @@
+/* What is wrong with a table: cycles and rows that do not exist, shapes that do
+ * not add up, numbers out of range. */
+#include "models/model.h"
+
+#include <stdio.h>
+
+/* A row that another one cannot read; "from" or "with" names the field. */
+static void source_check(const char *field, int index, int distance, char *why,
+			 size_t size)
+{
+	if (distance < 0)
+		snprintf(why, size, "%s %d, where a row reads only rows above "
+			 "it: 0 is layer %d", field, distance, index - 1);
+	else if (distance > index)
+		snprintf(why, size, "%s %d, where %d, the images, is the "
+			 "largest", field, distance, index);
+}
+
+/* What is wrong with the numbers of a row that has a window. */
+static void window_check(const struct layer *layer, struct shape in, char *why,
+			 size_t size)
+{
+	const int window = layer->window, pad = layer->pad;
+
+	if (layer->kind == LAYER_MAXPOOL && window > MODEL_MAX_WINDOW)
+		snprintf(why, size, "a window of %dx%d, where %dx%d is the "
+			 "largest of a pooling", window, window,
+			 MODEL_MAX_WINDOW, MODEL_MAX_WINDOW);
+	else if (window < 1)
+		snprintf(why, size, "a window of %dx%d, where 1x1 is the "
+			 "smallest", window, window);
+	else if (layer->stride < 0)
+		snprintf(why, size, "a stride of %d, where 1 is the smallest",
+			 layer->stride);
+	else if (pad < 0)
+		snprintf(why, size, "a padding of %d, where 0 is the smallest",
+			 pad);
+	else if (layer->kind == LAYER_MAXPOOL && pad > window / 2)
+		snprintf(why, size, "a padding of %d, where half the window "
+			 "of %dx%d, %d, is the largest of a pooling", pad,
+			 window, window, window / 2);
+	else if (layer->kind == LAYER_CONV && pad >= window)
+		snprintf(why, size, "a padding of %d, where %d is the largest "
+			 "of a window of %dx%d", pad, window - 1, window,
+			 window);
+	else if (!shape_size(layer_output(layer, in)))
+		snprintf(why, size, "a window of %dx%d is larger than its "
+			 "input of %dx%dx%d%s", window, window, in.channels,
+			 in.height + 2 * pad, in.width + 2 * pad,
+			 pad ? ", padded" : "");
+}
+
+/* What is wrong with a layer, whatever it stands behind; empty: nothing. */
+static void layer_check(const struct layer *layer, struct shape in, char *why,
+			size_t size)
+{
+	const int has_window = layer->kind == LAYER_CONV ||
+			       layer->kind == LAYER_MAXPOOL;
+	const int has_outputs = layer->kind == LAYER_CONV ||
+				layer->kind == LAYER_LINEAR ||
+				layer->kind == LAYER_AVGPOOL;
+
+	if (layer_has_parameters(layer) && !layer->name)
+		snprintf(why, size, "its parameters need a name");
+	else if (has_outputs && layer->outputs < 1)
+		snprintf(why, size, "%d outputs, where 1 is the fewest",
+			 layer->outputs);
+	else if (!(layer->drop >= 0 && layer->drop < 1))
+		snprintf(why, size, "a probability to drop of %g, where it is "
+			 "at least 0 and below 1", layer->drop);
+	else if (layer->no_bias && layer->kind != LAYER_CONV)
+		snprintf(why, size, "no_bias, which only a conv can do");
+	else if (has_window)
+		window_check(layer, in, why, size);
+}
+
+static void add_check(const struct model *model, int index, char *why,
+		      size_t size)
+{
+	const int other = model_other_source(model, index);
+	const struct shape a = model_layer_input(model, index);
+	const struct shape b = other == MODEL_IMAGES ?
+			model->input :
+			layer_output(&model->layers[other],
+				     model_layer_input(model, other));
+
+	if (a.channels != b.channels || a.height != b.height ||
+	    a.width != b.width)
+		snprintf(why, size, "adds %dx%dx%d and %dx%dx%d, which differ",
+			 a.channels, a.height, a.width, b.channels, b.height,
+			 b.width);
+}
+
+static int is_read(const struct model *model, int index)
+{
+	for (int i = index + 1; i < model->layer_count; i++)
+		if (model_source(model, i) == index ||
+		    (model->layers[i].kind == LAYER_ADD &&
+		     model_other_source(model, i) == index))
+			return 1;
+	return 0;
+}
+
+/* The same with its place, and with what the layers before it make. */
+static void row_check(const struct model *model, int index, char *why,
+		      size_t size)
+{
+	const struct layer *layer = &model->layers[index];
+	const int last = model->layer_count - 1;
+
+	why[0] = '\0';
+	source_check("from", index, layer->from, why, size);
+	if (!why[0] && layer->kind == LAYER_ADD)
+		source_check("with", index, layer->with, why, size);
+	else if (!why[0] && layer->with)
+		snprintf(why, size, "with %d, which only an add has",
+			 layer->with);
+	if (!why[0])
+		layer_check(layer, model_layer_input(model, index), why, size);
+	if (!why[0] && layer->kind == LAYER_ADD)
+		add_check(model, index, why, size);
+	if (why[0])
+		return;
+	if (layer->kind == LAYER_LOSS && index < last)
+		snprintf(why, size, "a loss has to be the last layer, which "
+			 "is layer %d", last);
+	else if (layer->kind != LAYER_LOSS && index == last)
+		snprintf(why, size, "the last layer has to be a loss");
+	else if (index == last && model_classes(model) > MODEL_MAX_CLASSES)
+		snprintf(why, size, "%d classes, where labels are bytes and "
+			 "tell %d apart", model_classes(model),
+			 MODEL_MAX_CLASSES);
+}
+
+/* What is wrong with the model as a whole. */
+static void whole_check(const struct model *model, char *why, size_t size)
+{
+	const struct shape in = model->input;
+	int parameters = 0;
+
+	why[0] = '\0';
+	for (int i = 0; i < model->layer_count && i < MODEL_MAX_LAYERS; i++)
+		parameters += layer_has_parameters(&model->layers[i]);
+	if (in.channels < 1 || in.height < 1 || in.width < 1)
+		snprintf(why, size, "an input of %dx%dx%d is empty",
+			 in.channels, in.height, in.width);
+	else if (model->layer_count < 1 ||
+		 model->layer_count > MODEL_MAX_LAYERS)
+		snprintf(why, size, "%d layers, where 1 to %d are possible",
+			 model->layer_count, MODEL_MAX_LAYERS);
+	else if (!parameters)
+		snprintf(why, size, "none of %d layers has parameters to learn",
+			 model->layer_count);
+}
+
+/* Rows that nothing depends on would never learn. */
+static int find_unread(const struct model *model)
+{
+	for (int i = 0; i < model->layer_count - 1; i++)
+		if (!is_read(model, i))
+			return i;
+	return -1;
+}
+
+int model_check(const struct model *model, char *text, size_t size)
+{
+	char why[160], where[80];
+	int unread;
+
+	whole_check(model, why, sizeof(why));
+	if (why[0]) {
+		snprintf(text, size, "model '%s': %s", model->name, why);
+		return -1;
+	}
+	for (int i = 0; i < model->layer_count; i++) {
+		row_check(model, i, why, sizeof(why));
+		if (!why[0])
+			continue;
+		layer_describe(model, i, where, sizeof(where));
+		snprintf(text, size, "model '%s', %s: %s", model->name, where,
+			 why);
+		return -1;
+	}
+	unread = find_unread(model);
+	if (unread < 0)
+		return 0;
+	layer_describe(model, unread, where, sizeof(where));
+	snprintf(text, size, "model '%s', %s: no row reads its output",
+		 model->name, where);
+	return -1;
+}
+
+int recipe_check(const struct recipe *recipe, char *text, size_t size)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{ "batch", recipe->batch },
+		{ "epochs", recipe->epochs },
+		{ "lr_step", recipe->lr_step },
+		{ "lr_gamma", recipe->lr_gamma },
+		{ "eps", recipe->eps },
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (!(numbers[i].value > 0)) {
+			snprintf(text, size, "%s is %g in its recipe, where it "
+				 "is more than 0", numbers[i].name,
+				 numbers[i].value);
+			return -1;
+		}
+	return 0;
+}
