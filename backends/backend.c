@@ -215,13 +215,15 @@ static const struct backend *slots(const struct program *program)
 int program_store(struct program *program, enum vector which,
 		  const float *values, struct error *err)
 {
-	return slots(program)->store(program, which, values, err);
+	return which == VECTOR_BUFFERS && !program->buffers ?
+		       0 : slots(program)->store(program, which, values, err);
 }
 
 int program_load(struct program *program, enum vector which, float *values,
 		 struct error *err)
 {
-	return slots(program)->load(program, which, values, err);
+	return which == VECTOR_BUFFERS && !program->buffers ?
+		       0 : slots(program)->load(program, which, values, err);
 }
 
 float *program_map(struct program *program, enum vector which,

@@ -55,7 +55,10 @@ enum vector {
 	VECTOR_GRADIENT,
 	VECTOR_SQUARE_AVG,
 	VECTOR_ACC_DELTA,
-	VECTOR_COUNT
+	VECTOR_COUNT,
+	/* Of model_buffer_count() floats: stored and loaded, but neither lent
+	 * nor reduced. A gradient updates them, an evaluation reads them. */
+	VECTOR_BUFFERS = VECTOR_COUNT
 };
 
 /* Nothing depends on it, behind a dropout that drops it, for one. */
@@ -135,6 +138,7 @@ struct program {
 	struct device *device;
 	const struct model *model;
 	size_t parameters;
+	size_t buffers; /* floats of VECTOR_BUFFERS; 0 without batch norm */
 	size_t length; /* of each vector in the program's own order */
 	struct program_options options;
 	/* Set by compile: all vectors but the gradient are one copy, for this

@@ -22,12 +22,6 @@ void *host_allocate(size_t size)
 	return memory;
 }
 
-static size_t decisions_of(const struct model *model, int layer)
-{
-	return layer_decisions(&model->layers[layer],
-			       model_layer_input(model, layer));
-}
-
 /* The gradient alone; the others, which programs may share, one behind the
  * other. Each begins with a line. */
 static int allocate_vectors(struct host_program *program, struct error *err)
@@ -64,7 +58,7 @@ static int allocate_decisions(struct host_program *program, struct error *err)
 	const size_t batch = (size_t)program->base.options.batch;
 
 	for (int i = 0; i < model->layer_count; i++) {
-		size_t each = decisions_of(model, i);
+		size_t each = program->graph.nodes[i].decisions;
 
 		if (!each)
 			continue;
@@ -75,10 +69,9 @@ static int allocate_decisions(struct host_program *program, struct error *err)
 	return 0;
 }
 
-int host_plan(struct host_program *program, struct device *device,
-	      const struct model *model, const struct program_options *options,
-	      const struct fusion *fusions, int fusion_count,
-	      struct error *err)
+static void prepare(struct host_program *program, struct device *device,
+		    const struct model *model,
+		    const struct program_options *options)
 {
 	memset(program->vectors, 0, sizeof(program->vectors));
 	memset(program->decisions, 0, sizeof(program->decisions));
@@ -86,8 +79,19 @@ int host_plan(struct host_program *program, struct device *device,
 		.device = device,
 		.model = model,
 		.parameters = model_parameter_count(model),
+		.buffers = model_buffer_count(model),
 		.options = *options,
 	};
+	program->plan.count = 0;
+	graph_resolve(&program->graph, model);
+}
+
+int host_plan(struct host_program *program, struct device *device,
+	      const struct model *model, const struct program_options *options,
+	      const struct fusion *fusions, int fusion_count,
+	      struct error *err)
+{
+	prepare(program, device, model, options);
 	return plan_build(&program->plan, model, fusions, fusion_count, err);
 }
 
@@ -105,12 +109,9 @@ int host_allocate_all(struct host_program *program, size_t length,
 
 int host_init(struct host_program *program, struct device *device,
 	      const struct model *model, const struct program_options *options,
-	      const struct fusion *fusions, int fusion_count,
 	      struct error *err)
 {
-	if (host_plan(program, device, model, options, fusions, fusion_count,
-		      err))
-		return -1;
+	prepare(program, device, model, options);
 	return host_allocate_all(program, program->base.parameters, err);
 }
 
@@ -127,7 +128,7 @@ void host_release(struct host_program *program)
 uint8_t *host_decisions_at(const struct host_program *program, int layer, int i)
 {
 	return program->decisions[layer] +
-	       (size_t)i * decisions_of(program->base.model, layer);
+	       (size_t)i * program->graph.nodes[layer].decisions;
 }
 
 void host_choose(struct host_program *program, const struct batch *batch,
@@ -139,7 +140,7 @@ void host_choose(struct host_program *program, const struct batch *batch,
 	program->batch_count = batch->count;
 	for (int l = 0; l < model->layer_count; l++) {
 		const struct layer *layer = &model->layers[l];
-		size_t each = decisions_of(model, l);
+		size_t each = program->graph.nodes[l].decisions;
 
 		if (layer->kind != LAYER_DROPOUT &&
 		    layer->kind != LAYER_DROPOUT2D)
@@ -250,11 +251,16 @@ int host_decisions(struct program *program, int layer, uint8_t *values,
 	if (host->decisions[layer])
 		memcpy(values, host->decisions[layer],
 		       (size_t)host->batch_count *
-			       decisions_of(program->model, layer));
+			       host->graph.nodes[layer].decisions);
 	return 0;
 }
 
 void host_explain(struct program *program, char *text, size_t size)
 {
-	plan_explain(&((struct host_program *)program)->plan, text, size);
+	struct host_program *host = (struct host_program *)program;
+
+	if (host->plan.count)
+		plan_explain(&host->plan, text, size);
+	else
+		graph_explain(&host->graph, text, size);
 }

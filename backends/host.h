@@ -7,13 +7,15 @@
 #define BACKENDS_HOST_H
 
 #include "backends/backend.h"
+#include "backends/graph.h"
 #include "backends/plan.h"
 #include "models/random.h"
 
 /* First member of such a backend's own program. */
 struct host_program {
 	struct program base;
-	struct plan plan;
+	struct graph graph;
+	struct plan plan; /* empty where rows are computed one by one */
 	float *vectors[VECTOR_COUNT]; /* of base.length floats */
 	/* Of each layer, [options.batch][layer_decisions()]; NULL if none. */
 	uint8_t *decisions[MODEL_MAX_LAYERS];
@@ -37,10 +39,10 @@ int host_plan(struct host_program *program, struct device *device,
 int host_allocate_all(struct host_program *program, size_t length,
 		      struct error *err);
 
-/* Both, for those that keep vectors as models/model.h lays them out. */
+/* All but a plan, for those that compute row by row and keep vectors as
+ * models/model.h lays them out. */
 int host_init(struct host_program *program, struct device *device,
 	      const struct model *model, const struct program_options *options,
-	      const struct fusion *fusions, int fusion_count,
 	      struct error *err);
 void host_release(struct host_program *program);
 

@@ -254,35 +254,42 @@ void layer_describe(const struct model *model, int index, char *text,
 		 *name ? "'" : "");
 }
 
-/* Whether a row's output depends on parameters, so that a gradient goes there. */
-static int is_learnt(const struct model *model, int row, const int *learnt)
+void model_learnt(const struct model *model, unsigned char *learnt)
 {
-	return row != MODEL_IMAGES && (learnt[row] ||
-		layer_has_parameters(&model->layers[row]));
+	for (int i = 0; i < model->layer_count; i++) {
+		const struct layer *layer = &model->layers[i];
+		const int source = model_source(model, i);
+		const int other = layer->kind == LAYER_ADD ?
+					  model_other_source(model, i) : source;
+
+		learnt[i] = layer_has_parameters(layer) ||
+			    (source != MODEL_IMAGES && learnt[source]) ||
+			    (other != MODEL_IMAGES && learnt[other]);
+	}
 }
 
 struct model_work model_work(const struct model *model)
 {
 	struct model_work work = { 0, 0, 0 };
 	struct shape inputs[MODEL_MAX_LAYERS];
-	int learnt[MODEL_MAX_LAYERS]; /* the row's input is */
+	unsigned char learnt[MODEL_MAX_LAYERS];
 
 	model_inputs(model, inputs);
+	model_learnt(model, learnt);
 	for (int i = 0; i < model->layer_count; i++) {
 		const struct layer *layer = &model->layers[i];
 		const double macs = (double)shape_size(layer_output(
 					    layer, inputs[i])) *
 				    fan_in(layer, inputs[i]);
 
-		learnt[i] = is_learnt(model, model_source(model, i), learnt) ||
-			    (layer->kind == LAYER_ADD &&
-			     is_learnt(model, model_other_source(model, i),
-				       learnt));
+		const int source = model_source(model, i);
+
 		if (layer->kind != LAYER_CONV && layer->kind != LAYER_LINEAR)
 			continue;
 		work.forward += macs;
 		work.backward_weights += macs;
-		if (learnt[i]) /* nobody needs the gradient of the images */
+		/* Nobody needs the gradient of the images. */
+		if (source != MODEL_IMAGES && learnt[source])
 			work.backward_data += macs;
 	}
 	return work;

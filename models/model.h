@@ -150,6 +150,10 @@ struct shape model_layer_input(const struct model *model, int index);
 /* The same for all layers at once, layer_count of them. */
 void model_inputs(const struct model *model, struct shape *inputs);
 
+/* Into learnt[row], layer_count of them: whether its output depends on
+ * parameters, so that a gradient by it is wanted. */
+void model_learnt(const struct model *model, unsigned char *learnt);
+
 /* Whether a layer sees other samples of its batch. */
 int model_has_batchnorm(const struct model *model);
 

@@ -8,7 +8,7 @@
 
 #define BATCH 3
 #define GLOBAL 5 /* of which this core has three */
-#define H 1e-4	 /* the error of a central difference grows with its square */
+#define H 3e-5	 /* the error of a central difference grows with its square */
 
 static const struct program_options tiny_options = { .batch = BATCH,
 						     .test_batch = BATCH,
@@ -40,17 +40,29 @@ static double slope_at(struct subject *subject, const struct batch *batch,
 	       ((double)above - (double)below);
 }
 
+static double largest_of(const float *values, size_t count)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, fabs(values[i]));
+	return most;
+}
+
 static void compare_tensor(struct subject *subject, const struct batch *batch,
 			   float *parameters, const float *gradient,
 			   const struct tensor *tensor)
 {
 	/* All of a small tensor, and every so many of a large one. */
 	const size_t stride = tensor->count / 40 + 1;
-	double most = 0, scale = 0;
+	const double whole = largest_of(gradient, subject->program->parameters);
+	double most = 0;
+	double scale = largest_of(gradient + tensor->offset, tensor->count);
 
-	for (size_t i = 0; i < tensor->count; i++)
-		scale = fmax(scale, fabs(gradient[tensor->offset + i]));
-	assert_true(scale > 0);
+	assert_true(whole > 0);
+	/* A bias before batch norm makes no difference, but for rounding. */
+	if (scale < 1e-12 * whole)
+		scale = whole;
 	for (size_t i = 0; i < tensor->count; i += stride) {
 		const size_t at = tensor->offset + i;
 		const double slope = slope_at(subject, batch, parameters, at) /
@@ -63,20 +75,52 @@ static void compare_tensor(struct subject *subject, const struct batch *batch,
 			 most / scale);
 }
 
+/* Every kind of row: strides, padding, windows that overlap, one value that
+ * three rows read, and batch norm behind and before an addition. */
+static const struct layer rows[] = {
+	{ .kind = LAYER_CONV, .name = "stem", .outputs = 4, .window = 3,
+	  .stride = 2, .pad = 1 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 6, .window = 3,
+	  .stride = 2, .pad = 1, .no_bias = 1 },
+	{ .kind = LAYER_BATCHNORM, .name = "a.norm" },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 6, .window = 1,
+	  .stride = 2, .from = 2, .no_bias = 1 },
+	{ .kind = LAYER_BATCHNORM, .name = "b.norm" },
+	{ .kind = LAYER_ADD, .with = 2 },
+	{ .kind = LAYER_BATCHNORM, .name = "c.norm" },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_ADD, .with = 2 },
+	{ .kind = LAYER_DROPOUT2D, .drop = .25 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 2 },
+	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 7 },
+	{ .kind = LAYER_BATCHNORM, .name = "d.norm" },
+	{ .kind = LAYER_DROPOUT, .drop = .5 },
+	{ .kind = LAYER_LINEAR, .name = "e", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model graph_model = {
+	.name = "rows",
+	.input = { 2, 9, 11 },
+	.layers = rows,
+	.layer_count = sizeof(rows) / sizeof(rows[0]),
+};
+
 /*
  * Winners, signs and masks stay as they were at the parameters' own values:
  * the loss is then smooth, and its kinks disturb nothing.
  */
 static void gradients_are_differences(void **state)
 {
-	const struct model *model = model_find("tiny");
+	const struct model *model = *state;
 	struct batch batch = batch_make(model, 4, BATCH);
 	struct tensor tensors[MODEL_MAX_TENSORS];
 	const int count = model_tensors(model, tensors);
 	float *parameters, *gradient;
 	struct subject subject;
 
-	(void)state;
 	batch.global_count = GLOBAL;
 	batch.step = 6;
 	batch.place = 1;
@@ -141,8 +185,10 @@ static void adadelta_is_the_published_one(void **state)
 static void convolution_by_hand(void **state)
 {
 	const struct shape in = { 2, 3, 4 };
+	const struct layer conv = { .kind = LAYER_CONV, .outputs = 2,
+				    .window = 2 };
 	/* Planes 0 .. 11 and 100 .. 111, windows of 2. */
-	double x[24], dx[24], y[12], dw[16] = { 0 }, dbias[2] = { 0 };
+	double x[24], dx[24] = { 0 }, y[12], dw[16] = { 0 }, dbias[2] = { 0 };
 	const double w[16] = { 1, 0, 0, 0, /* output 0: the corner ... */
 			       0, 0, 0, 2, /* ... and twice the other one */
 			       0, -1, 0, 0, 0, 0, 3, 0 };
@@ -152,7 +198,7 @@ static void convolution_by_hand(void **state)
 	(void)state;
 	for (int i = 0; i < 24; i++)
 		x[i] = i < 12 ? i : 100 + i - 12;
-	conv_forward(x, in, w, bias, 2, 2, y);
+	conv_forward(&conv, x, in, w, bias, y);
 	for (int r = 0; r < 2; r++)
 		for (int c = 0; c < 3; c++) {
 			const double at = 4 * r + c;
@@ -164,12 +210,34 @@ static void convolution_by_hand(void **state)
 		}
 	dy[4] = 2;  /* output 0, row 1, column 1 */
 	dy[8] = -1; /* output 1, row 0, column 2 */
-	conv_backward(x, in, w, 2, 2, dy, dw, dbias, dx);
+	conv_backward(&conv, x, in, w, dy, dw, dbias, dx);
 	assert_true(dbias[0] == 2 && dbias[1] == -1);
 	assert_true(dw[0] == 2 * 5 && dw[3] == 2 * 10 && dw[7] == 2 * 110);
 	assert_true(dw[8] == -2 && dw[9] == -3 && dw[14] == -106);
 	assert_true(dx[5] == 2 && dx[12 + 10] == 2 * 2);
 	assert_true(dx[3] == 1 && dx[12 + 6] == -3 && dx[0] == 0);
+}
+
+/* A plane 1 .. 6 with zeros around it, every second window of 3 from the
+ * corner: the window's middle is at 1 and 3. */
+static void strides_and_padding_by_hand(void **state)
+{
+	const struct shape in = { 1, 2, 3 };
+	const struct layer conv = { .kind = LAYER_CONV, .outputs = 1,
+				    .window = 3, .stride = 2, .pad = 1 };
+	const double x[6] = { 1, 2, 3, 4, 5, 6 }, dy[2] = { 1, 10 };
+	const double w[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	double y[2], dw[9] = { 0 }, dx[6] = { 0 };
+
+	(void)state;
+	conv_forward(&conv, x, in, w, NULL, y);
+	assert_true(y[0] == 5 * 1 + 6 * 2 + 8 * 4 + 9 * 5);
+	assert_true(y[1] == 4 * 2 + 5 * 3 + 7 * 5 + 8 * 6);
+	conv_backward(&conv, x, in, w, dy, dw, NULL, dx);
+	assert_true(dw[4] == 1 * 1 + 10 * 3 && dw[0] == 0);
+	assert_true(dw[3] == 10 * 2 && dw[8] == 5 && dw[7] == 4 + 10 * 6);
+	assert_true(dx[0] == 5 && dx[1] == 6 + 10 * 4 && dx[2] == 10 * 5);
+	assert_true(dx[4] == 9 + 10 * 7);
 }
 
 static void linear_by_hand(void **state)
@@ -184,41 +252,149 @@ static void linear_by_hand(void **state)
 	linear_backward(x, 3, w, 2, dy, dw, dbias, dx);
 	assert_true(dw[0] == 1 + 3 && dw[1] == -6 && dw[5] == -4);
 	assert_true(dbias[0] == 3 && dbias[1] == -1);
-	assert_true(dx[0] == 4 && dx[1] == 6 && dx[2] == 8.5);
+	assert_true(dx[0] == 99 + 4 && dx[1] == 99 + 6 && dx[2] == 99 + 8.5);
 }
 
 /* The first of equal values wins; the third row and column are left over. */
 static void pooling_by_hand(void **state)
 {
 	const struct shape in = { 1, 3, 5 };
+	const struct layer pool = { .kind = LAYER_MAXPOOL, .window = 2 };
 	const double x[15] = { 1, 7, 3, 3, 50, 7, 2, 3, 3, 50,
 			       60, 60, 60, 60, 60 };
 	const uint8_t imposed[2] = { 2, 1 };
-	double y[2], dx[15], regret = 0;
+	double y[2], dx[15] = { 0 }, regret = 0;
 	const double dy[2] = { 5, 6 };
 	uint8_t winners[2];
 
 	(void)state;
-	maxpool_forward(x, in, 2, NULL, winners, y, &regret);
+	maxpool_forward(&pool, x, in, NULL, winners, y, &regret);
 	assert_true(y[0] == 7 && y[1] == 3 && regret == 0);
 	assert_true(winners[0] == 1 && winners[1] == 0);
-	maxpool_backward(dy, in, 2, winners, dx);
+	maxpool_backward(&pool, dy, in, winners, dx);
 	for (int i = 0; i < 15; i++)
 		assert_true(dx[i] == (i == 1 ? 5 : i == 2 ? 6 : 0));
 	/* Equals may win; what loses against 60 is regretted by as much. */
-	maxpool_forward(x, in, 2, imposed, winners, y, &regret);
+	maxpool_forward(&pool, x, in, imposed, winners, y, &regret);
 	assert_true(y[0] == 7 && y[1] == 3 && regret == 0);
-	maxpool_forward(x, in, 2, (const uint8_t[]){ 3, 0 }, winners, y,
+	maxpool_forward(&pool, x, in, (const uint8_t[]){ 3, 0 }, winners, y,
 			&regret);
 	assert_true(y[0] == 2);
 	assert_close("regret", regret, 5. / 60, 1e-15);
+}
+
+/* Padding never wins, not even over negative values; what wins twice has both
+ * gradients. */
+static void overlapping_windows_by_hand(void **state)
+{
+	const struct shape in = { 1, 2, 3 };
+	const struct layer pool = { .kind = LAYER_MAXPOOL, .window = 3,
+				    .stride = 2, .pad = 1 };
+	const double x[6] = { -5, -1, -3, -4, -2, -6 }, dy[2] = { 5, 7 };
+	const uint8_t outside[2] = { 0, DECISION_ANY };
+	double y[2], dx[6] = { 0 }, regret = 0;
+	uint8_t winners[2];
+
+	(void)state;
+	maxpool_forward(&pool, x, in, NULL, winners, y, &regret);
+	assert_true(y[0] == -1 && y[1] == -1 && regret == 0);
+	assert_true(winners[0] == 5 && winners[1] == 3);
+	maxpool_backward(&pool, dy, in, winners, dx);
+	for (int i = 0; i < 6; i++)
+		assert_true(dx[i] == (i == 1 ? 12 : 0));
+	maxpool_forward(&pool, x, in, outside, winners, y, &regret);
+	assert_true(y[0] == -1 && isinf(regret));
+}
+
+/* Five columns in three: 0-1, 1-3, 3-4; three rows in three. */
+static void adaptive_means_by_hand(void **state)
+{
+	const struct shape in = { 1, 3, 5 };
+	const struct layer pool = { .kind = LAYER_AVGPOOL, .outputs = 3 };
+	double x[15], y[9], dx[15] = { 0 };
+	const double dy[9] = { 6, 12, 0, 0, 0, 0, 0, 0, 4 };
+
+	(void)state;
+	for (int i = 0; i < 15; i++)
+		x[i] = i * i;
+	avgpool_forward(&pool, x, in, y);
+	assert_close("a mean", y[0], (0 + 1) / 2., 1e-12);
+	assert_close("a mean", y[1], (1 + 4 + 9) / 3., 1e-12);
+	assert_close("a mean", y[8], (169 + 196) / 2., 1e-12);
+	avgpool_backward(&pool, dy, in, dx);
+	assert_true(dx[0] == 3 && dx[1] == 3 + 4 && dx[2] == 4 && dx[3] == 4);
+	assert_true(dx[13] == 2 && dx[14] == 2 && dx[5] == 0);
+}
+
+static float *load_buffers(struct subject *subject)
+{
+	float *buffers = allocate(subject->program->buffers * sizeof(float));
+	struct error err;
+
+	must(program_load(subject->program, VECTOR_BUFFERS, buffers, &err),
+	     &err);
+	return buffers;
+}
+
+/* The images are the values. Three samples 1, 2 and 6 have a mean of 3, a
+ * biased variance of 14 / 3 and an unbiased one of 7. */
+static void statistics_by_hand(void **state)
+{
+	static const struct layer layers[] = {
+		{ .kind = LAYER_BATCHNORM, .name = "norm" },
+		{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 2 },
+		{ .kind = LAYER_LOSS },
+	};
+	static const struct model model = { .name = "normed",
+					    .input = { 1, 1, 1 },
+					    .layers = layers,
+					    .layer_count = 3 };
+	const float images[3] = { 1, 2, 6 };
+	const uint8_t labels[3] = { 0, 0, 0 };
+	/* Weight and bias of the norm; the logits are its output and 0. */
+	const float parameters[6] = { 2, .5, 1, 0, 0, 0 };
+	const float start[2] = { 0, 1 };
+	const struct batch batch = { .images = images, .labels = labels,
+				     .count = 3, .global_count = 3,
+				     .stride = 1 };
+	struct subject subject;
+	struct score score = { 0 };
+	struct error err;
+	double loss = 0;
+	float *buffers;
+
+	(void)state;
+	subject_open(&subject, "reference", &model, &tiny_options);
+	assert_int_equal(subject.program->buffers, 2);
+	subject_store(&subject, VECTOR_PARAMETERS, parameters);
+	must(program_store(subject.program, VECTOR_BUFFERS, start, &err), &err);
+	for (int i = 0; i < 3; i++)
+		loss += log1p(exp(-((images[i] - 3) /
+					    sqrt(14 / 3. + 1e-5) * 2 + .5)));
+	assert_close("the loss", subject_gradient(&subject, &batch).loss, loss,
+		     1e-12);
+	buffers = load_buffers(&subject);
+	assert_close("the mean", buffers[0], .3, 1e-7);
+	assert_close("the variance", buffers[1], .9 + .7, 1e-7);
+	/* By these, an evaluation; which does not change them. */
+	must(program_evaluate(subject.program, &batch, &score, &err), &err);
+	loss = 0;
+	for (int i = 0; i < 3; i++)
+		loss += log1p(exp(-((images[i] - .3) / sqrt(1.6 + 1e-5) * 2 +
+				    .5)));
+	assert_close("the loss", score.loss, loss, 1e-6);
+	free(buffers);
+	buffers = load_buffers(&subject);
+	assert_close("the mean", buffers[0], .3, 1e-7);
+	free(buffers);
+	subject_close(&subject);
 }
 
 static void relu_by_hand(void **state)
 {
 	const double x[4] = { -4, 0, 2, 1 }, dy[4] = { 1, 2, 3, 4 };
 	const uint8_t imposed[4] = { DECISION_ANY, 0, DECISION_ANY, 0 };
-	double y[4], dx[4], regret = 0;
+	double y[4], dx[4] = { 0 }, regret = 0;
 	uint8_t positive[4];
 
 	(void)state;
@@ -257,12 +433,15 @@ static void dropout_by_hand(void **state)
 {
 	const double x[6] = { 1, 2, 3, 4, 5, 6 };
 	const uint8_t keep[2] = { 0, 1 };
-	double y[6];
+	double y[6], dx[6] = { 1, 1, 1, 1, 1, 1 };
 
 	(void)state;
-	dropout_apply(x, 2, 3, keep, .75, y);
-	for (int i = 0; i < 6; i++)
+	dropout_forward(x, 2, 3, keep, .75, y);
+	dropout_backward(x, 2, 3, keep, .75, dx);
+	for (int i = 0; i < 6; i++) {
 		assert_true(y[i] == (i < 3 ? 0 : 4 * x[i]));
+		assert_true(dx[i] == 1 + y[i]);
+	}
 }
 
 /* What is imposed is taken, and given back when it is no longer. */
@@ -303,11 +482,18 @@ static void imposed_decisions_come_and_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gradients_are_differences),
+		{ "tiny: gradients are differences", gradients_are_differences,
+		  NULL, NULL, (void *)model_find("tiny") },
+		{ "rows: gradients are differences", gradients_are_differences,
+		  NULL, NULL, (void *)&graph_model },
 		cmocka_unit_test(adadelta_is_the_published_one),
 		cmocka_unit_test(convolution_by_hand),
+		cmocka_unit_test(strides_and_padding_by_hand),
 		cmocka_unit_test(linear_by_hand),
 		cmocka_unit_test(pooling_by_hand),
+		cmocka_unit_test(overlapping_windows_by_hand),
+		cmocka_unit_test(adaptive_means_by_hand),
+		cmocka_unit_test(statistics_by_hand),
 		cmocka_unit_test(relu_by_hand),
 		cmocka_unit_test(loss_by_hand),
 		cmocka_unit_test(dropout_by_hand),

@@ -31,8 +31,7 @@ static int null_compile(struct device *device, const struct model *model,
 
 	if (!program)
 		return error_memory(err, "a program");
-	if (host_init(program, device, model, options, fusions_alone,
-		      LAYER_KINDS, err)) {
+	if (host_init(program, device, model, options, err)) {
 		free(program);
 		return -1;
 	}

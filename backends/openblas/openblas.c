@@ -125,8 +125,10 @@ static int openblas_compile(struct device *device, const struct model *model,
 
 	if (!openblas)
 		return error_memory(err, "a program");
-	if (host_init(&openblas->host, device, model, options, fusions_alone,
-		      LAYER_KINDS, err)) {
+	if (host_plan(&openblas->host, device, model, options, fusions_alone,
+		      LAYER_KINDS, err) ||
+	    host_allocate_all(&openblas->host,
+			      openblas->host.base.parameters, err)) {
 		free(openblas);
 		return -1;
 	}

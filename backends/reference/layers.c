@@ -3,80 +3,119 @@
 #include <math.h>
 #include <string.h>
 
+/* Of a row of outputs: those whose pixel k of the window lies in the input. */
+struct span {
+	int from, to;
+};
+
+static struct span inside(const struct layer *layer, int k, int side,
+			  int places)
+{
+	const int stride = layer_stride(layer), first = k - layer->pad;
+	struct span span = { 0, places };
+
+	if (first < 0)
+		span.from = (-first + stride - 1) / stride;
+	if (first + (places - 1) * stride >= side)
+		span.to = side > first ? (side - 1 - first) / stride + 1 : 0;
+	return span;
+}
+
 /*
  * Adds a pixel of the window, w, to a row of the output. Sums of neighbours do
  * not wait for each other, as those of one output would.
  */
-static void row_add(const double *x, int width, double w, double *y)
+static void row_add(const double *x, int stride, struct span span, double w,
+		    double *y)
 {
-	for (int c = 0; c < width; c++)
-		y[c] += w * x[c];
+	if (stride == 1)
+		for (int c = span.from; c < span.to; c++)
+			y[c] += w * x[c];
+	else
+		for (int c = span.from; c < span.to; c++)
+			y[c] += w * x[c * stride];
 }
 
-void conv_forward(const double *x, struct shape in, const double *w,
-		  const double *bias, int outputs, int window, double *y)
+/* Row r of one output, whose weights are w, without its bias: adds to y. */
+static void output_row(const struct layer *layer, const double *x,
+		       struct shape in, const double *w, int r, int width,
+		       double *y)
 {
-	const int rows = in.height - window + 1, width = in.width - window + 1;
+	const int window = layer->window, stride = layer_stride(layer);
+	const int first = r * stride - layer->pad;
 
-	for (int o = 0; o < outputs; o++)
-		for (int r = 0; r < rows; r++, y += width) {
-			const double *wo = w + (size_t)o * in.channels *
-						       window * window;
+	for (int i = 0; i < in.channels; i++, w += window * window)
+		for (int j = 0; j < window; j++) {
+			const double *from = x + (i * in.height + first + j) *
+							 in.width - layer->pad;
 
-			for (int c = 0; c < width; c++)
-				y[c] = bias[o];
-			for (int i = 0; i < in.channels; i++)
-				for (int j = 0; j < window; j++) {
-					const double *from =
-						x + (i * in.height + r + j) *
-							    in.width;
-
-					for (int k = 0; k < window; k++)
-						row_add(from + k, width, *wo++,
-							y);
-				}
+			if (first + j < 0 || first + j >= in.height)
+				continue;
+			for (int k = 0; k < window; k++)
+				row_add(from + k, stride,
+					inside(layer, k, in.width, width),
+					w[j * window + k], y);
 		}
 }
 
-/* One slope of one output: dw += slope x, dx += slope w, over the patch. */
-static void patch_backward(double slope, const double *x, struct shape in,
-			   const double *w, int window, double *dw, double *dx)
+void conv_forward(const struct layer *layer, const double *x, struct shape in,
+		  const double *w, const double *bias, double *y)
+{
+	const struct shape out = layer_output(layer, in);
+	const size_t each = (size_t)in.channels *
+			    (size_t)(layer->window * layer->window);
+
+	for (int o = 0; o < out.channels; o++)
+		for (int r = 0; r < out.height; r++, y += out.width) {
+			for (int c = 0; c < out.width; c++)
+				y[c] = bias ? bias[o] : 0;
+			output_row(layer, x, in, w + (size_t)o * each, r,
+				   out.width, y);
+		}
+}
+
+/* One gradient of one output, at row and column of the input: dw += dy x, and
+ * dx += dy w, over the patch. */
+static void patch_backward(double dy, const double *x, struct shape in,
+			   int window, int row, int column, const double *w,
+			   double *dw, double *dx)
 {
 	for (int i = 0; i < in.channels; i++)
-		for (int j = 0; j < window; j++) {
-			const int row = (i * in.height + j) * in.width;
+		for (int j = row; j < row + window; j++)
+			for (int k = column; k < column + window; k++) {
+				const int at = (i * in.height + j) * in.width +
+					       k;
 
-			for (int k = 0; k < window; k++) {
-				*dw++ += slope * x[row + k];
-				if (dx)
-					dx[row + k] += slope * *w;
+				if (j >= 0 && j < in.height && k >= 0 &&
+				    k < in.width) {
+					*dw += dy * x[at];
+					if (dx)
+						dx[at] += dy * *w;
+				}
+				dw++;
 				w++;
 			}
-		}
 }
 
-void conv_backward(const double *x, struct shape in, const double *w,
-		   int outputs, int window, const double *dy, double *dw,
+void conv_backward(const struct layer *layer, const double *x, struct shape in,
+		   const double *w, const double *dy, double *dw,
 		   double *dbias, double *dx)
 {
-	const int rows = in.height - window + 1, width = in.width - window + 1;
-	const size_t each = (size_t)in.channels * window * window;
+	const struct shape out = layer_output(layer, in);
+	const int window = layer->window, stride = layer_stride(layer);
+	const size_t each = (size_t)in.channels * (size_t)(window * window);
 
-	if (dx)
-		memset(dx, 0, shape_size(in) * sizeof(*dx));
-	for (int o = 0; o < outputs; o++)
-		for (int r = 0; r < rows; r++)
-			for (int c = 0; c < width; c++) {
-				const double slope = *dy++;
-				const int at = r * in.width + c;
-
-				dbias[o] += slope;
-				if (slope != 0)
-					patch_backward(slope, x + at, in,
-						       w + (size_t)o * each,
-						       window,
-						       dw + (size_t)o * each,
-						       dx ? dx + at : NULL);
+	for (int o = 0; o < out.channels; o++, w += each, dw += each)
+		for (int r = 0; r < out.height; r++)
+			for (int c = 0; c < out.width; c++) {
+				if (dbias)
+					dbias[o] += *dy;
+				if (*dy != 0)
+					patch_backward(*dy, x, in, window,
+						       r * stride - layer->pad,
+						       c * stride - layer->pad,
+						       w, dw, dx);
+				dy++;
 			}
 }
 
@@ -96,8 +135,6 @@ void linear_backward(const double *x, size_t inputs, const double *w,
 		     int outputs, const double *dy, double *dw, double *dbias,
 		     double *dx)
 {
-	if (dx)
-		memset(dx, 0, inputs * sizeof(*dx));
 	for (int o = 0; o < outputs; o++) {
 		const size_t row = (size_t)o * inputs;
 
@@ -139,75 +176,212 @@ void relu_backward(const double *dy, size_t count, const uint8_t *passes,
 		   double *dx)
 {
 	for (size_t i = 0; i < count; i++)
-		dx[i] = passes[i] ? dy[i] : 0;
+		dx[i] += passes[i] ? dy[i] : 0;
 }
 
-/* Row * window + column of the first maximum of one window at x. */
-static int window_winner(const double *x, int row_length, int window)
+/* A window of a pooling, whose first pixel may lie outside of the plane. */
+struct place {
+	int row, column;
+};
+
+static struct place place_of(const struct layer *layer, struct shape out,
+			     int at)
 {
-	int best = 0;
-	double top = x[0];
+	const int stride = layer_stride(layer);
 
-	for (int k = 1; k < window * window; k++) {
-		double value = x[k / window * row_length + k % window];
+	return (struct place){
+		at / out.width % out.height * stride - layer->pad,
+		at % out.width * stride - layer->pad,
+	};
+}
 
-		if (value > top || isnan(value)) {
-			top = value;
+/* Pixel k of the window at a place of a plane, or -1 in the padding. */
+static int pixel_of(int window, struct place place, struct shape in, int k)
+{
+	const int row = place.row + k / window;
+	const int column = place.column + k % window;
+
+	if (row < 0 || row >= in.height || column < 0 || column >= in.width)
+		return -1;
+	return row * in.width + column;
+}
+
+/* Row * window + column of a window's first maximum; a NaN is above any. */
+static int window_winner(const double *plane, struct shape in, int window,
+			 struct place place)
+{
+	double top = -INFINITY;
+	int best = -1;
+
+	for (int k = 0; k < window * window; k++) {
+		const int pixel = pixel_of(window, place, in, k);
+
+		if (pixel >= 0 && (best < 0 || plane[pixel] > top ||
+				   isnan(plane[pixel]))) {
+			top = plane[pixel];
 			best = k;
 		}
 	}
 	return best;
 }
 
-void maxpool_forward(const double *x, struct shape in, int window,
-		     const uint8_t *imposed, uint8_t *winners, double *y,
-		     double *regret)
+void maxpool_forward(const struct layer *layer, const double *x,
+		     struct shape in, const uint8_t *imposed, uint8_t *winners,
+		     double *y, double *regret)
 {
-	const int rows = in.height / window, width = in.width / window;
+	const struct shape out = layer_output(layer, in);
 	const double scale = imposed ? largest(x, shape_size(in)) : 0;
+	const int window = layer->window, all = window * window;
 
-	for (int at = 0; at < in.channels * rows * width; at++) {
-		const int c = at / (rows * width), r = at / width % rows;
-		const double *from = x + (c * in.height + r * window) *
-						 in.width + at % width * window;
-		int best = window_winner(from, in.width, window);
+	for (int at = 0; at < (int)shape_size(out); at++) {
+		const double *plane = x + at / (out.height * out.width) *
+						  (in.height * in.width);
+		const struct place place = place_of(layer, out, at);
+		const int best = window_winner(plane, in, window, place);
 		int taken = imposed && imposed[at] != DECISION_ANY ?
 				    imposed[at] : best;
 
-		if (taken >= window * window) { /* no place in the window */
-			*regret = INFINITY;
+		if (taken >= all || pixel_of(window, place, in, taken) < 0) {
+			*regret = INFINITY; /* no place in the window */
 			taken = best;
 		}
-
 		winners[at] = (uint8_t)taken;
-		y[at] = from[taken / window * in.width + taken % window];
-		best = best / window * in.width + best % window;
+		y[at] = plane[pixel_of(window, place, in, taken)];
 		if (scale > 0)
-			*regret = fmax(*regret, (from[best] - y[at]) / scale);
+			*regret = fmax(*regret,
+				       (plane[pixel_of(window, place, in,
+						       best)] - y[at]) / scale);
 	}
 }
 
-void maxpool_backward(const double *dy, struct shape in, int window,
-		      const uint8_t *winners, double *dx)
+void maxpool_backward(const struct layer *layer, const double *dy,
+		      struct shape in, const uint8_t *winners, double *dx)
 {
-	const int rows = in.height / window, width = in.width / window;
+	const struct shape out = layer_output(layer, in);
 
-	memset(dx, 0, shape_size(in) * sizeof(*dx));
-	for (int at = 0; at < in.channels * rows * width; at++) {
-		const int c = at / (rows * width), r = at / width % rows;
-		const int row = c * in.height + r * window +
-				winners[at] / window;
+	for (int at = 0; at < (int)shape_size(out); at++) {
+		double *plane = dx + at / (out.height * out.width) *
+					     (in.height * in.width);
 
-		dx[row * in.width + at % width * window +
-		   winners[at] % window] = dy[at];
+		plane[pixel_of(layer->window, place_of(layer, out, at), in,
+			       winners[at])] += dy[at];
 	}
 }
 
-void dropout_apply(const double *x, size_t choices, size_t span,
-		   const uint8_t *keep, double drop, double *y)
+/* Inputs of output i of a side: from floor(i in / out) to the ceiling of the
+ * next one's. */
+static struct span share(int i, int in, int out)
+{
+	return (struct span){ i * in / out, ((i + 1) * in + out - 1) / out };
+}
+
+void avgpool_forward(const struct layer *layer, const double *x,
+		     struct shape in, double *y)
+{
+	const struct shape out = layer_output(layer, in);
+
+	for (int c = 0; c < in.channels; c++, x += in.height * in.width)
+		for (int at = 0; at < out.height * out.width; at++) {
+			const struct span rows = share(at / out.width,
+						       in.height, out.height);
+			const struct span columns = share(at % out.width,
+							  in.width, out.width);
+			double sum = 0;
+
+			for (int r = rows.from; r < rows.to; r++)
+				for (int k = columns.from; k < columns.to; k++)
+					sum += x[r * in.width + k];
+			*y++ = sum / (rows.to - rows.from) /
+			       (columns.to - columns.from);
+		}
+}
+
+void avgpool_backward(const struct layer *layer, const double *dy,
+		      struct shape in, double *dx)
+{
+	const struct shape out = layer_output(layer, in);
+
+	for (int c = 0; c < in.channels; c++, dx += in.height * in.width)
+		for (int at = 0; at < out.height * out.width; at++) {
+			const struct span rows = share(at / out.width,
+						       in.height, out.height);
+			const struct span columns = share(at % out.width,
+							  in.width, out.width);
+			const double each = *dy++ / (rows.to - rows.from) /
+					    (columns.to - columns.from);
+
+			for (int r = rows.from; r < rows.to; r++)
+				for (int k = columns.from; k < columns.to; k++)
+					dx[r * in.width + k] += each;
+		}
+}
+
+void dropout_forward(const double *x, size_t choices, size_t span,
+		     const uint8_t *keep, double drop, double *y)
 {
 	for (size_t i = 0; i < choices * span; i++)
 		y[i] = keep[i / span] ? x[i] / (1 - drop) : x[i] * 0;
+}
+
+void dropout_backward(const double *dy, size_t choices, size_t span,
+		      const uint8_t *keep, double drop, double *dx)
+{
+	for (size_t i = 0; i < choices * span; i++)
+		dx[i] += keep[i / span] ? dy[i] / (1 - drop) : dy[i] * 0;
+}
+
+void moments(const double *x, int count, size_t stride, size_t size,
+	     double *mean, double *variance)
+{
+	const double all = (double)count * (double)size;
+	double sum = 0, squares = 0;
+
+	for (int n = 0; n < count; n++)
+		for (size_t i = 0; i < size; i++)
+			sum += x[(size_t)n * stride + i];
+	*mean = sum / all;
+	for (int n = 0; n < count; n++)
+		for (size_t i = 0; i < size; i++) {
+			const double away = x[(size_t)n * stride + i] - *mean;
+
+			squares += away * away;
+		}
+	*variance = squares / all;
+}
+
+void norm_forward(const struct norm *norm, const double *x, int count,
+		  size_t stride, size_t size, double *y)
+{
+	for (int n = 0; n < count; n++)
+		for (size_t i = (size_t)n * stride;
+		     i < (size_t)n * stride + size; i++)
+			y[i] = (x[i] - norm->mean) / norm->deviation *
+				       norm->weight + norm->bias;
+}
+
+void norm_backward(const struct norm *norm, const double *x, const double *dy,
+		   int count, size_t stride, size_t size, double *dw,
+		   double *dbias, double *dx)
+{
+	const double all = (double)count * (double)size;
+	double sum = 0, product = 0;
+
+	for (int n = 0; n < count; n++)
+		for (size_t i = (size_t)n * stride;
+		     i < (size_t)n * stride + size; i++) {
+			sum += dy[i];
+			product += dy[i] * (x[i] - norm->mean) /
+				   norm->deviation;
+		}
+	*dw += product;
+	*dbias += sum;
+	for (int n = 0; dx && n < count; n++)
+		for (size_t i = (size_t)n * stride;
+		     i < (size_t)n * stride + size; i++)
+			dx[i] += norm->weight / norm->deviation *
+				 (dy[i] - sum / all -
+				  (x[i] - norm->mean) / norm->deviation *
+					  product / all);
 }
 
 void loss_forward(const double *x, int classes, int label, int divisor,

@@ -1,8 +1,10 @@
 /*
- * The oracle: every layer by itself, one sample after the other, everything in
- * double. Slow, and easy to believe. It alone can follow another backend's
- * decisions, so that gradients can be compared where rounding would choose
- * another winner.
+ * The oracle: every layer by itself, everything in double. Slow, and easy to
+ * believe. It alone can follow another backend's decisions, so that gradients
+ * can be compared where rounding would choose another winner.
+ *
+ * It computes one sample after the other; all of a batch together where batch
+ * norm looks at them all.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +15,13 @@
 
 struct reference {
 	struct host_program host; /* lends its vectors of floats */
-	double *vectors[VECTOR_COUNT];
-	/* Inputs of layer i, one sample, and the loss's slopes by them. */
-	double *values[MODEL_MAX_LAYERS + 1];
-	double *slopes[MODEL_MAX_LAYERS + 1];
+	double *vectors[VECTOR_COUNT], *buffers;
+	int chunk; /* samples that are computed together */
+	/* Outputs of the rows, [chunk] samples of each, and the gradients of
+	 * the loss by them; the images come first. */
+	double *images, *values[MODEL_MAX_LAYERS];
+	double *gradients[MODEL_MAX_LAYERS];
+	struct norm *norms[MODEL_MAX_LAYERS]; /* of each channel */
 	uint8_t *imposed[MODEL_MAX_LAYERS];
 	double regret[MODEL_MAX_LAYERS];
 };
@@ -42,35 +47,53 @@ static void reference_free(struct program *program)
 
 	for (int v = 0; v < VECTOR_COUNT; v++)
 		free(reference->vectors[v]);
-	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
+	for (int i = 0; i < MODEL_MAX_LAYERS; i++) {
 		free(reference->imposed[i]);
-	for (int i = 0; i <= MODEL_MAX_LAYERS; i++) {
+		free(reference->norms[i]);
 		free(reference->values[i]);
-		free(reference->slopes[i]);
+		free(reference->gradients[i]);
 	}
+	free(reference->images);
+	free(reference->buffers);
 	host_release(&reference->host);
 	free(reference);
 }
 
-static int allocate_doubles(struct reference *reference)
+/* count doubles, of 0. */
+static double *allocate_doubles(size_t count, int *failed)
 {
-	const struct model *model = reference->host.base.model;
+	double *doubles = host_allocate(count * sizeof(*doubles));
 
-	for (int v = 0; v < VECTOR_COUNT; v++) {
-		reference->vectors[v] = host_allocate(
-			reference->host.base.parameters * sizeof(double));
-		if (!reference->vectors[v])
-			return -1;
-	}
-	for (int i = 0; i <= model->layer_count; i++) {
-		size_t size = shape_size(model_layer_input(model, i));
+	*failed = *failed || !doubles;
+	return doubles;
+}
 
-		reference->values[i] = host_allocate(size * sizeof(double));
-		reference->slopes[i] = host_allocate(size * sizeof(double));
-		if (!reference->values[i] || !reference->slopes[i])
-			return -1;
+static int allocate_all(struct reference *reference)
+{
+	const struct graph *graph = &reference->host.graph;
+	const struct program *base = &reference->host.base;
+	const size_t chunk = (size_t)reference->chunk;
+	int failed = 0;
+
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		reference->vectors[v] = allocate_doubles(base->parameters,
+							 &failed);
+	reference->buffers = allocate_doubles(base->buffers, &failed);
+	reference->images = allocate_doubles(
+		chunk * shape_size(base->model->input), &failed);
+	for (int i = 0; i < graph->count; i++) {
+		const struct node *node = &graph->nodes[i];
+		const size_t size = chunk * shape_size(node->out);
+
+		reference->values[i] = allocate_doubles(size, &failed);
+		reference->gradients[i] = allocate_doubles(size, &failed);
+		if (node->layer->kind != LAYER_BATCHNORM)
+			continue;
+		reference->norms[i] = host_allocate(
+			(size_t)node->in.channels * sizeof(struct norm));
+		failed = failed || !reference->norms[i];
 	}
-	return 0;
+	return failed;
 }
 
 static int reference_compile(struct device *device, const struct model *model,
@@ -81,12 +104,12 @@ static int reference_compile(struct device *device, const struct model *model,
 
 	if (!reference)
 		return error_memory(err, "a program");
-	if (host_init(&reference->host, device, model, options, fusions_alone,
-		      LAYER_KINDS, err)) {
+	if (host_init(&reference->host, device, model, options, err)) {
 		free(reference);
 		return -1;
 	}
-	if (allocate_doubles(reference)) {
+	reference->chunk = model_has_batchnorm(model) ? options->batch : 1;
+	if (allocate_all(reference)) {
 		reference_free(&reference->host.base);
 		return error_memory(err, "a replica in double");
 	}
@@ -94,13 +117,25 @@ static int reference_compile(struct device *device, const struct model *model,
 	return 0;
 }
 
+static double *vector_of(struct program *program, enum vector which,
+			 size_t *count)
+{
+	struct reference *reference = (struct reference *)program;
+
+	*count = which == VECTOR_BUFFERS ? program->buffers :
+					   program->parameters;
+	return which == VECTOR_BUFFERS ? reference->buffers :
+					 reference->vectors[which];
+}
+
 static int reference_store(struct program *program, enum vector which,
 			   const float *values, struct error *err)
 {
-	double *to = ((struct reference *)program)->vectors[which];
+	size_t count;
+	double *to = vector_of(program, which, &count);
 
 	(void)err;
-	for (size_t i = 0; i < program->parameters; i++)
+	for (size_t i = 0; i < count; i++)
 		to[i] = values[i];
 	return 0;
 }
@@ -108,10 +143,11 @@ static int reference_store(struct program *program, enum vector which,
 static int reference_load(struct program *program, enum vector which,
 			  float *values, struct error *err)
 {
-	const double *from = ((struct reference *)program)->vectors[which];
+	size_t count;
+	const double *from = vector_of(program, which, &count);
 
 	(void)err;
-	for (size_t i = 0; i < program->parameters; i++)
+	for (size_t i = 0; i < count; i++)
 		values[i] = (float)from[i];
 	return 0;
 }
@@ -133,128 +169,296 @@ static int reference_unmap(struct program *program, enum vector which,
 			       err);
 }
 
-/* Decisions of one sample at layer l: imposed ones, and where to note them. */
-static void forward_choice(struct reference *reference, int l, int sample,
-			   int training)
-{
-	const struct model *model = reference->host.base.model;
-	const struct layer *layer = &model->layers[l];
-	const struct shape in = model_layer_input(model, l);
-	const double *x = reference->values[l];
-	double *y = reference->values[l + 1], none = 0;
-	const size_t choices = layer_decisions(layer, in);
-	/* An evaluation's decisions are nobody's business. */
-	uint8_t *noted = host_decisions_at(&reference->host, l,
-					   training ? sample : 0);
-	const uint8_t *imposed =
-		training && reference->imposed[l] ?
-			reference->imposed[l] + (size_t)sample * choices : NULL;
-	double *regret = training ? &reference->regret[l] : &none;
+/* What is computed at once. */
+struct part {
+	int first, count; /* samples of the batch */
+	int training;
+};
 
-	if (layer->kind == LAYER_RELU)
-		relu_forward(x, choices, imposed, noted, y, regret);
-	else if (layer->kind == LAYER_MAXPOOL)
-		maxpool_forward(x, in, layer->window, imposed, noted, y,
-				regret);
-	else if (training && reference->host.base.options.dropout)
-		dropout_apply(x, choices, shape_size(in) / choices,
-			      imposed ? imposed : noted, layer->drop, y);
-	else
-		memcpy(y, x, shape_size(in) * sizeof(*y));
+/* Sample n of the part, of a row or the images. */
+static const double *value_at(const struct reference *reference, int row, int n)
+{
+	const struct graph *graph = &reference->host.graph;
+
+	if (row == MODEL_IMAGES)
+		return reference->images +
+		       (size_t)n * shape_size(graph->model->input);
+	return reference->values[row] +
+	       (size_t)n * shape_size(graph->nodes[row].out);
 }
 
-/* Forward up to the loss. values[0] is the sample. */
-static void forward(struct reference *reference, int sample, int training)
+static double *gradient_at(const struct reference *reference, int row, int n)
 {
-	const struct model *model = reference->host.base.model;
-	const double *parameters = reference->vectors[VECTOR_PARAMETERS];
+	const struct node *node = &reference->host.graph.nodes[row];
 
-	for (int l = 0; l < model->layer_count - 1; l++) {
-		const struct layer *layer = &model->layers[l];
-		const struct step *step = &reference->host.plan.steps[l];
-		const double *x = reference->values[l];
-		double *y = reference->values[l + 1];
+	return reference->gradients[row] + (size_t)n * shape_size(node->out);
+}
 
-		if (layer->kind == LAYER_CONV)
-			conv_forward(x, step->in, parameters + step->weight,
-				     parameters + step->bias, layer->outputs,
-				     layer->window, y);
-		else if (layer->kind == LAYER_LINEAR)
-			linear_forward(x, shape_size(step->in),
-				       parameters + step->weight,
-				       parameters + step->bias, layer->outputs,
-				       y);
-		else
-			forward_choice(reference, l, sample, training);
+/* Decisions of a sample of the batch that somebody else took, or NULL. */
+static const uint8_t *imposed_at(const struct reference *reference, int l,
+				 int sample)
+{
+	if (!reference->imposed[l])
+		return NULL;
+	return reference->imposed[l] +
+	       (size_t)sample * reference->host.graph.nodes[l].decisions;
+}
+
+static int drops(const struct layer *layer)
+{
+	return layer->kind == LAYER_DROPOUT || layer->kind == LAYER_DROPOUT2D;
+}
+
+/* Those of sample n: imposed ones, and where to note them. */
+static void forward_choice(struct reference *reference, int l, int n,
+			   const struct part *part)
+{
+	const struct node *node = &reference->host.graph.nodes[l];
+	const double *x = value_at(reference, node->source, n);
+	double *y = (double *)value_at(reference, l, n), none = 0;
+	/* An evaluation's decisions are not kept. */
+	const int sample = part->training ? part->first + n : 0;
+	uint8_t *noted = host_decisions_at(&reference->host, l, sample);
+	const uint8_t *imposed =
+		part->training ? imposed_at(reference, l, sample) : NULL;
+	double *regret = part->training ? &reference->regret[l] : &none;
+
+	if (node->layer->kind == LAYER_RELU)
+		relu_forward(x, node->decisions, imposed, noted, y, regret);
+	else if (node->layer->kind == LAYER_MAXPOOL)
+		maxpool_forward(node->layer, x, node->in, imposed, noted, y,
+				regret);
+	else if (part->training && reference->host.base.options.dropout)
+		dropout_forward(x, node->decisions,
+				shape_size(node->in) / node->decisions,
+				imposed ? imposed : noted, node->layer->drop,
+				y);
+	else
+		memcpy(y, x, shape_size(node->in) * sizeof(*y));
+}
+
+static void forward_sample(struct reference *reference, int l, int n,
+			   const struct part *part)
+{
+	const struct node *node = &reference->host.graph.nodes[l];
+	const double *w = reference->vectors[VECTOR_PARAMETERS];
+	const double *x = value_at(reference, node->source, n);
+	double *y = (double *)value_at(reference, l, n);
+	const double *other;
+
+	switch (node->layer->kind) {
+	case LAYER_CONV:
+		conv_forward(node->layer, x, node->in, w + node->weight,
+			     node->has_bias ? w + node->bias : NULL, y);
+		break;
+	case LAYER_LINEAR:
+		linear_forward(x, shape_size(node->in), w + node->weight,
+			       w + node->bias, node->layer->outputs, y);
+		break;
+	case LAYER_AVGPOOL:
+		avgpool_forward(node->layer, x, node->in, y);
+		break;
+	case LAYER_ADD:
+		other = value_at(reference, node->other, n);
+		for (size_t i = 0; i < shape_size(node->out); i++)
+			y[i] = x[i] + other[i];
+		break;
+	default:
+		forward_choice(reference, l, n, part);
 	}
 }
 
-static void backward_choice(struct reference *reference, int l, int sample)
+/* The statistics of the part, or those that earlier batches left. */
+static struct norm channel_norm(struct reference *reference, int l, int c,
+				const struct part *part)
 {
-	const struct model *model = reference->host.base.model;
-	const struct layer *layer = &model->layers[l];
-	const struct shape in = model_layer_input(model, l);
-	const size_t choices = layer_decisions(layer, in);
-	const uint8_t *taken =
-		layer->kind >= LAYER_DROPOUT && reference->imposed[l] ?
-			reference->imposed[l] + (size_t)sample * choices :
-			host_decisions_at(&reference->host, l, sample);
-	const double *dy = reference->slopes[l + 1];
-	double *dx = reference->slopes[l];
+	const struct node *node = &reference->host.graph.nodes[l];
+	const double *w = reference->vectors[VECTOR_PARAMETERS];
+	const size_t plane = (size_t)(node->in.height * node->in.width);
+	const double all = (double)part->count * (double)plane;
+	double *means = reference->buffers + node->buffers;
+	double *variances = means + node->in.channels;
+	double mean = means[c], variance = variances[c];
 
-	if (layer->kind == LAYER_RELU)
-		relu_backward(dy, choices, taken, dx);
-	else if (layer->kind == LAYER_MAXPOOL)
-		maxpool_backward(dy, in, layer->window, taken, dx);
-	else if (reference->host.base.options.dropout)
-		dropout_apply(dy, choices, shape_size(in) / choices, taken,
-			      layer->drop, dx);
-	else
-		memcpy(dx, dy, shape_size(in) * sizeof(*dx));
+	if (part->training) {
+		moments(value_at(reference, node->source, 0) +
+				(size_t)c * plane,
+			part->count, shape_size(node->in), plane, &mean,
+			&variance);
+		means[c] += BATCHNORM_MOMENTUM * (mean - means[c]);
+		variances[c] += BATCHNORM_MOMENTUM *
+				(variance * all / (all - 1) - variances[c]);
+	}
+	return (struct norm){ mean, sqrt(variance + BATCHNORM_EPS),
+			      w[node->weight + (size_t)c],
+			      w[node->bias + (size_t)c] };
 }
 
-static void backward(struct reference *reference, int sample)
+static void batchnorm_forward(struct reference *reference, int l,
+			      const struct part *part)
 {
-	const struct model *model = reference->host.base.model;
+	const struct node *node = &reference->host.graph.nodes[l];
+	const size_t plane = (size_t)(node->in.height * node->in.width);
+	struct norm *norms = reference->norms[l];
+
+	for (int c = 0; c < node->in.channels; c++) {
+		norms[c] = channel_norm(reference, l, c, part);
+		norm_forward(&norms[c],
+			     value_at(reference, node->source, 0) +
+				     (size_t)c * plane,
+			     part->count, shape_size(node->in), plane,
+			     reference->values[l] + (size_t)c * plane);
+	}
+}
+
+/* Up to the loss. */
+static void forward(struct reference *reference, const struct part *part)
+{
+	const struct graph *graph = &reference->host.graph;
+
+	for (int l = 0; l < graph->count - 1; l++)
+		if (graph->nodes[l].layer->kind == LAYER_BATCHNORM)
+			batchnorm_forward(reference, l, part);
+		else
+			for (int n = 0; n < part->count; n++)
+				forward_sample(reference, l, n, part);
+}
+
+static void backward_choice(struct reference *reference, int l, int n,
+			    const struct part *part, double *dx)
+{
+	const struct node *node = &reference->host.graph.nodes[l];
+	const int sample = part->first + n;
+	const uint8_t *imposed =
+		drops(node->layer) ? imposed_at(reference, l, sample) : NULL;
+	const uint8_t *taken =
+		imposed ? imposed :
+			  host_decisions_at(&reference->host, l, sample);
+	const double *dy = gradient_at(reference, l, n);
+
+	if (node->layer->kind == LAYER_RELU)
+		relu_backward(dy, node->decisions, taken, dx);
+	else if (node->layer->kind == LAYER_MAXPOOL)
+		maxpool_backward(node->layer, dy, node->in, taken, dx);
+	else if (reference->host.base.options.dropout)
+		dropout_backward(dy, node->decisions,
+				 shape_size(node->in) / node->decisions, taken,
+				 node->layer->drop, dx);
+	else
+		for (size_t i = 0; i < shape_size(node->in); i++)
+			dx[i] += dy[i];
+}
+
+static void backward_sample(struct reference *reference, int l, int n,
+			    const struct part *part)
+{
+	const struct node *node = &reference->host.graph.nodes[l];
 	const double *w = reference->vectors[VECTOR_PARAMETERS];
 	double *dw = reference->vectors[VECTOR_GRADIENT];
+	const double *x = value_at(reference, node->source, n);
+	const double *dy = gradient_at(reference, l, n);
+	double *dx = node->wants_dx ? gradient_at(reference, node->source, n) :
+				      NULL;
 
-	for (int l = model->layer_count - 2; l >= 0; l--) {
-		const struct layer *layer = &model->layers[l];
-		const struct step *step = &reference->host.plan.steps[l];
-		const double *x = reference->values[l];
-		const double *dy = reference->slopes[l + 1];
-		double *dx = l ? reference->slopes[l] : NULL;
-
-		if (layer->kind == LAYER_CONV)
-			conv_backward(x, step->in, w + step->weight,
-				      layer->outputs, layer->window, dy,
-				      dw + step->weight, dw + step->bias, dx);
-		else if (layer->kind == LAYER_LINEAR)
-			linear_backward(x, shape_size(step->in),
-					w + step->weight, layer->outputs, dy,
-					dw + step->weight, dw + step->bias, dx);
-		else
-			backward_choice(reference, l, sample);
+	switch (node->layer->kind) {
+	case LAYER_CONV:
+		conv_backward(node->layer, x, node->in, w + node->weight, dy,
+			      dw + node->weight,
+			      node->has_bias ? dw + node->bias : NULL, dx);
+		break;
+	case LAYER_LINEAR:
+		linear_backward(x, shape_size(node->in), w + node->weight,
+				node->layer->outputs, dy, dw + node->weight,
+				dw + node->bias, dx);
+		break;
+	case LAYER_AVGPOOL:
+		if (dx)
+			avgpool_backward(node->layer, dy, node->in, dx);
+		break;
+	case LAYER_ADD:
+		for (size_t i = 0; dx && i < shape_size(node->out); i++)
+			dx[i] += dy[i];
+		dx = node->wants_other_dx ?
+			     gradient_at(reference, node->other, n) : NULL;
+		for (size_t i = 0; dx && i < shape_size(node->out); i++)
+			dx[i] += dy[i];
+		break;
+	default:
+		if (dx)
+			backward_choice(reference, l, n, part, dx);
 	}
 }
 
-static void run_sample(struct reference *reference, const struct batch *batch,
-		       int sample, int training, struct score *score)
+static void batchnorm_backward(struct reference *reference, int l,
+			       const struct part *part)
 {
-	const struct model *model = reference->host.base.model;
-	const size_t size = shape_size(model->input);
-	const int last = model->layer_count - 1;
+	const struct node *node = &reference->host.graph.nodes[l];
+	const size_t plane = (size_t)(node->in.height * node->in.width);
+	double *dw = reference->vectors[VECTOR_GRADIENT];
 
-	for (size_t p = 0; p < size; p++)
-		reference->values[0][p] =
-			batch->images[(size_t)sample * size + p];
-	forward(reference, sample, training);
-	loss_forward(reference->values[last], model_classes(model),
-		     batch->labels[sample], batch->global_count, score,
-		     training ? reference->slopes[last] : NULL);
-	if (training)
-		backward(reference, sample);
+	for (int c = 0; c < node->in.channels; c++) {
+		const size_t at = (size_t)c * plane;
+
+		norm_backward(&reference->norms[l][c],
+			      value_at(reference, node->source, 0) + at,
+			      reference->gradients[l] + at, part->count,
+			      shape_size(node->in), plane,
+			      dw + node->weight + c, dw + node->bias + c,
+			      node->wants_dx ?
+				      reference->gradients[node->source] + at :
+				      NULL);
+	}
+}
+
+static void backward(struct reference *reference, const struct part *part)
+{
+	const struct graph *graph = &reference->host.graph;
+
+	for (int l = graph->count - 2; l >= 0; l--)
+		if (graph->nodes[l].layer->kind == LAYER_BATCHNORM)
+			batchnorm_backward(reference, l, part);
+		else
+			for (int n = 0; n < part->count; n++)
+				backward_sample(reference, l, n, part);
+}
+
+static void run_part(struct reference *reference, const struct batch *batch,
+		     const struct part *part, struct score *score)
+{
+	const struct graph *graph = &reference->host.graph;
+	const size_t size = shape_size(graph->model->input);
+	const int last = graph->nodes[graph->count - 1].source;
+
+	for (size_t p = 0; p < (size_t)part->count * size; p++)
+		reference->images[p] =
+			batch->images[(size_t)part->first * size + p];
+	forward(reference, part);
+	for (int i = 0; part->training && i < graph->count; i++)
+		memset(reference->gradients[i], 0,
+		       (size_t)part->count * shape_size(graph->nodes[i].out) *
+			       sizeof(double));
+	for (int n = 0; n < part->count; n++)
+		loss_forward(value_at(reference, last, n),
+			     model_classes(graph->model),
+			     batch->labels[part->first + n],
+			     batch->global_count, score,
+			     part->training ? gradient_at(reference, last, n) :
+					      NULL);
+	if (part->training)
+		backward(reference, part);
+}
+
+static void run_all(struct reference *reference, const struct batch *batch,
+		    int training, struct score *score)
+{
+	struct part part = { .training = training };
+
+	for (; part.first < batch->count; part.first += part.count) {
+		part.count = batch->count - part.first;
+		if (part.count > reference->chunk)
+			part.count = reference->chunk;
+		run_part(reference, batch, &part, score);
+	}
 }
 
 static int reference_gradient(struct program *program,
@@ -268,8 +472,7 @@ static int reference_gradient(struct program *program,
 	memset(reference->regret, 0, sizeof(reference->regret));
 	memset(reference->vectors[VECTOR_GRADIENT], 0,
 	       program->parameters * sizeof(double));
-	for (int i = 0; i < batch->count; i++)
-		run_sample(reference, batch, i, 1, &program->score);
+	run_all(reference, batch, 1, &program->score);
 	return 0;
 }
 
@@ -278,8 +481,7 @@ static int reference_evaluate(struct program *program,
 			      struct error *err)
 {
 	(void)err;
-	for (int i = 0; i < batch->count; i++)
-		run_sample((struct reference *)program, batch, i, 0, score);
+	run_all((struct reference *)program, batch, 0, score);
 	return 0;
 }
 
@@ -308,10 +510,8 @@ static int reference_impose(struct program *program, int layer,
 			    const uint8_t *values, struct error *err)
 {
 	struct reference *reference = (struct reference *)program;
-	const struct model *model = program->model;
 	size_t bytes = (size_t)program->options.batch *
-		       layer_decisions(&model->layers[layer],
-				       model_layer_input(model, layer));
+		       reference->host.graph.nodes[layer].decisions;
 
 	free(reference->imposed[layer]);
 	reference->imposed[layer] = NULL;
