@@ -281,7 +281,6 @@ struct model_work model_work(const struct model *model)
 		const double macs = (double)shape_size(layer_output(
 					    layer, inputs[i])) *
 				    fan_in(layer, inputs[i]);
-
 		const int source = model_source(model, i);
 
 		if (layer->kind != LAYER_CONV && layer->kind != LAYER_LINEAR)

@@ -31,6 +31,13 @@ static int null_compile(struct device *device, const struct model *model,
 
 	if (!program)
 		return error_memory(err, "a program");
+	/* A host program has no running statistics to store into. */
+	if (model_has_batchnorm(model)) {
+		free(program);
+		return error_set(err, ERROR_MISSING, "model '%s' has batch "
+				 "norm, and this backend no buffers",
+				 model->name);
+	}
 	if (host_init(program, device, model, options, err)) {
 		free(program);
 		return -1;
