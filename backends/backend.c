@@ -1,6 +1,7 @@
 #include "backends/backend.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ int backend_list(const struct backend *backend, int cpus,
 
 const char *backend_variable(const struct backend *backend)
 {
-	return backend->variable ? backend->variable() : NULL;
+	return backend->library ? backend->library->variable() : NULL;
 }
 
 static const char *const algorithm_names[ALGORITHM_COUNT] = {
@@ -63,6 +64,7 @@ int backend_check_algorithm(const struct backend *backend, const char *name,
 static const char *const precision_names[PRECISION_COUNT] = {
 	[PRECISION_FP32] = "fp32",
 	[PRECISION_BF16] = "bf16",
+	[PRECISION_FP64] = "fp64",
 };
 
 const char *precision_name(enum precision precision)
@@ -80,7 +82,7 @@ enum precision precision_find(const char *name)
 	return (enum precision)p;
 }
 
-/* Those of struct backend that have no default. */
+/* Those of struct backend that have no default, or need one another. */
 const char *backend_lacks(const struct backend *backend, int comparable)
 {
 	const struct {
@@ -99,7 +101,9 @@ const char *backend_lacks(const struct backend *backend, int comparable)
 		{ "gradient", backend->gradient != NULL },
 		{ "update", backend->update != NULL },
 		{ "evaluate", backend->evaluate != NULL },
-		{ "decisions", backend->decisions != NULL || !comparable },
+		{ "order", backend->order || !backend->hold },
+		{ "finish", backend->finish || !backend->runs_ahead },
+		{ "decisions", backend->decisions || !comparable },
 	};
 
 	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
@@ -115,6 +119,11 @@ int device_open(const struct backend *backend,
 	const char *lacked = backend_lacks(backend, 0);
 
 	*device = NULL;
+	if (backend->version != BACKEND_VERSION)
+		return error_set(err, ERROR_MISSING, "backend %s is written "
+				 "for version %d of backends/backend.h, which "
+				 "is version %d now", backend->name,
+				 backend->version, BACKEND_VERSION);
 	if (lacked)
 		return error_set(err, ERROR_MISSING, "backend %s lacks the "
 				 "slot '%s', which backends/backend.h "
@@ -140,26 +149,51 @@ void device_describe(struct device *device, struct device_info *info)
 int device_check(struct device *device, int thread, int threads,
 		 struct error *err)
 {
-	if (threads == 1 || !device->backend->check)
-		return 0;
-	return device->backend->check(device, thread, threads, err);
+	const struct library *library = device->backend->library;
+
+	return threads > 1 && library ? library->check(thread, threads, err) :
+					0;
 }
 
 /* See struct program; slices of whole lines can be updated. */
-static int sums_are_right(const struct program *program)
+static int factors_are_right(const struct program *program)
 {
-	const struct backend *backend = program->device->backend;
-
-	return program->summed == program->length ||
-	       (program->summed < program->length &&
-		program->summed % UPDATE_LINE == 0 && program->shared &&
-		backend->gradient_joint && backend->update_joint);
+	return program->reduced == program->length ||
+	       (program->reduced < program->length &&
+		program->reduced % UPDATE_LINE == 0 && program->shared);
 }
 
-double backend_vector_bytes(const struct model *model)
+static int vector_count(const struct model *model)
 {
-	return VECTOR_COUNT * sizeof(float) *
-	       (double)model_parameter_count(model);
+	return VECTOR_STATE_0 + recipe_states(&model->recipe);
+}
+
+void program_begin(struct program *program, struct device *device,
+		   const struct model *model,
+		   const struct program_options *options)
+{
+	*program = (struct program){
+		.device = device,
+		.model = model,
+		.parameters = model_parameter_count(model),
+		.buffers = model_buffer_count(model),
+		.vectors = vector_count(model),
+		.options = *options,
+	};
+	program->length = program->reduced = program->parameters;
+}
+
+double backend_vector_bytes(const struct backend *backend,
+			    const struct model *model,
+			    const struct program_options *options, int cores)
+{
+	const double count = (double)model_parameter_count(model);
+	const int vectors = vector_count(model);
+	const int in_double = backend->is_oracle ||
+			      options->precision == PRECISION_FP64;
+
+	return (vectors - 1 + cores) * count * sizeof(float) +
+	       in_double * vectors * cores * count * sizeof(double);
 }
 
 double backend_batch_bytes(const struct backend *backend,
@@ -171,16 +205,46 @@ double backend_batch_bytes(const struct backend *backend,
 					 plan_decision_bytes(model));
 }
 
+/* A row of batch norm whose statistics are of as many values as samples. */
+static int find_lone_norm(const struct model *model)
+{
+	for (int i = 0; i < model->layer_count; i++) {
+		const struct shape in = model_layer_input(model, i);
+
+		if (model->layers[i].kind == LAYER_BATCHNORM &&
+		    in.height * in.width == 1)
+			return i;
+	}
+	return -1;
+}
+
+/* Of one value there is no unbiased variance, and what is normalised by its
+ * own deviation is 0, whatever it was. */
+static int refuse_norm(const struct model *model, struct error *err)
+{
+	char where[80];
+
+	layer_describe(model, find_lone_norm(model), where, sizeof(where));
+	return error_set(err, ERROR_USAGE, "model '%s', %s: 1 sample of 1x1 "
+			 "is 1 value per channel, of which there is no "
+			 "variance; batch norm trains with 2 or more: choose "
+			 "another --batch", model->name, where);
+}
+
 int program_compile(struct device *device, const struct model *model,
 		    const struct program_options *options,
 		    struct program **program, struct error *err)
 {
 	const struct backend *backend = device->backend;
 	char wrong[256];
+	int has_lone_norm;
 
 	*program = NULL;
 	if (model_check(model, wrong, sizeof(wrong)))
 		return error_set(err, ERROR_USAGE, "%s", wrong);
+	has_lone_norm = find_lone_norm(model) >= 0;
+	if (has_lone_norm && options->batch == 1)
+		return refuse_norm(model, err);
 	if (!(backend->precisions >> options->precision & 1))
 		return error_set(err, ERROR_MISSING,
 				 "--precision %s: backend %s does not have it; "
@@ -192,12 +256,13 @@ int program_compile(struct device *device, const struct model *model,
 	(*program)->device = device;
 	(*program)->model = model;
 	(*program)->parameters = model_parameter_count(model);
+	(*program)->buffers = model_buffer_count(model);
+	(*program)->vectors = vector_count(model);
 	(*program)->options = *options;
 	(*program)->observer = NULL;
 	(*program)->held = 0;
-	if (!backend->gradient_joint)
-		(*program)->summed = (*program)->length;
-	assert(sums_are_right(*program));
+	(*program)->has_lone_norm = has_lone_norm;
+	assert(factors_are_right(*program));
 	return 0;
 }
 
@@ -212,17 +277,27 @@ static const struct backend *slots(const struct program *program)
 	return program->device->backend;
 }
 
+/* State that the optimizer does not keep, and statistics of no batch norm, are
+ * not there. */
+static int has_vector(const struct program *program, enum vector which)
+{
+	return which == VECTOR_BUFFERS ? program->buffers != 0 :
+					 (int)which < program->vectors;
+}
+
 int program_store(struct program *program, enum vector which,
 		  const float *values, struct error *err)
 {
-	return which == VECTOR_BUFFERS && !program->buffers ?
+	return !has_vector(program, which) ?
 		       0 : slots(program)->store(program, which, values, err);
 }
 
 int program_load(struct program *program, enum vector which, float *values,
 		 struct error *err)
 {
-	return which == VECTOR_BUFFERS && !program->buffers ?
+	if (which != VECTOR_BUFFERS && !has_vector(program, which))
+		memset(values, 0, program->parameters * sizeof(*values));
+	return !has_vector(program, which) ?
 		       0 : slots(program)->load(program, which, values, err);
 }
 
@@ -253,8 +328,10 @@ int program_hold(struct program *program, const struct held_data *data,
 
 void program_let_go(struct program *program)
 {
-	if (slots(program)->let_go)
-		slots(program)->let_go(program);
+	struct error err;
+
+	if (slots(program)->hold)
+		slots(program)->hold(program, NULL, &err);
 	program->held = 0;
 }
 
@@ -263,56 +340,56 @@ int program_order(struct program *program, const int *order, struct error *err)
 	return slots(program)->order(program, order, program->held, err);
 }
 
+/* A share that cannot be trained with is an error. */
+static int check_share(const struct program *program, const struct batch *batch,
+		       struct error *err)
+{
+	assert(batch->count <= program->options.batch);
+	return program->has_lone_norm && batch->count == 1 ?
+		       refuse_norm(program->model, err) : 0;
+}
+
 int program_gradient(struct program *program, const struct batch *batch,
 		     struct error *err)
 {
-	assert(batch->count <= program->options.batch);
-	return slots(program)->gradient(program, batch, err);
-}
-
-int program_update(struct program *program, const struct update *update,
-		   struct error *err)
-{
-	return program_update_part(program, update, 0, program->length, err);
+	return check_share(program, batch, err) ?
+		       -1 :
+		       slots(program)->gradient(program, batch, NULL, err);
 }
 
 int program_update_part(struct program *program, const struct update *update,
 			size_t from, size_t to, struct error *err)
 {
-	assert(from <= to && to <= program->length);
+	assert(from <= to && to <= program->reduced);
 	assert(from % UPDATE_LINE == 0);
 	assert(to % UPDATE_LINE == 0 || to == program->length);
 	return slots(program)->update(program, update, from, to, err);
 }
 
-int program_gradient_joint(struct program *program, const struct batch *batch,
-			   struct error *err)
+int program_update_factored(struct program *program,
+			    const struct update *update, struct error *err)
 {
-	if (program->summed == program->length)
-		return program_gradient(program, batch, err);
-	assert(batch->count <= program->options.batch);
-	return slots(program)->gradient_joint(program, batch, err);
-}
-
-int program_update_joint(struct program *program, const struct update *update,
-			 struct error *err)
-{
-	return program->summed < program->length ?
-		       slots(program)->update_joint(program, update, err) :
+	return program->reduced < program->length ?
+		       slots(program)->update(program, update, program->reduced,
+					      program->length, err) :
 		       0;
 }
 
-int program_trains_at_once(const struct program *program)
+int program_update(struct program *program, const struct update *update,
+		   struct error *err)
 {
-	return slots(program)->train != NULL;
+	return program_update_part(program, update, 0, program->reduced, err) ||
+			       program_update_factored(program, update, err) ?
+		       -1 : 0;
 }
 
 int program_train(struct program *program, const struct batch *batch,
 		  const struct update *update, struct error *err)
 {
-	assert(batch->count <= program->options.batch);
-	if (slots(program)->train)
-		return slots(program)->train(program, batch, update, err);
+	if (check_share(program, batch, err))
+		return -1;
+	if (slots(program)->trains_at_once)
+		return slots(program)->gradient(program, batch, update, err);
 	return program_gradient(program, batch, err) ||
 			       program_update(program, update, err) ?
 		       -1 : 0;
@@ -321,22 +398,17 @@ int program_train(struct program *program, const struct batch *batch,
 int program_finish(struct program *program, struct score *score,
 		   struct error *err)
 {
-	if (slots(program)->finish && slots(program)->finish(program, err))
-		return -1;
+	if (slots(program)->finish)
+		return slots(program)->finish(program, score, 1, err);
 	*score = program->score;
 	return 0;
-}
-
-int backend_runs_ahead(const struct backend *backend)
-{
-	return backend->scores != NULL;
 }
 
 int program_scores(struct program *program, struct score *scores, int count,
 		   struct error *err)
 {
 	assert(count <= program->options.ahead);
-	return slots(program)->scores(program, scores, count, err);
+	return slots(program)->finish(program, scores, count, err);
 }
 
 int program_evaluate(struct program *program, const struct batch *batch,
@@ -368,17 +440,30 @@ int program_impose(struct program *program, int layer, const uint8_t *values,
 	return slots(program)->impose(program, layer, values, err);
 }
 
-double program_regret(struct program *program, int layer)
+double program_regret(const struct program *program, int layer)
 {
-	return slots(program)->regret ? slots(program)->regret(program, layer)
-				      : 0;
+	return program->regret ? program->regret[layer] : 0;
 }
 
-void program_explain(struct program *program, char *text, size_t size)
+void program_explain(const struct program *program, char *text, size_t size)
 {
-	text[0] = '\0';
-	if (slots(program)->explain)
-		slots(program)->explain(program, text, size);
+	struct graph graph;
+	size_t used;
+
+	if (program->plan) {
+		plan_explain(program->plan, text, size);
+	} else {
+		graph_resolve(&graph, program->model);
+		graph_explain(&graph, text, size);
+	}
+	used = strlen(text);
+	if (program->activation_bytes)
+		snprintf(text + used, size - used,
+			 "activations and gradients of %d samples: %.1f MB, "
+			 "%.1f if none shared memory\n",
+			 program->options.batch,
+			 (double)program->activation_bytes * 1e-6,
+			 (double)program->unshared_bytes * 1e-6);
 }
 
 int program_observe(struct program *program, struct profile_observer *observer,

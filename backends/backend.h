@@ -34,7 +34,8 @@
  */
 struct batch {
 	const float *images;   /* [count][channel][row][column], normalised */
-	const uint8_t *labels; /* [count] */
+	const uint16_t *labels; /* [count], where the loss has classes */
+	const float *targets;  /* [count][model_classes()], where it has none */
 	int at;		       /* of held samples; else nobody's business */
 	int count;	       /* at most the program's; 0 is an empty share */
 	int global_count;      /* of all cores: what the mean divides by */
@@ -45,28 +46,29 @@ struct batch {
 /* Sums, so that shares of unequal size add up. */
 struct score {
 	double loss;
+	/* The largest output is that of the label; with LOSS_BCE, all outputs
+	 * are above 0 where targets are above a half, and only there; with
+	 * LOSS_MSE, none. */
 	long correct;
 	long count;
 };
 
-/* The flat vectors of a replica; the last two are Adadelta's state. */
+/* The flat vectors of a replica; the last ones are the optimizer's state, of
+ * which there are as many as recipe_states() of the model's recipe says. */
 enum vector {
 	VECTOR_PARAMETERS,
 	VECTOR_GRADIENT,
-	VECTOR_SQUARE_AVG,
-	VECTOR_ACC_DELTA,
+	VECTOR_STATE_0,
+	VECTOR_STATE_1, /* in the order of enum optimizer's comment */
 	VECTOR_COUNT,
 	/* Of model_buffer_count() floats: stored and loaded, but neither lent
 	 * nor reduced. A gradient updates them, an evaluation reads them. */
-	VECTOR_BUFFERS = VECTOR_COUNT
+	VECTOR_BUFFERS = VECTOR_COUNT,
+	VECTORS
 };
 
 /* Nothing depends on it, behind a dropout that drops it, for one. */
 #define DECISION_ANY UINT8_MAX
-
-struct update {
-	double lr, rho, eps;
-};
 
 #define UPDATE_LINE 16 /* floats of a cache line, of which vectors are made */
 
@@ -109,9 +111,15 @@ enum algorithm { ALGORITHM_FAST, ALGORITHM_DENSE, ALGORITHM_COUNT };
 
 /*
  * With bf16 the factors of products may be rounded to bf16, where that is
- * faster. Sums, parameters and the optimizer's state stay fp32.
+ * faster. Sums, parameters and the optimizer's state stay fp32. With fp64 all
+ * of it is double; vectors are rounded to floats where they cross this border.
  */
-enum precision { PRECISION_FP32, PRECISION_BF16, PRECISION_COUNT };
+enum precision {
+	PRECISION_FP32,
+	PRECISION_BF16,
+	PRECISION_FP64,
+	PRECISION_COUNT
+};
 
 struct program_options {
 	int batch;	/* most samples of a gradient */
@@ -127,6 +135,8 @@ struct program_options {
 };
 
 struct backend;
+struct library;
+struct plan; /* backends/plan.h */
 
 /* First member of each backend's own device. */
 struct device {
@@ -139,24 +149,44 @@ struct program {
 	const struct model *model;
 	size_t parameters;
 	size_t buffers; /* floats of VECTOR_BUFFERS; 0 without batch norm */
+	int vectors; /* those of enum vector that there are, from the first */
 	size_t length; /* of each vector in the program's own order */
 	struct program_options options;
 	/* Set by compile: all vectors but the gradient are one copy, for this
 	 * program and those that the other ranks of options.memory compile at
 	 * the same place in their order. */
 	int shared;
-	/* Set by compile: floats of the gradient, from the first, that these
-	 * programs add up; what is behind is update_joint's. Either length, as
-	 * it is for backends without that slot, or whole lines of UPDATE_LINE
-	 * of programs that are shared. */
-	size_t summed;
-	struct score score; /* of the last gradient, once finished */
+	/* Set by compile: floats of the gradient, from the first, that ranks
+	 * all-reduce. Where that is less than length, it is whole lines of
+	 * UPDATE_LINE of programs that are shared: of the floats behind it a
+	 * gradient leaves this rank's sufficient factors (inputs of a layer and
+	 * the gradient by its outputs), and an update multiplies those of all
+	 * ranks. */
+	size_t reduced;
+	/* Of compile too, owned by the program: the steps that a solver each
+	 * computes, NULL where rows are computed one by one; bytes of what
+	 * layers make of a batch and the gradient by it, where memory is
+	 * planned by lifetimes, and if nothing shared memory. */
+	const struct plan *plan;
+	size_t activation_bytes, unshared_bytes;
+	/* Of compile too, for backends with impose, owned by the program: by
+	 * how much, relative to the largest entry of each layer's input, the
+	 * worst imposed decision of the last gradient differs from the right
+	 * one. */
+	const double *regret; /* [layer] */
+	struct score score; /* of the last gradient, for those without finish */
 	int held; /* samples of the training set that it holds; 0: none */
+	int has_lone_norm; /* batch norm of one value a channel and sample:
+			    * one sample has no variance */
 	long launches; /* kernels and transfers given to a device so far */
 	struct profile_observer *observer; /* NULL: nobody asks for parts */
 };
 
+/* Of what this header says; another number for what is not compatible. */
+#define BACKEND_VERSION 2
+
 struct backend {
+	int version; /* BACKEND_VERSION, as it was when this was written */
 	const char *name;
 	const char *summary;
 	const char *unavailable; /* why this build cannot, or NULL */
@@ -164,11 +194,14 @@ struct backend {
 	unsigned algorithms; /* those it has, 1u << ALGORITHM_FAST, ... */
 	unsigned precisions; /* likewise, some only on some machines */
 	int has_classes; /* see struct device_request */
-
-	/* A variable, NAME=VALUE, that has to be set before the process starts
-	 * for the libraries below to serve it well; NULL: none is left to set.
-	 * Asked again once it is set. Optional. */
-	const char *(*variable)(void);
+	/* A gradient and an update at once cost less than one after the other:
+	 * gradient takes an update. */
+	int trains_at_once;
+	int runs_ahead; /* gradients need not be finished: options.ahead */
+	/* Others are compared with it: it computes in double, whatever the
+	 * precision, and has impose. */
+	int is_oracle;
+	const struct library *library; /* that threads share below; or NULL */
 
 	/* Devices that a process with so many CPUs could open, written to list;
 	 * returns how many. Optional: one device, the machine's CPU. */
@@ -178,10 +211,6 @@ struct backend {
 		    struct device **device, struct error *err);
 	void (*close)(struct device *device);
 	void (*describe)(struct device *device, struct device_info *info);
-	/* Whether the libraries below compute rightly when all threads of this
-	 * process use them. Optional. */
-	int (*check)(struct device *device, int thread, int threads,
-		     struct error *err);
 
 	/* Bytes that a program keeps of each sample of a gradient, about: what
 	 * layers make, the gradient by it, and decisions. Optional: decisions
@@ -215,54 +244,46 @@ struct backend {
 		     struct error *err);
 
 	/* Forward, loss and backward: the sum over the batch of the gradients
-	 * of the samples' losses, divided by batch->global_count. */
+	 * of the samples' losses, divided by batch->global_count; behind
+	 * program->reduced the factors of that. With an update, which is NULL
+	 * for backends that do not train at once, also a step of the optimizer
+	 * for all parameters; the gradient is then undefined. */
 	int (*gradient)(struct program *program, const struct batch *batch,
-			struct error *err);
-	/* One step of Adadelta of from .. to, counted in the program's own
+			const struct update *update, struct error *err);
+	/*
+	 * One step of the optimizer of from .. to, counted in the program's own
 	 * order, with the gradient that is there. Both are whole lines, or the
 	 * end. Nothing else changes; the bits are the same as those of all at
-	 * once. */
+	 * once.
+	 *
+	 * From reduced to the end, where that is less than length: the sum of
+	 * the gradients of all ranks, in rank order, of this rank's part of
+	 * these floats, and a step with it. All ranks call it, also after an
+	 * empty batch, once all have a gradient; until all have returned, none
+	 * reads or stores parameters or begins another gradient. The bits are
+	 * those of whole gradients, added up.
+	 */
 	int (*update)(struct program *program, const struct update *update,
 		      size_t from, size_t to, struct error *err);
-	/* Both, for all parameters; the gradient is then nobody's business.
-	 * Optional: one after the other. */
-	int (*train)(struct program *program, const struct batch *batch,
-		     const struct update *update, struct error *err);
-	/* Both again, by all programs of one copy, for parameters whose
-	 * slopes come of less than they are themselves. The first makes the
-	 * slopes before summed, and leaves what those behind come of. Once all
-	 * ranks have called it, the second makes the sum of all slopes, each
-	 * rank's own in rank order, for this rank's part of those behind
-	 * summed, and a step of Adadelta. All ranks call both, also after an
-	 * empty batch; until all have returned from the second, none reads or
-	 * stores parameters, or begins a gradient. The bits are those of
-	 * gradient, added up, and update. Optional, both or none; called where
-	 * summed is less than length. */
-	int (*gradient_joint)(struct program *program,
-			      const struct batch *batch, struct error *err);
-	int (*update_joint)(struct program *program,
-			    const struct update *update, struct error *err);
 	/* Forward only, nothing dropped; complete on return. */
 	int (*evaluate)(struct program *program, const struct batch *batch,
 			struct score *score, struct error *err);
-	/* Wait for all of the above, and complete program->score.
-	 * Optional: nothing is ever outstanding. */
-	int (*finish)(struct program *program, struct error *err);
-
-	/* The same, for all gradients since the last time: their scores, in
-	 * order. Batches that were brought are borrowed until then.
-	 * Optional: gradients are done when they return. */
-	int (*scores)(struct program *program, struct score *scores, int count,
+	/* Wait for all of the above, and write the scores of the last count
+	 * gradients in order: at most those since the last time, of which
+	 * the very last one may be asked for again. Batches that were brought
+	 * are borrowed until then. Optional: gradients are done, and
+	 * program->score is complete, when they return. */
+	int (*finish)(struct program *program, struct score *scores, int count,
 		      struct error *err);
 
 	/* Copy a data set to where the program computes, finished on return:
 	 * batches need not bring their samples from then on, those of the
 	 * training set once there is an order. It is called once at most.
 	 * ERROR_MISSING where there is not enough room, and nothing has
-	 * changed. Optional, all or none: batches bring their samples. */
+	 * changed. NULL lets go of it, if there is one, and does not fail.
+	 * Optional, with order: batches bring their samples. */
 	int (*hold)(struct program *program, const struct held_data *data,
 		    struct error *err);
-	void (*let_go)(struct program *program); /* of it, if there is one */
 	/* Copy the order of the training set, count samples of it by index,
 	 * behind earlier work; finished on return. The test set has none. */
 	int (*order)(struct program *program, const int *order, int count,
@@ -277,17 +298,9 @@ struct backend {
 	int (*decisions)(struct program *program, int layer, uint8_t *values,
 			 struct error *err);
 	/* Take these decisions at this layer from now on (NULL: own ones).
-	 * Optional: only an oracle can follow others. */
+	 * Optional: one that cannot follow others. */
 	int (*impose)(struct program *program, int layer,
 		      const uint8_t *values, struct error *err);
-	/* By how much, relative to the largest entry of the layer's input, the
-	 * worst imposed decision of the last gradient differs from the right
-	 * one. Optional, with impose. */
-	double (*regret)(struct program *program, int layer);
-
-	/* One line a fused step into text. Optional. */
-	void (*explain)(struct program *program, char *text, size_t size);
-
 	/* The parts of an iteration, of which the program's observer hears
 	 * when they end, with their work in the last one (asked before an
 	 * evaluation): at most PROFILE_MOST_PARTS, returns how many.
@@ -296,6 +309,17 @@ struct backend {
 	/* The loop of this index, from 0, that a core of this CPU can do; NULL
 	 * behind the last. The first is the most of fp32. Optional: none. */
 	const struct peak *(*peak)(int index);
+};
+
+/* A library that several backends use, of one copy for all threads. */
+struct library {
+	/* A variable, NAME=VALUE, that has to be set before the process starts
+	 * for the library to serve it well; NULL: none is left to set. Asked
+	 * again once it is set. */
+	const char *(*variable)(void);
+	/* Whether the library computes rightly when all threads of this process
+	 * use it: called by all at once, each with its number. */
+	int (*check)(int thread, int threads, struct error *err);
 };
 
 /* "fast", "dense" */
@@ -311,16 +335,18 @@ enum algorithm backend_algorithm(const struct backend *backend,
 int backend_check_algorithm(const struct backend *backend, const char *name,
 			    struct error *err);
 
-/* "fp32", "bf16" */
+/* "fp32", "bf16", "fp64" */
 const char *precision_name(enum precision precision);
 /* The precision called name, which is one of these; fp32 for NULL. */
 enum precision precision_find(const char *name);
 
 /* The name of a slot that is not optional and that this backend lacks, or NULL;
- * with comparable, also of one that a comparison with the reference needs. */
+ * with comparable, also of one that comparing with the reference needs. */
 const char *backend_lacks(const struct backend *backend, int comparable);
 
 const struct backend *backend_find(const char *name);
+/* The reference in float, which is no target: how far rounding alone leads. */
+const struct backend *backend_single(void);
 const char *backend_variable(const struct backend *backend);
 /* Walks over all backends: the one after previous, the first for NULL. */
 const struct backend *backend_next(const struct backend *previous);
@@ -339,8 +365,11 @@ void device_describe(struct device *device, struct device_info *info);
 int device_check(struct device *device, int thread, int threads,
 		 struct error *err);
 
-/* Bytes of a program's vectors, and of what it keeps of a batch, about. */
-double backend_vector_bytes(const struct model *model);
+/* Bytes of the vectors of so many programs, one a core, which may share floats
+ * but the gradient; and of what a program keeps of a batch, about. */
+double backend_vector_bytes(const struct backend *backend,
+			    const struct model *model,
+			    const struct program_options *options, int cores);
 double backend_batch_bytes(const struct backend *backend,
 			   const struct model *model,
 			   const struct program_options *options);
@@ -348,13 +377,14 @@ double backend_batch_bytes(const struct backend *backend,
 /*
  * A precision that this backend lacks, or this machine, is ERROR_MISSING, and
  * so is a model that it has no kernels for; one that is no network at all, as
- * model_check() finds, is ERROR_USAGE.
+ * model_check() finds, is ERROR_USAGE, and so is batch norm over one value.
  */
 int program_compile(struct device *device, const struct model *model,
 		    const struct program_options *options,
 		    struct program **program, struct error *err);
 void program_free(struct program *program); /* NULL is fine */
 
+/* State that the optimizer does not keep is not stored, and loaded as 0. */
 int program_store(struct program *program, enum vector which,
 		  const float *values, struct error *err);
 int program_load(struct program *program, enum vector which, float *values,
@@ -366,21 +396,15 @@ int program_unmap(struct program *program, enum vector which,
 
 int program_gradient(struct program *program, const struct batch *batch,
 		     struct error *err);
+int program_update_part(struct program *program, const struct update *update,
+			size_t from, size_t to, struct error *err);
+/* Of what is behind program->reduced, if there is something. */
+int program_update_factored(struct program *program,
+			    const struct update *update, struct error *err);
 /* Of all parameters. */
 int program_update(struct program *program, const struct update *update,
 		   struct error *err);
-int program_update_part(struct program *program, const struct update *update,
-			size_t from, size_t to, struct error *err);
-/* Of the summed floats of a gradient; where those are all, it is
- * program_gradient(). */
-int program_gradient_joint(struct program *program, const struct batch *batch,
-			   struct error *err);
-/* Of what is behind them, if there is something. */
-int program_update_joint(struct program *program, const struct update *update,
-			 struct error *err);
-/* Whether the backend has a way of its own to do both at once ... */
-int program_trains_at_once(const struct program *program);
-/* ... which is taken, if there is one. */
+/* Both, at once where the backend can. */
 int program_train(struct program *program, const struct batch *batch,
 		  const struct update *update, struct error *err);
 int program_finish(struct program *program, struct score *score,
@@ -393,8 +417,9 @@ int program_decisions(struct program *program, int layer, uint8_t *values,
 		      struct error *err);
 int program_impose(struct program *program, int layer, const uint8_t *values,
 		   struct error *err);
-double program_regret(struct program *program, int layer);
-void program_explain(struct program *program, char *text, size_t size);
+double program_regret(const struct program *program, int layer);
+/* One line a step, or a row, and one on memory where that is planned. */
+void program_explain(const struct program *program, char *text, size_t size);
 
 /* Has observer told of each part that ends, from now on (NULL: nobody).
  * ERROR_USAGE for a backend without a profile. */
@@ -406,6 +431,12 @@ int program_profile(struct program *program, struct profile_part *parts);
 const struct peak *backend_peak(const struct backend *backend, int index);
 /* The best one of fp32, or NULL. */
 const struct peak *backend_fp32_peak(const struct backend *backend);
+
+/* For backends: what is known of a program before it is compiled. Length and
+ * reduced are the parameters. */
+void program_begin(struct program *program, struct device *device,
+		   const struct model *model,
+		   const struct program_options *options);
 
 /* For backends: a part of theirs ends here. */
 static inline void program_end_part(struct program *program, int part)

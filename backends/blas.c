@@ -19,6 +19,15 @@ void blas_gemm(enum blas_side a_side, enum blas_side b_side, int m, int n,
 		    a_side ? m : k, b, b_side ? k : n, add, c, n);
 }
 
+void blas_gemm_double(enum blas_side a_side, enum blas_side b_side, int m,
+		      int n, int k, const double *a, const double *b,
+		      double add, double *c)
+{
+	cblas_dgemm(CblasRowMajor, a_side ? CblasTrans : CblasNoTrans,
+		    b_side ? CblasTrans : CblasNoTrans, m, n, k, 1, a,
+		    a_side ? m : k, b, b_side ? k : n, add, c, n);
+}
+
 #if defined(__x86_64__)
 static const char *best_core(void)
 {

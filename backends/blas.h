@@ -1,6 +1,6 @@
 /*
  * Matrix products, and what is known about the library that makes them. All
- * matrices are row-major floats.
+ * matrices are row-major.
  */
 #ifndef BACKENDS_BLAS_H
 #define BACKENDS_BLAS_H
@@ -17,6 +17,9 @@ enum blas_side { BLAS_AS_IS, BLAS_TRANSPOSED };
  */
 void blas_gemm(enum blas_side a_side, enum blas_side b_side, int m, int n,
 	       int k, const float *a, const float *b, float add, float *c);
+void blas_gemm_double(enum blas_side a_side, enum blas_side b_side, int m,
+		      int n, int k, const double *a, const double *b,
+		      double add, double *c);
 
 /*
  * A variable, NAME=VALUE, that the library reads when the process starts; NULL:
@@ -35,12 +38,13 @@ const char *blas_variable(void);
 int blas_prepare(int threads, struct error *err);
 
 /*
- * The slot of struct backend: whether products are right while all threads of
- * this process make them. Takes some milliseconds. ERROR_FAILED names the
- * library and a wrong product.
+ * Whether products are right while all threads of this process make them. Takes
+ * some milliseconds. ERROR_FAILED names the library and a wrong product.
  */
-int blas_check(struct device *device, int thread, int threads,
-	       struct error *err);
+int blas_check(int thread, int threads, struct error *err);
+
+/* Both of these, for struct backend. */
+extern const struct library blas_library;
 
 /* "OpenBLAS 0.3.21, pthread, Haswell, 1 thread". */
 void blas_describe(char *text, size_t size);

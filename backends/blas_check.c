@@ -93,16 +93,19 @@ static long count_calls(int threads)
 	return calls > threads ? calls / threads : 1;
 }
 
-int blas_check(struct device *device, int thread, int threads,
-	       struct error *err)
+int blas_check(int thread, int threads, struct error *err)
 {
 	const long calls = count_calls(threads);
 	struct trial trial = { 0 };
 	int failed = trial_open(&trial, thread, err);
 
-	(void)device;
 	for (long i = 0; i < calls && !failed; i++)
 		failed = trial_run(&trial, threads, err);
 	trial_close(&trial);
 	return failed;
 }
+
+const struct library blas_library = {
+	.variable = blas_variable,
+	.check = blas_check,
+};

@@ -48,6 +48,34 @@ static void note_places(struct graph *graph)
 		graph->nodes[tensors[t].layer].buffers = tensors[t].offset;
 }
 
+/* Of the gradient by the output of row: whether there is one already. */
+static int note_gradient(unsigned char *written, int wanted, int row)
+{
+	const int was = wanted && written[row];
+
+	if (wanted)
+		written[row] = 1;
+	return was;
+}
+
+static void note_readers(struct graph *graph)
+{
+	unsigned char written[MODEL_MAX_LAYERS] = { 0 };
+
+	for (int i = graph->count - 1; i >= 0; i--) {
+		struct node *node = &graph->nodes[i];
+
+		node->adds_dx = note_gradient(written, node->wants_dx,
+					      node->source);
+		node->adds_other_dx = note_gradient(
+			written, node->wants_other_dx, node->other);
+		if (node->source != MODEL_IMAGES)
+			graph->nodes[node->source].readers++;
+		if (node->other != MODEL_IMAGES)
+			graph->nodes[node->other].readers++;
+	}
+}
+
 void graph_resolve(struct graph *graph, const struct model *model)
 {
 	struct shape inputs[MODEL_MAX_LAYERS];
@@ -60,6 +88,7 @@ void graph_resolve(struct graph *graph, const struct model *model)
 	for (int i = 0; i < graph->count; i++)
 		graph->nodes[i] = node_make(model, i, inputs, learnt);
 	note_places(graph);
+	note_readers(graph);
 }
 
 void graph_explain(const struct graph *graph, char *text, size_t size)

@@ -15,9 +15,14 @@ struct node {
 	int has_bias;
 	size_t buffers;      /* offset of the mean; the variance is behind it */
 	size_t decisions;    /* of a sample, see layer_decisions() */
+	int readers; /* of the output; an addition to itself is two */
 	/* Whether the loss's gradient by that input is wanted: parameters are
 	 * above it. */
 	int wants_dx, wants_other_dx;
+	/* Whether a row further down has left a gradient there already, to
+	 * which this one is added, once rows go backward one after the other;
+	 * an addition treats source before other. */
+	int adds_dx, adds_other_dx;
 	int broken;          /* see backend_layer_is_broken() */
 };
 

@@ -19,7 +19,7 @@ struct score;
 /* Samples as a data set has them. */
 struct held_set {
 	const uint8_t *images; /* [count][channel][row][column] */
-	const uint8_t *labels; /* [count], each below the model's classes */
+	const uint16_t *labels; /* [count], each below the model's classes */
 	int count;
 };
 
@@ -49,9 +49,6 @@ void program_let_go(struct program *program);
  */
 int program_order(struct program *program, const int *order,
 		  struct error *err);
-
-/* Whether devices of the backend can run ahead of the host: options.ahead. */
-int backend_runs_ahead(const struct backend *backend);
 
 /*
  * Waits for the gradients since the last program_scores() or program_finish(),

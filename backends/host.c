@@ -1,6 +1,5 @@
 #include "backends/host.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,21 +33,23 @@ static int allocate_vectors(struct host_program *program, struct error *err)
 	const size_t bytes = each * sizeof(float);
 	float *others = NULL;
 
+	const size_t count = (size_t)program->base.vectors - 1;
+
 	if (!memory) {
 		vectors[VECTOR_GRADIENT] = host_allocate(bytes);
-		others = host_allocate((VECTOR_COUNT - 1) * bytes);
+		others = host_allocate(count * bytes);
 	} else {
 		vectors[VECTOR_GRADIENT] = memory->allocate(memory, bytes, err);
 		if (vectors[VECTOR_GRADIENT])
 			others = (program->base.shared ? memory->share :
 							 memory->allocate)(
-				memory, (VECTOR_COUNT - 1) * bytes, err);
+				memory, count * bytes, err);
 	}
 	vectors[VECTOR_PARAMETERS] = others;
 	if (!vectors[VECTOR_GRADIENT] || !others)
 		return memory ? -1 : error_memory(err, "a replica");
-	vectors[VECTOR_SQUARE_AVG] = others + each;
-	vectors[VECTOR_ACC_DELTA] = others + 2 * each;
+	for (int v = VECTOR_STATE_0; v < program->base.vectors; v++)
+		vectors[v] = others + (size_t)(v - VECTOR_GRADIENT) * each;
 	return 0;
 }
 
@@ -75,36 +76,36 @@ static void prepare(struct host_program *program, struct device *device,
 {
 	memset(program->vectors, 0, sizeof(program->vectors));
 	memset(program->decisions, 0, sizeof(program->decisions));
-	program->base = (struct program){
-		.device = device,
-		.model = model,
-		.parameters = model_parameter_count(model),
-		.buffers = model_buffer_count(model),
-		.options = *options,
-	};
-	program->plan.count = 0;
+	program_begin(&program->base, device, model, options);
+	program->buffers = NULL;
 	graph_resolve(&program->graph, model);
 }
 
 int host_plan(struct host_program *program, struct device *device,
 	      const struct model *model, const struct program_options *options,
-	      const struct fusion *fusions, int fusion_count,
+	      const struct solver *const *solvers, int count,
 	      struct error *err)
 {
 	prepare(program, device, model, options);
-	return plan_build(&program->plan, model, fusions, fusion_count, err);
+	program->base.plan = &program->plan;
+	return plan_resolve(&program->plan, &program->graph, options, solvers,
+			    count, err);
 }
 
 int host_allocate_all(struct host_program *program, size_t length,
 		      struct error *err)
 {
 	program->base.length = length;
-	if (allocate_vectors(program, err) ||
-	    allocate_decisions(program, err)) {
-		host_release(program);
-		return -1;
+	program->buffers = host_allocate(program->base.buffers *
+					 sizeof(float));
+	if (!program->buffers) {
+		error_memory(err, "running statistics");
+	} else if (!allocate_vectors(program, err) &&
+		   !allocate_decisions(program, err)) {
+		return 0;
 	}
-	return 0;
+	host_release(program);
+	return -1;
 }
 
 int host_init(struct host_program *program, struct device *device,
@@ -121,6 +122,7 @@ void host_release(struct host_program *program)
 		free(program->vectors[VECTOR_PARAMETERS]);
 		free(program->vectors[VECTOR_GRADIENT]);
 	}
+	free(program->buffers);
 	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
 		free(program->decisions[i]);
 }
@@ -182,25 +184,35 @@ void host_describe_cpu(struct device_info *info)
 	info->units = 1;
 }
 
-int host_store(struct program *program, enum vector which, const float *values,
-	       struct error *err)
+static float *values_of(struct program *program, enum vector which,
+			size_t *count)
 {
 	struct host_program *host = (struct host_program *)program;
 
+	*count = which == VECTOR_BUFFERS ? program->buffers :
+					   program->parameters;
+	return which == VECTOR_BUFFERS ? host->buffers : host->vectors[which];
+}
+
+int host_store(struct program *program, enum vector which, const float *values,
+	       struct error *err)
+{
+	size_t count;
+	float *to = values_of(program, which, &count);
+
 	(void)err;
-	memcpy(host->vectors[which], values,
-	       program->parameters * sizeof(float));
+	memcpy(to, values, count * sizeof(float));
 	return 0;
 }
 
 int host_load(struct program *program, enum vector which, float *values,
 	      struct error *err)
 {
-	struct host_program *host = (struct host_program *)program;
+	size_t count;
+	const float *from = values_of(program, which, &count);
 
 	(void)err;
-	memcpy(values, host->vectors[which],
-	       program->parameters * sizeof(float));
+	memcpy(values, from, count * sizeof(float));
 	return 0;
 }
 
@@ -221,24 +233,15 @@ int host_unmap(struct program *program, enum vector which, struct error *err)
 int host_update(struct program *program, const struct update *update,
 		size_t from, size_t to, struct error *err)
 {
-	struct host_program *host = (struct host_program *)program;
-	const float lr = (float)update->lr, rho = (float)update->rho;
-	const float eps = (float)update->eps, rest = (float)(1 - update->rho);
-	float *restrict p = host->vectors[VECTOR_PARAMETERS];
-	float *restrict v = host->vectors[VECTOR_SQUARE_AVG];
-	float *restrict u = host->vectors[VECTOR_ACC_DELTA];
-	const float *restrict g = host->vectors[VECTOR_GRADIENT];
+	float *const *vectors = ((struct host_program *)program)->vectors;
+	float *state[2] = { vectors[VECTOR_STATE_0], vectors[VECTOR_STATE_1] };
 
 	(void)err;
-	/* Adadelta, Zeiler 2012: u is the average before this step's delta. */
-	for (size_t i = from; i < to; i++) {
-		float delta;
-
-		v[i] = rho * v[i] + rest * g[i] * g[i];
-		delta = sqrtf(u[i] + eps) / sqrtf(v[i] + eps) * g[i];
-		u[i] = rho * u[i] + rest * delta * delta;
-		p[i] -= lr * delta;
-	}
+	for (int s = 0; s < 2; s++)
+		if (state[s])
+			state[s] += from;
+	host_optimize(update, to - from, vectors[VECTOR_PARAMETERS] + from,
+		      vectors[VECTOR_GRADIENT] + from, state[0], state[1]);
 	return 0;
 }
 
@@ -253,14 +256,4 @@ int host_decisions(struct program *program, int layer, uint8_t *values,
 		       (size_t)host->batch_count *
 			       host->graph.nodes[layer].decisions);
 	return 0;
-}
-
-void host_explain(struct program *program, char *text, size_t size)
-{
-	struct host_program *host = (struct host_program *)program;
-
-	if (host->plan.count)
-		plan_explain(&host->plan, text, size);
-	else
-		graph_explain(&host->graph, text, size);
 }

@@ -1,7 +1,6 @@
 /*
  * What backends share whose programs are floats in this process's memory:
- * vectors, decisions, the optimizer, and the small layers that are loops over
- * one sample. Planes are [channel][row][column].
+ * vectors, decisions, optimizers and losses.
  */
 #ifndef BACKENDS_HOST_H
 #define BACKENDS_HOST_H
@@ -16,7 +15,8 @@ struct host_program {
 	struct program base;
 	struct graph graph;
 	struct plan plan; /* empty where rows are computed one by one */
-	float *vectors[VECTOR_COUNT]; /* of base.length floats */
+	float *vectors[VECTOR_COUNT]; /* of base.length floats, or NULL */
+	float *buffers; /* of base.buffers floats */
 	/* Of each layer, [options.batch][layer_decisions()]; NULL if none. */
 	uint8_t *decisions[MODEL_MAX_LAYERS];
 	int batch_count; /* samples of the last gradient */
@@ -31,7 +31,7 @@ void *host_allocate(size_t size);
 /* Plans only; nothing to release yet. */
 int host_plan(struct host_program *program, struct device *device,
 	      const struct model *model, const struct program_options *options,
-	      const struct fusion *fusions, int fusion_count,
+	      const struct solver *const *solvers, int count,
 	      struct error *err);
 
 /* Vectors of length floats, and decisions; on failure nothing is left. Before,
@@ -72,40 +72,21 @@ int host_update(struct program *program, const struct update *update,
 		size_t from, size_t to, struct error *err);
 int host_decisions(struct program *program, int layer, uint8_t *values,
 		   struct error *err);
-void host_explain(struct program *program, char *text, size_t size);
 
-/* Layers of one sample. */
+/* The loss of sample i of a batch, of so many outputs, added to score. dx,
+ * unless NULL, becomes the gradient of loss / batch->global_count by them. */
+void host_loss(enum loss loss, const float *x, int outputs,
+	       const struct batch *batch, int i, struct score *score,
+	       float *dx);
+void host_loss_double(enum loss loss, const double *x, int outputs,
+		      const struct batch *batch, int i, struct score *score,
+		      double *dx);
 
-/* columns[channel][row][column of the window][pixel of the output] */
-void host_im2col(const float *in, struct shape shape, int window,
-		 float *columns);
-/* Adds columns back to the pixels that they came from. */
-void host_col2im(const float *columns, struct shape shape, int window,
-		 float *in);
-
-/* In place; passes[i] is 0 where the input was 0 or below, else 1. */
-void host_relu(float *values, size_t count, uint8_t *passes);
-void host_relu_backward(float *slopes, size_t count, const uint8_t *passes);
-
-/* Windows do not overlap; the first of equal maxima wins, and a NaN any. */
-void host_maxpool(const float *in, struct shape in_shape, int window,
-		  float *out, uint8_t *winners);
-void host_maxpool_backward(const float *out_slopes, struct shape in_shape,
-			   int window, const uint8_t *winners,
-			   float *in_slopes);
-
-/*
- * In place, forward and backward alike: what is kept grows by 1 / (1 - drop).
- * Each choice stands for span elements.
- */
-void host_dropout(float *values, size_t choices, size_t span,
-		  const uint8_t *keep, double drop);
-
-/*
- * Log-softmax and negative log-likelihood of one sample, added to score. With
- * slopes, those of loss / divisor by the logits.
- */
-void host_loss(const float *logits, int classes, int label, int divisor,
-	       struct score *score, float *slopes);
+/* The optimizer's step of count parameters; state that it has not may be
+ * NULL. In double, PyTorch's arithmetic but for the order of products. */
+void host_optimize(const struct update *update, size_t count, float *p,
+		   const float *g, float *state_0, float *state_1);
+void host_optimize_double(const struct update *update, size_t count, double *p,
+			  const double *g, double *state_0, double *state_1);
 
 #endif

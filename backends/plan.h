@@ -1,47 +1,35 @@
 /*
- * How a backend runs a model: the layers grouped into steps, each of which the
- * backend has one kernel for.
+ * How a backend runs a model: the rows grouped into steps, each of which one of
+ * the backend's solvers computes.
  *
- * A backend lists the groups it can do (fusions), longest first; the plan
- * covers the model from front to back with the first that fits at each place.
+ * A solver looks at the graph and says which rows, from one on, it takes, or
+ * declines. A backend lists its solvers, the most special first and one behind
+ * them for every kind of layer alone; the plan covers the rows from front to
+ * back with the first solver that takes some at each place.
  */
 #ifndef BACKENDS_PLAN_H
 #define BACKENDS_PLAN_H
 
 #include <stdint.h>
 
-#include "backends/error.h"
-#include "models/model.h"
+#include "backends/backend.h"
+#include "backends/graph.h"
 
-#define FUSION_MAX_LAYERS 6
-#define PLAN_MAX_STEPS 16
-
-struct fusion {
-	const char *name;
-	int length;
-	enum layer_kind kinds[FUSION_MAX_LAYERS];
+/* First member of a backend's own solvers. */
+struct solver {
+	const char *name; /* "conv+relu" */
+	/* How many rows from first on it computes together; 0: it declines. */
+	int (*takes)(const struct graph *graph, int first,
+		     const struct program_options *options);
 };
-
-/* One fusion a kind of layer: nothing is fused. LAYER_KINDS of them. */
-extern const struct fusion fusions_alone[LAYER_KINDS];
 
 #define STEP_NO_LAYER (-1)
 
-/* The convolution, with or without ReLU, before the main one of a step. */
-struct step_lead {
-	int layer, relu;
-	int window;
-	struct shape out;
-	size_t weight, bias;
-	int broken;
-};
-
 /* One step. Layers are indices into the model's table, or STEP_NO_LAYER. */
 struct step {
-	int fusion; /* index in the backend's list */
-	int first, length;
-	int main; /* the convolution or linear layer; of two, the last one */
-	struct step_lead lead; /* the other one of two */
+	const struct solver *solver;
+	int first, length; /* rows; the last one's output is the step's */
+	int main; /* the convolution or linear layer; of several, the last */
 	int relu, pool, dropout;
 	int window;	       /* of the convolution */
 	int pool_window;       /* 1 without pooling */
@@ -53,15 +41,24 @@ struct step {
 
 struct plan {
 	const struct model *model;
-	const struct fusion *fusions;
 	int count;
-	struct step steps[PLAN_MAX_STEPS];
+	struct step steps[MODEL_MAX_LAYERS];
 };
 
-/* A layer that no fusion starts with is an error that names the layer. */
-int plan_build(struct plan *plan, const struct model *model,
-	       const struct fusion *fusions, int fusion_count,
-	       struct error *err);
+/* count solvers; a row that none of them takes is an error that names it. */
+int plan_resolve(struct plan *plan, const struct graph *graph,
+		 const struct program_options *options,
+		 const struct solver *const *solvers, int count,
+		 struct error *err);
+
+/*
+ * For solvers of a chain: how many rows from first on there are of which each
+ * but the last is read by the next one alone, which has the next of these kinds
+ * that is there; kinds may be missing, but for the first. LAYER_DROPOUT is
+ * either dropout.
+ */
+int plan_chain(const struct graph *graph, int first,
+	       const enum layer_kind *kinds, int count);
 
 /* Floats that the steps make of a sample, and bytes of all decisions. */
 double plan_sample_floats(const struct plan *plan);

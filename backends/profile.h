@@ -6,7 +6,7 @@
 #ifndef BACKENDS_PROFILE_H
 #define BACKENDS_PROFILE_H
 
-#define PROFILE_MOST_PARTS 64
+#define PROFILE_MOST_PARTS 640
 
 /*
  * A fused step in one direction, or what lies between steps; of a device, a

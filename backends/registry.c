@@ -7,6 +7,7 @@ extern const struct backend cpu_backend;
 extern const struct backend openblas_backend;
 extern const struct backend opencl_backend;
 extern const struct backend reference_backend;
+extern const struct backend single_backend; /* no target */
 extern const struct backend null_backend;
 
 /* A new backend is one folder and two lines here. */
@@ -76,4 +77,9 @@ int backend_check_profile(const struct backend *backend, struct error *err)
 	return error_set(err, ERROR_USAGE,
 			 "--profile: backend %s does not tell the parts of an "
 			 "iteration; these do: %s", backend->name, names);
+}
+
+const struct backend *backend_single(void)
+{
+	return &single_backend;
 }

@@ -1,5 +1,7 @@
 #include "backends/replica.h"
 
+#include <stdlib.h>
+
 _Static_assert(SLICE_LINE % UPDATE_LINE == 0, "a slice can be updated");
 
 int replica_share(int rank, int size, int count)
@@ -50,7 +52,7 @@ static int train_alone(struct program *program, const struct batch *batch,
 		       struct replica_observer *observer, struct score *score,
 		       struct error *err)
 {
-	const int at_once = program_trains_at_once(program);
+	const int at_once = program->device->backend->trains_at_once;
 
 	if (at_once ? program_train(program, batch, update, err) :
 		      program_gradient(program, batch, err))
@@ -73,13 +75,13 @@ static int reduce_gradient(struct group *group, struct program *program,
 {
 	float *gradient;
 
-	if (program_gradient_joint(program, batch, err))
+	if (program_gradient(program, batch, err))
 		return -1;
 	gradient = program_map(program, VECTOR_GRADIENT, err);
 	if (!gradient)
 		return -1;
 	observer->ended(observer, REPLICA_COMPUTE);
-	if (group_offer(group, gradient, program->summed, err))
+	if (group_offer(group, gradient, program->reduced, err))
 		return -1;
 	observer->ended(observer, REPLICA_WAIT);
 	if (group_reduce_scatter(group, err) ||
@@ -116,12 +118,12 @@ static int train_together(struct group *group, struct program *program,
 			  struct score *score, struct error *err)
 {
 	const struct slice own =
-		group_slice(group->rank, group->size, program->summed);
+		group_slice(group->rank, group->size, program->reduced);
 	float *parameters;
 
 	if (reduce_gradient(group, program, batch, observer, err) ||
 	    program_update_part(program, update, own.from, own.to, err) ||
-	    program_update_joint(program, update, err))
+	    program_update_factored(program, update, err))
 		return -1;
 	parameters = program_map(program, VECTOR_PARAMETERS, err);
 	if (!parameters)
@@ -172,4 +174,32 @@ int replica_store(struct group *group, struct program *program,
 				       program_unmap(program, which, err))
 		return -1;
 	return group_gather(group, NULL, 0, NULL, err);
+}
+
+static int store(struct group *group, struct program *program,
+		 enum vector which, const float *values, struct error *err)
+{
+	return group ? replica_store(group, program, which, values, err) :
+		       program_store(program, which, values, err);
+}
+
+int replica_initialise(struct group *group, struct program *program,
+		       unsigned long long seed, struct error *err)
+{
+	const size_t count = program->parameters > program->buffers ?
+				     program->parameters : program->buffers;
+	float *values = calloc(count, sizeof(*values));
+	int failed = 0;
+
+	if (!values)
+		return error_memory(err, "the parameters");
+	for (int v = VECTOR_GRADIENT; !failed && v < program->vectors; v++)
+		failed = store(group, program, (enum vector)v, values, err);
+	model_init(program->model, seed, values);
+	failed = failed ||
+		 store(group, program, VECTOR_PARAMETERS, values, err);
+	model_init_buffers(program->model, values);
+	failed = failed || program_store(program, VECTOR_BUFFERS, values, err);
+	free(values);
+	return failed ? -1 : 0;
 }

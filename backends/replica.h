@@ -11,12 +11,12 @@
  *
  * Where the programs of a group have one copy of them (shared, in
  * backends/backend.h), none are copied: each rank updates its slice while
- * nobody computes. And where slopes come of less than they are themselves
- * (gradient_joint there), a rank leaves that instead of them; after all have,
- * each makes the slopes of its part of the parameters from what all have left,
- * and updates it at once. The p of gradients are then only the floats in
- * front, summed of them: the room for the others stays, and nobody writes
- * there.
+ * nobody computes. And where a weight gradient is a product of less than it is
+ * itself, a rank leaves these sufficient factors (Xie et al. 2014, arXiv
+ * 1409.5705) instead; after all have, each multiplies those of all ranks for
+ * its part of the parameters, and updates it at once. The p of gradients are
+ * then only the floats in front, reduced of them: the room for the others
+ * stays, and nobody writes there.
  */
 #ifndef BACKENDS_REPLICA_H
 #define BACKENDS_REPLICA_H
@@ -25,14 +25,14 @@
 #include "backends/transport.h"
 
 enum replica_phase {
-	REPLICA_COMPUTE, /* forward, loss and backward, but for update_joint's
-			  * part of it; with the update, where a program does
-			  * both at once */
+	REPLICA_COMPUTE, /* forward, loss and backward, but for products of
+			  * factors; with the update, where a program does both
+			  * at once */
 	REPLICA_WAIT,	 /* until every rank has come so far */
 	REPLICA_REDUCE,	 /* the slice's sum over all ranks; later the others'
 			  * parameters, or nothing where they are shared */
-	REPLICA_UPDATE,	 /* the optimizer's step, update_joint, and waiting for
-			  * the device */
+	REPLICA_UPDATE,	 /* products of factors, the optimizer's step, and
+			  * waiting for the device */
 	REPLICA_PHASES
 };
 
@@ -74,8 +74,8 @@ int replica_compile(struct group *group, struct device *device,
  *
  * Afterwards all ranks have the same parameters; gradient and the optimizer's
  * state, unless it is shared, are those of the whole batch in the rank's slice
- * of the summed floats only. The ranks meet (group_gather) before one of them
- * stores parameters.
+ * of the floats that are reduced only. The ranks meet (group_gather) before one
+ * of them stores parameters.
  */
 int replica_train(struct group *group, struct program *program,
 		  const struct batch *batch, const struct update *update,
@@ -89,6 +89,12 @@ int replica_train(struct group *group, struct program *program,
  */
 int replica_store(struct group *group, struct program *program,
 		  enum vector which, const float *values, struct error *err);
+
+/* What a training begins with: seeded parameters, a fresh optimizer, running
+ * statistics of nothing yet. Every rank calls it; group: NULL, of a program
+ * that is alone. */
+int replica_initialise(struct group *group, struct program *program,
+		       unsigned long long seed, struct error *err);
 
 /* What each rank knows of a vector in its slice becomes known to all; for the
  * optimizer's state, and a gradient that is summed as a whole. Every rank calls

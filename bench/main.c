@@ -241,6 +241,11 @@ static void print_error(const struct error *err, FILE *log)
 	fprintf(log, "bench: %s\n", text);
 }
 
+/* Before the libraries, OpenBLAS for one, have threads of their own: those
+ * inherit which signals are held off. */
+__attribute__((section(".preinit_array"), used))
+static void (*const before_libraries)(void) = interrupt_reset;
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -249,7 +254,6 @@ int main(int argc, char **argv)
 	int code, leaves_driver;
 
 	keep_standard_files();
-	interrupt_reset();
 	/* We read our own files again, whatever others may. */
 	umask(umask(0777) & ~(mode_t)S_IRWXU);
 	/* Numbers keep their point; only characters follow the user. */

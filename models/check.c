@@ -68,6 +68,8 @@ static void layer_check(const struct layer *layer, struct shape in, char *why,
 	else if (!(layer->drop >= 0 && layer->drop < 1))
 		snprintf(why, size, "a probability to drop of %g, where it is "
 			 "at least 0 and below 1", layer->drop);
+	else if (layer->loss && layer->kind != LAYER_LOSS)
+		snprintf(why, size, "a loss, which only the last row has");
 	else if (layer->no_bias && layer->kind != LAYER_CONV)
 		snprintf(why, size, "no_bias, which only a conv can do");
 	else if (has_window)
@@ -89,6 +91,19 @@ static void add_check(const struct model *model, int index, char *why,
 		snprintf(why, size, "adds %dx%dx%d and %dx%dx%d, which differ",
 			 a.channels, a.height, a.width, b.channels, b.height,
 			 b.width);
+}
+
+static void init_check(const struct model *model, int index, char *why,
+		       size_t size)
+{
+	const struct layer *layer = &model->layers[index];
+	const int weights = layer->outputs * layer->window * layer->window *
+			    model_layer_input(model, index).channels;
+
+	if (layer->kind == LAYER_CONV && model->init == INIT_KAIMING_FAN_OUT &&
+	    weights < 16)
+		snprintf(why, size, "%d weights, where the normal numbers that "
+			 "they begin with come by 16", weights);
 }
 
 static int is_read(const struct model *model, int index)
@@ -119,6 +134,8 @@ static void row_check(const struct model *model, int index, char *why,
 		layer_check(layer, model_layer_input(model, index), why, size);
 	if (!why[0] && layer->kind == LAYER_ADD)
 		add_check(model, index, why, size);
+	if (!why[0])
+		init_check(model, index, why, size);
 	if (why[0])
 		return;
 	if (layer->kind == LAYER_LOSS && index < last)
@@ -126,9 +143,10 @@ static void row_check(const struct model *model, int index, char *why,
 			 "is layer %d", last);
 	else if (layer->kind != LAYER_LOSS && index == last)
 		snprintf(why, size, "the last layer has to be a loss");
-	else if (index == last && model_classes(model) > MODEL_MAX_CLASSES)
-		snprintf(why, size, "%d classes, where labels are bytes and "
-			 "tell %d apart", model_classes(model),
+	else if (index == last && model_has_classes(model) &&
+		 model_classes(model) > MODEL_MAX_CLASSES)
+		snprintf(why, size, "%d classes, where %d are the most: labels "
+			 "have 16 bits", model_classes(model),
 			 MODEL_MAX_CLASSES);
 }
 
@@ -188,27 +206,4 @@ int model_check(const struct model *model, char *text, size_t size)
 	snprintf(text, size, "model '%s', %s: no row reads its output",
 		 model->name, where);
 	return -1;
-}
-
-int recipe_check(const struct recipe *recipe, char *text, size_t size)
-{
-	const struct {
-		const char *name;
-		double value;
-	} numbers[] = {
-		{ "batch", recipe->batch },
-		{ "epochs", recipe->epochs },
-		{ "lr_step", recipe->lr_step },
-		{ "lr_gamma", recipe->lr_gamma },
-		{ "eps", recipe->eps },
-	};
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (!(numbers[i].value > 0)) {
-			snprintf(text, size, "%s is %g in its recipe, where it "
-				 "is more than 0", numbers[i].name,
-				 numbers[i].value);
-			return -1;
-		}
-	return 0;
 }

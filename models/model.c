@@ -1,9 +1,6 @@
 #include "models/model.h"
 
-#include <math.h>
 #include <stdio.h>
-
-#include "models/random.h"
 
 static const char *const kind_names[LAYER_KINDS] = {
 	[LAYER_CONV] = "conv",
@@ -129,6 +126,16 @@ int model_has_batchnorm(const struct model *model)
 	return 0;
 }
 
+enum loss model_loss(const struct model *model)
+{
+	return model->layers[model->layer_count - 1].loss;
+}
+
+int model_has_classes(const struct model *model)
+{
+	return model_loss(model) == LOSS_NLL;
+}
+
 int model_classes(const struct model *model)
 {
 	struct shape last = model_layer_input(model, model->layer_count - 1);
@@ -169,8 +176,9 @@ static void tensor_add(struct tensor *tensors, int *count, size_t *offset,
 	snprintf(added->name, sizeof(added->name), "%s.%s", name, what);
 }
 
-int model_tensors(const struct model *model,
-		  struct tensor tensors[MODEL_MAX_TENSORS])
+/* Tensors of all layers of these: their parameters, or their buffers. */
+static int list_tensors(const struct model *model, int buffers,
+			struct tensor *tensors)
 {
 	struct shape inputs[MODEL_MAX_LAYERS];
 	size_t offset = 0;
@@ -181,42 +189,32 @@ int model_tensors(const struct model *model,
 		const struct layer *layer = &model->layers[i];
 		struct tensor tensor = { .layer = i };
 
-		if (!layer_has_parameters(layer))
+		if (buffers ? layer->kind != LAYER_BATCHNORM :
+			      !layer_has_parameters(layer))
 			continue;
 		tensor.fan_in = fan_in(layer, inputs[i]);
 		tensor.count = weight_count(layer, inputs[i]);
 		tensor_add(tensors, &count, &offset, layer->name, &tensor,
-			   "weight");
+			   buffers ? "running_mean" : "weight");
 		if (layer->no_bias)
 			continue;
 		tensor.count = (size_t)layer_output(layer, inputs[i]).channels;
 		tensor_add(tensors, &count, &offset, layer->name, &tensor,
-			   "bias");
+			   buffers ? "running_var" : "bias");
 	}
 	return count;
+}
+
+int model_tensors(const struct model *model,
+		  struct tensor tensors[MODEL_MAX_TENSORS])
+{
+	return list_tensors(model, 0, tensors);
 }
 
 int model_buffers(const struct model *model,
 		  struct tensor buffers[MODEL_MAX_TENSORS])
 {
-	struct shape inputs[MODEL_MAX_LAYERS];
-	size_t offset = 0;
-	int count = 0;
-
-	model_inputs(model, inputs);
-	for (int i = 0; i < model->layer_count; i++) {
-		const struct layer *layer = &model->layers[i];
-		struct tensor tensor = { .layer = i, .fan_in = 1 };
-
-		if (layer->kind != LAYER_BATCHNORM)
-			continue;
-		tensor.count = (size_t)inputs[i].channels;
-		tensor_add(buffers, &count, &offset, layer->name, &tensor,
-			   "running_mean");
-		tensor_add(buffers, &count, &offset, layer->name, &tensor,
-			   "running_var");
-	}
-	return count;
+	return list_tensors(model, 1, buffers);
 }
 
 static size_t tensors_size(const struct tensor *tensors, int count)
@@ -292,43 +290,4 @@ struct model_work model_work(const struct model *model)
 			work.backward_data += macs;
 	}
 	return work;
-}
-
-double recipe_rate(const struct recipe *recipe, int epoch)
-{
-	return recipe->lr * pow(recipe->lr_gamma, epoch / recipe->lr_step);
-}
-
-void model_init_buffers(const struct model *model, float *buffers)
-{
-	struct tensor tensors[MODEL_MAX_TENSORS];
-	const int count = model_buffers(model, tensors);
-
-	for (int t = 0; t < count; t++)
-		for (size_t i = 0; i < tensors[t].count; i++)
-			buffers[tensors[t].offset + i] = (float)(t % 2);
-}
-
-void model_init(const struct model *model, unsigned long long seed,
-		float *parameters)
-{
-	struct tensor tensors[MODEL_MAX_TENSORS];
-	int count = model_tensors(model, tensors);
-	struct mt19937 generator;
-
-	mt19937_seed(&generator, seed);
-	for (int t = 0; t < count; t++) {
-		const struct layer *layer = &model->layers[tensors[t].layer];
-		float *to = parameters + tensors[t].offset;
-		float bound = (float)(1 / sqrt(tensors[t].fan_in));
-		/* A layer's weight comes before its bias. */
-		const int is_weight = !t || tensors[t - 1].layer !=
-						    tensors[t].layer;
-
-		for (size_t i = 0; i < tensors[t].count; i++)
-			to[i] = layer->kind == LAYER_BATCHNORM ?
-					(float)is_weight :
-					mt19937_uniform(&generator, -bound,
-							bound);
-	}
 }

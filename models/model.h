@@ -20,10 +20,12 @@
 
 #include <stddef.h>
 
+#include "models/recipe.h"
+
 #define MODEL_MAX_LAYERS 192
 #define MODEL_MAX_TENSORS (2 * MODEL_MAX_LAYERS)
 #define MODEL_MAX_WINDOW 15 /* of a pooling: its winner fits into a byte */
-#define MODEL_MAX_CLASSES 256 /* labels are bytes */
+#define MODEL_MAX_CLASSES 65535 /* labels have 16 bits */
 #define MODEL_IMAGES (-1) /* as the row that another one reads */
 
 /*
@@ -43,8 +45,21 @@ enum layer_kind {
 			  * in evaluation the running ones */
 	LAYER_ADD,	 /* of two inputs of one shape */
 	LAYER_LINEAR,	 /* flattens its input as [channel][row][column] */
-	LAYER_LOSS,	 /* log-softmax and negative log-likelihood; the last */
+	LAYER_LOSS,	 /* see enum loss; the last row, and only that */
 	LAYER_KINDS
+};
+
+/*
+ * Of one sample with outputs x; a batch's is their mean. Targets are a class c,
+ * or a vector z of as many values as there are outputs, n.
+ */
+enum loss {
+	LOSS_NLL, /* cross-entropy: log-softmax, negative log-likelihood:
+		   * log(sum of e^x) - x[c] */
+	LOSS_BCE, /* binary cross-entropy with logits:
+		   * sum of max(x, 0) - x z + log(1 + e^-|x|), over n */
+	LOSS_MSE, /* sum of (x - z)^2, over n */
+	LOSS_COUNT
 };
 
 struct layer {
@@ -58,6 +73,7 @@ struct layer {
 	double drop;	  /* dropout: probability that an element is dropped */
 	int from;	  /* rows between this one and that of its input */
 	int with;	  /* add: likewise, of its other input */
+	enum loss loss;	  /* loss */
 };
 
 /* Batch norm, Ioffe and Szegedy 2015, arXiv 1502.03167; as PyTorch's defaults,
@@ -69,13 +85,11 @@ struct shape {
 	int channels, height, width;
 };
 
-/* How a network is trained unless the user says otherwise. */
-struct recipe {
-	int batch; /* samples per core and iteration */
-	int epochs;
-	double lr, rho, eps; /* Adadelta, Zeiler 2012, arXiv 1212.5701 */
-	int lr_step;	     /* StepLR: after so many epochs ... */
-	double lr_gamma;     /* ... the rate is multiplied by this */
+/* Where initial parameters come from; batch norm begins with weights of 1 and
+ * biases of 0 in either. */
+enum init {
+	INIT_UNIFORM, /* as each layer's constructor draws them */
+	INIT_KAIMING_FAN_OUT, /* convolutions anew, behind all constructors */
 };
 
 struct model {
@@ -84,6 +98,10 @@ struct model {
 	struct shape input;
 	int layer_count;
 	const struct layer *layers;
+	enum init init;
+	/* With INIT_KAIMING_FAN_OUT: outputs of the linear layer that was built
+	 * first, and then replaced by the one of the table; 0: it was not. */
+	int replaced_outputs;
 	struct recipe recipe;
 };
 
@@ -111,9 +129,6 @@ const struct model *model_next(const struct model *previous);
  * model's name, the layer, the numbers that do not fit and those that would.
  */
 int model_check(const struct model *model, char *text, size_t size);
-
-/* The same of numbers that a training divides by or counts to. */
-int recipe_check(const struct recipe *recipe, char *text, size_t size);
 
 /* "conv", "linear" */
 const char *layer_kind_name(enum layer_kind kind);
@@ -157,7 +172,13 @@ void model_learnt(const struct model *model, unsigned char *learnt);
 /* Whether a layer sees other samples of its batch. */
 int model_has_batchnorm(const struct model *model);
 
-/* Classes that the loss tells apart. */
+/* That of its last row. */
+enum loss model_loss(const struct model *model);
+
+/* Whether targets are classes; else they are vectors. */
+int model_has_classes(const struct model *model);
+
+/* Classes that the loss tells apart, or values of the vectors. */
 int model_classes(const struct model *model);
 
 size_t model_parameter_count(const struct model *model);
@@ -180,13 +201,12 @@ void model_init_buffers(const struct model *model, float *buffers);
 
 struct model_work model_work(const struct model *model);
 
-/* StepLR: lr * gamma^floor(epoch / step), the first epoch being 0. */
-double recipe_rate(const struct recipe *recipe, int epoch);
-
 /*
  * The parameters that torch.manual_seed(seed) and then building the net give:
  * every weight and bias uniform within 1 / sqrt(fan_in) of zero, drawn in the
- * order of the flat vector.
+ * order of the flat vector; and with INIT_KAIMING_FAN_OUT, the convolutions'
+ * weights normal, within rounding of PyTorch's, whose logarithms and cosines
+ * are its own.
  */
 void model_init(const struct model *model, unsigned long long seed,
 		float *parameters);

@@ -46,7 +46,7 @@ measure_exhaust() {
 @test "a run on an OpenCL device" {
 	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR
 	"$BENCH" measure opencl "${TINY[@]}" >out || skip "no OpenCL device"
-	measure_exhaust "$(every 101)" opencl
+	measure_exhaust "$(every 31)" opencl
 }
 
 no_folder() {

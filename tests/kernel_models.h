@@ -72,11 +72,34 @@ static const struct layer single_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
+/* Targets are vectors. */
+static const struct layer vectors_layers[] = {
+	{ .kind = LAYER_LINEAR, .name = "a", .outputs = 3 },
+	{ .kind = LAYER_LOSS, .loss = LOSS_BCE },
+};
+
 /* More inputs than a linear layer sums up at once, and no whole vectors. */
 static const struct layer long_layers[] = {
 	{ .kind = LAYER_LINEAR, .name = "a", .outputs = 3 },
 	{ .kind = LAYER_RELU },
 	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 2 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* Each of its rows but the last two alone, in both classes. */
+static const struct layer alone_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 3, .window = 3,
+	  .stride = 2, .pad = 1, .no_bias = 1 },
+	{ .kind = LAYER_BATCHNORM, .name = "a.norm" },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 3, .window = 3,
+	  .pad = 1 },
+	{ .kind = LAYER_BATCHNORM, .name = "b.norm" },
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
+	{ .kind = LAYER_ADD, .with = 3 },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 2 },
 	{ .kind = LAYER_LOSS },
 };
 
@@ -89,6 +112,11 @@ static const struct model cpu_models[] = {
 	{ .name = "pooled", .input = { 2, 13, 13 }, LAYERS(pooled_layers) },
 	{ .name = "odd", .input = { 2, 6, 6 }, LAYERS(odd_layers) },
 	{ .name = "long", .input = { 1, 39, 31 }, LAYERS(long_layers) },
+	{ .name = "alone", .input = { 2, 7, 9 }, LAYERS(alone_layers) },
+	{ .name = "vectors", .input = { 1, 3, 3 }, LAYERS(vectors_layers),
+	  .recipe = { .optimizer = OPTIMIZER_ADAM } },
+	{ .name = "sgd", .input = { 1, 3, 3 }, LAYERS(single_layers),
+	  .recipe = { .optimizer = OPTIMIZER_SGD, .momentum = .5 } },
 };
 
 /* Each product has two tiles of columns, or two parts of its sums. */
@@ -96,6 +124,7 @@ static const struct model gpu_models[] = {
 	{ .name = "led", .input = { 1, 13, 7 }, LAYERS(led_layers) },
 	{ .name = "stored", .input = { 1, 11, 9 }, LAYERS(stored_layers) },
 	{ .name = "single", .input = { 1, 13, 13 }, LAYERS(single_layers) },
+	{ .name = "alone", .input = { 2, 5, 5 }, LAYERS(alone_layers) },
 };
 
 #endif

@@ -5,17 +5,10 @@
  *   build/tests/ladder [--turns N] [--steps N] [--batch N] [--dataset NAME]
  *                      [--data-dir DIR]
  *
- *   dense            as `--algorithm dense`
- *   dropped planes   conv2 backward without those that dropout took
- *   sparse backward  conv2 backward from slopes that are not 0 only
- *   Winograd         both convolutions by the kernels of stem.h
- *   fused fc1        linear layers by those of linear.h, with their update at
- *                    once: as `--algorithm fast`
- *
- * The first and the last are programs as they are. Those between are made of
- * them here: their algorithm changes between the parts of an iteration, as an
- * observer of these can have it, and conv2's kernels are called for the planes
- * that are kept. What that costs, copies among it, is in their time.
+ *   dense      as `--algorithm dense`
+ *   sparse     convolutions by the kernels of stem.h, linear layers by those of
+ *              linear.h; then the update
+ *   fused fc1  linear layers with their update at once: `--algorithm fast`
  *
  * Rungs come in turns; of each turn the first step, which finds the others'
  * memory in the caches, does not count. The learning rate is 0, so that all of
@@ -29,16 +22,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/cpu/work.h"
+#include "backends/cpu/cpu.h"
 #include "bench/base/number.h"
 #include "bench/data/dataset.h"
 #include "bench/profile/peak_rate.h"
 #include "bench/statistics/stats.h"
 #include "bench/system/clock.h"
 #include "models/random.h"
-#include "tests/kept_planes.h"
 
-#define RUNGS 5
+#define RUNGS 3
 #define MOST_TIMES 1000
 #define SEED 1
 #define NEAR 1e-5     /* of losses */
@@ -46,24 +38,20 @@
 
 struct rung {
 	const char *name;
-	enum algorithm compiled;
-	int without_dropped, sparse, dense_linear;
+	enum algorithm algorithm;
+	int at_once; /* the gradient and its update */
 };
 
 static const struct rung rungs[RUNGS] = {
-	{ "dense", ALGORITHM_DENSE, 0, 0, 0 },
-	{ "dropped planes", ALGORITHM_DENSE, 1, 0, 0 },
-	{ "sparse backward", ALGORITHM_DENSE, 1, 1, 0 },
-	{ "Winograd", ALGORITHM_FAST, 0, 0, 1 },
-	{ "fused fc1", ALGORITHM_FAST, 0, 0, 0 },
+	{ "dense", ALGORITHM_DENSE, 1 },
+	{ "sparse", ALGORITHM_FAST, 0 },
+	{ "fused fc1", ALGORITHM_FAST, 1 },
 };
 
 /* One program on its rung. */
 struct climber {
-	struct profile_observer observer; /* first: it is the climber */
 	const struct rung *rung;
 	struct program *program;
-	struct cpu_kernels kernels;
 	double times[MOST_TIMES];
 	double dense, done; /* multiply-adds */
 	double loss, error; /* the largest of a gradient's, against dense */
@@ -75,22 +63,15 @@ struct settings {
 	struct dataset_request data;
 };
 
-static void part_ended(struct profile_observer *observer, int part)
+static void *take_memory(size_t floats)
 {
-	struct climber *climber = (struct climber *)observer;
-	struct cpu_program *program = (struct cpu_program *)climber->program;
+	void *memory = calloc(floats, sizeof(float));
 
-	if (climber->rung->dense_linear && part == CPU_PART_FORWARD)
-		zero_dropped(program);
-	if (!climber->rung->sparse)
-		return;
-	/* conv2 follows when linear layers are behind, and conv1 of another
-	 * sample is. */
-	if (part == cpu_part_backward(2, CPU_SLOPES) ||
-	    part == cpu_part_backward(0, CPU_SLOPES))
-		program->host.base.options.algorithm = ALGORITHM_FAST;
-	else if (part == cpu_part_backward(1, CPU_SLOPES))
-		program->host.base.options.algorithm = ALGORITHM_DENSE;
+	if (!memory) {
+		fprintf(stderr, "ladder: no memory\n");
+		exit(ERROR_FAILED);
+	}
+	return memory;
 }
 
 static int start(struct climber *climber, struct error *err)
@@ -100,9 +81,9 @@ static int start(struct climber *climber, struct error *err)
 	int failed;
 
 	climber->gradient = take_memory(count);
-	failed = program_store(climber->program, VECTOR_SQUARE_AVG, values,
+	failed = program_store(climber->program, VECTOR_STATE_0, values,
 			       err) ||
-		 program_store(climber->program, VECTOR_ACC_DELTA, values, err);
+		 program_store(climber->program, VECTOR_STATE_1, values, err);
 	model_init(climber->program->model, SEED, values);
 	failed = failed || program_store(climber->program, VECTOR_PARAMETERS,
 					 values, err);
@@ -117,53 +98,36 @@ static int climb(struct climber *climber, const struct rung *rung,
 						 .test_batch = 1,
 						 .seed = SEED,
 						 .dropout = 1,
-						 .algorithm = rung->compiled };
-	struct cpu_program *program;
+						 .algorithm = rung->algorithm };
 
 	climber->rung = rung;
-	climber->observer.ended = part_ended;
-	if (program_compile(device, model_find("mnist"), &options,
-			    &climber->program, err) ||
-	    program_observe(climber->program, &climber->observer, err))
-		return -1;
-	program = (struct cpu_program *)climber->program;
-	climber->kernels = *program->kernels;
-	kept.real = program->kernels;
-	if (rung->without_dropped) {
-		open_kept(program);
-		climber->kernels.conv_forward = kept_forward;
-		climber->kernels.conv_weights_dense =
-			kept_weights_dense;
-		program->kernels = &climber->kernels;
-	}
-	if (rung->dense_linear && join_blocks(program, err))
-		return -1;
-	return start(climber, err);
+	return program_compile(device, model_find("mnist"), &options,
+			       &climber->program, err) ||
+	       start(climber, err);
 }
 
-/* Before a step, or a gradient. */
-static void prepare(struct climber *climber)
+/* A step. */
+static int train(struct climber *climber, const struct batch *batch,
+		 struct error *err)
 {
-	climber->program->options.algorithm =
-		climber->rung->dense_linear ? ALGORITHM_DENSE :
-					      climber->rung->compiled;
-	kept.program = (struct cpu_program *)climber->program;
-	kept.conv = &kept.program->steps[1];
-	kept.saved = 0;
+	static const struct update update = { .lr = 0, .rho = .9, .eps = 1e-6 };
+
+	if (climber->rung->at_once)
+		return program_train(climber->program, batch, &update, err);
+	return program_gradient(climber->program, batch, err) ||
+	       program_update(climber->program, &update, err);
 }
 
 /* Each step has its own masks, of all rungs the same. */
 static int make_step(struct climber *climber, struct batch *batch, long step,
 		     double *elapsed_s, struct error *err)
 {
-	static const struct update update = { 0, .9, 1e-6 };
 	double began_s;
 	struct score score;
 
 	batch->step = (uint32_t)step;
-	prepare(climber);
 	began_s = clock_now();
-	if (program_train(climber->program, batch, &update, err) ||
+	if (train(climber, batch, err) ||
 	    program_finish(climber->program, &score, err))
 		return -1;
 	*elapsed_s = clock_now() - began_s;
@@ -174,23 +138,14 @@ static int make_step(struct climber *climber, struct batch *batch, long step,
 /* Of the last step. */
 static void count_work(struct climber *climber)
 {
-	struct profile_part dense[PROFILE_MOST_PARTS];
-	struct profile_part fast[PROFILE_MOST_PARTS];
-	const double saved = kept.saved;
-	int count;
+	struct profile_part parts[PROFILE_MOST_PARTS];
+	const int count = program_profile(climber->program, parts);
 
-	prepare(climber);
-	count = program_profile(climber->program, dense);
-	climber->program->options.algorithm = ALGORITHM_FAST;
-	program_profile(climber->program, fast);
 	climber->dense = 0;
-	climber->done = -saved;
-	if (climber->rung->sparse)
-		dense[cpu_part_backward(1, CPU_SLOPES)] =
-			fast[cpu_part_backward(1, CPU_SLOPES)];
+	climber->done = 0;
 	for (int p = 0; p < count; p++) {
-		climber->dense += dense[p].dense;
-		climber->done += dense[p].done;
+		climber->dense += parts[p].dense;
+		climber->done += parts[p].done;
 	}
 }
 
@@ -227,7 +182,6 @@ static int check(struct climber *climbers, struct batch *batch,
 		if (make_step(climber, batch, 0, &ignored, err))
 			return -1;
 		count_work(climber);
-		prepare(climber);
 		batch->step = 1;
 		if (program_gradient(climber->program, batch, err) ||
 		    program_load(climber->program, VECTOR_GRADIENT,
@@ -294,18 +248,19 @@ static int make_batch(const struct settings *settings, struct batch *batch,
 {
 	struct dataset dataset;
 	float *images;
-	uint8_t *labels;
+	uint16_t *labels;
 	size_t size;
 
 	if (dataset_load(&dataset, &settings->data, err))
 		return -1;
 	size = shape_size(dataset.shape) * (size_t)settings->batch;
 	images = take_memory(size);
-	labels = take_memory((size_t)settings->batch);
+	labels = take_memory((size_t)settings->batch * sizeof(*labels));
 	for (size_t i = 0; i < size; i++)
 		images[i] = ((float)dataset.train.images[i] / 255 -
 			     dataset.mean) / dataset.std;
-	memcpy(labels, dataset.train.labels, (size_t)settings->batch);
+	memcpy(labels, dataset.train.labels,
+	       (size_t)settings->batch * sizeof(*labels));
 	dataset_release(&dataset);
 	*batch = (struct batch){ .images = images,
 				 .labels = labels,
@@ -330,13 +285,13 @@ static int run(const struct settings *settings, struct error *err)
 	failed = failed || check(climbers, &batch, err) ||
 		 take_turns(settings, climbers, &batch, err);
 	if (!failed)
-		print_rows(settings, climbers, kept.real->name);
+		print_rows(settings, climbers,
+			   cpu_choose_kernels(err)->name);
 	for (int r = 0; r < RUNGS; r++) {
 		program_free(climbers[r].program);
 		free(climbers[r].gradient);
 	}
 	device_close(device);
-	close_kept();
 	free((void *)batch.images);
 	free((void *)batch.labels);
 	return failed;

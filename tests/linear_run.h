@@ -52,7 +52,7 @@ struct layer_run {
 
 enum { PARAMETERS, SQUARE_AVG, ACC_DELTA, GRADIENT };
 
-static const struct update update = { .8, .9, 1e-6 };
+static const struct update update = { .lr = .8, .rho = .9, .eps = 1e-6 };
 static uint64_t state;
 
 static const char *const names[] = { "parameter", "square average",

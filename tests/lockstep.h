@@ -73,8 +73,8 @@ static inline void compare_regrets(struct pair *pair)
 static inline void start_alike(struct pair *pair)
 {
 	copy_vector(pair, VECTOR_PARAMETERS);
-	copy_vector(pair, VECTOR_SQUARE_AVG);
-	copy_vector(pair, VECTOR_ACC_DELTA);
+	copy_vector(pair, VECTOR_STATE_0);
+	copy_vector(pair, VECTOR_STATE_1);
 }
 
 /* Of the reference, deciding as the other one did on this batch. */
@@ -99,17 +99,30 @@ static inline void compare_update(struct pair *pair,
 	subject_update(&pair->right, update);
 	compare_vector(pair, "the parameter", VECTOR_PARAMETERS, NEAR);
 	/* Squares, and squares of quotients, of what may be off by NEAR. */
-	compare_vector(pair, "the square average", VECTOR_SQUARE_AVG,
+	compare_vector(pair, "the square average", VECTOR_STATE_0,
 		       2 * NEAR);
-	compare_vector(pair, "the average of deltas", VECTOR_ACC_DELTA,
+	compare_vector(pair, "the average of deltas", VECTOR_STATE_1,
 		       10 * NEAR);
+}
+
+/* Models that are made for tests may have no recipe. */
+static inline struct update update_of(const struct model *model, double lr)
+{
+	struct update update = recipe_update(&model->recipe, lr, 0);
+
+	if (update.optimizer == OPTIMIZER_ADADELTA && !(update.eps > 0)) {
+		update.rho = .9;
+		update.eps = 1e-6;
+	}
+	return update;
 }
 
 /* One iteration on both, the reference starting where the other one is. */
 static inline void compare_step(struct pair *pair, const struct batch *batch,
 				double lr)
 {
-	const struct update update = { lr, .9, 1e-6 };
+	const struct update update =
+		update_of(pair->tried.program->model, lr);
 	struct score tried;
 
 	start_alike(pair);
@@ -124,7 +137,8 @@ static inline void compare_step(struct pair *pair, const struct batch *batch,
 static inline void compare_training(struct pair *pair,
 				    const struct batch *batch, double lr)
 {
-	const struct update update = { lr, .9, 1e-6 };
+	const struct update update =
+		update_of(pair->tried.program->model, lr);
 	struct score tried;
 	struct error err;
 

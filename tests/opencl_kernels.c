@@ -188,14 +188,22 @@ static void decisions_ask(struct program *program, const struct model *model)
 		check(program_decisions(program, i, decisions, &err), &err);
 }
 
-static const struct update update = { .lr = 1, .rho = 0.9, .eps = 1e-6 };
+static struct update update_of(const struct model *model)
+{
+	return (struct update){ .optimizer = model->recipe.optimizer,
+				.lr = 1, .rho = .9, .eps = 1e-6,
+				.beta1 = .9, .beta2 = .99, .momentum = .5 };
+}
 
 static void steps(struct program *program, const struct model *model,
 		  float *images)
 {
-	static const uint8_t labels[BATCH] = { 0, 1, 0, 1 };
+	static const uint16_t labels[BATCH] = { 0, 1, 0, 1 };
+	static const float targets[BATCH * 3] = { 1, 0, .5f };
+	const struct update update = update_of(model);
 	struct batch batch = { .images = images,
 			       .labels = labels,
+			       .targets = targets,
 			       .global_count = BATCH,
 			       .stride = 1 };
 	struct score score = { 0 };
@@ -216,7 +224,7 @@ static void steps(struct program *program, const struct model *model,
 /* A step and a test of samples that the device holds. */
 static void held_steps(struct program *program, const struct model *model)
 {
-	static const uint8_t labels[BATCH] = { 1, 0, 1, 0 };
+	static const uint16_t labels[BATCH] = { 1, 0, 1, 0 };
 	static const int order[BATCH] = { 2, 0, 3, 1 };
 	uint8_t *images = calloc(BATCH, shape_size(model->input));
 	const struct held_set set = { images, labels, BATCH };
@@ -239,14 +247,17 @@ static void all_steps(struct program *program, const struct model *model,
 		      float *images)
 {
 	steps(program, model, images);
-	held_steps(program, model);
+	/* A data set has classes. */
+	if (model_has_classes(model))
+		held_steps(program, model);
 }
 
 /* Each kernel once: of one model with a whole batch, of others with a part. */
 static void few_steps(struct program *program, const struct model *model,
 		      float *images)
 {
-	static const uint8_t labels[] = { 0, 1 };
+	static const uint16_t labels[] = { 0, 1 };
+	const struct update update = update_of(model);
 	struct batch batch = { .images = images,
 			       .labels = labels,
 			       .count = 2,

@@ -35,7 +35,8 @@ struct pair {
 	struct program *program, *reference;
 	float *parameters, *found, *expected;
 	float *images;
-	uint8_t labels[TEST_BATCH], *decisions;
+	uint16_t labels[TEST_BATCH];
+	uint8_t *decisions;
 	struct batch batch;
 };
 
@@ -77,7 +78,7 @@ static void pair_open(struct pair *pair, const struct model *model,
 	for (size_t i = 0; i < TEST_BATCH * size; i++)
 		pair->images[i] = 2 * random_float(&state);
 	for (int i = 0; i < TEST_BATCH; i++)
-		pair->labels[i] = (uint8_t)(7 * i % model_classes(model));
+		pair->labels[i] = (uint16_t)(7 * i % model_classes(model));
 	check(program_store(pair->program, VECTOR_PARAMETERS,
 			    pair->parameters, &err));
 	check(program_store(pair->reference, VECTOR_PARAMETERS,

@@ -21,7 +21,7 @@ has_bf16() {
 		--run-file a.csv
 	[ "$(cell a.csv 1 precision)" = bf16 ]
 	run -2 "$BENCH" measure null-1 "${TINY[@]}" --precision fp16
-	[[ "$output" == *"fp32, bf16"* ]]
+	[[ "$output" == *"fp32, bf16, fp64"* ]]
 }
 
 @test "fp32 is what nobody asked for" {
@@ -48,6 +48,26 @@ has_bf16() {
 	run -4 "$BENCH" run openblas-1 "${TINY[@]}" --precision bf16 --out p
 	run -4 "$BENCH" verify openblas --model tiny "${DATA[@]}" \
 		--precision bf16
+}
+
+@test "double is what the reference and openblas have" {
+	local target
+	for target in reference openblas; do
+		run -0 "$BENCH" measure "$target-1" "${TINY[@]}" \
+			--precision fp64 --run-file "$target.csv" \
+			--save-parameters "$target"
+		[ "$(cell "$target.csv" 1 precision)" = fp64 ]
+	done
+	run -0 "$BENCH" measure reference-1 "${TINY[@]}" --save-parameters same
+	cmp same reference
+	run -4 "$BENCH" measure cpu-1 "${TINY[@]}" --precision fp64
+	[[ "$output" == *"fp64: backend cpu does not"* ]]
+	run -0 "$BENCH" verify openblas --model tiny "${DATA[@]}" --steps 3 \
+		--precision fp64
+	[[ "$output" == *"largest entry: 1e-06."*"all right"* ]]
+	run -0 --separate-stderr "$BENCH" run openblas-1 "${TINY[@]}" \
+		--precision fp64 --out d
+	[[ "$output" == *", fp64"* ]]
 }
 
 @test "nor do kernels without it, or the dense algorithm" {

@@ -26,7 +26,8 @@ static inline void note_end(struct profile_observer *observer, int part)
 static inline int run_batch(struct subject *subject, int count, int alone,
 			    struct watch *watch, struct profile_part *parts)
 {
-	const struct update update = { 1, .9, 1e-6 };
+	const struct update update =
+		recipe_update(&subject->program->model->recipe, 1, 0);
 	struct batch batch = batch_make(subject->program->model, 3, count);
 	struct error err;
 

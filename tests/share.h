@@ -12,7 +12,7 @@
  */
 static inline struct batch share_of(const struct batch *all, size_t size,
 				    int rank, int cores, float *images,
-				    uint8_t *labels)
+				    uint16_t *labels)
 {
 	struct batch share = *all;
 

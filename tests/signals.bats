@@ -129,7 +129,7 @@ has_computed() {
 	within 60 grep -q 'epoch 1/' err
 	child
 	kill -KILL "$CHILD"
-	ended 6
+	ended 6 240
 	[ "$(column made/runs.csv status)" = "error ok" ]
 	[ "$(cell made/runs.csv 1 exit_code)" = 137 ]
 	[[ "$(cell made/runs.csv 1 reason)" == *"signal 9"* ]]

@@ -95,8 +95,8 @@ static inline void subject_start(struct subject *subject,
 	const size_t count = subject->program->parameters;
 	float *values = allocate(count * sizeof(*values));
 
-	subject_store(subject, VECTOR_SQUARE_AVG, values);
-	subject_store(subject, VECTOR_ACC_DELTA, values);
+	subject_store(subject, VECTOR_STATE_0, values);
+	subject_store(subject, VECTOR_STATE_1, values);
 	model_init(subject->program->model, seed, values);
 	subject_store(subject, VECTOR_PARAMETERS, values);
 	free(values);
@@ -129,7 +129,7 @@ static inline struct batch batch_make(const struct model *model, uint32_t seed,
 {
 	const size_t values = (size_t)count * shape_size(model->input);
 	float *images = allocate(values * sizeof(*images));
-	uint8_t *labels = allocate((size_t)count);
+	uint16_t *labels = allocate((size_t)count * sizeof(*labels));
 	const float bound = sqrtf(3);
 	struct mt19937 generator;
 
@@ -137,8 +137,8 @@ static inline struct batch batch_make(const struct model *model, uint32_t seed,
 	for (size_t i = 0; i < values; i++)
 		images[i] = mt19937_uniform(&generator, -bound, bound);
 	for (int i = 0; i < count; i++)
-		labels[i] = (uint8_t)(mt19937_next(&generator) %
-				      (uint32_t)model_classes(model));
+		labels[i] = (uint16_t)(mt19937_next(&generator) %
+				       (uint32_t)model_classes(model));
 	return (struct batch){ .images = images,
 			       .labels = labels,
 			       .count = count,

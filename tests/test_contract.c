@@ -108,7 +108,7 @@ static void the_gradient_is_lent(void **state)
 /* All that a step of several cores calls. */
 static void make_step(struct subject *subject, const struct batch *batch)
 {
-	const struct update update = { .5, .9, 1e-6 };
+	const struct update update = { .lr = .5, .rho = .9, .eps = 1e-6 };
 	struct program *program = subject->program;
 	struct score score;
 	struct error err;
@@ -153,7 +153,7 @@ static void adadelta_is_the_published_one(void **state)
 	const struct model *model = model_find("tiny");
 	const size_t count = model_parameter_count(model);
 	float *values = allocate(count * sizeof(*values)), *v, *u, *p;
-	const struct update update = { .5, .9, 1e-6 };
+	const struct update update = { .lr = .5, .rho = .9, .eps = 1e-6 };
 	struct pair pair;
 
 	pair_open(&pair, *state, model, BATCH, 1);
@@ -162,8 +162,8 @@ static void adadelta_is_the_published_one(void **state)
 		values[i] = 1;
 	subject_store(&pair.tried, VECTOR_GRADIENT, values);
 	subject_update(&pair.tried, &update);
-	v = subject_load(&pair.tried, VECTOR_SQUARE_AVG);
-	u = subject_load(&pair.tried, VECTOR_ACC_DELTA);
+	v = subject_load(&pair.tried, VECTOR_STATE_0);
+	u = subject_load(&pair.tried, VECTOR_STATE_1);
 	p = subject_load(&pair.tried, VECTOR_PARAMETERS);
 	for (size_t i = 0; i < count; i++) {
 		assert_close("v", v[i], .1, 1e-7);
@@ -181,7 +181,7 @@ static void adadelta_is_the_published_one(void **state)
 static void steps_can_be_repeated(void **state)
 {
 	const struct model *model = model_find("tiny");
-	const struct update update = { 1, .9, 1e-6 };
+	const struct update update = { .lr = 1, .rho = .9, .eps = 1e-6 };
 	const size_t bytes = model_parameter_count(model) * sizeof(float);
 	struct batch batch = batch_make(model, 9, 31);
 	float *first = NULL;

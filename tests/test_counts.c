@@ -67,7 +67,7 @@ static int work_as_core(struct group *group, void *context, struct error *err)
 	struct team *team = context;
 	const struct program_options options = { .batch = 1, .test_batch = 1 };
 	const struct device_request request = { .threads = 1, .cpus = 1 };
-	const struct update update = { 1, .9, 1e-6 };
+	const struct update update = { .lr = 1, .rho = .9, .eps = 1e-6 };
 	/* The loss is not computed, so nobody looks at the images. */
 	const struct batch batch = { .count = 1, .global_count = CORES,
 				     .place = group->rank, .stride = CORES };
@@ -97,12 +97,12 @@ out:
 
 /* A backend that computes nothing, in the way that is to be found. */
 static int plant(struct program *program, const struct batch *batch,
-		 struct error *err)
+		 const struct update *update, struct error *err)
 {
 	for (int i = 0; i < PLANTED + batch->place; i++)
 		ask_once(NULL);
 	program->launches += LAUNCHES;
-	return backend_find("null")->gradient(program, batch, err);
+	return backend_find("null")->gradient(program, batch, update, err);
 }
 
 static void what_is_planted_is_found(void **state)

@@ -228,7 +228,8 @@ static void synthetic_is_the_same_for_ever(void **state)
 	assert_int_equal(few.train.count, 7);
 	assert_int_equal(few.test.count, 3);
 	assert_memory_equal(few.train.images, all.train.images, 7 * 784);
-	assert_memory_equal(few.test.labels, all.test.labels, 3);
+	assert_memory_equal(few.test.labels, all.test.labels,
+			    3 * sizeof(*all.test.labels));
 	assert_memory_not_equal(few.test.images, all.train.images, 3 * 784);
 	dataset_release(&few);
 	dataset_release(&all);

@@ -8,12 +8,13 @@
 #define TRAIN 23
 #define TEST 611 /* more than an evaluation has on the device at a time */
 #define PIXELS (3 * 5 * 7)
+#define CLASSES 300
 
 static const struct layer layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 6, .window = 2 },
 	{ .kind = LAYER_RELU },
 	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
-	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 9 },
+	{ .kind = LAYER_LINEAR, .name = "b", .outputs = CLASSES },
 	{ .kind = LAYER_LOSS },
 };
 
@@ -24,33 +25,38 @@ static const struct model model = {
 	.layer_count = sizeof(layers) / sizeof(layers[0]),
 };
 
-static uint8_t train_images[TRAIN * PIXELS], train_labels[TRAIN];
-static uint8_t test_images[TEST * PIXELS], test_labels[TEST];
+static uint8_t train_images[TRAIN * PIXELS], test_images[TEST * PIXELS];
+static uint16_t train_labels[TRAIN], test_labels[TEST];
 
 static const struct dataset dataset = {
 	.name = "drawn",
 	.shape = { 3, 5, 7 },
-	.classes = 9,
+	.classes = CLASSES,
 	.mean = .1307f,
 	.std = .3081f,
 	.train = { TRAIN, train_images, train_labels, "" },
 	.test = { TEST, test_images, test_labels, "" },
 };
 
-static void draw(uint8_t *values, size_t count, unsigned below, uint32_t seed)
+static unsigned draw(uint32_t *seed, unsigned below)
 {
-	for (size_t i = 0; i < count; i++) {
-		seed = seed * 1664525u + 1013904223u;
-		values[i] = (uint8_t)((seed >> 16) % below);
-	}
+	*seed = *seed * 1664525u + 1013904223u;
+	return (*seed >> 16) % below;
+}
+
+static void draw_samples(uint8_t *images, uint16_t *labels, int count,
+			 uint32_t seed)
+{
+	for (int i = 0; i < count * PIXELS; i++)
+		images[i] = (uint8_t)draw(&seed, PIXEL_VALUES);
+	for (int i = 0; i < count; i++)
+		labels[i] = (uint16_t)draw(&seed, CLASSES);
 }
 
 static int open_all(void **state)
 {
-	draw(train_images, sizeof(train_images), PIXEL_VALUES, 1);
-	draw(test_images, sizeof(test_images), PIXEL_VALUES, 2);
-	draw(train_labels, sizeof(train_labels), 9, 3);
-	draw(test_labels, sizeof(test_labels), 9, 4);
+	draw_samples(train_images, train_labels, TRAIN, 1);
+	draw_samples(test_images, test_labels, TEST, 2);
 	return open_devices(state);
 }
 
@@ -118,15 +124,15 @@ static void expect_gathered(struct program *holder, const struct pass *pass,
 	struct opencl_program *program = (struct opencl_program *)holder;
 	const size_t floats = (size_t)count * PIXELS;
 	float *images = allocate(floats + 1, sizeof(float));
-	uint8_t *labels = allocate((size_t)count + 1, 1);
+	const size_t bytes = (size_t)count * sizeof(*brought->labels);
+	uint16_t *labels = allocate((size_t)count + 1, sizeof(*labels));
 
 	check(memory_fetch(program, pass->images, floats * sizeof(float),
 			   images, &err));
-	check(memory_fetch(program, pass->labels, (size_t)count, labels,
-			   &err));
+	check(memory_fetch(program, pass->labels, bytes, labels, &err));
 	assert_memory_equal(images, brought->images + (size_t)first * PIXELS,
 			    floats * sizeof(float));
-	assert_memory_equal(labels, brought->labels + first, (size_t)count);
+	assert_memory_equal(labels, brought->labels + first, bytes);
 	free(images);
 	free(labels);
 }

@@ -110,7 +110,7 @@ static void cores_with_one_batch_learn_what_one_does(void **state)
 }
 
 static void take_sample(const struct dataset *dataset, int index, float *image,
-			uint8_t *label)
+			uint16_t *label)
 {
 	const uint8_t *pixels = dataset->train.images + index * 784;
 
@@ -124,11 +124,12 @@ static void train_by_hand(struct subject *subject,
 			  const struct dataset *dataset)
 {
 	static float images[BATCH * 784];
-	uint8_t labels[BATCH];
+	uint16_t labels[BATCH];
 	int order[TRAIN];
 
 	for (int e = 0; e < 3; e++) {
-		const struct update update = { pow(.7, e), .9, 1e-6 };
+		const struct update update = { .lr = pow(.7, e),
+					       .rho = .9, .eps = 1e-6 };
 
 		random_permutation(4 + (unsigned)e, TRAIN, order);
 		for (int at = 0; at < TRAIN; at += BATCH) {

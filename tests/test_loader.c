@@ -15,17 +15,19 @@
 
 #define TRAIN 23
 #define TEST 11
-#define SIZE 6 /* pixels: the first is the sample's index, its label too */
+#define SIZE 6 /* pixels: the first is the sample's index */
+#define TRAIN_LABEL 300 /* of the first sample; of others the next ones */
+#define TEST_LABEL 60000
 #define SEED 41
 #define HANGS_S 60
 
-static uint8_t train_images[TRAIN * SIZE], train_labels[TRAIN];
-static uint8_t test_images[TEST * SIZE], test_labels[TEST];
+static uint8_t train_images[TRAIN * SIZE], test_images[TEST * SIZE];
+static uint16_t train_labels[TRAIN], test_labels[TEST];
 
 static struct dataset dataset = {
 	.name = "numbered",
 	.shape = { 1, 2, 3 },
-	.classes = 200,
+	.classes = 65535,
 	.mean = .1307f,
 	.std = .3081f,
 	.train = { TRAIN, train_images, train_labels, "" },
@@ -38,12 +40,12 @@ static int fill(void **state)
 	for (int i = 0; i < TRAIN; i++)
 		for (int p = 0; p < SIZE; p++) {
 			train_images[i * SIZE + p] = (uint8_t)(i + 40 * p);
-			train_labels[i] = (uint8_t)i;
+			train_labels[i] = (uint16_t)(TRAIN_LABEL + i);
 		}
 	for (int i = 0; i < TEST; i++)
 		for (int p = 0; p < SIZE; p++) {
 			test_images[i * SIZE + p] = (uint8_t)(100 + i + 20 * p);
-			test_labels[i] = (uint8_t)(100 + i);
+			test_labels[i] = (uint16_t)(TEST_LABEL + i);
 		}
 	return 0;
 }
@@ -80,7 +82,8 @@ static void assert_sample(const struct batch *batch, int n, int index, int test)
 	const uint8_t *pixels = (test ? test_images : train_images) +
 				index * SIZE;
 
-	assert_int_equal(batch->labels[n], test ? 100 + index : index);
+	assert_int_equal(batch->labels[n],
+			 (test ? TEST_LABEL : TRAIN_LABEL) + index);
 	for (int p = 0; p < SIZE; p++) {
 		const float right = normalised(pixels[p]);
 
@@ -252,7 +255,8 @@ static void a_batch_is_lent_until_the_next_call(void **state)
 
 static void all_pixels_have_their_numbers(void **state)
 {
-	static uint8_t pixels[256], labels[1];
+	static uint8_t pixels[256];
+	static uint16_t labels[1];
 	struct dataset wide = dataset;
 	struct loader_plan plan = make_plan(1, 0);
 	struct loader *loader;

@@ -28,11 +28,12 @@ static void must_pass(const struct model *model)
 
 static void models_are_listed(void **state)
 {
-	const char *const names[] = { "mnist", "mnist-example", "tiny" };
+	const char *const names[] = { "mnist", "mnist-example",
+				      "tiny" };
 	const struct model *model = NULL;
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		model = model_next(model);
 		assert_non_null(model);
 		assert_string_equal(model->name, names[i]);
@@ -408,9 +409,9 @@ static const struct {
 	  "layer 4" },
 	{ 4, { .kind = LAYER_RELU },
 	  ", layer 4 (relu): the last layer has to be a loss" },
-	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 257 },
-	  ", layer 4 (loss): 257 classes, where labels are bytes and "
-	  "tell 256 apart" },
+	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 65536 },
+	  ", layer 4 (loss): 65536 classes, where 65535 are the most: labels "
+	  "have 16 bits" },
 };
 
 static void spoilt_rows_are_refused(void **state)
@@ -465,10 +466,27 @@ static void spoilt_recipes_are_refused(void **state)
 	char text[256];
 
 	(void)state;
-	recipe.lr_step = 0;
+	recipe.eps = 0;
 	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
-	assert_string_equal(text, "lr_step is 0 in its recipe, where it is "
-				  "more than 0");
+	assert_string_equal(text, "eps is 0 in its recipe, where it is more "
+				  "than 0");
+	recipe = find("mnist")->recipe;
+	recipe.lr_step = -1;
+	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
+	assert_string_equal(text, "lr_step is -1 in its recipe, where it is at "
+				  "least 0");
+	recipe = (struct recipe){ .batch = 1, .epochs = 1, .eps = 1e-8,
+				  .optimizer = OPTIMIZER_ADAM, .beta1 = .9,
+				  .beta2 = 1 };
+	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
+	assert_string_equal(text, "beta2 is 1 in its recipe, where it is more "
+				  "than 0 and below 1");
+	recipe.beta2 = .999;
+	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), 0);
+	/* What SGD and a rate that stays do not use. */
+	recipe = (struct recipe){ .batch = 1, .epochs = 1,
+				  .optimizer = OPTIMIZER_SGD };
+	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), 0);
 	recipe = (struct recipe){ 0 };
 	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
 	assert_non_null(strstr(text, "batch is 0"));
@@ -482,14 +500,43 @@ static void rates_fall_by_epoch(void **state)
 	struct recipe recipe = find("mnist")->recipe;
 
 	(void)state;
-	for (int e = 0; e < 10; e++)
-		assert_true(fabs(recipe_rate(&recipe, e) - known[e]) < 1e-7);
+	for (int i = 0; i < 70; i++)
+		assert_true(fabs(recipe_rate(&recipe, i, 7) - known[i / 7]) <
+			    1e-7);
 	/* floor(epoch / step): it falls after each third epoch. */
 	recipe = (struct recipe){ .lr = 2, .lr_step = 3, .lr_gamma = .5 };
-	assert_true(recipe_rate(&recipe, 2) == 2);
-	assert_true(recipe_rate(&recipe, 3) == 1);
-	assert_true(recipe_rate(&recipe, 5) == 1);
-	assert_true(recipe_rate(&recipe, 6) == .5);
+	assert_true(recipe_rate(&recipe, 2, 1) == 2);
+	assert_true(recipe_rate(&recipe, 3, 1) == 1);
+	assert_true(recipe_rate(&recipe, 5, 1) == 1);
+	assert_true(recipe_rate(&recipe, 6, 1) == .5);
+	recipe.lr_step = 0;
+	assert_true(recipe_rate(&recipe, 1000, 1) == 2);
+}
+
+/* The schedule of PyTorch/XLA's ResNet-50 test, with its 1171 iterations: at
+ * i = 0, where the rise ends, and where each fall is. */
+static void rates_rise_by_iteration(void **state)
+{
+	static const struct {
+		long iteration;
+		double rate;
+	} known[] = {
+		{ 0, .8 * 2 / (.9 * 1171) },
+		{ 1, .8 * 3 / (.9 * 1171) },
+		{ 1051, .8 * 1053 / (.9 * 1171) },
+		{ 1052, .8 },
+		{ 1170, .8 },
+		{ 20 * 1171 - 1, .8 },
+		{ 20 * 1171, .8 / 5 },
+		{ 40 * 1171, .8 / 25 },
+	};
+	const struct recipe recipe = { .lr = .8, .lr_warmup = .9,
+				       .lr_step = 20, .lr_gamma = .2 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		assert_true(fabs(recipe_rate(&recipe, known[i].iteration,
+					     1171) - known[i].rate) < 1e-12);
 }
 
 static void recipes_are_the_published_ones(void **state)
@@ -526,6 +573,7 @@ int main(void)
 		cmocka_unit_test(spoilt_tables_are_refused),
 		cmocka_unit_test(spoilt_recipes_are_refused),
 		cmocka_unit_test(rates_fall_by_epoch),
+		cmocka_unit_test(rates_rise_by_iteration),
 		cmocka_unit_test(recipes_are_the_published_ones),
 	};
 

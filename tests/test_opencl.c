@@ -115,7 +115,7 @@ static void long_tests_are_sliced(void **state)
 	struct batch batch = { .count = COUNT, .stride = 1 };
 	struct score whole = { 0 }, pieces = { 0 };
 	float *images = allocate(COUNT * size, sizeof(float));
-	uint8_t labels[COUNT];
+	uint16_t labels[COUNT];
 	struct program *program;
 	uint32_t seed = 3;
 
@@ -126,7 +126,7 @@ static void long_tests_are_sliced(void **state)
 	for (size_t i = 0; i < COUNT * size; i++)
 		images[i] = random_float(&seed);
 	for (int i = 0; i < COUNT; i++)
-		labels[i] = (uint8_t)(i % 9);
+		labels[i] = (uint16_t)(i % 9);
 	batch.images = images;
 	batch.labels = labels;
 	check(program_evaluate(program, &batch, &whole, &err));

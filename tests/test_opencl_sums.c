@@ -62,7 +62,7 @@ static void long_batches_are_split(void **state)
 	struct batch batch = { .global_count = COUNT, .stride = 1 };
 	float *images = allocate(COUNT * size, sizeof(float));
 	float *whole, *piece, *sum, largest = 0;
-	uint8_t labels[COUNT];
+	uint16_t labels[COUNT];
 	struct program *program;
 	uint32_t seed = 3;
 	size_t count;
@@ -78,7 +78,7 @@ static void long_batches_are_split(void **state)
 	for (size_t i = 0; i < COUNT * size; i++)
 		images[i] = random_float(&seed);
 	for (int i = 0; i < COUNT; i++)
-		labels[i] = (uint8_t)(i % 9);
+		labels[i] = (uint16_t)(i % 9);
 	for (int at = 0; at < COUNT; at += PIECE) {
 		batch.images = images + (size_t)at * size;
 		batch.labels = labels + at;

@@ -44,8 +44,8 @@ static void fill(struct subject *subject, uint32_t seed)
 
 	mt19937_seed(&generator, seed);
 	for (int v = 0; v < VECTOR_COUNT; v++) {
-		const int state = v == VECTOR_SQUARE_AVG ||
-				  v == VECTOR_ACC_DELTA;
+		const int state = v == VECTOR_STATE_0 ||
+				  v == VECTOR_STATE_1;
 
 		for (size_t i = 0; i < count; i++)
 			values[i] = mt19937_uniform(&generator,
@@ -65,7 +65,7 @@ static void finish(struct program *program)
 
 static void update_part(struct program *program, size_t from, size_t to)
 {
-	const struct update update = { .7, .9, 1e-6 };
+	const struct update update = { .lr = .7, .rho = .9, .eps = 1e-6 };
 	struct error err;
 
 	must(program_update_part(program, &update, from, to, &err), &err);

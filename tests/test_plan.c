@@ -1,4 +1,4 @@
-/* Layers grouped into steps. */
+/* Rows of a graph, taken by solvers. */
 #include "backends/plan.h"
 
 #include <stdarg.h>
@@ -9,104 +9,138 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct fusion alone[] = {
-	{ "conv", 1, { LAYER_CONV } },
-	{ "relu", 1, { LAYER_RELU } },
-	{ "maxpool", 1, { LAYER_MAXPOOL } },
-	{ "dropout", 1, { LAYER_DROPOUT } },
-	{ "dropout2d", 1, { LAYER_DROPOUT2D } },
-	{ "linear", 1, { LAYER_LINEAR } },
-	{ "loss", 1, { LAYER_LOSS } },
-};
+/* A solver that takes a chain of these kinds, whatever the options. */
+#define CHAIN(function, ...)                                                \
+	static int function(const struct graph *graph, int first,           \
+			    const struct program_options *options)          \
+	{                                                                   \
+		static const enum layer_kind kinds[] = { __VA_ARGS__ };     \
+									    \
+		(void)options;                                              \
+		return plan_chain(graph, first, kinds,                      \
+				  (int)(sizeof(kinds) / sizeof(kinds[0]))); \
+	}
 
-#define ALONE ((int)(sizeof(alone) / sizeof(alone[0])))
+CHAIN(takes_conv, LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT)
+CHAIN(takes_linear, LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT)
+CHAIN(takes_relu, LAYER_RELU)
+CHAIN(takes_add, LAYER_ADD)
+CHAIN(takes_loss, LAYER_LOSS)
 
-/* Longest first, as the contract asks. */
-static const struct fusion fused[] = {
-	{ "conv+relu+maxpool+dropout", 4,
-	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT } },
-	{ "conv+maxpool+dropout2d", 3,
-	  { LAYER_CONV, LAYER_MAXPOOL, LAYER_DROPOUT2D } },
-	{ "linear+relu+dropout", 3,
-	  { LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT } },
-	{ "conv+relu", 2, { LAYER_CONV, LAYER_RELU } },
-	{ "linear+loss", 2, { LAYER_LINEAR, LAYER_LOSS } },
-	{ "conv", 1, { LAYER_CONV } },
-	{ "maxpool", 1, { LAYER_MAXPOOL } },
-	{ "linear", 1, { LAYER_LINEAR } },
-};
-
-#define FUSED ((int)(sizeof(fused) / sizeof(fused[0])))
-
-static struct plan build(const char *model, const struct fusion *fusions,
-			 int count)
+/* For a batch of one alone. */
+static int takes_pool(const struct graph *graph, int first,
+		      const struct program_options *options)
 {
-	struct plan plan;
+	return options->batch == 1 &&
+	       graph->nodes[first].layer->kind == LAYER_MAXPOOL;
+}
+
+static const struct solver conv_solver = { "conv", takes_conv };
+static const struct solver linear_solver = { "linear", takes_linear };
+static const struct solver relu_solver = { "relu", takes_relu };
+static const struct solver pool_solver = { "pool", takes_pool };
+static const struct solver add_solver = { "add", takes_add };
+static const struct solver loss_solver = { "loss", takes_loss };
+
+static const struct solver *const solvers[] = { &conv_solver, &linear_solver,
+						&pool_solver, &relu_solver,
+						&add_solver, &loss_solver };
+
+#define SOLVERS ((int)(sizeof(solvers) / sizeof(solvers[0])))
+
+static int resolve(struct plan *plan, const struct model *model, int first,
+		   int count, struct error *err)
+{
+	static struct graph graph;
+	const struct program_options options = { .batch = 1 };
+
+	graph_resolve(&graph, model);
+	return plan_resolve(plan, &graph, &options, solvers + first, count,
+			    err);
+}
+
+static struct plan *build(const struct model *model)
+{
+	static struct plan plan;
 	struct error err;
 
-	if (plan_build(&plan, model_find(model), fusions, count, &err))
+	if (resolve(&plan, model, 0, SOLVERS, &err))
 		fail_msg("%s", err.message);
-	return plan;
+	return &plan;
 }
 
-static void assert_steps(const char *model, const char *const *names)
+/* names, up to a NULL, of steps that cover all rows. */
+static void assert_steps(const struct model *model, const char *const *names,
+			 const int *lengths)
 {
-	const struct plan plan = build(model, fused, FUSED);
+	const struct plan *plan = build(model);
 	int at = 0;
 
-	for (int s = 0; s < plan.count; s++) {
-		const struct step *step = &plan.steps[s];
+	for (int s = 0; s < plan->count; s++) {
+		const struct step *step = &plan->steps[s];
 
 		assert_non_null(names[s]);
-		assert_string_equal(fused[step->fusion].name, names[s]);
+		assert_string_equal(step->solver->name, names[s]);
 		assert_int_equal(step->first, at);
-		assert_int_equal(step->length, fused[step->fusion].length);
+		assert_int_equal(step->length, lengths[s]);
 		at += step->length;
 	}
-	assert_null(names[plan.count]);
-	assert_int_equal(at, model_find(model)->layer_count);
+	assert_null(names[plan->count]);
+	assert_int_equal(at, model->layer_count);
 }
 
-static void what_fits_is_fused(void **state)
+static void chains_are_taken_with_what_is_there(void **state)
 {
 	(void)state;
-	assert_steps("mnist", (const char *const[]){
-			"conv+relu", "conv+maxpool+dropout2d",
-			"linear+relu+dropout", "linear+loss", NULL });
-	assert_steps("mnist-example", (const char *const[]){
-			"conv+relu", "conv+relu+maxpool+dropout",
-			"linear+relu+dropout", "linear+loss", NULL });
-	/* conv, ReLU and pooling, but no dropout: the shorter one. */
-	assert_steps("tiny", (const char *const[]){
-			"conv+relu", "maxpool", "conv+maxpool+dropout2d",
-			"linear+relu+dropout", "linear+loss", NULL });
+	assert_steps(model_find("mnist"), (const char *const[]){
+			"conv", "conv", "linear", "linear", "loss", NULL },
+		     (const int[]){ 2, 3, 3, 1, 1 });
+	assert_steps(model_find("tiny"), (const char *const[]){
+			"conv", "conv", "linear", "linear", "loss", NULL },
+		     (const int[]){ 3, 3, 3, 1, 1 });
 }
 
-static void nothing_is_fused_that_nobody_can(void **state)
+/* A row that two others read ends a chain, and so does one read from afar. */
+static void chains_end_where_ways_part(void **state)
 {
-	const struct plan plan = build("mnist", alone, ALONE);
+	static const struct layer layers[] = {
+		{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 1 },
+		{ .kind = LAYER_RELU },
+		{ .kind = LAYER_CONV, .name = "b", .outputs = 2, .window = 1,
+		  .from = 1 },
+		{ .kind = LAYER_ADD, .with = 1 },
+		{ .kind = LAYER_RELU },
+		{ .kind = LAYER_LINEAR, .name = "c", .outputs = 3 },
+		{ .kind = LAYER_LOSS },
+	};
+	static const struct model model = { .name = "ways",
+					    .input = { 1, 4, 4 },
+					    .layers = layers,
+					    .layer_count = 7 };
 
 	(void)state;
-	assert_int_equal(plan.count, 10);
-	for (int s = 0; s < plan.count; s++) {
-		assert_int_equal(plan.steps[s].first, s);
-		assert_int_equal(plan.steps[s].length, 1);
-	}
+	assert_steps(&model, (const char *const[]){
+			"conv", "relu", "conv", "add", "relu", "linear",
+			"loss", NULL },
+		     (const int[]){ 1, 1, 1, 1, 1, 1, 1 });
 }
 
-/* Of two that fit, the one listed first. */
-static void the_list_has_an_order(void **state)
+static void the_first_that_takes_some_has_them(void **state)
 {
-	struct fusion other[FUSED];
-	struct plan plan;
+	static const struct solver *const other[] = {
+		&relu_solver, &conv_solver, &linear_solver, &loss_solver
+	};
+	static struct plan plan;
+	static struct graph graph;
+	const struct program_options options = { .batch = 2 };
+	struct error err;
 
 	(void)state;
-	memcpy(other, fused, sizeof(fused));
-	other[0] = fused[5];
-	other[5] = fused[0];
-	plan_build(&plan, model_find("mnist-example"), other, FUSED,
-		   &(struct error){ .kind = ERROR_FAILED });
-	assert_string_equal(other[plan.steps[0].fusion].name, "conv");
+	graph_resolve(&graph, model_find("mnist"));
+	/* pool declines a batch of 2, and conv has taken it before. */
+	assert_int_equal(plan_resolve(&plan, &graph, &options, other, 4, &err),
+			 0);
+	assert_string_equal(plan.steps[1].solver->name, "conv");
 }
 
 static void assert_shape(struct shape shape, int channels, int height,
@@ -119,8 +153,8 @@ static void assert_shape(struct shape shape, int channels, int height,
 
 static void a_step_knows_its_parts(void **state)
 {
-	const struct plan plan = build("mnist", fused, FUSED);
-	const struct step *conv = &plan.steps[1], *linear = &plan.steps[2];
+	const struct plan *plan = build(model_find("mnist"));
+	const struct step *conv = &plan->steps[1], *linear = &plan->steps[2];
 
 	(void)state;
 	assert_int_equal(conv->main, 2);
@@ -146,122 +180,50 @@ static void a_step_knows_its_parts(void **state)
 	assert_shape(linear->out, 128, 1, 1);
 }
 
-/* Of two convolutions in a step, the first is the one that leads. */
-static void a_step_knows_what_leads_it(void **state)
+static void a_row_that_nobody_takes_is_named(void **state)
 {
-	static const struct fusion both[] = {
-		{ "stem", 6,
-		  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_RELU,
-		    LAYER_MAXPOOL, LAYER_DROPOUT } },
-		{ "linear", 1, { LAYER_LINEAR } },
-		{ "relu", 1, { LAYER_RELU } },
-		{ "dropout", 1, { LAYER_DROPOUT } },
-		{ "loss", 1, { LAYER_LOSS } },
-	};
-	const struct plan plan = build("mnist-example", both, 5);
-	const struct step *step = &plan.steps[0];
-
-	(void)state;
-	assert_int_equal(step->lead.layer, 0);
-	assert_int_equal(step->lead.relu, 1);
-	assert_int_equal(step->lead.window, 3);
-	assert_int_equal(step->lead.weight, 0);
-	assert_int_equal(step->lead.bias, 288);
-	assert_shape(step->lead.out, 32, 26, 26);
-	assert_int_equal(step->main, 2);
-	assert_int_equal(step->relu, 3);
-	assert_int_equal(step->pool, 4);
-	assert_int_equal(step->dropout, 5);
-	assert_int_equal(step->weight, 320);
-	assert_int_equal(step->bias, 18752);
-	assert_shape(step->in, 1, 28, 28);
-	assert_shape(step->main_out, 64, 24, 24);
-	assert_shape(step->out, 64, 12, 12);
-	assert_int_equal(plan.steps[1].lead.layer, STEP_NO_LAYER);
-}
-
-static void assert_no_start(const char *model, const struct fusion *fusions,
-			    int count, const char *layer)
-{
-	struct plan plan;
+	static struct plan plan;
 	struct error err = { .message = "" };
 
-	assert_int_equal(plan_build(&plan, model_find(model), fusions, count,
-				    &err), -1);
+	(void)state;
+	assert_int_equal(resolve(&plan, model_find("mnist"), 0, SOLVERS - 1,
+				 &err), -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
-	assert_non_null(strstr(err.message, layer));
-	assert_non_null(strstr(err.message, model));
-}
-
-static void a_layer_nobody_starts_with_is_named(void **state)
-{
-	static const struct fusion past_the_end[] = {
-		{ "linear+loss+conv", 3,
-		  { LAYER_LINEAR, LAYER_LOSS, LAYER_CONV } },
-	};
-
-	(void)state;
-	assert_no_start("mnist", alone, ALONE - 1, "layer 9 (loss)");
-	assert_no_start("mnist", alone, ALONE - 2, "layer 5 (linear)");
-	assert_no_start("mnist", alone + 1, ALONE - 1, "layer 0 (conv)");
-	/* fused cannot start with a ReLU: here after a pooled convolution. */
-	assert_no_start("mnist", fused + 4, FUSED - 4, "layer 1 (relu)");
-	assert_no_start("tiny", past_the_end, 1, "layer 0 (conv)");
-	assert_no_start("tiny", NULL, 0, "layer 0 (conv)");
-}
-
-/* A fusion longer than what is left does not fit, whatever lies behind. */
-static void nothing_reaches_past_the_end(void **state)
-{
-	static const struct layer layers[] = {
-		{ .kind = LAYER_LINEAR, .name = "a", .outputs = 2 },
-		{ .kind = LAYER_LOSS },
-		{ .kind = LAYER_RELU }, /* not the model's */
-	};
-	static const struct model model = { .name = "short",
-					    .input = { 1, 2, 2 },
-					    .layers = layers,
-					    .layer_count = 2 };
-	static const struct fusion fusions[] = {
-		{ "all", 3, { LAYER_LINEAR, LAYER_LOSS, LAYER_RELU } },
-		{ "both", 2, { LAYER_LINEAR, LAYER_LOSS } },
-	};
-	struct plan plan;
-	struct error err;
-
-	(void)state;
-	assert_int_equal(plan_build(&plan, &model, fusions, 2, &err), 0);
-	assert_int_equal(plan.count, 1);
-	assert_int_equal(plan.steps[0].fusion, 1);
+	assert_string_equal(err.message, "no kernel for layer 9 (loss) of "
+					 "model 'mnist'");
+	resolve(&plan, model_find("mnist"), 1, SOLVERS - 1, &err);
+	assert_string_equal(err.message, "no kernel for layer 0 (conv "
+					 "'conv1') of model 'mnist'");
+	resolve(&plan, model_find("mnist"), 0, 0, &err);
+	assert_non_null(strstr(err.message, "layer 0"));
 }
 
 static void a_kernel_is_broken_on_purpose_alone(void **state)
 {
-	struct plan plan;
+	const struct plan *plan = build(model_find("mnist"));
 
 	(void)state;
-	plan = build("mnist", fused, FUSED);
-	for (int s = 0; s < plan.count; s++)
-		assert_int_equal(plan.steps[s].broken, 0);
+	for (int s = 0; s < plan->count; s++)
+		assert_int_equal(plan->steps[s].broken, 0);
 	setenv("BENCH_TEST_BREAK", "conv2", 1);
-	plan = build("mnist", fused, FUSED);
+	plan = build(model_find("mnist"));
 	unsetenv("BENCH_TEST_BREAK");
-	for (int s = 0; s < plan.count; s++)
-		assert_int_equal(plan.steps[s].broken, s == 1);
+	for (int s = 0; s < plan->count; s++)
+		assert_int_equal(plan->steps[s].broken, s == 1);
 }
 
 static void a_plan_explains_itself(void **state)
 {
-	const struct plan plan = build("mnist", fused, FUSED);
+	const struct plan *plan = build(model_find("mnist"));
 	char text[1024], cut[400];
 	const size_t size = 19; /* not even the first line */
 
 	(void)state;
-	plan_explain(&plan, text, sizeof(text));
-	assert_non_null(strstr(text, "conv+maxpool+dropout2d"));
+	plan_explain(plan, text, sizeof(text));
+	assert_non_null(strstr(text, " 1  conv+maxpool+dropout2d "));
 	assert_non_null(strstr(text, "32x26x26 -> 64x12x12"));
 	memset(cut, 'x', sizeof(cut));
-	plan_explain(&plan, cut, size);
+	plan_explain(plan, cut, size);
 	assert_int_equal(cut[size - 1], '\0');
 	for (size_t i = size; i < sizeof(cut); i++)
 		assert_int_equal(cut[i], 'x');
@@ -270,13 +232,11 @@ static void a_plan_explains_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_fits_is_fused),
-		cmocka_unit_test(nothing_is_fused_that_nobody_can),
-		cmocka_unit_test(the_list_has_an_order),
+		cmocka_unit_test(chains_are_taken_with_what_is_there),
+		cmocka_unit_test(chains_end_where_ways_part),
+		cmocka_unit_test(the_first_that_takes_some_has_them),
 		cmocka_unit_test(a_step_knows_its_parts),
-		cmocka_unit_test(a_step_knows_what_leads_it),
-		cmocka_unit_test(a_layer_nobody_starts_with_is_named),
-		cmocka_unit_test(nothing_reaches_past_the_end),
+		cmocka_unit_test(a_row_that_nobody_takes_is_named),
 		cmocka_unit_test(a_kernel_is_broken_on_purpose_alone),
 		cmocka_unit_test(a_plan_explains_itself),
 	};

@@ -114,7 +114,7 @@ static void ignore(struct replica_observer *observer, enum replica_phase phase)
 static int play(struct group *group, struct program *program, struct duet *duet,
 		struct error *err)
 {
-	const struct update update = { 1, .9, 1e-6 };
+	const struct update update = { .lr = 1, .rho = .9, .eps = 1e-6 };
 	struct replica_observer nobody = { ignore };
 	struct watch *watch = &duet->watches[group->rank];
 	struct batch batch = batch_make(program->model, 3, BATCH);

@@ -115,33 +115,45 @@ static void permutations_of_few_are_whole(void **state)
 	}
 }
 
-/* CRC-32 of the bytes of each tensor after torch.manual_seed(1). */
+/* CRC-32 of the bytes of each tensor after torch.manual_seed(1), weight and
+ * bias; not of batch norm's, which are 1 and 0. */
 static void parameters_are_those_of_pytorch(void **state)
 {
-	static const uint32_t known[] = { 0x48352b30, 0xdbf93134, 0x0ac5fd1d,
-					  0xaabf21bd, 0x75ca0afa, 0xe4518009,
-					  0x01fe1f04, 0x5f415c77 };
+	static const struct {
+		const char *name;
+		uint32_t known[8];
+	} models[] = {
+		{ "mnist", { 0x48352b30, 0xdbf93134, 0x0ac5fd1d, 0xaabf21bd,
+			     0x75ca0afa, 0xe4518009, 0x01fe1f04, 0x5f415c77 } },
+		{ "mnist-example",
+		  { 0x48352b30, 0xdbf93134, 0x0ac5fd1d, 0xaabf21bd, 0x75ca0afa,
+		    0xe4518009, 0x01fe1f04, 0x5f415c77 } },
+	};
 	static const double first[] = { .171754,  -.147126, -.064620,
 					.156456,  -.313812, .199906,
 					-.068575, .169581,  .046339 };
-	const char *const names[] = { "mnist", "mnist-example" };
 
 	(void)state;
 	for (int m = 0; m < 2; m++) {
-		const struct model *model = model_find(names[m]);
+		const struct model *model = model_find(models[m].name);
 		float *values = malloc(model_parameter_count(model) *
 				       sizeof(*values));
 		struct tensor tensors[MODEL_MAX_TENSORS];
 		const int count = model_tensors(model, tensors);
+		int drawn = 0;
 
 		assert_non_null(values);
 		model_init(model, 1, values);
 		for (int t = 0; t < count; t++)
-			assert_int_equal(
-				checksum(values + tensors[t].offset,
-					 tensors[t].count * sizeof(*values)),
-				known[t]);
-		for (int i = 0; i < 9; i++)
+			if (model->layers[tensors[t].layer].kind !=
+			    LAYER_BATCHNORM)
+				assert_int_equal(
+					checksum(values + tensors[t].offset,
+						 tensors[t].count *
+							 sizeof(*values)),
+					models[m].known[drawn++]);
+		assert_int_equal(drawn, 8);
+		for (int i = 0; m < 2 && i < 9; i++)
 			assert_true(fabs(values[i] - first[i]) < 1e-6);
 		free(values);
 	}

@@ -2,6 +2,7 @@
  * The oracle itself: its gradients against differences of its own loss, its
  * layers and its optimizer against numbers worked out by hand.
  */
+#include "tests/graphs.h"
 #include "tests/subject.h"
 
 #include "backends/reference/layers.h"
@@ -75,39 +76,6 @@ static void compare_tensor(struct subject *subject, const struct batch *batch,
 			 most / scale);
 }
 
-/* Every kind of row: strides, padding, windows that overlap, one value that
- * three rows read, and batch norm behind and before an addition. */
-static const struct layer rows[] = {
-	{ .kind = LAYER_CONV, .name = "stem", .outputs = 4, .window = 3,
-	  .stride = 2, .pad = 1 },
-	{ .kind = LAYER_RELU },
-	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },
-	{ .kind = LAYER_CONV, .name = "a", .outputs = 6, .window = 3,
-	  .stride = 2, .pad = 1, .no_bias = 1 },
-	{ .kind = LAYER_BATCHNORM, .name = "a.norm" },
-	{ .kind = LAYER_CONV, .name = "b", .outputs = 6, .window = 1,
-	  .stride = 2, .from = 2, .no_bias = 1 },
-	{ .kind = LAYER_BATCHNORM, .name = "b.norm" },
-	{ .kind = LAYER_ADD, .with = 2 },
-	{ .kind = LAYER_BATCHNORM, .name = "c.norm" },
-	{ .kind = LAYER_RELU },
-	{ .kind = LAYER_ADD, .with = 2 },
-	{ .kind = LAYER_DROPOUT2D, .drop = .25 },
-	{ .kind = LAYER_AVGPOOL, .outputs = 2 },
-	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 7 },
-	{ .kind = LAYER_BATCHNORM, .name = "d.norm" },
-	{ .kind = LAYER_DROPOUT, .drop = .5 },
-	{ .kind = LAYER_LINEAR, .name = "e", .outputs = 5 },
-	{ .kind = LAYER_LOSS },
-};
-
-static const struct model graph_model = {
-	.name = "rows",
-	.input = { 2, 9, 11 },
-	.layers = rows,
-	.layer_count = sizeof(rows) / sizeof(rows[0]),
-};
-
 /*
  * Winners, signs and masks stay as they were at the parameters' own values:
  * the loss is then smooth, and its kinks disturb nothing.
@@ -150,7 +118,7 @@ static void adadelta_is_the_published_one(void **state)
 {
 	const struct model *model = model_find("tiny");
 	const size_t count = model_parameter_count(model);
-	const struct update update = { .5, .9, 1e-6 };
+	const struct update update = { .lr = .5, .rho = .9, .eps = 1e-6 };
 	float *values = allocate(count * sizeof(*values)), *v, *u, *p;
 	struct subject subject;
 
@@ -163,8 +131,8 @@ static void adadelta_is_the_published_one(void **state)
 			values[i] = step ? -.5f : 1;
 		subject_store(&subject, VECTOR_GRADIENT, values);
 		subject_update(&subject, &update);
-		v = subject_load(&subject, VECTOR_SQUARE_AVG);
-		u = subject_load(&subject, VECTOR_ACC_DELTA);
+		v = subject_load(&subject, VECTOR_STATE_0);
+		u = subject_load(&subject, VECTOR_STATE_1);
 		p = subject_load(&subject, VECTOR_PARAMETERS);
 		for (size_t i = 0; i < count; i++) {
 			assert_close("v", v[i], step ? .115 : .1, 1e-7);
@@ -350,7 +318,7 @@ static void statistics_by_hand(void **state)
 					    .layers = layers,
 					    .layer_count = 3 };
 	const float images[3] = { 1, 2, 6 };
-	const uint8_t labels[3] = { 0, 0, 0 };
+	const uint16_t labels[3] = { 0, 0, 0 };
 	/* Weight and bias of the norm; the logits are its output and 0. */
 	const float parameters[6] = { 2, .5, 1, 0, 0, 0 };
 	const float start[2] = { 0, 1 };
@@ -411,19 +379,24 @@ static void relu_by_hand(void **state)
 static void loss_by_hand(void **state)
 {
 	const double equal[4] = { 3, 3, 3, 3 }, large[3] = { 1000, 0, -1000 };
+	const uint16_t labels[] = { 0, 3, 2 };
+	const struct batch half = { .labels = labels, .global_count = 2 };
+	const struct batch whole = { .labels = labels, .global_count = 1 };
 	struct score score = { 1, 1, 1 };
 	double dx[4];
 
 	(void)state;
-	loss_forward(equal, 4, 0, 2, &score, dx);
+	loss_forward(LOSS_NLL, equal, 4, &half, 0, &score, dx);
 	assert_close("the loss", score.loss, 1 + log(4), 1e-15);
 	assert_true(score.correct == 2 && score.count == 2);
 	assert_close("a slope", dx[0], -.75 / 2, 1e-15);
 	assert_close("a slope", dx[3], .25 / 2, 1e-15);
-	loss_forward(equal, 4, 3, 2, &score, NULL); /* the first has won */
+	/* The first has won. */
+	loss_forward(LOSS_NLL, equal, 4, &half, 1, &score, NULL);
 	assert_true(score.correct == 2 && score.count == 3);
 	score = (struct score){ 0 };
-	loss_forward(large, 3, 2, 1, &score, dx); /* exp(1000) is too large */
+	/* exp(1000) is too large. */
+	loss_forward(LOSS_NLL, large, 3, &whole, 2, &score, dx);
 	assert_close("the loss", score.loss, 2000, 1e-9);
 	assert_close("a slope", dx[0], 1, 1e-15);
 	assert_close("a slope", dx[2], -1, 1e-15);
@@ -484,8 +457,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{ "tiny: gradients are differences", gradients_are_differences,
 		  NULL, NULL, (void *)model_find("tiny") },
-		{ "rows: gradients are differences", gradients_are_differences,
-		  NULL, NULL, (void *)&graph_model },
+		{ "every kind: gradients are differences",
+		  gradients_are_differences, NULL, NULL,
+		  (void *)&every_kind_model },
 		cmocka_unit_test(adadelta_is_the_published_one),
 		cmocka_unit_test(convolution_by_hand),
 		cmocka_unit_test(strides_and_padding_by_hand),

@@ -38,15 +38,15 @@ static void note(struct replica_observer *observer, enum replica_phase phase)
 	watcher->phases = watcher->phases * 10 + (int)phase + 1;
 }
 
-static const struct update update = { .03, .9, 1e-6 };
+static const struct update update = { .lr = .03, .rho = .9, .eps = 1e-6 };
 
 static int start(const struct team *team, struct group *group,
 		 struct program *program, struct error *err)
 {
 	float values[PARAMETERS] = { 0 };
 
-	if (replica_store(group, program, VECTOR_SQUARE_AVG, values, err) ||
-	    replica_store(group, program, VECTOR_ACC_DELTA, values, err))
+	if (replica_store(group, program, VECTOR_STATE_0, values, err) ||
+	    replica_store(group, program, VECTOR_STATE_1, values, err))
 		return -1;
 	model_init(team->model, 3, values);
 	return replica_store(group, program, VECTOR_PARAMETERS, values, err);
@@ -69,8 +69,8 @@ static int check_slice(const struct group *group, struct program *program,
 		       struct error *err)
 {
 	const struct slice own =
-		group_slice(group->rank, group->size, program->summed);
-	const float *state = program_map(program, VECTOR_SQUARE_AVG, err);
+		group_slice(group->rank, group->size, program->reduced);
+	const float *state = program_map(program, VECTOR_STATE_0, err);
 
 	if (group->size > 1 &&
 	    (updated.from != own.from || updated.to != own.to))
@@ -82,7 +82,7 @@ static int check_slice(const struct group *group, struct program *program,
 			return error_set(err, ERROR_FAILED, "core %d has "
 					 "updated another one's %zu",
 					 group->rank, i);
-	return program_unmap(program, VECTOR_SQUARE_AVG, err);
+	return program_unmap(program, VECTOR_STATE_0, err);
 }
 
 /* All vectors, whole ones. */
@@ -103,7 +103,7 @@ static int report(struct team *team, struct group *group,
 }
 
 static int train(struct team *team, struct group *group,
-		 struct program *program, float *images, uint8_t *labels,
+		 struct program *program, float *images, uint16_t *labels,
 		 struct error *err)
 {
 	struct watcher watcher = { .observer = { note } };
@@ -138,7 +138,7 @@ static int body(struct group *group, void *context, struct error *err)
 	};
 	float *images = malloc((size_t)count * shape_size(team->model->input) *
 			       sizeof(*images));
-	uint8_t *labels = malloc((size_t)count);
+	uint16_t *labels = malloc((size_t)count * sizeof(*labels));
 	struct backend noting = *team->backend;
 	struct device *device = NULL;
 	struct program *program = NULL;
@@ -192,7 +192,7 @@ static void compare(const struct team *one, const struct team *team, int cores)
 {
 	for (int v = 0; v < VECTOR_COUNT; v++)
 		/* One core may train without a gradient. */
-		if (v != VECTOR_GRADIENT || !team->backend->train)
+		if (v != VECTOR_GRADIENT || !team->backend->trains_at_once)
 			assert_tensors(team->model, "the vector",
 				       team->vectors[0][v],
 				       one->vectors[0][v], 1e-5);
@@ -249,7 +249,7 @@ static void sum_shares(const struct team *team, struct program *program,
 	const size_t most = (size_t)team->global[step].count;
 	float *images = allocate(most * shape_size(team->model->input) *
 				 sizeof(*images));
-	uint8_t *labels = allocate(most);
+	uint16_t *labels = allocate(most * sizeof(*labels));
 	struct error err;
 
 	for (int r = 0; r < cores; r++) {

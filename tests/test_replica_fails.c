@@ -16,11 +16,11 @@
 
 enum call {
 	GRADIENT,
-	GRADIENT_JOINT,
+	GRADIENT_FACTORS,
 	MAP_GRADIENT,
 	UNMAP_GRADIENT,
 	UPDATE,
-	UPDATE_JOINT,
+	UPDATE_FACTORS,
 	TRAIN,
 	MAP_PARAMETERS,
 	UNMAP_PARAMETERS,
@@ -34,9 +34,9 @@ struct plot {
 	int dies; /* it does not fail: its process is killed */
 };
 
-static int is_joint(const struct plot *plot)
+static int has_factors(const struct plot *plot)
 {
-	return plot->call == GRADIENT_JOINT || plot->call == UPDATE_JOINT;
+	return plot->call == GRADIENT_FACTORS || plot->call == UPDATE_FACTORS;
 }
 
 /* Slots know neither their core nor the iteration. */
@@ -55,17 +55,14 @@ static int is_hit(enum call call, struct error *err)
 }
 
 static int unlucky_gradient(struct program *program, const struct batch *batch,
-			    struct error *err)
+			    const struct update *update, struct error *err)
 {
-	return is_hit(GRADIENT, err) ||
-	       backend_find("cpu")->gradient(program, batch, err) ? -1 : 0;
-}
+	const enum call call = update ? TRAIN :
+			       program->reduced < program->length ?
+					GRADIENT_FACTORS : GRADIENT;
 
-static int unlucky_gradient_joint(struct program *program,
-				  const struct batch *batch, struct error *err)
-{
-	return is_hit(GRADIENT_JOINT, err) ||
-	       backend_find("cpu")->gradient_joint(program, batch, err) ?
+	return is_hit(call, err) || backend_find("cpu")->gradient(
+					    program, batch, update, err) ?
 		       -1 : 0;
 }
 
@@ -85,33 +82,22 @@ static int unlucky_unmap(struct program *program, enum vector which,
 	       backend_find("cpu")->unmap(program, which, err) ? -1 : 0;
 }
 
+/* The others make theirs of the factors: what they share is half updated. */
 static int unlucky_update(struct program *program, const struct update *update,
 			  size_t from, size_t to, struct error *err)
 {
-	return is_hit(UPDATE, err) ||
+	const int of_factors = from == program->reduced && from < to;
+
+	return is_hit(of_factors ? UPDATE_FACTORS : UPDATE, err) ||
 	       backend_find("cpu")->update(program, update, from, to, err) ?
 		       -1 : 0;
 }
 
-/* The others make theirs: what they have in common is half updated. */
-static int unlucky_update_joint(struct program *program,
-				const struct update *update, struct error *err)
+static int unlucky_finish(struct program *program, struct score *scores,
+			  int count, struct error *err)
 {
-	return is_hit(UPDATE_JOINT, err) ||
-	       backend_find("cpu")->update_joint(program, update, err) ?
-		       -1 : 0;
-}
-
-static int unlucky_train(struct program *program, const struct batch *batch,
-			 const struct update *update, struct error *err)
-{
-	return is_hit(TRAIN, err) ||
-	       backend_find("cpu")->train(program, batch, update, err) ? -1 : 0;
-}
-
-static int unlucky_finish(struct program *program, struct error *err)
-{
-	(void)program;
+	assert_int_equal(count, 1);
+	*scores = program->score;
 	return is_hit(FINISH, err);
 }
 
@@ -124,7 +110,7 @@ static void ignore(struct replica_observer *observer, enum replica_phase phase)
 static int train(struct group *group, struct program *program,
 		 const struct batch *batch, struct error *err)
 {
-	const struct update update = { .1, .9, 1e-6 };
+	const struct update update = { .lr = .1, .rho = .9, .eps = 1e-6 };
 	struct replica_observer observer = { ignore };
 	struct score score;
 
@@ -141,12 +127,10 @@ static struct backend make_unlucky(const struct plot *plot)
 	struct backend unlucky = *backend_find("cpu");
 
 	unlucky.gradient = unlucky_gradient;
-	unlucky.gradient_joint = unlucky_gradient_joint;
 	unlucky.map = unlucky_map;
 	unlucky.unmap = unlucky_unmap;
 	unlucky.update = unlucky_update;
-	unlucky.update_joint = unlucky_update_joint;
-	unlucky.train = plot->call == TRAIN ? unlucky_train : NULL;
+	unlucky.trains_at_once = plot->call == TRAIN;
 	unlucky.finish = unlucky_finish;
 	return unlucky;
 }
@@ -160,9 +144,9 @@ static int body(struct group *group, void *context, struct error *err)
 	const struct backend *cpu = backend_find("cpu");
 	const struct backend unlucky = make_unlucky(plot);
 	const struct model *model =
-		model_find(is_joint(plot) ? "mnist" : "tiny");
+		model_find(has_factors(plot) ? "mnist" : "tiny");
 	float images[4 * 28 * 28] = { 0 };
-	const uint8_t labels[4] = { 1, 2, 3, 4 };
+	const uint16_t labels[4] = { 1, 2, 3, 4 };
 	const struct batch batch = { .images = images,
 				     .labels = labels,
 				     .count = 4,
@@ -229,8 +213,8 @@ static void a_failure_ends_the_run(void **state)
 
 static void a_death_ends_the_run(void **state)
 {
-	static const enum call calls[] = { GRADIENT_JOINT, UPDATE,
-					   UPDATE_JOINT };
+	static const enum call calls[] = { GRADIENT_FACTORS, UPDATE,
+					   UPDATE_FACTORS };
 
 	(void)state;
 	for (int i = 0; i < 3 * 2; i++) {

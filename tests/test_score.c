@@ -10,7 +10,7 @@ struct problem {
 	struct program *program;
 	struct batch batch;
 	float *images;
-	uint8_t labels[MOST];
+	uint16_t labels[MOST];
 };
 
 static void problem_open(struct problem *problem, int batch, int ahead)
@@ -35,7 +35,7 @@ static void problem_open(struct problem *problem, int batch, int ahead)
 	for (size_t i = 0; i < (size_t)batch * size; i++)
 		problem->images[i] = random_float(&seed);
 	for (int i = 0; i < batch; i++)
-		problem->labels[i] = (uint8_t)(i * i % 10);
+		problem->labels[i] = (uint16_t)(i * i % 10);
 	problem->batch = (struct batch){ .images = problem->images,
 					 .labels = problem->labels,
 					 .count = batch,

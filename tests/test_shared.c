@@ -28,7 +28,7 @@ struct team {
 	int joint; /* the first core's program does so */
 };
 
-static const struct update update = { .03, .9, 1e-6 };
+static const struct update update = { .lr = .03, .rho = .9, .eps = 1e-6 };
 
 /* Sizes that are no whole number of anything, and fewer planes than cores. */
 static const struct layer odd_layers[] = {
@@ -88,9 +88,9 @@ static int start(struct group *group, struct program *program,
 
 	if (!values)
 		return error_memory(err, "the parameters");
-	failed = replica_store(group, program, VECTOR_SQUARE_AVG, values,
+	failed = replica_store(group, program, VECTOR_STATE_0, values,
 			       err) ||
-		 replica_store(group, program, VECTOR_ACC_DELTA, values, err);
+		 replica_store(group, program, VECTOR_STATE_1, values, err);
 	model_init(program->model, 3, values);
 	failed = failed || replica_store(group, program, VECTOR_PARAMETERS,
 					 values, err);
@@ -161,7 +161,7 @@ static int train(struct team *team, struct group *group,
 					    team->losses[group->rank], err);
 	}
 	if (group->rank == 0)
-		team->joint = program->summed < program->length;
+		team->joint = program->reduced < program->length;
 	return failed || report(program, team->seen[group->rank], err);
 }
 

@@ -102,7 +102,7 @@ static struct batch share_of(const struct batch *all, const struct model *model,
 	struct batch share = batch_make(model, 0, (all->count + cores - 1) /
 						  cores);
 	float *images = (float *)share.images;
-	uint8_t *labels = (uint8_t *)share.labels;
+	uint16_t *labels = (uint16_t *)share.labels;
 
 	share.count = 0;
 	for (int p = rank; p < all->count; p += cores) {

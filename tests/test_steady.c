@@ -118,7 +118,8 @@ static void hear_nothing(struct replica_observer *observer,
 static int make_step(struct group *group, struct program *program,
 		     struct batch *batch, uint32_t step, struct error *err)
 {
-	static const struct update update = { .1, .9, 1e-6 };
+	static const struct update update = { .lr = .1, .rho = .9,
+						      .eps = 1e-6 };
 	struct score score = { 0 };
 	struct replica_observer nobody = { hear_nothing };
 
@@ -308,10 +309,10 @@ static void plant(int core)
 }
 
 static int gradient(struct program *program, const struct batch *batch,
-		    struct error *err)
+		    const struct update *update, struct error *err)
 {
 	plant(batch->place);
-	return backend_find("null")->gradient(program, batch, err);
+	return backend_find("null")->gradient(program, batch, update, err);
 }
 
 static void find_planted(struct team *team, size_t target)

@@ -142,7 +142,8 @@ static void work_is_what_a_build_does(void **state)
 			iteration.precision = (enum precision)(
 				i / 2 % PRECISION_COUNT);
 			if (iteration.precision == PRECISION_FP32 ||
-			    cpu_builds[b]->bf16)
+			    (iteration.precision == PRECISION_BF16 &&
+			     cpu_builds[b]->bf16))
 				compare_iteration(&iteration);
 		}
 	}

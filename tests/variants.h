@@ -19,17 +19,19 @@ struct variant {
 	const char *name, *backend, *isa;
 	int needed;
 	const char *device_class;
+	enum precision precision;
 };
 
 static const struct variant variants[] = {
-	{ "cpu amx", "cpu", "amx", 0, NULL },
-	{ "cpu avx512", "cpu", "avx512", 0, NULL },
-	{ "cpu avx2", "cpu", "avx2", 0, NULL },
-	{ "cpu portable", "cpu", "portable", 1, NULL },
-	{ "openblas", "openblas", NULL, 1, NULL },
-	{ "opencl cpu", "opencl", NULL, 0, "cpu" },
-	{ "opencl gpu", "opencl", NULL, 0, "gpu" },
-	{ "reference", "reference", NULL, 1, NULL },
+	{ "cpu amx", "cpu", "amx", 0, NULL, 0 },
+	{ "cpu avx512", "cpu", "avx512", 0, NULL, 0 },
+	{ "cpu avx2", "cpu", "avx2", 0, NULL, 0 },
+	{ "cpu portable", "cpu", "portable", 1, NULL, 0 },
+	{ "openblas", "openblas", NULL, 1, NULL, 0 },
+	{ "openblas fp64", "openblas", NULL, 1, NULL, PRECISION_FP64 },
+	{ "opencl cpu", "opencl", NULL, 0, "cpu", 0 },
+	{ "opencl gpu", "opencl", NULL, 0, "gpu", 0 },
+	{ "reference", "reference", NULL, 1, NULL, 0 },
 };
 
 #define VARIANTS (sizeof(variants) / sizeof(variants[0]))
@@ -64,9 +66,12 @@ static inline void pair_open_with(struct pair *pair,
 				  const struct model *model,
 				  const struct program_options *options)
 {
+	struct program_options own = *options;
+
+	own.precision = variant->precision;
 	variant_choose(variant);
 	subject_open_class(&pair->tried, variant->backend,
-			   variant->device_class, model, options);
+			   variant->device_class, model, &own);
 	subject_open(&pair->right, "reference", model, options);
 	subject_start(&pair->tried, 5);
 }
@@ -97,15 +102,19 @@ struct check {
 
 #define MOST_CHECKS 16
 
-static inline int run_variants(const char *group, const struct check *checks,
-			       size_t check_count)
+/* Of those variants only that are wanted; NULL: of all. */
+static inline int run_some_variants(const char *group,
+				    const struct check *checks,
+				    size_t check_count,
+				    int (*wants)(const struct variant *))
 {
 	static struct CMUnitTest tests[VARIANTS * MOST_CHECKS];
 	static char names[VARIANTS * MOST_CHECKS][64];
 	size_t count = 0;
 
 	for (size_t v = 0; v < VARIANTS; v++) {
-		const int have = have_variant(&variants[v]);
+		const int have = (!wants || wants(&variants[v])) &&
+				 have_variant(&variants[v]);
 
 		for (size_t c = 0; c < check_count; c++, count++) {
 			const int can = have && !(checks[c].large &&
@@ -121,6 +130,12 @@ static inline int run_variants(const char *group, const struct check *checks,
 		}
 	}
 	return cmocka_run_group_tests_name(group, tests, NULL, NULL);
+}
+
+static inline int run_variants(const char *group, const struct check *checks,
+			       size_t check_count)
+{
+	return run_some_variants(group, checks, check_count, NULL);
 }
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Fused kernels for CPU cores: the convolutions, pooling, ReLU and dropout of a
- * few samples while they are in the cache, linear layers over the batch without
- * what dropout took, their update at once where no other core wants slopes.
+ * Kernels for CPU cores, as a list of solvers: a stem's convolutions, pooling,
+ * ReLU and dropout of a few samples while they are in the cache, linear layers
+ * over the batch without what dropout took, their update at once where no other
+ * core wants the gradient; and whatever else a graph has.
  */
 #include "backends/cpu/cpu.h"
 
@@ -10,48 +11,35 @@
 #include <string.h>
 
 #include "backends/blas.h"
+#include "backends/cpu/joint.h"
 
 extern const struct backend cpu_backend;
 
-static const struct fusion fusions[] = {
-	{ "conv+relu+conv+relu+maxpool+dropout", 6,
-	  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL,
-	    LAYER_DROPOUT } },
-	{ "conv+relu+conv+maxpool+dropout2d", 5,
-	  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_MAXPOOL,
-	    LAYER_DROPOUT2D } },
-	{ "conv+relu+conv+relu+maxpool", 5,
-	  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL } },
-	{ "conv+relu+conv+maxpool", 4,
-	  { LAYER_CONV, LAYER_RELU, LAYER_CONV, LAYER_MAXPOOL } },
-	{ "conv+relu+maxpool+dropout", 4,
-	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT } },
-	{ "conv+relu+maxpool+dropout2d", 4,
-	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT2D } },
-	{ "conv+maxpool+dropout", 3,
-	  { LAYER_CONV, LAYER_MAXPOOL, LAYER_DROPOUT } },
-	{ "conv+maxpool+dropout2d", 3,
-	  { LAYER_CONV, LAYER_MAXPOOL, LAYER_DROPOUT2D } },
-	{ "conv+relu+maxpool", 3, { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL } },
-	{ "conv+maxpool", 2, { LAYER_CONV, LAYER_MAXPOOL } },
-	{ "conv+relu", 2, { LAYER_CONV, LAYER_RELU } },
-	{ "conv", 1, { LAYER_CONV } },
-	{ "linear+relu+dropout", 3,
-	  { LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT } },
-	{ "linear+relu", 2, { LAYER_LINEAR, LAYER_RELU } },
-	{ "linear", 1, { LAYER_LINEAR } },
-	{ "loss", 1, { LAYER_LOSS } },
+/* It is no step: what comes before it ends with the logits. */
+static int takes_loss(const struct graph *graph, int first,
+		      const struct program_options *options)
+{
+	(void)options;
+	return cpu_takes_kind(graph, first, LAYER_LOSS);
+}
+
+static const struct solver loss_solver = { "loss", takes_loss };
+
+/* The most special ones first; behind them one for every kind of layer. */
+static const struct solver *const solvers[] = {
+	&cpu_stem_solver.base,
+	&cpu_sparse_linear_solver.base,
+	&cpu_conv_solver.base,
+	&cpu_linear_solver.base,
+	&cpu_maxpool_solver.base,
+	&cpu_batchnorm_solver.base,
+	&cpu_add_solver.base,
+	&cpu_relu_solver.base,
+	&cpu_dropout_solver.base,
+	&loss_solver,
 };
 
-/* The first rows are stems, of two convolutions; only some shapes fit those. */
-static int count_stems(void)
-{
-	int stems = 0;
-
-	while (fusions[stems].kinds[2] == LAYER_CONV)
-		stems++;
-	return stems;
-}
+#define SOLVERS ((int)(sizeof(solvers) / sizeof(solvers[0])))
 
 struct cpu_device {
 	struct device base;
@@ -89,38 +77,37 @@ static void cpu_free(struct program *program)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
-	cpu_joint_release(cpu);
-	cpu_release_arrays(cpu);
+	cpu_joint_close(cpu);
+	cpu_release_steps(cpu);
 	host_release(&cpu->host);
 	free(cpu);
 }
 
-/* The first fusions are left out where no stem fits; returns how many. */
-static int skipped_fusions(const struct model *model,
-			   const struct program_options *options)
-{
-	return options->algorithm == ALGORITHM_FAST && cpu_stem_fits(model) ?
-		       0 : count_stems();
-}
-
-static int fusions_from(int skipped)
-{
-	return (int)(sizeof(fusions) / sizeof(fusions[0])) - skipped;
-}
-
-/* A float and its gradient of all that is made, and where maxima were. */
+/* A float and its gradient of all that is made, and decisions. */
 static double cpu_sample_bytes(const struct model *model,
 			       const struct program_options *options)
 {
-	const int skipped = skipped_fusions(model, options);
+	/* Not on the stack, which a thread may have little of. */
+	struct host_program *program = malloc(sizeof(*program));
 	struct error ignored;
-	struct plan plan;
+	double bytes = 0;
 
-	if (plan_build(&plan, model, fusions + skipped, fusions_from(skipped),
-		       &ignored))
+	if (!program)
 		return 0;
-	return plan_decision_bytes(model) +
-	       (2 * sizeof(float) + 1) * plan_sample_floats(&plan);
+	graph_resolve(&program->graph, model);
+	if (!plan_resolve(&program->plan, &program->graph, options, solvers,
+			  SOLVERS, &ignored))
+		bytes = plan_decision_bytes(model) +
+			(2 * sizeof(float) + 1) *
+				plan_sample_floats(&program->plan);
+	free(program);
+	return bytes;
+}
+
+/* What is derived from the parameters is out of date. */
+static void note_moved(struct cpu_program *program)
+{
+	program->moved = program->moved_back = 1;
 }
 
 static int cpu_compile(struct device *device, const struct model *model,
@@ -128,29 +115,23 @@ static int cpu_compile(struct device *device, const struct model *model,
 		       struct program **out, struct error *err)
 {
 	struct cpu_program *program = calloc(1, sizeof(*program));
-	const int skipped = skipped_fusions(model, options);
 	size_t length;
 
 	if (!program)
 		return error_memory(err, "a program");
 	program->kernels = ((struct cpu_device *)device)->kernels;
 	if (cpu_check_precision(program->kernels, options, err) ||
-	    host_plan(&program->host, device, model, options,
-		      fusions + skipped, fusions_from(skipped), err))
+	    host_plan(&program->host, device, model, options, solvers,
+			 SOLVERS, err))
 		goto fail;
-	cpu_lay_out(program, &length);
-	if (program->first_linear == program->host.plan.count - 1 ||
-	    !cpu_convs_come_first(program)) {
-		error_set(err, ERROR_MISSING,
-			  "backend cpu wants convolutions first and a linear "
-			  "layer before the loss; model '%s' is otherwise",
-			  model->name);
+	if (cpu_lay_out(program, &length)) {
+		error_memory(err, "a program");
 		goto fail;
 	}
 	program->host.base.shared = options->memory != NULL;
 	if (host_allocate_all(&program->host, length, err))
 		goto fail;
-	if (cpu_joint_allocate(program, err)) {
+	if (program->joint && cpu_joint_share(program, err)) {
 		cpu_free(&program->host.base);
 		return -1;
 	}
@@ -158,10 +139,12 @@ static int cpu_compile(struct device *device, const struct model *model,
 		cpu_free(&program->host.base);
 		return error_memory(err, "the activations of a batch");
 	}
-	program->weights_moved = 1;
+	note_moved(program);
 	*out = &program->host.base;
 	return 0;
 fail:
+	cpu_joint_close(program);
+	cpu_release_steps(program);
 	free(program);
 	return -1;
 }
@@ -170,12 +153,15 @@ static int cpu_store(struct program *program, enum vector which,
 		     const float *values, struct error *err)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
-	float *to = cpu->host.vectors[which];
 
 	(void)err;
-	for (size_t i = 0; i < program->parameters; i++)
-		to[cpu->where[i]] = values[i];
-	cpu->weights_moved = 1;
+	if (which == VECTOR_BUFFERS) {
+		memcpy(cpu->buffers, values, program->buffers * sizeof(float));
+		return 0;
+	}
+	/* It is only read. */
+	cpu_copy_parameters(cpu, cpu->host.vectors[which], (float *)values, 1);
+	note_moved(cpu);
 	return 0;
 }
 
@@ -183,64 +169,82 @@ static int cpu_load(struct program *program, enum vector which, float *values,
 		    struct error *err)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
-	const float *from = cpu->host.vectors[which];
 
 	(void)err;
-	for (size_t i = 0; i < program->parameters; i++)
-		values[i] = from[cpu->where[i]];
+	if (which == VECTOR_BUFFERS)
+		memcpy(values, cpu->buffers, program->buffers * sizeof(float));
+	else
+		cpu_copy_parameters(cpu, cpu->host.vectors[which], values, 0);
 	return 0;
 }
 
-static void losses(struct cpu_program *program, const struct batch *batch,
-		   int first, int count, int training, struct score *score)
+/* From [channel][row][column] to the layout of value, or back. */
+static void copy_logits(const struct cpu_value *value, float *own, float *flat,
+			int to_own)
 {
-	const struct program *base = &program->host.base;
-	const int classes = model_classes(base->model);
-	struct cpu_step *last =
-		&program->steps[program->host.plan.count - 2];
+	for (int c = 0; c < value->shape.channels; c++)
+		for (int p = 0; p < cpu_pixels(value); p++, flat++)
+			if (to_own)
+				own[cpu_value_at(value, c, p)] = *flat;
+			else
+				*flat = own[cpu_value_at(value, c, p)];
+}
 
-	for (int i = 0; i < count; i++)
-		host_loss(last->out + i * classes, classes,
-			  batch->labels[first + i], batch->global_count, score,
-			  training ? last->out_slopes + i * classes : NULL);
+static void losses(struct cpu_program *program, const struct cpu_pass *pass,
+		   struct score *score)
+{
+	const struct graph *graph = &program->host.graph;
+	const struct batch *batch = pass->batch;
+	const struct cpu_value *value = cpu_value_of(
+		program, graph->nodes[graph->count - 1].source);
+	const int classes = model_classes(graph->model);
+	float *gradient = program->logits + classes;
+
+	for (int i = 0; i < pass->count; i++) {
+		const size_t at = (size_t)i * value->size;
+
+		copy_logits(value, value->out + at, program->logits, 0);
+		host_loss(graph->nodes[graph->count - 1].layer->loss,
+			  program->logits, classes, batch, pass->first + i,
+			  score, pass->training ? gradient : NULL);
+		if (pass->training)
+			copy_logits(value, value->gradient + at, gradient, 1);
+	}
 }
 
 void cpu_differentiate(struct cpu_program *program, const struct batch *batch,
 		       enum cpu_leaves leaves, const struct update *update)
 {
 	struct program *base = &program->host.base;
-	const size_t all = leaves == CPU_LEAVES_PARTS ? base->summed :
+	const size_t all = leaves == CPU_LEAVES_PARTS ? base->reduced :
 							base->length;
+	const struct cpu_pass pass = { .batch = batch,
+				       .count = batch->count,
+				       .training = 1,
+				       .update = update };
 
 	program->leaves = leaves;
+	if (leaves == CPU_LEAVES_PARTS)
+		cpu_joint_begin(program);
 	memset(program->host.vectors[VECTOR_GRADIENT], 0,
-	       (batch->count ? program->conv_length : all) * sizeof(float));
+	       (batch->count ? program->eager : all) * sizeof(float));
 	program_end_part(base, CPU_PART_GRADIENT);
 	base->score = (struct score){ 0 };
 	host_choose(&program->host, batch, program->kernels->choices);
 	program_end_part(base, CPU_PART_CHOICES);
 	if (!batch->count)
 		return;
-	cpu_forward(program, batch, 0, batch->count, 1);
-	losses(program, batch, 0, batch->count, 1, &base->score);
+	cpu_forward(program, &pass);
+	losses(program, &pass, &base->score);
 	program_end_part(base, CPU_PART_LOSS);
-	cpu_backward(program, batch, update);
-}
-
-static int cpu_gradient(struct program *program, const struct batch *batch,
-			struct error *err)
-{
-	(void)err;
-	cpu_differentiate((struct cpu_program *)program, batch,
-			  CPU_LEAVES_GRADIENT, NULL);
-	return 0;
+	cpu_backward(program, &pass);
 }
 
 static int cpu_unmap(struct program *program, enum vector which,
 		     struct error *err)
 {
 	if (which == VECTOR_PARAMETERS)
-		((struct cpu_program *)program)->weights_moved = 1;
+		note_moved((struct cpu_program *)program);
 	return host_unmap(program, which, err);
 }
 
@@ -250,42 +254,51 @@ static int cpu_update(struct program *program, const struct update *update,
 	struct cpu_program *cpu = (struct cpu_program *)program;
 	float *const *vectors = cpu->host.vectors;
 
-	(void)err;
-	cpu->kernels->linear->adadelta(update, to - from,
-				       vectors[VECTOR_PARAMETERS] + from,
-				       vectors[VECTOR_SQUARE_AVG] + from,
-				       vectors[VECTOR_ACC_DELTA] + from,
-				       vectors[VECTOR_GRADIENT] + from);
-	cpu->weights_moved = 1;
+	if (from == program->reduced && from < program->length) {
+		cpu_joint_update(cpu, update);
+		return 0;
+	}
+	if (update->optimizer != OPTIMIZER_ADADELTA)
+		host_update(program, update, from, to, err);
+	else
+		cpu->kernels->linear->adadelta(
+			update, to - from, vectors[VECTOR_PARAMETERS] + from,
+			vectors[VECTOR_STATE_0] + from,
+			vectors[VECTOR_STATE_1] + from,
+			vectors[VECTOR_GRADIENT] + from);
+	note_moved(cpu);
 	cpu->updated = to - from;
 	program_end_part(program, CPU_PART_UPDATE);
 	return 0;
 }
 
-/* Whether every linear layer's gradient is what its update needs. */
+/* Whether the gradients of all layers are what their update needs. */
 static int updates_at_once(const struct cpu_program *cpu,
 			   const struct batch *batch)
 {
-	const struct plan *plan = &cpu->host.plan;
+	const struct graph *graph = &cpu->host.graph;
 
-	for (int s = 0; s < plan->count; s++)
-		if (plan->steps[s].broken)
+	for (int i = 0; i < graph->count; i++)
+		if (graph->nodes[i].broken)
 			return 0;
 	return batch->count &&
-	       cpu->host.base.options.algorithm == ALGORITHM_FAST;
+	       graph->model->recipe.optimizer == OPTIMIZER_ADADELTA;
 }
 
-static int cpu_train(struct program *program, const struct batch *batch,
-		     const struct update *update, struct error *err)
+static int cpu_gradient(struct program *program, const struct batch *batch,
+			const struct update *update, struct error *err)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
-	const int at_once = updates_at_once(cpu, batch);
 
+	if (update && updates_at_once(cpu, batch)) {
+		cpu_differentiate(cpu, batch, CPU_LEAVES_UPDATE, update);
+		return cpu_update(program, update, 0, cpu->eager, err);
+	}
 	cpu_differentiate(cpu, batch,
-			  at_once ? CPU_LEAVES_UPDATE : CPU_LEAVES_GRADIENT,
-			  at_once ? update : NULL);
-	return cpu_update(program, update, 0,
-			  at_once ? cpu->conv_length : program->length, err);
+			  program->reduced < program->length ?
+				  CPU_LEAVES_PARTS : CPU_LEAVES_GRADIENT,
+			  NULL);
+	return update ? program_update(program, update, err) : 0;
 }
 
 static int cpu_evaluate(struct program *program, const struct batch *batch,
@@ -298,25 +311,30 @@ static int cpu_evaluate(struct program *program, const struct batch *batch,
 	/* In slices: more samples at once would only leave the cache. */
 	for (int first = 0; first < batch->count; first += most) {
 		const int rest = batch->count - first;
-		const int count = rest < most ? rest : most;
+		const struct cpu_pass pass = {
+			.batch = batch,
+			.first = first,
+			.count = rest < most ? rest : most,
+		};
 
-		cpu_forward(cpu, batch, first, count, 0);
-		losses(cpu, batch, first, count, 0, score);
+		cpu_forward(cpu, &pass);
+		losses(cpu, &pass, score);
 	}
 	return 0;
 }
 
 const struct backend cpu_backend = {
+	.version = BACKEND_VERSION,
 	.name = "cpu",
 	.summary = "fused kernels for CPU cores",
 	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
 	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_BF16,
-	.variable = blas_variable,
+	.trains_at_once = 1,
+	.library = &blas_library,
 	.sample_bytes = cpu_sample_bytes,
 	.open = cpu_open,
 	.close = host_close,
 	.describe = cpu_describe,
-	.check = blas_check,
 	.compile = cpu_compile,
 	.free = cpu_free,
 	.store = cpu_store,
@@ -325,12 +343,8 @@ const struct backend cpu_backend = {
 	.unmap = cpu_unmap,
 	.gradient = cpu_gradient,
 	.update = cpu_update,
-	.gradient_joint = cpu_gradient_joint,
-	.update_joint = cpu_update_joint,
-	.train = cpu_train,
 	.evaluate = cpu_evaluate,
 	.decisions = cpu_decisions,
-	.explain = host_explain,
 	.profile = cpu_profile,
 	.peak = cpu_peak,
 };

@@ -1,110 +1,124 @@
 /*
- * The cpu backend's own types. Its vectors are laid out as the kernels want
- * them (see kernels.h); layout.c knows where each flat parameter lives.
+ * The cpu backend's own types: a program is a list of steps, each of which one
+ * solver computes. Only a solver knows what its step is; where a step stands
+ * among the others makes no difference to anybody.
  */
 #ifndef BACKENDS_CPU_CPU_H
 #define BACKENDS_CPU_CPU_H
 
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/linear.h"
 #include "backends/cpu/parts.h"
-#include "backends/cpu/stem.h"
+#include "backends/cpu/value.h"
 #include "backends/host.h"
 
-/* The stem of a program that has one: its first step. */
-struct cpu_stem {
-	const struct step *step; /* NULL: no layers are fused so */
-	const struct stem_kernels *kernels;
-	struct stem_shape shape;
-	int group; /* samples of a call */
-	size_t first, first_bias; /* in the vectors */
-	size_t weight, bias;	  /* likewise, of the second convolution */
-	int *places; /* of each pixel of a pooled plane */
-	float *points; /* transformed weights */
-	struct stem_weights weights;
-	size_t signs_size;
-	uint8_t *signs; /* [groups of the batch][signs_size] */
-	float *sums; /* of slopes by the second one's weights */
-	float *lane_sums; /* slopes by the first convolution, lane by lane */
-	float *scratch;
+struct cpu_program;
+
+/* Samples first .. first + count of a batch, into places 0 .. count. A
+ * gradient's are those of the whole batch. */
+struct cpu_pass {
+	const struct batch *batch;
+	int first, count;
+	int training;
+	/* Backward: the update that steps which can make it at once. */
+	const struct update *update;
 };
 
-/* A step bound to memory. Arrays over the batch hold batch samples. */
+/* First member of what a solver keeps of a step. */
 struct cpu_step {
-	const struct step *step;
-	struct conv_shape conv;
-	int gathered;	     /* few input channels: patches are gathered */
-	size_t weight, bias; /* in the vectors */
-	size_t in_size, out_size; /* floats of a sample, padding included */
-	float *out;		  /* [batch][out_size] */
-	int out_is_lent;	  /* by cpu_joint_in() */
-	float *out_slopes;	  /* [batch][out_size]: of the loss by out */
-	uint8_t *winners;	  /* [batch][out_size], with pooling */
-	float *forward_weights;	  /* [window][window][channel][out_stride] */
-	struct linear_shape linear;
-	float *unpooled, *turned, *no_bias; /* of the dense backward pass */
+	const struct cpu_solver *solver;
+	int index;	 /* among the program's steps */
+	int first, last; /* rows */
+	size_t at;	 /* place of its parameters in the vectors ... */
+	size_t length;	 /* ... and how many floats they are, gaps included */
+	size_t scratch;	 /* bytes that it wants of the program's */
+	struct cpu_value *in, *out; /* of the first row, and of the last */
 };
 
 /*
- * What several cores have in common to make the slopes by the weights of the
- * first linear layer together, and with them their update: each core for some
- * blocks of its inputs, over the samples of all. Of each core it has the
- * layer's inputs, and what its kernels leave of the slopes by its outputs.
+ * A solver's functions; those that are not needed may be NULL. All of them are
+ * called in the order of steps, but for backward.
  */
-struct cpu_joint {
-	int rank, size;
-	size_t each;  /* bytes of a core's part */
-	char *all;    /* [size][each]; NULL: a core does it alone */
-	size_t keep, slopes, in; /* places in a part, behind its header */
-	struct linear_part *parts; /* [size] */
-	void *scratch;
-	size_t updated; /* floats of each vector, in the last update */
+struct cpu_solver {
+	struct solver base;
+	size_t size; /* of what it keeps of a step, all 0 */
+	int updates_at_once; /* backward makes the update, where there is one */
+
+	/* Sets length, scratch and whatever follows from shapes; finds in,
+	 * and changes out where it is not to be of the common layout. -1: no
+	 * memory. Then parameters are placed, at being known. */
+	int (*lay_out)(struct cpu_program *program, struct cpu_step *step);
+	void (*place)(struct cpu_program *program, struct cpu_step *step);
+	/* Arrays over the batch. -1: no memory. */
+	int (*allocate)(struct cpu_program *program, struct cpu_step *step);
+	void (*release)(struct cpu_step *step);
+
+	/* Copies each of its parameters: to own from flat, or back. */
+	void (*copy)(const struct cpu_program *program,
+		     const struct cpu_step *step, float *own, float *flat,
+		     int to_own);
+	/* After a change of the parameters, before forward; training: and
+	 * backward. */
+	void (*refresh)(struct cpu_program *program, struct cpu_step *step,
+			int training);
+
+	void (*forward)(struct cpu_program *program, struct cpu_step *step,
+			const struct cpu_pass *pass);
+	/* From the gradient by out, which it may change, to that by in (stored
+	 * or added, as the graph says), and those by parameters: added to what
+	 * is 0 before or, where it updates at once, stored. Not called where
+	 * nobody asks for the gradient by out. */
+	void (*backward)(struct cpu_program *program, struct cpu_step *step,
+			 const struct cpu_pass *pass);
+
+	/* Of the last gradient, those of a row, in the contract's order. NULL:
+	 * those that the host has. */
+	void (*decide)(const struct cpu_program *program,
+		       const struct cpu_step *step, int row, uint8_t *values);
+	/* Fills the parts of the step; see work.h. */
+	void (*work)(const struct cpu_program *program,
+		     const struct cpu_step *step, struct profile_part *parts);
 };
 
-/* What a pass back leaves of the slopes by the weights of linear layers. */
+/* What a pass back leaves of the gradient of what can be updated at once. */
 enum cpu_leaves {
-	CPU_LEAVES_GRADIENT, /* the slopes */
-	CPU_LEAVES_UPDATE,   /* nothing: the layers have made their update */
-	CPU_LEAVES_PARTS     /* of the first layer, what cores make them of */
+	CPU_LEAVES_GRADIENT, /* the gradient */
+	CPU_LEAVES_UPDATE,   /* nothing: steps have made their update */
+	CPU_LEAVES_PARTS     /* of the joint layer, what cores make it of */
 };
+
+struct cpu_joint;
 
 struct cpu_program {
 	struct host_program host;
 	const struct cpu_kernels *kernels;
-	struct cpu_step steps[PLAN_MAX_STEPS];
-	struct cpu_stem stem;
-	int conv_count;	   /* steps that are convolutions: the first ones */
-	int first_linear;  /* step; those before it make planes */
-	uint32_t *where;   /* place in the vectors of each flat parameter */
-	float *patches;	   /* one gathered sample */
-	float *rows;	   /* unpooled rows of a window */
-	float *ones;	   /* [batch] */
-	void *scratch;	   /* of the linear kernels */
-	int weights_moved; /* forward_weights are older than the parameters */
+	int count;
+	struct cpu_step *steps[MODEL_MAX_LAYERS];
+	struct cpu_value images, values[MODEL_MAX_LAYERS]; /* by rows */
+	/* The images in the common layout, if a step wants them so. */
+	struct cpu_value common_images;
+	int wants_common;
+	float *buffers;	   /* as models/model.h lays them out */
+	float *logits;	   /* of a sample, in the contract's order */
+	void *scratch;	   /* of the largest step */
+	int moved;	   /* parameters, since refresh forward ... */
+	int moved_back;	   /* ... and with training */
 	size_t updated;	   /* floats of each vector, in the last update */
+	/* Floats of the vectors before those that can be updated at once. */
+	size_t eager;
 	enum cpu_leaves leaves; /* of the last gradient */
-	size_t conv_length; /* floats of the vectors before linear layers' */
-	struct cpu_joint joint;
+	struct cpu_joint *joint; /* NULL: a core updates all it has alone */
 };
 
-/* Shapes, strides and places from the plan; length is that of a vector. */
-void cpu_lay_out(struct cpu_program *program, size_t *length);
-
-/* Whether no convolution follows a linear layer. */
-int cpu_convs_come_first(const struct cpu_program *program);
-
-/*
- * All arrays of a program that is laid out, vectors aside. On failure, to be
- * released as well.
- */
+/* Steps from the plan; what each solver makes of them, places in the vectors:
+ * length is that of one. */
+int cpu_lay_out(struct cpu_program *program, size_t *length);
+/* All arrays of a program that is laid out, vectors aside. */
 int cpu_allocate_arrays(struct cpu_program *program);
-void cpu_release_arrays(struct cpu_program *program);
+void cpu_release_steps(struct cpu_program *program);
 
-/* Allocates where and fills it. */
-int cpu_map_parameters(struct cpu_program *program);
-
-/* Fills forward_weights from the parameters, if those have changed. */
-void cpu_refresh_weights(struct cpu_program *program);
+/* All parameters, to the vectors' own order or from it. */
+void cpu_copy_parameters(const struct cpu_program *program, float *own,
+			 float *flat, int to_own);
 
 const struct cpu_kernels *cpu_choose_kernels(struct error *err);
 /* Whether these kernels have the precision that is asked for. */
@@ -114,92 +128,59 @@ int cpu_check_precision(const struct cpu_kernels *kernels,
 /* Slot of struct backend; BENCH_ISA does not matter here. */
 const struct peak *cpu_peak(int index);
 
-/* A convolution's backward pass with every multiplication: see dense.c. */
-int cpu_dense_allocate(struct cpu_step *bound);
-void cpu_dense_release(struct cpu_step *bound);
-void cpu_dense_refresh(const struct cpu_step *bound, const float *weights);
-/* One sample; in_slopes is written, unless NULL. */
-void cpu_dense_backward(const struct cpu_program *program,
-			struct cpu_step *bound, const float *in,
-			const float *slopes, const uint8_t *winners,
-			float *in_slopes);
-
-/* Whether a step's dropout drops anything, and whole planes at a time. */
-int cpu_drops(const struct cpu_program *program, const struct step *step);
-int cpu_drops_planes(const struct cpu_program *program,
-		     const struct step *step);
-double cpu_drop_probability(const struct cpu_program *program,
-			    const struct step *step);
-/* What is kept grows by it. */
-float cpu_drop_scale(const struct cpu_program *program,
-		     const struct step *step);
-
-/* Whether the first layers of the model are a stem of whole tiles. */
-int cpu_stem_fits(const struct model *model);
-/* All but the places in the vectors. */
-void cpu_stem_lay_out(struct cpu_stem *stem, const struct step *step,
-		      const struct stem_kernels *kernels,
-		      enum precision precision);
-/* For batches of at most batch samples. On failure, to be released. */
-int cpu_stem_allocate(struct cpu_stem *stem, int batch);
-void cpu_stem_release(struct cpu_stem *stem);
-/* where[] of the flat parameters of the stem. */
-void cpu_stem_map(const struct cpu_stem *stem, uint32_t *where);
-/* After a change of the parameters, which stay where they are. */
-void cpu_stem_refresh(struct cpu_stem *stem, const float *parameters);
-
-/* Samples first .. first + count of batch, into places 0 .. count. */
-void cpu_forward(struct cpu_program *program, const struct batch *batch,
-		 int first, int count, int training);
-
-/*
- * After cpu_forward of the whole batch and the slopes of the logits. With an
- * update, linear layers make it at once, unless they are dense.
- */
-void cpu_backward(struct cpu_program *program, const struct batch *batch,
-		  const struct update *update);
-
+void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass);
+/* After that of the whole batch, and the gradient of the logits. */
+void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass);
 /* Forward and backward. The update is that of CPU_LEAVES_UPDATE, else NULL. */
 void cpu_differentiate(struct cpu_program *program, const struct batch *batch,
 		       enum cpu_leaves leaves, const struct update *update);
 
-/* Linear step s; the part of both passes that is its own. */
-void cpu_linear_lay_out(struct cpu_program *program, int s);
-void cpu_linear_forward(struct cpu_program *program, int s, const float *in,
-			int count, int training);
-void cpu_linear_backward(struct cpu_program *program, int s, const float *in,
-			 int count, const struct update *update);
+/* What a row puts out; MODEL_IMAGES are a row, too. */
+struct cpu_value *cpu_value_of(struct cpu_program *program, int row);
+/* The same where it has to be in the common layout; for lay_out. */
+struct cpu_value *cpu_common_value(struct cpu_program *program, int row);
 
-/* Whether cores make the first linear layer's update together. */
-int cpu_can_join(const struct cpu_program *program);
-/* Every core calls it at once. On failure, to be released. */
-int cpu_joint_allocate(struct cpu_program *program, struct error *err);
-void cpu_joint_release(struct cpu_program *program);
-/* Where the layer's inputs go, [batch][in_size]; NULL: nobody else reads
- * them. */
-float *cpu_joint_in(const struct cpu_program *program);
-/* The layer's own backward pass, but for what cores make together. */
-void cpu_joint_backward(struct cpu_program *program,
-			const struct linear_batch *batch,
-			const struct linear_slopes *slopes);
-/* Parameters and their state: [weights, bias] of a step in each vector. */
-struct linear_state cpu_linear_state(const struct cpu_program *program, int s);
-/* Slots of struct backend. */
-int cpu_gradient_joint(struct program *program, const struct batch *batch,
-		       struct error *err);
-int cpu_update_joint(struct program *program, const struct update *update,
-		     struct error *err);
+static inline const struct node *cpu_node(const struct cpu_program *program,
+					  int row)
+{
+	return &program->host.graph.nodes[row];
+}
 
-/* [outputs] of a sample in training: 0, a dropped plane; NULL: none is. */
-const uint8_t *cpu_stem_keep(const struct cpu_program *program, int sample);
+/* The step's row of a kind, or CPU_NO_ROW; LAYER_DROPOUT is either dropout. */
+int cpu_row_of(const struct cpu_program *program, const struct cpu_step *step,
+	       enum layer_kind kind);
 
-/* The part of both that is the stem's. */
-void cpu_stem_forward(struct cpu_program *program, const struct batch *batch,
-		      int first, int count, int training);
-void cpu_stem_backward(struct cpu_program *program, const struct batch *batch);
+/* Whether a dropout's row, or CPU_NO_ROW, drops anything; its choices, by
+ * samples of the last gradient, and what those that are kept grow by. */
+int cpu_drops(const struct cpu_program *program, int row);
+static inline const uint8_t *cpu_choices(const struct cpu_program *program,
+					 int row)
+{
+	return program->host.decisions[row];
+}
+static inline float cpu_drop_scale(const struct cpu_program *program, int row)
+{
+	return (float)(1 / (1 - cpu_node(program, row)->layer->drop));
+}
+static inline int cpu_drops_planes(const struct cpu_program *program, int row)
+{
+	return cpu_node(program, row)->layer->kind == LAYER_DROPOUT2D;
+}
 
-/* Slot of struct backend: decisions in the order of the contract. */
+/* Of a ReLU, from what it puts out. */
+void cpu_decide_relu(const struct cpu_program *program,
+		     const struct cpu_value *value, uint8_t *values);
+/* Slot of struct backend. */
 int cpu_decisions(struct program *program, int layer, uint8_t *values,
 		  struct error *err);
+
+extern const struct cpu_solver cpu_stem_solver, cpu_sparse_linear_solver;
+extern const struct cpu_solver cpu_conv_solver, cpu_linear_solver;
+extern const struct cpu_solver cpu_maxpool_solver;
+extern const struct cpu_solver cpu_batchnorm_solver, cpu_add_solver;
+extern const struct cpu_solver cpu_relu_solver, cpu_dropout_solver;
+
+/* For takes of solvers of one kind: 1 row, or 0. */
+int cpu_takes_kind(const struct graph *graph, int first, enum layer_kind kind);
 
 #endif

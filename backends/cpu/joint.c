@@ -1,12 +1,13 @@
 /*
- * Cores that make the update of the first linear layer's weights together: the
- * slopes by them are never stored, and never exchanged. See struct cpu_joint.
+ * Cores that make the update of a linear layer's weights together: the gradient
+ * by them is never stored, and never exchanged.
  */
+#include "backends/cpu/joint.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/allocator.h"
-#include "backends/cpu/cpu.h"
 
 /* What begins a core's part. */
 struct header {
@@ -20,17 +21,57 @@ static size_t whole_lines(size_t bytes)
 }
 
 /*
- * It is the second step, behind a stem: only there has it blocks to divide
- * among cores. The dense algorithm has other kernels, and a layer that is
- * broken stores slopes that are wrong. With bf16 they are as with fp32.
+ * One that has blocks to divide among cores, and there is one stem at most that
+ * gives such. A layer that is broken stores a gradient that is wrong. With bf16
+ * they are as with fp32.
  */
-int cpu_can_join(const struct cpu_program *program)
+int cpu_joint_fits(const struct cpu_program *program,
+		   const struct linear_step *linear)
 {
-	const struct program_options *options = &program->host.base.options;
-	const struct step *steps = program->host.plan.steps;
+	return program->host.base.options.memory && linear->shape.blocks > 1 &&
+	       !program->joint &&
+	       program->host.base.model->recipe.optimizer ==
+		       OPTIMIZER_ADADELTA &&
+	       !cpu_node(program, linear->step.first)->broken;
+}
 
-	return options->memory && options->algorithm == ALGORITHM_FAST &&
-	       steps[0].lead.layer != STEP_NO_LAYER && !steps[1].broken;
+int cpu_joint_open(struct cpu_program *program, struct linear_step *linear)
+{
+	const struct allocator *memory = program->host.base.options.memory;
+	struct cpu_joint *joint = calloc(1, sizeof(*joint));
+
+	program->joint = joint;
+	if (!joint)
+		return -1;
+	joint->linear = linear;
+	joint->rank = memory->rank;
+	joint->size = memory->size;
+	joint->parts = calloc((size_t)joint->size, sizeof(*joint->parts));
+	joint->scratch = host_allocate(program->kernels->linear->update_scratch(
+		&linear->shape, program->host.base.options.batch));
+	return joint->parts && joint->scratch ? 0 : -1;
+}
+
+void cpu_joint_close(struct cpu_program *program)
+{
+	if (!program->joint)
+		return;
+	free(program->joint->parts);
+	free(program->joint->scratch);
+	free(program->joint);
+}
+
+int cpu_is_joint(const struct cpu_program *program, const struct cpu_step *step)
+{
+	return program->joint && &program->joint->linear->step == step;
+}
+
+size_t cpu_joint_place(struct cpu_program *program, size_t at)
+{
+	struct linear_step *linear = program->joint->linear;
+
+	linear->weight = at;
+	return at + linear_weights(linear);
 }
 
 static struct header *part_of(const struct cpu_joint *joint, int rank)
@@ -38,20 +79,14 @@ static struct header *part_of(const struct cpu_joint *joint, int rank)
 	return (struct header *)(joint->all + (size_t)rank * joint->each);
 }
 
-static const struct linear_shape *shape_of(const struct cpu_program *program)
+int cpu_joint_share(struct cpu_program *program, struct error *err)
 {
-	return &program->steps[program->first_linear].linear;
-}
-
-static void lay_out(struct cpu_program *program)
-{
-	struct cpu_joint *joint = &program->joint;
 	const struct program_options *options = &program->host.base.options;
-	const struct linear_shape *shape = shape_of(program);
+	struct cpu_joint *joint = program->joint;
+	const struct linear_shape *shape = &joint->linear->shape;
+	struct cpu_value *in = joint->linear->step.in;
 	const size_t batch = (size_t)options->batch;
 
-	joint->rank = options->memory->rank;
-	joint->size = options->memory->size;
 	joint->keep = CACHE_LINE;
 	joint->slopes =
 		joint->keep + whole_lines(batch * (size_t)shape->blocks);
@@ -60,69 +95,40 @@ static void lay_out(struct cpu_program *program)
 			    shape, options->batch));
 	joint->each = joint->in + whole_lines(batch * linear_inputs(shape) *
 					      sizeof(float));
-}
-
-int cpu_joint_allocate(struct cpu_program *program, struct error *err)
-{
-	struct cpu_joint *joint = &program->joint;
-	struct program *base = &program->host.base;
-
-	if (base->summed == base->length)
-		return 0;
-	lay_out(program);
-	joint->parts = calloc((size_t)joint->size, sizeof(*joint->parts));
-	joint->scratch = host_allocate(
-		program->kernels->linear->update_scratch(
-			shape_of(program), base->options.batch));
-	if (!joint->parts || !joint->scratch)
-		return error_memory(err, "what a core makes for others");
-	joint->all = base->options.memory->share(
-		base->options.memory, (size_t)joint->size * joint->each, err);
-	return joint->all ? 0 : -1;
-}
-
-void cpu_joint_release(struct cpu_program *program)
-{
-	free(program->joint.parts);
-	free(program->joint.scratch);
-}
-
-float *cpu_joint_in(const struct cpu_program *program)
-{
-	const struct cpu_joint *joint = &program->joint;
-
+	joint->all = options->memory->share(options->memory,
+					    (size_t)joint->size * joint->each,
+					    err);
 	if (!joint->all)
-		return NULL;
-	return (float *)((char *)part_of(joint, joint->rank) + joint->in);
+		return -1;
+	in->out = (float *)((char *)part_of(joint, joint->rank) + joint->in);
+	in->out_is_lent = 1;
+	return 0;
 }
 
 void cpu_joint_backward(struct cpu_program *program,
 			const struct linear_batch *batch,
 			const struct linear_slopes *slopes)
 {
-	const struct cpu_joint *joint = &program->joint;
+	const struct cpu_joint *joint = program->joint;
+	const struct linear_step *linear = joint->linear;
 	struct header *mine = part_of(joint, joint->rank);
-	const struct linear_shape *shape = shape_of(program);
-	const int s = program->first_linear;
-	const struct linear_state state = cpu_linear_state(program, s);
-	float *gradient = program->host.vectors[VECTOR_GRADIENT];
+	const struct linear_state state = linear_state(program, linear);
 
 	mine->count = batch->count;
 	mine->drops = batch->keep_in != NULL;
 	if (mine->drops)
 		memcpy((char *)mine + joint->keep, batch->keep_in,
-		       (size_t)batch->count * (size_t)shape->blocks);
+		       (size_t)batch->count * (size_t)linear->shape.blocks);
 	program->kernels->linear->backward_part(
-		shape, &state.parameters, batch, slopes,
-		gradient + program->steps[s].bias,
+		&linear->shape, &state.parameters, batch, slopes,
+		program->host.vectors[VECTOR_GRADIENT] + linear->bias,
 		(char *)mine + joint->slopes, program->scratch);
 }
 
 /* What a core has left, as the layer's kernels take it. */
-static struct linear_part read_part(const struct cpu_program *program, int rank)
+static struct linear_part read_part(const struct cpu_joint *joint, int rank)
 {
-	const struct cpu_joint *joint = &program->joint;
-	const struct linear_shape *shape = shape_of(program);
+	const struct linear_shape *shape = &joint->linear->shape;
 	struct header *header = part_of(joint, rank);
 	char *part = (char *)header;
 
@@ -139,37 +145,25 @@ static struct linear_part read_part(const struct cpu_program *program, int rank)
 	};
 }
 
-int cpu_gradient_joint(struct program *program, const struct batch *batch,
-		       struct error *err)
+void cpu_joint_begin(struct cpu_program *program)
 {
-	struct cpu_program *cpu = (struct cpu_program *)program;
-
-	(void)err;
-	/* A batch without samples leaves nothing. */
-	part_of(&cpu->joint, cpu->joint.rank)->count = 0;
-	cpu_differentiate(cpu, batch, CPU_LEAVES_PARTS, NULL);
-	return 0;
+	part_of(program->joint, program->joint->rank)->count = 0;
 }
 
-int cpu_update_joint(struct program *program, const struct update *update,
-		     struct error *err)
+void cpu_joint_update(struct cpu_program *program, const struct update *update)
 {
-	struct cpu_program *cpu = (struct cpu_program *)program;
-	struct cpu_joint *joint = &cpu->joint;
-	const struct linear_shape *shape = shape_of(cpu);
-	const struct linear_state state =
-		cpu_linear_state(cpu, cpu->first_linear);
+	struct cpu_joint *joint = program->joint;
+	const struct linear_shape *shape = &joint->linear->shape;
+	const struct linear_state state = linear_state(program, joint->linear);
 	const int from = shape->blocks * joint->rank / joint->size;
 	const int to = shape->blocks * (joint->rank + 1) / joint->size;
 
-	(void)err;
 	for (int r = 0; r < joint->size; r++)
-		joint->parts[r] = read_part(cpu, r);
-	cpu->kernels->linear->update_parts(shape, &state, update,
-					   joint->parts, joint->size, from,
-					   to, joint->scratch);
-	cpu->weights_moved = 1;
+		joint->parts[r] = read_part(joint, r);
+	program->kernels->linear->update_parts(shape, &state, update,
+					       joint->parts, joint->size, from,
+					       to, joint->scratch);
+	program->moved = program->moved_back = 1;
 	joint->updated = linear_weight_at(shape, 0, to - from, 0);
-	program_end_part(program, CPU_PART_JOINT);
-	return 0;
+	program_end_part(&program->host.base, CPU_PART_JOINT);
 }

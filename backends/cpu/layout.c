@@ -1,89 +1,42 @@
-/* Where things are: channels-last planes and the parameters that match. */
+/* Where things are: what lies between steps, and the parameters of each. */
 #include <stdlib.h>
 
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/joint.h"
 
-static int padded(int channels)
+struct cpu_value *cpu_value_of(struct cpu_program *program, int row)
 {
-	return (channels + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
+	return row == MODEL_IMAGES ? &program->images : &program->values[row];
 }
 
-static void lay_out_conv(struct cpu_step *bound, int first)
+struct cpu_value *cpu_common_value(struct cpu_program *program, int row)
 {
-	const struct step *step = bound->step;
-	const int patch = step->in.channels * step->window * step->window;
-	struct conv_shape *conv = &bound->conv;
+	struct cpu_value *value = cpu_value_of(program, row);
 
-	bound->gathered = first; /* images are not channels-last */
-	*conv = (struct conv_shape){
-		.in_height = step->in.height,
-		.in_width = step->in.width,
-		.in_channels = step->in.channels,
-		.in_stride = padded(step->in.channels),
-		.out_stride = padded(step->out.channels),
-		.window = step->window,
-		.pool = step->pool_window,
-		.relu = step->relu != STEP_NO_LAYER,
-	};
-	if (bound->gathered) {
-		conv->in_height = step->main_out.height;
-		conv->in_width = step->main_out.width;
-		conv->in_channels = patch;
-		conv->in_stride = padded(patch);
-		conv->window = 1;
-	}
-	bound->in_size = (size_t)conv->in_height * (size_t)conv->in_width *
-			 (size_t)conv->in_stride;
-	bound->out_size = (size_t)step->out.height * (size_t)step->out.width *
-			  (size_t)conv->out_stride;
+	if (cpu_is_common(value))
+		return value;
+	program->wants_common = 1;
+	return &program->common_images;
 }
 
-static size_t weight_count(const struct cpu_step *bound)
+static int make_step(struct cpu_program *program, const struct step *step)
 {
-	const struct conv_shape *conv = &bound->conv;
+	const struct cpu_solver *solver =
+		(const struct cpu_solver *)step->solver;
+	const struct node *node = cpu_node(program, step->first);
+	struct cpu_step *made = calloc(1, solver->size);
 
-	if (!conv->window)
-		return (size_t)bound->step->out.channels * bound->in_size;
-	return (size_t)bound->step->out.channels * (size_t)conv->window *
-	       (size_t)conv->window * (size_t)conv->in_stride;
-}
-
-/* Returns the place behind its parameters. */
-static size_t lay_out_stem(struct cpu_program *program, size_t at)
-{
-	struct cpu_stem *stem = &program->stem;
-	const struct stem_shape *shape;
-	struct cpu_step *bound = &program->steps[0];
-
-	cpu_stem_lay_out(stem, bound->step, program->kernels->stem,
-			 program->host.base.options.precision);
-	shape = &stem->shape;
-	bound->in_size = shape_size(bound->step->in);
-	bound->out_size = shape_size(bound->step->out);
-	stem->first = at;
-	at += (size_t)padded(shape->middle * shape->channels * STEM_TAPS);
-	stem->first_bias = at;
-	at += (size_t)padded(shape->middle);
-	stem->weight = at;
-	at += (size_t)padded(shape->outputs * STEM_TAPS * shape->middle);
-	stem->bias = at;
-	return at + (size_t)padded(shape->outputs);
-}
-
-/* Shapes of a convolution or a linear layer. */
-static void lay_out_step(struct cpu_program *program, int s)
-{
-	struct cpu_step *bound = &program->steps[s];
-
-	if (bound->step->window) {
-		lay_out_conv(bound, s == 0);
-		program->conv_count++;
-		return;
-	}
-	bound->in_size = s ? program->steps[s - 1].out_size :
-			     shape_size(bound->step->in);
-	bound->out_size = shape_size(bound->step->out);
-	cpu_linear_lay_out(program, s);
+	if (!made)
+		return -1;
+	program->steps[program->count] = made;
+	made->solver = solver;
+	made->index = program->count++;
+	made->first = step->first;
+	made->last = step->first + step->length - 1;
+	made->out = &program->values[made->last];
+	*made->out = cpu_value_common(cpu_node(program, made->last)->out);
+	made->in = cpu_value_of(program, node->source);
+	return solver->lay_out ? solver->lay_out(program, made) : 0;
 }
 
 static size_t whole_lines(size_t count)
@@ -91,163 +44,129 @@ static size_t whole_lines(size_t count)
 	return (count + UPDATE_LINE - 1) / UPDATE_LINE * UPDATE_LINE;
 }
 
-/* Weights, unless they have a place elsewhere, and bias; returns the place
+/* Those of steps that update at once, or of the others; returns the place
  * behind them. */
-static size_t place_parameters(struct cpu_step *bound, int elsewhere, size_t at)
+static size_t place_parameters(struct cpu_program *program, int at_once,
+			       size_t at)
 {
-	bound->weight = at;
-	at += elsewhere ? 0 : weight_count(bound);
-	bound->bias = at;
-	return at + (size_t)padded(bound->step->out.channels);
+	for (int s = 0; s < program->count; s++) {
+		struct cpu_step *step = program->steps[s];
+
+		if (step->solver->updates_at_once != at_once)
+			continue;
+		step->at = at;
+		at += step->length;
+		if (step->solver->place)
+			step->solver->place(program, step);
+	}
+	return at;
 }
 
 /* The weights that cores update together come last, from a whole line on. */
-void cpu_lay_out(struct cpu_program *program, size_t *length)
+int cpu_lay_out(struct cpu_program *program, size_t *length)
 {
 	const struct plan *plan = &program->host.plan;
-	const int joint = cpu_can_join(program) ? 1 : STEP_NO_LAYER;
-	struct cpu_step *linear;
-	size_t at = 0;
+	const struct shape input = program->host.base.model->input;
+	size_t at;
 
-	program->conv_count = 0;
-	for (int s = 0; s < plan->count; s++) {
-		struct cpu_step *bound = &program->steps[s];
-
-		*bound = (struct cpu_step){ .step = &plan->steps[s] };
-		if (bound->step->main == STEP_NO_LAYER)
-			continue;
-		if (bound->step->lead.layer != STEP_NO_LAYER) {
-			at = lay_out_stem(program, at);
-			continue;
-		}
-		lay_out_step(program, s);
-		at = place_parameters(bound, s == joint, at);
-	}
-	program->first_linear = program->stem.step ? 1 : program->conv_count;
-	linear = &program->steps[program->first_linear];
-	program->conv_length = linear->weight;
-	program->host.base.summed = at;
-	if (joint != STEP_NO_LAYER) {
+	program->images = cpu_value_images(input);
+	program->common_images = cpu_value_common(input);
+	for (int s = 0; s < plan->count - 1; s++) /* not the loss */
+		if (make_step(program, &plan->steps[s]))
+			return -1;
+	program->eager = place_parameters(program, 0, 0);
+	at = place_parameters(program, 1, program->eager);
+	program->host.base.reduced = at;
+	if (program->joint) {
 		at = whole_lines(at);
-		program->host.base.summed = at;
-		linear->weight = at;
-		at += weight_count(linear);
+		program->host.base.reduced = at;
+		at = cpu_joint_place(program, at);
 	}
 	*length = at;
+	return 0;
 }
 
-int cpu_convs_come_first(const struct cpu_program *program)
+/* Whether a row wants the gradient by what another one puts out. */
+static int has_gradient(const struct cpu_program *program, int row)
 {
-	for (int s = 0; s < program->conv_count; s++)
-		if (!program->steps[s].conv.window)
-			return 0;
-	return !program->stem.step || !program->conv_count;
-}
+	const struct graph *graph = &program->host.graph;
 
-static void map_conv(const struct cpu_step *bound, uint32_t *where)
-{
-	const struct step *step = bound->step;
-	const int area = step->window * step->window;
-	const int stride = bound->conv.in_stride;
+	for (int i = row + 1; i < graph->count; i++) {
+		const struct node *node = &graph->nodes[i];
 
-	for (int o = 0; o < step->out.channels; o++)
-		for (int c = 0; c < step->in.channels; c++)
-			for (int t = 0; t < area; t++) {
-				int place = (o * area + t) * stride + c;
-
-				if (bound->gathered)
-					place = o * stride + c * area + t;
-				*where++ = (uint32_t)bound->weight +
-					   (uint32_t)place;
-			}
-}
-
-/*
- * Where the planes before, channels-last or in the order of places, have what
- * is flat[channel][row][column] at i.
- */
-static int place_in_planes(const struct cpu_program *program, int s,
-			   struct shape shape, int i)
-{
-	const int pixels = shape.height * shape.width;
-	const int channel = i / pixels, pixel = i % pixels;
-
-	if (!s || s > program->first_linear)
-		return i;
-	if (program->stem.step)
-		return channel * pixels + program->stem.places[pixel];
-	return pixel * program->steps[s - 1].conv.out_stride + channel;
-}
-
-static void map_linear(const struct cpu_program *program, int s,
-		       uint32_t *where)
-{
-	const struct cpu_step *bound = &program->steps[s];
-	const struct shape in = bound->step->in;
-
-	for (int o = 0; o < bound->step->out.channels; o++)
-		for (int i = 0; i < (int)shape_size(in); i++) {
-			const int place = place_in_planes(program, s, in, i);
-
-			*where++ = (uint32_t)(bound->weight +
-				linear_weight_at(&bound->linear, o,
-						 place / bound->linear.block,
-						 place % bound->linear.block));
-		}
-}
-
-int cpu_map_parameters(struct cpu_program *program)
-{
-	const int count = program->host.plan.count;
-
-	program->where = malloc(program->host.base.parameters *
-				sizeof(*program->where));
-	if (!program->where)
-		return -1;
-	for (int s = 0; s < count; s++) {
-		const struct cpu_step *bound = &program->steps[s];
-
-		if (bound->step->main == STEP_NO_LAYER)
-			continue;
-		if (bound->step->lead.layer != STEP_NO_LAYER) {
-			cpu_stem_map(&program->stem, program->where);
-			continue;
-		}
-		if (bound->conv.window)
-			map_conv(bound, program->where + bound->step->weight);
-		else
-			map_linear(program, s,
-				   program->where + bound->step->weight);
-		for (int o = 0; o < bound->step->out.channels; o++)
-			program->where[bound->step->bias + (size_t)o] =
-				(uint32_t)(bound->bias + (size_t)o);
+		if ((node->source == row && node->wants_dx) ||
+		    (node->other == row && node->wants_other_dx))
+			return 1;
 	}
 	return 0;
 }
 
-void cpu_refresh_weights(struct cpu_program *program)
+static int allocate_value(const struct cpu_program *program,
+			  struct cpu_value *value, int with_gradient)
 {
-	const float *p = program->host.vectors[VECTOR_PARAMETERS];
+	const size_t bytes = (size_t)program->host.base.options.batch *
+			     value->size * sizeof(float);
 
-	if (!program->weights_moved)
-		return;
-	if (program->stem.step)
-		cpu_stem_refresh(&program->stem, p);
-	for (int s = 0; s < program->conv_count; s++) {
-		const struct cpu_step *bound = &program->steps[s];
-		const struct conv_shape *conv = &bound->conv;
-		const int taps = conv->window * conv->window;
-		const float *from = p + bound->weight;
+	if (!value->out_is_lent)
+		value->out = host_allocate(bytes);
+	if (with_gradient)
+		value->gradient = host_allocate(bytes);
+	return value->out && (value->gradient || !with_gradient) ? 0 : -1;
+}
 
-		if (bound->turned)
-			cpu_dense_refresh(bound, from);
-		for (int o = 0; o < bound->step->out.channels; o++)
-			for (int t = 0; t < taps; t++, from += conv->in_stride)
-				for (int c = 0; c < conv->in_channels; c++)
-					bound->forward_weights
-						[(t * conv->in_channels + c) *
-							 conv->out_stride +
-						 o] = from[c];
+int cpu_allocate_arrays(struct cpu_program *program)
+{
+	const struct program *base = &program->host.base;
+	const size_t classes = (size_t)model_classes(base->model);
+	size_t scratch = 0;
+
+	for (int s = 0; s < program->count; s++) {
+		struct cpu_step *step = program->steps[s];
+
+		scratch = step->scratch > scratch ? step->scratch : scratch;
+		if (allocate_value(program, step->out,
+				   has_gradient(program, step->last)) ||
+		    (step->solver->allocate &&
+		     step->solver->allocate(program, step)))
+			return -1;
 	}
-	program->weights_moved = 0;
+	if (program->wants_common &&
+	    allocate_value(program, &program->common_images, 0))
+		return -1;
+	program->scratch = host_allocate(scratch);
+	program->logits = host_allocate(2 * classes * sizeof(float));
+	program->buffers = host_allocate(base->buffers * sizeof(float));
+	if (!program->scratch || !program->logits || !program->buffers)
+		return -1;
+	model_init_buffers(base->model, program->buffers);
+	return 0;
+}
+
+void cpu_release_steps(struct cpu_program *program)
+{
+	for (int s = 0; s < program->count; s++) {
+		struct cpu_step *step = program->steps[s];
+
+		if (step->solver->release)
+			step->solver->release(step);
+		if (!step->out->out_is_lent)
+			free(step->out->out);
+		free(step->out->gradient);
+		free(step);
+	}
+	free(program->common_images.out);
+	free(program->buffers);
+	free(program->logits);
+	free(program->scratch);
+}
+
+void cpu_copy_parameters(const struct cpu_program *program, float *own,
+			 float *flat, int to_own)
+{
+	for (int s = 0; s < program->count; s++) {
+		const struct cpu_step *step = program->steps[s];
+
+		if (step->solver->copy)
+			step->solver->copy(program, step, own, flat, to_own);
+	}
 }

@@ -1,206 +1,237 @@
-/*
- * The linear layers of a program: by kernels that leave out what dropout and
- * ReLU have stopped, or dense, as products of whole matrices.
- */
-#include <string.h>
+#include "backends/cpu/linear_step.h"
 
-#include "backends/blas.h"
-#include "backends/cpu/cpu.h"
-#include "backends/cpu/relu.h"
+#include <stdlib.h>
 
-static int is_dense(const struct cpu_program *program)
+#include "backends/cpu/joint.h"
+
+static int takes(const struct graph *graph, int first,
+		 const struct program_options *options)
 {
-	return program->host.base.options.algorithm == ALGORITHM_DENSE;
+	static const enum layer_kind kinds[] = {
+		LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT
+	};
+
+	return options->algorithm == ALGORITHM_FAST ?
+		       plan_chain(graph, first, kinds, 3) : 0;
 }
 
-static const uint8_t *decided(const struct cpu_program *program, int layer)
+/* Planes that dropout may have taken as a whole are blocks. */
+static int lay_out(struct cpu_program *program, struct cpu_step *step)
 {
-	return layer == STEP_NO_LAYER ? NULL :
-					program->host.decisions[layer];
-}
+	struct linear_step *linear = (struct linear_step *)step;
+	const struct cpu_value *in = step->in;
+	const int blocks = in->places ? in->shape.channels : 1;
 
-void cpu_linear_lay_out(struct cpu_program *program, int s)
-{
-	struct cpu_step *bound = &program->steps[s];
-	const int planes = s == 1 && program->stem.step != NULL;
-	const int blocks = planes ? bound->step->in.channels : 1;
-
-	bound->linear = (struct linear_shape){
+	linear->relu = cpu_row_of(program, step, LAYER_RELU);
+	linear->dropout = cpu_row_of(program, step, LAYER_DROPOUT);
+	linear->shape = (struct linear_shape){
 		.blocks = blocks,
-		.block = (int)bound->in_size / blocks,
-		.outputs = bound->step->out.channels,
-		.relu = bound->step->relu != STEP_NO_LAYER,
+		.block = (int)in->size / blocks,
+		.outputs = step->out->shape.channels,
+		.relu = linear->relu != CPU_NO_ROW,
 		.bf16 = program->host.base.options.precision == PRECISION_BF16,
 	};
+	step->scratch = program->kernels->linear->scratch(
+		&linear->shape, program->host.base.options.batch);
+	step->length = (size_t)((linear->shape.outputs + CPU_LANES - 1) /
+				CPU_LANES * CPU_LANES);
+	if (cpu_joint_fits(program, linear))
+		return cpu_joint_open(program, linear);
+	step->length += linear_weights(linear);
+	return 0;
+}
+
+static void place(struct cpu_program *program, struct cpu_step *step)
+{
+	struct linear_step *linear = (struct linear_step *)step;
+
+	linear->weight = step->at;
+	linear->bias = step->at;
+	if (!cpu_is_joint(program, step))
+		linear->bias += linear_weights(linear);
+}
+
+static int allocate(struct cpu_program *program, struct cpu_step *step)
+{
+	struct linear_step *linear = (struct linear_step *)step;
+
+	if (!cpu_node(program, step->first)->adds_dx)
+		return 0;
+	linear->dx = host_allocate((size_t)program->host.base.options.batch *
+				   step->in->size * sizeof(float));
+	return linear->dx ? 0 : -1;
+}
+
+static void release(struct cpu_step *step)
+{
+	free(((struct linear_step *)step)->dx);
+}
+
+static void copy_one(float *own, float *flat, int to_own)
+{
+	if (to_own)
+		*own = *flat;
+	else
+		*flat = *own;
+}
+
+static void copy(const struct cpu_program *program, const struct cpu_step *step,
+		 float *own, float *flat, int to_own)
+{
+	const struct linear_step *linear = (const struct linear_step *)step;
+	const struct linear_shape *shape = &linear->shape;
+	const struct node *node = cpu_node(program, step->first);
+	const int pixels = cpu_pixels(step->in);
+	float *weight = flat + node->weight;
+
+	for (int o = 0; o < shape->outputs; o++) {
+		for (int c = 0; c < node->in.channels; c++)
+			for (int p = 0; p < pixels; p++) {
+				const int at = (int)cpu_value_at(step->in, c,
+								 p);
+
+				copy_one(own + linear->weight +
+						 linear_weight_at(
+							 shape, o,
+							 at / shape->block,
+							 at % shape->block),
+					 weight++, to_own);
+			}
+		copy_one(own + linear->bias + o, flat + node->bias + o, to_own);
+	}
 }
 
 static struct linear_values values_of(const struct cpu_program *program,
-				      const struct cpu_step *bound,
+				      const struct linear_step *linear,
 				      enum vector which)
 {
 	float *vector = program->host.vectors[which];
 
-	return (struct linear_values){ .weights = vector + bound->weight,
-				       .bias = vector + bound->bias };
+	return (struct linear_values){ .weights = vector + linear->weight,
+				       .bias = vector + linear->bias };
 }
 
-static struct linear_batch batch_of(const struct cpu_program *program, int s,
-				    const float *in, int count, int training)
+struct linear_state linear_state(const struct cpu_program *program,
+				 const struct linear_step *linear)
 {
-	const struct cpu_step *bound = &program->steps[s];
-	const struct step *step = bound->step;
-	struct linear_batch batch = { .count = count,
-				      .in = in,
-				      .sample = bound->in_size,
-				      .block = (size_t)bound->linear.block,
+	return (struct linear_state){
+		.parameters = values_of(program, linear, VECTOR_PARAMETERS),
+		.square_avg = values_of(program, linear, VECTOR_STATE_0),
+		.acc_delta = values_of(program, linear, VECTOR_STATE_1),
+	};
+}
+
+static struct linear_batch batch_of(const struct cpu_program *program,
+				    const struct linear_step *linear,
+				    const struct cpu_pass *pass)
+{
+	const struct cpu_value *in = linear->step.in;
+	struct linear_batch batch = { .count = pass->count,
+				      .in = in->out,
+				      .sample = in->size,
+				      .block = (size_t)linear->shape.block,
 				      .scale = 1 };
 
-	if (training && bound->linear.blocks > 1)
-		batch.keep_in = cpu_stem_keep(program, 0);
-	if (training && cpu_drops(program, step)) {
-		batch.keep_out = decided(program, step->dropout);
-		batch.scale = cpu_drop_scale(program, step);
+	if (!pass->training)
+		return batch;
+	if (in->dropped_by != CPU_NO_ROW)
+		batch.keep_in = cpu_choices(program, in->dropped_by);
+	if (cpu_drops(program, linear->dropout)) {
+		batch.keep_out = cpu_choices(program, linear->dropout);
+		batch.scale = cpu_drop_scale(program, linear->dropout);
 	}
 	return batch;
 }
 
-/* In place: ReLU, then dropout. */
-static void finish_dense(struct cpu_program *program,
-			 const struct cpu_step *bound, int count, int training)
+static void forward(struct cpu_program *program, struct cpu_step *step,
+		    const struct cpu_pass *pass)
 {
-	const struct step *step = bound->step;
-	const size_t all = (size_t)count * bound->out_size;
-
-	if (step->relu != STEP_NO_LAYER)
-		relu_apply(bound->out, all);
-	if (training && cpu_drops(program, step))
-		host_dropout(bound->out, all, 1,
-			     decided(program, step->dropout),
-			     cpu_drop_probability(program, step));
-}
-
-static void forward_dense(struct cpu_program *program, struct cpu_step *bound,
-			  const float *in, int count, int training)
-{
-	const float *p = program->host.vectors[VECTOR_PARAMETERS];
-	const size_t outputs = bound->out_size;
-
-	for (int i = 0; i < count; i++)
-		memcpy(bound->out + (size_t)i * outputs, p + bound->bias,
-		       outputs * sizeof(float));
-	blas_gemm(BLAS_AS_IS, BLAS_TRANSPOSED, count, (int)outputs,
-		  (int)bound->in_size, in, p + bound->weight, 1, bound->out);
-	finish_dense(program, bound, count, training);
-}
-
-void cpu_linear_forward(struct cpu_program *program, int s, const float *in,
-			int count, int training)
-{
-	struct cpu_step *bound = &program->steps[s];
+	const struct linear_step *linear = (struct linear_step *)step;
 	const struct linear_values parameters =
-		values_of(program, bound, VECTOR_PARAMETERS);
-	const struct linear_batch batch =
-		batch_of(program, s, in, count, training);
+		values_of(program, linear, VECTOR_PARAMETERS);
+	const struct linear_batch batch = batch_of(program, linear, pass);
 
-	if (is_dense(program))
-		forward_dense(program, bound, in, count, training);
-	else
-		program->kernels->linear->forward(&bound->linear, &parameters,
-						  &batch, bound->out,
-						  program->scratch);
-}
-
-/* In place: those by the outputs become those before dropout and ReLU. */
-static void start_dense(struct cpu_program *program,
-			const struct cpu_step *bound, int count)
-{
-	const struct step *step = bound->step;
-	const size_t all = (size_t)count * bound->out_size;
-
-	if (cpu_drops(program, step))
-		host_dropout(bound->out_slopes, all, 1,
-			     decided(program, step->dropout),
-			     cpu_drop_probability(program, step));
-	if (bound->linear.relu)
-		relu_stop(bound->out, all, bound->out_slopes);
-}
-
-static void backward_dense(struct cpu_program *program, int s, const float *in,
-			   int count)
-{
-	struct cpu_step *bound = &program->steps[s];
-	const float *p = program->host.vectors[VECTOR_PARAMETERS];
-	const struct linear_values gradient =
-		values_of(program, bound, VECTOR_GRADIENT);
-	const int outputs = (int)bound->out_size;
-	const int inputs = (int)bound->in_size;
-
-	start_dense(program, bound, count);
-	blas_gemm(BLAS_TRANSPOSED, BLAS_AS_IS, outputs, inputs,
-		  count - bound->step->broken, bound->out_slopes, in, 0,
-		  gradient.weights);
-	blas_gemm(BLAS_TRANSPOSED, BLAS_AS_IS, outputs, 1, count,
-		  bound->out_slopes, program->ones, 0, gradient.bias);
-	if (s)
-		blas_gemm(BLAS_AS_IS, BLAS_AS_IS, count, inputs, outputs,
-			  bound->out_slopes, p + bound->weight, 0,
-			  program->steps[s - 1].out_slopes);
+	program->kernels->linear->forward(&linear->shape, &parameters, &batch,
+					  step->out->out, program->scratch);
 }
 
 static void backward_stored(struct cpu_program *program,
-			    const struct cpu_step *bound,
+			    const struct linear_step *linear,
 			    struct linear_batch batch,
 			    struct linear_slopes slopes)
 {
 	const struct linear_values parameters =
-		values_of(program, bound, VECTOR_PARAMETERS);
+		values_of(program, linear, VECTOR_PARAMETERS);
 	const struct linear_values gradient =
-		values_of(program, bound, VECTOR_GRADIENT);
+		values_of(program, linear, VECTOR_GRADIENT);
 
-	program->kernels->linear->backward(&bound->linear, &parameters, &batch,
+	program->kernels->linear->backward(&linear->shape, &parameters, &batch,
 					   &slopes, &gradient,
 					   program->scratch);
-	if (!bound->step->broken)
+	if (!cpu_node(program, linear->step.first)->broken)
 		return;
 	/* Once more, over what that has stored, and without the last one. */
 	batch.count--;
 	slopes.in_slopes = NULL;
-	program->kernels->linear->backward(&bound->linear, &parameters, &batch,
+	program->kernels->linear->backward(&linear->shape, &parameters, &batch,
 					   &slopes, &gradient,
 					   program->scratch);
 }
 
-struct linear_state cpu_linear_state(const struct cpu_program *program, int s)
+static void backward(struct cpu_program *program, struct cpu_step *step,
+		     const struct cpu_pass *pass)
 {
-	const struct cpu_step *bound = &program->steps[s];
-
-	return (struct linear_state){
-		.parameters = values_of(program, bound, VECTOR_PARAMETERS),
-		.square_avg = values_of(program, bound, VECTOR_SQUARE_AVG),
-		.acc_delta = values_of(program, bound, VECTOR_ACC_DELTA),
-	};
-}
-
-void cpu_linear_backward(struct cpu_program *program, int s, const float *in,
-			 int count, const struct update *update)
-{
-	struct cpu_step *bound = &program->steps[s];
-	const struct linear_batch batch = batch_of(program, s, in, count, 1);
+	const struct linear_step *linear = (struct linear_step *)step;
+	const struct node *node = cpu_node(program, step->first);
+	const struct linear_batch batch = batch_of(program, linear, pass);
+	float *dx = node->wants_dx ? step->in->gradient : NULL;
 	const struct linear_slopes slopes = {
-		.out = bound->out,
-		.out_slopes = bound->out_slopes,
-		.in_slopes = s ? program->steps[s - 1].out_slopes : NULL,
+		.out = step->out->out,
+		.out_slopes = step->out->gradient,
+		.in_slopes = linear->dx ? linear->dx : dx,
 	};
-	const struct linear_state state = cpu_linear_state(program, s);
+	const struct linear_state state = linear_state(program, linear);
 
-	if (program->leaves == CPU_LEAVES_PARTS && s == program->first_linear)
+	if (program->leaves == CPU_LEAVES_PARTS && cpu_is_joint(program, step))
 		cpu_joint_backward(program, &batch, &slopes);
-	else if (is_dense(program))
-		backward_dense(program, s, in, count);
-	else if (update)
+	else if (pass->update)
 		program->kernels->linear->backward_update(
-			&bound->linear, &state, update, &batch, &slopes,
+			&linear->shape, &state, pass->update, &batch, &slopes,
 			program->scratch);
 	else
-		backward_stored(program, bound, batch, slopes);
+		backward_stored(program, linear, batch, slopes);
+	if (linear->dx)
+		program->kernels->planes->add_to(
+			(size_t)pass->count * step->in->size, linear->dx, dx);
 }
+
+/* Whether dropout let a value through or not, ReLU's decision differs. */
+static void decide(const struct cpu_program *program,
+		   const struct cpu_step *step, int row, uint8_t *values)
+{
+	const struct linear_step *linear = (const struct linear_step *)step;
+	const size_t all = (size_t)program->host.batch_count * step->out->size;
+	const uint8_t *keep = linear->dropout == CPU_NO_ROW ? NULL :
+				      cpu_choices(program, linear->dropout);
+
+	(void)row;
+	cpu_decide_relu(program, step->out, values);
+	for (size_t i = 0; keep && i < all; i++)
+		if (!keep[i])
+			values[i] = DECISION_ANY;
+}
+
+const struct cpu_solver cpu_sparse_linear_solver = {
+	.base = { "linear[+relu][+dropout], sparse", takes },
+	.size = sizeof(struct linear_step),
+	.updates_at_once = 1,
+	.lay_out = lay_out,
+	.place = place,
+	.allocate = allocate,
+	.release = release,
+	.copy = copy,
+	.forward = forward,
+	.backward = backward,
+	.decide = decide,
+	.work = linear_work,
+};

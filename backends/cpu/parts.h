@@ -6,11 +6,10 @@
 #define BACKENDS_CPU_PARTS_H
 
 #include "backends/backend.h"
-#include "backends/plan.h"
 
 /* Parts of a step on the way back. */
 enum cpu_backward {
-	CPU_SLOPES, /* by the input, and what else is done beside them */
+	CPU_BY_ALL, /* the input, and what else is done beside it */
 	CPU_STEM_WEIGHTS, /* by the weights of a stem's second convolution */
 	CPU_BACKWARD_PARTS
 };
@@ -20,10 +19,10 @@ enum cpu_part {
 	CPU_PART_CHOICES,  /* of dropout */
 	CPU_PART_WEIGHTS,  /* transformed, or in another order */
 	CPU_PART_FORWARD,  /* and the number of the step */
-	CPU_PART_LOSS = CPU_PART_FORWARD + PLAN_MAX_STEPS,
+	CPU_PART_LOSS = CPU_PART_FORWARD + MODEL_MAX_LAYERS,
 	CPU_PART_BACKWARD,
 	CPU_PART_UPDATE =
-		CPU_PART_BACKWARD + CPU_BACKWARD_PARTS * PLAN_MAX_STEPS,
+		CPU_PART_BACKWARD + CPU_BACKWARD_PARTS * MODEL_MAX_LAYERS,
 	CPU_PART_JOINT, /* of weights that cores update together */
 	CPU_PARTS
 };
@@ -31,7 +30,7 @@ enum cpu_part {
 static inline int cpu_part_backward(int step, enum cpu_backward which)
 {
 	return CPU_PART_BACKWARD +
-	       CPU_BACKWARD_PARTS * (PLAN_MAX_STEPS - 1 - step) + (int)which;
+	       CPU_BACKWARD_PARTS * (MODEL_MAX_LAYERS - 1 - step) + (int)which;
 }
 
 /* Slot of struct backend: CPU_PARTS of them. */

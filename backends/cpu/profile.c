@@ -2,41 +2,30 @@
  * The work of an iteration, part by part, from shapes and from what the last
  * gradient has left.
  */
-#include "backends/cpu/work.h"
-
 #include <math.h>
 #include <stdio.h>
 
-int work_is_stem(const struct step *step)
-{
-	return step->lead.layer != STEP_NO_LAYER;
-}
+#include "backends/cpu/work.h"
 
 double work_samples(const struct cpu_program *program)
 {
 	return program->host.batch_count;
 }
 
-double work_of_conv(struct shape out, int window, int channels)
+double work_of_node(const struct node *node)
 {
-	return (double)shape_size(out) * window * window * channels;
+	const double out = (double)shape_size(node->out);
+
+	if (node->layer->kind == LAYER_LINEAR)
+		return out * (double)shape_size(node->in);
+	return out * node->layer->window * node->layer->window *
+	       node->in.channels;
 }
 
-double work_of_main(const struct step *step)
+double work_parameters(const struct node *node)
 {
-	if (!step->window)
-		return (double)shape_size(step->main_out) *
-		       (double)shape_size(step->in);
-	return work_of_conv(step->main_out, step->window,
-			    work_is_stem(step) ? step->lead.out.channels :
-						 step->in.channels);
-}
-
-double work_parameters(const struct step *step)
-{
-	return work_of_main(step) /
-		       (step->main_out.height * step->main_out.width) +
-	       step->main_out.channels;
+	return work_of_node(node) / (node->out.height * node->out.width) +
+	       (node->has_bias ? node->out.channels : 0);
 }
 
 double work_share(double part, double all)
@@ -44,41 +33,56 @@ double work_share(double part, double all)
 	return all > 0 ? part / all : NAN;
 }
 
-void work_name(const struct cpu_program *program, int s, const char *what,
-	       struct profile_part *part)
+void work_name(const struct cpu_program *program, const struct cpu_step *step,
+	       const char *what, struct profile_part *part)
 {
-	const struct step *step = program->steps[s].step;
-	const struct layer *layers = program->host.base.model->layers;
-	const int two = work_is_stem(step);
+	const struct layer *layer = cpu_node(program, step->first)->layer;
 
-	snprintf(part->name, sizeof(part->name), "%.12s%s%.12s %s",
-		 two ? layers[step->lead.layer].name : "", two ? "+" : "",
-		 layers[step->main].name, what);
+	if (layer->name)
+		snprintf(part->name, sizeof(part->name), "%.23s %s",
+			 layer->name, what);
+	else
+		snprintf(part->name, sizeof(part->name), "%s %d %s",
+			 layer_kind_name(layer->kind), step->first, what);
 }
 
-static double choices_of(const struct model *model)
+void work_elements(const struct cpu_program *program,
+		   const struct cpu_step *step, struct profile_part *parts)
 {
+	const double floats = work_samples(program) *
+			      (double)(shape_size(step->in->shape) +
+				       shape_size(step->out->shape));
+	struct profile_part part = { .bytes = WORK_FLOAT * floats,
+				     .nonzero = NAN };
+
+	work_name(program, step, "forward", &part);
+	parts[CPU_PART_FORWARD + step->index] = part;
+	work_name(program, step, "backward", &part);
+	if (step->out->gradient)
+		parts[cpu_part_backward(step->index, CPU_BY_ALL)] = part;
+}
+
+static double choices_of(const struct cpu_program *program)
+{
+	const struct graph *graph = &program->host.graph;
 	double sum = 0;
 
-	for (int l = 0; l < model->layer_count; l++)
-		if (model->layers[l].kind == LAYER_DROPOUT ||
-		    model->layers[l].kind == LAYER_DROPOUT2D)
-			sum += (double)layer_decisions(
-				&model->layers[l], model_layer_input(model, l));
+	for (int i = 0; i < graph->count; i++)
+		if (graph->nodes[i].layer->kind == LAYER_DROPOUT ||
+		    graph->nodes[i].layer->kind == LAYER_DROPOUT2D)
+			sum += (double)graph->nodes[i].decisions;
 	return sum;
 }
 
-/* Floats that are read and written when parameters have changed. */
+/* Floats that are read and written when parameters have changed: about twice
+ * those of steps that derive something from them. */
 static double refreshed(const struct cpu_program *program)
 {
-	const struct stem_shape *shape = &program->stem.shape;
 	double sum = 0;
 
-	if (program->stem.step)
-		sum += (double)(STEM_POINTS + STEM_TAPS) * shape->outputs *
-		       shape->middle;
-	for (int s = 0; s < program->conv_count; s++)
-		sum += 2 * work_parameters(program->steps[s].step);
+	for (int s = 0; s < program->count; s++)
+		if (program->steps[s]->solver->refresh)
+			sum += 2 * (double)program->steps[s]->length;
 	return sum;
 }
 
@@ -86,16 +90,14 @@ static double refreshed(const struct cpu_program *program)
 static void profile_others(const struct cpu_program *program,
 			   struct profile_part *parts)
 {
-	const struct model *model = program->host.base.model;
 	const struct program *base = &program->host.base;
 	const double logits =
-		work_samples(program) * model_classes(model);
-	const size_t all = program->leaves == CPU_LEAVES_PARTS ? base->summed :
+		work_samples(program) * model_classes(base->model);
+	const size_t all = program->leaves == CPU_LEAVES_PARTS ? base->reduced :
 								 base->length;
-	/* Linear layers store theirs, or use it at once. */
+	/* Steps that update at once store theirs. */
 	const double zeroed = program->host.batch_count ?
-				      (double)program->conv_length :
-				      (double)all;
+				      (double)program->eager : (double)all;
 	const struct {
 		int part;
 		const char *name;
@@ -103,7 +105,7 @@ static void profile_others(const struct cpu_program *program,
 	} others[] = {
 		{ CPU_PART_GRADIENT, "gradient zeroed", WORK_FLOAT * zeroed },
 		{ CPU_PART_CHOICES, "dropout choices",
-		  work_samples(program) * choices_of(model) },
+		  work_samples(program) * choices_of(program) },
 		{ CPU_PART_WEIGHTS, "weights transformed",
 		  WORK_FLOAT * refreshed(program) },
 		{ CPU_PART_LOSS, "loss", 2 * WORK_FLOAT * logits },
@@ -129,12 +131,7 @@ int cpu_profile(struct program *program, struct profile_part *parts)
 	for (int p = 0; p < CPU_PARTS; p++)
 		parts[p] = (struct profile_part){ .nonzero = NAN };
 	profile_others(cpu, parts);
-	for (int s = 0; s < cpu->host.plan.count - 1; s++)
-		if (work_is_stem(cpu->steps[s].step))
-			work_fill_stem(cpu, parts);
-		else if (cpu->steps[s].conv.window)
-			work_fill_conv(cpu, s, parts);
-		else
-			work_fill_linear(cpu, s, parts);
+	for (int s = 0; s < cpu->count; s++)
+		cpu->steps[s]->solver->work(cpu, cpu->steps[s], parts);
 	return CPU_PARTS;
 }

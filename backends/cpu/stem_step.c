@@ -1,48 +1,134 @@
 /* The stem of a program: where its parameters and activations are. */
+#include "backends/cpu/stem_step.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/cpu.h"
+/* The stem's rows, the first ones. */
+enum { LEAD, LEAD_RELU, MAIN };
 
-static int is_kind(const struct model *model, int layer, enum layer_kind kind)
+static int is_conv(const struct node *node)
 {
-	return layer < model->layer_count && model->layers[layer].kind == kind;
+	const struct layer *layer = node->layer;
+
+	return layer->kind == LAYER_CONV && layer->window == 3 &&
+	       layer_stride(layer) == 1 && !layer->pad && !layer->no_bias;
 }
 
-int cpu_stem_fits(const struct model *model)
+static int is_pool(const struct node *node)
 {
-	const int relu = is_kind(model, 3, LAYER_RELU);
-	const struct shape in = model->input;
+	const struct layer *layer = node->layer;
 
-	return is_kind(model, 0, LAYER_CONV) && is_kind(model, 1, LAYER_RELU) &&
-	       is_kind(model, 2, LAYER_CONV) &&
-	       is_kind(model, 3 + relu, LAYER_MAXPOOL) &&
-	       model->layers[0].window == 3 && model->layers[2].window == 3 &&
-	       model->layers[3 + relu].window == 2 && in.height > 4 &&
-	       in.width > 4 && in.height % STEM_TILE == 0 &&
-	       in.width % STEM_TILE == 0;
+	return layer->kind == LAYER_MAXPOOL && layer->window == 2 &&
+	       layer_stride(layer) == 2 && !layer->pad;
 }
 
-void cpu_stem_lay_out(struct cpu_stem *stem, const struct step *step,
-		      const struct stem_kernels *kernels,
-		      enum precision precision)
+/* The first rows, each read by the next alone; of whole tiles. */
+static int takes(const struct graph *graph, int first,
+		 const struct program_options *options)
 {
-	stem->step = step;
-	stem->kernels = kernels;
-	stem->shape = (struct stem_shape){
-		.channels = step->in.channels,
-		.height = step->in.height,
-		.width = step->in.width,
-		.middle = step->lead.out.channels,
-		.outputs = step->out.channels,
-		.relu = step->relu != STEP_NO_LAYER,
-		.bf16 = precision == PRECISION_BF16,
+	static const enum layer_kind kinds[] = {
+		LAYER_CONV, LAYER_RELU, LAYER_CONV,
+		LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT
 	};
-	stem->group = stem_group(&stem->shape, kernels->lanes);
+	const struct shape in = graph->model->input;
+	const struct node *nodes = graph->nodes;
+	int length, relu;
+
+	if (first || options->algorithm != ALGORITHM_FAST ||
+	    in.height <= 4 || in.width <= 4 || in.height % STEM_TILE ||
+	    in.width % STEM_TILE)
+		return 0;
+	length = plan_chain(graph, 0, kinds, sizeof(kinds) / sizeof(kinds[0]));
+	relu = length > MAIN + 2 && nodes[MAIN + 1].layer->kind == LAYER_RELU;
+	return length > MAIN + 1 + relu && is_conv(&nodes[LEAD]) &&
+			       nodes[LEAD_RELU].layer->kind == LAYER_RELU &&
+			       is_conv(&nodes[MAIN]) &&
+			       is_pool(&nodes[MAIN + 1 + relu]) ?
+		       length : 0;
+}
+
+static size_t padded(int count)
+{
+	return (size_t)((count + CPU_LANES - 1) / CPU_LANES * CPU_LANES);
+}
+
+/* Whether the kernels' planes can be handed on as they are: to one layer,
+ * which leaves out dropped ones. */
+static int is_handed_on(const struct cpu_program *program,
+			const struct cpu_step *step)
+{
+	const struct plan *plan = &program->host.plan;
+
+	return cpu_node(program, step->last)->readers == 1 &&
+	       plan->steps[1].solver == &cpu_sparse_linear_solver.base &&
+	       cpu_node(program, plan->steps[1].first)->source == step->last;
+}
+
+static void lay_out_planes(struct cpu_program *program, struct stem_step *stem)
+{
+	struct cpu_value *planes = &stem->planes;
+
+	*planes = cpu_value_images(cpu_node(program, stem->step.last)->out);
+	planes->places = stem->places;
+	if (cpu_drops(program, stem->dropout) &&
+	    cpu_drops_planes(program, stem->dropout))
+		planes->dropped_by = stem->dropout;
+	stem->is_copied = !is_handed_on(program, &stem->step);
+	if (!stem->is_copied)
+		*stem->step.out = *planes;
+}
+
+static int lay_out(struct cpu_program *program, struct cpu_step *step)
+{
+	struct stem_step *stem = (struct stem_step *)step;
+	const struct node *main = cpu_node(program, MAIN);
+	struct stem_shape *shape = &stem->shape;
+
+	stem->kernels = program->kernels->stem;
+	stem->relu = main[1].layer->kind == LAYER_RELU ? MAIN + 1 : CPU_NO_ROW;
+	stem->pool = cpu_row_of(program, step, LAYER_MAXPOOL);
+	stem->dropout = cpu_row_of(program, step, LAYER_DROPOUT);
+	*shape = (struct stem_shape){
+		.channels = cpu_node(program, LEAD)->in.channels,
+		.height = cpu_node(program, LEAD)->in.height,
+		.width = cpu_node(program, LEAD)->in.width,
+		.middle = main->in.channels,
+		.outputs = main->out.channels,
+		.relu = stem->relu != CPU_NO_ROW,
+		.bf16 = program->host.base.options.precision == PRECISION_BF16,
+	};
+	stem->group = stem_group(shape, stem->kernels->lanes);
+	stem->places = malloc((size_t)stem_plane(shape) *
+			      sizeof(*stem->places));
+	if (!stem->places)
+		return -1;
+	for (int p = 0; p < stem_plane(shape); p++)
+		stem->places[p] = stem->kernels->place(shape, p);
+	lay_out_planes(program, stem);
+	step->length = padded(shape->middle * shape->channels * STEM_TAPS) +
+		       padded(shape->middle) +
+		       padded(shape->outputs * STEM_TAPS * shape->middle) +
+		       padded(shape->outputs);
+	return 0;
+}
+
+static void place(struct cpu_program *program, struct cpu_step *step)
+{
+	struct stem_step *stem = (struct stem_step *)step;
+	const struct stem_shape *shape = &stem->shape;
+
+	(void)program;
+	stem->first = step->at;
+	stem->first_bias = stem->first + padded(shape->middle *
+						shape->channels * STEM_TAPS);
+	stem->weight = stem->first_bias + padded(shape->middle);
+	stem->bias = stem->weight +
+		     padded(shape->outputs * STEM_TAPS * shape->middle);
 }
 
 /* Floats of what backward leaves of the first convolution, lane by lane. */
-static size_t lane_sums(const struct cpu_stem *stem)
+static size_t lane_sums(const struct stem_step *stem)
 {
 	const struct stem_shape *shape = &stem->shape;
 
@@ -51,19 +137,36 @@ static size_t lane_sums(const struct cpu_stem *stem)
 }
 
 /* Bytes, of at least one float. */
-static size_t sums_size(const struct cpu_stem *stem)
+static size_t sums_size(const struct stem_step *stem)
 {
 	return (stem->kernels->sums(&stem->shape) + 1) * sizeof(float);
 }
 
-int cpu_stem_allocate(struct cpu_stem *stem, int batch)
+static int allocate_planes(struct stem_step *stem, size_t batch)
 {
+	struct cpu_value *planes = &stem->planes;
+
+	if (stem->is_copied) {
+		planes->out = host_allocate(batch * planes->size *
+					    sizeof(float));
+		planes->gradient = host_allocate(batch * planes->size *
+						 sizeof(float));
+	} else {
+		planes->out = stem->step.out->out;
+		planes->gradient = stem->step.out->gradient;
+	}
+	stem->winners = host_allocate(batch * planes->size);
+	return planes->out && planes->gradient && stem->winners ? 0 : -1;
+}
+
+static int allocate(struct cpu_program *program, struct cpu_step *step)
+{
+	struct stem_step *stem = (struct stem_step *)step;
 	const struct stem_shape *shape = &stem->shape;
+	const int batch = program->host.base.options.batch;
 	const size_t groups =
 		(size_t)((batch + stem->group - 1) / stem->group);
 
-	stem->places = malloc((size_t)stem_plane(shape) *
-			      sizeof(*stem->places));
 	stem->points = host_allocate(stem->kernels->points(shape) *
 				     sizeof(float));
 	stem->signs_size = stem->kernels->signs(shape);
@@ -72,99 +175,120 @@ int cpu_stem_allocate(struct cpu_stem *stem, int batch)
 	stem->sums = host_allocate(sums_size(stem));
 	stem->scratch = host_allocate(stem->kernels->scratch(shape) *
 				      sizeof(float));
-	if (!stem->places || !stem->points || !stem->signs ||
-	    !stem->lane_sums || !stem->sums || !stem->scratch)
-		return -1;
-	for (int p = 0; p < stem_plane(shape); p++)
-		stem->places[p] = stem->kernels->place(shape, p);
-	return 0;
+	return stem->points && stem->signs && stem->lane_sums && stem->sums &&
+			       stem->scratch &&
+			       !allocate_planes(stem, (size_t)batch) ?
+		       0 : -1;
 }
 
-void cpu_stem_release(struct cpu_stem *stem)
+static void release(struct cpu_step *step)
 {
+	struct stem_step *stem = (struct stem_step *)step;
+
 	free(stem->places);
 	free(stem->points);
 	free(stem->signs);
 	free(stem->lane_sums);
 	free(stem->sums);
 	free(stem->scratch);
+	free(stem->winners);
+	if (stem->is_copied) {
+		free(stem->planes.out);
+		free(stem->planes.gradient);
+	}
 }
 
-void cpu_stem_map(const struct cpu_stem *stem, uint32_t *where)
+/* Neighbours that are neighbours in either order. */
+static void copy_run(float *own, float *flat, int count, int to_own)
 {
-	const struct step *step = stem->step;
+	if (to_own)
+		memcpy(own, flat, (size_t)count * sizeof(*own));
+	else
+		memcpy(flat, own, (size_t)count * sizeof(*own));
+}
+
+static void copy(const struct cpu_program *program, const struct cpu_step *step,
+		 float *own, float *flat, int to_own)
+{
+	const struct stem_step *stem = (const struct stem_step *)step;
 	const struct stem_shape *shape = &stem->shape;
-	const int first = shape->middle * shape->channels * STEM_TAPS;
-	uint32_t *main = where + step->weight;
+	const struct node *lead = cpu_node(program, LEAD);
+	const struct node *main = cpu_node(program, MAIN);
+	const int channels = shape->middle;
 
-	for (int i = 0; i < first; i++)
-		where[step->lead.weight + (size_t)i] =
-			(uint32_t)stem->first + (uint32_t)i;
-	for (int i = 0; i < shape->middle; i++)
-		where[step->lead.bias + (size_t)i] =
-			(uint32_t)stem->first_bias + (uint32_t)i;
+	copy_run(own + stem->first, flat + lead->weight,
+		 channels * shape->channels * STEM_TAPS, to_own);
+	copy_run(own + stem->first_bias, flat + lead->bias, channels, to_own);
+	copy_run(own + stem->bias, flat + main->bias, shape->outputs, to_own);
+	own += stem->weight;
+	flat += main->weight;
 	for (int o = 0; o < shape->outputs; o++)
-		where[step->bias + (size_t)o] =
-			(uint32_t)stem->bias + (uint32_t)o;
-	for (int o = 0; o < shape->outputs; o++)
-		for (int i = 0; i < shape->middle; i++)
-			for (int t = 0; t < STEM_TAPS; t++)
-				*main++ = (uint32_t)stem->weight +
-					  (uint32_t)((o * STEM_TAPS + t) *
-							     shape->middle + i);
+		for (int i = 0; i < channels; i++)
+			for (int t = 0; t < STEM_TAPS; t++, flat++) {
+				float *at = own + (o * STEM_TAPS + t) *
+							  channels + i;
+
+				if (to_own)
+					*at = *flat;
+				else
+					*flat = *at;
+			}
 }
 
-void cpu_stem_refresh(struct cpu_stem *stem, const float *parameters)
+static void refresh(struct cpu_program *program, struct cpu_step *step,
+		    int training)
 {
-	stem->kernels->transform(&stem->shape, parameters + stem->weight,
-				 stem->points);
+	struct stem_step *stem = (struct stem_step *)step;
+	const float *p = program->host.vectors[VECTOR_PARAMETERS];
+
+	(void)training;
+	stem->kernels->transform(&stem->shape, p + stem->weight, stem->points);
 	stem->weights = (struct stem_weights){
-		.first = parameters + stem->first,
-		.first_bias = parameters + stem->first_bias,
+		.first = p + stem->first,
+		.first_bias = p + stem->first_bias,
 		.points = stem->points,
-		.bias = parameters + stem->bias,
+		.bias = p + stem->bias,
 	};
 }
 
-const uint8_t *cpu_stem_keep(const struct cpu_program *program, int sample)
+const uint8_t *stem_keep(const struct cpu_program *program,
+			 const struct stem_step *stem, int sample)
 {
-	const struct step *step = program->stem.step;
-
-	return cpu_drops(program, step) && cpu_drops_planes(program, step) ?
-		       host_decisions_at(&program->host, step->dropout,
-					 sample) : NULL;
+	return stem->planes.dropped_by == CPU_NO_ROW ? NULL :
+		host_decisions_at(&program->host, stem->planes.dropped_by,
+				  sample);
 }
 
-/* Samples first .. first + count of an iteration, or of a test. */
+/* Samples first .. first + count of a pass. */
 static struct stem_batch group_of(const struct cpu_program *program,
-				  const struct batch *batch, int first,
-				  int count, int training)
+				  const struct stem_step *stem,
+				  const struct cpu_pass *pass, int first,
+				  int count)
 {
-	const struct step *step = program->stem.step;
-	const size_t image = shape_size(step->in);
 	struct stem_batch group = { .count = count, .scale = 1 };
 
-	group.images = batch->images + (size_t)first * image;
-	group.keep = training ? cpu_stem_keep(program, first) : NULL;
+	group.images = program->images.out +
+		       (size_t)first * program->images.size;
+	group.keep = pass->training ? stem_keep(program, stem, first) : NULL;
 	if (group.keep)
-		group.scale = cpu_drop_scale(program, step);
+		group.scale = cpu_drop_scale(program, stem->dropout);
 	return group;
 }
 
-static int drops_elements(const struct cpu_program *program)
+static int drops_elements(const struct cpu_program *program,
+			  const struct stem_step *stem)
 {
-	const struct step *step = program->stem.step;
-
-	return cpu_drops(program, step) && !cpu_drops_planes(program, step);
+	return cpu_drops(program, stem->dropout) &&
+	       !cpu_drops_planes(program, stem->dropout);
 }
 
-static uint8_t *signs_of(const struct cpu_stem *stem, int sample)
+static uint8_t *signs_of(const struct stem_step *stem, int sample)
 {
 	return stem->signs + (size_t)(sample / stem->group) * stem->signs_size;
 }
 
 /* Behind those of the weights. */
-static float *lane_sums_of_bias(const struct cpu_stem *stem)
+static float *lane_sums_of_bias(const struct stem_step *stem)
 {
 	const struct stem_shape *shape = &stem->shape;
 
@@ -173,98 +297,114 @@ static float *lane_sums_of_bias(const struct cpu_stem *stem)
 					 (size_t)stem->kernels->lanes;
 }
 
-/* What dropout by elements leaves of a group's values, outputs or slopes. */
-static void drop_elements(const struct cpu_program *program, int first,
-			  int count, float *values)
+/* What dropout by elements leaves of a group's values, outputs or gradient. */
+static void drop_elements(const struct cpu_program *program,
+			  const struct stem_step *stem, int first, int count,
+			  float *values)
 {
-	const struct cpu_stem *stem = &program->stem;
-	const size_t each = program->steps[0].out_size;
-
 	for (int i = 0; i < count; i++)
 		stem->kernels->drop(&stem->shape,
 				    host_decisions_at(&program->host,
-						      stem->step->dropout,
-						      first + i),
+						      stem->dropout, first + i),
 				    stem->places,
-				    cpu_drop_scale(program, stem->step),
-				    values + (size_t)i * each, stem->scratch);
+				    cpu_drop_scale(program, stem->dropout),
+				    values + (size_t)i * stem->planes.size,
+				    stem->scratch);
 }
 
-void cpu_stem_forward(struct cpu_program *program, const struct batch *batch,
-		      int first, int count, int training)
+/* For readers of the common layout; 0 where planes are dropped. */
+static void copy_out(const struct cpu_program *program,
+		     const struct stem_step *stem, const struct cpu_pass *pass)
 {
-	struct cpu_stem *stem = &program->stem;
-	struct cpu_step *bound = &program->steps[0];
+	const size_t plane = (size_t)stem_plane(&stem->shape);
 
-	for (int i = 0; i < count; i += stem->group) {
-		const int rest = count - i;
-		const struct stem_batch group =
-			group_of(program, batch, first + i,
-				 rest < stem->group ? rest : stem->group,
-				 training);
-		const size_t at = (size_t)i * bound->out_size;
+	for (int i = 0; pass->training && i < pass->count; i++) {
+		const uint8_t *keep = stem_keep(program, stem, i);
+		float *planes = stem->planes.out +
+				(size_t)i * stem->planes.size;
 
-		stem->kernels->forward(&stem->shape, &stem->weights, &group,
-				       bound->out + at,
-				       training ? bound->winners + at : NULL,
-				       training ? signs_of(stem, i) : NULL,
-				       stem->scratch);
-		if (training && drops_elements(program))
-			drop_elements(program, first + i, group.count,
-				      bound->out + at);
+		for (int o = 0; keep && o < stem->shape.outputs; o++)
+			if (!keep[o])
+				memset(planes + (size_t)o * plane, 0,
+				       plane * sizeof(*planes));
 	}
-	program_end_part(&program->host.base, CPU_PART_FORWARD);
+	cpu_value_copy(&stem->planes, stem->planes.out, pass->count,
+		       stem->step.out, stem->step.out->out);
 }
 
-/* What dropout and the second ReLU let through of a group's slopes by out. */
-static void stop_slopes(const struct cpu_program *program, int first, int count)
+static void forward(struct cpu_program *program, struct cpu_step *step,
+		    const struct cpu_pass *pass)
 {
-	const struct cpu_stem *stem = &program->stem;
-	const struct cpu_step *bound = &program->steps[0];
-	const size_t at = (size_t)first * bound->out_size;
-	const int drops = drops_elements(program);
+	struct stem_step *stem = (struct stem_step *)step;
+
+	for (int i = 0; i < pass->count; i += stem->group) {
+		const int rest = pass->count - i;
+		const struct stem_batch group =
+			group_of(program, stem, pass, i,
+				 rest < stem->group ? rest : stem->group);
+		const size_t at = (size_t)i * stem->planes.size;
+		float *out = stem->planes.out + at;
+
+		stem->kernels->forward(
+			&stem->shape, &stem->weights, &group, out,
+			pass->training ? stem->winners + at : NULL,
+			pass->training ? signs_of(stem, i) : NULL,
+			stem->scratch);
+		if (pass->training && drops_elements(program, stem))
+			drop_elements(program, stem, i, group.count, out);
+	}
+	if (stem->is_copied)
+		copy_out(program, stem, pass);
+}
+
+/* What dropout and the second ReLU let through of a group's gradient by out. */
+static void stop_gradient(const struct cpu_program *program,
+			  const struct stem_step *stem, int first, int count)
+{
+	const size_t at = (size_t)first * stem->planes.size;
+	const int drops = drops_elements(program, stem);
 
 	/* What dropout let through is not 0 exactly where ReLU let it. */
 	if (stem->shape.relu)
-		stem->kernels->stop((size_t)count * bound->out_size,
-				    bound->out + at,
-				    drops ? cpu_drop_scale(program, stem->step)
-					  : 1,
-				    bound->out_slopes + at);
+		stem->kernels->stop((size_t)count * stem->planes.size,
+				    stem->planes.out + at,
+				    drops ? cpu_drop_scale(program,
+							   stem->dropout) : 1,
+				    stem->planes.gradient + at);
 	else if (drops)
-		drop_elements(program, first, count, bound->out_slopes + at);
+		drop_elements(program, stem, first, count,
+			      stem->planes.gradient + at);
 }
 
-static void backward_group(struct cpu_program *program,
-			   const struct batch *batch, int first, int count)
+static void backward_group(struct cpu_program *program, struct stem_step *stem,
+			   const struct cpu_pass *pass, int first, int count)
 {
-	struct cpu_stem *stem = &program->stem;
-	const struct cpu_step *bound = &program->steps[0];
-	const size_t at = (size_t)first * bound->out_size;
-	struct stem_batch group = group_of(program, batch, first, count, 1);
+	const size_t at = (size_t)first * stem->planes.size;
+	const float *gradient = stem->planes.gradient + at;
+	const uint8_t *winners = stem->winners + at;
+	struct stem_batch group = group_of(program, stem, pass, first, count);
 	float *g = program->host.vectors[VECTOR_GRADIENT];
-	const int last = first + count == batch->count;
+	const int last = first + count == pass->count;
 
-	stop_slopes(program, first, count);
-	group.count = count - (last && stem->step->lead.broken);
-	stem->kernels->backward(&stem->shape, &stem->weights, &group,
-				bound->out_slopes + at, bound->winners + at,
-				signs_of(stem, first), stem->lane_sums,
-				lane_sums_of_bias(stem), stem->scratch);
+	stop_gradient(program, stem, first, count);
+	group.count = count - (last && cpu_node(program, LEAD)->broken);
+	stem->kernels->backward(&stem->shape, &stem->weights, &group, gradient,
+				winners, signs_of(stem, first),
+				stem->lane_sums, lane_sums_of_bias(stem),
+				stem->scratch);
 	program_end_part(&program->host.base,
-			 cpu_part_backward(0, CPU_SLOPES));
-	group.count = count - (last && stem->step->broken);
+			 cpu_part_backward(stem->step.index, CPU_BY_ALL));
+	group.count = count - (last && cpu_node(program, MAIN)->broken);
 	stem->kernels->weight_slopes(&stem->shape, &stem->weights, &group,
-				     bound->out_slopes + at,
-				     bound->winners + at, stem->sums,
+				     gradient, winners, stem->sums,
 				     g + stem->weight, g + stem->bias,
 				     stem->scratch);
 	program_end_part(&program->host.base,
-			 cpu_part_backward(0, CPU_STEM_WEIGHTS));
+			 cpu_part_backward(stem->step.index, CPU_STEM_WEIGHTS));
 }
 
 /* The lanes of what backward added up, into the gradient. */
-static void sum_lanes(const struct cpu_stem *stem, const float *lanes,
+static void sum_lanes(const struct stem_step *stem, const float *lanes,
 		      int count, float *sums)
 {
 	const int each = stem->kernels->lanes;
@@ -276,30 +416,45 @@ static void sum_lanes(const struct cpu_stem *stem, const float *lanes,
 	}
 }
 
-void cpu_stem_backward(struct cpu_program *program, const struct batch *batch)
+static void backward(struct cpu_program *program, struct cpu_step *step,
+		     const struct cpu_pass *pass)
 {
-	struct cpu_stem *stem = &program->stem;
+	struct stem_step *stem = (struct stem_step *)step;
 	const struct stem_shape *shape = &stem->shape;
-	const int first = shape->middle * shape->channels * STEM_TAPS;
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 
+	if (stem->is_copied)
+		cpu_value_copy(step->out, step->out->gradient, pass->count,
+			       &stem->planes, stem->planes.gradient);
 	memset(stem->lane_sums, 0, lane_sums(stem) * sizeof(float));
 	memset(stem->sums, 0, sums_size(stem));
-	memset(g + stem->weight, 0, (size_t)(shape->outputs * STEM_TAPS *
-					     shape->middle) * sizeof(float));
-	memset(g + stem->bias, 0, (size_t)shape->outputs * sizeof(float));
-	for (int i = 0; i < batch->count; i += stem->group) {
-		const int rest = batch->count - i;
+	for (int i = 0; i < pass->count; i += stem->group) {
+		const int rest = pass->count - i;
 
-		backward_group(program, batch, i,
+		backward_group(program, stem, pass, i,
 			       rest < stem->group ? rest : stem->group);
 	}
 	stem->kernels->weights_finish(shape, stem->sums, g + stem->weight);
 	program_end_part(&program->host.base,
-			 cpu_part_backward(0, CPU_STEM_WEIGHTS));
-	sum_lanes(stem, stem->lane_sums, first, g + stem->first);
+			 cpu_part_backward(step->index, CPU_STEM_WEIGHTS));
+	sum_lanes(stem, stem->lane_sums,
+		  shape->middle * shape->channels * STEM_TAPS,
+		  g + stem->first);
 	sum_lanes(stem, lane_sums_of_bias(stem), shape->middle,
 		  g + stem->first_bias);
-	program_end_part(&program->host.base,
-			 cpu_part_backward(0, CPU_SLOPES));
 }
+
+const struct cpu_solver cpu_stem_solver = {
+	.base = { "conv+relu+conv+[relu+]maxpool", takes },
+	.size = sizeof(struct stem_step),
+	.lay_out = lay_out,
+	.place = place,
+	.allocate = allocate,
+	.release = release,
+	.copy = copy,
+	.refresh = refresh,
+	.forward = forward,
+	.backward = backward,
+	.decide = stem_decide,
+	.work = stem_work,
+};

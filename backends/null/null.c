@@ -31,13 +31,6 @@ static int null_compile(struct device *device, const struct model *model,
 
 	if (!program)
 		return error_memory(err, "a program");
-	/* A host program has no running statistics to store into. */
-	if (model_has_batchnorm(model)) {
-		free(program);
-		return error_set(err, ERROR_MISSING, "model '%s' has batch "
-				 "norm, and this backend no buffers",
-				 model->name);
-	}
 	if (host_init(program, device, model, options, err)) {
 		free(program);
 		return -1;
@@ -53,8 +46,9 @@ static void null_free(struct program *program)
 }
 
 static int null_gradient(struct program *program, const struct batch *batch,
-			 struct error *err)
+			 const struct update *update, struct error *err)
 {
+	(void)update;
 	(void)err;
 	program->score = (struct score){ .count = batch->count };
 	return 0;
@@ -81,6 +75,7 @@ static int null_evaluate(struct program *program, const struct batch *batch,
 }
 
 const struct backend null_backend = {
+	.version = BACKEND_VERSION,
 	.name = "null",
 	.summary = "computes nothing: what the harness itself costs",
 	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,

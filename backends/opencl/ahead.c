@@ -50,21 +50,27 @@ int ahead_begin(struct opencl_program *program, struct error *err)
 			err);
 }
 
-int opencl_scores(struct program *base, struct score *scores, int count,
+int opencl_finish(struct program *base, struct score *scores, int count,
 		  struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
+	const int unfinished = program->unfinished;
 	cl_int status;
 
-	assert(count == program->unfinished);
-	if (count && score_read(program, &program->train, count, err))
+	assert(count <= (unfinished ? unfinished : 1));
+	if (unfinished && score_read(program, &program->train, unfinished, err))
 		return -1;
-	for (int i = 0; i < count; i++) {
-		scores[i] = (struct score){ 0 };
-		slot_add(&program->train, i, &scores[i]);
+	for (int slot = 0; slot < unfinished; slot++) {
+		base->score = (struct score){ 0 };
+		slot_add(&program->train, slot, &base->score);
+		if (slot >= unfinished - count)
+			*scores++ = base->score;
 	}
+	if (!unfinished && count)
+		*scores = base->score;
 	program->unfinished = 0;
 	ahead_release(program);
 	status = clFinish(program->queue);
-	return status ? status_fail(err, "clFinish", status) : 0;
+	return status ? status_fail(err, "clFinish", status) :
+			profile_finish(program, err);
 }

@@ -57,8 +57,26 @@ static const char *const gather_lines[] = {
 static const char *const score_lines[] = {
 #include "kernels/score.cl.h"
 };
+static const char *const recipe_lines[] = {
+#include "kernels/recipe.cl.h"
+};
 static const char *const step_lines[] = {
 #include "kernels/step.cl.h"
+};
+static const char *const philox_lines[] = {
+#include "kernels/philox.cl.h"
+};
+static const char *const generic_lines[] = {
+#include "kernels/generic.cl.h"
+};
+static const char *const generic_pool_lines[] = {
+#include "kernels/generic_pool.cl.h"
+};
+static const char *const generic_norm_lines[] = {
+#include "kernels/generic_norm.cl.h"
+};
+static const char *const generic_conv_lines[] = {
+#include "kernels/generic_conv.cl.h"
 };
 static const char *const gpu_lines[] = {
 #include "kernels/gpu.cl.h"
@@ -108,18 +126,25 @@ static const struct {
 	[SOURCE_STEP] = { "loss and update",
 			  { PART(vector_lines), PART(loss_lines),
 			    PART(gather_lines), PART(score_lines),
-			    PART(step_lines) } },
+			    PART(step_lines), PART(recipe_lines) } },
 	[SOURCE_GPU_CONV] = { "convolution",
-			      { PART(gpu_lines), PART(gpu_conv_lines),
+			      { PART(philox_lines), PART(gpu_lines),
+				PART(gpu_conv_lines),
 				PART(gpu_conv_forward_lines),
 				PART(gpu_conv_backward_lines) } },
 	[SOURCE_GPU_LINEAR] = { "linear layer",
-				{ PART(gpu_lines), PART(loss_lines),
-				  PART(gpu_linear_lines) } },
+				{ PART(philox_lines), PART(gpu_lines),
+				  PART(loss_lines), PART(gpu_linear_lines) } },
 	[SOURCE_GPU_STEP] = { "loss and update",
-			      { PART(gpu_lines), PART(loss_lines),
-				PART(gather_lines), PART(score_lines),
-				PART(gpu_step_lines) } },
+			      { PART(philox_lines), PART(gpu_lines),
+				PART(loss_lines), PART(gather_lines),
+				PART(score_lines), PART(gpu_step_lines),
+				PART(recipe_lines) } },
+	[SOURCE_GENERIC] = { "layer alone",
+			     { PART(philox_lines), PART(generic_lines),
+			       PART(generic_pool_lines),
+			       PART(generic_norm_lines),
+			       PART(generic_conv_lines) } },
 };
 
 static int source_create(const struct opencl_device *device,

@@ -1,7 +1,8 @@
 #include "backends/opencl/cache.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fts.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,20 +136,35 @@ void cache_explain(char *text, size_t size)
 			 strerror(errno));
 }
 
-long cache_entries(void)
+/* Of what name is in the folder at; 0 for no folder. */
+static long entries_below(int at, const char *name)
 {
-	char *const paths[] = { getenv(VARIABLE), NULL };
-	FTS *tree = paths[0] ? fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR |
-						       FTS_NOSTAT, NULL) : NULL;
-	const FTSENT *entry;
+	const int descriptor = openat(at, name, O_RDONLY | O_DIRECTORY |
+							O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = descriptor < 0 ? NULL : fdopendir(descriptor);
+	const struct dirent *entry;
 	long count = 0;
 
-	if (!tree)
-		return -1;
-	/* What PoCL leaves lying about says nothing. */
-	while ((entry = fts_read(tree)))
-		count += entry->fts_info != FTS_DP &&
-			 strncmp(entry->fts_name, "tempfile", 8) != 0;
-	fts_close(tree);
+	if (!folder) {
+		if (descriptor >= 0)
+			close(descriptor);
+		return 0;
+	}
+	while ((entry = readdir(folder))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		/* What PoCL leaves lying about says nothing. */
+		count += strncmp(entry->d_name, "tempfile", 8) != 0;
+		count += entries_below(descriptor, entry->d_name);
+	}
+	closedir(folder);
 	return count;
+}
+
+/* Not by fts_open(), which in glibc 2.36 uses memory that it did not get. */
+long cache_entries(void)
+{
+	const char *path = getenv(VARIABLE);
+
+	return path ? entries_below(AT_FDCWD, path) : -1;
 }

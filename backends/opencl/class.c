@@ -3,30 +3,24 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct step_kind *const kinds[LAYER_KINDS] = {
-	[LAYER_CONV] = &conv_step,
-	[LAYER_LINEAR] = &linear_step,
-	[LAYER_LOSS] = &loss_step,
+#include "backends/opencl/generic.h"
+
+static const struct solver *const solvers[] = {
+	&winograd_solver.base,
+	&conv_solver.base,
+	&linear_solver.base,
+	&loss_solver.base,
+	GENERIC_SOLVERS,
 };
-
-static const struct step_kind *cpu_step(const struct opencl_program *program,
-					int index)
-{
-	const struct step *step = step_at(program, index);
-
-	return winograd_fits(program, index) ?
-		       &winograd_step :
-		       kinds[program->base.model->layers[step->first].kind];
-}
 
 const struct device_class cpu_class = {
 	.name = "cpu",
 	.types = CL_DEVICE_TYPE_CPU,
 	.tiling = { .items = 1, .updated = 1024 },
-	.step = cpu_step,
+	.solvers = solvers,
+	.solver_count = sizeof(solvers) / sizeof(solvers[0]),
 	.build = common_build,
 	.begin = dropout_add,
-	.decisions = cpu_class_decisions,
 };
 
 static const struct device_class *const classes[] = { &cpu_class, &gpu_class };

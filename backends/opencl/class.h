@@ -32,9 +32,8 @@ struct device_class {
 	const char *name; /* of --device-class */
 	cl_device_type types; /* devices that it is for, unless told so */
 	struct tiling tiling;
-	/* How the step at index is done. */
-	const struct step_kind *(*step)(const struct opencl_program *program,
-					int index);
+	const struct solver *const *solvers; /* the most special first */
+	int solver_count;
 	/* Kernels that belong to no step, for the whole program. */
 	int (*build)(struct opencl_program *program, struct error *err);
 	/* Memory, or launches, of a pass that come before those of steps. */
@@ -50,9 +49,6 @@ struct device_class {
 	int (*gradient)(struct opencl_program *program, struct error *err);
 	int (*train)(struct opencl_program *program,
 		     const struct update *update, struct error *err);
-	/* Of one layer, behind a batch of at least one sample. */
-	int (*decisions)(struct opencl_program *program, int layer,
-			 uint8_t *values, struct error *err);
 };
 
 extern const struct device_class cpu_class, gpu_class;

@@ -4,6 +4,36 @@
 /* Bytes of a core's nearest cache that a loop over channels may count on. */
 #define NEAR_CACHE (40 * 1024)
 
+/* Whether row is the last one of a chain that can write channels last. */
+static int ends_chain(const struct graph *graph, int row,
+		      const struct program_options *options)
+{
+	int first = row;
+
+	while (first > 0 && graph->nodes[first].layer->kind != LAYER_CONV)
+		first--;
+	return graph->nodes[row].readers == 1 &&
+	       conv_solver.base.takes(graph, first, options) ==
+		       row - first + 1;
+}
+
+/* Of the images, or of what another chain makes for it alone. */
+static int conv_takes(const struct graph *graph, int first,
+		      const struct program_options *options)
+{
+	const int source = graph->nodes[first].source;
+	const int length = chain_of_conv(graph, first);
+
+	return source == MODEL_IMAGES ||
+			       (length && ends_chain(graph, source, options)) ?
+		       length : 0;
+}
+
+static int reads_images(const struct opencl_program *program, int index)
+{
+	return step_source(program, index) == STEP_IMAGES;
+}
+
 static int has_relu(const struct opencl_program *program, int index)
 {
 	return step_at(program, index)->relu != STEP_NO_LAYER;
@@ -103,7 +133,8 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 		step_keep_sample(program, index),
 		step_growth_bits(program, index), step->weight, step->bias,
 		tiles.outputs, tiles.columns, tiles.dense, tiles.inputs,
-		tiles.band, GROUPS, index > 0, conv_is_dense(program, index),
+		tiles.band, GROUPS, step_wants_dx(program, index),
+		conv_is_dense(program, index),
 		step->broken, by_tiles, scattered);
 }
 
@@ -156,12 +187,14 @@ static int training_allocate(struct opencl_program *program, struct pass *pass,
 	const struct request requests[] = {
 		{ &memory->codes, codes, y },
 		{ &memory->routes, codes && memory->output, out },
-		{ &memory->slope, !winograd_leads(program, index + 1),
+		{ &memory->slope, !winograd_led(program, index),
 		  out * sizeof(float) },
-		{ &memory->turned, index > 0,
+		{ &memory->turned, step_wants_dx(program, index),
 		  (size_t)step->main_out.channels * (size_t)(taps * ins) *
 			  sizeof(float) },
-		{ &memory->spread, !index && !conv_is_dense(program, index),
+		{ &memory->spread,
+		  reads_images(program, index) &&
+			  !conv_is_dense(program, index),
 		  in * sizeof(float) },
 		{ &memory->scattered, slopes_are_scattered(program, index),
 		  scattered_bytes(program, index) },
@@ -183,7 +216,7 @@ static int conv_allocate(struct opencl_program *program, struct pass *pass,
 				  program_device(program)->width);
 	const size_t most = (size_t)pass->most * sizeof(float);
 	const struct request requests[] = {
-		{ &memory->y, !winograd_leads(program, index + 1),
+		{ &memory->y, !winograd_led(program, index),
 		  most * (size_t)layout_channels_last(program, step->out)
 				 .sample },
 		{ &memory->output, is_arranged(program, pass, index),
@@ -250,13 +283,13 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 						  .moved = 2 * outs } };
 	const cl_mem weights[] = { program->vectors[VECTOR_PARAMETERS],
 				   memory->packed, memory->turned };
-	const cl_mem sums[] = { step_input(pass, index), memory->packed,
-				memory->y, memory->codes };
+	const cl_mem sums[] = { step_input(program, pass, index),
+				memory->packed, memory->y, memory->codes };
 	const cl_mem moved[] = { memory->y, memory->codes, memory->keep,
 				 memory->output, memory->routes };
 	const cl_program built = program->built[index];
 
-	if (winograd_leads(program, index + 1))
+	if (winograd_led(program, index))
 		return 0;
 	if (pass_add(pass, &pack, built, weights, 3, err) ||
 	    pass_add(pass, &forward, built, sums, 4, err))
@@ -299,7 +332,8 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 	const int tiles = vector_count(program, step->in.channels) /
 			  conv_tiles(program, index, step->pool_window,
 				     step->out.width).inputs;
-	const int ways = index ? 2 : 1; /* by weights, and by the input */
+	/* By weights, and by the input. */
+	const int ways = 1 + step_wants_dx(program, index);
 	const struct launch spread = { .name = "conv_spread",
 				       .items = { step->in.height, 0, 1 },
 				       .samples = 1,
@@ -318,14 +352,16 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 	};
 	const cl_mem images[] = { pass->images, memory->spread };
 	const cl_mem memories[] = {
-		index ? step_input(pass, index) : memory->spread,
+		memory->spread ? memory->spread :
+				 step_input(program, pass, index),
 		memory->output, memory->slope, memory->routes, memory->keep,
 		memory->turned, memory->sums,
-		index ? pass->steps[index - 1].slope : NULL,
+		step_dx(program, pass, index),
 	};
 	const cl_program built = program->built[index];
 
-	if (!index && pass_add(pass, &spread, built, images, 2, err))
+	if (memory->spread &&
+	    pass_add(pass, &spread, built, images, 2, err))
 		return -1;
 	return pass_add(pass, &backward, built, memories, 8, err);
 }
@@ -357,7 +393,7 @@ int conv_add_reduce(struct opencl_program *program, struct pass *pass,
 static int conv_backward(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
-	if (winograd_leads(program, index + 1))
+	if (winograd_led(program, index))
 		return 0;
 	if (conv_is_dense(program, index) ?
 		    dense_backward(program, pass, index, err) :
@@ -366,7 +402,12 @@ static int conv_backward(struct opencl_program *program, struct pass *pass,
 	return conv_add_reduce(program, pass, index, err);
 }
 
-const struct step_kind conv_step = { .build = conv_step_build,
-				     .allocate = conv_allocate,
-				     .forward = conv_forward,
-				     .backward = conv_backward };
+const struct opencl_solver conv_solver = {
+	.base = { "conv", conv_takes },
+	.channels_last = 1,
+	.build = conv_step_build,
+	.allocate = conv_allocate,
+	.forward = conv_forward,
+	.backward = conv_backward,
+	.decisions = chain_decisions,
+};

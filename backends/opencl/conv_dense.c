@@ -25,7 +25,8 @@ int conv_is_plain(const struct opencl_program *program, int index)
 {
 	const struct step *step = step_at(program, index);
 
-	return !index && step->pool_window == 1 &&
+	return step_source(program, index) == STEP_IMAGES &&
+	       step->pool_window == 1 &&
 	       conv_is_channels_last(program, index) &&
 	       (step->relu != STEP_NO_LAYER ||
 		step_dropping(program, index) == DROP_NOTHING);
@@ -90,7 +91,8 @@ int scattered_add(struct opencl_program *program, struct pass *pass, int index,
 {
 	const struct step *step = step_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
-	const int ways = index ? 2 : 1; /* by weights, and by the input */
+	/* By weights, and by the input. */
+	const int ways = 1 + step_wants_dx(program, index);
 	const double products = ways * step_products(program, index);
 	const struct launch dense = {
 		.name = "conv_dense",
@@ -104,9 +106,9 @@ int scattered_add(struct opencl_program *program, struct pass *pass, int index,
 			  ways * step_parameters(program, index), 0 },
 	};
 	const cl_mem memories[] = {
-		step_input(pass, index), memory->output, memory->slope,
+		step_input(program, pass, index), memory->output, memory->slope,
 		memory->routes, memory->keep, memory->turned, memory->sums,
-		index ? pass->steps[index - 1].slope : NULL, memory->scattered
+		step_dx(program, pass, index), memory->scattered
 	};
 
 	return pass_add(pass, &dense, program->built[index], memories, 9, err);

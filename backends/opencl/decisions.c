@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int step_of(const struct opencl_program *program, int layer)
-{
-	int index = 0;
-
-	while (layer >= program->plan.steps[index].first +
-				program->plan.steps[index].length)
-		index++;
-	return index;
-}
-
 /* Where element i of a plane-ordered sample of this shape is. */
 static size_t place(struct layout layout, struct shape shape, size_t i)
 {
@@ -25,10 +15,9 @@ static size_t place(struct layout layout, struct shape shape, size_t i)
 	       i % width * (size_t)layout.column;
 }
 
-/* 0 where an activation with this layout is 0 or below, else 1. */
-static int signs(struct opencl_program *program, cl_mem memory,
-		 struct layout layout, struct shape shape, uint8_t *values,
-		 struct error *err)
+int decisions_of_signs(struct opencl_program *program, cl_mem memory,
+		       struct layout layout, struct shape shape,
+		       uint8_t *values, struct error *err)
 {
 	const size_t count = (size_t)program->count;
 	const size_t sample = (size_t)layout.sample, size = shape_size(shape);
@@ -89,7 +78,8 @@ static int signs_again(struct opencl_program *program, int index,
 	const struct step_memory *steps = program->train.steps;
 	const int by_tiles = winograd_fits(program, index);
 	const cl_mem input = winograd_input(program, &program->train, index);
-	const cl_mem lead_packed = by_tiles ? steps[index - 1].packed : NULL;
+	const cl_mem lead_packed =
+		by_tiles ? steps[step_source(program, index)].packed : NULL;
 	struct launch launch = { .kernel = NULL };
 	cl_program built = NULL;
 	cl_mem y = NULL;
@@ -106,7 +96,8 @@ static int signs_again(struct opencl_program *program, int index,
 	    launch_words(&launch, 0, &count, 1, err) ||
 	    launch_enqueue(program, &launch, program->count, err))
 		goto out;
-	result = signs(program, y, layout, step->main_out, values, err);
+	result = decisions_of_signs(program, y, layout, step->main_out, values,
+				    err);
 out:
 	if (launch.kernel)
 		clReleaseKernel(launch.kernel);
@@ -122,12 +113,13 @@ static int relu_decisions(struct opencl_program *program, int index,
 	const struct step *step = &program->plan.steps[index];
 	const int convolution = step->window > 0;
 
-	if (step->pool_window > 1 || winograd_leads(program, index + 1))
+	if (step->pool_window > 1 || winograd_led(program, index))
 		return signs_again(program, index, values, err);
-	return signs(program, program->train.steps[index].y,
-		     convolution ? layout_channels_last(program, step->out) :
-				   layout_output(program, index),
-		     step->out, values, err);
+	return decisions_of_signs(
+		program, program->train.steps[index].y,
+		convolution ? layout_channels_last(program, step->out) :
+			      layout_output(program, index),
+		step->out, values, err);
 }
 
 static int dropout_decisions(struct opencl_program *program, int index,
@@ -148,11 +140,10 @@ static int dropout_decisions(struct opencl_program *program, int index,
 		     values, err);
 }
 
-int cpu_class_decisions(struct opencl_program *program, int layer,
-			uint8_t *values, struct error *err)
+int chain_decisions(struct opencl_program *program, int index, int layer,
+		    uint8_t *values, struct error *err)
 {
 	const struct model *model = program->base.model;
-	const int index = step_of(program, layer);
 	const struct step *step = &program->plan.steps[index];
 	const size_t choices =
 		layer_decisions(&model->layers[layer],

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "backends/opencl/generic.h"
 #include "models/random.h"
 
 #define OPTIONS_SIZE 1536
@@ -13,11 +14,6 @@
 const struct tiling *gpu_tiling(const struct opencl_program *program)
 {
 	return &program_device(program)->class->tiling;
-}
-
-int gpu_parts(int n, int each)
-{
-	return (n + each - 1) / each;
 }
 
 int gpu_rows(const struct opencl_program *program, int columns, int most)
@@ -100,19 +96,12 @@ int gpu_add_seeded(struct opencl_program *program, struct pass *pass,
 			    how->batch_arguments + count, words, 2, err);
 }
 
-/* Convolutions and linear layers, with what follows; the loss is theirs. */
-static const struct step_kind *const kinds[LAYER_KINDS] = {
-	[LAYER_CONV] = &gpu_conv_step,
-	[LAYER_LINEAR] = &gpu_linear_step,
-	[LAYER_LOSS] = &gpu_loss_step,
+static const struct solver *const solvers[] = {
+	&gpu_conv_solver.base,
+	&gpu_linear_solver.base,
+	&gpu_loss_solver.base,
+	GENERIC_SOLVERS,
 };
-
-static const struct step_kind *gpu_step(const struct opencl_program *program,
-					int index)
-{
-	return kinds[program->base.model
-			     ->layers[step_at(program, index)->first].kind];
-}
 
 /*
  * 64 sums an item hide the latency of multiply-adds, and 128 items of them
@@ -134,12 +123,12 @@ const struct device_class gpu_class = {
 		    .chunk = 144,
 		    .head_split = 8,
 		    .reduced = 32 },
-	.step = gpu_step,
+	.solvers = solvers,
+	.solver_count = sizeof(solvers) / sizeof(solvers[0]),
 	.build = gpu_sums_build,
 	.begin = gpu_sums_begin,
 	.ends_with_score = 1,
 	.end = gpu_sums_end,
 	.gradient = gpu_sums_gradient,
 	.train = gpu_sums_train,
-	.decisions = gpu_decisions,
 };

@@ -4,11 +4,10 @@
 
 #include "backends/opencl/class.h"
 
-extern const struct step_kind gpu_conv_step, gpu_linear_step, gpu_loss_step;
+extern const struct opencl_solver gpu_conv_solver, gpu_linear_solver,
+	gpu_loss_solver;
 
 const struct tiling *gpu_tiling(const struct opencl_program *program);
-/* Parts that n things make of so many each, the last perhaps not whole. */
-int gpu_parts(int n, int each);
 /* Rows of a tile with so many columns: few more than there are at most. */
 int gpu_rows(const struct opencl_program *program, int columns, int most);
 size_t gpu_outputs(const struct opencl_program *program, int index);
@@ -24,8 +23,10 @@ int gpu_add_seeded(struct opencl_program *program, struct pass *pass,
 		   const struct launch *how, const cl_mem *memories, int count,
 		   struct error *err);
 
-/* gpu_conv.c: whether step index also does the one before it, both ways. */
+/* gpu_conv.c: whether step index also does the one that it reads, both ways;
+ * and whether the one that reads it does. */
 int gpu_conv_leads(const struct opencl_program *program, int index);
+int gpu_conv_led(const struct opencl_program *program, int index);
 /* Parts of samples that a sum of weights has, and samples of one. */
 int gpu_split_samples(const struct opencl_program *program);
 int gpu_conv_columns(const struct opencl_program *program, int index);
@@ -55,7 +56,7 @@ int gpu_sums_train(struct opencl_program *program, const struct update *update,
 		   struct error *err);
 
 /* gpu_decisions.c */
-int gpu_decisions(struct opencl_program *program, int layer, uint8_t *values,
-		  struct error *err);
+int gpu_decisions(struct opencl_program *program, int index, int layer,
+		  uint8_t *values, struct error *err);
 
 #endif

@@ -12,14 +12,21 @@
 int gpu_conv_leads(const struct opencl_program *program, int index)
 {
 	const struct tiling *tiling = gpu_tiling(program);
-	const struct step *lead = step_at(program, 0);
 	const struct step *step = step_at(program, index);
+	const struct step *lead;
 	const int taps = step->window * step->window;
 	const int places = step->pool_window * step->pool_window;
+	const int source = step_source(program, index);
 
-	return index == 1 && index < program->plan.count && lead->window &&
-	       step->window && lead->pool_window == 1 &&
-	       step_dropping(program, 0) == DROP_NOTHING &&
+	if (solver_of(program, index) != &gpu_conv_solver ||
+	    source == STEP_IMAGES ||
+	    solver_of(program, source) != &gpu_conv_solver ||
+	    step_source(program, source) != STEP_IMAGES ||
+	    step_reader(program, source) != index)
+		return 0;
+	lead = step_at(program, source);
+	return lead->pool_window == 1 &&
+	       step_dropping(program, source) == DROP_NOTHING &&
 	       lead->window * lead->window * lead->in.channels <=
 		       MOST_LEAD_FACTORS &&
 	       step->window + step->pool_window - 1 <= MOST_PATCH &&
@@ -27,9 +34,16 @@ int gpu_conv_leads(const struct opencl_program *program, int index)
 	       tiling->span % places == 0 && tiling->columns % places == 0;
 }
 
+int gpu_conv_led(const struct opencl_program *program, int index)
+{
+	const int reader = step_reader(program, index);
+
+	return reader != STEP_NONE && gpu_conv_leads(program, reader);
+}
+
 int gpu_split_samples(const struct opencl_program *program)
 {
-	return gpu_parts(batch_most(program), gpu_tiling(program)->splits);
+	return parts_of(batch_most(program), gpu_tiling(program)->splits);
 }
 
 /* Enough for the places of a whole pooling window. */
@@ -62,15 +76,18 @@ static int in_rows(const struct opencl_program *program, int index)
 static void lead_options(const struct opencl_program *program, int index,
 			 char *text, size_t size)
 {
-	const struct step *lead = step_at(program, 0);
+	const struct step *lead;
 
 	snprintf(text, size, "-D LEAD=0 -D LEAD_SUMS_AT=0");
-	if (gpu_conv_leads(program, index))
-		snprintf(text, size,
+	if (!gpu_conv_leads(program, index))
+		return;
+	lead = step_at(program, step_source(program, index));
+	snprintf(text, size,
 			 "-D LEAD=1 -D LEAD_SUMS_AT=%zu -D LEAD_CHANNELS=%d "
 			 "-D LEAD_HEIGHT=%d -D LEAD_WIDTH=%d -D LEAD_WINDOW=%d "
 			 "-D LEAD_RELU=%d -D LEAD_WEIGHT=%zu -D LEAD_BROKEN=%d",
-			 gpu_parts_at(program, 0), lead->in.channels,
+			 gpu_parts_at(program, step_source(program, index)),
+			 lead->in.channels,
 			 lead->in.height, lead->in.width, lead->window,
 			 lead->relu != STEP_NO_LAYER, lead->weight,
 			 lead->broken);
@@ -84,7 +101,7 @@ static int conv_build_step(struct opencl_program *program, int index,
 	const int columns = gpu_conv_columns(program, index);
 	char lead[LEAD_OPTIONS];
 
-	if (gpu_conv_leads(program, index + 1))
+	if (gpu_conv_led(program, index))
 		return 0;
 	lead_options(program, index, lead, sizeof(lead));
 	return gpu_build(
@@ -101,8 +118,9 @@ static int conv_build_step(struct opencl_program *program, int index,
 		in_rows(program, index), columns,
 		columns > tiling->columns ? 16 : tiling->deep,
 		tiling->factor_columns, tiling->span,
-		gpu_parts(batch_most(program), gpu_split_samples(program)),
-		gpu_split_samples(program), index > 0,
+		parts_of(batch_most(program), gpu_split_samples(program)),
+		gpu_split_samples(program),
+		step_wants_dx(program, index),
 		gpu_parts_at(program, index));
 }
 
@@ -111,7 +129,7 @@ static int conv_allocate_step(struct opencl_program *program, struct pass *pass,
 {
 	struct step_memory *memory = &pass->steps[index];
 	const size_t out = (size_t)pass->most * gpu_outputs(program, index);
-	const int leads = gpu_conv_leads(program, index + 1);
+	const int leads = gpu_conv_led(program, index);
 	const struct request requests[] = {
 		{ &memory->output, !leads, out * sizeof(cl_float) },
 		{ &memory->routes, !leads && pass->training,
@@ -131,12 +149,14 @@ static cl_mem conv_input(const struct opencl_program *program,
 			 const struct pass *pass, int index)
 {
 	return gpu_conv_leads(program, index) ? pass->images :
-						step_input(pass, index);
+						step_input(program, pass,
+							   index);
 }
 
 static double lead_products(const struct opencl_program *program, int index)
 {
-	return gpu_conv_leads(program, index) ? step_products(program, 0) : 0;
+	return gpu_conv_leads(program, index) ?
+		       step_products(program, step_source(program, index)) : 0;
 }
 
 static int conv_forward_step(struct opencl_program *program, struct pass *pass,
@@ -150,16 +170,18 @@ static int conv_forward_step(struct opencl_program *program, struct pass *pass,
 	const double products = step_products(program, index) +
 				lead_products(program, index);
 	struct launch forward = gpu_how(program, "conv_forward", index,
-					gpu_parts(all, windows));
+					parts_of(all, windows));
 	const cl_mem memories[] = {
 		conv_input(program, pass, index),
 		program->vectors[VECTOR_PARAMETERS], memory->output,
-		memory->routes, index ? pass->steps[index - 1].packed : NULL
+		memory->routes,
+		gpu_conv_leads(program, index) ?
+			pass->steps[step_source(program, index)].packed : NULL
 	};
 
-	if (gpu_conv_leads(program, index + 1))
+	if (gpu_conv_led(program, index))
 		return 0;
-	forward.items[1] = gpu_parts(step->main_out.channels,
+	forward.items[1] = parts_of(step->main_out.channels,
 				     out_rows(program, index));
 	forward.batch_arguments = 5;
 	forward.work.dense = forward.work.done = products;
@@ -176,30 +198,31 @@ static int conv_backward_step(struct opencl_program *program, struct pass *pass,
 	const struct step *step = step_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	const int columns = gpu_conv_columns(program, index);
+	const int wants_dx = step_wants_dx(program, index);
 	const int taps = step->window * step->window;
-	const int splits = gpu_parts(pass->most, gpu_split_samples(program));
+	const int splits = parts_of(pass->most, gpu_split_samples(program));
 	const int weight_tiles =
-		gpu_parts(step->in.channels * taps,
+		parts_of(step->in.channels * taps,
 			  gpu_tiling(program)->factor_columns) *
-		gpu_parts(step->main_out.channels, out_rows(program, index));
+		parts_of(step->main_out.channels, out_rows(program, index));
 	const int input_tiles =
-		gpu_parts(pass->most * step->in.height * step->in.width,
+		parts_of(pass->most * step->in.height * step->in.width,
 			  columns) *
-		gpu_parts(step->in.channels, in_rows(program, index));
+		parts_of(step->in.channels, in_rows(program, index));
 	const double products =
-		(index ? 2 : 1) * step_products(program, index) +
+		(1 + wants_dx) * step_products(program, index) +
 		lead_products(program, index);
 	struct launch backward =
 		gpu_how(program, "conv_backward", index,
-			splits * weight_tiles + (index ? input_tiles : 0));
+			splits * weight_tiles + wants_dx * input_tiles);
 	const cl_mem memories[] = {
 		conv_input(program, pass, index),
 		program->vectors[VECTOR_PARAMETERS], memory->routes,
 		memory->slope, program->parts,
-		index ? pass->steps[index - 1].slope : NULL
+		step_dx(program, pass, index)
 	};
 
-	if (gpu_conv_leads(program, index + 1))
+	if (gpu_conv_led(program, index))
 		return 0;
 	backward.work.dense = backward.work.done = products;
 	backward.work.beside = -gpu_conv_leads(program, index);
@@ -210,7 +233,18 @@ static int conv_backward_step(struct opencl_program *program, struct pass *pass,
 			err);
 }
 
-const struct step_kind gpu_conv_step = { .build = conv_build_step,
-					 .allocate = conv_allocate_step,
-					 .forward = conv_forward_step,
-					 .backward = conv_backward_step };
+static int conv_takes(const struct graph *graph, int first,
+		      const struct program_options *options)
+{
+	(void)options;
+	return chain_of_conv(graph, first);
+}
+
+const struct opencl_solver gpu_conv_solver = {
+	.base = { "conv", conv_takes },
+	.build = conv_build_step,
+	.allocate = conv_allocate_step,
+	.forward = conv_forward_step,
+	.backward = conv_backward_step,
+	.decisions = gpu_decisions,
+};

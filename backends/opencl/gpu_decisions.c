@@ -82,7 +82,7 @@ static int lead_decisions(struct opencl_program *program, int index,
 			    shape_size(step_at(program, index)->out);
 	const struct launch how =
 		gpu_how(program, "lead_signs", index,
-			gpu_parts((int)size, gpu_tiling(program)->items));
+			parts_of((int)size, gpu_tiling(program)->items));
 	const cl_uint count = (cl_uint)program->count;
 	const int made = program->memory_count;
 	struct launch launch = { .kernel = NULL };
@@ -90,7 +90,8 @@ static int lead_decisions(struct opencl_program *program, int index,
 	int result = -1;
 
 	if (memory_make(program, size, &signs, err) ||
-	    launch_make(&launch, &how, program->built[index + 1],
+	    launch_make(&launch, &how,
+			program->built[step_reader(program, index)],
 			(const cl_mem[]){ program->train.images,
 					  program->train.steps[index].packed,
 					  signs },
@@ -119,18 +120,17 @@ static void dropout_decisions(const struct opencl_program *program, int layer,
 				(int)choices, values + (size_t)i * choices);
 }
 
-int gpu_decisions(struct opencl_program *program, int layer, uint8_t *values,
-		  struct error *err)
+int gpu_decisions(struct opencl_program *program, int index, int layer,
+		  uint8_t *values, struct error *err)
 {
 	const struct model *model = program->base.model;
-	const int index = step_of(program, layer);
 	const struct step *step = step_at(program, index);
 	const size_t choices =
 		layer_decisions(&model->layers[layer],
 				model_layer_input(model, layer));
 
 	if (layer == step->relu)
-		return gpu_conv_leads(program, index + 1) ?
+		return gpu_conv_led(program, index) ?
 			       lead_decisions(program, index, values, err) :
 			       relu_decisions(program, index, values, err);
 	if (layer == step->pool)

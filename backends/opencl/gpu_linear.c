@@ -7,23 +7,25 @@
 
 static int is_linear(const struct opencl_program *program, int index)
 {
-	return index >= 0 && index < program->plan.count - 1 &&
-	       step_at(program, index)->window == 0;
+	return index >= 0 && solver_of(program, index) == &gpu_linear_solver;
 }
 
 int gpu_linear_is_head(const struct opencl_program *program, int index)
 {
 	const struct step *tail = step_at(program, index + 1);
 
-	return is_linear(program, index) && is_linear(program, index + 1) &&
-	       index + 1 == program->plan.count - 2 && tail->length == 1 &&
+	return is_linear(program, index) &&
+	       step_reader(program, index) == index + 1 &&
+	       gpu_linear_has_loss(program, index + 1) && tail->length == 1 &&
 	       step_at(program, index)->out.channels <= MOST_HEAD_OUTPUTS &&
 	       tail->out.channels <= MOST_TAIL_OUTPUTS;
 }
 
 int gpu_linear_has_loss(const struct opencl_program *program, int index)
 {
-	return is_linear(program, index) && index == program->plan.count - 2;
+	return is_linear(program, index) &&
+	       model_has_classes(program->base.model) &&
+	       step_reader(program, index) == program->plan.count - 1;
 }
 
 /* Whether the step before does this one as well. */
@@ -40,15 +42,15 @@ static int inputs_of(const struct opencl_program *program, int index)
 static int chunk_size(const struct opencl_program *program, int index)
 {
 	const int inputs = inputs_of(program, index);
-	const int chunks = gpu_parts(inputs, gpu_tiling(program)->chunk);
+	const int chunks = parts_of(inputs, gpu_tiling(program)->chunk);
 
-	return round_up(gpu_parts(inputs, chunks),
+	return round_up(parts_of(inputs, chunks),
 			gpu_tiling(program)->linear_deep);
 }
 
 static int chunk_count(const struct opencl_program *program, int index)
 {
-	return gpu_parts(inputs_of(program, index), chunk_size(program, index));
+	return parts_of(inputs_of(program, index), chunk_size(program, index));
 }
 
 /* Rows of a tile are samples one time and outputs the other. */
@@ -114,13 +116,13 @@ static int add_sums(struct opencl_program *program, struct pass *pass,
 	const struct step *step = step_at(program, index);
 	const int chunks = chunk_count(program, index);
 	struct launch forward = gpu_how(program, "linear_forward", index,
-					gpu_parts(step->out.channels,
+					parts_of(step->out.channels,
 						  tiling->columns));
-	const cl_mem memories[] = { step_input(pass, index),
+	const cl_mem memories[] = { step_input(program, pass, index),
 				    program->vectors[VECTOR_PARAMETERS],
 				    pass->steps[index].sums };
 
-	forward.items[1] = gpu_parts(pass->most, tile_rows(program, index));
+	forward.items[1] = parts_of(pass->most, tile_rows(program, index));
 	forward.items[2] = chunks;
 	forward.work.dense = forward.work.done = step_products(program, index);
 	forward.work.moved = step_inputs(program, index) +
@@ -164,15 +166,15 @@ static int backward_tiles(const struct opencl_program *program, int index)
 	const int columns = gpu_tiling(program)->columns;
 	const int rows = tile_rows(program, index);
 	const int outputs = step_at(program, index)->out.channels;
-	const int across = gpu_parts(inputs_of(program, index), columns);
-	int tiles = across * gpu_parts(outputs, rows);
+	const int across = parts_of(inputs_of(program, index), columns);
+	int tiles = across * parts_of(outputs, rows);
 
 	if (gpu_linear_is_head(program, index))
-		tiles += gpu_parts(outputs, columns) *
-			 gpu_parts(step_at(program, index + 1)->out.channels,
+		tiles += parts_of(outputs, columns) *
+			 parts_of(step_at(program, index + 1)->out.channels,
 				   rows);
-	if (index)
-		tiles += across * gpu_parts(batch_most(program), rows);
+	if (step_wants_dx(program, index))
+		tiles += across * parts_of(batch_most(program), rows);
 	return tiles;
 }
 
@@ -183,18 +185,19 @@ static int linear_backward_step(struct opencl_program *program,
 	const struct step_memory *memory = &pass->steps[index];
 	struct launch backward = gpu_how(program, "linear_backward", index,
 					 backward_tiles(program, index));
-	const cl_mem memories[] = { step_input(pass, index),
+	const cl_mem memories[] = { step_input(program, pass, index),
 				    program->vectors[VECTOR_PARAMETERS],
 				    memory->routes,
 				    memory->slope,
 				    program->vectors[VECTOR_GRADIENT],
-				    index ? memory[-1].slope : NULL,
+				    step_dx(program, pass, index),
 				    memory->output,
 				    memory[is_head].slope };
 
 	if (is_tail(program, index))
 		return 0;
-	backward.work.dense = (index ? 2 : 1) * step_products(program, index) +
+	backward.work.dense = (1 + step_wants_dx(program, index)) *
+				      step_products(program, index) +
 			      (is_head ? step_products(program, index + 1) : 0);
 	backward.work.done = backward.work.dense;
 	backward.work.beside = is_head;
@@ -205,25 +208,41 @@ static int linear_backward_step(struct opencl_program *program,
 			err);
 }
 
-const struct step_kind gpu_linear_step = { .build = linear_build_step,
-					   .allocate = linear_allocate_step,
-					   .forward = linear_forward_step,
-					   .backward = linear_backward_step };
+static int linear_takes(const struct graph *graph, int first,
+			const struct program_options *options)
+{
+	(void)options;
+	return chain_of_linear(graph, first);
+}
+
+const struct opencl_solver gpu_linear_solver = {
+	.base = { "linear", linear_takes },
+	.build = linear_build_step,
+	.allocate = linear_allocate_step,
+	.forward = linear_forward_step,
+	.backward = linear_backward_step,
+	.decisions = gpu_decisions,
+};
 
 /* Forward and backward in one: the slope is NULL where nobody wants it. */
 static int loss_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
-	struct launch loss = gpu_how(program, "loss", index, 0);
-	const cl_mem memories[] = { step_input(pass, index), pass->labels,
-				    pass->outcomes,
-				    pass->steps[index - 1].slope };
+	struct launch loss = gpu_how(program,
+				     model_has_classes(program->base.model) ?
+					     "loss" : "vector_loss", index, 0);
+	const cl_mem memories[] = { step_input(program, pass, index),
+				    pass->labels, pass->outcomes,
+				    step_dx(program, pass, index) };
 
-	if (gpu_linear_has_loss(program, index - 1))
+	if (gpu_linear_has_loss(program, step_source(program, index)))
 		return 0;
 	loss.samples = loss.group_items;
 	loss.batch_arguments = 2;
 	return pass_add(pass, &loss, program->common, memories, 4, err);
 }
 
-const struct step_kind gpu_loss_step = { .forward = loss_forward };
+const struct opencl_solver gpu_loss_solver = {
+	.base = { "loss", loss_takes },
+	.forward = loss_forward,
+};

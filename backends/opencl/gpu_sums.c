@@ -16,15 +16,16 @@ static struct segment segment_of(const struct opencl_program *program,
 	const struct step *step = step_at(program, index);
 	struct segment segment = { .first = (cl_uint)step->weight, .each = 1 };
 
-	if (!step->window)
+	if (solver_of(program, index) != &gpu_conv_solver)
 		return segment;
 	segment.size = (cl_uint)parameters_of(program, index);
 	segment.divisor = (cl_uint)gpu_split_samples(program);
-	if (gpu_conv_leads(program, index + 1)) {
+	if (gpu_conv_led(program, index)) {
 		segment.each = (cl_uint)(step->main_out.height *
 					 step->main_out.width);
 		segment.divisor =
-			(cl_uint)gpu_conv_columns(program, index + 1);
+			(cl_uint)gpu_conv_columns(program,
+						  step_reader(program, index));
 	}
 	return segment;
 }
@@ -33,7 +34,7 @@ static size_t segment_floats(const struct opencl_program *program,
 			     const struct segment *segment)
 {
 	return segment->size ? (size_t)segment->size *
-				       (size_t)gpu_parts((int)segment->each *
+				       (size_t)parts_of((int)segment->each *
 							 batch_most(program),
 							 (int)segment->divisor)
 			     : 0;
@@ -53,7 +54,7 @@ size_t gpu_parts_at(const struct opencl_program *program, int index)
 
 /* Fills those that there are; returns how many, and all their blocks. */
 static int segments_list(const struct opencl_program *program,
-			 struct segment segments[PLAN_MAX_STEPS], int *blocks)
+			 struct segment segments[MODEL_MAX_LAYERS], int *blocks)
 {
 	int count = 0;
 
@@ -65,7 +66,7 @@ static int segments_list(const struct opencl_program *program,
 			continue;
 		segment.at = (cl_uint)gpu_parts_at(program, i);
 		segment.block = (cl_uint)*blocks;
-		*blocks += gpu_parts((int)segment.size,
+		*blocks += parts_of((int)segment.size,
 				     gpu_tiling(program)->reduced);
 		segments[count++] = segment;
 	}
@@ -76,7 +77,7 @@ int gpu_sums_build(struct opencl_program *program, struct error *err)
 {
 	const struct tiling *tiling = gpu_tiling(program);
 	const int classes = model_classes(program->base.model);
-	struct segment segments[PLAN_MAX_STEPS];
+	struct segment segments[MODEL_MAX_LAYERS];
 	int blocks;
 	const int count = segments_list(program, segments, &blocks);
 
@@ -86,11 +87,14 @@ int gpu_sums_build(struct opencl_program *program, struct error *err)
 			    "-D SEGMENTS=%d -D BLOCKS=%d -D REDUCED=%d "
 			    "-D SLICES=%d -D UPDATED=%d -D PARAMETERS=%zu "
 			    "-D PIXELS=%zu -D DEEP=1 -D MOST_ACROSS=1 "
-			    "-D DROP_LAYER=0 -D DROP_THRESHOLD=0",
+			    "-D DROP_LAYER=0 -D DROP_THRESHOLD=0 -D LOSS=%d "
+			    "-D OPTIMIZER=%d",
 			    tiling->items, classes, classes, count, blocks,
 			    tiling->reduced, tiling->items / tiling->reduced,
 			    tiling->updated, program->base.parameters,
-			    shape_size(program->base.model->input));
+			    shape_size(program->base.model->input),
+			    (int)model_loss(program->base.model),
+			    (int)program->base.model->recipe.optimizer);
 }
 
 int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
@@ -101,7 +105,7 @@ int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
 		{ &program->parts, pass->training && all,
 		  all * sizeof(cl_float) },
 		{ &program->segments, pass->training,
-		  PLAN_MAX_STEPS * sizeof(struct segment) },
+		  MODEL_MAX_LAYERS * sizeof(struct segment) },
 	};
 
 	return memory_make_all(program, requests,
@@ -111,7 +115,7 @@ int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
 static int segments_write(struct opencl_program *program, int *blocks,
 			  struct error *err)
 {
-	struct segment segments[PLAN_MAX_STEPS] = { { 0 } };
+	struct segment segments[MODEL_MAX_LAYERS] = { { 0 } };
 	cl_int status;
 
 	segments_list(program, segments, blocks);
@@ -130,8 +134,8 @@ int gpu_sums_end(struct opencl_program *program, struct error *err)
 				   program->train.scores,
 				   vectors[VECTOR_PARAMETERS],
 				   vectors[VECTOR_GRADIENT],
-				   vectors[VECTOR_SQUARE_AVG],
-				   vectors[VECTOR_ACC_DELTA] };
+				   vectors[VECTOR_STATE_0],
+				   vectors[VECTOR_STATE_1] };
 	const cl_mem reduced[] = { program->segments, program->parts,
 				   program->train.outcomes,
 				   program->train.scores,
@@ -148,7 +152,7 @@ int gpu_sums_end(struct opencl_program *program, struct error *err)
 	reduce.part = PART_SUMS;
 	update = gpu_how(program, "reduce_update", 0,
 			 blocks + 1 +
-				 gpu_parts((int)program->base.parameters,
+				 parts_of((int)program->base.parameters,
 					   gpu_tiling(program)->updated));
 	update.batch_arguments = 6;
 	update.part = PART_UPDATE;

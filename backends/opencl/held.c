@@ -78,8 +78,9 @@ static int gather_make(struct opencl_program *program, struct pass *pass,
 
 	if (memory_fill(program, set->images, set_bytes(program, set),
 			&memories[0], err) ||
-	    memory_fill(program, set->labels, (size_t)set->count, &memories[1],
-			err) ||
+	    memory_fill(program, set->labels,
+			(size_t)set->count * sizeof(*set->labels),
+			&memories[1], err) ||
 	    launch_make(&pass->gather, &gather, program->common, memories,
 			sizeof(memories) / sizeof(memories[0]), err))
 		return -1;
@@ -122,30 +123,32 @@ static int copy(struct opencl_program *program, const struct held_data *data,
 }
 
 /* The memory that the device says it has may be taken by others. */
-int opencl_hold(struct program *base, const struct held_data *data,
-		struct error *err)
+static void let_go(struct opencl_program *program)
 {
-	struct opencl_program *program = (struct opencl_program *)base;
-
-	if (check_room(program, data, err))
-		return -1;
-	if (!copy(program, data, err))
-		return 0;
-	opencl_let_go(base);
-	if (err->memory)
-		err->kind = ERROR_MISSING;
-	return -1;
-}
-
-void opencl_let_go(struct program *base)
-{
-	struct opencl_program *program = (struct opencl_program *)base;
-
 	clFinish(program->queue); /* with what may still be read */
 	launch_release(&program->train.gather);
 	launch_release(&program->test.gather);
 	memory_release(program, program->own_memories);
 	program->order = NULL;
+}
+
+int opencl_hold(struct program *base, const struct held_data *data,
+		struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+
+	if (!data) {
+		let_go(program);
+		return 0;
+	}
+	if (check_room(program, data, err))
+		return -1;
+	if (!copy(program, data, err))
+		return 0;
+	let_go(program);
+	if (err->memory)
+		err->kind = ERROR_MISSING;
+	return -1;
 }
 
 int opencl_order(struct program *base, const int *order, int count,

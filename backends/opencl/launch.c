@@ -148,7 +148,10 @@ static int upload_batch(struct opencl_program *program,
 		      pass->images, batch->images,
 		      count * size * sizeof(*batch->images), err) ||
 	       upload(program, pass->training ? PART_LABELS : PART_NONE,
-		      pass->labels, batch->labels, count, err);
+		      pass->labels,
+		      model_has_classes(program->base.model) ?
+			      (const void *)batch->labels : batch->targets,
+		      count * target_bytes(program), err);
 }
 
 static int launch_batch(struct opencl_program *program, const struct pass *pass,

@@ -1,10 +1,15 @@
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/class.h"
 
 #include <string.h>
 
 int round_up(int n, int multiple)
 {
 	return (n + multiple - 1) / multiple * multiple;
+}
+
+int parts_of(int n, int each)
+{
+	return (n + each - 1) / each;
 }
 
 int largest_divisor(int n, int most)
@@ -20,6 +25,15 @@ const struct opencl_device *
 program_device(const struct opencl_program *program)
 {
 	return (const struct opencl_device *)program->base.device;
+}
+
+size_t target_bytes(const struct opencl_program *program)
+{
+	const struct model *model = program->base.model;
+
+	return model_has_classes(model) ?
+		       sizeof(cl_ushort) :
+		       (size_t)model_classes(model) * sizeof(cl_float);
 }
 
 const struct step *step_at(const struct opencl_program *program, int index)
@@ -64,42 +78,86 @@ static struct layout layout_planar(struct shape shape, int sample)
 }
 
 /*
- * Samples are whole vectors apart, and not a multiple of 4 KiB: those would
- * all compete for the same few lines of a cache.
+ * In the cpu class samples are whole vectors apart, and not a multiple of
+ * 4 KiB: those would all compete for the same few lines of a cache.
  */
 static int planar_sample(const struct opencl_program *program,
 			 struct shape shape)
 {
-	int width = vector_width(program);
-	int sample = round_up((int)shape_size(shape), width);
+	const int size = (int)shape_size(shape);
+	const int width = vector_width(program);
+	const int sample = round_up(size, width);
 
+	if (program_class(program)->tiling.items > 1)
+		return size;
 	return sample % 1024 ? sample : sample + width;
 }
 
-static int is_convolution(const struct opencl_program *program, int index)
+const struct opencl_solver *solver_of(const struct opencl_program *program,
+				      int index)
 {
-	const struct model *model = program->base.model;
-
-	return index < program->plan.count &&
-	       model->layers[program->plan.steps[index].first].kind ==
-		       LAYER_CONV;
+	return (const struct opencl_solver *)step_at(program, index)->solver;
 }
 
+int step_of(const struct opencl_program *program, int row)
+{
+	int index = 0;
+
+	while (row >= program->plan.steps[index].first +
+			      program->plan.steps[index].length)
+		index++;
+	return index;
+}
+
+static const struct node *first_node(const struct opencl_program *program,
+				     int index)
+{
+	return &program->graph.nodes[step_at(program, index)->first];
+}
+
+int step_source(const struct opencl_program *program, int index)
+{
+	const int row = first_node(program, index)->source;
+
+	return row == MODEL_IMAGES ? STEP_IMAGES : step_of(program, row);
+}
+
+int step_reader(const struct opencl_program *program, int index)
+{
+	const struct step *step = step_at(program, index);
+	const int row = chain_reader(&program->graph,
+				     step->first + step->length - 1);
+
+	return row == STEP_NO_LAYER ? STEP_NONE : step_of(program, row);
+}
+
+int step_wants_dx(const struct opencl_program *program, int index)
+{
+	return first_node(program, index)->wants_dx;
+}
+
+/*
+ * Here a layout meets another: what a step makes is planar, which all read,
+ * unless its only reader wants channels last; then that is behind a step that
+ * can write so, since its solver asks for it.
+ */
 struct layout layout_output(const struct opencl_program *program, int index)
 {
-	struct shape shape = program->plan.steps[index].out;
+	const struct shape shape = program->plan.steps[index].out;
+	const int reader = step_reader(program, index);
 
-	if (is_convolution(program, index + 1))
+	if (reader != STEP_NONE && solver_of(program, reader)->channels_last)
 		return layout_channels_last(program, shape);
 	return layout_planar(shape, planar_sample(program, shape));
 }
 
 struct layout layout_input(const struct opencl_program *program, int index)
 {
-	struct shape shape = program->base.model->input;
+	const struct shape shape = program->base.model->input;
+	const int source = step_source(program, index);
 
-	if (index)
-		return layout_output(program, index - 1);
+	if (source != STEP_IMAGES)
+		return layout_output(program, source);
 	return layout_planar(shape, (int)shape_size(shape));
 }
 
@@ -170,7 +228,18 @@ double step_outputs(const struct opencl_program *program, int index)
 	return (double)shape_size(step_at(program, index)->out);
 }
 
-cl_mem step_input(const struct pass *pass, int index)
+cl_mem step_input(const struct opencl_program *program,
+		  const struct pass *pass, int index)
 {
-	return index ? pass->steps[index - 1].output : pass->images;
+	const int source = step_source(program, index);
+
+	return source == STEP_IMAGES ? pass->images :
+				       pass->steps[source].output;
+}
+
+cl_mem step_dx(const struct opencl_program *program, const struct pass *pass,
+	       int index)
+{
+	return step_wants_dx(program, index) ?
+		       pass->steps[step_source(program, index)].slope : NULL;
 }

@@ -29,25 +29,36 @@ static int inputs_of(const struct opencl_program *program, int index)
 	return (int)shape_size(step_at(program, index)->in);
 }
 
-/* Inputs of a plane that may be dropped as a whole; 0: none is. */
+/* Inputs of a plane that a convolution may drop as a whole; 0: none is. */
 static int plane_inputs(const struct opencl_program *program, int index)
 {
+	const int source = step_source(program, index);
 	const struct shape in = step_at(program, index)->in;
 	const int plane = in.height * in.width;
 
-	return index && !program_is_dense(program) &&
-	       step_dropping(program, index - 1) == DROP_PLANES &&
+	return source != STEP_IMAGES && !program_is_dense(program) &&
+	       step_at(program, source)->window &&
+	       step_dropping(program, source) == DROP_PLANES &&
 			       plane % program_device(program)->width == 0 ?
 		       plane : 0;
+}
+
+/* What is kept of these planes; NULL: all, or they do not count. */
+static cl_mem planes_keep(const struct opencl_program *program,
+			  const struct pass *pass, int index)
+{
+	return plane_inputs(program, index) ?
+		       pass->steps[step_source(program, index)].keep : NULL;
 }
 
 /* The share of the inputs whose planes are not dropped, on average. */
 static double planes_kept(const struct opencl_program *program, int index)
 {
 	const struct model *model = program->base.model;
+	const int source = step_source(program, index);
 
 	return plane_inputs(program, index) ?
-		       1 - model->layers[step_at(program, index - 1)->dropout]
+		       1 - model->layers[step_at(program, source)->dropout]
 				       .drop : 1;
 }
 
@@ -192,7 +203,9 @@ static int linear_build(struct opencl_program *program, int index,
 		panel_inputs(program, index), panel_outputs(program, index),
 		item_samples(program, index), tile_samples(program, index),
 		block_vectors(program, index), plane_inputs(program, index),
-		index ? step_keep_sample(program, index - 1) : 0,
+		plane_inputs(program, index) ?
+			step_keep_sample(program,
+					 step_source(program, index)) : 0,
 		batch_most(program), LIST, list_size(program, index),
 		step->broken, linear_has_loss(program, index),
 		step->out.channels, layout_output(program, index).sample,
@@ -230,17 +243,15 @@ static int linear_allocate(struct opencl_program *program, struct pass *pass,
 /* A loss right behind is made where the logits are finished. */
 int linear_has_loss(const struct opencl_program *program, int index)
 {
-	const struct plan *plan = &program->plan;
-
-	return index >= 0 && index == plan->count - 2 &&
-	       plan->steps[index].window == 0;
+	return index >= 0 && solver_of(program, index) == &linear_solver &&
+	       model_has_classes(program->base.model) &&
+	       step_reader(program, index) == program->plan.count - 1;
 }
 
 static int linear_forward(struct opencl_program *program, struct pass *pass,
 			  int index, struct error *err)
 {
 	const struct step_memory *memory = &pass->steps[index];
-	const struct step_memory *before = index ? memory - 1 : NULL;
 	const double products = step_products(program, index);
 	const double inputs = step_inputs(program, index);
 	const double outs = step_outputs(program, index);
@@ -263,7 +274,7 @@ static int linear_forward(struct opencl_program *program, struct pass *pass,
 						 .moved = (chunks + 1) *
 							  outs } };
 	/* finish has no input, and nothing of the step before. */
-	const cl_mem memories[] = { step_input(pass, index),
+	const cl_mem memories[] = { step_input(program, pass, index),
 				    memory->sums,
 				    program->vectors[VECTOR_PARAMETERS],
 				    memory->keep,
@@ -272,7 +283,7 @@ static int linear_forward(struct opencl_program *program, struct pass *pass,
 				    pass->labels,
 				    pass->outcomes,
 				    memory->slope,
-				    before ? before->keep : NULL };
+				    planes_keep(program, pass, index) };
 	const cl_program built = program->built[index];
 
 	if (pass_add(pass, &forward, built, memories, 10, err))
@@ -286,14 +297,13 @@ static int linear_slopes(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
 	const struct step_memory *memory = &pass->steps[index];
-	const struct step_memory *before = index ? memory - 1 : NULL;
 	const cl_mem gradient = program->vectors[VECTOR_GRADIENT];
 	const cl_mem parameters = program->vectors[VECTOR_PARAMETERS];
-	const cl_mem x = step_input(pass, index);
-	const cl_mem dx = before ? before->slope : NULL;
+	const cl_mem x = step_input(program, pass, index);
+	const cl_mem dx = step_dx(program, pass, index);
 	const int dense = program_is_dense(program);
 	const double products =
-		(index ? 2 : 1) * step_products(program, index);
+		(dx ? 2 : 1) * step_products(program, index);
 	const int blocks = vector_count(program, inputs_of(program, index)) /
 			   block_vectors(program, index);
 	const struct launch slopes = {
@@ -307,7 +317,8 @@ static int linear_slopes(struct opencl_program *program, struct pass *pass,
 	};
 	const cl_mem all[] = { x, parameters, memory->values, gradient, dx };
 	const cl_mem few[] = { x, parameters, memory->slope, memory->places,
-			       memory->values, before ? before->keep : NULL,
+			       memory->values,
+			       planes_keep(program, pass, index),
 			       gradient, dx };
 
 	return pass_add(pass, &slopes, program->built[index],
@@ -335,7 +346,18 @@ static int linear_backward(struct opencl_program *program, struct pass *pass,
 	return linear_slopes(program, pass, index, err);
 }
 
-const struct step_kind linear_step = { .build = linear_build,
-				       .allocate = linear_allocate,
-				       .forward = linear_forward,
-				       .backward = linear_backward };
+static int linear_takes(const struct graph *graph, int first,
+			const struct program_options *options)
+{
+	(void)options;
+	return chain_of_linear(graph, first);
+}
+
+const struct opencl_solver linear_solver = {
+	.base = { "linear", linear_takes },
+	.build = linear_build,
+	.allocate = linear_allocate,
+	.forward = linear_forward,
+	.backward = linear_backward,
+	.decisions = chain_decisions,
+};

@@ -6,13 +6,26 @@
 
 #include "backends/opencl/class.h"
 
+static cl_mem vector_of(const struct opencl_program *program, enum vector which,
+			size_t *bytes)
+{
+	const struct program *base = &program->base;
+
+	*bytes = sizeof(float) * (which == VECTOR_BUFFERS ? base->buffers :
+							    base->parameters);
+	return which == VECTOR_BUFFERS ? program->buffers :
+					 program->vectors[which];
+}
+
 static int opencl_store(struct program *base, enum vector which,
 			const float *values, struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
-	cl_int status = clEnqueueWriteBuffer(
-		queue_next(program), program->vectors[which], CL_TRUE, 0,
-		base->parameters * sizeof(*values), values, 0, NULL, NULL);
+	size_t bytes;
+	const cl_mem vector = vector_of(program, which, &bytes);
+	cl_int status = clEnqueueWriteBuffer(queue_next(program), vector,
+					     CL_TRUE, 0, bytes, values, 0, NULL,
+					     NULL);
 
 	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
 }
@@ -21,11 +34,10 @@ static int opencl_load(struct program *base, enum vector which, float *values,
 		       struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
-	cl_int status = clEnqueueReadBuffer(
-		queue_next(program), program->vectors[which], CL_TRUE, 0,
-		base->parameters * sizeof(*values), values, 0, NULL, NULL);
+	size_t bytes;
+	const cl_mem vector = vector_of(program, which, &bytes);
 
-	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
+	return memory_fetch(program, vector, bytes, values, err);
 }
 
 static float *opencl_map(struct program *base, enum vector which,
@@ -75,67 +87,64 @@ static int run_batch(struct opencl_program *program, const struct batch *batch,
 			    program->base.parameters * sizeof(float), err);
 }
 
-int opencl_gradient(struct program *base, const struct batch *batch,
-		    struct error *err)
+/* A class may have a way of its own to do both at once. */
+static int trains_at_once(struct opencl_program *program,
+			  const struct batch *batch,
+			  const struct update *update)
 {
-	struct opencl_program *program = (struct opencl_program *)base;
-
-	if (run_batch(program, batch, err))
-		return -1;
-	return batch->count && program_class(program)->gradient ?
-		       program_class(program)->gradient(program, err) : 0;
+	return update && batch->count && program_class(program)->train &&
+	       update->optimizer == OPTIMIZER_ADADELTA;
 }
 
-int opencl_train(struct program *base, const struct batch *batch,
-		 const struct update *update, struct error *err)
+int opencl_gradient(struct program *base, const struct batch *batch,
+		    const struct update *update, struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
+	const struct device_class *class = program_class(program);
 
-	if (!program_class(program)->train || !batch->count)
-		return opencl_gradient(base, batch, err) ||
-				       opencl_update(base, update, 0,
-						     base->length, err) ?
-			       -1 : 0;
 	if (run_batch(program, batch, err))
 		return -1;
-	program->trained = 1;
-	return program_class(program)->train(program, update, err);
+	if (trains_at_once(program, batch, update)) {
+		program->trained = 1;
+		return class->train(program, update, err);
+	}
+	if (batch->count && class->gradient && class->gradient(program, err))
+		return -1;
+	return update ? opencl_update(base, update, 0, base->length, err) : 0;
 }
 
 static int opencl_decisions(struct program *base, int layer, uint8_t *values,
 			    struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
+	const int index = step_of(program, layer);
 	const size_t choices =
 		layer_decisions(&base->model->layers[layer],
 				model_layer_input(base->model, layer));
 
 	return program->count && choices ?
-		       program_class(program)->decisions(program, layer, values,
-						    err) :
-		       0;
+		       solver_of(program, index)->decisions(
+			       program, index, layer, values, err) : 0;
 }
 
 int opencl_update(struct program *base, const struct update *update,
 		  size_t from, size_t to, struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
-	const cl_float settings[] = { (cl_float)update->lr,
-				      (cl_float)update->rho,
-				      (cl_float)(1 - update->rho),
-				      (cl_float)update->eps };
 	const cl_uint range[] = { (cl_uint)from, (cl_uint)to };
+	cl_float settings[UPDATE_SETTINGS];
+	const int count = update_settings(update, settings);
 	cl_int status;
 
 	if (from == to)
 		return 0;
-	for (cl_uint i = 0; i < 4; i++) {
+	for (cl_uint i = 0; i < (cl_uint)count; i++) {
 		status = clSetKernelArg(program->update.kernel, i,
 					sizeof(settings[i]), &settings[i]);
 		if (status)
 			return status_fail(err, "clSetKernelArg", status);
 	}
-	if (launch_words(&program->update, 4, range, 2, err) ||
+	if (launch_words(&program->update, count, range, 2, err) ||
 	    launch_enqueue(program, &program->update, (int)(to - from), err))
 		return -1;
 	status = clFlush(program->queue);
@@ -157,7 +166,11 @@ static int opencl_evaluate(struct program *base, const struct batch *batch,
 
 		if (batch->images) {
 			slice.images += (size_t)at * size;
-			slice.labels += at;
+			if (model_has_classes(base->model))
+				slice.labels += at;
+			else
+				slice.targets += at *
+						 model_classes(base->model);
 		}
 		slice.at += at * batch->stride;
 		slice.count = left < test->most ? left : test->most;
@@ -171,36 +184,16 @@ static int opencl_evaluate(struct program *base, const struct batch *batch,
 	return 0;
 }
 
-static int opencl_finish(struct program *base, struct error *err)
-{
-	struct opencl_program *program = (struct opencl_program *)base;
-	const int last = program->unfinished - 1;
-	cl_int status;
-
-	if (last >= 0) {
-		if (score_read(program, &program->train, last + 1, err))
-			return -1;
-		base->score = (struct score){ 0 };
-		slot_add(&program->train, last, &base->score);
-		program->unfinished = 0;
-	}
-	status = clFinish(program->queue);
-	return status ? status_fail(err, "clFinish", status) :
-			profile_finish(program, err);
-}
-
-static void opencl_explain(struct program *base, char *text, size_t size)
-{
-	plan_explain(&((struct opencl_program *)base)->plan, text, size);
-}
-
 const struct backend opencl_backend = {
+	.version = BACKEND_VERSION,
 	.name = "opencl",
 	.summary = "an OpenCL device: the whole step in its kernels",
 	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
 	.precisions = 1u << PRECISION_FP32,
 	.offloads = 1,
 	.has_classes = 1,
+	.trains_at_once = 1,
+	.runs_ahead = 1,
 	.list = opencl_list,
 	.sample_bytes = opencl_sample_bytes,
 	.open = opencl_open,
@@ -214,14 +207,10 @@ const struct backend opencl_backend = {
 	.unmap = opencl_unmap,
 	.gradient = opencl_gradient,
 	.update = opencl_update,
-	.train = opencl_train,
 	.evaluate = opencl_evaluate,
 	.finish = opencl_finish,
-	.scores = opencl_scores,
 	.hold = opencl_hold,
-	.let_go = opencl_let_go,
 	.order = opencl_order,
 	.decisions = opencl_decisions,
-	.explain = opencl_explain,
 	.profile = opencl_profile,
 };

@@ -22,8 +22,10 @@
  * occupy the device, and fixed, so that every device sums in one order. */
 #define GROUPS 32
 
-/* Samples that an evaluation has on the device at a time. */
+/* Samples that an evaluation has on the device at a time, at most, and bytes of
+ * what steps make of them, about. */
 #define TEST_SLICE 250
+#define TEST_BYTES 268435456.
 
 #define MEMORIES_OF_STEP 16
 #define LAUNCHES_OF_STEP 8
@@ -71,14 +73,15 @@ struct work {
 	/* Whether what is done is of elements of the step's output that are
 	 * neither dropped nor stopped; done is then that of all. */
 	int sparse;
-	/* The step done along by the same kernel: the one before (-1) or
-	 * behind (1); 0: none. */
+	/* The step done along by the same kernel: the one that it reads (-1)
+	 * or that reads it (1); 0: none. */
 	int beside;
 };
 
 /*
- * Parts of a profile: launches of the training pass by their place in it, and
- * what is around them. A launch that is none of these has PART_NONE, 0.
+ * Parts of a profile: launches of the training pass by their place in it, as
+ * many as a profile has room for, and what is around them. A launch that is
+ * none of these has PART_NONE, 0.
  */
 enum command {
 	PART_NONE,
@@ -89,7 +92,7 @@ enum command {
 	PART_UPDATE,
 	PART_SCORE,
 	PART_LAUNCHES,
-	PARTS = PART_LAUNCHES + 32
+	PARTS = PROFILE_MOST_PARTS
 };
 
 /*
@@ -116,7 +119,8 @@ struct step_memory {
 	cl_mem y;      /* after ReLU and pooling, before dropout */
 	cl_mem output; /* what the next step reads; may be y itself */
 	cl_mem slope;  /* of the loss by output */
-	cl_mem codes;  /* winners, beside y */
+	cl_mem codes;  /* winners, beside y; of a generic step what it decides,
+			  in the contract's order */
 	cl_mem routes; /* winners, beside output; may be codes itself, and are
 			  in the gpu class ushorts, as gpu.cl says */
 	cl_mem keep;   /* [sample][keep_sample] choices of the dropout */
@@ -130,31 +134,35 @@ struct step_memory {
 struct pass {
 	int most;	/* samples */
 	int training;	/* with masks and backward */
-	cl_mem images, labels;
+	cl_mem images, labels; /* or vectors, see target_bytes() */
 	cl_mem outcomes; /* [sample] { loss, correct } */
 	cl_mem scores; /* [slots] sums of outcomes, of one batch each */
 	float *host_scores;
 	int slots, slot; /* the batch's that runs */
-	struct step_memory steps[PLAN_MAX_STEPS];
+	struct step_memory steps[MODEL_MAX_LAYERS];
 	struct launch gather; /* without a kernel while nothing is held */
-	struct launch launches[PLAN_MAX_STEPS * LAUNCHES_OF_STEP];
+	struct launch launches[MODEL_MAX_LAYERS * LAUNCHES_OF_STEP];
 	int launch_count;
 };
 
 struct opencl_program {
 	struct program base;
+	struct graph graph;
 	struct plan plan;
 	cl_command_queue queue;
 	cl_mem vectors[VECTOR_COUNT];
 	cl_program common;		       /* kernels of step.cl */
-	cl_program built[PLAN_MAX_STEPS];    /* kernels of each step */
+	cl_program built[MODEL_MAX_LAYERS];  /* kernels of each step */
 	struct pass train, test;
 	struct launch update;
 	struct launch reduce, reduce_update; /* of the gpu class */
 	cl_mem parts, segments;		     /* what they sum up */
+	cl_program generic;	/* kernels of generic.cl; NULL: no step has */
+	cl_mem generic_parts;	/* of whichever step's gradient is made */
+	cl_mem buffers;		/* VECTOR_BUFFERS, or NULL */
 	cl_mem order; /* of the training set, if it is held */
 	int own_memories; /* of memories, those that it was compiled with */
-	cl_mem memories[2 * PLAN_MAX_STEPS * MEMORIES_OF_STEP];
+	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
 	int memory_count;
 	float *mapped[VECTOR_COUNT]; /* while they are lent */
 	cl_event events[PARTS]; /* of parts that nobody has been told of */
@@ -191,7 +199,8 @@ enum source {
 	SOURCE_STEP,
 	SOURCE_GPU_CONV,
 	SOURCE_GPU_LINEAR,
-	SOURCE_GPU_STEP
+	SOURCE_GPU_STEP,
+	SOURCE_GENERIC
 };
 int source_build(const struct opencl_device *device, enum source source,
 		 cl_program *built, struct error *err, const char *options, ...)
@@ -245,7 +254,21 @@ int vector_count(const struct opencl_program *program, int floats);
 int batch_most(const struct opencl_program *program);
 int round_up(int n, int multiple);
 int largest_divisor(int n, int most);
-/* Of the input of step index: the images, or what the step before makes. */
+/* Parts that n things make of so many each, the last perhaps not whole. */
+int parts_of(int n, int each);
+const struct opencl_solver *solver_of(const struct opencl_program *program,
+				      int index);
+/* The step that a row belongs to. */
+int step_of(const struct opencl_program *program, int row);
+/* The step that makes what step index reads, or STEP_IMAGES; and the only one
+ * that reads what it makes, or STEP_NONE. */
+#define STEP_IMAGES (-1)
+#define STEP_NONE (-1)
+int step_source(const struct opencl_program *program, int index);
+int step_reader(const struct opencl_program *program, int index);
+/* Whether the gradient by its input is wanted. */
+int step_wants_dx(const struct opencl_program *program, int index);
+/* Of the input of step index: the images, or what its source makes. */
 struct layout layout_input(const struct opencl_program *program, int index);
 struct layout layout_output(const struct opencl_program *program, int index);
 /* Channels last: what convolutions make, and read unless they are first. */
@@ -265,8 +288,11 @@ double step_products(const struct opencl_program *program, int index);
 double step_parameters(const struct opencl_program *program, int index);
 double step_inputs(const struct opencl_program *program, int index);
 double step_outputs(const struct opencl_program *program, int index);
-/* What step index reads. */
-cl_mem step_input(const struct pass *pass, int index);
+/* What step index reads, and the gradient by it; NULL if nobody wants that. */
+cl_mem step_input(const struct opencl_program *program,
+		  const struct pass *pass, int index);
+cl_mem step_dx(const struct opencl_program *program, const struct pass *pass,
+	       int index);
 
 /*
  * launch.c. The kernel's arguments are the batch's, then the memories, then
@@ -290,11 +316,19 @@ int pass_run(struct opencl_program *program, struct pass *pass,
 void launch_release(struct launch *launch);
 void pass_release(struct pass *pass);
 
+/* What solvers know besides the graph. */
+struct opencl_options {
+	struct program_options base; /* first: see struct solver */
+	int width;		     /* floats of a vector in the kernels */
+};
+
 /*
- * How steps of one kind are compiled; what is NULL is not needed. Memory is of
+ * How steps of one kind are computed; what is NULL is not needed. Memory is of
  * one pass; forward and backward append launches.
  */
-struct step_kind {
+struct opencl_solver {
+	struct solver base; /* takes() gets an opencl_options' base */
+	int channels_last;  /* it reads so what is not the images */
 	int (*build)(struct opencl_program *program, int index,
 		     struct error *err);
 	int (*allocate)(struct opencl_program *program, struct pass *pass,
@@ -303,9 +337,25 @@ struct step_kind {
 		       int index, struct error *err);
 	int (*backward)(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err);
+	/* Of one of its layers, behind a batch of at least one sample. */
+	int (*decisions)(struct opencl_program *program, int index, int layer,
+			 uint8_t *values, struct error *err);
 };
 
-extern const struct step_kind conv_step, winograd_step, linear_step, loss_step;
+extern const struct opencl_solver conv_solver, winograd_solver, linear_solver,
+	loss_solver;
+
+/*
+ * chain.c: how many rows from first on the kernels made for chains compute
+ * together, 0 if they cannot: a convolution with stride 1, a bias and nothing
+ * around it, then a ReLU, a pooling whose windows neither overlap nor leave
+ * gaps, and a dropout; or a linear layer, a ReLU and a dropout. They write the
+ * gradient by what they read, and do not add to it.
+ */
+int chain_of_conv(const struct graph *graph, int first);
+int chain_of_linear(const struct graph *graph, int first);
+/* The only row that reads row's output, or STEP_NO_LAYER. */
+int chain_reader(const struct graph *graph, int row);
 
 /*
  * conv.c: kernels of a step, and how to launch the one that goes forward, which
@@ -327,8 +377,10 @@ size_t conv_sum_size(const struct opencl_program *program, int index);
 /* winograd.c: whether a convolution is done by tiles, and how to launch its way
  * forward. */
 int winograd_fits(const struct opencl_program *program, int index);
-/* Whether it also does the step before it, both ways. */
+/* Whether it also does the step that it reads, both ways. */
 int winograd_leads(const struct opencl_program *program, int index);
+/* Whether the step that reads this one does it as well. */
+int winograd_led(const struct opencl_program *program, int index);
 cl_mem winograd_input(const struct opencl_program *program,
 		      const struct pass *pass, int index);
 /* What the compiler has to know as well; empty where it does not fit. */
@@ -341,6 +393,8 @@ struct launch winograd_how(const struct opencl_program *program, int index);
 int linear_has_loss(const struct opencl_program *program, int index);
 
 /* step.c: kernels that belong to no layer with parameters. */
+int loss_takes(const struct graph *graph, int first,
+	       const struct program_options *options);
 int common_build(struct opencl_program *program, struct error *err);
 int dropout_allocate(struct opencl_program *program, struct pass *pass,
 		     int index, struct error *err);
@@ -348,6 +402,14 @@ int dropout_allocate(struct opencl_program *program, struct pass *pass,
 int dropout_add(struct opencl_program *program, struct pass *pass,
 		struct error *err);
 int update_make(struct opencl_program *program, struct error *err);
+
+/* The first arguments of the optimizer's kernel; returns how many, at most
+ * UPDATE_SETTINGS. */
+#define UPDATE_SETTINGS 7
+int update_settings(const struct update *update, cl_float *settings);
+
+/* Of a sample's target: a label, or a vector of floats. */
+size_t target_bytes(const struct opencl_program *program);
 
 /*
  * score.c: the last launch of a pass leaves the batch's score in its slot; the
@@ -366,13 +428,12 @@ void slot_add(const struct pass *pass, int slot, struct score *score);
  * far behind. */
 int ahead_begin(struct opencl_program *program, struct error *err);
 void ahead_release(struct opencl_program *program);
-int opencl_scores(struct program *program, struct score *scores, int count,
+int opencl_finish(struct program *program, struct score *scores, int count,
 		  struct error *err);
 
 /* held.c: the data set on the device. */
 int opencl_hold(struct program *program, const struct held_data *data,
 		struct error *err);
-void opencl_let_go(struct program *program);
 int opencl_order(struct program *program, const int *order, int count,
 		 struct error *err);
 
@@ -386,15 +447,16 @@ double opencl_sample_bytes(const struct model *model,
 
 /* opencl.c */
 int opencl_gradient(struct program *program, const struct batch *batch,
-		    struct error *err);
-int opencl_train(struct program *program, const struct batch *batch,
-		 const struct update *update, struct error *err);
+		    const struct update *update, struct error *err);
 int opencl_update(struct program *program, const struct update *update,
 		  size_t from, size_t to, struct error *err);
 
-/* decisions.c: the step that a layer belongs to; and those of the cpu class. */
-int step_of(const struct opencl_program *program, int layer);
-int cpu_class_decisions(struct opencl_program *program, int layer,
-			uint8_t *values, struct error *err);
+/* decisions.c: 0 where an activation with this layout is 0 or below, else 1;
+ * and those of the cpu class's chains. */
+int decisions_of_signs(struct opencl_program *program, cl_mem memory,
+		       struct layout layout, struct shape shape,
+		       uint8_t *values, struct error *err);
+int chain_decisions(struct opencl_program *program, int index, int layer,
+		    uint8_t *values, struct error *err);
 
 #endif

@@ -9,11 +9,7 @@
 #include <stdlib.h>
 
 #define FLOAT 4. /* bytes */
-
-/* Adadelta reads four vectors and writes three. */
-#define UPDATE_FLOATS 7.
-
-_Static_assert(PARTS <= PROFILE_MOST_PARTS, "backends/profile.h");
+#define LABEL 2.
 
 /* A queue either takes times or does not, from its beginning. */
 int profile_start(struct opencl_program *program, struct error *err)
@@ -115,13 +111,15 @@ static double share_kept(struct opencl_program *program, int index)
 	return found / all;
 }
 
-/* The main layer of a step; empty: it has none. */
+/* The main layer of a step, or its first; empty: that has no name. */
 static const char *layer_name(const struct opencl_program *program, int index)
 {
-	const int layer = step_at(program, index)->main;
+	const struct step *step = step_at(program, index);
+	const int layer = step->main == STEP_NO_LAYER ? step->first :
+							step->main;
+	const char *name = program->base.model->layers[layer].name;
 
-	return layer == STEP_NO_LAYER ? "" :
-					program->base.model->layers[layer].name;
+	return name ? name : "";
 }
 
 /* "fc1 linear_lists", "conv1+conv2 conv_forward", "dropout_choose" */
@@ -129,12 +127,16 @@ static void name_launch(const struct opencl_program *program,
 			const struct launch *launch, struct profile_part *part)
 {
 	const int step = launch->work.step, beside = launch->work.beside;
-	const char *first = layer_name(program, step + (beside < 0 ? -1 : 0));
-	const char *second = beside ? layer_name(program,
-						 step + (beside > 0)) : "";
+	const int first = beside < 0 ? step_source(program, step) : step;
+	const int second = beside < 0 ? step : step_reader(program, step);
+	const char *name = layer_name(program, first);
 
-	snprintf(part->name, sizeof(part->name), "%.9s%s%.9s%s%.18s", first,
-		 beside ? "+" : "", second, first[0] ? " " : "", launch->name);
+	if (beside)
+		snprintf(part->name, sizeof(part->name), "%.9s+%.9s %.18s",
+			 name, layer_name(program, second), launch->name);
+	else
+		snprintf(part->name, sizeof(part->name), "%.20s%s%.18s", name,
+			 name[0] ? " " : "", launch->name);
 }
 
 static void fill_launch(struct opencl_program *program,
@@ -162,6 +164,9 @@ static void fill_others(const struct opencl_program *program,
 	const double pixels = count *
 			      (double)shape_size(program->base.model->input);
 	const int held = program->base.held > 0;
+	const struct recipe *recipe = &program->base.model->recipe;
+	/* The gradient is read, the rest is written, too. */
+	const double moved = 3 + 2 * recipe_states(recipe);
 	const double sums = program->reduce.work.moved_once;
 	const struct {
 		enum command part;
@@ -170,15 +175,17 @@ static void fill_others(const struct opencl_program *program,
 		double bytes;
 	} others[] = {
 		{ PART_IMAGES, !held, "images written", FLOAT * pixels },
-		{ PART_LABELS, !held, "labels written", count },
+		{ PART_LABELS, !held, "labels written",
+		  count * (double)target_bytes(program) },
 		/* A byte is read where a float is written. */
 		{ PART_GATHER, held, "gather",
-		  (1 + FLOAT) * pixels + (2 + FLOAT) * count },
+		  (1 + FLOAT) * pixels + (2 * LABEL + FLOAT) * count },
 		{ PART_SUMS, !program->trained && program->reduce.kernel,
 		  "reduce", FLOAT * sums },
 		{ PART_UPDATE, 1,
-		  program->trained ? "reduce_update" : "adadelta",
-		  FLOAT * (UPDATE_FLOATS * (double)program->base.parameters +
+		  program->trained ? "reduce_update" :
+				     optimizer_name(recipe->optimizer),
+		  FLOAT * (moved * (double)program->base.parameters +
 			   (program->trained ? sums : 0)) },
 		{ PART_SCORE, 1, "loss read", 4 * FLOAT },
 	};

@@ -1,74 +1,54 @@
 /* Compiling a model: plan, kernels, memory, launches, and one of each run. */
-#include "backends/opencl/class.h"
+#include "backends/opencl/generic.h"
 
 #include <stdlib.h>
 
-/* A place in it is a byte, and a tile of the gpu class has a column for it. */
-#define MOST_POOL_WINDOW 16
+#define SAMPLE_WIDTH 16 /* of vectors, while there is no device */
 
-/* Everything that the steps of both classes can do, the longest first. */
-static const struct fusion fusions[] = {
-	{ "conv+relu+maxpool+dropout", 4,
-	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT } },
-	{ "conv+relu+maxpool+dropout2d", 4,
-	  { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT2D } },
-	{ "conv+relu+maxpool", 3, { LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL } },
-	{ "conv+relu+dropout", 3, { LAYER_CONV, LAYER_RELU, LAYER_DROPOUT } },
-	{ "conv+relu+dropout2d", 3,
-	  { LAYER_CONV, LAYER_RELU, LAYER_DROPOUT2D } },
-	{ "conv+maxpool+dropout", 3,
-	  { LAYER_CONV, LAYER_MAXPOOL, LAYER_DROPOUT } },
-	{ "conv+maxpool+dropout2d", 3,
-	  { LAYER_CONV, LAYER_MAXPOOL, LAYER_DROPOUT2D } },
-	{ "linear+relu+dropout", 3,
-	  { LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT } },
-	{ "conv+relu", 2, { LAYER_CONV, LAYER_RELU } },
-	{ "conv+maxpool", 2, { LAYER_CONV, LAYER_MAXPOOL } },
-	{ "conv+dropout", 2, { LAYER_CONV, LAYER_DROPOUT } },
-	{ "conv+dropout2d", 2, { LAYER_CONV, LAYER_DROPOUT2D } },
-	{ "linear+relu", 2, { LAYER_LINEAR, LAYER_RELU } },
-	{ "linear+dropout", 2, { LAYER_LINEAR, LAYER_DROPOUT } },
-	{ "conv", 1, { LAYER_CONV } },
-	{ "linear", 1, { LAYER_LINEAR } },
-	{ "loss", 1, { LAYER_LOSS } },
-};
+static int plan_make(struct plan *plan, const struct graph *graph,
+		     const struct program_options *options,
+		     const struct device_class *class, int width,
+		     struct error *err)
+{
+	const struct opencl_options all = { *options, width };
+
+	return plan_resolve(plan, graph, &all.base, class->solvers,
+			    class->solver_count, err);
+}
+
+static double sample_bytes(const struct plan *plan, const struct graph *graph)
+{
+	double floats = 2 * plan_sample_floats(plan) +
+			(double)shape_size(graph->model->input);
+	double bytes = 0;
+
+	/* The gradient by what a step makes that another one leads with is
+	 * made piece by piece. */
+	if (plan->count > 1 && plan->steps[1].solver == &winograd_solver.base)
+		floats -= (double)shape_size(plan->steps[0].out);
+	/* Whether a ReLU passed is seen in what it made. */
+	for (int i = 0; i < graph->count; i++)
+		if (graph->nodes[i].layer->kind != LAYER_RELU)
+			bytes += (double)graph->nodes[i].decisions;
+	return sizeof(float) * floats + bytes;
+}
 
 double opencl_sample_bytes(const struct model *model,
 			   const struct program_options *options)
 {
+	/* Not on the stack, which a thread may have little of. */
+	struct opencl_program *program = malloc(sizeof(*program));
 	struct error ignored;
-	struct plan plan;
-	double floats;
+	double bytes = 0;
 
-	(void)options;
-	if (plan_build(&plan, model, fusions,
-		       sizeof(fusions) / sizeof(fusions[0]), &ignored))
+	if (!program)
 		return 0;
-	/* The gradient by what the first step makes goes no further, and is
-	 * made piece by piece. */
-	floats = 2 * plan_sample_floats(&plan) +
-		 (double)shape_size(model->input) -
-		 (double)shape_size(plan.steps[0].out);
-	return sizeof(float) * floats;
-}
-
-static const struct step_kind *kind_of(const struct opencl_program *program,
-				       int index)
-{
-	return program_class(program)->step(program, index);
-}
-
-static int window_check(const struct opencl_program *program, int index,
-			struct error *err)
-{
-	const int window = step_at(program, index)->pool_window;
-
-	return window > MOST_POOL_WINDOW ?
-		       error_set(err, ERROR_MISSING,
-				 "opencl: model '%s' pools by %d x %d, and "
-				 "kernels by %d at most: take cpu",
-				 program->base.model->name, window, window,
-				 MOST_POOL_WINDOW) : 0;
+	graph_resolve(&program->graph, model);
+	if (!plan_make(&program->plan, &program->graph, options, &cpu_class,
+		       SAMPLE_WIDTH, &ignored))
+		bytes = sample_bytes(&program->plan, &program->graph);
+	free(program);
+	return bytes;
 }
 
 static int program_build(struct opencl_program *program, struct error *err)
@@ -78,13 +58,13 @@ static int program_build(struct opencl_program *program, struct error *err)
 
 	if (status)
 		return room_fail(err, status, "clFinish behind buffers");
-	if (program_class(program)->build(program, err))
+	if (program_class(program)->build(program, err) ||
+	    generic_build(program, err))
 		return -1;
 	for (int i = 0; i < program->plan.count; i++) {
-		const struct step_kind *kind = kind_of(program, i);
+		const struct opencl_solver *solver = solver_of(program, i);
 
-		if (window_check(program, i, err) ||
-		    (kind->build && kind->build(program, i, err)))
+		if (solver->build && solver->build(program, i, err))
 			return -1;
 	}
 	return 0;
@@ -100,7 +80,7 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 			      16;
 	const struct request requests[] = {
 		{ &pass->images, 1, pixels * sizeof(float) },
-		{ &pass->labels, 1, most },
+		{ &pass->labels, 1, most * target_bytes(program) },
 		{ &pass->outcomes, 1, 2 * most * sizeof(float) },
 	};
 
@@ -110,9 +90,9 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 			    sizeof(requests) / sizeof(requests[0]), err))
 		return -1;
 	for (int i = 0; i < program->plan.count; i++) {
-		const struct step_kind *kind = kind_of(program, i);
+		const struct opencl_solver *solver = solver_of(program, i);
 
-		if (kind->allocate && kind->allocate(program, pass, i, err))
+		if (solver->allocate && solver->allocate(program, pass, i, err))
 			return -1;
 	}
 	return 0;
@@ -127,19 +107,27 @@ static int pass_make(struct opencl_program *program, struct pass *pass,
 	if (program_class(program)->begin(program, pass, err))
 		return -1;
 	for (int i = 0; i < count; i++)
-		if (kind_of(program, i)->forward(program, pass, i, err))
+		if (solver_of(program, i)->forward(program, pass, i, err))
 			return -1;
 	for (int i = count - 1; pass->training && i >= 0; i--) {
-		const struct step_kind *kind = kind_of(program, i);
+		const struct opencl_solver *solver = solver_of(program, i);
 
-		if (kind->backward && kind->backward(program, pass, i, err))
+		if (solver->backward && solver->backward(program, pass, i, err))
 			return -1;
 	}
 	return score_make(program, pass, slots, err);
 }
 
+static size_t buffers_bytes(const struct opencl_program *program)
+{
+	return program->base.buffers * sizeof(float);
+}
+
 static int vectors_clear(struct opencl_program *program, struct error *err)
 {
+	if (program->buffers && memory_clear(program, program->buffers,
+					     buffers_bytes(program), err))
+		return -1;
 	for (int v = 0; v < VECTOR_COUNT; v++)
 		if (memory_clear(program, program->vectors[v],
 				 program->base.parameters * sizeof(float), err))
@@ -154,7 +142,9 @@ static int vectors_make(struct opencl_program *program, struct error *err)
 				     program->base.parameters * sizeof(float),
 				     &program->vectors[v], err))
 			return -1;
-	return 0;
+	return program->base.buffers ?
+		       memory_make(program, buffers_bytes(program),
+				   &program->buffers, err) : 0;
 }
 
 /*
@@ -163,7 +153,8 @@ static int vectors_make(struct opencl_program *program, struct error *err)
  */
 static int program_warm(struct opencl_program *program, struct error *err)
 {
-	const struct update update = { .rho = 0.5, .eps = 1 };
+	const struct update update = { .rho = 0.5, .eps = 1, .optimizer =
+		program->base.model->recipe.optimizer };
 	const struct pass *larger = program->train.most > program->test.most ?
 					    &program->train : &program->test;
 	const size_t most = (size_t)larger->most;
@@ -171,20 +162,21 @@ static int program_warm(struct opencl_program *program, struct error *err)
 	struct batch batch = { .stride = 1 };
 	float *images = calloc(most * shape_size(base->model->input),
 			       sizeof(*images));
-	uint8_t *labels = calloc(most, 1);
+	void *targets = calloc(most, target_bytes(program));
 	int result = -1;
 
 	batch.images = images;
-	batch.labels = labels;
+	batch.labels = targets;
+	batch.targets = targets;
 	batch.count = batch.global_count = program->train.most;
-	if (!images || !labels) {
+	if (!images || !targets) {
 		error_memory(err, "a batch to warm up with");
 		goto out;
 	}
-	if (opencl_gradient(base, &batch, err) ||
+	if (opencl_gradient(base, &batch, NULL, err) ||
 	    opencl_update(base, &update, 0, base->length, err) ||
 	    (program_class(program)->train &&
-	     opencl_train(base, &batch, &update, err)))
+	     opencl_gradient(base, &batch, &update, err)))
 		goto out;
 	batch.count = program->test.most;
 	if (pass_run(program, &program->test, &batch, err) ||
@@ -197,8 +189,22 @@ out:
 	clFinish(program->queue);
 	program->unfinished = program->count = 0;
 	free(images);
-	free(labels);
+	free(targets);
 	return result;
+}
+
+/* Samples of a slice: few of a network that makes much of each. */
+static int test_most(const struct opencl_program *program)
+{
+	const struct program_options *options = &program->base.options;
+	const double room = TEST_BYTES / (sizeof(float) *
+					  plan_sample_floats(&program->plan));
+	int most = options->test_batch < TEST_SLICE ? options->test_batch :
+						      TEST_SLICE;
+
+	if (most > room)
+		most = room < 1 ? 1 : (int)room;
+	return most;
 }
 
 /* Slices that the largest evaluation takes. */
@@ -207,29 +213,25 @@ static int test_slots(const struct program_options *options, int most)
 	return most > 0 ? round_up(options->test_batch, most) / most : 1;
 }
 
-static int test_most(const struct program_options *options)
-{
-	return options->test_batch < TEST_SLICE ? options->test_batch :
-						  TEST_SLICE;
-}
-
 static int program_make(struct opencl_program *program, struct error *err)
 {
 	const struct opencl_device *device = program_device(program);
 	const struct device_class *class = device->class;
 	const struct program_options *options = &program->base.options;
-	const int most = test_most(options);
 	const int ahead = options->ahead > 0 ? options->ahead : 1;
 	cl_int status;
+	int most;
 
 	program->queue = clCreateCommandQueue(
 		device->context, device->chosen.device, 0, &status);
 	if (!program->queue)
 		return status_fail(err, "clCreateCommandQueue", status);
+	if (plan_make(&program->plan, &program->graph, options, class,
+		      device->width, err))
+		return -1;
+	most = test_most(program);
 	/* Compiling takes long: a batch that is too large is known before. */
-	if (plan_build(&program->plan, program->base.model, fusions,
-		       sizeof(fusions) / sizeof(fusions[0]), err) ||
-	    vectors_make(program, err) ||
+	if (vectors_make(program, err) || generic_share(program, err) ||
 	    pass_allocate(program, &program->train, options->batch, 1, err) ||
 	    pass_allocate(program, &program->test, most, 0, err) ||
 	    program_build(program, err) ||
@@ -252,13 +254,9 @@ int opencl_compile(struct device *device, const struct model *model,
 
 	if (!program)
 		return error_memory(err, "a program");
-	program->base = (struct program){
-		.device = device,
-		.model = model,
-		.parameters = model_parameter_count(model),
-		.length = model_parameter_count(model),
-		.options = *options
-	};
+	program_begin(&program->base, device, model, options);
+	program->base.plan = &program->plan;
+	graph_resolve(&program->graph, model);
 	if (program_make(program, err)) {
 		opencl_free(&program->base);
 		return -1;
@@ -280,11 +278,13 @@ void opencl_free(struct program *base)
 	launch_release(&program->update);
 	launch_release(&program->reduce);
 	launch_release(&program->reduce_update);
-	for (int i = 0; i < PLAN_MAX_STEPS; i++)
+	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
 		if (program->built[i])
 			clReleaseProgram(program->built[i]);
 	if (program->common)
 		clReleaseProgram(program->common);
+	if (program->generic)
+		clReleaseProgram(program->generic);
 	memory_release(program, 0);
 	if (program->queue)
 		clReleaseCommandQueue(program->queue);

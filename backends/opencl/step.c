@@ -1,6 +1,8 @@
 /* Masks, loss and update: step.cl. */
 #include "backends/opencl/class.h"
 
+#include <math.h>
+
 #include "models/random.h"
 
 int common_build(struct opencl_program *program, struct error *err)
@@ -10,11 +12,13 @@ int common_build(struct opencl_program *program, struct error *err)
 	return source_build(program_device(program), SOURCE_STEP,
 			    &program->common, err,
 			    "-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PIXELS=%zu "
-			    "-D UPDATED=%d",
+			    "-D UPDATED=%d -D LOSS=%d -D OPTIMIZER=%d",
 			    model_classes(program->base.model),
 			    layout_input(program, last).sample,
 			    shape_size(program->base.model->input),
-			    program_device(program)->class->tiling.updated);
+			    program_device(program)->class->tiling.updated,
+			    (int)model_loss(program->base.model),
+			    (int)program->base.model->recipe.optimizer);
 }
 
 int dropout_allocate(struct opencl_program *program, struct pass *pass,
@@ -77,32 +81,76 @@ int dropout_add(struct opencl_program *program, struct pass *pass,
 static int loss_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
-	const struct launch loss = { .name = "loss",
+	const struct launch loss = { .name = model_has_classes(
+					     program->base.model) ?
+					     "loss" : "vector_loss",
 				     .items = { 0, 1, 1 },
 				     .samples = 1,
 				     .batch_arguments = 2,
 				     .work = { .step = index } };
-	const cl_mem memories[] = { step_input(pass, index), pass->labels,
-				    pass->outcomes,
-				    pass->steps[index - 1].slope };
+	const cl_mem memories[] = { step_input(program, pass, index),
+				    pass->labels, pass->outcomes,
+				    step_dx(program, pass, index) };
 
-	return linear_has_loss(program, index - 1) ?
+	return linear_has_loss(program, step_source(program, index)) ?
 		       0 :
 		       pass_add(pass, &loss, program->common, memories, 4, err);
 }
 
-const struct step_kind loss_step = { .forward = loss_forward };
+int loss_takes(const struct graph *graph, int first,
+	       const struct program_options *options)
+{
+	(void)options;
+	return graph->nodes[first].layer->kind == LAYER_LOSS;
+}
+
+const struct opencl_solver loss_solver = { .base = { "loss", loss_takes },
+					   .forward = loss_forward };
+
+int update_settings(const struct update *update, cl_float *settings)
+{
+	const double t = (double)update->step + 1;
+
+	switch (update->optimizer) {
+	case OPTIMIZER_ADAM:
+		settings[0] = (cl_float)(update->lr /
+					 (1 - pow(update->beta1, t)));
+		settings[1] = (cl_float)(1 / sqrt(1 - pow(update->beta2, t)));
+		settings[2] = (cl_float)update->beta1;
+		settings[3] = (cl_float)(1 - update->beta1);
+		settings[4] = (cl_float)update->beta2;
+		settings[5] = (cl_float)(1 - update->beta2);
+		settings[6] = (cl_float)update->eps;
+		return 7;
+	case OPTIMIZER_SGD:
+		settings[0] = (cl_float)update->lr;
+		settings[1] = (cl_float)update->momentum;
+		settings[2] = (cl_float)update->weight_decay;
+		return 3;
+	default:
+		settings[0] = (cl_float)update->lr;
+		settings[1] = (cl_float)update->rho;
+		settings[2] = (cl_float)(1 - update->rho);
+		settings[3] = (cl_float)update->eps;
+		return 4;
+	}
+}
 
 int update_make(struct opencl_program *program, struct error *err)
 {
 	const struct tiling *tiling = &program_device(program)->class->tiling;
-	const struct launch adadelta = { .name = "adadelta",
-					 .items = { 0, 1, 1 },
-					 .group_items = tiling->items,
-					 .samples = tiling->updated,
-					 .batch_arguments = 6 };
+	const enum optimizer optimizer = program->base.model->recipe.optimizer;
+	const struct update any = { .optimizer = optimizer };
+	cl_float ignored[UPDATE_SETTINGS];
+	const struct launch update = {
+		.name = optimizer_name(optimizer),
+		.items = { 0, 1, 1 },
+		.group_items = tiling->items,
+		.samples = tiling->updated,
+		.batch_arguments = update_settings(&any, ignored) + 2,
+	};
 
-	if (launch_make(&program->update, &adadelta, program->common,
+	if (launch_make(&program->update, &update, program->common,
 			program->vectors, VECTOR_COUNT, err))
 		return -1;
 	program->update.part = PART_UPDATE;

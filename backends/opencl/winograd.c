@@ -9,27 +9,74 @@
 #define TILE 4 /* side; those of 2x2 quadrants */
 #define POINTS 36
 
+/* Of a chain's rows, the side of its pooling windows; 1 without one. */
+static int pooling_of(const struct graph *graph, int first, int length)
+{
+	for (int i = first; i < first + length; i++)
+		if (graph->nodes[i].layer->kind == LAYER_MAXPOOL)
+			return graph->nodes[i].layer->window;
+	return 1;
+}
+
+/* Whether rows up to last are read by a convolution, channels last. */
+static int is_read_by_conv(const struct graph *graph, int last)
+{
+	const int reader = chain_reader(graph, last);
+
+	return reader != STEP_NO_LAYER && chain_of_conv(graph, reader);
+}
+
 /* Not of images, whose channels are not side by side, and into planes. */
+static int winograd_takes(const struct graph *graph, int first,
+			  const struct program_options *options)
+{
+	const int width = ((const struct opencl_options *)options)->width;
+	const struct node *conv = &graph->nodes[first];
+	const int length = conv_solver.base.takes(graph, first, options);
+	const int last = first + length - 1;
+	const struct shape in = conv->in, main = conv->out;
+	struct shape out;
+
+	if (!length || conv->source == MODEL_IMAGES ||
+	    options->algorithm == ALGORITHM_DENSE || conv->layer->window != 3 ||
+	    pooling_of(graph, first, length) != 2 ||
+	    is_read_by_conv(graph, last))
+		return 0;
+	out = graph->nodes[last].out;
+	return main.height % TILE == 0 && main.width % TILE == 0 &&
+			       in.channels % width == 0 &&
+			       main.channels % width == 0 &&
+			       out.height * out.width % width == 0 ?
+		       length : 0;
+}
+
 int winograd_fits(const struct opencl_program *program, int index)
 {
-	const struct step *step = step_at(program, index);
-	const struct shape in = step->in, main = step->main_out;
-	const struct layout out = layout_output(program, index);
-	const int width = program_device(program)->width;
-
-	return !program_is_dense(program) && index && step->window == 3 &&
-	       step->pool_window == 2 &&
-	       main.height % TILE == 0 && main.width % TILE == 0 &&
-	       in.channels % width == 0 && main.channels % width == 0 &&
-	       step->out.height * step->out.width % width == 0 &&
-	       out.column == 1;
+	return solver_of(program, index) == &winograd_solver;
 }
 
 int winograd_leads(const struct opencl_program *program, int index)
 {
-	return index == 1 && index < program->plan.count &&
-	       winograd_fits(program, index) && conv_is_plain(program, 0) &&
-	       step_dropping(program, 0) == DROP_NOTHING;
+	const int source = step_source(program, index);
+
+	return winograd_fits(program, index) &&
+	       conv_is_plain(program, source) &&
+	       step_dropping(program, source) == DROP_NOTHING;
+}
+
+int winograd_led(const struct opencl_program *program, int index)
+{
+	const int reader = step_reader(program, index);
+
+	return reader != STEP_NONE && winograd_leads(program, reader);
+}
+
+/* What a step by tiles reads: the one that it leads with, if it does. */
+static const struct step_memory *
+source_memory(const struct opencl_program *program, const struct pass *pass,
+	      int index)
+{
+	return &pass->steps[step_source(program, index)];
 }
 
 static int tile_count(const struct step *step)
@@ -64,21 +111,24 @@ cl_mem winograd_input(const struct opencl_program *program,
 		      const struct pass *pass, int index)
 {
 	return winograd_leads(program, index) ? pass->images :
-						step_input(pass, index);
+						step_input(program, pass,
+							   index);
 }
 
 void winograd_options(const struct opencl_program *program, int index,
 		      char *text, size_t size)
 {
-	const struct step *lead = step_at(program, 0);
-	const struct layout image = layout_input(program, 0);
-	const int outs = vector_count(program, lead->main_out.channels);
 	const int registers = program_device(program)->registers;
-	int length, tile;
+	const struct step *lead;
+	struct layout image;
+	int outs, length, tile;
 
 	text[0] = '\0';
 	if (!winograd_fits(program, index))
 		return;
+	lead = step_at(program, step_source(program, index));
+	image = layout_input(program, step_source(program, index));
+	outs = vector_count(program, lead->main_out.channels);
 	length = tile_options(program, index, text, size);
 	if (!winograd_leads(program, index)) {
 		snprintf(text + length, size - (size_t)length, " -D LEAD=0");
@@ -141,7 +191,7 @@ static int winograd_allocate(struct opencl_program *program, struct pass *pass,
 static double lead_products(const struct opencl_program *program, int index)
 {
 	return winograd_leads(program, index) ?
-		       step_products(program, index - 1) : 0;
+		       step_products(program, step_source(program, index)) : 0;
 }
 
 /* Multiply-adds of a sample one way, by the points of its tiles. */
@@ -189,7 +239,8 @@ static int winograd_add_weights(struct opencl_program *program,
 	};
 	const cl_mem made[] = { program->vectors[VECTOR_PARAMETERS],
 				memory->packed, memory->turned,
-				leads ? pass->steps[0].packed : NULL };
+				leads ? source_memory(program, pass, index)
+						->packed : NULL };
 
 	return pass_add(pass, &weights, program->built[index], made, 4, err);
 }
@@ -202,7 +253,7 @@ static int winograd_forward(struct opencl_program *program, struct pass *pass,
 	const cl_mem made[] = { winograd_input(program, pass, index),
 				memory->packed, memory->output,
 				memory->routes, memory->keep,
-				pass->steps[index - 1].packed };
+				source_memory(program, pass, index)->packed };
 
 	if (winograd_add_weights(program, pass, index, err))
 		return -1;
@@ -215,7 +266,7 @@ static int winograd_add_reduce(struct opencl_program *program,
 {
 	struct launch reduce = conv_reduce_how(program, index);
 	const cl_mem memories[] = { pass->steps[index].sums,
-				    pass->steps[index - 1].sums,
+				    source_memory(program, pass, index)->sums,
 				    program->vectors[VECTOR_GRADIENT] };
 
 	if (!winograd_leads(program, index))
@@ -230,6 +281,7 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 			     int index, struct error *err)
 {
 	const struct step_memory *memory = &pass->steps[index];
+	const struct step_memory *source = source_memory(program, pass, index);
 	const double products = step_products(program, index);
 	const int leads = winograd_leads(program, index);
 	const double lead = lead_products(program, index);
@@ -247,9 +299,8 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 	const cl_mem memories[] = {
 		winograd_input(program, pass, index), memory->output,
 		memory->slope, memory->routes, memory->keep, memory->turned,
-		memory->sums, pass->steps[index - 1].slope,
-		pass->steps[index - 1].packed,
-		leads ? pass->steps[index - 1].sums : NULL,
+		memory->sums, source->slope, source->packed,
+		leads ? source->sums : NULL,
 	};
 
 	if (pass_add(pass, &backward, program->built[index], memories, 10, err))
@@ -257,7 +308,12 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 	return winograd_add_reduce(program, pass, index, err);
 }
 
-const struct step_kind winograd_step = { .build = winograd_build,
-					 .allocate = winograd_allocate,
-					 .forward = winograd_forward,
-					 .backward = winograd_backward };
+const struct opencl_solver winograd_solver = {
+	.base = { "conv by tiles", winograd_takes },
+	.channels_last = 1,
+	.build = winograd_build,
+	.allocate = winograd_allocate,
+	.forward = winograd_forward,
+	.backward = winograd_backward,
+	.decisions = chain_decisions,
+};

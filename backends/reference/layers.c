@@ -25,8 +25,8 @@ static struct span inside(const struct layer *layer, int k, int side,
  * Adds a pixel of the window, w, to a row of the output. Sums of neighbours do
  * not wait for each other, as those of one output would.
  */
-static void row_add(const double *x, int stride, struct span span, double w,
-		    double *y)
+static void row_add(const real *x, int stride, struct span span, real w,
+		    real *y)
 {
 	if (stride == 1)
 		for (int c = span.from; c < span.to; c++)
@@ -37,16 +37,16 @@ static void row_add(const double *x, int stride, struct span span, double w,
 }
 
 /* Row r of one output, whose weights are w, without its bias: adds to y. */
-static void output_row(const struct layer *layer, const double *x,
-		       struct shape in, const double *w, int r, int width,
-		       double *y)
+static void output_row(const struct layer *layer, const real *x,
+		       struct shape in, const real *w, int r, int width,
+		       real *y)
 {
 	const int window = layer->window, stride = layer_stride(layer);
 	const int first = r * stride - layer->pad;
 
 	for (int i = 0; i < in.channels; i++, w += window * window)
 		for (int j = 0; j < window; j++) {
-			const double *from = x + (i * in.height + first + j) *
+			const real *from = x + (i * in.height + first + j) *
 							 in.width - layer->pad;
 
 			if (first + j < 0 || first + j >= in.height)
@@ -58,8 +58,8 @@ static void output_row(const struct layer *layer, const double *x,
 		}
 }
 
-void conv_forward(const struct layer *layer, const double *x, struct shape in,
-		  const double *w, const double *bias, double *y)
+void conv_forward(const struct layer *layer, const real *x, struct shape in,
+		  const real *w, const real *bias, real *y)
 {
 	const struct shape out = layer_output(layer, in);
 	const size_t each = (size_t)in.channels *
@@ -76,9 +76,9 @@ void conv_forward(const struct layer *layer, const double *x, struct shape in,
 
 /* One gradient of one output, at row and column of the input: dw += dy x, and
  * dx += dy w, over the patch. */
-static void patch_backward(double dy, const double *x, struct shape in,
-			   int window, int row, int column, const double *w,
-			   double *dw, double *dx)
+static void patch_backward(real dy, const real *x, struct shape in,
+			   int window, int row, int column, const real *w,
+			   real *dw, real *dx)
 {
 	for (int i = 0; i < in.channels; i++)
 		for (int j = row; j < row + window; j++)
@@ -97,9 +97,9 @@ static void patch_backward(double dy, const double *x, struct shape in,
 			}
 }
 
-void conv_backward(const struct layer *layer, const double *x, struct shape in,
-		   const double *w, const double *dy, double *dw,
-		   double *dbias, double *dx)
+void conv_backward(const struct layer *layer, const real *x, struct shape in,
+		   const real *w, const real *dy, real *dw,
+		   real *dbias, real *dx)
 {
 	const struct shape out = layer_output(layer, in);
 	const int window = layer->window, stride = layer_stride(layer);
@@ -119,11 +119,11 @@ void conv_backward(const struct layer *layer, const double *x, struct shape in,
 			}
 }
 
-void linear_forward(const double *x, size_t inputs, const double *w,
-		    const double *bias, int outputs, double *y)
+void linear_forward(const real *x, size_t inputs, const real *w,
+		    const real *bias, int outputs, real *y)
 {
 	for (int o = 0; o < outputs; o++) {
-		double sum = bias[o];
+		real sum = bias[o];
 
 		for (size_t i = 0; i < inputs; i++)
 			sum += w[(size_t)o * inputs + i] * x[i];
@@ -131,9 +131,9 @@ void linear_forward(const double *x, size_t inputs, const double *w,
 	}
 }
 
-void linear_backward(const double *x, size_t inputs, const double *w,
-		     int outputs, const double *dy, double *dw, double *dbias,
-		     double *dx)
+void linear_backward(const real *x, size_t inputs, const real *w,
+		     int outputs, const real *dy, real *dw, real *dbias,
+		     real *dx)
 {
 	for (int o = 0; o < outputs; o++) {
 		const size_t row = (size_t)o * inputs;
@@ -146,17 +146,17 @@ void linear_backward(const double *x, size_t inputs, const double *w,
 	}
 }
 
-static double largest(const double *x, size_t count)
+static real largest(const real *x, size_t count)
 {
-	double most = 0;
+	real most = 0;
 
 	for (size_t i = 0; i < count; i++)
 		most = fmax(most, fabs(x[i]));
 	return most;
 }
 
-void relu_forward(const double *x, size_t count, const uint8_t *imposed,
-		  uint8_t *passes, double *y, double *regret)
+void relu_forward(const real *x, size_t count, const uint8_t *imposed,
+		  uint8_t *passes, real *y, double *regret)
 {
 	const double scale = imposed ? largest(x, count) : 0;
 
@@ -172,8 +172,8 @@ void relu_forward(const double *x, size_t count, const uint8_t *imposed,
 	}
 }
 
-void relu_backward(const double *dy, size_t count, const uint8_t *passes,
-		   double *dx)
+void relu_backward(const real *dy, size_t count, const uint8_t *passes,
+		   real *dx)
 {
 	for (size_t i = 0; i < count; i++)
 		dx[i] += passes[i] ? dy[i] : 0;
@@ -207,10 +207,10 @@ static int pixel_of(int window, struct place place, struct shape in, int k)
 }
 
 /* Row * window + column of a window's first maximum; a NaN is above any. */
-static int window_winner(const double *plane, struct shape in, int window,
+static int window_winner(const real *plane, struct shape in, int window,
 			 struct place place)
 {
-	double top = -INFINITY;
+	real top = -INFINITY;
 	int best = -1;
 
 	for (int k = 0; k < window * window; k++) {
@@ -225,16 +225,16 @@ static int window_winner(const double *plane, struct shape in, int window,
 	return best;
 }
 
-void maxpool_forward(const struct layer *layer, const double *x,
+void maxpool_forward(const struct layer *layer, const real *x,
 		     struct shape in, const uint8_t *imposed, uint8_t *winners,
-		     double *y, double *regret)
+		     real *y, double *regret)
 {
 	const struct shape out = layer_output(layer, in);
 	const double scale = imposed ? largest(x, shape_size(in)) : 0;
 	const int window = layer->window, all = window * window;
 
 	for (int at = 0; at < (int)shape_size(out); at++) {
-		const double *plane = x + at / (out.height * out.width) *
+		const real *plane = x + at / (out.height * out.width) *
 						  (in.height * in.width);
 		const struct place place = place_of(layer, out, at);
 		const int best = window_winner(plane, in, window, place);
@@ -254,13 +254,13 @@ void maxpool_forward(const struct layer *layer, const double *x,
 	}
 }
 
-void maxpool_backward(const struct layer *layer, const double *dy,
-		      struct shape in, const uint8_t *winners, double *dx)
+void maxpool_backward(const struct layer *layer, const real *dy,
+		      struct shape in, const uint8_t *winners, real *dx)
 {
 	const struct shape out = layer_output(layer, in);
 
 	for (int at = 0; at < (int)shape_size(out); at++) {
-		double *plane = dx + at / (out.height * out.width) *
+		real *plane = dx + at / (out.height * out.width) *
 					     (in.height * in.width);
 
 		plane[pixel_of(layer->window, place_of(layer, out, at), in,
@@ -275,8 +275,8 @@ static struct span share(int i, int in, int out)
 	return (struct span){ i * in / out, ((i + 1) * in + out - 1) / out };
 }
 
-void avgpool_forward(const struct layer *layer, const double *x,
-		     struct shape in, double *y)
+void avgpool_forward(const struct layer *layer, const real *x,
+		     struct shape in, real *y)
 {
 	const struct shape out = layer_output(layer, in);
 
@@ -286,7 +286,7 @@ void avgpool_forward(const struct layer *layer, const double *x,
 						       in.height, out.height);
 			const struct span columns = share(at % out.width,
 							  in.width, out.width);
-			double sum = 0;
+			real sum = 0;
 
 			for (int r = rows.from; r < rows.to; r++)
 				for (int k = columns.from; k < columns.to; k++)
@@ -296,8 +296,8 @@ void avgpool_forward(const struct layer *layer, const double *x,
 		}
 }
 
-void avgpool_backward(const struct layer *layer, const double *dy,
-		      struct shape in, double *dx)
+void avgpool_backward(const struct layer *layer, const real *dy,
+		      struct shape in, real *dx)
 {
 	const struct shape out = layer_output(layer, in);
 
@@ -307,7 +307,7 @@ void avgpool_backward(const struct layer *layer, const double *dy,
 						       in.height, out.height);
 			const struct span columns = share(at % out.width,
 							  in.width, out.width);
-			const double each = *dy++ / (rows.to - rows.from) /
+			const real each = *dy++ / (rows.to - rows.from) /
 					    (columns.to - columns.from);
 
 			for (int r = rows.from; r < rows.to; r++)
@@ -316,21 +316,21 @@ void avgpool_backward(const struct layer *layer, const double *dy,
 		}
 }
 
-void dropout_forward(const double *x, size_t choices, size_t span,
-		     const uint8_t *keep, double drop, double *y)
+void dropout_forward(const real *x, size_t choices, size_t span,
+		     const uint8_t *keep, double drop, real *y)
 {
 	for (size_t i = 0; i < choices * span; i++)
 		y[i] = keep[i / span] ? x[i] / (1 - drop) : x[i] * 0;
 }
 
-void dropout_backward(const double *dy, size_t choices, size_t span,
-		      const uint8_t *keep, double drop, double *dx)
+void dropout_backward(const real *dy, size_t choices, size_t span,
+		      const uint8_t *keep, double drop, real *dx)
 {
 	for (size_t i = 0; i < choices * span; i++)
 		dx[i] += keep[i / span] ? dy[i] / (1 - drop) : dy[i] * 0;
 }
 
-void moments(const double *x, int count, size_t stride, size_t size,
+void moments(const real *x, int count, size_t stride, size_t size,
 	     double *mean, double *variance)
 {
 	const double all = (double)count * (double)size;
@@ -349,8 +349,8 @@ void moments(const double *x, int count, size_t stride, size_t size,
 	*variance = squares / all;
 }
 
-void norm_forward(const struct norm *norm, const double *x, int count,
-		  size_t stride, size_t size, double *y)
+void norm_forward(const struct norm *norm, const real *x, int count,
+		  size_t stride, size_t size, real *y)
 {
 	for (int n = 0; n < count; n++)
 		for (size_t i = (size_t)n * stride;
@@ -359,12 +359,13 @@ void norm_forward(const struct norm *norm, const double *x, int count,
 				       norm->weight + norm->bias;
 }
 
-void norm_backward(const struct norm *norm, const double *x, const double *dy,
-		   int count, size_t stride, size_t size, double *dw,
-		   double *dbias, double *dx)
+void norm_backward(const struct norm *norm, const real *x, const real *dy,
+		   int count, size_t stride, size_t size, real *dw,
+		   real *dbias, real *dx)
 {
 	const double all = (double)count * (double)size;
 	double sum = 0, product = 0;
+	real mean, slope; /* of dy; of dy over normalised x */
 
 	for (int n = 0; n < count; n++)
 		for (size_t i = (size_t)n * stride;
@@ -375,17 +376,19 @@ void norm_backward(const struct norm *norm, const double *x, const double *dy,
 		}
 	*dw += product;
 	*dbias += sum;
+	mean = (real)(sum / all);
+	slope = (real)(product / all);
 	for (int n = 0; dx && n < count; n++)
 		for (size_t i = (size_t)n * stride;
 		     i < (size_t)n * stride + size; i++)
 			dx[i] += norm->weight / norm->deviation *
-				 (dy[i] - sum / all -
+				 (dy[i] - mean -
 				  (x[i] - norm->mean) / norm->deviation *
-					  product / all);
+					  slope);
 }
 
-void loss_forward(const double *x, int classes, int label, int divisor,
-		  struct score *score, double *dx)
+static void nll_forward(const real *x, int classes, int label, int divisor,
+			struct score *score, real *dx)
 {
 	double sum = 0;
 	int best = 0;
@@ -397,7 +400,53 @@ void loss_forward(const double *x, int classes, int label, int divisor,
 		sum += exp(x[k] - x[best]);
 	score->loss += log(sum) - (x[label] - x[best]);
 	score->correct += best == label;
-	score->count++;
 	for (int k = 0; dx && k < classes; k++)
 		dx[k] = (exp(x[k] - x[best]) / sum - (k == label)) / divisor;
+}
+
+static void bce_forward(const real *x, int outputs, const float *z,
+			int divisor, struct score *score, real *dx)
+{
+	int right = 1;
+
+	for (int k = 0; k < outputs; k++) {
+		/* Not exp(x): a large logit has a loss, too. */
+		const double e = exp(x[k] > 0 ? -x[k] : x[k]);
+
+		score->loss += ((x[k] > 0 ? x[k] : 0) - x[k] * z[k] +
+				log1p(e)) / outputs;
+		right &= (x[k] > 0) == (z[k] > .5);
+		if (dx)
+			dx[k] = ((x[k] > 0 ? 1 : e) / (1 + e) - z[k]) /
+				outputs / divisor;
+	}
+	score->correct += right;
+}
+
+static void mse_forward(const real *x, int outputs, const float *z,
+			int divisor, struct score *score, real *dx)
+{
+	for (int k = 0; k < outputs; k++) {
+		score->loss += (x[k] - z[k]) * (x[k] - z[k]) / outputs;
+		if (dx)
+			dx[k] = 2 * (x[k] - z[k]) / outputs / divisor;
+	}
+}
+
+void loss_forward(enum loss loss, const real *x, int outputs,
+		  const struct batch *batch, int i, struct score *score,
+		  real *dx)
+{
+	const size_t at = (size_t)i * (size_t)outputs;
+
+	if (loss == LOSS_NLL)
+		nll_forward(x, outputs, batch->labels[i], batch->global_count,
+			    score, dx);
+	else if (loss == LOSS_BCE)
+		bce_forward(x, outputs, batch->targets + at,
+			    batch->global_count, score, dx);
+	else
+		mse_forward(x, outputs, batch->targets + at,
+			    batch->global_count, score, dx);
+	score->count++;
 }

@@ -28,6 +28,16 @@ notice_add(struct dataset *dataset, const char *format, ...)
 	va_end(arguments);
 }
 
+/* Labels as wide as they are in memory, of bytes as a file has them. */
+static uint16_t *widen(const struct idx *idx)
+{
+	uint16_t *labels = malloc(idx->size * sizeof(*labels));
+
+	for (size_t i = 0; labels && i < idx->size; i++)
+		labels[i] = idx->items[i];
+	return labels;
+}
+
 /*
  * Reads one half; sha256 gets the hashes of its images and its labels. The
  * labels come first: they are few bytes, and tell how many images to expect.
@@ -44,7 +54,10 @@ static int read_samples(struct samples *samples,
 			      err))
 		return -1;
 	samples->count = idx.count;
-	samples->labels = idx.items;
+	samples->labels = widen(&idx);
+	idx_release(&idx);
+	if (!samples->labels)
+		return error_memory(err, "labels");
 	if (dataset_file_read_like(paths[images], images, paths[labels],
 				   samples->count, &idx, sha256[images], err))
 		return -1;

@@ -12,7 +12,7 @@
 struct samples {
 	int count;
 	uint8_t *images; /* [count][channels][height][width] */
-	uint8_t *labels; /* [count], each below classes */
+	uint16_t *labels; /* [count], each below classes */
 	char sha256[65]; /* of the images as bytes of the raw IDX file */
 };
 

@@ -13,7 +13,7 @@
 
 struct slot {
 	float *images;
-	uint8_t *labels;
+	uint16_t *labels;
 	struct batch batch;
 	double cpu_s; /* of the thread, from its start to this batch */
 };
@@ -193,7 +193,7 @@ double loader_bytes(const struct loader_plan *plan)
 	const size_t size = shape_size(plan->dataset->shape);
 
 	return DEPTH * (double)largest_batch(plan) *
-	       (double)(size * sizeof(float) + 1);
+	       (double)(size * sizeof(float) + sizeof(uint16_t));
 }
 
 static int allocate_all(struct loader *loader)
@@ -211,7 +211,7 @@ static int allocate_all(struct loader *loader)
 		struct slot *slot = &loader->slots[i];
 
 		slot->images = malloc(share * size * sizeof(float));
-		slot->labels = malloc(share);
+		slot->labels = malloc(share * sizeof(*slot->labels));
 		if (!slot->images || !slot->labels)
 			return -1;
 	}

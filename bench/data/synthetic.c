@@ -96,7 +96,7 @@ static int make_samples(struct samples *samples, int count, struct shape shape,
 
 	samples->count = count;
 	samples->images = malloc((size_t)count * size);
-	samples->labels = malloc((size_t)count);
+	samples->labels = malloc((size_t)count * sizeof(*samples->labels));
 	if (!samples->images || !samples->labels)
 		return error_memory(err, "synthetic images");
 	mt19937_seed(&generator, seed);
@@ -107,7 +107,7 @@ static int make_samples(struct samples *samples, int count, struct shape shape,
 		int right = draw(&generator, 2 * SHIFT + 1);
 		int strength = WEAKEST + draw(&generator, STRONGEST - WEAKEST);
 
-		samples->labels[i] = (uint8_t)label;
+		samples->labels[i] = (uint16_t)label;
 		draw_noise(&generator, image, size);
 		draw_pattern(patterns->cell[label], top + down, left + right,
 			     strength, shape, image);

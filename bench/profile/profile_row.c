@@ -12,7 +12,7 @@ static const struct column columns[] = {
 	INT(core, "rank of the core that was looked at"),
 	TEXT(model, "the network"),
 	TEXT(algorithm, "fast or dense, as in runs.csv"),
-	TEXT(precision, "fp32 or bf16, likewise"),
+	TEXT(precision, "fp32, bf16 or fp64, likewise"),
 	COLUMN_TEXT(profile_row, part, "a fused step and its direction, or "
 		    "what lies between; other: what no part has; iteration: "
 		    "all of it", 1),

@@ -62,7 +62,7 @@ static const struct column columns[] = {
 	REAL(epochs_to_accuracy, "mean of those runs that reached it"),
 	INT(n_reached, "runs that reached it; empty: no target"),
 	TEXT(algorithm, "fast, dense: see runs.csv"),
-	TEXT(precision, "fp32, bf16"),
+	TEXT(precision, "fp32, bf16, fp64"),
 	TEXT(device_class, "cpu, gpu: of the device's kernels; empty: there "
 	     "are no classes"),
 	TEXT(resident, "yes, no: whether the device held the data set; empty: "

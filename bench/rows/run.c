@@ -62,6 +62,8 @@ static const struct column columns[] = {
 	REAL(final_loss, "of the last test, else of the last iteration"),
 	REAL(final_accuracy_pct, "of the last test"),
 	TEXT(parameters_hash, "of the final parameters"),
+	TEXT(buffers_hash, "of core 0's final running statistics; empty "
+	     "without batch norm"),
 	TEXT(version, "of bench"),
 	TEXT(git_commit, "bench was built from"),
 	TEXT(compiler, "bench was built with"),
@@ -119,7 +121,7 @@ static const struct column columns[] = {
 	TEXT(algorithm, "dense: every multiplication of the layers' "
 	     "definitions; fast: fewer, for the same result"),
 	TEXT(precision, "fp32, or bf16: factors of products rounded to it "
-	     "where that pays; everything else fp32"),
+	     "where that pays; everything else fp32; fp64: all in double"),
 	TEXT(resident, "yes: the device held the data set, and made each "
 	     "batch of it in the iteration; no: batches were brought to it "
 	     "there; empty: it is none that could"),
@@ -142,6 +144,11 @@ const char *run_asked_resident(const struct run *run)
 	/* With a reason it was allowed to. */
 	return !strcmp(run->resident, "no") && !run->not_resident_reason[0] ?
 		       "no" : "auto";
+}
+
+const char *run_odd_precision(const struct run *run)
+{
+	return strcmp(run->precision, "fp32") ? run->precision : "";
 }
 
 int run_is_ahead(const struct run *run)

@@ -57,6 +57,7 @@ struct run {
 	double final_loss;	   /* of the last test, else of the last step */
 	double final_accuracy_pct; /* of the last test */
 	char parameters_hash[20];  /* of the final parameters */
+	char buffers_hash[20]; /* of core 0's running statistics, or empty */
 
 	char version[48];
 	char git_commit[48];
@@ -101,7 +102,7 @@ struct run {
 	char governor[24];	 /* of the first CPU's clock */
 	char binary_sha256[68];	 /* of the program that measured */
 	char algorithm[8];	 /* fast, dense */
-	char precision[8];	 /* fp32, bf16 */
+	char precision[8];	 /* fp32, bf16, fp64 */
 	char resident[4];	 /* yes, no; empty: no device that could */
 	char not_resident_reason[160];
 	char kernels[8];	 /* cold, warm; empty: not known */
@@ -114,6 +115,9 @@ extern const struct row_kind run_rows;
 
 /* The --resident that such a run is told; empty where no device could. */
 const char *run_asked_resident(const struct run *run);
+
+/* Its precision where that is worth a word: empty for fp32. */
+const char *run_odd_precision(const struct run *run);
 
 /* Did its iterations have a time together, one an epoch? */
 int run_is_ahead(const struct run *run);

@@ -34,7 +34,7 @@ static const struct column columns[] = {
 	TEXT(spread, "std to max are over: iterations, epochs, runs; empty: "
 	     "one number"),
 	TEXT(algorithm, "fast, dense: see runs.csv"),
-	TEXT(precision, "fp32, bf16"),
+	TEXT(precision, "fp32, bf16, fp64"),
 	TEXT(device_class, "cpu, gpu: of the device's kernels; empty: there "
 	     "are no classes"),
 	TEXT(resident, "yes, no: whether the device held the data set; empty: "

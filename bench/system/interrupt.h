@@ -9,7 +9,8 @@
 /*
  * At the start, since it looks which of these signals whoever started us has
  * ignored: nohup SIGHUP, a shell SIGINT for what it runs in the background.
- * Those stay ignored, here and in what we start.
+ * Those stay ignored, here and in what we start, and are held off from threads
+ * that are started from now on.
  */
 void interrupt_reset(void);
 

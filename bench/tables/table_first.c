@@ -101,6 +101,7 @@ static void fill_title(const struct view *view, const struct line *line,
 {
 	const struct run *run = find_asked(view->results, line);
 	const char *sign = plus_minus(view->options);
+	const char *precision = run ? run_odd_precision(run) : "";
 	char raw[GRID_TITLE], epochs[96] = "", n[80];
 
 	if (run && run->epochs != CELL_NO_INT)
@@ -115,7 +116,7 @@ static void fill_title(const struct view *view, const struct line *line,
 		snprintf(n, sizeof(n), "n=%d, %s between runs%s",
 			 line->repetitions, sign,
 			 has_interval(view->results, line) ? ", [95 %]" : "");
-	snprintf(raw, sizeof(raw), "%s%s%s%s%s%s%s%s%s%s; %s",
+	snprintf(raw, sizeof(raw), "%s%s%s%s%s%s%s%s%s%s%s; %s",
 		 setup_count(view->results) > 1 || line->run->label[0] ?
 			 setup_name(line) : "",
 		 setup_count(view->results) > 1 || line->run->label[0] ?
@@ -125,7 +126,7 @@ static void fill_title(const struct view *view, const struct line *line,
 		 epochs, run && !strcmp(run->dropout, "off") ?
 			 ", dropout off" : "",
 		 run && !strcmp(run->algorithm, "dense") ? ", dense" : "",
-		 run && !strcmp(run->precision, "bf16") ? ", bf16" : "",
+		 *precision ? ", " : "", precision,
 		 view->results->include_warmup ? ", warm-up included" : "", n);
 	clean_text(title, GRID_TITLE, raw, view->options);
 }

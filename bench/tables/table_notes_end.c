@@ -50,6 +50,7 @@ static void note_setup(const struct view *view, const struct line *line)
 {
 	const struct asked asked = what_was_asked(view->results, line);
 	const struct run *run = asked.run;
+	const char *precision = run ? run_odd_precision(run) : "";
 	char limit[64] = "", seeds[64] = "", cpus[48] = "";
 
 	print_note(view->out, view->options, "%s: n=%d: %s%s",
@@ -75,7 +76,7 @@ static void note_setup(const struct view *view, const struct line *line)
 		snprintf(cpus, sizeof(cpus), ", %ld logical CPUs",
 			 run->logical_cpus);
 	print_note(view->out, view->options,
-		   "%s: model %s, data set %s%s%s%s%s%s; %s%s; started "
+		   "%s: model %s, data set %s%s%s%s%s%s%s; %s%s; started "
 		   "%s",
 		   setup_name(line), run->model,
 		   run->dataset[0] ? run->dataset : "unknown",
@@ -83,7 +84,7 @@ static void note_setup(const struct view *view, const struct line *line)
 		   strcmp(run->dropout, "off") == 0 ? ", dropout off" : "",
 		   strcmp(run->algorithm, "dense") == 0 ? ", dense algorithm" :
 							  "",
-		   strcmp(run->precision, "bf16") == 0 ? ", bf16" : "",
+		   *precision ? ", " : "", precision,
 		   run->cpu_model[0] ? run->cpu_model : "unknown machine",
 		   cpus, run->started_utc);
 }

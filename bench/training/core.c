@@ -152,30 +152,8 @@ int core_exchange(struct core *core, struct error *err)
 	return wait_for_rows(core, err);
 }
 
-int core_initialise(struct core *core, struct error *err)
-{
-	const struct training *training = core->training;
-	const size_t count = core->program->parameters;
-	float *values = calloc(count, sizeof(*values));
-	int failed = -1;
-
-	if (!values)
-		return error_memory(err, "the parameters");
-	for (int v = 0; v < VECTOR_COUNT; v++)
-		if (v != VECTOR_PARAMETERS &&
-		    replica_store(core->group, core->program, (enum vector)v,
-				  values, err))
-			goto out;
-	model_init(training->model, training->seed, values);
-	failed = replica_store(core->group, core->program, VECTOR_PARAMETERS,
-			       values, err);
-out:
-	free(values);
-	return failed;
-}
-
 /* Generated images have zero mean and unit variance, as real ones have. */
-static void generate(struct batch *batch, float *images, uint8_t *labels,
+static void generate(struct batch *batch, float *images, uint16_t *labels,
 		     size_t size, int classes)
 {
 	struct mt19937 generator;
@@ -185,7 +163,7 @@ static void generate(struct batch *batch, float *images, uint8_t *labels,
 	for (size_t i = 0; i < (size_t)batch->count * size; i++)
 		images[i] = mt19937_uniform(&generator, -bound, bound);
 	for (int i = 0; i < batch->count; i++)
-		labels[i] = (uint8_t)(i % classes);
+		labels[i] = (uint16_t)(i % classes);
 	batch->images = images;
 	batch->labels = labels;
 }
@@ -194,11 +172,12 @@ static int warm_up_steps(struct core *core, struct batch *batch,
 			 struct error *err)
 {
 	const struct training *training = core->training;
-	const struct recipe *recipe = &training->recipe;
-	/* No learning: large rates may leave the numbers. */
-	const struct update update = { 0, recipe->rho, recipe->eps };
 
 	for (int i = 1; i <= training->warmup; i++) {
+		/* No learning: large rates may leave the numbers. */
+		const struct update update =
+			recipe_update(&training->recipe, 0, (uint32_t)i);
+
 		core->epoch = 0;
 		core->iteration = i;
 		batch->step = (uint32_t)i;
@@ -224,12 +203,14 @@ int core_warm_up(struct core *core, struct error *err)
 
 	core->images = malloc(((size_t)batch.count * size + 1) *
 			      sizeof(*core->images));
-	core->labels = malloc((size_t)batch.count + 1);
+	core->labels = malloc(((size_t)batch.count + 1) *
+			      sizeof(*core->labels));
 	if (!core->images || !core->labels)
 		return error_memory(err, "the warm-up batch");
 	generate(&batch, core->images, core->labels, size,
 		 training->dataset->classes);
-	if (warm_up_steps(core, &batch, err) || core_initialise(core, err))
+	if (warm_up_steps(core, &batch, err) ||
+	    replica_initialise(core->group, core->program, training->seed, err))
 		return -1;
 	core_end_warm_up(core);
 	return 0;
@@ -243,18 +224,19 @@ void core_end_warm_up(struct core *core)
 	core->labels = NULL;
 }
 
-static int parameters_hash(struct core *core, uint64_t *hash, struct error *err)
+/* Of a vector, of count floats. */
+static int vector_hash(struct core *core, enum vector which, size_t count,
+		       uint64_t *hash, struct error *err)
 {
-	const size_t bytes = core->program->parameters * sizeof(float);
-	float *values = malloc(bytes);
+	float *values = malloc(count * sizeof(*values));
 
 	if (!values)
-		return error_memory(err, "the parameters");
-	if (program_load(core->program, VECTOR_PARAMETERS, values, err)) {
+		return error_memory(err, "a vector");
+	if (program_load(core->program, which, values, err)) {
 		free(values);
 		return -1;
 	}
-	*hash = hash_bytes64(values, bytes);
+	*hash = hash_bytes64(values, count * sizeof(*values));
 	free(values);
 	return 0;
 }
@@ -264,7 +246,8 @@ int core_check_replicas(struct core *core, char *text, size_t size,
 {
 	uint64_t mine, all[GROUP_MAX_SIZE];
 
-	if (parameters_hash(core, &mine, err) ||
+	if (vector_hash(core, VECTOR_PARAMETERS, core->program->parameters,
+			&mine, err) ||
 	    group_gather(core->group, &mine, sizeof(mine), all, err))
 		return -1;
 	for (int r = 1; r < core->group->size; r++)
@@ -276,6 +259,32 @@ int core_check_replicas(struct core *core, char *text, size_t size,
 					 all[0], all[r]);
 	snprintf(text, size, "%016" PRIx64, mine);
 	return 0;
+}
+
+int core_hash_buffers(struct core *core, char *text, size_t size,
+		      struct error *err)
+{
+	const size_t count = core->program->buffers;
+	uint64_t hash = 0;
+
+	text[0] = '\0';
+	if (!count)
+		return 0;
+	if (vector_hash(core, VECTOR_BUFFERS, count, &hash, err))
+		return -1;
+	snprintf(text, size, "%016" PRIx64, hash);
+	return 0;
+}
+
+struct update core_update(const struct core *core, const struct batch *batch)
+{
+	const struct recipe *recipe = &core->training->recipe;
+	const long iterations = core->training->iterations;
+	const long iteration = (core->epoch - 1) * iterations +
+			       core->iteration - 1;
+
+	return recipe_update(recipe, recipe_rate(recipe, iteration, iterations),
+			     batch->step);
 }
 
 static int dump_layer(struct core *core, const struct batch *batch, int layer,

@@ -18,7 +18,7 @@ struct core {
 	struct profile_subject profile_subject;
 	/* Of the warm-up; after an error the device may still read them. */
 	float *images;
-	uint8_t *labels;
+	uint16_t *labels;
 	int masks; /* descriptor, or -1 */
 	int test_batches; /* after each epoch */
 	double phase_began_s, phase_began_cpu_s;
@@ -80,19 +80,23 @@ int core_iterate(struct core *core, const struct batch *batch,
 int core_exchange(struct core *core, struct error *err);
 
 /* core_ahead.c: the iterations of an epoch, none of them waited for. */
-int core_train_ahead(struct core *core, const struct update *update,
-		     struct error *err);
+int core_train_ahead(struct core *core, struct error *err);
 
 /* The loss of core->iteration is not a number: that is recorded. */
 int core_refuse_loss(struct core *core, struct error *err);
 
-/* Seeded parameters and a fresh optimizer. */
-int core_initialise(struct core *core, struct error *err);
+/* The optimizer's step of core->epoch and core->iteration, whose batch it is.
+ */
+struct update core_update(const struct core *core, const struct batch *batch);
 
 /* The hash of the parameters as this core sees them; with several cores, all
  * must see the same. Where they share one copy they cannot but do so, and what
  * each has derived from it is not in the hash: verify_cores() looks at that. */
 int core_check_replicas(struct core *core, char *hash, size_t size,
 			struct error *err);
+
+/* The hash of the core's own running statistics; empty where it has none. */
+int core_hash_buffers(struct core *core, char *hash, size_t size,
+		      struct error *err);
 
 #endif

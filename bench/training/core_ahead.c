@@ -12,14 +12,16 @@
 
 /* Gives the device all iterations, or those until a signal; *given of them.
  * *before is what was counted before the first. */
-static int give_all(struct core *core, const struct update *update, int *given,
-		    struct step_counts *before, struct error *err)
+static int give_all(struct core *core, int *given, struct step_counts *before,
+		    struct error *err)
 {
 	struct step_report *report = &core->report;
 	struct batch batch;
 
 	report->asked_at = clock_now();
 	for (int i = 1; i <= core->training->iterations; i++) {
+		struct update update;
+
 		if (interrupt_signal())
 			return 0;
 		if (loader_next(core->loader, &batch, err))
@@ -31,7 +33,8 @@ static int give_all(struct core *core, const struct update *update, int *given,
 			*before = core_count(core);
 		}
 		core->iteration = i;
-		if (program_train(core->program, &batch, update, err) ||
+		update = core_update(core, &batch);
+		if (program_train(core->program, &batch, &update, err) ||
 		    core_dump_masks(core, &batch, err))
 			return -1;
 		*given = i;
@@ -57,8 +60,7 @@ static int record(struct core *core, const struct score *scores, int count,
 	return core_refuse_loss(core, err);
 }
 
-int core_train_ahead(struct core *core, const struct update *update,
-		     struct error *err)
+int core_train_ahead(struct core *core, struct error *err)
 {
 	struct score *scores = calloc((size_t)core->training->iterations,
 				      sizeof(*scores));
@@ -68,7 +70,7 @@ int core_train_ahead(struct core *core, const struct update *update,
 
 	if (!scores)
 		return error_memory(err, "the losses of an epoch");
-	failed = give_all(core, update, &given, &before, err) ||
+	failed = give_all(core, &given, &before, err) ||
 		 program_scores(core->program, scores, given, err);
 	report->ended_at = clock_now();
 	report->phases_s[REPLICA_UPDATE] = report->ended_at - report->began_at;

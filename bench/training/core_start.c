@@ -128,7 +128,7 @@ static void introduce(struct core *core)
 	};
 	const struct training *training = core->training;
 	const struct device_info *info = &training->device_info;
-	char steps[2048];
+	char steps[64 * MODEL_MAX_LAYERS];
 
 	if (!training->log)
 		return;
@@ -276,7 +276,9 @@ int core_start(struct core *core, struct error *err)
 	struct loader_plan plan;
 
 	if (open_device(core, err) || compile(core, err) ||
-	    hold_data(core, err) || core_initialise(core, err) ||
+	    hold_data(core, err) ||
+	    replica_initialise(core->group, core->program,
+			       core->training->seed, err) ||
 	    open_masks(core, err) || describe_devices(core, err))
 		return -1;
 	if (core->group->rank == 0) {

@@ -20,16 +20,17 @@ struct memory_plan plan_memory(const struct training *training, int cores)
 	};
 	const int is_held = training->resident &&
 			    backend_holds(training->backend);
-	const double each = backend_vector_bytes(training->model);
 
 	return (struct memory_plan){
-		/* Cores may share all but the gradient. */
-		.vectors = each + (cores - 1) * each / VECTOR_COUNT,
+		.vectors = backend_vector_bytes(training->backend,
+						training->model, &options,
+						cores),
 		.batches = cores * backend_batch_bytes(training->backend,
 						       training->model,
 						       &options) +
 			   (is_held ? 0 : loader_bytes(&loader)),
-		.data = (double)(shape_size(dataset->shape) + 1) *
+		.data = (double)(shape_size(dataset->shape) +
+				 sizeof(*dataset->train.labels)) *
 			(dataset->train.count + dataset->test.count),
 	};
 }

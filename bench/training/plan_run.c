@@ -85,6 +85,8 @@ int plan_run(struct training *training, const struct target *target,
 	if (find_model(&training->model, options->model, err))
 		return -1;
 	training->recipe = plan_recipe(training->model, options);
+	if (training->recipe.scale_lr && options->lr < 0)
+		training->recipe.lr *= target->cores;
 	if (recipe_check(&training->recipe, wrong, sizeof(wrong)))
 		return error_set(err, ERROR_USAGE, "model '%s': %s",
 				 training->model->name, wrong);
@@ -114,6 +116,11 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 				 dataset->name, found.channels, found.height,
 				 found.width);
 	layer_describe(model, model->layer_count - 1, loss, sizeof(loss));
+	if (!model_has_classes(model))
+		return error_set(err, ERROR_USAGE, "model '%s', %s: wants "
+				 "vectors of %d values as targets, data set "
+				 "'%s' has classes", model->name, loss,
+				 model_classes(model), dataset->name);
 	if (dataset->classes != model_classes(model))
 		return error_set(err, ERROR_USAGE, "model '%s', %s: tells %d "
 				 "classes apart, data set '%s' has %d",

@@ -15,7 +15,7 @@ static int has_classes(const struct target *target)
 
 static int runs_ahead(const struct target *target)
 {
-	return backend_runs_ahead(target->backend) && target->cores == 1;
+	return target->backend->runs_ahead && target->cores == 1;
 }
 
 static const struct particular {

@@ -68,14 +68,12 @@ static int start_and_warm_up(struct core *core, struct error *err)
 static int train_epoch(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
-	const struct recipe *recipe = &training->recipe;
-	const struct update update = { recipe_rate(recipe, core->epoch - 1),
-				       recipe->rho, recipe->eps };
 
 	if (training->ahead)
-		return core_train_ahead(core, &update, err);
+		return core_train_ahead(core, err);
 	for (int i = 1; i <= training->iterations; i++) {
 		const double asked_at = clock_now();
+		struct update update;
 		struct batch batch;
 		double ready_at;
 
@@ -87,6 +85,7 @@ static int train_epoch(struct core *core, struct error *err)
 		core->iteration = i;
 		core->report.asked_at = asked_at;
 		core->report.ready_at = ready_at;
+		update = core_update(core, &batch);
 		if (core_iterate(core, &batch, &update, err) ||
 		    core_dump_masks(core, &batch, err))
 			return -1;
@@ -284,15 +283,18 @@ static int run_loop(struct core *core, struct error *err)
 static int run_core(struct core *core, struct error *err)
 {
 	struct training *training = core->training;
-	char hash[20];
+	char hash[20], buffers[20];
 
 	if (core_leads_process(core))
 		interrupt_install(training->patient);
 	if (start_and_warm_up(core, err) || run_loop(core, err) ||
-	    core_check_replicas(core, hash, sizeof(hash), err))
+	    core_check_replicas(core, hash, sizeof(hash), err) ||
+	    core_hash_buffers(core, buffers, sizeof(buffers), err))
 		return -1;
-	if (core->group->rank == 0)
+	if (core->group->rank == 0) {
 		memcpy(training->parameters_hash, hash, sizeof(hash));
+		memcpy(training->buffers_hash, buffers, sizeof(buffers));
+	}
 	return save_parameters(core, err);
 }
 

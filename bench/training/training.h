@@ -54,6 +54,7 @@ struct training {
 	double reached_s;  /* of the loop, until then */
 	struct disturbance disturbance; /* of the loop */
 	char parameters_hash[20]; /* of the final parameters */
+	char buffers_hash[20]; /* of core 0's running statistics, or empty */
 	int stopped_by;		  /* the signal that ended the run, or 0 */
 
 	/* Each core that is a process fills its own. */

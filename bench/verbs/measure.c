@@ -151,6 +151,7 @@ static void describe_outcome(struct run *run, const struct training *training)
 	run->final_loss = recorder->last_loss;
 	run->final_accuracy_pct = recorder->last_accuracy_pct;
 	COPY(run->parameters_hash, training->parameters_hash);
+	COPY(run->buffers_hash, training->buffers_hash);
 }
 
 static void describe_residence(struct run *run,

@@ -12,6 +12,7 @@
 #define MOST_BACKENDS 8
 #define BATCH 16 /* in lockstep: the reference takes a while */
 #define STEPS 50
+#define NORMALISED 1e-4 /* the bound of gradients with batch norm */
 
 #define MIN_COLUMN 10 /* characters: an error and a mark */
 
@@ -26,6 +27,8 @@
  * decisions and 7.0e-3 of parameters, those of fc1: Adadelta's first steps go
  * by the sign of a slope, nearly, which rounding may turn where it is small.
  * Of 16 samples these were up to 2e-1, hence the bound for batches below ours.
+ * What computes in double is compared by floats, and begins a step with doubles
+ * of which the reference is given floats.
  */
 static const struct {
 	int batch; /* in lockstep, at most */
@@ -33,6 +36,7 @@ static const struct {
 } rules_of[PRECISION_COUNT] = {
 	[PRECISION_FP32] = { BATCH, 1e-5, 1e-5, 1e-5 },
 	[PRECISION_BF16] = { 64, 2e-2, 2e-2, 5e-1 },
+	[PRECISION_FP64] = { BATCH, 1e-6, 1e-6, 1e-6 },
 };
 
 struct verification {
@@ -51,15 +55,9 @@ static int is_wrong(double error, double bound)
 	return !(error <= bound);
 }
 
-/* One that follows others is what they are compared with. */
-static int is_oracle(const struct backend *backend)
-{
-	return backend->impose != NULL;
-}
-
 int verify_compares(const struct backend *backend)
 {
-	return !is_oracle(backend) && !backend_lacks(backend, 1);
+	return !backend->is_oracle && !backend_lacks(backend, 1);
 }
 
 /* Once a backend's devices are open, no process can be made that opens one. */
@@ -91,7 +89,7 @@ static int add_backend(struct verification *v, const char *text,
 	while ((other = backend_next(other)))
 		if (verify_compares(other))
 			error_list(names, sizeof(names), other->name);
-	if (!backend || is_oracle(backend))
+	if (!backend || backend->is_oracle)
 		return error_set(err, ERROR_USAGE,
 				 "'%.40s' is no backend that can be compared "
 				 "with the reference; choose among: %s", text,
@@ -116,7 +114,7 @@ static int choose_backends(struct verification *v, struct error *err)
 		if (add_backend(v, options->arguments[i], err))
 			return -1;
 	while (!options->argument_count && (backend = backend_next(backend)))
-		if (!is_oracle(backend) && add_backend(v, backend->name, err))
+		if (!backend->is_oracle && add_backend(v, backend->name, err))
 			return -1;
 	return 0;
 }
@@ -270,6 +268,10 @@ static void print_errors(struct verification *v)
 			    v->task.update_bound);
 	print_heading(v, "Losses; winners and signs chosen wrongly, by value");
 	print_worst(v, "loss", offsetof(struct verify_errors, loss), bound);
+	if (model_has_batchnorm(model))
+		print_worst(v, "running stats.",
+			    offsetof(struct verify_errors, buffers),
+			    v->task.buffer_bound);
 	print_row(v, "test loss", offsetof(struct verify_result, test_loss),
 		  bound);
 	print_row(v, "test answers",
@@ -287,7 +289,11 @@ static void print_errors(struct verification *v)
 					     (size_t)l * sizeof(double),
 			    bound);
 	}
-	print_heading(v, "Parameters of 2 and 3 cores against those of one");
+	print_heading(v, model_has_batchnorm(model) ?
+			      "Parameters of 2 and 3 cores against those of as "
+			      "many of reference" :
+			      "Parameters of 2 and 3 cores against those of "
+			      "one");
 	print_row(v, "all", offsetof(struct verify_result, cores), bound);
 }
 
@@ -322,6 +328,9 @@ static void judge_pass(struct verification *v, const char *name,
 			 "a decision of layer %d (%d samples)", l, batch);
 		name_wrong(v, name, what, errors->regrets[l], bound);
 	}
+	snprintf(what, sizeof(what), "the running statistics (%d samples)",
+		 batch);
+	name_wrong(v, name, what, errors->buffers, v->task.buffer_bound);
 	snprintf(what, sizeof(what), "the loss (%d samples)", batch);
 	name_wrong(v, name, what, errors->loss, bound);
 }
@@ -441,6 +450,10 @@ static void set_rules(struct verify_task *task, const struct options *options)
 	task->steps = options->steps == OPTION_UNSET ? STEPS :
 						       (int)options->steps;
 	task->bound = rules_of[task->precision].any;
+	/* The gradient by what is normalised is a difference that cancels. */
+	if (model_has_batchnorm(task->model))
+		task->bound = fmax(task->bound, NORMALISED);
+	task->buffer_bound = rules_of[task->precision].any;
 	task->update_bound = is_few ? rules_of[task->precision].updated_by_few :
 				      rules_of[task->precision].updated;
 }

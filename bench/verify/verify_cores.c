@@ -29,8 +29,9 @@ struct member {
 	struct group *group;
 	struct device *device;
 	struct program *program;
-	float *images, *vector;
-	uint8_t *labels, *decisions, *expected;
+	struct share share;
+	float *vector;
+	uint8_t *decisions, *expected;
 };
 
 static void ignore_phase(struct replica_observer *observer,
@@ -95,37 +96,28 @@ static int open_member(struct member *member, struct error *err)
 		.precision = task->precision,
 	};
 	const size_t count = model_parameter_count(task->model);
-	const size_t image = shape_size(task->model->input);
 	const size_t most = verify_most_decisions(task->model);
 
-	member->images = malloc((size_t)task->batch * image * sizeof(float));
-	member->labels = malloc((size_t)task->batch);
 	member->vector = calloc(count, sizeof(float));
 	member->decisions = malloc((size_t)task->batch * most);
 	member->expected = malloc(most);
-	if (!member->images || !member->labels || !member->vector ||
-	    !member->decisions || !member->expected)
+	if (share_allocate(&member->share, task, task->batch) ||
+	    !member->vector || !member->decisions || !member->expected)
 		return error_memory(err, "a core's batch");
 	if (replica_open(member->group, task->backend, &request,
 			 &member->device, err) ||
 	    replica_compile(member->group, member->device, task->model,
-			    &options, &member->program, err) ||
-	    replica_store(member->group, member->program, VECTOR_SQUARE_AVG,
-			  member->vector, err) ||
-	    replica_store(member->group, member->program, VECTOR_ACC_DELTA,
-			  member->vector, err))
+			    &options, &member->program, err))
 		return -1;
-	model_init(task->model, options.seed, member->vector);
-	return replica_store(member->group, member->program, VECTOR_PARAMETERS,
-			     member->vector, err);
+	return replica_initialise(member->group, member->program, options.seed,
+				  err);
 }
 
 static void close_member(struct member *member)
 {
 	program_free(member->program);
 	device_close(member->device);
-	free(member->images);
-	free(member->labels);
+	share_release(&member->share);
 	free(member->vector);
 	free(member->decisions);
 	free(member->expected);
@@ -134,17 +126,17 @@ static void close_member(struct member *member)
 static int train(struct member *member, struct error *err)
 {
 	const struct verify_task *task = member->team->task;
-	const struct recipe *recipe = &task->model->recipe;
-	const struct update update = { task->lr, recipe->rho, recipe->eps };
 	struct replica_observer observer = { ignore_phase };
 	long wrong = 0, all[GROUP_MAX_SIZE];
 	struct score score;
 	struct batch batch;
 
 	for (int s = 0; s < task->steps; s++) {
+		const struct update update = recipe_update(
+			&task->model->recipe, task->lr, (uint32_t)s);
+
 		verify_batch(task, member->team->order, s, member->group->rank,
-			     member->group->size, member->images,
-			     member->labels, &batch);
+			     member->group->size, &member->share, &batch);
 		if (replica_train(member->group, member->program, &batch,
 				  &update, &observer, &score, err) ||
 		    count_wrong_masks(member, &batch, &wrong, err))
@@ -173,15 +165,27 @@ static int look_at_replica(struct member *member, struct replica *replica,
 	const struct verify_task *task = member->team->task;
 	struct score score = { 0 };
 	struct batch batch;
+	int failed = 0;
 
 	if (program_load(member->program, VECTOR_PARAMETERS, member->vector,
 			 err))
 		return -1;
-	verify_batch(task, member->team->order, STEPS, 0, 1, member->images,
-		     member->labels, &batch);
+	/* Each core has running statistics of its own. */
+	if (member->program->buffers) {
+		float *fresh = malloc(member->program->buffers * sizeof(float));
+
+		if (!fresh)
+			return error_memory(err, "running statistics");
+		model_init_buffers(task->model, fresh);
+		failed = program_store(member->program, VECTOR_BUFFERS, fresh,
+				       err);
+		free(fresh);
+	}
+	verify_batch(task, member->team->order, STEPS, 0, 1, &member->share,
+		     &batch);
 	if (batch.count > SAMPLES)
 		batch.count = SAMPLES;
-	if (program_evaluate(member->program, &batch, &score, err))
+	if (failed || program_evaluate(member->program, &batch, &score, err))
 		return -1;
 	replica->parameters = hash_bytes64(
 		member->vector, member->program->parameters * sizeof(float));
@@ -216,11 +220,10 @@ static int team_body(struct group *group, void *context, struct error *err)
 	return failed ? -1 : 0;
 }
 
-/* Trains and adds to the result; parameters become those of rank 0. */
-static int run_team(const struct verify_task *task, const int *order,
-		    const struct transport *transport, int cores,
-		    float *parameters, struct verify_result *result,
-		    struct error *err)
+int verify_team(const struct verify_task *task, const int *order,
+		const struct transport *transport, int cores,
+		float *parameters, struct verify_result *result,
+		struct error *err)
 {
 	const size_t bytes =
 		model_parameter_count(task->model) * sizeof(*parameters);
@@ -255,16 +258,36 @@ static void compare_parameters(const struct verify_task *task,
 	}
 }
 
+/* With batch norm, several cores are not one with the batch of all: right
+ * becomes what as many cores of the reference have trained. */
+static int train_right(const struct verify_task *task, const int *order,
+		       int cores, float *right, struct verify_result *result,
+		       struct error *err)
+{
+	struct verify_task reference = *task;
+
+	if (!model_has_batchnorm(task->model))
+		return 0;
+	reference.backend = backend_find("reference");
+	reference.device = NULL;
+	reference.algorithm = ALGORITHM_DENSE;
+	reference.precision = PRECISION_FP32;
+	return verify_team(&reference, order, transport_find("fork"), cores,
+			   right, result, err);
+}
+
 /* 2 and 3 cores against one, whose most becomes *most. A device may be parted
  * into fewer. */
 static int compare_with_one(const struct verify_task *task, const int *order,
-			    const struct transport *by, const float *one,
+			    const struct transport *by, float *one,
 			    float *several, int *most,
 			    struct verify_result *result, struct error *err)
 {
 	*most = 1;
 	for (int cores = 2; cores <= MOST_CORES; cores++) {
-		if (run_team(task, order, by, cores, several, result, err))
+		if (train_right(task, order, cores, one, result, err))
+			return -1;
+		if (verify_team(task, order, by, cores, several, result, err))
 			return task->backend->offloads &&
 					       err->kind == ERROR_MISSING ?
 				       0 : -1;
@@ -285,7 +308,7 @@ static int compare_teams(const struct verify_task *task, const int *order,
 	};
 
 	result->most_cores = MOST_CORES;
-	if (run_team(task, order, transports[0], 1, one, result, err))
+	if (verify_team(task, order, transports[0], 1, one, result, err))
 		return -1;
 	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]);
 	     t++) {
@@ -316,8 +339,9 @@ static int compare_measured(const struct verify_task *task, const int *order,
 	both.steps = 1;
 	if (task->backend->offloads)
 		return 0;
-	if (run_team(&both, order, threads, 1, one, result, err) ||
-	    run_team(&both, order, threads, 2, several, result, err))
+	if (verify_team(&both, order, threads, 1, one, result, err) ||
+	    train_right(&both, order, 2, one, result, err) ||
+	    verify_team(&both, order, threads, 2, several, result, err))
 		return -1;
 	compare_parameters(task, several, one, result);
 	return 0;

@@ -7,19 +7,14 @@
 #include "bench/verify/verify_parts.h"
 #include "models/random.h"
 
-struct side {
-	struct device *device;
-	struct program *program;
-	float *gradient, *parameters;
-};
-
 struct pair {
 	const struct verify_task *task;
 	struct verify_errors *errors;
 	struct side tried, right;
-	float *images, *vector;
-	float *before[VECTOR_COUNT]; /* a step, but the gradient */
-	uint8_t *labels, *decisions;
+	struct share share;
+	float *vector, *buffers;
+	float *before[VECTORS]; /* a step, but the gradient */
+	uint8_t *decisions;
 	int *order;
 };
 
@@ -55,24 +50,56 @@ static void normalise(const struct dataset *dataset, const uint8_t *pixels,
 			   dataset->std;
 }
 
-void verify_batch(const struct verify_task *task, const int *order, int step,
-		  int rank, int size, float *images, uint8_t *labels,
-		  struct batch *batch)
+int share_allocate(struct share *share, const struct verify_task *task,
+		   int samples)
+{
+	const size_t count = (size_t)samples + 1;
+	const size_t outputs = (size_t)model_classes(task->model);
+
+	share->images = malloc(count * shape_size(task->model->input) *
+			       sizeof(float));
+	share->targets = malloc(count * outputs * sizeof(float));
+	share->labels = malloc(count * sizeof(*share->labels));
+	return share->images && share->targets && share->labels ? 0 : -1;
+}
+
+void share_release(struct share *share)
+{
+	free(share->images);
+	free(share->targets);
+	free(share->labels);
+}
+
+/* Number n of the share becomes one of these samples. */
+static void take_sample(const struct verify_task *task,
+			const struct samples *samples, int at, int n,
+			struct share *share)
 {
 	const struct dataset *dataset = task->dataset;
 	const size_t each = shape_size(dataset->shape);
+	const int outputs = model_classes(task->model);
+
+	normalise(dataset, samples->images + (size_t)at * each,
+		  share->images + (size_t)n * each);
+	share->labels[n] = samples->labels[at];
+	for (int k = 0; k < outputs; k++)
+		share->targets[n * outputs + k] =
+			k == share->labels[n] ? .9f : .1f;
+}
+
+void verify_batch(const struct verify_task *task, const int *order, int step,
+		  int rank, int size, struct share *share, struct batch *batch)
+{
+	const struct samples *train = &task->dataset->train;
 	int n = 0;
 
-	for (int p = rank; p < task->batch; p += size, n++) {
-		const int at = (step * task->batch + p) % dataset->train.count;
-
-		normalise(dataset,
-			  dataset->train.images + (size_t)order[at] * each,
-			  images + (size_t)n * each);
-		labels[n] = dataset->train.labels[order[at]];
-	}
-	*batch = (struct batch){ .images = images,
-				 .labels = labels,
+	for (int p = rank; p < task->batch; p += size, n++)
+		take_sample(task, train,
+			    order[(step * task->batch + p) % train->count], n,
+			    share);
+	*batch = (struct batch){ .images = share->images,
+				 .labels = share->labels,
+				 .targets = share->targets,
 				 .count = n,
 				 .global_count = task->batch,
 				 .step = (uint32_t)step,
@@ -80,100 +107,44 @@ void verify_batch(const struct verify_task *task, const int *order, int step,
 				 .stride = size };
 }
 
-static int open_side(struct side *side, const struct verify_task *task,
-		     const struct backend *backend, struct error *err)
+void verify_test_batch(const struct verify_task *task, int count,
+		       struct share *share, struct batch *batch)
 {
-	const struct device_request request = {
-		.choice = backend == task->backend ? task->device : NULL,
-		.threads = 1,
-		.cpus = 1,
-		.device_class = task->options->device_class,
-	};
-	const struct program_options options = {
-		.batch = task->batch,
-		.test_batch = task->test_batch,
-		.seed = (unsigned long long)task->options->seed,
-		.dropout = task->options->dropout,
-		.algorithm = backend == task->backend ? task->algorithm :
-							ALGORITHM_DENSE,
-		.precision = backend == task->backend ? task->precision :
-							PRECISION_FP32,
-	};
-	const size_t count = model_parameter_count(task->model);
-
-	side->gradient = malloc(count * sizeof(float));
-	side->parameters = malloc(count * sizeof(float));
-	if (!side->gradient || !side->parameters)
-		return error_memory(err, "the tensors to compare");
-	if (device_open(backend, &request, &side->device, err))
-		return -1;
-	return program_compile(side->device, task->model, &options,
-			       &side->program, err);
+	for (int n = 0; n < count; n++)
+		take_sample(task, &task->dataset->test, n, n, share);
+	*batch = (struct batch){ .images = share->images,
+				 .labels = share->labels,
+				 .targets = share->targets,
+				 .count = count,
+				 .global_count = count,
+				 .stride = 1 };
 }
 
-static void close_side(struct side *side)
+/* Whether a step begins with this vector: parameters, state, buffers. */
+static int is_carried(const struct side *side, int which)
 {
-	program_free(side->program);
-	device_close(side->device);
-	free(side->gradient);
-	free(side->parameters);
+	return which != VECTOR_GRADIENT &&
+	       (which < side->program->vectors || which == VECTOR_BUFFERS);
 }
-
-static const enum vector carried[] = { VECTOR_PARAMETERS, VECTOR_SQUARE_AVG,
-				       VECTOR_ACC_DELTA };
-
-#define CARRIED (sizeof(carried) / sizeof(carried[0]))
 
 /* What the backend begins a step with is what the reference does, too. */
 static int begin_alike(struct pair *pair, struct error *err)
 {
-	for (size_t c = 0; c < CARRIED; c++)
-		if (program_load(pair->tried.program, carried[c],
-				 pair->before[carried[c]], err) ||
-		    program_store(pair->right.program, carried[c],
-				  pair->before[carried[c]], err))
+	for (int v = 0; v < VECTORS; v++)
+		if (is_carried(&pair->tried, v) &&
+		    (program_load(pair->tried.program, (enum vector)v,
+				  pair->before[v], err) ||
+		     program_store(pair->right.program, (enum vector)v,
+				   pair->before[v], err)))
 			return -1;
 	return 0;
 }
 
-/* The reference follows what the backend decided, dropout included. */
-static int copy_decisions(struct pair *pair, struct error *err)
+static struct update settings_of(const struct pair *pair,
+				 const struct batch *batch)
 {
-	const struct model *model = pair->task->model;
-
-	for (int l = 0; l < model->layer_count; l++) {
-		if (!layer_decisions(&model->layers[l],
-				     model_layer_input(model, l)))
-			continue;
-		if (program_decisions(pair->tried.program, l, pair->decisions,
-				      err) ||
-		    program_impose(pair->right.program, l, pair->decisions,
-				   err))
-			return -1;
-	}
-	return 0;
-}
-
-static int gradient(struct side *side, const struct batch *batch,
-		    struct score *score, struct error *err)
-{
-	return program_gradient(side->program, batch, err) ||
-			       program_finish(side->program, score, err) ||
-			       program_load(side->program, VECTOR_GRADIENT,
-					    side->gradient, err) ?
-		       -1 : 0;
-}
-
-static int update(struct side *side, const struct update *update,
-		  struct error *err)
-{
-	struct score ignored;
-
-	return program_update(side->program, update, err) ||
-			       program_finish(side->program, &ignored, err) ||
-			       program_load(side->program, VECTOR_PARAMETERS,
-					    side->parameters, err) ?
-		       -1 : 0;
+	return recipe_update(&pair->task->model->recipe, pair->task->lr,
+			     batch->step);
 }
 
 static double relative(double tried, double right)
@@ -209,34 +180,57 @@ static void compare(struct pair *pair, const struct score *tried,
 			      program_regret(pair->right.program, l));
 }
 
-static int one_step(struct pair *pair, const struct update *settings,
-		    const struct batch *batch, struct error *err)
+/* What a gradient has made of the running statistics. */
+static int compare_buffers(struct pair *pair, struct error *err)
 {
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_buffers(pair->task->model, tensors);
+
+	if (program_load(pair->tried.program, VECTOR_BUFFERS, pair->vector,
+			 err) ||
+	    program_load(pair->right.program, VECTOR_BUFFERS, pair->buffers,
+			 err))
+		return -1;
+	for (int t = 0; t < count; t++)
+		verify_worsen(&pair->errors->buffers,
+			      verify_error(pair->vector + tensors[t].offset,
+					   pair->buffers + tensors[t].offset,
+					   tensors[t].count));
+	return 0;
+}
+
+static int one_step(struct pair *pair, const struct batch *batch,
+		    struct error *err)
+{
+	const struct update settings = settings_of(pair, batch);
 	struct score tried, right;
 
 	if (begin_alike(pair, err) ||
-	    gradient(&pair->tried, batch, &tried, err) ||
-	    copy_decisions(pair, err) ||
-	    gradient(&pair->right, batch, &right, err) ||
-	    update(&pair->tried, settings, err) ||
-	    update(&pair->right, settings, err))
+	    side_gradient(&pair->tried, batch, &tried, err) ||
+	    side_follow(&pair->right, &pair->tried, pair->decisions, err) ||
+	    side_gradient(&pair->right, batch, &right, err) ||
+	    side_update(&pair->tried, &settings, err) ||
+	    side_update(&pair->right, &settings, err) ||
+	    compare_buffers(pair, err))
 		return -1;
 	compare(pair, &tried, &right);
 	return 0;
 }
 
 /* The step that is done, once more and at once, as a core alone trains. */
-static int same_at_once(struct pair *pair, const struct update *settings,
-			const struct batch *batch, struct error *err)
+static int same_at_once(struct pair *pair, const struct batch *batch,
+			struct error *err)
 {
+	const struct update settings = settings_of(pair, batch);
 	struct side *tried = &pair->tried;
 	struct score score;
 
-	for (size_t c = 0; c < CARRIED; c++)
-		if (program_store(tried->program, carried[c],
-				  pair->before[carried[c]], err))
+	for (int v = 0; v < VECTORS; v++)
+		if (is_carried(tried, v) &&
+		    program_store(tried->program, (enum vector)v,
+				  pair->before[v], err))
 			return -1;
-	if (program_train(tried->program, batch, settings, err) ||
+	if (program_train(tried->program, batch, &settings, err) ||
 	    program_finish(tried->program, &score, err) ||
 	    program_load(tried->program, VECTOR_PARAMETERS, tried->parameters,
 			 err))
@@ -255,31 +249,26 @@ int verify_tested(const struct verify_task *task)
 	return task->test_batch < most ? task->test_batch : most;
 }
 
-/* Both with the reference's parameters, which are the same but for rounding. */
+/* Both with the reference's parameters and statistics, which are the same but
+ * for rounding. */
 static int evaluate(struct pair *pair, struct verify_result *result,
 		    struct error *err)
 {
 	const int is_held = pair->tried.program->held > 0;
-	const struct dataset *dataset = pair->task->dataset;
-	const size_t each = shape_size(dataset->shape);
-	const int count = verify_tested(pair->task);
-	const struct batch batch = { .images = pair->images,
-				     .labels = dataset->test.labels,
-				     .count = count,
-				     .global_count = count,
-				     .stride = 1 };
-	struct batch own = batch;
 	struct score tried = { 0 }, right = { 0 };
+	struct batch batch, own;
 
+	verify_test_batch(pair->task, verify_tested(pair->task), &pair->share,
+			  &batch);
+	own = batch;
 	if (is_held)
 		own.images = NULL, own.labels = NULL;
-	for (int i = 0; i < count; i++)
-		normalise(dataset, dataset->test.images + (size_t)i * each,
-			  pair->images + (size_t)i * each);
 	if (program_store(pair->tried.program, VECTOR_PARAMETERS,
 			  pair->right.parameters, err) ||
 	    program_store(pair->right.program, VECTOR_PARAMETERS,
 			  pair->right.parameters, err) ||
+	    program_store(pair->tried.program, VECTOR_BUFFERS, pair->buffers,
+			  err) ||
 	    program_evaluate(pair->tried.program, &own, &tried, err) ||
 	    program_evaluate(pair->right.program, &batch, &right, err))
 		return -1;
@@ -295,15 +284,14 @@ static int evaluate(struct pair *pair, struct verify_result *result,
  * brought, and both again with those that the program holds, if it can. A run
  * brings them, too, where a device lacks the room.
  */
-static int as_measured(struct pair *pair, const struct update *settings,
-		       const struct batch *batch, struct verify_result *result,
-		       struct error *err)
+static int as_measured(struct pair *pair, const struct batch *batch,
+		       struct verify_result *result, struct error *err)
 {
 	const struct verify_task *task = pair->task;
 	struct program *program = pair->tried.program;
 	struct batch held = *batch;
 
-	if (same_at_once(pair, settings, batch, err) ||
+	if (same_at_once(pair, batch, err) ||
 	    evaluate(pair, result, err))
 		return -1;
 	if (!backend_holds(task->backend))
@@ -313,7 +301,7 @@ static int as_measured(struct pair *pair, const struct update *settings,
 	held.images = NULL;
 	held.labels = NULL;
 	return program_order(program, pair->order, err) ||
-			       same_at_once(pair, settings, &held, err) ||
+			       same_at_once(pair, &held, err) ||
 			       evaluate(pair, result, err) ?
 		       -1 : 0;
 }
@@ -335,23 +323,23 @@ static int allocate_all(struct pair *pair)
 {
 	const struct verify_task *task = pair->task;
 	const size_t batch = (size_t)task->batch;
-	const size_t most = (size_t)(task->batch > task->test_batch ?
-					     task->batch : task->test_batch);
-	const size_t count = model_parameter_count(task->model);
+	const int most = task->batch > task->test_batch ? task->batch :
+							  task->test_batch;
+	const size_t parameters = model_parameter_count(task->model);
+	const size_t buffers = model_buffer_count(task->model);
+	const size_t count = parameters > buffers ? parameters : buffers;
 
-	pair->images = malloc(most * shape_size(task->model->input) *
-			      sizeof(float));
-	pair->labels = malloc(batch);
 	pair->decisions = malloc(batch * verify_most_decisions(task->model));
 	pair->vector = calloc(count, sizeof(float));
+	pair->buffers = calloc(buffers + 1, sizeof(float));
 	pair->order = malloc((size_t)task->dataset->train.count *
 			     sizeof(*pair->order));
-	for (size_t c = 0; c < CARRIED; c++)
-		if (!(pair->before[carried[c]] = malloc(count * sizeof(float))))
+	for (int v = 0; v < VECTORS; v++)
+		if (!(pair->before[v] = malloc(count * sizeof(float))))
 			return -1;
-	return pair->images && pair->labels && pair->decisions &&
-			       pair->vector && pair->order ?
-		       0 : -1;
+	return share_allocate(&pair->share, task, most) || !pair->decisions ||
+			       !pair->vector || !pair->buffers || !pair->order ?
+		       -1 : 0;
 }
 
 static int start(struct pair *pair, struct error *err)
@@ -363,28 +351,22 @@ static int start(struct pair *pair, struct error *err)
 	if (allocate_all(pair))
 		return error_memory(err, "the batch to compare on");
 	random_permutation(seed, task->dataset->train.count, pair->order);
-	if (open_side(&pair->tried, task, task->backend, err) ||
-	    open_side(&pair->right, task, backend_find("reference"), err) ||
-	    program_store(pair->tried.program, VECTOR_SQUARE_AVG, pair->vector,
-			  err) ||
-	    program_store(pair->tried.program, VECTOR_ACC_DELTA, pair->vector,
-			  err))
+	if (side_open(&pair->tried, task, task->backend, err) ||
+	    side_open(&pair->right, task, backend_find("reference"), err))
 		return -1;
-	model_init(task->model, seed, pair->vector);
-	return program_store(pair->tried.program, VECTOR_PARAMETERS,
-			     pair->vector, err);
+	return replica_initialise(NULL, pair->tried.program, seed, err);
 }
 
 static void end(struct pair *pair)
 {
-	close_side(&pair->tried);
-	close_side(&pair->right);
-	free(pair->images);
-	free(pair->labels);
+	side_close(&pair->tried);
+	side_close(&pair->right);
+	share_release(&pair->share);
 	free(pair->decisions);
 	free(pair->vector);
+	free(pair->buffers);
 	free(pair->order);
-	for (int v = 0; v < VECTOR_COUNT; v++)
+	for (int v = 0; v < VECTORS; v++)
 		free(pair->before[v]);
 }
 
@@ -393,18 +375,15 @@ static int run_pair(struct pair *pair, struct verify_result *result,
 		    struct error *err)
 {
 	const struct verify_task *task = pair->task;
-	const struct recipe *recipe = &task->model->recipe;
-	const struct update settings = { task->lr, recipe->rho, recipe->eps };
 	struct batch batch;
 	int failed = start(pair, err);
 
 	for (int s = 0; !failed && s < task->steps; s++) {
-		verify_batch(task, pair->order, s, 0, 1, pair->images,
-			     pair->labels, &batch);
-		failed = one_step(pair, &settings, &batch, err);
+		verify_batch(task, pair->order, s, 0, 1, &pair->share, &batch);
+		failed = one_step(pair, &batch, err);
 	}
 	if (!failed && result)
-		failed = as_measured(pair, &settings, &batch, result, err);
+		failed = as_measured(pair, &batch, result, err);
 	end(pair);
 	return failed ? -1 : 0;
 }

@@ -2,7 +2,7 @@
 #ifndef BENCH_VERIFY_VERIFY_PARTS_H
 #define BENCH_VERIFY_VERIFY_PARTS_H
 
-#include "backends/backend.h"
+#include "backends/transport.h"
 #include "bench/data/dataset.h"
 #include "bench/options/options.h"
 #include "bench/training/target.h"
@@ -19,6 +19,7 @@ struct verify_task {
 	enum precision precision; /* likewise */
 	double bound; /* of every error but those of updated parameters */
 	double update_bound;
+	double buffer_bound; /* of running statistics */
 	const struct options *options;
 	int batch, steps;   /* in lockstep */
 	int measured_batch; /* of one step more, as a run has it, ... */
@@ -28,12 +29,38 @@ struct verify_task {
 	int tensor_count;
 };
 
+/* One of the programs that are compared; all zero before. */
+struct side {
+	struct device *device;
+	struct program *program;
+	float *gradient, *parameters;
+};
+
+/* Opens a device, unless it has one, and compiles the task's model. On failure
+ * to be closed as well. */
+int side_open(struct side *side, const struct verify_task *task,
+	      const struct backend *backend, struct error *err);
+void side_close_program(struct side *side); /* the device stays */
+void side_close(struct side *side);
+
+/* Imposes what leader has decided in its last gradient, dropout included;
+ * decisions: for those of a batch, see verify_most_decisions(). */
+int side_follow(struct side *side, struct side *leader, uint8_t *decisions,
+		struct error *err);
+
+/* These leave side->gradient and side->parameters. */
+int side_gradient(struct side *side, const struct batch *batch,
+		  struct score *score, struct error *err);
+int side_update(struct side *side, const struct update *update,
+		struct error *err);
+
 /* Largest errors over some steps; NAN counts as largest. */
 struct verify_errors {
 	/* Of the tensor's largest entry; parameters after the update. */
 	double gradients[MODEL_MAX_TENSORS];
 	double parameters[MODEL_MAX_TENSORS];
 	double loss; /* relative */
+	double buffers; /* running statistics, of each tensor's largest */
 	double regrets[MODEL_MAX_LAYERS]; /* see program_regret() */
 };
 
@@ -81,10 +108,31 @@ size_t verify_most_decisions(const struct model *model);
 /* Keeps the larger error, or NAN. */
 void verify_worsen(double *worst, double error);
 
-/* Training samples step * count ... in a seeded order, one core's share;
- * images and labels hold the whole share. */
+/* Room for the samples of a share. */
+struct share {
+	float *images, *targets;
+	uint16_t *labels;
+};
+
+/* Of so many samples; on failure, to be released. */
+int share_allocate(struct share *share, const struct verify_task *task,
+		   int samples);
+void share_release(struct share *share);
+
+/* Training samples step * count ... in this order, one core's share. Where the
+ * model wants vectors as targets, .9 stands for the class and .1 for others. */
 void verify_batch(const struct verify_task *task, const int *order, int step,
-		  int rank, int size, float *images, uint8_t *labels,
-		  struct batch *batch);
+		  int rank, int size, struct share *share, struct batch *batch);
+
+/* The same of the first count samples of the test set. */
+void verify_test_batch(const struct verify_task *task, int count,
+		       struct share *share, struct batch *batch);
+
+/* Cores that train task->steps steps together; parameters become those of
+ * rank 0. Adds to result what of masks and replicas is wrong. */
+int verify_team(const struct verify_task *task, const int *order,
+		const struct transport *transport, int cores,
+		float *parameters, struct verify_result *result,
+		struct error *err);
 
 #endif

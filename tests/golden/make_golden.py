@@ -1,17 +1,29 @@
 #!/usr/bin/env python3
-"""Losses of the two MNIST networks in PyTorch, on data that a test can rebuild.
+"""What PyTorch computes, for tests to compare with.
 
-    make_golden.py >losses.csv        (needs torch and numpy; any version)
+    make_golden.py [FILE ...]         (needs torch and numpy; any version)
 
-Everything is computed in double, so that another version or machine writes
-the same file but for the last digits; a run in single precision is compared
-with it. tests/test_golden.c rebuilds the data and trains as the rows say.
+writes the files beside it, or those that are named. Everything is computed in
+double but for parameters, so that another version or machine writes the same
+but for the last digits; a run in single precision is compared with it.
 
-A row is the loss of one step: the mean over the global batch, before the
-update. Columns: network (mnist or mnist-example), cores, batch (samples per
-core), dropout (1: with the masks of models/random.h), lr (StepLR takes .7 of
-it each epoch), seed, step (from 0, counted through all epochs), loss.
+losses.csv: losses of the MNIST networks, on data that a test can rebuild.
+tests/test_golden.c does so and trains as the rows say. A row is the loss of one step: the mean over the global batch, before the
+update. Columns: network (a model's name), cores, batch (samples per core),
+dropout (1: with the masks of models/random.h), lr (with Adadelta, StepLR takes
+.7 of it each epoch), seed, step (from 0, counted through all epochs), loss.
+
+optimizers.csv: one parameter, which begins as .5, on its way. Columns:
+optimizer (one of SETTINGS), step (from 0), gradient, parameter (afterwards).
+
+targets.csv: losses whose targets are vectors, of two samples of three outputs:
+loss (of the batch), and of each value x, its target z, and the gradient.
+
+parameters.csv: those of a residual network after manual_seed(1), as
+torchvision initialises one: tensor, place in it, value.
 """
+import math
+import pathlib
 import random
 import sys
 
@@ -135,12 +147,25 @@ class Network(nn.Module):
                            128)
 
 
+def build(name):
+    return Network(name == "mnist-example")
+
+
+def make_optimizer(name, parameters, lr):
+    """The optimizer, and what the rate is multiplied by each epoch."""
+    return torch.optim.Adadelta(parameters, lr=lr), .7
+
+
 def train(name, cores, batch, dropout, lr, seed, steps):
-    """Losses of data-parallel training, one replica standing for all."""
+    """Losses of data-parallel training, one replica standing for all.
+
+    Batch norm sees a core's share alone; the running statistics, which here
+    are those of all shares in turn, change nothing in training.
+    """
     torch.manual_seed(seed)
-    network = Network(name == "mnist-example").double()
-    optimizer = torch.optim.Adadelta(network.parameters(), lr=lr)
-    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1, .7)
+    network = build(name).double()
+    optimizer, gamma = make_optimizer(name, network.parameters(), lr)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma)
     step = 0
     for epoch in range(steps):
         generator = torch.Generator()
@@ -165,12 +190,83 @@ def train(name, cores, batch, dropout, lr, seed, steps):
         schedule.step()
 
 
-def main():
-    print("network,cores,batch,dropout,lr,seed,step,loss")
+def make_losses():
+    yield "network,cores,batch,dropout,lr,seed,step,loss"
     for case in CASES:
         print(*case, file=sys.stderr)
         for step, loss in train(*case):
-            print(*case[:6], step, "%.9f" % loss, sep=",")
+            yield ",".join(map(str, case[:6])) + ",%d,%.9f" % (step, loss)
+
+
+SETTINGS = {
+    "adadelta": lambda p: torch.optim.Adadelta(p, lr=.7, rho=.9, eps=1e-6),
+    "adam": lambda p: torch.optim.Adam(p, lr=.01, betas=(.8, .99), eps=1e-4),
+    "sgd": lambda p: torch.optim.SGD(p, lr=.1),
+    "momentum": lambda p: torch.optim.SGD(p, lr=.1, momentum=.9,
+                                          weight_decay=.05),
+}
+
+
+def make_optimizers():
+    yield "optimizer,step,gradient,parameter"
+    for name, make in SETTINGS.items():
+        parameter = torch.nn.Parameter(torch.tensor([.5]).double())
+        optimizer = make([parameter])
+        for step in range(8):
+            gradient = math.sin(1 + 2 * step) / (1 + step)
+            parameter.grad = torch.tensor([gradient],
+                                          dtype=torch.double)
+            optimizer.step()
+            yield "%s,%d,%.17g,%.17g" % (name, step, gradient, parameter)
+
+
+def make_targets():
+    yield "loss,value,x,z,gradient"
+    values = torch.tensor([[-3., .25, 40.], [-200., 1.5, 0.]]).double()
+    targets = torch.tensor([[0., 1., 1.], [1., .25, 0.]]).double()
+    for name, of in (("bce", functional.binary_cross_entropy_with_logits),
+                     ("mse", functional.mse_loss)):
+        x = values.clone().requires_grad_()
+        loss = of(x, targets)
+        loss.backward()
+        for i in range(6):
+            yield "%s,%.17g,%.17g,%.17g,%.17g" % (
+                name, loss, x.flatten()[i], targets.flatten()[i],
+                x.grad.flatten()[i])
+
+
+def make_parameters():
+    yield "tensor,place,value"
+    torch.manual_seed(1)
+    network = nn.Sequential()
+    network.conv1 = nn.Conv2d(3, 8, 3, bias=False)
+    network.bn1 = nn.BatchNorm2d(8)
+    network.conv2 = nn.Conv2d(8, 16, 1, bias=False)
+    network.bn2 = nn.BatchNorm2d(16)
+    network.fc = nn.Linear(16, 12)
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out",
+                                    nonlinearity="relu")
+    network.fc = nn.Linear(16, 5)
+    for name, tensor in network.state_dict().items():
+        if tensor.dtype == torch.float32:
+            for place, value in enumerate(tensor.flatten().tolist()):
+                yield "%s,%d,%.9g" % (name, place, value)
+
+
+FILES = {
+    "losses.csv": make_losses,
+    "optimizers.csv": make_optimizers,
+    "targets.csv": make_targets,
+    "parameters.csv": make_parameters,
+}
+
+
+def main():
+    for name in sys.argv[1:] or FILES:
+        path = pathlib.Path(__file__).parent / name
+        path.write_text("\n".join(FILES[name]()) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /* All kernels of one instruction set, and whether this CPU has it. */
-#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels.h"
 #include "backends/cpu/kernels/dropout_kernels.h"
 #include "backends/cpu/kernels/peak_kernels.h"
 #include "backends/cpu/kernels/stem_kernels.h"
@@ -59,9 +59,7 @@ const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.choices = DROPOUT_CHOICES,
 	.stem = &ISA_NAME(stem_kernels),
 	.linear = &ISA_NAME(linear_kernels),
+	.gather = &ISA_NAME(gather_kernels),
+	.planes = &ISA_NAME(plane_kernels),
 	.peak = ISA_NAME(peak),
-	.conv_forward = ISA_NAME(conv_forward),
-	.conv_backward = ISA_NAME(conv_backward),
-	.conv_weights_dense = ISA_NAME(conv_weights_dense),
-	.conv_unpool = ISA_NAME(conv_unpool),
 };

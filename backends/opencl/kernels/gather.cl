@@ -11,10 +11,11 @@
 kernel void gather(const int count, const int global_count, const uint step,
 		   const int place, const int stride, const int at,
 		   global const uchar *restrict images,
-		   global const uchar *restrict labels,
+		   global const ushort *restrict labels,
 		   global const int *restrict order,
 		   global const float *restrict pixels,
-		   global float *restrict to, global uchar *restrict to_labels)
+		   global float *restrict to,
+		   global ushort *restrict to_labels)
 {
 	const size_t n = get_global_id(1);
 	const int found = at + place + stride * (int)n;

@@ -37,17 +37,9 @@
 static inline int is_kept(uint choice, uint sample, uint step, uint low,
 			  uint high)
 {
-	uint4 c = (uint4)(choice / 4, sample, step, DROP_LAYER);
+	uint4 c = philox_words((uint4)(choice / 4, sample, step, DROP_LAYER),
+			       low, high);
 
-	for (int round = 0; round < 10; round++) {
-		const uint a = mul_hi(0xd2511f53u, c.x);
-		const uint b = mul_hi(0xcd9e8d57u, c.z);
-
-		c = (uint4)(b ^ c.y ^ low, 0xcd9e8d57u * c.z, a ^ c.w ^ high,
-			    0xd2511f53u * c.x);
-		low += 0x9e3779b9u;
-		high += 0xbb67ae85u;
-	}
 	c.xy = choice & 2 ? c.zw : c.xy;
 	return (choice & 1 ? c.y : c.x) >= DROP_THRESHOLD;
 }

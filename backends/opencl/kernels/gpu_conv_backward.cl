@@ -109,6 +109,9 @@ static inline void weights_tile(local float *space, int tile, int split,
 	local float *a = space, *b = space + SPAN * (OUT_ROWS + 1);
 	const int mine = get_local_id(0);
 	const int is_bias = !column && mine < OUT_ROWS;
+	/* Of a loop of one slice and a return behind it PoCL 3.1 makes one
+	 * branch, and then stores what is in it for all groups. */
+	const int outputs = from < to ? OUT_CHANNELS : 0;
 	float sum[WEIGHT_DOWN * WEIGHT_ACROSS], bias = 0;
 
 	for (int i = 0; i < WEIGHT_DOWN * WEIGHT_ACROSS; i++)
@@ -123,19 +126,17 @@ static inline void weights_tile(local float *space, int tile, int split,
 			bias += a[q * (OUT_ROWS + 1) + mine];
 		MEET();
 	}
-	if (from >= to)
-		return;
 	sums += (size_t)split * WEIGHTS_SIZE;
 	for (int i = 0; i < WEIGHT_DOWN; i++)
 		for (int j = 0; j < WEIGHT_ACROSS; j++) {
 			const int o = row + tile_row(i, WEIGHT_LANES);
 			const int k = column + tile_column(j, WEIGHT_LANES);
 
-			if (o < OUT_CHANNELS && k < FACTORS)
+			if (o < outputs && k < FACTORS)
 				sums[o * FACTORS + k] =
 					sum[i * WEIGHT_ACROSS + j];
 		}
-	if (is_bias && row + mine < OUT_CHANNELS)
+	if (is_bias && row + mine < outputs)
 		sums[OUT_CHANNELS * FACTORS + row + mine] = bias;
 }
 

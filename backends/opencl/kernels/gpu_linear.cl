@@ -129,7 +129,7 @@ kernel GROUP void linear_finish(
 	global const float *restrict parameters, global float *y,
 	global ushort *restrict routes, global float *slopes,
 	global float *logits, global float *logit_slopes,
-	global const uchar *restrict labels, global float *restrict outcomes,
+	global const ushort *restrict labels, global float *restrict outcomes,
 	const uint seed_low, const uint seed_high)
 {
 	local float kept_y[HEAD ? OUTPUTS : 1];

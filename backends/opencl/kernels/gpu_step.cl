@@ -6,7 +6,7 @@
 /* Item n: see loss.cl. */
 kernel GROUP void loss(const int count, const int global_count,
 		       global const float *restrict logits,
-		       global const uchar *restrict labels,
+		       global const ushort *restrict labels,
 		       global float *restrict outcomes,
 		       global float *restrict slopes)
 {

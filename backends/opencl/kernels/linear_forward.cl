@@ -29,7 +29,7 @@ static inline void sample_finish(size_t n, int global_count,
 				 global const float *partial,
 				 global const float *parameters,
 				 global const uchar *keep, global float *y,
-				 global float *out, global const uchar *labels,
+				 global float *out, global const ushort *labels,
 				 global float *outcomes, global float *slopes)
 {
 	for (int o = 0; o < OUTPUTS; o += WIDTH) {
@@ -144,7 +144,7 @@ kernel ONE_ITEM void linear_forward(const int count, const int global_count,
 				    global const float *restrict parameters,
 				    global const uchar *restrict keep,
 				    global float *y, global float *out,
-				    global const uchar *restrict labels,
+				    global const ushort *restrict labels,
 				    global float *restrict outcomes,
 				    global float *restrict slopes,
 				    global const uchar *restrict in_keep)
@@ -183,7 +183,7 @@ kernel ONE_ITEM void linear_finish(const int count, const int global_count,
 				   global const float *restrict parameters,
 				   global const uchar *restrict keep,
 				   global float *y, global float *out,
-				   global const uchar *restrict labels,
+				   global const ushort *restrict labels,
 				   global float *restrict outcomes,
 				   global float *restrict slopes)
 {

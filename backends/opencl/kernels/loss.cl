@@ -7,7 +7,7 @@
  */
 static inline void sample_loss(size_t n, int global_count,
 			       global const float *logits,
-			       global const uchar *labels,
+			       global const ushort *labels,
 			       global float *outcomes, global float *slopes)
 {
 	const int label = labels[n];

@@ -67,7 +67,7 @@ kernel ONE_ITEM void dropout_choose(
 /* Item n: see loss.cl. */
 kernel ONE_ITEM void loss(const int count, const int global_count,
 			  global const float *restrict logits,
-			  global const uchar *restrict labels,
+			  global const ushort *restrict labels,
 			  global float *restrict outcomes,
 			  global float *restrict slopes)
 {

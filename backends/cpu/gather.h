@@ -1,0 +1,118 @@
+/*
+ * Convolutions and linear layers as one matrix product, whose rows are gathered
+ * from where they lie:
+ *
+ *   out[p][o] = bias[o] + sum over t, k of in[table[t][p] + k] w[t][k][o]
+ *
+ * A row is a pixel p of a sample's output; all samples are rows of one product.
+ * A tap t is a run of depth values of the input that are neighbours in memory:
+ * the channels of a pixel under the window, or those of a whole row of the
+ * window where pixels follow each other without gaps. A linear layer is one
+ * tap. Of what lies in the padding there is a row of zeros.
+ *
+ * Weights, and what there is one of for each, are in blocks of GATHER_BLOCK
+ * outputs, [block][tap][k][output of the block]: the product reads them one
+ * after the other. The last block is as narrow as whole vectors can be; what it
+ * has too much is 0 and stays 0.
+ */
+#ifndef BACKENDS_CPU_GATHER_H
+#define BACKENDS_CPU_GATHER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GATHER_BLOCK 64
+#define GATHER_LANES 16	  /* outputs of a block are a multiple */
+#define GATHER_ZEROS (-1) /* as a place of the input: padding */
+
+struct gather {
+	int taps, depth, outputs;
+	int pixels;	       /* of a sample's output */
+	const int32_t *table;  /* [taps][pixels]: places in a sample of in */
+	const int32_t *places; /* [pixels]: places in a sample of out */
+	const float *zeros;    /* [depth] */
+};
+
+/* Sample i of count has its input at in + i * in_sample, likewise its output or
+ * the gradient by that. */
+struct gather_batch {
+	int count;
+	const float *in;
+	size_t in_sample, out_sample;
+};
+
+/* Output number first begins a block: how many there are, padding included. */
+static inline int gather_width(const struct gather *gather, int first)
+{
+	const int left = gather->outputs - first;
+
+	return left >= GATHER_BLOCK ? GATHER_BLOCK :
+	       (left + GATHER_LANES - 1) / GATHER_LANES * GATHER_LANES;
+}
+
+/* All outputs, padding included: of the biases, too. */
+static inline int gather_padded(const struct gather *gather)
+{
+	return (gather->outputs + GATHER_LANES - 1) / GATHER_LANES *
+	       GATHER_LANES;
+}
+
+static inline size_t gather_weights(const struct gather *gather)
+{
+	return (size_t)gather->taps * (size_t)gather->depth *
+	       (size_t)gather_padded(gather);
+}
+
+static inline size_t gather_weight_at(const struct gather *gather, int output,
+				      int tap, int k)
+{
+	const int first = output / GATHER_BLOCK * GATHER_BLOCK;
+	const size_t run = (size_t)tap * (size_t)gather->depth + (size_t)k;
+
+	return (size_t)gather->taps * (size_t)gather->depth * (size_t)first +
+	       run * (size_t)gather_width(gather, first) +
+	       (size_t)(output - first);
+}
+
+/* What the sums begin with, and what is done to them in the end. */
+struct gather_end {
+	const float *bias; /* [gather_padded()]; NULL: 0 */
+	int adds;	   /* to what out holds, instead */
+	int relu;
+};
+
+struct gather_kernels {
+	/* Nothing is written but the outputs themselves. */
+	void (*multiply)(const struct gather *gather,
+			 const struct gather_batch *batch,
+			 const float *weights, const struct gather_end *end,
+			 float *out);
+
+	/*
+	 * From dy, the gradient by out, adds the gradients by weights to dw
+	 * and, unless that is NULL, those by biases to dbias. scratch is of
+	 * GATHER_SCRATCH bytes, aligned to 64.
+	 */
+	void (*differentiate)(const struct gather *gather,
+			      const struct gather_batch *batch,
+			      const float *dy, float *dw, float *dbias,
+			      void *scratch);
+
+	/* to[column * to_stride + row] = from[row * from_stride + column] */
+	void (*turn)(const float *from, size_t from_stride, int rows,
+		     int columns, float *to, size_t to_stride);
+};
+
+/* Pixels whose dy are packed at once: for each a row of a block, and where its
+ * input is. */
+#define GATHER_PACKED 512
+#define GATHER_SCRATCH \
+	(GATHER_PACKED * (GATHER_BLOCK * sizeof(float) + sizeof(float *)))
+
+/* Those of other processors than x86-64 are the portable ones alone. */
+extern const struct gather_kernels gather_kernels_amx;
+extern const struct gather_kernels gather_kernels_avx512;
+extern const struct gather_kernels gather_kernels_avx2;
+extern const struct gather_kernels gather_kernels_portable;
+
+#endif

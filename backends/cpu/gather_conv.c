@@ -1,0 +1,264 @@
+#include "backends/cpu/gather_conv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/host.h"
+
+static int32_t *allocate_places(int taps, int pixels)
+{
+	const size_t count = (size_t)taps * (size_t)pixels;
+
+	return malloc((count ? count : 1) * sizeof(int32_t));
+}
+
+static void gather_close(struct gather *gather)
+{
+	free((void *)gather->table);
+	free((void *)gather->places);
+}
+
+/* The pixels of the output that a window's place has beneath it. */
+static int open_forward(struct gather_conv *conv)
+{
+	const int window = conv->window, width = conv->out.width;
+	const int joined = conv->joined;
+	struct gather *gather = &conv->forward;
+	int32_t *table, *places;
+
+	gather->taps = joined ? window : window * window;
+	gather->depth = joined ? window * conv->in.channels : conv->in.channels;
+	gather->outputs = conv->out.channels;
+	gather->pixels = conv->out.height * width;
+	gather->zeros = conv->zeros;
+	gather->table = table = allocate_places(gather->taps, gather->pixels);
+	gather->places = places = allocate_places(1, gather->pixels);
+	if (!table || !places)
+		return -1;
+	for (int p = 0; p < gather->pixels; p++)
+		places[p] = p * conv->out_stride;
+	for (int t = 0; t < gather->taps; t++)
+		for (int p = 0; p < gather->pixels; p++) {
+			const int pad = joined ? 0 : conv->pad;
+			const int row = p / width * conv->stride - pad +
+					(joined ? t : t / window);
+			const int column = p % width * conv->stride - pad +
+					   (joined ? 0 : t % window);
+
+			if (joined)
+				*table++ = (row * (conv->in.width +
+						   2 * conv->pad) + column) *
+					   conv->in.channels;
+			else
+				*table++ = row < 0 || row >= conv->in.height ||
+					   column < 0 ||
+					   column >= conv->in.width ?
+						   GATHER_ZEROS :
+						   (row * conv->in.width +
+						    column) * conv->in_stride;
+		}
+	return 0;
+}
+
+/* Pixels of a side of length that are first modulo the stride. */
+static int count_pixels(int length, int first, int stride)
+{
+	return first < length ? (length - first + stride - 1) / stride : 0;
+}
+
+/* The place of the output whose window has its place at row and column there,
+ * over this pixel of the input. */
+static int32_t place_over(const struct gather_conv *conv, int y, int x,
+			  int tap)
+{
+	const int row = y + conv->pad - tap / conv->window;
+	const int column = x + conv->pad - tap % conv->window;
+
+	if (row < 0 || row / conv->stride >= conv->out.height || column < 0 ||
+	    column / conv->stride >= conv->out.width)
+		return GATHER_ZEROS;
+	return (row / conv->stride * conv->out.width +
+		column / conv->stride) * conv->out_stride;
+}
+
+static int fill_class(const struct gather_conv *conv,
+		      struct gather_class *class, int first_row,
+		      int first_column)
+{
+	const int rows = count_pixels(conv->in.height, first_row, conv->stride);
+	const int columns = count_pixels(conv->in.width, first_column,
+					 conv->stride);
+	struct gather *gather = &class->gather;
+	int32_t *table, *places;
+
+	gather->pixels = rows * columns;
+	gather->table = table = allocate_places(gather->taps, gather->pixels);
+	gather->places = places = allocate_places(1, gather->pixels);
+	if (!table || !places)
+		return -1;
+	for (int t = -1; t < gather->taps; t++)
+		for (int p = 0; p < gather->pixels; p++) {
+			const int y = first_row + p / columns * conv->stride;
+			const int x = first_column + p % columns * conv->stride;
+
+			if (t < 0)
+				*places++ = (y * conv->in.width + x) *
+					    conv->in_stride;
+			else
+				*table++ = place_over(conv, y, x,
+						      class->taps[t]);
+		}
+	return 0;
+}
+
+/* Pixels whose row and column are c / stride and c % stride modulo the stride,
+ * and the places of the window that reach them. */
+static int open_class(struct gather_conv *conv, int c, size_t *turned)
+{
+	const int window = conv->window, stride = conv->stride;
+	const int first_row = c / stride, first_column = c % stride;
+	struct gather_class *class = &conv->classes[c];
+	struct gather *gather = &class->gather;
+
+	gather->depth = conv->out.channels;
+	gather->outputs = conv->in.channels;
+	gather->zeros = conv->zeros;
+	class->taps = malloc((size_t)(window * window) * sizeof(int));
+	if (!class->taps)
+		return -1;
+	for (int t = window * window - 1; t >= 0; t--)
+		if ((first_row + conv->pad - t / window) % stride == 0 &&
+		    (first_column + conv->pad - t % window) % stride == 0)
+			class->taps[gather->taps++] = t;
+	class->weights = *turned;
+	*turned += gather_weights(gather);
+	return fill_class(conv, class, first_row, first_column);
+}
+
+int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
+		     struct shape in, int in_stride, int out_stride, int joined,
+		     int wants_dx)
+{
+	const struct shape out = layer_output(layer, in);
+	const int most = out.channels > in.channels ? out.channels :
+						      in.channels;
+	const int stride = layer_stride(layer);
+	size_t turned = 0;
+
+	*conv = (struct gather_conv){
+		.in = in, .out = out,
+		.window = layer->window, .stride = stride, .pad = layer->pad,
+		.in_stride = in_stride, .out_stride = out_stride,
+		.joined = joined,
+	};
+	conv->zeros = host_allocate((size_t)most * sizeof(float));
+	if (!conv->zeros || open_forward(conv))
+		return -1;
+	if (!wants_dx)
+		return 0;
+	conv->classes = calloc((size_t)(stride * stride),
+			       sizeof(*conv->classes));
+	if (!conv->classes)
+		return -1;
+	conv->class_count = stride * stride;
+	for (int c = 0; c < conv->class_count; c++)
+		if (open_class(conv, c, &turned))
+			return -1;
+	conv->turned = host_allocate(turned * sizeof(float));
+	return conv->turned ? 0 : -1;
+}
+
+void gather_conv_close(struct gather_conv *conv)
+{
+	gather_close(&conv->forward);
+	for (int c = 0; c < conv->class_count; c++) {
+		gather_close(&conv->classes[c].gather);
+		free(conv->classes[c].taps);
+	}
+	free(conv->classes);
+	free(conv->turned);
+	free(conv->zeros);
+}
+
+size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
+			     int channel, int row, int column)
+{
+	if (conv->joined)
+		return gather_weight_at(&conv->forward, output, row,
+					column * conv->in.channels + channel);
+	return gather_weight_at(&conv->forward, output,
+				row * conv->window + column, channel);
+}
+
+size_t gather_conv_joined_size(const struct gather_conv *conv)
+{
+	return (size_t)(conv->in.height + 2 * conv->pad) *
+	       (size_t)(conv->in.width + 2 * conv->pad) *
+	       (size_t)conv->in.channels;
+}
+
+void gather_conv_join(const struct gather_conv *conv, const float *from,
+		      size_t by_channel, size_t by_pixel, float *to)
+{
+	const int channels = conv->in.channels;
+	const int edge = conv->pad * channels;
+	const int row = conv->in.width * channels + 2 * edge;
+
+	to += conv->pad * row + edge;
+	for (int y = 0; y < conv->in.height; y++, to += 2 * edge)
+		for (int x = 0; x < conv->in.width; x++, from += by_pixel)
+			for (int c = 0; c < channels; c++)
+				*to++ = from[(size_t)c * by_channel];
+}
+
+/* Of one place of the window; to is that tap of a class's first block. */
+static void turn_tap(const struct gather_conv *conv,
+		     const struct gather_kernels *kernels, const float *weights,
+		     int tap, const struct gather_class *class, int to_tap)
+{
+	const struct gather *forward = &conv->forward;
+	const struct gather *back = &class->gather;
+	const int row = tap / conv->window, column = tap % conv->window;
+	float *turned = conv->turned + class->weights;
+
+	for (int o = 0; o < forward->outputs; o += GATHER_BLOCK)
+		for (int c = 0; c < back->outputs; c += GATHER_BLOCK) {
+			const int outputs = forward->outputs - o;
+			const int channels = back->outputs - c;
+
+			kernels->turn(
+				weights + gather_conv_weight_at(conv, o, c, row,
+								column),
+				(size_t)gather_width(forward, o),
+				channels < GATHER_BLOCK ? channels :
+							  GATHER_BLOCK,
+				outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK,
+				turned + gather_weight_at(back, c, to_tap, o),
+				(size_t)gather_width(back, c));
+		}
+}
+
+void gather_conv_turn(const struct gather_conv *conv,
+		      const struct gather_kernels *kernels,
+		      const float *weights)
+{
+	for (int c = 0; c < conv->class_count; c++)
+		for (int t = 0; t < conv->classes[c].gather.taps; t++)
+			turn_tap(conv, kernels, weights,
+				 conv->classes[c].taps[t], &conv->classes[c],
+				 t);
+}
+
+void gather_conv_dx(const struct gather_conv *conv,
+		    const struct gather_kernels *kernels, int count,
+		    const float *dy, size_t dy_sample, int adds, float *dx,
+		    size_t dx_sample)
+{
+	const struct gather_batch batch = { count, dy, dy_sample, dx_sample };
+	const struct gather_end end = { .adds = adds };
+
+	for (int c = 0; c < conv->class_count; c++)
+		kernels->multiply(&conv->classes[c].gather, &batch,
+				  conv->turned + conv->classes[c].weights,
+				  &end, dx);
+}

@@ -1,0 +1,69 @@
+/*
+ * A convolution as gathered products: which places of its input each pixel of
+ * its output is made of, and the other way round for the gradient by the input.
+ *
+ * Planes are channels-last, [row][column][channel], in_stride and out_stride
+ * floats from pixel to pixel. Backward, a pixel of the input is made of pixels
+ * of the output; which places of the window reach some depends on its row and
+ * column modulo the stride: each such class of pixels is a product of its own,
+ * of weights turned round and with the places of the window from the last to
+ * the first.
+ *
+ * Few channels are too short to be a tap. Such an input is joined: copied
+ * without gaps, and with its padding, so that a row of the window is one tap.
+ */
+#ifndef BACKENDS_CPU_GATHER_CONV_H
+#define BACKENDS_CPU_GATHER_CONV_H
+
+#include "backends/cpu/gather.h"
+#include "models/model.h"
+
+struct gather_class {
+	struct gather gather;
+	int *taps; /* [gather.taps]: row * window + column of the window */
+	size_t weights; /* in turned */
+};
+
+struct gather_conv {
+	struct shape in, out;
+	int window, stride, pad;
+	int in_stride, out_stride;
+	int joined;
+	struct gather forward; /* of the copy, where it is joined */
+	int class_count;       /* 0: nobody asks for dx */
+	struct gather_class *classes;
+	float *turned; /* weights of all classes */
+	float *zeros;
+};
+
+/* What layer makes of planes; joined or not, as the caller can. On failure,
+ * to be closed as well. */
+int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
+		     struct shape in, int in_stride, int out_stride, int joined,
+		     int wants_dx);
+void gather_conv_close(struct gather_conv *conv);
+
+/* Where the weight between an output and a place of the window is. */
+size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
+			     int channel, int row, int column);
+
+/* Floats of the copy of a sample that is joined. */
+size_t gather_conv_joined_size(const struct gather_conv *conv);
+/*
+ * Copies a sample, whose padding in to is 0 already: from planes whose channels
+ * are by_channel floats apart, and pixels by_pixel.
+ */
+void gather_conv_join(const struct gather_conv *conv, const float *from,
+		      size_t by_channel, size_t by_pixel, float *to);
+
+/* After a change of the weights, for gather_conv_dx(). */
+void gather_conv_turn(const struct gather_conv *conv,
+		      const struct gather_kernels *kernels,
+		      const float *weights);
+/* dx of count samples from their dy, stored or added. */
+void gather_conv_dx(const struct gather_conv *conv,
+		    const struct gather_kernels *kernels, int count,
+		    const float *dy, size_t dy_sample, int adds, float *dx,
+		    size_t dx_sample);
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * A convolution of any window, stride and padding, and a linear layer, with the
+ * ReLU behind it: by gathered products (gather.h), which leave nothing out. A
+ * linear layer is a convolution of one pixel, whose channels are all values of
+ * its input.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/gather_conv.h"
+#include "backends/cpu/relu.h"
+#include "backends/cpu/work.h"
+
+struct gather_step {
+	struct cpu_step step;
+	struct gather_conv conv;
+	size_t weight, bias; /* in the vectors; bias without one, too */
+	int relu;	     /* row, or CPU_NO_ROW */
+	float *joined;	     /* [batch], the copies of a conv that wants them */
+};
+
+static int takes_conv(const struct graph *graph, int first,
+		      const struct program_options *options)
+{
+	static const enum layer_kind kinds[] = { LAYER_CONV, LAYER_RELU };
+
+	(void)options;
+	return plan_chain(graph, first, kinds, 2);
+}
+
+static int takes_linear(const struct graph *graph, int first,
+			const struct program_options *options)
+{
+	static const enum layer_kind kinds[] = { LAYER_LINEAR, LAYER_RELU };
+
+	(void)options;
+	return plan_chain(graph, first, kinds, 2);
+}
+
+static void lay_out_both(struct cpu_program *program,
+			 struct gather_step *gather)
+{
+	struct cpu_step *step = &gather->step;
+
+	gather->relu = cpu_row_of(program, step, LAYER_RELU);
+	step->length = gather_weights(&gather->conv.forward) +
+		       (size_t)gather_padded(&gather->conv.forward);
+	step->scratch = GATHER_SCRATCH;
+}
+
+/* Few channels are joined, and whatever is not channels-last already. */
+static int lay_out_conv(struct cpu_program *program, struct cpu_step *step)
+{
+	struct gather_step *gather = (struct gather_step *)step;
+	const struct node *node = cpu_node(program, step->first);
+	const int joined = !cpu_is_common(step->in) ||
+			   (node->layer->window > 1 &&
+			    node->in.channels < CPU_LANES);
+
+	if (gather_conv_open(&gather->conv, node->layer, node->in,
+			     step->in->by_pixel, step->out->by_pixel, joined,
+			     node->wants_dx))
+		return -1;
+	lay_out_both(program, gather);
+	return 0;
+}
+
+static int lay_out_linear(struct cpu_program *program, struct cpu_step *step)
+{
+	struct gather_step *gather = (struct gather_step *)step;
+	const struct node *node = cpu_node(program, step->first);
+	const struct shape in = { (int)step->in->size, 1, 1 };
+	const struct layer pixel = { .kind = LAYER_CONV,
+				     .outputs = node->layer->outputs,
+				     .window = 1 };
+
+	if (gather_conv_open(&gather->conv, &pixel, in, in.channels,
+			     pixel.outputs, 0, node->wants_dx))
+		return -1;
+	lay_out_both(program, gather);
+	return 0;
+}
+
+static void place(struct cpu_program *program, struct cpu_step *step)
+{
+	struct gather_step *gather = (struct gather_step *)step;
+
+	(void)program;
+	gather->weight = step->at;
+	gather->bias = step->at + gather_weights(&gather->conv.forward);
+}
+
+static int allocate(struct cpu_program *program, struct cpu_step *step)
+{
+	struct gather_step *gather = (struct gather_step *)step;
+
+	if (!gather->conv.joined)
+		return 0;
+	gather->joined = host_allocate(
+		(size_t)program->host.base.options.batch *
+		gather_conv_joined_size(&gather->conv) * sizeof(float));
+	return gather->joined ? 0 : -1;
+}
+
+static void release(struct cpu_step *step)
+{
+	struct gather_step *gather = (struct gather_step *)step;
+
+	gather_conv_close(&gather->conv);
+	free(gather->joined);
+}
+
+/* count neighbours of flat, each own_stride floats behind the last one. */
+static float *copy_run(float *own, size_t own_stride, float *flat, int count,
+		       int to_own)
+{
+	for (int i = 0; i < count; i++, own += own_stride, flat++)
+		if (to_own)
+			*own = *flat;
+		else
+			*flat = *own;
+	return flat;
+}
+
+static void copy_bias(const struct cpu_program *program,
+		      const struct gather_step *gather, float *own, float *flat,
+		      int to_own)
+{
+	const struct node *node = cpu_node(program, gather->step.first);
+
+	if (node->has_bias)
+		copy_run(own + gather->bias, 1, flat + node->bias,
+			 node->layer->outputs, to_own);
+}
+
+static void copy_conv(const struct cpu_program *program,
+		      const struct cpu_step *step, float *own, float *flat,
+		      int to_own)
+{
+	const struct gather_step *gather = (const struct gather_step *)step;
+	const struct gather_conv *conv = &gather->conv;
+	const struct node *node = cpu_node(program, step->first);
+	float *from = flat + node->weight;
+
+	copy_bias(program, gather, own, flat, to_own);
+	own += gather->weight;
+	for (int o = 0; o < conv->out.channels; o++)
+		for (int c = 0; c < conv->in.channels; c++)
+			for (int r = 0; r < conv->window; r++) {
+				const size_t at = gather_conv_weight_at(
+					conv, o, c, r, 0);
+				const size_t next = conv->window == 1 ? at :
+					gather_conv_weight_at(conv, o, c, r, 1);
+
+				from = copy_run(own + at, next - at, from,
+						conv->window, to_own);
+			}
+}
+
+/* The layer's own order of its inputs, among those of the step before. */
+static void copy_linear(const struct cpu_program *program,
+			const struct cpu_step *step, float *own, float *flat,
+			int to_own)
+{
+	const struct gather_step *gather = (const struct gather_step *)step;
+	const struct gather *forward = &gather->conv.forward;
+	const struct node *node = cpu_node(program, step->first);
+	float *from = flat + node->weight;
+
+	copy_bias(program, gather, own, flat, to_own);
+	own += gather->weight;
+	for (int o = 0; o < forward->outputs; o++)
+		for (int c = 0; c < node->in.channels; c++)
+			for (int p = 0; p < cpu_pixels(step->in); p++)
+				from = copy_run(
+					own + gather_weight_at(
+						forward, o, 0,
+						(int)cpu_value_at(step->in, c,
+								  p)),
+					1, from, 1, to_own);
+}
+
+static void refresh(struct cpu_program *program, struct cpu_step *step,
+		    int training)
+{
+	const struct gather_step *gather = (struct gather_step *)step;
+
+	if (training)
+		gather_conv_turn(&gather->conv, program->kernels->gather,
+				 program->host.vectors[VECTOR_PARAMETERS] +
+					 gather->weight);
+}
+
+static struct gather_batch batch_of(const struct gather_step *gather, int count)
+{
+	const struct cpu_value *in = gather->step.in;
+
+	return (struct gather_batch){
+		.count = count,
+		.in = gather->joined ? gather->joined : in->out,
+		.in_sample = gather->joined ?
+				     gather_conv_joined_size(&gather->conv) :
+				     in->size,
+		.out_sample = gather->step.out->size,
+	};
+}
+
+static void forward(struct cpu_program *program, struct cpu_step *step,
+		    const struct cpu_pass *pass)
+{
+	const struct gather_step *gather = (struct gather_step *)step;
+	const struct gather_batch batch = batch_of(gather, pass->count);
+	const float *p = program->host.vectors[VECTOR_PARAMETERS];
+	const struct gather_end end = {
+		.bias = cpu_node(program, step->first)->has_bias ?
+				p + gather->bias : NULL,
+		.relu = gather->relu != CPU_NO_ROW,
+	};
+
+	for (int i = 0; gather->joined && i < pass->count; i++)
+		gather_conv_join(&gather->conv,
+				 step->in->out + (size_t)i * step->in->size,
+				 (size_t)step->in->by_channel,
+				 (size_t)step->in->by_pixel,
+				 gather->joined +
+					 (size_t)i * batch.in_sample);
+	program->kernels->gather->multiply(&gather->conv.forward, &batch,
+					   p + gather->weight, &end,
+					   step->out->out);
+}
+
+static void backward(struct cpu_program *program, struct cpu_step *step,
+		     const struct cpu_pass *pass)
+{
+	const struct gather_step *gather = (struct gather_step *)step;
+	const struct node *node = cpu_node(program, step->first);
+	const struct gather_batch batch =
+		batch_of(gather, pass->count - node->broken);
+	const struct cpu_value *out = step->out;
+	float *g = program->host.vectors[VECTOR_GRADIENT];
+
+	if (gather->relu != CPU_NO_ROW)
+		relu_stop(out->out, (size_t)pass->count * out->size,
+			  out->gradient);
+	program->kernels->gather->differentiate(
+		&gather->conv.forward, &batch, out->gradient,
+		g + gather->weight, node->has_bias ? g + gather->bias : NULL,
+		program->scratch);
+	if (node->wants_dx)
+		gather_conv_dx(&gather->conv, program->kernels->gather,
+			       pass->count, out->gradient, out->size,
+			       node->adds_dx, step->in->gradient,
+			       step->in->size);
+}
+
+static void decide(const struct cpu_program *program,
+		   const struct cpu_step *step, int row, uint8_t *values)
+{
+	(void)row;
+	cpu_decide_relu(program, step->out, values);
+}
+
+/* Multiply-adds of a product, padding of planes among them. */
+static double products(const struct gather *gather)
+{
+	return (double)gather->pixels * gather->taps * gather->depth *
+	       gather->outputs;
+}
+
+static void work(const struct cpu_program *program,
+		 const struct cpu_step *step, struct profile_part *parts)
+{
+	const struct gather_step *gather = (const struct gather_step *)step;
+	const struct node *node = cpu_node(program, step->first);
+	const struct gather_conv *conv = &gather->conv;
+	const double count = work_samples(program);
+	const double in = count * (double)shape_size(node->in);
+	const double out = count * (double)shape_size(node->out);
+	const double weights = work_parameters(node);
+	struct profile_part part = {
+		.dense = count * work_of_node(node),
+		.done = count * products(&conv->forward),
+		.bytes = WORK_FLOAT * (in + out + weights),
+		.nonzero = NAN,
+	};
+	double back = products(&conv->forward);
+
+	work_name(program, step, "forward", &part);
+	parts[CPU_PART_FORWARD + step->index] = part;
+	work_name(program, step, "backward", &part);
+	for (int c = 0; c < conv->class_count; c++)
+		back += products(&conv->classes[c].gather);
+	part.dense *= node->wants_dx ? 2 : 1;
+	part.done = count * back;
+	part.bytes += WORK_FLOAT * ((node->wants_dx ? in : 0) + weights);
+	parts[cpu_part_backward(step->index, CPU_BY_ALL)] = part;
+}
+
+const struct cpu_solver cpu_conv_solver = {
+	.base = { "conv[+relu]", takes_conv },
+	.size = sizeof(struct gather_step),
+	.lay_out = lay_out_conv,
+	.place = place,
+	.allocate = allocate,
+	.release = release,
+	.copy = copy_conv,
+	.refresh = refresh,
+	.forward = forward,
+	.backward = backward,
+	.decide = decide,
+	.work = work,
+};
+
+const struct cpu_solver cpu_linear_solver = {
+	.base = { "linear[+relu]", takes_linear },
+	.size = sizeof(struct gather_step),
+	.lay_out = lay_out_linear,
+	.place = place,
+	.allocate = allocate,
+	.release = release,
+	.copy = copy_linear,
+	.refresh = refresh,
+	.forward = forward,
+	.backward = backward,
+	.decide = decide,
+	.work = work,
+};

@@ -1,0 +1,234 @@
+/*
+ * The product of gathered rows: see backends/cpu/gather.h.
+ *
+ * A tile of rows by vectors of outputs has its sums in registers while all taps
+ * and their values pass: of AVX-512, 6 rows x 4 vectors take 10 loads for 24
+ * products (AVX2: 6 x 2 take 8 for 12). Where a block has fewer vectors, a tile
+ * has more rows.
+ *
+ * Blocking: DEPTH values of each tap at a time, whose weights for a block of
+ * outputs (590 KB for 9 taps) pass from the second level of the cache for each
+ * tile, while the ROWS rows of a chunk stay there as well.
+ */
+#include "backends/cpu/kernels/gather_kernels.h"
+
+#define ROWS 192
+#define DEPTH 256
+
+/* Rows that pass by weights in the cache, and where they come from and go. */
+struct chunk {
+	int count;
+	const float *in[ROWS]; /* samples */
+	int32_t pixels[ROWS];
+	float *out[ROWS];
+};
+
+/* One chunk, some vectors of a block's outputs, some values of each tap. */
+struct job {
+	const struct gather *gather;
+	const struct chunk *chunk;
+	const float *weights; /* of the first tap's first value */
+	size_t width;	      /* floats from value to value */
+	size_t tap;	      /* and from tap to tap */
+	int first;	      /* output */
+	int from, depth;      /* values */
+	const float *bias;    /* of the first output; or NULL */
+	int adds, relu;
+};
+
+/* Lanes of vector v of a job's outputs that are no padding, or more than there
+ * are: of wide vectors only the last one can have less. */
+INLINE int lanes_of(const struct job *job, int v, int vectors)
+{
+	return LANES == GATHER_LANES && v + 1 < vectors ?
+		       LANES : job->gather->outputs - job->first - v * LANES;
+}
+
+INLINE const float *row_in(const struct gather *gather,
+			   const struct chunk *chunk, int tap, int r)
+{
+	const int32_t at = gather->table[(size_t)tap * (size_t)gather->pixels +
+					 (size_t)chunk->pixels[r]];
+
+	return at < 0 ? gather->zeros : chunk->in[r] + at;
+}
+
+INLINE vec relu(vec value)
+{
+	/* A NaN is not at most 0. */
+	return (vec)((lanes_int)value & ~(value <= vec_set(0)));
+}
+
+/* rows and vectors are constants. */
+INLINE void tile(const struct job *job, int r, int rows, int vectors)
+{
+	const struct chunk *chunk = job->chunk;
+	const float *weights = job->weights;
+	vec sums[MOST_ROWS][MOST_VECTORS];
+
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			sums[i][v] = job->adds ?
+				load_lanes(chunk->out[r + i] + job->first +
+						   v * LANES,
+					   lanes_of(job, v, vectors)) :
+				job->bias ? vec_load(job->bias + v * LANES) :
+					    vec_set(0);
+	for (int t = 0; t < job->gather->taps; t++, weights += job->tap) {
+		const float *in[MOST_ROWS], *w = weights;
+
+		UNROLL
+		for (int i = 0; i < rows; i++)
+			in[i] = row_in(job->gather, chunk, t, r + i) +
+				job->from;
+		for (int k = 0; k < job->depth; k++, w += job->width) {
+			vec row[MOST_VECTORS];
+
+			UNROLL
+			for (int v = 0; v < vectors; v++)
+				row[v] = vec_load(w + v * LANES);
+			UNROLL
+			for (int i = 0; i < rows; i++) {
+				const vec x = vec_hold(vec_set(in[i][k]));
+
+				UNROLL
+				for (int v = 0; v < vectors; v++)
+					sums[i][v] += x * row[v];
+			}
+		}
+	}
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			store_lanes(chunk->out[r + i] + job->first + v * LANES,
+				    job->relu ? relu(sums[i][v]) : sums[i][v],
+				    lanes_of(job, v, vectors));
+}
+
+/* All rows of the chunk, in tiles that are as equal as can be. */
+INLINE void tiles(const struct job *job, int most, int vectors)
+{
+	int left = (job->chunk->count + most - 1) / most;
+
+	for (int r = 0; r < job->chunk->count; left--) {
+		const int rows = (job->chunk->count - r + left - 1) / left;
+
+		/* A constant in each call. */
+		UNROLL
+		for (int n = 1; n <= most; n++)
+			if (n == rows)
+				tile(job, r, n, vectors);
+		r += rows;
+	}
+}
+
+static void multiply_chunk(const struct job *job, int vectors)
+{
+#if LANES == 16
+	if (vectors == 4)
+		tiles(job, 6, 4);
+	else if (vectors == 3)
+		tiles(job, 8, 3);
+	else if (vectors == 2)
+		tiles(job, 12, 2);
+	else
+		tiles(job, 12, 1);
+#else
+	(void)vectors; /* a block has no less */
+	tiles(job, MOST_ROWS, MOST_VECTORS);
+#endif
+}
+
+static void fill_chunk(const struct gather *gather,
+		       const struct gather_batch *batch, float *out,
+		       size_t first, struct chunk *chunk)
+{
+	const size_t pixels = (size_t)gather->pixels;
+	const size_t left = (size_t)batch->count * pixels - first;
+	size_t sample = first / pixels;
+	int32_t pixel = (int32_t)(first % pixels);
+
+	chunk->count = left < ROWS ? (int)left : ROWS;
+	for (int r = 0; r < chunk->count; r++) {
+		chunk->in[r] = batch->in + sample * batch->in_sample;
+		chunk->pixels[r] = pixel;
+		chunk->out[r] = out + sample * batch->out_sample +
+				gather->places[pixel];
+		if (++pixel == gather->pixels) {
+			pixel = 0;
+			sample++;
+		}
+	}
+}
+
+/* One block of outputs of a chunk, from output first on. */
+static void multiply_block(const struct gather *gather,
+			   const struct chunk *chunk, const float *weights,
+			   const struct gather_end *end, int first)
+{
+	const int width = gather_width(gather, first), depth = gather->depth;
+	int from = 0;
+
+	do {
+		const int left = depth - from;
+		const int here = left < DEPTH ? left : DEPTH;
+
+		for (int o = 0; o < width; o += PASS) {
+			const int lanes = width - o < PASS ? width - o : PASS;
+			const struct job job = {
+				.gather = gather,
+				.chunk = chunk,
+				.weights = weights + (size_t)from *
+						(size_t)width + o,
+				.width = (size_t)width,
+				.tap = (size_t)depth * (size_t)width,
+				.first = first + o,
+				.from = from,
+				.depth = here,
+				.bias = end->bias ? end->bias + first + o :
+						    NULL,
+				.adds = from || end->adds,
+				.relu = end->relu && from + here == depth,
+			};
+
+			multiply_chunk(&job, lanes / LANES);
+		}
+		from += here;
+	} while (from < depth);
+}
+
+static void multiply(const struct gather *gather,
+		     const struct gather_batch *batch, const float *weights,
+		     const struct gather_end *end, float *out)
+{
+	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
+	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
+	struct chunk chunk;
+
+	for (size_t first = 0; first < rows; first += ROWS) {
+		fill_chunk(gather, batch, out, first, &chunk);
+		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
+			multiply_block(gather, &chunk,
+				       weights + each * (size_t)o, end, o);
+	}
+}
+
+static void turn(const float *from, size_t from_stride, int rows, int columns,
+		 float *to, size_t to_stride)
+{
+	for (int r = 0; r < rows; r += LANES)
+		for (int c = 0; c < columns; c++)
+			for (int i = r; i < rows && i < r + LANES; i++)
+				to[(size_t)c * to_stride + (size_t)i] =
+					from[(size_t)i * from_stride +
+					     (size_t)c];
+}
+
+const struct gather_kernels ISA_NAME(gather_kernels) = {
+	.multiply = multiply,
+	.differentiate = ISA_NAME(gather_differentiate),
+	.turn = turn,
+};

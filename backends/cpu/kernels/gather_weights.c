@@ -1,0 +1,198 @@
+/*
+ * The gradient by the weights of gathered products (backends/cpu/gather.h):
+ *
+ *   dw[t][k][o] += sum over p of in[table[t][p] + k] dy[p][o]
+ *
+ * A tile of values of a tap by vectors of outputs has its sums in registers
+ * while pixels pass: of AVX-512, 6 values x 4 vectors take 10 loads and one of
+ * an address for 24 products.
+ *
+ * Blocking: the dy of up to GATHER_PACKED pixels and one block of outputs are
+ * packed (128 KB), and stay in the second level of the cache while all taps
+ * pass; read where they are, their rows would compete for few of its sets. dw
+ * is read and written once for each of these.
+ */
+#include "backends/cpu/kernels/gather_kernels.h"
+
+/* One tap, and the pixels that are packed. */
+struct panel {
+	const float *rows; /* [pixels][width] */
+	const float *const *in;
+	int pixels;
+	size_t width;
+};
+
+/* values and vectors are constants. */
+INLINE void tile(const struct panel *panel, int k, int values, int vectors,
+		 float *dw)
+{
+	const float *row = panel->rows;
+	vec sums[MOST_ROWS][MOST_VECTORS];
+
+	UNROLL
+	for (int i = 0; i < values * vectors; i++)
+		sums[i / vectors][i % vectors] = vec_set(0);
+	for (int p = 0; p < panel->pixels; p++, row += panel->width) {
+		const float *in = panel->in[p] + k;
+		vec dy[MOST_VECTORS];
+
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			dy[v] = vec_load(row + v * LANES);
+		UNROLL
+		for (int i = 0; i < values; i++) {
+			const vec x = vec_hold(vec_set(in[i]));
+
+			UNROLL
+			for (int v = 0; v < vectors; v++)
+				sums[i][v] += x * dy[v];
+		}
+	}
+	UNROLL
+	for (int i = 0; i < values; i++)
+		UNROLL
+		for (int v = 0; v < vectors; v++) {
+			float *to = dw + (size_t)i * panel->width + v * LANES;
+
+			vec_store(to, vec_load(to) + sums[i][v]);
+		}
+}
+
+/* All values of a tap, in tiles that are as equal as can be. */
+INLINE void tiles(const struct panel *panel, int depth, int most, int vectors,
+		  float *dw)
+{
+	int left = (depth + most - 1) / most;
+
+	for (int k = 0; k < depth; left--) {
+		const int values = (depth - k + left - 1) / left;
+
+		UNROLL
+		for (int n = 1; n <= most; n++)
+			if (n == values)
+				tile(panel, k, n, vectors,
+				     dw + (size_t)k * panel->width);
+		k += values;
+	}
+}
+
+static void add_tap(const struct panel *panel, int depth, int vectors,
+		    float *dw)
+{
+#if LANES == 16
+	if (vectors == 4)
+		tiles(panel, depth, 6, 4, dw);
+	else if (vectors == 3)
+		tiles(panel, depth, 8, 3, dw);
+	else if (vectors == 2)
+		tiles(panel, depth, 12, 2, dw);
+	else
+		tiles(panel, depth, 12, 1, dw);
+#else
+	(void)vectors; /* a block has no less */
+	tiles(panel, depth, MOST_ROWS, MOST_VECTORS, dw);
+#endif
+}
+
+/* Rows of the product, from one on. */
+struct rows {
+	const struct gather *gather;
+	const struct gather_batch *batch;
+	size_t first;
+	int count;
+};
+
+/* The dy of a block's outputs, and their sums unless dbias is NULL. */
+static void pack(const struct rows *rows, const float *dy, int first, int width,
+		 float *packed, float *dbias)
+{
+	const struct gather *gather = rows->gather;
+	const size_t pixels = (size_t)gather->pixels;
+
+	for (int o = 0; o < width; o += LANES) {
+		const int lanes = gather->outputs - first - o;
+		size_t sample = rows->first / pixels;
+		size_t pixel = rows->first % pixels;
+		vec sum = vec_set(0);
+
+		for (int r = 0; r < rows->count; r++) {
+			const vec value = load_lanes(
+				dy + sample * rows->batch->out_sample +
+					gather->places[pixel] + first + o,
+				lanes);
+
+			vec_store(packed + (size_t)r * (size_t)width + o,
+				  value);
+			sum += value;
+			if (++pixel == pixels) {
+				pixel = 0;
+				sample++;
+			}
+		}
+		if (dbias)
+			store_lanes(dbias + first + o,
+				    load_lanes(dbias + first + o, lanes) + sum,
+				    lanes);
+	}
+}
+
+static void find_in(const struct rows *rows, int tap, const float **in)
+{
+	const struct gather *gather = rows->gather;
+	const size_t pixels = (size_t)gather->pixels;
+	const int32_t *table = gather->table + (size_t)tap * pixels;
+	const float *from = rows->batch->in + rows->first / pixels *
+						      rows->batch->in_sample;
+	size_t pixel = rows->first % pixels;
+
+	for (int r = 0; r < rows->count; r++) {
+		in[r] = table[pixel] < 0 ? gather->zeros : from + table[pixel];
+		if (++pixel == pixels) {
+			pixel = 0;
+			from += rows->batch->in_sample;
+		}
+	}
+}
+
+static void add_block(const struct rows *rows, const float *dy, int first,
+		      float *dw, float *dbias, void *scratch)
+{
+	const struct gather *gather = rows->gather;
+	const int width = gather_width(gather, first);
+	float *packed = scratch;
+	const float **in = (const float **)(void *)(packed +
+						    GATHER_PACKED *
+							    GATHER_BLOCK);
+
+	pack(rows, dy, first, width, packed, dbias);
+	for (int t = 0; t < gather->taps; t++) {
+		find_in(rows, t, in);
+		for (int o = 0; o < width; o += PASS) {
+			const int lanes = width - o < PASS ? width - o : PASS;
+			const struct panel panel = {
+				packed + o, in, rows->count, (size_t)width
+			};
+
+			add_tap(&panel, gather->depth, lanes / LANES, dw + o);
+		}
+		dw += (size_t)gather->depth * (size_t)width;
+	}
+}
+
+void ISA_NAME(gather_differentiate)(const struct gather *gather,
+				    const struct gather_batch *batch,
+				    const float *dy, float *dw, float *dbias,
+				    void *scratch)
+{
+	const size_t all = (size_t)batch->count * (size_t)gather->pixels;
+	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
+	struct rows rows = { .gather = gather, .batch = batch };
+
+	for (; rows.first < all; rows.first += (size_t)rows.count) {
+		rows.count = all - rows.first < GATHER_PACKED ?
+				     (int)(all - rows.first) : GATHER_PACKED;
+		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
+			add_block(&rows, dy, o, dw + each * (size_t)o, dbias,
+				  scratch);
+	}
+}

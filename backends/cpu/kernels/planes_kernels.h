@@ -1,0 +1,21 @@
+/* What planes.c puts into the table of backends/cpu/planes.h. */
+#ifndef BACKENDS_CPU_KERNELS_PLANES_KERNELS_H
+#define BACKENDS_CPU_KERNELS_PLANES_KERNELS_H
+
+#include "backends/cpu/kernels/simd.h"
+#include "backends/cpu/planes.h"
+
+void ISA_NAME(norm_moments)(const struct norm_rows *rows, const float *x,
+			    double *mean, double *variance);
+void ISA_NAME(norm_forward)(const struct norm_rows *rows, const float *x,
+			    const float *mean, const float *scale,
+			    const float *bias, float *y);
+void ISA_NAME(norm_sums)(const struct norm_rows *rows, const float *x,
+			 const float *dy, const float *mean, double *sum,
+			 double *product);
+void ISA_NAME(norm_backward)(const struct norm_rows *rows, const float *x,
+			     const float *dy, const float *mean,
+			     const float *scale, const float *sum,
+			     const float *product, int adds, float *dx);
+
+#endif

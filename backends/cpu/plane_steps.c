@@ -1,0 +1,296 @@
+/* Rows alone that multiply nothing and have no parameters: poolings, ReLU,
+ * dropout and addition. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/work.h"
+
+struct pool_step {
+	struct cpu_step step;
+	struct pool_shape shape;
+	uint8_t *winners; /* [batch][pixel][winners_stride], of a max pooling */
+};
+
+/* The kind is the name of a function. */
+#define TAKES(name, kind)                                           \
+	static int takes_##name(const struct graph *graph, int first, \
+				const struct program_options *options) \
+	{                                                           \
+		(void)options;                                      \
+		return cpu_takes_kind(graph, first, kind);          \
+	}
+
+TAKES(maxpool, LAYER_MAXPOOL)
+TAKES(relu, LAYER_RELU)
+TAKES(add, LAYER_ADD)
+
+static int takes_dropout(const struct graph *graph, int first,
+			 const struct program_options *options)
+{
+	(void)options;
+	return cpu_takes_kind(graph, first, LAYER_DROPOUT) ||
+	       cpu_takes_kind(graph, first, LAYER_DROPOUT2D);
+}
+
+static int lay_out_element(struct cpu_program *program, struct cpu_step *step)
+{
+	step->in = cpu_common_value(program,
+				    cpu_node(program, step->first)->source);
+	return 0;
+}
+
+static int lay_out_pool(struct cpu_program *program, struct cpu_step *step)
+{
+	struct pool_step *pool = (struct pool_step *)step;
+	const struct layer *layer = cpu_node(program, step->first)->layer;
+
+	lay_out_element(program, step);
+	pool->shape = (struct pool_shape){
+		.in = step->in->shape,
+		.out = step->out->shape,
+		.window = layer->window,
+		.stride = layer_stride(layer),
+		.pad = layer->pad,
+		.in_stride = step->in->by_pixel,
+		.out_stride = step->out->by_pixel,
+		.winners_stride = (step->out->shape.channels + CPU_LANES - 1) /
+				  CPU_LANES * CPU_LANES,
+	};
+	return 0;
+}
+
+static size_t winners_size(const struct pool_step *pool)
+{
+	return (size_t)cpu_pixels(pool->step.out) *
+	       (size_t)pool->shape.winners_stride;
+}
+
+static int allocate_winners(struct cpu_program *program, struct cpu_step *step)
+{
+	struct pool_step *pool = (struct pool_step *)step;
+
+	pool->winners = host_allocate(
+		(size_t)program->host.base.options.batch * winners_size(pool));
+	return pool->winners ? 0 : -1;
+}
+
+static void release_winners(struct cpu_step *step)
+{
+	free(((struct pool_step *)step)->winners);
+}
+
+static void forward_maxpool(struct cpu_program *program, struct cpu_step *step,
+			    const struct cpu_pass *pass)
+{
+	const struct pool_step *pool = (struct pool_step *)step;
+
+	for (size_t i = 0; i < (size_t)pass->count; i++)
+		program->kernels->planes->maxpool(
+			&pool->shape, step->in->out + i * step->in->size,
+			step->out->out + i * step->out->size,
+			pass->training ? pool->winners + i * winners_size(pool)
+				       : NULL);
+}
+
+/* Windows add to the gradient by their inputs, which begins with 0 unless
+ * another row has written it. */
+static void clear_dx(const struct cpu_program *program,
+		     const struct cpu_step *step, const struct cpu_pass *pass)
+{
+	if (!cpu_node(program, step->first)->adds_dx)
+		memset(step->in->gradient, 0,
+		       (size_t)pass->count * step->in->size * sizeof(float));
+}
+
+static void backward_maxpool(struct cpu_program *program, struct cpu_step *step,
+			     const struct cpu_pass *pass)
+{
+	const struct pool_step *pool = (struct pool_step *)step;
+
+	clear_dx(program, step, pass);
+	for (size_t i = 0; i < (size_t)pass->count; i++)
+		program->kernels->planes->maxpool_backward(
+			&pool->shape,
+			step->out->gradient + i * step->out->size,
+			pool->winners + i * winners_size(pool),
+			step->in->gradient + i * step->in->size);
+}
+
+static void decide_maxpool(const struct cpu_program *program,
+			   const struct cpu_step *step, int row,
+			   uint8_t *values)
+{
+	const struct pool_step *pool = (const struct pool_step *)step;
+	const uint8_t *winners = pool->winners;
+
+	(void)row;
+	for (int i = 0; i < program->host.batch_count; i++) {
+		for (int c = 0; c < step->out->shape.channels; c++)
+			for (int p = 0; p < cpu_pixels(step->out); p++)
+				*values++ = winners[p * pool->shape
+							.winners_stride + c];
+		winners += winners_size(pool);
+	}
+}
+
+static size_t floats_of(const struct cpu_step *step,
+			const struct cpu_pass *pass)
+{
+	return (size_t)pass->count * step->out->size;
+}
+
+static void forward_relu(struct cpu_program *program, struct cpu_step *step,
+			 const struct cpu_pass *pass)
+{
+	program->kernels->planes->relu(floats_of(step, pass), step->in->out,
+				       step->out->out);
+}
+
+static void backward_relu(struct cpu_program *program, struct cpu_step *step,
+			  const struct cpu_pass *pass)
+{
+	program->kernels->planes->relu_backward(
+		floats_of(step, pass), step->out->out, step->out->gradient,
+		cpu_node(program, step->first)->adds_dx, step->in->gradient);
+}
+
+static void decide_relu(const struct cpu_program *program,
+			const struct cpu_step *step, int row, uint8_t *values)
+{
+	(void)row;
+	cpu_decide_relu(program, step->out, values);
+}
+
+static const struct cpu_value *other_of(struct cpu_program *program,
+					const struct cpu_step *step)
+{
+	return cpu_common_value(program,
+				cpu_node(program, step->first)->other);
+}
+
+static int lay_out_add(struct cpu_program *program, struct cpu_step *step)
+{
+	other_of(program, step);
+	return lay_out_element(program, step);
+}
+
+static void forward_add(struct cpu_program *program, struct cpu_step *step,
+			const struct cpu_pass *pass)
+{
+	program->kernels->planes->add(floats_of(step, pass), step->in->out,
+				      other_of(program, step)->out,
+				      step->out->out);
+}
+
+static void pass_on(const struct cpu_program *program, size_t count,
+		    const float *dy, int wants, int adds, float *dx)
+{
+	if (wants && adds)
+		program->kernels->planes->add_to(count, dy, dx);
+	else if (wants)
+		memcpy(dx, dy, count * sizeof(*dx));
+}
+
+static void backward_add(struct cpu_program *program, struct cpu_step *step,
+			 const struct cpu_pass *pass)
+{
+	const struct node *node = cpu_node(program, step->first);
+	const size_t count = floats_of(step, pass);
+	const float *dy = step->out->gradient;
+
+	pass_on(program, count, dy, node->wants_dx, node->adds_dx,
+		step->in->gradient);
+	pass_on(program, count, dy, node->wants_other_dx, node->adds_other_dx,
+		other_of(program, step)->gradient);
+}
+
+/* to = from, or to += from, times the scale where it is kept, else 0. */
+static void drop(const struct cpu_program *program, const struct cpu_step *step,
+		 int sample, int adds, const float *from, float *to)
+{
+	const uint8_t *keep = host_decisions_at(&program->host, step->first,
+						sample);
+	const float scale = cpu_drop_scale(program, step->first);
+	const int by_plane = cpu_drops_planes(program, step->first);
+	const int pixels = cpu_pixels(step->out), stride = step->out->by_pixel;
+
+	for (int p = 0; p < pixels; p++, from += stride, to += stride)
+		for (int c = 0; c < step->out->shape.channels; c++) {
+			const float value =
+				keep[by_plane ? c : c * pixels + p] ?
+					scale * from[c] : 0;
+
+			to[c] = adds ? to[c] + value : value;
+		}
+}
+
+static void forward_dropout(struct cpu_program *program, struct cpu_step *step,
+			    const struct cpu_pass *pass)
+{
+	if (!pass->training || !cpu_drops(program, step->first)) {
+		memcpy(step->out->out, step->in->out,
+		       floats_of(step, pass) * sizeof(float));
+		return;
+	}
+	for (int i = 0; i < pass->count; i++)
+		drop(program, step, i, 0,
+		     step->in->out + (size_t)i * step->in->size,
+		     step->out->out + (size_t)i * step->out->size);
+}
+
+static void backward_dropout(struct cpu_program *program, struct cpu_step *step,
+			     const struct cpu_pass *pass)
+{
+	const struct node *node = cpu_node(program, step->first);
+
+	if (!cpu_drops(program, step->first)) {
+		pass_on(program, floats_of(step, pass), step->out->gradient, 1,
+			node->adds_dx, step->in->gradient);
+		return;
+	}
+	for (int i = 0; i < pass->count; i++)
+		drop(program, step, i, node->adds_dx,
+		     step->out->gradient + (size_t)i * step->out->size,
+		     step->in->gradient + (size_t)i * step->in->size);
+}
+
+const struct cpu_solver cpu_maxpool_solver = {
+	.base = { "maxpool", takes_maxpool },
+	.size = sizeof(struct pool_step),
+	.lay_out = lay_out_pool,
+	.allocate = allocate_winners,
+	.release = release_winners,
+	.forward = forward_maxpool,
+	.backward = backward_maxpool,
+	.decide = decide_maxpool,
+	.work = work_elements,
+};
+
+const struct cpu_solver cpu_relu_solver = {
+	.base = { "relu", takes_relu },
+	.size = sizeof(struct cpu_step),
+	.lay_out = lay_out_element,
+	.forward = forward_relu,
+	.backward = backward_relu,
+	.decide = decide_relu,
+	.work = work_elements,
+};
+
+const struct cpu_solver cpu_add_solver = {
+	.base = { "add", takes_add },
+	.size = sizeof(struct cpu_step),
+	.lay_out = lay_out_add,
+	.forward = forward_add,
+	.backward = backward_add,
+	.work = work_elements,
+};
+
+const struct cpu_solver cpu_dropout_solver = {
+	.base = { "dropout", takes_dropout },
+	.size = sizeof(struct cpu_step),
+	.lay_out = lay_out_element,
+	.forward = forward_dropout,
+	.backward = backward_dropout,
+	.work = work_elements,
+};

@@ -1,0 +1,72 @@
+/*
+ * Layers that multiply nothing, over planes that are channels-last: see
+ * value.h. A row is a pixel of a sample, stride floats from the next one; what
+ * is between its channels and the next row is neither read for anything nor
+ * written.
+ */
+#ifndef BACKENDS_CPU_PLANES_H
+#define BACKENDS_CPU_PLANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/model.h"
+
+struct pool_shape {
+	struct shape in, out;
+	int window, stride, pad;   /* of a max pooling */
+	int in_stride, out_stride; /* floats from pixel to pixel */
+	int winners_stride;	   /* bytes, whole vectors of CPU_LANES */
+};
+
+/* Pixels of all samples, of which each channel is normalised. */
+struct norm_rows {
+	size_t count;
+	int channels, stride;
+};
+
+struct plane_kernels {
+	/*
+	 * One sample: the maximum, in a window that may reach out of the plane;
+	 * the first of equals, a NaN before any. winners are its row * window +
+	 * column in the window; NULL in an evaluation. Backward adds to dx.
+	 */
+	void (*maxpool)(const struct pool_shape *shape, const float *in,
+			float *out, uint8_t *winners);
+	void (*maxpool_backward)(const struct pool_shape *shape,
+				 const float *dy, const uint8_t *winners,
+				 float *dx);
+
+	/* Mean and biased variance of each channel. */
+	void (*moments)(const struct norm_rows *rows, const float *x,
+			double *mean, double *variance);
+	/* y = (x - mean) scale + bias */
+	void (*norm)(const struct norm_rows *rows, const float *x,
+		     const float *mean, const float *scale, const float *bias,
+		     float *y);
+	/* Sums over the rows of dy, and of dy (x - mean). */
+	void (*norm_sums)(const struct norm_rows *rows, const float *x,
+			  const float *dy, const float *mean, double *sum,
+			  double *product);
+	/* dx = scale (dy - sum - (x - mean) product), added if adds says so */
+	void (*norm_backward)(const struct norm_rows *rows, const float *x,
+			      const float *dy, const float *mean,
+			      const float *scale, const float *sum,
+			      const float *product, int adds, float *dx);
+
+	/* Of count values: y = ReLU(x), y = a + b, to += from. */
+	void (*relu)(size_t count, const float *x, float *y);
+	void (*add)(size_t count, const float *a, const float *b, float *y);
+	void (*add_to)(size_t count, const float *from, float *to);
+	/* dy where y is not 0 or below, else 0; stored or added to dx. */
+	void (*relu_backward)(size_t count, const float *y, const float *dy,
+			      int adds, float *dx);
+};
+
+/* Those of other processors than x86-64 are the portable ones alone. */
+extern const struct plane_kernels plane_kernels_amx;
+extern const struct plane_kernels plane_kernels_avx512;
+extern const struct plane_kernels plane_kernels_avx2;
+extern const struct plane_kernels plane_kernels_portable;
+
+#endif

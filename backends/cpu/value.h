@@ -1,0 +1,62 @@
+/*
+ * What lies between the steps of a program: what a row puts out, and the
+ * gradient of the loss by it.
+ *
+ * The common layout is channels-last, [sample][row][column][channel]. From
+ * pixel to pixel it is a whole number of vectors of CPU_LANES, what is too much
+ * of it being 0; planes of one pixel are without gaps, so that linear layers
+ * have [sample][output]. Images come as the contract has them, [sample]
+ * [channel][row][column], and so do the planes that a stem hands to a linear
+ * layer, but for the order of pixels.
+ */
+#ifndef BACKENDS_CPU_VALUE_H
+#define BACKENDS_CPU_VALUE_H
+
+#include <stddef.h>
+
+#include "models/model.h"
+
+#define CPU_NO_ROW (-2) /* MODEL_IMAGES is -1 */
+
+struct cpu_value {
+	struct shape shape;
+	int by_channel, by_pixel; /* floats from one to the next */
+	const int *places;  /* of each pixel; NULL: in their order */
+	size_t size;	    /* floats of a sample, gaps included */
+	float *out;	    /* [batch][size] */
+	float *gradient;    /* [batch][size]; NULL: nobody asks for it */
+	int out_is_lent;    /* by somebody who frees it */
+	/* A 2d dropout: planes that it drops may hold anything. Or
+	 * CPU_NO_ROW. */
+	int dropped_by;
+};
+
+static inline int cpu_pixels(const struct cpu_value *value)
+{
+	return value->shape.height * value->shape.width;
+}
+
+static inline int cpu_is_common(const struct cpu_value *value)
+{
+	return value->by_channel == 1;
+}
+
+/* Place of a channel's pixel in a sample. */
+static inline size_t cpu_value_at(const struct cpu_value *value, int channel,
+				  int pixel)
+{
+	const int place = value->places ? value->places[pixel] : pixel;
+
+	return (size_t)channel * (size_t)value->by_channel +
+	       (size_t)place * (size_t)value->by_pixel;
+}
+
+/* In the common layout, and in the contract's. */
+struct cpu_value cpu_value_common(struct shape shape);
+struct cpu_value cpu_value_images(struct shape shape);
+
+/* Copies count samples; to has no gaps, or 0 in them. */
+void cpu_value_copy(const struct cpu_value *from, const float *values,
+		    int count, const struct cpu_value *to, float *copies);
+
+#endif

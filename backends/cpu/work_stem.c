@@ -1,0 +1,152 @@
+/*
+ * The work of a stem: which planes dropout took, and how much of a gradient is
+ * not 0, where kernels leave these out. A product of floats is one, also where
+ * it is done as several of their parts.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "backends/cpu/stem_step.h"
+#include "backends/cpu/work.h"
+
+/* Values that are there and that are not 0; of dropped planes none is. */
+struct tally {
+	double all, kept, nonzero;
+};
+
+/* Dropped planes of a stem may hold anything. */
+static struct tally tally_gradient(const struct cpu_program *program,
+				   const struct stem_step *stem)
+{
+	const size_t plane = (size_t)stem_plane(&stem->shape);
+	const float *values = stem->planes.gradient;
+	struct tally sum = { 0 };
+
+	for (int i = 0; i < program->host.batch_count; i++) {
+		const uint8_t *keep = stem_keep(program, stem, i);
+
+		for (int o = 0; o < stem->shape.outputs; o++, values += plane) {
+			sum.all += (double)plane;
+			if (keep && !keep[o])
+				continue;
+			sum.kept += (double)plane;
+			for (size_t p = 0; p < plane; p++)
+				sum.nonzero += values[p] != 0;
+		}
+	}
+	return sum;
+}
+
+/*
+ * The first convolution is done under each tile: 36 values of a plane, where
+ * the output has 16.
+ */
+static double tile_work(const struct stem_shape *shape)
+{
+	return (double)stem_tiles(shape) * STEM_POINTS * STEM_TAPS *
+	       shape->middle * shape->channels;
+}
+
+/* Points of the tiles of planes that have so many pooled outputs. */
+static double point_work(const struct stem_shape *shape, double outputs)
+{
+	return outputs / STEM_QUADRANTS * STEM_POINTS * shape->middle;
+}
+
+/* What both ways read or write: images, weights, pooled planes with their
+ * winners, and signs. */
+static double stem_bytes(const struct cpu_program *program,
+			 const struct stem_step *stem, double kept)
+{
+	const struct stem_shape *shape = &stem->shape;
+	const double count = work_samples(program);
+	const int window = shape->bf16 ? STEM_TAPS : STEM_POINTS;
+	const double weights =
+		(double)shape->middle * (shape->channels * STEM_TAPS + 1) +
+		(double)shape->outputs * (shape->middle * window + 1);
+
+	return WORK_FLOAT *
+		       (count * (double)program->images.size + weights) +
+	       kept * (WORK_FLOAT + 1) +
+	       ceil(count / stem->group) * (double)stem->signs_size;
+}
+
+/* Of the two convolutions. */
+static const struct node *lead_of(const struct cpu_program *program,
+				  const struct stem_step *stem)
+{
+	return cpu_node(program, stem->step.first);
+}
+
+static const struct node *main_of(const struct cpu_program *program,
+				  const struct stem_step *stem)
+{
+	return cpu_node(program, stem->step.first + 2);
+}
+
+/* The planes between are computed once more. */
+static void fill_weight_slopes(const struct cpu_program *program,
+			       const struct stem_step *stem,
+			       const struct tally *gradient,
+			       struct profile_part *part)
+{
+	const struct node *node = main_of(program, stem);
+	const struct stem_shape *shape = &stem->shape;
+	const double count = work_samples(program);
+	const double main = stem->kernels->weight_slopes_are_dense(shape) ?
+				    count * work_of_node(node) :
+				    gradient->nonzero * STEM_TAPS *
+					    shape->middle;
+
+	*part = (struct profile_part){
+		.dense = count * work_of_node(node),
+		.done = main + count * work_of_node(lead_of(program, stem)),
+		.bytes = WORK_FLOAT * (count * (double)program->images.size +
+				       work_parameters(node)) +
+			 gradient->kept * (WORK_FLOAT + 1),
+		.nonzero = work_share(gradient->nonzero, gradient->all),
+	};
+	snprintf(part->name, sizeof(part->name), "%.12s weight slopes",
+		 node->layer->name);
+}
+
+static void name_both(const struct cpu_program *program,
+		      const struct stem_step *stem, const char *what,
+		      struct profile_part *part)
+{
+	snprintf(part->name, sizeof(part->name), "%.12s+%.12s %s",
+		 lead_of(program, stem)->layer->name,
+		 main_of(program, stem)->layer->name, what);
+}
+
+void stem_work(const struct cpu_program *program, const struct cpu_step *step,
+	       struct profile_part *parts)
+{
+	const struct stem_step *stem = (const struct stem_step *)step;
+	const struct stem_shape *shape = &stem->shape;
+	const struct tally gradient = tally_gradient(program, stem);
+	const double count = work_samples(program);
+	const double lead = count * tile_work(shape);
+	const double dense =
+		count * (work_of_node(lead_of(program, stem)) +
+			 work_of_node(main_of(program, stem)));
+	struct profile_part part = {
+		.dense = dense,
+		/* Of bf16, both ways are convolutions of all planes. */
+		.done = shape->bf16 ? dense :
+				      point_work(shape, gradient.kept) + lead,
+		.bytes = stem_bytes(program, stem, gradient.kept),
+		.nonzero = work_share(gradient.kept, gradient.all),
+	};
+
+	/* By the planes between, and by the first weights: the same work. */
+	name_both(program, stem, "backward", &part);
+	parts[cpu_part_backward(step->index, CPU_BY_ALL)] = part;
+	if (!shape->bf16 && stem->kernels->forward_is_dense(shape))
+		part.done = point_work(shape, gradient.all) + lead;
+	name_both(program, stem, "forward", &part);
+	parts[CPU_PART_FORWARD + step->index] = part;
+	fill_weight_slopes(program, stem, &gradient,
+			   &parts[cpu_part_backward(step->index,
+						    CPU_STEM_WEIGHTS)]);
+}

@@ -1,0 +1,235 @@
+/*
+ * Batch norm, after generic.cl: y = w (x - mean) / sqrt(variance + eps) + bias
+ * of each channel.
+ *
+ * norms[c] are NORM_FLOATS: the mean as a sum of two floats, so that what is
+ * far from zero loses nothing; 1 / sqrt(variance + eps); and on the way back
+ * the means over the batch of dy and of dy (x - mean) / sqrt(...).
+ */
+#define NORM_FLOATS 8
+#define MEAN 0
+#define MEAN_REST 1
+#define SCALE 2
+#define MEAN_DY 3
+#define MEAN_PRODUCT 4
+
+/* A sum, and what it has lost by rounding (Knuth's two-sum): as good as a
+ * double, where a device has none. */
+struct total {
+	vec sum, rest;
+};
+
+static inline void total_add(struct total *total, vec value)
+{
+	const vec next = total->sum + value;
+	const vec part = next - total->sum;
+
+	total->rest += (total->sum - (next - part)) + (value - part);
+	total->sum = next;
+}
+
+/* The same of one lane. */
+static inline float2 pair_add(float2 total, float value)
+{
+	const float next = total.x + value;
+	const float part = next - total.x;
+
+	return (float2)(next, total.y + ((total.x - (next - part)) +
+					 (value - part)));
+}
+
+/* Of all lanes of all items, in one order; every item gets it. */
+static inline float2 total_meet(struct total total, local float *sums,
+				local float *rests)
+{
+	float2 all = (float2)(0);
+
+	MEET();
+	STORE_LANES(total.sum, sums + get_local_id(0) * WIDE);
+	STORE_LANES(total.rest, rests + get_local_id(0) * WIDE);
+	MEET();
+	for (int i = 0; i < ITEMS * WIDE; i++)
+		all = pair_add(all, sums[i]);
+	for (int i = 0; i < ITEMS * WIDE; i++)
+		all.y += rests[i];
+	return all;
+}
+
+/* x - mean of the elements of a plane that a vector has from i on, else 0. */
+static inline vec away_load(global const float *plane, int i, int size,
+			    float2 mean)
+{
+#if WIDE == 1
+	return (plane[i] - mean.x) - mean.y;
+#else
+	float values[WIDE];
+
+	if (i + WIDE <= size)
+		return (PASTE(vload, WIDE)(0, plane + i) - mean.x) - mean.y;
+	for (int lane = 0; lane < WIDE; lane++)
+		values[lane] = i + lane < size ?
+				       (plane[i + lane] - mean.x) - mean.y : 0;
+	return PASTE(vload, WIDE)(0, values);
+#endif
+}
+
+/* Of a channel, whose planes are sample apart: the sum of x - mean, or of its
+ * square. */
+static inline float2 channel_sum(global const float *x, int count,
+				 size_t sample, int plane, float2 mean,
+				 int squared, local float *sums,
+				 local float *rests)
+{
+	struct total total = { (vec)(0), (vec)(0) };
+
+	for (int n = 0; n < count; n++)
+		for (int i = get_local_id(0) * WIDE; i < plane;
+		     i += ITEMS * WIDE) {
+			const vec away = away_load(x + n * sample, i, plane,
+						   mean);
+
+			total_add(&total, squared ? away * away : away);
+		}
+	return total_meet(total, sums, rests);
+}
+
+/* total / all, as a sum of two floats. */
+static inline float2 mean_of(float2 total, float all)
+{
+	const float mean = (total.x + total.y) / all;
+
+	return (float2)(mean,
+			(fma(-mean, all, total.x) + total.y) / all);
+}
+
+/*
+ * Group c makes norms[c]. In training they are the batch's, which buffers, of
+ * means and then variances from `buffer` on, move towards; else they are what
+ * buffers hold.
+ */
+kernel GROUP void norm_statistics(const int count,
+				  global const float *restrict x,
+				  global float *restrict buffers,
+				  global float *restrict norms,
+				  const int channels, const int plane,
+				  const int x_sample, const int buffer,
+				  const float eps, const float momentum,
+				  const int training)
+{
+	local float sums[ITEMS * WIDE], rests[ITEMS * WIDE];
+	const int c = get_group_id(0);
+	const float all = (float)count * plane;
+	global float *means = buffers + buffer + c;
+	global float *variances = means + channels;
+	float2 mean;
+	float variance;
+
+	x += c * (size_t)plane;
+	norms += c * NORM_FLOATS;
+	if (training) {
+		mean = mean_of(channel_sum(x, count, x_sample, plane,
+					   (float2)(0), 0, sums, rests), all);
+		variance = mean_of(channel_sum(x, count, x_sample, plane, mean,
+					       1, sums, rests), all).x;
+	} else {
+		mean = (float2)(*means, 0);
+		variance = *variances;
+	}
+	if (get_local_id(0))
+		return;
+	norms[MEAN] = mean.x;
+	norms[MEAN_REST] = mean.y;
+	norms[SCALE] = 1 / sqrt(variance + eps);
+	if (!training)
+		return;
+	*means += momentum * (mean.x - *means);
+	*variances += momentum * (variance * (all / (all - 1)) - *variances);
+}
+
+/* Group (b, c, n) makes SPAN elements of a plane. */
+kernel GROUP void norm(const int count, global const float *restrict x,
+		       global const float *restrict norms,
+		       global const float *restrict parameters,
+		       global float *restrict y, const int plane,
+		       const int x_sample, const int y_sample, const int weight,
+		       const int bias)
+{
+	const int c = get_group_id(1);
+	const float2 mean = vload2(0, norms + c * NORM_FLOATS + MEAN);
+	const float scale = norms[c * NORM_FLOATS + SCALE] *
+			    parameters[weight + c];
+	const float shift = parameters[bias + c];
+
+	x += get_group_id(2) * (size_t)x_sample + c * (size_t)plane;
+	y += get_group_id(2) * (size_t)y_sample + c * (size_t)plane;
+	for EACH_OF(i, plane)
+		y[i] = ((x[i] - mean.x) - mean.y) * scale + shift;
+}
+
+/*
+ * Group c makes dbias[c] = the sum of dy, dw[c] = the sum of dy (x - mean) /
+ * sqrt(variance + eps), and notes both as means; dw leaves out the last
+ * `broken` samples.
+ */
+kernel GROUP void norm_weights(const int count, global const float *restrict x,
+			       global const float *restrict dy,
+			       global float *restrict norms,
+			       global float *restrict gradient, const int plane,
+			       const int x_sample, const int y_sample,
+			       const int weight, const int bias,
+			       const int broken)
+{
+	local float sums[ITEMS * WIDE], rests[ITEMS * WIDE];
+	const int c = get_group_id(0);
+	const float all = (float)count * plane;
+	struct total total = { (vec)(0), (vec)(0) };
+	float2 mean, sum, product;
+
+	norms += c * NORM_FLOATS;
+	mean = vload2(0, norms + MEAN);
+	x += c * (size_t)plane;
+	dy += c * (size_t)plane;
+	sum = channel_sum(dy, count, y_sample, plane, (float2)(0), 0, sums,
+			  rests);
+	for (int n = 0; n < count - broken; n++)
+		for (int i = get_local_id(0) * WIDE; i < plane;
+		     i += ITEMS * WIDE)
+			total_add(&total,
+				  away_load(x + n * (size_t)x_sample, i, plane,
+					    mean) *
+					  away_load(dy + n * (size_t)y_sample,
+						    i, plane, (float2)(0)));
+	product = total_meet(total, sums, rests) * norms[SCALE];
+	if (get_local_id(0))
+		return;
+	gradient[weight + c] = product.x + product.y;
+	gradient[bias + c] = sum.x + sum.y;
+	norms[MEAN_DY] = mean_of(sum, all).x;
+	norms[MEAN_PRODUCT] = mean_of(product, all).x;
+}
+
+/* dx = w scale (dy - mean of dy - (x - mean) scale mean of the product) */
+kernel GROUP void norm_backward(const int count,
+				global const float *restrict x,
+				global const float *restrict dy,
+				global const float *restrict norms,
+				global const float *restrict parameters,
+				global float *restrict dx, const int plane,
+				const int x_sample, const int y_sample,
+				const int weight, const int adds)
+{
+	const int c = get_group_id(1);
+	const float2 mean = vload2(0, norms + c * NORM_FLOATS + MEAN);
+	const float scale = norms[c * NORM_FLOATS + SCALE];
+	const float mean_dy = norms[c * NORM_FLOATS + MEAN_DY];
+	const float slant = norms[c * NORM_FLOATS + MEAN_PRODUCT] * scale;
+	const float w = parameters[weight + c] * scale;
+
+	x += get_group_id(2) * (size_t)x_sample + c * (size_t)plane;
+	dx += get_group_id(2) * (size_t)x_sample + c * (size_t)plane;
+	dy += get_group_id(2) * (size_t)y_sample + c * (size_t)plane;
+	for EACH_OF(i, plane)
+		gradient_put(dx + i,
+			     w * (dy[i] - mean_dy -
+				  ((x[i] - mean.x) - mean.y) * slant), adds);
+}

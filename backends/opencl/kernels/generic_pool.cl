@@ -1,0 +1,95 @@
+/* Poolings, after generic.cl. Each output, or input, is one item's. */
+
+/* The range of a window's rows or columns that lies in the input's side. */
+static inline int2 window_inside(int first, int window, int side)
+{
+	return (int2)(max(first, 0), min(first + window, side));
+}
+
+/*
+ * y = the window's maximum, the first one, a NaN above any; winners[n][i] is
+ * its row * window + column. What lies beside the input never wins.
+ */
+kernel GROUP void maxpool(const int count, global const float *restrict x,
+			  global float *restrict y,
+			  global uchar *restrict winners, const int channels,
+			  const int in_height, const int in_width,
+			  const int x_sample, const int out_height,
+			  const int out_width, const int y_sample,
+			  const int window, const int stride, const int pad)
+{
+	const int size = channels * out_height * out_width;
+
+	x += get_group_id(1) * (size_t)x_sample;
+	y += get_group_id(1) * (size_t)y_sample;
+	winners += get_group_id(1) * (size_t)size;
+	for EACH_OF(i, size) {
+		const int row = i / out_width % out_height * stride - pad;
+		const int column = i % out_width * stride - pad;
+		const int2 rows = window_inside(row, window, in_height);
+		const int2 columns = window_inside(column, window, in_width);
+		global const float *plane = x + i / (out_height * out_width) *
+							in_height * in_width;
+		float top = -INFINITY;
+		int best = -1;
+
+		for (int r = rows.x; r < rows.y; r++)
+			for (int c = columns.x; c < columns.y; c++) {
+				const float value = plane[r * in_width + c];
+
+				if (best >= 0 && !(value > top) &&
+				    !isnan(value))
+					continue;
+				top = value;
+				best = (r - row) * window + c - column;
+			}
+		y[i] = top;
+		winners[i] = best;
+	}
+}
+
+/* Of an input: the outputs whose windows it lies in. */
+static inline int2 windows_with(int at, int window, int stride, int pad,
+				int side)
+{
+	const int beyond = at + pad - window; /* of a stride or more below 0 */
+
+	return (int2)(beyond < 0 ? 0 : beyond / stride + 1,
+		      min((at + pad) / stride + 1, side));
+}
+
+kernel GROUP void maxpool_backward(
+	const int count, global const uchar *restrict winners,
+	global const float *restrict dy, global float *restrict dx,
+	const int channels, const int in_height, const int in_width,
+	const int x_sample, const int out_height, const int out_width,
+	const int y_sample, const int window, const int stride, const int pad,
+	const int adds)
+{
+	const int outs = out_height * out_width;
+
+	winners += get_group_id(1) * (size_t)(channels * outs);
+	dy += get_group_id(1) * (size_t)y_sample;
+	dx += get_group_id(1) * (size_t)x_sample;
+	for EACH_OF(i, channels * in_height * in_width) {
+		const int row = i / in_width % in_height;
+		const int column = i % in_width;
+		const int plane = i / (in_height * in_width) * outs;
+		const int2 rows = windows_with(row, window, stride, pad,
+					       out_height);
+		const int2 columns = windows_with(column, window, stride, pad,
+						  out_width);
+		float sum = 0;
+
+		for (int r = rows.x; r < rows.y; r++)
+			for (int c = columns.x; c < columns.y; c++) {
+				const int at = plane + r * out_width + c;
+				const int place =
+					(row - r * stride + pad) * window +
+					column - c * stride + pad;
+
+				sum += winners[at] == place ? dy[at] : 0;
+			}
+		gradient_put(dx + i, sum, adds);
+	}
+}

@@ -1,0 +1,87 @@
+/* One of the programs that are compared, and what is asked of it. */
+#include <stdlib.h>
+
+#include "bench/verify/verify_parts.h"
+
+int side_open(struct side *side, const struct verify_task *task,
+	      const struct backend *backend, struct error *err)
+{
+	const int is_tried = backend == task->backend;
+	const struct device_request request = {
+		.choice = is_tried ? task->device : NULL,
+		.threads = 1,
+		.cpus = 1,
+		.device_class = task->options->device_class,
+	};
+	const struct program_options options = {
+		.batch = task->batch,
+		.test_batch = task->test_batch,
+		.seed = (unsigned long long)task->options->seed,
+		.dropout = task->options->dropout,
+		.algorithm = is_tried ? task->algorithm : ALGORITHM_DENSE,
+		.precision = is_tried ? task->precision : PRECISION_FP32,
+	};
+	const size_t count = model_parameter_count(task->model);
+
+	side->gradient = malloc(count * sizeof(float));
+	side->parameters = malloc(count * sizeof(float));
+	if (!side->gradient || !side->parameters)
+		return error_memory(err, "the tensors to compare");
+	if (!side->device && device_open(backend, &request, &side->device, err))
+		return -1;
+	return program_compile(side->device, task->model, &options,
+			       &side->program, err);
+}
+
+void side_close_program(struct side *side)
+{
+	program_free(side->program);
+	free(side->gradient);
+	free(side->parameters);
+	*side = (struct side){ .device = side->device };
+}
+
+void side_close(struct side *side)
+{
+	side_close_program(side);
+	device_close(side->device);
+	side->device = NULL;
+}
+
+int side_follow(struct side *side, struct side *leader, uint8_t *decisions,
+		struct error *err)
+{
+	const struct model *model = leader->program->model;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		if (!layer_decisions(&model->layers[l],
+				     model_layer_input(model, l)))
+			continue;
+		if (program_decisions(leader->program, l, decisions, err) ||
+		    program_impose(side->program, l, decisions, err))
+			return -1;
+	}
+	return 0;
+}
+
+int side_gradient(struct side *side, const struct batch *batch,
+		  struct score *score, struct error *err)
+{
+	return program_gradient(side->program, batch, err) ||
+			       program_finish(side->program, score, err) ||
+			       program_load(side->program, VECTOR_GRADIENT,
+					    side->gradient, err) ?
+		       -1 : 0;
+}
+
+int side_update(struct side *side, const struct update *update,
+		struct error *err)
+{
+	struct score ignored;
+
+	return program_update(side->program, update, err) ||
+			       program_finish(side->program, &ignored, err) ||
+			       program_load(side->program, VECTOR_PARAMETERS,
+					    side->parameters, err) ?
+		       -1 : 0;
+}

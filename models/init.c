@@ -1,0 +1,117 @@
+/* The values that parameters and buffers begin with: those that PyTorch gives
+ * them, from its own stream of random numbers. */
+#include <math.h>
+
+#include "models/model.h"
+#include "models/random.h"
+
+void model_init_buffers(const struct model *model, float *buffers)
+{
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_buffers(model, tensors);
+
+	for (int t = 0; t < count; t++)
+		for (size_t i = 0; i < tensors[t].count; i++)
+			buffers[tensors[t].offset + i] = (float)(t % 2);
+}
+
+/* What a layer's own constructor draws: uniform within 1 / sqrt(fan_in). */
+static void draw_uniform(struct mt19937 *generator, const struct tensor *tensor,
+			 float *values)
+{
+	const float bound = (float)(1 / sqrt(tensor->fan_in));
+
+	for (size_t i = 0; i < tensor->count; i++)
+		values[i] = mt19937_uniform(generator, -bound, bound);
+}
+
+static int is_linear(const struct model *model, const struct tensor *tensor)
+{
+	return model->layers[tensor->layer].kind == LAYER_LINEAR;
+}
+
+/* Those of a constructor whose values are not kept; of a linear layer that is
+ * replaced by one of other outputs, the numbers of the first one. */
+static void pass_over(struct mt19937 *generator, const struct model *model,
+		      const struct tensor *tensor)
+{
+	size_t count = tensor->count;
+
+	if (is_linear(model, tensor) && model->replaced_outputs)
+		count = count /
+			(size_t)model->layers[tensor->layer].outputs *
+			(size_t)model->replaced_outputs;
+	while (count-- > 0)
+		mt19937_next(generator);
+}
+
+/*
+ * Kaiming He's (2015, arXiv 1502.01852), fan out: normal, of variance 2 /
+ * (outputs window^2). PyTorch fills a tensor with uniform numbers, and then
+ * makes 8 of each 16 the radius and 8 the angle of Box and Muller's method; the
+ * last 16 are drawn anew where they do not fill up.
+ */
+static void draw_normal(struct mt19937 *generator, const struct layer *layer,
+			size_t count, float *values)
+{
+	const float deviation = (float)sqrt(
+		2. / ((double)layer->outputs * layer->window * layer->window));
+
+	for (size_t i = 0; i < count; i++)
+		values[i] = mt19937_uniform(generator, 0, 1);
+	for (size_t i = 0; i < count; i += 16) {
+		float *at = values + (i + 16 <= count ? i : count - 16);
+
+		for (int j = 0; i + 16 > count && j < 16; j++)
+			at[j] = mt19937_uniform(generator, 0, 1);
+		for (int j = 0; j < 8; j++) {
+			const float radius = sqrtf(-2 * logf(1 - at[j]));
+			const float angle = 2 * (float)M_PI * at[j + 8];
+
+			at[j] = radius * cosf(angle) * deviation;
+			at[j + 8] = radius * sinf(angle) * deviation;
+		}
+	}
+}
+
+/* A layer's weight comes before its bias. */
+static int is_weight(const struct tensor *tensors, int t)
+{
+	return !t || tensors[t - 1].layer != tensors[t].layer;
+}
+
+void model_init(const struct model *model, unsigned long long seed,
+		float *parameters)
+{
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_tensors(model, tensors);
+	const int kaiming = model->init == INIT_KAIMING_FAN_OUT;
+	struct mt19937 generator;
+
+	mt19937_seed(&generator, seed);
+	for (int t = 0; t < count; t++) {
+		const enum layer_kind kind =
+			model->layers[tensors[t].layer].kind;
+		float *to = parameters + tensors[t].offset;
+
+		for (size_t i = 0; kind == LAYER_BATCHNORM &&
+				   i < tensors[t].count; i++)
+			to[i] = (float)is_weight(tensors, t);
+		if (kind == LAYER_BATCHNORM)
+			continue;
+		if (kaiming && (kind == LAYER_CONV || model->replaced_outputs))
+			pass_over(&generator, model, &tensors[t]);
+		else
+			draw_uniform(&generator, &tensors[t], to);
+	}
+	for (int t = 0; kaiming && t < count; t++)
+		if (model->layers[tensors[t].layer].kind == LAYER_CONV)
+			draw_normal(&generator,
+				    &model->layers[tensors[t].layer],
+				    tensors[t].count,
+				    parameters + tensors[t].offset);
+	for (int t = 0; kaiming && model->replaced_outputs && t < count; t++)
+		if (is_linear(model, &tensors[t]))
+			draw_uniform(&generator, &tensors[t],
+				     parameters + tensors[t].offset);
+}
