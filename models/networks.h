@@ -6,6 +6,8 @@
 
 extern const struct model mnist_model;
 extern const struct model mnist_example_model;
+extern const struct model xla_mnist_model;
+extern const struct model mnist_2019_model;
 extern const struct model tiny_model;
 
 #endif

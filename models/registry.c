@@ -6,6 +6,8 @@
 static const struct model *const models[] = {
 	&mnist_model,
 	&mnist_example_model,
+	&xla_mnist_model,
+	&mnist_2019_model,
 	&tiny_model,
 };
 

@@ -45,7 +45,7 @@ fails() {
 @test "what is unknown names the choices" {
 	fails 2 "verify, devices, env, data, help" frobnicate
 	fails 2 "see bench run --help" run --frobnicate
-	fails 2 "mnist, mnist-example, tiny" \
+	fails 2 "mnist, mnist-example, xla-mnist, mnist-2019, tiny" \
 		run --model resnet
 	fails 2 "cpu, openblas, opencl, reference, null" run cpu-1 gpu
 	fails 2 "self, threads, fork" measure cpu-2@pigeons

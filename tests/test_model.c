@@ -28,8 +28,8 @@ static void must_pass(const struct model *model)
 
 static void models_are_listed(void **state)
 {
-	const char *const names[] = { "mnist", "mnist-example",
-				      "tiny" };
+	const char *const names[] = { "mnist", "mnist-example", "xla-mnist",
+				      "mnist-2019", "tiny" };
 	const struct model *model = NULL;
 
 	(void)state;
@@ -555,6 +555,16 @@ static void recipes_are_the_published_ones(void **state)
 		assert_true(recipe->lr == 1 && recipe->rho == .9);
 		assert_true(recipe->eps == 1e-6 && recipe->lr_gamma == .7);
 		assert_int_equal(recipe->lr_step, 1);
+	}
+	for (int i = 0; i < 2; i++) {
+		const struct recipe *recipe =
+			&find(i ? "mnist-2019" : "xla-mnist")->recipe;
+
+		assert_int_equal(recipe->optimizer, OPTIMIZER_SGD);
+		assert_true(recipe->lr == .01 && recipe->momentum == .5);
+		assert_int_equal(recipe->scale_lr, !i);
+		assert_int_equal(recipe->batch, i ? 64 : 128);
+		assert_int_equal(recipe_states(recipe), 1);
 	}
 }
 

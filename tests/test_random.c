@@ -128,13 +128,19 @@ static void parameters_are_those_of_pytorch(void **state)
 		{ "mnist-example",
 		  { 0x48352b30, 0xdbf93134, 0x0ac5fd1d, 0xaabf21bd, 0x75ca0afa,
 		    0xe4518009, 0x01fe1f04, 0x5f415c77 } },
+		{ "xla-mnist", { 0xfa80e49e, 0x1ca32408, 0xc76f0211, 0xa28e64f3,
+				 0x06be0f92, 0x49f9f15e, 0xd954511d,
+				 0x5a6a7d63 } },
+		{ "mnist-2019", { 0xb4b92aa9, 0x26f7f515, 0xed668e72,
+				  0xe1dd7dea, 0xa5456169, 0x1011dd63,
+				  0xfd9a4065, 0xa321853a } },
 	};
 	static const double first[] = { .171754,  -.147126, -.064620,
 					.156456,  -.313812, .199906,
 					-.068575, .169581,  .046339 };
 
 	(void)state;
-	for (int m = 0; m < 2; m++) {
+	for (int m = 0; m < 4; m++) {
 		const struct model *model = model_find(models[m].name);
 		float *values = malloc(model_parameter_count(model) *
 				       sizeof(*values));

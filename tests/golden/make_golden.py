@@ -45,6 +45,9 @@ CASES = [
     ("mnist-example", 1, 32, 1, .03, 4, 25),
     ("mnist", 8, 8, 1, .03, 5, 25),
     ("mnist", 8, 128, 0, .03, 1, 2),
+    ("xla-mnist", 1, 32, 0, .01, 3, 50),
+    ("xla-mnist", 8, 32, 0, .01, 3, 50),
+    ("mnist-2019", 1, 64, 0, .01, 3, 50),
 ]
 
 
@@ -147,12 +150,58 @@ class Network(nn.Module):
                            128)
 
 
+class XlaMnist(nn.Module):
+    """That of models/xla_mnist.c with batch norm."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 10, 5)
+        self.bn1 = nn.BatchNorm2d(10)
+        self.conv2 = nn.Conv2d(10, 20, 5)
+        self.bn2 = nn.BatchNorm2d(20)
+        self.fc1 = nn.Linear(320, 50)
+        self.fc2 = nn.Linear(50, 10)
+
+    def forward(self, images, _):
+        planes = functional.max_pool2d(self.conv1(images), 2)
+        planes = self.bn1(functional.relu(planes))
+        planes = functional.max_pool2d(self.conv2(planes), 2)
+        planes = self.bn2(functional.relu(planes))
+        units = functional.relu(self.fc1(planes.flatten(1)))
+        return functional.log_softmax(self.fc2(units), 1)
+
+
+class Mnist2019(nn.Module):
+    """The other one there."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 20, 5)
+        self.conv2 = nn.Conv2d(20, 50, 5)
+        self.fc1 = nn.Linear(800, 500)
+        self.fc2 = nn.Linear(500, 10)
+
+    def forward(self, images, _):
+        planes = functional.relu(self.conv1(images))
+        planes = functional.max_pool2d(planes, 2)
+        planes = functional.relu(self.conv2(planes))
+        planes = functional.max_pool2d(planes, 2)
+        units = functional.relu(self.fc1(planes.flatten(1)))
+        return functional.log_softmax(self.fc2(units), 1)
+
+
 def build(name):
+    if name == "xla-mnist":
+        return XlaMnist()
+    if name == "mnist-2019":
+        return Mnist2019()
     return Network(name == "mnist-example")
 
 
 def make_optimizer(name, parameters, lr):
     """The optimizer, and what the rate is multiplied by each epoch."""
+    if name in ("xla-mnist", "mnist-2019"):
+        return torch.optim.SGD(parameters, lr=lr, momentum=.5), 1
     return torch.optim.Adadelta(parameters, lr=lr), .7
 
 
