@@ -89,6 +89,9 @@ const struct option_row option_rows[] = {
 	  { 0 } },
 	{ "dropout", 0, OPTION_ON_OFF, AT(dropout), TRAINS, "on|off",
 	  "the dropout layers (on)", 0, 0, { 0 } },
+	{ "random", 0, OPTION_INT, AT(random), VERIFY, "N",
+	  "a step of N random networks on one to three cores, instead of a "
+	  "model; --seed draws the first one", 1, 1e9, { 0 } },
 	{ "algorithm", 0, OPTION_CHOICE, AT(algorithm), TRAINS, "WHICH",
 	  "what is multiplied; dense: all that the layers define (fast)", 0,
 	  0, { "fast", "dense" } },

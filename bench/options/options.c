@@ -30,6 +30,7 @@ static const struct options defaults = {
 	.warmup = 10,
 	.repeat = 1,
 	.timeout = OPTION_UNSET,
+	.random = OPTION_UNSET,
 	.lr = OPTION_UNSET,
 	.target_accuracy = OPTION_UNSET,
 	.synthetic_train = 60000,

@@ -44,6 +44,7 @@ struct options {
 	const char *model, *dataset, *data_dir, *mirror;
 	long epochs, steps, batch, global_batch, test_batch, seed, warmup;
 	long repeat, timeout;
+	long random; /* OPTION_UNSET: a model that has a name */
 	double lr; /* OPTION_UNSET: the model's */
 	double target_accuracy; /* percent; OPTION_UNSET: none */
 	long synthetic_train, synthetic_test;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/data/dataset.h"
+#include "bench/options/option_table.h"
 #include "bench/system/terminal.h"
 #include "bench/training/plan_run.h"
 #include "bench/training/target_options.h"
@@ -488,6 +489,35 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	return 0;
 }
 
+/* Everything about a random network is drawn. */
+static int refuse_settings(const struct options *options, struct error *err)
+{
+	static const char *const drawn[] = {
+		"model", "dataset", "data-dir", "batch", "global-batch",
+		"steps", "epochs", "lr", "dropout", "precision",
+		"synthetic-train", "synthetic-test", "test-batch",
+	};
+
+	for (size_t i = 0; i < sizeof(drawn) / sizeof(drawn[0]); i++) {
+		const struct option_row *row = option_find(drawn[i]);
+
+		if (row && option_is_given(options, row))
+			return error_set(err, ERROR_USAGE, "--%s and --random "
+					 "exclude each other: a random network "
+					 "has its own", drawn[i]);
+	}
+	return 0;
+}
+
+static int verify_drawn(struct verification *v, FILE *log, struct error *err)
+{
+	struct target targets[MOST_BACKENDS];
+
+	for (int b = 0; b < v->count; b++)
+		targets[b] = v->results[b].target;
+	return verify_random(v->options, targets, v->count, v->out, log, err);
+}
+
 int verify_command(const struct options *options, FILE *out, FILE *log,
 		   struct error *err)
 {
@@ -497,8 +527,13 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 		.color = terminal_uses_color(options->color, out),
 	};
 	struct dataset dataset = { 0 };
-	int failed = choose_backends(&v, err) || check_options(&v, log, err) ||
-		     prepare(&v, &dataset, err);
+	int failed = choose_backends(&v, err) || check_options(&v, log, err);
+
+	if (!failed && options->random != OPTION_UNSET)
+		return refuse_settings(options, err) ? -1 :
+						       verify_drawn(&v, log,
+								    err);
+	failed = failed || prepare(&v, &dataset, err);
 
 	if (!failed && dataset.notice[0] && !options->quiet)
 		fprintf(log, "note: %s\n", dataset.notice);

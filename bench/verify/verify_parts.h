@@ -135,4 +135,8 @@ int verify_team(const struct verify_task *task, const int *order,
 		float *parameters, struct verify_result *result,
 		struct error *err);
 
+/* verify_random.c: bench verify --random N, see verify.h. */
+int verify_random(const struct options *options, const struct target *targets,
+		  int count, FILE *out, FILE *log, struct error *err);
+
 #endif

@@ -1,0 +1,469 @@
+#include "bench/verify/random_model.h"
+
+#include <string.h>
+
+#include "models/random.h"
+
+#define MOST_WORK 3e7 /* multiply-adds of a batch, forward */
+#define MOST_FLOATS 400000 /* of a batch, in all rows together */
+
+/* A network as far as it is drawn. */
+struct draft {
+	struct mt19937 generator;
+	struct random_model *to;
+	int count;	    /* of rows */
+	struct shape shape; /* of what the last one makes */
+};
+
+/* 0 .. count - 1 */
+static int pick(struct draft *draft, int count)
+{
+	return (int)(mt19937_next(&draft->generator) % (unsigned)count);
+}
+
+static int chance(struct draft *draft, int percent)
+{
+	return pick(draft, 100) < percent;
+}
+
+static void append(struct draft *draft, struct layer layer)
+{
+	struct random_model *to = draft->to;
+	const int source = draft->count - 1 - layer.from;
+	struct shape in = draft->shape;
+
+	if (draft->count == RANDOM_ROWS - 2)
+		return;
+	if (layer.from && source == MODEL_IMAGES)
+		in = to->model.input;
+	else if (layer.from)
+		in = layer_output(&to->layers[source],
+				  model_layer_input(&to->model, source));
+	if (layer_has_parameters(&layer)) {
+		snprintf(to->names[draft->count], RANDOM_NAME, "row%d",
+			 draft->count);
+		layer.name = to->names[draft->count];
+	}
+	to->layers[draft->count++] = layer;
+	to->model.layer_count = draft->count;
+	draft->shape = layer_output(&layer, in);
+}
+
+/* Odd numbers of planes, and those that fill vectors. */
+static int planes(struct draft *draft)
+{
+	static const int whole[] = { 8, 16, 32, 48, 64 };
+
+	return chance(draft, 35) ? whole[pick(draft, 5)] : 1 + pick(draft, 21);
+}
+
+static int smaller_side(const struct draft *draft)
+{
+	return draft->shape.height < draft->shape.width ? draft->shape.height :
+							  draft->shape.width;
+}
+
+/* As wide as its padded input at most. */
+static struct layer any_conv(struct draft *draft)
+{
+	static const int windows[] = { 1, 1, 2, 3, 3, 3, 3, 4, 5, 7 };
+	struct layer layer = { .kind = LAYER_CONV, .outputs = planes(draft),
+			       .window = windows[pick(draft, 10)],
+			       .no_bias = chance(draft, 25) };
+
+	if (chance(draft, 60))
+		layer.pad = pick(draft, layer.window);
+	while (layer.window > smaller_side(draft) + 2 * layer.pad)
+		layer.window--;
+	if (layer.pad >= layer.window)
+		layer.pad = layer.window - 1;
+	if (chance(draft, 30))
+		layer.stride = 1 + pick(draft, 3);
+	return layer;
+}
+
+static struct layer any_pool(struct draft *draft)
+{
+	struct layer layer = { .kind = LAYER_MAXPOOL,
+			       .window = 1 + pick(draft, 4) };
+
+	if (chance(draft, 50))
+		layer.window = 2;
+	if (layer.window > smaller_side(draft))
+		layer.window = smaller_side(draft);
+	if (chance(draft, 40)) {
+		layer.stride = 1 + pick(draft, layer.window + 1);
+		layer.pad = pick(draft, layer.window / 2 + 1);
+	}
+	return layer;
+}
+
+static void add_dropout(struct draft *draft)
+{
+	append(draft, (struct layer){ .kind = chance(draft, 50) ?
+						      LAYER_DROPOUT :
+						      LAYER_DROPOUT2D,
+				      .drop = (1 + pick(draft, 12)) / 16. });
+}
+
+static void add_kind(struct draft *draft, enum layer_kind kind)
+{
+	append(draft, (struct layer){ .kind = kind });
+}
+
+static void maybe_kind(struct draft *draft, int percent, enum layer_kind kind)
+{
+	if (chance(draft, percent))
+		add_kind(draft, kind);
+}
+
+/* What a way may begin with, whose output is shaped like its input: its row
+ * adds to a gradient that another way has left. */
+static void add_before(struct draft *draft, int from)
+{
+	static const struct layer rows[] = {
+		{ .kind = LAYER_BATCHNORM },
+		{ .kind = LAYER_RELU },
+		{ .kind = LAYER_DROPOUT, .drop = .25 },
+		{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },
+	};
+	struct layer row = rows[pick(draft, 4)];
+
+	row.from = from;
+	append(draft, row);
+}
+
+/* y = f(x) + x, with a convolution on the way of x where shapes differ. */
+static void add_block(struct draft *draft)
+{
+	const int start = draft->count - 1; /* the row that both ways read */
+	const struct shape in = draft->shape;
+	const int stride = chance(draft, 40) ? 2 : 1;
+	const int outputs = stride == 1 && chance(draft, 60) ? in.channels :
+							       planes(draft);
+	const int same = stride == 1 && outputs == in.channels;
+	int main_way, from;
+
+	if (chance(draft, 40))
+		add_before(draft, 0);
+	append(draft, (struct layer){ .kind = LAYER_CONV, .outputs = outputs,
+				      .window = 3, .pad = 1, .stride = stride,
+				      .no_bias = chance(draft, 70) });
+	maybe_kind(draft, 60, LAYER_BATCHNORM);
+	maybe_kind(draft, 60, LAYER_RELU);
+	main_way = draft->count - 1;
+	if (!same) {
+		from = main_way - start;
+		if (chance(draft, 40)) {
+			add_before(draft, from);
+			from = 0;
+		}
+		append(draft, (struct layer){ .kind = LAYER_CONV,
+					      .outputs = outputs, .window = 1,
+					      .stride = stride, .no_bias = 1,
+					      .from = from });
+		maybe_kind(draft, 60, LAYER_BATCHNORM);
+	}
+	append(draft, (struct layer){ .kind = LAYER_ADD,
+				      .with = draft->count - 1 -
+					      (same ? start : main_way) });
+	maybe_kind(draft, 60, LAYER_RELU);
+}
+
+/* What networks for small images begin with, and the fused kernels want. */
+static void add_stem(struct draft *draft)
+{
+	struct shape *in = &draft->to->model.input;
+
+	*in = (struct shape){ 1 + pick(draft, 3), 8 + 4 * pick(draft, 4),
+			      8 + 4 * pick(draft, 4) };
+	draft->shape = *in;
+	append(draft, (struct layer){ .kind = LAYER_CONV,
+				      .outputs = planes(draft), .window = 3 });
+	add_kind(draft, LAYER_RELU);
+	append(draft, (struct layer){ .kind = LAYER_CONV,
+				      .outputs = planes(draft), .window = 3 });
+	maybe_kind(draft, 50, LAYER_RELU);
+	append(draft, (struct layer){ .kind = LAYER_MAXPOOL, .window = 2 });
+	if (chance(draft, 60))
+		add_dropout(draft);
+}
+
+static void add_linear(struct draft *draft)
+{
+	append(draft, (struct layer){ .kind = LAYER_LINEAR,
+				      .outputs = 1 + pick(draft, chance(draft,
+						      20) ? 150 : 40) });
+	maybe_kind(draft, 60, LAYER_RELU);
+	if (chance(draft, 30))
+		add_dropout(draft);
+}
+
+static void add_any(struct draft *draft)
+{
+	const int drawn = pick(draft, 100);
+
+	if (drawn < 34)
+		append(draft, any_conv(draft));
+	else if (drawn < 50)
+		add_kind(draft, LAYER_RELU);
+	else if (drawn < 62)
+		append(draft, any_pool(draft));
+	else if (drawn < 70)
+		add_kind(draft, LAYER_BATCHNORM);
+	else if (drawn < 76)
+		add_dropout(draft);
+	else if (drawn < 90)
+		add_block(draft);
+	else if (drawn < 94) /* twice the same */
+		add_kind(draft, LAYER_ADD);
+	else
+		add_linear(draft);
+}
+
+static void draw_rows(struct draft *draft)
+{
+	struct shape *in = &draft->to->model.input;
+	const int rows = 1 + pick(draft, RANDOM_MOST_ROWS);
+
+	*in = (struct shape){ 1 + pick(draft, 4), 3 + pick(draft, 16),
+			      3 + pick(draft, 16) };
+	draft->shape = *in;
+	if (chance(draft, 20))
+		add_stem(draft);
+	while (draft->count < rows)
+		add_any(draft);
+	if (shape_size(draft->shape) > 12 || chance(draft, 50))
+		append(draft, (struct layer){ .kind = LAYER_LINEAR,
+					      .outputs = 2 + pick(draft, 11) });
+	draft->count = draft->count > RANDOM_ROWS - 2 ? RANDOM_ROWS - 2 :
+							draft->count;
+	draft->to->layers[draft->count++] = (struct layer){
+		.kind = LAYER_LOSS,
+		.loss = chance(draft, 70) ? LOSS_NLL : chance(draft, 50) ?
+			LOSS_BCE : LOSS_MSE,
+	};
+	draft->to->model.layer_count = draft->count;
+}
+
+static void draw_recipe(struct draft *draft, struct recipe *recipe)
+{
+	*recipe = (struct recipe){
+		.batch = draft->to->batch,
+		.epochs = 1,
+		.optimizer = (enum optimizer)pick(draft, OPTIMIZER_COUNT),
+		.lr = .01,
+		.rho = .9,
+		.eps = 1e-6,
+		.beta1 = .9,
+		.beta2 = .999,
+		.momentum = chance(draft, 70) ? .9 : 0,
+		.weight_decay = chance(draft, 50) ? 1e-4 : 0,
+	};
+}
+
+static double floats_of(const struct model *model)
+{
+	struct shape inputs[MODEL_MAX_LAYERS];
+	double floats = 0;
+
+	model_inputs(model, inputs);
+	for (int l = 0; l < model->layer_count; l++)
+		floats += (double)shape_size(inputs[l]);
+	return floats;
+}
+
+/*
+ * Batch norm makes 1 and -1 of any two values, so that what goes back through
+ * it cancels but for its eps: of fewer than four a channel and core, there is
+ * no gradient to compare.
+ */
+static int is_normal(const struct random_model *drawn)
+{
+	const struct model *model = &drawn->model;
+	struct shape inputs[MODEL_MAX_LAYERS];
+	const int fewest = drawn->batch / drawn->cores;
+
+	model_inputs(model, inputs);
+	for (int l = 0; l < model->layer_count; l++)
+		if (model->layers[l].kind == LAYER_BATCHNORM &&
+		    fewest * inputs[l].height * inputs[l].width < 4)
+			return 0;
+	return 1;
+}
+
+static int is_good(const struct random_model *drawn)
+{
+	char ignored[256];
+
+	return !model_check(&drawn->model, ignored, sizeof(ignored)) &&
+	       model_classes(&drawn->model) <= 40 &&
+	       drawn->batch >= drawn->cores && is_normal(drawn) &&
+	       model_work(&drawn->model).forward * drawn->batch <= MOST_WORK &&
+	       floats_of(&drawn->model) * drawn->batch <= MOST_FLOATS;
+}
+
+/* So that its pointers point into itself. */
+static void bind(struct random_model *drawn)
+{
+	drawn->model.name = drawn->name;
+	drawn->model.summary = "drawn";
+	drawn->model.layers = drawn->layers;
+	for (int l = 0; l < drawn->model.layer_count; l++)
+		if (layer_has_parameters(&drawn->layers[l]))
+			drawn->layers[l].name = drawn->names[l];
+}
+
+void random_model_draw(struct random_model *drawn, unsigned long long seed)
+{
+	struct draft draft = { .to = drawn };
+
+	mt19937_seed(&draft.generator, seed);
+	do {
+		*drawn = (struct random_model){ .seed = seed };
+		snprintf(drawn->name, sizeof(drawn->name), "random-%llu", seed);
+		bind(drawn);
+		draft.count = 0;
+		drawn->cores = 1 + pick(&draft, 3);
+		drawn->batch = chance(&draft, 10) ? 33 + pick(&draft, 98) :
+						    1 + pick(&draft, 17);
+		draw_rows(&draft);
+		draw_recipe(&draft, &drawn->model.recipe);
+	} while (!is_good(drawn));
+}
+
+void random_model_copy(struct random_model *to, const struct random_model *from)
+{
+	*to = *from;
+	bind(to);
+}
+
+static const char *const kind_constants[LAYER_KINDS] = {
+	[LAYER_CONV] = "CONV",		 [LAYER_RELU] = "RELU",
+	[LAYER_MAXPOOL] = "MAXPOOL",	 [LAYER_AVGPOOL] = "AVGPOOL",
+	[LAYER_DROPOUT] = "DROPOUT",	 [LAYER_DROPOUT2D] = "DROPOUT2D",
+	[LAYER_BATCHNORM] = "BATCHNORM", [LAYER_ADD] = "ADD",
+	[LAYER_LINEAR] = "LINEAR",	 [LAYER_LOSS] = "LOSS",
+};
+
+static void print_number(FILE *out, const char *name, int value)
+{
+	if (value)
+		fprintf(out, ", .%s = %d", name, value);
+}
+
+void random_model_print(FILE *out, const struct random_model *drawn)
+{
+	static const char *const losses[] = { "LOSS_NLL", "LOSS_BCE",
+					      "LOSS_MSE" };
+	const struct model *model = &drawn->model;
+
+	fprintf(out, "/* %d samples on %d core%s, %s, drawn by seed %llu */\n"
+		"static const struct layer layers[] = { /* of %dx%dx%d */\n",
+		drawn->batch, drawn->cores, drawn->cores == 1 ? "" : "s",
+		optimizer_name(model->recipe.optimizer), drawn->seed,
+		model->input.channels, model->input.height,
+		model->input.width);
+	for (int l = 0; l < model->layer_count; l++) {
+		const struct layer *layer = &model->layers[l];
+
+		fprintf(out, "\t{ .kind = LAYER_%s",
+			kind_constants[layer->kind]);
+		if (layer->name)
+			fprintf(out, ", .name = \"%s\"", layer->name);
+		print_number(out, "outputs", layer->outputs);
+		print_number(out, "window", layer->window);
+		print_number(out, "stride", layer->stride);
+		print_number(out, "pad", layer->pad);
+		print_number(out, "no_bias", layer->no_bias);
+		print_number(out, "from", layer->from);
+		print_number(out, "with", layer->with);
+		if (layer->drop > 0)
+			fprintf(out, ", .drop = %g", layer->drop);
+		if (layer->loss)
+			fprintf(out, ", .loss = %s", losses[layer->loss]);
+		fprintf(out, " },\n");
+	}
+	fprintf(out, "};\n");
+}
+
+/* Without a row: those behind that have read it, read what it has read. */
+static void remove_row(struct random_model *drawn, int row)
+{
+	struct layer *layers = drawn->layers;
+	const int count = drawn->model.layer_count;
+	const int source = model_source(&drawn->model, row);
+
+	for (int l = row + 1; l < count; l++) {
+		int from = model_source(&drawn->model, l);
+		int with = model_other_source(&drawn->model, l);
+
+		from = from == row ? source : from;
+		with = with == row ? source : with;
+		/* Rows behind the removed one move up by one. */
+		layers[l].from = l - 2 - (from > row ? from - 1 : from);
+		layers[l].with = l - 2 - (with > row ? with - 1 : with);
+		if (layers[l].kind != LAYER_ADD)
+			layers[l].with = 0;
+	}
+	memmove(&layers[row], &layers[row + 1],
+		(size_t)(count - row - 1) * sizeof(*layers));
+	drawn->model.layer_count--;
+	for (int l = 0; l < count - 1; l++)
+		snprintf(drawn->names[l], RANDOM_NAME, "row%d", l);
+	bind(drawn);
+}
+
+/* Makes one number of a row, or of the case, smaller: 0 where it is not. */
+static int reduce(int *number, int least)
+{
+	const int before = *number;
+
+	*number = before > 2 * least + 1 ? before / 2 : before - 1;
+	if (*number < least)
+		*number = before;
+	return *number != before;
+}
+
+static int reduce_row(struct layer *layer, int what)
+{
+	switch (what) {
+	case 0:
+		return reduce(&layer->outputs, 1);
+	case 1:
+		return reduce(&layer->window, 1);
+	case 2:
+		return reduce(&layer->stride, 1);
+	default:
+		return reduce(&layer->pad, 0);
+	}
+}
+
+#define NUMBERS_OF_ROW 4
+
+int random_model_shrink(struct random_model *smaller,
+			const struct random_model *drawn, int way)
+{
+	const int rows = drawn->model.layer_count - 1;
+	int *const numbers[] = {
+		&smaller->batch, &smaller->cores,
+		&smaller->model.input.channels, &smaller->model.input.height,
+		&smaller->model.input.width,
+	};
+	const int count = (int)(sizeof(numbers) / sizeof(numbers[0]));
+	int changed = 1;
+
+	random_model_copy(smaller, drawn);
+	if (way < rows)
+		remove_row(smaller, way);
+	else if (way < rows + count)
+		changed = reduce(numbers[way - rows], 1);
+	else if (way < rows + count + NUMBERS_OF_ROW * rows)
+		changed = reduce_row(&smaller->layers[(way - rows - count) /
+						      NUMBERS_OF_ROW],
+				     (way - rows - count) % NUMBERS_OF_ROW);
+	else
+		return -1;
+	smaller->model.recipe.batch = smaller->batch;
+	return changed && is_good(smaller);
+}

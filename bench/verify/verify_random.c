@@ -1,0 +1,688 @@
+/*
+ * Random networks: a step of each, on a backend, in double (the reference) and
+ * by plain loops in float, all following what the backend has decided.
+ *
+ * The bound of an error is what rounding explains: 8 times the distance of the
+ * plain loops in float from double, and at least 1e-5 of the tensor's largest
+ * entry, or of any tensor's where the gradient is 0 by construction, as by a
+ * bias or a scale before batch norm. Where a gradient nearly cancels, one such
+ * distance may be small by chance: it is the most of several, of parameters
+ * that are one rounding away.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/plan.h"
+#include "backends/replica.h"
+#include "bench/verify/random_model.h"
+#include "bench/verify/verify_parts.h"
+#include "models/random.h"
+
+#define TESTED 8 /* samples of an evaluation */
+#define LEAST 1e-5
+#define OF_ROUNDING 8
+#define ROUNDINGS 4 /* computations by plain loops in float */
+#define NOTHING 1e-9 /* of the largest entry: 0 by construction */
+#define MOST_SOLVERS 64
+
+/* What one backend makes of one network. */
+struct trial {
+	const struct random_model *drawn;
+	struct verify_task task;
+	struct options options;
+	struct dataset dataset;
+	int *order;
+	struct side *tried; /* the three of a bench */
+	struct side *right, *single;
+	struct share share;
+	float *vectors[3]; /* loaded, one of each side */
+	float *sum;	   /* of the cores' gradients */
+	/* How far plain loops are away, the most: of tensors, of buffers' */
+	double rounding[MODEL_MAX_TENSORS], buffer_rounding[MODEL_MAX_TENSORS];
+	double loss_rounding;
+	uint8_t *decisions;
+	double worst;	   /* error, of its bound */
+	char what[128];	   /* has the worst */
+};
+
+/* A backend on trial. */
+struct bench {
+	const struct target *target;
+	const struct options *options;
+	struct side tried, right, single;
+	int trials, failures;
+	double worst;
+	struct {
+		const char *name;
+		int trials;
+	} solvers[MOST_SOLVERS];
+	int solver_count;
+};
+
+/* Noise; which labels it has does not matter either. */
+static int make_data(struct trial *trial)
+{
+	const struct random_model *drawn = trial->drawn;
+	struct dataset *dataset = &trial->dataset;
+	const size_t each = shape_size(drawn->model.input);
+	const int classes = model_classes(&drawn->model);
+	struct mt19937 generator;
+
+	*dataset = (struct dataset){ .name = "noise",
+				     .shape = drawn->model.input,
+				     .classes = classes,
+				     .mean = .5f,
+				     .std = .3f };
+	dataset->train.count = drawn->batch + TESTED;
+	dataset->test.count = TESTED;
+	dataset->train.images = malloc((size_t)dataset->train.count * each);
+	dataset->train.labels = malloc((size_t)dataset->train.count *
+				       sizeof(*dataset->train.labels));
+	dataset->test.images = malloc(TESTED * each);
+	dataset->test.labels = malloc(TESTED * sizeof(*dataset->test.labels));
+	trial->order = malloc((size_t)dataset->train.count * sizeof(int));
+	if (!dataset->train.images || !dataset->train.labels ||
+	    !dataset->test.images || !dataset->test.labels || !trial->order)
+		return -1;
+	mt19937_seed(&generator, drawn->seed);
+	for (size_t i = 0; i < (size_t)dataset->train.count * each; i++)
+		dataset->train.images[i] = (uint8_t)mt19937_next(&generator);
+	for (size_t i = 0; i < TESTED * each; i++)
+		dataset->test.images[i] = (uint8_t)mt19937_next(&generator);
+	for (int i = 0; i < dataset->train.count; i++) {
+		dataset->train.labels[i] = (uint16_t)(mt19937_next(&generator) %
+						      (unsigned)classes);
+		trial->order[i] = i;
+	}
+	for (int i = 0; i < TESTED; i++)
+		dataset->test.labels[i] = (uint16_t)(i % classes);
+	return 0;
+}
+
+static int prepare(struct trial *trial, struct bench *bench, struct error *err)
+{
+	const struct random_model *drawn = trial->drawn;
+	const size_t parameters = model_parameter_count(&drawn->model);
+	const size_t buffers = model_buffer_count(&drawn->model);
+	const size_t longest = parameters > buffers ? parameters : buffers;
+	const int most = drawn->batch > TESTED ? drawn->batch : TESTED;
+	struct verify_task *task = &trial->task;
+
+	trial->options = *bench->options;
+	trial->options.seed = (long)(drawn->seed % SEED_MOST);
+	trial->options.dropout = 1;
+	*task = (struct verify_task){
+		.model = &drawn->model,
+		.dataset = &trial->dataset,
+		.backend = bench->target->backend,
+		.device = bench->target->device[0] ? bench->target->device :
+						     NULL,
+		.options = &trial->options,
+		.batch = drawn->batch,
+		.test_batch = TESTED,
+		.steps = 1,
+		.lr = drawn->model.recipe.lr,
+	};
+	/* Every fourth one with every multiplication. */
+	task->algorithm = backend_algorithm(
+		task->backend, bench->options->algorithm);
+	if (!bench->options->algorithm && drawn->seed % 4 == 3 &&
+	    task->backend->algorithms >> ALGORITHM_DENSE & 1)
+		task->algorithm = ALGORITHM_DENSE;
+	task->tensor_count = model_tensors(task->model, task->tensors);
+	trial->tried = &bench->tried;
+	trial->right = &bench->right;
+	trial->single = &bench->single;
+	for (int s = 0; s < 3; s++)
+		trial->vectors[s] = calloc(longest + 1, sizeof(float));
+	trial->sum = calloc(parameters, sizeof(float));
+	trial->decisions = malloc((size_t)most *
+				  verify_most_decisions(&drawn->model));
+	if (make_data(trial) || share_allocate(&trial->share, task, most) ||
+	    !trial->vectors[0] || !trial->vectors[1] || !trial->vectors[2] ||
+	    !trial->sum || !trial->decisions)
+		return error_memory(err, "a random network's batch");
+	return side_open(trial->tried, task, task->backend, err) ||
+			       side_open(trial->right, task,
+					 backend_find("reference"), err) ||
+			       side_open(trial->single, task, backend_single(),
+					 err) ?
+		       -1 : 0;
+}
+
+static void finish(struct trial *trial)
+{
+	side_close_program(trial->tried);
+	side_close_program(trial->right);
+	side_close_program(trial->single);
+	share_release(&trial->share);
+	for (int s = 0; s < 3; s++)
+		free(trial->vectors[s]);
+	free(trial->sum);
+	free(trial->decisions);
+	free(trial->order);
+	dataset_release(&trial->dataset);
+}
+
+/* Notes an error over its bound if it is the worst so far. */
+static void note(struct trial *trial, double ratio, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void note(struct trial *trial, double ratio, const char *format, ...)
+{
+	va_list list;
+
+	if (!isnan(ratio) && !(ratio > trial->worst))
+		return;
+	/* What is no number stays the worst. */
+	trial->worst = isnan(ratio) ? INFINITY : ratio;
+	va_start(list, format);
+	vsnprintf(trial->what, sizeof(trial->what), format, list);
+	va_end(list);
+}
+
+static double largest(const float *values, size_t count)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, fabs(values[i]));
+	return most;
+}
+
+static double distance(const float *a, const float *b, size_t count)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const double away = fabs((double)a[i] - b[i]);
+
+		if (isnan(away))
+			return NAN;
+		most = fmax(most, away);
+	}
+	return most;
+}
+
+/* Of one tensor on the three sides, over its bound; scale: what LEAST is of,
+ * and rounding, how far plain loops are away. */
+static double error_of(const float *tried, const float *right, size_t count,
+		       double rounding, double scale)
+{
+	const double bound = fmax(OF_ROUNDING * rounding, LEAST * scale);
+	const double error = distance(tried, right, count);
+
+	return error > 0 || isnan(error) ? error / bound : 0;
+}
+
+/* The only row that reads this one, or -1. */
+static int reader_of(const struct model *model, int row)
+{
+	int reader = -1;
+
+	for (int l = row + 1; l < model->layer_count; l++) {
+		if (model->layers[l].kind == LAYER_ADD &&
+		    model_other_source(model, l) == row)
+			return -1;
+		if (model_source(model, l) != row)
+			continue;
+		if (reader >= 0)
+			return -1;
+		reader = l;
+	}
+	return reader;
+}
+
+/* Whether a channel's factor changes nothing but by batch norm's eps: what
+ * follows normalises it, behind rows that do not mix channels. */
+static int is_normalised(const struct model *model, int row)
+{
+	while ((row = reader_of(model, row)) >= 0)
+		switch (model->layers[row].kind) {
+		case LAYER_BATCHNORM:
+			return 1;
+		case LAYER_RELU:
+		case LAYER_MAXPOOL:
+		case LAYER_AVGPOOL:
+		case LAYER_DROPOUT:
+		case LAYER_DROPOUT2D:
+			break;
+		default:
+			return 0;
+		}
+	return 0;
+}
+
+/* What a gradient's errors are of: its largest entry, or that of all where it
+ * is 0 by construction, to rounding or, of a factor, to eps. */
+static double scale_of(const struct trial *trial, const struct tensor *tensor)
+{
+	const float *right = trial->right->gradient;
+	const double all = largest(right,
+				   model_parameter_count(trial->task.model));
+	const double own = largest(right + tensor->offset, tensor->count);
+
+	if (tensor->fan_in == 1 &&
+	    is_normalised(trial->task.model, tensor->layer))
+		return all;
+	return own > NOTHING * all ? own : all;
+}
+
+/* Every parameter one rounding up or down, by chance. */
+static int shake(struct trial *trial, int number, struct error *err)
+{
+	const size_t count = model_parameter_count(trial->task.model);
+	struct mt19937 generator;
+
+	if (program_load(trial->right->program, VECTOR_PARAMETERS,
+			 trial->vectors[2], err))
+		return -1;
+	mt19937_seed(&generator, (unsigned long long)number);
+	for (size_t i = 0; number && i < count; i++)
+		trial->vectors[2][i] = nextafterf(trial->vectors[2][i],
+						  mt19937_next(&generator) % 2 ?
+							  INFINITY :
+							  -INFINITY);
+	return program_store(trial->single->program, VECTOR_PARAMETERS,
+			     trial->vectors[2], err);
+}
+
+/* Distances of the last gradient in float from double. */
+static int note_rounding(struct trial *trial, double loss, double right,
+			 struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_buffers(task->model, tensors);
+
+	trial->loss_rounding = fmax(trial->loss_rounding, fabs(loss - right));
+	for (int t = 0; t < task->tensor_count; t++) {
+		const size_t at = task->tensors[t].offset;
+
+		trial->rounding[t] = fmax(trial->rounding[t],
+					  distance(trial->single->gradient + at,
+						   trial->right->gradient + at,
+						   task->tensors[t].count));
+	}
+	if (program_load(trial->right->program, VECTOR_BUFFERS,
+			 trial->vectors[1], err) ||
+	    program_load(trial->single->program, VECTOR_BUFFERS,
+			 trial->vectors[2], err))
+		return -1;
+	for (int t = 0; t < count; t++)
+		trial->buffer_rounding[t] = fmax(
+			trial->buffer_rounding[t],
+			distance(trial->vectors[2] + tensors[t].offset,
+				 trial->vectors[1] + tensors[t].offset,
+				 tensors[t].count));
+	return 0;
+}
+
+/* The same batch several times by plain loops in float, decisions imposed. */
+static int measure_rounding(struct trial *trial, const struct batch *batch,
+			    double right, struct error *err)
+{
+	const unsigned long long seed =
+		(unsigned long long)trial->options.seed;
+
+	memset(trial->rounding, 0, sizeof(trial->rounding));
+	memset(trial->buffer_rounding, 0, sizeof(trial->buffer_rounding));
+	trial->loss_rounding = 0;
+	for (int i = 0; i < ROUNDINGS; i++) {
+		struct score score;
+
+		if (replica_initialise(NULL, trial->single->program, seed,
+				       err) ||
+		    shake(trial, i, err) ||
+		    side_gradient(trial->single, batch, &score, err) ||
+		    note_rounding(trial, score.loss, right, err))
+			return -1;
+	}
+	return 0;
+}
+
+static void compare_gradients(struct trial *trial, int rank)
+{
+	const struct verify_task *task = &trial->task;
+
+	for (int t = 0; t < task->tensor_count; t++) {
+		const struct tensor *tensor = &task->tensors[t];
+		const size_t at = tensor->offset;
+		const double scale = scale_of(trial, tensor);
+
+		note(trial, error_of(trial->tried->gradient + at,
+				     trial->right->gradient + at, tensor->count,
+				     trial->rounding[t], scale),
+		     "the gradient of %s on core %d", tensor->name, rank);
+	}
+}
+
+static void compare_decisions(struct trial *trial, int rank)
+{
+	const struct model *model = trial->task.model;
+	const double bound = model_has_batchnorm(model) ? 1e-4 : LEAST;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		char where[80];
+
+		layer_describe(model, l, where, sizeof(where));
+		note(trial, program_regret(trial->right->program, l) / bound,
+		     "a decision of %s on core %d", where, rank);
+	}
+}
+
+/* A mean may be 0 where values are not: what it is of tells what is small. */
+static int compare_buffers(struct trial *trial, int rank, struct error *err)
+{
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_buffers(trial->task.model, tensors);
+
+	if (program_load(trial->tried->program, VECTOR_BUFFERS,
+			 trial->vectors[0], err) ||
+	    program_load(trial->right->program, VECTOR_BUFFERS,
+			 trial->vectors[1], err))
+		return -1;
+	for (int t = 0; t < count; t++) {
+		const size_t at = tensors[t].offset;
+		const float *right = trial->vectors[1];
+		double scale = largest(right + at, tensors[t].count);
+
+		if (t % 2 == 0)
+			scale = fmax(scale, BATCHNORM_MOMENTUM * sqrt(largest(
+				right + tensors[t + 1].offset,
+				tensors[t + 1].count)));
+		note(trial, error_of(trial->vectors[0] + at, right + at,
+				     tensors[t].count,
+				     trial->buffer_rounding[t], scale),
+		     "%s on core %d", tensors[t].name, rank);
+	}
+	return 0;
+}
+
+static int start_alike(struct trial *trial, struct error *err)
+{
+	const unsigned long long seed =
+		(unsigned long long)trial->options.seed;
+
+	return replica_initialise(NULL, trial->tried->program, seed, err) ||
+	       replica_initialise(NULL, trial->right->program, seed, err);
+}
+
+static void compare_losses(struct trial *trial, const char *what,
+			   const struct score *tried,
+			   const struct score *right, double rounding)
+{
+	const double bound = fmax(OF_ROUNDING * rounding,
+				  LEAST * fabs(right->loss));
+	const double error = fabs(tried->loss - right->loss);
+
+	note(trial, error > 0 || isnan(error) ? error / bound : 0, "%s", what);
+}
+
+/* The gradient of one core's share, on all sides; the sum takes it in. */
+static int try_share(struct trial *trial, int rank, struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	struct score tried, right;
+	struct batch batch;
+
+	verify_batch(task, trial->order, 0, rank, trial->drawn->cores,
+		     &trial->share, &batch);
+	if (start_alike(trial, err) ||
+	    side_gradient(trial->tried, &batch, &tried, err) ||
+	    side_follow(trial->right, trial->tried, trial->decisions, err) ||
+	    side_follow(trial->single, trial->tried, trial->decisions, err) ||
+	    side_gradient(trial->right, &batch, &right, err) ||
+	    measure_rounding(trial, &batch, right.loss, err) ||
+	    compare_buffers(trial, rank, err))
+		return -1;
+	compare_gradients(trial, rank);
+	compare_decisions(trial, rank);
+	compare_losses(trial, "the loss", &tried, &right, trial->loss_rounding);
+	for (size_t i = 0; i < model_parameter_count(task->model); i++)
+		trial->sum[i] += trial->tried->gradient[i]; /* as cores do */
+	return 0;
+}
+
+static void compare_parameters(struct trial *trial, const float *tried,
+			       const char *what)
+{
+	const struct verify_task *task = &trial->task;
+
+	for (int t = 0; t < task->tensor_count; t++) {
+		const struct tensor *tensor = &task->tensors[t];
+		const float *right = trial->right->parameters + tensor->offset;
+
+		note(trial, error_of(tried + tensor->offset, right,
+				     tensor->count,
+				     distance(trial->single->parameters +
+						      tensor->offset,
+					      right, tensor->count),
+				     largest(right, tensor->count)),
+		     "%s %s", tensor->name, what);
+	}
+}
+
+/* An update with the same gradient everywhere: the sum over cores. */
+static int try_update(struct trial *trial, struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	const struct update update =
+		recipe_update(&task->model->recipe, task->lr, 0);
+	struct side *const sides[] = { trial->tried, trial->right,
+				       trial->single };
+
+	for (int s = 0; s < 3; s++)
+		if (program_store(sides[s]->program, VECTOR_GRADIENT,
+				  trial->sum, err) ||
+		    side_update(sides[s], &update, err))
+			return -1;
+	compare_parameters(trial, trial->tried->parameters, "after the update");
+	return 0;
+}
+
+/* All cores at once, or one with gradient and update at once. What they do to
+ * parameters is what try_update() has found. */
+static int try_training(struct trial *trial, struct error *err)
+{
+	const struct transport *threads = transport_find("threads");
+	struct verify_result ignored = { 0 };
+
+	if (verify_team(&trial->task, trial->order,
+			trial->drawn->cores > 1 ? threads :
+						  transport_find("self"),
+			trial->drawn->cores, trial->vectors[0], &ignored, err))
+		/* A device may have fewer parts. */
+		return trial->task.backend->offloads &&
+				       err->kind == ERROR_MISSING ?
+			       0 : -1;
+	if (ignored.masks_wrong)
+		note(trial, INFINITY, "%ld dropout decisions",
+		     ignored.masks_wrong);
+	if (ignored.replicas_differ)
+		note(trial, INFINITY, "replicas differ");
+	compare_parameters(trial, trial->vectors[0], "after a step of all");
+	return 0;
+}
+
+/* With the same parameters and statistics. */
+static int try_evaluation(struct trial *trial, struct error *err)
+{
+	struct side *const sides[] = { trial->tried, trial->right,
+				       trial->single };
+	struct score scores[3] = { { 0 } };
+	struct batch batch;
+
+	verify_test_batch(&trial->task, TESTED, &trial->share, &batch);
+	if (program_load(trial->right->program, VECTOR_BUFFERS,
+			 trial->vectors[0], err))
+		return -1;
+	for (int s = 0; s < 3; s++)
+		if (program_store(sides[s]->program, VECTOR_PARAMETERS,
+				  trial->right->parameters, err) ||
+		    program_store(sides[s]->program, VECTOR_BUFFERS,
+				  trial->vectors[0], err) ||
+		    program_evaluate(sides[s]->program, &batch, &scores[s],
+				     err))
+			return -1;
+	compare_losses(trial, "the test loss", &scores[0], &scores[1],
+		       fabs(scores[2].loss - scores[1].loss));
+	return 0;
+}
+
+/* worst and what of the network; -1: it could not be tried. */
+static int try_model(struct trial *trial, struct bench *bench,
+		     struct error *err)
+{
+	int failed = prepare(trial, bench, err);
+
+	for (int r = 0; !failed && r < trial->drawn->cores; r++)
+		failed = try_share(trial, r, err);
+	failed = failed || try_update(trial, err) ||
+		 try_evaluation(trial, err) || try_training(trial, err);
+	return failed ? -1 : 0;
+}
+
+/* Every solver counts once a network. */
+static void count_solvers(struct bench *bench)
+{
+	const struct plan *plan = bench->tried.program->plan;
+	unsigned char seen[MOST_SOLVERS] = { 0 };
+
+	for (int s = 0; plan && s < plan->count; s++) {
+		const char *name = plan->steps[s].solver->name;
+		int i = 0;
+
+		while (i < bench->solver_count &&
+		       strcmp(bench->solvers[i].name, name))
+			i++;
+		if (i == MOST_SOLVERS)
+			continue;
+		if (i == bench->solver_count)
+			bench->solvers[bench->solver_count++].name = name;
+		bench->solvers[i].trials += !seen[i];
+		seen[i] = 1;
+	}
+}
+
+/* Whether a smaller network is still wrong; which becomes drawn. */
+static int shrink_once(struct random_model *drawn, struct bench *bench)
+{
+	struct random_model smaller;
+	int made;
+
+	for (int way = 0; (made = random_model_shrink(&smaller, drawn, way)) >=
+			  0; way++) {
+		struct trial trial = { .drawn = &smaller };
+		struct error ignored;
+		int wrong;
+
+		if (!made)
+			continue;
+		wrong = try_model(&trial, bench, &ignored) || trial.worst > 1;
+		finish(&trial);
+		if (wrong) {
+			random_model_copy(drawn, &smaller);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* The smallest network that fails as well. */
+static void report_failure(const struct random_model *drawn,
+			   struct bench *bench, FILE *out)
+{
+	struct random_model small;
+	struct trial trial = { .drawn = &small };
+	struct error err = { 0 };
+
+	random_model_copy(&small, drawn);
+	while (shrink_once(&small, bench))
+		;
+	if (try_model(&trial, bench, &err))
+		snprintf(trial.what, sizeof(trial.what), "%.127s", err.message);
+	fprintf(out, "WRONG: %s: %s, %.2g times its bound%s, in a network that "
+		"was made smaller:\n", bench->target->name, trial.what,
+		trial.worst, trial.task.algorithm == ALGORITHM_DENSE ?
+			" (dense)" : "");
+	random_model_print(out, &small);
+	finish(&trial);
+	bench->failures++;
+}
+
+/* Draws number i. */
+static int try_number(struct bench *bench, long i, FILE *out, struct error *err)
+{
+	struct random_model drawn;
+	struct trial trial = { .drawn = &drawn };
+	int failed;
+
+	random_model_draw(&drawn, (unsigned long long)bench->options->seed +
+					  (unsigned long long)i);
+	failed = try_model(&trial, bench, err);
+	if (!failed)
+		count_solvers(bench);
+	finish(&trial);
+	/* A device that is not there, or memory, has nothing to do with it. */
+	if (failed && (!bench->tried.device || err->memory))
+		return -1;
+	bench->trials++;
+	if (trial.worst > bench->worst)
+		bench->worst = trial.worst;
+	if (failed || trial.worst > 1)
+		report_failure(&drawn, bench, out);
+	return 0;
+}
+
+static void report_bench(const struct bench *bench, FILE *out)
+{
+	fprintf(out, "%s: %d networks, %d wrong; the largest error is %.2f of "
+		"its bound\n", bench->target->name, bench->trials,
+		bench->failures, bench->worst);
+	for (int s = 0; s < bench->solver_count; s++)
+		fprintf(out, "  %-32s %5.1f %%\n", bench->solvers[s].name,
+			100. * bench->solvers[s].trials / bench->trials);
+}
+
+static int try_backend(struct bench *bench, FILE *out, struct error *err)
+{
+	int failed = 0;
+
+	for (long i = 0; !failed && i < bench->options->random; i++)
+		failed = try_number(bench, i, out, err);
+	side_close(&bench->tried);
+	side_close(&bench->right);
+	side_close(&bench->single);
+	if (!failed)
+		report_bench(bench, out);
+	return failed;
+}
+
+int verify_random(const struct options *options, const struct target *targets,
+		  int count, FILE *out, FILE *log, struct error *err)
+{
+	int compared = 0, wrong = 0;
+
+	for (int t = 0; t < count; t++) {
+		struct bench bench = { .target = &targets[t],
+				       .options = options };
+
+		if (!try_backend(&bench, out, err)) {
+			compared++;
+			wrong |= bench.failures;
+		} else if (err->kind != ERROR_MISSING ||
+			   options->argument_count) {
+			return -1;
+		} else {
+			fprintf(log, "note: %s skipped: %s\n", targets[t].name,
+				err->message);
+		}
+	}
+	if (!compared)
+		return -1;
+	fprintf(out, "verify: %s\n", wrong ? "FAILED" : "all right");
+	return wrong != 0;
+}

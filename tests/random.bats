@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# verify --random: networks that nobody thought of.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+}
+
+# verified BACKEND N: right, and every solver has taken its share.
+verified() {
+	run -0 "$BENCH" verify --random "$2" "$1"
+	[ "${lines[-1]}" = "verify: all right" ]
+	[[ "$output" == *"$1: $2 networks, 0 wrong; "* ]]
+	awk '/%$/ && $(NF - 1) < 2 { print; few = 1 } END { exit few }' \
+		<<<"$output"
+}
+
+@test "random networks on cpu" {
+	verified cpu 100
+	[ "$(grep -c '%$' <<<"$output")" -ge 10 ]
+}
+
+@test "random networks with the portable kernels" {
+	export BENCH_ISA=portable
+	verified cpu 40
+}
+
+@test "random networks on openblas" {
+	verified openblas 100
+}
+
+@test "a wrong kernel is found, in a network that was made smaller" {
+	BENCH_TEST_BREAK=row0 run -1 "$BENCH" verify --random 6 openblas
+	[ "${lines[-1]}" = "verify: FAILED" ]
+	[[ "$output" == *"WRONG: openblas: the gradient of row0."* ]]
+	# Of a table of layers, the first row at least, and the loss.
+	grep -q "{ .kind = LAYER_[A-Z]*, .name = \"row0\"" <<<"$output"
+	[ "$(grep -c LAYER_LOSS <<<"$output")" -ge 1 ]
+}
+
+@test "a seed draws the same networks again" {
+	run -0 "$BENCH" verify --random 3 --seed 77 openblas
+	local first=$output
+	run -0 "$BENCH" verify --random 3 --seed 77 openblas
+	[ "$output" = "$first" ]
+}
+
+@test "what a random network has of its own is no option" {
+	run -2 "$BENCH" verify --random 3 -m tiny cpu
+	[ "$output" = "bench: --model and --random exclude each other: a random network has its own" ]
+	run -2 "$BENCH" verify --random 0 cpu
+	run -2 "$BENCH" run --random 3 cpu-1
+}
