@@ -25,7 +25,7 @@ static const struct layer every_kind_rows[] = {
 	{ .kind = LAYER_RELU },
 	{ .kind = LAYER_ADD, .with = 2 },
 	{ .kind = LAYER_DROPOUT2D, .drop = .25 },
-	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 2 },
 	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 7 },
 	{ .kind = LAYER_BATCHNORM, .name = "d.norm" },
 	{ .kind = LAYER_DROPOUT, .drop = .5 },
@@ -84,7 +84,7 @@ static const struct layer residual_rows[] = {
 	{ .kind = LAYER_ADD, .with = 8 },
 	{ .kind = LAYER_RELU },
 
-	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 1 },
 	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 5 },
 	{ .kind = LAYER_LOSS },
 };
@@ -115,10 +115,10 @@ static const struct layer early_rows[] = {
 	{ .kind = LAYER_ADD },
 
 	{ .kind = LAYER_MAXPOOL, .window = 2, .stride = 1 },
-	{ .kind = LAYER_MAXPOOL, .window = 2, .stride = 1, .from = 1 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 4, .from = 1 },
 	{ .kind = LAYER_RELU, .from = 2 },
-	{ .kind = LAYER_MAXPOOL, .window = 2, .stride = 1 },
-	{ .kind = LAYER_MAXPOOL, .window = 1, .from = 3 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 4 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 4, .from = 3 },
 	{ .kind = LAYER_ADD, .with = 3 },
 	{ .kind = LAYER_ADD, .from = 2 },
 	{ .kind = LAYER_ADD, .with = 3 },

@@ -98,7 +98,7 @@ static const struct layer alone_layers[] = {
 	{ .kind = LAYER_BATCHNORM, .name = "b.norm" },
 	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
 	{ .kind = LAYER_ADD, .with = 3 },
-	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 2 },
 	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 2 },
 	{ .kind = LAYER_LOSS },
 };

@@ -30,7 +30,7 @@ static const struct layer every_rows[] = {
 	{ .kind = LAYER_RELU },
 	{ .kind = LAYER_ADD, .with = 2 },
 	{ .kind = LAYER_DROPOUT2D, .drop = .25 },
-	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 2 },
 	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 7 },
 	{ .kind = LAYER_BATCHNORM, .name = "d.norm" },
 	{ .kind = LAYER_DROPOUT, .drop = .5 },
@@ -151,7 +151,7 @@ static const struct layer residual_rows[] = {
 	{ .kind = LAYER_BATCHNORM, .name = "1.down.bn" },
 	{ .kind = LAYER_ADD, .with = 2 },
 	{ .kind = LAYER_RELU },
-	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 1 },
 	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
 	{ .kind = LAYER_LOSS },
 };

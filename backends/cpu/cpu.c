@@ -32,6 +32,7 @@ static const struct solver *const solvers[] = {
 	&cpu_conv_solver.base,
 	&cpu_linear_solver.base,
 	&cpu_maxpool_solver.base,
+	&cpu_avgpool_solver.base,
 	&cpu_batchnorm_solver.base,
 	&cpu_add_solver.base,
 	&cpu_relu_solver.base,

@@ -176,7 +176,7 @@ int cpu_decisions(struct program *program, int layer, uint8_t *values,
 
 extern const struct cpu_solver cpu_stem_solver, cpu_sparse_linear_solver;
 extern const struct cpu_solver cpu_conv_solver, cpu_linear_solver;
-extern const struct cpu_solver cpu_maxpool_solver;
+extern const struct cpu_solver cpu_maxpool_solver, cpu_avgpool_solver;
 extern const struct cpu_solver cpu_batchnorm_solver, cpu_add_solver;
 extern const struct cpu_solver cpu_relu_solver, cpu_dropout_solver;
 

@@ -22,6 +22,7 @@ struct pool_step {
 	}
 
 TAKES(maxpool, LAYER_MAXPOOL)
+TAKES(avgpool, LAYER_AVGPOOL)
 TAKES(relu, LAYER_RELU)
 TAKES(add, LAYER_ADD)
 
@@ -132,6 +133,30 @@ static void decide_maxpool(const struct cpu_program *program,
 							.winners_stride + c];
 		winners += winners_size(pool);
 	}
+}
+
+static void forward_avgpool(struct cpu_program *program, struct cpu_step *step,
+			    const struct cpu_pass *pass)
+{
+	const struct pool_step *pool = (struct pool_step *)step;
+
+	for (size_t i = 0; i < (size_t)pass->count; i++)
+		program->kernels->planes->avgpool(
+			&pool->shape, step->in->out + i * step->in->size,
+			step->out->out + i * step->out->size);
+}
+
+static void backward_avgpool(struct cpu_program *program, struct cpu_step *step,
+			     const struct cpu_pass *pass)
+{
+	const struct pool_step *pool = (struct pool_step *)step;
+
+	clear_dx(program, step, pass);
+	for (size_t i = 0; i < (size_t)pass->count; i++)
+		program->kernels->planes->avgpool_backward(
+			&pool->shape,
+			step->out->gradient + i * step->out->size,
+			step->in->gradient + i * step->in->size);
 }
 
 static size_t floats_of(const struct cpu_step *step,
@@ -264,6 +289,15 @@ const struct cpu_solver cpu_maxpool_solver = {
 	.forward = forward_maxpool,
 	.backward = backward_maxpool,
 	.decide = decide_maxpool,
+	.work = work_elements,
+};
+
+const struct cpu_solver cpu_avgpool_solver = {
+	.base = { "avgpool", takes_avgpool },
+	.size = sizeof(struct pool_step),
+	.lay_out = lay_out_pool,
+	.forward = forward_avgpool,
+	.backward = backward_avgpool,
 	.work = work_elements,
 };
 

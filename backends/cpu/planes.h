@@ -36,6 +36,11 @@ struct plane_kernels {
 	void (*maxpool_backward)(const struct pool_shape *shape,
 				 const float *dy, const uint8_t *winners,
 				 float *dx);
+	/* One sample: adaptive means. Backward adds to dx. */
+	void (*avgpool)(const struct pool_shape *shape, const float *in,
+			float *out);
+	void (*avgpool_backward)(const struct pool_shape *shape,
+				 const float *dy, float *dx);
 
 	/* Mean and biased variance of each channel. */
 	void (*moments)(const struct norm_rows *rows, const float *x,

@@ -313,6 +313,53 @@ static void maxpool_backward(const struct node *node, const real *dy,
 				   pad + offsets[*winners++]] += *dy++;
 }
 
+/* Inputs that output i of a side is the mean of. */
+static inline struct inside share_of(int i, int in, int out)
+{
+	return (struct inside){ i * in / out, ((i + 1) * in + out - 1) / out };
+}
+
+static void avgpool(const struct node *node, const real *x, real *y)
+{
+	const struct shape in = node->in, out = node->out;
+
+	for (int c = 0; c < in.channels; c++, x += in.height * in.width)
+		for (int i = 0; i < out.height * out.width; i++) {
+			const struct inside rows = share_of(
+				i / out.width, in.height, out.height);
+			const struct inside columns = share_of(
+				i % out.width, in.width, out.width);
+			real sum = 0;
+
+			for (int r = rows.from; r < rows.to; r++)
+				for (int k = columns.from; k < columns.to; k++)
+					sum += x[r * in.width + k];
+			*y++ = sum / (real)((rows.to - rows.from) *
+					    (columns.to - columns.from));
+		}
+}
+
+/* Adds to dx. */
+static void avgpool_backward(const struct node *node, const real *dy, real *dx)
+{
+	const struct shape in = node->in, out = node->out;
+
+	for (int c = 0; c < in.channels; c++, dx += in.height * in.width)
+		for (int i = 0; i < out.height * out.width; i++) {
+			const struct inside rows = share_of(
+				i / out.width, in.height, out.height);
+			const struct inside columns = share_of(
+				i % out.width, in.width, out.width);
+			const real each = *dy++ /
+					  (real)((rows.to - rows.from) *
+						 (columns.to - columns.from));
+
+			for (int r = rows.from; r < rows.to; r++)
+				for (int k = columns.from; k < columns.to; k++)
+					dx[r * in.width + k] += each;
+		}
+}
+
 /* A channel of a batch: count planes of size values, stride values apart. */
 struct channel {
 	int count;

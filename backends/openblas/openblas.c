@@ -125,12 +125,6 @@ static int openblas_compile(struct device *device, const struct model *model,
 
 	if (!openblas)
 		return error_memory(err, "a program");
-	for (int l = 0; l < model->layer_count; l++)
-		if (model->layers[l].kind == LAYER_AVGPOOL) {
-			free(openblas);
-			return error_set(err, ERROR_MISSING,
-					 "openblas: no average pooling yet");
-		}
 	openblas->pass = is_double ? openblas_pass_double : openblas_pass_float;
 	if (oracle_init(&openblas->oracle, device, model, options, is_double,
 			err)) {

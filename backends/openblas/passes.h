@@ -368,6 +368,13 @@ static void row_forward(const struct work *work)
 		batchnorm_forward(work);
 	else if (kind == LAYER_ADD)
 		add_forward(work);
+	else if (kind == LAYER_AVGPOOL)
+		for (int i = 0; i < work->count; i++)
+			avgpool(work->node,
+				work->x + (size_t)i *
+						  shape_size(work->node->in),
+				work->y + (size_t)i *
+						  shape_size(work->node->out));
 	else {
 		if (kind != LAYER_MAXPOOL)
 			bring_input(work);
@@ -378,10 +385,18 @@ static void row_forward(const struct work *work)
 
 static void pool_backward(const struct work *work)
 {
-	if (!work->node->adds_dx)
+	const struct node *node = work->node;
+
+	if (!node->adds_dx)
 		memset(work->dx, 0, input_size(work) * sizeof(real));
 	for (int i = 0; i < work->count; i++)
-		choice_backward(work, i);
+		if (node->layer->kind == LAYER_MAXPOOL)
+			choice_backward(work, i);
+		else
+			avgpool_backward(
+				node,
+				work->dy + (size_t)i * shape_size(node->out),
+				work->dx + (size_t)i * shape_size(node->in));
 }
 
 /* Of the rows that turn dy into dx where it is. */
@@ -407,7 +422,7 @@ static void row_backward(const struct work *work)
 		conv_backward(work);
 	else if (kind == LAYER_LINEAR)
 		linear_backward(work);
-	else if (kind != LAYER_MAXPOOL)
+	else if (kind != LAYER_MAXPOOL && kind != LAYER_AVGPOOL)
 		backward_in_place(work);
 	else if (work->dx)
 		pool_backward(work);

@@ -9,12 +9,12 @@
 #include "backends/opencl/class.h"
 
 extern const struct opencl_solver generic_conv, generic_norm, generic_relu,
-	generic_add, generic_maxpool, generic_dropout;
+	generic_add, generic_maxpool, generic_avgpool, generic_dropout;
 
 #define GENERIC_SOLVERS                                                      \
 	&generic_conv.base, &generic_norm.base, &generic_relu.base,          \
 		&generic_add.base, &generic_maxpool.base,                    \
-		&generic_dropout.base
+		&generic_avgpool.base, &generic_dropout.base
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 

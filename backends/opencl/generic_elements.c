@@ -298,3 +298,53 @@ const struct opencl_solver generic_maxpool = {
 	.backward = maxpool_backward,
 	.decisions = codes_decisions,
 };
+
+static int avgpool_takes(const struct graph *graph, int first,
+			 const struct program_options *options)
+{
+	(void)options;
+	return is_of_kind(graph, first, LAYER_AVGPOOL);
+}
+
+static int avgpool_forward(struct opencl_program *program, struct pass *pass,
+			   int index, struct error *err)
+{
+	const size_t size = shape_size(generic_node(program, index)->out);
+	const struct launch how = generic_how(program, "avgpool", index, size);
+	const cl_mem memories[] = {
+		generic_input(program, pass, index).memory,
+		generic_output(program, pass, index).memory,
+	};
+	cl_int words[10];
+	const int count = pool_words(program, pass, index, words);
+
+	return generic_launch(program, pass, &how, memories, COUNT(memories),
+			      words, count, err);
+}
+
+static int avgpool_backward(struct opencl_program *program, struct pass *pass,
+			    int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const struct launch how = generic_how(program, "avgpool_backward",
+					      index, shape_size(node->in));
+	const cl_mem memories[] = {
+		generic_output(program, pass, index).gradient,
+		generic_input(program, pass, index).gradient,
+	};
+	cl_int words[11];
+	const int count = pool_words(program, pass, index, words);
+
+	words[count] = node->adds_dx;
+	return node->wants_dx ?
+		       generic_launch(program, pass, &how, memories,
+				      COUNT(memories), words, count + 1, err) :
+		       0;
+}
+
+const struct opencl_solver generic_avgpool = {
+	.base = { "avgpool", avgpool_takes },
+	.allocate = generic_allocate,
+	.forward = avgpool_forward,
+	.backward = avgpool_backward,
+};

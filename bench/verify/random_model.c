@@ -215,6 +215,9 @@ static void add_any(struct draft *draft)
 		add_dropout(draft);
 	else if (drawn < 90)
 		add_block(draft);
+	else if (drawn < 93)
+		append(draft, (struct layer){ .kind = LAYER_AVGPOOL,
+					      .outputs = 1 + pick(draft, 4) });
 	else if (drawn < 94) /* twice the same */
 		add_kind(draft, LAYER_ADD);
 	else

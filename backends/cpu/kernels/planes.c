@@ -145,6 +145,73 @@ static void maxpool_backward(const struct pool_shape *shape, const float *dy,
 	}
 }
 
+/* Of the inputs that output number place of out is the mean of. */
+INLINE struct span mean_of(int place, int in, int out)
+{
+	const int first = place * in / out;
+
+	return (struct span){ 0, ((place + 1) * in + out - 1) / out - first,
+			      first };
+}
+
+static void avgpool(const struct pool_shape *shape, const float *restrict in,
+		    float *restrict out)
+{
+	const int channels = shape->in.channels;
+
+	for (int p = 0; p < shape->out.height * shape->out.width; p++) {
+		const struct span y = mean_of(p / shape->out.width,
+					      shape->in.height,
+					      shape->out.height);
+		const struct span x = mean_of(p % shape->out.width,
+					      shape->in.width,
+					      shape->out.width);
+		const float share = 1.f / (float)(y.to * x.to);
+
+		for (int c = 0; c < channels; c++)
+			out[c] = 0;
+		for (int i = 0; i < y.to * x.to; i++) {
+			const float *from = in + ((y.first + i / x.to) *
+							  shape->in.width +
+						  x.first + i % x.to) *
+							 shape->in_stride;
+
+			for (int c = 0; c < channels; c++)
+				out[c] += from[c];
+		}
+		for (int c = 0; c < channels; c++)
+			out[c] *= share;
+		out += shape->out_stride;
+	}
+}
+
+static void avgpool_backward(const struct pool_shape *shape, const float *dy,
+			     float *dx)
+{
+	const int channels = shape->in.channels;
+
+	for (int p = 0; p < shape->out.height * shape->out.width; p++) {
+		const struct span y = mean_of(p / shape->out.width,
+					      shape->in.height,
+					      shape->out.height);
+		const struct span x = mean_of(p % shape->out.width,
+					      shape->in.width,
+					      shape->out.width);
+		const float share = 1.f / (float)(y.to * x.to);
+
+		for (int i = 0; i < y.to * x.to; i++) {
+			float *to = dx + ((y.first + i / x.to) *
+						  shape->in.width +
+					  x.first + i % x.to) *
+						 shape->in_stride;
+
+			for (int c = 0; c < channels; c++)
+				to[c] += dy[c] * share;
+		}
+		dy += shape->out_stride;
+	}
+}
+
 static void relu(size_t count, const float *restrict x, float *restrict y)
 {
 	/* A NaN is not at most 0. */
@@ -180,6 +247,8 @@ static void relu_backward(size_t count, const float *restrict y,
 const struct plane_kernels ISA_NAME(plane_kernels) = {
 	.maxpool = maxpool,
 	.maxpool_backward = maxpool_backward,
+	.avgpool = avgpool,
+	.avgpool_backward = avgpool_backward,
 	.moments = ISA_NAME(norm_moments),
 	.norm = ISA_NAME(norm_forward),
 	.norm_sums = ISA_NAME(norm_sums),

@@ -93,3 +93,77 @@ kernel GROUP void maxpool_backward(
 		gradient_put(dx + i, sum, adds);
 	}
 }
+
+/* Of a side: the inputs of an output, and the outputs of an input. */
+static inline int2 inputs_of(int at, int in, int out)
+{
+	return (int2)(at * in / out, ((at + 1) * in + out - 1) / out);
+}
+
+static inline int2 outputs_of(int at, int in, int out)
+{
+	return inputs_of(at, out, in);
+}
+
+static inline int length_of(int2 range)
+{
+	return range.y - range.x;
+}
+
+kernel GROUP void avgpool(const int count, global const float *restrict x,
+			  global float *restrict y, const int channels,
+			  const int in_height, const int in_width,
+			  const int x_sample, const int out_height,
+			  const int out_width, const int y_sample)
+{
+	x += get_group_id(1) * (size_t)x_sample;
+	y += get_group_id(1) * (size_t)y_sample;
+	for EACH_OF(i, channels * out_height * out_width) {
+		const int2 rows = inputs_of(i / out_width % out_height,
+					    in_height, out_height);
+		const int2 columns = inputs_of(i % out_width, in_width,
+					       out_width);
+		global const float *plane = x + i / (out_height * out_width) *
+							in_height * in_width;
+		float sum = 0;
+
+		for (int r = rows.x; r < rows.y; r++) {
+			float of_row = 0;
+
+			for (int c = columns.x; c < columns.y; c++)
+				of_row += plane[r * in_width + c];
+			sum += of_row;
+		}
+		y[i] = sum / (length_of(rows) * length_of(columns));
+	}
+}
+
+kernel GROUP void avgpool_backward(const int count,
+				   global const float *restrict dy,
+				   global float *restrict dx,
+				   const int channels, const int in_height,
+				   const int in_width, const int x_sample,
+				   const int out_height, const int out_width,
+				   const int y_sample, const int adds)
+{
+	dy += get_group_id(1) * (size_t)y_sample;
+	dx += get_group_id(1) * (size_t)x_sample;
+	for EACH_OF(i, channels * in_height * in_width) {
+		const int2 rows = outputs_of(i / in_width % in_height,
+					     in_height, out_height);
+		const int2 columns = outputs_of(i % in_width, in_width,
+						out_width);
+		global const float *plane = dy + i / (in_height * in_width) *
+							 out_height * out_width;
+		float sum = 0;
+
+		for (int r = rows.x; r < rows.y; r++)
+			for (int c = columns.x; c < columns.y; c++)
+				sum += plane[r * out_width + c] /
+				       (length_of(inputs_of(r, in_height,
+							    out_height)) *
+					length_of(inputs_of(c, in_width,
+							    out_width)));
+		gradient_put(dx + i, sum, adds);
+	}
+}
