@@ -66,7 +66,8 @@ static struct batch take_share(const struct team *team, int step, int rank,
 
 	return share_of(all, size, rank, cores,
 			allocate((size_t)all->count * size * sizeof(float)),
-			allocate((size_t)all->count));
+			allocate((size_t)all->count *
+				 sizeof(*all->labels)));
 }
 
 static struct program_options options_of(const struct team *team, int cores)
