@@ -2,13 +2,17 @@
  * not add up, numbers out of range. */
 #include "models/model.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 /* A row that another one cannot read; "from" or "with" names the field. */
 static void source_check(const char *field, int index, int distance, char *why,
 			 size_t size)
 {
-	if (distance < 0)
+	if (distance < 0 && index == 0)
+		snprintf(why, size, "%s %d, where 0, the images, is all that "
+			 "the first row can read", field, distance);
+	else if (distance < 0)
 		snprintf(why, size, "%s %d, where a row reads only rows above "
 			 "it: 0 is layer %d", field, distance, index - 1);
 	else if (distance > index)
@@ -22,7 +26,11 @@ static void window_check(const struct layer *layer, struct shape in, char *why,
 {
 	const int window = layer->window, pad = layer->pad;
 
-	if (layer->kind == LAYER_MAXPOOL && window > MODEL_MAX_WINDOW)
+	if (window > MODEL_MAX_SIDE || layer->stride > MODEL_MAX_SIDE)
+		snprintf(why, size, "a window of %d and a stride of %d, where "
+			 "%d is the most", window, layer->stride,
+			 MODEL_MAX_SIDE);
+	else if (layer->kind == LAYER_MAXPOOL && window > MODEL_MAX_WINDOW)
 		snprintf(why, size, "a window of %dx%d, where %dx%d is the "
 			 "largest of a pooling", window, window,
 			 MODEL_MAX_WINDOW, MODEL_MAX_WINDOW);
@@ -50,6 +58,59 @@ static void window_check(const struct layer *layer, struct shape in, char *why,
 			 pad ? ", padded" : "");
 }
 
+/* A number that this kind of layer would not look at. */
+static void fields_check(const struct layer *layer, char *why, size_t size)
+{
+	const unsigned conv = 1u << LAYER_CONV, add = 1u << LAYER_ADD;
+	const unsigned pool = 1u << LAYER_MAXPOOL;
+	const unsigned drop = 1u << LAYER_DROPOUT | 1u << LAYER_DROPOUT2D;
+	const struct {
+		const char *name;
+		double value;
+		unsigned kinds; /* that have it */
+	} fields[] = {
+		{ "outputs", layer->outputs,
+		  conv | 1u << LAYER_LINEAR | 1u << LAYER_AVGPOOL },
+		{ "window", layer->window, conv | pool },
+		{ "stride", layer->stride, conv | pool },
+		{ "pad", layer->pad, conv | pool },
+		{ "no_bias", layer->no_bias, conv },
+		{ "drop", layer->drop, drop },
+		{ "with", layer->with, add },
+		{ "loss", layer->loss, 1u << LAYER_LOSS },
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].value != 0 &&
+		    !(fields[i].kinds >> layer->kind & 1)) {
+			snprintf(why, size, "%s %g, which no %s has",
+				 fields[i].name, fields[i].value,
+				 layer_kind_name(layer->kind));
+			return;
+		}
+}
+
+/* Kernels count what a row makes of a sample, and its weights, by int. */
+static void size_check(const struct layer *layer, struct shape in, char *why,
+		       size_t size)
+{
+	const struct shape out = layer_output(layer, in);
+	const double values = (double)out.channels * out.height * out.width;
+	double weights = 0;
+
+	if (layer->kind == LAYER_CONV)
+		weights = (double)layer->outputs * layer->window *
+			  layer->window * in.channels;
+	else if (layer->kind == LAYER_LINEAR)
+		weights = (double)layer->outputs * (double)shape_size(in);
+	if (values > INT_MAX)
+		snprintf(why, size, "%.0f values of a sample, where %d are "
+			 "the most", values, INT_MAX);
+	else if (weights > INT_MAX)
+		snprintf(why, size, "%.0f weights, where %d are the most",
+			 weights, INT_MAX);
+}
+
 /* What is wrong with a layer, whatever it stands behind; empty: nothing. */
 static void layer_check(const struct layer *layer, struct shape in, char *why,
 			size_t size)
@@ -68,12 +129,12 @@ static void layer_check(const struct layer *layer, struct shape in, char *why,
 	else if (!(layer->drop >= 0 && layer->drop < 1))
 		snprintf(why, size, "a probability to drop of %g, where it is "
 			 "at least 0 and below 1", layer->drop);
-	else if (layer->loss && layer->kind != LAYER_LOSS)
-		snprintf(why, size, "a loss, which only the last row has");
-	else if (layer->no_bias && layer->kind != LAYER_CONV)
-		snprintf(why, size, "no_bias, which only a conv can do");
-	else if (has_window)
+	else
+		fields_check(layer, why, size);
+	if (!why[0] && has_window)
 		window_check(layer, in, why, size);
+	if (!why[0])
+		size_check(layer, in, why, size);
 }
 
 static void add_check(const struct model *model, int index, char *why,
@@ -97,11 +158,13 @@ static void init_check(const struct model *model, int index, char *why,
 		       size_t size)
 {
 	const struct layer *layer = &model->layers[index];
-	const int weights = layer->outputs * layer->window * layer->window *
-			    model_layer_input(model, index).channels;
+	int weights;
 
-	if (layer->kind == LAYER_CONV && model->init == INIT_KAIMING_FAN_OUT &&
-	    weights < 16)
+	if (layer->kind != LAYER_CONV)
+		return;
+	weights = layer->outputs * layer->window * layer->window *
+		  model_layer_input(model, index).channels;
+	if (model->init == INIT_KAIMING_FAN_OUT && weights < 16)
 		snprintf(why, size, "%d weights, where the normal numbers that "
 			 "they begin with come by 16", weights);
 }
@@ -127,9 +190,6 @@ static void row_check(const struct model *model, int index, char *why,
 	source_check("from", index, layer->from, why, size);
 	if (!why[0] && layer->kind == LAYER_ADD)
 		source_check("with", index, layer->with, why, size);
-	else if (!why[0] && layer->with)
-		snprintf(why, size, "with %d, which only an add has",
-			 layer->with);
 	if (!why[0])
 		layer_check(layer, model_layer_input(model, index), why, size);
 	if (!why[0] && layer->kind == LAYER_ADD)
@@ -159,7 +219,12 @@ static void whole_check(const struct model *model, char *why, size_t size)
 	why[0] = '\0';
 	for (int i = 0; i < model->layer_count && i < MODEL_MAX_LAYERS; i++)
 		parameters += layer_has_parameters(&model->layers[i]);
-	if (in.channels < 1 || in.height < 1 || in.width < 1)
+	if (in.channels > MODEL_MAX_SIDE || in.height > MODEL_MAX_SIDE ||
+	    in.width > MODEL_MAX_SIDE)
+		snprintf(why, size, "an input of %dx%dx%d, where %d is the "
+			 "most of each", in.channels, in.height, in.width,
+			 MODEL_MAX_SIDE);
+	else if (in.channels < 1 || in.height < 1 || in.width < 1)
 		snprintf(why, size, "an input of %dx%dx%d is empty",
 			 in.channels, in.height, in.width);
 	else if (model->layer_count < 1 ||

@@ -30,8 +30,9 @@ static int is_linear(const struct model *model, const struct tensor *tensor)
 	return model->layers[tensor->layer].kind == LAYER_LINEAR;
 }
 
-/* Those of a constructor whose values are not kept; of a linear layer that is
- * replaced by one of other outputs, the numbers of the first one. */
+/* Draws what a constructor draws whose values are not kept: as many numbers as
+ * the tensor has, or of a linear layer that is replaced, as the first one had.
+ */
 static void pass_over(struct mt19937 *generator, const struct model *model,
 		      const struct tensor *tensor)
 {
@@ -92,6 +93,8 @@ void model_init(const struct model *model, unsigned long long seed,
 	for (int t = 0; t < count; t++) {
 		const enum layer_kind kind =
 			model->layers[tensors[t].layer].kind;
+		const int drawn_later = kind == LAYER_CONV ?
+				is_weight(tensors, t) : model->replaced_outputs;
 		float *to = parameters + tensors[t].offset;
 
 		for (size_t i = 0; kind == LAYER_BATCHNORM &&
@@ -99,13 +102,14 @@ void model_init(const struct model *model, unsigned long long seed,
 			to[i] = (float)is_weight(tensors, t);
 		if (kind == LAYER_BATCHNORM)
 			continue;
-		if (kaiming && (kind == LAYER_CONV || model->replaced_outputs))
+		if (kaiming && drawn_later)
 			pass_over(&generator, model, &tensors[t]);
 		else
 			draw_uniform(&generator, &tensors[t], to);
 	}
 	for (int t = 0; kaiming && t < count; t++)
-		if (model->layers[tensors[t].layer].kind == LAYER_CONV)
+		if (model->layers[tensors[t].layer].kind == LAYER_CONV &&
+		    is_weight(tensors, t))
 			draw_normal(&generator,
 				    &model->layers[tensors[t].layer],
 				    tensors[t].count,

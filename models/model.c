@@ -126,6 +126,18 @@ int model_has_batchnorm(const struct model *model)
 	return 0;
 }
 
+int model_lone_norm(const struct model *model)
+{
+	for (int i = 0; i < model->layer_count; i++) {
+		const struct shape in = model_layer_input(model, i);
+
+		if (model->layers[i].kind == LAYER_BATCHNORM &&
+		    in.height * in.width == 1)
+			return i;
+	}
+	return -1;
+}
+
 enum loss model_loss(const struct model *model)
 {
 	return model->layers[model->layer_count - 1].loss;

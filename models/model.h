@@ -25,6 +25,7 @@
 #define MODEL_MAX_LAYERS 192
 #define MODEL_MAX_TENSORS (2 * MODEL_MAX_LAYERS)
 #define MODEL_MAX_WINDOW 15 /* of a pooling: its winner fits into a byte */
+#define MODEL_MAX_SIDE 65535 /* of images and windows, and of a stride */
 #define MODEL_MAX_CLASSES 65535 /* labels have 16 bits */
 #define MODEL_IMAGES (-1) /* as the row that another one reads */
 
@@ -171,6 +172,10 @@ void model_learnt(const struct model *model, unsigned char *learnt);
 
 /* Whether a layer sees other samples of its batch. */
 int model_has_batchnorm(const struct model *model);
+
+/* A row of batch norm that has one value a channel and sample, or -1: of one
+ * sample there is no variance then. */
+int model_lone_norm(const struct model *model);
 
 /* That of its last row. */
 enum loss model_loss(const struct model *model);

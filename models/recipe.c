@@ -21,39 +21,64 @@ int recipe_states(const struct recipe *recipe)
 	return recipe->momentum != 0;
 }
 
-int recipe_check(const struct recipe *recipe, char *text, size_t size)
-{
-	const int divides = recipe->optimizer != OPTIMIZER_SGD;
-	const int adam = recipe->optimizer == OPTIMIZER_ADAM;
-	const struct {
-		const char *name;
-		double value;
-		int counts; /* for this optimizer and schedule */
-		double below;
-	} numbers[] = {
-		{ "batch", recipe->batch, 1, INFINITY },
-		{ "epochs", recipe->epochs, 1, INFINITY },
-		{ "lr_gamma", recipe->lr_gamma, recipe->lr_step, INFINITY },
-		{ "eps", recipe->eps, divides, INFINITY },
-		{ "beta1", recipe->beta1, adam, 1 },
-		{ "beta2", recipe->beta2, adam, 1 },
-	};
+/* A coefficient, which may be 0 unless it is divided by. */
+struct coefficient {
+	const char *name;
+	double value;
+	unsigned optimizers; /* that have it, 1u << enum optimizer */
+	int divides;
+	double below;
+};
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (!numbers[i].counts || (numbers[i].value > 0 &&
-					   numbers[i].value < numbers[i].below))
-			continue;
-		snprintf(text, size, "%s is %g in its recipe, where it is more "
-			 "than 0%s", numbers[i].name, numbers[i].value,
-			 isinf(numbers[i].below) ? "" : " and below 1");
+#define ADADELTA (1u << OPTIMIZER_ADADELTA)
+#define ADAM (1u << OPTIMIZER_ADAM)
+#define SGD (1u << OPTIMIZER_SGD)
+#define ALL (ADADELTA | ADAM | SGD)
+
+static int coefficient_check(const struct coefficient *is,
+			     enum optimizer optimizer, char *text, size_t size)
+{
+	if (!(is->optimizers >> optimizer & 1)) {
+		if (is->value == 0)
+			return 0;
+		snprintf(text, size, "%s is %g in its recipe, which %s does "
+			 "not have", is->name, is->value,
+			 optimizer_name(optimizer));
 		return -1;
 	}
-	if (recipe->lr_step >= 0 && recipe->lr_warmup >= 0)
+	if ((is->divides ? is->value > 0 : is->value >= 0) &&
+	    is->value < is->below)
 		return 0;
-	snprintf(text, size, "%s is %g in its recipe, where it is at least 0",
-		 recipe->lr_step < 0 ? "lr_step" : "lr_warmup",
-		 recipe->lr_step < 0 ? recipe->lr_step : recipe->lr_warmup);
+	snprintf(text, size, "%s is %g in its recipe, where it is %s%s",
+		 is->name, is->value,
+		 is->divides ? "more than 0" : "at least 0",
+		 isinf(is->below) ? "" : " and below 1");
 	return -1;
+}
+
+int recipe_check(const struct recipe *recipe, char *text, size_t size)
+{
+	const unsigned steps = recipe->lr_step ? ALL : 0;
+	const struct coefficient all[] = {
+		{ "batch", recipe->batch, ALL, 1, INFINITY },
+		{ "epochs", recipe->epochs, ALL, 1, INFINITY },
+		{ "lr", recipe->lr, ALL, 0, INFINITY },
+		{ "lr_step", recipe->lr_step, ALL, 0, INFINITY },
+		{ "lr_gamma", steps ? recipe->lr_gamma : 0, steps, 1,
+		  INFINITY },
+		{ "lr_warmup", recipe->lr_warmup, ALL, 0, INFINITY },
+		{ "rho", recipe->rho, ADADELTA, 0, 1 },
+		{ "eps", recipe->eps, ADADELTA | ADAM, 1, INFINITY },
+		{ "beta1", recipe->beta1, ADAM, 1, 1 },
+		{ "beta2", recipe->beta2, ADAM, 1, 1 },
+		{ "momentum", recipe->momentum, SGD, 0, 1 },
+		{ "weight_decay", recipe->weight_decay, SGD, 0, INFINITY },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (coefficient_check(&all[i], recipe->optimizer, text, size))
+			return -1;
+	return 0;
 }
 
 double recipe_rate(const struct recipe *recipe, long iteration, long iterations)

@@ -52,8 +52,8 @@ struct update {
 	uint32_t step; /* those before this one */
 };
 
-/* 0, or -1 and one sentence into text about a number that a training divides
- * by or counts to. */
+/* 0, or -1 and one sentence into text about a number out of range, or one that
+ * the optimizer does not have. */
 int recipe_check(const struct recipe *recipe, char *text, size_t size);
 
 /* "adadelta", "adam", "sgd" */

@@ -385,12 +385,35 @@ static const struct {
 	{ 1, { .kind = LAYER_BATCHNORM },
 	  ", layer 1 (batchnorm): its parameters need a name" },
 	{ 1, { .kind = LAYER_MAXPOOL, .window = 2, .no_bias = 1 },
-	  ", layer 1 (maxpool): no_bias, which only a conv can do" },
+	  ", layer 1 (maxpool): no_bias 1, which no maxpool has" },
 	{ 2, { .kind = LAYER_RELU, .with = 1 },
-	  ", layer 2 (relu): with 1, which only an add has" },
+	  ", layer 2 (relu): with 1, which no relu has" },
 	{ 2, { .kind = LAYER_RELU, .from = -1 },
 	  ", layer 2 (relu): from -1, where a row reads only rows "
 	  "above it: 0 is layer 1" },
+	{ 0, { .kind = LAYER_RELU, .from = -1 },
+	  ", layer 0 (relu): from -1, where 0, the images, is all that the "
+	  "first row can read" },
+	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 5, .window = 3 },
+	  ", layer 3 (linear 'b'): window 3, which no linear has" },
+	{ 1, { .kind = LAYER_MAXPOOL, .window = 2, .drop = .5 },
+	  ", layer 1 (maxpool): drop 0.5, which no maxpool has" },
+	{ 2, { .kind = LAYER_RELU, .loss = LOSS_MSE },
+	  ", layer 2 (relu): loss 2, which no relu has" },
+	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
+	       .window = 70000, .pad = 69999 },
+	  ", layer 0 (conv 'a'): a window of 70000 and a stride of 0, where "
+	  "65535 is the most" },
+	{ 1, { .kind = LAYER_AVGPOOL, .outputs = 50000 },
+	  ", layer 1 (avgpool): 5000000000 values of a sample, where "
+	  "2147483647 are the most" },
+	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 400000000,
+	       .window = 3 },
+	  ", layer 0 (conv 'a'): 6400000000 values of a sample, where "
+	  "2147483647 are the most" },
+	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 400000000 },
+	  ", layer 3 (linear 'b'): 3200000000 weights, where 2147483647 are "
+	  "the most" },
 	{ 2, { .kind = LAYER_RELU, .from = 3 },
 	  ", layer 2 (relu): from 3, where 2, the images, is the "
 	  "largest" },
@@ -483,10 +506,18 @@ static void spoilt_recipes_are_refused(void **state)
 				  "than 0 and below 1");
 	recipe.beta2 = .999;
 	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), 0);
+	recipe.weight_decay = .1;
+	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
+	assert_string_equal(text, "weight_decay is 0.1 in its recipe, which "
+				  "adam does not have");
 	/* What SGD and a rate that stays do not use. */
 	recipe = (struct recipe){ .batch = 1, .epochs = 1,
 				  .optimizer = OPTIMIZER_SGD };
 	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), 0);
+	recipe.momentum = 1;
+	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
+	assert_string_equal(text, "momentum is 1 in its recipe, where it is at "
+				  "least 0 and below 1");
 	recipe = (struct recipe){ 0 };
 	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
 	assert_non_null(strstr(text, "batch is 0"));

@@ -115,6 +115,37 @@ static void permutations_of_few_are_whole(void **state)
 	}
 }
 
+/* Kaiming's are drawn behind all constructors, and biases stay as those have
+ * drawn them. */
+static void biases_are_those_of_constructors(void **state)
+{
+	static const struct layer layers[] = {
+		{ .kind = LAYER_CONV, .name = "a", .outputs = 5, .window = 3 },
+		{ .kind = LAYER_CONV, .name = "b", .outputs = 2, .window = 3 },
+		{ .kind = LAYER_LINEAR, .name = "c", .outputs = 3 },
+		{ .kind = LAYER_LOSS },
+	};
+	struct model model = { .name = "biases", .input = { 2, 6, 6 },
+			       .layers = layers, .layer_count = 4 };
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_tensors(&model, tensors);
+	float drawn[256], kaiming[256];
+
+	(void)state;
+	assert_in_range(model_parameter_count(&model), 1, 256);
+	model_init(&model, 3, drawn);
+	model.init = INIT_KAIMING_FAN_OUT;
+	model_init(&model, 3, kaiming);
+	for (int t = 0; t < count; t++) {
+		const int is_weight = t == 0 || t == 2;
+		const size_t at = tensors[t].offset;
+
+		assert_int_equal(!memcmp(drawn + at, kaiming + at,
+					 tensors[t].count * sizeof(float)),
+				 !is_weight);
+	}
+}
+
 /* CRC-32 of the bytes of each tensor after torch.manual_seed(1), weight and
  * bias; not of batch norm's, which are 1 and 0. */
 static void parameters_are_those_of_pytorch(void **state)
@@ -302,6 +333,7 @@ int main(void)
 		cmocka_unit_test(permutations_are_those_of_pytorch),
 		cmocka_unit_test(permutations_of_few_are_whole),
 		cmocka_unit_test(parameters_are_those_of_pytorch),
+		cmocka_unit_test(biases_are_those_of_constructors),
 		cmocka_unit_test(dropout_is_philox),
 		cmocka_unit_test(every_part_of_the_counter_counts),
 		cmocka_unit_test(the_counter_has_its_order),
