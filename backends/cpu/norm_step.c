@@ -145,12 +145,14 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	struct norm_step *norm = (struct norm_step *)step;
 	const struct node *node = cpu_node(program, step->first);
 	const struct norm_rows rows = rows_of(step, pass->count);
+	const struct norm_rows summed =
+		rows_of(step, pass->count - node->broken);
 	const float *dy = step->out->gradient;
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 	double *sum = norm->sums, *product = sum + norm->channels;
 	float *terms = norm->terms;
 
-	program->kernels->planes->norm_sums(&rows, step->in->out, dy,
+	program->kernels->planes->norm_sums(&summed, step->in->out, dy,
 					    norm->mean, sum, product);
 	for (int c = 0; c < norm->channels; c++) {
 		const double deviation = norm->deviation[c];

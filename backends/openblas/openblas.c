@@ -160,7 +160,7 @@ static int openblas_evaluate(struct program *program, const struct batch *batch,
 {
 	struct openblas *openblas = (struct openblas *)program;
 	const size_t size = shape_size(program->model->input);
-	const int outputs = model_classes(program->model);
+	const size_t outputs = (size_t)model_classes(program->model);
 	struct batch slice = *batch;
 
 	(void)err;
@@ -169,7 +169,7 @@ static int openblas_evaluate(struct program *program, const struct batch *batch,
 		if (model_has_classes(program->model))
 			slice.labels = batch->labels + i;
 		else
-			slice.targets = batch->targets + i * outputs;
+			slice.targets = batch->targets + (size_t)i * outputs;
 		slice.count = batch->count - i;
 		if (slice.count > program->options.batch)
 			slice.count = program->options.batch;

@@ -169,8 +169,9 @@ static int opencl_evaluate(struct program *base, const struct batch *batch,
 			if (model_has_classes(base->model))
 				slice.labels += at;
 			else
-				slice.targets += at *
-						 model_classes(base->model);
+				slice.targets +=
+					(size_t)at *
+					(size_t)model_classes(base->model);
 		}
 		slice.at += at * batch->stride;
 		slice.count = left < test->most ? left : test->most;

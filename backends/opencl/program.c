@@ -128,7 +128,7 @@ static int vectors_clear(struct opencl_program *program, struct error *err)
 	if (program->buffers && memory_clear(program, program->buffers,
 					     buffers_bytes(program), err))
 		return -1;
-	for (int v = 0; v < VECTOR_COUNT; v++)
+	for (int v = 0; v < program->base.vectors; v++)
 		if (memory_clear(program, program->vectors[v],
 				 program->base.parameters * sizeof(float), err))
 			return -1;
@@ -137,7 +137,7 @@ static int vectors_clear(struct opencl_program *program, struct error *err)
 
 static int vectors_make(struct opencl_program *program, struct error *err)
 {
-	for (int v = 0; v < VECTOR_COUNT; v++)
+	for (int v = 0; v < program->base.vectors; v++)
 		if (memory_make_seen(program,
 				     program->base.parameters * sizeof(float),
 				     &program->vectors[v], err))
