@@ -205,26 +205,13 @@ double backend_batch_bytes(const struct backend *backend,
 					 plan_decision_bytes(model));
 }
 
-/* A row of batch norm whose statistics are of as many values as samples. */
-static int find_lone_norm(const struct model *model)
-{
-	for (int i = 0; i < model->layer_count; i++) {
-		const struct shape in = model_layer_input(model, i);
-
-		if (model->layers[i].kind == LAYER_BATCHNORM &&
-		    in.height * in.width == 1)
-			return i;
-	}
-	return -1;
-}
-
 /* Of one value there is no unbiased variance, and what is normalised by its
  * own deviation is 0, whatever it was. */
 static int refuse_norm(const struct model *model, struct error *err)
 {
 	char where[80];
 
-	layer_describe(model, find_lone_norm(model), where, sizeof(where));
+	layer_describe(model, model_lone_norm(model), where, sizeof(where));
 	return error_set(err, ERROR_USAGE, "model '%s', %s: 1 sample of 1x1 "
 			 "is 1 value per channel, of which there is no "
 			 "variance; batch norm trains with 2 or more: choose "
@@ -242,7 +229,7 @@ int program_compile(struct device *device, const struct model *model,
 	*program = NULL;
 	if (model_check(model, wrong, sizeof(wrong)))
 		return error_set(err, ERROR_USAGE, "%s", wrong);
-	has_lone_norm = find_lone_norm(model) >= 0;
+	has_lone_norm = model_lone_norm(model) >= 0;
 	if (has_lone_norm && options->batch == 1)
 		return refuse_norm(model, err);
 	if (!(backend->precisions >> options->precision & 1))

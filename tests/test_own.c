@@ -39,6 +39,14 @@ static const struct layer many_classes[] = {
 	{ .kind = LAYER_LOSS },
 };
 
+/* Batch norm of one value a channel and sample. */
+static const struct layer lone_norm[] = {
+	{ .kind = LAYER_LINEAR, .name = "hidden", .outputs = 7 },
+	{ .kind = LAYER_BATCHNORM, .name = "norm" },
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
+	{ .kind = LAYER_LOSS },
+};
+
 /* Nothing linear comes before the loss. */
 static const struct layer all_convs[] = {
 	{ .kind = LAYER_CONV, .name = "conv", .outputs = 4, .window = 14 },
@@ -60,6 +68,7 @@ static const struct model own_models[] = {
 	MODEL("many-classes", many_classes, RECIPE),
 	MODEL("no-recipe", many_classes, { 0 }),
 	MODEL("all-convs", all_convs, RECIPE),
+	MODEL("lone-norm", lone_norm, RECIPE),
 };
 
 /* Copies of null, as it is and with less, and two of openblas: one is right
@@ -327,6 +336,43 @@ static void spoilt_models_are_usage(void **state)
 		}
 }
 
+/* Of 70 samples, the numbers that leave some core one. */
+static void lone_values_are_usage(void **state)
+{
+	static const struct {
+		const char *line, *says; /* NULL: it trains */
+	} batches[] = {
+		{ "cpu-1 -b 1", "an iteration has 1 sample for 1 core, " },
+		{ "cpu-2 -b 1", "an iteration has 2 samples for 2 cores, " },
+		{ "cpu-2 --global-batch 3",
+		  "an iteration has 3 samples for 2 cores, " },
+		{ "cpu-1 -b 69",
+		  "an epoch's last iteration has 1 sample for 1 core, " },
+		{ "cpu-2 -b 34",
+		  "an epoch's last iteration has 2 samples for 2 cores, " },
+		{ "cpu-1 -b 69 --steps 1", NULL },
+		{ "cpu-2 --global-batch 10", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(batches); i++) {
+		char line[128];
+		struct said said;
+
+		snprintf(line, sizeof(line), "measure -m lone-norm %s",
+			 batches[i].line);
+		said = say(line);
+		assert_int_equal(said.code, batches[i].says ? ERROR_USAGE : 0);
+		if (batches[i].says) {
+			assert_says(said.error, "model 'lone-norm', layer 1 "
+						"(batchnorm 'norm'): ");
+			assert_says(said.error, batches[i].says);
+			assert_string_equal(said.out, "");
+		}
+		free(said.out);
+	}
+}
+
 /* What the steps in lockstep do not have. */
 static void verify_takes_what_is_measured(void **state)
 {
@@ -427,6 +473,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spoilt_models_are_usage),
+		cmocka_unit_test(lone_values_are_usage),
 		cmocka_unit_test(verify_takes_what_is_measured),
 		cmocka_unit_test(verify_takes_what_a_program_holds),
 		cmocka_unit_test(verify_goes_on_past_who_cannot),

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/replica.h"
 #include "bench/rows/time_to_accuracy.h"
 #include "bench/training/plan_sync.h"
 #include "bench/training/target_options.h"
@@ -90,6 +91,7 @@ int plan_run(struct training *training, const struct target *target,
 	if (recipe_check(&training->recipe, wrong, sizeof(wrong)))
 		return error_set(err, ERROR_USAGE, "model '%s': %s",
 				 training->model->name, wrong);
+	training->cores = target->cores;
 	training->backend = target->backend;
 	training->device = target->device[0] ? target->device : NULL;
 	training->device_class = options->device_class;
@@ -161,6 +163,40 @@ static int refuse_batch(const struct training *training,
 			 cores, dataset->name, dataset->train.count);
 }
 
+/* Of so many samples some core has one alone, and its batch norm one value. */
+static int check_norm(const struct training *training, int samples,
+		      const char *which, struct error *err)
+{
+	const int row = model_lone_norm(training->model);
+	const int least = replica_share(training->cores - 1, training->cores,
+					samples);
+	const int cores = training->cores;
+	char where[80];
+
+	if (row < 0 || samples == 0 || (least ? least : 1) > 1)
+		return 0;
+	layer_describe(training->model, row, where, sizeof(where));
+	return error_set(err, ERROR_USAGE, "model '%s', %s: %s iteration has "
+			 "%d sample%s for %d core%s, so that one has 1 value "
+			 "per channel, of which there is no variance; choose "
+			 "another --batch or --global-batch",
+			 training->model->name, where, which, samples,
+			 samples == 1 ? "" : "s", cores,
+			 cores == 1 ? "" : "s");
+}
+
+/* The first iteration's samples, and those of the last one of an epoch. */
+static int check_norms(const struct training *training, struct error *err)
+{
+	const int all = training->dataset->train.count;
+	const int global = training->global_batch;
+	const int left = all % global;
+
+	return check_norm(training, all < global ? all : global, "an", err) ||
+	       (left && training->iterations == all / global + 1 &&
+		check_norm(training, left, "an epoch's last", err)) ? -1 : 0;
+}
+
 int plan_iterations(struct training *training, const struct options *options,
 		    struct error *err)
 {
@@ -177,7 +213,7 @@ int plan_iterations(struct training *training, const struct options *options,
 		training->global_batch;
 	if (most != OPTION_UNSET && most < training->iterations)
 		training->iterations = (int)most;
-	return 0;
+	return check_norms(training, err);
 }
 
 int plan_dataset(struct dataset *dataset, const struct options *options,

@@ -21,6 +21,7 @@ struct training {
 	int cpus;	    /* that the process is confined to */
 	int one_process;    /* the cores share this process */
 	struct recipe recipe;
+	int cores;
 	int iterations;	  /* an epoch */
 	int global_batch; /* samples of all cores in an iteration */
 	int test_batch;	  /* likewise in a test step; 0: no tests */

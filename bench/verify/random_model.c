@@ -170,19 +170,23 @@ static void add_block(struct draft *draft)
 	maybe_kind(draft, 60, LAYER_RELU);
 }
 
-/* What networks for small images begin with, and the fused kernels want. */
+/* What networks for small images begin with, and the fused kernels want; those
+ * of Winograd on OpenCL want whole vectors of planes and of pooled pixels. */
 static void add_stem(struct draft *draft)
 {
 	struct shape *in = &draft->to->model.input;
+	const int whole = chance(draft, 50);
 
 	*in = (struct shape){ 1 + pick(draft, 3), 8 + 4 * pick(draft, 4),
 			      8 + 4 * pick(draft, 4) };
+	if (whole)
+		in->height = in->width = 12;
 	draft->shape = *in;
-	append(draft, (struct layer){ .kind = LAYER_CONV,
-				      .outputs = planes(draft), .window = 3 });
+	append(draft, (struct layer){ .kind = LAYER_CONV, .window = 3,
+				      .outputs = whole ? 16 : planes(draft) });
 	add_kind(draft, LAYER_RELU);
-	append(draft, (struct layer){ .kind = LAYER_CONV,
-				      .outputs = planes(draft), .window = 3 });
+	append(draft, (struct layer){ .kind = LAYER_CONV, .window = 3,
+				      .outputs = whole ? 16 : planes(draft) });
 	maybe_kind(draft, 50, LAYER_RELU);
 	append(draft, (struct layer){ .kind = LAYER_MAXPOOL, .window = 2 });
 	if (chance(draft, 60))
@@ -249,20 +253,29 @@ static void draw_rows(struct draft *draft)
 	draft->to->model.layer_count = draft->count;
 }
 
+/* Half of the first steps grow with the gradient, so that what is wrong with
+ * that is seen in the parameters; by the usual eps they have one length. */
 static void draw_recipe(struct draft *draft, struct recipe *recipe)
 {
-	*recipe = (struct recipe){
-		.batch = draft->to->batch,
-		.epochs = 1,
-		.optimizer = (enum optimizer)pick(draft, OPTIMIZER_COUNT),
-		.lr = .01,
-		.rho = .9,
-		.eps = 1e-6,
-		.beta1 = .9,
-		.beta2 = .999,
-		.momentum = chance(draft, 70) ? .9 : 0,
-		.weight_decay = chance(draft, 50) ? 1e-4 : 0,
-	};
+	const enum optimizer optimizer =
+		(enum optimizer)pick(draft, OPTIMIZER_COUNT);
+	const int is_usual = chance(draft, 50);
+
+	*recipe = (struct recipe){ .batch = draft->to->batch,
+				   .epochs = 1,
+				   .optimizer = optimizer,
+				   .lr = is_usual ? .01 : .5 };
+	if (optimizer == OPTIMIZER_ADADELTA) {
+		recipe->rho = .9;
+		recipe->eps = is_usual ? 1e-6 : 1e-2;
+	} else if (optimizer == OPTIMIZER_ADAM) {
+		recipe->beta1 = .9;
+		recipe->beta2 = .999;
+		recipe->eps = is_usual ? 1e-8 : 1;
+	} else {
+		recipe->momentum = chance(draft, 70) ? .9 : 0;
+		recipe->weight_decay = chance(draft, 50) ? 1e-4 : 0;
+	}
 }
 
 static double floats_of(const struct model *model)

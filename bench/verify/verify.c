@@ -13,7 +13,8 @@
 #define MOST_BACKENDS 8
 #define BATCH 16 /* in lockstep: the reference takes a while */
 #define STEPS 50
-#define NORMALISED 1e-4 /* the bound of gradients with batch norm */
+#define NORMALISED 1e-4 /* the bound of gradients with batch norm, and of
+			    * what cores have learnt with them */
 
 #define MIN_COLUMN 10 /* characters: an error and a mark */
 
@@ -260,7 +261,7 @@ static void print_errors(struct verification *v)
 		print_worst(v, v->task.tensors[t].name,
 			    offsetof(struct verify_errors, gradients) +
 				    (size_t)t * sizeof(double),
-			    bound);
+			    v->task.gradient_bound);
 	print_heading(v, "Parameters after each update, likewise");
 	for (int t = 0; t < v->task.tensor_count; t++)
 		print_worst(v, v->task.tensors[t].name,
@@ -272,7 +273,7 @@ static void print_errors(struct verification *v)
 	if (model_has_batchnorm(model))
 		print_worst(v, "running stats.",
 			    offsetof(struct verify_errors, buffers),
-			    v->task.buffer_bound);
+			    bound);
 	print_row(v, "test loss", offsetof(struct verify_result, test_loss),
 		  bound);
 	print_row(v, "test answers",
@@ -295,7 +296,8 @@ static void print_errors(struct verification *v)
 			      "many of reference" :
 			      "Parameters of 2 and 3 cores against those of "
 			      "one");
-	print_row(v, "all", offsetof(struct verify_result, cores), bound);
+	print_row(v, "all", offsetof(struct verify_result, cores),
+		  v->task.gradient_bound);
 }
 
 static void name_wrong(struct verification *v, const char *backend,
@@ -319,7 +321,8 @@ static void judge_pass(struct verification *v, const char *name,
 
 		snprintf(what, sizeof(what), "the gradient of %s (%d samples)",
 			 tensor, batch);
-		name_wrong(v, name, what, errors->gradients[t], bound);
+		name_wrong(v, name, what, errors->gradients[t],
+			   v->task.gradient_bound);
 		snprintf(what, sizeof(what), "%s (%d samples)", tensor, batch);
 		name_wrong(v, name, what, errors->parameters[t],
 			   v->task.update_bound);
@@ -331,7 +334,7 @@ static void judge_pass(struct verification *v, const char *name,
 	}
 	snprintf(what, sizeof(what), "the running statistics (%d samples)",
 		 batch);
-	name_wrong(v, name, what, errors->buffers, v->task.buffer_bound);
+	name_wrong(v, name, what, errors->buffers, bound);
 	snprintf(what, sizeof(what), "the loss (%d samples)", batch);
 	name_wrong(v, name, what, errors->loss, bound);
 }
@@ -347,7 +350,8 @@ static void judge(struct verification *v, const struct verify_result *result)
 	name_wrong(v, name, "the test loss", result->test_loss, bound);
 	name_wrong(v, name, "the number of right test answers",
 		   result->test_correct, answers_bound(v));
-	name_wrong(v, name, "the sum over cores", result->cores, bound);
+	name_wrong(v, name, "the sum over cores", result->cores,
+		   v->task.gradient_bound);
 	if (result->masks_wrong || result->replicas_differ) {
 		fprintf(v->out, "WRONG: %s: %ld dropout decisions, replicas "
 			"%s\n", name, result->masks_wrong,
@@ -373,6 +377,8 @@ static void print_heading_of_all(const struct verification *v)
 		"%.0e", task->model->name, task->dataset->name, task->steps,
 		task->batch, task->measured_batch, verify_tested(task),
 		task->lr, v->options->seed, task->bound);
+	if (task->gradient_bound != task->bound)
+		fprintf(v->out, "; of gradients: %.0e", task->gradient_bound);
 	if (task->update_bound != task->bound)
 		fprintf(v->out, "; of parameters: %.0e", task->update_bound);
 	fputs(".\n", v->out);
@@ -452,9 +458,9 @@ static void set_rules(struct verify_task *task, const struct options *options)
 						       (int)options->steps;
 	task->bound = rules_of[task->precision].any;
 	/* The gradient by what is normalised is a difference that cancels. */
-	if (model_has_batchnorm(task->model))
-		task->bound = fmax(task->bound, NORMALISED);
-	task->buffer_bound = rules_of[task->precision].any;
+	task->gradient_bound = model_has_batchnorm(task->model) ?
+				       fmax(task->bound, NORMALISED) :
+				       task->bound;
 	task->update_bound = is_few ? rules_of[task->precision].updated_by_few :
 				      rules_of[task->precision].updated;
 }

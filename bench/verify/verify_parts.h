@@ -17,9 +17,9 @@ struct verify_task {
 	const char *device; /* of the backend; NULL: any */
 	enum algorithm algorithm; /* of the backend */
 	enum precision precision; /* likewise */
-	double bound; /* of every error but those of updated parameters */
-	double update_bound;
-	double buffer_bound; /* of running statistics */
+	double bound; /* of every error but ... */
+	double gradient_bound; /* and of the sum over cores */
+	double update_bound;   /* of parameters */
 	const struct options *options;
 	int batch, steps;   /* in lockstep */
 	int measured_batch; /* of one step more, as a run has it, ... */

@@ -6,9 +6,10 @@
  * plain loops in float from double, and at least 1e-5 of the tensor's largest
  * entry, or of any tensor's where the gradient is 0 by construction, as by a
  * bias or a scale before batch norm. Where a gradient nearly cancels, one such
- * distance may be small by chance: it is the most of several, of parameters
- * that are one rounding away.
+ * distance may be small by chance: a network that is over its bound is given
+ * the most of several, of parameters that are one rounding away, and counted.
  */
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -39,10 +40,14 @@ struct trial {
 	struct share share;
 	float *vectors[3]; /* loaded, one of each side */
 	float *sum;	   /* of the cores' gradients */
+	float *start;	   /* parameters before the update */
 	/* How far plain loops are away, the most: of tensors, of buffers' */
 	double rounding[MODEL_MAX_TENSORS], buffer_rounding[MODEL_MAX_TENSORS];
 	double loss_rounding;
+	double sum_rounding[MODEL_MAX_TENSORS]; /* of all cores */
 	uint8_t *decisions;
+	int is_moved;	   /* see above: by a rounding */
+	int is_alone;	   /* several cores could not be tried */
 	double worst;	   /* error, of its bound */
 	char what[128];	   /* has the worst */
 };
@@ -52,7 +57,7 @@ struct bench {
 	const struct target *target;
 	const struct options *options;
 	struct side tried, right, single;
-	int trials, failures;
+	int trials, failures, moved, alone;
 	double worst;
 	struct {
 		const char *name;
@@ -138,11 +143,12 @@ static int prepare(struct trial *trial, struct bench *bench, struct error *err)
 	for (int s = 0; s < 3; s++)
 		trial->vectors[s] = calloc(longest + 1, sizeof(float));
 	trial->sum = calloc(parameters, sizeof(float));
+	trial->start = calloc(parameters, sizeof(float));
 	trial->decisions = malloc((size_t)most *
 				  verify_most_decisions(&drawn->model));
 	if (make_data(trial) || share_allocate(&trial->share, task, most) ||
 	    !trial->vectors[0] || !trial->vectors[1] || !trial->vectors[2] ||
-	    !trial->sum || !trial->decisions)
+	    !trial->sum || !trial->start || !trial->decisions)
 		return error_memory(err, "a random network's batch");
 	return side_open(trial->tried, task, task->backend, err) ||
 			       side_open(trial->right, task,
@@ -161,6 +167,7 @@ static void finish(struct trial *trial)
 	for (int s = 0; s < 3; s++)
 		free(trial->vectors[s]);
 	free(trial->sum);
+	free(trial->start);
 	free(trial->decisions);
 	free(trial->order);
 	dataset_release(&trial->dataset);
@@ -255,17 +262,19 @@ static int is_normalised(const struct model *model, int row)
 	return 0;
 }
 
-/* What a gradient's errors are of: its largest entry, or that of all where it
- * is 0 by construction, to rounding or, of a factor, to eps. */
-static double scale_of(const struct trial *trial, const struct tensor *tensor)
+/* What errors of tensor t are of, in a gradient or in what an update with it
+ * has changed: its largest entry, or that of all where it is 0 by construction,
+ * to rounding or, of batch norm's weight whose biases are still 0, to eps. */
+static double scale_of(const struct trial *trial, int t, const float *right)
 {
-	const float *right = trial->right->gradient;
-	const double all = largest(right,
-				   model_parameter_count(trial->task.model));
+	const struct verify_task *task = &trial->task;
+	const struct tensor *tensor = &task->tensors[t];
+	const double all = largest(right, model_parameter_count(task->model));
 	const double own = largest(right + tensor->offset, tensor->count);
+	const int is_weight = !t || task->tensors[t - 1].layer != tensor->layer;
 
-	if (tensor->fan_in == 1 &&
-	    is_normalised(trial->task.model, tensor->layer))
+	if (tensor->fan_in == 1 && is_weight &&
+	    is_normalised(task->model, tensor->layer))
 		return all;
 	return own > NOTHING * all ? own : all;
 }
@@ -320,9 +329,10 @@ static int note_rounding(struct trial *trial, double loss, double right,
 	return 0;
 }
 
-/* The same batch several times by plain loops in float, decisions imposed. */
+/* The same batch by plain loops in float, decisions imposed; times of them, all
+ * but the first with parameters that are one rounding away. */
 static int measure_rounding(struct trial *trial, const struct batch *batch,
-			    double right, struct error *err)
+			    double right, int times, struct error *err)
 {
 	const unsigned long long seed =
 		(unsigned long long)trial->options.seed;
@@ -330,7 +340,7 @@ static int measure_rounding(struct trial *trial, const struct batch *batch,
 	memset(trial->rounding, 0, sizeof(trial->rounding));
 	memset(trial->buffer_rounding, 0, sizeof(trial->buffer_rounding));
 	trial->loss_rounding = 0;
-	for (int i = 0; i < ROUNDINGS; i++) {
+	for (int i = 0; i < times; i++) {
 		struct score score;
 
 		if (replica_initialise(NULL, trial->single->program, seed,
@@ -350,7 +360,7 @@ static void compare_gradients(struct trial *trial, int rank)
 	for (int t = 0; t < task->tensor_count; t++) {
 		const struct tensor *tensor = &task->tensors[t];
 		const size_t at = tensor->offset;
-		const double scale = scale_of(trial, tensor);
+		const double scale = scale_of(trial, t, trial->right->gradient);
 
 		note(trial, error_of(trial->tried->gradient + at,
 				     trial->right->gradient + at, tensor->count,
@@ -421,10 +431,39 @@ static void compare_losses(struct trial *trial, const char *what,
 	note(trial, error > 0 || isnan(error) ? error / bound : 0, "%s", what);
 }
 
+/* As many of how many, and which the largest output tells, but for one where
+ * two nearly are the largest. */
+static void compare_counts(struct trial *trial, const char *what,
+			   const struct score *tried, const struct score *right)
+{
+	if (tried->count != right->count)
+		note(trial, INFINITY, "%s of %ld samples, of which there are "
+		     "%ld", what, tried->count, right->count);
+	if (labs(tried->correct - right->correct) > 1)
+		note(trial, INFINITY, "%s, with %ld right of which there are "
+		     "%ld", what, tried->correct, right->correct);
+}
+
+/* Everything that a share leaves, with the rounding of so many computations. */
+static int compare_share(struct trial *trial, const struct batch *batch,
+			 int rank, int times, const struct score *tried,
+			 const struct score *right, struct error *err)
+{
+	if (measure_rounding(trial, batch, right->loss, times, err) ||
+	    compare_buffers(trial, rank, err))
+		return -1;
+	compare_gradients(trial, rank);
+	compare_decisions(trial, rank);
+	compare_losses(trial, "the loss", tried, right, trial->loss_rounding);
+	return 0;
+}
+
 /* The gradient of one core's share, on all sides; the sum takes it in. */
 static int try_share(struct trial *trial, int rank, struct error *err)
 {
 	const struct verify_task *task = &trial->task;
+	const size_t parameters = model_parameter_count(task->model);
+	const double worst = trial->worst;
 	struct score tried, right;
 	struct batch batch;
 
@@ -435,33 +474,55 @@ static int try_share(struct trial *trial, int rank, struct error *err)
 	    side_follow(trial->right, trial->tried, trial->decisions, err) ||
 	    side_follow(trial->single, trial->tried, trial->decisions, err) ||
 	    side_gradient(trial->right, &batch, &right, err) ||
-	    measure_rounding(trial, &batch, right.loss, err) ||
-	    compare_buffers(trial, rank, err))
+	    compare_share(trial, &batch, rank, 1, &tried, &right, err))
 		return -1;
-	compare_gradients(trial, rank);
-	compare_decisions(trial, rank);
-	compare_losses(trial, "the loss", &tried, &right, trial->loss_rounding);
-	for (size_t i = 0; i < model_parameter_count(task->model); i++)
+	if (worst <= 1 && trial->worst > 1) {
+		trial->worst = worst;
+		trial->is_moved = 1;
+		if (compare_share(trial, &batch, rank, ROUNDINGS, &tried,
+				  &right, err))
+			return -1;
+	}
+	compare_counts(trial, "the loss", &tried, &right);
+	for (int t = 0; t < task->tensor_count; t++)
+		trial->sum_rounding[t] += trial->rounding[t];
+	for (size_t i = 0; i < parameters; i++)
 		trial->sum[i] += trial->tried->gradient[i]; /* as cores do */
 	return 0;
 }
 
-static void compare_parameters(struct trial *trial, const float *tried,
-			       const char *what)
+/* How much a first step can grow with the gradient, at most. */
+static double steepness(const struct recipe *recipe)
+{
+	return recipe->optimizer == OPTIMIZER_ADAM ? recipe->lr / recipe->eps :
+						     recipe->lr;
+}
+
+/* What an update has changed, into changes; with gradients of a tensor that are
+ * apart by so much of its rounding. */
+static void compare_changes(struct trial *trial, const float *tried,
+			    double gradients, const char *what)
 {
 	const struct verify_task *task = &trial->task;
+	const size_t parameters = model_parameter_count(task->model);
+	const float *right = trial->right->parameters;
+	const float *single = trial->single->parameters;
+	float *changes = trial->vectors[2];
 
+	for (size_t i = 0; i < parameters; i++)
+		changes[i] = right[i] - trial->start[i];
 	for (int t = 0; t < task->tensor_count; t++) {
-		const struct tensor *tensor = &task->tensors[t];
-		const float *right = trial->right->parameters + tensor->offset;
+		const size_t at = task->tensors[t].offset;
+		const size_t count = task->tensors[t].count;
+		/* The last one: of a parameter that is stored. */
+		const double rounding =
+			distance(single + at, right + at, count) +
+			gradients * trial->sum_rounding[t] +
+			largest(right + at, count) * FLT_EPSILON / 2;
 
-		note(trial, error_of(tried + tensor->offset, right,
-				     tensor->count,
-				     distance(trial->single->parameters +
-						      tensor->offset,
-					      right, tensor->count),
-				     largest(right, tensor->count)),
-		     "%s %s", tensor->name, what);
+		note(trial, error_of(tried + at, right + at, count, rounding,
+				     scale_of(trial, t, changes)),
+		     "what has changed of %s %s", task->tensors[t].name, what);
 	}
 }
 
@@ -474,17 +535,22 @@ static int try_update(struct trial *trial, struct error *err)
 	struct side *const sides[] = { trial->tried, trial->right,
 				       trial->single };
 
+	if (program_load(trial->right->program, VECTOR_PARAMETERS,
+			 trial->start, err) ||
+	    program_store(trial->single->program, VECTOR_PARAMETERS,
+			  trial->start, err))
+		return -1;
 	for (int s = 0; s < 3; s++)
 		if (program_store(sides[s]->program, VECTOR_GRADIENT,
 				  trial->sum, err) ||
 		    side_update(sides[s], &update, err))
 			return -1;
-	compare_parameters(trial, trial->tried->parameters, "after the update");
+	compare_changes(trial, trial->tried->parameters, 0, "by the update");
 	return 0;
 }
 
 /* All cores at once, or one with gradient and update at once. What they do to
- * parameters is what try_update() has found. */
+ * parameters is what try_update() has found, but for rounding of gradients. */
 static int try_training(struct trial *trial, struct error *err)
 {
 	const struct transport *threads = transport_find("threads");
@@ -493,17 +559,22 @@ static int try_training(struct trial *trial, struct error *err)
 	if (verify_team(&trial->task, trial->order,
 			trial->drawn->cores > 1 ? threads :
 						  transport_find("self"),
-			trial->drawn->cores, trial->vectors[0], &ignored, err))
+			trial->drawn->cores, trial->vectors[0], &ignored,
+			err)) {
 		/* A device may have fewer parts. */
-		return trial->task.backend->offloads &&
-				       err->kind == ERROR_MISSING ?
-			       0 : -1;
+		trial->is_alone = trial->drawn->cores > 1 &&
+				  trial->task.backend->offloads &&
+				  err->kind == ERROR_MISSING;
+		return trial->is_alone ? 0 : -1;
+	}
 	if (ignored.masks_wrong)
 		note(trial, INFINITY, "%ld dropout decisions",
 		     ignored.masks_wrong);
 	if (ignored.replicas_differ)
 		note(trial, INFINITY, "replicas differ");
-	compare_parameters(trial, trial->vectors[0], "after a step of all");
+	compare_changes(trial, trial->vectors[0],
+			steepness(&trial->task.model->recipe),
+			"by a step of all cores");
 	return 0;
 }
 
@@ -529,6 +600,7 @@ static int try_evaluation(struct trial *trial, struct error *err)
 			return -1;
 	compare_losses(trial, "the test loss", &scores[0], &scores[1],
 		       fabs(scores[2].loss - scores[1].loss));
+	compare_counts(trial, "the test", &scores[0], &scores[1]);
 	return 0;
 }
 
@@ -567,8 +639,10 @@ static void count_solvers(struct bench *bench)
 	}
 }
 
-/* Whether a smaller network is still wrong; which becomes drawn. */
-static int shrink_once(struct random_model *drawn, struct bench *bench)
+/* Whether a smaller network is still wrong, or fails if this one does, and
+ * takes the place of drawn. */
+static int shrink_once(struct random_model *drawn, struct bench *bench,
+		       int fails)
 {
 	struct random_model smaller;
 	int made;
@@ -577,11 +651,12 @@ static int shrink_once(struct random_model *drawn, struct bench *bench)
 			  0; way++) {
 		struct trial trial = { .drawn = &smaller };
 		struct error ignored;
-		int wrong;
+		int failed, wrong;
 
 		if (!made)
 			continue;
-		wrong = try_model(&trial, bench, &ignored) || trial.worst > 1;
+		failed = try_model(&trial, bench, &ignored);
+		wrong = fails ? failed : !failed && trial.worst > 1;
 		finish(&trial);
 		if (wrong) {
 			random_model_copy(drawn, &smaller);
@@ -593,14 +668,14 @@ static int shrink_once(struct random_model *drawn, struct bench *bench)
 
 /* The smallest network that fails as well. */
 static void report_failure(const struct random_model *drawn,
-			   struct bench *bench, FILE *out)
+			   struct bench *bench, int fails, FILE *out)
 {
 	struct random_model small;
 	struct trial trial = { .drawn = &small };
 	struct error err = { 0 };
 
 	random_model_copy(&small, drawn);
-	while (shrink_once(&small, bench))
+	while (shrink_once(&small, bench, fails))
 		;
 	if (try_model(&trial, bench, &err))
 		snprintf(trial.what, sizeof(trial.what), "%.127s", err.message);
@@ -630,10 +705,12 @@ static int try_number(struct bench *bench, long i, FILE *out, struct error *err)
 	if (failed && (!bench->tried.device || err->memory))
 		return -1;
 	bench->trials++;
+	bench->moved += trial.is_moved;
+	bench->alone += trial.is_alone;
 	if (trial.worst > bench->worst)
 		bench->worst = trial.worst;
 	if (failed || trial.worst > 1)
-		report_failure(&drawn, bench, out);
+		report_failure(&drawn, bench, failed != 0, out);
 	return 0;
 }
 
@@ -642,6 +719,12 @@ static void report_bench(const struct bench *bench, FILE *out)
 	fprintf(out, "%s: %d networks, %d wrong; the largest error is %.2f of "
 		"its bound\n", bench->target->name, bench->trials,
 		bench->failures, bench->worst);
+	if (bench->moved)
+		fprintf(out, "  %d with the rounding of several computations\n",
+			bench->moved);
+	if (bench->alone)
+		fprintf(out, "  %d not tried on several cores: the device has "
+			"too few parts\n", bench->alone);
 	for (int s = 0; s < bench->solver_count; s++)
 		fprintf(out, "  %-32s %5.1f %%\n", bench->solvers[s].name,
 			100. * bench->solvers[s].trials / bench->trials);
@@ -670,9 +753,11 @@ int verify_random(const struct options *options, const struct target *targets,
 		struct bench bench = { .target = &targets[t],
 				       .options = options };
 
-		if (!try_backend(&bench, out, err)) {
+		const int failed = try_backend(&bench, out, err);
+
+		wrong |= bench.failures;
+		if (!failed) {
 			compared++;
-			wrong |= bench.failures;
 		} else if (err->kind != ERROR_MISSING ||
 			   options->argument_count) {
 			return -1;
