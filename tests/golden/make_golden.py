@@ -21,6 +21,15 @@ loss (of the batch), and of each value x, its target z, and the gradient.
 
 parameters.csv: those of a residual network after manual_seed(1), as
 torchvision initialises one: tensor, place in it, value.
+
+layers.csv: what each kind of layer makes of eighths(), which a test can
+rebuild: layer (one of LAYERS), tensor, place in it, value. Its tensors are the
+output y, and the gradients dx, dw and dbias that eighths() as dy give.
+
+network.csv: a small network of all these kinds: step (two gradients, of four
+and of three samples, then an evaluation), tensor, place, value. The loss is the
+sum over the samples; a gradient is that of a global batch of five, and behind
+it are the running statistics.
 """
 import math
 import pathlib
@@ -304,11 +313,102 @@ def make_parameters():
                 yield "%s,%d,%.9g" % (name, place, value)
 
 
+X, W, BIAS, DY, Z = range(1, 6)
+
+
+def eighths(salt, *shape):
+    """Numbers below 2 of which double holds every sum of products."""
+    i = torch.arange(math.prod(shape))
+    return ((i ** 3 + salt * i) % 29 - 14).double().reshape(shape) / 8
+
+
+# As batches go in; all but batch norm see one sample.
+LAYERS = {
+    "conv3": (lambda: nn.Conv2d(2, 3, 3, padding=1), (1, 2, 5, 4)),
+    "conv5": (lambda: nn.Conv2d(2, 2, 5, stride=2, padding=2, bias=False),
+              (1, 2, 7, 6)),
+    "conv11": (lambda: nn.Conv2d(1, 1, 11, stride=4, padding=2),
+               (1, 1, 11, 13)),
+    "conv1": (lambda: nn.Conv2d(3, 2, 1, stride=2, bias=False), (1, 3, 4, 5)),
+    "maxpool": (lambda: nn.MaxPool2d(3, 2), (1, 2, 7, 9)),
+    "maxpool-padded": (lambda: nn.MaxPool2d(3, 2, 1), (1, 2, 7, 8)),
+    "avgpool-down": (lambda: nn.AdaptiveAvgPool2d(3), (1, 2, 7, 5)),
+    "avgpool-up": (lambda: nn.AdaptiveAvgPool2d(6), (1, 1, 4, 4)),
+    "relu": (nn.ReLU, (1, 3, 2, 5)),
+    "batchnorm": (lambda: nn.BatchNorm2d(2), (3, 2, 3, 2)),
+    "linear": (lambda: nn.Linear(12, 4), (1, 12)),
+}
+
+
+def rows_of(case, tensor, values):
+    for place, value in enumerate(values.flatten().tolist()):
+        yield "%s,%s,%d,%.15g" % (case, tensor, place, value)
+
+
+def make_layers():
+    yield "layer,tensor,place,value"
+    for name, (build_layer, shape) in LAYERS.items():
+        layer = build_layer().double()
+        for salt, parameter in zip((W, BIAS), layer.parameters()):
+            parameter.data = eighths(salt, *parameter.shape)
+        x = eighths(X, *shape).requires_grad_()
+        y = layer(x)
+        y.backward(eighths(DY, *y.shape))
+        yield from rows_of(name, "y", y)
+        yield from rows_of(name, "dx", x.grad)
+        for tensor, parameter in zip(("dw", "dbias"), layer.parameters()):
+            yield from rows_of(name, tensor, parameter.grad)
+
+
+class EveryKind(nn.Module):
+    """That of tests/test_pytorch.c."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(2, 3, 3, stride=2, padding=1)
+        self.n = nn.BatchNorm2d(3)
+        self.b = nn.Conv2d(3, 3, 1, bias=False)
+        self.c = nn.Linear(12, 4)
+        self.m = nn.BatchNorm1d(4)
+        self.d = nn.Linear(4, 2)
+
+    def forward(self, images):
+        planes = functional.relu(self.n(self.a(images)))
+        planes = functional.max_pool2d(planes, 3, 1, 1)
+        planes = self.b(planes) + planes
+        planes = functional.adaptive_avg_pool2d(planes + planes, 2)
+        return self.d(self.m(self.c(planes.flatten(1))))
+
+
+def make_network():
+    yield "step,tensor,place,value"
+    network = EveryKind().double()
+    count = sum(p.numel() for p in network.parameters())
+    nn.utils.vector_to_parameters(eighths(W, count), network.parameters())
+    images, targets = eighths(X, 4, 2, 9, 7), eighths(Z, 4, 2)
+    for step, taken in enumerate((4, 3)):
+        network.zero_grad()
+        loss = functional.mse_loss(network(images[:taken]), targets[:taken],
+                                   reduction="sum") / 2
+        (loss / 5).backward()
+        yield from rows_of(step, "loss", loss)
+        for name, parameter in network.named_parameters():
+            yield from rows_of(step, name, parameter.grad)
+        for name, buffer in network.named_buffers():
+            if buffer.dtype == torch.double:
+                yield from rows_of(step, name, buffer)
+    network.eval()
+    loss = functional.mse_loss(network(images), targets, reduction="sum") / 2
+    yield from rows_of(2, "loss", loss)
+
+
 FILES = {
     "losses.csv": make_losses,
     "optimizers.csv": make_optimizers,
     "targets.csv": make_targets,
     "parameters.csv": make_parameters,
+    "layers.csv": make_layers,
+    "network.csv": make_network,
 }
 
 
