@@ -432,6 +432,14 @@ double program_regret(const struct program *program, int layer)
 	return program->regret ? program->regret[layer] : 0;
 }
 
+const char *program_solver(const struct program *program, int index)
+{
+	const struct plan *plan = program->plan;
+
+	return plan && index < plan->count ? plan->steps[index].solver->name :
+					     NULL;
+}
+
 void program_explain(const struct program *program, char *text, size_t size)
 {
 	struct graph graph;

@@ -2,54 +2,6 @@
 
 #include <stdio.h>
 
-static void note_layer(struct step *step, const struct graph *graph, int index)
-{
-	const struct node *node = &graph->nodes[index];
-	const struct layer *layer = node->layer;
-
-	switch (layer->kind) {
-	case LAYER_CONV:
-	case LAYER_LINEAR:
-		step->main = index;
-		step->window = layer->window;
-		step->main_out = node->out;
-		step->broken = node->broken;
-		step->weight = node->weight;
-		step->bias = node->bias;
-		break;
-	case LAYER_RELU:
-		step->relu = index;
-		break;
-	case LAYER_MAXPOOL:
-		step->pool = index;
-		step->pool_window = layer->window;
-		break;
-	case LAYER_DROPOUT:
-	case LAYER_DROPOUT2D:
-		step->dropout = index;
-		break;
-	default:
-		break;
-	}
-}
-
-static struct step make_step(const struct graph *graph, int first, int length)
-{
-	struct step step = { .first = first,
-			     .length = length,
-			     .main = STEP_NO_LAYER,
-			     .relu = STEP_NO_LAYER,
-			     .pool = STEP_NO_LAYER,
-			     .dropout = STEP_NO_LAYER,
-			     .pool_window = 1 };
-
-	for (int i = first; i < first + length; i++)
-		note_layer(&step, graph, i);
-	step.in = graph->nodes[first].in;
-	step.out = graph->nodes[first + length - 1].out;
-	return step;
-}
-
 static int is_of_kind(const struct layer *layer, enum layer_kind kind)
 {
 	return layer->kind == kind || (kind == LAYER_DROPOUT &&
@@ -94,9 +46,13 @@ int plan_resolve(struct plan *plan, const struct graph *graph,
 					 "%s of model '%s'", where,
 					 graph->model->name);
 		}
-		plan->steps[plan->count] =
-			make_step(graph, at, taken);
-		plan->steps[plan->count++].solver = solvers[s];
+		plan->steps[plan->count++] = (struct step){
+			.solver = solvers[s],
+			.first = at,
+			.length = taken,
+			.in = graph->nodes[at].in,
+			.out = graph->nodes[at + taken - 1].out,
+		};
 		at += taken;
 	}
 	return 0;

@@ -10,8 +10,6 @@
 #ifndef BACKENDS_PLAN_H
 #define BACKENDS_PLAN_H
 
-#include <stdint.h>
-
 #include "backends/backend.h"
 #include "backends/graph.h"
 
@@ -23,20 +21,10 @@ struct solver {
 		     const struct program_options *options);
 };
 
-#define STEP_NO_LAYER (-1)
-
-/* One step. Layers are indices into the model's table, or STEP_NO_LAYER. */
 struct step {
 	const struct solver *solver;
-	int first, length; /* rows; the last one's output is the step's */
-	int main; /* the convolution or linear layer; of several, the last */
-	int relu, pool, dropout;
-	int window;	       /* of the convolution */
-	int pool_window;       /* 1 without pooling */
-	struct shape in, out;  /* of the whole step */
-	struct shape main_out; /* of the main layer, before relu and pooling */
-	size_t weight, bias;   /* offsets in the flat vector */
-	int broken;	       /* see backend_layer_is_broken() */
+	int first, length;    /* rows, by their index in the model's table */
+	struct shape in, out; /* of the first row, and of the last */
 };
 
 struct plan {

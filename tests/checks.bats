@@ -70,7 +70,7 @@ accepts_line() {
 	refuses_include backends/cpu/a.c '"kernels/linear.cl.h"'
 	refuses_include backends/cpu/kernels/a.c '"bench/system/clock.h"'
 	refuses_include backends/opencl/a.c '"backends/cpu/kernels/a.h"'
-	refuses_include bench/training/a.c '"backends/host.h"'
+	refuses_include bench/training/a.c '"backends/plan.h"'
 	refuses_include bench/training/a.c '"backends/cpu/cpu.h"'
 	refuses_include bench/training/a.c '"tests/rows.h"'
 	accepts_include models/a.c '"models/model.h"'

@@ -1,4 +1,4 @@
-/* Which rows the kernels made for chains of layers take. */
+/* Which rows the kernels made for chains of layers take, and what these are. */
 #include "backends/opencl/opencl.h"
 
 int chain_reader(const struct graph *graph, int row)
@@ -50,4 +50,50 @@ int chain_of_linear(const struct graph *graph, int first)
 		       0 :
 		       plan_chain(graph, first, kinds,
 				  sizeof(kinds) / sizeof(kinds[0]));
+}
+
+static void note_row(struct chain *chain, const struct graph *graph, int row)
+{
+	const struct node *node = &graph->nodes[row];
+
+	switch (node->layer->kind) {
+	case LAYER_CONV:
+	case LAYER_LINEAR:
+		chain->main = row;
+		chain->window = node->layer->window;
+		chain->main_out = node->out;
+		chain->weight = node->weight;
+		chain->bias = node->bias;
+		chain->broken = node->broken;
+		break;
+	case LAYER_RELU:
+		chain->relu = row;
+		break;
+	case LAYER_MAXPOOL:
+		chain->pool = row;
+		chain->pool_window = node->layer->window;
+		break;
+	case LAYER_DROPOUT:
+	case LAYER_DROPOUT2D:
+		chain->dropout = row;
+		break;
+	default:
+		break;
+	}
+}
+
+struct chain chain_at(const struct opencl_program *program, int index)
+{
+	const struct step *step = step_at(program, index);
+	struct chain chain = { .main = STEP_NO_LAYER,
+			       .relu = STEP_NO_LAYER,
+			       .pool = STEP_NO_LAYER,
+			       .dropout = STEP_NO_LAYER,
+			       .pool_window = 1,
+			       .in = step->in,
+			       .out = step->out };
+
+	for (int i = 0; i < step->length; i++)
+		note_row(&chain, &program->graph, step->first + i);
+	return chain;
 }

@@ -36,7 +36,7 @@ static int reads_images(const struct opencl_program *program, int index)
 
 static int has_relu(const struct opencl_program *program, int index)
 {
-	return step_at(program, index)->relu != STEP_NO_LAYER;
+	return chain_at(program, index).relu != STEP_NO_LAYER;
 }
 
 /* Pooling windows of a tile: few tiles a row, and little beyond its end. */
@@ -66,14 +66,14 @@ struct conv_tiles {
 static int band_rows(const struct opencl_program *program, int index,
 		     int inputs)
 {
-	const struct step *step = step_at(program, index);
-	const int floats = step->in.width * inputs *
+	const struct chain chain = chain_at(program, index);
+	const int floats = chain.in.width * inputs *
 			   program_device(program)->width;
 	const int row = (winograd_fits(program, index) ? 1 : 2) * floats *
 			(int)sizeof(float);
-	const int rows = NEAR_CACHE / row - step->window + 1;
-	const int most = step->out.height;
-	const int band = rows / step->pool_window;
+	const int rows = NEAR_CACHE / row - chain.window + 1;
+	const int most = chain.out.height;
+	const int band = rows / chain.pool_window;
 	const int bands = band < 1 ? most : round_up(most, band) / band;
 
 	return round_up(most, bands) / bands;
@@ -82,11 +82,11 @@ static int band_rows(const struct opencl_program *program, int index,
 static struct conv_tiles conv_tiles(const struct opencl_program *program,
 				    int index, int pool, int width)
 {
-	const struct step *step = step_at(program, index);
-	const int taps = step->window * step->window;
+	const struct chain chain = chain_at(program, index);
+	const int taps = chain.window * chain.window;
 	const int most = program_device(program)->registers;
-	const int outs = vector_count(program, step->main_out.channels);
-	const int ins = vector_count(program, step->in.channels);
+	const int outs = vector_count(program, chain.main_out.channels);
+	const int ins = vector_count(program, chain.in.channels);
 	const int outputs = largest_divisor(outs, 2);
 	const int inputs = largest_divisor(ins, most / taps);
 
@@ -102,11 +102,11 @@ static struct conv_tiles conv_tiles(const struct opencl_program *program,
 int conv_build(struct opencl_program *program, int index, int pooling,
 	       cl_program *built, struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const struct layout in = layout_input(program, index);
 	const struct layout out = layout_output(program, index);
-	const int pool = pooling ? step->pool_window : 1;
-	const struct shape shape = pooling ? step->out : step->main_out;
+	const int pool = pooling ? chain.pool_window : 1;
+	const struct shape shape = pooling ? chain.out : chain.main_out;
 	const struct conv_tiles tiles =
 		conv_tiles(program, index, pool, shape.width);
 	char by_tiles[WINOGRAD_OPTIONS], scattered[SCATTERED_OPTIONS];
@@ -126,16 +126,16 @@ int conv_build(struct opencl_program *program, int index, int pooling,
 		"-D TILE_COLUMNS=%d -D TILE_DENSE=%d -D TILE_INPUTS=%d "
 		"-D BAND=%d -D GROUPS=%d -D SLOPES=%d -D DENSE=%d "
 		"-D BROKEN=%d%s%s",
-		step->in.channels, step->in.height, step->in.width, in.sample,
+		chain.in.channels, chain.in.height, chain.in.width, in.sample,
 		in.channel, in.row, in.column, shape.channels, shape.height,
-		shape.width, out.sample, out.channel, out.column, step->window,
+		shape.width, out.sample, out.channel, out.column, chain.window,
 		pool, has_relu(program, index), step_dropping(program, index),
 		step_keep_sample(program, index),
-		step_growth_bits(program, index), step->weight, step->bias,
+		step_growth_bits(program, index), chain.weight, chain.bias,
 		tiles.outputs, tiles.columns, tiles.dense, tiles.inputs,
 		tiles.band, GROUPS, step_wants_dx(program, index),
 		conv_is_dense(program, index),
-		step->broken, by_tiles, scattered);
+		chain.broken, by_tiles, scattered);
 }
 
 static int conv_step_build(struct opencl_program *program, int index,
@@ -156,10 +156,10 @@ static int is_arranged(const struct opencl_program *program,
 /* Floats of a group's sums: SUM_SIZE of conv_backward.cl. */
 size_t conv_sum_size(const struct opencl_program *program, int index)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const int width = program_device(program)->width;
-	const int taps = step->window * step->window;
-	const int outs = step->main_out.channels, ins = step->in.channels;
+	const int taps = chain.window * chain.window;
+	const int outs = chain.main_out.channels, ins = chain.in.channels;
 	const int padded = round_up(outs, width);
 	const int weights = conv_is_dense(program, index) ?
 				    taps * ins * padded :
@@ -172,25 +172,25 @@ size_t conv_sum_size(const struct opencl_program *program, int index)
 static int training_allocate(struct opencl_program *program, struct pass *pass,
 			     int index, struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	struct step_memory *memory = &pass->steps[index];
-	const int taps = step->window * step->window;
-	const int ins = round_up(step->in.channels,
+	const int taps = chain.window * chain.window;
+	const int ins = round_up(chain.in.channels,
 				 program_device(program)->width);
 	const size_t most = (size_t)pass->most;
-	const size_t y = most * (size_t)layout_channels_last(program, step->out)
+	const size_t y = most * (size_t)layout_channels_last(program, chain.out)
 					.sample;
 	const size_t out = most * (size_t)layout_output(program, index).sample;
-	const size_t in = most * (size_t)layout_channels_last(program, step->in)
+	const size_t in = most * (size_t)layout_channels_last(program, chain.in)
 					 .sample;
-	const int codes = step->pool_window > 1;
+	const int codes = chain.pool_window > 1;
 	const struct request requests[] = {
 		{ &memory->codes, codes, y },
 		{ &memory->routes, codes && memory->output, out },
 		{ &memory->slope, !winograd_led(program, index),
 		  out * sizeof(float) },
 		{ &memory->turned, step_wants_dx(program, index),
-		  (size_t)step->main_out.channels * (size_t)(taps * ins) *
+		  (size_t)chain.main_out.channels * (size_t)(taps * ins) *
 			  sizeof(float) },
 		{ &memory->spread,
 		  reads_images(program, index) &&
@@ -209,15 +209,15 @@ static int training_allocate(struct opencl_program *program, struct pass *pass,
 static int conv_allocate(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	struct step_memory *memory = &pass->steps[index];
-	const int rows = step->window * step->window * step->in.channels + 1;
-	const int outs = round_up(step->main_out.channels,
+	const int rows = chain.window * chain.window * chain.in.channels + 1;
+	const int outs = round_up(chain.main_out.channels,
 				  program_device(program)->width);
 	const size_t most = (size_t)pass->most * sizeof(float);
 	const struct request requests[] = {
 		{ &memory->y, !winograd_led(program, index),
-		  most * (size_t)layout_channels_last(program, step->out)
+		  most * (size_t)layout_channels_last(program, chain.out)
 				 .sample },
 		{ &memory->output, is_arranged(program, pass, index),
 		  most * (size_t)layout_output(program, index).sample },
@@ -239,10 +239,10 @@ static int conv_allocate(struct opencl_program *program, struct pass *pass,
 struct launch conv_how(const struct opencl_program *program, int index,
 		       int pooling)
 {
-	const struct step *step = step_at(program, index);
-	const struct shape shape = pooling ? step->out : step->main_out;
+	const struct chain chain = chain_at(program, index);
+	const struct shape shape = pooling ? chain.out : chain.main_out;
 	const int outputs =
-		conv_tiles(program, index, pooling ? step->pool_window : 1,
+		conv_tiles(program, index, pooling ? chain.pool_window : 1,
 			   shape.width).outputs;
 
 	if (winograd_fits(program, index))
@@ -264,19 +264,19 @@ struct launch conv_how(const struct opencl_program *program, int index,
 static int conv_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	const double outs = step_outputs(program, index);
 	const struct launch pack = {
 		.name = "conv_pack",
-		.items = { step->window * step->window + 1, 1, 1 },
+		.items = { chain.window * chain.window + 1, 1, 1 },
 		.batch_arguments = 1,
 		.work = { .step = index,
 			  .moved_once = 2 * step_parameters(program, index) },
 	};
 	const struct launch forward = conv_how(program, index, 1);
 	const struct launch arrange = { .name = "conv_arrange",
-					.items = { step->out.channels, 0, 1 },
+					.items = { chain.out.channels, 0, 1 },
 					.samples = 1,
 					.batch_arguments = 1,
 					.work = { .step = index,
@@ -301,13 +301,13 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 static int dense_backward(struct opencl_program *program, struct pass *pass,
 			  int index, struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
-	const int tiles = vector_count(program, step->main_out.channels) /
-			  conv_tiles(program, index, 1, step->out.width).dense;
+	const int tiles = vector_count(program, chain.main_out.channels) /
+			  conv_tiles(program, index, 1, chain.out.width).dense;
 	const struct launch weights = {
 		.name = "conv_weights",
-		.items = { tiles, step->in.channels, GROUPS },
+		.items = { tiles, chain.in.channels, GROUPS },
 		.batch_arguments = 1,
 		.work = { index, step_products(program, index),
 			  step_products(program, index),
@@ -327,15 +327,15 @@ static int dense_backward(struct opencl_program *program, struct pass *pass,
 static int listed_backward(struct opencl_program *program, struct pass *pass,
 			   int index, struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
-	const int tiles = vector_count(program, step->in.channels) /
-			  conv_tiles(program, index, step->pool_window,
-				     step->out.width).inputs;
+	const int tiles = vector_count(program, chain.in.channels) /
+			  conv_tiles(program, index, chain.pool_window,
+				     chain.out.width).inputs;
 	/* By weights, and by the input. */
 	const int ways = 1 + step_wants_dx(program, index);
 	const struct launch spread = { .name = "conv_spread",
-				       .items = { step->in.height, 0, 1 },
+				       .items = { chain.in.height, 0, 1 },
 				       .samples = 1,
 				       .batch_arguments = 1,
 				       .work = { .step = index } };
@@ -345,7 +345,7 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 		.batch_arguments = 1,
 		.work = { index, ways * step_products(program, index),
 			  ways * step_products(program, index) /
-				  (step->pool_window * step->pool_window),
+				  (chain.pool_window * chain.pool_window),
 			  ways * step_inputs(program, index) +
 				  2 * step_outputs(program, index),
 			  2 * step_parameters(program, index), 1 },

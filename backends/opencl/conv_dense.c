@@ -23,12 +23,12 @@ int conv_is_channels_last(const struct opencl_program *program, int index)
 
 int conv_is_plain(const struct opencl_program *program, int index)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 
 	return step_source(program, index) == STEP_IMAGES &&
-	       step->pool_window == 1 &&
+	       chain.pool_window == 1 &&
 	       conv_is_channels_last(program, index) &&
-	       (step->relu != STEP_NO_LAYER ||
+	       (chain.relu != STEP_NO_LAYER ||
 		step_dropping(program, index) == DROP_NOTHING);
 }
 
@@ -45,51 +45,52 @@ int conv_is_dense(const struct opencl_program *program, int index)
 
 /* Of the slopes by the input: sums that stay in registers. */
 static struct input_tile input_tile(const struct opencl_program *program,
-				    const struct step *step)
+				    int index)
 {
-	const int ins = vector_count(program, step->in.channels);
+	const struct shape in = step_at(program, index)->in;
+	const int ins = vector_count(program, in.channels);
 	const int vectors = largest_divisor(ins, 2);
 	const int most = program_device(program)->registers / vectors;
-	const int tiles = round_up(step->in.width, most) / most;
+	const int tiles = round_up(in.width, most) / most;
 
 	return (struct input_tile){
 		.vectors = vectors,
-		.columns = round_up(step->in.width, tiles) / tiles,
+		.columns = round_up(in.width, tiles) / tiles,
 	};
 }
 
 size_t scattered_bytes(const struct opencl_program *program, int index)
 {
-	const struct step *step = step_at(program, index);
-	const int edge = step->window - 1;
+	const struct chain chain = chain_at(program, index);
+	const int edge = chain.window - 1;
 	const int columns =
-		round_up(step->in.width, input_tile(program, step).columns);
+		round_up(chain.in.width, input_tile(program, index).columns);
 	const int width = program_device(program)->width;
 
-	return GROUPS * (size_t)(step->main_out.height + 2 * edge) *
+	return GROUPS * (size_t)(chain.main_out.height + 2 * edge) *
 	       (size_t)(columns + edge) *
-	       (size_t)round_up(step->main_out.channels, width) * sizeof(float);
+	       (size_t)round_up(chain.main_out.channels, width) * sizeof(float);
 }
 
 void scattered_options(const struct opencl_program *program, int index,
 		       char *text, size_t size)
 {
-	const struct step *step = step_at(program, index);
-	const struct input_tile tile = input_tile(program, step);
+	const struct chain chain = chain_at(program, index);
+	const struct input_tile tile = input_tile(program, index);
 
 	text[0] = '\0';
 	if (slopes_are_scattered(program, index))
 		snprintf(text, size,
 			 " -D SUM_HEIGHT=%d -D SUM_WIDTH=%d "
 			 "-D INPUT_VECTORS=%d -D INPUT_COLUMNS=%d",
-			 step->main_out.height, step->main_out.width,
+			 chain.main_out.height, chain.main_out.width,
 			 tile.vectors, tile.columns);
 }
 
 int scattered_add(struct opencl_program *program, struct pass *pass, int index,
 		  struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	/* By weights, and by the input. */
 	const int ways = 1 + step_wants_dx(program, index);
@@ -102,7 +103,7 @@ int scattered_add(struct opencl_program *program, struct pass *pass, int index,
 			  ways * step_inputs(program, index) +
 				  2 * step_outputs(program, index) +
 				  (ways + 1) *
-					  (double)shape_size(step->main_out),
+					  (double)shape_size(chain.main_out),
 			  ways * step_parameters(program, index), 0 },
 	};
 	const cl_mem memories[] = {

@@ -69,9 +69,9 @@ out:
 static int signs_again(struct opencl_program *program, int index,
 		       uint8_t *values, struct error *err)
 {
-	const struct step *step = &program->plan.steps[index];
+	const struct chain chain = chain_at(program, index);
 	const struct layout layout =
-		layout_channels_last(program, step->main_out);
+		layout_channels_last(program, chain.main_out);
 	const struct launch how = conv_how(program, index, 0);
 	const cl_uint count = (cl_uint)program->count;
 	const int made = program->memory_count;
@@ -96,7 +96,7 @@ static int signs_again(struct opencl_program *program, int index,
 	    launch_words(&launch, 0, &count, 1, err) ||
 	    launch_enqueue(program, &launch, program->count, err))
 		goto out;
-	result = decisions_of_signs(program, y, layout, step->main_out, values,
+	result = decisions_of_signs(program, y, layout, chain.main_out, values,
 				    err);
 out:
 	if (launch.kernel)
@@ -110,16 +110,16 @@ out:
 static int relu_decisions(struct opencl_program *program, int index,
 			  uint8_t *values, struct error *err)
 {
-	const struct step *step = &program->plan.steps[index];
-	const int convolution = step->window > 0;
+	const struct chain chain = chain_at(program, index);
+	const int convolution = chain.window > 0;
 
-	if (step->pool_window > 1 || winograd_led(program, index))
+	if (chain.pool_window > 1 || winograd_led(program, index))
 		return signs_again(program, index, values, err);
 	return decisions_of_signs(
 		program, program->train.steps[index].y,
-		convolution ? layout_channels_last(program, step->out) :
+		convolution ? layout_channels_last(program, chain.out) :
 			      layout_output(program, index),
-		step->out, values, err);
+		chain.out, values, err);
 }
 
 static int dropout_decisions(struct opencl_program *program, int index,
@@ -144,21 +144,21 @@ int chain_decisions(struct opencl_program *program, int index, int layer,
 		    uint8_t *values, struct error *err)
 {
 	const struct model *model = program->base.model;
-	const struct step *step = &program->plan.steps[index];
+	const struct chain chain = chain_at(program, index);
 	const size_t choices =
 		layer_decisions(&model->layers[layer],
 				model_layer_input(model, layer));
 
-	if (layer == step->relu)
+	if (layer == chain.relu)
 		return relu_decisions(program, index, values, err);
-	if (layer == step->pool && winograd_fits(program, index))
+	if (layer == chain.pool && winograd_fits(program, index))
 		return bytes(program, program->train.steps[index].routes,
-			     layout_output(program, index), step->out, values,
+			     layout_output(program, index), chain.out, values,
 			     err);
-	if (layer == step->pool)
+	if (layer == chain.pool)
 		return bytes(program, program->train.steps[index].codes,
-			     layout_channels_last(program, step->out),
-			     step->out, values, err);
+			     layout_channels_last(program, chain.out),
+			     chain.out, values, err);
 	if (step_dropping(program, index) != DROP_NOTHING)
 		return dropout_decisions(program, index, values, err);
 	memset(values, 1, (size_t)program->count * choices);

@@ -45,9 +45,9 @@ struct launch gpu_how(const struct opencl_program *program, const char *name,
 static void dropout_options(const struct opencl_program *program, int index,
 			    char *text, size_t size)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const int dropping = step_dropping(program, index);
-	const int layer = dropping == DROP_NOTHING ? 0 : step->dropout;
+	const int layer = dropping == DROP_NOTHING ? 0 : chain.dropout;
 	const double drop = program->base.model->layers[layer].drop;
 
 	snprintf(text, size,
@@ -60,7 +60,7 @@ static void dropout_options(const struct opencl_program *program, int index,
 int gpu_build(struct opencl_program *program, enum source source, int index,
 	      struct error *err, const char *format, ...)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	char own[OPTIONS_SIZE], dropout[160];
 	va_list arguments;
 	int length;
@@ -78,8 +78,8 @@ int gpu_build(struct opencl_program *program, enum source source, int index,
 			    "-D WEIGHT=%zu -D BIAS=%zu -D BROKEN=%d", own,
 			    dropout, gpu_tiling(program)->items,
 			    LOCAL_BYTES / sizeof(cl_float),
-			    step->relu != STEP_NO_LAYER, step->weight,
-			    step->bias, step->broken);
+			    chain.relu != STEP_NO_LAYER, chain.weight,
+			    chain.bias, chain.broken);
 }
 
 int gpu_add_seeded(struct opencl_program *program, struct pass *pass,

@@ -12,10 +12,10 @@
 int gpu_conv_leads(const struct opencl_program *program, int index)
 {
 	const struct tiling *tiling = gpu_tiling(program);
-	const struct step *step = step_at(program, index);
-	const struct step *lead;
-	const int taps = step->window * step->window;
-	const int places = step->pool_window * step->pool_window;
+	const struct chain chain = chain_at(program, index);
+	struct chain lead;
+	const int taps = chain.window * chain.window;
+	const int places = chain.pool_window * chain.pool_window;
 	const int source = step_source(program, index);
 
 	if (solver_of(program, index) != &gpu_conv_solver ||
@@ -24,12 +24,12 @@ int gpu_conv_leads(const struct opencl_program *program, int index)
 	    step_source(program, source) != STEP_IMAGES ||
 	    step_reader(program, source) != index)
 		return 0;
-	lead = step_at(program, source);
-	return lead->pool_window == 1 &&
+	lead = chain_at(program, source);
+	return lead.pool_window == 1 &&
 	       step_dropping(program, source) == DROP_NOTHING &&
-	       lead->window * lead->window * lead->in.channels <=
+	       lead.window * lead.window * lead.in.channels <=
 		       MOST_LEAD_FACTORS &&
-	       step->window + step->pool_window - 1 <= MOST_PATCH &&
+	       chain.window + chain.pool_window - 1 <= MOST_PATCH &&
 	       tiling->deep % taps == 0 && tiling->factor_columns % taps == 0 &&
 	       tiling->span % places == 0 && tiling->columns % places == 0;
 }
@@ -49,8 +49,8 @@ int gpu_split_samples(const struct opencl_program *program)
 /* Enough for the places of a whole pooling window. */
 int gpu_conv_columns(const struct opencl_program *program, int index)
 {
-	const int places = step_at(program, index)->pool_window *
-			   step_at(program, index)->pool_window;
+	const int places = chain_at(program, index).pool_window *
+			   chain_at(program, index).pool_window;
 	const int columns = gpu_tiling(program)->columns;
 
 	return places > columns ? 2 * columns : columns;
@@ -59,7 +59,7 @@ int gpu_conv_columns(const struct opencl_program *program, int index)
 static int out_rows(const struct opencl_program *program, int index)
 {
 	return gpu_rows(program, gpu_conv_columns(program, index),
-			step_at(program, index)->main_out.channels);
+			chain_at(program, index).main_out.channels);
 }
 
 /* Of the slopes of a lead a whole tile is in local memory, not only factors. */
@@ -76,28 +76,28 @@ static int in_rows(const struct opencl_program *program, int index)
 static void lead_options(const struct opencl_program *program, int index,
 			 char *text, size_t size)
 {
-	const struct step *lead;
+	struct chain lead;
 
 	snprintf(text, size, "-D LEAD=0 -D LEAD_SUMS_AT=0");
 	if (!gpu_conv_leads(program, index))
 		return;
-	lead = step_at(program, step_source(program, index));
+	lead = chain_at(program, step_source(program, index));
 	snprintf(text, size,
 			 "-D LEAD=1 -D LEAD_SUMS_AT=%zu -D LEAD_CHANNELS=%d "
 			 "-D LEAD_HEIGHT=%d -D LEAD_WIDTH=%d -D LEAD_WINDOW=%d "
 			 "-D LEAD_RELU=%d -D LEAD_WEIGHT=%zu -D LEAD_BROKEN=%d",
 			 gpu_parts_at(program, step_source(program, index)),
-			 lead->in.channels,
-			 lead->in.height, lead->in.width, lead->window,
-			 lead->relu != STEP_NO_LAYER, lead->weight,
-			 lead->broken);
+			 lead.in.channels,
+			 lead.in.height, lead.in.width, lead.window,
+			 lead.relu != STEP_NO_LAYER, lead.weight,
+			 lead.broken);
 }
 
 static int conv_build_step(struct opencl_program *program, int index,
 			   struct error *err)
 {
 	const struct tiling *tiling = gpu_tiling(program);
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const int columns = gpu_conv_columns(program, index);
 	char lead[LEAD_OPTIONS];
 
@@ -112,9 +112,9 @@ static int conv_build_step(struct opencl_program *program, int index,
 		"-D COLUMNS=%d -D DEEP=%d -D FACTOR_COLUMNS=%d -D SPAN=%d "
 		"-D SPLITS=%d -D SPLIT_SAMPLES=%d -D SLOPES=%d -D SUMS_AT=%zu "
 		"-D MOST_ACROSS=16",
-		lead, step->in.channels, step->in.height, step->in.width,
-		step->main_out.channels, step->out.height, step->out.width,
-		step->window, step->pool_window, out_rows(program, index),
+		lead, chain.in.channels, chain.in.height, chain.in.width,
+		chain.main_out.channels, chain.out.height, chain.out.width,
+		chain.window, chain.pool_window, out_rows(program, index),
 		in_rows(program, index), columns,
 		columns > tiling->columns ? 16 : tiling->deep,
 		tiling->factor_columns, tiling->span,
@@ -162,11 +162,11 @@ static double lead_products(const struct opencl_program *program, int index)
 static int conv_forward_step(struct opencl_program *program, struct pass *pass,
 			     int index, struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	const int columns = gpu_conv_columns(program, index);
-	const int windows = columns / (step->pool_window * step->pool_window);
-	const int all = pass->most * step->out.height * step->out.width;
+	const int windows = columns / (chain.pool_window * chain.pool_window);
+	const int all = pass->most * chain.out.height * chain.out.width;
 	const double products = step_products(program, index) +
 				lead_products(program, index);
 	struct launch forward = gpu_how(program, "conv_forward", index,
@@ -181,7 +181,7 @@ static int conv_forward_step(struct opencl_program *program, struct pass *pass,
 
 	if (gpu_conv_led(program, index))
 		return 0;
-	forward.items[1] = parts_of(step->main_out.channels,
+	forward.items[1] = parts_of(chain.main_out.channels,
 				     out_rows(program, index));
 	forward.batch_arguments = 5;
 	forward.work.dense = forward.work.done = products;
@@ -195,20 +195,20 @@ static int conv_forward_step(struct opencl_program *program, struct pass *pass,
 static int conv_backward_step(struct opencl_program *program, struct pass *pass,
 			      int index, struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	const int columns = gpu_conv_columns(program, index);
 	const int wants_dx = step_wants_dx(program, index);
-	const int taps = step->window * step->window;
+	const int taps = chain.window * chain.window;
 	const int splits = parts_of(pass->most, gpu_split_samples(program));
 	const int weight_tiles =
-		parts_of(step->in.channels * taps,
+		parts_of(chain.in.channels * taps,
 			  gpu_tiling(program)->factor_columns) *
-		parts_of(step->main_out.channels, out_rows(program, index));
+		parts_of(chain.main_out.channels, out_rows(program, index));
 	const int input_tiles =
-		parts_of(pass->most * step->in.height * step->in.width,
+		parts_of(pass->most * chain.in.height * chain.in.width,
 			  columns) *
-		parts_of(step->in.channels, in_rows(program, index));
+		parts_of(chain.in.channels, in_rows(program, index));
 	const double products =
 		(1 + wants_dx) * step_products(program, index) +
 		lead_products(program, index);

@@ -47,21 +47,21 @@ static int pool_decisions(struct opencl_program *program, int index,
 static int relu_decisions(struct opencl_program *program, int index,
 			  uint8_t *values, struct error *err)
 {
-	const struct step *step = step_at(program, index);
-	const size_t width = (size_t)step->out.width;
+	const struct chain chain = chain_at(program, index);
+	const size_t width = (size_t)chain.out.width;
 	const size_t rows = (size_t)program->count *
-			    (size_t)step->out.channels *
-			    (size_t)step->out.height;
-	const size_t pool = (size_t)step->pool_window;
-	const size_t before = (size_t)step->main_out.width;
-	const size_t plane = before * (size_t)step->main_out.height;
+			    (size_t)chain.out.channels *
+			    (size_t)chain.out.height;
+	const size_t pool = (size_t)chain.pool_window;
+	const size_t before = (size_t)chain.main_out.width;
+	const size_t plane = before * (size_t)chain.main_out.height;
 	cl_ushort *routes = routes_fetch(program, index, err);
 
 	memset(values, DECISION_ANY,
-	       (size_t)program->count * shape_size(step->main_out));
+	       (size_t)program->count * shape_size(chain.main_out));
 	for (size_t i = 0; routes && i < rows * width; i++) {
 		const size_t row = i / width;
-		const size_t height = (size_t)step->out.height;
+		const size_t height = (size_t)chain.out.height;
 		const size_t place = routes[i] & PLACE;
 
 		values[row / height * plane +
@@ -124,16 +124,16 @@ int gpu_decisions(struct opencl_program *program, int index, int layer,
 		  uint8_t *values, struct error *err)
 {
 	const struct model *model = program->base.model;
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const size_t choices =
 		layer_decisions(&model->layers[layer],
 				model_layer_input(model, layer));
 
-	if (layer == step->relu)
+	if (layer == chain.relu)
 		return gpu_conv_led(program, index) ?
 			       lead_decisions(program, index, values, err) :
 			       relu_decisions(program, index, values, err);
-	if (layer == step->pool)
+	if (layer == chain.pool)
 		return pool_decisions(program, index, values, err);
 	if (step_dropping(program, index) != DROP_NOTHING)
 		dropout_decisions(program, layer, choices, values);

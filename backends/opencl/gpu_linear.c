@@ -69,7 +69,7 @@ static int linear_build_step(struct opencl_program *program, int index,
 	const struct tiling *tiling = gpu_tiling(program);
 	const struct step *step = step_at(program, index);
 	const int is_head = gpu_linear_is_head(program, index);
-	const struct step *tail = step_at(program, index + is_head);
+	const struct chain tail = chain_at(program, index + is_head);
 
 	if (is_tail(program, index))
 		return 0;
@@ -85,8 +85,8 @@ static int linear_build_step(struct opencl_program *program, int index,
 		tile_rows(program, index), tiling->columns,
 		tiling->linear_deep, is_head,
 		gpu_linear_has_loss(program, index), tiling->head_split,
-		tail->out.channels, tail->weight, tail->bias, tail->broken,
-		tail->out.channels, tail->out.channels);
+		tail.out.channels, tail.weight, tail.bias, tail.broken,
+		tail.out.channels, tail.out.channels);
 }
 
 static int linear_allocate_step(struct opencl_program *program,

@@ -13,16 +13,16 @@ static size_t parameters_of(const struct opencl_program *program, int index)
 static struct segment segment_of(const struct opencl_program *program,
 				 int index)
 {
-	const struct step *step = step_at(program, index);
-	struct segment segment = { .first = (cl_uint)step->weight, .each = 1 };
+	const struct chain chain = chain_at(program, index);
+	struct segment segment = { .first = (cl_uint)chain.weight, .each = 1 };
 
 	if (solver_of(program, index) != &gpu_conv_solver)
 		return segment;
 	segment.size = (cl_uint)parameters_of(program, index);
 	segment.divisor = (cl_uint)gpu_split_samples(program);
 	if (gpu_conv_led(program, index)) {
-		segment.each = (cl_uint)(step->main_out.height *
-					 step->main_out.width);
+		segment.each = (cl_uint)(chain.main_out.height *
+					 chain.main_out.width);
 		segment.divisor =
 			(cl_uint)gpu_conv_columns(program,
 						  step_reader(program, index));

@@ -163,7 +163,7 @@ struct layout layout_input(const struct opencl_program *program, int index)
 
 enum dropping step_dropping(const struct opencl_program *program, int index)
 {
-	const int layer = program->plan.steps[index].dropout;
+	const int layer = chain_at(program, index).dropout;
 
 	if (layer == STEP_NO_LAYER || !program->base.options.dropout)
 		return DROP_NOTHING;
@@ -173,7 +173,7 @@ enum dropping step_dropping(const struct opencl_program *program, int index)
 
 unsigned step_growth_bits(const struct opencl_program *program, int index)
 {
-	const int layer = program->plan.steps[index].dropout;
+	const int layer = chain_at(program, index).dropout;
 	float growth = 1;
 	uint32_t bits;
 
@@ -201,21 +201,21 @@ int step_keep_sample(const struct opencl_program *program, int index)
 
 double step_products(const struct opencl_program *program, int index)
 {
-	const struct step *step = step_at(program, index);
-	const double outs = (double)shape_size(step->main_out);
+	const struct chain chain = chain_at(program, index);
+	const double outs = (double)shape_size(chain.main_out);
 
-	return outs * (step->window ? step->window * step->window *
-					      step->in.channels :
-				      (double)shape_size(step->in));
+	return outs * (chain.window ? chain.window * chain.window *
+					      chain.in.channels :
+				      (double)shape_size(chain.in));
 }
 
 double step_parameters(const struct opencl_program *program, int index)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 
 	return step_products(program, index) /
-		       (step->main_out.height * step->main_out.width) +
-	       step->main_out.channels;
+		       (chain.main_out.height * chain.main_out.width) +
+	       chain.main_out.channels;
 }
 
 double step_inputs(const struct opencl_program *program, int index)

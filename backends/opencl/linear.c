@@ -37,7 +37,7 @@ static int plane_inputs(const struct opencl_program *program, int index)
 	const int plane = in.height * in.width;
 
 	return source != STEP_IMAGES && !program_is_dense(program) &&
-	       step_at(program, source)->window &&
+	       chain_at(program, source).window &&
 	       step_dropping(program, source) == DROP_PLANES &&
 			       plane % program_device(program)->width == 0 ?
 		       plane : 0;
@@ -58,7 +58,7 @@ static double planes_kept(const struct opencl_program *program, int index)
 	const int source = step_source(program, index);
 
 	return plane_inputs(program, index) ?
-		       1 - model->layers[step_at(program, source)->dropout]
+		       1 - model->layers[chain_at(program, source).dropout]
 				       .drop : 1;
 }
 
@@ -172,14 +172,14 @@ static int list_size(const struct opencl_program *program, int index)
 static int is_listed(const struct opencl_program *program, int index)
 {
 	return program_is_dense(program) ||
-	       step_at(program, index)->relu != STEP_NO_LAYER ||
+	       chain_at(program, index).relu != STEP_NO_LAYER ||
 	       step_dropping(program, index) != DROP_NOTHING;
 }
 
 static int linear_build(struct opencl_program *program, int index,
 			struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 
 	return source_build(
 		program_device(program), SOURCE_LINEAR, &program->built[index],
@@ -194,11 +194,11 @@ static int linear_build(struct opencl_program *program, int index,
 		"-D BROKEN=%d -D LOSS=%d -D CLASSES=%d -D LOGITS_SAMPLE=%d "
 		"-D DENSE=%d -D LISTS=%d",
 		inputs_of(program, index),
-		layout_input(program, index).sample, step->out.channels,
+		layout_input(program, index).sample, chain.out.channels,
 		layout_output(program, index).sample,
-		step->relu != STEP_NO_LAYER, step_dropping(program, index),
+		chain.relu != STEP_NO_LAYER, step_dropping(program, index),
 		step_keep_sample(program, index),
-		step_growth_bits(program, index), step->weight, step->bias,
+		step_growth_bits(program, index), chain.weight, chain.bias,
 		chunk_size(program, index), chunk_count(program, index),
 		panel_inputs(program, index), panel_outputs(program, index),
 		item_samples(program, index), tile_samples(program, index),
@@ -207,8 +207,8 @@ static int linear_build(struct opencl_program *program, int index,
 			step_keep_sample(program,
 					 step_source(program, index)) : 0,
 		batch_most(program), LIST, list_size(program, index),
-		step->broken, linear_has_loss(program, index),
-		step->out.channels, layout_output(program, index).sample,
+		chain.broken, linear_has_loss(program, index),
+		chain.out.channels, layout_output(program, index).sample,
 		program_is_dense(program), list_tile(program, index));
 }
 

@@ -354,6 +354,20 @@ extern const struct opencl_solver conv_solver, winograd_solver, linear_solver,
  */
 int chain_of_conv(const struct graph *graph, int first);
 int chain_of_linear(const struct graph *graph, int first);
+/* The rows of a step by their kinds. Layers are indices into the model's table,
+ * or STEP_NO_LAYER; what is of a main layer that is not there is 0. */
+#define STEP_NO_LAYER (-1)
+struct chain {
+	int main; /* the convolution or linear layer */
+	int relu, pool, dropout;
+	int window;	       /* of the convolution */
+	int pool_window;       /* 1 without pooling */
+	struct shape in, out;  /* of the whole step */
+	struct shape main_out; /* of the main layer, before ReLU and pooling */
+	size_t weight, bias;   /* offsets in the flat vector */
+	int broken;	       /* see backend_layer_is_broken() */
+};
+struct chain chain_at(const struct opencl_program *program, int index);
 /* The only row that reads row's output, or STEP_NO_LAYER. */
 int chain_reader(const struct graph *graph, int row);
 

@@ -114,9 +114,9 @@ static double share_kept(struct opencl_program *program, int index)
 /* The main layer of a step, or its first; empty: that has no name. */
 static const char *layer_name(const struct opencl_program *program, int index)
 {
-	const struct step *step = step_at(program, index);
-	const int layer = step->main == STEP_NO_LAYER ? step->first :
-							step->main;
+	const int main = chain_at(program, index).main;
+	const int layer = main == STEP_NO_LAYER ?
+				  step_at(program, index)->first : main;
 	const char *name = program->base.model->layers[layer].name;
 
 	return name ? name : "";

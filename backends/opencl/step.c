@@ -56,7 +56,7 @@ int dropout_add(struct opencl_program *program, struct pass *pass,
 				     pass->steps[i].keep;
 
 		if (is_there) {
-			const int layer = program->plan.steps[i].dropout;
+			const int layer = chain_at(program, i).dropout;
 			cl_uint *own = words + 2 + CHOICE_WORDS * found;
 
 			own[0] = (cl_uint)layer;

@@ -79,9 +79,9 @@ source_memory(const struct opencl_program *program, const struct pass *pass,
 	return &pass->steps[step_source(program, index)];
 }
 
-static int tile_count(const struct step *step)
+static int tile_count(const struct chain *chain)
 {
-	return step->main_out.height / TILE * (step->main_out.width / TILE);
+	return chain->main_out.height / TILE * (chain->main_out.width / TILE);
 }
 
 /* Tiles and vectors of channels whose sums stay in registers. */
@@ -89,10 +89,10 @@ static int tile_options(const struct opencl_program *program, int index,
 			char *text, size_t size)
 {
 	const struct opencl_device *device = program_device(program);
-	const struct step *step = step_at(program, index);
-	const int tiles = tile_count(step);
-	const int outs = vector_count(program, step->main_out.channels);
-	const int ins = vector_count(program, step->in.channels);
+	const struct chain chain = chain_at(program, index);
+	const int tiles = tile_count(&chain);
+	const int outs = vector_count(program, chain.main_out.channels);
+	const int ins = vector_count(program, chain.in.channels);
 	const int outputs = largest_divisor(outs, device->registers / 6);
 	const int inputs = largest_divisor(ins, 2);
 	const int forward = largest_divisor(tiles, device->registers / outputs);
@@ -119,22 +119,22 @@ void winograd_options(const struct opencl_program *program, int index,
 		      char *text, size_t size)
 {
 	const int registers = program_device(program)->registers;
-	const struct step *lead;
+	struct chain lead;
 	struct layout image;
 	int outs, length, tile;
 
 	text[0] = '\0';
 	if (!winograd_fits(program, index))
 		return;
-	lead = step_at(program, step_source(program, index));
+	lead = chain_at(program, step_source(program, index));
 	image = layout_input(program, step_source(program, index));
-	outs = vector_count(program, lead->main_out.channels);
+	outs = vector_count(program, lead.main_out.channels);
 	length = tile_options(program, index, text, size);
 	if (!winograd_leads(program, index)) {
 		snprintf(text + length, size - (size_t)length, " -D LEAD=0");
 		return;
 	}
-	tile = largest_divisor(outs, registers / (lead->window * lead->window));
+	tile = largest_divisor(outs, registers / (lead.window * lead.window));
 	snprintf(text + length, size - (size_t)length,
 		 " -D LEAD=1 -D LEAD_SAMPLE=%d -D LEAD_CHANNEL=%d "
 		 "-D LEAD_ROW=%d -D LEAD_COLUMN=%d -D LEAD_CHANNELS=%d "
@@ -142,9 +142,9 @@ void winograd_options(const struct opencl_program *program, int index,
 		 "-D LEAD_TILE=%d -D LEAD_BROKEN=%d -D LEAD_WEIGHT=%zu "
 		 "-D LEAD_BIAS_AT=%zu",
 		 image.sample, image.channel, image.row, image.column,
-		 lead->in.channels, lead->window, lead->relu != STEP_NO_LAYER,
-		 largest_divisor(lead->main_out.width, registers / tile), tile,
-		 lead->broken, lead->weight, lead->bias);
+		 lead.in.channels, lead.window, lead.relu != STEP_NO_LAYER,
+		 largest_divisor(lead.main_out.width, registers / tile), tile,
+		 lead.broken, lead.weight, lead.bias);
 }
 
 static int winograd_build(struct opencl_program *program, int index,
@@ -155,9 +155,9 @@ static int winograd_build(struct opencl_program *program, int index,
 
 static size_t transformed(const struct opencl_program *program, int index)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 
-	return (size_t)(POINTS * step->in.channels * step->main_out.channels) *
+	return (size_t)(POINTS * chain.in.channels * chain.main_out.channels) *
 	       sizeof(float);
 }
 
@@ -169,7 +169,7 @@ static int winograd_allocate(struct opencl_program *program, struct pass *pass,
 			   (size_t)layout_output(program, index).sample;
 	const size_t weights = transformed(program, index);
 	const size_t biases =
-		(size_t)step_at(program, index)->main_out.channels *
+		(size_t)chain_at(program, index).main_out.channels *
 		sizeof(float);
 	const int training = pass->training;
 	const struct request requests[] = {
@@ -198,10 +198,10 @@ static double lead_products(const struct opencl_program *program, int index)
 static double products_by_points(const struct opencl_program *program,
 				 int index)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 
-	return (double)tile_count(step) * POINTS * step->in.channels *
-	       step->main_out.channels;
+	return (double)tile_count(&chain) * POINTS * chain.in.channels *
+	       chain.main_out.channels;
 }
 
 struct launch winograd_how(const struct opencl_program *program, int index)
@@ -225,12 +225,12 @@ struct launch winograd_how(const struct opencl_program *program, int index)
 static int winograd_add_weights(struct opencl_program *program,
 				struct pass *pass, int index, struct error *err)
 {
-	const struct step *step = step_at(program, index);
+	const struct chain chain = chain_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	const int leads = winograd_leads(program, index);
 	const struct launch weights = {
 		.name = "winograd_weights",
-		.items = { step->in.channels + step->main_out.channels + leads,
+		.items = { chain.in.channels + chain.main_out.channels + leads,
 			   1, 1 },
 		.batch_arguments = 1,
 		.work = { .step = index,

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/plan.h"
 #include "backends/replica.h"
 #include "bench/verify/random_model.h"
 #include "bench/verify/verify_parts.h"
@@ -620,11 +619,11 @@ static int try_model(struct trial *trial, struct bench *bench,
 /* Every solver counts once a network. */
 static void count_solvers(struct bench *bench)
 {
-	const struct plan *plan = bench->tried.program->plan;
+	const struct program *program = bench->tried.program;
 	unsigned char seen[MOST_SOLVERS] = { 0 };
+	const char *name;
 
-	for (int s = 0; plan && s < plan->count; s++) {
-		const char *name = plan->steps[s].solver->name;
+	for (int s = 0; (name = program_solver(program, s)); s++) {
 		int i = 0;
 
 		while (i < bench->solver_count &&
