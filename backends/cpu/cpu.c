@@ -155,11 +155,8 @@ static int cpu_store(struct program *program, enum vector which,
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
-	(void)err;
-	if (which == VECTOR_BUFFERS) {
-		memcpy(cpu->buffers, values, program->buffers * sizeof(float));
-		return 0;
-	}
+	if (which == VECTOR_BUFFERS)
+		return host_store(program, which, values, err);
 	/* It is only read. */
 	cpu_copy_parameters(cpu, cpu->host.vectors[which], (float *)values, 1);
 	note_moved(cpu);
@@ -171,11 +168,9 @@ static int cpu_load(struct program *program, enum vector which, float *values,
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
-	(void)err;
 	if (which == VECTOR_BUFFERS)
-		memcpy(values, cpu->buffers, program->buffers * sizeof(float));
-	else
-		cpu_copy_parameters(cpu, cpu->host.vectors[which], values, 0);
+		return host_load(program, which, values, err);
+	cpu_copy_parameters(cpu, cpu->host.vectors[which], values, 0);
 	return 0;
 }
 

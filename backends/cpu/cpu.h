@@ -97,7 +97,6 @@ struct cpu_program {
 	/* The images in the common layout, if a step wants them so. */
 	struct cpu_value common_images;
 	int wants_common;
-	float *buffers;	   /* as models/model.h lays them out */
 	float *logits;	   /* of a sample, in the contract's order */
 	void *scratch;	   /* of the largest step */
 	int moved;	   /* parameters, since refresh forward ... */

@@ -135,10 +135,9 @@ int cpu_allocate_arrays(struct cpu_program *program)
 		return -1;
 	program->scratch = host_allocate(scratch);
 	program->logits = host_allocate(2 * classes * sizeof(float));
-	program->buffers = host_allocate(base->buffers * sizeof(float));
-	if (!program->scratch || !program->logits || !program->buffers)
+	if (!program->scratch || !program->logits)
 		return -1;
-	model_init_buffers(base->model, program->buffers);
+	model_init_buffers(base->model, program->host.buffers);
 	return 0;
 }
 
@@ -155,7 +154,6 @@ void cpu_release_steps(struct cpu_program *program)
 		free(step);
 	}
 	free(program->common_images.out);
-	free(program->buffers);
 	free(program->logits);
 	free(program->scratch);
 }

@@ -99,7 +99,7 @@ static struct norm_rows rows_of(const struct cpu_step *step, int count)
 static void find_statistics(struct cpu_program *program, struct norm_step *norm,
 			    const struct norm_rows *rows, int training)
 {
-	float *mean = program->buffers +
+	float *mean = program->host.buffers +
 		      cpu_node(program, norm->step.first)->buffers;
 	float *variance = mean + norm->channels;
 	const float *w = program->host.vectors[VECTOR_PARAMETERS] +

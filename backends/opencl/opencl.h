@@ -5,10 +5,10 @@
  * arguments are set once: one for training, with gradient and masks, and one
  * for testing, in buffers of its own. Running a pass is walking its list.
  *
- * The four vectors are flat on the device too, so that they cross the border
- * as they are. Kernels whose vectors run over channels work on copies of the
- * weights that a pass makes when it starts; they belong to the pass, and what
- * a training step has decided can be worked out again until the next one.
+ * The replica's vectors are flat on the device too, so that they cross the
+ * border as they are. Kernels whose vectors run over channels work on copies of
+ * the weights that a pass makes when it starts; they belong to the pass, and
+ * what a training step has decided can be worked out again until the next one.
  */
 #ifndef BACKENDS_OPENCL_OPENCL_H
 #define BACKENDS_OPENCL_OPENCL_H
