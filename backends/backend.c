@@ -412,7 +412,7 @@ int program_decisions(struct program *program, int layer, uint8_t *values,
 {
 	if (!slots(program)->decisions)
 		return error_set(err, ERROR_USAGE,
-				 "backend %s decides nothing at a layer",
+				 "backend %s does not report its decisions",
 				 slots(program)->name);
 	return slots(program)->decisions(program, layer, values, err);
 }
@@ -466,7 +466,7 @@ int program_observe(struct program *program, struct profile_observer *observer,
 {
 	if (observer && !slots(program)->profile)
 		return error_set(err, ERROR_USAGE,
-				 "backend %s tells no parts of an iteration",
+				 "backend %s does not support --profile",
 				 slots(program)->name);
 	program->observer = observer;
 	return 0;

@@ -36,7 +36,7 @@ struct batch {
 	const float *images;   /* [count][channel][row][column], normalised */
 	const uint16_t *labels; /* [count], where the loss has classes */
 	const float *targets;  /* [count][model_classes()], where it has none */
-	int at;		       /* of held samples; else nobody's business */
+	int at;		       /* of held samples; else undefined */
 	int count;	       /* at most the program's; 0 is an empty share */
 	int global_count;      /* of all cores: what the mean divides by */
 	uint32_t step;	       /* iterations before this one */
@@ -291,10 +291,10 @@ struct backend {
 
 	/* What the last gradient decided at a layer, for each sample of its
 	 * batch the layer_decisions() of models/model.h: ReLU 0 where the
-	 * input is 0 or below, else 1 (a NaN passes, and so do slopes by
-	 * it), max pooling the winner's row * window + column, either
-	 * DECISION_ANY where it cannot make a difference; dropout 1 where
-	 * kept. Optional: a backend that decides nothing. */
+	 * input is 0 or below, else 1 (a NaN passes, and so does the
+	 * gradient by it), max pooling the winner's row * window + column,
+	 * either DECISION_ANY where it cannot make a difference; dropout 1
+	 * where kept. Optional: one that does not report them. */
 	int (*decisions)(struct program *program, int layer, uint8_t *values,
 			 struct error *err);
 	/* Take these decisions at this layer from now on (NULL: own ones).

@@ -82,7 +82,7 @@ void host_loss_double(enum loss loss, const double *x, int outputs,
 		      const struct batch *batch, int i, struct score *score,
 		      double *dx);
 
-/* The optimizer's step of count parameters; state that it has not may be
+/* The optimizer's step of count parameters; state that it does not keep may be
  * NULL. In double, PyTorch's arithmetic but for the order of products. */
 void host_optimize(const struct update *update, size_t count, float *p,
 		   const float *g, float *state_0, float *state_1);

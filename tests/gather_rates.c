@@ -72,8 +72,8 @@ static void run_forward(const struct subject *subject)
 
 static void run_dx(const struct subject *subject)
 {
-	gather_conv_turn(&subject->conv, subject->kernels->gather,
-			 subject->weights);
+	gather_conv_transpose(&subject->conv, subject->kernels->gather,
+			      subject->weights);
 	gather_conv_dx(&subject->conv, subject->kernels->gather,
 		       subject->batch.count, subject->out,
 		       subject->batch.out_sample, 0, subject->dx,

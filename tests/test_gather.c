@@ -266,7 +266,7 @@ static void compare_dx(struct run *run)
 	const struct gather_kernels *kernels = run->kernels->gather;
 	const struct gather_conv *conv = &run->conv;
 
-	gather_conv_turn(conv, kernels, run->weights);
+	gather_conv_transpose(conv, kernels, run->weights);
 	for (int pass = 0; pass < 2; pass++) {
 		gather_conv_dx(conv, kernels, run->one->count, run->gradient,
 			       run->own_out, pass, run->back, run->own_in);

@@ -66,7 +66,7 @@ static void compare_stem(struct subject *subject,
 	 * One slope a window of the pooling, and none of them is 0; or the
 	 * products of all pixels, directly.
 	 */
-	part = part_of(parts, part_count, "conv2 weight slopes");
+	part = part_of(parts, part_count, "conv2 weight gradient");
 	assert_true(part->nonzero <= kept / all);
 	assert_true(part->done - count * 26. * 26 * 32 * 9 ==
 		    (bf16 ? all * 576 * 9 * 32 :

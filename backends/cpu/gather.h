@@ -99,8 +99,8 @@ struct gather_kernels {
 			      void *scratch);
 
 	/* to[column * to_stride + row] = from[row * from_stride + column] */
-	void (*turn)(const float *from, size_t from_stride, int rows,
-		     int columns, float *to, size_t to_stride);
+	void (*transpose)(const float *from, size_t from_stride, int rows,
+			  int columns, float *to, size_t to_stride);
 };
 
 /* Pixels whose dy are packed at once: for each a row of a block, and where its

@@ -113,7 +113,7 @@ static int fill_class(const struct gather_conv *conv,
 
 /* Pixels whose row and column are c / stride and c % stride modulo the stride,
  * and the places of the window that reach them. */
-static int open_class(struct gather_conv *conv, int c, size_t *turned)
+static int open_class(struct gather_conv *conv, int c, size_t *transposed)
 {
 	const int window = conv->window, stride = conv->stride;
 	const int first_row = c / stride, first_column = c % stride;
@@ -130,8 +130,8 @@ static int open_class(struct gather_conv *conv, int c, size_t *turned)
 		if ((first_row + conv->pad - t / window) % stride == 0 &&
 		    (first_column + conv->pad - t % window) % stride == 0)
 			class->taps[gather->taps++] = t;
-	class->weights = *turned;
-	*turned += gather_weights(gather);
+	class->weights = *transposed;
+	*transposed += gather_weights(gather);
 	return fill_class(conv, class, first_row, first_column);
 }
 
@@ -143,7 +143,7 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 	const int most = out.channels > in.channels ? out.channels :
 						      in.channels;
 	const int stride = layer_stride(layer);
-	size_t turned = 0;
+	size_t transposed = 0;
 
 	*conv = (struct gather_conv){
 		.in = in, .out = out,
@@ -162,10 +162,10 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 		return -1;
 	conv->class_count = stride * stride;
 	for (int c = 0; c < conv->class_count; c++)
-		if (open_class(conv, c, &turned))
+		if (open_class(conv, c, &transposed))
 			return -1;
-	conv->turned = host_allocate(turned * sizeof(float));
-	return conv->turned ? 0 : -1;
+	conv->transposed = host_allocate(transposed * sizeof(float));
+	return conv->transposed ? 0 : -1;
 }
 
 void gather_conv_close(struct gather_conv *conv)
@@ -176,7 +176,7 @@ void gather_conv_close(struct gather_conv *conv)
 		free(conv->classes[c].taps);
 	}
 	free(conv->classes);
-	free(conv->turned);
+	free(conv->transposed);
 	free(conv->zeros);
 }
 
@@ -212,41 +212,43 @@ void gather_conv_join(const struct gather_conv *conv, const float *from,
 }
 
 /* Of one place of the window; to is that tap of a class's first block. */
-static void turn_tap(const struct gather_conv *conv,
-		     const struct gather_kernels *kernels, const float *weights,
-		     int tap, const struct gather_class *class, int to_tap)
+static void transpose_tap(const struct gather_conv *conv,
+			  const struct gather_kernels *kernels,
+			  const float *weights, int tap,
+			  const struct gather_class *class, int to_tap)
 {
 	const struct gather *forward = &conv->forward;
 	const struct gather *back = &class->gather;
 	const int row = tap / conv->window, column = tap % conv->window;
-	float *turned = conv->turned + class->weights;
+	float *transposed = conv->transposed + class->weights;
 
 	for (int o = 0; o < forward->outputs; o += GATHER_BLOCK)
 		for (int c = 0; c < back->outputs; c += GATHER_BLOCK) {
 			const int outputs = forward->outputs - o;
 			const int channels = back->outputs - c;
 
-			kernels->turn(
+			kernels->transpose(
 				weights + gather_conv_weight_at(conv, o, c, row,
 								column),
 				(size_t)gather_width(forward, o),
 				channels < GATHER_BLOCK ? channels :
 							  GATHER_BLOCK,
 				outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK,
-				turned + gather_weight_at(back, c, to_tap, o),
+				transposed +
+					gather_weight_at(back, c, to_tap, o),
 				(size_t)gather_width(back, c));
 		}
 }
 
-void gather_conv_turn(const struct gather_conv *conv,
-		      const struct gather_kernels *kernels,
-		      const float *weights)
+void gather_conv_transpose(const struct gather_conv *conv,
+			   const struct gather_kernels *kernels,
+			   const float *weights)
 {
 	for (int c = 0; c < conv->class_count; c++)
 		for (int t = 0; t < conv->classes[c].gather.taps; t++)
-			turn_tap(conv, kernels, weights,
-				 conv->classes[c].taps[t], &conv->classes[c],
-				 t);
+			transpose_tap(conv, kernels, weights,
+				      conv->classes[c].taps[t],
+				      &conv->classes[c], t);
 }
 
 void gather_conv_dx(const struct gather_conv *conv,
@@ -259,6 +261,6 @@ void gather_conv_dx(const struct gather_conv *conv,
 
 	for (int c = 0; c < conv->class_count; c++)
 		kernels->multiply(&conv->classes[c].gather, &batch,
-				  conv->turned + conv->classes[c].weights,
+				  conv->transposed + conv->classes[c].weights,
 				  &end, dx);
 }

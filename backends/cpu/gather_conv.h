@@ -6,7 +6,7 @@
  * floats from pixel to pixel. Backward, a pixel of the input is made of pixels
  * of the output; which places of the window reach some depends on its row and
  * column modulo the stride: each such class of pixels is a product of its own,
- * of weights turned round and with the places of the window from the last to
+ * of transposed weights, and with the places of the window from the last to
  * the first.
  *
  * Few channels are too short to be a tap. Such an input is joined: copied
@@ -21,7 +21,7 @@
 struct gather_class {
 	struct gather gather;
 	int *taps; /* [gather.taps]: row * window + column of the window */
-	size_t weights; /* in turned */
+	size_t weights; /* in transposed */
 };
 
 struct gather_conv {
@@ -32,7 +32,7 @@ struct gather_conv {
 	struct gather forward; /* of the copy, where it is joined */
 	int class_count;       /* 0: nobody asks for dx */
 	struct gather_class *classes;
-	float *turned; /* weights of all classes */
+	float *transposed; /* weights of all classes */
 	float *zeros;
 };
 
@@ -57,9 +57,9 @@ void gather_conv_join(const struct gather_conv *conv, const float *from,
 		      size_t by_channel, size_t by_pixel, float *to);
 
 /* After a change of the weights, for gather_conv_dx(). */
-void gather_conv_turn(const struct gather_conv *conv,
-		      const struct gather_kernels *kernels,
-		      const float *weights);
+void gather_conv_transpose(const struct gather_conv *conv,
+			   const struct gather_kernels *kernels,
+			   const float *weights);
 /* dx of count samples from their dy, stored or added. */
 void gather_conv_dx(const struct gather_conv *conv,
 		    const struct gather_kernels *kernels, int count,

@@ -187,9 +187,9 @@ static void refresh(struct cpu_program *program, struct cpu_step *step,
 	const struct gather_step *gather = (struct gather_step *)step;
 
 	if (training)
-		gather_conv_turn(&gather->conv, program->kernels->gather,
-				 program->host.vectors[VECTOR_PARAMETERS] +
-					 gather->weight);
+		gather_conv_transpose(&gather->conv, program->kernels->gather,
+				      program->host.vectors[VECTOR_PARAMETERS] +
+					      gather->weight);
 }
 
 static struct gather_batch batch_of(const struct gather_step *gather, int count)

@@ -1,8 +1,8 @@
 /*
- * What several cores have in common to make the gradient by the weights of a
- * linear layer together, and with it their update: each core for some blocks of
- * its inputs, over the samples of all. Of each core it has the layer's inputs,
- * and what its kernels leave of the gradient by its outputs.
+ * What several cores have in common to make the weight gradient of a linear
+ * layer together, and with it the update: each core for some blocks of the
+ * layer's inputs, over the samples of all. Of each core it has the layer's
+ * inputs, and what its kernels leave of the gradient by its outputs.
  */
 #ifndef BACKENDS_CPU_JOINT_H
 #define BACKENDS_CPU_JOINT_H
@@ -14,7 +14,7 @@ struct cpu_joint {
 	int rank, size;
 	size_t each;  /* bytes of a core's part */
 	char *all;    /* [size][each] */
-	size_t keep, slopes, in; /* places in a part, behind its header */
+	size_t keep, dy, in; /* places in a part, behind its header */
 	struct linear_part *parts; /* [size] */
 	void *scratch;
 	size_t updated; /* floats of each vector, in the last update */
@@ -36,7 +36,7 @@ int cpu_joint_share(struct cpu_program *program, struct error *err);
 /* The layer's own backward pass, but for what cores make together. */
 void cpu_joint_backward(struct cpu_program *program,
 			const struct linear_batch *batch,
-			const struct linear_slopes *slopes);
+			const struct linear_slopes *gradients);
 /* Before a gradient, which leaves nothing of a batch without samples. */
 void cpu_joint_begin(struct cpu_program *program);
 /* Of what is behind program->reduced: see update of struct backend. */

@@ -1,4 +1,4 @@
-/* The work of linear layers: what is not dropped, and slopes that are not 0. */
+/* The work of linear layers: what is not dropped, and of gradients not 0. */
 #include <math.h>
 
 #include "backends/cpu/joint.h"
@@ -8,9 +8,9 @@
 struct linear_work {
 	double inputs, outputs; /* that are not dropped */
 	double nonzero;		/* of these inputs; NAN: not counted */
-	double slopes;		/* by the outputs before ReLU, that are not 0 */
+	double gradient;	/* by the outputs before ReLU: what is not 0 */
 	double forward;		/* outputs that are kept, times inputs */
-	double backward;	/* slopes that are not 0, times inputs */
+	double backward;	/* that, times inputs */
 };
 
 static double count_kept(const uint8_t *keep, int count)
@@ -40,8 +40,8 @@ static double count_inputs(const struct linear_step *linear, int sample,
 }
 
 /* What dropout let through is above 0, or a NaN, exactly where ReLU let it. */
-static double count_slopes(const struct linear_step *linear, int sample,
-			   const uint8_t *keep)
+static double count_gradient(const struct linear_step *linear, int sample,
+			     const uint8_t *keep)
 {
 	const struct cpu_value *out = linear->step.out;
 	const size_t at = (size_t)sample * out->size;
@@ -77,14 +77,14 @@ static struct linear_work count_work(const struct cpu_program *program,
 				      (double)shape_size(
 					      linear->step.in->shape);
 		const double outputs = count_kept(keep_out, shape->outputs);
-		const double slopes = count_slopes(linear, i, keep_out);
+		const double gradient = count_gradient(linear, i, keep_out);
 
 		work.inputs += inputs;
 		work.outputs += outputs;
 		work.nonzero += count_inputs(linear, i, keep_in);
-		work.slopes += slopes;
+		work.gradient += gradient;
 		work.forward += inputs * outputs;
-		work.backward += inputs * slopes;
+		work.backward += inputs * gradient;
 	}
 	return work;
 }
@@ -147,7 +147,7 @@ void linear_work(const struct cpu_program *program, const struct cpu_step *step,
 	part.bytes += WORK_FLOAT *
 		      ((node->wants_dx ? work.inputs : 0) +
 		       (joint ? 0 : at_once ? WORK_UPDATE - 2 : 1) * weights);
-	part.nonzero = work_share(work.slopes,
+	part.nonzero = work_share(work.gradient,
 				  count * (double)step->out->size);
 	work_name(program, step, at_once ? "backward+update" : "backward",
 		  &part);

@@ -85,7 +85,7 @@ static const struct node *main_of(const struct cpu_program *program,
 }
 
 /* The planes between are computed once more. */
-static void fill_weight_slopes(const struct cpu_program *program,
+static void fill_weight_gradient(const struct cpu_program *program,
 			       const struct stem_step *stem,
 			       const struct tally *gradient,
 			       struct profile_part *part)
@@ -106,7 +106,7 @@ static void fill_weight_slopes(const struct cpu_program *program,
 			 gradient->kept * (WORK_FLOAT + 1),
 		.nonzero = work_share(gradient->nonzero, gradient->all),
 	};
-	snprintf(part->name, sizeof(part->name), "%.12s weight slopes",
+	snprintf(part->name, sizeof(part->name), "%.12s weight gradient",
 		 node->layer->name);
 }
 
@@ -146,7 +146,7 @@ void stem_work(const struct cpu_program *program, const struct cpu_step *step,
 		part.done = point_work(shape, gradient.all) + lead;
 	name_both(program, stem, "forward", &part);
 	parts[CPU_PART_FORWARD + step->index] = part;
-	fill_weight_slopes(program, stem, &gradient,
+	fill_weight_gradient(program, stem, &gradient,
 			   &parts[cpu_part_backward(step->index,
 						    CPU_STEM_WEIGHTS)]);
 }

@@ -266,7 +266,8 @@ static void maxpool(const struct node *node, const real *x, real *y,
 		}
 }
 
-/* Behind it: with these winners where they are places of their windows. */
+/* After maxpool(): takes the imposed winners instead, where they lie within
+ * their windows. */
 static void maxpool_follow(const struct node *node, const real *x, real *y,
 			   const uint8_t *imposed, uint8_t *winners,
 			   double *regret)
@@ -406,13 +407,15 @@ static void sum_plane(const real *x, const real *dy, size_t size, double mean,
 	}
 }
 
-/* In place: dy = (dy - shift - (x - mean) * tilt) * scale */
+/* In place: dy = (dy - mean_dy - (x - mean) * product) * scale */
 static void normalise_backward(struct channel is, const real *x, real mean,
-			       real shift, real tilt, real scale, real *dy)
+			       real mean_dy, real product, real scale,
+			       real *dy)
 {
 	for (int n = 0; n < is.count; n++, x += is.stride, dy += is.stride)
 		for (size_t i = 0; i < is.size; i++)
-			dy[i] = (dy[i] - shift - (x[i] - mean) * tilt) * scale;
+			dy[i] = (dy[i] - mean_dy - (x[i] - mean) * product) *
+				scale;
 }
 
 #endif

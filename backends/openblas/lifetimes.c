@@ -2,7 +2,8 @@
 
 #include "backends/arena.h"
 
-/* Blocks of memory while it is found out how long each is needed. */
+/* The blocks of memory that a batch needs; the steps that use each are noted in
+ * it before the arena places them. */
 struct schedule {
 	const struct graph *graph;
 	struct arena_block blocks[2 * MODEL_MAX_LAYERS];

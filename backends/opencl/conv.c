@@ -187,7 +187,7 @@ static int training_allocate(struct opencl_program *program, struct pass *pass,
 	const struct request requests[] = {
 		{ &memory->codes, codes, y },
 		{ &memory->routes, codes && memory->output, out },
-		{ &memory->slope, !winograd_led(program, index),
+		{ &memory->gradient, !winograd_led(program, index),
 		  out * sizeof(float) },
 		{ &memory->turned, step_wants_dx(program, index),
 		  (size_t)chain.main_out.channels * (size_t)(taps * ins) *
@@ -316,7 +316,7 @@ static int dense_backward(struct opencl_program *program, struct pass *pass,
 			  step_parameters(program, index), 0 },
 	};
 	const cl_mem memories[] = { pass->images, memory->output,
-				    memory->slope, memory->sums };
+				    memory->gradient, memory->sums };
 
 	if (slopes_are_scattered(program, index))
 		return scattered_add(program, pass, index, err);
@@ -354,7 +354,7 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 	const cl_mem memories[] = {
 		memory->spread ? memory->spread :
 				 step_input(program, pass, index),
-		memory->output, memory->slope, memory->routes, memory->keep,
+		memory->output, memory->gradient, memory->routes, memory->keep,
 		memory->turned, memory->sums,
 		step_dx(program, pass, index),
 	};

@@ -107,9 +107,9 @@ int scattered_add(struct opencl_program *program, struct pass *pass, int index,
 			  ways * step_parameters(program, index), 0 },
 	};
 	const cl_mem memories[] = {
-		step_input(program, pass, index), memory->output, memory->slope,
-		memory->routes, memory->keep, memory->turned, memory->sums,
-		step_dx(program, pass, index), memory->scattered
+		step_input(program, pass, index), memory->output,
+		memory->gradient, memory->routes, memory->keep, memory->turned,
+		memory->sums, step_dx(program, pass, index), memory->scattered
 	};
 
 	return pass_add(pass, &dense, program->built[index], memories, 9, err);

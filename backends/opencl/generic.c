@@ -22,7 +22,7 @@ struct value value_of(const struct opencl_program *program,
 				       (int)shape_size(model->input) };
 	index = step_of(program, row);
 	return (struct value){ pass->steps[index].output,
-			       pass->steps[index].slope,
+			       pass->steps[index].gradient,
 			       layout_output(program, index).sample };
 }
 
@@ -121,7 +121,7 @@ int generic_allocate(struct opencl_program *program, struct pass *pass,
 	const int kind = node->layer->kind;
 	const struct request requests[] = {
 		{ &memory->output, 1, bytes },
-		{ &memory->slope, pass->training && is_learnt(node), bytes },
+		{ &memory->gradient, pass->training && is_learnt(node), bytes },
 		{ &memory->codes,
 		  kind == LAYER_MAXPOOL ||
 			  (pass->training && (kind == LAYER_DROPOUT ||

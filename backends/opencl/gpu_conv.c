@@ -134,7 +134,7 @@ static int conv_allocate_step(struct opencl_program *program, struct pass *pass,
 		{ &memory->output, !leads, out * sizeof(cl_float) },
 		{ &memory->routes, !leads && pass->training,
 		  out * sizeof(cl_ushort) },
-		{ &memory->slope, !leads && pass->training,
+		{ &memory->gradient, !leads && pass->training,
 		  out * sizeof(cl_float) },
 		{ &memory->packed, leads && pass->training,
 		  (size_t)step_parameters(program, index) * sizeof(cl_float) },
@@ -218,7 +218,7 @@ static int conv_backward_step(struct opencl_program *program, struct pass *pass,
 	const cl_mem memories[] = {
 		conv_input(program, pass, index),
 		program->vectors[VECTOR_PARAMETERS], memory->routes,
-		memory->slope, program->parts,
+		memory->gradient, program->parts,
 		step_dx(program, pass, index)
 	};
 

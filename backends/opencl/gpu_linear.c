@@ -99,7 +99,7 @@ static int linear_allocate_step(struct opencl_program *program,
 		{ &memory->output, 1, out * sizeof(cl_float) },
 		{ &memory->routes, pass->training && !is_tail(program, index),
 		  out * sizeof(cl_ushort) },
-		{ &memory->slope, pass->training, out * sizeof(cl_float) },
+		{ &memory->gradient, pass->training, out * sizeof(cl_float) },
 		{ &memory->sums, !is_tail(program, index),
 		  out * (size_t)chunk_count(program, index) *
 			  sizeof(cl_float) },
@@ -142,8 +142,8 @@ static int linear_forward_step(struct opencl_program *program,
 	struct launch finish = gpu_how(program, "linear_finish", index, 0);
 	const cl_mem memories[] = {
 		memory->sums, program->vectors[VECTOR_PARAMETERS],
-		memory->output, memory->routes, memory->slope, last->output,
-		last->slope, pass->labels, pass->outcomes
+		memory->output, memory->routes, memory->gradient, last->output,
+		last->gradient, pass->labels, pass->outcomes
 	};
 
 	if (is_tail(program, index))
@@ -188,11 +188,11 @@ static int linear_backward_step(struct opencl_program *program,
 	const cl_mem memories[] = { step_input(program, pass, index),
 				    program->vectors[VECTOR_PARAMETERS],
 				    memory->routes,
-				    memory->slope,
+				    memory->gradient,
 				    program->vectors[VECTOR_GRADIENT],
 				    step_dx(program, pass, index),
 				    memory->output,
-				    memory[is_head].slope };
+				    memory[is_head].gradient };
 
 	if (is_tail(program, index))
 		return 0;

@@ -241,5 +241,5 @@ cl_mem step_dx(const struct opencl_program *program, const struct pass *pass,
 	       int index)
 {
 	return step_wants_dx(program, index) ?
-		       pass->steps[step_source(program, index)].slope : NULL;
+		       pass->steps[step_source(program, index)].gradient : NULL;
 }

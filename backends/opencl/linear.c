@@ -226,7 +226,7 @@ static int linear_allocate(struct opencl_program *program, struct pass *pass,
 	const struct request requests[] = {
 		{ &memory->y, 1, out },
 		{ &memory->output, dropped, out },
-		{ &memory->slope, pass->training, out },
+		{ &memory->gradient, pass->training, out },
 		{ &memory->sums, 1, out * (size_t)chunk_count(program, index) },
 		{ &memory->places, listed, lists * sizeof(cl_int) },
 		{ &memory->values, listed, lists * sizeof(cl_float) },
@@ -282,7 +282,7 @@ static int linear_forward(struct opencl_program *program, struct pass *pass,
 				    memory->output,
 				    pass->labels,
 				    pass->outcomes,
-				    memory->slope,
+				    memory->gradient,
 				    planes_keep(program, pass, index) };
 	const cl_program built = program->built[index];
 
@@ -316,7 +316,7 @@ static int linear_slopes(struct opencl_program *program, struct pass *pass,
 			  2 * step_parameters(program, index), !dense },
 	};
 	const cl_mem all[] = { x, parameters, memory->values, gradient, dx };
-	const cl_mem few[] = { x, parameters, memory->slope, memory->places,
+	const cl_mem few[] = { x, parameters, memory->gradient, memory->places,
 			       memory->values,
 			       planes_keep(program, pass, index),
 			       gradient, dx };
@@ -336,8 +336,9 @@ static int linear_backward(struct opencl_program *program, struct pass *pass,
 		.work = { .step = index,
 			  .moved = 6 * step_outputs(program, index) },
 	};
-	const cl_mem listed[] = { memory->output, memory->keep, memory->slope,
-				  memory->places, memory->values,
+	const cl_mem listed[] = { memory->output, memory->keep,
+				  memory->gradient, memory->places,
+				  memory->values,
 				  program->vectors[VECTOR_GRADIENT] };
 
 	if (is_listed(program, index) &&

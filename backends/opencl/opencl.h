@@ -118,7 +118,7 @@ struct step_memory {
 	struct layout in, out;
 	cl_mem y;      /* after ReLU and pooling, before dropout */
 	cl_mem output; /* what the next step reads; may be y itself */
-	cl_mem slope;  /* of the loss by output */
+	cl_mem gradient; /* by output */
 	cl_mem codes;  /* winners, beside y; of a generic step what it decides,
 			  in the contract's order */
 	cl_mem routes; /* winners, beside output; may be codes itself, and are

@@ -176,7 +176,7 @@ static int winograd_allocate(struct opencl_program *program, struct pass *pass,
 		{ &memory->output, 1, out * sizeof(float) },
 		{ &memory->packed, 1, weights + biases },
 		{ &memory->routes, training, out },
-		{ &memory->slope, training, out * sizeof(float) },
+		{ &memory->gradient, training, out * sizeof(float) },
 		{ &memory->turned, training, weights },
 		{ &memory->sums, training,
 		  GROUPS * conv_sum_size(program, index) * sizeof(float) },
@@ -298,8 +298,8 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 	};
 	const cl_mem memories[] = {
 		winograd_input(program, pass, index), memory->output,
-		memory->slope, memory->routes, memory->keep, memory->turned,
-		memory->sums, source->slope, source->packed,
+		memory->gradient, memory->routes, memory->keep, memory->turned,
+		memory->sums, source->gradient, source->packed,
 		leads ? source->sums : NULL,
 	};
 

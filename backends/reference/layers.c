@@ -365,7 +365,7 @@ void norm_backward(const struct norm *norm, const real *x, const real *dy,
 {
 	const double all = (double)count * (double)size;
 	double sum = 0, product = 0;
-	real mean, slope; /* of dy; of dy over normalised x */
+	real mean, mean_product; /* of dy, and of dy times normalised x */
 
 	for (int n = 0; n < count; n++)
 		for (size_t i = (size_t)n * stride;
@@ -377,14 +377,14 @@ void norm_backward(const struct norm *norm, const real *x, const real *dy,
 	*dw += product;
 	*dbias += sum;
 	mean = (real)(sum / all);
-	slope = (real)(product / all);
+	mean_product = (real)(product / all);
 	for (int n = 0; dx && n < count; n++)
 		for (size_t i = (size_t)n * stride;
 		     i < (size_t)n * stride + size; i++)
 			dx[i] += norm->weight / norm->deviation *
 				 (dy[i] - mean -
 				  (x[i] - norm->mean) / norm->deviation *
-					  slope);
+					  mean_product);
 }
 
 static void nll_forward(const real *x, int classes, int label, int divisor,

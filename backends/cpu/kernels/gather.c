@@ -216,8 +216,8 @@ static void multiply(const struct gather *gather,
 	}
 }
 
-static void turn(const float *from, size_t from_stride, int rows, int columns,
-		 float *to, size_t to_stride)
+static void transpose(const float *from, size_t from_stride, int rows,
+		      int columns, float *to, size_t to_stride)
 {
 	for (int r = 0; r < rows; r += LANES)
 		for (int c = 0; c < columns; c++)
@@ -230,5 +230,5 @@ static void turn(const float *from, size_t from_stride, int rows, int columns,
 const struct gather_kernels ISA_NAME(gather_kernels) = {
 	.multiply = multiply,
 	.differentiate = ISA_NAME(gather_differentiate),
-	.turn = turn,
+	.transpose = transpose,
 };

@@ -222,7 +222,7 @@ kernel GROUP void norm_backward(const int count,
 	const float2 mean = vload2(0, norms + c * NORM_FLOATS + MEAN);
 	const float scale = norms[c * NORM_FLOATS + SCALE];
 	const float mean_dy = norms[c * NORM_FLOATS + MEAN_DY];
-	const float slant = norms[c * NORM_FLOATS + MEAN_PRODUCT] * scale;
+	const float product = norms[c * NORM_FLOATS + MEAN_PRODUCT] * scale;
 	const float w = parameters[weight + c] * scale;
 
 	x += get_group_id(2) * (size_t)x_sample + c * (size_t)plane;
@@ -231,5 +231,5 @@ kernel GROUP void norm_backward(const int count,
 	for EACH_OF(i, plane)
 		gradient_put(dx + i,
 			     w * (dy[i] - mean_dy -
-				  ((x[i] - mean.x) - mean.y) * slant), adds);
+				  ((x[i] - mean.x) - mean.y) * product), adds);
 }

@@ -24,20 +24,20 @@ kernel void vector_loss(const int count, const int global_count,
 	for (int c = 0; c < CLASSES; c++) {
 		const float x = logits[n * LOGITS_SAMPLE + c];
 		const float z = targets[n * CLASSES + c];
-		float slope = 2 * (x - z);
+		float gradient = 2 * (x - z);
 
 		if (LOSS == 1) {
 			const float e = exp(-fabs(x));
 
 			sum += max(x, 0.f) - x * z + log1p(e);
 			right &= (x > 0) == (z > .5f);
-			slope = (x > 0 ? 1 : e) / (1 + e) - z;
+			gradient = (x > 0 ? 1 : e) / (1 + e) - z;
 		} else {
 			sum += (x - z) * (x - z);
 		}
 		if (dx)
 			dx[n * LOGITS_SAMPLE + c] =
-				slope / CLASSES / global_count;
+				gradient / CLASSES / global_count;
 	}
 	outcomes[2 * n] = sum / CLASSES;
 	outcomes[2 * n + 1] = right;
