@@ -144,8 +144,7 @@ void host_choose(struct host_program *program, const struct batch *batch,
 		const struct layer *layer = &model->layers[l];
 		size_t each = program->graph.nodes[l].decisions;
 
-		if (layer->kind != LAYER_DROPOUT &&
-		    layer->kind != LAYER_DROPOUT2D)
+		if (!layer_drops(layer))
 			continue;
 		for (int i = 0; i < batch->count; i++) {
 			uint8_t *keep = host_decisions_at(program, l, i);

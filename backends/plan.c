@@ -4,8 +4,8 @@
 
 static int is_of_kind(const struct layer *layer, enum layer_kind kind)
 {
-	return layer->kind == kind || (kind == LAYER_DROPOUT &&
-				       layer->kind == LAYER_DROPOUT2D);
+	return layer->kind == kind ||
+	       (kind == LAYER_DROPOUT && layer_drops(layer));
 }
 
 int plan_chain(const struct graph *graph, int first,
@@ -26,6 +26,14 @@ int plan_chain(const struct graph *graph, int first,
 	return length;
 }
 
+static int count_taken(const struct solver *solver, const struct graph *graph,
+		       int first, const struct program_options *options)
+{
+	return solver->takes ? solver->takes(graph, first, options) :
+			       is_of_kind(graph->nodes[first].layer,
+					  solver->kind);
+}
+
 int plan_resolve(struct plan *plan, const struct graph *graph,
 		 const struct program_options *options,
 		 const struct solver *const *solvers, int count,
@@ -36,7 +44,7 @@ int plan_resolve(struct plan *plan, const struct graph *graph,
 		int taken = 0, s = 0;
 
 		while (s < count &&
-		       !(taken = solvers[s]->takes(graph, at, options)))
+		       !(taken = count_taken(solvers[s], graph, at, options)))
 			s++;
 		if (s == count) {
 			char where[80];

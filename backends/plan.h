@@ -16,9 +16,11 @@
 /* First member of a backend's own solvers. */
 struct solver {
 	const char *name; /* "conv+relu" */
-	/* How many rows from first on it computes together; 0: it declines. */
+	/* How many rows from first on it computes together; 0: it declines.
+	 * NULL: any row of its kind alone, and of LAYER_DROPOUT either one. */
 	int (*takes)(const struct graph *graph, int first,
 		     const struct program_options *options);
+	enum layer_kind kind;
 };
 
 struct step {

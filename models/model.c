@@ -27,6 +27,11 @@ int layer_has_parameters(const struct layer *layer)
 	       layer->kind == LAYER_BATCHNORM;
 }
 
+int layer_drops(const struct layer *layer)
+{
+	return layer->kind == LAYER_DROPOUT || layer->kind == LAYER_DROPOUT2D;
+}
+
 int layer_stride(const struct layer *layer)
 {
 	if (layer->stride)

@@ -142,6 +142,8 @@ size_t shape_size(struct shape shape);
 
 /* Whether the layer has a weight; all but a conv's no_bias have a bias too. */
 int layer_has_parameters(const struct layer *layer);
+/* Whether it is either dropout. */
+int layer_drops(const struct layer *layer);
 
 /* Of a conv or maxpool. */
 int layer_stride(const struct layer *layer);

@@ -36,7 +36,7 @@ static inline void compare_masks(struct subject *subject,
 		const size_t each = layer_choices(model, l);
 		uint8_t *taken, *keep = allocate(each);
 
-		if (layer_drops(model, l)) {
+		if (layer_drops(&model->layers[l])) {
 			taken = subject_decisions(subject, l);
 			memset(keep, 1, each);
 			for (int i = 0; i < batch->count; i++) {

@@ -160,8 +160,7 @@ static void follow(struct pair *pair)
 		memset(pair->decisions, 0, BATCH * each);
 		check(program_decisions(pair->program, i, pair->decisions,
 					&err));
-		if (layer->kind == LAYER_DROPOUT ||
-		    layer->kind == LAYER_DROPOUT2D)
+		if (layer_drops(layer))
 			expect_choices(pair, i, each);
 		check(program_impose(pair->reference, i, pair->decisions,
 				     &err));

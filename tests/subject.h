@@ -158,13 +158,6 @@ static inline size_t layer_choices(const struct model *model, int layer)
 			       model_layer_input(model, layer));
 }
 
-static inline int layer_drops(const struct model *model, int layer)
-{
-	const enum layer_kind kind = model->layers[layer].kind;
-
-	return kind == LAYER_DROPOUT || kind == LAYER_DROPOUT2D;
-}
-
 /* Of a whole batch at a layer; NULL where none are taken. To be freed. */
 static inline uint8_t *subject_decisions(struct subject *subject, int layer)
 {

@@ -303,7 +303,7 @@ static void disturb(const struct model *model, int layer, uint8_t *values,
 					 (uint32_t)(is->window * is->window) :
 					 2;
 
-	for (size_t i = 0; !layer_drops(model, layer) && i < count; i++) {
+	for (size_t i = 0; !layer_drops(is) && i < count; i++) {
 		const uint32_t draw = mt19937_next(generator) % 1000;
 
 		if (draw < 100)

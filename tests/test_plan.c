@@ -22,9 +22,6 @@
 
 CHAIN(takes_conv, LAYER_CONV, LAYER_RELU, LAYER_MAXPOOL, LAYER_DROPOUT)
 CHAIN(takes_linear, LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT)
-CHAIN(takes_relu, LAYER_RELU)
-CHAIN(takes_add, LAYER_ADD)
-CHAIN(takes_loss, LAYER_LOSS)
 
 /* For a batch of one alone. */
 static int takes_pool(const struct graph *graph, int first,
@@ -34,12 +31,27 @@ static int takes_pool(const struct graph *graph, int first,
 	       graph->nodes[first].layer->kind == LAYER_MAXPOOL;
 }
 
-static const struct solver conv_solver = { "conv", takes_conv };
-static const struct solver linear_solver = { "linear", takes_linear };
-static const struct solver relu_solver = { "relu", takes_relu };
-static const struct solver pool_solver = { "pool", takes_pool };
-static const struct solver add_solver = { "add", takes_add };
-static const struct solver loss_solver = { "loss", takes_loss };
+static const struct solver conv_solver = {
+	.name = "conv", .takes = takes_conv
+};
+static const struct solver linear_solver = {
+	.name = "linear", .takes = takes_linear
+};
+static const struct solver relu_solver = {
+	.name = "relu", .kind = LAYER_RELU
+};
+static const struct solver pool_solver = {
+	.name = "pool", .takes = takes_pool
+};
+static const struct solver add_solver = {
+	.name = "add", .kind = LAYER_ADD
+};
+static const struct solver dropout_solver = {
+	.name = "dropout", .kind = LAYER_DROPOUT
+};
+static const struct solver loss_solver = {
+	.name = "loss", .kind = LAYER_LOSS
+};
 
 static const struct solver *const solvers[] = { &conv_solver, &linear_solver,
 						&pool_solver, &relu_solver,
@@ -142,6 +154,37 @@ static void the_first_that_takes_some_has_them(void **state)
 	assert_string_equal(plan.steps[1].solver->name, "conv");
 }
 
+/* Without takes: rows of one kind, and either dropout. */
+static void a_kind_is_taken_row_by_row(void **state)
+{
+	static const struct solver conv = { .name = "conv",
+					    .kind = LAYER_CONV };
+	static const struct solver linear = { .name = "linear",
+					      .kind = LAYER_LINEAR };
+	static const struct solver *const kinds[] = {
+		&dropout_solver, &relu_solver, &pool_solver,
+		&conv,		 &linear,      &loss_solver
+	};
+	static const char *const names[] = {
+		"conv", "relu", "conv", "pool", "dropout", "linear", "relu",
+		"dropout", "linear", "loss"
+	};
+	static struct plan plan;
+	static struct graph graph;
+	const struct program_options options = { .batch = 1 };
+	struct error err;
+
+	(void)state;
+	graph_resolve(&graph, model_find("mnist"));
+	assert_int_equal(plan_resolve(&plan, &graph, &options, kinds, 6, &err),
+			 0);
+	assert_int_equal(plan.count, 10);
+	for (int s = 0; s < plan.count; s++) {
+		assert_string_equal(plan.steps[s].solver->name, names[s]);
+		assert_int_equal(plan.steps[s].length, 1);
+	}
+}
+
 static void assert_shape(struct shape shape, int channels, int height,
 			 int width)
 {
@@ -214,6 +257,7 @@ int main(void)
 		cmocka_unit_test(chains_are_taken_with_what_is_there),
 		cmocka_unit_test(chains_end_where_ways_part),
 		cmocka_unit_test(the_first_that_takes_some_has_them),
+		cmocka_unit_test(a_kind_is_taken_row_by_row),
 		cmocka_unit_test(a_step_knows_its_shapes),
 		cmocka_unit_test(a_program_names_its_solvers),
 		cmocka_unit_test(a_row_that_nobody_takes_is_named),

@@ -16,14 +16,7 @@
 extern const struct backend cpu_backend;
 
 /* It is no step: what comes before it ends with the logits. */
-static int takes_loss(const struct graph *graph, int first,
-		      const struct program_options *options)
-{
-	(void)options;
-	return cpu_takes_kind(graph, first, LAYER_LOSS);
-}
-
-static const struct solver loss_solver = { "loss", takes_loss };
+static const struct solver loss_solver = { .name = "loss", .kind = LAYER_LOSS };
 
 /* The most special ones first; behind them one for every kind of layer. */
 static const struct solver *const solvers[] = {

@@ -179,7 +179,4 @@ extern const struct cpu_solver cpu_maxpool_solver, cpu_avgpool_solver;
 extern const struct cpu_solver cpu_batchnorm_solver, cpu_add_solver;
 extern const struct cpu_solver cpu_relu_solver, cpu_dropout_solver;
 
-/* For takes of solvers of one kind: 1 row, or 0. */
-int cpu_takes_kind(const struct graph *graph, int first, enum layer_kind kind);
-
 #endif

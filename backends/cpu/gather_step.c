@@ -298,7 +298,7 @@ static void work(const struct cpu_program *program,
 }
 
 const struct cpu_solver cpu_conv_solver = {
-	.base = { "conv[+relu]", takes_conv },
+	.base = { .name = "conv[+relu]", .takes = takes_conv },
 	.size = sizeof(struct gather_step),
 	.lay_out = lay_out_conv,
 	.place = place,
@@ -313,7 +313,7 @@ const struct cpu_solver cpu_conv_solver = {
 };
 
 const struct cpu_solver cpu_linear_solver = {
-	.base = { "linear[+relu]", takes_linear },
+	.base = { .name = "linear[+relu]", .takes = takes_linear },
 	.size = sizeof(struct gather_step),
 	.lay_out = lay_out_linear,
 	.place = place,

@@ -222,7 +222,7 @@ static void decide(const struct cpu_program *program,
 }
 
 const struct cpu_solver cpu_sparse_linear_solver = {
-	.base = { "linear[+relu][+dropout], sparse", takes },
+	.base = { .name = "linear[+relu][+dropout], sparse", .takes = takes },
 	.size = sizeof(struct linear_step),
 	.updates_at_once = 1,
 	.lay_out = lay_out,

@@ -23,13 +23,6 @@ struct norm_step {
 	float *terms;	     /* [2][channels], of dx */
 };
 
-static int takes(const struct graph *graph, int first,
-		 const struct program_options *options)
-{
-	(void)options;
-	return cpu_takes_kind(graph, first, LAYER_BATCHNORM);
-}
-
 static int lay_out(struct cpu_program *program, struct cpu_step *step)
 {
 	struct norm_step *norm = (struct norm_step *)step;
@@ -172,7 +165,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 }
 
 const struct cpu_solver cpu_batchnorm_solver = {
-	.base = { "batchnorm", takes },
+	.base = { .name = "batchnorm", .kind = LAYER_BATCHNORM },
 	.size = sizeof(struct norm_step),
 	.lay_out = lay_out,
 	.place = place,

@@ -3,19 +3,14 @@
 
 #include "backends/cpu/cpu.h"
 
-int cpu_takes_kind(const struct graph *graph, int first, enum layer_kind kind)
-{
-	return graph->nodes[first].layer->kind == kind;
-}
-
 int cpu_row_of(const struct cpu_program *program, const struct cpu_step *step,
 	       enum layer_kind kind)
 {
 	for (int row = step->first; row <= step->last; row++) {
-		const enum layer_kind own = cpu_node(program, row)->layer->kind;
+		const struct layer *layer = cpu_node(program, row)->layer;
 
-		if (own == kind || (kind == LAYER_DROPOUT &&
-				    own == LAYER_DROPOUT2D))
+		if (layer->kind == kind ||
+		    (kind == LAYER_DROPOUT && layer_drops(layer)))
 			return row;
 	}
 	return CPU_NO_ROW;

@@ -12,28 +12,6 @@ struct pool_step {
 	uint8_t *winners; /* [batch][pixel][winners_stride], of a max pooling */
 };
 
-/* The kind is the name of a function. */
-#define TAKES(name, kind)                                           \
-	static int takes_##name(const struct graph *graph, int first, \
-				const struct program_options *options) \
-	{                                                           \
-		(void)options;                                      \
-		return cpu_takes_kind(graph, first, kind);          \
-	}
-
-TAKES(maxpool, LAYER_MAXPOOL)
-TAKES(avgpool, LAYER_AVGPOOL)
-TAKES(relu, LAYER_RELU)
-TAKES(add, LAYER_ADD)
-
-static int takes_dropout(const struct graph *graph, int first,
-			 const struct program_options *options)
-{
-	(void)options;
-	return cpu_takes_kind(graph, first, LAYER_DROPOUT) ||
-	       cpu_takes_kind(graph, first, LAYER_DROPOUT2D);
-}
-
 static int lay_out_element(struct cpu_program *program, struct cpu_step *step)
 {
 	step->in = cpu_common_value(program,
@@ -281,7 +259,7 @@ static void backward_dropout(struct cpu_program *program, struct cpu_step *step,
 }
 
 const struct cpu_solver cpu_maxpool_solver = {
-	.base = { "maxpool", takes_maxpool },
+	.base = { .name = "maxpool", .kind = LAYER_MAXPOOL },
 	.size = sizeof(struct pool_step),
 	.lay_out = lay_out_pool,
 	.allocate = allocate_winners,
@@ -293,7 +271,7 @@ const struct cpu_solver cpu_maxpool_solver = {
 };
 
 const struct cpu_solver cpu_avgpool_solver = {
-	.base = { "avgpool", takes_avgpool },
+	.base = { .name = "avgpool", .kind = LAYER_AVGPOOL },
 	.size = sizeof(struct pool_step),
 	.lay_out = lay_out_pool,
 	.forward = forward_avgpool,
@@ -302,7 +280,7 @@ const struct cpu_solver cpu_avgpool_solver = {
 };
 
 const struct cpu_solver cpu_relu_solver = {
-	.base = { "relu", takes_relu },
+	.base = { .name = "relu", .kind = LAYER_RELU },
 	.size = sizeof(struct cpu_step),
 	.lay_out = lay_out_element,
 	.forward = forward_relu,
@@ -312,7 +290,7 @@ const struct cpu_solver cpu_relu_solver = {
 };
 
 const struct cpu_solver cpu_add_solver = {
-	.base = { "add", takes_add },
+	.base = { .name = "add", .kind = LAYER_ADD },
 	.size = sizeof(struct cpu_step),
 	.lay_out = lay_out_add,
 	.forward = forward_add,
@@ -321,7 +299,7 @@ const struct cpu_solver cpu_add_solver = {
 };
 
 const struct cpu_solver cpu_dropout_solver = {
-	.base = { "dropout", takes_dropout },
+	.base = { .name = "dropout", .kind = LAYER_DROPOUT },
 	.size = sizeof(struct cpu_step),
 	.lay_out = lay_out_element,
 	.forward = forward_dropout,

@@ -68,8 +68,7 @@ static double choices_of(const struct cpu_program *program)
 	double sum = 0;
 
 	for (int i = 0; i < graph->count; i++)
-		if (graph->nodes[i].layer->kind == LAYER_DROPOUT ||
-		    graph->nodes[i].layer->kind == LAYER_DROPOUT2D)
+		if (layer_drops(graph->nodes[i].layer))
 			sum += (double)graph->nodes[i].decisions;
 	return sum;
 }

@@ -445,7 +445,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 }
 
 const struct cpu_solver cpu_stem_solver = {
-	.base = { "conv+relu+conv+[relu+]maxpool", takes },
+	.base = { .name = "conv+relu+conv+[relu+]maxpool", .takes = takes },
 	.size = sizeof(struct stem_step),
 	.lay_out = lay_out,
 	.place = place,

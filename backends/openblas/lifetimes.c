@@ -24,15 +24,15 @@ static int is_read_backward(enum layer_kind kind)
 	       kind == LAYER_BATCHNORM;
 }
 
-static int is_in_place_forward(enum layer_kind kind)
+static int is_in_place_forward(const struct layer *layer)
 {
-	return kind == LAYER_RELU || kind == LAYER_DROPOUT ||
-	       kind == LAYER_DROPOUT2D || kind == LAYER_ADD;
+	return layer->kind == LAYER_RELU || layer->kind == LAYER_ADD ||
+	       layer_drops(layer);
 }
 
-static int is_in_place_backward(enum layer_kind kind)
+static int is_in_place_backward(const struct layer *layer)
 {
-	return is_in_place_forward(kind) || kind == LAYER_BATCHNORM;
+	return is_in_place_forward(layer) || layer->kind == LAYER_BATCHNORM;
 }
 
 static void note_read(struct schedule *schedule, int row, int step)
@@ -74,7 +74,7 @@ static void place_outputs(struct schedule *schedule)
 
 	for (int i = 0; i < graph->count - 1; i++) {
 		const struct node *node = &graph->nodes[i];
-		const int in_place = is_in_place_forward(node->layer->kind);
+		const int in_place = is_in_place_forward(node->layer);
 		int *block = &schedule->output[i];
 
 		*block = i;
@@ -112,7 +112,7 @@ static void place_gradients(struct schedule *schedule)
 	for (int i = loss - 1; i >= 0; i--) {
 		const struct node *node = &graph->nodes[i];
 		const int step = backward_step(schedule, i);
-		int left = is_in_place_backward(node->layer->kind) ?
+		int left = is_in_place_backward(node->layer) ?
 				   schedule->gradient[i] : -1;
 
 		if (node->wants_dx && !node->adds_dx) {

@@ -203,11 +203,6 @@ static void linear_backward(const struct work *work)
 			  work->dx);
 }
 
-static int drops(const struct layer *layer)
-{
-	return layer->kind == LAYER_DROPOUT || layer->kind == LAYER_DROPOUT2D;
-}
-
 static uint8_t *decisions_of(const struct work *work, int i)
 {
 	return host_decisions_at(&work->openblas->oracle.host, work->row, i);
@@ -234,7 +229,7 @@ static void choice_forward(const struct work *work, int i)
 		maxpool(node, x, y, noted);
 		if (imposed)
 			maxpool_follow(node, x, y, imposed, noted, regret);
-	} else if (drops(node->layer)) {
+	} else if (layer_drops(node->layer)) {
 		if (imposed)
 			memcpy(noted, imposed, node->decisions);
 		if (work->training &&

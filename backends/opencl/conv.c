@@ -403,7 +403,7 @@ static int conv_backward(struct opencl_program *program, struct pass *pass,
 }
 
 const struct opencl_solver conv_solver = {
-	.base = { "conv", conv_takes },
+	.base = { .name = "conv", .takes = conv_takes },
 	.channels_last = 1,
 	.build = conv_step_build,
 	.allocate = conv_allocate,

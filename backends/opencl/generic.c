@@ -118,14 +118,13 @@ int generic_allocate(struct opencl_program *program, struct pass *pass,
 	const struct node *node = generic_node(program, index);
 	const size_t bytes = (size_t)pass->most * sizeof(cl_float) *
 			     (size_t)layout_output(program, index).sample;
-	const int kind = node->layer->kind;
+	const enum layer_kind kind = node->layer->kind;
 	const struct request requests[] = {
 		{ &memory->output, 1, bytes },
 		{ &memory->gradient, pass->training && is_learnt(node), bytes },
 		{ &memory->codes,
 		  kind == LAYER_MAXPOOL ||
-			  (pass->training && (kind == LAYER_DROPOUT ||
-					      kind == LAYER_DROPOUT2D)),
+			  (pass->training && layer_drops(node->layer)),
 		  (size_t)pass->most * node->decisions },
 		{ &memory->sums, kind == LAYER_BATCHNORM,
 		  (size_t)node->in.channels * NORM_FLOATS * sizeof(cl_float) },

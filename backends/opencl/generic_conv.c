@@ -215,7 +215,7 @@ static int conv_backward(struct opencl_program *program, struct pass *pass,
 }
 
 const struct opencl_solver generic_conv = {
-	.base = { "conv or linear", conv_takes },
+	.base = { .name = "conv or linear", .takes = conv_takes },
 	.allocate = generic_allocate,
 	.forward = conv_forward,
 	.backward = conv_backward,

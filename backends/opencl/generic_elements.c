@@ -5,18 +5,6 @@
 
 #include "models/random.h"
 
-static int is_of_kind(const struct graph *graph, int row, enum layer_kind kind)
-{
-	return graph->nodes[row].layer->kind == kind;
-}
-
-static int relu_takes(const struct graph *graph, int first,
-		      const struct program_options *options)
-{
-	(void)options;
-	return is_of_kind(graph, first, LAYER_RELU);
-}
-
 static int relu_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
@@ -59,11 +47,13 @@ static int relu_decisions(struct opencl_program *program, int index, int layer,
 				  step_at(program, index)->out, values, err);
 }
 
-const struct opencl_solver generic_relu = { .base = { "relu", relu_takes },
-					    .allocate = generic_allocate,
-					    .forward = relu_forward,
-					    .backward = relu_backward,
-					    .decisions = relu_decisions };
+const struct opencl_solver generic_relu = {
+	.base = { .name = "relu", .kind = LAYER_RELU },
+	.allocate = generic_allocate,
+	.forward = relu_forward,
+	.backward = relu_backward,
+	.decisions = relu_decisions,
+};
 
 /* Both ways of what changes nothing; `adds` to what is there. */
 static int add_passing(struct opencl_program *program, struct pass *pass,
@@ -77,13 +67,6 @@ static int add_passing(struct opencl_program *program, struct pass *pass,
 
 	return generic_launch(program, pass, &how, memories, COUNT(memories),
 			      words, COUNT(words), err);
-}
-
-static int add_takes(const struct graph *graph, int first,
-		     const struct program_options *options)
-{
-	(void)options;
-	return is_of_kind(graph, first, LAYER_ADD);
 }
 
 static int add_forward(struct opencl_program *program, struct pass *pass,
@@ -120,18 +103,12 @@ static int add_backward(struct opencl_program *program, struct pass *pass,
 				   err) : 0;
 }
 
-const struct opencl_solver generic_add = { .base = { "add", add_takes },
-					   .allocate = generic_allocate,
-					   .forward = add_forward,
-					   .backward = add_backward };
-
-static int dropout_takes(const struct graph *graph, int first,
-			 const struct program_options *options)
-{
-	(void)options;
-	return is_of_kind(graph, first, LAYER_DROPOUT) ||
-	       is_of_kind(graph, first, LAYER_DROPOUT2D);
-}
+const struct opencl_solver generic_add = {
+	.base = { .name = "add", .kind = LAYER_ADD },
+	.allocate = generic_allocate,
+	.forward = add_forward,
+	.backward = add_backward,
+};
 
 static int add_choices(struct opencl_program *program, struct pass *pass,
 		       int index, struct error *err)
@@ -217,19 +194,12 @@ static int codes_decisions(struct opencl_program *program, int index, int layer,
 }
 
 const struct opencl_solver generic_dropout = {
-	.base = { "dropout", dropout_takes },
+	.base = { .name = "dropout", .kind = LAYER_DROPOUT },
 	.allocate = generic_allocate,
 	.forward = dropout_forward,
 	.backward = dropout_backward,
 	.decisions = codes_decisions,
 };
-
-static int maxpool_takes(const struct graph *graph, int first,
-			 const struct program_options *options)
-{
-	(void)options;
-	return is_of_kind(graph, first, LAYER_MAXPOOL);
-}
 
 /* What both ways of a pooling have to know; returns how many words. */
 static int pool_words(const struct opencl_program *program,
@@ -292,19 +262,12 @@ static int maxpool_backward(struct opencl_program *program, struct pass *pass,
 }
 
 const struct opencl_solver generic_maxpool = {
-	.base = { "maxpool", maxpool_takes },
+	.base = { .name = "maxpool", .kind = LAYER_MAXPOOL },
 	.allocate = generic_allocate,
 	.forward = maxpool_forward,
 	.backward = maxpool_backward,
 	.decisions = codes_decisions,
 };
-
-static int avgpool_takes(const struct graph *graph, int first,
-			 const struct program_options *options)
-{
-	(void)options;
-	return is_of_kind(graph, first, LAYER_AVGPOOL);
-}
 
 static int avgpool_forward(struct opencl_program *program, struct pass *pass,
 			   int index, struct error *err)
@@ -343,7 +306,7 @@ static int avgpool_backward(struct opencl_program *program, struct pass *pass,
 }
 
 const struct opencl_solver generic_avgpool = {
-	.base = { "avgpool", avgpool_takes },
+	.base = { .name = "avgpool", .kind = LAYER_AVGPOOL },
 	.allocate = generic_allocate,
 	.forward = avgpool_forward,
 	.backward = avgpool_backward,

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-static int norm_takes(const struct graph *graph, int first,
-		      const struct program_options *options)
-{
-	(void)options;
-	return graph->nodes[first].layer->kind == LAYER_BATCHNORM;
-}
-
 static int plane_of(const struct node *node)
 {
 	return node->in.height * node->in.width;
@@ -121,7 +114,7 @@ static int norm_backward(struct opencl_program *program, struct pass *pass,
 }
 
 const struct opencl_solver generic_norm = {
-	.base = { "batchnorm", norm_takes },
+	.base = { .name = "batchnorm", .kind = LAYER_BATCHNORM },
 	.allocate = generic_allocate,
 	.forward = norm_forward,
 	.backward = norm_backward,

@@ -241,7 +241,7 @@ static int conv_takes(const struct graph *graph, int first,
 }
 
 const struct opencl_solver gpu_conv_solver = {
-	.base = { "conv", conv_takes },
+	.base = { .name = "conv", .takes = conv_takes },
 	.build = conv_build_step,
 	.allocate = conv_allocate_step,
 	.forward = conv_forward_step,

@@ -216,7 +216,7 @@ static int linear_takes(const struct graph *graph, int first,
 }
 
 const struct opencl_solver gpu_linear_solver = {
-	.base = { "linear", linear_takes },
+	.base = { .name = "linear", .takes = linear_takes },
 	.build = linear_build_step,
 	.allocate = linear_allocate_step,
 	.forward = linear_forward_step,
@@ -243,6 +243,6 @@ static int loss_forward(struct opencl_program *program, struct pass *pass,
 }
 
 const struct opencl_solver gpu_loss_solver = {
-	.base = { "loss", loss_takes },
+	.base = { .name = "loss", .kind = LAYER_LOSS },
 	.forward = loss_forward,
 };

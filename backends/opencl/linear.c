@@ -355,7 +355,7 @@ static int linear_takes(const struct graph *graph, int first,
 }
 
 const struct opencl_solver linear_solver = {
-	.base = { "linear", linear_takes },
+	.base = { .name = "linear", .takes = linear_takes },
 	.build = linear_build,
 	.allocate = linear_allocate,
 	.forward = linear_forward,

@@ -407,8 +407,6 @@ struct launch winograd_how(const struct opencl_program *program, int index);
 int linear_has_loss(const struct opencl_program *program, int index);
 
 /* step.c: kernels that belong to no layer with parameters. */
-int loss_takes(const struct graph *graph, int first,
-	       const struct program_options *options);
 int common_build(struct opencl_program *program, struct error *err);
 int dropout_allocate(struct opencl_program *program, struct pass *pass,
 		     int index, struct error *err);

@@ -97,15 +97,10 @@ static int loss_forward(struct opencl_program *program, struct pass *pass,
 		       pass_add(pass, &loss, program->common, memories, 4, err);
 }
 
-int loss_takes(const struct graph *graph, int first,
-	       const struct program_options *options)
-{
-	(void)options;
-	return graph->nodes[first].layer->kind == LAYER_LOSS;
-}
-
-const struct opencl_solver loss_solver = { .base = { "loss", loss_takes },
-					   .forward = loss_forward };
+const struct opencl_solver loss_solver = {
+	.base = { .name = "loss", .kind = LAYER_LOSS },
+	.forward = loss_forward,
+};
 
 int update_settings(const struct update *update, cl_float *settings)
 {

@@ -309,7 +309,7 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 }
 
 const struct opencl_solver winograd_solver = {
-	.base = { "conv by tiles", winograd_takes },
+	.base = { .name = "conv by tiles", .takes = winograd_takes },
 	.channels_last = 1,
 	.build = winograd_build,
 	.allocate = winograd_allocate,

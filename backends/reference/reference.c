@@ -160,11 +160,6 @@ static real *gradient_at(const struct reference *reference, int row, int n)
 	return reference->gradients[row] + (size_t)n * shape_size(node->out);
 }
 
-static int drops(const struct layer *layer)
-{
-	return layer->kind == LAYER_DROPOUT || layer->kind == LAYER_DROPOUT2D;
-}
-
 /* Those of sample n: imposed ones, and where to note them. */
 static void forward_choice(struct reference *reference, int l, int n,
 			   const struct part *part)
@@ -288,7 +283,7 @@ static void backward_choice(struct reference *reference, int l, int n,
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const int sample = part->first + n;
 	const uint8_t *imposed =
-		drops(node->layer) ?
+		layer_drops(node->layer) ?
 			oracle_imposed(&reference->oracle, l, sample) : NULL;
 	const uint8_t *taken =
 		imposed ? imposed :

@@ -325,8 +325,7 @@ int core_dump_masks(struct core *core, const struct batch *batch,
 	if (core->masks < 0)
 		return 0;
 	for (int l = 0; l < model->layer_count; l++)
-		if (model->layers[l].kind == LAYER_DROPOUT ||
-		    model->layers[l].kind == LAYER_DROPOUT2D) {
+		if (layer_drops(&model->layers[l])) {
 			each[l] = layer_decisions(&model->layers[l],
 						  model_layer_input(model, l));
 			all += each[l];

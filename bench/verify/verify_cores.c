@@ -53,8 +53,7 @@ static int count_wrong_masks(struct member *member, const struct batch *batch,
 		const size_t each =
 			layer_decisions(layer, model_layer_input(model, l));
 
-		if (layer->kind != LAYER_DROPOUT &&
-		    layer->kind != LAYER_DROPOUT2D)
+		if (!layer_drops(layer))
 			continue;
 		if (program_decisions(member->program, l, member->decisions,
 				      err))
