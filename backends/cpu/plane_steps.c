@@ -12,6 +12,11 @@ struct pool_step {
 	uint8_t *winners; /* [batch][pixel][winners_stride], of a max pooling */
 };
 
+struct add_step {
+	struct cpu_step step;
+	struct cpu_value *other; /* what is added to in */
+};
+
 static int lay_out_element(struct cpu_program *program, struct cpu_step *step)
 {
 	step->in = cpu_common_value(program,
@@ -165,25 +170,20 @@ static void decide_relu(const struct cpu_program *program,
 	cpu_decide_relu(program, step->out, values);
 }
 
-static const struct cpu_value *other_of(struct cpu_program *program,
-					const struct cpu_step *step)
-{
-	return cpu_common_value(program,
-				cpu_node(program, step->first)->other);
-}
-
 static int lay_out_add(struct cpu_program *program, struct cpu_step *step)
 {
-	other_of(program, step);
+	((struct add_step *)step)->other = cpu_common_value(
+		program, cpu_node(program, step->first)->other);
 	return lay_out_element(program, step);
 }
 
 static void forward_add(struct cpu_program *program, struct cpu_step *step,
 			const struct cpu_pass *pass)
 {
+	const struct add_step *add = (struct add_step *)step;
+
 	program->kernels->planes->add(floats_of(step, pass), step->in->out,
-				      other_of(program, step)->out,
-				      step->out->out);
+				      add->other->out, step->out->out);
 }
 
 static void pass_on(const struct cpu_program *program, size_t count,
@@ -198,6 +198,7 @@ static void pass_on(const struct cpu_program *program, size_t count,
 static void backward_add(struct cpu_program *program, struct cpu_step *step,
 			 const struct cpu_pass *pass)
 {
+	const struct add_step *add = (struct add_step *)step;
 	const struct node *node = cpu_node(program, step->first);
 	const size_t count = floats_of(step, pass);
 	const float *dy = step->out->gradient;
@@ -205,7 +206,7 @@ static void backward_add(struct cpu_program *program, struct cpu_step *step,
 	pass_on(program, count, dy, node->wants_dx, node->adds_dx,
 		step->in->gradient);
 	pass_on(program, count, dy, node->wants_other_dx, node->adds_other_dx,
-		other_of(program, step)->gradient);
+		add->other->gradient);
 }
 
 /* to = from, or to += from, times the scale where it is kept, else 0. */
@@ -291,7 +292,7 @@ const struct cpu_solver cpu_relu_solver = {
 
 const struct cpu_solver cpu_add_solver = {
 	.base = { .name = "add", .kind = LAYER_ADD },
-	.size = sizeof(struct cpu_step),
+	.size = sizeof(struct add_step),
 	.lay_out = lay_out_add,
 	.forward = forward_add,
 	.backward = backward_add,
