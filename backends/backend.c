@@ -432,12 +432,17 @@ double program_regret(const struct program *program, int layer)
 	return program->regret ? program->regret[layer] : 0;
 }
 
-const char *program_solver(const struct program *program, int index)
+const char *program_solver(const struct program *program, int index,
+			   int *steps)
 {
 	const struct plan *plan = program->plan;
 
-	return plan && index < plan->count ? plan->steps[index].solver->name :
-					     NULL;
+	if (!plan || index >= plan->solver_count)
+		return NULL;
+	*steps = 0;
+	for (int s = 0; s < plan->count; s++)
+		*steps += plan->steps[s].solver == plan->solvers[index];
+	return plan->solvers[index]->name;
 }
 
 void program_explain(const struct program *program, char *text, size_t size)

@@ -418,9 +418,11 @@ int program_decisions(struct program *program, int layer, uint8_t *values,
 int program_impose(struct program *program, int layer, const uint8_t *values,
 		   struct error *err);
 double program_regret(const struct program *program, int layer);
-/* The name of the solver of the step of this index, from 0; NULL behind the
- * last, and where rows are computed one by one. */
-const char *program_solver(const struct program *program, int index);
+/* The solver of this index, from 0, of all that the backend chose from, and the
+ * number of steps that it computes; NULL behind the last, and where rows are
+ * computed one by one. */
+const char *program_solver(const struct program *program, int index,
+			   int *steps);
 /* One line a step, or a row, and one on memory where that is planned. */
 void program_explain(const struct program *program, char *text, size_t size);
 

@@ -39,7 +39,9 @@ int plan_resolve(struct plan *plan, const struct graph *graph,
 		 const struct solver *const *solvers, int count,
 		 struct error *err)
 {
-	*plan = (struct plan){ .model = graph->model };
+	*plan = (struct plan){ .model = graph->model,
+			       .solvers = solvers,
+			       .solver_count = count };
 	for (int at = 0; at < graph->count;) {
 		int taken = 0, s = 0;
 

@@ -31,6 +31,8 @@ struct step {
 
 struct plan {
 	const struct model *model;
+	const struct solver *const *solvers; /* to choose from, borrowed */
+	int solver_count;
 	int count;
 	struct step steps[MODEL_MAX_LAYERS];
 };

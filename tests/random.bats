@@ -5,6 +5,10 @@ bats_require_minimum_version 1.5.0
 
 load command.sh
 
+setup_file() {
+	opencl_look
+}
+
 setup() {
 	command_setup
 }
@@ -20,7 +24,19 @@ verified() {
 
 @test "random networks on cpu" {
 	verified cpu 100
-	[ "$(grep -c '%$' <<<"$output")" -ge 10 ]
+	[ "$(grep -c '%$' <<<"$output")" -eq 11 ]
+}
+
+# A device compiles kernels for most of them, so they are few, and some solvers
+# have none.
+@test "random networks on OpenCL" {
+	needs_opencl
+	run -0 "$BENCH" verify --random 12 opencl
+	[ "${lines[-1]}" = "verify: all right" ]
+	[[ "$output" != *"not tried on several cores"* ]]
+	[ "$(grep -c '%$' <<<"$output")" -eq 11 ]
+	run -0 "$BENCH" verify --random 3 --device-class gpu opencl
+	[ "${lines[-1]}" = "verify: all right" ]
 }
 
 @test "random networks with the portable kernels" {

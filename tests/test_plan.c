@@ -208,12 +208,17 @@ static void a_program_names_its_solvers(void **state)
 {
 	const struct program planned = { .plan = build(model_find("tiny")) };
 	const struct program unplanned = { .plan = NULL };
+	int steps;
 
 	(void)state;
-	assert_string_equal(program_solver(&planned, 0), "conv");
-	assert_string_equal(program_solver(&planned, 4), "loss");
-	assert_null(program_solver(&planned, 5));
-	assert_null(program_solver(&unplanned, 0));
+	assert_string_equal(program_solver(&planned, 0, &steps), "conv");
+	assert_int_equal(steps, 2);
+	assert_string_equal(program_solver(&planned, 2, &steps), "pool");
+	assert_int_equal(steps, 0);
+	assert_string_equal(program_solver(&planned, 5, &steps), "loss");
+	assert_int_equal(steps, 1);
+	assert_null(program_solver(&planned, 6, &steps));
+	assert_null(program_solver(&unplanned, 0, &steps));
 }
 
 static void a_row_that_nobody_takes_is_named(void **state)

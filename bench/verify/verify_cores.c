@@ -6,7 +6,6 @@
 #include "bench/verify/verify_parts.h"
 #include "models/random.h"
 
-#define MOST_CORES 3
 #define STEPS 2
 /* A small rate: what is compared is the sum over cores, and a large one would
  * let the second step's decisions differ by rounding. */
@@ -83,7 +82,7 @@ static int open_member(struct member *member, struct error *err)
 	const struct device_request request = {
 		.choice = task->device,
 		.threads = member->team->one_process ? group->size : 1,
-		.cpus = MOST_CORES, /* else PoCL would have too few later on */
+		.cpus = VERIFY_MOST_CORES,
 		.device_class = task->options->device_class,
 	};
 	const struct program_options options = {
@@ -283,7 +282,7 @@ static int compare_with_one(const struct verify_task *task, const int *order,
 			    struct verify_result *result, struct error *err)
 {
 	*most = 1;
-	for (int cores = 2; cores <= MOST_CORES; cores++) {
+	for (int cores = 2; cores <= VERIFY_MOST_CORES; cores++) {
 		if (train_right(task, order, cores, one, result, err))
 			return -1;
 		if (verify_team(task, order, by, cores, several, result, err))
@@ -306,7 +305,7 @@ static int compare_teams(const struct verify_task *task, const int *order,
 		transport_find("fork"), transport_find("threads")
 	};
 
-	result->most_cores = MOST_CORES;
+	result->most_cores = VERIFY_MOST_CORES;
 	if (verify_team(task, order, transports[0], 1, one, result, err))
 		return -1;
 	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]);

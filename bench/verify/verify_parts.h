@@ -80,6 +80,9 @@ struct verify_result {
 	int replicas_differ; /* parameters, or what cores make of them */
 };
 
+/* PoCL makes a process's device of as many CPUs as it is first opened with. */
+#define VERIFY_MOST_CORES 3
+
 /* Backend and reference side by side, the reference taking the backend's
  * parameters, state and decisions before each step. */
 int verify_lockstep(const struct verify_task *task,

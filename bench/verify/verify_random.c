@@ -619,22 +619,15 @@ static int try_model(struct trial *trial, struct bench *bench,
 /* Every solver counts once a network. */
 static void count_solvers(struct bench *bench)
 {
-	const struct program *program = bench->tried.program;
-	unsigned char seen[MOST_SOLVERS] = { 0 };
 	const char *name;
+	int steps;
 
-	for (int s = 0; (name = program_solver(program, s)); s++) {
-		int i = 0;
-
-		while (i < bench->solver_count &&
-		       strcmp(bench->solvers[i].name, name))
-			i++;
-		if (i == MOST_SOLVERS)
-			continue;
-		if (i == bench->solver_count)
-			bench->solvers[bench->solver_count++].name = name;
-		bench->solvers[i].trials += !seen[i];
-		seen[i] = 1;
+	for (int s = 0; s < MOST_SOLVERS &&
+			(name = program_solver(bench->tried.program, s,
+					       &steps)); s++) {
+		bench->solvers[s].name = name;
+		bench->solvers[s].trials += steps > 0;
+		bench->solver_count = s + 1;
 	}
 }
 

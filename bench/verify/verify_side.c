@@ -10,7 +10,7 @@ int side_open(struct side *side, const struct verify_task *task,
 	const struct device_request request = {
 		.choice = is_tried ? task->device : NULL,
 		.threads = 1,
-		.cpus = 1,
+		.cpus = VERIFY_MOST_CORES,
 		.device_class = task->options->device_class,
 	};
 	const struct program_options options = {
