@@ -81,24 +81,33 @@ static inline void subject_store(struct subject *subject, enum vector which,
 /* The caller frees it. */
 static inline float *subject_load(struct subject *subject, enum vector which)
 {
-	float *values = allocate(subject->program->parameters * sizeof(float));
+	const struct program *program = subject->program;
+	float *values = allocate((which == VECTOR_BUFFERS ?
+					  program->buffers :
+					  program->parameters) *
+				 sizeof(*values));
 	struct error err;
 
 	must(program_load(subject->program, which, values, &err), &err);
 	return values;
 }
 
-/* Seeded parameters and a fresh optimizer. */
+/* Seeded parameters, a fresh optimizer and fresh statistics. */
 static inline void subject_start(struct subject *subject,
 				 unsigned long long seed)
 {
-	const size_t count = subject->program->parameters;
+	const size_t count = subject->program->parameters +
+			     subject->program->buffers;
 	float *values = allocate(count * sizeof(*values));
 
 	subject_store(subject, VECTOR_STATE_0, values);
 	subject_store(subject, VECTOR_STATE_1, values);
 	model_init(subject->program->model, seed, values);
 	subject_store(subject, VECTOR_PARAMETERS, values);
+	if (subject->program->buffers) {
+		model_init_buffers(subject->program->model, values);
+		subject_store(subject, VECTOR_BUFFERS, values);
+	}
 	free(values);
 }
 
@@ -190,10 +199,20 @@ static inline void subject_follow(struct subject *oracle,
 	}
 }
 
-/* Largest |a - b| over the largest |b|; NAN where one is not finite. */
-static inline double error_of(const float *a, const float *b, size_t count)
+static inline double largest_of(const float *values, size_t count)
 {
-	double most = 0, scale = 0;
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, fabs((double)values[i]));
+	return most;
+}
+
+/* Largest |a - b| over scale, unless that is 0; NAN where one is not finite. */
+static inline double error_by(double scale, const float *a, const float *b,
+			      size_t count)
+{
+	double most = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const double difference = fabs((double)a[i] - (double)b[i]);
@@ -201,9 +220,14 @@ static inline double error_of(const float *a, const float *b, size_t count)
 		if (!isfinite(difference))
 			return NAN;
 		most = fmax(most, difference);
-		scale = fmax(scale, fabs((double)b[i]));
 	}
 	return scale > 0 ? most / scale : most;
+}
+
+/* By the largest |b|. */
+static inline double error_of(const float *a, const float *b, size_t count)
+{
+	return error_by(largest_of(b, count), a, b, count);
 }
 
 static inline void assert_close(const char *what, double value, double right,
@@ -214,24 +238,44 @@ static inline void assert_close(const char *what, double value, double right,
 			 bound);
 }
 
-/* Every tensor of a flat vector, within bound of its largest entry. */
-static inline void assert_tensors(const struct model *model, const char *what,
-				  const float *values, const float *right,
-				  double bound)
+/* Every tensor of a flat vector, within bound of its largest entry; or of the
+ * vector's, where its own is below least of that. */
+static inline void assert_above(double least, const struct model *model,
+				const char *what, const float *values,
+				const float *right, double bound)
 {
+	const double whole = largest_of(right, model_parameter_count(model));
 	struct tensor tensors[MODEL_MAX_TENSORS];
 	const int count = model_tensors(model, tensors);
 
 	for (int t = 0; t < count; t++) {
 		const size_t at = tensors[t].offset;
-		const double error = error_of(values + at, right + at,
+		const double own = largest_of(right + at, tensors[t].count);
+		const double error = error_by(own < least * whole ? whole : own,
+					      values + at, right + at,
 					      tensors[t].count);
 
 		if (!(error <= bound))
-			fail_msg("%s of %s is off by %.2e of its largest "
-				 "entry, more than %.0e", what,
+			fail_msg("%s: %s of %s is off by %.2e of its largest "
+				 "entry, more than %.0e", model->name, what,
 				 tensors[t].name, error, bound);
 	}
+}
+
+static inline void assert_tensors(const struct model *model, const char *what,
+				  const float *values, const float *right,
+				  double bound)
+{
+	assert_above(0, model, what, values, right, bound);
+}
+
+/* A bias before batch norm makes no difference, but for rounding. */
+static inline void assert_gradients(const struct model *model,
+				    const float *values, const float *right,
+				    double bound)
+{
+	assert_true(largest_of(right, model_parameter_count(model)) > 0);
+	assert_above(1e-9, model, "the gradient", values, right, bound);
 }
 
 #endif

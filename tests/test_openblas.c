@@ -3,7 +3,7 @@
  * reference, which follows its decisions; in double against it number by
  * number, so that it can stand in for it.
  */
-#include "tests/graphs.h"
+#include "tests/graph_models.h"
 #include "tests/subject.h"
 
 #include "backends/openblas/lifetimes.h"
@@ -45,19 +45,6 @@ static size_t has_lone_norm(const struct model *model)
 	return 0;
 }
 
-static void start(struct subject *subject)
-{
-	const struct program *program = subject->program;
-	float *buffers = allocate(program->buffers * sizeof(*buffers));
-	struct error err;
-
-	subject_start(subject, 3);
-	model_init_buffers(program->model, buffers);
-	must(program_store(subject->program, VECTOR_BUFFERS, buffers, &err),
-	     &err);
-	free(buffers);
-}
-
 static void open_sides(struct sides *sides, const struct model *model,
 		       int batch, enum precision precision)
 {
@@ -71,8 +58,8 @@ static void open_sides(struct sides *sides, const struct model *model,
 	subject_open(&sides->right, "reference", model, &options);
 	options.precision = precision;
 	subject_open(&sides->tried, "openblas", model, &options);
-	start(&sides->right);
-	start(&sides->tried);
+	subject_start(&sides->right, 3);
+	subject_start(&sides->tried, 3);
 }
 
 static void close_sides(struct sides *sides)
@@ -91,10 +78,8 @@ static double *vector_of(struct subject *subject, enum vector which)
 	const double *exact = which == VECTOR_BUFFERS ? oracle->buffers :
 							oracle->vectors[which];
 	double *values = allocate(count * sizeof(*values));
-	float *floats = allocate(count * sizeof(*floats));
-	struct error err;
+	float *floats = subject_load(subject, which);
 
-	must(program_load(subject->program, which, floats, &err), &err);
 	for (size_t i = 0; i < count; i++) {
 		values[i] = exact ? exact[i] : (double)floats[i];
 		assert_true((float)values[i] == floats[i]);
@@ -182,18 +167,13 @@ static void carry(struct sides *sides)
 		VECTOR_PARAMETERS, VECTOR_STATE_0, VECTOR_STATE_1,
 		VECTOR_BUFFERS,
 	};
-	const size_t most = sides->tried.program->parameters;
-	float *values = allocate((most + sides->tried.program->buffers) *
-				 sizeof(*values));
-	struct error err;
 
 	for (size_t c = 0; c < sizeof(carried) / sizeof(carried[0]); c++) {
-		must(program_load(sides->tried.program, carried[c], values,
-				  &err), &err);
-		must(program_store(sides->right.program, carried[c], values,
-				   &err), &err);
+		float *values = subject_load(&sides->tried, carried[c]);
+
+		subject_store(&sides->right, carried[c], values);
+		free(values);
 	}
-	free(values);
 }
 
 static void step_in_single(struct sides *sides, const struct batch *batch)
@@ -441,12 +421,12 @@ static void one_value_is_refused(void **state)
 						 &options, &is.program, &err),
 				 -1);
 		assert_int_equal(err.kind, ERROR_USAGE);
-		assert_non_null(strstr(err.message, "model 'every-kind', layer "
+		assert_non_null(strstr(err.message, "model 'every_kind', layer "
 						    "14 (batchnorm 'd.norm')"));
 		options.batch = 2;
 		must(program_compile(is.device, &every_kind_model, &options,
 				     &is.program, &err), &err);
-		start(&is);
+		subject_start(&is, 3);
 		for (batch.count = 2; batch.count >= 0; batch.count -= 2)
 			subject_gradient(&is, &batch);
 		batch.count = 1;
@@ -468,11 +448,7 @@ static const struct layer chain_rows[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-static const struct model chain_model = {
-	.name = "chain",
-	.input = { 1, 6, 6 },
-	LAYERS(chain_rows),
-};
+GRAPH(chain, 1, 6, 6);
 
 /*
  * 64, 64, 16 and 16 floats, and as many gradients. Forward, ReLU is in place of

@@ -2,7 +2,7 @@
  * The oracle itself: its gradients against differences of its own loss, its
  * layers and its optimizer against numbers worked out by hand.
  */
-#include "tests/graphs.h"
+#include "tests/graph_models.h"
 #include "tests/subject.h"
 
 #include "backends/reference/layers.h"
@@ -39,15 +39,6 @@ static double slope_at(struct subject *subject, const struct batch *batch,
 	return (loss_at(subject, batch, parameters, at, above) -
 		loss_at(subject, batch, parameters, at, below)) /
 	       ((double)above - (double)below);
-}
-
-static double largest_of(const float *values, size_t count)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fabs(values[i]));
-	return most;
 }
 
 static void compare_tensor(struct subject *subject, const struct batch *batch,
@@ -294,16 +285,6 @@ static void adaptive_means_by_hand(void **state)
 	assert_true(dx[13] == 2 && dx[14] == 2 && dx[5] == 0);
 }
 
-static float *load_buffers(struct subject *subject)
-{
-	float *buffers = allocate(subject->program->buffers * sizeof(float));
-	struct error err;
-
-	must(program_load(subject->program, VECTOR_BUFFERS, buffers, &err),
-	     &err);
-	return buffers;
-}
-
 /* The images are the values. Three samples 1, 2 and 6 have a mean of 3, a
  * biased variance of 14 / 3 and an unbiased one of 7. */
 static void statistics_by_hand(void **state)
@@ -335,13 +316,13 @@ static void statistics_by_hand(void **state)
 	subject_open(&subject, "reference", &model, &tiny_options);
 	assert_int_equal(subject.program->buffers, 2);
 	subject_store(&subject, VECTOR_PARAMETERS, parameters);
-	must(program_store(subject.program, VECTOR_BUFFERS, start, &err), &err);
+	subject_store(&subject, VECTOR_BUFFERS, start);
 	for (int i = 0; i < 3; i++)
 		loss += log1p(exp(-((images[i] - 3) /
 					    sqrt(14 / 3. + 1e-5) * 2 + .5)));
 	assert_close("the loss", subject_gradient(&subject, &batch).loss, loss,
 		     1e-12);
-	buffers = load_buffers(&subject);
+	buffers = subject_load(&subject, VECTOR_BUFFERS);
 	assert_close("the mean", buffers[0], .3, 1e-7);
 	assert_close("the variance", buffers[1], .9 + .7, 1e-7);
 	/* By these, an evaluation; which does not change them. */
@@ -352,7 +333,7 @@ static void statistics_by_hand(void **state)
 				    .5)));
 	assert_close("the loss", score.loss, loss, 1e-6);
 	free(buffers);
-	buffers = load_buffers(&subject);
+	buffers = subject_load(&subject, VECTOR_BUFFERS);
 	assert_close("the mean", buffers[0], .3, 1e-7);
 	free(buffers);
 	subject_close(&subject);
