@@ -142,12 +142,14 @@ static void add_block(struct draft *draft)
 	const int outputs = stride == 1 && chance(draft, 60) ? in.channels :
 							       planes(draft);
 	const int same = stride == 1 && outputs == in.channels;
+	const int window = chance(draft, 30) ? 1 : 3;
 	int main_way, from;
 
 	if (chance(draft, 40))
 		add_before(draft, 0);
 	append(draft, (struct layer){ .kind = LAYER_CONV, .outputs = outputs,
-				      .window = 3, .pad = 1, .stride = stride,
+				      .window = window, .pad = window / 2,
+				      .stride = stride,
 				      .no_bias = chance(draft, 70) });
 	maybe_kind(draft, 60, LAYER_BATCHNORM);
 	maybe_kind(draft, 60, LAYER_RELU);
