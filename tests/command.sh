@@ -24,6 +24,15 @@ needs_opencl() {
 	[ -e "$BATS_FILE_TMPDIR/has-opencl" ] || skip "no OpenCL device"
 }
 
+# Whether the driver is PoCL, whose devices POCL_DEVICES chooses.
+is_pocl() {
+	[ -z "${TEST_OPENCL:-}" ]
+}
+
+needs_pocl() {
+	is_pocl || skip "several devices are made by PoCL alone"
+}
+
 # within SECONDS COMMAND ...: it becomes true.
 within() {
 	local seconds=$1
