@@ -10,6 +10,7 @@
 #include "tests/subject.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "bench/rows/csv.h"
 
@@ -178,6 +179,25 @@ static void train(const struct golden *golden, const char *backend, int steps,
 	free(text);
 }
 
+/*
+ * By how much a loss may differ from PyTorch's after the first step: for the
+ * networks with batch norm or two poolings relative to the loss.
+ *
+ * PyTorch in fp32 leaves fp64 by 1.8e-7 on one core of xla-mnist, where no
+ * decision of a ReLU or a maximum is close. At seed 3 one of step 7 is: of 60
+ * runs of PyTorch whose parameters began a last digit away, ten took the other
+ * way and left by 1.0e-3, so that seed 4, where none did, has the close bound.
+ */
+static double near(const struct golden *golden, double right)
+{
+	const int is_xla = strcmp(golden->network, "xla-mnist") == 0;
+
+	if (is_xla && golden->cores == 1)
+		return golden->seed == 3 ? NEAR : NEAR / 10 * right;
+	return is_xla || strcmp(golden->network, "mnist-2019") == 0 ?
+		       NEAR * right : NEAR;
+}
+
 static void compare(const struct golden *golden, const char *backend, int steps)
 {
 	struct found found = { .count = 0 };
@@ -185,8 +205,8 @@ static void compare(const struct golden *golden, const char *backend, int steps)
 	train(golden, backend, steps, &found);
 	assert_true(found.count >= steps);
 	for (int s = 0; s < steps; s++) {
-		const double bound = s ? NEAR : FIRST_NEAR;
 		const double right = golden->losses[s];
+		const double bound = s ? near(golden, right) : FIRST_NEAR;
 
 		if (!(fabs(found.losses[s] - right) <= bound))
 			fail_msg("%s on %s, %d x %d, dropout %d, rate %g: the "
