@@ -9,10 +9,10 @@
 
 /* Rows of x, or of weight, that are multiplied at once. They are copied side by
  * side first: as far from one another as they lie, no near cache holds many. */
-#define PANEL 128
+#define PANEL_ROWS 128
 
 static inline void panel_copy(int rows, global const float *from, size_t row,
-			      int left, vec panel[PANEL][BLOCK])
+			      int left, vec panel[PANEL_ROWS][BLOCK])
 {
 	for (int k = 0; k < rows; k++)
 #pragma unroll
@@ -23,7 +23,8 @@ static inline void panel_copy(int rows, global const float *from, size_t row,
 
 /* Adds the values of LISTS lists times the rows of a panel. */
 static inline void lists_add(int rows, global const float *values,
-			     vec panel[PANEL][BLOCK], vec sum[LISTS][BLOCK])
+			     vec panel[PANEL_ROWS][BLOCK],
+			     vec sum[LISTS][BLOCK])
 {
 #pragma unroll 1
 	for (int k = 0; k < rows; k++)
@@ -41,9 +42,10 @@ static inline void lists_add(int rows, global const float *values,
  * Adds count lists times a panel to as many rows of to, of which left floats
  * are there, or starts these. A last tile goes over more lists than it stores.
  */
-static inline void panel_multiply(int rows, vec panel[PANEL][BLOCK], int count,
-				  global const float *values, int starts,
-				  global float *to, size_t row, int left)
+static inline void panel_multiply(int rows, vec panel[PANEL_ROWS][BLOCK],
+				  int count, global const float *values,
+				  int starts, global float *to, size_t row,
+				  int left)
 {
 	for (int first = 0; first < count; first += LISTS) {
 		vec sum[LISTS][BLOCK];
@@ -83,11 +85,11 @@ kernel ONE_ITEM void linear_dense(const int count,
 	const int first = get_global_id(0) * BLOCK * WIDTH;
 	const int left = INPUTS - first;
 	const int samples = count - BROKEN;
-	vec panel[PANEL][BLOCK];
+	vec panel[PANEL_ROWS][BLOCK];
 
 	values += LIST;
-	for (int n = 0; n < max(samples, 1); n += PANEL) {
-		const int rows = min(PANEL, samples - n);
+	for (int n = 0; n < max(samples, 1); n += PANEL_ROWS) {
+		const int rows = min(PANEL_ROWS, samples - n);
 
 		panel_copy(rows, x + (size_t)n * IN_SAMPLE + first, IN_SAMPLE,
 			   BLOCK * WIDTH, panel);
@@ -95,8 +97,8 @@ kernel ONE_ITEM void linear_dense(const int count,
 			       values + (size_t)MOST * LIST_SIZE + n, n == 0,
 			       gradient + WEIGHT + first, INPUTS, left);
 	}
-	for (int o = 0; dx && o < OUTPUTS; o += PANEL) {
-		const int rows = min(PANEL, OUTPUTS - o);
+	for (int o = 0; dx && o < OUTPUTS; o += PANEL_ROWS) {
+		const int rows = min(PANEL_ROWS, OUTPUTS - o);
 
 		panel_copy(rows, parameters + WEIGHT + (size_t)o * INPUTS +
 				 first, INPUTS, left, panel);
