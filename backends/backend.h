@@ -345,7 +345,9 @@ enum precision precision_find(const char *name);
 const char *backend_lacks(const struct backend *backend, int comparable);
 
 const struct backend *backend_find(const char *name);
-/* The reference in float, which is no target: how far rounding alone leads. */
+/* The reference: plain loops in double. */
+const struct backend *backend_oracle(void);
+/* The same in float, which is no target: how far rounding alone leads. */
 const struct backend *backend_single(void);
 const char *backend_variable(const struct backend *backend);
 /* Walks over all backends: the one after previous, the first for NULL. */

@@ -447,9 +447,9 @@ const struct backend reference_backend = {
 	.name = "reference",
 	.summary = "plain loops in double: the oracle",
 	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_FP64,
+	.is_oracle = 1,
 #endif
 	.algorithms = 1u << ALGORITHM_DENSE,
-	.is_oracle = 1,
 	.sample_bytes = reference_sample_bytes,
 	.open = reference_open,
 	.close = host_close,

@@ -266,7 +266,7 @@ static int train_right(const struct verify_task *task, const int *order,
 
 	if (!model_has_batchnorm(task->model))
 		return 0;
-	reference.backend = backend_find("reference");
+	reference.backend = backend_oracle();
 	reference.device = NULL;
 	reference.algorithm = ALGORITHM_DENSE;
 	reference.precision = PRECISION_FP32;

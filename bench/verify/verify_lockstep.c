@@ -352,7 +352,7 @@ static int start(struct pair *pair, struct error *err)
 		return error_memory(err, "the batch to compare on");
 	random_permutation(seed, task->dataset->train.count, pair->order);
 	if (side_open(&pair->tried, task, task->backend, err) ||
-	    side_open(&pair->right, task, backend_find("reference"), err))
+	    side_open(&pair->right, task, backend_oracle(), err))
 		return -1;
 	return replica_initialise(NULL, pair->tried.program, seed, err);
 }

@@ -151,7 +151,7 @@ static int prepare(struct trial *trial, struct bench *bench, struct error *err)
 		return error_memory(err, "a random network's batch");
 	return side_open(trial->tried, task, task->backend, err) ||
 			       side_open(trial->right, task,
-					 backend_find("reference"), err) ||
+					 backend_oracle(), err) ||
 			       side_open(trial->single, task, backend_single(),
 					 err) ?
 		       -1 : 0;
