@@ -138,20 +138,6 @@ breaks() {
 	done
 }
 
-@test "kernels compile without a warning" {
-	local options
-	is_pocl || skip "no PoCL, whose compiler counts them on its own"
-	export POCL_CACHE_DIR=$PWD/cold
-	for options in "--algorithm dense" "--device-class gpu"; do
-		mkdir cold
-		# shellcheck disable=SC2086 # two words
-		run -0 --separate-stderr "$BENCH" measure opencl \
-			"${SMALL[@]}" $options
-		[ -z "$stderr" ]
-		rm -r cold
-	done
-}
-
 @test "cold starts at once, and a warm one, learn the same" {
 	local i
 	is_pocl || skip "no PoCL"
