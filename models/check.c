@@ -40,17 +40,13 @@ static void window_check(const struct layer *layer, struct shape in, char *why,
 	else if (layer->stride < 0)
 		snprintf(why, size, "a stride of %d, where 1 is the smallest",
 			 layer->stride);
-	else if (pad < 0)
-		snprintf(why, size, "a padding of %d, where 0 is the smallest",
-			 pad);
+	else if (pad < 0 || pad > MODEL_MAX_SIDE)
+		snprintf(why, size, "a padding of %d, where 0 is the smallest "
+			 "and %d the most", pad, MODEL_MAX_SIDE);
 	else if (layer->kind == LAYER_MAXPOOL && pad > window / 2)
 		snprintf(why, size, "a padding of %d, where half the window "
 			 "of %dx%d, %d, is the largest of a pooling", pad,
 			 window, window, window / 2);
-	else if (layer->kind == LAYER_CONV && pad >= window)
-		snprintf(why, size, "a padding of %d, where %d is the largest "
-			 "of a window of %dx%d", pad, window - 1, window,
-			 window);
 	else if (!shape_size(layer_output(layer, in)))
 		snprintf(why, size, "a window of %dx%d is larger than its "
 			 "input of %dx%dx%d%s", window, window, in.channels,

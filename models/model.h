@@ -25,7 +25,8 @@
 #define MODEL_MAX_LAYERS 192
 #define MODEL_MAX_TENSORS (2 * MODEL_MAX_LAYERS)
 #define MODEL_MAX_WINDOW 15 /* of a pooling: its winner fits into a byte */
-#define MODEL_MAX_SIDE 65535 /* of images and windows, and of a stride */
+/* Of images, windows and padding, and of a stride. */
+#define MODEL_MAX_SIDE 65535
 #define MODEL_MAX_CLASSES 65535 /* labels have 16 bits */
 #define MODEL_IMAGES (-1) /* as the row that another one reads */
 

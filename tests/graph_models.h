@@ -132,7 +132,8 @@ static const struct layer early_rows[] = {
 
 GRAPH(early, 2, 13, 12);
 
-/* Nothing but strides and padding, one behind the other. */
+/* Nothing but strides and padding, one behind the other, some of it so wide
+ * that windows see nothing else. */
 static const struct layer convolved_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 5, .window = 3 },
 	{ .kind = LAYER_RELU },
@@ -142,6 +143,10 @@ static const struct layer convolved_rows[] = {
 	{ .kind = LAYER_MAXPOOL, .window = 2 },
 	{ .kind = LAYER_CONV, .name = "c", .outputs = 3, .window = 2,
 	  .pad = 1 },
+	{ .kind = LAYER_CONV, .name = "e", .outputs = 20, .window = 1,
+	  .pad = 1 },
+	{ .kind = LAYER_CONV, .name = "f", .outputs = 4, .window = 3,
+	  .stride = 2, .pad = 5 },
 	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 6 },
 	{ .kind = LAYER_LOSS },
 };

@@ -368,11 +368,11 @@ static const struct {
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
 	       .window = 3, .pad = -2 },
 	  ", layer 0 (conv 'a'): a padding of -2, where 0 is the "
-	  "smallest" },
+	  "smallest and 65535 the most" },
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
-	       .window = 3, .pad = 3 },
-	  ", layer 0 (conv 'a'): a padding of 3, where 2 is the "
-	  "largest of a window of 3x3" },
+	       .window = 3, .pad = 65536 },
+	  ", layer 0 (conv 'a'): a padding of 65536, where 0 is the "
+	  "smallest and 65535 the most" },
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
 	       .window = 9, .pad = 1 },
 	  ", layer 0 (conv 'a'): a window of 9x9 is larger than its "
