@@ -64,6 +64,22 @@ verified() {
 	[ "$output" = "$first" ]
 }
 
+@test "a signal ends it with what was found so far" {
+	local pid code=0 tried
+	"$BENCH" verify --random 1000000 openblas >out 2>err 3>&- &
+	pid=$!
+	# Signals are noted from the first network on.
+	within 60 grep -q "^SigCgt:.*4[0-9a-f]\{3\}$" "/proc/$pid/status"
+	kill -TERM "$pid"
+	wait "$pid" || code=$?
+	[ "$code" -eq 143 ]
+	tried=$(sed -n 's/^openblas: \([0-9]*\) networks, 0 wrong; .*/\1/p' out)
+	[ "$tried" -ge 1 ]
+	[ "$tried" -lt 1000000 ]
+	[ "$(tail -n 1 out)" = "verify: interrupted, all right so far" ]
+	[ ! -s err ]
+}
+
 @test "what a random network has of its own is no option" {
 	run -2 "$BENCH" verify --random 3 -m tiny cpu
 	[ "$output" = "bench: --model and --random exclude each other: a random network has its own" ]

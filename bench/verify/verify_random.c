@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "backends/replica.h"
+#include "bench/system/interrupt.h"
 #include "bench/verify/random_model.h"
 #include "bench/verify/verify_parts.h"
 #include "models/random.h"
@@ -726,8 +727,11 @@ static int try_backend(struct bench *bench, FILE *out, struct error *err)
 {
 	int failed = 0;
 
-	for (long i = 0; !failed && i < bench->options->random; i++)
+	for (long i = 0; !failed && !interrupt_signal() &&
+			 i < bench->options->random; i++) {
+		interrupt_install(0); /* each time: drivers have their own */
 		failed = try_number(bench, i, out, err);
+	}
 	side_close(&bench->tried);
 	side_close(&bench->right);
 	side_close(&bench->single);
@@ -741,7 +745,7 @@ int verify_random(const struct options *options, const struct target *targets,
 {
 	int compared = 0, wrong = 0;
 
-	for (int t = 0; t < count; t++) {
+	for (int t = 0; t < count && !interrupt_signal(); t++) {
 		struct bench bench = { .target = &targets[t],
 				       .options = options };
 
@@ -760,6 +764,7 @@ int verify_random(const struct options *options, const struct target *targets,
 	}
 	if (!compared)
 		return -1;
-	fprintf(out, "verify: %s\n", wrong ? "FAILED" : "all right");
-	return wrong != 0;
+	fprintf(out, "verify: %s\n", wrong ? "FAILED" : interrupt_signal() ?
+		"interrupted, all right so far" : "all right");
+	return interrupt_signal() ? 128 + interrupt_signal() : wrong != 0;
 }
