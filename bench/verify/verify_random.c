@@ -24,7 +24,7 @@
 #define TESTED 8 /* samples of an evaluation */
 #define LEAST 1e-5
 #define OF_ROUNDING 8
-#define ROUNDINGS 4 /* computations by plain loops in float */
+#define ROUNDINGS 16 /* computations by plain loops in float */
 #define NOTHING 1e-9 /* of the largest entry: 0 by construction */
 #define MOST_SOLVERS 64
 
