@@ -65,17 +65,17 @@ static const struct model bare_model = {
 static void models_are_right(void **state)
 {
 	(void)state;
-	model_is_right(model_find("tiny"), 1);
+	model_is_right(model_find("tiny"));
 	if (algorithm == ALGORITHM_DENSE)
-		model_is_right(model_find("mnist"), 1);
+		model_is_right(model_find("mnist"));
 }
 
 static void odd_models_are_right(void **state)
 {
 	(void)state;
-	model_is_right(&planes_model, 1);
-	model_is_right(&flat_model, 1);
-	model_is_right(&bare_model, 1);
+	model_is_right(&planes_model);
+	model_is_right(&flat_model);
+	model_is_right(&bare_model);
 }
 
 /* What a gradient decided is still known after all that may follow it. */

@@ -47,8 +47,8 @@ static const struct model wide_model = {
 static void models_beyond_a_tile_are_right(void **state)
 {
 	(void)state;
-	model_is_right(&lead_model, 1);
-	model_is_right(&wide_model, 1);
+	model_is_right(&lead_model);
+	model_is_right(&wide_model);
 }
 
 /* More samples than there are parts of their sum, against piece by piece. */

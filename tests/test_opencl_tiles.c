@@ -45,13 +45,13 @@ static const struct model column_model = {
 static void tiles_are_right(void **state)
 {
 	(void)state;
-	model_is_right(&tiles_model, 1);
+	model_is_right(&tiles_model);
 }
 
 static void columns_are_right(void **state)
 {
 	(void)state;
-	model_is_right(&column_model, 1);
+	model_is_right(&column_model);
 }
 
 int main(void)

@@ -766,5 +766,7 @@ int verify_random(const struct options *options, const struct target *targets,
 		return -1;
 	fprintf(out, "verify: %s\n", wrong ? "FAILED" : interrupt_signal() ?
 		"interrupted, all right so far" : "all right");
-	return interrupt_signal() ? 128 + interrupt_signal() : wrong != 0;
+	if (wrong)
+		return 1;
+	return interrupt_signal() ? 128 + interrupt_signal() : 0;
 }
