@@ -96,6 +96,9 @@ static const char *const gpu_linear_lines[] = {
 static const char *const gpu_step_lines[] = {
 #include "kernels/gpu_step.cl.h"
 };
+static const char *const gpu_sums_lines[] = {
+#include "kernels/gpu_sums.cl.h"
+};
 
 struct part {
 	const char *const *lines;
@@ -140,6 +143,10 @@ static const struct {
 				PART(loss_lines), PART(gather_lines),
 				PART(score_lines), PART(gpu_step_lines),
 				PART(recipe_lines) } },
+	[SOURCE_GPU_SUMS] = { "sums and update",
+			      { PART(philox_lines), PART(gpu_lines),
+				PART(loss_lines), PART(score_lines),
+				PART(gpu_step_lines), PART(gpu_sums_lines) } },
 	[SOURCE_GENERIC] = { "layer alone",
 			     { PART(philox_lines), PART(generic_lines),
 			       PART(generic_pool_lines),

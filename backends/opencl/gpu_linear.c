@@ -228,9 +228,7 @@ const struct opencl_solver gpu_linear_solver = {
 static int loss_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
-	struct launch loss = gpu_how(program,
-				     model_has_classes(program->base.model) ?
-					     "loss" : "vector_loss", index, 0);
+	struct launch loss = gpu_how(program, NULL, index, 0);
 	const cl_mem memories[] = { step_input(program, pass, index),
 				    pass->labels, pass->outcomes,
 				    step_dx(program, pass, index) };
@@ -238,8 +236,8 @@ static int loss_forward(struct opencl_program *program, struct pass *pass,
 	if (gpu_linear_has_loss(program, step_source(program, index)))
 		return 0;
 	loss.samples = loss.group_items;
-	loss.batch_arguments = 2;
-	return pass_add(pass, &loss, program->common, memories, 4, err);
+	return loss_add(program, pass, &loss, memories,
+			model_classes(program->base.model), err);
 }
 
 const struct opencl_solver gpu_loss_solver = {

@@ -73,28 +73,30 @@ static int segments_list(const struct opencl_program *program,
 	return count;
 }
 
+/* Of what gpu.cl has for layers. */
+#define WITHOUT_TILES                                                        \
+	"-D DEEP=1 -D MOST_ACROSS=1 -D DROP_LAYER=0 -D DROP_THRESHOLD=0 "
+
 int gpu_sums_build(struct opencl_program *program, struct error *err)
 {
 	const struct tiling *tiling = gpu_tiling(program);
-	const int classes = model_classes(program->base.model);
 	struct segment segments[MODEL_MAX_LAYERS];
 	int blocks;
 	const int count = segments_list(program, segments, &blocks);
 
 	return source_build(program_device(program), SOURCE_GPU_STEP,
 			    &program->common, err,
-			    "-D ITEMS=%d -D CLASSES=%d -D LOGITS_SAMPLE=%d "
-			    "-D SEGMENTS=%d -D BLOCKS=%d -D REDUCED=%d "
-			    "-D SLICES=%d -D UPDATED=%d -D PARAMETERS=%zu "
-			    "-D PIXELS=%zu -D DEEP=1 -D MOST_ACROSS=1 "
-			    "-D DROP_LAYER=0 -D DROP_THRESHOLD=0 -D LOSS=%d "
-			    "-D OPTIMIZER=%d",
-			    tiling->items, classes, classes, count, blocks,
+			    WITHOUT_TILES "-D ITEMS=%d -D UPDATED=%d",
+			    tiling->items, tiling->updated) ||
+	       source_build(program_device(program), SOURCE_GPU_SUMS,
+			    &program->sums, err,
+			    WITHOUT_TILES
+			    "-D ITEMS=%d -D UPDATED=%d -D SEGMENTS=%d "
+			    "-D BLOCKS=%d -D REDUCED=%d -D SLICES=%d "
+			    "-D PARAMETERS=%zu",
+			    tiling->items, tiling->updated, count, blocks,
 			    tiling->reduced, tiling->items / tiling->reduced,
-			    tiling->updated, program->base.parameters,
-			    shape_size(program->base.model->input),
-			    (int)model_loss(program->base.model),
-			    (int)program->base.model->recipe.optimizer);
+			    program->base.parameters);
 }
 
 int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
@@ -156,10 +158,10 @@ int gpu_sums_end(struct opencl_program *program, struct error *err)
 					   gpu_tiling(program)->updated));
 	update.batch_arguments = 6;
 	update.part = PART_UPDATE;
-	if (launch_make(&program->reduce, &reduce, program->common, reduced, 5,
+	if (launch_make(&program->reduce, &reduce, program->sums, reduced, 5,
 			err))
 		return -1;
-	return launch_make(&program->reduce_update, &update, program->common,
+	return launch_make(&program->reduce_update, &update, program->sums,
 			   updated, 8, err);
 }
 

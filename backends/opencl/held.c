@@ -73,6 +73,7 @@ static int gather_make(struct opencl_program *program, struct pass *pass,
 				       .group_items = tiling->items,
 				       .samples = 1,
 				       .batch_arguments = 6 };
+	const cl_uint size = (cl_uint)shape_size(program->base.model->input);
 	cl_mem memories[] = { NULL, NULL, order, pixels, pass->images,
 			      pass->labels };
 
@@ -82,7 +83,8 @@ static int gather_make(struct opencl_program *program, struct pass *pass,
 			(size_t)set->count * sizeof(*set->labels),
 			&memories[1], err) ||
 	    launch_make(&pass->gather, &gather, program->common, memories,
-			sizeof(memories) / sizeof(memories[0]), err))
+			sizeof(memories) / sizeof(memories[0]), err) ||
+	    launch_words(&pass->gather, 12, &size, 1, err))
 		return -1;
 	pass->gather.part = pass->training ? PART_GATHER : PART_NONE;
 	return 0;

@@ -151,7 +151,8 @@ struct opencl_program {
 	struct plan plan;
 	cl_command_queue queue;
 	cl_mem vectors[VECTOR_COUNT];
-	cl_program common;		       /* kernels of step.cl */
+	cl_program common; /* kernels of step.cl, or of gpu_step.cl */
+	cl_program sums;   /* kernels of gpu_sums.cl; NULL: of the cpu class */
 	cl_program built[MODEL_MAX_LAYERS];  /* kernels of each step */
 	struct pass train, test;
 	struct launch update;
@@ -200,6 +201,7 @@ enum source {
 	SOURCE_GPU_CONV,
 	SOURCE_GPU_LINEAR,
 	SOURCE_GPU_STEP,
+	SOURCE_GPU_SUMS,
 	SOURCE_GENERIC
 };
 int source_build(const struct opencl_device *device, enum source source,
@@ -413,6 +415,13 @@ int dropout_allocate(struct opencl_program *program, struct pass *pass,
 /* All choices of a pass. */
 int dropout_add(struct opencl_program *program, struct pass *pass,
 		struct error *err);
+/*
+ * Appends the loss of the model, launched as `loss` says, to a pass. memories:
+ * logits [most][sample], targets or labels, outcomes, and the slopes or NULL.
+ */
+int loss_add(struct opencl_program *program, struct pass *pass,
+	     struct launch *loss, const cl_mem memories[4], int sample,
+	     struct error *err);
 int update_make(struct opencl_program *program, struct error *err);
 
 /* The first arguments of the optimizer's kernel; returns how many, at most

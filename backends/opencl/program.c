@@ -283,6 +283,8 @@ void opencl_free(struct program *base)
 			clReleaseProgram(program->built[i]);
 	if (program->common)
 		clReleaseProgram(program->common);
+	if (program->sums)
+		clReleaseProgram(program->sums);
 	if (program->generic)
 		clReleaseProgram(program->generic);
 	memory_release(program, 0);

@@ -5,20 +5,12 @@
 
 #include "models/random.h"
 
+/* The same options for all models, so that it is compiled once. */
 int common_build(struct opencl_program *program, struct error *err)
 {
-	const int last = program->plan.count - 1;
-
 	return source_build(program_device(program), SOURCE_STEP,
-			    &program->common, err,
-			    "-D CLASSES=%d -D LOGITS_SAMPLE=%d -D PIXELS=%zu "
-			    "-D UPDATED=%d -D LOSS=%d -D OPTIMIZER=%d",
-			    model_classes(program->base.model),
-			    layout_input(program, last).sample,
-			    shape_size(program->base.model->input),
-			    program_device(program)->class->tiling.updated,
-			    (int)model_loss(program->base.model),
-			    (int)program->base.model->recipe.optimizer);
+			    &program->common, err, "-D UPDATED=%d",
+			    program_device(program)->class->tiling.updated);
 }
 
 int dropout_allocate(struct opencl_program *program, struct pass *pass,
@@ -77,24 +69,38 @@ int dropout_add(struct opencl_program *program, struct pass *pass,
 	return 0;
 }
 
+int loss_add(struct opencl_program *program, struct pass *pass,
+	     struct launch *loss, const cl_mem memories[4], int sample,
+	     struct error *err)
+{
+	const struct model *model = program->base.model;
+	const int has_classes = model_has_classes(model);
+	const cl_uint sizes[] = { (cl_uint)model_classes(model),
+				  (cl_uint)sample,
+				  model_loss(model) == LOSS_BCE };
+
+	loss->name = has_classes ? "loss" : "vector_loss";
+	loss->batch_arguments = 2;
+	return pass_add(pass, loss, program->common, memories, 4, err) ||
+	       launch_words(&pass->launches[pass->launch_count - 1], 6, sizes,
+			    has_classes ? 2 : 3, err);
+}
+
 /* Forward and backward in one: the slope is NULL where nobody wants it. */
 static int loss_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
-	const struct launch loss = { .name = model_has_classes(
-					     program->base.model) ?
-					     "loss" : "vector_loss",
-				     .items = { 0, 1, 1 },
-				     .samples = 1,
-				     .batch_arguments = 2,
-				     .work = { .step = index } };
+	struct launch loss = { .items = { 0, 1, 1 },
+			       .samples = 1,
+			       .work = { .step = index } };
 	const cl_mem memories[] = { step_input(program, pass, index),
 				    pass->labels, pass->outcomes,
 				    step_dx(program, pass, index) };
 
-	return linear_has_loss(program, step_source(program, index)) ?
-		       0 :
-		       pass_add(pass, &loss, program->common, memories, 4, err);
+	if (linear_has_loss(program, step_source(program, index)))
+		return 0;
+	return loss_add(program, pass, &loss, memories,
+			layout_input(program, index).sample, err);
 }
 
 const struct opencl_solver loss_solver = {

@@ -168,8 +168,8 @@ kernel GROUP void linear_finish(
 #if HEAD || LOSS
 	barrier(CLK_GLOBAL_MEM_FENCE);
 	if (get_local_id(0) == 0)
-		sample_loss(n, global_count, logits, labels, outcomes,
-			    logit_slopes);
+		sample_loss(n, CLASSES, LOGITS_SAMPLE, global_count, logits,
+			    labels, outcomes, logit_slopes);
 #endif
 #if HEAD
 	barrier(CLK_GLOBAL_MEM_FENCE);

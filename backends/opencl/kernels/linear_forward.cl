@@ -47,7 +47,8 @@ static inline void sample_finish(size_t n, int global_count,
 			STORE(sum, out + n * OUT_SAMPLE + o);
 	}
 	if (LOSS)
-		sample_loss(n, global_count, out, labels, outcomes, slopes);
+		sample_loss(n, CLASSES, LOGITS_SAMPLE, global_count, out,
+			    labels, outcomes, slopes);
 }
 
 /* WIDTH inputs from k on of as many outputs, those beyond OUTPUTS zero. */

@@ -1,12 +1,12 @@
 /*
- * Log-softmax and negative log-likelihood of logits[n][CLASSES], which are
- * LOGITS_SAMPLE apart:
+ * Log-softmax and negative log-likelihood of logits[n][classes], which are
+ * logits_sample apart:
  *
  *   outcomes[n] = { loss, 1 if the first largest logit is the label's }
  *   slopes[n][c] = slope of loss / global_count by the logits, unless NULL
  */
-static inline void sample_loss(size_t n, int global_count,
-			       global const float *logits,
+static inline void sample_loss(size_t n, int classes, int logits_sample,
+			       int global_count, global const float *logits,
 			       global const ushort *labels,
 			       global float *outcomes, global float *slopes)
 {
@@ -14,16 +14,16 @@ static inline void sample_loss(size_t n, int global_count,
 	int best = 0;
 	float sum = 0;
 
-	logits += n * LOGITS_SAMPLE;
-	for (int c = 1; c < CLASSES; c++)
+	logits += n * logits_sample;
+	for (int c = 1; c < classes; c++)
 		if (logits[c] > logits[best])
 			best = c;
-	for (int c = 0; c < CLASSES; c++)
+	for (int c = 0; c < classes; c++)
 		sum += exp(logits[c] - logits[best]);
 	outcomes[2 * n] = log(sum) - (logits[label] - logits[best]);
 	outcomes[2 * n + 1] = best == label;
-	for (int c = 0; slopes && c < CLASSES; c++)
-		slopes[n * LOGITS_SAMPLE + c] =
+	for (int c = 0; slopes && c < classes; c++)
+		slopes[n * logits_sample + c] =
 			(exp(logits[c] - logits[best]) / sum - (c == label)) /
 			global_count;
 }

@@ -4,29 +4,29 @@
  * models/recipe.h.
  */
 
-#if LOSS
 /*
- * Item n: logits[n][CLASSES], LOGITS_SAMPLE apart, and targets[n][CLASSES] as
- * loss.cl has it for classes.
+ * Item n: logits[n][classes], logits_sample apart, and targets[n][classes] as
+ * loss.cl has it for classes. Binary cross-entropy, or squared errors.
  */
 kernel void vector_loss(const int count, const int global_count,
 			global const float *restrict logits,
 			global const float *restrict targets,
 			global float *restrict outcomes,
-			global float *restrict dx)
+			global float *restrict dx, const int classes,
+			const int logits_sample, const int is_binary)
 {
 	const int n = get_global_id(0);
 	float sum = 0;
-	int right = LOSS == 1;
+	int right = is_binary;
 
 	if (n >= count)
 		return;
-	for (int c = 0; c < CLASSES; c++) {
-		const float x = logits[n * LOGITS_SAMPLE + c];
-		const float z = targets[n * CLASSES + c];
+	for (int c = 0; c < classes; c++) {
+		const float x = logits[n * logits_sample + c];
+		const float z = targets[n * classes + c];
 		float gradient = 2 * (x - z);
 
-		if (LOSS == 1) {
+		if (is_binary) {
 			const float e = exp(-fabs(x));
 
 			sum += max(x, 0.f) - x * z + log1p(e);
@@ -36,13 +36,12 @@ kernel void vector_loss(const int count, const int global_count,
 			sum += (x - z) * (x - z);
 		}
 		if (dx)
-			dx[n * LOGITS_SAMPLE + c] =
-				gradient / CLASSES / global_count;
+			dx[n * logits_sample + c] =
+				gradient / classes / global_count;
 	}
-	outcomes[2 * n] = sum / CLASSES;
+	outcomes[2 * n] = sum / classes;
 	outcomes[2 * n + 1] = right;
 }
-#endif
 
 /* Group b makes parameters from + UPDATED * b ..., none at to or beyond. */
 #define EACH_UPDATED(i)                                                     \
@@ -50,7 +49,6 @@ kernel void vector_loss(const int count, const int global_count,
 	     i < min(from + (uint)(get_group_id(0) + 1) * UPDATED, to);     \
 	     i += get_local_size(0))
 
-#if OPTIMIZER == 1
 /* rate is lr / (1 - beta1^t), grown 1 / sqrt(1 - beta2^t). */
 kernel void adam(const float rate, const float grown, const float beta1,
 		 const float rest1, const float beta2, const float rest2,
@@ -69,9 +67,7 @@ kernel void adam(const float rate, const float grown, const float beta1,
 		parameters[i] -= rate * first / (sqrt(second) * grown + eps);
 	}
 }
-#endif
 
-#if OPTIMIZER == 2
 /* b is as long as the parameters where there is momentum. */
 kernel void sgd(const float lr, const float momentum, const float decay,
 		const uint from, const uint to,
@@ -87,4 +83,3 @@ kernel void sgd(const float lr, const float momentum, const float decay,
 		parameters[i] -= lr * change;
 	}
 }
-#endif

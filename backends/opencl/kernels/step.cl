@@ -69,10 +69,11 @@ kernel ONE_ITEM void loss(const int count, const int global_count,
 			  global const float *restrict logits,
 			  global const ushort *restrict labels,
 			  global float *restrict outcomes,
-			  global float *restrict slopes)
+			  global float *restrict slopes, const int classes,
+			  const int logits_sample)
 {
-	sample_loss(get_global_id(0), global_count, logits, labels, outcomes,
-		    slopes);
+	sample_loss(get_global_id(0), classes, logits_sample, global_count,
+		    logits, labels, outcomes, slopes);
 }
 
 /*
