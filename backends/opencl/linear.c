@@ -21,8 +21,9 @@
 /* Vectors of inputs whose sums stay in registers on the way back. */
 #define MOST_BLOCK 3
 
-/* Entries before a list's first one. */
+/* Entries before a list's first one, and samples that have one at least. */
 #define LIST 16
+#define FEWEST_LISTS 64
 
 static int inputs_of(const struct opencl_program *program, int index)
 {
@@ -154,15 +155,27 @@ static int list_tile(const struct opencl_program *program, int index)
 	       block_vectors(program, index);
 }
 
+/* Of samples, MOST of linear.cl: few numbers of them, so that kernels of one
+ * batch size are those of others. */
+static int lists_of_samples(const struct opencl_program *program)
+{
+	int most = FEWEST_LISTS;
+
+	while (most < batch_most(program))
+		most *= 2;
+	return most;
+}
+
 static int list_count(const struct opencl_program *program, int index)
 {
-	return batch_most(program) + step_at(program, index)->out.channels;
+	return lists_of_samples(program) +
+	       step_at(program, index)->out.channels;
 }
 
 /* Entries of a list: LIST_SIZE of linear.cl. */
 static int list_size(const struct opencl_program *program, int index)
 {
-	const int most = batch_most(program);
+	const int most = lists_of_samples(program);
 	const int outs = layout_output(program, index).sample;
 
 	return LIST + (most > outs ? most : outs);
@@ -206,7 +219,7 @@ static int linear_build(struct opencl_program *program, int index,
 		plane_inputs(program, index) ?
 			step_keep_sample(program,
 					 step_source(program, index)) : 0,
-		batch_most(program), LIST, list_size(program, index),
+		lists_of_samples(program), LIST, list_size(program, index),
 		chain.broken, linear_has_loss(program, index),
 		chain.out.channels, layout_output(program, index).sample,
 		program_is_dense(program), list_tile(program, index));
