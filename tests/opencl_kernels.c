@@ -275,7 +275,7 @@ static void few_steps(struct program *program, const struct model *model,
 		check(program_train(program, &batch, &update, &err), &err);
 		batch.count = 2;
 	}
-	/* Others are tested by the same kernels, and layers alone are in the cpu
+	/* Others are tested by the same kernels, and layers alone in the cpu
 	 * class by the same text. */
 	if (model->layers == stored_layers)
 		check(program_evaluate(program, &batch, &score, &err), &err);

@@ -80,6 +80,19 @@ verified() {
 	[ ! -s err ]
 }
 
+@test "a wrong network is exit 1, interrupted too" {
+	local pid code=0
+	BENCH_TEST_BREAK=row0 "$BENCH" verify --random 1000000 openblas \
+		>out 2>err 3>&- &
+	pid=$!
+	within 60 grep -q WRONG out
+	kill -TERM "$pid"
+	wait "$pid" || code=$?
+	[ "$code" -eq 1 ]
+	[ "$(tail -n 1 out)" = "verify: FAILED" ]
+	[[ "$(tail -n 3 out)" != *" 0 wrong"* ]]
+}
+
 @test "what a random network has of its own is no option" {
 	run -2 "$BENCH" verify --random 3 -m tiny cpu
 	[ "$output" = "bench: --model and --random exclude each other: a random network has its own" ]
