@@ -48,6 +48,16 @@ verified() {
 	verified openblas 100
 }
 
+# null decides nothing, and the drivers are hidden.
+@test "random networks on whatever can be compared" {
+	OCL_ICD_VENDORS=$PWD run -0 --separate-stderr "$BENCH" verify --random 2
+	[ "${lines[-1]}" = "verify: all right" ]
+	[[ "$output" == *"cpu: 2 networks, 0 wrong"* ]]
+	[[ "$output" == *"openblas: 2 networks, 0 wrong"* ]]
+	[[ "$output" != *null* ]]
+	[[ "$stderr" == *"note: null skipped: it lacks the slot 'decisions'"* ]]
+}
+
 @test "a wrong kernel is found, in a network that was made smaller" {
 	BENCH_TEST_BREAK=row0 run -1 "$BENCH" verify --random 6 openblas
 	[ "${lines[-1]}" = "verify: FAILED" ]

@@ -62,6 +62,15 @@ int verify_compares(const struct backend *backend)
 	return !backend->is_oracle && !backend_lacks(backend, 1);
 }
 
+int verify_check_slots(const struct backend *backend, struct error *err)
+{
+	const char *lacked = backend_lacks(backend, 1);
+
+	return lacked ? error_set(err, ERROR_MISSING, "it lacks the slot '%s', "
+				  "which backends/backend.h describes",
+				  lacked) : 0;
+}
+
 /* Once a backend's devices are open, no process can be made that opens one. */
 static int refuse_second(const struct verification *v,
 			 const struct target *target, struct error *err)
@@ -148,12 +157,10 @@ static int compare_all(const struct verify_task *task,
 		       struct verify_result *result, struct error *err)
 {
 	const struct backend *backend = task->backend;
-	const char *lacked = backend_lacks(backend, 1);
 
-	if (lacked)
-		return error_set(err, ERROR_MISSING, "it lacks the slot '%s', "
-				 "which backends/backend.h describes", lacked);
-	return backend_check_algorithm(backend, task->options->algorithm,
+	return verify_check_slots(backend, err) ||
+			       backend_check_algorithm(
+				       backend, task->options->algorithm,
 				       err) ||
 			       verify_cores(task, result, err) ||
 			       verify_lockstep(task, result, err) ||

@@ -138,6 +138,10 @@ int verify_team(const struct verify_task *task, const int *order,
 		float *parameters, struct verify_result *result,
 		struct error *err);
 
+/* verify.c: that a backend has the slots that comparing needs; else -1, and an
+ * error, ERROR_MISSING, that names one. */
+int verify_check_slots(const struct backend *backend, struct error *err);
+
 /* verify_random.c: bench verify --random N, see verify.h. */
 int verify_random(const struct options *options, const struct target *targets,
 		  int count, FILE *out, FILE *log, struct error *err);

@@ -640,14 +640,16 @@ static int shrink_once(struct random_model *drawn, struct bench *bench,
 	struct random_model smaller;
 	int made;
 
-	for (int way = 0; (made = random_model_shrink(&smaller, drawn, way)) >=
-			  0; way++) {
+	for (int way = 0; !interrupt_signal() &&
+			  (made = random_model_shrink(&smaller, drawn, way)) >=
+				  0; way++) {
 		struct trial trial = { .drawn = &smaller };
 		struct error ignored;
 		int failed, wrong;
 
 		if (!made)
 			continue;
+		interrupt_install(0); /* each time: drivers have their own */
 		failed = try_model(&trial, bench, &ignored);
 		wrong = fails ? failed : !failed && trial.worst > 1;
 		finish(&trial);
@@ -723,19 +725,20 @@ static void report_bench(const struct bench *bench, FILE *out)
 			100. * bench->solvers[s].trials / bench->trials);
 }
 
+/* -1: an error, before or behind so many networks. */
 static int try_backend(struct bench *bench, FILE *out, struct error *err)
 {
-	int failed = 0;
+	int failed = verify_check_slots(bench->target->backend, err);
 
 	for (long i = 0; !failed && !interrupt_signal() &&
 			 i < bench->options->random; i++) {
-		interrupt_install(0); /* each time: drivers have their own */
+		interrupt_install(0);
 		failed = try_number(bench, i, out, err);
 	}
 	side_close(&bench->tried);
 	side_close(&bench->right);
 	side_close(&bench->single);
-	if (!failed)
+	if (bench->trials)
 		report_bench(bench, out);
 	return failed;
 }
@@ -754,9 +757,16 @@ int verify_random(const struct options *options, const struct target *targets,
 		wrong |= bench.failures;
 		if (!failed) {
 			compared++;
+		} else if (bench.failures) {
+			compared++;
+			fprintf(log, "bench: %s: behind %d networks: %s\n",
+				targets[t].name, bench.trials, err->message);
 		} else if (err->kind != ERROR_MISSING ||
 			   options->argument_count) {
-			return -1;
+			const struct error why = *err;
+
+			return error_set(err, why.kind, "%s: %.400s",
+					 targets[t].name, why.message);
 		} else {
 			fprintf(log, "note: %s skipped: %s\n", targets[t].name,
 				err->message);
