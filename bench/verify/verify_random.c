@@ -26,6 +26,7 @@
 #define OF_ROUNDING 8
 #define ROUNDINGS 16 /* computations by plain loops in float */
 #define NOTHING 1e-9 /* of the largest entry: 0 by construction */
+#define LATER 3 /* an iteration, from 0, that is not the first */
 #define MOST_SOLVERS 64
 
 /* What one backend makes of one network. */
@@ -604,6 +605,82 @@ static int try_evaluation(struct trial *trial, struct error *err)
 	return 0;
 }
 
+/* A state as late iterations have it, made of the neighbours' gradients: which
+ * of two. Averages of squares are positive. */
+static void make_state(const struct trial *trial, int which, float *state)
+{
+	const struct model *model = trial->task.model;
+	const size_t count = model_parameter_count(model);
+	const float least = (float)largest(trial->sum, count) / 10;
+	const int is_square = model->recipe.optimizer == OPTIMIZER_ADADELTA ||
+			      (model->recipe.optimizer == OPTIMIZER_ADAM &&
+			       which == 1);
+
+	for (size_t i = 0; i < count; i++) {
+		const float g = trial->sum[(i + 1 + (size_t)which) % count];
+
+		state[i] = is_square ? g * g + least * least : g;
+	}
+}
+
+static int compare_state(struct trial *trial, int which, struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	const enum vector vector = (enum vector)(VECTOR_STATE_0 + which);
+	const struct recipe *recipe = &task->model->recipe;
+	/* Adadelta adds eps to its states: what is nothing beside it. */
+	const double nothing = recipe->optimizer == OPTIMIZER_ADADELTA ?
+		recipe->eps * FLT_EPSILON / OF_ROUNDING : 0;
+	float *const *states = trial->vectors; /* tried, right, single */
+
+	if (program_load(trial->tried->program, vector, states[0], err) ||
+	    program_load(trial->right->program, vector, states[1], err) ||
+	    program_load(trial->single->program, vector, states[2], err))
+		return -1;
+	for (int t = 0; t < task->tensor_count; t++) {
+		const size_t at = task->tensors[t].offset;
+		const size_t count = task->tensors[t].count;
+		const double rounding =
+			distance(states[2] + at, states[1] + at, count) +
+			largest(states[1] + at, count) * FLT_EPSILON / 2 +
+			nothing;
+
+		note(trial, error_of(states[0] + at, states[1] + at, count,
+				     rounding, scale_of(trial, t, states[1])),
+		     "state %d of %s behind a later update", which,
+		     task->tensors[t].name);
+	}
+	return 0;
+}
+
+/* The same update again, from a state that is not 0, of a later iteration. */
+static int try_later_update(struct trial *trial, struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	const struct update update =
+		recipe_update(&task->model->recipe, task->lr, LATER);
+	struct side *const sides[] = { trial->tried, trial->right,
+				       trial->single };
+
+	make_state(trial, 0, trial->vectors[0]);
+	make_state(trial, 1, trial->vectors[1]);
+	for (int s = 0; s < 3; s++)
+		if (program_store(sides[s]->program, VECTOR_PARAMETERS,
+				  trial->start, err) ||
+		    program_store(sides[s]->program, VECTOR_STATE_0,
+				  trial->vectors[0], err) ||
+		    program_store(sides[s]->program, VECTOR_STATE_1,
+				  trial->vectors[1], err) ||
+		    program_store(sides[s]->program, VECTOR_GRADIENT,
+				  trial->sum, err) ||
+		    side_update(sides[s], &update, err))
+			return -1;
+	compare_changes(trial, trial->tried->parameters, 0,
+			"by a later update");
+	return compare_state(trial, 0, err) || compare_state(trial, 1, err) ?
+		       -1 : 0;
+}
+
 /* worst and what of the network; -1: it could not be tried. */
 static int try_model(struct trial *trial, struct bench *bench,
 		     struct error *err)
@@ -613,7 +690,8 @@ static int try_model(struct trial *trial, struct bench *bench,
 	for (int r = 0; !failed && r < trial->drawn->cores; r++)
 		failed = try_share(trial, r, err);
 	failed = failed || try_update(trial, err) ||
-		 try_evaluation(trial, err) || try_training(trial, err);
+		 try_evaluation(trial, err) || try_training(trial, err) ||
+		 try_later_update(trial, err);
 	return failed ? -1 : 0;
 }
 
