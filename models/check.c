@@ -260,6 +260,13 @@ int model_check(const struct model *model, char *text, size_t size)
 			 why);
 		return -1;
 	}
+	/* Kernels count these by int, too. */
+	if (model_parameter_count(model) > INT_MAX) {
+		snprintf(text, size, "model '%s': %zu parameters, where %d are "
+			 "the most", model->name, model_parameter_count(model),
+			 INT_MAX);
+		return -1;
+	}
 	unread = find_unread(model);
 	if (unread < 0)
 		return 0;

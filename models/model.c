@@ -39,6 +39,16 @@ int layer_stride(const struct layer *layer)
 	return layer->kind == LAYER_MAXPOOL ? layer->window : 1;
 }
 
+int layer_stride_within(const struct layer *layer, struct shape input)
+{
+	const int longest = input.height > input.width ? input.height :
+							 input.width;
+	const int side = longest + 2 * layer->pad;
+	const int stride = layer_stride(layer);
+
+	return stride < side ? stride : side;
+}
+
 /* Places of a window along a side; 0 where it does not fit. */
 static int places(const struct layer *layer, int side)
 {

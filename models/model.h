@@ -149,6 +149,9 @@ int layer_drops(const struct layer *layer);
 /* Of a conv or maxpool. */
 int layer_stride(const struct layer *layer);
 
+/* The same, but no longer than the padded input: there is one place then. */
+int layer_stride_within(const struct layer *layer, struct shape input);
+
 /* Shape that a layer makes of input; all zero when it does not fit. */
 struct shape layer_output(const struct layer *layer, struct shape input);
 

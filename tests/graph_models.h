@@ -133,7 +133,7 @@ static const struct layer early_rows[] = {
 GRAPH(early, 2, 13, 12);
 
 /* Nothing but strides and padding, one behind the other, some of it so wide
- * that windows see nothing else. */
+ * that windows see nothing else, and a stride that leaves one place. */
 static const struct layer convolved_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 5, .window = 3 },
 	{ .kind = LAYER_RELU },
@@ -147,6 +147,8 @@ static const struct layer convolved_rows[] = {
 	  .pad = 1 },
 	{ .kind = LAYER_CONV, .name = "f", .outputs = 4, .window = 3,
 	  .stride = 2, .pad = 5 },
+	{ .kind = LAYER_CONV, .name = "g", .outputs = 9, .window = 7,
+	  .stride = 60000 },
 	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 6 },
 	{ .kind = LAYER_LOSS },
 };

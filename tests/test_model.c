@@ -414,6 +414,9 @@ static const struct {
 	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 400000000 },
 	  ", layer 3 (linear 'b'): 3200000000 weights, where 2147483647 are "
 	  "the most" },
+	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 130000000,
+	       .window = 3 },
+	  ": 2860000003 parameters, where 2147483647 are the most" },
 	{ 2, { .kind = LAYER_RELU, .from = 3 },
 	  ", layer 2 (relu): from 3, where 2, the images, is the "
 	  "largest" },

@@ -142,7 +142,7 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 	const struct shape out = layer_output(layer, in);
 	const int most = out.channels > in.channels ? out.channels :
 						      in.channels;
-	const int stride = layer_stride(layer);
+	const int stride = layer_stride_within(layer, in);
 	size_t transposed = 0;
 
 	*conv = (struct gather_conv){
@@ -156,7 +156,7 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 		return -1;
 	if (!wants_dx)
 		return 0;
-	conv->classes = calloc((size_t)(stride * stride),
+	conv->classes = calloc((size_t)stride * (size_t)stride,
 			       sizeof(*conv->classes));
 	if (!conv->classes)
 		return -1;

@@ -2,7 +2,8 @@
 #include "backends/opencl/generic.h"
 
 /* Work-groups that a gradient by weights should have at least, and floats that
- * its parts may take: fixed, so that every device sums in one order. */
+ * its parts may take: fixed, so that devices of the same tiles sum in the same
+ * order. */
 #define FEWEST_GROUPS 64
 #define MOST_PARTS_FLOATS (4 << 20)
 
@@ -27,7 +28,8 @@ static struct sides sides_of(const struct node *node)
 
 	if (layer->kind == LAYER_CONV)
 		return (struct sides){ node->in, node->out, layer->window,
-				       layer_stride(layer), layer->pad };
+				       layer_stride_within(layer, node->in),
+				       layer->pad };
 	return (struct sides){ { (int)shape_size(node->in), 1, 1 },
 			       node->out, 1, 1, 0 };
 }
