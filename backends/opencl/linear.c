@@ -172,13 +172,28 @@ static int list_count(const struct opencl_program *program, int index)
 	       step_at(program, index)->out.channels;
 }
 
-/* Entries of a list: LIST_SIZE of linear.cl. */
-static int list_size(const struct opencl_program *program, int index)
+/* Entries of a sample's list, and of an output's. */
+static int sample_list(const struct opencl_program *program, int index)
 {
-	const int most = lists_of_samples(program);
-	const int outs = layout_output(program, index).sample;
+	return LIST + layout_output(program, index).sample;
+}
 
-	return LIST + (most > outs ? most : outs);
+static int output_list(const struct opencl_program *program)
+{
+	return LIST + lists_of_samples(program);
+}
+
+/* Of all lists; a last tile goes over some that are beyond. */
+static size_t list_entries(const struct opencl_program *program, int index)
+{
+	const size_t samples = (size_t)lists_of_samples(program);
+	const size_t outs = (size_t)step_at(program, index)->out.channels;
+	const size_t by_sample = (size_t)sample_list(program, index);
+	const size_t by_output = (size_t)output_list(program);
+	const size_t beyond = (size_t)list_tile(program, index) - 1;
+
+	return samples * by_sample + outs * by_output +
+	       beyond * (by_sample > by_output ? by_sample : by_output);
 }
 
 /* With every multiplication, no layer needs kernels for what is not listed. */
@@ -187,6 +202,11 @@ static int is_listed(const struct opencl_program *program, int index)
 	return program_is_dense(program) ||
 	       chain_at(program, index).relu != STEP_NO_LAYER ||
 	       step_dropping(program, index) != DROP_NOTHING;
+}
+
+double linear_list_bytes(int outputs)
+{
+	return (sizeof(cl_int) + sizeof(cl_float)) * (LIST + 2. * outputs);
 }
 
 static int linear_build(struct opencl_program *program, int index,
@@ -203,7 +223,8 @@ static int linear_build(struct opencl_program *program, int index,
 		"-D BIAS=%zu -D CHUNK=%d -D CHUNKS=%d "
 		"-D PANEL_INPUTS=%d -D PANEL_OUTPUTS=%d -D ITEM_SAMPLES=%d "
 		"-D TILE_SAMPLES=%d -D BLOCK=%d -D IN_PLANE=%d "
-		"-D IN_KEEP_SAMPLE=%d -D MOST=%d -D LIST=%d -D LIST_SIZE=%d "
+		"-D IN_KEEP_SAMPLE=%d -D MOST=%d -D LIST=%d "
+		"-D SAMPLE_LIST=%d -D OUTPUT_LIST=%d "
 		"-D BROKEN=%d -D LOSS=%d -D CLASSES=%d -D LOGITS_SAMPLE=%d "
 		"-D DENSE=%d -D LISTS=%d",
 		inputs_of(program, index),
@@ -219,7 +240,8 @@ static int linear_build(struct opencl_program *program, int index,
 		plane_inputs(program, index) ?
 			step_keep_sample(program,
 					 step_source(program, index)) : 0,
-		lists_of_samples(program), LIST, list_size(program, index),
+		lists_of_samples(program), LIST, sample_list(program, index),
+		output_list(program),
 		chain.broken, linear_has_loss(program, index),
 		chain.out.channels, layout_output(program, index).sample,
 		program_is_dense(program), list_tile(program, index));
@@ -233,9 +255,7 @@ static int linear_allocate(struct opencl_program *program, struct pass *pass,
 	const size_t out = (size_t)pass->most * sizeof(float) *
 			   (size_t)layout_output(program, index).sample;
 	const int listed = pass->training && is_listed(program, index);
-	const int beyond = list_tile(program, index) - 1;
-	const size_t lists = (size_t)(list_count(program, index) + beyond) *
-			     (size_t)list_size(program, index);
+	const size_t lists = list_entries(program, index);
 	const struct request requests[] = {
 		{ &memory->y, 1, out },
 		{ &memory->output, dropped, out },

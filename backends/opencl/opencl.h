@@ -407,6 +407,8 @@ struct launch winograd_how(const struct opencl_program *program, int index);
 
 /* linear.c */
 int linear_has_loss(const struct opencl_program *program, int index);
+/* Bytes that the lists of so many outputs take up for each sample. */
+double linear_list_bytes(int outputs);
 
 /* step.c: kernels that belong to no layer with parameters. */
 int common_build(struct opencl_program *program, struct error *err);

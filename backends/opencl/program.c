@@ -26,6 +26,10 @@ static double sample_bytes(const struct plan *plan, const struct graph *graph)
 	 * made piece by piece. */
 	if (plan->count > 1 && plan->steps[1].solver == &winograd_solver.base)
 		floats -= (double)shape_size(plan->steps[0].out);
+	for (int i = 0; i < plan->count; i++)
+		if (plan->steps[i].solver == &linear_solver.base)
+			bytes += linear_list_bytes(
+				plan->steps[i].out.channels);
 	/* Whether a ReLU passed is seen in what it made. */
 	for (int i = 0; i < graph->count; i++)
 		if (graph->nodes[i].layer->kind != LAYER_RELU)

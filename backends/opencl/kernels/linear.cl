@@ -30,10 +30,16 @@
  *   places[n][k], values[n][k] = outputs of sample n and their slopes
  *   places[o][k], values[o][k] = samples of output o and their slopes, behind
  *
- * with their counts at k = -1: of the LIST_SIZE entries of a list, the first
- * LIST are not its own. Item k < count lists sample k; those from MOST on list
- * an output and sum up the slope of its bias. With DENSE, zeros are listed too.
+ * with their counts at k = -1, in one vector: MOST lists of samples, as long as
+ * SAMPLE_LIST, and then those of outputs, as long as OUTPUT_LIST, of whose
+ * entries the first LIST are not their own. Item k < count lists sample k;
+ * those from MOST on list an output and sum up the slope of its bias. With
+ * DENSE, zeros are listed too.
  */
+#define SAMPLE_AT(n) ((size_t)(n) * SAMPLE_LIST + LIST)
+#define OUTPUT_AT(o) \
+	((size_t)MOST * SAMPLE_LIST + (size_t)(o) * OUTPUT_LIST + LIST)
+
 static inline float slope_of(size_t at, int choice,
 			     global const float *out,
 			     global const float *dout,
@@ -60,8 +66,8 @@ kernel ONE_ITEM void linear_lists(const int count,
 
 	if (by_sample && item >= count)
 		return;
-	places += (size_t)item * LIST_SIZE + LIST;
-	values += (size_t)item * LIST_SIZE + LIST;
+	places += by_sample ? SAMPLE_AT(item) : OUTPUT_AT(item - MOST);
+	values += by_sample ? SAMPLE_AT(item) : OUTPUT_AT(item - MOST);
 	for (int k = 0; k < entries; k++) {
 		const int n = by_sample ? item : k;
 		const int o = by_sample ? k : item - MOST;
@@ -131,7 +137,7 @@ kernel ONE_ITEM void linear_backward(const int count,
 	const int left = INPUTS - first;
 
 	for (int o = 0; o < OUTPUTS; o++) {
-		const size_t list = (size_t)(MOST + o) * LIST_SIZE + LIST;
+		const size_t list = OUTPUT_AT(o);
 		int listed = LISTED ? places[list - 1] : count - BROKEN;
 		vec sum[BLOCK];
 
@@ -154,7 +160,7 @@ kernel ONE_ITEM void linear_backward(const int count,
 				     left - v * WIDTH);
 	}
 	for (int n = 0; dx && n < count; n++) {
-		const size_t list = (size_t)n * LIST_SIZE + LIST;
+		const size_t list = SAMPLE_AT(n);
 		vec sum[BLOCK];
 
 		if (IN_PLANE && in_keep &&

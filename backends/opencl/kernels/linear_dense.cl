@@ -21,8 +21,8 @@ static inline void panel_copy(int rows, global const float *from, size_t row,
 						  left - v * WIDTH);
 }
 
-/* Adds the values of LISTS lists times the rows of a panel. */
-static inline void lists_add(int rows, global const float *values,
+/* Adds the values of LISTS lists, so long each, times the rows of a panel. */
+static inline void lists_add(int rows, global const float *values, int size,
 			     vec panel[PANEL_ROWS][BLOCK],
 			     vec sum[LISTS][BLOCK])
 {
@@ -30,7 +30,7 @@ static inline void lists_add(int rows, global const float *values,
 	for (int k = 0; k < rows; k++)
 #pragma unroll
 		for (int i = 0; i < LISTS; i++) {
-			const vec g = (vec)(values[i * LIST_SIZE + k]);
+			const vec g = (vec)(values[i * size + k]);
 
 #pragma unroll
 			for (int v = 0; v < BLOCK; v++)
@@ -39,13 +39,14 @@ static inline void lists_add(int rows, global const float *values,
 }
 
 /*
- * Adds count lists times a panel to as many rows of to, of which left floats
- * are there, or starts these. A last tile goes over more lists than it stores.
+ * Adds count lists, `size` long each, times a panel to as many rows of to, of
+ * which left floats are there, or starts these. A last tile goes over more
+ * lists than it stores.
  */
 static inline void panel_multiply(int rows, vec panel[PANEL_ROWS][BLOCK],
 				  int count, global const float *values,
-				  int starts, global float *to, size_t row,
-				  int left)
+				  int size, int starts, global float *to,
+				  size_t row, int left)
 {
 	for (int first = 0; first < count; first += LISTS) {
 		vec sum[LISTS][BLOCK];
@@ -58,7 +59,7 @@ static inline void panel_multiply(int rows, vec panel[PANEL_ROWS][BLOCK],
 					LOAD_INPUTS(to + (first + i) * row +
 						    v * WIDTH,
 						    left - v * WIDTH);
-		lists_add(rows, values + first * LIST_SIZE, panel, sum);
+		lists_add(rows, values + first * size, size, panel, sum);
 #pragma unroll
 		for (int i = 0; i < LISTS; i++)
 #pragma unroll
@@ -87,14 +88,13 @@ kernel ONE_ITEM void linear_dense(const int count,
 	const int samples = count - BROKEN;
 	vec panel[PANEL_ROWS][BLOCK];
 
-	values += LIST;
 	for (int n = 0; n < max(samples, 1); n += PANEL_ROWS) {
 		const int rows = min(PANEL_ROWS, samples - n);
 
 		panel_copy(rows, x + (size_t)n * IN_SAMPLE + first, IN_SAMPLE,
 			   BLOCK * WIDTH, panel);
 		panel_multiply(rows, panel, OUTPUTS,
-			       values + (size_t)MOST * LIST_SIZE + n, n == 0,
+			       values + OUTPUT_AT(0) + n, OUTPUT_LIST, n == 0,
 			       gradient + WEIGHT + first, INPUTS, left);
 	}
 	for (int o = 0; dx && o < OUTPUTS; o += PANEL_ROWS) {
@@ -102,8 +102,9 @@ kernel ONE_ITEM void linear_dense(const int count,
 
 		panel_copy(rows, parameters + WEIGHT + (size_t)o * INPUTS +
 				 first, INPUTS, left, panel);
-		panel_multiply(rows, panel, count, values + o, o == 0,
-			       dx + first, IN_SAMPLE, BLOCK * WIDTH);
+		panel_multiply(rows, panel, count, values + SAMPLE_AT(0) + o,
+			       SAMPLE_LIST, o == 0, dx + first, IN_SAMPLE,
+			       BLOCK * WIDTH);
 	}
 }
 
