@@ -291,6 +291,11 @@ int program_load(struct program *program, enum vector which, float *values,
 float *program_map(struct program *program, enum vector which,
 		   struct error *err)
 {
+	if (!has_vector(program, which)) {
+		error_set(err, ERROR_USAGE, "model %s has no vector %d",
+			  program->model->name, (int)which);
+		return NULL;
+	}
 	return slots(program)->map(program, which, err);
 }
 
@@ -307,6 +312,10 @@ int backend_holds(const struct backend *backend)
 int program_hold(struct program *program, const struct held_data *data,
 		 struct error *err)
 {
+	if (!model_has_classes(program->model))
+		return error_set(err, ERROR_MISSING, "model %s has targets "
+				 "that are vectors, and a data set on a device "
+				 "has classes", program->model->name);
 	if (slots(program)->hold(program, data, err))
 		return -1;
 	program->held = data->train.count;

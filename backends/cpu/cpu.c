@@ -77,7 +77,16 @@ static void cpu_free(struct program *program)
 	free(cpu);
 }
 
-/* A float and its gradient of all that is made, and decisions. */
+/* A float and its gradient of all that is made, as it lies, and decisions. */
+static double value_bytes(const struct plan *plan)
+{
+	double floats = 0;
+
+	for (int s = 0; s < plan->count; s++)
+		floats += (double)cpu_value_common(plan->steps[s].out).size;
+	return (2 * sizeof(float) + 1) * floats;
+}
+
 static double cpu_sample_bytes(const struct model *model,
 			       const struct program_options *options)
 {
@@ -92,8 +101,7 @@ static double cpu_sample_bytes(const struct model *model,
 	if (!plan_resolve(&program->plan, &program->graph, options, solvers,
 			  SOLVERS, &ignored))
 		bytes = plan_decision_bytes(model) +
-			(2 * sizeof(float) + 1) *
-				plan_sample_floats(&program->plan);
+			value_bytes(&program->plan);
 	free(program);
 	return bytes;
 }
@@ -243,7 +251,7 @@ static int cpu_update(struct program *program, const struct update *update,
 	struct cpu_program *cpu = (struct cpu_program *)program;
 	float *const *vectors = cpu->host.vectors;
 
-	if (from == program->reduced && from < program->length) {
+	if (from == program->reduced && from < to) {
 		cpu_joint_update(cpu, update);
 		return 0;
 	}
