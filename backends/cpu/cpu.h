@@ -1,7 +1,7 @@
 /*
  * The cpu backend's own types: a program is a list of steps, each of which one
- * solver computes. Only a solver knows what its step is; where a step stands
- * among the others makes no difference to anybody.
+ * solver computes. Only a solver knows what its step is, and where it stands
+ * among the others: that of the stem is the first one.
  */
 #ifndef BACKENDS_CPU_CPU_H
 #define BACKENDS_CPU_CPU_H

@@ -40,7 +40,7 @@ int gpu_linear_has_loss(const struct opencl_program *program, int index);
  * gpu_sums.c: slopes of parameters that lie in parts, each as in the flat
  * vector, until the last kernel of a step sums them up: `each` parts a
  * `divisor` samples. The floats of all of them, or where those of step index
- * begin. Words of gpu_step.cl's struct segment.
+ * begin. Words of gpu_sums.cl's struct segment.
  */
 struct segment {
 	cl_uint first, size, at, each, divisor, block;
