@@ -38,7 +38,8 @@ enum layer_kind {
 	LAYER_CONV,	 /* zeros as padding; stride 1 unless it says so */
 	LAYER_RELU,	 /* 0, gradient too, where x <= 0; else both pass */
 	LAYER_MAXPOOL,	 /* -infinity as padding; the first maximum wins, a NaN
-			  * over any; stride is the window unless it says so */
+			  * over any, and of several NaNs whichever; stride is
+			  * the window unless it says so */
 	LAYER_AVGPOOL,	 /* adaptive: output i is the mean of the inputs from
 			  * floor(i in / out) to ceil((i + 1) in / out) - 1 */
 	LAYER_DROPOUT,	 /* one keep-or-drop choice per element */
