@@ -140,6 +140,22 @@ static void long_tests_are_sliced(void **state)
 	free(images);
 }
 
+/* Before memory is asked for, of which no device has as much. */
+static void pixels_beyond_an_int_are_refused(void **state)
+{
+	const struct model *model = model_find("tiny");
+	const struct program_options options = { .batch = 3000000,
+						 .test_batch = 1,
+						 .algorithm = algorithm };
+	struct program *program;
+
+	(void)state;
+	assert_int_equal(program_compile(device, model, &options, &program,
+					 &err), -1);
+	assert_non_null(strstr(err.message, "a batch of 3000000 samples of "));
+	assert_non_null(strstr(err.message, "2147483647 pixels are the most"));
+}
+
 /* Two steps, so that the state counts; the reference has it in double. */
 static void update_is_adadelta(void **state)
 {
@@ -346,6 +362,7 @@ int main(void)
 		cmocka_unit_test(odd_models_are_right),
 		cmocka_unit_test(decisions_outlive_an_update),
 		cmocka_unit_test(long_tests_are_sliced),
+		cmocka_unit_test(pixels_beyond_an_int_are_refused),
 		cmocka_unit_test(update_is_adadelta),
 		cmocka_unit_test(vectors_come_back),
 		cmocka_unit_test(gradient_is_lent),

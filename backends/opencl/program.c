@@ -1,6 +1,7 @@
 /* Compiling a model: plan, kernels, memory, launches, and one of each run. */
 #include "backends/opencl/generic.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #define SAMPLE_WIDTH 16 /* of vectors, while there is no device */
@@ -74,6 +75,22 @@ static int program_build(struct opencl_program *program, struct error *err)
 	return 0;
 }
 
+/* Kernels count the pixels of a batch by int. */
+static int pixels_check(const struct opencl_program *program, int samples,
+			struct error *err)
+{
+	for (int i = 0; i < program->graph.count; i++) {
+		const struct shape in = program->graph.nodes[i].in;
+
+		if ((double)samples * in.height * in.width > INT_MAX)
+			return error_set(err, ERROR_USAGE, "a batch of %d "
+					 "samples of %dx%d pixels, where %d "
+					 "pixels are the most of OpenCL",
+					 samples, in.height, in.width, INT_MAX);
+	}
+	return 0;
+}
+
 /* samples: that it has at a time. */
 static int pass_allocate(struct opencl_program *program, struct pass *pass,
 			 int samples, int training, struct error *err)
@@ -90,7 +107,8 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 
 	pass->most = (int)most;
 	pass->training = training;
-	if (memory_make_all(program, requests,
+	if (pixels_check(program, pass->most, err) ||
+	    memory_make_all(program, requests,
 			    sizeof(requests) / sizeof(requests[0]), err))
 		return -1;
 	for (int i = 0; i < program->plan.count; i++) {
