@@ -56,6 +56,9 @@ verified() {
 	[[ "$output" == *"openblas: 2 networks, 0 wrong"* ]]
 	[[ "$output" != *null* ]]
 	[[ "$stderr" == *"note: null skipped: it lacks the slot 'decisions'"* ]]
+	OCL_ICD_VENDORS=$PWD run -0 --separate-stderr "$BENCH" verify --random 1 -q
+	[[ "$output" == *"cpu: 1 network, 0 wrong"* ]]
+	[ -z "$stderr" ]
 }
 
 @test "a wrong kernel is found, in a network that was made smaller" {
@@ -76,7 +79,7 @@ verified() {
 
 @test "a signal ends it with what was found so far" {
 	local pid code=0 tried
-	"$BENCH" verify --random 1000000 openblas >out 2>err 3>&- &
+	"$BENCH" verify --random 1000000 openblas cpu >out 2>err 3>&- &
 	pid=$!
 	# Signals are noted from the first network on.
 	within 60 grep -q "^SigCgt:.*4[0-9a-f]\{3\}$" "/proc/$pid/status"
@@ -86,7 +89,8 @@ verified() {
 	tried=$(sed -n 's/^openblas: \([0-9]*\) networks, 0 wrong; .*/\1/p' out)
 	[ "$tried" -ge 1 ]
 	[ "$tried" -lt 1000000 ]
-	[ "$(tail -n 1 out)" = "verify: interrupted, all right so far" ]
+	[ "$(tail -n 2 out)" = "cpu: not tried
+verify: interrupted, all right so far" ]
 	[ ! -s err ]
 }
 

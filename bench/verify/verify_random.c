@@ -789,9 +789,9 @@ static int try_number(struct bench *bench, long i, FILE *out, struct error *err)
 
 static void report_bench(const struct bench *bench, FILE *out)
 {
-	fprintf(out, "%s: %d networks, %d wrong; the largest error is %.2f of "
+	fprintf(out, "%s: %d network%s, %d wrong; the largest error is %.2f of "
 		"its bound\n", bench->target->name, bench->trials,
-		bench->failures, bench->worst);
+		bench->trials == 1 ? "" : "s", bench->failures, bench->worst);
 	if (bench->moved)
 		fprintf(out, "  %d with the rounding of several computations\n",
 			bench->moved);
@@ -826,12 +826,16 @@ int verify_random(const struct options *options, const struct target *targets,
 {
 	int compared = 0, wrong = 0;
 
-	for (int t = 0; t < count && !interrupt_signal(); t++) {
+	for (int t = 0; t < count; t++) {
 		struct bench bench = { .target = &targets[t],
 				       .options = options };
+		int failed;
 
-		const int failed = try_backend(&bench, out, err);
-
+		if (interrupt_signal()) {
+			fprintf(out, "%s: not tried\n", targets[t].name);
+			continue;
+		}
+		failed = try_backend(&bench, out, err);
 		wrong |= bench.failures;
 		if (!failed) {
 			compared++;
@@ -845,7 +849,7 @@ int verify_random(const struct options *options, const struct target *targets,
 
 			return error_set(err, why.kind, "%s: %.400s",
 					 targets[t].name, why.message);
-		} else {
+		} else if (!options->quiet) {
 			fprintf(log, "note: %s skipped: %s\n", targets[t].name,
 				err->message);
 		}
