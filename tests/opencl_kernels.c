@@ -323,11 +323,11 @@ static void model_run(struct device *device, const struct class *class,
 /* Layers alone have one algorithm, and a recipe is no matter of it. */
 static int algorithms_of(const struct class *class, const struct model *model)
 {
-	const int is_new = model->layers != alone_layers &&
+	const int has_several = model->layers != alone_layers &&
 			   model->layers != vectors_layers &&
 			   model->layers != single_layers;
 
-	return is_new ? class->algorithms : 1;
+	return has_several ? class->algorithms : 1;
 }
 
 int main(int argc, char **argv)

@@ -22,9 +22,10 @@ void core_begin_work(struct core *core)
 		clock_sleep(slowdown->straggler_s);
 	}
 	/* On a core's CPU, from where its first phase counts. */
-	core->work_began_s = core->training->backend->offloads ?
-				     clock_now() :
-				     core->phase_began_cpu_s;
+	if (slowdown->inject_pct > 0)
+		core->work_began_s = core->training->backend->offloads ?
+					     clock_now() :
+					     core->phase_began_cpu_s;
 }
 
 /* Each round needs the one before: there is no way around them. */
