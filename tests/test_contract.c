@@ -105,6 +105,38 @@ static void the_gradient_is_lent(void **state)
 	batch_free(&batch);
 }
 
+/* Targets that are vectors, and an optimizer without a state. */
+static void what_a_model_has_not_is_refused(void **state)
+{
+	static const struct layer layers[] = {
+		{ .kind = LAYER_LINEAR, .name = "a", .outputs = 3 },
+		{ .kind = LAYER_LOSS, .loss = LOSS_MSE },
+	};
+	static const struct model model = {
+		.name = "plain", .input = { 1, 2, 2 },
+		.layers = layers, .layer_count = 2,
+		.recipe = { .optimizer = OPTIMIZER_SGD },
+	};
+	const struct program_options options = { .batch = 2, .test_batch = 2 };
+	const struct device_request request = { .threads = 1, .cpus = 1 };
+	const struct held_data data = { .train = { .count = 2 } };
+	struct program *program;
+	struct device *device;
+	struct error err;
+
+	(void)state;
+	must(device_open(backend_find("cpu"), &request, &device, &err), &err);
+	must(program_compile(device, &model, &options, &program, &err), &err);
+	assert_int_equal(program_hold(program, &data, &err), -1);
+	assert_int_equal(err.kind, ERROR_MISSING);
+	assert_non_null(strstr(err.message, "model plain has targets that"));
+	err.message[0] = '\0';
+	assert_null(program_map(program, VECTOR_STATE_1, &err));
+	assert_non_null(strstr(err.message, "model plain has no vector "));
+	program_free(program);
+	device_close(device);
+}
+
 /* All that a step of several cores calls. */
 static void make_step(struct subject *subject, const struct batch *batch)
 {
@@ -345,6 +377,7 @@ int main(void)
 	};
 
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_model_has_not_is_refused),
 		cmocka_unit_test(null_counts_and_no_more),
 		cmocka_unit_test(an_unknown_build_names_the_choices),
 	};
