@@ -103,8 +103,8 @@ SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c bench/*.c \
 	bench/*/*.c)
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
-TEMPLATES := $(wildcard bench/pages/bench.*)
-STYLES := $(wildcard bench/pictures/*.css)
+TEMPLATES := $(wildcard bench/app/bench.*)
+STYLES := $(wildcard bench/show/*.css)
 SCRIPTS := $(wildcard plot/*.gp)
 
 # The same kernels for several instruction sets; the best is chosen at run time.
@@ -178,11 +178,11 @@ $B/kernels/%.cl.h: backends/opencl/kernels/%.cl
 	@mkdir -p $(@D)
 	$Q{ printf '%s\n' '"#line 1 \"$*.cl\"\n",'; $(STRINGS); } > $@
 
-$B/pages/%.h: bench/pages/%
+$B/app/%.h: bench/app/%
 	@mkdir -p $(@D)
 	$Q$(STRINGS) > $@
 
-$B/pictures/%.h: bench/pictures/%
+$B/show/%.h: bench/show/%
 	@mkdir -p $(@D)
 	$Q$(STRINGS) > $@
 
@@ -193,11 +193,11 @@ $B/plot/%.h: plot/%
 $(filter $O/backends/opencl/%,$(OBJECTS)): \
 	$(KERNELS:backends/opencl/%.cl=$B/%.cl.h)
 $(filter $O/backends/opencl/%,$(OBJECTS)): DEFINES = -I$B
-$O/bench/pages/page.o: $(TEMPLATES:bench/%=$B/%.h)
-$O/bench/pages/page.o: DEFINES = -I$B
-$O/bench/pictures/plot_report.o: $(STYLES:bench/%=$B/%.h)
-$O/bench/pictures/plot_script.o: $(SCRIPTS:%=$B/%.h)
-$(filter $O/bench/pictures/%,$(OBJECTS)): DEFINES = -I$B
+$O/bench/app/page.o: $(TEMPLATES:bench/%=$B/%.h)
+$O/bench/app/page.o: DEFINES = -I$B
+$O/bench/show/plot_report.o: $(STYLES:bench/%=$B/%.h)
+$O/bench/show/plot_script.o: $(SCRIPTS:%=$B/%.h)
+$(filter $O/bench/show/%,$(OBJECTS)): DEFINES = -I$B
 
 # What a program says of itself is compiled anew when it changes.
 GIT := test -e .git && git -c 'safe.directory=$(CURDIR)'
@@ -214,8 +214,8 @@ LIBRARIES = $(foreach module,$(PKG_MODULES),$(module) \
 IDENTITY = -DBENCH_VERSION='"$(VERSION)"' -DBENCH_COMMIT='"$(COMMIT)"' \
 	-DBENCH_DATE='"$(DATE)"' -DBENCH_LIBRARIES='"$(LIBRARIES)"' \
 	-DBENCH_CFLAGS='"$(strip $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN)))"'
-$O/bench/machine/machine.o: DEFINES = $(IDENTITY)
-$O/bench/machine/machine.o: $O/identity
+$O/bench/record/machine.o: DEFINES = $(IDENTITY)
+$O/bench/record/machine.o: $O/identity
 $(OBJECTS) $(TEST_OBJECTS): $O/flags
 
 # Files whose time changes only with their content.

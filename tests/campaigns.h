@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/rows/campaign.h"
+#include "bench/record/campaign.h"
 #include "tests/rows.h"
 
 static inline void create(struct campaign *campaign, const char *dir,

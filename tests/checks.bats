@@ -63,55 +63,57 @@ accepts_line() {
 
 @test "layers: who may include whom" {
 	refuses_include models/a.c '"bench/system/clock.h"'
-	refuses_include models/a.h '"backends/error.h"'
+	refuses_include models/a.h '"backends/contract/error.h"'
 	refuses_include backends/a.c '"bench/system/clock.h"'
-	refuses_include backends/a.c '"backends/cpu/cpu.h"'
+	refuses_include backends/contract/a.c '"backends/cpu/cpu.h"'
+	refuses_include backends/contract/a.c '"backends/host/blas.h"'
+	refuses_include backends/cpu/a.c '"backends/group/replica.h"'
 	refuses_include backends/cpu/a.c '"backends/opencl/opencl.h"'
 	refuses_include backends/cpu/a.c '"kernels/linear.cl.h"'
 	refuses_include backends/cpu/kernels/a.c '"bench/system/clock.h"'
 	refuses_include backends/opencl/a.c '"backends/cpu/kernels/a.h"'
-	refuses_include bench/training/a.c '"backends/plan.h"'
-	refuses_include bench/training/a.c '"backends/cpu/cpu.h"'
-	refuses_include bench/training/a.c '"tests/rows.h"'
+	refuses_include bench/run/a.c '"backends/contract/plan.h"'
+	refuses_include bench/run/a.c '"backends/cpu/cpu.h"'
+	refuses_include bench/run/a.c '"tests/rows.h"'
 	accepts_include models/a.c '"models/model.h"'
-	accepts_include backends/a.c '"models/model.h"'
-	accepts_include backends/cpu/a.c '"backends/plan.h"'
+	accepts_include backends/contract/a.c '"models/model.h"'
+	accepts_include backends/cpu/a.c '"backends/contract/plan.h"'
 	accepts_include backends/cpu/a.c '"backends/cpu/kernels/a.h"'
 	accepts_include backends/cpu/kernels/a.c '"backends/cpu/cpu.h"'
 	accepts_include backends/opencl/a.c '"kernels/linear.cl.h"'
-	accepts_include bench/training/a.c '"backends/replica.h"'
+	accepts_include bench/run/a.c '"backends/group/replica.h"'
 	accepts_include tests/a.c '"backends/cpu/cpu.h"'
 }
 
 @test "layers: rooms of bench/ include in one direction" {
-	refuses_include bench/base/a.c '"bench/system/file.h"'
-	refuses_include bench/rows/a.h '"bench/tables/table.h"'
-	refuses_include bench/rows/a.c '"backends/replica.h"'
-	refuses_include bench/tables/a.c '"bench/training/slowdown.h"'
-	refuses_include bench/gate/a.c '"bench/check/check.h"'
-	refuses_include bench/check/a.c '"bench/verbs/check_command.h"'
+	refuses_include bench/system/a.c '"bench/record/csv.h"'
+	refuses_include bench/record/a.h '"bench/show/table.h"'
+	refuses_include bench/record/a.c '"backends/group/replica.h"'
+	refuses_include bench/show/a.c '"bench/run/slowdown.h"'
+	refuses_include bench/verify/a.c '"bench/gate/check.h"'
+	refuses_include bench/gate/a.c '"bench/app/check_command.h"'
 	refuses_include bench/gate/a.c '"plot/style.gp.h"'
-	refuses_include bench/verbs/a.c '"bench/a.h"'
-	accepts_include bench/base/a.c '"backends/error.h"'
-	accepts_include bench/check/a.c '"bench/gate/pair.h"'
-	accepts_include bench/pages/a.c '"pages/bench.1.h"'
-	accepts_include bench/pictures/a.c '"plot/style.gp.h"'
-	accepts_include bench/main.c '"bench/verbs/check_command.h"'
+	refuses_include bench/app/a.c '"bench/a.h"'
+	accepts_include bench/system/a.c '"backends/contract/error.h"'
+	accepts_include bench/gate/a.c '"bench/run/child.h"'
+	accepts_include bench/app/a.c '"app/bench.1.h"'
+	accepts_include bench/show/a.c '"plot/style.gp.h"'
+	accepts_include bench/main.c '"bench/app/check_command.h"'
 }
 
 @test "layers: all of bench/ is in rooms, which have an order" {
-	plant bench/attic/a.c '#include "bench/base/text.h"'
+	plant bench/attic/a.c '#include "bench/system/text.h"'
 	refuses check-layers bench/attic/a.c:1: 'no room'
 	rm "$TREE/bench/attic/a.c"
-	plant bench/a.c '#include "bench/base/text.h"'
+	plant bench/a.c '#include "bench/system/text.h"'
 	refuses check-layers bench/a.c:1: 'no room'
 	rm "$TREE/bench/a.c"
 	accepts check-layers
-	sed -i 's/^room rows .*/& tables/' "$TREE/.ci/check-layers"
-	refuses check-layers .ci/check-layers: 'room rows: tables'
+	sed -i 's/^room record .*/& show/' "$TREE/.ci/check-layers"
+	refuses check-layers .ci/check-layers: 'room record: show'
 	cp "$BATS_TEST_DIRNAME/../.ci/check-layers" "$TREE/.ci/"
-	sed -i 's/^room door .*/&\nroom rows tables/' "$TREE/.ci/check-layers"
-	refuses check-layers .ci/check-layers: 'room rows: has a line'
+	sed -i 's/^room door .*/&\nroom record show/' "$TREE/.ci/check-layers"
+	refuses check-layers .ci/check-layers: 'room record: has a line'
 }
 
 @test "layers: a path starts at the root" {
@@ -121,7 +123,7 @@ accepts_line() {
 
 @test "layers: a library has one home" {
 	refuses_include bench/a.c '<zlib.h>'
-	refuses_include bench/rows/csv_file.c '<csv.h>'
+	refuses_include bench/record/csv_file.c '<csv.h>'
 	refuses_include backends/cpu/a.c '<cblas.h>'
 	refuses_include backends/cpu/a.c '<CL/cl.h>'
 	refuses_include backends/a.c '<pthread.h>'
@@ -129,8 +131,8 @@ accepts_line() {
 	refuses_include bench/a.c '<time.h>'
 	refuses_include models/a.c '<unistd.h>'
 	refuses_include bench/a.c '<nobody/knows.h>'
-	accepts_include bench/data/idx.c '<zlib.h>'
-	accepts_include bench/rows/csv.c '<csv.h>'
+	accepts_include bench/run/idx.c '<zlib.h>'
+	accepts_include bench/record/csv.c '<csv.h>'
 	accepts_include backends/opencl/a.c '<CL/cl_ext.h>'
 	accepts_include models/random.c '<Random123/philox.h>'
 	accepts_include bench/system/clock.c '<time.h>'
@@ -147,8 +149,8 @@ accepts_line() {
 	refuses_line backends/a.c '	exit(1);' bench/main.c
 	refuses_line bench/a.c '	posix_spawnp(&pid);' \
 		bench/system/process.c
-	refuses_line bench/children/child.c '	kill(pid, 9);' \
-		bench/children/listener.c
+	refuses_line bench/run/child.c '	kill(pid, 9);' \
+		bench/run/listener.c
 	refuses_line bench/a.c '	sigaction(2, &a, 0);' \
 		bench/system/interrupt.c
 	refuses_line bench/a.c '	setenv("A", "b", 1);' \

@@ -101,7 +101,7 @@ small() {
 }
 
 @test "the man page's day is the commit's, and no clock's" {
-	local object=build/obj/bench/machine/machine.o
+	local object=build/obj/bench/record/machine.o
 	day() {
 		make -C "$TREE" "$@" CFLAGS=-O1 "$object" >&2 &&
 			grep -aoE '(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}' \

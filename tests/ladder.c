@@ -23,10 +23,10 @@
 #include <unistd.h>
 
 #include "backends/cpu/cpu.h"
-#include "bench/base/number.h"
-#include "bench/data/dataset.h"
-#include "bench/profile/peak_rate.h"
-#include "bench/statistics/stats.h"
+#include "bench/system/number.h"
+#include "bench/run/dataset.h"
+#include "bench/run/peak_rate.h"
+#include "bench/record/stats.h"
 #include "bench/system/clock.h"
 #include "models/random.h"
 

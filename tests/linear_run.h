@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "backends/cpu/linear.h"
-#include "backends/host.h"
+#include "backends/host/host.h"
 
 #define NEAR 1e-5 /* of an array's largest entry */
 #define UNTOUCHED 777

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/backend.h"
-#include "backends/held.h"
+#include "backends/contract/backend.h"
+#include "backends/contract/held.h"
 #include "tests/kernel_models.h"
 
 #define BATCH 4

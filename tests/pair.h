@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "models/random.h"
 #include "tests/skipping.h"
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/array.h"
-#include "bench/base/names.h"
+#include "bench/system/array.h"
+#include "bench/system/names.h"
 #include "bench/gate/pair.h"
-#include "bench/rows/campaign.h"
-#include "bench/rows/rows_by_run.h"
+#include "bench/record/campaign.h"
+#include "bench/record/rows_by_run.h"
 
 #define RECORDED_MOST_TARGETS 16
 

@@ -29,11 +29,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/number.h"
+#include "bench/system/number.h"
 #include "bench/gate/gate.h"
 #include "bench/gate/verdicts.h"
-#include "bench/statistics/binomial.h"
-#include "bench/statistics/stats.h"
+#include "bench/record/binomial.h"
+#include "bench/record/stats.h"
 #include "models/random.h"
 #include "tests/recorded.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/rows/campaign.h"
+#include "bench/record/campaign.h"
 #include "tests/folder.h"
 
 /* The whole of a small file, or "" if it is not there. */

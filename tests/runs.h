@@ -4,8 +4,8 @@
 
 #include "tests/subject.h"
 
-#include "bench/rows/csv.h"
-#include "bench/verbs/measure.h"
+#include "bench/record/csv.h"
+#include "bench/app/measure.h"
 #include "tests/rows.h"
 
 #define TRAIN 130 /* five batches of 32, the last one of 2 */

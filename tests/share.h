@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 
 /*
  * Samples rank, rank + cores, ... of a global batch, whose images have size

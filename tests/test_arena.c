@@ -1,7 +1,7 @@
 /* Blocks that share memory when they are never needed together. */
 #include "tests/subject.h"
 
-#include "backends/arena.h"
+#include "backends/host/arena.h"
 
 #define BLOCKS 120
 #define STEPS 40

@@ -1,5 +1,5 @@
 /* Several processes in one results folder, at the same time. */
-#include "bench/rows/campaign.h"
+#include "bench/record/campaign.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/tables/campaign_finish.h"
+#include "bench/show/campaign_finish.h"
 #include "tests/campaigns.h"
 #include "tests/faults.h"
 

@@ -1,11 +1,11 @@
 /* What a process is allowed of CPUs and memory, from trees of files as systems
  * have them. */
-#include "bench/machine/cgroup.h"
+#include "bench/system/cgroup.h"
 
 #include <math.h>
 #include <unistd.h>
 
-#include "bench/machine/machine.h"
+#include "bench/record/machine.h"
 #include "tests/systems.h"
 
 /* Files of one system, path and content in turn, and the quota to be found. */

@@ -2,7 +2,7 @@
  * What is said of a measuring child that does not do as it should. This
  * program is its own child: its target tells what it does.
  */
-#include "bench/children/child.h"
+#include "bench/run/child.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "bench/machine/disturbance.h"
+#include "bench/system/disturbance.h"
 #include "tests/folder.h"
 
 /* Not static, since the system's header may have read() inline. */

@@ -1,5 +1,5 @@
 /* What a user is shown of a run is in the file. */
-#include "bench/children/collector.h"
+#include "bench/run/collector.h"
 
 #include <stdarg.h>
 #include <stddef.h>

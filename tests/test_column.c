@@ -1,5 +1,5 @@
 /* The kinds of rows: no member without a column, and what is made of them. */
-#include "bench/rows/column.h"
+#include "bench/record/column.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -9,16 +9,16 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "bench/base/text.h"
-#include "bench/profile/peaks.h"
-#include "bench/profile/profile_row.h"
-#include "bench/results/export_row.h"
-#include "bench/results/post.h"
-#include "bench/rows/csv.h"
-#include "bench/rows/json.h"
-#include "bench/rows/observation.h"
-#include "bench/rows/run.h"
-#include "bench/rows/summary.h"
+#include "bench/system/text.h"
+#include "bench/run/peaks.h"
+#include "bench/run/profile_row.h"
+#include "bench/record/export_row.h"
+#include "bench/record/post.h"
+#include "bench/record/csv.h"
+#include "bench/record/json.h"
+#include "bench/record/observation.h"
+#include "bench/record/run.h"
+#include "bench/record/summary.h"
 
 /* Each member of a row has its column: no gap that a number would fit in. */
 static void check_kind(const struct row_kind *kind)

@@ -1,4 +1,4 @@
-/* What the contract of backends/backend.h promises of every backend. */
+/* What backends/contract/backend.h promises of every backend. */
 #include "tests/variants.h"
 
 #include "bench/system/allocation.h"

@@ -1,5 +1,5 @@
 /* Which CPUs are chosen, from trees of files as systems have them. */
-#include "bench/machine/cpus.h"
+#include "bench/system/cpus.h"
 
 #include "tests/systems.h"
 

@@ -1,5 +1,5 @@
 /* Rows through CSV: there and back, and everything that has to be refused. */
-#include "bench/rows/csv.h"
+#include "bench/record/csv.h"
 
 #include <locale.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "bench/base/number.h"
+#include "bench/system/number.h"
 #include "tests/rows.h"
 #include "tests/skipping.h"
 #include "tests/toys.h"

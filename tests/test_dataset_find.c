@@ -1,5 +1,5 @@
 /* Where data sets are looked for, and under which names. */
-#include "bench/data/dataset_find.h"
+#include "bench/run/dataset_find.h"
 
 #include <stdarg.h>
 #include <stddef.h>

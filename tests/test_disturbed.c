@@ -1,5 +1,5 @@
 /* Which processes were measured beside others. */
-#include "bench/rows/disturbed.h"
+#include "bench/record/disturbed.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,8 +3,8 @@
  * one fails or dies on the way. A core's body runs in a thread, where a check
  * of cmocka must not fail: it fails as any core does.
  */
-#include "backends/allocator.h"
-#include "backends/transport.h"
+#include "backends/contract/allocator.h"
+#include "backends/group/transport.h"
 
 #include <stdarg.h>
 #include <stddef.h>

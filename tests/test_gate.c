@@ -1,7 +1,7 @@
 /* The gate on pairs whose truth is known. */
 #include "tests/stages.h"
 
-#include "bench/statistics/signed_rank.h"
+#include "bench/record/signed_rank.h"
 #include "models/random.h"
 
 #define CHECKS 4000

@@ -5,14 +5,14 @@
  * At this small rate 50 steps in single precision stay within 1e-3 of double;
  * at a rate of 1 two runs that differ by rounding soon part.
  */
-#include "bench/training/training.h"
+#include "bench/run/training.h"
 
 #include "tests/subject.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/rows/csv.h"
+#include "bench/record/csv.h"
 
 #define GOLDEN "tests/golden/losses.csv"
 #define FIRST_NEAR 1e-5 /* nothing has been learnt yet */

@@ -1,5 +1,5 @@
 /* Hashes against published values. */
-#include "bench/base/hash.h"
+#include "bench/system/hash.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 #include "tests/opencl_pair.h"
 
 #include "backends/opencl/opencl.h"
-#include "backends/replica.h"
-#include "bench/data/loader.h"
+#include "backends/group/replica.h"
+#include "bench/run/loader.h"
 
 #define TRAIN 23
 #define TEST 611 /* more than an evaluation has on the device at a time */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/base/hash.h"
+#include "bench/system/hash.h"
 #include "tests/folder.h"
 
 #define FOLDER "found"

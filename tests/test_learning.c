@@ -1,9 +1,9 @@
 /* What whole runs learn: the same again, and what was asked for. */
-#include "bench/training/training.h"
+#include "bench/run/training.h"
 
 #include "tests/runs.h"
 
-#include "bench/data/dataset.h"
+#include "bench/run/dataset.h"
 
 static void losses_fall(void **state)
 {

@@ -1,5 +1,5 @@
 /* Which samples a core gets, in which order, and as which numbers. */
-#include "bench/data/loader.h"
+#include "bench/run/loader.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/replica.h"
+#include "backends/group/replica.h"
 #include "models/random.h"
 
 #define TRAIN 23

@@ -1,5 +1,5 @@
 /* What a machine is told by, and in what two of them differ. */
-#include "bench/machine/machine.h"
+#include "bench/record/machine.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Runs that come to nothing, and how they say so. */
-#include "bench/verbs/measure.h"
+#include "bench/app/measure.h"
 
 #include "tests/runs.h"
 

@@ -1,5 +1,5 @@
 /* Texts that are numbered. */
-#include "bench/base/names.h"
+#include "bench/system/names.h"
 
 #include <stdarg.h>
 #include <stddef.h>

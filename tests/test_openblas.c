@@ -7,7 +7,7 @@
 #include "tests/subject.h"
 
 #include "backends/openblas/lifetimes.h"
-#include "backends/oracle.h"
+#include "backends/host/oracle.h"
 
 #define MOST 17 /* samples */
 #define TESTED 23

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/verbs/measure.h"
-#include "bench/verbs/run_command.h"
+#include "bench/app/measure.h"
+#include "bench/app/run_command.h"
 
 #define MOST_WORDS 24
 #define RECIPE                                                           \
@@ -454,13 +454,13 @@ static void what_a_backend_lacks_is_named(void **state)
 	(void)state;
 	assert_int_equal(said.code, ERROR_MISSING);
 	assert_says(said.error, "copy: it lacks the slot 'decisions', which "
-				"backends/backend.h describes");
+				"backends/contract/backend.h describes");
 	assert_says(said.out, "verify: nothing was compared; without: copy");
 	free(said.out);
 	said = say("measure torn-1 -m tiny");
 	assert_int_equal(said.code, ERROR_MISSING);
 	assert_says(said.error, "backend torn lacks the slot 'update', which "
-				"backends/backend.h describes");
+				"backends/contract/backend.h describes");
 	free(said.out);
 	own_backends[TORN].version = BACKEND_VERSION - 1;
 	said = say("measure torn-1 -m tiny");

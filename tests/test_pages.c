@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/host.h"
-#include "backends/pages.h"
+#include "backends/host/host.h"
+#include "backends/host/pages.h"
 #include "tests/skipping.h"
 
 #define HUGE PAGES_HUGE

@@ -1,5 +1,5 @@
 /* Rows of a graph, taken by solvers. */
-#include "backends/plan.h"
+#include "backends/contract/plan.h"
 
 #include <stdarg.h>
 #include <stddef.h>

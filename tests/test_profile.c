@@ -1,9 +1,9 @@
 /* What an iteration is made of: work by the formulas, and times that add up. */
 #include "tests/profile_run.h"
 
-#include "backends/replica.h"
-#include "bench/profile/peak_rate.h"
-#include "bench/profile/profile.h"
+#include "backends/group/replica.h"
+#include "bench/run/peak_rate.h"
+#include "bench/run/profile.h"
 
 static void open_cpu(struct subject *subject, const char *model,
 		     enum algorithm algorithm, int dropout)

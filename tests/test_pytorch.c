@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "backends/oracle.h"
+#include "backends/host/oracle.h"
 #include "backends/reference/layers.h"
 
 /* Behind its header. */

@@ -1,5 +1,5 @@
 /* Invented reports of three cores, and the rows that come of them. */
-#include "bench/training/recorder.h"
+#include "bench/run/recorder.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/rows/csv.h"
+#include "bench/record/csv.h"
 
 #define CORES 3
 #define MOST_ROWS 64

@@ -1,5 +1,5 @@
 /* Orders of arms: balanced, drawn from the seed, and nothing else. */
-#include "bench/check/schedule.h"
+#include "bench/gate/schedule.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

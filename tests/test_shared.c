@@ -3,12 +3,12 @@
  * the bits that whole gradients give, added up: in every build, by either
  * transport, with shares of any size.
  */
-#include "backends/replica.h"
+#include "backends/group/replica.h"
 
 #include <stdio.h>
 
 #include "backends/cpu/kernels.h"
-#include "bench/base/hash.h"
+#include "bench/system/hash.h"
 #include "tests/share.h"
 #include "tests/subject.h"
 

@@ -1,6 +1,6 @@
 /* Signed ranks against printed tables, against every pattern of signs there
  * is, and by hand. */
-#include "bench/statistics/signed_rank.h"
+#include "bench/record/signed_rank.h"
 
 #include <math.h>
 #include <stdarg.h>

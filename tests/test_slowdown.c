@@ -1,5 +1,5 @@
 /* What is slowed down on purpose: how to ask for it, and what it is called. */
-#include "bench/training/slowdown.h"
+#include "bench/run/slowdown.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "bench/rows/slowed.h"
+#include "bench/record/slowed.h"
 
 static int plan(struct slowdown *slowdown, const char *straggler,
 		const char *inject, struct error *err)

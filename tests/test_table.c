@@ -1,5 +1,5 @@
 /* The tables as text: cells, best, units, blocks, notes. */
-#include "bench/tables/table.h"
+#include "bench/show/table.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/base/text.h"
+#include "bench/system/text.h"
 #include "tests/rows.h"
 
 static struct campaign campaign;

@@ -1,5 +1,5 @@
 /* What is timed, from its name: BACKEND[-CORES][@TRANSPORT][:DEVICE]. */
-#include "bench/training/target.h"
+#include "bench/run/target.h"
 
 #include <stdarg.h>
 #include <stddef.h>

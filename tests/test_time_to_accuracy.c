@@ -1,5 +1,5 @@
 /* The time to an accuracy: what is in it, and the score of several. */
-#include "bench/rows/time_to_accuracy.h"
+#include "bench/record/time_to_accuracy.h"
 
 #include <math.h>
 #include <stdarg.h>

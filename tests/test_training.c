@@ -1,9 +1,9 @@
 /* The rows that a whole run writes, and how it ends. */
-#include "bench/training/training.h"
+#include "bench/run/training.h"
 
 #include "tests/runs.h"
 
-#include "backends/replica.h"
+#include "backends/group/replica.h"
 
 /* The rows one after the other. */
 struct reader {

@@ -1,5 +1,5 @@
 /* The rank-sum procedure against published tables and against every split. */
-#include "bench/statistics/two_sample.h"
+#include "bench/record/two_sample.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Command lines without a shell. */
-#include "bench/base/words.h"
+#include "bench/system/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

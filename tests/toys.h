@@ -2,7 +2,7 @@
 #ifndef TESTS_TOYS_H
 #define TESTS_TOYS_H
 
-#include "bench/rows/csv.h"
+#include "bench/record/csv.h"
 
 #include <stdarg.h>
 #include <stddef.h>

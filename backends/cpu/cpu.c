@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/blas.h"
+#include "backends/host/blas.h"
 #include "backends/cpu/joint.h"
 
 extern const struct backend cpu_backend;

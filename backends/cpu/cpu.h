@@ -9,7 +9,7 @@
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/parts.h"
 #include "backends/cpu/value.h"
-#include "backends/host.h"
+#include "backends/host/host.h"
 
 struct cpu_program;
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/host.h"
+#include "backends/host/host.h"
 
 static int32_t *allocate_places(int taps, int pixels)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/allocator.h"
+#include "backends/contract/allocator.h"
 
 /* What begins a core's part. */
 struct header {

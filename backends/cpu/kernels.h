@@ -12,7 +12,7 @@
 #include "backends/cpu/linear.h"
 #include "backends/cpu/planes.h"
 #include "backends/cpu/stem.h"
-#include "backends/peak.h"
+#include "backends/contract/peak.h"
 #include "models/random.h"
 
 #define CPU_LANES 16

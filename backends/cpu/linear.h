@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 
 struct linear_shape {
 	int blocks;

@@ -1,11 +1,12 @@
 /*
  * The parts of an iteration of the cpu backend, in the order in which they come
- * (see backends/profile.h). Steps count from the front, backward from the last.
+ * (see backends/contract/profile.h). Steps count from the front, backward from
+ * the last.
  */
 #ifndef BACKENDS_CPU_PARTS_H
 #define BACKENDS_CPU_PARTS_H
 
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 
 /* Parts of a step on the way back. */
 enum cpu_backward {

@@ -121,7 +121,7 @@ static void profile_others(const struct cpu_program *program,
 	}
 }
 
-_Static_assert(CPU_PARTS <= PROFILE_MOST_PARTS, "backends/profile.h");
+_Static_assert(CPU_PARTS <= PROFILE_MOST_PARTS, "backends/contract/profile.h");
 
 int cpu_profile(struct program *program, struct profile_part *parts)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backends/host.h"
+#include "backends/host/host.h"
 
 extern const struct backend null_backend;
 

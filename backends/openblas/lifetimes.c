@@ -1,6 +1,6 @@
 #include "backends/openblas/lifetimes.h"
 
-#include "backends/arena.h"
+#include "backends/host/arena.h"
 
 /* The blocks of memory that a batch needs; the steps that use each are noted in
  * it before the arena places them. */

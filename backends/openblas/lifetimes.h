@@ -11,7 +11,7 @@
 #ifndef BACKENDS_OPENBLAS_LIFETIMES_H
 #define BACKENDS_OPENBLAS_LIFETIMES_H
 
-#include "backends/graph.h"
+#include "backends/contract/graph.h"
 
 struct lifetimes {
 	/* Bytes from the start; the same for rows that work in place. */

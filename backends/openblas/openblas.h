@@ -6,7 +6,7 @@
 #define BACKENDS_OPENBLAS_OPENBLAS_H
 
 #include "backends/openblas/lifetimes.h"
-#include "backends/oracle.h"
+#include "backends/host/oracle.h"
 
 struct openblas;
 

@@ -2,8 +2,8 @@
 #ifndef BACKENDS_OPENBLAS_REAL_H
 #define BACKENDS_OPENBLAS_REAL_H
 
-#include "backends/blas.h"
-#include "backends/host.h"
+#include "backends/host/blas.h"
+#include "backends/host/host.h"
 
 #ifdef OPENBLAS_DOUBLE
 typedef double real;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "backends/error.h"
+#include "backends/contract/error.h"
 
 /*
  * Before the first call of OpenCL: bench/pocl in the user's cache, unless the

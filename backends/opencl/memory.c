@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/host.h"
+#include "backends/host/host.h"
 
 int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
 		 struct error *err)

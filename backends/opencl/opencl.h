@@ -15,8 +15,8 @@
 
 #include <CL/cl.h>
 
-#include "backends/backend.h"
-#include "backends/plan.h"
+#include "backends/contract/backend.h"
+#include "backends/contract/plan.h"
 
 /* Groups of samples whose weight gradients are summed side by side: enough to
  * occupy the device, and fixed, so that every device sums in one order. */

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 
 #ifdef REFERENCE_SINGLE
 typedef float real;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/oracle.h"
+#include "backends/host/oracle.h"
 #include "backends/reference/layers.h"
 
 struct reference {

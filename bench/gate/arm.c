@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/base/words.h"
+#include "bench/system/words.h"
 #include "bench/system/process.h"
 
 const char *const arm_names[ARM_COUNT] = { "A", "B", "A2" };

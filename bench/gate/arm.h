@@ -5,7 +5,7 @@
 #ifndef BENCH_GATE_ARM_H
 #define BENCH_GATE_ARM_H
 
-#include "backends/error.h"
+#include "backends/contract/error.h"
 #include "bench/options/options.h"
 
 enum { ARM_BASE, ARM_HEAD, ARM_CONTROL, ARM_COUNT };

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/base/names.h"
+#include "bench/system/names.h"
 #include "bench/gate/baseline_settings.h"
 #include "bench/gate/pair.h"
-#include "bench/rows/campaign_rows.h"
-#include "bench/rows/csv.h"
-#include "bench/rows/rows_by_run.h"
-#include "bench/statistics/stats.h"
+#include "bench/record/campaign_rows.h"
+#include "bench/record/csv.h"
+#include "bench/record/rows_by_run.h"
+#include "bench/record/stats.h"
 #include "bench/system/clock.h"
 
 #define SECONDS_OF_DAY 86400.

@@ -6,8 +6,8 @@
 #ifndef BENCH_GATE_BASELINE_H
 #define BENCH_GATE_BASELINE_H
 
-#include "bench/rows/campaign.h"
-#include "bench/statistics/two_sample.h"
+#include "bench/record/campaign.h"
+#include "bench/record/two_sample.h"
 
 #define BASELINE_MOST_TARGETS 64
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/base/number.h"
+#include "bench/system/number.h"
 #include "bench/options/option_table.h"
 
 enum {

@@ -6,7 +6,7 @@
 #define BENCH_GATE_BASELINE_SETTINGS_H
 
 #include "bench/options/options.h"
-#include "bench/rows/run.h"
+#include "bench/record/run.h"
 
 /* Does the row have all of them, and each such that an option could say it?
  * ERROR_INPUT names the column and what was expected. */

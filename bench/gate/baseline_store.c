@@ -6,14 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/base/names.h"
+#include "bench/system/names.h"
 #include "bench/gate/baseline.h"
 #include "bench/gate/pair.h"
-#include "bench/rows/campaign_rows.h"
-#include "bench/rows/csv.h"
+#include "bench/record/campaign_rows.h"
+#include "bench/record/csv.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
-#include "bench/tables/campaign_finish.h"
+#include "bench/show/campaign_finish.h"
 
 static const char work_name[] = "unfinished-";
 

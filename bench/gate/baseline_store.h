@@ -6,7 +6,7 @@
 #ifndef BENCH_GATE_BASELINE_STORE_H
 #define BENCH_GATE_BASELINE_STORE_H
 
-#include "bench/rows/campaign.h"
+#include "bench/record/campaign.h"
 
 struct baseline_store {
 	char dir[900];

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "bench/tables/table_format.h"
+#include "bench/show/table_format.h"
 
 enum { MEDIAN, PROCESSES, STEPS, LOSS, AGE, COMMIT, COLUMNS };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bench/gate/baseline.h"
-#include "bench/tables/table.h"
+#include "bench/show/table.h"
 
 /* Fails only for want of memory. */
 int baseline_print(const struct baseline *baseline,

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/rows/csv.h"
+#include "bench/record/csv.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
 

@@ -11,9 +11,9 @@
 
 #include <stddef.h>
 
-#include "backends/error.h"
-#include "bench/rows/column.h"
-#include "bench/rows/run.h"
+#include "backends/contract/error.h"
+#include "bench/record/column.h"
+#include "bench/record/run.h"
 
 #define FLOOR_FILE "results/floors.csv" /* unless --floors names another */
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/statistics/signed_rank.h"
-#include "bench/statistics/two_sample.h"
+#include "bench/record/signed_rank.h"
+#include "bench/record/two_sample.h"
 
 const struct gate_rule gate_rule_default = {
 	.margin = .03,

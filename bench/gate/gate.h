@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "backends/error.h"
+#include "backends/contract/error.h"
 
 struct gate_rule {
 	double margin; /* .03: a smaller estimate is no regression; or the

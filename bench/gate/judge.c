@@ -6,7 +6,7 @@
 
 #include "bench/gate/judge_counts.h"
 #include "bench/gate/pair.h"
-#include "bench/machine/machine.h"
+#include "bench/record/machine.h"
 
 static int measure_stage(struct gate_stage *gate, const struct judged *row,
 			 const struct pair_stage *stage, int arm,

@@ -8,7 +8,7 @@
 #include "bench/gate/baseline.h"
 #include "bench/gate/gate.h"
 #include "bench/gate/verdict.h"
-#include "bench/rows/campaign.h"
+#include "bench/record/campaign.h"
 
 /* One target. */
 struct judged {

@@ -3,7 +3,7 @@
 #define BENCH_GATE_JUDGE_BESIDES_H
 
 #include "bench/gate/verdict.h"
-#include "bench/rows/campaign.h"
+#include "bench/record/campaign.h"
 
 /* Medians over the screen's processes of each arm, of the verdict's target:
  * start-up, CPU time of the loop, peak memory and the last loss. */

@@ -3,7 +3,7 @@
 #define BENCH_GATE_JUDGE_COUNTS_H
 
 #include "bench/gate/judge.h"
-#include "bench/rows/campaign.h"
+#include "bench/record/campaign.h"
 
 /*
  * More launches, reduced bytes or allocations of the head than of the base, in

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "bench/statistics/signed_rank.h"
-#include "bench/statistics/stats.h"
+#include "bench/record/signed_rank.h"
+#include "bench/record/stats.h"
 #include "models/random.h"
 
 #define CHECKS 1000

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/error.h"
+#include "backends/contract/error.h"
 
 /* Pairs of each check that is drawn: 20, as many as `bench check` measures, or
  * all of count. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/rows/disturbed.h"
-#include "bench/statistics/stats.h"
+#include "bench/record/disturbed.h"
+#include "bench/record/stats.h"
 
 int pair_is_step(const struct observation *row)
 {

@@ -6,9 +6,9 @@
 #define BENCH_GATE_PAIR_H
 
 #include "bench/gate/arm.h"
-#include "bench/rows/campaign.h"
-#include "bench/rows/rows_by_run.h"
-#include "bench/statistics/signed_rank.h"
+#include "bench/record/campaign.h"
+#include "bench/record/rows_by_run.h"
+#include "bench/record/signed_rank.h"
 
 /* Stages of a check, in its rows. */
 enum { CHECK_PILOT, CHECK_SCREEN, CHECK_CONFIRM, CHECK_STAGES };

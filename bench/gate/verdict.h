@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "backends/error.h"
-#include "bench/rows/column.h"
-#include "bench/tables/table.h"
+#include "backends/contract/error.h"
+#include "bench/record/column.h"
+#include "bench/show/table.h"
 
 struct verdict {
 	char schema[12];
@@ -38,7 +38,7 @@ struct verdict {
 	double base_last_loss, head_last_loss;
 	long baseline_processes; /* missing: the base was measured, too */
 	double baseline_age_days;
-	/* What was compared, in words: see bench/check/check_subject.h. */
+	/* What was compared, in words: see bench/gate/check_subject.h. */
 	char base[400], head[400];
 	char model[32], dataset[32];
 	long global_batch, iterations;

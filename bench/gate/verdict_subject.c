@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "bench/tables/table_format.h"
+#include "bench/show/table_format.h"
 
 struct words {
 	char text[512];

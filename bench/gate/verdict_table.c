@@ -5,7 +5,7 @@
 #include "bench/gate/gate.h"
 #include "bench/gate/verdict.h"
 #include "bench/gate/verdict_subject.h"
-#include "bench/tables/table_format.h"
+#include "bench/show/table_format.h"
 
 enum { BASE, HEAD, RATIO, DETECTABLE, VERDICT, COLUMNS };
 

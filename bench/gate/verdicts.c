@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/base/memory_print.h"
-#include "bench/rows/campaign_rows.h"
-#include "bench/rows/csv.h"
-#include "bench/rows/json.h"
+#include "bench/system/memory_print.h"
+#include "bench/record/campaign_rows.h"
+#include "bench/record/csv.h"
+#include "bench/record/json.h"
 #include "bench/system/append.h"
 
 static int print_header(FILE *out, const void *context, struct error *err)

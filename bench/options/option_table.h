@@ -24,7 +24,7 @@ struct option_row {
 	enum option_kind kind;
 	size_t offset;
 	unsigned verbs; /* bits 1u << VERB_... */
-	const char *argument; /* as in the help, see bench/pages/argument.h */
+	const char *argument; /* as in the help, see bench/app/argument.h */
 	const char *help;
 	double least, most;
 	const char *choices[OPTION_MOST_CHOICES];

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/options/option_table.h"
-#include "bench/rows/time_to_accuracy.h"
+#include "bench/record/time_to_accuracy.h"
 
 #define MOST_OPTIONS 64
 #define FIRST_LONG 256 /* above every character */

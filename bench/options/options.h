@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "backends/error.h"
+#include "backends/contract/error.h"
 
 enum verb {
 	VERB_RUN,

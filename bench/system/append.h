@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "backends/error.h"
+#include "backends/contract/error.h"
 
 /* What happened besides. */
 struct append_note {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "bench/base/memory_print.h"
+#include "bench/system/memory_print.h"
 
 /*
  * Makes bytes the whole content of path, or leaves path as it was: they go to

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/base/hash.h"
+#include "bench/system/hash.h"
 #include "bench/system/file.h"
 
 /* The XDG Base Directory Specification ignores relative ones. */

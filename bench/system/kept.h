@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "backends/error.h"
+#include "backends/contract/error.h"
 
 /* The user's cache for us, which ends in /bench, or empty: there is none. What
  * is in it is made by whoever needs it. */

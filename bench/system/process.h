@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "backends/error.h"
+#include "backends/contract/error.h"
 #include "bench/system/usage.h"
 
 #define PROCESS_GRACE_S 5 /* from a polite end to a rude one */

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "bench/base/text.h"
+#include "bench/system/text.h"
 
 int terminal_is_utf8(void)
 {

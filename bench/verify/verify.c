@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/data/dataset.h"
+#include "bench/run/dataset.h"
 #include "bench/options/option_table.h"
 #include "bench/system/terminal.h"
-#include "bench/training/plan_run.h"
-#include "bench/training/target_options.h"
+#include "bench/run/plan_run.h"
+#include "bench/run/target_options.h"
 #include "bench/verify/verify_parts.h"
 
 #define MOST_BACKENDS 8
@@ -67,7 +67,7 @@ int verify_check_slots(const struct backend *backend, struct error *err)
 	const char *lacked = backend_lacks(backend, 1);
 
 	return lacked ? error_set(err, ERROR_MISSING, "it lacks the slot '%s', "
-				  "which backends/backend.h describes",
+				  "which backends/contract/backend.h describes",
 				  lacked) : 0;
 }
 

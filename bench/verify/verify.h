@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "bench/options/options.h"
 
 /* Notes go to log. 0: all are right; 1: one is not; -1: an error. */

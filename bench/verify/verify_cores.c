@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/replica.h"
-#include "bench/base/hash.h"
+#include "backends/group/replica.h"
+#include "bench/system/hash.h"
 #include "bench/verify/verify_parts.h"
 #include "models/random.h"
 

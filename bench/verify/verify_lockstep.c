@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/replica.h"
-#include "bench/data/loader.h"
+#include "backends/group/replica.h"
+#include "bench/run/loader.h"
 #include "bench/verify/verify_parts.h"
 #include "models/random.h"
 

@@ -2,10 +2,10 @@
 #ifndef BENCH_VERIFY_VERIFY_PARTS_H
 #define BENCH_VERIFY_VERIFY_PARTS_H
 
-#include "backends/transport.h"
-#include "bench/data/dataset.h"
+#include "backends/group/transport.h"
+#include "bench/run/dataset.h"
 #include "bench/options/options.h"
-#include "bench/training/target.h"
+#include "bench/run/target.h"
 
 #define VERIFY_NOT_MEASURED (-1.)
 

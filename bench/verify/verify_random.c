@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/replica.h"
+#include "backends/group/replica.h"
 #include "bench/system/interrupt.h"
 #include "bench/verify/random_model.h"
 #include "bench/verify/verify_parts.h"

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backends/error.h"
+#include "backends/contract/error.h"
 
 /* The folder with the target's inputs, below tests/fuzz/corpus. */
 extern const char fuzz_corpus[];

@@ -4,11 +4,11 @@
  * what is written must read the same; then the whole is read as a file and its
  * tables are made, whatever numbers there are.
  */
-#include "bench/rows/csv.h"
+#include "bench/record/csv.h"
 
-#include "bench/rows/campaign.h"
-#include "bench/tables/export.h"
-#include "bench/verbs/table_command.h"
+#include "bench/record/campaign.h"
+#include "bench/show/export.h"
+#include "bench/app/table_command.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "csv";

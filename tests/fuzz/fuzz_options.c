@@ -5,8 +5,8 @@
 #include "bench/options/options.h"
 
 #include "bench/options/option_table.h"
-#include "bench/training/plan_run.h"
-#include "bench/training/target.h"
+#include "bench/run/plan_run.h"
+#include "bench/run/target.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "options";

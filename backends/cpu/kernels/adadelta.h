@@ -16,7 +16,7 @@
 #ifndef BACKENDS_CPU_KERNELS_ADADELTA_H
 #define BACKENDS_CPU_KERNELS_ADADELTA_H
 
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/cpu/kernels/simd.h"
 
 #define ADADELTA_LEAST 1e-30f

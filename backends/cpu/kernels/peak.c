@@ -1,5 +1,5 @@
 /*
- * Loops at the peak of a core, see backends/peak.h:
+ * Loops at the peak of a core, see backends/contract/peak.h:
  *
  *   multiply-add   s[i] = s[i] / 2 + 1 in registers: 2 operations a lane
  *   dot product    s[i] += a . b of pairs of bf16: 4 operations a lane

@@ -1,5 +1,5 @@
 /*
- * The peak of AMX's tiles, see backends/peak.h and peak.c:
+ * The peak of AMX's tiles, see backends/contract/peak.h and peak.c:
  *
  *   tile product   C[i] += A B of bf16: 16 x 16 x 32 products and sums
  *

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "backends/allocator.h"
+#include "backends/contract/allocator.h"
 
 /*
  * The next size bytes of scratch, of which so many are used, in whole lines;

@@ -1,0 +1,61 @@
+/*
+ * A data set that a program holds, so that batches need not bring their
+ * samples: each says only which they are. Then nothing of the host's has to
+ * stay until a gradient is finished, and the device may run ahead.
+ */
+#ifndef BACKENDS_CONTRACT_HELD_H
+#define BACKENDS_CONTRACT_HELD_H
+
+#include <stdint.h>
+
+#include "backends/contract/error.h"
+
+struct backend;
+struct program;
+struct score;
+
+#define PIXEL_VALUES 256
+
+/* Samples as a data set has them. */
+struct held_set {
+	const uint8_t *images; /* [count][channel][row][column] */
+	const uint16_t *labels; /* [count], each below the model's classes */
+	int count;
+};
+
+struct held_data {
+	struct held_set train, test; /* the count of either may be 0 */
+	float pixels[PIXEL_VALUES];  /* what a byte of an image becomes */
+};
+
+/* Whether programs of the backend can hold a data set. */
+int backend_holds(const struct backend *backend);
+
+/*
+ * Copies data to where the program computes, whose backend can; at most once.
+ * Nothing of data is read after the return. ERROR_MISSING: there is no room,
+ * and the program is as it was.
+ */
+int program_hold(struct program *program, const struct held_data *data,
+		 struct error *err);
+
+/* Undoes that, before anything else is done with the program: it is as it was
+ * before, of a program that holds nothing too. */
+void program_let_go(struct program *program);
+
+/*
+ * Copies the order of the training set that is held, an index for each of its
+ * samples. Before the first gradient of held samples, then whenever it changes.
+ */
+int program_order(struct program *program, const int *order,
+		  struct error *err);
+
+/*
+ * Waits for the gradients since the last program_scores() or program_finish(),
+ * count of them, options.ahead at most, and writes their scores in order. A
+ * gradient waits by itself while too many are on their way before it.
+ */
+int program_scores(struct program *program, struct score *scores, int count,
+		   struct error *err);
+
+#endif

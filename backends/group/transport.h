@@ -1,0 +1,127 @@
+/*
+ * How cores meet.
+ *
+ * A transport launches one body per core; the bodies then meet in collective
+ * calls, which every rank makes in the same order. Those that wait block in the
+ * kernel (cores share CPUs), and fail in every rank once one rank has failed.
+ *
+ * Vectors are exchanged in slices, one a rank. A sum of all ranks' vectors that
+ * all of them use is made in three steps, in which only group_offer() waits:
+ *
+ *   group_offer()           each rank's vector is complete, and all know it
+ *   group_reduce_scatter()  each rank has its slice of the sum
+ *   ...                     and makes of it its slice of another vector
+ *   group_offer()           all slices of that one are complete
+ *   group_all_gather()      each rank has all of it
+ */
+#ifndef BACKENDS_GROUP_TRANSPORT_H
+#define BACKENDS_GROUP_TRANSPORT_H
+
+#include <stddef.h>
+
+#include "backends/contract/error.h"
+
+#define GROUP_MAX_SIZE 64
+#define GROUP_MAX_MESSAGE 256 /* bytes of one rank in group_gather */
+
+struct allocator;
+struct transport;
+
+/* One rank's view of all; the first member of each transport's own. */
+struct group {
+	const struct transport *transport;
+	int rank, size;
+	/* Of what all ranks see, until the last of them has ended. They ask
+	 * for the same in the same order. NULL: nobody else is there. */
+	struct allocator *memory;
+	size_t offered;	   /* floats of the vector that was offered last */
+	long summed_bytes; /* of the vectors this rank gave to be summed */
+};
+
+/* A part of a vector: from .. to. */
+struct slice {
+	size_t from, to;
+};
+
+typedef int group_body(struct group *group, void *context, struct error *err);
+
+/* What a group is launched for. */
+struct group_job {
+	group_body *body;
+	/*
+	 * All cores work on the same context_size bytes, and what they leave
+	 * there is there after the launch, however it ended. What it points to
+	 * is a copy of its own for each core that is a process.
+	 */
+	void *context;
+	size_t context_size;
+	/*
+	 * 0, or the signal that the launching process has caught; it is passed
+	 * on to cores that are processes. NULL: none is.
+	 */
+	int (*caught)(void);
+};
+
+struct transport {
+	const char *name;
+	const char *summary;
+	const char *unavailable; /* why this build cannot, or NULL */
+	int max_size;
+	int one_process; /* the cores are threads of one process */
+
+	int (*launch)(const struct transport *transport, int size,
+		      const struct group_job *job, struct error *err);
+	int (*gather)(struct group *group, const void *mine, size_t bytes,
+		      void *all, struct error *err);
+	int (*offer)(struct group *group, float *values, size_t count,
+		     struct error *err);
+	int (*reduce_scatter)(struct group *group, struct error *err);
+	int (*all_gather)(struct group *group, struct error *err);
+};
+
+const struct transport *transport_find(const char *name);
+const struct transport *transport_next(const struct transport *previous);
+
+/*
+ * Runs the body once in each of size cores and returns when all have ended: 0,
+ * or -1 with the message of the lowest rank that failed by itself. Cores in
+ * processes of their own need a caller that has opened no device and has no
+ * other children.
+ */
+int group_launch(const struct transport *transport, int size,
+		 const struct group_job *job, struct error *err);
+
+/*
+ * Each rank gives bytes (at most GROUP_MAX_MESSAGE, the same everywhere) and
+ * gets those of all ranks, in rank order, size * bytes long. With 0 bytes it
+ * is a barrier.
+ */
+int group_gather(struct group *group, const void *mine, size_t bytes,
+		 void *all, struct error *err);
+
+#define SLICE_LINE 16 /* floats of a cache line; a slice has whole ones */
+
+/* What is rank's of a vector of count floats; it may be empty. */
+struct slice group_slice(int rank, int size, size_t count);
+
+/*
+ * Names the vector that the next two calls are about, in group->memory, of the
+ * same length in every rank; returns when all ranks have come so far. From now
+ * until they meet again in whatever call, others may read it, even if this
+ * rank fails.
+ */
+int group_offer(struct group *group, float *values, size_t count,
+		struct error *err);
+
+/*
+ * The own slice of the vector offered becomes the sum over the ranks, added in
+ * rank order, so that a run can be repeated bit by bit. The rest of it stays.
+ * Does not wait.
+ */
+int group_reduce_scatter(struct group *group, struct error *err);
+
+/* All slices but the own one become what their ranks have there. Does not
+ * wait. */
+int group_all_gather(struct group *group, struct error *err);
+
+#endif

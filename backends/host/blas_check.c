@@ -1,0 +1,111 @@
+/*
+ * A library that is not made for threads multiplies wrongly now and then, and
+ * says nothing. So all threads multiply at once before the work begins, each
+ * its own numbers, and know what must come out.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backends/host/blas.h"
+
+#define CALLS 240 /* of all threads: some milliseconds */
+#define MOST_CALLS 1000000
+
+/* Rows and columns of all three matrices: as a batch and a layer of the models
+ * have, and more than the library multiplies without its shared buffers. Equal
+ * in all threads, so that they stay in step and meet where they can. */
+#define SIZE 128
+#define ENTRIES (SIZE * SIZE)
+
+struct trial {
+	float *a, *b, *c, *right;
+};
+
+/* Small whole numbers, whose sums are exact in whatever order. */
+static float *make_numbers(int step, int start, int range)
+{
+	float *values = malloc(ENTRIES * sizeof(*values));
+
+	for (int i = 0; values && i < ENTRIES; i++)
+		values[i] = (float)((i * step + start) % range - range / 2);
+	return values;
+}
+
+static void multiply(const float *a, const float *b, float *c)
+{
+	for (int i = 0; i < SIZE; i++)
+		for (int l = 0; l < SIZE; l++)
+			for (int j = 0; j < SIZE; j++)
+				c[i * SIZE + j] += a[i * SIZE + l] *
+						   b[l * SIZE + j];
+}
+
+static int trial_open(struct trial *trial, int thread, struct error *err)
+{
+	trial->a = make_numbers(7, thread, 17);
+	trial->b = make_numbers(5, thread, 13);
+	trial->c = calloc(ENTRIES, sizeof(float));
+	trial->right = calloc(ENTRIES, sizeof(float));
+	if (!trial->a || !trial->b || !trial->c || !trial->right)
+		return error_memory(err, "the self-check of OpenBLAS");
+	multiply(trial->a, trial->b, trial->right);
+	return 0;
+}
+
+static void trial_close(struct trial *trial)
+{
+	free(trial->a);
+	free(trial->b);
+	free(trial->c);
+	free(trial->right);
+}
+
+static int trial_run(const struct trial *trial, int threads, struct error *err)
+{
+	char library[96];
+	int i = 0;
+
+	blas_gemm(BLAS_AS_IS, BLAS_AS_IS, SIZE, SIZE, SIZE, trial->a, trial->b,
+		  0, trial->c);
+	while (i < ENTRIES && trial->c[i] == trial->right[i])
+		i++;
+	if (i == ENTRIES)
+		return 0;
+	blas_describe(library, sizeof(library));
+	return error_set(err, ERROR_FAILED,
+			 "the self-check of matrix products fails: while %d "
+			 "threads multiply %d x %d x %d at once, entry %d is "
+			 "%g instead of %g (%s); apt-get install "
+			 "libopenblas0-pthread brings a library that is made "
+			 "for threads", threads, SIZE, SIZE, SIZE, i,
+			 (double)trial->c[i], (double)trial->right[i],
+			 library);
+}
+
+/* Calls of each thread; a test may ask for more, so that a race is lost. */
+static long count_calls(int threads)
+{
+	const char *text = getenv("BENCH_TEST_BLAS_CALLS");
+	const long wanted = text ? strtol(text, NULL, 10) : CALLS;
+	const long calls = wanted < CALLS ? CALLS :
+			   wanted > MOST_CALLS ? MOST_CALLS : wanted;
+
+	return calls > threads ? calls / threads : 1;
+}
+
+int blas_check(int thread, int threads, struct error *err)
+{
+	const long calls = count_calls(threads);
+	struct trial trial = { 0 };
+	int failed = trial_open(&trial, thread, err);
+
+	for (long i = 0; i < calls && !failed; i++)
+		failed = trial_run(&trial, threads, err);
+	trial_close(&trial);
+	return failed;
+}
+
+const struct library blas_library = {
+	.variable = blas_variable,
+	.check = blas_check,
+};

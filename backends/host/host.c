@@ -1,0 +1,258 @@
+#include "backends/host/host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/contract/allocator.h"
+#include "backends/host/pages.h"
+
+/* What may have huge pages begins with one. */
+void *host_allocate(size_t size)
+{
+	const size_t unit = size < PAGES_HUGE ? CACHE_LINE : PAGES_HUGE;
+	const size_t whole = (size + unit - 1) / unit * unit;
+	void *memory = aligned_alloc(unit, whole ? whole : unit);
+
+	if (memory) {
+		pages_prefer_huge(memory, whole);
+		memset(memory, 0, whole);
+	}
+	return memory;
+}
+
+/* The gradient alone; the others, which programs may share, one behind the
+ * other. Each begins with a line. */
+static int allocate_vectors(struct host_program *program, struct error *err)
+{
+	struct allocator *memory = program->base.options.memory;
+	float **vectors = program->vectors;
+	const size_t lines = (program->base.length + UPDATE_LINE - 1) /
+			     UPDATE_LINE;
+	const size_t each = lines * UPDATE_LINE;
+	const size_t bytes = each * sizeof(float);
+	float *others = NULL;
+
+	const size_t count = (size_t)program->base.vectors - 1;
+
+	if (!memory) {
+		vectors[VECTOR_GRADIENT] = host_allocate(bytes);
+		others = host_allocate(count * bytes);
+	} else {
+		vectors[VECTOR_GRADIENT] = memory->allocate(memory, bytes, err);
+		if (vectors[VECTOR_GRADIENT])
+			others = (program->base.shared ? memory->share :
+							 memory->allocate)(
+				memory, count * bytes, err);
+	}
+	vectors[VECTOR_PARAMETERS] = others;
+	if (!vectors[VECTOR_GRADIENT] || !others)
+		return memory ? -1 : error_memory(err, "a replica");
+	for (int v = VECTOR_STATE_0; v < program->base.vectors; v++)
+		vectors[v] = others + (size_t)(v - VECTOR_GRADIENT) * each;
+	return 0;
+}
+
+static int allocate_decisions(struct host_program *program, struct error *err)
+{
+	const struct model *model = program->base.model;
+	const size_t batch = (size_t)program->base.options.batch;
+
+	for (int i = 0; i < model->layer_count; i++) {
+		size_t each = program->graph.nodes[i].decisions;
+
+		if (!each)
+			continue;
+		program->decisions[i] = host_allocate(batch * each);
+		if (!program->decisions[i])
+			return error_memory(err, "a replica");
+	}
+	return 0;
+}
+
+static void prepare(struct host_program *program, struct device *device,
+		    const struct model *model,
+		    const struct program_options *options)
+{
+	memset(program->vectors, 0, sizeof(program->vectors));
+	memset(program->decisions, 0, sizeof(program->decisions));
+	program_begin(&program->base, device, model, options);
+	program->buffers = NULL;
+	graph_resolve(&program->graph, model);
+}
+
+int host_plan(struct host_program *program, struct device *device,
+	      const struct model *model, const struct program_options *options,
+	      const struct solver *const *solvers, int count,
+	      struct error *err)
+{
+	prepare(program, device, model, options);
+	program->base.plan = &program->plan;
+	return plan_resolve(&program->plan, &program->graph, options, solvers,
+			    count, err);
+}
+
+int host_allocate_all(struct host_program *program, size_t length,
+		      struct error *err)
+{
+	program->base.length = length;
+	program->buffers = host_allocate(program->base.buffers *
+					 sizeof(float));
+	if (!program->buffers) {
+		error_memory(err, "running statistics");
+	} else if (!allocate_vectors(program, err) &&
+		   !allocate_decisions(program, err)) {
+		return 0;
+	}
+	host_release(program);
+	return -1;
+}
+
+int host_init(struct host_program *program, struct device *device,
+	      const struct model *model, const struct program_options *options,
+	      struct error *err)
+{
+	prepare(program, device, model, options);
+	return host_allocate_all(program, program->base.parameters, err);
+}
+
+void host_release(struct host_program *program)
+{
+	if (!program->base.options.memory) {
+		free(program->vectors[VECTOR_PARAMETERS]);
+		free(program->vectors[VECTOR_GRADIENT]);
+	}
+	free(program->buffers);
+	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
+		free(program->decisions[i]);
+}
+
+uint8_t *host_decisions_at(const struct host_program *program, int layer, int i)
+{
+	return program->decisions[layer] +
+	       (size_t)i * program->graph.nodes[layer].decisions;
+}
+
+void host_choose(struct host_program *program, const struct batch *batch,
+		 dropout_chooser *choose)
+{
+	const struct model *model = program->base.model;
+	const struct program_options *options = &program->base.options;
+
+	program->batch_count = batch->count;
+	for (int l = 0; l < model->layer_count; l++) {
+		const struct layer *layer = &model->layers[l];
+		size_t each = program->graph.nodes[l].decisions;
+
+		if (!layer_drops(layer))
+			continue;
+		for (int i = 0; i < batch->count; i++) {
+			uint8_t *keep = host_decisions_at(program, l, i);
+
+			if (options->dropout)
+				choose(options->seed, batch->step,
+				       (uint32_t)(batch->place +
+						  batch->stride * i),
+				       (uint32_t)l, layer->drop, (int)each,
+				       keep);
+			else
+				memset(keep, 1, each);
+		}
+	}
+}
+
+int host_open(const struct backend *backend, struct device **device,
+	      struct error *err)
+{
+	*device = malloc(sizeof(**device));
+	if (!*device)
+		return error_memory(err, "a device");
+	(*device)->backend = backend;
+	return 0;
+}
+
+void host_close(struct device *device)
+{
+	free(device);
+}
+
+void host_describe_cpu(struct device_info *info)
+{
+	snprintf(info->name, sizeof(info->name), "this CPU");
+	snprintf(info->type, sizeof(info->type), "CPU");
+	info->units = 1;
+}
+
+static float *values_of(struct program *program, enum vector which,
+			size_t *count)
+{
+	struct host_program *host = (struct host_program *)program;
+
+	*count = which == VECTOR_BUFFERS ? program->buffers :
+					   program->parameters;
+	return which == VECTOR_BUFFERS ? host->buffers : host->vectors[which];
+}
+
+int host_store(struct program *program, enum vector which, const float *values,
+	       struct error *err)
+{
+	size_t count;
+	float *to = values_of(program, which, &count);
+
+	(void)err;
+	memcpy(to, values, count * sizeof(float));
+	return 0;
+}
+
+int host_load(struct program *program, enum vector which, float *values,
+	      struct error *err)
+{
+	size_t count;
+	const float *from = values_of(program, which, &count);
+
+	(void)err;
+	memcpy(values, from, count * sizeof(float));
+	return 0;
+}
+
+float *host_map(struct program *program, enum vector which, struct error *err)
+{
+	(void)err;
+	return ((struct host_program *)program)->vectors[which];
+}
+
+int host_unmap(struct program *program, enum vector which, struct error *err)
+{
+	(void)program;
+	(void)which;
+	(void)err;
+	return 0;
+}
+
+int host_update(struct program *program, const struct update *update,
+		size_t from, size_t to, struct error *err)
+{
+	float *const *vectors = ((struct host_program *)program)->vectors;
+	float *state[2] = { vectors[VECTOR_STATE_0], vectors[VECTOR_STATE_1] };
+
+	(void)err;
+	for (int s = 0; s < 2; s++)
+		if (state[s])
+			state[s] += from;
+	host_optimize(update, to - from, vectors[VECTOR_PARAMETERS] + from,
+		      vectors[VECTOR_GRADIENT] + from, state[0], state[1]);
+	return 0;
+}
+
+int host_decisions(struct program *program, int layer, uint8_t *values,
+		   struct error *err)
+{
+	struct host_program *host = (struct host_program *)program;
+
+	(void)err;
+	if (host->decisions[layer])
+		memcpy(values, host->decisions[layer],
+		       (size_t)host->batch_count *
+			       host->graph.nodes[layer].decisions);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * What a program has that others are compared with, beside that of host.h:
+ * vectors in double, and decisions of others that it follows. A program in fp32
+ * has the latter alone.
+ */
+#ifndef BACKENDS_HOST_ORACLE_H
+#define BACKENDS_HOST_ORACLE_H
+
+#include "backends/host/host.h"
+
+/* First member of such a backend's own program. */
+struct oracle {
+	struct host_program host; /* in double, lends its vectors of floats */
+	double *vectors[VECTOR_COUNT]; /* NULL in fp32 */
+	double *buffers; /* in fp32 too: statistics are summed in double */
+	uint8_t *imposed[MODEL_MAX_LAYERS]; /* NULL: own decisions */
+	double regret[MODEL_MAX_LAYERS];    /* of the last gradient */
+};
+
+/* Of a zeroed oracle; on failure nothing is left. */
+int oracle_init(struct oracle *oracle, struct device *device,
+		const struct model *model,
+		const struct program_options *options, int in_double,
+		struct error *err);
+void oracle_release(struct oracle *oracle);
+
+/* The last gradient's vectors, scores and regrets are forgotten, and what the
+ * dropout layers keep of this batch is decided. */
+void oracle_begin(struct oracle *oracle, const struct batch *batch);
+
+/* Decisions of sample i at a layer that somebody else took, or NULL. */
+const uint8_t *oracle_imposed(const struct oracle *oracle, int layer, int i);
+
+/* Slots of struct backend. */
+int oracle_store(struct program *program, enum vector which,
+		 const float *values, struct error *err);
+int oracle_load(struct program *program, enum vector which, float *values,
+		struct error *err);
+float *oracle_map(struct program *program, enum vector which,
+		  struct error *err);
+int oracle_unmap(struct program *program, enum vector which,
+		 struct error *err);
+int oracle_update(struct program *program, const struct update *update,
+		  size_t from, size_t to, struct error *err);
+int oracle_impose(struct program *program, int layer, const uint8_t *values,
+		  struct error *err);
+
+#endif

@@ -1,0 +1,130 @@
+#include "bench/app/baseline_command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gate/check_plan.h"
+#include "bench/gate/baseline_store.h"
+#include "bench/gate/baseline_table.h"
+#include "bench/system/clock.h"
+#include "bench/system/interrupt.h"
+#include "bench/system/terminal.h"
+
+static int show(const char *dir, FILE *out, FILE *log, struct error *err)
+{
+	const struct table_options table = { .utf8 = terminal_is_utf8() };
+	struct baseline baseline;
+	int failed;
+
+	store_note_unfinished(dir, log);
+	failed = baseline_load(&baseline, dir, err) ||
+		 baseline_print(&baseline, &table, out, err);
+
+	baseline_release(&baseline);
+	return failed ? -1 : 0;
+}
+
+struct saving {
+	struct check check;
+	struct baseline_store store;
+};
+
+static int prepare(struct saving *saving, const char *dir, struct error *err)
+{
+	struct check *check = &saving->check;
+	const struct options *options = check->options;
+	char stamp[24];
+	const struct campaign_request request = { saving->store.work,
+						  options->label, stamp };
+
+	check->arm_count = 1;
+	check->lone_arm = ARM_BASE;
+	check_plan_blocks(check);
+	clock_stamp(stamp, sizeof(stamp));
+	if (arms_make(check->arms, options, err) ||
+	    check_plan_targets(check, options->arguments + 2,
+			       options->argument_count - 2, err) ||
+	    check_plan_data(check, err) ||
+	    store_open(&saving->store, dir, stamp, err) ||
+	    campaign_create(&check->campaign, &request, err))
+		return -1;
+	interrupt_install(0);
+	progress_start(&check->progress, options->progress, options->quiet,
+		       "baseline", 1, 1, NULL);
+	return 0;
+}
+
+static int measure(struct saving *saving, struct error *err)
+{
+	struct check *check = &saving->check;
+	int chosen[CHECK_MOST_TARGETS];
+
+	if (check_pilot(check, err))
+		return -1;
+	check_choose_all(check, chosen);
+	progress_pause(&check->progress);
+	if (check->log)
+		check_print_plan(check, chosen, check->log);
+	return check_verify(check, err) ||
+	       check_measure(check, CHECK_SCREEN, 1, chosen, err) ||
+	       store_keep(&saving->store, &check->campaign, err) ? -1 : 0;
+}
+
+static void tell_rest(struct saving *saving, FILE *log)
+{
+	const struct campaign *campaign = &saving->check.campaign;
+
+	if (!campaign->dir[0])
+		return;
+	if (campaign->observation_count) {
+		fprintf(log, "note: what was measured is in %s; the baseline "
+			"is as it was\n", saving->store.work);
+		return;
+	}
+	store_discard(&saving->store, campaign);
+	fprintf(log, "note: nothing was measured; %s is as it was\n",
+		saving->store.dir);
+}
+
+static int save(const struct options *options, const char *dir, FILE *log,
+		struct error *err)
+{
+	struct saving *saving = calloc(1, sizeof(*saving));
+	int failed;
+
+	if (!saving)
+		return error_memory(err, "a baseline");
+	saving->check.options = options;
+	saving->check.log = options->quiet ? NULL : log;
+	failed = prepare(saving, dir, err) || measure(saving, err);
+	progress_end(&saving->check.progress);
+	if (failed)
+		tell_rest(saving, log);
+	arms_release(saving->check.arms);
+	campaign_release(&saving->check.campaign);
+	store_release(&saving->store);
+	free(saving);
+	return failed ? -1 : 0;
+}
+
+int baseline_command(const struct options *options, FILE *out, FILE *log,
+		     struct error *err)
+{
+	const char *const *words = options->arguments;
+	const int count = options->argument_count;
+	const int saves = count > 0 && !strcmp(words[0], "save");
+	int failed;
+
+	if (!saves && (!count || strcmp(words[0], "show")))
+		failed = error_set(err, ERROR_USAGE, "bench baseline takes "
+				   "save or show, not '%.60s'",
+				   count ? words[0] : "");
+	else if (count < 2 || (count > 2 && !saves))
+		failed = error_set(err, ERROR_USAGE, "bench baseline %s takes "
+				   "the folder of a baseline%s", words[0],
+				   saves ? ", and targets" : " alone");
+	else
+		failed = (saves && save(options, words[1], log, err)) ||
+			 show(words[1], out, log, err);
+	return failed ? (int)err->kind : 0;
+}

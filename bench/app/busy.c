@@ -1,0 +1,12 @@
+#include "bench/app/busy.h"
+
+#include "bench/record/disturbed_runs.h"
+
+void busy_note(const struct run *run, FILE *log)
+{
+	char why[96];
+
+	if (run_is_slowed(run, why, sizeof(why)))
+		fprintf(log, "note: %s was disturbed: %s; its times are too "
+			"long\n", run->target, why);
+}

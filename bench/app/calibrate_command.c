@@ -1,0 +1,216 @@
+#include "bench/app/calibrate_command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gate/check.h"
+#include "bench/gate/gate.h"
+#include "bench/gate/noise.h"
+#include "bench/system/terminal.h"
+#include "bench/show/table_format.h"
+
+#define MOST_ROWS (CHECK_MOST_TARGETS * FLOOR_METRICS)
+
+/* What was found, target by target, all metrics of each. */
+struct calibration {
+	struct floor rows[MOST_ROWS];
+	int targets;
+};
+
+static double setup_of(const struct run *run)
+{
+	return run->setup_s;
+}
+
+static double cpu_of(const struct run *run)
+{
+	return run->loop_cpu_s;
+}
+
+/* Those that are not iterations. */
+static pair_value *const values[FLOOR_METRICS] = {
+	[FLOOR_SETUP] = setup_of,
+	[FLOOR_CPU] = cpu_of,
+};
+
+static void gather(struct pair_stage *stages, const struct check *check,
+		   const struct rows_by_run *groups, const char *target,
+		   int metric)
+{
+	const struct campaign *campaign = &check->campaign;
+	int is_command;
+
+	if (values[metric])
+		pair_gather_runs(stages, campaign, campaign->id, target,
+				 values[metric]);
+	else
+		pair_gather(stages, campaign, groups, campaign->id, target,
+			    &is_command);
+}
+
+static int find_floor(struct floor *floor, const struct pair_stage *stage,
+		      uint32_t seed, struct error *err)
+{
+	double logs[SIGNED_RANK_MOST], ratio;
+	const size_t pairs = pair_logs(stage, ARM_HEAD, logs);
+
+	if (!pairs)
+		return error_set(err, ERROR_FAILED, "%s: no pair of processes "
+				 "has %s", floor->target, floor->metric);
+	if (noise_floor(&ratio, logs, pairs, seed, err))
+		return -1;
+	floor->floor_pct = 100 * (ratio - 1);
+	floor->pairs = (long)pairs;
+	floor->check_pairs = (long)noise_check_pairs(pairs);
+	return 0;
+}
+
+/* All metrics of one target. */
+static int find_floors(struct floor *rows, const struct check *check,
+		       const struct check_target *target,
+		       const struct rows_by_run *groups, struct error *err)
+{
+	struct pair_stage *stages = malloc(CHECK_STAGES * sizeof(*stages));
+	int failed = 0;
+
+	if (!stages)
+		return error_memory(err, "the blocks of a calibration");
+	for (int m = 0; !failed && m < FLOOR_METRICS; m++) {
+		floor_describe(&rows[m], &target->pilot);
+		snprintf(rows[m].metric, sizeof(rows[m].metric), "%s",
+			 floor_metrics[m]);
+		gather(stages, check, groups, target->name, m);
+		failed = find_floor(&rows[m], &stages[CHECK_SCREEN],
+				    check->seed, err);
+	}
+	free(stages);
+	return failed;
+}
+
+static int find_all(struct calibration *calibration, const struct check *check,
+		    struct error *err)
+{
+	struct rows_by_run groups = { 0 };
+	int failed = rows_by_run_make(&groups, &check->campaign, err);
+
+	for (int t = 0; !failed && t < check->target_count; t++) {
+		if (check->targets[t].missing)
+			continue;
+		failed = find_floors(calibration->rows +
+					     FLOOR_METRICS *
+					     calibration->targets++,
+				     check, &check->targets[t], &groups, err);
+	}
+	rows_by_run_free(&groups);
+	return failed;
+}
+
+static void set_row(const struct grid *grid, int row,
+		    const struct floor *floors,
+		    const struct table_options *options)
+{
+	clean_text(grid->labels[row], GRID_TEXT, floors->target, options);
+	for (int m = 0; m < FLOOR_METRICS; m++)
+		snprintf(grid_at(grid, row, m)->text, GRID_TEXT, "%.2f",
+			 floors[m].floor_pct);
+	snprintf(grid_at(grid, row, FLOOR_METRICS)->text, GRID_TEXT, "%.2f",
+		 fmax(100 * gate_rule_default.margin,
+		      floors[FLOOR_ITER].floor_pct));
+	snprintf(grid_at(grid, row, FLOOR_METRICS + 1)->text, GRID_TEXT, "%ld",
+		 floors[FLOOR_ITER].pairs);
+}
+
+static int print_table(const struct calibration *calibration,
+		       const struct options *options, FILE *out,
+		       struct error *err)
+{
+	static const char *const heads[] = { "s/iter", "start-up", "CPU",
+					     "margin", "pairs" };
+	struct table_options table = {
+		.utf8 = terminal_is_utf8(),
+		.color = terminal_uses_color(options->color, out),
+		.width = terminal_columns(out),
+	};
+	struct grid grid = { 0 };
+
+	table_format_find(options->format, &table.format);
+	if (grid_make(&grid, FLOOR_METRICS + 2, calibration->targets, err)) {
+		grid_free(&grid);
+		return -1;
+	}
+	snprintf(grid.title, GRID_TEXT, "The noise floor of this machine "
+		 "(%%)");
+	snprintf(grid.corner, GRID_TEXT, "Target");
+	for (int i = 0; i < FLOOR_METRICS + 2; i++)
+		snprintf(grid.heads[i], GRID_TEXT, "%s", heads[i]);
+	for (int t = 0; t < calibration->targets; t++)
+		set_row(&grid, t, &calibration->rows[FLOOR_METRICS * t],
+			&table);
+	grid_draw(&grid, &table, out);
+	grid_free(&grid);
+	print_note(out, &table, "19 of 20 checks of one program against "
+		   "itself, %ld pairs each, differ by less; bench check calls "
+		   "slower what is beyond the margin; start-up, and seconds of "
+		   "CPU in the loop, are not gated",
+		   calibration->rows[FLOOR_ITER].check_pairs);
+	return 0;
+}
+
+static int calibrate(struct check *check, FILE *out, FILE *log,
+		     struct error *err)
+{
+	const struct options *options = check->options;
+	const char *path = check_floors_path(options);
+	struct calibration calibration = { 0 };
+	int chosen[CHECK_MOST_TARGETS], failed;
+	struct error other;
+
+	if (check_pilot(check, err))
+		return -1;
+	check_choose_all(check, chosen);
+	progress_pause(&check->progress);
+	if (check->log && options->blocks != OPTION_UNSET &&
+	    options->blocks < NOISE_LEAST_PAIRS)
+		fprintf(log, "note: %ld blocks are few: of fewer than %d a "
+			"floor may come out far too low, and bench check then "
+			"calls noise slower\n", options->blocks,
+			NOISE_LEAST_PAIRS);
+	if (options->dry_run || check->log)
+		check_print_plan(check, chosen,
+				 options->dry_run ? out : log);
+	if (options->dry_run)
+		return 0;
+	if (check_measure(check, CHECK_SCREEN, 1, chosen, err))
+		return -1;
+	progress_end(&check->progress);
+	if (find_all(&calibration, check, err))
+		return -1;
+	failed = floors_replace(path, calibration.rows,
+				(size_t)(FLOOR_METRICS * calibration.targets),
+				err);
+	if (print_table(&calibration, options, out, failed ? &other : err))
+		return -1;
+	if (!failed && check->log)
+		fprintf(log, "floors: %s\nresults: %s\n", path,
+			check->campaign.dir);
+	return failed;
+}
+
+int calibrate_command(const struct options *options, FILE *out, FILE *log,
+		      struct error *err)
+{
+	struct check *check;
+	int failed;
+
+	check = calloc(1, sizeof(*check));
+	if (!check)
+		return error_memory(err, "a check");
+	check->options = options;
+	check->log = options->quiet ? NULL : log;
+	failed = check_prepare(check, err) ||
+		 calibrate(check, out, log, err);
+	progress_end(&check->progress);
+	check_release(check);
+	return failed ? -1 : 0;
+}

@@ -1,0 +1,153 @@
+#include "bench/app/compare_command.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/show/compare.h"
+#include "bench/show/compare_print.h"
+#include "bench/record/csv.h"
+#include "bench/system/file.h"
+#include "bench/show/export.h"
+
+enum { SIDES = 2 };
+
+/* A campaign, its numbers, and what it is called. */
+struct side {
+	struct campaign campaign;
+	struct results results;
+	char name[1200];
+};
+
+static int side_load(struct side *side, const char *path,
+		     const struct compare_command *command, FILE *log,
+		     struct error *err)
+{
+	const struct results *results = &side->results;
+	const char *label;
+	size_t i, others = 0;
+
+	if (campaign_load(&side->campaign, &path, 1, 0, log, err) ||
+	    results_build(&side->results, &side->campaign,
+			  command->table.include_warmup, err))
+		return -1;
+	label = results->run_count ? results->runs[0].label : "";
+	for (i = 1; i < results->run_count; i++)
+		others |= strcmp(results->runs[i].label, label) != 0;
+	if (*label && !others)
+		snprintf(side->name, sizeof(side->name), "%s", label);
+	else
+		snprintf(side->name, sizeof(side->name), "%s", path);
+	return 0;
+}
+
+/* The labels may be the same, or not be there. */
+static void tell_apart(struct side sides[SIDES],
+		       const struct compare_command *command)
+{
+	int i, same = strcmp(sides[0].name, sides[1].name) == 0;
+
+	for (i = 0; i < SIDES && same; i++)
+		snprintf(sides[i].name, sizeof(sides[i].name), "%s",
+			 command->paths[i]);
+}
+
+static void note_same(const char *const *paths, FILE *log)
+{
+	char first[PATH_MAX], second[PATH_MAX];
+
+	if (realpath(paths[0], first) && realpath(paths[1], second) &&
+	    !strcmp(first, second))
+		fprintf(log, "note: %s and %s are the same: it is compared "
+			"with itself\n", paths[0], paths[1]);
+}
+
+/* A folder has two files, and each has half of the numbers. */
+static void note_half(const char *path, FILE *log)
+{
+	static const char *const files[] = { "runs.csv", "observations.csv" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	char other[PATH_MAX];
+
+	for (int i = 0; i < 2; i++) {
+		const int folder = (int)(name - path);
+
+		if (strcmp(name, files[i]) ||
+		    snprintf(other, sizeof(other), "%.*s%s", folder, path,
+			     files[!i]) >= (int)sizeof(other) ||
+		    access(other, R_OK))
+			continue;
+		fprintf(log, "note: %s is compared without %s beside it: name "
+			"their folder for both, %.*s\n", path, files[!i],
+			folder ? folder : 1, folder ? path : ".");
+	}
+}
+
+static void side_release(struct side *side)
+{
+	results_free(&side->results);
+	campaign_release(&side->campaign);
+}
+
+static int print_rows(FILE *out, const void *context, struct error *err)
+{
+	const struct comparison *comparison = context;
+	size_t i;
+
+	(void)err;
+	csv_write_header(out, &compare_rows);
+	for (i = 0; i < comparison->row_count; i++)
+		csv_write_row(out, &compare_rows, &comparison->rows[i]);
+	return 0;
+}
+
+static int publish(const struct compare_command *command,
+		   const struct comparison *comparison, FILE *out,
+		   struct error *err)
+{
+	const struct export_paths exports = { .csv = command->export_csv };
+
+	if (export_uses_terminal(&exports))
+		return print_rows(out, comparison, err);
+	if (compare_print(comparison, &command->table, out, err))
+		return -1;
+	return command->export_csv ?
+		       file_replace_with(command->export_csv, print_rows,
+					 comparison, err) : 0;
+}
+
+int compare_command_run(const struct compare_command *command, FILE *out,
+			FILE *log, struct error *err)
+{
+	const struct export_paths exports = { .csv = command->export_csv };
+	struct side sides[SIDES] = { 0 };
+	struct comparison comparison = { 0 };
+	int i, failed;
+
+	if (command->path_count != SIDES)
+		return error_set(err, ERROR_USAGE, "bench compare takes two "
+				 "campaigns, folders or CSV files, as in: "
+				 "bench compare results/OLD results/NEW");
+	if (command->table.format == TABLE_POST)
+		return error_set(err, ERROR_USAGE, "--format: bench compare "
+				 "knows plain and github");
+	note_same(command->paths, log);
+	for (i = 0; i < SIDES; i++)
+		note_half(command->paths[i], log);
+	failed = export_check(&exports, err);
+	for (i = 0; i < SIDES && !failed; i++)
+		failed = side_load(&sides[i], command->paths[i], command, log,
+				   err);
+	tell_apart(sides, command);
+	if (!failed)
+		failed = compare_build(&comparison, &sides[0].results,
+				       sides[0].name, &sides[1].results,
+				       sides[1].name, err) ||
+			 publish(command, &comparison, out, err);
+	compare_free(&comparison);
+	for (i = 0; i < SIDES; i++)
+		side_release(&sides[i]);
+	return failed ? -1 : 0;
+}

@@ -1,0 +1,204 @@
+#include "bench/app/data_command.h"
+
+#include <string.h>
+
+#include "bench/run/dataset_find.h"
+
+/* Hashes the four files; reasons are why those without a hash have none. Fails
+ * only where there is no memory to read them. */
+static int hash_place(struct dataset_place *place,
+		      char sha256[DATASET_FILES][HASH_SHA256_SIZE],
+		      struct error reasons[DATASET_FILES], struct error *err)
+{
+	struct idx idx;
+
+	for (int file = 0; file < DATASET_FILES; file++) {
+		sha256[file][0] = '\0';
+		if (!dataset_file_read(place->paths[file],
+				       (enum dataset_file)file, &idx,
+				       sha256[file], &reasons[file])) {
+			idx_release(&idx);
+		} else if (reasons[file].memory) {
+			*err = reasons[file];
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* "found" is what has this very content. */
+static int list_content(const struct dataset_known *known,
+			struct dataset_place *place, FILE *out,
+			struct error *err)
+{
+	char sha256[DATASET_FILES][HASH_SHA256_SIZE];
+	struct error reasons[DATASET_FILES];
+	const struct dataset_known *content;
+	int matches;
+
+	if (hash_place(place, sha256, reasons, err))
+		return -1;
+	content = dataset_known_closest(sha256);
+	matches = content ? dataset_known_matches(content, sha256) : 0;
+	fprintf(out, "%s     %s", content == known && matches == DATASET_FILES ?
+					  "found" : "other", place->dir);
+	if (matches > 0 && matches < DATASET_FILES)
+		fprintf(out, " (only %d of its 4 files are those of %s)",
+			matches, content->name);
+	else if (content != known)
+		fprintf(out, " (it holds %s)",
+			content ? content->name : "no content that we know");
+	return 0;
+}
+
+static int list_known(const struct dataset_known *known,
+		      const struct dataset_search *search, FILE *out,
+		      struct error *err)
+{
+	struct dataset_place place;
+
+	fprintf(out, "%-14s", known->name);
+	if (dataset_find(search, known, &place, err)) {
+		fprintf(out, "missing   bench data get %s", known->name);
+		if (known->package)
+			fprintf(out, ", or apt-get install %s",
+				known->package);
+	} else {
+		if (list_content(known, &place, out, err))
+			return -1;
+	}
+	fprintf(out, "\n");
+	return 0;
+}
+
+static int data_list(const struct data_command *command, FILE *out,
+		     struct error *err)
+{
+	const struct dataset_known *known = NULL;
+	struct dataset_search search;
+
+	dataset_search_init(&search, command->dir);
+	fprintf(out, "NAME          STATE     WHERE, OR HOW TO GET IT\n");
+	while ((known = dataset_known_next(known)))
+		if ((!command->name || !strcmp(command->name, known->name)) &&
+		    list_known(known, &search, out, err))
+			return -1;
+	if (!command->name)
+		fprintf(out, "synthetic     built in  --dataset synthetic\n");
+	return 0;
+}
+
+/*
+ * Compares the files with those of known; NULL stands for the set that most
+ * of them are of.
+ */
+static int check_place(struct dataset_place *place,
+		       const struct dataset_known *known, FILE *out,
+		       struct error *err)
+{
+	char sha256[DATASET_FILES][HASH_SHA256_SIZE];
+	struct error reasons[DATASET_FILES];
+	int matches;
+
+	if (hash_place(place, sha256, reasons, err))
+		return -1;
+	if (!known)
+		known = dataset_known_closest(sha256);
+	if (!known)
+		known = dataset_known_next(NULL);
+	for (int file = 0; file < DATASET_FILES; file++)
+		if (!sha256[file][0])
+			fprintf(out, "%s\n", reasons[file].message);
+		else if (strcmp(sha256[file], known->sha256[file]))
+			fprintf(out, "%s: not the file of %s: sha256 expected "
+				"%s, found %s\n", place->paths[file],
+				known->title, known->sha256[file],
+				sha256[file]);
+		else
+			fprintf(out, "%s: OK, %s\n", place->paths[file],
+				known->name);
+	matches = dataset_known_matches(known, sha256);
+	if (matches == DATASET_FILES)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "%.700s: only %d of the 4 files are those of %s; "
+			 "`bench data get %s` brings them all",
+			 place->dir, matches, known->title, known->name);
+}
+
+/* Every set that is found, each folder once. */
+static int check_all(const struct dataset_search *search, FILE *out,
+		     struct error *err)
+{
+	const struct dataset_known *known = NULL;
+	struct dataset_place place, last;
+	struct error missing, reason;
+	int found = 0, status = 0;
+
+	while ((known = dataset_known_next(known))) {
+		if (dataset_find(search, known, &place, &reason)) {
+			if (!found)
+				missing = reason;
+			continue;
+		}
+		if (found++ && !strcmp(place.dir, last.dir))
+			continue;
+		last = place;
+		if (check_place(&place, NULL, out, &reason)) {
+			*err = reason;
+			status = -1;
+		}
+	}
+	if (!found)
+		*err = missing;
+	return found ? status : -1;
+}
+
+static int data_check(const struct data_command *command, FILE *out,
+		      struct error *err)
+{
+	const struct dataset_known *known =
+		command->name ? dataset_known_find(command->name) : NULL;
+	struct dataset_search search;
+	struct dataset_place place;
+
+	dataset_search_init(&search, command->dir);
+	if (!known && !command->dir)
+		return check_all(&search, out, err);
+	if (dataset_find(&search, known, &place, err))
+		return -1;
+	return check_place(&place, known, out, err);
+}
+
+static int run_verb(const struct data_command *command, FILE *out, FILE *log,
+		    struct error *err)
+{
+	const char *verb = command->verb ? command->verb : "";
+
+	if (!strcmp(verb, "get"))
+		return data_get(command, out, log, err);
+	if (strcmp(verb, "list") && strcmp(verb, "check"))
+		return error_set(err, ERROR_USAGE,
+				 "data takes get, check or list%s%.100s",
+				 *verb ? ", not " : "", verb);
+	if (command->mirror)
+		return error_set(err, ERROR_USAGE,
+				 "--mirror goes with data get only");
+	if (command->name && !dataset_known_find(command->name))
+		return error_set(err, ERROR_USAGE,
+				 "data %s knows mnist and fashion-mnist, not "
+				 "%.100s", verb, command->name);
+	return strcmp(verb, "list") ? data_check(command, out, err) :
+				      data_list(command, out, err);
+}
+
+int data_command_run(const struct data_command *command, FILE *out, FILE *log,
+		     struct error *err)
+{
+	int status = run_verb(command, out, log, err);
+
+	if ((fflush(out) || ferror(out)) && !status)
+		status = error_set(err, ERROR_OUTPUT,
+				   "the result could not be written");
+	return status ? (int)err->kind : 0;
+}

@@ -1,0 +1,55 @@
+#include "bench/app/device_list.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/group/transport.h"
+#include "bench/system/cpus.h"
+#include "bench/system/clock.h"
+
+/* What the process that asks is given, and leaves. */
+struct listing {
+	const struct backend *backend;
+	struct device_info list[DEVICE_LIST_MOST];
+	int count;
+	int is_asked; /* the process got so far */
+};
+
+static int ask(struct group *group, void *context, struct error *err)
+{
+	struct listing *listing = context;
+
+	(void)group;
+	listing->is_asked = 1;
+	/* Nobody catches its signal, and a driver that hangs cannot. */
+	alarm(DEVICE_LIST_LIMIT_S);
+	listing->count = backend_list(listing->backend, cpus_available(),
+				      listing->list, DEVICE_LIST_MOST, err);
+	return listing->count < 0 ? -1 : 0;
+}
+
+int device_list(const struct backend *backend, struct device_info *list,
+		struct error *err)
+{
+	struct listing listing = { .backend = backend, .count = -1 };
+	const struct group_job job = { .body = ask,
+				       .context = &listing,
+				       .context_size = sizeof(listing) };
+	const double began_s = clock_now();
+
+	/* Without drivers of others there is nothing to fear. */
+	if (!backend->list)
+		return backend_list(backend, cpus_available(), list,
+				    DEVICE_LIST_MOST, err);
+	if (group_launch(transport_find("fork"), 1, &job, err)) {
+		/* No driver's fault, but ours. */
+		err->memory |= !listing.is_asked;
+		if (clock_now() - began_s >= DEVICE_LIST_LIMIT_S)
+			error_set(err, ERROR_FAILED,
+				  "a driver did not say within %d s which "
+				  "devices it has", DEVICE_LIST_LIMIT_S);
+		return -1;
+	}
+	memcpy(list, listing.list, sizeof(listing.list));
+	return listing.count;
+}

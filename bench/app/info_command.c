@@ -1,0 +1,194 @@
+#include "bench/app/info_command.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "backends/contract/backend.h"
+#include "backends/group/transport.h"
+#include "bench/system/text.h"
+#include "bench/system/cgroup.h"
+#include "bench/system/cpus.h"
+#include "bench/record/machine.h"
+#include "bench/app/device_list.h"
+
+#define MOST_PLATFORM 60 /* characters of its name and version */
+#define GIB (1024. * 1024 * 1024)
+
+/* What only devices with a platform of their own tell. */
+static void print_platform(FILE *out, const struct backend *backend,
+			   const struct device_info *info)
+{
+	fprintf(out, "%-12s   %d-float vectors, work-groups up to %zu, "
+		"%.0f KiB of local memory\n", "", info->width, info->group,
+		(double)info->group_memory / 1024);
+	if (info->parts > 1)
+		fprintf(out, "%-12s   can be parted into up to %d sub-devices: "
+			"%s-%d\n", "", info->parts, backend->name,
+			info->parts);
+	else
+		fprintf(out, "%-12s   cannot be parted into sub-devices\n", "");
+}
+
+/* A platform's name and version, as many of its words as a line has room for:
+ * drivers add what they were built with. */
+static void print_version(FILE *out, const char *platform)
+{
+	size_t used = 0, length;
+	const char *word;
+
+	fprintf(out, "%-12s   platform", "");
+	for (word = platform; *word; word += length) {
+		word += strspn(word, " ");
+		length = strcspn(word, " ");
+		used += 1 + length;
+		if (used > MOST_PLATFORM)
+			break;
+		if (length)
+			fprintf(out, " %.*s", (int)length, word);
+	}
+	fputs(*word ? " ..\n" : "\n", out);
+}
+
+static void print_device(FILE *out, const struct backend *backend, int index,
+			 const struct device_info *info)
+{
+	char name[48];
+
+	/* What stands for a platform without devices cannot be chosen. */
+	if (backend->list && info->type[0])
+		snprintf(name, sizeof(name), "%s:%d", backend->name, index);
+	else
+		snprintf(name, sizeof(name), "%s", backend->name);
+	fprintf(out, "%-12s %s\n", name, info->name);
+	if (info->platform[0])
+		print_version(out, info->platform);
+	if (info->driver[0])
+		fprintf(out, "%-12s   driver %s\n", "", info->driver);
+	if (info->unusable[0]) {
+		fprintf(out, "%-12s   cannot be used: %s\n", "",
+			info->unusable);
+		return;
+	}
+	fprintf(out, "%-12s   type %s, %d unit%s", "", info->type, info->units,
+		info->units == 1 ? "" : "s");
+	if (info->memory)
+		fprintf(out, ", %.1f GiB", (double)info->memory / GIB);
+	if (info->device_class[0])
+		fprintf(out, ", %s class", info->device_class);
+	fputc('\n', out);
+	if (info->platform[0])
+		print_platform(out, backend, info);
+}
+
+/* A lack of memory is our failure; any other one belongs in the list. */
+static int list_devices(const struct backend *backend, struct device_info *list,
+			FILE *out, struct error *err)
+{
+	const int count = device_list(backend, list, err);
+
+	if (count < 0 && !err->memory) {
+		fprintf(out, "%-12s cannot be used: %s\n", backend->name,
+			err->message);
+		return 0;
+	}
+	return count;
+}
+
+int devices_command(FILE *out, struct error *err)
+{
+	const struct backend *backend = NULL;
+	const double quota = cgroup_cpus("");
+	struct run run;
+
+	while ((backend = backend_next(backend))) {
+		struct device_info list[DEVICE_LIST_MOST];
+		const int count = list_devices(backend, list, out, err);
+
+		if (count < 0)
+			return -1;
+		for (int i = 0; i < count; i++)
+			print_device(out, backend, i, &list[i]);
+	}
+	run_rows.clear(&run);
+	machine_describe_host(&run);
+	fprintf(out, "\n%d of %ld CPUs can be used", cpus_available(),
+		run.logical_cpus);
+	if (isfinite(quota))
+		fprintf(out, " (quota %.2f)", quota);
+	fputs("; cores that are more share them.\n", out);
+	return 0;
+}
+
+/* The CPU libraries that a backend brings, as its device tells them. */
+static int print_libraries(FILE *out, struct error *err)
+{
+	const struct backend *backend = NULL;
+
+	while ((backend = backend_next(backend))) {
+		struct device_info list[DEVICE_LIST_MOST];
+		int count = device_list(backend, list, err);
+
+		if (count < 0 && err->memory)
+			return -1;
+		if (count < 0)
+			fprintf(out, "%-14s %s\n", backend->name, err->message);
+		for (int i = 0; i < count; i++)
+			fprintf(out, "%-14s %s%s%s%s%s\n", backend->name,
+				list[i].name, list[i].driver[0] ? ", " : "",
+				list[i].driver,
+				list[i].unusable[0] ? ", cannot be used: " : "",
+				list[i].unusable);
+	}
+	return 0;
+}
+
+int env_command(FILE *out, struct error *err)
+{
+	struct run run;
+	char variables[4 * sizeof(run.variables)];
+
+	run_rows.clear(&run);
+	machine_describe(&run);
+	fprintf(out, "%-14s %s (%s)\n", "bench", run.version, run.git_commit);
+	fprintf(out, "%-14s %s, %s\n", "built with", run.compiler, run.cflags);
+	fprintf(out, "%-14s %s\n", "processor", run.cpu_model);
+	fprintf(out, "%-14s %ld, %d allowed by affinity, ", "cpus",
+		run.logical_cpus, cpus_allowed());
+	if (isfinite(run.cpu_quota))
+		fprintf(out, "quota %.2f\n", run.cpu_quota);
+	else
+		fputs("no quota\n", out);
+	fprintf(out, "%-14s %.1f GiB\n", "memory",
+		(double)run.mem_bytes / GIB);
+	fprintf(out, "%-14s %s, %s\n", "system", run.os, run.kernel);
+	fprintf(out, "%-14s %s\n", "virtualised",
+		run.virtualisation[0] ? run.virtualisation : "not known");
+	fprintf(out, "%-14s %s\n", "governor",
+		run.governor[0] ? run.governor : "not known");
+	fprintf(out, "%-14s %s\n", "host key", run.host_key);
+	text_clean(variables, sizeof(variables), run.variables, 0);
+	fprintf(out, "%-14s %s\n", "variables",
+		variables[0] ? variables : "none that matter is set");
+	return print_libraries(out, err);
+}
+
+void list_print(FILE *out)
+{
+	const struct transport *transport = NULL;
+	const struct backend *backend = NULL;
+	const struct model *model = NULL;
+
+	fputs("models\n", out);
+	while ((model = model_next(model)))
+		fprintf(out, "  %-14s %s\n", model->name, model->summary);
+	fputs("backends\n", out);
+	while ((backend = backend_next(backend)))
+		fprintf(out, "  %-14s %s%s\n", backend->name, backend->summary,
+			backend->unavailable ? " (not in this build)" : "");
+	fputs("transports\n", out);
+	while ((transport = transport_next(transport)))
+		fprintf(out, "  %-14s %s\n", transport->name,
+			transport->summary);
+	fputs("data sets\n  mnist, fashion-mnist, synthetic, auto: see bench "
+	      "data list\n", out);
+}

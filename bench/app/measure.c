@@ -1,0 +1,347 @@
+#include "bench/app/measure.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "bench/system/cpus.h"
+#include "bench/record/machine.h"
+#include "bench/record/csv.h"
+#include "bench/record/run.h"
+#include "bench/record/time_to_accuracy.h"
+#include "bench/system/clock.h"
+#include "bench/system/file.h"
+#include "bench/system/interrupt.h"
+#include "bench/system/usage.h"
+#include "bench/run/plan_memory.h"
+#include "bench/run/plan_run.h"
+#include "bench/run/target_options.h"
+#include "bench/app/busy.h"
+
+static const char *on_off(int value)
+{
+	return value ? "on" : "off";
+}
+
+static const char *const kernel_states[] = {
+	[KERNELS_UNKNOWN] = "",
+	[KERNELS_COLD] = "cold",
+	[KERNELS_WARM] = "warm",
+};
+
+#define COPY(field, text) snprintf(field, sizeof(field), "%s", text)
+
+/* What was asked for; known before anything is opened. */
+static void describe_request(struct run *run, const struct target *target,
+			     const struct training *training,
+			     const struct options *options)
+{
+	run_rows.clear(run);
+	clock_stamp(run->started_utc, sizeof(run->started_utc));
+	if (options->run_id)
+		COPY(run->run_id, options->run_id);
+	else
+		snprintf(run->run_id, sizeof(run->run_id), "%s-%08x",
+			 run->started_utc, file_unique());
+	if (options->campaign_id)
+		COPY(run->campaign_id, options->campaign_id);
+	slowdown_name(&training->slowdown, target->name, run->target,
+		      sizeof(run->target));
+	if (options->straggler)
+		COPY(run->straggler, options->straggler);
+	run->inject_pct = training->slowdown.inject_pct;
+	COPY(run->backend, target->backend->name);
+	COPY(run->transport, target->transport->name);
+	COPY(run->model, training->model->name);
+	COPY(run->dropout, on_off(training->dropout));
+	COPY(run->algorithm, algorithm_name(training->algorithm));
+	COPY(run->precision, precision_name(training->precision));
+	COPY(run->reshuffle, on_off(training->reshuffle));
+	COPY(run->sync, training->ahead ? "epoch" : "step");
+	run->cores = target->cores;
+	run->parameters = (long)model_parameter_count(training->model);
+	if (training->global_batch % target->cores == 0)
+		run->batch = training->global_batch / target->cores;
+	run->global_batch = training->global_batch;
+	if (training->test_batch)
+		run->test_batch = training->test_batch;
+	run->epochs = training->recipe.epochs;
+	run->seed = options->seed;
+	run->lr = training->recipe.lr;
+	run->warmup = training->warmup;
+	run->target_accuracy_pct = training->target_accuracy_pct;
+	machine_describe(run);
+}
+
+static void describe_data(struct run *run, const struct training *training,
+			  const struct options *options)
+{
+	const struct dataset *dataset = training->dataset;
+
+	COPY(run->dataset, dataset->name);
+	COPY(run->dataset_sha256, dataset->train.sha256);
+	run->train_samples = dataset->train.count;
+	run->test_samples = dataset->test.count;
+	if (options->steps != OPTION_UNSET)
+		run->steps = training->iterations;
+}
+
+static void describe_resources(struct run *run, const struct training *training)
+{
+	const struct usage own = usage_read(USAGE_PROCESS);
+	const struct usage cores = usage_read(USAGE_CHILDREN);
+
+	run->cpu_user_s = own.user_s + cores.user_s;
+	run->cpu_sys_s = own.system_s + cores.system_s;
+	run->involuntary_switches =
+		own.involuntary_switches + cores.involuntary_switches;
+	run->maxrss_bytes = own.maxrss_bytes;
+	for (int r = 0; r < GROUP_MAX_SIZE; r++)
+		run->maxrss_bytes += training->memory_bytes[r];
+}
+
+static void describe_disturbance(struct run *run,
+				 const struct disturbance *disturbance)
+{
+	run->throttled_s = disturbance->throttled_s;
+	run->pressure_pct = disturbance->pressure_pct;
+	run->steal_pct = disturbance->steal_pct;
+	run->foreign_pct = disturbance->foreign_pct;
+}
+
+static void describe_outcome(struct run *run, const struct training *training)
+{
+	const struct recorder *recorder = &training->recorder;
+
+	COPY(run->device_name, training->device_info.name);
+	COPY(run->device_type, training->device_info.type);
+	COPY(run->device_driver, training->device_info.driver);
+	COPY(run->device_class, training->device_info.device_class);
+	run->device_units = training->device_info.units;
+	run->cpus = training->cpus;
+	run->compile_s = training->compile_s;
+	COPY(run->kernels, kernel_states[training->device_info.kernels]);
+	run->setup_s = training->setup_s;
+	run->warmup_s = training->warmup_s;
+	run->loop_s = training->loop_s;
+	run->loop_cpu_s = training->loop_cpu_s;
+	describe_resources(run, training);
+	describe_disturbance(run, &training->disturbance);
+	if (!isfinite(training->loop_s)) /* it never began */
+		return;
+	run->iterations_s = recorder->total_iterations_s;
+	run->loader_s = recorder->total_loader_s;
+	run->test_s = recorder->total_test_s;
+	run->unaccounted_s = training->loop_s - run->iterations_s -
+			     run->loader_s - run->test_s;
+	run->total_s = training->setup_s + training->loop_s;
+	if (training->reached_epoch) {
+		run->epochs_to_accuracy = training->reached_epoch;
+		run->time_to_accuracy_s =
+			time_to_accuracy(run, training->reached_s);
+	}
+	run->updates = recorder->updates;
+	if (recorder->total_counts.launches)
+		run->launches = recorder->total_counts.launches;
+	run->reduced_bytes = recorder->total_counts.reduced_bytes;
+	run->allocations = recorder->total_counts.allocations;
+	run->final_loss = recorder->last_loss;
+	run->final_accuracy_pct = recorder->last_accuracy_pct;
+	COPY(run->parameters_hash, training->parameters_hash);
+	COPY(run->buffers_hash, training->buffers_hash);
+}
+
+static void describe_residence(struct run *run,
+			       const struct training *training)
+{
+	if (!backend_holds(training->backend))
+		return;
+	/* It failed before it came to that. */
+	if (training->resident && !training->is_resident &&
+	    !training->not_resident_reason[0])
+		return;
+	COPY(run->resident, training->is_resident ? "yes" : "no");
+	COPY(run->not_resident_reason, training->not_resident_reason);
+}
+
+static void describe_failure(struct run *run, const struct error *err)
+{
+	/* What could not be written beside the rows takes nothing from them. */
+	COPY(run->status, err->kind == ERROR_STOPPED ? "partial" :
+			  err->kind == ERROR_OUTPUT && run->parameters_hash[0] ?
+						       "ok" : "error");
+	COPY(run->reason, err->message);
+	run->exit_code = err->kind == ERROR_STOPPED ?
+				 128 + interrupt_signal() : (long)err->kind;
+}
+
+static int print_run(FILE *out, const void *context, struct error *err)
+{
+	(void)err;
+	csv_write_header(out, &run_rows);
+	csv_write_row(out, &run_rows, context);
+	return 0;
+}
+
+/* Writes the row of runs.csv; a failure before it stays the one reported. */
+static int write_run(const char *path, const struct run *run, int failed,
+		     struct error *err)
+{
+	struct error local;
+	int result;
+
+	if (!path)
+		return failed;
+	result = file_replace_with(path, print_run, run, failed ? &local : err);
+	return failed ? failed : result;
+}
+
+static int launch(const struct target *target, struct training *training,
+		  struct run *run, FILE *out, FILE *log,
+		  const struct options *options, struct error *err)
+{
+	struct progress progress;
+	struct recorder *recorder = &training->recorder;
+	const struct group_job job = { training_run, training,
+				       sizeof(*training), interrupt_signal };
+	int failed;
+
+	*recorder = (struct recorder){ .rows = out,
+				       .progress = &progress,
+				       .last_loss = CELL_NO_REAL,
+				       .last_accuracy_pct = CELL_NO_REAL };
+	observation_rows.clear(&recorder->start);
+	COPY(recorder->start.run_id, run->run_id);
+	COPY(recorder->start.target, run->target);
+	COPY(recorder->start.status, "ok");
+	recorder->start.cores = run->cores;
+	recorder->modelled = !target->backend->offloads;
+	progress_start(&progress, options->progress, options->quiet,
+		       target->name, training->recipe.epochs,
+		       training->iterations, out);
+	csv_write_header(out, &observation_rows);
+	/* Who does not listen any more need not be measured for: a parent may
+	 * have ended before we asked to end with it. */
+	if (fflush(out))
+		return error_set(err, ERROR_OUTPUT,
+				 "the rows could not be written to standard "
+				 "output");
+	if (!training->one_process)
+		training->launcher_cpu_s = clock_process_cpu();
+	failed = group_launch(target->transport, target->cores, &job, err);
+	progress_end(&progress);
+	/* A signal may have come to one core alone. */
+	interrupt_adopt(training->stopped_by);
+	describe_outcome(run, training);
+	describe_residence(run, training);
+	/* Tables say it too. */
+	if (training->not_resident_reason[0] && !options->quiet &&
+	    !options->campaign_id)
+		fprintf(log, "note: batches are uploaded one by one: %s\n",
+			training->not_resident_reason);
+	return failed;
+}
+
+static int measure(const struct target *target, struct training *training,
+		   struct run *run, const struct options *options, FILE *out,
+		   FILE *log, struct error *err)
+{
+	struct dataset dataset = { 0 };
+	double began_s;
+	int failed = -1;
+
+	/* A whole device may use all CPUs; one of several cores its own. */
+	training->cpus = cpus_confine(
+		target->backend->offloads && target->cores == 1 ?
+			cpus_available() : target->cores,
+		run->cpu_list, sizeof(run->cpu_list), err);
+	if (training->cpus < 0)
+		goto out;
+	began_s = clock_now();
+	if (plan_dataset(&dataset, options, err))
+		goto out;
+	run->data_s = clock_now() - began_s;
+	training->dataset = &dataset;
+	/* A parent has said it already. */
+	if (dataset.notice[0] && !options->quiet && !options->campaign_id)
+		fprintf(log, "note: %s\n", dataset.notice);
+	if (plan_iterations(training, options, err) ||
+	    plan_check_memory(training, target, machine_memory_available(""),
+			      err))
+		goto out;
+	describe_data(run, training, options);
+	failed = launch(target, training, run, out, log, options, err);
+	if (!failed && (fflush(out) || ferror(out)))
+		failed = error_set(err, ERROR_OUTPUT,
+				   "the rows could not be written to standard "
+				   "output");
+out:
+	dataset_release(&dataset);
+	return failed;
+}
+
+/* What cannot be written in the end is told before anything is measured. */
+static int check_files(const struct options *options, struct error *err)
+{
+	const char *const paths[] = {
+		options->trace, options->profile, options->run_file,
+		options->save_parameters, options->dump_masks,
+	};
+
+	if (options->profile && !strcmp(options->profile, "-"))
+		return error_set(err, ERROR_USAGE,
+				 "--profile -: standard output has the rows "
+				 "of the measurement; name a file");
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (paths[i] && file_check(paths[i], err))
+			return -1;
+	return 0;
+}
+
+int measure_command(const struct options *options, FILE *out, FILE *log,
+		    struct error *err)
+{
+	struct target target;
+	struct training training;
+	struct run run;
+	int failed;
+
+	if (options->argument_count != 1)
+		return error_set(err, ERROR_USAGE,
+				 "bench measure takes one TARGET, as in: bench "
+				 "measure cpu-1");
+	if (target_parse(&target, options->arguments[0], err) ||
+	    target_options_check(options, &target, 1, NULL, err) ||
+	    plan_run(&training, &target, options, err))
+		return -1;
+	/* A child of `bench run` ends with it, and when it says so. */
+	prctl(PR_SET_NAME, "bench measure"); /* it was started as exe */
+	if (options->campaign_id)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	interrupt_install(options->campaign_id != NULL);
+	/* So does a core that is a process. */
+	training.patient = options->campaign_id || !training.one_process;
+	training.process_began_at = clock_now() - clock_process_age();
+	training.log = options->verbose ? log : NULL;
+	if (check_files(options, err))
+		return -1;
+	training.profile_log = log;
+	describe_request(&run, &target, &training, options);
+	failed = backend_check_algorithm(target.backend, options->algorithm,
+					 err);
+	if (!failed)
+		failed = measure(&target, &training, &run, options, out, log,
+				 err);
+	run.exit_code = 0;
+	COPY(run.status, "ok");
+	if (failed)
+		describe_failure(&run, err);
+	else if (!options->quiet && !options->campaign_id)
+		busy_note(&run, log); /* else a parent says it */
+	if (options->run_file)
+		machine_read_binary(&run);
+	return write_run(options->run_file, &run, failed, err);
+}

@@ -1,0 +1,14 @@
+/* `bench measure TARGET`: one run in this process, its rows as CSV. */
+#ifndef BENCH_APP_MEASURE_H
+#define BENCH_APP_MEASURE_H
+
+#include <stdio.h>
+
+#include "backends/contract/error.h"
+#include "bench/options/options.h"
+
+/* Rows go to out, notes to log. */
+int measure_command(const struct options *options, FILE *out, FILE *log,
+		    struct error *err);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * `bench help --generate`: the man page and the completions of shells. Each is
+ * a template in bench/app/, where a line with @NAME@ stands for what the
+ * tables of options, targets, models and data sets give.
+ */
+#ifndef BENCH_APP_PAGE_H
+#define BENCH_APP_PAGE_H
+
+#include <stdio.h>
+
+/* name is one of the choices of --generate. */
+void page_print(FILE *out, const char *name);
+
+#endif

@@ -1,0 +1,385 @@
+#include "bench/app/run_command.h"
+
+#include "bench/run/child.h"
+#include "bench/run/collector.h"
+#include "bench/system/cpus.h"
+#include "bench/record/machine.h"
+#include "bench/record/campaign.h"
+#include "bench/system/clock.h"
+#include "bench/system/file.h"
+#include "bench/system/interrupt.h"
+#include "bench/system/terminal.h"
+#include "bench/show/campaign_finish.h"
+#include "bench/show/export.h"
+#include "bench/show/table.h"
+#include "bench/run/plan_memory.h"
+#include "bench/run/plan_run.h"
+#include "bench/run/target_options.h"
+#include "bench/app/busy.h"
+#include "bench/app/device_probe.h"
+#include "bench/app/dry_run.h"
+#include "bench/app/info_command.h"
+
+#define MOST_TARGETS 64
+
+struct work {
+	const struct options *options;
+	FILE *out, *log;
+	struct target targets[MOST_TARGETS];
+	int iterations[MOST_TARGETS]; /* an epoch of each */
+	int epochs;
+	int target_count;
+	int named; /* targets were asked for by name */
+	int missing[MOST_TARGETS]; /* as was told before */
+	struct campaign campaign;
+	size_t started; /* runs, those that the folder had included */
+	int worst;	    /* exit code so far */
+	struct error first; /* that it comes from */
+};
+
+static void note_failure(struct work *work, int code, const struct error *err)
+{
+	if (work->worst)
+		return;
+	work->worst = code;
+	work->first = *err;
+}
+
+static int parse_targets(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+	const char *const *names = options->arguments;
+	int count = options->argument_count;
+
+	work->named = count > 0;
+	if (!count) {
+		names = target_defaults;
+		while (names[count])
+			count++;
+	}
+	if (count > MOST_TARGETS)
+		return error_set(err, ERROR_USAGE, "more than %d targets",
+				 MOST_TARGETS);
+	for (int i = 0; i < count; i++) {
+		struct training training;
+
+		if (target_parse(&work->targets[i], names[i], err) ||
+		    plan_run(&training, &work->targets[i], options, err))
+			return -1;
+	}
+	work->target_count = count;
+	/* Of one seed, twice would count as a repetition. */
+	if (target_refuse_twice(work->targets, count, "--repeat", err) ||
+	    target_options_check(options, work->targets, count,
+				 options->quiet ? NULL : work->log, err))
+		return -1;
+	if (!options->trace)
+		return 0;
+	if (count * options->repeat > 1)
+		return error_set(err, ERROR_USAGE,
+				 "--trace shows one process, and these would "
+				 "be %ld: name one target",
+				 count * options->repeat);
+	return file_check(options->trace, err);
+}
+
+/* What one target makes of the data set, and whether it fits into memory. */
+static int plan_target(struct work *work, int t, const struct dataset *dataset,
+		       struct training *training, struct error *err)
+{
+	const struct target *target = &work->targets[t];
+
+	if (plan_run(training, target, work->options, err))
+		return -1;
+	training->dataset = dataset;
+	if (plan_iterations(training, work->options, err) ||
+	    plan_check_memory(training, target, machine_memory_available(""),
+			      err))
+		return -1;
+	work->iterations[t] = training->iterations;
+	work->epochs = training->recipe.epochs;
+	return 0;
+}
+
+static int dry_run_all(struct work *work, const struct dataset *dataset,
+		       struct error *err)
+{
+	double all_s = 0;
+	char time[32];
+
+	for (int t = 0; t < work->target_count; t++) {
+		struct training training;
+
+		if (plan_target(work, t, dataset, &training, err) ||
+		    dry_run(work->options, &work->targets[t], &training,
+			    work->named, &all_s, work->out, err))
+			return -1;
+	}
+	dry_run_print_time(all_s, time, sizeof(time));
+	fprintf(work->out, "%-10s %s%s\n", "in all",
+		work->options->target_accuracy >= 0 ? "at most " : "", time);
+	return 0;
+}
+
+/* Found before a campaign is begun; each child loads its own. */
+static int check_data(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+	struct dataset dataset = { 0 };
+	int failed = plan_dataset(&dataset, options, err);
+
+	if (!failed && dataset.notice[0] && !options->quiet)
+		fprintf(work->log, "note: %s\n", dataset.notice);
+	for (int t = 0; !failed && t < work->target_count; t++) {
+		struct training training;
+
+		failed = plan_target(work, t, &dataset, &training, err);
+	}
+	if (!failed && options->dry_run)
+		failed = dry_run_all(work, &dataset, err);
+	dataset_release(&dataset);
+	return failed;
+}
+
+/* A target that nobody asked for by name may be missing. */
+static void judge(struct work *work, struct child_result *result,
+		  const struct target *target, int more)
+{
+	struct run *run = &result->run;
+	struct error err;
+
+	if (!result->exit_code)
+		return;
+	if (result->exit_code == ERROR_MISSING && !work->named) {
+		snprintf(run->status, sizeof(run->status), "skipped");
+		fprintf(work->log, "%s skipped: %s\n", target->name,
+			run->reason);
+		return;
+	}
+	error_set(&err, ERROR_FAILED, "%s: %s", target->name, run->reason);
+	/* At once, since others may take long; the first is named at the end
+	 * as well. */
+	if ((work->worst || more) && !work->missing[target - work->targets])
+		fprintf(work->log, "%s\n", err.message);
+	if (result->exit_code >= ERROR_USAGE &&
+	    result->exit_code <= ERROR_OUTPUT)
+		err.kind = (enum error_kind)result->exit_code;
+	note_failure(work, err.kind, &err);
+}
+
+/* What the campaign found in its folder, and changed: not even -q hides it. */
+static void tell(struct work *work)
+{
+	char *notice = work->campaign.notice;
+
+	if (notice[0])
+		fprintf(work->log, "note: %s\n", notice);
+	notice[0] = '\0';
+}
+
+/* more: runs are still to come. */
+static int run_once(struct work *work, int t, long round, int more,
+		    struct error *err)
+{
+	const struct target *target = &work->targets[t];
+	struct options options = *work->options;
+	char run_id[48];
+	const struct child_request request = {
+		.options = &options,
+		.target = target->name,
+		.run_id = run_id,
+		.campaign_id = work->campaign.id,
+	};
+	struct collector collector = {
+		.campaign = &work->campaign,
+		.log = options.quiet ? NULL : work->log,
+	};
+	const struct child_ear ear = collector_ear(&collector);
+	struct child_result result;
+	int failed;
+
+	target_options_trim(&options, target);
+	options.seed += round * SEED_STRIDE;
+	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
+		 ++work->started);
+	progress_start(&collector.progress, options.progress, options.quiet,
+		       target->name, work->epochs, work->iterations[t], NULL);
+	if (child_measure(&result, &request, &ear, err)) {
+		result.exit_code = err->kind;
+		child_blame(&result, target->name, run_id, err);
+	}
+	progress_end(&collector.progress);
+	if (!interrupt_signal())
+		judge(work, &result, target, more);
+	if (!result.exit_code && !options.quiet)
+		busy_note(&result.run, work->log);
+	failed = campaign_end_run(&work->campaign, &result.run, err);
+	tell(work);
+	return failed;
+}
+
+/* What was not reached has a row that says so, and none of anything else. */
+static int skip_once(struct work *work, int t, struct error *err)
+{
+	struct child_result result = { .exit_code = 128 + interrupt_signal() };
+	struct error why;
+	char run_id[48];
+
+	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
+		 ++work->started);
+	error_set(&why, ERROR_STOPPED, "interrupted before it began");
+	child_blame(&result, work->targets[t].name, run_id, &why);
+	snprintf(result.run.status, sizeof(result.run.status), "skipped");
+	return campaign_end_run(&work->campaign, &result.run, err);
+}
+
+/* Each round starts with another target, so that none is always the first. */
+static void run_all(struct work *work)
+{
+	const long all = work->options->repeat * work->target_count;
+	struct error err;
+
+	for (long n = 0; n < all; n++) {
+		const long round = n / work->target_count;
+		const int t = (int)((n + round) % work->target_count);
+		const int failed =
+			interrupt_signal() ?
+				skip_once(work, t, &err) :
+				run_once(work, t, round, n + 1 < all, &err);
+
+		if (failed)
+			note_failure(work, err.kind, &err);
+		/* Of what was repeated the tables say how often. */
+		if (interrupt_signal() && n + 1 >= work->target_count)
+			return;
+	}
+}
+
+static void publish(struct work *work)
+{
+	const struct options *options = work->options;
+	struct table_options table = {
+		.with_post = options->with_post,
+		.include_warmup = options->include_warmup,
+		.utf8 = terminal_is_utf8(),
+		.color = terminal_uses_color(options->color, work->out),
+		.width = terminal_columns(work->out),
+		.quiet = options->quiet,
+		.where = work->campaign.dir,
+		.is_folder = 1,
+	};
+	const struct export_paths exports = {
+		.csv = options->export_csv,
+		.json = options->export_json,
+		.markdown = options->export_markdown,
+	};
+	struct error err;
+
+	table_format_find(options->format, &table.format);
+	table.first = table_is_first(&table, options->details);
+	if (campaign_finish(&work->campaign, options->include_warmup, &err))
+		note_failure(work, err.kind, &err);
+	if (!export_uses_terminal(&exports) &&
+	    table_print(&work->campaign, &table, work->out, &err))
+		note_failure(work, err.kind, &err);
+	if (export_write(&work->campaign, &exports, &table, work->out, &err))
+		note_failure(work, err.kind, &err);
+	if (fflush(work->out) || ferror(work->out)) {
+		error_set(&err, ERROR_OUTPUT, "standard output: the tables "
+			  "could not be written; they are in %s",
+			  work->campaign.dir);
+		note_failure(work, err.kind, &err);
+	}
+	/* The first screen ends with it. */
+	if (!options->quiet && (!table.first || export_uses_terminal(&exports)))
+		fprintf(work->log, "results: %s\n", work->campaign.dir);
+}
+
+/* Once, for the target with the most cores. */
+static void note_shared_cpus(const struct work *work)
+{
+	const struct target *most = NULL;
+	const int cpus = cpus_available();
+
+	for (int i = 0; i < work->target_count; i++)
+		if (!work->targets[i].backend->offloads &&
+		    (!most || work->targets[i].cores > most->cores))
+			most = &work->targets[i];
+	if (most && most->cores > cpus)
+		fprintf(work->log, "note: %s: %d cores on %d CPU%s, which "
+			"bounds what can be seen of a speed-up\n",
+			most->name, most->cores, cpus, cpus == 1 ? "" : "s");
+}
+
+static void note_idle_cores(const struct work *work)
+{
+	const long batch = work->options->global_batch;
+
+	for (int i = 0; batch != OPTION_UNSET && i < work->target_count; i++)
+		if (work->targets[i].cores > batch)
+			fprintf(work->log, "note: %s: a global batch of %ld "
+				"leaves %ld of %d cores without samples\n",
+				work->targets[i].name, batch,
+				work->targets[i].cores - batch,
+				work->targets[i].cores);
+}
+
+static int run_campaign(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+	char stamp[24];
+	const struct campaign_request request = { options->out, options->label,
+						  stamp };
+	const struct export_paths exports = {
+		.csv = options->export_csv,
+		.json = options->export_json,
+		.markdown = options->export_markdown,
+	};
+	int failed;
+
+	clock_stamp(stamp, sizeof(stamp));
+	failed = export_check(&exports, err) ||
+		 campaign_create(&work->campaign, &request, err);
+	tell(work);
+	if (!failed) {
+		work->started = work->campaign.run_count;
+		interrupt_install(0);
+		if (!options->quiet) {
+			note_shared_cpus(work);
+			note_idle_cores(work);
+		}
+		run_all(work);
+		publish(work);
+		if (interrupt_signal())
+			failed = error_set(err, ERROR_STOPPED,
+					   "interrupted; the rows so far are "
+					   "in %s: bench table %s shows them",
+					   work->campaign.dir,
+					   work->campaign.dir);
+	}
+	campaign_release(&work->campaign);
+	return failed;
+}
+
+int run_command(const struct options *options, FILE *out, FILE *log,
+		struct error *err)
+{
+	struct work work = { .options = options, .out = out, .log = log };
+
+	if (options->list) {
+		list_print(out);
+		return 0;
+	}
+	if (parse_targets(&work, err) || check_data(&work, err))
+		return err->kind;
+	if (options->dry_run)
+		return 0;
+	/* Others could be trained for hours before; one alone says it. */
+	if (work.named && work.target_count > 1)
+		devices_probe(work.targets, work.target_count,
+			      options->device_class, log, work.missing);
+	if (run_campaign(&work, err))
+		return err->kind;
+	*err = work.first;
+	return work.worst;
+}

@@ -1,0 +1,347 @@
+#include "bench/gate/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/run/child.h"
+#include "bench/run/collector.h"
+#include "bench/record/disturbed.h"
+#include "bench/system/clock.h"
+#include "bench/system/interrupt.h"
+
+#define PILOT_STEPS 5
+#define MEASURED_S 1 /* of iterations in each process, at least */
+#define FEWEST_STEPS 5
+#define LOSS_BOUND 1e-5
+#define HINT_SIZE 192
+
+/* Which process of the check it is. */
+struct place {
+	int arm, stage, block, attempt, order, pad;
+};
+
+/* What one process did. */
+struct work {
+	struct run run;
+	long steps;
+	double first_loss;
+};
+
+static void look_at_rows(struct work *work, const struct observation *rows,
+			 size_t count)
+{
+	work->steps = 0;
+	work->first_loss = NAN;
+	for (; count; rows++, count--) {
+		if (pair_is_step(rows) && !work->steps++)
+			work->first_loss = rows->loss;
+	}
+}
+
+static void set_options(struct options *options, const struct check *check,
+			const struct check_target *target,
+			const struct place *place)
+{
+	check_target_options(options, check, target);
+	options->epochs = 1;
+	options->test = 0;
+	options->steps = place->stage == CHECK_PILOT &&
+			 options->steps == OPTION_UNSET ?
+				 PILOT_STEPS : target->steps;
+	if (place->arm != ARM_HEAD)
+		options->inject = NULL;
+}
+
+/* Both arms have one name, though one may have work added on purpose. */
+static void name_run(struct run *run, const struct check_target *target,
+		     const struct place *place)
+{
+	snprintf(run->target, sizeof(run->target), "%s", target->name);
+	snprintf(run->arm, sizeof(run->arm), "%s", arm_names[place->arm]);
+	run->stage = place->stage;
+	run->block = place->block;
+	run->attempt = place->attempt;
+	run->order_in_block = place->order;
+	run->env_pad_bytes = place->pad;
+}
+
+/* A process that says nothing of itself may be of no bench, or of one that
+ * does not know an option of ours. */
+static void explain_end(char text[HINT_SIZE], const struct options *options,
+			int arm, const struct child_result *result)
+{
+	const int is_head = arm == ARM_HEAD;
+
+	text[0] = '\0';
+	if (result->is_mute && (is_head ? options->head : options->base))
+		snprintf(text, HINT_SIZE, ", without a word that bench measure "
+			 "writes: --%s wants a bench; any other program is "
+			 "measured with --base-cmd and --head-cmd",
+			 is_head ? "head" : "base");
+}
+
+/* One process, with its rows saved. Fails unless it ended well. */
+static int measure(struct check *check, struct check_target *target,
+		   const struct place *place, struct work *work,
+		   struct error *err)
+{
+	const struct arm *arm = &check->arms[place->arm];
+	const size_t rows = check->campaign.observation_count;
+	struct collector collector = { .campaign = &check->campaign,
+				       .other = &check->progress,
+				       .log = check->log };
+	const struct child_ear ear = collector_ear(&collector);
+	struct child_result result;
+	struct options options;
+	char run_id[48], hint[HINT_SIZE], **environment;
+	struct child_request request = {
+		.options = &options,
+		.target = target->name,
+		.run_id = run_id,
+		.campaign_id = check->campaign.id,
+		.program = arm->program,
+		.words = (const char *const *)arm->words,
+	};
+	int failed;
+
+	set_options(&options, check, target, place);
+	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", check->campaign.id,
+		 ++check->started);
+	environment = arm_environment(arm, place->pad, err);
+	if (!environment)
+		return -1;
+	request.environment = (const char *const *)environment;
+	if (child_measure(&result, &request, &ear, err)) {
+		result.exit_code = err->kind;
+		child_blame(&result, target->name, run_id, err);
+	}
+	free(environment);
+	name_run(&result.run, target, place);
+	work->run = result.run;
+	failed = campaign_end_run(&check->campaign, &result.run, err);
+	look_at_rows(work, check->campaign.observations + rows,
+		     check->campaign.observation_count - rows);
+	if (failed)
+		return -1;
+	if (interrupt_signal())
+		return error_set(err, ERROR_STOPPED, "interrupted; the rows so "
+				 "far are in %s, and cannot be gone on from: "
+				 "begin again", check->campaign.dir);
+	if (!result.exit_code)
+		return 0;
+	explain_end(hint, check->options, place->arm, &result);
+	return error_set(err, result.exit_code == ERROR_MISSING ?
+			 ERROR_MISSING : ERROR_FAILED, "%s, %s: %s%s",
+			 target->name, arm_words[place->arm],
+			 result.run.reason, hint);
+}
+
+/* Rows of a command need not say a loss: none is the same as none. */
+static int is_same_loss(double loss, double expected)
+{
+	return fabs(loss - expected) <= LOSS_BOUND * fmax(1, fabs(expected)) ||
+	       (isnan(loss) && isnan(expected));
+}
+
+static void print_loss(char text[24], double loss)
+{
+	if (isnan(loss))
+		snprintf(text, 24, "missing");
+	else
+		snprintf(text, 24, "%.9g", loss);
+}
+
+/* Every process does the same work: as many iterations, from one loss. */
+static int compare_work(struct check_target *target, const struct place *place,
+			const struct work *work, struct error *err)
+{
+	char loss[24], expected[24];
+
+	if (target->steps_done < 0) {
+		target->steps_done = work->steps;
+		target->first_loss = work->first_loss;
+	} else if (work->steps != target->steps_done) {
+		return error_set(err, ERROR_FAILED, "%s: result changed, speed "
+				 "not compared: %ld iterations by the %s, %ld "
+				 "before", target->name, work->steps,
+				 arm_words[place->arm], target->steps_done);
+	} else if (work->steps &&
+		   !is_same_loss(work->first_loss, target->first_loss)) {
+		print_loss(loss, work->first_loss);
+		print_loss(expected, target->first_loss);
+		return error_set(err, ERROR_FAILED, "%s: result changed, speed "
+				 "not compared: the first loss of the %s is "
+				 "%s, and was %s", target->name,
+				 arm_words[place->arm], loss, expected);
+	}
+	return 0;
+}
+
+/* What is left of the stage if the rest is as slow as what is done was. */
+static double seconds_left(const struct check *check, double now)
+{
+	const double left = check->planned_s - check->done_s;
+
+	return check->done_s > 0 ?
+		       left * (now - check->began_at) / check->done_s : left;
+}
+
+static void show(struct check *check, const struct check_target *target,
+		 const struct place *place)
+{
+	const double now = clock_now();
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s block %d of %d, %s %s",
+		 check->stage_name, place->block - check->first_block + 1,
+		 check->blocks, target->name, arm_words[place->arm]);
+	progress_draw_text(&check->progress, now, text,
+			   fmax(0, seconds_left(check, now)));
+}
+
+/* One target's processes of one block. *disturbed: not by themselves alone. */
+static int measure_block(struct check *check, const struct schedule *schedule,
+			 int t, struct place *place, int *disturbed,
+			 struct error *err)
+{
+	struct check_target *target = &check->targets[t];
+	const int block = place->block - check->first_block;
+	struct work work;
+
+	*disturbed = 0;
+	for (int order = 0; order < check->arm_count; order++) {
+		place->order = order + 1;
+		place->arm = schedule_arm(schedule, block, t, order,
+					  &place->pad);
+		if (check->arm_count == 1)
+			place->arm = check->lone_arm;
+		show(check, target, place);
+		if (measure(check, target, place, &work, err) ||
+		    compare_work(target, place, &work, err))
+			return -1;
+		*disturbed |= run_is_disturbed(&work.run);
+		check->done_s += place->attempt == 1 ? target->process_s : 0;
+	}
+	return 0;
+}
+
+/* Chosen targets in turn; what was disturbed once more, within limits. */
+static int measure_blocks(struct check *check, const struct schedule *schedule,
+			  int stage, const int *chosen, struct error *err)
+{
+	struct place place = { .stage = stage };
+	int disturbed;
+
+	for (int block = 0; block < schedule->blocks; block++)
+		for (int i = 0; i < schedule->targets; i++) {
+			const int t = schedule_target(schedule, block, i);
+			struct check_target *target = &check->targets[t];
+
+			if (!chosen[t])
+				continue;
+			place.block = check->first_block + block;
+			place.attempt = 1;
+			if (measure_block(check, schedule, t, &place,
+					  &disturbed, err))
+				return -1;
+			if (!disturbed ||
+			    target->redone >= check->blocks / CHECK_MOST_REDONE)
+				continue;
+			target->redone++;
+			place.attempt = 2;
+			if (measure_block(check, schedule, t, &place,
+					  &disturbed, err))
+				return -1;
+		}
+	return 0;
+}
+
+double check_estimate(const struct check *check, const int *chosen)
+{
+	double seconds = 0;
+
+	for (int t = 0; t < check->target_count; t++)
+		if (chosen[t])
+			seconds += check->targets[t].process_s *
+				   check->arm_count * check->blocks;
+	return seconds;
+}
+
+int check_measure(struct check *check, int stage, int first, const int *chosen,
+		  struct error *err)
+{
+	struct schedule schedule;
+	int failed;
+
+	if (schedule_make(&schedule, check->blocks, check->target_count,
+			  check->arm_count,
+			  check->seed + (uint32_t)(stage + first), err))
+		return -1;
+	check->stage_name = check->options->verb == VERB_CALIBRATE ?
+				    "calibration" :
+			    stage == CHECK_SCREEN ? "screen" : "confirmation";
+	check->first_block = first;
+	check->began_at = clock_now();
+	check->planned_s = check_estimate(check, chosen);
+	check->done_s = 0;
+	for (int t = 0; t < check->target_count; t++)
+		check->targets[t].redone = 0;
+	failed = measure_blocks(check, &schedule, stage, chosen, err);
+	schedule_free(&schedule);
+	return failed;
+}
+
+/* Iterations that take long enough, but no more than there are. */
+static void plan_steps(struct check *check, struct check_target *target,
+		       const struct work *work, double process_s)
+{
+	const struct run *run = &work->run;
+	const double step_s = run->iterations_s / (double)run->updates;
+
+	target->process_s = process_s;
+	if (!work->steps || !isfinite(step_s) || step_s <= 0)
+		return;
+	if (check->options->steps == OPTION_UNSET && !target->stored) {
+		target->steps = (long)ceil(MEASURED_S / step_s);
+		target->steps = target->steps < FEWEST_STEPS ?
+					FEWEST_STEPS : target->steps;
+	}
+	target->steps = target->steps > target->most_steps ?
+				target->most_steps : target->steps;
+	target->process_s += step_s * (double)(target->steps - run->updates);
+}
+
+int check_pilot(struct check *check, struct error *err)
+{
+	const struct place place = {
+		.arm = check->arm_count == 1 ? check->lone_arm : ARM_BASE,
+		.stage = CHECK_PILOT,
+		.attempt = 1,
+	};
+	int left = 0;
+
+	for (int t = 0; t < check->target_count; t++) {
+		struct check_target *target = &check->targets[t];
+		const double began = clock_now();
+		struct work work;
+
+		progress_draw_text(&check->progress, began, "pilot", NAN);
+		target->steps_done = -1;
+		target->steps = target->stored ? target->stored->run->steps :
+						 check->options->steps;
+		if (!measure(check, target, &place, &work, err)) {
+			target->pilot = work.run;
+			plan_steps(check, target, &work, clock_now() - began);
+			left++;
+			continue;
+		}
+		if (err->kind != ERROR_MISSING || check->named)
+			return -1;
+		target->missing = 1;
+		if (check->log)
+			fprintf(check->log, "%s skipped: %s\n", target->name,
+				work.run.reason);
+	}
+	return left ? 0 : -1; /* the last error stands */
+}

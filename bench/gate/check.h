@@ -1,0 +1,122 @@
+/*
+ * Measuring for `bench check`: blocks of fresh processes, one of each arm and
+ * target, whose rows go into a campaign with their arm, stage and block.
+ */
+#ifndef BENCH_GATE_CHECK_H
+#define BENCH_GATE_CHECK_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bench/gate/check_build.h"
+#include "bench/gate/schedule.h"
+#include "bench/gate/arm.h"
+#include "bench/gate/baseline.h"
+#include "bench/gate/floor.h"
+#include "bench/gate/pair.h"
+#include "bench/record/campaign.h"
+#include "bench/run/progress.h"
+
+#define CHECK_MOST_TARGETS 16
+#define CHECK_MOST_REDONE 5 /* one of so many blocks, at most, is done again */
+#define CHECK_TIME_SIZE 24
+
+struct check_target {
+	char name[64];	  /* what the rows call it */
+	const struct backend *backend; /* NULL: of a command */
+	const struct baseline_target *stored; /* the base; NULL: an arm */
+	int missing;	  /* could not run, and was not asked for by name */
+	long most_steps;  /* of an epoch */
+	long batch;	  /* of a core, at most */
+	long steps;	  /* of each process; not those of a command */
+	double process_s; /* what one process takes, about */
+	long steps_done;   /* by the first process; -1 before */
+	double first_loss; /* its first */
+	int redone; /* blocks of this stage, because of others */
+	struct run pilot;
+	double floor; /* what bench calibrate found, .04 say; 0: nothing */
+};
+
+struct check {
+	const struct options *options;
+	FILE *log; /* notes; NULL: none */
+	struct arm arms[ARM_COUNT];
+	struct check_build build; /* of --base-ref */
+	int arm_count;
+	int lone_arm; /* if arm_count is 1 */
+	int blocks;    /* of a stage */
+	uint32_t seed; /* of the order */
+	struct baseline baseline; /* of --baseline */
+	int named;     /* targets were asked for by name */
+	struct check_target targets[CHECK_MOST_TARGETS];
+	int target_count;
+	struct floors floors;
+	struct campaign campaign;
+	char scratch[256]; /* the campaign's folder in a dry run */
+	size_t started; /* runs, those that the folder had included */
+	struct progress progress; /* started by the caller */
+
+	/* The stage that is measured. */
+	const char *stage_name;
+	int first_block;
+	double began_at; /* of clock_now() */
+	double planned_s; /* what it takes, by the pilots */
+	double done_s; /* what is done of that */
+};
+
+/* The options of a target's processes: those of the baseline if it has one, but
+ * none that the target does not take. */
+void check_target_options(struct options *options, const struct check *check,
+			  const struct check_target *target);
+
+/*
+ * From check->options and check->log, all else being 0: arms, targets, the
+ * order, a folder for the rows. `bench check` reads the floors, too.
+ */
+int check_prepare(struct check *check, struct error *err);
+void check_release(struct check *check); /* also after a failure; frees it */
+
+/*
+ * One process of the base (of the head, if that is alone) for each target, that
+ * no verdict is made from: tells how many iterations take long enough, for all
+ * arms, and how long it all takes. A target that cannot run and has no name is
+ * marked missing.
+ */
+int check_pilot(struct check *check, struct error *err);
+
+/* The targets that can be measured, 1 or 0 each. */
+void check_choose_all(const struct check *check, int *chosen);
+
+/* What will be measured, and how long that takes. */
+void check_print_plan(const struct check *check, const int *chosen, FILE *to);
+
+/* "24 s", and minutes from two on. */
+void check_print_time(char text[CHECK_TIME_SIZE], double seconds);
+
+/* --floors, or the usual file. */
+const char *check_floors_path(const struct options *options);
+
+/* Reads the noise floors. That `bench calibrate` could not save any is known
+ * before anything is measured, too. */
+int check_load_floors(struct check *check, struct error *err);
+
+/* Sets each target's floor, from the machine that its pilot ran on; says which
+ * floors are of another one. */
+void check_use_floors(struct check *check);
+
+/* Seconds that a stage takes on the targets chosen, about. */
+double check_estimate(const struct check *check, const int *chosen);
+
+/*
+ * One stage on the targets chosen, blocks counted from first. A process that
+ * fails or does other work than its partner ends it with ERROR_FAILED: result
+ * changed, speed not compared. ERROR_STOPPED after a signal.
+ */
+int check_measure(struct check *check, int stage, int first, const int *chosen,
+		  struct error *err);
+
+/* `bench verify` of both programs for every backend, device and batch of a core
+ * that is compared, unless the user's cache says that they are right. */
+int check_verify(struct check *check, struct error *err);
+
+#endif

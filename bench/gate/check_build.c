@@ -1,0 +1,285 @@
+#include "bench/gate/check_build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/system/hash.h"
+#include "bench/system/words.h"
+#include "bench/system/cpus.h"
+#include "bench/system/append.h"
+#include "bench/system/file.h"
+#include "bench/system/interrupt.h"
+#include "bench/system/process.h"
+
+#define SHORTEST_COMMIT 7 /* letters of git's; "unknown" begins none */
+#define DEFAULT_COMPILER "gcc" /* the Makefile's */
+
+/* What else of our environment builds another program from one commit: knobs of
+ * the Makefile, and what gcc and clang read themselves. */
+static const char *const knobs[] = {
+	"CC", "CFLAGS", "LDFLAGS", "DEFINES", "SAN", "WERROR", "PKG_CONFIG",
+	"PKG_CONFIG_PATH", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH",
+	"COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH",
+};
+
+/* Its standard output goes to out. Fails unless the program ends with 0. */
+static int start(const char *const *words, int out, struct error *err)
+{
+	const struct process_setting setting = { .stdout_fd = out,
+						 .stderr_fd = -1 };
+	struct process_status status;
+
+	if (process_run(words, &setting, INFINITY, &status, err))
+		return -1;
+	if (status.code)
+		return error_set(err, ERROR_FAILED, "%s failed", words[0]);
+	return 0;
+}
+
+/* What a program prints, without its last line end; it fits into a pipe. */
+static int ask(const char *const *words, char *answer, size_t size,
+	       struct error *err)
+{
+	ssize_t count = -1;
+	int pipes[2];
+
+	if (pipe2(pipes, O_CLOEXEC))
+		return error_set(err, ERROR_FAILED, "no pipe: %s",
+				 strerror(errno));
+	if (!start(words, pipes[1], err))
+		count = read(pipes[0], answer, size - 1);
+	close(pipes[0]);
+	close(pipes[1]);
+	if (count <= 0)
+		return -1;
+	answer[count - (answer[count - 1] == '\n')] = '\0';
+	return 0;
+}
+
+/*
+ * A make around us is no business of the one that builds. Nor is the repository
+ * of a hook that we are in: git would take it, its HEAD and its index for those
+ * of every folder. Unset for good, since empty ones mean something else.
+ */
+static int leave_surroundings(struct error *err)
+{
+	static const char *const of_make[] = { "MAKEFLAGS", "MFLAGS",
+					       "MAKELEVEL", "GNUMAKEFLAGS" };
+	const char *const list[] = { "git", "rev-parse", "--local-env-vars",
+				     NULL };
+	char of_git[4096], *name = of_git, *end;
+
+	for (size_t i = 0; i < sizeof(of_make) / sizeof(of_make[0]); i++)
+		process_unset(of_make[i]);
+	if (ask(list, of_git, sizeof(of_git), err))
+		return error_set(err, ERROR_FAILED, "--base-ref: git rev-parse "
+				 "--local-env-vars says nothing");
+	for (; (end = strchr(name, '\n')); name = end + 1) {
+		*end = '\0';
+		process_unset(name);
+	}
+	process_unset(name);
+	return 0;
+}
+
+static int find_commit(struct check_build *build, const char *revision,
+		       char top[PATH_MAX], struct error *err)
+{
+	char wanted[300];
+	const char *const where[] = { "git", "rev-parse", "--show-toplevel",
+				      NULL };
+	const char *const which[] = { "git", "rev-parse", "--verify",
+				      "--quiet", "--end-of-options", wanted,
+				      NULL };
+
+	if (!process_find_program("git") || !process_find_program("make"))
+		return error_set(err, ERROR_MISSING, "--base-ref needs git and "
+				 "make: apt-get install git make");
+	if (leave_surroundings(err))
+		return -1;
+	snprintf(wanted, sizeof(wanted), "%.250s^{commit}", revision);
+	if (ask(where, top, PATH_MAX, err))
+		return error_set(err, ERROR_INPUT, "--base-ref: this folder is "
+				 "in no git repository (GIT_DIR and its like "
+				 "are not heeded)");
+	if (ask(which, build->commit, sizeof(build->commit), err))
+		return error_set(err, ERROR_INPUT, "--base-ref: '%.60s' is no "
+				 "revision of %.400s; a shallow clone lacks "
+				 "older ones: git fetch --unshallow", revision,
+				 top);
+	return 0;
+}
+
+/* A compiler that does not tell its version is for make to complain of. */
+static void ask_compiler(char *version, size_t size)
+{
+	const char *cc = getenv("CC");
+	char command[512], **words = NULL;
+	struct error ignored;
+
+	snprintf(command, sizeof(command), "%s --version",
+		 cc && *cc ? cc : DEFAULT_COMPILER);
+	if (words_split(command, "CC", &words, &ignored) ||
+	    ask((const char *const *)words, version, size, &ignored))
+		snprintf(version, size, "an unknown compiler");
+	version[strcspn(version, "\n")] = '\0'; /* of several lines */
+	free(words);
+}
+
+/* Where the program is kept: one for each commit, compiler and flags. */
+static void find_place(struct check_build *build, const char *top)
+{
+	char *tools = build->tools, hex[HASH_SHA256_SIZE];
+
+	ask_compiler(tools, sizeof(build->tools) / 2);
+	hash_sha256(build->commit, strlen(build->commit), tools, strlen(tools),
+		    hex);
+	for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++) {
+		const char *value = getenv(knobs[i]);
+		const size_t used = strlen(tools);
+
+		value = value ? value : "";
+		if (*value)
+			snprintf(tools + used, sizeof(build->tools) - used,
+				 ", %s=%s", knobs[i], value);
+		hash_sha256(hex, strlen(hex), value, strlen(value), hex);
+	}
+	snprintf(build->kept, sizeof(build->kept), "%s/build/base/%.12s-%.16s"
+		 "/bench", top, build->commit, hex);
+}
+
+static int build_it(const struct check_build *build, const char *top,
+		    struct error *err)
+{
+	char jobs[24];
+	const char *const clone[] = { "git", "clone", "--quiet", "--shared",
+				      "--no-checkout", "--", top,
+				      build->folder, NULL };
+	const char *const checkout[] = { "git", "-C", build->folder,
+					 "checkout", "--quiet", "--detach",
+					 build->commit, NULL };
+	const char *const make[] = { "make", "-C", build->folder, jobs,
+				     "--no-print-directory", "DEPS=no", "all",
+				     NULL };
+	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int failed = -1;
+
+	snprintf(jobs, sizeof(jobs), "-j%d", cpus_available());
+	if (nowhere < 0)
+		return error_set(err, ERROR_FAILED, "/dev/null: %s",
+				 strerror(errno));
+	if (!start(clone, nowhere, err) && !start(checkout, nowhere, err))
+		failed = start(make, nowhere, err);
+	close(nowhere);
+	return failed;
+}
+
+/* It shows in no list of git's, whatever the repository ignores. */
+static int hide(const struct check_build *build, struct error *err)
+{
+	char path[sizeof(build->kept) + 24];
+	const size_t folder = (size_t)(strrchr(build->kept, '/') - build->kept);
+
+	snprintf(path, sizeof(path), "%.*s/.gitignore", (int)folder,
+		 build->kept);
+	return file_replace(path, "*\n", 2, err);
+}
+
+/*
+ * Takes the place of none, or of the same: under another name until it is
+ * whole. Without it the program is used from where it was built.
+ */
+static void keep(struct check_build *build, FILE *log)
+{
+	char new[sizeof(build->kept) + 24];
+	const char *const install[] = { "install", "-D", "-m", "755", "--",
+					build->program, new, NULL };
+	struct error why;
+
+	snprintf(new, sizeof(new), "%s.%ld", build->kept, (long)getpid());
+	if (!start(install, -1, &why) && !append_sync(new, &why) &&
+	    !hide(build, &why) && !rename(new, build->kept))
+		snprintf(build->program, sizeof(build->program), "%s",
+			 build->kept);
+	else {
+		unlink(new);
+		if (log)
+			fprintf(log, "note: the base cannot be kept as %s, "
+				"and is built anew the next time\n",
+				build->kept);
+	}
+}
+
+static void announce(const struct check_build *build, const char *head,
+		     int dry_run, FILE *log)
+{
+	const int is_same = head && strlen(head) >= SHORTEST_COMMIT &&
+			    !strncmp(build->commit, head, strlen(head));
+
+	if (is_same)
+		fprintf(log, "note: the head was built from this very commit, "
+			"%.12s: a program is compared with itself\n",
+			build->commit);
+	if (build->program[0])
+		fprintf(log, "the base, %.12s, was built before with %s: %s\n",
+			build->commit, build->tools, build->program);
+	else if (dry_run)
+		fprintf(log, "note: a dry run does not build the base, %.12s: "
+			"it tells the time that the head takes\n",
+			build->commit);
+	else
+		fprintf(log, "building the base, %.12s, with %s\n",
+			build->commit, build->tools);
+}
+
+static int build_revision(struct check_build *build, const char *revision,
+			  const char *head, int dry_run, FILE *log,
+			  struct error *err)
+{
+	char top[PATH_MAX];
+	struct error cause;
+
+	if (find_commit(build, revision, top, err))
+		return -1;
+	find_place(build, top);
+	if (!access(build->kept, X_OK))
+		snprintf(build->program, sizeof(build->program), "%s",
+			 build->kept);
+	if (log)
+		announce(build, head, dry_run, log);
+	if (build->program[0] || dry_run)
+		return 0;
+	if (file_make_scratch(build->folder, sizeof(build->folder),
+			      "bench-base", err))
+		return -1;
+	snprintf(build->program, sizeof(build->program), "%s/build/bench",
+		 build->folder);
+	if (build_it(build, top, &cause))
+		return error_set(err, ERROR_FAILED, "--base-ref: %.12s cannot "
+				 "be built: %s, as said above", build->commit,
+				 cause.message);
+	keep(build, log);
+	return interrupt_signal() ? -1 : 0;
+}
+
+int check_build(struct check_build *build, const char *revision,
+		const char *head, int dry_run, FILE *log, struct error *err)
+{
+	*build = (struct check_build){ 0 };
+	if (!build_revision(build, revision, head, dry_run, log, err))
+		return 0;
+	/* Whatever failed then, that is why. */
+	return interrupt_signal() ? error_set(err, ERROR_STOPPED, "interrupted "
+					      "while the base was built") : -1;
+}
+
+void check_build_release(struct check_build *build)
+{
+	if (build->folder[0])
+		file_remove_tree(build->folder);
+	build->folder[0] = '\0';
+}

@@ -1,0 +1,282 @@
+/*
+ * Both programs of a check have to be right before their speed matters. What
+ * was found right is kept, so that the next check of the same does not wait.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/system/hash.h"
+#include "bench/system/memory_print.h"
+#include "bench/gate/check.h"
+#include "bench/record/machine.h"
+#include "bench/options/forward.h"
+#include "bench/system/kept.h"
+#include "bench/system/process.h"
+#include "bench/system/small_file.h"
+#include "bench/verify/verify.h"
+
+#define KEPT "verified"
+#define SELF "/proc/self/exe"
+#define MOST_HELP 32768
+
+/* One `bench verify`. */
+struct proof {
+	const struct check_target *target;
+	const struct arm *arm;
+	char **words, **environment;
+	char program[HASH_SHA256_SIZE];
+};
+
+static int run(const struct proof *proof, char *const *words, int out,
+	       int is_heard, double seconds, struct process_status *status,
+	       struct error *err)
+{
+	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	const struct process_setting setting = {
+		.stdout_fd = out < 0 ? nowhere : out,
+		.stderr_fd = is_heard ? -1 : nowhere,
+		.environment = (const char *const *)proof->environment,
+	};
+	int failed = -1;
+
+	if (nowhere < 0)
+		error_set(err, ERROR_FAILED, "/dev/null: %s", strerror(errno));
+	else
+		failed = process_run((const char *const *)words, &setting,
+				     seconds, status, err);
+	if (nowhere >= 0)
+		close(nowhere);
+	return failed ? -1 : 0;
+}
+
+/* Whether this program's verify has no such option: it is an older bench. One
+ * that gives no help is taken for one of ours. */
+static int lacks_option(const struct proof *proof, const char *option,
+			double seconds, int *lacks, struct error *err)
+{
+	char *const words[] = { proof->words[0], proof->words[1],
+				(char[]){ "--help" }, NULL };
+	FILE *help = tmpfile();
+	struct process_status status;
+	char *text = calloc(1, MOST_HELP);
+	int failed = -1;
+
+	*lacks = 0;
+	if (!help || !text)
+		error_set(err, ERROR_FAILED, "no room for the help of %s",
+			  words[0]);
+	else
+		failed = run(proof, words, fileno(help), 0, seconds, &status,
+			     err);
+	if (!failed && !status.code &&
+	    pread(fileno(help), text, MOST_HELP - 1, 0) > 0)
+		*lacks = !strstr(text, option);
+	if (help)
+		fclose(help);
+	free(text);
+	return failed;
+}
+
+/* BACKEND or BACKEND:DEVICE of a target's name. */
+static void name_place(char place[64], const struct check_target *target)
+{
+	const char *device = strchr(target->name, ':');
+
+	snprintf(place, 64, "%s%s", target->backend->name,
+		 device ? device : "");
+}
+
+/* All that decides whether it is right. */
+static int print_proof(FILE *out, const void *context, struct error *err)
+{
+	const struct proof *proof = context;
+	const struct run *pilot = &proof->target->pilot;
+
+	(void)err;
+	fprintf(out, "bench verify found this right\nprogram %s\n",
+		proof->program);
+	for (char **word = proof->words + 1; *word; word++)
+		fprintf(out, "word %s\n", *word);
+	for (char **variable = proof->environment; *variable; variable++)
+		if (machine_has_variable(*variable))
+			fprintf(out, "variable %s\n", *variable);
+	fprintf(out, "cpu %s\ndevice %s, %s\ndata %s\n", pilot->cpu_model,
+		pilot->device_name, pilot->device_driver,
+		pilot->dataset_sha256);
+	return 0;
+}
+
+/* The text to keep, for free(); NULL: nothing is. Of a script the bytes do not
+ * tell what it does. */
+static char *describe(struct proof *proof)
+{
+	const char *path = proof->arm->program ? proof->arm->program : SELF;
+	char magic[5], *text = NULL;
+	struct error ignored;
+	size_t size;
+
+	if (!strchr(path, '/') || small_file_read(path, magic, sizeof(magic)) ||
+	    strcmp(magic, "\177ELF") ||
+	    hash_sha256_file(path, proof->program) ||
+	    memory_print(&text, &size, print_proof, proof, "a result",
+			 &ignored))
+		return NULL;
+	return text;
+}
+
+/* A program that has been replaced meanwhile is another one. */
+static void keep(const struct check *check, struct proof *proof,
+		 const char *before)
+{
+	char *after = describe(proof);
+	struct error why;
+
+	if (after && before && !strcmp(before, after) &&
+	    kept_add(KEPT, after, &why) && check->log)
+		fprintf(check->log, "note: that it is right will be asked "
+			"again the next time: %s\n", why.message);
+	free(after);
+}
+
+/* A few steps, and one as it is measured. */
+static int make_words(struct proof *proof, const struct check *check,
+		      int is_older, struct error *err)
+{
+	const char *const extra[] = { NULL };
+	struct options options;
+	char place[64];
+
+	check_target_options(&options, check, proof->target);
+	options.steps = 3;
+	options.batch = proof->target->batch;
+	options.quiet = 1;
+	if (is_older)
+		options.test_batch = OPTION_UNSET;
+	name_place(place, proof->target);
+	free(proof->words);
+	proof->words = forward_options(&options, proof->arm->program,
+				       VERB_VERIFY, place, extra, err);
+	return proof->words ? 0 : -1;
+}
+
+/* *code: what it ended with, 0 for what was right before. */
+static int prove(struct proof *proof, const struct check *check,
+		 const char *side, int *code, struct error *err)
+{
+	const double seconds = check->options->timeout == OPTION_UNSET ?
+				       INFINITY :
+				       (double)check->options->timeout;
+	struct process_status status = { 0 };
+	int is_older = 0, failed;
+	char *text;
+
+	*code = 0;
+	if (make_words(proof, check, 0, err) ||
+	    lacks_option(proof, "--test-batch", seconds, &is_older, err) ||
+	    (is_older && make_words(proof, check, 1, err)))
+		return -1;
+	if (is_older && check->log)
+		fprintf(check->log, "note: the %s is an older bench, which "
+			"verifies steps of %ld samples, but no test\n", side,
+			proof->target->batch);
+	text = describe(proof);
+	if (text && kept_has(KEPT, text)) {
+		free(text);
+		return 0;
+	}
+	if (check->log)
+		fprintf(check->log, "verifying the %s on %s\n", side,
+			proof->target->name);
+	failed = run(proof, proof->words, -1, 1, seconds, &status, err);
+	*code = status.code;
+	if (!failed && !status.code)
+		keep(check, proof, text);
+	free(text);
+	return failed;
+}
+
+/* Its command, for whoever wants to see what is wrong. */
+static void print_command(const struct proof *proof, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "%s", proof->arm->program ?
+				       proof->arm->program : "bench");
+
+	for (char **word = proof->words + 1; *word && used < size; word++)
+		used += (size_t)snprintf(text + used, size - used, " %s",
+					 *word);
+}
+
+static int verify(const struct check *check, int a,
+		  const struct check_target *target, struct error *err)
+{
+	const struct arm *arm = &check->arms[a];
+	struct proof proof = { .target = target, .arm = arm };
+	char command[900] = "";
+	struct error cause;
+	char place[64];
+	int code, failed;
+
+	name_place(place, target);
+	proof.environment = arm_environment(arm, 0, &cause);
+	failed = !proof.environment ||
+		 prove(&proof, check, arm_words[a], &code, &cause);
+	if (!failed)
+		print_command(&proof, command, sizeof(command));
+	free(proof.environment);
+	free(proof.words);
+	if (failed)
+		return error_set(err, cause.kind, "%s, bench verify %s: "
+				 "%.800s", arm_words[a], place, cause.message);
+	if (!code)
+		return 0;
+	/* 1 is its verdict; anything else says that it came to none. */
+	return error_set(err, ERROR_FAILED, "the %s %s, speed not compared: "
+			 "see %s", arm_words[a], code == 1 ?
+				 "is wrong" : "cannot be verified", command);
+}
+
+/* Targets that differ in the number of their cores alone are one. */
+static int is_first(const struct check *check, int t)
+{
+	char place[64], other[64];
+
+	name_place(place, &check->targets[t]);
+	for (int i = 0; i < t; i++) {
+		if (check->targets[i].missing || !check->targets[i].backend)
+			continue;
+		name_place(other, &check->targets[i]);
+		if (!strcmp(place, other) &&
+		    check->targets[i].batch == check->targets[t].batch)
+			return 0;
+	}
+	return 1;
+}
+
+static int is_verified(const struct check *check, int arm)
+{
+	if (check->arm_count == 1)
+		return arm == check->lone_arm;
+	return arm == ARM_BASE || (arm == ARM_HEAD &&
+				   !arm_equals(&check->arms[ARM_BASE],
+					       &check->arms[ARM_HEAD]));
+}
+
+int check_verify(struct check *check, struct error *err)
+{
+	for (int t = 0; t < check->target_count; t++) {
+		const struct check_target *target = &check->targets[t];
+
+		if (!target->backend || target->missing ||
+		    !verify_compares(target->backend) || !is_first(check, t))
+			continue;
+		for (int arm = 0; arm < ARM_COUNT; arm++)
+			if (is_verified(check, arm) &&
+			    verify(check, arm, target, err))
+				return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,239 @@
+/*
+ * Verdicts from made up times. What a machine measures is never twice the same;
+ * these are, so that each verdict can be asked for. From the rows on it is what
+ * bench check does: its order of arms, its pairs, its gate, its two stages.
+ */
+#include "bench/gate/selftest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/gate/schedule.h"
+#include "bench/gate/judge.h"
+#include "bench/gate/pair.h"
+
+#define BLOCKS 20
+#define STEPS 4 /* of a process, the first one warm-up */
+#define ATTEMPTS 2
+#define MOST_RUNS ((CHECK_STAGES - 1) * BLOCKS * ARM_COUNT * ATTEMPTS)
+#define ORDER_SEED 1
+#define STEP_S .01
+#define LAUNCHES 100
+
+/* Normal deviates in no order, as many above 0 as below, and the same in
+ * another one. */
+static const double deviates[BLOCKS] = {
+	.31,  -1.13, .59,  1.87, -.19, -.75, .06,  -1.40, .92,	-.45,
+	1.13, .45,   -.06, -.92, -.31, 1.40, .75,  .19,	  -.59, -1.87,
+};
+static const double common[BLOCKS] = {
+	1.87, .06,   -.92, .75,	 -1.40, .19, 1.13, -.59, -.06, .31,
+	-.19, -1.87, .92,  1.40, -.31,	.45, -.75, .59,	 -.45, -1.13,
+};
+
+/* What happens while one target is measured, in percent. */
+struct story {
+	const char *tried;
+	enum gate_verdict expected;
+	double slower, noise;	/* the head's in the screen */
+	double slower_again;	/* in the confirmation */
+	double strays;		/* both arms, from block to block */
+	double drifts;		/* all, from one process to the next */
+	double control;		/* the base in its second arm; 0: no such arm */
+	double first_attempts;	/* the head's, of blocks measured again */
+	double margin;		/* the noise floor; 0: the usual margin */
+	long launches;		/* of kernels, the head's beyond the base's */
+	int moves;		/* to another machine, after the screen */
+	int advised;		/* the base was saved before */
+	int blocks;		/* 0: BLOCKS */
+};
+
+static const struct story stories[] = {
+	{ .tried = "pairs that do not differ", .expected = GATE_OK,
+	  .noise = 2 },
+	{ .tried = "8 % slower, and again", .expected = GATE_REGRESSION,
+	  .slower = 8, .slower_again = 8, .noise = 2 },
+	{ .tried = "8 % faster", .expected = GATE_FASTER, .slower = -8,
+	  .noise = 2 },
+	{ .tried = "8 % slower by chance, and not again",
+	  .expected = GATE_OK, .slower = 8, .noise = 2 },
+	{ .tried = "2.5 % slower beyond doubt: below the margin",
+	  .expected = GATE_OK, .slower = 2.5, .slower_again = 2.5,
+	  .noise = .1 },
+	{ .tried = "3.5 % slower, hardly sure that at all",
+	  .expected = GATE_INCONCLUSIVE, .slower = 3.5, .slower_again = 3.5,
+	  .noise = 6 },
+	{ .tried = "8 % slower than what is only advice",
+	  .expected = GATE_ADVISORY, .slower = 8, .slower_again = 8,
+	  .noise = 2, .advised = 1 },
+	{ .tried = "15 % of noise", .expected = GATE_INCONCLUSIVE,
+	  .noise = 15 },
+	{ .tried = "both arms stray by 40 %, no difference",
+	  .expected = GATE_OK, .noise = 1, .strays = 40 },
+	{ .tried = "both arms stray by 40 %, 6 % slower",
+	  .expected = GATE_REGRESSION, .slower = 6, .slower_again = 6,
+	  .noise = 1, .strays = 40 },
+	{ .tried = "2 % slower while all slows down steadily",
+	  .expected = GATE_OK, .slower = 2, .slower_again = 2, .noise = .1,
+	  .drifts = 1.6 },
+	{ .tried = "8 % slower in 10 pairs", .expected = GATE_INCONCLUSIVE,
+	  .slower = 8, .slower_again = 8, .noise = 2, .blocks = 10 },
+	{ .tried = "8 % slower, and the base than itself",
+	  .expected = GATE_INCONCLUSIVE, .slower = 8, .slower_again = 8,
+	  .noise = 2, .control = 8 },
+	{ .tried = "30 % slower before blocks were redone",
+	  .expected = GATE_OK, .noise = 2, .first_attempts = 30 },
+	{ .tried = "8 % slower on a machine that strays by 10 %",
+	  .expected = GATE_OK, .slower = 8, .slower_again = 8, .noise = 2,
+	  .margin = 10 },
+	{ .tried = "as fast, with one kernel launch more",
+	  .expected = GATE_REGRESSION, .noise = 2, .launches = 1 },
+	{ .tried = "8 % slower, then on another machine",
+	  .expected = GATE_INCONCLUSIVE, .slower = 8, .slower_again = 8,
+	  .noise = 2, .moves = 1 },
+};
+
+/* Where and when a process runs. */
+struct place {
+	int stage, block, attempt, arm;
+	int processes; /* before it, in this stage */
+};
+
+/* ln of how much longer than STEP_S its iterations take. */
+static double log_time(const struct story *story, const struct place *place)
+{
+	const int block = place->block - 1;
+	double sum = story->strays / 100 * common[block] +
+		     log1p(story->drifts / 100) * place->processes;
+
+	if (place->arm == ARM_CONTROL)
+		return sum + log1p(story->control / 100);
+	if (place->arm == ARM_BASE)
+		return sum;
+	sum += story->noise / 100 * deviates[block];
+	if (place->attempt < ATTEMPTS && story->first_attempts > 0)
+		return sum + log1p(story->first_attempts / 100);
+	return sum + log1p((place->stage == CHECK_SCREEN ?
+				    story->slower : story->slower_again) / 100);
+}
+
+/* Its median is that of the third iteration. */
+static void add_iterations(struct campaign *campaign, const struct run *run,
+			   double step_s)
+{
+	static const double factors[STEPS] = { 1000, .9, 1, 1.5 };
+
+	for (int i = 0; i < STEPS; i++) {
+		struct observation *row =
+			&campaign->observations[campaign->observation_count++];
+
+		observation_rows.clear(row);
+		snprintf(row->run_id, sizeof(row->run_id), "%s", run->run_id);
+		snprintf(row->target, sizeof(row->target), "canned");
+		snprintf(row->phase, sizeof(row->phase), "step");
+		snprintf(row->status, sizeof(row->status), "ok");
+		row->is_warmup = i == 0;
+		row->elapsed_s = factors[i] * step_s;
+	}
+}
+
+static void add_process(struct campaign *campaign, const struct story *story,
+			const struct place *place)
+{
+	struct run *run = &campaign->runs[campaign->run_count++];
+
+	run_rows.clear(run);
+	snprintf(run->run_id, sizeof(run->run_id), "%s-%zu", campaign->id,
+		 campaign->run_count);
+	snprintf(run->campaign_id, sizeof(run->campaign_id), "%s",
+		 campaign->id);
+	snprintf(run->target, sizeof(run->target), "canned");
+	snprintf(run->status, sizeof(run->status), "ok");
+	snprintf(run->arm, sizeof(run->arm), "%s", arm_names[place->arm]);
+	snprintf(run->host_key, sizeof(run->host_key), "%s",
+		 story->moves && place->stage == CHECK_CONFIRM ? "there" :
+								 "here");
+	run->stage = place->stage;
+	run->block = place->block;
+	run->attempt = place->attempt;
+	run->launches = LAUNCHES +
+			(place->arm == ARM_HEAD ? story->launches : 0);
+	add_iterations(campaign, run, STEP_S * exp(log_time(story, place)));
+}
+
+static int add_stage(struct campaign *campaign, const struct story *story,
+		     int stage, struct error *err)
+{
+	const int arms = story->control > 0 ? ARM_COUNT : ARM_CONTROL;
+	const int blocks = story->blocks ? story->blocks : BLOCKS;
+	struct place place = { .stage = stage };
+	struct schedule schedule;
+	int pad;
+
+	if (schedule_make(&schedule, blocks, 1, arms,
+			  ORDER_SEED + (uint32_t)stage, err))
+		return -1;
+	for (int block = 0; block < blocks; block++) {
+		place.block = block + 1;
+		place.attempt = story->first_attempts > 0 ? 1 : ATTEMPTS;
+		for (; place.attempt <= ATTEMPTS; place.attempt++)
+			for (int order = 0; order < arms; order++) {
+				place.arm = schedule_arm(&schedule, block, 0,
+							 order, &pad);
+				add_process(campaign, story, &place);
+				place.processes++;
+			}
+	}
+	schedule_free(&schedule);
+	return 0;
+}
+
+static int judge(struct judged *row, struct campaign *campaign,
+		 const struct story *story, struct error *err)
+{
+	if (add_stage(campaign, story, CHECK_SCREEN, err) ||
+	    judge_rows(row, 1, campaign, campaign->id, err))
+		return -1;
+	if (!gate_wants_confirmation(&row->gate))
+		return 0;
+	return add_stage(campaign, story, CHECK_CONFIRM, err) ||
+	       judge_rows(row, 1, campaign, campaign->id, err) ? -1 : 0;
+}
+
+static int tell(struct selftest *test, struct campaign *campaign,
+		const struct story *story, struct error *err)
+{
+	struct judged row = { .target = "canned",
+			      .gate.rule = gate_rule_default };
+
+	if (story->margin > 0)
+		row.gate.rule.margin = story->margin / 100;
+	campaign->run_count = campaign->observation_count = 0;
+	if (judge(&row, campaign, story, err))
+		return -1;
+	if (story->advised)
+		gate_advise(&row.gate, "advisory");
+	selftest_report(test, story->tried,
+			gate_verdict_name(story->expected),
+			gate_verdict_name(row.gate.verdict), row.gate.reason);
+	return 0;
+}
+
+int selftest_canned(struct selftest *test, struct error *err)
+{
+	struct campaign campaign = { .id = "canned" };
+	int failed = 0;
+
+	campaign.runs = calloc(MOST_RUNS, sizeof(*campaign.runs));
+	campaign.observations = calloc(MOST_RUNS * STEPS,
+				       sizeof(*campaign.observations));
+	if (!campaign.runs || !campaign.observations)
+		failed = error_memory(err, "rows that are made up");
+	for (size_t i = 0; !failed && i < sizeof(stories) / sizeof(stories[0]);
+	     i++)
+		failed = tell(test, &campaign, &stories[i], err);
+	free(campaign.observations);
+	free(campaign.runs);
+	return failed;
+}

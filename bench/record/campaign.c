@@ -1,0 +1,319 @@
+#include "bench/record/campaign.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/record/campaign_merge.h"
+#include "bench/record/campaign_names.h"
+#include "bench/record/campaign_rows.h"
+#include "bench/record/csv.h"
+#include "bench/record/summary.h"
+#include "bench/system/append.h"
+#include "bench/system/file.h"
+
+enum { MOST_TRIES = 100 };
+
+static int add_observation(const void *row, void *context, struct error *err)
+{
+	const struct observation *observation = row;
+
+	if (observation->elapsed_s < 0)
+		return error_set(err, ERROR_INPUT, "elapsed_s: expected a time "
+				 "of 0 or more, found %g",
+				 observation->elapsed_s);
+	return campaign_keep(context, observation, err);
+}
+
+static int add_run(const void *row, void *context, struct error *err)
+{
+	return campaign_keep_run(context, row, err);
+}
+
+/* Reads one file and tells log of a torn line. */
+static int load_file(const char *path, const struct csv_sink *sinks, int count,
+		     size_t *rows, FILE *log, struct error *err)
+{
+	struct csv_found found;
+
+	if (csv_scan(path, sinks, count, &found, err))
+		return -1;
+	*rows += found.rows;
+	if (found.torn_line && log)
+		fprintf(log, "note: %s:%ld: the last line has no end, as after "
+			"a process that was killed: passed over\n", path,
+			found.torn_line);
+	return 0;
+}
+
+/* The files of a folder; each may be missing. */
+static int load_folder(struct campaign *campaign, const char *dir,
+		       size_t *rows, FILE *log, struct error *err)
+{
+	const struct csv_sink rows_of = { &observation_rows, add_observation,
+					  campaign };
+	const struct {
+		const char *name;
+		struct csv_sink sink;
+	} files[] = {
+		{ campaign_files[CAMPAIGN_MEASURED], rows_of },
+		{ campaign_files[CAMPAIGN_MODELLED], rows_of },
+		{ "runs.csv", { &run_rows, add_run, campaign } },
+	};
+	char path[CAMPAIGN_PATH_SIZE];
+	struct stat status;
+	int i, begun;
+
+	for (i = 0; i < (int)(sizeof(files) / sizeof(files[0])); i++) {
+		campaign_path(path, dir, files[i].name);
+		if (stat(path, &status) && errno == ENOENT)
+			continue;
+		begun = campaign_is_begun(path, files[i].sink.kind, err);
+		if (begun < 0 ||
+		    (!begun &&
+		     load_file(path, &files[i].sink, 1, rows, log, err)))
+			return -1;
+	}
+	return 0;
+}
+
+static int refuse_summary(const void *row, void *context, struct error *err)
+{
+	(void)row, (void)context;
+	return error_set(err, ERROR_INPUT, "this is a summary, which the "
+			 "tables are not made from: give the folder it is in, "
+			 "or observations.csv and runs.csv");
+}
+
+static int has_rows(const char *folder, const char *name)
+{
+	static const char *const files[] = { "observations.csv", "runs.csv" };
+	char path[PATH_MAX];
+	int i, written;
+
+	for (i = 0; i < 2; i++) {
+		written = snprintf(path, sizeof(path), "%s/%s/%s", folder, name,
+				   files[i]);
+		if (written > 0 && written < PATH_MAX &&
+		    access(path, R_OK) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static int no_rows(const char *folder, struct error *err)
+{
+	const struct dirent *entry;
+	char meant[NAME_MAX + 1] = "";
+	DIR *dir = opendir(folder);
+
+	/* The last by name, because names begin with the time. */
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' &&
+		    strcmp(entry->d_name, meant) > 0 &&
+		    has_rows(folder, entry->d_name))
+			snprintf(meant, sizeof(meant), "%s", entry->d_name);
+	if (dir)
+		closedir(dir);
+	if (!meant[0])
+		return error_set(err, ERROR_INPUT, "%s: no rows: expected "
+				 "observations.csv and runs.csv of a bench run "
+				 "in it", folder);
+	return error_set(err, ERROR_INPUT, "%.400s: no rows: expected "
+			 "observations.csv and runs.csv of a bench run in it; "
+			 "there are such folders in it, as %.400s/%s",
+			 folder, folder, meant);
+}
+
+static int load_path(struct campaign *campaign, const char *path,
+		     struct campaign_names *names, FILE *log, struct error *err)
+{
+	const struct csv_sink sinks[] = {
+		{ &observation_rows, add_observation, campaign },
+		{ &run_rows, add_run, campaign },
+		{ &summary_rows, refuse_summary, NULL },
+	};
+	size_t observations = campaign->observation_count;
+	size_t runs = campaign->run_count, rows = 0;
+	struct stat status;
+	int rc, is_folder;
+
+	is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+	if (is_folder && strlen(path) >= sizeof(campaign->dir))
+		return error_set(err, ERROR_USAGE, "this name is too long: %s",
+				 path);
+	rc = is_folder ? load_folder(campaign, path, &rows, log, err) :
+			 load_file(path, sinks, 3, &rows, log, err);
+	if (rc)
+		return -1;
+	if (rows == 0)
+		return is_folder ? no_rows(path, err) :
+				   error_set(err, ERROR_INPUT, "%s: no rows",
+					     path);
+	return campaign_names_add(names, campaign, observations, runs, path,
+				  err);
+}
+
+int campaign_load(struct campaign *campaign, const char *const *paths,
+		  int count, int with_cores, FILE *log, struct error *err)
+{
+	struct campaign_names names = { 0 };
+	int i, failed = 0;
+
+	*campaign = (struct campaign){ .with_cores = with_cores };
+	for (i = 0; i < count && !failed; i++)
+		failed = load_path(campaign, paths[i], &names, log, err);
+	campaign_names_free(&names);
+	return failed;
+}
+
+/* <stamp>-<label>, with only such characters as need no quoting. */
+static void make_name(struct campaign *campaign,
+		      const struct campaign_request *request)
+{
+	const char *from;
+	char *to = campaign->id;
+	/* Some bytes are kept for what make_id() adds, and for the number of
+	 * each run. */
+	char *end = to + sizeof(campaign->id) - 16;
+
+	for (from = request->started_utc; *from && to < end; from++)
+		if (*from != '-' && *from != ':')
+			*to++ = *from;
+	if (campaign->label[0] && to < end)
+		*to++ = '-';
+	for (from = campaign->label; *from && to < end; from++) {
+		if ((*from >= '0' && *from <= '9') || *from == '.' ||
+		    (*from >= 'a' && *from <= 'z') || *from == '_' ||
+		    (*from >= 'A' && *from <= 'Z'))
+			*to++ = *from;
+		else if (to > campaign->id && to[-1] != '-')
+			*to++ = '-';
+	}
+	while (to > campaign->id && to[-1] == '-')
+		to--;
+	*to = '\0';
+}
+
+/* Its name, and what no campaign of the same second has, wherever it ran: the
+ * folders of several hosts may be shown together, or become one. */
+static void make_id(struct campaign *campaign,
+		    const struct campaign_request *request)
+{
+	size_t length;
+
+	make_name(campaign, request);
+	length = strlen(campaign->id);
+	snprintf(campaign->id + length, sizeof(campaign->id) - length, "-%08x",
+		 file_unique());
+}
+
+/* A folder that was not there before, so that two campaigns of one second do
+ * not meet. */
+static int make_own_folder(struct campaign *campaign,
+			   const struct campaign_request *request,
+			   struct error *err)
+{
+	char number[16];
+	int try;
+
+	if (file_make_folder("results", err))
+		return -1;
+	make_name(campaign, request);
+	for (try = 1; try < MOST_TRIES; try++) {
+		snprintf(number, sizeof(number), "-%d", try);
+		snprintf(campaign->dir, sizeof(campaign->dir), "results/%s%s",
+			 campaign->id, try > 1 ? number : "");
+		if (mkdir(campaign->dir, 0777) == 0) {
+			make_id(campaign, request);
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return error_set(err, ERROR_OUTPUT, "cannot make the folder %s: %s",
+			 campaign->dir, strerror(errno));
+}
+
+/* From now on others know that this campaign still runs. */
+static void use(struct campaign *campaign)
+{
+	campaign->in_use = append_share(campaign->dir) + 1;
+}
+
+void campaign_leave(struct campaign *campaign)
+{
+	if (campaign->in_use)
+		close(campaign->in_use - 1);
+	campaign->in_use = 0;
+}
+
+/* Are rows without a run surely those of a process that was killed? Else it
+ * may still run, and is nobody's business. */
+static int is_alone(const struct campaign *campaign)
+{
+	return campaign->in_use && append_is_alone(campaign->in_use - 1) > 0;
+}
+
+static int use_folder(struct campaign *campaign,
+		      const struct campaign_request *request, struct error *err)
+{
+	size_t rows = 0;
+
+	if (strlen(request->dir) >= sizeof(campaign->dir))
+		return error_set(err, ERROR_USAGE, "--out: this name is too "
+				 "long: %s", request->dir);
+	snprintf(campaign->dir, sizeof(campaign->dir), "%s", request->dir);
+	/* A torn line is taken away, and told of, when the rest is known to
+	 * be of use. */
+	if (file_make_folder(campaign->dir, err))
+		return -1;
+	use(campaign);
+	if (load_folder(campaign, campaign->dir, &rows, NULL, err) ||
+	    (!is_alone(campaign) && campaign_drop_unfinished(campaign, err)))
+		return -1;
+	make_id(campaign, request);
+	return 0;
+}
+
+int campaign_create(struct campaign *campaign,
+		    const struct campaign_request *request, struct error *err)
+{
+	*campaign = (struct campaign){ 0 };
+	snprintf(campaign->label, sizeof(campaign->label), "%s",
+		 request->label ? request->label : "");
+	if (request->dir ? use_folder(campaign, request, err) :
+			   make_own_folder(campaign, request, err))
+		return -1;
+	if (!campaign->in_use)
+		use(campaign);
+	return campaign_begin_files(campaign, err);
+}
+
+int campaign_gather(struct campaign *all, const struct campaign *campaign,
+		    struct error *err)
+{
+	size_t rows = 0;
+
+	*all = (struct campaign){ 0 };
+	memcpy(all->dir, campaign->dir, sizeof(all->dir));
+	return load_folder(all, campaign->dir, &rows, NULL, err) ||
+	       campaign_merge(all, campaign, err) ||
+	       (!is_alone(campaign) && campaign_drop_unfinished(all, err)) ?
+		       -1 : 0;
+}
+
+void campaign_release(struct campaign *campaign)
+{
+	campaign_drop_unsaved(campaign);
+	campaign_leave(campaign);
+	free(campaign->observations);
+	free(campaign->core_rows);
+	free(campaign->runs);
+	*campaign = (struct campaign){ 0 };
+}

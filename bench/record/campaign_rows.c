@@ -1,0 +1,329 @@
+#include "bench/record/campaign_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/system/array.h"
+#include "bench/system/memory_print.h"
+#include "bench/record/csv.h"
+#include "bench/system/append.h"
+
+const char *const campaign_files[CAMPAIGN_FILES] = {
+	[CAMPAIGN_MEASURED] = "observations.csv",
+	[CAMPAIGN_MODELLED] = "modelled.csv",
+};
+
+static const char runs_name[] = "runs.csv";
+static const char rows_kept[] = "the rows of a campaign";
+static const char rows_of_a_run[] = "the rows of a run";
+
+void campaign_path(char path[CAMPAIGN_PATH_SIZE], const char *dir,
+		   const char *name)
+{
+	snprintf(path, CAMPAIGN_PATH_SIZE, "%s/%s", dir, name);
+}
+
+static int keep_core_row(struct campaign *campaign,
+			 const struct observation *row, struct error *err)
+{
+	void *rows = campaign->core_rows;
+
+	if (!campaign->with_cores || row->iter != CELL_NO_INT)
+		return 0;
+	if (array_make_room(&rows, campaign->core_row_count,
+			    &campaign->core_row_room, sizeof(*row), rows_kept,
+			    err))
+		return -1;
+	campaign->core_rows = rows;
+	campaign->core_rows[campaign->core_row_count++] = *row;
+	return 0;
+}
+
+int campaign_keep(struct campaign *campaign, const struct observation *row,
+		  struct error *err)
+{
+	void *rows = campaign->observations;
+
+	if (row->core != CELL_NO_INT)
+		return keep_core_row(campaign, row, err);
+	if (array_make_room(&rows, campaign->observation_count,
+			    &campaign->observation_room, sizeof(*row),
+			    rows_kept, err))
+		return -1;
+	campaign->observations = rows;
+	campaign->observations[campaign->observation_count++] = *row;
+	return 0;
+}
+
+int campaign_keep_run(struct campaign *campaign, const struct run *run,
+		      struct error *err)
+{
+	void *rows = campaign->runs;
+
+	if (array_make_room(&rows, campaign->run_count, &campaign->run_room,
+			    sizeof(*run), rows_kept, err))
+		return -1;
+	campaign->runs = rows;
+	campaign->runs[campaign->run_count++] = *run;
+	return 0;
+}
+
+static int print_header(FILE *out, const void *context, struct error *err)
+{
+	(void)err;
+	csv_write_header(out, context);
+	return 0;
+}
+
+/* The header line of a kind, for free(). */
+static char *header_text(const struct row_kind *kind, struct error *err)
+{
+	size_t size;
+	char *text;
+
+	memory_print(&text, &size, print_header, kind, "a header", err);
+	return text;
+}
+
+static void tell_end(struct campaign *campaign, const char *path,
+		     const struct append_note *note)
+{
+	char *notice = campaign->notice;
+	const size_t used = strlen(notice);
+
+	if (note->cut)
+		snprintf(notice + used, sizeof(campaign->notice) - used,
+			 "%s%s: the last line had no end, its %zu bytes were "
+			 "taken away; whoever wrote it was killed",
+			 used ? "; " : "", path, note->cut);
+}
+
+static int append(struct campaign *campaign, const char *name,
+		  const struct row_kind *kind, const char *rows, size_t size,
+		  int wait, struct append_note *note, struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE], *header = header_text(kind, err);
+	int failed;
+
+	if (!header)
+		return -1;
+	campaign_path(path, campaign->dir, name);
+	failed = append_rows(path, header, rows, size, wait, note, err);
+	free(header);
+	tell_end(campaign, path, note);
+	return failed;
+}
+
+int campaign_is_begun(const char *path, const struct row_kind *kind,
+		      struct error *err)
+{
+	char *header = header_text(kind, err);
+	int begun;
+
+	if (!header)
+		return -1;
+	begun = append_is_begun(path, header);
+	free(header);
+	return begun;
+}
+
+int campaign_begin_files(struct campaign *campaign, struct error *err)
+{
+	char *notice = campaign->notice;
+	struct append_note note;
+	size_t used;
+	int file;
+
+	for (file = 0; file < CAMPAIGN_FILES; file++)
+		if (append(campaign, campaign_files[file], &observation_rows,
+			   "", 0, 1, &note, err))
+			return -1;
+	if (append(campaign, runs_name, &run_rows, "", 0, 1, &note, err))
+		return -1;
+	used = strlen(notice);
+	if (note.unlocked)
+		snprintf(notice + used, sizeof(campaign->notice) - used,
+			 "%sthe file system of %s has no locks: let no other "
+			 "process add rows there meanwhile", used ? "; " : "",
+			 campaign->dir);
+	return 0;
+}
+
+/* The text of the rows that wait starts with these bytes. */
+static int begin_unsaved(struct memory_text **unsaved, const char *text,
+			 size_t size, struct error *err)
+{
+	*unsaved = memory_open(rows_of_a_run, err);
+	if (!*unsaved)
+		return -1;
+	fwrite(text, 1, size, (*unsaved)->out);
+	return 0;
+}
+
+int campaign_add(struct campaign *campaign, const struct observation *row,
+		 struct error *err)
+{
+	struct memory_text **unsaved =
+		&campaign->unsaved[observation_is_modelled(row) ?
+					   CAMPAIGN_MODELLED :
+					   CAMPAIGN_MEASURED];
+
+	if (campaign_keep(campaign, row, err))
+		return -1;
+	if (!*unsaved && begin_unsaved(unsaved, "", 0, err))
+		return -1;
+	csv_write_row((*unsaved)->out, &observation_rows, row);
+	return 0;
+}
+
+int campaign_has_unsaved(const struct campaign *campaign)
+{
+	int file = 0;
+
+	while (file < CAMPAIGN_FILES && !campaign->unsaved[file])
+		file++;
+	return file < CAMPAIGN_FILES;
+}
+
+static int save_file(struct campaign *campaign, int file, int wait,
+		     struct error *err)
+{
+	struct memory_text **unsaved = &campaign->unsaved[file];
+	struct append_note note = { 0 };
+	struct error other;
+	char *text;
+	size_t size;
+	int failed;
+
+	if (!*unsaved)
+		return 0;
+	failed = memory_close(*unsaved, &text, &size, rows_of_a_run, err);
+	*unsaved = NULL;
+	campaign->forgot |= failed != 0;
+	if (!failed)
+		failed = append(campaign, campaign_files[file],
+				&observation_rows, text, size, wait, &note,
+				err);
+	/* They wait for the next time, unless they would then be there
+	 * twice. */
+	if (failed && text && !note.stuck &&
+	    begin_unsaved(unsaved, text, size, &other))
+		campaign->forgot = 1;
+	campaign->lost |= note.stuck;
+	free(text);
+	return failed && (wait || !note.busy) ? -1 : 0;
+}
+
+/* What one file cannot take keeps nothing from the other. */
+static int save(struct campaign *campaign, int wait, struct error *err)
+{
+	struct error other;
+	int file, failed = 0;
+
+	for (file = 0; file < CAMPAIGN_FILES; file++)
+		if (save_file(campaign, file, wait, failed ? &other : err))
+			failed = -1;
+	return failed;
+}
+
+int campaign_save(struct campaign *campaign, struct error *err)
+{
+	return save(campaign, 0, err);
+}
+
+void campaign_drop_unsaved(struct campaign *campaign)
+{
+	struct error ignored;
+	size_t size;
+	char *text;
+	int file;
+
+	for (file = 0; file < CAMPAIGN_FILES; file++) {
+		if (!campaign->unsaved[file])
+			continue;
+		memory_close(campaign->unsaved[file], &text, &size,
+			     rows_of_a_run, &ignored);
+		free(text);
+		campaign->unsaved[file] = NULL;
+	}
+}
+
+static int print_run(FILE *out, const void *context, struct error *err)
+{
+	(void)err;
+	csv_write_row(out, &run_rows, context);
+	return 0;
+}
+
+/* Adds the line about a process, and waits for the disk. */
+static int save_run(struct campaign *campaign, const struct run *run,
+		    struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE], *text;
+	struct append_note note;
+	size_t size;
+	int failed;
+
+	if (memory_print(&text, &size, print_run, run, runs_name, err))
+		return -1;
+	failed = append(campaign, runs_name, &run_rows, text, size, 1, &note,
+			err);
+	free(text);
+	campaign_path(path, campaign->dir, runs_name);
+	return failed || append_sync(path, err) ? -1 : 0;
+}
+
+static int save_rows(struct campaign *campaign, struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE];
+	int file;
+
+	if (save(campaign, 1, err))
+		return -1;
+	if (campaign->forgot)
+		return error_memory(err, rows_of_a_run);
+	if (campaign->lost)
+		return error_set(err, ERROR_OUTPUT, "%s: some rows could not "
+				 "be written", campaign->dir);
+	for (file = 0; file < CAMPAIGN_FILES; file++) {
+		campaign_path(path, campaign->dir, campaign_files[file]);
+		if (append_sync(path, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* A complete copy of label and campaign_id, where the run has none. */
+static void label_run(const struct campaign *campaign, struct run *run)
+{
+	if (!run->campaign_id[0])
+		memcpy(run->campaign_id, campaign->id,
+		       sizeof(run->campaign_id));
+	if (!run->label[0])
+		memcpy(run->label, campaign->label, sizeof(run->label));
+}
+
+int campaign_end_run(struct campaign *campaign, const struct run *run,
+		     struct error *err)
+{
+	struct error other;
+	struct run own = *run;
+	int unkept, failed;
+
+	label_run(campaign, &own);
+	/* For want of memory it is not in the tables, but in the file. */
+	unkept = campaign_keep_run(campaign, &own, err);
+	failed = save_rows(campaign, unkept ? &other : err);
+	/* What the file has of it is then less than the tables show. */
+	if (failed && strcmp(own.status, "ok") == 0) {
+		snprintf(own.status, sizeof(own.status), "partial");
+		snprintf(own.reason, sizeof(own.reason), "%s",
+			 unkept ? other.message : err->message);
+	}
+	campaign_drop_unsaved(campaign);
+	campaign->lost = campaign->forgot = 0;
+	if (save_run(campaign, &own, unkept || failed ? &other : err))
+		failed = -1;
+	return unkept || failed ? -1 : 0;
+}

@@ -1,0 +1,140 @@
+/*
+ * The numbers of runs, from their rows: what the tables, summary.csv and the
+ * exports show.
+ *
+ * A line is a row of the tables: one setup (campaign), or one repetition of
+ * it. Each line has a result for every target. A number that was not measured
+ * is not there (count 0); nothing stands for it.
+ */
+#ifndef BENCH_RECORD_RESULT_H
+#define BENCH_RECORD_RESULT_H
+
+#include "backends/contract/error.h"
+#include "bench/record/campaign.h"
+#include "bench/record/time_to_accuracy.h"
+#include "bench/record/stats.h"
+
+enum metric {
+	METRIC_LOOP,
+	METRIC_ITER,
+	METRIC_EPOCH,
+	METRIC_SETUP,
+	METRIC_RATE,
+	METRIC_SPEEDUP,
+	METRIC_EFFICIENCY,
+	METRIC_ACCURACY,
+	METRIC_LOSS,
+	METRIC_TIME_TO_ACCURACY,
+	METRIC_EPOCHS_TO_ACCURACY,
+	METRIC_REACHED,
+	METRIC_SCORE,
+	METRIC_P50,
+	METRIC_P99,
+	METRIC_MAXRSS,
+	METRIC_CPU,
+	METRIC_UPDATES,
+	METRIC_MODEL_LOOP,
+	METRIC_MODEL_ITER,
+	METRIC_MODEL_EPOCH,
+	METRIC_MODEL_RATE,
+	METRIC_MODEL_SPEEDUP,
+	METRIC_COUNT
+};
+
+struct metric_kind {
+	const char *name, *unit;
+	const char *meaning;
+	int better; /* 1: more is better, -1: less is, 0: neither */
+	const char *before; /* its name in older summaries; NULL: the same */
+};
+
+extern const struct metric_kind metric_kinds[METRIC_COUNT];
+
+enum outcome {
+	OUTCOME_NONE,	 /* this target was not run in this line */
+	OUTCOME_OK,
+	OUTCOME_PARTIAL, /* has the numbers of what was finished */
+	OUTCOME_ERROR,	 /* has no numbers */
+	OUTCOME_SKIPPED	 /* likewise */
+};
+
+struct result {
+	const struct run *run; /* the first of those it is made from, or NULL */
+	enum outcome outcome;
+	const char *reason; /* why not ok */
+	int runs;	    /* that the numbers are from */
+	/* Over the observations of one run, or over several runs' means. */
+	struct stats values[METRIC_COUNT];
+	size_t observations[METRIC_COUNT];
+	size_t warmup_steps; /* of all its runs, counted or not */
+	double first_iter_s; /* the very first step, warm-up or not */
+	/* Of a whole setup that had --target-accuracy; runs is 0 else. */
+	struct accuracy_score score;
+};
+
+struct line {
+	const struct run *run; /* the first of its setup */
+	int setup;	       /* from 0 */
+	int repetition;	       /* from 1; 0: the whole setup */
+	int repetitions;       /* lines of this setup that are one each; they
+				  are before the line of the whole setup */
+	struct result *cells;  /* [target_count] */
+};
+
+struct results {
+	struct run *runs; /* of runs.csv, and made up for rows without */
+	size_t run_count;
+	const char **targets; /* in the order in which they were first run */
+	int target_count;
+	struct line *lines;
+	int line_count;
+	int include_warmup;
+};
+
+/* Borrows campaign until results_free. Fails for want of memory, or when there
+ * are so many targets and lines that no table could be read. */
+int results_build(struct results *results, const struct campaign *campaign,
+		  int include_warmup, struct error *err);
+void results_free(struct results *results); /* all zero is fine */
+
+/* Is there a time of anything, a single iteration say? */
+int results_have_times(const struct results *results);
+
+/* Is this the campaign's one-core target, what speed-up is over? */
+int run_is_one_core(const struct run *run);
+
+/* The one-core target that the line's speed-ups are over: cpu-1, or the first
+ * that was finished; NULL if there is none. */
+const struct result *line_base(const struct results *results,
+			       const struct line *line);
+
+/* Do devices compute, instead of the cores that call them? */
+int run_is_on_devices(const struct run *run);
+
+/* What its cores are, if there are several: "cores", "devices" or
+ * "sub-devices". */
+const char *run_cores_name(const struct run *run);
+
+/* The lines, one after the other, of the single runs of a setup's line. */
+const struct line *line_runs(const struct line *line, int *count);
+
+/* The --target-accuracy of a line; NAN if it had none. */
+double line_target_accuracy(const struct results *results,
+			    const struct line *line);
+
+/* The numbers of one run, whose rows these are, but those that need another
+ * run: bench/record/result.c. */
+int result_measure(struct result *result, const struct run *run,
+		   const struct observation *const *rows, size_t row_count,
+		   int include_warmup, struct error *err);
+
+/* The accuracy that the run's METRIC_TIME_TO_ACCURACY is about. */
+double run_target_accuracy(const struct run *run);
+
+/* No run, no number. */
+void result_clear(struct result *result);
+
+/* One number, as statistics of itself. */
+struct stats stats_single(double value);
+
+#endif

@@ -1,0 +1,350 @@
+#include "bench/run/core.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/system/hash.h"
+#include "bench/system/allocation.h"
+#include "bench/system/clock.h"
+#include "bench/system/interrupt.h"
+#include "models/random.h"
+
+int core_leads_process(const struct core *core)
+{
+	return core->group->rank == 0 || !core->training->one_process;
+}
+
+/*
+ * A device may compute in threads of its own: those of the process count, and
+ * nobody knows for which of its cores.
+ */
+double core_cpu(const struct core *core)
+{
+	const struct training *training = core->training;
+
+	if (!training->backend->offloads)
+		return clock_thread_cpu();
+	return training->one_process ?
+		       clock_process_cpu() / core->group->size :
+		       clock_process_cpu();
+}
+
+void core_end_phase(struct core *core, enum replica_phase phase)
+{
+	const double now = clock_now(), cpu = core_cpu(core);
+	struct step_report *report = &core->report;
+
+	report->phases_s[phase] += now - core->phase_began_s;
+	report->phases_cpu_s[phase] += cpu - core->phase_began_cpu_s;
+	if (core->updated)
+		report->again_s[phase] += now - core->phase_began_s;
+	core->updated |= phase == REPLICA_UPDATE;
+	if (core->profile)
+		profile_end_phase(core->profile, phase);
+	core->phase_began_s = now;
+	core->phase_began_cpu_s = cpu;
+}
+
+struct step_counts core_count(const struct core *core)
+{
+	return (struct step_counts){ core->program->launches,
+				     core->group->summed_bytes,
+				     allocation_count() };
+}
+
+struct step_counts core_count_since(const struct core *core,
+				    const struct step_counts *then)
+{
+	const struct step_counts now = core_count(core);
+
+	return (struct step_counts){ now.launches - then->launches,
+				     now.reduced_bytes - then->reduced_bytes,
+				     now.allocations - then->allocations };
+}
+
+int core_iterate(struct core *core, const struct batch *batch,
+		 const struct update *update, struct error *err)
+{
+	const struct step_counts before = core_count(core);
+	struct step_report *report = &core->report;
+	int failed;
+
+	core->updated = 0;
+	core->phase_began_cpu_s = core_cpu(core);
+	core->phase_began_s = report->began_at = clock_now();
+	if (core->profile)
+		profile_begin(core->profile);
+	core_begin_work(core);
+	if (core->profile)
+		profile_end_other(core->profile);
+	failed = replica_train(core->group, core->program, batch, update,
+			       &core->observer, &report->score, err);
+	if (!failed)
+		core_add_work(core);
+	report->ended_at = core->phase_began_s;
+	report->counts = core_count_since(core, &before);
+	core->unreported = 1;
+	/* Warm-up is no part of it. */
+	if (!failed && core->profile && core->epoch)
+		failed = profile_keep(core->profile, batch->count, err);
+	return failed;
+}
+
+int core_refuse_loss(struct core *core, struct error *err)
+{
+	char reason[160];
+
+	snprintf(reason, sizeof(reason),
+		 "the loss is not a number at epoch %d, iteration %d; a "
+		 "smaller --lr than %g may help", core->epoch, core->iteration,
+		 core->training->recipe.lr);
+	if (core->group->rank == 0)
+		recorder_not_a_number(&core->training->recorder, core->epoch,
+				      core->iteration, reason);
+	return error_set(err, ERROR_FAILED, "%s", reason);
+}
+
+/* No core's clock starts before rank 0 has written its rows. */
+static int wait_for_rows(struct core *core, struct error *err)
+{
+	if (core->group->rank == 0 && ferror(core->training->recorder.rows))
+		return error_set(err, ERROR_OUTPUT,
+				 "the rows could not be written to standard "
+				 "output");
+	if (core->group->size == 1)
+		return 0;
+	return group_gather(core->group, NULL, 0, NULL, err);
+}
+
+int core_exchange(struct core *core, struct error *err)
+{
+	struct step_report all[GROUP_MAX_SIZE];
+	int stop = 0, finite = 1;
+
+	core->report.stop = interrupt_signal();
+	if (group_gather(core->group, &core->report, sizeof(core->report), all,
+			 err))
+		return -1;
+	for (int r = 0; r < core->group->size; r++) {
+		finite &= isfinite(all[r].score.loss) != 0;
+		if (all[r].stop)
+			stop = all[r].stop;
+	}
+	if (core->unreported && !finite)
+		return core_refuse_loss(core, err);
+	if (core->unreported && core->group->rank == 0)
+		recorder_step(&core->training->recorder, core->epoch,
+			      core->iteration, all);
+	core->unreported = 0;
+	core->report = (struct step_report){ 0 };
+	if (stop) {
+		if (core->group->rank == 0)
+			core->training->stopped_by = stop;
+		return error_set(err, ERROR_STOPPED, stop == SIGTERM ?
+				 "terminated" : "interrupted");
+	}
+	return wait_for_rows(core, err);
+}
+
+/* Generated images have zero mean and unit variance, as real ones have. */
+static void generate(struct batch *batch, float *images, uint16_t *labels,
+		     size_t size, int classes)
+{
+	struct mt19937 generator;
+	const float bound = sqrtf(3);
+
+	mt19937_seed(&generator, 0);
+	for (size_t i = 0; i < (size_t)batch->count * size; i++)
+		images[i] = mt19937_uniform(&generator, -bound, bound);
+	for (int i = 0; i < batch->count; i++)
+		labels[i] = (uint16_t)(i % classes);
+	batch->images = images;
+	batch->labels = labels;
+}
+
+static int warm_up_steps(struct core *core, struct batch *batch,
+			 struct error *err)
+{
+	const struct training *training = core->training;
+
+	for (int i = 1; i <= training->warmup; i++) {
+		/* No learning: large rates may leave the numbers. */
+		const struct update update =
+			recipe_update(&training->recipe, 0, (uint32_t)i);
+
+		core->epoch = 0;
+		core->iteration = i;
+		batch->step = (uint32_t)i;
+		if (core_iterate(core, batch, &update, err) ||
+		    core_exchange(core, err))
+			return -1;
+	}
+	return 0;
+}
+
+int core_warm_up(struct core *core, struct error *err)
+{
+	const struct training *training = core->training;
+	const struct group *group = core->group;
+	const size_t size = shape_size(training->dataset->shape);
+	struct batch batch = {
+		.count = replica_share(group->rank, group->size,
+				       training->global_batch),
+		.global_count = training->global_batch,
+		.place = group->rank,
+		.stride = group->size,
+	};
+
+	core->images = malloc(((size_t)batch.count * size + 1) *
+			      sizeof(*core->images));
+	core->labels = malloc(((size_t)batch.count + 1) *
+			      sizeof(*core->labels));
+	if (!core->images || !core->labels)
+		return error_memory(err, "the warm-up batch");
+	generate(&batch, core->images, core->labels, size,
+		 training->dataset->classes);
+	if (warm_up_steps(core, &batch, err) ||
+	    replica_initialise(core->group, core->program, training->seed, err))
+		return -1;
+	core_end_warm_up(core);
+	return 0;
+}
+
+void core_end_warm_up(struct core *core)
+{
+	free(core->images);
+	free(core->labels);
+	core->images = NULL;
+	core->labels = NULL;
+}
+
+/* Of a vector, of count floats. */
+static int vector_hash(struct core *core, enum vector which, size_t count,
+		       uint64_t *hash, struct error *err)
+{
+	float *values = malloc(count * sizeof(*values));
+
+	if (!values)
+		return error_memory(err, "a vector");
+	if (program_load(core->program, which, values, err)) {
+		free(values);
+		return -1;
+	}
+	*hash = hash_bytes64(values, count * sizeof(*values));
+	free(values);
+	return 0;
+}
+
+int core_check_replicas(struct core *core, char *text, size_t size,
+			struct error *err)
+{
+	uint64_t mine, all[GROUP_MAX_SIZE];
+
+	if (vector_hash(core, VECTOR_PARAMETERS, core->program->parameters,
+			&mine, err) ||
+	    group_gather(core->group, &mine, sizeof(mine), all, err))
+		return -1;
+	for (int r = 1; r < core->group->size; r++)
+		if (all[r] != all[0])
+			return error_set(err, ERROR_FAILED,
+					 "the replicas of core 0 and core %d "
+					 "differ after epoch %d: %016" PRIx64
+					 ", %016" PRIx64, r, core->epoch,
+					 all[0], all[r]);
+	snprintf(text, size, "%016" PRIx64, mine);
+	return 0;
+}
+
+int core_hash_buffers(struct core *core, char *text, size_t size,
+		      struct error *err)
+{
+	const size_t count = core->program->buffers;
+	uint64_t hash = 0;
+
+	text[0] = '\0';
+	if (!count)
+		return 0;
+	if (vector_hash(core, VECTOR_BUFFERS, count, &hash, err))
+		return -1;
+	snprintf(text, size, "%016" PRIx64, hash);
+	return 0;
+}
+
+struct update core_update(const struct core *core, const struct batch *batch)
+{
+	const struct recipe *recipe = &core->training->recipe;
+	const long iterations = core->training->iterations;
+	const long iteration = (core->epoch - 1) * iterations +
+			       core->iteration - 1;
+
+	return recipe_update(recipe, recipe_rate(recipe, iteration, iterations),
+			     batch->step);
+}
+
+static int dump_layer(struct core *core, const struct batch *batch, int layer,
+		      size_t each, off_t start, struct error *err)
+{
+	uint8_t *taken = malloc((size_t)core->program->options.batch * each);
+	int failed = -1;
+
+	if (!taken)
+		return error_memory(err, "the masks");
+	if (program_decisions(core->program, layer, taken, err))
+		goto out;
+	for (int i = 0; i < batch->count; i++) {
+		off_t at = start + (off_t)each *
+					   (batch->place + batch->stride * i);
+
+		if (pwrite(core->masks, taken + (size_t)i * each, each, at) !=
+		    (ssize_t)each) {
+			error_set(err, ERROR_OUTPUT, "%s: %s",
+				  core->training->dump_masks, strerror(errno));
+			goto out;
+		}
+	}
+	failed = 0;
+out:
+	free(taken);
+	return failed;
+}
+
+int core_dump_masks(struct core *core, const struct batch *batch,
+		    struct error *err)
+{
+	const struct training *training = core->training;
+	const struct model *model = training->model;
+	size_t each[MODEL_MAX_LAYERS] = { 0 }, all = 0;
+	off_t at;
+
+	if (core->masks < 0)
+		return 0;
+	for (int l = 0; l < model->layer_count; l++)
+		if (layer_drops(&model->layers[l])) {
+			each[l] = layer_decisions(&model->layers[l],
+						  model_layer_input(model, l));
+			all += each[l];
+		}
+	/* Every step before this one but the last of an epoch was full. */
+	at = core->iteration - 1;
+	at *= training->global_batch;
+	if (core->epoch > 1) {
+		off_t whole = (off_t)training->iterations *
+			      training->global_batch;
+		off_t count = training->dataset->train.count;
+
+		at += (core->epoch - 1) * (whole < count ? whole : count);
+	}
+	at *= (off_t)all;
+	for (int l = 0; l < model->layer_count; l++) {
+		if (each[l] && dump_layer(core, batch, l, each[l], at, err))
+			return -1;
+		at += (off_t)each[l] * batch->global_count;
+	}
+	return 0;
+}

@@ -1,0 +1,102 @@
+/* One core while it trains: private to training.c and its helpers. */
+#ifndef BENCH_RUN_CORE_H
+#define BENCH_RUN_CORE_H
+
+#include "backends/group/replica.h"
+#include "bench/run/loader.h"
+#include "bench/run/profile.h"
+#include "bench/run/training.h"
+
+struct core {
+	struct replica_observer observer; /* first: it is the core */
+	struct training *training;
+	struct group *group;
+	struct device *device;
+	struct program *program;
+	struct loader *loader;
+	struct profile *profile; /* of rank 0; NULL: not asked for */
+	struct profile_subject profile_subject;
+	/* Of the warm-up; after an error the device may still read them. */
+	float *images;
+	uint16_t *labels;
+	int masks; /* descriptor, or -1 */
+	int test_batches; /* after each epoch */
+	double phase_began_s, phase_began_cpu_s;
+	int updated; /* the iteration's phases have all ended once */
+	struct step_report report; /* of the last iteration */
+	/* Work on purpose: what it is a share of began at, how much of it is
+	 * still to be done (less than 0: was too much), and its result. */
+	double work_began_s, work_owed_s;
+	uint64_t worked;
+	/* Iterations whose reports the cores have not exchanged yet: 0 or 1. */
+	int unreported;
+	int epoch, iteration; /* of report */
+	double loop_began_s;
+	int reached; /* the accuracy that ends the run */
+};
+
+/* Opens and compiles all that the core needs; training_run() closes it. */
+int core_start(struct core *core, struct error *err);
+
+/* Is this core's process its own, or this the first core in it? */
+int core_leads_process(const struct core *core);
+
+/* The CPU time of the core's work so far. */
+double core_cpu(const struct core *core);
+
+/* core_slow.c: around the work of an iteration, for who is to be slow. What is
+ * added counts as update. */
+void core_begin_work(struct core *core);
+void core_add_work(struct core *core);
+
+/* Adds the times of a phase that ends now, and begins the next one. */
+void core_end_phase(struct core *core, enum replica_phase phase);
+
+/* Dropout decisions of the last iteration, in the global batch's order. */
+int core_dump_masks(struct core *core, const struct batch *batch,
+		    struct error *err);
+
+/* core_profile.c: begins if the profile is asked for and this is rank 0; writes
+ * it, unless the run has failed. */
+int core_open_profile(struct core *core, struct error *err);
+int core_end_profile(struct core *core, int failed, struct error *err);
+
+/* Frees the batch of the warm-up. */
+void core_end_warm_up(struct core *core);
+
+/* Steps on generated data; parameters and state are as before afterwards. */
+int core_warm_up(struct core *core, struct error *err);
+
+/* Work that is counted, of this core so far, and since then. */
+struct step_counts core_count(const struct core *core);
+struct step_counts core_count_since(const struct core *core,
+				    const struct step_counts *then);
+
+/* One iteration, timed into core->report. */
+int core_iterate(struct core *core, const struct batch *batch,
+		 const struct update *update, struct error *err);
+
+/* All cores exchange their last reports; rank 0 records them. */
+int core_exchange(struct core *core, struct error *err);
+
+/* core_ahead.c: the iterations of an epoch, none of them waited for. */
+int core_train_ahead(struct core *core, struct error *err);
+
+/* The loss of core->iteration is not a number: that is recorded. */
+int core_refuse_loss(struct core *core, struct error *err);
+
+/* The optimizer's step of core->epoch and core->iteration, whose batch it is.
+ */
+struct update core_update(const struct core *core, const struct batch *batch);
+
+/* The hash of the parameters as this core sees them; with several cores, all
+ * must see the same. Where they share one copy they cannot but do so, and what
+ * each has derived from it is not in the hash: verify_cores() looks at that. */
+int core_check_replicas(struct core *core, char *hash, size_t size,
+			struct error *err);
+
+/* The hash of the core's own running statistics; empty where it has none. */
+int core_hash_buffers(struct core *core, char *hash, size_t size,
+		      struct error *err);
+
+#endif

@@ -1,0 +1,294 @@
+/* How a core gets ready: its device, its program, its files and its loader. */
+#include "bench/run/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/record/machine.h"
+#include "bench/system/clock.h"
+#include "bench/run/plan_memory.h"
+
+static int open_device(struct core *core, struct error *err)
+{
+	const struct training *training = core->training;
+	const struct device_request request = {
+		.choice = training->device,
+		.threads = training->one_process ? core->group->size : 1,
+		.cpus = training->cpus,
+		.device_class = training->device_class,
+	};
+
+	return replica_open(core->group, training->backend, &request,
+			    &core->device, err);
+}
+
+static int cannot_write(const char *path, struct error *err)
+{
+	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
+			 strerror(errno));
+}
+
+static int open_masks(struct core *core, struct error *err)
+{
+	const char *path = core->training->dump_masks;
+	const int first = core->group->rank == 0;
+
+	if (path && first) {
+		core->masks = open(path, O_WRONLY | O_CREAT | O_TRUNC |
+						 O_CLOEXEC, 0666);
+		if (core->masks < 0)
+			return cannot_write(path, err);
+	}
+	if (group_gather(core->group, NULL, 0, NULL, err))
+		return -1;
+	if (path && !first)
+		core->masks = open(path, O_WRONLY | O_CLOEXEC);
+	if (path && core->masks < 0)
+		return cannot_write(path, err);
+	return 0;
+}
+
+static struct loader_plan plan_loading(const struct core *core)
+{
+	const struct training *training = core->training;
+
+	return (struct loader_plan){
+		.dataset = training->dataset,
+		.rank = core->group->rank,
+		.size = core->group->size,
+		.epochs = training->recipe.epochs,
+		.iterations = training->iterations,
+		.global_batch = training->global_batch,
+		.test_batch = training->test_batch,
+		.seed = training->seed,
+		.reshuffle = training->reshuffle,
+		.holder = core->program->held ? core->program : NULL,
+	};
+}
+
+/* What a core tells of its device where each has one. */
+struct device_part {
+	char name[sizeof(((struct device_info *)NULL)->name)];
+	char type[sizeof(((struct device_info *)NULL)->type)];
+	int units;
+};
+
+/* Appends what is another text than those before it, if there is room. */
+static void join(char *text, size_t size, const struct device_part *parts,
+		 int rank, size_t member)
+{
+	const char *own = (const char *)&parts[rank] + member;
+	const size_t used = strlen(text);
+
+	for (int r = 0; r < rank; r++)
+		if (!strcmp((const char *)&parts[r] + member, own))
+			return;
+	snprintf(text + used, size - used, " and %s", own);
+}
+
+/* Rank 0 notes what computes: where it takes several devices, the name and
+ * type of each that differs, and their units together. */
+static int describe_devices(struct core *core, struct error *err)
+{
+	struct device_part mine = { .units = 0 }, all[GROUP_MAX_SIZE];
+	const struct group *group = core->group;
+	struct device_info info;
+
+	device_describe(core->device, &info);
+	memcpy(mine.name, info.name, sizeof(mine.name));
+	memcpy(mine.type, info.type, sizeof(mine.type));
+	mine.units = info.units;
+	if (group_gather(core->group, &mine, sizeof(mine), all, err))
+		return -1;
+	if (group->rank)
+		return 0;
+	for (int r = 1; core->training->backend->offloads && r < group->size;
+	     r++) {
+		join(info.name, sizeof(info.name), all, r,
+		     offsetof(struct device_part, name));
+		join(info.type, sizeof(info.type), all, r,
+		     offsetof(struct device_part, type));
+		info.units += all[r].units;
+	}
+	core->training->device_info = info;
+	return 0;
+}
+
+/* Rank 0 tells who wants to know. */
+static void introduce(struct core *core)
+{
+	static const char *const states[] = {
+		[KERNELS_UNKNOWN] = "",
+		[KERNELS_COLD] = " (cold: its kernels were not kept yet)",
+		[KERNELS_WARM] = " (warm: from kernels that were kept)",
+	};
+	const struct training *training = core->training;
+	const struct device_info *info = &training->device_info;
+	char steps[64 * MODEL_MAX_LAYERS];
+
+	if (!training->log)
+		return;
+	program_explain(core->program, steps, sizeof(steps));
+	fprintf(training->log, "device: %s, %s, %d unit%s%s\n"
+		"compiled in %.3f s%s\nfused steps:\n%s",
+		info->name, info->driver, info->units,
+		info->units == 1 ? "" : "s",
+		training->backend->offloads && core->group->size > 1 ?
+			" together" : "", training->compile_s,
+		states[info->kernels], steps);
+}
+
+/* What each core is called in the timeline, and who is delayed. */
+static int open_trace(struct training *training, int cores, struct error *err)
+{
+	const struct slowdown *slowdown = &training->slowdown;
+	struct recorder *recorder = &training->recorder;
+
+	if (!training->trace)
+		return 0;
+	recorder->trace = trace_open(training->trace, recorder->start.target,
+				     training->process_began_at, err);
+	if (!recorder->trace)
+		return -1;
+	for (int r = 0; r < cores; r++) {
+		char name[64];
+
+		if (slowdown->straggler_s > 0 && slowdown->straggler == r)
+			snprintf(name, sizeof(name),
+				 "core %d (straggler: +%g ms)", r,
+				 slowdown->straggler_s * 1e3);
+		else
+			snprintf(name, sizeof(name), "core %d", r);
+		trace_name_core(recorder->trace, r, name);
+	}
+	return 0;
+}
+
+static int compile(struct core *core, struct error *err)
+{
+	struct training *training = core->training;
+	const int size = core->group->size;
+	const struct program_options options = {
+		.batch = replica_share(0, size, training->global_batch),
+		.test_batch = replica_share(0, size, training->test_batch),
+		.ahead = training->ahead ? training->iterations : 0,
+		.seed = training->seed,
+		.dropout = training->dropout,
+		.algorithm = training->algorithm,
+		.precision = training->precision,
+	};
+	struct device_info info;
+	double began_s;
+
+	device_describe(core->device, &info);
+	if (plan_check_device(training, size, &info,
+			      machine_memory_available(""), err))
+		return -1;
+	began_s = clock_now();
+	if (replica_compile(core->group, core->device, training->model,
+			    &options, &core->program, err))
+		return -1;
+	if (core->group->rank == 0)
+		training->compile_s = clock_now() - began_s;
+	return 0;
+}
+
+/* Batches that are brought would have to stay until the epoch's end. */
+static int refuse_ahead(const char *why, struct error *err)
+{
+	return error_set(err, ERROR_MISSING,
+			 "--sync epoch needs the data set on the device, and "
+			 "%s; leave the option out", why);
+}
+
+struct holding {
+	int holds;
+	char reason[160]; /* why not */
+};
+
+/* Makes it that of the first core that does not hold the data set, if one does
+ * not. */
+static int agree(const struct core *core, struct holding *holding,
+		 struct error *err)
+{
+	const struct group *group = core->group;
+	struct holding all[GROUP_MAX_SIZE];
+	int r = 0;
+
+	if (group_gather(core->group, holding, sizeof(*holding), all, err))
+		return -1;
+	while (r < group->size && all[r].holds)
+		r++;
+	if (r == group->size)
+		return 0;
+	holding->holds = 0;
+	snprintf(holding->reason, sizeof(holding->reason), "%.*s",
+		 (int)sizeof(holding->reason) - 1, all[r].reason);
+	return 0;
+}
+
+static int hold_own(const struct core *core, struct holding *holding,
+		    struct error *err)
+{
+	holding->holds = !loader_hold(core->program, core->training->dataset,
+				      err);
+	if (holding->holds)
+		return 0;
+	snprintf(holding->reason, sizeof(holding->reason), "%.159s",
+		 err->message);
+	return err->kind == ERROR_MISSING ? 0 : -1;
+}
+
+/* What does not fit, on one core even, is loaded batch by batch by all: they
+ * would wait for the slowest. One after the other, since drivers compile the
+ * kernels for it (replica_compile). */
+static int hold_data(struct core *core, struct error *err)
+{
+	struct training *training = core->training;
+	struct holding holding = { 0 };
+
+	if (!training->resident || !backend_holds(training->backend))
+		return 0;
+	for (int r = 0; r < core->group->size; r++)
+		if ((r == core->group->rank && hold_own(core, &holding, err)) ||
+		    group_gather(core->group, NULL, 0, NULL, err))
+			return -1;
+	if (agree(core, &holding, err))
+		return -1;
+	if (!holding.holds)
+		program_let_go(core->program);
+	if (!holding.holds && training->ahead)
+		return refuse_ahead(holding.reason, err);
+	if (core->group->rank)
+		return 0;
+	training->is_resident = holding.holds;
+	memcpy(training->not_resident_reason, holding.reason,
+	       sizeof(holding.reason));
+	return 0;
+}
+
+int core_start(struct core *core, struct error *err)
+{
+	struct loader_plan plan;
+
+	if (open_device(core, err) || compile(core, err) ||
+	    hold_data(core, err) ||
+	    replica_initialise(core->group, core->program,
+			       core->training->seed, err) ||
+	    open_masks(core, err) || describe_devices(core, err))
+		return -1;
+	if (core->group->rank == 0) {
+		introduce(core);
+		if (open_trace(core->training, core->group->size, err) ||
+		    core_open_profile(core, err))
+			return -1;
+	}
+	plan = plan_loading(core);
+	core->test_batches = loader_test_batches(&plan);
+	core->loader = loader_open(&plan, err);
+	return core->loader ? 0 : -1;
+}

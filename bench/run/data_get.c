@@ -1,0 +1,262 @@
+#include "bench/run/data_get.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/run/dataset_find.h"
+#include "bench/run/download.h"
+
+/* One of the four files on its way. */
+struct transfer {
+	const struct dataset_known *known;
+	enum dataset_file file;
+	const char *mirror;  /* the only one, or NULL: those of known */
+	char path[PATH_MAX]; /* where it goes */
+	char part[PATH_MAX]; /* where it is until it is verified */
+};
+
+static int __attribute__((format(printf, 3, 4)))
+make_name(char name[PATH_MAX], struct error *err, const char *format, ...)
+{
+	va_list arguments;
+	int written;
+
+	va_start(arguments, format);
+	written = vsnprintf(name, PATH_MAX, format, arguments);
+	va_end(arguments);
+	if (written > 0 && written < PATH_MAX)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "a name is empty or too long: %.100s", name);
+}
+
+/* Makes dir and the folders above it. */
+static int make_folders(const char *dir, struct error *err)
+{
+	char path[PATH_MAX];
+
+	if (make_name(path, err, "%s/", dir))
+		return -1;
+	for (char *slash = strchr(path + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0755) && errno != EEXIST)
+			return error_set(err, ERROR_OUTPUT,
+					 "folder %.700s cannot be made: %s",
+					 path, strerror(errno));
+		*slash = '/';
+	}
+	return 0;
+}
+
+/*
+ * Opens the folder, which makes a second download into it wait for the end of
+ * the first. Where the file system has no locks there is none.
+ */
+static int lock_folder(const char *dir, FILE *log, struct error *err)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || access(dir, W_OK)) {
+		error_set(err, ERROR_OUTPUT, "%.700s cannot be written: %s",
+			  dir, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		fprintf(log, "%s: another download is under way\n", dir);
+		flock(fd, LOCK_EX);
+	}
+	return fd;
+}
+
+/* 0: the file at path is the known one; -1 with words when it is not. */
+static int verify(const struct transfer *transfer, const char *path,
+		  const char *source, char sha256[HASH_SHA256_SIZE],
+		  struct error *err)
+{
+	const char *expected = transfer->known->sha256[transfer->file];
+	struct idx idx;
+
+	sha256[0] = '\0';
+	if (dataset_file_read(path, transfer->file, &idx, sha256, err))
+		return -1;
+	idx_release(&idx);
+	if (!strcmp(sha256, expected))
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "%.600s is not the file of %s: sha256 of its content "
+			 "expected %s, found %s",
+			 source, transfer->known->title, expected, sha256);
+}
+
+/*
+ * Returns 1 when the right file is there, 0 when it can be downloaded to
+ * transfer->path. A damaged file of that very name is left from something
+ * interrupted and will be replaced; anything else is somebody's.
+ */
+static int look_before(const struct transfer *transfer, const char *dir,
+		       FILE *out, FILE *log, struct error *err)
+{
+	char path[PATH_MAX], sha256[HASH_SHA256_SIZE];
+	struct error reason;
+	struct stat about;
+
+	if (!dataset_file_path(dir, transfer->file, path, sizeof(path)))
+		return 0;
+	if (!verify(transfer, path, path, sha256, &reason)) {
+		fprintf(log, "have it: %s\n", path);
+		fprintf(out, "%s\n", path);
+		return 1;
+	}
+	if (!sha256[0] && !strcmp(path, transfer->path) &&
+	    !stat(path, &about) && S_ISREG(about.st_mode)) {
+		fprintf(log, "replacing it: %s\n", reason.message);
+		return 0;
+	}
+	return error_set(err, ERROR_INPUT,
+			 "%.800s; it is in the way: remove it, or choose "
+			 "another folder with --data-dir", reason.message);
+}
+
+/* One mirror. ERROR_MISSING and ERROR_INPUT: try the next. */
+static int try_mirror(const struct transfer *transfer, const char *mirror,
+		      FILE *log, struct error *err)
+{
+	size_t length = strlen(mirror);
+	char url[PATH_MAX], sha256[HASH_SHA256_SIZE];
+	const char *slash = mirror[length - 1] == '/' ? "" : "/";
+
+	if (make_name(url, err, "%s%s%s.gz", mirror, slash,
+		      dataset_file_name(transfer->file)))
+		return -1;
+	fprintf(log, "downloading %s\n", url);
+	fflush(log);
+	if (download_file(url, transfer->part, err) ||
+	    verify(transfer, transfer->part, url, sha256, err)) {
+		unlink(transfer->part);
+		return -1;
+	}
+	if (rename(transfer->part, transfer->path)) {
+		error_set(err, ERROR_OUTPUT, "%.700s cannot be written: %s",
+			  transfer->path, strerror(errno));
+		unlink(transfer->part);
+		return -1;
+	}
+	return 0;
+}
+
+/* Tries one mirror after the other. */
+static int fetch(const struct transfer *transfer, FILE *log, struct error *err)
+{
+	const char *only[DATASET_MAX_MIRRORS] = { transfer->mirror };
+	const char *const *mirrors =
+		transfer->mirror ? only : transfer->known->mirrors;
+	char tried[600] = "";
+	int wrong = 0;
+
+	for (int i = 0; i < DATASET_MAX_MIRRORS && mirrors[i]; i++) {
+		size_t length = strlen(tried);
+		struct error reason;
+
+		if (!try_mirror(transfer, mirrors[i], log, &reason))
+			return 0;
+		if (reason.kind == ERROR_INPUT || !wrong)
+			*err = reason;
+		if (reason.kind != ERROR_INPUT && reason.kind != ERROR_MISSING)
+			return -1;
+		wrong |= reason.kind == ERROR_INPUT;
+		fprintf(log, "%s\n", reason.message);
+		snprintf(tried + length, sizeof(tried) - length, "%s%.250s",
+			 length ? "; " : "", reason.message);
+	}
+	if (wrong)
+		return -1;
+	return error_set(err, ERROR_MISSING,
+			 "%s of %s cannot be downloaded: %s; give a --mirror "
+			 "URL that can be reached, or copy its four files "
+			 "by hand, as %.150s",
+			 dataset_file_name(transfer->file),
+			 transfer->known->title, tried, transfer->path);
+}
+
+static int get_file(struct transfer *transfer, const char *dir, FILE *out,
+		    FILE *log, struct error *err)
+{
+	const char *name = dataset_file_name(transfer->file);
+	int there;
+
+	if (make_name(transfer->path, err, "%s/%s.gz", dir, name) ||
+	    make_name(transfer->part, err, "%s/%s.gz.part", dir, name))
+		return -1;
+	there = look_before(transfer, dir, out, log, err);
+	if (there)
+		return there < 0 ? -1 : 0;
+	if (download_check_program(err) || fetch(transfer, log, err))
+		return -1;
+	fprintf(out, "%s\n", transfer->path);
+	return 0;
+}
+
+static int get_files(const struct data_command *command,
+		     const struct dataset_known *known, const char *dir,
+		     FILE *out, FILE *log, struct error *err)
+{
+	struct transfer transfer = {
+		.known = known, .mirror = command->mirror
+	};
+	int status = 0;
+	int lock;
+
+	if (make_folders(dir, err))
+		return -1;
+	lock = lock_folder(dir, log, err);
+	if (lock < 0)
+		return -1;
+	for (int file = 0; file < DATASET_FILES && !status; file++) {
+		transfer.file = (enum dataset_file)file;
+		status = get_file(&transfer, dir, out, log, err);
+	}
+	close(lock);
+	if (!status)
+		fprintf(log, "%s is complete in %s\n", known->title, dir);
+	return status;
+}
+
+int data_get(const struct data_command *command, FILE *out, FILE *log,
+	     struct error *err)
+{
+	const struct dataset_known *known =
+		command->name ? dataset_known_find(command->name) : NULL;
+	const char *wrong =
+		command->mirror ? download_check_url(command->mirror) : NULL;
+	struct dataset_search search;
+	char dir[PATH_MAX];
+
+	if (!known)
+		return error_set(err, ERROR_USAGE,
+				 "data get takes mnist or fashion-mnist"
+				 "%s%.100s",
+				 command->name ? ", not " : "",
+				 command->name ? command->name : "");
+	if (wrong)
+		return error_set(err, ERROR_USAGE, "--mirror %.300s: %s",
+				 command->mirror, wrong);
+	dataset_search_init(&search, NULL);
+	if (!command->dir && !search.cache[0])
+		return error_set(err, ERROR_USAGE,
+				 "neither XDG_CACHE_HOME nor HOME is set: say "
+				 "where to with --data-dir");
+	if (command->dir ?
+		    make_name(dir, err, "%s", command->dir) :
+		    make_name(dir, err, "%s/%s", search.cache, known->name))
+		return -1;
+	return get_files(command, known, dir, out, log, err);
+}

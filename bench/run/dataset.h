@@ -1,0 +1,47 @@
+/*
+ * Labelled images in memory, and where they come from.
+ */
+#ifndef BENCH_RUN_DATASET_H
+#define BENCH_RUN_DATASET_H
+
+#include <stdint.h>
+
+#include "backends/contract/error.h"
+#include "models/model.h"
+
+struct samples {
+	int count;
+	uint8_t *images; /* [count][channels][height][width] */
+	uint16_t *labels; /* [count], each below classes */
+	char sha256[65]; /* of the images as bytes of the raw IDX file */
+};
+
+struct dataset {
+	char name[32];	   /* by content: mnist, fashion-mnist, synthetic,
+			      or unknown-1234abcd after its hash */
+	char source[512];  /* folder it was read from, or how it was made */
+	char notice[512];  /* what the user should be told, or empty */
+	struct shape shape;
+	int classes;
+	float mean, std; /* pixel p becomes (p / 255 - mean) / std */
+	struct samples train, test;
+};
+
+struct dataset_request {
+	const char *name; /* mnist, fashion-mnist, synthetic, auto */
+	const char *dir;  /* --data-dir, or NULL */
+	int synthetic_train, synthetic_test; /* counts; 0: 60000 and 10000 */
+};
+
+/*
+ * Loads a data set; the caller releases it. Nothing found is ERROR_MISSING
+ * with the places searched and the ways to get it; what is there but not what
+ * it should be is ERROR_INPUT. A dir is the only place that is searched, and
+ * is ERROR_USAGE together with synthetic; see bench/run/dataset_find.h for
+ * others.
+ */
+int dataset_load(struct dataset *dataset, const struct dataset_request *request,
+		 struct error *err);
+void dataset_release(struct dataset *dataset); /* all zero is fine */
+
+#endif

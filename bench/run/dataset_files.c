@@ -1,0 +1,167 @@
+#include "bench/run/dataset_files.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const struct shape dataset_shape = { 1, 28, 28 };
+
+static const struct dataset_known known_sets[] = {
+	{
+		.name = "mnist",
+		.title = "MNIST",
+		.torchvision = "MNIST/raw",
+		.mirrors = {
+			"https://ossci-datasets.s3.amazonaws.com/mnist/",
+			"https://storage.googleapis.com/cvdf-datasets/mnist/",
+		},
+		.sha256 = {
+			"ba891046e6505d7aadcbbe25680a0738"
+			"ad16aec93bde7f9b65e87a2fc25776db",
+			"65a50cbbf4e906d70832878ad85ccda5"
+			"333a97f0f4c3dd2ef09a8a9eef7101c5",
+			"0fa7898d509279e482958e8ce81c8e77"
+			"db3f2f8254e26661ceb7762c4d494ce7",
+			"ff7bcfd416de33731a308c3f266cc351"
+			"222c34898ecbeaf847f06e48f7ec33f2",
+		},
+	},
+	{
+		.name = "fashion-mnist",
+		.title = "Fashion-MNIST",
+		.torchvision = "FashionMNIST/raw",
+		.package = "dataset-fashion-mnist",
+		.mirrors = {
+			"https://raw.githubusercontent.com/zalandoresearch/"
+			"fashion-mnist/master/data/fashion/",
+		},
+		.sha256 = {
+			"c59f468a2f672dc815687fe0f8388776"
+			"8d799fd8a3f3276145d20f83aa44d888",
+			"bad3541b69d912435c50bb6ba87bec29"
+			"4ff4f6a2e1246121d8633921760443d9",
+			"5b4141f0afbad91edebe8549f8fcffe0"
+			"87ea10ca49f1dbef5c9a5cd8815ce37b",
+			"0402a96d92fd2663957122ceb108a494"
+			"c5af83dab82d92729df917d7dec38c34",
+		},
+	},
+};
+
+#define KNOWN_COUNT (sizeof(known_sets) / sizeof(known_sets[0]))
+
+static const char *const file_names[DATASET_FILES] = {
+	[DATASET_TRAIN_IMAGES] = "train-images-idx3-ubyte",
+	[DATASET_TRAIN_LABELS] = "train-labels-idx1-ubyte",
+	[DATASET_TEST_IMAGES] = "t10k-images-idx3-ubyte",
+	[DATASET_TEST_LABELS] = "t10k-labels-idx1-ubyte",
+};
+
+const struct dataset_known *
+dataset_known_next(const struct dataset_known *previous)
+{
+	const struct dataset_known *next = previous ? previous + 1 : known_sets;
+
+	return next < known_sets + KNOWN_COUNT ? next : NULL;
+}
+
+const struct dataset_known *dataset_known_find(const char *name)
+{
+	for (size_t i = 0; i < KNOWN_COUNT; i++)
+		if (!strcmp(known_sets[i].name, name))
+			return &known_sets[i];
+	return NULL;
+}
+
+int dataset_known_matches(const struct dataset_known *known,
+			  char sha256[DATASET_FILES][HASH_SHA256_SIZE])
+{
+	int matches = 0;
+
+	for (int file = 0; file < DATASET_FILES; file++)
+		matches += !strcmp(known->sha256[file], sha256[file]);
+	return matches;
+}
+
+const struct dataset_known *
+dataset_known_closest(char sha256[DATASET_FILES][HASH_SHA256_SIZE])
+{
+	const struct dataset_known *closest = NULL;
+	int most = 0;
+
+	for (size_t i = 0; i < KNOWN_COUNT; i++) {
+		int matches = dataset_known_matches(&known_sets[i], sha256);
+
+		if (matches > most) {
+			most = matches;
+			closest = &known_sets[i];
+		}
+	}
+	return closest;
+}
+
+const char *dataset_file_name(enum dataset_file file)
+{
+	return file_names[file];
+}
+
+int dataset_file_path(const char *dir, enum dataset_file file, char *path,
+		      size_t size)
+{
+	const char *name = file_names[file];
+	int stem = (int)strcspn(name, "-");
+	int found = 0;
+
+	stem += 1 + (int)strcspn(name + stem + 1, "-");
+	for (int i = 0; i < 4; i++) {
+		char candidate[PATH_MAX];
+		struct stat about;
+		int written = snprintf(candidate, sizeof(candidate),
+				       "%s/%.*s%c%s%s", dir, stem, name,
+				       "-."[i / 2], name + stem + 1,
+				       i % 2 ? ".gz" : "");
+
+		if (written < 0 || (size_t)written >= sizeof(candidate) ||
+		    (size_t)written >= size || stat(candidate, &about))
+			continue;
+		if (!found || S_ISREG(about.st_mode))
+			memcpy(path, candidate, (size_t)written + 1);
+		found = 1;
+		if (S_ISREG(about.st_mode))
+			break;
+	}
+	return found;
+}
+
+int dataset_file_read_like(const char *path, enum dataset_file file,
+			   const char *like, int count, struct idx *idx,
+			   char sha256[HASH_SHA256_SIZE], struct error *err)
+{
+	const struct idx_form images = {
+		.side_count = 2,
+		.sides = { dataset_shape.height, dataset_shape.width },
+		.count = count,
+		.like = like,
+	};
+	const struct idx_form labels = {
+		.limit = DATASET_CLASSES,
+		.count = count,
+		.like = like,
+	};
+	int is_images = file == DATASET_TRAIN_IMAGES ||
+			file == DATASET_TEST_IMAGES;
+
+	if (idx_read(path, is_images ? &images : &labels, idx, err))
+		return -1;
+	hash_sha256(idx->header, idx->header_size, idx->items, idx->size,
+		    sha256);
+	return 0;
+}
+
+int dataset_file_read(const char *path, enum dataset_file file,
+		      struct idx *idx, char sha256[HASH_SHA256_SIZE],
+		      struct error *err)
+{
+	return dataset_file_read_like(path, file, NULL, 0, idx, sha256, err);
+}

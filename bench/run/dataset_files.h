@@ -1,0 +1,74 @@
+/*
+ * The four files of a data set, under whatever names they have, and the
+ * contents that are known.
+ */
+#ifndef BENCH_RUN_DATASET_FILES_H
+#define BENCH_RUN_DATASET_FILES_H
+
+#include "backends/contract/error.h"
+#include "bench/system/hash.h"
+#include "bench/run/idx.h"
+#include "models/model.h"
+
+enum dataset_file {
+	DATASET_TRAIN_IMAGES,
+	DATASET_TRAIN_LABELS,
+	DATASET_TEST_IMAGES,
+	DATASET_TEST_LABELS,
+	DATASET_FILES
+};
+
+#define DATASET_CLASSES 10
+#define DATASET_MAX_MIRRORS 2
+
+/* What every set that we read looks like. */
+extern const struct shape dataset_shape;
+
+/* A set whose content we know. */
+struct dataset_known {
+	const char *name;	 /* as asked for; folders are called so too */
+	const char *title;	 /* for sentences */
+	const char *torchvision; /* folder in which torchvision keeps it */
+	const char *package;	 /* of Debian, or NULL */
+	const char *mirrors[DATASET_MAX_MIRRORS]; /* URLs that end in / */
+	const char *sha256[DATASET_FILES]; /* of the files, not compressed */
+};
+
+/* The set called name, or NULL. */
+const struct dataset_known *dataset_known_find(const char *name);
+
+/* Walks over all: the one after previous, the first for NULL. */
+const struct dataset_known *
+dataset_known_next(const struct dataset_known *previous);
+
+/* How many of the four files have this set's content. */
+int dataset_known_matches(const struct dataset_known *known,
+			  char sha256[DATASET_FILES][HASH_SHA256_SIZE]);
+
+/* The set that most of the files are of, or NULL if none is. */
+const struct dataset_known *
+dataset_known_closest(char sha256[DATASET_FILES][HASH_SHA256_SIZE]);
+
+/* "train-images-idx3-ubyte": the name that mirrors add .gz to. */
+const char *dataset_file_name(enum dataset_file file);
+
+/*
+ * Where dir has the file: under its own name, with a dot for the second
+ * hyphen, plain or with .gz; a regular file before anything else that is
+ * called so. Returns 1, or 0 when there is none.
+ */
+int dataset_file_path(const char *dir, enum dataset_file file, char *path,
+		      size_t size);
+
+/* Reads one file and hashes its content; the caller releases idx. */
+int dataset_file_read(const char *path, enum dataset_file file,
+		      struct idx *idx, char sha256[HASH_SHA256_SIZE],
+		      struct error *err);
+
+/* The same for one that has to have as many items as another file, like. A
+ * wrong number is found before there is memory for them. */
+int dataset_file_read_like(const char *path, enum dataset_file file,
+			   const char *like, int count, struct idx *idx,
+			   char sha256[HASH_SHA256_SIZE], struct error *err);
+
+#endif

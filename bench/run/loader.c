@@ -1,0 +1,329 @@
+#include "bench/run/loader.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/group/replica.h"
+#include "bench/system/clock.h"
+#include "models/random.h"
+
+#define DEPTH 5 /* 4 ready, as in PyTorch/XLA's ParallelLoader, and 1 lent */
+
+struct slot {
+	float *images;
+	uint16_t *labels;
+	struct batch batch;
+	double cpu_s; /* of the thread, from its start to this batch */
+};
+
+struct loader {
+	struct loader_plan plan;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct slot slots[DEPTH];
+	long filled, taken; /* batches so far; slot i % DEPTH */
+	double taken_cpu_s; /* of the batches that were taken */
+	int ended, closing;
+	int *order;
+	float pixels[PIXEL_VALUES];
+};
+
+void loader_normalise(const struct dataset *dataset,
+		      float pixels[PIXEL_VALUES])
+{
+	for (int p = 0; p < PIXEL_VALUES; p++)
+		pixels[p] = ((float)p / 255 - dataset->mean) / dataset->std;
+}
+
+int loader_hold(struct program *program, const struct dataset *dataset,
+		struct error *err)
+{
+	const struct samples *train = &dataset->train, *test = &dataset->test;
+	struct held_data data = {
+		.train = { train->images, train->labels, train->count },
+		.test = { test->images, test->labels, test->count },
+	};
+
+	loader_normalise(dataset, data.pixels);
+	return program_hold(program, &data, err);
+}
+
+int loader_test_batches(const struct loader_plan *plan)
+{
+	if (!plan->test_batch)
+		return 0;
+	return (plan->dataset->test.count + plan->test_batch - 1) /
+	       plan->test_batch;
+}
+
+/* The core's share of a global batch of at most most samples, at this place of
+ * so many; still without its samples. */
+static struct batch share(const struct loader_plan *plan, int at, int most,
+			  int samples)
+{
+	const int count = samples - at < most ? samples - at : most;
+
+	return (struct batch){ .at = at,
+			       .count = replica_share(plan->rank, plan->size,
+						      count),
+			       .global_count = count,
+			       .place = plan->rank,
+			       .stride = plan->size };
+}
+
+/* The samples of the slot's batch, by order (NULL: as they are). */
+static void fill(const struct loader *loader, struct slot *slot,
+		 const struct samples *samples, const int *order)
+{
+	const struct loader_plan *plan = &loader->plan;
+	const size_t size = shape_size(plan->dataset->shape);
+	struct batch *batch = &slot->batch;
+	float *to = slot->images;
+
+	for (int n = 0; n < batch->count; n++) {
+		int place = batch->at + batch->place + batch->stride * n;
+		int index = order ? order[place] : place;
+		const uint8_t *from = samples->images + (size_t)index * size;
+
+		for (size_t i = 0; i < size; i++)
+			*to++ = loader->pixels[from[i]];
+		slot->labels[n] = samples->labels[index];
+	}
+	batch->images = slot->images;
+	batch->labels = slot->labels;
+}
+
+/* A slot to write to, or NULL when the loader is being closed. */
+static struct slot *wait_for_room(struct loader *loader)
+{
+	struct slot *slot = NULL;
+
+	pthread_mutex_lock(&loader->lock);
+	/* The batch that was taken last is still being read. */
+	while (loader->filled - loader->taken >= DEPTH - 1 && !loader->closing)
+		pthread_cond_wait(&loader->changed, &loader->lock);
+	if (!loader->closing)
+		slot = &loader->slots[loader->filled % DEPTH];
+	pthread_mutex_unlock(&loader->lock);
+	return slot;
+}
+
+static void publish(struct loader *loader, int last)
+{
+	pthread_mutex_lock(&loader->lock);
+	if (last)
+		loader->ended = 1;
+	else
+		loader->filled++;
+	pthread_cond_signal(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+/* Batches of one pass; returns -1 when the loader is being closed. */
+static int load_pass(struct loader *loader, const struct samples *samples,
+		     const int *order, int batches, int size, long step)
+{
+	for (int b = 0; b < batches; b++) {
+		struct slot *slot = wait_for_room(loader);
+
+		if (!slot)
+			return -1;
+		slot->batch = share(&loader->plan, b * size, size,
+				    samples->count);
+		fill(loader, slot, samples, order);
+		slot->batch.step = (uint32_t)(step + b);
+		slot->cpu_s = clock_thread_cpu();
+		publish(loader, 0);
+	}
+	return 0;
+}
+
+/* Whether there is another order, from this epoch on. */
+static int shuffle(struct loader *loader, int epoch)
+{
+	const struct loader_plan *plan = &loader->plan;
+
+	if (epoch && !plan->reshuffle)
+		return 0;
+	random_permutation(plan->seed + (unsigned)epoch,
+			   plan->dataset->train.count, loader->order);
+	return 1;
+}
+
+static void *loader_main(void *argument)
+{
+	struct loader *loader = argument;
+	const struct loader_plan *plan = &loader->plan;
+	const struct dataset *dataset = plan->dataset;
+
+	for (int e = 0; e < plan->epochs; e++) {
+		shuffle(loader, e);
+		if (load_pass(loader, &dataset->train, loader->order,
+			      plan->iterations, plan->global_batch,
+			      (long)e * plan->iterations) ||
+		    load_pass(loader, &dataset->test, NULL,
+			      loader_test_batches(plan), plan->test_batch, 0))
+			return NULL;
+	}
+	publish(loader, 1);
+	return NULL;
+}
+
+static void release(struct loader *loader)
+{
+	for (int i = 0; i < DEPTH; i++) {
+		free(loader->slots[i].images);
+		free(loader->slots[i].labels);
+	}
+	free(loader->order);
+	free(loader);
+}
+
+static int largest_batch(const struct loader_plan *plan)
+{
+	return plan->test_batch > plan->global_batch ? plan->test_batch :
+						       plan->global_batch;
+}
+
+double loader_bytes(const struct loader_plan *plan)
+{
+	const size_t size = shape_size(plan->dataset->shape);
+
+	return DEPTH * (double)largest_batch(plan) *
+	       (double)(size * sizeof(float) + sizeof(uint16_t));
+}
+
+static int allocate_all(struct loader *loader)
+{
+	const struct loader_plan *plan = &loader->plan;
+	const size_t share = (size_t)replica_share(0, plan->size,
+						   largest_batch(plan));
+	const size_t size = shape_size(plan->dataset->shape);
+
+	loader->order = malloc((size_t)plan->dataset->train.count *
+			       sizeof(*loader->order));
+	if (!loader->order)
+		return -1;
+	for (int i = 0; !plan->holder && i < DEPTH; i++) {
+		struct slot *slot = &loader->slots[i];
+
+		slot->images = malloc(share * size * sizeof(float));
+		slot->labels = malloc(share * sizeof(*slot->labels));
+		if (!slot->images || !slot->labels)
+			return -1;
+	}
+	return 0;
+}
+
+struct loader *loader_open(const struct loader_plan *plan, struct error *err)
+{
+	struct loader *loader = calloc(1, sizeof(*loader));
+	int failed;
+
+	if (!loader) {
+		error_memory(err, "the loader");
+		return NULL;
+	}
+	loader->plan = *plan;
+	loader_normalise(plan->dataset, loader->pixels);
+	if (allocate_all(loader)) {
+		release(loader);
+		error_memory(err, "the loader's batches");
+		return NULL;
+	}
+	if (plan->holder)
+		return loader;
+	pthread_mutex_init(&loader->lock, NULL);
+	pthread_cond_init(&loader->changed, NULL);
+	failed = pthread_create(&loader->thread, NULL, loader_main, loader);
+	if (failed) {
+		release(loader);
+		error_set(err, ERROR_FAILED,
+			  "the loader's thread cannot be created: %s",
+			  strerror(failed));
+		return NULL;
+	}
+	return loader;
+}
+
+static int fail_at_end(struct error *err)
+{
+	return error_set(err, ERROR_FAILED,
+			 "a batch after the last was asked for");
+}
+
+/* Of samples that a program holds, which has to be told an epoch's order. */
+static int next_held(struct loader *loader, struct batch *batch,
+		     struct error *err)
+{
+	const struct loader_plan *plan = &loader->plan;
+	const struct dataset *dataset = plan->dataset;
+	const int each = plan->iterations + loader_test_batches(plan);
+	const long epoch = loader->taken / each;
+	const int b = (int)(loader->taken % each);
+	const int test = b - plan->iterations;
+
+	if (epoch >= plan->epochs)
+		return fail_at_end(err);
+	if (!b && shuffle(loader, (int)epoch) &&
+	    program_order(plan->holder, loader->order, err))
+		return -1;
+	loader->taken++;
+	*batch = test < 0 ? share(plan, b * plan->global_batch,
+				  plan->global_batch, dataset->train.count) :
+			    share(plan, test * plan->test_batch,
+				  plan->test_batch, dataset->test.count);
+	batch->step = test < 0 ? (uint32_t)(epoch * plan->iterations + b) :
+				 (uint32_t)test;
+	return 0;
+}
+
+int loader_next(struct loader *loader, struct batch *batch, struct error *err)
+{
+	int found;
+
+	if (loader->plan.holder)
+		return next_held(loader, batch, err);
+	pthread_mutex_lock(&loader->lock);
+	while (loader->taken == loader->filled && !loader->ended)
+		pthread_cond_wait(&loader->changed, &loader->lock);
+	found = loader->taken < loader->filled;
+	if (found) {
+		const struct slot *slot = &loader->slots[loader->taken++ %
+							 DEPTH];
+
+		*batch = slot->batch;
+		loader->taken_cpu_s = slot->cpu_s;
+	}
+	pthread_cond_signal(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+	/* The loader may want this CPU: now, and not in what is timed next. */
+	sched_yield();
+	return found ? 0 : fail_at_end(err);
+}
+
+double loader_cpu(const struct loader *loader)
+{
+	return loader->taken_cpu_s;
+}
+
+void loader_close(struct loader *loader)
+{
+	if (!loader)
+		return;
+	if (loader->plan.holder) {
+		release(loader);
+		return;
+	}
+	pthread_mutex_lock(&loader->lock);
+	loader->closing = 1;
+	pthread_cond_signal(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
+	pthread_join(loader->thread, NULL);
+	pthread_cond_destroy(&loader->changed);
+	pthread_mutex_destroy(&loader->lock);
+	release(loader);
+}

@@ -1,0 +1,60 @@
+/*
+ * A thread per core that keeps a short queue of ready batches: the sample
+ * order, the core's share of each global batch, and pixels made floats.
+ *
+ * The stream is: the training batches of epoch 1, the test batches, those of
+ * epoch 2, and so on. The order of epoch e is PyTorch's randperm under seed +
+ * e, counted from 0; rank r of n takes the places r, r + n, ... of each global
+ * batch, which is DistributedSampler's share. Test samples keep their order.
+ *
+ * Where a program holds the data set there is no thread: batches only say where
+ * their samples are, and the program is told each epoch's order.
+ */
+#ifndef BENCH_RUN_LOADER_H
+#define BENCH_RUN_LOADER_H
+
+#include "backends/contract/backend.h"
+#include "bench/run/dataset.h"
+
+struct loader_plan {
+	const struct dataset *dataset;
+	int rank, size;
+	int epochs;
+	int iterations;	  /* training batches an epoch */
+	int global_batch; /* samples of all cores in one of them */
+	int test_batch;	  /* likewise; 0: no test batches */
+	unsigned long long seed;
+	int reshuffle; /* 0: every epoch has the order of the first */
+	struct program *holder; /* after loader_hold(); NULL: nobody is */
+};
+
+/* Bytes of the batches that are ready at a time, those of all cores together,
+ * where no program holds the data set. */
+double loader_bytes(const struct loader_plan *plan);
+
+/* What each value of a pixel becomes. */
+void loader_normalise(const struct dataset *dataset,
+		      float pixels[PIXEL_VALUES]);
+
+/* Has a program hold the data set, as program_hold(). */
+int loader_hold(struct program *program, const struct dataset *dataset,
+		struct error *err);
+
+struct loader;
+
+struct loader *loader_open(const struct loader_plan *plan, struct error *err);
+void loader_close(struct loader *loader); /* NULL is fine */
+
+/*
+ * The next batch of the stream, waited for if need be. It is borrowed until
+ * the next call. After the last one the call fails.
+ */
+int loader_next(struct loader *loader, struct batch *batch, struct error *err);
+
+/* CPU time that its thread took for the batches that were handed out so far. */
+double loader_cpu(const struct loader *loader);
+
+/* Test batches after each epoch. */
+int loader_test_batches(const struct loader_plan *plan);
+
+#endif

@@ -1,0 +1,33 @@
+/* How much memory a run will take, known before it takes any. */
+#ifndef BENCH_RUN_PLAN_MEMORY_H
+#define BENCH_RUN_PLAN_MEMORY_H
+
+#include "bench/run/target.h"
+#include "bench/run/training.h"
+
+/* Bytes, about; libraries and drivers take some 100 MB besides. */
+struct memory_plan {
+	double vectors; /* parameters, gradients, optimizer state */
+	double batches; /* of all cores: what layers make, and ready batches */
+	double data;	/* the data set */
+};
+
+struct memory_plan plan_memory(const struct training *training, int cores);
+double memory_plan_total(const struct memory_plan *plan);
+
+/*
+ * ERROR_MISSING, with the estimate, if that is more than available (NAN: not
+ * known). Of a target whose device computes that is not known before it is
+ * opened: it asks plan_check_device() then.
+ */
+int plan_check_memory(const struct training *training,
+		      const struct target *target, double available,
+		      struct error *err);
+
+/* The same for each of so many cores with a device of that kind; available is
+ * the host's, which has the memory of devices that are CPUs. */
+int plan_check_device(const struct training *training, int cores,
+		      const struct device_info *info, double available,
+		      struct error *err);
+
+#endif

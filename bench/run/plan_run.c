@@ -1,0 +1,230 @@
+#include "bench/run/plan_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/group/replica.h"
+#include "bench/record/time_to_accuracy.h"
+#include "bench/run/plan_sync.h"
+#include "bench/run/target_options.h"
+
+static int find_model(const struct model **model, const char *name,
+		      struct error *err)
+{
+	char names[128] = "";
+	const struct model *each = NULL;
+	char wrong[256];
+
+	*model = model_find(name);
+	if (*model)
+		return model_check(*model, wrong, sizeof(wrong)) ?
+			       error_set(err, ERROR_USAGE, "%s", wrong) : 0;
+	while ((each = model_next(each)))
+		error_list(names, sizeof(names), each->name);
+	return error_set(err, ERROR_USAGE,
+			 "--model: '%.60s' is none of: %s", name, names);
+}
+
+/* The model's own recipe, but for what options say otherwise. */
+static struct recipe plan_recipe(const struct model *model,
+				 const struct options *options)
+{
+	struct recipe recipe = model->recipe;
+
+	if (options->batch != OPTION_UNSET)
+		recipe.batch = (int)options->batch;
+	if (options->epochs != OPTION_UNSET)
+		recipe.epochs = (int)options->epochs;
+	if (options->lr >= 0)
+		recipe.lr = options->lr;
+	return recipe;
+}
+
+/* What options say of a training whose recipe is known. */
+static void plan_options(struct training *training,
+			 const struct target *target,
+			 const struct options *options)
+{
+	training->global_batch = options->global_batch != OPTION_UNSET ?
+					 (int)options->global_batch :
+					 training->recipe.batch * target->cores;
+	training->test_batch = options->test ? (int)options->test_batch : 0;
+	training->warmup = (int)options->warmup;
+	training->seed = (unsigned long long)options->seed;
+	training->dropout = options->dropout;
+	training->algorithm = backend_algorithm(target->backend,
+						options->algorithm);
+	training->precision = precision_find(options->precision);
+	training->resident = !options->resident ||
+			     strcmp(options->resident, "no");
+	training->reshuffle = options->reshuffle;
+	if (options->target_accuracy >= 0)
+		training->target_accuracy_pct = options->target_accuracy;
+	training->dump_masks = options->dump_masks;
+	training->save_parameters = options->save_parameters;
+	training->trace = options->trace;
+	training->profile = options->profile;
+}
+
+int plan_run(struct training *training, const struct target *target,
+	     const struct options *given, struct error *err)
+{
+	struct options own = *given;
+	const struct options *options = &own;
+	char wrong[128];
+
+	target_options_trim(&own, target);
+	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL,
+				       .compile_s = CELL_NO_REAL,
+				       .setup_s = CELL_NO_REAL,
+				       .warmup_s = CELL_NO_REAL,
+				       .loop_s = CELL_NO_REAL,
+				       .loop_cpu_s = CELL_NO_REAL,
+				       .disturbance = {
+					       CELL_NO_REAL, CELL_NO_REAL,
+					       CELL_NO_REAL, CELL_NO_REAL } };
+	if (find_model(&training->model, options->model, err))
+		return -1;
+	training->recipe = plan_recipe(training->model, options);
+	if (training->recipe.scale_lr && options->lr < 0)
+		training->recipe.lr *= target->cores;
+	if (recipe_check(&training->recipe, wrong, sizeof(wrong)))
+		return error_set(err, ERROR_USAGE, "model '%s': %s",
+				 training->model->name, wrong);
+	training->cores = target->cores;
+	training->backend = target->backend;
+	training->device = target->device[0] ? target->device : NULL;
+	training->device_class = options->device_class;
+	training->one_process = target->transport->one_process;
+	plan_options(training, target, options);
+	if ((training->profile &&
+	     backend_check_profile(target->backend, err)) ||
+	    plan_sync(training, options, err))
+		return -1;
+	return slowdown_plan(&training->slowdown, target, options, err);
+}
+
+/* Images and labels are the model's. */
+static int check_data(const struct model *model, const struct dataset *dataset,
+		      struct error *err)
+{
+	const struct shape in = model->input, found = dataset->shape;
+	char loss[80];
+
+	if (memcmp(&found, &in, sizeof(in)))
+		return error_set(err, ERROR_USAGE, "model '%s' wants images of "
+				 "%dx%dx%d, data set '%s' has %dx%dx%d",
+				 model->name, in.channels, in.height, in.width,
+				 dataset->name, found.channels, found.height,
+				 found.width);
+	layer_describe(model, model->layer_count - 1, loss, sizeof(loss));
+	if (!model_has_classes(model))
+		return error_set(err, ERROR_USAGE, "model '%s', %s: wants "
+				 "vectors of %d values as targets, data set "
+				 "'%s' has classes", model->name, loss,
+				 model_classes(model), dataset->name);
+	if (dataset->classes != model_classes(model))
+		return error_set(err, ERROR_USAGE, "model '%s', %s: tells %d "
+				 "classes apart, data set '%s' has %d",
+				 model->name, loss, model_classes(model),
+				 dataset->name, dataset->classes);
+	return 0;
+}
+
+/* --target-accuracy brings one of its own. */
+static int is_batch_asked(const struct options *options)
+{
+	return options->batch != OPTION_UNSET ||
+	       (options->global_batch != OPTION_UNSET &&
+		(options->target_accuracy < 0 ||
+		 options->global_batch != CLOSED_GLOBAL_BATCH));
+}
+
+/* A model's own batch may be more than there is; one that is asked for is a
+ * mistake. */
+static int refuse_batch(const struct training *training,
+			const struct options *options, struct error *err)
+{
+	const struct dataset *dataset = training->dataset;
+	char cores[64] = "";
+
+	if (options->global_batch != OPTION_UNSET)
+		return error_set(err, ERROR_USAGE,
+				 "--global-batch %ld: data set '%s' has %d "
+				 "training images; choose fewer",
+				 options->global_batch, dataset->name,
+				 dataset->train.count);
+	if (training->global_batch > options->batch)
+		snprintf(cores, sizeof(cores), " on each of %ld cores, %d "
+			 "together", training->global_batch / options->batch,
+			 training->global_batch);
+	return error_set(err, ERROR_USAGE, "--batch %ld%s: data set '%s' has "
+			 "%d training images; choose fewer", options->batch,
+			 cores, dataset->name, dataset->train.count);
+}
+
+/* Of so many samples some core has one alone, and its batch norm one value. */
+static int check_norm(const struct training *training, int samples,
+		      const char *which, struct error *err)
+{
+	const int row = model_lone_norm(training->model);
+	const int least = replica_share(training->cores - 1, training->cores,
+					samples);
+	const int cores = training->cores;
+	char where[80];
+
+	if (row < 0 || samples == 0 || (least ? least : 1) > 1)
+		return 0;
+	layer_describe(training->model, row, where, sizeof(where));
+	return error_set(err, ERROR_USAGE, "model '%s', %s: %s iteration has "
+			 "%d sample%s for %d core%s, so that one has 1 value "
+			 "per channel, of which there is no variance; choose "
+			 "another --batch or --global-batch",
+			 training->model->name, where, which, samples,
+			 samples == 1 ? "" : "s", cores,
+			 cores == 1 ? "" : "s");
+}
+
+/* The first iteration's samples, and those of the last one of an epoch. */
+static int check_norms(const struct training *training, struct error *err)
+{
+	const int all = training->dataset->train.count;
+	const int global = training->global_batch;
+	const int left = all % global;
+
+	return check_norm(training, all < global ? all : global, "an", err) ||
+	       (left && training->iterations == all / global + 1 &&
+		check_norm(training, left, "an epoch's last", err)) ? -1 : 0;
+}
+
+int plan_iterations(struct training *training, const struct options *options,
+		    struct error *err)
+{
+	const struct dataset *dataset = training->dataset;
+	const long most = options->steps;
+
+	if (check_data(training->model, dataset, err))
+		return -1;
+	if (is_batch_asked(options) &&
+	    training->global_batch > dataset->train.count)
+		return refuse_batch(training, options, err);
+	training->iterations =
+		(dataset->train.count + training->global_batch - 1) /
+		training->global_batch;
+	if (most != OPTION_UNSET && most < training->iterations)
+		training->iterations = (int)most;
+	return check_norms(training, err);
+}
+
+int plan_dataset(struct dataset *dataset, const struct options *options,
+		 struct error *err)
+{
+	const struct dataset_request request = {
+		.name = options->dataset,
+		.dir = options->data_dir,
+		.synthetic_train = (int)options->synthetic_train,
+		.synthetic_test = (int)options->synthetic_test,
+	};
+
+	return dataset_load(dataset, &request, err);
+}

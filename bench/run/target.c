@@ -1,0 +1,135 @@
+#include "bench/run/target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const target_defaults[] = { "cpu-1", "cpu-8", "opencl", NULL };
+
+static int unknown_backend(const char *text, const char *name,
+			   struct error *err)
+{
+	char names[128] = "";
+	const struct backend *backend = NULL;
+
+	while ((backend = backend_next(backend)))
+		error_list(names, sizeof(names), backend->name);
+	return error_set(err, ERROR_USAGE,
+			 "target '%s': there is no backend '%s'; choose "
+			 "among: %s (as in cpu-8, opencl)", text, name, names);
+}
+
+static int unknown_transport(const char *text, const char *name,
+			     struct error *err)
+{
+	char names[128] = "";
+	const struct transport *transport = NULL;
+
+	while ((transport = transport_next(transport)))
+		error_list(names, sizeof(names), transport->name);
+	return error_set(err, ERROR_USAGE,
+			 "target '%s': there is no transport '%s'; choose "
+			 "among: %s", text, name, names);
+}
+
+static int check_cores(const struct target *target, const char *text,
+		       struct error *err)
+{
+	if (target->cores > target->transport->max_size)
+		return error_set(err, ERROR_USAGE,
+				 "target '%s': transport %s runs 1 to %d "
+				 "cores, not %d", text, target->transport->name,
+				 target->transport->max_size, target->cores);
+	return 0;
+}
+
+static void name_it(struct target *target, const char *default_transport)
+{
+	char cores[16] = "";
+	int usual = !strcmp(target->transport->name, default_transport);
+
+	/* One device is whole: nothing of it is counted. */
+	if (!target->backend->offloads || target->cores > 1)
+		snprintf(cores, sizeof(cores), "-%d", target->cores);
+	snprintf(target->name, sizeof(target->name), "%s%s%s%s%s%s",
+		 target->backend->name, cores, usual ? "" : "@",
+		 usual ? "" : target->transport->name,
+		 target->device[0] ? ":" : "", target->device);
+}
+
+static int parse_cores(struct target *target, const char *text,
+		       const char *digits, struct error *err)
+{
+	const int plain = !digits[strspn(digits, "0123456789")];
+	const long cores = strtol(digits, NULL, 10);
+
+	if (!plain || cores < 1 || cores > GROUP_MAX_SIZE)
+		return error_set(err, ERROR_USAGE,
+				 "target '%s': '%s' is no number of cores "
+				 "from 1 to %d", text, digits, GROUP_MAX_SIZE);
+	target->cores = (int)cores;
+	return 0;
+}
+
+static int parse_device(struct target *target, const char *text,
+			const char *device, struct error *err)
+{
+	if (!target->backend->list)
+		return error_set(err, ERROR_USAGE,
+				 "target '%s': %s has one device, this CPU; "
+				 "leave out the :%s", text,
+				 target->backend->name, device);
+	if (!*device || strlen(device) >= sizeof(target->device))
+		return error_set(err, ERROR_USAGE,
+				 "target '%s': after the : comes a device's "
+				 "number, or part of its name; see bench "
+				 "devices", text);
+	snprintf(target->device, sizeof(target->device), "%s", device);
+	return 0;
+}
+
+int target_parse(struct target *target, const char *text, struct error *err)
+{
+	char copy[sizeof(target->name)];
+	char *cores, *transport, *device;
+	const char *usual;
+
+	if (strlen(text) >= sizeof(copy))
+		return error_set(err, ERROR_USAGE,
+				 "target '%.60s...' is too long", text);
+	memcpy(copy, text, strlen(text) + 1);
+	*target = (struct target){ .cores = 1 };
+	if ((device = strchr(copy, ':')))
+		*device++ = '\0';
+	if ((transport = strchr(copy, '@')))
+		*transport++ = '\0';
+	if ((cores = strchr(copy, '-')))
+		*cores++ = '\0';
+	target->backend = backend_find(copy);
+	if (!target->backend)
+		return unknown_backend(text, copy, err);
+	if ((cores && parse_cores(target, text, cores, err)) ||
+	    (device && parse_device(target, text, device, err)))
+		return -1;
+	usual = target->cores > 1 ? "threads" : "self";
+	target->transport = transport_find(transport ? transport : usual);
+	if (!target->transport)
+		return unknown_transport(text, transport, err);
+	if (check_cores(target, text, err))
+		return -1;
+	name_it(target, usual);
+	return 0;
+}
+
+int target_refuse_twice(const struct target *targets, int count,
+			const char *option, struct error *err)
+{
+	for (int t = 1; t < count; t++)
+		for (int other = 0; other < t; other++)
+			if (!strcmp(targets[t].name, targets[other].name))
+				return error_set(err, ERROR_USAGE, "%s is "
+						 "named twice; for more "
+						 "processes of each target use "
+						 "%s", targets[t].name, option);
+	return 0;
+}

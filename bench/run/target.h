@@ -1,0 +1,31 @@
+/*
+ * What is timed: BACKEND[-CORES][@TRANSPORT][:DEVICE], for example cpu-8,
+ * cpu-4@threads, opencl, opencl:1. The cores of a backend whose devices
+ * compute are such devices, or parts of one; one is a whole device.
+ */
+#ifndef BENCH_RUN_TARGET_H
+#define BENCH_RUN_TARGET_H
+
+#include "backends/contract/backend.h"
+#include "backends/group/transport.h"
+
+struct target {
+	char name[48]; /* canonical: cpu becomes cpu-1 */
+	const struct backend *backend;
+	const struct transport *transport;
+	int cores;
+	char device[32]; /* as for struct device_request; empty: any */
+};
+
+/* ERROR_USAGE names what there is to choose from. */
+int target_parse(struct target *target, const char *text, struct error *err);
+
+/* ERROR_USAGE if two are the same, which names the option for more processes
+ * of each. */
+int target_refuse_twice(const struct target *targets, int count,
+			const char *option, struct error *err);
+
+/* The three columns of the post; ends with NULL. */
+extern const char *const target_defaults[];
+
+#endif

@@ -1,0 +1,342 @@
+#include "bench/run/training.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/system/clock.h"
+#include "bench/system/file.h"
+#include "bench/system/interrupt.h"
+#include "bench/system/usage.h"
+#include "bench/run/core.h"
+
+static void phase_ended(struct replica_observer *observer,
+			enum replica_phase phase)
+{
+	core_end_phase((struct core *)observer, phase);
+}
+
+/*
+ * CPU time of all processes since each was at began_cpu_s, for rank 0; a core
+ * that shares its process with others has no part of its own in it.
+ */
+static int add_processes(struct core *core, double began_cpu_s, double *sum,
+			 struct error *err)
+{
+	double all[GROUP_MAX_SIZE], mine = clock_process_cpu() - began_cpu_s;
+
+	if (group_gather(core->group, &mine, sizeof(mine), all, err))
+		return -1;
+	/* By now the other threads are there as well. */
+	*sum = core->training->one_process ? clock_process_cpu() - began_cpu_s :
+					     0;
+	for (int r = 0; !core->training->one_process && r < core->group->size;
+	     r++)
+		*sum += all[r];
+	return 0;
+}
+
+/* Start-up ends where warm-up begins; both are over when this returns. */
+static int start_and_warm_up(struct core *core, struct error *err)
+{
+	struct training *training = core->training;
+	const int first = core->group->rank == 0;
+	double began_s, cpu_s;
+
+	if (core_start(core, err) ||
+	    add_processes(core, 0, &cpu_s, err))
+		return -1;
+	began_s = clock_now();
+	if (core_leads_process(core))
+		interrupt_install(training->patient);
+	if (first) {
+		training->setup_s = began_s - training->process_began_at;
+		recorder_setup(&training->recorder, training->setup_s,
+			       training->launcher_cpu_s + cpu_s,
+			       training->dataset->train.count);
+	}
+	if (core_warm_up(core, err))
+		return -1;
+	if (core_leads_process(core))
+		interrupt_install(training->patient);
+	if (first)
+		training->warmup_s = clock_now() - began_s;
+	return group_gather(core->group, NULL, 0, NULL, err);
+}
+
+static int train_epoch(struct core *core, struct error *err)
+{
+	const struct training *training = core->training;
+
+	if (training->ahead)
+		return core_train_ahead(core, err);
+	for (int i = 1; i <= training->iterations; i++) {
+		const double asked_at = clock_now();
+		struct update update;
+		struct batch batch;
+		double ready_at;
+
+		if (loader_next(core->loader, &batch, err))
+			return -1;
+		ready_at = clock_now();
+		if (core_exchange(core, err))
+			return -1;
+		core->iteration = i;
+		core->report.asked_at = asked_at;
+		core->report.ready_at = ready_at;
+		update = core_update(core, &batch);
+		if (core_iterate(core, &batch, &update, err) ||
+		    core_dump_masks(core, &batch, err))
+			return -1;
+	}
+	return core_exchange(core, err);
+}
+
+static int test_epoch(struct core *core, struct epoch_report *report,
+		      struct error *err)
+{
+	const double cpu_s = core_cpu(core);
+
+	if (!core->test_batches)
+		return 0;
+	report->test_began_at = clock_now();
+	for (int b = 0; b < core->test_batches; b++) {
+		struct batch batch;
+
+		if (loader_next(core->loader, &batch, err) ||
+		    program_evaluate(core->program, &batch, &report->test, err))
+			return -1;
+	}
+	report->test_s = clock_now() - report->test_began_at;
+	report->test_cpu_s = core_cpu(core) - cpu_s;
+	return 0;
+}
+
+/* What an epoch began with. */
+struct epoch_start {
+	double at, cpu_s, process_cpu_s, loader_cpu_s;
+	struct usage usage;
+};
+
+static struct epoch_start start_epoch(const struct core *core)
+{
+	return (struct epoch_start){
+		.at = clock_now(),
+		.cpu_s = core_cpu(core),
+		.process_cpu_s = clock_process_cpu(),
+		.loader_cpu_s = loader_cpu(core->loader),
+		.usage = usage_read(USAGE_THREAD),
+	};
+}
+
+/* All cores decide alike, since they have the same scores. */
+static int reaches_accuracy(const struct training *training,
+			    const struct epoch_report *reports, int cores)
+{
+	struct score all = { 0 };
+
+	for (int r = 0; r < cores; r++) {
+		all.correct += reports[r].test.correct;
+		all.count += reports[r].test.count;
+	}
+	/* Without a test, and without a goal, it compares as false. */
+	return all.count &&
+	       100. * (double)all.correct / (double)all.count >=
+		       training->target_accuracy_pct;
+}
+
+static void end_epoch(struct core *core, const struct epoch_start *start,
+		      const struct epoch_report *reports)
+{
+	struct training *training = core->training;
+	const double now = clock_now();
+
+	if (core->reached) {
+		training->reached_epoch = core->epoch;
+		training->reached_s = now - core->loop_began_s;
+	}
+	recorder_epoch(&training->recorder, core->epoch, now - start->at,
+		       reports);
+}
+
+/* All cores exchange their reports; rank 0 records them. */
+static int report_epoch(struct core *core, const struct epoch_start *start,
+			struct epoch_report *report, struct error *err)
+{
+	struct epoch_report all[GROUP_MAX_SIZE];
+	const struct epoch_start end = start_epoch(core);
+
+	report->elapsed_s = end.at - start->at;
+	report->cpu_s = end.cpu_s - start->cpu_s;
+	report->loader_cpu_s = end.loader_cpu_s - start->loader_cpu_s;
+	report->process_cpu_s = end.process_cpu_s - start->process_cpu_s;
+	report->voluntary_switches = end.usage.voluntary_switches -
+				     start->usage.voluntary_switches;
+	report->involuntary_switches = end.usage.involuntary_switches -
+				       start->usage.involuntary_switches;
+	if (group_gather(core->group, report, sizeof(*report), all, err))
+		return -1;
+	for (int r = 0; r < core->group->size; r++)
+		if (!isfinite(all[r].test.loss))
+			return error_set(err, ERROR_FAILED,
+					 "the test loss is not a number after "
+					 "epoch %d; a smaller --lr may help",
+					 core->epoch);
+	/* One process was counted before the other threads were done. */
+	for (int r = 0; core->training->one_process && r < core->group->size;
+	     r++)
+		all[r].process_cpu_s = r ? 0 : clock_process_cpu() -
+						       start->process_cpu_s;
+	core->reached = reaches_accuracy(core->training, all,
+					 core->group->size);
+	if (core->group->rank == 0)
+		end_epoch(core, start, all);
+	return 0;
+}
+
+static int run_epoch(struct core *core, struct error *err)
+{
+	struct recorder *recorder = &core->training->recorder;
+	const struct epoch_start start = start_epoch(core);
+	const int first = core->group->rank == 0;
+	struct epoch_report report = { 0 };
+
+	if (first)
+		recorder_begin(recorder, start.at);
+	if (!train_epoch(core, err) && !test_epoch(core, &report, err) &&
+	    !report_epoch(core, &start, &report, err))
+		return 0;
+	if (first)
+		recorder_partial_epoch(recorder, core->epoch,
+				       clock_now() - start.at);
+	return -1;
+}
+
+static int run_epochs(struct core *core, struct error *err)
+{
+	char hash[20];
+
+	for (int e = 1; e <= core->training->recipe.epochs && !core->reached;
+	     e++) {
+		core->epoch = e;
+		if (run_epoch(core, err))
+			return -1;
+		if (core->group->size > 1 &&
+		    core_check_replicas(core, hash, sizeof(hash), err))
+			return -1;
+	}
+	return 0;
+}
+
+static int save_parameters(struct core *core, struct error *err)
+{
+	const char *path = core->training->save_parameters;
+	const size_t count = core->program->parameters;
+	float *values;
+	int failed;
+
+	if (!path || core->group->rank)
+		return 0;
+	values = malloc(count * sizeof(*values));
+	if (!values)
+		return error_memory(err, "the parameters");
+	failed = program_load(core->program, VECTOR_PARAMETERS, values, err) ||
+		 file_replace(path, (const char *)values,
+			      count * sizeof(*values), err);
+	free(values);
+	return failed ? -1 : 0;
+}
+
+/* All epochs, and what they took. */
+static int run_loop(struct core *core, struct error *err)
+{
+	struct training *training = core->training;
+	const int first = core->group->rank == 0;
+	struct disturbance_counters before, after;
+	double began_s, began_cpu_s, loop_s, cpu_s = CELL_NO_REAL;
+	int failed;
+
+	if (first)
+		disturbance_read(&before, "");
+	began_s = clock_now();
+	began_cpu_s = clock_process_cpu();
+	core->loop_began_s = began_s;
+	failed = run_epochs(core, err);
+	loop_s = clock_now() - began_s;
+	if (first)
+		disturbance_read(&after, "");
+	if (!failed)
+		failed = add_processes(core, began_cpu_s, &cpu_s, err);
+	if (failed && training->one_process)
+		cpu_s = clock_process_cpu() - began_cpu_s;
+	if (first) {
+		training->loop_s = loop_s;
+		training->loop_cpu_s = cpu_s;
+		training->disturbance = disturbance_between(&before, &after,
+							    loop_s, cpu_s);
+		recorder_loop(&training->recorder, loop_s, cpu_s, failed);
+	}
+	return failed;
+}
+
+static int run_core(struct core *core, struct error *err)
+{
+	struct training *training = core->training;
+	char hash[20], buffers[20];
+
+	if (core_leads_process(core))
+		interrupt_install(training->patient);
+	if (start_and_warm_up(core, err) || run_loop(core, err) ||
+	    core_check_replicas(core, hash, sizeof(hash), err) ||
+	    core_hash_buffers(core, buffers, sizeof(buffers), err))
+		return -1;
+	if (core->group->rank == 0) {
+		memcpy(training->parameters_hash, hash, sizeof(hash));
+		memcpy(training->buffers_hash, buffers, sizeof(buffers));
+	}
+	return save_parameters(core, err);
+}
+
+/* What rank 0 has to say is out, or the run has failed. */
+static int finish_output(struct core *core, int failed, struct error *err)
+{
+	struct recorder *recorder = &core->training->recorder;
+	FILE *rows = recorder->rows;
+	struct error other;
+
+	if (core->group->rank)
+		return failed;
+	failed = core_end_profile(core, failed, err);
+	if ((fflush(rows) || ferror(rows)) && !failed)
+		failed = error_set(err, ERROR_OUTPUT,
+				   "the rows could not be written to standard "
+				   "output");
+	if (trace_close(recorder->trace, failed ? &other : err))
+		failed = -1;
+	recorder->trace = NULL;
+	return failed;
+}
+
+int training_run(struct group *group, void *context, struct error *err)
+{
+	struct core core = { .observer = { phase_ended },
+			     .training = context,
+			     .group = group,
+			     .masks = -1 };
+	int failed = run_core(&core, err);
+	const long memory_bytes =
+		core.training->one_process ? 0 : usage_own_memory();
+
+	failed = finish_output(&core, failed, err);
+	/* First: after an error it may still be reading a batch. */
+	program_free(core.program);
+	core_end_warm_up(&core);
+	loader_close(core.loader);
+	device_close(core.device);
+	if (core.masks >= 0)
+		close(core.masks);
+	if (!core.training->one_process)
+		core.training->memory_bytes[group->rank] = memory_bytes;
+	return failed;
+}

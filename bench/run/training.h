@@ -1,0 +1,71 @@
+/*
+ * The work that is timed, as every core does it: open a device, compile, warm
+ * up, then epochs of iterations and tests.
+ */
+#ifndef BENCH_RUN_TRAINING_H
+#define BENCH_RUN_TRAINING_H
+
+#include "backends/contract/backend.h"
+#include "backends/group/transport.h"
+#include "bench/run/dataset.h"
+#include "bench/system/disturbance.h"
+#include "bench/run/recorder.h"
+#include "bench/run/slowdown.h"
+
+struct training {
+	const struct model *model;
+	const struct backend *backend;
+	const struct dataset *dataset;
+	const char *device; /* as in struct device_request */
+	const char *device_class; /* likewise */
+	int cpus;	    /* that the process is confined to */
+	int one_process;    /* the cores share this process */
+	struct recipe recipe;
+	int cores;
+	int iterations;	  /* an epoch */
+	int global_batch; /* samples of all cores in an iteration */
+	int test_batch;	  /* likewise in a test step; 0: no tests */
+	int warmup;	  /* steps */
+	unsigned long long seed;
+	int dropout, reshuffle;
+	enum algorithm algorithm;
+	enum precision precision;
+	int resident; /* the device holds the data set, if it can */
+	int ahead;    /* and runs ahead within an epoch, which needs that */
+	double target_accuracy_pct; /* ends the run; missing: nothing does */
+	const char *dump_masks, *save_parameters; /* files, or NULL */
+	int patient; /* for interrupt_install(), in every process */
+	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
+
+	struct slowdown slowdown;
+	const char *trace;	 /* file, or NULL */
+	const char *profile;	 /* likewise */
+	FILE *profile_log;	 /* for its table */
+	double process_began_at; /* of clock_now() */
+	double launcher_cpu_s;	 /* of the process that is none of the cores */
+
+	/* Used and filled by rank 0 alone. */
+	struct recorder recorder;
+	struct device_info device_info;
+	int is_resident;	       /* whether it does */
+	char not_resident_reason[160]; /* if it could but for this */
+	double compile_s; /* in setup_s */
+	double setup_s, warmup_s, loop_s, loop_cpu_s;
+	int reached_epoch; /* whose test reached the accuracy; 0: none */
+	double reached_s;  /* of the loop, until then */
+	struct disturbance disturbance; /* of the loop */
+	char parameters_hash[20]; /* of the final parameters */
+	char buffers_hash[20]; /* of core 0's running statistics, or empty */
+	int stopped_by;		  /* the signal that ended the run, or 0 */
+
+	/* Each core that is a process fills its own. */
+	long memory_bytes[GROUP_MAX_SIZE];
+};
+
+/*
+ * The body of a core, for group_launch(); context is the struct training.
+ * ERROR_STOPPED: a signal came, and the rows so far are out.
+ */
+int training_run(struct group *group, void *context, struct error *err);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * What a campaign came to: the first screen, a row a target, or all of it in
+ * four tables: the loop, an iteration, an epoch, and what stands behind
+ * them. Setups (campaigns and runs) are rows, targets are columns, as in the
+ * post; in the fourth the targets are columns and the quantities rows, as in
+ * one more for each setup that trained to an accuracy.
+ */
+#ifndef BENCH_SHOW_TABLE_H
+#define BENCH_SHOW_TABLE_H
+
+#include <stdio.h>
+
+#include "backends/contract/error.h"
+#include "bench/record/campaign.h"
+
+enum table_format {
+	TABLE_PLAIN,  /* for a terminal, see width */
+	TABLE_GITHUB, /* Markdown */
+	TABLE_POST,   /* the post's Markdown, with LaTeX and red */
+	TABLE_HTML    /* elements of a page; --format does not offer it */
+};
+
+struct table_options {
+	enum table_format format;
+	int with_post;	    /* the post's figures as rows */
+	int include_warmup; /* warm-up steps count as iterations */
+	int utf8;	    /* the reader's locale has the sign for +- */
+	int color;	    /* plain: the best in bold, too */
+	int width;	    /* plain: columns there are, for tables and notes;
+			       0: 80 */
+	int first;	    /* the first screen instead of the four tables */
+	int quiet;	    /* of it the table alone */
+	const char *where;  /* that the rest is in, as `bench table` takes it;
+			       NULL: nowhere */
+	int is_folder;	    /* where is one, which can be plotted */
+};
+
+/* Do these ask for no more than the first screen? details: --details. The
+ * post's figures and its format have their places in the four tables. */
+int table_is_first(const struct table_options *options, int details);
+
+/* Returns -1 if name is none of plain, github, post. */
+int table_format_find(const char *name, enum table_format *format);
+
+/* Where nothing was measured there are no tables, but the lines that say why.
+ * Fails only for want of memory; the caller checks ferror(out). */
+int table_print(const struct campaign *campaign,
+		const struct table_options *options, FILE *out,
+		struct error *err);
+
+#endif

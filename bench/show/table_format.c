@@ -1,0 +1,374 @@
+#include "bench/show/table_format.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/system/number.h"
+#include "bench/system/text.h"
+
+enum { WIDTH = 80, GAP = 2 };
+
+int grid_make(struct grid *grid, int columns, int rows, struct error *err)
+{
+	size_t cells = (size_t)columns * (size_t)rows, i;
+
+	*grid = (struct grid){ .columns = columns, .rows = rows };
+	grid->heads = calloc((size_t)columns + 1, sizeof(*grid->heads));
+	grid->labels = calloc((size_t)rows + 1, sizeof(*grid->labels));
+	grid->widths = calloc((size_t)columns + 1, sizeof(*grid->widths));
+	grid->cells = calloc(cells + 1, sizeof(*grid->cells));
+	if (!grid->heads || !grid->labels || !grid->widths || !grid->cells) {
+		grid_free(grid);
+		return error_memory(err, "a table");
+	}
+	for (i = 0; i < cells; i++)
+		grid->cells[i].text[0] = '-';
+	return 0;
+}
+
+void grid_free(struct grid *grid)
+{
+	free(grid->heads);
+	free(grid->labels);
+	free(grid->widths);
+	free(grid->cells);
+	*grid = (struct grid){ 0 };
+}
+
+struct grid_cell *grid_at(const struct grid *grid, int row, int column)
+{
+	return &grid->cells[row * grid->columns + column];
+}
+
+void clean_text(char *to, size_t size, const char *from,
+		const struct table_options *options)
+{
+	static const int rules[] = {
+		[TABLE_PLAIN] = 0,
+		[TABLE_GITHUB] = TEXT_MARKDOWN,
+		[TABLE_POST] = TEXT_MARKDOWN,
+		[TABLE_HTML] = 0, /* escaped when it is printed, uncut */
+	};
+
+	text_clean(to, size, from, rules[options->format] |
+					   (options->utf8 ? 0 : TEXT_ASCII));
+}
+
+const char *plus_minus(const struct table_options *options)
+{
+	return options->utf8 ? "\xC2\xB1" : "+-";
+}
+
+void format_spread(char text[GRID_TEXT], double value, double spread,
+		   int decimals, const struct table_options *options)
+{
+	char number[NUMBER_SIZE], deviation[NUMBER_SIZE];
+
+	number_print_fixed(number, value, decimals);
+	number_print_fixed(deviation, spread, decimals);
+	if (!isfinite(value))
+		snprintf(text, GRID_TEXT, "-");
+	else if (!isfinite(spread))
+		snprintf(text, GRID_TEXT, "%s", number);
+	else if (options->format == TABLE_POST)
+		snprintf(text, GRID_TEXT, "$%s(\\pm %s)$", number, deviation);
+	else
+		snprintf(text, GRID_TEXT, "%s (%s%s%s)", number,
+			 plus_minus(options),
+			 options->format == TABLE_PLAIN ? "" : " ", deviation);
+}
+
+void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
+		      double factor, int decimals,
+		      const struct table_options *options)
+{
+	char median[NUMBER_SIZE], q1[NUMBER_SIZE], q3[NUMBER_SIZE];
+	const char *mark = options->format == TABLE_POST ? "$" : "";
+
+	number_print_fixed(median, stats->median * factor, decimals);
+	number_print_fixed(q1, stats->q1 * factor, decimals);
+	number_print_fixed(q3, stats->q3 * factor, decimals);
+	snprintf(text, GRID_TEXT, "%s%s [%s, %s]%s", mark, median, q1, q3,
+		 mark);
+}
+
+/* Where the second line of a head begins; NULL: it has one. */
+static const char *second_line(const char *head)
+{
+	const char *split = strchr(head, '\n');
+
+	if (split)
+		return split + 1;
+	split = strstr(head, ": ");
+	return split ? split + 2 : NULL;
+}
+
+/* A head of two parts, "OpenCL: PoCL, 2 CPUs", takes two lines. */
+static void head_part(char part[GRID_TEXT], const char *head, int second)
+{
+	const char *split = second_line(head);
+
+	if (!split)
+		snprintf(part, GRID_TEXT, "%s", second ? "" : head);
+	else if (second)
+		snprintf(part, GRID_TEXT, "%s", split);
+	else
+		snprintf(part, GRID_TEXT, "%.*s", (int)(split - head) - 1,
+			 head);
+}
+
+/* Room for the mark of the best is part of the column. */
+static int column_width(const struct grid *grid, int column)
+{
+	char part[GRID_TEXT];
+	int row, second, width = 0, each;
+
+	for (second = 0; second < 2; second++) {
+		head_part(part, grid->heads[column], second);
+		each = text_width(part);
+		width = each > width ? each : width;
+	}
+	for (row = 0; row < grid->rows; row++) {
+		each = text_width(grid_at(grid, row, column)->text);
+		width = each > width ? each : width;
+	}
+	return width + !grid->unmarked;
+}
+
+static int label_width(const struct grid *grid)
+{
+	int row, each, width = text_width(grid->corner);
+
+	for (row = 0; row < grid->rows; row++) {
+		each = text_width(grid->labels[row]);
+		width = each > width ? each : width;
+	}
+	return width;
+}
+
+static void pad(FILE *out, int count, char with)
+{
+	while (count-- > 0)
+		fputc(with, out);
+}
+
+static void plain_heads(const struct grid *grid, int first, int last, int label,
+			FILE *out)
+{
+	char part[GRID_TEXT];
+	int second, column, gap, two = 0;
+
+	for (column = first; column < last; column++)
+		two |= second_line(grid->heads[column]) != NULL;
+	for (second = 0; second <= two; second++) {
+		fputs(second ? "" : grid->corner, out);
+		gap = label - (second ? 0 : text_width(grid->corner));
+		for (column = first; column < last; column++) {
+			head_part(part, grid->heads[column], second);
+			gap += GAP + grid->widths[column];
+			if (!part[0])
+				continue;
+			pad(out, gap - !grid->unmarked - text_width(part),
+			    ' ');
+			fputs(part, out);
+			gap = !grid->unmarked;
+		}
+		fputc('\n', out);
+	}
+}
+
+#define BOLD "\033[1m"
+#define NORMAL "\033[0m"
+
+static void plain_block(const struct grid *grid, int first, int last, int label,
+			int color, FILE *out)
+{
+	const struct grid_cell *cell;
+	int column, row, mark = !grid->unmarked, total = label;
+
+	for (column = first; column < last; column++)
+		total += GAP + grid->widths[column];
+	plain_heads(grid, first, last, label, out);
+	pad(out, total, '-');
+	fputc('\n', out);
+	for (row = 0; row < grid->rows; row++) {
+		fputs(grid->labels[row], out);
+		pad(out, label - text_width(grid->labels[row]), ' ');
+		for (column = first; column < last; column++) {
+			cell = grid_at(grid, row, column);
+			pad(out, GAP + grid->widths[column] - mark -
+					 text_width(cell->text), ' ');
+			if (cell->best)
+				fprintf(out, "%s%s*%s", color ? BOLD : "",
+					cell->text, color ? NORMAL : "");
+			else
+				fprintf(out, "%s%s", cell->text,
+					mark && column + 1 < last ? " " : "");
+		}
+		fputc('\n', out);
+	}
+}
+
+static int columns_of(const struct table_options *options)
+{
+	return options->width ? options->width : WIDTH;
+}
+
+/* As many columns side by side as fit, the rest below. */
+static void draw_plain(const struct grid *grid, int color, int most, FILE *out)
+{
+	int label = label_width(grid), first, last, width, column;
+
+	for (column = 0; column < grid->columns; column++)
+		grid->widths[column] = column_width(grid, column);
+	fprintf(out, "%s\n\n", grid->title);
+	for (first = 0; first < grid->columns; first = last) {
+		width = label;
+		for (last = first; last < grid->columns; last++) {
+			width += GAP + grid->widths[last];
+			if (width > most && last > first)
+				break;
+		}
+		if (first > 0)
+			fputc('\n', out);
+		plain_block(grid, first, last, label, color, out);
+	}
+}
+
+static void draw_markdown(const struct grid *grid, int is_post, FILE *out)
+{
+	const struct grid_cell *cell;
+	int row, column;
+
+	if (!is_post)
+		fprintf(out, "**%s**\n\n", grid->title);
+	fprintf(out, "| %s |", grid->corner);
+	for (column = 0; column < grid->columns; column++)
+		fprintf(out, " %s |", grid->heads[column]);
+	fprintf(out, "\n| %s |", is_post ? ":---:" : ":---");
+	for (column = 0; column < grid->columns; column++)
+		fprintf(out, " %s |", is_post ? ":---:" : "---:");
+	fputc('\n', out);
+	for (row = 0; row < grid->rows; row++) {
+		fprintf(out, "| %s |", grid->labels[row]);
+		for (column = 0; column < grid->columns; column++) {
+			cell = grid_at(grid, row, column);
+			if (!cell->best)
+				fprintf(out, " %s |", cell->text);
+			else if (is_post)
+				fprintf(out, " <span style=\"color:red\">%s"
+					"</span> |", cell->text);
+			else
+				fprintf(out, " **%s** |", cell->text);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void html_element(FILE *out, const char *begin, const char *text,
+			 const char *end)
+{
+	fputs(begin, out);
+	text_print(out, text, TEXT_HTML);
+	fputs(end, out);
+}
+
+/* A table that is wider than the page is moved within it, by keys, too. */
+static void draw_html(const struct grid *grid, FILE *out)
+{
+	const struct grid_cell *cell;
+	int row, column;
+
+	html_element(out, "<div class=\"wide\" role=\"region\" "
+		     "tabindex=\"0\" aria-label=\"", grid->title, "\">\n");
+	html_element(out, "<table>\n<caption>", grid->title, "</caption>\n"
+		     "<thead><tr>");
+	if (grid->corner[0])
+		html_element(out, "<th scope=\"col\">", grid->corner, "</th>");
+	else
+		fputs("<td></td>", out);
+	for (column = 0; column < grid->columns; column++)
+		html_element(out, "<th scope=\"col\">", grid->heads[column],
+			     "</th>");
+	fputs("</tr></thead>\n<tbody>\n", out);
+	for (row = 0; row < grid->rows; row++) {
+		html_element(out, "<tr><th scope=\"row\">", grid->labels[row],
+			     "</th>");
+		for (column = 0; column < grid->columns; column++) {
+			cell = grid_at(grid, row, column);
+			html_element(out, cell->best ? "<td><b>" : "<td>",
+				     cell->text,
+				     cell->best ? "</b></td>" : "</td>");
+		}
+		fputs("</tr>\n", out);
+	}
+	fputs("</tbody>\n</table>\n</div>\n", out);
+}
+
+static void join_heads(const struct grid *grid)
+{
+	for (int column = 0; column < grid->columns; column++)
+		for (char *at = grid->heads[column]; *at; at++)
+			*at = *at == '\n' ? ' ' : *at;
+}
+
+void grid_draw(const struct grid *grid, const struct table_options *options,
+	       FILE *out)
+{
+	if (options->format != TABLE_PLAIN)
+		join_heads(grid);
+	if (options->format == TABLE_PLAIN)
+		draw_plain(grid, options->color, columns_of(options), out);
+	else if (options->format == TABLE_HTML)
+		draw_html(grid, out);
+	else
+		draw_markdown(grid, options->format == TABLE_POST, out);
+	fputc('\n', out);
+}
+
+/* Cleaned, with what stands before it. */
+static void print_text(FILE *out, const struct table_options *options,
+		       const char *before, const char *format,
+		       va_list arguments) __attribute__((format(printf, 4, 0)));
+
+static void print_text(FILE *out, const struct table_options *options,
+		       const char *before, const char *format,
+		       va_list arguments)
+{
+	char text[2048], clean[4096];
+	const int length = snprintf(clean, sizeof(clean), "%s", before);
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	clean_text(clean + length, sizeof(clean) - (size_t)length, text,
+		   options);
+	if (options->format == TABLE_PLAIN)
+		text_wrap(out, clean, columns_of(options), length);
+	else if (options->format == TABLE_HTML)
+		html_element(out, "<p class=\"note\">", clean + length,
+			     "</p>\n");
+	else
+		fprintf(out, "%s\n", clean);
+}
+
+void print_note(FILE *out, const struct table_options *options,
+		const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_text(out, options, "- ", format, arguments);
+	va_end(arguments);
+}
+
+void print_paragraph(FILE *out, const struct table_options *options,
+		     const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	print_text(out, options, "", format, arguments);
+	va_end(arguments);
+	fputc('\n', out);
+}

@@ -1,0 +1,81 @@
+#include "bench/system/memory_print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The C library's own open_memstream() sets no error when it runs out of
+ * memory: the text is cut short, or is not there, and nobody is told.
+ *
+ * As a stream wants it: how many bytes were taken, 0 for a failure.
+ */
+static ssize_t take(void *cookie, const char *bytes, size_t count)
+{
+	struct memory_text *memory = cookie;
+	size_t room = memory->room ? memory->room : 4096;
+	char *grown;
+
+	while (room - memory->size < count)
+		room *= 2;
+	if (room > memory->room && !memory->failed) {
+		grown = realloc(memory->text, room);
+		memory->failed = !grown;
+		memory->text = grown ? grown : memory->text;
+		memory->room = grown ? room : memory->room;
+	}
+	if (memory->failed)
+		return 0;
+	memcpy(memory->text + memory->size, bytes, count);
+	memory->size += count;
+	return (ssize_t)count;
+}
+
+struct memory_text *memory_open(const char *what, struct error *err)
+{
+	struct memory_text *memory = calloc(1, sizeof(*memory));
+
+	if (memory)
+		memory->out = fopencookie(memory, "w",
+					  (cookie_io_functions_t){
+						  .write = take });
+	if (memory && memory->out)
+		return memory;
+	free(memory);
+	error_memory(err, what);
+	return NULL;
+}
+
+int memory_close(struct memory_text *memory, char **text, size_t *size,
+		 const char *what, struct error *err)
+{
+	/* The last bytes come when it is closed, and then the NUL. */
+	const int failed = fclose(memory->out) || !take(memory, "", 1);
+
+	*text = failed ? NULL : memory->text;
+	*size = failed ? 0 : memory->size - 1;
+	if (failed)
+		free(memory->text);
+	free(memory);
+	return failed ? error_memory(err, what) : 0;
+}
+
+int memory_print(char **text, size_t *size, memory_printer *print,
+		 const void *context, const char *what, struct error *err)
+{
+	struct memory_text *memory = memory_open(what, err);
+	struct error other;
+	int failed;
+
+	*text = NULL;
+	*size = 0;
+	if (!memory)
+		return -1;
+	failed = print(memory->out, context, err);
+	if (memory_close(memory, text, size, what, failed ? &other : err))
+		return -1;
+	if (failed) {
+		free(*text);
+		*text = NULL;
+	}
+	return failed ? -1 : 0;
+}

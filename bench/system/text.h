@@ -1,0 +1,38 @@
+/*
+ * Text from outside (labels, device names, reasons) as it may be shown. All of
+ * it is taken for UTF-8; what is not, or is no character of XML, shows as \xNN.
+ */
+#ifndef BENCH_SYSTEM_TEXT_H
+#define BENCH_SYSTEM_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum text_rules {
+	TEXT_MARKDOWN = 1, /* what Markdown takes as its own is escaped */
+	TEXT_ASCII = 2,	   /* anything else shows as ? */
+	TEXT_LINES = 4,	   /* line breaks and tabs stay what they are */
+	TEXT_HTML = 8	   /* markup is escaped, in attributes, too */
+};
+
+/* No control characters, so that no text can steer a terminal, nor those that
+ * turn the direction of what follows: \uNNNN. */
+void text_clean(char *to, size_t size, const char *from, int rules);
+
+/* The same, of any length, written to out. */
+void text_print(FILE *out, const char *text, int rules);
+
+/* Columns on a terminal: two for the wide characters of East Asia. */
+int text_width(const char *text);
+
+/*
+ * One line in as many of at most width columns as it takes, broken between
+ * words; later ones begin with indent blanks. A longer word, as a path may be,
+ * stays whole. text is as it was afterwards.
+ */
+void text_wrap(FILE *out, char *text, int width, int indent);
+
+/* At most so many columns, the last two ".." if something is left out. */
+void text_cut(char *text, int columns);
+
+#endif
