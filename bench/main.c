@@ -23,102 +23,46 @@
 #include "bench/app/data_command.h"
 #include "bench/app/info_command.h"
 #include "bench/app/measure.h"
-#include "bench/app/peak_command.h"
 #include "bench/app/plot_command.h"
 #include "bench/app/run_command.h"
 #include "bench/app/selftest_command.h"
 #include "bench/app/table_command.h"
 #include "bench/verify/verify.h"
 
-static int data_verb(const struct options *options, FILE *log,
-		     struct error *err)
-{
-	const struct data_command command = {
-		.verb = options->argument_count > 0 ? options->arguments[0] :
-						      NULL,
-		.name = options->argument_count > 1 ? options->arguments[1] :
-						      NULL,
-		.dir = options->data_dir,
-		.mirror = options->mirror,
-	};
-
-	return data_command_run(&command, stdout, log, err);
-}
-
-static int table_verb(const struct options *options, FILE *log,
-		      struct error *err)
-{
-	struct table_command command = {
-		.paths = options->arguments,
-		.path_count = options->argument_count,
-		.with_post = options->with_post,
-		.details = options->details,
-		.quiet = options->quiet,
-		.include_warmup = options->include_warmup,
-		.cores = options->cores,
-		.columns = options->columns,
-		.utf8 = terminal_is_utf8(),
-		.color = terminal_uses_color(options->color, stdout),
-		.width = terminal_columns(stdout),
-		.exports = { options->export_csv, options->export_json,
-			     options->export_markdown },
-	};
-
-	table_format_find(options->format, &command.format);
-	return table_command_run(&command, stdout, log, err);
-}
-
-static int compare_verb(const struct options *options, FILE *log,
-			 struct error *err)
-{
-	struct compare_command command = {
-		.paths = options->arguments,
-		.path_count = options->argument_count,
-		.table = {
-			.include_warmup = options->include_warmup,
-			.utf8 = terminal_is_utf8(),
-			.width = terminal_columns(stdout),
-		},
-		.export_csv = options->export_csv,
-	};
-
-	table_format_find(options->format, &command.table.format);
-	return compare_command_run(&command, stdout, log, err);
-}
-
-static int plot_verb(const struct options *options, FILE *log,
-		     struct error *err)
-{
-	const struct plot_command command = {
-		.folder = options->argument_count == 1 ?
-				  options->arguments[0] : NULL,
-		.out = options->out,
-		.quiet = options->quiet,
-		.seconds = options->timeout == OPTION_UNSET ?
-				   30 : (double)options->timeout,
-	};
-
-	return plot_command_run(&command, stdout, log, err);
-}
-
-static int env_verb(const struct options *options, struct error *err)
-{
-	if (options->peak || options->export_csv)
-		return peak_command(options, stdout, err);
-	return env_command(stdout, err);
-}
+/* What each verb does: it prints to out, notes to log, and returns an exit
+ * code, or -1 and err. */
+static const struct {
+	int (*run)(const struct options *options, FILE *out, FILE *log,
+		   struct error *err);
+	int opens_devices; /* in this process */
+	int trains;	   /* on them, if they are not this CPU */
+} verbs[VERB_COUNT] = {
+	[VERB_RUN] = { run_command, 0, 0 },
+	[VERB_MEASURE] = { measure_command, 1, 1 },
+	[VERB_TABLE] = { table_command, 0, 0 },
+	[VERB_PLOT] = { plot_command, 0, 0 },
+	[VERB_CHECK] = { check_command, 0, 0 },
+	[VERB_COMPARE] = { compare_command, 0, 0 },
+	[VERB_CALIBRATE] = { calibrate_command, 0, 0 },
+	[VERB_SELFTEST] = { selftest_command, 0, 0 },
+	[VERB_BASELINE] = { baseline_command, 0, 0 },
+	[VERB_VERIFY] = { verify_command, 1, 1 },
+	[VERB_DEVICES] = { devices_command, 1, 0 },
+	[VERB_ENV] = { env_command, 1, 0 },
+	[VERB_DATA] = { data_command, 0, 0 },
+	/* bench help asks for what run() prints before any verb. */
+};
 
 /*
- * Some libraries read how to work when the process starts. Verbs that compute
- * begin anew with what their backends ask for.
+ * Some libraries read how to work when the process starts. Verbs that open
+ * devices begin anew with what their backends ask for.
  */
 static int restart_if_needed(const struct options *options, char **argv,
 			     struct error *err)
 {
 	const struct backend *backend = NULL;
 
-	if (options->verb != VERB_MEASURE && options->verb != VERB_VERIFY &&
-	    options->verb != VERB_DEVICES && options->verb != VERB_ENV)
+	if (!verbs[options->verb].opens_devices)
 		return 0;
 	while ((backend = backend_next(backend))) {
 		const char *variable = backend_variable(backend);
@@ -134,7 +78,7 @@ static int used_device(const struct options *options)
 {
 	const struct backend *backend;
 
-	if (options->verb != VERB_MEASURE && options->verb != VERB_VERIFY)
+	if (options->verb == VERB_COUNT || !verbs[options->verb].trains)
 		return 0;
 	for (int a = 0; a < options->argument_count; a++) {
 		const char *target = options->arguments[a];
@@ -147,47 +91,6 @@ static int used_device(const struct options *options)
 			return 1;
 	}
 	return !options->argument_count; /* verify takes all of them */
-}
-
-static int dispatch(const struct options *options, FILE *log, struct error *err)
-{
-	const int takes_none = options->verb == VERB_SELFTEST ||
-			       options->verb == VERB_DEVICES ||
-			       options->verb == VERB_ENV;
-
-	if (takes_none && options->argument_count)
-		return error_set(err, ERROR_USAGE,
-				 "bench %s takes no arguments, found '%.60s'",
-				 verb_name(options->verb),
-				 options->arguments[0]);
-	switch (options->verb) {
-	case VERB_RUN:
-		return run_command(options, stdout, log, err);
-	case VERB_MEASURE:
-		return measure_command(options, stdout, log, err);
-	case VERB_TABLE:
-		return table_verb(options, log, err);
-	case VERB_PLOT:
-		return plot_verb(options, log, err);
-	case VERB_CHECK:
-		return check_command(options, stdout, log, err);
-	case VERB_COMPARE:
-		return compare_verb(options, log, err);
-	case VERB_CALIBRATE:
-		return calibrate_command(options, stdout, log, err);
-	case VERB_SELFTEST:
-		return selftest_command(stdout, err);
-	case VERB_BASELINE:
-		return baseline_command(options, stdout, log, err);
-	case VERB_VERIFY:
-		return verify_command(options, stdout, log, err);
-	case VERB_DEVICES:
-		return devices_command(stdout, err);
-	case VERB_ENV:
-		return env_verb(options, err);
-	default:
-		return data_verb(options, log, err);
-	}
 }
 
 static int run(struct options *options, int argc, char **argv, FILE *log,
@@ -215,7 +118,7 @@ static int run(struct options *options, int argc, char **argv, FILE *log,
 	options->cpus = NULL;
 	if (restart_if_needed(options, argv, err))
 		return err->kind;
-	code = dispatch(options, log, err);
+	code = verbs[options->verb].run(options, stdout, log, err);
 	return code < 0 ? (int)err->kind : code;
 }
 

@@ -9,6 +9,7 @@
 #include "bench/show/compare_print.h"
 #include "bench/record/csv.h"
 #include "bench/system/file.h"
+#include "bench/system/terminal.h"
 #include "bench/show/export.h"
 
 enum { SIDES = 2 };
@@ -21,7 +22,7 @@ struct side {
 };
 
 static int side_load(struct side *side, const char *path,
-		     const struct compare_command *command, FILE *log,
+		     const struct options *options, FILE *log,
 		     struct error *err)
 {
 	const struct results *results = &side->results;
@@ -30,7 +31,7 @@ static int side_load(struct side *side, const char *path,
 
 	if (campaign_load(&side->campaign, &path, 1, 0, log, err) ||
 	    results_build(&side->results, &side->campaign,
-			  command->table.include_warmup, err))
+			  options->include_warmup, err))
 		return -1;
 	label = results->run_count ? results->runs[0].label : "";
 	for (i = 1; i < results->run_count; i++)
@@ -44,13 +45,13 @@ static int side_load(struct side *side, const char *path,
 
 /* The labels may be the same, or not be there. */
 static void tell_apart(struct side sides[SIDES],
-		       const struct compare_command *command)
+		       const struct options *options)
 {
 	int i, same = strcmp(sides[0].name, sides[1].name) == 0;
 
 	for (i = 0; i < SIDES && same; i++)
 		snprintf(sides[i].name, sizeof(sides[i].name), "%s",
-			 command->paths[i]);
+			 options->arguments[i]);
 }
 
 static void note_same(const char *const *paths, FILE *log)
@@ -103,49 +104,56 @@ static int print_rows(FILE *out, const void *context, struct error *err)
 	return 0;
 }
 
-static int publish(const struct compare_command *command,
+static int publish(const struct options *options,
+		   const struct table_options *table,
 		   const struct comparison *comparison, FILE *out,
 		   struct error *err)
 {
-	const struct export_paths exports = { .csv = command->export_csv };
+	const struct export_paths exports = { .csv = options->export_csv };
 
 	if (export_uses_terminal(&exports))
 		return print_rows(out, comparison, err);
-	if (compare_print(comparison, &command->table, out, err))
+	if (compare_print(comparison, table, out, err))
 		return -1;
-	return command->export_csv ?
-		       file_replace_with(command->export_csv, print_rows,
+	return options->export_csv ?
+		       file_replace_with(options->export_csv, print_rows,
 					 comparison, err) : 0;
 }
 
-int compare_command_run(const struct compare_command *command, FILE *out,
-			FILE *log, struct error *err)
+int compare_command(const struct options *options, FILE *out, FILE *log,
+		    struct error *err)
 {
-	const struct export_paths exports = { .csv = command->export_csv };
+	const struct export_paths exports = { .csv = options->export_csv };
+	struct table_options table = {
+		.include_warmup = options->include_warmup,
+		.utf8 = terminal_is_utf8(),
+		.width = terminal_columns(out),
+	};
 	struct side sides[SIDES] = { 0 };
 	struct comparison comparison = { 0 };
 	int i, failed;
 
-	if (command->path_count != SIDES)
+	if (options->argument_count != SIDES)
 		return error_set(err, ERROR_USAGE, "bench compare takes two "
 				 "campaigns, folders or CSV files, as in: "
 				 "bench compare results/OLD results/NEW");
-	if (command->table.format == TABLE_POST)
+	table_format_find(options->format, &table.format);
+	if (table.format == TABLE_POST)
 		return error_set(err, ERROR_USAGE, "--format: bench compare "
 				 "knows plain and github");
-	note_same(command->paths, log);
+	note_same(options->arguments, log);
 	for (i = 0; i < SIDES; i++)
-		note_half(command->paths[i], log);
+		note_half(options->arguments[i], log);
 	failed = export_check(&exports, err);
 	for (i = 0; i < SIDES && !failed; i++)
-		failed = side_load(&sides[i], command->paths[i], command, log,
-				   err);
-	tell_apart(sides, command);
+		failed = side_load(&sides[i], options->arguments[i], options,
+				   log, err);
+	tell_apart(sides, options);
 	if (!failed)
 		failed = compare_build(&comparison, &sides[0].results,
 				       sides[0].name, &sides[1].results,
 				       sides[1].name, err) ||
-			 publish(command, &comparison, out, err);
+			 publish(options, &table, &comparison, out, err);
 	compare_free(&comparison);
 	for (i = 0; i < SIDES; i++)
 		side_release(&sides[i]);

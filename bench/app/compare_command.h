@@ -5,17 +5,10 @@
 #include <stdio.h>
 
 #include "backends/contract/error.h"
-#include "bench/show/table.h"
-
-struct compare_command {
-	const char *const *paths; /* folders or CSV files */
-	int path_count;
-	struct table_options table; /* not the post's format */
-	const char *export_csv;	    /* --export-csv, or NULL */
-};
+#include "bench/options/options.h"
 
 /* Notes about what was read go to log. */
-int compare_command_run(const struct compare_command *command, FILE *out,
-			FILE *log, struct error *err);
+int compare_command(const struct options *options, FILE *out, FILE *log,
+		    struct error *err);
 
 #endif

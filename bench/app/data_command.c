@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bench/run/data_get.h"
 #include "bench/run/dataset_find.h"
 
 /* Hashes the four files; reasons are why those without a hash have none. Fails
@@ -71,19 +72,20 @@ static int list_known(const struct dataset_known *known,
 	return 0;
 }
 
-static int data_list(const struct data_command *command, FILE *out,
+/* name: of the one to list, or NULL for all; dir: where to look, or NULL. */
+static int data_list(const char *name, const char *dir, FILE *out,
 		     struct error *err)
 {
 	const struct dataset_known *known = NULL;
 	struct dataset_search search;
 
-	dataset_search_init(&search, command->dir);
+	dataset_search_init(&search, dir);
 	fprintf(out, "NAME          STATE     WHERE, OR HOW TO GET IT\n");
 	while ((known = dataset_known_next(known)))
-		if ((!command->name || !strcmp(command->name, known->name)) &&
+		if ((!name || !strcmp(name, known->name)) &&
 		    list_known(known, &search, out, err))
 			return -1;
-	if (!command->name)
+	if (!name)
 		fprintf(out, "synthetic     built in  --dataset synthetic\n");
 	return 0;
 }
@@ -154,51 +156,49 @@ static int check_all(const struct dataset_search *search, FILE *out,
 	return found ? status : -1;
 }
 
-static int data_check(const struct data_command *command, FILE *out,
+static int data_check(const char *name, const char *dir, FILE *out,
 		      struct error *err)
 {
 	const struct dataset_known *known =
-		command->name ? dataset_known_find(command->name) : NULL;
+		name ? dataset_known_find(name) : NULL;
 	struct dataset_search search;
 	struct dataset_place place;
 
-	dataset_search_init(&search, command->dir);
-	if (!known && !command->dir)
+	dataset_search_init(&search, dir);
+	if (!known && !dir)
 		return check_all(&search, out, err);
 	if (dataset_find(&search, known, &place, err))
 		return -1;
 	return check_place(&place, known, out, err);
 }
 
-static int run_verb(const struct data_command *command, FILE *out, FILE *log,
-		    struct error *err)
+int data_command(const struct options *options, FILE *out, FILE *log,
+		 struct error *err)
 {
-	const char *verb = command->verb ? command->verb : "";
+	const int count = options->argument_count;
+	const char *verb = count > 0 ? options->arguments[0] : "";
+	const char *name = count > 1 ? options->arguments[1] : NULL;
+	int status;
 
 	if (!strcmp(verb, "get"))
-		return data_get(command, out, log, err);
-	if (strcmp(verb, "list") && strcmp(verb, "check"))
+		status = data_get(name, options, out, log, err);
+	else if (strcmp(verb, "list") && strcmp(verb, "check"))
 		return error_set(err, ERROR_USAGE,
 				 "data takes get, check or list%s%.100s",
 				 *verb ? ", not " : "", verb);
-	if (command->mirror)
+	else if (options->mirror)
 		return error_set(err, ERROR_USAGE,
 				 "--mirror goes with data get only");
-	if (command->name && !dataset_known_find(command->name))
+	else if (name && !dataset_known_find(name))
 		return error_set(err, ERROR_USAGE,
 				 "data %s knows mnist and fashion-mnist, not "
-				 "%.100s", verb, command->name);
-	return strcmp(verb, "list") ? data_check(command, out, err) :
-				      data_list(command, out, err);
-}
-
-int data_command_run(const struct data_command *command, FILE *out, FILE *log,
-		     struct error *err)
-{
-	int status = run_verb(command, out, log, err);
-
+				 "%.100s", verb, name);
+	else if (!strcmp(verb, "list"))
+		status = data_list(name, options->data_dir, out, err);
+	else
+		status = data_check(name, options->data_dir, out, err);
 	if ((fflush(out) || ferror(out)) && !status)
-		status = error_set(err, ERROR_OUTPUT,
-				   "the result could not be written");
-	return status ? (int)err->kind : 0;
+		return error_set(err, ERROR_OUTPUT,
+				 "the result could not be written");
+	return status;
 }

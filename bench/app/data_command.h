@@ -5,11 +5,10 @@
 #include <stdio.h>
 
 #include "backends/contract/error.h"
-#include "bench/run/data_get.h"
+#include "bench/options/options.h"
 
-/* The result goes to out, progress to log. Returns an exit code; when it is not
- * 0, err says why. */
-int data_command_run(const struct data_command *command, FILE *out, FILE *log,
-		     struct error *err);
+/* The result goes to out, progress to log. */
+int data_command(const struct options *options, FILE *out, FILE *log,
+		 struct error *err);
 
 #endif

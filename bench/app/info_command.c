@@ -9,7 +9,9 @@
 #include "bench/system/cgroup.h"
 #include "bench/system/cpus.h"
 #include "bench/record/machine.h"
+#include "bench/system/file.h"
 #include "bench/app/device_list.h"
+#include "bench/app/peak_command.h"
 
 #define MOST_PLATFORM 60 /* characters of its name and version */
 #define GIB (1024. * 1024 * 1024)
@@ -94,12 +96,14 @@ static int list_devices(const struct backend *backend, struct device_info *list,
 	return count;
 }
 
-int devices_command(FILE *out, struct error *err)
+int devices_command(const struct options *options, FILE *out, FILE *log,
+		    struct error *err)
 {
 	const struct backend *backend = NULL;
 	const double quota = cgroup_cpus("");
 	struct run run;
 
+	(void)options, (void)log;
 	while ((backend = backend_next(backend))) {
 		struct device_info list[DEVICE_LIST_MOST];
 		const int count = list_devices(backend, list, out, err);
@@ -142,7 +146,7 @@ static int print_libraries(FILE *out, struct error *err)
 	return 0;
 }
 
-int env_command(FILE *out, struct error *err)
+static int print_environment(FILE *out, struct error *err)
 {
 	struct run run;
 	char variables[4 * sizeof(run.variables)];
@@ -170,6 +174,25 @@ int env_command(FILE *out, struct error *err)
 	fprintf(out, "%-14s %s\n", "variables",
 		variables[0] ? variables : "none that matter is set");
 	return print_libraries(out, err);
+}
+
+int env_command(const struct options *options, FILE *out, FILE *log,
+		struct error *err)
+{
+	const char *path = options->export_csv;
+
+	(void)log;
+	if (path && !options->peak)
+		return error_set(err, ERROR_USAGE, "bench env --export-csv "
+				 "writes peaks, which need --peak");
+	/* Rows on standard output are there alone. */
+	if (!path || strcmp(path, "-")) {
+		if (path && file_check(path, err))
+			return -1;
+		if (print_environment(out, err))
+			return -1;
+	}
+	return options->peak ? peak_command(path, out, err) : 0;
 }
 
 void list_print(FILE *out)

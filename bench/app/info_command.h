@@ -5,9 +5,12 @@
 #include <stdio.h>
 
 #include "backends/contract/error.h"
+#include "bench/options/options.h"
 
-int devices_command(FILE *out, struct error *err);
-int env_command(FILE *out, struct error *err);
+int devices_command(const struct options *options, FILE *out, FILE *log,
+		    struct error *err);
+int env_command(const struct options *options, FILE *out, FILE *log,
+		struct error *err);
 
 /* `bench run --list`: models, data sets, backends and transports. */
 void list_print(FILE *out);

@@ -7,7 +7,6 @@
 #include "bench/run/peaks.h"
 #include "bench/record/csv.h"
 #include "bench/system/file.h"
-#include "bench/app/info_command.h"
 
 struct peaks {
 	struct peak_row *rows;
@@ -25,21 +24,13 @@ static int print_csv(FILE *out, const void *context, struct error *err)
 	return 0;
 }
 
-int peak_command(const struct options *options, FILE *out, struct error *err)
+int peak_command(const char *path, FILE *out, struct error *err)
 {
-	const char *path = options->export_csv;
 	const int here = path && !strcmp(path, "-");
 	struct peaks peaks = { NULL, 0 };
 	char cpu[16];
 	int failed;
 
-	if (!options->peak)
-		return error_set(err, ERROR_USAGE, "bench env --export-csv "
-				 "writes peaks, which need --peak");
-	if (path && !here && file_check(path, err))
-		return -1;
-	if (!here && env_command(out, err))
-		return -1;
 	/* As a core that is timed: it does not wander. */
 	if (cpus_confine(1, cpu, sizeof(cpu), err) < 0)
 		return -1;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "backends/contract/error.h"
-#include "bench/options/options.h"
 
-/* What `bench env` says, and a table; or with --export-csv - the rows alone. */
-int peak_command(const struct options *options, FILE *out, struct error *err);
+/* Measures them and prints a table to out, rows as CSV into the file path
+ * unless it is NULL; for "-" the rows to out, and no table. */
+int peak_command(const char *path, FILE *out, struct error *err);
 
 #endif

@@ -19,7 +19,7 @@
 
 /* One invocation. */
 struct drawing {
-	const struct plot_command *command;
+	const struct options *options;
 	struct plot plot;
 	const char *folder;	 /* of pictures and report */
 	char work[PATH_MAX];	 /* in it: scripts, data and what is drawn */
@@ -117,12 +117,13 @@ static int run_gnuplot(const struct drawing *drawing, const char *name,
 		.folder = drawing->work, .stdout_fd = STDERR_FILENO,
 		.stderr_fd = -1
 	};
+	const long limit_s = drawing->options->timeout == OPTION_UNSET ?
+				     30 : drawing->options->timeout;
 	struct process_status status;
 	struct error cause;
 
 	snprintf(script, sizeof(script), "%s.gp", name);
-	if (process_run(argv, &setting, drawing->command->seconds, &status,
-			&cause)) {
+	if (process_run(argv, &setting, (double)limit_s, &status, &cause)) {
 		if (cause.kind == ERROR_STOPPED)
 			return error_set(err, cause.kind, "%s", cause.message);
 		return error_set(err, cause.kind, "%.300s; its script and data "
@@ -209,7 +210,7 @@ static int draw_all(struct drawing *drawing, struct error *err)
 	char path[PATH_MAX];
 
 	if (!drawing->plot.results.line_count)
-		return refuse_check(drawing->command->folder, err);
+		return refuse_check(drawing->options->arguments[0], err);
 	if (file_make_folder(drawing->folder, err) ||
 	    name_file(drawing->work, drawing->folder, "plot", "", err) ||
 	    file_make_folder(drawing->work, err) || write_data(drawing, err) ||
@@ -218,7 +219,7 @@ static int draw_all(struct drawing *drawing, struct error *err)
 	for (int i = 0; i < PLOT_PICTURES; i++)
 		if (draw(drawing, i, err))
 			return -1;
-	report.name = drawing->command->folder;
+	report.name = drawing->options->arguments[0];
 	if (name_file(path, drawing->folder, "report", ".html", err) ||
 	    report_write(path, &report, err))
 		return -1;
@@ -226,7 +227,7 @@ static int draw_all(struct drawing *drawing, struct error *err)
 	return 0;
 }
 
-static int plot_campaign(const struct plot_command *command,
+static int plot_campaign(const struct options *options,
 			 const struct campaign *campaign, FILE *out, FILE *log,
 			 struct error *err)
 {
@@ -235,8 +236,8 @@ static int plot_campaign(const struct plot_command *command,
 
 	if (!drawing)
 		return error_memory(err, "pictures");
-	drawing->command = command;
-	drawing->folder = command->out ? command->out : command->folder;
+	drawing->options = options;
+	drawing->folder = options->out ? options->out : options->arguments[0];
 	drawing->out = out;
 	drawing->log = log;
 	/* gnuplot is ended with us, however often we are told. */
@@ -253,31 +254,29 @@ static int plot_campaign(const struct plot_command *command,
 }
 
 /* A single file has no folder for its pictures. */
-static int check_folder(const struct plot_command *command, struct error *err)
+static int check_folder(const struct options *options, struct error *err)
 {
+	const char *folder = options->arguments[0];
 	struct stat status;
 
-	if (command->out && !command->out[0])
-		return error_set(err, ERROR_USAGE, "--out is empty; it takes "
-				 "the folder of the pictures");
-	if (command->folder && command->folder[0] &&
-	    (stat(command->folder, &status) || S_ISDIR(status.st_mode)))
+	if (options->argument_count == 1 && *folder &&
+	    (stat(folder, &status) || S_ISDIR(status.st_mode)))
 		return 0;
 	return error_set(err, ERROR_USAGE, "bench plot takes the folder of one "
 			 "campaign, as in: bench plot results/NAME");
 }
 
-int plot_command_run(const struct plot_command *command, FILE *out, FILE *log,
-		     struct error *err)
+int plot_command(const struct options *options, FILE *out, FILE *log,
+		 struct error *err)
 {
 	struct campaign campaign = { 0 };
 	int failed;
 
-	if (check_folder(command, err))
+	if (check_folder(options, err))
 		return -1;
-	log = command->quiet ? NULL : log;
-	failed = campaign_load(&campaign, &command->folder, 1, 1, log, err) ||
-		 plot_campaign(command, &campaign, out, log, err);
+	log = options->quiet ? NULL : log;
+	failed = campaign_load(&campaign, options->arguments, 1, 1, log, err) ||
+		 plot_campaign(options, &campaign, out, log, err);
 	campaign_release(&campaign);
 	return failed ? -1 : 0;
 }

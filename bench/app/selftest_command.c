@@ -3,10 +3,12 @@
 #include "bench/gate/selftest.h"
 #include "bench/system/interrupt.h"
 
-int selftest_command(FILE *out, struct error *err)
+int selftest_command(const struct options *options, FILE *out, FILE *log,
+		     struct error *err)
 {
 	struct selftest test;
 
+	(void)options, (void)log;
 	/* The first signal ends it soon, and with nothing left behind. */
 	interrupt_install(1);
 	selftest_begin(&test, out);

@@ -5,25 +5,35 @@
 #include <sys/stat.h>
 
 #include "bench/gate/verdicts.h"
+#include "bench/show/export.h"
+#include "bench/show/table.h"
 #include "bench/show/table_cores.h"
+#include "bench/system/terminal.h"
 #include "bench/app/columns.h"
 
+static struct export_paths exports_of(const struct options *options)
+{
+	return (struct export_paths){ options->export_csv, options->export_json,
+				      options->export_markdown };
+}
+
 /* Those of the folders' checks; *count tells how many there are. */
-static int print_verdicts(const struct table_command *command,
-			  const struct table_options *options, size_t *count,
+static int print_verdicts(const struct options *options,
+			  const struct table_options *table, size_t *count,
 			  FILE *out, struct error *err)
 {
-	const int shown = !export_uses_terminal(&command->exports);
+	const struct export_paths exports = exports_of(options);
+	const int shown = !export_uses_terminal(&exports);
 	struct verdicts verdicts;
 	int failed = 0;
 
 	*count = 0;
-	for (int i = 0; i < command->path_count && !failed; i++) {
-		failed = verdicts_read(&verdicts, command->paths[i], err);
+	for (int i = 0; i < options->argument_count && !failed; i++) {
+		failed = verdicts_read(&verdicts, options->arguments[i], err);
 		if (shown && !failed && verdicts.count && *count)
 			fputc('\n', out);
 		if (shown && !failed)
-			failed = verdicts_print(&verdicts, options, out, err);
+			failed = verdicts_print(&verdicts, table, out, err);
 		*count += verdicts.count;
 		verdicts_release(&verdicts);
 	}
@@ -41,56 +51,57 @@ static int has_results(const struct campaign *campaign)
 
 /* The paths, parted by blanks; what does not fit is left out. */
 static void join_paths(char *text, size_t size,
-		       const struct table_command *command)
+		       const struct options *options)
 {
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (int i = 0; i < command->path_count && used < size; i++)
+	for (int i = 0; i < options->argument_count && used < size; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 i ? " " : "", command->paths[i]);
+					 i ? " " : "", options->arguments[i]);
 }
 
-static int print_campaign(const struct table_command *command,
+static int print_campaign(const struct options *options,
 			  const struct campaign *campaign, FILE *out,
 			  struct error *err)
 {
 	char where[1024];
 	struct stat status;
-	struct table_options options = {
-		.format = command->format,
-		.with_post = command->with_post,
-		.include_warmup = command->include_warmup,
-		.utf8 = command->utf8,
-		.color = command->color,
-		.width = command->width,
-		.quiet = command->quiet,
+	const struct export_paths exports = exports_of(options);
+	struct table_options table = {
+		.with_post = options->with_post,
+		.include_warmup = options->include_warmup,
+		.utf8 = terminal_is_utf8(),
+		.color = terminal_uses_color(options->color, out),
+		.width = terminal_columns(out),
+		.quiet = options->quiet,
 		.where = where,
-		.is_folder = command->path_count == 1 &&
-			     !stat(command->paths[0], &status) &&
+		.is_folder = options->argument_count == 1 &&
+			     !stat(options->arguments[0], &status) &&
 			     S_ISDIR(status.st_mode),
 	};
 	size_t verdicts;
 
-	join_paths(where, sizeof(where), command);
-	options.first = table_is_first(&options, command->details);
+	table_format_find(options->format, &table.format);
+	join_paths(where, sizeof(where), options);
+	table.first = table_is_first(&table, options->details);
 
-	if (command->cores)
-		return table_print_cores(campaign, &options, out, err);
-	if (print_verdicts(command, &options, &verdicts, out, err))
+	if (options->cores)
+		return table_print_cores(campaign, &table, out, err);
+	if (print_verdicts(options, &table, &verdicts, out, err))
 		return -1;
 	if (!has_results(campaign))
 		return verdicts ? 0 :
 			error_set(err, ERROR_INPUT, "%s: a check that did not "
 				  "come to a verdict; its rows are in "
-				  "observations.csv", command->paths[0]);
-	if (!export_uses_terminal(&command->exports)) {
+				  "observations.csv", options->arguments[0]);
+	if (!export_uses_terminal(&exports)) {
 		if (verdicts)
 			fputc('\n', out);
-		if (table_print(campaign, &options, out, err))
+		if (table_print(campaign, &table, out, err))
 			return -1;
 	}
-	return export_write(campaign, &command->exports, &options, out, err);
+	return export_write(campaign, &exports, &table, out, err);
 }
 
 static int finish(FILE *out, struct error *err)
@@ -101,25 +112,27 @@ static int finish(FILE *out, struct error *err)
 	return 0;
 }
 
-int table_command_run(const struct table_command *command, FILE *out,
-		      FILE *log, struct error *err)
+int table_command(const struct options *options, FILE *out, FILE *log,
+		  struct error *err)
 {
+	const struct export_paths exports = exports_of(options);
 	struct campaign campaign = { 0 };
 	int rc = -1;
 
-	if (command->columns) {
+	if (options->columns) {
 		columns_print(out);
 		return finish(out, err);
 	}
-	if (command->path_count == 0)
+	if (options->argument_count == 0)
 		return error_set(err, ERROR_USAGE, "bench table takes the "
 				 "folders or CSV files to show, as in: bench "
 				 "table results/NAME");
-	if (export_check(&command->exports, err))
+	if (export_check(&exports, err))
 		return -1;
-	if (campaign_load(&campaign, command->paths, command->path_count,
-			  command->cores, log, err) == 0)
-		rc = print_campaign(command, &campaign, out, err);
+	if (campaign_load(&campaign, options->arguments,
+			  options->argument_count, options->cores, log,
+			  err) == 0)
+		rc = print_campaign(options, &campaign, out, err);
 	if (rc == 0)
 		rc = finish(out, err);
 	campaign_release(&campaign);

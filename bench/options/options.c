@@ -283,6 +283,12 @@ static int settle_precision(const struct options *options, struct error *err)
 
 static int settle(struct options *options, struct error *err)
 {
+	const struct verb_row *verb = &verb_rows[options->verb];
+
+	if (!*verb->arguments && options->argument_count)
+		return error_set(err, ERROR_USAGE,
+				 "bench %s takes no arguments, found '%.60s'",
+				 verb->name, options->arguments[0]);
 	if (options->batch != OPTION_UNSET &&
 	    options->global_batch != OPTION_UNSET)
 		return error_set(err, ERROR_USAGE,

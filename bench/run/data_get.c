@@ -205,12 +205,12 @@ static int get_file(struct transfer *transfer, const char *dir, FILE *out,
 	return 0;
 }
 
-static int get_files(const struct data_command *command,
+static int get_files(const char *mirror,
 		     const struct dataset_known *known, const char *dir,
 		     FILE *out, FILE *log, struct error *err)
 {
 	struct transfer transfer = {
-		.known = known, .mirror = command->mirror
+		.known = known, .mirror = mirror
 	};
 	int status = 0;
 	int lock;
@@ -230,13 +230,13 @@ static int get_files(const struct data_command *command,
 	return status;
 }
 
-int data_get(const struct data_command *command, FILE *out, FILE *log,
-	     struct error *err)
+int data_get(const char *name, const struct options *options, FILE *out,
+	     FILE *log, struct error *err)
 {
 	const struct dataset_known *known =
-		command->name ? dataset_known_find(command->name) : NULL;
+		name ? dataset_known_find(name) : NULL;
 	const char *wrong =
-		command->mirror ? download_check_url(command->mirror) : NULL;
+		options->mirror ? download_check_url(options->mirror) : NULL;
 	struct dataset_search search;
 	char dir[PATH_MAX];
 
@@ -244,19 +244,18 @@ int data_get(const struct data_command *command, FILE *out, FILE *log,
 		return error_set(err, ERROR_USAGE,
 				 "data get takes mnist or fashion-mnist"
 				 "%s%.100s",
-				 command->name ? ", not " : "",
-				 command->name ? command->name : "");
+				 name ? ", not " : "", name ? name : "");
 	if (wrong)
 		return error_set(err, ERROR_USAGE, "--mirror %.300s: %s",
-				 command->mirror, wrong);
+				 options->mirror, wrong);
 	dataset_search_init(&search, NULL);
-	if (!command->dir && !search.cache[0])
+	if (!options->data_dir && !search.cache[0])
 		return error_set(err, ERROR_USAGE,
 				 "neither XDG_CACHE_HOME nor HOME is set: say "
 				 "where to with --data-dir");
-	if (command->dir ?
-		    make_name(dir, err, "%s", command->dir) :
+	if (options->data_dir ?
+		    make_name(dir, err, "%s", options->data_dir) :
 		    make_name(dir, err, "%s/%s", search.cache, known->name))
 		return -1;
-	return get_files(command, known, dir, out, log, err);
+	return get_files(options->mirror, known, dir, out, log, err);
 }

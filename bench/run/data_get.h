@@ -5,20 +5,15 @@
 #include <stdio.h>
 
 #include "backends/contract/error.h"
-
-/* What `bench data` was given. */
-struct data_command {
-	const char *verb, *name; /* NULL: not given */
-	const char *dir;	 /* --data-dir */
-	const char *mirror;	 /* --mirror URL: instead of the public ones */
-};
+#include "bench/options/options.h"
 
 /*
- * Downloads what is not there yet of the four files, into --data-dir or the
- * user's cache. A file gets its name only after its content is verified;
- * other content that is already there is never replaced.
+ * Downloads what is not there yet of the four files of the set called name
+ * (NULL: not given), into --data-dir or the user's cache. A file gets its name
+ * only after its content is verified; other content that is already there is
+ * never replaced.
  */
-int data_get(const struct data_command *command, FILE *out, FILE *log,
-	     struct error *err);
+int data_get(const char *name, const struct options *options, FILE *out,
+	     FILE *log, struct error *err);
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include "bench/record/csv.h"
 
+#include <locale.h>
+
 #include "bench/record/campaign.h"
 #include "bench/show/export.h"
 #include "bench/app/table_command.h"
@@ -89,15 +91,15 @@ static void go_round(const struct row_kind *kind, const char *bytes,
 /* As bench table does, the tables and exports into memory. */
 static void make_tables(const char *path, int mode)
 {
+	static const char *const formats[] = { "plain", "github", "post" };
 	const char *paths[] = { path };
-	struct table_command command = {
-		.paths = paths,
-		.path_count = 1,
-		.format = (enum table_format)(mode % 3),
+	struct options options = {
+		.arguments = paths,
+		.argument_count = 1,
+		.format = formats[mode % 3],
 		.with_post = mode & 4,
 		.include_warmup = mode & 8,
-		.utf8 = mode & 16,
-		.color = mode & 32,
+		.color = mode & 32 ? "always" : "never",
 	};
 	struct error err = { .message = "" };
 	char *text = NULL;
@@ -106,14 +108,14 @@ static void make_tables(const char *path, int mode)
 	FILE *log = fopen("/dev/null", "w");
 
 	MUST(out && log);
+	setlocale(LC_CTYPE, mode & 16 ? "C.UTF-8" : "C");
 	if (mode & 64)
-		*(mode & 1 ? &command.exports.csv : &command.exports.json) =
-			"-";
-	command.cores = (mode & 66) == 66;
-	if (table_command_run(&command, out, log, &err)) {
+		*(mode & 1 ? &options.export_csv : &options.export_json) = "-";
+	options.cores = (mode & 66) == 66;
+	if (table_command(&options, out, log, &err)) {
 		must_be_told(&err, ERROR_INPUT);
 		/* Who asks for cores may be told of the whole, not a file. */
-		MUST(command.cores ||
+		MUST(options.cores ||
 		     !strncmp(err.message, path, strlen(path)));
 	}
 	fclose(log);
