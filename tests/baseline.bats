@@ -86,7 +86,7 @@ baseline twice, but both times than the same saved processes: "*"--base-ref"* ]]
 	# An older script is told what to do instead.
 	check --blocks 12 --trust-host
 	[ "$status" -eq 2 ]
-	[[ "$stderr" == *"--trust-host is no option any more: a baseline only \
+	[[ "$stderr" == *"--trust-host was removed: a baseline only \
 advises"*"--base-ref"* ]]
 }
 

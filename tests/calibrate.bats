@@ -136,7 +136,7 @@ set_cells() {
 @test "nothing is measured slower on purpose, or for a plan" {
 	calibrate null-1 "${SMALL[@]}" --inject 5% -o made
 	[ "$status" -eq 2 ]
-	[[ "$stderr" == *"no option 'inject'"* ]]
+	[[ "$stderr" == *"no option --inject"* ]]
 	[ ! -e made ]
 	calibrate null-1 "${SMALL[@]}" --dry-run
 	[ "$status" -eq 0 ]

@@ -51,8 +51,15 @@ fails() {
 	fails 2 "self, threads, fork" measure cpu-2@pigeons
 	fails 2 "auto, mnist, fashion-mnist, synthetic" run --dataset cifar
 	fails 2 "plain, github, post" run --format html
-	fails 2 "between 1 and 100000" run --epochs 0
+	fails 2 "must be 1 to 100000, not 0" run --epochs 0
 	fails 2 "one TARGET" measure
+	fails 2 "did you mean 'run'?" rnu
+	fails 2 "no option --epohs; did you mean --epochs?" run --epohs 3
+	fails 2 "unknown option -x; see bench run --help" run -x
+	fails 2 "did you mean 'mnist'?" run --model mnits
+	fails 2 "did you mean 'fashion-mnist'?" data get fashion-mnits
+	fails 2 "did you mean 'opencl'?" run opncl
+	fails 2 "did you mean 'threads'?" measure cpu-2@thread
 	fails 2 "which goes with measure" run --dump-masks m
 	fails 2 "cpu, openblas, opencl" verify reference
 }

@@ -37,7 +37,7 @@ options() {
 values() {
 	"$BENCH" "$1" --help | awk -v option="$2" '
 		$0 ~ "^ .*" option " " { found = 1; text = $0; next }
-		found && /^ *(-., )?--/ { exit }
+		found && (/^ *(-., )?--/ || !NF) { exit }
 		found { text = text $0 }
 		END { sub(/.*: /, "", text); gsub(/[, ]+/, "\n", text)
 			print text }' | sort

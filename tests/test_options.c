@@ -150,6 +150,33 @@ static void an_accuracy_sets_the_global_batch(void **state)
 	options_release(&options);
 }
 
+static void times_have_units(void **state)
+{
+	static const struct {
+		const char *line;
+		long seconds;
+	} times[] = {
+		{ "run|--timeout=90", 90 },    { "run|--timeout=90s", 90 },
+		{ "plot|--timeout=5m", 300 },  { "check|--timeout=2h", 7200 },
+		{ "run|--timeout=1.5h", 5400 },
+	};
+	struct words words;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct options options = parse(&words, times[i].line);
+		char text[32];
+
+		assert_int_equal(options.timeout, times[i].seconds);
+		/* As it is passed on to a program of another version. */
+		option_print(&options, option_find("timeout"), text,
+			     sizeof(text));
+		assert_int_equal(strtol(text, NULL, 10), times[i].seconds);
+		assert_null(strpbrk(text, "smh"));
+		options_release(&options);
+	}
+}
+
 static void help_is_of_a_verb_or_generated(void **state)
 {
 	struct words words;
@@ -215,10 +242,17 @@ static const struct {
 	{ "frobnicate", "frobnicate",
 	  "verify, devices, env, data, help" },
 	{ "--quick", "--quick", "run, measure" },
-	{ "run|--frob", "frob", "bench run --help" },
-	{ "run|--frob=3", "'frob'", "bench run --help" },
-	{ "run|-Z", "'Z'", "bench run --help" },
-	{ "run|-qZ", "'Z'", "bench run --help" },
+	{ "rnu", "unknown verb 'rnu'", "did you mean 'run'?" },
+	{ "help|tabel", "unknown verb 'tabel'", "did you mean 'table'?" },
+	{ "run|--frob", "unknown option --frob;", "bench run --help" },
+	{ "run|--frob=3", "unknown option --frob;", "bench run --help" },
+	{ "run|--epohs", "no option --epohs;", "did you mean --epochs?" },
+	{ "run|--epcohs=3", "no option --epcohs;", "did you mean --epochs?" },
+	{ "run|--exp=x", "--exp may be any of",
+	  "--export-csv, --export-json, --export-markdown" },
+	{ "run|-Z", "unknown option -Z;", "bench run --help" },
+	{ "run|-qZ", "unknown option -Z;", "bench run --help" },
+	{ "table|-e3", "no option -e,", "run, measure" },
 	/* What another verb knows is said. */
 	{ "run|--dump-masks=x", "dump-masks", "measure" },
 	{ "table|--epochs=3", "epochs", "run, measure" },
@@ -231,26 +265,34 @@ static const struct {
 	{ "run|--epochs=1.5", "--epochs", "whole number" },
 	{ "run|--epochs=3x", "--epochs", "'3x'" },
 	{ "run|--epochs=0x3", "--epochs", "'0x3'" },
-	{ "run|--epochs=0", "--epochs", "between 1 and 100000" },
-	{ "run|--epochs=-1", "--epochs", "between 1 and 100000" },
-	{ "run|--epochs=100001", "--epochs", "between 1 and 100000" },
+	{ "run|--epochs=0", "--epochs", "must be 1 to 100000, not " },
+	{ "run|--epochs=-1", "--epochs", "must be 1 to 100000, not " },
+	{ "run|--epochs=100001", "--epochs", "must be 1 to 100000, not " },
 	{ "run|--epochs=nan", "--epochs", "'nan'" },
 	{ "run|--seed=4294967296", "--seed", "4294967295" },
-	{ "run|--lr=-1", "--lr", "between 0 and" },
+	{ "run|--seed=-3", "--seed must be 0 to 4294967295,", "not -3" },
+	{ "run|--timeout=5x", "--timeout must be a time", "not '5x'" },
+	{ "run|--timeout=5ms", "--timeout must be a time", "not '5ms'" },
+	{ "run|--timeout=m", "--timeout must be a time", "not 'm'" },
+	{ "run|--timeout=0.5", "--timeout must be a time", "not '0.5'" },
+	{ "run|--timeout=0s", "1 to 1000000000 seconds", "not 0s" },
+	{ "run|--epochs=3m", "--epochs must be a whole number", "'3m'" },
+	{ "run|--lr=-1", "--lr must be 0 to", "not -1" },
 	{ "run|--lr=nan", "--lr", "'nan'" },
 	{ "run|--lr=inf", "--lr", "'inf'" },
 	{ "run|--lr=1e999", "--lr", "'1e999'" },
 	{ "run|--lr=1,5", "--lr", "'1,5'" },
 	{ "run|--target-accuracy=101", "--target-accuracy",
-	  "1 and 100 percent" },
-	{ "run|--target-accuracy=0.9", "0.9 is not", "percent" },
+	  "1 to 100 percent, not 101" },
+	{ "run|--target-accuracy=0.9", "not 0.9", "percent" },
 	{ "run|--target-accuracy=9|-b3", "--batch", "--global-batch" },
 	{ "run|--target-accuracy=9|--test=off", "--test off", "the test set" },
-	{ "run|--dropout=maybe", "--dropout", "on nor off" },
-	{ "run|--dropout=", "--dropout", "on nor off" },
+	{ "run|--dropout=maybe", "--dropout", "must be on or off, not" },
+	{ "run|--dropout=", "--dropout", "must be on or off, not" },
 	{ "run|--dataset=cifar", "cifar",
 	  "auto, mnist, fashion-mnist, synthetic" },
 	{ "run|--format=html", "html", "plain, github, post" },
+	{ "run|--format=plan", "not 'plan'", "did you mean plain?" },
 	{ "run|--progress=no", "--progress", "auto, always, never" },
 	{ "run|--out=", "--out", "empty" },
 	{ "help|frobnicate", "frobnicate", "run, measure" },
@@ -293,6 +335,7 @@ static void rows_make_sense(void **state)
 
 		assert_true(row->verbs && row->help && *row->help);
 		assert_true(row->offset < sizeof(struct options));
+		assert_in_range(row->group, 0, OPTION_GROUPS - 1);
 		assert_true((row->kind == OPTION_CHOICE) ==
 			    (row->choices[0] != NULL));
 		assert_true((row->kind == OPTION_FLAG) == !row->argument);
@@ -324,6 +367,22 @@ static void print_help(const char *line, char *text, size_t size)
 	options_release(&options);
 }
 
+/* A heading for each group that the verb has options of, and for no other. */
+static void check_headings(enum verb verb, const char *text)
+{
+	for (int group = 0; group < OPTION_GROUPS; group++) {
+		char line[64];
+		int known = 0;
+
+		for (int i = 0; i < option_row_count; i++)
+			known |= option_rows[i].group == group &&
+				 verb_knows(verb, &option_rows[i]);
+		snprintf(line, sizeof(line), "\n\n%s\n  ",
+			 option_groups[group]);
+		assert_int_equal(strstr(text, line) != NULL, known);
+	}
+}
+
 static void help_names_everything(void **state)
 {
 	char text[16384], word[64];
@@ -346,6 +405,7 @@ static void help_names_everything(void **state)
 				fail_msg("%s --help and %s", verb_rows[v].name,
 					 word);
 		}
+		check_headings((enum verb)v, text);
 	}
 }
 
@@ -356,6 +416,7 @@ int main(void)
 		cmocka_unit_test(options_stand_anywhere),
 		cmocka_unit_test(options_are_taken),
 		cmocka_unit_test(an_accuracy_sets_the_global_batch),
+		cmocka_unit_test(times_have_units),
 		cmocka_unit_test(help_is_of_a_verb_or_generated),
 		cmocka_unit_test(quick_is_one_short_epoch),
 		cmocka_unit_test(help_is_always_to_be_had),

@@ -1,4 +1,4 @@
-/* Command lines without a shell. */
+/* Command lines without a shell, and names that are nearly right. */
 #include "bench/system/words.h"
 
 #include <setjmp.h>
@@ -89,9 +89,41 @@ static void what_is_for_a_shell(void **state)
 	}
 }
 
+/* What was probably meant, or all that there is. */
+static void a_name_is_guessed_or_not(void **state)
+{
+	static const char *const names[] = { "cpu", "opencl", "openblas",
+					     "measure" };
+	static const struct {
+		const char *typed, *advice;
+	} cases[] = {
+		{ "opncl", "did you mean 'opencl'?" },
+		{ "openlc", "did you mean 'opencl'?" },
+		{ "opencll", "did you mean 'opencl'?" },
+		{ "mesaure", "did you mean 'measure'?" },
+		{ "cpuu", "did you mean 'cpu'?" },
+		/* It is no slip of the finger. */
+		{ "gpu", "choose among: cpu, opencl, openblas, measure" },
+		{ "", "choose among: cpu, opencl, openblas, measure" },
+		{ "a name that is longer than any that there could be",
+		  "choose among: cpu, opencl, openblas, measure" },
+	};
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct choices choices = { .typed = cases[c].typed };
+
+		for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+			choices_add(&choices, names[n]);
+		assert_string_equal(choices_advise(&choices),
+				    cases[c].advice);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_is_guessed_or_not),
 		cmocka_unit_test(words_of_lines),
 		cmocka_unit_test(what_is_no_command),
 		cmocka_unit_test(what_is_for_a_shell),

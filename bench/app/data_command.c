@@ -4,6 +4,7 @@
 
 #include "bench/run/data_get.h"
 #include "bench/run/dataset_find.h"
+#include "bench/system/words.h"
 
 /* Hashes the four files; reasons are why those without a hash have none. Fails
  * only where there is no memory to read them. */
@@ -72,9 +73,9 @@ static int list_known(const struct dataset_known *known,
 	return 0;
 }
 
-/* name: of the one to list, or NULL for all; dir: where to look, or NULL. */
-static int data_list(const char *name, const char *dir, FILE *out,
-		     struct error *err)
+/* only: the one to list, or NULL for all; dir: where to look, or NULL. */
+static int data_list(const struct dataset_known *only, const char *dir,
+		     FILE *out, struct error *err)
 {
 	const struct dataset_known *known = NULL;
 	struct dataset_search search;
@@ -82,10 +83,10 @@ static int data_list(const char *name, const char *dir, FILE *out,
 	dataset_search_init(&search, dir);
 	fprintf(out, "NAME          STATE     WHERE, OR HOW TO GET IT\n");
 	while ((known = dataset_known_next(known)))
-		if ((!name || !strcmp(name, known->name)) &&
+		if ((!only || only == known) &&
 		    list_known(known, &search, out, err))
 			return -1;
-	if (!name)
+	if (!only)
 		fprintf(out, "synthetic     built in  --dataset synthetic\n");
 	return 0;
 }
@@ -156,11 +157,9 @@ static int check_all(const struct dataset_search *search, FILE *out,
 	return found ? status : -1;
 }
 
-static int data_check(const char *name, const char *dir, FILE *out,
-		      struct error *err)
+static int data_check(const struct dataset_known *known, const char *dir,
+		      FILE *out, struct error *err)
 {
-	const struct dataset_known *known =
-		name ? dataset_known_find(name) : NULL;
 	struct dataset_search search;
 	struct dataset_place place;
 
@@ -172,31 +171,45 @@ static int data_check(const char *name, const char *dir, FILE *out,
 	return check_place(&place, known, out, err);
 }
 
+/* The set of that name, which is NULL if none was given. */
+static int find_set(const char *name, const struct dataset_known **known,
+		    struct error *err)
+{
+	struct choices choices = { .typed = name };
+
+	*known = name ? dataset_known_find(name) : NULL;
+	if (!name || *known)
+		return 0;
+	while ((*known = dataset_known_next(*known)))
+		choices_add(&choices, (*known)->name);
+	return error_set(err, ERROR_USAGE, "unknown data set '%.100s'; %s",
+			 name, choices_advise(&choices));
+}
+
 int data_command(const struct options *options, FILE *out, FILE *log,
 		 struct error *err)
 {
 	const int count = options->argument_count;
 	const char *verb = count > 0 ? options->arguments[0] : "";
-	const char *name = count > 1 ? options->arguments[1] : NULL;
+	const struct dataset_known *known;
 	int status;
 
-	if (!strcmp(verb, "get"))
-		status = data_get(name, options, out, log, err);
-	else if (strcmp(verb, "list") && strcmp(verb, "check"))
+	if (strcmp(verb, "get") && strcmp(verb, "list") &&
+	    strcmp(verb, "check"))
 		return error_set(err, ERROR_USAGE,
 				 "data takes get, check or list%s%.100s",
 				 *verb ? ", not " : "", verb);
-	else if (options->mirror)
+	if (options->mirror && strcmp(verb, "get"))
 		return error_set(err, ERROR_USAGE,
 				 "--mirror goes with data get only");
-	else if (name && !dataset_known_find(name))
-		return error_set(err, ERROR_USAGE,
-				 "data %s knows mnist and fashion-mnist, not "
-				 "%.100s", verb, name);
+	if (find_set(count > 1 ? options->arguments[1] : NULL, &known, err))
+		return -1;
+	if (!strcmp(verb, "get"))
+		status = data_get(known, options, out, log, err);
 	else if (!strcmp(verb, "list"))
-		status = data_list(name, options->data_dir, out, err);
+		status = data_list(known, options->data_dir, out, err);
 	else
-		status = data_check(name, options->data_dir, out, err);
+		status = data_check(known, options->data_dir, out, err);
 	if ((fflush(out) || ferror(out)) && !status)
 		return error_set(err, ERROR_OUTPUT,
 				 "the result could not be written");

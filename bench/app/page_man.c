@@ -178,29 +178,37 @@ static void print_exceptions(FILE *out, const struct option_row *row)
 	}
 }
 
+static void print_option(FILE *out, const struct option_row *row)
+{
+	char text[256];
+
+	fputs(".TP\n", out);
+	if (row->letter)
+		fprintf(out, "\\fB\\-%c\\fR, ", row->letter);
+	fputs("\\fB\\-\\-", out);
+	print_word(out, row->name, (int)strlen(row->name));
+	fputs("\\fR", out);
+	print_arguments(out, row->argument ? row->argument : "");
+	fputc('\n', out);
+	option_explain(row, VERB_COUNT, text, sizeof(text));
+	print_sentence(out, text);
+	print_exceptions(out, row);
+	if (row->kind == OPTION_INT || row->kind == OPTION_TIME) {
+		snprintf(text, sizeof(text), "from %.10g to %.10g%s",
+			 row->least, row->most,
+			 row->kind == OPTION_TIME ? " seconds" : "");
+		print_sentence(out, text);
+	}
+	print_verbs_of(out, row);
+}
+
 static void print_options(FILE *out)
 {
-	for (int i = 0; i < option_row_count; i++) {
-		const struct option_row *row = &option_rows[i];
-		char text[256];
-
-		fputs(".TP\n", out);
-		if (row->letter)
-			fprintf(out, "\\fB\\-%c\\fR, ", row->letter);
-		fputs("\\fB\\-\\-", out);
-		print_word(out, row->name, (int)strlen(row->name));
-		fputs("\\fR", out);
-		print_arguments(out, row->argument ? row->argument : "");
-		fputc('\n', out);
-		option_explain(row, VERB_COUNT, text, sizeof(text));
-		print_sentence(out, text);
-		print_exceptions(out, row);
-		if (row->kind == OPTION_INT) {
-			snprintf(text, sizeof(text), "from %.10g to %.10g",
-				 row->least, row->most);
-			print_sentence(out, text);
-		}
-		print_verbs_of(out, row);
+	for (int group = 0; group < OPTION_GROUPS; group++) {
+		fprintf(out, ".SS %s\n", option_groups[group]);
+		for (int i = 0; i < option_row_count; i++)
+			if (option_rows[i].group == group)
+				print_option(out, &option_rows[i]);
 	}
 }
 

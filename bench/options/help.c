@@ -30,34 +30,6 @@ static void print_wrapped(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
-int verb_knows(enum verb verb, const struct option_row *row)
-{
-	const unsigned every = (1u << VERB_COUNT) - 1;
-
-	return verb == VERB_COUNT ? row->verbs == every :
-				    row->verbs >> verb & 1;
-}
-
-const char *option_help(const struct option_row *row, enum verb verb)
-{
-	for (const struct option_words *own = option_words; own->name; own++)
-		if (own->verb == verb && !strcmp(own->name, row->name))
-			return own->help;
-	return row->help;
-}
-
-void option_explain(const struct option_row *row, enum verb verb, char *text,
-		    size_t size)
-{
-	size_t used = (size_t)snprintf(text, size, "%s",
-				       option_help(row, verb));
-
-	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i] &&
-			used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 i ? ", " : ": ", row->choices[i]);
-}
-
 static void print_row(FILE *out, const struct option_row *row, enum verb verb)
 {
 	char left[64], letter[8] = "    ", text[256];
@@ -76,10 +48,18 @@ static void print_row(FILE *out, const struct option_row *row, enum verb verb)
 
 static void print_options(FILE *out, enum verb verb)
 {
-	fputs("\nOptions\n", out);
-	for (int i = 0; i < option_row_count; i++)
-		if (verb_knows(verb, &option_rows[i]))
+	for (int group = 0; group < OPTION_GROUPS; group++) {
+		int printed = 0;
+
+		for (int i = 0; i < option_row_count; i++) {
+			if (option_rows[i].group != group ||
+			    !verb_knows(verb, &option_rows[i]))
+				continue;
+			if (!printed++)
+				fprintf(out, "\n%s\n", option_groups[group]);
 			print_row(out, &option_rows[i], verb);
+		}
+	}
 }
 
 static void print_verb(FILE *out, const struct verb_row *verb)

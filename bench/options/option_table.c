@@ -1,7 +1,15 @@
 #include "bench/options/option_table.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define AT(member) offsetof(struct options, member)
 #define BIT(verb) (1u << (verb))
+
+/* What ends a row: the values that its option may have. */
+#define NO_RANGE 0, 0, { 0 }
+#define RANGE(least, most) least, most, { 0 }
+#define ONE_OF(...) 0, 0, { __VA_ARGS__ }
 
 enum {
 	RUN = BIT(VERB_RUN),
@@ -56,189 +64,223 @@ const struct verb_row verb_rows[VERB_COUNT] = {
 			"what a verb takes; manual, completions" },
 };
 
+enum {
+	TRAINING,
+	DATA_SET,
+	DEVICES,
+	MEASURING,
+	COMPARING,
+	INSIDE,
+	OUTPUT,
+	GENERAL
+};
+
+const char *const option_groups[OPTION_GROUPS] = {
+	[TRAINING] = "Training",
+	[DATA_SET] = "Data set",
+	[DEVICES] = "Backends and devices",
+	[MEASURING] = "Measuring",
+	[COMPARING] = "Comparing",
+	[INSIDE] = "A closer look",
+	[OUTPUT] = "Output",
+	[GENERAL] = "General",
+};
+
 const struct option_row option_rows[] = {
-	{ "model", 'm', OPTION_TEXT, AT(model), TRAINS, "MODEL",
-	  "the network to train (mnist)", 0, 0, { 0 } },
-	{ "dataset", 'd', OPTION_CHOICE, AT(dataset), TRAINS, "NAME",
-	  "the images (auto: MNIST, else Fashion-MNIST)", 0, 0,
-	  { "auto", "mnist", "fashion-mnist", "synthetic" } },
-	{ "data-dir", 0, OPTION_TEXT, AT(data_dir), TRAINS | DATA, "DIR",
-	  "the folder with the IDX files, and no other", 0, 0, { 0 } },
-	{ "mirror", 0, OPTION_TEXT, AT(mirror), DATA, "URL",
-	  "get from here, not from the public mirrors", 0, 0, { 0 } },
-	{ "epochs", 'e', OPTION_INT, AT(epochs), TIMED, "N",
-	  "passes over the training set (the model's)", 1, 100000, { 0 } },
-	{ "steps", 's', OPTION_INT, AT(steps), TRAINS, "N",
-	  "stop each epoch after N iterations", 1, 1e9, { 0 } },
-	{ "batch", 'b', OPTION_INT, AT(batch), TRAINS, "N",
-	  "samples per core and iteration (the model's)", 1, 65536, { 0 } },
-	{ "global-batch", 0, OPTION_INT, AT(global_batch), STEPS, "N",
-	  "samples of all cores together: strong scaling", 1, 65536, { 0 } },
-	{ "test-batch", 0, OPTION_INT, AT(test_batch), TIMED | VERIFY, "N",
-	  "samples of all cores in a test step (1000)", 1, 65536, { 0 } },
-	{ "test", 0, OPTION_ON_OFF, AT(test), TIMED, "on|off",
-	  "the test set after each epoch (on)", 0, 0, { 0 } },
-	{ "target-accuracy", 0, OPTION_REAL, AT(target_accuracy), TIMED, "PCT",
+	{ "model", 'm', TRAINING, OPTION_TEXT, AT(model), TRAINS, "MODEL",
+	  "the network to train (mnist)", NO_RANGE },
+	{ "dataset", 'd', DATA_SET, OPTION_CHOICE, AT(dataset), TRAINS, "NAME",
+	  "the images (auto: MNIST, else Fashion-MNIST)",
+	  ONE_OF("auto", "mnist", "fashion-mnist", "synthetic") },
+	{ "data-dir", 0, DATA_SET, OPTION_TEXT, AT(data_dir), TRAINS | DATA,
+	  "DIR", "the folder with the IDX files, and no other", NO_RANGE },
+	{ "mirror", 0, DATA_SET, OPTION_TEXT, AT(mirror), DATA, "URL",
+	  "get from here, not from the public mirrors", NO_RANGE },
+	{ "epochs", 'e', TRAINING, OPTION_INT, AT(epochs), TIMED, "N",
+	  "passes over the training set (the model's)", RANGE(1, 100000) },
+	{ "steps", 's', TRAINING, OPTION_INT, AT(steps), TRAINS, "N",
+	  "stop each epoch after N iterations", RANGE(1, 1e9) },
+	{ "batch", 'b', TRAINING, OPTION_INT, AT(batch), TRAINS, "N",
+	  "samples per core and iteration (the model's)", RANGE(1, 65536) },
+	{ "global-batch", 0, TRAINING, OPTION_INT, AT(global_batch), STEPS,
+	  "N", "samples of all cores together: strong scaling",
+	  RANGE(1, 65536) },
+	{ "test-batch", 0, TRAINING, OPTION_INT, AT(test_batch),
+	  TIMED | VERIFY, "N", "samples of all cores in a test step (1000)",
+	  RANGE(1, 65536) },
+	{ "test", 0, TRAINING, OPTION_ON_OFF, AT(test), TIMED, "on|off",
+	  "the test set after each epoch (on)", NO_RANGE },
+	{ "target-accuracy", 0, TRAINING, OPTION_REAL, AT(target_accuracy),
+	  TIMED, "PCT",
 	  "stop after the first test that reaches PCT %, and say what it took; "
-	  "a global batch of 128", 1, 100, { 0 } },
-	{ "seed", 0, OPTION_INT, AT(seed), TRAINS, "N",
-	  "of parameters, sample order and dropout (1)", 0, SEED_MOST,
-	  { 0 } },
-	{ "lr", 0, OPTION_REAL, AT(lr), TRAINS, "RATE",
-	  "the learning rate of the first epoch (the model's)", 0, 1e38,
-	  { 0 } },
-	{ "dropout", 0, OPTION_ON_OFF, AT(dropout), TRAINS, "on|off",
-	  "the dropout layers (on)", 0, 0, { 0 } },
-	{ "random", 0, OPTION_INT, AT(random), VERIFY, "N",
+	  "a global batch of 128", RANGE(1, 100) },
+	{ "seed", 0, TRAINING, OPTION_INT, AT(seed), TRAINS, "N",
+	  "of parameters, sample order and dropout (1)", RANGE(0, SEED_MOST) },
+	{ "lr", 0, TRAINING, OPTION_REAL, AT(lr), TRAINS, "RATE",
+	  "the learning rate of the first epoch (the model's)",
+	  RANGE(0, 1e38) },
+	{ "dropout", 0, TRAINING, OPTION_ON_OFF, AT(dropout), TRAINS, "on|off",
+	  "the dropout layers (on)", NO_RANGE },
+	{ "random", 0, TRAINING, OPTION_INT, AT(random), VERIFY, "N",
 	  "a step of N random networks on one to three cores, instead of a "
-	  "model; --seed draws the first one", 1, 1e9, { 0 } },
-	{ "algorithm", 0, OPTION_CHOICE, AT(algorithm), TRAINS, "WHICH",
-	  "what is multiplied; dense: all that the layers define (fast)", 0,
-	  0, { "fast", "dense" } },
-	{ "precision", 0, OPTION_CHOICE, AT(precision), TRAINS, "WHICH",
-	  "of factors of products, bf16 where that pays, or of all (fp32)", 0,
-	  0, { "fp32", "bf16", "fp64" } },
-	{ "resident", 0, OPTION_CHOICE, AT(resident), STEPS, "WHEN",
-	  "a device keeps the data set; auto: where it fits (auto)", 0, 0,
-	  { "auto", "no" } },
-	{ "device-class", 0, OPTION_CHOICE, AT(device_class), TRAINS, "WHICH",
+	  "model; --seed draws the first one", RANGE(1, 1e9) },
+	{ "algorithm", 0, DEVICES, OPTION_CHOICE, AT(algorithm), TRAINS,
+	  "WHICH",
+	  "what is multiplied; dense: all that the layers define (fast)",
+	  ONE_OF("fast", "dense") },
+	{ "precision", 0, DEVICES, OPTION_CHOICE, AT(precision), TRAINS,
+	  "WHICH",
+	  "of factors of products, bf16 where that pays, or of all (fp32)",
+	  ONE_OF("fp32", "bf16", "fp64") },
+	{ "resident", 0, DEVICES, OPTION_CHOICE, AT(resident), STEPS, "WHEN",
+	  "a device keeps the data set; auto: where it fits (auto)",
+	  ONE_OF("auto", "no") },
+	{ "device-class", 0, DEVICES, OPTION_CHOICE, AT(device_class), TRAINS,
+	  "WHICH",
 	  "of kernels of an OpenCL device, written for CPUs or GPUs (as its "
-	  "type is)", 0, 0, { "cpu", "gpu" } },
-	{ "sync", 0, OPTION_CHOICE, AT(sync), TIMED, "WHEN",
+	  "type is)", ONE_OF("cpu", "gpu") },
+	{ "sync", 0, DEVICES, OPTION_CHOICE, AT(sync), TIMED, "WHEN",
 	  "wait for a device after each step, or let it run ahead within an "
-	  "epoch, so that s/iter is the epoch's mean (step)", 0, 0,
-	  { "step", "epoch" } },
-	{ "cpus", 0, OPTION_TEXT, AT(cpus), STEPS | ENV, "LIST",
+	  "epoch, so that s/iter is the epoch's mean (step)",
+	  ONE_OF("step", "epoch") },
+	{ "cpus", 0, DEVICES, OPTION_TEXT, AT(cpus), STEPS | ENV, "LIST",
 	  "use these CPUs alone, as in 0,2-3 (all that are allowed; N cores "
-	  "take N: of large cores first, one thread each)", 0, 0, { 0 } },
-	{ "reshuffle", 0, OPTION_ON_OFF, AT(reshuffle), STEPS, "on|off",
-	  "a new sample order each epoch (on; the post's eight cores: off)", 0,
-	  0, { 0 } },
-	{ "warmup", 'w', OPTION_INT, AT(warmup), STEPS, "N",
-	  "steps on generated data before the clock (10)", 0, 100000, { 0 } },
-	{ "include-warmup", 0, OPTION_FLAG, AT(include_warmup),
+	  "take N: of large cores first, one thread each)", NO_RANGE },
+	{ "reshuffle", 0, TRAINING, OPTION_ON_OFF, AT(reshuffle), STEPS,
+	  "on|off",
+	  "a new sample order each epoch (on; the post's eight cores: off)",
+	  NO_RANGE },
+	{ "warmup", 'w', MEASURING, OPTION_INT, AT(warmup), STEPS, "N",
+	  "steps on generated data before the clock (10)", RANGE(0, 100000) },
+	{ "include-warmup", 0, MEASURING, OPTION_FLAG, AT(include_warmup),
 	  RUN | TABLE | COMPARE, NULL, "count them in s/iter, as the post did",
-	  0, 0, { 0 } },
-	{ "synthetic-train", 0, OPTION_INT, AT(synthetic_train), TRAINS, "N",
-	  "training samples of the synthetic data set (60000)", 1, 1e6,
-	  { 0 } },
-	{ "synthetic-test", 0, OPTION_INT, AT(synthetic_test), TRAINS, "N",
-	  "test samples of the synthetic data set (10000)", 1, 1e6, { 0 } },
-	{ "repeat", 'r', OPTION_INT, AT(repeat), RUN, "N",
-	  "fresh processes per target, each 100000 seeds on (1)", 1, 10000,
-	  { 0 } },
-	{ "quick", 0, OPTION_FLAG, AT(quick), RUN, NULL,
-	  "one or two minutes: 1 epoch of at most 40 steps", 0, 0, { 0 } },
-	{ "timeout", 0, OPTION_INT, AT(timeout), RUN | BLOCKS | PLOT, "S",
-	  "end a run that takes longer than S seconds", 1, 1e9, { 0 } },
-	{ "out", 'o', OPTION_TEXT, AT(out), RUN | PAIRS | PLOT,
-	  "DIR",
+	  NO_RANGE },
+	{ "synthetic-train", 0, DATA_SET, OPTION_INT, AT(synthetic_train),
+	  TRAINS, "N", "training samples of the synthetic data set (60000)",
+	  RANGE(1, 1e6) },
+	{ "synthetic-test", 0, DATA_SET, OPTION_INT, AT(synthetic_test), TRAINS,
+	  "N", "test samples of the synthetic data set (10000)",
+	  RANGE(1, 1e6) },
+	{ "repeat", 'r', MEASURING, OPTION_INT, AT(repeat), RUN, "N",
+	  "fresh processes per target, each 100000 seeds on (1)",
+	  RANGE(1, 10000) },
+	{ "quick", 0, TRAINING, OPTION_FLAG, AT(quick), RUN, NULL,
+	  "one or two minutes: 1 epoch of at most 40 steps", NO_RANGE },
+	{ "timeout", 0, MEASURING, OPTION_TIME, AT(timeout),
+	  RUN | BLOCKS | PLOT, "TIME",
+	  "end a run after TIME: seconds, or as in 90s, 5m, 2h",
+	  RANGE(1, 1e9) },
+	{ "out", 'o', OUTPUT, OPTION_TEXT, AT(out), RUN | PAIRS | PLOT, "DIR",
 	  "the campaign's folder; one with results gets more of them "
-	  "(results/<UTC time>-<label>)", 0, 0, { 0 } },
-	{ "label", 'n', OPTION_TEXT, AT(label), RUN | BLOCKS, "TEXT",
-	  "what tables and folder call this campaign", 0, 0, { 0 } },
-	{ "export-csv", 0, OPTION_TEXT, AT(export_csv), REPORTS | COMPARE | ENV,
-	  "FILE", "one row a target with all tables' numbers (-: here)", 0, 0,
-	  { 0 } },
-	{ "export-json", 0, OPTION_TEXT, AT(export_json), REPORTS, "FILE",
-	  "all rows but the single intervals, as one document", 0, 0, { 0 } },
-	{ "export-markdown", 0, OPTION_TEXT, AT(export_markdown), REPORTS,
-	  "FILE", "the tables for a web page", 0, 0, { 0 } },
-	{ "format", 'f', OPTION_CHOICE, AT(format), SHOWS | COMPARE, "NAME",
-	  "of the tables", 0, 0,
-	  { "plain", "github", "post" } },
-	{ "details", 0, OPTION_FLAG, AT(details), RUN | TABLE, NULL,
-	  "all four tables, and what their words mean, instead of one", 0, 0,
-	  { 0 } },
-	{ "with-post", 0, OPTION_FLAG, AT(with_post), RUN | TABLE, NULL,
-	  "the post's figures as rows of all four tables", 0, 0, { 0 } },
-	{ "cores", 0, OPTION_FLAG, AT(cores), TABLE, NULL,
-	  "a line for each core instead: where its time went", 0, 0, { 0 } },
-	{ "columns", 0, OPTION_FLAG, AT(columns), TABLE, NULL,
-	  "explain the columns of the files instead", 0, 0, { 0 } },
-	{ "straggler", 0, OPTION_TEXT, AT(straggler), TIMED, "RANK:MS",
+	  "(results/<UTC time>-<label>)", NO_RANGE },
+	{ "label", 'n', OUTPUT, OPTION_TEXT, AT(label), RUN | BLOCKS, "TEXT",
+	  "what tables and folder call this campaign", NO_RANGE },
+	{ "export-csv", 0, OUTPUT, OPTION_TEXT, AT(export_csv),
+	  REPORTS | COMPARE | ENV, "FILE",
+	  "one row a target with all tables' numbers (-: here)", NO_RANGE },
+	{ "export-json", 0, OUTPUT, OPTION_TEXT, AT(export_json), REPORTS,
+	  "FILE", "all rows but the single intervals, as one document",
+	  NO_RANGE },
+	{ "export-markdown", 0, OUTPUT, OPTION_TEXT, AT(export_markdown),
+	  REPORTS, "FILE", "the tables for a web page", NO_RANGE },
+	{ "format", 'f', OUTPUT, OPTION_CHOICE, AT(format), SHOWS | COMPARE,
+	  "NAME", "of the tables", ONE_OF("plain", "github", "post") },
+	{ "details", 0, OUTPUT, OPTION_FLAG, AT(details), RUN | TABLE, NULL,
+	  "all four tables, and what their words mean, instead of one",
+	  NO_RANGE },
+	{ "with-post", 0, OUTPUT, OPTION_FLAG, AT(with_post), RUN | TABLE,
+	  NULL, "the post's figures as rows of all four tables", NO_RANGE },
+	{ "cores", 0, OUTPUT, OPTION_FLAG, AT(cores), TABLE, NULL,
+	  "a line for each core instead: where its time went", NO_RANGE },
+	{ "columns", 0, OUTPUT, OPTION_FLAG, AT(columns), TABLE, NULL,
+	  "explain the columns of the files instead", NO_RANGE },
+	{ "straggler", 0, MEASURING, OPTION_TEXT, AT(straggler), TIMED,
+	  "RANK:MS",
 	  "delay one core by MS ms in each iteration, to see the others wait",
-	  0, 0, { 0 } },
-	{ "inject", 0, OPTION_TEXT, AT(inject), TIMED | CHECK, "PCT",
+	  NO_RANGE },
+	{ "inject", 0, MEASURING, OPTION_TEXT, AT(inject), TIMED | CHECK,
+	  "PCT",
 	  "let every core do PCT % more work in each iteration, to see it "
-	  "found; of FROM-TO each process draws one", 0, 0, { 0 } },
-	{ "trace", 0, OPTION_TEXT, AT(trace), TIMED, "FILE",
-	  "a timeline of all cores for a trace viewer (Perfetto)", 0, 0,
-	  { 0 } },
-	{ "profile", 0, OPTION_TEXT, AT(profile), MEASURE, "FILE",
+	  "found; of FROM-TO each process draws one", NO_RANGE },
+	{ "trace", 0, INSIDE, OPTION_TEXT, AT(trace), TIMED, "FILE",
+	  "a timeline of all cores for a trace viewer (Perfetto)", NO_RANGE },
+	{ "profile", 0, INSIDE, OPTION_TEXT, AT(profile), MEASURE, "FILE",
 	  "where an iteration goes, part by part: as CSV there, as a table "
-	  "here", 0, 0, { 0 } },
-	{ "peak", 0, OPTION_FLAG, AT(peak), ENV, NULL,
-	  "measure what one core can do at most", 0, 0, { 0 } },
-	{ "base", 0, OPTION_TEXT, AT(base), CHECK, "PROGRAM",
-	  "A: the bench to compare with (this one)", 0, 0, { 0 } },
-	{ "head", 0, OPTION_TEXT, AT(head), CHECK, "PROGRAM",
-	  "B: the bench that may be slower (this one)", 0, 0, { 0 } },
-	{ "base-ref", 0, OPTION_TEXT, AT(base_ref), CHECK, "REVISION",
-	  "A is built from this git revision, and kept in build/base", 0, 0,
-	  { 0 } },
-	{ "base-cmd", 0, OPTION_TEXT, AT(base_cmd), CHECK, "COMMAND",
-	  "A is any command: its rows if it prints such, else its time", 0, 0,
-	  { 0 } },
-	{ "head-cmd", 0, OPTION_TEXT, AT(head_cmd), CHECK, "COMMAND",
-	  "B likewise", 0, 0, { 0 } },
-	{ "base-env", 0, OPTION_LIST, AT(base_env), CHECK, "VARIABLE=VALUE",
-	  "set for A only; may be given again", 0, 0, { 0 } },
-	{ "head-env", 0, OPTION_LIST, AT(head_env), CHECK, "VARIABLE=VALUE",
-	  "set for B only; may be given again", 0, 0, { 0 } },
-	{ "baseline", 0, OPTION_TEXT, AT(baseline), CHECK, "DIR",
-	  "A is what bench baseline saved there; only advises", 0, 0, { 0 } },
-	{ "blocks", 0, OPTION_INT, AT(blocks), BLOCKS, "N",
-	  "pairs of processes a target, and as many to confirm (20)", 6, 100,
-	  { 0 } },
-	{ "extend", 0, OPTION_FLAG, AT(extend), CHECK, NULL,
+	  "here", NO_RANGE },
+	{ "peak", 0, MEASURING, OPTION_FLAG, AT(peak), ENV, NULL,
+	  "measure what one core can do at most", NO_RANGE },
+	{ "base", 0, COMPARING, OPTION_TEXT, AT(base), CHECK, "PROGRAM",
+	  "A: the bench to compare with (this one)", NO_RANGE },
+	{ "head", 0, COMPARING, OPTION_TEXT, AT(head), CHECK, "PROGRAM",
+	  "B: the bench that may be slower (this one)", NO_RANGE },
+	{ "base-ref", 0, COMPARING, OPTION_TEXT, AT(base_ref), CHECK,
+	  "REVISION",
+	  "A is built from this git revision, and kept in build/base",
+	  NO_RANGE },
+	{ "base-cmd", 0, COMPARING, OPTION_TEXT, AT(base_cmd), CHECK,
+	  "COMMAND",
+	  "A is any command: its rows if it prints such, else its time",
+	  NO_RANGE },
+	{ "head-cmd", 0, COMPARING, OPTION_TEXT, AT(head_cmd), CHECK,
+	  "COMMAND", "B likewise", NO_RANGE },
+	{ "base-env", 0, COMPARING, OPTION_LIST, AT(base_env), CHECK,
+	  "VARIABLE=VALUE", "set for A only; may be given again", NO_RANGE },
+	{ "head-env", 0, COMPARING, OPTION_LIST, AT(head_env), CHECK,
+	  "VARIABLE=VALUE", "set for B only; may be given again", NO_RANGE },
+	{ "baseline", 0, COMPARING, OPTION_TEXT, AT(baseline), CHECK, "DIR",
+	  "A is what bench baseline saved there; only advises", NO_RANGE },
+	{ "blocks", 0, MEASURING, OPTION_INT, AT(blocks), BLOCKS, "N",
+	  "pairs of processes a target, and as many to confirm (20)",
+	  RANGE(6, 100) },
+	{ "extend", 0, MEASURING, OPTION_FLAG, AT(extend), CHECK, NULL,
 	  "as many blocks again for what is too noisy; since all is asked "
 	  "twice, each time at half the level, 0.0125: chance flags no more "
-	  "than without", 0, 0, { 0 } },
-	{ "control", 0, OPTION_ON_OFF, AT(control), CHECK, "on|off",
-	  "a third process in each block, A again, that must not differ "
-	  "(off)", 0, 0, { 0 } },
-	{ "order-seed", 0, OPTION_INT, AT(order_seed), BLOCKS, "N",
-	  "of the order in the blocks (the time)", 0, 4294967295., { 0 } },
-	{ "on-inconclusive", 0, OPTION_CHOICE, AT(on_inconclusive), CHECK,
-	  "WHAT", "exit with 3 or with 0 if there is no verdict or only advice",
-	  0, 0, { "fail", "pass" } },
-	{ "floors", 0, OPTION_TEXT, AT(floors), PAIRS, "FILE",
+	  "than without", NO_RANGE },
+	{ "control", 0, MEASURING, OPTION_ON_OFF, AT(control), CHECK, "on|off",
+	  "a third process in each block, A again, that must not differ (off)",
+	  NO_RANGE },
+	{ "order-seed", 0, MEASURING, OPTION_INT, AT(order_seed), BLOCKS, "N",
+	  "of the order in the blocks (the time)", RANGE(0, 4294967295.) },
+	{ "on-inconclusive", 0, COMPARING, OPTION_CHOICE, AT(on_inconclusive),
+	  CHECK, "WHAT",
+	  "exit with 3 or with 0 if there is no verdict or only advice",
+	  ONE_OF("fail", "pass") },
+	{ "floors", 0, COMPARING, OPTION_TEXT, AT(floors), PAIRS, "FILE",
 	  "the noise floors of machines; calibrate puts this one's there "
-	  "(results/floors.csv)", 0, 0, { 0 } },
-	{ "dump-masks", 0, OPTION_TEXT, AT(dump_masks), MEASURE, "FILE",
-	  "raw dropout decisions of every step, 1 byte each", 0, 0, { 0 } },
-	{ "save-parameters", 0, OPTION_TEXT, AT(save_parameters), MEASURE,
-	  "FILE", "final parameters, raw float32 in state_dict order", 0, 0,
-	  { 0 } },
-	{ "run-file", 0, OPTION_TEXT, AT(run_file), MEASURE, "FILE",
-	  "write the row of runs.csv there", 0, 0, { 0 } },
-	{ "run-id", 0, OPTION_TEXT, AT(run_id), MEASURE, "TEXT",
-	  "what the rows call this run", 0, 0, { 0 } },
-	{ "campaign-id", 0, OPTION_TEXT, AT(campaign_id), MEASURE, "TEXT",
-	  "the campaign that it belongs to", 0, 0, { 0 } },
-	{ "dry-run", 0, OPTION_FLAG, AT(dry_run), RUN | PAIRS, NULL,
-	  "say what would be measured and how long it would take", 0, 0,
-	  { 0 } },
-	{ "list", 'l', OPTION_FLAG, AT(list), RUN, NULL,
-	  "models, data sets, backends and transports", 0, 0, { 0 } },
-	{ "progress", 0, OPTION_CHOICE, AT(progress), STEPS, "WHEN",
-	  "show progress on standard error", 0, 0,
-	  { "auto", "always", "never" } },
-	{ "color", 0, OPTION_CHOICE, AT(color), SHOWS | VERIFY, "WHEN",
-	  "mark the best, and what is wrong", 0, 0,
-	  { "auto", "always", "never" } },
-	{ "quiet", 'q', OPTION_FLAG, AT(quiet), TRAINS | TABLE | PLOT,
-	  NULL, "no progress and no notes, the table alone", 0, 0, { 0 } },
-	{ "verbose", 'v', OPTION_FLAG, AT(verbose), STEPS, NULL,
-	  "name the device and the fused steps", 0, 0, { 0 } },
-	{ "generate", 0, OPTION_CHOICE, AT(generate), HELP, "WHAT",
-	  "the man page, or the completions of a shell", 0, 0,
-	  { "man", "bash", "zsh", "fish" } },
-	{ "help", 'h', OPTION_FLAG, AT(help), EVERY, NULL, "this text", 0, 0,
-	  { 0 } },
-	{ "version", 'V', OPTION_FLAG, AT(version), EVERY, NULL,
-	  "version, compiler and libraries", 0, 0, { 0 } },
+	  "(results/floors.csv)", NO_RANGE },
+	{ "dump-masks", 0, INSIDE, OPTION_TEXT, AT(dump_masks), MEASURE,
+	  "FILE", "raw dropout decisions of every step, 1 byte each",
+	  NO_RANGE },
+	{ "save-parameters", 0, INSIDE, OPTION_TEXT, AT(save_parameters),
+	  MEASURE, "FILE", "final parameters, raw float32 in state_dict order",
+	  NO_RANGE },
+	{ "run-file", 0, OUTPUT, OPTION_TEXT, AT(run_file), MEASURE, "FILE",
+	  "write the row of runs.csv there", NO_RANGE },
+	{ "run-id", 0, OUTPUT, OPTION_TEXT, AT(run_id), MEASURE, "TEXT",
+	  "what the rows call this run", NO_RANGE },
+	{ "campaign-id", 0, OUTPUT, OPTION_TEXT, AT(campaign_id), MEASURE,
+	  "TEXT", "the campaign that it belongs to", NO_RANGE },
+	{ "dry-run", 0, MEASURING, OPTION_FLAG, AT(dry_run), RUN | PAIRS, NULL,
+	  "say what would be measured and how long it would take", NO_RANGE },
+	{ "list", 'l', GENERAL, OPTION_FLAG, AT(list), RUN, NULL,
+	  "models, data sets, backends and transports", NO_RANGE },
+	{ "progress", 0, OUTPUT, OPTION_CHOICE, AT(progress), STEPS, "WHEN",
+	  "show progress on standard error",
+	  ONE_OF("auto", "always", "never") },
+	{ "color", 0, OUTPUT, OPTION_CHOICE, AT(color), SHOWS | VERIFY, "WHEN",
+	  "mark the best, and what is wrong",
+	  ONE_OF("auto", "always", "never") },
+	{ "quiet", 'q', OUTPUT, OPTION_FLAG, AT(quiet), TRAINS | TABLE | PLOT,
+	  NULL, "no progress and no notes, the table alone", NO_RANGE },
+	{ "verbose", 'v', OUTPUT, OPTION_FLAG, AT(verbose), STEPS, NULL,
+	  "name the device and the fused steps", NO_RANGE },
+	{ "generate", 0, GENERAL, OPTION_CHOICE, AT(generate), HELP, "WHAT",
+	  "the man page, or the completions of a shell",
+	  ONE_OF("man", "bash", "zsh", "fish") },
+	{ "help", 'h', GENERAL, OPTION_FLAG, AT(help), EVERY, NULL,
+	  "this text", NO_RANGE },
+	{ "version", 'V', GENERAL, OPTION_FLAG, AT(version), EVERY, NULL,
+	  "version, compiler and libraries", NO_RANGE },
 };
 
 const struct option_words option_words[] = {
@@ -247,7 +289,7 @@ const struct option_words option_words[] = {
 	  "(the model's); of those in lockstep, at most" },
 	{ "test-batch", VERB_VERIFY, "samples of a test (1000)" },
 	{ "timeout", VERB_PLOT,
-	  "end a picture that takes longer than S seconds (30)" },
+	  "end a picture after TIME, as in 90s or 5m (30)" },
 	{ "out", VERB_PLOT, "the folder of the pictures (DIR of the rows)" },
 	{ "export-csv", VERB_CHECK, "one row a target with its verdict "
 	  "(-: here)" },
@@ -268,3 +310,76 @@ const int option_row_count = sizeof(option_rows) / sizeof(option_rows[0]);
 
 _Static_assert(sizeof(option_rows) / sizeof(option_rows[0]) <=
 		       OPTION_MOST_ROWS, "options.h: OPTION_MOST_ROWS");
+
+int verb_knows(enum verb verb, const struct option_row *row)
+{
+	const unsigned every = (1u << VERB_COUNT) - 1;
+
+	return verb == VERB_COUNT ? row->verbs == every :
+				    row->verbs >> verb & 1;
+}
+
+const char *option_help(const struct option_row *row, enum verb verb)
+{
+	for (const struct option_words *own = option_words; own->name; own++)
+		if (own->verb == verb && !strcmp(own->name, row->name))
+			return own->help;
+	return row->help;
+}
+
+void option_explain(const struct option_row *row, enum verb verb, char *text,
+		    size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "%s",
+				       option_help(row, verb));
+
+	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i] &&
+			used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+					 i ? ", " : ": ", row->choices[i]);
+}
+
+const struct option_row *option_find(const char *name)
+{
+	const struct option_row *row = option_rows;
+
+	while (strcmp(row->name, name))
+		row++;
+	return row;
+}
+
+int option_is_given(const struct options *options,
+		    const struct option_row *row)
+{
+	return options->given[row - option_rows];
+}
+
+void option_print(const struct options *options, const struct option_row *row,
+		  char *text, size_t size)
+{
+	const void *field = (const char *)options + row->offset;
+	const char *value = NULL;
+
+	text[0] = '\0';
+	switch (row->kind) {
+	case OPTION_FLAG:
+	case OPTION_LIST: /* several */
+		return;
+	case OPTION_ON_OFF:
+		value = *(const int *)field ? "on" : "off";
+		break;
+	case OPTION_INT:
+	case OPTION_TIME:
+		if (*(const long *)field != OPTION_UNSET)
+			snprintf(text, size, "%ld", *(const long *)field);
+		return;
+	case OPTION_REAL:
+		if (*(const double *)field >= 0)
+			snprintf(text, size, "%.17g", *(const double *)field);
+		return;
+	default:
+		value = *(const char *const *)field;
+	}
+	if (value)
+		snprintf(text, size, "%s", value);
+}

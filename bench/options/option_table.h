@@ -7,11 +7,13 @@
 #include "bench/options/options.h"
 
 #define OPTION_MOST_CHOICES 5
+#define OPTION_GROUPS 8
 
 enum option_kind {
 	OPTION_FLAG,   /* int, set to 1 */
 	OPTION_ON_OFF, /* int, 1 or 0 */
 	OPTION_INT,    /* long from .least to .most */
+	OPTION_TIME,   /* long, likewise: seconds, as 90, 90s, 5m or 2h */
 	OPTION_REAL,   /* double from .least to .most */
 	OPTION_TEXT,   /* const char * */
 	OPTION_LIST,   /* const char *[OPTION_MOST_TIMES + 1], one each time */
@@ -21,6 +23,7 @@ enum option_kind {
 struct option_row {
 	const char *name;
 	char letter; /* 0: no short form */
+	int group;   /* in option_groups: help and man page have them so */
 	enum option_kind kind;
 	size_t offset;
 	unsigned verbs; /* bits 1u << VERB_... */
@@ -69,6 +72,7 @@ int option_set(struct options *options, const struct option_row *row,
 void option_print(const struct options *options, const struct option_row *row,
 		  char *text, size_t size);
 
+extern const char *const option_groups[OPTION_GROUPS]; /* their headings */
 extern const struct option_row option_rows[];
 extern const int option_row_count;
 extern const struct option_words option_words[];

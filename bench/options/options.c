@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/options/option_table.h"
+#include "bench/system/words.h"
 #include "bench/record/time_to_accuracy.h"
 
 #define MOST_OPTIONS 64
@@ -46,48 +47,78 @@ static const struct options defaults = {
 	.on_inconclusive = "fail",
 };
 
+/* Refuses a number; whole is empty where any number will do. */
+static int refuse_number(const struct option_row *row, const char *text,
+			 const char *whole, struct error *err)
+{
+	return error_set(err, ERROR_USAGE, "--%s must be %s%.10g to %.10g%s, "
+			 "not %s%s%s", row->name, whole, row->least, row->most,
+			 !strcmp(row->argument, "PCT") ? " percent" :
+			 row->kind == OPTION_TIME ? " seconds" : "",
+			 *whole ? "'" : "", text, *whole ? "'" : "");
+}
+
+/* Seconds in the unit that a time ends with; 0: there is no such unit. */
+static double find_unit(const char *end)
+{
+	static const struct {
+		char letter;
+		double seconds;
+	} units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (units[i].letter == *end && (!*end || !end[1]))
+			return units[i].seconds;
+	return 0;
+}
+
 static int set_number(const struct option_row *row, const char *text,
 		      void *field, struct error *err)
 {
+	const char *whole = row->kind == OPTION_REAL ? "a number, " :
+						       "a whole number, ";
 	char *end;
-	double value;
+	double value, unit;
 
 	errno = 0;
 	value = strtod(text, &end);
-	if (end == text || *end || errno || !isfinite(value) ||
+	unit = row->kind == OPTION_TIME ? find_unit(end) : !*end;
+	if (end == text || unit == 0 || errno || !isfinite(value) ||
 	    strpbrk(text, "xX") ||
-	    (row->kind == OPTION_INT && value != floor(value)))
-		return error_set(err, ERROR_USAGE,
-				 "--%s: '%s' is not %s number", row->name, text,
-				 row->kind == OPTION_INT ? "a whole" : "a");
+	    (row->kind != OPTION_REAL && value * unit != floor(value * unit)))
+		return row->kind == OPTION_TIME ?
+			error_set(err, ERROR_USAGE, "--%s must be a time such "
+				  "as 90, 90s, 5m or 2h, not '%.60s'",
+				  row->name, text) :
+			refuse_number(row, text, whole, err);
+	value *= unit;
 	if (value < row->least || value > row->most)
-		return error_set(err, ERROR_USAGE,
-				 "--%s: %s is not between %.10g and %.10g%s",
-				 row->name, text, row->least, row->most,
-				 strcmp(row->argument, "PCT") ? "" :
-								" percent");
-	if (row->kind == OPTION_INT)
-		*(long *)field = (long)value;
-	else
+		return refuse_number(row, text, "", err);
+	if (row->kind == OPTION_REAL)
 		*(double *)field = value;
+	else
+		*(long *)field = (long)value;
 	return 0;
 }
 
 static int set_choice(const struct option_row *row, const char *text,
 		      const char **field, struct error *err)
 {
-	char names[128] = "";
+	struct choices choices = { .typed = text };
+	const char *guess;
 
 	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++) {
 		if (!strcmp(row->choices[i], text)) {
 			*field = row->choices[i];
 			return 0;
 		}
-		error_list(names, sizeof(names), row->choices[i]);
+		choices_add(&choices, row->choices[i]);
 	}
+	guess = choices.closest;
 	return error_set(err, ERROR_USAGE,
-			 "--%s: '%.60s' is none of: %s", row->name, text,
-			 names);
+			 "--%s must be one of %s, not '%.60s'%s%s%s", row->name,
+			 choices.names, text, guess ? "; did you mean " : "",
+			 guess ? guess : "", guess ? "?" : "");
 }
 
 static int add_text(const struct option_row *row, const char *text,
@@ -98,7 +129,7 @@ static int add_text(const struct option_row *row, const char *text,
 			field[i] = text;
 			return 0;
 		}
-	return error_set(err, ERROR_USAGE, "--%s: more than %d of them",
+	return error_set(err, ERROR_USAGE, "--%s is given more than %d times",
 			 row->name, OPTION_MOST_TIMES);
 }
 
@@ -114,7 +145,7 @@ int option_set(struct options *options, const struct option_row *row,
 	case OPTION_ON_OFF:
 		if (strcmp(text, "on") && strcmp(text, "off"))
 			return error_set(err, ERROR_USAGE,
-					 "--%s: '%.60s' is neither on nor off",
+					 "--%s must be on or off, not '%.60s'",
 					 row->name, text);
 		*(int *)field = !strcmp(text, "on");
 		return 0;
@@ -122,7 +153,7 @@ int option_set(struct options *options, const struct option_row *row,
 	case OPTION_LIST:
 		if (!*text)
 			return error_set(err, ERROR_USAGE,
-					 "--%s: the argument is empty",
+					 "--%s must not be empty",
 					 row->name);
 		if (row->kind == OPTION_LIST)
 			return add_text(row, text, field, err);
@@ -188,53 +219,94 @@ static int explain_withdrawn(const char *name, size_t length,
 	for (size_t i = 0; i < sizeof(withdrawn) / sizeof(*withdrawn); i++)
 		if (!strncmp(withdrawn[i].name, name, length) &&
 		    !withdrawn[i].name[length])
-			return error_set(err, ERROR_USAGE, "--%s is no option "
-					 "any more: %s", withdrawn[i].name,
+			return error_set(err, ERROR_USAGE, "--%s was removed: "
+					 "%s", withdrawn[i].name,
 					 withdrawn[i].why);
 	return 0;
 }
 
-/* Verbs that know the option a user tried with another verb. */
+/* Options of the verb that begin so, of which getopt could not choose one. */
+static int refuse_ambiguous(enum verb verb, const char *tried, size_t length,
+			    struct error *err)
+{
+	char names[256] = "", name[64];
+	int count = 0;
+
+	for (int i = 0; i < option_row_count; i++) {
+		if (!verb_knows(verb, &option_rows[i]) ||
+		    strncmp(option_rows[i].name, tried, length))
+			continue;
+		snprintf(name, sizeof(name), "--%s", option_rows[i].name);
+		error_list(names, sizeof(names), name);
+		count++;
+	}
+	return count < 2 ? 0 :
+		error_set(err, ERROR_USAGE, "--%.*s may be any of %s",
+			  (int)length, tried, names);
+}
+
+/* Whether the option tried is this one: -x, or --name up to a '='. */
+static int is_tried(const struct option_row *row, const char *tried)
+{
+	const size_t length = strcspn(tried, "=");
+
+	return tried[1] == '-' ?
+		       !strncmp(row->name, tried + 2, length - 2) &&
+			       !row->name[length - 2] :
+		       row->letter && row->letter == tried[1];
+}
+
+/* Says which verbs know the option, or which of the verb's own was meant.
+ * tried is as it was typed, or a letter behind a '-'. */
 static int not_an_option(enum verb verb, const char *tried, struct error *err)
 {
-	char others[128] = "";
-	size_t length;
+	const int length = (int)strcspn(tried, "=");
+	const int is_long = tried[1] == '-';
+	const char *name = verb_rows[verb].name;
+	char others[128] = "", word[64];
+	struct choices choices = { .typed = word };
 
-	while (*tried == '-')
-		tried++;
-	length = strcspn(tried, "=");
-	if (explain_withdrawn(tried, length, err))
+	snprintf(word, sizeof(word), "%.*s", length, tried);
+	if (is_long && (explain_withdrawn(word + 2, strlen(word + 2), err) ||
+			refuse_ambiguous(verb, word + 2, strlen(word + 2),
+					 err)))
 		return -1;
+	choices.typed = word + 2;
 	for (int i = 0; i < option_row_count; i++) {
-		if (strncmp(option_rows[i].name, tried, length) ||
-		    option_rows[i].name[length])
+		if (is_long && verb_knows(verb, &option_rows[i]))
+			choices_add(&choices, option_rows[i].name);
+		if (!is_tried(&option_rows[i], tried))
 			continue;
 		for (int v = 0; v < VERB_COUNT; v++)
 			if (verb_knows((enum verb)v, &option_rows[i]))
 				error_list(others, sizeof(others),
 					   verb_rows[v].name);
 	}
+	if (*others)
+		return error_set(err, ERROR_USAGE, "bench %s has no option %s, "
+				 "which goes with %s; see bench %s --help",
+				 name, word, others, name);
+	if (choices.closest)
+		return error_set(err, ERROR_USAGE, "bench %s has no option %s; "
+				 "did you mean --%s?", name, word,
+				 choices.closest);
 	return error_set(err, ERROR_USAGE,
-			 "bench %s has no option '%.*s'%s%s; see bench %s "
-			 "--help", verb_rows[verb].name, (int)length, tried,
-			 *others ? ", which goes with " : "", others,
-			 verb_rows[verb].name);
+			 "unknown option %s; see bench %s --help", word, name);
 }
 
 static int find_verb(const char *name, enum verb *verb, struct error *err)
 {
-	char names[128] = "";
+	struct choices choices = { .typed = name };
 
 	for (int v = 0; v < VERB_COUNT; v++) {
 		if (!strcmp(verb_rows[v].name, name)) {
 			*verb = (enum verb)v;
 			return 0;
 		}
-		error_list(names, sizeof(names), verb_rows[v].name);
+		choices_add(&choices, verb_rows[v].name);
 	}
-	return error_set(err, ERROR_USAGE,
-			 "there is no 'bench %.40s'; choose among: %s", name,
-			 names);
+	return error_set(err, ERROR_USAGE, "unknown verb '%.40s'; %s", name,
+			 choices_advise(&choices));
 }
 
 /* Times to an accuracy compare what makes the same updates. */
@@ -341,11 +413,9 @@ static int parse_rest(struct options *options, int argc, char **argv,
 					 "--%s takes no argument",
 					 find_row(optopt)->name);
 		if (value == '?')
-			return not_an_option(options->verb,
-					     optopt ? (char[]){ (char)optopt,
-								'\0' } :
-						      argv[optind - 1],
-					     err);
+			return not_an_option(options->verb, optopt ?
+					     (char[]){ '-', (char)optopt, 0 } :
+					     argv[optind - 1], err);
 		if (option_set(options, find_row(value), optarg, err))
 			return -1;
 		options->given[find_row(value) - option_rows] = 1;

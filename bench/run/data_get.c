@@ -230,11 +230,9 @@ static int get_files(const char *mirror,
 	return status;
 }
 
-int data_get(const char *name, const struct options *options, FILE *out,
-	     FILE *log, struct error *err)
+int data_get(const struct dataset_known *known, const struct options *options,
+	     FILE *out, FILE *log, struct error *err)
 {
-	const struct dataset_known *known =
-		name ? dataset_known_find(name) : NULL;
 	const char *wrong =
 		options->mirror ? download_check_url(options->mirror) : NULL;
 	struct dataset_search search;
@@ -242,9 +240,8 @@ int data_get(const char *name, const struct options *options, FILE *out,
 
 	if (!known)
 		return error_set(err, ERROR_USAGE,
-				 "data get takes mnist or fashion-mnist"
-				 "%s%.100s",
-				 name ? ", not " : "", name ? name : "");
+				 "data get needs a data set: mnist or "
+				 "fashion-mnist");
 	if (wrong)
 		return error_set(err, ERROR_USAGE, "--mirror %.300s: %s",
 				 options->mirror, wrong);

@@ -6,14 +6,15 @@
 
 #include "backends/contract/error.h"
 #include "bench/options/options.h"
+#include "bench/run/dataset_files.h"
 
 /*
- * Downloads what is not there yet of the four files of the set called name
- * (NULL: not given), into --data-dir or the user's cache. A file gets its name
- * only after its content is verified; other content that is already there is
- * never replaced.
+ * Downloads what is not there yet of the four files of known (NULL: no set was
+ * named), into --data-dir or the user's cache. A file gets its name only after
+ * its content is verified; other content that is already there is never
+ * replaced.
  */
-int data_get(const char *name, const struct options *options, FILE *out,
-	     FILE *log, struct error *err);
+int data_get(const struct dataset_known *known, const struct options *options,
+	     FILE *out, FILE *log, struct error *err);
 
 #endif

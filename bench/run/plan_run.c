@@ -7,11 +7,12 @@
 #include "bench/record/time_to_accuracy.h"
 #include "bench/run/plan_sync.h"
 #include "bench/run/target_options.h"
+#include "bench/system/words.h"
 
 static int find_model(const struct model **model, const char *name,
 		      struct error *err)
 {
-	char names[128] = "";
+	struct choices choices = { .typed = name };
 	const struct model *each = NULL;
 	char wrong[256];
 
@@ -20,9 +21,10 @@ static int find_model(const struct model **model, const char *name,
 		return model_check(*model, wrong, sizeof(wrong)) ?
 			       error_set(err, ERROR_USAGE, "%s", wrong) : 0;
 	while ((each = model_next(each)))
-		error_list(names, sizeof(names), each->name);
+		choices_add(&choices, each->name);
 	return error_set(err, ERROR_USAGE,
-			 "--model: '%.60s' is none of: %s", name, names);
+			 "--model: unknown model '%.60s'; %s", name,
+			 choices_advise(&choices));
 }
 
 /* The model's own recipe, but for what options say otherwise. */

@@ -4,32 +4,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/system/words.h"
+
 const char *const target_defaults[] = { "cpu-1", "cpu-8", "opencl", NULL };
 
 static int unknown_backend(const char *text, const char *name,
 			   struct error *err)
 {
-	char names[128] = "";
+	struct choices choices = { .typed = name };
 	const struct backend *backend = NULL;
 
 	while ((backend = backend_next(backend)))
-		error_list(names, sizeof(names), backend->name);
+		choices_add(&choices, backend->name);
 	return error_set(err, ERROR_USAGE,
-			 "target '%s': there is no backend '%s'; choose "
-			 "among: %s (as in cpu-8, opencl)", text, name, names);
+			 "target '%s': unknown backend '%s'; %s (targets are "
+			 "called cpu-8, opencl)", text, name,
+			 choices_advise(&choices));
 }
 
 static int unknown_transport(const char *text, const char *name,
 			     struct error *err)
 {
-	char names[128] = "";
+	struct choices choices = { .typed = name };
 	const struct transport *transport = NULL;
 
 	while ((transport = transport_next(transport)))
-		error_list(names, sizeof(names), transport->name);
+		choices_add(&choices, transport->name);
 	return error_set(err, ERROR_USAGE,
-			 "target '%s': there is no transport '%s'; choose "
-			 "among: %s", text, name, names);
+			 "target '%s': unknown transport '%s'; %s", text, name,
+			 choices_advise(&choices));
 }
 
 static int check_cores(const struct target *target, const char *text,

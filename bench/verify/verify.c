@@ -6,6 +6,7 @@
 #include "bench/run/dataset.h"
 #include "bench/options/option_table.h"
 #include "bench/system/terminal.h"
+#include "bench/system/words.h"
 #include "bench/run/plan_run.h"
 #include "bench/run/target_options.h"
 #include "bench/verify/verify_parts.h"
@@ -93,18 +94,19 @@ static int add_backend(struct verification *v, const char *text,
 	const struct backend *backend, *other = NULL;
 	struct verify_result *result;
 	struct target target;
-	char name[48], names[128] = "";
+	char name[48];
+	struct choices choices = { .typed = name };
 
 	snprintf(name, sizeof(name), "%.*s", length, text);
 	backend = backend_find(name);
 	while ((other = backend_next(other)))
 		if (verify_compares(other))
-			error_list(names, sizeof(names), other->name);
+			choices_add(&choices, other->name);
 	if (!backend || backend->is_oracle)
 		return error_set(err, ERROR_USAGE,
 				 "'%.40s' is no backend that can be compared "
-				 "with the reference; choose among: %s", text,
-				 names);
+				 "with the reference; %s", text,
+				 choices_advise(&choices));
 	if (target_parse(&target, text, err) || refuse_second(v, &target, err))
 		return -1;
 	if (v->count == MOST_BACKENDS)
