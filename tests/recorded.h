@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/array.h"
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/gate/pair.h"
 #include "bench/record/campaign.h"
 #include "bench/record/rows_by_run.h"

@@ -1,6 +1,6 @@
 /* What a process is allowed of CPUs and memory, from trees of files as systems
  * have them. */
-#include "bench/system/cgroup.h"
+#include "bench/system/kernel.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "bench/system/disturbance.h"
+#include "bench/system/kernel.h"
 #include "tests/folder.h"
 
 /* Not static, since the system's header may have read() inline. */

@@ -1,5 +1,5 @@
 /* What else went on, from trees of files as systems have them. */
-#include "bench/system/disturbance.h"
+#include "bench/system/kernel.h"
 
 #include <math.h>
 #include <unistd.h>

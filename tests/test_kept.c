@@ -1,5 +1,5 @@
 /* Texts in the user's cache: which count, and which do not. */
-#include "bench/system/kept.h"
+#include "bench/system/file.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Texts that are numbered. */
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -15,6 +15,9 @@
 
 #include "bench/system/interrupt.h"
 
+static const struct process_setting plain = { .stdout_fd = -1,
+					      .stderr_fd = -1 };
+
 /* Runs a line of shell and returns what it wrote, at most 255 characters. */
 static struct process_status run(const char *line,
 				 const char *const *environment, char *text)
@@ -24,11 +27,14 @@ static struct process_status run(const char *line,
 	struct error err = { .message = "" };
 	size_t length = 0;
 	ssize_t count;
+	struct process_setting setting = plain;
 	int ends[2];
 	pid_t pid;
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	if (process_start(argv, ends[1], environment, &pid, &err))
+	setting.stdout_fd = ends[1];
+	setting.environment = environment;
+	if (process_start(argv, &setting, &pid, &err))
 		fail_msg("%s", err.message);
 	close(ends[1]);
 	while ((count = read(ends[0], text + length, 255 - length)) > 0)
@@ -110,7 +116,7 @@ static void arguments_are_not_read_by_a_shell(void **state)
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(process_start(argv, -1, NULL, &pid, &err), 0);
+	assert_int_equal(process_start(argv, &plain, &pid, &err), 0);
 	assert_int_equal(process_wait(pid, &status, &err), 0);
 	assert_int_equal(status.code, 0);
 }
@@ -130,7 +136,7 @@ static void programs_are_found(void **state)
 	assert_true(process_find_program("/bin/sh"));
 	assert_false(process_find_program("no-such-program-here"));
 	assert_false(process_find_program("/bin"));
-	assert_int_equal(process_start(argv, -1, NULL, &pid, &err), -1);
+	assert_int_equal(process_start(argv, &plain, &pid, &err), -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
 	assert_non_null(strstr(err.message, argv[0]));
 	assert_int_equal(process_wait(getpid(), &status, &err), -1);
@@ -208,7 +214,7 @@ static void ignored_signals(void **state)
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
-	assert_int_equal(process_start(words, -1, NULL, &pid, &err), 0);
+	assert_int_equal(process_start(words, &plain, &pid, &err), 0);
 	assert_int_equal(process_wait(pid, &status, &err), 0);
 	assert_int_equal(status.code, 0);
 	assert_int_equal(process_run(words, &in, 60, &status, &err), 0);

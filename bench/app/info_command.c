@@ -6,7 +6,7 @@
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
 #include "bench/system/text.h"
-#include "bench/system/cgroup.h"
+#include "bench/system/kernel.h"
 #include "bench/system/cpus.h"
 #include "bench/record/machine.h"
 #include "bench/system/file.h"

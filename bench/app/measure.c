@@ -15,7 +15,7 @@
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
-#include "bench/system/usage.h"
+#include "bench/system/process.h"
 #include "bench/run/plan_memory.h"
 #include "bench/run/plan_run.h"
 #include "bench/run/target_options.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/gate/baseline_settings.h"
 #include "bench/gate/pair.h"
 #include "bench/record/campaign_rows.h"

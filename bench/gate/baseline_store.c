@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/gate/baseline.h"
 #include "bench/gate/pair.h"
 #include "bench/record/campaign_rows.h"

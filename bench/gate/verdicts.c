@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/system/memory_print.h"
+#include "bench/system/memory.h"
 #include "bench/record/campaign_rows.h"
 #include "bench/record/csv.h"
 #include "bench/record/json.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/record/campaign_rows.h"
 
 /* The runs of the campaign id, or all for NULL. */

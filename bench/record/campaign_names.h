@@ -5,7 +5,7 @@
 #ifndef BENCH_RECORD_CAMPAIGN_NAMES_H
 #define BENCH_RECORD_CAMPAIGN_NAMES_H
 
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/record/campaign.h"
 
 /* The run_ids that were read so far. */

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/array.h"
-#include "bench/system/memory_print.h"
+#include "bench/system/memory.h"
 #include "bench/record/csv.h"
 #include "bench/system/append.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/system/array.h"
+#include "bench/system/memory.h"
 
 enum { PIECE = 64 * 1024 };
 

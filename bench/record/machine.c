@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "bench/system/hash.h"
-#include "bench/system/cgroup.h"
-#include "bench/system/small_file.h"
+#include "bench/system/kernel.h"
 
 /* The Makefile says what is built; without it, nothing is known. */
 #ifndef BENCH_VERSION

@@ -2,7 +2,7 @@
 #ifndef BENCH_RECORD_ROWS_BY_RUN_H
 #define BENCH_RECORD_ROWS_BY_RUN_H
 
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/record/campaign.h"
 
 struct rows_by_run {

@@ -25,7 +25,7 @@ static int start_command(const struct child_request *request, int pipe,
 		.own_group = 1,
 	};
 
-	return process_start_in(request->words, &setting, pid, err);
+	return process_start(request->words, &setting, pid, err);
 }
 
 static pid_t start(const struct child_request *request, const char *run_file,
@@ -34,6 +34,11 @@ static pid_t start(const struct child_request *request, const char *run_file,
 	struct options options = *request->options;
 	char words[3][600], **argv;
 	const char *const extra[] = { words[0], words[1], words[2], NULL };
+	const struct process_setting setting = {
+		.stdout_fd = pipe,
+		.stderr_fd = -1,
+		.environment = request->environment,
+	};
 	pid_t pid = -1;
 
 	/* It is we who know how far the rows have come. */
@@ -48,8 +53,7 @@ static pid_t start(const struct child_request *request, const char *run_file,
 			       request->target, extra, err);
 	if (!argv)
 		return -1;
-	if (process_start((const char *const *)argv, pipe,
-			  request->environment, &pid, err))
+	if (process_start((const char *const *)argv, &setting, &pid, err))
 		pid = -1;
 	free(argv);
 	return pid;

@@ -1,7 +1,7 @@
 #include "bench/run/command_usage.h"
 
 #include "bench/record/machine.h"
-#include "bench/system/usage.h"
+#include "bench/system/process.h"
 
 static double parent_cpu(void)
 {

@@ -6,7 +6,7 @@
 #ifndef BENCH_RUN_COMMAND_USAGE_H
 #define BENCH_RUN_COMMAND_USAGE_H
 
-#include "bench/system/disturbance.h"
+#include "bench/system/kernel.h"
 #include "bench/record/run.h"
 #include "bench/system/process.h"
 

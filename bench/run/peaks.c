@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "backends/contract/backend.h"
-#include "bench/system/array.h"
-#include "bench/system/caches.h"
+#include "bench/system/memory.h"
+#include "bench/system/cpus.h"
 #include "bench/record/machine.h"
 #include "bench/run/peak_rate.h"
 #include "bench/record/run.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/array.h"
+#include "bench/system/memory.h"
 #include "bench/run/peak_rate.h"
 #include "bench/record/stats.h"
 #include "bench/system/clock.h"

@@ -8,7 +8,7 @@
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
-#include "bench/system/usage.h"
+#include "bench/system/process.h"
 #include "bench/run/core.h"
 
 static void phase_ended(struct replica_observer *observer,

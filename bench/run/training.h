@@ -8,7 +8,7 @@
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
 #include "bench/run/dataset.h"
-#include "bench/system/disturbance.h"
+#include "bench/system/kernel.h"
 #include "bench/run/recorder.h"
 #include "bench/run/slowdown.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/system/number.h"
 #include "bench/show/compare.h"
 #include "bench/record/column.h"

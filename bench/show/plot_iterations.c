@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/array.h"
+#include "bench/system/memory.h"
 #include "bench/record/disturbed_runs.h"
 
 /* Of a panel: finer than the eye tells two marks apart. */

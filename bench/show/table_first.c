@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/system/number.h"
 #include "bench/record/cut.h"
 #include "bench/record/disturbed_runs.h"

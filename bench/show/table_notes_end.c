@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/record/disturbed_runs.h"
 #include "bench/record/slowed.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/system/small_file.h"
+#include "bench/system/kernel.h"
 
 static const char stamp_format[] = "%Y-%m-%dT%H:%M:%SZ";
 

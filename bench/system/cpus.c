@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "bench/system/cgroup.h"
-#include "bench/system/small_file.h"
+#include "bench/system/kernel.h"
 
 #define SYSTEM_CPUS "sys/devices/system/cpu/"
 
@@ -317,4 +317,23 @@ int cpus_confine(int count, char *list, size_t size, struct error *err)
 	count = choose("", &allowed, count, &chosen);
 	print_list(&chosen, list, size);
 	return confine(&chosen, err) ? -1 : count;
+}
+
+size_t cache_bytes(int level)
+{
+	static const int names[] = { _SC_LEVEL1_DCACHE_SIZE,
+				     _SC_LEVEL2_CACHE_SIZE,
+				     _SC_LEVEL3_CACHE_SIZE };
+	const long bytes = level >= 1 && level <= 3 ?
+				   sysconf(names[level - 1]) : 0;
+
+	return bytes > 0 ? (size_t)bytes : 0;
+}
+
+size_t memory_free_bytes(void)
+{
+	const double bytes = (double)sysconf(_SC_AVPHYS_PAGES) *
+			     (double)sysconf(_SC_PAGESIZE);
+
+	return bytes > 0 ? (size_t)fmin(bytes, cgroup_memory("")) : 0;
 }

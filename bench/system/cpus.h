@@ -1,4 +1,4 @@
-/* Which CPUs this process may use, and confining it to fewer. */
+/* Which CPUs this process may use, confining it to fewer, and their memory. */
 #ifndef BENCH_SYSTEM_CPUS_H
 #define BENCH_SYSTEM_CPUS_H
 
@@ -40,5 +40,11 @@ int cpus_restrict(const char *list, struct error *err);
 /* What of list would be refused, for a system below root. */
 int cpus_check(const char *root, const char *allowed, const char *list,
 	       struct error *err);
+
+/* Bytes of the data cache of this level, 1 to 3; 0: none, or not known. */
+size_t cache_bytes(int level);
+
+/* Bytes of memory that can be had without harm to others; 0: not known. */
+size_t memory_free_bytes(void);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench/system/clock.h"
+#include "bench/system/hash.h"
 
 enum {
 	MODE = 0666,	  /* less the umask */
@@ -56,6 +57,15 @@ static int write_straight(const char *path, const char *bytes, size_t count)
 	if (close(fd) && !number)
 		number = errno;
 	return number;
+}
+
+static int check_straight(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return EISDIR;
+	return access(path, W_OK) && errno != ENOENT ? errno : 0;
 }
 
 /* A file beside the one to be replaced. */
@@ -118,6 +128,12 @@ static void draft_take_mode(struct draft *draft)
 	if (fchown(draft->fd, old.st_uid, old.st_gid) == 0 ||
 	    old.st_uid == geteuid())
 		(void)fchmod(draft->fd, old.st_mode & 07777);
+}
+
+static void draft_drop(struct draft *draft)
+{
+	close(draft->fd);
+	unlinkat(draft->folder, draft->temporary, 0);
 }
 
 static int draft_finish(struct draft *draft, const char *bytes, size_t count)
@@ -187,8 +203,10 @@ static int resolve(const char *path, char real[PATH_MAX], int *straight)
 	return 0;
 }
 
-int file_replace(const char *path, const char *bytes, size_t count,
-		 struct error *err)
+/* Writes as file_replace() does; without bytes it only tries to, as
+ * file_check() does. */
+static int replace(const char *path, const char *bytes, size_t count,
+		   struct error *err)
 {
 	struct draft draft = { .folder = -1, .fd = -1 };
 	char real[PATH_MAX];
@@ -196,17 +214,31 @@ int file_replace(const char *path, const char *bytes, size_t count,
 
 	number = resolve(path, real, &straight);
 	if (!number && straight) {
-		number = write_straight(path, bytes, count);
+		number = bytes ? write_straight(path, bytes, count) :
+				 check_straight(path);
 	} else if (!number) {
 		number = draft_open_folder(&draft, real);
 		if (!number)
 			number = draft_open(&draft);
-		if (!number)
+		if (!number && bytes)
 			number = draft_finish(&draft, bytes, count);
+		else if (!number)
+			draft_drop(&draft);
 		if (draft.folder >= 0)
 			close(draft.folder);
 	}
 	return number ? output_error(path, number, err) : 0;
+}
+
+int file_replace(const char *path, const char *bytes, size_t count,
+		 struct error *err)
+{
+	return replace(path, bytes, count, err);
+}
+
+int file_check(const char *path, struct error *err)
+{
+	return replace(path, NULL, 0, err);
 }
 
 int file_replace_with(const char *path, memory_printer *print,
@@ -220,33 +252,6 @@ int file_replace_with(const char *path, memory_printer *print,
 		rc = file_replace(path, text, size, err);
 	free(text);
 	return rc;
-}
-
-int file_check(const char *path, struct error *err)
-{
-	struct draft draft = { .folder = -1, .fd = -1 };
-	char real[PATH_MAX];
-	struct stat status;
-	int straight, number;
-
-	number = resolve(path, real, &straight);
-	if (!number && straight) {
-		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-			number = EISDIR;
-		else if (access(path, W_OK) && errno != ENOENT)
-			number = errno;
-	} else if (!number) {
-		number = draft_open_folder(&draft, real);
-		if (!number)
-			number = draft_open(&draft);
-		if (draft.fd >= 0) {
-			close(draft.fd);
-			unlinkat(draft.folder, draft.temporary, 0);
-		}
-		if (draft.folder >= 0)
-			close(draft.folder);
-	}
-	return number ? output_error(path, number, err) : 0;
 }
 
 int file_make_folder(const char *path, struct error *err)
@@ -299,4 +304,73 @@ static int remove_entry(const char *path, const struct stat *status, int kind,
 void file_remove_tree(const char *path)
 {
 	nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The XDG Base Directory Specification ignores relative ones. */
+void kept_cache(char path[PATH_MAX])
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	int written = 0;
+
+	if (cache && *cache == '/')
+		written = snprintf(path, PATH_MAX, "%s/bench", cache);
+	else if (home && *home)
+		written = snprintf(path, PATH_MAX, "%s/.cache/bench", home);
+	if (written <= 0 || written >= PATH_MAX)
+		path[0] = '\0';
+}
+
+/* The folder and, below it, the file of this text. Returns 1 if none can be. */
+static int find_place(const char *folder, const char *text,
+		      char dir[PATH_MAX], char path[PATH_MAX])
+{
+	char cache[PATH_MAX], hex[HASH_SHA256_SIZE];
+
+	kept_cache(cache);
+	hash_sha256(NULL, 0, text, strlen(text), hex);
+	return !cache[0] ||
+	       snprintf(dir, PATH_MAX, "%s/%s", cache, folder) >= PATH_MAX ||
+	       snprintf(path, PATH_MAX, "%s/%s", dir, hex) >= PATH_MAX;
+}
+
+/* A file that only this user could have written. */
+static int is_ours(const char *path)
+{
+	struct stat about;
+
+	return !lstat(path, &about) && S_ISREG(about.st_mode) &&
+	       about.st_uid == geteuid() &&
+	       !(about.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+int kept_has(const char *folder, const char *text)
+{
+	char dir[PATH_MAX], path[PATH_MAX], hex[HASH_SHA256_SIZE];
+
+	/* It is called what its content has to be. */
+	return !find_place(folder, text, dir, path) && is_ours(path) &&
+	       !hash_sha256_file(path, hex) &&
+	       !strcmp(strrchr(path, '/') + 1, hex);
+}
+
+int kept_add(const char *folder, const char *text, struct error *err)
+{
+	char dir[PATH_MAX], path[PATH_MAX];
+
+	if (find_place(folder, text, dir, path))
+		return error_set(err, ERROR_OUTPUT, "there is no folder for "
+				 "it: neither XDG_CACHE_HOME nor HOME names "
+				 "one");
+	if (file_make_folder(dir, err))
+		return -1;
+	/* Whatever has the name counts for nothing, link or not. */
+	unlink(path);
+	if (file_replace(path, text, strlen(text), err))
+		return -1;
+	/* Where the umask lets others write it would not count either. */
+	if (chmod(path, S_IRUSR | S_IWUSR))
+		return error_set(err, ERROR_OUTPUT, "cannot write %.900s",
+				 path);
+	return 0;
 }

@@ -5,10 +5,11 @@
 #ifndef BENCH_SYSTEM_FILE_H
 #define BENCH_SYSTEM_FILE_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "bench/system/memory_print.h"
+#include "bench/system/memory.h"
 
 /*
  * Makes bytes the whole content of path, or leaves path as it was: they go to
@@ -50,5 +51,23 @@ unsigned file_unique(void);
 
 /* Writes all bytes. Returns 0, or the errno of the first failure. */
 int file_write_all(int fd, const char *bytes, size_t count);
+
+/*
+ * What was found once and need not be found again: texts, each a file in a
+ * folder of the user's cache, named by its SHA-256.
+ *
+ * The user's cache for us, which ends in /bench, or empty: there is none. What
+ * is in it is made by whoever needs it.
+ */
+void kept_cache(char path[PATH_MAX]);
+
+/*
+ * Whether the text was kept in that folder of the cache: all of it, and in a
+ * file that only this user could have written.
+ */
+int kept_has(const char *folder, const char *text);
+
+/* Keeps it; ERROR_OUTPUT where that cannot be. */
+int kept_add(const char *folder, const char *text, struct error *err);
 
 #endif

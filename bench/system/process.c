@@ -11,15 +11,65 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
+#include "bench/system/kernel.h"
 
 #define LOOK_S .01 /* between two looks at a process that is given a time */
 /* It may be a bench, which gives its own children as long as we give others. */
 #define END_S (PROCESS_GRACE_S + 2)
+
+static double seconds(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
+static struct usage usage_from(const struct rusage *raw)
+{
+	return (struct usage){
+		.user_s = seconds(raw->ru_utime),
+		.system_s = seconds(raw->ru_stime),
+		.maxrss_bytes = raw->ru_maxrss * 1024,
+		.voluntary_switches = raw->ru_nvcsw,
+		.involuntary_switches = raw->ru_nivcsw,
+	};
+}
+
+struct usage usage_read(enum usage_of whose)
+{
+	static const int whom[] = { RUSAGE_THREAD, RUSAGE_SELF,
+				    RUSAGE_CHILDREN };
+	struct rusage raw;
+
+	if (getrusage(whom[whose], &raw))
+		return (struct usage){ 0 };
+	return usage_from(&raw);
+}
+
+/* Of a line "NAME:   NUMBER kB"; 0 if it is not there. */
+static long kilobytes(const char *text, const char *name)
+{
+	const char *line = small_file_line(text, name);
+
+	return line ? strtol(line, NULL, 10) : 0;
+}
+
+long usage_own_memory(void)
+{
+	char text[2048];
+	long sum;
+
+	if (small_file_read("/proc/self/smaps_rollup", text, sizeof(text)))
+		return usage_read(USAGE_PROCESS).maxrss_bytes;
+	sum = kilobytes(text, "Private_Clean:") +
+	      kilobytes(text, "Private_Dirty:") +
+	      kilobytes(text, "Pss_Shmem:");
+	return sum * 1024;
+}
 
 static int is_program(const char *path)
 {
@@ -95,19 +145,9 @@ static int set_signals(posix_spawnattr_t *attributes, int own_group)
 	return number;
 }
 
-int process_start(const char *const *argv, int stdout_fd,
-		  const char *const *environment, pid_t *pid,
+int process_start(const char *const *argv,
+		  const struct process_setting *setting, pid_t *pid,
 		  struct error *err)
-{
-	const struct process_setting setting = { NULL, stdout_fd, -1,
-						 environment, 0 };
-
-	return process_start_in(argv, &setting, pid, err);
-}
-
-int process_start_in(const char *const *argv,
-		     const struct process_setting *setting, pid_t *pid,
-		     struct error *err)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -203,12 +243,8 @@ int process_ended(pid_t pid, struct process_status *status, struct error *err)
 
 int process_watch(pid_t pid)
 {
-#ifdef SYS_pidfd_open /* since Linux 5.3; closed at an exec */
+	/* Since Linux 5.3; closed at an exec. */
 	return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-	(void)pid;
-	return -1;
-#endif
 }
 
 void process_limit_files(pid_t pid, unsigned long bytes)
@@ -256,7 +292,7 @@ int process_run(const char *const *argv, const struct process_setting *setting,
 	int ended;
 
 	own.own_group = 1;
-	if (process_start_in(argv, &own, &pid, err))
+	if (process_start(argv, &own, &pid, err))
 		return -1;
 	while (!(ended = process_ended(pid, status, err)) &&
 	       clock_now() < deadline && !interrupt_signal())

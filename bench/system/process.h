@@ -1,13 +1,38 @@
-/* Other programs: found, started and waited for. No shell is involved. */
+/*
+ * Other programs: found, started and waited for, without a shell; and what
+ * processes have used.
+ */
 #ifndef BENCH_SYSTEM_PROCESS_H
 #define BENCH_SYSTEM_PROCESS_H
 
 #include <sys/types.h>
 
 #include "backends/contract/error.h"
-#include "bench/system/usage.h"
 
 #define PROCESS_GRACE_S 5 /* from a polite end to a rude one */
+
+/* What the system has counted so far. */
+enum usage_of {
+	USAGE_THREAD,	/* the calling one */
+	USAGE_PROCESS,	/* all its threads */
+	USAGE_CHILDREN, /* those that have ended and were waited for */
+};
+
+struct usage {
+	double user_s, system_s; /* CPU time */
+	long maxrss_bytes;	 /* peak memory; of children: the largest's */
+	long voluntary_switches, involuntary_switches; /* of context */
+};
+
+struct usage usage_read(enum usage_of whose);
+
+/*
+ * Memory that this process has for itself now, with its share of what
+ * processes have mapped together: bytes that add up over the cores of a run
+ * and the process that they were forked from, whose peak has the rest. Its
+ * peak where the kernel does not tell.
+ */
+long usage_own_memory(void);
 
 /* How a process ended. */
 struct process_status {
@@ -22,32 +47,28 @@ struct process_status {
 /* Whether a program of this name can be started from $PATH. */
 int process_find_program(const char *name);
 
-/*
- * Starts argv[0], looked up in $PATH unless it has a slash, with the arguments
- * argv up to a NULL. Its standard output becomes stdout_fd, or stays ours for
- * -1; standard error stays ours; standard input is empty. environment is a
- * list of NAME=VALUE up to a NULL, or NULL for ours. No signal is blocked in
- * it, and SIGPIPE has its default action; others that we ignore it ignores.
- *
- * A program that is not there is ERROR_MISSING. On success the caller waits
- * for *pid.
- */
-int process_start(const char *const *argv, int stdout_fd,
-		  const char *const *environment, pid_t *pid,
-		  struct error *err);
-
-/* The same in another folder, and with standard error in a file, too. */
+/* What a program is started with. */
 struct process_setting {
-	const char *folder;	   /* NULL: ours */
-	int stdout_fd, stderr_fd; /* -1: ours */
+	const char *folder;	  /* that it works in; NULL: ours */
+	int stdout_fd, stderr_fd; /* its standard files; -1: ours */
+	/* NAME=VALUE up to a NULL; NULL: ours. */
 	const char *const *environment;
 	/* A process group of its own, in which SIGINT and SIGTERM, which are
 	 * then ours to send, are not ignored either. */
 	int own_group;
 };
-int process_start_in(const char *const *argv,
-		     const struct process_setting *setting, pid_t *pid,
-		     struct error *err);
+
+/*
+ * Starts argv[0], looked up in $PATH unless it has a slash, with the arguments
+ * argv up to a NULL. Its standard input is empty. No signal is blocked in it,
+ * and SIGPIPE has its default action; others that we ignore it ignores.
+ *
+ * A program that is not there is ERROR_MISSING. On success the caller waits
+ * for *pid.
+ */
+int process_start(const char *const *argv,
+		  const struct process_setting *setting, pid_t *pid,
+		  struct error *err);
 
 /*
  * Starts this program anew in this process with one more variable, NAME=VALUE,

@@ -1,7 +1,24 @@
-#include "bench/system/memory_print.h"
+#include "bench/system/memory.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
+
+int array_make_room(void **items, size_t count, size_t *room, size_t size,
+		    const char *what, struct error *err)
+{
+	const size_t more = *room ? 2 * *room : 64;
+	void *grown;
+
+	if (count < *room)
+		return 0;
+	grown = realloc(*items, more * size);
+	if (!grown)
+		return error_memory(err, what);
+	*items = grown;
+	*room = more;
+	return 0;
+}
 
 /*
  * The C library's own open_memstream() sets no error when it runs out of
@@ -78,4 +95,51 @@ int memory_print(char **text, size_t *size, memory_printer *print,
 		*text = NULL;
 	}
 	return failed ? -1 : 0;
+}
+
+struct name {
+	const char *text; /* first, so that a text alone can be compared */
+	int number;
+	char copy[];
+};
+
+static int compare(const void *left, const void *right)
+{
+	return strcmp(((const struct name *)left)->text,
+		      ((const struct name *)right)->text);
+}
+
+int names_find(const struct names *names, const char *text)
+{
+	const struct name wanted = { .text = text };
+	struct name *const *found = tfind(&wanted, &names->tree, compare);
+
+	return found ? (*found)->number : -1;
+}
+
+int names_number(struct names *names, const char *text, struct error *err)
+{
+	const size_t size = strlen(text) + 1;
+	int number = names_find(names, text);
+	struct name *name;
+
+	if (number >= 0)
+		return number;
+	name = malloc(sizeof(*name) + size);
+	if (!name)
+		return error_memory(err, "names");
+	memcpy(name->copy, text, size);
+	name->text = name->copy;
+	name->number = names->count;
+	if (!tsearch(name, &names->tree, compare)) {
+		free(name);
+		return error_memory(err, "names");
+	}
+	return names->count++;
+}
+
+void names_free(struct names *names)
+{
+	tdestroy(names->tree, free);
+	*names = (struct names){ 0 };
 }

@@ -1,0 +1,317 @@
+#include "bench/system/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int small_file_read(const char *path, char *text, size_t size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t at = 0;
+	ssize_t count = 1;
+
+	text[0] = '\0';
+	if (fd < 0)
+		return -1;
+	while (at < size - 1 && count) {
+		count = read(fd, text + at, size - 1 - at);
+		if (count < 0 && errno != EINTR)
+			break;
+		at += count > 0 ? (size_t)count : 0;
+	}
+	close(fd);
+	text[at] = '\0';
+	return at ? 0 : -1;
+}
+
+const char *small_file_line(const char *text, const char *key)
+{
+	const size_t length = strlen(key);
+
+	while (*text && strncmp(text, key, length)) {
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+	return *text ? text + length : NULL;
+}
+
+#define MOST_NUMBERS 2
+
+/* Reads folder/name, or leaves text empty. */
+static void read_file(const char *folder, const char *name, char *text,
+		      size_t size)
+{
+	char path[PATH_MAX];
+
+	text[0] = '\0';
+	if (snprintf(path, sizeof(path), "%s/%s", folder, name) <
+	    (int)sizeof(path))
+		small_file_read(path, text, size);
+}
+
+/* Whole numbers in the first line of a file; returns how many. */
+static int read_numbers(const char *folder, const char *name,
+			long long numbers[MOST_NUMBERS])
+{
+	char line[64], *at = line, *end;
+	int count = 0;
+
+	read_file(folder, name, line, sizeof(line));
+	line[strcspn(line, "\n")] = '\0';
+	for (; count < MOST_NUMBERS; count++) {
+		numbers[count] = strtoll(at, &end, 10);
+		if (end == at || (*end && *end != ' '))
+			break;
+		at = end;
+	}
+	return count;
+}
+
+/* -1 is how version 1 says that there is no quota. */
+static void take_quota(const char *folder, void *context)
+{
+	long long quota[MOST_NUMBERS], period[MOST_NUMBERS];
+	int found = read_numbers(folder, "cpu.max", quota) == 2;
+	double *least = context;
+
+	if (found)
+		period[0] = quota[1];
+	else
+		found = read_numbers(folder, "cpu.cfs_quota_us", quota) &&
+			read_numbers(folder, "cpu.cfs_period_us", period);
+	if (!found || quota[0] <= 0 || period[0] <= 0)
+		return;
+	/* A NAN takes anything. */
+	*least = fmin(*least, (double)quota[0] / (double)period[0]);
+}
+
+typedef void group_visitor(const char *folder, void *context);
+
+/* Of a version: where its groups are mounted, and that of this process. */
+struct place {
+	const char *mount;
+	char path[PATH_MAX];
+};
+
+static void cut_slashes(char *path)
+{
+	size_t length = strlen(path);
+
+	while (length && path[length - 1] == '/')
+		path[--length] = '\0';
+}
+
+/*
+ * From a group outwards to the one that is mounted. A container may see the
+ * path that its group has outside, which leads nowhere here, but what is
+ * mounted is then its own group.
+ */
+static void visit_place(const char *root, const struct place *place,
+			group_visitor *visit, void *context)
+{
+	char folder[PATH_MAX];
+	int base = snprintf(folder, sizeof(folder), "%s/sys/fs/cgroup%s", root,
+			    place->mount);
+
+	if (base < 0 || base >= (int)sizeof(folder))
+		return;
+	if (strlen(place->path) < sizeof(folder) - (size_t)base)
+		memcpy(folder + base, place->path, strlen(place->path) + 1);
+	cut_slashes(folder + base);
+	while (folder[base]) {
+		visit(folder, context);
+		*strrchr(folder + base, '/') = '\0';
+		cut_slashes(folder + base);
+	}
+	visit(folder, context);
+}
+
+static int lists_cpu(const char *controllers)
+{
+	while (*controllers) {
+		size_t length = strcspn(controllers, ",");
+
+		if (length == 3 && !strncmp(controllers, "cpu", length))
+			return 1;
+		controllers += length + (controllers[length] == ',');
+	}
+	return 0;
+}
+
+/* "NUMBER:CONTROLLERS:/PATH"; version 2 names no controllers. */
+static void take_line(char *line, struct place *v2, struct place *v1)
+{
+	char *controllers = strchr(line, ':'), *path;
+	struct place *place;
+
+	if (!controllers)
+		return;
+	path = strchr(++controllers, ':');
+	if (!path || path[1] != '/')
+		return;
+	*path++ = '\0';
+	/* A group outside of what is mounted starts with "/..". */
+	if (strstr(path, "/..") || strlen(path) >= sizeof(v2->path) ||
+	    (*controllers && !lists_cpu(controllers)))
+		return;
+	place = *controllers ? v1 : v2;
+	memcpy(place->path, path, strlen(path) + 1);
+}
+
+/*
+ * Calls visit with the folder of each group that this process is in and that
+ * has to do with CPUs, in either version of the files: its own first, then
+ * those around it, each once. There need not be such a folder.
+ */
+static void visit_groups(const char *root, group_visitor *visit, void *context)
+{
+	struct place v2 = { "", "" }, v1 = { "/cpu", "" };
+	char text[16 * 1024], *rest = text, *line;
+
+	read_file(root, "proc/self/cgroup", text, sizeof(text));
+	while ((line = strsep(&rest, "\n")))
+		take_line(line, &v2, &v1);
+	visit_place(root, &v2, visit, context);
+	visit_place(root, &v1, visit, context);
+}
+
+double cgroup_cpus(const char *root)
+{
+	double least = NAN;
+
+	visit_groups(root, take_quota, &least);
+	return least;
+}
+
+static void take_memory(const char *folder, void *context)
+{
+	long long limit[MOST_NUMBERS];
+	double *least = context;
+
+	if (read_numbers(folder, "memory.max", limit) && limit[0] > 0)
+		*least = fmin(*least, (double)limit[0]);
+}
+
+double cgroup_memory(const char *root)
+{
+	double least = NAN;
+
+	visit_groups(root, take_memory, &least);
+	return least;
+}
+
+/* The number after key, where a line begins with it; NAN without one. */
+static double number_after(const char *text, const char *key)
+{
+	const char *number = small_file_line(text, key);
+	char *end;
+	unsigned long long value;
+
+	if (!number || *number < '0' || *number > '9')
+		return NAN;
+	value = strtoull(number, &end, 10);
+	return *end == '\n' || !*end ? (double)value : NAN;
+}
+
+static void add_known(double *sum, double value)
+{
+	if (isfinite(value))
+		*sum = isfinite(*sum) ? *sum + value : value;
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=MICROSECONDS" */
+static double parse_pressure(const char *text)
+{
+	const char *some = small_file_line(text, "some ");
+	unsigned long long total;
+
+	if (!some || sscanf(some, "avg10=%*f avg60=%*f avg300=%*f total=%llu",
+			    &total) != 1)
+		return NAN;
+	return (double)total * 1e-6;
+}
+
+static void take_group(const char *folder, void *context)
+{
+	struct disturbance_counters *counters = context;
+	char text[1024];
+
+	read_file(folder, "cpu.stat", text, sizeof(text));
+	/* Microseconds in version 2, nanoseconds in version 1. */
+	add_known(&counters->throttled_s,
+		  number_after(text, "throttled_usec ") * 1e-6);
+	add_known(&counters->throttled_s,
+		  number_after(text, "throttled_time ") * 1e-9);
+	if (isfinite(counters->pressure_s))
+		return;
+	read_file(folder, "cpu.pressure", text, sizeof(text));
+	counters->pressure_s = parse_pressure(text);
+}
+
+/* In the order of the first line of /proc/stat. */
+enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, TICKS };
+
+static void take_machine(struct disturbance_counters *counters,
+			 const char *text)
+{
+	const char *line = small_file_line(text, "cpu ");
+	const double tick_s = 1. / (double)sysconf(_SC_CLK_TCK);
+	unsigned long long t[TICKS] = { 0 };
+	double all = 0;
+
+	if (!line || sscanf(line, "%llu %llu %llu %llu %llu %llu %llu %llu",
+			    &t[USER], &t[NICE], &t[SYSTEM], &t[IDLE],
+			    &t[IOWAIT], &t[IRQ], &t[SOFTIRQ],
+			    &t[STEAL]) != TICKS)
+		return;
+	for (int i = 0; i < TICKS; i++)
+		all += (double)t[i];
+	counters->all_s = tick_s * all;
+	counters->stolen_s = tick_s * (double)t[STEAL];
+	counters->busy_s = tick_s * (all - (double)t[IDLE] -
+				     (double)t[IOWAIT] - (double)t[STEAL]);
+}
+
+void disturbance_read(struct disturbance_counters *counters, const char *root)
+{
+	char text[1024];
+
+	*counters = (struct disturbance_counters){ NAN, NAN, NAN, NAN, NAN };
+	visit_groups(root, take_group, counters);
+	if (!isfinite(counters->pressure_s)) {
+		read_file(root, "proc/pressure/cpu", text, sizeof(text));
+		counters->pressure_s = parse_pressure(text);
+	}
+	read_file(root, "proc/stat", text, sizeof(text));
+	take_machine(counters, text);
+}
+
+/* Counters of different files may be read a moment apart. */
+static double percent(double part_s, double whole_s)
+{
+	if (!(whole_s > 0) || !isfinite(part_s))
+		return NAN;
+	return fmin(fmax(100 * part_s / whole_s, 0), 100);
+}
+
+struct disturbance
+disturbance_between(const struct disturbance_counters *before,
+		    const struct disturbance_counters *after, double elapsed_s,
+		    double own_cpu_s)
+{
+	const double all_s = after->all_s - before->all_s;
+	const double busy_s = after->busy_s - before->busy_s;
+
+	return (struct disturbance){
+		.throttled_s = after->throttled_s - before->throttled_s,
+		.pressure_pct = percent(after->pressure_s - before->pressure_s,
+					elapsed_s),
+		.steal_pct = percent(after->stolen_s - before->stolen_s, all_s),
+		.foreign_pct = percent(busy_s - own_cpu_s, all_s),
+	};
+}
