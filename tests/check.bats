@@ -403,7 +403,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	done
 	run --separate-stderr "$BENCH" check --base-cmd "'x" --head-cmd true
 	[ "$status" -eq 2 ]
-	[[ "$stderr" == *"--base-cmd: a quote has no end"* ]]
+	[[ "$stderr" == *"--base-cmd: a quote is not closed"* ]]
 	[ ! -e results ]
 }
 

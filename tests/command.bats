@@ -60,7 +60,7 @@ fails() {
 	fails 2 "did you mean 'fashion-mnist'?" data get fashion-mnits
 	fails 2 "did you mean 'opencl'?" run opncl
 	fails 2 "did you mean 'threads'?" measure cpu-2@thread
-	fails 2 "which goes with measure" run --dump-masks m
+	fails 2 "it is an option of measure" run --dump-masks m
 	fails 2 "cpu, openblas, opencl" verify reference
 }
 
@@ -362,8 +362,8 @@ with one emulated core"* ]]
 }
 
 @test "repetitions whose seeds would not fit are refused beforehand" {
-	fails 2 "--seed 4294967295 with --repeat 2: repetition r, from 0, has \
-seed + 100000 r, and none is above 4294967295; the largest --seed here is \
+	fails 2 "--seed 4294967295 with --repeat 2: repetition r (from 0) uses \
+seed + 100000 r, which must not exceed 4294967295; the largest --seed here is \
 4294867295" run null-1 "${TINY[@]}" --seed 4294967295 --repeat 2
 	fails 2 "the largest --seed here is 4294867295" \
 		run null-1 "${TINY[@]}" --seed 4294867296 -r 2 --dry-run

@@ -62,7 +62,7 @@ setup() {
 	[[ "$stderr" == *"there is no CPU 99999; this machine has "* ]]
 	[ ! -e made ]
 	run -2 --separate-stderr "$BENCH" calibrate null-1 --cpus 1- --out made
-	[[ "$stderr" == *"'1-' is no list of CPUs, as in 0,2-3"* ]]
+	[[ "$stderr" == *"must be a list of CPUs such as 0,2-3, not '1-'"* ]]
 	[ ! -e made ]
 	local other
 	other=$(taskset -cp $$ | sed 's/.*[^0-9]//')

@@ -110,7 +110,7 @@ refused() {
 	rm "$DIR"/*
 	make_set "$DIR"
 	run -0 "$BENCH" data list mnist --data-dir "$DIR"
-	[[ $output == *"other     $DIR (it holds no content that we know)" ]]
+	[[ $output == *"other     $DIR (it holds unknown content)" ]]
 }
 
 @test "data check says OK to the known content" {

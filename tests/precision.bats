@@ -81,7 +81,7 @@ has_bf16() {
 	fi
 	run -2 "$BENCH" run cpu-1 "${TINY[@]}" --precision bf16 \
 		--algorithm dense --out none
-	[[ "$output" == *"dense algorithm is fp32 alone"* ]]
+	[[ "$output" == *"dense algorithm computes in fp32 only"* ]]
 	[ ! -e none ]
 }
 

@@ -156,7 +156,7 @@ adds_up() {
 		[ ! -e p.csv ]
 	done
 	run -2 --separate-stderr "$BENCH" run cpu-1 --profile p.csv
-	[[ "$stderr" == *"which goes with measure"* ]]
+	[[ "$stderr" == *"it is an option of measure"* ]]
 }
 
 @test "a profile that cannot be written is known before" {

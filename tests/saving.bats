@@ -327,7 +327,7 @@ unlocked() {
 	printf 'bench/1,half' >>made/runs.csv
 	cp made/runs.csv before
 	run -7 --separate-stderr unlocked run null-1 "${SHORT[@]}" --out made
-	[[ "$stderr" == *"made/runs.csv: its last line has no end"* ]]
+	[[ "$stderr" == *"made/runs.csv: its last line is incomplete"* ]]
 	cmp before made/runs.csv
 }
 

@@ -252,7 +252,7 @@ static const struct {
 	  "--export-csv, --export-json, --export-markdown" },
 	{ "run|-Z", "unknown option -Z;", "bench run --help" },
 	{ "run|-qZ", "unknown option -Z;", "bench run --help" },
-	{ "table|-e3", "no option -e,", "run, measure" },
+	{ "table|-e3", "no option -e;", "run, measure" },
 	/* What another verb knows is said. */
 	{ "run|--dump-masks=x", "dump-masks", "measure" },
 	{ "table|--epochs=3", "epochs", "run, measure" },

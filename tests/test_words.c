@@ -70,10 +70,10 @@ static void what_is_for_a_shell(void **state)
 	static const struct {
 		const char *text, *named;
 	} shell[] = {
-		{ "x 200 | cat", "but | is" }, { "x;y", "but ; is" },
-		{ "x &", "but & is" },	       { "x <in", "but < is" },
-		{ "x 2>out", "but > is" },     { "x `id`", "but ` is" },
-		{ "x $(id)", "but $( is" },    { "x\ny", "the end of a line" },
+		{ "x 200 | cat", "but has |," }, { "x;y", "but has ;," },
+		{ "x &", "but has &," },	 { "x <in", "but has <," },
+		{ "x 2>out", "but has >," },	 { "x `id`", "but has `," },
+		{ "x $(id)", "but has $(," },	 { "x\ny", "the end of a line" },
 	};
 
 	(void)state;

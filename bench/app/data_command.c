@@ -49,7 +49,7 @@ static int list_content(const struct dataset_known *known,
 			matches, content->name);
 	else if (content != known)
 		fprintf(out, " (it holds %s)",
-			content ? content->name : "no content that we know");
+			content ? content->name : "unknown content");
 	return 0;
 }
 
@@ -125,7 +125,7 @@ static int check_place(struct dataset_place *place,
 		return 0;
 	return error_set(err, ERROR_INPUT,
 			 "%.700s: only %d of the 4 files are those of %s; "
-			 "`bench data get %s` brings them all",
+			 "`bench data get %s` fetches them all",
 			 place->dir, matches, known->title, known->name);
 }
 
@@ -197,11 +197,11 @@ int data_command(const struct options *options, FILE *out, FILE *log,
 	if (strcmp(verb, "get") && strcmp(verb, "list") &&
 	    strcmp(verb, "check"))
 		return error_set(err, ERROR_USAGE,
-				 "data takes get, check or list%s%.100s",
+				 "bench data takes get, check or list%s%.100s",
 				 *verb ? ", not " : "", verb);
 	if (options->mirror && strcmp(verb, "get"))
 		return error_set(err, ERROR_USAGE,
-				 "--mirror goes with data get only");
+				 "--mirror is for bench data get only");
 	if (find_set(count > 1 ? options->arguments[1] : NULL, &known, err))
 		return -1;
 	if (!strcmp(verb, "get"))

@@ -24,11 +24,11 @@ static void print_platform(FILE *out, const struct backend *backend,
 		"%.0f KiB of local memory\n", "", info->width, info->group,
 		(double)info->group_memory / 1024);
 	if (info->parts > 1)
-		fprintf(out, "%-12s   can be parted into up to %d sub-devices: "
+		fprintf(out, "%-12s   can be split into up to %d sub-devices: "
 			"%s-%d\n", "", info->parts, backend->name,
 			info->parts);
 	else
-		fprintf(out, "%-12s   cannot be parted into sub-devices\n", "");
+		fprintf(out, "%-12s   cannot be split into sub-devices\n", "");
 }
 
 /* A platform's name and version, as many of its words as a line has room for:
@@ -119,7 +119,7 @@ int devices_command(const struct options *options, FILE *out, FILE *log,
 		run.logical_cpus);
 	if (isfinite(quota))
 		fprintf(out, " (quota %.2f)", quota);
-	fputs("; cores that are more share them.\n", out);
+	fputs("; more cores than that share them.\n", out);
 	return 0;
 }
 
@@ -166,9 +166,9 @@ static int print_environment(FILE *out, struct error *err)
 		(double)run.mem_bytes / GIB);
 	fprintf(out, "%-14s %s, %s\n", "system", run.os, run.kernel);
 	fprintf(out, "%-14s %s\n", "virtualised",
-		run.virtualisation[0] ? run.virtualisation : "not known");
+		run.virtualisation[0] ? run.virtualisation : "unknown");
 	fprintf(out, "%-14s %s\n", "governor",
-		run.governor[0] ? run.governor : "not known");
+		run.governor[0] ? run.governor : "unknown");
 	fprintf(out, "%-14s %s\n", "host key", run.host_key);
 	text_clean(variables, sizeof(variables), run.variables, 0);
 	fprintf(out, "%-14s %s\n", "variables",

@@ -57,11 +57,11 @@ const struct verb_row verb_rows[VERB_COUNT] = {
 	[VERB_VERIFY] = { "verify", "[BACKEND[:DEVICE] ...]",
 			  "compare backends with the reference" },
 	[VERB_DEVICES] = { "devices", "", "what can be timed here" },
-	[VERB_ENV] = { "env", "", "what machine and build are" },
+	[VERB_ENV] = { "env", "", "describe the machine and this build" },
 	[VERB_DATA] = { "data", "get|check|list [SET]",
 			"get and check data sets" },
 	[VERB_HELP] = { "help", "[VERB]",
-			"what a verb takes; manual, completions" },
+			"help of a verb; manual, completions" },
 };
 
 enum {
@@ -93,9 +93,9 @@ const struct option_row option_rows[] = {
 	  "the images (auto: MNIST, else Fashion-MNIST)",
 	  ONE_OF("auto", "mnist", "fashion-mnist", "synthetic") },
 	{ "data-dir", 0, DATA_SET, OPTION_TEXT, AT(data_dir), TRAINS | DATA,
-	  "DIR", "the folder with the IDX files, and no other", NO_RANGE },
+	  "DIR", "look for the IDX files in this folder only", NO_RANGE },
 	{ "mirror", 0, DATA_SET, OPTION_TEXT, AT(mirror), DATA, "URL",
-	  "get from here, not from the public mirrors", NO_RANGE },
+	  "download from here instead of the public mirrors", NO_RANGE },
 	{ "epochs", 'e', TRAINING, OPTION_INT, AT(epochs), TIMED, "N",
 	  "passes over the training set (the model's)", RANGE(1, 100000) },
 	{ "steps", 's', TRAINING, OPTION_INT, AT(steps), TRAINS, "N",
@@ -115,7 +115,8 @@ const struct option_row option_rows[] = {
 	  "stop after the first test that reaches PCT %, and say what it took; "
 	  "a global batch of 128", RANGE(1, 100) },
 	{ "seed", 0, TRAINING, OPTION_INT, AT(seed), TRAINS, "N",
-	  "of parameters, sample order and dropout (1)", RANGE(0, SEED_MOST) },
+	  "seed of parameters, sample order and dropout (1)",
+	  RANGE(0, SEED_MOST) },
 	{ "lr", 0, TRAINING, OPTION_REAL, AT(lr), TRAINS, "RATE",
 	  "the learning rate of the first epoch (the model's)",
 	  RANGE(0, 1e38) },
@@ -130,21 +131,22 @@ const struct option_row option_rows[] = {
 	  ONE_OF("fast", "dense") },
 	{ "precision", 0, DEVICES, OPTION_CHOICE, AT(precision), TRAINS,
 	  "WHICH",
-	  "of factors of products, bf16 where that pays, or of all (fp32)",
+	  "of factors of products (bf16, where it is faster) or of everything "
+	  "(fp32)",
 	  ONE_OF("fp32", "bf16", "fp64") },
 	{ "resident", 0, DEVICES, OPTION_CHOICE, AT(resident), STEPS, "WHEN",
-	  "a device keeps the data set; auto: where it fits (auto)",
+	  "keep the data set on the device; auto: where it fits (auto)",
 	  ONE_OF("auto", "no") },
 	{ "device-class", 0, DEVICES, OPTION_CHOICE, AT(device_class), TRAINS,
 	  "WHICH",
-	  "of kernels of an OpenCL device, written for CPUs or GPUs (as its "
-	  "type is)", ONE_OF("cpu", "gpu") },
+	  "kernels written for CPUs or for GPUs on an OpenCL device (by its "
+	  "type)", ONE_OF("cpu", "gpu") },
 	{ "sync", 0, DEVICES, OPTION_CHOICE, AT(sync), TIMED, "WHEN",
 	  "wait for a device after each step, or let it run ahead within an "
 	  "epoch, so that s/iter is the epoch's mean (step)",
 	  ONE_OF("step", "epoch") },
 	{ "cpus", 0, DEVICES, OPTION_TEXT, AT(cpus), STEPS | ENV, "LIST",
-	  "use these CPUs alone, as in 0,2-3 (all that are allowed; N cores "
+	  "use only these CPUs, as in 0,2-3 (all that are allowed; N cores "
 	  "take N: of large cores first, one thread each)", NO_RANGE },
 	{ "reshuffle", 0, TRAINING, OPTION_ON_OFF, AT(reshuffle), STEPS,
 	  "on|off",
@@ -153,7 +155,8 @@ const struct option_row option_rows[] = {
 	{ "warmup", 'w', MEASURING, OPTION_INT, AT(warmup), STEPS, "N",
 	  "steps on generated data before the clock (10)", RANGE(0, 100000) },
 	{ "include-warmup", 0, MEASURING, OPTION_FLAG, AT(include_warmup),
-	  RUN | TABLE | COMPARE, NULL, "count them in s/iter, as the post did",
+	  RUN | TABLE | COMPARE, NULL, "count warm-up steps in s/iter, as the "
+	  "post did",
 	  NO_RANGE },
 	{ "synthetic-train", 0, DATA_SET, OPTION_INT, AT(synthetic_train),
 	  TRAINS, "N", "training samples of the synthetic data set (60000)",
@@ -162,7 +165,7 @@ const struct option_row option_rows[] = {
 	  "N", "test samples of the synthetic data set (10000)",
 	  RANGE(1, 1e6) },
 	{ "repeat", 'r', MEASURING, OPTION_INT, AT(repeat), RUN, "N",
-	  "fresh processes per target, each 100000 seeds on (1)",
+	  "fresh processes per target; each adds 100000 to the seed (1)",
 	  RANGE(1, 10000) },
 	{ "quick", 0, TRAINING, OPTION_FLAG, AT(quick), RUN, NULL,
 	  "one or two minutes: 1 epoch of at most 40 steps", NO_RANGE },
@@ -174,12 +177,13 @@ const struct option_row option_rows[] = {
 	  "the campaign's folder; one with results gets more of them "
 	  "(results/<UTC time>-<label>)", NO_RANGE },
 	{ "label", 'n', OUTPUT, OPTION_TEXT, AT(label), RUN | BLOCKS, "TEXT",
-	  "what tables and folder call this campaign", NO_RANGE },
+	  "name of this campaign in tables and folder", NO_RANGE },
 	{ "export-csv", 0, OUTPUT, OPTION_TEXT, AT(export_csv),
 	  REPORTS | COMPARE | ENV, "FILE",
-	  "one row a target with all tables' numbers (-: here)", NO_RANGE },
+	  "one row per target with the numbers of all tables (-: standard "
+	  "output)", NO_RANGE },
 	{ "export-json", 0, OUTPUT, OPTION_TEXT, AT(export_json), REPORTS,
-	  "FILE", "all rows but the single intervals, as one document",
+	  "FILE", "all rows except single intervals, as one document",
 	  NO_RANGE },
 	{ "export-markdown", 0, OUTPUT, OPTION_TEXT, AT(export_markdown),
 	  REPORTS, "FILE", "the tables for a web page", NO_RANGE },
@@ -200,15 +204,16 @@ const struct option_row option_rows[] = {
 	  NO_RANGE },
 	{ "inject", 0, MEASURING, OPTION_TEXT, AT(inject), TIMED | CHECK,
 	  "PCT",
-	  "let every core do PCT % more work in each iteration, to see it "
-	  "found; of FROM-TO each process draws one", NO_RANGE },
+	  "make every core do PCT % more work in each iteration, to see "
+	  "whether it is found; with FROM-TO each process draws its own",
+	  NO_RANGE },
 	{ "trace", 0, INSIDE, OPTION_TEXT, AT(trace), TIMED, "FILE",
 	  "a timeline of all cores for a trace viewer (Perfetto)", NO_RANGE },
 	{ "profile", 0, INSIDE, OPTION_TEXT, AT(profile), MEASURE, "FILE",
-	  "where an iteration goes, part by part: as CSV there, as a table "
-	  "here", NO_RANGE },
+	  "time of each part of an iteration: CSV to FILE, a table on standard "
+	  "error", NO_RANGE },
 	{ "peak", 0, MEASURING, OPTION_FLAG, AT(peak), ENV, NULL,
-	  "measure what one core can do at most", NO_RANGE },
+	  "measure the most that one core can do", NO_RANGE },
 	{ "base", 0, COMPARING, OPTION_TEXT, AT(base), CHECK, "PROGRAM",
 	  "A: the bench to compare with (this one)", NO_RANGE },
 	{ "head", 0, COMPARING, OPTION_TEXT, AT(head), CHECK, "PROGRAM",
@@ -219,7 +224,8 @@ const struct option_row option_rows[] = {
 	  NO_RANGE },
 	{ "base-cmd", 0, COMPARING, OPTION_TEXT, AT(base_cmd), CHECK,
 	  "COMMAND",
-	  "A is any command: its rows if it prints such, else its time",
+	  "A is any command, timed by its rows if it prints any, else as a "
+	  "whole",
 	  NO_RANGE },
 	{ "head-cmd", 0, COMPARING, OPTION_TEXT, AT(head_cmd), CHECK,
 	  "COMMAND", "B likewise", NO_RANGE },
@@ -230,17 +236,18 @@ const struct option_row option_rows[] = {
 	{ "baseline", 0, COMPARING, OPTION_TEXT, AT(baseline), CHECK, "DIR",
 	  "A is what bench baseline saved there; only advises", NO_RANGE },
 	{ "blocks", 0, MEASURING, OPTION_INT, AT(blocks), BLOCKS, "N",
-	  "pairs of processes a target, and as many to confirm (20)",
+	  "pairs of processes per target, and as many to confirm (20)",
 	  RANGE(6, 100) },
 	{ "extend", 0, MEASURING, OPTION_FLAG, AT(extend), CHECK, NULL,
-	  "as many blocks again for what is too noisy; since all is asked "
-	  "twice, each time at half the level, 0.0125: chance flags no more "
-	  "than without", NO_RANGE },
+	  "as many blocks again for what is too noisy, and each look at half "
+	  "the level (0.0125), so that chance flags no more than without",
+	  NO_RANGE },
 	{ "control", 0, MEASURING, OPTION_ON_OFF, AT(control), CHECK, "on|off",
 	  "a third process in each block, A again, that must not differ (off)",
 	  NO_RANGE },
 	{ "order-seed", 0, MEASURING, OPTION_INT, AT(order_seed), BLOCKS, "N",
-	  "of the order in the blocks (the time)", RANGE(0, 4294967295.) },
+	  "seed of the order in the blocks (from the clock)",
+	  RANGE(0, 4294967295.) },
 	{ "on-inconclusive", 0, COMPARING, OPTION_CHOICE, AT(on_inconclusive),
 	  CHECK, "WHAT",
 	  "exit with 3 or with 0 if there is no verdict or only advice",
@@ -255,9 +262,9 @@ const struct option_row option_rows[] = {
 	  MEASURE, "FILE", "final parameters, raw float32 in state_dict order",
 	  NO_RANGE },
 	{ "run-file", 0, OUTPUT, OPTION_TEXT, AT(run_file), MEASURE, "FILE",
-	  "write the row of runs.csv there", NO_RANGE },
+	  "write the run's row of runs.csv to FILE", NO_RANGE },
 	{ "run-id", 0, OUTPUT, OPTION_TEXT, AT(run_id), MEASURE, "TEXT",
-	  "what the rows call this run", NO_RANGE },
+	  "name of this run in the rows", NO_RANGE },
 	{ "campaign-id", 0, OUTPUT, OPTION_TEXT, AT(campaign_id), MEASURE,
 	  "TEXT", "the campaign that it belongs to", NO_RANGE },
 	{ "dry-run", 0, MEASURING, OPTION_FLAG, AT(dry_run), RUN | PAIRS, NULL,
@@ -291,18 +298,18 @@ const struct option_words option_words[] = {
 	{ "timeout", VERB_PLOT,
 	  "end a picture after TIME, as in 90s or 5m (30)" },
 	{ "out", VERB_PLOT, "the folder of the pictures (DIR of the rows)" },
-	{ "export-csv", VERB_CHECK, "one row a target with its verdict "
-	  "(-: here)" },
-	{ "export-csv", VERB_COMPARE, "one row a metric of a target "
-	  "(-: here)" },
-	{ "export-csv", VERB_ENV, "one row a peak (-: here)" },
+	{ "export-csv", VERB_CHECK, "one row per target with its verdict (-: "
+	  "standard output)" },
+	{ "export-csv", VERB_COMPARE, "one row per target and metric (-: "
+	  "standard output)" },
+	{ "export-csv", VERB_ENV, "one row per peak (-: standard output)" },
 	{ "export-json", VERB_CHECK, "the verdicts, as one document" },
-	{ "inject", VERB_CHECK, "let every core of B do PCT % more work in "
-	  "each iteration, to see it found; of FROM-TO each process draws "
-	  "one" },
+	{ "inject", VERB_CHECK, "make every core of B do PCT % more work in "
+	  "each iteration, to see whether it is found; with FROM-TO each "
+	  "process draws its own" },
 	{ "format", VERB_COMPARE, "of the tables; not post" },
-	{ "blocks", VERB_CALIBRATE, "pairs of processes a target (40)" },
-	{ "blocks", VERB_BASELINE, "processes a target (20)" },
+	{ "blocks", VERB_CALIBRATE, "pairs of processes per target (40)" },
+	{ "blocks", VERB_BASELINE, "processes per target (20)" },
 	{ NULL, VERB_COUNT, NULL },
 };
 

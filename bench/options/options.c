@@ -283,9 +283,8 @@ static int not_an_option(enum verb verb, const char *tried, struct error *err)
 					   verb_rows[v].name);
 	}
 	if (*others)
-		return error_set(err, ERROR_USAGE, "bench %s has no option %s, "
-				 "which goes with %s; see bench %s --help",
-				 name, word, others, name);
+		return error_set(err, ERROR_USAGE, "bench %s has no option %s; "
+				 "it is an option of %s", name, word, others);
 	if (choices.closest)
 		return error_set(err, ERROR_USAGE, "bench %s has no option %s; "
 				 "did you mean --%s?", name, word,
@@ -336,10 +335,10 @@ static int settle_seed(const struct options *options, struct error *err)
 	if (options->seed <= most)
 		return 0;
 	return error_set(err, ERROR_USAGE,
-			 "--seed %ld with --repeat %ld: repetition r, from 0, "
-			 "has seed + %ld r, and none is above %ld; the largest "
-			 "--seed here is %ld", options->seed, options->repeat,
-			 SEED_STRIDE, SEED_MOST, most);
+			 "--seed %ld with --repeat %ld: repetition r (from 0) "
+			 "uses seed + %ld r, which must not exceed %ld; the "
+			 "largest --seed here is %ld", options->seed,
+			 options->repeat, SEED_STRIDE, SEED_MOST, most);
 }
 
 /* No backend computes with both, so no process need be started for it. */
@@ -349,8 +348,8 @@ static int settle_precision(const struct options *options, struct error *err)
 	    !options->precision || strcmp(options->precision, "bf16"))
 		return 0;
 	return error_set(err, ERROR_USAGE, "--precision bf16: the dense "
-			 "algorithm is fp32 alone; leave one of the options "
-			 "out");
+			 "algorithm computes in fp32 only; leave out one of "
+			 "the two options");
 }
 
 static int settle(struct options *options, struct error *err)
@@ -368,7 +367,7 @@ static int settle(struct options *options, struct error *err)
 				 "cores) exclude each other");
 	if (options->quick && options->epochs != OPTION_UNSET)
 		return error_set(err, ERROR_USAGE,
-				 "--quick sets --epochs by itself");
+				 "--quick already sets --epochs to 1");
 	if (options->quick) {
 		options->epochs = 1;
 		if (options->steps == OPTION_UNSET)

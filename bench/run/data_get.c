@@ -240,7 +240,7 @@ int data_get(const struct dataset_known *known, const struct options *options,
 
 	if (!known)
 		return error_set(err, ERROR_USAGE,
-				 "data get needs a data set: mnist or "
+				 "bench data get needs a data set: mnist or "
 				 "fashion-mnist");
 	if (wrong)
 		return error_set(err, ERROR_USAGE, "--mirror %.300s: %s",

@@ -33,18 +33,18 @@ static int append_error(const char *path, int number, struct error *err)
 	if (number == OTHER_FORM)
 		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
 				 "it was saved with a byte-order mark or with "
-				 "line ends of another system; save it as "
+				 "line endings of another system; save it as "
 				 "UTF-8 with LF alone, or choose another "
 				 "folder", path);
 	if (number == TORN)
 		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
-				 "its last line has no end, and without locks "
-				 "on its file system nobody knows whether "
-				 "another process is writing it; take the line "
-				 "away, or choose another folder", path);
+				 "its last line is incomplete, and its file "
+				 "system has no locks to tell whether another "
+				 "process is still writing it; remove the "
+				 "line, or choose another folder", path);
 	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
 			 number == EWOULDBLOCK ?
-				 "another process does not let go of it" :
+				 "locked by another process" :
 				 strerror(number));
 }
 

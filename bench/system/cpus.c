@@ -203,8 +203,8 @@ static int check_list(const char *root, const cpu_set_t *allowed,
 	long cpu, beyond;
 
 	if (parse_list(list, set, &beyond))
-		return error_set(err, ERROR_USAGE, "--cpus: '%.60s' is no list "
-				 "of CPUs, as in 0,2-3", list);
+		return error_set(err, ERROR_USAGE, "--cpus must be a list of "
+				 "CPUs such as 0,2-3, not '%.60s'", list);
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, set) && !CPU_ISSET(cpu, allowed))
 			break;

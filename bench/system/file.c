@@ -359,9 +359,8 @@ int kept_add(const char *folder, const char *text, struct error *err)
 	char dir[PATH_MAX], path[PATH_MAX];
 
 	if (find_place(folder, text, dir, path))
-		return error_set(err, ERROR_OUTPUT, "there is no folder for "
-				 "it: neither XDG_CACHE_HOME nor HOME names "
-				 "one");
+		return error_set(err, ERROR_OUTPUT, "there is no cache folder: "
+				 "neither XDG_CACHE_HOME nor HOME names one");
 	if (file_make_folder(dir, err))
 		return -1;
 	/* Whatever has the name counts for nothing, link or not. */

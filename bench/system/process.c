@@ -194,7 +194,7 @@ int process_restart(char *const *argv, const char *variable, struct error *err)
 	if (!setenv(name, value, 1) && !setenv("BENCH_SET", names, 1))
 		execv("/proc/self/exe", argv);
 	return error_set(err, ERROR_FAILED,
-			 "bench cannot start itself again with %s: %s",
+			 "bench cannot restart itself with %s: %s",
 			 variable, strerror(errno));
 }
 
@@ -209,8 +209,8 @@ static struct process_status status_of(int raw, const struct rusage *used)
 
 static int wait_error(pid_t pid, struct error *err)
 {
-	return error_set(err, ERROR_FAILED, "process %ld cannot be waited "
-			 "for: %s", (long)pid, strerror(errno));
+	return error_set(err, ERROR_FAILED, "cannot wait for process %ld: "
+			 "%s", (long)pid, strerror(errno));
 }
 
 int process_wait(pid_t pid, struct process_status *status, struct error *err)

@@ -106,11 +106,12 @@ static int refuse(char what, const char *text, const char *option,
 		  struct error *err)
 {
 	if (what == '\'' || what == '"')
-		return error_set(err, ERROR_USAGE, "--%s: a quote has no end: "
-				 "%s", option, text);
-	return error_set(err, ERROR_USAGE, "--%s: no shell reads this, but %s "
-			 "is for one: a line of shell is sh -c '...'; quoted, "
-			 "it is passed on: %s", option,
+		return error_set(err, ERROR_USAGE,
+				 "--%s: a quote is not closed: %s", option,
+				 text);
+	return error_set(err, ERROR_USAGE, "--%s is run without a shell, but "
+			 "has %s, which only a shell understands: use sh -c "
+			 "'...', or quote it to pass it on: %s", option,
 			 what == '\n' ? "the end of a line" :
 			 what == '$' ? "$(" : (const char[]){ what, '\0' },
 			 text);
@@ -155,7 +156,7 @@ int words_split(const char *text, const char *option, char ***words,
 	if (!count || !list[0][0]) {
 		free(list);
 		return error_set(err, ERROR_USAGE,
-				 "--%s: there is no command in '%s'", option,
+				 "--%s: no command in '%s'", option,
 				 text);
 	}
 	*words = list;
