@@ -14,7 +14,7 @@ static inline void process(struct made *made, const char *id,
 	struct run *run = &made->run;
 
 	made->count = 0;
-	run_rows.clear(run);
+	row_clear(&run_rows, run);
 	snprintf(run->run_id, sizeof(run->run_id), "%s", id);
 	snprintf(run->campaign_id, sizeof(run->campaign_id), "c");
 	snprintf(run->target, sizeof(run->target), "%s", target);

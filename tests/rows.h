@@ -34,7 +34,7 @@ static inline struct observation *made_add(struct made *made, const char *phase,
 {
 	struct observation *row = &made->rows[made->count++];
 
-	observation_rows.clear(row);
+	row_clear(&observation_rows, row);
 	snprintf(row->run_id, sizeof(row->run_id), "%s", made->run.run_id);
 	snprintf(row->target, sizeof(row->target), "%s", made->run.target);
 	snprintf(row->phase, sizeof(row->phase), "%s", phase);
@@ -61,7 +61,7 @@ static inline void made_run(struct made *made, const char *run_id,
 	long epoch, i, core;
 
 	made->count = 0;
-	run_rows.clear(run);
+	row_clear(&run_rows, run);
 	snprintf(run->run_id, sizeof(run->run_id), "%s", run_id);
 	snprintf(run->target, sizeof(run->target), "%s", target);
 	snprintf(run->status, sizeof(run->status), "ok");

@@ -53,7 +53,7 @@ static void columns_are_complete(void **state)
 	check_kind(&export_rows);
 	check_kind(&profile_rows);
 	check_kind(&peak_rows);
-	run_rows.clear(&run);
+	row_clear(&run_rows, &run);
 	assert_string_equal(run.schema, "bench/1");
 	assert_string_equal(run.label, "");
 	assert_true(run.seed == CELL_NO_INT && isnan(run.loop_s));
@@ -83,7 +83,7 @@ static void json_is_valid(void **state)
 		fclose(file);
 		assert_string_equal(text, texts[i][1]);
 	}
-	run_rows.clear(&run);
+	row_clear(&run_rows, &run);
 	file = fmemopen(text, sizeof(text), "w");
 	json_write_row(file, &run_rows, &run, wanted);
 	fclose(file);

@@ -35,7 +35,7 @@ static void who_is_disturbed(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct run run;
 
-		run_rows.clear(&run);
+		row_clear(&run_rows, &run);
 		run.logical_cpus = 2;
 		run.loop_s = cases[i].loop_s;
 		run.total_s = cases[i].total_s;

@@ -19,7 +19,7 @@ static struct run run_of(const char *host, const char *target,
 {
 	struct run run;
 
-	run_rows.clear(&run);
+	row_clear(&run_rows, &run);
 	snprintf(run.host_key, sizeof(run.host_key), "%s", host);
 	snprintf(run.target, sizeof(run.target), "%s", target);
 	snprintf(run.model, sizeof(run.model), "%s", model);

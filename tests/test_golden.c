@@ -158,7 +158,7 @@ static void train(const struct golden *golden, const char *backend, int steps,
 	struct error err;
 
 	assert_non_null(recorder->rows);
-	observation_rows.clear(&recorder->start);
+	row_clear(&observation_rows, &recorder->start);
 	recorder->start.cores = golden->cores;
 	training.recipe = training.model->recipe;
 	training.recipe.lr = golden->lr;

@@ -39,7 +39,7 @@ static void systems_tell_in_files(void **state)
 	for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++) {
 		struct run run;
 
-		run_rows.clear(&run);
+		row_clear(&run_rows, &run);
 		add_files(systems[i].name, systems[i].files);
 		machine_read(&run, in_folder(systems[i].name));
 		assert_string_equal(run.cpu_model, systems[i].cpu_model);
@@ -55,7 +55,7 @@ static struct run usual(void)
 {
 	struct run run;
 
-	run_rows.clear(&run);
+	row_clear(&run_rows, &run);
 	snprintf(run.cpu_model, sizeof(run.cpu_model), "A CPU");
 	run.logical_cpus = 4;
 	run.cpus = 4;
@@ -209,8 +209,8 @@ static void this_machine_is_like_itself(void **state)
 	char text[200];
 
 	(void)state;
-	run_rows.clear(&first);
-	run_rows.clear(&second);
+	row_clear(&run_rows, &first);
+	row_clear(&run_rows, &second);
 	machine_describe(&first);
 	machine_describe(&second);
 	assert_int_equal(strlen(first.host_key), 16);

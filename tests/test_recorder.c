@@ -73,7 +73,7 @@ static void record(struct rows *rows)
 	struct error err;
 
 	assert_non_null(recorder.rows);
-	observation_rows.clear(&recorder.start);
+	row_clear(&observation_rows, &recorder.start);
 	snprintf(recorder.start.target, sizeof(recorder.start.target), "t");
 	snprintf(recorder.start.run_id, sizeof(recorder.start.run_id), "r");
 	snprintf(recorder.start.status, sizeof(recorder.start.status), "ok");

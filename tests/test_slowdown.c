@@ -129,7 +129,7 @@ static void what_was_done_is_explained(void **state)
 	struct run run;
 
 	(void)state;
-	run_rows.clear(&run);
+	row_clear(&run_rows, &run);
 	slowdown_explain(&run, text, sizeof(text));
 	assert_string_equal(text, "");
 	run.inject_pct = 5;

@@ -18,7 +18,7 @@ static struct run run_of(double setup_s, double data_s, double warmup_s)
 {
 	struct run run;
 
-	run_rows.clear(&run);
+	row_clear(&run_rows, &run);
 	run.setup_s = setup_s;
 	run.data_s = data_s;
 	run.warmup_s = warmup_s;

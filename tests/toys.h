@@ -24,20 +24,12 @@ static const struct column toy_columns[] = {
 	COLUMN_REAL(toy, size_s, "a number", 1),
 };
 
-static void toy_clear(void *row);
-
 static const struct row_kind toys = {
 	.schema = "toy/1",
 	.columns = toy_columns,
 	.column_count = 4,
 	.row_size = sizeof(struct toy),
-	.clear = toy_clear,
 };
-
-static void toy_clear(void *row)
-{
-	row_clear(&toys, row);
-}
 
 static struct toy taken[8];
 static int taken_count;

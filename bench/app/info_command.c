@@ -113,7 +113,7 @@ int devices_command(const struct options *options, FILE *out, FILE *log,
 		for (int i = 0; i < count; i++)
 			print_device(out, backend, i, &list[i]);
 	}
-	run_rows.clear(&run);
+	row_clear(&run_rows, &run);
 	machine_describe_host(&run);
 	fprintf(out, "\n%d of %ld CPUs can be used", cpus_available(),
 		run.logical_cpus);
@@ -151,7 +151,7 @@ static int print_environment(FILE *out, struct error *err)
 	struct run run;
 	char variables[4 * sizeof(run.variables)];
 
-	run_rows.clear(&run);
+	row_clear(&run_rows, &run);
 	machine_describe(&run);
 	fprintf(out, "%-14s %s (%s)\n", "bench", run.version, run.git_commit);
 	fprintf(out, "%-14s %s, %s\n", "built with", run.compiler, run.cflags);

@@ -39,7 +39,7 @@ static void describe_request(struct run *run, const struct target *target,
 			     const struct training *training,
 			     const struct options *options)
 {
-	run_rows.clear(run);
+	row_clear(&run_rows, run);
 	clock_stamp(run->started_utc, sizeof(run->started_utc));
 	if (options->run_id)
 		COPY(run->run_id, options->run_id);
@@ -213,7 +213,7 @@ static int launch(const struct target *target, struct training *training,
 				       .progress = &progress,
 				       .last_loss = CELL_NO_REAL,
 				       .last_accuracy_pct = CELL_NO_REAL };
-	observation_rows.clear(&recorder->start);
+	row_clear(&observation_rows, &recorder->start);
 	COPY(recorder->start.run_id, run->run_id);
 	COPY(recorder->start.target, run->target);
 	COPY(recorder->start.status, "ok");

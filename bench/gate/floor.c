@@ -35,17 +35,11 @@ static const struct column columns[] = {
 	TEXT(git_commit, "of its source"),
 };
 
-static void floor_clear(void *row)
-{
-	row_clear(&floor_rows, row);
-}
-
 const struct row_kind floor_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct floor),
-	.clear = floor_clear,
 };
 
 const char *const floor_metrics[FLOOR_METRICS] = {
@@ -108,7 +102,7 @@ static int is_same_place(const struct floor *floor, const struct floor *other)
 
 void floor_describe(struct floor *floor, const struct run *run)
 {
-	floor_rows.clear(floor);
+	row_clear(&floor_rows, floor);
 	floor->global_batch = run->global_batch;
 #define COPY(member)                                                           \
 	snprintf(floor->member, sizeof(floor->member), "%s", run->member)

@@ -170,7 +170,7 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 	const struct gate_stage *control = &row->gate.control;
 	const struct gate_stage *quoted = is_confirmed(row) ? confirm : screen;
 
-	verdict_rows.clear(verdict);
+	row_clear(&verdict_rows, verdict);
 	snprintf(verdict->target, sizeof(verdict->target), "%s", row->target);
 	snprintf(verdict->metric, sizeof(verdict->metric), "%s",
 		 row->is_command ? "process_s" : "iter_p50_s");

@@ -128,7 +128,7 @@ static void add_iterations(struct campaign *campaign, const struct run *run,
 		struct observation *row =
 			&campaign->observations[campaign->observation_count++];
 
-		observation_rows.clear(row);
+		row_clear(&observation_rows, row);
 		snprintf(row->run_id, sizeof(row->run_id), "%s", run->run_id);
 		snprintf(row->target, sizeof(row->target), "canned");
 		snprintf(row->phase, sizeof(row->phase), "step");
@@ -143,7 +143,7 @@ static void add_process(struct campaign *campaign, const struct story *story,
 {
 	struct run *run = &campaign->runs[campaign->run_count++];
 
-	run_rows.clear(run);
+	row_clear(&run_rows, run);
 	snprintf(run->run_id, sizeof(run->run_id), "%s-%zu", campaign->id,
 		 campaign->run_count);
 	snprintf(run->campaign_id, sizeof(run->campaign_id), "%s",

@@ -71,15 +71,9 @@ static const struct column columns[] = {
 	REAL(screen_hi, "its upper end"),
 };
 
-static void verdict_clear(void *row)
-{
-	row_clear(&verdict_rows, row);
-}
-
 const struct row_kind verdict_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct verdict),
-	.clear = verdict_clear,
 };

@@ -33,11 +33,9 @@ struct row_kind {
 	const struct column *columns;
 	int column_count;
 	size_t row_size;
-	void (*clear)(void *row); /* every cell missing, schema set */
 };
 
-/* What clear does, given the kind: text empty, numbers missing. The first
- * column is the schema. */
+/* Every cell missing, text empty, but the schema, which is the first column. */
 void row_clear(const struct row_kind *kind, void *row);
 
 /* The value of a column in row. */

@@ -241,7 +241,7 @@ static void on_row(int end, void *context)
 	}
 	reader->spans = 0;
 	reader->cell = 0;
-	reader->kind->clear(reader->row);
+	row_clear(reader->kind, reader->row);
 }
 
 /* Refuses what would make a cell longer than any that we write. errno tells
@@ -275,7 +275,7 @@ struct csv_reader *csv_reader_open(const struct row_kind *kind,
 	reader->take = take;
 	reader->context = context;
 	reader->line = 1;
-	kind->clear(reader->row);
+	row_clear(kind, reader->row);
 	return reader;
 }
 

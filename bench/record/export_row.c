@@ -75,17 +75,11 @@ static const struct column columns[] = {
 	REAL(score_s, "of runs with a target accuracy: see summary.csv"),
 };
 
-static void export_row_clear(void *row)
-{
-	row_clear(&export_rows, row);
-}
-
 const struct row_kind export_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct export_row),
-	.clear = export_row_clear,
 };
 
 #define COPY(to, text) snprintf(to, sizeof(to), "%s", text)
@@ -193,7 +187,7 @@ void export_row_set(struct export_row *row, const struct line *line,
 	const struct stats *values = cell->values;
 	double half = stats_half_width(&values[METRIC_SPEEDUP]);
 
-	export_rows.clear(row);
+	row_clear(&export_rows, row);
 	set_description(row, line, cell->run);
 	row->n_runs = cell->runs;
 	set_accuracy(row, cell);

@@ -42,15 +42,9 @@ int observation_is_modelled(const struct observation *row)
 	return strcmp(row->clock, "model") == 0;
 }
 
-static void observation_clear(void *row)
-{
-	row_clear(&observation_rows, row);
-}
-
 const struct row_kind observation_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct observation),
-	.clear = observation_clear,
 };

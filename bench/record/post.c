@@ -24,17 +24,11 @@ static const struct column columns[] = {
 	REAL(accuracy_pct, "test accuracy after ten epochs, of its notebooks"),
 };
 
-static void post_clear(void *row)
-{
-	row_clear(&post_rows, row);
-}
-
 const struct row_kind post_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct post_figure),
-	.clear = post_clear,
 };
 
 /* Multi's s/iter and s/epoch are means over its cores of each core's mean and

@@ -71,7 +71,7 @@ static void run_from_rows(struct run *run, const struct known *known,
 	const struct run *first;
 	size_t i;
 
-	run_rows.clear(run);
+	row_clear(&run_rows, run);
 	snprintf(run->run_id, sizeof(run->run_id), "%s", rows[0]->run_id);
 	snprintf(run->target, sizeof(run->target), "%s", rows[0]->target);
 	run->cores = rows[0]->cores;

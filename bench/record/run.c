@@ -156,15 +156,9 @@ int run_is_ahead(const struct run *run)
 	return strcmp(run->sync, "epoch") == 0;
 }
 
-static void run_clear(void *row)
-{
-	row_clear(&run_rows, row);
-}
-
 const struct row_kind run_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct run),
-	.clear = run_clear,
 };

@@ -43,15 +43,9 @@ static const struct column columns[] = {
 	INT(batch, "samples per core and iteration; empty: they differ"),
 };
 
-static void summary_clear(void *row)
-{
-	row_clear(&summary_rows, row);
-}
-
 const struct row_kind summary_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct summary),
-	.clear = summary_clear,
 };

@@ -60,7 +60,7 @@ static void set_row(struct summary *row, const struct results *results,
 	const struct metric_kind *kind = &metric_kinds[metric];
 	int one_run = line->repetition || line->repetitions == 1;
 
-	summary_rows.clear(row);
+	row_clear(&summary_rows, row);
 	set_description(row, line, cell->run);
 	COPY(row->metric, kind->name);
 	COPY(row->unit, kind->unit);

@@ -74,7 +74,7 @@ static int read_run(const char *path, struct run *run, struct error *err)
 
 static void begin_run(struct run *run, const char *target, const char *run_id)
 {
-	run_rows.clear(run);
+	row_clear(&run_rows, run);
 	snprintf(run->run_id, sizeof(run->run_id), "%s", run_id);
 	snprintf(run->target, sizeof(run->target), "%s", target);
 	snprintf(run->status, sizeof(run->status), "error");

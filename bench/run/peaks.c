@@ -42,17 +42,11 @@ static const struct column columns[] = {
 	TEXT(git_commit, "of its source"),
 };
 
-static void peak_clear(void *row)
-{
-	row_clear(&peak_rows, row);
-}
-
 const struct row_kind peak_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct peak_row),
-	.clear = peak_clear,
 };
 
 /* What is read from; and the memory for the largest of them. */
@@ -177,9 +171,9 @@ static void describe(struct peak_row *row)
 {
 	struct run run;
 
-	run_rows.clear(&run);
+	row_clear(&run_rows, &run);
 	machine_describe(&run);
-	peak_rows.clear(row);
+	row_clear(&peak_rows, row);
 	clock_stamp(row->started_utc, sizeof(row->started_utc));
 	memcpy(row->host_key, run.host_key, sizeof(row->host_key));
 	memcpy(row->cpu_model, run.cpu_model, sizeof(row->cpu_model));

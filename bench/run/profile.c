@@ -214,7 +214,7 @@ static void start_row(const struct profile *profile, struct profile_row *row)
 	const struct profile_subject *subject = profile->subject;
 	const struct program *program = profile->program;
 
-	profile_rows.clear(row);
+	row_clear(&profile_rows, row);
 	snprintf(row->run_id, sizeof(row->run_id), "%s", subject->run_id);
 	snprintf(row->target, sizeof(row->target), "%s", subject->target);
 	snprintf(row->model, sizeof(row->model), "%s", program->model->name);

@@ -39,15 +39,9 @@ static const struct column columns[] = {
 	REAL(peak_pct, "done_gflops over peak_gflops"),
 };
 
-static void profile_clear(void *row)
-{
-	row_clear(&profile_rows, row);
-}
-
 const struct row_kind profile_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct profile_row),
-	.clear = profile_clear,
 };

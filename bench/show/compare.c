@@ -31,17 +31,11 @@ static const struct column columns[] = {
 	TEXT(reason, "why there is no ratio or no interval"),
 };
 
-static void compare_row_clear(void *row)
-{
-	row_clear(&compare_rows, row);
-}
-
 const struct row_kind compare_rows = {
 	.schema = "bench/1",
 	.columns = columns,
 	.column_count = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct compare_row),
-	.clear = compare_row_clear,
 };
 
 static const struct compared_metric metrics[] = {
@@ -217,7 +211,7 @@ static int add_row(struct comparison *comparison, const char *target,
 
 	if (!first->count && !second->count)
 		return 0;
-	compare_rows.clear(row);
+	row_clear(&compare_rows, row);
 	row->kind = kind;
 	row->label = kind->metric == METRIC_ITER && are_means(first, second) ?
 			     "iteration, epoch's mean" : kind->label;
