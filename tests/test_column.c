@@ -8,17 +8,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/system/text.h"
 #include "bench/run/peaks.h"
 #include "bench/run/profile_row.h"
-#include "bench/record/export_row.h"
+#include "bench/record/result_rows.h"
 #include "bench/record/post.h"
 #include "bench/record/csv.h"
 #include "bench/record/json.h"
 #include "bench/record/observation.h"
 #include "bench/record/run.h"
-#include "bench/record/summary.h"
 
 /* Each member of a row has its column: no gap that a number would fit in. */
 static void check_kind(const struct row_kind *kind)
@@ -57,6 +57,30 @@ static void columns_are_complete(void **state)
 	assert_string_equal(run.schema, "bench/1");
 	assert_string_equal(run.label, "");
 	assert_true(run.seed == CELL_NO_INT && isnan(run.loop_s));
+}
+
+/* What describes goes from row to row by its name, what was measured not. */
+static void description_is_copied(void **state)
+{
+	struct summary summary;
+	struct run run;
+
+	(void)state;
+	row_clear(&run_rows, &run);
+	row_clear(&summary_rows, &summary);
+	snprintf(run.sync, sizeof(run.sync), "epoch");
+	memset(run.target, 'x', sizeof(run.target) - 1);
+	run.cores = 8;
+	run.loop_s = 1;
+	summary.n_obs = 3;
+	summary.mean = 2;
+	row_describe(&summary_rows, &summary, &run_rows, &run);
+	assert_string_equal(summary.sync, "epoch");
+	assert_int_equal(strlen(summary.target), sizeof(summary.target) - 1);
+	assert_true(summary.cores == 8 && summary.batch == CELL_NO_INT);
+	assert_true(summary.n_obs == 3 && summary.mean == 2);
+	assert_non_null(row_column(&run_rows, "loop_s"));
+	assert_null(row_column(&run_rows, "loop"));
 }
 
 static void json_is_valid(void **state)
@@ -195,6 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_are_complete),
+		cmocka_unit_test(description_is_copied),
 		cmocka_unit_test(json_is_valid),
 		cmocka_unit_test(text_is_harmless),
 		cmocka_unit_test(width_and_cut),

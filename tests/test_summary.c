@@ -1,5 +1,5 @@
 /* The numbers of the tables, from rows whose numbers are known. */
-#include "bench/record/summary_build.h"
+#include "bench/record/result_rows.h"
 
 #include <math.h>
 #include <stdarg.h>

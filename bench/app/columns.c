@@ -5,12 +5,10 @@
 #include "bench/gate/verdict.h"
 #include "bench/run/peaks.h"
 #include "bench/run/profile_row.h"
-#include "bench/record/export_row.h"
+#include "bench/record/result_rows.h"
 #include "bench/record/post.h"
-#include "bench/record/result.h"
 #include "bench/record/observation.h"
 #include "bench/record/run.h"
-#include "bench/record/summary.h"
 
 static const struct file_kind {
 	const char *name, *holds;

@@ -13,7 +13,7 @@
 #include "bench/record/campaign_names.h"
 #include "bench/record/campaign_rows.h"
 #include "bench/record/csv.h"
-#include "bench/record/summary.h"
+#include "bench/record/result_rows.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
 

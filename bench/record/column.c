@@ -5,14 +5,11 @@
 
 void row_clear(const struct row_kind *kind, void *row)
 {
-	const struct column *column;
-	char *cell;
-	int i;
-
 	memset(row, 0, kind->row_size);
-	for (i = 0; i < kind->column_count; i++) {
-		column = &kind->columns[i];
-		cell = (char *)row + column->offset;
+	for (int i = 0; i < kind->column_count; i++) {
+		const struct column *column = &kind->columns[i];
+		char *cell = (char *)row + column->offset;
+
 		if (column->kind == CELL_INT)
 			*(long *)(void *)cell = CELL_NO_INT;
 		else if (column->kind == CELL_REAL)
@@ -20,6 +17,32 @@ void row_clear(const struct row_kind *kind, void *row)
 	}
 	snprintf((char *)row + kind->columns[0].offset, kind->columns[0].size,
 		 "%s", kind->schema);
+}
+
+const struct column *row_column(const struct row_kind *kind, const char *name)
+{
+	for (int i = 0; i < kind->column_count; i++)
+		if (!strcmp(kind->columns[i].name, name))
+			return &kind->columns[i];
+	return NULL;
+}
+
+void row_describe(const struct row_kind *kind, void *row,
+		  const struct row_kind *from_kind, const void *from)
+{
+	for (int i = 0; i < kind->column_count; i++) {
+		const struct column *to = &kind->columns[i];
+		const struct column *source = row_column(from_kind, to->name);
+		char *cell = (char *)row + to->offset;
+
+		if (!source || source->kind != to->kind)
+			continue;
+		if (to->kind == CELL_TEXT)
+			snprintf(cell, to->size, "%s", cell_text(source, from));
+		else if (to->kind == CELL_INT)
+			memcpy(cell, (const char *)from + source->offset,
+			       to->size);
+	}
 }
 
 const char *cell_text(const struct column *column, const void *row)
@@ -41,4 +64,9 @@ double cell_real(const struct column *column, const void *row)
 
 	memcpy(&value, (const char *)row + column->offset, sizeof(value));
 	return value;
+}
+
+void cell_set_real(const struct column *column, void *row, double value)
+{
+	memcpy((char *)row + column->offset, &value, sizeof(value));
 }

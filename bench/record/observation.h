@@ -29,26 +29,36 @@
 
 #include "bench/record/column.h"
 
+#define OBSERVATION_COLUMNS(TEXT, INT, REAL) \
+	TEXT(schema, 12, "version of the columns", NEEDED) \
+	TEXT(run_id, 48, "the process, as in runs.csv", NEEDED) \
+	TEXT(target, 64, "what was timed: cpu-8, opencl:1", NEEDED) \
+	INT(cores, "emulated cores of the target") \
+	INT(core, "rank from 0; empty: the target, its slowest core's time", \
+	    NEEDED) \
+	TEXT(phase, 12, "setup, loader, step, steps, compute, wait, reduce, " \
+	     "update, test, epoch or loop", NEEDED) \
+	INT(epoch, "from 1; 0 is warm-up; empty: not in an epoch", NEEDED) \
+	INT(iter, "from 1 in each epoch; of steps how many they are; empty: " \
+	    "not one iteration", NEEDED) \
+	INT(is_warmup, "1 in warm-up, else 0", NEEDED) \
+	REAL(elapsed_s, "time of the row's clock; empty: a step that nobody " \
+	     "waited for (--sync epoch), its time is in steps", NEEDED) \
+	REAL(cpu_s, "CPU time of the core's thread; of a target's step and " \
+	     "test of all cores' threads, else of all its processes") \
+	INT(samples, "samples in the interval") \
+	REAL(loss, "mean over the samples") \
+	REAL(accuracy_pct, "samples classified rightly") \
+	TEXT(status, 12, "ok, partial, error or skipped", NEEDED) \
+	TEXT(reason, 200, "why not ok") \
+	TEXT(clock, 8, "wall: what this host took; model: what one with a " \
+	     "free CPU for each core would take, see modelled.csv") \
+	INT(voluntary_switches, "times that threads of cores gave up their " \
+	    "CPU in an epoch, to wait") \
+	INT(involuntary_switches, "times that they lost it to others")
+
 struct observation {
-	char schema[12];
-	char run_id[48];
-	char target[64];
-	long cores;
-	long core;	/* rank, from 0; missing: the target */
-	char phase[12];
-	long epoch;	/* from 1; 0 is warm-up, missing: not in an epoch */
-	long iter;	/* from 1 in each epoch; missing: not one iteration */
-	long is_warmup; /* 0 or 1 */
-	double elapsed_s;
-	double cpu_s; /* CPU time of the core's thread; of all for a target */
-	long samples;
-	double loss; /* mean over the samples */
-	double accuracy_pct;
-	char status[12];   /* ok, partial, error, skipped */
-	char reason[200];  /* why not ok */
-	char clock[8];	   /* wall or model; missing: wall */
-	/* Of context, of a core's thread in an epoch; of all for a target. */
-	long voluntary_switches, involuntary_switches;
+	OBSERVATION_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
 /* Is the row of the model's clock? */

@@ -4,32 +4,12 @@
 
 #include "bench/record/cut.h"
 
-#define TEXT(member, meaning) COLUMN_TEXT(post_figure, member, meaning, 1)
-#define INT(member, meaning) COLUMN_INT(post_figure, member, meaning, 1)
-#define REAL(member, meaning) COLUMN_REAL(post_figure, member, meaning, 1)
-
+#define ROW struct post_figure
 static const struct column columns[] = {
-	TEXT(schema, "version of the columns"),
-	TEXT(setup, "kind of notebook file: example or Colab"),
-	TEXT(target, "the target of bench that stands in its place"),
-	TEXT(device, "what it was"),
-	REAL(loop_s, "the post's s"),
-	REAL(iter_s, "the post's s/iter, a mean"),
-	REAL(iter_std_s, "its standard deviation"),
-	REAL(epoch_s, "the post's s/epoch, a mean"),
-	REAL(epoch_std_s, "its standard deviation"),
-	INT(includes_startup, "1: loop_s includes start-up"),
-	INT(updates, "parameter updates made"),
-	INT(global_batch, "samples per iteration, of all cores"),
-	REAL(accuracy_pct, "test accuracy after ten epochs, of its notebooks"),
+	POST_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
 };
 
-const struct row_kind post_rows = {
-	.schema = "bench/1",
-	.columns = columns,
-	.column_count = sizeof(columns) / sizeof(columns[0]),
-	.row_size = sizeof(struct post_figure),
-};
+const struct row_kind post_rows = ROW_KIND("bench/1", columns);
 
 /* Multi's s/iter and s/epoch are means over its cores of each core's mean and
  * deviation; its accuracy is of all its cores' shares of the test set. */

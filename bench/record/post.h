@@ -7,18 +7,26 @@
 
 #include "bench/record/run.h"
 
+#define POST_COLUMNS(TEXT, INT, REAL) \
+	TEXT(schema, 12, "version of the columns", NEEDED) \
+	TEXT(setup, 16, "kind of notebook file: example or Colab", NEEDED) \
+	TEXT(target, 16, "the target of bench that stands in its place", \
+	     NEEDED) \
+	TEXT(device, 16, "what it was", NEEDED) \
+	REAL(loop_s, "the post's s", NEEDED) \
+	REAL(iter_s, "the post's s/iter, a mean", NEEDED) \
+	REAL(iter_std_s, "its standard deviation", NEEDED) \
+	REAL(epoch_s, "the post's s/epoch, a mean", NEEDED) \
+	REAL(epoch_std_s, "its standard deviation", NEEDED) \
+	INT(includes_startup, "1: loop_s includes start-up", NEEDED) \
+	INT(updates, "parameter updates made", NEEDED) \
+	INT(global_batch, "samples per iteration, of all cores", NEEDED) \
+	REAL(accuracy_pct, "test accuracy after ten epochs, of its " \
+	     "notebooks", NEEDED)
+
 /* One column of one row of the post's three tables. */
 struct post_figure {
-	char schema[12];
-	char setup[16];	 /* which kind of notebook file: example, Colab */
-	char target[16]; /* the target of ours that stands in its place */
-	char device[16]; /* what it was */
-	double loop_s;
-	double iter_s, iter_std_s;
-	double epoch_s, epoch_std_s;
-	long includes_startup; /* of loop_s */
-	long updates, global_batch;
-	double accuracy_pct;
+	POST_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
 extern const struct row_kind post_rows;

@@ -4,111 +4,150 @@
 
 #include "bench/record/column.h"
 
+#define RUN_COLUMNS(TEXT, INT, REAL) \
+	TEXT(schema, 12, "version of the columns", NEEDED) \
+	TEXT(run_id, 48, "the process; joins observations.csv", NEEDED) \
+	TEXT(campaign_id, 48, "the invocation of bench run it belongs to", \
+	     NEEDED) \
+	TEXT(label, 64, "--label of that invocation") \
+	/* 2026-01-31T23:59:59Z */ \
+	TEXT(started_utc, 24, "when the process was started", NEEDED) \
+	TEXT(status, 12, "ok, partial, error or skipped", NEEDED) \
+	TEXT(reason, 200, "why not ok") \
+	INT(exit_code, "of the process; 128 and more: killed by a signal") \
+	TEXT(target, 64, "what was timed, as asked for: cpu-8, opencl:1", \
+	     NEEDED) \
+	TEXT(backend, 16, "who computed") \
+	TEXT(transport, 16, "how the cores met") \
+	INT(cores, "emulated cores") \
+	INT(cpus, "CPUs the process was confined to") \
+	TEXT(device_name, 128, "as its driver calls it; of several all that " \
+	     "differ") \
+	TEXT(device_type, 16, "CPU, GPU, ...") \
+	TEXT(device_driver, 160, "library or driver, with version and " \
+	     "settings") \
+	INT(device_units, "compute units, of several devices together") \
+	TEXT(model, 32, "network") \
+	INT(parameters, "of the network") \
+	TEXT(dataset, 32, "name, by content") \
+	TEXT(dataset_sha256, 68, "of the training images") \
+	INT(train_samples, "in the training set") \
+	INT(test_samples, "in the test set") \
+	INT(batch, "samples per core and iteration; empty: they differ") \
+	INT(global_batch, "samples per iteration, of all cores") \
+	INT(test_batch, "samples per batch of the test") \
+	INT(epochs, "asked for") \
+	INT(steps, "most iterations an epoch; empty: all") \
+	INT(seed, "of parameters, order and dropout") \
+	REAL(lr, "learning rate of the first epoch") \
+	TEXT(dropout, 4, "on or off") \
+	TEXT(reshuffle, 4, "on: each epoch has its own order") \
+	INT(warmup, "steps before the timed ones") \
+	REAL(setup_s, "start-up, without warm-up") \
+	REAL(warmup_s, "warm-up") \
+	REAL(loop_s, "training loop, from just before epoch 1 to its end") \
+	REAL(iterations_s, "all iterations of the loop") \
+	REAL(loader_s, "waiting for batches in the loop") \
+	REAL(test_s, "test sets in the loop") \
+	REAL(unaccounted_s, "what is left of the total") \
+	REAL(total_s, "start-up and training loop") \
+	REAL(cpu_user_s, "CPU time of the process, user") \
+	REAL(cpu_sys_s, "CPU time of the process, system") \
+	REAL(loop_cpu_s, "CPU time of the process in the loop; of a command, " \
+	     "in all, as what else is said of the loop") \
+	INT(maxrss_bytes, "peak memory; of @fork's cores what they have at " \
+	    "the end, shared memory counted once; of a command and what it " \
+	    "waited for, the largest; empty: it had no more than bench") \
+	INT(involuntary_switches, "times the process lost its CPU") \
+	REAL(steal_pct, "CPU time stolen from the machine in the loop") \
+	INT(updates, "parameter updates made") \
+	REAL(final_loss, "of the last test, else of the last iteration") \
+	REAL(final_accuracy_pct, "of the last test") \
+	TEXT(parameters_hash, 20, "of the final parameters") \
+	TEXT(buffers_hash, 20, "of core 0's final running statistics; empty " \
+	     "without batch norm") \
+	TEXT(version, 48, "of bench") \
+	TEXT(git_commit, 48, "bench was built from") \
+	TEXT(compiler, 64, "bench was built with") \
+	TEXT(cflags, 200, "bench was built with") \
+	TEXT(variables, 400, "OPENBLAS_*, OMP_*, POCL_* ... that were set") \
+	TEXT(cpu_model, 80, "of the machine") \
+	INT(logical_cpus, "of the machine") \
+	REAL(cpu_quota, "CPUs the control group allows; empty: no limit") \
+	INT(mem_bytes, "memory of the machine") \
+	TEXT(os, 80, "operating system") \
+	TEXT(kernel, 80, "its kernel") \
+	TEXT(straggler, 24, "--straggler: the core that was delayed on " \
+	     "purpose, and by how many ms in each iteration") \
+	/* Set by a parent that compares: `bench check` and its like. */ \
+	TEXT(arm, 12, "of a comparison: A base, B head, A2 base again") \
+	INT(stage, "of a comparison: 1 screen, 2 confirmation, 0 before them") \
+	INT(block, "whose arms are compared, from 1") \
+	INT(attempt, "at the block, from 1: one is measured again if others " \
+	    "used the machine, and the last one counts") \
+	INT(order_in_block, "from 1") \
+	INT(env_pad_bytes, "added to the environment, so that the layout of " \
+	    "the stack differs") \
+	REAL(inject_pct, "--inject: work done on purpose in each iteration, " \
+	     "of the time that it took without; empty: none") \
+	/* Of all cores; exactly the same again in a run like it. */ \
+	INT(launches, "kernels and transfers given to the device in the " \
+	    "iterations of the loop; empty: there is none") \
+	INT(reduced_bytes, "of gradients that the cores gave to be summed in " \
+	    "them, all cores together; not of what they make together and " \
+	    "never sum, as cpu's first linear layer, which older rows count; " \
+	    "nor of parameters that they then pass on, where they have no " \
+	    "common copy, as on cpu") \
+	INT(allocations, "of memory, by the program itself in them; of its " \
+	    "libraries not") \
+	/* What else went on: bench/system/disturbance.h. */ \
+	REAL(throttled_s, "that quotas kept CPUs from its control groups, in " \
+	     "the loop, all CPUs together; empty: the system does not tell") \
+	REAL(pressure_pct, "of the loop in which something in its control " \
+	     "group waited for a CPU, or on the machine if groups do not " \
+	     "tell") \
+	REAL(foreign_pct, "CPU time of the machine, used by others in the " \
+	     "loop") \
+	REAL(data_s, "of setup_s: finding and loading the data set") \
+	REAL(compile_s, "of setup_s: compiling the model, on the first core") \
+	/* bench/record/time_to_accuracy.h */ \
+	REAL(target_accuracy_pct, "the test accuracy at which the run was to " \
+	     "end; empty: after its epochs") \
+	REAL(time_to_accuracy_s, "from before the data set was read to the " \
+	     "end of the first test that reached it, without the rest of " \
+	     "start-up and warm-up but for what exceeds 10 s; empty: not " \
+	     "reached") \
+	INT(epochs_to_accuracy, "the epoch of that test") \
+	/* machine_key() */ \
+	TEXT(host_key, 20, "the same for machines of one kind: CPU, logical " \
+	     "CPUs, quota, memory, kernel, virtualisation") \
+	TEXT(virtualisation, 32, "who made the virtual machine; none; empty: " \
+	     "not known") \
+	TEXT(governor, 24, "what rules the clock rate of the first CPU; " \
+	     "empty: not known") \
+	TEXT(binary_sha256, 68, "of the program that measured, which tells " \
+	     "builds of one commit apart") \
+	TEXT(algorithm, 8, "dense: every multiplication of the layers' " \
+	     "definitions; fast: fewer, for the same result") \
+	TEXT(precision, 8, "fp32, or bf16: factors of products rounded to it " \
+	     "where that pays; everything else fp32; fp64: all in double") \
+	TEXT(resident, 4, "yes: the device held the data set, and made each " \
+	     "batch of it in the iteration; no: batches were brought to it " \
+	     "there; empty: it is none that could") \
+	TEXT(not_resident_reason, 160, "why no, where --resident allowed it") \
+	TEXT(kernels, 8, "cold: a driver compiled some in compile_s, or " \
+	     "another process did meanwhile, into the same cache; warm: its " \
+	     "cache had all; empty: none, or its cache is not known") \
+	TEXT(sync, 8, "step: each iteration was waited for; epoch: the " \
+	     "device ran ahead within an epoch, whose iterations were timed " \
+	     "together") \
+	TEXT(device_class, 8, "cpu, gpu: what the device's kernels are " \
+	     "written for; empty: the backend has one kind, or none was " \
+	     "opened") \
+	TEXT(cpu_list, 200, "CPUs the process was confined to, as in 0,2-3")
+
 struct run {
-	char schema[12];
-	char run_id[48];
-	char campaign_id[48];
-	char label[64];
-	char started_utc[24]; /* 2026-01-31T23:59:59Z */
-	char status[12];      /* ok, partial, error, skipped */
-	char reason[200];
-	long exit_code;
-
-	char target[64]; /* as asked for: cpu-8, opencl:1 */
-	char backend[16];
-	char transport[16];
-	long cores;
-	long cpus; /* CPUs the process was confined to */
-	char device_name[128];
-	char device_type[16];
-	char device_driver[160];
-	long device_units;
-
-	char model[32];
-	long parameters;
-	char dataset[32];
-	char dataset_sha256[68]; /* of the training images */
-	long train_samples, test_samples;
-	long batch; /* samples per core and iteration; missing if they differ */
-	long global_batch;
-	long test_batch;
-	long epochs;
-	long steps; /* iterations an epoch at most; missing: all */
-	long seed;
-	double lr;
-	char dropout[4];   /* on, off */
-	char reshuffle[4]; /* on, off */
-	long warmup;	   /* steps */
-
-	double setup_s;	    /* start-up, warm-up not included */
-	double warmup_s;
-	double loop_s;	    /* the training loop: the post's s */
-	double iterations_s;
-	double loader_s;
-	double test_s;
-	double unaccounted_s;
-	double total_s;	    /* start-up and loop */
-	double cpu_user_s, cpu_sys_s; /* of the whole process */
-	double loop_cpu_s;	      /* of the process, in the loop */
-	long maxrss_bytes;	      /* of all its processes */
-	long involuntary_switches;
-	double steal_pct; /* of the machine's CPU time, in the loop */
-	long updates;	  /* parameter updates made */
-	double final_loss;	   /* of the last test, else of the last step */
-	double final_accuracy_pct; /* of the last test */
-	char parameters_hash[20];  /* of the final parameters */
-	char buffers_hash[20]; /* of core 0's running statistics, or empty */
-
-	char version[48];
-	char git_commit[48];
-	char compiler[64];
-	char cflags[200];
-	char variables[400]; /* OPENBLAS_* OMP_* POCL_* ... that are set */
-	char cpu_model[80];
-	long logical_cpus;
-	double cpu_quota; /* CPUs by cgroup; missing: no limit */
-	long mem_bytes;
-	char os[80];
-	char kernel[80];
-	char straggler[24]; /* RANK:MS of the core that was delayed */
-
-	/* Set by a parent that compares: `bench check` and its like. */
-	char arm[12];	     /* A: base, B: head, A2: base again */
-	long stage;	     /* 1: screen, 2: confirmation; 0: before them */
-	long block;	     /* from 1; its arms are compared */
-	long attempt;	     /* at the block, from 1; the last one counts */
-	long order_in_block; /* from 1 */
-	long env_pad_bytes;  /* added to the environment */
-
-	double inject_pct; /* of an iteration's own work, added on purpose */
-
-	/* Of the loop's iterations and all cores; exactly the same again. */
-	long launches; /* missing: the backend has no device to give any */
-	long reduced_bytes, allocations;
-
-	/* What else went on in the loop: bench/system/disturbance.h. */
-	double throttled_s, pressure_pct, foreign_pct;
-
-	double data_s;	  /* of setup_s: the data set, found and loaded */
-	double compile_s; /* of setup_s: the first core's program */
-
-	double target_accuracy_pct; /* asked for; missing: no such goal */
-	double time_to_accuracy_s;  /* bench/record/time_to_accuracy.h; missing:
-				       it was not reached */
-	long epochs_to_accuracy;
-
-	char host_key[20]; /* machine_key() */
-	char virtualisation[32]; /* its maker; none; empty: not known */
-	char governor[24];	 /* of the first CPU's clock */
-	char binary_sha256[68];	 /* of the program that measured */
-	char algorithm[8];	 /* fast, dense */
-	char precision[8];	 /* fp32, bf16, fp64 */
-	char resident[4];	 /* yes, no; empty: no device that could */
-	char not_resident_reason[160];
-	char kernels[8];	 /* cold, warm; empty: not known */
-	char sync[8]; /* step, epoch */
-	char device_class[8]; /* cpu, gpu; empty: of no backend with classes */
-	char cpu_list[200];   /* CPUs the process was confined to: 0,2-3 */
+	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
 extern const struct row_kind run_rows;

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "bench/record/summary_build.h"
+#include "bench/record/result_rows.h"
 #include "bench/record/campaign_rows.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/record/export_row.h"
-#include "bench/record/summary_build.h"
+#include "bench/record/result_rows.h"
 #include "bench/record/csv.h"
 #include "bench/record/json.h"
 #include "bench/system/file.h"
