@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "bench/record/slowed.h"
+#include "bench/record/run.h"
 
 static int plan(struct slowdown *slowdown, const char *straggler,
 		const char *inject, struct error *err)

@@ -1,6 +1,6 @@
 #include "bench/app/busy.h"
 
-#include "bench/record/disturbed_runs.h"
+#include "bench/record/run.h"
 
 void busy_note(const struct run *run, FILE *log)
 {

@@ -7,7 +7,7 @@
 #include "bench/record/run.h"
 
 /* Writes into log that the run's times are too long, if they are:
- * bench/record/disturbed_runs.h. */
+ * run_is_slowed(). */
 void busy_note(const struct run *run, FILE *log);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "bench/run/child.h"
 #include "bench/run/collector.h"
-#include "bench/record/disturbed.h"
+#include "bench/record/run.h"
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
 

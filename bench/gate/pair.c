@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/record/disturbed.h"
+#include "bench/record/run.h"
 #include "bench/record/stats.h"
 
 int pair_is_step(const struct observation *row)

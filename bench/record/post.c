@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "bench/record/cut.h"
+#include "bench/record/run.h"
 
 #define ROW struct post_figure
 static const struct column columns[] = {

@@ -76,30 +76,6 @@ void result_clear(struct result *result)
 		result->values[i] = stats_compute(NULL, 0);
 }
 
-int run_is_one_core(const struct run *run)
-{
-	const char *cores = strchr(run->target, '-');
-
-	/* BACKEND-1; a device that is not counted in cores has no number. */
-	return cores && cores[1] == '1' &&
-	       (cores[2] == '\0' || cores[2] == '@' || cores[2] == ':');
-}
-
-int run_is_on_devices(const struct run *run)
-{
-	/* Rows without a run have no more than this. */
-	return strncmp(run->target, "opencl", strlen("opencl")) == 0;
-}
-
-const char *run_cores_name(const struct run *run)
-{
-	if (!run_is_on_devices(run))
-		return "cores";
-	/* The driver says so, since nothing else tells them from devices. */
-	return strstr(run->device_driver, "sub-devices") ? "sub-devices" :
-							   "devices";
-}
-
 enum { P99_FEWEST = 100 };
 
 /* What is added up while the rows of a run are passed over. */

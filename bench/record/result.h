@@ -100,20 +100,18 @@ void results_free(struct results *results); /* all zero is fine */
 /* Is there a time of anything, a single iteration say? */
 int results_have_times(const struct results *results);
 
-/* Is this the campaign's one-core target, what speed-up is over? */
-int run_is_one_core(const struct run *run);
-
 /* The one-core target that the line's speed-ups are over: cpu-1, or the first
  * that was finished; NULL if there is none. */
 const struct result *line_base(const struct results *results,
 			       const struct line *line);
 
-/* Do devices compute, instead of the cores that call them? */
-int run_is_on_devices(const struct run *run);
+/* What the runs' epochs were cut to, with each iteration's samples: "40
+ * iterations of 128 or 1024". Empty if none was. */
+void results_cut_text(const struct results *results, char *text, size_t size);
 
-/* What its cores are, if there are several: "cores", "devices" or
- * "sub-devices". */
-const char *run_cores_name(const struct run *run);
+/* Which targets' runs were disturbed, how many of them and how much at most;
+ * empty if none was. What does not fit is left out. */
+void disturbed_text(const struct results *results, char *text, size_t size);
 
 /* The lines, one after the other, of the single runs of a setup's line. */
 const struct line *line_runs(const struct line *line, int *count);

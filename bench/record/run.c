@@ -1,6 +1,11 @@
 #include "bench/record/run.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "bench/system/number.h"
+#include "bench/system/text.h"
 
 #define ROW struct run
 static const struct column columns[] = {
@@ -26,4 +31,154 @@ const char *run_odd_precision(const struct run *run)
 int run_is_ahead(const struct run *run)
 {
 	return strcmp(run->sync, "epoch") == 0;
+}
+
+int run_is_one_core(const struct run *run)
+{
+	const char *cores = strchr(run->target, '-');
+
+	/* BACKEND-1; a device that is not counted in cores has no number. */
+	return cores && cores[1] == '1' &&
+	       (cores[2] == '\0' || cores[2] == '@' || cores[2] == ':');
+}
+
+int run_is_on_devices(const struct run *run)
+{
+	/* Rows without a run have no more than this. */
+	return strncmp(run->target, "opencl", strlen("opencl")) == 0;
+}
+
+const char *run_cores_name(const struct run *run)
+{
+	if (!run_is_on_devices(run))
+		return "cores";
+	/* The driver says so, since nothing else tells them from devices. */
+	return strstr(run->device_driver, "sub-devices") ? "sub-devices" :
+							   "devices";
+}
+
+long run_whole_epoch(const struct run *run)
+{
+	if (run->train_samples == CELL_NO_INT ||
+	    run->global_batch == CELL_NO_INT || run->global_batch < 1)
+		return CELL_NO_INT;
+	return (run->train_samples + run->global_batch - 1) / run->global_batch;
+}
+
+int run_is_cut(const struct run *run)
+{
+	const long whole = run_whole_epoch(run);
+
+	return run->steps != CELL_NO_INT &&
+	       (whole == CELL_NO_INT || run->steps < whole);
+}
+
+/* A quiet machine was seen to stay below half of them. */
+#define STEAL_PCT 2
+#define FOREIGN_PCT 5
+#define THROTTLED_SHARE .01
+
+/* CPU time in use is the sum of five counters, each cut to whole ticks. */
+#define ROUNDED_S (5 * .01)
+#define GOT_FEWEST .9 /* of its CPUs */
+
+/* A command has no loop. */
+static double seconds_of(const struct run *run)
+{
+	return isfinite(run->loop_s) ? run->loop_s : run->total_s;
+}
+
+/* Is it more than most, and not only for being rounded? What is missing is NAN,
+ * and no comparison with it is true. */
+static int exceeds(double percent, double most, const struct run *run)
+{
+	const double all_s = run->logical_cpus == CELL_NO_INT ? NAN :
+			     seconds_of(run) * (double)run->logical_cpus;
+
+	return percent > most && !(percent / 100 * all_s < ROUNDED_S);
+}
+
+static int has_others(const struct run *run)
+{
+	return exceeds(run->steal_pct, STEAL_PCT, run) ||
+	       exceeds(run->foreign_pct, FOREIGN_PCT, run);
+}
+
+static int used_quota(const struct run *run)
+{
+	return run->throttled_s > THROTTLED_SHARE * seconds_of(run);
+}
+
+int run_is_disturbed(const struct run *run)
+{
+	return has_others(run) || used_quota(run);
+}
+
+double run_others_cpus(const struct run *run)
+{
+	const double percent = isnan(run->steal_pct) ? run->foreign_pct :
+			       isnan(run->foreign_pct) ? run->steal_pct :
+			       run->steal_pct + run->foreign_pct;
+
+	return run->logical_cpus == CELL_NO_INT ?
+		       NAN : percent / 100 * (double)run->logical_cpus;
+}
+
+/* The CPUs that a run was lacking, of those that it would have kept busy; 0
+ * where that is not known or means nothing. */
+static double lacked_cpus(const struct run *run)
+{
+	const double cpus = run->cpus < run->cores ? (double)run->cpus :
+						     (double)run->cores;
+	const double got = run->loop_cpu_s / run->loop_s;
+
+	if (run->cpus == CELL_NO_INT || run->cores == CELL_NO_INT ||
+	    run_is_on_devices(run) || run->straggler[0] ||
+	    (run->cores > 1 && run->cpus >= run->cores))
+		return 0;
+	/* NAN compares as false. */
+	return run->loop_s > 1 && got < GOT_FEWEST * cpus ? cpus - got : 0;
+}
+
+static void cpus_text(char *text, size_t size, const char *who, double count,
+		      long all)
+{
+	char number[NUMBER_SIZE];
+
+	number_print_fixed(number, count, 2);
+	snprintf(text, size, "%s %s of %ld CPU%s", who, number, all,
+		 all == 1 ? "" : "s");
+}
+
+int run_is_slowed(const struct run *run, char *why, size_t size)
+{
+	const double lacked = lacked_cpus(run), others = run_others_cpus(run);
+	const long own = run->cpus < run->cores ? run->cpus : run->cores;
+	const int disturbed = run_is_disturbed(run);
+
+	why[0] = '\0';
+	if (!disturbed && !(lacked > 0))
+		return 0;
+	if (used_quota(run) && !has_others(run))
+		snprintf(why, size, "its quota kept it back");
+	else if (disturbed && isfinite(others))
+		cpus_text(why, size, "others used", others, run->logical_cpus);
+	else if (disturbed)
+		snprintf(why, size, "others used its CPUs");
+	else
+		cpus_text(why, size, "it lacked", lacked, own);
+	return 1;
+}
+
+void slowdown_explain(const struct run *run, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (run->straggler[0])
+		text_append(text, size, "one core was delayed on purpose in "
+			    "each iteration: --straggler %s (rank:ms)",
+			    run->straggler);
+	if (isfinite(run->inject_pct))
+		text_append(text, size, "%sINJECTED: every core did %.3g %% "
+			    "more work on purpose in each iteration: --inject",
+			    text[0] ? "; " : "", run->inject_pct);
 }

@@ -1,4 +1,7 @@
-/* One process that measured one target: a row of runs.csv. */
+/*
+ * One process that measured one target: a row of runs.csv, and what it says of
+ * its run.
+ */
 #ifndef BENCH_RECORD_RUN_H
 #define BENCH_RECORD_RUN_H
 
@@ -160,5 +163,46 @@ const char *run_odd_precision(const struct run *run);
 
 /* Did its iterations have a time together, one an epoch? */
 int run_is_ahead(const struct run *run);
+
+/* Is this the campaign's one-core target, what speed-up is over? */
+int run_is_one_core(const struct run *run);
+
+/* Do devices compute, instead of the cores that call them? */
+int run_is_on_devices(const struct run *run);
+
+/* What its cores are, if there are several: "cores", "devices" or
+ * "sub-devices". */
+const char *run_cores_name(const struct run *run);
+
+/* Iterations of a whole epoch; CELL_NO_INT if it is not known. */
+long run_whole_epoch(const struct run *run);
+
+/* Did --steps end its epochs before the training set did? Where nobody knows,
+ * those with --steps. */
+int run_is_cut(const struct run *run);
+
+/*
+ * Did others than the process take more of the machine than is usual on a quiet
+ * one: the hypervisor, a quota, other programs? Its own cores, which may share
+ * CPUs, are no others, and no time that was measured is asked.
+ *
+ * The kernel counts in ticks of 10 ms: the few of them that rounding alone can
+ * make disturb nothing, whatever their share of a short process is.
+ */
+int run_is_disturbed(const struct run *run);
+
+/* CPUs that others used, the hypervisor included; NAN where nobody knows. */
+double run_others_cpus(const struct run *run);
+
+/*
+ * Was it disturbed, or did it get less than nine tenths of its CPUs? (Of
+ * several cores with a CPU for each one may wait for another, and devices' CPUs
+ * are their own affair.) Then why holds the cause: "others used 0.52 of 2 CPUs".
+ */
+int run_is_slowed(const struct run *run, char *why, size_t size);
+
+/* What was done on purpose to make it slower, in words (bench/run/slowdown.h);
+ * empty if it was nothing. */
+void slowdown_explain(const struct run *run, char *text, size_t size);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/system/number.h"
-#include "bench/record/disturbed_runs.h"
+#include "bench/record/run.h"
 #include "bench/show/table_format.h"
 
 enum { FIRST, SECOND, RUNS, RATIO, INTERVAL, HEADS };

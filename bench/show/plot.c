@@ -6,7 +6,7 @@
 
 #include "bench/system/number.h"
 #include "bench/system/text.h"
-#include "bench/record/disturbed_runs.h"
+#include "bench/record/run.h"
 #include "bench/show/table_view.h"
 
 const struct picture pictures[PLOT_PICTURES] = {

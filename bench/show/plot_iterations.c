@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/system/memory.h"
-#include "bench/record/disturbed_runs.h"
+#include "bench/record/run.h"
 
 /* Of a panel: finer than the eye tells two marks apart. */
 enum { COLUMNS = 240, ROWS_PER_E = 40 };

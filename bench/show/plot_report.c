@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/system/text.h"
-#include "bench/record/disturbed_runs.h"
+#include "bench/record/run.h"
 #include "bench/system/file.h"
 #include "bench/show/table.h"
 #include "bench/show/table_view.h"

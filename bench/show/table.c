@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/system/text.h"
-#include "bench/record/cut.h"
+#include "bench/record/run.h"
 #include "bench/record/post.h"
 #include "bench/show/table_view.h"
 

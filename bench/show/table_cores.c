@@ -6,7 +6,7 @@
 #include "backends/group/transport.h"
 #include "bench/system/number.h"
 #include "bench/record/result.h"
-#include "bench/record/slowed.h"
+#include "bench/record/run.h"
 #include "bench/show/table_format.h"
 
 enum { SWITCHES = 7, COLUMNS };

@@ -8,10 +8,8 @@
 
 #include "bench/system/memory.h"
 #include "bench/system/number.h"
-#include "bench/record/cut.h"
-#include "bench/record/disturbed_runs.h"
+#include "bench/record/run.h"
 #include "bench/record/post.h"
-#include "bench/record/slowed.h"
 #include "bench/show/table_view.h"
 
 enum { ITER, EPOCH, RATE, UPDATES, ACCURACY, SETUP, CPUS, HEADS };

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "bench/system/memory.h"
-#include "bench/record/disturbed_runs.h"
-#include "bench/record/slowed.h"
+#include "bench/record/run.h"
 
 /* What a setup was asked to do is the same in all its runs, but one that was
  * skipped may not know it; the seeds are one for each repetition. */

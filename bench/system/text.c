@@ -1,5 +1,6 @@
 #include "bench/system/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -176,4 +177,14 @@ void text_print(FILE *out, const char *text, int rules)
 		clean_character(clean, text, bytes, number, rules);
 		fputs(clean, out);
 	}
+}
+
+void text_append(char *text, size_t size, const char *format, ...)
+{
+	const size_t used = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + used, size - used, format, arguments);
+	va_end(arguments);
 }

@@ -32,6 +32,10 @@ int text_width(const char *text);
  */
 void text_wrap(FILE *out, char *text, int width, int indent);
 
+/* Prints behind the text, which has size bytes; what does not fit is cut. */
+__attribute__((format(printf, 3, 4)))
+void text_append(char *text, size_t size, const char *format, ...);
+
 /* At most so many columns, the last two ".." if something is left out. */
 void text_cut(char *text, int columns);
 

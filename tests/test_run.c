@@ -1,5 +1,5 @@
-/* Which processes were measured beside others. */
-#include "bench/record/disturbed.h"
+/* What a row of runs.csv says of its run. */
+#include "bench/record/run.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -57,5 +57,5 @@ int main(void)
 		cmocka_unit_test(who_is_disturbed),
 	};
 
-	return cmocka_run_group_tests_name("disturbed", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }
