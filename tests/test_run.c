@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 /* On two CPUs; NAN: the system does not tell, or there is no loop. */
@@ -51,10 +52,39 @@ static void who_is_disturbed(void **state)
 	}
 }
 
+/* By the column alone, whatever the target is called; by its name in rows of
+ * older versions, which have no such column. */
+static void who_is_on_devices(void **state)
+{
+	static const struct {
+		const char *target;
+		long offloads;
+		int devices;
+	} known[] = {
+		{ "cpu-8", 0, 0 },
+		{ "opencl:1", 1, 1 },
+		{ "other", 1, 1 },
+		{ "opencl-like", 0, 0 },
+		{ "opencl", CELL_NO_INT, 1 },
+		{ "cpu-1", CELL_NO_INT, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct run run;
+
+		row_clear(&run_rows, &run);
+		snprintf(run.target, sizeof(run.target), "%s", known[i].target);
+		run.offloads = known[i].offloads;
+		assert_int_equal(run_is_on_devices(&run), known[i].devices);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_disturbed),
+		cmocka_unit_test(who_is_on_devices),
 	};
 
 	return cmocka_run_group_tests_name("run", tests, NULL, NULL);

@@ -62,6 +62,7 @@ static void describe_request(struct run *run, const struct target *target,
 	COPY(run->reshuffle, on_off(training->reshuffle));
 	COPY(run->sync, training->ahead ? "epoch" : "step");
 	run->cores = target->cores;
+	run->offloads = target->backend->offloads;
 	run->parameters = (long)model_parameter_count(training->model);
 	if (training->global_batch % target->cores == 0)
 		run->batch = training->global_batch / target->cores;

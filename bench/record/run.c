@@ -44,8 +44,12 @@ int run_is_one_core(const struct run *run)
 
 int run_is_on_devices(const struct run *run)
 {
-	/* Rows without a run have no more than this. */
-	return strncmp(run->target, "opencl", strlen("opencl")) == 0;
+	/* Rows of older versions lack the column, and so do those of processes
+	 * that ended without a row. What those versions knew of backends that
+	 * offload was opencl alone. */
+	if (run->offloads == CELL_NO_INT)
+		return strncmp(run->target, "opencl", strlen("opencl")) == 0;
+	return run->offloads == 1;
 }
 
 const char *run_cores_name(const struct run *run)

@@ -147,7 +147,9 @@
 	TEXT(device_class, 8, "cpu, gpu: what the device's kernels are " \
 	     "written for; empty: the backend has one kind, or none was " \
 	     "opened") \
-	TEXT(cpu_list, 200, "CPUs the process was confined to, as in 0,2-3")
+	TEXT(cpu_list, 200, "CPUs the process was confined to, as in 0,2-3") \
+	INT(offloads, "1: devices compute; 0: the threads that call them; " \
+	    "empty: not known")
 
 struct run {
 	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
