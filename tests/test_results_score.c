@@ -1,5 +1,5 @@
 /* The times to an accuracy of runs and of whole setups, from their rows. */
-#include "bench/record/results_score.h"
+#include "bench/record/result.h"
 
 #include <math.h>
 #include <stdarg.h>

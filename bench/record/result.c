@@ -56,12 +56,6 @@ const struct metric_kind metric_kinds[METRIC_COUNT] = {
 				   "the same one-core target", 1 },
 };
 
-double run_target_accuracy(const struct run *run)
-{
-	return isfinite(run->target_accuracy_pct) ? run->target_accuracy_pct :
-						    USUAL_ACCURACY_PCT;
-}
-
 struct stats stats_single(double value)
 {
 	return stats_compute(&value, isfinite(value) ? 1 : 0);

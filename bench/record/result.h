@@ -120,14 +120,20 @@ const struct line *line_runs(const struct line *line, int *count);
 double line_target_accuracy(const struct results *results,
 			    const struct line *line);
 
+/* Did the run of this cell go for the accuracy? One that failed on its way did,
+ * and did not reach it; one that lacked its device, or was interrupted, did
+ * not try. */
+int result_has_tried(const struct result *cell);
+
+/* The times to an accuracy of whole setups: part of results_build, after all
+ * runs were measured and pooled. */
+int results_score(struct results *results, struct error *err);
+
 /* The numbers of one run, whose rows these are, but those that need another
  * run: bench/record/result.c. */
 int result_measure(struct result *result, const struct run *run,
 		   const struct observation *const *rows, size_t row_count,
 		   int include_warmup, struct error *err);
-
-/* The accuracy that the run's METRIC_TIME_TO_ACCURACY is about. */
-double run_target_accuracy(const struct run *run);
 
 /* No run, no number. */
 void result_clear(struct result *result);

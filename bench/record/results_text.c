@@ -57,7 +57,8 @@ struct slowed {
 	double most;
 };
 
-static struct slowed slowed_of(const struct results *results, const char *target)
+static struct slowed slowed_of(const struct results *results,
+			       const char *target)
 {
 	struct slowed slowed = { .most = -1 };
 	char why[sizeof(slowed.why)];

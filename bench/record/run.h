@@ -199,7 +199,8 @@ double run_others_cpus(const struct run *run);
 /*
  * Was it disturbed, or did it get less than nine tenths of its CPUs? (Of
  * several cores with a CPU for each one may wait for another, and devices' CPUs
- * are their own affair.) Then why holds the cause: "others used 0.52 of 2 CPUs".
+ * are their own affair.) Then why holds the cause, as in "others used 0.52 of 2
+ * CPUs".
  */
 int run_is_slowed(const struct run *run, char *why, size_t size);
 

@@ -35,6 +35,9 @@ double time_to_accuracy(const struct run *run, double loop_s);
 /* Start-up and warm-up without reading the data; NAN if that is not known. */
 double time_untimed(const struct run *run);
 
+/* The accuracy that a run's time to it is about. */
+double run_target_accuracy(const struct run *run);
+
 struct accuracy_score {
 	int runs, reached; /* that were made, and reached the accuracy */
 	int trimmed;	   /* the mean is without the fastest and slowest */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/record/results_score.h"
 #include "bench/record/column.h"
 #include "bench/record/two_sample.h"
 
