@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "bench/options/option_table.h"
+#include "bench/options/run_settings.h"
 #include "tests/baseline_rows.h"
 
 static struct error err;
@@ -179,6 +180,24 @@ static void what_differs_is_listed(void **state)
 	assert_string_equal(text, "seed: 7");
 }
 
+/* Or a look-up by name would have no end. */
+static void every_setting_has_its_option_and_column(void **state)
+{
+	(void)state;
+	for (int s = 0; s < run_setting_count; s++) {
+		const struct run_setting *setting = &run_settings[s];
+		int options = !setting->option, columns = 0;
+
+		for (int i = 0; i < option_row_count && !options; i++)
+			options = !strcmp(option_rows[i].name, setting->option);
+		for (int i = 0; i < run_rows.column_count && !columns; i++)
+			columns = !strcmp(run_rows.columns[i].name,
+					  setting->column);
+		if (!options || !columns)
+			fail_msg("%s, %s", setting->option, setting->column);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +207,7 @@ int main(void)
 		cmocka_unit_test(residence_is_repeated),
 		cmocka_unit_test(classes_are_repeated),
 		cmocka_unit_test(what_differs_is_listed),
+		cmocka_unit_test(every_setting_has_its_option_and_column),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

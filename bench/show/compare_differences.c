@@ -6,11 +6,12 @@
 #include "bench/system/memory.h"
 #include "bench/system/number.h"
 #include "bench/show/compare.h"
-#include "bench/record/column.h"
+#include "bench/options/run_settings.h"
 
-static const struct asked {
+/* What no option says. */
+static const struct surroundings {
 	const char *group, *column;
-} asked[] = {
+} surroundings[] = {
 	{ "machine", "cpu_model" },
 	{ "machine", "logical_cpus" },
 	{ "machine", "cpu_quota" },
@@ -29,67 +30,27 @@ static const struct asked {
 	{ "build", "compiler" },
 	{ "build", "cflags" },
 	{ "build", "binary_sha256" },
-	{ "options", "model" },
-	{ "options", "transport" },
-	{ "options", "batch" },
-	{ "options", "global_batch" },
-	{ "options", "test_batch" },
-	{ "options", "epochs" },
-	{ "options", "steps" },
-	{ "options", "seed" },
-	{ "options", "lr" },
-	{ "options", "dropout" },
-	{ "options", "algorithm" },
-	{ "options", "precision" },
-	{ "options", "resident" },
-	{ "options", "device_class" },
-	{ "options", "sync" },
-	{ "options", "reshuffle" },
-	{ "options", "warmup" },
-	{ "options", "target_accuracy_pct" },
-	{ "data set", "dataset" },
-	{ "data set", "dataset_sha256" },
-	{ "data set", "train_samples" },
-	{ "data set", "test_samples" },
 	{ "variables", "variables" },
+	{ "options", "transport" },
 };
 
-enum { ASKED = sizeof(asked) / sizeof(asked[0]) };
+enum { SURROUNDINGS = sizeof(surroundings) / sizeof(surroundings[0]) };
 
-static const struct column *find_column(const char *name)
+static const char *cell_or_none(const struct run *run, const char *column,
+				char number[NUMBER_SIZE])
 {
-	int i;
+	const char *text = run_cell_text(run, column, number);
 
-	for (i = 0; i < run_rows.column_count; i++)
-		if (strcmp(run_rows.columns[i].name, name) == 0)
-			return &run_rows.columns[i];
-	return NULL;
-}
-
-static void cell_print(char *text, size_t size, const struct column *column,
-		       const struct run *run)
-{
-	char number[NUMBER_SIZE] = "";
-
-	if (column->kind == CELL_TEXT)
-		snprintf(text, size, "%s", cell_text(column, run));
-	else if (column->kind == CELL_REAL)
-		number_print(number, cell_real(column, run));
-	else if (cell_int(column, run) != CELL_NO_INT)
-		snprintf(number, sizeof(number), "%ld", cell_int(column, run));
-	if (column->kind != CELL_TEXT)
-		snprintf(text, size, "%s", number);
-	if (!text[0])
-		snprintf(text, size, "none");
+	return text[0] ? text : "none";
 }
 
 /* The values of all runs, each once, numbered in met as they come; what does
  * not fit into the text is cut, and ends in "..". */
 static int list_values(char *text, size_t size, struct names *met,
 		       const struct results *results, int target,
-		       const struct column *column, struct error *err)
+		       const char *column, struct error *err)
 {
-	char each[sizeof(((struct run *)0)->variables)];
+	char number[NUMBER_SIZE];
 	const struct result *cell;
 	int next = 0;
 	size_t length = 0;
@@ -97,8 +58,8 @@ static int list_values(char *text, size_t size, struct names *met,
 	text[0] = '\0';
 	while ((cell = compare_next_run(results, target, &next))) {
 		const int count = met->count;
+		const char *each = cell_or_none(cell->run, column, number);
 
-		cell_print(each, sizeof(each), column, cell->run);
 		if (names_number(met, each, err) < 0)
 			return -1;
 		if (met->count == count)
@@ -115,11 +76,11 @@ static int list_values(char *text, size_t size, struct names *met,
  * was cut. */
 static int list_both(struct difference *difference,
 		     const struct comparison *comparison,
-		     const struct compared *target, const struct column *column,
-		     struct error *err)
+		     const struct compared *target, struct error *err)
 {
+	const char *column = difference->column;
 	struct names first = { 0 }, second = { 0 };
-	char each[sizeof(((struct run *)0)->variables)];
+	char number[NUMBER_SIZE];
 	const struct result *cell;
 	int next = 0, failed;
 
@@ -132,10 +93,10 @@ static int list_both(struct difference *difference,
 	difference->differs = first.count != second.count;
 	while (!failed && !difference->differs &&
 	       (cell = compare_next_run(comparison->second, target->second,
-					&next))) {
-		cell_print(each, sizeof(each), column, cell->run);
-		difference->differs = names_find(&first, each) < 0;
-	}
+					&next)))
+		difference->differs =
+			names_find(&first, cell_or_none(cell->run, column,
+							number)) < 0;
 	names_free(&first);
 	names_free(&second);
 	return failed ? -1 : 0;
@@ -155,10 +116,9 @@ static int is_general(const struct difference *all, int count)
 }
 
 /* Keeps those of the targets that differ, or one if they all say the same. */
-static int add_column(struct comparison *comparison, const struct asked *what,
-		      struct error *err)
+static int add_column(struct comparison *comparison, const char *group,
+		      const char *column, struct error *err)
 {
-	const struct column *column = find_column(what->column);
 	struct difference *all =
 		&comparison->differences[comparison->difference_count];
 	const int count = comparison->target_count;
@@ -167,10 +127,10 @@ static int add_column(struct comparison *comparison, const struct asked *what,
 	for (i = 0; i < count; i++) {
 		const struct compared *target = &comparison->targets[i];
 
-		all[i].group = what->group;
-		all[i].column = what->column;
+		all[i].group = group;
+		all[i].column = column;
 		all[i].target = target->name;
-		if (list_both(&all[i], comparison, target, column, err))
+		if (list_both(&all[i], comparison, target, err))
 			return -1;
 	}
 	if (is_general(all, count)) {
@@ -187,15 +147,23 @@ static int add_column(struct comparison *comparison, const struct asked *what,
 
 int compare_differences(struct comparison *comparison, struct error *err)
 {
-	const size_t most = (size_t)comparison->target_count * ASKED;
+	const size_t columns = SURROUNDINGS + (size_t)run_setting_count;
 	int i;
 
-	comparison->differences = malloc(most *
+	comparison->differences = malloc((size_t)comparison->target_count *
+					 columns *
 					 sizeof(*comparison->differences));
 	if (!comparison->differences)
 		return error_memory(err, "a comparison");
-	for (i = 0; i < ASKED; i++)
-		if (add_column(comparison, &asked[i], err))
+	for (i = 0; i < SURROUNDINGS; i++)
+		if (add_column(comparison, surroundings[i].group,
+			       surroundings[i].column, err))
+			return -1;
+	for (i = 0; i < run_setting_count; i++)
+		if (add_column(comparison,
+			       run_settings[i].flags & SETTING_DATA ?
+				       "data set" : "options",
+			       run_settings[i].column, err))
 			return -1;
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/system/number.h"
+#include "bench/options/run_settings.h"
 #include "bench/system/text.h"
 #include "bench/show/table_view.h"
 
@@ -40,40 +40,22 @@ static const struct fact {
 	{ "data set", "dataset" },   { "its SHA-256", "dataset_sha256" },
 };
 
-/* One cell of runs.csv, - where it is empty. */
-static void print_cell(FILE *out, const struct run *run, const char *name)
-{
-	char number[NUMBER_SIZE];
-
-	for (int i = 0; i < run_rows.column_count; i++) {
-		const struct column *column = &run_rows.columns[i];
-		const char *text = number;
-
-		if (strcmp(column->name, name))
-			continue;
-		number[0] = '\0';
-		if (column->kind == CELL_TEXT)
-			text = cell_text(column, run);
-		else if (column->kind == CELL_REAL)
-			number_print(number, cell_real(column, run));
-		else if (cell_int(column, run) != CELL_NO_INT)
-			snprintf(number, sizeof(number), "%ld",
-				 cell_int(column, run));
-		text_print(out, text[0] ? text : "-", TEXT_HTML);
-	}
-}
-
 static void print_fact(FILE *out, const struct results *results,
 		       const struct fact *fact)
 {
+	char number[NUMBER_SIZE];
+
 	fprintf(out, "<tr><th scope=\"row\">%s</th>", fact->label);
 	for (int i = 0; i < results->line_count; i++) {
+		const struct run *run;
+		const char *text;
+
 		if (!line_is_setup(&results->lines[i]))
 			continue;
+		run = known_run(&results->lines[i], results->target_count);
+		text = run_cell_text(run, fact->column, number);
 		fputs("<td>", out);
-		print_cell(out, known_run(&results->lines[i],
-					  results->target_count),
-			   fact->column);
+		text_print(out, text[0] ? text : "-", TEXT_HTML);
 		fputs("</td>", out);
 	}
 	fputs("</tr>\n", out);
@@ -139,19 +121,6 @@ static void print_option(FILE *out, const char *name, const char *value)
 	print_word(out, value);
 }
 
-static void print_number(FILE *out, const char *name, double value)
-{
-	char number[NUMBER_SIZE];
-
-	number_print(number, value);
-	print_option(out, name, number);
-}
-
-static double real_of(long value)
-{
-	return value == CELL_NO_INT ? NAN : (double)value;
-}
-
 /* The targets of a setup, without what --straggler adds to their names; sets
  * *shared if their iterations have one global batch at any number of cores. */
 static void print_targets(FILE *out, const struct results *results,
@@ -176,95 +145,78 @@ static void print_targets(FILE *out, const struct results *results,
 	}
 }
 
-/* That of all a setup's devices but those that were never opened; empty if
- * each had its own. */
-static const char *common_class(const struct results *results,
-				const struct line *line)
+/* What the runs of a setup that take such an option were told, if it was the
+ * same and had to be said; empty else. */
+static const char *device_setting(const struct results *results,
+				  const struct line *line,
+				  const struct run_setting *setting)
 {
-	const char *common = "";
-
-	for (int t = 0; t < results->target_count; t++) {
-		const struct run *run = line->cells[t].run;
-
-		if (!run || !run->device_class[0])
-			continue;
-		if (common[0] && strcmp(common, run->device_class))
-			return "";
-		common = run->device_class;
-	}
-	return common;
-}
-
-static int asks_upload(const struct run *run)
-{
-	return !strcmp(run_asked_resident(run), "no");
-}
-
-/* Was it so in any of a setup's? Other targets do not take the option. */
-static int any_says(const struct results *results, const struct line *line,
-		    int (*says)(const struct run *run))
-{
+	const char *common = "", *text;
+	char number[NUMBER_SIZE];
 	const struct line *lines;
 	int count;
 
 	lines = line_runs(line, &count);
-	for (int i = 0; i < count; i++)
-		for (int t = 0; t < results->target_count; t++)
-			if (lines[i].cells[t].run &&
-			    says(lines[i].cells[t].run))
-				return 1;
-	return 0;
+	for (int i = 0; i < count * results->target_count; i++) {
+		const struct run *run = lines[i / results->target_count]
+					.cells[i % results->target_count].run;
+
+		text = run ? run_setting_text(setting, run, number) : "";
+		if (!text[0] || (setting->usual &&
+				 !strcmp(setting->usual, text)))
+			continue;
+		if (common[0] && strcmp(common, text))
+			return "";
+		common = text;
+	}
+	return common;
 }
 
-static void print_settings(FILE *out, const struct run *run, int shared)
+/* Of two options that say the same, the one that says it for all targets. */
+static int is_said_otherwise(const struct run_setting *setting,
+			     const struct run *run, int shared)
 {
-	print_option(out, "model", run->model);
-	if (strncmp(run->dataset, "unknown", 7))
-		print_option(out, "dataset", run->dataset);
-	else
+	const int by_all = shared || run->batch == CELL_NO_INT;
+
+	return !strcmp(setting->option, by_all ? "batch" : "global-batch");
+}
+
+static void print_setting(FILE *out, const struct results *results,
+			  const struct line *line, const struct run *run,
+			  const struct run_setting *setting)
+{
+	char number[NUMBER_SIZE];
+
+	if (setting->flags & SETTING_DEVICE)
+		print_option(out, setting->option,
+			     device_setting(results, line, setting));
+	else if (!strcmp(setting->option, "dataset") &&
+		 !strncmp(run->dataset, "unknown", strlen("unknown")))
 		print_option(out, "data-dir", "DIR");
-	if (!strcmp(run->dataset, "synthetic")) {
-		print_number(out, "synthetic-train",
-			     real_of(run->train_samples));
-		print_number(out, "synthetic-test", real_of(run->test_samples));
-	}
-	print_number(out, "epochs", real_of(run->epochs));
-	print_number(out, "steps", real_of(run->steps));
-	if (shared || run->batch == CELL_NO_INT)
-		print_number(out, "global-batch", real_of(run->global_batch));
 	else
-		print_number(out, "batch", real_of(run->batch));
-	print_number(out, "test-batch", real_of(run->test_batch));
-	if (!strcmp(run->status, "ok") && !isfinite(run->final_accuracy_pct))
-		print_option(out, "test", "off");
-	print_number(out, "seed", real_of(run->seed));
-	print_number(out, "lr", run->lr);
-	print_option(out, "dropout", run->dropout);
-	print_option(out, "algorithm", run->algorithm);
-	print_option(out, "precision", run->precision);
-	print_option(out, "reshuffle", run->reshuffle);
-	print_number(out, "warmup", real_of(run->warmup));
-	print_option(out, "straggler", run->straggler);
-	print_number(out, "inject", run->inject_pct);
-	print_number(out, "target-accuracy", run->target_accuracy_pct);
+		print_option(out, setting->option,
+			     run_setting_text(setting, run, number));
 }
 
 static void print_command(FILE *out, const struct results *results,
 			  const struct line *line)
 {
 	const struct run *run = known_run(line, results->target_count);
+	char repeat[NUMBER_SIZE] = "";
 	int shared;
 
 	fputs("bench run", out);
 	print_targets(out, results, line, &shared);
-	print_settings(out, run, shared);
+	for (int i = 0; i < run_setting_count; i++)
+		if (run_setting_concerns(&run_settings[i], run) &&
+		    !is_said_otherwise(&run_settings[i], run, shared))
+			print_setting(out, results, line, run,
+				      &run_settings[i]);
+	if (!strcmp(run->status, "ok") && !isfinite(run->final_accuracy_pct))
+		print_option(out, "test", "off");
 	if (line->repetitions > 1)
-		print_number(out, "repeat", line->repetitions);
-	print_option(out, "device-class", common_class(results, line));
-	print_option(out, "resident", any_says(results, line, asks_upload) ?
-					      "no" : "");
-	print_option(out, "sync", any_says(results, line, run_is_ahead) ?
-					  "epoch" : "");
+		snprintf(repeat, sizeof(repeat), "%d", line->repetitions);
+	print_option(out, "repeat", repeat);
 	print_option(out, "label", run->label);
 	fputc('\n', out);
 }

@@ -1,0 +1,76 @@
+#include "bench/options/run_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/options/option_table.h"
+
+const struct run_setting run_settings[] = {
+	{ "model", "model", 0, NULL },
+	{ "dataset", "dataset", SETTING_DATA | SETTING_OPEN, NULL },
+	{ NULL, "dataset_sha256", SETTING_DATA, NULL },
+	{ "synthetic-train", "train_samples",
+	  SETTING_DATA | SETTING_SYNTHETIC, NULL },
+	{ "synthetic-test", "test_samples",
+	  SETTING_DATA | SETTING_SYNTHETIC, NULL },
+	{ "epochs", "epochs", 0, NULL },
+	{ "steps", "steps", SETTING_CAPPED, NULL },
+	{ "global-batch", "global_batch", 0, NULL },
+	{ "batch", "batch", SETTING_OPEN, NULL },
+	{ "test-batch", "test_batch", 0, NULL },
+	{ "seed", "seed", 0, NULL },
+	{ "lr", "lr", 0, NULL },
+	{ "dropout", "dropout", 0, NULL },
+	{ "algorithm", "algorithm", SETTING_LATER, NULL },
+	{ "precision", "precision", SETTING_LATER, NULL },
+	{ "reshuffle", "reshuffle", 0, NULL },
+	{ "warmup", "warmup", 0, NULL },
+	{ "straggler", "straggler", 0, NULL },
+	{ "inject", "inject_pct", 0, NULL },
+	{ "target-accuracy", "target_accuracy_pct", 0, NULL },
+	{ "device-class", "device_class", SETTING_LATER | SETTING_DEVICE,
+	  NULL },
+	{ "resident", "resident", SETTING_LATER | SETTING_DEVICE, "auto" },
+	{ "sync", "sync", SETTING_LATER | SETTING_DEVICE, "step" },
+};
+
+const int run_setting_count = sizeof(run_settings) / sizeof(run_settings[0]);
+
+int run_setting_is_of(const struct run_setting *setting, enum verb verb)
+{
+	return setting->option &&
+	       verb_knows(verb, option_find(setting->option));
+}
+
+int run_setting_concerns(const struct run_setting *setting,
+			 const struct run *run)
+{
+	return setting->option && (!(setting->flags & SETTING_SYNTHETIC) ||
+				   !strcmp(run->dataset, "synthetic"));
+}
+
+const char *run_cell_text(const struct run *run, const char *name,
+			  char number[NUMBER_SIZE])
+{
+	const struct column *column = run_rows.columns;
+
+	while (strcmp(column->name, name))
+		column++;
+	if (column->kind == CELL_TEXT)
+		return cell_text(column, run);
+	number[0] = '\0';
+	if (column->kind == CELL_REAL)
+		number_print(number, cell_real(column, run));
+	else if (cell_int(column, run) != CELL_NO_INT)
+		snprintf(number, NUMBER_SIZE, "%ld", cell_int(column, run));
+	return number;
+}
+
+const char *run_setting_text(const struct run_setting *setting,
+			     const struct run *run, char number[NUMBER_SIZE])
+{
+	/* Its column has what came of the option. */
+	if (!strcmp(setting->column, "resident"))
+		return run_asked_resident(run);
+	return run_cell_text(run, setting->column, number);
+}
