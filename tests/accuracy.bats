@@ -42,7 +42,7 @@ setup() {
 	[ "$(column missed/runs.csv updates)" = "2 2" ]
 	grep -q '^Time to 100 %: ' tables
 	grep -Eq '^reached +0 of 1 +0 of 1$' tables
-	grep -Eq '^runs that do, at least \(%\) +0\.0 +0\.0$' tables
+	grep -Eq '^success rate, 95 % lower bound \(%\) +0\.0 +0\.0$' tables
 	grep -Eq '^score \(s\) +not reached +not reached$' tables
 	grep -Eq '^seed 5 \(s\) +not reached +not reached$' tables
 	[ "$(column csv n_reached)" = "0 0" ]
@@ -91,14 +91,14 @@ rows() {
 	grep -Eq '^reached +5 of 5$' tables
 	grep -Eq '^score \(s\) +5\.000$' tables
 	grep -Eq '^median \(s\) +3\.000$' tables
-	grep -Eq '^start-up, not in it \(s\) +2\.500$' tables
+	grep -Eq '^start-up, not included \(s\) +2\.500$' tables
 	grep -Eq '^seed 5 \(s\) +100\.000$' tables
 	# The first screen has the table, and not what its words mean.
 	"$BENCH" table runs.csv >first
 	grep -Eq '^score \(s\) +5\.000$' first
 	run ! grep -q 'without the fastest' first
 	# A run ends where its test is good: that says nothing of its mean.
-	grep -Eq '^runs that do, at least \(%\) +54\.9$' tables
+	grep -Eq '^success rate, 95 % lower bound \(%\) +54\.9$' tables
 	run ! grep -q 'claimed' tables
 	[ "$(cell csv 1 score_s)" = 5 ]
 	[ "$(cell csv 1 time_to_accuracy_s)" = 23.2 ]
@@ -124,7 +124,7 @@ rows() {
 	rows 10 1 3 2 failed >runs.csv
 	"$BENCH" table runs.csv --details >tables
 	grep -Eq '^reached +4 of 5$' tables
-	grep -Eq '^runs that do, at least \(%\) +34\.2$' tables
+	grep -Eq '^success rate, 95 % lower bound \(%\) +34\.2$' tables
 	grep -Eq '^score \(s\) +5\.000$' tables
 	grep -Eq '^seed 5 \(s\) +failed$' tables
 	grep -Eq '^time to 99 % \(s\) +-$' tables
@@ -133,7 +133,7 @@ rows() {
 	grep -Eq '^reached +3 of 5$' <<<"$output"
 	grep -Eq '^score \(s\) +invalid$' <<<"$output"
 	grep -Eq '^median \(s\) +10\.000$' <<<"$output"
-	grep -Eq '^runs that do, at least \(%\) +18\.9$' <<<"$output"
+	grep -Eq '^success rate, 95 % lower bound \(%\) +18\.9$' <<<"$output"
 	[ "$(cell csv 1 time_to_accuracy_s)" = "" ]
 	[ "$(cell csv 1 n_reached)" = 3 ]
 	run ! grep -Eqi '(nan|inf)\b' csv

@@ -91,7 +91,7 @@ setup() {
 	    out.writerows(rows)
 	END
 	"$BENCH" plot one >/dev/null
-	[[ "$(text one/report.html)" == *"a label"*"disturbed: cpu-2 (2 of 2 runs; others used 0.60 of 2 CPUs at most): times too long"*"Pictures"* ]]
+	[[ "$(text one/report.html)" == *"a label"*"disturbed: cpu-2 (2 of 2 runs; others used 0.60 of 2 CPUs at most): times inflated"*"Pictures"* ]]
 	[[ "$(text one/epochs.svg)" == *"mean and spread"*"mean and spread, disturbed"* ]]
 	python3 - <<-'END'
 	import csv

@@ -139,7 +139,7 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 
 @test "the post's format has the post's shape, and its figures on request" {
 	run -0 "$BENCH" table "$DIR" --format post --with-post
-	[ "${lines[0]}" = "| Setup | 8 cores (s) | 1 core (s) | OpenCL: PoCL, 2 CPUs (s) |" ]
+	[ "${lines[0]}" = "| Campaign | 8 cores (s) | 1 core (s) | OpenCL: PoCL, 2 CPUs (s) |" ]
 	[ "${lines[1]}" = "| :---: | :---: | :---: | :---: |" ]
 	[ "${lines[2]}" = '| one | 2.300 | 1.300 | 0.900 |' ]
 	[ "${lines[3]}" = '| post 002, example | 32.868 | 81.551 | 54.401 |' ]
@@ -204,7 +204,7 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	[ "$(grep -c '^post 002, example' <<<"$output")" -eq 1 ]
 	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"post 002's epochs, of all samples, and loops are left out"* ]]
 	run -0 "$BENCH" table --format post --with-post "$BATS_TEST_TMPDIR/cut"
-	[[ "${lines[0]}" == "| Setup, epochs of 10 iterations of 128 or 1024 | "* ]]
+	[[ "${lines[0]}" == "| Campaign, epochs of 10 iterations of 128 or 1024 | "* ]]
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
 	[[ "$output" == *"- cut short: cpu-1 10 of 469 iterations, cpu-8 10 of 59"* ]]
 	[[ "$output" == *" cut to 10 iterations; n=1"* ]]

@@ -84,7 +84,7 @@ static void cells(void **state)
 		run->train_samples = 60000;
 	}
 	text = tables(1, TABLE_POST);
-	has(text, "| Setup | 8 cores (s) | 1 core (s) | OpenCL (s) |\n"
+	has(text, "| Campaign | 8 cores (s) | 1 core (s) | OpenCL (s) |\n"
 		  "| :---: | :---: | :---: | :---: |\n"
 		  "| measured | 22.000 | 19.000 | - |\n"
 		  "| post 002, example | 32.868 | 81.551 | 54.401 "
@@ -270,9 +270,9 @@ static void parts(void **state)
 	run->logical_cpus = 2;
 	made_into(&campaign, &made, 1);
 	text = tables(0, TABLE_GITHUB);
-	has(text, "- 1 core: setup 1.000 + loader 2.000 + iterations 30.000 + "
-		  "test 4.000 + unaccounted 0.125 = total 37.125 s; seconds of "
-		  "warm-up besides: 0.500\n");
+	has(text, "- 1 core: start-up 1.000 + loader 2.000 + iterations "
+		  "30.000 + test 4.000 + unaccounted 0.125 = total 37.125 s, "
+		  "plus warm-up 0.500 s\n");
 	has(text, "model mnist, data set fashion-mnist, seed 7; Some CPU, 2 "
 		  "logical CPUs; started 2026-01-31T23:59:59Z");
 	has(text, "n=1: ");
@@ -301,8 +301,8 @@ static void who_ran_beside(void **state)
 	campaign.runs[2].throttled_s = 1;
 	text = tables(0, TABLE_GITHUB);
 	has(text, "disturbed: cpu-1 (1 of 2 runs; others used 0.90 of 2 CPUs), "
-		  "cpu-8 (1 of 2 runs; its quota kept it back): times too "
-		  "long\n");
+		  "cpu-8 (1 of 2 runs; its quota kept it back): times "
+		  "inflated\n");
 	/* One that stood still lacks CPUs though nobody else had them; cores
 	 * with a CPU for each may wait for each other. */
 	campaign.runs[1].foreign_pct = campaign.runs[1].steal_pct = 0;
@@ -312,7 +312,7 @@ static void who_ran_beside(void **state)
 		campaign.runs[i].cpus = campaign.runs[i].cores;
 	}
 	has(tables(0, TABLE_GITHUB), "disturbed: cpu-1 (1 of 2 runs; it lacked "
-				     "0.50 of 1 CPU): times too long\n");
+				     "0.50 of 1 CPU): times inflated\n");
 	campaign_release(&campaign);
 }
 

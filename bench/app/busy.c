@@ -7,6 +7,6 @@ void busy_note(const struct run *run, FILE *log)
 	char why[96];
 
 	if (run_is_slowed(run, why, sizeof(why)))
-		fprintf(log, "note: %s was disturbed: %s; its times are too "
-			"long\n", run->target, why);
+		fprintf(log, "note: %s was disturbed: %s; its times are "
+			"inflated\n", run->target, why);
 }

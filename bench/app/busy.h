@@ -6,7 +6,7 @@
 
 #include "bench/record/run.h"
 
-/* Writes into log that the run's times are too long, if they are:
+/* Writes into log that the run's times are inflated, if they are:
  * run_is_slowed(). */
 void busy_note(const struct run *run, FILE *log);
 

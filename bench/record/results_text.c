@@ -102,5 +102,5 @@ void disturbed_text(const struct results *results, char *text, size_t size)
 			    slowed.count > 1 ? " at most" : "");
 	}
 	if (count)
-		text_append(text, size, ": times too long");
+		text_append(text, size, ": times inflated");
 }

@@ -1,9 +1,9 @@
 /*
  * What a campaign came to: the first screen, a row a target, or all of it in
- * four tables: the loop, an iteration, an epoch, and what stands behind
- * them. Setups (campaigns and runs) are rows, targets are columns, as in the
- * post; in the fourth the targets are columns and the quantities rows, as in
- * one more for each setup that trained to an accuracy.
+ * four tables: the loop, an iteration, an epoch, and details. In the first
+ * three, campaigns and their runs are rows and targets are columns, as in the
+ * post; in the details, and in one more table for each campaign that trained to
+ * an accuracy, quantities are rows.
  */
 #ifndef BENCH_SHOW_TABLE_H
 #define BENCH_SHOW_TABLE_H

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/number.h"
 #include "bench/system/text.h"
 
 enum { WIDTH = 80, GAP = 2 };
@@ -24,7 +23,7 @@ int grid_make(struct grid *grid, int columns, int rows, struct error *err)
 		return error_memory(err, "a table");
 	}
 	for (i = 0; i < cells; i++)
-		grid->cells[i].text[0] = '-';
+		grid->cells[i] = (struct grid_cell){ "-", NAN, NAN, 0 };
 	return 0;
 }
 
@@ -40,6 +39,44 @@ void grid_free(struct grid *grid)
 struct grid_cell *grid_at(const struct grid *grid, int row, int column)
 {
 	return &grid->cells[row * grid->columns + column];
+}
+
+void grid_set_heads(const struct grid *grid, const char *const *heads)
+{
+	for (int column = 0; column < grid->columns; column++)
+		if (heads[column])
+			snprintf(grid->heads[column], GRID_TEXT, "%s",
+				 heads[column]);
+}
+
+void grid_set_number(const struct grid *grid, int row, int column, double value,
+		     int decimals)
+{
+	if (isfinite(value))
+		snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%s",
+			 fixed_text(value, decimals).text);
+}
+
+void grid_mark_best(const struct grid *grid, int row, int sign)
+{
+	struct grid_cell *cells = grid_at(grid, row, 0), *best = NULL;
+	int rivals = 0;
+
+	for (int c = 0; c < grid->columns; c++)
+		if (isfinite(cells[c].value) &&
+		    (!best || cells[c].value * sign > best->value * sign))
+			best = &cells[c];
+	for (int c = 0; c < grid->columns && best; c++) {
+		if (&cells[c] == best || isnan(cells[c].value))
+			continue;
+		rivals++;
+		/* An interval that is not known overlaps. */
+		if (!((best->value - cells[c].value) * sign >
+		      best->half + cells[c].half))
+			return;
+	}
+	if (rivals)
+		best->best = 1;
 }
 
 void clean_text(char *to, size_t size, const char *from,
@@ -61,37 +98,54 @@ const char *plus_minus(const struct table_options *options)
 	return options->utf8 ? "\xC2\xB1" : "+-";
 }
 
+struct number_text fixed_text(double value, int decimals)
+{
+	struct number_text number;
+
+	number_print_fixed(number.text, value, decimals);
+	return number;
+}
+
+int decimals_of(double shown, int most)
+{
+	return shown >= 100 ? 0 : shown >= 10 ? 1 : shown >= 1 ? 2 : most;
+}
+
+int is_skewed(const struct stats *stats)
+{
+	return stats->std > stats->mean;
+}
+
 void format_spread(char text[GRID_TEXT], double value, double spread,
 		   int decimals, const struct table_options *options)
 {
-	char number[NUMBER_SIZE], deviation[NUMBER_SIZE];
+	const struct number_text number = fixed_text(value, decimals);
+	const struct number_text deviation = fixed_text(spread, decimals);
 
-	number_print_fixed(number, value, decimals);
-	number_print_fixed(deviation, spread, decimals);
 	if (!isfinite(value))
 		snprintf(text, GRID_TEXT, "-");
 	else if (!isfinite(spread))
-		snprintf(text, GRID_TEXT, "%s", number);
+		snprintf(text, GRID_TEXT, "%s", number.text);
 	else if (options->format == TABLE_POST)
-		snprintf(text, GRID_TEXT, "$%s(\\pm %s)$", number, deviation);
+		snprintf(text, GRID_TEXT, "$%s(\\pm %s)$", number.text,
+			 deviation.text);
 	else
-		snprintf(text, GRID_TEXT, "%s (%s%s%s)", number,
+		snprintf(text, GRID_TEXT, "%s (%s%s%s)", number.text,
 			 plus_minus(options),
-			 options->format == TABLE_PLAIN ? "" : " ", deviation);
+			 options->format == TABLE_PLAIN ? "" : " ",
+			 deviation.text);
 }
 
 void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
 		      double factor, int decimals,
 		      const struct table_options *options)
 {
-	char median[NUMBER_SIZE], q1[NUMBER_SIZE], q3[NUMBER_SIZE];
 	const char *mark = options->format == TABLE_POST ? "$" : "";
 
-	number_print_fixed(median, stats->median * factor, decimals);
-	number_print_fixed(q1, stats->q1 * factor, decimals);
-	number_print_fixed(q3, stats->q3 * factor, decimals);
-	snprintf(text, GRID_TEXT, "%s%s [%s, %s]%s", mark, median, q1, q3,
-		 mark);
+	snprintf(text, GRID_TEXT, "%s%s [%s, %s]%s", mark,
+		 fixed_text(stats->median * factor, decimals).text,
+		 fixed_text(stats->q1 * factor, decimals).text,
+		 fixed_text(stats->q3 * factor, decimals).text, mark);
 }
 
 /* Where the second line of a head begins; NULL: it has one. */

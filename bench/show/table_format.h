@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "backends/contract/error.h"
+#include "bench/system/number.h"
 #include "bench/record/stats.h"
 #include "bench/show/table.h"
 
@@ -18,6 +19,8 @@ enum {
 
 struct grid_cell {
 	char text[GRID_TEXT]; /* "-" when there is nothing */
+	double value, half;   /* the mean of several runs that may be the best
+				 of its row, and half its interval; NAN */
 	int best;	      /* of its row */
 };
 
@@ -40,12 +43,35 @@ struct grid_cell *grid_at(const struct grid *grid, int row, int column);
 void grid_draw(const struct grid *grid, const struct table_options *options,
 	       FILE *out);
 
+/* One head a column; NULL leaves it. */
+void grid_set_heads(const struct grid *grid, const char *const *heads);
+
+/* The number in a cell, which stays as it is for want of a finite one. */
+void grid_set_number(const struct grid *grid, int row, int column, double value,
+		     int decimals);
+
+/* The best of the row gets its mark if its interval overlaps with no other's.
+ * sign: 1 if more is better, -1 if less is, 0 if neither. */
+void grid_mark_best(const struct grid *grid, int row, int sign);
+
 /* Text from outside as these options may show it, see bench/system/text.h. */
 void clean_text(char *to, size_t size, const char *from,
 		const struct table_options *options);
 
 /* The sign in UTF-8, or +-. */
 const char *plus_minus(const struct table_options *options);
+
+/* A number as bench/system/number.h prints it, for a list of arguments. */
+struct number_text {
+	char text[NUMBER_SIZE];
+};
+struct number_text fixed_text(double value, int decimals);
+
+/* As many decimals as make three digits, at most so many. */
+int decimals_of(double shown, int most);
+
+/* Is the deviation larger than the mean? Then median and quartiles say more. */
+int is_skewed(const struct stats *stats);
 
 /* One value and, if it is finite, its spread. */
 void format_spread(char text[GRID_TEXT], double value, double spread,

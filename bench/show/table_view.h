@@ -27,45 +27,55 @@ struct scale {
 	const char *name; /* s or ms */
 };
 
-/* Fills devices. */
+/* Allocates and fills devices. */
 int view_find_devices(struct view *view, struct error *err);
 
-/* Names, clean. */
+/* A line under the tables. */
+void view_note(const struct view *view, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* What a target is called above its column, with its device. Not clean. */
+void target_title(const struct view *view, int target,
+		  char title[2 * GRID_TEXT]);
+
+/* The head of a column and the label of a line, clean. suffix: behind its
+ * campaign's name; NULL: which of the runs it is. */
 void view_head(const struct view *view, int column, char head[GRID_TEXT]);
 void view_label(const struct view *view, const struct line *line,
-		char label[GRID_TEXT]);
+		const char *suffix, char label[GRID_TEXT]);
 
-/* The same of a line as it was given, not clean. */
-enum { GRID_SUFFIX = 24 };
+/* The same of a line as it was given, not clean: of its campaign, and with
+ * which of its runs it is ("old, run 2") where there are several. */
 const char *setup_name(const struct line *line);
 const char *run_setup_name(const struct run *run);
-void line_suffix(const struct line *line, char suffix[GRID_SUFFIX]);
+struct line_name {
+	char text[128];
+};
+struct line_name line_name(const struct line *line);
+
+/* The same in front of what is said of it, where there are several campaigns:
+ * "old, run 2, "; empty else. */
+struct line_name line_prefix(const struct view *view, const struct line *line);
 
 int setup_count(const struct results *results);
 
 /* Is this the line of a whole setup, or the only one? */
 int line_is_setup(const struct line *line);
-const struct run *find_asked(const struct results *results,
-			     const struct line *line);
+
+/* The cells of all lines, and the runs of a setup's line: *next is 0 at the
+ * beginning. NULL after the last. */
+const struct result *next_cell(const struct results *results, int *next);
+const struct run *next_run(const struct results *results,
+			   const struct line *line, int *next);
+
 const struct result *view_cell(const struct view *view, const struct line *line,
 			       int column);
 struct scale view_scale(const struct view *view, enum metric metric);
-/* A value that may be the best of its row: the mean of several runs with its
- * interval. NAN: there is none. */
-struct contender {
-	double value, half;
-};
 
-struct contender contend(const struct line *line, const struct result *cell,
-			 enum metric metric);
-
-/* The best gets its mark if its interval overlaps with no other's. sign as in
- * metric_kind. */
-void mark_best(const struct grid *grid, int row,
-	       const struct contender *contenders, int sign);
-
-/* What a table says where there is no room for the four. */
-int view_first(const struct view *view, struct error *err);
+/* Of a row that was filled: which of its cells compete for the best, by their
+ * metric, and which of them it is. */
+void view_mark_best(const struct view *view, const struct grid *grid, int row,
+		    const struct line *line, enum metric metric);
 
 /* The post's figure of a target, if all of the target's runs compare with it;
  * NULL: none. */
@@ -75,29 +85,27 @@ const struct post_figure *find_post(const struct view *view, const char *setup,
 /* Is there one, and was it asked for? */
 int has_post(const struct view *view, post_compares *compares);
 
-/* The fourth table, one for each setup. */
-int view_fourth(const struct view *view, struct error *err);
-
-/* The times to an accuracy, one for each setup that had a target. */
+/* A row a target, one table for each setup, and who is how much faster. */
+int view_targets(const struct view *view, struct error *err);
+/* The loop, an iteration and an epoch. */
+int view_timings(const struct view *view, struct error *err);
+/* A row a quantity, one table for each setup. */
+int view_details(const struct view *view, struct error *err);
+/* The times to an accuracy, one table for each setup that had a target. */
 int view_accuracy(const struct view *view, struct error *err);
 
-/* Under the table of a metric, whose numbers have this scale. */
-void notes_timing(const struct view *view, enum metric metric,
-		  struct scale scale);
-/* What the times of a metric cover, and whether warm-ups are in them. */
-void notes_covered(const struct view *view, enum metric metric);
-/* What the lines of the model's clock mean. */
-void notes_model(const struct view *view);
-void notes_fourth(const struct view *view);
+/* The mean of several runs with its 95 % interval, for each target of a setup
+ * that was repeated. */
+void note_interval(const struct view *view, const struct line *line,
+		   enum metric metric, struct scale scale);
 /* What of their work differs between the columns; NULL: nothing. */
 const char *work_differs(const struct results *results);
-void notes_accuracy(const struct view *view, const struct line *line,
-		    double accuracy);
-/* What did not work, and why. */
-int notes_outcomes(const struct view *view); /* returns how many lines */
-/* What has to be said of the post's figures, and which are left out. */
-void notes_post(const struct view *view);
-/* At the end: setups, what did not work, the post. */
-void notes_end(const struct view *view);
+/* The first run that knows what its setup was to do; NULL: none does. */
+const struct run *find_asked(const struct results *results,
+			     const struct line *line);
+/* What did not work, and why; returns how many lines. */
+int notes_outcomes(const struct view *view);
+/* At the end: setups, devices, what did not work, the post. */
+void notes_campaign(const struct view *view);
 
 #endif

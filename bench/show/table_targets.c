@@ -1,6 +1,7 @@
 /*
- * The first screen: what is odd about these runs, a row a target, who is how
- * much faster, and where the rest is. What the terms mean stands there.
+ * A row a target, for the first screen: what is odd about these runs, the
+ * figures that matter, who is how much faster, and where the rest is. What the
+ * terms mean stands there.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,44 +15,27 @@
 
 enum { ITER, EPOCH, RATE, UPDATES, ACCURACY, SETUP, CPUS, HEADS };
 
-/* As many decimals as make three digits. */
-static int decimals_of(double shown)
-{
-	return shown >= 100 ? 0 : shown >= 10 ? 1 : shown >= 1 ? 2 : 3;
-}
-
-static void fill_number(char text[GRID_TEXT], const struct stats *stats,
-			int decimals, const char *unit)
-{
-	char number[NUMBER_SIZE];
-
-	if (!stats->count)
-		return;
-	number_print_fixed(number, stats->mean, decimals);
-	snprintf(text, GRID_TEXT, "%s%s", number, unit);
-}
-
 /* Mean and deviation, however skewed: brackets are intervals here. */
 static void fill_iteration(char text[GRID_TEXT], const struct stats *stats,
 			   double factor, const struct table_options *options)
 {
-	const int decimals = decimals_of(factor * stats->mean);
-	char mean[NUMBER_SIZE], spread[NUMBER_SIZE];
+	const double mean = stats->mean * factor;
+	const int decimals = decimals_of(mean, 3);
 
-	if (!stats->count)
-		return;
-	number_print_fixed(mean, stats->mean * factor, decimals);
-	number_print_fixed(spread, stats->std * factor, decimals);
-	snprintf(text, GRID_TEXT, "%s%s%s%s", mean,
-		 stats->count > 1 ? " " : "",
-		 stats->count > 1 ? plus_minus(options) : "",
-		 stats->count > 1 ? spread : "");
+	if (stats->count > 1)
+		snprintf(text, GRID_TEXT, "%s %s%s",
+			 fixed_text(mean, decimals).text, plus_minus(options),
+			 fixed_text(stats->std * factor, decimals).text);
+	else if (stats->count)
+		snprintf(text, GRID_TEXT, "%s",
+			 fixed_text(mean, decimals).text);
 }
 
 static void fill_row(const struct view *view, const struct grid *grid, int row,
 		     const struct result *cell, struct scale scale)
 {
 	const struct stats *values = cell->values;
+	const double epoch_s = values[METRIC_EPOCH].mean;
 	const struct run *run = cell->run;
 	char label[GRID_TEXT];
 
@@ -60,16 +44,15 @@ static void fill_row(const struct view *view, const struct grid *grid, int row,
 	clean_text(grid->labels[row], GRID_TEXT, label, view->options);
 	fill_iteration(grid_at(grid, row, ITER)->text, &values[METRIC_ITER],
 		       scale.factor, view->options);
-	fill_number(grid_at(grid, row, EPOCH)->text, &values[METRIC_EPOCH],
-		    decimals_of(values[METRIC_EPOCH].mean), "");
-	fill_number(grid_at(grid, row, RATE)->text, &values[METRIC_RATE], 0,
-		    "");
-	fill_number(grid_at(grid, row, UPDATES)->text, &values[METRIC_UPDATES],
-		    0, "");
-	fill_number(grid_at(grid, row, ACCURACY)->text,
-		    &values[METRIC_ACCURACY], 2, " %");
-	fill_number(grid_at(grid, row, SETUP)->text, &values[METRIC_SETUP],
-		    2, " s");
+	grid_set_number(grid, row, EPOCH, epoch_s, decimals_of(epoch_s, 3));
+	grid_set_number(grid, row, RATE, values[METRIC_RATE].mean, 0);
+	grid_set_number(grid, row, UPDATES, values[METRIC_UPDATES].mean, 0);
+	if (values[METRIC_ACCURACY].count)
+		snprintf(grid_at(grid, row, ACCURACY)->text, GRID_TEXT, "%s %%",
+			 fixed_text(values[METRIC_ACCURACY].mean, 2).text);
+	if (values[METRIC_SETUP].count)
+		snprintf(grid_at(grid, row, SETUP)->text, GRID_TEXT, "%s s",
+			 fixed_text(values[METRIC_SETUP].mean, 2).text);
 	/* What failed is seen here as well, since -q shows nothing else. */
 	if (cell->outcome == OUTCOME_ERROR || cell->outcome == OUTCOME_SKIPPED)
 		snprintf(grid_at(grid, row, ITER)->text, GRID_TEXT, "%s",
@@ -93,38 +76,45 @@ static int has_interval(const struct results *results, const struct line *line)
 	return 0;
 }
 
+/* What of its settings is not the usual. */
+static void settings_text(char *text, size_t size, const struct run *run)
+{
+	const char *precision = run_odd_precision(run);
+	char epochs[40] = "", cut[60] = "";
+
+	if (run->epochs != CELL_NO_INT)
+		snprintf(epochs, sizeof(epochs), ", %ld epoch%s", run->epochs,
+			 run->epochs == 1 ? "" : "s");
+	if (run_is_cut(run))
+		snprintf(cut, sizeof(cut), " cut to %ld iteration%s",
+			 run->steps, run->steps == 1 ? "" : "s");
+	snprintf(text, size, "%s on %s%s%s%s%s%s%s", run->model,
+		 run->dataset[0] ? run->dataset : "unknown data", epochs, cut,
+		 !strcmp(run->dropout, "off") ? ", dropout off" : "",
+		 !strcmp(run->algorithm, "dense") ? ", dense" : "",
+		 *precision ? ", " : "", precision);
+}
+
 /* What was trained, how often, and what the signs behind the numbers are. */
 static void fill_title(const struct view *view, const struct line *line,
 		       char title[GRID_TITLE])
 {
+	const int named = setup_count(view->results) > 1 ||
+			  line->run->label[0];
 	const struct run *run = find_asked(view->results, line);
 	const char *sign = plus_minus(view->options);
-	const char *precision = run ? run_odd_precision(run) : "";
-	char raw[GRID_TITLE], epochs[96] = "", n[80];
+	char raw[GRID_TITLE], settings[200] = "no runs.csv", n[80];
 
-	if (run && run->epochs != CELL_NO_INT)
-		snprintf(epochs, sizeof(epochs), ", %ld epoch%s", run->epochs,
-			 run->epochs == 1 ? "" : "s");
-	if (run && run_is_cut(run))
-		snprintf(strchr(epochs, '\0'), 48, " cut to %ld iteration%s",
-			 run->steps, run->steps == 1 ? "" : "s");
+	if (run)
+		settings_text(settings, sizeof(settings), run);
 	if (line->repetitions == 1)
 		snprintf(n, sizeof(n), "n=1, %s between iterations", sign);
 	else
 		snprintf(n, sizeof(n), "n=%d, %s between runs%s",
 			 line->repetitions, sign,
 			 has_interval(view->results, line) ? ", [95 %]" : "");
-	snprintf(raw, sizeof(raw), "%s%s%s%s%s%s%s%s%s%s%s; %s",
-		 setup_count(view->results) > 1 || line->run->label[0] ?
-			 setup_name(line) : "",
-		 setup_count(view->results) > 1 || line->run->label[0] ?
-			 ": " : "",
-		 run ? run->model : "no runs.csv", run ? " on " : "",
-		 !run ? "" : run->dataset[0] ? run->dataset : "unknown data",
-		 epochs, run && !strcmp(run->dropout, "off") ?
-			 ", dropout off" : "",
-		 run && !strcmp(run->algorithm, "dense") ? ", dense" : "",
-		 *precision ? ", " : "", precision,
+	snprintf(raw, sizeof(raw), "%s%s%s%s; %s",
+		 named ? setup_name(line) : "", named ? ": " : "", settings,
 		 view->results->include_warmup ? ", warm-up included" : "", n);
 	clean_text(title, GRID_TITLE, raw, view->options);
 }
@@ -132,13 +122,14 @@ static void fill_title(const struct view *view, const struct line *line,
 static int draw_setup(const struct view *view, const struct line *line,
 		      struct error *err)
 {
-	static const char *const heads[HEADS] = {
+	const struct scale scale = view_scale(view, METRIC_ITER);
+	const char *const heads[HEADS] = {
+		[ITER] = scale.factor > 1 ? "ms/iter" : "s/iter",
 		[EPOCH] = "s/epoch",	   [RATE] = "images/s",
 		[UPDATES] = "updates x\nglobal batch",
 		[ACCURACY] = "accuracy",  [SETUP] = "start-up",
 		[CPUS] = "CPUs",
 	};
-	const struct scale scale = view_scale(view, METRIC_ITER);
 	struct grid grid;
 	int row = 0;
 
@@ -147,10 +138,7 @@ static int draw_setup(const struct view *view, const struct line *line,
 	grid.unmarked = 1;
 	fill_title(view, line, grid.title);
 	snprintf(grid.corner, GRID_TITLE, "target");
-	for (int i = 0; i < HEADS; i++)
-		snprintf(grid.heads[i], GRID_TEXT, "%s", heads[i] ? heads[i] :
-								    "");
-	snprintf(grid.heads[ITER], GRID_TEXT, "%s/iter", scale.name);
+	grid_set_heads(&grid, heads);
 	for (int t = 0; t < view->results->target_count; t++)
 		if (line->cells[t].run)
 			fill_row(view, &grid, row++, &line->cells[t], scale);
@@ -160,48 +148,19 @@ static int draw_setup(const struct view *view, const struct line *line,
 	return 0;
 }
 
-static int is_device(const struct view *view, const struct line *line,
-		     int target)
+static int has_device(const struct view *view, const struct line *line,
+		      int target)
 {
 	const struct run *run = line->cells[target].run;
 
 	return run && run_is_on_devices(run) && view->devices[target][0];
 }
 
-/* What a target is called where it is said how fast it is. */
-static void name_target(const struct view *view, const struct line *line,
-			int target, char name[2 * GRID_TEXT])
-{
-	const int used = snprintf(name, 2 * GRID_TEXT, "%s",
-				  view->results->targets[target]);
-
-	if (is_device(view, line, target))
-		snprintf(name + used, 2 * GRID_TEXT - (size_t)used, " (%s)",
-			 view->devices[target]);
-}
-
-/* "1.84 times as fast as cpu-1 [1.81, 1.87]"; as: NULL where that was said. */
-static void ratio_text(char text[2 * GRID_TEXT], const struct stats *speedup,
-		       const char *as)
-{
-	const double half = stats_half_width(speedup);
-	char ratio[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE];
-
-	number_print_fixed(ratio, speedup->mean, 2);
-	number_print_fixed(low, speedup->mean - half, 2);
-	number_print_fixed(high, speedup->mean + half, 2);
-	snprintf(text, 2 * GRID_TEXT, "%s%s times%s%s", as ? "is " : "", ratio,
-		 as ? " as fast as " : "", as ? as : "");
-	if (isfinite(half))
-		snprintf(strchr(text, '\0'), 2 * NUMBER_SIZE + 8, " [%s, %s]",
-			 low, high);
-}
-
 /* The device of a target that is compared with none. */
 static void print_devices(const struct view *view, const struct line *line)
 {
 	for (int t = 0; t < view->results->target_count; t++)
-		if (is_device(view, line, t))
+		if (has_device(view, line, t))
 			print_paragraph(view->out, view->options, "%s is %s.",
 					view->results->targets[t],
 					view->devices[t]);
@@ -217,8 +176,8 @@ static const struct result *first_rate(const struct view *view,
 	return NULL;
 }
 
-/* The fourth table's speed-up; over another target than one core it has none,
- * and this is the means' ratio, without an interval. */
+/* The speed-up; over another target than one core a cell has none, and this is
+ * the means' ratio, without an interval. */
 static struct stats ratio_of(const struct result *cell,
 			     const struct result *base, int is_speedup)
 {
@@ -228,30 +187,52 @@ static struct stats ratio_of(const struct result *cell,
 			    base->values[METRIC_RATE].mean);
 }
 
+/* "opencl (PoCL, 2 CPUs) is 1.84 times as fast as cpu-1 [1.81, 1.87]"; base:
+ * NULL where that was said. */
+static void ratio_text(char *text, size_t size, const struct view *view,
+		       const struct line *line, int target,
+		       const struct stats *ratio, const char *base)
+{
+	const double half = stats_half_width(ratio);
+	const int has = has_device(view, line, target);
+	char interval[2 * NUMBER_SIZE + 8] = "";
+
+	if (isfinite(half))
+		snprintf(interval, sizeof(interval), " [%s, %s]",
+			 fixed_text(ratio->mean - half, 2).text,
+			 fixed_text(ratio->mean + half, 2).text);
+	snprintf(text, size, "%s%s%s%s%s %s times%s%s%s",
+		 view->results->targets[target], has ? " (" : "",
+		 has ? view->devices[target] : "", has ? ")" : "",
+		 base ? " is" : "", fixed_text(ratio->mean, 2).text,
+		 base ? " as fast as " : "", base ? base : "", interval);
+}
+
 static void print_ratios(const struct view *view, const struct line *line)
 {
 	const struct result *one = line_base(view->results, line);
 	const struct result *base = one ? one : first_rate(view, line);
 	const char *differ = work_differs(view->results);
-	char text[1536] = "", name[2 * GRID_TEXT], ratio[2 * GRID_TEXT];
-	int count = 0;
+	char list[1536] = "", text[4 * GRID_TEXT];
 
 	for (int t = 0; base && t < view->results->target_count; t++) {
 		const struct result *cell = &line->cells[t];
-		const struct stats speedup = ratio_of(cell, base, one != NULL);
-		const size_t used = strlen(text);
+		const struct stats ratio = ratio_of(cell, base, one != NULL);
+		const size_t used = strlen(list);
 
-		if (cell == base || !speedup.count)
+		if (cell == base || !ratio.count)
 			continue;
-		name_target(view, line, t, name);
-		ratio_text(ratio, &speedup, count ? NULL : base->run->target);
-		snprintf(text + used, sizeof(text) - used, "%s%s %s",
-			 count++ ? ", " : "In images/s, ", name, ratio);
+		ratio_text(text, sizeof(text), view, line, t, &ratio,
+			   used ? NULL : base->run->target);
+		snprintf(list + used, sizeof(list) - used, "%s%s",
+			 used ? ", " : "", text);
 	}
-	if (count)
-		print_paragraph(view->out, view->options, "%s%s%s%s.", text,
-				differ ? "; " : "", differ ? differ : "",
-				differ ? ": compare accuracy too" : "");
+	if (list[0] && differ)
+		print_paragraph(view->out, view->options, "In images/s, %s; "
+				"%s: compare accuracy too.", list, differ);
+	else if (list[0])
+		print_paragraph(view->out, view->options, "In images/s, %s.",
+				list);
 	else
 		print_devices(view, line);
 }
@@ -259,7 +240,7 @@ static void print_ratios(const struct view *view, const struct line *line)
 static void warn(const struct view *view, int *count, const char *text)
 {
 	if (text[0])
-		print_note(view->out, view->options, "%s", text);
+		view_note(view, "%s", text);
 	*count += text[0] != '\0';
 }
 
@@ -290,29 +271,35 @@ static void warn_run(const struct view *view, const struct run *run,
 	}
 }
 
-/* Each target's last run; what does not fit is left out. */
+/* The last run of a target that was cut short; NULL: none was. */
+static const struct run *find_cut(const struct results *results,
+				  const char *target)
+{
+	const struct run *found = NULL;
+
+	for (size_t i = 0; i < results->run_count; i++) {
+		const struct run *run = &results->runs[i];
+
+		if (!strcmp(run->target, target) && run_is_cut(run) &&
+		    run_whole_epoch(run) != CELL_NO_INT)
+			found = run;
+	}
+	return found;
+}
+
+/* What does not fit is left out. */
 static void cut_text(const struct results *results, char *text, size_t size)
 {
-	int count = 0;
-
 	text[0] = '\0';
 	for (int t = 0; t < results->target_count; t++) {
-		const struct run *run = NULL;
+		const struct run *run = find_cut(results, results->targets[t]);
 		const size_t used = strlen(text);
 
-		for (size_t i = 0; i < results->run_count; i++)
-			if (!strcmp(results->runs[i].target,
-				    results->targets[t]) &&
-			    run_is_cut(&results->runs[i]) &&
-			    run_whole_epoch(&results->runs[i]) != CELL_NO_INT)
-				run = &results->runs[i];
-		if (!run)
-			continue;
-		snprintf(text + used, size - used, "%s%s %ld of %ld%s",
-			 count ? ", " : "cut short: ", run->target, run->steps,
-			 run_whole_epoch(run),
-			 count ? "" : " iterations");
-		count++;
+		if (run)
+			snprintf(text + used, size - used,
+				 used ? ", %s %ld of %ld" :
+				 "cut short: %s %ld of %ld iterations",
+				 run->target, run->steps, run_whole_epoch(run));
 	}
 }
 
@@ -335,18 +322,15 @@ static int print_warnings(const struct view *view)
 
 static void print_where(const struct view *view)
 {
-	const struct table_options *options = view->options;
+	const char *where = view->options->where;
 
-	if (!options->where)
-		return;
-	print_note(view->out, options, "more: bench table %s --details",
-		   options->where);
-	if (options->is_folder)
-		print_note(view->out, options, "pictures: bench "
-			   "plot %s", options->where);
+	if (where)
+		view_note(view, "more: bench table %s --details", where);
+	if (where && view->options->is_folder)
+		view_note(view, "pictures: bench plot %s", where);
 }
 
-int view_first(const struct view *view, struct error *err)
+int view_targets(const struct view *view, struct error *err)
 {
 	const struct results *results = view->results;
 	const int quiet = view->options->quiet;
