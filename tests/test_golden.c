@@ -148,29 +148,29 @@ static void train(const struct golden *golden, const char *backend, int steps,
 		.seed = (unsigned long long)golden->seed,
 		.dropout = golden->dropout,
 		.reshuffle = 1,
-		.recorder = { .rows = open_memstream(&text, &size),
-			      .progress = &silent },
 	};
-	const struct group_job job = { training_run, &training,
-				       sizeof(training), NULL };
-	struct recorder *recorder = &training.recorder;
+	struct training_outcome outcome = { .training = &training };
+	const struct group_job job = { training_run, &outcome,
+				       sizeof(outcome), NULL };
+	FILE *rows = open_memstream(&text, &size);
 	struct csv_reader *reader;
 	struct error err;
 
-	assert_non_null(recorder->rows);
-	row_clear(&observation_rows, &recorder->start);
-	recorder->start.cores = golden->cores;
+	assert_non_null(rows);
+	row_clear(&run_rows, &outcome.run);
+	outcome.run.cores = golden->cores;
+	recorder_start(&outcome.recorder, &outcome.run, 0, rows, &silent);
 	training.recipe = training.model->recipe;
 	training.recipe.lr = golden->lr;
 	if (steps < training.iterations)
 		training.iterations = steps;
 	training.recipe.epochs = (steps + training.iterations - 1) /
 				 training.iterations;
-	csv_write_header(recorder->rows, &observation_rows);
+	csv_write_header(rows, &observation_rows);
 	must(group_launch(transport_find(golden->cores > 1 ? "threads" :
 							     "self"),
 			  golden->cores, &job, &err), &err);
-	fclose(recorder->rows);
+	fclose(rows);
 	reader = csv_reader_open(&observation_rows, "rows", take_row, found,
 				 &err);
 	assert_non_null(reader);

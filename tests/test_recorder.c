@@ -66,28 +66,35 @@ static void record(struct rows *rows)
 	struct progress silent = { .out = NULL };
 	char *text = NULL;
 	size_t size = 0;
-	struct recorder recorder = { .rows = open_memstream(&text, &size),
-				     .progress = &silent,
-				     .modelled = 1 };
+	struct recorder recorder;
+	struct run run;
+	FILE *out = open_memstream(&text, &size);
 	struct csv_reader *reader;
 	struct error err;
 
-	assert_non_null(recorder.rows);
-	row_clear(&observation_rows, &recorder.start);
-	snprintf(recorder.start.target, sizeof(recorder.start.target), "t");
-	snprintf(recorder.start.run_id, sizeof(recorder.start.run_id), "r");
-	snprintf(recorder.start.status, sizeof(recorder.start.status), "ok");
-	recorder.start.cores = CORES;
-	csv_write_header(recorder.rows, &observation_rows);
+	assert_non_null(out);
+	row_clear(&run_rows, &run);
+	snprintf(run.target, sizeof(run.target), "t");
+	snprintf(run.run_id, sizeof(run.run_id), "r");
+	run.cores = CORES;
+	run.setup_s = 3;
+	run.loop_s = 40;
+	run.loop_cpu_s = 70;
+	recorder_start(&recorder, &run, 1, out, &silent);
+	csv_write_header(out, &observation_rows);
 	recorder_begin(&recorder, 8);
 	recorder_step(&recorder, 1, 1, steps);
 	recorder_step(&recorder, 1, 2, steps);
 	recorder_epoch(&recorder, 1, 33, epochs);
-	recorder_loop(&recorder, 40, 70, 0);
-	assert_int_equal(recorder.total_counts.launches, 2 * 5);
-	assert_int_equal(recorder.total_counts.reduced_bytes, 2 * 70);
-	assert_int_equal(recorder.total_counts.allocations, 2 * 900);
-	fclose(recorder.rows);
+	recorder_loop(&recorder, &run, 0);
+	assert_int_equal(run.launches, 2 * 5);
+	assert_int_equal(run.reduced_bytes, 2 * 70);
+	assert_int_equal(run.allocations, 2 * 900);
+	assert_int_equal(run.updates, 2);
+	assert_true(run.total_s == 3 + 40);
+	assert_true(fabs(run.iterations_s + run.loader_s + run.test_s +
+			 run.unaccounted_s - 40) < 1e-9);
+	fclose(out);
 	rows->count = 0;
 	reader = csv_reader_open(&observation_rows, "rows", take_row, rows,
 				 &err);

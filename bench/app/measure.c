@@ -1,6 +1,5 @@
 #include "bench/app/measure.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "bench/record/machine.h"
 #include "bench/record/csv.h"
 #include "bench/record/run.h"
-#include "bench/record/time_to_accuracy.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
@@ -25,12 +23,6 @@ static const char *on_off(int value)
 {
 	return value ? "on" : "off";
 }
-
-static const char *const kernel_states[] = {
-	[KERNELS_UNKNOWN] = "",
-	[KERNELS_COLD] = "cold",
-	[KERNELS_WARM] = "warm",
-};
 
 #define COPY(field, text) snprintf(field, sizeof(field), "%s", text)
 
@@ -90,10 +82,12 @@ static void describe_data(struct run *run, const struct training *training,
 		run->steps = training->iterations;
 }
 
-static void describe_resources(struct run *run, const struct training *training)
+/* CPU time and memory of this process and of its cores. */
+static void describe_resources(struct training_outcome *outcome)
 {
 	const struct usage own = usage_read(USAGE_PROCESS);
 	const struct usage cores = usage_read(USAGE_CHILDREN);
+	struct run *run = &outcome->run;
 
 	run->cpu_user_s = own.user_s + cores.user_s;
 	run->cpu_sys_s = own.system_s + cores.system_s;
@@ -101,71 +95,7 @@ static void describe_resources(struct run *run, const struct training *training)
 		own.involuntary_switches + cores.involuntary_switches;
 	run->maxrss_bytes = own.maxrss_bytes;
 	for (int r = 0; r < GROUP_MAX_SIZE; r++)
-		run->maxrss_bytes += training->memory_bytes[r];
-}
-
-static void describe_disturbance(struct run *run,
-				 const struct disturbance *disturbance)
-{
-	run->throttled_s = disturbance->throttled_s;
-	run->pressure_pct = disturbance->pressure_pct;
-	run->steal_pct = disturbance->steal_pct;
-	run->foreign_pct = disturbance->foreign_pct;
-}
-
-static void describe_outcome(struct run *run, const struct training *training)
-{
-	const struct recorder *recorder = &training->recorder;
-
-	COPY(run->device_name, training->device_info.name);
-	COPY(run->device_type, training->device_info.type);
-	COPY(run->device_driver, training->device_info.driver);
-	COPY(run->device_class, training->device_info.device_class);
-	run->device_units = training->device_info.units;
-	run->cpus = training->cpus;
-	run->compile_s = training->compile_s;
-	COPY(run->kernels, kernel_states[training->device_info.kernels]);
-	run->setup_s = training->setup_s;
-	run->warmup_s = training->warmup_s;
-	run->loop_s = training->loop_s;
-	run->loop_cpu_s = training->loop_cpu_s;
-	describe_resources(run, training);
-	describe_disturbance(run, &training->disturbance);
-	if (!isfinite(training->loop_s)) /* it never began */
-		return;
-	run->iterations_s = recorder->total_iterations_s;
-	run->loader_s = recorder->total_loader_s;
-	run->test_s = recorder->total_test_s;
-	run->unaccounted_s = training->loop_s - run->iterations_s -
-			     run->loader_s - run->test_s;
-	run->total_s = training->setup_s + training->loop_s;
-	if (training->reached_epoch) {
-		run->epochs_to_accuracy = training->reached_epoch;
-		run->time_to_accuracy_s =
-			time_to_accuracy(run, training->reached_s);
-	}
-	run->updates = recorder->updates;
-	if (recorder->total_counts.launches)
-		run->launches = recorder->total_counts.launches;
-	run->reduced_bytes = recorder->total_counts.reduced_bytes;
-	run->allocations = recorder->total_counts.allocations;
-	run->final_loss = recorder->last_loss;
-	run->final_accuracy_pct = recorder->last_accuracy_pct;
-	COPY(run->parameters_hash, training->parameters_hash);
-	COPY(run->buffers_hash, training->buffers_hash);
-}
-
-static void describe_residence(struct run *run,
-			       const struct training *training)
-{
-	if (!backend_holds(training->backend))
-		return;
-	/* It failed before it came to that. */
-	if (training->resident && !training->is_resident &&
-	    !training->not_resident_reason[0])
-		return;
-	COPY(run->resident, training->is_resident ? "yes" : "no");
-	COPY(run->not_resident_reason, training->not_resident_reason);
+		run->maxrss_bytes += outcome->memory_bytes[r];
 }
 
 static void describe_failure(struct run *run, const struct error *err)
@@ -200,26 +130,24 @@ static int write_run(const char *path, const struct run *run, int failed,
 	return failed ? failed : result;
 }
 
+static int refuse_rows(struct error *err)
+{
+	return error_set(err, ERROR_OUTPUT,
+			 "the rows could not be written to standard output");
+}
+
 static int launch(const struct target *target, struct training *training,
-		  struct run *run, FILE *out, FILE *log,
+		  struct training_outcome *outcome, FILE *out,
 		  const struct options *options, struct error *err)
 {
+	const struct group_job job = { training_run, outcome, sizeof(*outcome),
+				       interrupt_signal };
+	struct run *run = &outcome->run;
 	struct progress progress;
-	struct recorder *recorder = &training->recorder;
-	const struct group_job job = { training_run, training,
-				       sizeof(*training), interrupt_signal };
 	int failed;
 
-	*recorder = (struct recorder){ .rows = out,
-				       .progress = &progress,
-				       .last_loss = CELL_NO_REAL,
-				       .last_accuracy_pct = CELL_NO_REAL };
-	row_clear(&observation_rows, &recorder->start);
-	COPY(recorder->start.run_id, run->run_id);
-	COPY(recorder->start.target, run->target);
-	COPY(recorder->start.status, "ok");
-	recorder->start.cores = run->cores;
-	recorder->modelled = !target->backend->offloads;
+	recorder_start(&outcome->recorder, run, !target->backend->offloads,
+		       out, &progress);
 	progress_start(&progress, options->progress, options->quiet,
 		       target->name, training->recipe.epochs,
 		       training->iterations, out);
@@ -227,29 +155,27 @@ static int launch(const struct target *target, struct training *training,
 	/* Who does not listen any more need not be measured for: a parent may
 	 * have ended before we asked to end with it. */
 	if (fflush(out))
-		return error_set(err, ERROR_OUTPUT,
-				 "the rows could not be written to standard "
-				 "output");
+		return refuse_rows(err);
+	if (backend_holds(target->backend) && !training->resident)
+		COPY(run->resident, "no");
 	if (!training->one_process)
 		training->launcher_cpu_s = clock_process_cpu();
 	failed = group_launch(target->transport, target->cores, &job, err);
 	progress_end(&progress);
 	/* A signal may have come to one core alone. */
-	interrupt_adopt(training->stopped_by);
-	describe_outcome(run, training);
-	describe_residence(run, training);
-	/* Tables say it too. */
-	if (training->not_resident_reason[0] && !options->quiet &&
-	    !options->campaign_id)
-		fprintf(log, "note: batches are uploaded one by one: %s\n",
-			training->not_resident_reason);
+	interrupt_adopt(outcome->stopped_by);
+	describe_resources(outcome);
 	return failed;
 }
 
 static int measure(const struct target *target, struct training *training,
-		   struct run *run, const struct options *options, FILE *out,
-		   FILE *log, struct error *err)
+		   struct training_outcome *outcome,
+		   const struct options *options, FILE *out, FILE *log,
+		   struct error *err)
 {
+	/* A parent says it, and so do tables. */
+	FILE *notes = options->quiet || options->campaign_id ? NULL : log;
+	struct run *run = &outcome->run;
 	struct dataset dataset = { 0 };
 	double began_s;
 	int failed = -1;
@@ -261,24 +187,25 @@ static int measure(const struct target *target, struct training *training,
 		run->cpu_list, sizeof(run->cpu_list), err);
 	if (training->cpus < 0)
 		goto out;
+	run->cpus = training->cpus;
 	began_s = clock_now();
 	if (plan_dataset(&dataset, options, err))
 		goto out;
 	run->data_s = clock_now() - began_s;
 	training->dataset = &dataset;
-	/* A parent has said it already. */
-	if (dataset.notice[0] && !options->quiet && !options->campaign_id)
-		fprintf(log, "note: %s\n", dataset.notice);
+	if (dataset.notice[0] && notes)
+		fprintf(notes, "note: %s\n", dataset.notice);
 	if (plan_iterations(training, options, err) ||
 	    plan_check_memory(training, target, machine_memory_available(""),
 			      err))
 		goto out;
 	describe_data(run, training, options);
-	failed = launch(target, training, run, out, log, options, err);
+	failed = launch(target, training, outcome, out, options, err);
+	if (run->not_resident_reason[0] && notes)
+		fprintf(notes, "note: batches are uploaded one by one: %s\n",
+			run->not_resident_reason);
 	if (!failed && (fflush(out) || ferror(out)))
-		failed = error_set(err, ERROR_OUTPUT,
-				   "the rows could not be written to standard "
-				   "output");
+		failed = refuse_rows(err);
 out:
 	dataset_release(&dataset);
 	return failed;
@@ -307,7 +234,8 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 {
 	struct target target;
 	struct training training;
-	struct run run;
+	struct training_outcome outcome = { .training = &training };
+	struct run *run = &outcome.run;
 	int failed;
 
 	if (options->argument_count != 1)
@@ -330,19 +258,18 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	if (check_files(options, err))
 		return -1;
 	training.profile_log = log;
-	describe_request(&run, &target, &training, options);
+	describe_request(run, &target, &training, options);
 	failed = backend_check_algorithm(target.backend, options->algorithm,
-					 err);
-	if (!failed)
-		failed = measure(&target, &training, &run, options, out, log,
-				 err);
-	run.exit_code = 0;
-	COPY(run.status, "ok");
+					 err) ||
+		 measure(&target, &training, &outcome, options, out, log, err) ?
+			 -1 : 0;
+	run->exit_code = 0;
+	COPY(run->status, "ok");
 	if (failed)
-		describe_failure(&run, err);
+		describe_failure(run, err);
 	else if (!options->quiet && !options->campaign_id)
-		busy_note(&run, log); /* else a parent says it */
+		busy_note(run, log); /* else a parent says it */
 	if (options->run_file)
-		machine_read_binary(&run);
-	return write_run(options->run_file, &run, failed, err);
+		machine_read_binary(run);
+	return write_run(options->run_file, run, failed, err);
 }

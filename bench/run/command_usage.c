@@ -2,6 +2,7 @@
 
 #include "bench/record/machine.h"
 #include "bench/system/process.h"
+#include "bench/run/recorder.h"
 
 static double parent_cpu(void)
 {
@@ -27,9 +28,6 @@ void command_usage_describe(struct run *run, const struct command_usage *usage,
 {
 	const struct usage *used = &status->usage;
 	const double cpu_s = used->user_s + used->system_s;
-	const struct disturbance beside =
-		disturbance_between(&usage->before, &usage->after, run->total_s,
-				    cpu_s + usage->parent_cpu_s);
 
 	run->cpu_user_s = used->user_s;
 	run->cpu_sys_s = used->system_s;
@@ -37,9 +35,7 @@ void command_usage_describe(struct run *run, const struct command_usage *usage,
 	run->involuntary_switches = used->involuntary_switches;
 	if (used->maxrss_bytes > usage_read(USAGE_PROCESS).maxrss_bytes)
 		run->maxrss_bytes = used->maxrss_bytes;
-	run->throttled_s = beside.throttled_s;
-	run->pressure_pct = beside.pressure_pct;
-	run->steal_pct = beside.steal_pct;
-	run->foreign_pct = beside.foreign_pct;
+	recorder_disturbance(run, &usage->before, &usage->after, run->total_s,
+			     cpu_s + usage->parent_cpu_s);
 	machine_describe_host(run);
 }

@@ -105,7 +105,7 @@ int core_refuse_loss(struct core *core, struct error *err)
 		 "smaller --lr than %g may help", core->epoch, core->iteration,
 		 core->training->recipe.lr);
 	if (core->group->rank == 0)
-		recorder_not_a_number(&core->training->recorder, core->epoch,
+		recorder_not_a_number(&core->outcome->recorder, core->epoch,
 				      core->iteration, reason);
 	return error_set(err, ERROR_FAILED, "%s", reason);
 }
@@ -113,7 +113,7 @@ int core_refuse_loss(struct core *core, struct error *err)
 /* No core's clock starts before rank 0 has written its rows. */
 static int wait_for_rows(struct core *core, struct error *err)
 {
-	if (core->group->rank == 0 && ferror(core->training->recorder.rows))
+	if (core->group->rank == 0 && ferror(core->outcome->recorder.rows))
 		return error_set(err, ERROR_OUTPUT,
 				 "the rows could not be written to standard "
 				 "output");
@@ -139,13 +139,13 @@ int core_exchange(struct core *core, struct error *err)
 	if (core->unreported && !finite)
 		return core_refuse_loss(core, err);
 	if (core->unreported && core->group->rank == 0)
-		recorder_step(&core->training->recorder, core->epoch,
+		recorder_step(&core->outcome->recorder, core->epoch,
 			      core->iteration, all);
 	core->unreported = 0;
 	core->report = (struct step_report){ 0 };
 	if (stop) {
 		if (core->group->rank == 0)
-			core->training->stopped_by = stop;
+			core->outcome->stopped_by = stop;
 		return error_set(err, ERROR_STOPPED, stop == SIGTERM ?
 				 "terminated" : "interrupted");
 	}

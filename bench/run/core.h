@@ -9,7 +9,8 @@
 
 struct core {
 	struct replica_observer observer; /* first: it is the core */
-	struct training *training;
+	const struct training *training;
+	struct training_outcome *outcome;
 	struct group *group;
 	struct device *device;
 	struct program *program;

@@ -51,7 +51,7 @@ static int record(struct core *core, const struct score *scores, int count,
 	while (numbers < count && isfinite(scores[numbers].loss))
 		numbers++;
 	if (core->group->rank == 0)
-		recorder_ahead(&core->training->recorder, core->epoch, scores,
+		recorder_ahead(&core->outcome->recorder, core->epoch, scores,
 			       numbers, numbers == count ? &core->report :
 							   NULL);
 	if (numbers == count)

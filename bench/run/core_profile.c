@@ -5,7 +5,7 @@
 
 int core_open_profile(struct core *core, struct error *err)
 {
-	const struct recorder *recorder = &core->training->recorder;
+	const struct recorder *recorder = &core->outcome->recorder;
 
 	if (!core->training->profile)
 		return 0;
@@ -23,12 +23,13 @@ int core_open_profile(struct core *core, struct error *err)
 static int write_profile(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
+	struct progress *progress = core->outcome->recorder.progress;
 	struct profile_row rows[PROFILE_MOST_ROWS];
 	const int count = profile_build(core->profile, rows, err);
 
 	if (count < 0)
 		return -1;
-	progress_pause(training->recorder.progress);
+	progress_pause(progress);
 	if (profile_print(training->profile_log, rows, count, err))
 		return -1;
 	return profile_write(training->profile, rows, count, err);

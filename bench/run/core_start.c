@@ -90,36 +90,51 @@ static void join(char *text, size_t size, const struct device_part *parts,
 	snprintf(text + used, size - used, " and %s", own);
 }
 
-/* Rank 0 notes what computes: where it takes several devices, the name and
- * type of each that differs, and their units together. */
-static int describe_devices(struct core *core, struct error *err)
+/* What computes, for rank 0: of several devices the name and type of each that
+ * differs, and their units together. */
+static int describe_devices(struct core *core, struct device_info *info,
+			    struct error *err)
 {
 	struct device_part mine = { .units = 0 }, all[GROUP_MAX_SIZE];
 	const struct group *group = core->group;
-	struct device_info info;
 
-	device_describe(core->device, &info);
-	memcpy(mine.name, info.name, sizeof(mine.name));
-	memcpy(mine.type, info.type, sizeof(mine.type));
-	mine.units = info.units;
+	device_describe(core->device, info);
+	memcpy(mine.name, info->name, sizeof(mine.name));
+	memcpy(mine.type, info->type, sizeof(mine.type));
+	mine.units = info->units;
 	if (group_gather(core->group, &mine, sizeof(mine), all, err))
 		return -1;
-	if (group->rank)
-		return 0;
 	for (int r = 1; core->training->backend->offloads && r < group->size;
 	     r++) {
-		join(info.name, sizeof(info.name), all, r,
+		join(info->name, sizeof(info->name), all, r,
 		     offsetof(struct device_part, name));
-		join(info.type, sizeof(info.type), all, r,
+		join(info->type, sizeof(info->type), all, r,
 		     offsetof(struct device_part, type));
-		info.units += all[r].units;
+		info->units += all[r].units;
 	}
-	core->training->device_info = info;
 	return 0;
 }
 
-/* Rank 0 tells who wants to know. */
-static void introduce(struct core *core)
+static void record_device(struct run *run, const struct device_info *info)
+{
+	static const char *const states[] = {
+		[KERNELS_UNKNOWN] = "",
+		[KERNELS_COLD] = "cold",
+		[KERNELS_WARM] = "warm",
+	};
+
+	memcpy(run->device_name, info->name, sizeof(info->name));
+	memcpy(run->device_type, info->type, sizeof(info->type));
+	memcpy(run->device_driver, info->driver, sizeof(info->driver));
+	memcpy(run->device_class, info->device_class,
+	       sizeof(info->device_class));
+	run->device_units = info->units;
+	snprintf(run->kernels, sizeof(run->kernels), "%s",
+		 states[info->kernels]);
+}
+
+/* For --verbose. */
+static void print_device(struct core *core, const struct device_info *info)
 {
 	static const char *const states[] = {
 		[KERNELS_UNKNOWN] = "",
@@ -127,7 +142,6 @@ static void introduce(struct core *core)
 		[KERNELS_WARM] = " (warm: from kernels that were kept)",
 	};
 	const struct training *training = core->training;
-	const struct device_info *info = &training->device_info;
 	char steps[64 * MODEL_MAX_LAYERS];
 
 	if (!training->log)
@@ -138,15 +152,16 @@ static void introduce(struct core *core)
 		info->name, info->driver, info->units,
 		info->units == 1 ? "" : "s",
 		training->backend->offloads && core->group->size > 1 ?
-			" together" : "", training->compile_s,
+			" together" : "", core->outcome->run.compile_s,
 		states[info->kernels], steps);
 }
 
 /* What each core is called in the timeline, and who is delayed. */
-static int open_trace(struct training *training, int cores, struct error *err)
+static int open_trace(struct core *core, struct error *err)
 {
+	const struct training *training = core->training;
 	const struct slowdown *slowdown = &training->slowdown;
-	struct recorder *recorder = &training->recorder;
+	struct recorder *recorder = &core->outcome->recorder;
 
 	if (!training->trace)
 		return 0;
@@ -154,7 +169,7 @@ static int open_trace(struct training *training, int cores, struct error *err)
 				     training->process_began_at, err);
 	if (!recorder->trace)
 		return -1;
-	for (int r = 0; r < cores; r++) {
+	for (int r = 0; r < core->group->size; r++) {
 		char name[64];
 
 		if (slowdown->straggler_s > 0 && slowdown->straggler == r)
@@ -170,7 +185,7 @@ static int open_trace(struct training *training, int cores, struct error *err)
 
 static int compile(struct core *core, struct error *err)
 {
-	struct training *training = core->training;
+	const struct training *training = core->training;
 	const int size = core->group->size;
 	const struct program_options options = {
 		.batch = replica_share(0, size, training->global_batch),
@@ -193,7 +208,7 @@ static int compile(struct core *core, struct error *err)
 			    &options, &core->program, err))
 		return -1;
 	if (core->group->rank == 0)
-		training->compile_s = clock_now() - began_s;
+		core->outcome->run.compile_s = clock_now() - began_s;
 	return 0;
 }
 
@@ -248,7 +263,8 @@ static int hold_own(const struct core *core, struct holding *holding,
  * kernels for it (replica_compile). */
 static int hold_data(struct core *core, struct error *err)
 {
-	struct training *training = core->training;
+	const struct training *training = core->training;
+	struct run *run = &core->outcome->run;
 	struct holding holding = { 0 };
 
 	if (!training->resident || !backend_holds(training->backend))
@@ -265,26 +281,28 @@ static int hold_data(struct core *core, struct error *err)
 		return refuse_ahead(holding.reason, err);
 	if (core->group->rank)
 		return 0;
-	training->is_resident = holding.holds;
-	memcpy(training->not_resident_reason, holding.reason,
+	snprintf(run->resident, sizeof(run->resident), "%s",
+		 holding.holds ? "yes" : "no");
+	memcpy(run->not_resident_reason, holding.reason,
 	       sizeof(holding.reason));
 	return 0;
 }
 
 int core_start(struct core *core, struct error *err)
 {
+	struct device_info info;
 	struct loader_plan plan;
 
 	if (open_device(core, err) || compile(core, err) ||
 	    hold_data(core, err) ||
 	    replica_initialise(core->group, core->program,
 			       core->training->seed, err) ||
-	    open_masks(core, err) || describe_devices(core, err))
+	    open_masks(core, err) || describe_devices(core, &info, err))
 		return -1;
 	if (core->group->rank == 0) {
-		introduce(core);
-		if (open_trace(core->training, core->group->size, err) ||
-		    core_open_profile(core, err))
+		record_device(&core->outcome->run, &info);
+		print_device(core, &info);
+		if (open_trace(core, err) || core_open_profile(core, err))
 			return -1;
 	}
 	plan = plan_loading(core);

@@ -76,15 +76,7 @@ int plan_run(struct training *training, const struct target *target,
 	char wrong[128];
 
 	target_options_trim(&own, target);
-	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL,
-				       .compile_s = CELL_NO_REAL,
-				       .setup_s = CELL_NO_REAL,
-				       .warmup_s = CELL_NO_REAL,
-				       .loop_s = CELL_NO_REAL,
-				       .loop_cpu_s = CELL_NO_REAL,
-				       .disturbance = {
-					       CELL_NO_REAL, CELL_NO_REAL,
-					       CELL_NO_REAL, CELL_NO_REAL } };
+	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL };
 	if (find_model(&training->model, options->model, err))
 		return -1;
 	training->recipe = plan_recipe(training->model, options);

@@ -66,6 +66,23 @@ double phases_sum(const double *phases)
 	return sum;
 }
 
+void recorder_start(struct recorder *recorder, const struct run *run,
+		    int modelled, FILE *rows, struct progress *progress)
+{
+	struct observation *start = &recorder->start;
+
+	*recorder = (struct recorder){ .rows = rows,
+				       .progress = progress,
+				       .modelled = modelled,
+				       .last_loss = CELL_NO_REAL,
+				       .last_accuracy_pct = CELL_NO_REAL };
+	row_clear(&observation_rows, start);
+	memcpy(start->run_id, run->run_id, sizeof(run->run_id));
+	memcpy(start->target, run->target, sizeof(run->target));
+	snprintf(start->status, sizeof(start->status), "ok");
+	start->cores = run->cores;
+}
+
 void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 		    long samples)
 {
@@ -313,14 +330,48 @@ void recorder_not_a_number(struct recorder *recorder, int epoch, int iteration,
 	recorder_write(recorder, &row, "step");
 }
 
-void recorder_loop(struct recorder *recorder, double elapsed_s, double cpu_s,
-		   int partial)
+static void record_sums(struct run *run, const struct recorder *recorder)
 {
-	struct observation row = recorder_row(recorder, 0, elapsed_s);
+	const struct step_counts *counts = &recorder->total_counts;
+
+	run->iterations_s = recorder->total_iterations_s;
+	run->loader_s = recorder->total_loader_s;
+	run->test_s = recorder->total_test_s;
+	run->unaccounted_s = run->loop_s - run->iterations_s - run->loader_s -
+			     run->test_s;
+	run->total_s = run->setup_s + run->loop_s;
+	run->updates = recorder->updates;
+	if (counts->launches)
+		run->launches = counts->launches;
+	run->reduced_bytes = counts->reduced_bytes;
+	run->allocations = counts->allocations;
+	run->final_loss = recorder->last_loss;
+	run->final_accuracy_pct = recorder->last_accuracy_pct;
+}
+
+void recorder_disturbance(struct run *run,
+			  const struct disturbance_counters *before,
+			  const struct disturbance_counters *after,
+			  double elapsed_s, double cpu_s)
+{
+	const struct disturbance found =
+		disturbance_between(before, after, elapsed_s, cpu_s);
+
+	run->throttled_s = found.throttled_s;
+	run->pressure_pct = found.pressure_pct;
+	run->steal_pct = found.steal_pct;
+	run->foreign_pct = found.foreign_pct;
+}
+
+void recorder_loop(struct recorder *recorder, struct run *run, int partial)
+{
+	struct observation row = recorder_row(recorder, 0, run->loop_s);
+
+	record_sums(run, recorder);
 
 	row.epoch = CELL_NO_INT;
 	row.is_warmup = 0;
-	row.cpu_s = cpu_s;
+	row.cpu_s = run->loop_cpu_s;
 	snprintf(row.status, sizeof(row.status), "%s",
 		 partial ? "partial" : "ok");
 	recorder_write(recorder, &row, "loop");

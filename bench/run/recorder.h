@@ -9,8 +9,10 @@
 
 #include "backends/group/replica.h"
 #include "bench/record/observation.h"
+#include "bench/record/run.h"
 #include "bench/run/progress.h"
 #include "bench/run/trace.h"
+#include "bench/system/disturbance.h"
 
 /* What is the same, exactly, whenever the same iterations are done. */
 struct step_counts {
@@ -71,6 +73,11 @@ struct recorder {
 	int tested;
 };
 
+/* For the rows of run, which go to rows; modelled: those of a second clock
+ * too. */
+void recorder_start(struct recorder *recorder, const struct run *run,
+		    int modelled, FILE *rows, struct progress *progress);
+
 void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 		    long samples);
 
@@ -106,7 +113,15 @@ void recorder_epoch(struct recorder *recorder, int epoch, double elapsed_s,
 void recorder_partial_epoch(struct recorder *recorder, int epoch,
 			    double elapsed_s);
 
-void recorder_loop(struct recorder *recorder, double elapsed_s, double cpu_s,
-		   int partial);
+/* The end of the loop, of which the run has loop_s and loop_cpu_s; it gets the
+ * sums of its epochs. */
+void recorder_loop(struct recorder *recorder, struct run *run, int partial);
+
+/* The run's columns of what went on beside it, between two moments elapsed_s
+ * apart, in which it used cpu_s. */
+void recorder_disturbance(struct run *run,
+			  const struct disturbance_counters *before,
+			  const struct disturbance_counters *after,
+			  double elapsed_s, double cpu_s);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/record/time_to_accuracy.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
@@ -40,7 +41,8 @@ static int add_processes(struct core *core, double began_cpu_s, double *sum,
 /* Start-up ends where warm-up begins; both are over when this returns. */
 static int start_and_warm_up(struct core *core, struct error *err)
 {
-	struct training *training = core->training;
+	const struct training *training = core->training;
+	struct training_outcome *outcome = core->outcome;
 	const int first = core->group->rank == 0;
 	double began_s, cpu_s;
 
@@ -51,8 +53,8 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	if (core_leads_process(core))
 		interrupt_install(training->patient);
 	if (first) {
-		training->setup_s = began_s - training->process_began_at;
-		recorder_setup(&training->recorder, training->setup_s,
+		outcome->run.setup_s = began_s - training->process_began_at;
+		recorder_setup(&outcome->recorder, outcome->run.setup_s,
 			       training->launcher_cpu_s + cpu_s,
 			       training->dataset->train.count);
 	}
@@ -61,7 +63,7 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	if (core_leads_process(core))
 		interrupt_install(training->patient);
 	if (first)
-		training->warmup_s = clock_now() - began_s;
+		outcome->run.warmup_s = clock_now() - began_s;
 	return group_gather(core->group, NULL, 0, NULL, err);
 }
 
@@ -149,14 +151,15 @@ static int reaches_accuracy(const struct training *training,
 static void end_epoch(struct core *core, const struct epoch_start *start,
 		      const struct epoch_report *reports)
 {
-	struct training *training = core->training;
+	struct run *run = &core->outcome->run;
 	const double now = clock_now();
 
 	if (core->reached) {
-		training->reached_epoch = core->epoch;
-		training->reached_s = now - core->loop_began_s;
+		run->epochs_to_accuracy = core->epoch;
+		run->time_to_accuracy_s =
+			time_to_accuracy(run, now - core->loop_began_s);
 	}
-	recorder_epoch(&training->recorder, core->epoch, now - start->at,
+	recorder_epoch(&core->outcome->recorder, core->epoch, now - start->at,
 		       reports);
 }
 
@@ -197,7 +200,7 @@ static int report_epoch(struct core *core, const struct epoch_start *start,
 
 static int run_epoch(struct core *core, struct error *err)
 {
-	struct recorder *recorder = &core->training->recorder;
+	struct recorder *recorder = &core->outcome->recorder;
 	const struct epoch_start start = start_epoch(core);
 	const int first = core->group->rank == 0;
 	struct epoch_report report = { 0 };
@@ -251,7 +254,7 @@ static int save_parameters(struct core *core, struct error *err)
 /* All epochs, and what they took. */
 static int run_loop(struct core *core, struct error *err)
 {
-	struct training *training = core->training;
+	struct training_outcome *outcome = core->outcome;
 	const int first = core->group->rank == 0;
 	struct disturbance_counters before, after;
 	double began_s, began_cpu_s, loop_s, cpu_s = CELL_NO_REAL;
@@ -268,32 +271,32 @@ static int run_loop(struct core *core, struct error *err)
 		disturbance_read(&after, "");
 	if (!failed)
 		failed = add_processes(core, began_cpu_s, &cpu_s, err);
-	if (failed && training->one_process)
+	if (failed && core->training->one_process)
 		cpu_s = clock_process_cpu() - began_cpu_s;
 	if (first) {
-		training->loop_s = loop_s;
-		training->loop_cpu_s = cpu_s;
-		training->disturbance = disturbance_between(&before, &after,
-							    loop_s, cpu_s);
-		recorder_loop(&training->recorder, loop_s, cpu_s, failed);
+		outcome->run.loop_s = loop_s;
+		outcome->run.loop_cpu_s = cpu_s;
+		recorder_loop(&outcome->recorder, &outcome->run, failed);
+		recorder_disturbance(&outcome->run, &before, &after, loop_s,
+				     cpu_s);
 	}
 	return failed;
 }
 
 static int run_core(struct core *core, struct error *err)
 {
-	struct training *training = core->training;
+	struct run *run = &core->outcome->run;
 	char hash[20], buffers[20];
 
 	if (core_leads_process(core))
-		interrupt_install(training->patient);
+		interrupt_install(core->training->patient);
 	if (start_and_warm_up(core, err) || run_loop(core, err) ||
 	    core_check_replicas(core, hash, sizeof(hash), err) ||
 	    core_hash_buffers(core, buffers, sizeof(buffers), err))
 		return -1;
 	if (core->group->rank == 0) {
-		memcpy(training->parameters_hash, hash, sizeof(hash));
-		memcpy(training->buffers_hash, buffers, sizeof(buffers));
+		memcpy(run->parameters_hash, hash, sizeof(hash));
+		memcpy(run->buffers_hash, buffers, sizeof(buffers));
 	}
 	return save_parameters(core, err);
 }
@@ -301,7 +304,7 @@ static int run_core(struct core *core, struct error *err)
 /* What rank 0 has to say is out, or the run has failed. */
 static int finish_output(struct core *core, int failed, struct error *err)
 {
-	struct recorder *recorder = &core->training->recorder;
+	struct recorder *recorder = &core->outcome->recorder;
 	FILE *rows = recorder->rows;
 	struct error other;
 
@@ -320,13 +323,15 @@ static int finish_output(struct core *core, int failed, struct error *err)
 
 int training_run(struct group *group, void *context, struct error *err)
 {
+	struct training_outcome *outcome = context;
+	const int one_process = outcome->training->one_process;
 	struct core core = { .observer = { phase_ended },
-			     .training = context,
+			     .training = outcome->training,
+			     .outcome = outcome,
 			     .group = group,
 			     .masks = -1 };
 	int failed = run_core(&core, err);
-	const long memory_bytes =
-		core.training->one_process ? 0 : usage_own_memory();
+	const long memory_bytes = one_process ? 0 : usage_own_memory();
 
 	failed = finish_output(&core, failed, err);
 	/* First: after an error it may still be reading a batch. */
@@ -336,7 +341,7 @@ int training_run(struct group *group, void *context, struct error *err)
 	device_close(core.device);
 	if (core.masks >= 0)
 		close(core.masks);
-	if (!core.training->one_process)
-		core.training->memory_bytes[group->rank] = memory_bytes;
+	if (!one_process)
+		outcome->memory_bytes[group->rank] = memory_bytes;
 	return failed;
 }

@@ -7,11 +7,13 @@
 
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
+#include "bench/record/run.h"
 #include "bench/run/dataset.h"
 #include "bench/system/kernel.h"
 #include "bench/run/recorder.h"
 #include "bench/run/slowdown.h"
 
+/* What is to be done: nothing in it changes while it is. */
 struct training {
 	const struct model *model;
 	const struct backend *backend;
@@ -43,28 +45,25 @@ struct training {
 	FILE *profile_log;	 /* for its table */
 	double process_began_at; /* of clock_now() */
 	double launcher_cpu_s;	 /* of the process that is none of the cores */
+};
 
-	/* Used and filled by rank 0 alone. */
+/* What has come of it so far. */
+struct training_outcome {
+	const struct training *training;
+
+	/* Used and filled by rank 0 alone. The run's row has its ids, target
+	 * and cores before, and gets what is known when its loop is over. */
+	struct run run;
 	struct recorder recorder;
-	struct device_info device_info;
-	int is_resident;	       /* whether it does */
-	char not_resident_reason[160]; /* if it could but for this */
-	double compile_s; /* in setup_s */
-	double setup_s, warmup_s, loop_s, loop_cpu_s;
-	int reached_epoch; /* whose test reached the accuracy; 0: none */
-	double reached_s;  /* of the loop, until then */
-	struct disturbance disturbance; /* of the loop */
-	char parameters_hash[20]; /* of the final parameters */
-	char buffers_hash[20]; /* of core 0's running statistics, or empty */
-	int stopped_by;		  /* the signal that ended the run, or 0 */
+	int stopped_by; /* the signal that ended the run, or 0 */
 
 	/* Each core that is a process fills its own. */
 	long memory_bytes[GROUP_MAX_SIZE];
 };
 
 /*
- * The body of a core, for group_launch(); context is the struct training.
- * ERROR_STOPPED: a signal came, and the rows so far are out.
+ * The body of a core, for group_launch(); context is the struct
+ * training_outcome. ERROR_STOPPED: a signal came, and the rows so far are out.
  */
 int training_run(struct group *group, void *context, struct error *err);
 
