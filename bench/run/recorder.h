@@ -12,7 +12,7 @@
 #include "bench/record/run.h"
 #include "bench/run/progress.h"
 #include "bench/run/trace.h"
-#include "bench/system/disturbance.h"
+#include "bench/system/kernel.h"
 
 /* What is the same, exactly, whenever the same iterations are done. */
 struct step_counts {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "bench/system/text.h"
-#include "bench/record/cut.h"
 #include "bench/show/table_view.h"
 
 static const struct timing {
@@ -303,8 +302,7 @@ static int shows_quartiles(const struct results *results, enum metric metric)
 }
 
 /* What a run consists of, in columns of runs.csv, and what of it is known. */
-enum { STARTUP, LOADER, ITERATIONS, TEST, UNACCOUNTED, TOTAL, NEEDED,
-       WARMUP = NEEDED, PARTS };
+enum { STARTUP, LOADER, ITERATIONS, TEST, UNACCOUNTED, TOTAL, WARMUP, PARTS };
 
 static const size_t part_offsets[PARTS] = {
 	[STARTUP] = offsetof(struct run, setup_s),
@@ -328,7 +326,7 @@ struct parts {
 
 static int has_parts(const struct run *run)
 {
-	for (int p = 0; p < NEEDED; p++)
+	for (int p = 0; p < WARMUP; p++)
 		if (!isfinite(member(run, part_offsets[p])))
 			return 0;
 	return strcmp(run->status, "ok") == 0;
