@@ -31,7 +31,7 @@
 
 #include "bench/system/number.h"
 #include "bench/gate/gate.h"
-#include "bench/gate/verdicts.h"
+#include "bench/gate/verdict.h"
 #include "bench/record/binomial.h"
 #include "bench/record/stats.h"
 #include "models/random.h"

@@ -18,22 +18,6 @@ struct calibration {
 	int targets;
 };
 
-static double setup_of(const struct run *run)
-{
-	return run->setup_s;
-}
-
-static double cpu_of(const struct run *run)
-{
-	return run->loop_cpu_s;
-}
-
-/* Those that are not iterations. */
-static pair_value *const values[FLOOR_METRICS] = {
-	[FLOOR_SETUP] = setup_of,
-	[FLOOR_CPU] = cpu_of,
-};
-
 static void gather(struct pair_stage *stages, const struct check *check,
 		   const struct rows_by_run *groups, const char *target,
 		   int metric)
@@ -41,12 +25,12 @@ static void gather(struct pair_stage *stages, const struct check *check,
 	const struct campaign *campaign = &check->campaign;
 	int is_command;
 
-	if (values[metric])
-		pair_gather_runs(stages, campaign, campaign->id, target,
-				 values[metric]);
-	else
+	if (metric == FLOOR_ITER)
 		pair_gather(stages, campaign, groups, campaign->id, target,
 			    &is_command);
+	else
+		pair_gather_column(stages, campaign, campaign->id, target,
+				   floor_metrics[metric]);
 }
 
 static int find_floor(struct floor *floor, const struct pair_stage *stage,

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/system/text.h"
-#include "bench/gate/verdicts.h"
+#include "bench/gate/verdict.h"
 #include "bench/show/plot.h"
 #include "bench/show/plot_report.h"
 #include "bench/show/plot_script.h"

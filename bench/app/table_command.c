@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/gate/verdicts.h"
 #include "bench/show/export.h"
 #include "bench/show/table.h"
+#include "bench/gate/verdict.h"
 #include "bench/show/table_cores.h"
 #include "bench/system/terminal.h"
 #include "bench/app/columns.h"

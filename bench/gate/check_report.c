@@ -1,21 +1,169 @@
 #include "bench/gate/check_report.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "bench/gate/check_subject.h"
-#include "bench/gate/judge_besides.h"
-#include "bench/gate/verdicts.h"
+#include "bench/gate/verdict.h"
 #include "bench/record/campaign_rows.h"
 #include "bench/system/file.h"
 #include "bench/system/terminal.h"
 #include "bench/show/export.h"
 
-struct report {
-	struct verdict rows[CHECK_MOST_TARGETS];
-	struct verdicts verdicts; /* the rows */
-	struct verdicts all;	  /* of the folder, those before included */
-	struct table_options table;
+/* The end is left out of what is too long. */
+__attribute__((format(printf, 3, 4)))
+static void add(char *text, size_t size, const char *format, ...)
+{
+	const size_t used = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + used, size - used, format, arguments);
+	va_end(arguments);
+}
+
+/* The first process of the arm (of any arm for NULL) on this target. */
+static const struct run *find_run(const struct check *check,
+				  const struct check_target *target,
+				  const char *arm)
+{
+	const struct campaign *campaign = &check->campaign;
+
+	for (size_t i = 0; i < campaign->run_count; i++) {
+		const struct run *run = &campaign->runs[i];
+
+		if (!strcmp(run->campaign_id, campaign->id) &&
+		    !strcmp(run->target, target->name) &&
+		    (!arm || !strcmp(run->arm, arm)))
+			return run;
+	}
+	return NULL;
+}
+
+static void add_program(char *text, size_t size, const char *program)
+{
+	char self[512];
+	const ssize_t length = program ? -1 :
+				readlink("/proc/self/exe", self, sizeof(self));
+
+	if (program)
+		add(text, size, "%s", program);
+	else if (length > 0)
+		add(text, size, "%.*s", (int)length, self);
+	else
+		add(text, size, "this program");
+}
+
+static void add_build(char *text, size_t size, const struct run *run)
+{
+	if (!run || !run->version[0])
+		return;
+	add(text, size, ", version %s", run->version);
+	if (run->git_commit[0])
+		add(text, size, ", commit %s", run->git_commit);
+}
+
+static void describe_arm(char *text, size_t size, const struct check *check,
+			 const struct check_target *target, int side)
+{
+	const struct options *options = check->options;
+	const struct arm *arm = &check->arms[side];
+	const char *command = side == ARM_BASE ? options->base_cmd :
+						 options->head_cmd;
+	const char *const *variable = arm->variables;
+
+	text[0] = '\0';
+	if (side == ARM_BASE && target->stored) {
+		add(text, size, "baseline %s", options->baseline);
+		add_build(text, size, target->stored->run);
+		return;
+	}
+	if (command)
+		add(text, size, "command %s", command);
+	else if (side == ARM_BASE && options->base_ref)
+		add(text, size, "revision %s, commit %s", options->base_ref,
+		    check->build.commit);
+	else {
+		add_program(text, size, arm->program);
+		add_build(text, size, find_run(check, target,
+					       arm_names[side]));
+	}
+	for (; *variable; variable++)
+		add(text, size, "%s %s", variable == arm->variables ?
+		    ", with" : "", *variable);
+}
+
+static void copy(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from);
+}
+
+/* What a check compared, in words, so that its verdict can be read alone. What
+ * neither options nor rows say stays empty. */
+static void describe_subject(struct verdict *verdict, const struct check *check,
+			     const struct check_target *target)
+{
+	const struct run *run = find_run(check, target, NULL);
+
+	describe_arm(verdict->base, sizeof(verdict->base), check, target,
+		     ARM_BASE);
+	describe_arm(verdict->head, sizeof(verdict->head), check, target,
+		     ARM_HEAD);
+	if (target->steps_done > 0)
+		verdict->iterations = target->steps_done;
+	if (!run)
+		return;
+	copy(verdict->model, sizeof(verdict->model), run->model);
+	copy(verdict->dataset, sizeof(verdict->dataset), run->dataset);
+	verdict->global_batch = run->global_batch;
+	copy(verdict->cpu_model, sizeof(verdict->cpu_model), run->cpu_model);
+	verdict->logical_cpus = run->logical_cpus;
+	copy(verdict->started_utc, sizeof(verdict->started_utc),
+	     run->started_utc);
+}
+
+#define VERDICT(member) offsetof(struct verdict, member)
+
+/* Shown beside the verdict: medians over the screen's processes of each arm. */
+static const struct ungated {
+	const char *column;
+	size_t base, head; /* in the verdict */
+} ungated[] = {
+	{ "setup_s", VERDICT(base_setup_s), VERDICT(head_setup_s) },
+	{ "loop_cpu_s", VERDICT(base_cpu_s), VERDICT(head_cpu_s) },
+	{ "maxrss_bytes", VERDICT(base_maxrss_bytes),
+	  VERDICT(head_maxrss_bytes) },
+	{ "final_loss", VERDICT(base_last_loss), VERDICT(head_last_loss) },
 };
+
+static void set_median(struct verdict *verdict, size_t at,
+		       const struct pair_stage *stage, int arm)
+{
+	const double median = pair_arm_median(stage, arm);
+
+	memcpy((char *)verdict + at, &median, sizeof(median));
+}
+
+static int describe_ungated(struct verdict *verdict, const struct check *check,
+			    struct error *err)
+{
+	struct pair_stage *stages = calloc(CHECK_STAGES, sizeof(*stages));
+
+	if (!stages)
+		return error_memory(err, "the blocks of a check");
+	for (size_t i = 0; i < sizeof(ungated) / sizeof(ungated[0]); i++) {
+		pair_gather_column(stages, &check->campaign,
+				   check->campaign.id, verdict->target,
+				   ungated[i].column);
+		set_median(verdict, ungated[i].base, &stages[CHECK_SCREEN],
+			   ARM_BASE);
+		set_median(verdict, ungated[i].head, &stages[CHECK_SCREEN],
+			   ARM_HEAD);
+	}
+	free(stages);
+	return 0;
+}
 
 static const struct check_target *find_target(const struct check *check,
 					      const char *name)
@@ -27,119 +175,107 @@ static const struct check_target *find_target(const struct check *check,
 	return target;
 }
 
-static int make_report(struct report *report, const struct check *check,
-		       const struct judged *rows, int count, struct error *err)
+static int describe(struct verdict *verdict, const struct check *check,
+		    const struct judged *row, struct error *err)
 {
 	const struct options *options = check->options;
-	const struct campaign *campaign = &check->campaign;
 
-	report->verdicts.rows = report->rows;
-	report->verdicts.count = (size_t)count;
-	for (int i = 0; i < count; i++) {
-		struct verdict *verdict = &report->rows[i];
-
-		judge_describe(verdict, &rows[i]);
-		if (judge_besides(verdict, campaign, campaign->id, err))
-			return -1;
-		check_describe(verdict, check,
-			       find_target(check, rows[i].target));
-		snprintf(verdict->campaign_id, sizeof(verdict->campaign_id),
-			 "%s", campaign->id);
-		snprintf(verdict->label, sizeof(verdict->label), "%s",
-			 campaign->label);
-		verdict->order_seed = (long)check->seed;
-		snprintf(verdict->inject, sizeof(verdict->inject), "%s",
-			 options->inject ? options->inject : "");
-	}
+	judge_describe(verdict, row);
+	if (describe_ungated(verdict, check, err))
+		return -1;
+	describe_subject(verdict, check, find_target(check, row->target));
+	copy(verdict->campaign_id, sizeof(verdict->campaign_id),
+	     check->campaign.id);
+	copy(verdict->label, sizeof(verdict->label), check->campaign.label);
+	verdict->order_seed = (long)check->seed;
+	if (options->inject)
+		copy(verdict->inject, sizeof(verdict->inject),
+		     options->inject);
 	return 0;
 }
 
-static int print_csv(FILE *out, const void *context, struct error *err)
-{
-	const struct report *report = context;
-
-	return verdicts_print_csv(out, &report->verdicts, err);
-}
-
-static int print_json(FILE *out, const void *context, struct error *err)
-{
-	const struct report *report = context;
-
-	return verdicts_print_json(out, &report->verdicts, err);
-}
+/* Verdicts as a table of some look, for a memory_printer. */
+struct table {
+	const struct verdicts *verdicts;
+	const struct table_options *options;
+};
 
 static int print_table(FILE *out, const void *context, struct error *err)
 {
-	const struct report *report = context;
+	const struct table *table = context;
 
-	return verdicts_print(&report->verdicts, &report->table, out, err);
-}
-
-static const struct table_options github = { .format = TABLE_GITHUB,
-					     .utf8 = 1 };
-
-static int print_markdown(FILE *out, const void *context, struct error *err)
-{
-	const struct report *report = context;
-
-	return verdicts_print(&report->verdicts, &github, out, err);
-}
-
-static int print_all(FILE *out, const void *context, struct error *err)
-{
-	const struct report *report = context;
-
-	return verdicts_print(&report->all, &github, out, err);
+	return verdicts_print(table->verdicts, table->options, out, err);
 }
 
 /* To a file, or to the terminal for "-"; NULL is not wanted. */
 static int write_one(const char *path, memory_printer *print,
-		     const struct report *report, FILE *out, struct error *err)
+		     const void *context, FILE *out, struct error *err)
 {
 	if (!path)
 		return 0;
 	if (path[0] == '-' && !path[1])
-		return print(out, report, err);
-	return file_replace_with(path, print, report, err);
+		return print(out, context, err);
+	return file_replace_with(path, print, context, err);
 }
 
-int check_report(const struct check *check, const struct judged *rows,
-		 int count, FILE *out, struct error *err)
+/* new are those of this check, all those of the folder. All files are tried. */
+static int write_all(const struct check *check, const struct verdicts *new,
+		     const struct verdicts *all, FILE *out, struct error *err)
 {
 	const struct options *options = check->options;
 	const struct export_paths exports = {
 		options->export_csv, options->export_json,
 		options->export_markdown
 	};
-	char markdown[CAMPAIGN_PATH_SIZE];
+	const struct table_options github = { .format = TABLE_GITHUB,
+					      .utf8 = 1 };
+	struct table_options plain = {
+		.utf8 = terminal_is_utf8(),
+		.color = terminal_uses_color(options->color, out),
+	};
+	const struct table shown = { new, &plain }, markdown = { new, &github },
+			   folder = { all, &github };
+	char path[CAMPAIGN_PATH_SIZE];
 	const struct {
 		const char *path;
 		memory_printer *print;
+		const void *context;
 	} files[] = {
-		{ export_uses_terminal(&exports) ? NULL : "-", print_table },
-		{ markdown, print_all },
-		{ exports.csv, print_csv },
-		{ exports.json, print_json },
-		{ exports.markdown, print_markdown },
+		{ export_uses_terminal(&exports) ? NULL : "-", print_table,
+		  &shown },
+		{ path, print_table, &folder },
+		{ exports.csv, verdicts_print_csv, new },
+		{ exports.json, verdicts_print_json, new },
+		{ exports.markdown, print_table, &markdown },
 	};
-	struct report report = { .table = {
-		.utf8 = terminal_is_utf8(),
-		.color = terminal_uses_color(options->color, out),
-	} };
+	struct error other;
+	int failed = 0;
+
+	table_format_find(options->format, &plain.format);
+	campaign_path(path, check->campaign.dir, "verdicts.md");
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (write_one(files[i].path, files[i].print, files[i].context,
+			      out, failed ? &other : err))
+			failed = -1;
+	return failed;
+}
+
+int check_report(const struct check *check, const struct judged *rows,
+		 int count, FILE *out, struct error *err)
+{
+	struct verdict described[CHECK_MOST_TARGETS];
+	const struct verdicts new = { described, (size_t)count };
+	struct verdicts all = { 0 };
 	struct error other;
 	int failed;
 
-	if (make_report(&report, check, rows, count, err))
-		return -1;
-	table_format_find(options->format, &report.table.format);
-	campaign_path(markdown, check->campaign.dir, "verdicts.md");
-	failed = verdicts_append(check->campaign.dir, report.rows,
-				 report.verdicts.count, err) ||
-		 verdicts_read(&report.all, check->campaign.dir, err);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (write_one(files[i].path, files[i].print, &report, out,
-			      failed ? &other : err))
-			failed = -1;
-	verdicts_release(&report.all);
+	for (int i = 0; i < count; i++)
+		if (describe(&described[i], check, &rows[i], err))
+			return -1;
+	failed = verdicts_append(check->campaign.dir, &new, err) ||
+		 verdicts_read(&all, check->campaign.dir, err);
+	if (write_all(check, &new, &all, out, failed ? &other : err))
+		failed = 1;
+	verdicts_release(&all);
 	return failed ? -1 : 0;
 }

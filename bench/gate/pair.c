@@ -116,17 +116,32 @@ void pair_gather(struct pair_stage stages[CHECK_STAGES],
 	}
 }
 
-void pair_gather_runs(struct pair_stage stages[CHECK_STAGES],
-		      const struct campaign *campaign, const char *campaign_id,
-		      const char *target, pair_value *value)
+/* NAN if the process did not go well, or does not say. */
+static double cell_of(const struct run *run, const struct column *column)
 {
+	if (strcmp(run->status, "ok"))
+		return NAN;
+	if (column->kind == CELL_REAL)
+		return cell_real(column, run);
+	return cell_int(column, run) == CELL_NO_INT ?
+		       NAN : (double)cell_int(column, run);
+}
+
+void pair_gather_column(struct pair_stage stages[CHECK_STAGES],
+			const struct campaign *campaign,
+			const char *campaign_id, const char *target,
+			const char *column)
+{
+	const struct column *found = run_rows.columns;
+
+	while (strcmp(found->name, column))
+		found++;
 	clear_stages(stages);
 	for (size_t i = 0; i < campaign->run_count; i++) {
 		const struct run *run = &campaign->runs[i];
 
 		if (is_of(run, campaign_id, target))
-			keep_value(stages, run, strcmp(run->status, "ok") ?
-							NAN : value(run));
+			keep_value(stages, run, cell_of(run, found));
 	}
 }
 

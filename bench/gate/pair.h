@@ -45,11 +45,11 @@ void pair_gather(struct pair_stage stages[CHECK_STAGES],
 		 const struct rows_by_run *groups, const char *campaign_id,
 		 const char *target, int *is_command);
 
-/* The same of a number that the row of each process has: value's. */
-typedef double pair_value(const struct run *run);
-void pair_gather_runs(struct pair_stage stages[CHECK_STAGES],
-		      const struct campaign *campaign, const char *campaign_id,
-		      const char *target, pair_value *value);
+/* The same of a column of runs.csv that holds a number. */
+void pair_gather_column(struct pair_stage stages[CHECK_STAGES],
+			const struct campaign *campaign,
+			const char *campaign_id, const char *target,
+			const char *column);
 
 /* ln(arm / base) of the blocks that have both, in their order; logs has room
  * for SIGNED_RANK_MOST. Returns how many. */

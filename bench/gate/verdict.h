@@ -1,4 +1,4 @@
-/* What a check says of one target: a row of verdicts.csv. */
+/* What a check says of each target: the rows of verdicts.csv. */
 #ifndef BENCH_GATE_VERDICT_H
 #define BENCH_GATE_VERDICT_H
 
@@ -38,7 +38,7 @@ struct verdict {
 	double base_last_loss, head_last_loss;
 	long baseline_processes; /* missing: the base was measured, too */
 	double baseline_age_days;
-	/* What was compared, in words: see bench/gate/check_subject.h. */
+	/* What was compared, in words: see bench/gate/check_report.c. */
 	char base[400], head[400];
 	char model[32], dataset[32];
 	long global_batch, iterations;
@@ -51,10 +51,29 @@ struct verdict {
 
 extern const struct row_kind verdict_rows;
 
-/* The table of a check, and under it a line for each reason. Fails only for
- * want of memory. */
-int verdict_print_table(const struct verdict *verdicts, int count,
-			const struct table_options *options, FILE *out,
-			struct error *err);
+/* verdicts.csv of a results folder: what its checks said. */
+struct verdicts {
+	struct verdict *rows;
+	size_t count;
+};
+
+/* Adds rows to the folder's file, and waits for the disk. */
+int verdicts_append(const char *dir, const struct verdicts *verdicts,
+		    struct error *err);
+
+/* All of the folder; none if there is no such file. */
+int verdicts_read(struct verdicts *verdicts, const char *dir,
+		  struct error *err);
+void verdicts_release(struct verdicts *verdicts); /* all zero is fine */
+
+/* A table for each check, and under it what was compared and a line for each
+ * reason. Fails only for want of memory. */
+int verdicts_print(const struct verdicts *verdicts,
+		   const struct table_options *options, FILE *out,
+		   struct error *err);
+
+/* A memory_printer of struct verdicts as rows, and one as a JSON document. */
+int verdicts_print_csv(FILE *out, const void *verdicts, struct error *err);
+int verdicts_print_json(FILE *out, const void *verdicts, struct error *err);
 
 #endif

@@ -1,11 +1,13 @@
+#include "bench/gate/verdict.h"
+
 #include <math.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "bench/gate/gate.h"
-#include "bench/gate/verdict.h"
-#include "bench/gate/verdict_subject.h"
 #include "bench/show/table_format.h"
+
+#define LIST_SIZE 512
 
 enum { BASE, HEAD, RATIO, DETECTABLE, VERDICT, COLUMNS };
 
@@ -18,12 +20,6 @@ static const char *const heads[COLUMNS] = {
 	[BASE] = "base", [HEAD] = "head", [RATIO] = "head/base [95 %]",
 	[DETECTABLE] = "detects", [VERDICT] = "verdict",
 };
-
-static void set_text(const struct grid *grid, int row, int column,
-		     const char *text)
-{
-	snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%s", text);
-}
 
 /* Four digits tell apart what a check can, and leave the verdict room. */
 static void set_time(const struct grid *grid, int row, int column,
@@ -98,7 +94,8 @@ static void set_row(const struct grid *grid, int row,
 	if (isfinite(verdict->detectable_pct))
 		snprintf(grid_at(grid, row, DETECTABLE)->text, GRID_TEXT,
 			 "%.1f %%", verdict->detectable_pct);
-	set_text(grid, row, VERDICT, verdict->verdict);
+	snprintf(grid_at(grid, row, VERDICT)->text, GRID_TEXT, "%s",
+		 verdict->verdict);
 }
 
 /* One unit for the whole table, of its slowest row. */
@@ -119,8 +116,96 @@ static const struct unit *choose_unit(const struct verdict *verdicts, int count)
 	return unit;
 }
 
-/* A command does not tell these, and an older bench not all of them. */
-static void print_besides(const struct verdict *verdict,
+/* Adds to a list of 512 bytes whose items are parted by separator. */
+__attribute__((format(printf, 3, 4)))
+static void add(char *list, const char *separator, const char *format, ...)
+{
+	const size_t used = strlen(list);
+	const size_t parted = used ? strlen(separator) : 0;
+	va_list arguments;
+
+	if (used + parted >= LIST_SIZE)
+		return;
+	memcpy(list + used, separator, parted);
+	va_start(arguments, format);
+	vsnprintf(list + used + parted, LIST_SIZE - used - parted, format,
+		  arguments);
+	va_end(arguments);
+}
+
+static const char *plural(long count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* An older bench did not write what was compared. */
+static void print_sides(const struct verdict *verdict,
+			const struct table_options *options, FILE *out)
+{
+	if (verdict->base[0])
+		print_note(out, options, "base: %s", verdict->base);
+	if (verdict->head[0])
+		print_note(out, options, "head: %s", verdict->head);
+}
+
+static void print_machine(const struct verdict *verdict,
+			  const struct table_options *options, FILE *out)
+{
+	char list[LIST_SIZE] = "";
+
+	if (verdict->cpu_model[0])
+		add(list, ", ", "%s", verdict->cpu_model);
+	if (verdict->logical_cpus > 0)
+		add(list, ", ", "%ld logical CPU%s", verdict->logical_cpus,
+		    plural(verdict->logical_cpus));
+	if (verdict->started_utc[0])
+		add(list, ", ", "started %s", verdict->started_utc);
+	if (verdict->label[0])
+		add(list, ", ", "label %s", verdict->label);
+	if (list[0])
+		print_note(out, options, "machine: %s", list);
+}
+
+static void print_work(const struct verdict *verdict,
+		       const struct table_options *options, FILE *out)
+{
+	char list[LIST_SIZE] = "";
+
+	if (verdict->model[0])
+		add(list, ", ", "model %s", verdict->model);
+	if (verdict->dataset[0])
+		add(list, ", ", "data set %s", verdict->dataset);
+	if (verdict->global_batch > 0)
+		add(list, ", ", "global batch %ld", verdict->global_batch);
+	if (verdict->iterations > 0)
+		add(list, ", ", "%ld iteration%s a process",
+		    verdict->iterations, plural(verdict->iterations));
+	if (list[0])
+		print_note(out, options, "%s: %s", verdict->target, list);
+}
+
+/* Builds may differ between the targets of a stored base. */
+static int has_other_sides(const struct verdict *verdict,
+			   const struct verdict *before)
+{
+	return strcmp(verdict->base, before->base) ||
+	       strcmp(verdict->head, before->head);
+}
+
+static void print_subject(const struct verdict *verdicts, int count,
+			  const struct table_options *options, FILE *out)
+{
+	for (int i = 0; i < count; i++)
+		if (!i || has_other_sides(&verdicts[i], &verdicts[i - 1]))
+			print_sides(&verdicts[i], options, out);
+	if (count)
+		print_machine(verdicts, options, out);
+	for (int i = 0; i < count; i++)
+		print_work(&verdicts[i], options, out);
+}
+
+/* A command does not report these, and an older bench not all of them. */
+static void print_ungated(const struct verdict *verdict,
 			  const struct table_options *options, FILE *out)
 {
 	const struct {
@@ -128,30 +213,25 @@ static void print_besides(const struct verdict *verdict,
 		int decimals;
 		double base, head;
 	} all[] = {
-		{ "start-up", "s", 3, verdict->base_setup_s,
+		{ "start-up", " s", 3, verdict->base_setup_s,
 		  verdict->head_setup_s },
-		{ "CPU time of the loop", "s", 3, verdict->base_cpu_s,
+		{ "CPU time of the loop", " s", 3, verdict->base_cpu_s,
 		  verdict->head_cpu_s },
-		{ "peak memory", "MB", 1, verdict->base_maxrss_bytes / 1e6,
+		{ "peak memory", " MB", 1, verdict->base_maxrss_bytes / 1e6,
 		  verdict->head_maxrss_bytes / 1e6 },
 		{ "last loss", "", 6, verdict->base_last_loss,
 		  verdict->head_last_loss },
 	};
-	char text[256] = "";
+	char list[LIST_SIZE] = "";
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		const size_t used = strlen(text);
-
-		if (!isfinite(all[i].base) || !isfinite(all[i].head))
-			continue;
-		snprintf(text + used, sizeof(text) - used, "%s%s %.*f and "
-			 "%.*f%s%s", used ? "; " : "", all[i].name,
-			 all[i].decimals, all[i].base, all[i].decimals,
-			 all[i].head, *all[i].unit ? " " : "", all[i].unit);
-	}
-	if (text[0])
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (isfinite(all[i].base) && isfinite(all[i].head))
+			add(list, "; ", "%s %.*f and %.*f%s", all[i].name,
+			    all[i].decimals, all[i].base, all[i].decimals,
+			    all[i].head, all[i].unit);
+	if (list[0])
 		print_note(out, options, "%s, not gated, base and head: %s",
-			   verdict->target, text);
+			   verdict->target, list);
 }
 
 static void print_disturbed(const struct verdict *verdict,
@@ -167,7 +247,7 @@ static void print_disturbed(const struct verdict *verdict,
 	print_note(out, options, "%s: others used the machine: %ld block%s "
 		   "measured again, %ld%s process%s disturbed even so",
 		   verdict->target, verdict->redone,
-		   verdict->redone == 1 ? "" : "s", verdict->disturbed, of_all,
+		   plural(verdict->redone), verdict->disturbed, of_all,
 		   (of_all[0] ? verdict->processes : verdict->disturbed) == 1 ?
 			   "" : "es");
 }
@@ -215,9 +295,9 @@ static void print_legend(const struct verdict *verdict,
 			   "each arm, in pairs");
 }
 
-int verdict_print_table(const struct verdict *verdicts, int count,
-			const struct table_options *options, FILE *out,
-			struct error *err)
+static int print_check(const struct verdict *verdicts, int count,
+		       const struct table_options *options, FILE *out,
+		       struct error *err)
 {
 	const struct unit *unit = choose_unit(verdicts, count);
 	struct grid grid = { 0 };
@@ -237,10 +317,31 @@ int verdict_print_table(const struct verdict *verdicts, int count,
 	grid_free(&grid);
 	if (count)
 		print_legend(verdicts, options, out);
-	verdict_print_subject(verdicts, count, options, out);
+	print_subject(verdicts, count, options, out);
 	for (int i = 0; i < count; i++)
 		print_notes(&verdicts[i], options, out);
 	for (int i = 0; i < count; i++)
-		print_besides(&verdicts[i], options, out);
+		print_ungated(&verdicts[i], options, out);
+	return 0;
+}
+
+int verdicts_print(const struct verdicts *verdicts,
+		   const struct table_options *options, FILE *out,
+		   struct error *err)
+{
+	size_t first = 0, next;
+
+	for (; first < verdicts->count; first = next) {
+		const struct verdict *rows = &verdicts->rows[first];
+
+		for (next = first + 1; next < verdicts->count; next++)
+			if (strcmp(verdicts->rows[next].campaign_id,
+				   rows->campaign_id))
+				break;
+		if (first)
+			fputc('\n', out);
+		if (print_check(rows, (int)(next - first), options, out, err))
+			return -1;
+	}
 	return 0;
 }
