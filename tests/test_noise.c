@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/gate/noise.h"
+#include "bench/gate/floor.h"
 #include "models/random.h"
 
 #define MOST 200
@@ -17,7 +17,7 @@ static double floor_of(const double *logs, size_t count, uint32_t seed)
 {
 	double ratio;
 
-	if (noise_floor(&ratio, logs, count, seed, &err))
+	if (floor_estimate(&ratio, logs, count, seed, &err))
 		fail_msg("%s", err.message);
 	return log(ratio);
 }
@@ -104,12 +104,12 @@ static void few(void **state)
 	const double logs[] = { .1, -.1, .1 };
 
 	(void)state;
-	assert_int_equal(noise_check_pairs(3), 3);
-	assert_int_equal(noise_check_pairs(20), 20);
-	assert_int_equal(noise_check_pairs(40), 20);
+	assert_int_equal(floor_check_pairs(3), 3);
+	assert_int_equal(floor_check_pairs(20), 20);
+	assert_int_equal(floor_check_pairs(40), 20);
 	assert_true(fabs(floor_of(logs, 1, 1) - .1) < 1e-12);
 	assert_true(fabs(floor_of(logs, 3, 1) - .1) < 1e-12);
-	assert_int_equal(noise_floor(&(double){ 0 }, (double[]){ NAN }, 1, 1,
+	assert_int_equal(floor_estimate(&(double){ 0 }, (double[]){ NAN }, 1, 1,
 				     &err), -1);
 }
 

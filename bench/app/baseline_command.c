@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/gate/check_plan.h"
 #include "bench/gate/baseline_store.h"
 #include "bench/gate/baseline_table.h"
+#include "bench/gate/check.h"
 #include "bench/system/clock.h"
-#include "bench/system/interrupt.h"
 #include "bench/system/terminal.h"
 
 static int show(const char *dir, FILE *out, FILE *log, struct error *err)
@@ -31,27 +30,13 @@ struct saving {
 
 static int prepare(struct saving *saving, const char *dir, struct error *err)
 {
-	struct check *check = &saving->check;
-	const struct options *options = check->options;
 	char stamp[24];
-	const struct campaign_request request = { saving->store.work,
-						  options->label, stamp };
 
-	check->arm_count = 1;
-	check->lone_arm = ARM_BASE;
-	check_plan_blocks(check);
 	clock_stamp(stamp, sizeof(stamp));
-	if (arms_make(check->arms, options, err) ||
-	    check_plan_targets(check, options->arguments + 2,
-			       options->argument_count - 2, err) ||
-	    check_plan_data(check, err) ||
-	    store_open(&saving->store, dir, stamp, err) ||
-	    campaign_create(&check->campaign, &request, err))
-		return -1;
-	interrupt_install(0);
-	progress_start(&check->progress, options->progress, options->quiet,
-		       "baseline", 1, 1, NULL);
-	return 0;
+	return check_plan(&saving->check, err) ||
+	       store_open(&saving->store, dir, stamp, err) ||
+	       check_open(&saving->check, saving->store.work, stamp, err) ?
+		       -1 : 0;
 }
 
 static int measure(struct saving *saving, struct error *err)
@@ -100,8 +85,7 @@ static int save(const struct options *options, const char *dir, FILE *log,
 	progress_end(&saving->check.progress);
 	if (failed)
 		tell_rest(saving, log);
-	arms_release(saving->check.arms);
-	campaign_release(&saving->check.campaign);
+	check_release(&saving->check);
 	store_release(&saving->store);
 	free(saving);
 	return failed ? -1 : 0;

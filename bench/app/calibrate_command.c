@@ -6,7 +6,7 @@
 
 #include "bench/gate/check.h"
 #include "bench/gate/gate.h"
-#include "bench/gate/noise.h"
+#include "bench/system/clock.h"
 #include "bench/system/terminal.h"
 #include "bench/show/table_format.h"
 
@@ -42,11 +42,11 @@ static int find_floor(struct floor *floor, const struct pair_stage *stage,
 	if (!pairs)
 		return error_set(err, ERROR_FAILED, "%s: no pair of processes "
 				 "has %s", floor->target, floor->metric);
-	if (noise_floor(&ratio, logs, pairs, seed, err))
+	if (floor_estimate(&ratio, logs, pairs, seed, err))
 		return -1;
 	floor->floor_pct = 100 * (ratio - 1);
 	floor->pairs = (long)pairs;
-	floor->check_pairs = (long)noise_check_pairs(pairs);
+	floor->check_pairs = (long)floor_check_pairs(pairs);
 	return 0;
 }
 
@@ -155,11 +155,11 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
 	if (check->log && options->blocks != OPTION_UNSET &&
-	    options->blocks < NOISE_LEAST_PAIRS)
+	    options->blocks < FLOOR_LEAST_PAIRS)
 		fprintf(log, "note: %ld blocks are few: of fewer than %d a "
 			"floor may come out far too low, and bench check then "
 			"calls noise slower\n", options->blocks,
-			NOISE_LEAST_PAIRS);
+			FLOOR_LEAST_PAIRS);
 	if (options->dry_run || check->log)
 		check_print_plan(check, chosen,
 				 options->dry_run ? out : log);
@@ -184,17 +184,19 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 int calibrate_command(const struct options *options, FILE *out, FILE *log,
 		      struct error *err)
 {
-	struct check *check;
+	struct check *check = calloc(1, sizeof(*check));
+	char stamp[24];
 	int failed;
 
-	check = calloc(1, sizeof(*check));
 	if (!check)
 		return error_memory(err, "a check");
 	check->options = options;
 	check->log = options->quiet ? NULL : log;
-	failed = check_prepare(check, err) ||
+	clock_stamp(stamp, sizeof(stamp));
+	failed = check_plan(check, err) ||
+		 check_open(check, options->out, stamp, err) ||
 		 calibrate(check, out, log, err);
-	progress_end(&check->progress);
 	check_release(check);
+	free(check);
 	return failed ? -1 : 0;
 }

@@ -1,103 +1,11 @@
 #include "bench/app/check_command.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/gate/check_baseline.h"
-#include "bench/gate/check_plan.h"
-#include "bench/gate/check_report.h"
-#include "bench/gate/judge.h"
-#include "bench/record/machine.h"
-#include "bench/options/option_table.h"
+#include "bench/gate/check.h"
 #include "bench/system/clock.h"
-#include "bench/system/file.h"
-#include "bench/system/interrupt.h"
-#include "bench/show/export.h"
-
-/* Is there anything to compare? */
-static int check_question(const struct options *options, struct error *err)
-{
-	if (options->baseline)
-		return check_baseline_question(options, err);
-	if (options->verb == VERB_CALIBRATE || /* the base with itself */
-	    options->base || options->head || options->base_cmd ||
-	    options->head_cmd || options->base_ref || options->base_env[0] ||
-	    options->head_env[0] || options->inject)
-		return 0;
-	return error_set(err, ERROR_USAGE, "what is compared with what? Give "
-			 "--base PROGRAM, --base-ref REVISION, --baseline "
-			 "DIR, --head-env VARIABLE=VALUE, or --base-cmd and "
-			 "--head-cmd; see bench check --help");
-}
-
-static int plan_arms(struct check *check, struct error *err)
-{
-	const struct options *options = check->options;
-	const char *head = NULL;
-
-	if (arms_make(check->arms, options, err))
-		return -1;
-	if (!options->base_ref)
-		return 0;
-	if (options->base || options->base_cmd)
-		return error_set(err, ERROR_USAGE, "--base-ref names the base, "
-				 "and so does --base%s",
-				 options->base ? "" : "-cmd");
-	/* Another program's is not known yet; what differs on purpose does. */
-	if (!options->head && !options->base_env[0] && !options->head_env[0] &&
-	    !options->inject)
-		head = machine_commit();
-	if (check_build(&check->build, options->base_ref, head,
-			options->dry_run, check->log, err))
-		return -1;
-	check->arms[ARM_BASE].program = check->build.program[0] ?
-						check->build.program :
-						options->head;
-	check->arms[ARM_CONTROL].program = check->arms[ARM_BASE].program;
-	return 0;
-}
-
-/* What a bench would be told, a command does not hear. */
-static int refuse_deaf(const struct options *options, struct error *err)
-{
-	if (options->argument_count)
-		return error_set(err, ERROR_USAGE, "a command has no TARGET: "
-				 "found '%.60s' beside --base-cmd",
-				 options->arguments[0]);
-	for (int i = 0; i < option_row_count; i++) {
-		const struct option_row *row = &option_rows[i];
-
-		if (verb_knows(VERB_MEASURE, row) &&
-		    option_is_given(options, row) &&
-		    row->offset != offsetof(struct options, progress) &&
-		    row->offset != offsetof(struct options, quiet))
-			return error_set(err, ERROR_USAGE, "--%s is for what "
-					 "bench measures: a command is told by "
-					 "its own words, in --base-cmd and "
-					 "--head-cmd", row->name);
-	}
-	return 0;
-}
-
-static int plan_targets(struct check *check, struct error *err)
-{
-	const struct options *options = check->options;
-
-	if (options->baseline)
-		return check_baseline_plan(check, err);
-	if (!check->arms[ARM_BASE].words)
-		return check_plan_targets(check, options->arguments,
-					  options->argument_count, err);
-	if (refuse_deaf(options, err))
-		return -1;
-	snprintf(check->targets[0].name, sizeof(check->targets[0].name),
-		 "command");
-	check->target_count = 1;
-	check->named = 1;
-	return 0;
-}
 
 /* The rows of the targets that could be measured. */
 static int make_rows(const struct check *check, struct judged *rows)
@@ -208,6 +116,16 @@ static int exit_code(const struct check *check, enum gate_verdict worst)
 	return endings[worst].rank && fails ? ERROR_NO_VERDICT : 0;
 }
 
+/* Screen and confirmation have the saved processes in common, so that what was
+ * wrong with those is confirmed as well. */
+static void advise(struct judged *rows, int count)
+{
+	for (int i = 0; i < count; i++)
+		gate_advise(&rows[i].gate, "slower than the baseline twice, "
+			    "but both times than the same saved processes: "
+			    "advisory; --base-ref measures a base now");
+}
+
 /* The verdict stands, and is told, even if the table cannot be written. */
 static int conclude(struct check *check, struct judged *rows, int count,
 		    FILE *out, FILE *log, struct error *err)
@@ -217,7 +135,7 @@ static int conclude(struct check *check, struct judged *rows, int count,
 
 	progress_end(&check->progress);
 	if (check->options->baseline)
-		check_baseline_advise(rows, count);
+		advise(rows, count);
 	worst = worst_verdict(rows, count);
 	failed = check_report(check, rows, count, out, err);
 	if (!failed && (fflush(out) || ferror(out)))
@@ -236,7 +154,7 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 	int chosen[CHECK_MOST_TARGETS], count;
 
 	if (check_pilot(check, err) ||
-	    (check->options->baseline && check_baseline_compare(check, err)))
+	    (check->options->baseline && check_compare_baseline(check, err)))
 		return -1;
 	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
@@ -255,54 +173,6 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 	return conclude(check, rows, count, out, log, err);
 }
 
-int check_prepare(struct check *check, struct error *err)
-{
-	const struct options *options = check->options;
-	const struct export_paths exports = {
-		options->export_csv, options->export_json,
-		options->export_markdown
-	};
-	char stamp[24];
-	struct campaign_request request = { options->out, options->label,
-					    stamp };
-
-	check_plan_blocks(check);
-	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
-	clock_stamp(stamp, sizeof(stamp));
-	/* The folder that --base-ref builds in goes. Commands end soon after
-	 * the first signal, and are ours to end. */
-	interrupt_install(options->base_cmd != NULL);
-	if (check_question(options, err) ||
-	    plan_arms(check, err) ||
-	    plan_targets(check, err) || check_plan_data(check, err) ||
-	    export_check(&exports, err) ||
-	    check_load_floors(check, err) ||
-	    (options->dry_run &&
-	     file_make_scratch(check->scratch, sizeof(check->scratch),
-			       "bench-dry-run", err)))
-		return -1;
-	if (options->dry_run)
-		request.dir = check->scratch;
-	if (campaign_create(&check->campaign, &request, err))
-		return -1;
-	check->started = check->campaign.run_count;
-	progress_start(&check->progress, options->progress, options->quiet,
-		       verb_name(options->verb), 1, 1, NULL);
-	return 0;
-}
-
-void check_release(struct check *check)
-{
-	arms_release(check->arms);
-	check_build_release(&check->build);
-	baseline_release(&check->baseline);
-	campaign_release(&check->campaign);
-	if (check->scratch[0])
-		file_remove_tree(check->scratch);
-	floors_release(&check->floors);
-	free(check);
-}
-
 /* Whoever waits for the last line finds it there. */
 static void end_with_verdict(struct error *err)
 {
@@ -316,19 +186,21 @@ int check_command(const struct options *options, FILE *out, FILE *log,
 		  struct error *err)
 {
 	struct check *check = calloc(1, sizeof(*check));
+	char stamp[24];
 	int code;
 
 	if (!check)
 		return error_memory(err, "a check");
 	check->options = options;
 	check->log = options->quiet ? NULL : log;
-	code = check_prepare(check, err);
-	if (!code)
-		code = run_check(check, out, log, err);
-	progress_end(&check->progress);
+	clock_stamp(stamp, sizeof(stamp));
+	code = check_plan(check, err) ||
+			       check_open(check, options->out, stamp, err) ?
+		       -1 : run_check(check, out, log, err);
 	if (code < 0 &&
 	    (check->campaign.dir[0] || err->kind == ERROR_NO_VERDICT))
 		end_with_verdict(err);
 	check_release(check);
+	free(check);
 	return code < 0 ? (int)err->kind : code;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/gate/schedule.h"
 #include "bench/run/child.h"
 #include "bench/run/collector.h"
 #include "bench/record/run.h"

@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 #include "bench/gate/check_build.h"
-#include "bench/gate/schedule.h"
 #include "bench/gate/arm.h"
 #include "bench/gate/baseline.h"
 #include "bench/gate/floor.h"
+#include "bench/gate/judge.h"
 #include "bench/gate/pair.h"
 #include "bench/record/campaign.h"
 #include "bench/run/progress.h"
@@ -54,7 +54,7 @@ struct check {
 	struct campaign campaign;
 	char scratch[256]; /* the campaign's folder in a dry run */
 	size_t started; /* runs, those that the folder had included */
-	struct progress progress; /* started by the caller */
+	struct progress progress;
 
 	/* The stage that is measured. */
 	const char *stage_name;
@@ -71,10 +71,22 @@ void check_target_options(struct options *options, const struct check *check,
 
 /*
  * From check->options and check->log, all else being 0: arms, targets, the
- * order, a folder for the rows. `bench check` reads the floors, too.
+ * order and, for `bench check`, the noise floors. Nothing is written but what
+ * --base-ref builds. ERROR_USAGE if the options ask for no comparison, or for
+ * other work than the baseline's; ERROR_NO_VERDICT if the baseline is of
+ * another machine or lacks a target. Release it also after a failure.
  */
-int check_prepare(struct check *check, struct error *err);
-void check_release(struct check *check); /* also after a failure; frees it */
+int check_plan(struct check *check, struct error *err);
+
+/* The campaign that the rows go into: in dir as campaign_create() takes it, or
+ * in a folder that goes away in a dry run. Starts the progress. */
+int check_open(struct check *check, const char *dir, const char *started_utc,
+	       struct error *err);
+void check_release(struct check *check); /* ends the progress, too */
+
+/* After the pilot: was it of the baseline's work, on its device?
+ * ERROR_NO_VERDICT lists what differs. */
+int check_compare_baseline(struct check *check, struct error *err);
 
 /*
  * One process of the base (of the head, if that is alone) for each target, that
@@ -96,10 +108,6 @@ void check_print_time(char text[CHECK_TIME_SIZE], double seconds);
 /* --floors, or the usual file. */
 const char *check_floors_path(const struct options *options);
 
-/* Reads the noise floors. That `bench calibrate` could not save any is known
- * before anything is measured, too. */
-int check_load_floors(struct check *check, struct error *err);
-
 /* Sets each target's floor, from the machine that its pilot ran on; says which
  * floors are of another one. */
 void check_use_floors(struct check *check);
@@ -114,6 +122,13 @@ double check_estimate(const struct check *check, const int *chosen);
  */
 int check_measure(struct check *check, int stage, int first, const int *chosen,
 		  struct error *err);
+
+/*
+ * verdicts.csv and verdicts.md in the campaign's folder, the table on out, and
+ * what --export-* asks for. All are tried, the first failure is reported.
+ */
+int check_report(const struct check *check, const struct judged *rows,
+		 int count, FILE *out, struct error *err);
 
 /* `bench verify` of both programs for every backend, device and batch of a core
  * that is compared, unless the user's cache says that they are right. */

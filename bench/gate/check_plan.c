@@ -1,19 +1,27 @@
-#include "bench/gate/check_plan.h"
+/*
+ * What a check is going to measure: the two sides, the targets, how often and
+ * in which order, and whether all that this takes is there.
+ */
+#include "bench/gate/check.h"
 
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bench/gate/baseline_settings.h"
 #include "bench/gate/gate.h"
-#include "bench/gate/noise.h"
+#include "bench/options/option_table.h"
 #include "bench/record/machine.h"
-#include "bench/system/clock.h"
 #include "bench/run/plan_memory.h"
 #include "bench/run/plan_run.h"
 #include "bench/run/target_options.h"
+#include "bench/show/export.h"
+#include "bench/system/clock.h"
+#include "bench/system/file.h"
+#include "bench/system/interrupt.h"
 
 #define BLOCKS 20
-#define CALIBRATION_BLOCKS NOISE_LEAST_PAIRS
+#define CALIBRATION_BLOCKS FLOOR_LEAST_PAIRS
 
 void check_target_options(struct options *options, const struct check *check,
 			  const struct check_target *target)
@@ -29,7 +37,79 @@ void check_target_options(struct options *options, const struct check *check,
 		target_options_trim(options, &one);
 }
 
-void check_plan_blocks(struct check *check)
+static int refuse_beside_baseline(const struct options *options,
+				  struct error *err)
+{
+	/* What names a base, or needs one that is measured now. */
+	const struct {
+		const char *name;
+		int given;
+	} others[] = {
+		{ "--base", options->base != NULL },
+		{ "--base-ref", options->base_ref != NULL },
+		{ "--base-cmd", options->base_cmd != NULL },
+		{ "--base-env", options->base_env[0] != NULL },
+		{ "--head-cmd", options->head_cmd != NULL },
+		{ "--control on", options->control },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].given)
+			return error_set(err, ERROR_USAGE, "%s does not go "
+					 "with --baseline, whose processes "
+					 "are the base", others[i].name);
+	if (options->extend && options->blocks > TWO_SAMPLE_MOST / 2)
+		return error_set(err, ERROR_USAGE, "--extend: more than %d "
+				 "processes of the head are not compared with "
+				 "a baseline: give --blocks %d or less",
+				 TWO_SAMPLE_MOST, TWO_SAMPLE_MOST / 2);
+	return 0;
+}
+
+/* Is there anything to compare? */
+static int check_question(const struct options *options, struct error *err)
+{
+	if (options->baseline)
+		return refuse_beside_baseline(options, err);
+	if (options->verb != VERB_CHECK || options->base || options->head ||
+	    options->base_cmd || options->head_cmd || options->base_ref ||
+	    options->base_env[0] || options->head_env[0] || options->inject)
+		return 0;
+	return error_set(err, ERROR_USAGE, "what is compared with what? Give "
+			 "--base PROGRAM, --base-ref REVISION, --baseline "
+			 "DIR, --head-env VARIABLE=VALUE, or --base-cmd and "
+			 "--head-cmd; see bench check --help");
+}
+
+static int plan_arms(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+	const char *head = NULL;
+
+	if (arms_make(check->arms, options, err))
+		return -1;
+	if (!options->base_ref)
+		return 0;
+	if (options->base || options->base_cmd)
+		return error_set(err, ERROR_USAGE, "--base-ref names the base, "
+				 "and so does --base%s",
+				 options->base ? "" : "-cmd");
+	/* Another program's is not known yet; what differs on purpose does. */
+	if (!options->head && !options->base_env[0] && !options->head_env[0] &&
+	    !options->inject)
+		head = machine_commit();
+	if (check_build(&check->build, options->base_ref, head,
+			options->dry_run, check->log, err))
+		return -1;
+	check->arms[ARM_BASE].program = check->build.program[0] ?
+						check->build.program :
+						options->head;
+	check->arms[ARM_CONTROL].program = check->arms[ARM_BASE].program;
+	return 0;
+}
+
+/* How many blocks, and the seed of their order. */
+static void plan_blocks(struct check *check)
 {
 	const struct options *options = check->options;
 	/* Any number that is another one the next time. */
@@ -44,26 +124,24 @@ void check_plan_blocks(struct check *check)
 			      (uint32_t)((long)(now * 1e6) ^ (long)getpid());
 }
 
-static int plan_target(struct check *check, const char *name,
-		       struct target *target, struct error *err)
+/* The targets that are named, or all of the baseline, or the default ones. */
+static int plan_names(struct check *check, struct error *err)
 {
-	struct check_target *planned = &check->targets[check->target_count];
-
-	if (target_parse(target, name, err))
-		return -1;
-	snprintf(planned->name, sizeof(planned->name), "%s", target->name);
-	planned->backend = target->backend;
-	check->target_count++;
-	return 0;
-}
-
-int check_plan_targets(struct check *check, const char *const *names,
-		       int count, struct error *err)
-{
+	const struct options *options = check->options;
+	/* bench baseline save DIR TARGET ... */
+	const int before = options->verb == VERB_BASELINE ? 2 : 0;
+	const char *const *names = options->arguments + before;
+	const char *stored[BASELINE_MOST_TARGETS];
 	struct target targets[CHECK_MOST_TARGETS];
+	int count = options->argument_count - before;
 
-	check->named = count > 0;
-	if (!count) {
+	check->named = count > 0 || options->baseline;
+	if (!count && options->baseline) {
+		for (; count < check->baseline.count; count++)
+			stored[count] = check->baseline.targets[count]
+						.run->target;
+		names = stored;
+	} else if (!count) {
 		names = target_defaults;
 		while (names[count])
 			count++;
@@ -71,15 +149,165 @@ int check_plan_targets(struct check *check, const char *const *names,
 	if (count > CHECK_MOST_TARGETS)
 		return error_set(err, ERROR_USAGE, "more than %d targets",
 				 CHECK_MOST_TARGETS);
-	for (int i = 0; i < count; i++)
-		if (plan_target(check, names[i], &targets[i], err))
+	for (int i = 0; i < count; i++) {
+		struct check_target *planned = &check->targets[i];
+
+		if (target_parse(&targets[i], names[i], err))
 			return -1;
+		snprintf(planned->name, sizeof(planned->name), "%s",
+			 targets[i].name);
+		planned->backend = targets[i].backend;
+	}
+	check->target_count = count;
 	return target_refuse_twice(targets, count, "--blocks", err) ||
-	       target_options_check(check->options, targets, count, check->log,
+	       target_options_check(options, targets, count, check->log,
 				    err) ? -1 : 0;
 }
 
-int check_plan_data(struct check *check, struct error *err)
+static int find_stored(struct check *check, struct error *err)
+{
+	char missing[256] = "";
+
+	for (int t = 0; t < check->target_count; t++) {
+		struct check_target *target = &check->targets[t];
+
+		target->stored = baseline_find(&check->baseline, target->name);
+		if (!target->stored)
+			error_list(missing, sizeof(missing), target->name);
+	}
+	return missing[0] ?
+		       error_set(err, ERROR_NO_VERDICT, "no verdict: %s: not "
+				 "in the baseline %s: save it anew or leave it "
+				 "out", missing, check->options->baseline) : 0;
+}
+
+/* More processes of the head would not help. */
+static int refuse_few(const struct check_target *target, const char *dir,
+		      struct error *err)
+{
+	if (target->stored->count >= gate_rule_default.fewest)
+		return 0;
+	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
+			 "has %zu processes, and %zu are needed: bench "
+			 "baseline save %s %s measures it anew, with --blocks "
+			 "%zu or more", target->name, target->stored->count,
+			 gate_rule_default.fewest, dir, target->name,
+			 gate_rule_default.fewest);
+}
+
+static int refuse(const struct run *was, const struct run *is,
+		  struct error *err)
+{
+	char around[400], work[400], what[80] = "";
+	const int arounds = machine_difference(was, is, around,
+					       sizeof(around));
+	const int machines = machine_is_another(was, is);
+	const int works = settings_compare(was, is, work, sizeof(work));
+
+	if (!arounds && !works)
+		return 0;
+	if (machines)
+		error_list(what, sizeof(what), "another machine");
+	if (arounds > machines)
+		error_list(what, sizeof(what), "other variables");
+	if (works)
+		error_list(what, sizeof(what), "other work");
+	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
+			 "is of %s (first its, then this): %s%s%s",
+			 was->target, what, around,
+			 arounds && works ? "; " : "", work);
+}
+
+/* What is known of this machine before anything is measured on it. */
+static int compare_machine(const struct run *stored, struct error *err)
+{
+	struct run now = *stored;
+
+	machine_describe(&now);
+	return refuse(stored, &now, err);
+}
+
+static int plan_stored(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+
+	if (find_stored(check, err))
+		return -1;
+	check->arm_count = 1;
+	check->lone_arm = ARM_HEAD;
+	for (int t = 0; t < check->target_count; t++)
+		if (refuse_few(&check->targets[t], options->baseline, err) ||
+		    settings_agree(options, check->targets[t].stored->run, err))
+			return -1;
+	for (int t = 0; t < check->target_count; t++)
+		if (compare_machine(check->targets[t].stored->run, err))
+			return -1;
+	return 0;
+}
+
+int check_compare_baseline(struct check *check, struct error *err)
+{
+	for (int t = 0; t < check->target_count; t++) {
+		struct check_target *target = &check->targets[t];
+		const struct baseline_target *stored = target->stored;
+		struct run pilot = target->pilot;
+
+		/* Variables of the head's own are asked for; all others were
+		 * compared before. */
+		if (check->options->head_env[0])
+			memcpy(pilot.variables, stored->run->variables,
+			       sizeof(pilot.variables));
+		if (refuse(stored->run, &pilot, err))
+			return -1;
+		/* What its processes are held to. */
+		target->steps_done = stored->run->updates;
+		target->first_loss = stored->first_loss;
+	}
+	return 0;
+}
+
+/* Options of bench measure, of which a command is not told. */
+static int refuse_beside_command(const struct options *options,
+				 struct error *err)
+{
+	if (options->argument_count)
+		return error_set(err, ERROR_USAGE, "TARGET '%.60s' has no "
+				 "effect with --base-cmd: a command has none",
+				 options->arguments[0]);
+	for (int i = 0; i < option_row_count; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		if (verb_knows(VERB_MEASURE, row) &&
+		    option_is_given(options, row) &&
+		    row->offset != offsetof(struct options, progress) &&
+		    row->offset != offsetof(struct options, quiet))
+			return error_set(err, ERROR_USAGE, "--%s has no effect "
+					 "with --base-cmd: write it into the "
+					 "commands of --base-cmd and "
+					 "--head-cmd", row->name);
+	}
+	return 0;
+}
+
+static int plan_targets(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+
+	if (check->arms[ARM_BASE].words) {
+		snprintf(check->targets[0].name,
+			 sizeof(check->targets[0].name), "command");
+		check->target_count = 1;
+		check->named = 1;
+		return refuse_beside_command(options, err);
+	}
+	if (!options->baseline)
+		return plan_names(check, err);
+	return baseline_load(&check->baseline, options->baseline, err) ||
+	       plan_names(check, err) || plan_stored(check, err) ? -1 : 0;
+}
+
+/* That the data are there, and how many iterations an epoch has. */
+static int plan_data(struct check *check, struct error *err)
 {
 	struct dataset dataset = { 0 };
 	struct options options;
@@ -111,6 +339,108 @@ int check_plan_data(struct check *check, struct error *err)
 	}
 	dataset_release(&dataset);
 	return failed ? -1 : 0;
+}
+
+const char *check_floors_path(const struct options *options)
+{
+	return options->floors ? options->floors : FLOOR_FILE;
+}
+
+/* Whether the floors that will be found can be saved beside those that are
+ * there. */
+static int place_floors(struct check *check, struct error *err)
+{
+	const char *path = check_floors_path(check->options);
+
+	if (!check->options->floors && file_make_folder("results", err))
+		return -1;
+	if (file_check(path, err))
+		return -1;
+	return access(path, F_OK) ? 0 : floors_read(&check->floors, path, err);
+}
+
+static int load_floors(struct check *check, struct error *err)
+{
+	if (check->options->verb == VERB_CHECK)
+		return floors_read(&check->floors, check->options->floors, err);
+	return check->options->verb == VERB_BASELINE ||
+	       check->options->dry_run ? 0 : place_floors(check, err);
+}
+
+int check_plan(struct check *check, struct error *err)
+{
+	const struct options *options = check->options;
+	const struct export_paths exports = {
+		options->export_csv, options->export_json,
+		options->export_markdown
+	};
+
+	plan_blocks(check);
+	check->arm_count = options->verb == VERB_BASELINE ? 1 :
+			   options->control ? ARM_COUNT : ARM_CONTROL;
+	check->lone_arm = ARM_BASE;
+	/* The folder that --base-ref builds in goes. Commands end soon after
+	 * the first signal, and are ours to end. */
+	interrupt_install(options->base_cmd != NULL);
+	return check_question(options, err) || plan_arms(check, err) ||
+	       plan_targets(check, err) || plan_data(check, err) ||
+	       export_check(&exports, err) || load_floors(check, err) ? -1 : 0;
+}
+
+int check_open(struct check *check, const char *dir, const char *started_utc,
+	       struct error *err)
+{
+	const struct options *options = check->options;
+	struct campaign_request request = { dir, options->label, started_utc };
+
+	if (options->dry_run) {
+		if (file_make_scratch(check->scratch, sizeof(check->scratch),
+				      "bench-dry-run", err))
+			return -1;
+		request.dir = check->scratch;
+	}
+	if (campaign_create(&check->campaign, &request, err))
+		return -1;
+	check->started = check->campaign.run_count;
+	progress_start(&check->progress, options->progress, options->quiet,
+		       verb_name(options->verb), 1, 1, NULL);
+	return 0;
+}
+
+void check_release(struct check *check)
+{
+	progress_end(&check->progress);
+	arms_release(check->arms);
+	check_build_release(&check->build);
+	baseline_release(&check->baseline);
+	campaign_release(&check->campaign);
+	if (check->scratch[0])
+		file_remove_tree(check->scratch);
+	floors_release(&check->floors);
+}
+
+static void use_floor(struct check *check, struct check_target *target)
+{
+	const struct floor *floor, *other;
+
+	floor = floors_find(&check->floors, &target->pilot,
+			    floor_metrics[FLOOR_ITER]);
+	if (floor) {
+		target->floor = floor->floor_pct / 100;
+		return;
+	}
+	other = floors_find_elsewhere(&check->floors, &target->pilot);
+	if (other && check->log)
+		fprintf(check->log, "note: %s: there are noise floors of other "
+			"machines only (%.60s); bench calibrate measures this "
+			"one's\n", target->name, other->cpu_model);
+}
+
+void check_use_floors(struct check *check)
+{
+	for (int t = 0; t < check->target_count; t++)
+		if (!check->targets[t].missing && check->targets[t].backend)
+			use_floor(check, &check->targets[t]);
 }
 
 void check_choose_all(const struct check *check, int *chosen)

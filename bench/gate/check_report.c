@@ -1,4 +1,5 @@
-#include "bench/gate/check_report.h"
+/* What `bench check` leaves behind and shows. */
+#include "bench/gate/check.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

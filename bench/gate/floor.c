@@ -6,8 +6,14 @@
 #include <unistd.h>
 
 #include "bench/record/csv.h"
+#include "bench/record/signed_rank.h"
+#include "bench/record/stats.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
+#include "models/random.h"
+
+#define CHECKS 1000
+#define CHECK_PAIRS 20
 
 #define TEXT(member, meaning) COLUMN_TEXT(floor, member, meaning, 0)
 #define INT(member, meaning) COLUMN_INT(floor, member, meaning, 0)
@@ -193,4 +199,43 @@ int floors_replace(const char *path, const struct floor *rows, size_t count,
 	append_guard_release(&guard);
 	floors_release(&replacement.old);
 	return failed ? -1 : 0;
+}
+
+size_t floor_check_pairs(size_t count)
+{
+	return count < CHECK_PAIRS ? count : CHECK_PAIRS;
+}
+
+static void draw_check(double *drawn, size_t pairs, const double *logs,
+		       size_t count, struct mt19937 *generator)
+{
+	const size_t start = mt19937_next(generator) % count;
+
+	for (size_t i = 0; i < pairs; i++) {
+		const double log = logs[(start + i) % count];
+
+		drawn[i] = mt19937_next(generator) & 1 ? -log : log;
+	}
+}
+
+int floor_estimate(double *ratio, const double *logs, size_t count,
+		   uint32_t seed, struct error *err)
+{
+	const size_t pairs = floor_check_pairs(count);
+	double drawn[CHECK_PAIRS], distances[CHECKS];
+	struct mt19937 generator;
+
+	mt19937_seed(&generator, seed);
+	for (int i = 0; i < CHECKS; i++) {
+		struct walsh walsh;
+
+		draw_check(drawn, pairs, logs, count, &generator);
+		if (walsh_make(&walsh, drawn, pairs, err))
+			return -1;
+		distances[i] = fabs(walsh_estimate(&walsh));
+		walsh_release(&walsh);
+	}
+	stats_compute(distances, CHECKS); /* sorts them */
+	*ratio = exp(stats_quantile(distances, CHECKS, .95));
+	return 0;
 }

@@ -10,6 +10,7 @@
 #define BENCH_GATE_FLOOR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "backends/contract/error.h"
 #include "bench/record/column.h"
@@ -70,5 +71,25 @@ void floor_describe(struct floor *floor, const struct run *run);
  * work and metric. The others stay; the file need not be there. */
 int floors_replace(const char *path, const struct floor *rows, size_t count,
 		   struct error *err);
+
+/* Pairs of each check that is drawn: 20, as many as `bench check` measures, or
+ * all of count. */
+size_t floor_check_pairs(size_t count);
+
+/* Pairs below this are too few for a floor: checks that are drawn from them
+ * are nearly all the same one. */
+#define FLOOR_LEAST_PAIRS 40
+
+/*
+ * The ratio, 1.012 say, that 19 of 20 checks stay within: the 95th percentile
+ * of |HL|, Hodges and Lehmann's estimate, over a thousand checks. Each is of
+ * floor_check_pairs() consecutive ones, that start anywhere and go on at the
+ * beginning: what comes in spells stays together. Each pair's sign is tossed
+ * anew, since either arm may have been called B.
+ *
+ * logs are ln(B / A) of count pairs in their order, 1 at least.
+ */
+int floor_estimate(double *ratio, const double *logs, size_t count,
+		   uint32_t seed, struct error *err);
 
 #endif
