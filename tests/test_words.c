@@ -73,7 +73,8 @@ static void what_is_for_a_shell(void **state)
 		{ "x 200 | cat", "but has |," }, { "x;y", "but has ;," },
 		{ "x &", "but has &," },	 { "x <in", "but has <," },
 		{ "x 2>out", "but has >," },	 { "x `id`", "but has `," },
-		{ "x $(id)", "but has $(," },	 { "x\ny", "the end of a line" },
+		{ "x $(id)", "but has $(," },
+		{ "x\ny", "the end of a line" },
 	};
 
 	(void)state;
