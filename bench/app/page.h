@@ -8,6 +8,14 @@
 
 #include <stdio.h>
 
+/* What stands for a line with @NAME@. */
+struct page_part {
+	const char *name; /* NULL: the last */
+	void (*print)(FILE *out);
+};
+
+extern const struct page_part man_parts[];
+
 /* name is one of the choices of --generate. */
 void page_print(FILE *out, const char *name);
 

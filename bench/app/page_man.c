@@ -1,3 +1,5 @@
+#include "bench/app/page.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -6,7 +8,6 @@
 #include "bench/run/dataset_files.h"
 #include "bench/record/machine.h"
 #include "bench/app/argument.h"
-#include "bench/app/page_parts.h"
 #include "models/model.h"
 
 #define WIDTH 78

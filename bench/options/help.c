@@ -2,48 +2,29 @@
 #include <string.h>
 
 #include "bench/options/option_table.h"
+#include "bench/system/text.h"
 
 #define WIDTH 79
 #define INDENT 31 /* where the explanations begin */
 #define VERB_ROOM 22 /* of the arguments of verbs */
 #define VERB_INDENT (18 + VERB_ROOM + 1)
 
-/* Words from column INDENT on, broken before WIDTH. */
-static void print_wrapped(FILE *out, const char *text)
-{
-	int column = INDENT;
-
-	while (*text) {
-		const int length = (int)strcspn(text, " ");
-
-		if (column > INDENT && column + 1 + length > WIDTH) {
-			fprintf(out, "\n%*s", INDENT, "");
-			column = INDENT;
-		} else if (column > INDENT) {
-			fputc(' ', out);
-			column++;
-		}
-		fprintf(out, "%.*s", length, text);
-		column += length;
-		text += length + strspn(text + length, " ");
-	}
-	fputc('\n', out);
-}
-
 static void print_row(FILE *out, const struct option_row *row, enum verb verb)
 {
-	char left[64], letter[8] = "    ", text[256];
+	char left[64], letter[8] = "    ", text[256], line[400];
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
+	snprintf(left, sizeof(left), "  %s--%s%s%s", letter, row->name,
 		 row->argument ? " " : "", row->argument ? row->argument : "");
 	option_explain(row, verb, text, sizeof(text));
-	fprintf(out, "  %-*s", INDENT - 2, left);
 	/* Long names push their explanation to the next line. */
-	if (strlen(left) > INDENT - 3)
-		fprintf(out, "\n%*s", INDENT, "");
-	print_wrapped(out, text);
+	if (strlen(left) > INDENT - 1) {
+		fprintf(out, "%s\n", left);
+		left[0] = '\0';
+	}
+	snprintf(line, sizeof(line), "%-*s%s", INDENT, left, text);
+	text_wrap(out, line, WIDTH, INDENT);
 }
 
 static void print_options(FILE *out, enum verb verb)
