@@ -9,7 +9,6 @@
 #include "bench/system/memory.h"
 #include "bench/gate/baseline_settings.h"
 #include "bench/gate/pair.h"
-#include "bench/record/campaign_rows.h"
 #include "bench/record/csv.h"
 #include "bench/record/rows_by_run.h"
 #include "bench/record/stats.h"

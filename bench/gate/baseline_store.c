@@ -9,7 +9,6 @@
 #include "bench/system/memory.h"
 #include "bench/gate/baseline.h"
 #include "bench/gate/pair.h"
-#include "bench/record/campaign_rows.h"
 #include "bench/record/csv.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"

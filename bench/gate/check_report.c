@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "bench/gate/verdict.h"
-#include "bench/record/campaign_rows.h"
 #include "bench/system/file.h"
 #include "bench/system/terminal.h"
 #include "bench/show/export.h"

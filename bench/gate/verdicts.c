@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "bench/system/memory.h"
-#include "bench/record/campaign_rows.h"
 #include "bench/record/csv.h"
 #include "bench/record/json.h"
 #include "bench/system/append.h"

@@ -9,13 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/record/campaign_merge.h"
-#include "bench/record/campaign_names.h"
-#include "bench/record/campaign_rows.h"
 #include "bench/record/csv.h"
 #include "bench/record/result_rows.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
+#include "bench/system/names.h"
 
 enum { MOST_TRIES = 100 };
 
@@ -130,8 +128,89 @@ static int no_rows(const char *folder, struct error *err)
 			 folder, folder, meant);
 }
 
+/* The run_ids that were read so far. Two processes of one name would be taken
+ * for one: the same rows twice. */
+struct read_before {
+	struct names runs;
+	struct names observations[CAMPAIGN_FILES]; /* each has its own */
+};
+
+static int refuse_again(const char *path, const char *run_id, struct error *err)
+{
+	return error_set(err, ERROR_INPUT, "%s: run %s was read before: give "
+			 "each folder and file once", path, run_id);
+}
+
+/* Each has one row in runs.csv. */
+static int add_runs(struct names *names, const struct campaign *campaign,
+		    size_t first, const char *path, struct error *err)
+{
+	for (size_t i = first; i < campaign->run_count; i++) {
+		const int count = names->count;
+		const int number = names_number(
+			names, campaign->runs[i].run_id, err);
+
+		if (number < 0)
+			return -1;
+		if (number < count)
+			return refuse_again(path, campaign->runs[i].run_id,
+					    err);
+	}
+	return 0;
+}
+
+/* Each has many observations, those of a clock in one file. */
+static int add_observations(struct names *names, int modelled,
+			    const struct campaign *campaign, size_t first,
+			    const char *path, struct error *err)
+{
+	const struct observation *rows = campaign->observations;
+	const int before = names->count;
+	const char *last = NULL;
+	int number;
+	size_t i;
+
+	for (i = first; i < campaign->observation_count; i++) {
+		if (observation_is_modelled(&rows[i]) != modelled ||
+		    (last && !strcmp(rows[i].run_id, last)))
+			continue;
+		last = rows[i].run_id;
+		number = names_number(names, last, err);
+		if (number < 0)
+			return -1;
+		if (number < before)
+			return refuse_again(path, rows[i].run_id, err);
+	}
+	return 0;
+}
+
+/* Adds those of the rows of campaign from these on, which were read from path;
+ * one that was there before is ERROR_INPUT. */
+static int read_add(struct read_before *names, const struct campaign *campaign,
+		    size_t first_observation, size_t first_run,
+		    const char *path, struct error *err)
+{
+	int file;
+
+	if (add_runs(&names->runs, campaign, first_run, path, err))
+		return -1;
+	for (file = 0; file < CAMPAIGN_FILES; file++)
+		if (add_observations(&names->observations[file],
+				     file == CAMPAIGN_MODELLED, campaign,
+				     first_observation, path, err))
+			return -1;
+	return 0;
+}
+
+static void read_free(struct read_before *names)
+{
+	names_free(&names->runs);
+	for (int file = 0; file < CAMPAIGN_FILES; file++)
+		names_free(&names->observations[file]);
+}
+
 static int load_path(struct campaign *campaign, const char *path,
-		     struct campaign_names *names, FILE *log, struct error *err)
+		     struct read_before *names, FILE *log, struct error *err)
 {
 	const struct csv_sink sinks[] = {
 		{ &observation_rows, add_observation, campaign },
@@ -155,20 +234,19 @@ static int load_path(struct campaign *campaign, const char *path,
 		return is_folder ? no_rows(path, err) :
 				   error_set(err, ERROR_INPUT, "%s: no rows",
 					     path);
-	return campaign_names_add(names, campaign, observations, runs, path,
-				  err);
+	return read_add(names, campaign, observations, runs, path, err);
 }
 
 int campaign_load(struct campaign *campaign, const char *const *paths,
 		  int count, int with_cores, FILE *log, struct error *err)
 {
-	struct campaign_names names = { 0 };
+	struct read_before names = { 0 };
 	int i, failed = 0;
 
 	*campaign = (struct campaign){ .with_cores = with_cores };
 	for (i = 0; i < count && !failed; i++)
 		failed = load_path(campaign, paths[i], &names, log, err);
-	campaign_names_free(&names);
+	read_free(&names);
 	return failed;
 }
 
@@ -240,8 +318,90 @@ static int make_own_folder(struct campaign *campaign,
 			 campaign->dir, strerror(errno));
 }
 
+/* The runs of the campaign id, or all for NULL. */
+static int name_runs(struct names *names, const struct campaign *campaign,
+		     const char *id, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < campaign->run_count; i++)
+		if ((!id || !strcmp(campaign->runs[i].campaign_id, id)) &&
+		    names_number(names, campaign->runs[i].run_id, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Keeps the rows of those, or of all others. */
+static void keep_rows(struct campaign *campaign, const struct names *names,
+		      int those)
+{
+	struct observation *rows = campaign->observations;
+	size_t i, kept = 0;
+
+	for (i = 0; i < campaign->observation_count; i++)
+		if ((names_find(names, rows[i].run_id) >= 0) == those)
+			rows[kept++] = rows[i];
+	campaign->observation_count = kept;
+}
+
+static void drop_runs(struct campaign *campaign, const struct names *names)
+{
+	struct run *runs = campaign->runs;
+	size_t i, kept = 0;
+
+	for (i = 0; i < campaign->run_count; i++)
+		if (names_find(names, runs[i].run_id) < 0)
+			runs[kept++] = runs[i];
+	campaign->run_count = kept;
+}
+
+static int add_all(struct campaign *folder, const struct campaign *own,
+		   const struct names *names, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < own->run_count; i++)
+		if (names_find(names, own->runs[i].run_id) >= 0 &&
+		    campaign_keep_run(folder, &own->runs[i], err))
+			return -1;
+	for (i = 0; i < own->observation_count; i++)
+		if (names_find(names, own->observations[i].run_id) >= 0 &&
+		    campaign_keep(folder, &own->observations[i], err))
+			return -1;
+	return 0;
+}
+
+/* The runs that own made, as it has them, take the place of what folder, which
+ * was read from the files, has of them. */
+static int merge_rows(struct campaign *folder, const struct campaign *own,
+		      struct error *err)
+{
+	struct names names = { 0 };
+	int failed = name_runs(&names, own, own->id, err);
+
+	if (!failed) {
+		keep_rows(folder, &names, 0);
+		drop_runs(folder, &names);
+		failed = add_all(folder, own, &names, err);
+	}
+	names_free(&names);
+	return failed;
+}
+
+/* Takes away the rows of processes that have no row about themselves yet. */
+static int drop_unfinished(struct campaign *campaign, struct error *err)
+{
+	struct names names = { 0 };
+	const int failed = name_runs(&names, campaign, NULL, err);
+
+	if (!failed)
+		keep_rows(campaign, &names, 1);
+	names_free(&names);
+	return failed;
+}
+
 /* From now on others know that this campaign still runs. */
-static void use(struct campaign *campaign)
+static void share_folder(struct campaign *campaign)
 {
 	campaign->in_use = append_share(campaign->dir) + 1;
 }
@@ -273,9 +433,9 @@ static int use_folder(struct campaign *campaign,
 	 * be of use. */
 	if (file_make_folder(campaign->dir, err))
 		return -1;
-	use(campaign);
+	share_folder(campaign);
 	if (load_folder(campaign, campaign->dir, &rows, NULL, err) ||
-	    (!is_alone(campaign) && campaign_drop_unfinished(campaign, err)))
+	    (!is_alone(campaign) && drop_unfinished(campaign, err)))
 		return -1;
 	make_id(campaign, request);
 	return 0;
@@ -291,7 +451,7 @@ int campaign_create(struct campaign *campaign,
 			   make_own_folder(campaign, request, err))
 		return -1;
 	if (!campaign->in_use)
-		use(campaign);
+		share_folder(campaign);
 	return campaign_begin_files(campaign, err);
 }
 
@@ -303,8 +463,8 @@ int campaign_gather(struct campaign *all, const struct campaign *campaign,
 	*all = (struct campaign){ 0 };
 	memcpy(all->dir, campaign->dir, sizeof(all->dir));
 	return load_folder(all, campaign->dir, &rows, NULL, err) ||
-	       campaign_merge(all, campaign, err) ||
-	       (!is_alone(campaign) && campaign_drop_unfinished(all, err)) ?
+	       merge_rows(all, campaign, err) ||
+	       (!is_alone(campaign) && drop_unfinished(all, err)) ?
 		       -1 : 0;
 }
 

@@ -1,10 +1,12 @@
-#include "bench/record/campaign_rows.h"
+/* The rows of a campaign, in memory and in the files of its folder. */
+#include "bench/record/campaign.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/system/memory.h"
+#include "bench/system/text.h"
 #include "bench/record/csv.h"
 #include "bench/system/append.h"
 
@@ -85,17 +87,14 @@ static char *header_text(const struct row_kind *kind, struct error *err)
 	return text;
 }
 
-static void tell_end(struct campaign *campaign, const char *path,
+static void notice_cut(struct campaign *campaign, const char *path,
 		     const struct append_note *note)
 {
-	char *notice = campaign->notice;
-	const size_t used = strlen(notice);
-
 	if (note->cut)
-		snprintf(notice + used, sizeof(campaign->notice) - used,
-			 "%s%s: the last line had no end, its %zu bytes were "
-			 "taken away; whoever wrote it was killed",
-			 used ? "; " : "", path, note->cut);
+		text_append(campaign->notice, sizeof(campaign->notice),
+			    "%s%s: the last line had no end, its %zu bytes "
+			    "were taken away; whoever wrote it was killed",
+			    campaign->notice[0] ? "; " : "", path, note->cut);
 }
 
 static int append(struct campaign *campaign, const char *name,
@@ -110,7 +109,7 @@ static int append(struct campaign *campaign, const char *name,
 	campaign_path(path, campaign->dir, name);
 	failed = append_rows(path, header, rows, size, wait, note, err);
 	free(header);
-	tell_end(campaign, path, note);
+	notice_cut(campaign, path, note);
 	return failed;
 }
 
@@ -129,9 +128,7 @@ int campaign_is_begun(const char *path, const struct row_kind *kind,
 
 int campaign_begin_files(struct campaign *campaign, struct error *err)
 {
-	char *notice = campaign->notice;
 	struct append_note note;
-	size_t used;
 	int file;
 
 	for (file = 0; file < CAMPAIGN_FILES; file++)
@@ -140,12 +137,11 @@ int campaign_begin_files(struct campaign *campaign, struct error *err)
 			return -1;
 	if (append(campaign, runs_name, &run_rows, "", 0, 1, &note, err))
 		return -1;
-	used = strlen(notice);
 	if (note.unlocked)
-		snprintf(notice + used, sizeof(campaign->notice) - used,
-			 "%sthe file system of %s has no locks: let no other "
-			 "process add rows there meanwhile", used ? "; " : "",
-			 campaign->dir);
+		text_append(campaign->notice, sizeof(campaign->notice),
+			    "%sthe file system of %s has no locks: let no "
+			    "other process add rows there meanwhile",
+			    campaign->notice[0] ? "; " : "", campaign->dir);
 	return 0;
 }
 

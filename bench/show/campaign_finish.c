@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "bench/record/result_rows.h"
-#include "bench/record/campaign_rows.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
 #include "bench/show/table.h"
