@@ -32,7 +32,6 @@
 #include "bench/system/number.h"
 #include "bench/gate/gate.h"
 #include "bench/gate/verdict.h"
-#include "bench/record/binomial.h"
 #include "bench/record/stats.h"
 #include "models/random.h"
 #include "tests/recorded.h"
@@ -112,17 +111,18 @@ static int print_window(const char *name, long check, const char *stage,
 			const struct window *window, double shift,
 			struct error *err)
 {
-	struct walsh walsh;
+	struct rank_test test;
 
-	if (walsh_make(&walsh, window->logs, window->count, err))
+	if (signed_rank_make(&test, window->logs, window->count, err))
 		return -1;
 	printf("%ld,%s,%s,%.17g,%.17g,%.17g,%.17g,%.17g,", check, name, stage,
-	       walsh_estimate(&walsh), walsh_lower(&walsh, .025),
-	       walsh_upper(&walsh, .025), shift, walsh_p_above(&walsh, shift));
+	       rank_test_estimate(&test), rank_test_lower(&test, .025),
+	       rank_test_upper(&test, .025), shift,
+	       rank_test_p_above(&test, shift));
 	for (size_t i = 0; i < window->count; i++)
 		printf("%s%.17g", i ? " " : "", window->logs[i]);
 	printf("\n");
-	walsh_release(&walsh);
+	rank_test_release(&test);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* Bounds of shares and of the gate's rates, against SciPy's beta.ppf. */
-#include "bench/record/binomial.h"
+#include "bench/record/stats.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The gate on pairs whose truth is known. */
 #include "tests/stages.h"
 
-#include "bench/record/signed_rank.h"
+#include "bench/record/rank_test.h"
 #include "models/random.h"
 
 #define CHECKS 4000
@@ -11,14 +11,14 @@
 static void numbers(void **state)
 {
 	struct gate_stage stage;
-	struct walsh walsh;
+	struct rank_test test;
 	double logs[PAIRS], half;
 
 	(void)state;
 	shift(logs, 2, 3);
-	assert_int_equal(walsh_make(&walsh, logs, PAIRS, &err), 0);
+	assert_int_equal(signed_rank_make(&test, logs, PAIRS, &err), 0);
 	measure(&stage, &gate_rule_default, logs, PAIRS);
-	half = walsh_estimate(&walsh) - walsh_lower(&walsh, .025);
+	half = rank_test_estimate(&test) - rank_test_lower(&test, .025);
 	assert_int_equal(stage.pairs, PAIRS);
 	/* The deviates are as many above 0 as below. */
 	assert_true(fabs(stage.ratio - 1.02) < 1e-12);
@@ -27,15 +27,15 @@ static void numbers(void **state)
 	assert_true(half > .01 && half < .02);
 	assert_true(fabs(stage.detectable - 1.03 * exp(half)) < 1e-12);
 	assert_true(fabs(stage.p_slower -
-			 walsh_p_above(&walsh, log(1.01))) < 1e-12);
-	walsh_release(&walsh);
+			 rank_test_p_above(&test, log(1.01))) < 1e-12);
+	rank_test_release(&test);
 	/* Where there is more noise, the bound has to clear more. */
 	shift(logs, 2, 9);
-	assert_int_equal(walsh_make(&walsh, logs, PAIRS, &err), 0);
+	assert_int_equal(signed_rank_make(&test, logs, PAIRS, &err), 0);
 	measure(&stage, &gate_rule_default, logs, PAIRS);
-	half = walsh_estimate(&walsh) - walsh_lower(&walsh, .025);
+	half = rank_test_estimate(&test) - rank_test_lower(&test, .025);
 	assert_true(fabs(stage.detectable - 1.01 * exp(2 * half)) < 1e-12);
-	walsh_release(&walsh);
+	rank_test_release(&test);
 }
 
 /* A stricter rule judges by its own level, and prints 95 % all the same. */

@@ -1,5 +1,5 @@
 /* The rank-sum procedure against published tables and against every split. */
-#include "bench/record/two_sample.h"
+#include "bench/record/rank_test.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #define MOST TWO_SAMPLE_MOST
 
 /* Two samples without equal values or equal differences. */
-static void made(struct shifts *shifts, size_t first, size_t second)
+static void made(struct rank_test *test, size_t first, size_t second)
 {
 	double a[MOST], b[MOST];
 	struct error err;
@@ -21,7 +21,7 @@ static void made(struct shifts *shifts, size_t first, size_t second)
 		a[i] = sin(1.7 * (double)i + .3);
 	for (i = 0; i < second; i++)
 		b[i] = cos(2.3 * (double)i + .1);
-	assert_int_equal(shifts_make(shifts, a, first, b, second, &err), 0);
+	assert_int_equal(rank_sum_make(test, a, first, b, second, &err), 0);
 }
 
 /*
@@ -43,18 +43,18 @@ static void published_critical_values(void **state)
 		{ 12, 12, 37, 27 }, { 15, 15, 64, 51 }, { 20, 20, 127, 105 },
 		{ 2, 8, 0, -1 },    { 2, 7, -1, -1 },	{ 10, 20, 55, 42 },
 	};
-	struct shifts shifts;
+	struct rank_test test;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		made(&shifts, known[i].first, known[i].second);
-		if ((int)shifts_index(&shifts, .025) != known[i].at_025 + 1 ||
-		    (int)shifts_index(&shifts, .005) != known[i].at_005 + 1)
+		made(&test, known[i].first, known[i].second);
+		if ((int)rank_test_index(&test, .025) != known[i].at_025 + 1 ||
+		    (int)rank_test_index(&test, .005) != known[i].at_005 + 1)
 			fail_msg("%zu and %zu: %zu, %zu", known[i].first,
-				 known[i].second, shifts_index(&shifts, .025),
-				 shifts_index(&shifts, .005));
-		shifts_release(&shifts);
+				 known[i].second, rank_test_index(&test, .025),
+				 rank_test_index(&test, .005));
+		rank_test_release(&test);
 	}
 }
 
@@ -78,7 +78,7 @@ static size_t pairs_of(unsigned split, size_t size)
 static void cdf_is_that_of_all_splits(void **state)
 {
 	size_t first, second, u;
-	struct shifts shifts;
+	struct rank_test test;
 	unsigned split;
 
 	(void)state;
@@ -92,120 +92,122 @@ static void cdf_is_that_of_all_splits(void **state)
 							first + second)]++;
 					all++;
 				}
-			made(&shifts, first, second);
+			made(&test, first, second);
 			for (u = 0; u <= first * second; u++) {
 				below += counts[u];
-				assert_true(fabs(shifts.cdf[u] - below / all) <
+				assert_true(fabs(test.cdf[u] - below / all) <
 					    1e-12);
 			}
-			shifts_release(&shifts);
+			rank_test_release(&test);
 		}
 }
 
 /* The largest sizes: both tails by their formulas, and the middle. */
 static void cdf_of_the_largest(void **state)
 {
-	struct shifts shifts;
+	struct rank_test test;
 	double splits = 1;
 	size_t i;
 
 	(void)state;
 	for (i = 1; i <= MOST; i++) /* 200 over 100 */
 		splits *= (double)(MOST + i) / (double)i;
-	made(&shifts, MOST, MOST);
-	assert_true(fabs(shifts.cdf[0] * splits - 1) < 1e-12);
+	made(&test, MOST, MOST);
+	assert_true(fabs(test.cdf[0] * splits - 1) < 1e-12);
 	/* Splits with U <= 4: partitions of 0 to 4, 1 + 1 + 2 + 3 + 5. */
-	assert_true(fabs(shifts.cdf[4] * splits - 12) < 1e-10);
-	assert_true(fabs(shifts.cdf[MOST * MOST / 2 - 1] +
-			 shifts.cdf[MOST * MOST / 2] - 1) < 1e-12);
-	assert_true(fabs(shifts.cdf[MOST * MOST] - 1) < 1e-12);
-	assert_true(shifts.cdf[MOST * MOST] <= 1);
-	shifts_release(&shifts);
+	assert_true(fabs(test.cdf[4] * splits - 12) < 1e-10);
+	assert_true(fabs(test.cdf[MOST * MOST / 2 - 1] +
+			 test.cdf[MOST * MOST / 2] - 1) < 1e-12);
+	assert_true(fabs(test.cdf[MOST * MOST] - 1) < 1e-12);
+	assert_true(test.cdf[MOST * MOST] <= 1);
+	rank_test_release(&test);
 }
 
 static void by_hand(void **state)
 {
 	const double first[] = { 4, 1, 2, 9 }, second[] = { 20, 11, 13, 30 };
 	/* 2, 4, 7, 9, 9, 10, 11, 11, 12, 16, 18, 19, 21, 26, 28, 29 */
-	struct shifts shifts;
+	struct rank_test test;
 	struct error err;
 
 	(void)state;
-	assert_int_equal(shifts_make(&shifts, first, 4, second, 4, &err), 0);
-	assert_true(shifts_estimate(&shifts) == 11.5);
-	assert_int_equal(shifts_index(&shifts, .025), 1);
-	assert_true(shifts_lower(&shifts, .025) == 2);
-	assert_true(shifts_upper(&shifts, .025) == 29);
+	assert_int_equal(rank_sum_make(&test, first, 4, second, 4, &err), 0);
+	assert_true(rank_test_estimate(&test) == 11.5);
+	assert_int_equal(rank_test_index(&test, .025), 1);
+	assert_true(rank_test_lower(&test, .025) == 2);
+	assert_true(rank_test_upper(&test, .025) == 29);
 	/* 70 splits: 1 has U = 0, 1 has 1, 2 have 2 and 3 have 3. */
-	assert_true(fabs(shifts_p_above(&shifts, 0) - 1 / 70.) < 1e-15);
-	assert_true(fabs(shifts_p_above(&shifts, 2) - 2 / 70.) < 1e-15);
-	assert_true(fabs(shifts_p_above(&shifts, 8) - 7 / 70.) < 1e-15);
-	assert_true(shifts_p_above(&shifts, 29) == shifts.cdf[16]);
-	shifts_release(&shifts);
-	assert_int_equal(shifts_make(&shifts, first, 3, second, 3, &err), 0);
-	assert_true(shifts_estimate(&shifts) == 11);
-	assert_int_equal(shifts_index(&shifts, .025), 0);
-	assert_true(isinf(shifts_lower(&shifts, .025)) &&
-		    shifts_lower(&shifts, .025) < 0);
-	assert_true(isinf(shifts_upper(&shifts, .025)) &&
-		    shifts_upper(&shifts, .025) > 0);
-	shifts_release(&shifts);
+	assert_true(fabs(rank_test_p_above(&test, 0) - 1 / 70.) < 1e-15);
+	assert_true(fabs(rank_test_p_above(&test, 2) - 2 / 70.) < 1e-15);
+	assert_true(fabs(rank_test_p_above(&test, 8) - 7 / 70.) < 1e-15);
+	assert_true(rank_test_p_above(&test, 29) == test.cdf[16]);
+	rank_test_release(&test);
+	assert_int_equal(rank_sum_make(&test, first, 3, second, 3, &err), 0);
+	assert_true(rank_test_estimate(&test) == 11);
+	assert_int_equal(rank_test_index(&test, .025), 0);
+	assert_true(isinf(rank_test_lower(&test, .025)) &&
+		    rank_test_lower(&test, .025) < 0);
+	assert_true(isinf(rank_test_upper(&test, .025)) &&
+		    rank_test_upper(&test, .025) > 0);
+	rank_test_release(&test);
 }
 
 /* The bound and the p-value say the same of every shift. */
 static void bound_and_p_agree(void **state)
 {
 	const double alphas[] = { .005, .01, .025, .05, .3 };
-	struct shifts shifts;
+	struct rank_test test;
 	size_t a, i;
 
 	(void)state;
-	made(&shifts, 7, 9);
+	made(&test, 7, 9);
 	for (a = 0; a < sizeof(alphas) / sizeof(alphas[0]); a++)
-		for (i = 0; i < shifts.count; i++) {
-			double shift = shifts.differences[i];
+		for (i = 0; i < test.count; i++) {
+			double shift = test.values[i];
 
-			assert_int_equal(shifts_lower(&shifts, alphas[a]) >
+			assert_int_equal(rank_test_lower(&test, alphas[a]) >
 						 shift,
-					 shifts_p_above(&shifts, shift) <=
+					 rank_test_p_above(&test, shift) <=
 						 alphas[a]);
 		}
-	shifts_release(&shifts);
+	rank_test_release(&test);
 }
 
 /* The other way round is the other sign. */
 static void exchange(void **state)
 {
 	const double a[] = { .1, .35, .2, .8, .45 }, b[] = { .3, .9, .7, .5 };
-	struct shifts forth, back;
+	struct rank_test forth, back;
 	struct error err;
 
 	(void)state;
-	assert_int_equal(shifts_make(&forth, a, 5, b, 4, &err), 0);
-	assert_int_equal(shifts_make(&back, b, 4, a, 5, &err), 0);
-	assert_true(shifts_estimate(&forth) == -shifts_estimate(&back));
-	assert_true(shifts_lower(&forth, .025) == -shifts_upper(&back, .025));
-	assert_true(shifts_upper(&forth, .025) == -shifts_lower(&back, .025));
-	shifts_release(&forth);
-	shifts_release(&back);
+	assert_int_equal(rank_sum_make(&forth, a, 5, b, 4, &err), 0);
+	assert_int_equal(rank_sum_make(&back, b, 4, a, 5, &err), 0);
+	assert_true(rank_test_estimate(&forth) == -rank_test_estimate(&back));
+	assert_true(rank_test_lower(&forth, .025) ==
+		    -rank_test_upper(&back, .025));
+	assert_true(rank_test_upper(&forth, .025) ==
+		    -rank_test_lower(&back, .025));
+	rank_test_release(&forth);
+	rank_test_release(&back);
 }
 
 static void refuses(void **state)
 {
 	double many[MOST + 1] = { 0 }, bad[] = { 1, NAN, 2 };
-	struct shifts shifts;
+	struct rank_test test;
 	struct error err;
 
 	(void)state;
-	assert_int_equal(shifts_make(&shifts, many, 0, many, 3, &err), -1);
+	assert_int_equal(rank_sum_make(&test, many, 0, many, 3, &err), -1);
 	assert_int_equal(err.kind, ERROR_FAILED);
-	assert_int_equal(shifts_make(&shifts, many, 3, many, MOST + 1, &err),
+	assert_int_equal(rank_sum_make(&test, many, 3, many, MOST + 1, &err),
 			 -1);
-	assert_int_equal(shifts_make(&shifts, many, 3, bad, 3, &err), -1);
-	assert_null(shifts.differences);
+	assert_int_equal(rank_sum_make(&test, many, 3, bad, 3, &err), -1);
+	assert_null(test.values);
 	bad[1] = -INFINITY;
-	assert_int_equal(shifts_make(&shifts, bad, 3, many, 3, &err), -1);
-	shifts_release(&shifts);
+	assert_int_equal(rank_sum_make(&test, bad, 3, many, 3, &err), -1);
+	rank_test_release(&test);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #define BENCH_GATE_BASELINE_H
 
 #include "bench/record/campaign.h"
-#include "bench/record/two_sample.h"
+#include "bench/record/rank_test.h"
 
 #define BASELINE_MOST_TARGETS 64
 

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/record/signed_rank.h"
-#include "bench/record/two_sample.h"
+#include "bench/record/rank_test.h"
 
 const struct gate_rule gate_rule_default = {
 	.margin = .03,
@@ -24,47 +23,36 @@ double gate_wanted(const struct gate_rule *rule)
 	return rule->wanted * fmax(1, rule->margin / gate_rule_default.margin);
 }
 
-/* An estimate with its bounds, in logs. */
-struct bounds {
-	double estimate;
-	double lower, upper;   /* at the rule's level */
-	double least95, most95; /* of the interval that is shown */
-	double p_slower;
-};
-
+/* From ranks of logarithms; releases them. */
 static void fill_stage(struct gate_stage *stage, const struct gate_rule *rule,
-		       const struct bounds *bounds)
+		       struct rank_test *test)
 {
 	const double margin = log1p(rule->margin), least = log1p(rule->least);
-	const double half = bounds->estimate - bounds->lower;
+	const double estimate = rank_test_estimate(test);
+	const double lower = rank_test_lower(test, rule->alpha);
+	const double upper = rank_test_upper(test, rule->alpha);
+	const double half = estimate - lower;
 
-	stage->ratio = exp(bounds->estimate);
-	stage->lower = exp(bounds->least95);
-	stage->upper = exp(bounds->most95);
+	stage->ratio = exp(estimate);
+	stage->lower = exp(rank_test_lower(test, interval_alpha));
+	stage->upper = exp(rank_test_upper(test, interval_alpha));
 	stage->detectable = exp(fmax(least + 2 * half, margin + half));
-	stage->slower = bounds->estimate >= margin && bounds->lower > least;
-	stage->faster = bounds->estimate <= -margin && bounds->upper < -least;
-	stage->p_slower = bounds->p_slower;
+	stage->slower = estimate >= margin && lower > least;
+	stage->faster = estimate <= -margin && upper < -least;
+	stage->p_slower = rank_test_p_above(test, least);
+	rank_test_release(test);
 }
 
 int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
 		 const double *logs, size_t count, struct error *err)
 {
-	struct walsh walsh;
+	struct rank_test test;
 
 	*stage = (struct gate_stage){ 0 };
-	if (walsh_make(&walsh, logs, count, err))
+	if (signed_rank_make(&test, logs, count, err))
 		return -1;
 	stage->pairs = count;
-	fill_stage(stage, rule, &(struct bounds){
-		.estimate = walsh_estimate(&walsh),
-		.lower = walsh_lower(&walsh, rule->alpha),
-		.upper = walsh_upper(&walsh, rule->alpha),
-		.least95 = walsh_lower(&walsh, interval_alpha),
-		.most95 = walsh_upper(&walsh, interval_alpha),
-		.p_slower = walsh_p_above(&walsh, log1p(rule->least)),
-	});
-	walsh_release(&walsh);
+	fill_stage(stage, rule, &test);
 	return 0;
 }
 
@@ -73,22 +61,14 @@ int gate_measure_unpaired(struct gate_stage *stage,
 			  size_t base_count, const double *head,
 			  size_t head_count, struct error *err)
 {
-	struct shifts shifts;
+	struct rank_test test;
 
 	*stage = (struct gate_stage){ 0 };
-	if (shifts_make(&shifts, base, base_count, head, head_count, err))
+	if (rank_sum_make(&test, base, base_count, head, head_count, err))
 		return -1;
 	stage->unpaired = 1;
 	stage->pairs = base_count < head_count ? base_count : head_count;
-	fill_stage(stage, rule, &(struct bounds){
-		.estimate = shifts_estimate(&shifts),
-		.lower = shifts_lower(&shifts, rule->alpha),
-		.upper = shifts_upper(&shifts, rule->alpha),
-		.least95 = shifts_lower(&shifts, interval_alpha),
-		.most95 = shifts_upper(&shifts, interval_alpha),
-		.p_slower = shifts_p_above(&shifts, log1p(rule->least)),
-	});
-	shifts_release(&shifts);
+	fill_stage(stage, rule, &test);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /*
  * Is B slower than A? Decided from pairs of fresh processes, by two margins, a
- * bound that is exact for symmetric differences (see signed_rank.h) and a
+ * bound that is exact for symmetric differences (see rank_test.h) and a
  * second, independent set of pairs; README.md explains it to users and gives
  * the error rates that were measured. Pure: reads no clock, no file, and no
  * number of its own.

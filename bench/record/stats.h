@@ -1,4 +1,5 @@
-/* Statistics of a list of numbers. Pure functions; every value is finite. */
+/* Statistics of a list of numbers, each of which is finite, and of counts. Pure
+ * functions. */
 #ifndef BENCH_RECORD_STATS_H
 #define BENCH_RECORD_STATS_H
 
@@ -23,5 +24,14 @@ double stats_quantile(const double *sorted, size_t count, double p);
 /* Half width of the 95 % interval of the mean of independent values, Student's
  * t; NAN for fewer than two. */
 double stats_half_width(const struct stats *stats);
+
+/*
+ * What k of n trials say about a chance: Clopper and Pearson's exact bounds of
+ * it (Biometrika 26, 1934), each wrong with probability alpha at most,
+ * 0 < alpha < 1: the one for which k or fewer, or k or more, have just that
+ * probability. k is at most n, which is above 0.
+ */
+double binomial_upper(size_t k, size_t n, double alpha);
+double binomial_lower(size_t k, size_t n, double alpha);
 
 #endif

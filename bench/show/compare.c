@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/record/column.h"
-#include "bench/record/two_sample.h"
+#include "bench/record/rank_test.h"
 
 #define TEXT(member, meaning) COLUMN_TEXT(compare_row, member, meaning, 0)
 #define INT(member, meaning) COLUMN_INT(compare_row, member, meaning, 0)
@@ -181,22 +181,22 @@ static int set_ratio(struct compare_row *row, struct sample *first,
 		     struct sample *second, struct error *err)
 {
 	const double alpha = .025; /* of each end */
-	struct shifts shifts;
+	struct rank_test test;
 
 	take_logs(first);
 	take_logs(second);
-	if (shifts_make(&shifts, first->values, first->count, second->values,
-			second->count, err))
+	if (rank_sum_make(&test, first->values, first->count, second->values,
+			  second->count, err))
 		return -1;
-	row->ratio = exp(shifts_estimate(&shifts));
-	if (shifts_index(&shifts, alpha)) {
-		row->ratio_lo = exp(shifts_lower(&shifts, alpha));
-		row->ratio_hi = exp(shifts_upper(&shifts, alpha));
+	row->ratio = exp(rank_test_estimate(&test));
+	if (rank_test_index(&test, alpha)) {
+		row->ratio_lo = exp(rank_test_lower(&test, alpha));
+		row->ratio_hi = exp(rank_test_upper(&test, alpha));
 	} else {
 		snprintf(row->reason, sizeof(row->reason),
 			 "too few runs for a 95 %% interval");
 	}
-	shifts_release(&shifts);
+	rank_test_release(&test);
 	return 0;
 }
 

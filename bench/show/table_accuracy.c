@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/record/binomial.h"
+#include "bench/system/number.h"
+#include "bench/record/stats.h"
 #include "bench/show/table_view.h"
 
 enum quantity { REACHED, SHARE, SCORE, MEDIAN, EPOCHS, UNTIMED, QUANTITIES };
