@@ -66,6 +66,19 @@ double cell_real(const struct column *column, const void *row)
 	return value;
 }
 
+const char *cell_format(const struct column *column, const void *row,
+			char number[NUMBER_SIZE])
+{
+	number[0] = '\0';
+	if (column->kind == CELL_TEXT)
+		return cell_text(column, row);
+	if (column->kind == CELL_REAL)
+		number_print(number, cell_real(column, row));
+	else if (cell_int(column, row) != CELL_NO_INT)
+		snprintf(number, NUMBER_SIZE, "%ld", cell_int(column, row));
+	return number;
+}
+
 void cell_set_real(const struct column *column, void *row, double value)
 {
 	memcpy((char *)row + column->offset, &value, sizeof(value));

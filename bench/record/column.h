@@ -28,6 +28,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "bench/system/number.h"
+
 #define CELL_NO_INT LONG_MIN /* written as an empty cell */
 #define CELL_NO_REAL NAN     /* likewise, as is every value not finite */
 
@@ -74,6 +76,11 @@ void row_describe(const struct row_kind *kind, void *row,
 const char *cell_text(const struct column *column, const void *row);
 long cell_int(const struct column *column, const void *row);
 double cell_real(const struct column *column, const void *row);
+
+/* Any value as text, in number or the row itself; empty where it is missing. */
+const char *cell_format(const struct column *column, const void *row,
+			char number[NUMBER_SIZE]);
+
 void cell_set_real(const struct column *column, void *row, double value);
 
 #define TEXT_MEMBER(member, size, ...) char member[size];

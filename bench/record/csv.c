@@ -78,14 +78,10 @@ void csv_write_row(FILE *out, const struct row_kind *kind, const void *row)
 		column = &kind->columns[i];
 		if (i)
 			fputc(',', out);
-		if (column->kind == CELL_TEXT) {
+		if (column->kind == CELL_TEXT)
 			write_text(out, cell_text(column, row), column->size);
-		} else if (column->kind == CELL_REAL) {
-			number_print(number, cell_real(column, row));
-			fputs(number, out);
-		} else if (cell_int(column, row) != CELL_NO_INT) {
-			fprintf(out, "%ld", cell_int(column, row));
-		}
+		else
+			fputs(cell_format(column, row, number), out);
 	}
 	fputc('\n', out);
 }

@@ -3,51 +3,24 @@
 #include <string.h>
 
 #include "bench/system/number.h"
-
-/* Bytes of the well-formed character that starts here (RFC 3629: no overlong
- * form, no surrogate, nothing above U+10FFFF); 0 if there is none. */
-static int utf8_size(const unsigned char *text)
-{
-	unsigned char first = text[0], low = 0x80, high = 0xBF;
-	int size, i;
-
-	if (first < 0x80)
-		return 1;
-	if (first < 0xC2 || first > 0xF4)
-		return 0;
-	size = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-	if (first == 0xE0)
-		low = 0xA0;
-	if (first == 0xED)
-		high = 0x9F;
-	if (first == 0xF0)
-		low = 0x90;
-	if (first == 0xF4)
-		high = 0x8F;
-	if (text[1] < low || text[1] > high)
-		return 0;
-	for (i = 2; i < size; i++)
-		if ((text[i] & 0xC0) != 0x80)
-			return 0;
-	return size;
-}
+#include "bench/system/text.h"
 
 void json_write_string(FILE *out, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	unsigned number;
 	int size;
 
 	fputc('"', out);
-	for (; *at; at += size ? size : 1) {
-		size = utf8_size(at);
-		if (size == 0)
+	for (; *text; text += size) {
+		size = text_decode(text, &number);
+		if (size == 1 && number >= 0x80)
 			fputs("\\ufffd", out);
-		else if (*at == '"' || *at == '\\')
-			fprintf(out, "\\%c", *at);
-		else if (*at < ' ')
-			fprintf(out, "\\u%04x", *at);
+		else if (number == '"' || number == '\\')
+			fprintf(out, "\\%c", *text);
+		else if (number < ' ')
+			fprintf(out, "\\u%04x", number);
 		else
-			fwrite(at, 1, (size_t)size, out);
+			fwrite(text, 1, (size_t)size, out);
 	}
 	fputc('"', out);
 }

@@ -2,18 +2,18 @@
 #include "bench/record/machine.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "bench/system/hash.h"
 #include "bench/system/number.h"
+#include "bench/system/text.h"
 
-#define TOLD 200 /* bytes of one feature */
+#define FEATURE_SIZE 200 /* bytes of one in words */
 #define GIB (1024. * 1024 * 1024)
 
 /* In steps of an eighth to a quarter, upwards: a kernel has taken its own
  * share, so that 16 GiB show as 15.4 and, with the next kernel, as 15.5. */
-static void tell_memory(const struct run *run, char *text)
+static void print_memory(const struct run *run, char *text)
 {
 	double gib, step = 1;
 
@@ -22,11 +22,11 @@ static void tell_memory(const struct run *run, char *text)
 	gib = ceil((double)run->mem_bytes / GIB);
 	while (gib > 8 * step)
 		step *= 2;
-	snprintf(text, TOLD, "%.0f GiB", ceil(gib / step) * step);
+	snprintf(text, FEATURE_SIZE, "%.0f GiB", ceil(gib / step) * step);
 }
 
 /* "Linux 6.1" of "Linux 6.1.0-13-amd64" */
-static void tell_kernel(const struct run *run, char *text)
+static void print_kernel(const struct run *run, char *text)
 {
 	const char *major = strchr(run->kernel, '.');
 	size_t length = strlen(run->kernel);
@@ -34,100 +34,70 @@ static void tell_kernel(const struct run *run, char *text)
 	if (major)
 		length = (size_t)(major + 1 - run->kernel) +
 			 strspn(major + 1, "0123456789");
-	snprintf(text, TOLD, "%.*s", (int)length, run->kernel);
+	snprintf(text, FEATURE_SIZE, "%.*s", (int)length, run->kernel);
 }
 
-static void tell_quota(const struct run *run, char *text)
+static void print_quota(const struct run *run, char *text)
 {
 	char number[NUMBER_SIZE];
 
 	number_print(number, run->cpu_quota);
-	snprintf(text, TOLD, "%s", number[0] ? number : "none");
-}
-
-static void tell_logical_cpus(const struct run *run, char *text)
-{
-	if (run->logical_cpus != CELL_NO_INT)
-		snprintf(text, TOLD, "%ld", run->logical_cpus);
-}
-
-static void tell_cpus(const struct run *run, char *text)
-{
-	if (run->cpus != CELL_NO_INT)
-		snprintf(text, TOLD, "%ld", run->cpus);
+	snprintf(text, FEATURE_SIZE, "%s", number[0] ? number : "none");
 }
 
 /* What a machine is told by; the key is made of the first ones. */
 static const struct feature {
 	const char *name;
-	void (*tell)(const struct run *run, char *text); /* or the column */
-	size_t column;
+	const char *column;
+	/* How, unless as the column is; text is empty before. */
+	void (*print)(const struct run *run, char text[FEATURE_SIZE]);
 	int in_key;
 } features[] = {
-	{ "CPU", NULL, offsetof(struct run, cpu_model), 1 },
-	{ "logical CPUs", tell_logical_cpus, 0, 1 },
-	{ "quota of CPUs", tell_quota, 0, 1 },
-	{ "memory", tell_memory, 0, 1 },
-	{ "kernel", tell_kernel, 0, 1 },
-	{ "virtualisation", NULL, offsetof(struct run, virtualisation), 1 },
-	{ "CPUs allowed", tell_cpus, 0, 0 },
-	{ "system", NULL, offsetof(struct run, os), 0 },
-	{ "governor", NULL, offsetof(struct run, governor), 0 },
-	{ "device", NULL, offsetof(struct run, device_name), 0 },
-	{ "driver", NULL, offsetof(struct run, device_driver), 0 },
+	{ "CPU", "cpu_model", NULL, 1 },
+	{ "logical CPUs", "logical_cpus", NULL, 1 },
+	{ "quota of CPUs", "cpu_quota", print_quota, 1 },
+	{ "memory", "mem_bytes", print_memory, 1 },
+	{ "kernel", "kernel", print_kernel, 1 },
+	{ "virtualisation", "virtualisation", NULL, 1 },
+	{ "CPUs allowed", "cpus", NULL, 0 },
+	{ "system", "os", NULL, 0 },
+	{ "governor", "governor", NULL, 0 },
+	{ "device", "device_name", NULL, 0 },
+	{ "driver", "device_driver", NULL, 0 },
 };
 
 #define FEATURES (sizeof(features) / sizeof(features[0]))
 
-static void tell(const struct feature *feature, const struct run *run,
-		 char text[TOLD])
+static void print_feature(const struct feature *feature, const struct run *run,
+			  char text[FEATURE_SIZE])
 {
+	const struct column *column = row_column(&run_rows, feature->column);
+	char number[NUMBER_SIZE];
+
 	text[0] = '\0';
-	if (feature->tell)
-		feature->tell(run, text);
+	if (feature->print)
+		feature->print(run, text);
 	else
-		snprintf(text, TOLD, "%s", (const char *)run + feature->column);
+		snprintf(text, FEATURE_SIZE, "%s",
+			 cell_format(column, run, number));
 }
 
 void machine_key(const struct run *run, char key[MACHINE_KEY_SIZE])
 {
-	char all[FEATURES * (TOLD + 1)] = "", hex[HASH_SHA256_SIZE];
+	char all[FEATURES * (FEATURE_SIZE + 1)] = "", hex[HASH_SHA256_SIZE];
 	size_t used = 0;
 
 	for (size_t i = 0; i < FEATURES; i++) {
-		char text[TOLD];
+		char text[FEATURE_SIZE];
 
 		if (!features[i].in_key)
 			continue;
-		tell(&features[i], run, text);
+		print_feature(&features[i], run, text);
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s\n",
 					 text);
 	}
 	hash_sha256(NULL, 0, all, used, hex);
 	snprintf(key, MACHINE_KEY_SIZE, "%.*s", MACHINE_KEY_SIZE - 1, hex);
-}
-
-/* A text that grows as long as there is room. */
-struct list {
-	char *text;
-	size_t size;
-	int count;
-};
-
-__attribute__((format(printf, 2, 3)))
-static void add(struct list *list, const char *format, ...)
-{
-	size_t used = strlen(list->text);
-	va_list arguments;
-
-	if (list->count++)
-		used += (size_t)snprintf(list->text + used, list->size - used,
-					 "; ");
-	if (used >= list->size)
-		return;
-	va_start(arguments, format);
-	vsnprintf(list->text + used, list->size - used, format, arguments);
-	va_end(arguments);
 }
 
 /* Recorded, but no reason to be faster or slower. */
@@ -176,35 +146,42 @@ static int is_chosen(const char *all, const char *variable)
 	return 0;
 }
 
-static void add_variables(struct list *list, const char *variables,
-			  const char *others, const char *whose)
+/* Adds to text the variables that others lack; returns how many. */
+static int add_variables(char *text, size_t size, const char *variables,
+			 const char *others, const char *whose)
 {
 	const char *all = variables;
+	int count = 0;
 
 	while (*variables) {
 		const size_t length = strcspn(variables, ";");
 
 		if (length && !is_harmless(variables) &&
 		    !is_chosen(all, variables) &&
-		    !has_variable(others, variables, length))
-			add(list, "%.*s: of the %s only", (int)length,
-			    variables, whose);
+		    !has_variable(others, variables, length)) {
+			text_append(text, size, "%s%.*s: of the %s only",
+				    text[0] ? "; " : "", (int)length,
+				    variables, whose);
+			count++;
+		}
 		variables += length + (variables[length] == ';');
 	}
+	return count;
 }
 
 /* What one of them does not tell may be the same. */
 static int differs(const struct feature *feature, const struct run *first,
-		   const struct run *second, char one[TOLD], char other[TOLD])
+		   const struct run *second, char one[FEATURE_SIZE],
+		   char other[FEATURE_SIZE])
 {
-	tell(feature, first, one);
-	tell(feature, second, other);
+	print_feature(feature, first, one);
+	print_feature(feature, second, other);
 	return one[0] && other[0] && strcmp(one, other);
 }
 
 int machine_is_another(const struct run *first, const struct run *second)
 {
-	char one[TOLD], other[TOLD];
+	char one[FEATURE_SIZE], other[FEATURE_SIZE];
 	int count = 0;
 
 	for (size_t i = 0; i < FEATURES; i++)
@@ -215,17 +192,19 @@ int machine_is_another(const struct run *first, const struct run *second)
 int machine_difference(const struct run *first, const struct run *second,
 		       char *text, size_t size)
 {
-	struct list list = { text, size, 0 };
+	int count = 0;
 
 	text[0] = '\0';
 	for (size_t i = 0; i < FEATURES; i++) {
-		char one[TOLD], other[TOLD];
+		char one[FEATURE_SIZE], other[FEATURE_SIZE];
 
-		if (differs(&features[i], first, second, one, other))
-			add(&list, "%s: %s, then %s", features[i].name, one,
-			    other);
+		if (!differs(&features[i], first, second, one, other))
+			continue;
+		text_append(text, size, "%s%s: %s, then %s",
+			    count++ ? "; " : "", features[i].name, one, other);
 	}
-	add_variables(&list, first->variables, second->variables, "first");
-	add_variables(&list, second->variables, first->variables, "second");
-	return list.count;
+	count += add_variables(text, size, first->variables, second->variables,
+			       "first");
+	return count + add_variables(text, size, second->variables,
+				     first->variables, "second");
 }

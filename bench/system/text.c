@@ -15,9 +15,7 @@ static int is_character(unsigned number, int size)
 	       number != 0xFFFF;
 }
 
-/* Bytes of the character that starts here and its number; a byte that is not
- * UTF-8 stands for itself, as number 0x80 and more. */
-static int decode(const char *text, unsigned *number)
+int text_decode(const char *text, unsigned *number)
 {
 	unsigned first = (unsigned char)*text;
 	int size = first < 0xC2 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
@@ -56,7 +54,7 @@ int text_width(const char *text)
 	int width = 0;
 
 	while (*text) {
-		text += decode(text, &number);
+		text += text_decode(text, &number);
 		width += 1 + is_wide(number);
 	}
 	return width;
@@ -95,7 +93,7 @@ void text_cut(char *text, int columns)
 	if (text_width(text) <= columns)
 		return;
 	for (;;) {
-		size = decode(text, &number);
+		size = text_decode(text, &number);
 		width = 1 + is_wide(number);
 		if (at + width > columns - 2)
 			break;
@@ -153,7 +151,7 @@ void text_clean(char *to, size_t size, const char *from, int rules)
 	int bytes;
 
 	while (*from) {
-		bytes = decode(from, &number);
+		bytes = text_decode(from, &number);
 		clean_character(clean, from, bytes, number, rules);
 		length = strlen(clean);
 		if (length >= size)
@@ -173,7 +171,7 @@ void text_print(FILE *out, const char *text, int rules)
 	int bytes;
 
 	for (; *text; text += bytes) {
-		bytes = decode(text, &number);
+		bytes = text_decode(text, &number);
 		clean_character(clean, text, bytes, number, rules);
 		fputs(clean, out);
 	}

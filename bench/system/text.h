@@ -15,6 +15,10 @@ enum text_rules {
 	TEXT_HTML = 8	   /* markup is escaped, in attributes, too */
 };
 
+/* Bytes of the character that starts here, and its number; a byte that is not
+ * UTF-8 stands for itself, as one byte and number 0x80 and more. */
+int text_decode(const char *text, unsigned *number);
+
 /* No control characters, so that no text can steer a terminal, nor those that
  * turn the direction of what follows: \uNNNN. */
 void text_clean(char *to, size_t size, const char *from, int rules);
