@@ -4,57 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct metric_kind metric_kinds[METRIC_COUNT] = {
-	[METRIC_LOOP] = { "loop_s", "s", "the training loop", -1 },
-	[METRIC_ITER] = { "iter_s", "s", "one iteration, the slowest core's; "
-			  "under --sync epoch the mean of all", -1, "s_iter" },
-	[METRIC_EPOCH] = { "epoch_s", "s", "one epoch, its test included", -1,
-			   "s_epoch" },
-	[METRIC_SETUP] = { "setup_s", "s", "start-up, without warm-up", -1 },
-	[METRIC_RATE] = { "images_per_s", "1/s",
-			  "training samples per second of iterations and of "
-			  "waiting for the loader", 1 },
-	[METRIC_SPEEDUP] = { "speedup", "",
-			     "images_per_s over that of the one-core target "
-			     "in the same repetition", 1 },
-	[METRIC_EFFICIENCY] = { "efficiency", "", "speedup over cores", 0 },
-	[METRIC_ACCURACY] = { "final_accuracy_pct", "%", "of the last test", 1,
-			      "accuracy_pct" },
-	[METRIC_LOSS] = { "final_loss", "", "of the last test", -1 },
-	[METRIC_TIME_TO_ACCURACY] = { "time_to_accuracy_s", "s",
-				      "from before the data set was read to "
-				      "the end of the first test that reached "
-				      "the target accuracy, or 99 % without "
-				      "one; of several runs if all did", -1 },
-	[METRIC_EPOCHS_TO_ACCURACY] = { "epochs_to_accuracy", "", "the epoch "
-					"of that test", -1 },
-	[METRIC_REACHED] = { "n_reached", "", "runs that reached the target "
-			     "accuracy", 1, "reached" },
-	[METRIC_SCORE] = { "score_s", "s", "mean of time_to_accuracy_s, from "
-			   "5 runs on without the fastest and the slowest; a "
-			   "run that did not reach it counts as the slowest, "
-			   "and two as none at all", -1 },
-	[METRIC_P50] = { "iter_p50_s", "s", "median iteration; none under "
-			 "--sync epoch", -1, "p50" },
-	[METRIC_P99] = { "iter_p99_s", "s", "99th percentile of the "
-			 "iterations; none under --sync epoch, or of less than "
-			 "100", -1, "p99" },
-	[METRIC_MAXRSS] = { "maxrss_bytes", "bytes", "peak memory of the "
-			    "process", 0, "maxrss" },
-	[METRIC_CPU] = { "cpu_s", "s", "CPU time of the process", 0 },
-	[METRIC_UPDATES] = { "updates", "", "parameter updates made", 0 },
-	[METRIC_MODEL_LOOP] = { "model_loop_s", "s", "the training loop on a "
-				"host with a free CPU for each core, an "
-				"estimate", -1 },
-	[METRIC_MODEL_ITER] = { "model_iter_s", "s", "one iteration there",
-				-1, "model_s_iter" },
-	[METRIC_MODEL_EPOCH] = { "model_epoch_s", "s", "one epoch there", -1,
-				 "model_s_epoch" },
-	[METRIC_MODEL_RATE] = { "model_images_per_s", "1/s", "images_per_s "
-				"there", 1, "model_rate" },
-	[METRIC_MODEL_SPEEDUP] = { "model_speedup", "", "speedup there, over "
-				   "the same one-core target", 1 },
-};
+#define METRIC_KIND(name, ...) [METRIC_##name] = { __VA_ARGS__ },
+const struct metric_kind metric_kinds[METRIC_COUNT] = { METRICS(METRIC_KIND) };
 
 struct stats stats_single(double value)
 {

@@ -14,38 +14,61 @@
 #include "bench/record/time_to_accuracy.h"
 #include "bench/record/stats.h"
 
-enum metric {
-	METRIC_LOOP,
-	METRIC_ITER,
-	METRIC_EPOCH,
-	METRIC_SETUP,
-	METRIC_RATE,
-	METRIC_SPEEDUP,
-	METRIC_EFFICIENCY,
-	METRIC_ACCURACY,
-	METRIC_LOSS,
-	METRIC_TIME_TO_ACCURACY,
-	METRIC_EPOCHS_TO_ACCURACY,
-	METRIC_REACHED,
-	METRIC_SCORE,
-	METRIC_P50,
-	METRIC_P99,
-	METRIC_MAXRSS,
-	METRIC_CPU,
-	METRIC_UPDATES,
-	METRIC_MODEL_LOOP,
-	METRIC_MODEL_ITER,
-	METRIC_MODEL_EPOCH,
-	METRIC_MODEL_RATE,
-	METRIC_MODEL_SPEEDUP,
-	METRIC_COUNT
-};
+/* METRIC(NAME, name, unit, better, before, meaning), as struct metric_kind */
+#define METRICS(METRIC) \
+	METRIC(LOOP, "loop_s", "s", -1, NULL, "the training loop") \
+	METRIC(ITER, "iter_s", "s", -1, "s_iter", "one iteration, the " \
+	       "slowest core's; under --sync epoch the mean of all") \
+	METRIC(EPOCH, "epoch_s", "s", -1, "s_epoch", "one epoch, its test " \
+	       "included") \
+	METRIC(SETUP, "setup_s", "s", -1, NULL, "start-up, without warm-up") \
+	METRIC(RATE, "images_per_s", "1/s", 1, NULL, "training samples per " \
+	       "second of iterations and of waiting for the loader") \
+	METRIC(SPEEDUP, "speedup", "", 1, NULL, "images_per_s over that of " \
+	       "the one-core target in the same repetition") \
+	METRIC(EFFICIENCY, "efficiency", "", 0, NULL, "speedup over cores") \
+	METRIC(ACCURACY, "final_accuracy_pct", "%", 1, "accuracy_pct", "of " \
+	       "the last test") \
+	METRIC(LOSS, "final_loss", "", -1, NULL, "of the last test") \
+	METRIC(TIME_TO_ACCURACY, "time_to_accuracy_s", "s", -1, NULL, "from " \
+	       "before the data set was read to the end of the first test " \
+	       "that reached the target accuracy, or 99 % without one; of " \
+	       "several runs if all did") \
+	METRIC(EPOCHS_TO_ACCURACY, "epochs_to_accuracy", "", -1, NULL, "the " \
+	       "epoch of that test") \
+	METRIC(REACHED, "n_reached", "", 1, "reached", "runs that reached " \
+	       "the target accuracy") \
+	METRIC(SCORE, "score_s", "s", -1, NULL, "mean of time_to_accuracy_s, " \
+	       "from 5 runs on without the fastest and the slowest; a run " \
+	       "that did not reach it counts as the slowest, and two as none " \
+	       "at all") \
+	METRIC(P50, "iter_p50_s", "s", -1, "p50", "median iteration; none " \
+	       "under --sync epoch") \
+	METRIC(P99, "iter_p99_s", "s", -1, "p99", "99th percentile of the " \
+	       "iterations; none under --sync epoch, or of less than 100") \
+	METRIC(MAXRSS, "maxrss_bytes", "bytes", 0, "maxrss", "peak memory of " \
+	       "the process") \
+	METRIC(CPU, "cpu_s", "s", 0, NULL, "CPU time of the process") \
+	METRIC(UPDATES, "updates", "", 0, NULL, "parameter updates made") \
+	METRIC(MODEL_LOOP, "model_loop_s", "s", -1, NULL, "the training loop " \
+	       "on a host with a free CPU for each core, an estimate") \
+	METRIC(MODEL_ITER, "model_iter_s", "s", -1, "model_s_iter", "one " \
+	       "iteration there") \
+	METRIC(MODEL_EPOCH, "model_epoch_s", "s", -1, "model_s_epoch", "one " \
+	       "epoch there") \
+	METRIC(MODEL_RATE, "model_images_per_s", "1/s", 1, "model_rate", \
+	       "images_per_s there") \
+	METRIC(MODEL_SPEEDUP, "model_speedup", "", 1, NULL, "speedup there, " \
+	       "over the same one-core target")
+
+#define METRIC_NAME(name, ...) METRIC_##name,
+enum metric { METRICS(METRIC_NAME) METRIC_COUNT };
 
 struct metric_kind {
 	const char *name, *unit;
-	const char *meaning;
 	int better; /* 1: more is better, -1: less is, 0: neither */
 	const char *before; /* its name in older summaries; NULL: the same */
+	const char *meaning;
 };
 
 extern const struct metric_kind metric_kinds[METRIC_COUNT];
