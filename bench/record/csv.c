@@ -8,7 +8,7 @@
 #include "bench/system/number.h"
 #include "bench/system/text.h"
 
-enum { MOST_CELL = 64 * 1024, MOST_CELLS = 1024, SKIPPED = -1 };
+enum { MOST_CELL = 64 * 1024, MOST_CELLS = 1024 };
 
 static const char byte_order_mark[] = "\xEF\xBB\xBF";
 
@@ -18,14 +18,14 @@ struct csv_reader {
 	csv_take *take;
 	void *context;
 	struct csv_parser parser;
-	int columns[MOST_CELLS]; /* of each cell; SKIPPED: unknown */
-	int width;		 /* cells in the header; 0: not yet read */
-	int cell;		 /* cells of this row so far */
-	long line;		 /* being parsed, from 1 */
-	int spans;		 /* the row began on a line before */
-	int ending;		 /* there are no more bytes */
-	long torn;		 /* line that was passed over; 0: none */
-	int mark;		 /* bytes of the mark seen; 3: decided */
+	const struct column *columns[MOST_CELLS]; /* NULL: unknown, skipped */
+	int width;  /* cells in the header; 0: not yet read */
+	int cell;   /* cells of this row so far */
+	long line;  /* being parsed, from 1 */
+	int spans;  /* the row began on a line before */
+	int ending; /* there are no more bytes */
+	long torn;  /* line that was passed over; 0: none */
+	int mark;   /* bytes of the mark seen; 3: decided */
 	void *row;
 	int failed;
 	struct error error; /* the first one */
@@ -122,16 +122,13 @@ static void reader_fail(struct csv_reader *reader, const char *name,
 
 static void take_name(struct csv_reader *reader, const char *name)
 {
-	int i, column = SKIPPED;
+	const struct column *column = row_column(reader->kind, name);
 
 	if (reader->cell >= MOST_CELLS) {
 		reader_fail(reader, "", "expected at most 1024 columns", NULL);
 		return;
 	}
-	for (i = 0; i < reader->kind->column_count; i++)
-		if (strcmp(reader->kind->columns[i].name, name) == 0)
-			column = i;
-	for (i = 0; i < reader->cell && column != SKIPPED; i++)
+	for (int i = 0; i < reader->cell && column; i++)
 		if (reader->columns[i] == column)
 			reader_fail(reader, name, "this column is there twice",
 				    NULL);
@@ -147,9 +144,9 @@ static void take_value(struct csv_reader *reader, const char *value)
 		reader_fail(reader, "", "more cells than the header has", NULL);
 		return;
 	}
-	if (reader->columns[reader->cell] == SKIPPED)
+	column = reader->columns[reader->cell];
+	if (!column)
 		return;
-	column = &reader->kind->columns[reader->columns[reader->cell]];
 	cell = (char *)reader->row + column->offset;
 	if (column->kind == CELL_TEXT) {
 		if (value[0] == '\'' && looks_like_formula(value))
@@ -188,14 +185,12 @@ static void on_cell(void *text, size_t length, void *context)
 
 static void take_header(struct csv_reader *reader)
 {
-	const struct column *column;
-	int i, cell, found;
+	for (int i = 0; i < reader->kind->column_count; i++) {
+		const struct column *column = &reader->kind->columns[i];
+		int found = !column->required;
 
-	for (i = 0; i < reader->kind->column_count; i++) {
-		column = &reader->kind->columns[i];
-		found = !column->required;
-		for (cell = 0; cell < reader->cell; cell++)
-			found |= reader->columns[cell] == i;
+		for (int cell = 0; cell < reader->cell; cell++)
+			found |= reader->columns[cell] == column;
 		if (!found)
 			reader_fail(reader, column->name,
 				    "this column is not in the header, which "

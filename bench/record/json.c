@@ -54,25 +54,22 @@ static int is_wanted(const char *name, const char *const *names)
 void json_write_row(FILE *out, const struct row_kind *kind, const void *row,
 		    const char *const *names)
 {
-	const struct column *column;
 	const char *gap = "";
-	int i;
 
 	fputc('{', out);
-	for (i = 0; i < kind->column_count; i++) {
-		column = &kind->columns[i];
+	for (int i = 0; i < kind->column_count; i++) {
+		const struct column *column = &kind->columns[i];
+		char number[NUMBER_SIZE];
+		const char *text = cell_format(column, row, number);
+
 		if (!is_wanted(column->name, names))
 			continue;
 		fprintf(out, "%s\"%s\": ", gap, column->name);
 		gap = ", ";
-		if (column->kind == CELL_INT)
-			json_write_int(out, cell_int(column, row));
-		else if (column->kind == CELL_REAL)
-			json_write_real(out, cell_real(column, row));
-		else if (cell_text(column, row)[0])
-			json_write_string(out, cell_text(column, row));
+		if (column->kind == CELL_TEXT && text[0])
+			json_write_string(out, text);
 		else
-			fputs("null", out);
+			fputs(text[0] ? text : "null", out);
 	}
 	fputc('}', out);
 }

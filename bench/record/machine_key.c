@@ -112,38 +112,31 @@ static int is_harmless(const char *variable)
 	return 0;
 }
 
-/* Is it one of the variables, which ';' parts? */
-static int has_variable(const char *variables, const char *variable,
-			size_t length)
+/* Is the item in the list, where the first separator stands between items, and
+ * any of them ends the last one? */
+static int list_has(const char *list, const char *separators, const char *item,
+		    size_t length)
 {
-	while (*variables) {
-		const size_t each = strcspn(variables, ";");
+	for (;;) {
+		const size_t each = strcspn(list, separators);
 
-		if (each == length && !strncmp(variables, variable, length))
+		if (each == length && !strncmp(list, item, length))
 			return 1;
-		variables += each + (variables[each] == ';');
+		if (!list[each] || list[each] != separators[0])
+			return 0;
+		list += each + 1;
 	}
-	return 0;
 }
 
 /* bench chose its value, as BENCH_SET tells; a process that has not computed
  * yet lacks it. */
 static int is_chosen(const char *all, const char *variable)
 {
-	const size_t length = strcspn(variable, "=");
-	const char *names = strstr(all, "BENCH_SET=");
+	static const char set[] = "BENCH_SET=";
+	const char *names = strstr(all, set);
 
-	names = names ? names + strlen("BENCH_SET=") : "";
-	while (*names) {
-		const size_t each = strcspn(names, ",;");
-
-		if (each == length && !strncmp(names, variable, length))
-			return 1;
-		if (names[each] != ',')
-			break;
-		names += each + 1;
-	}
-	return 0;
+	return names && list_has(names + strlen(set), ",;", variable,
+				 strcspn(variable, "="));
 }
 
 /* Adds to text the variables that others lack; returns how many. */
@@ -158,7 +151,7 @@ static int add_variables(char *text, size_t size, const char *variables,
 
 		if (length && !is_harmless(variables) &&
 		    !is_chosen(all, variables) &&
-		    !has_variable(others, variables, length)) {
+		    !list_has(others, ";", variables, length)) {
 			text_append(text, size, "%s%.*s: of the %s only",
 				    text[0] ? "; " : "", (int)length,
 				    variables, whose);
