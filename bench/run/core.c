@@ -1,3 +1,4 @@
+/* What a core does in a run: its iterations, and what is read of it later. */
 #include "bench/run/core.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@
 #include "bench/system/allocation.h"
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
-#include "models/random.h"
+
+#define ROUNDS 400 /* between looks at the clock: about a microsecond */
 
 int core_leads_process(const struct core *core)
 {
@@ -51,17 +53,69 @@ void core_end_phase(struct core *core, enum replica_phase phase)
 	core->phase_began_cpu_s = cpu;
 }
 
-struct step_counts core_count(const struct core *core)
+/* What a core's own work is told by. A device works beside this thread. */
+static double own_time(const struct core *core)
+{
+	return core->training->backend->offloads ? clock_now() :
+						   clock_thread_cpu();
+}
+
+static void begin_work(struct core *core)
+{
+	const struct slowdown *slowdown = &core->training->slowdown;
+
+	if (slowdown->straggler_s > 0 &&
+	    slowdown->straggler == core->group->rank) {
+		core->report.delay_s = slowdown->straggler_s;
+		clock_sleep(slowdown->straggler_s);
+	}
+	/* On a core's CPU, from where its first phase counts. */
+	if (slowdown->inject_pct > 0)
+		core->work_began_s = core->training->backend->offloads ?
+					     clock_now() :
+					     core->phase_began_cpu_s;
+}
+
+/* Each round needs the one before: there is no way around them. */
+static uint64_t work(uint64_t value)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		value ^= value >> 31;
+		value = value * 0x9e3779b97f4a7c15u + 1;
+	}
+	return value;
+}
+
+static void add_work(struct core *core)
+{
+	const double share = core->training->slowdown.inject_pct / 100;
+	double began_s, began_at, done_s = 0;
+
+	if (!(share > 0))
+		return;
+	began_at = clock_now();
+	began_s = own_time(core);
+	core->work_owed_s += share * (began_s - core->work_began_s);
+	while (done_s < core->work_owed_s) {
+		core->worked = work(core->worked);
+		done_s = own_time(core) - began_s;
+	}
+	core->work_owed_s -= done_s;
+	core->report.injected_s = clock_now() - began_at;
+	core_end_phase(core, REPLICA_UPDATE);
+}
+
+static struct step_counts count_work(const struct core *core)
 {
 	return (struct step_counts){ core->program->launches,
 				     core->group->summed_bytes,
 				     allocation_count() };
 }
 
-struct step_counts core_count_since(const struct core *core,
-				    const struct step_counts *then)
+static struct step_counts count_since(const struct core *core,
+				      const struct step_counts *then)
 {
-	const struct step_counts now = core_count(core);
+	const struct step_counts now = count_work(core);
 
 	return (struct step_counts){ now.launches - then->launches,
 				     now.reduced_bytes - then->reduced_bytes,
@@ -71,7 +125,7 @@ struct step_counts core_count_since(const struct core *core,
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err)
 {
-	const struct step_counts before = core_count(core);
+	const struct step_counts before = count_work(core);
 	struct step_report *report = &core->report;
 	int failed;
 
@@ -80,15 +134,15 @@ int core_iterate(struct core *core, const struct batch *batch,
 	core->phase_began_s = report->began_at = clock_now();
 	if (core->profile)
 		profile_begin(core->profile);
-	core_begin_work(core);
+	begin_work(core);
 	if (core->profile)
 		profile_end_other(core->profile);
 	failed = replica_train(core->group, core->program, batch, update,
 			       &core->observer, &report->score, err);
 	if (!failed)
-		core_add_work(core);
+		add_work(core);
 	report->ended_at = core->phase_began_s;
-	report->counts = core_count_since(core, &before);
+	report->counts = count_since(core, &before);
 	core->unreported = 1;
 	/* Warm-up is no part of it. */
 	if (!failed && core->profile && core->epoch)
@@ -96,7 +150,7 @@ int core_iterate(struct core *core, const struct batch *batch,
 	return failed;
 }
 
-int core_refuse_loss(struct core *core, struct error *err)
+static int refuse_loss(struct core *core, struct error *err)
 {
 	char reason[160];
 
@@ -137,7 +191,7 @@ int core_exchange(struct core *core, struct error *err)
 			stop = all[r].stop;
 	}
 	if (core->unreported && !finite)
-		return core_refuse_loss(core, err);
+		return refuse_loss(core, err);
 	if (core->unreported && core->group->rank == 0)
 		recorder_step(&core->outcome->recorder, core->epoch,
 			      core->iteration, all);
@@ -150,130 +204,6 @@ int core_exchange(struct core *core, struct error *err)
 				 "terminated" : "interrupted");
 	}
 	return wait_for_rows(core, err);
-}
-
-/* Generated images have zero mean and unit variance, as real ones have. */
-static void generate(struct batch *batch, float *images, uint16_t *labels,
-		     size_t size, int classes)
-{
-	struct mt19937 generator;
-	const float bound = sqrtf(3);
-
-	mt19937_seed(&generator, 0);
-	for (size_t i = 0; i < (size_t)batch->count * size; i++)
-		images[i] = mt19937_uniform(&generator, -bound, bound);
-	for (int i = 0; i < batch->count; i++)
-		labels[i] = (uint16_t)(i % classes);
-	batch->images = images;
-	batch->labels = labels;
-}
-
-static int warm_up_steps(struct core *core, struct batch *batch,
-			 struct error *err)
-{
-	const struct training *training = core->training;
-
-	for (int i = 1; i <= training->warmup; i++) {
-		/* No learning: large rates may leave the numbers. */
-		const struct update update =
-			recipe_update(&training->recipe, 0, (uint32_t)i);
-
-		core->epoch = 0;
-		core->iteration = i;
-		batch->step = (uint32_t)i;
-		if (core_iterate(core, batch, &update, err) ||
-		    core_exchange(core, err))
-			return -1;
-	}
-	return 0;
-}
-
-int core_warm_up(struct core *core, struct error *err)
-{
-	const struct training *training = core->training;
-	const struct group *group = core->group;
-	const size_t size = shape_size(training->dataset->shape);
-	struct batch batch = {
-		.count = replica_share(group->rank, group->size,
-				       training->global_batch),
-		.global_count = training->global_batch,
-		.place = group->rank,
-		.stride = group->size,
-	};
-
-	core->images = malloc(((size_t)batch.count * size + 1) *
-			      sizeof(*core->images));
-	core->labels = malloc(((size_t)batch.count + 1) *
-			      sizeof(*core->labels));
-	if (!core->images || !core->labels)
-		return error_memory(err, "the warm-up batch");
-	generate(&batch, core->images, core->labels, size,
-		 training->dataset->classes);
-	if (warm_up_steps(core, &batch, err) ||
-	    replica_initialise(core->group, core->program, training->seed, err))
-		return -1;
-	core_end_warm_up(core);
-	return 0;
-}
-
-void core_end_warm_up(struct core *core)
-{
-	free(core->images);
-	free(core->labels);
-	core->images = NULL;
-	core->labels = NULL;
-}
-
-/* Of a vector, of count floats. */
-static int vector_hash(struct core *core, enum vector which, size_t count,
-		       uint64_t *hash, struct error *err)
-{
-	float *values = malloc(count * sizeof(*values));
-
-	if (!values)
-		return error_memory(err, "a vector");
-	if (program_load(core->program, which, values, err)) {
-		free(values);
-		return -1;
-	}
-	*hash = hash_bytes64(values, count * sizeof(*values));
-	free(values);
-	return 0;
-}
-
-int core_check_replicas(struct core *core, char *text, size_t size,
-			struct error *err)
-{
-	uint64_t mine, all[GROUP_MAX_SIZE];
-
-	if (vector_hash(core, VECTOR_PARAMETERS, core->program->parameters,
-			&mine, err) ||
-	    group_gather(core->group, &mine, sizeof(mine), all, err))
-		return -1;
-	for (int r = 1; r < core->group->size; r++)
-		if (all[r] != all[0])
-			return error_set(err, ERROR_FAILED,
-					 "the replicas of core 0 and core %d "
-					 "differ after epoch %d: %016" PRIx64
-					 ", %016" PRIx64, r, core->epoch,
-					 all[0], all[r]);
-	snprintf(text, size, "%016" PRIx64, mine);
-	return 0;
-}
-
-int core_hash_buffers(struct core *core, char *text, size_t size,
-		      struct error *err)
-{
-	const size_t count = core->program->buffers;
-	uint64_t hash = 0;
-
-	text[0] = '\0';
-	if (!count)
-		return 0;
-	if (vector_hash(core, VECTOR_BUFFERS, count, &hash, err))
-		return -1;
-	snprintf(text, size, "%016" PRIx64, hash);
-	return 0;
 }
 
 struct update core_update(const struct core *core, const struct batch *batch)
@@ -346,5 +276,136 @@ int core_dump_masks(struct core *core, const struct batch *batch,
 			return -1;
 		at += (off_t)each[l] * batch->global_count;
 	}
+	return 0;
+}
+
+/*
+ * --sync epoch: the device runs ahead of the host within an epoch, and no
+ * iteration is waited for. What they scored is known when all are done.
+ */
+
+/* Gives the device all iterations, or those until a signal; *given of them.
+ * *before is what was counted before the first. */
+static int give_all(struct core *core, int *given, struct step_counts *before,
+		    struct error *err)
+{
+	struct step_report *report = &core->report;
+	struct batch batch;
+
+	report->asked_at = clock_now();
+	for (int i = 1; i <= core->training->iterations; i++) {
+		struct update update;
+
+		if (interrupt_signal())
+			return 0;
+		if (loader_next(core->loader, &batch, err))
+			return -1;
+		/* Only the first has something to wait for: the order. */
+		if (i == 1) {
+			core->phase_began_cpu_s = core_cpu(core);
+			report->ready_at = report->began_at = clock_now();
+			*before = count_work(core);
+		}
+		core->iteration = i;
+		update = core_update(core, &batch);
+		if (program_train(core->program, &batch, &update, err) ||
+		    core_dump_masks(core, &batch, err))
+			return -1;
+		*given = i;
+	}
+	return 0;
+}
+
+/* Records those up to the first whose loss is not a number. */
+static int record(struct core *core, const struct score *scores, int count,
+		  struct error *err)
+{
+	int numbers = 0;
+
+	while (numbers < count && isfinite(scores[numbers].loss))
+		numbers++;
+	if (core->group->rank == 0)
+		recorder_ahead(&core->outcome->recorder, core->epoch, scores,
+			       numbers, numbers == count ? &core->report :
+							   NULL);
+	if (numbers == count)
+		return 0;
+	core->iteration = numbers + 1;
+	return refuse_loss(core, err);
+}
+
+int core_train_ahead(struct core *core, struct error *err)
+{
+	struct score *scores = calloc((size_t)core->training->iterations,
+				      sizeof(*scores));
+	struct step_report *report = &core->report;
+	struct step_counts before = count_work(core);
+	int given = 0, failed;
+
+	if (!scores)
+		return error_memory(err, "the losses of an epoch");
+	failed = give_all(core, &given, &before, err) ||
+		 program_scores(core->program, scores, given, err);
+	report->ended_at = clock_now();
+	report->phases_s[REPLICA_UPDATE] = report->ended_at - report->began_at;
+	report->phases_cpu_s[REPLICA_UPDATE] =
+		core_cpu(core) - core->phase_began_cpu_s;
+	report->counts = count_since(core, &before);
+	if (!failed && given)
+		failed = record(core, scores, given, err);
+	free(scores);
+	/* A signal ends the run there. */
+	return failed ? -1 : core_exchange(core, err);
+}
+
+/* Of a vector, of count floats. */
+static int vector_hash(struct core *core, enum vector which, size_t count,
+		       uint64_t *hash, struct error *err)
+{
+	float *values = malloc(count * sizeof(*values));
+
+	if (!values)
+		return error_memory(err, "a vector");
+	if (program_load(core->program, which, values, err)) {
+		free(values);
+		return -1;
+	}
+	*hash = hash_bytes64(values, count * sizeof(*values));
+	free(values);
+	return 0;
+}
+
+int core_check_replicas(struct core *core, char *text, size_t size,
+			struct error *err)
+{
+	uint64_t mine, all[GROUP_MAX_SIZE];
+
+	if (vector_hash(core, VECTOR_PARAMETERS, core->program->parameters,
+			&mine, err) ||
+	    group_gather(core->group, &mine, sizeof(mine), all, err))
+		return -1;
+	for (int r = 1; r < core->group->size; r++)
+		if (all[r] != all[0])
+			return error_set(err, ERROR_FAILED,
+					 "the replicas of core 0 and core %d "
+					 "differ after epoch %d: %016" PRIx64
+					 ", %016" PRIx64, r, core->epoch,
+					 all[0], all[r]);
+	snprintf(text, size, "%016" PRIx64, mine);
+	return 0;
+}
+
+int core_hash_buffers(struct core *core, char *text, size_t size,
+		      struct error *err)
+{
+	const size_t count = core->program->buffers;
+	uint64_t hash = 0;
+
+	text[0] = '\0';
+	if (!count)
+		return 0;
+	if (vector_hash(core, VECTOR_BUFFERS, count, &hash, err))
+		return -1;
+	snprintf(text, size, "%016" PRIx64, hash);
 	return 0;
 }

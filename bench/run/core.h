@@ -45,11 +45,6 @@ int core_leads_process(const struct core *core);
 /* The CPU time of the core's work so far. */
 double core_cpu(const struct core *core);
 
-/* core_slow.c: around the work of an iteration, for who is to be slow. What is
- * added counts as update. */
-void core_begin_work(struct core *core);
-void core_add_work(struct core *core);
-
 /* Adds the times of a phase that ends now, and begins the next one. */
 void core_end_phase(struct core *core, enum replica_phase phase);
 
@@ -57,21 +52,11 @@ void core_end_phase(struct core *core, enum replica_phase phase);
 int core_dump_masks(struct core *core, const struct batch *batch,
 		    struct error *err);
 
-/* core_profile.c: begins if the profile is asked for and this is rank 0; writes
- * it, unless the run has failed. */
-int core_open_profile(struct core *core, struct error *err);
-int core_end_profile(struct core *core, int failed, struct error *err);
-
 /* Frees the batch of the warm-up. */
 void core_end_warm_up(struct core *core);
 
 /* Steps on generated data; parameters and state are as before afterwards. */
 int core_warm_up(struct core *core, struct error *err);
-
-/* Work that is counted, of this core so far, and since then. */
-struct step_counts core_count(const struct core *core);
-struct step_counts core_count_since(const struct core *core,
-				    const struct step_counts *then);
 
 /* One iteration, timed into core->report. */
 int core_iterate(struct core *core, const struct batch *batch,
@@ -80,11 +65,9 @@ int core_iterate(struct core *core, const struct batch *batch,
 /* All cores exchange their last reports; rank 0 records them. */
 int core_exchange(struct core *core, struct error *err);
 
-/* core_ahead.c: the iterations of an epoch, none of them waited for. */
+/* The iterations of an epoch by a device that runs ahead: none of them is
+ * waited for. */
 int core_train_ahead(struct core *core, struct error *err);
-
-/* The loss of core->iteration is not a number: that is recorded. */
-int core_refuse_loss(struct core *core, struct error *err);
 
 /* The optimizer's step of core->epoch and core->iteration, whose batch it is.
  */

@@ -1,16 +1,19 @@
-/* How a core gets ready: its device, its program, its files and its loader. */
+/* How a core gets ready: device, program, files and loader; then warm-up. */
 #include "bench/run/core.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/record/machine.h"
 #include "bench/system/clock.h"
 #include "bench/run/plan_memory.h"
+#include "models/random.h"
 
 static int open_device(struct core *core, struct error *err)
 {
@@ -183,6 +186,23 @@ static int open_trace(struct core *core, struct error *err)
 	return 0;
 }
 
+static int open_profile(struct core *core, struct error *err)
+{
+	const struct recorder *recorder = &core->outcome->recorder;
+
+	if (!core->training->profile)
+		return 0;
+	core->profile_subject = (struct profile_subject){
+		.run_id = recorder->start.run_id,
+		.target = recorder->start.target,
+		.cores = core->group->size,
+		.core = core->group->rank,
+	};
+	core->profile = profile_open(core->program, &core->profile_subject,
+				     err);
+	return core->profile ? 0 : -1;
+}
+
 static int compile(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
@@ -302,11 +322,83 @@ int core_start(struct core *core, struct error *err)
 	if (core->group->rank == 0) {
 		record_device(&core->outcome->run, &info);
 		print_device(core, &info);
-		if (open_trace(core, err) || core_open_profile(core, err))
+		if (open_trace(core, err) || open_profile(core, err))
 			return -1;
 	}
 	plan = plan_loading(core);
 	core->test_batches = loader_test_batches(&plan);
 	core->loader = loader_open(&plan, err);
 	return core->loader ? 0 : -1;
+}
+
+/* Generated images have zero mean and unit variance, as real ones have. */
+static void generate(struct batch *batch, float *images, uint16_t *labels,
+		     size_t size, int classes)
+{
+	struct mt19937 generator;
+	const float bound = sqrtf(3);
+
+	mt19937_seed(&generator, 0);
+	for (size_t i = 0; i < (size_t)batch->count * size; i++)
+		images[i] = mt19937_uniform(&generator, -bound, bound);
+	for (int i = 0; i < batch->count; i++)
+		labels[i] = (uint16_t)(i % classes);
+	batch->images = images;
+	batch->labels = labels;
+}
+
+static int warm_up_steps(struct core *core, struct batch *batch,
+			 struct error *err)
+{
+	const struct training *training = core->training;
+
+	for (int i = 1; i <= training->warmup; i++) {
+		/* No learning: large rates may leave the numbers. */
+		const struct update update =
+			recipe_update(&training->recipe, 0, (uint32_t)i);
+
+		core->epoch = 0;
+		core->iteration = i;
+		batch->step = (uint32_t)i;
+		if (core_iterate(core, batch, &update, err) ||
+		    core_exchange(core, err))
+			return -1;
+	}
+	return 0;
+}
+
+int core_warm_up(struct core *core, struct error *err)
+{
+	const struct training *training = core->training;
+	const struct group *group = core->group;
+	const size_t size = shape_size(training->dataset->shape);
+	struct batch batch = {
+		.count = replica_share(group->rank, group->size,
+				       training->global_batch),
+		.global_count = training->global_batch,
+		.place = group->rank,
+		.stride = group->size,
+	};
+
+	core->images = malloc(((size_t)batch.count * size + 1) *
+			      sizeof(*core->images));
+	core->labels = malloc(((size_t)batch.count + 1) *
+			      sizeof(*core->labels));
+	if (!core->images || !core->labels)
+		return error_memory(err, "the warm-up batch");
+	generate(&batch, core->images, core->labels, size,
+		 training->dataset->classes);
+	if (warm_up_steps(core, &batch, err) ||
+	    replica_initialise(core->group, core->program, training->seed, err))
+		return -1;
+	core_end_warm_up(core);
+	return 0;
+}
+
+void core_end_warm_up(struct core *core)
+{
+	free(core->images);
+	free(core->labels);
+	core->images = NULL;
+	core->labels = NULL;
 }

@@ -5,26 +5,25 @@
 
 #include "bench/record/csv.h"
 #include "bench/system/clock.h"
-#include "bench/run/recorder_rows.h"
 
 #define FLUSH_S 0.1 /* whoever reads the rows sees them so soon */
 
-const char *const recorder_phases[REPLICA_PHASES] = {
+static const char *const phase_names[REPLICA_PHASES] = {
 	[REPLICA_COMPUTE] = "compute",
 	[REPLICA_WAIT] = "wait",
 	[REPLICA_REDUCE] = "reduce",
 	[REPLICA_UPDATE] = "update",
 };
 
-void recorder_write(struct recorder *recorder, struct observation *row,
-		    const char *phase)
+static void write_row(struct recorder *recorder, struct observation *row,
+		      const char *phase)
 {
 	snprintf(row->phase, sizeof(row->phase), "%s", phase);
 	csv_write_row(recorder->rows, &observation_rows, row);
 }
 
-struct observation recorder_row(const struct recorder *recorder, int epoch,
-				double elapsed_s)
+static struct observation make_row(const struct recorder *recorder, int epoch,
+				   double elapsed_s)
 {
 	struct observation row = recorder->start;
 
@@ -35,29 +34,34 @@ struct observation recorder_row(const struct recorder *recorder, int epoch,
 	return row;
 }
 
-struct observation recorder_model_row(const struct recorder *recorder,
-				      int epoch, double elapsed_s)
+static struct observation make_model_row(const struct recorder *recorder,
+					 int epoch, double elapsed_s)
 {
-	struct observation row = recorder_row(recorder, epoch, elapsed_s);
+	struct observation row = make_row(recorder, epoch, elapsed_s);
 
 	snprintf(row.clock, sizeof(row.clock), "model");
 	return row;
 }
 
-double score_loss(const struct score *score)
+static double score_loss(const struct score *score)
 {
 	return score->count ? score->loss / (double)score->count :
 			      CELL_NO_REAL;
 }
 
-void score_add(struct score *to, const struct score *from)
+static void score_add(struct score *to, const struct score *from)
 {
 	to->loss += from->loss;
 	to->correct += from->correct;
 	to->count += from->count;
 }
 
-double phases_sum(const double *phases)
+static void keep_larger(double *most, double value)
+{
+	*most = value > *most ? value : *most;
+}
+
+static double phases_sum(const double *phases)
 {
 	double sum = 0;
 
@@ -86,13 +90,13 @@ void recorder_start(struct recorder *recorder, const struct run *run,
 void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 		    long samples)
 {
-	struct observation row = recorder_row(recorder, 0, elapsed_s);
+	struct observation row = make_row(recorder, 0, elapsed_s);
 
 	row.epoch = CELL_NO_INT;
 	row.is_warmup = 0;
 	row.cpu_s = cpu_s;
 	row.samples = samples;
-	recorder_write(recorder, &row, "setup");
+	write_row(recorder, &row, "setup");
 	fflush(recorder->rows);
 }
 
@@ -134,7 +138,7 @@ static void model_phases(const struct step_report *reports, int cores,
 static void write_step(struct recorder *recorder, int epoch, int iteration,
 		       int core, const struct step_report *report, double cpu_s)
 {
-	struct observation row = recorder_row(recorder, epoch,
+	struct observation row = make_row(recorder, epoch,
 					  report->ended_at - report->began_at);
 
 	row.iter = iteration;
@@ -143,7 +147,7 @@ static void write_step(struct recorder *recorder, int epoch, int iteration,
 	row.cpu_s = cpu_s;
 	row.samples = report->score.count;
 	row.loss = score_loss(&report->score);
-	recorder_write(recorder, &row, "step");
+	write_row(recorder, &row, "step");
 }
 
 /* The target's row, its model's, and those of the cores if there are more. */
@@ -158,12 +162,12 @@ static void write_steps(struct recorder *recorder, int epoch, int iteration,
 		cpu_s += phases_sum(reports[r].phases_cpu_s);
 	write_step(recorder, epoch, iteration, -1, all, cpu_s);
 	if (recorder->modelled) {
-		struct observation row = recorder_model_row(
+		struct observation row = make_model_row(
 			recorder, epoch, phases_sum(model_s));
 
 		row.iter = iteration;
 		row.samples = all->score.count;
-		recorder_write(recorder, &row, "step");
+		write_row(recorder, &row, "step");
 	}
 	for (int r = 0; cores > 1 && r < cores; r++)
 		write_step(recorder, epoch, iteration, r, &reports[r],
@@ -176,7 +180,7 @@ static double trace_phases(const struct recorder *recorder, int epoch,
 			   const double *phases_s)
 {
 	for (int p = 0; p < REPLICA_PHASES; p++) {
-		trace_slice(recorder->trace, core, recorder_phases[p], at,
+		trace_slice(recorder->trace, core, phase_names[p], at,
 			    phases_s[p], epoch, iteration);
 		at += phases_s[p];
 	}
@@ -279,13 +283,13 @@ static void write_scores(struct recorder *recorder, int epoch,
 			 const struct score *scores, int count)
 {
 	for (int i = 0; i < count; i++) {
-		struct observation row = recorder_row(recorder, epoch,
-						      CELL_NO_REAL);
+		struct observation row = make_row(recorder, epoch,
+						  CELL_NO_REAL);
 
 		row.iter = i + 1;
 		row.samples = scores[i].count;
 		row.loss = score_loss(&scores[i]);
-		recorder_write(recorder, &row, "step");
+		write_row(recorder, &row, "step");
 	}
 }
 
@@ -303,12 +307,12 @@ void recorder_ahead(struct recorder *recorder, int epoch,
 	all = *report;
 	for (int i = 0; i < count; i++)
 		score_add(&all.score, &scores[i]);
-	row = recorder_row(recorder, epoch, all.ended_at - all.began_at);
+	row = make_row(recorder, epoch, all.ended_at - all.began_at);
 	row.iter = count;
 	row.cpu_s = phases_sum(all.phases_cpu_s);
 	row.samples = all.score.count;
 	row.loss = score_loss(&all.score);
-	recorder_write(recorder, &row, "steps");
+	write_row(recorder, &row, "steps");
 	fflush(recorder->rows);
 	sum_up(recorder, &all, model_s);
 	sum_up_core(recorder, 0, &all);
@@ -322,12 +326,178 @@ void recorder_ahead(struct recorder *recorder, int epoch,
 void recorder_not_a_number(struct recorder *recorder, int epoch, int iteration,
 			   const char *reason)
 {
-	struct observation row = recorder_row(recorder, epoch, CELL_NO_REAL);
+	struct observation row = make_row(recorder, epoch, CELL_NO_REAL);
 
 	row.iter = iteration;
 	snprintf(row.status, sizeof(row.status), "error");
 	snprintf(row.reason, sizeof(row.reason), "%s", reason);
-	recorder_write(recorder, &row, "step");
+	write_row(recorder, &row, "step");
+}
+
+static double percent(const struct score *score)
+{
+	return score->count ? 100. * (double)score->correct /
+				      (double)score->count :
+			      CELL_NO_REAL;
+}
+
+/* The slowest core's time and all scores; on a core's row its time alone. */
+static void write_test(struct recorder *recorder, int epoch,
+		       const struct epoch_report *reports)
+{
+	struct score score = { 0 };
+	double elapsed_s = 0, cpu_s = 0;
+	struct observation row;
+
+	for (int r = 0; r < recorder->start.cores; r++) {
+		score_add(&score, &reports[r].test);
+		keep_larger(&elapsed_s, reports[r].test_s);
+		cpu_s += reports[r].test_cpu_s;
+	}
+	if (!score.count)
+		return;
+	row = make_row(recorder, epoch, elapsed_s);
+	row.cpu_s = cpu_s;
+	row.samples = score.count;
+	row.loss = score_loss(&score);
+	row.accuracy_pct = percent(&score);
+	write_row(recorder, &row, "test");
+	recorder->tested = 1;
+	recorder->last_loss = row.loss;
+	recorder->last_accuracy_pct = row.accuracy_pct;
+	recorder->total_test_s += elapsed_s;
+	progress_test(recorder->progress, epoch, row.loss, row.accuracy_pct);
+}
+
+/* Loader and the parts of the iterations, of the target's row. */
+static void write_phases(struct recorder *recorder, struct observation row,
+			 double loader_s, const double *phases_s,
+			 const double *phases_cpu_s)
+{
+	row.elapsed_s = loader_s;
+	write_row(recorder, &row, "loader");
+	for (int p = 0; p < REPLICA_PHASES; p++) {
+		row.elapsed_s = phases_s[p];
+		if (phases_cpu_s)
+			row.cpu_s = phases_cpu_s[p];
+		write_row(recorder, &row, phase_names[p]);
+	}
+}
+
+static void write_cores(struct recorder *recorder, int epoch,
+			const struct epoch_report *reports)
+{
+	for (int r = 0; r < recorder->start.cores; r++) {
+		const struct epoch_report *report = &reports[r];
+		const struct step_report *sums = &recorder->core_sums[r];
+		struct observation row = make_row(recorder, epoch, 0);
+
+		row.core = r;
+		write_phases(recorder, row, recorder->core_loader_s[r],
+			     sums->phases_s, sums->phases_cpu_s);
+		row.elapsed_s = report->test_s;
+		row.cpu_s = report->test_cpu_s;
+		if (reports[0].test.count)
+			write_row(recorder, &row, "test");
+		row.elapsed_s = report->elapsed_s;
+		row.cpu_s = report->cpu_s;
+		row.samples = sums->score.count;
+		row.voluntary_switches = report->voluntary_switches;
+		row.involuntary_switches = report->involuntary_switches;
+		write_row(recorder, &row, "epoch");
+	}
+}
+
+/*
+ * Nothing hides a core's loader where the core has one CPU, nor is there
+ * anybody to wait for in a test.
+ */
+static void write_model(struct recorder *recorder, int epoch,
+			const struct epoch_report *reports)
+{
+	struct observation row = make_model_row(recorder, epoch, 0);
+	const struct epoch_report *slowest = &reports[0];
+	double *phases_s = recorder->model_phases_s;
+
+	for (int r = 1; r < recorder->start.cores; r++)
+		if (reports[r].test_cpu_s + reports[r].loader_cpu_s >
+		    slowest->test_cpu_s + slowest->loader_cpu_s)
+			slowest = &reports[r];
+	write_phases(recorder, row, slowest->loader_cpu_s, phases_s, NULL);
+	row.elapsed_s = slowest->test_cpu_s;
+	if (reports[0].test.count)
+		write_row(recorder, &row, "test");
+	row.elapsed_s = phases_sum(phases_s) + slowest->test_cpu_s +
+			slowest->loader_cpu_s;
+	row.samples = recorder->epoch_score.count;
+	write_row(recorder, &row, "epoch");
+	recorder->total_model_s += row.elapsed_s;
+}
+
+static void end_epoch(struct recorder *recorder)
+{
+	memset(recorder->phases_s, 0, sizeof(recorder->phases_s));
+	memset(recorder->model_phases_s, 0, sizeof(recorder->model_phases_s));
+	memset(recorder->core_sums, 0, sizeof(recorder->core_sums));
+	memset(recorder->core_loader_s, 0, sizeof(recorder->core_loader_s));
+	recorder->loader_s = 0;
+	recorder->epoch_score = (struct score){ 0 };
+	fflush(recorder->rows);
+}
+
+/* The row of the target's epoch, still without its times. */
+static struct observation make_epoch(const struct recorder *recorder, int epoch)
+{
+	const struct score *score = &recorder->epoch_score;
+	struct observation row = make_row(recorder, epoch, 0);
+
+	row.samples = score->count;
+	row.loss = score_loss(score);
+	return row;
+}
+
+void recorder_epoch(struct recorder *recorder, int epoch, double elapsed_s,
+		    const struct epoch_report *reports)
+{
+	const int cores = (int)recorder->start.cores;
+	struct observation row = make_epoch(recorder, epoch);
+
+	write_test(recorder, epoch, reports);
+	write_phases(recorder, make_row(recorder, epoch, 0),
+		     recorder->loader_s, recorder->phases_s, NULL);
+	row.elapsed_s = elapsed_s;
+	row.cpu_s = 0;
+	row.voluntary_switches = row.involuntary_switches = 0;
+	for (int r = 0; r < cores; r++) {
+		row.cpu_s += reports[r].process_cpu_s;
+		row.voluntary_switches += reports[r].voluntary_switches;
+		row.involuntary_switches += reports[r].involuntary_switches;
+	}
+	write_row(recorder, &row, "epoch");
+	for (int r = 0; recorder->trace && r < cores; r++)
+		trace_slice(recorder->trace, r, "test",
+			    reports[r].test_began_at, reports[r].test_s, epoch,
+			    0);
+	if (recorder->modelled)
+		write_model(recorder, epoch, reports);
+	if (cores > 1)
+		write_cores(recorder, epoch, reports);
+	end_epoch(recorder);
+}
+
+void recorder_partial_epoch(struct recorder *recorder, int epoch,
+			    double elapsed_s)
+{
+	struct observation row = make_epoch(recorder, epoch);
+	struct observation phases = make_row(recorder, epoch, 0);
+
+	snprintf(row.status, sizeof(row.status), "partial");
+	snprintf(phases.status, sizeof(phases.status), "partial");
+	write_phases(recorder, phases, recorder->loader_s, recorder->phases_s,
+		     NULL);
+	row.elapsed_s = elapsed_s;
+	write_row(recorder, &row, "epoch");
+	end_epoch(recorder);
 }
 
 static void record_sums(struct run *run, const struct recorder *recorder)
@@ -365,7 +535,7 @@ void recorder_disturbance(struct run *run,
 
 void recorder_loop(struct recorder *recorder, struct run *run, int partial)
 {
-	struct observation row = recorder_row(recorder, 0, run->loop_s);
+	struct observation row = make_row(recorder, 0, run->loop_s);
 
 	record_sums(run, recorder);
 
@@ -374,12 +544,12 @@ void recorder_loop(struct recorder *recorder, struct run *run, int partial)
 	row.cpu_s = run->loop_cpu_s;
 	snprintf(row.status, sizeof(row.status), "%s",
 		 partial ? "partial" : "ok");
-	recorder_write(recorder, &row, "loop");
+	write_row(recorder, &row, "loop");
 	if (recorder->modelled && !partial) {
 		snprintf(row.clock, sizeof(row.clock), "model");
 		row.elapsed_s = recorder->total_model_s;
 		row.cpu_s = CELL_NO_REAL;
-		recorder_write(recorder, &row, "loop");
+		write_row(recorder, &row, "loop");
 	}
 	fflush(recorder->rows);
 }

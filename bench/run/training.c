@@ -11,6 +11,7 @@
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 #include "bench/run/core.h"
+#include "bench/run/profile_table.h"
 
 static void phase_ended(struct replica_observer *observer,
 			enum replica_phase phase)
@@ -301,6 +302,30 @@ static int run_core(struct core *core, struct error *err)
 	return save_parameters(core, err);
 }
 
+static int write_profile(struct core *core, struct error *err)
+{
+	const struct training *training = core->training;
+	struct progress *progress = core->outcome->recorder.progress;
+	struct profile_row rows[PROFILE_MOST_ROWS];
+	const int count = profile_build(core->profile, rows, err);
+
+	if (count < 0)
+		return -1;
+	progress_pause(progress);
+	if (profile_print(training->profile_log, rows, count, err))
+		return -1;
+	return profile_write(training->profile, rows, count, err);
+}
+
+static int end_profile(struct core *core, int failed, struct error *err)
+{
+	if (core->profile && !failed)
+		failed = write_profile(core, err);
+	profile_close(core->profile);
+	core->profile = NULL;
+	return failed;
+}
+
 /* What rank 0 has to say is out, or the run has failed. */
 static int finish_output(struct core *core, int failed, struct error *err)
 {
@@ -310,7 +335,7 @@ static int finish_output(struct core *core, int failed, struct error *err)
 
 	if (core->group->rank)
 		return failed;
-	failed = core_end_profile(core, failed, err);
+	failed = end_profile(core, failed, err);
 	if ((fflush(rows) || ferror(rows)) && !failed)
 		failed = error_set(err, ERROR_OUTPUT,
 				   "the rows could not be written to standard "
