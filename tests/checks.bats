@@ -149,8 +149,8 @@ accepts_line() {
 	refuses_line backends/a.c '	exit(1);' bench/main.c
 	refuses_line bench/a.c '	posix_spawnp(&pid);' \
 		bench/system/process.c
-	refuses_line bench/run/child.c '	kill(pid, 9);' \
-		bench/run/listener.c
+	refuses_line bench/run/core.c '	kill(pid, 9);' \
+		bench/run/child.c
 	refuses_line bench/a.c '	sigaction(2, &a, 0);' \
 		bench/system/interrupt.c
 	refuses_line bench/a.c '	setenv("A", "b", 1);' \

@@ -12,7 +12,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/gather_conv.h"
-#include "bench/run/peak_rate.h"
+#include "bench/run/peaks.h"
 #include "bench/system/clock.h"
 
 struct rate_case {

@@ -25,7 +25,7 @@
 #include "backends/cpu/cpu.h"
 #include "bench/system/number.h"
 #include "bench/run/dataset.h"
-#include "bench/run/peak_rate.h"
+#include "bench/run/peaks.h"
 #include "bench/record/stats.h"
 #include "bench/system/clock.h"
 #include "models/random.h"

@@ -12,8 +12,8 @@
 
 #include "bench/system/text.h"
 #include "bench/run/peaks.h"
-#include "bench/run/profile_row.h"
 #include "bench/record/result_rows.h"
+#include "bench/run/profile_rows.h"
 #include "bench/record/post.h"
 #include "bench/record/csv.h"
 #include "bench/record/json.h"

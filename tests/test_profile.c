@@ -2,7 +2,7 @@
 #include "tests/profile_run.h"
 
 #include "backends/group/replica.h"
-#include "bench/run/peak_rate.h"
+#include "bench/run/peaks.h"
 #include "bench/run/profile.h"
 
 static void open_cpu(struct subject *subject, const char *model,

@@ -1,8 +1,11 @@
-/* The devices of a backend, whatever its drivers do. */
+/* The devices of backends and of targets, whatever their drivers do. */
 #ifndef BENCH_APP_DEVICE_LIST_H
 #define BENCH_APP_DEVICE_LIST_H
 
+#include <stdio.h>
+
 #include "backends/contract/backend.h"
+#include "bench/run/target.h"
 
 #define DEVICE_LIST_MOST 32
 #define DEVICE_LIST_LIMIT_S 10
@@ -15,5 +18,15 @@
  */
 int device_list(const struct backend *backend, struct device_info *list,
 		struct error *err);
+
+/*
+ * Opens the devices of each target for kernels of device_class (NULL: as each
+ * is), and closes them; tells log what is missing, and makes that target's
+ * place in missing 1. Drivers are asked in processes of their own: one that
+ * crashes, fails, or does not answer within DEVICE_LIST_LIMIT_S, is not
+ * missing, and a run of it will say so. The caller has opened no device.
+ */
+void devices_probe(const struct target *targets, int count,
+		   const char *device_class, FILE *log, int *missing);
 
 #endif

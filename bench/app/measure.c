@@ -9,15 +9,15 @@
 #include "bench/system/cpus.h"
 #include "bench/record/machine.h"
 #include "bench/record/csv.h"
+#include "bench/record/disturbed_runs.h"
 #include "bench/record/run.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
-#include "bench/run/plan_memory.h"
-#include "bench/run/plan_run.h"
-#include "bench/run/target_options.h"
 #include "bench/app/busy.h"
+#include "bench/run/plan.h"
+#include "bench/run/target.h"
 
 static const char *on_off(int value)
 {
@@ -211,6 +211,15 @@ out:
 	return failed;
 }
 
+void note_disturbed(const struct run *run, FILE *log)
+{
+	char why[96];
+
+	if (run_is_slowed(run, why, sizeof(why)))
+		fprintf(log, "note: %s was disturbed: %s; its times are "
+			"inflated\n", run->target, why);
+}
+
 /* What cannot be written in the end is told before anything is measured. */
 static int check_files(const struct options *options, struct error *err)
 {
@@ -268,7 +277,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	if (failed)
 		describe_failure(run, err);
 	else if (!options->quiet && !options->campaign_id)
-		busy_note(run, log); /* else a parent says it */
+		note_disturbed(run, log); /* else a parent says it */
 	if (options->run_file)
 		machine_read_binary(run);
 	return write_run(options->run_file, run, failed, err);

@@ -6,9 +6,14 @@
 
 #include "backends/contract/error.h"
 #include "bench/options/options.h"
+#include "bench/record/run.h"
 
 /* Rows go to out, notes to log. */
 int measure_command(const struct options *options, FILE *out, FILE *log,
 		    struct error *err);
+
+/* Writes into log that the run's times are inflated, and by what, if the run
+ * did not get its CPUs: bench/record/disturbed_runs.h. */
+void note_disturbed(const struct run *run, FILE *log);
 
 #endif

@@ -12,15 +12,14 @@
 #include "bench/show/campaign_finish.h"
 #include "bench/show/export.h"
 #include "bench/show/table.h"
-#include "bench/run/plan_memory.h"
-#include "bench/run/plan_run.h"
-#include "bench/run/target_options.h"
-#include "bench/app/busy.h"
-#include "bench/app/device_probe.h"
-#include "bench/app/dry_run.h"
+#include "bench/run/plan.h"
+#include "bench/run/target.h"
+#include "bench/app/device_list.h"
 #include "bench/app/info_command.h"
+#include "bench/app/measure.h"
 
 #define MOST_TARGETS 64
+#define DRY_STEPS 5 /* iterations that --dry-run measures */
 
 struct work {
 	const struct options *options;
@@ -101,6 +100,102 @@ static int plan_target(struct work *work, int t, const struct dataset *dataset,
 	return 0;
 }
 
+static void ignore_pause(void *context)
+{
+	(void)context;
+}
+
+/* "about 45 s", "about 12 min" */
+static void print_time(double seconds, char *text, size_t size)
+{
+	const double minutes = seconds / 60;
+
+	if (seconds < 60)
+		snprintf(text, size, "about %.0f s", seconds);
+	else
+		snprintf(text, size, "about %.*f min", minutes < 10, minutes);
+}
+
+/* Of all processes, from what one did of a few iterations. */
+static double estimate(const struct run *run, const struct options *given,
+		       const struct training *training)
+{
+	const double tests = training->test_batch ?
+				     training->dataset->test.count / 3. : 0;
+	const double samples = tests + (double)training->iterations *
+					       training->global_batch;
+
+	return (double)given->repeat *
+	       (run->setup_s + training->recipe.epochs * samples *
+				       run->iterations_s /
+				       (double)run->updates /
+				       training->global_batch);
+}
+
+static void print_plan(FILE *out, const struct options *given,
+		       const struct target *target,
+		       const struct training *training, const char *outcome)
+{
+	const int epochs = training->recipe.epochs;
+
+	fprintf(out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
+		"samples, %ld process%s: %s\n", target->name,
+		training->model->name, training->dataset->name, epochs,
+		epochs == 1 ? "" : "s", training->iterations,
+		training->global_batch, given->repeat,
+		given->repeat == 1 ? "" : "es", outcome);
+}
+
+/*
+ * Writes a line to out: what training target with these options would be,
+ * about how long it would take and in how much memory, from a few iterations
+ * in a process of its own; a test sample is taken for a third of a training
+ * sample. The seconds are added to all_s. A target that fails adds nothing, and
+ * is an error where it was named.
+ */
+static int dry_run(const struct options *given, const struct target *target,
+		   const struct training *training, int named, double *all_s,
+		   FILE *out, struct error *err)
+{
+	const struct memory_plan need = plan_memory(training, target->cores);
+	struct options options = *given;
+	const struct child_request request = {
+		.options = &options,
+		.target = target->name,
+		.run_id = "dry",
+		.campaign_id = "dry",
+	};
+	const struct child_ear deaf = { csv_ignore, ignore_pause, NULL };
+	struct child_result result;
+	char time[32], outcome[120];
+	double seconds;
+
+	target_options_trim(&options, target);
+	options.epochs = 1;
+	options.steps = DRY_STEPS;
+	options.warmup = 1;
+	/* What brings the global batch, and cannot be without tests. */
+	options.test = given->target_accuracy >= 0;
+	options.trace = NULL;
+	if (child_measure(&result, &request, &deaf, err))
+		return -1;
+	if (result.exit_code) {
+		print_plan(out, given, target, training, result.run.reason);
+		return named ? error_set(err, result.exit_code ==
+					 ERROR_MISSING ? ERROR_MISSING :
+							 ERROR_FAILED, "%s: %s",
+					 target->name, result.run.reason) : 0;
+	}
+	seconds = estimate(&result.run, given, training);
+	*all_s += seconds;
+	print_time(seconds, time, sizeof(time));
+	snprintf(outcome, sizeof(outcome), "%s%s, about %.2f GB of memory",
+		 given->target_accuracy >= 0 ? "at most " : "", time,
+		 memory_plan_total(&need) * 1e-9);
+	print_plan(out, given, target, training, outcome);
+	return 0;
+}
+
 static int dry_run_all(struct work *work, const struct dataset *dataset,
 		       struct error *err)
 {
@@ -115,7 +210,7 @@ static int dry_run_all(struct work *work, const struct dataset *dataset,
 			    work->named, &all_s, work->out, err))
 			return -1;
 	}
-	dry_run_print_time(all_s, time, sizeof(time));
+	print_time(all_s, time, sizeof(time));
 	fprintf(work->out, "%-10s %s%s\n", "in all",
 		work->options->target_accuracy >= 0 ? "at most " : "", time);
 	return 0;
@@ -212,7 +307,7 @@ static int run_once(struct work *work, int t, long round, int more,
 	if (!interrupt_signal())
 		judge(work, &result, target, more);
 	if (!result.exit_code && !options.quiet)
-		busy_note(&result.run, work->log);
+		note_disturbed(&result.run, work->log);
 	failed = campaign_end_run(&work->campaign, &result.run, err);
 	tell(work);
 	return failed;

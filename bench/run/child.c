@@ -2,17 +2,325 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-#include "bench/run/listener.h"
 #include "bench/options/forward.h"
 #include "bench/record/csv.h"
+#include "bench/record/machine.h"
+#include "bench/run/recorder.h"
 #include "bench/system/clock.h"
+#include "bench/system/disturbance.h"
+#include "bench/system/interrupt.h"
 #include "bench/system/process.h"
+#include "bench/system/usage.h"
+
+#define POLL_MS 100 /* between two pauses, at most */
+#define LOOK_MS 1 /* if nobody tells us that a command has ended */
+#define NOTHING_YET (-2)
+#define PIPE_BYTES 65536 /* in a pipe at once */
+
+/*
+ * What a command used and what went on beside it: it says nothing about itself,
+ * so its parent reads for it what `bench measure` reads in its own process. All
+ * of it is of the whole process, not of a loop in it.
+ */
+struct command_usage {
+	struct disturbance_counters before, after;
+	double parent_cpu_s; /* ours in between; until its end, so far */
+};
+
+/* What a child says, until its end: heard, passed on, and hurried. */
+enum output { OUTPUT_UNKNOWN, OUTPUT_ROWS, OUTPUT_OTHER };
+
+struct listener {
+	pid_t pid;
+	int pipe; /* -1: nobody will write to it any more */
+	int watch; /* readable when a command has ended; -1: has, or none */
+	struct process_status status; /* at the end */
+	double began_at, ended_at;    /* ended_at: of a command; 0 before */
+	struct command_usage usage;   /* of a command */
+	double deadline; /* 0: none */
+	int forwarded;	 /* the signal of ours that was passed on */
+	int asked;	 /* to end, and SIGKILL comes next */
+	int timed_out;
+	int failed; /* what it says is not wanted any more */
+	struct csv_reader *reader;
+	const struct child_request *request;
+	const struct child_ear *ear;
+	enum output output;
+	char begin[sizeof("schema,")]; /* while output is unknown */
+	size_t begun;
+};
+
+static double parent_cpu(void)
+{
+	const struct usage own = usage_read(USAGE_PROCESS);
+
+	return own.user_s + own.system_s;
+}
+
+/* Just before it is started, and once it has ended: outside of its time. */
+static void usage_begin(struct command_usage *usage)
+{
+	usage->parent_cpu_s = parent_cpu();
+	disturbance_read(&usage->before, "");
+}
+
+static void usage_end(struct command_usage *usage)
+{
+	disturbance_read(&usage->after, "");
+	usage->parent_cpu_s = parent_cpu() - usage->parent_cpu_s;
+}
+
+/*
+ * Fills the run's columns of CPU time, memory, disturbance and machine from
+ * these, status and run->total_s. Those of the program that measured stay
+ * empty. What it started and did not wait for counts as others'.
+ *
+ * maxrss_bytes stays missing where the command took no more than we did: no
+ * number of its own is known then (bench/system/process.h).
+ */
+static void usage_describe(struct run *run,
+			   const struct command_usage *usage,
+			   const struct process_status *status)
+{
+	const struct usage *used = &status->usage;
+	const double cpu_s = used->user_s + used->system_s;
+
+	run->cpu_user_s = used->user_s;
+	run->cpu_sys_s = used->system_s;
+	run->loop_cpu_s = cpu_s;
+	run->involuntary_switches = used->involuntary_switches;
+	if (used->maxrss_bytes > usage_read(USAGE_PROCESS).maxrss_bytes)
+		run->maxrss_bytes = used->maxrss_bytes;
+	recorder_disturbance(run, &usage->before, &usage->after, run->total_s,
+			     cpu_s + usage->parent_cpu_s);
+	machine_describe_host(run);
+}
+
+/* How the header of rows begins: the output of any other command does not. */
+static const char rows_begin[] = "schema,";
+
+/* A command's rows have names of their own. */
+static int take_row(const void *given, void *context, struct error *err)
+{
+	const struct listener *listener = context;
+	const struct child_request *request = listener->request;
+	struct observation row = *(const struct observation *)given;
+
+	if (request->words) {
+		snprintf(row.run_id, sizeof(row.run_id), "%s",
+			 request->run_id);
+		snprintf(row.target, sizeof(row.target), "%s",
+			 request->target);
+	}
+	return listener->ear->row(&row, listener->ear->context, err);
+}
+
+/* For the output of a child of the request. To be released on success. */
+static int listener_open(struct listener *listener,
+			 const struct child_request *request,
+			 const struct child_ear *ear, struct error *err)
+{
+	*listener = (struct listener){
+		.pid = -1,
+		.pipe = -1,
+		.watch = -1,
+		.request = request,
+		.ear = ear,
+		.output = request->words ? OUTPUT_UNKNOWN : OUTPUT_ROWS,
+	};
+	listener->reader = csv_reader_open(&observation_rows, request->target,
+					   take_row, listener, err);
+	return listener->reader ? 0 : -1;
+}
+
+static void listener_release(struct listener *listener)
+{
+	csv_reader_close(listener->reader);
+	if (listener->watch >= 0)
+		close(listener->watch);
+}
+
+/* The first bytes say whether a command prints rows. */
+static int take_bytes(struct listener *listener, const char *bytes,
+		      size_t count, struct error *err)
+{
+	const size_t needed = strlen(rows_begin);
+
+	while (listener->output == OUTPUT_UNKNOWN && count) {
+		listener->begin[listener->begun++] = *bytes++;
+		count--;
+		if (listener->begun < needed)
+			continue;
+		listener->output =
+			memcmp(listener->begin, rows_begin, needed) ?
+				OUTPUT_OTHER : OUTPUT_ROWS;
+		if (listener->output == OUTPUT_ROWS &&
+		    csv_reader_feed(listener->reader, rows_begin, needed,
+				    err))
+			return -1;
+	}
+	if (listener->output != OUTPUT_ROWS)
+		return 0;
+	return csv_reader_feed(listener->reader, bytes, count, err);
+}
+
+/* To the child, or to a command and all that it started. */
+static void tell(const struct listener *listener, int signal)
+{
+	kill(listener->request->words ? -listener->pid : listener->pid, signal);
+}
+
+/* Signals go on to the child, once; past the deadline it is ended. */
+static void attend(struct listener *listener)
+{
+	const int signal = interrupt_signal();
+	const double now = clock_now();
+
+	if (signal && !listener->forwarded) {
+		tell(listener, signal);
+		listener->forwarded = signal;
+		/* A command may not know what that means. */
+		if (listener->request->words && !listener->asked) {
+			listener->asked = 1;
+			listener->deadline = now + PROCESS_GRACE_S;
+		}
+	}
+	if (!listener->deadline || now < listener->deadline)
+		return;
+	tell(listener, listener->asked ? SIGKILL : SIGTERM);
+	listener->timed_out |= !listener->asked;
+	listener->asked = 1;
+	listener->deadline = now + PROCESS_GRACE_S;
+}
+
+/* Others may hold a command's pipe, or itself let go of it: it has ended when
+ * its process has. */
+static int look_after(struct listener *listener, struct error *err)
+{
+	int ended;
+
+	if (!listener->request->words || listener->ended_at > 0)
+		return 0;
+	ended = process_ended(listener->pid, &listener->status, err);
+	if (ended <= 0)
+		return ended;
+	listener->ended_at = clock_now();
+	usage_end(&listener->usage);
+	if (listener->watch >= 0)
+		close(listener->watch);
+	listener->watch = -1;
+	/* What a shell starts with & is deaf to it. */
+	if (listener->forwarded == SIGINT)
+		tell(listener, SIGTERM);
+	return 0;
+}
+
+/* A command that was asked to end has when all that it started has, too. */
+static int is_over(const struct listener *listener)
+{
+	if (!listener->request->words)
+		return listener->pipe < 0;
+	return listener->ended_at > 0 &&
+	       (!listener->asked || kill(-listener->pid, 0));
+}
+
+/* Whatever is wrong with what a child hands over, no file of the user's is. */
+static int blame_child(const char *words, struct error *err)
+{
+	const struct error cause = *err;
+
+	if (cause.memory)
+		return -1;
+	return error_set(err, ERROR_FAILED, "%s: %.800s", words, cause.message);
+}
+
+/* Waits a while. Bytes, 0 at the end, -1 and errno, or NOTHING_YET. */
+static ssize_t hear(const struct listener *listener, int wait_ms, char *bytes,
+		    size_t size)
+{
+	struct pollfd ready[] = {
+		{ .fd = listener->pipe, .events = POLLIN },
+		{ .fd = listener->watch, .events = POLLIN },
+	};
+	ssize_t count = poll(ready, 2, wait_ms);
+
+	if (count == 0 || (count > 0 && !ready[0].revents))
+		return NOTHING_YET;
+	if (count > 0)
+		count = read(listener->pipe, bytes, size);
+	return count < 0 && errno == EINTR ? NOTHING_YET : count;
+}
+
+/* A child whose rows cannot be taken is told to end and heard out, so that it
+ * can clean up behind itself. Returns how much it said. */
+static size_t hear_some(struct listener *listener, int wait_ms,
+			struct error *err)
+{
+	char bytes[16384];
+	const ssize_t count = hear(listener, wait_ms, bytes, sizeof(bytes));
+
+	if (count == NOTHING_YET)
+		return 0;
+	if (count < 0 && !listener->failed)
+		listener->failed = error_set(err, ERROR_FAILED, "its rows "
+					     "could not be heard: %s",
+					     strerror(errno));
+	if (count < 0) /* it might wait for us to hear more */
+		tell(listener, SIGKILL);
+	if (count <= 0) {
+		listener->pipe = -1;
+		return 0;
+	}
+	if (listener->failed ||
+	    !take_bytes(listener, bytes, (size_t)count, err))
+		return (size_t)count;
+	listener->failed = err->kind != ERROR_INPUT ? -1 :
+		blame_child("it printed what is no row", err);
+	listener->deadline = clock_now();
+	return (size_t)count;
+}
+
+/*
+ * Hears the child listener->pid, which writes to listener->pipe, until its end
+ * or listener->deadline: see child_measure. Fails if its rows cannot be taken;
+ * it has ended then, too.
+ */
+static int hear_out(struct listener *listener, struct error *err)
+{
+	const int is_command = listener->request->words != NULL;
+	size_t count = 1;
+	int wait_ms = POLL_MS;
+
+	if (is_command) {
+		listener->watch = process_watch(listener->pid);
+		wait_ms = listener->watch < 0 ? LOOK_MS : POLL_MS;
+	}
+	for (;;) {
+		if (look_after(listener, err))
+			return -1;
+		if (is_over(listener))
+			break;
+		attend(listener);
+		listener->ear->pause(listener->ear->context);
+		hear_some(listener, wait_ms, err);
+	}
+	/* What a command wrote before its end, no more: others may go on. */
+	for (size_t heard = 0; count && heard < PIPE_BYTES; heard += count)
+		count = hear_some(listener, 0, err);
+	if (!is_command &&
+	    process_wait(listener->pid, &listener->status, err))
+		return -1;
+	return listener->failed;
+}
 
 /* A terminal's Ctrl-C does not reach a group of its own: we pass it on. */
 static int start_command(const struct child_request *request, int pipe,
@@ -115,7 +423,7 @@ static void make_command_run(struct run *run, const struct listener *listener)
 		run->reason[0] = '\0';
 	}
 	run->total_s = listener->ended_at - listener->began_at;
-	command_usage_describe(run, &listener->usage, status);
+	usage_describe(run, &listener->usage, status);
 }
 
 /* Fails if what a child that went well says of itself cannot be read. */
@@ -133,7 +441,7 @@ static int finish(struct child_result *result, const struct listener *listener,
 	} else if (read_run(run_file, run, err)) {
 		result->is_mute = !status->signal && !err->memory;
 		if (!result->exit_code || err->memory)
-			return listener_blame("ended well, but what it says of "
+			return blame_child("ended well, but what it says of "
 					   "itself cannot be read", err);
 		make_run(run, request, status);
 	}
@@ -158,7 +466,7 @@ static int attend_child(struct listener *listener, const char *run_file,
 	const struct child_request *request = listener->request;
 
 	if (request->words)
-		command_usage_begin(&listener->usage);
+		usage_begin(&listener->usage);
 	listener->began_at = clock_now();
 	if (request->options->timeout != OPTION_UNSET)
 		listener->deadline = listener->began_at +
@@ -167,7 +475,7 @@ static int attend_child(struct listener *listener, const char *run_file,
 	close(to_us);
 	if (listener->pid < 0)
 		return -1;
-	return listener_hear_out(listener, err);
+	return hear_out(listener, err);
 }
 
 static int run_child(struct child_result *result,

@@ -41,9 +41,9 @@ struct child_result {
  *
  * With words, that command. If it prints observations they are heard, under the
  * request's run_id and target; any other output is passed over, and the run has
- * total_s, from the start of the process to its end, and what was read for it:
- * bench/run/command_usage.h. What it leaves running then is let be, and
- * not heard.
+ * total_s, from the start of the process to its end, and what the system says
+ * of its CPU time, memory and disturbance. What it leaves running then is let
+ * be, and not heard.
  *
  * A command is in a process group of its own, all of which is told of our
  * signals and ended after the timeout. PROCESS_GRACE_S after either, it is

@@ -12,7 +12,7 @@
 
 #include "bench/record/machine.h"
 #include "bench/system/clock.h"
-#include "bench/run/plan_memory.h"
+#include "bench/run/plan.h"
 #include "models/random.h"
 
 static int open_device(struct core *core, struct error *err)

@@ -3,14 +3,124 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/run/dataset_find.h"
-#include "bench/run/download.h"
+#include "bench/run/dataset_files.h"
+#include "bench/system/process.h"
+
+#define MAX_BYTES 67108864 /* the largest known file has 26 million */
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define CURL_WRITE_ERROR 23
+#define CURL_TOO_LARGE 63
+
+static const struct {
+	int code;
+	const char *words;
+} curl_codes[] = {
+	{ 5, "the proxy's name is not known" },
+	{ 6, "the host's name is not known" },
+	{ 7, "no connection" },
+	{ 22, "the server answers with an error" },
+	{ 28, "too slow" },
+	{ 35, "TLS fails" },
+	{ 60, "the server's certificate is not trusted" },
+	{ 63, "larger than " TEXT(MAX_BYTES) " bytes" },
+};
+
+static int is_https(const char *url)
+{
+	return !strncmp(url, "https://", 8);
+}
+
+/* NULL, or what is wrong with a URL that we are asked to use. */
+static const char *check_url(const char *url)
+{
+	if (!is_https(url) && strncmp(url, "http://", 7))
+		return "it should begin with https:// or http://";
+	if (strpbrk(url, " \t\r\n?#"))
+		return "spaces, ? and # cannot be in it";
+	return NULL;
+}
+
+static int check_curl(struct error *err)
+{
+	if (process_find_program("curl"))
+		return 0;
+	return error_set(err, ERROR_MISSING,
+			 "curl is not found in $PATH; `apt-get install curl` "
+			 "brings it");
+}
+
+/* As many bytes came as we let it write. */
+static int is_full(const char *path)
+{
+	struct stat about;
+
+	return !stat(path, &about) && about.st_size >= MAX_BYTES;
+}
+
+static int curl_failed(const char *url, const char *path,
+		       const struct process_status *status, struct error *err)
+{
+	const int code = is_full(path) ? CURL_TOO_LARGE : status->code;
+
+	if (status->signal == SIGINT || status->signal == SIGTERM)
+		return error_set(err, ERROR_STOPPED, "download interrupted");
+	if (status->signal && code < 0)
+		return error_set(err, ERROR_FAILED,
+				 "curl was ended by signal %d",
+				 status->signal);
+	if (code == CURL_WRITE_ERROR)
+		return error_set(err, ERROR_OUTPUT,
+				 "%.700s cannot be written", path);
+	for (size_t i = 0; i < sizeof(curl_codes) / sizeof(curl_codes[0]); i++)
+		if (curl_codes[i].code == code)
+			return error_set(err, ERROR_MISSING, "%.700s: %s", url,
+					 curl_codes[i].words);
+	return error_set(err, ERROR_MISSING, "%.700s: exit code %d of curl",
+			 url, code);
+}
+
+/*
+ * Fetches url into the file at path, which is replaced. A file that cannot be
+ * had, or is larger than 64 MiB whatever the server says, is ERROR_MISSING, one
+ * that cannot be written ERROR_OUTPUT, the user's Ctrl-C ERROR_STOPPED. What is
+ * left at path after a failure is for the caller to remove. curl says its own
+ * words on standard error.
+ */
+static int download_file(const char *url, const char *path, struct error *err)
+{
+	/* What came by https is not continued over plain http. */
+	const char *protocols = is_https(url) ? "=https" : "=http,https";
+	const char *const argv[] = {
+		"curl",		 "--fail",	      "--location",
+		"--silent",	 "--show-error",      "--globoff",
+		"--proto",	 protocols,	      "--proto-redir",
+		protocols,	 "--max-redirs",      "5",
+		"--retry",	 "2",		      "--connect-timeout",
+		"20",		 "--speed-limit",     "1000",
+		"--speed-time",	 "30",		      "--max-time",
+		"900",		 "--max-filesize",    TEXT(MAX_BYTES),
+		"--output",	 path,		      "--url",
+		url,		 NULL,
+	};
+	struct process_status status;
+	pid_t pid;
+
+	if (process_start(argv, -1, NULL, &pid, err))
+		return -1;
+	/* curl before 8.4 believes what the server says of the length. */
+	process_limit_files(pid, MAX_BYTES);
+	if (process_wait(pid, &status, err))
+		return -1;
+	return status.code == 0 ? 0 : curl_failed(url, path, &status, err);
+}
 
 /* One of the four files on its way. */
 struct transfer {
@@ -199,7 +309,7 @@ static int get_file(struct transfer *transfer, const char *dir, FILE *out,
 	there = look_before(transfer, dir, out, log, err);
 	if (there)
 		return there < 0 ? -1 : 0;
-	if (download_check_program(err) || fetch(transfer, log, err))
+	if (check_curl(err) || fetch(transfer, log, err))
 		return -1;
 	fprintf(out, "%s\n", transfer->path);
 	return 0;
@@ -234,7 +344,7 @@ int data_get(const struct dataset_known *known, const struct options *options,
 	     FILE *out, FILE *log, struct error *err)
 {
 	const char *wrong =
-		options->mirror ? download_check_url(options->mirror) : NULL;
+		options->mirror ? check_url(options->mirror) : NULL;
 	struct dataset_search search;
 	char dir[PATH_MAX];
 

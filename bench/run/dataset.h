@@ -37,7 +37,7 @@ struct dataset_request {
  * Loads a data set; the caller releases it. Nothing found is ERROR_MISSING
  * with the places searched and the ways to get it; what is there but not what
  * it should be is ERROR_INPUT. A dir is the only place that is searched, and
- * is ERROR_USAGE together with synthetic; see bench/run/dataset_find.h for
+ * is ERROR_USAGE together with synthetic; see bench/run/dataset_files.h for
  * others.
  */
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,

@@ -1,15 +1,26 @@
-/*
- * `bench env --peak`: what this core can do at most, on registers and on memory
- * of several sizes; a row of its CSV file each.
- */
+/* What this core can do at most, on registers and on memory. */
 #ifndef BENCH_RUN_PEAKS_H
 #define BENCH_RUN_PEAKS_H
 
 #include <stdio.h>
 
 #include "backends/contract/error.h"
+#include "backends/contract/peak.h"
 #include "bench/record/column.h"
 
+/* How fast one of the loops of backends/contract/peak.h is. */
+struct peak_rate {
+	double best, median; /* operations or bytes a second, of several runs */
+};
+
+/*
+ * Runs it on the calling thread for about so many seconds in all, three times
+ * at least. memory and bytes are as for its work.
+ */
+struct peak_rate peak_measure(const struct peak *peak, const float *memory,
+			      size_t bytes, double seconds);
+
+/* `bench env --peak`: a row of its CSV file. */
 struct peak_row {
 	char schema[12];
 	char started_utc[24];

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/system/memory.h"
-#include "bench/run/peak_rate.h"
+#include "bench/run/peaks.h"
 #include "bench/record/stats.h"
 #include "bench/system/clock.h"
 

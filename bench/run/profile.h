@@ -10,7 +10,7 @@
 #define BENCH_RUN_PROFILE_H
 
 #include "backends/group/replica.h"
-#include "bench/run/profile_row.h"
+#include "bench/run/profile_rows.h"
 
 struct profile;
 

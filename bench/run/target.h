@@ -6,8 +6,11 @@
 #ifndef BENCH_RUN_TARGET_H
 #define BENCH_RUN_TARGET_H
 
+#include <stdio.h>
+
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
+#include "bench/options/options.h"
 
 struct target {
 	char name[48]; /* canonical: cpu becomes cpu-1 */
@@ -27,5 +30,22 @@ int target_refuse_twice(const struct target *targets, int count,
 
 /* The three columns of the post; ends with NULL. */
 extern const char *const target_defaults[];
+
+/*
+ * Some options concern only some targets: --resident no, --device-class and
+ * --sync epoch. A command with several targets gives them to those, and is
+ * refused where there are none.
+ */
+
+/* Takes out of options what the target does not take. */
+void target_options_trim(struct options *options, const struct target *target);
+
+/*
+ * ERROR_USAGE for an option that none of the targets takes, which says why and
+ * who does. Of one that only some take, log (NULL: nobody) is told which.
+ */
+int target_options_check(const struct options *options,
+			 const struct target *targets, int count, FILE *log,
+			 struct error *err);
 
 #endif

@@ -11,7 +11,6 @@
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 #include "bench/run/core.h"
-#include "bench/run/profile_table.h"
 
 static void phase_ended(struct replica_observer *observer,
 			enum replica_phase phase)

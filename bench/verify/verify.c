@@ -7,8 +7,8 @@
 #include "bench/options/option_table.h"
 #include "bench/system/terminal.h"
 #include "bench/system/words.h"
-#include "bench/run/plan_run.h"
-#include "bench/run/target_options.h"
+#include "bench/run/plan.h"
+#include "bench/run/target.h"
 #include "bench/verify/verify_parts.h"
 
 #define MOST_BACKENDS 8

@@ -5,7 +5,7 @@
 #include "bench/options/options.h"
 
 #include "bench/options/option_table.h"
-#include "bench/run/plan_run.h"
+#include "bench/run/plan.h"
 #include "bench/run/target.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,13 +1,12 @@
-#include "bench/run/plan_run.h"
+#include "bench/run/plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "backends/group/replica.h"
 #include "bench/record/time_to_accuracy.h"
-#include "bench/run/plan_sync.h"
-#include "bench/run/target_options.h"
 #include "bench/system/words.h"
+#include "bench/run/loader.h"
 
 static int find_model(const struct model **model, const char *name,
 		      struct error *err)
@@ -66,6 +65,41 @@ static void plan_options(struct training *training,
 	training->save_parameters = options->save_parameters;
 	training->trace = options->trace;
 	training->profile = options->profile;
+}
+
+static int refuse_step_options(const struct options *options, struct error *err)
+{
+	const struct {
+		const char *name, *value;
+	} others[] = {
+		{ "profile", options->profile },
+		{ "trace", options->trace },
+		{ "straggler", options->straggler },
+		{ "inject", options->inject },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].value)
+			return error_set(err, ERROR_USAGE,
+					 "--%s is about single iterations, "
+					 "which --sync epoch does not wait "
+					 "for: leave out one of them",
+					 others[i].name);
+	return 0;
+}
+
+/* Whether a device is waited for in each iteration. */
+static int plan_sync(struct training *training, const struct options *options,
+		     struct error *err)
+{
+	training->ahead = options->sync && !strcmp(options->sync, "epoch");
+	if (!training->ahead)
+		return 0;
+	if (!training->resident)
+		return error_set(err, ERROR_USAGE,
+				 "--sync epoch needs the data set on the "
+				 "device: leave out --resident no");
+	return refuse_step_options(options, err);
 }
 
 int plan_run(struct training *training, const struct target *target,
@@ -221,4 +255,84 @@ int plan_dataset(struct dataset *dataset, const struct options *options,
 	};
 
 	return dataset_load(dataset, &request, err);
+}
+
+struct memory_plan plan_memory(const struct training *training, int cores)
+{
+	const struct dataset *dataset = training->dataset;
+	const struct program_options options = {
+		.batch = replica_share(0, cores, training->global_batch),
+		.algorithm = training->algorithm,
+		.precision = training->precision,
+	};
+	const struct loader_plan loader = {
+		.dataset = dataset,
+		.global_batch = training->global_batch,
+		.test_batch = training->test_batch,
+	};
+	const int is_held = training->resident &&
+			    backend_holds(training->backend);
+
+	return (struct memory_plan){
+		.vectors = backend_vector_bytes(training->backend,
+						training->model, &options,
+						cores),
+		.batches = cores * backend_batch_bytes(training->backend,
+						       training->model,
+						       &options) +
+			   (is_held ? 0 : loader_bytes(&loader)),
+		.data = (double)(shape_size(dataset->shape) +
+				 sizeof(*dataset->train.labels)) *
+			(dataset->train.count + dataset->test.count),
+	};
+}
+
+double memory_plan_total(const struct memory_plan *plan)
+{
+	return plan->vectors + plan->batches + plan->data;
+}
+
+static int refuse_memory(const struct memory_plan *need, const char *who,
+			 const char *where, double available, struct error *err)
+{
+	return error_set(err, ERROR_MISSING, "%s would take about %.2f GB of "
+			 "memory (its batches %.2f, parameters and optimizer "
+			 "%.2f, data set %.2f), and %s has %.2f GB: choose a "
+			 "smaller --batch, or fewer cores", who,
+			 memory_plan_total(need) * 1e-9, need->batches * 1e-9,
+			 need->vectors * 1e-9, need->data * 1e-9, where,
+			 available * 1e-9);
+}
+
+int plan_check_memory(const struct training *training,
+		      const struct target *target, double available,
+		      struct error *err)
+{
+	const struct memory_plan need = plan_memory(training, target->cores);
+
+	return target->backend->offloads ||
+			       !(memory_plan_total(&need) > available) ?
+		       0 : refuse_memory(&need, target->name, "this machine",
+					 available, err);
+}
+
+int plan_check_device(const struct training *training, int cores,
+		      const struct device_info *info, double available,
+		      struct error *err)
+{
+	struct memory_plan need = plan_memory(training, cores);
+	const int is_here = !strcmp(info->type, "CPU");
+	const double room = is_here || !info->memory ?
+				    available : (double)info->memory;
+
+	/* Each core has one, but all of them are this machine then. */
+	if (!is_here && cores > 1) {
+		need.batches /= cores;
+		need.vectors /= cores;
+	}
+	return !training->backend->offloads ||
+			       !(memory_plan_total(&need) > room) ?
+		       0 : refuse_memory(&need, training->backend->name,
+					 is_here ? "this machine" : info->name,
+					 room, err);
 }

@@ -1,9 +1,13 @@
-/* One part of an iteration: a row of what `--profile` writes. */
-#ifndef BENCH_RUN_PROFILE_ROW_H
-#define BENCH_RUN_PROFILE_ROW_H
+/* What was found of a core's iterations, for people and for programs. */
+#ifndef BENCH_RUN_PROFILE_ROWS_H
+#define BENCH_RUN_PROFILE_ROWS_H
 
+#include <stdio.h>
+
+#include "backends/contract/error.h"
 #include "bench/record/column.h"
 
+/* One part of an iteration: a row of what --profile writes. */
 struct profile_row {
 	char schema[12];
 	char run_id[48];
@@ -25,5 +29,14 @@ struct profile_row {
 };
 
 extern const struct row_kind profile_rows;
+
+/* The rows of one profile, whole, as CSV into the file at path; count may be
+ * 0. */
+int profile_write(const char *path, const struct profile_row *rows, int count,
+		  struct error *err);
+
+/* As a table for a terminal; fails only for want of memory. */
+int profile_print(FILE *out, const struct profile_row *rows, int count,
+		  struct error *err);
 
 #endif
