@@ -39,6 +39,17 @@ static void other_content_is_called_after_its_hash(void **state)
 	request.dir = make_set("other", 0);
 	hash_sha256(bytes, make_images(bytes, 12), NULL, 0, sha256);
 	snprintf(name, sizeof(name), "unknown-%.8s", sha256);
+	request.is_scan = 1;
+	if (dataset_load(&dataset, &request, &err))
+		fail_msg("%s", err.message);
+	assert_string_equal(dataset.name, name);
+	assert_non_null(strstr(dataset.notice, name));
+	assert_int_equal(dataset.train.count, 12);
+	assert_int_equal(dataset.test.count, 5);
+	assert_null(dataset.train.images);
+	assert_null(dataset.test.labels);
+	dataset_release(&dataset);
+	request.is_scan = 0;
 	if (dataset_load(&dataset, &request, &err))
 		fail_msg("%s", err.message);
 	assert_string_equal(dataset.name, name);
@@ -261,7 +272,7 @@ static int nearest(double mean[10][784], const uint8_t *image)
 static void synthetic_can_be_learned(void **state)
 {
 	static double mean[10][784];
-	struct dataset_request request = { "synthetic", NULL, 4000, 500 };
+	struct dataset_request request = { "synthetic", NULL, 4000, 500, 0 };
 	struct dataset dataset;
 	struct error err;
 	int counts[10] = { 0 };

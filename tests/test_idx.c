@@ -30,11 +30,22 @@ static const struct idx_form labels = { .limit = 10 };
 static void assert_read(const char *path, const uint8_t *bytes, size_t size)
 {
 	struct error err = { .message = "" };
+	struct idx_form scan = images;
+	char sha256[HASH_SHA256_SIZE];
 	struct idx idx;
 
+	hash_sha256(bytes, size, NULL, 0, sha256);
+	scan.is_scan = 1;
+	if (idx_read(path, &scan, &idx, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(idx.count, COUNT);
+	assert_string_equal(idx.sha256, sha256);
+	assert_null(idx.items);
+	idx_release(&idx);
 	if (idx_read(path, &images, &idx, &err))
 		fail_msg("%s", err.message);
 	assert_int_equal(idx.count, COUNT);
+	assert_string_equal(idx.sha256, sha256);
 	assert_int_equal(idx.header_size + idx.size, size);
 	assert_memory_equal(idx.header, bytes, idx.header_size);
 	assert_memory_equal(idx.items, bytes + idx.header_size, idx.size);
@@ -42,15 +53,19 @@ static void assert_read(const char *path, const uint8_t *bytes, size_t size)
 	assert_null(idx.items);
 }
 
-/* Refused as input, naming the file and saying words. */
+/* Refused as input, naming the file and saying words; a scan says the same. */
 static void assert_refused(const char *path, const struct idx_form *form,
 			   const char *words)
 {
-	struct error err = { .message = "" };
+	struct error err = { .message = "" }, again = { .message = "" };
+	struct idx_form scan = *form;
 	struct idx idx;
 
 	if (!idx_read(path, form, &idx, &err))
 		fail_msg("%s was read, expected: %s", path, words);
+	scan.is_scan = 1;
+	assert_int_equal(idx_read(path, &scan, &idx, &again), -1);
+	assert_string_equal(again.message, err.message);
 	assert_int_equal(err.kind, ERROR_INPUT);
 	assert_null(idx.items);
 	if (!strstr(err.message, path) || !strstr(err.message, words))

@@ -153,7 +153,7 @@ static void train_by_hand(struct subject *subject,
 static void a_run_is_the_loop_written_out(void **state)
 {
 	const struct dataset_request request = { "synthetic", NULL, TRAIN,
-						 TEST };
+						 TEST, 0 };
 	const struct program_options options = { .batch = BATCH,
 						 .test_batch = BATCH,
 						 .seed = 4,

@@ -12,19 +12,14 @@ static int hash_place(struct dataset_place *place,
 		      char sha256[DATASET_FILES][HASH_SHA256_SIZE],
 		      struct error reasons[DATASET_FILES], struct error *err)
 {
-	struct idx idx;
-
-	for (int file = 0; file < DATASET_FILES; file++) {
-		sha256[file][0] = '\0';
-		if (!dataset_file_read(place->paths[file],
-				       (enum dataset_file)file, &idx,
-				       sha256[file], &reasons[file])) {
-			idx_release(&idx);
-		} else if (reasons[file].memory) {
+	for (int file = 0; file < DATASET_FILES; file++)
+		if (dataset_file_hash(place->paths[file],
+				      (enum dataset_file)file, sha256[file],
+				      &reasons[file]) &&
+		    reasons[file].memory) {
 			*err = reasons[file];
 			return -1;
 		}
-	}
 	return 0;
 }
 

@@ -189,7 +189,7 @@ static int measure(const struct target *target, struct training *training,
 		goto out;
 	run->cpus = training->cpus;
 	began_s = clock_now();
-	if (plan_dataset(&dataset, options, err))
+	if (plan_dataset(&dataset, options, 0, err))
 		goto out;
 	run->data_s = clock_now() - began_s;
 	training->dataset = &dataset;

@@ -1,5 +1,7 @@
 #include "bench/app/run_command.h"
 
+#include <stdlib.h>
+
 #include "bench/run/child.h"
 #include "bench/run/collector.h"
 #include "bench/system/cpus.h"
@@ -25,8 +27,8 @@ struct work {
 	const struct options *options;
 	FILE *out, *log;
 	struct target targets[MOST_TARGETS];
-	int iterations[MOST_TARGETS]; /* an epoch of each */
-	int epochs;
+	struct options own[MOST_TARGETS]; /* what each target takes of them */
+	struct training trainings[MOST_TARGETS];
 	int target_count;
 	int named; /* targets were asked for by name */
 	int missing[MOST_TARGETS]; /* as was told before */
@@ -44,7 +46,7 @@ static void note_failure(struct work *work, int code, const struct error *err)
 	work->first = *err;
 }
 
-static int parse_targets(struct work *work, struct error *err)
+static int plan_targets(struct work *work, struct error *err)
 {
 	const struct options *options = work->options;
 	const char *const *names = options->arguments;
@@ -60,10 +62,12 @@ static int parse_targets(struct work *work, struct error *err)
 		return error_set(err, ERROR_USAGE, "more than %d targets",
 				 MOST_TARGETS);
 	for (int i = 0; i < count; i++) {
-		struct training training;
-
-		if (target_parse(&work->targets[i], names[i], err) ||
-		    plan_run(&training, &work->targets[i], options, err))
+		if (target_parse(&work->targets[i], names[i], err))
+			return -1;
+		work->own[i] = *options;
+		target_options_trim(&work->own[i], &work->targets[i]);
+		if (plan_run(&work->trainings[i], &work->targets[i],
+			     &work->own[i], err))
 			return -1;
 	}
 	work->target_count = count;
@@ -80,24 +84,6 @@ static int parse_targets(struct work *work, struct error *err)
 				 "be %ld: name one target",
 				 count * options->repeat);
 	return file_check(options->trace, err);
-}
-
-/* What one target makes of the data set, and whether it fits into memory. */
-static int plan_target(struct work *work, int t, const struct dataset *dataset,
-		       struct training *training, struct error *err)
-{
-	const struct target *target = &work->targets[t];
-
-	if (plan_run(training, target, work->options, err))
-		return -1;
-	training->dataset = dataset;
-	if (plan_iterations(training, work->options, err) ||
-	    plan_check_memory(training, target, machine_memory_available(""),
-			      err))
-		return -1;
-	work->iterations[t] = training->iterations;
-	work->epochs = training->recipe.epochs;
-	return 0;
 }
 
 static void ignore_pause(void *context)
@@ -132,18 +118,18 @@ static double estimate(const struct run *run, const struct options *given,
 				       training->global_batch);
 }
 
-static void print_plan(FILE *out, const struct options *given,
-		       const struct target *target,
-		       const struct training *training, const char *outcome)
+static void print_plan(const struct work *work, int t, const char *outcome)
 {
+	const struct training *training = &work->trainings[t];
 	const int epochs = training->recipe.epochs;
+	const long repeat = work->options->repeat;
 
-	fprintf(out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
-		"samples, %ld process%s: %s\n", target->name,
+	fprintf(work->out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
+		"samples, %ld process%s: %s\n", work->targets[t].name,
 		training->model->name, training->dataset->name, epochs,
 		epochs == 1 ? "" : "s", training->iterations,
-		training->global_batch, given->repeat,
-		given->repeat == 1 ? "" : "es", outcome);
+		training->global_batch, repeat, repeat == 1 ? "" : "es",
+		outcome);
 }
 
 /*
@@ -153,12 +139,13 @@ static void print_plan(FILE *out, const struct options *given,
  * sample. The seconds are added to all_s. A target that fails adds nothing, and
  * is an error where it was named.
  */
-static int dry_run(const struct options *given, const struct target *target,
-		   const struct training *training, int named, double *all_s,
-		   FILE *out, struct error *err)
+static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 {
+	const struct options *given = work->options;
+	const struct target *target = &work->targets[t];
+	const struct training *training = &work->trainings[t];
 	const struct memory_plan need = plan_memory(training, target->cores);
-	struct options options = *given;
+	struct options options = work->own[t];
 	const struct child_request request = {
 		.options = &options,
 		.target = target->name,
@@ -170,7 +157,6 @@ static int dry_run(const struct options *given, const struct target *target,
 	char time[32], outcome[120];
 	double seconds;
 
-	target_options_trim(&options, target);
 	options.epochs = 1;
 	options.steps = DRY_STEPS;
 	options.warmup = 1;
@@ -180,8 +166,8 @@ static int dry_run(const struct options *given, const struct target *target,
 	if (child_measure(&result, &request, &deaf, err))
 		return -1;
 	if (result.exit_code) {
-		print_plan(out, given, target, training, result.run.reason);
-		return named ? error_set(err, result.exit_code ==
+		print_plan(work, t, result.run.reason);
+		return work->named ? error_set(err, result.exit_code ==
 					 ERROR_MISSING ? ERROR_MISSING :
 							 ERROR_FAILED, "%s: %s",
 					 target->name, result.run.reason) : 0;
@@ -192,48 +178,48 @@ static int dry_run(const struct options *given, const struct target *target,
 	snprintf(outcome, sizeof(outcome), "%s%s, about %.2f GB of memory",
 		 given->target_accuracy >= 0 ? "at most " : "", time,
 		 memory_plan_total(&need) * 1e-9);
-	print_plan(out, given, target, training, outcome);
+	print_plan(work, t, outcome);
 	return 0;
 }
 
-static int dry_run_all(struct work *work, const struct dataset *dataset,
-		       struct error *err)
+static int dry_run_all(struct work *work, struct error *err)
 {
 	double all_s = 0;
 	char time[32];
 
-	for (int t = 0; t < work->target_count; t++) {
-		struct training training;
-
-		if (plan_target(work, t, dataset, &training, err) ||
-		    dry_run(work->options, &work->targets[t], &training,
-			    work->named, &all_s, work->out, err))
+	for (int t = 0; t < work->target_count; t++)
+		if (dry_run(work, t, &all_s, err))
 			return -1;
-	}
 	print_time(all_s, time, sizeof(time));
 	fprintf(work->out, "%-10s %s%s\n", "in all",
 		work->options->target_accuracy >= 0 ? "at most " : "", time);
 	return 0;
 }
 
-/* Found before a campaign is begun; each child loads its own. */
-static int check_data(struct work *work, struct error *err)
+/* What targets make of the data set, and whether it fits into memory: found
+ * before a campaign is begun. Each child loads its own. */
+static int plan_data(struct work *work, struct error *err)
 {
 	const struct options *options = work->options;
-	struct dataset dataset = { 0 };
-	int failed = plan_dataset(&dataset, options, err);
+	struct dataset dataset;
+	int failed = plan_dataset(&dataset, options, 1, err);
 
-	if (!failed && dataset.notice[0] && !options->quiet)
+	if (failed)
+		return -1;
+	if (dataset.notice[0] && !options->quiet)
 		fprintf(work->log, "note: %s\n", dataset.notice);
 	for (int t = 0; !failed && t < work->target_count; t++) {
-		struct training training;
-
-		failed = plan_target(work, t, &dataset, &training, err);
+		work->trainings[t].dataset = &dataset;
+		failed = plan_iterations(&work->trainings[t], &work->own[t],
+					 err) ||
+			 plan_check_memory(&work->trainings[t],
+					   &work->targets[t],
+					   machine_memory_available(""), err);
 	}
 	if (!failed && options->dry_run)
-		failed = dry_run_all(work, &dataset, err);
+		failed = dry_run_all(work, err);
 	dataset_release(&dataset);
-	return failed;
+	return failed ? -1 : 0;
 }
 
 /* A target that nobody asked for by name may be missing. */
@@ -277,7 +263,8 @@ static int run_once(struct work *work, int t, long round, int more,
 		    struct error *err)
 {
 	const struct target *target = &work->targets[t];
-	struct options options = *work->options;
+	const struct training *training = &work->trainings[t];
+	struct options options = work->own[t];
 	char run_id[48];
 	const struct child_request request = {
 		.options = &options,
@@ -293,12 +280,12 @@ static int run_once(struct work *work, int t, long round, int more,
 	struct child_result result;
 	int failed;
 
-	target_options_trim(&options, target);
 	options.seed += round * SEED_STRIDE;
 	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
 		 ++work->started);
 	progress_start(&collector.progress, options.progress, options.quiet,
-		       target->name, work->epochs, work->iterations[t], NULL);
+		       target->name, training->recipe.epochs,
+		       training->iterations, NULL);
 	if (child_measure(&result, &request, &ear, err)) {
 		result.exit_code = err->kind;
 		child_blame(&result, target->name, run_id, err);
@@ -456,25 +443,43 @@ static int run_campaign(struct work *work, struct error *err)
 	return failed;
 }
 
+static int run_work(struct work *work, struct error *err)
+{
+	const struct options *options = work->options;
+
+	if (plan_targets(work, err) || plan_data(work, err))
+		return err->kind;
+	if (options->dry_run)
+		return 0;
+	/* Others could be trained for hours before; one alone says it. */
+	if (work->named && work->target_count > 1)
+		devices_probe(work->targets, work->target_count,
+			      options->device_class, work->log, work->missing);
+	if (run_campaign(work, err))
+		return err->kind;
+	*err = work->first;
+	return work->worst;
+}
+
 int run_command(const struct options *options, FILE *out, FILE *log,
 		struct error *err)
 {
-	struct work work = { .options = options, .out = out, .log = log };
+	struct work *work; /* too much for a small stack */
+	int code;
 
 	if (options->list) {
 		list_print(out);
 		return 0;
 	}
-	if (parse_targets(&work, err) || check_data(&work, err))
+	work = calloc(1, sizeof(*work));
+	if (!work) {
+		error_memory(err, "the plan of a campaign");
 		return err->kind;
-	if (options->dry_run)
-		return 0;
-	/* Others could be trained for hours before; one alone says it. */
-	if (work.named && work.target_count > 1)
-		devices_probe(work.targets, work.target_count,
-			      options->device_class, log, work.missing);
-	if (run_campaign(&work, err))
-		return err->kind;
-	*err = work.first;
-	return work.worst;
+	}
+	work->options = options;
+	work->out = out;
+	work->log = log;
+	code = run_work(work, err);
+	free(work);
+	return code;
 }

@@ -315,7 +315,7 @@ static int plan_data(struct check *check, struct error *err)
 	if (check->arms[ARM_BASE].words)
 		return 0;
 	check_target_options(&options, check, check->targets);
-	failed = plan_dataset(&dataset, &options, err);
+	failed = plan_dataset(&dataset, &options, 1, err);
 	if (!failed && dataset.notice[0] && check->log)
 		fprintf(check->log, "note: %s\n", dataset.notice);
 	for (int t = 0; !failed && t < check->target_count; t++) {

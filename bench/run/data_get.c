@@ -193,12 +193,9 @@ static int verify(const struct transfer *transfer, const char *path,
 		  struct error *err)
 {
 	const char *expected = transfer->known->sha256[transfer->file];
-	struct idx idx;
 
-	sha256[0] = '\0';
-	if (dataset_file_read(path, transfer->file, &idx, sha256, err))
+	if (dataset_file_hash(path, transfer->file, sha256, err))
 		return -1;
-	idx_release(&idx);
 	if (!strcmp(sha256, expected))
 		return 0;
 	return error_set(err, ERROR_INPUT,

@@ -46,30 +46,38 @@ static uint16_t *widen(const struct idx *idx)
 }
 
 /*
- * Reads one half; sha256 gets the hashes of its images and its labels. The
- * labels come first: they are few bytes, and tell how many images to expect.
+ * Reads one half, or scans it, where only its count is wanted; sha256 gets the
+ * hashes of its images and its labels. The labels come first: they are few
+ * bytes, and tell how many images to expect.
  */
 static int read_samples(struct samples *samples,
 			char paths[DATASET_FILES][PATH_MAX],
 			enum dataset_file images, enum dataset_file labels,
+			int is_scan,
 			char sha256[DATASET_FILES][HASH_SHA256_SIZE],
 			struct error *err)
 {
+	struct idx_form form = dataset_file_form(labels);
 	struct idx idx;
 
-	if (dataset_file_read(paths[labels], labels, &idx, sha256[labels],
-			      err))
+	form.is_scan = is_scan;
+	if (idx_read(paths[labels], &form, &idx, err))
 		return -1;
+	memcpy(sha256[labels], idx.sha256, sizeof(idx.sha256));
 	samples->count = idx.count;
-	samples->labels = widen(&idx);
+	samples->labels = is_scan ? NULL : widen(&idx);
 	idx_release(&idx);
-	if (!samples->labels)
+	if (!samples->labels && !is_scan)
 		return error_memory(err, "labels");
-	if (dataset_file_read_like(paths[images], images, paths[labels],
-				   samples->count, &idx, sha256[images], err))
+	form = dataset_file_form(images);
+	form.is_scan = is_scan;
+	form.count = samples->count;
+	form.like = paths[labels];
+	if (idx_read(paths[images], &form, &idx, err))
 		return -1;
+	memcpy(sha256[images], idx.sha256, sizeof(idx.sha256));
+	memcpy(samples->sha256, idx.sha256, sizeof(idx.sha256));
 	samples->images = idx.items;
-	memcpy(samples->sha256, sha256[images], sizeof(samples->sha256));
 	return 0;
 }
 
@@ -128,9 +136,11 @@ static int tell_way_out(const struct dataset_known *known, struct error *err)
 	return -1;
 }
 
-static int load_files(struct dataset *dataset, const char *dir,
+static int load_files(struct dataset *dataset,
+		      const struct dataset_request *request,
 		      const struct dataset_known *asked, struct error *err)
 {
+	const char *dir = request->dir;
 	const struct dataset_known *mnist = dataset_known_find("mnist");
 	char sha256[DATASET_FILES][HASH_SHA256_SIZE];
 	struct dataset_search search;
@@ -141,9 +151,10 @@ static int load_files(struct dataset *dataset, const char *dir,
 		return -1;
 	snprintf(dataset->source, sizeof(dataset->source), "%.511s", place.dir);
 	if (read_samples(&dataset->train, place.paths, DATASET_TRAIN_IMAGES,
-			 DATASET_TRAIN_LABELS, sha256, err) ||
+			 DATASET_TRAIN_LABELS, request->is_scan, sha256,
+			 err) ||
 	    read_samples(&dataset->test, place.paths, DATASET_TEST_IMAGES,
-			 DATASET_TEST_LABELS, sha256, err))
+			 DATASET_TEST_LABELS, request->is_scan, sha256, err))
 		return tell_way_out(asked ? asked : mnist, err);
 	identify(dataset, asked, sha256);
 	if (!asked && !dir && strcmp(dataset->name, mnist->name))
@@ -226,16 +237,16 @@ static void hash_images(struct samples *samples, struct shape shape)
 		    samples->sha256);
 }
 
-static int make_samples(struct samples *samples, int count, struct shape shape,
+static int make_samples(struct samples *samples, struct shape shape,
 			struct patterns *patterns, unsigned long long seed,
 			struct error *err)
 {
+	const int count = samples->count;
 	const int top = (shape.height - CELLS * CELL) / 2 - SHIFT;
 	const int left = (shape.width - CELLS * CELL) / 2 - SHIFT;
 	const size_t size = shape_size(shape);
 	struct mt19937 generator;
 
-	samples->count = count;
 	samples->images = malloc((size_t)count * size);
 	samples->labels = malloc((size_t)count * sizeof(*samples->labels));
 	if (!samples->images || !samples->labels)
@@ -262,17 +273,16 @@ static int make_samples(struct samples *samples, int count, struct shape shape,
  * strength on noise: a net learns them in an epoch. The same for ever; smaller
  * counts are the beginnings of larger ones.
  */
-static int make_synthetic(struct dataset *dataset, int train_count,
-			  int test_count, struct error *err)
+static int make_synthetic(struct dataset *dataset, struct error *err)
 {
 	struct patterns patterns;
 
 	make_patterns(&patterns);
-	if (make_samples(&dataset->train, train_count, dataset->shape,
-			 &patterns, SEED_TRAIN, err))
+	if (make_samples(&dataset->train, dataset->shape, &patterns, SEED_TRAIN,
+			 err))
 		return -1;
-	return make_samples(&dataset->test, test_count, dataset->shape,
-			    &patterns, SEED_TEST, err);
+	return make_samples(&dataset->test, dataset->shape, &patterns,
+			    SEED_TEST, err);
 }
 
 static int load_synthetic(struct dataset *dataset,
@@ -294,8 +304,9 @@ static int load_synthetic(struct dataset *dataset,
 	snprintf(dataset->name, sizeof(dataset->name), "synthetic");
 	snprintf(dataset->source, sizeof(dataset->source),
 		 "generated: ten patterns, shifted, on noise");
-	return make_synthetic(dataset, train ? train : SYNTHETIC_TRAIN,
-			      test ? test : SYNTHETIC_TEST, err);
+	dataset->train.count = train ? train : SYNTHETIC_TRAIN;
+	dataset->test.count = test ? test : SYNTHETIC_TEST;
+	return request->is_scan ? 0 : make_synthetic(dataset, err);
 }
 
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,
@@ -314,7 +325,7 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 	if (!strcmp(name, "synthetic"))
 		status = load_synthetic(dataset, request, err);
 	else if (known || !strcmp(name, "auto"))
-		status = load_files(dataset, request->dir, known, err);
+		status = load_files(dataset, request, known, err);
 	else
 		status = error_set(err, ERROR_USAGE,
 				   "no data set is called %.100s; there are "

@@ -11,6 +11,7 @@
 
 struct samples {
 	int count;
+	/* NULL after a scan. */
 	uint8_t *images; /* [count][channels][height][width] */
 	uint16_t *labels; /* [count], each below classes */
 	char sha256[65]; /* of the images as bytes of the raw IDX file */
@@ -31,6 +32,7 @@ struct dataset_request {
 	const char *name; /* mnist, fashion-mnist, synthetic, auto */
 	const char *dir;  /* --data-dir, or NULL */
 	int synthetic_train, synthetic_test; /* counts; 0: 60000 and 10000 */
+	int is_scan; /* files are read and checked, and no samples kept */
 };
 
 /*
@@ -38,7 +40,8 @@ struct dataset_request {
  * with the places searched and the ways to get it; what is there but not what
  * it should be is ERROR_INPUT. A dir is the only place that is searched, and
  * is ERROR_USAGE together with synthetic; see bench/run/dataset_files.h for
- * others.
+ * others. A scan fails where loading would, and knows all but the samples (of
+ * synthetic ones, no hash).
  */
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		 struct error *err);

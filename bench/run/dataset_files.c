@@ -139,36 +139,31 @@ int dataset_file_path(const char *dir, enum dataset_file file, char *path,
 	return found;
 }
 
-int dataset_file_read_like(const char *path, enum dataset_file file,
-			   const char *like, int count, struct idx *idx,
-			   char sha256[HASH_SHA256_SIZE], struct error *err)
+struct idx_form dataset_file_form(enum dataset_file file)
 {
 	const struct idx_form images = {
 		.side_count = 2,
 		.sides = { dataset_shape.height, dataset_shape.width },
-		.count = count,
-		.like = like,
 	};
-	const struct idx_form labels = {
-		.limit = DATASET_CLASSES,
-		.count = count,
-		.like = like,
-	};
-	int is_images = file == DATASET_TRAIN_IMAGES ||
-			file == DATASET_TEST_IMAGES;
+	const struct idx_form labels = { .limit = DATASET_CLASSES };
 
-	if (idx_read(path, is_images ? &images : &labels, idx, err))
-		return -1;
-	hash_sha256(idx->header, idx->header_size, idx->items, idx->size,
-		    sha256);
-	return 0;
+	return file == DATASET_TRAIN_IMAGES || file == DATASET_TEST_IMAGES ?
+		       images : labels;
 }
 
-int dataset_file_read(const char *path, enum dataset_file file,
-		      struct idx *idx, char sha256[HASH_SHA256_SIZE],
-		      struct error *err)
+int dataset_file_hash(const char *path, enum dataset_file file,
+		      char sha256[HASH_SHA256_SIZE], struct error *err)
 {
-	return dataset_file_read_like(path, file, NULL, 0, idx, sha256, err);
+	struct idx_form form = dataset_file_form(file);
+	struct idx idx;
+
+	sha256[0] = '\0';
+	form.is_scan = 1;
+	if (idx_read(path, &form, &idx, err))
+		return -1;
+	memcpy(sha256, idx.sha256, sizeof(idx.sha256));
+	idx_release(&idx);
+	return 0;
 }
 
 /* Folders to try, in order. Long names are left out: they cannot exist. */

@@ -62,16 +62,13 @@ const char *dataset_file_name(enum dataset_file file);
 int dataset_file_path(const char *dir, enum dataset_file file, char *path,
 		      size_t size);
 
-/* Reads one file and hashes its content; the caller releases idx. */
-int dataset_file_read(const char *path, enum dataset_file file,
-		      struct idx *idx, char sha256[HASH_SHA256_SIZE],
-		      struct error *err);
+/* What such a file holds, of any count. */
+struct idx_form dataset_file_form(enum dataset_file file);
 
-/* The same for one that has to have as many items as another file, like. A
- * wrong number is found before there is memory for them. */
-int dataset_file_read_like(const char *path, enum dataset_file file,
-			   const char *like, int count, struct idx *idx,
-			   char sha256[HASH_SHA256_SIZE], struct error *err);
+/* Reads and checks one file for the hash of its content, which is empty after a
+ * failure. */
+int dataset_file_hash(const char *path, enum dataset_file file,
+		      char sha256[HASH_SHA256_SIZE], struct error *err);
 
 /* Where to look, in this order. */
 struct dataset_search {

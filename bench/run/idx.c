@@ -149,19 +149,23 @@ static int check_header(const char *name, const struct idx_form *form,
 	return 0;
 }
 
-static int check_limit(const char *name, int limit, const struct idx *idx,
-		       struct error *err)
+/* The first of count bytes that is not below limit (0: none is), or count. */
+static size_t find_beyond(const uint8_t *bytes, size_t count, int limit)
 {
-	if (!limit)
-		return 0;
-	for (size_t i = 0; i < idx->size; i++)
-		if (idx->items[i] >= limit)
-			return error_set(err, ERROR_INPUT,
-					 "%s: byte %zu: a value from 0 to %d "
-					 "expected, found %d",
-					 name, idx->header_size + i, limit - 1,
-					 idx->items[i]);
-	return 0;
+	size_t at = limit ? 0 : count;
+
+	while (at < count && bytes[at] < limit)
+		at++;
+	return at;
+}
+
+/* All of it was read by then: a file that is damaged is called so first. */
+static int refuse_item(const char *name, const struct idx *idx, size_t at,
+		       int limit, int item, struct error *err)
+{
+	return error_set(err, ERROR_INPUT, "%s: byte %zu: a value from 0 to %d "
+			 "expected, found %d", name, idx->header_size + at,
+			 limit - 1, item);
 }
 
 static int read_header(struct source *source, const struct idx_form *form,
@@ -188,32 +192,82 @@ static int read_header(struct source *source, const struct idx_form *form,
 	return 0;
 }
 
-static int read_items(struct source *source, struct idx *idx, struct error *err)
+static int refuse_end(const struct source *source, const struct idx *idx,
+		      size_t got, struct error *err)
+{
+	return error_set(err, ERROR_INPUT,
+			 "%s: cut short: its header announces %zu bytes, the "
+			 "data ends after %zu", source->name,
+			 idx->header_size + idx->size, idx->header_size + got);
+}
+
+/* A wrong checksum or a cut trailer shows only when more is asked for. */
+static int check_end(struct source *source, const struct idx *idx,
+		     struct error *err)
 {
 	uint8_t more;
 	size_t got;
 
-	idx->items = malloc(idx->size);
-	if (!idx->items)
-		return error_memory(err, source->name);
-	if (source_read(source, idx->items, idx->size, &got, err))
-		return -1;
-	if (got < idx->size)
-		return error_set(err, ERROR_INPUT,
-				 "%s: cut short: its header announces %zu "
-				 "bytes, the data ends after %zu",
-				 source->name, idx->header_size + idx->size,
-				 idx->header_size + got);
-
-	/* A wrong checksum or a cut trailer shows only in this read. */
 	if (source_read(source, &more, 1, &got, err))
 		return -1;
 	if (got)
 		return error_set(err, ERROR_INPUT,
 				 "%s: longer than the %zu bytes that its "
-				 "header announces",
-				 source->name, idx->header_size + idx->size);
+				 "header announces", source->name,
+				 idx->header_size + idx->size);
 	return 0;
+}
+
+/* By pieces, into items or, to be scanned, one over the other into piece. */
+static int read_pieces(struct source *source, const struct idx_form *form,
+		       struct idx *idx, uint8_t *piece, struct error *err)
+{
+	struct hash_pieces hash;
+	size_t bad = idx->size, got;
+	int item = 0;
+
+	hash_pieces_begin(&hash);
+	hash_pieces_add(&hash, idx->header, idx->header_size);
+	for (size_t at = 0; at < idx->size; at += got) {
+		const size_t left = idx->size - at;
+		const size_t count = left < PIECE ? left : PIECE;
+		uint8_t *to = piece ? piece : idx->items + at;
+		size_t found;
+
+		if (source_read(source, to, count, &got, err))
+			return -1;
+		if (got < count)
+			return refuse_end(source, idx, at + got, err);
+		hash_pieces_add(&hash, to, count);
+		found = find_beyond(to, count, form->limit);
+		if (found < count && bad == idx->size) {
+			bad = at + found;
+			item = to[found];
+		}
+	}
+	hash_pieces_end(&hash, idx->sha256);
+	if (check_end(source, idx, err))
+		return -1;
+	return bad == idx->size ? 0 : refuse_item(source->name, idx, bad,
+						  form->limit, item, err);
+}
+
+static int read_items(struct source *source, const struct idx_form *form,
+		      struct idx *idx, struct error *err)
+{
+	uint8_t *bytes = malloc(form->is_scan && idx->size > PIECE ?
+					PIECE : idx->size);
+	int failed;
+
+	if (!bytes)
+		return error_memory(err, source->name);
+	if (!form->is_scan)
+		idx->items = bytes;
+	failed = read_pieces(source, form, idx, form->is_scan ? bytes : NULL,
+			     err);
+	if (form->is_scan)
+		free(bytes);
+	return failed;
 }
 
 static int read_source(struct source *source, const struct idx_form *form,
@@ -221,8 +275,7 @@ static int read_source(struct source *source, const struct idx_form *form,
 {
 	memset(idx, 0, sizeof(*idx));
 	if (read_header(source, form, idx, err) ||
-	    read_items(source, idx, err) ||
-	    check_limit(source->name, form->limit, idx, err)) {
+	    read_items(source, form, idx, err)) {
 		idx_release(idx);
 		return -1;
 	}

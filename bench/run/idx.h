@@ -6,9 +6,10 @@
  * items, the last dimension running fastest.
  *
  * Files are not trusted: nothing is allocated before the header is found to
- * be what was asked for, no more is read than it announces, and a file that
- * ends earlier or goes on is refused. After the end of a complete gzip stream
- * other bytes are ignored, as gzip does: the stream has its own checksum.
+ * be what was asked for (a scan takes little memory whatever there is), no more
+ * is read than it announces, and a file that ends earlier or goes on is
+ * refused. After the end of a complete gzip stream other bytes are ignored, as
+ * gzip does: the stream has its own checksum.
  */
 #ifndef BENCH_RUN_IDX_H
 #define BENCH_RUN_IDX_H
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "backends/contract/error.h"
+#include "bench/system/hash.h"
 
 #define IDX_MAX_COUNT 1000000
 #define IDX_MAX_SIDES 2
@@ -29,12 +31,14 @@ struct idx_form {
 	int limit;		  /* items are below; 0: any byte */
 	int count;		  /* size of the first dimension; 0: any */
 	const char *like;	  /* the file that has that count, or NULL */
+	int is_scan; /* items are checked and hashed, not kept */
 };
 
 struct idx {
 	int count;	 /* size of the first dimension, at least 1 */
 	size_t size;	 /* of items, in bytes */
-	uint8_t *items;
+	uint8_t *items; /* NULL after a scan */
+	char sha256[HASH_SHA256_SIZE]; /* of the file's bytes, not compressed */
 	size_t header_size;
 	uint8_t header[IDX_MAX_HEADER]; /* as in the file */
 };

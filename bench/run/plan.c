@@ -245,13 +245,14 @@ int plan_iterations(struct training *training, const struct options *options,
 }
 
 int plan_dataset(struct dataset *dataset, const struct options *options,
-		 struct error *err)
+		 int is_scan, struct error *err)
 {
 	const struct dataset_request request = {
 		.name = options->dataset,
 		.dir = options->data_dir,
 		.synthetic_train = (int)options->synthetic_train,
 		.synthetic_test = (int)options->synthetic_test,
+		.is_scan = is_scan,
 	};
 
 	return dataset_load(dataset, &request, err);

@@ -18,9 +18,9 @@ int plan_run(struct training *training, const struct target *target,
 int plan_iterations(struct training *training, const struct options *options,
 		    struct error *err);
 
-/* The data set that options ask for. */
+/* The data set that options ask for; of a scan, what plans need of it. */
 int plan_dataset(struct dataset *dataset, const struct options *options,
-		 struct error *err);
+		 int is_scan, struct error *err);
 
 /* Bytes, about; libraries and drivers take some 100 MB besides. */
 struct memory_plan {

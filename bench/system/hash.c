@@ -5,6 +5,35 @@
 
 #include <sha256.h>
 
+_Static_assert(sizeof(SHA256_CTX) <= sizeof(((struct hash_pieces *)0)->state),
+	       "libmd's state fits");
+
+void hash_pieces_begin(struct hash_pieces *pieces)
+{
+	SHA256_CTX context;
+
+	SHA256_Init(&context);
+	memcpy(pieces->state, &context, sizeof(context));
+}
+
+void hash_pieces_add(struct hash_pieces *pieces, const void *bytes,
+		     size_t count)
+{
+	SHA256_CTX context;
+
+	memcpy(&context, pieces->state, sizeof(context));
+	SHA256_Update(&context, bytes, count);
+	memcpy(pieces->state, &context, sizeof(context));
+}
+
+void hash_pieces_end(struct hash_pieces *pieces, char hex[HASH_SHA256_SIZE])
+{
+	SHA256_CTX context;
+
+	memcpy(&context, pieces->state, sizeof(context));
+	SHA256_End(&context, hex);
+}
+
 void hash_sha256(const void *head, size_t head_bytes, const void *body,
 		 size_t body_bytes, char hex[HASH_SHA256_SIZE])
 {

@@ -11,6 +11,16 @@
 void hash_sha256(const void *head, size_t head_bytes, const void *body,
 		 size_t body_bytes, char hex[HASH_SHA256_SIZE]);
 
+/* The same of bytes that come in pieces; state is the business of hash.c. */
+struct hash_pieces {
+	uint8_t state[256];
+};
+
+void hash_pieces_begin(struct hash_pieces *pieces);
+void hash_pieces_add(struct hash_pieces *pieces, const void *bytes,
+		     size_t count);
+void hash_pieces_end(struct hash_pieces *pieces, char hex[HASH_SHA256_SIZE]);
+
 /* Of the bytes of a file, as it is read, in little memory. -1, and no digits,
  * if it cannot be. */
 int hash_sha256_file(const char *path, char hex[HASH_SHA256_SIZE]);

@@ -487,7 +487,7 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	rules.algorithm = NULL;
 	if (target_parse(&target, "reference-1", err) ||
 	    plan_run(&training, &target, &rules, err) ||
-	    plan_dataset(dataset, options, err))
+	    plan_dataset(dataset, options, 0, err))
 		return -1;
 	training.dataset = dataset;
 	if (plan_iterations(&training, options, err))
