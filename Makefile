@@ -196,7 +196,7 @@ $(filter $O/backends/opencl/%,$(OBJECTS)): DEFINES = -I$B
 $O/bench/app/page.o: $(TEMPLATES:bench/%=$B/%.h)
 $O/bench/app/page.o: DEFINES = -I$B
 $O/bench/show/plot_report.o: $(STYLES:bench/%=$B/%.h)
-$O/bench/show/plot_script.o: $(SCRIPTS:%=$B/%.h)
+$O/bench/show/plot.o: $(SCRIPTS:%=$B/%.h)
 $(filter $O/bench/show/%,$(OBJECTS)): DEFINES = -I$B
 
 # What a program says of itself is compiled anew when it changes.

@@ -6,7 +6,7 @@ kinds = 'each measured each measured model post-example post-Colab'
 disturbed = '0 0 1 1 0 0 0'
 names = "'one run or epoch' 'mean and spread' \
 	'one run or epoch, disturbed' 'mean and spread, disturbed' \
-	'a free CPU for each core (model)' \
+	'a free CPU for each core (estimate)' \
 	'the post, example files (2020)' 'the post, Colab files (2020)'"
 # How far below the top of its row a kind is, and what it looks like.
 places = '40 40 40 40 58 -16 -16'

@@ -1,4 +1,4 @@
-# Speed-up against cores: measured, emulated and ideal.
+# Speed-up against cores: measured, estimated (emulated in the data) and ideal.
 load 'style.gp'
 file = 'speedup.csv'
 
@@ -36,7 +36,7 @@ do for [g = 0:series - 1] {
 		what = what . sprintf(", file using \
 			(of(%d)):(column('emulated')) with linespoints lw 1.5 \
 			dt 2 pt shape(%d) - 1 ps 0.9 lc rgb colour(%d) \
-			title label[%d] . ', emulated (model)'", \
+			title label[%d] . ', estimate'", \
 			g, g, g, g + 1)
 		drawn = drawn + 1
 	}

@@ -11,7 +11,6 @@
 #include "bench/gate/verdict.h"
 #include "bench/show/plot.h"
 #include "bench/show/plot_report.h"
-#include "bench/show/plot_script.h"
 #include "bench/show/plot_svg.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
@@ -79,7 +78,7 @@ static int write_data(struct drawing *drawing, struct error *err)
 		    file_replace_with(path, print_data, &request, err))
 			return -1;
 	}
-	return plot_script_write(drawing->work, err);
+	return plot_write_scripts(drawing->work, err);
 }
 
 /* The whole of what gnuplot wrote, with a NUL behind it. */

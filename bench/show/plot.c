@@ -1,13 +1,40 @@
 #include "bench/show/plot.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/number.h"
+#include "bench/system/file.h"
 #include "bench/system/text.h"
 #include "bench/record/run.h"
 #include "bench/show/table_view.h"
+
+/* Made from the files in plot/, one string a line. */
+static const char *const style_script[] = {
+#include "plot/style.gp.h"
+	NULL
+};
+static const char *const epochs_script[] = {
+#include "plot/epochs.gp.h"
+	NULL
+};
+static const char *const iterations_script[] = {
+#include "plot/iterations.gp.h"
+	NULL
+};
+static const char *const learning_script[] = {
+#include "plot/learning.gp.h"
+	NULL
+};
+static const char *const speedup_script[] = {
+#include "plot/speedup.gp.h"
+	NULL
+};
+static const char *const phases_script[] = {
+#include "plot/phases.gp.h"
+	NULL
+};
 
 const struct picture pictures[PLOT_PICTURES] = {
 	{ "epochs", "Seconds per epoch",
@@ -15,30 +42,30 @@ const struct picture pictures[PLOT_PICTURES] = {
 	  "thick mark is the mean and the bar its spread: across runs where "
 	  "there are several, else across the epochs of the one. Small marks "
 	  "are single runs, or epochs. What was disturbed is hollow.",
-	  plot_write_epochs },
+	  plot_write_epochs, epochs_script },
 	{ "iterations", "Every iteration",
 	  "One mark for each iteration in the order in which they were made, "
 	  "all runs on top of each other; marks that would cover each other "
 	  "are drawn once. Left of 1 is the warm-up, which does not count. "
 	  "What stands alone high up are outliers; runs that were disturbed "
 	  "are hollow.",
-	  plot_write_iterations },
+	  plot_write_iterations, iterations_script },
 	{ "learning", "Accuracy and loss over time",
 	  "What was reached after how many seconds of the training loop. "
 	  "Accuracy and the marked loss are of the test set, after each "
 	  "epoch; the thin line is the loss in training, averaged over some "
 	  "iterations.",
-	  plot_write_learning },
+	  plot_write_learning, learning_script },
 	{ "speedup", "Speed-up against cores",
 	  "Images per second over those of one core. Ideal would be as many "
-	  "times as there are cores; above the CPUs that they share measured "
-	  "points get by noise alone. Emulated is the model's clock: a free "
-	  "CPU for each core.",
-	  plot_write_speedup },
+	  "times as there are cores; measured points can be above the number "
+	  "of CPUs that they share by noise alone. The estimate is what a host "
+	  "with a free CPU for each core would reach.",
+	  plot_write_speedup, speedup_script },
 	{ "phases", "Where the time of an epoch goes",
 	  "Shares of the time of an epoch, as a mean over the cores and runs "
 	  "of a target.",
-	  plot_write_phases },
+	  plot_write_phases, phases_script },
 };
 
 const struct result *plot_result(const struct plot_series *series)
@@ -93,17 +120,23 @@ void plot_encode(char *to, size_t size, const char *text)
 	*to = '\0';
 }
 
-void plot_number(FILE *out, double value, char end)
+struct number_text plot_number(double value)
 {
-	char number[NUMBER_SIZE];
+	struct number_text number;
 
-	number_print(number, value);
-	fprintf(out, "%s%c", number, end);
+	number_print(number.text, value);
+	return number;
 }
 
-void plot_text(FILE *out, const char *encoded, char end)
+const char *plot_text(const char *encoded)
 {
-	fprintf(out, "%s%c", encoded[0] ? encoded : "-", end);
+	return encoded[0] ? encoded : "-";
+}
+
+int plot_counts(const struct observation *row)
+{
+	return !strcmp(row->status, "ok") && isfinite(row->elapsed_s) &&
+	       row->is_warmup != 1 && !observation_is_modelled(row);
 }
 
 /* So many columns of text leave room for a value beside them. */
@@ -112,11 +145,9 @@ enum { MOST_SETUP = 18, MOST_LABEL = 36 };
 void plot_name(char label[PLOT_LABEL], const struct plot *plot,
 	       const struct line *line, const char *what)
 {
-	const struct line *last =
-		&plot->results.lines[plot->results.line_count - 1];
 	char setup[PLOT_LABEL] = "", clean[PLOT_LABEL], both[2 * PLOT_LABEL];
 
-	if (last->setup > 0) {
+	if (setup_count(&plot->results) > 1) {
 		text_clean(setup, sizeof(setup), setup_name(line), 0);
 		text_cut(setup, MOST_SETUP);
 	}
@@ -127,53 +158,39 @@ void plot_name(char label[PLOT_LABEL], const struct plot *plot,
 	plot_encode(label, PLOT_LABEL, both);
 }
 
-static void list_series(struct plot *plot, const struct view *view)
+static void add_series(struct plot *plot, const struct view *view,
+		       const struct line *line, int target)
 {
-	const struct results *results = &plot->results;
-	const int lines = results->line_count;
-	struct plot_series series;
+	struct plot_series series = { .line = line, .target = target };
+	char title[2 * GRID_TEXT], why[96];
 	const struct run *run;
-	char head[GRID_TEXT], why[96];
 
-	for (int l = 0; l < lines; l++)
-		for (int t = 0; t < results->target_count; t++) {
-			series = (struct plot_series){
-				.line = &results->lines[l], .target = t,
-			};
-			if (!line_is_setup(series.line) ||
-			    !plot_run(&series, 0))
-				continue;
-			if (plot->series_count == PLOT_MOST_SERIES) {
-				plot->left_out++;
-				continue;
-			}
-			view_head(view, t, head);
-			plot_name(series.label, plot, series.line, head);
-			for (int r = 0; (run = plot_run(&series, r)); r++)
-				series.disturbed |=
-					run_is_slowed(run, why, sizeof(why));
-			plot->series[plot->series_count++] = series;
-		}
+	if (!plot_run(&series, 0))
+		return;
+	if (plot->series_count == PLOT_MOST_SERIES) {
+		plot->left_out++;
+		return;
+	}
+	target_title(view, target, title);
+	plot_name(series.label, plot, line, title);
+	for (int r = 0; (run = plot_run(&series, r)); r++)
+		series.disturbed |= run_is_slowed(run, why, sizeof(why));
+	plot->series[plot->series_count++] = series;
 }
 
-static int name_all(struct plot *plot, struct error *err)
+static int list_series(struct plot *plot, struct error *err)
 {
-	const struct table_options options = { .format = TABLE_PLAIN,
-					       .utf8 = 1 };
-	const int targets = plot->results.target_count;
-	struct view view = { &plot->results, &options, NULL, NULL, NULL };
-	int failed = view_find_devices(&view, err);
+	const struct results *results = &plot->results;
+	struct view view = { .results = results };
 
-	view.order = malloc(((size_t)targets + 1) * sizeof(*view.order));
-	if (!view.order && !failed)
-		failed = error_memory(err, "a picture");
-	for (int t = 0; t < targets && view.order; t++)
-		view.order[t] = t;
-	if (!failed)
-		list_series(plot, &view);
-	free(view.order);
+	if (view_find_devices(&view, err))
+		return -1;
+	for (int l = 0; l < results->line_count; l++)
+		for (int t = 0; t < results->target_count; t++)
+			if (line_is_setup(&results->lines[l]))
+				add_series(plot, &view, &results->lines[l], t);
 	free(view.devices);
-	return failed;
+	return 0;
 }
 
 int plot_build(struct plot *plot, const struct campaign *campaign,
@@ -188,7 +205,7 @@ int plot_build(struct plot *plot, const struct campaign *campaign,
 	if (!results_build(&plot->results, campaign, 0, err) &&
 	    !rows_by_run_make(&plot->rows, campaign, err) &&
 	    !rows_by_run_make(&plot->cores, &cores, err) &&
-	    !name_all(plot, err))
+	    !list_series(plot, err))
 		return 0;
 	plot_free(plot);
 	return -1;
@@ -200,4 +217,30 @@ void plot_free(struct plot *plot)
 	rows_by_run_free(&plot->rows);
 	results_free(&plot->results);
 	*plot = (struct plot){ 0 };
+}
+
+static int print_script(FILE *out, const void *context, struct error *err)
+{
+	(void)err;
+	for (const char *const *line = context; *line; line++)
+		fputs(*line, out);
+	return 0;
+}
+
+static int write_script(const char *folder, const char *name,
+			const char *const *script, struct error *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s.gp", folder, name);
+	return file_replace_with(path, print_script, script, err);
+}
+
+int plot_write_scripts(const char *folder, struct error *err)
+{
+	for (int i = 0; i < PLOT_PICTURES; i++)
+		if (write_script(folder, pictures[i].name, pictures[i].script,
+				 err))
+			return -1;
+	return write_script(folder, "style", style_script, err);
 }

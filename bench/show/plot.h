@@ -17,6 +17,7 @@
 #include "backends/contract/error.h"
 #include "bench/record/result.h"
 #include "bench/record/rows_by_run.h"
+#include "bench/show/table_format.h"
 
 enum {
 	PLOT_PICTURES = 5,
@@ -62,12 +63,14 @@ void plot_encode(char *to, size_t size, const char *text);
 void plot_name(char label[PLOT_LABEL], const struct plot *plot,
 	       const struct line *line, const char *what);
 
-/* One cell of a CSV file, and the ',' or '\n' behind it. A number that is not
- * finite is an empty cell. */
-void plot_number(FILE *out, double value, char end);
-/* One that has no text is a -, since gnuplot takes the cell before for an empty
- * one at the end of a line; no encoded text begins with it. */
-void plot_text(FILE *out, const char *encoded, char end);
+/* Cells of a CSV file. A number that is not finite is an empty one. One that
+ * has no text is a -, since gnuplot takes the cell before for an empty one at
+ * the end of a line; no encoded text begins with it. */
+struct number_text plot_number(double value);
+const char *plot_text(const char *encoded);
+
+/* Was the row's time measured, in a phase that was finished, after warm-up? */
+int plot_counts(const struct observation *row);
 
 /* What a writer of rows has to say about its picture, in whole sentences. */
 struct plot_note {
@@ -86,8 +89,13 @@ struct picture {
 	const char *title;
 	const char *caption; /* what it shows and how to read it */
 	plot_writer *write;
+	const char *const *script; /* lines for gnuplot, from plot/NAME.gp */
 };
 
 extern const struct picture pictures[PLOT_PICTURES];
+
+/* Writes the scripts of all pictures, and what they have in common, into the
+ * folder. They are part of the program, which needs no files besides. */
+int plot_write_scripts(const char *folder, struct error *err);
 
 #endif

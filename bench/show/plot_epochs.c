@@ -18,30 +18,26 @@ struct mark {
 static void write_mark(FILE *out, struct mark mark, double seconds, double low,
 		       double high)
 {
-	fprintf(out, "%d,%s,", mark.series, mark.kind);
-	plot_number(out, seconds, ',');
-	plot_number(out, low, ',');
-	plot_number(out, high, ',');
-	fprintf(out, "-,-,%d\n", mark.disturbed);
+	fprintf(out, "%d,%s,%s,%s,%s,-,-,%d\n", mark.series, mark.kind,
+		plot_number(seconds).text, plot_number(low).text,
+		plot_number(high).text, mark.disturbed);
 }
 
 /* "38.9 ± 1.4 s", with as many digits as say something. */
 static void value_text(char *text, size_t size, const struct stats *stats)
 {
-	const double shown = stats->std > stats->mean ? stats->median :
-							stats->mean;
-	const int decimals = shown >= 100 ? 0 : shown >= 10 ? 1 :
-			     shown >= 1 ? 2 : 4;
-	char mean[NUMBER_SIZE], std[NUMBER_SIZE], both[3 * NUMBER_SIZE];
+	const double shown = is_skewed(stats) ? stats->median : stats->mean;
+	const int decimals = decimals_of(shown, 4);
+	const struct number_text number = fixed_text(shown, decimals);
+	char both[3 * NUMBER_SIZE];
 
-	number_print_fixed(mean, shown, decimals);
-	number_print_fixed(std, stats->std, decimals);
-	if (stats->std > stats->mean)
-		snprintf(both, sizeof(both), "median %s s", mean);
+	if (is_skewed(stats))
+		snprintf(both, sizeof(both), "median %s s", number.text);
 	else if (stats->count > 1)
-		snprintf(both, sizeof(both), "%s ± %s s", mean, std);
+		snprintf(both, sizeof(both), "%s ± %s s", number.text,
+			 fixed_text(stats->std, decimals).text);
 	else
-		snprintf(both, sizeof(both), "%s s", mean);
+		snprintf(both, sizeof(both), "%s s", number.text);
 	plot_encode(text, size, both);
 }
 
@@ -50,7 +46,7 @@ static void write_stats(FILE *out, struct mark mark, const struct stats *stats)
 {
 	if (stats->count == 1)
 		write_mark(out, mark, stats->mean, stats->mean, stats->mean);
-	else if (stats->std > stats->mean)
+	else if (is_skewed(stats))
 		write_mark(out, mark, stats->median, stats->q1, stats->q3);
 	else if (stats->count)
 		write_mark(out, mark, stats->mean, stats->mean - stats->std,
@@ -94,9 +90,7 @@ static void write_each(FILE *out, const struct plot *plot, int at)
 	mark.disturbed = series->disturbed;
 	rows = rows_by_run_find(&plot->rows, run->run_id, &count);
 	for (i = 0; i < count; i++)
-		if (!strcmp(rows[i]->phase, "epoch") &&
-		    !strcmp(rows[i]->status, "ok") &&
-		    !observation_is_modelled(rows[i]))
+		if (!strcmp(rows[i]->phase, "epoch") && plot_counts(rows[i]))
 			write_mark(out, mark, rows[i]->elapsed_s, NAN, NAN);
 }
 

@@ -103,11 +103,9 @@ static void write_marks(FILE *out, int panel, const char *label,
 
 		if (before && !compare(before, mark))
 			continue;
-		fprintf(out, "%d,%ld,", panel, mark->iteration);
-		plot_number(out, 1e3 * mark->seconds, ',');
-		fprintf(out, "%d,", mark->is_warmup);
-		plot_text(out, before ? "" : label, ',');
-		fprintf(out, "%d\n", mark->disturbed);
+		fprintf(out, "%d,%ld,%s,%d,%s,%d\n", panel, mark->iteration,
+			plot_number(1e3 * mark->seconds).text, mark->is_warmup,
+			plot_text(before ? "" : label), mark->disturbed);
 		before = mark;
 	}
 }

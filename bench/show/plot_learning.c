@@ -18,29 +18,20 @@ struct walk {
 	int written;
 };
 
-static int counts(const struct observation *row)
-{
-	return !strcmp(row->status, "ok") && isfinite(row->elapsed_s) &&
-	       row->is_warmup != 1 && !observation_is_modelled(row);
-}
-
 /* One step, or those of an epoch that only have a time together. */
 static int is_steps(const struct observation *row)
 {
-	return counts(row) && (!strcmp(row->phase, "step") ||
+	return plot_counts(row) && (!strcmp(row->phase, "step") ||
 			       !strcmp(row->phase, "steps"));
 }
 
 static void write_point(struct walk *walk, double seconds, double train_loss,
 			double test_loss, double accuracy)
 {
-	fprintf(walk->out, "%d,%d,", walk->series, walk->run);
-	plot_number(walk->out, seconds, ',');
-	plot_number(walk->out, train_loss, ',');
-	plot_number(walk->out, test_loss, ',');
-	plot_number(walk->out, accuracy, ',');
-	plot_number(walk->out, walk->target_pct, ',');
-	plot_text(walk->out, "", '\n');
+	fprintf(walk->out, "%d,%d,%s,%s,%s,%s,%s,-\n", walk->series, walk->run,
+		plot_number(seconds).text, plot_number(train_loss).text,
+		plot_number(test_loss).text, plot_number(accuracy).text,
+		plot_number(walk->target_pct).text);
 	walk->written++;
 }
 
@@ -74,7 +65,7 @@ static void write_training(struct walk *walk,
 		steps += is_steps(rows[i]);
 	walk->per_point = (steps + POINTS - 1) / POINTS;
 	for (size_t i = 0; i < count; i++) {
-		if (!counts(rows[i]))
+		if (!plot_counts(rows[i]))
 			continue;
 		if (is_steps(rows[i]))
 			walk_step(walk, rows[i]);
@@ -95,7 +86,7 @@ static void write_tests(struct walk *walk,
 	double seconds = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!counts(rows[i]))
+		if (!plot_counts(rows[i]))
 			continue;
 		if (!strcmp(rows[i]->phase, "test"))
 			test = rows[i];

@@ -19,12 +19,6 @@ struct shares {
 	int partial;  /* a run that did not finish is in it */
 };
 
-static int counts(const struct observation *row)
-{
-	return !strcmp(row->status, "ok") && !observation_is_modelled(row) &&
-	       row->is_warmup != 1 && isfinite(row->elapsed_s);
-}
-
 /* The rows of a core, and of these those of an epoch, behind each other. */
 static int compare(const void *a, const void *b)
 {
@@ -66,7 +60,7 @@ static int add_rows(struct shares *shares,
 	if (!sorted)
 		return error_memory(err, "a picture");
 	for (size_t i = 0; i < count; i++)
-		if (counts(rows[i]))
+		if (plot_counts(rows[i]))
 			sorted[used++] = rows[i];
 	qsort(sorted, used, sizeof(*sorted), compare);
 	for (begin = 0; begin < used; begin = end) {
@@ -120,28 +114,11 @@ static void write_shares(FILE *out, int at, const char *label,
 		const double to = from + 100 * shares->seconds[p] /
 						 shares->total;
 
-		fprintf(out, "%d,%d,%s,", at, p, phases[p]);
-		plot_number(out, from, ',');
-		plot_number(out, to, ',');
-		plot_text(out, p ? "" : label, '\n');
+		fprintf(out, "%d,%d,%s,%s,%s,%s\n", at, p, phases[p],
+			plot_number(from).text, plot_number(to).text,
+			plot_text(p ? "" : label));
 		from = to;
 	}
-}
-
-/* What is to be known of them. */
-static void note_all(struct plot_note *note, int merged, int partial)
-{
-	if (!note->rows)
-		snprintf(note->text, sizeof(note->text),
-			 "No epoch was finished.");
-	else
-		snprintf(note->text, sizeof(note->text), "%s%s%s",
-			 merged ? "A device works in the background, so that "
-				  "the parts of its iterations are not told "
-				  "apart." : "",
-			 merged && partial ? " " : "",
-			 partial ? "Of runs that did not finish, the epochs "
-				   "that did are in it." : "");
 }
 
 int plot_write_phases(FILE *out, const struct plot *plot,
@@ -169,6 +146,12 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 		}
 		write_shares(out, note->rows++, series->label, &shares);
 	}
-	note_all(note, merged, partial);
+	snprintf(note->text, sizeof(note->text), "%s%s%s%s",
+		 note->rows ? "" : "No epoch was finished.",
+		 merged ? "A device works in the background, so that the parts "
+			  "of its iterations are not told apart." : "",
+		 merged && partial ? " " : "",
+		 partial ? "Of runs that did not finish, the epochs that did "
+			   "are included." : "");
 	return 0;
 }

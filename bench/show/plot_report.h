@@ -21,10 +21,4 @@ struct report {
 int report_write(const char *path, const struct report *report,
 		 struct error *err);
 
-/* The commands that measure each setup again, for a shell. */
-void report_print_commands(FILE *out, const struct report *report);
-
-/* Machines and builds, a column for each setup. */
-void report_print_machines(FILE *out, const struct report *report);
-
 #endif

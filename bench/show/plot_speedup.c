@@ -80,13 +80,13 @@ static void write_point(FILE *out, int group, const struct point *point,
 	const double half = stats->count > 2 ? stats_half_width(stats) : NAN;
 	const long cpus = result->run->cpus;
 
-	fprintf(out, "%d,%ld,", group, cores_of(point));
-	plot_number(out, stats->mean, ',');
-	plot_number(out, stats->mean - half, ',');
-	plot_number(out, stats->mean + half, ',');
-	plot_number(out, result->values[METRIC_MODEL_SPEEDUP].mean, ',');
-	plot_number(out, cpus == CELL_NO_INT ? NAN : (double)cpus, ',');
-	plot_text(out, label, '\n');
+	fprintf(out, "%d,%ld,%s,%s,%s,%s,%s,%s\n", group, cores_of(point),
+		plot_number(stats->mean).text,
+		plot_number(stats->mean - half).text,
+		plot_number(stats->mean + half).text,
+		plot_number(result->values[METRIC_MODEL_SPEEDUP].mean).text,
+		plot_number(cpus == CELL_NO_INT ? NAN : (double)cpus).text,
+		plot_text(label));
 }
 
 static void write_group(FILE *out, const struct plot *plot, int group,

@@ -321,12 +321,12 @@ static void draw_markdown(const struct grid *grid, int is_post, FILE *out)
 	}
 }
 
-static void html_element(FILE *out, const char *begin, const char *text,
-			 const char *end)
+void print_html(FILE *out, const char *before, const char *text,
+		const char *after)
 {
-	fputs(begin, out);
+	fputs(before, out);
 	text_print(out, text, TEXT_HTML);
-	fputs(end, out);
+	fputs(after, out);
 }
 
 /* A table that is wider than the page is moved within it, by keys, too. */
@@ -335,24 +335,24 @@ static void draw_html(const struct grid *grid, FILE *out)
 	const struct grid_cell *cell;
 	int row, column;
 
-	html_element(out, "<div class=\"wide\" role=\"region\" "
+	print_html(out, "<div class=\"wide\" role=\"region\" "
 		     "tabindex=\"0\" aria-label=\"", grid->title, "\">\n");
-	html_element(out, "<table>\n<caption>", grid->title, "</caption>\n"
+	print_html(out, "<table>\n<caption>", grid->title, "</caption>\n"
 		     "<thead><tr>");
 	if (grid->corner[0])
-		html_element(out, "<th scope=\"col\">", grid->corner, "</th>");
+		print_html(out, "<th scope=\"col\">", grid->corner, "</th>");
 	else
 		fputs("<td></td>", out);
 	for (column = 0; column < grid->columns; column++)
-		html_element(out, "<th scope=\"col\">", grid->heads[column],
+		print_html(out, "<th scope=\"col\">", grid->heads[column],
 			     "</th>");
 	fputs("</tr></thead>\n<tbody>\n", out);
 	for (row = 0; row < grid->rows; row++) {
-		html_element(out, "<tr><th scope=\"row\">", grid->labels[row],
+		print_html(out, "<tr><th scope=\"row\">", grid->labels[row],
 			     "</th>");
 		for (column = 0; column < grid->columns; column++) {
 			cell = grid_at(grid, row, column);
-			html_element(out, cell->best ? "<td><b>" : "<td>",
+			print_html(out, cell->best ? "<td><b>" : "<td>",
 				     cell->text,
 				     cell->best ? "</b></td>" : "</td>");
 		}
@@ -400,7 +400,7 @@ static void print_text(FILE *out, const struct table_options *options,
 	if (options->format == TABLE_PLAIN)
 		text_wrap(out, clean, columns_of(options), length);
 	else if (options->format == TABLE_HTML)
-		html_element(out, "<p class=\"note\">", clean + length,
+		print_html(out, "<p class=\"note\">", clean + length,
 			     "</p>\n");
 	else
 		fprintf(out, "%s\n", clean);

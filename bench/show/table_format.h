@@ -80,6 +80,10 @@ void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
 		      double factor, int decimals,
 		      const struct table_options *options);
 
+/* Text from outside, escaped, between what is not. */
+void print_html(FILE *out, const char *before, const char *text,
+		const char *after);
+
 /* A line under a table, wrapped for a terminal. It is cleaned here. */
 void print_note(FILE *out, const struct table_options *options,
 		const char *format, ...) __attribute__((format(printf, 3, 4)));
