@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "bench/show/compare.h"
-#include "bench/show/compare_print.h"
 #include "bench/record/csv.h"
 #include "bench/system/file.h"
 #include "bench/system/terminal.h"

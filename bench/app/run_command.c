@@ -11,7 +11,6 @@
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/terminal.h"
-#include "bench/show/campaign_finish.h"
 #include "bench/show/export.h"
 #include "bench/show/table.h"
 #include "bench/run/plan.h"

@@ -7,7 +7,6 @@
 #include "bench/show/export.h"
 #include "bench/show/table.h"
 #include "bench/gate/verdict.h"
-#include "bench/show/table_cores.h"
 #include "bench/system/terminal.h"
 #include "bench/app/columns.h"
 

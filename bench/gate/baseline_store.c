@@ -12,7 +12,7 @@
 #include "bench/record/csv.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
-#include "bench/show/campaign_finish.h"
+#include "bench/show/export.h"
 
 static const char work_name[] = "unfinished-";
 

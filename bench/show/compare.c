@@ -50,7 +50,7 @@ static const struct compared_metric metrics[] = {
 
 enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
 
-static int find_target(const struct results *results, const char *target)
+int results_find_target(const struct results *results, const char *target)
 {
 	int i;
 
@@ -88,7 +88,7 @@ const struct result *compare_next_run(const struct results *results, int target,
 
 int compare_has_runs(const struct results *results, const char *target)
 {
-	const int at = find_target(results, target);
+	const int at = results_find_target(results, target);
 	int next = 0;
 
 	return at >= 0 && compare_next_run(results, at, &next) != NULL;
@@ -288,12 +288,12 @@ static int find_targets(struct comparison *comparison, struct error *err)
 		return error_memory(err, "a comparison");
 	for (i = 0; i < first->target_count; i++) {
 		const char *name = first->targets[i];
+		const int other = results_find_target(second, name);
 
 		if (compare_has_runs(first, name) &&
 		    compare_has_runs(second, name))
 			comparison->targets[comparison->target_count++] =
-				(struct compared){ name, i,
-						   find_target(second, name) };
+				(struct compared){ name, i, other };
 	}
 	return comparison->target_count ? 0 : no_target(comparison, err);
 }

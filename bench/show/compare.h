@@ -8,9 +8,11 @@
 #define BENCH_SHOW_COMPARE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "backends/contract/error.h"
 #include "bench/record/result.h"
+#include "bench/show/table.h"
 
 /* What is compared, and how it is shown. */
 struct compared_metric {
@@ -81,10 +83,18 @@ void compare_free(struct comparison *comparison); /* all zero is fine */
 const struct result *compare_next_run(const struct results *results, int target,
 				      int *next);
 
+/* The number of a target; -1 of one that is not there. */
+int results_find_target(const struct results *results, const char *target);
+
 /* Has the target, which may be in neither, any of them? */
 int compare_has_runs(const struct results *results, const char *target);
 
 /* Part of compare_build: bench/show/compare_differences.c. */
 int compare_differences(struct comparison *comparison, struct error *err);
+
+/* Tables and notes; fails only for want of memory. */
+int compare_print(const struct comparison *comparison,
+		  const struct table_options *options, FILE *out,
+		  struct error *err);
 
 #endif

@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/record/result_rows.h"
 #include "bench/record/csv.h"
 #include "bench/record/json.h"
+#include "bench/system/append.h"
 #include "bench/system/file.h"
 
 /* What a printer below needs. */
@@ -96,6 +98,54 @@ static int print_markdown(FILE *out, const void *context, struct error *err)
 	options.format = TABLE_GITHUB;
 	options.first = 0;
 	return table_print(report->campaign, &options, out, err);
+}
+
+static int print_summary(FILE *out, const void *context, struct error *err)
+{
+	const struct report *report = context;
+
+	return summary_write(report->campaign, report->options->include_warmup,
+			     out, err);
+}
+
+/* Both are tried; the first failure is reported. */
+static int write_reports(const struct campaign *campaign, int include_warmup,
+			 struct error *err)
+{
+	const struct table_options options = {
+		.include_warmup = include_warmup, .utf8 = 1,
+	};
+	const struct report report = { campaign, NULL, &options };
+	char path[CAMPAIGN_PATH_SIZE];
+	struct error other;
+	int rc;
+
+	campaign_path(path, campaign->dir, "summary.csv");
+	rc = file_replace_with(path, print_summary, &report, err);
+	campaign_path(path, campaign->dir, "tables.md");
+	if (file_replace_with(path, print_markdown, &report, rc ? &other : err))
+		rc = -1;
+	return rc;
+}
+
+int campaign_finish(struct campaign *campaign, int include_warmup,
+		    struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE];
+	struct campaign all;
+	struct error ignored;
+	int lock, failed;
+
+	campaign_path(path, campaign->dir, "runs.csv");
+	lock = append_lock(path);
+	failed = campaign_gather(&all, campaign, &ignored);
+	failed = write_reports(failed ? campaign : &all, include_warmup, err);
+	campaign_release(&all);
+	/* Before the next one may look whether it is alone. */
+	campaign_leave(campaign);
+	if (lock >= 0)
+		close(lock);
+	return failed;
 }
 
 static int is_terminal(const char *path)

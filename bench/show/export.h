@@ -1,5 +1,6 @@
 /*
- * The results in one file, for other programs: --export-csv (one row a target
+ * Results as files. At the end of a campaign its numbers and tables, beside its
+ * rows; and in one file, for other programs: --export-csv (one row a target
  * with the numbers of all four tables), --export-json (one document: schema,
  * context, runs, summary) and --export-markdown (the tables).
  */
@@ -30,5 +31,14 @@ int export_write(const struct campaign *campaign,
 		 const struct export_paths *paths,
 		 const struct table_options *options, FILE *terminal,
 		 struct error *err);
+
+/*
+ * Writes summary.csv and tables.md from all rows, those that other processes
+ * added to the folder included; nothing more is measured. What was left by
+ * killed processes is told from what still runs by nobody else being there: the
+ * last one to finish writes it.
+ */
+int campaign_finish(struct campaign *campaign, int include_warmup,
+		    struct error *err);
 
 #endif

@@ -1,5 +1,4 @@
-#include "bench/show/table_cores.h"
-
+/* Where the time of each core of a run went. */
 #include <math.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "bench/record/result.h"
 #include "bench/record/run.h"
 #include "bench/show/table_format.h"
+#include "bench/show/table_view.h"
 
 enum { SWITCHES = 7, COLUMNS };
 
@@ -100,16 +100,13 @@ static void fill_extremes(struct grid *grid, const struct cores *cores,
 			  int column)
 {
 	const struct extremes found = extremes_of(cores, column);
-	char *spread = grid_at(grid, cores->count + 1, column)->text;
-	char number[NUMBER_SIZE];
+	const double spread = 100 * (found.most - found.least) / found.mean;
 
 	snprintf(grid_at(grid, cores->count, column)->text, GRID_TEXT,
 		 "core %d", found.slowest);
-	if (!(found.mean > 0))
-		return;
-	number_print_fixed(number,
-			   100 * (found.most - found.least) / found.mean, 1);
-	snprintf(spread, GRID_TEXT, "%s%%", number);
+	if (found.mean > 0)
+		snprintf(grid_at(grid, cores->count + 1, column)->text,
+			 GRID_TEXT, "%s%%", fixed_text(spread, 1).text);
 }
 
 static const struct run *run_of(const struct campaign *campaign,
@@ -121,34 +118,30 @@ static const struct run *run_of(const struct campaign *campaign,
 	return NULL;
 }
 
-static void print_notes(const struct campaign *campaign,
-			const struct cores *cores, FILE *out,
-			const struct table_options *options)
+static void print_notes(const struct view *view, const struct run *run,
+			const struct cores *cores)
 {
-	const struct run *run = run_of(campaign, cores->first->run_id);
 	const struct extremes compute = extremes_of(cores, 0);
 	char slowdown[200] = "";
 
 	if (run && run->cpus != CELL_NO_INT)
-		print_note(out, options, "%d %s on %ld CPU%s", cores->count,
-			   run_cores_name(run), run->cpus,
-			   run->cpus == 1 ? "" : "s");
+		view_note(view, "%d %s on %ld CPU%s", cores->count,
+			  run_cores_name(run), run->cpus,
+			  run->cpus == 1 ? "" : "s");
 	if (run && run_is_on_devices(run) && !strcmp(run->transport, "threads"))
-		print_note(out, options, "CPU: of the process, in equal parts: "
-			   "nobody knows for whom a device computes");
+		view_note(view, "CPU: of the process, in equal parts, since "
+			  "which device it was used for is not known");
 	if (run)
 		slowdown_explain(run, slowdown, sizeof(slowdown));
 	if (slowdown[0])
-		print_note(out, options, "%s", slowdown);
+		view_note(view, "%s", slowdown);
 	if (isfinite(compute.most))
-		print_note(out, options,
-			   "core %d computes longest, %.3f s an epoch",
-			   compute.slowest, compute.most);
+		view_note(view, "core %d computes longest, %.3f s an epoch",
+			  compute.slowest, compute.most);
 }
 
-static int draw(const struct campaign *campaign, const struct cores *cores,
-		const struct table_options *options, FILE *out,
-		struct error *err)
+static int draw(const struct view *view, const struct campaign *campaign,
+		const struct cores *cores, struct error *err)
 {
 	struct grid grid;
 
@@ -159,19 +152,18 @@ static int draw(const struct campaign *campaign, const struct cores *cores,
 	for (int c = 0; c < COLUMNS; c++) {
 		snprintf(grid.heads[c], GRID_TEXT, "%s", quantities[c].head);
 		for (int r = 0; r < cores->count; r++)
-			format_spread(grid_at(&grid, r, c)->text,
-				      mean_of(cores, r, c), NAN,
-				      c == SWITCHES ? 0 : 3, options);
+			grid_set_number(&grid, r, c, mean_of(cores, r, c),
+					c == SWITCHES ? 0 : 3);
 		fill_extremes(&grid, cores, c);
 	}
 	for (int r = 0; r < cores->count; r++)
 		snprintf(grid.labels[r], GRID_TEXT, "core %d", r);
 	snprintf(grid.labels[cores->count], GRID_TEXT, "most");
 	snprintf(grid.labels[cores->count + 1], GRID_TEXT, "spread");
-	grid_draw(&grid, options, out);
+	grid_draw(&grid, view->options, view->out);
 	grid_free(&grid);
-	print_notes(campaign, cores, out, options);
-	fputc('\n', out);
+	print_notes(view, run_of(campaign, cores->first->run_id), cores);
+	fputc('\n', view->out);
 	return 0;
 }
 
@@ -180,6 +172,7 @@ int table_print_cores(const struct campaign *campaign,
 		      struct error *err)
 {
 	const struct observation *rows = campaign->core_rows;
+	const struct view view = { .options = options, .out = out };
 	const size_t count = campaign->core_row_count;
 	int drawn = 0;
 	size_t next;
@@ -192,18 +185,17 @@ int table_print_cores(const struct campaign *campaign,
 		     next++)
 			add_row(&cores, &rows[next]);
 		drawn += cores.count;
-		if (cores.count && draw(campaign, &cores, options, out, err))
+		if (cores.count && draw(&view, campaign, &cores, err))
 			return -1;
 	}
 	if (!drawn)
 		return error_set(err, ERROR_INPUT, "no rows of single cores: "
 				 "they come from runs of several cores, as "
 				 "cpu-8, that finished an epoch");
-	print_note(out, options, "compute, reduce, update: as the host saw "
-		   "them; where cores share CPUs the time without one is in "
-		   "them");
-	print_note(out, options, "means over epochs; switch: changes of "
-		   "context, voluntary (to wait) and not (CPU lost to others); "
-		   "spread: largest less smallest, over the mean");
+	view_note(&view, "compute, reduce, update: as the host saw them; where "
+		  "cores share CPUs, waiting for one is included");
+	view_note(&view, "means over epochs; switch: changes of context, "
+		  "voluntary (to wait) and not (CPU lost to others); spread: "
+		  "largest less smallest, over the mean");
 	return 0;
 }
