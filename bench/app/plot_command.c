@@ -10,8 +10,6 @@
 #include "bench/system/text.h"
 #include "bench/gate/verdict.h"
 #include "bench/show/plot.h"
-#include "bench/show/plot_report.h"
-#include "bench/show/plot_svg.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"

@@ -168,7 +168,7 @@ static const char *refuse(enum metric metric, const struct sample *first,
 	return NULL;
 }
 
-static void take_logs(struct sample *sample)
+static void replace_by_logs(struct sample *sample)
 {
 	size_t i;
 
@@ -183,8 +183,8 @@ static int set_ratio(struct compare_row *row, struct sample *first,
 	const double alpha = .025; /* of each end */
 	struct rank_test test;
 
-	take_logs(first);
-	take_logs(second);
+	replace_by_logs(first);
+	replace_by_logs(second);
 	if (rank_sum_make(&test, first->values, first->count, second->values,
 			  second->count, err))
 		return -1;

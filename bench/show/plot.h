@@ -17,6 +17,7 @@
 #include "backends/contract/error.h"
 #include "bench/record/result.h"
 #include "bench/record/rows_by_run.h"
+#include "bench/show/plot_svg.h"
 #include "bench/show/table_format.h"
 
 enum {
@@ -97,5 +98,20 @@ extern const struct picture pictures[PLOT_PICTURES];
 /* Writes the scripts of all pictures, and what they have in common, into the
  * folder. They are part of the program, which needs no files besides. */
 int plot_write_scripts(const char *folder, struct error *err);
+
+/*
+ * report.html: the tables, the pictures, the machine and how to measure it
+ * again, in one file that needs no other. It is well-formed XML as well as
+ * HTML; all text from outside is escaped, and no script would be run.
+ */
+struct report {
+	const struct plot *plot;
+	const struct plot_svg *svgs;   /* [PLOT_PICTURES]; text NULL: none */
+	const struct plot_note *notes; /* [PLOT_PICTURES] */
+	const char *name;	       /* of the campaign's folder */
+};
+
+int report_write(const char *path, const struct report *report,
+		 struct error *err);
 
 #endif

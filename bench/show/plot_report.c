@@ -1,4 +1,5 @@
-#include "bench/show/plot_report.h"
+/* report.html: tables, pictures, machine, and how to measure it again. */
+#include "bench/show/plot.h"
 
 #include <ctype.h>
 #include <limits.h>

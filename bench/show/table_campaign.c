@@ -8,7 +8,7 @@
 
 /* What a setup was asked to do is the same in all its runs, but one that was
  * skipped may not know it. */
-const struct run *find_asked(const struct results *results,
+const struct run *find_settings(const struct results *results,
 			     const struct line *line)
 {
 	const struct run *run;
@@ -69,7 +69,7 @@ static void note_settings(const struct view *view, const struct line *line,
 
 static void note_setup(const struct view *view, const struct line *line)
 {
-	const struct run *run = find_asked(view->results, line);
+	const struct run *run = find_settings(view->results, line);
 
 	view_note(view, "%s: n=%d: %s%s", setup_name(line), line->repetitions,
 		  line->repetitions == 1 ?
@@ -82,27 +82,34 @@ static void note_setup(const struct view *view, const struct line *line)
 		note_settings(view, line, run);
 }
 
-/* One thing that runs of a target have in common, said once; of several setups
- * once for each. */
-static void note_once(const struct view *view, const struct run *run,
-		      const char *says, struct names *told)
+int note_once(const struct view *view, struct names *told, const char *text)
+{
+	const int before = told->count;
+	struct error ignored;
+
+	/* Without memory it is told again. */
+	if (!text[0] || (names_number(told, text, &ignored) >= 0 &&
+			 told->count == before))
+		return 0;
+	view_note(view, "%s", text);
+	return 1;
+}
+
+/* One thing that runs of a target have in common; of several setups once for
+ * each. */
+static void note_target(const struct view *view, const struct run *run,
+			const char *says, struct names *told)
 {
 	char text[sizeof(run->label) + sizeof(run->target) + 640];
 	const int several = setup_count(view->results) > 1;
-	const int count = told->count;
-	struct error ignored;
 
 	snprintf(text, sizeof(text), "%s%s%s: %s",
 		 several ? run_setup_name(run) : "", several ? ", " : "",
 		 run->target, says);
-	/* Without memory it is told again. */
-	names_number(told, text, &ignored);
-	if (count == told->count && names_find(told, text) >= 0)
-		return;
-	view_note(view, "%s", text);
+	note_once(view, told, text);
 }
 
-static const char *how_fed(const struct run *run)
+static const char *residence_text(const struct run *run)
 {
 	return strcmp(run->resident, "yes") == 0 ?
 		       "; data set resident on the device" :
@@ -126,13 +133,13 @@ static void note_device(const struct view *view, const struct run *run,
 		 run->device_driver[0] ? run->device_driver : "unknown",
 		 run->device_class[0] ? ", class " : "",
 		 run->device_class,
-		 how_fed(run), run->not_resident_reason[0] ? ", as " : "",
+		 residence_text(run), run->not_resident_reason[0] ? ", as " : "",
 		 run->not_resident_reason,
 		 run_is_ahead(run) ?
 			 "; --sync epoch: no single iteration was waited for, "
 			 "so that s/iter is the epoch's time over its "
 			 "iterations, without spread or quantiles" : "");
-	note_once(view, run, text, told);
+	note_target(view, run, text, told);
 }
 
 /* Nobody shall take such a run for a measurement. */
@@ -143,7 +150,7 @@ static void note_slowdown(const struct view *view, const struct run *run,
 
 	slowdown_explain(run, text, sizeof(text));
 	if (text[0])
-		note_once(view, run, text, told);
+		note_target(view, run, text, told);
 }
 
 static int note_outcome(const struct view *view, const struct line *line,

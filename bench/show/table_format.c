@@ -148,29 +148,16 @@ void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
 		 fixed_text(stats->q3 * factor, decimals).text, mark);
 }
 
-/* Where the second line of a head begins; NULL: it has one. */
-static const char *second_line(const char *head)
+/* One of the two lines of a head; what is one line is the first. */
+static void head_line(char line[GRID_TEXT], const char *head, int second)
 {
 	const char *split = strchr(head, '\n');
 
-	if (split)
-		return split + 1;
-	split = strstr(head, ": ");
-	return split ? split + 2 : NULL;
-}
-
-/* A head of two parts, "OpenCL: PoCL, 2 CPUs", takes two lines. */
-static void head_part(char part[GRID_TEXT], const char *head, int second)
-{
-	const char *split = second_line(head);
-
-	if (!split)
-		snprintf(part, GRID_TEXT, "%s", second ? "" : head);
-	else if (second)
-		snprintf(part, GRID_TEXT, "%s", split);
+	if (split && !second)
+		snprintf(line, GRID_TEXT, "%.*s", (int)(split - head), head);
 	else
-		snprintf(part, GRID_TEXT, "%.*s", (int)(split - head) - 1,
-			 head);
+		snprintf(line, GRID_TEXT, "%s", split ? split + 1 :
+						second ? "" : head);
 }
 
 /* Room for the mark of the best is part of the column. */
@@ -180,7 +167,7 @@ static int column_width(const struct grid *grid, int column)
 	int row, second, width = 0, each;
 
 	for (second = 0; second < 2; second++) {
-		head_part(part, grid->heads[column], second);
+		head_line(part, grid->heads[column], second);
 		each = text_width(part);
 		width = each > width ? each : width;
 	}
@@ -215,12 +202,12 @@ static void plain_heads(const struct grid *grid, int first, int last, int label,
 	int second, column, gap, two = 0;
 
 	for (column = first; column < last; column++)
-		two |= second_line(grid->heads[column]) != NULL;
+		two |= strchr(grid->heads[column], '\n') != NULL;
 	for (second = 0; second <= two; second++) {
 		fputs(second ? "" : grid->corner, out);
 		gap = label - (second ? 0 : text_width(grid->corner));
 		for (column = first; column < last; column++) {
-			head_part(part, grid->heads[column], second);
+			head_line(part, grid->heads[column], second);
 			gap += GAP + grid->widths[column];
 			if (!part[0])
 				continue;
@@ -361,18 +348,25 @@ static void draw_html(const struct grid *grid, FILE *out)
 	fputs("</tbody>\n</table>\n</div>\n", out);
 }
 
-static void join_heads(const struct grid *grid)
+/* A head of two parts, "OpenCL: PoCL, 2 CPUs", takes two lines of a terminal;
+ * elsewhere it takes one. */
+static void break_heads(const struct grid *grid, int is_plain)
 {
-	for (int column = 0; column < grid->columns; column++)
-		for (char *at = grid->heads[column]; *at; at++)
-			*at = *at == '\n' ? ' ' : *at;
+	for (int column = 0; column < grid->columns; column++) {
+		char *head = grid->heads[column];
+		char *line = strchr(head, '\n'), *part = strstr(head, ": ");
+
+		if (is_plain && !line && part)
+			part[1] = '\n';
+		else if (!is_plain && line)
+			*line = ' ';
+	}
 }
 
 void grid_draw(const struct grid *grid, const struct table_options *options,
 	       FILE *out)
 {
-	if (options->format != TABLE_PLAIN)
-		join_heads(grid);
+	break_heads(grid, options->format == TABLE_PLAIN);
 	if (options->format == TABLE_PLAIN)
 		draw_plain(grid, options->color, columns_of(options), out);
 	else if (options->format == TABLE_HTML)

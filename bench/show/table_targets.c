@@ -101,7 +101,7 @@ static void fill_title(const struct view *view, const struct line *line,
 {
 	const int named = setup_count(view->results) > 1 ||
 			  line->run->label[0];
-	const struct run *run = find_asked(view->results, line);
+	const struct run *run = find_settings(view->results, line);
 	const char *sign = plus_minus(view->options);
 	char raw[GRID_TITLE], settings[200] = "no runs.csv", n[80];
 
@@ -237,19 +237,12 @@ static void print_ratios(const struct view *view, const struct line *line)
 		print_devices(view, line);
 }
 
-static void warn(const struct view *view, int *count, const char *text)
-{
-	if (text[0])
-		view_note(view, "%s", text);
-	*count += text[0] != '\0';
-}
-
-/* What the title cannot say of this run alone. */
-static void warn_run(const struct view *view, const struct run *run,
-		     struct names *told, int *count)
+/* What the title cannot say of this run alone; returns how many lines. */
+static int warn_run(const struct view *view, const struct run *run,
+		    struct names *told)
 {
 	char text[4][320] = { "" };
-	struct error ignored;
+	int count = 0;
 
 	if (post_data_differs(run))
 		snprintf(text[0], sizeof(text[0]), "the data set is %s, not "
@@ -261,14 +254,9 @@ static void warn_run(const struct view *view, const struct run *run,
 		snprintf(text[2], sizeof(text[2]), "%s: s/iter is the epoch's "
 			 "mean (--sync epoch)", run->target);
 	slowdown_explain(run, text[3], sizeof(text[3]));
-	for (int i = 0; i < 4; i++) {
-		const int before = told->count;
-
-		/* Once of all runs; without memory it is told again. */
-		if (text[i][0] && (names_number(told, text[i], &ignored) < 0 ||
-				   told->count > before))
-			warn(view, count, text[i]);
-	}
+	for (int i = 0; i < 4; i++)
+		count += note_once(view, told, text[i]);
+	return count;
 }
 
 /* The last run of a target that was cut short; NULL: none was. */
@@ -308,14 +296,14 @@ static int print_warnings(const struct view *view)
 	const struct results *results = view->results;
 	struct names told = { 0 };
 	char text[1024];
-	int count = 0;
+	int count;
 
 	disturbed_text(results, text, sizeof(text));
-	warn(view, &count, text);
+	count = note_once(view, &told, text);
 	cut_text(results, text, sizeof(text));
-	warn(view, &count, text);
+	count += note_once(view, &told, text);
 	for (size_t i = 0; i < results->run_count; i++)
-		warn_run(view, &results->runs[i], &told, &count);
+		count += warn_run(view, &results->runs[i], &told);
 	names_free(&told);
 	return count + notes_outcomes(view);
 }

@@ -163,7 +163,7 @@ struct timed {
 	char names[512]; /* of those; what does not fit is left out */
 };
 
-static struct timed how_timed(const struct results *results)
+static struct timed count_timed(const struct results *results)
 {
 	struct timed timed = { 0 };
 	const struct result *cell;
@@ -234,7 +234,7 @@ static void note_warmup(const struct view *view, const struct timed *timed)
 
 static void note_iterations(const struct view *view)
 {
-	const struct timed timed = how_timed(view->results);
+	const struct timed timed = count_timed(view->results);
 	const char *resident = timed.single_resident ?
 		"; a data set resident on the device is gathered and "
 		"normalised there, which is included" : "";

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "bench/system/names.h"
 #include "bench/record/post.h"
 #include "bench/record/result.h"
 #include "bench/show/table.h"
@@ -101,8 +102,10 @@ void note_interval(const struct view *view, const struct line *line,
 /* What of their work differs between the columns; NULL: nothing. */
 const char *work_differs(const struct results *results);
 /* The first run that knows what its setup was to do; NULL: none does. */
-const struct run *find_asked(const struct results *results,
+const struct run *find_settings(const struct results *results,
 			     const struct line *line);
+/* A line under the tables, unless it was told; returns how many lines. */
+int note_once(const struct view *view, struct names *told, const char *text);
 /* What did not work, and why; returns how many lines. */
 int notes_outcomes(const struct view *view);
 /* At the end: setups, devices, what did not work, the post. */
