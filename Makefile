@@ -99,8 +99,8 @@ ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING) \
 	$(WRAPPED:%=-Wl$(comma)--wrap=%)
 LIBS = $(PKG_LIBS) -lcsv -lm
 
-SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c bench/*.c \
-	bench/*/*.c)
+SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c \
+	backends/opencl/*/*.c bench/*.c bench/*/*.c)
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
 TEMPLATES := $(wildcard bench/app/bench.*)
@@ -372,7 +372,7 @@ $(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
 
 # Each header alone gives a file that compiles.
 HEADERS_ALONE := $(patsubst %,alone/%,$(wildcard models/*.h backends/*.h \
-	backends/*/*.h bench/*.h bench/*/*.h tests/*.h tests/fuzz/*.h))
+	backends/*/*.h backends/opencl/*/*.h bench/*.h bench/*/*.h tests/*.h tests/fuzz/*.h))
 check-headers: $(HEADERS_ALONE)
 $(HEADERS_ALONE): alone/%: $O/flags
 	$Qecho '#include "$*"' | \

@@ -199,7 +199,7 @@ breaks() {
 	[ "$(id -u)" = 0 ] || return 0
 	chown -R 64250 owned
 	XDG_CACHE_HOME=$PWD/owned run -4 "$BENCH" measure opencl "${SMALL[@]}"
-	[[ "$output" == *"is not only this user's to write"* ]]
+	[[ "$output" == *"is not private to this user"* ]]
 }
 
 # PoCL's compiler has handlers of its own, which take away its files.
@@ -287,7 +287,7 @@ several() {
 	for target in opencl-3 opencl-3@fork opencl-9:0; do
 		run -4 --separate-stderr "$BENCH" measure "$target" \
 			"${SMALL[@]}"
-		[[ "$stderr" == *"with 2 compute units can be parted into 2 \
+		[[ "$stderr" == *"with 2 compute units can be split into 2 \
 sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 	done
 	run -4 --separate-stderr "$BENCH" run opencl-3 null-1 "${SMALL[@]}" \
@@ -297,7 +297,7 @@ sub-devices at most, not ${target:7:1}; opencl-2 is possible"* ]]
 	[[ "$stderr" == "opencl-3 will fail: "*"opencl-2 is possible"* ]]
 	is_pocl || return 0
 	POCL_DEVICES=basic run -4 "$BENCH" measure opencl-2 "${SMALL[@]}"
-	[[ "$output" == *"1 compute unit cannot be parted into 2"* ]]
+	[[ "$output" == *"1 compute unit cannot be split into 2"* ]]
 }
 
 # By fork: threads of one process on two devices of PoCL 3.1 may meet in its
@@ -349,7 +349,7 @@ there is: 0 "* ]]
 	[[ "$output" == *" opencl:pthread        cpu"* ]]
 	[[ "$output" == *"opencl:pthread: masks equal on 1"* ]]
 	[[ "$output" == *"verify: all right" ]]
-	# A basic device cannot be parted: all that verify opens is this one.
+	# A basic device cannot be split: all that verify opens is this one.
 	POCL_DEVICES="pthread basic" run -0 "$BENCH" verify opencl:basic -q \
 		--model tiny -d synthetic --steps 1
 	[[ "$output" == *"opencl:basic: masks equal on 1 core"* ]]

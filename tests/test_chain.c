@@ -1,5 +1,5 @@
 /* What kernels made for chains of layers know of a step. */
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/program/steps.h"
 
 #include <stdarg.h>
 #include <stddef.h>

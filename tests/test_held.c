@@ -1,7 +1,8 @@
 /* A data set that the OpenCL device holds, against batches that are brought. */
 #include "tests/opencl_pair.h"
 
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/program/memory.h"
+#include "backends/opencl/program/program.h"
 #include "backends/group/replica.h"
 #include "bench/run/loader.h"
 

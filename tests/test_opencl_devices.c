@@ -8,7 +8,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/device/device.h"
 #include "tests/subject.h"
 
 #define UNITS 8
@@ -270,12 +270,12 @@ static void a_queue_outlives_its_part(void **state)
 static void too_many_parts_are_refused(void **state)
 {
 	(void)state;
-	refused("1", 9, "with 8 compute units can be parted into 8 "
+	refused("1", 9, "with 8 compute units can be split into 8 "
 			"sub-devices at most, not 9; opencl-8 is possible");
-	refused("0", 2, "1 compute unit cannot be parted into 2 "
+	refused("0", 2, "1 compute unit cannot be split into 2 "
 			    "sub-devices");
 	pretence.way = CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
-	refused("1", 2, "with 8 compute units cannot be parted into 2");
+	refused("1", 2, "with 8 compute units cannot be split into 2");
 	pretence.way = 0;
 }
 
@@ -299,10 +299,10 @@ static void gpus_come_first(void **state)
 	expect(NULL, 0, 2, "pthread", UNITS, NULL);
 	expect(NULL, 1, 2, "pthread", UNITS, NULL);
 	expect("gpu", 1, 2, "pthread", UNITS, NULL);
-	refused("cpu", 2, "1 compute unit cannot be parted into 2");
+	refused("cpu", 2, "1 compute unit cannot be split into 2");
 	pretence.gpus = 1;
 	pretence.way = CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
-	refused(NULL, 2, "cannot be parted into 2 sub-devices, nor are there 2 "
+	refused(NULL, 2, "cannot be split into 2 sub-devices, nor are there 2 "
 			 "devices");
 	expect("cpu", 1, 2, "pthread", UNITS, NULL);
 	pretence.gpus = 0;

@@ -1,7 +1,8 @@
 /* What batches score on the OpenCL device: summed there, and many at once. */
 #include "tests/opencl_pair.h"
 
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/program/memory.h"
+#include "backends/opencl/program/program.h"
 
 #define MOST 4096
 #define STEPS 50 /* more than are let on their way */

@@ -28,9 +28,9 @@
  * Planar images to channels last. Item (r, n) makes row r of sample n; the
  * padding was zero before.
  */
-kernel ONE_ITEM void conv_spread(const int count,
-				 global const float *restrict x,
-				 global float *restrict spread)
+kernel ONE_ITEM void conv_interleave(const int count,
+				     global const float *restrict x,
+				     global float *restrict spread)
 {
 	const int r = get_global_id(0);
 	const size_t n = get_global_id(1);
@@ -272,7 +272,7 @@ kernel ONE_ITEM void conv_backward(const int count,
 	for (size_t n = FIRST_OF(group); n < FIRST_OF(group + 1); n++) {
 		const size_t here = n * IN_PIXELS * IN_PADDED + first;
 
-		if (SLOPES)
+		if (WANTS_DX)
 			tile_clear(IN_PIXELS, dx + here);
 		for (int i = 0; i < BANDS * OUT_CHANNELS; i++) {
 			const int o = i % OUT_CHANNELS;
@@ -297,7 +297,7 @@ kernel ONE_ITEM void conv_backward(const int count,
 				if (!first)
 					sums[SUM_BIAS + o] += bias;
 			}
-			if (SLOPES)
+			if (WANTS_DX)
 				slopes_add(listed, slopes, corners,
 					   turned + weight, dx + here);
 		}

@@ -140,7 +140,7 @@ static inline void weights_tile(local float *space, int tile, int split,
 		sums[OUT_CHANNELS * FACTORS + row + mine] = bias;
 }
 
-#if SLOPES
+#if WANTS_DX
 /* to[k = (o, i, j)][q]: slopes that pixels q of the input take part in. */
 static inline void pixels_load(local float *to, global const float *slopes,
 			       global const ushort *routes, int first,
@@ -185,7 +185,7 @@ static inline void turned_load(local float *to, global const float *parameters,
 }
 #endif
 
-#if SLOPES && LEAD
+#if WANTS_DX && LEAD
 /*
  * Instead of storing dinput: through the lead's ReLU, and the sums of its tile
  * by the lead's weights and biases.
@@ -247,7 +247,7 @@ static inline void lead_tile(local float *space, const float *sum, int count,
 }
 #endif
 
-#if SLOPES
+#if WANTS_DX
 /* Tile `group` of dinput, COLUMNS pixels of IN_ROWS planes; none below 0. */
 static inline void input_tile(local float *space, int group, int count,
 			      global const float *x,
@@ -304,7 +304,7 @@ kernel GROUP void conv_backward(const int count,
 
 	weights_tile(space, group % WEIGHT_TILES, group / WEIGHT_TILES, count,
 		     x, parameters, routes, slopes, sums + SUMS_AT);
-#if SLOPES
+#if WANTS_DX
 	input_tile(space, group - WEIGHT_TILES * SPLITS, count, x, parameters,
 		   routes, slopes, before, sums + LEAD_SUMS_AT);
 #endif

@@ -1,0 +1,168 @@
+#include "backends/opencl/program/generic.h"
+
+#include "backends/opencl/device/class.h"
+#include "backends/opencl/device/status.h"
+#include "backends/opencl/program/memory.h"
+#include "backends/opencl/program/source.h"
+#include "backends/opencl/program/steps.h"
+
+const struct node *generic_node(const struct opencl_program *program,
+				int index)
+{
+	return &program->graph.nodes[step_at(program, index)->first];
+}
+
+struct value value_of(const struct opencl_program *program,
+		      const struct pass *pass, int row)
+{
+	const struct model *model = program->base.model;
+	int index;
+
+	if (row == MODEL_IMAGES)
+		return (struct value){ pass->images, NULL,
+				       (int)shape_size(model->input) };
+	index = step_of(program, row);
+	return (struct value){ pass->steps[index].output,
+			       pass->steps[index].gradient,
+			       layout_output(program, index).sample };
+}
+
+struct value generic_output(const struct opencl_program *program,
+			    const struct pass *pass, int index)
+{
+	return value_of(program, pass, step_at(program, index)->first);
+}
+
+struct value generic_input(const struct opencl_program *program,
+			   const struct pass *pass, int index)
+{
+	return value_of(program, pass, generic_node(program, index)->source);
+}
+
+/* Sums of a cpu class's item fill the registers, and factors that it looks up
+ * serve 8 times as many. */
+struct product_tile product_tile(const struct opencl_program *program)
+{
+	const struct opencl_device *device = program_device(program);
+	const int items = device->class->tiling.items;
+	const int across = device->registers < 24 ? 2 : 4;
+	struct product_tile tile = { .wide = 1, .abreast = 16, .across = 8,
+				     .tall = 8, .blocks = 1, .deep = 16 };
+
+	if (items == 1)
+		tile = (struct product_tile){
+			.wide = device->width,
+			.abreast = 1,
+			.across = across,
+			.tall = device->registers / across,
+			.blocks = 8,
+			.deep = 64,
+		};
+	tile.rows = tile.blocks * tile.tall * (items / tile.abreast);
+	tile.columns = tile.wide * tile.across * tile.abreast;
+	return tile;
+}
+
+static int is_generic(const struct opencl_program *program, int index)
+{
+	const struct solver *const solvers[] = { GENERIC_SOLVERS };
+
+	for (int s = 0; s < COUNT(solvers); s++)
+		if (step_at(program, index)->solver == solvers[s])
+			return 1;
+	return 0;
+}
+
+int generic_build(struct opencl_program *program, struct error *err)
+{
+	const struct tiling *tiling = &program_device(program)->class->tiling;
+	const struct product_tile tile = product_tile(program);
+	const struct define tiles[] = {
+		{ "ITEMS", tiling->items },
+		{ "SPAN", tiling->updated },
+		{ "WIDE", tile.wide },
+		{ "ABREAST", tile.abreast },
+		{ "ACROSS", tile.across },
+		{ "TALL", tile.tall },
+		{ "BLOCKS", tile.blocks },
+		{ "DEEP", tile.deep },
+	};
+	struct defines defines = { .count = 0 };
+	int index = 0;
+
+	while (index < program->plan.count && !is_generic(program, index))
+		index++;
+	if (index == program->plan.count)
+		return 0;
+	defines_add(&defines, tiles, COUNT(tiles));
+	return source_build(program_device(program), SOURCE_GENERIC, &defines,
+			    &program->generic, err);
+}
+
+int generic_share(struct opencl_program *program, struct error *err)
+{
+	struct request request = { &program->generic_parts, 0, 0 };
+
+	for (int i = 0; i < program->plan.count; i++) {
+		const size_t bytes = generic_conv_parts(program, i) *
+				     sizeof(cl_float);
+
+		request.bytes = bytes > request.bytes ? bytes : request.bytes;
+	}
+	request.wanted = request.bytes > 0;
+	return memory_make_all(program, &request, 1, err);
+}
+
+static int is_learnt(const struct node *node)
+{
+	return layer_has_parameters(node->layer) || node->wants_dx ||
+	       node->wants_other_dx;
+}
+
+int generic_allocate(struct opencl_program *program, struct pass *pass,
+		     int index, struct error *err)
+{
+	struct step_memory *memory = &pass->steps[index];
+	const struct node *node = generic_node(program, index);
+	const size_t bytes = (size_t)pass->most * sizeof(cl_float) *
+			     (size_t)layout_output(program, index).sample;
+	const enum layer_kind kind = node->layer->kind;
+	const struct request requests[] = {
+		{ &memory->output, 1, bytes },
+		{ &memory->gradient, pass->training && is_learnt(node), bytes },
+		{ &memory->codes,
+		  kind == LAYER_MAXPOOL ||
+			  (pass->training && layer_drops(node->layer)),
+		  (size_t)pass->most * node->decisions },
+		{ &memory->sums, kind == LAYER_BATCHNORM,
+		  (size_t)node->in.channels * NORM_FLOATS * sizeof(cl_float) },
+	};
+
+	return memory_make_all(program, requests, COUNT(requests), err);
+}
+
+struct launch generic_launch(const struct opencl_program *program,
+			     const char *name, int index, size_t size)
+{
+	const struct tiling *tiling = &program_device(program)->class->tiling;
+	const int span = tiling->updated;
+
+	return (struct launch){
+		.name = name,
+		.items = { parts_of((int)size, span), 0, 1 },
+		.group_items = tiling->items,
+		.samples = 1,
+		.batch_arguments = 1,
+		.work = { .step = index, .moved = 2 * (double)size },
+	};
+}
+
+int generic_append(struct opencl_program *program, struct pass *pass,
+		   const struct launch *launch, const cl_mem *memories,
+		   int memory_count, const cl_int *words, int word_count,
+		   struct error *err)
+{
+	return pass_add_words(pass, launch, program->generic, memories,
+			      memory_count, (const cl_uint *)words, word_count,
+			      err);
+}

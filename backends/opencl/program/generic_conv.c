@@ -1,0 +1,229 @@
+/* Convolutions and linear layers of any kind: generic_conv.cl. */
+#include "backends/opencl/program/generic.h"
+
+#include "backends/opencl/device/class.h"
+#include "backends/opencl/device/status.h"
+#include "backends/opencl/program/steps.h"
+
+/* Work-groups that a weight gradient should have at least, and floats that
+ * its parts may take: fixed, so that devices of the same tiles sum in the same
+ * order. */
+#define FEWEST_GROUPS 64
+#define MOST_PARTS_FLOATS (4 << 20)
+
+static int conv_takes(const struct graph *graph, int first,
+		      const struct program_options *options)
+{
+	const enum layer_kind kind = graph->nodes[first].layer->kind;
+
+	(void)options;
+	return kind == LAYER_CONV || kind == LAYER_LINEAR;
+}
+
+/* A row as a convolution: a linear layer has one pixel and no neighbours. */
+struct sides {
+	struct shape in, out;
+	int window, stride, pad;
+};
+
+static struct sides sides_of(const struct node *node)
+{
+	const struct layer *layer = node->layer;
+
+	if (layer->kind == LAYER_CONV)
+		return (struct sides){ node->in, node->out, layer->window,
+				       layer_stride_within(layer, node->in),
+				       layer->pad };
+	return (struct sides){ { (int)shape_size(node->in), 1, 1 },
+			       node->out, 1, 1, 0 };
+}
+
+/* Parameters of one output, without its bias. */
+static int weights_of(const struct sides *sides)
+{
+	return sides->in.channels * sides->window * sides->window;
+}
+
+static size_t parameters_of(const struct node *node)
+{
+	const struct sides sides = sides_of(node);
+
+	return (size_t)sides.out.channels *
+	       ((size_t)weights_of(&sides) + (size_t)node->has_bias);
+}
+
+/* As many parts of the samples as it takes to have work for all. */
+static int split_samples(const struct opencl_program *program,
+			 const struct node *node)
+{
+	const struct product_tile tile = product_tile(program);
+	const struct sides sides = sides_of(node);
+	const int tiles = parts_of(weights_of(&sides) + node->has_bias,
+				   tile.columns) *
+			  parts_of(sides.out.channels, tile.rows);
+	const size_t room = MOST_PARTS_FLOATS / parameters_of(node);
+	int splits = parts_of(FEWEST_GROUPS, tiles);
+
+	if ((size_t)splits > room)
+		splits = room ? (int)room : 1;
+	return parts_of(batch_most(program), splits);
+}
+
+static int split_count(const struct opencl_program *program,
+		       const struct node *node)
+{
+	return parts_of(batch_most(program), split_samples(program, node));
+}
+
+size_t generic_conv_parts(const struct opencl_program *program, int index)
+{
+	const struct node *node = generic_node(program, index);
+	int splits;
+
+	if (step_at(program, index)->solver != &generic_conv.base)
+		return 0;
+	splits = split_count(program, node);
+	return splits > 1 ? (size_t)splits * parameters_of(node) : 0;
+}
+
+static struct launch product_launch(const struct opencl_program *program,
+				    const char *name, int index, int columns,
+				    int rows)
+{
+	const struct product_tile tile = product_tile(program);
+	const double products = step_products(program, index);
+
+	return (struct launch){
+		.name = name,
+		.items = { parts_of(columns, tile.columns),
+			   parts_of(rows, tile.rows), 1 },
+		.group_items = program_device(program)->class->tiling.items,
+		.batch_arguments = 1,
+		.work = { index, products, products,
+			  step_inputs(program, index) +
+				  step_outputs(program, index),
+			  step_parameters(program, index), 0 },
+	};
+}
+
+static int conv_forward(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const struct sides s = sides_of(node);
+	const struct value x = generic_input(program, pass, index);
+	const struct value y = generic_output(program, pass, index);
+	const int taps = s.window * s.window;
+	const struct launch launch =
+		product_launch(program, "conv", index,
+			       pass->most * s.out.height * s.out.width,
+			       s.out.channels);
+	const cl_mem memories[] = { x.memory,
+				    program->vectors[VECTOR_PARAMETERS],
+				    y.memory };
+	const cl_int words[] = {
+		s.in.channels, s.in.height, s.in.width, x.sample,
+		s.out.channels, s.out.height, s.out.width, y.sample,
+		s.window, s.stride, s.pad, (cl_int)node->weight,
+		s.in.channels * taps, taps,
+		node->has_bias ? (cl_int)node->bias : -1, 0, 0
+	};
+
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int add_dx(struct opencl_program *program, struct pass *pass, int index,
+		  struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const struct sides s = sides_of(node);
+	const struct value x = generic_input(program, pass, index);
+	const struct value y = generic_output(program, pass, index);
+	const int taps = s.window * s.window;
+	const struct launch launch =
+		product_launch(program, "conv", index,
+			       pass->most * s.in.height * s.in.width,
+			       s.in.channels);
+	const cl_mem memories[] = { y.gradient,
+				    program->vectors[VECTOR_PARAMETERS],
+				    x.gradient };
+	const cl_int words[] = {
+		s.out.channels, s.out.height, s.out.width, y.sample,
+		s.in.channels, s.in.height, s.in.width, x.sample,
+		s.window, s.stride, s.pad, (cl_int)node->weight,
+		taps, s.in.channels * taps, -1, 1, node->adds_dx
+	};
+
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int add_reduce(struct opencl_program *program, struct pass *pass,
+		      int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const size_t size = parameters_of(node);
+	struct launch launch =
+		generic_launch(program, "weights_reduce", index, size);
+	const cl_mem memories[] = { program->generic_parts,
+				    program->vectors[VECTOR_GRADIENT] };
+	const cl_int words[] = { (cl_int)node->weight, (cl_int)size,
+				 split_samples(program, node) };
+
+	launch.items[1] = 1;
+	launch.work.moved = 0;
+	launch.work.moved_once = (double)(size_t)split_count(program, node) *
+			      (double)size;
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int add_weights(struct opencl_program *program, struct pass *pass,
+		       int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const struct sides s = sides_of(node);
+	const struct value x = generic_input(program, pass, index);
+	const struct value y = generic_output(program, pass, index);
+	const int splits = split_count(program, node);
+	struct launch launch = product_launch(program, "weights_sum", index,
+					weights_of(&s) + node->has_bias,
+					s.out.channels);
+	const cl_mem memories[] = {
+		x.memory, y.gradient,
+		splits > 1 ? program->generic_parts :
+			     program->vectors[VECTOR_GRADIENT]
+	};
+	const cl_int words[] = {
+		s.in.channels, s.in.height, s.in.width, x.sample,
+		s.out.channels, s.out.height, s.out.width, y.sample,
+		s.window, s.stride, s.pad, node->has_bias,
+		splits > 1 ? 0 : (cl_int)node->weight,
+		(cl_int)parameters_of(node), split_samples(program, node),
+		node->broken
+	};
+
+	launch.items[2] = splits;
+	if (generic_append(program, pass, &launch, memories, COUNT(memories),
+			   words, COUNT(words), err))
+		return -1;
+	return splits > 1 ? add_reduce(program, pass, index, err) : 0;
+}
+
+static int conv_backward(struct opencl_program *program, struct pass *pass,
+			 int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+
+	if (add_weights(program, pass, index, err))
+		return -1;
+	return node->wants_dx ? add_dx(program, pass, index, err) : 0;
+}
+
+const struct opencl_solver generic_conv = {
+	.base = { .name = "conv or linear", .takes = conv_takes },
+	.allocate = generic_allocate,
+	.forward = conv_forward,
+	.backward = conv_backward,
+};

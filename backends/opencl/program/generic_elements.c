@@ -1,0 +1,312 @@
+/* Generic solvers of layers without parameters: generic.cl, generic_pool.cl. */
+#include "backends/opencl/program/generic.h"
+
+#include <string.h>
+
+#include "backends/opencl/device/status.h"
+#include "backends/opencl/program/decisions.h"
+#include "backends/opencl/program/memory.h"
+#include "models/random.h"
+
+static int relu_forward(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err)
+{
+	const size_t size = shape_size(generic_node(program, index)->out);
+	const struct value x = generic_input(program, pass, index);
+	const struct value y = generic_output(program, pass, index);
+	const struct launch launch =
+		generic_launch(program, "relu", index, size);
+	const cl_mem memories[] = { x.memory, y.memory };
+	const cl_int words[] = { (cl_int)size, x.sample, y.sample };
+
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int relu_backward(struct opencl_program *program, struct pass *pass,
+			 int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const size_t size = shape_size(node->out);
+	const struct value x = generic_input(program, pass, index);
+	const struct value y = generic_output(program, pass, index);
+	const struct launch launch =
+		generic_launch(program, "relu_backward", index, size);
+	const cl_mem memories[] = { y.memory, y.gradient, x.gradient };
+	const cl_int words[] = { (cl_int)size, y.sample, x.sample,
+				 node->adds_dx };
+
+	return node->wants_dx ?
+		       generic_append(program, pass, &launch, memories,
+				      COUNT(memories), words, COUNT(words),
+				      err) : 0;
+}
+
+static int relu_decisions(struct opencl_program *program, int index, int layer,
+			  uint8_t *values, struct error *err)
+{
+	(void)layer;
+	return decisions_of_signs(program, program->train.steps[index].output,
+				  layout_output(program, index),
+				  step_at(program, index)->out, values, err);
+}
+
+const struct opencl_solver generic_relu = {
+	.base = { .name = "relu", .kind = LAYER_RELU },
+	.allocate = generic_allocate,
+	.forward = relu_forward,
+	.backward = relu_backward,
+	.decisions = relu_decisions,
+};
+
+/* Both ways of what changes nothing; `adds` to what is there. */
+static int add_passing(struct opencl_program *program, struct pass *pass,
+		       int index, cl_mem from, int from_sample, cl_mem to,
+		       int to_sample, int adds, struct error *err)
+{
+	const size_t size = shape_size(generic_node(program, index)->out);
+	const struct launch launch =
+		generic_launch(program, "pass_on", index, size);
+	const cl_mem memories[] = { from, to };
+	const cl_int words[] = { (cl_int)size, from_sample, to_sample, adds };
+
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int add_forward(struct opencl_program *program, struct pass *pass,
+		       int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const size_t size = shape_size(node->out);
+	const struct value a = value_of(program, pass, node->source);
+	const struct value b = value_of(program, pass, node->other);
+	const struct value y = generic_output(program, pass, index);
+	const struct launch launch =
+		generic_launch(program, "add", index, size);
+	const cl_mem memories[] = { a.memory, b.memory, y.memory };
+	const cl_int words[] = { (cl_int)size, a.sample, b.sample, y.sample };
+
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int add_backward(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const struct value a = value_of(program, pass, node->source);
+	const struct value b = value_of(program, pass, node->other);
+	const struct value y = generic_output(program, pass, index);
+
+	if (node->wants_dx &&
+	    add_passing(program, pass, index, y.gradient, y.sample, a.gradient,
+			a.sample, node->adds_dx, err))
+		return -1;
+	return node->wants_other_dx ?
+		       add_passing(program, pass, index, y.gradient, y.sample,
+				   b.gradient, b.sample, node->adds_other_dx,
+				   err) : 0;
+}
+
+const struct opencl_solver generic_add = {
+	.base = { .name = "add", .kind = LAYER_ADD },
+	.allocate = generic_allocate,
+	.forward = add_forward,
+	.backward = add_backward,
+};
+
+static int add_choices(struct opencl_program *program, struct pass *pass,
+		       int index, struct error *err)
+{
+	const unsigned long long seed = program->base.options.seed;
+	const struct node *node = generic_node(program, index);
+	const cl_mem keep = pass->steps[index].codes;
+	const cl_uint words[] = { (cl_uint)seed, (cl_uint)(seed >> 32),
+				  (cl_uint)step_at(program, index)->first,
+				  dropout_threshold(node->layer->drop),
+				  (cl_uint)node->decisions };
+	cl_int bits[COUNT(words)];
+	struct launch launch = generic_launch(program, "choose", index,
+					(node->decisions + 3) / 4);
+
+	launch.batch_arguments = 5;
+	memcpy(bits, words, sizeof(bits));
+	return generic_append(program, pass, &launch, &keep, 1, bits,
+			      COUNT(bits), err);
+}
+
+/* From one value to another: what is kept grows. */
+static int add_dropping(struct opencl_program *program, struct pass *pass,
+			int index, cl_mem from, int from_sample, cl_mem to,
+			int to_sample, int adds, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const size_t size = shape_size(node->out);
+	const struct launch launch =
+		generic_launch(program, "drop", index, size);
+	const cl_mem memories[] = { from, pass->steps[index].codes, to };
+	const cl_uint growth = step_growth_bits(program, index);
+	cl_int words[] = { (cl_int)size, from_sample, to_sample,
+			   (cl_int)(size / node->decisions), 0, adds };
+
+	memcpy(&words[4], &growth, sizeof(growth));
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int dropout_forward(struct opencl_program *program, struct pass *pass,
+			   int index, struct error *err)
+{
+	const struct value x = generic_input(program, pass, index);
+	const struct value y = generic_output(program, pass, index);
+
+	if (!pass->training || !program->base.options.dropout)
+		return add_passing(program, pass, index, x.memory, x.sample,
+				   y.memory, y.sample, 0, err);
+	if (add_choices(program, pass, index, err))
+		return -1;
+	return add_dropping(program, pass, index, x.memory, x.sample, y.memory,
+			    y.sample, 0, err);
+}
+
+static int dropout_backward(struct opencl_program *program, struct pass *pass,
+			    int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const struct value x = generic_input(program, pass, index);
+	const struct value y = generic_output(program, pass, index);
+
+	if (!node->wants_dx)
+		return 0;
+	return (program->base.options.dropout ? add_dropping : add_passing)(
+		program, pass, index, y.gradient, y.sample, x.gradient,
+		x.sample, node->adds_dx, err);
+}
+
+/* Of max pooling and dropout, in the contract's order. */
+static int codes_decisions(struct opencl_program *program, int index, int layer,
+			   uint8_t *values, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const size_t bytes = (size_t)program->count * node->decisions;
+
+	(void)layer;
+	if (node->layer->kind == LAYER_MAXPOOL ||
+	    program->base.options.dropout)
+		return memory_fetch(program, program->train.steps[index].codes,
+				    bytes, values, err);
+	memset(values, 1, bytes);
+	return 0;
+}
+
+const struct opencl_solver generic_dropout = {
+	.base = { .name = "dropout", .kind = LAYER_DROPOUT },
+	.allocate = generic_allocate,
+	.forward = dropout_forward,
+	.backward = dropout_backward,
+	.decisions = codes_decisions,
+};
+
+/* One way of a pooling, of size elements; adds: to what is there, or NO_SUM. */
+#define NO_SUM (-1)
+static int add_pool(struct opencl_program *program, struct pass *pass,
+		    int index, const char *name, size_t size,
+		    const cl_mem *memories, int memory_count, int adds,
+		    struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const struct layer *layer = node->layer;
+	const struct launch launch = generic_launch(program, name, index, size);
+	cl_int words[11] = { node->in.channels,
+			     node->in.height,
+			     node->in.width,
+			     generic_input(program, pass, index).sample,
+			     node->out.height,
+			     node->out.width,
+			     generic_output(program, pass, index).sample };
+	int count = 7;
+
+	if (layer->kind == LAYER_MAXPOOL) {
+		words[count++] = layer->window;
+		words[count++] = layer_stride(layer);
+		words[count++] = layer->pad;
+	}
+	if (adds != NO_SUM)
+		words[count++] = adds;
+	return generic_append(program, pass, &launch, memories, memory_count,
+			      words, count, err);
+}
+
+static int maxpool_forward(struct opencl_program *program, struct pass *pass,
+			   int index, struct error *err)
+{
+	const cl_mem memories[] = {
+		generic_input(program, pass, index).memory,
+		generic_output(program, pass, index).memory,
+		pass->steps[index].codes,
+	};
+
+	return add_pool(program, pass, index, "maxpool",
+			shape_size(generic_node(program, index)->out),
+			memories, COUNT(memories), NO_SUM, err);
+}
+
+static int maxpool_backward(struct opencl_program *program, struct pass *pass,
+			    int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const cl_mem memories[] = {
+		pass->steps[index].codes,
+		generic_output(program, pass, index).gradient,
+		generic_input(program, pass, index).gradient,
+	};
+
+	return node->wants_dx ?
+		       add_pool(program, pass, index, "maxpool_backward",
+				shape_size(node->in), memories, COUNT(memories),
+				node->adds_dx, err) : 0;
+}
+
+const struct opencl_solver generic_maxpool = {
+	.base = { .name = "maxpool", .kind = LAYER_MAXPOOL },
+	.allocate = generic_allocate,
+	.forward = maxpool_forward,
+	.backward = maxpool_backward,
+	.decisions = codes_decisions,
+};
+
+static int avgpool_forward(struct opencl_program *program, struct pass *pass,
+			   int index, struct error *err)
+{
+	const cl_mem memories[] = {
+		generic_input(program, pass, index).memory,
+		generic_output(program, pass, index).memory,
+	};
+
+	return add_pool(program, pass, index, "avgpool",
+			shape_size(generic_node(program, index)->out),
+			memories, COUNT(memories), NO_SUM, err);
+}
+
+static int avgpool_backward(struct opencl_program *program, struct pass *pass,
+			    int index, struct error *err)
+{
+	const struct node *node = generic_node(program, index);
+	const cl_mem memories[] = {
+		generic_output(program, pass, index).gradient,
+		generic_input(program, pass, index).gradient,
+	};
+
+	return node->wants_dx ?
+		       add_pool(program, pass, index, "avgpool_backward",
+				shape_size(node->in), memories, COUNT(memories),
+				node->adds_dx, err) : 0;
+}
+
+const struct opencl_solver generic_avgpool = {
+	.base = { .name = "avgpool", .kind = LAYER_AVGPOOL },
+	.allocate = generic_allocate,
+	.forward = avgpool_forward,
+	.backward = avgpool_backward,
+};

@@ -1,0 +1,202 @@
+#include "backends/opencl/program/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/opencl/device/class.h"
+#include "backends/opencl/device/status.h"
+#include "backends/opencl/program/memory.h"
+#include "backends/opencl/program/profile.h"
+#include "backends/opencl/program/recipe.h"
+#include "backends/opencl/program/scores.h"
+
+int pass_add(struct pass *pass, const struct launch *prototype,
+	     cl_program built, const cl_mem *memories, int memory_count,
+	     struct error *err)
+{
+	const int part = PART_LAUNCHES + pass->launch_count;
+	/* Counted first, so that a half-made one is released too. */
+	struct launch *launch = &pass->launches[pass->launch_count++];
+	int failed = launch_make(launch, prototype, built, memories,
+				 memory_count, err);
+
+	launch->part = pass->training && part < PARTS ? part : PART_NONE;
+	return failed;
+}
+
+int pass_add_words(struct pass *pass, const struct launch *prototype,
+		   cl_program built, const cl_mem *memories, int memory_count,
+		   const cl_uint *words, int word_count, struct error *err)
+{
+	if (pass_add(pass, prototype, built, memories, memory_count, err))
+		return -1;
+	return launch_words(&pass->launches[pass->launch_count - 1],
+			    prototype->batch_arguments + memory_count, words,
+			    word_count, err);
+}
+
+/* Not waited for: the batch is ours until the program is finished. */
+static int upload(struct opencl_program *program, enum command part, cl_mem to,
+		  const void *from, size_t bytes, struct error *err)
+{
+	cl_int status = clEnqueueWriteBuffer(queue_next(program), to, CL_FALSE,
+					     0, bytes, from, 0, NULL,
+					     profile_event(program, part));
+
+	return status ? status_fail(err, "clEnqueueWriteBuffer", status) : 0;
+}
+
+static int upload_batch(struct opencl_program *program,
+			const struct pass *pass, const struct batch *batch,
+			struct error *err)
+{
+	const size_t size = shape_size(program->base.model->input);
+	const size_t count = (size_t)batch->count;
+
+	return upload(program, pass->training ? PART_IMAGES : PART_NONE,
+		      pass->images, batch->images,
+		      count * size * sizeof(*batch->images), err) ||
+	       upload(program, pass->training ? PART_LABELS : PART_NONE,
+		      pass->labels,
+		      model_has_classes(program->base.model) ?
+			      (const void *)batch->labels : batch->targets,
+		      count * target_bytes(program), err);
+}
+
+static int launch_batch(struct opencl_program *program, const struct pass *pass,
+			struct launch *launch, const struct batch *batch,
+			struct error *err)
+{
+	/* A kernel takes as many of these as it needs, in this order. */
+	const cl_uint arguments[] = {
+		(cl_uint)batch->count, (cl_uint)batch->global_count,
+		batch->step, (cl_uint)batch->place, (cl_uint)batch->stride,
+		(cl_uint)batch->at, (cl_uint)pass->slot,
+	};
+
+	return launch_words(launch, 0, arguments, launch->batch_arguments,
+			    err) ||
+	       launch_enqueue(program, launch, batch->count, err);
+}
+
+int pass_run(struct opencl_program *program, struct pass *pass,
+	     const struct batch *batch, struct error *err)
+{
+	cl_int status;
+
+	if (batch->images ? upload_batch(program, pass, batch, err) :
+			    launch_batch(program, pass, &pass->gather, batch,
+					 err))
+		return -1;
+	for (int i = 0; i < pass->launch_count; i++)
+		if (launch_batch(program, pass, &pass->launches[i], batch,
+				 err))
+			return -1;
+	status = clFlush(program->queue);
+	return status ? status_fail(err, "clFlush", status) : 0;
+}
+
+void pass_release(struct pass *pass)
+{
+	while (pass->launch_count)
+		launch_release(&pass->launches[--pass->launch_count]);
+	launch_release(&pass->gather);
+	free(pass->host_scores);
+}
+
+int opencl_update(struct program *base, const struct update *update,
+		  size_t from, size_t to, struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	cl_float settings[UPDATE_SETTINGS];
+	cl_uint words[UPDATE_SETTINGS + 2];
+	int count = update_settings(update, settings);
+	cl_int status;
+
+	if (from == to)
+		return 0;
+	memcpy(words, settings, sizeof(settings));
+	words[count++] = (cl_uint)from;
+	words[count++] = (cl_uint)to;
+	if (launch_words(&program->update, 0, words, count, err) ||
+	    launch_enqueue(program, &program->update, (int)(to - from), err))
+		return -1;
+	status = clFlush(program->queue);
+	return status ? status_fail(err, "clFlush", status) : 0;
+}
+
+/* All of a gradient but what a class leaves for the end of the step. */
+static int run_batch(struct opencl_program *program, const struct batch *batch,
+		     struct error *err)
+{
+	if (profile_start(program, err) || ahead_begin(program, err))
+		return -1;
+	program->count = batch->count;
+	program->last = *batch;
+	program->trained = 0;
+	if (batch->count)
+		return pass_run(program, &program->train, batch, err);
+	return slot_clear(program, &program->train, err) ||
+	       memory_clear(program, program->vectors[VECTOR_GRADIENT],
+			    program->base.parameters * sizeof(float), err);
+}
+
+/* A class may have a way of its own to do both at once. */
+static int trains_at_once(struct opencl_program *program,
+			  const struct batch *batch,
+			  const struct update *update)
+{
+	return update && batch->count && program_class(program)->train &&
+	       update->optimizer == OPTIMIZER_ADADELTA;
+}
+
+int opencl_gradient(struct program *base, const struct batch *batch,
+		    const struct update *update, struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	const struct device_class *class = program_class(program);
+
+	if (run_batch(program, batch, err))
+		return -1;
+	if (trains_at_once(program, batch, update)) {
+		program->trained = 1;
+		return class->train(program, update, err);
+	}
+	if (batch->count && class->gradient && class->gradient(program, err))
+		return -1;
+	return update ? opencl_update(base, update, 0, base->length, err) : 0;
+}
+
+int opencl_evaluate(struct program *base, const struct batch *batch,
+		    struct score *score, struct error *err)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+	const size_t size = shape_size(base->model->input);
+	struct pass *test = &program->test;
+
+	for (test->slot = 0; test->slot * test->most < batch->count;
+	     test->slot++) {
+		const int at = test->slot * test->most;
+		const int left = batch->count - at;
+		struct batch slice = *batch;
+
+		if (batch->images) {
+			slice.images += (size_t)at * size;
+			if (model_has_classes(base->model))
+				slice.labels += at;
+			else
+				slice.targets +=
+					(size_t)at *
+					(size_t)model_classes(base->model);
+		}
+		slice.at += at * batch->stride;
+		slice.count = left < test->most ? left : test->most;
+		if (pass_run(program, test, &slice, err))
+			return -1;
+	}
+	if (score_read(program, test, test->slot, err))
+		return -1;
+	for (int slot = 0; slot < test->slot; slot++)
+		slot_add(test, slot, score);
+	return 0;
+}

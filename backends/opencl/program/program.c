@@ -1,0 +1,331 @@
+#include "backends/opencl/program/program.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "backends/opencl/device/class.h"
+#include "backends/opencl/device/status.h"
+#include "backends/opencl/program/generic.h"
+#include "backends/opencl/program/memory.h"
+#include "backends/opencl/program/profile.h"
+#include "backends/opencl/program/recipe.h"
+#include "backends/opencl/program/scores.h"
+#include "backends/opencl/program/steps.h"
+
+/* Samples that an evaluation has on the device at a time, at most, and bytes of
+ * what steps make of them, about. */
+#define TEST_SLICE 250
+#define TEST_BYTES 268435456.
+
+
+#define SAMPLE_WIDTH 16 /* of vectors, while there is no device */
+
+const struct opencl_device *
+program_device(const struct opencl_program *program)
+{
+	return (const struct opencl_device *)program->base.device;
+}
+
+const struct device_class *program_class(const struct opencl_program *program)
+{
+	return program_device(program)->class;
+}
+
+static int plan_make(struct plan *plan, const struct graph *graph,
+		     const struct program_options *options,
+		     const struct device_class *class, int width,
+		     struct error *err)
+{
+	const struct opencl_options all = { *options, width };
+
+	return plan_resolve(plan, graph, &all.base, class->solvers,
+			    class->solver_count, err);
+}
+
+double opencl_sample_bytes(const struct model *model,
+			   const struct program_options *options)
+{
+	struct graph graph;
+	struct plan plan;
+	struct error ignored;
+	double bytes = sizeof(float) * (double)shape_size(model->input);
+
+	graph_resolve(&graph, model);
+	/* Devices of the other class have memory of their own. */
+	if (plan_make(&plan, &graph, options, &cpu_class, SAMPLE_WIDTH,
+		      &ignored))
+		return plan_decision_bytes(model);
+	bytes += 2 * sizeof(float) * plan_sample_floats(&plan);
+	for (int i = 0; i < plan.count; i++) {
+		const struct opencl_solver *solver =
+			(const struct opencl_solver *)plan.steps[i].solver;
+
+		if (solver->sample_bytes)
+			bytes += solver->sample_bytes(&graph, &plan, i);
+	}
+	/* Whether a ReLU passed is seen in what it made. */
+	for (int i = 0; i < graph.count; i++)
+		if (graph.nodes[i].layer->kind != LAYER_RELU)
+			bytes += (double)graph.nodes[i].decisions;
+	return bytes;
+}
+
+static int program_build(struct opencl_program *program, struct error *err)
+{
+	/* The driver's compiler has it to itself. */
+	cl_int status = clFinish(program->queue);
+
+	if (status)
+		return allocation_fail(err, status, "clFinish behind buffers");
+	if (program_class(program)->build(program, err) ||
+	    generic_build(program, err))
+		return -1;
+	for (int i = 0; i < program->plan.count; i++) {
+		const struct opencl_solver *solver = solver_of(program, i);
+
+		if (solver->build && solver->build(program, i, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Kernels count the pixels of a batch by int. */
+static int pixels_check(const struct opencl_program *program, int samples,
+			struct error *err)
+{
+	for (int i = 0; i < program->graph.count; i++) {
+		const struct shape in = program->graph.nodes[i].in;
+
+		if ((double)samples * in.height * in.width > INT_MAX)
+			return error_set(err, ERROR_USAGE, "a batch of %d "
+					 "samples of %dx%d pixels is too "
+					 "large: OpenCL kernels count at most "
+					 "%d pixels; use backend cpu", samples,
+					 in.height, in.width, INT_MAX);
+	}
+	return 0;
+}
+
+/* samples: that it has at a time. */
+static int pass_allocate(struct opencl_program *program, struct pass *pass,
+			 int samples, int training, struct error *err)
+{
+	const size_t most = samples > 0 ? (size_t)samples : 1;
+	/* The last vector of a linear layer may read beyond the last image. */
+	const size_t pixels = most * shape_size(program->base.model->input) +
+			      16;
+	const struct request requests[] = {
+		{ &pass->images, 1, pixels * sizeof(float) },
+		{ &pass->labels, 1, most * target_bytes(program) },
+		{ &pass->outcomes, 1, 2 * most * sizeof(float) },
+	};
+
+	pass->most = (int)most;
+	pass->training = training;
+	if (pixels_check(program, pass->most, err) ||
+	    memory_make_all(program, requests,
+			    COUNT(requests), err))
+		return -1;
+	for (int i = 0; i < program->plan.count; i++) {
+		const struct opencl_solver *solver = solver_of(program, i);
+
+		if (solver->allocate && solver->allocate(program, pass, i, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Launches, and what they need besides; slots: batches that have scores. */
+static int pass_make(struct opencl_program *program, struct pass *pass,
+		     int slots, struct error *err)
+{
+	const int count = program->plan.count;
+
+	if (program_class(program)->begin(program, pass, err))
+		return -1;
+	for (int i = 0; i < count; i++)
+		if (solver_of(program, i)->forward(program, pass, i, err))
+			return -1;
+	for (int i = count - 1; pass->training && i >= 0; i--) {
+		const struct opencl_solver *solver = solver_of(program, i);
+
+		if (solver->backward && solver->backward(program, pass, i, err))
+			return -1;
+	}
+	return score_make(program, pass, slots, err);
+}
+
+static size_t buffers_bytes(const struct opencl_program *program)
+{
+	return program->base.buffers * sizeof(float);
+}
+
+static int vectors_clear(struct opencl_program *program, struct error *err)
+{
+	if (program->buffers && memory_clear(program, program->buffers,
+					     buffers_bytes(program), err))
+		return -1;
+	for (int v = 0; v < program->base.vectors; v++)
+		if (memory_clear(program, program->vectors[v],
+				 program->base.parameters * sizeof(float), err))
+			return -1;
+	return 0;
+}
+
+static int vectors_make(struct opencl_program *program, struct error *err)
+{
+	for (int v = 0; v < program->base.vectors; v++)
+		if (memory_make_shared(program,
+				       program->base.parameters * sizeof(float),
+				       &program->vectors[v], err))
+			return -1;
+	return program->base.buffers ?
+		       memory_make(program, buffers_bytes(program),
+				   &program->buffers, err) : 0;
+}
+
+/*
+ * Drivers finish compiling a kernel when it first runs, for the grid that it
+ * then has: so everything runs once on nothing, as large as it will be.
+ */
+static int program_warm(struct opencl_program *program, struct error *err)
+{
+	const struct update update = { .rho = 0.5, .eps = 1, .optimizer =
+		program->base.model->recipe.optimizer };
+	const struct pass *larger = program->train.most > program->test.most ?
+					    &program->train : &program->test;
+	const size_t most = (size_t)larger->most;
+	struct program *base = &program->base;
+	struct batch batch = { .stride = 1 };
+	float *images = calloc(most * shape_size(base->model->input),
+			       sizeof(*images));
+	void *targets = calloc(most, target_bytes(program));
+	int result = -1;
+
+	batch.images = images;
+	batch.labels = targets;
+	batch.targets = targets;
+	batch.count = batch.global_count = program->train.most;
+	if (!images || !targets) {
+		error_memory(err, "a batch to warm up with");
+		goto out;
+	}
+	if (opencl_gradient(base, &batch, NULL, err) ||
+	    opencl_update(base, &update, 0, base->length, err) ||
+	    (program_class(program)->train &&
+	     opencl_gradient(base, &batch, &update, err)))
+		goto out;
+	batch.count = program->test.most;
+	if (pass_run(program, &program->test, &batch, err) ||
+	    vectors_clear(program, err) ||
+	    score_read(program, &program->test, 1, err))
+		goto out;
+	result = 0;
+out:
+	/* Nothing may still be reading the batch, whose score is not wanted. */
+	clFinish(program->queue);
+	program->unfinished = program->count = 0;
+	free(images);
+	free(targets);
+	return result;
+}
+
+/* Samples of a slice: few of a network that makes much of each. */
+static int test_most(const struct opencl_program *program)
+{
+	const struct program_options *options = &program->base.options;
+	const double room = TEST_BYTES / (sizeof(float) *
+					  plan_sample_floats(&program->plan));
+	int most = options->test_batch < TEST_SLICE ? options->test_batch :
+						      TEST_SLICE;
+
+	if (most > room)
+		most = room < 1 ? 1 : (int)room;
+	return most;
+}
+
+/* Slices of the largest evaluation. */
+static int test_slots(const struct program_options *options, int most)
+{
+	return most > 0 ? parts_of(options->test_batch, most) : 1;
+}
+
+static int program_make(struct opencl_program *program, struct error *err)
+{
+	const struct opencl_device *device = program_device(program);
+	const struct device_class *class = device->class;
+	const struct program_options *options = &program->base.options;
+	const int ahead = options->ahead > 0 ? options->ahead : 1;
+	cl_int status;
+	int most;
+
+	program->queue = clCreateCommandQueue(
+		device->context, device->chosen.device, 0, &status);
+	if (!program->queue)
+		return status_fail(err, "clCreateCommandQueue", status);
+	if (plan_make(&program->plan, &program->graph, options, class,
+		      device->width, err))
+		return -1;
+	most = test_most(program);
+	/* Compiling takes long: a batch that is too large is known before. */
+	if (vectors_make(program, err) || generic_share(program, err) ||
+	    pass_allocate(program, &program->train, options->batch, 1, err) ||
+	    pass_allocate(program, &program->test, most, 0, err) ||
+	    program_build(program, err) ||
+	    pass_make(program, &program->train, ahead, err) ||
+	    pass_make(program, &program->test, test_slots(options, most),
+		      err) ||
+	    update_make(program, err) ||
+	    (class->end && class->end(program, err)) ||
+	    program_warm(program, err))
+		return -1;
+	program->own_memories = program->memory_count;
+	return 0;
+}
+
+int opencl_compile(struct device *device, const struct model *model,
+		   const struct program_options *options,
+		   struct program **out, struct error *err)
+{
+	struct opencl_program *program = calloc(1, sizeof(*program));
+
+	if (!program)
+		return error_memory(err, "a program");
+	program_begin(&program->base, device, model, options);
+	program->base.plan = &program->plan;
+	graph_resolve(&program->graph, model);
+	if (program_make(program, err)) {
+		opencl_free(&program->base);
+		return -1;
+	}
+	*out = &program->base;
+	return 0;
+}
+
+void opencl_free(struct program *base)
+{
+	struct opencl_program *program = (struct opencl_program *)base;
+
+	if (program->queue)
+		clFinish(program->queue);
+	profile_release(program);
+	ahead_release(program);
+	pass_release(&program->train);
+	pass_release(&program->test);
+	launch_release(&program->update);
+	launch_release(&program->reduce);
+	launch_release(&program->reduce_update);
+	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
+		if (program->built[i])
+			clReleaseProgram(program->built[i]);
+	if (program->common)
+		clReleaseProgram(program->common);
+	if (program->sums)
+		clReleaseProgram(program->sums);
+	if (program->generic)
+		clReleaseProgram(program->generic);
+	memory_release(program, 0);
+	if (program->queue)
+		clReleaseCommandQueue(program->queue);
+	free(program);
+}

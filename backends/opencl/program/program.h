@@ -1,0 +1,98 @@
+/*
+ * A model compiled for an OpenCL device: two passes over it, one for training,
+ * with gradient and masks, and one for testing, in buffers of its own.
+ *
+ * The replica's vectors are flat on the device too, so that they cross the
+ * border as they are.
+ */
+#ifndef BACKENDS_OPENCL_PROGRAM_PROGRAM_H
+#define BACKENDS_OPENCL_PROGRAM_PROGRAM_H
+
+#include "backends/contract/plan.h"
+#include "backends/opencl/device/device.h"
+#include "backends/opencl/program/pass.h"
+
+#define MEMORIES_OF_STEP 16
+#define MARKS 3
+
+struct opencl_program {
+	struct program base;
+	struct graph graph;
+	struct plan plan;
+	cl_command_queue queue;
+	cl_mem vectors[VECTOR_COUNT];
+	cl_program common; /* kernels of recipe.cl, and of no step */
+	cl_program sums;   /* kernels of gpu_sums.cl; NULL: of the cpu class */
+	cl_program built[MODEL_MAX_LAYERS];  /* kernels of each step */
+	struct pass train, test;
+	struct launch update;
+	struct launch reduce, reduce_update; /* of the gpu class */
+	cl_mem parts, segments;		     /* what they sum up */
+	cl_program generic;	/* kernels of generic.cl; NULL: no step has */
+	cl_mem generic_parts;	/* of whichever step's gradient is made */
+	cl_mem buffers;		/* VECTOR_BUFFERS, or NULL */
+	cl_mem order; /* of the training set, if it is held */
+	int own_memories; /* of memories, those that it was compiled with */
+	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
+	int memory_count;
+	float *mapped[VECTOR_COUNT]; /* while they are lent */
+	cl_event events[PROFILE_MOST_PARTS]; /* of parts not reported yet */
+	int timed;      /* whether the queue takes times */
+	int count;      /* samples of the last gradient */
+	int trained;    /* whether an update was made with it at once */
+	struct batch last; /* that one; its images may be gone */
+	int unfinished; /* gradients whose scores have not been read */
+	cl_event marks[MARKS]; /* behind some of them, if they are many */
+};
+
+/* What solvers know besides the graph. */
+struct opencl_options {
+	struct program_options base; /* first: see struct solver */
+	int width;		     /* floats of a vector in the kernels */
+};
+
+/*
+ * How steps of one kind are computed; what is NULL is not needed. Memory is of
+ * one pass; forward and backward append launches.
+ */
+struct opencl_solver {
+	struct solver base; /* takes() gets an opencl_options' base */
+	int channels_last;  /* it reads so what is not the images */
+	/* Bytes of a sample that a step keeps besides its output, the gradient
+	 * by it and decisions, or keeps less (below 0), about. */
+	double (*sample_bytes)(const struct graph *graph,
+			       const struct plan *plan, int index);
+	int makes_loss; /* of a model with classes, if that is right behind */
+	/* Whether a step also computes the one that it reads, both ways. */
+	int (*leads)(const struct opencl_program *program, int index);
+	int (*build)(struct opencl_program *program, int index,
+		     struct error *err);
+	int (*allocate)(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err);
+	int (*forward)(struct opencl_program *program, struct pass *pass,
+		       int index, struct error *err);
+	int (*backward)(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err);
+	/* Of one of its layers, behind a batch of at least one sample. */
+	int (*decisions)(struct opencl_program *program, int index, int layer,
+			 uint8_t *values, struct error *err);
+};
+
+const struct opencl_device *
+program_device(const struct opencl_program *program);
+const struct device_class *program_class(const struct opencl_program *program);
+
+/* These are slots of the backend; the last two are held.c's, about a data set
+ * on the device. */
+int opencl_compile(struct device *device, const struct model *model,
+		   const struct program_options *options,
+		   struct program **program, struct error *err);
+void opencl_free(struct program *program);
+double opencl_sample_bytes(const struct model *model,
+			   const struct program_options *options);
+int opencl_hold(struct program *program, const struct held_data *data,
+		struct error *err);
+int opencl_order(struct program *program, const int *order, int count,
+		 struct error *err);
+
+#endif
