@@ -1,14 +1,15 @@
 /*
- * Slopes of the loss by the weights, biases and input of a convolution; after
- * conv_forward.cl, whose names it uses.
+ * Gradients of the loss with respect to the weights, biases and input of a
+ * convolution; after conv_forward.cl, whose names it uses. dy is the gradient
+ * with respect to out.
  *
- *   g[n][o][r][c] = slope by y: dout of what was kept and above 0
- *   dweight[o][i][j][k] = sum over n, r, c of g[n][o][r][c] x[n][i][R][C]
+ *   g[n][o][r][c] = dy of what was kept and above 0, grown
+ *   dw[o][i][j][k] = sum over n, r, c of g[n][o][r][c] x[n][i][R][C]
  *   dx[n][i][R][C]     += g[n][o][r][c] weight[o][i][j][k]
  *
  * where (R, C) is the winner of window (r, c), moved by (j, k). So only one
- * element in POOL * POOL of z has a slope, and none that was dropped or that
- * a ReLU cut off: they are listed first.
+ * element in POOL * POOL of z has a gradient, and none that was dropped or that
+ * a ReLU stopped: they are listed first.
  *
  * Samples are dealt out to GROUPS groups, each of which makes its own sums;
  * conv_reduce adds them up, always in the same order. BROKEN is the number of
@@ -30,16 +31,16 @@
  */
 kernel ONE_ITEM void conv_interleave(const int count,
 				     global const float *restrict x,
-				     global float *restrict spread)
+				     global float *restrict interleaved)
 {
 	const int r = get_global_id(0);
 	const size_t n = get_global_id(1);
 
 	x += n * IN_SAMPLE + r * IN_ROW;
-	spread += (n * IN_HEIGHT + r) * IN_WIDTH * IN_PADDED;
+	interleaved += (n * IN_HEIGHT + r) * IN_WIDTH * IN_PADDED;
 	for (int c = 0; c < IN_WIDTH; c++)
 		for (int i = 0; i < IN_CHANNELS; i++)
-			spread[c * IN_PADDED + i] =
+			interleaved[c * IN_PADDED + i] =
 				x[i * IN_CHANNEL + c * IN_COLUMN];
 }
 
@@ -48,12 +49,12 @@ kernel ONE_ITEM void conv_interleave(const int count,
 /*
  * Without pooling, of images. Item (t, i, group) makes all taps of input
  * channel i and of TILE_DENSE vectors of output channels:
- * sums[tap][input][output]. out and dout are channels last.
+ * sums[tap][input][output]. out and dy are channels last.
  */
 kernel ONE_ITEM void conv_weights(const int count,
 				  global const float *restrict x,
 				  global const float *restrict out,
-				  global const float *restrict dout,
+				  global const float *restrict dy,
 				  global float *restrict sums)
 {
 	const int first = get_global_id(0) * TILE_DENSE * WIDTH;
@@ -78,7 +79,7 @@ kernel ONE_ITEM void conv_weights(const int count,
 
 #pragma unroll
 			for (int v = 0; v < TILE_DENSE; v++) {
-				vec g = LOAD(dout + at + v * WIDTH);
+				vec g = LOAD(dy + at + v * WIDTH);
 
 				if (RELU)
 					g = select(g * GROWTH, (vec)(0),
@@ -110,8 +111,8 @@ kernel ONE_ITEM void conv_weights(const int count,
 
 #elif !DENSE
 
-/* x, its slope and the vectors of a tap: all channels last. By tiles, x may be
- * what winograd_lead.cl makes. */
+/* x, dx and the vectors of a tap are all channels last. By tiles, x may be what
+ * winograd_lead.cl makes. */
 #if defined(LEAD) && LEAD
 #define X_SPACE private
 #else
@@ -122,16 +123,16 @@ kernel ONE_ITEM void conv_weights(const int count,
 
 #define BANDS ((OUT_HEIGHT + BAND - 1) / BAND)
 
-/* Takes out of a list what has no slope, which it may have. */
-static inline int windows_pack(int count, float *slopes, int *corners)
+/* Removes from a list what has no gradient. */
+static inline int windows_pack(int count, float *gradients, int *corners)
 {
 #if RELU || DROPOUT == ELEMENTS
 	int listed = 0;
 
 	for (int i = 0; i < count; i++) {
-		slopes[listed] = slopes[i];
+		gradients[listed] = gradients[i];
 		corners[listed] = corners[i];
-		listed += slopes[i] != 0;
+		listed += gradients[i] != 0;
 	}
 	return listed;
 #else
@@ -140,7 +141,7 @@ static inline int windows_pack(int count, float *slopes, int *corners)
 }
 
 /* Adds listed windows of one output to its sums; returns that of its bias. */
-static inline float weights_add(int listed, const float *slopes,
+static inline float weights_add(int listed, const float *gradients,
 				const int *corners,
 				X_SPACE const float *x,
 				global float *sums)
@@ -156,9 +157,9 @@ static inline float weights_add(int listed, const float *slopes,
 #pragma unroll 1
 	for (int k = 0; k < listed; k++) {
 		X_SPACE const float *patch = x + corners[k];
-		const vec g = (vec)(slopes[k]);
+		const vec g = (vec)(gradients[k]);
 
-		bias += slopes[k];
+		bias += gradients[k];
 #pragma unroll
 		for (int tap = 0; tap < TAPS; tap++)
 #pragma unroll
@@ -182,9 +183,9 @@ static inline float weights_add(int listed, const float *slopes,
  * in the input the winner's patch starts. Returns how many.
  */
 static inline int windows_list(int from, global const float *out,
-			       global const float *dout,
+			       global const float *dy,
 			       global const uchar *routes,
-			       global const uchar *keep, float *slopes,
+			       global const uchar *keep, float *gradients,
 			       int *corners)
 {
 	const int rows = min(BAND, OUT_HEIGHT - from);
@@ -193,25 +194,25 @@ static inline int windows_list(int from, global const float *out,
 		for (int c = 0; c < OUT_WIDTH; c++) {
 			const int p = (from + r) * OUT_WIDTH + c;
 			const int code = POOL > 1 ? routes[p * OUT_PIXEL] : 0;
-			float g = dout[p * OUT_PIXEL] * GROWTH;
+			float g = dy[p * OUT_PIXEL] * GROWTH;
 
 			if (RELU)
 				g = out[p * OUT_PIXEL] <= 0 ? 0 : g;
 			else if (DROPOUT == ELEMENTS)
 				g = keep[p] ? g : 0;
-			slopes[r * OUT_WIDTH + c] = g;
+			gradients[r * OUT_WIDTH + c] = g;
 			corners[r * OUT_WIDTH + c] =
 				(((from + r) * POOL + code / POOL) * IN_WIDTH +
 				 c * POOL + code % POOL) * IN_PADDED;
 		}
-	return windows_pack(rows * OUT_WIDTH, slopes, corners);
+	return windows_pack(rows * OUT_WIDTH, gradients, corners);
 }
 
-/* Adds listed windows of one output to the slope of the input. */
-static inline void slopes_add(int listed, const float *slopes,
-			      const int *corners,
-			      global const float *weight,
-			      global float *dx)
+/* Adds listed windows of one output to dx. */
+static inline void dx_add(int listed, const float *gradients,
+			  const int *corners,
+			  global const float *weight,
+			  global float *dx)
 {
 	vec w[TAPS][TILE_INPUTS];
 
@@ -223,7 +224,7 @@ static inline void slopes_add(int listed, const float *slopes,
 #pragma unroll 1
 	for (int k = 0; k < listed; k++) {
 		global float *patch = dx + corners[k];
-		const vec g = (vec)(slopes[k]);
+		const vec g = (vec)(gradients[k]);
 
 #pragma unroll
 		for (int tap = 0; tap < TAPS; tap++)
@@ -253,16 +254,16 @@ static inline void tile_clear(int count, global float *tile)
 kernel ONE_ITEM void conv_backward(const int count,
 				   global const float *restrict x,
 				   global const float *restrict out,
-				   global const float *restrict dout,
+				   global const float *restrict dy,
 				   global const uchar *restrict routes,
 				   global const uchar *restrict keep,
-				   global const float *restrict turned,
+				   global const float *restrict transposed,
 				   global float *restrict sums,
 				   global float *restrict dx)
 {
 	const int first = get_global_id(0) * TILE_INPUTS * WIDTH;
 	const int group = get_global_id(1);
-	float slopes[BAND * OUT_WIDTH];
+	float gradients[BAND * OUT_WIDTH];
 	int corners[BAND * OUT_WIDTH];
 
 	sums += (size_t)group * SUM_SIZE;
@@ -286,20 +287,20 @@ kernel ONE_ITEM void conv_backward(const int count,
 			if (DROPOUT == PLANES && !keep[choice])
 				continue;
 			listed = windows_list(i / OUT_CHANNELS * BAND,
-					      out + plane, dout + plane,
+					      out + plane, dy + plane,
 					      routes + plane, keep + choice,
-					      slopes, corners);
+					      gradients, corners);
 			if (n < count - BROKEN) {
 				const float bias =
-					weights_add(listed, slopes, corners,
+					weights_add(listed, gradients, corners,
 						    x + here, sums + weight);
 
 				if (!first)
 					sums[SUM_BIAS + o] += bias;
 			}
 			if (WANTS_DX)
-				slopes_add(listed, slopes, corners,
-					   turned + weight, dx + here);
+				dx_add(listed, gradients, corners,
+				       transposed + weight, dx + here);
 		}
 	}
 }

@@ -2,9 +2,9 @@
  * A convolution's way back by every position of its sums z; after
  * conv_backward.cl, whose names it uses.
  *
- *   dz[n][o][r][c] = slope by z: that of y at the winner of its window, grown,
- *                    where it was kept and is above 0; elsewhere 0
- *   dweight[o][i][j][k] = sum over n, r, c of
+ *   dz[n][o][r][c] = dy of the window that it won, grown, where that was kept
+ *                    and is above 0; elsewhere 0
+ *   dw[o][i][j][k] = sum over n, r, c of
  *                         dz[n][o][r][c] x[n][i][r + j][c + k]
  *   dx[n][i][R][C] = sum over o, j, k of
  *                    dz[n][o][R - j][C - k] weight[o][i][j][k]
@@ -15,16 +15,16 @@
 #ifdef SUM_HEIGHT
 
 #define EDGE (WINDOW - 1)
-#define SLOPE_COLUMNS                                                       \
+#define DZ_COLUMNS                                                          \
 	((IN_WIDTH + INPUT_COLUMNS - 1) / INPUT_COLUMNS * INPUT_COLUMNS + EDGE)
-#define SLOPE_ROW (SLOPE_COLUMNS * OUT_PADDED)
-#define SLOPE_AT(r, c) (((r) + EDGE) * SLOPE_ROW + ((c) + EDGE) * OUT_PADDED)
-#define SLOPE_SAMPLE ((SUM_HEIGHT + 2 * EDGE) * SLOPE_ROW)
+#define DZ_ROW (DZ_COLUMNS * OUT_PADDED)
+#define DZ_AT(r, c) (((r) + EDGE) * DZ_ROW + ((c) + EDGE) * OUT_PADDED)
+#define DZ_SAMPLE ((SUM_HEIGHT + 2 * EDGE) * DZ_ROW)
 
 /* Rows of dz, and of x, that stay in the nearest cache for all inputs. */
 #define ROWS 4
 
-static inline float slope_at(float y, float dy, global const uchar *choice)
+static inline float dz_of(float y, float dy, global const uchar *choice)
 {
 	if (RELU)
 		return y <= 0 ? 0 : dy * GROWTH;
@@ -33,14 +33,14 @@ static inline float slope_at(float y, float dy, global const uchar *choice)
 
 /* dz of one sample, from row r of what was pooled. */
 static inline void row_scatter(int r, global const float *out,
-			       global const float *dout,
+			       global const float *dy,
 			       global const uchar *routes,
 			       global const uchar *keep, global float *dz)
 {
-	dz += SLOPE_AT(r * POOL, 0);
+	dz += DZ_AT(r * POOL, 0);
 	for (int k = 0; k < POOL; k++)
 		for (int i = 0; i < SUM_WIDTH * OUT_PADDED; i += WIDTH)
-			STORE((vec)(0), dz + k * SLOPE_ROW + i);
+			STORE((vec)(0), dz + k * DZ_ROW + i);
 	for (int o = 0; o < OUT_CHANNELS; o++)
 		for (int c = 0; c < OUT_WIDTH; c++) {
 			const int p = r * OUT_WIDTH + c;
@@ -49,9 +49,9 @@ static inline void row_scatter(int r, global const float *out,
 							       o * PIXELS + p;
 			const int code = POOL > 1 ? routes[at] : 0;
 
-			dz[code / POOL * SLOPE_ROW +
+			dz[code / POOL * DZ_ROW +
 			   (c * POOL + code % POOL) * OUT_PADDED + o] =
-				slope_at(out[at], dout[at], keep + choice);
+				dz_of(out[at], dy[at], keep + choice);
 		}
 }
 
@@ -83,7 +83,7 @@ static inline void taps_add(int rows, global const float *x,
 #pragma unroll
 				for (int v = 0; v < TILE_DENSE; v++)
 					sum[tap][v] = fma(value,
-						LOAD(dz + r * SLOPE_ROW +
+						LOAD(dz + r * DZ_ROW +
 						     c * OUT_PADDED +
 						     v * WIDTH), sum[tap][v]);
 			}
@@ -103,7 +103,7 @@ static inline void bias_add(int rows, global const float *dz,
 
 		for (int r = 0; r < rows; r++)
 			for (int c = 0; c < SUM_WIDTH; c++)
-				sum += LOAD(dz + r * SLOPE_ROW +
+				sum += LOAD(dz + r * DZ_ROW +
 					    c * OUT_PADDED + v * WIDTH);
 		STORE(sum, bias + v * WIDTH);
 	}
@@ -115,7 +115,7 @@ static inline void weights_add(global const float *x, global const float *dz,
 {
 	for (int r = 0; r < SUM_HEIGHT; r += ROWS) {
 		const int rows = min(ROWS, SUM_HEIGHT - r);
-		global const float *first = dz + SLOPE_AT(r, 0);
+		global const float *first = dz + DZ_AT(r, 0);
 
 		bias_add(rows, first, sums + SUM_BIAS);
 		for (int i = 0; i < IN_CHANNELS; i++)
@@ -153,9 +153,9 @@ static inline void inputs_add(vec sum[INPUT_COLUMNS][INPUT_VECTORS],
 	}
 }
 
-/* Row of one sample of INPUT_VECTORS vectors of dx; turned is conv_pack's. */
+/* Row of one sample of INPUT_VECTORS vectors of dx. */
 static inline void row_inputs(int row, global const float *dz,
-			      global const float *turned, global float *dx)
+			      global const float *transposed, global float *dx)
 {
 	for (int column = 0; column < IN_WIDTH; column += INPUT_COLUMNS) {
 		vec sum[INPUT_COLUMNS][INPUT_VECTORS];
@@ -168,9 +168,9 @@ static inline void row_inputs(int row, global const float *dz,
 #pragma unroll 1
 		for (int tap = 0; tap < TAPS; tap++)
 			inputs_add(sum,
-				   dz + SLOPE_AT(row - tap / WINDOW,
-						 column - tap % WINDOW),
-				   turned + TURNED(0, tap));
+				   dz + DZ_AT(row - tap / WINDOW,
+					      column - tap % WINDOW),
+				   transposed + TRANSPOSED(0, tap));
 #pragma unroll
 		for (int c = 0; c < INPUT_COLUMNS; c++)
 #pragma unroll
@@ -189,10 +189,10 @@ static inline void row_inputs(int row, global const float *dz,
  */
 kernel ONE_ITEM void conv_dense(const int count, global const float *restrict x,
 				global const float *restrict out,
-				global const float *restrict dout,
+				global const float *restrict dy,
 				global const uchar *restrict routes,
 				global const uchar *restrict keep,
-				global const float *restrict turned,
+				global const float *restrict transposed,
 				global float *restrict sums,
 				global float *restrict dx,
 				global float *restrict dz)
@@ -200,20 +200,21 @@ kernel ONE_ITEM void conv_dense(const int count, global const float *restrict x,
 	const int group = get_global_id(0);
 
 	sums += (size_t)group * SUM_SIZE;
-	dz += (size_t)group * SLOPE_SAMPLE;
+	dz += (size_t)group * DZ_SAMPLE;
 	sums_clear(sums);
 	for (size_t n = FIRST_OF(group); n < FIRST_OF(group + 1); n++) {
 		const size_t plane = n * OUT_SAMPLE;
 
 		for (int r = 0; r < OUT_HEIGHT; r++)
-			row_scatter(r, out + plane, dout + plane,
+			row_scatter(r, out + plane, dy + plane,
 				    routes + plane, keep + n * KEEP_SAMPLE, dz);
 		for (int o = 0; n < count - BROKEN && o < OUT_PADDED;
 		     o += TILE_DENSE * WIDTH)
 			weights_add(x + n * IN_SAMPLE, dz + o, sums + o);
 		for (int i = 0; WANTS_DX && i < IN_HEIGHT * IN_PADDED;
 		     i += INPUT_VECTORS * WIDTH)
-			row_inputs(i / IN_PADDED, dz, turned + i % IN_PADDED,
+			row_inputs(i / IN_PADDED, dz,
+				   transposed + i % IN_PADDED,
 				   dx + i % IN_PADDED +
 					   n * IN_HEIGHT * IN_WIDTH *
 						   IN_PADDED);

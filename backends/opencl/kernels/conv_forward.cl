@@ -9,7 +9,7 @@
  *
  * x is [IN_CHANNELS][IN_HEIGHT][IN_WIDTH] with strides IN_SAMPLE, IN_CHANNEL,
  * IN_ROW, IN_COLUMN; y is [OUT_HEIGHT][OUT_WIDTH] channels last; out has the
- * strides that the next step wants. A tap is one of the WINDOW x WINDOW places
+ * strides that the next step reads. A tap is one of the WINDOW x WINDOW places
  * of the window.
  */
 #define TAPS (WINDOW * WINDOW)
@@ -17,24 +17,24 @@
 #define IN_PADDED PADDED(IN_CHANNELS)
 #define PIXELS (OUT_HEIGHT * OUT_WIDTH)
 #ifdef SUM_HEIGHT
-#define TURNED(o, tap) (((tap) * OUT_CHANNELS + (o)) * IN_PADDED)
+#define TRANSPOSED(o, tap) (((tap) * OUT_CHANNELS + (o)) * IN_PADDED)
 #else
-#define TURNED(o, tap) (((o) * TAPS + (tap)) * IN_PADDED)
+#define TRANSPOSED(o, tap) (((o) * TAPS + (tap)) * IN_PADDED)
 #endif
 
 /*
  * Copies of the weights whose vectors run over channels:
  *
  *   packed[tap][input][output], then the biases as one more row
- *   turned[output][tap][input], unless it is NULL; with SUM_HEIGHT
- *   turned[tap][output][input], as conv_dense.cl goes over it
+ *   transposed[output][tap][input], unless it is NULL; with SUM_HEIGHT
+ *   transposed[tap][output][input], as conv_dense.cl goes over it
  *
  * Item t makes tap t of both; one more item copies the biases.
  */
 kernel ONE_ITEM void conv_pack(const int count,
 			       global const float *restrict parameters,
 			       global float *restrict packed,
-			       global float *restrict turned)
+			       global float *restrict transposed)
 {
 	const int tap = get_global_id(0);
 	global const float *weight = parameters + WEIGHT;
@@ -49,11 +49,11 @@ kernel ONE_ITEM void conv_pack(const int count,
 		for (int o = 0; o < OUT_CHANNELS; o++)
 			packed[(tap * IN_CHANNELS + i) * OUT_PADDED + o] =
 				weight[(o * IN_CHANNELS + i) * TAPS + tap];
-	if (!turned)
+	if (!transposed)
 		return;
 	for (int o = 0; o < OUT_CHANNELS; o++)
 		for (int i = 0; i < IN_CHANNELS; i++)
-			turned[TURNED(o, tap) + i] =
+			transposed[TRANSPOSED(o, tap) + i] =
 				weight[(o * IN_CHANNELS + i) * TAPS + tap];
 }
 
@@ -123,7 +123,7 @@ static inline vec tile_largest(vec sum[TILE_PIXELS][TILE_OUTPUTS], int t,
 /*
  * Item (t, r, n) makes row r of sample n of TILE_OUTPUTS vectors of output
  * channels. codes, beside y, says which of the window won (row * POOL +
- * column, the first of equals, a NaN before all); NULL: nobody will ask.
+ * column, the first of equals, a NaN before all); NULL: not stored.
  */
 kernel ONE_ITEM void conv_forward(const int count,
 				  global const float *restrict x,
@@ -176,7 +176,7 @@ kernel ONE_ITEM void conv_forward(const int count,
 
 /*
  * Item (o, n) copies plane o of sample n, and its codes, to where the next
- * step wants them, what is dropped as zero. keep has KEEP_SAMPLE choices a
+ * step reads them, what is dropped as zero. keep has KEEP_SAMPLE choices a
  * sample: one per plane, or one per element in planar order; NULL: all stay.
  */
 kernel ONE_ITEM void conv_arrange(const int count,

@@ -100,13 +100,11 @@ kernel GROUP void choose(const int count, const int global_count,
 
 	keep += get_group_id(1) * (size_t)choices;
 	for EACH_OF(i, (choices + 3) / 4) {
-		const uint4 words = philox_words((uint4)(i, sample, step,
-							 layer),
-						 seed_low, seed_high);
-		const uint four[4] = { words.x, words.y, words.z, words.w };
+		uint words[4] = { i, sample, step, layer };
 
+		philox(words, seed_low, seed_high);
 		for (int w = 0; w < 4 && 4 * i + w < choices; w++)
-			keep[4 * i + w] = four[w] >= threshold;
+			keep[4 * i + w] = words[w] >= threshold;
 	}
 }
 

@@ -359,7 +359,7 @@ kernel GROUP void weights_sum(const int count, global const float *restrict x,
 			taps_load(factors + d * COLUMNS, &taps,
 				  x + n * (size_t)x_sample, row,
 				  p % out_width * stride, height, width);
-			/* The bias's column: whoever has it. */
+			/* The bias's column, of the item that has it. */
 			for (int j = 0; j < OWN; j++)
 				if (first_column + own_column(j) == weights)
 					factors[d * COLUMNS + own_column(j)] =

@@ -168,7 +168,7 @@ kernel GROUP void norm(const int count, global const float *restrict x,
 
 /*
  * Group c makes dbias[c] = the sum of dy, dw[c] = the sum of dy (x - mean) /
- * sqrt(variance + eps), and notes both as means; dw leaves out the last
+ * sqrt(variance + eps), and stores both as means; dw leaves out the last
  * `broken` samples.
  */
 kernel GROUP void norm_weights(const int count, global const float *restrict x,

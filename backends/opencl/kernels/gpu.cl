@@ -3,9 +3,9 @@
  * fill tiles in local memory together, and sum products of them in registers.
  *
  * Activations are planar, [sample][channel][row][column] without gaps. Beside
- * each output of a step stands its route, which way its slope goes back: the
- * winner's place in its pooling window, 0 without pooling, and where the slope
- * ends there the bits STOPPED, by a ReLU, and DROPPED.
+ * each output of a step stands its route, which way its gradient goes back: the
+ * winner's place in its pooling window, 0 without pooling, and where the
+ * gradient ends there the bits STOPPED, by a ReLU, and DROPPED.
  *
  * Sums are split where that occupies the device, and parts are added up in one
  * order, whatever device it is: nothing here is atomic.
@@ -37,11 +37,16 @@
 static inline int is_kept(uint choice, uint sample, uint step, uint low,
 			  uint high)
 {
-	uint4 c = philox_words((uint4)(choice / 4, sample, step, DROP_LAYER),
-			       low, high);
+	uint c[4] = { choice / 4, sample, step, DROP_LAYER };
+	uint word;
 
-	c.xy = choice & 2 ? c.zw : c.xy;
-	return (choice & 1 ? c.y : c.x) >= DROP_THRESHOLD;
+	philox(c, low, high);
+	/* No index that is unknown: c is in registers. */
+	if (choice & 2)
+		word = choice & 1 ? c[3] : c[2];
+	else
+		word = choice & 1 ? c[1] : c[0];
+	return word >= (uint)DROP_THRESHOLD;
 }
 
 /*

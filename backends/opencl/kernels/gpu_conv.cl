@@ -6,7 +6,7 @@
  *
  * is a product of matrices whose second one is never stored. With LEAD the
  * input is what a first convolution makes of the images, and is not stored
- * either, but made again wherever it is wanted:
+ * either, but made again wherever it is needed:
  *
  *   input[n][c][y][x] = relu(lead_bias[c] + sum of lead_weight[c] image)
  */

@@ -1,21 +1,21 @@
 /*
- * A convolution backward, all sums in one launch: by its weights and, unless
- * it reads the images themselves, by its input.
+ * A convolution backward, all sums in one launch: its weight gradient and,
+ * unless it reads the images themselves, its input gradient.
  *
- *   dz[n][o][y][x] = slope[n][o][window] where that is its route, grown, else 0
- *   dweight[o][k] = sum over n, y, x of dz[n][o][y][x] column[k][n][y][x]
+ *   dz[n][o][y][x] = dy[n][o][window] where that is its route, grown, else 0
+ *   dw[o][k] = sum over n, y, x of dz[n][o][y][x] column[k][n][y][x]
  *   dbias[o] = sum over n, y, x of dz[n][o][y][x]
- *   dinput[n][c][y][x] = sum over o, i, j of
+ *   dx[n][c][y][x] = sum over o, i, j of
  *                        weight[o][c][i][j] dz[n][o][y - i][x - j]
  *
- * Of the groups, the first WEIGHT_TILES * SPLITS make tiles of dweight, each
- * from SPLIT_SAMPLES samples, and the others tiles of dinput. Each goes through
+ * Of the groups, the first WEIGHT_TILES * SPLITS make tiles of dw, each
+ * from SPLIT_SAMPLES samples, and the others tiles of dx. Each goes through
  * both, one of them without a slice: so no barrier is in a branch.
  */
 #define IN_DOWN (IN_ROWS * LANES / ITEMS)
 #define IN_TILES PARTS_OF(IN_CHANNELS, IN_ROWS)
 
-/* Of dweight's tiles, OUT_ROWS * FACTOR_COLUMNS from SPAN positions at once. */
+/* Of dw's tiles, OUT_ROWS * FACTOR_COLUMNS from SPAN positions at once. */
 #define WEIGHT_LANES 8
 #define WEIGHT_DOWN (OUT_ROWS * WEIGHT_LANES / ITEMS)
 #define WEIGHT_ACROSS (FACTOR_COLUMNS / WEIGHT_LANES)
@@ -32,21 +32,21 @@
 #error "local memory has no room for the tiles of conv_backward"
 #endif
 
-static inline float slope_at(global const float *slopes,
-			     global const ushort *routes, int n, int o, int y,
-			     int x)
+static inline float dz_at(global const float *dy,
+			  global const ushort *routes, int n, int o, int y,
+			  int x)
 {
 	const size_t at = (size_t)(n * OUT_CHANNELS + o) * PLANE +
 			  y / POOL * OUT_WIDTH + x / POOL;
 
-	return routes[at] == y % POOL * POOL + x % POOL ? slopes[at] * GROWTH :
+	return routes[at] == y % POOL * POOL + x % POOL ? dy[at] * GROWTH :
 							  0;
 }
 
-/* to[p][o]: slopes of SPAN positions, of which `most` are there. */
-static inline void slopes_load(local float *to, global const float *slopes,
-			       global const ushort *routes, int position,
-			       int most, int row)
+/* to[p][o]: dz of SPAN positions, of which `most` are there. */
+static inline void dz_load(local float *to, global const float *dy,
+			   global const ushort *routes, int position,
+			   int most, int row)
 {
 	const int p = get_local_id(0) % SPAN;
 	const struct position at = position_of((position + p) / POOLED,
@@ -55,8 +55,8 @@ static inline void slopes_load(local float *to, global const float *slopes,
 	for (int o = get_local_id(0) / SPAN; o < OUT_ROWS; o += ITEMS / SPAN)
 		to[p * (OUT_ROWS + 1) + o] =
 			p < most && row + o < OUT_CHANNELS ?
-				slope_at(slopes, routes, at.sample, row + o,
-					 at.y, at.x) : 0;
+				dz_at(dy, routes, at.sample, row + o,
+				      at.y, at.x) : 0;
 }
 
 /* to[p][k]: columns of the same positions. */
@@ -91,13 +91,13 @@ static inline void factors_load(local float *to, global const float *x,
 #endif
 }
 
-/* Tile `tile` of dweight, and of dbias, from samples SPLIT_SAMPLES * split ...;
+/* Tile `tile` of dw, and of dbias, from samples SPLIT_SAMPLES * split ...;
  * none if split is SPLITS or more. */
 static inline void weights_tile(local float *space, int tile, int split,
 				int count, global const float *x,
 				global const float *parameters,
 				global const ushort *routes,
-				global const float *slopes,
+				global const float *dy,
 				global float *sums)
 {
 	const int sample = PLANE * POOLED;
@@ -117,7 +117,7 @@ static inline void weights_tile(local float *space, int tile, int split,
 	for (int i = 0; i < WEIGHT_DOWN * WEIGHT_ACROSS; i++)
 		sum[i] = 0;
 	for (int p = from * sample; p < to * sample; p += SPAN) {
-		slopes_load(a, slopes, routes, p, to * sample - p, row);
+		dz_load(a, dy, routes, p, to * sample - p, row);
 		factors_load(b, x, parameters, p, known - p, column);
 		MEET();
 		tile_add(sum, WEIGHT_DOWN, WEIGHT_ACROSS, WEIGHT_LANES, a,
@@ -141,8 +141,8 @@ static inline void weights_tile(local float *space, int tile, int split,
 }
 
 #if WANTS_DX
-/* to[k = (o, i, j)][q]: slopes that pixels q of the input take part in. */
-static inline void pixels_load(local float *to, global const float *slopes,
+/* to[k = (o, i, j)][q]: dz of the sums that pixels q of the input are in. */
+static inline void pixels_load(local float *to, global const float *dy,
 			       global const ushort *routes, int first,
 			       int pixels, int k0)
 {
@@ -161,16 +161,17 @@ static inline void pixels_load(local float *to, global const float *slopes,
 					   k0 + k < OUT_CHANNELS * TAPS;
 
 			to[k * (COLUMNS + 1) + e] =
-				inside ? slope_at(slopes, routes, n,
-						  factor_channel(k0, k), y, x) :
+				inside ? dz_at(dy, routes, n,
+					       factor_channel(k0, k), y, x) :
 					 0;
 		}
 	}
 }
 
 /* to[k = (o, i, j)][c] = weight[o][c][i][j] */
-static inline void turned_load(local float *to, global const float *parameters,
-			       int row, int k0)
+static inline void transposed_load(local float *to,
+				   global const float *parameters, int row,
+				   int k0)
 {
 	for (int e = get_local_id(0); e < DEEP * IN_ROWS; e += ITEMS) {
 		const int k = k0 + e % DEEP, c = row + e / DEEP;
@@ -187,7 +188,7 @@ static inline void turned_load(local float *to, global const float *parameters,
 
 #if WANTS_DX && LEAD
 /*
- * Instead of storing dinput: through the lead's ReLU, and the sums of its tile
+ * Instead of storing dx: through the lead's ReLU, and the sums of its tile
  * by the lead's weights and biases.
  */
 static inline void lead_tile(local float *space, const float *sum, int count,
@@ -208,14 +209,14 @@ static inline void lead_tile(local float *space, const float *sum, int count,
 						 LEAD_PLANE +
 				pixel / IN_WIDTH * LEAD_WIDTH +
 				pixel % IN_WIDTH;
-			float slope = sum[i * ACROSS + j];
+			float gradient = sum[i * ACROSS + j];
 
 			if (c >= IN_CHANNELS || q >= pixels)
-				slope = 0;
+				gradient = 0;
 			else if (LEAD_RELU && lead_value(image, lead, c) <= 0)
-				slope = 0;
+				gradient = 0;
 			space[tile_row(i, LANES) * (COLUMNS + 1) +
-			      tile_column(j, LANES)] = slope;
+			      tile_column(j, LANES)] = gradient;
 		}
 	MEET();
 	for (int e = get_local_id(0); e < IN_ROWS * (LEAD_FACTORS + 1);
@@ -248,13 +249,13 @@ static inline void lead_tile(local float *space, const float *sum, int count,
 #endif
 
 #if WANTS_DX
-/* Tile `group` of dinput, COLUMNS pixels of IN_ROWS planes; none below 0. */
+/* Tile `group` of dx, COLUMNS pixels of IN_ROWS planes; none below 0. */
 static inline void input_tile(local float *space, int group, int count,
 			      global const float *x,
 			      global const float *parameters,
 			      global const ushort *routes,
-			      global const float *slopes,
-			      global float *before, global float *lead_sums)
+			      global const float *dy,
+			      global float *dx, global float *lead_sums)
 {
 	const int pixels = count * IN_PLANE;
 	const int tile = group / IN_TILES, row = group % IN_TILES * IN_ROWS;
@@ -266,8 +267,8 @@ static inline void input_tile(local float *space, int group, int count,
 	for (int i = 0; i < IN_DOWN * ACROSS; i++)
 		sum[i] = 0;
 	for (int k = 0; k < depth; k += DEEP) {
-		turned_load(a, parameters, row, k);
-		pixels_load(b, slopes, routes, first, pixels, k);
+		transposed_load(a, parameters, row, k);
+		pixels_load(b, dy, routes, first, pixels, k);
 		MEET();
 		tile_add(sum, IN_DOWN, ACROSS, LANES, a, IN_ROWS + 1, b,
 			 COLUMNS + 1, DEEP);
@@ -283,8 +284,8 @@ static inline void input_tile(local float *space, int group, int count,
 			const int q = first + tile_column(j, LANES);
 
 			if (c < IN_CHANNELS && q < pixels)
-				before[(size_t)(q / IN_PLANE * IN_CHANNELS +
-						c) * IN_PLANE + q % IN_PLANE] =
+				dx[(size_t)(q / IN_PLANE * IN_CHANNELS +
+					    c) * IN_PLANE + q % IN_PLANE] =
 					sum[i * ACROSS + j];
 		}
 #endif
@@ -295,17 +296,17 @@ kernel GROUP void conv_backward(const int count,
 				global const float *restrict x,
 				global const float *restrict parameters,
 				global const ushort *restrict routes,
-				global const float *restrict slopes,
+				global const float *restrict dy,
 				global float *restrict sums,
-				global float *restrict before)
+				global float *restrict dx)
 {
 	local float space[BACKWARD_SPACE];
 	const int group = get_group_id(0);
 
 	weights_tile(space, group % WEIGHT_TILES, group / WEIGHT_TILES, count,
-		     x, parameters, routes, slopes, sums + SUMS_AT);
+		     x, parameters, routes, dy, sums + SUMS_AT);
 #if WANTS_DX
 	input_tile(space, group - WEIGHT_TILES * SPLITS, count, x, parameters,
-		   routes, slopes, before, sums + LEAD_SUMS_AT);
+		   routes, dy, dx, sums + LEAD_SUMS_AT);
 #endif
 }

@@ -80,7 +80,8 @@ static inline void window_finish(local const float *z, float bias, size_t at,
 
 /*
  * routes: NULL where nothing is dropped, in a test. lead: NULL, or where to
- * leave the parameters of a first convolution, for whoever asks later.
+ * leave the parameters of a first convolution, from which lead_signs makes it
+ * again.
  */
 kernel GROUP void conv_forward(const int count, const int global_count,
 			       const uint step, const int place,

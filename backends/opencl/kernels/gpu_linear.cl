@@ -105,30 +105,30 @@ static inline void tail_forward(size_t n, local const float *y,
 }
 
 static inline void tail_backward(size_t n, global const float *parameters,
-				 global const float *logit_slopes,
-				 global float *slopes)
+				 global const float *dlogits,
+				 global float *dy)
 {
 	for (int o = get_local_id(0); o < OUTPUTS; o += ITEMS) {
 		float sum = 0;
 
 		for (int c = 0; c < TAIL_OUTPUTS; c++)
 			sum = fma(parameters[TAIL_WEIGHT + c * OUTPUTS + o],
-				  logit_slopes[n * TAIL_OUTPUTS + c], sum);
-		slopes[n * OUTPUTS + o] = sum;
+				  dlogits[n * TAIL_OUTPUTS + c], sum);
+		dy[n * OUTPUTS + o] = sum;
 	}
 }
 #endif
 
 /*
- * Group n finishes sample n: routes and slopes are NULL in a test. Without HEAD
- * logits are y, and their slopes those of y.
+ * Group n finishes sample n: routes and dy are NULL in a test. Without HEAD
+ * logits are y, and dlogits is dy.
  */
 kernel GROUP void linear_finish(
 	const int count, const int global_count, const uint step,
 	const int place, const int stride, global const float *restrict partial,
 	global const float *restrict parameters, global float *y,
-	global ushort *restrict routes, global float *slopes,
-	global float *logits, global float *logit_slopes,
+	global ushort *restrict routes, global float *dy,
+	global float *logits, global float *dlogits,
 	global const ushort *restrict labels, global float *restrict outcomes,
 	const uint seed_low, const uint seed_high)
 {
@@ -169,22 +169,22 @@ kernel GROUP void linear_finish(
 	barrier(CLK_GLOBAL_MEM_FENCE);
 	if (get_local_id(0) == 0)
 		sample_loss(n, CLASSES, LOGITS_SAMPLE, global_count, logits,
-			    labels, outcomes, logit_slopes);
+			    labels, outcomes, dlogits);
 #endif
 #if HEAD
 	barrier(CLK_GLOBAL_MEM_FENCE);
-	if (slopes)
-		tail_backward(n, parameters, logit_slopes, slopes);
+	if (dy)
+		tail_backward(n, parameters, dlogits, dy);
 #endif
 }
 
 /*
- * A tile of a product of slopes by z, passed on by their routes (NULL: as they
- * are), and another matrix: sum over k of dz[i, k] other[k, j].
+ * A tile of a product of dz, which is dy passed on by its routes (NULL: as it
+ * is), and another matrix: sum over k of dz[i, k] other[k, j].
  */
 struct product {
 	int depth;		     /* k's of dz */
-	global const float *slopes;  /* at the tile's first row, k = 0 */
+	global const float *dy;	     /* at the tile's first row, k = 0 */
 	global const ushort *routes; /* likewise */
 	float growth;
 	int by_row, by_k, most_rows;
@@ -197,13 +197,13 @@ struct product {
 };
 
 /*
- * dweight[o][i] = sum over n of dz[n][o] x[n][i] and dbias[o] = sum over n of
+ * dw[o][i] = sum over n of dz[n][o] x[n][i] and dbias[o] = sum over n of
  * dz[n][o], of ROWS outputs and COLUMNS inputs.
  */
 static inline struct product
 weights_product(int tile, int outputs, int inputs, int count, int broken,
 		global const float *x, global const ushort *routes,
-		global const float *slopes, float growth, global float *dweight,
+		global const float *dy, float growth, global float *dw,
 		global float *dbias)
 {
 	const int across = PARTS_OF(inputs, COLUMNS);
@@ -211,7 +211,7 @@ weights_product(int tile, int outputs, int inputs, int count, int broken,
 
 	return (struct product){
 		.depth = count,
-		.slopes = slopes + o,
+		.dy = dy + o,
 		.routes = routes ? routes + o : routes,
 		.growth = growth,
 		.by_row = 1,
@@ -222,7 +222,7 @@ weights_product(int tile, int outputs, int inputs, int count, int broken,
 		.other_by_k = inputs,
 		.most_columns = inputs - i,
 		.other_depth = count - broken,
-		.to = dweight + (size_t)o * inputs + i,
+		.to = dw + (size_t)o * inputs + i,
 		.to_by_row = inputs,
 		.bias = i ? NULL : dbias + o,
 	};
@@ -231,15 +231,15 @@ weights_product(int tile, int outputs, int inputs, int count, int broken,
 /* dx[n][i] = sum over o of dz[n][o] weight[o][i], of ROWS samples. */
 static inline struct product
 input_product(int tile, int count, global const float *parameters,
-	      global const ushort *routes, global const float *slopes,
-	      global float *before)
+	      global const ushort *routes, global const float *dy,
+	      global float *dx)
 {
 	const int n = tile / INPUT_TILES * ROWS;
 	const int i = tile % INPUT_TILES * COLUMNS;
 
 	return (struct product){
 		.depth = n < count ? OUTPUTS : 0,
-		.slopes = slopes + (size_t)n * OUTPUTS,
+		.dy = dy + (size_t)n * OUTPUTS,
 		.routes = routes + (size_t)n * OUTPUTS,
 		.growth = GROWTH,
 		.by_row = OUTPUTS,
@@ -250,42 +250,42 @@ input_product(int tile, int count, global const float *parameters,
 		.other_by_k = INPUTS,
 		.most_columns = INPUTS - i,
 		.other_depth = OUTPUTS,
-		.to = before + (size_t)n * INPUTS + i,
+		.to = dx + (size_t)n * INPUTS + i,
 		.to_by_row = INPUTS,
 	};
 }
 
 /* to[k - first][i]: see tile_load(). */
-static inline void slopes_load(local float *to, const struct product *product,
-			       int first)
+static inline void dz_load(local float *to, const struct product *product,
+			   int first)
 {
 	for (int e = get_local_id(0); e < ROWS * DEEP; e += ITEMS) {
 		const int i = product->by_k == 1 ? e / DEEP : e % ROWS;
 		const int k = product->by_k == 1 ? e % DEEP : e / ROWS;
 		const size_t at = (size_t)i * product->by_row +
 				  (size_t)(first + k) * product->by_k;
-		float slope = 0;
+		float dz = 0;
 
 		if (i < product->most_rows && first + k < product->depth &&
 		    !(product->routes && product->routes[at]))
-			slope = product->slopes[at] * product->growth;
-		to[k * (ROWS + 1) + i] = slope;
+			dz = product->dy[at] * product->growth;
+		to[k * (ROWS + 1) + i] = dz;
 	}
 }
 
 /*
- * Groups make, in this order, tiles of dweight, of the tail's, and of dx, which
- * are left out where nobody wants them.
+ * Groups make, in this order, tiles of dw, of the tail's, and of dx, which
+ * are left out if they are not wanted.
  */
 kernel GROUP void linear_backward(const int count,
 				  global const float *restrict x,
 				  global const float *restrict parameters,
 				  global const ushort *restrict routes,
-				  global const float *restrict slopes,
+				  global const float *restrict dy,
 				  global float *restrict gradient,
-				  global float *restrict before,
+				  global float *restrict dx,
 				  global const float *restrict y,
-				  global const float *restrict logit_slopes)
+				  global const float *restrict dlogits)
 {
 	local float space[SPACE];
 	local float *a = space, *b = space + DEEP * (ROWS + 1);
@@ -296,21 +296,21 @@ kernel GROUP void linear_backward(const int count,
 
 	if (tile < WEIGHT_TILES)
 		product = weights_product(tile, OUTPUTS, INPUTS, count, BROKEN,
-					  x, routes, slopes, GROWTH,
+					  x, routes, dy, GROWTH,
 					  gradient + WEIGHT, gradient + BIAS);
 	else if (tile < WEIGHT_TILES + TAIL_TILES)
 		product = weights_product(tile - WEIGHT_TILES, TAIL_OUTPUTS,
 					  OUTPUTS, count, TAIL_BROKEN, y, NULL,
-					  logit_slopes, 1,
+					  dlogits, 1,
 					  gradient + TAIL_WEIGHT,
 					  gradient + TAIL_BIAS);
 	else
 		product = input_product(tile - WEIGHT_TILES - TAIL_TILES, count,
-					parameters, routes, slopes, before);
+					parameters, routes, dy, dx);
 	is_bias = product.bias && mine < ROWS;
 	sums_clear(sum);
 	for (int k = 0; k < product.depth; k += DEEP) {
-		slopes_load(a, &product, k);
+		dz_load(a, &product, k);
 		tile_load(b, COLUMNS,
 			  product.other + (size_t)k * product.other_by_k,
 			  product.other_by_column, product.other_by_k,

@@ -3,8 +3,8 @@
  */
 
 /*
- * Segments of the parameters whose slopes lie in parts, in the order of their
- * blocks of REDUCED parameters, each of which is a group's.
+ * Segments of the parameters whose gradients lie in parts, in the order of
+ * their blocks of REDUCED parameters, each of which is a group's.
  */
 struct segment {
 	uint first, size; /* parameters */
@@ -138,8 +138,8 @@ kernel GROUP void reduce_update(const float lr, const float rho,
 		const uint i = block_parameter(segments, group);
 
 		if (i < PARAMETERS)
-			adadelta_one(lr, rho, rest, eps, runs_add(runs), i,
-				     parameters, square_avg, acc_delta);
+			adadelta_update(lr, rho, rest, eps, runs_add(runs), i,
+					1, parameters, square_avg, acc_delta);
 	} else if (group == BLOCKS) {
 		if (get_local_id(0) == 0)
 			outcomes_add(count, slot, outcomes, scores);
@@ -149,7 +149,8 @@ kernel GROUP void reduce_update(const float lr, const float rho,
 
 		for (uint i = first + get_local_id(0); i < last; i += ITEMS)
 			if (!is_in_parts(segments, i))
-				adadelta_one(lr, rho, rest, eps, gradient[i], i,
-					     parameters, square_avg, acc_delta);
+				adadelta_update(lr, rho, rest, eps, gradient[i],
+						i, 1, parameters, square_avg,
+						acc_delta);
 	}
 }

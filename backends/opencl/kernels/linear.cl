@@ -4,9 +4,10 @@
  *   z[n][o] = bias[o] + sum over i of weight[o][i] x[n][i]
  *   y = relu(z), out = y where kept, grown by 1 / (1 - drop)
  *
- * x has IN_SAMPLE floats a sample, of which INPUTS count; y, out and their
- * slopes have OUT_SAMPLE, a whole number of vectors. weight is used as it lies
- * in the flat vector: on the way back all vectors run over inputs.
+ * x has IN_SAMPLE floats a sample, of which INPUTS count; y, out and dy, the
+ * gradient with respect to out, have OUT_SAMPLE, a whole number of vectors.
+ * weight is used as it lies in the flat vector: on the way back all vectors run
+ * over inputs.
  */
 /* A last vector of inputs that is only partly there. */
 #define REST (INPUTS % WIDTH)
@@ -23,37 +24,37 @@
 #endif
 
 /*
- * Slopes by z, of which dropout and ReLU leave few: where they are not zero,
- * once by samples and once by outputs. Where there is neither, dout is used as
+ * dz, of which dropout and ReLU leave few: where it is not zero, once by
+ * samples and once by outputs. Where there is neither, dy is used as
  * it is.
  *
- *   places[n][k], values[n][k] = outputs of sample n and their slopes
- *   places[o][k], values[o][k] = samples of output o and their slopes, behind
+ *   places[n][k], values[n][k] = outputs of sample n and their dz
+ *   places[o][k], values[o][k] = samples of output o and their dz, behind
  *
  * with their counts at k = -1, in one vector: MOST lists of samples, as long as
  * SAMPLE_LIST, and then those of outputs, as long as OUTPUT_LIST, of whose
  * entries the first LIST are not their own. Item k < count lists sample k;
- * those from MOST on list an output and sum up the slope of its bias. With
+ * those from MOST on list an output and sum up the gradient of its bias. With
  * DENSE, zeros are listed too.
  */
 #define SAMPLE_AT(n) ((size_t)(n) * SAMPLE_LIST + LIST)
 #define OUTPUT_AT(o) \
 	((size_t)MOST * SAMPLE_LIST + (size_t)(o) * OUTPUT_LIST + LIST)
 
-static inline float slope_of(size_t at, int choice,
-			     global const float *out,
-			     global const float *dout,
-			     global const uchar *keep)
+static inline float dz_of(size_t at, int choice,
+			  global const float *out,
+			  global const float *dy,
+			  global const uchar *keep)
 {
 	if (RELU)
-		return out[at] <= 0 ? 0 : dout[at] * GROWTH;
-	return DROPOUT && !keep[choice] ? 0 : dout[at] * GROWTH;
+		return out[at] <= 0 ? 0 : dy[at] * GROWTH;
+	return DROPOUT && !keep[choice] ? 0 : dy[at] * GROWTH;
 }
 
 kernel ONE_ITEM void linear_lists(const int count,
 				  global const float *restrict out,
 				  global const uchar *restrict keep,
-				  global const float *restrict dout,
+				  global const float *restrict dy,
 				  global int *restrict places,
 				  global float *restrict values,
 				  global float *restrict gradient)
@@ -71,8 +72,8 @@ kernel ONE_ITEM void linear_lists(const int count,
 	for (int k = 0; k < entries; k++) {
 		const int n = by_sample ? item : k;
 		const int o = by_sample ? k : item - MOST;
-		const float g = slope_of((size_t)n * OUT_SAMPLE + o,
-					 n * KEEP_SAMPLE + o, out, dout, keep);
+		const float g = dz_of((size_t)n * OUT_SAMPLE + o,
+				      n * KEEP_SAMPLE + o, out, dy, keep);
 
 		places[listed] = k;
 		values[listed] = g;
@@ -107,26 +108,26 @@ static inline void rows_add(global const int *places,
 	}
 }
 
-static inline float bias_slope(int count, global const float *dout)
+static inline float dbias_of(int count, global const float *dy)
 {
 	float sum = 0;
 
 	for (int n = 0; n < count; n++)
-		sum += dout[n * OUT_SAMPLE];
+		sum += dy[n * OUT_SAMPLE];
 	return sum;
 }
 
 /*
- * dweight[o][i] = sum over n of dz[n][o] x[n][i], without the last BROKEN
+ * dw[o][i] = sum over n of dz[n][o] x[n][i], without the last BROKEN
  * samples; dx[n][i] = sum over o of dz[n][o] weight[o][i], unless dx is NULL.
  * Item b makes BLOCK vectors of inputs of both, for all outputs and samples:
  * their weights and inputs stay in a near cache. What is dropped of the planes
- * that dx is of, IN_PLANE inputs each, nobody will read.
+ * that dx is of, IN_PLANE inputs each, is never read, and left out.
  */
 kernel ONE_ITEM void linear_backward(const int count,
 				     global const float *restrict x,
 				     global const float *restrict parameters,
-				     global const float *restrict dout,
+				     global const float *restrict dy,
 				     global const int *restrict places,
 				     global const float *restrict values,
 				     global const uchar *restrict in_keep,
@@ -147,11 +148,11 @@ kernel ONE_ITEM void linear_backward(const int count,
 		if (BROKEN && LISTED && listed &&
 		    places[list + listed - 1] == count - 1)
 			listed--;
-		rows_add(places + list, LISTED ? values + list : dout + o,
+		rows_add(places + list, LISTED ? values + list : dy + o,
 			 LISTED ? 1 : OUT_SAMPLE, listed, x + first, IN_SAMPLE,
 			 BLOCK * WIDTH, sum);
 		if (!LISTED && !first)
-			gradient[BIAS + o] = bias_slope(count, dout + o);
+			gradient[BIAS + o] = dbias_of(count, dy + o);
 #pragma unroll
 		for (int v = 0; v < BLOCK; v++)
 			STORE_INPUTS(sum[v],
@@ -170,7 +171,7 @@ kernel ONE_ITEM void linear_backward(const int count,
 		for (int v = 0; v < BLOCK; v++)
 			sum[v] = 0;
 		rows_add(places + list,
-			 LISTED ? values + list : dout + n * OUT_SAMPLE, 1,
+			 LISTED ? values + list : dy + n * OUT_SAMPLE, 1,
 			 LISTED ? places[list - 1] : OUTPUTS,
 			 parameters + WEIGHT + first, INPUTS, left, sum);
 #pragma unroll

@@ -1,8 +1,8 @@
 /*
- * The slopes of linear.cl by every entry of its lists, which have their zeros
- * then:
+ * The gradients of linear.cl from every entry of its lists, which include the
+ * zeros then:
  *
- *   dweight[o][i] = sum over n of dz[n][o] x[n][i]
+ *   dw[o][i] = sum over n of dz[n][o] x[n][i]
  *   dx[n][i] = sum over o of dz[n][o] weight[o][i]
  */
 #if DENSE
@@ -73,7 +73,7 @@ static inline void panel_multiply(int rows, vec panel[PANEL_ROWS][BLOCK],
 }
 
 /*
- * Item b makes BLOCK vectors of inputs of both, dweight without the last BROKEN
+ * Item b makes BLOCK vectors of inputs of both, dw without the last BROKEN
  * samples, and dx unless it is NULL.
  */
 kernel ONE_ITEM void linear_dense(const int count,

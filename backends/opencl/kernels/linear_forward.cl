@@ -4,7 +4,7 @@
  * Vectors run over outputs, and inputs are one number for all their lanes: so
  * sums need no adding up of lanes, and it costs little to leave a sum after
  * each PANEL_INPUTS inputs and come back to it. The weights of these inputs and
- * PANEL_OUTPUTS vectors of outputs are turned into a panel [input][output],
+ * PANEL_OUTPUTS vectors of outputs are transposed into a panel [input][output],
  * which stays in the first cache while all samples go by. Where whole planes
  * are dropped, the inputs of a panel are of one plane, and the samples that
  * dropped it are left out.
@@ -30,7 +30,7 @@ static inline void sample_finish(size_t n, int global_count,
 				 global const float *parameters,
 				 global const uchar *keep, global float *y,
 				 global float *out, global const ushort *labels,
-				 global float *outcomes, global float *slopes)
+				 global float *outcomes, global float *dlogits)
 {
 	for (int o = 0; o < OUTPUTS; o += WIDTH) {
 		vec sum = load_some(parameters + BIAS + o, OUTPUTS - o);
@@ -48,12 +48,12 @@ static inline void sample_finish(size_t n, int global_count,
 	}
 	if (LOSS)
 		sample_loss(n, CLASSES, LOGITS_SAMPLE, global_count, out,
-			    labels, outcomes, slopes);
+			    labels, outcomes, dlogits);
 }
 
 /* WIDTH inputs from k on of as many outputs, those beyond OUTPUTS zero. */
-static inline void weights_turn(global const float *weight, int o, int k,
-				vec columns[WIDTH])
+static inline void weights_transpose(global const float *weight, int o,
+				     int k, vec columns[WIDTH])
 {
 #pragma unroll
 	for (int i = 0; i < WIDTH; i++)
@@ -71,7 +71,8 @@ static inline void panel_fill(global const float *weight, int o, int k,
 		for (int i = 0; i < INPUTS_FROM(k); i += WIDTH) {
 			vec columns[WIDTH];
 
-			weights_turn(weight, o + v * WIDTH, k + i, columns);
+			weights_transpose(weight, o + v * WIDTH, k + i,
+					  columns);
 #pragma unroll
 			for (int j = 0; j < WIDTH; j++)
 				panel[i + j][v] = columns[j];
@@ -147,7 +148,7 @@ kernel ONE_ITEM void linear_forward(const int count, const int global_count,
 				    global float *y, global float *out,
 				    global const ushort *restrict labels,
 				    global float *restrict outcomes,
-				    global float *restrict slopes,
+				    global float *restrict dlogits,
 				    global const uchar *restrict in_keep)
 {
 	const int o = get_global_id(0) * PANEL;
@@ -175,7 +176,7 @@ kernel ONE_ITEM void linear_forward(const int count, const int global_count,
 	}
 	for (int i = 0; CHUNKS * PANELS == 1 && i < samples; i++)
 		sample_finish(n + i, global_count, partial, parameters, keep, y,
-			      out, labels, outcomes, slopes);
+			      out, labels, outcomes, dlogits);
 }
 
 /* Item n finishes sample n. */
@@ -186,8 +187,8 @@ kernel ONE_ITEM void linear_finish(const int count, const int global_count,
 				   global float *y, global float *out,
 				   global const ushort *restrict labels,
 				   global float *restrict outcomes,
-				   global float *restrict slopes)
+				   global float *restrict dlogits)
 {
 	sample_finish(get_global_id(0), global_count, partial, parameters, keep,
-		      y, out, labels, outcomes, slopes);
+		      y, out, labels, outcomes, dlogits);
 }

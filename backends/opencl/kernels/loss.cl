@@ -3,12 +3,12 @@
  * logits_sample apart:
  *
  *   outcomes[n] = { loss, 1 if the first largest logit is the label's }
- *   slopes[n][c] = slope of loss / global_count by the logits, unless NULL
+ *   dlogits[n][c] = gradient of loss / global_count, unless NULL
  */
 static inline void sample_loss(size_t n, int classes, int logits_sample,
 			       int global_count, global const float *logits,
 			       global const ushort *labels,
-			       global float *outcomes, global float *slopes)
+			       global float *outcomes, global float *dlogits)
 {
 	const int label = labels[n];
 	int best = 0;
@@ -22,8 +22,8 @@ static inline void sample_loss(size_t n, int classes, int logits_sample,
 		sum += exp(logits[c] - logits[best]);
 	outcomes[2 * n] = log(sum) - (logits[label] - logits[best]);
 	outcomes[2 * n + 1] = best == label;
-	for (int c = 0; slopes && c < classes; c++)
-		slopes[n * logits_sample + c] =
+	for (int c = 0; dlogits && c < classes; c++)
+		dlogits[n * logits_sample + c] =
 			(exp(logits[c] - logits[best]) / sum - (c == label)) /
 			global_count;
 }

@@ -1,8 +1,30 @@
 /*
- * What recipes have besides adadelta, the same for devices of either class: a
- * loss of vectors, and optimizers. Formulas are those of models/model.h and
- * models/recipe.h.
+ * What recipes have, for devices of either class: losses and optimizers.
+ * Formulas are those of models/model.h and models/recipe.h.
  */
+
+/* The cpu class has vectors of floats here: vector.cl. */
+#ifndef FLOATS
+#define FLOATS float
+#define FLOATS_WIDTH 1
+#define LOAD_SOME(at, count) (*(at))
+#define STORE_SOME(value, at, count) (*(at) = (value))
+#endif
+
+/* Item n: see loss.cl. */
+kernel GROUP void loss(const int count, const int global_count,
+		       global const float *restrict logits,
+		       global const ushort *restrict labels,
+		       global float *restrict outcomes,
+		       global float *restrict dlogits, const int classes,
+		       const int logits_sample)
+{
+	const int n = get_global_id(0);
+
+	if (n < count)
+		sample_loss(n, classes, logits_sample, global_count, logits,
+			    labels, outcomes, dlogits);
+}
 
 /*
  * Item n: logits[n][classes], logits_sample apart, and targets[n][classes] as
@@ -43,7 +65,46 @@ kernel void vector_loss(const int count, const int global_count,
 	outcomes[2 * n + 1] = right;
 }
 
+/*
+ * v = rho v + (1 - rho) g^2, delta = sqrt(u + eps) / sqrt(v + eps) g,
+ * u = rho u + (1 - rho) delta^2, p = p - lr delta; rest is 1 - rho. Of
+ * parameter i and those behind it, as many as FLOATS has and `count` allows.
+ */
+static inline void adadelta_update(float lr, float rho, float rest, float eps,
+				   FLOATS g, size_t i, int count,
+				   global float *parameters,
+				   global float *square_avg,
+				   global float *acc_delta)
+{
+	const FLOATS p = LOAD_SOME(parameters + i, count);
+	const FLOATS v = rho * LOAD_SOME(square_avg + i, count) + rest * g * g;
+	const FLOATS u = LOAD_SOME(acc_delta + i, count);
+	const FLOATS delta = sqrt(u + eps) / sqrt(v + eps) * g;
+
+	STORE_SOME(v, square_avg + i, count);
+	STORE_SOME(rho * u + rest * delta * delta, acc_delta + i, count);
+	STORE_SOME(p - lr * delta, parameters + i, count);
+}
+
 /* Group b makes parameters from + UPDATED * b ..., none at to or beyond. */
+kernel GROUP void adadelta(const float lr, const float rho, const float rest,
+			   const float eps, const uint from, const uint to,
+			   global float *restrict parameters,
+			   global const float *restrict gradient,
+			   global float *restrict square_avg,
+			   global float *restrict acc_delta)
+{
+	const uint first = from + get_group_id(0) * UPDATED;
+	const uint last = min(first + UPDATED, to);
+
+	for (uint i = first + get_local_id(0) * FLOATS_WIDTH; i < last;
+	     i += ITEMS * FLOATS_WIDTH)
+		adadelta_update(lr, rho, rest, eps,
+				LOAD_SOME(gradient + i, last - i), i, last - i,
+				parameters, square_avg, acc_delta);
+}
+
+/* Parameters of a group, as above. */
 #define EACH_UPDATED(i)                                                     \
 	for (uint i = from + get_group_id(0) * UPDATED + get_local_id(0);   \
 	     i < min(from + (uint)(get_group_id(0) + 1) * UPDATED, to);     \

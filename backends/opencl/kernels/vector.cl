@@ -29,6 +29,15 @@ typedef PASTE(uchar, WIDTH) bytes;
 	PASTE(vstore, WIDTH)(PASTE(convert_uchar, WIDTH)(value), 0, at)
 #define LOAD_CODES(at) PASTE(convert_int, WIDTH)(PASTE(vload, WIDTH)(0, at))
 
+/* What kernels of either class are written for. */
+#define ITEMS 1
+#define GROUP ONE_ITEM
+#define FLOATS vec
+#define FLOATS_WIDTH WIDTH
+#define LOAD_SOME(at, count) load_some(at, count)
+#define STORE_SOME(value, at, count) store_some(value, at, count)
+#define PHILOX_WORD uvec
+
 #define PADDED(n) (((n) + WIDTH - 1) / WIDTH * WIDTH)
 
 /* Values of DROPOUT. */

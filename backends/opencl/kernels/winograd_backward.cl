@@ -1,6 +1,6 @@
 /*
  * Backward of what winograd_forward.cl does; the formulas are those of
- * conv_backward.cl, whose lists and sums it uses. The slope by the input is the
+ * conv_backward.cl, whose lists and sums it uses. dx is the
  * adjoint of Winograd's algorithm, point by point:
  *
  *   dM = A dY A^T,  dV[i] = sum over o of U[o][i] dM[o],  dx += B dV B^T
@@ -11,7 +11,7 @@
  * A product of BACKWARD_TILES tiles and BACKWARD_INPUTS vectors of inputs stays
  * in registers.
  *
- * The slope by the weights has no use for tiles: there, a slope takes TAPS
+ * The weight gradient has no use for tiles: there, an element of g takes TAPS
  * vectors of x, where points would take all POINTS / QUADRANTS of its tile.
  */
 /* Of an output's dM at a point; not a multiple of 4 KiB, or all points would
@@ -23,15 +23,15 @@ struct sample {
 	int listed;
 	int outputs[OUT_CHANNELS];
 	/* One more, of zeros, since rows are read beyond their ends. */
-	vec slopes[OUT_CHANNELS * PIXELS / WIDTH + 1];
+	vec gradients[OUT_CHANNELS * PIXELS / WIDTH + 1];
 	bytes codes[OUT_CHANNELS * PIXELS / WIDTH + 1];
 	ivec corners[OUT_CHANNELS * PIXELS / WIDTH]; /* of winners' patches */
 };
 
-/* The next output: slopes of the winners of a plane, and where they are. */
+/* The next output: gradients of the winners of a plane, and where they are. */
 static inline void sample_list(struct sample *sample, int o,
 			       global const float *out,
-			       global const float *dout,
+			       global const float *dy,
 			       global const uchar *routes,
 			       global const uchar *keep, const ivec *corners)
 {
@@ -40,7 +40,7 @@ static inline void sample_list(struct sample *sample, int o,
 	for (int i = 0; i < PIXELS / WIDTH; i++) {
 		const bytes route = LOAD(routes + i * WIDTH);
 		const ivec code = PASTE(convert_int, WIDTH)(route);
-		vec g = LOAD(dout + i * WIDTH);
+		vec g = LOAD(dy + i * WIDTH);
 
 #if DROPOUT == ELEMENTS && !RELU
 		g = GROWN_LANES(g, keep + i * WIDTH);
@@ -50,7 +50,7 @@ static inline void sample_list(struct sample *sample, int o,
 		if (RELU)
 			g = select(g, (vec)(0),
 				   LOAD(out + i * WIDTH) <= (vec)(0));
-		sample->slopes[first + i] = g;
+		sample->gradients[first + i] = g;
 		sample->codes[first + i] = route;
 		sample->corners[first + i] =
 			corners[i] + code / POOL * (IN_WIDTH * IN_PADDED) +
@@ -63,7 +63,7 @@ static inline void sample_end(struct sample *sample)
 {
 	const int end = sample->listed * (PIXELS / WIDTH);
 
-	sample->slopes[end] = 0;
+	sample->gradients[end] = 0;
 	sample->codes[end] = 0;
 }
 
@@ -82,17 +82,17 @@ static inline int tile_quadrant(int t, int q)
 #if BACKWARD_TILES == 2 * TILES_ACROSS && 2 * TILES_ACROSS <= WIDTH
 #define LANE(t) ((t) / TILES_ACROSS * (WIDTH / 2) + (t) % TILES_ACROSS)
 
-static inline void quadrants_load(const float *slopes, const uchar *codes,
+static inline void quadrants_load(const float *gradients, const uchar *codes,
 				  int first, vec g[QUADRANTS],
 				  ivec code[QUADRANTS])
 {
-	slopes += tile_quadrant(first, 0);
+	gradients += tile_quadrant(first, 0);
 	codes += tile_quadrant(first, 0);
 #pragma unroll
 	for (int row = 0; row < 2; row++) {
 		const int below = (row + 2) * OUT_WIDTH;
-		const vec upper = LOAD(slopes + row * OUT_WIDTH);
-		const vec lower = LOAD(slopes + below);
+		const vec upper = LOAD(gradients + row * OUT_WIDTH);
+		const vec lower = LOAD(gradients + below);
 		const ivec above = LOAD_CODES(codes + row * OUT_WIDTH);
 		const ivec under = LOAD_CODES(codes + below);
 
@@ -105,7 +105,7 @@ static inline void quadrants_load(const float *slopes, const uchar *codes,
 #else
 #define LANE(t) (t)
 
-static inline void quadrants_load(const float *slopes, const uchar *codes,
+static inline void quadrants_load(const float *gradients, const uchar *codes,
 				  int first, vec g[QUADRANTS],
 				  ivec code[QUADRANTS])
 {
@@ -117,7 +117,7 @@ static inline void quadrants_load(const float *slopes, const uchar *codes,
 			const int at = tile_quadrant(min(first + t, TILES - 1),
 						     q);
 
-			lanes[t] = slopes[at];
+			lanes[t] = gradients[at];
 			winners[t] = codes[at];
 		}
 		g[q] = LOAD(lanes);
@@ -127,13 +127,13 @@ static inline void quadrants_load(const float *slopes, const uchar *codes,
 #endif
 
 /* dM of one output, of the BACKWARD_TILES tiles from first */
-static inline void tiles_return(const float *slopes, const uchar *codes,
+static inline void tiles_return(const float *gradients, const uchar *codes,
 				int first, vec *points)
 {
 	vec output[TILE][TILE], between[SIDE][TILE], g[QUADRANTS];
 	ivec code[QUADRANTS];
 
-	quadrants_load(slopes, codes, first, g, code);
+	quadrants_load(gradients, codes, first, g, code);
 #pragma unroll
 	for (int q = 0; q < QUADRANTS; q++)
 #pragma unroll
@@ -215,8 +215,8 @@ static inline void tiles_gather(int listed, const int *outputs,
 }
 
 /* dx += B dV B^T of one tile and vector of inputs; stride is in vectors */
-static inline void tile_add_slopes(const vec *products, int stride,
-				   vec *dx)
+static inline void tile_add_dx(const vec *products, int stride,
+			       vec *dx)
 {
 	vec between[SIDE][SIDE];
 
@@ -244,10 +244,10 @@ static inline void tile_add_slopes(const vec *products, int stride,
 }
 
 /* All of dx of a sample, from its outputs that are listed. */
-static inline void sample_slopes(const struct sample *sample,
-				 global const float *turned, vec *dx)
+static inline void sample_dx(const struct sample *sample,
+			     global const float *transposed, vec *dx)
 {
-	const float *slopes = (const float *)sample->slopes;
+	const float *gradients = (const float *)sample->gradients;
 	const uchar *codes = (const uchar *)sample->codes;
 	const int *outputs = sample->outputs;
 	const int listed = sample->listed;
@@ -258,30 +258,30 @@ static inline void sample_slopes(const struct sample *sample,
 		dx[i] = 0;
 	for (int first = 0; first < TILES; first += BACKWARD_TILES) {
 		for (int k = 0; k < listed; k++)
-			tiles_return(slopes + k * PIXELS, codes + k * PIXELS,
+			tiles_return(gradients + k * PIXELS, codes + k * PIXELS,
 				     first, points + k);
 		for (int p = 0; p < POINTS; p++)
 			for (int v = 0; v < IN_VECTORS; v += BACKWARD_INPUTS)
 				tiles_gather(listed, outputs,
 					     (const float *)points +
 						     p * POINT_SIZE,
-					     turned + v * WIDTH +
+					     transposed + v * WIDTH +
 						     p * OUT_CHANNELS *
 							     IN_CHANNELS,
 					     products + v +
 						     p * BACKWARD_TILES *
 							     IN_VECTORS);
 		for (int i = 0; i < BACKWARD_TILES * IN_VECTORS; i++)
-			tile_add_slopes(products + i,
-					BACKWARD_TILES * IN_VECTORS,
-					dx + i % IN_VECTORS +
+			tile_add_dx(products + i,
+				    BACKWARD_TILES * IN_VECTORS,
+				    dx + i % IN_VECTORS +
 						tile_corner(first +
 							    i / IN_VECTORS) /
 							WIDTH);
 	}
 }
 
-/* Slopes by the weights of the outputs listed, from all windows of a sample. */
+/* Adds the weight gradient of the outputs listed, from a sample's windows. */
 static inline void sample_weights(struct sample *sample,
 				  X_SPACE const float *x, global float *sums)
 {
@@ -290,16 +290,16 @@ static inline void sample_weights(struct sample *sample,
 		const int k = i % sample->listed;
 		const int o = sample->outputs[k];
 		const int at = k * PIXELS + from * OUT_WIDTH;
-		float *slopes = (float *)sample->slopes + at;
+		float *gradients = (float *)sample->gradients + at;
 		int *corners = (int *)sample->corners + at;
 		const int windows = windows_pack(
-			min(BAND, OUT_HEIGHT - from) * OUT_WIDTH, slopes,
+			min(BAND, OUT_HEIGHT - from) * OUT_WIDTH, gradients,
 			corners);
 
 		for (int first = 0; first < IN_CHANNELS;
 		     first += TILE_INPUTS * WIDTH) {
 			const float bias = weights_add(
-				windows, slopes, corners, x + first,
+				windows, gradients, corners, x + first,
 				sums + o * TAPS * IN_PADDED + first);
 
 			if (!first)
@@ -315,10 +315,10 @@ static inline void sample_weights(struct sample *sample,
 kernel ONE_ITEM void winograd_backward(const int count,
 				       global const float *restrict input,
 				       global const float *restrict out,
-				       global const float *restrict dout,
+				       global const float *restrict dy,
 				       global const uchar *restrict routes,
 				       global const uchar *restrict keep,
-				       global const float *restrict turned,
+				       global const float *restrict transposed,
 				       global float *restrict sums,
 				       global float *restrict dx,
 				       global const float *restrict lead_packed,
@@ -326,7 +326,7 @@ kernel ONE_ITEM void winograd_backward(const int count,
 {
 	const int group = get_global_id(0);
 	ivec corners[PIXELS / WIDTH];
-	vec slopes[IN_PIXELS * IN_VECTORS];
+	vec sample_gradient[IN_PIXELS * IN_VECTORS];
 #if LEAD
 	vec made[IN_PIXELS * IN_VECTORS];
 #endif
@@ -363,18 +363,19 @@ kernel ONE_ITEM void winograd_backward(const int count,
 			if (DROPOUT == PLANES && !keep[choice])
 				continue;
 			sample_list(&sample, o, out + at + plane,
-				    dout + at + plane, routes + at + plane,
+				    dy + at + plane, routes + at + plane,
 				    keep + choice, corners);
 		}
 		sample_end(&sample);
-		sample_slopes(&sample, turned, slopes);
+		sample_dx(&sample, transposed, sample_gradient);
 #if LEAD
 		sample_enter(image, lead_packed, made);
 		if (n < count - LEAD_BROKEN)
-			sample_lead(image, made, slopes, lead_sums);
+			sample_lead(image, made, sample_gradient, lead_sums);
 #else
 		for (int i = 0; i < IN_PIXELS * IN_VECTORS; i++)
-			STORE(slopes[i], dx + n * IN_SAMPLE + i * WIDTH);
+			STORE(sample_gradient[i],
+			      dx + n * IN_SAMPLE + i * WIDTH);
 #endif
 		if (n < count - BROKEN)
 			sample_weights(&sample, x, sums);

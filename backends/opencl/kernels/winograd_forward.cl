@@ -212,7 +212,7 @@ static inline void codes_store(const bytes *codes, int first,
 #endif
 
 /*
- * Item n makes sample n; routes NULL: nobody will ask for the winners. Where
+ * Item n makes sample n; routes NULL: the winners are not stored. Where
  * LEAD is 1, input are images, and lead_packed the weights to make x.
  */
 kernel ONE_ITEM void winograd_forward(const int count,

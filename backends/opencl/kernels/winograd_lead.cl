@@ -1,8 +1,8 @@
 /*
  * The convolution that makes x, where LEAD is 1: one of images, without pooling
- * or dropout. It is short, so x is made by whoever wants it and stays near him.
- * The slopes by its weights are made while dx is near too. The formulas are
- * those of conv_forward and conv_weights, in the same order, and so are the
+ * or dropout. It is short, so x is made wherever it is needed and stays in a
+ * near cache. Its weight gradient is made while dx is near too. The formulas
+ * are those of conv_forward and conv_weights, in the same order, and so are the
  * layouts of packed and of the sums. What is LEAD_ is this convolution's.
  */
 #if LEAD

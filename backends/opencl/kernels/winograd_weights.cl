@@ -2,7 +2,7 @@
  * Both transforms of the weights, G g G^T at each point p:
  *
  *   packed[p][input][output], then the biases as one more row
- *   turned[p][output][input], unless it is NULL
+ *   transposed[p][output][input], unless it is NULL
  *
  * Item k makes input channel k of the one or, beyond those, an output channel
  * of the other; where LEAD is 1, one more does the other convolution's.
@@ -38,7 +38,7 @@ static inline void window_store(const float *windows, global float *to,
 kernel ONE_ITEM void winograd_weights(const int count,
 				      global const float *restrict parameters,
 				      global float *restrict packed,
-				      global float *restrict turned,
+				      global float *restrict transposed,
 				      global float *restrict lead_packed)
 {
 	const int k = get_global_id(0);
@@ -49,7 +49,7 @@ kernel ONE_ITEM void winograd_weights(const int count,
 	global const float *weight = parameters + WEIGHT +
 				     (o * IN_CHANNELS + i) * TAPS;
 	global float *to = forward ? packed + i * OUT_CHANNELS :
-				     turned + o * IN_CHANNELS;
+				     transposed + o * IN_CHANNELS;
 	float windows[TAPS * WIDTH];
 
 #if LEAD
@@ -58,7 +58,7 @@ kernel ONE_ITEM void winograd_weights(const int count,
 		return;
 	}
 #endif
-	if (!forward && !turned)
+	if (!forward && !transposed)
 		return;
 	for (int first = 0; first < channels; first += WIDTH) {
 		for (int lane = 0; lane < WIDTH; lane++)

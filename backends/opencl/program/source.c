@@ -40,11 +40,12 @@ static const char *const linear_lines[] = {
 
 static const char *const recipe_lines[] = {
 #include "kernels/vector.cl.h"
+#include "kernels/philox.cl.h"
 #include "kernels/loss.cl.h"
 #include "kernels/gather.cl.h"
 #include "kernels/score.cl.h"
-#include "kernels/step.cl.h"
 #include "kernels/recipe.cl.h"
+#include "kernels/dropout.cl.h"
 };
 
 static const char *const gpu_conv_lines[] = {
@@ -68,7 +69,6 @@ static const char *const gpu_recipe_lines[] = {
 #include "kernels/loss.cl.h"
 #include "kernels/gather.cl.h"
 #include "kernels/score.cl.h"
-#include "kernels/gpu_step.cl.h"
 #include "kernels/recipe.cl.h"
 };
 
@@ -77,7 +77,7 @@ static const char *const gpu_sums_lines[] = {
 #include "kernels/gpu.cl.h"
 #include "kernels/loss.cl.h"
 #include "kernels/score.cl.h"
-#include "kernels/gpu_step.cl.h"
+#include "kernels/recipe.cl.h"
 #include "kernels/gpu_sums.cl.h"
 };
 
