@@ -9,7 +9,6 @@
 #include "bench/system/cpus.h"
 #include "bench/record/machine.h"
 #include "bench/record/csv.h"
-#include "bench/record/disturbed_runs.h"
 #include "bench/record/run.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"

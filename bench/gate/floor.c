@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "bench/record/csv.h"
-#include "bench/record/signed_rank.h"
+#include "bench/record/rank_test.h"
 #include "bench/record/stats.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
@@ -227,13 +227,13 @@ int floor_estimate(double *ratio, const double *logs, size_t count,
 
 	mt19937_seed(&generator, seed);
 	for (int i = 0; i < CHECKS; i++) {
-		struct walsh walsh;
+		struct rank_test test;
 
 		draw_check(drawn, pairs, logs, count, &generator);
-		if (walsh_make(&walsh, drawn, pairs, err))
+		if (signed_rank_make(&test, drawn, pairs, err))
 			return -1;
-		distances[i] = fabs(walsh_estimate(&walsh));
-		walsh_release(&walsh);
+		distances[i] = fabs(rank_test_estimate(&test));
+		rank_test_release(&test);
 	}
 	stats_compute(distances, CHECKS); /* sorts them */
 	*ratio = exp(stats_quantile(distances, CHECKS, .95));

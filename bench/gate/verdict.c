@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench/record/campaign_rows.h"
 #include "bench/record/csv.h"
 #include "bench/record/json.h"
 #include "bench/system/append.h"
-#include "bench/system/memory_print.h"
+#include "bench/system/memory.h"
 
 #define TEXT(member, meaning) COLUMN_TEXT(verdict, member, meaning, 0)
 #define INT(member, meaning) COLUMN_INT(verdict, member, meaning, 0)

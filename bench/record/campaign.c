@@ -13,7 +13,7 @@
 #include "bench/record/result_rows.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 
 enum { MOST_TRIES = 100 };
 

@@ -16,10 +16,9 @@
 #include "bench/record/machine.h"
 #include "bench/run/recorder.h"
 #include "bench/system/clock.h"
-#include "bench/system/disturbance.h"
+#include "bench/system/kernel.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
-#include "bench/system/usage.h"
 
 #define POLL_MS 100 /* between two pauses, at most */
 #define LOOK_MS 1 /* if nobody tells us that a command has ended */

@@ -110,10 +110,12 @@ static int download_file(const char *url, const char *path, struct error *err)
 		"--output",	 path,		      "--url",
 		url,		 NULL,
 	};
+	const struct process_setting setting = { .stdout_fd = -1,
+						 .stderr_fd = -1 };
 	struct process_status status;
 	pid_t pid;
 
-	if (process_start(argv, -1, NULL, &pid, err))
+	if (process_start(argv, &setting, &pid, err))
 		return -1;
 	/* curl before 8.4 believes what the server says of the length. */
 	process_limit_files(pid, MAX_BYTES);

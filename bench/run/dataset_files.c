@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/system/kept.h"
+#include "bench/system/file.h"
 
 #define MAX_FOLDERS 8
 

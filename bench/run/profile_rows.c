@@ -47,17 +47,11 @@ static const struct column profile_columns[] = {
 	REAL(peak_pct, "done_gflops over peak_gflops"),
 };
 
-static void profile_clear(void *row)
-{
-	row_clear(&profile_rows, row);
-}
-
 const struct row_kind profile_rows = {
 	.schema = "bench/1",
 	.columns = profile_columns,
 	.column_count = sizeof(profile_columns) / sizeof(profile_columns[0]),
 	.row_size = sizeof(struct profile_row),
-	.clear = profile_clear,
 };
 
 struct whole {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "bench/system/names.h"
+#include "bench/system/memory.h"
 #include "bench/record/post.h"
 #include "bench/record/result.h"
 #include "bench/show/table.h"
