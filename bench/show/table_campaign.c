@@ -133,7 +133,8 @@ static void note_device(const struct view *view, const struct run *run,
 		 run->device_driver[0] ? run->device_driver : "unknown",
 		 run->device_class[0] ? ", class " : "",
 		 run->device_class,
-		 residence_text(run), run->not_resident_reason[0] ? ", as " : "",
+		 residence_text(run),
+		 run->not_resident_reason[0] ? ", as " : "",
 		 run->not_resident_reason,
 		 run_is_ahead(run) ?
 			 "; --sync epoch: no single iteration was waited for, "
