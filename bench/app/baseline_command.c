@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "bench/gate/baseline_store.h"
-#include "bench/gate/baseline_table.h"
 #include "bench/gate/check.h"
-#include "bench/system/clock.h"
 #include "bench/system/terminal.h"
 
 static int show(const char *dir, FILE *out, FILE *log, struct error *err)
@@ -30,28 +28,24 @@ struct saving {
 
 static int prepare(struct saving *saving, const char *dir, struct error *err)
 {
-	char stamp[24];
-
-	clock_stamp(stamp, sizeof(stamp));
 	return check_plan(&saving->check, err) ||
-	       store_open(&saving->store, dir, stamp, err) ||
-	       check_open(&saving->check, saving->store.work, stamp, err) ?
+	       store_open(&saving->store, dir, saving->check.started_utc,
+			  err) ||
+	       check_open(&saving->check, saving->store.work, err) ?
 		       -1 : 0;
 }
 
 static int measure(struct saving *saving, struct error *err)
 {
 	struct check *check = &saving->check;
-	int chosen[CHECK_MOST_TARGETS];
 
 	if (check_pilot(check, err))
 		return -1;
-	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
 	if (check->log)
-		check_print_plan(check, chosen, check->log);
+		check_print_plan(check, check->log);
 	return check_verify(check, err) ||
-	       check_measure(check, CHECK_SCREEN, 1, chosen, err) ||
+	       check_measure(check, CHECK_SCREEN, 1, err) ||
 	       store_keep(&saving->store, &check->campaign, err) ? -1 : 0;
 }
 

@@ -6,17 +6,8 @@
 
 #include "bench/gate/check.h"
 #include "bench/gate/gate.h"
-#include "bench/system/clock.h"
 #include "bench/system/terminal.h"
 #include "bench/show/table_format.h"
-
-#define MOST_ROWS (CHECK_MOST_TARGETS * FLOOR_METRICS)
-
-/* What was found, target by target, all metrics of each. */
-struct calibration {
-	struct floor rows[MOST_ROWS];
-	int targets;
-};
 
 static void gather(struct pair_stage *stages, const struct check *check,
 		   const struct rows_by_run *groups, const char *target,
@@ -50,42 +41,25 @@ static int find_floor(struct floor *floor, const struct pair_stage *stage,
 	return 0;
 }
 
-/* All metrics of one target. */
-static int find_floors(struct floor *rows, const struct check *check,
-		       const struct check_target *target,
-		       const struct rows_by_run *groups, struct error *err)
+/* floors are of the check's targets. */
+static int find_floors(struct floor (*floors)[FLOOR_METRICS],
+		       const struct check *check, struct error *err)
 {
-	struct pair_stage *stages = malloc(CHECK_STAGES * sizeof(*stages));
-	int failed = 0;
-
-	if (!stages)
-		return error_memory(err, "the blocks of a calibration");
-	for (int m = 0; !failed && m < FLOOR_METRICS; m++) {
-		floor_describe(&rows[m], &target->pilot);
-		snprintf(rows[m].metric, sizeof(rows[m].metric), "%s",
-			 floor_metrics[m]);
-		gather(stages, check, groups, target->name, m);
-		failed = find_floor(&rows[m], &stages[CHECK_SCREEN],
-				    check->seed, err);
-	}
-	free(stages);
-	return failed;
-}
-
-static int find_all(struct calibration *calibration, const struct check *check,
-		    struct error *err)
-{
+	struct pair_stage stages[CHECK_STAGES];
 	struct rows_by_run groups = { 0 };
 	int failed = rows_by_run_make(&groups, &check->campaign, err);
 
-	for (int t = 0; !failed && t < check->target_count; t++) {
-		if (check->targets[t].missing)
-			continue;
-		failed = find_floors(calibration->rows +
-					     FLOOR_METRICS *
-					     calibration->targets++,
-				     check, &check->targets[t], &groups, err);
-	}
+	for (int t = 0; t < check->target_count; t++)
+		for (int m = 0; !failed && m < FLOOR_METRICS; m++) {
+			struct floor *floor = &floors[t][m];
+
+			floor_describe(floor, &check->targets[t].pilot);
+			snprintf(floor->metric, sizeof(floor->metric), "%s",
+				 floor_metrics[m]);
+			gather(stages, check, &groups, floor->target, m);
+			failed = find_floor(floor, &stages[CHECK_SCREEN],
+					    check->seed, err);
+		}
 	rows_by_run_free(&groups);
 	return failed;
 }
@@ -105,7 +79,7 @@ static void set_row(const struct grid *grid, int row,
 		 floors[FLOOR_ITER].pairs);
 }
 
-static int print_table(const struct calibration *calibration,
+static int print_table(struct floor (*floors)[FLOOR_METRICS], int targets,
 		       const struct options *options, FILE *out,
 		       struct error *err)
 {
@@ -119,7 +93,7 @@ static int print_table(const struct calibration *calibration,
 	struct grid grid = { 0 };
 
 	table_format_find(options->format, &table.format);
-	if (grid_make(&grid, FLOOR_METRICS + 2, calibration->targets, err)) {
+	if (grid_make(&grid, FLOOR_METRICS + 2, targets, err)) {
 		grid_free(&grid);
 		return -1;
 	}
@@ -128,16 +102,15 @@ static int print_table(const struct calibration *calibration,
 	snprintf(grid.corner, GRID_TEXT, "Target");
 	for (int i = 0; i < FLOOR_METRICS + 2; i++)
 		snprintf(grid.heads[i], GRID_TEXT, "%s", heads[i]);
-	for (int t = 0; t < calibration->targets; t++)
-		set_row(&grid, t, &calibration->rows[FLOOR_METRICS * t],
-			&table);
+	for (int t = 0; t < targets; t++)
+		set_row(&grid, t, floors[t], &table);
 	grid_draw(&grid, &table, out);
 	grid_free(&grid);
 	print_note(out, &table, "19 of 20 checks of one program against "
 		   "itself, %ld pairs each, differ by less; bench check calls "
 		   "slower what is beyond the margin; start-up, and seconds of "
 		   "CPU in the loop, are not gated",
-		   calibration->rows[FLOOR_ITER].check_pairs);
+		   floors[0][FLOOR_ITER].check_pairs);
 	return 0;
 }
 
@@ -146,13 +119,12 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 {
 	const struct options *options = check->options;
 	const char *path = check_floors_path(options);
-	struct calibration calibration = { 0 };
-	int chosen[CHECK_MOST_TARGETS], failed;
+	struct floor floors[CHECK_MOST_TARGETS][FLOOR_METRICS];
 	struct error other;
+	int failed;
 
 	if (check_pilot(check, err))
 		return -1;
-	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
 	if (check->log && options->blocks != OPTION_UNSET &&
 	    options->blocks < FLOOR_LEAST_PAIRS)
@@ -161,19 +133,18 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 			"calls noise slower\n", options->blocks,
 			FLOOR_LEAST_PAIRS);
 	if (options->dry_run || check->log)
-		check_print_plan(check, chosen,
-				 options->dry_run ? out : log);
+		check_print_plan(check, options->dry_run ? out : log);
 	if (options->dry_run)
 		return 0;
-	if (check_measure(check, CHECK_SCREEN, 1, chosen, err))
+	if (check_measure(check, CHECK_SCREEN, 1, err))
 		return -1;
 	progress_end(&check->progress);
-	if (find_all(&calibration, check, err))
+	if (find_floors(floors, check, err))
 		return -1;
-	failed = floors_replace(path, calibration.rows,
-				(size_t)(FLOOR_METRICS * calibration.targets),
-				err);
-	if (print_table(&calibration, options, out, failed ? &other : err))
+	failed = floors_replace(path, floors[0], FLOOR_METRICS *
+				(size_t)check->target_count, err);
+	if (print_table(floors, check->target_count, options, out,
+			failed ? &other : err))
 		return -1;
 	if (!failed && check->log)
 		fprintf(log, "floors: %s\nresults: %s\n", path,
@@ -185,16 +156,14 @@ int calibrate_command(const struct options *options, FILE *out, FILE *log,
 		      struct error *err)
 {
 	struct check *check = calloc(1, sizeof(*check));
-	char stamp[24];
 	int failed;
 
 	if (!check)
 		return error_memory(err, "a check");
 	check->options = options;
 	check->log = options->quiet ? NULL : log;
-	clock_stamp(stamp, sizeof(stamp));
 	failed = check_plan(check, err) ||
-		 check_open(check, options->out, stamp, err) ||
+		 check_open(check, options->out, err) ||
 		 calibrate(check, out, log, err);
 	check_release(check);
 	free(check);

@@ -5,41 +5,33 @@
 #include <string.h>
 
 #include "bench/gate/check.h"
-#include "bench/system/clock.h"
 
-/* The rows of the targets that could be measured. */
-static int make_rows(const struct check *check, struct judged *rows)
+/* A row for each target, from the usual rule and the target's noise floor. */
+static void make_rows(const struct check *check, struct judged *rows)
+{
+	for (int t = 0; t < check->target_count; t++) {
+		const struct check_target *target = &check->targets[t];
+		struct judged *row = &rows[t];
+
+		*row = (struct judged){ .gate.rule = gate_rule_default };
+		row->gate.rule.margin = fmax(row->gate.rule.margin,
+					     target->floor);
+		row->stored = target->stored;
+		snprintf(row->target, sizeof(row->target), "%s", target->name);
+		if (check->options->extend)
+			row->gate.rule.alpha /= 2; /* it is asked twice */
+	}
+}
+
+/* Chooses the targets whose rows are as asked for; how many that are. */
+static int choose(struct check *check, const struct judged *rows,
+		  int is_wanted(const struct judged *row))
 {
 	int count = 0;
 
 	for (int t = 0; t < check->target_count; t++) {
-		struct judged *row = &rows[count];
-
-		if (check->targets[t].missing)
-			continue;
-		*row = (struct judged){ .gate.rule = gate_rule_default };
-		row->gate.rule.margin = fmax(row->gate.rule.margin,
-					     check->targets[t].floor);
-		row->stored = check->targets[t].stored;
-		snprintf(row->target, sizeof(row->target), "%s",
-			 check->targets[t].name);
-		if (check->options->extend)
-			row->gate.rule.alpha /= 2; /* it is asked twice */
-		count++;
-	}
-	return count;
-}
-
-/* The targets whose rows are as asked for; how many that are. */
-static int choose(const struct check *check, const struct judged *rows,
-		  int is_chosen(const struct judged *row), int *chosen)
-{
-	int count = 0, r = 0;
-
-	for (int t = 0; t < check->target_count; t++) {
-		chosen[t] = !check->targets[t].missing && is_chosen(&rows[r]);
-		count += chosen[t];
-		r += !check->targets[t].missing;
+		check->targets[t].is_chosen = is_wanted(&rows[t]);
+		count += check->targets[t].is_chosen;
 	}
 	return count;
 }
@@ -55,34 +47,34 @@ static int is_noisy(const struct judged *row)
 	       !is_flagged(row);
 }
 
-/* Screen, perhaps an extension, confirmation: judged after each. */
-static int measure(struct check *check, struct judged *rows, int count,
-		   struct error *err)
+/* Blocks of the chosen targets, and what is to be said of all from then on. */
+static int measure_stage(struct check *check, int stage, int first,
+			 struct judged *rows, struct error *err)
 {
-	int chosen[CHECK_MOST_TARGETS];
+	return check_measure(check, stage, first, err) ||
+	       judge_rows(rows, check->target_count, &check->campaign,
+			  check->campaign.id, err) ? -1 : 0;
+}
+
+/* Screen, perhaps an extension, confirmation. */
+static int measure(struct check *check, struct judged *rows, struct error *err)
+{
 	char time[CHECK_TIME_SIZE];
 
-	check_choose_all(check, chosen);
-	if (check_measure(check, CHECK_SCREEN, 1, chosen, err) ||
-	    judge_rows(rows, count, &check->campaign, check->campaign.id, err))
+	if (measure_stage(check, CHECK_SCREEN, 1, rows, err))
 		return -1;
-	if (check->options->extend && choose(check, rows, is_noisy, chosen) &&
-	    (check_measure(check, CHECK_SCREEN, 1 + check->blocks, chosen,
-			   err) ||
-	     judge_rows(rows, count, &check->campaign, check->campaign.id,
-			err)))
+	if (check->options->extend && choose(check, rows, is_noisy) &&
+	    measure_stage(check, CHECK_SCREEN, 1 + check->blocks, rows, err))
 		return -1;
-	if (!choose(check, rows, is_flagged, chosen))
+	if (!choose(check, rows, is_flagged))
 		return 0;
 	if (check->log) {
-		check_print_time(time, check_estimate(check, chosen));
+		check_print_time(time, check_estimate(check));
 		progress_pause(&check->progress);
 		fprintf(check->log, "slower in the screen: measured again, "
 			"about %s\n", time);
 	}
-	return check_measure(check, CHECK_CONFIRM, 1, chosen, err) ||
-	       judge_rows(rows, count, &check->campaign, check->campaign.id,
-			  err) ? -1 : 0;
+	return measure_stage(check, CHECK_CONFIRM, 1, rows, err);
 }
 
 /* How bad a verdict is, and what the last line says of it. */
@@ -127,17 +119,17 @@ static void advise(struct judged *rows, int count)
 }
 
 /* The verdict stands, and is told, even if the table cannot be written. */
-static int conclude(struct check *check, struct judged *rows, int count,
-		    FILE *out, FILE *log, struct error *err)
+static int conclude(struct check *check, struct judged *rows, FILE *out,
+		    FILE *log, struct error *err)
 {
 	enum gate_verdict worst;
 	int failed;
 
 	progress_end(&check->progress);
 	if (check->options->baseline)
-		advise(rows, count);
-	worst = worst_verdict(rows, count);
-	failed = check_report(check, rows, count, out, err);
+		advise(rows, check->target_count);
+	worst = worst_verdict(rows, check->target_count);
+	failed = check_report(check, rows, out, err);
 	if (!failed && (fflush(out) || ferror(out)))
 		failed = error_set(err, ERROR_OUTPUT,
 				   "standard output could not be written");
@@ -151,26 +143,24 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 		     struct error *err)
 {
 	struct judged rows[CHECK_MOST_TARGETS];
-	int chosen[CHECK_MOST_TARGETS], count;
 
 	if (check_pilot(check, err) ||
 	    (check->options->baseline && check_compare_baseline(check, err)))
 		return -1;
-	check_choose_all(check, chosen);
 	progress_pause(&check->progress);
 	if (check->options->dry_run) {
-		check_print_plan(check, chosen, out);
+		check_print_plan(check, out);
 		return 0;
 	}
 	if (check->log)
-		check_print_plan(check, chosen, log);
+		check_print_plan(check, log);
 	if (check_verify(check, err))
 		return -1;
 	check_use_floors(check);
-	count = make_rows(check, rows);
-	if (measure(check, rows, count, err))
+	make_rows(check, rows);
+	if (measure(check, rows, err))
 		return -1;
-	return conclude(check, rows, count, out, log, err);
+	return conclude(check, rows, out, log, err);
 }
 
 /* Whoever waits for the last line finds it there. */
@@ -186,16 +176,14 @@ int check_command(const struct options *options, FILE *out, FILE *log,
 		  struct error *err)
 {
 	struct check *check = calloc(1, sizeof(*check));
-	char stamp[24];
 	int code;
 
 	if (!check)
 		return error_memory(err, "a check");
 	check->options = options;
 	check->log = options->quiet ? NULL : log;
-	clock_stamp(stamp, sizeof(stamp));
 	code = check_plan(check, err) ||
-			       check_open(check, options->out, stamp, err) ?
+			       check_open(check, options->out, err) ?
 		       -1 : run_check(check, out, log, err);
 	if (code < 0 &&
 	    (check->campaign.dir[0] || err->kind == ERROR_NO_VERDICT))

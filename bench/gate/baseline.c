@@ -12,6 +12,7 @@
 #include "bench/record/csv.h"
 #include "bench/record/rows_by_run.h"
 #include "bench/record/stats.h"
+#include "bench/show/table_format.h"
 #include "bench/system/clock.h"
 
 #define SECONDS_OF_DAY 86400.
@@ -183,30 +184,22 @@ static int add_value(struct baseline_target *target, const struct run *run,
 	return 0;
 }
 
-static struct baseline_target *find(const struct baseline *baseline,
-				    const char *target)
-{
-	for (int t = 0; t < baseline->count; t++)
-		if (!strcmp(baseline->targets[t].run->target, target))
-			return &baseline->targets[t];
-	return NULL;
-}
-
 static int add_process(struct baseline *baseline, const struct run *run,
 		       const struct rows_by_run *groups, const char *dir,
 		       struct error *err)
 {
-	struct baseline_target *target = find(baseline, run->target);
+	int t = 0;
 
-	if (!target && baseline->count == BASELINE_MOST_TARGETS)
+	while (t < baseline->count &&
+	       strcmp(baseline->targets[t].run->target, run->target))
+		t++;
+	if (t == BASELINE_MOST_TARGETS)
 		return error_set(err, ERROR_INPUT, "%s/runs.csv: expected %d "
 				 "targets at most", dir,
 				 BASELINE_MOST_TARGETS);
-	if (!target) {
-		target = &baseline->targets[baseline->count++];
-		target->run = run;
-	}
-	return add_value(target, run, groups, dir, err);
+	if (t == baseline->count)
+		baseline->targets[baseline->count++].run = run;
+	return add_value(&baseline->targets[t], run, groups, dir, err);
 }
 
 static int add_processes(struct baseline *baseline, const char *dir,
@@ -260,10 +253,76 @@ void baseline_release(struct baseline *baseline)
 const struct baseline_target *baseline_find(const struct baseline *baseline,
 					    const char *target)
 {
-	return find(baseline, target);
+	for (int t = 0; t < baseline->count; t++)
+		if (!strcmp(baseline->targets[t].run->target, target))
+			return &baseline->targets[t];
+	return NULL;
 }
 
 double baseline_age(const struct baseline_target *target)
 {
 	return clock_since(target->run->started_utc) / SECONDS_OF_DAY;
+}
+
+enum { MEDIAN, PROCESSES, STEPS, LOSS, AGE, COMMIT, COLUMNS };
+
+static const char *const heads[COLUMNS] = {
+	[MEDIAN] = "ms/iter",	    [PROCESSES] = "processes",
+	[STEPS] = "iterations",	    [LOSS] = "first loss",
+	[AGE] = "age (days)",	    [COMMIT] = "commit",
+};
+
+static void set_row(const struct grid *grid, int row,
+		    const struct baseline_target *target,
+		    const struct table_options *options)
+{
+	struct grid_cell *cells = grid_at(grid, row, 0);
+
+	clean_text(grid->labels[row], GRID_TEXT, target->run->target, options);
+	snprintf(cells[MEDIAN].text, GRID_TEXT, "%.6g", 1e3 * target->median);
+	snprintf(cells[PROCESSES].text, GRID_TEXT, "%zu", target->count);
+	snprintf(cells[STEPS].text, GRID_TEXT, "%ld", target->run->updates);
+	snprintf(cells[LOSS].text, GRID_TEXT, "%.6g", target->first_loss);
+	snprintf(cells[AGE].text, GRID_TEXT, "%.1f", baseline_age(target));
+	if (target->run->git_commit[0])
+		clean_text(cells[COMMIT].text, GRID_TEXT,
+			   target->run->git_commit, options);
+}
+
+static void print_work(const struct run *run,
+		       const struct table_options *options, FILE *out)
+{
+	print_note(out, options, "%s: %s%smodel %s, data set %s, global batch "
+		   "%ld, seed %ld, %ld warm-up steps; %s, %ld of %ld CPUs; %s "
+		   "%s; started %s by bench %s", run->target, run->label,
+		   run->label[0] ? ": " : "", run->model,
+		   run->dataset, run->global_batch, run->seed, run->warmup,
+		   run->cpu_model, run->cpus, run->logical_cpus,
+		   run->device_name, run->device_driver, run->started_utc,
+		   run->version);
+}
+
+int baseline_print(const struct baseline *baseline,
+		   const struct table_options *options, FILE *out,
+		   struct error *err)
+{
+	struct grid grid = { 0 };
+
+	if (grid_make(&grid, COLUMNS, baseline->count, err)) {
+		grid_free(&grid);
+		return -1;
+	}
+	snprintf(grid.title, GRID_TEXT, "Saved baseline");
+	snprintf(grid.corner, GRID_TEXT, "Target");
+	for (int c = 0; c < COLUMNS; c++)
+		snprintf(grid.heads[c], GRID_TEXT, "%s", heads[c]);
+	for (int t = 0; t < baseline->count; t++)
+		set_row(&grid, t, &baseline->targets[t], options);
+	grid_draw(&grid, options, out);
+	grid_free(&grid);
+	print_note(out, options, "ms/iter: the median over fresh processes of "
+		   "each one's median iteration");
+	for (int t = 0; t < baseline->count; t++)
+		print_work(baseline->targets[t].run, options, out);
+	return 0;
 }

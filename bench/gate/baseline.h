@@ -6,8 +6,11 @@
 #ifndef BENCH_GATE_BASELINE_H
 #define BENCH_GATE_BASELINE_H
 
+#include <stdio.h>
+
 #include "bench/record/campaign.h"
 #include "bench/record/rank_test.h"
+#include "bench/show/table.h"
 
 #define BASELINE_MOST_TARGETS 64
 
@@ -43,5 +46,10 @@ const struct baseline_target *baseline_find(const struct baseline *baseline,
 
 /* How long ago the first process was started, in days. */
 double baseline_age(const struct baseline_target *target);
+
+/* What it holds, as a table. Fails only for want of memory. */
+int baseline_print(const struct baseline *baseline,
+		   const struct table_options *options, FILE *out,
+		   struct error *err);
 
 #endif

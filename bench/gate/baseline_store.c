@@ -39,7 +39,7 @@ static int check_empty(const char *dir, struct error *err)
 	return failed;
 }
 
-static int load_old(struct baseline_store *store, struct error *err)
+static int load_stored(struct baseline_store *store, struct error *err)
 {
 	const char *const paths[] = { store->dir };
 	char runs[CAMPAIGN_PATH_SIZE];
@@ -47,15 +47,15 @@ static int load_old(struct baseline_store *store, struct error *err)
 	campaign_path(runs, store->dir, "runs.csv");
 	if (access(runs, F_OK))
 		return check_empty(store->dir, err);
-	if (campaign_load(&store->old, paths, 1, 0, NULL, err))
+	if (campaign_load(&store->stored, paths, 1, 0, NULL, err))
 		return -1;
-	for (size_t i = 0; i < store->old.run_count; i++)
-		if (!baseline_has(&store->old.runs[i]))
+	for (size_t i = 0; i < store->stored.run_count; i++)
+		if (!baseline_has(&store->stored.runs[i]))
 			return error_set(err, ERROR_USAGE, "%s: other results "
 					 "than those of a baseline are in it "
 					 "(run %s): choose a folder of its own",
 					 store->dir,
-					 store->old.runs[i].run_id);
+					 store->stored.runs[i].run_id);
 	return 0;
 }
 
@@ -103,14 +103,14 @@ int store_open(struct baseline_store *store, const char *dir,
 		return error_set(err, ERROR_OUTPUT, "%s: another process saves "
 				 "a baseline there", dir);
 	/* Where there are locks nobody replaces it from now on. */
-	return load_old(store, err);
+	return load_stored(store, err);
 }
 
 void store_release(struct baseline_store *store)
 {
 	if (store->in_use)
 		close(store->in_use - 1);
-	campaign_release(&store->old);
+	campaign_release(&store->stored);
 	*store = (struct baseline_store){ 0 };
 }
 
@@ -128,68 +128,64 @@ static int is_outdone(const struct campaign *campaign, const struct run *run)
 	return 0;
 }
 
-/* Whose rows are taken. */
-typedef int chooser(const struct campaign *from, const struct run *run,
-		    const struct campaign *other);
-
-static int is_fresh(const struct campaign *from, const struct run *run,
-		    const struct campaign *other)
+/* Drops the rows of runs that it does not have. */
+static int drop_rows(struct campaign *campaign, struct error *err)
 {
-	(void)other;
-	return run->stage == CHECK_SCREEN && !is_outdone(from, run);
+	struct observation *rows = campaign->observations;
+	struct names ids = { 0 };
+	size_t left = 0;
+	int failed = 0;
+
+	for (size_t i = 0; !failed && i < campaign->run_count; i++)
+		failed = names_number(&ids, campaign->runs[i].run_id, err) < 0;
+	for (size_t i = 0; !failed && i < campaign->observation_count; i++)
+		if (names_find(&ids, rows[i].run_id) >= 0)
+			rows[left++] = rows[i];
+	campaign->observation_count = left;
+	names_free(&ids);
+	return failed;
 }
 
-/* Was nothing of this target measured? A pilot may have failed. */
-static int is_kept(const struct campaign *from, const struct run *run,
-		   const struct campaign *other)
+/* Adds what was measured. It is compared with what comes later, with nothing
+ * yet: the runs have no arm. */
+static int add_measured(struct campaign *to, const struct campaign *from,
+			struct error *err)
 {
-	(void)from;
-	for (size_t i = 0; i < other->run_count; i++)
-		if (other->runs[i].stage == CHECK_SCREEN &&
-		    !strcmp(other->runs[i].target, run->target))
-			return 0;
-	return 1;
-}
+	int failed = 0;
 
-static int is_any(const struct campaign *from, const struct run *run,
-		  const struct campaign *other)
-{
-	(void)from, (void)run, (void)other;
-	return 1;
-}
-
-static int copy_runs(struct campaign *to, const struct campaign *from,
-		     chooser *chosen, const struct campaign *other,
-		     struct names *ids, struct error *err)
-{
-	for (size_t i = 0; i < from->run_count; i++) {
+	for (size_t i = 0; !failed && i < from->run_count; i++) {
 		struct run run = from->runs[i];
 
-		if (!chosen(from, &run, other))
-			continue;
-		/* It is compared with what comes later, with nothing yet. */
 		run.arm[0] = '\0';
-		if (names_number(ids, run.run_id, err) < 0 ||
-		    campaign_keep_run(to, &run, err))
-			return -1;
+		if (run.stage == CHECK_SCREEN && !is_outdone(from, &run))
+			failed = campaign_keep_run(to, &run, err);
 	}
+	for (size_t i = 0; !failed && i < from->observation_count; i++)
+		failed = campaign_keep(to, &from->observations[i], err);
+	return failed ? -1 : drop_rows(to, err);
+}
+
+/* Was its target measured? A pilot may have failed. */
+static int is_replaced(const struct run *run, const struct campaign *measured)
+{
+	for (size_t i = 0; i < measured->run_count; i++)
+		if (measured->runs[i].stage == CHECK_SCREEN &&
+		    !strcmp(measured->runs[i].target, run->target))
+			return 1;
 	return 0;
 }
 
-/* Adds the runs that are chosen, and their rows. */
-static int copy(struct campaign *to, const struct campaign *from,
-		chooser *chosen, const struct campaign *other,
-		struct error *err)
+/* The first old_runs of stored are what was there before. */
+static int drop_replaced(struct campaign *stored, size_t old_runs,
+			 const struct campaign *measured, struct error *err)
 {
-	const struct observation *rows = from->observations;
-	struct names ids = { 0 };
-	int failed = copy_runs(to, from, chosen, other, &ids, err);
+	size_t left = 0;
 
-	for (size_t i = 0; !failed && i < from->observation_count; i++)
-		if (names_find(&ids, rows[i].run_id) >= 0)
-			failed = campaign_keep(to, &rows[i], err);
-	names_free(&ids);
-	return failed;
+	for (size_t i = 0; i < stored->run_count; i++)
+		if (i >= old_runs || !is_replaced(&stored->runs[i], measured))
+			stored->runs[left++] = stored->runs[i];
+	stored->run_count = left;
+	return drop_rows(stored, err);
 }
 
 static int print_runs(FILE *out, const void *context, struct error *err)
@@ -216,21 +212,6 @@ static int print_observations(FILE *out, const void *context, struct error *err)
 	return 0;
 }
 
-/* runs.csv says which rows of observations.csv count: those of both baselines
- * are there while it changes from the one to the other. */
-static int write_files(const struct campaign *both, const struct campaign *new,
-		       struct error *err)
-{
-	char runs[CAMPAIGN_PATH_SIZE], observations[CAMPAIGN_PATH_SIZE];
-
-	campaign_path(runs, new->dir, "runs.csv");
-	campaign_path(observations, new->dir, "observations.csv");
-	return file_replace_with(observations, print_observations, both, err) ||
-	       file_replace_with(runs, print_runs, new, err) ||
-	       file_replace_with(observations, print_observations, new, err) ?
-		       -1 : 0;
-}
-
 static void remove_work(const struct campaign *campaign)
 {
 	const char *const names[] = { campaign_files[CAMPAIGN_MEASURED],
@@ -253,22 +234,32 @@ void store_discard(struct baseline_store *store,
 		rmdir(store->dir);
 }
 
+/* runs.csv says which rows of observations.csv count: those of both baselines
+ * are there while it changes from the one to the other. */
+static int replace_files(struct campaign *stored,
+			 const struct campaign *measured, struct error *err)
+{
+	const size_t old_runs = stored->run_count;
+	char runs[CAMPAIGN_PATH_SIZE], observations[CAMPAIGN_PATH_SIZE];
+
+	campaign_path(runs, stored->dir, "runs.csv");
+	campaign_path(observations, stored->dir, "observations.csv");
+	return add_measured(stored, measured, err) ||
+	       file_replace_with(observations, print_observations, stored,
+				 err) ||
+	       drop_replaced(stored, old_runs, measured, err) ||
+	       file_replace_with(runs, print_runs, stored, err) ||
+	       file_replace_with(observations, print_observations, stored,
+				 err) ? -1 : 0;
+}
+
 int store_keep(struct baseline_store *store, const struct campaign *campaign,
 	       struct error *err)
 {
-	struct campaign both = { 0 }, new = { 0 };
-	int failed;
-
-	memcpy(new.dir, store->dir, sizeof(store->dir));
-	failed = copy(&both, &store->old, is_any, campaign, err) ||
-		 copy(&both, campaign, is_fresh, &store->old, err) ||
-		 copy(&new, &store->old, is_kept, campaign, err) ||
-		 copy(&new, campaign, is_fresh, &store->old, err) ||
-		 write_files(&both, &new, err) ||
-		 campaign_finish(&new, 0, err);
-	campaign_release(&both);
-	campaign_release(&new);
-	if (!failed)
-		remove_work(campaign);
-	return failed ? -1 : 0;
+	memcpy(store->stored.dir, store->dir, sizeof(store->dir));
+	if (replace_files(&store->stored, campaign, err) ||
+	    campaign_finish(&store->stored, 0, err))
+		return -1;
+	remove_work(campaign);
+	return 0;
 }

@@ -13,7 +13,7 @@ struct baseline_store {
 	char work[960];	     /* for the campaign that measures */
 	int made;	     /* dir was not there */
 	int in_use;	     /* descriptor + 1 of append_share(); 0: none */
-	struct campaign old; /* what was there */
+	struct campaign stored; /* what is there */
 };
 
 /*

@@ -229,7 +229,7 @@ static int measure_block(struct check *check, const struct schedule *schedule,
 
 /* Chosen targets in turn; what was disturbed once more, within limits. */
 static int measure_blocks(struct check *check, const struct schedule *schedule,
-			  int stage, const int *chosen, struct error *err)
+			  int stage, struct error *err)
 {
 	struct place place = { .stage = stage };
 	int disturbed;
@@ -239,7 +239,7 @@ static int measure_blocks(struct check *check, const struct schedule *schedule,
 			const int t = schedule_target(schedule, block, i);
 			struct check_target *target = &check->targets[t];
 
-			if (!chosen[t])
+			if (!target->is_chosen)
 				continue;
 			place.block = check->first_block + block;
 			place.attempt = 1;
@@ -258,18 +258,18 @@ static int measure_blocks(struct check *check, const struct schedule *schedule,
 	return 0;
 }
 
-double check_estimate(const struct check *check, const int *chosen)
+double check_estimate(const struct check *check)
 {
 	double seconds = 0;
 
 	for (int t = 0; t < check->target_count; t++)
-		if (chosen[t])
+		if (check->targets[t].is_chosen)
 			seconds += check->targets[t].process_s *
 				   check->arm_count * check->blocks;
 	return seconds;
 }
 
-int check_measure(struct check *check, int stage, int first, const int *chosen,
+int check_measure(struct check *check, int stage, int first,
 		  struct error *err)
 {
 	struct schedule schedule;
@@ -284,11 +284,11 @@ int check_measure(struct check *check, int stage, int first, const int *chosen,
 			    stage == CHECK_SCREEN ? "screen" : "confirmation";
 	check->first_block = first;
 	check->began_at = clock_now();
-	check->planned_s = check_estimate(check, chosen);
+	check->planned_s = check_estimate(check);
 	check->done_s = 0;
 	for (int t = 0; t < check->target_count; t++)
 		check->targets[t].redone = 0;
-	failed = measure_blocks(check, &schedule, stage, chosen, err);
+	failed = measure_blocks(check, &schedule, stage, err);
 	schedule_free(&schedule);
 	return failed;
 }
@@ -334,15 +334,16 @@ int check_pilot(struct check *check, struct error *err)
 		if (!measure(check, target, &place, &work, err)) {
 			target->pilot = work.run;
 			plan_steps(check, target, &work, clock_now() - began);
-			left++;
+			target->is_chosen = 1;
+			check->targets[left++] = *target;
 			continue;
 		}
 		if (err->kind != ERROR_MISSING || check->named)
 			return -1;
-		target->missing = 1;
 		if (check->log)
 			fprintf(check->log, "%s skipped: %s\n", target->name,
 				work.run.reason);
 	}
+	check->target_count = left;
 	return left ? 0 : -1; /* the last error stands */
 }

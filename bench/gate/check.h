@@ -25,7 +25,7 @@ struct check_target {
 	char name[64];	  /* what the rows call it */
 	const struct backend *backend; /* NULL: of a command */
 	const struct baseline_target *stored; /* the base; NULL: an arm */
-	int missing;	  /* could not run, and was not asked for by name */
+	int is_chosen;	  /* the next stage measures it */
 	long most_steps;  /* of an epoch */
 	long batch;	  /* of a core, at most */
 	long steps;	  /* of each process; not those of a command */
@@ -51,6 +51,7 @@ struct check {
 	struct check_target targets[CHECK_MOST_TARGETS];
 	int target_count;
 	struct floors floors;
+	char started_utc[24];
 	struct campaign campaign;
 	char scratch[256]; /* the campaign's folder in a dry run */
 	size_t started; /* runs, those that the folder had included */
@@ -80,8 +81,7 @@ int check_plan(struct check *check, struct error *err);
 
 /* The campaign that the rows go into: in dir as campaign_create() takes it, or
  * in a folder that goes away in a dry run. Starts the progress. */
-int check_open(struct check *check, const char *dir, const char *started_utc,
-	       struct error *err);
+int check_open(struct check *check, const char *dir, struct error *err);
 void check_release(struct check *check); /* ends the progress, too */
 
 /* After the pilot: was it of the baseline's work, on its device?
@@ -91,16 +91,13 @@ int check_compare_baseline(struct check *check, struct error *err);
 /*
  * One process of the base (of the head, if that is alone) for each target, that
  * no verdict is made from: tells how many iterations take long enough, for all
- * arms, and how long it all takes. A target that cannot run and has no name is
- * marked missing.
+ * arms, and how long it all takes. A target that cannot run and was not asked
+ * for by name is dropped; the others are chosen.
  */
 int check_pilot(struct check *check, struct error *err);
 
-/* The targets that can be measured, 1 or 0 each. */
-void check_choose_all(const struct check *check, int *chosen);
-
 /* What will be measured, and how long that takes. */
-void check_print_plan(const struct check *check, const int *chosen, FILE *to);
+void check_print_plan(const struct check *check, FILE *to);
 
 /* "24 s", and minutes from two on. */
 void check_print_time(char text[CHECK_TIME_SIZE], double seconds);
@@ -113,22 +110,23 @@ const char *check_floors_path(const struct options *options);
 void check_use_floors(struct check *check);
 
 /* Seconds that a stage takes on the targets chosen, about. */
-double check_estimate(const struct check *check, const int *chosen);
+double check_estimate(const struct check *check);
 
 /*
  * One stage on the targets chosen, blocks counted from first. A process that
  * fails or does other work than its partner ends it with ERROR_FAILED: result
  * changed, speed not compared. ERROR_STOPPED after a signal.
  */
-int check_measure(struct check *check, int stage, int first, const int *chosen,
+int check_measure(struct check *check, int stage, int first,
 		  struct error *err);
 
 /*
- * verdicts.csv and verdicts.md in the campaign's folder, the table on out, and
- * what --export-* asks for. All are tried, the first failure is reported.
+ * Of rows, one for each target: verdicts.csv and verdicts.md in the campaign's
+ * folder, the table on out, and what --export-* asks for. All are tried, the
+ * first failure is reported.
  */
 int check_report(const struct check *check, const struct judged *rows,
-		 int count, FILE *out, struct error *err);
+		 FILE *out, struct error *err);
 
 /* `bench verify` of both programs for every backend, device and batch of a core
  * that is compared, unless the user's cache says that they are right. */

@@ -374,6 +374,7 @@ int check_plan(struct check *check, struct error *err)
 		options->export_markdown
 	};
 
+	clock_stamp(check->started_utc, sizeof(check->started_utc));
 	plan_blocks(check);
 	check->arm_count = options->verb == VERB_BASELINE ? 1 :
 			   options->control ? ARM_COUNT : ARM_CONTROL;
@@ -386,11 +387,11 @@ int check_plan(struct check *check, struct error *err)
 	       export_check(&exports, err) || load_floors(check, err) ? -1 : 0;
 }
 
-int check_open(struct check *check, const char *dir, const char *started_utc,
-	       struct error *err)
+int check_open(struct check *check, const char *dir, struct error *err)
 {
 	const struct options *options = check->options;
-	struct campaign_request request = { dir, options->label, started_utc };
+	struct campaign_request request = { dir, options->label,
+					    check->started_utc };
 
 	if (options->dry_run) {
 		if (file_make_scratch(check->scratch, sizeof(check->scratch),
@@ -438,14 +439,8 @@ static void use_floor(struct check *check, struct check_target *target)
 void check_use_floors(struct check *check)
 {
 	for (int t = 0; t < check->target_count; t++)
-		if (!check->targets[t].missing && check->targets[t].backend)
+		if (check->targets[t].backend)
 			use_floor(check, &check->targets[t]);
-}
-
-void check_choose_all(const struct check *check, int *chosen)
-{
-	for (int t = 0; t < check->target_count; t++)
-		chosen[t] = !check->targets[t].missing;
 }
 
 void check_print_time(char text[CHECK_TIME_SIZE], double seconds)
@@ -466,9 +461,9 @@ static void note_stored(const struct check *check,
 			target->stored->count);
 }
 
-void check_print_plan(const struct check *check, const int *chosen, FILE *to)
+void check_print_plan(const struct check *check, FILE *to)
 {
-	const double seconds = check_estimate(check, chosen);
+	const double seconds = check_estimate(check);
 	const int stages = 2 + check->options->extend;
 	char once[CHECK_TIME_SIZE], all[CHECK_TIME_SIZE];
 
@@ -481,14 +476,13 @@ void check_print_plan(const struct check *check, const int *chosen, FILE *to)
 		fprintf(to, ", at most %s with all confirmed", all);
 	fprintf(to, "; seed %lu\n", (unsigned long)check->seed);
 	for (int t = 0; t < check->target_count; t++)
-		if (chosen[t] && check->targets[t].steps > 0)
+		if (check->targets[t].steps > 0)
 			fprintf(to, "  %-10s %ld iterations, about %.1f s a "
 				"process\n", check->targets[t].name,
 				check->targets[t].steps,
 				check->targets[t].process_s);
 	for (int t = 0; t < check->target_count; t++)
-		if (chosen[t])
-			note_stored(check, &check->targets[t], to);
+		note_stored(check, &check->targets[t], to);
 	if (check->options->verb != VERB_CALIBRATE &&
 	    (size_t)check->blocks < gate_rule_default.fewest)
 		fprintf(to, "note: fewer than %zu blocks are too few for a "

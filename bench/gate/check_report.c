@@ -2,7 +2,6 @@
 #include "bench/gate/check.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -145,13 +144,10 @@ static void set_median(struct verdict *verdict, size_t at,
 	memcpy((char *)verdict + at, &median, sizeof(median));
 }
 
-static int describe_ungated(struct verdict *verdict, const struct check *check,
-			    struct error *err)
+static void describe_ungated(struct verdict *verdict, const struct check *check)
 {
-	struct pair_stage *stages = calloc(CHECK_STAGES, sizeof(*stages));
+	struct pair_stage stages[CHECK_STAGES];
 
-	if (!stages)
-		return error_memory(err, "the blocks of a check");
 	for (size_t i = 0; i < sizeof(ungated) / sizeof(ungated[0]); i++) {
 		pair_gather_column(stages, &check->campaign,
 				   check->campaign.id, verdict->target,
@@ -161,29 +157,17 @@ static int describe_ungated(struct verdict *verdict, const struct check *check,
 		set_median(verdict, ungated[i].head, &stages[CHECK_SCREEN],
 			   ARM_HEAD);
 	}
-	free(stages);
-	return 0;
 }
 
-static const struct check_target *find_target(const struct check *check,
-					      const char *name)
-{
-	const struct check_target *target = check->targets;
-
-	while (strcmp(target->name, name))
-		target++;
-	return target;
-}
-
-static int describe(struct verdict *verdict, const struct check *check,
-		    const struct judged *row, struct error *err)
+static void describe(struct verdict *verdict, const struct check *check,
+		     const struct check_target *target,
+		     const struct judged *row)
 {
 	const struct options *options = check->options;
 
 	judge_describe(verdict, row);
-	if (describe_ungated(verdict, check, err))
-		return -1;
-	describe_subject(verdict, check, find_target(check, row->target));
+	describe_ungated(verdict, check);
+	describe_subject(verdict, check, target);
 	copy(verdict->campaign_id, sizeof(verdict->campaign_id),
 	     check->campaign.id);
 	copy(verdict->label, sizeof(verdict->label), check->campaign.label);
@@ -191,7 +175,6 @@ static int describe(struct verdict *verdict, const struct check *check,
 	if (options->inject)
 		copy(verdict->inject, sizeof(verdict->inject),
 		     options->inject);
-	return 0;
 }
 
 /* Verdicts as a table of some look, for a memory_printer. */
@@ -261,17 +244,17 @@ static int write_all(const struct check *check, const struct verdicts *new,
 }
 
 int check_report(const struct check *check, const struct judged *rows,
-		 int count, FILE *out, struct error *err)
+		 FILE *out, struct error *err)
 {
 	struct verdict described[CHECK_MOST_TARGETS];
-	const struct verdicts new = { described, (size_t)count };
+	const struct verdicts new = { described,
+				      (size_t)check->target_count };
 	struct verdicts all = { 0 };
 	struct error other;
 	int failed;
 
-	for (int i = 0; i < count; i++)
-		if (describe(&described[i], check, &rows[i], err))
-			return -1;
+	for (int t = 0; t < check->target_count; t++)
+		describe(&described[t], check, &check->targets[t], &rows[t]);
 	failed = verdicts_append(check->campaign.dir, &new, err) ||
 		 verdicts_read(&all, check->campaign.dir, err);
 	if (write_all(check, &new, &all, out, failed ? &other : err))

@@ -246,7 +246,7 @@ static int is_first(const struct check *check, int t)
 
 	name_place(place, &check->targets[t]);
 	for (int i = 0; i < t; i++) {
-		if (check->targets[i].missing || !check->targets[i].backend)
+		if (!check->targets[i].backend)
 			continue;
 		name_place(other, &check->targets[i]);
 		if (!strcmp(place, other) &&
@@ -270,7 +270,7 @@ int check_verify(struct check *check, struct error *err)
 	for (int t = 0; t < check->target_count; t++) {
 		const struct check_target *target = &check->targets[t];
 
-		if (!target->backend || target->missing ||
+		if (!target->backend ||
 		    !verify_compares(target->backend) || !is_first(check, t))
 			continue;
 		for (int arm = 0; arm < ARM_COUNT; arm++)

@@ -220,13 +220,13 @@ static void judge_machine(struct judged *row, const struct campaign *campaign,
 int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	       const char *campaign_id, struct error *err)
 {
-	struct pair_stage *stages = calloc(CHECK_STAGES, sizeof(*stages));
 	struct gate_row *gates = calloc((size_t)count, sizeof(*gates));
+	struct pair_stage stages[CHECK_STAGES];
 	struct rows_by_run groups = { 0 };
 	int failed;
 
-	if (!stages || !gates)
-		failed = error_memory(err, "the blocks of a check");
+	if (!gates)
+		failed = error_memory(err, "the rows of a check");
 	else
 		failed = rows_by_run_make(&groups, campaign, err);
 	for (int i = 0; !failed && i < count; i++) {
@@ -243,7 +243,6 @@ int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	}
 	rows_by_run_free(&groups);
 	free(gates);
-	free(stages);
 	return failed;
 }
 
