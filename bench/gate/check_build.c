@@ -165,17 +165,11 @@ static int build_it(const struct check_build *build, const char *top,
 	const char *const make[] = { "make", "-C", build->folder, jobs,
 				     "--no-print-directory", "DEPS=no", "all",
 				     NULL };
-	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int failed = -1;
 
 	snprintf(jobs, sizeof(jobs), "-j%d", cpus_available());
-	if (nowhere < 0)
-		return error_set(err, ERROR_FAILED, "/dev/null: %s",
-				 strerror(errno));
-	if (!start(clone, nowhere, err) && !start(checkout, nowhere, err))
-		failed = start(make, nowhere, err);
-	close(nowhere);
-	return failed;
+	return start(clone, PROCESS_NOWHERE, err) ||
+	       start(checkout, PROCESS_NOWHERE, err) ||
+	       start(make, PROCESS_NOWHERE, err) ? -1 : 0;
 }
 
 /* It shows in no list of git's, whatever the repository ignores. */

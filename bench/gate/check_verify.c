@@ -2,8 +2,6 @@
  * Both programs of a check have to be right before their speed matters. What
  * was found right is kept, so that the next check of the same does not wait.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,26 +29,19 @@ struct proof {
 	char program[HASH_SHA256_SIZE];
 };
 
+/* With the variables of its arm; out and errors as in process_setting. */
 static int run(const struct proof *proof, char *const *words, int out,
-	       int is_heard, double seconds, struct process_status *status,
+	       int errors, double seconds, struct process_status *status,
 	       struct error *err)
 {
-	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	const struct process_setting setting = {
-		.stdout_fd = out < 0 ? nowhere : out,
-		.stderr_fd = is_heard ? -1 : nowhere,
+		.stdout_fd = out,
+		.stderr_fd = errors,
 		.environment = (const char *const *)proof->environment,
 	};
-	int failed = -1;
 
-	if (nowhere < 0)
-		error_set(err, ERROR_FAILED, "/dev/null: %s", strerror(errno));
-	else
-		failed = process_run((const char *const *)words, &setting,
-				     seconds, status, err);
-	if (nowhere >= 0)
-		close(nowhere);
-	return failed ? -1 : 0;
+	return process_run((const char *const *)words, &setting, seconds,
+			   status, err);
 }
 
 /* Whether this program's verify has no such option: it is an older bench. One
@@ -62,22 +53,19 @@ static int lacks_option(const struct proof *proof, const char *option,
 				(char[]){ "--help" }, NULL };
 	FILE *help = tmpfile();
 	struct process_status status;
-	char *text = calloc(1, MOST_HELP);
-	int failed = -1;
+	char text[MOST_HELP] = "";
+	int failed;
 
 	*lacks = 0;
-	if (!help || !text)
-		error_set(err, ERROR_FAILED, "no room for the help of %s",
-			  words[0]);
-	else
-		failed = run(proof, words, fileno(help), 0, seconds, &status,
-			     err);
+	if (!help)
+		return error_set(err, ERROR_FAILED, "no room for the help of "
+				 "%s", words[0]);
+	failed = run(proof, words, fileno(help), PROCESS_NOWHERE, seconds,
+		     &status, err);
 	if (!failed && !status.code &&
-	    pread(fileno(help), text, MOST_HELP - 1, 0) > 0)
+	    pread(fileno(help), text, sizeof(text) - 1, 0) > 0)
 		*lacks = !strstr(text, option);
-	if (help)
-		fclose(help);
-	free(text);
+	fclose(help);
 	return failed;
 }
 
@@ -191,7 +179,8 @@ static int prove(struct proof *proof, const struct check *check,
 	if (check->log)
 		fprintf(check->log, "verifying the %s on %s\n", side,
 			proof->target->name);
-	failed = run(proof, proof->words, -1, 1, seconds, &status, err);
+	failed = run(proof, proof->words, PROCESS_NOWHERE, -1, seconds,
+		     &status, err);
 	*code = status.code;
 	if (!failed && !status.code)
 		keep(check, proof, text);

@@ -7,7 +7,8 @@
 #include "bench/gate/pair.h"
 #include "bench/record/machine.h"
 
-static int measure_stage(struct gate_stage *gate, const struct judged *row,
+/* Pairs of an arm and the base. */
+static int measure_pairs(struct gate_stage *gate, const struct judged *row,
 			 const struct pair_stage *stage, int arm,
 			 struct error *err)
 {
@@ -54,29 +55,14 @@ static int measure_stored(struct gate_stage *gate, const struct judged *row,
 				     count, err);
 }
 
-static int judge_stored(struct judged *row, const struct pair_stage *stages,
-			struct error *err)
+static int measure_stage(struct gate_stage *head, struct gate_stage *control,
+			 const struct judged *row,
+			 const struct pair_stage *stage, struct error *err)
 {
-	double head[SIGNED_RANK_MOST];
-
-	row->processes = pair_arm_values(&stages[CHECK_SCREEN], ARM_HEAD, head);
-	return measure_stored(&row->gate.screen, row, &stages[CHECK_SCREEN],
-			      err) ||
-	       measure_stored(&row->gate.confirm, row, &stages[CHECK_CONFIRM],
-			      err) ? -1 : 0;
-}
-
-static int judge_pairs(struct judged *row, const struct pair_stage *stages,
-		       struct error *err)
-{
-	return measure_stage(&row->gate.screen, row, &stages[CHECK_SCREEN],
-			     ARM_HEAD, err) ||
-	       measure_stage(&row->gate.confirm, row, &stages[CHECK_CONFIRM],
-			     ARM_HEAD, err) ||
-	       measure_stage(&row->gate.control, row, &stages[CHECK_SCREEN],
-			     ARM_CONTROL, err) ||
-	       measure_stage(&row->gate.control_confirm, row,
-			     &stages[CHECK_CONFIRM], ARM_CONTROL, err) ? -1 : 0;
+	if (row->stored)
+		return measure_stored(head, row, stage, err);
+	return measure_pairs(head, row, stage, ARM_HEAD, err) ||
+	       measure_pairs(control, row, stage, ARM_CONTROL, err) ? -1 : 0;
 }
 
 /* What is to be quoted: the screen's ratio was flagged for being large, that of
@@ -91,14 +77,19 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 			const struct rows_by_run *groups,
 			struct pair_stage *stages, struct error *err)
 {
+	struct gate_row *gate = &row->gate;
+	double heads[SIGNED_RANK_MOST];
 	const struct pair_stage *quoted;
 
 	pair_gather(stages, campaign, groups, campaign_id, row->target,
 		    &row->is_command);
 	count_disturbed(row, stages);
-	if (row->stored ? judge_stored(row, stages, err) :
-			  judge_pairs(row, stages, err))
+	if (measure_stage(&gate->screen, &gate->control, row,
+			  &stages[CHECK_SCREEN], err) ||
+	    measure_stage(&gate->confirm, &gate->control_confirm, row,
+			  &stages[CHECK_CONFIRM], err))
 		return -1;
+	row->heads = pair_arm_values(&stages[CHECK_SCREEN], ARM_HEAD, heads);
 	quoted = &stages[is_confirmed(row) ? CHECK_CONFIRM : CHECK_SCREEN];
 	row->base = row->stored ? row->stored->median :
 				  pair_arm_median(quoted, ARM_BASE);
@@ -246,6 +237,17 @@ int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	return failed;
 }
 
+/* What was not measured stays empty. */
+static void set_interval(const struct gate_stage *stage, double *ratio,
+			 double *lower, double *upper)
+{
+	if (!stage->pairs)
+		return;
+	*ratio = stage->ratio;
+	*lower = stage->lower;
+	*upper = stage->upper;
+}
+
 void judge_describe(struct verdict *verdict, const struct judged *row)
 {
 	const struct gate_stage *screen = &row->gate.screen;
@@ -270,30 +272,20 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 	verdict->pairs = (long)screen->pairs;
 	verdict->confirm_pairs = (long)confirm->pairs;
 	if (row->stored) {
-		verdict->pairs = (long)row->processes;
+		verdict->pairs = (long)row->heads;
 		verdict->baseline_processes = (long)row->stored->count;
 		verdict->baseline_age_days = baseline_age(row->stored);
 	}
 	verdict->control_pairs = (long)control->pairs;
-	if (screen->pairs) {
-		verdict->ratio = quoted->ratio;
-		verdict->ratio_lo = quoted->lower;
-		verdict->ratio_hi = quoted->upper;
-		verdict->screen_ratio = screen->ratio;
-		verdict->screen_lo = screen->lower;
-		verdict->screen_hi = screen->upper;
-	}
+	set_interval(quoted, &verdict->ratio, &verdict->ratio_lo,
+		     &verdict->ratio_hi);
+	set_interval(screen, &verdict->screen_ratio, &verdict->screen_lo,
+		     &verdict->screen_hi);
+	set_interval(confirm, &verdict->confirm_ratio, &verdict->confirm_lo,
+		     &verdict->confirm_hi);
+	set_interval(control, &verdict->control_ratio, &verdict->control_lo,
+		     &verdict->control_hi);
 	/* Fewer come to no verdict, and so detect nothing. */
 	if (screen->pairs >= row->gate.rule.fewest)
 		verdict->detectable_pct = gate_percent(screen->detectable);
-	if (confirm->pairs) {
-		verdict->confirm_ratio = confirm->ratio;
-		verdict->confirm_lo = confirm->lower;
-		verdict->confirm_hi = confirm->upper;
-	}
-	if (control->pairs) {
-		verdict->control_ratio = control->ratio;
-		verdict->control_lo = control->lower;
-		verdict->control_hi = control->upper;
-	}
 }

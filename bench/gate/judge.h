@@ -20,7 +20,7 @@ struct judged {
 	long disturbed;	   /* of these, those that were not alone */
 	/* The base that was saved before; NULL: it is arm A. */
 	const struct baseline_target *stored;
-	size_t processes; /* of the head, in the screen; with stored only */
+	size_t heads;	   /* processes of the head in the screen */
 	int settled;	   /* no more blocks can change the verdict */
 	struct gate_row gate;
 };

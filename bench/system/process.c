@@ -99,19 +99,24 @@ int process_find_program(const char *name)
 	return 0;
 }
 
-/* Returns an error number, as the functions that it calls do. */
+/* These return an error number, as the functions that they call do. */
+static int set_output(posix_spawn_file_actions_t *files, int from, int to)
+{
+	if (to == PROCESS_NOWHERE)
+		return posix_spawn_file_actions_addopen(files, from,
+							"/dev/null", O_WRONLY,
+							0);
+	return to < 0 ? 0 : posix_spawn_file_actions_adddup2(files, to, from);
+}
+
 static int set_files(posix_spawn_file_actions_t *files,
 		     const struct process_setting *setting)
 {
-	int number = 0;
-
 	/* Before standard input is opened, in case stdout_fd is 0. */
-	if (setting->stdout_fd >= 0)
-		number = posix_spawn_file_actions_adddup2(
-			files, setting->stdout_fd, STDOUT_FILENO);
-	if (!number && setting->stderr_fd >= 0)
-		number = posix_spawn_file_actions_adddup2(
-			files, setting->stderr_fd, STDERR_FILENO);
+	int number = set_output(files, STDOUT_FILENO, setting->stdout_fd);
+
+	if (!number)
+		number = set_output(files, STDERR_FILENO, setting->stderr_fd);
 	if (!number)
 		number = posix_spawn_file_actions_addopen(
 			files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

@@ -47,10 +47,13 @@ struct process_status {
 /* Whether a program of this name can be started from $PATH. */
 int process_find_program(const char *name);
 
+#define PROCESS_NOWHERE -2 /* what is written there is lost */
+
 /* What a program is started with. */
 struct process_setting {
 	const char *folder;	  /* that it works in; NULL: ours */
-	int stdout_fd, stderr_fd; /* its standard files; -1: ours */
+	/* Its standard files; -1: ours; or PROCESS_NOWHERE. */
+	int stdout_fd, stderr_fd;
 	/* NAME=VALUE up to a NULL; NULL: ours. */
 	const char *const *environment;
 	/* A process group of its own, in which SIGINT and SIGTERM, which are
