@@ -25,22 +25,6 @@ void json_write_string(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-void json_write_real(FILE *out, double value)
-{
-	char number[NUMBER_SIZE];
-
-	number_print(number, value);
-	fputs(number[0] ? number : "null", out);
-}
-
-void json_write_int(FILE *out, long value)
-{
-	if (value == CELL_NO_INT)
-		fputs("null", out);
-	else
-		fprintf(out, "%ld", value);
-}
-
 static int is_wanted(const char *name, const char *const *names)
 {
 	if (!names)

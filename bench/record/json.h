@@ -1,8 +1,5 @@
-/*
- * JSON, as much as is needed to write it: a value at a time, the caller keeps
- * the order. Strings come out as valid UTF-8, numbers that are missing or not
- * finite as null.
- */
+/* JSON, as much as is needed to write it: strings come out as valid UTF-8,
+ * numbers that are missing or not finite as null. */
 #ifndef BENCH_RECORD_JSON_H
 #define BENCH_RECORD_JSON_H
 
@@ -11,8 +8,6 @@
 #include "bench/record/column.h"
 
 void json_write_string(FILE *out, const char *text);
-void json_write_real(FILE *out, double value);
-void json_write_int(FILE *out, long value); /* CELL_NO_INT: null */
 
 /* {"column": value, ...}; empty text is null. names, up to a NULL, are the
  * columns wanted; NULL: all. */
