@@ -9,6 +9,7 @@
 
 #include "bench/system/hash.h"
 #include "bench/system/kernel.h"
+#include "bench/system/text.h"
 
 /* The Makefile says what is built; without it, nothing is known. */
 #ifndef BENCH_VERSION
@@ -45,33 +46,24 @@ int machine_has_variable(const char *variable)
 
 static void list_variables(char *text, size_t size)
 {
-	size_t used = 0;
-
 	text[0] = '\0';
-	for (char **variable = environ; *variable; variable++) {
-		if (!machine_has_variable(*variable) || used >= size)
-			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 used ? ";" : "", *variable);
-	}
+	for (char **variable = environ; *variable; variable++)
+		if (machine_has_variable(*variable))
+			text_append(text, size, "%s%s", text[0] ? ";" : "",
+				    *variable);
 }
 
-/* Reads root/path, or leaves text empty. */
-static void read_below(const char *root, const char *path, char *text,
-		       size_t size)
-{
-	char whole[PATH_MAX];
-
-	snprintf(whole, sizeof(whole), "%s/%s", root, path);
-	small_file_read(whole, text, size);
-}
-
-/* The rest of the line that starts with key, without quotation marks. */
-static void copy_line(const char *lines, const char *key,
+/* Of the file root/path the rest of the line that starts with key, without
+ * separators before it and quotation marks; else text stays as it was. */
+static void read_line(const char *root, const char *path, const char *key,
 		      const char *separators, char *text, size_t size)
 {
-	const char *line = small_file_line(lines, key);
+	char whole[PATH_MAX], lines[8192];
+	const char *line;
 
+	snprintf(whole, sizeof(whole), "%s/%s", root, path);
+	small_file_read(whole, lines, sizeof(lines));
+	line = small_file_line(lines, key);
 	if (!line)
 		return;
 	line += strspn(line, separators);
@@ -90,47 +82,41 @@ static int has_hypervisor(const char *flags)
 static void read_virtualisation(struct run *run, const char *root,
 				const char *flags)
 {
-	char lines[128];
+	const size_t size = sizeof(run->virtualisation);
+	char *maker = run->virtualisation;
 
-	read_below(root, "sys/hypervisor/type", lines, sizeof(lines));
-	if (!lines[0] && !flags[0])
+	read_line(root, "sys/hypervisor/type", "", "", maker, size);
+	if (maker[0] || !flags[0])
 		return;
-	snprintf(run->virtualisation, sizeof(run->virtualisation), "none");
-	if (lines[0] || has_hypervisor(flags)) {
-		if (!lines[0])
-			read_below(root, "sys/class/dmi/id/sys_vendor", lines,
-				   sizeof(lines));
-		if (!lines[0])
-			snprintf(lines, sizeof(lines), "some");
-		copy_line(lines, "", "", run->virtualisation,
-			  sizeof(run->virtualisation));
-	}
+	snprintf(maker, size, "%s", has_hypervisor(flags) ? "some" : "none");
+	if (has_hypervisor(flags))
+		read_line(root, "sys/class/dmi/id/sys_vendor", "", "", maker,
+			  size);
 }
 
 void machine_read(struct run *run, const char *root)
 {
-	char lines[8192], flags[4096] = "";
+	char flags[4096] = "";
 
-	read_below(root, "proc/cpuinfo", lines, sizeof(lines));
-	copy_line(lines, "model name", " \t:", run->cpu_model,
+	read_line(root, "proc/cpuinfo", "model name", " \t:", run->cpu_model,
 		  sizeof(run->cpu_model));
-	copy_line(lines, "flags", "\t:", flags, sizeof(flags));
+	read_line(root, "proc/cpuinfo", "flags", "\t:", flags, sizeof(flags));
 	read_virtualisation(run, root, flags);
-	read_below(root, "etc/os-release", lines, sizeof(lines));
-	copy_line(lines, "PRETTY_NAME", "=\"", run->os, sizeof(run->os));
-	read_below(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-		   lines, sizeof(lines));
-	copy_line(lines, "", "", run->governor, sizeof(run->governor));
+	read_line(root, "etc/os-release", "PRETTY_NAME", "=\"", run->os,
+		  sizeof(run->os));
+	read_line(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+		  "", "", run->governor, sizeof(run->governor));
 	run->cpu_quota = cgroup_cpus(root);
 }
 
 double machine_memory_available(const char *root)
 {
-	char lines[4096], number[32] = "";
-	double limit = cgroup_memory(root), available;
+	const double limit = cgroup_memory(root);
+	char number[32] = "";
+	double available;
 
-	read_below(root, "proc/meminfo", lines, sizeof(lines));
-	copy_line(lines, "MemAvailable:", " ", number, sizeof(number));
+	read_line(root, "proc/meminfo", "MemAvailable:", " ", number,
+		  sizeof(number));
 	available = 1024 * strtod(number, NULL);
 	return available > 0 ? fmin(available, limit) : limit;
 }
