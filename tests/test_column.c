@@ -24,6 +24,7 @@
 static void check_kind(const struct row_kind *kind)
 {
 	const struct column *column = kind->columns;
+	char header[CSV_HEADER_SIZE];
 	size_t end = 0;
 	int i, other;
 
@@ -38,6 +39,8 @@ static void check_kind(const struct row_kind *kind)
 		assert_true(column->meaning[0] != '\0');
 	}
 	assert_true(kind->row_size - end < 8);
+	csv_print_header(header, kind);
+	assert_int_equal(header[strlen(header) - 1], '\n'); /* it fits */
 	assert_string_equal(kind->columns[0].name, "schema");
 }
 

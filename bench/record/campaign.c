@@ -65,16 +65,16 @@ static int load_folder(struct campaign *campaign, const char *dir,
 	};
 	char path[CAMPAIGN_PATH_SIZE];
 	struct stat status;
-	int i, begun;
+	char header[CSV_HEADER_SIZE];
+	int i;
 
 	for (i = 0; i < (int)(sizeof(files) / sizeof(files[0])); i++) {
 		campaign_path(path, dir, files[i].name);
 		if (stat(path, &status) && errno == ENOENT)
 			continue;
-		begun = campaign_is_begun(path, files[i].sink.kind, err);
-		if (begun < 0 ||
-		    (!begun &&
-		     load_file(path, &files[i].sink, 1, rows, log, err)))
+		csv_print_header(header, files[i].sink.kind);
+		if (!append_is_begun(path, header) &&
+		    load_file(path, &files[i].sink, 1, rows, log, err))
 			return -1;
 	}
 	return 0;

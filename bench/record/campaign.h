@@ -103,10 +103,6 @@ int campaign_keep(struct campaign *campaign, const struct observation *row,
 int campaign_keep_run(struct campaign *campaign, const struct run *run,
 		      struct error *err);
 
-/* Whether path has not even a whole header: 1 or 0, -1 without memory. */
-int campaign_is_begun(const char *path, const struct row_kind *kind,
-		      struct error *err);
-
 /* Headers, where there is no file yet: can the files be written? What a killed
  * writer left of a last line is taken away; notice says so. */
 int campaign_begin_files(struct campaign *campaign, struct error *err);

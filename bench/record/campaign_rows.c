@@ -25,36 +25,29 @@ void campaign_path(char path[CAMPAIGN_PATH_SIZE], const char *dir,
 	snprintf(path, CAMPAIGN_PATH_SIZE, "%s/%s", dir, name);
 }
 
-static int keep_core_row(struct campaign *campaign,
-			 const struct observation *row, struct error *err)
+static int keep_row(struct observation **rows, size_t *count, size_t *room,
+		    const struct observation *row, struct error *err)
 {
-	void *rows = campaign->core_rows;
+	void *items = *rows;
 
-	if (!campaign->with_cores || row->iter != CELL_NO_INT)
-		return 0;
-	if (array_make_room(&rows, campaign->core_row_count,
-			    &campaign->core_row_room, sizeof(*row), rows_kept,
-			    err))
+	if (array_make_room(&items, *count, room, sizeof(*row), rows_kept, err))
 		return -1;
-	campaign->core_rows = rows;
-	campaign->core_rows[campaign->core_row_count++] = *row;
+	*rows = items;
+	(*rows)[(*count)++] = *row;
 	return 0;
 }
 
 int campaign_keep(struct campaign *campaign, const struct observation *row,
 		  struct error *err)
 {
-	void *rows = campaign->observations;
-
-	if (row->core != CELL_NO_INT)
-		return keep_core_row(campaign, row, err);
-	if (array_make_room(&rows, campaign->observation_count,
-			    &campaign->observation_room, sizeof(*row),
-			    rows_kept, err))
-		return -1;
-	campaign->observations = rows;
-	campaign->observations[campaign->observation_count++] = *row;
-	return 0;
+	if (row->core == CELL_NO_INT)
+		return keep_row(&campaign->observations,
+				&campaign->observation_count,
+				&campaign->observation_room, row, err);
+	if (!campaign->with_cores || row->iter != CELL_NO_INT)
+		return 0;
+	return keep_row(&campaign->core_rows, &campaign->core_row_count,
+			&campaign->core_row_room, row, err);
 }
 
 int campaign_keep_run(struct campaign *campaign, const struct run *run,
@@ -70,25 +63,8 @@ int campaign_keep_run(struct campaign *campaign, const struct run *run,
 	return 0;
 }
 
-static int print_header(FILE *out, const void *context, struct error *err)
-{
-	(void)err;
-	csv_write_header(out, context);
-	return 0;
-}
-
-/* The header line of a kind, for free(). */
-static char *header_text(const struct row_kind *kind, struct error *err)
-{
-	size_t size;
-	char *text;
-
-	memory_print(&text, &size, print_header, kind, "a header", err);
-	return text;
-}
-
 static void notice_cut(struct campaign *campaign, const char *path,
-		     const struct append_note *note)
+		       const struct append_note *note)
 {
 	if (note->cut)
 		text_append(campaign->notice, sizeof(campaign->notice),
@@ -101,29 +77,14 @@ static int append(struct campaign *campaign, const char *name,
 		  const struct row_kind *kind, const char *rows, size_t size,
 		  int wait, struct append_note *note, struct error *err)
 {
-	char path[CAMPAIGN_PATH_SIZE], *header = header_text(kind, err);
+	char path[CAMPAIGN_PATH_SIZE], header[CSV_HEADER_SIZE];
 	int failed;
 
-	if (!header)
-		return -1;
 	campaign_path(path, campaign->dir, name);
+	csv_print_header(header, kind);
 	failed = append_rows(path, header, rows, size, wait, note, err);
-	free(header);
 	notice_cut(campaign, path, note);
 	return failed;
-}
-
-int campaign_is_begun(const char *path, const struct row_kind *kind,
-		      struct error *err)
-{
-	char *header = header_text(kind, err);
-	int begun;
-
-	if (!header)
-		return -1;
-	begun = append_is_begun(path, header);
-	free(header);
-	return begun;
 }
 
 int campaign_begin_files(struct campaign *campaign, struct error *err)

@@ -59,13 +59,21 @@ static void write_text(FILE *out, const char *text, size_t size)
 		fputs(buffer, out);
 }
 
+void csv_print_header(char text[CSV_HEADER_SIZE], const struct row_kind *kind)
+{
+	text[0] = '\0';
+	for (int i = 0; i < kind->column_count; i++)
+		text_append(text, CSV_HEADER_SIZE, "%s%s", i ? "," : "",
+			    kind->columns[i].name);
+	text_append(text, CSV_HEADER_SIZE, "\n");
+}
+
 void csv_write_header(FILE *out, const struct row_kind *kind)
 {
-	int i;
+	char text[CSV_HEADER_SIZE];
 
-	for (i = 0; i < kind->column_count; i++)
-		fprintf(out, "%s%s", i ? "," : "", kind->columns[i].name);
-	fputc('\n', out);
+	csv_print_header(text, kind);
+	fputs(text, out);
 }
 
 void csv_write_row(FILE *out, const struct row_kind *kind, const void *row)

@@ -15,6 +15,11 @@
 #include "backends/contract/error.h"
 #include "bench/record/column.h"
 
+enum { CSV_HEADER_SIZE = 4096 }; /* that of any kind has room */
+
+/* The header line, as text. */
+void csv_print_header(char text[CSV_HEADER_SIZE], const struct row_kind *kind);
+
 /* The header line, and one line for row; the caller checks ferror(). */
 void csv_write_header(FILE *out, const struct row_kind *kind);
 void csv_write_row(FILE *out, const struct row_kind *kind, const void *row);
