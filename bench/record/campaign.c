@@ -14,6 +14,7 @@
 #include "bench/system/append.h"
 #include "bench/system/file.h"
 #include "bench/system/memory.h"
+#include "bench/system/text.h"
 
 enum { MOST_TRIES = 100 };
 
@@ -33,7 +34,7 @@ static int add_run(const void *row, void *context, struct error *err)
 	return campaign_keep_run(context, row, err);
 }
 
-/* Reads one file and tells log of a torn line. */
+/* Reads one file; a torn line is a note in log. */
 static int load_file(const char *path, const struct csv_sink *sinks, int count,
 		     size_t *rows, FILE *log, struct error *err)
 {
@@ -283,12 +284,8 @@ static void make_name(struct campaign *campaign,
 static void make_id(struct campaign *campaign,
 		    const struct campaign_request *request)
 {
-	size_t length;
-
 	make_name(campaign, request);
-	length = strlen(campaign->id);
-	snprintf(campaign->id + length, sizeof(campaign->id) - length, "-%08x",
-		 file_unique());
+	text_append(campaign->id, sizeof(campaign->id), "-%08x", file_unique());
 }
 
 /* A folder that was not there before, so that two campaigns of one second do
@@ -297,16 +294,17 @@ static int make_own_folder(struct campaign *campaign,
 			   const struct campaign_request *request,
 			   struct error *err)
 {
-	char number[16];
 	int try;
 
 	if (file_make_folder("results", err))
 		return -1;
 	make_name(campaign, request);
 	for (try = 1; try < MOST_TRIES; try++) {
-		snprintf(number, sizeof(number), "-%d", try);
-		snprintf(campaign->dir, sizeof(campaign->dir), "results/%s%s",
-			 campaign->id, try > 1 ? number : "");
+		snprintf(campaign->dir, sizeof(campaign->dir), "results/%s",
+			 campaign->id);
+		if (try > 1)
+			text_append(campaign->dir, sizeof(campaign->dir), "-%d",
+				    try);
 		if (mkdir(campaign->dir, 0777) == 0) {
 			make_id(campaign, request);
 			return 0;
@@ -414,7 +412,7 @@ void campaign_leave(struct campaign *campaign)
 }
 
 /* Are rows without a run surely those of a process that was killed? Else it
- * may still run, and is nobody's business. */
+ * may still run, and they are left alone. */
 static int is_alone(const struct campaign *campaign)
 {
 	return campaign->in_use && append_is_alone(campaign->in_use - 1) > 0;
@@ -429,7 +427,7 @@ static int use_folder(struct campaign *campaign,
 		return error_set(err, ERROR_USAGE, "--out: this name is too "
 				 "long: %s", request->dir);
 	snprintf(campaign->dir, sizeof(campaign->dir), "%s", request->dir);
-	/* A torn line is taken away, and told of, when the rest is known to
+	/* A torn line is taken away, and noted, when the rest is known to
 	 * be of use. */
 	if (file_make_folder(campaign->dir, err))
 		return -1;

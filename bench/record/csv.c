@@ -15,7 +15,7 @@ static const char byte_order_mark[] = "\xEF\xBB\xBF";
 struct csv_reader {
 	const struct row_kind *kind;
 	char source[256];
-	csv_take *take;
+	csv_handler *handle;
 	void *context;
 	struct csv_parser parser;
 	const struct column *columns[MOST_CELLS]; /* NULL: unknown, skipped */
@@ -128,7 +128,7 @@ static void reader_fail(struct csv_reader *reader, const char *name,
 			  gap, expected);
 }
 
-static void take_name(struct csv_reader *reader, const char *name)
+static void read_name(struct csv_reader *reader, const char *name)
 {
 	const struct column *column = row_column(reader->kind, name);
 
@@ -143,7 +143,7 @@ static void take_name(struct csv_reader *reader, const char *name)
 	reader->columns[reader->cell] = column;
 }
 
-static void take_value(struct csv_reader *reader, const char *value)
+static void read_value(struct csv_reader *reader, const char *value)
 {
 	const struct column *column;
 	char *cell;
@@ -185,13 +185,13 @@ static void on_cell(void *text, size_t length, void *context)
 	if (reader->failed || reader->torn)
 		return;
 	if (!reader->width)
-		take_name(reader, text);
+		read_name(reader, text);
 	else
-		take_value(reader, text);
+		read_value(reader, text);
 	reader->cell++;
 }
 
-static void take_header(struct csv_reader *reader)
+static void read_header(struct csv_reader *reader)
 {
 	for (int i = 0; i < reader->kind->column_count; i++) {
 		const struct column *column = &reader->kind->columns[i];
@@ -208,11 +208,11 @@ static void take_header(struct csv_reader *reader)
 	reader->width = reader->cell;
 }
 
-static void give_row(struct csv_reader *reader)
+static void hand_over(struct csv_reader *reader)
 {
 	struct error err;
 
-	if (reader->take(reader->row, reader->context, &err) == 0)
+	if (reader->handle(reader->row, reader->context, &err) == 0)
 		return;
 	reader->failed = 1;
 	reader->error = err;
@@ -229,14 +229,14 @@ static void on_row(int end, void *context)
 	if (reader->failed || reader->torn)
 		return;
 	if (!reader->width) {
-		take_header(reader);
+		read_header(reader);
 	} else if (reader->cell < reader->width) {
 		reader_fail(reader, "", "fewer cells than the header has",
 			    NULL);
 	} else if (reader->ending) {
 		reader_fail(reader, "", "the last row has no line end", NULL);
 	} else {
-		give_row(reader);
+		hand_over(reader);
 	}
 	reader->spans = 0;
 	reader->cell = 0;
@@ -254,7 +254,7 @@ static void *capped_realloc(void *memory, size_t size)
 }
 
 struct csv_reader *csv_reader_open(const struct row_kind *kind,
-				   const char *source, csv_take *take,
+				   const char *source, csv_handler *handle,
 				   void *context, struct error *err)
 {
 	struct csv_reader *reader = calloc(1, sizeof(*reader));
@@ -271,7 +271,7 @@ struct csv_reader *csv_reader_open(const struct row_kind *kind,
 	csv_set_realloc_func(&reader->parser, capped_realloc);
 	reader->kind = kind;
 	snprintf(reader->source, sizeof(reader->source), "%s", source);
-	reader->take = take;
+	reader->handle = handle;
 	reader->context = context;
 	reader->line = 1;
 	row_clear(kind, reader->row);

@@ -25,9 +25,9 @@ void csv_write_header(FILE *out, const struct row_kind *kind);
 void csv_write_row(FILE *out, const struct row_kind *kind, const void *row);
 
 /*
- * Reads rows as they arrive. feed takes any bytes and calls take once for each
- * complete row; end reports what is left half read. Errors are ERROR_INPUT and
- * start with source:line:cell, both from 1. Unknown columns are skipped;
+ * Reads rows as they arrive. feed accepts any bytes and calls handle once for
+ * each complete row; end reports what is left half read. Errors are ERROR_INPUT
+ * and start with source:line:cell, both from 1. Unknown columns are skipped;
  * required ones that are absent, and duplicate ones, are errors. After an error
  * the reader can only be closed. Nothing at all, and a header alone, are fine
  * here.
@@ -37,11 +37,11 @@ void csv_write_row(FILE *out, const struct row_kind *kind, const void *row);
  * its number; 0 if there was none. A header alone may be without.
  */
 struct csv_reader;
-typedef int csv_take(const void *row, void *context, struct error *err);
-csv_take csv_ignore; /* takes rows that nobody wants */
+typedef int csv_handler(const void *row, void *context, struct error *err);
+csv_handler csv_ignore; /* takes rows that nobody wants */
 
 struct csv_reader *csv_reader_open(const struct row_kind *kind,
-				   const char *source, csv_take *take,
+				   const char *source, csv_handler *handle,
 				   void *context, struct error *err);
 int csv_reader_feed(struct csv_reader *reader, const char *bytes, size_t count,
 		    struct error *err);
@@ -56,15 +56,15 @@ int csv_read(const char *path, const struct row_kind *kind, void **rows,
 
 /*
  * A whole file whose rows are of one of several kinds, told by the header; the
- * kind's take gets each row. Never waits for the writer of a FIFO to come.
+ * kind's handle gets each row. Never waits for the writer of a FIFO to come.
  */
 struct csv_sink {
 	const struct row_kind *kind;
-	csv_take *take;
+	csv_handler *handle;
 	void *context;
 };
 struct csv_found {
-	size_t rows;	/* given to take, 0 included */
+	size_t rows;	/* given to handle, 0 included */
 	long torn_line; /* as of csv_reader_torn */
 };
 int csv_scan(const char *path, const struct csv_sink *sinks, int count,

@@ -66,7 +66,7 @@ static int count_row(const void *row, void *context, struct error *err)
 	struct counted *counted = context;
 
 	counted->found->rows++;
-	return counted->sink->take(row, counted->sink->context, err);
+	return counted->sink->handle(row, counted->sink->context, err);
 }
 
 static int read_error(const char *path, struct error *err)

@@ -70,7 +70,7 @@ static void read_line(const char *root, const char *path, const char *key,
 	snprintf(text, size, "%.*s", (int)strcspn(line, "\"\n"), line);
 }
 
-/* Among the flags of x86; other CPUs do not tell. */
+/* Among the flags of x86; other CPUs have no such flag. */
 static int has_hypervisor(const char *flags)
 {
 	const char *found = strstr(flags, " hypervisor");

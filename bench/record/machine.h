@@ -12,15 +12,15 @@ void machine_describe(struct run *run);
 /* Those of the machine alone, where it is not this program that measures. */
 void machine_describe_host(struct run *run);
 
-/* Fills binary_sha256, empty if /proc does not tell. It reads the whole program
+/* Fills binary_sha256, empty without /proc. It reads the whole program
  * (some 10 ms), and so belongs after all that is timed. */
 void machine_read_binary(struct run *run);
 
 /* Bytes of memory that can be had: what the kernel says is available, or what
- * control groups allow if that is less. NAN: it does not tell. */
+ * control groups allow if that is less. NAN: neither is known. */
 double machine_memory_available(const char *root);
 
-/* The part of it that the system tells in files. root is put before their
+/* The part of it that the system has in files. root is put before their
  * paths: "" but in tests. */
 void machine_read(struct run *run, const char *root);
 
@@ -37,7 +37,7 @@ void machine_key(const struct run *run, char key[MACHINE_KEY_SIZE]);
 /*
  * In how many ways the machines of two runs of one target differ, and which, in
  * words; besides the key's: CPUs allowed, system, governor, device, driver and
- * variables. What one of them does not tell is no difference. The list is cut
+ * variables. What one of them lacks is no difference. The list is cut
  * at size.
  */
 int machine_difference(const struct run *first, const struct run *second,

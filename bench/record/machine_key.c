@@ -45,7 +45,7 @@ static void print_quota(const struct run *run, char *text)
 	snprintf(text, FEATURE_SIZE, "%s", number[0] ? number : "none");
 }
 
-/* What a machine is told by; the key is made of the first ones. */
+/* What identifies a machine; the key is made of the first ones. */
 static const struct feature {
 	const char *name;
 	const char *column;
@@ -128,7 +128,7 @@ static int list_has(const char *list, const char *separators, const char *item,
 	}
 }
 
-/* bench chose its value, as BENCH_SET tells; a process that has not computed
+/* bench chose its value, as BENCH_SET says; a process that has not computed
  * yet lacks it. */
 static int is_chosen(const char *all, const char *variable)
 {
@@ -162,7 +162,7 @@ static int add_variables(char *text, size_t size, const char *variables,
 	return count;
 }
 
-/* What one of them does not tell may be the same. */
+/* What one of them lacks may be the same. */
 static int differs(const struct feature *feature, const struct run *first,
 		   const struct run *second, char one[FEATURE_SIZE],
 		   char other[FEATURE_SIZE])

@@ -10,7 +10,7 @@
 /* More are no table that anybody could read, but much memory. */
 enum { MOST_CELLS = 100000 };
 
-/* What runs.csv tells: each run, and one run of each campaign. */
+/* What runs.csv has: each run, and one run of each campaign. */
 struct known {
 	struct names ids, campaigns;
 	const struct run **firsts; /* of each campaign */

@@ -157,7 +157,7 @@ struct run {
 
 extern const struct row_kind run_rows;
 
-/* The --resident that such a run is told; empty where no device could. */
+/* The --resident that asks for such a run; empty where no device could. */
 const char *run_asked_resident(const struct run *run);
 
 /* Its precision where that is worth a word: empty for fp32. */

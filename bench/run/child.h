@@ -20,7 +20,7 @@ struct child_request {
 /* Who hears what a child has to say, and is asked to be quick. */
 struct child_ear {
 	/* Each row as it arrives; a failure ends the child. */
-	csv_take *row;
+	csv_handler *row;
 	/* Between rows: all that has arrived was given. At least ten times a
 	 * second. */
 	void (*pause)(void *context);
