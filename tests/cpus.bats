@@ -15,8 +15,8 @@ setup() {
 @test "eight cores on one CPU" {
 	run -0 --separate-stderr taskset -c "$CPU" "$BENCH" run null-1 cpu-2 \
 		cpu-8 "${TINY[@]/-q/--seed=1}" --out made
-	[ "$(grep -c "cpu-8: 8 cores on 1 CPU," <<<"$stderr")" = 1 ]
-	[[ "$stderr" != *"2 cores on"* ]]
+	[ "$(grep -c "cpu-8: 8 cores share 1 CPU," <<<"$stderr")" = 1 ]
+	[[ "$stderr" != *"2 cores share"* ]]
 	[ "$(column made/runs.csv status)" = "ok ok ok" ]
 	[ "$(column made/runs.csv cpus)" = "1 1 1" ]
 	run -0 taskset -c "$CPU" "$BENCH" devices
@@ -34,7 +34,7 @@ setup() {
 	[ -z "$stderr" ]
 	run -0 --separate-stderr taskset -c "$CPU" "$BENCH" run cpu-1 \
 		"${TINY[@]/-q/--seed=1}" --out made
-	[[ "$stderr" != *"cores on"* ]]
+	[[ "$stderr" != *"cores share"* ]]
 }
 
 @test "the CPUs that --cpus lists, and no others" {

@@ -49,12 +49,12 @@ launches() {
 	run -0 "$BENCH" measure cpu-1 "${SMALL[@]}" --run-file none.csv
 	[ -z "$(cell none.csv 1 device_class)" ]
 	run -2 "$BENCH" measure cpu-1 "${SMALL[@]}" --device-class gpu
-	[[ "$output" == *"--device-class gpu does not go with cpu-1: "*": opencl" ]]
+	[[ "$output" == *"--device-class gpu cannot be used with cpu-1: "*": opencl" ]]
 	run -2 "$BENCH" run null-1 cpu-2 "${SMALL[@]}" --device-class cpu
-	[[ "$output" == *"--device-class cpu does not go with null-1, cpu-2: "* ]]
+	[[ "$output" == *"--device-class cpu cannot be used with null-1, cpu-2: "* ]]
 	run -2 "$BENCH" verify cpu --model tiny -d synthetic --steps 1 \
 		--device-class gpu
-	[[ "$output" == *"--device-class gpu does not go with cpu: "* ]]
+	[[ "$output" == *"--device-class gpu cannot be used with cpu: "* ]]
 	run -2 "$BENCH" measure opencl "${SMALL[@]}" --device-class dsp
 	[[ "$output" == *"dsp"*"cpu"*"gpu"* ]]
 }
@@ -62,7 +62,7 @@ launches() {
 @test "beside others opencl alone gets the class, and that is said" {
 	run -0 --separate-stderr "$BENCH" run null-1 opencl "${SMALL[@]:0:12}" \
 		--steps 1 --device-class gpu --out made
-	[[ "$stderr" == *"note: --device-class gpu concerns opencl alone"* ]]
+	[[ "$stderr" == *"note: --device-class gpu applies to opencl only"* ]]
 	[ "$(column made/runs.csv device_class)" = " gpu" ]
 	[ "$(column made/runs.csv status)" = "ok ok" ]
 	run -0 --separate-stderr "$BENCH" run null-1 opencl "${SMALL[@]}" \
@@ -70,7 +70,7 @@ launches() {
 	[ -z "$stderr" ]
 	run -0 --separate-stderr "$BENCH" verify cpu opencl --model tiny \
 		-d synthetic --steps 1 --batch 3 --device-class gpu
-	[[ "$stderr" == *"note: --device-class gpu concerns opencl alone"* ]]
+	[[ "$stderr" == *"note: --device-class gpu applies to opencl only"* ]]
 	[[ "$output" == *"all right"* ]]
 }
 

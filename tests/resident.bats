@@ -172,17 +172,17 @@ refuses() {
 }
 
 @test "what cannot run ahead is a usage error" {
-	refuses "--sync epoch does not go with cpu-1: " cpu-1
+	refuses "--sync epoch cannot be used with cpu-1: " cpu-1
 	refuses "a target that takes it: opencl" null-2
 	refuses "leave out --resident no" opencl --resident no
-	refuses "--profile is about single iterations" opencl --profile p
-	refuses "--trace is about single iterations" opencl --trace t
-	refuses "--inject is about single iterations" opencl --inject 5
+	refuses "--profile needs single iterations" opencl --profile p
+	refuses "--trace needs single iterations" opencl --trace t
+	refuses "--inject needs single iterations" opencl --inject 5
 	refuses "--straggler is about" opencl --straggler 0:5
 	run -2 "$BENCH" measure opencl "${SMALL[@]}" --sync never
 	run -2 "$BENCH" measure opencl "${SMALL[@]}" --resident yes
 	run -2 "$BENCH" measure cpu-1 "${SMALL[@]}" --resident no
-	[[ "$output" == *"--resident no does not go with cpu-1: "* ]]
+	[[ "$output" == *"--resident no cannot be used with cpu-1: "* ]]
 	[ ! -e p ] && [ ! -e t ]
 }
 
@@ -190,11 +190,11 @@ refuses() {
 	several
 	run -0 --separate-stderr "$BENCH" run null-1 opencl opencl-2 \
 		"${SMALL[@]:0:14}" --sync epoch --out ahead
-	[[ "$stderr" == *"note: --sync epoch concerns opencl alone"* ]]
+	[[ "$stderr" == *"note: --sync epoch applies to opencl only"* ]]
 	[ "$(column ahead/runs.csv sync)" = "step epoch step" ]
 	run -0 --separate-stderr "$BENCH" run null-1 opencl opencl-2 \
 		"${SMALL[@]:0:14}" --resident no --out brought
-	[[ "$stderr" == *"note: --resident no concerns opencl, opencl-2 alone"* ]]
+	[[ "$stderr" == *"note: --resident no applies to opencl, opencl-2 only"* ]]
 	[ "$(column brought/runs.csv resident)" = " no no" ]
 }
 

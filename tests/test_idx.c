@@ -110,7 +110,7 @@ static void cuts_are_refused(void **state)
 			write_file(path, gz ? packed : bytes, cuts[i]);
 			assert_refused(path, &images,
 				       gz && cuts[i] > 15 ?
-					       "compressed data has no end" :
+					       "compressed data ends too" :
 					       "cut short");
 		}
 		write_file(path, gz ? packed : bytes, whole);

@@ -312,8 +312,8 @@ static void spoilt_models_are_usage(void **state)
 		  "a window of 3x3 is larger than its input of 3x2x2" },
 		{ "no-loss", "model 'no-loss', layer 1 (relu): the last layer "
 		  "has to be a loss" },
-		{ "many-classes", "model 'many-classes', layer 2 (loss): tells "
-		  "12 classes apart, data set 'synthetic' has 10" },
+		{ "many-classes", "model 'many-classes', layer 2 (loss): has "
+		  "12 classes, data set 'synthetic' has 10" },
 		{ "no-recipe", "model 'no-recipe': batch is 0 in its recipe, "
 		  "where it is more than 0" },
 	};

@@ -46,8 +46,8 @@ int device_list(const struct backend *backend, struct device_info *list,
 		err->memory |= !listing.is_asked;
 		if (clock_now() - began_s >= DEVICE_LIST_LIMIT_S)
 			error_set(err, ERROR_FAILED,
-				  "a driver did not say within %d s which "
-				  "devices it has", DEVICE_LIST_LIMIT_S);
+				  "a driver did not list its devices within "
+				  "%d s", DEVICE_LIST_LIMIT_S);
 		return -1;
 	}
 	memcpy(list, listing.list, sizeof(listing.list));

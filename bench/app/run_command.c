@@ -79,8 +79,8 @@ static int plan_targets(struct work *work, struct error *err)
 		return 0;
 	if (count * options->repeat > 1)
 		return error_set(err, ERROR_USAGE,
-				 "--trace shows one process, and these would "
-				 "be %ld: name one target",
+				 "--trace shows one process, not %ld: name one "
+				 "target, without --repeat",
 				 count * options->repeat);
 	return file_check(options->trace, err);
 }
@@ -387,9 +387,9 @@ static void note_shared_cpus(const struct work *work)
 		    (!most || work->targets[i].cores > most->cores))
 			most = &work->targets[i];
 	if (most && most->cores > cpus)
-		fprintf(work->log, "note: %s: %d cores on %d CPU%s, which "
-			"bounds what can be seen of a speed-up\n",
-			most->name, most->cores, cpus, cpus == 1 ? "" : "s");
+		fprintf(work->log, "note: %s: %d cores share %d CPU%s, which "
+			"limits the speed-up\n", most->name, most->cores,
+			cpus, cpus == 1 ? "" : "s");
 }
 
 static void note_idle_cores(const struct work *work)

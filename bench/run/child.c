@@ -271,7 +271,7 @@ static size_t hear_some(struct listener *listener, int wait_ms,
 		return 0;
 	if (count < 0 && !listener->failed)
 		listener->failed = error_set(err, ERROR_FAILED, "its rows "
-					     "could not be heard: %s",
+					     "could not be read: %s",
 					     strerror(errno));
 	if (count < 0) /* it might wait for us to hear more */
 		tell(listener, SIGKILL);
@@ -283,7 +283,7 @@ static size_t hear_some(struct listener *listener, int wait_ms,
 	    !take_bytes(listener, bytes, (size_t)count, err))
 		return (size_t)count;
 	listener->failed = err->kind != ERROR_INPUT ? -1 :
-		blame_child("it printed what is no row", err);
+		blame_child("it printed something that is not a row", err);
 	listener->deadline = clock_now();
 	return (size_t)count;
 }
@@ -440,8 +440,8 @@ static int finish(struct child_result *result, const struct listener *listener,
 	} else if (read_run(run_file, run, err)) {
 		result->is_mute = !status->signal && !err->memory;
 		if (!result->exit_code || err->memory)
-			return blame_child("ended well, but what it says of "
-					   "itself cannot be read", err);
+			return blame_child("exited with code 0, but left "
+					   "no readable run file", err);
 		make_run(run, request, status);
 	}
 	run->exit_code = result->exit_code;

@@ -101,7 +101,7 @@ static void pause_rows(void *context)
 
 	if (interrupt_signal() && !collector->interrupted) {
 		collector->interrupted = 1;
-		say(collector, "ending this run; the second Ctrl-C ends it at ",
+		say(collector, "ending this run; a second Ctrl-C ends it at ",
 		    "once");
 		collector->progress.out = NULL;
 	}

@@ -141,8 +141,8 @@ static void print_device(struct core *core, const struct device_info *info)
 {
 	static const char *const states[] = {
 		[KERNELS_UNKNOWN] = "",
-		[KERNELS_COLD] = " (cold: its kernels were not kept yet)",
-		[KERNELS_WARM] = " (warm: from kernels that were kept)",
+		[KERNELS_COLD] = " (cold: its kernels were not cached)",
+		[KERNELS_WARM] = " (warm: from cached kernels)",
 	};
 	const struct training *training = core->training;
 	char steps[64 * MODEL_MAX_LAYERS];

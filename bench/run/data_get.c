@@ -23,12 +23,12 @@ static const struct {
 	int code;
 	const char *words;
 } curl_codes[] = {
-	{ 5, "the proxy's name is not known" },
-	{ 6, "the host's name is not known" },
+	{ 5, "the proxy's name cannot be resolved" },
+	{ 6, "the host's name cannot be resolved" },
 	{ 7, "no connection" },
-	{ 22, "the server answers with an error" },
+	{ 22, "the server returned an error" },
 	{ 28, "too slow" },
-	{ 35, "TLS fails" },
+	{ 35, "the TLS handshake failed" },
 	{ 60, "the server's certificate is not trusted" },
 	{ 63, "larger than " TEXT(MAX_BYTES) " bytes" },
 };
@@ -42,9 +42,9 @@ static int is_https(const char *url)
 static const char *check_url(const char *url)
 {
 	if (!is_https(url) && strncmp(url, "http://", 7))
-		return "it should begin with https:// or http://";
+		return "it must begin with https:// or http://";
 	if (strpbrk(url, " \t\r\n?#"))
-		return "spaces, ? and # cannot be in it";
+		return "it must not contain spaces, ? or #";
 	return NULL;
 }
 
@@ -53,8 +53,8 @@ static int check_curl(struct error *err)
 	if (process_find_program("curl"))
 		return 0;
 	return error_set(err, ERROR_MISSING,
-			 "curl is not found in $PATH; `apt-get install curl` "
-			 "brings it");
+			 "curl was not found in $PATH; `apt-get install curl` "
+			 "installs it");
 }
 
 /* As many bytes came as we let it write. */
@@ -83,7 +83,7 @@ static int curl_failed(const char *url, const char *path,
 		if (curl_codes[i].code == code)
 			return error_set(err, ERROR_MISSING, "%.700s: %s", url,
 					 curl_codes[i].words);
-	return error_set(err, ERROR_MISSING, "%.700s: exit code %d of curl",
+	return error_set(err, ERROR_MISSING, "%.700s: curl exited with code %d",
 			 url, code);
 }
 
@@ -160,7 +160,7 @@ static int make_folders(const char *dir, struct error *err)
 		*slash = '\0';
 		if (mkdir(path, 0755) && errno != EEXIST)
 			return error_set(err, ERROR_OUTPUT,
-					 "folder %.700s cannot be made: %s",
+					 "folder %.700s cannot be created: %s",
 					 path, strerror(errno));
 		*slash = '/';
 	}
@@ -221,7 +221,7 @@ static int look_before(const struct transfer *transfer, const char *dir,
 	if (!dataset_file_path(dir, transfer->file, path, sizeof(path)))
 		return 0;
 	if (!verify(transfer, path, path, sha256, &reason)) {
-		fprintf(log, "have it: %s\n", path);
+		fprintf(log, "already there: %s\n", path);
 		fprintf(out, "%s\n", path);
 		return 1;
 	}
@@ -357,8 +357,8 @@ int data_get(const struct dataset_known *known, const struct options *options,
 	dataset_search_init(&search, NULL);
 	if (!options->data_dir && !search.cache[0])
 		return error_set(err, ERROR_USAGE,
-				 "neither XDG_CACHE_HOME nor HOME is set: say "
-				 "where to with --data-dir");
+				 "neither XDG_CACHE_HOME nor HOME is set: "
+				 "choose a folder with --data-dir");
 	if (options->data_dir ?
 		    make_name(dir, err, "%s", options->data_dir) :
 		    make_name(dir, err, "%s/%s", search.cache, known->name))

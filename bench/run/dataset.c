@@ -100,7 +100,7 @@ static void identify(struct dataset *dataset, const struct dataset_known *asked,
 	}
 	snprintf(dataset->name, sizeof(dataset->name), "unknown-%.8s",
 		 dataset->train.sha256);
-	notice_add(dataset, "%.200s holds no content that we know: labelled %s",
+	notice_add(dataset, "%.200s holds no known data set: labelled %s",
 		   dataset->source, dataset->name);
 	if (closest)
 		notice_add(dataset, "only %d of its 4 files are those of %s",
@@ -115,8 +115,8 @@ static void notice_search(struct dataset *dataset,
 	size_t length = search->variable ? strlen(search->variable) : 0;
 
 	if (place->passed_over[0])
-		notice_add(dataset, "%.200s was passed over: it has only some "
-			   "of the four files", place->passed_over);
+		notice_add(dataset, "%.200s was skipped: it has only some of "
+			   "the four files", place->passed_over);
 	else if (length && !search->only &&
 		 strncmp(place->dir, search->variable, length))
 		notice_add(dataset, "BENCH_DATA_DIR=%.200s has none of the "
@@ -131,7 +131,7 @@ static int tell_way_out(const struct dataset_known *known, struct error *err)
 
 	if (err->kind == ERROR_INPUT)
 		snprintf(err->message + used, sizeof(err->message) - used,
-			 "; `bench data get %s` brings the right files",
+			 "; `bench data get %s` downloads the right files",
 			 known->name);
 	return -1;
 }
@@ -299,8 +299,8 @@ static int load_synthetic(struct dataset *dataset,
 	if (train < 0 || train > IDX_MAX_COUNT || test < 0 ||
 	    test > IDX_MAX_COUNT)
 		return error_set(err, ERROR_USAGE,
-				 "%d and %d synthetic samples: from 1 to %d "
-				 "can be made", train, test, IDX_MAX_COUNT);
+				 "%d and %d synthetic samples: each must be 1 "
+				 "to %d", train, test, IDX_MAX_COUNT);
 	snprintf(dataset->name, sizeof(dataset->name), "synthetic");
 	snprintf(dataset->source, sizeof(dataset->source),
 		 "generated: ten patterns, shifted, on noise");

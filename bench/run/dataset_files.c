@@ -296,7 +296,7 @@ static int missing_only(const struct folders *folders,
 			 "%.300s has %s%s of %s (names with .idx for -idx and "
 			 "with .gz will do; looked in it and in its MNIST/raw "
 			 "and FashionMNIST/raw); `bench data get %s --data-dir "
-			 "DIR` brings them",
+			 "DIR` downloads them",
 			 search->only, count ? "no " : "none",
 			 count ? absent : "", names,
 			 known ? known->name : "mnist");

@@ -38,8 +38,8 @@ static int source_failed(struct source *source, struct error *err)
 				 source->name, strerror(number));
 	case Z_BUF_ERROR:
 		return error_set(err, ERROR_INPUT,
-				 "%s: cut short: its compressed data has no "
-				 "end", source->name);
+				 "%s: cut short: its compressed data ends too "
+				 "early", source->name);
 	default:
 		return error_set(err, ERROR_INPUT,
 				 "%s: its compressed data is damaged (%s)",

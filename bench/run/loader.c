@@ -252,7 +252,7 @@ struct loader *loader_open(const struct loader_plan *plan, struct error *err)
 static int fail_at_end(struct error *err)
 {
 	return error_set(err, ERROR_FAILED,
-			 "a batch after the last was asked for");
+			 "there is no batch after the last one");
 }
 
 /* Of samples that a program holds, which has to be told an epoch's order. */

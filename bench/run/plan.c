@@ -81,9 +81,9 @@ static int refuse_step_options(const struct options *options, struct error *err)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].value)
 			return error_set(err, ERROR_USAGE,
-					 "--%s is about single iterations, "
+					 "--%s needs single iterations, "
 					 "which --sync epoch does not wait "
-					 "for: leave out one of them",
+					 "for: leave out one of the two",
 					 others[i].name);
 	return 0;
 }
@@ -140,20 +140,20 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 	char loss[80];
 
 	if (memcmp(&found, &in, sizeof(in)))
-		return error_set(err, ERROR_USAGE, "model '%s' wants images of "
+		return error_set(err, ERROR_USAGE, "model '%s' takes images of "
 				 "%dx%dx%d, data set '%s' has %dx%dx%d",
 				 model->name, in.channels, in.height, in.width,
 				 dataset->name, found.channels, found.height,
 				 found.width);
 	layer_describe(model, model->layer_count - 1, loss, sizeof(loss));
 	if (!model_has_classes(model))
-		return error_set(err, ERROR_USAGE, "model '%s', %s: wants "
+		return error_set(err, ERROR_USAGE, "model '%s', %s: takes "
 				 "vectors of %d values as targets, data set "
 				 "'%s' has classes", model->name, loss,
 				 model_classes(model), dataset->name);
 	if (dataset->classes != model_classes(model))
-		return error_set(err, ERROR_USAGE, "model '%s', %s: tells %d "
-				 "classes apart, data set '%s' has %d",
+		return error_set(err, ERROR_USAGE, "model '%s', %s: has %d "
+				 "classes, data set '%s' has %d",
 				 model->name, loss, model_classes(model),
 				 dataset->name, dataset->classes);
 	return 0;
@@ -179,7 +179,7 @@ static int refuse_batch(const struct training *training,
 	if (options->global_batch != OPTION_UNSET)
 		return error_set(err, ERROR_USAGE,
 				 "--global-batch %ld: data set '%s' has %d "
-				 "training images; choose fewer",
+				 "training images; choose a smaller batch",
 				 options->global_batch, dataset->name,
 				 dataset->train.count);
 	if (training->global_batch > options->batch)
@@ -187,8 +187,9 @@ static int refuse_batch(const struct training *training,
 			 "together", training->global_batch / options->batch,
 			 training->global_batch);
 	return error_set(err, ERROR_USAGE, "--batch %ld%s: data set '%s' has "
-			 "%d training images; choose fewer", options->batch,
-			 cores, dataset->name, dataset->train.count);
+			 "%d training images; choose a smaller batch",
+			 options->batch, cores, dataset->name,
+			 dataset->train.count);
 }
 
 /* Of so many samples some core has one alone, and its batch norm one value. */
@@ -206,7 +207,7 @@ static int check_norm(const struct training *training, int samples,
 	layer_describe(training->model, row, where, sizeof(where));
 	return error_set(err, ERROR_USAGE, "model '%s', %s: %s iteration has "
 			 "%d sample%s for %d core%s, so that one has 1 value "
-			 "per channel, of which there is no variance; choose "
+			 "per channel, whose variance is undefined; choose "
 			 "another --batch or --global-batch",
 			 training->model->name, where, which, samples,
 			 samples == 1 ? "" : "s", cores,

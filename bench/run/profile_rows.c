@@ -17,7 +17,7 @@ static const struct column profile_columns[] = {
 	TEXT(run_id, "the process, as in runs.csv"),
 	TEXT(target, "what was timed"),
 	INT(cores, "emulated cores of the target"),
-	INT(core, "rank of the core that was looked at"),
+	INT(core, "rank of the profiled core"),
 	TEXT(model, "the network"),
 	TEXT(algorithm, "fast or dense, as in runs.csv"),
 	TEXT(precision, "fp32, bf16 or fp64, likewise"),
@@ -37,7 +37,7 @@ static const struct column profile_columns[] = {
 	     "single elements take"),
 	REAL(moved_bytes, "if each value is read once, and written once"),
 	REAL(nonzero_pct, "of the factors that come from the input (backward: "
-	     "from the slopes): what is neither dropped nor 0"),
+	     "from the gradient): what is neither dropped nor 0"),
 	REAL(launches, "kernels and transfers given to a device"),
 	REAL(dense_gflops, "dense_flop over elapsed_s, in 1e9 a second"),
 	REAL(done_gflops, "done_flop over elapsed_s, likewise"),
@@ -99,7 +99,7 @@ static const struct {
 	{ "GB/s", AT(moved_gbs), 1, 1, "", -INFINITY,
 	  "GB/s: if each value moves once" },
 	{ "not 0", AT(nonzero_pct), 1, 1, "%", -INFINITY,
-	  "not 0: of the factors from inputs or slopes" },
+	  "not 0: of the factors from inputs or gradients" },
 	{ "launches", AT(launches), 1, 0, "", 1, NULL },
 };
 
@@ -167,20 +167,21 @@ static void print_notes(FILE *out, const struct profile_row *row,
 	char peak[NUMBER_SIZE];
 
 	if (row->cores > 1)
-		print_note(out, options, "core %ld of %ld, as the host saw it: "
-			   "where cores share CPUs, the time without one is in "
-			   "its parts", row->core, row->cores);
-	print_note(out, options, "the middle half of %ld iterations of %ld "
-		   "samples, by their length", row->iterations, row->samples);
+		print_note(out, options, "core %ld of %ld, in elapsed time: "
+			   "where cores share CPUs, parts include waiting for "
+			   "one", row->core, row->cores);
+	print_note(out, options, "means over the middle half, by length, of "
+		   "%ld iterations of %ld samples", row->iterations,
+		   row->samples);
 	for (int c = 0; c < columns; c++)
 		if (quantities[shown[c]].note)
 			print_note(out, options, "%s",
 				   quantities[shown[c]].note);
 	number_print_fixed(peak, row->peak_gflops, 1);
 	if (isfinite(row->peak_gflops))
-		print_note(out, options, "of peak: done, of %s GFLOP/s that "
-			   "one core's vectors have for fp32, no bound for "
-			   "AMX's tiles", peak);
+		print_note(out, options, "of peak: done, as a share of the "
+			   "%s GFLOP/s of one core's fp32 vectors, which do "
+			   "not bound AMX's tiles", peak);
 	if (row->launches > 0)
 		print_note(out, options, "launches: kernels and transfers "
 			   "given to the device in a part");

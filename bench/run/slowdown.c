@@ -40,12 +40,15 @@ static int plan_straggler(struct slowdown *slowdown,
 		return error_set(err, ERROR_USAGE,
 				 "--straggler: '%.60s' is not RANK:MS, a rank "
 				 "from 0 and a delay of up to 60000 ms", text);
+	if (core >= target->cores && target->cores == 1)
+		return error_set(err, ERROR_USAGE,
+				 "--straggler: rank %ld does not exist: %s has "
+				 "rank 0 only", core, target->name);
 	if (core >= target->cores)
 		return error_set(err, ERROR_USAGE,
-				 "--straggler: target %s has %d core%s, and so "
-				 "none of rank %ld", target->name,
-				 target->cores, target->cores == 1 ? "" : "s",
-				 core);
+				 "--straggler: rank %ld does not exist: %s has "
+				 "ranks 0 to %d", core, target->name,
+				 target->cores - 1);
 	slowdown->straggler = (int)core;
 	slowdown->straggler_s = ms * 1e-3;
 	add_mark(slowdown, STRAGGLER, text);
@@ -89,9 +92,9 @@ static int plan_inject(struct slowdown *slowdown, const char *text,
 	    (most_text && parse_share(most_text, &most)) ||
 	    (most_text && most < least))
 		return error_set(err, ERROR_USAGE,
-				 "--inject: '%.60s' is neither a share from 0 "
-				 "to %d %%, as 5%%, nor a range of them, as "
-				 "0-80%%", text, MOST_PCT);
+				 "--inject: '%.60s' is neither a percentage "
+				 "from 0 to %d, such as 5%%, nor a range, such "
+				 "as 0-80%%", text, MOST_PCT);
 	slowdown->inject_pct = most_text ? draw(least, most) : least;
 	if (most_text)
 		snprintf(name, sizeof(name), "%.5g-%.5g%%", least, most);

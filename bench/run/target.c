@@ -69,8 +69,8 @@ static int parse_cores(struct target *target, const char *text,
 
 	if (!plain || cores < 1 || cores > GROUP_MAX_SIZE)
 		return error_set(err, ERROR_USAGE,
-				 "target '%s': '%s' is no number of cores "
-				 "from 1 to %d", text, digits, GROUP_MAX_SIZE);
+				 "target '%s': core count must be 1 to %d, not "
+				 "'%s'", text, GROUP_MAX_SIZE, digits);
 	target->cores = (int)cores;
 	return 0;
 }
@@ -85,9 +85,9 @@ static int parse_device(struct target *target, const char *text,
 				 target->backend->name, device);
 	if (!*device || strlen(device) >= sizeof(target->device))
 		return error_set(err, ERROR_USAGE,
-				 "target '%s': after the : comes a device's "
-				 "number, or part of its name; see bench "
-				 "devices", text);
+				 "target '%s': the : must be followed by a "
+				 "device's number, or part of its name; see "
+				 "bench devices", text);
 	snprintf(target->device, sizeof(target->device), "%s", device);
 	return 0;
 }
@@ -160,12 +160,12 @@ static const struct particular {
 	const char *why; /* others do not take it */
 } particulars[] = {
 	{ "resident", "no", offsetof(struct options, resident), keeps_data,
-	  "a CPU's data set is in its memory anyway" },
+	  "a CPU has the data set in its memory anyway" },
 	{ "device-class", NULL, offsetof(struct options, device_class),
 	  has_classes, "only devices have classes of kernels" },
 	{ "sync", "epoch", offsetof(struct options, sync), runs_ahead,
-	  "only a single device works in the background, and cores meet in "
-	  "each step" },
+	  "only a single device works in the background; several exchange "
+	  "gradients in each step" },
 };
 
 #define PARTICULARS (sizeof(particulars) / sizeof(particulars[0]))
@@ -201,8 +201,8 @@ static int refuse(const struct particular *option, const char *value,
 	while ((each.backend = backend_next(each.backend)))
 		if (option->is_taken(&each))
 			error_list(takers, sizeof(takers), each.backend->name);
-	return error_set(err, ERROR_USAGE, "--%s %s does not go with %s: %s; "
-			 "leave it out, or name a target that takes it: %s",
+	return error_set(err, ERROR_USAGE, "--%s %s cannot be used with %s: "
+			 "%s; leave it out, or name a target that takes it: %s",
 			 option->name, value, names, option->why, takers);
 }
 
@@ -225,7 +225,7 @@ int target_options_check(const struct options *options,
 		if (value && !taken)
 			return refuse(option, value, targets, count, err);
 		if (value && taken < count && log)
-			fprintf(log, "note: --%s %s concerns %s alone\n",
+			fprintf(log, "note: --%s %s applies to %s only\n",
 				option->name, value, names);
 	}
 	return 0;
