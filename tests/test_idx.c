@@ -361,32 +361,6 @@ static void only_regular_files(void **state)
 	assert_refused(path, &images, "Permission denied");
 }
 
-static void parses_memory(void **state)
-{
-	uint8_t bytes[SIZE];
-	size_t size = make_images(bytes, COUNT);
-	struct error err = { .message = "" };
-	struct idx idx;
-
-	(void)state;
-	for (size_t count = 0; count < size; count++) {
-		/* Its own allocation, so that sanitizers see its end. */
-		uint8_t *start = malloc(count ? count : 1);
-
-		assert_non_null(start);
-		memcpy(start, bytes, count);
-		assert_int_equal(idx_parse(start, count, "memory", &images,
-					   &idx, &err), -1);
-		assert_int_equal(err.kind, ERROR_INPUT);
-		free(start);
-	}
-	assert_int_equal(idx_parse(bytes, size, "memory", &images, &idx, &err),
-			 0);
-	assert_memory_equal(idx.items, bytes + 16, idx.size);
-	idx_release(&idx);
-	assert_int_equal(idx_parse(NULL, 0, "memory", &images, &idx, &err), -1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,7 +374,6 @@ int main(void)
 		cmocka_unit_test(what_follows),
 		cmocka_unit_test(mutations_never_crash),
 		cmocka_unit_test(only_regular_files),
-		cmocka_unit_test(parses_memory),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);

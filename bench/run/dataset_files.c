@@ -219,7 +219,8 @@ void dataset_search_init(struct dataset_search *search, const char *dir)
 	kept_cache(search->cache);
 }
 
-int dataset_place_look(struct dataset_place *place, const char *dir)
+/* How many of the four files dir itself has. Fills dir and their paths. */
+static int look_in(struct dataset_place *place, const char *dir)
 {
 	int count = 0;
 
@@ -237,7 +238,7 @@ static int look_in_all(const struct folders *folders,
 		       struct dataset_place *place)
 {
 	for (int i = 0; i < folders->count; i++) {
-		int count = dataset_place_look(place, folders->paths[i]);
+		int count = look_in(place, folders->paths[i]);
 
 		if (count == DATASET_FILES)
 			return 1;
@@ -289,7 +290,7 @@ static int missing_only(const struct folders *folders,
 				 "%s --data-dir DIR` makes one", search->only,
 				 known ? known->name : "mnist");
 	for (int i = 0; i < folders->count && !count; i++)
-		count = dataset_place_look(&place, folders->paths[i]);
+		count = look_in(&place, folders->paths[i]);
 	name_files(NULL, names, sizeof(names));
 	name_files(&place, absent, sizeof(absent));
 	return error_set(err, ERROR_MISSING,

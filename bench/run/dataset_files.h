@@ -89,9 +89,6 @@ struct dataset_place {
 /* The usual search; dir is --data-dir or NULL. */
 void dataset_search_init(struct dataset_search *search, const char *dir);
 
-/* How many of the four files dir itself has. Fills dir and their paths. */
-int dataset_place_look(struct dataset_place *place, const char *dir);
-
 /*
  * Finds the files of known; NULL stands for the one that can be found, MNIST
  * before others. None is ERROR_MISSING: where was looked, and how to get them.

@@ -14,13 +14,10 @@
 #define MAX_FILE (1L << 30)	/* bytes on disk; bounds the time */
 #define DEFLATE_MOST 1032	/* bytes that one compressed byte can make */
 
-/* Where bytes come from: a file, or memory when file is NULL. */
 struct source {
 	const char *name;
 	gzFile file;
-	const uint8_t *bytes;
-	size_t count, at; /* of bytes */
-	size_t most;	  /* bytes that can come, an upper bound */
+	size_t most; /* bytes that can come, an upper bound */
 };
 
 static int source_failed(struct source *source, struct error *err)
@@ -54,15 +51,6 @@ static int source_read(struct source *source, uint8_t *to, size_t count,
 	int code = Z_OK;
 
 	*got = 0;
-	if (!source->file) {
-		size_t left = source->count - source->at;
-
-		*got = count < left ? count : left;
-		if (*got)
-			memcpy(to, source->bytes + source->at, *got);
-		source->at += *got;
-		return 0;
-	}
 	while (*got < count) {
 		size_t left = count - *got;
 		int n = gzread(source->file, to + *got,
@@ -273,7 +261,6 @@ static int read_items(struct source *source, const struct idx_form *form,
 static int read_source(struct source *source, const struct idx_form *form,
 		       struct idx *idx, struct error *err)
 {
-	memset(idx, 0, sizeof(*idx));
 	if (read_header(source, form, idx, err) ||
 	    read_items(source, form, idx, err)) {
 		idx_release(idx);
@@ -344,16 +331,6 @@ int idx_read(const char *path, const struct idx_form *form, struct idx *idx,
 		return error_set(err, ERROR_INPUT, "%s: cannot be opened: %s",
 				 path, strerror(errno));
 	return idx_read_open(fd, path, form, idx, err);
-}
-
-int idx_parse(const uint8_t *bytes, size_t count, const char *name,
-	      const struct idx_form *form, struct idx *idx, struct error *err)
-{
-	struct source source = {
-		.name = name, .bytes = bytes, .count = count, .most = count
-	};
-
-	return read_source(&source, form, idx, err);
 }
 
 void idx_release(struct idx *idx)

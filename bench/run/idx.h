@@ -55,10 +55,6 @@ int idx_read(const char *path, const struct idx_form *form, struct idx *idx,
 int idx_read_open(int fd, const char *name, const struct idx_form *form,
 		  struct idx *idx, struct error *err);
 
-/* The same for the bytes of a plain file; name is for messages. */
-int idx_parse(const uint8_t *bytes, size_t count, const char *name,
-	      const struct idx_form *form, struct idx *idx, struct error *err);
-
 void idx_release(struct idx *idx); /* all zero is fine */
 
 #endif

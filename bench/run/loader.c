@@ -31,8 +31,8 @@ struct loader {
 	float pixels[PIXEL_VALUES];
 };
 
-void loader_normalise(const struct dataset *dataset,
-		      float pixels[PIXEL_VALUES])
+/* What each value of a pixel becomes. */
+static void normalise(const struct dataset *dataset, float pixels[PIXEL_VALUES])
 {
 	for (int p = 0; p < PIXEL_VALUES; p++)
 		pixels[p] = ((float)p / 255 - dataset->mean) / dataset->std;
@@ -47,7 +47,7 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 		.test = { test->images, test->labels, test->count },
 	};
 
-	loader_normalise(dataset, data.pixels);
+	normalise(dataset, data.pixels);
 	return program_hold(program, &data, err);
 }
 
@@ -228,7 +228,7 @@ struct loader *loader_open(const struct loader_plan *plan, struct error *err)
 		return NULL;
 	}
 	loader->plan = *plan;
-	loader_normalise(plan->dataset, loader->pixels);
+	normalise(plan->dataset, loader->pixels);
 	if (allocate_all(loader)) {
 		release(loader);
 		error_memory(err, "the loader's batches");

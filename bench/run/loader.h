@@ -32,10 +32,6 @@ struct loader_plan {
  * where no program holds the data set. */
 double loader_bytes(const struct loader_plan *plan);
 
-/* What each value of a pixel becomes. */
-void loader_normalise(const struct dataset *dataset,
-		      float pixels[PIXEL_VALUES]);
-
 /* Has a program hold the data set, as program_hold(). */
 int loader_hold(struct program *program, const struct dataset *dataset,
 		struct error *err);

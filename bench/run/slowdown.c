@@ -11,15 +11,13 @@
 
 #define MOST_PCT 1000
 
-static const char *const marks[] = { "+straggler=", "+inject=" };
-enum { STRAGGLER, INJECT, MARKS };
-
-static void add_mark(struct slowdown *slowdown, int mark, const char *text)
+static void add_mark(struct slowdown *slowdown, const char *mark,
+		     const char *text)
 {
 	const size_t used = strlen(slowdown->suffix);
 
 	snprintf(slowdown->suffix + used, sizeof(slowdown->suffix) - used,
-		 "%s%.15s", marks[mark], text);
+		 "+%s=%.15s", mark, text);
 }
 
 /* RANK:MS, of a core that the target has. */
@@ -51,7 +49,7 @@ static int plan_straggler(struct slowdown *slowdown,
 				 target->cores - 1);
 	slowdown->straggler = (int)core;
 	slowdown->straggler_s = ms * 1e-3;
-	add_mark(slowdown, STRAGGLER, text);
+	add_mark(slowdown, "straggler", text);
 	return 0;
 }
 
@@ -100,7 +98,7 @@ static int plan_inject(struct slowdown *slowdown, const char *text,
 		snprintf(name, sizeof(name), "%.5g-%.5g%%", least, most);
 	else
 		snprintf(name, sizeof(name), "%.9g%%", least);
-	add_mark(slowdown, INJECT, name);
+	add_mark(slowdown, "inject", name);
 	return 0;
 }
 
@@ -122,17 +120,4 @@ void slowdown_name(const struct slowdown *slowdown, const char *target,
 	const size_t most = size - 1 - strlen(slowdown->suffix);
 
 	snprintf(name, size, "%.*s%s", (int)most, target, slowdown->suffix);
-}
-
-void slowdown_bare_name(const char *name, char *target, size_t size)
-{
-	size_t length = strlen(name);
-
-	for (int m = 0; m < MARKS; m++) {
-		const char *mark = strstr(name, marks[m]);
-
-		if (mark && (size_t)(mark - name) < length)
-			length = (size_t)(mark - name);
-	}
-	snprintf(target, size, "%.*s", (int)length, name);
 }

@@ -28,7 +28,4 @@ int slowdown_plan(struct slowdown *slowdown, const struct target *target,
 void slowdown_name(const struct slowdown *slowdown, const char *target,
 		   char *name, size_t size);
 
-/* Of what slowdown_name() made, the target's name. */
-void slowdown_bare_name(const char *name, char *target, size_t size);
-
 #endif
