@@ -356,7 +356,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[[ "$stderr" == *"null-1, base: ended with exit code 1, without a "*"--base wants a bench; any other program is measured with --base-cmd"* ]]
 	few null-1 --head "$(command -v true)"
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"null-1, head: ended well, but "*"--head wants a bench"* ]]
+	[[ "$stderr" == *"null-1, head: exited with code 0, but "*"--head wants a bench"* ]]
 	# A bench that fails says why itself.
 	few opencl:99 --base "$BENCH"
 	[[ "$stderr" != *"wants a bench"* ]]

@@ -81,7 +81,7 @@ static void what_cannot_be_read(void **state)
 	assert_non_null(strstr(err.message, "talks:1:"));
 	assert_int_equal(measure("silent", &result, &err), -1);
 	assert_int_equal(err.kind, ERROR_FAILED);
-	assert_non_null(strstr(err.message, "ended well, but"));
+	assert_non_null(strstr(err.message, "exited with code 0, but"));
 }
 
 /* That is not the end of what the child has to say. */

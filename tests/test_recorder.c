@@ -32,14 +32,15 @@ static int take_row(const void *row, void *context, struct error *err)
 
 /* In each phase another core is the slowest one. */
 static const struct step_report steps[CORES] = {
-	{ .asked_at = 9, .ready_at = 10, .began_at = 11, .ended_at = 20,
+	{ .requested_at = 9, .ready_at = 10, .began_at = 11, .ended_at = 20,
 	  .phases_s = { 4, 3, 1, 1 }, .phases_cpu_s = { 2, .5, .75, .25 },
 	  .counts = { 4, 50, 600 },
 	  .score = { .loss = 6, .correct = 1, .count = 2 } },
-	{ .asked_at = 9, .ready_at = 10.5, .began_at = 11.5, .ended_at = 21,
+	{ .requested_at = 9, .ready_at = 10.5, .began_at = 11.5, .ended_at = 21,
 	  .phases_s = { 5, 2, 1, 1.5 }, .phases_cpu_s = { 3, .25, .5, .5 },
 	  .score = { .loss = 4, .correct = 2, .count = 2 } },
-	{ .asked_at = 9, .ready_at = 10.25, .began_at = 11, .ended_at = 20.5,
+	{ .requested_at = 9, .ready_at = 10.25, .began_at = 11,
+	  .ended_at = 20.5,
 	  .phases_s = { 3, 5, .5, 1 }, .phases_cpu_s = { 1, 4, .25, 1 },
 	  .delay_s = 2.5, .counts = { 1, 20, 300 },
 	  .score = { .loss = 2, .correct = 1, .count = 1 } },

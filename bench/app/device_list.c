@@ -12,15 +12,15 @@ struct listing {
 	const struct backend *backend;
 	struct device_info list[DEVICE_LIST_MOST];
 	int count;
-	int is_asked; /* the process got so far */
+	int has_begun; /* the process got so far */
 };
 
-static int ask(struct group *group, void *context, struct error *err)
+static int list_own(struct group *group, void *context, struct error *err)
 {
 	struct listing *listing = context;
 
 	(void)group;
-	listing->is_asked = 1;
+	listing->has_begun = 1;
 	/* Nobody catches its signal, and a driver that hangs cannot. */
 	alarm(DEVICE_LIST_LIMIT_S);
 	listing->count = backend_list(listing->backend, cpus_available(),
@@ -32,7 +32,7 @@ int device_list(const struct backend *backend, struct device_info *list,
 		struct error *err)
 {
 	struct listing listing = { .backend = backend, .count = -1 };
-	const struct group_job job = { .body = ask,
+	const struct group_job job = { .body = list_own,
 				       .context = &listing,
 				       .context_size = sizeof(listing) };
 	const double began_s = clock_now();
@@ -43,7 +43,7 @@ int device_list(const struct backend *backend, struct device_info *list,
 				    DEVICE_LIST_MOST, err);
 	if (group_launch(transport_find("fork"), 1, &job, err)) {
 		/* No driver's fault, but ours. */
-		err->memory |= !listing.is_asked;
+		err->memory |= !listing.has_begun;
 		if (clock_now() - began_s >= DEVICE_LIST_LIMIT_S)
 			error_set(err, ERROR_FAILED,
 				  "a driver did not list its devices within "
@@ -59,7 +59,7 @@ struct probe {
 	const char *device_class;
 };
 
-static int open_one(struct group *group, void *context, struct error *err)
+static int open_devices(struct group *group, void *context, struct error *err)
 {
 	const struct probe *probe = context;
 	const struct target *target = probe->target;
@@ -83,7 +83,7 @@ static int is_missing(const struct target *target, const char *device_class,
 		      struct error *err)
 {
 	struct probe probe = { target, device_class };
-	const struct group_job job = { .body = open_one,
+	const struct group_job job = { .body = open_devices,
 				       .context = &probe,
 				       .context_size = sizeof(probe) };
 

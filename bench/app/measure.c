@@ -129,12 +129,6 @@ static int write_run(const char *path, const struct run *run, int failed,
 	return failed ? failed : result;
 }
 
-static int refuse_rows(struct error *err)
-{
-	return error_set(err, ERROR_OUTPUT,
-			 "the rows could not be written to standard output");
-}
-
 static int launch(const struct target *target, struct training *training,
 		  struct training_outcome *outcome, FILE *out,
 		  const struct options *options, struct error *err)
@@ -154,7 +148,7 @@ static int launch(const struct target *target, struct training *training,
 	/* Who does not listen any more need not be measured for: a parent may
 	 * have ended before we asked to end with it. */
 	if (fflush(out))
-		return refuse_rows(err);
+		return recorder_refuse_rows(err);
 	if (backend_holds(target->backend) && !training->resident)
 		COPY(run->resident, "no");
 	if (!training->one_process)
@@ -204,7 +198,7 @@ static int measure(const struct target *target, struct training *training,
 		fprintf(notes, "note: batches are uploaded one by one: %s\n",
 			run->not_resident_reason);
 	if (!failed && (fflush(out) || ferror(out)))
-		failed = refuse_rows(err);
+		failed = recorder_refuse_rows(err);
 out:
 	dataset_release(&dataset);
 	return failed;

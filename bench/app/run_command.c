@@ -222,8 +222,8 @@ static int plan_data(struct work *work, struct error *err)
 }
 
 /* A target that nobody asked for by name may be missing. */
-static void judge(struct work *work, struct child_result *result,
-		  const struct target *target, int more)
+static void check_result(struct work *work, struct child_result *result,
+			 const struct target *target, int more)
 {
 	struct run *run = &result->run;
 	struct error err;
@@ -248,7 +248,7 @@ static void judge(struct work *work, struct child_result *result,
 }
 
 /* What the campaign found in its folder, and changed: not even -q hides it. */
-static void tell(struct work *work)
+static void print_notice(struct work *work)
 {
 	char *notice = work->campaign.notice;
 
@@ -291,11 +291,11 @@ static int run_once(struct work *work, int t, long round, int more,
 	}
 	progress_end(&collector.progress);
 	if (!interrupt_signal())
-		judge(work, &result, target, more);
+		check_result(work, &result, target, more);
 	if (!result.exit_code && !options.quiet)
 		note_disturbed(&result.run, work->log);
 	failed = campaign_end_run(&work->campaign, &result.run, err);
-	tell(work);
+	print_notice(work);
 	return failed;
 }
 
@@ -421,7 +421,7 @@ static int run_campaign(struct work *work, struct error *err)
 	clock_stamp(stamp, sizeof(stamp));
 	failed = export_check(&exports, err) ||
 		 campaign_create(&work->campaign, &request, err);
-	tell(work);
+	print_notice(work);
 	if (!failed) {
 		work->started = work->campaign.run_count;
 		interrupt_install(0);

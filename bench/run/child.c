@@ -21,7 +21,7 @@
 #include "bench/system/process.h"
 
 #define POLL_MS 100 /* between two pauses, at most */
-#define LOOK_MS 1 /* if nobody tells us that a command has ended */
+#define LOOK_MS 1 /* without notice of a command's end */
 #define NOTHING_YET (-2)
 #define PIPE_BYTES 65536 /* in a pipe at once */
 
@@ -47,7 +47,7 @@ struct listener {
 	struct command_usage usage;   /* of a command */
 	double deadline; /* 0: none */
 	int forwarded;	 /* the signal of ours that was passed on */
-	int asked;	 /* to end, and SIGKILL comes next */
+	int ending;	 /* it was told to end; SIGKILL comes next */
 	int timed_out;
 	int failed; /* what it says is not wanted any more */
 	struct csv_reader *reader;
@@ -108,7 +108,7 @@ static void usage_describe(struct run *run,
 static const char rows_begin[] = "schema,";
 
 /* A command's rows have names of their own. */
-static int take_row(const void *given, void *context, struct error *err)
+static int pass_row(const void *given, void *context, struct error *err)
 {
 	const struct listener *listener = context;
 	const struct child_request *request = listener->request;
@@ -137,7 +137,7 @@ static int listener_open(struct listener *listener,
 		.output = request->words ? OUTPUT_UNKNOWN : OUTPUT_ROWS,
 	};
 	listener->reader = csv_reader_open(&observation_rows, request->target,
-					   take_row, listener, err);
+					   pass_row, listener, err);
 	return listener->reader ? 0 : -1;
 }
 
@@ -149,8 +149,8 @@ static void listener_release(struct listener *listener)
 }
 
 /* The first bytes say whether a command prints rows. */
-static int take_bytes(struct listener *listener, const char *bytes,
-		      size_t count, struct error *err)
+static int feed_rows(struct listener *listener, const char *bytes,
+		     size_t count, struct error *err)
 {
 	const size_t needed = strlen(rows_begin);
 
@@ -173,37 +173,37 @@ static int take_bytes(struct listener *listener, const char *bytes,
 }
 
 /* To the child, or to a command and all that it started. */
-static void tell(const struct listener *listener, int signal)
+static void send_signal(const struct listener *listener, int signal)
 {
 	kill(listener->request->words ? -listener->pid : listener->pid, signal);
 }
 
 /* Signals go on to the child, once; past the deadline it is ended. */
-static void attend(struct listener *listener)
+static void pass_signals(struct listener *listener)
 {
 	const int signal = interrupt_signal();
 	const double now = clock_now();
 
 	if (signal && !listener->forwarded) {
-		tell(listener, signal);
+		send_signal(listener, signal);
 		listener->forwarded = signal;
 		/* A command may not know what that means. */
-		if (listener->request->words && !listener->asked) {
-			listener->asked = 1;
+		if (listener->request->words && !listener->ending) {
+			listener->ending = 1;
 			listener->deadline = now + PROCESS_GRACE_S;
 		}
 	}
 	if (!listener->deadline || now < listener->deadline)
 		return;
-	tell(listener, listener->asked ? SIGKILL : SIGTERM);
-	listener->timed_out |= !listener->asked;
-	listener->asked = 1;
+	send_signal(listener, listener->ending ? SIGKILL : SIGTERM);
+	listener->timed_out |= !listener->ending;
+	listener->ending = 1;
 	listener->deadline = now + PROCESS_GRACE_S;
 }
 
 /* Others may hold a command's pipe, or itself let go of it: it has ended when
  * its process has. */
-static int look_after(struct listener *listener, struct error *err)
+static int check_ended(struct listener *listener, struct error *err)
 {
 	int ended;
 
@@ -219,7 +219,7 @@ static int look_after(struct listener *listener, struct error *err)
 	listener->watch = -1;
 	/* What a shell starts with & is deaf to it. */
 	if (listener->forwarded == SIGINT)
-		tell(listener, SIGTERM);
+		send_signal(listener, SIGTERM);
 	return 0;
 }
 
@@ -229,7 +229,7 @@ static int is_over(const struct listener *listener)
 	if (!listener->request->words)
 		return listener->pipe < 0;
 	return listener->ended_at > 0 &&
-	       (!listener->asked || kill(-listener->pid, 0));
+	       (!listener->ending || kill(-listener->pid, 0));
 }
 
 /* Whatever is wrong with what a child hands over, no file of the user's is. */
@@ -243,8 +243,8 @@ static int blame_child(const char *words, struct error *err)
 }
 
 /* Waits a while. Bytes, 0 at the end, -1 and errno, or NOTHING_YET. */
-static ssize_t hear(const struct listener *listener, int wait_ms, char *bytes,
-		    size_t size)
+static ssize_t poll_output(const struct listener *listener, int wait_ms,
+			   char *bytes, size_t size)
 {
 	struct pollfd ready[] = {
 		{ .fd = listener->pipe, .events = POLLIN },
@@ -261,11 +261,12 @@ static ssize_t hear(const struct listener *listener, int wait_ms, char *bytes,
 
 /* A child whose rows cannot be taken is told to end and heard out, so that it
  * can clean up behind itself. Returns how much it said. */
-static size_t hear_some(struct listener *listener, int wait_ms,
+static size_t read_some(struct listener *listener, int wait_ms,
 			struct error *err)
 {
 	char bytes[16384];
-	const ssize_t count = hear(listener, wait_ms, bytes, sizeof(bytes));
+	const ssize_t count =
+		poll_output(listener, wait_ms, bytes, sizeof(bytes));
 
 	if (count == NOTHING_YET)
 		return 0;
@@ -274,13 +275,13 @@ static size_t hear_some(struct listener *listener, int wait_ms,
 					     "could not be read: %s",
 					     strerror(errno));
 	if (count < 0) /* it might wait for us to hear more */
-		tell(listener, SIGKILL);
+		send_signal(listener, SIGKILL);
 	if (count <= 0) {
 		listener->pipe = -1;
 		return 0;
 	}
 	if (listener->failed ||
-	    !take_bytes(listener, bytes, (size_t)count, err))
+	    !feed_rows(listener, bytes, (size_t)count, err))
 		return (size_t)count;
 	listener->failed = err->kind != ERROR_INPUT ? -1 :
 		blame_child("it printed something that is not a row", err);
@@ -289,11 +290,11 @@ static size_t hear_some(struct listener *listener, int wait_ms,
 }
 
 /*
- * Hears the child listener->pid, which writes to listener->pipe, until its end
- * or listener->deadline: see child_measure. Fails if its rows cannot be taken;
- * it has ended then, too.
+ * Reads what the child listener->pid writes to listener->pipe until its end or
+ * listener->deadline: see child_measure. Fails if its rows cannot be taken; it
+ * has ended then, too.
  */
-static int hear_out(struct listener *listener, struct error *err)
+static int read_to_end(struct listener *listener, struct error *err)
 {
 	const int is_command = listener->request->words != NULL;
 	size_t count = 1;
@@ -304,17 +305,17 @@ static int hear_out(struct listener *listener, struct error *err)
 		wait_ms = listener->watch < 0 ? LOOK_MS : POLL_MS;
 	}
 	for (;;) {
-		if (look_after(listener, err))
+		if (check_ended(listener, err))
 			return -1;
 		if (is_over(listener))
 			break;
-		attend(listener);
+		pass_signals(listener);
 		listener->ear->pause(listener->ear->context);
-		hear_some(listener, wait_ms, err);
+		read_some(listener, wait_ms, err);
 	}
 	/* What a command wrote before its end, no more: others may go on. */
 	for (size_t heard = 0; count && heard < PIPE_BYTES; heard += count)
-		count = hear_some(listener, 0, err);
+		count = read_some(listener, 0, err);
 	if (!is_command &&
 	    process_wait(listener->pid, &listener->status, err))
 		return -1;
@@ -459,8 +460,8 @@ static int finish(struct child_result *result, const struct listener *listener,
 }
 
 /* From the start of the child to its end. */
-static int attend_child(struct listener *listener, const char *run_file,
-			int to_us, struct error *err)
+static int start_and_read(struct listener *listener, const char *run_file,
+			  int to_us, struct error *err)
 {
 	const struct child_request *request = listener->request;
 
@@ -474,7 +475,7 @@ static int attend_child(struct listener *listener, const char *run_file,
 	close(to_us);
 	if (listener->pid < 0)
 		return -1;
-	return hear_out(listener, err);
+	return read_to_end(listener, err);
 }
 
 static int run_child(struct child_result *result,
@@ -493,7 +494,7 @@ static int run_child(struct child_result *result,
 				 strerror(errno));
 	}
 	listener.pipe = pipes[0];
-	failed = attend_child(&listener, run_file, pipes[1], err) ||
+	failed = start_and_read(&listener, run_file, pipes[1], err) ||
 		 finish(result, &listener, run_file, err);
 	listener_release(&listener);
 	close(pipes[0]);

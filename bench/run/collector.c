@@ -9,8 +9,8 @@
 #define RETRY_S 1 /* a full disk is not asked all the time */
 
 /* A line of its own, above the bar. */
-static void say(struct collector *collector, const char *before,
-		const char *text)
+static void print_note(struct collector *collector, const char *before,
+		       const char *text)
 {
 	const struct progress shown = collector->progress;
 
@@ -51,16 +51,17 @@ static void save(struct collector *collector, double now)
 	collector->saved_at = now;
 	failed = campaign_save(campaign, &err);
 	if (failed && !collector->failing)
-		say(collector, err.message, campaign_has_unsaved(campaign) ?
-		    "; tried again until the run ends" :
-		    "; these rows are in the tables only");
+		print_note(collector, err.message,
+			   campaign_has_unsaved(campaign) ?
+				   "; tried again until the run ends" :
+				   "; these rows are in the tables only");
 	collector->failing = failed;
 	if (collector->epoch_waits)
 		show_epoch(collector, now);
 	/* Without a log of ours the caller tells. */
 	if (!campaign->notice[0] || !collector->log)
 		return;
-	say(collector, "", campaign->notice);
+	print_note(collector, "", campaign->notice);
 	campaign->notice[0] = '\0';
 }
 
@@ -72,7 +73,7 @@ static void end_epoch(struct collector *collector, double now)
 		save(collector, now);
 }
 
-static int take_row(const void *given, void *context, struct error *err)
+static int collect_row(const void *given, void *context, struct error *err)
 {
 	const struct observation *row = given;
 	struct collector *collector = context;
@@ -101,8 +102,8 @@ static void pause_rows(void *context)
 
 	if (interrupt_signal() && !collector->interrupted) {
 		collector->interrupted = 1;
-		say(collector, "ending this run; a second Ctrl-C ends it at ",
-		    "once");
+		print_note(collector, "ending this run; a second Ctrl-C ends ",
+			   "it at once");
 		collector->progress.out = NULL;
 	}
 	if (now - collector->saved_at > (collector->failing ? RETRY_S : SAVE_S))
@@ -112,5 +113,5 @@ static void pause_rows(void *context)
 
 struct child_ear collector_ear(struct collector *collector)
 {
-	return (struct child_ear){ take_row, pause_rows, collector };
+	return (struct child_ear){ collect_row, pause_rows, collector };
 }

@@ -168,9 +168,7 @@ static int refuse_loss(struct core *core, struct error *err)
 static int wait_for_rows(struct core *core, struct error *err)
 {
 	if (core->group->rank == 0 && ferror(core->outcome->recorder.rows))
-		return error_set(err, ERROR_OUTPUT,
-				 "the rows could not be written to standard "
-				 "output");
+		return recorder_refuse_rows(err);
 	if (core->group->size == 1)
 		return 0;
 	return group_gather(core->group, NULL, 0, NULL, err);
@@ -284,15 +282,15 @@ int core_dump_masks(struct core *core, const struct batch *batch,
  * iteration is waited for. What they scored is known when all are done.
  */
 
-/* Gives the device all iterations, or those until a signal; *given of them.
- * *before is what was counted before the first. */
-static int give_all(struct core *core, int *given, struct step_counts *before,
-		    struct error *err)
+/* Submits all iterations to the device, or those until a signal: *submitted of
+ * them. *before is what was counted before the first. */
+static int submit_all(struct core *core, int *submitted,
+		      struct step_counts *before, struct error *err)
 {
 	struct step_report *report = &core->report;
 	struct batch batch;
 
-	report->asked_at = clock_now();
+	report->requested_at = clock_now();
 	for (int i = 1; i <= core->training->iterations; i++) {
 		struct update update;
 
@@ -311,14 +309,14 @@ static int give_all(struct core *core, int *given, struct step_counts *before,
 		if (program_train(core->program, &batch, &update, err) ||
 		    core_dump_masks(core, &batch, err))
 			return -1;
-		*given = i;
+		*submitted = i;
 	}
 	return 0;
 }
 
 /* Records those up to the first whose loss is not a number. */
-static int record(struct core *core, const struct score *scores, int count,
-		  struct error *err)
+static int record_scores(struct core *core, const struct score *scores,
+			 int count, struct error *err)
 {
 	int numbers = 0;
 
@@ -340,19 +338,19 @@ int core_train_ahead(struct core *core, struct error *err)
 				      sizeof(*scores));
 	struct step_report *report = &core->report;
 	struct step_counts before = count_work(core);
-	int given = 0, failed;
+	int submitted = 0, failed;
 
 	if (!scores)
 		return error_memory(err, "the losses of an epoch");
-	failed = give_all(core, &given, &before, err) ||
-		 program_scores(core->program, scores, given, err);
+	failed = submit_all(core, &submitted, &before, err) ||
+		 program_scores(core->program, scores, submitted, err);
 	report->ended_at = clock_now();
 	report->phases_s[REPLICA_UPDATE] = report->ended_at - report->began_at;
 	report->phases_cpu_s[REPLICA_UPDATE] =
 		core_cpu(core) - core->phase_began_cpu_s;
 	report->counts = count_since(core, &before);
-	if (!failed && given)
-		failed = record(core, scores, given, err);
+	if (!failed && submitted)
+		failed = record_scores(core, scores, submitted, err);
 	free(scores);
 	/* A signal ends the run there. */
 	return failed ? -1 : core_exchange(core, err);

@@ -81,8 +81,8 @@ struct device_part {
 };
 
 /* Appends what is another text than those before it, if there is room. */
-static void join(char *text, size_t size, const struct device_part *parts,
-		 int rank, size_t member)
+static void append_new(char *text, size_t size, const struct device_part *parts,
+		       int rank, size_t member)
 {
 	const char *own = (const char *)&parts[rank] + member;
 	const size_t used = strlen(text);
@@ -109,10 +109,10 @@ static int describe_devices(struct core *core, struct device_info *info,
 		return -1;
 	for (int r = 1; core->training->backend->offloads && r < group->size;
 	     r++) {
-		join(info->name, sizeof(info->name), all, r,
-		     offsetof(struct device_part, name));
-		join(info->type, sizeof(info->type), all, r,
-		     offsetof(struct device_part, type));
+		append_new(info->name, sizeof(info->name), all, r,
+			   offsetof(struct device_part, name));
+		append_new(info->type, sizeof(info->type), all, r,
+			   offsetof(struct device_part, type));
 		info->units += all[r].units;
 	}
 	return 0;
@@ -247,8 +247,8 @@ struct holding {
 
 /* Makes it that of the first core that does not hold the data set, if one does
  * not. */
-static int agree(const struct core *core, struct holding *holding,
-		 struct error *err)
+static int find_refusal(const struct core *core, struct holding *holding,
+			struct error *err)
 {
 	const struct group *group = core->group;
 	struct holding all[GROUP_MAX_SIZE];
@@ -293,7 +293,7 @@ static int hold_data(struct core *core, struct error *err)
 		if ((r == core->group->rank && hold_own(core, &holding, err)) ||
 		    group_gather(core->group, NULL, 0, NULL, err))
 			return -1;
-	if (agree(core, &holding, err))
+	if (find_refusal(core, &holding, err))
 		return -1;
 	if (!holding.holds)
 		program_let_go(core->program);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench/run/dataset_files.h"
+#include "bench/system/file.h"
 #include "bench/system/process.h"
 
 #define MAX_BYTES 67108864 /* the largest known file has 26 million */
@@ -146,25 +147,6 @@ make_name(char name[PATH_MAX], struct error *err, const char *format, ...)
 		return 0;
 	return error_set(err, ERROR_USAGE,
 			 "a name is empty or too long: %.100s", name);
-}
-
-/* Makes dir and the folders above it. */
-static int make_folders(const char *dir, struct error *err)
-{
-	char path[PATH_MAX];
-
-	if (make_name(path, err, "%s/", dir))
-		return -1;
-	for (char *slash = strchr(path + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0755) && errno != EEXIST)
-			return error_set(err, ERROR_OUTPUT,
-					 "folder %.700s cannot be created: %s",
-					 path, strerror(errno));
-		*slash = '/';
-	}
-	return 0;
 }
 
 /*
@@ -324,7 +306,7 @@ static int get_files(const char *mirror,
 	int status = 0;
 	int lock;
 
-	if (make_folders(dir, err))
+	if (file_make_folder(dir, err))
 		return -1;
 	lock = lock_folder(dir, log, err);
 	if (lock < 0)

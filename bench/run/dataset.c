@@ -20,7 +20,7 @@
 
 /* Adds a sentence to what the user should be told. */
 static void __attribute__((format(printf, 2, 3)))
-notice_add(struct dataset *dataset, const char *format, ...)
+add_notice(struct dataset *dataset, const char *format, ...)
 {
 	size_t length = strlen(dataset->notice);
 	va_list arguments;
@@ -82,7 +82,8 @@ static int read_samples(struct samples *samples,
 }
 
 /* Names the content and says so where that is not what was asked for. */
-static void identify(struct dataset *dataset, const struct dataset_known *asked,
+static void identify(struct dataset *dataset,
+		     const struct dataset_known *wanted,
 		     char sha256[DATASET_FILES][HASH_SHA256_SIZE])
 {
 	const struct dataset_known *closest = dataset_known_closest(sha256);
@@ -91,19 +92,19 @@ static void identify(struct dataset *dataset, const struct dataset_known *asked,
 	if (matches == DATASET_FILES) {
 		snprintf(dataset->name, sizeof(dataset->name), "%s",
 			 closest->name);
-		if (asked && asked != closest)
-			notice_add(dataset,
+		if (wanted && wanted != closest)
+			add_notice(dataset,
 				   "%s was asked for, but %.200s holds %s: "
-				   "labelled %s", asked->name, dataset->source,
+				   "labelled %s", wanted->name, dataset->source,
 				   closest->title, closest->name);
 		return;
 	}
 	snprintf(dataset->name, sizeof(dataset->name), "unknown-%.8s",
 		 dataset->train.sha256);
-	notice_add(dataset, "%.200s holds no known data set: labelled %s",
+	add_notice(dataset, "%.200s holds no known data set: labelled %s",
 		   dataset->source, dataset->name);
 	if (closest)
-		notice_add(dataset, "only %d of its 4 files are those of %s",
+		add_notice(dataset, "only %d of its 4 files are those of %s",
 			   matches, closest->title);
 }
 
@@ -115,17 +116,18 @@ static void notice_search(struct dataset *dataset,
 	size_t length = search->variable ? strlen(search->variable) : 0;
 
 	if (place->passed_over[0])
-		notice_add(dataset, "%.200s was skipped: it has only some of "
+		add_notice(dataset, "%.200s was skipped: it has only some of "
 			   "the four files", place->passed_over);
 	else if (length && !search->only &&
 		 strncmp(place->dir, search->variable, length))
-		notice_add(dataset, "BENCH_DATA_DIR=%.200s has none of the "
+		add_notice(dataset, "BENCH_DATA_DIR=%.200s has none of the "
 			   "files: those in %.200s are used",
 			   search->variable, place->dir);
 }
 
 /* The reader of a file does not know where it came from. */
-static int tell_way_out(const struct dataset_known *known, struct error *err)
+static int suggest_download(const struct dataset_known *known,
+			    struct error *err)
 {
 	const size_t used = strlen(err->message);
 
@@ -138,7 +140,7 @@ static int tell_way_out(const struct dataset_known *known, struct error *err)
 
 static int load_files(struct dataset *dataset,
 		      const struct dataset_request *request,
-		      const struct dataset_known *asked, struct error *err)
+		      const struct dataset_known *wanted, struct error *err)
 {
 	const char *dir = request->dir;
 	const struct dataset_known *mnist = dataset_known_find("mnist");
@@ -147,7 +149,7 @@ static int load_files(struct dataset *dataset,
 	struct dataset_place place;
 
 	dataset_search_init(&search, dir);
-	if (dataset_find(&search, asked, &place, err))
+	if (dataset_find(&search, wanted, &place, err))
 		return -1;
 	snprintf(dataset->source, sizeof(dataset->source), "%.511s", place.dir);
 	if (read_samples(&dataset->train, place.paths, DATASET_TRAIN_IMAGES,
@@ -155,10 +157,10 @@ static int load_files(struct dataset *dataset,
 			 err) ||
 	    read_samples(&dataset->test, place.paths, DATASET_TEST_IMAGES,
 			 DATASET_TEST_LABELS, request->is_scan, sha256, err))
-		return tell_way_out(asked ? asked : mnist, err);
-	identify(dataset, asked, sha256);
-	if (!asked && !dir && strcmp(dataset->name, mnist->name))
-		notice_add(dataset,
+		return suggest_download(wanted ? wanted : mnist, err);
+	identify(dataset, wanted, sha256);
+	if (!wanted && !dir && strcmp(dataset->name, mnist->name))
+		add_notice(dataset,
 			   "MNIST is not found: %s from %.200s is used; "
 			   "`bench data get mnist` downloads MNIST",
 			   dataset->name, dataset->source);

@@ -43,7 +43,7 @@ struct profile {
 	long counted;
 };
 
-static void take(struct profile *profile, int interval)
+static void end_interval(struct profile *profile, int interval)
 {
 	const double now = clock_now();
 
@@ -53,10 +53,10 @@ static void take(struct profile *profile, int interval)
 
 static void part_ended(struct profile_observer *observer, int part)
 {
-	take((struct profile *)observer, part);
+	end_interval((struct profile *)observer, part);
 }
 
-/* Not the host's time: who takes next has so much less. */
+/* Not the host's time: the next interval has so much less. */
 static void part_spent(struct profile_observer *observer, int part,
 		       double elapsed_s)
 {
@@ -107,7 +107,7 @@ void profile_begin(struct profile *profile)
 
 void profile_end_other(struct profile *profile)
 {
-	take(profile, OTHER);
+	end_interval(profile, OTHER);
 }
 
 void profile_end_phase(struct profile *profile, enum replica_phase phase)
@@ -120,7 +120,8 @@ void profile_end_phase(struct profile *profile, enum replica_phase phase)
 	};
 
 	/* One core alone has nobody to wait for. */
-	take(profile, profile->subject->cores > 1 ? intervals[phase] : OTHER);
+	end_interval(profile, profile->subject->cores > 1 ? intervals[phase] :
+							    OTHER);
 }
 
 static void add_part(struct profile_part *sum, const struct profile_part *part)
@@ -150,7 +151,7 @@ int profile_keep(struct profile *profile, int samples, struct error *err)
 {
 	void *kept = profile->kept;
 
-	take(profile, OTHER);
+	end_interval(profile, OTHER);
 	if (profile->count && samples != profile->samples)
 		return 0;
 	profile->samples = samples;

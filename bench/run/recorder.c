@@ -87,6 +87,12 @@ void recorder_start(struct recorder *recorder, const struct run *run,
 	start->cores = run->cores;
 }
 
+int recorder_refuse_rows(struct error *err)
+{
+	return error_set(err, ERROR_OUTPUT,
+			 "the rows could not be written to standard output");
+}
+
 void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 		    long samples)
 {
@@ -194,8 +200,8 @@ static void trace_step(const struct recorder *recorder, int epoch,
 	struct trace *trace = recorder->trace;
 	double first_s[REPLICA_PHASES], at;
 
-	trace_slice(trace, core, "load", report->asked_at,
-		    report->ready_at - report->asked_at, epoch, iteration);
+	trace_slice(trace, core, "load", report->requested_at,
+		    report->ready_at - report->requested_at, epoch, iteration);
 	for (int p = 0; p < REPLICA_PHASES; p++)
 		first_s[p] = report->phases_s[p] - report->again_s[p];
 	at = trace_phases(recorder, epoch, iteration, core, report->began_at,
@@ -221,7 +227,8 @@ static void sum_up_core(struct recorder *recorder, int core,
 	recorder->total_counts.launches += report->counts.launches;
 	recorder->total_counts.reduced_bytes += report->counts.reduced_bytes;
 	recorder->total_counts.allocations += report->counts.allocations;
-	recorder->core_loader_s[core] += report->ready_at - report->asked_at;
+	recorder->core_loader_s[core] +=
+		report->ready_at - report->requested_at;
 	score_add(&sums->score, &report->score);
 }
 

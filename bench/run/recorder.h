@@ -24,7 +24,7 @@ struct step_counts {
 
 /* What one core has to say about one iteration; times of clock_now(). */
 struct step_report {
-	double asked_at, ready_at; /* for the batch; it was there */
+	double requested_at, ready_at; /* the batch */
 	double began_at, ended_at;
 	double phases_s[REPLICA_PHASES];
 	double phases_cpu_s[REPLICA_PHASES]; /* of the core's own thread */
@@ -77,6 +77,9 @@ struct recorder {
  * too. */
 void recorder_start(struct recorder *recorder, const struct run *run,
 		    int modelled, FILE *rows, struct progress *progress);
+
+/* The rows cannot be written: ERROR_OUTPUT. */
+int recorder_refuse_rows(struct error *err);
 
 void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 		    long samples);

@@ -153,12 +153,12 @@ static int runs_ahead(const struct target *target)
 	return target->backend->runs_ahead && target->cores == 1;
 }
 
-static const struct particular {
+static const struct option_of_some {
 	const char *name, *value; /* NULL: any */
 	size_t offset;
 	int (*is_taken)(const struct target *target);
 	const char *why; /* others do not take it */
-} particulars[] = {
+} options_of_some[] = {
 	{ "resident", "no", offsetof(struct options, resident), keeps_data,
 	  "a CPU has the data set in its memory anyway" },
 	{ "device-class", NULL, offsetof(struct options, device_class),
@@ -168,11 +168,11 @@ static const struct particular {
 	  "gradients in each step" },
 };
 
-#define PARTICULARS (sizeof(particulars) / sizeof(particulars[0]))
+#define OPTIONS_OF_SOME (sizeof(options_of_some) / sizeof(options_of_some[0]))
 
-/* What is asked for; NULL: nothing that anybody refuses. */
-static const char *asked(const struct particular *option,
-			 const struct options *options)
+/* The value given; NULL: none that a target could refuse. */
+static const char *find_value(const struct option_of_some *option,
+			      const struct options *options)
 {
 	const char *value = *(const char *const *)((const char *)options +
 						   option->offset);
@@ -183,14 +183,14 @@ static const char *asked(const struct particular *option,
 
 void target_options_trim(struct options *options, const struct target *target)
 {
-	for (size_t i = 0; i < PARTICULARS; i++)
-		if (asked(&particulars[i], options) &&
-		    !particulars[i].is_taken(target))
+	for (size_t i = 0; i < OPTIONS_OF_SOME; i++)
+		if (find_value(&options_of_some[i], options) &&
+		    !options_of_some[i].is_taken(target))
 			*(const char **)((char *)options +
-					 particulars[i].offset) = NULL;
+					 options_of_some[i].offset) = NULL;
 }
 
-static int refuse(const struct particular *option, const char *value,
+static int refuse(const struct option_of_some *option, const char *value,
 		  const struct target *targets, int count, struct error *err)
 {
 	struct target each = { .cores = 1 };
@@ -210,9 +210,9 @@ int target_options_check(const struct options *options,
 			 const struct target *targets, int count, FILE *log,
 			 struct error *err)
 {
-	for (size_t i = 0; i < PARTICULARS; i++) {
-		const struct particular *option = &particulars[i];
-		const char *value = asked(option, options);
+	for (size_t i = 0; i < OPTIONS_OF_SOME; i++) {
+		const struct option_of_some *option = &options_of_some[i];
+		const char *value = find_value(option, options);
 		char names[256] = "";
 		int taken = 0;
 

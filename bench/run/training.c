@@ -74,7 +74,7 @@ static int train_epoch(struct core *core, struct error *err)
 	if (training->ahead)
 		return core_train_ahead(core, err);
 	for (int i = 1; i <= training->iterations; i++) {
-		const double asked_at = clock_now();
+		const double requested_at = clock_now();
 		struct update update;
 		struct batch batch;
 		double ready_at;
@@ -85,7 +85,7 @@ static int train_epoch(struct core *core, struct error *err)
 		if (core_exchange(core, err))
 			return -1;
 		core->iteration = i;
-		core->report.asked_at = asked_at;
+		core->report.requested_at = requested_at;
 		core->report.ready_at = ready_at;
 		update = core_update(core, &batch);
 		if (core_iterate(core, &batch, &update, err) ||
@@ -336,9 +336,7 @@ static int finish_output(struct core *core, int failed, struct error *err)
 		return failed;
 	failed = end_profile(core, failed, err);
 	if ((fflush(rows) || ferror(rows)) && !failed)
-		failed = error_set(err, ERROR_OUTPUT,
-				   "the rows could not be written to standard "
-				   "output");
+		failed = recorder_refuse_rows(err);
 	if (trace_close(recorder->trace, failed ? &other : err))
 		failed = -1;
 	recorder->trace = NULL;
