@@ -99,12 +99,12 @@ learnt() {
 		--details
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" != *"epoch's mean"* ]]
-	[[ "$output" == *"is one process's spread of iterations"* ]]
+	[[ "$output" == *"is the spread of the iterations of one process"* ]]
 	run -0 "$BENCH" run opencl "${SMALL[@]}" --sync epoch --out p \
 		--label runs --details
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" == *"- epoch's mean (--sync epoch): the device runs"* ]]
-	[[ "$output" != *"one process's spread of iterations"* ]]
+	[[ "$output" != *"the spread of the iterations of one process"* ]]
 	[[ "$output" == *", epoch's mean"* ]]
 	[[ "$output" == *"--sync epoch: no iteration was waited for"* ]]
 	[[ "$output" == *"data set resident on the device"* ]]
@@ -124,8 +124,8 @@ learnt() {
 	[[ "$output" == *", epoch's mean"* && "$output" == *"run, excluded"* ]]
 	run -0 "$BENCH" table o p --include-warmup --details
 	output=$(tr -s ' \n' ' ' <<<"$output")
-	[[ "$output" == *"is one process's spread of iterations"* ]]
-	[[ "$output" == *"- but of opencl of runs: epoch's mean"* ]]
+	[[ "$output" == *"is the spread of the iterations of one process"* ]]
+	[[ "$output" == *"- opencl of runs: epoch's mean"* ]]
 	[[ "$output" == *"included, but in no epoch's mean"* ]]
 }
 

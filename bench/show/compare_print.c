@@ -21,8 +21,8 @@ static void print_differences(const struct view *view,
 			  each->target ? each->target : "", each->first,
 			  each->second);
 	if (!comparison->difference_count)
-		view_note(view, "nothing differs that is recorded of machine, "
-			  "build, options, data set and variables");
+		view_note(view, "nothing differs in machine, build, options, "
+			  "data set or variables, as far as they are recorded");
 }
 
 /* A target that is not in both with finished runs. */
@@ -149,8 +149,8 @@ static void print_notes(const struct view *view,
 	view_note(view, "second / first is Hodges and Lehmann's estimate, the "
 		  "median of the ratios of all pairs of runs; its 95 %% "
 		  "interval is exact, by Wilcoxon's rank sum across runs, if "
-		  "nothing but the campaign changed; each interval stands "
-		  "alone, and one of twenty misses by chance");
+		  "nothing but the campaign changed; of such intervals one "
+		  "in twenty misses by chance");
 	if (few)
 		view_note(view, "no interval where there are too few runs for "
 			  "95 %%: it needs 4 on each side (bench run --repeat "

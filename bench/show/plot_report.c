@@ -141,9 +141,9 @@ static void print_reading(FILE *out)
 	      "of one run the spread of its iterations or epochs, in a line "
 	      "of several (\u201call\u201d) that of the runs\u2019 means. "
 	      "Neither says how well a mean is known; the 95 % intervals under "
-	      "the tables do, and need several runs. What is underlined is the "
-	      "best of its row by intervals that do not overlap, which single "
-	      "runs have none of.</p>\n"
+	      "the tables do, and need several runs. The best of its row is "
+	      "underlined if its interval overlaps no other; single runs have "
+	      "no interval.</p>\n"
 	      "<p>A column that trains with a larger global batch makes fewer "
 	      "updates, and learns differently: compare times together with "
 	      "accuracy.</p>\n</section>\n", out);

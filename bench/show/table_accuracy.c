@@ -130,13 +130,14 @@ static void note_score(const struct view *view, const struct line *line)
 	if (trimmed)
 		view_note(view, "score: the mean without the fastest and the "
 			  "slowest of %d or more runs; a run that does not "
-			  "reach it counts as infinitely slow: one may be the "
-			  "slowest, two make the score invalid", SCORE_FEWEST);
+			  "reach the accuracy counts as infinitely slow: one "
+			  "may be the slowest, two make the score invalid",
+			  SCORE_FEWEST);
 	else
-		view_note(view, "score: %s; a run that does not reach it "
-			  "counts as infinitely slow and makes the score "
-			  "invalid; from %d runs on it is the mean without the "
-			  "fastest and the slowest",
+		view_note(view, "score: %s; a run that does not reach the "
+			  "accuracy counts as infinitely slow and makes the "
+			  "score invalid; from %d runs on it is the mean "
+			  "without the fastest and the slowest",
 			  most == 1 ? "that of the only run" : "the plain mean",
 			  SCORE_FEWEST);
 }

@@ -132,14 +132,13 @@ static void note_device(const struct view *view, const struct run *run,
 		 run->device_type[0] ? run->device_type : "unknown", units,
 		 run->device_driver[0] ? run->device_driver : "unknown",
 		 run->device_class[0] ? ", class " : "",
-		 run->device_class,
-		 residence_text(run),
+		 run->device_class, residence_text(run),
 		 run->not_resident_reason[0] ? ", as " : "",
 		 run->not_resident_reason,
 		 run_is_ahead(run) ?
-			 "; --sync epoch: no single iteration was waited for, "
-			 "so that s/iter is the epoch's time over its "
-			 "iterations, without spread or quantiles" : "");
+			 "; --sync epoch: no iteration was waited for, so that "
+			 "s/iter is the epoch's time over its iterations, "
+			 "without spread or quantiles" : "");
 	note_target(view, run, text, told);
 }
 
@@ -203,8 +202,8 @@ static void note_post(const struct view *view)
 	if (!view->options->with_post)
 		return;
 	if (!has_post(view, post_compares_loop))
-		view_note(view, "post 002's %s left out, as they do not "
-			  "compare with these runs",
+		view_note(view, "post 002's %s left out, as they cannot be "
+			  "compared with these runs",
 			  epoch ? "loops, of ten epochs, are" :
 			  iter ? "epochs, of all samples, and loops are" :
 				 "figures are");

@@ -129,8 +129,9 @@ static void print_notes(const struct view *view, const struct run *run,
 			  run_cores_name(run), run->cpus,
 			  run->cpus == 1 ? "" : "s");
 	if (run && run_is_on_devices(run) && !strcmp(run->transport, "threads"))
-		view_note(view, "CPU: of the process, in equal parts, since "
-			  "which device it was used for is not known");
+		view_note(view, "CPU: that of the process in equal parts, "
+			  "since how much of it was for which device is not "
+			  "known");
 	if (run)
 		slowdown_explain(run, slowdown, sizeof(slowdown));
 	if (slowdown[0])
@@ -192,10 +193,10 @@ int table_print_cores(const struct campaign *campaign,
 		return error_set(err, ERROR_INPUT, "no rows of single cores: "
 				 "they come from runs of several cores, as "
 				 "cpu-8, that finished an epoch");
-	view_note(&view, "compute, reduce, update: as the host saw them; where "
-		  "cores share CPUs, waiting for one is included");
-	view_note(&view, "means over epochs; switch: changes of context, "
-		  "voluntary (to wait) and not (CPU lost to others); spread: "
-		  "largest less smallest, over the mean");
+	view_note(&view, "compute, reduce, update: wall time; where cores "
+		  "share CPUs, waiting for a CPU is included");
+	view_note(&view, "means over epochs; switch: context switches, "
+		  "voluntary (to wait) and involuntary (CPU lost to others); "
+		  "spread: largest less smallest, divided by the mean");
 	return 0;
 }

@@ -249,13 +249,13 @@ static void print_notes(const struct view *view)
 	const struct scale speedup = { 1, "speed-up" };
 	const char *differ = work_differs(view->results);
 
-	view_note(view, "images/s: training samples over the seconds of "
+	view_note(view, "images/s: training samples divided by the seconds of "
 		  "iterations and of waiting for the loader; test, start-up "
 		  "and warm-up are not included");
-	view_note(view, "speed-up: images/s over that of cpu-1, or without it "
-		  "of the first target with one emulated core, in the same "
-		  "campaign and repetition; - if there is none, as among "
-		  "devices; efficiency: speed-up over cores");
+	view_note(view, "speed-up: images/s divided by that of cpu-1 or, "
+		  "without it, of the first target with one emulated core, in "
+		  "the same campaign and repetition; - if there is none, as "
+		  "among devices; efficiency: speed-up divided by cores");
 	view_note(view, "time to an accuracy: from before the data set is read "
 		  "to the end of the first test that reaches it; - if a run "
 		  "did not reach it, or failed");

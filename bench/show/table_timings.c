@@ -240,14 +240,15 @@ static void note_iterations(const struct view *view)
 		"normalised there, which is included" : "";
 
 	if (timed.single || !timed.ahead)
-		view_note(view, "from the batch in host memory to updated "
-			  "parameters, with the device finished; waiting for "
-			  "the loader is not included%s; for several cores, "
-			  "from the start of the first to the end of the last; "
-			  "%s is the spread of the iterations of one process",
+		view_note(view, "an iteration lasts from the batch in host "
+			  "memory to updated parameters, with the device "
+			  "finished; waiting for the loader is not included%s; "
+			  "with several cores, it lasts from the start of the "
+			  "first to the end of the last; %s is the spread of "
+			  "the iterations of one process",
 			  resident, plus_minus(view->options));
 	if (timed.ahead)
-		view_note(view, "%s%s%sepoch's mean (--sync epoch): the device "
+		view_note(view, "%s%sepoch's mean (--sync epoch): the device "
 			  "runs ahead within an epoch, so that a single "
 			  "iteration has no time; shown is the time from the "
 			  "epoch's first batch to its last updated parameters, "
@@ -255,7 +256,6 @@ static void note_iterations(const struct view *view)
 			  "waiting for the first batch is not included, "
 			  "gathering and normalising the data set on the "
 			  "device is",
-			  timed.single ? "but of " : "",
 			  timed.single ? timed.names : "",
 			  timed.single ? ": " : "");
 	note_warmup(view, &timed);
@@ -265,13 +265,15 @@ static void note_covered(const struct view *view, enum metric metric)
 {
 	if (metric == METRIC_LOOP)
 		view_note(view, "from just before epoch 1 to the end of the "
-			  "last, with their tests; start-up is not included");
+			  "last epoch, with the tests; start-up is not "
+			  "included");
 	else if (metric == METRIC_ITER)
 		note_iterations(view);
 	else
-		view_note(view, "iterations, loader, the whole test set and "
-			  "the schedule; %s is the spread of the epochs of one "
-			  "process", plus_minus(view->options));
+		view_note(view, "an epoch is its iterations, the loader, the "
+			  "whole test set and the schedule; %s is the spread "
+			  "of the epochs of one process",
+			  plus_minus(view->options));
 }
 
 /*
