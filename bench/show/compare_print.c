@@ -97,9 +97,8 @@ static void fill_row(const struct grid *grid, int at,
 	snprintf(grid_at(grid, at, RUNS)->text, GRID_TEXT, "%ld, %ld",
 		 row->n_first, row->n_second);
 	if (isfinite(row->ratio_lo))
-		snprintf(grid_at(grid, at, INTERVAL)->text, GRID_TEXT,
-			 "[%s, %s]", fixed_text(row->ratio_lo, 3).text,
-			 fixed_text(row->ratio_hi, 3).text);
+		snprintf(grid_at(grid, at, INTERVAL)->text, GRID_TEXT, "%s",
+			 interval_text(row->ratio_lo, row->ratio_hi, 3).text);
 }
 
 /* Rows of one target, which are behind each other; *at is moved past them. */

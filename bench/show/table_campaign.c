@@ -42,10 +42,21 @@ static void seeds_text(char *text, size_t size, const struct results *results,
 			 line->repetitions, first, last);
 }
 
+struct short_text unusual_text(const struct run *run)
+{
+	const char *precision = run_odd_precision(run);
+	struct short_text text;
+
+	snprintf(text.text, sizeof(text.text), "%s%s%s%s",
+		 strcmp(run->dropout, "off") == 0 ? ", dropout off" : "",
+		 strcmp(run->algorithm, "dense") == 0 ? ", dense" : "",
+		 *precision ? ", " : "", precision);
+	return text;
+}
+
 static void note_settings(const struct view *view, const struct line *line,
 			  const struct run *run)
 {
-	const char *precision = run_odd_precision(run);
 	char limit[64] = "", seeds[64], cpus[48] = "";
 
 	seeds_text(seeds, sizeof(seeds), view->results, line);
@@ -56,13 +67,10 @@ static void note_settings(const struct view *view, const struct line *line,
 	if (run->logical_cpus != CELL_NO_INT)
 		snprintf(cpus, sizeof(cpus), ", %ld logical CPUs",
 			 run->logical_cpus);
-	view_note(view, "%s: model %s, data set %s%s%s%s%s%s%s; %s%s; started "
+	view_note(view, "%s: model %s, data set %s%s%s%s; %s%s; started "
 		  "%s", setup_name(line), run->model,
 		  run->dataset[0] ? run->dataset : "unknown", seeds, limit,
-		  strcmp(run->dropout, "off") == 0 ? ", dropout off" : "",
-		  strcmp(run->algorithm, "dense") == 0 ? ", dense algorithm" :
-							 "",
-		  *precision ? ", " : "", precision,
+		  unusual_text(run).text,
 		  run->cpu_model[0] ? run->cpu_model : "unknown machine", cpus,
 		  run->started_utc);
 }

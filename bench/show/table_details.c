@@ -54,24 +54,20 @@ static void status_text(char text[GRID_TEXT], const struct line *line,
 		snprintf(text, GRID_TEXT, "%s", names[cell->outcome]);
 }
 
-static void count_text(char text[GRID_TEXT], long count)
+static void fill_cell(const struct view *view, const struct grid *grid, int row,
+		      int column, const struct line *line, double factor)
 {
-	if (count != CELL_NO_INT)
-		snprintf(text, GRID_TEXT, "%ld", count);
-}
-
-static void fill_cell(const struct view *view, char text[GRID_TEXT],
-		      const struct quantity *quantity, const struct line *line,
-		      const struct result *cell, double factor)
-{
+	const struct quantity *quantity = &quantities[row];
+	const struct result *cell = view_cell(view, line, column);
 	const struct stats *stats = &cell->values[quantity->metric];
+	char *text = grid_at(grid, row, column)->text;
 
 	if (quantity->property == STATUS)
 		status_text(text, line, cell);
 	else if (quantity->property == GLOBAL_BATCH && cell->run)
-		count_text(text, cell->run->global_batch);
+		grid_set_count(grid, row, column, cell->run->global_batch);
 	else if (quantity->property == CPUS && cell->run)
-		count_text(text, cell->run->cpus);
+		grid_set_count(grid, row, column, cell->run->cpus);
 	else if (quantity->property == IS_METRIC)
 		/* Updates are counted, so they have no spread to show. */
 		format_spread(text, stats->mean * factor,
@@ -98,8 +94,7 @@ static void fill_quantity(const struct view *view, const struct grid *grid,
 		snprintf(grid->labels[row], GRID_TEXT, "%s (%s/iter)",
 			 quantity->label, scale.name);
 	for (int column = 0; column < grid->columns; column++)
-		fill_cell(view, grid_at(grid, row, column)->text, quantity,
-			  line, view_cell(view, line, column), factor);
+		fill_cell(view, grid, row, column, line, factor);
 	if (quantity->property == IS_METRIC)
 		view_mark_best(view, grid, row, line, quantity->metric);
 }
@@ -154,9 +149,8 @@ static int draw_post(const struct view *view, const char *setup,
 
 		if (!figure)
 			continue;
-		count_text(grid_at(&grid, 0, column)->text, figure->updates);
-		count_text(grid_at(&grid, 1, column)->text,
-			   figure->global_batch);
+		grid_set_count(&grid, 0, column, figure->updates);
+		grid_set_count(&grid, 1, column, figure->global_batch);
 		grid_set_number(&grid, 2, column, figure->accuracy_pct, 2);
 	}
 	grid_draw(&grid, view->options, view->out);

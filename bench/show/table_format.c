@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/system/text.h"
+#include "bench/record/column.h"
 
 enum { WIDTH = 80, GAP = 2 };
 
@@ -57,6 +58,13 @@ void grid_set_number(const struct grid *grid, int row, int column, double value,
 			 fixed_text(value, decimals).text);
 }
 
+void grid_set_count(const struct grid *grid, int row, int column, long count)
+{
+	if (count != CELL_NO_INT)
+		snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%ld",
+			 count);
+}
+
 void grid_mark_best(const struct grid *grid, int row, int sign)
 {
 	struct grid_cell *cells = grid_at(grid, row, 0), *best = NULL;
@@ -106,6 +114,16 @@ struct number_text fixed_text(double value, int decimals)
 	return number;
 }
 
+struct interval_text interval_text(double low, double high, int decimals)
+{
+	struct interval_text interval;
+
+	snprintf(interval.text, sizeof(interval.text), "[%s, %s]",
+		 fixed_text(low, decimals).text,
+		 fixed_text(high, decimals).text);
+	return interval;
+}
+
 int decimals_of(double shown, int most)
 {
 	return shown >= 100 ? 0 : shown >= 10 ? 1 : shown >= 1 ? 2 : most;
@@ -142,10 +160,10 @@ void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
 {
 	const char *mark = options->format == TABLE_POST ? "$" : "";
 
-	snprintf(text, GRID_TEXT, "%s%s [%s, %s]%s", mark,
+	snprintf(text, GRID_TEXT, "%s%s %s%s", mark,
 		 fixed_text(stats->median * factor, decimals).text,
-		 fixed_text(stats->q1 * factor, decimals).text,
-		 fixed_text(stats->q3 * factor, decimals).text, mark);
+		 interval_text(stats->q1 * factor, stats->q3 * factor,
+			       decimals).text, mark);
 }
 
 /* One of the two lines of a head; what is one line is the first. */

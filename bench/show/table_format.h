@@ -49,6 +49,8 @@ void grid_set_heads(const struct grid *grid, const char *const *heads);
 /* The number in a cell, which stays as it is for want of a finite one. */
 void grid_set_number(const struct grid *grid, int row, int column, double value,
 		     int decimals);
+/* The same of a count, CELL_NO_INT for want of one. */
+void grid_set_count(const struct grid *grid, int row, int column, long count);
 
 /* The best of the row gets its mark if its interval overlaps with no other's.
  * sign: 1 if more is better, -1 if less is, 0 if neither. */
@@ -66,6 +68,12 @@ struct number_text {
 	char text[NUMBER_SIZE];
 };
 struct number_text fixed_text(double value, int decimals);
+
+/* "[1.81, 1.87]", likewise. */
+struct interval_text {
+	char text[2 * NUMBER_SIZE + 8];
+};
+struct interval_text interval_text(double low, double high, int decimals);
 
 /* As many decimals as make three digits, at most so many. */
 int decimals_of(double shown, int most);

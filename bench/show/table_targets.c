@@ -60,9 +60,7 @@ static void fill_row(const struct view *view, const struct grid *grid, int row,
 	if (values[METRIC_UPDATES].count && run->global_batch != CELL_NO_INT)
 		snprintf(strchr(grid_at(grid, row, UPDATES)->text, '\0'), 32,
 			 " x %ld", run->global_batch);
-	if (run->cpus != CELL_NO_INT)
-		snprintf(grid_at(grid, row, CPUS)->text, GRID_TEXT, "%ld",
-			 run->cpus);
+	grid_set_count(grid, row, CPUS, run->cpus);
 }
 
 static int has_interval(const struct results *results, const struct line *line)
@@ -76,10 +74,8 @@ static int has_interval(const struct results *results, const struct line *line)
 	return 0;
 }
 
-/* What of its settings is not the usual. */
-static void settings_text(char *text, size_t size, const struct run *run)
+static void trained_text(char *text, size_t size, const struct run *run)
 {
-	const char *precision = run_odd_precision(run);
 	char epochs[40] = "", cut[60] = "";
 
 	if (run->epochs != CELL_NO_INT)
@@ -88,11 +84,9 @@ static void settings_text(char *text, size_t size, const struct run *run)
 	if (run_is_cut(run))
 		snprintf(cut, sizeof(cut), " cut to %ld iteration%s",
 			 run->steps, run->steps == 1 ? "" : "s");
-	snprintf(text, size, "%s on %s%s%s%s%s%s%s", run->model,
+	snprintf(text, size, "%s on %s%s%s%s", run->model,
 		 run->dataset[0] ? run->dataset : "unknown data", epochs, cut,
-		 !strcmp(run->dropout, "off") ? ", dropout off" : "",
-		 !strcmp(run->algorithm, "dense") ? ", dense" : "",
-		 *precision ? ", " : "", precision);
+		 unusual_text(run).text);
 }
 
 /* What was trained, how often, and what the signs behind the numbers are. */
@@ -103,10 +97,10 @@ static void fill_title(const struct view *view, const struct line *line,
 			  line->run->label[0];
 	const struct run *run = find_settings(view->results, line);
 	const char *sign = plus_minus(view->options);
-	char raw[GRID_TITLE], settings[200] = "no runs.csv", n[80];
+	char raw[GRID_TITLE], trained[200] = "no runs.csv", n[80];
 
 	if (run)
-		settings_text(settings, sizeof(settings), run);
+		trained_text(trained, sizeof(trained), run);
 	if (line->repetitions == 1)
 		snprintf(n, sizeof(n), "n=1, %s between iterations", sign);
 	else
@@ -114,7 +108,7 @@ static void fill_title(const struct view *view, const struct line *line,
 			 line->repetitions, sign,
 			 has_interval(view->results, line) ? ", [95 %]" : "");
 	snprintf(raw, sizeof(raw), "%s%s%s%s; %s",
-		 named ? setup_name(line) : "", named ? ": " : "", settings,
+		 named ? setup_name(line) : "", named ? ": " : "", trained,
 		 view->results->include_warmup ? ", warm-up included" : "", n);
 	clean_text(title, GRID_TITLE, raw, view->options);
 }
@@ -195,17 +189,17 @@ static void ratio_text(char *text, size_t size, const struct view *view,
 {
 	const double half = stats_half_width(ratio);
 	const int has = has_device(view, line, target);
-	char interval[2 * NUMBER_SIZE + 8] = "";
+	struct interval_text interval = { "" };
 
 	if (isfinite(half))
-		snprintf(interval, sizeof(interval), " [%s, %s]",
-			 fixed_text(ratio->mean - half, 2).text,
-			 fixed_text(ratio->mean + half, 2).text);
-	snprintf(text, size, "%s%s%s%s%s %s times%s%s%s",
+		interval = interval_text(ratio->mean - half, ratio->mean + half,
+					 2);
+	snprintf(text, size, "%s%s%s%s%s %s times%s%s%s%s",
 		 view->results->targets[target], has ? " (" : "",
 		 has ? view->devices[target] : "", has ? ")" : "",
 		 base ? " is" : "", fixed_text(ratio->mean, 2).text,
-		 base ? " as fast as " : "", base ? base : "", interval);
+		 base ? " as fast as " : "", base ? base : "",
+		 interval.text[0] ? " " : "", interval.text);
 }
 
 static void print_ratios(const struct view *view, const struct line *line)

@@ -428,11 +428,9 @@ void note_interval(const struct view *view, const struct line *line,
 			continue;
 		target_title(view, view->order[column], title);
 		snprintf(list + used, sizeof(list) - used,
-			 "%s%s n=%zu [%s, %s]", used ? ", " : "", title,
-			 stats->count,
-			 fixed_text((stats->mean - half) * scale.factor, 3)
-				 .text,
-			 fixed_text((stats->mean + half) * scale.factor, 3)
+			 "%s%s n=%zu %s", used ? ", " : "", title, stats->count,
+			 interval_text((stats->mean - half) * scale.factor,
+				       (stats->mean + half) * scale.factor, 3)
 				 .text);
 	}
 	if (list[0])

@@ -213,10 +213,10 @@ static void line_suffix(const struct line *line, char suffix[SUFFIX_SIZE])
 		snprintf(suffix, SUFFIX_SIZE, ", all %d", line->repetitions);
 }
 
-struct line_name line_name(const struct line *line)
+struct short_text line_name(const struct line *line)
 {
 	char suffix[SUFFIX_SIZE];
-	struct line_name name;
+	struct short_text name;
 
 	line_suffix(line, suffix);
 	snprintf(name.text, sizeof(name.text), "%.95s%s", setup_name(line),
@@ -224,9 +224,9 @@ struct line_name line_name(const struct line *line)
 	return name;
 }
 
-struct line_name line_prefix(const struct view *view, const struct line *line)
+struct short_text line_prefix(const struct view *view, const struct line *line)
 {
-	struct line_name name = { "" };
+	struct short_text name = { "" };
 
 	if (setup_count(view->results) > 1)
 		snprintf(name.text, sizeof(name.text), "%.125s, ",

@@ -49,14 +49,14 @@ void view_label(const struct view *view, const struct line *line,
  * which of its runs it is ("old, run 2") where there are several. */
 const char *setup_name(const struct line *line);
 const char *run_setup_name(const struct run *run);
-struct line_name {
+struct short_text {
 	char text[128];
 };
-struct line_name line_name(const struct line *line);
+struct short_text line_name(const struct line *line);
 
 /* The same in front of what is said of it, where there are several campaigns:
  * "old, run 2, "; empty else. */
-struct line_name line_prefix(const struct view *view, const struct line *line);
+struct short_text line_prefix(const struct view *view, const struct line *line);
 
 int setup_count(const struct results *results);
 
@@ -104,6 +104,9 @@ const char *work_differs(const struct results *results);
 /* The first run that knows what its setup was to do; NULL: none does. */
 const struct run *find_settings(const struct results *results,
 			     const struct line *line);
+/* What of a run's settings is not the usual: ", dropout off, dense"; empty if
+ * nothing is. */
+struct short_text unusual_text(const struct run *run);
 /* A line under the tables, unless it was told; returns how many lines. */
 int note_once(const struct view *view, struct names *told, const char *text);
 /* What did not work, and why; returns how many lines. */
