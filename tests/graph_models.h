@@ -369,7 +369,7 @@ static const struct layer bare_stem_rows[] = {
 
 GRAPH(bare_stem, 1, 14, 14);
 
-/* The last one leaves one place, and its slopes go back. */
+/* The last one leaves one place, and its gradients go back. */
 static const struct layer two_convs_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 3 },
 	{ .kind = LAYER_RELU },

@@ -27,7 +27,7 @@ struct linear_case {
 	int drops_in, drops_out;
 	int by_block; /* [blocks][count][block] rather than by sample */
 	int zeros;    /* a third of the inputs, exactly */
-	int no_in_slopes;
+	int no_dx;
 };
 
 /* One array of floats and what it should be. */
@@ -42,8 +42,8 @@ struct layer_run {
 	const struct linear_kernels *kernels;
 	struct linear_shape shape;
 	struct linear_batch batch;
-	struct linear_slopes slopes;
-	struct array in, out, out_slopes, in_slopes;
+	struct linear_flow flow;
+	struct array in, out, dy, dx;
 	/* weights and bias of parameters, square_avg, acc_delta, gradient */
 	struct array weights[4], bias[4];
 	uint8_t *keep_in, *keep_out;
@@ -145,8 +145,8 @@ static inline void run_open(struct layer_run *run,
 		if (draw() < 1 / 3.)
 			run->in.right[i] = run->in.values[i] = 0;
 	run->out = array_make(count * outputs, UNTOUCHED, UNTOUCHED);
-	run->out_slopes = array_make(count * outputs, -1, 1);
-	run->in_slopes = array_make(count * inputs, UNTOUCHED, UNTOUCHED);
+	run->dy = array_make(count * outputs, -1, 1);
+	run->dx = array_make(count * inputs, UNTOUCHED, UNTOUCHED);
 	for (int v = 0; v < 4; v++) {
 		const double low = v == PARAMETERS ? -1 : 0;
 
@@ -164,10 +164,10 @@ static inline void run_open(struct layer_run *run,
 		.keep_out = is->drops_out ? run->keep_out : NULL,
 		.scale = is->drops_out ? 2 : 1,
 	};
-	run->slopes = (struct linear_slopes){
+	run->flow = (struct linear_flow){
 		.out = run->out.values,
-		.out_slopes = run->out_slopes.values,
-		.in_slopes = is->no_in_slopes ? NULL : run->in_slopes.values,
+		.dy = run->dy.values,
+		.dx = is->no_dx ? NULL : run->dx.values,
 	};
 	run->scratch = host_allocate(kernels->scratch(shape, is->count));
 	assert_non_null(run->scratch);
@@ -179,8 +179,8 @@ static inline void run_close(struct layer_run *run)
 {
 	array_free(&run->in);
 	array_free(&run->out);
-	array_free(&run->out_slopes);
-	array_free(&run->in_slopes);
+	array_free(&run->dy);
+	array_free(&run->dx);
 	for (int v = 0; v < 4; v++) {
 		array_free(&run->weights[v]);
 		array_free(&run->bias[v]);
@@ -252,33 +252,33 @@ static inline void plain_forward(struct layer_run *run)
 				plain_output(run, b, o);
 }
 
-/* What passes of an output's slope, by the kernels' own signs. */
-static inline double plain_slope(const struct layer_run *run, int b, int o)
+/* What passes of an output's dy, by the kernels' own signs. */
+static inline double plain_dz(const struct layer_run *run, int b, int o)
 {
 	const int at = b * run->shape.outputs + o;
 
 	if (!keeps_out(run, b, o) ||
 	    (run->shape.relu && run->out.values[at] <= 0))
 		return 0;
-	return run->batch.scale * run->out_slopes.right[at];
+	return run->batch.scale * run->dy.right[at];
 }
 
-/* Adds one output of a sample to in_slopes and to the gradient. */
+/* Adds one output of a sample to dx and to the gradient. */
 static inline void plain_share(struct layer_run *run, int b, int o,
-			       double slope)
+			       double dz)
 {
 	const struct linear_shape *shape = &run->shape;
 
-	run->bias[GRADIENT].right[o] += slope;
+	run->bias[GRADIENT].right[o] += dz;
 	for (int c = 0; c < shape->blocks; c++)
 		for (int i = 0; i < shape->block && keeps_in(run, b, c); i++) {
 			const size_t w = linear_weight_at(shape, o, c, i);
 			const size_t x = input_at(run, b, c, i);
 
 			run->weights[GRADIENT].right[w] +=
-				slope * run->in.right[x];
-			run->in_slopes.right[x] +=
-				slope * run->weights[PARAMETERS].right[w];
+				dz * run->in.right[x];
+			run->dx.right[x] +=
+				dz * run->weights[PARAMETERS].right[w];
 		}
 }
 
@@ -291,21 +291,21 @@ static inline void plain_backward(struct layer_run *run)
 		run->bias[GRADIENT].right[o] = 0;
 	for (size_t w = 0; w < gradient->size; w++)
 		gradient->right[w] = 0;
-	for (int b = 0; b < run->batch.count && run->slopes.in_slopes; b++)
+	for (int b = 0; b < run->batch.count && run->flow.dx; b++)
 		for (int c = 0; c < shape->blocks; c++)
 			for (int i = 0; i < shape->block; i++)
-				run->in_slopes.right[input_at(run, b, c, i)] =
+				run->dx.right[input_at(run, b, c, i)] =
 					keeps_in(run, b, c) ? 0 : UNTOUCHED;
 	for (int b = 0; b < run->batch.count; b++)
 		for (int o = 0; o < shape->outputs; o++) {
-			const double slope = plain_slope(run, b, o);
+			const double dz = plain_dz(run, b, o);
 
-			if (slope != 0)
-				plain_share(run, b, o, slope);
+			if (dz != 0)
+				plain_share(run, b, o, dz);
 		}
-	for (size_t x = 0; x < run->in_slopes.size; x++)
-		if (!run->slopes.in_slopes)
-			run->in_slopes.right[x] = UNTOUCHED;
+	for (size_t x = 0; x < run->dx.size; x++)
+		if (!run->flow.dx)
+			run->dx.right[x] = UNTOUCHED;
 }
 
 static inline void plain_adadelta(struct array vectors[4])
@@ -337,7 +337,7 @@ static inline void backward(struct layer_run *run)
 	const struct linear_values gradient = values_of(run, GRADIENT);
 
 	run->kernels->backward(&run->shape, &parameters, &run->batch,
-			       &run->slopes, &gradient, run->scratch);
+			       &run->flow, &gradient, run->scratch);
 }
 
 static inline void backward_update(struct layer_run *run)
@@ -347,7 +347,7 @@ static inline void backward_update(struct layer_run *run)
 					      values_of(run, ACC_DELTA) };
 
 	run->kernels->backward_update(&run->shape, &vectors, &update,
-				      &run->batch, &run->slopes, run->scratch);
+				      &run->batch, &run->flow, run->scratch);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * For tests of the stem backward, to the slopes by its first convolution:
+ * For tests of the stem backward, to the gradient by its first convolution:
  * shapes, and what is drawn for them.
  */
 #ifndef TESTS_STEM_BACKWARD_PROBLEM_H
@@ -25,7 +25,7 @@ struct problem {
 	struct stem_shape shape;
 	struct stem_batch batch;
 	float *weights; /* of the second convolution, [outputs][9][middle] */
-	float *images, *slopes;
+	float *images, *dy;
 	uint8_t *keep, *winners;
 	uint8_t *above; /* [count][middle][height - 2][width - 2]: 0 or 1 */
 };
@@ -74,8 +74,8 @@ static inline struct problem problem_draw(const struct stem_shape *shape,
 	problem.batch = (struct stem_batch){ count, problem.images,
 					     drop > 0 ? problem.keep : NULL,
 					     drop > 0 ? 4.f / 3 : 1 };
-	slopes_draw(shape, &problem.batch, density, &problem.slopes,
-		    &problem.winners);
+	dy_draw(shape, &problem.batch, density, &problem.dy,
+		&problem.winners);
 	return problem;
 }
 
@@ -83,7 +83,7 @@ static inline void problem_free(struct problem *problem)
 {
 	free(problem->weights);
 	free(problem->images);
-	free(problem->slopes);
+	free(problem->dy);
 	free(problem->keep);
 	free(problem->winners);
 	free(problem->above);

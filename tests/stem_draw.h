@@ -47,40 +47,40 @@ static inline uint8_t *keep_draw(int planes, double drop)
 }
 
 /*
- * By pixels. Of the slopes of kept planes, density is not zero; dropped ones
+ * By pixels. Of the dy of kept planes, density is not zero; dropped ones
  * are bad. Both are allocated.
  */
-static inline void slopes_draw(const struct stem_shape *shape,
-			       const struct stem_batch *batch, double density,
-			       float **slopes, uint8_t **winners)
+static inline void dy_draw(const struct stem_shape *shape,
+			   const struct stem_batch *batch, double density,
+			   float **dy, uint8_t **winners)
 {
 	const int plane = stem_plane(shape);
 	const int count = batch->count * shape->outputs * plane;
 
-	*slopes = allocate_drawn(count, 1);
+	*dy = allocate_drawn(count, 1);
 	*winners = allocate((size_t)count, 1);
 	for (int i = 0; i < count; i++) {
 		(*winners)[i] = (uint8_t)(rand() % 4);
 		if (draw() >= density)
-			(*slopes)[i] = 0;
+			(*dy)[i] = 0;
 		if (batch->keep && !batch->keep[i / plane]) {
-			(*slopes)[i] = NAN;
+			(*dy)[i] = NAN;
 			(*winners)[i] = 255;
 		}
 	}
 }
 
 /* The planes of a sample or several, of pixels, as kernels have them: */
-static inline float *slopes_place(const struct stem_kernels *stem,
-				  const struct stem_shape *shape, int planes,
-				  const float *slopes)
+static inline float *dy_place(const struct stem_kernels *stem,
+			      const struct stem_shape *shape, int planes,
+			      const float *dy)
 {
 	const int plane = stem_plane(shape);
 	float *placed = allocate((size_t)(planes * plane), sizeof(*placed));
 
 	for (int i = 0; i < planes * plane; i++)
 		placed[i / plane * plane + stem->place(shape, i % plane)] =
-			slopes[i];
+			dy[i];
 	return placed;
 }
 

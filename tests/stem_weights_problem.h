@@ -1,6 +1,6 @@
 /*
- * For tests of the slopes by the stem's second convolution: what is drawn, and
- * what is right for it by plain loops in double.
+ * For tests of the gradient by the stem's second convolution: what is drawn,
+ * and what is right for it by plain loops in double.
  */
 #ifndef TESTS_STEM_WEIGHTS_PROBLEM_H
 #define TESTS_STEM_WEIGHTS_PROBLEM_H
@@ -13,11 +13,11 @@ struct problem {
 	struct stem_shape shape;
 	struct stem_weights weights;
 	struct stem_batch batch;
-	float *first, *first_bias, *images, *slopes;
+	float *first, *first_bias, *images, *dy;
 	uint8_t *keep, *winners;
 	int weight_count;	/* of the second convolution */
 	int image_is_bad;	/* has a NaN */
-	float *by_weights, *by_bias;
+	float *dw, *dbias;
 	double *right_weights, *right_bias;
 };
 
@@ -38,11 +38,11 @@ static inline struct problem problem_draw(const struct stem_shape *shape,
 	problem.batch = (struct stem_batch){ count, problem.images,
 					     drops ? problem.keep : NULL,
 					     drops ? 4.f / 3 : 1 };
-	slopes_draw(shape, &problem.batch, density, &problem.slopes,
-		    &problem.winners);
+	dy_draw(shape, &problem.batch, density, &problem.dy,
+		&problem.winners);
 	problem.weight_count = shape->outputs * STEM_TAPS * shape->middle;
-	problem.by_weights = allocate_drawn(problem.weight_count + GUARD, 1);
-	problem.by_bias = allocate_drawn(shape->outputs + GUARD, 1);
+	problem.dw = allocate_drawn(problem.weight_count + GUARD, 1);
+	problem.dbias = allocate_drawn(shape->outputs + GUARD, 1);
 	problem.right_weights = allocate((size_t)problem.weight_count,
 					 sizeof(double));
 	problem.right_bias = allocate((size_t)shape->outputs, sizeof(double));
@@ -54,11 +54,11 @@ static inline void problem_free(struct problem *problem)
 	free(problem->first);
 	free(problem->first_bias);
 	free(problem->images);
-	free(problem->slopes);
+	free(problem->dy);
 	free(problem->keep);
 	free(problem->winners);
-	free(problem->by_weights);
-	free(problem->by_bias);
+	free(problem->dw);
+	free(problem->dbias);
 	free(problem->right_weights);
 	free(problem->right_bias);
 }
@@ -89,10 +89,10 @@ static inline void plain_planes(const struct problem *problem, int sample,
 			}
 }
 
-/* The window n of a plane passed slope to its winner. */
+/* The window n of a plane passed g to its winner. */
 static inline void plain_window(const struct problem *problem,
 				const double *planes, int o, int n, int winner,
-				double slope)
+				double g)
 {
 	const struct stem_shape *shape = &problem->shape;
 	const int columns = shape->width - 2, middle = shape->middle;
@@ -104,12 +104,12 @@ static inline void plain_window(const struct problem *problem,
 		for (int i = 0; i < middle; i++)
 			problem->right_weights[(o * STEM_TAPS + tap) * middle +
 					       i] +=
-				slope * planes[((y + tap / 3) * columns + x +
-						tap % 3) * middle + i];
-	problem->right_bias[o] += slope;
+				g * planes[((y + tap / 3) * columns + x +
+					    tap % 3) * middle + i];
+	problem->right_bias[o] += g;
 }
 
-static inline void plain_slopes(const struct problem *problem)
+static inline void plain_gradient(const struct problem *problem)
 {
 	const struct stem_shape *shape = &problem->shape;
 	const int plane = stem_plane(shape);
@@ -125,14 +125,14 @@ static inline void plain_slopes(const struct problem *problem)
 			if (problem->batch.keep && !problem->batch.keep[at])
 				continue;
 			for (int n = 0; n < plane; n++) {
-				const float slope =
-					problem->slopes[at * plane + n];
+				const float g =
+					problem->dy[at * plane + n];
 
-				if (slope != 0)
+				if (g != 0)
 					plain_window(problem, planes, o, n,
 						     problem->winners[at * plane
 								      + n],
-						     (double)slope *
+						     (double)g *
 						     problem->batch.scale);
 			}
 		}

@@ -3,7 +3,7 @@
 
 #include "backends/cpu/kernels.h"
 
-/* Slopes of all sizes, zero among them, in vectors of all lengths. */
+/* Gradients of all sizes, zero among them, in vectors of all lengths. */
 static void adadelta_is_right(const struct linear_kernels *kernels)
 {
 	for (size_t count = 0; count < 70; count++) {
@@ -33,7 +33,7 @@ static void adadelta_is_right(const struct linear_kernels *kernels)
 	}
 }
 
-/* Zero slopes for ever: nothing becomes denormal, which is slow. */
+/* Zero gradients for ever: nothing becomes denormal, which is slow. */
 static void adadelta_has_no_denormals(const struct linear_kernels *kernels)
 {
 	float vectors[4][20] = { { 0 } };
@@ -72,19 +72,19 @@ static void each_build(void (*check)(const struct linear_kernels *kernels))
 			check(cpu_builds[b]->linear);
 }
 
-static void slopes_of_all_sizes(void **unused)
+static void gradients_of_all_sizes(void **unused)
 {
 	(void)unused;
 	each_build(adadelta_is_right);
 }
 
-static void no_slopes(void **unused)
+static void zero_gradients(void **unused)
 {
 	(void)unused;
 	each_build(adadelta_has_no_denormals);
 }
 
-static void slopes_of_nan(void **unused)
+static void gradients_of_nan(void **unused)
 {
 	(void)unused;
 	each_build(adadelta_keeps_nan);
@@ -93,9 +93,9 @@ static void slopes_of_nan(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slopes_of_all_sizes),
-		cmocka_unit_test(no_slopes),
-		cmocka_unit_test(slopes_of_nan),
+		cmocka_unit_test(gradients_of_all_sizes),
+		cmocka_unit_test(zero_gradients),
+		cmocka_unit_test(gradients_of_nan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

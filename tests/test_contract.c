@@ -179,7 +179,7 @@ static void steps_are_exactly_alike(void **state)
 	batch_free(&batch);
 }
 
-/* A slope of 1: v = .1, d = .00316226, u = 9.9999e-7; see test_reference. */
+/* A gradient of 1: v = .1, d = .00316226, u = 9.9999e-7; see test_reference. */
 static void adadelta_is_the_published_one(void **state)
 {
 	const struct model *model = model_find("tiny");
@@ -296,8 +296,8 @@ static void what_is_not_a_number_wins_its_window(void **state)
 	batch_free(&batch);
 }
 
-/* ReLU passes the slope by what is not a number, as it passes that itself. */
-static void what_is_not_a_number_reaches_all_slopes(void **state)
+/* ReLU passes the gradient by what is not a number, as it passes that too. */
+static void what_is_not_a_number_reaches_all_gradients(void **state)
 {
 	const char *const names[] = { "tiny", "mnist", "mnist-example" };
 
@@ -316,7 +316,7 @@ static void what_is_not_a_number_reaches_all_slopes(void **state)
 		gradient = subject_load(&pair.tried, VECTOR_GRADIENT);
 		for (size_t i = 0; i < count; i++)
 			if (!isnan(gradient[i]))
-				fail_msg("%s: slope %zu is %g", names[m], i,
+				fail_msg("%s: gradient %zu is %g", names[m], i,
 					 gradient[i]);
 		free(gradient);
 		pair_close(&pair);
@@ -372,8 +372,8 @@ int main(void)
 		{ "not a number", what_is_not_a_number_reaches_the_loss, 0 },
 		{ "not a number in a window",
 		  what_is_not_a_number_wins_its_window, 0 },
-		{ "not a number in slopes",
-		  what_is_not_a_number_reaches_all_slopes, 0 },
+		{ "not a number in gradients",
+		  what_is_not_a_number_reaches_all_gradients, 0 },
 	};
 
 	const struct CMUnitTest tests[] = {

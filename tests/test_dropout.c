@@ -98,24 +98,24 @@ static void check_stop(const struct stem_kernels *stem, int count)
 	static const float outs[] = { 1, 0, -0.f, -1, NAN, FLT_MIN, INFINITY };
 	enum { OUTS = sizeof(outs) / sizeof(outs[0]) };
 	float *out = allocate((size_t)count, sizeof(*out));
-	float *slopes = allocate((size_t)count, sizeof(*slopes));
+	float *dy = allocate((size_t)count, sizeof(*dy));
 
 	for (int i = 0; i < count; i++) {
 		out[i] = outs[i % OUTS];
-		slopes[i] = i == 5 ? NAN : (float)(i + 1);
+		dy[i] = i == 5 ? NAN : (float)(i + 1);
 	}
-	stem->stop((size_t)count, out, 2, slopes);
+	stem->stop((size_t)count, out, 2, dy);
 	for (int i = 0; i < count; i++)
 		if (i == 5)
-			assert_true(isnan(slopes[i]));
+			assert_true(isnan(dy[i]));
 		else
-			assert_true(slopes[i] == (out[i] <= 0 ? 0 :
-						  2 * (float)(i + 1)));
+			assert_true(dy[i] == (out[i] <= 0 ? 0 :
+					      2 * (float)(i + 1)));
 	free(out);
-	free(slopes);
+	free(dy);
 }
 
-static void slopes_stop_where_nothing_came_out(void **state)
+static void gradient_stops_where_nothing_came_out(void **state)
 {
 	(void)state;
 	for (size_t b = 0; cpu_builds[b]; b++)
@@ -129,7 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choices_are_the_same_bits),
 		cmocka_unit_test(elements_are_kept_by_pixel),
-		cmocka_unit_test(slopes_stop_where_nothing_came_out),
+		cmocka_unit_test(gradient_stops_where_nothing_came_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

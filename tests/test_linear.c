@@ -43,9 +43,9 @@ static void compare_backward(struct layer_run *run)
 {
 	backward(run);
 	plain_backward(run);
-	compare(run, "slope by input", &run->in_slopes);
-	compare(run, "slope by weight", &run->weights[GRADIENT]);
-	compare(run, "slope by bias", &run->bias[GRADIENT]);
+	compare(run, "dx", &run->dx);
+	compare(run, "dw", &run->weights[GRADIENT]);
+	compare(run, "bias gradient", &run->bias[GRADIENT]);
 }
 
 /* Forward and backward, each against plain loops. */
@@ -101,7 +101,7 @@ static void rounded_open(struct layer_run *run,
 	run_open(run, kernels, is);
 	array_round(&run->in);
 	array_round(&run->weights[PARAMETERS]);
-	array_round(&run->out_slopes);
+	array_round(&run->dy);
 }
 
 static void rounded_steps_are_right(void **build)
@@ -178,7 +178,7 @@ static void rounding_is_as_bf16_says(void **build)
 	}
 }
 
-/* The slopes by inputs are those of the parameters before. */
+/* dx is that of the parameters before. */
 static void fused_steps_are_right(void **build)
 {
 	const struct linear_kernels *kernels = kernels_of(build);
@@ -191,7 +191,7 @@ static void fused_steps_are_right(void **build)
 		plain_adadelta(run.weights);
 		plain_adadelta(run.bias);
 		backward_update(&run);
-		compare(&run, "slope by input", &run.in_slopes);
+		compare(&run, "dx", &run.dx);
 		for (int v = 0; v < 3; v++) {
 			compare(&run, names[v], &run.weights[v]);
 			compare(&run, names[v], &run.bias[v]);
@@ -256,7 +256,7 @@ static void nan_input_check(struct layer_run *run)
 	forward(run);
 	for (int i = 0; i < run->batch.count * outputs; i++)
 		assert_int_equal(!!isnan(run->out.values[i]), i / outputs == 1);
-	/* What ReLU lets a NaN through for passes its slope as well. */
+	/* What ReLU lets a NaN through for passes its gradient as well. */
 	backward(run);
 	for (int o = 0; o < outputs; o++) {
 		const size_t at = linear_weight_at(&run->shape, o, 0, 36);
@@ -276,17 +276,17 @@ static void nan_weight_check(struct layer_run *run)
 		assert_int_equal(!!isnan(run->out.values[i]), i % outputs == 7);
 }
 
-/* A slope of sample 2 by output 5, in all that it is a part of. */
-static void nan_slope_check(struct layer_run *run)
+/* The dy of output 5 of sample 2, in all that it is a part of. */
+static void nan_dy_check(struct layer_run *run)
 {
 	const int outputs = run->shape.outputs, block = run->shape.block;
 
 	run->shape.relu = 0;
 	forward(run);
-	run->out_slopes.values[2 * outputs + 5] = NAN;
+	run->dy.values[2 * outputs + 5] = NAN;
 	backward(run);
-	for (size_t i = 0; i < run->in_slopes.size; i++)
-		assert_int_equal(!!isnan(run->in_slopes.values[i]),
+	for (size_t i = 0; i < run->dx.size; i++)
+		assert_int_equal(!!isnan(run->dx.values[i]),
 				 i / run->batch.sample == 2);
 	for (int o = 0; o < outputs; o++) {
 		const size_t at = linear_weight_at(&run->shape, o, 1, 3);
@@ -313,9 +313,9 @@ static void nan_weight_reaches_outputs(void **build)
 	nan_cases_walk(build, nan_weight_check);
 }
 
-static void nan_reaches_slopes(void **build)
+static void nan_reaches_gradients(void **build)
 {
-	nan_cases_walk(build, nan_slope_check);
+	nan_cases_walk(build, nan_dy_check);
 }
 
 static const struct check {
@@ -329,7 +329,7 @@ static const struct check {
 	{ "bf16 rounding", rounding_is_as_bf16_says },
 	{ "NaN inputs", nan_reaches_outputs },
 	{ "NaN weights", nan_weight_reaches_outputs },
-	{ "NaN slopes", nan_reaches_slopes },
+	{ "NaN gradients", nan_reaches_gradients },
 };
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))

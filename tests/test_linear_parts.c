@@ -68,7 +68,7 @@ static void parts_open(struct parts_run *all,
 		forward(run);
 		all->parts[p] = (struct linear_part){
 			.batch = run->batch,
-			.slopes = memory_of(
+			.dz = memory_of(
 				kernels->part_size(&is->shape, count)),
 		};
 		all->most = count > all->most ? count : all->most;
@@ -79,7 +79,7 @@ static void parts_close(struct parts_run *all)
 {
 	for (int p = 0; p < PARTS; p++) {
 		run_close(&all->runs[p]);
-		free(all->parts[p].slopes);
+		free(all->parts[p].dz);
 	}
 }
 
@@ -107,17 +107,17 @@ static void compare_part(struct parts_run *all, int p)
 	const struct linear_values parameters = values_of(run, PARAMETERS);
 
 	backward(run);
-	keep_bits(&run->in_slopes);
+	keep_bits(&run->dx);
 	keep_bits(&run->bias[GRADIENT]);
 	if (!run->batch.count)
 		return;
 	memset(run->scratch, 0xff,
 	       all->kernels->scratch(&run->shape, run->batch.count));
 	all->kernels->backward_part(&run->shape, &parameters, &run->batch,
-				    &run->slopes, run->bias[GRADIENT].values,
-				    all->parts[p].slopes, run->scratch);
-	compare_bits(all, "slope by input of a part", &run->in_slopes);
-	compare_bits(all, "slope by bias of a part", &run->bias[GRADIENT]);
+				    &run->flow, run->bias[GRADIENT].values,
+				    all->parts[p].dz, run->scratch);
+	compare_bits(all, "dx of a part", &run->dx);
+	compare_bits(all, "bias gradient of a part", &run->bias[GRADIENT]);
 }
 
 /* The first one's gradient becomes all of it; right, what is updated by it. */

@@ -52,7 +52,7 @@ static void dense_work_is_the_models(void **state)
 				compare_work(model, (enum algorithm)a, alone);
 }
 
-/* Dense leaves out no multiplication, and needs a border for the slopes. */
+/* Dense leaves out no multiplication, and needs a border for the gradient. */
 static void dense_does_all(void **state)
 {
 	struct profile_part parts[PROFILE_MOST_PARTS];
@@ -84,7 +84,7 @@ static void linear_work_is_counted(void **state)
 	count = run_once(&subject, 1, &watch, parts);
 	part = part_of(parts, count, "fc1 forward");
 	assert_true(part->done == part->dense && part->nonzero > .9);
-	/* ReLU stops about half of the slopes. */
+	/* ReLU stops about half of the gradients. */
 	part = part_of(parts, count, "fc1 backward+update");
 	assert_true(part->nonzero > .2 && part->nonzero < .8);
 	assert_true(fabs(part->done - part->nonzero * part->dense) <

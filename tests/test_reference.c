@@ -30,8 +30,9 @@ static double loss_at(struct subject *subject, const struct batch *batch,
 }
 
 /* d loss / d parameter, from two values that float can hold. */
-static double slope_at(struct subject *subject, const struct batch *batch,
-		       float *parameters, size_t at)
+static double central_difference(struct subject *subject,
+				 const struct batch *batch,
+				 float *parameters, size_t at)
 {
 	const float above = (float)(parameters[at] + H);
 	const float below = (float)(parameters[at] - H);
@@ -57,10 +58,11 @@ static void compare_tensor(struct subject *subject, const struct batch *batch,
 		scale = whole;
 	for (size_t i = 0; i < tensor->count; i += stride) {
 		const size_t at = tensor->offset + i;
-		const double slope = slope_at(subject, batch, parameters, at) /
+		const double right = central_difference(subject, batch,
+							parameters, at) /
 				     GLOBAL;
 
-		most = fmax(most, fabs(slope - gradient[at]));
+		most = fmax(most, fabs(right - gradient[at]));
 	}
 	if (!(most <= 2e-7 * scale))
 		fail_msg("%s is off by %.2e of its largest entry", tensor->name,
@@ -102,7 +104,7 @@ static void gradients_are_differences(void **state)
 }
 
 /*
- * A slope of 1, then one of -.5, at a rate of .5. First v = .1, d = .00316226
+ * Gradients of 1, then of -.5, at a rate of .5. First v = .1, d = .00316226
  * and u = 9.9999e-7; then v = .115, d = -.00208513, u = 1.334768e-6.
  */
 static void adadelta_is_the_published_one(void **state)
@@ -370,8 +372,8 @@ static void loss_by_hand(void **state)
 	loss_forward(LOSS_NLL, equal, 4, &half, 0, &score, dx);
 	assert_close("the loss", score.loss, 1 + log(4), 1e-15);
 	assert_true(score.correct == 2 && score.count == 2);
-	assert_close("a slope", dx[0], -.75 / 2, 1e-15);
-	assert_close("a slope", dx[3], .25 / 2, 1e-15);
+	assert_close("dx", dx[0], -.75 / 2, 1e-15);
+	assert_close("dx", dx[3], .25 / 2, 1e-15);
 	/* The first has won. */
 	loss_forward(LOSS_NLL, equal, 4, &half, 1, &score, NULL);
 	assert_true(score.correct == 2 && score.count == 3);
@@ -379,8 +381,8 @@ static void loss_by_hand(void **state)
 	/* exp(1000) is too large. */
 	loss_forward(LOSS_NLL, large, 3, &whole, 2, &score, dx);
 	assert_close("the loss", score.loss, 2000, 1e-9);
-	assert_close("a slope", dx[0], 1, 1e-15);
-	assert_close("a slope", dx[2], -1, 1e-15);
+	assert_close("dx", dx[0], 1, 1e-15);
+	assert_close("dx", dx[2], -1, 1e-15);
 }
 
 static void dropout_by_hand(void **state)

@@ -1,8 +1,8 @@
 /*
- * The slopes by the stem's first convolution against plain loops in double:
- * the slope of each pooled output to the pixel that won, the data gradient of
- * the second convolution, the signs that are given, and the weight gradient of
- * the first.
+ * The gradient by the stem's first convolution against plain loops in double:
+ * the gradient of each pooled output to the pixel that won, the data gradient
+ * of the second convolution, the signs that are given, and the weight gradient
+ * of the first.
  */
 #include "tests/stem_backward_problem.h"
 
@@ -11,9 +11,9 @@
 #define BEFORE 2  /* what is there before anything is added */
 #define MOST_BYTES 2 /* of a vector's signs */
 
-/* dx of the window's inputs, from a slope g at pixel (y, x) of plane o. */
-static void spread_plainly(const struct problem *problem, int o, int y, int x,
-			   double g, double *dx)
+/* dx of the window's inputs, from a gradient g at pixel (y, x) of plane o. */
+static void conv_dx_plainly(const struct problem *problem, int o, int y, int x,
+			    double g, double *dx)
 {
 	const int middle = problem->shape.middle;
 	const int height = problem->shape.height - 2;
@@ -39,18 +39,18 @@ static void between_plainly(const struct problem *problem, int s, double *dx)
 			continue;
 		for (int i = 0; i < plane; i++) {
 			const int k = problem->winners[at * plane + i];
-			const double g = problem->slopes[at * plane + i];
+			const double g = problem->dy[at * plane + i];
 
 			if (g != 0)
-				spread_plainly(problem, o,
-					       i / columns * 2 + k / 2,
-					       i % columns * 2 + k % 2,
-					       g * problem->batch.scale, dx);
+				conv_dx_plainly(problem, o,
+						i / columns * 2 + k / 2,
+						i % columns * 2 + k % 2,
+						g * problem->batch.scale, dx);
 		}
 	}
 }
 
-/* Adds the slopes by the first convolution, of plane i of one sample. */
+/* Adds the gradient by the first convolution, of plane i of one sample. */
 static void first_plainly(const struct stem_shape *shape, const double *dx,
 			  const uint8_t *above, const float *image,
 			  double *first, double *bias)
@@ -161,8 +161,8 @@ static uint8_t *signs_pack(const struct problem *problem,
 	return signs;
 }
 
-/* With bf16 the bias, the slope of a tap of ones, is held to the taps' largest:
- * a lone one may cancel to next to nothing. */
+/* With bf16 the bias, the gradient of a tap of ones, is held to the taps'
+ * largest: a lone one may cancel to next to nothing. */
 static double largest(const double *right, int count)
 {
 	double most = 0;
@@ -208,7 +208,7 @@ static void solve(const struct problem *problem,
 	float *first = allocate_aligned((size_t)(count * lanes), BEFORE);
 	float *bias = allocate_aligned((size_t)(shape->middle * lanes), BEFORE);
 	const int planes = problem->batch.count * shape->outputs;
-	float *slopes = slopes_place(stem, shape, planes, problem->slopes);
+	float *dy = dy_place(stem, shape, planes, problem->dy);
 	uint8_t *winners = winners_place(stem, shape, planes,
 					 problem->winners);
 	uint8_t *signs = signs_pack(problem, stem);
@@ -220,7 +220,7 @@ static void solve(const struct problem *problem,
 	stem->transform(shape, problem->weights, points);
 	for (int i = 0; i < GUARD; i++)
 		scratch[scratch_size + (size_t)i] = BEFORE;
-	stem->backward(shape, &weights, &problem->batch, slopes, winners,
+	stem->backward(shape, &weights, &problem->batch, dy, winners,
 		       signs, first, bias, scratch);
 	for (int i = 0; i < GUARD; i++)
 		assert_true(scratch[scratch_size + (size_t)i] == BEFORE);
@@ -233,7 +233,7 @@ static void solve(const struct problem *problem,
 	free(scratch);
 	free(first);
 	free(bias);
-	free(slopes);
+	free(dy);
 	free(winners);
 	free(signs);
 }
@@ -328,7 +328,7 @@ static void test_nan(void **state)
 		/* The first window of a sample, and its last. */
 		for (int at = 0; at < plane; at += plane - 1) {
 			problem = problem_draw(&shapes[0], group, 0, 1);
-			problem.slopes[(group * 64 - 1) * plane + at] = NAN;
+			problem.dy[(group * 64 - 1) * plane + at] = NAN;
 			right = solve_plainly(&problem);
 			assert_true(isnan(right[0]));
 			solve_precisions(&problem, cpu_builds[b], right);

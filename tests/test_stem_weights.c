@@ -1,4 +1,4 @@
-/* The slopes by the stem's second convolution against plain loops in double. */
+/* The gradient by the stem's second convolution, against plain loops. */
 #include "tests/stem_weights_problem.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static void run_group(const struct problem *problem,
 	const int most = stem_group(shape, stem->lanes);
 	const int at = first * shape->outputs;
 	struct stem_batch group = problem->batch;
-	float *slopes;
+	float *dy;
 	uint8_t *winners;
 
 	group.count -= first;
@@ -59,14 +59,14 @@ static void run_group(const struct problem *problem,
 	group.images += first * shape->channels * shape->height * shape->width;
 	if (group.keep)
 		group.keep += at;
-	slopes = slopes_place(stem, shape, group.count * shape->outputs,
-			      problem->slopes + at * stem_plane(shape));
+	dy = dy_place(stem, shape, group.count * shape->outputs,
+		      problem->dy + at * stem_plane(shape));
 	winners = winners_place(stem, shape, group.count * shape->outputs,
 				problem->winners + at * stem_plane(shape));
-	stem->weight_slopes(shape, &problem->weights, &group, slopes, winners,
-			    sums, problem->by_weights, problem->by_bias,
-			    scratch);
-	free(slopes);
+	stem->weight_gradient(shape, &problem->weights, &group, dy, winners,
+			      sums, problem->dw, problem->dbias,
+			      scratch);
+	free(dy);
 	free(winners);
 }
 
@@ -82,15 +82,15 @@ static void run(const struct problem *problem, const struct stem_kernels *stem)
 	uint8_t *sums = allocate_guarded(sums_size, 0);
 
 	for (int i = 0; i < problem->weight_count + GUARD; i++)
-		problem->by_weights[i] = BEFORE;
+		problem->dw[i] = BEFORE;
 	for (int i = 0; i < problem->shape.outputs + GUARD; i++)
-		problem->by_bias[i] = BEFORE;
+		problem->dbias[i] = BEFORE;
 	for (int first = 0; first < problem->batch.count;
 	     first += stem_group(&problem->shape, stem->lanes))
 		run_group(problem, stem, first, (float *)(void *)sums,
 			  (float *)(void *)scratch);
 	stem->weights_finish(&problem->shape, (float *)(void *)sums,
-			     problem->by_weights);
+			     problem->dw);
 	free_guarded(scratch, size);
 	free_guarded(sums, sums_size);
 }
@@ -128,15 +128,15 @@ static void compare_build(const struct problem *problem,
 	const int mixes = problem->image_is_bad && problem->shape.bf16;
 
 	run(problem, stem);
-	compare("weight", problem->by_weights, problem->right_weights,
+	compare("weight", problem->dw, problem->right_weights,
 		problem->weight_count, near, mixes);
-	compare("bias", problem->by_bias, problem->right_bias,
+	compare("bias", problem->dbias, problem->right_bias,
 		problem->shape.outputs, NEAR, 0);
 }
 
 static void compare_builds(struct problem *problem)
 {
-	plain_slopes(problem);
+	plain_gradient(problem);
 	for (size_t i = 0; cpu_builds[i]; i++) {
 		if (!cpu_builds[i]->supported())
 			continue;
@@ -150,7 +150,7 @@ static void compare_builds(struct problem *problem)
 	problem_free(problem);
 }
 
-static void slopes_are_those_of_plain_loops(void **state)
+static void gradient_is_that_of_plain_loops(void **state)
 {
 	(void)state;
 	srand(1);
@@ -199,7 +199,7 @@ static void a_nan_is_passed_on(void **state)
 	for (size_t s = 0; s < SHAPES; s++) {
 		struct problem problem = problem_draw(&shapes[s], 1, 0, .5);
 
-		problem.slopes[stem_plane(&shapes[s]) / 2] = NAN;
+		problem.dy[stem_plane(&shapes[s]) / 2] = NAN;
 		compare_builds(&problem);
 		problem = problem_draw(&shapes[s], 1, 0, .5);
 		problem.images[shapes[s].width + 1] = NAN;
@@ -211,7 +211,7 @@ static void a_nan_is_passed_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slopes_are_those_of_plain_loops),
+		cmocka_unit_test(gradient_is_that_of_plain_loops),
 		cmocka_unit_test(a_batch_may_be_smaller_than_a_group),
 		cmocka_unit_test(zeros_add_nothing),
 		cmocka_unit_test(a_nan_is_passed_on),

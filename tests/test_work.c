@@ -63,7 +63,7 @@ static void compare_stem(struct subject *subject,
 	assert_true(part->done == (bf16 ? direct : plane * kept + lead));
 	assert_true(part->nonzero == kept / all);
 	/*
-	 * One slope a window of the pooling, and none of them is 0; or the
+	 * One gradient a window of the pooling, and none of them is 0; or the
 	 * products of all pixels, directly.
 	 */
 	part = part_of(parts, part_count, "conv2 weight gradient");
@@ -151,7 +151,7 @@ static void work_is_what_a_build_does(void **state)
 }
 
 /* ReLU passes a NaN on, and multiplies by what comes back for it. */
-static void slopes_of_nan_are_work(void **state)
+static void gradients_of_nan_are_work(void **state)
 {
 	const struct model *model = model_find("mnist");
 	const struct program_options options = { .batch = BATCH,
@@ -184,7 +184,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_what_a_build_does),
-		cmocka_unit_test(slopes_of_nan_are_work),
+		cmocka_unit_test(gradients_of_nan_are_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ struct profile_part {
 	 * once. */
 	double bytes;
 	/* Share of the factors that the part takes from its input (backward:
-	 * from the slopes) that are neither dropped nor 0; NAN: not counted. */
+	 * from dy) that are neither dropped nor 0; NAN: not counted. */
 	double nonzero;
 	int launches; /* kernels and transfers given to a device */
 };

@@ -63,10 +63,10 @@ struct cpu_solver {
 
 	void (*forward)(struct cpu_program *program, struct cpu_step *step,
 			const struct cpu_pass *pass);
-	/* From the gradient by out, which it may change, to that by in (stored
-	 * or added, as the graph says), and those by parameters: added to what
-	 * is 0 before or, where it updates at once, stored. Not called where
-	 * nobody asks for the gradient by out. */
+	/* From dy, the gradient by out, which it may change, to dx, that by in
+	 * (stored or added, as the graph says), and the gradient by parameters:
+	 * added to what is 0 before or, where it updates at once, stored. Not
+	 * called where dy is not wanted. */
 	void (*backward)(struct cpu_program *program, struct cpu_step *step,
 			 const struct cpu_pass *pass);
 

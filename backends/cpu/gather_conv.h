@@ -30,7 +30,7 @@ struct gather_conv {
 	int in_stride, out_stride;
 	int joined;
 	struct gather forward; /* of the copy, where it is joined */
-	int class_count;       /* 0: nobody asks for dx */
+	int class_count;       /* 0: dx is not wanted */
 	struct gather_class *classes;
 	float *transposed; /* weights of all classes */
 	float *zeros;

@@ -88,9 +88,9 @@ int cpu_joint_share(struct cpu_program *program, struct error *err)
 	const size_t batch = (size_t)options->batch;
 
 	joint->keep = CACHE_LINE;
-	joint->dy =
+	joint->dz =
 		joint->keep + whole_lines(batch * (size_t)shape->blocks);
-	joint->in = joint->dy +
+	joint->in = joint->dz +
 		    whole_lines(program->kernels->linear->part_size(
 			    shape, options->batch));
 	joint->each = joint->in + whole_lines(batch * linear_inputs(shape) *
@@ -107,7 +107,7 @@ int cpu_joint_share(struct cpu_program *program, struct error *err)
 
 void cpu_joint_backward(struct cpu_program *program,
 			const struct linear_batch *batch,
-			const struct linear_slopes *gradients)
+			const struct linear_flow *flow)
 {
 	const struct cpu_joint *joint = program->joint;
 	const struct linear_step *linear = joint->linear;
@@ -120,9 +120,9 @@ void cpu_joint_backward(struct cpu_program *program,
 		memcpy((char *)mine + joint->keep, batch->keep_in,
 		       (size_t)batch->count * (size_t)linear->shape.blocks);
 	program->kernels->linear->backward_part(
-		&linear->shape, &state.parameters, batch, gradients,
+		&linear->shape, &state.parameters, batch, flow,
 		program->host.vectors[VECTOR_GRADIENT] + linear->bias,
-		(char *)mine + joint->dy, program->scratch);
+		(char *)mine + joint->dz, program->scratch);
 }
 
 /* What a core has left, as the layer's kernels take it. */
@@ -141,7 +141,7 @@ static struct linear_part read_part(const struct cpu_joint *joint, int rank)
 			.keep_in = header->drops ?
 				(const uint8_t *)part + joint->keep : NULL,
 		},
-		.slopes = part + joint->dy,
+		.dz = part + joint->dz,
 	};
 }
 

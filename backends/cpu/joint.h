@@ -14,7 +14,7 @@ struct cpu_joint {
 	int rank, size;
 	size_t each;  /* bytes of a core's part */
 	char *all;    /* [size][each] */
-	size_t keep, dy, in; /* places in a part, behind its header */
+	size_t keep, dz, in; /* places in a part, behind its header */
 	struct linear_part *parts; /* [size] */
 	void *scratch;
 	size_t updated; /* floats of each vector, in the last update */
@@ -36,7 +36,7 @@ int cpu_joint_share(struct cpu_program *program, struct error *err);
 /* The layer's own backward pass, but for what cores make together. */
 void cpu_joint_backward(struct cpu_program *program,
 			const struct linear_batch *batch,
-			const struct linear_slopes *gradients);
+			const struct linear_flow *flow);
 /* Before a gradient, which leaves nothing of a batch without samples. */
 void cpu_joint_begin(struct cpu_program *program);
 /* Of what is behind program->reduced: see update of struct backend. */

@@ -27,8 +27,8 @@ struct cpu_kernels {
 	const struct linear_kernels *linear;
 	const struct gather_kernels *gather;
 	const struct plane_kernels *planes;
-	/* Its loops: fp32, reading, others; or only what no other build has,
-	 * as amx. NULL behind the last. */
+	/* Its loops: fp32, reading, others; or, as of amx, only what no other
+	 * build has. NULL behind the last. */
 	const struct peak *(*peak)(int index);
 };
 

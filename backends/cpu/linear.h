@@ -4,13 +4,13 @@
  *   out = dropout(ReLU(weights in + bias))
  *
  * Its inputs come in blocks, the planes of the layer before, which dropout may
- * have taken as a whole: such a block is not read, and its slopes are not
+ * have taken as a whole: such a block is not read, and its dx is not
  * written. What dropout takes of the outputs is known before, so that they are
- * not computed either, and slopes that are zero add nothing.
+ * not computed either, and gradients that are zero add nothing.
  *
  * The network of post 002 has 64 blocks of 144 and 128 outputs, then 1 block
  * of 128 and 10 outputs. Work is in proportion to the blocks that are kept and
- * to the outputs that are; backward, to the slopes that are not zero.
+ * to the outputs that are; backward, to the gradients that are not zero.
  *
  * Weights, and whatever there is one of for each weight, are laid out as
  * [block][output][place]. All three passes read and write whole rows of places
@@ -60,12 +60,12 @@ struct linear_batch {
 	float scale; /* of outputs that are kept: 1 / (1 - drop), or 1 */
 };
 
-/* What a backward pass starts from, and the slopes that the layer before
- * gets. Slopes are those of the loss. */
-struct linear_slopes {
+/* What a backward pass starts from, and what the layer before gets: gradients
+ * of the loss. */
+struct linear_flow {
 	const float *out;	 /* [count][outputs], as forward left it */
-	const float *out_slopes; /* [count][outputs], by out */
-	float *in_slopes; /* as the batch's in; or NULL: nobody asks */
+	const float *dy;	 /* [count][outputs], by out */
+	float *dx;		 /* as the batch's in; NULL: not wanted */
 };
 
 /* One of the vectors of VECTOR_*. */
@@ -79,10 +79,10 @@ struct linear_state {
 	struct linear_values parameters, square_avg, acc_delta;
 };
 
-/* What the slopes by the weights come of, of the samples of one rank. */
+/* What the weight gradient is derived from, of the samples of one rank. */
 struct linear_part {
 	struct linear_batch batch; /* its in, sample, block and keep_in */
-	void *slopes; /* as backward_part left them; only read */
+	void *dz; /* as backward_part left them; only read */
 };
 
 struct linear_kernels {
@@ -95,7 +95,7 @@ struct linear_kernels {
 	 * Whether forward multiplies each input of a block that is kept for
 	 * all outputs, for a batch of count; drops: it has keep_in or
 	 * keep_out. Else it does so for outputs that are kept. Backward
-	 * multiplies for slopes that are not 0.
+	 * multiplies for dy that are not 0.
 	 */
 	int (*forward_is_dense)(const struct linear_shape *shape, int count,
 				int drops);
@@ -109,22 +109,22 @@ struct linear_kernels {
 			const struct linear_batch *batch, float *out,
 			void *scratch);
 
-	/* Stores in_slopes, and the slopes by the parameters in gradient. */
+	/* Stores dx, and the gradient by the parameters in gradient. */
 	void (*backward)(const struct linear_shape *shape,
 			 const struct linear_values *parameters,
 			 const struct linear_batch *batch,
-			 const struct linear_slopes *slopes,
+			 const struct linear_flow *flow,
 			 const struct linear_values *gradient, void *scratch);
 
 	/*
 	 * The same, and Adadelta at once: the gradient is nowhere stored.
-	 * in_slopes are those of the parameters before.
+	 * dx is that of the parameters before.
 	 */
 	void (*backward_update)(const struct linear_shape *shape,
 				const struct linear_state *state,
 				const struct update *update,
 				const struct linear_batch *batch,
-				const struct linear_slopes *slopes,
+				const struct linear_flow *flow,
 				void *scratch);
 
 	/*
@@ -133,9 +133,9 @@ struct linear_kernels {
 	 * what the first leaves of a part, aligned to 64, and update_scratch
 	 * those of the second one's scratch, for parts of count.
 	 *
-	 * backward_part stores in_slopes and the slopes by the bias. Then
-	 * update_parts makes Adadelta's step of blocks from .. to: their slopes
-	 * are summed over each part as backward does, then over parts in their
+	 * backward_part stores dx and the bias gradient. Then update_parts
+	 * makes Adadelta's step of blocks from .. to: their weight gradient is
+	 * summed over each part as backward does, then over parts in their
 	 * order, to the same bits.
 	 */
 	size_t (*part_size)(const struct linear_shape *shape, int count);
@@ -143,7 +143,7 @@ struct linear_kernels {
 	void (*backward_part)(const struct linear_shape *shape,
 			      const struct linear_values *parameters,
 			      const struct linear_batch *batch,
-			      const struct linear_slopes *slopes, float *bias,
+			      const struct linear_flow *flow, float *bias,
 			      void *part, void *scratch);
 	void (*update_parts)(const struct linear_shape *shape,
 			     const struct linear_state *state,
@@ -153,8 +153,8 @@ struct linear_kernels {
 
 	/*
 	 * Adadelta (Zeiler 2012) of count parameters, within 1e-6 of each
-	 * delta. Slopes are below 1e19, so that their squares are finite; a
-	 * NaN stays one.
+	 * delta. Gradients are below 1e19, so that their squares are finite;
+	 * a NaN stays one.
 	 */
 	void (*adadelta)(const struct update *update, size_t count,
 			 float *parameters, float *square_avg,

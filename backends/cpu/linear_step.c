@@ -158,7 +158,7 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 static void backward_stored(struct cpu_program *program,
 			    const struct linear_step *linear,
 			    struct linear_batch batch,
-			    struct linear_slopes slopes)
+			    struct linear_flow flow)
 {
 	const struct linear_values parameters =
 		values_of(program, linear, VECTOR_PARAMETERS);
@@ -166,15 +166,15 @@ static void backward_stored(struct cpu_program *program,
 		values_of(program, linear, VECTOR_GRADIENT);
 
 	program->kernels->linear->backward(&linear->shape, &parameters, &batch,
-					   &slopes, &gradient,
+					   &flow, &gradient,
 					   program->scratch);
 	if (!cpu_node(program, linear->step.first)->broken)
 		return;
 	/* Once more, over what that has stored, and without the last one. */
 	batch.count--;
-	slopes.in_slopes = NULL;
+	flow.dx = NULL;
 	program->kernels->linear->backward(&linear->shape, &parameters, &batch,
-					   &slopes, &gradient,
+					   &flow, &gradient,
 					   program->scratch);
 }
 
@@ -185,21 +185,21 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	const struct node *node = cpu_node(program, step->first);
 	const struct linear_batch batch = batch_of(program, linear, pass);
 	float *dx = node->wants_dx ? step->in->gradient : NULL;
-	const struct linear_slopes slopes = {
+	const struct linear_flow flow = {
 		.out = step->out->out,
-		.out_slopes = step->out->gradient,
-		.in_slopes = linear->dx ? linear->dx : dx,
+		.dy = step->out->gradient,
+		.dx = linear->dx ? linear->dx : dx,
 	};
 	const struct linear_state state = linear_state(program, linear);
 
 	if (program->leaves == CPU_LEAVES_PARTS && cpu_is_joint(program, step))
-		cpu_joint_backward(program, &batch, &slopes);
+		cpu_joint_backward(program, &batch, &flow);
 	else if (pass->update)
 		program->kernels->linear->backward_update(
-			&linear->shape, &state, pass->update, &batch, &slopes,
+			&linear->shape, &state, pass->update, &batch, &flow,
 			program->scratch);
 	else
-		backward_stored(program, linear, batch, slopes);
+		backward_stored(program, linear, batch, flow);
 	if (linear->dx)
 		program->kernels->planes->add_to(
 			(size_t)pass->count * step->in->size, linear->dx, dx);

@@ -88,7 +88,7 @@ static struct norm_rows rows_of(const struct cpu_step *step, int count)
 	};
 }
 
-/* Of the batch, noted in the running ones, or those. */
+/* Of the batch, added to the running ones, or those. */
 static void find_statistics(struct cpu_program *program, struct norm_step *norm,
 			    const struct norm_rows *rows, int training)
 {

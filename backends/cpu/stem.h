@@ -10,15 +10,15 @@
  * the planes between, each of which comes from 3x3 pixels. A tile is thus a
  * function of 8x8 pixels, and 2x2 pooled outputs (quadrants) are all that is
  * left of it; the unpooled output does not exist, nor do the planes between for
- * longer than it takes to add up the slopes by the weights of one group. Where
+ * longer than it takes to add up the weight gradient of one group. Where
  * products may be of bf16, all three ways convolve by the definition instead.
  *
  *   tile t = row * tile_columns + column      quadrant q = 2 * row + column
  *
- * Pooled outputs, their slopes and the winners of a sample are planes
- * [outputs][stem_plane()], whose pixels are where place() says: in the order of
- * tiles, [q: 4][t: tiles], or of bf16, where the second convolution may be done
- * directly, in that of pixels, [row][column].
+ * Pooled outputs, the gradient by them (dy) and the winners of a sample are
+ * planes [outputs][stem_plane()], whose pixels are where place() says: in the
+ * order of tiles, [q: 4][t: tiles], or of bf16, where the second convolution
+ * may be done directly, in that of pixels, [row][column].
  *
  * A vector holds the same element of as many tiles as it has lanes. Where the
  * tiles of one sample do not fill whole vectors, those of a group of samples
@@ -100,7 +100,7 @@ struct stem_kernels {
 	size_t (*scratch)(const struct stem_shape *shape);
 	/* Floats of the transformed weights, aligned likewise. */
 	size_t (*points)(const struct stem_shape *shape);
-	/* Floats of what weight_slopes adds up over a batch; may be 0. */
+	/* Floats of the sums of weight_gradient over a batch; may be 0. */
 	size_t (*sums)(const struct stem_shape *shape);
 	/*
 	 * Bytes of signs of a group: which of the planes between are above 0.
@@ -111,18 +111,18 @@ struct stem_kernels {
 	/*
 	 * Whether forward multiplies all planes, dropped or not, at all of
 	 * Winograd's points or, of bf16, by the definition; else it has the
-	 * points of planes that are kept. And whether weight_slopes has all
+	 * points of planes that are kept. And whether weight_gradient has all
 	 * products of the definition; else those of a window of each plane
-	 * between for each slope that is not 0.
+	 * between for each dy that is not 0.
 	 */
 	int (*forward_is_dense)(const struct stem_shape *shape);
-	int (*weight_slopes_are_dense)(const struct stem_shape *shape);
+	int (*weight_gradient_is_dense)(const struct stem_shape *shape);
 
 	/*
 	 * What the kernels make of weights[outputs][3][3][middle], the layout
-	 * of slopes' weights below: points[STEM_POINTS][outputs][middle] =
-	 * G g G^T of each 3x3 window g, and behind them what else they want; of
-	 * bf16, the windows themselves, rounded.
+	 * of dw below: points[STEM_POINTS][outputs][middle] = G g G^T of each
+	 * 3x3 window g, and behind them what else they want; of bf16, the
+	 * windows themselves, rounded.
 	 */
 	void (*transform)(const struct stem_shape *shape, const float *weights,
 			  float *points);
@@ -147,9 +147,9 @@ struct stem_kernels {
 		     const int *places, float scale, float *values,
 		     float *scratch);
 
-	/* slopes[count], times scale; 0 where out[count] is 0 or below */
+	/* dy[count], times scale; 0 where out[count] is 0 or below */
 	void (*stop)(size_t count, const float *out, float scale,
-		     float *slopes);
+		     float *dy);
 
 	/*
 	 * values[middle][height - 2][width - 2] of one sample of a group, from
@@ -159,40 +159,40 @@ struct stem_kernels {
 		       int sample, uint8_t *values);
 
 	/*
-	 * From slopes[count][outputs][plane] (of the loss by out; zero
-	 * where the second ReLU stopped them): adds the slopes by the first
-	 * convolution's weights to first[middle][channels][9][lanes] and by
-	 * its bias to first_bias[middle][lanes], whose lanes are to be summed
-	 * in the end. The adjoint of forward, point by point:
-	 *   dM = A dY A^T,  dV[i] = sum over o of U[o][i] dM[o],
+	 * From dy[count][outputs][plane] (the gradient of the loss by out;
+	 * zero where the second ReLU stopped it): adds the first convolution's
+	 * weight gradient to first[middle][channels][9][lanes] and its bias
+	 * gradient to first_bias[middle][lanes], whose lanes are to be summed
+	 * in the end. The adjoint of forward, point by point, dZ being dy at
+	 * the pixels that won:
+	 *   dM = A dZ A^T,  dV[i] = sum over o of U[o][i] dM[o],
 	 *   dx = B dV B^T,  stopped where signs say,
 	 * and of bf16 by the definition. A NaN of an image may reach all of
-	 * the slopes by weights.
+	 * the weight gradient.
 	 */
 	void (*backward)(const struct stem_shape *shape,
 			 const struct stem_weights *weights,
-			 const struct stem_batch *batch, const float *slopes,
+			 const struct stem_batch *batch, const float *dy,
 			 const uint8_t *winners, const uint8_t *signs,
 			 float *first, float *first_bias, float *scratch);
 
 	/*
-	 * Adds the slopes by the second convolution's bias to bias[outputs],
-	 * and those by its weights to weights[outputs][3][3][middle] or, as
-	 * weights_finish wants them, to sums, aligned to 64 bytes; all of them
+	 * Adds the second convolution's bias gradient to dbias[outputs], and
+	 * its weight gradient to dw[outputs][3][3][middle] or, as
+	 * weights_finish wants it, to sums, aligned to 64 bytes; all of them
 	 * are zero before a batch's first group. Each window of the pooling
-	 * passes its slope to one pixel. A NaN of an image may reach all
-	 * weights.
+	 * passes its dy to one pixel. A NaN of an image may reach all of dw.
 	 */
-	void (*weight_slopes)(const struct stem_shape *shape,
-			      const struct stem_weights *weights,
-			      const struct stem_batch *batch,
-			      const float *slopes, const uint8_t *winners,
-			      float *sums, float *slopes_by_weights,
-			      float *slopes_by_bias, float *scratch);
+	void (*weight_gradient)(const struct stem_shape *shape,
+				const struct stem_weights *weights,
+				const struct stem_batch *batch,
+				const float *dy, const uint8_t *winners,
+				float *sums, float *dw, float *dbias,
+				float *scratch);
 
-	/* Once a batch, after all its groups: adds the sums to weights. */
+	/* Once a batch, after all its groups: adds the sums to dw. */
 	void (*weights_finish)(const struct stem_shape *shape,
-			       const float *sums, float *slopes_by_weights);
+			       const float *sums, float *dw);
 };
 
 /* Those of other processors than x86-64 are the portable ones alone. */

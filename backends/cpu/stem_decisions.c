@@ -4,7 +4,7 @@
 #include "backends/cpu/stem_step.h"
 
 /*
- * The planes after pooling tell what the second ReLU decided. Its effect on
+ * The planes after pooling show what the second ReLU decided. Its effect on
  * values that did not win their window, or were dropped, is none.
  */
 static void decide_relu(const struct cpu_program *program,
@@ -35,7 +35,7 @@ static void decide_relu(const struct cpu_program *program,
 		}
 }
 
-/* Nobody has looked for those of a dropped plane. */
+/* Those of a dropped plane are not computed. */
 static void decide_pool(const struct cpu_program *program,
 			const struct stem_step *stem, int sample,
 			uint8_t *values)

@@ -395,10 +395,10 @@ static void backward_group(struct cpu_program *program, struct stem_step *stem,
 	program_end_part(&program->host.base,
 			 cpu_part_backward(stem->step.index, CPU_BY_ALL));
 	group.count = count - (last && cpu_node(program, MAIN)->broken);
-	stem->kernels->weight_slopes(&stem->shape, &stem->weights, &group,
-				     gradient, winners, stem->sums,
-				     g + stem->weight, g + stem->bias,
-				     stem->scratch);
+	stem->kernels->weight_gradient(&stem->shape, &stem->weights, &group,
+				       gradient, winners, stem->sums,
+				       g + stem->weight, g + stem->bias,
+				       stem->scratch);
 	program_end_part(&program->host.base,
 			 cpu_part_backward(stem->step.index, CPU_STEM_WEIGHTS));
 }

@@ -24,8 +24,8 @@ struct cpu_value {
 	const int *places;  /* of each pixel; NULL: in their order */
 	size_t size;	    /* floats of a sample, gaps included */
 	float *out;	    /* [batch][size] */
-	float *gradient;    /* [batch][size]; NULL: nobody asks for it */
-	int out_is_lent;    /* by somebody who frees it */
+	float *gradient;    /* [batch][size]; NULL: not wanted */
+	int out_is_lent;    /* owned, and freed, by another */
 	/* A 2d dropout: planes that it drops may hold anything. Or
 	 * CPU_NO_ROW. */
 	int dropped_by;

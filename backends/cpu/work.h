@@ -1,6 +1,7 @@
 /*
- * How the work of a step is told (backends/contract/profile.h), for the files
- * that do. Multiply-adds are those of a sample unless a name says otherwise.
+ * How the work of a step is counted (backends/contract/profile.h), for the
+ * files that count it. Multiply-adds are those of a sample unless a name says
+ * otherwise.
  */
 #ifndef BACKENDS_CPU_WORK_H
 #define BACKENDS_CPU_WORK_H

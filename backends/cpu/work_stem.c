@@ -93,7 +93,7 @@ static void fill_weight_gradient(const struct cpu_program *program,
 	const struct node *node = main_of(program, stem);
 	const struct stem_shape *shape = &stem->shape;
 	const double count = work_samples(program);
-	const double main = stem->kernels->weight_slopes_are_dense(shape) ?
+	const double main = stem->kernels->weight_gradient_is_dense(shape) ?
 				    count * work_of_node(node) :
 				    gradient->nonzero * STEM_TAPS *
 					    shape->middle;

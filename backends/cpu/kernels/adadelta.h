@@ -9,7 +9,7 @@
  * The quotient of roots is taken as (u + eps) / sqrt((u + eps) (v + eps)): one
  * reciprocal root, no division.
  *
- * Averages of slopes that stay zero, as those of a dead unit do, would shrink
+ * Averages of gradients that stay zero, as a dead unit's do, would shrink
  * until they are denormal, and take 20 times as long from then on. They end at
  * 1e-29 instead, which is nothing beside eps.
  */
@@ -35,7 +35,7 @@ INLINE struct adadelta adadelta_of(const struct update *update)
 	};
 }
 
-/* From slopes g; v and u become those of this step. Returns lr * delta,
+/* From gradients g; v and u become those of this step. Returns lr * delta,
  * rounded, so that an update has the same bits whoever makes it. */
 INLINE vec adadelta_step(const struct adadelta *rates, vec g, vec *v, vec *u)
 {

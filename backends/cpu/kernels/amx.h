@@ -104,15 +104,15 @@ INLINE __m512i amx_round(vec first, vec second)
 	return (__m512i)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
 }
 
-/* The same, of k and k + 1 of each column n by turns: a row of B. */
+/* The same, with k and k + 1 of each column n interleaved: a row of B. */
 INLINE __m512i amx_round_pair(vec even, vec odd)
 {
-	static const uint16_t turns[AMX_DEPTH] = {
+	static const uint16_t order[AMX_DEPTH] = {
 		0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
 		8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31,
 	};
 
-	return _mm512_permutexvar_epi16(_mm512_loadu_si512(turns),
+	return _mm512_permutexvar_epi16(_mm512_loadu_si512(order),
 					amx_round(even, odd));
 }
 

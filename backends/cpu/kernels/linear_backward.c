@@ -21,8 +21,8 @@
  */
 #include "backends/cpu/kernels/linear_backward.h"
 
-/* Cuts what the weights' slopes come of; returns the bytes that this takes. */
-size_t ISA_NAME(linear_cut_part)(struct output_slopes *outputs,
+/* Cuts what dw is derived from; returns the bytes that this takes. */
+size_t ISA_NAME(linear_cut_part)(struct output_gradients *outputs,
 				 const struct linear_shape *shape, int count,
 				 void *part)
 {
@@ -71,14 +71,14 @@ size_t ISA_NAME(linear_backward_scratch)(const struct linear_shape *shape,
 	return cut(&backward, shape, count, NULL);
 }
 
-static void note(const struct backward *backward, int b, int o, float slope)
+static void keep_dz(const struct backward *backward, int b, int o, float dz)
 {
 	const int outputs = backward->shape->outputs;
 	const int chunks = backward->outputs.chunks;
 
-	backward->by_sample[b * outputs + o] = slope;
-	backward->outputs.values[o * chunks * WORD + b] = slope;
-	backward->bias[o] += slope;
+	backward->by_sample[b * outputs + o] = dz;
+	backward->outputs.values[o * chunks * WORD + b] = dz;
+	backward->bias[o] += dz;
 	backward->of_samples[b * backward->words + o / WORD] |=
 		1ull << o % WORD;
 	backward->outputs.samples[o * chunks + b / WORD] |= 1ull << b % WORD;
@@ -96,17 +96,16 @@ static void start(const struct backward *backward)
 	       (size_t)(outputs * backward->outputs.chunks) * sizeof(uint64_t));
 	memset(backward->bias, 0, (size_t)outputs * sizeof(float));
 	for (int b = 0; b < batch->count; b++) {
-		const float *out = backward->slopes->out + b * outputs;
-		const float *slopes = backward->slopes->out_slopes +
-				      b * outputs;
+		const float *out = backward->flow->out + b * outputs;
+		const float *dy = backward->flow->dy + b * outputs;
 
 		for (int o = 0; o < outputs; o++) {
-			if (slopes[o] == 0 ||
+			if (dy[o] == 0 ||
 			    (backward->shape->relu && out[o] <= 0) ||
 			    (batch->keep_out &&
 			     !batch->keep_out[b * outputs + o]))
 				continue;
-			note(backward, b, o, batch->scale * slopes[o]);
+			keep_dz(backward, b, o, batch->scale * dy[o]);
 		}
 	}
 }
@@ -118,8 +117,8 @@ struct in_pass {
 };
 
 /* dx of the tile from place at on, for all samples */
-INLINE void in_slopes_tile(const void *in_pass, int at, struct ahead *next,
-			   int vectors, int rest)
+INLINE void dx_tile(const void *in_pass, int at, struct ahead *next,
+		    int vectors, int rest)
 {
 	const struct in_pass *pass = in_pass;
 	const struct backward *backward = pass->backward;
@@ -134,7 +133,7 @@ INLINE void in_slopes_tile(const void *in_pass, int at, struct ahead *next,
 			linear_weight_at(shape, word * WORD, block, at);
 
 		for (int b = 0; b < batch->count; b++) {
-			float *to = backward->slopes->in_slopes +
+			float *to = backward->flow->dx +
 				    (size_t)b * batch->sample +
 				    (size_t)block * batch->block + at;
 			vec sums[TILE_MOST];
@@ -189,10 +188,10 @@ static struct ahead next_block(const struct backward *backward, int block)
 
 	if (block == shape->blocks)
 		return next;
-	if (!backward->slopes->in_slopes)
+	if (!backward->flow->dx)
 		add_state(backward, block, &next);
 	else if (blocks_are_near(shape, batch))
-		ahead_add(&next, backward->slopes->in_slopes + at, inputs);
+		ahead_add(&next, backward->flow->dx + at, inputs);
 	if (blocks_are_near(shape, batch))
 		ahead_add(&next, batch->in + at, inputs);
 	ahead_add(&next,
@@ -202,12 +201,12 @@ static struct ahead next_block(const struct backward *backward, int block)
 }
 
 /* What is next is fetched meanwhile. */
-static void in_slopes_block(const struct backward *backward, int block,
-			    struct ahead next)
+static void dx_block(const struct backward *backward, int block,
+		     struct ahead next)
 {
 	const struct in_pass pass = { backward, block };
 
-	walk_tiles(in_slopes_tile, &pass, backward->shape->block, &next);
+	walk_tiles(dx_tile, &pass, backward->shape->block, &next);
 }
 
 /* All of it but for the bias. */
@@ -219,8 +218,8 @@ static void run(struct backward *backward)
 		struct ahead state = { 0 };
 
 		add_state(backward, block, &state);
-		if (backward->slopes->in_slopes)
-			in_slopes_block(backward, block, state);
+		if (backward->flow->dx)
+			dx_block(backward, block, state);
 		ISA_NAME(linear_weights)(backward, block, &next);
 	}
 }
@@ -228,14 +227,14 @@ static void run(struct backward *backward)
 void ISA_NAME(linear_backward)(const struct linear_shape *shape,
 			       const struct linear_values *parameters,
 			       const struct linear_batch *batch,
-			       const struct linear_slopes *slopes,
+			       const struct linear_flow *flow,
 			       const struct linear_values *gradient,
 			       void *scratch)
 {
 	struct backward backward = {
 		.shape = shape,
 		.batch = batch,
-		.slopes = slopes,
+		.flow = flow,
 		.weights = parameters->weights,
 	};
 
@@ -250,13 +249,13 @@ void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
 				      const struct linear_state *state,
 				      const struct update *update,
 				      const struct linear_batch *batch,
-				      const struct linear_slopes *slopes,
+				      const struct linear_flow *flow,
 				      void *scratch)
 {
 	struct backward backward = {
 		.shape = shape,
 		.batch = batch,
-		.slopes = slopes,
+		.flow = flow,
 		.weights = state->parameters.weights,
 		.state = state,
 		.rates = adadelta_of(update),
@@ -272,21 +271,20 @@ void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
 void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
 				    const struct linear_values *parameters,
 				    const struct linear_batch *batch,
-				    const struct linear_slopes *slopes,
+				    const struct linear_flow *flow,
 				    float *bias, void *part, void *scratch)
 {
 	struct backward backward = {
 		.shape = shape,
 		.batch = batch,
-		.slopes = slopes,
+		.flow = flow,
 		.weights = parameters->weights,
 	};
 
 	cut(&backward, shape, batch->count, scratch);
 	ISA_NAME(linear_cut_part)(&backward.outputs, shape, batch->count, part);
 	start(&backward);
-	for (int block = 0; slopes->in_slopes && block < shape->blocks; block++)
-		in_slopes_block(&backward, block,
-				next_block(&backward, block + 1));
+	for (int block = 0; flow->dx && block < shape->blocks; block++)
+		dx_block(&backward, block, next_block(&backward, block + 1));
 	memcpy(bias, backward.bias, (size_t)shape->outputs * sizeof(float));
 }

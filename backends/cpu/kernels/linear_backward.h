@@ -5,8 +5,8 @@
 #include "backends/cpu/kernels/adadelta.h"
 #include "backends/cpu/kernels/linear_kernels.h"
 
-/* dz of a batch by outputs, of which the weights' slopes come. */
-struct output_slopes {
+/* dz of a batch by outputs, from which dw is derived. */
+struct output_gradients {
 	int chunks;	   /* of 64 samples: words of bits of an output */
 	uint64_t *samples; /* [outputs][chunks]: whose dz is not 0 */
 	float *values;	   /* dz[outputs][chunks * WORD] */
@@ -15,14 +15,14 @@ struct output_slopes {
 struct backward {
 	const struct linear_shape *shape;
 	const struct linear_batch *batch;
-	const struct linear_slopes *slopes;
+	const struct linear_flow *flow;
 	const float *weights;
 	const struct linear_state *state; /* NULL: dw is stored */
 	struct adadelta rates;
 	int words;	       /* of bits of a sample */
 	uint64_t *of_samples;  /* [count][words]: outputs */
 	float *by_sample;      /* dz[count][outputs] */
-	struct output_slopes outputs;
+	struct output_gradients outputs;
 	float *bias;	       /* [outputs]: sums of dz */
 	uint64_t *kept;	       /* [outputs.chunks]: samples that keep a block */
 	float *gathered;       /* [count][block]: inputs in a block */
@@ -60,20 +60,20 @@ INLINE const float *gather_block(const struct linear_shape *shape,
 	return near ? in : gathered;
 }
 
-/* sums += sum over bits i of slopes[i] rows[i], over one tile */
-INLINE void add_rows(vec *sums, const float *slopes, const float *rows,
+/* sums += sum over bits i of factors[i] rows[i], over one tile */
+INLINE void add_rows(vec *sums, const float *factors, const float *rows,
 		     size_t stride, uint64_t bits, struct ahead *ahead,
 		     int vectors, int rest)
 {
 	for (; bits; bits &= bits - 1) {
 		const size_t i = (size_t)__builtin_ctzll(bits);
 		const float *row = row_at(rows, i, stride);
-		const vec slope = vec_set(slopes[i]);
+		const vec factor = vec_set(factors[i]);
 
 		ahead_fetch(ahead);
 		UNROLL
 		for (int v = 0; v < vectors; v++)
-			sums[v] += slope * tile_load(row + v * LANES, rest);
+			sums[v] += factor * tile_load(row + v * LANES, rest);
 	}
 }
 
@@ -82,7 +82,7 @@ INLINE void add_rows(vec *sums, const float *slopes, const float *rows,
  * block. Their inputs in it are rows of stride floats, from the tile's first
  * place on.
  */
-INLINE void sum_tile(const struct output_slopes *outputs, int o,
+INLINE void sum_tile(const struct output_gradients *outputs, int o,
 		     const uint64_t *kept, const float *rows, size_t stride,
 		     vec *sums, struct ahead *ahead, int vectors, int rest)
 {
@@ -99,11 +99,11 @@ INLINE void sum_tile(const struct output_slopes *outputs, int o,
 	}
 }
 
-/* Adadelta on a tile of weights, from their slopes. ahead, unless NULL, is
- * fetched meanwhile. */
+/* Adadelta on a tile of weights, from dw. ahead, unless NULL, is fetched
+ * meanwhile. */
 INLINE void update_tile(const struct linear_state *state,
 			const struct adadelta *rates, size_t at,
-			const vec *slopes, struct ahead *ahead, int vectors,
+			const vec *dw, struct ahead *ahead, int vectors,
 			int rest)
 {
 	float *p = state->parameters.weights + at;
@@ -115,7 +115,7 @@ INLINE void update_tile(const struct linear_state *state,
 		vec square_avg = tile_load(v + i, rest);
 		vec acc_delta = tile_load(u + i, rest);
 		const vec parameters = tile_load(p + i, rest);
-		const vec delta = adadelta_step(rates, slopes[i / LANES],
+		const vec delta = adadelta_step(rates, dw[i / LANES],
 						&square_avg, &acc_delta);
 
 		if (ahead)
@@ -160,7 +160,7 @@ INLINE void walk_tiles(tile_pass *do_tile, const void *pass, int places,
  * Cuts part into what is in outputs, of count samples; NULL: only counts.
  * Returns the bytes that this takes.
  */
-size_t ISA_NAME(linear_cut_part)(struct output_slopes *outputs,
+size_t ISA_NAME(linear_cut_part)(struct output_gradients *outputs,
 				 const struct linear_shape *shape, int count,
 				 void *part);
 

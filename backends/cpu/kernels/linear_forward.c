@@ -81,7 +81,7 @@ static void start(const struct forward *forward)
 
 /*
  * sums += values . rows[o] over one tile, for the outputs that bits say. Where
- * less than four are left, the last one is repeated, and nobody asks for that.
+ * less than four are left, the last one is repeated, which nothing reads.
  */
 INLINE void add_products(const vec *values, const float *rows, size_t stride,
 			 uint64_t bits, float *sums, struct ahead *ahead,

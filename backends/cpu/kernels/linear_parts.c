@@ -9,7 +9,7 @@
  * have left, so that the bits are those of whole gradients added up. The inputs
  * of a part (55 KB for 96 samples of 144 places) are gathered into the first
  * two levels, dw (74 KB) stays in the second one. With the last part Adadelta
- * follows: no slope leaves the cache.
+ * follows: no gradient leaves the cache.
  *
  * The next part's inputs come from other cores' memory in runs of a block,
  * which the processor does not foresee: some are fetched for each output.
@@ -30,8 +30,8 @@ struct joint {
 /* What one part adds to one block. */
 struct addend {
 	const struct joint *joint;
-	int block, turn; /* of the part: 0 .. count - 1 */
-	struct output_slopes outputs;
+	int block, index; /* of the part: 0 .. count - 1 */
+	struct output_gradients outputs;
 	const float *in; /* [samples][block] */
 	const struct linear_batch *next; /* fetched meanwhile, or NULL */
 	int next_block;			 /* of it */
@@ -54,7 +54,7 @@ static size_t cut(struct joint *joint, const struct linear_shape *shape,
 
 size_t ISA_NAME(linear_part_size)(const struct linear_shape *shape, int count)
 {
-	struct output_slopes outputs;
+	struct output_gradients outputs;
 
 	return ISA_NAME(linear_cut_part)(&outputs, shape, count, NULL);
 }
@@ -93,8 +93,8 @@ INLINE void part_tile(const void *pass, int at, struct ahead *next,
 	const struct joint *joint = addend->joint;
 	const struct linear_shape *shape = joint->shape;
 	const size_t stride = (size_t)shape->block;
-	const int first = addend->turn == 0;
-	const int last = addend->turn == joint->count - 1;
+	const int first = addend->index == 0;
+	const int last = addend->index == joint->count - 1;
 	struct ahead ahead = *next;
 
 	for (int o = 0; o < shape->outputs; o++) {
@@ -122,24 +122,24 @@ INLINE void part_tile(const void *pass, int at, struct ahead *next,
 	*next = ahead;
 }
 
-/* Part number turn of a block. Behind the last one comes the next block, unless
- * that is to. */
-static void add_part(const struct joint *joint, int block, int to, int turn,
+/* A part of a block, by its index. Behind the last one comes the next block,
+ * unless that is to. */
+static void add_part(const struct joint *joint, int block, int to, int index,
 		     struct ahead *ahead)
 {
-	const struct linear_part *part = &joint->parts[turn];
-	const int last = turn + 1 == joint->count;
+	const struct linear_part *part = &joint->parts[index];
+	const int last = index + 1 == joint->count;
 	struct addend addend = {
 		.joint = joint,
 		.block = block,
-		.turn = turn,
+		.index = index,
 		.next_block = last ? block + 1 : block,
 	};
 
 	if (addend.next_block < to)
-		addend.next = &joint->parts[last ? 0 : turn + 1].batch;
+		addend.next = &joint->parts[last ? 0 : index + 1].batch;
 	ISA_NAME(linear_cut_part)(&addend.outputs, joint->shape,
-				  part->batch.count, part->slopes);
+				  part->batch.count, part->dz);
 	addend.in = gather_block(joint->shape, &part->batch, block,
 				 addend.outputs.chunks, joint->kept,
 				 joint->gathered);

@@ -1,6 +1,6 @@
 /*
  * Scratch memory, cut into arrays by the kernel that uses it: the same function
- * cuts it and, given none, tells how much there has to be.
+ * cuts it and, given none, counts how much there has to be.
  */
 #ifndef BACKENDS_CPU_KERNELS_SCRATCH_H
 #define BACKENDS_CPU_KERNELS_SCRATCH_H

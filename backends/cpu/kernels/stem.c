@@ -7,7 +7,7 @@ static size_t scratch(const struct stem_shape *shape)
 		ISA_NAME(stem_forward_scratch)(shape),
 		ISA_NAME(stem_drop_scratch)(shape),
 		ISA_NAME(stem_backward_scratch)(shape),
-		ISA_NAME(stem_weight_slopes_scratch)(shape),
+		ISA_NAME(stem_weight_gradient_scratch)(shape),
 	};
 	size_t most = 0;
 
@@ -29,8 +29,8 @@ static int forward_is_dense(const struct stem_shape *shape)
 	return ISA_NAME(stem_points_tiled)(shape) > 0;
 }
 
-/* and slopes have sums where they are products of tiles. */
-static int weight_slopes_are_dense(const struct stem_shape *shape)
+/* and the weight gradient has sums where it is products of tiles. */
+static int weight_gradient_is_dense(const struct stem_shape *shape)
 {
 	return ISA_NAME(stem_sums)(shape) > 0;
 }
@@ -41,7 +41,7 @@ const struct stem_kernels ISA_NAME(stem_kernels) = {
 	.scratch = scratch,
 	.points = points,
 	.forward_is_dense = forward_is_dense,
-	.weight_slopes_are_dense = weight_slopes_are_dense,
+	.weight_gradient_is_dense = weight_gradient_is_dense,
 	.signs = ISA_NAME(stem_signs),
 	.transform = ISA_NAME(stem_transform),
 	.unpack = ISA_NAME(stem_unpack),
@@ -50,6 +50,6 @@ const struct stem_kernels ISA_NAME(stem_kernels) = {
 	.stop = ISA_NAME(stem_stop),
 	.backward = ISA_NAME(stem_backward),
 	.sums = ISA_NAME(stem_sums),
-	.weight_slopes = ISA_NAME(stem_weight_slopes),
+	.weight_gradient = ISA_NAME(stem_weight_gradient),
 	.weights_finish = ISA_NAME(stem_weights_finish),
 };

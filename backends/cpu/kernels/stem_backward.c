@@ -1,20 +1,21 @@
 /*
- * The stem backward: from the slopes of pooled outputs to those of the first
- * convolution's parameters, the exact adjoint of stem_forward.c. For a tile:
+ * The stem backward: from dy, the gradient by pooled outputs, to that by the
+ * first convolution's parameters, the exact adjoint of stem_forward.c. For a
+ * tile:
  *
- *   dY[4][4]  slopes, each at the pixel that won its window
- *   dM[6][6]  = A dY A^T                     for each plane o that is kept
+ *   dZ[4][4]  dy, each at the pixel that won its window
+ *   dM[6][6]  = A dZ A^T                     for each plane o that is kept
  *   dV[6][6]  = sum over o of U[o][i] dM[o]  point by point (stem_multiply.c)
  *   dx[6][6]  = B dV B^T where ReLU let it   (stem_first.c)
  *   first[i] += dx * pixels
  *
  * Tiles overlap by two pixels in dx, and each has only its own share of the
- * slope there; since the last line sums over all tiles, the shares need not be
- * added up before, and planes of dx never exist.
+ * gradient there; since the last line sums over all tiles, the shares need not
+ * be added up before, and planes of dx never exist.
  *
  * A part (stem_part.h) is done at once. dM exists for six points at a time, a
- * row of A dY, which a slope reaches by a factor that its winner says: a table
- * of four for each of two columns, looked up for all lanes at once.
+ * row of A dZ, which a dy reaches by a factor that depends on its winner: a
+ * table of four for each of two columns, looked up for all lanes at once.
  *
  *   dm[6][kept][vectors][LANES]     37 KB: 48 planes, 2 vectors of 16 lanes
  *   dv[vectors][middle][36][LANES]  147 KB, of 32 planes
@@ -35,7 +36,7 @@
 #define DM_PAD 5 /* vectors after each point of dm */
 
 /*
- * A slope's part in row r of A dY, by its winner (row * 2 + column), for each
+ * The part of a dy in row r of A dZ, by its winner (row * 2 + column), for each
  * column that the winner can be in, of upper and lower quadrants.
  */
 struct tables {
@@ -57,7 +58,7 @@ static void tables_fill(const float coefficients[STEM_TILE], float scale,
 }
 
 /* Row r of dM of one plane and vector, from quadrants from .. to - 1. */
-INLINE void row_spread(const float *slopes, const uint8_t *winners,
+INLINE void row_unpool(const float *dy, const uint8_t *winners,
 		       int quadrant, const struct tables *tables, int from,
 		       int to, vec row[WINOGRAD_DATA])
 {
@@ -65,7 +66,7 @@ INLINE void row_spread(const float *slopes, const uint8_t *winners,
 
 	UNROLL
 	for (int q = from; q < to; q++) {
-		const vec slope = vec_load(slopes + q * quadrant);
+		const vec value = vec_load(dy + q * quadrant);
 		const lanes_int won =
 			bytes_load_first(winners + q * quadrant, LANES);
 		const vec *columns = tables->columns[q / 2];
@@ -73,7 +74,7 @@ INLINE void row_spread(const float *slopes, const uint8_t *winners,
 		UNROLL
 		for (int x = 0; x < 2; x++)
 			half[q % 2 * 2 + x] +=
-				slope * vec_lookup(columns[x], won);
+				value * vec_lookup(columns[x], won);
 	}
 	output_to_points(half, row);
 }
@@ -88,7 +89,7 @@ static int dm_point(const struct part *part)
 }
 
 /* Row r of dM of all kept planes. */
-INLINE void planes_spread(const struct part *part, const struct tables *tables,
+INLINE void planes_unpool(const struct part *part, const struct tables *tables,
 			  int from, int to, float *dm)
 {
 	const int next = dm_point(part);
@@ -100,7 +101,7 @@ INLINE void planes_spread(const struct part *part, const struct tables *tables,
 			const int at = plane + v * LANES;
 			vec row[WINOGRAD_DATA];
 
-			row_spread(part->slopes + at, part->winners + at,
+			row_unpool(part->dy + at, part->winners + at,
 				   part->quadrant, tables, from, to, row);
 			UNROLL
 			for (int x = 0; x < WINOGRAD_DATA; x++)
@@ -111,7 +112,7 @@ INLINE void planes_spread(const struct part *part, const struct tables *tables,
 }
 
 /* The outermost points have a part in the outermost rows of outputs alone. */
-static void part_spread(const struct part *part,
+static void part_unpool(const struct part *part,
 			const float coefficients[STEM_TILE], float scale,
 			float *dm)
 {
@@ -121,21 +122,21 @@ static void part_spread(const struct part *part,
 
 	tables_fill(coefficients, scale, &tables);
 	if (!lower)
-		planes_spread(part, &tables, 0, 2, dm);
+		planes_unpool(part, &tables, 0, 2, dm);
 	else if (!upper)
-		planes_spread(part, &tables, 2, 4, dm);
+		planes_unpool(part, &tables, 2, 4, dm);
 	else
-		planes_spread(part, &tables, 0, 4, dm);
+		planes_unpool(part, &tables, 0, 4, dm);
 }
 
 /* The last rest tiles of a plane, to its sample's lanes of the tail. */
-INLINE void rest_copy(const float *slopes, const uint8_t *winners, int tiles,
+INLINE void rest_copy(const float *dy, const uint8_t *winners, int tiles,
 		      int rest, float *tail, uint8_t *tail_winners)
 {
 	for (int q = 0; q < STEM_QUADRANTS; q++) {
 		const int from = (q + 1) * tiles - rest;
 
-		memcpy(tail + q * LANES, slopes + from,
+		memcpy(tail + q * LANES, dy + from,
 		       (size_t)rest * sizeof(*tail));
 		memcpy(tail_winners + q * LANES, winners + from, (size_t)rest);
 	}
@@ -143,7 +144,7 @@ INLINE void rest_copy(const float *slopes, const uint8_t *winners, int tiles,
 
 /* Plane o of the tail, 0 where there is nothing; whether any sample keeps it */
 static int tail_gather(const struct stem_shape *shape,
-		       const struct stem_batch *batch, const float *slopes,
+		       const struct stem_batch *batch, const float *dy,
 		       const uint8_t *winners, int o, float *tail,
 		       uint8_t *tail_winners)
 {
@@ -161,16 +162,16 @@ static int tail_gather(const struct stem_shape *shape,
 		kept = 1;
 		/* With a constant, copying is no call. */
 		if (rest == 4)
-			rest_copy(slopes + plane, winners + plane, tiles, 4,
+			rest_copy(dy + plane, winners + plane, tiles, 4,
 				  tail + s * 4, tail_winners + s * 4);
 		else
-			rest_copy(slopes + plane, winners + plane, tiles, rest,
+			rest_copy(dy + plane, winners + plane, tiles, rest,
 				  tail + s * rest, tail_winners + s * rest);
 	}
 	return kept;
 }
 
-/* Slopes of the tail, and its winners after them. */
+/* dy of the tail, and its winners after it. */
 static size_t tail_count(const struct stem_shape *shape)
 {
 	return (size_t)(shape->outputs * STEM_QUADRANTS * LANES);
@@ -183,7 +184,7 @@ static size_t tail_size(const struct stem_shape *shape)
 }
 
 static void part_of_tail(struct part *part, const struct stem_batch *batch,
-			 const float *slopes, const uint8_t *winners,
+			 const float *dy, const uint8_t *winners,
 			 float *tail)
 {
 	const struct stem_shape *shape = part->shape;
@@ -192,20 +193,20 @@ static void part_of_tail(struct part *part, const struct stem_batch *batch,
 
 	part->vector = lanes.group * lanes.main;
 	part->vectors = 1;
-	part->slopes = tail;
+	part->dy = tail;
 	part->winners = tail_winners;
 	part->quadrant = LANES;
 	part->plane = STEM_QUADRANTS * LANES;
 	part->kept = 0;
 	for (int o = 0; o < shape->outputs; o++)
-		if (tail_gather(shape, batch, slopes, winners, o,
+		if (tail_gather(shape, batch, dy, winners, o,
 				tail + o * part->plane,
 				tail_winners + o * part->plane))
 			part->planes[part->kept++] = o;
 }
 
 static void part_of_sample(struct part *part, const struct stem_batch *batch,
-			   int sample, const float *slopes,
+			   int sample, const float *dy,
 			   const uint8_t *winners)
 {
 	const struct stem_shape *shape = part->shape;
@@ -216,7 +217,7 @@ static void part_of_sample(struct part *part, const struct stem_batch *batch,
 	part->vectors = lanes.main;
 	part->quadrant = lanes.tiles;
 	part->plane = stem_plane(shape);
-	part->slopes = slopes + at * (size_t)part->plane;
+	part->dy = dy + at * (size_t)part->plane;
 	part->winners = winners + at * (size_t)part->plane;
 	part->kept = 0;
 	for (int o = 0; o < shape->outputs; o++)
@@ -273,7 +274,7 @@ static void part_backward(const struct part *part, const float *points,
 		const int r = p / WINOGRAD_DATA, x = p % WINOGRAD_DATA;
 
 		if (x == 0)
-			part_spread(part, coefficients[r], scale, dm);
+			part_unpool(part, coefficients[r], scale, dm);
 		ISA_NAME(part_multiply)(part, p, points + (size_t)p * weights,
 					dm + (size_t)x * next, dv);
 	}
@@ -282,7 +283,7 @@ static void part_backward(const struct part *part, const float *points,
 void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 			     const struct stem_weights *weights,
 			     const struct stem_batch *batch,
-			     const float *slopes, const uint8_t *winners,
+			     const float *dy, const uint8_t *winners,
 			     const uint8_t *signs, float *first,
 			     float *first_bias, float *scratch)
 {
@@ -300,16 +301,16 @@ void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 		ISA_NAME(stem_direct_backward)(
 			shape,
 			weights->points + ISA_NAME(stem_points_direct)(shape),
-			batch, slopes, winners, signs, first, first_bias,
+			batch, dy, winners, signs, first, first_bias,
 			scratch);
 		return;
 	}
 #endif
 	for (int n = 0; n < parts; n++) {
 		if (n < samples)
-			part_of_sample(&part, batch, n, slopes, winners);
+			part_of_sample(&part, batch, n, dy, winners);
 		else
-			part_of_tail(&part, batch, slopes, winners, tail);
+			part_of_tail(&part, batch, dy, winners, tail);
 		part_backward(&part, weights->points, batch->scale, dm, dv);
 		ISA_NAME(part_finish)(&part, batch, dv, signs, first,
 				      first_bias, finish);

@@ -2,24 +2,24 @@
  * The stem's backward pass by data in bf16, on AMX's tiles (amx.h), for a
  * sample after another:
  *
- *   dx[p][i] = sum over r, s, o of dy[p - r columns - s][o] w[o][r][s][i]
+ *   dx[p][i] = sum over r, s, o of dz[p - r columns - s][o] w[o][r][s][i]
  *   first[i][tap] = sum over p of image[p + tap] dx[p][i] where ReLU let it
  *
  * Pixels p go on from row to row (stem_direct_data_amx.h), so no tile is less
  * than full. A block is 4 tiles of 64 pixels and 16 planes i; along k are the
- * taps of a row of a window, and all outputs of each. Slopes are where tiles of
- * A load them for any tap, and the weights of 16 planes fit the first cache.
+ * taps of a row of a window, and all outputs of each. dz is where tiles of A
+ * load it for any tap, and the weights of 16 planes fit the first cache.
  * What is left of dx is rounded to bf16, and is at once B of the second
  * product.
  *
  * Tiles multiply while vectors round and stop the products of the block before,
  * a row at a time: a core looks no further ahead than some six products. The
- * sources of the next sample's slopes are fetched meanwhile.
+ * sources of the next sample's dz are fetched meanwhile.
  *
  * Measured on a Xeon at 2.5 GHz, as it is while tiles multiply, for 128 samples
  * of 28x28, 32 planes and 64 outputs: 1.9 ms, of which products take 1.29 (1.26
- * is 16 cycles for each), slopes 0.37 (they are stored in the second cache, a
- * line in some four cycles), what is done with products 0.1, and the first
+ * is 16 cycles for each), dz 0.37 (it is stored in the second cache, a line in
+ * some four cycles), what is done with products 0.1, and the first
  * convolution 0.13.
  */
 #include "backends/cpu/kernels/stem_direct_data_amx.h"
@@ -35,10 +35,10 @@ struct task {
 	struct direct_data data;
 	const struct stem_batch *batch;
 	const amx_tile *weights;
-	const float *by_out;
+	const float *dy;
 	const uint8_t *winners, *signs;
 	int32_t *kept;
-	uint16_t *slopes;
+	uint16_t *dz;
 	uint16_t *rows;
 	amx_tile *patches;
 	amx_tile *dx;	    /* [groups][blocks][DEEP] */
@@ -65,8 +65,8 @@ static size_t task_lay_out(struct task *task, const struct stem_shape *shape,
 						 PIXELS * AMX_ROW);
 	task->kept = scratch_take(scratch, &used,
 				  (size_t)data.pitch * sizeof(*task->kept));
-	task->slopes = scratch_take(scratch, &used, direct_slopes_size(&data) *
-							    sizeof(uint16_t));
+	task->dz = scratch_take(scratch, &used, direct_dz_size(&data) *
+							sizeof(uint16_t));
 	task->rows = scratch_take(scratch, &used, direct_rows_size(&data) *
 							  sizeof(uint16_t));
 	task->patches = scratch_take(scratch, &used,
@@ -196,18 +196,18 @@ INLINE void finish_some(struct finish *finish)
 	finish->dx += AMX_DEPTH;
 }
 
-/* What the next sample's slopes are made of, while there is time. */
+/* What the next sample's dz is made of, while there is time. */
 struct fetch {
-	const char *slopes, *winners;
+	const char *dy, *winners;
 };
 
 /* More than there is does no harm. */
 INLINE void fetch_some(struct fetch *fetch)
 {
-	_mm_prefetch(fetch->slopes, _MM_HINT_T1);
-	_mm_prefetch(fetch->slopes + CACHE_LINE, _MM_HINT_T1);
+	_mm_prefetch(fetch->dy, _MM_HINT_T1);
+	_mm_prefetch(fetch->dy + CACHE_LINE, _MM_HINT_T1);
 	_mm_prefetch(fetch->winners, _MM_HINT_T1);
-	fetch->slopes += 2 * CACHE_LINE;
+	fetch->dy += 2 * CACHE_LINE;
 	fetch->winners += CACHE_LINE / 2;
 }
 
@@ -233,14 +233,14 @@ INLINE void column_add(const uint16_t *a, size_t pixel, const amx_tile *b,
 
 /* The products of a block, without rows of taps that have zeros alone. */
 static void block_multiply(const struct direct_data *data,
-			   const uint16_t *slopes, const amx_tile *weights,
+			   const uint16_t *dz, const amx_tile *weights,
 			   int block, struct finish *finish,
 			   struct fetch *fetch, float *products)
 {
 	const int first = block * PIXELS, last = first + PIXELS - 1;
 	const size_t pixel = (size_t)data->pitch * sizeof(uint16_t);
 	const int steps = direct_steps(data);
-	const uint16_t *from = slopes + (data->before + first - 2) *
+	const uint16_t *from = dz + (data->before + first - 2) *
 						data->pitch;
 
 	amx_zero();
@@ -259,7 +259,7 @@ static void block_multiply(const struct direct_data *data,
 	amx_hold_memory();
 }
 
-/* The slopes by the first convolution of a sample, added to sums. */
+/* The gradient by the first convolution of a sample, added to sums. */
 static void sample_correlate(const struct task *task)
 {
 	const struct direct_data *data = &task->data;
@@ -284,7 +284,7 @@ static void sample_correlate(const struct task *task)
 		}
 }
 
-/* Where a sample's slopes and winners begin. */
+/* Where a sample's dy and winners begin. */
 static size_t source_at(const struct task *task, int sample)
 {
 	const struct stem_shape *shape = task->data.shape;
@@ -292,12 +292,12 @@ static size_t source_at(const struct task *task, int sample)
 	return (size_t)(sample * shape->outputs * stem_plane(shape));
 }
 
-/* A sample's slopes to where its products load them. */
-static void sample_spread(const struct task *task, int sample)
+/* A sample's dz, where its products load it. */
+static void sample_unpool(const struct task *task, int sample)
 {
 	const struct stem_shape *shape = task->data.shape;
 	const struct direct_source source = {
-		.slopes = task->by_out + source_at(task, sample),
+		.dy = task->dy + source_at(task, sample),
 		.winners = task->winners + source_at(task, sample),
 		.kept = task->kept,
 		.scale = task->batch->scale,
@@ -309,16 +309,16 @@ static void sample_spread(const struct task *task, int sample)
 	for (int o = 0; o < task->data.pitch; o++)
 		task->kept[o] = o >= shape->outputs || (keep && !keep[o]) ? 0 :
 									    -1;
-	ISA_NAME(direct_spread)(&task->data, &source, task->slopes);
+	ISA_NAME(direct_dz_fill)(&task->data, &source, task->dz);
 }
 
-/* dx of a sample whose slopes are there. */
+/* dx of a sample whose dz is there. */
 static void sample_multiply(const struct task *task, int sample)
 {
 	const struct direct_data *data = &task->data;
 	const amx_tile *weights = task->weights;
 	const size_t next = source_at(task, sample + 1);
-	struct fetch fetch = { (const char *)(task->by_out + next),
+	struct fetch fetch = { (const char *)(task->dy + next),
 			       (const char *)(task->winners + next) };
 
 	for (int g = 0; g < data->groups; g++) {
@@ -327,7 +327,7 @@ static void sample_multiply(const struct task *task, int sample)
 		for (int b = 0; b < data->blocks; b++) {
 			float *products = task->products[b % 2];
 
-			block_multiply(data, task->slopes, weights, b, &finish,
+			block_multiply(data, task->dz, weights, b, &finish,
 				       &fetch, products);
 			finish.products = products;
 			finish.left = PIXELS / 2;
@@ -341,7 +341,7 @@ static void sample_multiply(const struct task *task, int sample)
 void ISA_NAME(stem_direct_backward)(const struct stem_shape *shape,
 				    const void *tiles,
 				    const struct stem_batch *batch,
-				    const float *slopes,
+				    const float *dy,
 				    const uint8_t *winners,
 				    const uint8_t *signs, float *first,
 				    float *first_bias, float *scratch)
@@ -349,17 +349,17 @@ void ISA_NAME(stem_direct_backward)(const struct stem_shape *shape,
 	const int image = shape->channels * shape->height * shape->width;
 	struct task task = { .batch = batch,
 			     .weights = (const amx_tile *)tiles,
-			     .by_out = slopes,
+			     .dy = dy,
 			     .winners = winners,
 			     .signs = signs };
 	const struct direct_data *data = &task.data;
 
 	task_lay_out(&task, shape, scratch);
 	memset(task.sums, 0, sums_size(data));
-	ISA_NAME(direct_clear)(data, task.slopes);
+	ISA_NAME(direct_dz_clear)(data, task.dz);
 	amx_begin();
 	for (int s = 0; s < batch->count; s++) {
-		sample_spread(&task, s);
+		sample_unpool(&task, s);
 		ISA_NAME(direct_patches)(data, batch->images + s * image,
 					      task.patches, task.rows);
 		sample_multiply(&task, s);

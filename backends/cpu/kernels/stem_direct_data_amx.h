@@ -3,10 +3,10 @@
  * (stem_direct_data_amx.c).
  *
  * Pixels of the planes between are counted row by row: pixel y * columns + x.
- * Slopes by the second convolution's outputs are in the same places,
- *   uint16_t slopes[pixel][pitch]
+ * The gradient by the second convolution's outputs is in the same places,
+ *   uint16_t dz[pixel][pitch]
  * with zeros in the two columns and rows that the outputs lack, and before all
- * of them, so that pixel p takes the slope of tap (r, s) from p - r * columns
+ * of them, so that pixel p takes the dz of tap (r, s) from p - r * columns
  * - s, whichever row that is in.
  *
  * pitch is outputs in whole tiles.
@@ -48,8 +48,8 @@ INLINE struct direct_data direct_data_of(const struct stem_shape *shape)
 	};
 }
 
-/* uint16_t of the slopes of a sample, those before the first pixel included. */
-INLINE size_t direct_slopes_size(const struct direct_data *data)
+/* uint16_t of the dz of a sample, those before the first pixel included. */
+INLINE size_t direct_dz_size(const struct direct_data *data)
 {
 	return (size_t)(data->before + data->blocks * PIXELS) *
 	       (size_t)data->pitch;
@@ -67,20 +67,20 @@ INLINE size_t direct_weights_size(const struct direct_data *data)
 	return (size_t)(data->groups * 3 * direct_steps(data));
 }
 
-/* Zeros where no slope will ever be. */
-void ISA_NAME(direct_clear)(const struct direct_data *data, uint16_t *slopes);
+/* Zeros where no gradient will ever be. */
+void ISA_NAME(direct_dz_clear)(const struct direct_data *data, uint16_t *dz);
 
-/* What a sample's slopes are made of. */
+/* What a sample's dz is made of. */
 struct direct_source {
-	const float *slopes;	/* [outputs][stem_plane()] */
+	const float *dy;	/* [outputs][stem_plane()] */
 	const uint8_t *winners; /* likewise */
 	const int32_t *kept;	/* [pitch]: all bits, or 0 */
 	float scale;
 };
 
-void ISA_NAME(direct_spread)(const struct direct_data *data,
-			     const struct direct_source *source,
-			     uint16_t *slopes);
+/* dz of a sample, behind zeros that are there already. */
+void ISA_NAME(direct_dz_fill)(const struct direct_data *data,
+			      const struct direct_source *source, uint16_t *dz);
 
 /*
  * The pixels of an image under each tap, and a one for the bias: tiles of A
@@ -95,7 +95,7 @@ void ISA_NAME(direct_patches)(const struct direct_data *data,
 			      const float *image, amx_tile *patches,
 			      uint16_t *rows);
 
-/* Adds sums[groups][taps][16][16] of the first convolution's slopes. */
+/* Adds sums[groups][taps][16][16], the first convolution's gradient. */
 void ISA_NAME(direct_first_add)(const struct direct_data *data,
 				const float *sums, float *first,
 				float *first_bias);
@@ -108,7 +108,7 @@ size_t ISA_NAME(stem_direct_backward_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_direct_backward)(const struct stem_shape *shape,
 				    const void *tiles,
 				    const struct stem_batch *batch,
-				    const float *slopes,
+				    const float *dy,
 				    const uint8_t *winners,
 				    const uint8_t *signs, float *first,
 				    float *first_bias, float *scratch);

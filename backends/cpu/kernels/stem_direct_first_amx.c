@@ -1,5 +1,6 @@
 /*
- * The slopes by the first convolution's parameters for stem_direct_data_amx.c:
+ * The gradient by the parameters of the first convolution, for
+ * stem_direct_data_amx.c:
  *
  *   first[i][tap] = sum over pixels of dx[i][pixel] image[pixel + tap]
  *

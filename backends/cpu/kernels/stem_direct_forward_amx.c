@@ -286,7 +286,7 @@ static void strip_forward(const struct task *task,
 {
 	const amx_tile *a = tiles_of(task);
 
-	ISA_NAME(stem_direct_enter)(strip, task->weights, direct->pixels);
+	ISA_NAME(stem_direct_input)(strip, task->weights, direct->pixels);
 	amx_begin();
 	for (int o = 0; o < task->shape->outputs; o += BLOCK) {
 		block_forward(task, direct, strip, a, o);

@@ -57,7 +57,7 @@ INLINE int strip_pitch(int columns, int rows)
  * A strip's planes between, and its signs; pixels[channels][height][4][16] is
  * scratch.
  */
-void ISA_NAME(stem_direct_enter)(const struct stem_strip *strip,
+void ISA_NAME(stem_direct_input)(const struct stem_strip *strip,
 				 const struct stem_weights *weights,
 				 float *pixels);
 

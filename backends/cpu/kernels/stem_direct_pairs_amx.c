@@ -1,6 +1,6 @@
 /*
  * The planes between the stem's convolutions as operands of tiles, for the
- * slopes by the second one's weights (stem_direct_weights_amx.h):
+ * second one's weight gradient (stem_direct_weights_amx.h):
  *
  *   a[i][y][x] = ReLU(bias[i] + sum over c, r, s of
  *                     image[c][y + r][x + s] weights[i][c][r][s])
@@ -20,9 +20,9 @@
 #define PAIRS 4	 /* in registers */
 
 /* Bias and weights of a block, each twice: [1 + taps][HALVES][8][2] */
-static void block_turn(const struct stem_shape *shape,
-		       const struct stem_weights *weights, int block,
-		       float *turned)
+static void block_transpose(const struct stem_shape *shape,
+			    const struct stem_weights *weights, int block,
+			    float *transposed)
 {
 	const int taps = shape->channels * STEM_TAPS;
 
@@ -30,9 +30,9 @@ static void block_turn(const struct stem_shape *shape,
 		const int i = block * AMX_COLUMNS + l / 2;
 		const int real = i < shape->middle;
 
-		turned[l] = real ? weights->first_bias[i] : 0;
+		transposed[l] = real ? weights->first_bias[i] : 0;
 		for (int t = 0; t < taps; t++)
-			turned[(1 + t) * STEM_PAIRS_TAP + l] =
+			transposed[(1 + t) * STEM_PAIRS_TAP + l] =
 				real ? weights->first[i * taps + t] : 0;
 	}
 }
@@ -50,10 +50,11 @@ INLINE vec vec_set_pair(const float *from)
  * A channel's weights, in registers: loads would often have an address of which
  * some store before them has the lower 12 bits, and wait for it.
  */
-INLINE void taps_load(const float *turned, int channel,
+INLINE void taps_load(const float *transposed, int channel,
 		      vec taps[STEM_TAPS][HALVES])
 {
-	const float *from = turned + (1 + channel * STEM_TAPS) * STEM_PAIRS_TAP;
+	const float *from = transposed +
+			    (1 + channel * STEM_TAPS) * STEM_PAIRS_TAP;
 
 	UNROLL for (int t = 0; t < STEM_TAPS; t++)
 		UNROLL for (int h = 0; h < HALVES; h++) {
@@ -67,7 +68,7 @@ INLINE void taps_load(const float *turned, int channel,
  * channel are in taps.
  */
 INLINE void pairs_compute(const struct stem_shape *shape, int channels,
-			  const float *turned, vec taps[STEM_TAPS][HALVES],
+			  const float *transposed, vec taps[STEM_TAPS][HALVES],
 			  const float *image, const int pairs,
 			  __m512i lines[PAIRS])
 {
@@ -75,10 +76,10 @@ INLINE void pairs_compute(const struct stem_shape *shape, int channels,
 
 	UNROLL for (int p = 0; p < pairs; p++)
 		UNROLL for (int h = 0; h < HALVES; h++)
-			sums[p][h] = vec_load(turned + h * LANES);
+			sums[p][h] = vec_load(transposed + h * LANES);
 	for (int c = 0; c < channels; c++) {
 		if (channels > 1)
-			taps_load(turned, c, taps);
+			taps_load(transposed, c, taps);
 		UNROLL for (int t = 0; t < STEM_TAPS; t++) {
 			const float *from = image +
 					    (c * shape->height + t / 3) *
@@ -119,8 +120,8 @@ INLINE __m512i lines_store(const __m512i lines[PAIRS], const int pairs,
  * next one. One line behind it is written too, which is the next sample's.
  */
 INLINE void row_compute(const struct stem_shape *shape, int channels,
-			const float *turned, const float *image, uint8_t *to,
-			size_t tap)
+			const float *transposed, const float *image,
+			uint8_t *to, size_t tap)
 {
 	const int last = (shape->width - 4) / 2;
 	__m512i lines[PAIRS], before;
@@ -128,19 +129,19 @@ INLINE void row_compute(const struct stem_shape *shape, int channels,
 	int n = 1;
 
 	if (channels == 1)
-		taps_load(turned, 0, taps);
-	pairs_compute(shape, channels, turned, taps, image, 1, lines);
+		taps_load(transposed, 0, taps);
+	pairs_compute(shape, channels, transposed, taps, image, 1, lines);
 	before = lines[0];
 	_mm512_store_si512(to, before);
 	for (; n + PAIRS <= last + 1; n += PAIRS) {
-		pairs_compute(shape, channels, turned, taps, image + 2 * n,
+		pairs_compute(shape, channels, transposed, taps, image + 2 * n,
 			      PAIRS, lines);
 		before = lines_store(lines, PAIRS, before, to + n * AMX_ROW,
 				     tap);
 	}
 	for (; n <= last; n += 2) {
-		pairs_compute(shape, channels, turned, taps, image + 2 * n, 2,
-			      lines);
+		pairs_compute(shape, channels, transposed, taps, image + 2 * n,
+			      2, lines);
 		before = lines_store(lines, 2, before, to + n * AMX_ROW, tap);
 	}
 }
@@ -158,7 +159,7 @@ static void row_end(const struct stem_pairs *pairs, int count, uint8_t *row)
 
 /* All rows of a block; channels is a constant where there is but one. */
 INLINE void block_fill(const struct stem_shape *shape, int channels,
-		       const struct stem_batch *batch, const float *turned,
+		       const struct stem_batch *batch, const float *transposed,
 		       uint8_t *to)
 {
 	const struct stem_pairs pairs = stem_pairs_of(shape, batch->count);
@@ -167,7 +168,7 @@ INLINE void block_fill(const struct stem_shape *shape, int channels,
 
 	for (int y = 0; y < pairs.height + 2; y++) {
 		for (int n = 0; n < batch->count; n++)
-			row_compute(shape, channels, turned,
+			row_compute(shape, channels, transposed,
 				    batch->images + n * image +
 					    y * shape->width,
 				    to + (size_t)(n * pairs.width / 2) *
@@ -181,17 +182,17 @@ INLINE void block_fill(const struct stem_shape *shape, int channels,
 
 void ISA_NAME(stem_pairs_fill)(const struct stem_shape *shape,
 			       const struct stem_weights *weights,
-			       const struct stem_batch *batch, float *turned,
-			       uint8_t *planes)
+			       const struct stem_batch *batch,
+			       float *transposed, uint8_t *planes)
 {
 	const struct stem_pairs pairs = stem_pairs_of(shape, batch->count);
 
 	for (int i = 0; i < pairs.middle; i++) {
-		block_turn(shape, weights, i, turned);
+		block_transpose(shape, weights, i, transposed);
 		if (shape->channels == 1)
-			block_fill(shape, 1, batch, turned, planes);
+			block_fill(shape, 1, batch, transposed, planes);
 		else
-			block_fill(shape, shape->channels, batch, turned,
+			block_fill(shape, shape->channels, batch, transposed,
 				   planes);
 		planes += STEM_SIDE * pairs.tap;
 	}

@@ -1,6 +1,6 @@
 /*
  * Where pooled planes have their pixels; and dropout by elements and the second
- * ReLU, where the stem has them: outputs and slopes are in the order of places,
+ * ReLU, where the stem has them: outputs and dy are in the order of places,
  * choices in that of pixels.
  *
  *   values: [outputs][place]    keep: [outputs][row][column]
@@ -59,14 +59,14 @@ void ISA_NAME(stem_drop)(const struct stem_shape *shape, const uint8_t *keep,
 }
 
 void ISA_NAME(stem_stop)(size_t count, const float *out, float scale,
-			 float *slopes)
+			 float *dy)
 {
 	size_t i = 0;
 
 	for (; i + LANES <= count; i += LANES)
-		vec_store(slopes + i,
+		vec_store(dy + i,
 			  vec_keep(mask_passes(vec_load(out + i)),
-				   scale * vec_load(slopes + i)));
+				   scale * vec_load(dy + i)));
 	for (; i < count; i++)
-		slopes[i] = out[i] <= 0 ? 0 : scale * slopes[i];
+		dy[i] = out[i] <= 0 ? 0 : scale * dy[i];
 }

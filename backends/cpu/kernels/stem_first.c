@@ -1,14 +1,15 @@
 /*
- * The end of the stem's backward kernel: from slopes at Winograd's points to
- * those of the first convolution's parameters, for each plane i between and
- * each vector of tiles:
+ * The end of the stem's backward kernel: from dV, the gradient at Winograd's
+ * points, to that by the first convolution's parameters, for each plane i
+ * between and each vector of tiles:
  *
  *   dx[6][6] = B dV B^T, 0 where signs say that ReLU stopped it
  *   first[c][r][s] += sum over y, x of dx[y][x] pixels[c][y + r][x + s]
  *
- * Three slopes by r from two rows of dx are F(3,2) of the same kind, 4 products
- * instead of 6, at the points 0, +1, -1 and infinity. With p the pixels in rows
- * y .. y + 3, and a and b rows y and y + 1 of dx, over the three pairs of rows:
+ * The gradients by three weights, one for each r, from two rows of dx are
+ * F(3,2) of the same kind, 4 products instead of 6, at the points 0, +1, -1 and
+ * infinity. With p the pixels in rows y .. y + 3, and a and b rows y and y + 1
+ * of dx, over the three pairs of rows:
  *
  *   m0 = sum of a (p[0] - p[2])             first[0] += m0 + m1 + m2
  *   m1 = sum of (a + b) (p[1] + p[2]) / 2   first[1] += m1 - m2

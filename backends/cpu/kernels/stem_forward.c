@@ -2,7 +2,7 @@
  * The stem forward, in strips of vectors of tiles (stem_lanes.h): those of one
  * sample, or of all samples where no plane is dropped.
  *
- *   V = B^T x B of the planes between (stem_enter.c)
+ *   V = B^T x B of the planes between (stem_input.c)
  *   M[o] = sum over i of U[o][i] V[i] at each point (stem_products.c)
  *   y[o] = A^T M[o] A                                           4x4
  *   out[o][q] = scale * (bias[o] + max of a quadrant of y[o])
@@ -18,7 +18,7 @@
  *
  * A sample of mnist with a quarter of its planes dropped takes 124,000 cycles
  * on a Xeon with AVX-512, 63 % of them products; 64,000 are the FMAs of the
- * products and 20,000 what stem_enter.c must do. Pooling takes 130 a plane and
+ * products and 20,000 what stem_input.c must do. Pooling takes 130 a plane and
  * vector, and 60 more where outputs are on pages of 4 KB.
  */
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
@@ -159,7 +159,7 @@ static void strip_forward(const struct task *task, const struct strip *strip)
 {
 	const int last = strip->count - 1;
 
-	ISA_NAME(stem_enter)(task->shape, task->weights, task->batch,
+	ISA_NAME(stem_input)(task->shape, task->weights, task->batch,
 			     strip->vectors, strip->count, task->data,
 			     task->signs, task->patches);
 	vectors_leave(task, strip, 0);

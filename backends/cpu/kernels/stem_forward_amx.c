@@ -2,7 +2,7 @@
  * The stem forward in fp32 with AMX's tiles, in units of vectors of tiles of
  * the image:
  *
- *   V = B^T x B of the planes between (stem_enter.c)
+ *   V = B^T x B of the planes between (stem_input.c)
  *   M[o] = sum over i of U[o][i] V[i] at each point, of all planes o
  *   out[o][q] = scale * (bias[o] + max of a quadrant of A^T M[o] A), of those
  *   that are kept (stem_pool.h)
@@ -86,7 +86,7 @@ INLINE void row_store(struct packing *packing, int vectors, size_t line)
 }
 
 /*
- * A row of each vector's tile; vectors is a constant. It is stored a turn later
+ * A row of each vector's tile; vectors is a constant. It is stored a row later
  * than it is made: tiles that are loaded meanwhile, from lines that are the
  * same but for the page, would wait for what is to be stored.
  */
@@ -211,7 +211,7 @@ static void unit_multiply_vectors(const struct task *task, int vectors)
 }
 
 /* V of a unit. */
-static void unit_enter(const struct task *task, const struct unit *unit)
+static void unit_input(const struct task *task, const struct unit *unit)
 {
 	const struct stem_lanes *lanes = &task->lanes;
 	int list[UNIT];
@@ -220,7 +220,7 @@ static void unit_enter(const struct task *task, const struct unit *unit)
 		list[v] = unit->first + v < task->batch->count * lanes->main ?
 				  unit->first + v :
 				  lanes->group * lanes->main;
-	ISA_NAME(stem_enter)(task->shape, task->weights, task->batch, list,
+	ISA_NAME(stem_input)(task->shape, task->weights, task->batch, list,
 			     unit->count, task->data, task->signs,
 			     task->patches);
 }
@@ -267,7 +267,7 @@ void ISA_NAME(stem_forward_tiled)(struct task *task, float *scratch)
 		/* Pairs are fastest, and what is alone slowest. */
 		unit.count = left > UNIT ? 2 : left;
 
-		unit_enter(task, &unit);
+		unit_input(task, &unit);
 		unit_multiply_vectors(task, unit.count);
 		unit_leave(task, &unit);
 	}

@@ -53,7 +53,7 @@ INLINE size_t stem_stride(int planes, int vectors)
  * V[point][middle][vectors][LANES] of the vectors in list, and their signs (of
  * the group, or NULL). patches is scratch.
  */
-void ISA_NAME(stem_enter)(const struct stem_shape *shape,
+void ISA_NAME(stem_input)(const struct stem_shape *shape,
 			  const struct stem_weights *weights,
 			  const struct stem_batch *batch, const int *list,
 			  int vectors, float *data, uint8_t *signs,
@@ -89,46 +89,46 @@ void ISA_NAME(stem_drop)(const struct stem_shape *shape, const uint8_t *keep,
 			 const int *places, float scale, float *values,
 			 float *scratch);
 void ISA_NAME(stem_stop)(size_t count, const float *out, float scale,
-			 float *slopes);
+			 float *dy);
 
 size_t ISA_NAME(stem_backward_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 			     const struct stem_weights *weights,
 			     const struct stem_batch *batch,
-			     const float *slopes, const uint8_t *winners,
+			     const float *dy, const uint8_t *winners,
 			     const uint8_t *signs, float *first,
 			     float *first_bias, float *scratch);
 
-/* The sum of a plane's slopes. */
-INLINE float stem_plane_sum(const float *slopes, int count)
+/* The sum of a plane's dy. */
+INLINE float stem_plane_sum(const float *dy, int count)
 {
 	vec sum = { 0 };
 	int n = 0;
 
 	for (; n + LANES <= count; n += LANES)
-		sum += vec_load(slopes + n);
-	return vec_sum(sum + vec_load_first(slopes + n, count - n));
+		sum += vec_load(dy + n);
+	return vec_sum(sum + vec_load_first(dy + n, count - n));
 }
 
 size_t ISA_NAME(stem_sums)(const struct stem_shape *shape);
-size_t ISA_NAME(stem_weight_slopes_scratch)(const struct stem_shape *shape);
-void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,
-				  const struct stem_weights *weights,
-				  const struct stem_batch *batch,
-				  const float *slopes, const uint8_t *winners,
-				  float *sums, float *slopes_by_weights,
-				  float *slopes_by_bias, float *scratch);
+size_t ISA_NAME(stem_weight_gradient_scratch)(const struct stem_shape *shape);
+void ISA_NAME(stem_weight_gradient)(const struct stem_shape *shape,
+				    const struct stem_weights *weights,
+				    const struct stem_batch *batch,
+				    const float *dy, const uint8_t *winners,
+				    float *sums, float *dw,
+				    float *dbias, float *scratch);
 void ISA_NAME(stem_weights_finish)(const struct stem_shape *shape,
 				   const float *sums,
-				   float *slopes_by_weights);
+				   float *dw);
 
-/* The same from lists of the slopes that are not 0, which need no sums. */
+/* The same from lists of the dy that are not 0, which need no sums. */
 size_t ISA_NAME(stem_lists_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_lists_add)(const struct stem_shape *shape,
 			      const struct stem_weights *weights,
 			      const struct stem_batch *batch,
-			      const float *slopes, const uint8_t *winners,
-			      float *slopes_by_weights, float *slopes_by_bias,
+			      const float *dy, const uint8_t *winners,
+			      float *dw, float *dbias,
 			      float *scratch);
 
 #endif

@@ -15,10 +15,10 @@ struct part {
 	int vectors; /* from there on */
 
 	/*
-	 * Plane o's quadrant q is at o * plane + q * quadrant of slopes and of
+	 * Plane o's quadrant q is at o * plane + q * quadrant of dy and of
 	 * winners, a float or a byte for each lane of the vectors.
 	 */
-	const float *slopes;
+	const float *dy;
 	const uint8_t *winners;
 	int plane, quadrant;
 

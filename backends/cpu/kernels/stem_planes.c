@@ -1,5 +1,5 @@
 /*
- * The planes between the stem's convolutions, for who needs them whole:
+ * The planes between the stem's convolutions, where they are needed whole:
  *
  *   planes[y][x][i] = max(0, b[i] + sum over c, r, s of
  *			      image[c][y + r][x + s] w[c][r][s][i])
@@ -17,9 +17,9 @@
 #define VECTORS 1
 #endif
 
-void ISA_NAME(stem_planes_turn)(const struct stem_shape *shape,
-				const struct stem_weights *weights,
-				float *turned)
+void ISA_NAME(stem_planes_transpose)(const struct stem_shape *shape,
+				     const struct stem_weights *weights,
+				     float *transposed)
 {
 	const int padded = stem_planes_padded(shape);
 	const int taps = shape->channels * STEM_TAPS;
@@ -27,9 +27,9 @@ void ISA_NAME(stem_planes_turn)(const struct stem_shape *shape,
 	for (int i = 0; i < padded; i++) {
 		const int real = i < shape->middle;
 
-		turned[i] = real ? weights->first_bias[i] : 0;
+		transposed[i] = real ? weights->first_bias[i] : 0;
 		for (int t = 0; t < taps; t++)
-			turned[(1 + t) * padded + i] =
+			transposed[(1 + t) * padded + i] =
 				real ? weights->first[i * taps + t] : 0;
 	}
 }
@@ -46,26 +46,27 @@ INLINE void pixel_add(vec sums[VECTORS], float pixel, const int vectors,
  * pixels x vectors (constants) of a row, from a plane on; the last vector has
  * last planes.
  */
-INLINE void pixels_compute(const struct stem_shape *shape, const float *turned,
-			   const float *image, const int pixels,
-			   const int vectors, const int last, float *planes)
+INLINE void pixels_compute(const struct stem_shape *shape,
+			   const float *transposed, const float *image,
+			   const int pixels, const int vectors, const int last,
+			   float *planes)
 {
 	const int padded = stem_planes_padded(shape);
 	vec sums[PIXELS][VECTORS];
 
 	UNROLL for (int p = 0; p < pixels; p++)
 		UNROLL for (int v = 0; v < vectors; v++)
-			sums[p][v] = vec_load(turned + v * LANES);
+			sums[p][v] = vec_load(transposed + v * LANES);
 	for (int c = 0; c < shape->channels; c++)
 		for (int r = 0; r < 3; r++) {
 			const float *from = address_hold(
 				image + (c * shape->height + r) * shape->width);
 
 			UNROLL for (int t = 0; t < 3; t++) {
-				turned = address_hold(turned + padded);
+				transposed = address_hold(transposed + padded);
 				UNROLL for (int p = 0; p < pixels; p++)
 					pixel_add(sums[p], from[p + t], vectors,
-						turned);
+						transposed);
 			}
 		}
 	UNROLL for (int p = 0; p < pixels; p++)
@@ -82,27 +83,27 @@ INLINE void pixels_compute(const struct stem_shape *shape, const float *turned,
 
 /* pixels (a constant) of a row of all planes between. */
 INLINE void pixels_compute_all(const struct stem_shape *shape,
-			       const float *turned, const float *image,
+			       const float *transposed, const float *image,
 			       const int pixels, float *planes)
 {
 	const int middle = shape->middle;
 	int i = 0;
 
 	for (; i + VECTORS * LANES <= middle; i += VECTORS * LANES)
-		pixels_compute(shape, turned + i, image, pixels, VECTORS, LANES,
-			       planes + i);
+		pixels_compute(shape, transposed + i, image, pixels, VECTORS,
+			       LANES, planes + i);
 	for (; i + LANES <= middle; i += LANES)
-		pixels_compute(shape, turned + i, image, pixels, 1, LANES,
+		pixels_compute(shape, transposed + i, image, pixels, 1, LANES,
 			       planes + i);
 	if (i < middle)
-		pixels_compute(shape, turned + i, image, pixels, 1, middle - i,
-			       planes + i);
+		pixels_compute(shape, transposed + i, image, pixels, 1,
+			       middle - i, planes + i);
 }
 
 /* Rows are 4 k + 2 pixels wide: some eights, and 6 or 10. */
-void ISA_NAME(stem_planes)(const struct stem_shape *shape, const float *turned,
-			   const float *image, int first, int rows,
-			   float *planes)
+void ISA_NAME(stem_planes)(const struct stem_shape *shape,
+			   const float *transposed, const float *image,
+			   int first, int rows, float *planes)
 {
 	const int columns = shape->width - 2;
 
@@ -111,13 +112,13 @@ void ISA_NAME(stem_planes)(const struct stem_shape *shape, const float *turned,
 		int x = 0;
 
 		for (; x + 10 < columns; x += 8)
-			pixels_compute_all(shape, turned, image + x, 8,
+			pixels_compute_all(shape, transposed, image + x, 8,
 					   planes + x * shape->middle);
 		if (x + 10 == columns)
-			pixels_compute_all(shape, turned, image + x, 10,
+			pixels_compute_all(shape, transposed, image + x, 10,
 					   planes + x * shape->middle);
 		else
-			pixels_compute_all(shape, turned, image + x, 6,
+			pixels_compute_all(shape, transposed, image + x, 6,
 					   planes + x * shape->middle);
 		image += shape->width;
 		planes += columns * shape->middle;

@@ -15,19 +15,19 @@ INLINE int stem_planes_padded(const struct stem_shape *shape)
 }
 
 /* Floats of the first convolution's parameters with the planes in the lanes */
-INLINE int stem_planes_turned(const struct stem_shape *shape)
+INLINE int stem_planes_transposed(const struct stem_shape *shape)
 {
 	return (1 + shape->channels * STEM_TAPS) * stem_planes_padded(shape);
 }
 
-/* turned[1 + channels * STEM_TAPS][padded]: first the bias */
-void ISA_NAME(stem_planes_turn)(const struct stem_shape *shape,
-				const struct stem_weights *weights,
-				float *turned);
+/* transposed[1 + channels * STEM_TAPS][padded]: first the bias */
+void ISA_NAME(stem_planes_transpose)(const struct stem_shape *shape,
+				     const struct stem_weights *weights,
+				     float *transposed);
 
 /* Rows first .. first + rows - 1 of the planes of an image. */
-void ISA_NAME(stem_planes)(const struct stem_shape *shape, const float *turned,
-			   const float *image, int first, int rows,
-			   float *planes);
+void ISA_NAME(stem_planes)(const struct stem_shape *shape,
+			   const float *transposed, const float *image,
+			   int first, int rows, float *planes);
 
 #endif

@@ -30,8 +30,8 @@
 #define COLUMNS 2
 #endif
 
-/* Planes i a turn; with more of them, GCC runs out of registers. */
-#define TURN(vectors) ((vectors) > 2 ? 2 : 4)
+/* Planes i at once; with more of them, GCC runs out of registers. */
+#define PLANES_AT_ONCE(vectors) ((vectors) > 2 ? 2 : 4)
 
 /*
  * Adds count planes i, the first being the one at data. There are two sums, for
@@ -63,7 +63,7 @@ INLINE void tile_multiply(int rows, int vectors,
 			  const int *places, const float *data, float *to)
 {
 	const int depth = product->depth;
-	const int turn = TURN(vectors);
+	const int at_once = PLANES_AT_ONCE(vectors);
 	const size_t step = product->data_step;
 	const float *row[ROWS];
 	vec sums[ROWS][COLUMNS][2];
@@ -74,9 +74,9 @@ INLINE void tile_multiply(int rows, int vectors,
 		UNROLL for (int v = 0; v < vectors; v++)
 			sums[r][v][0] = sums[r][v][1] = vec_set(0);
 	}
-	for (; i + turn <= depth; i += turn) {
-		planes_add(rows, vectors, turn, row, i, data, step, sums);
-		data += (size_t)turn * step;
+	for (; i + at_once <= depth; i += at_once) {
+		planes_add(rows, vectors, at_once, row, i, data, step, sums);
+		data += (size_t)at_once * step;
 	}
 	for (; i < depth; i++) {
 		planes_add(rows, vectors, 1, row, i, data, step, sums);

@@ -1,7 +1,7 @@
 /*
- * Which of two ways the slopes by the stem's second convolution are found in:
- * from lists (stem_weights.c), or as products of tiles where they may be of
- * bf16 (stem_direct_weights_amx.c).
+ * Which of two ways the weight gradient of the stem's second convolution is
+ * computed in: from lists (stem_weights.c), or as products of tiles where they
+ * may be of bf16 (stem_direct_weights_amx.c).
  */
 #include "backends/cpu/kernels/stem_direct_weights_amx.h"
 
@@ -11,36 +11,36 @@ size_t ISA_NAME(stem_sums)(const struct stem_shape *shape)
 	return stem_is_direct(shape) ? ISA_NAME(stem_direct_sums)(shape) : 0;
 }
 
-size_t ISA_NAME(stem_weight_slopes_scratch)(const struct stem_shape *shape)
+size_t ISA_NAME(stem_weight_gradient_scratch)(const struct stem_shape *shape)
 {
 	return stem_is_direct(shape) ?
 		       ISA_NAME(stem_direct_weights_scratch)(shape) :
 		       ISA_NAME(stem_lists_scratch)(shape);
 }
 
-void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,
-				  const struct stem_weights *weights,
-				  const struct stem_batch *batch,
-				  const float *slopes, const uint8_t *winners,
-				  float *sums, float *slopes_by_weights,
-				  float *slopes_by_bias, float *scratch)
+void ISA_NAME(stem_weight_gradient)(const struct stem_shape *shape,
+				    const struct stem_weights *weights,
+				    const struct stem_batch *batch,
+				    const float *dy, const uint8_t *winners,
+				    float *sums, float *dw,
+				    float *dbias, float *scratch)
 {
 	if (stem_is_direct(shape))
-		ISA_NAME(stem_direct_weights)(shape, weights, batch, slopes,
-					      winners, sums, slopes_by_bias,
+		ISA_NAME(stem_direct_weights)(shape, weights, batch, dy,
+					      winners, sums, dbias,
 					      scratch);
 	else
-		ISA_NAME(stem_lists_add)(shape, weights, batch, slopes,
-					 winners, slopes_by_weights,
-					 slopes_by_bias, scratch);
+		ISA_NAME(stem_lists_add)(shape, weights, batch, dy,
+					 winners, dw,
+					 dbias, scratch);
 }
 
 void ISA_NAME(stem_weights_finish)(const struct stem_shape *shape,
-				   const float *sums, float *slopes_by_weights)
+				   const float *sums, float *dw)
 {
 	if (stem_is_direct(shape))
 		ISA_NAME(stem_direct_weights_finish)(shape, sums,
-						     slopes_by_weights);
+						     dw);
 }
 #else
 size_t ISA_NAME(stem_sums)(const struct stem_shape *shape)
@@ -49,28 +49,28 @@ size_t ISA_NAME(stem_sums)(const struct stem_shape *shape)
 	return 0;
 }
 
-size_t ISA_NAME(stem_weight_slopes_scratch)(const struct stem_shape *shape)
+size_t ISA_NAME(stem_weight_gradient_scratch)(const struct stem_shape *shape)
 {
 	return ISA_NAME(stem_lists_scratch)(shape);
 }
 
-void ISA_NAME(stem_weight_slopes)(const struct stem_shape *shape,
-				  const struct stem_weights *weights,
-				  const struct stem_batch *batch,
-				  const float *slopes, const uint8_t *winners,
-				  float *sums, float *slopes_by_weights,
-				  float *slopes_by_bias, float *scratch)
+void ISA_NAME(stem_weight_gradient)(const struct stem_shape *shape,
+				    const struct stem_weights *weights,
+				    const struct stem_batch *batch,
+				    const float *dy, const uint8_t *winners,
+				    float *sums, float *dw,
+				    float *dbias, float *scratch)
 {
 	(void)sums;
-	ISA_NAME(stem_lists_add)(shape, weights, batch, slopes, winners,
-				 slopes_by_weights, slopes_by_bias, scratch);
+	ISA_NAME(stem_lists_add)(shape, weights, batch, dy, winners,
+				 dw, dbias, scratch);
 }
 
 void ISA_NAME(stem_weights_finish)(const struct stem_shape *shape,
-				   const float *sums, float *slopes_by_weights)
+				   const float *sums, float *dw)
 {
 	(void)shape;
 	(void)sums;
-	(void)slopes_by_weights;
+	(void)dw;
 }
 #endif

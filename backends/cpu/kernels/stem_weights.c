@@ -1,11 +1,11 @@
 /*
- * The slopes by the stem's second convolution, from the one pixel that each
- * window of the pooling passes its slope to:
+ * The gradient by the stem's second convolution's parameters, from the one
+ * pixel that each window of the pooling passes its gradient to:
  *
  *   dw[o][r][s][i] += sum over windows n of g[o][n] a[p[o][n] + (r, s)][i]
  *   db[o]          += sum over windows n of g[o][n]
  *
- * where g is scale * slope, p the winner's pixel and a[y][x][i] the planes
+ * where g is scale * dy, p the winner's pixel and a[y][x][i] the planes
  * between, ReLU(first convolution), computed here once more.
  *
  * Layout: a is channels-last and not padded, so the three taps of a row are
@@ -13,7 +13,7 @@
  *
  * Blocking: a strip of tile rows at a time, whose part of a stays in the first
  * cache (26 x 26 x 32 floats, 86 KB, do not). For each kept plane the strip's
- * non-zero slopes become a list of places in a and values; then all 3 x 3 x 32
+ * non-zero g become a list of places in a and values; then all 3 x 3 x 32
  * sums are in registers (18 of 512 bits) and each non-zero costs one broadcast
  * and 18 multiply-adds that load their operand.
  *
@@ -21,7 +21,7 @@
  * loads are done in each. On the Xeon that this was measured on (AMX, 3.5 GHz),
  * 18 multiply-adds take 9 cycles from registers, but 13 to 14 when each loads
  * from the first cache, and this takes 16; with all around it 20 to 22, and
- * 30 where two thirds of the slopes are zero.
+ * 30 where two thirds of dy are zero.
  * In an iteration of mnist, 128 samples, it takes 5.2 ms.
  */
 #include "backends/cpu/kernels/scratch.h"
@@ -48,10 +48,10 @@ struct space {
 	int tiles, tile_rows, tile_columns;
 	int strip;	/* tile rows */
 	float *planes;	/* of a strip: [4 * strip + 2][columns][middle] */
-	float *turned;	/* see stem_planes.h */
+	float *transposed;	/* see stem_planes.h */
 	int32_t *corners;     /* see corners_place() */
 	int32_t *list_places; /* of the winners in the planes */
-	float *list_slopes;
+	float *list_g;
 };
 
 /* Sample's place in the batch, its first row of tiles and how many. */
@@ -60,11 +60,11 @@ struct strip {
 	int tile_row, tile_rows;
 };
 
-/* What a plane's strip passes back: count non-zero slopes and their places. */
+/* What a plane's strip passes back: count non-zero g and their places. */
 struct list {
 	int count;
 	int32_t *places;
-	float *slopes;
+	float *g;
 };
 
 /* Of floats or int32_t, and a vector more that may be touched. */
@@ -100,10 +100,11 @@ static size_t space_cut(struct space *space, const struct stem_shape *shape,
 	windows = STEM_QUADRANTS * space->strip * space->tile_columns;
 	space->planes = array_take(
 		scratch, &used, (STEM_TILE * space->strip + 2) * space->row);
-	space->turned = array_take(scratch, &used, stem_planes_turned(shape));
+	space->transposed =
+		array_take(scratch, &used, stem_planes_transposed(shape));
 	space->corners = array_take(scratch, &used, windows);
 	space->list_places = array_take(scratch, &used, windows);
-	space->list_slopes = array_take(scratch, &used, windows);
+	space->list_g = array_take(scratch, &used, windows);
 	return used;
 }
 
@@ -143,18 +144,18 @@ static void strip_compute(const struct stem_shape *shape,
 	if (done)
 		memcpy(planes, planes + STEM_TILE * space->strip * space->row,
 		       (size_t)(2 * space->row) * sizeof(*planes));
-	ISA_NAME(stem_planes)(shape, space->turned, image,
+	ISA_NAME(stem_planes)(shape, space->transposed, image,
 			      STEM_TILE * strip->tile_row + done,
 			      STEM_TILE * strip->tile_rows + 2 - done,
 			      planes + done * space->row);
 }
 
 /*
- * The list of tiles consecutive tiles of a plane, from the slopes and winners
- * of the first one on.
+ * The list of tiles consecutive tiles of a plane, from dy and winners of the
+ * first one on.
  */
 static void list_fill(const struct stem_shape *shape,
-		      const struct space *space, const float *slopes,
+		      const struct space *space, const float *dy,
 		      const uint8_t *winners, float scale, int tiles,
 		      struct list *list)
 {
@@ -168,17 +169,17 @@ static void list_fill(const struct stem_shape *shape,
 		for (int t = 0; t < tiles; t += LANES) {
 			const int at = q * space->tiles + t;
 			const int count = tiles - t < LANES ? tiles - t : LANES;
-			const vec slope = vec_set(scale) *
-					  vec_load_first(slopes + at, count);
+			const vec g = vec_set(scale) *
+				      vec_load_first(dy + at, count);
 			const lanes_int winner =
 				bytes_load_first(winners + at, count);
-			const mask chosen = mask_differ(slope, (vec){ 0 });
+			const mask chosen = mask_differ(g, (vec){ 0 });
 			lanes_int place;
 
 			memcpy(&place, corners + q * each + t, sizeof(place));
 			place += ((winner & 1) != 0) & right;
 			place += ((winner & 2) != 0) & below;
-			vec_store_chosen(list->slopes + found, chosen, slope);
+			vec_store_chosen(list->g + found, chosen, g);
 			vec_store_chosen((float *)list->places + found, chosen,
 					 (vec)place);
 			found += __builtin_popcount(mask_bits(chosen));
@@ -188,9 +189,9 @@ static void list_fill(const struct stem_shape *shape,
 
 /* One non-zero: SIDE x columns (a constant) vectors of the planes under it. */
 INLINE void patch_add(vec sums[SIDE][COLUMNS], const int columns,
-		      const float *planes, ptrdiff_t row, float slope)
+		      const float *planes, ptrdiff_t row, float g)
 {
-	const vec factor = vec_set(slope);
+	const vec factor = vec_set(g);
 
 	UNROLL for (int r = 0; r < SIDE; r++) {
 		planes = address_hold(planes);
@@ -201,14 +202,14 @@ INLINE void patch_add(vec sums[SIDE][COLUMNS], const int columns,
 }
 
 /*
- * Adds a list's sums to a piece of slopes[SIDE][3 * middle], columns (a
+ * Adds a list's sums to a piece of dw[SIDE][3 * middle], columns (a
  * constant) vectors wide, the last of them of count floats. A processor that
  * serves its oldest load first would ask for a place only after the patch
  * before has been loaded, and then wait for it; so it is asked for before that.
  */
 INLINE void block_add(const struct list *list, const float *planes,
 		      ptrdiff_t row, const int columns, int count,
-		      float *slopes, int next_row)
+		      float *dw, int next_row)
 {
 	const int32_t *places = list->places;
 	vec sums[SIDE][COLUMNS] = { { { 0 } } };
@@ -218,11 +219,11 @@ INLINE void block_add(const struct list *list, const float *planes,
 		const float *from = planes + next;
 
 		next = places[n + 1];
-		patch_add(sums, columns, from, row, list->slopes[n]);
+		patch_add(sums, columns, from, row, list->g[n]);
 	}
 	UNROLL for (int r = 0; r < SIDE; r++)
 		UNROLL for (int c = 0; c < columns; c++) {
-			float *to = slopes + r * next_row + c * LANES;
+			float *to = dw + r * next_row + c * LANES;
 
 			if (count == LANES || c + 1 < columns)
 				vec_store(to, vec_load(to) + sums[r][c]);
@@ -232,53 +233,53 @@ INLINE void block_add(const struct list *list, const float *planes,
 		}
 }
 
-/* Adds a list to the slopes[3][3][middle] of its plane's weights. */
+/* Adds a list to the dw[3][3][middle] of its plane's weights. */
 static void list_add(const struct list *list, const float *planes, int row,
-		     int middle, float *slopes)
+		     int middle, float *dw)
 {
 	const int floats = SIDE * middle;
 	int i = 0;
 
 	for (; i + COLUMNS * LANES <= floats; i += COLUMNS * LANES)
-		block_add(list, planes + i, row, COLUMNS, LANES, slopes + i,
+		block_add(list, planes + i, row, COLUMNS, LANES, dw + i,
 			  floats);
 	for (; i + LANES <= floats; i += LANES)
-		block_add(list, planes + i, row, 1, LANES, slopes + i, floats);
+		block_add(list, planes + i, row, 1, LANES, dw + i, floats);
 	if (i < floats)
-		block_add(list, planes + i, row, 1, floats - i, slopes + i,
+		block_add(list, planes + i, row, 1, floats - i, dw + i,
 			  floats);
 }
 
 /* A strip of all kept planes, whose planes between are in the scratch. */
 static void strip_add(const struct stem_shape *shape,
 		      const struct space *space, const struct stem_batch *batch,
-		      const struct strip *strip, const float *slopes,
-		      const uint8_t *winners, float *slopes_by_weights,
-		      float *slopes_by_bias)
+		      const struct strip *strip, const float *dy,
+		      const uint8_t *winners, float *dw,
+		      float *dbias)
 {
 	const int plane = stem_plane(shape);
 	const int from = strip->tile_row * space->tile_columns;
 	struct list list = {
 		.places = space->list_places,
-		.slopes = space->list_slopes,
+		.g = space->list_g,
 	};
 
 	for (int o = 0; o < shape->outputs; o++) {
 		const int at = strip->sample * shape->outputs + o;
-		const float *plane_slopes = slopes + (size_t)(at * plane);
+		const float *plane_dy = dy + (size_t)(at * plane);
 		const uint8_t *plane_winners = winners + (size_t)(at * plane);
 
 		if (batch->keep && !batch->keep[at])
 			continue;
 		if (strip->tile_row == 0)
-			slopes_by_bias[o] +=
+			dbias[o] +=
 				batch->scale *
-				stem_plane_sum(plane_slopes, plane);
-		list_fill(shape, space, plane_slopes + from,
+				stem_plane_sum(plane_dy, plane);
+		list_fill(shape, space, plane_dy + from,
 			  plane_winners + from, batch->scale,
 			  strip->tile_rows * space->tile_columns, &list);
 		list_add(&list, space->planes, space->row, shape->middle,
-			 slopes_by_weights + o * STEM_TAPS * shape->middle);
+			 dw + o * STEM_TAPS * shape->middle);
 	}
 }
 
@@ -286,8 +287,8 @@ static void strip_add(const struct stem_shape *shape,
 static void sample_add(const struct stem_shape *shape,
 		       const struct space *space,
 		       const struct stem_batch *batch, int sample,
-		       const float *slopes, const uint8_t *winners,
-		       float *slopes_by_weights, float *slopes_by_bias)
+		       const float *dy, const uint8_t *winners,
+		       float *dw, float *dbias)
 {
 	const float *image = batch->images + sample * shape->channels *
 						     shape->height *
@@ -301,24 +302,24 @@ static void sample_add(const struct stem_shape *shape,
 		};
 
 		strip_compute(shape, space, &strip, image);
-		strip_add(shape, space, batch, &strip, slopes, winners,
-			  slopes_by_weights, slopes_by_bias);
+		strip_add(shape, space, batch, &strip, dy, winners,
+			  dw, dbias);
 	}
 }
 
 void ISA_NAME(stem_lists_add)(const struct stem_shape *shape,
 			      const struct stem_weights *weights,
 			      const struct stem_batch *batch,
-			      const float *slopes, const uint8_t *winners,
-			      float *slopes_by_weights, float *slopes_by_bias,
+			      const float *dy, const uint8_t *winners,
+			      float *dw, float *dbias,
 			      float *scratch)
 {
 	struct space space;
 
 	space_cut(&space, shape, scratch);
-	ISA_NAME(stem_planes_turn)(shape, weights, space.turned);
+	ISA_NAME(stem_planes_transpose)(shape, weights, space.transposed);
 	corners_place(shape, &space);
 	for (int b = 0; b < batch->count; b++)
-		sample_add(shape, &space, batch, b, slopes, winners,
-			   slopes_by_weights, slopes_by_bias);
+		sample_add(shape, &space, batch, b, dy, winners,
+			   dw, dbias);
 }

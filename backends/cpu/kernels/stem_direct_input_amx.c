@@ -20,7 +20,7 @@
 #define WINDOW 3
 
 /* Row y of an image's pixels, of which the strip has count. */
-INLINE void row_enter(const float *pixels, int count, float *to)
+INLINE void row_input(const float *pixels, int count, float *to)
 {
 	static const int32_t even[LANES] = { 0,	 2,  4,	 6,  8,	 10, 12, 14,
 					     16, 18, 20, 22, 24, 26, 28, 30 };
@@ -40,19 +40,19 @@ INLINE void row_enter(const float *pixels, int count, float *to)
 	}
 }
 
-static void pixels_enter(const struct stem_strip *strip, float *to)
+static void pixels_input(const struct stem_strip *strip, float *to)
 {
 	const struct stem_shape *shape = strip->shape;
 	const float *pixels = strip->image;
 
 	for (int y = 0; y < shape->channels * shape->height; y++) {
-		row_enter(pixels, 2 * strip->columns + STRIP_SIDE, to);
+		row_input(pixels, 2 * strip->columns + STRIP_SIDE, to);
 		pixels += shape->width;
 		to += SHIFTS * LANES;
 	}
 }
 
-/* 32 planes of a row on their way: the next pair of them. */
+/* 32 planes of a row that is being computed: the next pair of them. */
 struct row {
 	const float *weights, *bias; /* [2][channels][9] and [2] */
 	uint32_t *to;
@@ -223,14 +223,14 @@ static struct row row_of(const struct stem_strip *strip,
 	return row;
 }
 
-void ISA_NAME(stem_direct_enter)(const struct stem_strip *strip,
+void ISA_NAME(stem_direct_input)(const struct stem_strip *strip,
 				 const struct stem_weights *weights,
 				 float *pixels)
 {
 	const struct stem_shape *shape = strip->shape;
 	const size_t apart = (size_t)(shape->height * SHIFTS * LANES);
 
-	pixels_enter(strip, pixels);
+	pixels_input(strip, pixels);
 	for (int y = 0; y < shape->height - 2; y++) {
 		for (int i = 0; i < shape->middle; i += AMX_DEPTH) {
 			const struct row row = row_of(strip, weights, y, i);

@@ -55,7 +55,7 @@ INLINE void column_rectify(vec column[WINOGRAD_DATA], int x, uint8_t *signs,
 }
 
 /* One plane of one vector; channels is a constant where there is but one. */
-INLINE void plane_enter(const float *patches, const float *weights, float bias,
+INLINE void plane_input(const float *patches, const float *weights, float bias,
 			int channels, uint8_t *signs, size_t sign, float *data,
 			size_t stride)
 {
@@ -90,13 +90,13 @@ INLINE void plane_enter(const float *patches, const float *weights, float bias,
 }
 
 /* All planes of one of the strip's vectors. */
-INLINE void vector_enter(const struct stem_shape *shape,
+INLINE void vector_input(const struct stem_shape *shape,
 			 const struct stem_weights *weights, int channels,
 			 const float *patches, uint8_t *signs, size_t sign,
 			 float *data, int vectors)
 {
 	for (int i = 0; i < shape->middle; i++) {
-		plane_enter(patches, weights->first + i * channels * STEM_TAPS,
+		plane_input(patches, weights->first + i * channels * STEM_TAPS,
 			    weights->first_bias[i], channels, signs, sign,
 			    data, stem_stride(shape->middle, vectors));
 		sign += STEM_POINTS;
@@ -104,7 +104,7 @@ INLINE void vector_enter(const struct stem_shape *shape,
 	}
 }
 
-void ISA_NAME(stem_enter)(const struct stem_shape *shape,
+void ISA_NAME(stem_input)(const struct stem_shape *shape,
 			  const struct stem_weights *weights,
 			  const struct stem_batch *batch, const int *list,
 			  int vectors, float *data, uint8_t *signs,
@@ -115,13 +115,13 @@ void ISA_NAME(stem_enter)(const struct stem_shape *shape,
 
 		ISA_NAME(stem_gather)(shape, batch, list[v], patches);
 		if (shape->channels > 1)
-			vector_enter(shape, weights, shape->channels, patches,
+			vector_input(shape, weights, shape->channels, patches,
 				     signs, sign, data, vectors);
 		else if (signs)
-			vector_enter(shape, weights, 1, patches, signs, sign,
+			vector_input(shape, weights, 1, patches, signs, sign,
 				     data, vectors);
 		else
-			vector_enter(shape, weights, 1, patches, NULL, 0, data,
+			vector_input(shape, weights, 1, patches, NULL, 0, data,
 				     vectors);
 		data += LANES;
 	}

@@ -1,13 +1,12 @@
 /*
- * Slopes by the second convolution's outputs for stem_direct_data_amx.c, in
- * bf16, pixel by pixel with the outputs beside each other:
+ * The gradient by the second convolution's outputs for stem_direct_data_amx.c,
+ * in bf16, pixel by pixel with the outputs beside each other:
  *
- *   slopes[pixel][output] = scale * slope of its window if the pixel won it,
- *			     else 0
+ *   dz[pixel][output] = scale * dy of its window if the pixel won it, else 0
  *
- * 32 outputs of 16 windows are turned at once: the slopes in pairs of bytes,
- * the winners in bytes. Each is then compared and stored for the four
- * pixels of its window.
+ * 32 outputs of 16 windows are transposed at once: dy in pairs of bytes, the
+ * winners in bytes. Each is then compared and stored for the four pixels of its
+ * window.
  */
 #include <string.h>
 
@@ -15,15 +14,15 @@
 
 #ifdef __AMX_BF16__
 
-#define SIDE 16 /* windows, whose slopes are turned together */
+#define SIDE 16 /* windows, whose dy are transposed together */
 
-void ISA_NAME(direct_clear)(const struct direct_data *data, uint16_t *slopes)
+void ISA_NAME(direct_dz_clear)(const struct direct_data *data, uint16_t *dz)
 {
-	const size_t pixel = (size_t)data->pitch * sizeof(*slopes);
-	uint16_t *row = slopes + data->before * data->pitch;
+	const size_t pixel = (size_t)data->pitch * sizeof(*dz);
+	uint16_t *row = dz + data->before * data->pitch;
 	const int used = (data->rows - 2) * data->columns;
 
-	memset(slopes, 0, (size_t)data->before * pixel);
+	memset(dz, 0, (size_t)data->before * pixel);
 	for (int y = 0; y < data->rows - 2; y++) {
 		row += data->columns * data->pitch;
 		memset(row - 2 * data->pitch, 0, 2 * pixel);
@@ -33,7 +32,7 @@ void ISA_NAME(direct_clear)(const struct direct_data *data, uint16_t *slopes)
 
 /* 32 outputs, from the first one on, of up to SIDE windows. */
 struct windows {
-	const float *slopes;
+	const float *dy;
 	const uint8_t *winners;
 	const int32_t *kept;
 	float scale;
@@ -48,17 +47,16 @@ INLINE size_t output_at(const struct windows *windows, int output,
 	return output < outputs ? (size_t)output * windows->plane : 0;
 }
 
-/* A slope for each window, 0 if its plane is dropped. */
-INLINE __m512 slopes_load(const struct windows *windows, int output,
-			  int outputs)
+/* A dy for each window, 0 if its plane is dropped. */
+INLINE __m512 dy_load(const struct windows *windows, int output, int outputs)
 {
-	const vec slope = vec_set(windows->scale) *
+	const vec value = vec_set(windows->scale) *
 			  (vec)_mm512_maskz_loadu_ps(
 				  windows->chosen,
-				  windows->slopes + output_at(windows, output,
-							      outputs));
+				  windows->dy + output_at(windows, output,
+							  outputs));
 
-	return (__m512)((lanes_int)slope & windows->kept[output]);
+	return (__m512)((lanes_int)value & windows->kept[output]);
 }
 
 /*
@@ -72,8 +70,8 @@ INLINE void quarter_load(const struct windows *windows, int output,
 
 	UNROLL for (int i = 0; i < 4; i++)
 		rows[i] = (__m512i)_mm512_cvtne2ps_pbh(
-			slopes_load(windows, output + 8 + i, outputs),
-			slopes_load(windows, output + i, outputs));
+			dy_load(windows, output + 8 + i, outputs),
+			dy_load(windows, output + i, outputs));
 	UNROLL for (int i = 0; i < 2; i++) {
 		low[i] = _mm512_unpacklo_epi16(rows[2 * i], rows[2 * i + 1]);
 		high[i] = _mm512_unpackhi_epi16(rows[2 * i], rows[2 * i + 1]);
@@ -85,8 +83,8 @@ INLINE void quarter_load(const struct windows *windows, int output,
 }
 
 /* 16 outputs: windows i and i + 8, two halves of eight outputs each. */
-INLINE void half_turn(const struct windows *windows, int output, int outputs,
-		      __m512i eights[8])
+INLINE void half_transpose(const struct windows *windows, int output,
+			   int outputs, __m512i eights[8])
 {
 	__m512i quarters[2][4];
 
@@ -117,7 +115,7 @@ INLINE __m512i winners_load(const struct windows *windows, int output,
 }
 
 /* Eight windows of all outputs, from pairs of each eight of them. */
-INLINE void winners_turn(const __m512i pairs[4], uint8_t (*to)[AMX_DEPTH])
+INLINE void winners_transpose(const __m512i pairs[4], uint8_t (*to)[AMX_DEPTH])
 {
 	const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
 	__m512i fours[4];
@@ -140,19 +138,19 @@ INLINE void winners_turn(const __m512i pairs[4], uint8_t (*to)[AMX_DEPTH])
 }
 
 /* outputs is a constant where there are all. */
-INLINE void windows_turn(const struct windows *windows, int outputs,
-			 uint16_t (*slopes)[AMX_DEPTH],
-			 uint8_t (*winners)[AMX_DEPTH])
+INLINE void windows_transpose(const struct windows *windows, int outputs,
+			      uint16_t (*dz)[AMX_DEPTH],
+			      uint8_t (*winners)[AMX_DEPTH])
 {
 	__m512i eights[2][8], pairs[2][4];
 
-	half_turn(windows, 0, outputs, eights[0]);
-	half_turn(windows, 16, outputs, eights[1]);
+	half_transpose(windows, 0, outputs, eights[0]);
+	half_transpose(windows, 16, outputs, eights[1]);
 	UNROLL for (int i = 0; i < 8; i++) {
-		_mm512_store_si512(slopes[i],
+		_mm512_store_si512(dz[i],
 				   _mm512_shuffle_i32x4(eights[0][i],
 							eights[1][i], 0x88));
-		_mm512_store_si512(slopes[i + 8],
+		_mm512_store_si512(dz[i + 8],
 				   _mm512_shuffle_i32x4(eights[0][i],
 							eights[1][i], 0xdd));
 	}
@@ -163,15 +161,15 @@ INLINE void windows_turn(const struct windows *windows, int outputs,
 		pairs[0][i] = _mm512_unpacklo_epi8(even, odd);
 		pairs[1][i] = _mm512_unpackhi_epi8(even, odd);
 	}
-	winners_turn(pairs[0], winners);
-	winners_turn(pairs[1], winners + SIDE / 2);
+	winners_transpose(pairs[0], winners);
+	winners_transpose(pairs[1], winners + SIDE / 2);
 }
 
 /* 32 outputs of a window: zeros but for the pixel that won. */
-INLINE void window_store(const uint16_t *slopes, const uint8_t *winners,
+INLINE void window_store(const uint16_t *dz, const uint8_t *winners,
 			 uint16_t *to, size_t pitch, size_t below)
 {
-	const __m512i values = _mm512_load_si512(slopes);
+	const __m512i values = _mm512_load_si512(dz);
 	const __m256i won = _mm256_load_si256((const void *)winners);
 	uint16_t *pixels[STEM_QUADRANTS] = { to, to + pitch, to + below,
 					     to + below + pitch };
@@ -202,39 +200,38 @@ INLINE void cursor_move(struct cursor *cursor, const struct direct_data *data)
 }
 
 /* 32 outputs of up to SIDE windows. */
-static void windows_spread(const struct direct_data *data,
+static void windows_unpool(const struct direct_data *data,
 			   const struct windows *windows, int count,
 			   int outputs, struct cursor *cursor)
 {
 	const size_t pitch = (size_t)data->pitch;
 	const size_t below = (size_t)data->columns * pitch;
-	uint16_t slopes[SIDE][AMX_DEPTH] __attribute__((aligned(64)));
+	uint16_t dz[SIDE][AMX_DEPTH] __attribute__((aligned(64)));
 	uint8_t winners[SIDE][AMX_DEPTH] __attribute__((aligned(64)));
 
 	if (outputs >= AMX_DEPTH)
-		windows_turn(windows, AMX_DEPTH, slopes, winners);
+		windows_transpose(windows, AMX_DEPTH, dz, winners);
 	else
-		windows_turn(windows, outputs, slopes, winners);
+		windows_transpose(windows, outputs, dz, winners);
 	for (int i = 0; i < count; i++) {
-		window_store(slopes[i], winners[i], cursor->to, pitch, below);
+		window_store(dz[i], winners[i], cursor->to, pitch, below);
 		cursor_move(cursor, data);
 	}
 }
 
-void ISA_NAME(direct_spread)(const struct direct_data *data,
-			     const struct direct_source *source,
-			     uint16_t *slopes)
+void ISA_NAME(direct_dz_fill)(const struct direct_data *data,
+			      const struct direct_source *source, uint16_t *dz)
 {
 	const int plane = stem_plane(data->shape);
 
-	slopes += data->before * data->pitch;
+	dz += data->before * data->pitch;
 	for (int o = 0; o < data->pitch; o += AMX_DEPTH) {
-		struct cursor cursor = { slopes + o, (data->columns - 2) / 2 };
+		struct cursor cursor = { dz + o, (data->columns - 2) / 2 };
 
 		for (int p = 0; p < plane; p += SIDE) {
 			const int count = plane - p < SIDE ? plane - p : SIDE;
 			const struct windows windows = {
-				.slopes = source->slopes + o * plane + p,
+				.dy = source->dy + o * plane + p,
 				.winners = source->winners + o * plane + p,
 				.kept = source->kept + o,
 				.scale = source->scale,
@@ -242,7 +239,7 @@ void ISA_NAME(direct_spread)(const struct direct_data *data,
 				.chosen = (__mmask16)((1u << count) - 1),
 			};
 
-			windows_spread(data, &windows, count,
+			windows_unpool(data, &windows, count,
 				       data->shape->outputs - o, &cursor);
 		}
 	}
