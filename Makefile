@@ -99,7 +99,7 @@ ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING) \
 	$(WRAPPED:%=-Wl$(comma)--wrap=%)
 LIBS = $(PKG_LIBS) -lcsv -lm
 
-SOURCES := $(wildcard models/*.c backends/*.c backends/*/*.c \
+SOURCES := $(wildcard models/*.c backends/*/*.c backends/cpu/solvers/*.c \
 	backends/opencl/*/*.c bench/*.c bench/*/*.c)
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
@@ -371,8 +371,8 @@ $(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
 	$Q$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 # Each header alone gives a file that compiles.
-HEADERS_ALONE := $(patsubst %,alone/%,$(wildcard models/*.h backends/*.h \
-	backends/*/*.h backends/opencl/*/*.h bench/*.h bench/*/*.h tests/*.h tests/fuzz/*.h))
+HEADERS_ALONE := $(patsubst %,alone/%,$(wildcard models/*.h backends/*/*.h \
+	backends/*/*/*.h bench/*/*.h tests/*.h tests/fuzz/*.h))
 check-headers: $(HEADERS_ALONE)
 $(HEADERS_ALONE): alone/%: $O/flags
 	$Qecho '#include "$*"' | \

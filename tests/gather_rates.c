@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backends/cpu/cpu.h"
-#include "backends/cpu/gather_conv.h"
 #include "bench/run/peaks.h"
+#include "backends/cpu/isa.h"
+#include "backends/cpu/solvers/gather_conv.h"
+#include "backends/host/host.h"
 #include "bench/system/clock.h"
 
 struct rate_case {

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/cpu/cpu.h"
+#include "backends/cpu/isa.h"
 #include "bench/system/number.h"
 #include "bench/run/dataset.h"
 #include "bench/run/peaks.h"

@@ -1,5 +1,5 @@
 /* Gathered products of every build against the reference's convolutions. */
-#include "backends/cpu/gather_conv.h"
+#include "backends/cpu/solvers/gather_conv.h"
 #include "backends/cpu/kernels.h"
 #include "backends/host/host.h"
 #include "backends/reference/layers.h"

@@ -4,14 +4,14 @@
  * over the batch without what dropout took, their update at once where no other
  * core wants the gradient; and whatever else a graph has.
  */
-#include "backends/cpu/cpu.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/isa.h"
+#include "backends/cpu/profile.h"
+#include "backends/cpu/solvers/joint.h"
 #include "backends/host/blas.h"
-#include "backends/cpu/joint.h"
 
 extern const struct backend cpu_backend;
 
@@ -107,7 +107,7 @@ static double cpu_sample_bytes(const struct model *model,
 }
 
 /* What is derived from the parameters is out of date. */
-static void note_moved(struct cpu_program *program)
+static void mark_moved(struct cpu_program *program)
 {
 	program->moved = program->moved_back = 1;
 }
@@ -123,8 +123,8 @@ static int cpu_compile(struct device *device, const struct model *model,
 		return error_memory(err, "a program");
 	program->kernels = ((struct cpu_device *)device)->kernels;
 	if (cpu_check_precision(program->kernels, options, err) ||
-	    host_plan(&program->host, device, model, options, solvers,
-			 SOLVERS, err))
+	    host_plan(&program->host, device, model, options, solvers, SOLVERS,
+		      err))
 		goto fail;
 	if (cpu_lay_out(program, &length)) {
 		error_memory(err, "a program");
@@ -141,7 +141,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 		cpu_free(&program->host.base);
 		return error_memory(err, "the activations of a batch");
 	}
-	note_moved(program);
+	mark_moved(program);
 	*out = &program->host.base;
 	return 0;
 fail:
@@ -160,7 +160,7 @@ static int cpu_store(struct program *program, enum vector which,
 		return host_store(program, which, values, err);
 	/* It is only read. */
 	cpu_copy_parameters(cpu, cpu->host.vectors[which], (float *)values, 1);
-	note_moved(cpu);
+	mark_moved(cpu);
 	return 0;
 }
 
@@ -209,8 +209,10 @@ static void losses(struct cpu_program *program, const struct cpu_pass *pass,
 	}
 }
 
-void cpu_differentiate(struct cpu_program *program, const struct batch *batch,
-		       enum cpu_leaves leaves, const struct update *update)
+/* Forward and backward. The update is that of CPU_LEAVES_UPDATE, else NULL. */
+static void differentiate(struct cpu_program *program,
+			  const struct batch *batch, enum cpu_leaves leaves,
+			  const struct update *update)
 {
 	struct program *base = &program->host.base;
 	const size_t all = leaves == CPU_LEAVES_PARTS ? base->reduced :
@@ -241,7 +243,7 @@ static int cpu_unmap(struct program *program, enum vector which,
 		     struct error *err)
 {
 	if (which == VECTOR_PARAMETERS)
-		note_moved((struct cpu_program *)program);
+		mark_moved((struct cpu_program *)program);
 	return host_unmap(program, which, err);
 }
 
@@ -263,7 +265,7 @@ static int cpu_update(struct program *program, const struct update *update,
 			vectors[VECTOR_STATE_0] + from,
 			vectors[VECTOR_STATE_1] + from,
 			vectors[VECTOR_GRADIENT] + from);
-	note_moved(cpu);
+	mark_moved(cpu);
 	cpu->updated = to - from;
 	program_end_part(program, CPU_PART_UPDATE);
 	return 0;
@@ -288,13 +290,13 @@ static int cpu_gradient(struct program *program, const struct batch *batch,
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
 	if (update && updates_at_once(cpu, batch)) {
-		cpu_differentiate(cpu, batch, CPU_LEAVES_UPDATE, update);
+		differentiate(cpu, batch, CPU_LEAVES_UPDATE, update);
 		return cpu_update(program, update, 0, cpu->eager, err);
 	}
-	cpu_differentiate(cpu, batch,
-			  program->reduced < program->length ?
-				  CPU_LEAVES_PARTS : CPU_LEAVES_GRADIENT,
-			  NULL);
+	differentiate(cpu, batch,
+		      program->reduced < program->length ?
+			      CPU_LEAVES_PARTS : CPU_LEAVES_GRADIENT,
+		      NULL);
 	return update ? program_update(program, update, err) : 0;
 }
 

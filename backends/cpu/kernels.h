@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/cpu/gather.h"
-#include "backends/cpu/linear.h"
-#include "backends/cpu/planes.h"
-#include "backends/cpu/stem.h"
+#include "backends/cpu/kernels/gather.h"
+#include "backends/cpu/kernels/linear.h"
+#include "backends/cpu/kernels/planes.h"
+#include "backends/cpu/kernels/stem.h"
 #include "backends/contract/peak.h"
 #include "models/random.h"
 

@@ -2,10 +2,10 @@
  * The work of an iteration, part by part, from shapes and from what the last
  * gradient has left.
  */
+#include "backends/cpu/profile.h"
+
 #include <math.h>
 #include <stdio.h>
-
-#include "backends/cpu/work.h"
 
 double work_samples(const struct cpu_program *program)
 {
@@ -59,7 +59,7 @@ void work_elements(const struct cpu_program *program,
 	parts[CPU_PART_FORWARD + step->index] = part;
 	work_name(program, step, "backward", &part);
 	if (step->out->gradient)
-		parts[cpu_part_backward(step->index, CPU_BY_ALL)] = part;
+		parts[cpu_part_backward(step->index, CPU_BACKWARD_ALL)] = part;
 }
 
 static double choices_of(const struct cpu_program *program)

@@ -16,7 +16,7 @@
  * one counter after the other, of which SSE2 left 56: the portable build has
  * models/random.c itself.
  */
-#include "backends/cpu/kernels/dropout_kernels.h"
+#include "backends/cpu/kernels/table.h"
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 

@@ -1,5 +1,5 @@
 /*
- * The product of gathered rows: see backends/cpu/gather.h.
+ * The product of gathered rows: see backends/cpu/kernels/gather.h.
  *
  * A tile of rows by vectors of outputs has its sums in registers while all taps
  * and their values pass: of AVX-512, 6 rows x 4 vectors take 10 loads for 24
@@ -10,6 +10,8 @@
  * outputs (590 KB for 9 taps) pass from the second level of the cache for each
  * tile, while the ROWS rows of a chunk stay there as well.
  */
+#include "backends/cpu/kernels/gather.h"
+
 #include "backends/cpu/kernels/gather_kernels.h"
 
 #define ROWS 192

@@ -2,7 +2,7 @@
 #ifndef BACKENDS_CPU_KERNELS_GATHER_KERNELS_H
 #define BACKENDS_CPU_KERNELS_GATHER_KERNELS_H
 
-#include "backends/cpu/gather.h"
+#include "backends/cpu/kernels/gather.h"
 #include "backends/cpu/kernels/simd.h"
 
 /* outputs that tiles of sums have at once, and their rows. */

@@ -1,5 +1,5 @@
 /*
- * The gradient by the weights of gathered products (backends/cpu/gather.h):
+ * The weight gradient of gathered products (backends/cpu/kernels/gather.h):
  *
  *   dw[t][k][o] += sum over p of in[table[t][p] + k] dy[p][o]
  *

@@ -1,4 +1,6 @@
 /* The kernels of a linear layer of one instruction set, as one table. */
+#include "backends/cpu/kernels/linear.h"
+
 #include "backends/cpu/kernels/linear_kernels.h"
 
 #include "backends/cpu/kernels/adadelta.h"

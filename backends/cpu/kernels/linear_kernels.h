@@ -14,7 +14,7 @@
 
 #include "backends/cpu/kernels/scratch.h"
 #include "backends/cpu/kernels/simd.h"
-#include "backends/cpu/linear.h"
+#include "backends/cpu/kernels/linear.h"
 
 #define WORD 64 /* bits */
 #define TILE_MOST 9
@@ -167,7 +167,7 @@ void ISA_NAME(linear_update_parts)(const struct linear_shape *shape,
 				   int from, int to, void *scratch);
 
 #ifdef __AMX_BF16__
-/* Whether tiles fit; see backends/cpu/linear.h. */
+/* Whether tiles fit; see backends/cpu/kernels/linear.h. */
 int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
 				      int count, int drops);
 

@@ -1,5 +1,5 @@
 /*
- * Batch norm: see backends/cpu/planes.h.
+ * Batch norm: see backends/cpu/kernels/planes.h.
  *
  * Sums are of floats over ROWS rows, then of doubles: of x less the mean of a
  * few of its channel's values, which makes the variance right to 1e-7 however

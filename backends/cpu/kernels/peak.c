@@ -10,7 +10,7 @@
  * and additions of x86-64, 6 x 2 for bf16. None of it can be left out: nothing
  * may be reassociated, and the compiler does not know what a sum begins with.
  */
-#include "backends/cpu/kernels/peak_kernels.h"
+#include "backends/cpu/kernels/table.h"
 
 #ifndef __AMX_BF16__ /* for which there is peak_amx.c */
 

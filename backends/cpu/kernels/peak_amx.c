@@ -7,7 +7,7 @@
  * a product begins every 16 cycles, and takes 52.
  */
 #include "backends/cpu/kernels/amx.h"
-#include "backends/cpu/kernels/peak_kernels.h"
+#include "backends/cpu/kernels/table.h"
 
 #ifdef __AMX_BF16__
 

@@ -1,5 +1,6 @@
-/* Poolings and single elements: see backends/cpu/planes.h. Memory is what most
- * of this waits for. */
+/* Poolings and single elements. Memory is what most of this waits for. */
+#include "backends/cpu/kernels/planes.h"
+
 #include "backends/cpu/kernels/planes_kernels.h"
 #include "backends/cpu/kernels/simd_masks.h"
 

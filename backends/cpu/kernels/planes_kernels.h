@@ -1,9 +1,9 @@
-/* What planes.c puts into the table of backends/cpu/planes.h. */
+/* What planes.c puts into the table of backends/cpu/kernels/planes.h. */
 #ifndef BACKENDS_CPU_KERNELS_PLANES_KERNELS_H
 #define BACKENDS_CPU_KERNELS_PLANES_KERNELS_H
 
 #include "backends/cpu/kernels/simd.h"
-#include "backends/cpu/planes.h"
+#include "backends/cpu/kernels/planes.h"
 
 void ISA_NAME(norm_moments)(const struct norm_rows *rows, const float *x,
 			    double *mean, double *variance);

@@ -1,4 +1,6 @@
 /* The stem's kernels of one instruction set, as a table. */
+#include "backends/cpu/kernels/stem.h"
+
 #include "backends/cpu/kernels/stem_kernels.h"
 
 static size_t scratch(const struct stem_shape *shape)

@@ -68,7 +68,7 @@ void ISA_NAME(stem_pairs_fill)(const struct stem_shape *shape,
 			       const struct stem_batch *batch,
 			       float *transposed, uint8_t *planes);
 
-/* The slots of backends/cpu/stem.h. */
+/* The slots of backends/cpu/kernels/stem.h. */
 size_t ISA_NAME(stem_direct_sums)(const struct stem_shape *shape);
 size_t ISA_NAME(stem_direct_weights_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_direct_weights)(const struct stem_shape *shape,

@@ -23,7 +23,7 @@
 #define BACKENDS_CPU_KERNELS_STEM_LANES_H
 
 #include "backends/cpu/kernels/simd.h"
-#include "backends/cpu/stem.h"
+#include "backends/cpu/kernels/stem.h"
 
 #if LANES > 8
 typedef uint16_t lane_bits;

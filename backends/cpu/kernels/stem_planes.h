@@ -6,7 +6,7 @@
 #define BACKENDS_CPU_KERNELS_STEM_PLANES_H
 
 #include "backends/cpu/kernels/simd.h"
-#include "backends/cpu/stem.h"
+#include "backends/cpu/kernels/stem.h"
 
 /* The planes between, in whole vectors. */
 INLINE int stem_planes_padded(const struct stem_shape *shape)

@@ -1,8 +1,7 @@
 /* All kernels of one instruction set, and whether this CPU has it. */
+#include "backends/cpu/kernels/table.h"
+
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/kernels/dropout_kernels.h"
-#include "backends/cpu/kernels/peak_kernels.h"
-#include "backends/cpu/kernels/stem_kernels.h"
 
 #if defined(__x86_64__) && defined(__AVX512F__)
 static int has_avx512(void)

@@ -4,10 +4,10 @@
  * layer's inputs, over the samples of all. Of each core it has the layer's
  * inputs, and what its kernels leave of the gradient by its outputs.
  */
-#ifndef BACKENDS_CPU_JOINT_H
-#define BACKENDS_CPU_JOINT_H
+#ifndef BACKENDS_CPU_SOLVERS_JOINT_H
+#define BACKENDS_CPU_SOLVERS_JOINT_H
 
-#include "backends/cpu/linear_step.h"
+#include "backends/cpu/solvers/sparse_linear.h"
 
 struct cpu_joint {
 	struct linear_step *linear;

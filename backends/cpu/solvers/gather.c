@@ -7,10 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "backends/cpu/cpu.h"
-#include "backends/cpu/gather_conv.h"
-#include "backends/cpu/relu.h"
-#include "backends/cpu/work.h"
+#include "backends/cpu/profile.h"
+#include "backends/cpu/solvers/gather_conv.h"
 
 struct gather_step {
 	struct cpu_step step;
@@ -230,6 +228,15 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 					   step->out->out);
 }
 
+/* The gradient by out, which ReLU made, becomes 0 where out is. A NaN is not at
+ * most 0: it passes, and so does the gradient by it. */
+static void stop_gradient(const float *restrict out, size_t count,
+			  float *restrict dy)
+{
+	for (size_t i = 0; i < count; i++)
+		dy[i] = out[i] <= 0 ? 0 : dy[i];
+}
+
 static void backward(struct cpu_program *program, struct cpu_step *step,
 		     const struct cpu_pass *pass)
 {
@@ -241,8 +248,8 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 
 	if (gather->relu != CPU_NO_ROW)
-		relu_stop(out->out, (size_t)pass->count * out->size,
-			  out->gradient);
+		stop_gradient(out->out, (size_t)pass->count * out->size,
+			      out->gradient);
 	program->kernels->gather->differentiate(
 		&gather->conv.forward, &batch, out->gradient,
 		g + gather->weight, node->has_bias ? g + gather->bias : NULL,
@@ -294,7 +301,7 @@ static void work(const struct cpu_program *program,
 	part.dense *= node->wants_dx ? 2 : 1;
 	part.done = count * back;
 	part.bytes += WORK_FLOAT * ((node->wants_dx ? in : 0) + weights);
-	parts[cpu_part_backward(step->index, CPU_BY_ALL)] = part;
+	parts[cpu_part_backward(step->index, CPU_BACKWARD_ALL)] = part;
 }
 
 const struct cpu_solver cpu_conv_solver = {

@@ -12,10 +12,10 @@
  * Few channels are too short to be a tap. Such an input is joined: copied
  * without gaps, and with its padding, so that a row of the window is one tap.
  */
-#ifndef BACKENDS_CPU_GATHER_CONV_H
-#define BACKENDS_CPU_GATHER_CONV_H
+#ifndef BACKENDS_CPU_SOLVERS_GATHER_CONV_H
+#define BACKENDS_CPU_SOLVERS_GATHER_CONV_H
 
-#include "backends/cpu/gather.h"
+#include "backends/cpu/kernels/gather.h"
 #include "models/model.h"
 
 struct gather_class {

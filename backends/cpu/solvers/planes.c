@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/cpu.h"
-#include "backends/cpu/work.h"
+#include "backends/cpu/profile.h"
 
 struct pool_step {
 	struct cpu_step step;

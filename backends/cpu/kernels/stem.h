@@ -24,8 +24,8 @@
  * tiles of one sample do not fill whole vectors, those of a group of samples
  * share some; each call below takes 1 .. stem_group() samples.
  */
-#ifndef BACKENDS_CPU_STEM_H
-#define BACKENDS_CPU_STEM_H
+#ifndef BACKENDS_CPU_KERNELS_STEM_H
+#define BACKENDS_CPU_KERNELS_STEM_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -15,8 +15,8 @@
  * after the other. The last block is as narrow as whole vectors can be; what it
  * has too much is 0 and stays 0.
  */
-#ifndef BACKENDS_CPU_GATHER_H
-#define BACKENDS_CPU_GATHER_H
+#ifndef BACKENDS_CPU_KERNELS_GATHER_H
+#define BACKENDS_CPU_KERNELS_GATHER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
-/* The stem of a program: its first rows, as stem.h has them. */
-#ifndef BACKENDS_CPU_STEM_STEP_H
-#define BACKENDS_CPU_STEM_STEP_H
+/* The stem of a program: its first rows, as kernels/stem.h has them. */
+#ifndef BACKENDS_CPU_SOLVERS_STEM_H
+#define BACKENDS_CPU_SOLVERS_STEM_H
 
-#include "backends/cpu/cpu.h"
+#include "backends/cpu/program.h"
 
 struct stem_step {
 	struct cpu_step step;
@@ -28,10 +28,16 @@ struct stem_step {
 };
 
 /* [outputs] of a sample in training: 0, a dropped plane; NULL: none is. */
-const uint8_t *stem_keep(const struct cpu_program *program,
-			 const struct stem_step *stem, int sample);
+static inline const uint8_t *stem_keep(const struct cpu_program *program,
+				       const struct stem_step *stem,
+				       int sample)
+{
+	return stem->planes.dropped_by == CPU_NO_ROW ? NULL :
+		host_decisions_at(&program->host, stem->planes.dropped_by,
+				  sample);
+}
 
-/* See struct cpu_solver. */
+/* Slots of struct cpu_solver, in stem_report.c. */
 void stem_decide(const struct cpu_program *program, const struct cpu_step *step,
 		 int row, uint8_t *values);
 void stem_work(const struct cpu_program *program, const struct cpu_step *step,

@@ -4,8 +4,8 @@
  * is between its channels and the next row is neither read for anything nor
  * written.
  */
-#ifndef BACKENDS_CPU_PLANES_H
-#define BACKENDS_CPU_PLANES_H
+#ifndef BACKENDS_CPU_KERNELS_PLANES_H
+#define BACKENDS_CPU_KERNELS_PLANES_H
 
 #include <stddef.h>
 #include <stdint.h>

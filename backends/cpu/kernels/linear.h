@@ -16,8 +16,8 @@
  * [block][output][place]. All three passes read and write whole rows of places
  * then; linear_weight_at() says where a flat parameter lives.
  */
-#ifndef BACKENDS_CPU_LINEAR_H
-#define BACKENDS_CPU_LINEAR_H
+#ifndef BACKENDS_CPU_KERNELS_LINEAR_H
+#define BACKENDS_CPU_KERNELS_LINEAR_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "backends/cpu/cpu.h"
-#include "backends/cpu/work.h"
+#include "backends/cpu/profile.h"
 
 struct norm_step {
 	struct cpu_step step;

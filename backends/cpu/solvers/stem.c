@@ -1,8 +1,10 @@
 /* The stem of a program: where its parameters and activations are. */
-#include "backends/cpu/stem_step.h"
+#include "backends/cpu/solvers/stem.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "backends/cpu/profile.h"
 
 /* The stem's rows, the first ones. */
 enum { LEAD, LEAD_RELU, MAIN };
@@ -251,14 +253,6 @@ static void refresh(struct cpu_program *program, struct cpu_step *step,
 	};
 }
 
-const uint8_t *stem_keep(const struct cpu_program *program,
-			 const struct stem_step *stem, int sample)
-{
-	return stem->planes.dropped_by == CPU_NO_ROW ? NULL :
-		host_decisions_at(&program->host, stem->planes.dropped_by,
-				  sample);
-}
-
 /* Samples first .. first + count of a pass. */
 static struct stem_batch group_of(const struct cpu_program *program,
 				  const struct stem_step *stem,
@@ -393,7 +387,7 @@ static void backward_group(struct cpu_program *program, struct stem_step *stem,
 				stem->lane_sums, lane_sums_of_bias(stem),
 				stem->scratch);
 	program_end_part(&program->host.base,
-			 cpu_part_backward(stem->step.index, CPU_BY_ALL));
+			 cpu_part_backward(stem->step.index, CPU_BACKWARD_ALL));
 	group.count = count - (last && cpu_node(program, MAIN)->broken);
 	stem->kernels->weight_gradient(&stem->shape, &stem->weights, &group,
 				       gradient, winners, stem->sums,

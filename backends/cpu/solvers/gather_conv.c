@@ -1,4 +1,4 @@
-#include "backends/cpu/gather_conv.h"
+#include "backends/cpu/solvers/gather_conv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,12 +2,13 @@
  * Cores that make the update of a linear layer's weights together: the weight
  * gradient is never stored, and never exchanged.
  */
-#include "backends/cpu/joint.h"
+#include "backends/cpu/solvers/joint.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/contract/allocator.h"
+#include "backends/cpu/profile.h"
 
 /* What begins a core's part. */
 struct header {

@@ -1,8 +1,10 @@
-/* Where things are: what lies between steps, and the parameters of each. */
-#include <stdlib.h>
+#include "backends/cpu/program.h"
 
-#include "backends/cpu/cpu.h"
-#include "backends/cpu/joint.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cpu/profile.h"
+#include "backends/cpu/solvers/joint.h"
 
 struct cpu_value *cpu_value_of(struct cpu_program *program, int row)
 {
@@ -17,6 +19,24 @@ struct cpu_value *cpu_common_value(struct cpu_program *program, int row)
 		return value;
 	program->wants_common = 1;
 	return &program->common_images;
+}
+
+int cpu_row_of(const struct cpu_program *program, const struct cpu_step *step,
+	       enum layer_kind kind)
+{
+	for (int row = step->first; row <= step->last; row++) {
+		const struct layer *layer = cpu_node(program, row)->layer;
+
+		if (layer->kind == kind ||
+		    (kind == LAYER_DROPOUT && layer_drops(layer)))
+			return row;
+	}
+	return CPU_NO_ROW;
+}
+
+int cpu_drops(const struct cpu_program *program, int row)
+{
+	return row != CPU_NO_ROW && program->host.base.options.dropout;
 }
 
 static int make_step(struct cpu_program *program, const struct step *step)
@@ -167,4 +187,82 @@ void cpu_copy_parameters(const struct cpu_program *program, float *own,
 		if (step->solver->copy)
 			step->solver->copy(program, step, own, flat, to_own);
 	}
+}
+
+static void refresh(struct cpu_program *program, int training)
+{
+	if (!program->moved && !(training && program->moved_back))
+		return;
+	for (int s = 0; s < program->count; s++) {
+		struct cpu_step *step = program->steps[s];
+
+		if (step->solver->refresh)
+			step->solver->refresh(program, step, training);
+	}
+	program->moved = 0;
+	program->moved_back = program->moved_back && !training;
+}
+
+void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass)
+{
+	struct program *base = &program->host.base;
+
+	refresh(program, pass->training);
+	program_end_part(base, CPU_PART_WEIGHTS);
+	/* They are only read. */
+	program->images.out = (float *)pass->batch->images +
+			      (size_t)pass->first * program->images.size;
+	if (program->wants_common)
+		cpu_value_copy(&program->images, program->images.out,
+			       pass->count, &program->common_images,
+			       program->common_images.out);
+	for (int s = 0; s < program->count; s++) {
+		struct cpu_step *step = program->steps[s];
+
+		step->solver->forward(program, step, pass);
+		program_end_part(base, CPU_PART_FORWARD + s);
+	}
+}
+
+void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass)
+{
+	for (int s = program->count - 1; s >= 0; s--) {
+		struct cpu_step *step = program->steps[s];
+
+		if (!step->out->gradient)
+			continue;
+		step->solver->backward(program, step, pass);
+		program_end_part(&program->host.base,
+				 cpu_part_backward(s, CPU_BACKWARD_ALL));
+	}
+}
+
+void cpu_decide_relu(const struct cpu_program *program,
+		     const struct cpu_value *value, uint8_t *values)
+{
+	const int pixels = cpu_pixels(value);
+	const float *out = value->out;
+
+	for (int i = 0; i < program->host.batch_count; i++, out += value->size)
+		for (int c = 0; c < value->shape.channels; c++)
+			for (int p = 0; p < pixels; p++)
+				*values++ = !(out[cpu_value_at(value, c, p)] <=
+					      0);
+}
+
+int cpu_decisions(struct program *program, int layer, uint8_t *values,
+		  struct error *err)
+{
+	const struct cpu_program *cpu = (const struct cpu_program *)program;
+	const enum layer_kind kind = program->model->layers[layer].kind;
+
+	if (kind != LAYER_RELU && kind != LAYER_MAXPOOL)
+		return host_decisions(program, layer, values, err);
+	for (int s = 0; s < cpu->count; s++) {
+		const struct cpu_step *step = cpu->steps[s];
+
+		if (step->first <= layer && layer <= step->last)
+			step->solver->decide(cpu, step, layer, values);
+	}
+	return 0;
 }
