@@ -152,7 +152,7 @@ adds_up() {
 		run -2 --separate-stderr "$BENCH" measure "$target" \
 			"${TINY[@]}" --profile p.csv
 		[ -z "$output" ]
-		[[ "$stderr" == *"backend ${target%-1} does not tell"* ]]
+		[[ "$stderr" == *"backend ${target%-1} does not support it"* ]]
 		[ ! -e p.csv ]
 	done
 	run -2 --separate-stderr "$BENCH" run cpu-1 --profile p.csv

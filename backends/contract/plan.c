@@ -52,9 +52,9 @@ int plan_resolve(struct plan *plan, const struct graph *graph,
 			char where[80];
 
 			layer_describe(graph->model, at, where, sizeof(where));
-			return error_set(err, ERROR_MISSING, "no kernel for "
-					 "%s of model '%s'", where,
-					 graph->model->name);
+			return error_set(err, ERROR_MISSING, "model '%s', %s: "
+					 "layer not supported",
+					 graph->model->name, where);
 		}
 		plan->steps[plan->count++] = (struct step){
 			.solver = solvers[s],

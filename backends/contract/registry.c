@@ -46,8 +46,8 @@ int backend_check_profile(const struct backend *backend, struct error *err)
 		if (other->profile)
 			error_list(names, sizeof(names), other->name);
 	return error_set(err, ERROR_USAGE,
-			 "--profile: backend %s does not tell the parts of an "
-			 "iteration; these do: %s", backend->name, names);
+			 "--profile: backend %s does not support it; these do: "
+			 "%s", backend->name, names);
 }
 
 const struct backend *backend_oracle(void)

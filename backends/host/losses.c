@@ -1,8 +1,92 @@
-/* Losses of outputs in float. */
-#include "backends/host/losses.h"
+/*
+ * The losses of models/model.h for outputs in float, or in double in the file
+ * that says so; sums and exponentials are in double for either.
+ */
+#ifndef BACKENDS_HOST_LOSSES_H
+#define BACKENDS_HOST_LOSSES_H
 
-void host_loss(enum loss loss, const float *x, int outputs,
-	       const struct batch *batch, int i, struct score *score, float *dx)
+#include <math.h>
+
+#include "backends/host/host.h"
+
+#ifdef LOSSES_DOUBLE
+typedef double real;
+#else
+typedef float real;
+#endif
+
+static void loss_nll(const real *logits, int classes, int label, int divisor,
+		     struct score *score, real *dx)
 {
-	loss_of(loss, x, outputs, batch, i, score, dx);
+	real top = logits[0];
+	double sum = 0;
+	int best = 0;
+
+	for (int k = 1; k < classes; k++)
+		if (logits[k] > top) {
+			top = logits[k];
+			best = k;
+		}
+	for (int k = 0; k < classes; k++)
+		sum += exp((double)logits[k] - top);
+	score->loss += log(sum) - ((double)logits[label] - top);
+	score->correct += best == label;
+	if (!dx)
+		return;
+	for (int k = 0; k < classes; k++)
+		dx[k] = (real)((exp((double)logits[k] - top) / sum -
+				(k == label)) / divisor);
 }
+
+static void loss_bce(const real *x, int outputs, const float *z, int divisor,
+		     struct score *score, real *dx)
+{
+	double sum = 0;
+	int right = 1;
+
+	for (int k = 0; k < outputs; k++) {
+		const double e = exp(-fabs((double)x[k]));
+
+		sum += fmax(x[k], 0) - (double)x[k] * z[k] + log1p(e);
+		right &= (x[k] > 0) == (z[k] > .5f);
+		if (dx)
+			dx[k] = (real)(((x[k] > 0 ? 1 : e) / (1 + e) - z[k]) /
+				       ((double)outputs * divisor));
+	}
+	score->loss += sum / outputs;
+	score->correct += right;
+}
+
+static void loss_mse(const real *x, int outputs, const float *z, int divisor,
+		     struct score *score, real *dx)
+{
+	double sum = 0;
+
+	for (int k = 0; k < outputs; k++) {
+		const double away = (double)x[k] - z[k];
+
+		sum += away * away;
+		if (dx)
+			dx[k] = (real)(2 * away / ((double)outputs * divisor));
+	}
+	score->loss += sum / outputs;
+}
+
+static void loss_of(enum loss loss, const real *x, int outputs,
+		    const struct batch *batch, int i, struct score *score,
+		    real *dx)
+{
+	const float *z = loss == LOSS_NLL ? NULL :
+				batch->targets + (size_t)i * (size_t)outputs;
+
+	if (loss == LOSS_NLL)
+		loss_nll(x, outputs, batch->labels[i], batch->global_count,
+			 score, dx);
+	else if (loss == LOSS_BCE)
+		loss_bce(x, outputs, z, batch->global_count, score, dx);
+	else
+		loss_mse(x, outputs, z, batch->global_count, score, dx);
+	score->count++;
+}
+
+#endif
