@@ -1,19 +1,9 @@
-/*
- * The losses of models/model.h for outputs in float, or in double in the file
- * that says so; sums and exponentials are in double for either.
- */
-#ifndef BACKENDS_HOST_LOSSES_H
-#define BACKENDS_HOST_LOSSES_H
-
+/* The losses of models/model.h; sums and exponentials are in double for outputs
+ * in float, too: losses_float.c. */
 #include <math.h>
 
 #include "backends/host/host.h"
-
-#ifdef LOSSES_DOUBLE
-typedef double real;
-#else
-typedef float real;
-#endif
+#include "backends/host/real.h"
 
 static void loss_nll(const real *logits, int classes, int label, int divisor,
 		     struct score *score, real *dx)
@@ -72,9 +62,8 @@ static void loss_mse(const real *x, int outputs, const float *z, int divisor,
 	score->loss += sum / outputs;
 }
 
-static void loss_of(enum loss loss, const real *x, int outputs,
-		    const struct batch *batch, int i, struct score *score,
-		    real *dx)
+void real_loss(enum loss loss, const real *x, int outputs,
+	       const struct batch *batch, int i, struct score *score, real *dx)
 {
 	const float *z = loss == LOSS_NLL ? NULL :
 				batch->targets + (size_t)i * (size_t)outputs;
@@ -88,5 +77,3 @@ static void loss_of(enum loss loss, const real *x, int outputs,
 		loss_mse(x, outputs, z, batch->global_count, score, dx);
 	score->count++;
 }
-
-#endif

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/openblas/real.h"
+#include "backends/host/host.h"
+#include "backends/host/real.h"
 
 /* Windows along a side: those whose pixel k lies in the input. */
 struct inside {

@@ -1,13 +1,17 @@
 /*
  * Forward and backward through a graph, row by row: convolutions as im2col and
- * a matrix product a sample, linear layers as one of the batch. Each file that
- * includes this makes a pass of its own type of it.
+ * a matrix product a sample, linear layers as one of the batch. In doubles, or
+ * in floats: passes_float.c.
  */
-#ifndef BACKENDS_OPENBLAS_PASSES_H
-#define BACKENDS_OPENBLAS_PASSES_H
-
+#include "backends/host/blas.h"
 #include "backends/openblas/layers.h"
 #include "backends/openblas/openblas.h"
+
+#ifdef REAL_FLOAT
+#define openblas_pass_real openblas_pass_float
+#else
+#define openblas_pass_real openblas_pass_double
+#endif
 
 /* What a row works on: count samples of each. */
 struct work {
@@ -437,8 +441,8 @@ static void bring_images(struct openblas *openblas, const struct batch *batch)
 	openblas->images = converted;
 }
 
-static void pass(struct openblas *openblas, const struct batch *batch,
-		 int training, struct score *score)
+void openblas_pass_real(struct openblas *openblas, const struct batch *batch,
+			int training, struct score *score)
 {
 	const struct graph *graph = &openblas->oracle.host.graph;
 	const int last = graph->count - 1, logits = graph->nodes[last].source;
@@ -465,5 +469,3 @@ static void pass(struct openblas *openblas, const struct batch *batch,
 		row_backward(&work);
 	}
 }
-
-#endif

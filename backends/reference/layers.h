@@ -11,12 +11,7 @@
 #include <stdint.h>
 
 #include "backends/contract/backend.h"
-
-#ifdef REFERENCE_SINGLE
-typedef float real;
-#else
-typedef double real;
-#endif
+#include "backends/host/real.h"
 
 /*
  * With stride s and p rows and columns of zeros around x:

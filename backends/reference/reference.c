@@ -25,16 +25,6 @@ struct reference {
 
 extern const struct backend reference_backend;
 
-/* Of what this file computes in. */
-static real *vector(const struct reference *reference, enum vector which)
-{
-#ifdef REFERENCE_SINGLE
-	return reference->oracle.host.vectors[which];
-#else
-	return reference->oracle.vectors[which];
-#endif
-}
-
 static int reference_open(const struct device_request *request,
 			  struct device **device, struct error *err)
 {
@@ -194,7 +184,7 @@ static void forward_sample(struct reference *reference, int l, int n,
 			   const struct part *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
-	const real *w = vector(reference, VECTOR_PARAMETERS);
+	const real *w = real_vector(&reference->oracle, VECTOR_PARAMETERS);
 	const real *x = value_at(reference, node->source, n);
 	real *y = (real *)value_at(reference, l, n);
 	const real *other;
@@ -226,7 +216,7 @@ static struct norm channel_norm(struct reference *reference, int l, int c,
 				const struct part *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
-	const real *w = vector(reference, VECTOR_PARAMETERS);
+	const real *w = real_vector(&reference->oracle, VECTOR_PARAMETERS);
 	const size_t plane = (size_t)(node->in.height * node->in.width);
 	const double all = (double)part->count * (double)plane;
 	double *means = reference->oracle.buffers + node->buffers;
@@ -307,8 +297,8 @@ static void backward_sample(struct reference *reference, int l, int n,
 			    const struct part *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
-	const real *w = vector(reference, VECTOR_PARAMETERS);
-	real *dw = vector(reference, VECTOR_GRADIENT);
+	const real *w = real_vector(&reference->oracle, VECTOR_PARAMETERS);
+	real *dw = real_vector(&reference->oracle, VECTOR_GRADIENT);
 	const real *x = value_at(reference, node->source, n);
 	const real *dy = gradient_at(reference, l, n);
 	real *dx = node->wants_dx ? gradient_at(reference, node->source, n) :
@@ -348,7 +338,7 @@ static void batchnorm_backward(struct reference *reference, int l,
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const size_t plane = (size_t)(node->in.height * node->in.width);
-	real *dw = vector(reference, VECTOR_GRADIENT);
+	real *dw = real_vector(&reference->oracle, VECTOR_GRADIENT);
 
 	for (int c = 0; c < node->in.channels; c++) {
 		const size_t at = (size_t)c * plane;
@@ -439,7 +429,7 @@ static int reference_evaluate(struct program *program,
 
 const struct backend reference_backend = {
 	.version = BACKEND_VERSION,
-#ifdef REFERENCE_SINGLE
+#ifdef REAL_FLOAT
 	.name = "single",
 	.summary = "plain loops in float",
 	.precisions = 1u << PRECISION_FP32,

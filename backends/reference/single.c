@@ -1,6 +1,6 @@
 /* The reference once more, in float: what rounding alone makes of a network,
  * computed by plain loops. It is no target. */
-#define REFERENCE_SINGLE
+#define REAL_FLOAT
 
 #define conv_forward single_conv_forward
 #define conv_backward single_conv_backward

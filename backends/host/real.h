@@ -1,0 +1,21 @@
+/*
+ * What a file computes with that is compiled twice: double, or float in the
+ * file that defines REAL_FLOAT and includes the other one. The functions are
+ * those of blas.h, host.h and oracle.h.
+ */
+#ifndef BACKENDS_HOST_REAL_H
+#define BACKENDS_HOST_REAL_H
+
+#ifdef REAL_FLOAT
+typedef float real;
+#define real_gemm blas_gemm
+#define real_loss host_loss
+#define real_vector(oracle, which) ((oracle)->host.vectors[which])
+#else
+typedef double real;
+#define real_gemm blas_gemm_double
+#define real_loss host_loss_double
+#define real_vector(oracle, which) ((oracle)->vectors[which])
+#endif
+
+#endif
