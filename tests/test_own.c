@@ -9,11 +9,15 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bench/app/measure.h"
 #include "bench/app/run_command.h"
+#include "bench/system/interrupt.h"
 
 #define MOST_WORDS 24
 #define RECIPE                                                           \
@@ -71,9 +75,10 @@ static const struct model own_models[] = {
 	MODEL("lone-norm", lone_norm, RECIPE),
 };
 
-/* Copies of null, as it is and with less, and two of openblas: one is right
- * about few samples alone, one holds the data set. */
-enum { COPY, TORN, FEW, HOLDS, OWN_BACKENDS };
+/* Copies of null, as it is and with less, and three of openblas: one is right
+ * about few samples alone, one holds the data set, and while one computes, a
+ * signal comes. */
+enum { COPY, TORN, FEW, HOLDS, STOPS, OWN_BACKENDS };
 static struct backend own_backends[OWN_BACKENDS];
 
 const struct model *__real_model_find(const char *name);
@@ -99,10 +104,10 @@ const struct backend *__wrap_backend_find(const char *name)
 	return __real_backend_find(name);
 }
 
-/* Ours first. */
+/* Ours first, but for the one that must be asked for by name. */
 const struct backend *__wrap_backend_next(const struct backend *previous)
 {
-	const struct backend *end = own_backends + COUNT(own_backends);
+	const struct backend *end = own_backends + STOPS;
 
 	if (!previous)
 		return own_backends;
@@ -113,6 +118,8 @@ const struct backend *__wrap_backend_next(const struct backend *previous)
 }
 
 #define MOST_RIGHT 16
+
+static int stops_is_wrong;
 
 static int few_open(const struct device_request *request,
 		    struct device **device, struct error *err)
@@ -134,7 +141,7 @@ static int few_gradient(struct program *program, const struct batch *batch,
 	gradient = right->map(program, VECTOR_GRADIENT, err);
 	if (!gradient)
 		return -1;
-	if (batch->count > MOST_RIGHT)
+	if (batch->count > (stops_is_wrong ? 0 : MOST_RIGHT))
 		gradient[0] *= 1.5f;
 	return right->unmap(program, VECTOR_GRADIENT, err);
 }
@@ -148,6 +155,31 @@ static int few_evaluate(struct program *program, const struct batch *batch,
 	if (batch->count > MOST_RIGHT)
 		score->loss *= 1.001;
 	return 0;
+}
+
+#define BEFORE_SIGNAL 3 /* gradients of 16 samples: steps in lockstep */
+
+static int stops_gradients;
+
+static int stops_open(const struct device_request *request,
+		      struct device **device, struct error *err)
+{
+	if (__real_backend_find("openblas")->open(request, device, err))
+		return -1;
+	(*device)->backend = &own_backends[STOPS];
+	return 0;
+}
+
+static int stops_gradient(struct program *program, const struct batch *batch,
+			  const struct update *update, struct error *err)
+{
+	const struct backend *right = __real_backend_find("openblas");
+
+	if (batch->count == 16 && ++stops_gradients == BEFORE_SIGNAL)
+		interrupt_adopt(SIGTERM);
+	return stops_is_wrong ?
+		       few_gradient(program, batch, update, err) :
+		       right->gradient(program, batch, update, err);
 }
 
 #define MOST_HELD 70
@@ -252,6 +284,9 @@ static int set_up(void **state)
 	own_backends[FEW].open = few_open;
 	own_backends[FEW].gradient = few_gradient;
 	own_backends[FEW].evaluate = few_evaluate;
+	own_backends[STOPS].name = "stops";
+	own_backends[STOPS].open = stops_open;
+	own_backends[STOPS].gradient = stops_gradient;
 	own_backends[HOLDS].name = "holds";
 	own_backends[HOLDS].open = holds_open;
 	own_backends[HOLDS].hold = holds_hold;
@@ -469,6 +504,36 @@ static void what_a_backend_lacks_is_named(void **state)
 	free(said.out);
 }
 
+/* The last of these tests: a signal that came is there for good. */
+static void verify_stops_at_a_signal(void **state)
+{
+	static const char line[] = "verify openblas stops cpu -m tiny -b 32 "
+				   "--steps 5";
+	struct said said;
+	int status;
+	const pid_t pid = fork();
+
+	(void)state;
+	/* What is wrong stays wrong. */
+	if (!pid) {
+		stops_is_wrong = 1;
+		said = say(line);
+		assert_says(said.out, "verify: FAILED; without: stops, cpu");
+		_exit(said.code);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 1 << 8);
+	said = say(line);
+	assert_int_equal(said.code, 128 + SIGTERM);
+	assert_says(said.out, "openblas: masks equal");
+	assert_says(said.out, "stops not verified: interrupted before step 4 "
+			      "of 5 of 16 samples");
+	assert_says(said.out, "cpu not verified: interrupted before it began");
+	assert_says(said.out, "verify: interrupted, all right so far; without: "
+			      "stops, cpu");
+	free(said.out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +543,7 @@ int main(void)
 		cmocka_unit_test(verify_takes_what_a_program_holds),
 		cmocka_unit_test(verify_goes_on_past_who_cannot),
 		cmocka_unit_test(what_a_backend_lacks_is_named),
+		cmocka_unit_test(verify_stops_at_a_signal),
 	};
 
 	return cmocka_run_group_tests_name("own", tests, set_up, NULL);

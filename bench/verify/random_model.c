@@ -1,6 +1,7 @@
 #include "bench/verify/random_model.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/random.h"
@@ -374,6 +375,43 @@ void random_model_draw(struct random_model *drawn, unsigned long long seed)
 		draw_recipe(&draft, &drawn->model.recipe);
 	} while (!is_good(drawn));
 }
+
+int random_model_samples(const struct random_model *drawn, int tested,
+			 struct dataset *dataset)
+{
+	const size_t each = shape_size(drawn->model.input);
+	const int classes = model_classes(&drawn->model);
+	struct mt19937 generator;
+
+	*dataset = (struct dataset){ .name = "noise",
+				     .shape = drawn->model.input,
+				     .classes = classes,
+				     .mean = .5f,
+				     .std = .3f };
+	dataset->train.count = drawn->batch + tested;
+	dataset->test.count = tested;
+	dataset->train.images = malloc((size_t)dataset->train.count * each);
+	dataset->train.labels = malloc((size_t)dataset->train.count *
+				       sizeof(*dataset->train.labels));
+	dataset->test.images = malloc((size_t)tested * each);
+	dataset->test.labels = malloc((size_t)tested *
+				      sizeof(*dataset->test.labels));
+	if (!dataset->train.images || !dataset->train.labels ||
+	    !dataset->test.images || !dataset->test.labels)
+		return -1;
+	mt19937_seed(&generator, drawn->seed);
+	for (size_t i = 0; i < (size_t)dataset->train.count * each; i++)
+		dataset->train.images[i] = (uint8_t)mt19937_next(&generator);
+	for (size_t i = 0; i < (size_t)tested * each; i++)
+		dataset->test.images[i] = (uint8_t)mt19937_next(&generator);
+	for (int i = 0; i < dataset->train.count; i++)
+		dataset->train.labels[i] = (uint16_t)(mt19937_next(&generator) %
+						      (unsigned)classes);
+	for (int i = 0; i < tested; i++)
+		dataset->test.labels[i] = (uint16_t)(i % classes);
+	return 0;
+}
+
 
 void random_model_copy(struct random_model *to, const struct random_model *from)
 {

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "bench/run/dataset.h"
 #include "models/model.h"
 
 #define RANDOM_MOST_ROWS 14 /* before those that end the network */
@@ -29,6 +30,11 @@ void random_model_draw(struct random_model *drawn, unsigned long long seed);
 
 void random_model_copy(struct random_model *to,
 		       const struct random_model *from);
+
+/* Noise for a batch and for so many tested samples; which labels it has does
+ * not matter either. -1: no memory. The caller releases it in any case. */
+int random_model_samples(const struct random_model *drawn, int tested,
+			 struct dataset *dataset);
 
 /* The table of layers as C, and what else makes the case. */
 void random_model_print(FILE *out, const struct random_model *drawn);

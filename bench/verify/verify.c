@@ -9,7 +9,9 @@
 #include "bench/system/words.h"
 #include "bench/run/plan.h"
 #include "bench/run/target.h"
-#include "bench/verify/verify_parts.h"
+#include "bench/verify/verify_cores.h"
+#include "bench/verify/verify_lockstep.h"
+#include "bench/verify/verify_random.h"
 
 #define MOST_BACKENDS 8
 #define BATCH 16 /* in lockstep: the reference takes a while */
@@ -61,15 +63,6 @@ static int is_wrong(double error, double bound)
 int verify_compares(const struct backend *backend)
 {
 	return !backend->is_oracle && !backend_lacks(backend, 1);
-}
-
-int verify_check_slots(const struct backend *backend, struct error *err)
-{
-	const char *lacked = backend_lacks(backend, 1);
-
-	return lacked ? error_set(err, ERROR_MISSING, "it lacks the slot '%s', "
-				  "which backends/contract/backend.h describes",
-				  lacked) : 0;
 }
 
 /* Once a backend's devices are open, no process can be made that opens one. */
@@ -164,6 +157,7 @@ static int compare_all(const struct verify_task *task,
 			       backend_check_algorithm(
 				       backend, task->options->algorithm,
 				       err) ||
+			       verify_check_signal(err, "before it began") ||
 			       verify_cores(task, result, err) ||
 			       verify_lockstep(task, result, err) ||
 			       verify_measured(task, result, err) ?
@@ -398,34 +392,24 @@ static void report_backend(struct verification *v,
 {
 	const char *name = result->target.name;
 
-	if (!is_compared(result)) {
+	if (!is_compared(result))
 		fprintf(v->out, "%s %s: %s\n", name, is_skipped(v, result) ?
 				"skipped" : "not verified",
 			result->why.message);
-		return;
-	}
-	judge(v, result);
-	if (!result->masks_wrong && !result->replicas_differ)
+	/* What was wrong before a signal came stays wrong. */
+	if (is_compared(result) || result->why.kind == ERROR_STOPPED)
+		judge(v, result);
+	if (is_compared(result) && !result->masks_wrong &&
+	    !result->replicas_differ)
 		fprintf(v->out, "%s: masks equal on %s\n", name,
 			equal_on[result->most_cores]);
 }
 
-/* The last line, which nobody may take for more than was compared. */
-static void report_end(const struct verification *v)
+/* The exit code, see verify_conclude(). */
+static int report(struct verification *v)
 {
-	char others[256] = "";
+	char without[256] = "";
 
-	for (int b = 0; b < v->count; b++)
-		if (!is_compared(&v->results[b]))
-			error_list(others, sizeof(others),
-				   v->results[b].target.name);
-	fprintf(v->out, "verify: %s%s%s\n", v->wrong ? "FAILED" :
-			!v->compared ? "nothing was compared" : "all right",
-		others[0] ? "; without: " : "", others);
-}
-
-static void report(struct verification *v)
-{
 	if (v->compared) {
 		print_heading_of_all(v);
 		print_errors(v);
@@ -433,16 +417,19 @@ static void report(struct verification *v)
 	}
 	for (int b = 0; b < v->count; b++)
 		report_backend(v, &v->results[b]);
-	report_end(v);
+	for (int b = 0; b < v->count; b++)
+		if (!is_compared(&v->results[b]))
+			error_list(without, sizeof(without),
+				   v->results[b].target.name);
+	return verify_conclude(v->out, v->wrong, v->compared, without);
 }
 
-/* 1: one is wrong. Else an error that was no reason to skip a backend, or that
- * there was none to compare. */
-static int conclude(const struct verification *v, struct error *err)
+/* What was no reason to skip a backend, or that there was none to compare. */
+static int find_error(const struct verification *v, struct error *err)
 {
 	const struct verify_result *first = NULL;
 
-	for (int b = 0; b < v->count && !v->wrong; b++) {
+	for (int b = 0; b < v->count; b++) {
 		const struct verify_result *result = &v->results[b];
 
 		if (is_compared(result) ||
@@ -451,8 +438,8 @@ static int conclude(const struct verification *v, struct error *err)
 		if (!first || (is_skipped(v, first) && !is_skipped(v, result)))
 			first = result;
 	}
-	if (v->wrong || !first)
-		return v->wrong;
+	if (!first)
+		return 0;
 	return error_set(err, first->why.kind, "%s: %.900s",
 			 first->target.name, first->why.message);
 }
@@ -543,6 +530,7 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 	};
 	struct dataset dataset = { 0 };
 	int failed = choose_backends(&v, err) || check_options(&v, log, err);
+	int code = 0;
 
 	if (!failed && options->random != OPTION_UNSET)
 		return refuse_settings(options, err) ? -1 :
@@ -555,7 +543,7 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 	for (int b = 0; !failed && b < v.count; b++)
 		compare(&v, &v.results[b]);
 	if (!failed)
-		report(&v);
+		code = report(&v);
 	dataset_release(&dataset);
-	return failed ? -1 : conclude(&v, err);
+	return failed ? -1 : code ? code : find_error(&v, err);
 }

@@ -1,9 +1,10 @@
+#include "bench/verify/verify_cores.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/group/replica.h"
 #include "bench/system/hash.h"
-#include "bench/verify/verify_parts.h"
 #include "models/random.h"
 
 #define STEPS 2
@@ -283,7 +284,8 @@ static int compare_with_one(const struct verify_task *task, const int *order,
 {
 	*most = 1;
 	for (int cores = 2; cores <= VERIFY_MOST_CORES; cores++) {
-		if (train_right(task, order, cores, one, result, err))
+		if (verify_check_signal(err, "before %d cores", cores) ||
+		    train_right(task, order, cores, one, result, err))
 			return -1;
 		if (verify_team(task, order, by, cores, several, result, err))
 			return task->backend->offloads &&

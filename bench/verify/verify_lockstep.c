@@ -1,10 +1,12 @@
+#include "bench/verify/verify_lockstep.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/group/replica.h"
 #include "bench/run/loader.h"
-#include "bench/verify/verify_parts.h"
+#include "bench/verify/verify_side.h"
 #include "models/random.h"
 
 struct pair {
@@ -17,108 +19,6 @@ struct pair {
 	uint8_t *decisions;
 	int *order;
 };
-
-double verify_error(const float *a, const float *b, size_t count)
-{
-	double most = 0, scale = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		double difference = fabs((double)a[i] - (double)b[i]);
-
-		if (!isfinite(difference))
-			return NAN;
-		most = fmax(most, difference);
-		scale = fmax(scale, fabs((double)b[i]));
-	}
-	return scale > 0 ? most / scale : most;
-}
-
-void verify_worsen(double *worst, double error)
-{
-	if (isnan(error) || error > *worst)
-		*worst = error;
-}
-
-/* One image, as a loader hands it on. */
-static void normalise(const struct dataset *dataset, const uint8_t *pixels,
-		      float *image)
-{
-	const size_t each = shape_size(dataset->shape);
-
-	for (size_t i = 0; i < each; i++)
-		image[i] = ((float)pixels[i] / 255 - dataset->mean) /
-			   dataset->std;
-}
-
-int share_allocate(struct share *share, const struct verify_task *task,
-		   int samples)
-{
-	const size_t count = (size_t)samples + 1;
-	const size_t outputs = (size_t)model_classes(task->model);
-
-	share->images = malloc(count * shape_size(task->model->input) *
-			       sizeof(float));
-	share->targets = malloc(count * outputs * sizeof(float));
-	share->labels = malloc(count * sizeof(*share->labels));
-	return share->images && share->targets && share->labels ? 0 : -1;
-}
-
-void share_release(struct share *share)
-{
-	free(share->images);
-	free(share->targets);
-	free(share->labels);
-}
-
-/* Number n of the share becomes one of these samples. */
-static void take_sample(const struct verify_task *task,
-			const struct samples *samples, int at, int n,
-			struct share *share)
-{
-	const struct dataset *dataset = task->dataset;
-	const size_t each = shape_size(dataset->shape);
-	const int outputs = model_classes(task->model);
-
-	normalise(dataset, samples->images + (size_t)at * each,
-		  share->images + (size_t)n * each);
-	share->labels[n] = samples->labels[at];
-	for (int k = 0; k < outputs; k++)
-		share->targets[n * outputs + k] =
-			k == share->labels[n] ? .9f : .1f;
-}
-
-void verify_batch(const struct verify_task *task, const int *order, int step,
-		  int rank, int size, struct share *share, struct batch *batch)
-{
-	const struct samples *train = &task->dataset->train;
-	int n = 0;
-
-	for (int p = rank; p < task->batch; p += size, n++)
-		take_sample(task, train,
-			    order[(step * task->batch + p) % train->count], n,
-			    share);
-	*batch = (struct batch){ .images = share->images,
-				 .labels = share->labels,
-				 .targets = share->targets,
-				 .count = n,
-				 .global_count = task->batch,
-				 .step = (uint32_t)step,
-				 .place = rank,
-				 .stride = size };
-}
-
-void verify_test_batch(const struct verify_task *task, int count,
-		       struct share *share, struct batch *batch)
-{
-	for (int n = 0; n < count; n++)
-		take_sample(task, &task->dataset->test, n, n, share);
-	*batch = (struct batch){ .images = share->images,
-				 .labels = share->labels,
-				 .targets = share->targets,
-				 .count = count,
-				 .global_count = count,
-				 .stride = 1 };
-}
 
 /* Whether a step begins with this vector: parameters, state, buffers. */
 static int is_carried(const struct side *side, int which)
@@ -242,13 +142,6 @@ static int same_at_once(struct pair *pair, const struct batch *batch,
 	return 0;
 }
 
-int verify_tested(const struct verify_task *task)
-{
-	const int most = task->dataset->test.count;
-
-	return task->test_batch < most ? task->test_batch : most;
-}
-
 /* Both with the reference's parameters and statistics, which are the same but
  * for rounding. */
 static int evaluate(struct pair *pair, struct verify_result *result,
@@ -304,19 +197,6 @@ static int as_measured(struct pair *pair, const struct batch *batch,
 			       same_at_once(pair, &held, err) ||
 			       evaluate(pair, result, err) ?
 		       -1 : 0;
-}
-
-size_t verify_most_decisions(const struct model *model)
-{
-	size_t most = 1;
-
-	for (int l = 0; l < model->layer_count; l++) {
-		size_t count = layer_decisions(&model->layers[l],
-					       model_layer_input(model, l));
-
-		most = count > most ? count : most;
-	}
-	return most;
 }
 
 static int allocate_all(struct pair *pair)
@@ -380,7 +260,10 @@ static int run_pair(struct pair *pair, struct verify_result *result,
 
 	for (int s = 0; !failed && s < task->steps; s++) {
 		verify_batch(task, pair->order, s, 0, 1, &pair->share, &batch);
-		failed = one_step(pair, &batch, err);
+		failed = verify_check_signal(err, "before step %d of %d of %d "
+					     "samples", s + 1, task->steps,
+					     task->batch) ||
+			 one_step(pair, &batch, err);
 	}
 	if (!failed && result)
 		failed = as_measured(pair, &batch, result, err);

@@ -1,63 +1,19 @@
-/*
- * Random networks: a step of each, on a backend, in double (the reference) and
- * by plain loops in float, all following what the backend has decided.
- *
- * The bound of an error is what rounding explains: 8 times the distance of the
- * plain loops in float from double, and at least 1e-5 of the tensor's largest
- * entry, or of any tensor's where the gradient is 0 by construction, as by a
- * bias or a scale before batch norm. Where a gradient nearly cancels, one such
- * distance may be small by chance: a network that is over its bound is given
- * the most of several, of parameters that are one rounding away, and counted.
- */
-#include <float.h>
+#include "bench/verify/verify_random.h"
+
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "backends/group/replica.h"
+#include "bench/run/progress.h"
+#include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
-#include "bench/verify/random_model.h"
-#include "bench/verify/verify_parts.h"
-#include "models/random.h"
+#include "bench/verify/verify_trial.h"
 
-#define TESTED 8 /* samples of an evaluation */
-#define LEAST 1e-5
-#define OF_ROUNDING 8
-#define ROUNDINGS 16 /* computations by plain loops in float */
-#define NOTHING 1e-9 /* of the largest entry: 0 by construction */
-#define LATER 3 /* an iteration, from 0, that is not the first */
 #define MOST_SOLVERS 64
 
-/* What one backend makes of one network. */
-struct trial {
-	const struct random_model *drawn;
-	struct verify_task task;
-	struct options options;
-	struct dataset dataset;
-	int *order;
-	struct side *tried; /* the three of a bench */
-	struct side *right, *single;
-	struct share share;
-	float *vectors[3]; /* loaded, one of each side */
-	float *sum;	   /* of the cores' gradients */
-	float *start;	   /* parameters before the update */
-	/* How far plain loops are away, the most: of tensors, of buffers' */
-	double rounding[MODEL_MAX_TENSORS], buffer_rounding[MODEL_MAX_TENSORS];
-	double loss_rounding;
-	double sum_rounding[MODEL_MAX_TENSORS]; /* of all cores */
-	uint8_t *decisions;
-	int is_moved;	   /* see above: by a rounding */
-	int is_alone;	   /* several cores could not be tried */
-	double worst;	   /* error, of its bound */
-	char what[128];	   /* has the worst */
-};
-
-/* A backend on trial. */
-struct bench {
-	const struct target *target;
-	const struct options *options;
-	struct side tried, right, single;
+/* What the networks so far say of one backend. */
+struct tally {
+	struct trial_bench bench;
+	struct progress progress;
+	double began; /* of clock_now() */
 	int trials, failures, moved, alone;
 	double worst;
 	struct {
@@ -67,652 +23,48 @@ struct bench {
 	int solver_count;
 };
 
-/* Noise; which labels it has does not matter either. */
-static int make_data(struct trial *trial)
+/* On a terminal alone: a log gets the verdict. */
+static void start_progress(struct tally *tally, const struct options *options)
 {
-	const struct random_model *drawn = trial->drawn;
-	struct dataset *dataset = &trial->dataset;
-	const size_t each = shape_size(drawn->model.input);
-	const int classes = model_classes(&drawn->model);
-	struct mt19937 generator;
-
-	*dataset = (struct dataset){ .name = "noise",
-				     .shape = drawn->model.input,
-				     .classes = classes,
-				     .mean = .5f,
-				     .std = .3f };
-	dataset->train.count = drawn->batch + TESTED;
-	dataset->test.count = TESTED;
-	dataset->train.images = malloc((size_t)dataset->train.count * each);
-	dataset->train.labels = malloc((size_t)dataset->train.count *
-				       sizeof(*dataset->train.labels));
-	dataset->test.images = malloc(TESTED * each);
-	dataset->test.labels = malloc(TESTED * sizeof(*dataset->test.labels));
-	trial->order = malloc((size_t)dataset->train.count * sizeof(int));
-	if (!dataset->train.images || !dataset->train.labels ||
-	    !dataset->test.images || !dataset->test.labels || !trial->order)
-		return -1;
-	mt19937_seed(&generator, drawn->seed);
-	for (size_t i = 0; i < (size_t)dataset->train.count * each; i++)
-		dataset->train.images[i] = (uint8_t)mt19937_next(&generator);
-	for (size_t i = 0; i < TESTED * each; i++)
-		dataset->test.images[i] = (uint8_t)mt19937_next(&generator);
-	for (int i = 0; i < dataset->train.count; i++) {
-		dataset->train.labels[i] = (uint16_t)(mt19937_next(&generator) %
-						      (unsigned)classes);
-		trial->order[i] = i;
-	}
-	for (int i = 0; i < TESTED; i++)
-		dataset->test.labels[i] = (uint16_t)(i % classes);
-	return 0;
+	tally->began = clock_now();
+	progress_start(&tally->progress, options->progress, options->quiet,
+		       tally->bench.target->name, 1, 1, NULL);
+	if (!tally->progress.bar)
+		progress_end(&tally->progress);
 }
 
-static int prepare(struct trial *trial, struct bench *bench, struct error *err)
+static void draw_progress(struct tally *tally, int is_shrinking)
 {
-	const struct random_model *drawn = trial->drawn;
-	const size_t parameters = model_parameter_count(&drawn->model);
-	const size_t buffers = model_buffer_count(&drawn->model);
-	const size_t longest = parameters > buffers ? parameters : buffers;
-	const int most = drawn->batch > TESTED ? drawn->batch : TESTED;
-	struct verify_task *task = &trial->task;
+	const long all = tally->bench.options->random;
+	const double now = clock_now(), took = now - tally->began;
+	const int done = tally->trials;
+	char text[96];
 
-	trial->options = *bench->options;
-	trial->options.seed = (long)(drawn->seed % SEED_MOST);
-	trial->options.dropout = 1;
-	*task = (struct verify_task){
-		.model = &drawn->model,
-		.dataset = &trial->dataset,
-		.backend = bench->target->backend,
-		.device = bench->target->device[0] ? bench->target->device :
-						     NULL,
-		.options = &trial->options,
-		.batch = drawn->batch,
-		.test_batch = TESTED,
-		.steps = 1,
-		.lr = drawn->model.recipe.lr,
-	};
-	/* Every fourth one with every multiplication. */
-	task->algorithm = backend_algorithm(
-		task->backend, bench->options->algorithm);
-	if (!bench->options->algorithm && drawn->seed % 4 == 3 &&
-	    task->backend->algorithms >> ALGORITHM_DENSE & 1)
-		task->algorithm = ALGORITHM_DENSE;
-	task->tensor_count = model_tensors(task->model, task->tensors);
-	trial->tried = &bench->tried;
-	trial->right = &bench->right;
-	trial->single = &bench->single;
-	for (int s = 0; s < 3; s++)
-		trial->vectors[s] = calloc(longest + 1, sizeof(float));
-	trial->sum = calloc(parameters, sizeof(float));
-	trial->start = calloc(parameters, sizeof(float));
-	trial->decisions = malloc((size_t)most *
-				  verify_most_decisions(&drawn->model));
-	if (make_data(trial) || share_allocate(&trial->share, task, most) ||
-	    !trial->vectors[0] || !trial->vectors[1] || !trial->vectors[2] ||
-	    !trial->sum || !trial->start || !trial->decisions)
-		return error_memory(err, "a random network's batch");
-	return side_open(trial->tried, task, task->backend, err) ||
-			       side_open(trial->right, task,
-					 backend_oracle(), err) ||
-			       side_open(trial->single, task, backend_single(),
-					 err) ?
-		       -1 : 0;
-}
-
-static void finish(struct trial *trial)
-{
-	side_close_program(trial->tried);
-	side_close_program(trial->right);
-	side_close_program(trial->single);
-	share_release(&trial->share);
-	for (int s = 0; s < 3; s++)
-		free(trial->vectors[s]);
-	free(trial->sum);
-	free(trial->start);
-	free(trial->decisions);
-	free(trial->order);
-	dataset_release(&trial->dataset);
-}
-
-/* Notes an error over its bound if it is the worst so far. */
-static void note(struct trial *trial, double ratio, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void note(struct trial *trial, double ratio, const char *format, ...)
-{
-	va_list list;
-
-	if (!isnan(ratio) && !(ratio > trial->worst))
-		return;
-	/* What is no number stays the worst. */
-	trial->worst = isnan(ratio) ? INFINITY : ratio;
-	va_start(list, format);
-	vsnprintf(trial->what, sizeof(trial->what), format, list);
-	va_end(list);
-}
-
-static double largest(const float *values, size_t count)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fabs(values[i]));
-	return most;
-}
-
-static double distance(const float *a, const float *b, size_t count)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const double away = fabs((double)a[i] - b[i]);
-
-		if (isnan(away))
-			return NAN;
-		most = fmax(most, away);
-	}
-	return most;
-}
-
-/* Of one tensor on the three sides, over its bound; scale: what LEAST is of,
- * and rounding, how far plain loops are away. */
-static double error_of(const float *tried, const float *right, size_t count,
-		       double rounding, double scale)
-{
-	const double bound = fmax(OF_ROUNDING * rounding, LEAST * scale);
-	const double error = distance(tried, right, count);
-
-	return error > 0 || isnan(error) ? error / bound : 0;
-}
-
-/* The only row that reads this one, or -1. */
-static int reader_of(const struct model *model, int row)
-{
-	int reader = -1;
-
-	for (int l = row + 1; l < model->layer_count; l++) {
-		if (model->layers[l].kind == LAYER_ADD &&
-		    model_other_source(model, l) == row)
-			return -1;
-		if (model_source(model, l) != row)
-			continue;
-		if (reader >= 0)
-			return -1;
-		reader = l;
-	}
-	return reader;
-}
-
-/* Whether a channel's factor changes nothing but by batch norm's eps: what
- * follows normalises it, behind rows that do not mix channels. */
-static int is_normalised(const struct model *model, int row)
-{
-	while ((row = reader_of(model, row)) >= 0)
-		switch (model->layers[row].kind) {
-		case LAYER_BATCHNORM:
-			return 1;
-		case LAYER_RELU:
-		case LAYER_MAXPOOL:
-		case LAYER_AVGPOOL:
-		case LAYER_DROPOUT:
-		case LAYER_DROPOUT2D:
-			break;
-		default:
-			return 0;
-		}
-	return 0;
-}
-
-/* What errors of tensor t are of, in a gradient or in what an update with it
- * has changed: its largest entry, or that of all where it is 0 by construction,
- * to rounding or, of batch norm's weight whose biases are still 0, to eps. */
-static double scale_of(const struct trial *trial, int t, const float *right)
-{
-	const struct verify_task *task = &trial->task;
-	const struct tensor *tensor = &task->tensors[t];
-	const double all = largest(right, model_parameter_count(task->model));
-	const double own = largest(right + tensor->offset, tensor->count);
-	const int is_weight = !t || task->tensors[t - 1].layer != tensor->layer;
-
-	if (tensor->fan_in == 1 && is_weight &&
-	    is_normalised(task->model, tensor->layer))
-		return all;
-	return own > NOTHING * all ? own : all;
-}
-
-/* Every parameter one rounding up or down, by chance. */
-static int shake(struct trial *trial, int number, struct error *err)
-{
-	const size_t count = model_parameter_count(trial->task.model);
-	struct mt19937 generator;
-
-	if (program_load(trial->right->program, VECTOR_PARAMETERS,
-			 trial->vectors[2], err))
-		return -1;
-	mt19937_seed(&generator, (unsigned long long)number);
-	for (size_t i = 0; number && i < count; i++)
-		trial->vectors[2][i] = nextafterf(trial->vectors[2][i],
-						  mt19937_next(&generator) % 2 ?
-							  INFINITY :
-							  -INFINITY);
-	return program_store(trial->single->program, VECTOR_PARAMETERS,
-			     trial->vectors[2], err);
-}
-
-/* Distances of the last gradient in float from double. */
-static int note_rounding(struct trial *trial, double loss, double right,
-			 struct error *err)
-{
-	const struct verify_task *task = &trial->task;
-	struct tensor tensors[MODEL_MAX_TENSORS];
-	const int count = model_buffers(task->model, tensors);
-
-	trial->loss_rounding = fmax(trial->loss_rounding, fabs(loss - right));
-	for (int t = 0; t < task->tensor_count; t++) {
-		const size_t at = task->tensors[t].offset;
-
-		trial->rounding[t] = fmax(trial->rounding[t],
-					  distance(trial->single->gradient + at,
-						   trial->right->gradient + at,
-						   task->tensors[t].count));
-	}
-	if (program_load(trial->right->program, VECTOR_BUFFERS,
-			 trial->vectors[1], err) ||
-	    program_load(trial->single->program, VECTOR_BUFFERS,
-			 trial->vectors[2], err))
-		return -1;
-	for (int t = 0; t < count; t++)
-		trial->buffer_rounding[t] = fmax(
-			trial->buffer_rounding[t],
-			distance(trial->vectors[2] + tensors[t].offset,
-				 trial->vectors[1] + tensors[t].offset,
-				 tensors[t].count));
-	return 0;
-}
-
-/* The same batch by plain loops in float, decisions imposed; times of them, all
- * but the first with parameters that are one rounding away. */
-static int measure_rounding(struct trial *trial, const struct batch *batch,
-			    double right, int times, struct error *err)
-{
-	const unsigned long long seed =
-		(unsigned long long)trial->options.seed;
-
-	memset(trial->rounding, 0, sizeof(trial->rounding));
-	memset(trial->buffer_rounding, 0, sizeof(trial->buffer_rounding));
-	trial->loss_rounding = 0;
-	for (int i = 0; i < times; i++) {
-		struct score score;
-
-		if (replica_initialise(NULL, trial->single->program, seed,
-				       err) ||
-		    shake(trial, i, err) ||
-		    side_gradient(trial->single, batch, &score, err) ||
-		    note_rounding(trial, score.loss, right, err))
-			return -1;
-	}
-	return 0;
-}
-
-static void compare_gradients(struct trial *trial, int rank)
-{
-	const struct verify_task *task = &trial->task;
-
-	for (int t = 0; t < task->tensor_count; t++) {
-		const struct tensor *tensor = &task->tensors[t];
-		const size_t at = tensor->offset;
-		const double scale = scale_of(trial, t, trial->right->gradient);
-
-		note(trial, error_of(trial->tried->gradient + at,
-				     trial->right->gradient + at, tensor->count,
-				     trial->rounding[t], scale),
-		     "the gradient of %s on core %d", tensor->name, rank);
-	}
-}
-
-static void compare_decisions(struct trial *trial, int rank)
-{
-	const struct model *model = trial->task.model;
-	const double bound = model_has_batchnorm(model) ? 1e-4 : LEAST;
-
-	for (int l = 0; l < model->layer_count; l++) {
-		char where[80];
-
-		layer_describe(model, l, where, sizeof(where));
-		note(trial, program_regret(trial->right->program, l) / bound,
-		     "a decision of %s on core %d", where, rank);
-	}
-}
-
-/* A mean may be 0 where values are not: what it is of tells what is small. */
-static int compare_buffers(struct trial *trial, int rank, struct error *err)
-{
-	struct tensor tensors[MODEL_MAX_TENSORS];
-	const int count = model_buffers(trial->task.model, tensors);
-
-	if (program_load(trial->tried->program, VECTOR_BUFFERS,
-			 trial->vectors[0], err) ||
-	    program_load(trial->right->program, VECTOR_BUFFERS,
-			 trial->vectors[1], err))
-		return -1;
-	for (int t = 0; t < count; t++) {
-		const size_t at = tensors[t].offset;
-		const float *right = trial->vectors[1];
-		double scale = largest(right + at, tensors[t].count);
-
-		if (t % 2 == 0)
-			scale = fmax(scale, BATCHNORM_MOMENTUM * sqrt(largest(
-				right + tensors[t + 1].offset,
-				tensors[t + 1].count)));
-		note(trial, error_of(trial->vectors[0] + at, right + at,
-				     tensors[t].count,
-				     trial->buffer_rounding[t], scale),
-		     "%s on core %d", tensors[t].name, rank);
-	}
-	return 0;
-}
-
-static int start_alike(struct trial *trial, struct error *err)
-{
-	const unsigned long long seed =
-		(unsigned long long)trial->options.seed;
-
-	return replica_initialise(NULL, trial->tried->program, seed, err) ||
-	       replica_initialise(NULL, trial->right->program, seed, err);
-}
-
-static void compare_losses(struct trial *trial, const char *what,
-			   const struct score *tried,
-			   const struct score *right, double rounding)
-{
-	const double bound = fmax(OF_ROUNDING * rounding,
-				  LEAST * fabs(right->loss));
-	const double error = fabs(tried->loss - right->loss);
-
-	note(trial, error > 0 || isnan(error) ? error / bound : 0, "%s", what);
-}
-
-/* As many of how many, and which the largest output tells, but for one where
- * two nearly are the largest. */
-static void compare_counts(struct trial *trial, const char *what,
-			   const struct score *tried, const struct score *right)
-{
-	if (tried->count != right->count)
-		note(trial, INFINITY, "%s of %ld samples, of which there are "
-		     "%ld", what, tried->count, right->count);
-	if (labs(tried->correct - right->correct) > 1)
-		note(trial, INFINITY, "%s, with %ld right of which there are "
-		     "%ld", what, tried->correct, right->correct);
-}
-
-/* Everything that a share leaves, with the rounding of so many computations. */
-static int compare_share(struct trial *trial, const struct batch *batch,
-			 int rank, int times, const struct score *tried,
-			 const struct score *right, struct error *err)
-{
-	if (measure_rounding(trial, batch, right->loss, times, err) ||
-	    compare_buffers(trial, rank, err))
-		return -1;
-	compare_gradients(trial, rank);
-	compare_decisions(trial, rank);
-	compare_losses(trial, "the loss", tried, right, trial->loss_rounding);
-	return 0;
-}
-
-/* The gradient of one core's share, on all sides; the sum takes it in. */
-static int try_share(struct trial *trial, int rank, struct error *err)
-{
-	const struct verify_task *task = &trial->task;
-	const size_t parameters = model_parameter_count(task->model);
-	const double worst = trial->worst;
-	struct score tried, right;
-	struct batch batch;
-
-	verify_batch(task, trial->order, 0, rank, trial->drawn->cores,
-		     &trial->share, &batch);
-	if (start_alike(trial, err) ||
-	    side_gradient(trial->tried, &batch, &tried, err) ||
-	    side_follow(trial->right, trial->tried, trial->decisions, err) ||
-	    side_follow(trial->single, trial->tried, trial->decisions, err) ||
-	    side_gradient(trial->right, &batch, &right, err) ||
-	    compare_share(trial, &batch, rank, 1, &tried, &right, err))
-		return -1;
-	if (worst <= 1 && trial->worst > 1) {
-		trial->worst = worst;
-		trial->is_moved = 1;
-		if (compare_share(trial, &batch, rank, ROUNDINGS, &tried,
-				  &right, err))
-			return -1;
-	}
-	compare_counts(trial, "the loss", &tried, &right);
-	for (int t = 0; t < task->tensor_count; t++)
-		trial->sum_rounding[t] += trial->rounding[t];
-	for (size_t i = 0; i < parameters; i++)
-		trial->sum[i] += trial->tried->gradient[i]; /* as cores do */
-	return 0;
-}
-
-/* How much a first step can grow with the gradient, at most. */
-static double steepness(const struct recipe *recipe)
-{
-	return recipe->optimizer == OPTIMIZER_ADAM ? recipe->lr / recipe->eps :
-						     recipe->lr;
-}
-
-/* What an update has changed, into changes; with gradients of a tensor that are
- * apart by so much of its rounding. */
-static void compare_changes(struct trial *trial, const float *tried,
-			    double gradients, const char *what)
-{
-	const struct verify_task *task = &trial->task;
-	const size_t parameters = model_parameter_count(task->model);
-	const float *right = trial->right->parameters;
-	const float *single = trial->single->parameters;
-	float *changes = trial->vectors[2];
-
-	for (size_t i = 0; i < parameters; i++)
-		changes[i] = right[i] - trial->start[i];
-	for (int t = 0; t < task->tensor_count; t++) {
-		const size_t at = task->tensors[t].offset;
-		const size_t count = task->tensors[t].count;
-		/* The last one: of a parameter that is stored. */
-		const double rounding =
-			distance(single + at, right + at, count) +
-			gradients * trial->sum_rounding[t] +
-			largest(right + at, count) * FLT_EPSILON / 2;
-
-		note(trial, error_of(tried + at, right + at, count, rounding,
-				     scale_of(trial, t, changes)),
-		     "what has changed of %s %s", task->tensors[t].name, what);
-	}
-}
-
-/* An update with the same gradient everywhere: the sum over cores. */
-static int try_update(struct trial *trial, struct error *err)
-{
-	const struct verify_task *task = &trial->task;
-	const struct update update =
-		recipe_update(&task->model->recipe, task->lr, 0);
-	struct side *const sides[] = { trial->tried, trial->right,
-				       trial->single };
-
-	if (program_load(trial->right->program, VECTOR_PARAMETERS,
-			 trial->start, err) ||
-	    program_store(trial->single->program, VECTOR_PARAMETERS,
-			  trial->start, err))
-		return -1;
-	for (int s = 0; s < 3; s++)
-		if (program_store(sides[s]->program, VECTOR_GRADIENT,
-				  trial->sum, err) ||
-		    side_update(sides[s], &update, err))
-			return -1;
-	compare_changes(trial, trial->tried->parameters, 0, "by the update");
-	return 0;
-}
-
-/* All cores at once, or one with gradient and update at once. What they do to
- * parameters is what try_update() has found, but for rounding of gradients. */
-static int try_training(struct trial *trial, struct error *err)
-{
-	const struct transport *threads = transport_find("threads");
-	struct verify_result ignored = { 0 };
-
-	if (verify_team(&trial->task, trial->order,
-			trial->drawn->cores > 1 ? threads :
-						  transport_find("self"),
-			trial->drawn->cores, trial->vectors[0], &ignored,
-			err)) {
-		/* A device may have fewer parts. */
-		trial->is_alone = trial->drawn->cores > 1 &&
-				  trial->task.backend->offloads &&
-				  err->kind == ERROR_MISSING;
-		return trial->is_alone ? 0 : -1;
-	}
-	if (ignored.masks_wrong)
-		note(trial, INFINITY, "%ld dropout decisions",
-		     ignored.masks_wrong);
-	if (ignored.replicas_differ)
-		note(trial, INFINITY, "replicas differ");
-	compare_changes(trial, trial->vectors[0],
-			steepness(&trial->task.model->recipe),
-			"by a step of all cores");
-	return 0;
-}
-
-/* With the same parameters and statistics. */
-static int try_evaluation(struct trial *trial, struct error *err)
-{
-	struct side *const sides[] = { trial->tried, trial->right,
-				       trial->single };
-	struct score scores[3] = { { 0 } };
-	struct batch batch;
-
-	verify_test_batch(&trial->task, TESTED, &trial->share, &batch);
-	if (program_load(trial->right->program, VECTOR_BUFFERS,
-			 trial->vectors[0], err))
-		return -1;
-	for (int s = 0; s < 3; s++)
-		if (program_store(sides[s]->program, VECTOR_PARAMETERS,
-				  trial->right->parameters, err) ||
-		    program_store(sides[s]->program, VECTOR_BUFFERS,
-				  trial->vectors[0], err) ||
-		    program_evaluate(sides[s]->program, &batch, &scores[s],
-				     err))
-			return -1;
-	compare_losses(trial, "the test loss", &scores[0], &scores[1],
-		       fabs(scores[2].loss - scores[1].loss));
-	compare_counts(trial, "the test", &scores[0], &scores[1]);
-	return 0;
-}
-
-/* A state as late iterations have it, made of the neighbours' gradients: which
- * of two. Averages of squares are positive. */
-static void make_state(const struct trial *trial, int which, float *state)
-{
-	const struct model *model = trial->task.model;
-	const size_t count = model_parameter_count(model);
-	const float least = (float)largest(trial->sum, count) / 10;
-	const int is_square = model->recipe.optimizer == OPTIMIZER_ADADELTA ||
-			      (model->recipe.optimizer == OPTIMIZER_ADAM &&
-			       which == 1);
-
-	for (size_t i = 0; i < count; i++) {
-		const float g = trial->sum[(i + 1 + (size_t)which) % count];
-
-		state[i] = is_square ? g * g + least * least : g;
-	}
-}
-
-static int compare_state(struct trial *trial, int which, struct error *err)
-{
-	const struct verify_task *task = &trial->task;
-	const enum vector vector = (enum vector)(VECTOR_STATE_0 + which);
-	const struct recipe *recipe = &task->model->recipe;
-	/* Adadelta adds eps to its states: what is nothing beside it. */
-	const double nothing = recipe->optimizer == OPTIMIZER_ADADELTA ?
-		recipe->eps * FLT_EPSILON / OF_ROUNDING : 0;
-	float *const *states = trial->vectors; /* tried, right, single */
-
-	if (program_load(trial->tried->program, vector, states[0], err) ||
-	    program_load(trial->right->program, vector, states[1], err) ||
-	    program_load(trial->single->program, vector, states[2], err))
-		return -1;
-	for (int t = 0; t < task->tensor_count; t++) {
-		const size_t at = task->tensors[t].offset;
-		const size_t count = task->tensors[t].count;
-		const double rounding =
-			distance(states[2] + at, states[1] + at, count) +
-			largest(states[1] + at, count) * FLT_EPSILON / 2 +
-			nothing;
-
-		note(trial, error_of(states[0] + at, states[1] + at, count,
-				     rounding, scale_of(trial, t, states[1])),
-		     "state %d of %s behind a later update", which,
-		     task->tensors[t].name);
-	}
-	return 0;
-}
-
-/* The same update again, from a state that is not 0, of a later iteration. */
-static int try_later_update(struct trial *trial, struct error *err)
-{
-	const struct verify_task *task = &trial->task;
-	const struct update update =
-		recipe_update(&task->model->recipe, task->lr, LATER);
-	struct side *const sides[] = { trial->tried, trial->right,
-				       trial->single };
-
-	make_state(trial, 0, trial->vectors[0]);
-	make_state(trial, 1, trial->vectors[1]);
-	for (int s = 0; s < 3; s++)
-		if (program_store(sides[s]->program, VECTOR_PARAMETERS,
-				  trial->start, err) ||
-		    program_store(sides[s]->program, VECTOR_STATE_0,
-				  trial->vectors[0], err) ||
-		    program_store(sides[s]->program, VECTOR_STATE_1,
-				  trial->vectors[1], err) ||
-		    program_store(sides[s]->program, VECTOR_GRADIENT,
-				  trial->sum, err) ||
-		    side_update(sides[s], &update, err))
-			return -1;
-	compare_changes(trial, trial->tried->parameters, 0,
-			"by a later update");
-	return compare_state(trial, 0, err) || compare_state(trial, 1, err) ?
-		       -1 : 0;
-}
-
-/* worst and what of the network; -1: it could not be tried. */
-static int try_model(struct trial *trial, struct bench *bench,
-		     struct error *err)
-{
-	int failed = prepare(trial, bench, err);
-
-	for (int r = 0; !failed && r < trial->drawn->cores; r++)
-		failed = try_share(trial, r, err);
-	failed = failed || try_update(trial, err) ||
-		 try_evaluation(trial, err) || try_training(trial, err) ||
-		 try_later_update(trial, err);
-	return failed ? -1 : 0;
+	snprintf(text, sizeof(text), "network %d of %ld, %d wrong%s", done + 1,
+		 all, tally->failures, is_shrinking ?
+			 ", making one smaller" : "");
+	progress_draw_text(&tally->progress, now, text, done && !is_shrinking ?
+			   took / done * (double)(all - done) : NAN);
 }
 
 /* Every solver counts once a network. */
-static void count_solvers(struct bench *bench)
+static void count_solvers(struct tally *tally)
 {
 	const char *name;
 	int steps;
 
 	for (int s = 0; s < MOST_SOLVERS &&
-			(name = program_solver(bench->tried.program, s,
+			(name = program_solver(tally->bench.tried.program, s,
 					       &steps)); s++) {
-		bench->solvers[s].name = name;
-		bench->solvers[s].trials += steps > 0;
-		bench->solver_count = s + 1;
+		tally->solvers[s].name = name;
+		tally->solvers[s].trials += steps > 0;
+		tally->solver_count = s + 1;
 	}
 }
 
 /* Whether a smaller network is still wrong, or fails if this one does, and
  * takes the place of drawn. */
-static int shrink_once(struct random_model *drawn, struct bench *bench,
+static int shrink_once(struct random_model *drawn, struct tally *tally,
 		       int fails)
 {
 	struct random_model smaller;
@@ -721,17 +73,17 @@ static int shrink_once(struct random_model *drawn, struct bench *bench,
 	for (int way = 0; !interrupt_signal() &&
 			  (made = random_model_shrink(&smaller, drawn, way)) >=
 				  0; way++) {
-		struct trial trial = { .drawn = &smaller };
+		struct trial_result result;
 		struct error ignored;
-		int failed, wrong;
+		int failed;
 
 		if (!made)
 			continue;
+		draw_progress(tally, 1);
 		interrupt_install(0); /* each time: drivers have their own */
-		failed = try_model(&trial, bench, &ignored);
-		wrong = fails ? failed : !failed && trial.worst > 1;
-		finish(&trial);
-		if (wrong) {
+		failed = trial_run(&tally->bench, &smaller, &result, &ignored);
+		trial_close_programs(&tally->bench);
+		if (fails ? failed : !failed && result.worst > 1) {
 			random_model_copy(drawn, &smaller);
 			return 1;
 		}
@@ -741,124 +93,123 @@ static int shrink_once(struct random_model *drawn, struct bench *bench,
 
 /* The smallest network that fails as well. */
 static void report_failure(const struct random_model *drawn,
-			   struct bench *bench, int fails, FILE *out)
+			   struct tally *tally, int fails, FILE *out)
 {
 	struct random_model small;
-	struct trial trial = { .drawn = &small };
+	struct trial_result result;
 	struct error err = { 0 };
 
 	random_model_copy(&small, drawn);
-	while (shrink_once(&small, bench, fails))
+	while (shrink_once(&small, tally, fails))
 		;
-	if (try_model(&trial, bench, &err))
-		snprintf(trial.what, sizeof(trial.what), "%.127s", err.message);
+	if (trial_run(&tally->bench, &small, &result, &err))
+		snprintf(result.what, sizeof(result.what), "%.127s",
+			 err.message);
+	trial_close_programs(&tally->bench);
+	progress_pause(&tally->progress);
 	fprintf(out, "WRONG: %s: %s, %.2g times its bound%s, in a network that "
-		"was made smaller:\n", bench->target->name, trial.what,
-		trial.worst, trial.task.algorithm == ALGORITHM_DENSE ?
-			" (dense)" : "");
+		"was made smaller:\n", tally->bench.target->name, result.what,
+		result.worst, result.is_dense ? " (dense)" : "");
 	random_model_print(out, &small);
-	finish(&trial);
-	bench->failures++;
+	tally->failures++;
 }
 
 /* Draws number i. */
-static int try_number(struct bench *bench, long i, FILE *out, struct error *err)
+static int try_number(struct tally *tally, long i, FILE *out, struct error *err)
 {
+	struct trial_bench *bench = &tally->bench;
 	struct random_model drawn;
-	struct trial trial = { .drawn = &drawn };
+	struct trial_result result;
 	int failed;
 
 	random_model_draw(&drawn, (unsigned long long)bench->options->seed +
 					  (unsigned long long)i);
-	failed = try_model(&trial, bench, err);
+	failed = trial_run(bench, &drawn, &result, err);
 	if (!failed)
-		count_solvers(bench);
-	finish(&trial);
+		count_solvers(tally);
+	trial_close_programs(bench);
 	/* A device that is not there, or memory, has nothing to do with it. */
 	if (failed && (!bench->tried.device || err->memory))
 		return -1;
-	bench->trials++;
-	bench->moved += trial.is_moved;
-	bench->alone += trial.is_alone;
-	if (trial.worst > bench->worst)
-		bench->worst = trial.worst;
-	if (failed || trial.worst > 1)
-		report_failure(&drawn, bench, failed != 0, out);
+	tally->trials++;
+	tally->moved += result.is_moved;
+	tally->alone += result.is_alone;
+	if (result.worst > tally->worst)
+		tally->worst = result.worst;
+	if (failed || result.worst > 1)
+		report_failure(&drawn, tally, failed != 0, out);
 	return 0;
 }
 
-static void report_bench(const struct bench *bench, FILE *out)
+static void report_tally(const struct tally *tally, FILE *out)
 {
 	fprintf(out, "%s: %d network%s, %d wrong; the largest error is %.2f of "
-		"its bound\n", bench->target->name, bench->trials,
-		bench->trials == 1 ? "" : "s", bench->failures, bench->worst);
-	if (bench->moved)
+		"its bound\n", tally->bench.target->name, tally->trials,
+		tally->trials == 1 ? "" : "s", tally->failures, tally->worst);
+	if (tally->moved)
 		fprintf(out, "  %d with the rounding of several computations\n",
-			bench->moved);
-	if (bench->alone)
+			tally->moved);
+	if (tally->alone)
 		fprintf(out, "  %d not tried on several cores: the device has "
-			"too few parts\n", bench->alone);
-	for (int s = 0; s < bench->solver_count; s++)
-		fprintf(out, "  %-32s %5.1f %%\n", bench->solvers[s].name,
-			100. * bench->solvers[s].trials / bench->trials);
+			"too few parts\n", tally->alone);
+	for (int s = 0; s < tally->solver_count; s++)
+		fprintf(out, "  %-32s %5.1f %%\n", tally->solvers[s].name,
+			100. * tally->solvers[s].trials / tally->trials);
 }
 
 /* -1: an error, before or behind so many networks. */
-static int try_backend(struct bench *bench, FILE *out, struct error *err)
+static int try_backend(struct tally *tally, FILE *out, struct error *err)
 {
-	int failed = verify_check_slots(bench->target->backend, err);
+	const struct options *options = tally->bench.options;
+	int failed = verify_check_slots(tally->bench.target->backend, err);
 
+	start_progress(tally, options);
 	for (long i = 0; !failed && !interrupt_signal() &&
-			 i < bench->options->random; i++) {
+			 i < options->random; i++) {
+		draw_progress(tally, 0);
 		interrupt_install(0);
-		failed = try_number(bench, i, out, err);
+		failed = try_number(tally, i, out, err);
 	}
-	side_close(&bench->tried);
-	side_close(&bench->right);
-	side_close(&bench->single);
-	if (bench->trials)
-		report_bench(bench, out);
+	progress_end(&tally->progress);
+	trial_close(&tally->bench);
+	if (tally->trials)
+		report_tally(tally, out);
 	return failed;
 }
 
 int verify_random(const struct options *options, const struct target *targets,
 		  int count, FILE *out, FILE *log, struct error *err)
 {
-	int compared = 0, wrong = 0;
+	int compared = 0, wrong = 0, code;
+	char without[256] = "";
 
 	for (int t = 0; t < count; t++) {
-		struct bench bench = { .target = &targets[t],
-				       .options = options };
-		int failed;
+		const char *name = targets[t].name;
+		struct tally tally = { .bench = { .target = &targets[t],
+						  .options = options } };
+		const int failed = try_backend(&tally, out, err);
 
-		if (interrupt_signal()) {
-			fprintf(out, "%s: not tried\n", targets[t].name);
-			continue;
-		}
-		failed = try_backend(&bench, out, err);
-		wrong |= bench.failures;
-		if (!failed) {
-			compared++;
-		} else if (bench.failures) {
-			compared++;
+		wrong |= tally.failures;
+		if (failed && tally.failures) {
 			fprintf(log, "bench: %s: behind %d networks: %s\n",
-				targets[t].name, bench.trials, err->message);
-		} else if (err->kind != ERROR_MISSING ||
-			   options->argument_count) {
+				name, tally.trials, err->message);
+		} else if (failed && (err->kind != ERROR_MISSING ||
+				      options->argument_count)) {
 			const struct error why = *err;
 
-			return error_set(err, why.kind, "%s: %.400s",
-					 targets[t].name, why.message);
-		} else if (!options->quiet) {
-			fprintf(log, "note: %s skipped: %s\n", targets[t].name,
+			return error_set(err, why.kind, "%s: %.400s", name,
+					 why.message);
+		} else if (failed && !options->quiet) {
+			fprintf(log, "note: %s skipped: %s\n", name,
 				err->message);
+		} else if (!failed && !tally.trials) {
+			fprintf(out, "%s: not tried\n", name);
 		}
+		if (!tally.trials || (failed && !tally.failures))
+			error_list(without, sizeof(without), name);
+		else
+			compared++;
 	}
-	if (!compared)
-		return -1;
-	fprintf(out, "verify: %s\n", wrong ? "FAILED" : interrupt_signal() ?
-		"interrupted, all right so far" : "all right");
-	if (wrong)
-		return 1;
-	return interrupt_signal() ? 128 + interrupt_signal() : 0;
+	code = verify_conclude(out, wrong, compared, without);
+	return compared || interrupt_signal() ? code : -1;
 }

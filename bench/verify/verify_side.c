@@ -1,7 +1,6 @@
-/* One of the programs that are compared, and what is asked of it. */
-#include <stdlib.h>
+#include "bench/verify/verify_side.h"
 
-#include "bench/verify/verify_parts.h"
+#include <stdlib.h>
 
 int side_open(struct side *side, const struct verify_task *task,
 	      const struct backend *backend, struct error *err)

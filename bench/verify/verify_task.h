@@ -1,10 +1,14 @@
-/* The parts of `bench verify`; private to verify*.c. */
-#ifndef BENCH_VERIFY_VERIFY_PARTS_H
-#define BENCH_VERIFY_VERIFY_PARTS_H
+/*
+ * What `bench verify` compares with what, on which samples, what it has found,
+ * and how far apart two tensors are.
+ */
+#ifndef BENCH_VERIFY_VERIFY_TASK_H
+#define BENCH_VERIFY_VERIFY_TASK_H
 
-#include "backends/group/transport.h"
-#include "bench/run/dataset.h"
+#include <stdio.h>
+
 #include "bench/options/options.h"
+#include "bench/run/dataset.h"
 #include "bench/run/target.h"
 
 #define VERIFY_NOT_MEASURED (-1.)
@@ -28,31 +32,6 @@ struct verify_task {
 	struct tensor tensors[MODEL_MAX_TENSORS];
 	int tensor_count;
 };
-
-/* One of the programs that are compared; all zero before. */
-struct side {
-	struct device *device;
-	struct program *program;
-	float *gradient, *parameters;
-};
-
-/* Opens a device, unless it has one, and compiles the task's model. On failure
- * to be closed as well. */
-int side_open(struct side *side, const struct verify_task *task,
-	      const struct backend *backend, struct error *err);
-void side_close_program(struct side *side); /* the device stays */
-void side_close(struct side *side);
-
-/* Imposes what leader has decided in its last gradient, dropout included;
- * decisions: for those of a batch, see verify_most_decisions(). */
-int side_follow(struct side *side, struct side *leader, uint8_t *decisions,
-		struct error *err);
-
-/* These leave side->gradient and side->parameters. */
-int side_gradient(struct side *side, const struct batch *batch,
-		  struct score *score, struct error *err);
-int side_update(struct side *side, const struct update *update,
-		struct error *err);
 
 /* Largest errors over some steps; NAN counts as largest. */
 struct verify_errors {
@@ -83,33 +62,41 @@ struct verify_result {
 /* PoCL makes a process's device of as many CPUs as it is first opened with. */
 #define VERIFY_MOST_CORES 3
 
-/* Backend and reference side by side, the reference taking the backend's
- * parameters, state and decisions before each step. */
-int verify_lockstep(const struct verify_task *task,
-		    struct verify_result *result, struct error *err);
+/* That a backend has the slots that comparing needs; else -1, and an error,
+ * ERROR_MISSING, that names one. */
+int verify_check_slots(const struct backend *backend, struct error *err);
 
-/* One step of task->measured_batch samples likewise, both in parts and as
- * program_train() does it, and an evaluation of task->test_batch; the last two
- * also of a data set that the program holds, if it can. */
-int verify_measured(const struct verify_task *task,
-		    struct verify_result *result, struct error *err);
+/* Largest |value|, and largest |a - b|: NAN if any difference is none. */
+double verify_largest(const float *values, size_t count);
+double verify_distance(const float *a, const float *b, size_t count);
 
-/* Masks, replicas and parameters of 1, 2 and 3 cores, by threads and fork. To
- * be called before this process opens a device of the backend. */
-int verify_cores(const struct verify_task *task, struct verify_result *result,
-		 struct error *err);
+/* The distance over the largest |b|. */
+double verify_error(const float *a, const float *b, size_t count);
+
+/* Keeps the larger error, or NAN. */
+void verify_worsen(double *worst, double error);
 
 /* Samples of the evaluation: task->test_batch, or all that there are. */
 int verify_tested(const struct verify_task *task);
 
-/* Largest |a - b| over the largest |b|; NAN if any of them is none. */
-double verify_error(const float *a, const float *b, size_t count);
-
 /* Decisions of the layer that takes most of them for one sample. */
 size_t verify_most_decisions(const struct model *model);
 
-/* Keeps the larger error, or NAN. */
-void verify_worsen(double *worst, double error);
+/* Whether a channel's factor changes nothing but by batch norm's eps: what
+ * follows normalises it, behind rows that do not mix channels. */
+int verify_is_normalised(const struct model *model, int row);
+
+/* After a signal, -1 and ERROR_STOPPED that says where it came; to be called
+ * after whatever opens devices or compiles: drivers have their own handlers. */
+int verify_check_signal(struct error *err, const char *where, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * The last line, which nobody may take for more than was compared; without:
+ * names of those that were not, or empty. The exit code: 1 if one is wrong, 128
+ * and the signal that came, or 0.
+ */
+int verify_conclude(FILE *out, int wrong, int compared, const char *without);
 
 /* Room for the samples of a share. */
 struct share {
@@ -130,20 +117,5 @@ void verify_batch(const struct verify_task *task, const int *order, int step,
 /* The same of the first count samples of the test set. */
 void verify_test_batch(const struct verify_task *task, int count,
 		       struct share *share, struct batch *batch);
-
-/* Cores that train task->steps steps together; parameters become those of
- * rank 0. Adds to result what of masks and replicas is wrong. */
-int verify_team(const struct verify_task *task, const int *order,
-		const struct transport *transport, int cores,
-		float *parameters, struct verify_result *result,
-		struct error *err);
-
-/* verify.c: that a backend has the slots that comparing needs; else -1, and an
- * error, ERROR_MISSING, that names one. */
-int verify_check_slots(const struct backend *backend, struct error *err);
-
-/* verify_random.c: bench verify --random N, see verify.h. */
-int verify_random(const struct options *options, const struct target *targets,
-		  int count, FILE *out, FILE *log, struct error *err);
 
 #endif

@@ -1,0 +1,34 @@
+/*
+ * One of the programs that are compared: opened, told what to decide, asked.
+ */
+#ifndef BENCH_VERIFY_VERIFY_SIDE_H
+#define BENCH_VERIFY_VERIFY_SIDE_H
+
+#include "bench/verify/verify_task.h"
+
+/* All zero before. */
+struct side {
+	struct device *device;
+	struct program *program;
+	float *gradient, *parameters;
+};
+
+/* Opens a device, unless it has one, and compiles the task's model. On failure
+ * to be closed as well. */
+int side_open(struct side *side, const struct verify_task *task,
+	      const struct backend *backend, struct error *err);
+void side_close_program(struct side *side); /* the device stays */
+void side_close(struct side *side);
+
+/* Imposes what leader has decided in its last gradient, dropout included;
+ * decisions: for those of a batch, see verify_most_decisions(). */
+int side_follow(struct side *side, struct side *leader, uint8_t *decisions,
+		struct error *err);
+
+/* These leave side->gradient and side->parameters. */
+int side_gradient(struct side *side, const struct batch *batch,
+		  struct score *score, struct error *err);
+int side_update(struct side *side, const struct update *update,
+		struct error *err);
+
+#endif

@@ -1,0 +1,218 @@
+#include "bench/verify/verify_task.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "bench/system/interrupt.h"
+
+int verify_check_slots(const struct backend *backend, struct error *err)
+{
+	const char *lacked = backend_lacks(backend, 1);
+
+	return lacked ? error_set(err, ERROR_MISSING, "it lacks the slot '%s', "
+				  "which backends/contract/backend.h describes",
+				  lacked) : 0;
+}
+
+double verify_largest(const float *values, size_t count)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, fabs(values[i]));
+	return most;
+}
+
+double verify_distance(const float *a, const float *b, size_t count)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const double away = fabs((double)a[i] - b[i]);
+
+		if (isnan(away))
+			return NAN;
+		most = fmax(most, away);
+	}
+	return most;
+}
+
+double verify_error(const float *a, const float *b, size_t count)
+{
+	const double scale = verify_largest(b, count);
+	const double most = verify_distance(a, b, count);
+
+	return scale > 0 ? most / scale : most;
+}
+
+void verify_worsen(double *worst, double error)
+{
+	if (isnan(error) || error > *worst)
+		*worst = error;
+}
+
+/* One image, as a loader hands it on. */
+static void normalise(const struct dataset *dataset, const uint8_t *pixels,
+		      float *image)
+{
+	const size_t each = shape_size(dataset->shape);
+
+	for (size_t i = 0; i < each; i++)
+		image[i] = ((float)pixels[i] / 255 - dataset->mean) /
+			   dataset->std;
+}
+
+int share_allocate(struct share *share, const struct verify_task *task,
+		   int samples)
+{
+	const size_t count = (size_t)samples + 1;
+	const size_t outputs = (size_t)model_classes(task->model);
+
+	share->images = malloc(count * shape_size(task->model->input) *
+			       sizeof(float));
+	share->targets = malloc(count * outputs * sizeof(float));
+	share->labels = malloc(count * sizeof(*share->labels));
+	return share->images && share->targets && share->labels ? 0 : -1;
+}
+
+void share_release(struct share *share)
+{
+	free(share->images);
+	free(share->targets);
+	free(share->labels);
+}
+
+/* Number n of the share becomes one of these samples. */
+static void copy_sample(const struct verify_task *task,
+			const struct samples *samples, int at, int n,
+			struct share *share)
+{
+	const struct dataset *dataset = task->dataset;
+	const size_t each = shape_size(dataset->shape);
+	const int outputs = model_classes(task->model);
+
+	normalise(dataset, samples->images + (size_t)at * each,
+		  share->images + (size_t)n * each);
+	share->labels[n] = samples->labels[at];
+	for (int k = 0; k < outputs; k++)
+		share->targets[n * outputs + k] =
+			k == share->labels[n] ? .9f : .1f;
+}
+
+void verify_batch(const struct verify_task *task, const int *order, int step,
+		  int rank, int size, struct share *share, struct batch *batch)
+{
+	const struct samples *train = &task->dataset->train;
+	int n = 0;
+
+	for (int p = rank; p < task->batch; p += size, n++)
+		copy_sample(task, train,
+			    order[(step * task->batch + p) % train->count], n,
+			    share);
+	*batch = (struct batch){ .images = share->images,
+				 .labels = share->labels,
+				 .targets = share->targets,
+				 .count = n,
+				 .global_count = task->batch,
+				 .step = (uint32_t)step,
+				 .place = rank,
+				 .stride = size };
+}
+
+void verify_test_batch(const struct verify_task *task, int count,
+		       struct share *share, struct batch *batch)
+{
+	for (int n = 0; n < count; n++)
+		copy_sample(task, &task->dataset->test, n, n, share);
+	*batch = (struct batch){ .images = share->images,
+				 .labels = share->labels,
+				 .targets = share->targets,
+				 .count = count,
+				 .global_count = count,
+				 .stride = 1 };
+}
+
+int verify_tested(const struct verify_task *task)
+{
+	const int most = task->dataset->test.count;
+
+	return task->test_batch < most ? task->test_batch : most;
+}
+
+size_t verify_most_decisions(const struct model *model)
+{
+	size_t most = 1;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		size_t count = layer_decisions(&model->layers[l],
+					       model_layer_input(model, l));
+
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+/* The only row that reads this one, or -1. */
+static int reader_of(const struct model *model, int row)
+{
+	int reader = -1;
+
+	for (int l = row + 1; l < model->layer_count; l++) {
+		if (model->layers[l].kind == LAYER_ADD &&
+		    model_other_source(model, l) == row)
+			return -1;
+		if (model_source(model, l) != row)
+			continue;
+		if (reader >= 0)
+			return -1;
+		reader = l;
+	}
+	return reader;
+}
+
+int verify_is_normalised(const struct model *model, int row)
+{
+	while ((row = reader_of(model, row)) >= 0)
+		switch (model->layers[row].kind) {
+		case LAYER_BATCHNORM:
+			return 1;
+		case LAYER_RELU:
+		case LAYER_MAXPOOL:
+		case LAYER_AVGPOOL:
+		case LAYER_DROPOUT:
+		case LAYER_DROPOUT2D:
+			break;
+		default:
+			return 0;
+		}
+	return 0;
+}
+
+int verify_check_signal(struct error *err, const char *where, ...)
+{
+	char text[80];
+	va_list list;
+
+	interrupt_install(0);
+	if (!interrupt_signal())
+		return 0;
+	va_start(list, where);
+	vsnprintf(text, sizeof(text), where, list);
+	va_end(list);
+	return error_set(err, ERROR_STOPPED, "interrupted %s", text);
+}
+
+int verify_conclude(FILE *out, int wrong, int compared, const char *without)
+{
+	const int signal = interrupt_signal();
+
+	fprintf(out, "verify: %s%s%s%s\n", wrong ? "FAILED" : signal ?
+			"interrupted, " : "", wrong ? "" : !compared ?
+			"nothing was compared" : signal ?
+			"all right so far" : "all right",
+		without[0] ? "; without: " : "", without);
+	if (wrong)
+		return 1;
+	return signal ? 128 + signal : 0;
+}

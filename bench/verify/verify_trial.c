@@ -1,0 +1,600 @@
+#include "bench/verify/verify_trial.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/group/replica.h"
+#include "bench/verify/verify_cores.h"
+#include "models/random.h"
+
+#define TESTED 8 /* samples of an evaluation */
+#define LEAST 1e-5
+#define OF_ROUNDING 8
+#define ROUNDINGS 16 /* computations by plain loops in float */
+#define NOTHING 1e-9 /* of the largest entry: 0 by construction */
+#define LATER 3 /* an iteration, from 0, that is not the first */
+
+/* What one backend makes of one network. */
+struct trial {
+	const struct random_model *drawn;
+	struct trial_result *found;
+	struct verify_task task;
+	struct options options;
+	struct dataset dataset;
+	int *order;
+	struct side *tried, *right, *single; /* those of the bench */
+	struct share share;
+	float *vectors[3]; /* loaded, one of each side */
+	float *sum;	   /* of the cores' gradients */
+	float *start;	   /* parameters before the update */
+	/* How far plain loops are away, the most: of tensors, of buffers' */
+	double rounding[MODEL_MAX_TENSORS], buffer_rounding[MODEL_MAX_TENSORS];
+	double loss_rounding;
+	double sum_rounding[MODEL_MAX_TENSORS]; /* of all cores */
+	uint8_t *decisions;
+};
+
+static int allocate_all(struct trial *trial)
+{
+	const struct random_model *drawn = trial->drawn;
+	const size_t parameters = model_parameter_count(&drawn->model);
+	const size_t buffers = model_buffer_count(&drawn->model);
+	const size_t longest = parameters > buffers ? parameters : buffers;
+	const int most = drawn->batch > TESTED ? drawn->batch : TESTED;
+	struct dataset *dataset = &trial->dataset;
+
+	for (int s = 0; s < 3; s++)
+		trial->vectors[s] = calloc(longest + 1, sizeof(float));
+	trial->sum = calloc(parameters, sizeof(float));
+	trial->start = calloc(parameters, sizeof(float));
+	trial->decisions = malloc((size_t)most *
+				  verify_most_decisions(&drawn->model));
+	trial->order = malloc(((size_t)drawn->batch + TESTED) * sizeof(int));
+	if (random_model_samples(drawn, TESTED, dataset) ||
+	    share_allocate(&trial->share, &trial->task, most) ||
+	    !trial->vectors[0] || !trial->vectors[1] || !trial->vectors[2] ||
+	    !trial->sum || !trial->start || !trial->decisions || !trial->order)
+		return -1;
+	for (int i = 0; i < dataset->train.count; i++)
+		trial->order[i] = i;
+	return 0;
+}
+
+static int prepare(struct trial *trial, struct trial_bench *bench,
+		   struct error *err)
+{
+	const struct random_model *drawn = trial->drawn;
+	struct verify_task *task = &trial->task;
+
+	trial->options = *bench->options;
+	trial->options.seed = (long)(drawn->seed % SEED_MOST);
+	trial->options.dropout = 1;
+	*task = (struct verify_task){
+		.model = &drawn->model,
+		.dataset = &trial->dataset,
+		.backend = bench->target->backend,
+		.device = bench->target->device[0] ? bench->target->device :
+						     NULL,
+		.options = &trial->options,
+		.batch = drawn->batch,
+		.test_batch = TESTED,
+		.steps = 1,
+		.lr = drawn->model.recipe.lr,
+	};
+	/* Every fourth one with every multiplication. */
+	task->algorithm = backend_algorithm(task->backend,
+					    bench->options->algorithm);
+	if (!bench->options->algorithm && drawn->seed % 4 == 3 &&
+	    task->backend->algorithms >> ALGORITHM_DENSE & 1)
+		task->algorithm = ALGORITHM_DENSE;
+	task->tensor_count = model_tensors(task->model, task->tensors);
+	trial->tried = &bench->tried;
+	trial->right = &bench->right;
+	trial->single = &bench->single;
+	if (allocate_all(trial))
+		return error_memory(err, "a random network's batch");
+	return side_open(trial->tried, task, task->backend, err) ||
+			       side_open(trial->right, task,
+					 backend_oracle(), err) ||
+			       side_open(trial->single, task, backend_single(),
+					 err) ?
+		       -1 : 0;
+}
+
+static void release_all(struct trial *trial)
+{
+	share_release(&trial->share);
+	for (int s = 0; s < 3; s++)
+		free(trial->vectors[s]);
+	free(trial->sum);
+	free(trial->start);
+	free(trial->decisions);
+	free(trial->order);
+	dataset_release(&trial->dataset);
+}
+
+/* An error over its bound, and what has it, if it is the worst so far. */
+__attribute__((format(printf, 3, 4)))
+static void keep(struct trial *trial, double ratio, const char *format, ...)
+{
+	va_list list;
+
+	if (!isnan(ratio) && !(ratio > trial->found->worst))
+		return;
+	/* What is no number stays the worst. */
+	trial->found->worst = isnan(ratio) ? INFINITY : ratio;
+	va_start(list, format);
+	vsnprintf(trial->found->what, sizeof(trial->found->what), format, list);
+	va_end(list);
+}
+
+/* Of one tensor on the three sides, over its bound; scale: what LEAST is of,
+ * and rounding, how far plain loops are away. */
+static double error_of(const float *tried, const float *right, size_t count,
+		       double rounding, double scale)
+{
+	const double bound = fmax(OF_ROUNDING * rounding, LEAST * scale);
+	const double error = verify_distance(tried, right, count);
+
+	return error > 0 || isnan(error) ? error / bound : 0;
+}
+
+/* What errors of tensor t are of, in a gradient or in what an update with it
+ * has changed: its largest entry, or that of all where it is 0 by construction,
+ * to rounding or, of batch norm's weight whose biases are still 0, to eps. */
+static double scale_of(const struct trial *trial, int t, const float *right)
+{
+	const struct verify_task *task = &trial->task;
+	const struct tensor *tensor = &task->tensors[t];
+	const size_t count = model_parameter_count(task->model);
+	const double all = verify_largest(right, count);
+	const double own =
+		verify_largest(right + tensor->offset, tensor->count);
+	const int is_weight = !t || task->tensors[t - 1].layer != tensor->layer;
+
+	if (tensor->fan_in == 1 && is_weight &&
+	    verify_is_normalised(task->model, tensor->layer))
+		return all;
+	return own > NOTHING * all ? own : all;
+}
+
+/* Every parameter one rounding up or down, by chance. */
+static int shake(struct trial *trial, int number, struct error *err)
+{
+	const size_t count = model_parameter_count(trial->task.model);
+	struct mt19937 generator;
+
+	if (program_load(trial->right->program, VECTOR_PARAMETERS,
+			 trial->vectors[2], err))
+		return -1;
+	mt19937_seed(&generator, (unsigned long long)number);
+	for (size_t i = 0; number && i < count; i++)
+		trial->vectors[2][i] = nextafterf(trial->vectors[2][i],
+						  mt19937_next(&generator) % 2 ?
+							  INFINITY :
+							  -INFINITY);
+	return program_store(trial->single->program, VECTOR_PARAMETERS,
+			     trial->vectors[2], err);
+}
+
+/* Distances of the last gradient in float from double. */
+static int collect_rounding(struct trial *trial, double loss, double right,
+			 struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_buffers(task->model, tensors);
+
+	trial->loss_rounding = fmax(trial->loss_rounding, fabs(loss - right));
+	for (int t = 0; t < task->tensor_count; t++) {
+		const size_t at = task->tensors[t].offset;
+		const double away =
+			verify_distance(trial->single->gradient + at,
+					trial->right->gradient + at,
+					task->tensors[t].count);
+
+		trial->rounding[t] = fmax(trial->rounding[t], away);
+	}
+	if (program_load(trial->right->program, VECTOR_BUFFERS,
+			 trial->vectors[1], err) ||
+	    program_load(trial->single->program, VECTOR_BUFFERS,
+			 trial->vectors[2], err))
+		return -1;
+	for (int t = 0; t < count; t++)
+		trial->buffer_rounding[t] = fmax(
+			trial->buffer_rounding[t],
+			verify_distance(trial->vectors[2] + tensors[t].offset,
+				 trial->vectors[1] + tensors[t].offset,
+				 tensors[t].count));
+	return 0;
+}
+
+/* The same batch by plain loops in float, decisions imposed; times of them, all
+ * but the first with parameters that are one rounding away. */
+static int measure_rounding(struct trial *trial, const struct batch *batch,
+			    double right, int times, struct error *err)
+{
+	const unsigned long long seed =
+		(unsigned long long)trial->options.seed;
+
+	memset(trial->rounding, 0, sizeof(trial->rounding));
+	memset(trial->buffer_rounding, 0, sizeof(trial->buffer_rounding));
+	trial->loss_rounding = 0;
+	for (int i = 0; i < times; i++) {
+		struct score score;
+
+		if (replica_initialise(NULL, trial->single->program, seed,
+				       err) ||
+		    shake(trial, i, err) ||
+		    side_gradient(trial->single, batch, &score, err) ||
+		    collect_rounding(trial, score.loss, right, err))
+			return -1;
+	}
+	return 0;
+}
+
+static void compare_gradients(struct trial *trial, int rank)
+{
+	const struct verify_task *task = &trial->task;
+
+	for (int t = 0; t < task->tensor_count; t++) {
+		const struct tensor *tensor = &task->tensors[t];
+		const size_t at = tensor->offset;
+		const double scale = scale_of(trial, t, trial->right->gradient);
+
+		keep(trial, error_of(trial->tried->gradient + at,
+				     trial->right->gradient + at, tensor->count,
+				     trial->rounding[t], scale),
+		     "the gradient of %s on core %d", tensor->name, rank);
+	}
+}
+
+static void compare_decisions(struct trial *trial, int rank)
+{
+	const struct model *model = trial->task.model;
+	const double bound = model_has_batchnorm(model) ? 1e-4 : LEAST;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		char where[80];
+
+		layer_describe(model, l, where, sizeof(where));
+		keep(trial, program_regret(trial->right->program, l) / bound,
+		     "a decision of %s on core %d", where, rank);
+	}
+}
+
+/* A mean may be 0 where values are not: what it is of tells what is small. */
+static int compare_buffers(struct trial *trial, int rank, struct error *err)
+{
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_buffers(trial->task.model, tensors);
+
+	if (program_load(trial->tried->program, VECTOR_BUFFERS,
+			 trial->vectors[0], err) ||
+	    program_load(trial->right->program, VECTOR_BUFFERS,
+			 trial->vectors[1], err))
+		return -1;
+	for (int t = 0; t < count; t++) {
+		const size_t at = tensors[t].offset;
+		const float *right = trial->vectors[1];
+		double scale = verify_largest(right + at, tensors[t].count);
+
+		if (t % 2 == 0) {
+			const double variance =
+				verify_largest(right + tensors[t + 1].offset,
+					       tensors[t + 1].count);
+
+			scale = fmax(scale,
+				     BATCHNORM_MOMENTUM * sqrt(variance));
+		}
+		keep(trial, error_of(trial->vectors[0] + at, right + at,
+				     tensors[t].count,
+				     trial->buffer_rounding[t], scale),
+		     "%s on core %d", tensors[t].name, rank);
+	}
+	return 0;
+}
+
+static int start_alike(struct trial *trial, struct error *err)
+{
+	const unsigned long long seed =
+		(unsigned long long)trial->options.seed;
+
+	return replica_initialise(NULL, trial->tried->program, seed, err) ||
+	       replica_initialise(NULL, trial->right->program, seed, err);
+}
+
+static void compare_losses(struct trial *trial, const char *what,
+			   const struct score *tried,
+			   const struct score *right, double rounding)
+{
+	const double bound = fmax(OF_ROUNDING * rounding,
+				  LEAST * fabs(right->loss));
+	const double error = fabs(tried->loss - right->loss);
+
+	keep(trial, error > 0 || isnan(error) ? error / bound : 0, "%s", what);
+}
+
+/* As many of how many, and which the largest output tells, but for one where
+ * two nearly are the largest. */
+static void compare_counts(struct trial *trial, const char *what,
+			   const struct score *tried, const struct score *right)
+{
+	if (tried->count != right->count)
+		keep(trial, INFINITY, "%s of %ld samples, of which there are "
+		     "%ld", what, tried->count, right->count);
+	if (labs(tried->correct - right->correct) > 1)
+		keep(trial, INFINITY, "%s, with %ld right of which there are "
+		     "%ld", what, tried->correct, right->correct);
+}
+
+/* Everything that a share leaves, with the rounding of so many computations. */
+static int compare_share(struct trial *trial, const struct batch *batch,
+			 int rank, int times, const struct score *tried,
+			 const struct score *right, struct error *err)
+{
+	if (measure_rounding(trial, batch, right->loss, times, err) ||
+	    compare_buffers(trial, rank, err))
+		return -1;
+	compare_gradients(trial, rank);
+	compare_decisions(trial, rank);
+	compare_losses(trial, "the loss", tried, right, trial->loss_rounding);
+	return 0;
+}
+
+/* The gradient of one core's share, on all sides; the sum takes it in. */
+static int try_share(struct trial *trial, int rank, struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	const size_t parameters = model_parameter_count(task->model);
+	const double worst = trial->found->worst;
+	struct score tried, right;
+	struct batch batch;
+
+	verify_batch(task, trial->order, 0, rank, trial->drawn->cores,
+		     &trial->share, &batch);
+	if (start_alike(trial, err) ||
+	    side_gradient(trial->tried, &batch, &tried, err) ||
+	    side_follow(trial->right, trial->tried, trial->decisions, err) ||
+	    side_follow(trial->single, trial->tried, trial->decisions, err) ||
+	    side_gradient(trial->right, &batch, &right, err) ||
+	    compare_share(trial, &batch, rank, 1, &tried, &right, err))
+		return -1;
+	if (worst <= 1 && trial->found->worst > 1) {
+		trial->found->worst = worst;
+		trial->found->is_moved = 1;
+		if (compare_share(trial, &batch, rank, ROUNDINGS, &tried,
+				  &right, err))
+			return -1;
+	}
+	compare_counts(trial, "the loss", &tried, &right);
+	for (int t = 0; t < task->tensor_count; t++)
+		trial->sum_rounding[t] += trial->rounding[t];
+	for (size_t i = 0; i < parameters; i++)
+		trial->sum[i] += trial->tried->gradient[i]; /* as cores do */
+	return 0;
+}
+
+/* How much a first step can grow with the gradient, at most. */
+static double steepness(const struct recipe *recipe)
+{
+	return recipe->optimizer == OPTIMIZER_ADAM ? recipe->lr / recipe->eps :
+						     recipe->lr;
+}
+
+/* What an update has changed, into changes; with gradients of a tensor that are
+ * apart by so much of its rounding. */
+static void compare_changes(struct trial *trial, const float *tried,
+			    double gradients, const char *what)
+{
+	const struct verify_task *task = &trial->task;
+	const size_t parameters = model_parameter_count(task->model);
+	const float *right = trial->right->parameters;
+	const float *single = trial->single->parameters;
+	float *changes = trial->vectors[2];
+
+	for (size_t i = 0; i < parameters; i++)
+		changes[i] = right[i] - trial->start[i];
+	for (int t = 0; t < task->tensor_count; t++) {
+		const size_t at = task->tensors[t].offset;
+		const size_t count = task->tensors[t].count;
+		/* The last one: of a parameter that is stored. */
+		const double rounding =
+			verify_distance(single + at, right + at, count) +
+			gradients * trial->sum_rounding[t] +
+			verify_largest(right + at, count) * FLT_EPSILON / 2;
+
+		keep(trial, error_of(tried + at, right + at, count, rounding,
+				     scale_of(trial, t, changes)),
+		     "what has changed of %s %s", task->tensors[t].name, what);
+	}
+}
+
+/* An update with the same gradient everywhere: the sum over cores. */
+static int try_update(struct trial *trial, struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	const struct update update =
+		recipe_update(&task->model->recipe, task->lr, 0);
+	struct side *const sides[] = { trial->tried, trial->right,
+				       trial->single };
+
+	if (program_load(trial->right->program, VECTOR_PARAMETERS,
+			 trial->start, err) ||
+	    program_store(trial->single->program, VECTOR_PARAMETERS,
+			  trial->start, err))
+		return -1;
+	for (int s = 0; s < 3; s++)
+		if (program_store(sides[s]->program, VECTOR_GRADIENT,
+				  trial->sum, err) ||
+		    side_update(sides[s], &update, err))
+			return -1;
+	compare_changes(trial, trial->tried->parameters, 0, "by the update");
+	return 0;
+}
+
+/* All cores at once, or one with gradient and update at once. What they do to
+ * parameters is what try_update() has found, but for rounding of gradients. */
+static int try_training(struct trial *trial, struct error *err)
+{
+	const struct transport *threads = transport_find("threads");
+	struct verify_result ignored = { 0 };
+
+	if (verify_team(&trial->task, trial->order,
+			trial->drawn->cores > 1 ? threads :
+						  transport_find("self"),
+			trial->drawn->cores, trial->vectors[0], &ignored,
+			err)) {
+		/* A device may have fewer parts. */
+		trial->found->is_alone = trial->drawn->cores > 1 &&
+				  trial->task.backend->offloads &&
+				  err->kind == ERROR_MISSING;
+		return trial->found->is_alone ? 0 : -1;
+	}
+	if (ignored.masks_wrong)
+		keep(trial, INFINITY, "%ld dropout decisions",
+		     ignored.masks_wrong);
+	if (ignored.replicas_differ)
+		keep(trial, INFINITY, "replicas differ");
+	compare_changes(trial, trial->vectors[0],
+			steepness(&trial->task.model->recipe),
+			"by a step of all cores");
+	return 0;
+}
+
+/* With the same parameters and statistics. */
+static int try_evaluation(struct trial *trial, struct error *err)
+{
+	struct side *const sides[] = { trial->tried, trial->right,
+				       trial->single };
+	struct score scores[3] = { { 0 } };
+	struct batch batch;
+
+	verify_test_batch(&trial->task, TESTED, &trial->share, &batch);
+	if (program_load(trial->right->program, VECTOR_BUFFERS,
+			 trial->vectors[0], err))
+		return -1;
+	for (int s = 0; s < 3; s++)
+		if (program_store(sides[s]->program, VECTOR_PARAMETERS,
+				  trial->right->parameters, err) ||
+		    program_store(sides[s]->program, VECTOR_BUFFERS,
+				  trial->vectors[0], err) ||
+		    program_evaluate(sides[s]->program, &batch, &scores[s],
+				     err))
+			return -1;
+	compare_losses(trial, "the test loss", &scores[0], &scores[1],
+		       fabs(scores[2].loss - scores[1].loss));
+	compare_counts(trial, "the test", &scores[0], &scores[1]);
+	return 0;
+}
+
+/* A state as late iterations have it, made of the neighbours' gradients: which
+ * of two. Averages of squares are positive. */
+static void make_state(const struct trial *trial, int which, float *state)
+{
+	const struct model *model = trial->task.model;
+	const size_t count = model_parameter_count(model);
+	const float least = (float)verify_largest(trial->sum, count) / 10;
+	const int is_square = model->recipe.optimizer == OPTIMIZER_ADADELTA ||
+			      (model->recipe.optimizer == OPTIMIZER_ADAM &&
+			       which == 1);
+
+	for (size_t i = 0; i < count; i++) {
+		const float g = trial->sum[(i + 1 + (size_t)which) % count];
+
+		state[i] = is_square ? g * g + least * least : g;
+	}
+}
+
+static int compare_state(struct trial *trial, int which, struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	const enum vector vector = (enum vector)(VECTOR_STATE_0 + which);
+	const struct recipe *recipe = &task->model->recipe;
+	/* Adadelta adds eps to its states: what is nothing beside it. */
+	const double nothing = recipe->optimizer == OPTIMIZER_ADADELTA ?
+		recipe->eps * FLT_EPSILON / OF_ROUNDING : 0;
+	float *const *states = trial->vectors; /* tried, right, single */
+
+	if (program_load(trial->tried->program, vector, states[0], err) ||
+	    program_load(trial->right->program, vector, states[1], err) ||
+	    program_load(trial->single->program, vector, states[2], err))
+		return -1;
+	for (int t = 0; t < task->tensor_count; t++) {
+		const size_t at = task->tensors[t].offset;
+		const size_t count = task->tensors[t].count;
+		const double rounding =
+			verify_distance(states[2] + at, states[1] + at, count) +
+			verify_largest(states[1] + at, count) *
+				FLT_EPSILON / 2 + nothing;
+
+		keep(trial, error_of(states[0] + at, states[1] + at, count,
+				     rounding, scale_of(trial, t, states[1])),
+		     "state %d of %s behind a later update", which,
+		     task->tensors[t].name);
+	}
+	return 0;
+}
+
+/* The same update again, from a state that is not 0, of a later iteration. */
+static int try_later_update(struct trial *trial, struct error *err)
+{
+	const struct verify_task *task = &trial->task;
+	const struct update update =
+		recipe_update(&task->model->recipe, task->lr, LATER);
+	struct side *const sides[] = { trial->tried, trial->right,
+				       trial->single };
+
+	make_state(trial, 0, trial->vectors[0]);
+	make_state(trial, 1, trial->vectors[1]);
+	for (int s = 0; s < 3; s++)
+		if (program_store(sides[s]->program, VECTOR_PARAMETERS,
+				  trial->start, err) ||
+		    program_store(sides[s]->program, VECTOR_STATE_0,
+				  trial->vectors[0], err) ||
+		    program_store(sides[s]->program, VECTOR_STATE_1,
+				  trial->vectors[1], err) ||
+		    program_store(sides[s]->program, VECTOR_GRADIENT,
+				  trial->sum, err) ||
+		    side_update(sides[s], &update, err))
+			return -1;
+	compare_changes(trial, trial->tried->parameters, 0,
+			"by a later update");
+	return compare_state(trial, 0, err) || compare_state(trial, 1, err) ?
+		       -1 : 0;
+}
+
+int trial_run(struct trial_bench *bench, const struct random_model *drawn,
+	      struct trial_result *result, struct error *err)
+{
+	struct trial trial = { .drawn = drawn, .found = result };
+	int failed;
+
+	*result = (struct trial_result){ 0 };
+	failed = prepare(&trial, bench, err);
+	result->is_dense = trial.task.algorithm == ALGORITHM_DENSE;
+	for (int r = 0; !failed && r < drawn->cores; r++)
+		failed = try_share(&trial, r, err);
+	failed = failed || try_update(&trial, err) ||
+		 try_evaluation(&trial, err) || try_training(&trial, err) ||
+		 try_later_update(&trial, err);
+	release_all(&trial);
+	return failed ? -1 : 0;
+}
+
+void trial_close_programs(struct trial_bench *bench)
+{
+	side_close_program(&bench->tried);
+	side_close_program(&bench->right);
+	side_close_program(&bench->single);
+}
+
+void trial_close(struct trial_bench *bench)
+{
+	side_close(&bench->tried);
+	side_close(&bench->right);
+	side_close(&bench->single);
+}

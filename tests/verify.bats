@@ -1,0 +1,26 @@
+#!/usr/bin/env bats
+# verify, ended by a signal; what it finds is in test_own.c and command.bats.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+}
+
+@test "a signal ends it between two steps" {
+	local pid code=0
+	"$BENCH" verify openblas cpu --model tiny "${DATA[@]}" \
+		--steps 1000000 >out 2>err 3>&- &
+	pid=$!
+	within 60 grep -q "^SigCgt:.*4[0-9a-f]\{3\}$" "/proc/$pid/status"
+	kill -TERM "$pid"
+	wait "$pid" || code=$?
+	[ "$code" -eq 143 ]
+	grep -qE "^openblas not verified: interrupted before [123s]" out
+	grep -q "^cpu not verified: interrupted before it began" out
+	[ "$(tail -n 1 out)" = "verify: interrupted, nothing was compared; \
+without: openblas, cpu" ]
+	[ ! -s err ]
+}
