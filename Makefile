@@ -225,23 +225,11 @@ $O/identity $O/flags: FORCE | $O/needs
 	$(file >$@.new,$(CONTENT))
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-# One line that names packages, instead of a compiler error for each header.
 $O/needs:
-	@mkdir -p $(@D); missing=; \
-	test -n '$(MACHINE)' || missing=' gcc'; \
-	command -v $(PKG_CONFIG) >/dev/null || missing="$$missing pkg-config"; \
-	for need in $(MODULES); do \
-		$(PKG) --exists $${need%:*} 2>/dev/null || \
-			missing="$$missing $${need#*:}"; \
-	done; \
-	for need in $(HEADERS); do \
-		echo "#include <$${need%:*}>" | $(CC) -E - >/dev/null 2>&1 || \
-			missing="$$missing $${need#*:}"; \
-	done; \
-	test -z "$$missing" || { echo "bench: missing:$$missing" >&2; \
-		echo "bench: install with 'make deps', or with:" \
-			"apt-get install$$missing" >&2; exit 1; }; \
-	touch $@
+	@mkdir -p $(@D)
+	@CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' \
+		sh .ci/packages check $(MODULES) $(HEADERS)
+	@touch $@
 
 # Of all that, a test takes what it calls: it is a tenth as large, and made five
 # times as fast. Only names are in the archive, so two of a kind may be.
@@ -380,24 +368,7 @@ $(HEADERS_ALONE): alone/%: $O/flags
 		-fsyntax-only -x c -
 
 deps:
-	@test '$(DEPS)' != no || exit 0; \
-	have=" $$(dpkg-query -W -f '$${db:Status-Status}:$${Package} ' \
-		$(PACKAGES) 2>/dev/null)"; missing=; \
-	for package in $(PACKAGES); do \
-		case "$$have" in *" installed:$$package "*) ;; \
-		*) missing="$$missing $$package" ;; esac; \
-	done; \
-	test -n "$$missing" || exit 0; \
-	if ! command -v apt-get >/dev/null; then \
-		echo "bench: no apt-get; wanted, by Debian's names:$$missing" \
-			>&2; exit 0; \
-	fi; \
-	sudo=; test "$$(id -u)" = 0 || sudo=sudo; \
-	echo "bench: installing$$missing" >&2; \
-	$$sudo apt-get update </dev/null || \
-		echo "bench: going on with the old lists" >&2; \
-	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-		--no-install-recommends $$missing </dev/null
+	@DEPS='$(DEPS)' sh .ci/packages install $(PACKAGES)
 
 deps-gate:
 	$(AGAIN) deps PACKAGES="$(PACKAGES_BUILD) $(PACKAGES_GATE)"

@@ -13,7 +13,8 @@ setup() {
 	TREE="$PWD/my sources"
 	ROOT="$PWD/my root"
 	mkdir -p "$TREE/build" programs
-	cp -r "$top/Makefile" "$top/bench" "$top/backends" "$top/models" "$TREE"
+	cp -r "$top/Makefile" "$top/.ci" "$top/bench" "$top/backends" \
+		"$top/models" "$TREE"
 	cp "$BENCH" "$TREE/build/bench"
 	# What must not be called says that it was.
 	for name in apt-get sudo curl wget; do
@@ -74,7 +75,7 @@ files() {
 # small NAME: a tree whose tests only tell which program they are to run.
 small() {
 	mkdir -p "$1/bench" "$1/tests"
-	cp "$TREE/Makefile" "$1"
+	cp -r "$TREE/Makefile" "$TREE/.ci" "$1"
 	echo 'int main(void) { return 0; }' >"$1/bench/main.c"
 	# shellcheck disable=SC2016 # for the script
 	printf '#!/bin/sh\necho "$BENCH" >told\n' >"$1/tests/run"
@@ -89,6 +90,57 @@ small() {
 	make -C tree test DEPS=no CFLAGS=-O1 TOOL_SOURCES= \
 		BUILD="$PWD/elsewhere"
 	[ "$(cat tree/told)" = "$PWD/elsewhere/bench" ]
+}
+
+# program NAME LINE ...: a script of that name is the first in PATH.
+program() {
+	local name=$1
+	shift
+	printf '%s\n' '#!/bin/sh' "$@" >"programs/$name"
+	chmod +x "programs/$name"
+}
+
+@test "make deps installs what is missing, and nothing else does" {
+	# shellcheck disable=SC2016 # for the script
+	program dpkg-query 'for name in "$@"; do' '	case $name in' \
+		'	-* | *Status* | bats | libcsv-dev) ;;' \
+		'	*) printf "installed:%s " "$name" ;;' '	esac' 'done'
+	program apt-get "echo \"\$*\" >>'$PWD/called'"
+	# shellcheck disable=SC2016 # for the script
+	program sudo '"$@"'
+	run -0 make_it deps DEPS=no
+	[ -z "$output" ]
+	[ ! -e called ]
+	run -0 make_it deps
+	[ "$output" = "bench: installing libcsv-dev bats" ]
+	cat >expected <<-'END'
+	update
+	install -y --no-install-recommends libcsv-dev bats
+	END
+	diff expected called
+	rm called
+	# The lists may be old; what cannot be had is an error.
+	program apt-get 'exit 1'
+	run -2 make_it deps-gate
+	[[ "$output" == *"installing libcsv-dev"*"old lists"* ]]
+	program dpkg-query "printf 'installed:libcsv-dev '"
+	"$TREE/.ci/packages" install libcsv-dev
+	run -0 env PATH=/nowhere /bin/sh "$TREE/.ci/packages" install bats
+	[ "$output" = "bench: no apt-get; wanted, by Debian's names: bats" ]
+}
+
+@test "what a build lacks is one line, and is not installed" {
+	program pkg-config 'test "$2" != libmd -a "$2" != zlib'
+	run -2 make_it build/obj/needs
+	[ "${lines[0]}" = "bench: missing: libmd-dev zlib1g-dev" ]
+	[ "${lines[1]}" = "bench: install with 'make deps', or with: apt-get install libmd-dev zlib1g-dev" ]
+	run -2 make_it build/obj/needs CC="gcc -nostdinc" PKG_CONFIG=true
+	[ "${lines[0]}" = "bench: missing: libc6-dev libcsv-dev librandom123-dev" ]
+	run -2 make_it build/obj/needs CC=nowhere PKG_CONFIG=nowhere
+	[[ "${lines[0]}" == "bench: missing: gcc pkg-config libopenblas"* ]]
+	[ ! -e called ]
+	[ ! -e "$TREE/build/obj/needs" ]
+	make_it build/obj/needs PKG_CONFIG=true
 }
 
 @test "make -f in another folder says what to do instead" {
