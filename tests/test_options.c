@@ -339,7 +339,8 @@ static void rows_make_sense(void **state)
 		assert_true((row->kind == OPTION_CHOICE) ==
 			    (row->choices[0] != NULL));
 		assert_true((row->kind == OPTION_FLAG) == !row->argument);
-		if (row->kind == OPTION_INT || row->kind == OPTION_REAL)
+		if (row->kind == OPTION_INT || row->kind == OPTION_TIME ||
+		    row->kind == OPTION_REAL)
 			assert_true(row->least < row->most);
 		for (int j = 0; j < i; j++) {
 			assert_string_not_equal(row->name,

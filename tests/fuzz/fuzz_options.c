@@ -55,6 +55,7 @@ static void check_field(const struct options *options,
 
 	switch (row->kind) {
 	case OPTION_INT:
+	case OPTION_TIME:
 		if (memcmp(field, usual, sizeof(long)))
 			value = (double)*(const long *)(const void *)field;
 		else
