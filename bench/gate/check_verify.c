@@ -107,7 +107,8 @@ static char *describe(struct proof *proof)
 	struct error ignored;
 	size_t size;
 
-	if (!strchr(path, '/') || small_file_read(path, magic, sizeof(magic)) ||
+	if (!strchr(path, '/') ||
+	    small_file_read(NULL, path, magic, sizeof(magic)) ||
 	    strcmp(magic, "\177ELF") ||
 	    hash_sha256_file(path, proof->program) ||
 	    memory_print(&text, &size, print_proof, proof, "a result",

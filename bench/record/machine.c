@@ -1,6 +1,5 @@
 #include "bench/record/machine.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +57,10 @@ static void list_variables(char *text, size_t size)
 static void read_line(const char *root, const char *path, const char *key,
 		      const char *separators, char *text, size_t size)
 {
-	char whole[PATH_MAX], lines[8192];
+	char lines[8192];
 	const char *line;
 
-	snprintf(whole, sizeof(whole), "%s/%s", root, path);
-	small_file_read(whole, lines, sizeof(lines));
+	small_file_read(root, path, lines, sizeof(lines));
 	line = small_file_line(lines, key);
 	if (!line)
 		return;

@@ -40,7 +40,7 @@ double clock_process_age(void)
 	unsigned long long start_ticks = 0;
 	const char *after_name;
 
-	if (small_file_read("/proc/self/stat", line, sizeof(line)))
+	if (small_file_read(NULL, "/proc/self/stat", line, sizeof(line)))
 		return 0;
 	/* The name may hold blanks and brackets; field 22 counts from it. */
 	after_name = strrchr(line, ')');

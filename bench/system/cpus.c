@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -69,22 +68,20 @@ static void print_list(const cpu_set_t *set, char *text, size_t size)
 /* A set of a file below root; fails where there is no such file. */
 static int read_list(const char *root, const char *name, cpu_set_t *set)
 {
-	char path[PATH_MAX], text[8192];
+	char text[8192];
 	long beyond;
 
-	snprintf(path, sizeof(path), "%s/%s", root, name);
-	return small_file_read(path, text, sizeof(text)) ||
+	return small_file_read(root, name, text, sizeof(text)) ||
 	       parse_list(text, set, &beyond) ? -1 : 0;
 }
 
 /* A number that a CPU has in a file of its own; 0 where it does not tell. */
 static long read_number(const char *root, int cpu, const char *name)
 {
-	char path[PATH_MAX], text[32];
+	char path[96], text[32];
 
-	snprintf(path, sizeof(path), "%s/" SYSTEM_CPUS "cpu%d/%s", root, cpu,
-		 name);
-	return small_file_read(path, text, sizeof(text)) ?
+	snprintf(path, sizeof(path), SYSTEM_CPUS "cpu%d/%s", cpu, name);
+	return small_file_read(root, path, text, sizeof(text)) ?
 		       0 : strtol(text, NULL, 10);
 }
 

@@ -9,13 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-int small_file_read(const char *path, char *text, size_t size)
+int small_file_read(const char *folder, const char *name, char *text,
+		    size_t size)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char path[PATH_MAX];
 	size_t at = 0;
 	ssize_t count = 1;
+	int fd;
 
 	text[0] = '\0';
+	if (snprintf(path, sizeof(path), "%s%s%s", folder ? folder : "",
+		     folder ? "/" : "", name) >= (int)sizeof(path))
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	while (at < size - 1 && count) {
@@ -42,18 +48,6 @@ const char *small_file_line(const char *text, const char *key)
 
 #define MOST_NUMBERS 2
 
-/* Reads folder/name, or leaves text empty. */
-static void read_file(const char *folder, const char *name, char *text,
-		      size_t size)
-{
-	char path[PATH_MAX];
-
-	text[0] = '\0';
-	if (snprintf(path, sizeof(path), "%s/%s", folder, name) <
-	    (int)sizeof(path))
-		small_file_read(path, text, size);
-}
-
 /* Whole numbers in the first line of a file; returns how many. */
 static int read_numbers(const char *folder, const char *name,
 			long long numbers[MOST_NUMBERS])
@@ -61,7 +55,7 @@ static int read_numbers(const char *folder, const char *name,
 	char line[64], *at = line, *end;
 	int count = 0;
 
-	read_file(folder, name, line, sizeof(line));
+	small_file_read(folder, name, line, sizeof(line));
 	line[strcspn(line, "\n")] = '\0';
 	for (; count < MOST_NUMBERS; count++) {
 		numbers[count] = strtoll(at, &end, 10);
@@ -173,7 +167,7 @@ static void visit_groups(const char *root, group_visitor *visit, void *context)
 	struct place v2 = { "", "" }, v1 = { "/cpu", "" };
 	char text[16 * 1024], *rest = text, *line;
 
-	read_file(root, "proc/self/cgroup", text, sizeof(text));
+	small_file_read(root, "proc/self/cgroup", text, sizeof(text));
 	while ((line = strsep(&rest, "\n")))
 		take_line(line, &v2, &v1);
 	visit_place(root, &v2, visit, context);
@@ -241,7 +235,7 @@ static void take_group(const char *folder, void *context)
 	struct disturbance_counters *counters = context;
 	char text[1024];
 
-	read_file(folder, "cpu.stat", text, sizeof(text));
+	small_file_read(folder, "cpu.stat", text, sizeof(text));
 	/* Microseconds in version 2, nanoseconds in version 1. */
 	add_known(&counters->throttled_s,
 		  number_after(text, "throttled_usec ") * 1e-6);
@@ -249,7 +243,7 @@ static void take_group(const char *folder, void *context)
 		  number_after(text, "throttled_time ") * 1e-9);
 	if (isfinite(counters->pressure_s))
 		return;
-	read_file(folder, "cpu.pressure", text, sizeof(text));
+	small_file_read(folder, "cpu.pressure", text, sizeof(text));
 	counters->pressure_s = parse_pressure(text);
 }
 
@@ -284,10 +278,10 @@ void disturbance_read(struct disturbance_counters *counters, const char *root)
 	*counters = (struct disturbance_counters){ NAN, NAN, NAN, NAN, NAN };
 	visit_groups(root, take_group, counters);
 	if (!isfinite(counters->pressure_s)) {
-		read_file(root, "proc/pressure/cpu", text, sizeof(text));
+		small_file_read(root, "proc/pressure/cpu", text, sizeof(text));
 		counters->pressure_s = parse_pressure(text);
 	}
-	read_file(root, "proc/stat", text, sizeof(text));
+	small_file_read(root, "proc/stat", text, sizeof(text));
 	take_machine(counters, text);
 }
 

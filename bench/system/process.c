@@ -63,7 +63,7 @@ long usage_own_memory(void)
 	char text[2048];
 	long sum;
 
-	if (small_file_read("/proc/self/smaps_rollup", text, sizeof(text)))
+	if (small_file_read("/proc/self", "smaps_rollup", text, sizeof(text)))
 		return usage_read(USAGE_PROCESS).maxrss_bytes;
 	sum = kilobytes(text, "Private_Clean:") +
 	      kilobytes(text, "Private_Dirty:") +
