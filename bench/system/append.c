@@ -19,33 +19,29 @@ enum {
 	MODE = 0666,	    /* less the umask */
 	PAUSE_MS = 10,	    /* between two looks at a lock */
 	PATIENCE_MS = 2000, /* for it, of a process that was told to end */
-	OTHER_COLUMNS = -1, /* beside the values of errno */
-	OTHER_FORM = -2,
-	TORN = -3
+};
+
+/* Why rows cannot be added to a file, beside the values of errno. */
+enum { OTHER_COLUMNS = -3, OTHER_FORM, TORN };
+
+static const char *const refusals[] = {
+	"its header has other columns than this program writes; choose another "
+	"folder",
+	"it was saved with a byte-order mark or with line endings of another "
+	"system; save it as UTF-8 with LF alone, or choose another folder",
+	"its last line is incomplete, and its file system has no locks to tell "
+	"whether another process is still writing it; remove the line, or "
+	"choose another folder",
 };
 
 static int append_error(const char *path, int number, struct error *err)
 {
-	if (number == OTHER_COLUMNS)
-		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
-				 "its header has other columns than this "
-				 "program writes; choose another folder", path);
-	if (number == OTHER_FORM)
-		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
-				 "it was saved with a byte-order mark or with "
-				 "line endings of another system; save it as "
-				 "UTF-8 with LF alone, or choose another "
-				 "folder", path);
-	if (number == TORN)
-		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: "
-				 "its last line is incomplete, and its file "
-				 "system has no locks to tell whether another "
-				 "process is still writing it; remove the "
-				 "line, or choose another folder", path);
+	if (number < 0)
+		return error_set(err, ERROR_OUTPUT, "cannot add rows to %s: %s",
+				 path, refusals[number - OTHER_COLUMNS]);
 	return error_set(err, ERROR_OUTPUT, "cannot write %s: %s", path,
-			 number == EWOULDBLOCK ?
-				 "locked by another process" :
-				 strerror(number));
+			 number == EWOULDBLOCK ? "locked by another process" :
+						 strerror(number));
 }
 
 /* Returns an errno: EWOULDBLOCK if another process has the lock, and we do not

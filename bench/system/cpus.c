@@ -135,7 +135,7 @@ static int compare(const void *a, const void *b)
  * that have less than three quarters of the most: favourites among equal cores
  * are a few percent apart, little ones a factor.
  */
-static void tell_small(const char *root, struct place *places, int count)
+static void mark_small(const char *root, struct place *places, int count)
 {
 	cpu_set_t large;
 	const int is_hybrid = !read_list(root, "sys/devices/cpu_core/cpus",
@@ -170,7 +170,7 @@ static int choose(const char *root, const cpu_set_t *allowed, int count,
 				root, cpu, "cpufreq/cpuinfo_max_freq");
 		found++;
 	}
-	tell_small(root, places, found);
+	mark_small(root, places, found);
 	qsort(places, (size_t)found, sizeof(places[0]), compare);
 	CPU_ZERO(chosen);
 	for (int i = 0; i < found && i < count; i++)

@@ -118,7 +118,7 @@ static int draft_open(struct draft *draft)
 }
 
 /* The new file may be read and written by whom the old one could be. */
-static void draft_take_mode(struct draft *draft)
+static void draft_copy_mode(struct draft *draft)
 {
 	struct stat old;
 
@@ -141,7 +141,7 @@ static int draft_finish(struct draft *draft, const char *bytes, size_t count)
 	int number = file_write_all(draft->fd, bytes, count);
 
 	if (!number)
-		draft_take_mode(draft);
+		draft_copy_mode(draft);
 	if (!number && fsync(draft->fd))
 		number = errno;
 	if (close(draft->fd) && !number)

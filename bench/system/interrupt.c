@@ -27,7 +27,7 @@ void interrupt_reset(void)
 	sigprocmask(SIG_BLOCK, &blocked, NULL);
 }
 
-static void note(int number)
+static void remember(int number)
 {
 	received = number;
 }
@@ -41,7 +41,7 @@ void interrupt_install(int patient)
 		action.sa_flags |= (int)SA_RESETHAND;
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < SIGNALS && (patient || !received); i++) {
-		action.sa_handler = ignored[i] ? SIG_IGN : note;
+		action.sa_handler = ignored[i] ? SIG_IGN : remember;
 		sigaction(signals[i], &action, NULL);
 	}
 	signal(SIGPIPE, SIG_IGN);

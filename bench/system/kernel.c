@@ -67,7 +67,7 @@ static int read_numbers(const char *folder, const char *name,
 }
 
 /* -1 is how version 1 says that there is no quota. */
-static void take_quota(const char *folder, void *context)
+static void find_quota(const char *folder, void *context)
 {
 	long long quota[MOST_NUMBERS], period[MOST_NUMBERS];
 	int found = read_numbers(folder, "cpu.max", quota) == 2;
@@ -138,7 +138,7 @@ static int lists_cpu(const char *controllers)
 }
 
 /* "NUMBER:CONTROLLERS:/PATH"; version 2 names no controllers. */
-static void take_line(char *line, struct place *v2, struct place *v1)
+static void read_line(char *line, struct place *v2, struct place *v1)
 {
 	char *controllers = strchr(line, ':'), *path;
 	struct place *place;
@@ -169,7 +169,7 @@ static void visit_groups(const char *root, group_visitor *visit, void *context)
 
 	small_file_read(root, "proc/self/cgroup", text, sizeof(text));
 	while ((line = strsep(&rest, "\n")))
-		take_line(line, &v2, &v1);
+		read_line(line, &v2, &v1);
 	visit_place(root, &v2, visit, context);
 	visit_place(root, &v1, visit, context);
 }
@@ -178,11 +178,11 @@ double cgroup_cpus(const char *root)
 {
 	double least = NAN;
 
-	visit_groups(root, take_quota, &least);
+	visit_groups(root, find_quota, &least);
 	return least;
 }
 
-static void take_memory(const char *folder, void *context)
+static void find_memory(const char *folder, void *context)
 {
 	long long limit[MOST_NUMBERS];
 	double *least = context;
@@ -195,7 +195,7 @@ double cgroup_memory(const char *root)
 {
 	double least = NAN;
 
-	visit_groups(root, take_memory, &least);
+	visit_groups(root, find_memory, &least);
 	return least;
 }
 
@@ -230,7 +230,7 @@ static double parse_pressure(const char *text)
 	return (double)total * 1e-6;
 }
 
-static void take_group(const char *folder, void *context)
+static void add_group(const char *folder, void *context)
 {
 	struct disturbance_counters *counters = context;
 	char text[1024];
@@ -250,7 +250,7 @@ static void take_group(const char *folder, void *context)
 /* In the order of the first line of /proc/stat. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, TICKS };
 
-static void take_machine(struct disturbance_counters *counters,
+static void read_machine(struct disturbance_counters *counters,
 			 const char *text)
 {
 	const char *line = small_file_line(text, "cpu ");
@@ -276,13 +276,13 @@ void disturbance_read(struct disturbance_counters *counters, const char *root)
 	char text[1024];
 
 	*counters = (struct disturbance_counters){ NAN, NAN, NAN, NAN, NAN };
-	visit_groups(root, take_group, counters);
+	visit_groups(root, add_group, counters);
 	if (!isfinite(counters->pressure_s)) {
 		small_file_read(root, "proc/pressure/cpu", text, sizeof(text));
 		counters->pressure_s = parse_pressure(text);
 	}
 	small_file_read(root, "proc/stat", text, sizeof(text));
-	take_machine(counters, text);
+	read_machine(counters, text);
 }
 
 /* Counters of different files may be read a moment apart. */

@@ -26,7 +26,7 @@ int array_make_room(void **items, size_t count, size_t *room, size_t size,
  *
  * As a stream wants it: how many bytes were taken, 0 for a failure.
  */
-static ssize_t take(void *cookie, const char *bytes, size_t count)
+static ssize_t write_memory(void *cookie, const char *bytes, size_t count)
 {
 	struct memory_text *memory = cookie;
 	size_t room = memory->room ? memory->room : 4096;
@@ -54,7 +54,7 @@ struct memory_text *memory_open(const char *what, struct error *err)
 	if (memory)
 		memory->out = fopencookie(memory, "w",
 					  (cookie_io_functions_t){
-						  .write = take });
+						  .write = write_memory });
 	if (memory && memory->out)
 		return memory;
 	free(memory);
@@ -66,7 +66,7 @@ int memory_close(struct memory_text *memory, char **text, size_t *size,
 		 const char *what, struct error *err)
 {
 	/* The last bytes come when it is closed, and then the NUL. */
-	const int failed = fclose(memory->out) || !take(memory, "", 1);
+	const int failed = fclose(memory->out) || !write_memory(memory, "", 1);
 
 	*text = failed ? NULL : memory->text;
 	*size = failed ? 0 : memory->size - 1;

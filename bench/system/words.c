@@ -77,7 +77,7 @@ static int is_of_shell(const char *text)
 
 /* One word from *from to *to, and both behind it. 0, or what is in the way:
  * a quote that has no end, or what is of a shell. */
-static char take_word(const char **from, char **to)
+static char copy_word(const char **from, char **to)
 {
 	const char *in = *from;
 	char *out = *to, quote = 0;
@@ -144,7 +144,7 @@ int words_split(const char *text, const char *option, char ***words,
 		return error_memory(err, "a command's words");
 	while (!(wrong = skip_blanks(&from, count)) && *from) {
 		list[count++] = to;
-		wrong = take_word(&from, &to);
+		wrong = copy_word(&from, &to);
 		if (wrong)
 			break;
 	}
