@@ -131,9 +131,8 @@ const struct option_row option_rows[] = {
 	  ONE_OF("fast", "dense") },
 	{ "precision", 0, DEVICES, OPTION_CHOICE, AT(precision), TRAINS,
 	  "WHICH",
-	  "of factors of products (bf16, where it is faster) or of everything "
-	  "(fp32)",
-	  ONE_OF("fp32", "bf16", "fp64") },
+	  "number format; bf16: of the factors of products, where that is "
+	  "faster (fp32)", ONE_OF("fp32", "bf16", "fp64") },
 	{ "resident", 0, DEVICES, OPTION_CHOICE, AT(resident), STEPS, "WHEN",
 	  "keep the data set on the device; auto: where it fits (auto)",
 	  ONE_OF("auto", "no") },
