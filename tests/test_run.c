@@ -80,11 +80,34 @@ static void who_is_on_devices(void **state)
 	}
 }
 
+/* Whatever it is called, as a program that is timed may be called job-1. */
+static void who_is_one_core(void **state)
+{
+	struct run run;
+
+	(void)state;
+	row_clear(&run_rows, &run);
+	snprintf(run.target, sizeof(run.target), "job-1");
+	assert_false(run_is_one_core(&run));
+	run.cores = 1;
+	run.offloads = 0;
+	assert_true(run_is_one_core(&run));
+	run.offloads = 1;
+	assert_false(run_is_one_core(&run));
+	run.offloads = 0;
+	run.inject_pct = 5;
+	assert_false(run_is_one_core(&run));
+	run.inject_pct = CELL_NO_REAL;
+	run.cores = 8;
+	assert_false(run_is_one_core(&run));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_disturbed),
 		cmocka_unit_test(who_is_on_devices),
+		cmocka_unit_test(who_is_one_core),
 	};
 
 	return cmocka_run_group_tests_name("run", tests, NULL, NULL);

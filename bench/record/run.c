@@ -35,11 +35,9 @@ int run_is_ahead(const struct run *run)
 
 int run_is_one_core(const struct run *run)
 {
-	const char *cores = strchr(run->target, '-');
-
-	/* BACKEND-1; a device that is not counted in cores has no number. */
-	return cores && cores[1] == '1' &&
-	       (cores[2] == '\0' || cores[2] == '@' || cores[2] == ':');
+	/* Nothing is over what was slowed on purpose. */
+	return run->cores == 1 && !run_is_on_devices(run) &&
+	       !run->straggler[0] && !isfinite(run->inject_pct);
 }
 
 int run_is_on_devices(const struct run *run)
