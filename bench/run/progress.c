@@ -196,28 +196,14 @@ void progress_draw(struct progress *progress, double now)
 	show(progress, line);
 }
 
-void progress_step(struct progress *progress, double now, int epoch,
-		   int iteration, long samples, double loss)
-{
-	if (!progress->out)
-		return;
-	note_step(progress, now, epoch, iteration, samples, loss);
-	progress_draw(progress, now);
-}
-
-void progress_test(struct progress *progress, int epoch, double loss,
-		   double accuracy_pct)
+static void show_test(struct progress *progress)
 {
 	char line[128];
 
-	progress->tested = epoch;
-	progress->test_loss = loss;
-	progress->accuracy_pct = accuracy_pct;
-	if (!progress->out || progress->bar)
-		return;
 	snprintf(line, sizeof(line),
 		 "%-8s epoch %d/%d  test loss %.4f, accuracy %.2f%%",
-		 progress->target, epoch, progress->epochs, loss, accuracy_pct);
+		 progress->target, progress->tested, progress->epochs,
+		 progress->test_loss, progress->accuracy_pct);
 	show(progress, line);
 }
 
@@ -240,9 +226,8 @@ void progress_row(struct progress *progress, double now,
 		progress->accuracy_pct = row->accuracy_pct;
 	} else if (strcmp(row->phase, "epoch") == 0) {
 		/* Now all its rows are there. */
-		if (progress->tested == epoch)
-			progress_test(progress, epoch, progress->test_loss,
-				      progress->accuracy_pct);
+		if (progress->tested == epoch && !progress->bar)
+			show_test(progress);
 	}
 }
 

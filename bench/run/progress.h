@@ -2,9 +2,8 @@
  * How far a run is, on standard error: a bar where that is a terminal, else a
  * plain line now and then. Drawn between steps, at most ten times a second.
  *
- * Whoever measures says so with progress_step() and progress_test(); whoever
- * reads another process's rows, with progress_row() and progress_draw(). Times
- * are of clock_now().
+ * It is told by the rows, of whoever measures or reads another process's: by
+ * progress_row() and progress_draw(). Times are of clock_now().
  */
 #ifndef BENCH_RUN_PROGRESS_H
 #define BENCH_RUN_PROGRESS_H
@@ -44,12 +43,7 @@ void progress_start(struct progress *progress, const char *when, int quiet,
 		    const char *target, int epochs, int iterations,
 		    FILE *rows);
 
-void progress_step(struct progress *progress, double now, int epoch,
-		   int iteration, long samples, double loss);
-void progress_test(struct progress *progress, int epoch, double loss,
-		   double accuracy_pct);
-
-/* A row that has been saved. Epochs that are over get their line. */
+/* A row that has been written or saved. Epochs that are over get their line. */
 void progress_row(struct progress *progress, double now,
 		  const struct observation *row);
 

@@ -20,6 +20,8 @@ static void write_row(struct recorder *recorder, struct observation *row,
 {
 	snprintf(row->phase, sizeof(row->phase), "%s", phase);
 	csv_write_row(recorder->rows, &observation_rows, row);
+	if (recorder->progress->out)
+		progress_row(recorder->progress, clock_now(), row);
 }
 
 static struct observation make_row(const struct recorder *recorder, int epoch,
@@ -281,8 +283,7 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 		fflush(recorder->rows);
 		recorder->flushed_at = now;
 	}
-	progress_step(recorder->progress, now, epoch, iteration,
-		      all.score.count, score_loss(&all.score));
+	progress_draw(recorder->progress, now);
 }
 
 /* Without a time of their own, which nobody knows. */
@@ -326,8 +327,7 @@ void recorder_ahead(struct recorder *recorder, int epoch,
 	recorder->updates += count - 1;
 	if (!recorder->tested)
 		recorder->last_loss = score_loss(&scores[count - 1]);
-	progress_step(recorder->progress, clock_now(), epoch, count,
-		      all.score.count, score_loss(&scores[count - 1]));
+	progress_draw(recorder->progress, clock_now());
 }
 
 void recorder_not_a_number(struct recorder *recorder, int epoch, int iteration,
@@ -373,7 +373,6 @@ static void write_test(struct recorder *recorder, int epoch,
 	recorder->last_loss = row.loss;
 	recorder->last_accuracy_pct = row.accuracy_pct;
 	recorder->total_test_s += elapsed_s;
-	progress_test(recorder->progress, epoch, row.loss, row.accuracy_pct);
 }
 
 /* Loader and the parts of the iterations, of the target's row. */
