@@ -356,31 +356,40 @@ int core_train_ahead(struct core *core, struct error *err)
 	return failed ? -1 : core_exchange(core, err);
 }
 
-/* Of a vector, of count floats. */
-static int vector_hash(struct core *core, enum vector which, size_t count,
-		       uint64_t *hash, struct error *err)
+float *core_load(struct core *core, enum vector which, size_t count,
+		 struct error *err)
 {
 	float *values = malloc(count * sizeof(*values));
 
-	if (!values)
-		return error_memory(err, "a vector");
-	if (program_load(core->program, which, values, err)) {
-		free(values);
-		return -1;
+	if (!values) {
+		error_memory(err, "a vector");
+		return NULL;
 	}
+	if (!program_load(core->program, which, values, err))
+		return values;
+	free(values);
+	return NULL;
+}
+
+static int hash_vector(struct core *core, enum vector which, size_t count,
+		       uint64_t *hash, struct error *err)
+{
+	float *values = core_load(core, which, count, err);
+
+	if (!values)
+		return -1;
 	*hash = hash_bytes64(values, count * sizeof(*values));
 	free(values);
 	return 0;
 }
 
-int core_check_replicas(struct core *core, char *text, size_t size,
-			struct error *err)
+int core_check_replicas(struct core *core, uint64_t *hash, struct error *err)
 {
-	uint64_t mine, all[GROUP_MAX_SIZE];
+	uint64_t all[GROUP_MAX_SIZE];
 
-	if (vector_hash(core, VECTOR_PARAMETERS, core->program->parameters,
-			&mine, err) ||
-	    group_gather(core->group, &mine, sizeof(mine), all, err))
+	if (hash_vector(core, VECTOR_PARAMETERS, core->program->parameters,
+			hash, err) ||
+	    group_gather(core->group, hash, sizeof(*hash), all, err))
 		return -1;
 	for (int r = 1; r < core->group->size; r++)
 		if (all[r] != all[0])
@@ -389,21 +398,24 @@ int core_check_replicas(struct core *core, char *text, size_t size,
 					 "differ after epoch %d: %016" PRIx64
 					 ", %016" PRIx64, r, core->epoch,
 					 all[0], all[r]);
-	snprintf(text, size, "%016" PRIx64, mine);
 	return 0;
 }
 
-int core_hash_buffers(struct core *core, char *text, size_t size,
-		      struct error *err)
+int core_record_hashes(struct core *core, struct error *err)
 {
 	const size_t count = core->program->buffers;
-	uint64_t hash = 0;
+	struct run *run = &core->outcome->run;
+	uint64_t parameters, buffers = 0;
 
-	text[0] = '\0';
-	if (!count)
-		return 0;
-	if (vector_hash(core, VECTOR_BUFFERS, count, &hash, err))
+	if (core_check_replicas(core, &parameters, err) ||
+	    (count && hash_vector(core, VECTOR_BUFFERS, count, &buffers, err)))
 		return -1;
-	snprintf(text, size, "%016" PRIx64, hash);
+	if (core->group->rank)
+		return 0;
+	snprintf(run->parameters_hash, sizeof(run->parameters_hash),
+		 "%016" PRIx64, parameters);
+	if (count)
+		snprintf(run->buffers_hash, sizeof(run->buffers_hash),
+			 "%016" PRIx64, buffers);
 	return 0;
 }

@@ -73,14 +73,16 @@ int core_train_ahead(struct core *core, struct error *err);
  */
 struct update core_update(const struct core *core, const struct batch *batch);
 
+/* The count values of a vector of the program, to be freed; NULL on failure. */
+float *core_load(struct core *core, enum vector which, size_t count,
+		 struct error *err);
+
 /* The hash of the parameters as this core sees them; with several cores, all
  * must see the same. Where they share one copy they cannot but do so, and what
  * each has derived from it is not in the hash: verify_cores() looks at that. */
-int core_check_replicas(struct core *core, char *hash, size_t size,
-			struct error *err);
+int core_check_replicas(struct core *core, uint64_t *hash, struct error *err);
 
-/* The hash of the core's own running statistics; empty where it has none. */
-int core_hash_buffers(struct core *core, char *hash, size_t size,
-		      struct error *err);
+/* That hash, and the one of core 0's running statistics, for the run's row. */
+int core_record_hashes(struct core *core, struct error *err);
 
 #endif

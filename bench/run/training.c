@@ -218,7 +218,7 @@ static int run_epoch(struct core *core, struct error *err)
 
 static int run_epochs(struct core *core, struct error *err)
 {
-	char hash[20];
+	uint64_t hash;
 
 	for (int e = 1; e <= core->training->recipe.epochs && !core->reached;
 	     e++) {
@@ -226,7 +226,7 @@ static int run_epochs(struct core *core, struct error *err)
 		if (run_epoch(core, err))
 			return -1;
 		if (core->group->size > 1 &&
-		    core_check_replicas(core, hash, sizeof(hash), err))
+		    core_check_replicas(core, &hash, err))
 			return -1;
 	}
 	return 0;
@@ -241,14 +241,13 @@ static int save_parameters(struct core *core, struct error *err)
 
 	if (!path || core->group->rank)
 		return 0;
-	values = malloc(count * sizeof(*values));
+	values = core_load(core, VECTOR_PARAMETERS, count, err);
 	if (!values)
-		return error_memory(err, "the parameters");
-	failed = program_load(core->program, VECTOR_PARAMETERS, values, err) ||
-		 file_replace(path, (const char *)values,
+		return -1;
+	failed = file_replace(path, (const char *)values,
 			      count * sizeof(*values), err);
 	free(values);
-	return failed ? -1 : 0;
+	return failed;
 }
 
 /* All epochs, and what they took. */
@@ -285,19 +284,11 @@ static int run_loop(struct core *core, struct error *err)
 
 static int run_core(struct core *core, struct error *err)
 {
-	struct run *run = &core->outcome->run;
-	char hash[20], buffers[20];
-
 	if (core_leads_process(core))
 		interrupt_install(core->training->patient);
 	if (start_and_warm_up(core, err) || run_loop(core, err) ||
-	    core_check_replicas(core, hash, sizeof(hash), err) ||
-	    core_hash_buffers(core, buffers, sizeof(buffers), err))
+	    core_record_hashes(core, err))
 		return -1;
-	if (core->group->rank == 0) {
-		memcpy(run->parameters_hash, hash, sizeof(hash));
-		memcpy(run->buffers_hash, buffers, sizeof(buffers));
-	}
 	return save_parameters(core, err);
 }
 
