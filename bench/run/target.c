@@ -9,8 +9,8 @@
 
 const char *const target_defaults[] = { "cpu-1", "cpu-8", "opencl", NULL };
 
-static int unknown_backend(const char *text, const char *name,
-			   struct error *err)
+static int refuse_backend(const char *text, const char *name,
+			  struct error *err)
 {
 	struct choices choices = { .typed = name };
 	const struct backend *backend = NULL;
@@ -23,12 +23,20 @@ static int unknown_backend(const char *text, const char *name,
 			 choices_advise(&choices));
 }
 
-static int unknown_transport(const char *text, const char *name,
-			     struct error *err)
+/* One that is not there, or that cannot run so many cores. */
+static int check_transport(const struct target *target, const char *text,
+			   const char *name, struct error *err)
 {
 	struct choices choices = { .typed = name };
 	const struct transport *transport = NULL;
 
+	if (target->transport && target->cores <= target->transport->max_size)
+		return 0;
+	if (target->transport)
+		return error_set(err, ERROR_USAGE,
+				 "target '%s': transport %s runs 1 to %d "
+				 "cores, not %d", text, target->transport->name,
+				 target->transport->max_size, target->cores);
 	while ((transport = transport_next(transport)))
 		choices_add(&choices, transport->name);
 	return error_set(err, ERROR_USAGE,
@@ -36,18 +44,7 @@ static int unknown_transport(const char *text, const char *name,
 			 choices_advise(&choices));
 }
 
-static int check_cores(const struct target *target, const char *text,
-		       struct error *err)
-{
-	if (target->cores > target->transport->max_size)
-		return error_set(err, ERROR_USAGE,
-				 "target '%s': transport %s runs 1 to %d "
-				 "cores, not %d", text, target->transport->name,
-				 target->transport->max_size, target->cores);
-	return 0;
-}
-
-static void name_it(struct target *target, const char *default_transport)
+static void make_name(struct target *target, const char *default_transport)
 {
 	char cores[16] = "";
 	int usual = !strcmp(target->transport->name, default_transport);
@@ -111,17 +108,15 @@ int target_parse(struct target *target, const char *text, struct error *err)
 		*cores++ = '\0';
 	target->backend = backend_find(copy);
 	if (!target->backend)
-		return unknown_backend(text, copy, err);
+		return refuse_backend(text, copy, err);
 	if ((cores && parse_cores(target, text, cores, err)) ||
 	    (device && parse_device(target, text, device, err)))
 		return -1;
 	usual = target->cores > 1 ? "threads" : "self";
 	target->transport = transport_find(transport ? transport : usual);
-	if (!target->transport)
-		return unknown_transport(text, transport, err);
-	if (check_cores(target, text, err))
+	if (check_transport(target, text, transport, err))
 		return -1;
-	name_it(target, usual);
+	make_name(target, usual);
 	return 0;
 }
 
