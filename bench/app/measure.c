@@ -108,14 +108,6 @@ static void describe_failure(struct run *run, const struct error *err)
 				 128 + interrupt_signal() : (long)err->kind;
 }
 
-static int print_run(FILE *out, const void *context, struct error *err)
-{
-	(void)err;
-	csv_write_header(out, &run_rows);
-	csv_write_row(out, &run_rows, context);
-	return 0;
-}
-
 /* Writes the row of runs.csv; a failure before it stays the one reported. */
 static int write_run(const char *path, const struct run *run, int failed,
 		     struct error *err)
@@ -125,7 +117,7 @@ static int write_run(const char *path, const struct run *run, int failed,
 
 	if (!path)
 		return failed;
-	result = file_replace_with(path, print_run, run, failed ? &local : err);
+	result = csv_write_file(path, &run_rows, run, 1, failed ? &local : err);
 	return failed ? failed : result;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/system/file.h"
 #include "bench/system/number.h"
 #include "bench/system/text.h"
 
@@ -92,6 +93,38 @@ void csv_write_row(FILE *out, const struct row_kind *kind, const void *row)
 			fputs(cell_format(column, row, number), out);
 	}
 	fputc('\n', out);
+}
+
+void csv_write_rows(FILE *out, const struct row_kind *kind, const void *rows,
+		    size_t count)
+{
+	csv_write_header(out, kind);
+	for (size_t r = 0; r < count; r++)
+		csv_write_row(out, kind,
+			      (const char *)rows + r * kind->row_size);
+}
+
+struct whole_file {
+	const struct row_kind *kind;
+	const void *rows;
+	size_t count;
+};
+
+static int print_file(FILE *out, const void *context, struct error *err)
+{
+	const struct whole_file *file = context;
+
+	(void)err;
+	csv_write_rows(out, file->kind, file->rows, file->count);
+	return 0;
+}
+
+int csv_write_file(const char *path, const struct row_kind *kind,
+		   const void *rows, size_t count, struct error *err)
+{
+	const struct whole_file file = { kind, rows, count };
+
+	return file_replace_with(path, print_file, &file, err);
 }
 
 /* Is what ends here no row, for want of the end of its line? Its last cell may

@@ -24,6 +24,13 @@ void csv_print_header(char text[CSV_HEADER_SIZE], const struct row_kind *kind);
 void csv_write_header(FILE *out, const struct row_kind *kind);
 void csv_write_row(FILE *out, const struct row_kind *kind, const void *row);
 
+/* The header and count rows that lie one behind the other; or a whole file of
+ * them, which takes the place of the one at path. */
+void csv_write_rows(FILE *out, const struct row_kind *kind, const void *rows,
+		    size_t count);
+int csv_write_file(const char *path, const struct row_kind *kind,
+		   const void *rows, size_t count, struct error *err);
+
 /*
  * Reads rows as they arrive. feed accepts any bytes and calls handle once for
  * each complete row; end reports what is left half read. Errors are ERROR_INPUT

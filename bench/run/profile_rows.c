@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "bench/system/number.h"
-#include "bench/record/csv.h"
-#include "bench/system/file.h"
 #include "bench/show/table_format.h"
 
 #define TEXT(member, meaning) COLUMN_TEXT(profile_row, member, meaning, 0)
@@ -53,30 +51,6 @@ const struct row_kind profile_rows = {
 	.column_count = sizeof(profile_columns) / sizeof(profile_columns[0]),
 	.row_size = sizeof(struct profile_row),
 };
-
-struct whole {
-	const struct profile_row *rows;
-	int count;
-};
-
-static int print_csv(FILE *out, const void *context, struct error *err)
-{
-	const struct whole *whole = context;
-
-	(void)err;
-	csv_write_header(out, &profile_rows);
-	for (int r = 0; r < whole->count; r++)
-		csv_write_row(out, &profile_rows, &whole->rows[r]);
-	return 0;
-}
-
-int profile_write(const char *path, const struct profile_row *rows, int count,
-		  struct error *err)
-{
-	const struct whole whole = { rows, count };
-
-	return file_replace_with(path, print_csv, &whole, err);
-}
 
 #define AT(member) offsetof(struct profile_row, member)
 

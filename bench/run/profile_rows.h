@@ -30,11 +30,6 @@ struct profile_row {
 
 extern const struct row_kind profile_rows;
 
-/* The rows of one profile, whole, as CSV into the file at path; count may be
- * 0. */
-int profile_write(const char *path, const struct profile_row *rows, int count,
-		  struct error *err);
-
 /* As a table for a terminal; fails only for want of memory. */
 int profile_print(FILE *out, const struct profile_row *rows, int count,
 		  struct error *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/record/csv.h"
 #include "bench/record/time_to_accuracy.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
@@ -304,7 +305,8 @@ static int write_profile(struct core *core, struct error *err)
 	progress_pause(progress);
 	if (profile_print(training->profile_log, rows, count, err))
 		return -1;
-	return profile_write(training->profile, rows, count, err);
+	return csv_write_file(training->profile, &profile_rows, rows,
+			      (size_t)count, err);
 }
 
 static int end_profile(struct core *core, int failed, struct error *err)
