@@ -21,7 +21,7 @@ int device_list(const struct backend *backend, struct device_info *list,
 
 /*
  * Opens the devices of each target for kernels of device_class (NULL: as each
- * is), and closes them; tells log what is missing, and makes that target's
+ * is), and closes them; notes in log what is missing, and makes that target's
  * place in missing 1. Drivers are asked in processes of their own: one that
  * crashes, fails, or does not answer within DEVICE_LIST_LIMIT_S, is not
  * missing, and a run of it will say so. The caller has opened no device.

@@ -205,7 +205,7 @@ void note_disturbed(const struct run *run, FILE *log)
 			"inflated\n", run->target, why);
 }
 
-/* What cannot be written in the end is told before anything is measured. */
+/* Files that cannot be written are refused before anything is measured. */
 static int check_files(const struct options *options, struct error *err)
 {
 	const char *const paths[] = {

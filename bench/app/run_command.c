@@ -30,7 +30,7 @@ struct work {
 	struct training trainings[MOST_TARGETS];
 	int target_count;
 	int named; /* targets were asked for by name */
-	int missing[MOST_TARGETS]; /* as was told before */
+	int missing[MOST_TARGETS]; /* already reported */
 	struct campaign campaign;
 	size_t started; /* runs, those that the folder had included */
 	int worst;	    /* exit code so far */
@@ -151,7 +151,7 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 		.run_id = "dry",
 		.campaign_id = "dry",
 	};
-	const struct child_ear deaf = { csv_ignore, ignore_pause, NULL };
+	const struct child_ear ignoring = { csv_ignore, ignore_pause, NULL };
 	struct child_result result;
 	char time[32], outcome[120];
 	double seconds;
@@ -162,7 +162,7 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 	/* What brings the global batch, and cannot be without tests. */
 	options.test = given->target_accuracy >= 0;
 	options.trace = NULL;
-	if (child_measure(&result, &request, &deaf, err))
+	if (child_measure(&result, &request, &ignoring, err))
 		return -1;
 	if (result.exit_code) {
 		print_plan(work, t, result.run.reason);

@@ -35,19 +35,19 @@ struct command_usage {
 	double parent_cpu_s; /* ours in between; until its end, so far */
 };
 
-/* What a child says, until its end: heard, passed on, and hurried. */
+/* A child while its output is read, until its end. */
 enum output { OUTPUT_UNKNOWN, OUTPUT_ROWS, OUTPUT_OTHER };
 
 struct listener {
 	pid_t pid;
-	int pipe; /* -1: nobody will write to it any more */
+	int pipe; /* -1: its other end is closed */
 	int watch; /* readable when a command has ended; -1: has, or none */
 	struct process_status status; /* at the end */
 	double began_at, ended_at;    /* ended_at: of a command; 0 before */
 	struct command_usage usage;   /* of a command */
 	double deadline; /* 0: none */
 	int forwarded;	 /* the signal of ours that was passed on */
-	int ending;	 /* it was told to end; SIGKILL comes next */
+	int ending;	 /* it was asked to end; SIGKILL comes next */
 	int timed_out;
 	int failed; /* what it says is not wanted any more */
 	struct csv_reader *reader;
@@ -217,7 +217,7 @@ static int check_ended(struct listener *listener, struct error *err)
 	if (listener->watch >= 0)
 		close(listener->watch);
 	listener->watch = -1;
-	/* What a shell starts with & is deaf to it. */
+	/* What a shell starts with & ignores it. */
 	if (listener->forwarded == SIGINT)
 		send_signal(listener, SIGTERM);
 	return 0;
@@ -259,8 +259,8 @@ static ssize_t poll_output(const struct listener *listener, int wait_ms,
 	return count < 0 && errno == EINTR ? NOTHING_YET : count;
 }
 
-/* A child whose rows cannot be taken is told to end and heard out, so that it
- * can clean up behind itself. Returns how much it said. */
+/* A child whose rows cannot be taken is asked to end, and what it still writes
+ * is read, so that it can clean up. Returns how many bytes came. */
 static size_t read_some(struct listener *listener, int wait_ms,
 			struct error *err)
 {
@@ -274,7 +274,7 @@ static size_t read_some(struct listener *listener, int wait_ms,
 		listener->failed = error_set(err, ERROR_FAILED, "its rows "
 					     "could not be read: %s",
 					     strerror(errno));
-	if (count < 0) /* it might wait for us to hear more */
+	if (count < 0) /* it might wait until we read more */
 		send_signal(listener, SIGKILL);
 	if (count <= 0) {
 		listener->pipe = -1;
@@ -314,7 +314,7 @@ static int read_to_end(struct listener *listener, struct error *err)
 		read_some(listener, wait_ms, err);
 	}
 	/* What a command wrote before its end, no more: others may go on. */
-	for (size_t heard = 0; count && heard < PIPE_BYTES; heard += count)
+	for (size_t got = 0; count && got < PIPE_BYTES; got += count)
 		count = read_some(listener, 0, err);
 	if (!is_command &&
 	    process_wait(listener->pid, &listener->status, err))

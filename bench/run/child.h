@@ -17,7 +17,7 @@ struct child_request {
 	const char *const *environment;	  /* NAME=VALUE, up to a NULL */
 };
 
-/* Who hears what a child has to say, and is asked to be quick. */
+/* Who gets the rows of a child; calls should be short. */
 struct child_ear {
 	/* Each row as it arrives; a failure ends the child. */
 	csv_handler *row;
@@ -31,7 +31,7 @@ struct child_ear {
 struct child_result {
 	struct run run; /* its own, or made from what is known of its end */
 	int exit_code;	/* of the process; 128 + signal when one ended it */
-	int is_mute;	/* it ended by itself and says nothing of itself */
+	int is_mute;	/* it ended by itself and left no run file */
 };
 
 /*
@@ -39,15 +39,15 @@ struct child_result {
  * child's failure is no error: it is in result->run. An error says that it
  * could not be run at all. After options->timeout seconds it is ended.
  *
- * With words, that command. If it prints observations they are heard, under the
- * request's run_id and target; any other output is passed over, and the run has
+ * With words, that command. If it prints observations they are passed on under
+ * the request's run_id and target; any other output is skipped, and the run has
  * total_s, from the start of the process to its end, and what the system says
- * of its CPU time, memory and disturbance. What it leaves running then is let
- * be, and not heard.
+ * of its CPU time, memory and disturbance. Processes that it leaves running are
+ * left alone, and their output is not read.
  *
- * A command is in a process group of its own, all of which is told of our
- * signals and ended after the timeout. PROCESS_GRACE_S after either, it is
- * killed. If we are killed ourselves it goes on.
+ * A command is in a process group of its own, which as a whole gets our signals
+ * and is ended after the timeout. PROCESS_GRACE_S after either, it is killed.
+ * If we are killed ourselves it goes on.
  */
 int child_measure(struct child_result *result,
 		  const struct child_request *request,

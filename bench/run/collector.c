@@ -58,7 +58,7 @@ static void save(struct collector *collector, double now)
 	collector->failing = failed;
 	if (collector->epoch_waits)
 		show_epoch(collector, now);
-	/* Without a log of ours the caller tells. */
+	/* Without a log of ours the caller prints it. */
 	if (!campaign->notice[0] || !collector->log)
 		return;
 	print_note(collector, "", campaign->notice);

@@ -53,7 +53,7 @@ void core_end_phase(struct core *core, enum replica_phase phase)
 	core->phase_began_cpu_s = cpu;
 }
 
-/* What a core's own work is told by. A device works beside this thread. */
+/* The clock of a core's own work. A device works beside this thread. */
 static double own_time(const struct core *core)
 {
 	return core->training->backend->offloads ? clock_now() :

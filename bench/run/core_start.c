@@ -73,7 +73,7 @@ static struct loader_plan plan_loading(const struct core *core)
 	};
 }
 
-/* What a core tells of its device where each has one. */
+/* What a core reports of its device, where each has one. */
 struct device_part {
 	char name[sizeof(((struct device_info *)NULL)->name)];
 	char type[sizeof(((struct device_info *)NULL)->type)];

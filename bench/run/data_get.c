@@ -191,7 +191,7 @@ static int verify(const struct transfer *transfer, const char *path,
 /*
  * Returns 1 when the right file is there, 0 when it can be downloaded to
  * transfer->path. A damaged file of that very name is left from something
- * interrupted and will be replaced; anything else is somebody's.
+ * interrupted and will be replaced; anything else belongs to the user.
  */
 static int look_before(const struct transfer *transfer, const char *dir,
 		       FILE *out, FILE *log, struct error *err)

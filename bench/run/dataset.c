@@ -18,7 +18,7 @@
 #define WEAKEST 48 /* what a pattern adds to its pixels, ... */
 #define STRONGEST 120
 
-/* Adds a sentence to what the user should be told. */
+/* Adds a sentence to the note for the user. */
 static void __attribute__((format(printf, 2, 3)))
 add_notice(struct dataset *dataset, const char *format, ...)
 {

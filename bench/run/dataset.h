@@ -21,7 +21,7 @@ struct dataset {
 	char name[32];	   /* by content: mnist, fashion-mnist, synthetic,
 			      or unknown-1234abcd after its hash */
 	char source[512];  /* folder it was read from, or how it was made */
-	char notice[512];  /* what the user should be told, or empty */
+	char notice[512];  /* a note for the user, or empty */
 	struct shape shape;
 	int classes;
 	float mean, std; /* pixel p becomes (p / 255 - mean) / std */

@@ -255,7 +255,7 @@ static int fail_at_end(struct error *err)
 			 "there is no batch after the last one");
 }
 
-/* Of samples that a program holds, which has to be told an epoch's order. */
+/* Of samples that a program holds, which needs each epoch's order. */
 static int next_held(struct loader *loader, struct batch *batch,
 		     struct error *err)
 {

@@ -8,7 +8,7 @@
  * batch, which is DistributedSampler's share. Test samples keep their order.
  *
  * Where a program holds the data set there is no thread: batches only say where
- * their samples are, and the program is told each epoch's order.
+ * their samples are, and the program gets each epoch's order.
  */
 #ifndef BENCH_RUN_LOADER_H
 #define BENCH_RUN_LOADER_H
@@ -25,7 +25,7 @@ struct loader_plan {
 	int test_batch;	  /* likewise; 0: no test batches */
 	unsigned long long seed;
 	int reshuffle; /* 0: every epoch has the order of the first */
-	struct program *holder; /* after loader_hold(); NULL: nobody is */
+	struct program *holder; /* after loader_hold(), or NULL */
 };
 
 /* Bytes of the batches that are ready at a time, those of all cores together,

@@ -11,7 +11,7 @@
 #include "bench/system/clock.h"
 
 #define PEAK_S .1
-#define COUNTED_EVERY 16 /* iterations: counting reads all slopes */
+#define COUNTED_EVERY 16 /* iterations: counting reads all gradients */
 
 /* What has no number from the backend. */
 enum {
@@ -119,7 +119,7 @@ void profile_end_phase(struct profile *profile, enum replica_phase phase)
 		[REPLICA_UPDATE] = OTHER,
 	};
 
-	/* One core alone has nobody to wait for. */
+	/* A single core waits for no other. */
 	end_interval(profile, profile->subject->cores > 1 ? intervals[phase] :
 							    OTHER);
 }

@@ -23,7 +23,7 @@ struct profile_subject {
 /*
  * Measures the core's peak first, on this thread. Program and subject stay
  * while the profile does; NULL on failure, which for a backend that does not
- * tell its parts is ERROR_USAGE.
+ * support --profile is ERROR_USAGE.
  */
 struct profile *profile_open(struct program *program,
 			     const struct profile_subject *subject,

@@ -2,8 +2,8 @@
  * How far a run is, on standard error: a bar where that is a terminal, else a
  * plain line now and then. Drawn between steps, at most ten times a second.
  *
- * It is told by the rows, of whoever measures or reads another process's: by
- * progress_row() and progress_draw(). Times are of clock_now().
+ * It follows the rows of this process, or of one whose rows it reads. Times are
+ * of clock_now().
  */
 #ifndef BENCH_RUN_PROGRESS_H
 #define BENCH_RUN_PROGRESS_H
@@ -30,7 +30,7 @@ struct progress {
 	double loss;	/* of the last iteration */
 	double drawn_at;
 	int turns;	/* of what shows that we are alive */
-	double began_at; /* when the first iterations were heard of */
+	double began_at; /* when the first iterations came */
 	double begun;	 /* their share of the run */
 	long samples;	 /* since then */
 	int tested;	 /* the epoch of the last test; 0: none yet */
@@ -51,7 +51,7 @@ void progress_row(struct progress *progress, double now,
 void progress_draw(struct progress *progress, double now);
 
 /* Words of the caller's instead, and how many seconds are left, about;
- * NAN: nobody knows. */
+ * NAN: not known. */
 void progress_draw_text(struct progress *progress, double now,
 			const char *text, double left_s);
 

@@ -286,7 +286,7 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 	progress_draw(recorder->progress, now);
 }
 
-/* Without a time of their own, which nobody knows. */
+/* Their own times are not known. */
 static void write_scores(struct recorder *recorder, int epoch,
 			 const struct score *scores, int count)
 {

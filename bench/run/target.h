@@ -42,7 +42,7 @@ void target_options_trim(struct options *options, const struct target *target);
 
 /*
  * ERROR_USAGE for an option that none of the targets takes, which says why and
- * who does. Of one that only some take, log (NULL: nobody) is told which.
+ * who does. For one that only some take, a note in log (NULL: none) names them.
  */
 int target_options_check(const struct options *options,
 			 const struct target *targets, int count, FILE *log,

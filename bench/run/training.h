@@ -47,7 +47,7 @@ struct training {
 	double launcher_cpu_s;	 /* of the process that is none of the cores */
 };
 
-/* What has come of it so far. */
+/* The outcome so far. */
 struct training_outcome {
 	const struct training *training;
 
