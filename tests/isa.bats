@@ -49,7 +49,7 @@ build_of() {
 	for name in none "" AVX2 avx512x "portable,"; do
 		BENCH_ISA=$name run -4 --separate-stderr "$BENCH" measure \
 			cpu-1 "${TINY[@]}"
-		[[ "$stderr" == "bench: BENCH_ISA: '$name' is not to be had on\
+		[[ "$stderr" == "bench: BENCH_ISA: '$name' is not available on\
  this CPU; choose among: ${HERE// /, }" ]]
 		[ "${#lines[@]}" -eq 1 ]
 	done
@@ -92,7 +92,7 @@ build_of() {
 	done
 	export BENCH_TEST_ISA=none
 	BENCH_ISA=portable run -4 "$BENCH" measure cpu-1 "${TINY[@]}"
-	[[ "$output" == *"BENCH_TEST_ISA: 'none' is no build"*"portable" ]]
+	[[ "$output" == *"BENCH_TEST_ISA: 'none' is not a build"*"portable" ]]
 }
 
 @test "lesser CPUs compute with what they have" {
@@ -109,7 +109,7 @@ build_of() {
 			[[ " $has " != *" $build "* ]] || continue
 			BENCH_ISA=$build run -4 --separate-stderr \
 				on $cpu "$BENCH" measure cpu-1 "${TINY[@]}"
-			[[ "$stderr" == *"'$build' is not to be had on this\
+			[[ "$stderr" == *"'$build' is not available on this\
  CPU; choose among: ${has// /, }" ]]
 		done
 	done

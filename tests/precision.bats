@@ -90,7 +90,7 @@ has_bf16() {
 	[[ "$output" == *"--algorithm fast: backend openblas does not"* ]]
 	run -4 "$BENCH" run cpu-1 openblas-1 "${TINY[@]}" \
 		--algorithm fast --out q
-	[[ "$output" == *"backend openblas does not have it"* ]]
+	[[ "$output" == *"backend openblas does not support it"* ]]
 	run -0 "$BENCH" verify --model tiny "${DATA[@]}" --steps 1 \
 		--algorithm fast
 	[[ "$output" == *"openblas skipped: --algorithm fast"*"all right"* ]]

@@ -221,7 +221,7 @@ static void a_program_names_its_solvers(void **state)
 	assert_null(program_solver(&unplanned, 0, &steps));
 }
 
-static void a_row_that_nobody_takes_is_named(void **state)
+static void a_row_without_a_solver_is_named(void **state)
 {
 	static struct plan plan;
 	struct error err = { .message = "" };
@@ -230,11 +230,12 @@ static void a_row_that_nobody_takes_is_named(void **state)
 	assert_int_equal(resolve(&plan, model_find("mnist"), 0, SOLVERS - 1,
 				 &err), -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
-	assert_string_equal(err.message, "no kernel for layer 9 (loss) of "
-					 "model 'mnist'");
+	assert_string_equal(err.message, "model 'mnist', layer 9 (loss): not "
+					 "supported by this backend");
 	resolve(&plan, model_find("mnist"), 1, SOLVERS - 1, &err);
-	assert_string_equal(err.message, "no kernel for layer 0 (conv "
-					 "'conv1') of model 'mnist'");
+	assert_string_equal(err.message, "model 'mnist', layer 0 (conv "
+					 "'conv1'): not supported by this "
+					 "backend");
 	resolve(&plan, model_find("mnist"), 0, 0, &err);
 	assert_non_null(strstr(err.message, "layer 0"));
 }
@@ -265,7 +266,7 @@ int main(void)
 		cmocka_unit_test(a_kind_is_taken_row_by_row),
 		cmocka_unit_test(a_step_knows_its_shapes),
 		cmocka_unit_test(a_program_names_its_solvers),
-		cmocka_unit_test(a_row_that_nobody_takes_is_named),
+		cmocka_unit_test(a_row_without_a_solver_is_named),
 		cmocka_unit_test(a_plan_explains_itself),
 	};
 

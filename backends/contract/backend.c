@@ -57,8 +57,8 @@ int backend_check_algorithm(const struct backend *backend, const char *name,
 	if (backend->algorithms >> algorithm & 1)
 		return 0;
 	return error_set(err, ERROR_MISSING,
-			 "--algorithm %s: backend %s does not have it; leave "
-			 "the option out", name, backend->name);
+			 "--algorithm %s: backend %s does not support it; "
+			 "leave the option out", name, backend->name);
 }
 
 static const char *const precision_names[PRECISION_COUNT] = {
@@ -235,8 +235,8 @@ int program_compile(struct device *device, const struct model *model,
 		return refuse_norm(model, err);
 	if (!(backend->precisions >> options->precision & 1))
 		return error_set(err, ERROR_MISSING,
-				 "--precision %s: backend %s does not have it; "
-				 "leave the option out",
+				 "--precision %s: backend %s does not support "
+				 "it; leave the option out",
 				 precision_name(options->precision),
 				 backend->name);
 	if (backend->compile(device, model, options, program, err))

@@ -53,7 +53,7 @@ int plan_resolve(struct plan *plan, const struct graph *graph,
 
 			layer_describe(graph->model, at, where, sizeof(where));
 			return error_set(err, ERROR_MISSING, "model '%s', %s: "
-					 "layer not supported",
+					 "not supported by this backend",
 					 graph->model->name, where);
 		}
 		plan->steps[plan->count++] = (struct step){

@@ -44,8 +44,8 @@ static int check_test_isa(struct error *err)
 		error_list(names, sizeof(names), cpu_builds[i]->name);
 	}
 	return best ? error_set(err, ERROR_MISSING, "BENCH_TEST_ISA: '%.20s' "
-				"is no build of the kernels; choose among: %s",
-				best, names) : 0;
+				"is not a build of the kernels; choose among: "
+				"%s", best, names) : 0;
 }
 
 const struct cpu_kernels *cpu_choose_kernels(struct error *err)
@@ -63,7 +63,7 @@ const struct cpu_kernels *cpu_choose_kernels(struct error *err)
 		if (cpu_builds[i]->supported())
 			error_list(names, sizeof(names), cpu_builds[i]->name);
 	error_set(err, ERROR_MISSING,
-		  "BENCH_ISA: '%.20s' is not to be had on this CPU; choose "
+		  "BENCH_ISA: '%.20s' is not available on this CPU; choose "
 		  "among: %s", wanted, names);
 	return NULL;
 }

@@ -53,8 +53,8 @@ static int take_memory(const struct fork_core *core, size_t bytes,
 	while (number == EINTR);
 	if (!number)
 		return 0;
-	return error_set(err, ERROR_FAILED, "%zu bytes of memory that the "
-			 "cores share cannot be had: %s", bytes,
+	return error_set(err, ERROR_FAILED, "cannot allocate %zu bytes of "
+			 "memory that the cores share: %s", bytes,
 			 strerror(number));
 }
 

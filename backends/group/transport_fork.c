@@ -86,8 +86,8 @@ static void describe_death(const struct worker *worker, pid_t waited,
 			  (long)worker->pid, WTERMSIG(status),
 			  strsignal(WTERMSIG(status)),
 			  WTERMSIG(status) == SIGKILL ?
-				  ", by somebody, or by the kernel for want of "
-				  "memory" :
+				  ", by a user or, out of memory, by the "
+				  "kernel" :
 				  "");
 	else
 		error_set(&ending->err, ERROR_FAILED,
