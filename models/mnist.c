@@ -2,7 +2,7 @@
  * The two networks of the MNIST comparison. They differ in what follows the
  * second convolution and in their settings.
  */
-#include "models/networks.h"
+#include "models/model.h"
 
 /* The network of the post: no ReLU after conv2, whole planes dropped. */
 static const struct layer mnist_layers[] = {

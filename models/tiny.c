@@ -2,7 +2,7 @@
  * The smallest network that has every kind of layer, odd sizes included, on
  * the same images: for tests, sanitizers and quick looks.
  */
-#include "models/networks.h"
+#include "models/model.h"
 
 static const struct layer tiny_layers[] = {
 	{ .kind = LAYER_CONV, .name = "conv1", .outputs = 3, .window = 3 },

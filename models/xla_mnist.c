@@ -2,7 +2,7 @@
  * The two networks that PyTorch/XLA has trained on MNIST in its tests: with
  * batch norm, test/test_train_mnist.py at 888abc54, and the one of 2019.
  */
-#include "models/networks.h"
+#include "models/model.h"
 
 static const struct layer xla_layers[] = {
 	{ .kind = LAYER_CONV, .name = "conv1", .outputs = 10, .window = 5 },

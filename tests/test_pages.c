@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 #include "backends/host/host.h"
-#include "backends/host/pages.h"
 #include "tests/skipping.h"
 
-#define HUGE PAGES_HUGE
+#define HUGE HOST_HUGE_PAGE
 
 /* Whether the kernel was told so of the page that place is in. */
 static int is_huge(const void *place)
@@ -56,9 +55,9 @@ static void nothing_beside_it_has(void **state)
 
 	(void)state;
 	assert_non_null(memory);
-	pages_prefer_huge(memory + 64, HUGE);
+	host_prefer_huge_pages(memory + 64, HUGE);
 	assert_false(is_huge(memory));
-	pages_prefer_huge(memory + HUGE + 64, 3 * HUGE - 128);
+	host_prefer_huge_pages(memory + HUGE + 64, 3 * HUGE - 128);
 	assert_false(is_huge(memory + HUGE));
 	assert_true(is_huge(memory + 2 * HUGE));
 	assert_true(is_huge(memory + 3 * HUGE - 1));

@@ -6,7 +6,7 @@
 
 #include "backends/contract/allocator.h"
 #include "backends/group/meeting.h"
-#include "backends/host/pages.h"
+#include "backends/host/host.h"
 
 /* What a core was given; it outlives the core, since others may read it. */
 struct block {
@@ -45,7 +45,7 @@ static void *core_allocate(struct allocator *allocator, size_t bytes,
 		error_memory(err, "what the cores share");
 		return NULL;
 	}
-	pages_prefer_huge(block, sizeof(*block) + whole);
+	host_prefer_huge_pages(block, sizeof(*block) + whole);
 	memset(block->bytes, 0, whole);
 	block->next = core->blocks;
 	core->blocks = block;

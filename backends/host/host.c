@@ -1,21 +1,33 @@
 #include "backends/host/host.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "backends/contract/allocator.h"
-#include "backends/host/pages.h"
+
+void host_prefer_huge_pages(void *memory, size_t size)
+{
+	const uintptr_t from = (uintptr_t)memory, to = from + size;
+	const uintptr_t page = HOST_HUGE_PAGE;
+	const uintptr_t first = (from + page - 1) / page * page;
+	const uintptr_t last = to / page * page;
+
+	if (first < last)
+		(void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+}
 
 /* What may have huge pages begins with one. */
 void *host_allocate(size_t size)
 {
-	const size_t unit = size < PAGES_HUGE ? CACHE_LINE : PAGES_HUGE;
+	const size_t unit = size < HOST_HUGE_PAGE ? CACHE_LINE : HOST_HUGE_PAGE;
 	const size_t whole = (size + unit - 1) / unit * unit;
 	void *memory = aligned_alloc(unit, whole ? whole : unit);
 
 	if (memory) {
-		pages_prefer_huge(memory, whole);
+		host_prefer_huge_pages(memory, whole);
 		memset(memory, 0, whole);
 	}
 	return memory;

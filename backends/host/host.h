@@ -28,6 +28,15 @@ struct host_program {
  */
 void *host_allocate(size_t size);
 
+#define HOST_HUGE_PAGE ((size_t)2 << 20) /* bytes; of x86-64 */
+
+/*
+ * Asks for huge pages where size bytes of memory that has not been touched yet
+ * hold some, and does without where the system has none: a replica's vectors
+ * and activations have more pages than the CPU remembers translations of.
+ */
+void host_prefer_huge_pages(void *memory, size_t size);
+
 /* Plans only; nothing to release yet. */
 int host_plan(struct host_program *program, struct device *device,
 	      const struct model *model, const struct program_options *options,

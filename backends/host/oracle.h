@@ -28,7 +28,7 @@ void oracle_release(struct oracle *oracle);
  * dropout layers keep of this batch is decided. */
 void oracle_begin(struct oracle *oracle, const struct batch *batch);
 
-/* Decisions of sample i at a layer that somebody else took, or NULL. */
+/* Decisions of sample i at a layer that are imposed, or NULL. */
 const uint8_t *oracle_imposed(const struct oracle *oracle, int layer, int i);
 
 /* Slots of struct backend. */
