@@ -1,4 +1,4 @@
-/* Memory that somebody else gives, and keeps until he ends. */
+/* Memory that is owned by the caller, who keeps it until he ends. */
 #ifndef BACKENDS_CONTRACT_ALLOCATOR_H
 #define BACKENDS_CONTRACT_ALLOCATOR_H
 
@@ -9,13 +9,14 @@
 #define CACHE_LINE 64 /* bytes */
 
 struct allocator {
-	int rank, size; /* who asks, and of how many */
+	int rank, size; /* of the caller, and the world size */
 	/* Zeroed and aligned to a cache line; not to be freed. NULL: there is
 	 * none left. */
 	void *(*allocate)(struct allocator *allocator, size_t bytes,
 			  struct error *err);
 	/* The same, but one for all ranks, each of which may see it elsewhere.
-	 * All ask for the same in the same order, and meet here. */
+	 * All call it with the same sizes in the same order, and meet
+	 * here. */
 	void *(*share)(struct allocator *allocator, size_t bytes,
 		       struct error *err);
 };

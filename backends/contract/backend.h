@@ -128,7 +128,7 @@ struct program_options {
 	unsigned long long seed; /* of the dropout masks */
 	int dropout;		 /* 0: every dropout layer keeps everything */
 	/* For the vectors of a program that others read; it lives longer than
-	 * the program. NULL: nobody does, and the program has its own. */
+	 * the program. NULL: none does, and the program owns its vectors. */
 	struct allocator *memory;
 	enum algorithm algorithm;
 	enum precision precision;
@@ -179,7 +179,7 @@ struct program {
 	int has_lone_norm; /* batch norm of one value a channel and sample:
 			    * one sample has no variance */
 	long launches; /* kernels and transfers given to a device so far */
-	struct profile_observer *observer; /* NULL: nobody asks for parts */
+	struct profile_observer *observer; /* NULL: parts are not wanted */
 };
 
 /* Of what this header says; another number for what is not compatible. */
@@ -428,7 +428,7 @@ const char *program_solver(const struct program *program, int index,
 /* One line a step, or a row, and one on memory where that is planned. */
 void program_explain(const struct program *program, char *text, size_t size);
 
-/* Has observer told of each part that ends, from now on (NULL: nobody).
+/* Reports each part that ends to observer from now on (NULL: to none).
  * ERROR_USAGE for a backend without a profile. */
 int program_observe(struct program *program, struct profile_observer *observer,
 		    struct error *err);

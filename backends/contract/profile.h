@@ -1,7 +1,7 @@
 /*
  * Where an iteration goes, as far as the backend knows: its parts, what work
- * each one is, and when it has ended, or how long a device took for it. Who
- * asks has the host's clock.
+ * each one is, and when it has ended, or how long a device took for it. The
+ * caller has the host's clock.
  */
 #ifndef BACKENDS_CONTRACT_PROFILE_H
 #define BACKENDS_CONTRACT_PROFILE_H
@@ -10,8 +10,8 @@
 
 /*
  * A fused step in one direction, or what lies between steps; of a device, a
- * kernel or a transfer. What it tells is about the last gradient and the update
- * after it.
+ * kernel or a transfer. Its numbers are those of the last gradient and the
+ * update after it.
  */
 struct profile_part {
 	char name[40]; /* empty: the program has no such part */

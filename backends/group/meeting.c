@@ -43,7 +43,7 @@ static int leave(struct member *self, struct error *err)
 
 /*
  * The last to arrive opens the gate for the others. The next barrier has the
- * other gate: nobody comes back to this one before all have passed it.
+ * other gate: no rank comes back to this one before all have passed it.
  */
 int meeting_barrier(struct member *self, struct error *err)
 {

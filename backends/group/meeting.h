@@ -19,7 +19,7 @@ struct meeting {
 	atomic_int arrived, failed;
 	atomic_ulong rounds; /* barriers that all ranks came to */
 	sem_t gates[2];	     /* of the barriers, in turns */
-	/* Who knows of the failure and is on its way out. */
+	/* Ranks that know of the failure, and end. */
 	atomic_int leaving[GROUP_MAX_SIZE];
 	/* Messages are written in one half and read in the other, so that one
 	 * barrier is enough between writing and reading. */

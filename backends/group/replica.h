@@ -11,12 +11,12 @@
  *
  * Where the programs of a group have one copy of them (shared, in
  * backends/contract/backend.h), none are copied: each rank updates its slice
- * while nobody computes. And where a weight gradient is a product of less than
+ * while none computes. And where a weight gradient is a product of less than
  * it is itself, a rank leaves these sufficient factors (Xie et al. 2015, arXiv
  * 1511.08486) instead; after all have, each multiplies those of all ranks for
  * its part of the parameters, and updates it at once. The p of gradients are
  * then only the floats in front, reduced of them: the room for the others
- * stays, and nobody writes there.
+ * stays, and is not written.
  */
 #ifndef BACKENDS_GROUP_REPLICA_H
 #define BACKENDS_GROUP_REPLICA_H

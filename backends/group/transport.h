@@ -32,7 +32,7 @@ struct group {
 	const struct transport *transport;
 	int rank, size;
 	/* Of what all ranks see, until the last of them has ended. They ask
-	 * for the same in the same order. NULL: nobody else is there. */
+	 * for the same in the same order. NULL: the world size is 1. */
 	struct allocator *memory;
 	size_t offered;	   /* floats of the vector that was offered last */
 	long summed_bytes; /* of the vectors this rank gave to be summed */

@@ -6,7 +6,7 @@
  * Rows go forward one after the other, then backward in the opposite order. An
  * output is needed until its last reader is done, which for a convolution, a
  * linear layer and batch norm is on the way back. The others can work in place:
- * forward where nobody reads their input any more, backward always.
+ * forward where no row reads their input any more, backward always.
  */
 #ifndef BACKENDS_OPENBLAS_LIFETIMES_H
 #define BACKENDS_OPENBLAS_LIFETIMES_H
