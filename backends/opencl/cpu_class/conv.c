@@ -1,4 +1,7 @@
-/* Steps that start with a convolution: conv_forward.cl, conv_backward.cl. */
+/*
+ * Steps that start with a convolution: conv_forward.cl, conv_backward.cl, and
+ * conv_dense.cl for the way back by every position of the sums.
+ */
 #include "backends/opencl/cpu_class/cpu_class.h"
 
 #include "backends/opencl/device/status.h"
@@ -35,6 +38,45 @@ static int conv_takes(const struct graph *graph, int first,
 static int reads_images(const struct opencl_program *program, int index)
 {
 	return step_source(program, index) == STEP_IMAGES;
+}
+
+/* Whether the next step reads y where conv_forward puts it. */
+static int conv_is_channels_last(const struct opencl_program *program,
+				 int index)
+{
+	const struct layout out = layout_output(program, index);
+	const struct layout y =
+		layout_channels_last(program, step_at(program, index)->out);
+
+	return out.channel == y.channel && out.sample == y.sample;
+}
+
+int conv_is_plain(const struct opencl_program *program, int index)
+{
+	const struct chain chain = chain_at(program, index);
+
+	return step_source(program, index) == STEP_IMAGES &&
+	       chain.pool_window == 1 &&
+	       conv_is_channels_last(program, index) &&
+	       (chain.relu != STEP_NO_LAYER ||
+		step_dropping(program, index) == DROP_NOTHING);
+}
+
+/*
+ * Whether dz, the gradient of a convolution's sums, is laid out in full, a
+ * sample of each group at a time. Of images without pooling, conv_weights goes
+ * over every position anyway.
+ */
+static int conv_scatters_dz(const struct opencl_program *program, int index)
+{
+	return program_is_dense(program) && !conv_is_plain(program, index);
+}
+
+/* Whether the weight gradient is of all positions, sums[tap][input][output]. */
+static int conv_is_dense(const struct opencl_program *program, int index)
+{
+	return conv_is_plain(program, index) ||
+	       conv_scatters_dz(program, index);
 }
 
 /* Pooling windows of a tile: few tiles a row, and little beyond its end. */
@@ -95,6 +137,56 @@ static struct conv_tiles conv_tiles(const struct opencl_program *program,
 	};
 }
 
+struct input_tile {
+	int vectors, columns;
+};
+
+/* Of the input gradient: sums that stay in registers. */
+static struct input_tile input_tile(const struct opencl_program *program,
+				    int index)
+{
+	const struct shape in = step_at(program, index)->in;
+	const int ins = vector_count(program, in.channels);
+	const int vectors = largest_divisor(ins, 2);
+	const int most = program_device(program)->registers / vectors;
+	const int tiles = parts_of(in.width, most);
+
+	return (struct input_tile){
+		.vectors = vectors,
+		.columns = parts_of(in.width, tiles),
+	};
+}
+
+/* They start as zeros. */
+static size_t conv_dz_bytes(const struct opencl_program *program, int index)
+{
+	const struct chain chain = chain_at(program, index);
+	const int edge = chain.window - 1;
+	const int columns =
+		round_up(chain.in.width, input_tile(program, index).columns);
+	const int width = program_device(program)->width;
+
+	return GROUPS * (size_t)(chain.main_out.height + 2 * edge) *
+	       (size_t)(columns + edge) *
+	       (size_t)round_up(chain.main_out.channels, width) * sizeof(float);
+}
+
+static void conv_define_dense(const struct opencl_program *program, int index,
+			      struct defines *defines)
+{
+	const struct chain chain = chain_at(program, index);
+	const struct input_tile tile = input_tile(program, index);
+	const struct define all[] = {
+		{ "SUM_HEIGHT", chain.main_out.height },
+		{ "SUM_WIDTH", chain.main_out.width },
+		{ "INPUT_VECTORS", tile.vectors },
+		{ "INPUT_COLUMNS", tile.columns },
+	};
+
+	if (conv_scatters_dz(program, index))
+		defines_add(defines, all, COUNT(all));
+}
+
 void conv_define(const struct opencl_program *program, int index, int pooling,
 		 int planes, struct defines *defines)
 {
@@ -125,8 +217,8 @@ void conv_define(const struct opencl_program *program, int index, int pooling,
 		{ "DROPOUT", step_dropping(program, index) },
 		{ "KEEP_SAMPLE", step_keep_sample(program, index) },
 		{ "GROWTH_BITS", step_growth_bits(program, index) },
-		{ "WEIGHT", (long long)chain.weight },
-		{ "BIAS", (long long)chain.bias },
+		{ "WEIGHT", chain.weight },
+		{ "BIAS", chain.bias },
 		{ "TILE_OUTPUTS", tiles.outputs },
 		{ "TILE_COLUMNS", tiles.columns },
 		{ "TILE_DENSE", tiles.dense },
@@ -309,6 +401,36 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 		return -1;
 	return memory->output != memory->y ?
 		       pass_add(pass, &arrange, built, moved, 5, err) : 0;
+}
+
+static int conv_add_dense(struct opencl_program *program, struct pass *pass,
+			  int index, struct error *err)
+{
+	const struct chain chain = chain_at(program, index);
+	const struct step_memory *memory = &pass->steps[index];
+	/* The weight gradient, and the input gradient. */
+	const int ways = 1 + step_wants_dx(program, index);
+	const double products = ways * step_products(program, index);
+	const struct launch dense = {
+		.name = "conv_dense",
+		.items = { GROUPS, 1, 1 },
+		.batch_arguments = 1,
+		.work = { index, products, products,
+			  ways * step_inputs(program, index) +
+				  2 * step_outputs(program, index) +
+				  (ways + 1) *
+					  (double)shape_size(chain.main_out),
+			  ways * step_parameters(program, index), 0 },
+	};
+	const cl_mem memories[] = {
+		step_input(program, pass, index), memory->output,
+		memory->gradient, memory->routes, memory->keep,
+		memory->transposed, memory->sums,
+		step_dx(program, pass, index), memory->dz
+	};
+
+	return pass_add(pass, &dense, program->built[index], memories,
+			COUNT(memories), err);
 }
 
 static int dense_backward(struct opencl_program *program, struct pass *pass,

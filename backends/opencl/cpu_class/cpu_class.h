@@ -16,13 +16,9 @@ int dropout_allocate(struct opencl_program *program, struct pass *pass,
 int chain_decisions(struct opencl_program *program, int index, int layer,
 		    uint8_t *values, struct error *err);
 
-/*
- * Convolutions: conv.c, and conv_dense.c for their way back by every position
- * of the sums. Of images without pooling, conv_backward.cl does that already.
- */
-
-/* Groups of samples whose weight gradients are summed side by side: enough to
- * occupy the device, and fixed, so that every device sums in one order. */
+/* conv.c: groups of samples whose weight gradients are summed side by side:
+ * enough to occupy the device, and fixed, so that every device sums in one
+ * order. */
 #define GROUPS 32
 
 /* Adds the macros of conv_forward.cl and conv_backward.cl. pooling 0 leaves out
@@ -44,24 +40,9 @@ int conv_add_reduce(struct opencl_program *program, struct pass *pass,
 /* Floats of a group's sums. */
 size_t conv_sum_size(const struct opencl_program *program, int index);
 
-/* Whether the next step reads y where conv_forward puts it. */
-int conv_is_channels_last(const struct opencl_program *program, int index);
 /* Whether conv_weights, which makes no input gradient and knows no mask but a
  * ReLU's, can use the gradient of the step's output as it is. */
 int conv_is_plain(const struct opencl_program *program, int index);
-/* Whether dz, the gradient of a convolution's sums, is laid out in full, a
- * sample of each group at a time, in so many bytes that start as zeros. */
-int conv_scatters_dz(const struct opencl_program *program, int index);
-size_t conv_dz_bytes(const struct opencl_program *program, int index);
-/* Whether the weight gradient is of all positions, sums[tap][input][output]. */
-int conv_is_dense(const struct opencl_program *program, int index);
-
-/* Macros of conv_dense.cl, where dz is laid out; else none. */
-void conv_define_dense(const struct opencl_program *program, int index,
-		       struct defines *defines);
-/* Appends the launch that makes the groups' sums and the input gradient. */
-int conv_add_dense(struct opencl_program *program, struct pass *pass, int index,
-		   struct error *err);
 
 /* winograd.c: convolutions by tiles; whether a step is one. */
 int winograd_fits(const struct opencl_program *program, int index);

@@ -145,8 +145,8 @@ static void lead_define(const struct opencl_program *program, int index,
 						  registers / tile) },
 		{ "LEAD_TILE", tile },
 		{ "LEAD_BROKEN", lead.broken },
-		{ "LEAD_WEIGHT", (long long)lead.weight },
-		{ "LEAD_BIAS_AT", (long long)lead.bias },
+		{ "LEAD_WEIGHT", lead.weight },
+		{ "LEAD_BIAS_AT", lead.bias },
 	};
 
 	defines_add(defines, all, COUNT(all));

@@ -55,8 +55,8 @@ int gpu_build(struct opencl_program *program, enum source source, int index,
 		{ "ITEMS", gpu_tiling(program)->items },
 		{ "LOCAL_FLOATS", LOCAL_BYTES / sizeof(cl_float) },
 		{ "RELU", chain.relu != STEP_NO_LAYER },
-		{ "WEIGHT", (long long)chain.weight },
-		{ "BIAS", (long long)chain.bias },
+		{ "WEIGHT", chain.weight },
+		{ "BIAS", chain.bias },
 		{ "BROKEN", chain.broken },
 	};
 

@@ -27,16 +27,9 @@ int gpu_add_seeded(struct opencl_program *program, struct pass *pass,
 int gpu_split_samples(const struct opencl_program *program);
 int gpu_conv_columns(const struct opencl_program *program, int index);
 
-/*
- * gpu_sums.c: gradients of parameters that lie in parts, each as in the flat
- * vector, until the last kernel of a step sums them up: `each` parts a
- * `divisor` samples. The floats of all of them, or where those of step index
- * begin. Words of gpu_sums.cl's struct segment.
- */
-struct segment {
-	cl_uint first, size, at, each, divisor, block;
-};
-
+/* gpu_sums.c: gradients of parameters that lie in parts, each as in the flat
+ * vector, until the last kernel of a step sums them up. The floats of all of
+ * them, or where those of step index begin. */
 size_t gpu_parts_at(const struct opencl_program *program, int index);
 int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
 		   struct error *err);

@@ -78,7 +78,7 @@ static void lead_define(const struct opencl_program *program, int index,
 		{ "LEAD_WIDTH", lead.in.width },
 		{ "LEAD_WINDOW", lead.window },
 		{ "LEAD_RELU", lead.relu != STEP_NO_LAYER },
-		{ "LEAD_WEIGHT", (long long)lead.weight },
+		{ "LEAD_WEIGHT", lead.weight },
 		{ "LEAD_BROKEN", lead.broken },
 	};
 
@@ -92,6 +92,7 @@ static int conv_build_step(struct opencl_program *program, int index,
 	const struct chain chain = chain_at(program, index);
 	const int columns = gpu_conv_columns(program, index);
 	const int leads = step_leads(program, index);
+	const int source = step_source(program, index);
 	const struct define all[] = {
 		{ "IN_CHANNELS", chain.in.channels },
 		{ "IN_HEIGHT", chain.in.height },
@@ -111,13 +112,11 @@ static int conv_build_step(struct opencl_program *program, int index,
 				     gpu_split_samples(program)) },
 		{ "SPLIT_SAMPLES", gpu_split_samples(program) },
 		{ "WANTS_DX", step_wants_dx(program, index) },
-		{ "SUMS_AT", (long long)gpu_parts_at(program, index) },
+		{ "SUMS_AT", gpu_parts_at(program, index) },
 		{ "MOST_ACROSS", 16 },
 		{ "LEAD", leads },
 		{ "LEAD_SUMS_AT",
-		  leads ? (long long)gpu_parts_at(program,
-						  step_source(program, index)) :
-			  0 },
+		  leads ? gpu_parts_at(program, source) : 0 },
 	};
 	struct defines defines = { .count = 0 };
 

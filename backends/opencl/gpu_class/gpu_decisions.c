@@ -17,21 +17,13 @@
 #define STOPPED 256
 #define PLACE 255
 
-static cl_ushort *routes_fetch(struct opencl_program *program, int index,
-			       struct error *err)
+static cl_ushort *routes_copy(struct opencl_program *program, int index,
+			      struct error *err)
 {
-	const size_t count = (size_t)program->count *
-			     gpu_outputs(program, index);
-	cl_ushort *routes = malloc(count * sizeof(*routes));
-
-	if (!routes)
-		error_memory(err, "the decisions of a layer");
-	else if (memory_fetch(program, program->train.steps[index].routes,
-			      count * sizeof(*routes), routes, err)) {
-		free(routes);
-		routes = NULL;
-	}
-	return routes;
+	return memory_copy(program, program->train.steps[index].routes,
+			   (size_t)program->count *
+				   gpu_outputs(program, index) *
+				   sizeof(cl_ushort), err);
 }
 
 static int pool_decisions(struct opencl_program *program, int index,
@@ -39,7 +31,7 @@ static int pool_decisions(struct opencl_program *program, int index,
 {
 	const size_t count = (size_t)program->count *
 			     gpu_outputs(program, index);
-	cl_ushort *routes = routes_fetch(program, index, err);
+	cl_ushort *routes = routes_copy(program, index, err);
 
 	for (size_t i = 0; routes && i < count; i++)
 		values[i] = routes[i] & PLACE;
@@ -58,7 +50,7 @@ static int relu_decisions(struct opencl_program *program, int index,
 	const size_t pool = (size_t)chain.pool_window;
 	const size_t before = (size_t)chain.main_out.width;
 	const size_t plane = before * (size_t)chain.main_out.height;
-	cl_ushort *routes = routes_fetch(program, index, err);
+	cl_ushort *routes = routes_copy(program, index, err);
 
 	memset(values, DECISION_ANY,
 	       (size_t)program->count * shape_size(chain.main_out));

@@ -8,6 +8,11 @@
 #include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/steps.h"
 
+/* Words of gpu_sums.cl: `each` parts a `divisor` samples. */
+struct segment {
+	cl_uint first, size, at, each, divisor, block;
+};
+
 static size_t parameters_of(const struct opencl_program *program, int index)
 {
 	return (size_t)step_parameters(program, index);
@@ -98,7 +103,7 @@ int gpu_sums_build(struct opencl_program *program, struct error *err)
 		{ "BLOCKS", blocks },
 		{ "REDUCED", tiling->reduced },
 		{ "SLICES", tiling->items / tiling->reduced },
-		{ "PARAMETERS", (long long)program->base.parameters },
+		{ "PARAMETERS", program->base.parameters },
 	};
 	struct defines defines = { .count = 0 };
 

@@ -15,29 +15,14 @@ static size_t place(struct layout layout, struct shape shape, size_t i)
 	       i % width * (size_t)layout.column;
 }
 
-/* All samples, of elements with so many bytes; NULL on failure. To be freed. */
-static void *fetch(struct opencl_program *program, cl_mem memory,
-		   struct layout layout, size_t element, struct error *err)
-{
-	const size_t bytes = (size_t)program->count * (size_t)layout.sample *
-			     element;
-	void *all = malloc(bytes);
-
-	if (!all) {
-		error_memory(err, "the decisions of a layer");
-	} else if (memory_fetch(program, memory, bytes, all, err)) {
-		free(all);
-		all = NULL;
-	}
-	return all;
-}
-
 int decisions_of_signs(struct opencl_program *program, cl_mem memory,
 		       struct layout layout, struct shape shape,
 		       uint8_t *values, struct error *err)
 {
 	const size_t sample = (size_t)layout.sample, size = shape_size(shape);
-	float *y = fetch(program, memory, layout, sizeof(*y), err);
+	float *y = memory_copy(program, memory,
+			       (size_t)program->count * sample * sizeof(*y),
+			       err);
 
 	for (int n = 0; y && n < program->count; n++)
 		for (size_t i = 0; i < size; i++)
@@ -52,7 +37,8 @@ int decisions_of_bytes(struct opencl_program *program, cl_mem memory,
 		       uint8_t *values, struct error *err)
 {
 	const size_t sample = (size_t)layout.sample, size = shape_size(shape);
-	uint8_t *all = fetch(program, memory, layout, 1, err);
+	uint8_t *all = memory_copy(program, memory,
+				   (size_t)program->count * sample, err);
 
 	for (int n = 0; all && n < program->count; n++)
 		for (size_t i = 0; i < size; i++)

@@ -27,16 +27,16 @@ struct value value_of(const struct opencl_program *program,
 			       layout_output(program, index).sample };
 }
 
-struct value generic_output(const struct opencl_program *program,
-			    const struct pass *pass, int index)
+struct generic generic_at(const struct opencl_program *program,
+			  const struct pass *pass, int index)
 {
-	return value_of(program, pass, step_at(program, index)->first);
-}
+	const struct node *node = generic_node(program, index);
 
-struct value generic_input(const struct opencl_program *program,
-			   const struct pass *pass, int index)
-{
-	return value_of(program, pass, generic_node(program, index)->source);
+	return (struct generic){
+		.node = node,
+		.x = value_of(program, pass, node->source),
+		.y = value_of(program, pass, step_at(program, index)->first),
+	};
 }
 
 /* Sums of a cpu class's item fill the registers, and factors that it looks up

@@ -27,13 +27,16 @@ struct value {
 
 struct value value_of(const struct opencl_program *program,
 		      const struct pass *pass, int row);
-/* The only row of step index, and what it makes and reads. */
+/* The only row of step index, what it reads (the first of two), and makes. */
+struct generic {
+	const struct node *node;
+	struct value x, y;
+};
+
 const struct node *generic_node(const struct opencl_program *program,
 				int index);
-struct value generic_output(const struct opencl_program *program,
-			    const struct pass *pass, int index);
-struct value generic_input(const struct opencl_program *program,
-			   const struct pass *pass, int index);
+struct generic generic_at(const struct opencl_program *program,
+			  const struct pass *pass, int index);
 
 /* The tile of a product that a work-group makes: as in generic_conv.cl. */
 struct product_tile {

@@ -109,24 +109,22 @@ static struct launch product_launch(const struct opencl_program *program,
 static int conv_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct sides s = sides_of(node);
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
+	const struct sides s = sides_of(g.node);
 	const int taps = s.window * s.window;
 	const struct launch launch =
 		product_launch(program, "conv", index,
 			       pass->most * s.out.height * s.out.width,
 			       s.out.channels);
-	const cl_mem memories[] = { x.memory,
+	const cl_mem memories[] = { g.x.memory,
 				    program->vectors[VECTOR_PARAMETERS],
-				    y.memory };
+				    g.y.memory };
 	const cl_int words[] = {
-		s.in.channels, s.in.height, s.in.width, x.sample,
-		s.out.channels, s.out.height, s.out.width, y.sample,
-		s.window, s.stride, s.pad, (cl_int)node->weight,
+		s.in.channels, s.in.height, s.in.width, g.x.sample,
+		s.out.channels, s.out.height, s.out.width, g.y.sample,
+		s.window, s.stride, s.pad, (cl_int)g.node->weight,
 		s.in.channels * taps, taps,
-		node->has_bias ? (cl_int)node->bias : -1, 0, 0
+		g.node->has_bias ? (cl_int)g.node->bias : -1, 0, 0
 	};
 
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
@@ -136,23 +134,21 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 static int add_dx(struct opencl_program *program, struct pass *pass, int index,
 		  struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct sides s = sides_of(node);
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
+	const struct sides s = sides_of(g.node);
 	const int taps = s.window * s.window;
 	const struct launch launch =
 		product_launch(program, "conv", index,
 			       pass->most * s.in.height * s.in.width,
 			       s.in.channels);
-	const cl_mem memories[] = { y.gradient,
+	const cl_mem memories[] = { g.y.gradient,
 				    program->vectors[VECTOR_PARAMETERS],
-				    x.gradient };
+				    g.x.gradient };
 	const cl_int words[] = {
-		s.out.channels, s.out.height, s.out.width, y.sample,
-		s.in.channels, s.in.height, s.in.width, x.sample,
-		s.window, s.stride, s.pad, (cl_int)node->weight,
-		taps, s.in.channels * taps, -1, 1, node->adds_dx
+		s.out.channels, s.out.height, s.out.width, g.y.sample,
+		s.in.channels, s.in.height, s.in.width, g.x.sample,
+		s.window, s.stride, s.pad, (cl_int)g.node->weight,
+		taps, s.in.channels * taps, -1, 1, g.node->adds_dx
 	};
 
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
@@ -182,26 +178,24 @@ static int add_reduce(struct opencl_program *program, struct pass *pass,
 static int add_weights(struct opencl_program *program, struct pass *pass,
 		       int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct sides s = sides_of(node);
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
-	const int splits = split_count(program, node);
+	const struct generic g = generic_at(program, pass, index);
+	const struct sides s = sides_of(g.node);
+	const int splits = split_count(program, g.node);
 	struct launch launch = product_launch(program, "weights_sum", index,
-					weights_of(&s) + node->has_bias,
+					weights_of(&s) + g.node->has_bias,
 					s.out.channels);
 	const cl_mem memories[] = {
-		x.memory, y.gradient,
+		g.x.memory, g.y.gradient,
 		splits > 1 ? program->generic_parts :
 			     program->vectors[VECTOR_GRADIENT]
 	};
 	const cl_int words[] = {
-		s.in.channels, s.in.height, s.in.width, x.sample,
-		s.out.channels, s.out.height, s.out.width, y.sample,
-		s.window, s.stride, s.pad, node->has_bias,
-		splits > 1 ? 0 : (cl_int)node->weight,
-		(cl_int)parameters_of(node), split_samples(program, node),
-		node->broken
+		s.in.channels, s.in.height, s.in.width, g.x.sample,
+		s.out.channels, s.out.height, s.out.width, g.y.sample,
+		s.window, s.stride, s.pad, g.node->has_bias,
+		splits > 1 ? 0 : (cl_int)g.node->weight,
+		(cl_int)parameters_of(g.node), split_samples(program, g.node),
+		g.node->broken
 	};
 
 	launch.items[2] = splits;

@@ -11,13 +11,12 @@
 static int relu_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
-	const size_t size = shape_size(generic_node(program, index)->out);
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
+	const size_t size = shape_size(g.node->out);
 	const struct launch launch =
 		generic_launch(program, "relu", index, size);
-	const cl_mem memories[] = { x.memory, y.memory };
-	const cl_int words[] = { (cl_int)size, x.sample, y.sample };
+	const cl_mem memories[] = { g.x.memory, g.y.memory };
+	const cl_int words[] = { (cl_int)size, g.x.sample, g.y.sample };
 
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
@@ -26,17 +25,15 @@ static int relu_forward(struct opencl_program *program, struct pass *pass,
 static int relu_backward(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const size_t size = shape_size(node->out);
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
+	const size_t size = shape_size(g.node->out);
 	const struct launch launch =
 		generic_launch(program, "relu_backward", index, size);
-	const cl_mem memories[] = { y.memory, y.gradient, x.gradient };
-	const cl_int words[] = { (cl_int)size, y.sample, x.sample,
-				 node->adds_dx };
+	const cl_mem memories[] = { g.y.memory, g.y.gradient, g.x.gradient };
+	const cl_int words[] = { (cl_int)size, g.y.sample, g.x.sample,
+				 g.node->adds_dx };
 
-	return node->wants_dx ?
+	return g.node->wants_dx ?
 		       generic_append(program, pass, &launch, memories,
 				      COUNT(memories), words, COUNT(words),
 				      err) : 0;
@@ -77,15 +74,14 @@ static int add_passing(struct opencl_program *program, struct pass *pass,
 static int add_forward(struct opencl_program *program, struct pass *pass,
 		       int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const size_t size = shape_size(node->out);
-	const struct value a = value_of(program, pass, node->source);
-	const struct value b = value_of(program, pass, node->other);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
+	const size_t size = shape_size(g.node->out);
+	const struct value b = value_of(program, pass, g.node->other);
 	const struct launch launch =
 		generic_launch(program, "add", index, size);
-	const cl_mem memories[] = { a.memory, b.memory, y.memory };
-	const cl_int words[] = { (cl_int)size, a.sample, b.sample, y.sample };
+	const cl_mem memories[] = { g.x.memory, b.memory, g.y.memory };
+	const cl_int words[] = { (cl_int)size, g.x.sample, b.sample,
+				 g.y.sample };
 
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
@@ -94,19 +90,17 @@ static int add_forward(struct opencl_program *program, struct pass *pass,
 static int add_backward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct value a = value_of(program, pass, node->source);
-	const struct value b = value_of(program, pass, node->other);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
+	const struct value b = value_of(program, pass, g.node->other);
 
-	if (node->wants_dx &&
-	    add_passing(program, pass, index, y.gradient, y.sample, a.gradient,
-			a.sample, node->adds_dx, err))
+	if (g.node->wants_dx &&
+	    add_passing(program, pass, index, g.y.gradient, g.y.sample,
+			g.x.gradient, g.x.sample, g.node->adds_dx, err))
 		return -1;
-	return node->wants_other_dx ?
-		       add_passing(program, pass, index, y.gradient, y.sample,
-				   b.gradient, b.sample, node->adds_other_dx,
-				   err) : 0;
+	return g.node->wants_other_dx ?
+		       add_passing(program, pass, index, g.y.gradient,
+				   g.y.sample, b.gradient, b.sample,
+				   g.node->adds_other_dx, err) : 0;
 }
 
 const struct opencl_solver generic_add = {
@@ -158,30 +152,27 @@ static int add_dropping(struct opencl_program *program, struct pass *pass,
 static int dropout_forward(struct opencl_program *program, struct pass *pass,
 			   int index, struct error *err)
 {
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
 
 	if (!pass->training || !program->base.options.dropout)
-		return add_passing(program, pass, index, x.memory, x.sample,
-				   y.memory, y.sample, 0, err);
+		return add_passing(program, pass, index, g.x.memory, g.x.sample,
+				   g.y.memory, g.y.sample, 0, err);
 	if (add_choices(program, pass, index, err))
 		return -1;
-	return add_dropping(program, pass, index, x.memory, x.sample, y.memory,
-			    y.sample, 0, err);
+	return add_dropping(program, pass, index, g.x.memory, g.x.sample,
+			    g.y.memory, g.y.sample, 0, err);
 }
 
 static int dropout_backward(struct opencl_program *program, struct pass *pass,
 			    int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
 
-	if (!node->wants_dx)
+	if (!g.node->wants_dx)
 		return 0;
 	return (program->base.options.dropout ? add_dropping : add_passing)(
-		program, pass, index, y.gradient, y.sample, x.gradient,
-		x.sample, node->adds_dx, err);
+		program, pass, index, g.y.gradient, g.y.sample, g.x.gradient,
+		g.x.sample, g.node->adds_dx, err);
 }
 
 /* Of max pooling and dropout, in the contract's order. */
@@ -215,16 +206,12 @@ static int add_pool(struct opencl_program *program, struct pass *pass,
 		    const cl_mem *memories, int memory_count, int adds,
 		    struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct layer *layer = node->layer;
+	const struct generic g = generic_at(program, pass, index);
+	const struct layer *layer = g.node->layer;
 	const struct launch launch = generic_launch(program, name, index, size);
-	cl_int words[11] = { node->in.channels,
-			     node->in.height,
-			     node->in.width,
-			     generic_input(program, pass, index).sample,
-			     node->out.height,
-			     node->out.width,
-			     generic_output(program, pass, index).sample };
+	const struct shape in = g.node->in, out = g.node->out;
+	cl_int words[11] = { in.channels, in.height, in.width, g.x.sample,
+			     out.height, out.width, g.y.sample };
 	int count = 7;
 
 	if (layer->kind == LAYER_MAXPOOL) {
@@ -241,31 +228,26 @@ static int add_pool(struct opencl_program *program, struct pass *pass,
 static int maxpool_forward(struct opencl_program *program, struct pass *pass,
 			   int index, struct error *err)
 {
-	const cl_mem memories[] = {
-		generic_input(program, pass, index).memory,
-		generic_output(program, pass, index).memory,
-		pass->steps[index].codes,
-	};
+	const struct generic g = generic_at(program, pass, index);
+	const cl_mem memories[] = { g.x.memory, g.y.memory,
+				    pass->steps[index].codes };
 
 	return add_pool(program, pass, index, "maxpool",
-			shape_size(generic_node(program, index)->out),
+			shape_size(g.node->out),
 			memories, COUNT(memories), NO_SUM, err);
 }
 
 static int maxpool_backward(struct opencl_program *program, struct pass *pass,
 			    int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const cl_mem memories[] = {
-		pass->steps[index].codes,
-		generic_output(program, pass, index).gradient,
-		generic_input(program, pass, index).gradient,
-	};
+	const struct generic g = generic_at(program, pass, index);
+	const cl_mem memories[] = { pass->steps[index].codes, g.y.gradient,
+				    g.x.gradient };
 
-	return node->wants_dx ?
+	return g.node->wants_dx ?
 		       add_pool(program, pass, index, "maxpool_backward",
-				shape_size(node->in), memories, COUNT(memories),
-				node->adds_dx, err) : 0;
+				shape_size(g.node->in), memories,
+				COUNT(memories), g.node->adds_dx, err) : 0;
 }
 
 const struct opencl_solver generic_maxpool = {
@@ -279,29 +261,24 @@ const struct opencl_solver generic_maxpool = {
 static int avgpool_forward(struct opencl_program *program, struct pass *pass,
 			   int index, struct error *err)
 {
-	const cl_mem memories[] = {
-		generic_input(program, pass, index).memory,
-		generic_output(program, pass, index).memory,
-	};
+	const struct generic g = generic_at(program, pass, index);
+	const cl_mem memories[] = { g.x.memory, g.y.memory };
 
 	return add_pool(program, pass, index, "avgpool",
-			shape_size(generic_node(program, index)->out),
+			shape_size(g.node->out),
 			memories, COUNT(memories), NO_SUM, err);
 }
 
 static int avgpool_backward(struct opencl_program *program, struct pass *pass,
 			    int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const cl_mem memories[] = {
-		generic_output(program, pass, index).gradient,
-		generic_input(program, pass, index).gradient,
-	};
+	const struct generic g = generic_at(program, pass, index);
+	const cl_mem memories[] = { g.y.gradient, g.x.gradient };
 
-	return node->wants_dx ?
+	return g.node->wants_dx ?
 		       add_pool(program, pass, index, "avgpool_backward",
-				shape_size(node->in), memories, COUNT(memories),
-				node->adds_dx, err) : 0;
+				shape_size(g.node->in), memories,
+				COUNT(memories), g.node->adds_dx, err) : 0;
 }
 
 const struct opencl_solver generic_avgpool = {

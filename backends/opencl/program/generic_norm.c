@@ -40,16 +40,15 @@ static struct launch planes_launch(const struct opencl_program *program,
 static int add_statistics(struct opencl_program *program, struct pass *pass,
 			  int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct value x = generic_input(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
 	const struct launch launch = channels_launch(program, "norm_statistics",
 						     index);
-	const cl_mem memories[] = { x.memory, program->buffers,
+	const cl_mem memories[] = { g.x.memory, program->buffers,
 				    pass->steps[index].sums };
 	const float settings[] = { (float)BATCHNORM_EPS,
 				   (float)BATCHNORM_MOMENTUM };
-	cl_int words[] = { node->in.channels, plane_of(node), x.sample,
-			   (cl_int)node->buffers, 0, 0, pass->training };
+	cl_int words[] = { g.node->in.channels, plane_of(g.node), g.x.sample,
+			   (cl_int)g.node->buffers, 0, 0, pass->training };
 
 	memcpy(&words[4], settings, sizeof(settings));
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
@@ -59,15 +58,13 @@ static int add_statistics(struct opencl_program *program, struct pass *pass,
 static int norm_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
 	const struct launch launch = planes_launch(program, "norm", index);
-	const cl_mem memories[] = { x.memory, pass->steps[index].sums,
+	const cl_mem memories[] = { g.x.memory, pass->steps[index].sums,
 				    program->vectors[VECTOR_PARAMETERS],
-				    y.memory };
-	const cl_int words[] = { plane_of(node), x.sample, y.sample,
-				 (cl_int)node->weight, (cl_int)node->bias };
+				    g.y.memory };
+	const cl_int words[] = { plane_of(g.node), g.x.sample, g.y.sample,
+				 (cl_int)g.node->weight, (cl_int)g.node->bias };
 
 	if (add_statistics(program, pass, index, err))
 		return -1;
@@ -78,17 +75,15 @@ static int norm_forward(struct opencl_program *program, struct pass *pass,
 static int add_weights(struct opencl_program *program, struct pass *pass,
 		       int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
 	const struct launch launch =
 		channels_launch(program, "norm_weights", index);
-	const cl_mem memories[] = { x.memory, y.gradient,
+	const cl_mem memories[] = { g.x.memory, g.y.gradient,
 				    pass->steps[index].sums,
 				    program->vectors[VECTOR_GRADIENT] };
-	const cl_int words[] = { plane_of(node),	x.sample,
-				 y.sample,		(cl_int)node->weight,
-				 (cl_int)node->bias,	node->broken };
+	const cl_int words[] = { plane_of(g.node),	g.x.sample,
+				 g.y.sample,		(cl_int)g.node->weight,
+				 (cl_int)g.node->bias,	g.node->broken };
 
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
@@ -97,21 +92,19 @@ static int add_weights(struct opencl_program *program, struct pass *pass,
 static int norm_backward(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
-	const struct value x = generic_input(program, pass, index);
-	const struct value y = generic_output(program, pass, index);
+	const struct generic g = generic_at(program, pass, index);
 	const struct launch launch =
 		planes_launch(program, "norm_backward", index);
-	const cl_mem memories[] = { x.memory, y.gradient,
+	const cl_mem memories[] = { g.x.memory, g.y.gradient,
 				    pass->steps[index].sums,
 				    program->vectors[VECTOR_PARAMETERS],
-				    x.gradient };
-	const cl_int words[] = { plane_of(node), x.sample, y.sample,
-				 (cl_int)node->weight, node->adds_dx };
+				    g.x.gradient };
+	const cl_int words[] = { plane_of(g.node), g.x.sample, g.y.sample,
+				 (cl_int)g.node->weight, g.node->adds_dx };
 
 	if (add_weights(program, pass, index, err))
 		return -1;
-	return node->wants_dx ?
+	return g.node->wants_dx ?
 		       generic_append(program, pass, &launch, memories,
 				      COUNT(memories), words, COUNT(words),
 				      err) : 0;

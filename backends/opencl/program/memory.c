@@ -139,3 +139,17 @@ int memory_write(struct opencl_program *program, cl_mem memory, size_t bytes,
 	return status ? allocation_fail(err, status, "clEnqueueWriteBuffer") :
 			0;
 }
+
+void *memory_copy(struct opencl_program *program, cl_mem memory, size_t bytes,
+		  struct error *err)
+{
+	void *copy = malloc(bytes);
+
+	if (!copy) {
+		error_memory(err, "a copy of a buffer");
+	} else if (memory_fetch(program, memory, bytes, copy, err)) {
+		free(copy);
+		copy = NULL;
+	}
+	return copy;
+}

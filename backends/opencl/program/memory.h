@@ -33,6 +33,9 @@ int memory_fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
 		 void *to, struct error *err);
 int memory_write(struct opencl_program *program, cl_mem memory, size_t bytes,
 		 const void *from, struct error *err);
+/* As memory_fetch(), to what is to be freed; NULL on failure. */
+void *memory_copy(struct opencl_program *program, cl_mem memory, size_t bytes,
+		  struct error *err);
 /* All but the oldest `kept` of them. */
 void memory_release(struct opencl_program *program, int kept);
 

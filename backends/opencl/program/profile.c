@@ -98,15 +98,13 @@ static double share_kept(struct opencl_program *program, int index)
 			     (size_t)layout_output(program, index).sample;
 	const double all = program->count *
 			   (double)shape_size(step_at(program, index)->out);
-	float *values = malloc(count * sizeof(*values));
 	double found = 0;
 	struct error err;
+	float *values = memory_copy(program, memory->output,
+				    count * sizeof(*values), &err);
 
-	if (!values || memory_fetch(program, memory->output,
-				    count * sizeof(*values), values, &err)) {
-		free(values);
+	if (!values)
 		return NAN;
-	}
 	/* Padding is 0. */
 	for (size_t i = 0; i < count; i++)
 		found += values[i] != 0;
