@@ -151,8 +151,8 @@ another machine"*"$name"*": "*", then "* ]]
 	OPENBLAS_CORETYPE=x check
 	[ "$status" -eq 3 ]
 	# Where bench chooses one for OpenBLAS, the first has another.
-	[[ "$stderr" == *"the baseline is of other variables (first its, \
-then this): "*"OPENBLAS_CORETYPE=x: of the second only"* ]]
+	[[ "$stderr" == *"the baseline is of other variables (first the baseline's, \
+then this one's): "*"OPENBLAS_CORETYPE=x: of the second only"* ]]
 	edit b/runs.csv os 'v+"x"'
 	OPENBLAS_CORETYPE=x check
 	[[ "$stderr" == *"is of another machine, other variables (first"* ]]
@@ -187,8 +187,8 @@ then this): "*"OPENBLAS_CORETYPE=x: of the second only"* ]]
 	save b null-1
 	check null-1 null-2 cpu-1
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"null-2, cpu-1: not in the baseline b: save it \
-anew or leave it out"* ]]
+	[[ "$stderr" == *"null-2, cpu-1: not in the baseline b: save it, \
+or leave it out"* ]]
 }
 
 @test "another first loss or number of iterations: exit 6" {

@@ -13,12 +13,12 @@ setup() {
 	mkdir other
 	echo mine >other/notes
 	run -2 "$BENCH" baseline save other null-1 "${WORK[@]}"
-	[[ "$output" == *"other: no baseline is in it, but notes is"* ]]
+	[[ "$output" == *"other: not the folder of a baseline, it holds notes"* ]]
 	[ "$(ls other)" = notes ]
 	"$BENCH" run null-1 "${TINY[@]}" -o run >/dev/null
 	cp -r run before
 	run -2 "$BENCH" baseline save run null-1 "${WORK[@]}"
-	[[ "$output" == *"other results than those of a baseline"* ]]
+	[[ "$output" == *"not the folder of a baseline, it holds other results"* ]]
 	diff -r run before
 	touch file
 	run ! "$BENCH" baseline save file null-1 "${WORK[@]}"
@@ -101,7 +101,7 @@ saving() {
 @test "a save of which nothing was measured leaves nothing" {
 	OCL_ICD_VENDORS=/nowhere run -4 "$BENCH" baseline save b opencl \
 		"${WORK[@]}"
-	[[ "$output" == *"note: nothing was measured; b is as it was"* ]]
+	[[ "$output" == *"note: nothing was measured; b is unchanged"* ]]
 	[ ! -e b ]
 	mkdir empty
 	OCL_ICD_VENDORS=/nowhere run -4 "$BENCH" baseline save empty opencl \

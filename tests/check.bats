@@ -318,7 +318,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	few cpu-1 --base ./older
 	[ "$status" -eq 3 ]
 	grep -q -e ' --batch=32 ' verified
-	[[ "$stderr" == *"note: the base is an older bench, which verifies steps of 32 samples, but no test"* ]]
+	[[ "$stderr" == *"note: the base is an older bench, which verifies training with 32 samples, but not a test"* ]]
 	[[ "$stderr" != *"the head is an older"* ]]
 }
 
@@ -353,13 +353,13 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 @test "a base that is no bench: what else it can be measured with" {
 	few null-1 --base "$(command -v false)"
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"null-1, base: ended with exit code 1, without a "*"--base wants a bench; any other program is measured with --base-cmd"* ]]
+	[[ "$stderr" == *"null-1, base: ended with exit code 1, and it printed no row of bench measure: --base has to be a bench; any other program is measured with --base-cmd"* ]]
 	few null-1 --head "$(command -v true)"
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"null-1, head: exited with code 0, but "*"--head wants a bench"* ]]
+	[[ "$stderr" == *"null-1, head: exited with code 0, but "*"--head has to be a bench"* ]]
 	# A bench that fails says why itself.
 	few opencl:99 --base "$BENCH"
-	[[ "$stderr" != *"wants a bench"* ]]
+	[[ "$stderr" != *"has to be a bench"* ]]
 }
 
 @test "what is not there: exit 4" {
@@ -552,7 +552,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	: >build
 	few null-1 --base-ref HEAD
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"note: the base cannot be kept as "*"built anew"* ]]
+	[[ "$stderr" == *"note: the base cannot be kept as "*"built again"* ]]
 	[ "$(cell few/verdicts.csv 1 pairs)" = 6 ]
 }
 

@@ -19,7 +19,7 @@ setup() {
 	wait "$pid" || status=$?
 	[ "$status" -eq 130 ] || { cat log; return 1; }
 	grep -q "verdict: none" log
-	grep -q "the rows so far are in cut, .*: begin again" log
+	grep -q "the rows so far are in cut; .*, start it again" log
 	[ ! -e cut/verdicts.csv ]
 	run "$BENCH" table cut
 	[ "$status" -eq 5 ]

@@ -13,7 +13,7 @@ static int show(const char *dir, FILE *out, FILE *log, struct error *err)
 	struct baseline baseline;
 	int failed;
 
-	store_note_unfinished(dir, log);
+	store_print_unfinished(dir, log);
 	failed = baseline_load(&baseline, dir, err) ||
 		 baseline_print(&baseline, &table, out, err);
 
@@ -49,7 +49,7 @@ static int measure(struct saving *saving, struct error *err)
 	       store_keep(&saving->store, &check->campaign, err) ? -1 : 0;
 }
 
-static void tell_rest(struct saving *saving, FILE *log)
+static void print_rest(struct saving *saving, FILE *log)
 {
 	const struct campaign *campaign = &saving->check.campaign;
 
@@ -57,11 +57,11 @@ static void tell_rest(struct saving *saving, FILE *log)
 		return;
 	if (campaign->observation_count) {
 		fprintf(log, "note: what was measured is in %s; the baseline "
-			"is as it was\n", saving->store.work);
+			"is unchanged\n", saving->store.work);
 		return;
 	}
 	store_discard(&saving->store, campaign);
-	fprintf(log, "note: nothing was measured; %s is as it was\n",
+	fprintf(log, "note: nothing was measured; %s is unchanged\n",
 		saving->store.dir);
 }
 
@@ -78,7 +78,7 @@ static int save(const struct options *options, const char *dir, FILE *log,
 	failed = prepare(saving, dir, err) || measure(saving, err);
 	progress_end(&saving->check.progress);
 	if (failed)
-		tell_rest(saving, log);
+		print_rest(saving, log);
 	check_release(&saving->check);
 	store_release(&saving->store);
 	free(saving);
@@ -98,9 +98,11 @@ int baseline_command(const struct options *options, FILE *out, FILE *log,
 				   "save or show, not '%.60s'",
 				   count ? words[0] : "");
 	else if (count < 2 || (count > 2 && !saves))
-		failed = error_set(err, ERROR_USAGE, "bench baseline %s takes "
-				   "the folder of a baseline%s", words[0],
-				   saves ? ", and targets" : " alone");
+		failed = error_set(err, ERROR_USAGE, saves ?
+				   "bench baseline save takes the folder of a "
+				   "baseline, and targets" :
+				   "bench baseline show takes the folder of a "
+				   "baseline, and nothing else");
 	else
 		failed = (saves && save(options, words[1], log, err)) ||
 			 show(words[1], out, log, err);

@@ -90,13 +90,11 @@ static int print_table(struct floor (*floors)[FLOOR_METRICS], int targets,
 		.color = terminal_uses_color(options->color, out),
 		.width = terminal_columns(out),
 	};
-	struct grid grid = { 0 };
+	struct grid grid;
 
 	table_format_find(options->format, &table.format);
-	if (grid_make(&grid, FLOOR_METRICS + 2, targets, err)) {
-		grid_free(&grid);
+	if (grid_make(&grid, FLOOR_METRICS + 2, targets, err))
 		return -1;
-	}
 	snprintf(grid.title, GRID_TEXT, "The noise floor of this machine "
 		 "(%%)");
 	snprintf(grid.corner, GRID_TEXT, "Target");
@@ -128,9 +126,9 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 	progress_pause(&check->progress);
 	if (check->log && options->blocks != OPTION_UNSET &&
 	    options->blocks < FLOOR_LEAST_PAIRS)
-		fprintf(log, "note: %ld blocks are few: of fewer than %d a "
+		fprintf(log, "note: %ld blocks are few: with fewer than %d a "
 			"floor may come out far too low, and bench check then "
-			"calls noise slower\n", options->blocks,
+			"takes noise for a slowdown\n", options->blocks,
 			FLOOR_LEAST_PAIRS);
 	if (options->dry_run || check->log)
 		check_print_plan(check, options->dry_run ? out : log);

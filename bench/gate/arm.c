@@ -36,9 +36,9 @@ static int refuse_program(const char *side, const char *program,
 			 "or give a program", side, program);
 }
 
-static int make(struct arm *arm, const char *side, const char *program,
-		const char *command, const char *const *variables,
-		struct error *err)
+static int make_arm(struct arm *arm, const char *side, const char *program,
+		    const char *command, const char *const *variables,
+		    struct error *err)
 {
 	char option[16];
 
@@ -68,10 +68,10 @@ int arms_make(struct arm arms[ARM_COUNT], const struct options *options,
 	      struct error *err)
 {
 	memset(arms, 0, ARM_COUNT * sizeof(*arms));
-	if (make(&arms[ARM_BASE], "base", options->base, options->base_cmd,
-		 options->base_env, err) ||
-	    make(&arms[ARM_HEAD], "head", options->head, options->head_cmd,
-		 options->head_env, err))
+	if (make_arm(&arms[ARM_BASE], "base", options->base,
+		     options->base_cmd, options->base_env, err) ||
+	    make_arm(&arms[ARM_HEAD], "head", options->head,
+		     options->head_cmd, options->head_env, err))
 		return -1;
 	if (!arms[ARM_BASE].words != !arms[ARM_HEAD].words)
 		return error_set(err, ERROR_USAGE, "a command is compared with "

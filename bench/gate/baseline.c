@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -69,7 +68,7 @@ static int check_run(const struct baseline *baseline, const struct run *run,
 	return 0;
 }
 
-static int take_run(const void *row, void *context, struct error *err)
+static int add_run(const void *row, void *context, struct error *err)
 {
 	struct reading *reading = context;
 	const struct run *run = row;
@@ -87,7 +86,7 @@ static int take_run(const void *row, void *context, struct error *err)
 	return campaign_keep_run(&reading->baseline->campaign, run, err);
 }
 
-static int take_observation(const void *row, void *context, struct error *err)
+static int add_observation(const void *row, void *context, struct error *err)
 {
 	struct reading *reading = context;
 	const struct observation *observation = row;
@@ -130,9 +129,9 @@ static int read_files(struct baseline *baseline, const char *dir,
 		      struct error *err)
 {
 	struct reading reading = { .baseline = baseline };
-	const struct csv_sink runs = { &run_rows, take_run, &reading };
+	const struct csv_sink runs = { &run_rows, add_run, &reading };
 	const struct csv_sink observations = { &observation_rows,
-					       take_observation, &reading };
+					       add_observation, &reading };
 	int failed = read_file(dir, "runs.csv", &runs, err);
 
 	if (!failed && !baseline->campaign.run_count)
@@ -146,8 +145,8 @@ static int read_files(struct baseline *baseline, const char *dir,
 }
 
 /* The loss of the first iteration and how many there are. */
-static long look_at_steps(const struct observation *const *rows, size_t count,
-			  double *first_loss)
+static long count_steps(const struct observation *const *rows, size_t count,
+			double *first_loss)
 {
 	long steps = 0;
 
@@ -167,7 +166,7 @@ static int add_value(struct baseline_target *target, const struct run *run,
 	long steps;
 
 	rows = rows_by_run_find(groups, run->run_id, &count);
-	steps = look_at_steps(rows, count, &loss);
+	steps = count_steps(rows, count, &loss);
 	value = pair_step_median(rows, count);
 	if (steps != run->updates || !(value > 0) || !isfinite(loss))
 		return error_set(err, ERROR_INPUT, "%s/observations.csv: "
@@ -207,13 +206,8 @@ static int add_processes(struct baseline *baseline, const char *dir,
 {
 	const struct campaign *campaign = &baseline->campaign;
 	struct rows_by_run groups;
-	int failed;
+	int failed = rows_by_run_make(&groups, campaign, err);
 
-	baseline->targets = calloc(BASELINE_MOST_TARGETS,
-				   sizeof(*baseline->targets));
-	if (!baseline->targets)
-		return error_memory(err, "the targets of a baseline");
-	failed = rows_by_run_make(&groups, campaign, err);
 	for (size_t i = 0; !failed && i < campaign->run_count; i++)
 		failed = add_process(baseline, &campaign->runs[i], &groups, dir,
 				     err);
@@ -245,7 +239,6 @@ int baseline_load(struct baseline *baseline, const char *dir, struct error *err)
 
 void baseline_release(struct baseline *baseline)
 {
-	free(baseline->targets);
 	campaign_release(&baseline->campaign);
 	*baseline = (struct baseline){ 0 };
 }
@@ -306,12 +299,10 @@ int baseline_print(const struct baseline *baseline,
 		   const struct table_options *options, FILE *out,
 		   struct error *err)
 {
-	struct grid grid = { 0 };
+	struct grid grid;
 
-	if (grid_make(&grid, COLUMNS, baseline->count, err)) {
-		grid_free(&grid);
+	if (grid_make(&grid, COLUMNS, baseline->count, err))
 		return -1;
-	}
 	snprintf(grid.title, GRID_TEXT, "Saved baseline");
 	snprintf(grid.corner, GRID_TEXT, "Target");
 	for (int c = 0; c < COLUMNS; c++)

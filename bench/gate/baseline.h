@@ -24,7 +24,7 @@ struct baseline_target {
 
 struct baseline {
 	struct campaign campaign;
-	struct baseline_target *targets; /* [BASELINE_MOST_TARGETS] */
+	struct baseline_target targets[BASELINE_MOST_TARGETS];
 	int count;
 };
 

@@ -31,9 +31,9 @@ static int check_empty(const char *dir, struct error *err)
 	while (!failed && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.' &&
 		    strncmp(entry->d_name, work_name, strlen(work_name)))
-			failed = error_set(err, ERROR_USAGE, "%s: no baseline "
-					   "is in it, but %s is: choose a "
-					   "folder of its own", dir,
+			failed = error_set(err, ERROR_USAGE, "%s: not the "
+					   "folder of a baseline, it holds %s: "
+					   "choose another one", dir,
 					   entry->d_name);
 	closedir(folder);
 	return failed;
@@ -51,9 +51,9 @@ static int load_stored(struct baseline_store *store, struct error *err)
 		return -1;
 	for (size_t i = 0; i < store->stored.run_count; i++)
 		if (!baseline_has(&store->stored.runs[i]))
-			return error_set(err, ERROR_USAGE, "%s: other results "
-					 "than those of a baseline are in it "
-					 "(run %s): choose a folder of its own",
+			return error_set(err, ERROR_USAGE, "%s: not the "
+					 "folder of a baseline, it holds other "
+					 "results (run %s): choose another one",
 					 store->dir,
 					 store->stored.runs[i].run_id);
 	return 0;
@@ -71,7 +71,7 @@ static void name_work(struct baseline_store *store, const char *started_utc)
 	*to = '\0';
 }
 
-void store_note_unfinished(const char *dir, FILE *log)
+void store_print_unfinished(const char *dir, FILE *log)
 {
 	const struct dirent *entry;
 	DIR *folder = opendir(dir);
@@ -79,8 +79,8 @@ void store_note_unfinished(const char *dir, FILE *log)
 	while (folder && (entry = readdir(folder)))
 		if (!strncmp(entry->d_name, work_name, strlen(work_name)))
 			fprintf(log, "note: %s/%s is not in the baseline: "
-				"what measured it was interrupted, or goes "
-				"on; bench table reads it\n", dir,
+				"the save that measures it was interrupted, "
+				"or still runs; bench table reads it\n", dir,
 				entry->d_name);
 	if (folder)
 		closedir(folder);

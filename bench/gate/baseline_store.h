@@ -39,7 +39,7 @@ void store_discard(struct baseline_store *store,
 		   const struct campaign *campaign);
 
 /* Says of each folder with rows that did not become the baseline of dir. */
-void store_note_unfinished(const char *dir, FILE *log);
+void store_print_unfinished(const char *dir, FILE *log);
 
 void store_release(struct baseline_store *store); /* all zero is fine */
 

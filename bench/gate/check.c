@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/gate/schedule.h"
 #include "bench/run/child.h"
@@ -15,7 +14,6 @@
 #define MEASURED_S 1 /* of iterations in each process, at least */
 #define FEWEST_STEPS 5
 #define LOSS_BOUND 1e-5
-#define HINT_SIZE 192
 
 /* Which process of the check it is. */
 struct place {
@@ -29,7 +27,7 @@ struct work {
 	double first_loss;
 };
 
-static void look_at_rows(struct work *work, const struct observation *rows,
+static void read_work(struct work *work, const struct observation *rows,
 			 size_t count)
 {
 	work->steps = 0;
@@ -69,33 +67,38 @@ static void name_run(struct run *run, const struct check_target *target,
 
 /* A process that says nothing of itself may be of no bench, or of one that
  * does not know an option of ours. */
-static void explain_end(char text[HINT_SIZE], const struct options *options,
-			int arm, const struct child_result *result)
+static int refuse_end(const struct check *check,
+		      const struct check_target *target, int arm,
+		      const struct child_result *result, struct error *err)
 {
-	const int is_head = arm == ARM_HEAD;
+	const enum error_kind kind = result->exit_code == ERROR_MISSING ?
+					     ERROR_MISSING : ERROR_FAILED;
+	const struct options *options = check->options;
+	const char *side = arm == ARM_HEAD ? "head" : "base";
 
-	text[0] = '\0';
-	if (result->is_mute && (is_head ? options->head : options->base))
-		snprintf(text, HINT_SIZE, ", without a word that bench measure "
-			 "writes: --%s wants a bench; any other program is "
-			 "measured with --base-cmd and --head-cmd",
-			 is_head ? "head" : "base");
+	if (result->is_mute &&
+	    (arm == ARM_HEAD ? options->head : options->base))
+		return error_set(err, kind, "%s, %s: %s, and it printed no "
+				 "row of bench measure: --%s has to be a "
+				 "bench; any other program is measured with "
+				 "--base-cmd and --head-cmd", target->name,
+				 arm_words[arm], result->run.reason, side);
+	return error_set(err, kind, "%s, %s: %s", target->name, arm_words[arm],
+			 result->run.reason);
 }
 
-/* One process, with its rows saved. Fails unless it ended well. */
-static int measure(struct check *check, struct check_target *target,
-		   const struct place *place, struct work *work,
-		   struct error *err)
+/* One process, with its rows saved, however it ended. */
+static int run_process(struct check *check, struct check_target *target,
+		       const struct place *place, struct child_result *result,
+		       struct error *err)
 {
 	const struct arm *arm = &check->arms[place->arm];
-	const size_t rows = check->campaign.observation_count;
 	struct collector collector = { .campaign = &check->campaign,
 				       .other = &check->progress,
 				       .log = check->log };
 	const struct child_ear ear = collector_ear(&collector);
-	struct child_result result;
 	struct options options;
-	char run_id[48], hint[HINT_SIZE], **environment;
+	char run_id[48], **environment;
 	struct child_request request = {
 		.options = &options,
 		.target = target->name,
@@ -104,7 +107,6 @@ static int measure(struct check *check, struct check_target *target,
 		.program = arm->program,
 		.words = (const char *const *)arm->words,
 	};
-	int failed;
 
 	set_options(&options, check, target, place);
 	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", check->campaign.id,
@@ -113,29 +115,35 @@ static int measure(struct check *check, struct check_target *target,
 	if (!environment)
 		return -1;
 	request.environment = (const char *const *)environment;
-	if (child_measure(&result, &request, &ear, err)) {
-		result.exit_code = err->kind;
-		child_blame(&result, target->name, run_id, err);
+	if (child_measure(result, &request, &ear, err)) {
+		result->exit_code = err->kind;
+		child_blame(result, target->name, run_id, err);
 	}
 	free(environment);
-	name_run(&result.run, target, place);
+	name_run(&result->run, target, place);
+	return campaign_end_run(&check->campaign, &result->run, err);
+}
+
+/* Fails unless it ended well; work->run is its row in either case. */
+static int measure(struct check *check, struct check_target *target,
+		   const struct place *place, struct work *work,
+		   struct error *err)
+{
+	const size_t rows = check->campaign.observation_count;
+	struct child_result result = { 0 };
+	const int failed = run_process(check, target, place, &result, err);
+
 	work->run = result.run;
-	failed = campaign_end_run(&check->campaign, &result.run, err);
-	look_at_rows(work, check->campaign.observations + rows,
+	read_work(work, check->campaign.observations + rows,
 		     check->campaign.observation_count - rows);
 	if (failed)
 		return -1;
 	if (interrupt_signal())
-		return error_set(err, ERROR_STOPPED, "interrupted; the rows so "
-				 "far are in %s, and cannot be gone on from: "
-				 "begin again", check->campaign.dir);
-	if (!result.exit_code)
-		return 0;
-	explain_end(hint, check->options, place->arm, &result);
-	return error_set(err, result.exit_code == ERROR_MISSING ?
-			 ERROR_MISSING : ERROR_FAILED, "%s, %s: %s%s",
-			 target->name, arm_words[place->arm],
-			 result.run.reason, hint);
+		return error_set(err, ERROR_STOPPED, "interrupted: the rows so "
+				 "far are in %s; a check cannot be resumed, "
+				 "start it again", check->campaign.dir);
+	return result.exit_code ? refuse_end(check, target, place->arm,
+					     &result, err) : 0;
 }
 
 /* Rows of a command need not say a loss: none is the same as none. */

@@ -1,6 +1,8 @@
 /*
- * Measuring for `bench check`: blocks of fresh processes, one of each arm and
- * target, whose rows go into a campaign with their arm, stage and block.
+ * `bench check`, and what `bench calibrate` and `bench baseline save` do in its
+ * way: blocks of fresh processes, one of each arm and target, whose rows go
+ * into a campaign with their arm, stage and block. The functions are called in
+ * this order: check_plan, check_open, check_pilot, check_verify, check_measure.
  */
 #ifndef BENCH_GATE_CHECK_H
 #define BENCH_GATE_CHECK_H
@@ -8,9 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "bench/gate/check_build.h"
 #include "bench/gate/arm.h"
 #include "bench/gate/baseline.h"
+#include "bench/gate/check_build.h"
 #include "bench/gate/floor.h"
 #include "bench/gate/judge.h"
 #include "bench/gate/pair.h"
@@ -72,10 +74,11 @@ void check_target_options(struct options *options, const struct check *check,
 
 /*
  * From check->options and check->log, all else being 0: arms, targets, the
- * order and, for `bench check`, the noise floors. Nothing is written but what
- * --base-ref builds. ERROR_USAGE if the options ask for no comparison, or for
- * other work than the baseline's; ERROR_NO_VERDICT if the baseline is of
- * another machine or lacks a target. Release it also after a failure.
+ * order and, for `bench check`, the noise floors. Makes what --base-ref builds,
+ * and the folder of the floors that will be found. ERROR_USAGE if the options
+ * ask for no comparison, or for other work than the baseline's;
+ * ERROR_NO_VERDICT if the baseline is of another machine or lacks a target.
+ * Release it also after a failure.
  */
 int check_plan(struct check *check, struct error *err);
 

@@ -77,7 +77,7 @@ static int leave_surroundings(struct error *err)
 		process_unset(of_make[i]);
 	if (ask(list, of_git, sizeof(of_git), err))
 		return error_set(err, ERROR_FAILED, "--base-ref: git rev-parse "
-				 "--local-env-vars says nothing");
+				 "--local-env-vars printed nothing");
 	for (; (end = strchr(name, '\n')); name = end + 1) {
 		*end = '\0';
 		process_unset(name);
@@ -104,8 +104,8 @@ static int find_commit(struct check_build *build, const char *revision,
 	snprintf(wanted, sizeof(wanted), "%.250s^{commit}", revision);
 	if (ask(where, top, PATH_MAX, err))
 		return error_set(err, ERROR_INPUT, "--base-ref: this folder is "
-				 "in no git repository (GIT_DIR and its like "
-				 "are not heeded)");
+				 "in no git repository (GIT_DIR and similar "
+				 "variables are ignored)");
 	if (ask(which, build->commit, sizeof(build->commit), err))
 		return error_set(err, ERROR_INPUT, "--base-ref: '%.60s' is no "
 				 "revision of %.400s; a shallow clone lacks "
@@ -202,8 +202,8 @@ static void keep(struct check_build *build, FILE *log)
 	else {
 		unlink(new);
 		if (log)
-			fprintf(log, "note: the base cannot be kept as %s, "
-				"and is built anew the next time\n",
+			fprintf(log, "note: the base cannot be kept as %s and "
+				"will be built again the next time\n",
 				build->kept);
 	}
 }
@@ -223,7 +223,7 @@ static void announce(const struct check_build *build, const char *head,
 			build->commit, build->tools, build->program);
 	else if (dry_run)
 		fprintf(log, "note: a dry run does not build the base, %.12s: "
-			"it tells the time that the head takes\n",
+			"the times are estimated from the head\n",
 			build->commit);
 	else
 		fprintf(log, "building the base, %.12s, with %s\n",
@@ -254,7 +254,7 @@ static int build_revision(struct check_build *build, const char *revision,
 		 build->folder);
 	if (build_it(build, top, &cause))
 		return error_set(err, ERROR_FAILED, "--base-ref: %.12s cannot "
-				 "be built: %s, as said above", build->commit,
+				 "be built: %s, see above", build->commit,
 				 cause.message);
 	keep(build, log);
 	return interrupt_signal() ? -1 : 0;

@@ -54,13 +54,14 @@ static int refuse_beside_baseline(const struct options *options,
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].given)
-			return error_set(err, ERROR_USAGE, "%s does not go "
-					 "with --baseline, whose processes "
-					 "are the base", others[i].name);
+			return error_set(err, ERROR_USAGE, "%s and --baseline "
+					 "exclude each other: the saved "
+					 "processes are the base",
+					 others[i].name);
 	if (options->extend && options->blocks > TWO_SAMPLE_MOST / 2)
-		return error_set(err, ERROR_USAGE, "--extend: more than %d "
-				 "processes of the head are not compared with "
-				 "a baseline: give --blocks %d or less",
+		return error_set(err, ERROR_USAGE, "--extend: a baseline is "
+				 "compared with %d processes of the head at "
+				 "most: give --blocks %d or less",
 				 TWO_SAMPLE_MOST, TWO_SAMPLE_MOST / 2);
 	return 0;
 }
@@ -90,9 +91,9 @@ static int plan_arms(struct check *check, struct error *err)
 	if (!options->base_ref)
 		return 0;
 	if (options->base || options->base_cmd)
-		return error_set(err, ERROR_USAGE, "--base-ref names the base, "
-				 "and so does --base%s",
-				 options->base ? "" : "-cmd");
+		return error_set(err, ERROR_USAGE, "--base-ref and %s exclude "
+				 "each other: both name the base",
+				 options->base ? "--base" : "--base-cmd");
 	/* Another program's is not known yet; what differs on purpose does. */
 	if (!options->head && !options->base_env[0] && !options->head_env[0] &&
 	    !options->inject)
@@ -174,10 +175,11 @@ static int find_stored(struct check *check, struct error *err)
 		if (!target->stored)
 			error_list(missing, sizeof(missing), target->name);
 	}
-	return missing[0] ?
-		       error_set(err, ERROR_NO_VERDICT, "no verdict: %s: not "
-				 "in the baseline %s: save it anew or leave it "
-				 "out", missing, check->options->baseline) : 0;
+	if (!missing[0])
+		return 0;
+	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: not in the "
+			 "baseline %s: save it, or leave it out", missing,
+			 check->options->baseline);
 }
 
 /* More processes of the head would not help. */
@@ -188,7 +190,7 @@ static int refuse_few(const struct check_target *target, const char *dir,
 		return 0;
 	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
 			 "has %zu processes, and %zu are needed: bench "
-			 "baseline save %s %s measures it anew, with --blocks "
+			 "baseline save %s %s measures it again, with --blocks "
 			 "%zu or more", target->name, target->stored->count,
 			 gate_rule_default.fewest, dir, target->name,
 			 gate_rule_default.fewest);
@@ -212,8 +214,8 @@ static int refuse(const struct run *was, const struct run *is,
 	if (works)
 		error_list(what, sizeof(what), "other work");
 	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
-			 "is of %s (first its, then this): %s%s%s",
-			 was->target, what, around,
+			 "is of %s (first the baseline's, then this one's): "
+			 "%s%s%s", was->target, what, around,
 			 arounds && works ? "; " : "", work);
 }
 
@@ -226,6 +228,7 @@ static int compare_machine(const struct run *stored, struct error *err)
 	return refuse(stored, &now, err);
 }
 
+/* The base is the baseline: whether it may be compared with here, and now. */
 static int plan_stored(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
@@ -431,8 +434,8 @@ static void use_floor(struct check *check, struct check_target *target)
 	}
 	other = floors_find_elsewhere(&check->floors, &target->pilot);
 	if (other && check->log)
-		fprintf(check->log, "note: %s: there are noise floors of other "
-			"machines only (%.60s); bench calibrate measures this "
+		fprintf(check->log, "note: %s: all noise floors are of other "
+			"machines (%.60s); bench calibrate measures this "
 			"one's\n", target->name, other->cpu_model);
 }
 
@@ -452,8 +455,8 @@ void check_print_time(char text[CHECK_TIME_SIZE], double seconds)
 }
 
 /* Fewer or more than the base has are compared all the same. */
-static void note_stored(const struct check *check,
-			const struct check_target *target, FILE *to)
+static void print_stored_count(const struct check *check,
+			       const struct check_target *target, FILE *to)
 {
 	if (target->stored && target->stored->count != (size_t)check->blocks)
 		fprintf(to, "note: %s: %d processes are compared with the %zu "
@@ -461,20 +464,29 @@ static void note_stored(const struct check *check,
 			target->stored->count);
 }
 
+static const char *plural(int count)
+{
+	return count == 1 ? "" : "es";
+}
+
 void check_print_plan(const struct check *check, FILE *to)
 {
+	const struct options *options = check->options;
 	const double seconds = check_estimate(check);
-	const int stages = 2 + check->options->extend;
+	const int stages = 2 + options->extend, arms = check->arm_count;
 	char once[CHECK_TIME_SIZE], all[CHECK_TIME_SIZE];
 
 	check_print_time(once, seconds);
 	check_print_time(all, stages * seconds * (1 + 1. / CHECK_MOST_REDONE));
-	fprintf(to, "%d blocks of %d process%s a target, about %s",
-		check->blocks, check->arm_count,
-		check->arm_count == 1 ? "" : "es", once);
-	if (check->options->verb == VERB_CHECK)
-		fprintf(to, ", at most %s with all confirmed", all);
-	fprintf(to, "; seed %lu\n", (unsigned long)check->seed);
+	if (options->verb == VERB_CHECK)
+		fprintf(to, "%d blocks of %d process%s a target, about %s, at "
+			"most %s with all confirmed; seed %lu\n",
+			check->blocks, arms, plural(arms), once, all,
+			(unsigned long)check->seed);
+	else
+		fprintf(to, "%d blocks of %d process%s a target, about %s; "
+			"seed %lu\n", check->blocks, arms, plural(arms), once,
+			(unsigned long)check->seed);
 	for (int t = 0; t < check->target_count; t++)
 		if (check->targets[t].steps > 0)
 			fprintf(to, "  %-10s %ld iterations, about %.1f s a "
@@ -482,11 +494,13 @@ void check_print_plan(const struct check *check, FILE *to)
 				check->targets[t].steps,
 				check->targets[t].process_s);
 	for (int t = 0; t < check->target_count; t++)
-		note_stored(check, &check->targets[t], to);
-	if (check->options->verb != VERB_CALIBRATE &&
-	    (size_t)check->blocks < gate_rule_default.fewest)
-		fprintf(to, "note: fewer than %zu blocks are too few for a "
-			"verdict%s\n", gate_rule_default.fewest,
-			check->options->verb == VERB_BASELINE ?
-				" against this baseline" : "");
+		print_stored_count(check, &check->targets[t], to);
+	if (options->verb == VERB_CALIBRATE ||
+	    (size_t)check->blocks >= gate_rule_default.fewest)
+		return;
+	fprintf(to, options->verb == VERB_BASELINE ?
+			"note: fewer than %zu blocks are too few for a "
+			"verdict against this baseline\n" :
+			"note: fewer than %zu blocks are too few for a "
+			"verdict\n", gate_rule_default.fewest);
 }

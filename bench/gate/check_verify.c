@@ -126,8 +126,8 @@ static void keep(const struct check *check, struct proof *proof,
 
 	if (after && before && !strcmp(before, after) &&
 	    kept_add(KEPT, after, &why) && check->log)
-		fprintf(check->log, "note: that it is right will be asked "
-			"again the next time: %s\n", why.message);
+		fprintf(check->log, "note: it will be verified again the next "
+			"time: %s\n", why.message);
 	free(after);
 }
 
@@ -170,8 +170,8 @@ static int prove(struct proof *proof, const struct check *check,
 		return -1;
 	if (is_older && check->log)
 		fprintf(check->log, "note: the %s is an older bench, which "
-			"verifies steps of %ld samples, but no test\n", side,
-			proof->target->batch);
+			"verifies training with %ld samples, but not a test\n",
+			side, proof->target->batch);
 	text = describe(proof);
 	if (text && kept_has(KEPT, text)) {
 		free(text);
@@ -224,9 +224,10 @@ static int verify(const struct check *check, int a,
 	if (!code)
 		return 0;
 	/* 1 is its verdict; anything else says that it came to none. */
-	return error_set(err, ERROR_FAILED, "the %s %s, speed not compared: "
-			 "see %s", arm_words[a], code == 1 ?
-				 "is wrong" : "cannot be verified", command);
+	return error_set(err, ERROR_FAILED, code == 1 ?
+			 "the %s is wrong, speed not compared: see %s" :
+			 "the %s cannot be verified, speed not compared: "
+			 "see %s", arm_words[a], command);
 }
 
 /* Targets that differ in the number of their cores alone are one. */

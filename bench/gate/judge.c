@@ -31,7 +31,7 @@ static void count_disturbed(struct judged *row, const struct pair_stage *stages)
 		}
 }
 
-static void take_logs(double *values, size_t count)
+static void replace_by_logs(double *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		values[i] = log(values[i]);
@@ -49,8 +49,8 @@ static int measure_stored(struct gate_stage *gate, const struct judged *row,
 	if (!count)
 		return 0;
 	memcpy(base, row->stored->values, stored * sizeof(*base));
-	take_logs(base, stored);
-	take_logs(head, count);
+	replace_by_logs(base, stored);
+	replace_by_logs(head, count);
 	return gate_measure_unpaired(gate, &row->gate.rule, base, stored, head,
 				     count, err);
 }

@@ -300,12 +300,10 @@ static int print_check(const struct verdict *verdicts, int count,
 		       struct error *err)
 {
 	const struct unit *unit = choose_unit(verdicts, count);
-	struct grid grid = { 0 };
+	struct grid grid;
 
-	if (grid_make(&grid, COLUMNS, count, err)) {
-		grid_free(&grid);
+	if (grid_make(&grid, COLUMNS, count, err))
 		return -1;
-	}
 	snprintf(grid.title, GRID_TEXT, "Is the head slower? (%s)%s",
 		 unit->name, count && verdicts->inject[0] ? " INJECTED" : "");
 	snprintf(grid.corner, GRID_TEXT, "Target");
