@@ -30,7 +30,6 @@ static const struct surroundings {
 	{ "build", "compiler" },
 	{ "build", "cflags" },
 	{ "build", "binary_sha256" },
-	{ "variables", "variables" },
 	{ "options", "transport" },
 };
 
@@ -147,7 +146,7 @@ static int add_column(struct comparison *comparison, const char *group,
 
 int compare_differences(struct comparison *comparison, struct error *err)
 {
-	const size_t columns = SURROUNDINGS + (size_t)run_setting_count;
+	const size_t columns = SURROUNDINGS + (size_t)run_setting_count + 1;
 	int i;
 
 	comparison->differences = malloc((size_t)comparison->target_count *
@@ -165,5 +164,5 @@ int compare_differences(struct comparison *comparison, struct error *err)
 				       "data set" : "options",
 			       run_settings[i].column, err))
 			return -1;
-	return 0;
+	return add_column(comparison, "variables", "variables", err);
 }
