@@ -1,0 +1,2 @@
+#define REAL_FLOAT
+#include "backends/host/optimizers.c"
