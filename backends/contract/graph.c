@@ -28,7 +28,7 @@ static struct node node_make(const struct model *model, int index,
 }
 
 /* A layer's weight comes before its bias, and mean before variance. */
-static void note_places(struct graph *graph)
+static void set_places(struct graph *graph)
 {
 	struct tensor tensors[MODEL_MAX_TENSORS];
 	int count = model_tensors(graph->model, tensors);
@@ -48,8 +48,9 @@ static void note_places(struct graph *graph)
 		graph->nodes[tensors[t].layer].buffers = tensors[t].offset;
 }
 
-/* Of the gradient by the output of row: whether there is one already. */
-static int note_gradient(unsigned char *written, int wanted, int row)
+/* Whether a gradient by the output of row is there already; from now on it is,
+ * where it is wanted. */
+static int mark_written(unsigned char *written, int wanted, int row)
 {
 	const int was = wanted && written[row];
 
@@ -58,16 +59,16 @@ static int note_gradient(unsigned char *written, int wanted, int row)
 	return was;
 }
 
-static void note_readers(struct graph *graph)
+static void count_readers(struct graph *graph)
 {
 	unsigned char written[MODEL_MAX_LAYERS] = { 0 };
 
 	for (int i = graph->count - 1; i >= 0; i--) {
 		struct node *node = &graph->nodes[i];
 
-		node->adds_dx = note_gradient(written, node->wants_dx,
-					      node->source);
-		node->adds_other_dx = note_gradient(
+		node->adds_dx = mark_written(written, node->wants_dx,
+					     node->source);
+		node->adds_other_dx = mark_written(
 			written, node->wants_other_dx, node->other);
 		if (node->source != MODEL_IMAGES)
 			graph->nodes[node->source].readers++;
@@ -87,8 +88,8 @@ void graph_resolve(struct graph *graph, const struct model *model)
 	graph->count = model->layer_count;
 	for (int i = 0; i < graph->count; i++)
 		graph->nodes[i] = node_make(model, i, inputs, learnt);
-	note_places(graph);
-	note_readers(graph);
+	set_places(graph);
+	count_readers(graph);
 }
 
 void graph_explain(const struct graph *graph, char *text, size_t size)

@@ -35,13 +35,13 @@ static int is_in_place_backward(const struct layer *layer)
 	return is_in_place_forward(layer) || layer->kind == LAYER_BATCHNORM;
 }
 
-static void note_read(struct schedule *schedule, int row, int step)
+static void extend_read(struct schedule *schedule, int row, int step)
 {
 	if (row != MODEL_IMAGES && schedule->last_read[row] < step)
 		schedule->last_read[row] = step;
 }
 
-static void note_reads(struct schedule *schedule)
+static void find_last_reads(struct schedule *schedule)
 {
 	const struct graph *graph = schedule->graph;
 
@@ -49,10 +49,10 @@ static void note_reads(struct schedule *schedule)
 		const struct node *node = &graph->nodes[i];
 
 		schedule->last_read[i] = i;
-		note_read(schedule, node->source,
-			  is_read_backward(node->layer->kind) ?
-				  backward_step(schedule, i) : i);
-		note_read(schedule, node->other, i);
+		extend_read(schedule, node->source,
+			    is_read_backward(node->layer->kind) ?
+				    backward_step(schedule, i) : i);
+		extend_read(schedule, node->other, i);
 	}
 }
 
@@ -137,7 +137,7 @@ void lifetimes_plan(struct lifetimes *lifetimes, const struct graph *graph,
 	*lifetimes = (struct lifetimes){ 0 };
 	for (int i = 0; i < graph->count; i++)
 		schedule.gradient[i] = -1;
-	note_reads(&schedule);
+	find_last_reads(&schedule);
 	place_outputs(&schedule);
 	place_gradients(&schedule);
 	for (int i = 0; i < graph->count - 1; i++) {

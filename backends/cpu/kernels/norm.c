@@ -52,7 +52,7 @@ INLINE int channels_here(const struct norm_rows *rows, int first)
 						   CHANNELS;
 }
 
-INLINE void note_sums(const struct sums *sums, int count, double *a, double *b)
+INLINE void add_sums(const struct sums *sums, int count, double *a, double *b)
 {
 	for (int c = 0; c < count; c++) {
 		a[c] += sums->a[c];
@@ -96,7 +96,7 @@ static void moments_of(const struct norm_rows *rows, const float *x, int first,
 		else
 			add_squares(from, shift, rows_here(rows, r),
 				    rows->stride, here, &sums);
-		note_sums(&sums, here, a, b);
+		add_sums(&sums, here, a, b);
 	}
 	for (int c = 0; c < here; c++) {
 		const double off = a[c] / count;
@@ -147,7 +147,7 @@ void ISA_NAME(norm_sums)(const struct norm_rows *rows, const float *x,
 				add_products(x + at, dy + at, mean + c,
 					     rows_here(rows, r), rows->stride,
 					     here, &sums);
-			note_sums(&sums, here, sum + c, product + c);
+			add_sums(&sums, here, sum + c, product + c);
 		}
 }
 
