@@ -1,11 +1,10 @@
 /* The end of a step of the gpu class: sums of parts, and the optimizer. */
 #include "backends/opencl/gpu_class/gpu_class.h"
 
-#include <string.h>
-
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/profile.h"
+#include "backends/opencl/program/recipe.h"
 #include "backends/opencl/program/steps.h"
 
 /* Words of gpu_sums.cl: `each` parts a `divisor` samples. */
@@ -192,16 +191,12 @@ int gpu_sums_gradient(struct opencl_program *program, struct error *err)
 int gpu_sums_train(struct opencl_program *program, const struct update *update,
 		   struct error *err)
 {
-	const cl_float settings[] = { (cl_float)update->lr,
-				      (cl_float)update->rho,
-				      (cl_float)(1 - update->rho),
-				      (cl_float)update->eps };
-	cl_uint words[6];
+	cl_uint words[UPDATE_WORDS + 2];
+	int count = update_words(update, words);
 
-	memcpy(words, settings, sizeof(settings));
-	words[4] = (cl_uint)program->count;
-	words[5] = (cl_uint)program->train.slot;
-	if (launch_words(&program->reduce_update, 0, words, 6, err))
+	words[count++] = (cl_uint)program->count;
+	words[count++] = (cl_uint)program->train.slot;
+	if (launch_words(&program->reduce_update, 0, words, count, err))
 		return -1;
 	return launch_enqueue(program, &program->reduce_update, 1, err);
 }

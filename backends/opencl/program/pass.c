@@ -1,7 +1,6 @@
 #include "backends/opencl/program/pass.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
@@ -108,14 +107,12 @@ int opencl_update(struct program *base, const struct update *update,
 		  size_t from, size_t to, struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
-	cl_float settings[UPDATE_SETTINGS];
-	cl_uint words[UPDATE_SETTINGS + 2];
-	int count = update_settings(update, settings);
+	cl_uint words[UPDATE_WORDS + 2];
+	int count = update_words(update, words);
 	cl_int status;
 
 	if (from == to)
 		return 0;
-	memcpy(words, settings, sizeof(settings));
 	words[count++] = (cl_uint)from;
 	words[count++] = (cl_uint)to;
 	if (launch_words(&program->update, 0, words, count, err) ||

@@ -1,6 +1,7 @@
 #include "backends/opencl/program/recipe.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
@@ -50,7 +51,9 @@ const struct opencl_solver loss_solver = {
 	.forward = loss_forward,
 };
 
-int update_settings(const struct update *update, cl_float *settings)
+/* Returns how many. */
+static int update_settings(const struct update *update,
+			   cl_float settings[UPDATE_WORDS])
 {
 	const double t = (double)update->step + 1;
 
@@ -79,18 +82,27 @@ int update_settings(const struct update *update, cl_float *settings)
 	}
 }
 
+int update_words(const struct update *update, cl_uint words[UPDATE_WORDS])
+{
+	cl_float settings[UPDATE_WORDS] = { 0 };
+	const int count = update_settings(update, settings);
+
+	memcpy(words, settings, sizeof(settings));
+	return count;
+}
+
 int update_make(struct opencl_program *program, struct error *err)
 {
 	const struct tiling *tiling = &program_device(program)->class->tiling;
 	const enum optimizer optimizer = program->base.model->recipe.optimizer;
 	const struct update any = { .optimizer = optimizer };
-	cl_float ignored[UPDATE_SETTINGS];
+	cl_uint ignored[UPDATE_WORDS];
 	const struct launch update = {
 		.name = optimizer_name(optimizer),
 		.items = { 0, 1, 1 },
 		.group_items = tiling->items,
 		.samples = tiling->updated,
-		.batch_arguments = update_settings(&any, ignored) + 2,
+		.batch_arguments = update_words(&any, ignored) + 2,
 	};
 
 	if (launch_make(&program->update, &update, program->common,

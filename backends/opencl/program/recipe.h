@@ -11,9 +11,9 @@ size_t target_bytes(const struct opencl_program *program);
 extern const struct opencl_solver loss_solver;
 
 int update_make(struct opencl_program *program, struct error *err);
-/* The first arguments of the optimizer's kernel; returns how many, at most
- * UPDATE_SETTINGS. */
-#define UPDATE_SETTINGS 7
-int update_settings(const struct update *update, cl_float *settings);
+/* The first arguments of the optimizer's kernel, as the bits of floats; returns
+ * how many. */
+#define UPDATE_WORDS 7
+int update_words(const struct update *update, cl_uint words[UPDATE_WORDS]);
 
 #endif
