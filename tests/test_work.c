@@ -3,105 +3,40 @@
 
 #include "backends/cpu/kernels.h"
 
-/* What a dropout layer keeps of a batch; all without dropout. */
-static double count_kept(struct subject *subject, enum layer_kind kind,
+/* The share of a batch that the first layer of a kind keeps; 1 without
+ * dropout. */
+static double share_kept(struct subject *subject, enum layer_kind kind,
 			 int count)
 {
 	const struct model *model = subject->program->model;
 	double kept = 0;
+	size_t all;
+	uint8_t *keep;
+	struct error err;
+	int l = 0;
 
-	for (int l = 0; l < model->layer_count; l++) {
-		const size_t each = layer_decisions(
-			&model->layers[l], model_layer_input(model, l));
-		const size_t all = (size_t)count * each;
-		uint8_t *keep;
-		struct error err;
-
-		if (model->layers[l].kind != kind)
-			continue;
-		keep = allocate(all);
-		must(program_decisions(subject->program, l, keep, &err), &err);
-		for (size_t i = 0; i < all; i++)
-			kept += keep[i];
-		free(keep);
-		break;
-	}
-	return kept;
+	while (model->layers[l].kind != kind)
+		l++;
+	all = (size_t)count * layer_decisions(&model->layers[l],
+					      model_layer_input(model, l));
+	keep = allocate(all);
+	must(program_decisions(subject->program, l, keep, &err), &err);
+	for (size_t i = 0; i < all; i++)
+		kept += keep[i];
+	free(keep);
+	return kept / (double)all;
 }
 
-/* An iteration of mnist by one build. */
+/* An iteration of mnist by one build, and what its parts have done. */
 struct iteration {
-	const struct cpu_kernels *kernels;
 	enum precision precision;
-	int dropout, count;
+	int count, dropout;
+	double planes, outputs; /* shares that are kept */
+	struct profile_part parts[PROFILE_MOST_PARTS];
+	int part_count;
 };
 
-/*
- * Post 002's network: 36 tiles of 36 points and 32 planes for each plane that
- * is kept or, on tiles of AMX, for each; 36 * 9 * 32 for the convolution before
- * under each tile. With bf16, both ways convolve all planes directly.
- */
-static void compare_stem(struct subject *subject,
-			 const struct iteration *iteration,
-			 const struct profile_part *parts, int part_count)
-{
-	const int tiles = iteration->kernels->bf16 != NULL;
-	const int bf16 = iteration->precision == PRECISION_BF16;
-	const double count = iteration->count, all = count * 64;
-	const double plane = 36. * 36 * 32, lead = count * 36. * 36 * 9 * 32;
-	const double kept =
-		count_kept(subject, LAYER_DROPOUT2D, iteration->count);
-	const double direct = all * 576 * 9 * 32 + count * 26. * 26 * 32 * 9;
-	const struct profile_part *part;
-
-	assert_true(iteration->dropout ? kept < all : kept == all);
-	part = part_of(parts, part_count, "conv1+conv2 forward");
-	assert_true(part->done ==
-		    (bf16 ? direct : plane * (tiles ? all : kept) + lead));
-	assert_true(part->nonzero == kept / all);
-	part = part_of(parts, part_count, "conv1+conv2 backward");
-	assert_true(part->done == (bf16 ? direct : plane * kept + lead));
-	assert_true(part->nonzero == kept / all);
-	/*
-	 * One gradient a window of the pooling, and none of them is 0; or the
-	 * products of all pixels, directly.
-	 */
-	part = part_of(parts, part_count, "conv2 weight gradient");
-	assert_true(part->nonzero <= kept / all);
-	assert_true(part->done - count * 26. * 26 * 32 * 9 ==
-		    (bf16 ? all * 576 * 9 * 32 :
-			    part->nonzero * all * 144 * 9 * 32));
-}
-
-/*
- * 64 blocks of 144 inputs and 128 outputs: on tiles, which take so many
- * samples, those of kept blocks for all outputs.
- */
-static void compare_linear(struct subject *subject,
-			   const struct iteration *iteration,
-			   const struct profile_part *parts, int part_count)
-{
-	const int amx = iteration->kernels->bf16 != NULL;
-	const int bf16 = iteration->precision == PRECISION_BF16;
-	const int count = iteration->count;
-	const int least = iteration->dropout && !bf16 ? 112 : 32;
-	const double blocks = count_kept(subject, LAYER_DROPOUT2D, count);
-	const double outputs = count_kept(subject, LAYER_DROPOUT, count);
-	const double dense = blocks * 144 * 128;
-	const struct profile_part *part;
-
-	part = part_of(parts, part_count, "fc1 forward");
-	if (amx && count >= least)
-		assert_true(part->done == dense);
-	else if (iteration->dropout)
-		assert_true(part->done < .6 * dense && outputs < 128. * count);
-	else
-		assert_true(part->done == dense && outputs == 128. * count);
-	part = part_of(parts, part_count, "fc1 backward");
-	assert_true(part->done < 2 * .8 * dense);
-}
-
-static void compare_iteration(const struct iteration *iteration)
+static void run_iteration(struct iteration *iteration)
 {
 	const struct program_options options = {
 		.batch = iteration->count,
@@ -110,16 +45,98 @@ static void compare_iteration(const struct iteration *iteration)
 		.dropout = iteration->dropout,
 		.precision = iteration->precision,
 	};
-	struct profile_part parts[PROFILE_MOST_PARTS];
 	struct subject subject;
 	struct watch watch;
-	int count;
 
 	subject_open(&subject, "cpu", model_find("mnist"), &options);
-	count = run_batch(&subject, iteration->count, 0, &watch, parts);
-	compare_stem(&subject, iteration, parts, count);
-	compare_linear(&subject, iteration, parts, count);
+	iteration->part_count = run_batch(&subject, iteration->count, 0,
+					  &watch, iteration->parts);
+	iteration->planes = share_kept(&subject, LAYER_DROPOUT2D,
+				       iteration->count);
+	iteration->outputs = share_kept(&subject, LAYER_DROPOUT,
+					iteration->count);
 	subject_close(&subject);
+}
+
+/* Of a part, the share of the work without dropout that is left with it: all of
+ * it, or less, but no less than what is kept. */
+static double share_done(const struct iteration *all,
+			 const struct iteration *some, const char *name,
+			 double kept)
+{
+	const struct profile_part *of =
+		part_of(all->parts, all->part_count, name);
+	const struct profile_part *part =
+		part_of(some->parts, some->part_count, name);
+
+	assert_true(of->done > 0);
+	assert_true(part->done <= of->done);
+	assert_true(part->done >= kept * of->done);
+	return part->done / of->done;
+}
+
+static double share_nonzero(const struct iteration *iteration, const char *name)
+{
+	return part_of(iteration->parts, iteration->part_count, name)->nonzero;
+}
+
+/* What both ways of the fused convolutions multiply by is planes that dropout
+ * has kept; their gradient has fewer, since ReLU and pooling pass some. */
+static void compare_stem(const struct iteration *all,
+			 const struct iteration *some)
+{
+	assert_true(share_nonzero(all, "conv1+conv2 forward") == 1);
+	assert_true(share_nonzero(all, "conv1+conv2 backward") == 1);
+	assert_true(share_nonzero(some, "conv1+conv2 forward") ==
+		    some->planes);
+	assert_true(share_nonzero(some, "conv1+conv2 backward") ==
+		    some->planes);
+	assert_true(share_nonzero(some, "conv2 weight gradient") <=
+		    some->planes);
+	share_done(all, some, "conv1+conv2 forward", some->planes);
+	share_done(all, some, "conv1+conv2 backward", some->planes);
+	share_done(all, some, "conv2 weight gradient", 0);
+}
+
+/* A build does all of it, or what of inputs and outputs is kept. */
+static void compare_linear(const struct iteration *all,
+			   const struct iteration *some)
+{
+	const struct profile_part *part =
+		part_of(all->parts, all->part_count, "fc1 forward");
+
+	assert_true(part->done == part->dense);
+	share_done(all, some, "fc1 forward", some->planes * some->outputs);
+	share_done(all, some, "fc1 backward", 0);
+}
+
+/* Products with what is dropped are left out where nothing is said of tiles,
+ * which take what is beside them, too. */
+static void expect_less(const struct iteration *all,
+			const struct iteration *some)
+{
+	assert_true(share_done(all, some, "conv1+conv2 forward", 0) < 1);
+	assert_true(share_done(all, some, "conv1+conv2 backward", 0) < 1);
+	assert_true(share_done(all, some, "conv2 weight gradient", 0) < 1);
+	assert_true(share_done(all, some, "fc1 forward", 0) < .6);
+	assert_true(share_done(all, some, "fc1 backward", 0) < 1);
+}
+
+static void compare_iterations(const struct cpu_kernels *kernels,
+			       enum precision precision, int count)
+{
+	struct iteration all = { .precision = precision, .count = count };
+	struct iteration some = all;
+
+	some.dropout = 1;
+	run_iteration(&all);
+	run_iteration(&some);
+	assert_true(all.planes == 1 && all.outputs == 1);
+	assert_true(some.planes < .9 && some.outputs < .9);
+	compare_stem(&all, &some);
+	compare_linear(&all, &some);
+	if (!kernels->bf16)
+		expect_less(&all, &some);
 }
 
 /* What a build leaves out is not counted, and what it does not is. */
@@ -130,21 +147,15 @@ static void work_is_what_a_build_does(void **state)
 
 	(void)state;
 	for (int b = 0; cpu_builds[b]; b++) {
-		struct iteration iteration = { .kernels = cpu_builds[b] };
-
 		if (!cpu_builds[b]->supported())
 			continue;
 		setenv("BENCH_ISA", cpu_builds[b]->name, 1);
-		for (int i = 0; i < (light ? 2 : 3) * 2 * PRECISION_COUNT;
-		     i++) {
-			iteration.count = counts[i / 2 / PRECISION_COUNT];
-			iteration.dropout = i % 2;
-			iteration.precision = (enum precision)(
-				i / 2 % PRECISION_COUNT);
-			if (iteration.precision == PRECISION_FP32 ||
-			    (iteration.precision == PRECISION_BF16 &&
-			     cpu_builds[b]->bf16))
-				compare_iteration(&iteration);
+		for (int i = 0; i < (light ? 2 : 3); i++) {
+			compare_iterations(cpu_builds[b], PRECISION_FP32,
+					   counts[i]);
+			if (cpu_builds[b]->bf16)
+				compare_iterations(cpu_builds[b],
+						   PRECISION_BF16, counts[i]);
 		}
 	}
 	unsetenv("BENCH_ISA");
