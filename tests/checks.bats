@@ -116,6 +116,24 @@ accepts_line() {
 	refuses check-layers .ci/check-layers: 'room record: has a line'
 }
 
+@test "layers: headers of a room do not include each other" {
+	plant bench/run/a.h '#include "bench/run/b.h"'
+	plant bench/run/b.h '' '#include "bench/run/c.h"'
+	plant bench/run/c.h '#include "bench/system/text.h"'
+	plant bench/run/d.h '#include "bench/run/a.h"'
+	accepts check-layers
+	plant bench/run/c.h '' '' '#include "bench/run/a.h"'
+	run -1 "$TREE/.ci/check-layers"
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" =~ ^bench/run/[abc].h:[123]:\ a\ circle\ of\ includes:\  ]]
+	for name in a b c; do
+		[[ "$output" == *"bench/run/$name.h"* ]]
+	done
+	[[ "$output" != *bench/run/d.h* ]]
+	plant bench/run/c.h '#include "bench/run/c.h"'
+	refuses check-layers bench/run/c.h:1: circle
+}
+
 @test "layers: a path starts at the root" {
 	refuses_include bench/system/a.c '"clock.h"'
 	refuses_include backends/cpu/a.c '"../plan.h"'
@@ -280,4 +298,13 @@ make_function() {
 	plant bench/a.h 'size_t a(int);'
 	run -2 make check-headers
 	[[ "$output" == *bench/a.h:1* ]]
+}
+
+@test "messages: literals are joined, with their first line" {
+	command -v python3 >/dev/null || skip "python3 is not installed"
+	plant bench/a.c '/* "not this one" */' 'f(err, "one of %d "' \
+		'  "and two: %" PRId64 " in all", "w");' 'c = '"'\"'"';' \
+		'g("see %s\n");'
+	run -0 "$BATS_TEST_DIRNAME/messages" "$TREE/bench/a.c"
+	[ "$output" = "$TREE/bench/a.c:2: one of %d and two: % in all" ]
 }
