@@ -34,7 +34,7 @@
 #define MOST_TIMES 1000
 #define SEED 1
 #define NEAR 1e-5     /* of losses */
-#define NEAR_SLOPES 2e-2 /* rounding may choose another winner */
+#define NEAR_GRADIENT 2e-2 /* rounding may choose another winner */
 
 struct rung {
 	const char *name;
@@ -191,10 +191,10 @@ static int check(struct climber *climbers, struct batch *batch,
 						climber->gradient,
 						climbers->gradient);
 		if (!(fabs(climber->loss / climbers->loss - 1) <= NEAR) ||
-		    !(climber->error <= NEAR_SLOPES))
+		    !(climber->error <= NEAR_GRADIENT))
 			return error_set(err, ERROR_FAILED,
-					 "%s: a loss of %g, not %g, and slopes "
-					 "off by %.1e", climber->rung->name,
+					 "%s: a loss of %g, not %g, and "
+					 "gradients off by %.1e", climber->rung->name,
 					 climber->loss, climbers->loss,
 					 climber->error);
 	}
