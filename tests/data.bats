@@ -157,7 +157,7 @@ refused() {
 	run --separate-stderr -0 "$BENCH" data get fashion-mnist \
 		--mirror "http://127.0.0.1:$(closed_port)" --data-dir "$DIR/a/b"
 	[ "${#lines[@]}" -eq 4 ]
-	[ "$(grep -c '^have it' <<<"$stderr")" -eq 4 ]
+	[ "$(grep -c '^already there' <<<"$stderr")" -eq 4 ]
 }
 
 @test "data get goes to the user's cache, where runs find it" {

@@ -143,7 +143,7 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 	const struct options *given = work->options;
 	const struct target *target = &work->targets[t];
 	const struct training *training = &work->trainings[t];
-	const struct memory_plan need = plan_memory(training, target->cores);
+	const struct memory_plan need = plan_memory(training);
 	struct options options = work->own[t];
 	const struct child_request request = {
 		.options = &options,

@@ -220,7 +220,7 @@ static int compile(struct core *core, struct error *err)
 	double began_s;
 
 	device_describe(core->device, &info);
-	if (plan_check_device(training, size, &info,
+	if (plan_check_device(training, &info,
 			      machine_memory_available(""), err))
 		return -1;
 	began_s = clock_now();

@@ -259,8 +259,9 @@ int plan_dataset(struct dataset *dataset, const struct options *options,
 	return dataset_load(dataset, &request, err);
 }
 
-struct memory_plan plan_memory(const struct training *training, int cores)
+struct memory_plan plan_memory(const struct training *training)
 {
+	const int cores = training->cores;
 	const struct dataset *dataset = training->dataset;
 	const struct program_options options = {
 		.batch = replica_share(0, cores, training->global_batch),
@@ -310,7 +311,7 @@ int plan_check_memory(const struct training *training,
 		      const struct target *target, double available,
 		      struct error *err)
 {
-	const struct memory_plan need = plan_memory(training, target->cores);
+	const struct memory_plan need = plan_memory(training);
 
 	return target->backend->offloads ||
 			       !(memory_plan_total(&need) > available) ?
@@ -318,11 +319,12 @@ int plan_check_memory(const struct training *training,
 					 available, err);
 }
 
-int plan_check_device(const struct training *training, int cores,
+int plan_check_device(const struct training *training,
 		      const struct device_info *info, double available,
 		      struct error *err)
 {
-	struct memory_plan need = plan_memory(training, cores);
+	const int cores = training->cores;
+	struct memory_plan need = plan_memory(training);
 	const int is_here = !strcmp(info->type, "CPU");
 	const double room = is_here || !info->memory ?
 				    available : (double)info->memory;

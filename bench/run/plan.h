@@ -29,7 +29,7 @@ struct memory_plan {
 	double data;	/* the data set */
 };
 
-struct memory_plan plan_memory(const struct training *training, int cores);
+struct memory_plan plan_memory(const struct training *training);
 double memory_plan_total(const struct memory_plan *plan);
 
 /*
@@ -41,9 +41,9 @@ int plan_check_memory(const struct training *training,
 		      const struct target *target, double available,
 		      struct error *err);
 
-/* The same for each of so many cores with a device of that kind; available is
+/* The same for cores with a device of that kind each; available is
  * the host's, which has the memory of devices that are CPUs. */
-int plan_check_device(const struct training *training, int cores,
+int plan_check_device(const struct training *training,
 		      const struct device_info *info, double available,
 		      struct error *err);
 
