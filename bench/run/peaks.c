@@ -22,35 +22,12 @@
 #define MEMORY_LEAST (64u << 20)
 #define MEMORY_MOST (1024u << 20)
 
-#define TEXT(member, meaning) COLUMN_TEXT(peak_row, member, meaning, 0)
-#define NEEDED(member, meaning) COLUMN_TEXT(peak_row, member, meaning, 1)
-#define REAL(member, meaning) COLUMN_REAL(peak_row, member, meaning, 1)
-
+#define ROW struct peak_row
 static const struct column columns[] = {
-	NEEDED(schema, "version of the columns"),
-	TEXT(started_utc, "when it was measured"),
-	TEXT(host_key, "the machine, as in runs.csv"),
-	TEXT(cpu_model, "of the machine"),
-	NEEDED(name, "what one core does: fp32 multiply-add, bf16 dot product, "
-	       "bf16 tile product, read"),
-	TEXT(isa, "the instructions that it does it with"),
-	TEXT(level, "what is read: a data cache or memory; empty: registers"),
-	COLUMN_INT(peak_row, memory_bytes, "that are read, again and again",
-		   0),
-	NEEDED(unit, "of best and median: GFLOP/s, where a multiply-add is two "
-	       "operations, or GB/s"),
-	REAL(best, "of several short runs"),
-	REAL(median, "of these"),
-	TEXT(version, "of bench"),
-	TEXT(git_commit, "of its source"),
+	PEAK_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
 };
 
-const struct row_kind peak_rows = {
-	.schema = "bench/1",
-	.columns = columns,
-	.column_count = sizeof(columns) / sizeof(columns[0]),
-	.row_size = sizeof(struct peak_row),
-};
+const struct row_kind peak_rows = ROW_KIND("bench/1", columns);
 
 static double run(const struct peak *peak, const float *memory, size_t bytes,
 		  long rounds, double *elapsed_s)

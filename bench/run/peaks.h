@@ -20,20 +20,27 @@ struct peak_rate {
 struct peak_rate peak_measure(const struct peak *peak, const float *memory,
 			      size_t bytes, double seconds);
 
+#define PEAK_COLUMNS(TEXT, INT, REAL) \
+	TEXT(schema, 12, "version of the columns", NEEDED) \
+	TEXT(started_utc, 24, "when it was measured") \
+	TEXT(host_key, 20, "the machine, as in runs.csv") \
+	TEXT(cpu_model, 80, "of the machine") \
+	TEXT(name, 32, "what one core does: fp32 multiply-add, bf16 dot " \
+	     "product, bf16 tile product, read", NEEDED) \
+	TEXT(isa, 16, "the instructions that it does it with") \
+	TEXT(level, 12, "what is read: a data cache or memory; empty: " \
+	     "registers") \
+	INT(memory_bytes, "that are read, again and again") \
+	TEXT(unit, 12, "of best and median: GFLOP/s, where a multiply-add is " \
+	     "two operations, or GB/s", NEEDED) \
+	REAL(best, "of several short runs", NEEDED) \
+	REAL(median, "of these", NEEDED) \
+	TEXT(version, 48, "of bench") \
+	TEXT(git_commit, 48, "of its source")
+
 /* `bench env --peak`: a row of its CSV file. */
 struct peak_row {
-	char schema[12];
-	char started_utc[24];
-	char host_key[20];
-	char cpu_model[80];
-	char name[32];	  /* "fp32 multiply-add", "read" */
-	char isa[16];	  /* "avx512" */
-	char level[12];	  /* "L1", "memory"; empty: registers */
-	long memory_bytes; /* that are read, again and again */
-	char unit[12];	  /* of the next two */
-	double best, median; /* of several runs */
-	char version[48];
-	char git_commit[48];
+	PEAK_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
 extern const struct row_kind peak_rows;

@@ -8,34 +8,12 @@
 #include "bench/record/column.h"
 #include "bench/record/rank_test.h"
 
-#define TEXT(member, meaning) COLUMN_TEXT(compare_row, member, meaning, 0)
-#define INT(member, meaning) COLUMN_INT(compare_row, member, meaning, 0)
-#define REAL(member, meaning) COLUMN_REAL(compare_row, member, meaning, 0)
-
+#define ROW struct compare_row
 static const struct column columns[] = {
-	TEXT(schema, "version of the columns"),
-	TEXT(first, "what the first campaign is called"),
-	TEXT(second, "what the second campaign is called"),
-	TEXT(target, "what was timed"),
-	TEXT(metric, "see the metrics of `summary.csv`"),
-	TEXT(unit, "of the medians"),
-	INT(n_first, "finished runs of the first that have it"),
-	INT(n_second, "of the second"),
-	REAL(median_first, "over those runs"),
-	REAL(median_second, "over those of the second"),
-	REAL(ratio, "second over first, by Hodges and Lehmann: the median of "
-	     "the ratios of all pairs of runs"),
-	REAL(ratio_lo, "its exact 95 % interval, by ranks; empty: see reason"),
-	REAL(ratio_hi, "its upper end"),
-	TEXT(reason, "why there is no ratio or no interval"),
+	COMPARE_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
 };
 
-const struct row_kind compare_rows = {
-	.schema = "bench/1",
-	.columns = columns,
-	.column_count = sizeof(columns) / sizeof(columns[0]),
-	.row_size = sizeof(struct compare_row),
-};
+const struct row_kind compare_rows = ROW_KIND("bench/1", columns);
 
 static const struct compared_metric metrics[] = {
 	{ METRIC_LOOP, "training loop", 0, 3 },

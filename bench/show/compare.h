@@ -22,19 +22,27 @@ struct compared_metric {
 	int decimals;
 };
 
+#define COMPARE_COLUMNS(TEXT, INT, REAL) \
+	TEXT(schema, 12, "version of the columns") \
+	TEXT(first, 64, "what the first campaign is called") \
+	TEXT(second, 64, "what the second campaign is called") \
+	TEXT(target, 64, "what was timed") \
+	TEXT(metric, 24, "see the metrics of `summary.csv`") \
+	TEXT(unit, 8, "of the medians") \
+	INT(n_first, "finished runs of the first that have it") \
+	INT(n_second, "of the second") \
+	REAL(median_first, "over those runs") \
+	REAL(median_second, "over those of the second") \
+	REAL(ratio, "second over first, by Hodges and Lehmann: the median of " \
+	     "the ratios of all pairs of runs") \
+	REAL(ratio_lo, "its exact 95 % interval, by ranks; empty: see reason") \
+	REAL(ratio_hi, "its upper end") \
+	TEXT(reason, 64, "why there is no ratio or no interval")
+
 /* A target and metric: a row of `bench compare --export-csv`. */
 struct compare_row {
-	char schema[12];
-	char first[64], second[64]; /* what the campaigns are called */
-	char target[64];
-	char metric[24];
-	char unit[8];
-	long n_first, n_second; /* runs that have it */
-	double median_first, median_second;
-	/* Hodges and Lehmann's estimate of second / first, and its exact 95 %
-	 * interval; missing where reason says why. */
-	double ratio, ratio_lo, ratio_hi;
-	char reason[64];
+	COMPARE_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
+
 	/* In no file. */
 	const struct compared_metric *kind;
 	const char *label; /* the kind's, or what it is here */
