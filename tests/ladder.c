@@ -194,8 +194,9 @@ static int check(struct climber *climbers, struct batch *batch,
 		    !(climber->error <= NEAR_GRADIENT))
 			return error_set(err, ERROR_FAILED,
 					 "%s: a loss of %g, not %g, and "
-					 "gradients off by %.1e", climber->rung->name,
-					 climber->loss, climbers->loss,
+					 "gradients off by %.1e",
+					 climber->rung->name, climber->loss,
+					 climbers->loss,
 					 climber->error);
 	}
 	return 0;

@@ -14,7 +14,6 @@
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
-#include "bench/app/busy.h"
 #include "bench/run/plan.h"
 #include "bench/run/target.h"
 
