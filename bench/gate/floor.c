@@ -15,38 +15,12 @@
 #define CHECKS 1000
 #define CHECK_PAIRS 20
 
-#define TEXT(member, meaning) COLUMN_TEXT(floor, member, meaning, 0)
-#define INT(member, meaning) COLUMN_INT(floor, member, meaning, 0)
-#define NEEDED(member, meaning) COLUMN_TEXT(floor, member, meaning, 1)
-
+#define ROW struct floor
 static const struct column columns[] = {
-	NEEDED(schema, "version of the columns"),
-	TEXT(started_utc, "when it was measured"),
-	TEXT(campaign_id, "the invocation of bench calibrate"),
-	NEEDED(host_key, "the machine, as in runs.csv"),
-	NEEDED(device_name, "the device, likewise"),
-	NEEDED(target, "what was timed"),
-	NEEDED(model, "the network"),
-	COLUMN_INT(floor, global_batch, "samples per iteration, of all cores",
-		   1),
-	NEEDED(metric, "iter_p50_s, which is gated, s_iter in older rows; "
-	       "setup_s and loop_cpu_s, for information"),
-	COLUMN_REAL(floor, floor_pct, "19 of 20 checks of the base against "
-		    "itself stray less", 1),
-	INT(pairs, "of processes that were measured"),
-	INT(check_pairs, "of each check that was drawn from them"),
-	TEXT(dataset, "its images"),
-	TEXT(cpu_model, "of the machine"),
-	TEXT(version, "of bench"),
-	TEXT(git_commit, "of its source"),
+	FLOOR_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
 };
 
-const struct row_kind floor_rows = {
-	.schema = "bench/1",
-	.columns = columns,
-	.column_count = sizeof(columns) / sizeof(columns[0]),
-	.row_size = sizeof(struct floor),
-};
+const struct row_kind floor_rows = ROW_KIND("bench/1", columns);
 
 const char *const floor_metrics[FLOOR_METRICS] = {
 	[FLOOR_ITER] = "iter_p50_s",

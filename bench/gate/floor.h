@@ -22,23 +22,28 @@ enum { FLOOR_ITER, FLOOR_SETUP, FLOOR_CPU, FLOOR_METRICS };
 
 extern const char *const floor_metrics[FLOOR_METRICS]; /* iter_p50_s ... */
 
+#define FLOOR_COLUMNS(TEXT, INT, REAL) \
+	TEXT(schema, 12, "version of the columns", NEEDED) \
+	TEXT(started_utc, 24, "when it was measured") \
+	TEXT(campaign_id, 48, "the invocation of bench calibrate") \
+	TEXT(host_key, 20, "the machine, as in runs.csv", NEEDED) \
+	TEXT(device_name, 128, "the device, likewise", NEEDED) \
+	TEXT(target, 64, "what was timed", NEEDED) \
+	TEXT(model, 32, "the network", NEEDED) \
+	INT(global_batch, "samples per iteration, of all cores", NEEDED) \
+	TEXT(metric, 16, "iter_p50_s, which is gated, s_iter in older rows; " \
+	     "setup_s and loop_cpu_s, for information", NEEDED) \
+	REAL(floor_pct, "19 of 20 checks of the base against itself stray " \
+	     "less", NEEDED) \
+	INT(pairs, "of processes that were measured") \
+	INT(check_pairs, "of each check that was drawn from them") \
+	TEXT(dataset, 32, "its images") \
+	TEXT(cpu_model, 80, "of the machine") \
+	TEXT(version, 48, "of bench") \
+	TEXT(git_commit, 48, "of its source")
+
 struct floor {
-	char schema[12];
-	char started_utc[24];
-	char campaign_id[48];
-	char host_key[20];
-	char device_name[128];
-	char target[64];
-	char model[32];
-	long global_batch;
-	char metric[16];
-	double floor_pct;
-	long pairs; /* measured */
-	long check_pairs;
-	char dataset[32];
-	char cpu_model[80];
-	char version[48];
-	char git_commit[48];
+	FLOOR_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
 extern const struct row_kind floor_rows;

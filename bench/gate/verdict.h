@@ -8,45 +8,74 @@
 #include "bench/record/column.h"
 #include "bench/show/table.h"
 
+#define VERDICT_COLUMNS(TEXT, INT, REAL) \
+	TEXT(schema, 12, "version of the columns", NEEDED) \
+	TEXT(campaign_id, 48, "the invocation of bench check", NEEDED) \
+	TEXT(label, 64, "--label of that invocation") \
+	TEXT(target, 64, "what was timed", NEEDED) \
+	TEXT(metric, 16, "iter_p50_s: the median iteration of a process, in " \
+	     "older rows s_iter; process_s: the whole process, of a command") \
+	TEXT(verdict, 24, "ok, faster, REGRESSION (confirmed), inconclusive, " \
+	     "slower (advisory): confirmed, but than a saved " \
+	     "baseline", NEEDED) \
+	TEXT(reason, 160, "of a verdict that needs one") \
+	REAL(base_s, "the base's metric: median over its processes in the " \
+	     "stage that ratio is of") \
+	REAL(head_s, "the head's") \
+	INT(pairs, "processes of each arm in the screen") \
+	REAL(ratio, "head / base, Hodges and Lehmann's estimate: of the " \
+	     "confirmation where there is one, which no flag chose, else of " \
+	     "the screen; without screen_ratio always of the screen") \
+	REAL(ratio_lo, "95 % interval of ratio") \
+	REAL(ratio_hi, "its upper end") \
+	REAL(detectable_pct, "a slowdown that is caught in at least nine of " \
+	     "ten checks") \
+	REAL(margin_pct, "a smaller one is none: 3, or the noise floor") \
+	INT(confirm_pairs, "of the confirmation; 0: not flagged") \
+	REAL(confirm_ratio, "head / base in the confirmation") \
+	REAL(confirm_lo, "95 % interval of confirm_ratio") \
+	REAL(confirm_hi, "its upper end") \
+	INT(control_pairs, "of the base with itself, --control on") \
+	REAL(control_ratio, "base / base") \
+	REAL(control_lo, "95 % interval of control_ratio") \
+	REAL(control_hi, "its upper end") \
+	INT(order_seed, "of the order of the arms") \
+	TEXT(inject, 24, "--inject: the head is slower on purpose, by so " \
+	     "many percent") \
+	INT(redone, "blocks that were measured again, because others used " \
+	    "the machine") \
+	INT(disturbed, "processes beside which others used the machine, and " \
+	    "which count all the same") \
+	REAL(base_setup_s, "start-up of the base: median, not gated") \
+	REAL(head_setup_s, "of the head") \
+	REAL(base_cpu_s, "CPU time of the base's loop: median, not gated") \
+	REAL(head_cpu_s, "of the head's") \
+	REAL(base_maxrss_bytes, "peak memory of the base: median, not gated") \
+	REAL(head_maxrss_bytes, "of the head") \
+	INT(baseline_processes, "--baseline: processes that were saved, " \
+	    "which are in no pairs; empty: there is none") \
+	REAL(baseline_age_days, "since the first of them was started") \
+	REAL(base_last_loss, "of the base's last iteration: never compared, " \
+	     "since rounding alone moves it") \
+	REAL(head_last_loss, "of the head's") \
+	TEXT(base, 400, "what was compared: program with version and commit, " \
+	     "revision, command or baseline, and its own variables") \
+	TEXT(head, 400, "with what") \
+	TEXT(model, 32, "what was trained") \
+	TEXT(dataset, 32, "on what") \
+	INT(global_batch, "samples an iteration, of all cores") \
+	INT(iterations, "of each process, without warm-up") \
+	TEXT(cpu_model, 80, "of the machine") \
+	INT(logical_cpus, "of the machine") \
+	TEXT(started_utc, 24, "the first process of this target") \
+	INT(processes, "that count, of all arms: disturbed is of these") \
+	REAL(screen_ratio, "head / base in the screen: what was flagged was " \
+	     "flagged for being large there") \
+	REAL(screen_lo, "95 % interval of screen_ratio") \
+	REAL(screen_hi, "its upper end")
+
 struct verdict {
-	char schema[12];
-	char campaign_id[48];
-	char label[64];
-	char target[64];
-	char metric[16]; /* iter_p50_s, or process_s of a command */
-	char verdict[24];
-	char reason[160];
-	double base_s, head_s; /* medians over the blocks of ratio's stage */
-	long pairs;
-	/* head / base, 95 % interval: the confirmation's, or else the screen's
-	 * (an older bench put the screen's there always) */
-	double ratio, ratio_lo, ratio_hi;
-	double detectable_pct, margin_pct;
-	long confirm_pairs;
-	double confirm_ratio, confirm_lo, confirm_hi;
-	long control_pairs;
-	double control_ratio, control_lo, control_hi; /* base / base */
-	long order_seed;
-	char inject[24]; /* --inject: the head is slower on purpose */
-	long redone;	 /* blocks that were measured again */
-	long disturbed;	 /* processes that count, and were not alone */
-	/* Medians over the screen's processes; not gated. */
-	double base_setup_s, head_setup_s;
-	double base_cpu_s, head_cpu_s; /* of the loop */
-	double base_maxrss_bytes, head_maxrss_bytes;
-	/* Of the last iteration. Rounding alone moves it: never compared. */
-	double base_last_loss, head_last_loss;
-	long baseline_processes; /* missing: the base was measured, too */
-	double baseline_age_days;
-	/* What was compared, in words: see bench/gate/check_report.c. */
-	char base[400], head[400];
-	char model[32], dataset[32];
-	long global_batch, iterations;
-	char cpu_model[80];
-	long logical_cpus;
-	char started_utc[24];
-	long processes; /* that disturbed is of */
-	double screen_ratio, screen_lo, screen_hi; /* missing: older */
+	VERDICT_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
 extern const struct row_kind verdict_rows;

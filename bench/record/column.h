@@ -101,17 +101,4 @@ void cell_set_real(const struct column *column, void *row, double value);
 	  .column_count = sizeof(columns_) / sizeof((columns_)[0]),            \
 	  .row_size = sizeof(ROW) }
 
-#define COLUMN_TEXT(type, member, meaning_, required_)                         \
-	{ .name = #member, .meaning = meaning_, .kind = CELL_TEXT,             \
-	  .offset = offsetof(struct type, member),                             \
-	  .size = sizeof(((struct type *)0)->member), .required = required_ }
-#define COLUMN_INT(type, member, meaning_, required_)                          \
-	{ .name = #member, .meaning = meaning_, .kind = CELL_INT,              \
-	  .offset = offsetof(struct type, member), .size = sizeof(long),       \
-	  .required = required_ }
-#define COLUMN_REAL(type, member, meaning_, required_)                         \
-	{ .name = #member, .meaning = meaning_, .kind = CELL_REAL,             \
-	  .offset = offsetof(struct type, member), .size = sizeof(double),     \
-	  .required = required_ }
-
 #endif
