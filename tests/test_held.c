@@ -118,26 +118,6 @@ static void streams_close(struct streams *streams)
 	program_free(streams->holder);
 }
 
-/* What a pass had as its input, for samples that a batch brought. */
-static void expect_gathered(struct program *holder, const struct pass *pass,
-			    const struct batch *brought, int first, int count)
-{
-	struct opencl_program *program = (struct opencl_program *)holder;
-	const size_t floats = (size_t)count * PIXELS;
-	float *images = allocate(floats + 1, sizeof(float));
-	const size_t bytes = (size_t)count * sizeof(*brought->labels);
-	uint16_t *labels = allocate((size_t)count + 1, sizeof(*labels));
-
-	check(memory_fetch(program, pass->images, floats * sizeof(float),
-			   images, &err));
-	check(memory_fetch(program, pass->labels, bytes, labels, &err));
-	assert_memory_equal(images, brought->images + (size_t)first * PIXELS,
-			    floats * sizeof(float));
-	assert_memory_equal(labels, brought->labels + first, bytes);
-	free(images);
-	free(labels);
-}
-
 static void expect_same_batch(const struct batch *held,
 			      const struct batch *brought)
 {
@@ -180,27 +160,18 @@ static void expect_same_gradient(struct streams *streams,
 
 static void train(struct streams *streams)
 {
-	const struct opencl_program *program =
-		(const struct opencl_program *)streams->holder;
 	struct batch held, brought;
 
 	check(loader_next(streams->held, &held, &err));
 	check(loader_next(streams->brought, &brought, &err));
 	expect_same_batch(&held, &brought);
 	expect_same_gradient(streams, &held, &brought);
-	if (brought.count)
-		expect_gathered(streams->holder, &program->train, &brought, 0,
-				brought.count);
 }
 
-/* The last slice is still there. */
 static void evaluate(struct streams *streams)
 {
-	const struct opencl_program *program =
-		(const struct opencl_program *)streams->holder;
 	struct score a = { .loss = 1 }, b = { .loss = 1 };
 	struct batch held, brought;
-	int first;
 
 	check(loader_next(streams->held, &held, &err));
 	check(loader_next(streams->brought, &brought, &err));
@@ -208,11 +179,6 @@ static void evaluate(struct streams *streams)
 	check(program_evaluate(streams->holder, &held, &a, &err));
 	check(program_evaluate(streams->program, &brought, &b, &err));
 	expect_same_score(&a, &b);
-	if (!brought.count)
-		return;
-	first = (brought.count - 1) / program->test.most * program->test.most;
-	expect_gathered(streams->holder, &program->test, &brought, first,
-			brought.count - first);
 }
 
 static void walk(int rank, int size, int global_batch, int test_batch,
@@ -284,9 +250,6 @@ static void expect_let_go(struct program *program, int made)
 	program_let_go(program);
 	assert_int_equal(inside->memory_count, made);
 	assert_int_equal(program->held, 0);
-	assert_null(inside->order);
-	assert_null(inside->train.gather.kernel);
-	assert_null(inside->test.gather.kernel);
 }
 
 /* Those of a test set alone as well, of which held says nothing. */
