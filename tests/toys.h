@@ -10,26 +10,22 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#define TOY_COLUMNS(TEXT, INT, REAL) \
+	TEXT(schema, 12, "version", NEEDED) \
+	TEXT(name, 16, "a text", NEEDED) \
+	INT(count, "an integer") \
+	REAL(size_s, "a number", NEEDED)
+
 struct toy {
-	char schema[12];
-	char name[16];
-	long count;
-	double size_s;
+	TOY_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
+#define ROW struct toy
 static const struct column toy_columns[] = {
-	COLUMN_TEXT(toy, schema, "version", 1),
-	COLUMN_TEXT(toy, name, "a text", 1),
-	COLUMN_INT(toy, count, "an integer", 0),
-	COLUMN_REAL(toy, size_s, "a number", 1),
+	TOY_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
 };
 
-static const struct row_kind toys = {
-	.schema = "toy/1",
-	.columns = toy_columns,
-	.column_count = 4,
-	.row_size = sizeof(struct toy),
-};
+static const struct row_kind toys = ROW_KIND("toy/1", toy_columns);
 
 static struct toy taken[8];
 static int taken_count;

@@ -30,7 +30,7 @@
  * 64 samples (fc1's tiles want 32) the largest errors over 20 steps of mnist
  * and mnist-example, seeds 1 to 9, were 6.5e-3 of gradients, 3.4e-3 of
  * decisions and 7.0e-3 of parameters, those of fc1: Adadelta's first steps go
- * by the sign of a slope, nearly, which rounding may turn where it is small.
+ * by the sign of a gradient, nearly, which rounding may flip where it is small.
  * Of 16 samples these were up to 2e-1, hence the bound for batches below ours.
  * What computes in double is compared by floats, and begins a step with doubles
  * of which the reference is given floats.
