@@ -200,6 +200,24 @@ static void an_end_is_polite(void **state)
 	close(ends[0]);
 }
 
+/* Both outputs are open, and lead to /dev/null. */
+static void output_goes_nowhere(void **state)
+{
+	const struct process_setting nowhere = { .stdout_fd = PROCESS_NOWHERE,
+						 .stderr_fd = PROCESS_NOWHERE };
+	const char *const argv[] = {
+		"sh", "-c", "echo lost && echo lost >&2 && "
+		"test /dev/fd/1 -ef /dev/null && "
+		"test /dev/fd/2 -ef /dev/null", NULL
+	};
+	struct process_status status;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(process_run(argv, &nowhere, 60, &status, &err), 0);
+	assert_int_equal(status.code, 0);
+}
+
 /* What it is given, and who sends it signals, decides what it ignores. */
 static void ignored_signals(void **state)
 {
@@ -233,6 +251,7 @@ int main(void)
 		cmocka_unit_test(arguments_are_not_read_by_a_shell),
 		cmocka_unit_test(programs_are_found),
 		cmocka_unit_test(a_program_is_given_a_time),
+		cmocka_unit_test(output_goes_nowhere),
 		cmocka_unit_test(ignored_signals),
 		cmocka_unit_test(an_end_is_polite),
 	};
