@@ -85,6 +85,9 @@ static double share_nonzero(const struct iteration *iteration, const char *name)
 static void compare_stem(const struct iteration *all,
 			 const struct iteration *some)
 {
+	const struct profile_part *part =
+		part_of(some->parts, some->part_count, "conv2 weight gradient");
+
 	assert_true(share_nonzero(all, "conv1+conv2 forward") == 1);
 	assert_true(share_nonzero(all, "conv1+conv2 backward") == 1);
 	assert_true(share_nonzero(some, "conv1+conv2 forward") ==
@@ -96,6 +99,9 @@ static void compare_stem(const struct iteration *all,
 	share_done(all, some, "conv1+conv2 forward", some->planes);
 	share_done(all, some, "conv1+conv2 backward", some->planes);
 	share_done(all, some, "conv2 weight gradient", 0);
+	/* Of the four pixels of a window one has a gradient, and each of those
+	 * that are not 0 is multiplied. */
+	assert_true(part->done >= part->nonzero * part->dense / 4);
 }
 
 /* A build does all of it, or what of inputs and outputs is kept. */
