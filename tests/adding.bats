@@ -37,7 +37,7 @@ after() {
 @test "a model is a table and two lines" {
 	sed 's/tiny/small/g; s/outputs = 3/outputs = 4/' models/tiny.c \
 		>models/small.c
-	after models/networks.h 'extern const struct model tiny_model;' \
+	after models/registry.c 'extern const struct model tiny_model;' \
 		'extern const struct model small_model;'
 	after models/registry.c '	&tiny_model,' '	&small_model,'
 	build

@@ -293,11 +293,11 @@ make_function() {
 	cp "$BATS_TEST_DIRNAME/../.ci/packages" "$TREE/.ci/"
 	cd "$TREE"
 	plant bench/main.c 'int a;' # without it, the Makefile knows no sources
-	plant bench/a.h 'int a(int);'
+	plant bench/run/a.h 'int a(int);'
 	make check-headers
-	plant bench/a.h 'size_t a(int);'
+	plant bench/run/a.h 'size_t a(int);'
 	run -2 make check-headers
-	[[ "$output" == *bench/a.h:1* ]]
+	[[ "$output" == *bench/run/a.h:1* ]]
 }
 
 @test "messages: literals are joined, with their first line" {
