@@ -227,8 +227,8 @@ $O/identity $O/flags: FORCE | $O/needs
 
 $O/needs:
 	@mkdir -p $(@D)
-	@CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' \
-		sh .ci/packages check $(MODULES) $(HEADERS)
+	@$(filter PKG_CONFIG_PATH=%,$(PKG)) CC='$(CC)' \
+		PKG_CONFIG='$(PKG_CONFIG)' sh .ci/packages check $(MODULES) $(HEADERS)
 	@touch $@
 
 # Of all that, a test takes what it calls: it is a tenth as large, and made five

@@ -1,6 +1,5 @@
 #include "bench/options/run_settings.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "bench/options/option_table.h"
@@ -52,18 +51,7 @@ int run_setting_concerns(const struct run_setting *setting,
 const char *run_cell_text(const struct run *run, const char *name,
 			  char number[NUMBER_SIZE])
 {
-	const struct column *column = run_rows.columns;
-
-	while (strcmp(column->name, name))
-		column++;
-	if (column->kind == CELL_TEXT)
-		return cell_text(column, run);
-	number[0] = '\0';
-	if (column->kind == CELL_REAL)
-		number_print(number, cell_real(column, run));
-	else if (cell_int(column, run) != CELL_NO_INT)
-		snprintf(number, NUMBER_SIZE, "%ld", cell_int(column, run));
-	return number;
+	return cell_format(row_column(&run_rows, name), run, number);
 }
 
 const char *run_setting_text(const struct run_setting *setting,
