@@ -14,9 +14,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bench/system/clock.h"
 #include "bench/system/kernel.h"
 #include "tests/folder.h"
 
@@ -134,6 +136,54 @@ static void a_command_ends_with_its_process(void **state)
 	assert_int_equal(access(late, F_OK), -1);
 }
 
+/* So may what another bench has started, after the timeout, too. */
+static void a_bench_ends_with_its_process(void **state)
+{
+	const char *path = in_folder("other"), *pid_path = in_folder("pid");
+	const struct options options = { .timeout = 1 };
+	const struct child_request request = {
+		.options = &options,
+		.program = path,
+		.target = "other",
+		.run_id = "r",
+		.campaign_id = "c",
+	};
+	const struct child_ear ear = { ignore_row, ignore_pause, NULL };
+	struct child_result result;
+	struct error err;
+	long left = 0;
+	FILE *file = fopen(path, "w");
+
+	(void)state;
+	assert_non_null(file);
+	fprintf(file, "#!/bin/sh\nsleep 20 & echo $! >%s\nexit 3\n", pid_path);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(chmod(path, 0700), 0);
+	assert_int_equal(child_measure(&result, &request, &ear, &err), 0);
+	assert_int_equal(result.exit_code, 3);
+	assert_string_equal(result.run.reason, "ended with exit code 3");
+	file = fopen(pid_path, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%ld", &left), 1);
+	fclose(file);
+	assert_int_equal(kill((pid_t)left, SIGTERM), 0);
+}
+
+/* Its row says when it was started, not when it ended. */
+static void a_command_has_begun_before_it_ends(void **state)
+{
+	struct child_result result;
+	struct error err;
+	char before[24], after[24];
+
+	(void)state;
+	clock_stamp(before, sizeof(before));
+	assert_int_equal(run("command", "sleep 2", 0, &result, &err), 0);
+	clock_stamp(after, sizeof(after));
+	assert_true(strcmp(result.run.started_utc, before) >= 0);
+	assert_true(strcmp(result.run.started_utc, after) < 0);
+}
+
 /* Its output may end long before. */
 static void a_silent_command_is_ended(void **state)
 {
@@ -196,6 +246,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_cannot_be_read),
 		cmocka_unit_test(what_cannot_be_heard),
 		cmocka_unit_test(what_ends_badly),
+		cmocka_unit_test(a_bench_ends_with_its_process),
+		cmocka_unit_test(a_command_has_begun_before_it_ends),
 		cmocka_unit_test(a_command_ends_with_its_process),
 		cmocka_unit_test(a_silent_command_is_ended),
 		cmocka_unit_test(what_a_command_used),

@@ -41,9 +41,10 @@ enum output { OUTPUT_UNKNOWN, OUTPUT_ROWS, OUTPUT_OTHER };
 struct listener {
 	pid_t pid;
 	int pipe; /* -1: its other end is closed */
-	int watch; /* readable when a command has ended; -1: has, or none */
+	int watch; /* readable when it has ended; -1: it has, or none */
 	struct process_status status; /* at the end */
-	double began_at, ended_at;    /* ended_at: of a command; 0 before */
+	char started_utc[24];	      /* as in struct run */
+	double began_at, ended_at;    /* ended_at: 0 before */
 	struct command_usage usage;   /* of a command */
 	double deadline; /* 0: none */
 	int forwarded;	 /* the signal of ours that was passed on */
@@ -201,22 +202,24 @@ static void pass_signals(struct listener *listener)
 	listener->deadline = now + PROCESS_GRACE_S;
 }
 
-/* Others may hold a command's pipe, or itself let go of it: it has ended when
- * its process has. */
+/* Others may hold its pipe, or it may close it: it has ended when its process
+ * has. */
 static int check_ended(struct listener *listener, struct error *err)
 {
 	int ended;
 
-	if (!listener->request->words || listener->ended_at > 0)
+	if (listener->ended_at > 0)
 		return 0;
 	ended = process_ended(listener->pid, &listener->status, err);
 	if (ended <= 0)
 		return ended;
 	listener->ended_at = clock_now();
-	usage_end(&listener->usage);
 	if (listener->watch >= 0)
 		close(listener->watch);
 	listener->watch = -1;
+	if (!listener->request->words)
+		return 0;
+	usage_end(&listener->usage);
 	/* What a shell starts with & ignores it. */
 	if (listener->forwarded == SIGINT)
 		send_signal(listener, SIGTERM);
@@ -226,10 +229,9 @@ static int check_ended(struct listener *listener, struct error *err)
 /* A command that was asked to end has when all that it started has, too. */
 static int is_over(const struct listener *listener)
 {
-	if (!listener->request->words)
-		return listener->pipe < 0;
 	return listener->ended_at > 0 &&
-	       (!listener->ending || kill(-listener->pid, 0));
+	       (!listener->request->words || !listener->ending ||
+		kill(-listener->pid, 0));
 }
 
 /* Whatever is wrong with what a child hands over, no file of the user's is. */
@@ -296,14 +298,11 @@ static size_t read_some(struct listener *listener, int wait_ms,
  */
 static int read_to_end(struct listener *listener, struct error *err)
 {
-	const int is_command = listener->request->words != NULL;
 	size_t count = 1;
-	int wait_ms = POLL_MS;
+	int wait_ms;
 
-	if (is_command) {
-		listener->watch = process_watch(listener->pid);
-		wait_ms = listener->watch < 0 ? LOOK_MS : POLL_MS;
-	}
+	listener->watch = process_watch(listener->pid);
+	wait_ms = listener->watch < 0 ? LOOK_MS : POLL_MS;
 	for (;;) {
 		if (check_ended(listener, err))
 			return -1;
@@ -313,12 +312,9 @@ static int read_to_end(struct listener *listener, struct error *err)
 		listener->ear->pause(listener->ear->context);
 		read_some(listener, wait_ms, err);
 	}
-	/* What a command wrote before its end, no more: others may go on. */
+	/* What it wrote before its end, no more: others may go on. */
 	for (size_t got = 0; count && got < PIPE_BYTES; got += count)
 		count = read_some(listener, 0, err);
-	if (!is_command &&
-	    process_wait(listener->pid, &listener->status, err))
-		return -1;
 	return listener->failed;
 }
 
@@ -399,10 +395,13 @@ void child_blame(struct child_result *result, const char *target,
 }
 
 /* A line for a child that was ended before it could write its own. */
-static void make_run(struct run *run, const struct child_request *request,
-		     const struct process_status *status)
+static void make_run(struct run *run, const struct listener *listener)
 {
-	begin_run(run, request->target, request->run_id);
+	const struct process_status *status = &listener->status;
+
+	begin_run(run, listener->request->target, listener->request->run_id);
+	snprintf(run->started_utc, sizeof(run->started_utc), "%s",
+		 listener->started_utc);
 	if (status->signal)
 		snprintf(run->reason, sizeof(run->reason),
 			 "ended by signal %d (%s)", status->signal,
@@ -417,7 +416,7 @@ static void make_command_run(struct run *run, const struct listener *listener)
 {
 	const struct process_status *status = &listener->status;
 
-	make_run(run, listener->request, status);
+	make_run(run, listener);
 	if (!status->signal && !status->code) {
 		snprintf(run->status, sizeof(run->status), "ok");
 		run->reason[0] = '\0';
@@ -443,7 +442,7 @@ static int finish(struct child_result *result, const struct listener *listener,
 		if (!result->exit_code || err->memory)
 			return blame_child("exited with code 0, but left "
 					   "no readable run file", err);
-		make_run(run, request, status);
+		make_run(run, listener);
 	}
 	run->exit_code = result->exit_code;
 	if (listener->timed_out) {
@@ -467,6 +466,7 @@ static int start_and_read(struct listener *listener, const char *run_file,
 
 	if (request->words)
 		usage_begin(&listener->usage);
+	clock_stamp(listener->started_utc, sizeof(listener->started_utc));
 	listener->began_at = clock_now();
 	if (request->options->timeout != OPTION_UNSET)
 		listener->deadline = listener->began_at +
