@@ -126,16 +126,16 @@ static void what_was_done_is_explained(void **state)
 
 	(void)state;
 	row_clear(&run_rows, &run);
-	slowdown_explain(&run, text, sizeof(text));
+	run_explain_slowdown(&run, text, sizeof(text));
 	assert_string_equal(text, "");
 	run.inject_pct = 5;
-	slowdown_explain(&run, text, sizeof(text));
+	run_explain_slowdown(&run, text, sizeof(text));
 	assert_memory_equal(text, "INJECTED: every core did 5 % more", 33);
 	snprintf(run.straggler, sizeof(run.straggler), "3:100");
-	slowdown_explain(&run, text, sizeof(text));
+	run_explain_slowdown(&run, text, sizeof(text));
 	assert_non_null(strstr(text, "--straggler 3:100 (rank:ms); INJECTED"));
 	run.inject_pct = CELL_NO_REAL;
-	slowdown_explain(&run, text, sizeof(text));
+	run_explain_slowdown(&run, text, sizeof(text));
 	assert_null(strstr(text, "INJECTED"));
 }
 

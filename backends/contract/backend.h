@@ -7,11 +7,13 @@
  * program before its device. A program is used by one thread at a time.
  *
  * Vectors that cross this border are flat and laid out as models/model.h says,
- * whatever a backend keeps inside. Nothing here reads a clock, draws a random
- * number that models/random.h does not define, or knows about replicas.
+ * whatever a backend keeps inside. Nothing here reads a clock or draws a random
+ * number that models/random.h does not define. Of other replicas a program
+ * knows its rank, their number and the allocator that shares memory with them:
+ * what they do together is in backends/group/replica.h.
  *
- * The functions below are the only callers of the slots in struct backend, and
- * supply the default of each optional one.
+ * The functions below and in held.h are the only callers of the slots in struct
+ * backend, and supply the default of each optional one.
  */
 #ifndef BACKENDS_CONTRACT_BACKEND_H
 #define BACKENDS_CONTRACT_BACKEND_H
@@ -193,7 +195,7 @@ struct backend {
 	int offloads; /* devices compute, not the threads that call them */
 	unsigned algorithms; /* those it has, 1u << ALGORITHM_FAST, ... */
 	unsigned precisions; /* likewise, some only on some machines */
-	int has_classes; /* see struct device_request */
+	int has_device_classes; /* see struct device_request */
 	/* A gradient and an update at once cost less than one after the other:
 	 * gradient takes an update. */
 	int trains_at_once;

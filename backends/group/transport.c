@@ -53,6 +53,11 @@ int group_gather(struct group *group, const void *mine, size_t bytes,
 	return group->transport->gather(group, mine, bytes, all, err);
 }
 
+int group_wait(struct group *group, struct error *err)
+{
+	return group_gather(group, NULL, 0, NULL, err);
+}
+
 struct slice group_slice(int rank, int size, size_t count)
 {
 	const size_t lines = (count + SLICE_LINE - 1) / SLICE_LINE;

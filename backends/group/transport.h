@@ -93,11 +93,13 @@ int group_launch(const struct transport *transport, int size,
 
 /*
  * Each rank gives bytes (at most GROUP_MAX_MESSAGE, the same everywhere) and
- * gets those of all ranks, in rank order, size * bytes long. With 0 bytes it
- * is a barrier.
+ * gets those of all ranks, in rank order, size * bytes long.
  */
 int group_gather(struct group *group, const void *mine, size_t bytes,
 		 void *all, struct error *err);
+
+/* A barrier: returns once all ranks have called it. */
+int group_wait(struct group *group, struct error *err);
 
 #define SLICE_LINE 16 /* floats of a cache line; a slice has whole ones */
 

@@ -13,7 +13,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 		    struct error *err);
 
 /* Writes into log that the run's times are inflated, and by what, if the run
- * did not get its CPUs: bench/record/disturbed_runs.h. */
+ * did not get its CPUs: run_is_slowed(). */
 void note_disturbed(const struct run *run, FILE *log);
 
 #endif

@@ -2,8 +2,7 @@
  * Is B slower than A? Decided from pairs of fresh processes, by two margins, a
  * bound that is exact for symmetric differences (see rank_test.h) and a
  * second, independent set of pairs; README.md explains it to users and gives
- * the error rates that were measured. Pure: reads no clock, no file, and no
- * number of its own.
+ * the error rates that were measured. Pure: reads no clock and no file.
  */
 #ifndef BENCH_GATE_GATE_H
 #define BENCH_GATE_GATE_H
@@ -61,7 +60,7 @@ struct gate_row {
 	struct gate_stage control; /* A2 / A in the screen's blocks */
 	struct gate_stage control_confirm; /* and in the confirmation's */
 	enum gate_verdict verdict;
-	/* Why it is inconclusive, or ok in spite of a flag; else empty. */
+	/* What the verdict is by; empty where there is nothing to add. */
 	char reason[160];
 };
 

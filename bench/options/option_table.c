@@ -23,7 +23,6 @@ enum {
 	ENV = BIT(VERB_ENV),
 	CHECK = BIT(VERB_CHECK),
 	CALIBRATE = BIT(VERB_CALIBRATE),
-	SELFTEST = BIT(VERB_SELFTEST),
 	BASELINE = BIT(VERB_BASELINE),
 	PAIRS = CHECK | CALIBRATE,
 	TIMED = RUN | MEASURE,
@@ -319,9 +318,7 @@ _Static_assert(sizeof(option_rows) / sizeof(option_rows[0]) <=
 
 int verb_knows(enum verb verb, const struct option_row *row)
 {
-	const unsigned every = (1u << VERB_COUNT) - 1;
-
-	return verb == VERB_COUNT ? row->verbs == every :
+	return verb == VERB_COUNT ? row->verbs == EVERY :
 				    row->verbs >> verb & 1;
 }
 

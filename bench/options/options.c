@@ -10,7 +10,6 @@
 #include "bench/system/words.h"
 #include "bench/record/time_to_accuracy.h"
 
-#define MOST_OPTIONS 64
 #define FIRST_LONG 256 /* above every character */
 #define QUICK_STEPS 40
 
@@ -174,7 +173,7 @@ static void describe_options(enum verb verb, struct option *longs,
 
 	/* Colon first: a missing argument is told from an unknown option. */
 	*letters++ = ':';
-	for (int i = 0; i < option_row_count && count < MOST_OPTIONS; i++) {
+	for (int i = 0; i < option_row_count; i++) {
 		const struct option_row *row = &option_rows[i];
 		int takes = row->kind != OPTION_FLAG;
 
@@ -395,8 +394,8 @@ static int settle_help(struct options *options, struct error *err)
 static int parse_rest(struct options *options, int argc, char **argv,
 		      struct error *err)
 {
-	struct option longs[MOST_OPTIONS + 1];
-	char letters[3 * MOST_OPTIONS];
+	struct option longs[OPTION_MOST_ROWS + 1];
+	char letters[3 * OPTION_MOST_ROWS];
 	int value;
 
 	describe_options(options->verb, longs, letters);

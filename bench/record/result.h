@@ -148,12 +148,8 @@ double line_target_accuracy(const struct results *results,
  * not try. */
 int result_has_tried(const struct result *cell);
 
-/* The times to an accuracy of whole setups: part of results_build, after all
- * runs were measured and pooled. */
-int results_score(struct results *results, struct error *err);
-
 /* The numbers of one run, whose rows these are, but those that need another
- * run: bench/record/result.c. */
+ * run. */
 int result_measure(struct result *result, const struct run *run,
 		   const struct observation *const *rows, size_t row_count,
 		   int include_warmup, struct error *err);

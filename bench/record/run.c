@@ -172,7 +172,7 @@ int run_is_slowed(const struct run *run, char *why, size_t size)
 	return 1;
 }
 
-void slowdown_explain(const struct run *run, char *text, size_t size)
+void run_explain_slowdown(const struct run *run, char *text, size_t size)
 {
 	text[0] = '\0';
 	if (run->straggler[0])

@@ -103,7 +103,7 @@
 	    "common copy, as on cpu") \
 	INT(allocations, "of memory, by the program itself in them; of its " \
 	    "libraries not") \
-	/* What else went on: bench/system/disturbance.h. */ \
+	/* What else went on: bench/system/kernel.h. */ \
 	REAL(throttled_s, "that quotas kept CPUs from its control groups, in " \
 	     "the loop, all CPUs together; empty: the system does not tell") \
 	REAL(pressure_pct, "of the loop in which something in its control " \
@@ -206,6 +206,6 @@ int run_is_slowed(const struct run *run, char *why, size_t size);
 
 /* What was done on purpose to make it slower, in words (bench/run/slowdown.h);
  * empty if it was nothing. */
-void slowdown_explain(const struct run *run, char *text, size_t size);
+void run_explain_slowdown(const struct run *run, char *text, size_t size);
 
 #endif

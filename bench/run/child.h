@@ -1,4 +1,4 @@
-/* Measuring children of `bench run`: started, listened to, reaped. */
+/* Measuring children of this process: started, listened to, reaped. */
 #ifndef BENCH_RUN_CHILD_H
 #define BENCH_RUN_CHILD_H
 
@@ -30,7 +30,8 @@ struct child_ear {
 /* What is known of a child that has ended. */
 struct child_result {
 	struct run run; /* its own, or made from what is known of its end */
-	int exit_code;	/* of the process; 128 + signal when one ended it */
+	int exit_code;	/* of the process; 128 + signal when one ended it;
+			   ERROR_FAILED after the timeout */
 	int is_mute;	/* it ended by itself and left no run file */
 };
 

@@ -171,7 +171,7 @@ static int wait_for_rows(struct core *core, struct error *err)
 		return recorder_refuse_rows(err);
 	if (core->group->size == 1)
 		return 0;
-	return group_gather(core->group, NULL, 0, NULL, err);
+	return group_wait(core->group, err);
 }
 
 int core_exchange(struct core *core, struct error *err)

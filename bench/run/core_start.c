@@ -46,7 +46,7 @@ static int open_masks(struct core *core, struct error *err)
 		if (core->masks < 0)
 			return cannot_write(path, err);
 	}
-	if (group_gather(core->group, NULL, 0, NULL, err))
+	if (group_wait(core->group, err))
 		return -1;
 	if (path && !first)
 		core->masks = open(path, O_WRONLY | O_CLOEXEC);
@@ -291,7 +291,7 @@ static int hold_data(struct core *core, struct error *err)
 		return 0;
 	for (int r = 0; r < core->group->size; r++)
 		if ((r == core->group->rank && hold_own(core, &holding, err)) ||
-		    group_gather(core->group, NULL, 0, NULL, err))
+		    group_wait(core->group, err))
 			return -1;
 	if (find_refusal(core, &holding, err))
 		return -1;

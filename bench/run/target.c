@@ -138,9 +138,9 @@ static int keeps_data(const struct target *target)
 	return backend_holds(target->backend);
 }
 
-static int has_classes(const struct target *target)
+static int has_device_classes(const struct target *target)
 {
-	return target->backend->has_classes;
+	return target->backend->has_device_classes;
 }
 
 static int runs_ahead(const struct target *target)
@@ -157,7 +157,7 @@ static const struct option_of_some {
 	{ "resident", "no", offsetof(struct options, resident), keeps_data,
 	  "a CPU has the data set in its memory anyway" },
 	{ "device-class", NULL, offsetof(struct options, device_class),
-	  has_classes, "only devices have classes of kernels" },
+	  has_device_classes, "only devices have classes of kernels" },
 	{ "sync", "epoch", offsetof(struct options, sync), runs_ahead,
 	  "only a single device works in the background; several exchange "
 	  "gradients in each step" },

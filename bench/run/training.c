@@ -65,7 +65,7 @@ static int start_and_warm_up(struct core *core, struct error *err)
 		interrupt_install(training->patient);
 	if (first)
 		outcome->run.warmup_s = clock_now() - began_s;
-	return group_gather(core->group, NULL, 0, NULL, err);
+	return group_wait(core->group, err);
 }
 
 static int train_epoch(struct core *core, struct error *err)

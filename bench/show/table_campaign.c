@@ -156,7 +156,7 @@ static void note_slowdown(const struct view *view, const struct run *run,
 {
 	char text[200];
 
-	slowdown_explain(run, text, sizeof(text));
+	run_explain_slowdown(run, text, sizeof(text));
 	if (text[0])
 		note_target(view, run, text, told);
 }

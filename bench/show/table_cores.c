@@ -133,7 +133,7 @@ static void print_notes(const struct view *view, const struct run *run,
 			  "since how much of it was for which device is not "
 			  "known");
 	if (run)
-		slowdown_explain(run, slowdown, sizeof(slowdown));
+		run_explain_slowdown(run, slowdown, sizeof(slowdown));
 	if (slowdown[0])
 		view_note(view, "%s", slowdown);
 	if (isfinite(compute.most))

@@ -247,7 +247,7 @@ static int warn_run(const struct view *view, const struct run *run,
 	if (run_is_ahead(run))
 		snprintf(text[2], sizeof(text[2]), "%s: s/iter is the epoch's "
 			 "mean (--sync epoch)", run->target);
-	slowdown_explain(run, text[3], sizeof(text[3]));
+	run_explain_slowdown(run, text[3], sizeof(text[3]));
 	for (int i = 0; i < 4; i++)
 		count += note_once(view, told, text[i]);
 	return count;

@@ -18,7 +18,7 @@ static void gather_close(struct gather *gather)
 	free((void *)gather->places);
 }
 
-/* The pixels of the output that a window's place has beneath it. */
+/* For each tap of a window, the input's pixel beneath it at each output. */
 static int open_forward(struct gather_conv *conv)
 {
 	const int window = conv->window, width = conv->out.width;
@@ -66,8 +66,8 @@ static int count_pixels(int length, int first, int stride)
 	return first < length ? (length - first + stride - 1) / stride : 0;
 }
 
-/* The place of the output whose window has its place at row and column there,
- * over this pixel of the input. */
+/* The output whose window has this tap (row by row) over the input's pixel
+ * y, x, as a place in its plane; GATHER_ZEROS: there is none. */
 static int32_t place_over(const struct gather_conv *conv, int y, int x,
 			  int tap)
 {

@@ -26,7 +26,7 @@ struct step_memory {
 	cl_mem keep;   /* [sample][keep_sample] choices of the dropout */
 	cl_mem packed, transposed; /* copies of the weights of a convolution */
 	cl_mem interleaved;	   /* images, channels last */
-	cl_mem dz;		   /* see cpu_class/conv.h */
+	cl_mem dz;		   /* see kernels/conv_dense.cl */
 	cl_mem sums;   /* not yet summed over groups or chunks */
 	cl_mem places, values; /* where a linear layer's dz is not 0, and it */
 };
