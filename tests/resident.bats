@@ -178,7 +178,7 @@ refuses() {
 	refuses "--profile needs single iterations" opencl --profile p
 	refuses "--trace needs single iterations" opencl --trace t
 	refuses "--inject needs single iterations" opencl --inject 5
-	refuses "--straggler is about" opencl --straggler 0:5
+	refuses "--straggler needs single iterations" opencl --straggler 0:5
 	run -2 "$BENCH" measure opencl "${SMALL[@]}" --sync never
 	run -2 "$BENCH" measure opencl "${SMALL[@]}" --resident yes
 	run -2 "$BENCH" measure cpu-1 "${SMALL[@]}" --resident no
