@@ -98,13 +98,17 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 }
 
 static const struct counter {
-	const char *name;
-	size_t offset; /* of a long in struct run */
+	const char *name, *column; /* of runs.csv */
 } counters[] = {
-	{ "launches", offsetof(struct run, launches) },
-	{ "reduced bytes", offsetof(struct run, reduced_bytes) },
-	{ "allocations", offsetof(struct run, allocations) },
+	{ "launches", "launches" },
+	{ "reduced bytes", "reduced_bytes" },
+	{ "allocations", "allocations" },
 };
+
+static long value_of(const struct counter *counter, const struct run *run)
+{
+	return cell_int(row_column(&run_rows, counter->column), run);
+}
 
 /* What the processes of one arm agree on, or CELL_NO_INT. */
 static long count_of(const struct counter *counter, const char *arm,
@@ -122,8 +126,7 @@ static long count_of(const struct counter *counter, const char *arm,
 		    strcmp(run->target, row->target) ||
 		    strcmp(run->status, "ok"))
 			continue;
-		memcpy(&value, (const char *)run + counter->offset,
-		       sizeof(value));
+		value = value_of(counter, run);
 		if (value == CELL_NO_INT ||
 		    (agreed != CELL_NO_INT && agreed != value))
 			return CELL_NO_INT;
@@ -137,14 +140,9 @@ static long count_of_base(const struct counter *counter,
 			  const struct campaign *campaign,
 			  const char *campaign_id)
 {
-	long value;
-
-	if (!row->stored)
-		return count_of(counter, arm_names[ARM_BASE], row, campaign,
-				campaign_id);
-	memcpy(&value, (const char *)row->stored->run + counter->offset,
-	       sizeof(value));
-	return value;
+	return row->stored ? value_of(counter, row->stored->run) :
+			     count_of(counter, arm_names[ARM_BASE], row,
+				      campaign, campaign_id);
 }
 
 /*

@@ -306,15 +306,20 @@ static int shows_quartiles(const struct results *results, enum metric metric)
 /* What a run consists of, in columns of runs.csv, and what of it is known. */
 enum { STARTUP, LOADER, ITERATIONS, TEST, UNACCOUNTED, TOTAL, WARMUP, PARTS };
 
-static const size_t part_offsets[PARTS] = {
-	[STARTUP] = offsetof(struct run, setup_s),
-	[LOADER] = offsetof(struct run, loader_s),
-	[ITERATIONS] = offsetof(struct run, iterations_s),
-	[TEST] = offsetof(struct run, test_s),
-	[UNACCOUNTED] = offsetof(struct run, unaccounted_s),
-	[TOTAL] = offsetof(struct run, total_s),
-	[WARMUP] = offsetof(struct run, warmup_s),
+static const char *const part_columns[PARTS] = {
+	[STARTUP] = "setup_s",
+	[LOADER] = "loader_s",
+	[ITERATIONS] = "iterations_s",
+	[TEST] = "test_s",
+	[UNACCOUNTED] = "unaccounted_s",
+	[TOTAL] = "total_s",
+	[WARMUP] = "warmup_s",
 };
+
+static double part_of(const struct run *run, int part)
+{
+	return cell_real(row_column(&run_rows, part_columns[part]), run);
+}
 
 enum { COLD, WARM, KERNEL_STATES };
 
@@ -329,7 +334,7 @@ struct parts {
 static int has_parts(const struct run *run)
 {
 	for (int p = 0; p < WARMUP; p++)
-		if (!isfinite(member(run, part_offsets[p])))
+		if (!isfinite(part_of(run, p)))
 			return 0;
 	return strcmp(run->status, "ok") == 0;
 }
@@ -340,7 +345,7 @@ static void add_run(struct parts *parts, const struct run *run)
 
 	parts->runs++;
 	for (int p = 0; p < PARTS; p++)
-		parts->mean[p] += member(run, part_offsets[p]);
+		parts->mean[p] += part_of(run, p);
 	for (int k = 0; k < KERNEL_STATES; k++)
 		if (!strcmp(run->kernels, states[k])) {
 			parts->compile_s[k] += run->compile_s;
