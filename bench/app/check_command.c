@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/gate/check.h"
+#include "bench/system/text.h"
 
 /* A row for each target, from the usual rule and the target's noise floor. */
 static void make_rows(const struct check *check, struct judged *rows)
@@ -166,10 +167,7 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 /* Whoever waits for the last line finds it there. */
 static void end_with_verdict(struct error *err)
 {
-	const size_t used = strlen(err->message);
-
-	snprintf(err->message + used, sizeof(err->message) - used,
-		 "\nverdict: none");
+	text_append(err->message, sizeof(err->message), "\nverdict: none");
 }
 
 int check_command(const struct options *options, FILE *out, FILE *log,

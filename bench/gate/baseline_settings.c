@@ -6,6 +6,7 @@
 #include "bench/options/option_table.h"
 #include "bench/options/run_settings.h"
 #include "bench/system/number.h"
+#include "bench/system/text.h"
 
 /* Of those that bench baseline takes, and of what no option says, the next one
  * from *at on; NULL after the last. */
@@ -103,17 +104,16 @@ int settings_agree(const struct options *options, const struct run *run,
 
 	while ((setting = next_setting(&at))) {
 		const char *saved = run_setting_text(setting, run, number);
-		const size_t used = strlen(list);
 
 		if (!setting->option)
 			continue;
 		print_given(options, setting->option, given);
 		if (agrees(options, setting, run, given, saved))
 			continue;
-		snprintf(list + used, sizeof(list) - used,
-			 "%s--%s %s, and the baseline has %s",
-			 count++ ? "; " : "", setting->option, given,
-			 saved[0] ? saved : "none");
+		text_append(list, sizeof(list),
+			    "%s--%s %s, but the baseline has %s",
+			    count++ ? "; " : "", setting->option, given,
+			    saved[0] ? saved : "none");
 	}
 	return count ? error_set(err, ERROR_USAGE, "%s: other work than the "
 				 "baseline's: %s; leave it out, or save a "
@@ -146,15 +146,14 @@ int settings_compare(const struct run *was, const struct run *is, char *text,
 	while ((setting = next_setting(&at))) {
 		const char *before = run_setting_text(setting, was, numbers[0]);
 		const char *after = run_setting_text(setting, is, numbers[1]);
-		const size_t used = strlen(text);
 
 		if (strcmp(before, after) &&
 		    (!(setting->flags & SETTING_LATER) ||
 		     (before[0] && after[0])))
-			snprintf(text + used, size - used,
-				 "%s%s: %s, then %s", count++ ? "; " : "",
-				 setting->column, before[0] ? before : "-",
-				 after[0] ? after : "-");
+			text_append(text, size, "%s%s: %s, then %s",
+				    count++ ? "; " : "", setting->column,
+				    before[0] ? before : "-",
+				    after[0] ? after : "-");
 	}
 	return count;
 }

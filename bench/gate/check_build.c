@@ -14,6 +14,7 @@
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
+#include "bench/system/text.h"
 
 #define SHORTEST_COMMIT 7 /* letters of git's; "unknown" begins none */
 #define DEFAULT_COMPILER "gcc" /* the Makefile's */
@@ -140,12 +141,11 @@ static void find_place(struct check_build *build, const char *top)
 		    hex);
 	for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++) {
 		const char *value = getenv(knobs[i]);
-		const size_t used = strlen(tools);
 
 		value = value ? value : "";
 		if (*value)
-			snprintf(tools + used, sizeof(build->tools) - used,
-				 ", %s=%s", knobs[i], value);
+			text_append(tools, sizeof(build->tools), ", %s=%s",
+				    knobs[i], value);
 		hash_sha256(hex, strlen(hex), value, strlen(value), hex);
 	}
 	snprintf(build->kept, sizeof(build->kept), "%s/build/base/%.12s-%.16s"

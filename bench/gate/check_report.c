@@ -1,26 +1,14 @@
 /* What `bench check` leaves behind and shows. */
 #include "bench/gate/check.h"
 
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/gate/verdict.h"
 #include "bench/system/file.h"
 #include "bench/system/terminal.h"
+#include "bench/system/text.h"
 #include "bench/show/export.h"
-
-/* The end is left out of what is too long. */
-__attribute__((format(printf, 3, 4)))
-static void add(char *text, size_t size, const char *format, ...)
-{
-	const size_t used = strlen(text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text + used, size - used, format, arguments);
-	va_end(arguments);
-}
 
 /* The first process of the arm (of any arm for NULL) on this target. */
 static const struct run *find_run(const struct check *check,
@@ -47,20 +35,20 @@ static void add_program(char *text, size_t size, const char *program)
 				readlink("/proc/self/exe", self, sizeof(self));
 
 	if (program)
-		add(text, size, "%s", program);
+		text_append(text, size, "%s", program);
 	else if (length > 0)
-		add(text, size, "%.*s", (int)length, self);
+		text_append(text, size, "%.*s", (int)length, self);
 	else
-		add(text, size, "this program");
+		text_append(text, size, "this program");
 }
 
 static void add_build(char *text, size_t size, const struct run *run)
 {
 	if (!run || !run->version[0])
 		return;
-	add(text, size, ", version %s", run->version);
+	text_append(text, size, ", version %s", run->version);
 	if (run->git_commit[0])
-		add(text, size, ", commit %s", run->git_commit);
+		text_append(text, size, ", commit %s", run->git_commit);
 }
 
 static void describe_arm(char *text, size_t size, const struct check *check,
@@ -74,23 +62,24 @@ static void describe_arm(char *text, size_t size, const struct check *check,
 
 	text[0] = '\0';
 	if (side == ARM_BASE && target->stored) {
-		add(text, size, "baseline %s", options->baseline);
+		text_append(text, size, "baseline %s", options->baseline);
 		add_build(text, size, target->stored->run);
 		return;
 	}
 	if (command)
-		add(text, size, "command %s", command);
+		text_append(text, size, "command %s", command);
 	else if (side == ARM_BASE && options->base_ref)
-		add(text, size, "revision %s, commit %s", options->base_ref,
-		    check->build.commit);
+		text_append(text, size, "revision %s, commit %s",
+			    options->base_ref, check->build.commit);
 	else {
 		add_program(text, size, arm->program);
 		add_build(text, size, find_run(check, target,
 					       arm_names[side]));
 	}
 	for (; *variable; variable++)
-		add(text, size, "%s %s", variable == arm->variables ?
-		    ", with" : "", *variable);
+		text_append(text, size, "%s %s",
+			    variable == arm->variables ? ", with" : "",
+			    *variable);
 }
 
 static void copy(char *to, size_t size, const char *from)

@@ -1,11 +1,11 @@
 #include "bench/gate/verdict.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "bench/gate/gate.h"
 #include "bench/show/table_format.h"
+#include "bench/system/text.h"
 
 #define LIST_SIZE 512
 
@@ -116,21 +116,9 @@ static const struct unit *choose_unit(const struct verdict *verdicts, int count)
 	return unit;
 }
 
-/* Adds to a list of 512 bytes whose items are parted by separator. */
-__attribute__((format(printf, 3, 4)))
-static void add(char *list, const char *separator, const char *format, ...)
+static const char *comma(const char *list)
 {
-	const size_t used = strlen(list);
-	const size_t parted = used ? strlen(separator) : 0;
-	va_list arguments;
-
-	if (used + parted >= LIST_SIZE)
-		return;
-	memcpy(list + used, separator, parted);
-	va_start(arguments, format);
-	vsnprintf(list + used + parted, LIST_SIZE - used - parted, format,
-		  arguments);
-	va_end(arguments);
+	return list[0] ? ", " : "";
 }
 
 static const char *plural(long count)
@@ -154,14 +142,17 @@ static void print_machine(const struct verdict *verdict,
 	char list[LIST_SIZE] = "";
 
 	if (verdict->cpu_model[0])
-		add(list, ", ", "%s", verdict->cpu_model);
+		text_append(list, sizeof(list), "%s", verdict->cpu_model);
 	if (verdict->logical_cpus > 0)
-		add(list, ", ", "%ld logical CPU%s", verdict->logical_cpus,
-		    plural(verdict->logical_cpus));
+		text_append(list, sizeof(list), "%s%ld logical CPU%s",
+			    comma(list), verdict->logical_cpus,
+			    plural(verdict->logical_cpus));
 	if (verdict->started_utc[0])
-		add(list, ", ", "started %s", verdict->started_utc);
+		text_append(list, sizeof(list), "%sstarted %s", comma(list),
+			    verdict->started_utc);
 	if (verdict->label[0])
-		add(list, ", ", "label %s", verdict->label);
+		text_append(list, sizeof(list), "%slabel %s", comma(list),
+			    verdict->label);
 	if (list[0])
 		print_note(out, options, "machine: %s", list);
 }
@@ -172,14 +163,17 @@ static void print_work(const struct verdict *verdict,
 	char list[LIST_SIZE] = "";
 
 	if (verdict->model[0])
-		add(list, ", ", "model %s", verdict->model);
+		text_append(list, sizeof(list), "model %s", verdict->model);
 	if (verdict->dataset[0])
-		add(list, ", ", "data set %s", verdict->dataset);
+		text_append(list, sizeof(list), "%sdata set %s", comma(list),
+			    verdict->dataset);
 	if (verdict->global_batch > 0)
-		add(list, ", ", "global batch %ld", verdict->global_batch);
+		text_append(list, sizeof(list), "%sglobal batch %ld",
+			    comma(list), verdict->global_batch);
 	if (verdict->iterations > 0)
-		add(list, ", ", "%ld iteration%s a process",
-		    verdict->iterations, plural(verdict->iterations));
+		text_append(list, sizeof(list), "%s%ld iteration%s a process",
+			    comma(list), verdict->iterations,
+			    plural(verdict->iterations));
 	if (list[0])
 		print_note(out, options, "%s: %s", verdict->target, list);
 }
@@ -226,9 +220,10 @@ static void print_ungated(const struct verdict *verdict,
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (isfinite(all[i].base) && isfinite(all[i].head))
-			add(list, "; ", "%s %.*f and %.*f%s", all[i].name,
-			    all[i].decimals, all[i].base, all[i].decimals,
-			    all[i].head, all[i].unit);
+			text_append(list, sizeof(list), "%s%s %.*f and %.*f%s",
+				    list[0] ? "; " : "", all[i].name,
+				    all[i].decimals, all[i].base,
+				    all[i].decimals, all[i].head, all[i].unit);
 	if (list[0])
 		print_note(out, options, "%s, not gated, base and head: %s",
 			   verdict->target, list);

@@ -12,6 +12,7 @@
 
 #include "bench/record/machine.h"
 #include "bench/system/clock.h"
+#include "bench/system/text.h"
 #include "bench/run/plan.h"
 #include "models/random.h"
 
@@ -85,12 +86,11 @@ static void append_new(char *text, size_t size, const struct device_part *parts,
 		       int rank, size_t member)
 {
 	const char *own = (const char *)&parts[rank] + member;
-	const size_t used = strlen(text);
 
 	for (int r = 0; r < rank; r++)
 		if (!strcmp((const char *)&parts[r] + member, own))
 			return;
-	snprintf(text + used, size - used, " and %s", own);
+	text_append(text, size, " and %s", own);
 }
 
 /* What computes, for rank 0: of several devices the name and type of each that

@@ -7,6 +7,7 @@
 
 #include "bench/run/dataset_files.h"
 #include "bench/system/hash.h"
+#include "bench/system/text.h"
 #include "models/random.h"
 
 #define SYNTHETIC_TRAIN 60000 /* as many as MNIST has */
@@ -22,13 +23,12 @@
 static void __attribute__((format(printf, 2, 3)))
 add_notice(struct dataset *dataset, const char *format, ...)
 {
-	size_t length = strlen(dataset->notice);
 	va_list arguments;
+	size_t length;
 
-	if (length && length + 3 < sizeof(dataset->notice)) {
-		memcpy(dataset->notice + length, "; ", 3);
-		length += 2;
-	}
+	if (dataset->notice[0])
+		text_append(dataset->notice, sizeof(dataset->notice), "; ");
+	length = strlen(dataset->notice);
 	va_start(arguments, format);
 	vsnprintf(dataset->notice + length, sizeof(dataset->notice) - length,
 		  format, arguments);
@@ -129,12 +129,10 @@ static void notice_search(struct dataset *dataset,
 static int suggest_download(const struct dataset_known *known,
 			    struct error *err)
 {
-	const size_t used = strlen(err->message);
-
 	if (err->kind == ERROR_INPUT)
-		snprintf(err->message + used, sizeof(err->message) - used,
-			 "; `bench data get %s` downloads the right files",
-			 known->name);
+		text_append(err->message, sizeof(err->message),
+			    "; `bench data get %s` downloads the right files",
+			    known->name);
 	return -1;
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench/system/number.h"
 #include "bench/system/clock.h"
+#include "bench/system/text.h"
 #include "models/random.h"
 
 #define MOST_PCT 1000
@@ -14,10 +15,8 @@
 static void add_mark(struct slowdown *slowdown, const char *mark,
 		     const char *text)
 {
-	const size_t used = strlen(slowdown->suffix);
-
-	snprintf(slowdown->suffix + used, sizeof(slowdown->suffix) - used,
-		 "+%s=%.15s", mark, text);
+	text_append(slowdown->suffix, sizeof(slowdown->suffix), "+%s=%.15s",
+		    mark, text);
 }
 
 /* RANK:MS, of a core that the target has. */

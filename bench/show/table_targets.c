@@ -9,6 +9,7 @@
 
 #include "bench/system/memory.h"
 #include "bench/system/number.h"
+#include "bench/system/text.h"
 #include "bench/record/run.h"
 #include "bench/record/post.h"
 #include "bench/show/table_view.h"
@@ -212,14 +213,13 @@ static void print_ratios(const struct view *view, const struct line *line)
 	for (int t = 0; base && t < view->results->target_count; t++) {
 		const struct result *cell = &line->cells[t];
 		const struct stats ratio = ratio_of(cell, base, one != NULL);
-		const size_t used = strlen(list);
 
 		if (cell == base || !ratio.count)
 			continue;
 		ratio_text(text, sizeof(text), view, line, t, &ratio,
-			   used ? NULL : base->run->target);
-		snprintf(list + used, sizeof(list) - used, "%s%s",
-			 used ? ", " : "", text);
+			   list[0] ? NULL : base->run->target);
+		text_append(list, sizeof(list), "%s%s", list[0] ? ", " : "",
+			    text);
 	}
 	if (list[0] && differ)
 		print_paragraph(view->out, view->options, "In images/s, %s; "
@@ -275,13 +275,12 @@ static void cut_text(const struct results *results, char *text, size_t size)
 	text[0] = '\0';
 	for (int t = 0; t < results->target_count; t++) {
 		const struct run *run = find_cut(results, results->targets[t]);
-		const size_t used = strlen(text);
 
 		if (run)
-			snprintf(text + used, size - used,
-				 used ? ", %s %ld of %ld" :
-				 "cut short: %s %ld of %ld iterations",
-				 run->target, run->steps, run_whole_epoch(run));
+			text_append(text, size, text[0] ? ", %s %ld of %ld" :
+				    "cut short: %s %ld of %ld iterations",
+				    run->target, run->steps,
+				    run_whole_epoch(run));
 	}
 }
 

@@ -171,7 +171,6 @@ static struct timed count_timed(const struct results *results)
 	for (int at = 0; (cell = next_cell(results, &at));) {
 		const struct line *line =
 			&results->lines[(at - 1) / results->target_count];
-		const size_t used = strlen(timed.names);
 		const int several = setup_count(results) > 1;
 
 		if (!line_is_setup(line) || !cell->run ||
@@ -184,10 +183,10 @@ static struct timed count_timed(const struct results *results)
 			continue;
 		}
 		timed.ahead++;
-		snprintf(timed.names + used, sizeof(timed.names) - used,
-			 "%s%s%s%s", used ? ", " : "", cell->run->target,
-			 several ? " of " : "",
-			 several ? setup_name(line) : "");
+		text_append(timed.names, sizeof(timed.names), "%s%s%s%s",
+			    timed.names[0] ? ", " : "", cell->run->target,
+			    several ? " of " : "",
+			    several ? setup_name(line) : "");
 	}
 	return timed;
 }
@@ -427,16 +426,15 @@ void note_interval(const struct view *view, const struct line *line,
 		const struct stats *stats =
 			&view_cell(view, line, column)->values[metric];
 		const double half = stats_half_width(stats);
-		const size_t used = strlen(list);
 
 		if (!isfinite(half))
 			continue;
 		target_title(view, view->order[column], title);
-		snprintf(list + used, sizeof(list) - used,
-			 "%s%s n=%zu %s", used ? ", " : "", title, stats->count,
-			 interval_text((stats->mean - half) * scale.factor,
-				       (stats->mean + half) * scale.factor, 3)
-				 .text);
+		text_append(list, sizeof(list), "%s%s n=%zu %s",
+			    list[0] ? ", " : "", title, stats->count,
+			    interval_text((stats->mean - half) * scale.factor,
+					  (stats->mean + half) * scale.factor,
+					  3).text);
 	}
 	if (list[0])
 		view_note(view, "%s: mean over runs (%s spread across runs), "
