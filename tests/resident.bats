@@ -204,10 +204,10 @@ refuses() {
 	export LD_PRELOAD=$BROKEN
 	OPENCL_MEMORY=1000000 measures small
 	[[ "$(cell small.run 1 not_resident_reason)" == \
-		"0.5 MB are more than a quarter of the device's memory"* ]]
+		"0.5 MB is more than a quarter of the device's memory"* ]]
 	OPENCL_BUFFER=200000 measures pieces
 	[[ "$(cell pieces.run 1 not_resident_reason)" == \
-		"0.3 MB are more than the device allows in one piece, 0.2"* ]]
+		"0.3 MB exceeds the device's largest allocation, 0.2"* ]]
 	[ "$(cell small.run 1 resident) $(cell pieces.run 1 resident)" = "no no" ]
 	learnt small | diff - <(learnt held)
 	learnt pieces | diff - <(learnt held)
@@ -270,7 +270,7 @@ calls() {
 		# Room for one of 0.47 MB.
 		export LD_PRELOAD=$BROKEN OPENCL_MEMORY=3000000
 		measures "two $target"
-		uploads "two $target" "2 times 0.5 MB are more than a quarter"
+		uploads "two $target" "2 times 0.5 MB is more than a quarter"
 		OPENCL_MEMORY=4000000 measures "room $target"
 		[ "$(cell "room $target.run" 1 resident)" = yes ]
 		unset LD_PRELOAD OPENCL_MEMORY

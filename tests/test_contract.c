@@ -129,7 +129,7 @@ static void what_a_model_has_not_is_refused(void **state)
 	must(program_compile(device, &model, &options, &program, &err), &err);
 	assert_int_equal(program_hold(program, &data, &err), -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
-	assert_non_null(strstr(err.message, "model plain has targets that"));
+	assert_non_null(strstr(err.message, "model plain needs vector"));
 	err.message[0] = '\0';
 	assert_null(program_map(program, VECTOR_STATE_1, &err));
 	assert_non_null(strstr(err.message, "model plain has no vector "));

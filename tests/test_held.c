@@ -290,7 +290,7 @@ static void what_does_not_fit_is_refused(void **state)
 	launches = program->launches;
 	assert_int_equal(program_hold(program, &data, &err), -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
-	assert_non_null(strstr(err.message, " MB are more than "));
+	assert_non_null(strstr(err.message, " MB is more than "));
 	assert_int_equal(program->held, 0);
 	assert_int_equal(program->launches, launches);
 	program_free(program);

@@ -153,7 +153,7 @@ static void pixels_beyond_an_int_are_refused(void **state)
 	assert_int_equal(program_compile(device, model, &options, &program,
 					 &err), -1);
 	assert_non_null(strstr(err.message, "a batch of 3000000 samples of "));
-	assert_non_null(strstr(err.message, "count at most 2147483647 pixels"));
+	assert_non_null(strstr(err.message, "allow at most 2147483647 pixels"));
 }
 
 /* Two steps, so that the state counts; the reference has it in double. */

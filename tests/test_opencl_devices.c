@@ -194,7 +194,7 @@ static void one_is_whole(void **state)
 	expect("2", 0, 1, "pthread", UNITS, NULL);
 	expect("pthread", 0, 1, "pthread", UNITS, NULL);
 	expect("CPU", 0, 1, "basic", 1, NULL);
-	refused("3", 1, "no OpenCL device '3'; there is: 0 basic");
+	refused("3", 1, "no OpenCL device '3'; available: 0 basic");
 	refused("gpu", 1, "no OpenCL device 'gpu'");
 }
 
@@ -270,8 +270,8 @@ static void a_queue_outlives_its_part(void **state)
 static void too_many_parts_are_refused(void **state)
 {
 	(void)state;
-	refused("1", 9, "with 8 compute units can be split into 8 "
-			"sub-devices at most, not 9; opencl-8 is possible");
+	refused("1", 9, "with 8 compute units can be split into at most 8 "
+			"sub-devices, not 9; use opencl-8");
 	refused("0", 2, "1 compute unit cannot be split into 2 "
 			    "sub-devices");
 	pretence.way = CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
@@ -302,8 +302,8 @@ static void gpus_come_first(void **state)
 	refused("cpu", 2, "1 compute unit cannot be split into 2");
 	pretence.gpus = 1;
 	pretence.way = CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
-	refused(NULL, 2, "cannot be split into 2 sub-devices, nor are there 2 "
-			 "devices");
+	refused(NULL, 2, "cannot be split into 2 sub-devices, and there are "
+			 "not 2 devices");
 	expect("cpu", 1, 2, "pthread", UNITS, NULL);
 	pretence.gpus = 0;
 	pretence.way = 0;
@@ -314,11 +314,11 @@ static void fewer_parts_are_refused(void **state)
 {
 	(void)state;
 	pretence.lacking = 1;
-	refused("1", 3, "made 2 sub-devices where 3 were wanted");
+	refused("1", 3, "made 2 sub-devices instead of 3");
 	assert_int_equal(part_count, 2);
 	assert_int_equal(released, 3);
 	pretence.lacking = 2;
-	refused("1", 2, "made 0 sub-devices where 2 were wanted");
+	refused("1", 2, "made 0 sub-devices instead of 2");
 	pretence.lacking = 0;
 }
 

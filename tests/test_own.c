@@ -348,7 +348,7 @@ static void spoilt_models_are_usage(void **state)
 		{ "no-loss", "model 'no-loss', layer 1 (relu): the last layer "
 		  "has to be a loss" },
 		{ "many-classes", "model 'many-classes', layer 2 (loss): has "
-		  "12 classes, data set 'synthetic' has 10" },
+		  "12 classes, but data set 'synthetic' has 10" },
 		{ "no-recipe", "model 'no-recipe': batch is 0 in its recipe, "
 		  "where it is more than 0" },
 	};
@@ -488,19 +488,19 @@ static void what_a_backend_lacks_is_named(void **state)
 
 	(void)state;
 	assert_int_equal(said.code, ERROR_MISSING);
-	assert_says(said.error, "copy: it lacks the slot 'decisions', which "
-				"backends/contract/backend.h describes");
+	assert_says(said.error, "copy: it lacks the slot 'decisions', see "
+				"backends/contract/backend.h");
 	assert_says(said.out, "verify: nothing was compared; without: copy");
 	free(said.out);
 	said = say("measure torn-1 -m tiny");
 	assert_int_equal(said.code, ERROR_MISSING);
-	assert_says(said.error, "backend torn lacks the slot 'update', which "
-				"backends/contract/backend.h describes");
+	assert_says(said.error, "backend torn lacks the slot 'update', see "
+				"backends/contract/backend.h");
 	free(said.out);
 	own_backends[TORN].version = BACKEND_VERSION - 1;
 	said = say("measure torn-1 -m tiny");
 	assert_int_equal(said.code, ERROR_MISSING);
-	assert_says(said.error, "backend torn is written for version ");
+	assert_says(said.error, "backend torn was written for version ");
 	free(said.out);
 }
 

@@ -120,15 +120,16 @@ int device_open(const struct backend *backend,
 
 	*device = NULL;
 	if (backend->version != BACKEND_VERSION)
-		return error_set(err, ERROR_MISSING, "backend %s is written "
-				 "for version %d of the contract (backends/"
-				 "contract/backend.h), which is version %d now",
+		return error_set(err, ERROR_MISSING, "backend %s was written "
+				 "for version %d of the contract "
+				 "(backends/contract/backend.h), which is now "
+				 "version %d",
 				 backend->name,
 				 backend->version, BACKEND_VERSION);
 	if (lacked)
 		return error_set(err, ERROR_MISSING, "backend %s lacks the "
-				 "slot '%s', which backends/contract/backend.h "
-				 "describes", backend->name, lacked);
+				 "slot '%s', see backends/contract/backend.h",
+				 backend->name, lacked);
 	if (backend->unavailable)
 		return error_set(err, ERROR_MISSING, "backend %s: %s",
 				 backend->name, backend->unavailable);
@@ -213,10 +214,10 @@ static int refuse_norm(const struct model *model, struct error *err)
 	char where[80];
 
 	layer_describe(model, model_lone_norm(model), where, sizeof(where));
-	return error_set(err, ERROR_USAGE, "model '%s', %s: 1 sample of 1x1 "
-			 "is 1 value per channel, of which there is no "
-			 "variance; batch norm trains with 2 or more: choose "
-			 "another --batch", model->name, where);
+	return error_set(err, ERROR_USAGE, "model '%s', %s: 1 sample of 1x1 is "
+			 "1 value per channel, whose variance is undefined; "
+			 "batch norm needs 2 or more: choose another --batch",
+			 model->name, where);
 }
 
 int program_compile(struct device *device, const struct model *model,
@@ -314,9 +315,9 @@ int program_hold(struct program *program, const struct held_data *data,
 		 struct error *err)
 {
 	if (!model_has_classes(program->model))
-		return error_set(err, ERROR_MISSING, "model %s has targets "
-				 "that are vectors, and a data set on a device "
-				 "has classes", program->model->name);
+		return error_set(err, ERROR_MISSING, "model %s needs vector "
+				 "targets; a data set held on a device has "
+				 "only class labels", program->model->name);
 	if (slots(program)->hold(program, data, err))
 		return -1;
 	program->held = data->train.count;
@@ -470,7 +471,7 @@ void program_explain(const struct program *program, char *text, size_t size)
 	if (program->activation_bytes)
 		snprintf(text + used, size - used,
 			 "activations and gradients of %d samples: %.1f MB, "
-			 "%.1f if none shared memory\n",
+			 "%.1f MB without sharing memory\n",
 			 program->options.batch,
 			 (double)program->activation_bytes * 1e-6,
 			 (double)program->unshared_bytes * 1e-6);

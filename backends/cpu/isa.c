@@ -79,7 +79,7 @@ int cpu_check_precision(const struct cpu_kernels *kernels,
 	if (options->algorithm == ALGORITHM_DENSE)
 		return error_set(err, ERROR_USAGE,
 				 "--precision bf16: the dense algorithm is "
-				 "fp32 alone; leave one of the options out");
+				 "fp32 only; leave out one of the two options");
 	if (kernels->bf16)
 		return 0;
 	for (size_t i = 0; cpu_builds[i] && !able; i++)
@@ -87,16 +87,17 @@ int cpu_check_precision(const struct cpu_kernels *kernels,
 			able = cpu_builds[i];
 	if (!able)
 		return error_set(err, ERROR_MISSING,
-				 "--precision bf16: no kernels for this kind "
-				 "of processor have it");
+				 "--precision bf16: not supported by any "
+				 "kernels for this kind of processor");
 	if (able->supported())
 		return error_set(err, ERROR_MISSING,
 				 "--precision bf16: the %s kernels are fp32 "
-				 "alone; those of BENCH_ISA=%s are not",
+				 "only; BENCH_ISA=%s supports it",
 				 kernels->name, able->name);
 	return error_set(err, ERROR_MISSING,
 			 "--precision bf16 needs %s; the %s kernels, the best "
-			 "here, are fp32 alone", able->bf16, kernels->name);
+			 "on this CPU, are fp32 only",
+			 able->bf16, kernels->name);
 }
 
 const struct peak *cpu_peak(int index)

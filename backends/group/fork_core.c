@@ -54,7 +54,7 @@ static int take_memory(const struct fork_core *core, size_t bytes,
 	if (!number)
 		return 0;
 	return error_set(err, ERROR_FAILED, "cannot allocate %zu bytes of "
-			 "memory that the cores share: %s", bytes,
+			 "shared memory for the cores: %s", bytes,
 			 strerror(number));
 }
 
@@ -152,8 +152,8 @@ int fork_core_offer(struct group *group, float *values, size_t count,
 	size_t place;
 
 	if (!block)
-		return error_set(err, ERROR_FAILED, "what core %d offers is "
-				 "not in memory that the cores share",
+		return error_set(err, ERROR_FAILED, "the buffer of core %d is "
+				 "not in the cores' shared memory",
 				 group->rank);
 	place = (size_t)((const char *)values - block->parts) -
 		(size_t)group->rank * block->bytes;

@@ -86,8 +86,8 @@ static void describe_death(const struct worker *worker, pid_t waited,
 			  (long)worker->pid, WTERMSIG(status),
 			  strsignal(WTERMSIG(status)),
 			  WTERMSIG(status) == SIGKILL ?
-				  ", by a user or, out of memory, by the "
-				  "kernel" :
+				  ", possibly by the kernel's out-of-memory "
+				  "killer" :
 				  "");
 	else
 		error_set(&ending->err, ERROR_FAILED,
@@ -245,8 +245,8 @@ static int run_all(struct launcher *launcher, const struct transport *transport,
 	wait_for_all(launcher);
 	if (failed)
 		return error_set(err, ERROR_FAILED,
-				 "%d processes wanted, %d could be started: %s",
-				 launcher->size, started, strerror(failed));
+				 "only %d of %d processes could be started: %s",
+				 started, launcher->size, strerror(failed));
 	return meeting_blame(&launcher->work.shared->meeting,
 			     launcher->endings, err);
 }

@@ -125,8 +125,8 @@ static int run_all(struct thread_core *cores, struct thread_crew *crew,
 		pthread_join(cores[r].thread, NULL);
 	if (failed)
 		return error_set(err, ERROR_FAILED,
-				 "%d threads wanted, %d could be created: %s",
-				 size, started, strerror(failed));
+				 "only %d of %d threads could be created: %s",
+				 started, size, strerror(failed));
 	return meeting_blame(&crew->meeting, crew->endings, err);
 }
 

@@ -87,10 +87,10 @@ int blas_prepare(int threads, struct error *err)
 	/* Its single buffer is waited for by spinning. */
 	if (threads > 1 && flavour == FLAVOUR_OPENMP && !omp_is_alone())
 		return error_set(err, ERROR_MISSING,
-				 "this is the OpenMP OpenBLAS, which all but "
-				 "stops when %d threads use it at once; set "
-				 "OMP_NUM_THREADS=1, or apt-get install "
-				 "libopenblas0-pthread", threads);
+				 "this is the OpenMP OpenBLAS, which becomes "
+				 "extremely slow when %d threads use it at "
+				 "once; set OMP_NUM_THREADS=1, or apt-get "
+				 "install libopenblas0-pthread", threads);
 	openblas_set_num_threads(1);
 	return 0;
 }

@@ -72,9 +72,9 @@ static int refuse_second(const struct verification *v,
 	for (int b = 0; b < v->count; b++)
 		if (v->results[b].target.backend == target->backend)
 			return error_set(err, ERROR_USAGE,
-					 "'%s' beside '%s': one device of a "
-					 "backend at a time can be verified; "
-					 "give each a command", target->name,
+					 "'%s' and '%s': only one device of a "
+					 "backend can be verified at a time; "
+					 "use a command for each", target->name,
 					 v->results[b].target.name);
 	return 0;
 }
@@ -97,8 +97,8 @@ static int add_backend(struct verification *v, const char *text,
 			choices_add(&choices, other->name);
 	if (!backend || backend->is_oracle)
 		return error_set(err, ERROR_USAGE,
-				 "'%.40s' is no backend that can be compared "
-				 "with the reference; %s", text,
+				 "'%.40s' is not a backend that can be "
+				 "compared with the reference; %s", text,
 				 choices_advise(&choices));
 	if (target_parse(&target, text, err) || refuse_second(v, &target, err))
 		return -1;

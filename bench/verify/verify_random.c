@@ -191,7 +191,7 @@ int verify_random(const struct options *options, const struct target *targets,
 
 		wrong |= tally.failures;
 		if (failed && tally.failures) {
-			fprintf(log, "bench: %s: behind %d networks: %s\n",
+			fprintf(log, "bench: %s: after %d networks: %s\n",
 				name, tally.trials, err->message);
 		} else if (failed && (err->kind != ERROR_MISSING ||
 				      options->argument_count)) {

@@ -11,7 +11,7 @@ int verify_check_slots(const struct backend *backend, struct error *err)
 	const char *lacked = backend_lacks(backend, 1);
 
 	return lacked ? error_set(err, ERROR_MISSING, "it lacks the slot '%s', "
-				  "which backends/contract/backend.h describes",
+				  "see backends/contract/backend.h",
 				  lacked) : 0;
 }
 

@@ -533,7 +533,7 @@ static int compare_state(struct trial *trial, int which, struct error *err)
 
 		keep(trial, error_of(states[0] + at, states[1] + at, count,
 				     rounding, scale_of(trial, t, states[1])),
-		     "state %d of %s behind a later update", which,
+		     "state %d of %s after a later update", which,
 		     task->tensors[t].name);
 	}
 	return 0;

@@ -285,7 +285,7 @@ static int choice_fail(const struct candidate *list, int count,
 					 list[i].info.unusable);
 	if (choice)
 		return error_set(err, ERROR_MISSING,
-				 "no OpenCL device '%s'; there is: %s", choice,
+				 "no OpenCL device '%s'; available: %s", choice,
 				 names);
 	return error_set(err, ERROR_MISSING,
 			 "no OpenCL device can be used: %s", names);

@@ -44,14 +44,14 @@ static int class_check(const struct device_class *class, cl_device_id device,
 		return -1;
 	if (items > most)
 		return error_set(err, ERROR_MISSING,
-				 "the %s class has work-groups of %zu items, "
-				 "and this device allows %zu; choose "
+				 "the %s class needs work-groups of %zu items, "
+				 "but this device allows %zu; choose "
 				 "--device-class %s", class->name, items, most,
 				 cpu_class.name);
 	if (items > 1 && LOCAL_BYTES > memory)
 		return error_set(err, ERROR_MISSING,
 				 "the %s class needs %d bytes of local memory, "
-				 "and this device has %llu; choose "
+				 "but this device has %llu; choose "
 				 "--device-class %s", class->name, LOCAL_BYTES,
 				 (unsigned long long)memory, cpu_class.name);
 	return 0;

@@ -56,15 +56,15 @@ static int refuse(const struct candidate *whole, int most, int size,
 	if (most == 1)
 		return error_set(err, ERROR_MISSING,
 				 "OpenCL device '%s' with %d compute unit%s "
-				 "cannot be split into %d sub-devices, nor "
-				 "are there %d devices to choose from; only "
-				 "opencl, without a number, is possible",
+				 "cannot be split into %d sub-devices, and "
+				 "there are not %d devices; use opencl without "
+				 "a number",
 				 info->name, info->units,
 				 info->units == 1 ? "" : "s", size, size);
 	return error_set(err, ERROR_MISSING,
 			 "OpenCL device '%s' with %d compute units can be "
-			 "split into %d sub-devices at most, not %d; "
-			 "opencl-%d is possible", info->name, info->units,
+			 "split into at most %d sub-devices, not %d; use "
+			 "opencl-%d", info->name, info->units,
 			 most, size, most);
 }
 
@@ -103,8 +103,8 @@ static int check_count(const struct candidate *whole, int count, int size,
 	return count >= size ? 0 :
 	       error_set(err, ERROR_MISSING,
 			 "the driver of OpenCL device '%s' made %d sub-devices "
-			 "where %d were wanted; only opencl, without a number, "
-			 "is possible", whole->info.name, count, size);
+			 "instead of %d; use opencl without a number",
+			 whole->info.name, count, size);
 }
 
 int device_split(struct candidate *device, int rank, int size,

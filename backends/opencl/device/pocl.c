@@ -120,8 +120,9 @@ int cache_choose(struct error *err)
 	if (!safe || !is_ours(path, 1))
 		return error_set(err, ERROR_MISSING,
 				 "the folder for compiled kernels '%.*s%s' "
-				 "(from %s) is not private to this user; fix "
-				 "that, or set " VARIABLE " to one that is",
+				 "(from %s) can be accessed by other users; "
+				 "fix its permissions, or set "
+				 VARIABLE " to one that is",
 				 SHOWN, path, strlen(path) > SHOWN ? "..." : "",
 				 from);
 	return setenv(VARIABLE, path, 1) ?

@@ -37,14 +37,14 @@ static int check_memory(const struct opencl_program *program,
 		snprintf(each, sizeof(each), "%d times ", device->parts);
 	if (copies * (train + test) > all / HELD_SHARE)
 		return error_set(err, ERROR_MISSING,
-				 "%s%.1f MB are more than a quarter of the "
+				 "%s%.1f MB is more than a quarter of the "
 				 "device's memory of %.1f MB",
 				 each, (double)(train + test) * 1e-6,
 				 (double)all * 1e-6);
 	if (train > most || test > most)
 		return error_set(err, ERROR_MISSING,
-				 "%.1f MB are more than the device allows in "
-				 "one piece, %.1f MB",
+				 "%.1f MB exceeds the device's largest "
+				 "allocation, %.1f MB",
 				 (double)(train > test ? train : test) * 1e-6,
 				 (double)most * 1e-6);
 	return 0;

@@ -53,7 +53,7 @@ static int group_check(const struct launch *launch, cl_program built,
 	if ((size_t)launch->group_items <= most)
 		return 0;
 	return error_set(err, ERROR_MISSING,
-			 "kernel %s has work-groups of %d items, and this "
+			 "kernel %s needs work-groups of %d items, but this "
 			 "device allows %zu; choose --device-class cpu",
 			 launch->name, launch->group_items, most);
 }
@@ -88,7 +88,7 @@ static int first_finish(const struct opencl_program *program,
 					  clFinish(program->queue);
 
 	launch->has_run = 1;
-	return status ? allocation_fail(err, status, "clFinish behind %s",
+	return status ? allocation_fail(err, status, "clFinish after %s",
 					launch->name) : 0;
 }
 

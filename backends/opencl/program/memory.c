@@ -94,8 +94,8 @@ static void explain_memory(const struct opencl_program *program, size_t bytes,
 	    (!err->memory && bytes <= most))
 		return;
 	snprintf(err->message + length, sizeof(err->message) - length,
-		 "; the device has %.1f MB, and %.1f MB at most in a buffer: "
-		 "choose a smaller --batch", (double)all * 1e-6,
+		 "; the device has %.1f MB, at most %.1f MB of it in one "
+		 "buffer: choose a smaller --batch", (double)all * 1e-6,
 		 (double)most * 1e-6);
 }
 

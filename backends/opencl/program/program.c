@@ -76,7 +76,7 @@ static int program_build(struct opencl_program *program, struct error *err)
 	cl_int status = clFinish(program->queue);
 
 	if (status)
-		return allocation_fail(err, status, "clFinish behind buffers");
+		return allocation_fail(err, status, "clFinish after buffers");
 	if (program_class(program)->build(program, err) ||
 	    generic_build(program, err))
 		return -1;
@@ -99,8 +99,9 @@ static int pixels_check(const struct opencl_program *program, int samples,
 		if ((double)samples * in.height * in.width > INT_MAX)
 			return error_set(err, ERROR_USAGE, "a batch of %d "
 					 "samples of %dx%d pixels is too "
-					 "large: OpenCL kernels count at most "
-					 "%d pixels; use backend cpu", samples,
+					 "large: the OpenCL kernels allow at "
+					 "most %d pixels; use backend cpu",
+					 samples,
 					 in.height, in.width, INT_MAX);
 	}
 	return 0;

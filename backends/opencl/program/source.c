@@ -129,8 +129,9 @@ static int build_fail(const struct opencl_device *device, const char *name,
 	if (strlen(log) < 2)
 		cache_explain(cache, sizeof(cache));
 	error_set(err, ERROR_FAILED,
-		  "the kernels of a %s were not built: clBuildProgram: %s%s%s\n"
-		  "%s", name, status_name(status), cache[0] ? ": " : "", cache,
+		  "the kernels of a %s could not be built: clBuildProgram: "
+		  "%s%s%s\n%s",
+		  name, status_name(status), cache[0] ? ": " : "", cache,
 		  log);
 	free(log);
 	return -1;
