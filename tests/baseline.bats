@@ -101,7 +101,7 @@ advises"*"--base-ref"* ]]
 		set -- $option
 		check "--$1" "$2"
 		[ "$status" -eq 2 ]
-		[[ "$stderr" == *"--$1 $2, and the baseline has $3;"* ]]
+		[[ "$stderr" == *"--$1 $2, but the baseline has $3;"* ]]
 	done
 	check --seed 2 --lr 0.5
 	[[ "$stderr" == *"--seed 2,"*"--lr 0.5,"* ]]
@@ -134,8 +134,8 @@ advises"*"--base-ref"* ]]
 		edit b/runs.csv "$column" "$value"
 		check
 		[ "$status" -eq 3 ]
-		[[ "$stderr" == *"no verdict: null-1: the baseline is of \
-another machine"*"$name"*": "*", then "* ]]
+		[[ "$stderr" == *"no verdict: null-1: the baseline differs in \
+machine (the "*"$name"*": "*", then "* ]]
 		[[ "$stderr" == *"verdict: none"* ]]
 		[ ! -e checked ]
 	done <<-END
@@ -151,11 +151,11 @@ another machine"*"$name"*": "*", then "* ]]
 	OPENBLAS_CORETYPE=x check
 	[ "$status" -eq 3 ]
 	# Where bench chooses one for OpenBLAS, the first has another.
-	[[ "$stderr" == *"the baseline is of other variables (first the baseline's, \
-then this one's): "*"OPENBLAS_CORETYPE=x: of the second only"* ]]
+	[[ "$stderr" == *"the baseline differs in environment variables (the \
+baseline's first, then this run's): "*"OPENBLAS_CORETYPE=x: only in the second"* ]]
 	edit b/runs.csv os 'v+"x"'
 	OPENBLAS_CORETYPE=x check
-	[[ "$stderr" == *"is of another machine, other variables (first"* ]]
+	[[ "$stderr" == *"differs in machine, environment variables (the"* ]]
 	rm -rf b
 	cp -r good b
 	# The same for the head alone is what is asked about.
@@ -179,7 +179,7 @@ then this one's): "*"OPENBLAS_CORETYPE=x: of the second only"* ]]
 		device_name:"x":device
 		device_driver:"y":driver
 		cpus:"77":CPUs allowed
-		dataset_sha256:"0" * 64:other work*dataset_sha256
+		dataset_sha256:"0" * 64:workload*dataset_sha256
 	END
 }
 
@@ -187,7 +187,7 @@ then this one's): "*"OPENBLAS_CORETYPE=x: of the second only"* ]]
 	save b null-1
 	check null-1 null-2 cpu-1
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"null-2, cpu-1: not in the baseline b: save it, \
+	[[ "$stderr" == *"null-2, cpu-1: not in the baseline b: save it there, \
 or leave it out"* ]]
 }
 
@@ -249,7 +249,7 @@ refuses() {
 	sed -i 1q b/runs.csv
 	refuses "b/runs.csv"
 	printf '%s' "$(head -c -100 b/runs.csv)" >b/runs.csv
-	refuses "b/runs.csv:13: expected a whole row"
+	refuses "b/runs.csv:13: expected a complete row"
 	rm b/observations.csv
 	refuses "b/observations.csv: no such file"
 	: >b/runs.csv
@@ -267,5 +267,5 @@ refuses() {
 	"$BENCH" run null-1 "${TINY[@]}" -o b >/dev/null
 	check
 	[ "$status" -eq 5 ]
-	[[ "$stderr" == *"expected processes of bench baseline save"* ]]
+	[[ "$stderr" == *"expected processes from bench baseline save"* ]]
 }

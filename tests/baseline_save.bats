@@ -13,12 +13,12 @@ setup() {
 	mkdir other
 	echo mine >other/notes
 	run -2 "$BENCH" baseline save other null-1 "${WORK[@]}"
-	[[ "$output" == *"other: not the folder of a baseline, it holds notes"* ]]
+	[[ "$output" == *"other: not a baseline's folder, it holds notes"* ]]
 	[ "$(ls other)" = notes ]
 	"$BENCH" run null-1 "${TINY[@]}" -o run >/dev/null
 	cp -r run before
 	run -2 "$BENCH" baseline save run null-1 "${WORK[@]}"
-	[[ "$output" == *"not the folder of a baseline, it holds other results"* ]]
+	[[ "$output" == *"not a baseline's folder, it holds other results"* ]]
 	diff -r run before
 	touch file
 	run ! "$BENCH" baseline save file null-1 "${WORK[@]}"
@@ -82,7 +82,7 @@ saving() {
 		done
 		[ -n "$(ls -d b/unfinished-*)" ]
 		"$BENCH" baseline show b >/dev/null
-		[ "$signal" = KILL ] || grep -q "is in b/unfinished-" err
+		[ "$signal" = KILL ] || grep -q "are in b/unfinished-" err
 		rm -r b/unfinished-*
 	done
 	save b null-1
@@ -113,7 +113,7 @@ saving() {
 		"${WORK[@]}"
 	diff -r b before
 	run -5 "$BENCH" baseline show empty
-	[[ "$output" == *"empty: no baseline is in this folder: "* ]]
+	[[ "$output" == *"empty: no baseline in this folder: "* ]]
 }
 
 @test "too few processes for a verdict are told when they are saved" {
@@ -122,7 +122,7 @@ saving() {
 against this baseline"* ]]
 	check --blocks 12
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"null-1: the baseline has 6 processes, and 12 are \
+	[[ "$stderr" == *"null-1: the baseline has 6 processes, but 12 are \
 needed: bench baseline save b null-1 "* ]]
 	[ ! -e checked ]
 }
@@ -144,8 +144,8 @@ needed: bench baseline save b null-1 "* ]]
 @test "a check says when it measures more or less than was saved" {
 	save b null-1
 	check
-	[[ "$stderr" == *"note: null-1: 6 processes are compared with the 12 \
-that the baseline has"* ]]
+	[[ "$stderr" == *"note: null-1: comparing 6 processes with the 12 of \
+the baseline"* ]]
 	check --blocks 12
 	[[ "$stderr" != *"that the baseline has"* ]]
 }

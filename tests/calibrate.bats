@@ -39,7 +39,7 @@ set_cells() {
 @test "too few blocks are warned of" {
 	run --separate-stderr "$BENCH" calibrate null-1 --model tiny \
 		"${DATA[@]}" --blocks 39 --floors floors.csv --dry-run
-	[[ "$stderr" == *"note: 39 blocks are few: with fewer than 40 "* ]]
+	[[ "$stderr" == *"note: only 39 blocks: with fewer than 40 "* ]]
 	run --separate-stderr "$BENCH" calibrate null-1 --model tiny \
 		"${DATA[@]}" --blocks 40 --floors floors.csv --dry-run
 	[[ "$stderr" != *"are few"* ]]
@@ -91,7 +91,7 @@ set_cells() {
 	set_cells floor_pct 40
 	margin
 	[ "$MARGIN" = 40 ]
-	[[ "$output" == *"slower only from 40.0 % on"* ]]
+	[[ "$output" == *"a slowdown counts only from 40.0 % on"* ]]
 	# A quiet machine does not make the gate finer.
 	set_cells floor_pct 0.5
 	margin
@@ -105,10 +105,10 @@ set_cells() {
 	set_cells host_key 0123456789abcdef
 	margin
 	[ "$MARGIN" = 3 ]
-	[[ "$stderr" == *"null-1: all noise floors are of other machines"* ]]
+	[[ "$stderr" == *"null-1: all noise floors are from other machines"* ]]
 	mv results/floors.csv mine.csv
 	margin --floors mine.csv
-	[[ "$stderr" == *"are of other machines"*"bench calibrate"* ]]
+	[[ "$stderr" == *"are from other machines"*"bench calibrate"* ]]
 }
 
 @test "what is wrong with the file is said before anything is measured" {

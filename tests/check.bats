@@ -318,7 +318,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	few cpu-1 --base ./older
 	[ "$status" -eq 3 ]
 	grep -q -e ' --batch=32 ' verified
-	[[ "$stderr" == *"note: the base is an older bench, which verifies training with 32 samples, but not a test"* ]]
+	[[ "$stderr" == *"note: the base is an older bench: it verifies training with 32 samples, but no test"* ]]
 	[[ "$stderr" != *"the head is an older"* ]]
 }
 
@@ -353,7 +353,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 @test "a base that is no bench: what else it can be measured with" {
 	few null-1 --base "$(command -v false)"
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"null-1, base: ended with exit code 1, and it printed no row of bench measure: --base has to be a bench; any other program is measured with --base-cmd"* ]]
+	[[ "$stderr" == *"null-1, base: ended with exit code 1, and it printed no rows of bench measure: --base expects a bench binary; measure other programs with --base-cmd"* ]]
 	few null-1 --head "$(command -v true)"
 	[ "$status" -eq 6 ]
 	[[ "$stderr" == *"null-1, head: exited with code 0, but "*"--head has to be a bench"* ]]
@@ -365,7 +365,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 @test "what is not there: exit 4" {
 	few null-1 --base ./nowhere
 	[ "$status" -eq 4 ]
-	[[ "$stderr" == *"--base: there is no program './nowhere'"* ]]
+	[[ "$stderr" == *"--base: no such program: './nowhere'"* ]]
 	mkdir -p old/build
 	few null-1 --base old
 	[ "$status" -eq 4 ]
@@ -467,11 +467,11 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	[ "$(find build -name 'bench*' | wc -l)" -eq 1 ]
 	cmp "$(find build -name 'bench*')" "$BENCH"
 	few null-1 --base-ref HEAD
-	[[ "$stderr" == *"the base, "*", was built before with "*build/base/* ]]
+	[[ "$stderr" == *"the base, "*", was already built with "*build/base/* ]]
 	[[ "$stderr" != *"building the base"* ]]
 	few null-1 --base-ref nosuch
 	[ "$status" -eq 5 ]
-	[[ "$stderr" == *"'nosuch' is no revision of "* ]]
+	[[ "$stderr" == *"'nosuch' is not a revision of "* ]]
 	printf 'all:\n\tfalse\n' >Makefile
 	git -c user.name=n -c user.email=e commit -qam m
 	few null-1 --base-ref HEAD
@@ -552,7 +552,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	: >build
 	few null-1 --base-ref HEAD
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"note: the base cannot be kept as "*"built again"* ]]
+	[[ "$stderr" == *"note: the base could not be cached as "*"rebuilt next time"* ]]
 	[ "$(cell few/verdicts.csv 1 pairs)" = 6 ]
 }
 

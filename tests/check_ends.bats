@@ -19,13 +19,13 @@ setup() {
 	wait "$pid" || status=$?
 	[ "$status" -eq 130 ] || { cat log; return 1; }
 	grep -q "verdict: none" log
-	grep -q "the rows so far are in cut; .*, start it again" log
+	grep -q "the rows so far are in cut; .*, start over" log
 	[ ! -e cut/verdicts.csv ]
 	run "$BENCH" table cut
 	[ "$status" -eq 5 ]
 	[[ "$output" == *"did not come to a verdict"* ]]
 	run -5 "$BENCH" plot cut
-	[[ "$output" == *"only the processes of bench check"*"did not come to a \
+	[[ "$output" == *"only the processes of a bench check"*"did not come to a \
 verdict"* ]]
 }
 

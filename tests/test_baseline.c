@@ -228,7 +228,7 @@ static void counted_without_pairs(void **state)
 	assert_int_equal(row.gate.verdict, GATE_REGRESSION);
 	gate_advise(&row.gate, "why");
 	assert_int_equal(row.gate.verdict, GATE_ADVISORY);
-	assert_non_null(strstr(row.gate.reason, "99 by the base, 100"));
+	assert_non_null(strstr(row.gate.reason, "base 99, head 100"));
 	campaign_release(&campaign);
 }
 

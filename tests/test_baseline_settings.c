@@ -98,7 +98,7 @@ static void only_what_was_given_can_disagree(void **state)
 	assert_int_equal(settings_agree(&options, &made.run, &err), 0);
 	options_release(&options);
 	/* The default, and not the baseline's. */
-	disagrees("--seed 1", &made.run, "--seed 1, and the baseline has 7");
+	disagrees("--seed 1", &made.run, "--seed 1, but the baseline has 7");
 	/* More iterations than there are: of 70 samples these are not all. */
 	parse(&options, "--steps 9");
 	assert_int_equal(settings_agree(&options, &made.run, &err), -1);
@@ -119,13 +119,13 @@ static void residence_is_repeated(void **state)
 	/* Cores beside a device have no such thing. */
 	assert_int_equal(settings_agree(&options, &made.run, &err), 0);
 	snprintf(made.run.resident, sizeof(made.run.resident), "no");
-	disagrees("--resident auto", &made.run, "and the baseline has no");
+	disagrees("--resident auto", &made.run, "but the baseline has no");
 	settings_repeat(&options, &made.run);
 	assert_string_equal(options.resident, "no");
 	/* It did not fit. */
 	snprintf(made.run.not_resident_reason,
 		 sizeof(made.run.not_resident_reason), "too much");
-	disagrees("--resident no", &made.run, "and the baseline has auto");
+	disagrees("--resident no", &made.run, "but the baseline has auto");
 	settings_repeat(&options, &made.run);
 	assert_string_equal(options.resident, "auto");
 	options_release(&options);
@@ -143,7 +143,7 @@ static void classes_are_repeated(void **state)
 	assert_int_equal(settings_check(&made.run, &err), 0);
 	assert_int_equal(settings_agree(&options, &made.run, &err), 0);
 	snprintf(made.run.device_class, sizeof(made.run.device_class), "gpu");
-	disagrees("--device-class cpu", &made.run, "and the baseline has gpu");
+	disagrees("--device-class cpu", &made.run, "but the baseline has gpu");
 	settings_repeat(&options, &made.run);
 	assert_string_equal(options.device_class, "gpu");
 	options_release(&options);

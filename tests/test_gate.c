@@ -118,8 +118,8 @@ static void below_the_least(void **state)
 	assert_true(row.screen.lower > 1 && row.screen.lower < 1.01);
 	assert_int_equal(row.screen.slower, 0);
 	assert_true(row.screen.p_slower > .025);
-	expect(&row, GATE_INCONCLUSIVE, " % would not be seen, 5 % is wanted: "
-					"a quieter machine or more blocks");
+	expect(&row, GATE_INCONCLUSIVE, " % can be detected, 5 % is required: "
+					"use a quieter machine or more blocks");
 	row = row_of(stage_of(-3.5, 6), nothing);
 	assert_int_equal(row.screen.faster, 0);
 }
@@ -144,11 +144,11 @@ static void not_confirmed(void **state)
 	expect(&row, GATE_OK, "was not confirmed: -6.0 %");
 	row = row_of(stage_of(6, 2), nothing);
 	expect(&row, GATE_INCONCLUSIVE,
-	       "0 pairs of the confirmation, 12 are needed: more blocks");
+	       "0 pairs of the confirmation, 12 are needed: use more blocks");
 	/* A confirmation that could not have seen it is none. */
 	row = row_of(stage_of(6, 2), stage_of(2, 9));
-	expect(&row, GATE_INCONCLUSIVE, "not confirmed, but there a slowdown "
-					"under ");
+	expect(&row, GATE_INCONCLUSIVE, "not confirmed, but there only "
+					"slowdowns above ");
 	assert_non_null(strstr(row.reason, "more blocks")); /* whole */
 }
 
@@ -159,8 +159,8 @@ static void too_noisy(void **state)
 	(void)state;
 	expect(&row, GATE_OK, "");
 	row = row_of(stage_of(0, 9), nothing);
-	expect(&row, GATE_INCONCLUSIVE, "a slowdown under 9.9 % would not be "
-					"seen, 5 % is wanted");
+	expect(&row, GATE_INCONCLUSIVE, "only slowdowns above 9.9 % can be "
+					"detected, 5 % is required");
 	/* A clear improvement is no less clear. */
 	row = row_of(stage_of(-20, 9), nothing);
 	assert_true(row.screen.detectable > 1.05);
@@ -179,7 +179,7 @@ static void too_few(void **state)
 	assert_int_equal(gate_wants_confirmation(&row), 0);
 	row.confirm = stage_of(6, .1);
 	expect(&row, GATE_INCONCLUSIVE,
-	       "11 pairs of the screen, 12 are needed: more blocks");
+	       "11 pairs of the screen, 12 are needed: use more blocks");
 	measure(&row.screen, &row.rule, logs, 12);
 	assert_int_equal(gate_wants_confirmation(&row), 1);
 	expect(&row, GATE_REGRESSION, "");
@@ -192,7 +192,7 @@ static void too_few(void **state)
 	measure(&row.screen, &row.rule, logs, 5);
 	assert_true(row.screen.lower == 0 && row.screen.upper == INFINITY);
 	expect(&row, GATE_INCONCLUSIVE,
-	       "no slowdown would be seen in 5 pairs: more blocks");
+	       "no slowdown can be detected in 5 pairs: use more blocks");
 }
 
 /* The base against itself: a flag there, either way, says that something else
@@ -254,7 +254,7 @@ static void raised_margin(void **state)
 	expect(&row, GATE_OK, "");
 	shift(logs, 0, 12);
 	measure(&row.screen, &row.rule, logs, PAIRS);
-	expect(&row, GATE_INCONCLUSIVE, "10 % is wanted");
+	expect(&row, GATE_INCONCLUSIVE, "10 % is required");
 }
 
 static void refused(void **state)

@@ -19,8 +19,8 @@ static void expect_holm(int count, const double *p, const char *regressions)
 				 rows[i].reason);
 		if (regressions[i] != 'R')
 			assert_non_null(strstr(rows[i].reason,
-					       "is not sure enough beside the "
-					       "other rows"));
+					       "is not significant given the "
+					       "number of rows"));
 	}
 }
 

@@ -164,14 +164,14 @@ static void counters_are_exact(void **state)
 			run->reduced_bytes = head ? 4000 : 4004;
 	}
 	rows = judge("cpu-1", "cpu-8");
-	expect(&rows[0], GATE_REGRESSION, "allocations in as many iterations, "
-	       "exactly: 0 by the base, 1 by the head");
-	expect(&rows[1], GATE_FASTER, "reduced bytes in as many iterations");
+	expect(&rows[0], GATE_REGRESSION, "allocations in the same number of "
+	       "iterations (exact): base 0, head 1");
+	expect(&rows[1], GATE_FASTER, "reduced bytes in the same number of");
 	release(state);
 	add_stage("cpu-1", CHECK_SCREEN, .9);
 	for (size_t i = 0; i < campaign.run_count; i++)
 		campaign.runs[i].launches = campaign.runs[i].arm[0];
-	expect(judge("cpu-1", "cpu-8"), GATE_FASTER, "launches in as many");
+	expect(judge("cpu-1", "cpu-8"), GATE_FASTER, "launches in the same");
 }
 
 static void counters_that_say_nothing(void **state)

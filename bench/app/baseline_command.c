@@ -56,7 +56,7 @@ static void print_rest(struct saving *saving, FILE *log)
 	if (!campaign->dir[0])
 		return;
 	if (campaign->observation_count) {
-		fprintf(log, "note: what was measured is in %s; the baseline "
+		fprintf(log, "note: the measurements are in %s; the baseline "
 			"is unchanged\n", saving->store.work);
 		return;
 	}

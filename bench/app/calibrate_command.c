@@ -32,7 +32,7 @@ static int find_floor(struct floor *floor, const struct pair_stage *stage,
 
 	if (!pairs)
 		return error_set(err, ERROR_FAILED, "%s: no pair of processes "
-				 "has %s", floor->target, floor->metric);
+				 "reports %s", floor->target, floor->metric);
 	if (floor_estimate(&ratio, logs, pairs, seed, err))
 		return -1;
 	floor->floor_pct = 100 * (ratio - 1);
@@ -105,9 +105,9 @@ static int print_table(struct floor (*floors)[FLOOR_METRICS], int targets,
 	grid_draw(&grid, &table, out);
 	grid_free(&grid);
 	print_note(out, &table, "19 of 20 checks of one program against "
-		   "itself, %ld pairs each, differ by less; bench check calls "
-		   "slower what is beyond the margin; start-up, and seconds of "
-		   "CPU in the loop, are not gated",
+		   "itself, %ld pairs each, differ by less; bench check "
+		   "reports anything beyond the margin as slower; start-up and "
+		   "CPU seconds are not gated",
 		   floors[0][FLOOR_ITER].check_pairs);
 	return 0;
 }
@@ -126,9 +126,9 @@ static int calibrate(struct check *check, FILE *out, FILE *log,
 	progress_pause(&check->progress);
 	if (check->log && options->blocks != OPTION_UNSET &&
 	    options->blocks < FLOOR_LEAST_PAIRS)
-		fprintf(log, "note: %ld blocks are few: with fewer than %d a "
-			"floor may come out far too low, and bench check then "
-			"takes noise for a slowdown\n", options->blocks,
+		fprintf(log, "note: only %ld blocks: with fewer than %d the "
+			"floor may be far too low, and bench check would "
+			"report noise as a slowdown\n", options->blocks,
 			FLOOR_LEAST_PAIRS);
 	if (options->dry_run || check->log)
 		check_print_plan(check, options->dry_run ? out : log);

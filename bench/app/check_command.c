@@ -72,7 +72,7 @@ static int measure(struct check *check, struct judged *rows, struct error *err)
 	if (check->log) {
 		check_print_time(time, check_estimate(check));
 		progress_pause(&check->progress);
-		fprintf(check->log, "slower in the screen: measured again, "
+		fprintf(check->log, "slower in the screen: measuring again, "
 			"about %s\n", time);
 	}
 	return measure_stage(check, CHECK_CONFIRM, 1, rows, err);

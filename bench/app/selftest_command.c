@@ -52,13 +52,13 @@ struct test_case {
 };
 
 static const struct test_case cases[] = {
-	{ "two commands that take as long", 0, "ok", 1,
+	{ "two commands that take the same time", 0, "ok", 1,
 	  { CHECK, "--base-cmd=" PLAY "base 100000",
 	    "--head-cmd=" PLAY "head 100000" } },
 	{ "9 % slower in each process", 1, "REGRESSION", 1,
 	  { CHECK, "--base-cmd=" PLAY "base 100000",
 	    "--head-cmd=" PLAY "head 109000" } },
-	{ "9 % slower, and not when measured again", 0, "was not confirmed", 1,
+	{ "9 % slower, but not when measured again", 0, "was not confirmed", 1,
 	  { CHECK, "--base-cmd=" PLAY "base 100000",
 	    "--head-cmd=" PLAY "head 'n <= 12 ? 109000 : 100000'" } },
 	{ "each process 1.2 % slower than the last", 0, "ok", 1,
@@ -84,23 +84,24 @@ static const struct test_case cases[] = {
 	    "--dataset=synthetic --synthetic-train=640 --steps=20 "
 	    "--blocks=12 -q && " PARENT " check --baseline made --blocks=12 "
 	    "--inject=300%" } },
-	{ "a baseline saved under other settings", 3, "other variables", 1,
+	{ "a baseline saved under other settings", 3,
+	  "environment variables", 1,
 	  { "sh", "-c", PARENT " baseline save made null-1 --model=tiny "
 	    "--dataset=synthetic --synthetic-train=640 --blocks=12 -q && "
 	    "GOMP_SPINCOUNT=7 " PARENT " check --baseline made" } },
-	{ "nothing to compare", 2, "what is compared", 1, { CHECK } },
-	{ "a program that is not there", 4, "no program", 1,
+	{ "nothing to compare", 2, "nothing to compare", 1, { CHECK } },
+	{ "a program that does not exist", 4, "no such program", 1,
 	  { CHECK, "--base=./none" } },
-	{ "a file of noise floors that is none", 5, "broken", 1,
+	{ "an invalid file of noise floors", 5, "broken", 1,
 	  { CHECK, "--base=" SELF, "--floors=../broken" } },
-	{ "a baseline that is none", 5, "runs.csv:1", 1,
+	{ "an invalid baseline", 5, "runs.csv:1", 1,
 	  { SELF, "check", "--baseline=../none" } },
-	{ "a file of results that is none", 5, "broken", 1,
+	{ "an invalid file of results", 5, "broken", 1,
 	  { SELF, "table", "../broken" } },
 	{ "a command that crashes", 6, "signal 11", 1,
 	  { CHECK, "--base-cmd=" PLAY "base 100000",
 	    "--head-cmd=sh -c 'kill -SEGV $$'" } },
-	{ "a loss that is no number", 6, "not a number", 1,
+	{ "a loss that is not a number", 6, "not a number", 1,
 	  { CHECK, "cpu-1", TINY, "--lr=1e30", "--base=" SELF } },
 	{ "another loss, from another seed", 6, "result changed", 1,
 	  { CHECK, "--base-cmd=" MEASURE "--seed=1",

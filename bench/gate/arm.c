@@ -23,8 +23,8 @@ static int refuse_program(const char *side, const char *program,
 	struct stat about;
 
 	if (stat(program, &about) || !S_ISDIR(about.st_mode))
-		return error_set(err, ERROR_MISSING, "--%s: there is no "
-				 "program '%s'", side, program);
+		return error_set(err, ERROR_MISSING, "--%s: no such program: "
+				 "'%s'", side, program);
 	snprintf(inside, sizeof(inside), "%s%sbuild/bench", program,
 		 program[strlen(program) - 1] == '/' ? "" : "/");
 	if (process_find_program(inside))
@@ -60,8 +60,8 @@ static int make_arm(struct arm *arm, const char *side, const char *program,
 		return 0;
 	if (!command)
 		return refuse_program(side, program, err);
-	return error_set(err, ERROR_MISSING, "--%s-cmd: there is no program "
-			 "'%s'; a line of shell is sh -c '...'", side, program);
+	return error_set(err, ERROR_MISSING, "--%s-cmd: no such program: '%s'; "
+			 "for a shell command, use sh -c '...'", side, program);
 }
 
 int arms_make(struct arm arms[ARM_COUNT], const struct options *options,
@@ -74,9 +74,9 @@ int arms_make(struct arm arms[ARM_COUNT], const struct options *options,
 		     options->head_cmd, options->head_env, err))
 		return -1;
 	if (!arms[ARM_BASE].words != !arms[ARM_HEAD].words)
-		return error_set(err, ERROR_USAGE, "a command is compared with "
-				 "a command: give both --base-cmd and "
-				 "--head-cmd");
+		return error_set(err, ERROR_USAGE, "a command can only be "
+				 "compared with another command: give both "
+				 "--base-cmd and --head-cmd");
 	arms[ARM_CONTROL] = arms[ARM_BASE];
 	return 0;
 }

@@ -46,20 +46,22 @@ static int check_run(const struct baseline *baseline, const struct run *run,
 	char text[512];
 
 	if (run->straggler[0] || isfinite(run->inject_pct))
-		return error_set(err, ERROR_INPUT, "expected a process that "
-				 "was not slowed down on purpose, found %s",
+		return error_set(err, ERROR_INPUT, "expected a process without "
+				 "an artificial slowdown, found %s",
 				 run->straggler[0] ? "--straggler" :
 						     "--inject");
 	if (!isfinite(clock_since(run->started_utc)))
 		return error_set(err, ERROR_INPUT, "started_utc: expected a "
-				 "time as 2026-01-31T23:59:59Z, found '%.40s'",
+				 "time such as 2026-01-31T23:59:59Z, found "
+				 "'%.40s'",
 				 run->started_utc);
 	if (settings_check(run, err))
 		return -1;
 	if (first && strcmp(first->campaign_id, run->campaign_id))
 		return error_set(err, ERROR_INPUT, "campaign_id: expected all "
-				 "processes of %s from one invocation, %s, "
-				 "found %s", run->target, first->campaign_id,
+				 "processes of %s to be from one invocation "
+				 "(%s), found %s",
+				 run->target, first->campaign_id,
 				 run->campaign_id);
 	if (first && settings_compare(first, run, text, sizeof(text)))
 		return error_set(err, ERROR_INPUT, "expected all processes of "
@@ -109,7 +111,7 @@ static int read_file(const char *dir, const char *name,
 	campaign_path(path, dir, name);
 	if (stat(path, &status) && errno == ENOENT &&
 	    sink->kind == &run_rows)
-		return error_set(err, ERROR_INPUT, "%s: no baseline is in this "
+		return error_set(err, ERROR_INPUT, "%s: no baseline in this "
 				 "folder: expected runs.csv and "
 				 "observations.csv, which bench baseline save "
 				 "%s writes", dir, dir);
@@ -119,8 +121,8 @@ static int read_file(const char *dir, const char *name,
 	if (csv_scan(path, sink, 1, &found, err))
 		return -1;
 	if (found.torn_line)
-		return error_set(err, ERROR_INPUT, "%s:%ld: expected a whole "
-				 "row, found the beginning of one", path,
+		return error_set(err, ERROR_INPUT, "%s:%ld: expected a "
+				 "complete row, found a truncated one", path,
 				 found.torn_line);
 	return 0;
 }
@@ -136,7 +138,7 @@ static int read_files(struct baseline *baseline, const char *dir,
 
 	if (!failed && !baseline->campaign.run_count)
 		failed = error_set(err, ERROR_INPUT, "%s/runs.csv: expected "
-				   "processes of bench baseline save, found "
+				   "processes from bench baseline save, found "
 				   "none", dir);
 	if (!failed)
 		failed = read_file(dir, "observations.csv", &observations, err);
@@ -174,8 +176,8 @@ static int add_value(struct baseline_target *target, const struct run *run,
 				 "and losses, found %ld", dir, run->updates,
 				 run->run_id, steps);
 	if (target->count == TWO_SAMPLE_MOST)
-		return error_set(err, ERROR_INPUT, "%s/runs.csv: expected %d "
-				 "processes of %s at most", dir,
+		return error_set(err, ERROR_INPUT, "%s/runs.csv: expected at "
+				 "most %d processes of %s", dir,
 				 TWO_SAMPLE_MOST, run->target);
 	if (!target->count)
 		target->first_loss = loss;
@@ -193,8 +195,8 @@ static int add_process(struct baseline *baseline, const struct run *run,
 	       strcmp(baseline->targets[t].run->target, run->target))
 		t++;
 	if (t == BASELINE_MOST_TARGETS)
-		return error_set(err, ERROR_INPUT, "%s/runs.csv: expected %d "
-				 "targets at most", dir,
+		return error_set(err, ERROR_INPUT, "%s/runs.csv: expected at "
+				 "most %d targets", dir,
 				 BASELINE_MOST_TARGETS);
 	if (t == baseline->count)
 		baseline->targets[baseline->count++].run = run;

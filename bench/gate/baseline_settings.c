@@ -47,13 +47,13 @@ int settings_check(const struct run *run, struct error *err)
 		    (setting->flags & SETTING_LATER && !text[0]))
 			continue;
 		if (!text[0])
-			return error_set(err, ERROR_INPUT, "%s: expected what "
-					 "the process was told to do, found "
-					 "nothing", setting->column);
+			return error_set(err, ERROR_INPUT, "%s: expected the "
+					 "process's setting, found nothing",
+					 setting->column);
 		if (run_setting_concerns(setting, run) &&
 		    set(&scratch, setting, run, &wrong))
-			return error_set(err, ERROR_INPUT, "%s: expected what "
-					 "an option can say: %s",
+			return error_set(err, ERROR_INPUT, "%s: expected a "
+					 "valid option value: %s",
 					 setting->column, wrong.message);
 	}
 	return 0;
@@ -115,9 +115,9 @@ int settings_agree(const struct options *options, const struct run *run,
 			    count++ ? "; " : "", setting->option, given,
 			    saved[0] ? saved : "none");
 	}
-	return count ? error_set(err, ERROR_USAGE, "%s: other work than the "
-				 "baseline's: %s; leave it out, or save a "
-				 "baseline of that", run->target, list) : 0;
+	return count ? error_set(err, ERROR_USAGE, "%s: not the baseline's "
+				 "workload: %s; leave it out, or save a new "
+				 "baseline", run->target, list) : 0;
 }
 
 void settings_repeat(struct options *options, const struct run *run)

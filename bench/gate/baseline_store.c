@@ -31,8 +31,8 @@ static int check_empty(const char *dir, struct error *err)
 	while (!failed && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.' &&
 		    strncmp(entry->d_name, work_name, strlen(work_name)))
-			failed = error_set(err, ERROR_USAGE, "%s: not the "
-					   "folder of a baseline, it holds %s: "
+			failed = error_set(err, ERROR_USAGE, "%s: not a "
+					   "baseline's folder, it holds %s: "
 					   "choose another one", dir,
 					   entry->d_name);
 	closedir(folder);
@@ -51,8 +51,8 @@ static int load_stored(struct baseline_store *store, struct error *err)
 		return -1;
 	for (size_t i = 0; i < store->stored.run_count; i++)
 		if (!baseline_has(&store->stored.runs[i]))
-			return error_set(err, ERROR_USAGE, "%s: not the "
-					 "folder of a baseline, it holds other "
+			return error_set(err, ERROR_USAGE, "%s: not a "
+					 "baseline's folder, it holds other "
 					 "results (run %s): choose another one",
 					 store->dir,
 					 store->stored.runs[i].run_id);
@@ -78,9 +78,9 @@ void store_print_unfinished(const char *dir, FILE *log)
 
 	while (folder && (entry = readdir(folder)))
 		if (!strncmp(entry->d_name, work_name, strlen(work_name)))
-			fprintf(log, "note: %s/%s is not in the baseline: "
-				"the save that measures it was interrupted, "
-				"or still runs; bench table reads it\n", dir,
+			fprintf(log, "note: %s/%s is not in the baseline: its "
+				"measurement was interrupted or is still "
+				"running; bench table can read it\n", dir,
 				entry->d_name);
 	if (folder)
 		closedir(folder);
@@ -100,8 +100,8 @@ int store_open(struct baseline_store *store, const char *dir,
 		return -1;
 	store->in_use = append_share(dir) + 1;
 	if (store->in_use && !append_is_alone(store->in_use - 1))
-		return error_set(err, ERROR_OUTPUT, "%s: another process saves "
-				 "a baseline there", dir);
+		return error_set(err, ERROR_OUTPUT, "%s: another process is "
+				 "saving a baseline there", dir);
 	/* Where there are locks nobody replaces it from now on. */
 	return load_stored(store, err);
 }

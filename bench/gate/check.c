@@ -79,8 +79,8 @@ static int refuse_end(const struct check *check,
 	if (result->is_mute &&
 	    (arm == ARM_HEAD ? options->head : options->base))
 		return error_set(err, kind, "%s, %s: %s, and it printed no "
-				 "row of bench measure: --%s has to be a "
-				 "bench; any other program is measured with "
+				 "rows of bench measure: --%s expects a bench "
+				 "binary; measure other programs with "
 				 "--base-cmd and --head-cmd", target->name,
 				 arm_words[arm], result->run.reason, side);
 	return error_set(err, kind, "%s, %s: %s", target->name, arm_words[arm],
@@ -141,7 +141,7 @@ static int measure(struct check *check, struct check_target *target,
 	if (interrupt_signal())
 		return error_set(err, ERROR_STOPPED, "interrupted: the rows so "
 				 "far are in %s; a check cannot be resumed, "
-				 "start it again", check->campaign.dir);
+				 "start over", check->campaign.dir);
 	return result.exit_code ? refuse_end(check, target, place->arm,
 					     &result, err) : 0;
 }
@@ -172,16 +172,17 @@ static int compare_work(struct check_target *target, const struct place *place,
 		target->first_loss = work->first_loss;
 	} else if (work->steps != target->steps_done) {
 		return error_set(err, ERROR_FAILED, "%s: result changed, speed "
-				 "not compared: %ld iterations by the %s, %ld "
-				 "before", target->name, work->steps,
-				 arm_words[place->arm], target->steps_done);
+				 "not compared: the %s made %ld iterations, "
+				 "not %ld as before", target->name,
+				 arm_words[place->arm], work->steps,
+				 target->steps_done);
 	} else if (work->steps &&
 		   !is_same_loss(work->first_loss, target->first_loss)) {
 		print_loss(loss, work->first_loss);
 		print_loss(expected, target->first_loss);
 		return error_set(err, ERROR_FAILED, "%s: result changed, speed "
 				 "not compared: the first loss of the %s is "
-				 "%s, and was %s", target->name,
+				 "%s, but was %s", target->name,
 				 arm_words[place->arm], loss, expected);
 	}
 	return 0;

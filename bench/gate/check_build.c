@@ -105,11 +105,11 @@ static int find_commit(struct check_build *build, const char *revision,
 	snprintf(wanted, sizeof(wanted), "%.250s^{commit}", revision);
 	if (ask(where, top, PATH_MAX, err))
 		return error_set(err, ERROR_INPUT, "--base-ref: this folder is "
-				 "in no git repository (GIT_DIR and similar "
+				 "not in a git repository (GIT_DIR and similar "
 				 "variables are ignored)");
 	if (ask(which, build->commit, sizeof(build->commit), err))
-		return error_set(err, ERROR_INPUT, "--base-ref: '%.60s' is no "
-				 "revision of %.400s; a shallow clone lacks "
+		return error_set(err, ERROR_INPUT, "--base-ref: '%.60s' is not "
+				 "a revision of %.400s; a shallow clone lacks "
 				 "older ones: git fetch --unshallow", revision,
 				 top);
 	return 0;
@@ -202,8 +202,8 @@ static void keep(struct check_build *build, FILE *log)
 	else {
 		unlink(new);
 		if (log)
-			fprintf(log, "note: the base cannot be kept as %s and "
-				"will be built again the next time\n",
+			fprintf(log, "note: the base could not be cached as %s "
+				"and will be rebuilt next time\n",
 				build->kept);
 	}
 }
@@ -215,15 +215,15 @@ static void announce(const struct check_build *build, const char *head,
 			    !strncmp(build->commit, head, strlen(head));
 
 	if (is_same)
-		fprintf(log, "note: the head was built from this very commit, "
-			"%.12s: a program is compared with itself\n",
+		fprintf(log, "note: base and head are the same commit, %.12s: "
+			"comparing a program with itself\n",
 			build->commit);
 	if (build->program[0])
-		fprintf(log, "the base, %.12s, was built before with %s: %s\n",
+		fprintf(log, "the base, %.12s, was already built with %s: %s\n",
 			build->commit, build->tools, build->program);
 	else if (dry_run)
 		fprintf(log, "note: a dry run does not build the base, %.12s: "
-			"the times are estimated from the head\n",
+			"the estimate is for the head\n",
 			build->commit);
 	else
 		fprintf(log, "building the base, %.12s, with %s\n",
@@ -268,7 +268,8 @@ int check_build(struct check_build *build, const char *revision,
 		return 0;
 	/* Whatever failed then, that is why. */
 	return interrupt_signal() ? error_set(err, ERROR_STOPPED, "interrupted "
-					      "while the base was built") : -1;
+					      "while the base was being built")
+					      : -1;
 }
 
 void check_build_release(struct check_build *build)

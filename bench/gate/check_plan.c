@@ -59,9 +59,9 @@ static int refuse_beside_baseline(const struct options *options,
 					 "processes are the base",
 					 others[i].name);
 	if (options->extend && options->blocks > TWO_SAMPLE_MOST / 2)
-		return error_set(err, ERROR_USAGE, "--extend: a baseline is "
-				 "compared with %d processes of the head at "
-				 "most: give --blocks %d or less",
+		return error_set(err, ERROR_USAGE, "--extend: at most %d "
+				 "processes of the head can be compared with a "
+				 "baseline: give --blocks %d or less",
 				 TWO_SAMPLE_MOST, TWO_SAMPLE_MOST / 2);
 	return 0;
 }
@@ -75,9 +75,9 @@ static int check_question(const struct options *options, struct error *err)
 	    options->base_cmd || options->head_cmd || options->base_ref ||
 	    options->base_env[0] || options->head_env[0] || options->inject)
 		return 0;
-	return error_set(err, ERROR_USAGE, "what is compared with what? Give "
-			 "--base PROGRAM, --base-ref REVISION, --baseline "
-			 "DIR, --head-env VARIABLE=VALUE, or --base-cmd and "
+	return error_set(err, ERROR_USAGE, "nothing to compare: give --base "
+			 "PROGRAM, --base-ref REVISION, --baseline DIR, "
+			 "--head-env VARIABLE=VALUE, or --base-cmd and "
 			 "--head-cmd; see bench check --help");
 }
 
@@ -178,7 +178,7 @@ static int find_stored(struct check *check, struct error *err)
 	if (!missing[0])
 		return 0;
 	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: not in the "
-			 "baseline %s: save it, or leave it out", missing,
+			 "baseline %s: save it there, or leave it out", missing,
 			 check->options->baseline);
 }
 
@@ -189,7 +189,7 @@ static int refuse_few(const struct check_target *target, const char *dir,
 	if (target->stored->count >= gate_rule_default.fewest)
 		return 0;
 	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
-			 "has %zu processes, and %zu are needed: bench "
+			 "has %zu processes, but %zu are needed: bench "
 			 "baseline save %s %s measures it again, with --blocks "
 			 "%zu or more", target->name, target->stored->count,
 			 gate_rule_default.fewest, dir, target->name,
@@ -208,14 +208,14 @@ static int refuse(const struct run *was, const struct run *is,
 	if (!arounds && !works)
 		return 0;
 	if (machines)
-		error_list(what, sizeof(what), "another machine");
+		error_list(what, sizeof(what), "machine");
 	if (arounds > machines)
-		error_list(what, sizeof(what), "other variables");
+		error_list(what, sizeof(what), "environment variables");
 	if (works)
-		error_list(what, sizeof(what), "other work");
+		error_list(what, sizeof(what), "workload");
 	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
-			 "is of %s (first the baseline's, then this one's): "
-			 "%s%s%s", was->target, what, around,
+			 "differs in %s (the baseline's first, then this "
+			 "run's): %s%s%s", was->target, what, around,
 			 arounds && works ? "; " : "", work);
 }
 
@@ -274,7 +274,8 @@ static int refuse_beside_command(const struct options *options,
 {
 	if (options->argument_count)
 		return error_set(err, ERROR_USAGE, "TARGET '%.60s' has no "
-				 "effect with --base-cmd: a command has none",
+				 "effect with --base-cmd: commands have no "
+				 "targets",
 				 options->arguments[0]);
 	for (int i = 0; i < option_row_count; i++) {
 		const struct option_row *row = &option_rows[i];
@@ -284,8 +285,8 @@ static int refuse_beside_command(const struct options *options,
 		    row->offset != offsetof(struct options, progress) &&
 		    row->offset != offsetof(struct options, quiet))
 			return error_set(err, ERROR_USAGE, "--%s has no effect "
-					 "with --base-cmd: write it into the "
-					 "commands of --base-cmd and "
+					 "with --base-cmd: put the command's "
+					 "own options into --base-cmd and "
 					 "--head-cmd", row->name);
 	}
 	return 0;
@@ -434,7 +435,7 @@ static void use_floor(struct check *check, struct check_target *target)
 	}
 	other = floors_find_elsewhere(&check->floors, &target->pilot);
 	if (other && check->log)
-		fprintf(check->log, "note: %s: all noise floors are of other "
+		fprintf(check->log, "note: %s: all noise floors are from other "
 			"machines (%.60s); bench calibrate measures this "
 			"one's\n", target->name, other->cpu_model);
 }
@@ -459,8 +460,8 @@ static void print_stored_count(const struct check *check,
 			       const struct check_target *target, FILE *to)
 {
 	if (target->stored && target->stored->count != (size_t)check->blocks)
-		fprintf(to, "note: %s: %d processes are compared with the %zu "
-			"that the baseline has\n", target->name, check->blocks,
+		fprintf(to, "note: %s: comparing %d processes with the %zu of "
+			"the baseline\n", target->name, check->blocks,
 			target->stored->count);
 }
 

@@ -126,8 +126,9 @@ static void keep(const struct check *check, struct proof *proof,
 
 	if (after && before && !strcmp(before, after) &&
 	    kept_add(KEPT, after, &why) && check->log)
-		fprintf(check->log, "note: it will be verified again the next "
-			"time: %s\n", why.message);
+		fprintf(check->log, "note: the verification could not be "
+			"cached and will be repeated next time: %s\n",
+			why.message);
 	free(after);
 }
 
@@ -169,8 +170,8 @@ static int prove(struct proof *proof, const struct check *check,
 	    (is_older && make_words(proof, check, 1, err)))
 		return -1;
 	if (is_older && check->log)
-		fprintf(check->log, "note: the %s is an older bench, which "
-			"verifies training with %ld samples, but not a test\n",
+		fprintf(check->log, "note: the %s is an older bench: it "
+			"verifies training with %ld samples, but no test\n",
 			side, proof->target->batch);
 	text = describe(proof);
 	if (text && kept_has(KEPT, text)) {

@@ -33,8 +33,8 @@ extern const char *const floor_metrics[FLOOR_METRICS]; /* iter_p50_s ... */
 	INT(global_batch, "samples per iteration, of all cores", NEEDED) \
 	TEXT(metric, 16, "iter_p50_s, which is gated, s_iter in older rows; " \
 	     "setup_s and loop_cpu_s, for information", NEEDED) \
-	REAL(floor_pct, "19 of 20 checks of the base against itself stray " \
-	     "less", NEEDED) \
+	REAL(floor_pct, "19 of 20 checks of the base against itself differ " \
+	     "by less", NEEDED) \
 	INT(pairs, "of processes that were measured") \
 	INT(check_pairs, "of each check that was drawn from them") \
 	TEXT(dataset, 32, "its images") \

@@ -123,7 +123,8 @@ static void judge_too_few(struct gate_row *row, const char *stage_name,
 			  const struct gate_stage *stage)
 {
 	judge_because(row, GATE_INCONCLUSIVE,
-		      "%zu %s %s, %zu are needed: more blocks", stage->pairs,
+		      "%zu %s %s, %zu are needed: use more blocks",
+		      stage->pairs,
 		      name_pairs(stage), stage_name, row->rule.fewest);
 }
 
@@ -132,14 +133,15 @@ static void judge_blind(struct gate_row *row, const char *before,
 {
 	if (isfinite(stage->detectable))
 		judge_because(row, GATE_INCONCLUSIVE,
-			      "%sa slowdown under %.1f %% would not be seen, "
-			      "%.3g %% is wanted: a quieter machine or more "
-			      "blocks", before, gate_percent(stage->detectable),
+			      "%sonly slowdowns above %.1f %% can be detected, "
+			      "%.3g %% is required: use a quieter machine or "
+			      "more blocks",
+			      before, gate_percent(stage->detectable),
 			      100 * gate_wanted(&row->rule));
 	else
 		judge_because(row, GATE_INCONCLUSIVE,
-			      "%sno slowdown would be seen in %zu %s: more "
-			      "blocks", before, stage->pairs,
+			      "%sno slowdown can be detected in %zu %s: use "
+			      "more blocks", before, stage->pairs,
 			      name_pairs(stage));
 }
 
@@ -147,9 +149,9 @@ static void judge_control(struct gate_row *row, const char *when,
 			  const struct gate_stage *control)
 {
 	judge_because(row, GATE_INCONCLUSIVE,
-		      "the base differs from itself by %+.1f %%%s: what else "
-		      "runs here, or the order in a block, weighs more than "
-		      "the arms", gate_percent(control->ratio), when);
+		      "the base differs from itself by %+.1f %%%s: other load, "
+		      "or the order within a block, matters more than base or "
+		      "head", gate_percent(control->ratio), when);
 }
 
 /* A row that wants confirmation. */
@@ -166,8 +168,8 @@ static void judge_flagged(struct gate_row *row, int accepted)
 		judge(row, GATE_REGRESSION);
 	else if (confirm->slower)
 		judge_because(row, GATE_INCONCLUSIVE,
-			      "slower twice, but p = %.2g is not sure enough "
-			      "beside the other rows: more blocks",
+			      "slower twice, but p = %.2g is not significant "
+			      "given the number of rows: use more blocks",
 			      confirm->p_slower);
 	else if (!sees_wanted(&row->rule, confirm))
 		judge_blind(row, "not confirmed, but there ", confirm);

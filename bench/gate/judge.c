@@ -172,9 +172,9 @@ static void judge_counters(struct judged *row, const struct campaign *campaign,
 			gate->verdict = GATE_REGRESSION;
 		else if (gate->reason[0])
 			continue;
-		snprintf(gate->reason, sizeof(gate->reason), "%s in as many "
-			 "iterations, exactly: %ld by the base, %ld by the "
-			 "head", counters[c].name, base, head);
+		snprintf(gate->reason, sizeof(gate->reason), "%s in the same "
+			 "number of iterations (exact): base %ld, head %ld",
+			 counters[c].name, base, head);
 		if (worse)
 			return;
 	}

@@ -16,8 +16,8 @@
 	TEXT(metric, 16, "iter_p50_s: the median iteration of a process, in " \
 	     "older rows s_iter; process_s: the whole process, of a command") \
 	TEXT(verdict, 24, "ok, faster, REGRESSION (confirmed), inconclusive, " \
-	     "slower (advisory): confirmed, but than a saved " \
-	     "baseline", NEEDED) \
+	     "slower (advisory): confirmed, but against a saved baseline", \
+	     NEEDED) \
 	TEXT(reason, 160, "of a verdict that needs one") \
 	REAL(base_s, "the base's metric: median over its processes in the " \
 	     "stage that ratio is of") \
@@ -30,7 +30,7 @@
 	REAL(ratio_hi, "its upper end") \
 	REAL(detectable_pct, "a slowdown that is caught in at least nine of " \
 	     "ten checks") \
-	REAL(margin_pct, "a smaller one is none: 3, or the noise floor") \
+	REAL(margin_pct, "smaller ones do not count: 3, or the noise floor") \
 	INT(confirm_pairs, "of the confirmation; 0: not flagged") \
 	REAL(confirm_ratio, "head / base in the confirmation") \
 	REAL(confirm_lo, "95 % interval of confirm_ratio") \
@@ -40,11 +40,11 @@
 	REAL(control_lo, "95 % interval of control_ratio") \
 	REAL(control_hi, "its upper end") \
 	INT(order_seed, "of the order of the arms") \
-	TEXT(inject, 24, "--inject: the head is slower on purpose, by so " \
-	     "many percent") \
+	TEXT(inject, 24, "--inject: by how many percent the head is " \
+	     "artificially slower") \
 	INT(redone, "blocks that were measured again, because others used " \
 	    "the machine") \
-	INT(disturbed, "processes beside which others used the machine, and " \
+	INT(disturbed, "processes during which others used the machine, and " \
 	    "which count all the same") \
 	REAL(base_setup_s, "start-up of the base: median, not gated") \
 	REAL(head_setup_s, "of the head") \

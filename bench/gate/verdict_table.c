@@ -240,7 +240,7 @@ static void print_disturbed(const struct verdict *verdict,
 	if (verdict->processes > 0)
 		snprintf(of_all, sizeof(of_all), " of %ld", verdict->processes);
 	print_note(out, options, "%s: others used the machine: %ld block%s "
-		   "measured again, %ld%s process%s disturbed even so",
+		   "measured again, %ld%s process%s still disturbed",
 		   verdict->target, verdict->redone,
 		   plural(verdict->redone), verdict->disturbed, of_all,
 		   (of_all[0] ? verdict->processes : verdict->disturbed) == 1 ?
@@ -251,8 +251,8 @@ static void print_notes(const struct verdict *verdict,
 			const struct table_options *options, FILE *out)
 {
 	if (verdict->inject[0])
-		print_note(out, options, "INJECTED: %s, in the head more work "
-			   "on purpose (--inject %s)", verdict->target,
+		print_note(out, options, "INJECTED: %s, artificially more work "
+			   "in the head (--inject %s)", verdict->target,
 			   verdict->inject);
 	if (verdict->reason[0])
 		print_note(out, options, "%s: %s", verdict->target,
@@ -269,8 +269,9 @@ static void print_notes(const struct verdict *verdict,
 			   verdict->control_hi);
 	print_disturbed(verdict, options, out);
 	if (verdict->margin_pct > 100 * gate_rule_default.margin)
-		print_note(out, options, "%s: slower only from %.1f %% on, the "
-			   "noise floor of this machine", verdict->target,
+		print_note(out, options, "%s: a slowdown counts only from %.1f "
+			   "%% on, the noise floor of this machine",
+			   verdict->target,
 			   verdict->margin_pct);
 }
 
