@@ -269,7 +269,7 @@ kill_after() {
 	cp made/observations.csv before
 	printf 'bench/1,half,cpu-2,2,,step,4,1,0,0.0' >>made/observations.csv
 	run -0 --separate-stderr "$BENCH" run null-1 "${SHORT[@]}" --out made
-	[[ "$stderr" == *made/observations.csv*" 36 bytes were taken away"* ]]
+	[[ "$stderr" == *made/observations.csv*" 36 bytes were removed"* ]]
 	whole made/observations.csv
 	cmp -n "$(stat -c %s before)" before made/observations.csv
 	[ "$(column made/runs.csv target)" = "null-1 null-1" ]
@@ -284,8 +284,8 @@ kill_after() {
 		truncate -s -1 "made/$file"
 	done
 	run -0 --separate-stderr "$BENCH" table made
-	[[ "$stderr" == *"made/observations.csv:"*"passed over"* ]]
-	[[ "$stderr" == *"made/runs.csv:3: "*"passed over"* ]]
+	[[ "$stderr" == *"made/observations.csv:"*"skipped"* ]]
+	[[ "$stderr" == *"made/runs.csv:3: "*"skipped"* ]]
 	run -0 --separate-stderr "$BENCH" run null-1 "${SHORT[@]}" -q --out made
 	[[ "$stderr" == *made/observations.csv*"bytes were taken away"* ]]
 	[[ "$stderr" == *made/runs.csv*"bytes were taken away"* ]]

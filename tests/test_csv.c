@@ -59,8 +59,8 @@ static const struct {
 } bad_files[] = {
 	{ "name,count,size_s\na,1,2\n", "toys.csv:1:4: schema: this column is "
 	  "not in the header" },
-	{ "schema,name,name,size_s\n", "toys.csv:1:3: name: this column is "
-	  "there twice" },
+	{ "schema,name,name,size_s\n", "toys.csv:1:3: name: this column "
+	  "appears twice" },
 	{ HEADER "toy/2,a,1,2\n", "toys.csv:2:1: schema: expected toy/1, found "
 	  "\"toy/2\"" },
 	{ HEADER "toy/1,a,1,2\ntoy/1,a,x,2\n", "toys.csv:3:3: count: expected "
@@ -84,15 +84,15 @@ static const struct {
 	{ HEADER "toy/1,a,1,2,3\n", "toys.csv:2:5: more cells than the" },
 	{ HEADER "toy/1,sixteen bytes...,1,2\n", "toys.csv:2:2: name: expected "
 	  "a shorter text" },
-	{ HEADER "toy/1,\"a,1,2\ntoy/1,b,1,2\n", "a quote where none can be, "
-	  "or none at the end" },
-	{ HEADER "toy/1,a\"b,1,2\n", "toys.csv:2:2: a quote where none can" },
+	{ HEADER "toy/1,\"a,1,2\ntoy/1,b,1,2\n", "a quote in the wrong place, "
+	  "or a missing one at the end" },
+	{ HEADER "toy/1,a\"b,1,2\n", "toys.csv:2:2: a quote in the wrong" },
 	{ "\n\n" HEADER "toy/1,a,1,2\n\ntoy/1,a,x,2\n", "toys.csv:6:3: " },
 	/* Without an end, but not for want of one. */
 	{ HEADER "toy/1,a,x,2", "toys.csv:2:3: count: " },
-	{ HEADER "toy/1,a\"b,1", "toys.csv:2:2: a quote where none can" },
+	{ HEADER "toy/1,a\"b,1", "toys.csv:2:2: a quote in the wrong" },
 	{ HEADER "toy/1,\"a\n\",1,2", "toys.csv:3:5: the last row has no" },
-	{ HEADER "toy/1,\"a\n,1,2", "toys.csv:3:2: a quote where none can" },
+	{ HEADER "toy/1,\"a\n,1,2", "toys.csv:3:2: a quote in the wrong" },
 	{ HEADER "toy/1,\"a\n\",1", "toys.csv:3:4: fewer cells than the" },
 	{ "schema,name", "toys.csv:1:3: size_s: this column is not in the" },
 	{ "\xEF\xBB" HEADER "toy/1,a,1,2\n", "schema: this column is not in" },
@@ -339,7 +339,7 @@ static void whole_files(void **state)
 	assert_int_equal(csv_read(path, &toys, &read, &count, &err), -1);
 	assert_int_equal(err.kind, ERROR_INPUT);
 	assert_non_null(strstr(err.message, "toys.csv:3: the last line has "
-			       "no end"));
+			       "no line end"));
 	assert_int_equal(csv_read(folder, &toys, &read, &count, &err), -1);
 	assert_int_equal(err.kind, ERROR_INPUT);
 }

@@ -127,11 +127,11 @@ static const struct change changes[] = {
 	{ governed, 0, "" }, /* the usual one does not tell */
 	{ other_device, 0, "device: this CPU, then a GPU" },
 	{ other_driver, 0, "driver: OpenBLAS 1, then OpenBLAS 2" },
-	{ no_variables, 0, "OMP_NUM_THREADS=2: of the first only" },
-	{ more_variables, 0, "LD_PRELOAD=x: of the second only" },
+	{ no_variables, 0, "OMP_NUM_THREADS=2: only in the first" },
+	{ more_variables, 0, "LD_PRELOAD=x: only in the second" },
 	{ chosen_variables, 0, "" }, /* by bench, which tells so */
-	{ other_value, 0, "OMP_NUM_THREADS=2: of the first only; "
-			  "OMP_NUM_THREADS=21: of the second only" },
+	{ other_value, 0, "OMP_NUM_THREADS=2: only in the first; "
+			  "OMP_NUM_THREADS=21: only in the second" },
 	{ named, 0, "" },
 };
 
@@ -171,8 +171,8 @@ static void differences_add_up_and_are_cut(void **state)
 	assert_int_equal(machine_difference(&first, &second, text,
 					    sizeof(text)), 3);
 	assert_string_equal(text, "CPU: A CPU, then B CPU; kernel: Linux 6.1, "
-			    "then Linux 6.12; OMP_NUM_THREADS=2: of the first "
-			    "only");
+			    "then Linux 6.12; OMP_NUM_THREADS=2: only in "
+			    "the first");
 	assert_int_equal(machine_difference(&first, &second, little,
 					    sizeof(little)), 3);
 	assert_string_equal(little, "CPU: A CPU,");

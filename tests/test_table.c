@@ -125,7 +125,7 @@ static void partial_cells(void **state)
 	has(text, "| measured | 22.000 | 25.000 | - |\n");
 	has(text, "| 500.000 (+- 223.607) | 750.000 (+- 335.410) | 250.000 "
 		  "(+- 111.803) |\n");
-	has(text, "cpu-4: partial: interrupted; its numbers are of what was "
+	has(text, "cpu-4: partial: interrupted; its numbers are from what was "
 		  "finished");
 	campaign_release(&campaign);
 }
@@ -301,7 +301,7 @@ static void who_ran_beside(void **state)
 	campaign.runs[2].throttled_s = 1;
 	text = tables(0, TABLE_GITHUB);
 	has(text, "disturbed: cpu-1 (1 of 2 runs; others used 0.90 of 2 CPUs), "
-		  "cpu-8 (1 of 2 runs; its quota kept it back): times "
+		  "cpu-8 (1 of 2 runs; throttled by its CPU quota): times "
 		  "inflated\n");
 	/* One that stood still lacks CPUs though nobody else had them; cores
 	 * with a CPU for each may wait for each other. */

@@ -44,8 +44,8 @@ static int load_file(const char *path, const struct csv_sink *sinks, int count,
 		return -1;
 	*rows += found.rows;
 	if (found.torn_line && log)
-		fprintf(log, "note: %s:%ld: the last line has no end, as after "
-			"a process that was killed: passed over\n", path,
+		fprintf(log, "note: %s:%ld: the last line is incomplete, as "
+			"after a process was killed: skipped\n", path,
 			found.torn_line);
 	return 0;
 }
@@ -125,7 +125,7 @@ static int no_rows(const char *folder, struct error *err)
 				 "in it", folder);
 	return error_set(err, ERROR_INPUT, "%.400s: no rows: expected "
 			 "observations.csv and runs.csv of a bench run in it; "
-			 "there are such folders in it, as %.400s/%s",
+			 "it holds such folders, such as %.400s/%s",
 			 folder, folder, meant);
 }
 

@@ -68,8 +68,9 @@ static void notice_cut(struct campaign *campaign, const char *path,
 {
 	if (note->cut)
 		text_append(campaign->notice, sizeof(campaign->notice),
-			    "%s%s: the last line had no end, its %zu bytes "
-			    "were taken away; whoever wrote it was killed",
+			    "%s%s: the last line was incomplete, its %zu bytes "
+			    "were removed; the process that wrote it was "
+			    "killed",
 			    campaign->notice[0] ? "; " : "", path, note->cut);
 }
 

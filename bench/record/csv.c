@@ -171,7 +171,7 @@ static void read_name(struct csv_reader *reader, const char *name)
 	}
 	for (int i = 0; i < reader->cell && column; i++)
 		if (reader->columns[i] == column)
-			reader_fail(reader, name, "this column is there twice",
+			reader_fail(reader, name, "this column appears twice",
 				    NULL);
 	reader->columns[reader->cell] = column;
 }
@@ -234,8 +234,8 @@ static void read_header(struct csv_reader *reader)
 			found |= reader->columns[cell] == column;
 		if (!found)
 			reader_fail(reader, column->name,
-				    "this column is not in the header, which "
-				    "is of no file of bench run's rows",
+				    "this column is not in the header: not a "
+				    "file of bench run's rows",
 				    NULL);
 	}
 	reader->width = reader->cell;
@@ -327,7 +327,8 @@ static void parser_fail(struct csv_reader *reader)
 		error_memory(&reader->error, reader->source);
 	} else if (csv_error(&reader->parser) == CSV_EPARSE) {
 		reader_fail(reader, "",
-			    "a quote where none can be, or none at the end",
+			    "a quote in the wrong place, or a missing one at "
+			    "the end",
 			    NULL);
 	} else {
 		reader_fail(reader, "", "a cell longer than 64 KiB "
@@ -374,7 +375,7 @@ static void feed_line(struct csv_reader *reader, const char *bytes,
 		      reader) != length)
 		parser_fail(reader);
 	else if (nul)
-		reader_fail(reader, "", "a NUL byte: this is no text", NULL);
+		reader_fail(reader, "", "a NUL byte: this is not text", NULL);
 }
 
 int csv_reader_feed(struct csv_reader *reader, const char *bytes, size_t count,

@@ -177,11 +177,11 @@ int csv_read(const char *path, const struct row_kind *kind, void **rows,
 	rc = csv_scan(path, &sink, 1, &found, err);
 	if (rc == 0 && found.torn_line)
 		rc = error_set(err, ERROR_INPUT, "%s:%ld: the last line has no "
-			       "end: give it one if it is a whole row, else "
-			       "take it away", path, found.torn_line);
+			       "line end: add one if the row is complete, else "
+			       "remove the line", path, found.torn_line);
 	else if (rc == 0 && found.rows == 0)
-		rc = error_set(err, ERROR_INPUT, "%s:2:1: no rows: there is a "
-			       "header only, expected at least one row", path);
+		rc = error_set(err, ERROR_INPUT, "%s:2:1: no rows after the "
+			       "header: expected at least one row", path);
 	if (rc) {
 		free(array.rows);
 		return -1;

@@ -152,7 +152,7 @@ static int add_variables(char *text, size_t size, const char *variables,
 		if (length && !is_harmless(variables) &&
 		    !is_chosen(all, variables) &&
 		    !list_has(others, ";", variables, length)) {
-			text_append(text, size, "%s%.*s: of the %s only",
+			text_append(text, size, "%s%.*s: only in the %s",
 				    text[0] ? "; " : "", (int)length,
 				    variables, whose);
 			count++;

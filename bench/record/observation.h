@@ -42,13 +42,13 @@
 	INT(iter, "from 1 in each epoch; of steps how many they are; empty: " \
 	    "not one iteration", NEEDED) \
 	INT(is_warmup, "1 in warm-up, else 0", NEEDED) \
-	REAL(elapsed_s, "time of the row's clock; empty: a step that nobody " \
+	REAL(elapsed_s, "time of the row's clock; empty: a step that was not " \
 	     "waited for (--sync epoch), its time is in steps", NEEDED) \
 	REAL(cpu_s, "CPU time of the core's thread; of a target's step and " \
 	     "test of all cores' threads, else of all its processes") \
 	INT(samples, "samples in the interval") \
 	REAL(loss, "mean over the samples") \
-	REAL(accuracy_pct, "samples classified rightly") \
+	REAL(accuracy_pct, "samples classified correctly") \
 	TEXT(status, 12, "ok, partial, error or skipped", NEEDED) \
 	TEXT(reason, 200, "why not ok") \
 	TEXT(clock, 8, "wall: what this host took; model: what one with a " \

@@ -40,8 +40,8 @@
 	       "the target accuracy") \
 	METRIC(SCORE, "score_s", "s", -1, NULL, "mean of time_to_accuracy_s, " \
 	       "from 5 runs on without the fastest and the slowest; a run " \
-	       "that did not reach it counts as the slowest, and two as none " \
-	       "at all") \
+	       "that did not reach it counts as the slowest; with two there " \
+	       "is no score") \
 	METRIC(P50, "iter_p50_s", "s", -1, "p50", "median iteration; none " \
 	       "under --sync epoch") \
 	METRIC(P99, "iter_p99_s", "s", -1, "p99", "99th percentile of the " \

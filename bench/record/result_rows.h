@@ -24,7 +24,7 @@
 	TEXT(device_class, 8, "cpu, gpu: of the device's kernels; empty: " \
 	     "there are no classes") \
 	TEXT(resident, 4, "yes, no: whether the device held the data set; " \
-	     "empty: it is none that could") \
+	     "empty: not a device that could hold it") \
 	TEXT(sync, 8, "step, epoch: how often the device was waited for") \
 	INT(batch, "samples per core and iteration; empty: they differ")
 

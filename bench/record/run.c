@@ -162,7 +162,7 @@ int run_is_slowed(const struct run *run, char *why, size_t size)
 	if (!disturbed && !(lacked > 0))
 		return 0;
 	if (used_quota(run) && !has_others(run))
-		snprintf(why, size, "its quota kept it back");
+		snprintf(why, size, "throttled by its CPU quota");
 	else if (disturbed && isfinite(others))
 		cpus_text(why, size, "others used", others, run->logical_cpus);
 	else if (disturbed)

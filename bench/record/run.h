@@ -57,7 +57,7 @@
 	REAL(cpu_user_s, "CPU time of the process, user") \
 	REAL(cpu_sys_s, "CPU time of the process, system") \
 	REAL(loop_cpu_s, "CPU time of the process in the loop; of a command, " \
-	     "in all, as what else is said of the loop") \
+	     "of its whole run, as the other numbers of the loop") \
 	INT(maxrss_bytes, "peak memory; of @fork's cores what they have at " \
 	    "the end, shared memory counted once; of a command and what it " \
 	    "waited for, the largest; empty: it had no more than bench") \
@@ -101,14 +101,15 @@
 	    "never sum, as cpu's first linear layer, which older rows count; " \
 	    "nor of parameters that they then pass on, where they have no " \
 	    "common copy, as on cpu") \
-	INT(allocations, "of memory, by the program itself in them; of its " \
-	    "libraries not") \
+	INT(allocations, "of memory, by the program itself in them, not by " \
+	    "its libraries") \
 	/* What else went on: bench/system/kernel.h. */ \
 	REAL(throttled_s, "that quotas kept CPUs from its control groups, in " \
-	     "the loop, all CPUs together; empty: the system does not tell") \
+	     "the loop, all CPUs together; empty: the system does not report " \
+	     "it") \
 	REAL(pressure_pct, "of the loop in which something in its control " \
 	     "group waited for a CPU, or on the machine if groups do not " \
-	     "tell") \
+	     "report it") \
 	REAL(foreign_pct, "CPU time of the machine, used by others in the " \
 	     "loop") \
 	REAL(data_s, "of setup_s: finding and loading the data set") \
@@ -124,20 +125,20 @@
 	/* machine_key() */ \
 	TEXT(host_key, 20, "the same for machines of one kind: CPU, logical " \
 	     "CPUs, quota, memory, kernel, virtualisation") \
-	TEXT(virtualisation, 32, "who made the virtual machine; none; empty: " \
-	     "not known") \
-	TEXT(governor, 24, "what rules the clock rate of the first CPU; " \
+	TEXT(virtualisation, 32, "maker of the virtual machine, or none; " \
 	     "empty: not known") \
-	TEXT(binary_sha256, 68, "of the program that measured, which tells " \
-	     "builds of one commit apart") \
+	TEXT(governor, 24, "frequency governor of the first CPU; empty: not " \
+	     "known") \
+	TEXT(binary_sha256, 68, "of the program that measured; distinguishes " \
+	     "builds of one commit") \
 	TEXT(algorithm, 8, "dense: every multiplication of the layers' " \
 	     "definitions; fast: fewer, for the same result") \
 	TEXT(precision, 8, "fp32, or bf16: factors of products rounded to it " \
 	     "where that pays; everything else fp32; fp64: all in double") \
 	TEXT(resident, 4, "yes: the device held the data set, and made each " \
-	     "batch of it in the iteration; no: batches were brought to it " \
-	     "there; empty: it is none that could") \
-	TEXT(not_resident_reason, 160, "why no, where --resident allowed it") \
+	     "batch of it in the iteration; no: batches were uploaded in it; " \
+	     "empty: not a device that could hold it") \
+	TEXT(not_resident_reason, 160, "why not, where --resident allowed it") \
 	TEXT(kernels, 8, "cold: a driver compiled some in compile_s, or " \
 	     "another process did meanwhile, into the same cache; warm: its " \
 	     "cache had all; empty: none, or its cache is not known") \

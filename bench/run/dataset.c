@@ -121,7 +121,7 @@ static void notice_search(struct dataset *dataset,
 	else if (length && !search->only &&
 		 strncmp(place->dir, search->variable, length))
 		add_notice(dataset, "BENCH_DATA_DIR=%.200s has none of the "
-			   "files: those in %.200s are used",
+			   "files: using those in %.200s",
 			   search->variable, place->dir);
 }
 
@@ -159,8 +159,8 @@ static int load_files(struct dataset *dataset,
 	identify(dataset, wanted, sha256);
 	if (!wanted && !dir && strcmp(dataset->name, mnist->name))
 		add_notice(dataset,
-			   "MNIST is not found: %s from %.200s is used; "
-			   "`bench data get mnist` downloads MNIST",
+			   "MNIST was not found: using %s from %.200s; `bench "
+			   "data get mnist` downloads MNIST",
 			   dataset->name, dataset->source);
 	notice_search(dataset, &search, &place);
 	return 0;
@@ -328,8 +328,8 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		status = load_files(dataset, request, known, err);
 	else
 		status = error_set(err, ERROR_USAGE,
-				   "no data set is called %.100s; there are "
-				   "mnist, fashion-mnist, synthetic and auto",
+				   "unknown data set '%.100s'; choose among: "
+				   "mnist, fashion-mnist, synthetic, auto",
 				   name);
 	if (status)
 		dataset_release(dataset);

@@ -319,18 +319,18 @@ static int missing_everywhere(const struct dataset_search *search,
 	}
 	if (!known)
 		return error_set(err, ERROR_MISSING,
-				 "no data set is found, neither MNIST (in %s) "
+				 "no data set was found, neither MNIST (in %s) "
 				 "nor Fashion-MNIST; `bench data get mnist` "
-				 "downloads the one, `apt-get install "
+				 "downloads the former, `apt-get install "
 				 "dataset-fashion-mnist` or `make deps` "
-				 "installs the other, `--dataset synthetic` "
+				 "installs the latter, `--dataset synthetic` "
 				 "needs no files", places);
 	if (known->package)
 		snprintf(package, sizeof(package),
 			 ", `apt-get install %s` or `make deps` installs them",
 			 known->package);
 	return error_set(err, ERROR_MISSING,
-			 "%s is not found (looked in %s); `bench data get %s` "
+			 "%s was not found (looked in %s); `bench data get %s` "
 			 "downloads its files%s", known->title, places,
 			 known->name, package);
 }

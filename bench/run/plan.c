@@ -81,9 +81,9 @@ static int refuse_step_options(const struct options *options, struct error *err)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].value)
 			return error_set(err, ERROR_USAGE,
-					 "--%s needs single iterations, "
-					 "which --sync epoch does not wait "
-					 "for: leave out one of the two",
+					 "--%s needs single iterations, which "
+					 "--sync epoch does not time: leave "
+					 "out one of the two",
 					 others[i].name);
 	return 0;
 }
@@ -140,20 +140,20 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 	char loss[80];
 
 	if (memcmp(&found, &in, sizeof(in)))
-		return error_set(err, ERROR_USAGE, "model '%s' takes images of "
-				 "%dx%dx%d, data set '%s' has %dx%dx%d",
+		return error_set(err, ERROR_USAGE, "model '%s' expects images "
+				 "of %dx%dx%d, but data set '%s' has %dx%dx%d",
 				 model->name, in.channels, in.height, in.width,
 				 dataset->name, found.channels, found.height,
 				 found.width);
 	layer_describe(model, model->layer_count - 1, loss, sizeof(loss));
 	if (!model_has_classes(model))
-		return error_set(err, ERROR_USAGE, "model '%s', %s: takes "
-				 "vectors of %d values as targets, data set "
-				 "'%s' has classes", model->name, loss,
+		return error_set(err, ERROR_USAGE, "model '%s', %s: needs "
+				 "targets that are vectors of %d values, but "
+				 "data set '%s' has classes", model->name, loss,
 				 model_classes(model), dataset->name);
 	if (dataset->classes != model_classes(model))
 		return error_set(err, ERROR_USAGE, "model '%s', %s: has %d "
-				 "classes, data set '%s' has %d",
+				 "classes, but data set '%s' has %d",
 				 model->name, loss, model_classes(model),
 				 dataset->name, dataset->classes);
 	return 0;
