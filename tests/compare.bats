@@ -87,11 +87,11 @@ campaign() {
 	done
 	run -0 "$BENCH" compare left right
 	[[ $output == *"differs: variables: variables: first A001=1"*".., second"* ]]
-	[[ $output != *"nothing differs"* && $output != *governor* ]]
+	[[ $output != *"no recorded difference"* && $output != *governor* ]]
 	sed -i '2s/powersave/performance/;3s/performance/powersave/;s/B=right/B=left/' \
 		right/runs.csv
 	run -0 "$BENCH" compare left right
-	[[ $output == *"nothing differs"* ]]
+	[[ $output == *"no recorded difference"* ]]
 	sed -i 's/performance/powersave/' right/runs.csv
 	run -0 "$BENCH" compare left right
 	[[ $output == *"governor: first powersave, performance, second"* ]]
@@ -103,7 +103,7 @@ campaign() {
 	[ "${lines[0]}" = "- first: one" ]
 	[ "${lines[1]}" = "- second: three" ]
 	run -0 "$BENCH" compare one one
-	[[ $output == *"nothing differs"* ]]
+	[[ $output == *"no recorded difference"* ]]
 }
 
 @test "a straggler is compared with its like alone" {
@@ -137,7 +137,7 @@ campaign() {
 			>/dev/null
 	done
 	run -0 "$BENCH" compare left right --export-csv csv
-	[[ $output == *"nothing differs"* ]]
+	[[ $output == *"no recorded difference"* ]]
 	[ "$(column csv target | tr ' ' '\n' | uniq -c | awk '{ print $1, $2 }' |
 		tr '\n' ' ')" = "7 cpu-1 7 cpu-2 " ]
 	python3 - <<-'END'
@@ -167,17 +167,17 @@ campaign() {
 
 @test "a campaign compared with itself, or by half, is told" {
 	run -0 --separate-stderr "$BENCH" compare one ./one/
-	[ "$stderr" = "note: one and ./one/ are the same: it is compared with \
-itself" ]
+	[ "$stderr" = "note: one and ./one/ are the same campaign: \
+comparing it with itself" ]
 	# There is no other half.
 	run -0 --separate-stderr "$BENCH" compare one/runs.csv two
 	[ -z "$stderr" ]
 	echo schema,run_id,target,core,phase,epoch,iter,is_warmup,elapsed_s,status \
 		>one/observations.csv
 	run -0 --separate-stderr "$BENCH" compare one/runs.csv two
-	[ "$stderr" = "note: one/runs.csv is compared without observations.csv \
-beside it: name their folder for both, one/" ]
+	[ "$stderr" = "note: one/runs.csv is compared without observations.csv, \
+which was not given: name the folder one/ to use both" ]
 	cd one
 	run -0 --separate-stderr "$BENCH" compare runs.csv ../two
-	[[ "$stderr" == *"name their folder for both, ." ]]
+	[[ "$stderr" == *"name the folder . to use both" ]]
 }

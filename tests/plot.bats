@@ -188,7 +188,7 @@ HOSTILE=(
 	# shellcheck disable=SC2016
 	fake_gnuplot 'echo "<svg/>" >"${2%.gp}.svg"'
 	run -6 "$BENCH" plot one
-	[[ "$output" == *"no picture of its kind"* ]]
+	[[ "$output" == *"not a picture of its kind"* ]]
 }
 
 @test "a gnuplot that hangs is ended with all that it started" {
@@ -241,7 +241,7 @@ HOSTILE=(
 	    out.writerows(dict(row, arm="A") for row in rows)
 	END
 	run -5 "$BENCH" plot empty
-	[[ "$output" == *"only the processes of bench check"* ]]
+	[[ "$output" == *"only the processes of a bench check"* ]]
 	[ ! -e empty/plot ]
 	run -4 "$BENCH" plot nowhere
 	run -2 "$BENCH" plot

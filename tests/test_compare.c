@@ -201,7 +201,7 @@ static void no_ratio_where_there_is_none(void **state)
 	compare_well();
 	assert_true(isnan(find("cpu-1", "maxrss_bytes")->ratio));
 	assert_string_equal(find("cpu-1", "maxrss_bytes")->reason,
-			    "not above 0");
+			    "not positive");
 	clean();
 }
 
@@ -219,7 +219,7 @@ static void means_beside_single_iterations(void **state)
 	near(row->median_first, .25);
 	near(row->median_second, .5);
 	assert_string_equal(row->reason, "an epoch's mean (--sync epoch) "
-			    "beside single iterations");
+			    "against single iterations");
 	assert_true(find("opencl", "loop_s")->ratio > 1);
 	clean();
 	/* Likewise within one side. */

@@ -136,13 +136,13 @@ static const char *refuse(enum metric metric, const struct sample *first,
 		return "not to the same accuracy";
 	if (metric == METRIC_ITER && first->ahead + second->ahead &&
 	    !are_means(first, second))
-		return "an epoch's mean (--sync epoch) beside single "
+		return "an epoch's mean (--sync epoch) against single "
 		       "iterations";
 	if (first->count > TWO_SAMPLE_MOST || second->count > TWO_SAMPLE_MOST)
 		return "more than 100 runs";
 	/* They are sorted. */
 	if (!(first->values[0] > 0) || !(second->values[0] > 0))
-		return "not above 0";
+		return "not positive";
 	return NULL;
 }
 

@@ -21,8 +21,8 @@ static void print_differences(const struct view *view,
 			  each->target ? each->target : "", each->first,
 			  each->second);
 	if (!comparison->difference_count)
-		view_note(view, "nothing differs in machine, build, options, "
-			  "data set or variables, as far as they are recorded");
+		view_note(view, "no recorded difference in machine, build, "
+			  "options, data set or variables");
 }
 
 /* A target that is not in both with finished runs. */
@@ -148,8 +148,8 @@ static void print_notes(const struct view *view,
 	view_note(view, "second / first is Hodges and Lehmann's estimate, the "
 		  "median of the ratios of all pairs of runs; its 95 %% "
 		  "interval is exact, by Wilcoxon's rank sum across runs, if "
-		  "nothing but the campaign changed; of such intervals one "
-		  "in twenty misses by chance");
+		  "nothing but the campaign changed; one in twenty such "
+		  "intervals misses by chance");
 	if (few)
 		view_note(view, "no interval where there are too few runs for "
 			  "95 %%: it needs 4 on each side (bench run --repeat "
@@ -157,9 +157,9 @@ static void print_notes(const struct view *view,
 	if (one)
 		view_note(view, "n=1: one run says nothing about the spread "
 			  "across runs");
-	view_note(view, "the campaigns were measured one after the other, and "
-		  "what the machine did meanwhile is in the ratios: this is no "
-		  "verdict");
+	view_note(view, "the campaigns were measured at different times, and "
+		  "what the machine did in between is in the ratios: this is "
+		  "not a verdict");
 }
 
 int compare_print(const struct comparison *comparison,

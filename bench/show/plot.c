@@ -38,28 +38,27 @@ static const char *const phases_script[] = {
 
 const struct picture pictures[PLOT_PICTURES] = {
 	{ "epochs", "Seconds per epoch",
-	  "What an epoch takes, its test set included; less is better. The "
+	  "What an epoch takes, its test set included; lower is better. The "
 	  "thick mark is the mean and the bar its spread: across runs where "
-	  "there are several, else across the epochs of the one. Small marks "
-	  "are single runs, or epochs. What was disturbed is hollow.",
+	  "there are several, else across the epochs of the only one. Small "
+	  "marks are single runs, or epochs. Disturbed runs are hollow.",
 	  plot_write_epochs, epochs_script },
 	{ "iterations", "Every iteration",
 	  "One mark for each iteration in the order in which they were made, "
 	  "all runs on top of each other; marks that would cover each other "
 	  "are drawn once. Left of 1 is the warm-up, which does not count. "
-	  "What stands alone high up are outliers; runs that were disturbed "
-	  "are hollow.",
+	  "Marks alone high up are outliers; disturbed runs are hollow.",
 	  plot_write_iterations, iterations_script },
 	{ "learning", "Accuracy and loss over time",
-	  "What was reached after how many seconds of the training loop. "
-	  "Accuracy and the marked loss are of the test set, after each "
-	  "epoch; the thin line is the loss in training, averaged over some "
+	  "What was reached, against the seconds of the training loop. "
+	  "Accuracy and the marked loss are of the test set, after each epoch; "
+	  "the thin line is the loss in training, averaged over some "
 	  "iterations.",
 	  plot_write_learning, learning_script },
 	{ "speedup", "Speed-up against cores",
 	  "Images per second over those of one core. Ideal would be as many "
-	  "times as there are cores; measured points can be above the number "
-	  "of CPUs that they share by noise alone. The estimate is what a host "
+	  "times as there are cores; noise alone can put measured points above "
+	  "the number of CPUs that they share. The estimate is what a host "
 	  "with a free CPU for each core would reach.",
 	  plot_write_speedup, speedup_script },
 	{ "phases", "Where the time of an epoch goes",

@@ -148,8 +148,8 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 	}
 	snprintf(note->text, sizeof(note->text), "%s%s%s%s",
 		 note->rows ? "" : "No epoch was finished.",
-		 merged ? "A device works in the background, so that the parts "
-			  "of its iterations are not told apart." : "",
+		 merged ? "A device works in the background, so the parts of "
+			  "its iterations cannot be told apart." : "",
 		 merged && partial ? " " : "",
 		 partial ? "Of runs that did not finish, the epochs that did "
 			   "are included." : "");

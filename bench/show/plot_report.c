@@ -351,11 +351,10 @@ static void print_commands(FILE *out, const struct report *report)
 {
 	const struct results *results = &report->plot->results;
 
-	fputs("<section id=\"again\">\n<h2>Measure again</h2>\n"
-	      "<p>The options are those that the runs had, whether given or "
-	      "not. Times are of this machine and this build; the same seed "
-	      "gives the same bits on the same backend and number of cores."
-	      "</p>\n<pre>", out);
+	fputs("<section id=\"again\">\n<h2>Measure again</h2>\n<p>The options "
+	      "are those that the runs had, whether given or not. Times are "
+	      "from this machine and this build; the same seed gives the same "
+	      "bits on the same backend and number of cores.</p>\n<pre>", out);
 	for (int i = 0; i < results->line_count; i++)
 		if (line_is_setup(&results->lines[i]))
 			print_command(out, results, &results->lines[i]);

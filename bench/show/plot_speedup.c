@@ -120,9 +120,9 @@ int plot_write_speedup(FILE *out, const struct plot *plot,
 	}
 	snprintf(note->text, sizeof(note->text), "%s", note->rows ?
 		 "Bars are 95 % intervals of the mean across three runs and "
-		 "more. Targets that have no cores to count, as OpenCL, are in "
-		 "the tables." :
-		 "There is no target of several cores beside one of a single "
-		 "core.");
+		 "more. Targets that have no cores to count, such as OpenCL, "
+		 "are in the tables." :
+		 "There is no target of several cores with one of a single "
+		 "core to compare it with.");
 	return 0;
 }

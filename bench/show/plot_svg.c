@@ -48,8 +48,8 @@ int plot_svg_check(const struct plot_svg *svg, struct error *err)
 	    strstr(svg->text, "<g id=\"gnuplot_canvas\">") &&
 	    !strcasestr(svg->text, "<script"))
 		return 0;
-	return error_set(err, ERROR_FAILED, "gnuplot went well, but what it "
-			 "drew of %s is no picture of its kind (%zu bytes)",
+	return error_set(err, ERROR_FAILED, "gnuplot succeeded, but what it "
+			 "drew for %s is not a picture of its kind (%zu bytes)",
 			 svg->name, svg->size);
 }
 

@@ -144,9 +144,9 @@ static void note_device(const struct view *view, const struct run *run,
 		 run->not_resident_reason[0] ? ", as " : "",
 		 run->not_resident_reason,
 		 run_is_ahead(run) ?
-			 "; --sync epoch: no iteration was waited for, so that "
-			 "s/iter is the epoch's time over its iterations, "
-			 "without spread or quantiles" : "");
+			 "; --sync epoch: no iteration was waited for, so "
+			 "s/iter is the epoch's time divided by its "
+			 "iterations, without spread or quantiles" : "");
 	note_target(view, run, text, told);
 }
 
@@ -180,7 +180,7 @@ static int note_outcome(const struct view *view, const struct line *line,
 		  cell->reason[0] ? cell->reason : "no reason is given",
 		  cell->outcome == OUTCOME_PARTIAL &&
 				  results_have_times(view->results) ?
-			  "; its numbers are of what was finished" : "");
+			  "; its numbers are from what was finished" : "");
 	return 1;
 }
 

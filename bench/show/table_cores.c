@@ -129,9 +129,9 @@ static void print_notes(const struct view *view, const struct run *run,
 			  run_cores_name(run), run->cpus,
 			  run->cpus == 1 ? "" : "s");
 	if (run && run_is_on_devices(run) && !strcmp(run->transport, "threads"))
-		view_note(view, "CPU: that of the process in equal parts, "
-			  "since how much of it was for which device is not "
-			  "known");
+		view_note(view, "CPU: that of the process, divided equally, "
+			  "since a device's work cannot be attributed to a "
+			  "core");
 	if (run)
 		run_explain_slowdown(run, slowdown, sizeof(slowdown));
 	if (slowdown[0])
