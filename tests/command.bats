@@ -343,8 +343,8 @@ fails() {
 	run -0 "$BENCH" run cpu-1 "${TINY[@]}" --out made --details
 	output=$(tr -s ' \n' ' ' <<<"$output")
 	[[ "$output" == *"warm-up: 1 step a run, excluded"* ]]
-	[[ "$output" == *"divided by that of cpu-1 or, without it, of the first \
-target with one emulated core"* ]]
+	[[ "$output" == *"divided by that of cpu-1 or, without it, of the first target \
+with one emulated core"* ]]
 }
 
 @test "repeated runs take turns and have seeds of their own" {

@@ -129,7 +129,7 @@ refused() {
 	put "$DIR/t10k-labels-idx1-ubyte" 100 '\0011'
 	run -5 "$BENCH" data check --data-dir "$DIR"
 	[ "$(grep -c ': OK, fashion-mnist$' <<<"$output")" -eq 3 ]
-	[[ $output == *"t10k-labels-idx1-ubyte: not the file of"* ]]
+	[[ $output == *"t10k-labels-idx1-ubyte: not the file from"* ]]
 	[[ $output == *0402a96d92fd2663* ]]
 	truncate -s 5000 "$DIR/train-labels-idx1-ubyte.gz"
 	run -5 "$BENCH" data check fashion-mnist --data-dir "$DIR"

@@ -137,10 +137,10 @@ offers_arguments() {
 				"[(; ]$other: " help
 		done
 	done
-	[[ $("$BENCH" verify --help) == *"iterations in all (50)"* ]]
+	[[ $("$BENCH" verify --help) == *"iterations in total (50)"* ]]
 	[[ $("$BENCH" check --help) != *"50"* ]]
-	grep -q "^To verify: stop after N iterations in all (50)" ../bench.1
-	grep -q "stop after N iterations in all (50)" ../zsh/_bench
+	grep -q "^To verify: stop after N iterations in total (50)" ../bench.1
+	grep -q "stop after N iterations in total (50)" ../zsh/_bench
 }
 
 @test "man page: every verb with its options, and every option" {

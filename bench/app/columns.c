@@ -17,11 +17,11 @@ static const struct file_kind {
 	{ "observations.csv", "One measured interval a row.\n\n"
 	  "A row whose `core` is empty is the target's: the slowest core's "
 	  "time, the loss\nover the global batch. With several cores each of "
-	  "them has its own `step` rows\nbesides. `step` rows are one an "
+	  "them also has its own\n`step` rows. `step` rows are one an "
 	  "iteration; of `loader`, `compute`, `wait`,\n`reduce`, `update` and "
 	  "`test` there is one an epoch, the sum. A device alone, as\n"
 	  "`opencl`, is waited for at the end of an iteration: its work is in "
-	  "`update`, and\n`compute` is what the host took to ask for it.\n\n"
+	  "`update`, and\n`compute` is the time the host took to submit it.\n\n"
 	  "With `--sync epoch` no iteration is waited for: `step` rows then "
 	  "have a loss and\nno time, and one row `steps` an epoch has the "
 	  "time of all of them. `update` is\nthe same time again, `compute`, "
@@ -38,8 +38,8 @@ static const struct file_kind {
 	  "with. `run_id` joins\n`observations.csv`.", &run_rows },
 	{ "summary.csv", "One number of one target a row. Without `run_id` it "
 	  "is the target's in its\ncampaign; with several processes that is "
-	  "over their means, and each process has\nrows with its `run_id` "
-	  "besides.", &summary_rows },
+	  "over their means, and each process also\nhas rows with its "
+	  "`run_id`.", &summary_rows },
 	{ "verdicts.csv", "One target of a `bench check` a row. Its processes "
 	  "are in `runs.csv`, where `arm`\nis not empty, and in no table but "
 	  "the check's.", &verdict_rows },
@@ -144,8 +144,8 @@ void columns_print(FILE *out)
 	      "\n"
 	      "Each `bench run` makes a folder here, `<UTC time>-<label>`, "
 	      "with\n`observations.csv`, `modelled.csv`, `runs.csv`, "
-	      "`summary.csv` and `tables.md`.\nA `bench check` leaves "
-	      "`verdicts.csv` and `verdicts.md` besides. `bench\ntable "
+	      "`summary.csv` and `tables.md`.\nA `bench check` also "
+	      "leaves `verdicts.csv` and `verdicts.md`. `bench\ntable "
 	      "FOLDER` prints what the run ended with, and with `--details` "
 	      "all\ntables. This page is what `bench table --columns` "
 	      "prints.\n"

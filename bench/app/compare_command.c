@@ -59,8 +59,8 @@ static void note_same(const char *const *paths, FILE *log)
 
 	if (realpath(paths[0], first) && realpath(paths[1], second) &&
 	    !strcmp(first, second))
-		fprintf(log, "note: %s and %s are the same: it is compared "
-			"with itself\n", paths[0], paths[1]);
+		fprintf(log, "note: %s and %s are the same campaign: comparing "
+			"it with itself\n", paths[0], paths[1]);
 }
 
 /* A folder has two files, and each has half of the numbers. */
@@ -79,8 +79,9 @@ static void note_half(const char *path, FILE *log)
 			     files[!i]) >= (int)sizeof(other) ||
 		    access(other, R_OK))
 			continue;
-		fprintf(log, "note: %s is compared without %s beside it: name "
-			"their folder for both, %.*s\n", path, files[!i],
+		fprintf(log, "note: %s is compared without %s, which was not "
+			"given: name the folder %.*s to use both\n",
+			path, files[!i],
 			folder ? folder : 1, folder ? path : ".");
 	}
 }
@@ -139,7 +140,7 @@ int compare_command(const struct options *options, FILE *out, FILE *log,
 	table_format_find(options->format, &table.format);
 	if (table.format == TABLE_POST)
 		return error_set(err, ERROR_USAGE, "--format: bench compare "
-				 "knows plain and github");
+				 "supports plain and github");
 	note_same(options->arguments, log);
 	for (i = 0; i < SIDES; i++)
 		note_half(options->arguments[i], log);

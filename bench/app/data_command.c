@@ -108,8 +108,8 @@ static int check_place(struct dataset_place *place,
 		if (!sha256[file][0])
 			fprintf(out, "%s\n", reasons[file].message);
 		else if (strcmp(sha256[file], known->sha256[file]))
-			fprintf(out, "%s: not the file of %s: sha256 expected "
-				"%s, found %s\n", place->paths[file],
+			fprintf(out, "%s: not the file from %s: expected "
+				"sha256 %s, found %s\n", place->paths[file],
 				known->title, known->sha256[file],
 				sha256[file]);
 		else

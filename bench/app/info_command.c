@@ -172,7 +172,7 @@ static int print_environment(FILE *out, struct error *err)
 	fprintf(out, "%-14s %s\n", "host key", run.host_key);
 	text_clean(variables, sizeof(variables), run.variables, 0);
 	fprintf(out, "%-14s %s\n", "variables",
-		variables[0] ? variables : "none that matter is set");
+		variables[0] ? variables : "none of those that matter is set");
 	return print_libraries(out, err);
 }
 

@@ -186,7 +186,8 @@ static int measure(const struct target *target, struct training *training,
 	describe_data(run, training, options);
 	failed = launch(target, training, outcome, out, options, err);
 	if (run->not_resident_reason[0] && notes)
-		fprintf(notes, "note: batches are uploaded one by one: %s\n",
+		fprintf(notes, "note: the data set is not kept on the device, "
+			       "batches are uploaded one by one: %s\n",
 			run->not_resident_reason);
 	if (!failed && (fflush(out) || ferror(out)))
 		failed = recorder_refuse_rows(err);
@@ -214,8 +215,8 @@ static int check_files(const struct options *options, struct error *err)
 
 	if (options->profile && !strcmp(options->profile, "-"))
 		return error_set(err, ERROR_USAGE,
-				 "--profile -: standard output has the rows "
-				 "of the measurement; name a file");
+				 "--profile -: standard output is used for the "
+				 "rows of the measurement; name a file");
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (paths[i] && file_check(paths[i], err))
 			return -1;

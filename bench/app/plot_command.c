@@ -87,8 +87,8 @@ static int read_svg(const char *path, struct plot_svg *svg, struct error *err)
 	char *text;
 
 	if (!in || fstat(fileno(in), &status)) {
-		error_set(err, ERROR_FAILED, "gnuplot went well, but drew no "
-			  "%.900s: %s", path, strerror(errno));
+		error_set(err, ERROR_FAILED, "gnuplot succeeded but did not "
+			  "write %.900s: %s", path, strerror(errno));
 		if (in)
 			fclose(in);
 		return -1;
@@ -193,10 +193,10 @@ static int refuse_check(const char *folder, struct error *err)
 		return -1;
 	count = verdicts.count;
 	verdicts_release(&verdicts);
-	return error_set(err, ERROR_INPUT, "%.600s: there are only the "
-			 "processes of bench check in it, %s", folder,
+	return error_set(err, ERROR_INPUT, "%.600s: it holds only the "
+			 "processes of a bench check, %s", folder,
 			 count ? "whose verdicts bench table shows" :
-				 "which did not come to a verdict");
+				 "which reached no verdict");
 }
 
 static int draw_all(struct drawing *drawing, struct error *err)

@@ -79,8 +79,8 @@ static int plan_targets(struct work *work, struct error *err)
 		return 0;
 	if (count * options->repeat > 1)
 		return error_set(err, ERROR_USAGE,
-				 "--trace shows one process, not %ld: name one "
-				 "target, without --repeat",
+				 "--trace records one process, but this run "
+				 "has %ld: name one target, without --repeat",
 				 count * options->repeat);
 	return file_check(options->trace, err);
 }
@@ -388,7 +388,8 @@ static void note_shared_cpus(const struct work *work)
 			most = &work->targets[i];
 	if (most && most->cores > cpus)
 		fprintf(work->log, "note: %s: %d cores share %d CPU%s, which "
-			"limits the speed-up\n", most->name, most->cores,
+			"limits the speed-up that can be measured\n",
+			most->name, most->cores,
 			cpus, cpus == 1 ? "" : "s");
 }
 

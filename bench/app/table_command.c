@@ -91,8 +91,8 @@ static int print_campaign(const struct options *options,
 		return -1;
 	if (!has_results(campaign))
 		return verdicts ? 0 :
-			error_set(err, ERROR_INPUT, "%s: a check that did not "
-				  "come to a verdict; its rows are in "
+			error_set(err, ERROR_INPUT, "%s: a check that reached "
+				  "no verdict; its rows are in "
 				  "observations.csv", options->arguments[0]);
 	if (!export_uses_terminal(&exports)) {
 		if (verdicts)

@@ -56,18 +56,18 @@ static void print_verb(FILE *out, const struct verb_row *verb)
 static void print_overview(FILE *out)
 {
 	fputs("Trains one network on one emulated core, on eight and on an "
-	      "OpenCL device,\nchecks that all learned the same, and says "
-	      "what an iteration and an epoch cost.\n\n", out);
+	      "OpenCL device,\nchecks that all learned the same, and reports "
+	      "the cost of an iteration and\nof an epoch.\n\n", out);
 	for (int v = 0; v < VERB_COUNT; v++)
 		print_verb(out, &verb_rows[v]);
 	fputs("\nExamples\n"
 	      "  bench run --quick           a first look, in a minute or two\n"
-	      "  bench run                   the post's, in ten epochs\n"
+	      "  bench run                   the post's runs, ten epochs\n"
 	      "  bench measure cpu-4 -e 1    one run; its rows as CSV\n"
 	      "  bench check --base-ref main is this branch slower?\n"
 	      "\nA TARGET is BACKEND[-CORES][@TRANSPORT][:DEVICE]: cpu-8, "
-	      "cpu-4@threads,\nopencl:1; bench run takes cpu-1, cpu-8 and "
-	      "opencl unless told otherwise.\n\n"
+	      "cpu-4@threads,\nopencl:1; bench run defaults to cpu-1, "
+	      "cpu-8 and opencl.\n\n"
 	      "Exit: 0 done, 1 a backend is wrong or a slowdown confirmed, "
 	      "2 usage,\n3 no verdict, 4 something is missing, 5 bad input, "
 	      "6 a run failed,\n7 a result could not be written, 130/143 "

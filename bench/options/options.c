@@ -128,7 +128,7 @@ static int add_text(const struct option_row *row, const char *text,
 			field[i] = text;
 			return 0;
 		}
-	return error_set(err, ERROR_USAGE, "--%s is given more than %d times",
+	return error_set(err, ERROR_USAGE, "--%s was given more than %d times",
 			 row->name, OPTION_MOST_TIMES);
 }
 
@@ -207,8 +207,8 @@ static const struct option_row *find_row(int value)
 static const struct {
 	const char *name, *why;
 } withdrawn[] = {
-	{ "trust-host", "a baseline only advises (exit code 3), since what is "
-	  "measured again is compared with the same saved processes again; "
+	{ "trust-host", "a baseline only advises (exit code 3), since a "
+	  "confirmation is compared with the same saved processes again; "
 	  "--base-ref or --base measures a base now" },
 };
 
