@@ -8,14 +8,6 @@
 #include <unistd.h>
 
 #include "backends/contract/backend.h"
-#include "bench/system/text.h"
-#include "bench/system/cpus.h"
-#include "bench/record/machine.h"
-#include "bench/options/options.h"
-#include "bench/app/page.h"
-#include "bench/system/interrupt.h"
-#include "bench/system/process.h"
-#include "bench/system/terminal.h"
 #include "bench/app/baseline_command.h"
 #include "bench/app/calibrate_command.h"
 #include "bench/app/check_command.h"
@@ -23,10 +15,18 @@
 #include "bench/app/data_command.h"
 #include "bench/app/info_command.h"
 #include "bench/app/measure.h"
+#include "bench/app/page.h"
 #include "bench/app/plot_command.h"
 #include "bench/app/run_command.h"
 #include "bench/app/selftest_command.h"
 #include "bench/app/table_command.h"
+#include "bench/options/options.h"
+#include "bench/record/machine.h"
+#include "bench/system/cpus.h"
+#include "bench/system/interrupt.h"
+#include "bench/system/process.h"
+#include "bench/system/terminal.h"
+#include "bench/system/text.h"
 #include "bench/verify/verify.h"
 
 /* What each verb does: it prints to out, notes to log, and returns an exit

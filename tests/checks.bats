@@ -280,6 +280,14 @@ make_function() {
 	accepts check-style
 }
 
+@test "style: includes are in order" {
+	plant bench/b.c '#include "bench/b.h"' '#include "bench/a.h"' \
+		'#include "bench/c.h"'
+	accepts check-style
+	plant bench/b.c '#include "bench/d.h"' '#include "bench/c.h"'
+	refuses check-style bench/b.c:2: 'comes before'
+}
+
 @test "style: the own header comes first" {
 	plant bench/a.h 'int a;'
 	plant bench/a.c '#include <stdio.h>' '#include "bench/a.h"'

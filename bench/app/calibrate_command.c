@@ -6,8 +6,8 @@
 
 #include "bench/gate/check.h"
 #include "bench/gate/gate.h"
-#include "bench/system/terminal.h"
 #include "bench/show/table_format.h"
+#include "bench/system/terminal.h"
 
 static void gather(struct pair_stage *stages, const struct check *check,
 		   const struct rows_by_run *groups, const char *target,

@@ -1,14 +1,14 @@
 #include "bench/app/columns.h"
 
-#include "bench/show/compare.h"
 #include "bench/gate/floor.h"
 #include "bench/gate/verdict.h"
-#include "bench/run/peaks.h"
-#include "bench/record/result_rows.h"
-#include "bench/run/profile_rows.h"
-#include "bench/record/post.h"
 #include "bench/record/observation.h"
+#include "bench/record/post.h"
+#include "bench/record/result_rows.h"
 #include "bench/record/run.h"
+#include "bench/run/peaks.h"
+#include "bench/run/profile_rows.h"
+#include "bench/show/compare.h"
 
 static const struct file_kind {
 	const char *name, *holds;

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/show/compare.h"
 #include "bench/record/csv.h"
+#include "bench/show/compare.h"
+#include "bench/show/export.h"
 #include "bench/system/file.h"
 #include "bench/system/terminal.h"
-#include "bench/show/export.h"
 
 enum { SIDES = 2 };
 

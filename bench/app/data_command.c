@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "bench/run/data_get.h"
-#include "bench/system/words.h"
 #include "bench/run/dataset_files.h"
+#include "bench/system/words.h"
 
 /* Hashes the four files; reasons are why those without a hash have none. Fails
  * only where there is no memory to read them. */

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "backends/group/replica.h"
-#include "bench/system/cpus.h"
 #include "bench/system/clock.h"
+#include "bench/system/cpus.h"
 
 /* What the process that asks is given, and leaves. */
 struct listing {

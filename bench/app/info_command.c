@@ -5,13 +5,13 @@
 
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
-#include "bench/system/text.h"
-#include "bench/system/kernel.h"
-#include "bench/system/cpus.h"
-#include "bench/record/machine.h"
-#include "bench/system/file.h"
 #include "bench/app/device_list.h"
 #include "bench/app/peak_command.h"
+#include "bench/record/machine.h"
+#include "bench/system/cpus.h"
+#include "bench/system/file.h"
+#include "bench/system/kernel.h"
+#include "bench/system/text.h"
 
 #define MOST_PLATFORM 60 /* characters of its name and version */
 #define GIB (1024. * 1024 * 1024)

@@ -6,16 +6,16 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "bench/system/cpus.h"
-#include "bench/record/machine.h"
 #include "bench/record/csv.h"
+#include "bench/record/machine.h"
 #include "bench/record/run.h"
+#include "bench/run/plan.h"
+#include "bench/run/target.h"
 #include "bench/system/clock.h"
+#include "bench/system/cpus.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
-#include "bench/run/plan.h"
-#include "bench/run/target.h"
 
 static const char *on_off(int value)
 {

@@ -5,9 +5,9 @@
 
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
-#include "bench/run/dataset_files.h"
-#include "bench/record/machine.h"
 #include "bench/app/argument.h"
+#include "bench/record/machine.h"
+#include "bench/run/dataset_files.h"
 #include "models/model.h"
 
 #define WIDTH 78

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/cpus.h"
-#include "bench/run/peaks.h"
 #include "bench/record/csv.h"
+#include "bench/run/peaks.h"
+#include "bench/system/cpus.h"
 #include "bench/system/file.h"
 
 int peak_command(const char *path, FILE *out, struct error *err)

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/system/text.h"
 #include "bench/gate/verdict.h"
 #include "bench/show/plot.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
+#include "bench/system/text.h"
 
 /* One invocation. */
 struct drawing {

@@ -2,22 +2,22 @@
 
 #include <stdlib.h>
 
-#include "bench/run/child.h"
-#include "bench/run/collector.h"
-#include "bench/system/cpus.h"
-#include "bench/record/machine.h"
-#include "bench/record/campaign.h"
-#include "bench/system/clock.h"
-#include "bench/system/file.h"
-#include "bench/system/interrupt.h"
-#include "bench/system/terminal.h"
-#include "bench/show/export.h"
-#include "bench/show/table.h"
-#include "bench/run/plan.h"
-#include "bench/run/target.h"
 #include "bench/app/device_list.h"
 #include "bench/app/info_command.h"
 #include "bench/app/measure.h"
+#include "bench/record/campaign.h"
+#include "bench/record/machine.h"
+#include "bench/run/child.h"
+#include "bench/run/collector.h"
+#include "bench/run/plan.h"
+#include "bench/run/target.h"
+#include "bench/show/export.h"
+#include "bench/show/table.h"
+#include "bench/system/clock.h"
+#include "bench/system/cpus.h"
+#include "bench/system/file.h"
+#include "bench/system/interrupt.h"
+#include "bench/system/terminal.h"
 
 #define MOST_TARGETS 64
 #define DRY_STEPS 5 /* iterations that --dry-run measures */

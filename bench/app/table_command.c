@@ -4,11 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bench/app/columns.h"
+#include "bench/gate/verdict.h"
 #include "bench/show/export.h"
 #include "bench/show/table.h"
-#include "bench/gate/verdict.h"
 #include "bench/system/terminal.h"
-#include "bench/app/columns.h"
 
 static struct export_paths exports_of(const struct options *options)
 {

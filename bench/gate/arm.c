@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/system/words.h"
 #include "bench/system/process.h"
+#include "bench/system/words.h"
 
 const char *const arm_names[ARM_COUNT] = { "A", "B", "A2" };
 const char *const arm_words[ARM_COUNT] = { "base", "head", "control" };

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/system/memory.h"
 #include "bench/gate/baseline_settings.h"
 #include "bench/gate/pair.h"
 #include "bench/record/csv.h"
@@ -13,6 +12,7 @@
 #include "bench/record/stats.h"
 #include "bench/show/table_format.h"
 #include "bench/system/clock.h"
+#include "bench/system/memory.h"
 
 #define SECONDS_OF_DAY 86400.
 

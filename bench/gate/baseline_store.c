@@ -6,13 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/system/memory.h"
 #include "bench/gate/baseline.h"
 #include "bench/gate/pair.h"
 #include "bench/record/csv.h"
+#include "bench/show/export.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
-#include "bench/show/export.h"
+#include "bench/system/memory.h"
 
 static const char work_name[] = "unfinished-";
 

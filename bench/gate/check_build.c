@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/system/hash.h"
-#include "bench/system/words.h"
-#include "bench/system/cpus.h"
 #include "bench/system/append.h"
+#include "bench/system/cpus.h"
 #include "bench/system/file.h"
+#include "bench/system/hash.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 #include "bench/system/text.h"
+#include "bench/system/words.h"
 
 #define SHORTEST_COMMIT 7 /* letters of git's; "unknown" begins none */
 #define DEFAULT_COMPILER "gcc" /* the Makefile's */

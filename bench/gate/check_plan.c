@@ -12,12 +12,12 @@
 #include "bench/gate/gate.h"
 #include "bench/options/option_table.h"
 #include "bench/record/machine.h"
+#include "bench/run/plan.h"
+#include "bench/run/target.h"
 #include "bench/show/export.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
-#include "bench/run/plan.h"
-#include "bench/run/target.h"
 
 #define BLOCKS 20
 #define CALIBRATION_BLOCKS FLOOR_LEAST_PAIRS

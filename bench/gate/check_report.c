@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "bench/gate/verdict.h"
+#include "bench/show/export.h"
 #include "bench/system/file.h"
 #include "bench/system/terminal.h"
 #include "bench/system/text.h"
-#include "bench/show/export.h"
 
 /* The first process of the arm (of any arm for NULL) on this target. */
 static const struct run *find_run(const struct check *check,

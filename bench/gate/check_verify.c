@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/system/hash.h"
-#include "bench/system/memory.h"
 #include "bench/gate/check.h"
-#include "bench/record/machine.h"
 #include "bench/options/forward.h"
+#include "bench/record/machine.h"
 #include "bench/system/file.h"
-#include "bench/system/process.h"
+#include "bench/system/hash.h"
 #include "bench/system/kernel.h"
+#include "bench/system/memory.h"
+#include "bench/system/process.h"
 #include "bench/verify/verify.h"
 
 #define KEPT "verified"

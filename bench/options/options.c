@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "bench/options/option_table.h"
-#include "bench/system/words.h"
 #include "bench/record/time_to_accuracy.h"
+#include "bench/system/words.h"
 
 #define FIRST_LONG 256 /* above every character */
 #define QUICK_STEPS 40

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/memory.h"
-#include "bench/system/text.h"
 #include "bench/record/csv.h"
 #include "bench/system/append.h"
+#include "bench/system/memory.h"
+#include "bench/system/text.h"
 
 const char *const campaign_files[CAMPAIGN_FILES] = {
 	[CAMPAIGN_MEASURED] = "observations.csv",

@@ -2,8 +2,8 @@
 #ifndef BENCH_RECORD_ROWS_BY_RUN_H
 #define BENCH_RECORD_ROWS_BY_RUN_H
 
-#include "bench/system/memory.h"
 #include "bench/record/campaign.h"
+#include "bench/system/memory.h"
 
 struct rows_by_run {
 	struct names ids; /* run_ids, numbered as they first come */

@@ -16,8 +16,8 @@
 #include "bench/record/machine.h"
 #include "bench/run/recorder.h"
 #include "bench/system/clock.h"
-#include "bench/system/kernel.h"
 #include "bench/system/interrupt.h"
+#include "bench/system/kernel.h"
 #include "bench/system/process.h"
 
 #define POLL_MS 100 /* between two pauses, at most */

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "bench/run/child.h"
 #include "bench/record/campaign.h"
+#include "bench/run/child.h"
 #include "bench/run/progress.h"
 
 struct collector {

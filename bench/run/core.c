@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/system/hash.h"
 #include "bench/system/allocation.h"
 #include "bench/system/clock.h"
+#include "bench/system/hash.h"
 #include "bench/system/interrupt.h"
 
 #define ROUNDS 400 /* between looks at the clock: about a microsecond */

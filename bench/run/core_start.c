@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "bench/record/machine.h"
+#include "bench/run/plan.h"
 #include "bench/system/clock.h"
 #include "bench/system/text.h"
-#include "bench/run/plan.h"
 #include "models/random.h"
 
 static int open_device(struct core *core, struct error *err)

@@ -8,8 +8,8 @@
 #include <limits.h>
 
 #include "backends/contract/error.h"
-#include "bench/system/hash.h"
 #include "bench/run/idx.h"
+#include "bench/system/hash.h"
 #include "models/model.h"
 
 enum dataset_file {

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "backends/contract/backend.h"
-#include "bench/system/memory.h"
-#include "bench/system/cpus.h"
 #include "bench/record/machine.h"
 #include "bench/record/run.h"
 #include "bench/record/stats.h"
-#include "bench/system/clock.h"
 #include "bench/show/table_format.h"
+#include "bench/system/clock.h"
+#include "bench/system/cpus.h"
+#include "bench/system/memory.h"
 
 #define MOST_RUNS 64
 #define LEAST_RUNS 3

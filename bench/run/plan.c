@@ -5,8 +5,8 @@
 
 #include "backends/group/replica.h"
 #include "bench/record/time_to_accuracy.h"
-#include "bench/system/words.h"
 #include "bench/run/loader.h"
+#include "bench/system/words.h"
 
 static int find_model(const struct model **model, const char *name,
 		      struct error *err)

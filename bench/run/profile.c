@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/memory.h"
-#include "bench/run/peaks.h"
 #include "bench/record/stats.h"
+#include "bench/run/peaks.h"
 #include "bench/system/clock.h"
+#include "bench/system/memory.h"
 
 #define PEAK_S .1
 #define COUNTED_EVERY 16 /* iterations: counting reads all gradients */

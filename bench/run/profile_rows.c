@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/system/number.h"
 #include "bench/show/table_format.h"
+#include "bench/system/number.h"
 
 #define ROW struct profile_row
 static const struct column profile_columns[] = {

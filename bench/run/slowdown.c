@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/system/number.h"
 #include "bench/system/clock.h"
+#include "bench/system/number.h"
 #include "bench/system/text.h"
 #include "models/random.h"
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/system/number.h"
 #include "bench/record/json.h"
 #include "bench/system/file.h"
+#include "bench/system/number.h"
 
 struct trace {
 	const char *path;

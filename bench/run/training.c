@@ -7,11 +7,11 @@
 
 #include "bench/record/csv.h"
 #include "bench/record/time_to_accuracy.h"
+#include "bench/run/core.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
-#include "bench/run/core.h"
 
 static void phase_ended(struct replica_observer *observer,
 			enum replica_phase phase)

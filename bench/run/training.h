@@ -9,9 +9,9 @@
 #include "backends/group/transport.h"
 #include "bench/record/run.h"
 #include "bench/run/dataset.h"
-#include "bench/system/kernel.h"
 #include "bench/run/recorder.h"
 #include "bench/run/slowdown.h"
+#include "bench/system/kernel.h"
 
 /* What is to be done: nothing in it changes while it is. */
 struct training {

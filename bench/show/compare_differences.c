@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/options/run_settings.h"
+#include "bench/show/compare.h"
 #include "bench/system/memory.h"
 #include "bench/system/number.h"
-#include "bench/show/compare.h"
-#include "bench/options/run_settings.h"
 
 /* What no option says. */
 static const struct surroundings {

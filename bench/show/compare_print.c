@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/system/number.h"
 #include "bench/record/run.h"
 #include "bench/show/table_format.h"
 #include "bench/show/table_view.h"
+#include "bench/system/number.h"
 
 enum { FIRST, SECOND, RUNS, RATIO, INTERVAL, HEADS };
 

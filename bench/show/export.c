@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/record/result_rows.h"
 #include "bench/record/csv.h"
 #include "bench/record/json.h"
+#include "bench/record/result_rows.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
 

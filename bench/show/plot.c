@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/file.h"
-#include "bench/system/text.h"
 #include "bench/record/run.h"
 #include "bench/show/table_view.h"
+#include "bench/system/file.h"
+#include "bench/system/text.h"
 
 /* Made from the files in plot/, one string a line. */
 static const char *const style_script[] = {

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/system/number.h"
-#include "bench/record/run.h"
 #include "bench/record/post.h"
+#include "bench/record/run.h"
+#include "bench/system/number.h"
 
 /* One in the picture. */
 struct mark {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/memory.h"
 #include "bench/record/run.h"
+#include "bench/system/memory.h"
 
 /* Of a panel: finer than the eye tells two marks apart. */
 enum { COLUMNS = 240, ROWS_PER_E = 40 };

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/text.h"
-#include "bench/record/run.h"
 #include "bench/options/run_settings.h"
-#include "bench/system/file.h"
+#include "bench/record/run.h"
 #include "bench/show/table.h"
 #include "bench/show/table_view.h"
+#include "bench/system/file.h"
+#include "bench/system/text.h"
 
 /* Made from bench/show/report.css, one string a line. */
 static const char *const style_lines[] = {

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/text.h"
-#include "bench/record/run.h"
 #include "bench/record/post.h"
+#include "bench/record/run.h"
 #include "bench/show/table_view.h"
+#include "bench/system/text.h"
 
 int table_format_find(const char *name, enum table_format *format)
 {

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/system/number.h"
 #include "bench/record/stats.h"
 #include "bench/show/table_view.h"
+#include "bench/system/number.h"
 
 enum quantity { REACHED, SHARE, SCORE, MEDIAN, EPOCHS, UNTIMED, QUANTITIES };
 

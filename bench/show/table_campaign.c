@@ -2,9 +2,9 @@
  * and devices, and what did not work. */
 #include <string.h>
 
-#include "bench/system/memory.h"
 #include "bench/record/run.h"
 #include "bench/show/table_view.h"
+#include "bench/system/memory.h"
 
 /* What a setup was asked to do is the same in all its runs, but one that was
  * skipped may not know it. */

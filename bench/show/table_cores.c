@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "backends/group/transport.h"
-#include "bench/system/number.h"
 #include "bench/record/result.h"
 #include "bench/record/run.h"
 #include "bench/show/table_format.h"
 #include "bench/show/table_view.h"
+#include "bench/system/number.h"
 
 enum { SWITCHES = 7, COLUMNS };
 

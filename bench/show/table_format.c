@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/system/text.h"
 #include "bench/record/column.h"
+#include "bench/system/text.h"
 
 enum { WIDTH = 80, GAP = 2 };
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "backends/contract/error.h"
-#include "bench/system/number.h"
 #include "bench/record/stats.h"
 #include "bench/show/table.h"
+#include "bench/system/number.h"
 
 enum {
 	GRID_TEXT = 128,

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/record/post.h"
+#include "bench/record/run.h"
+#include "bench/show/table_view.h"
 #include "bench/system/memory.h"
 #include "bench/system/number.h"
 #include "bench/system/text.h"
-#include "bench/record/run.h"
-#include "bench/record/post.h"
-#include "bench/show/table_view.h"
 
 enum { ITER, EPOCH, RATE, UPDATES, ACCURACY, SETUP, CPUS, HEADS };
 

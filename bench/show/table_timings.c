@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "bench/system/text.h"
 #include "bench/show/table_view.h"
+#include "bench/system/text.h"
 
 static const struct timing {
 	enum metric metric, estimate; /* measured; on a host with more CPUs */

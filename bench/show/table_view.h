@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-#include "bench/system/memory.h"
 #include "bench/record/post.h"
 #include "bench/record/result.h"
 #include "bench/show/table.h"
 #include "bench/show/table_format.h"
+#include "bench/system/memory.h"
 
 /* Results as they will be shown. */
 struct view {

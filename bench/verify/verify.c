@@ -3,12 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/run/dataset.h"
 #include "bench/options/option_table.h"
-#include "bench/system/terminal.h"
-#include "bench/system/words.h"
+#include "bench/run/dataset.h"
 #include "bench/run/plan.h"
 #include "bench/run/target.h"
+#include "bench/system/terminal.h"
+#include "bench/system/words.h"
 #include "bench/verify/verify_cores.h"
 #include "bench/verify/verify_lockstep.h"
 #include "bench/verify/verify_random.h"
