@@ -28,24 +28,24 @@ static void window_check(const struct layer *layer, struct shape in, char *why,
 
 	if (window > MODEL_MAX_SIDE || layer->stride > MODEL_MAX_SIDE)
 		snprintf(why, size, "a window of %d and a stride of %d, where "
-			 "%d is the most", window, layer->stride,
+			 "%d is the maximum", window, layer->stride,
 			 MODEL_MAX_SIDE);
 	else if (layer->kind == LAYER_MAXPOOL && window > MODEL_MAX_WINDOW)
 		snprintf(why, size, "a window of %dx%d, where %dx%d is the "
-			 "largest of a pooling", window, window,
+			 "maximum for pooling", window, window,
 			 MODEL_MAX_WINDOW, MODEL_MAX_WINDOW);
 	else if (window < 1)
 		snprintf(why, size, "a window of %dx%d, where 1x1 is the "
-			 "smallest", window, window);
+			 "minimum", window, window);
 	else if (layer->stride < 0)
-		snprintf(why, size, "a stride of %d, where 1 is the smallest",
+		snprintf(why, size, "a stride of %d, where 1 is the minimum",
 			 layer->stride);
 	else if (pad < 0 || pad > MODEL_MAX_SIDE)
-		snprintf(why, size, "a padding of %d, where 0 is the smallest "
-			 "and %d the most", pad, MODEL_MAX_SIDE);
+		snprintf(why, size, "a padding of %d, where 0 is the minimum "
+			 "and %d the maximum", pad, MODEL_MAX_SIDE);
 	else if (layer->kind == LAYER_MAXPOOL && pad > window / 2)
 		snprintf(why, size, "a padding of %d, where half the window "
-			 "of %dx%d, %d, is the largest of a pooling", pad,
+			 "of %dx%d, %d, is the maximum for pooling", pad,
 			 window, window, window / 2);
 	else if (!shape_size(layer_output(layer, in)))
 		snprintf(why, size, "a window of %dx%d is larger than its "
@@ -100,10 +100,10 @@ static void size_check(const struct layer *layer, struct shape in, char *why,
 	else if (layer->kind == LAYER_LINEAR)
 		weights = (double)layer->outputs * (double)shape_size(in);
 	if (values > INT_MAX)
-		snprintf(why, size, "%.0f values of a sample, where %d are "
-			 "the most", values, INT_MAX);
+		snprintf(why, size, "%.0f values of a sample, where %d is "
+			 "the maximum", values, INT_MAX);
 	else if (weights > INT_MAX)
-		snprintf(why, size, "%.0f weights, where %d are the most",
+		snprintf(why, size, "%.0f weights, where %d is the maximum",
 			 weights, INT_MAX);
 }
 
@@ -120,7 +120,7 @@ static void layer_check(const struct layer *layer, struct shape in, char *why,
 	if (layer_has_parameters(layer) && !layer->name)
 		snprintf(why, size, "its parameters need a name");
 	else if (has_outputs && layer->outputs < 1)
-		snprintf(why, size, "%d outputs, where 1 is the fewest",
+		snprintf(why, size, "%d outputs, where 1 is the minimum",
 			 layer->outputs);
 	else if (!(layer->drop >= 0 && layer->drop < 1))
 		snprintf(why, size, "a probability to drop of %g, where it is "
@@ -201,8 +201,8 @@ static void row_check(const struct model *model, int index, char *why,
 		snprintf(why, size, "the last layer has to be a loss");
 	else if (index == last && model_has_classes(model) &&
 		 model_classes(model) > MODEL_MAX_CLASSES)
-		snprintf(why, size, "%d classes, where %d are the most: labels "
-			 "have 16 bits", model_classes(model),
+		snprintf(why, size, "%d classes, where %d is the maximum: "
+			 "labels have 16 bits", model_classes(model),
 			 MODEL_MAX_CLASSES);
 }
 
@@ -218,7 +218,7 @@ static void whole_check(const struct model *model, char *why, size_t size)
 	if (in.channels > MODEL_MAX_SIDE || in.height > MODEL_MAX_SIDE ||
 	    in.width > MODEL_MAX_SIDE)
 		snprintf(why, size, "an input of %dx%dx%d, where %d is the "
-			 "most of each", in.channels, in.height, in.width,
+			 "maximum of each", in.channels, in.height, in.width,
 			 MODEL_MAX_SIDE);
 	else if (in.channels < 1 || in.height < 1 || in.width < 1)
 		snprintf(why, size, "an input of %dx%dx%d is empty",
@@ -262,9 +262,9 @@ int model_check(const struct model *model, char *text, size_t size)
 	}
 	/* Kernels count these by int, too. */
 	if (model_parameter_count(model) > INT_MAX) {
-		snprintf(text, size, "model '%s': %zu parameters, where %d are "
-			 "the most", model->name, model_parameter_count(model),
-			 INT_MAX);
+		snprintf(text, size, "model '%s': %zu parameters, where %d is "
+			 "the maximum", model->name,
+			 model_parameter_count(model), INT_MAX);
 		return -1;
 	}
 	unread = find_unread(model);

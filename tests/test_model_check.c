@@ -44,7 +44,7 @@ static const struct {
 	{ 0, { .kind = LAYER_CONV, .outputs = 2, .window = 3 },
 	  ", layer 0 (conv): its parameters need a name" },
 	{ 3, { .kind = LAYER_LINEAR, .name = "b" },
-	  ", layer 3 (linear 'b'): 0 outputs, where 1 is the fewest" },
+	  ", layer 3 (linear 'b'): 0 outputs, where 1 is the minimum" },
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
 	       .window = 7 },
 	  ", layer 0 (conv 'a'): a window of 7x7 is larger than its "
@@ -54,10 +54,10 @@ static const struct {
 	  "input of 2x4x4" },
 	{ 1, { .kind = LAYER_MAXPOOL, .window = 16 },
 	  ", layer 1 (maxpool): a window of 16x16, where 15x15 is the "
-	  "largest of a pooling" },
+	  "maximum for pooling" },
 	{ 1, { .kind = LAYER_MAXPOOL },
 	  ", layer 1 (maxpool): a window of 0x0, where 1x1 is the "
-	  "smallest" },
+	  "minimum" },
 	{ 2, { .kind = LAYER_DROPOUT, .drop = 1 },
 	  ", layer 2 (dropout): a probability to drop of 1, where it "
 	  "is at least 0 and below 1" },
@@ -70,24 +70,24 @@ static const struct {
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
 	       .window = 3, .stride = -1 },
 	  ", layer 0 (conv 'a'): a stride of -1, where 1 is the "
-	  "smallest" },
+	  "minimum" },
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
 	       .window = 3, .pad = -2 },
 	  ", layer 0 (conv 'a'): a padding of -2, where 0 is the "
-	  "smallest and 65535 the most" },
+	  "minimum and 65535 the maximum" },
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
 	       .window = 3, .pad = 65536 },
 	  ", layer 0 (conv 'a'): a padding of 65536, where 0 is the "
-	  "smallest and 65535 the most" },
+	  "minimum and 65535 the maximum" },
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
 	       .window = 9, .pad = 1 },
 	  ", layer 0 (conv 'a'): a window of 9x9 is larger than its "
 	  "input of 1x8x8, padded" },
 	{ 1, { .kind = LAYER_MAXPOOL, .window = 3, .pad = 2 },
 	  ", layer 1 (maxpool): a padding of 2, where half the window "
-	  "of 3x3, 1, is the largest of a pooling" },
+	  "of 3x3, 1, is the maximum for pooling" },
 	{ 1, { .kind = LAYER_AVGPOOL },
-	  ", layer 1 (avgpool): 0 outputs, where 1 is the fewest" },
+	  ", layer 1 (avgpool): 0 outputs, where 1 is the minimum" },
 	{ 1, { .kind = LAYER_BATCHNORM },
 	  ", layer 1 (batchnorm): its parameters need a name" },
 	{ 1, { .kind = LAYER_MAXPOOL, .window = 2, .no_bias = 1 },
@@ -109,20 +109,20 @@ static const struct {
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
 	       .window = 70000, .pad = 69999 },
 	  ", layer 0 (conv 'a'): a window of 70000 and a stride of 0, where "
-	  "65535 is the most" },
+	  "65535 is the maximum" },
 	{ 1, { .kind = LAYER_AVGPOOL, .outputs = 50000 },
 	  ", layer 1 (avgpool): 5000000000 values of a sample, where "
-	  "2147483647 are the most" },
+	  "2147483647 is the maximum" },
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 400000000,
 	       .window = 3 },
 	  ", layer 0 (conv 'a'): 6400000000 values of a sample, where "
-	  "2147483647 are the most" },
+	  "2147483647 is the maximum" },
 	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 400000000 },
-	  ", layer 3 (linear 'b'): 3200000000 weights, where 2147483647 are "
-	  "the most" },
+	  ", layer 3 (linear 'b'): 3200000000 weights, where 2147483647 is "
+	  "the maximum" },
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 130000000,
 	       .window = 3 },
-	  ": 2860000003 parameters, where 2147483647 are the most" },
+	  ": 2860000003 parameters, where 2147483647 is the maximum" },
 	{ 2, { .kind = LAYER_RELU, .from = 3 },
 	  ", layer 2 (relu): from 3, where 2, the images, is the "
 	  "largest" },
@@ -142,7 +142,7 @@ static const struct {
 	{ 4, { .kind = LAYER_RELU },
 	  ", layer 4 (relu): the last layer has to be a loss" },
 	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 65536 },
-	  ", layer 4 (loss): 65536 classes, where 65535 are the most: labels "
+	  ", layer 4 (loss): 65536 classes, where 65535 is the maximum: labels "
 	  "have 16 bits" },
 };
 
