@@ -23,9 +23,9 @@ setup() {
 	[ ! -e cut/verdicts.csv ]
 	run "$BENCH" table cut
 	[ "$status" -eq 5 ]
-	[[ "$output" == *"did not come to a verdict"* ]]
+	[[ "$output" == *"reached no verdict"* ]]
 	run -5 "$BENCH" plot cut
-	[[ "$output" == *"only the processes of a bench check"*"did not come to a \
+	[[ "$output" == *"only the processes of a bench check"*"reached no \
 verdict"* ]]
 }
 

@@ -287,13 +287,13 @@ kill_after() {
 	[[ "$stderr" == *"made/observations.csv:"*"skipped"* ]]
 	[[ "$stderr" == *"made/runs.csv:3: "*"skipped"* ]]
 	run -0 --separate-stderr "$BENCH" run null-1 "${SHORT[@]}" -q --out made
-	[[ "$stderr" == *made/observations.csv*"bytes were taken away"* ]]
-	[[ "$stderr" == *made/runs.csv*"bytes were taken away"* ]]
+	[[ "$stderr" == *made/observations.csv*"bytes were removed"* ]]
+	[[ "$stderr" == *made/runs.csv*"bytes were removed"* ]]
 	[ "$(column made/runs.csv status)" = "ok ok" ]
 	whole made/observations.csv made/runs.csv
 	printf 'bench/1,half' >>made/runs.csv
 	run -0 --separate-stderr "$BENCH" run null-1 "${SHORT[@]}" -q --out made
-	[[ "$stderr" == *made/runs.csv*" 12 bytes were taken away"* ]]
+	[[ "$stderr" == *made/runs.csv*" 12 bytes were removed"* ]]
 	[ "$(column made/runs.csv status)" = "ok ok ok" ]
 }
 
