@@ -13,7 +13,7 @@ setup() {
 	BUILT=$(dirname "$BENCH")
 	[ -d "$BUILT/obj/models" ] || skip "no objects beside $BENCH"
 	mkdir -p tree/build
-	cd tree
+	cd tree || return
 	cp -a "$top"/{.ci,Makefile,models,backends,bench,plot} .
 	cp -a "$BUILT"/{obj,kernels,app,show,plot} build/
 	rm -rf build/obj/tests
