@@ -63,7 +63,14 @@ do for [i = 1:series] {
 	if (far) {
 		set logscale y
 		set yrange [lowest / 1.5:highest * 1.5]
+		# Three of a decade where there are few decades.
 		set ytics 10 ** ceil(log10(highest / lowest) / 3)
+		if (highest / lowest < 100) {
+			do for [at = -3:6] { do for [digit in "2 5"] {
+				set ytics add (sprintf('%g', digit * 10.0 ** at) \
+					digit * 10.0 ** at)
+			}}
+		}
 	} else {
 		set ytics 0, tic(highest, 3)
 		set yrange [0:highest * 1.08]

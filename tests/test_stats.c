@@ -59,6 +59,13 @@ static void one_and_none(void **state)
 	near(stats.std, 0);
 	near(stats.q1, 3);
 	assert_true(isnan(stats_half_width(&stats)));
+	assert_true(isnan(stats_shown_half_width(&stats)));
+	stats = stats_compute((double[]){ 1, 2 }, 2);
+	assert_true(stats_half_width(&stats) > 6);
+	assert_true(isnan(stats_shown_half_width(&stats)));
+	stats = stats_compute((double[]){ 1, 2, 3 }, 3);
+	assert_true(stats_shown_half_width(&stats) ==
+		    stats_half_width(&stats));
 	stats = stats_compute(NULL, 0);
 	assert_int_equal(stats.count, 0);
 	assert_true(isnan(stats.mean) && isnan(stats.std) && isnan(stats.max));

@@ -83,6 +83,11 @@ double stats_half_width(const struct stats *stats)
 	       sqrt((double)(stats->count - 1));
 }
 
+double stats_shown_half_width(const struct stats *stats)
+{
+	return stats->count > 2 ? stats_half_width(stats) : NAN;
+}
+
 /* P(X <= k) of n trials, each with chance p, 0 < p < 1. */
 static double binomial_cdf(size_t k, size_t n, double p)
 {

@@ -25,6 +25,10 @@ double stats_quantile(const double *sorted, size_t count, double p);
  * t; NAN for fewer than two. */
 double stats_half_width(const struct stats *stats);
 
+/* The same where it says something: NAN for two values as well, whose interval
+ * is so wide (12.7 standard errors) that it begins below 0. */
+double stats_shown_half_width(const struct stats *stats);
+
 /*
  * What k of n trials say about a chance: Clopper and Pearson's exact bounds of
  * it (Biometrika 26, 1934), each wrong with probability alpha at most,

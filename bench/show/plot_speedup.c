@@ -76,8 +76,7 @@ static void write_point(FILE *out, int group, const struct point *point,
 {
 	const struct result *result = plot_result(point->series);
 	const struct stats *stats = &result->values[METRIC_SPEEDUP];
-	/* Of two runs it would be wider than the picture is high. */
-	const double half = stats->count > 2 ? stats_half_width(stats) : NAN;
+	const double half = stats_shown_half_width(stats);
 	const long cpus = result->run->cpus;
 
 	fprintf(out, "%d,%ld,%s,%s,%s,%s,%s,%s\n", group, cores_of(point),

@@ -70,7 +70,8 @@ static int has_interval(const struct results *results, const struct line *line)
 
 	for (int t = 0; t < results->target_count; t++)
 		if (&line->cells[t] != base &&
-		    line->cells[t].values[METRIC_SPEEDUP].count > 1)
+		    isfinite(stats_shown_half_width(
+			    &line->cells[t].values[METRIC_SPEEDUP])))
 			return 1;
 	return 0;
 }
@@ -188,7 +189,7 @@ static void ratio_text(char *text, size_t size, const struct view *view,
 		       const struct line *line, int target,
 		       const struct stats *ratio, const char *base)
 {
-	const double half = stats_half_width(ratio);
+	const double half = stats_shown_half_width(ratio);
 	const int has = has_device(view, line, target);
 	struct interval_text interval = { "" };
 

@@ -425,7 +425,7 @@ void note_interval(const struct view *view, const struct line *line,
 	for (int column = 0; column < view->results->target_count; column++) {
 		const struct stats *stats =
 			&view_cell(view, line, column)->values[metric];
-		const double half = stats_half_width(stats);
+		const double half = stats_shown_half_width(stats);
 
 		if (!isfinite(half))
 			continue;

@@ -283,7 +283,7 @@ void view_mark_best(const struct view *view, const struct grid *grid, int row,
 		if (result->outcome != OUTCOME_OK || !stats->count)
 			continue;
 		cell->value = stats->mean;
-		cell->half = stats_half_width(stats);
+		cell->half = stats_shown_half_width(stats);
 	}
 	grid_mark_best(grid, row, metric_kinds[metric].better);
 }
