@@ -16,7 +16,7 @@
 	/* 2026-01-31T23:59:59Z */ \
 	TEXT(started_utc, 24, "when the process was started", NEEDED) \
 	TEXT(status, 12, "ok, partial, error or skipped", NEEDED) \
-	TEXT(reason, 200, "why not ok") \
+	TEXT(reason, 400, "why not ok") \
 	INT(exit_code, "of the process; 128 and more: killed by a signal") \
 	TEXT(target, 64, "what was timed, as asked for: cpu-8, opencl:1", \
 	     NEEDED) \

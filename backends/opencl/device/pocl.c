@@ -144,7 +144,7 @@ void cache_explain(char *text, size_t size)
 	if (from && (errno || !can_write(path)))
 		snprintf(text, size,
 			 "its cache folder '%.*s%s' (from %s) cannot be "
-			 "written: %s; set " VARIABLE " to a folder that can",
+			 "written: %s; set " VARIABLE " to a writable folder",
 			 SHOWN, path, strlen(path) > SHOWN ? "..." : "", from,
 			 strerror(errno));
 }
