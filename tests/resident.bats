@@ -295,7 +295,7 @@ calls() {
 		export LD_PRELOAD=$BROKEN
 		measures none
 		OPENCL_LAST=1 measures "last $target"
-		uploads "last $target" "0.3 MB are more than the device"
+		uploads "last $target" "0.3 MB exceeds the device"
 		# As many commands as where none can: neither gathers.
 		[ "$(cell "last $target.run" 1 launches)" = \
 			"$(cell none.run 1 launches)" ]

@@ -242,6 +242,7 @@ static const struct {
 	{ "frobnicate", "frobnicate",
 	  "verify, devices, env, data, help" },
 	{ "--quick", "--quick", "run, measure" },
+	{ "-x", "unknown option -x before a verb", "run, measure" },
 	{ "rnu", "unknown verb 'rnu'", "did you mean 'run'?" },
 	{ "help|tabel", "unknown verb 'tabel'", "did you mean 'table'?" },
 	{ "run|--frob", "unknown option --frob;", "bench run --help" },

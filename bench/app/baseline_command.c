@@ -95,8 +95,9 @@ int baseline_command(const struct options *options, FILE *out, FILE *log,
 
 	if (!saves && (!count || strcmp(words[0], "show")))
 		failed = error_set(err, ERROR_USAGE, "bench baseline takes "
-				   "save or show, not '%.60s'",
-				   count ? words[0] : "");
+				   "save or show%s%.60s%s",
+				   count ? ", not '" : ", and a folder",
+				   count ? words[0] : "", count ? "'" : "");
 	else if (count < 2 || (count > 2 && !saves))
 		failed = error_set(err, ERROR_USAGE, saves ?
 				   "bench baseline save takes the folder of a "

@@ -22,9 +22,12 @@ static int refuse_program(const char *side, const char *program,
 	char inside[PATH_MAX];
 	struct stat about;
 
-	if (stat(program, &about) || !S_ISDIR(about.st_mode))
+	if (stat(program, &about))
 		return error_set(err, ERROR_MISSING, "--%s: no such program: "
 				 "'%s'", side, program);
+	if (!S_ISDIR(about.st_mode))
+		return error_set(err, ERROR_MISSING, "--%s: '%s' is not a "
+				 "program that can be started", side, program);
 	snprintf(inside, sizeof(inside), "%s%sbuild/bench", program,
 		 program[strlen(program) - 1] == '/' ? "" : "/");
 	if (process_find_program(inside))

@@ -303,6 +303,10 @@ static int find_verb(const char *name, enum verb *verb, struct error *err)
 		}
 		choices_add(&choices, verb_rows[v].name);
 	}
+	if (name[0] == '-')
+		return error_set(err, ERROR_USAGE, "unknown option %.40s "
+				 "before a verb; %s", name,
+				 choices_advise(&choices));
 	return error_set(err, ERROR_USAGE, "unknown verb '%.40s'; %s", name,
 			 choices_advise(&choices));
 }

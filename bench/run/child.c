@@ -439,9 +439,11 @@ static int finish(struct child_result *result, const struct listener *listener,
 		make_command_run(run, listener);
 	} else if (read_run(run_file, run, err)) {
 		result->is_mute = !status->signal && !err->memory;
-		if (!result->exit_code || err->memory)
-			return blame_child("exited with code 0, but left "
-					   "no readable run file", err);
+		if (err->memory)
+			return -1;
+		if (!result->exit_code)
+			return error_set(err, ERROR_FAILED, "exited with code "
+					 "0, but left no row about its run");
 		make_run(run, listener);
 	}
 	run->exit_code = result->exit_code;
