@@ -366,6 +366,10 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	few null-1 --base ./nowhere
 	[ "$status" -eq 4 ]
 	[[ "$stderr" == *"--base: no such program: './nowhere'"* ]]
+	echo words >words
+	few null-1 --base ./words
+	[ "$status" -eq 4 ]
+	[[ "$stderr" == *"'./words' is not a program that can be started"* ]]
 	mkdir -p old/build
 	few null-1 --base old
 	[ "$status" -eq 4 ]

@@ -441,8 +441,8 @@ static void bring_images(struct openblas *openblas, const struct batch *batch)
 	openblas->images = converted;
 }
 
-void openblas_pass_real(struct openblas *openblas, const struct batch *batch,
-			int training, struct score *score)
+static void pass(struct openblas *openblas, const struct batch *batch,
+		 int training, struct score *score)
 {
 	const struct graph *graph = &openblas->oracle.host.graph;
 	const int last = graph->count - 1, logits = graph->nodes[last].source;
@@ -468,4 +468,12 @@ void openblas_pass_real(struct openblas *openblas, const struct batch *batch,
 
 		row_backward(&work);
 	}
+}
+
+/* Apart from pass(): without a caller to be inlined into, gcc 12 made code of
+ * it that took 2.5 % longer for an iteration of xla-mnist. */
+void openblas_pass_real(struct openblas *openblas, const struct batch *batch,
+			int training, struct score *score)
+{
+	pass(openblas, batch, training, score);
 }
