@@ -111,6 +111,20 @@ static int used_quota(const struct run *run)
 	return run->throttled_s > THROTTLED_SHARE * seconds_of(run);
 }
 
+void run_set_disturbance(struct run *run,
+			 const struct disturbance_counters *before,
+			 const struct disturbance_counters *after,
+			 double elapsed_s, double cpu_s)
+{
+	const struct disturbance found =
+		disturbance_between(before, after, elapsed_s, cpu_s);
+
+	run->throttled_s = found.throttled_s;
+	run->pressure_pct = found.pressure_pct;
+	run->steal_pct = found.steal_pct;
+	run->foreign_pct = found.foreign_pct;
+}
+
 int run_is_disturbed(const struct run *run)
 {
 	return has_others(run) || used_quota(run);

@@ -6,6 +6,7 @@
 #define BENCH_RECORD_RUN_H
 
 #include "bench/record/column.h"
+#include "bench/system/kernel.h"
 
 #define RUN_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \
@@ -167,7 +168,7 @@ const char *run_odd_precision(const struct run *run);
 /* Did its iterations have a time together, one an epoch? */
 int run_is_ahead(const struct run *run);
 
-/* Is this the campaign's one-core target, what speed-up is over? */
+/* Is this the campaign's one-core target, which speed-ups are relative to? */
 int run_is_one_core(const struct run *run);
 
 /* Do devices compute, instead of the cores that call them? */
@@ -193,6 +194,13 @@ int run_is_cut(const struct run *run);
  * make disturb nothing, whatever their share of a short process is.
  */
 int run_is_disturbed(const struct run *run);
+
+/* Sets the columns of what went on beside the run, between two moments
+ * elapsed_s apart, in which it used cpu_s. */
+void run_set_disturbance(struct run *run,
+			 const struct disturbance_counters *before,
+			 const struct disturbance_counters *after,
+			 double elapsed_s, double cpu_s);
 
 /* CPUs that others used, the hypervisor included; NAN where nobody knows. */
 double run_others_cpus(const struct run *run);

@@ -100,8 +100,8 @@ static void usage_describe(struct run *run,
 	run->involuntary_switches = used->involuntary_switches;
 	if (used->maxrss_bytes > usage_read(USAGE_PROCESS).maxrss_bytes)
 		run->maxrss_bytes = used->maxrss_bytes;
-	recorder_disturbance(run, &usage->before, &usage->after, run->total_s,
-			     cpu_s + usage->parent_cpu_s);
+	run_set_disturbance(run, &usage->before, &usage->after, run->total_s,
+			    cpu_s + usage->parent_cpu_s);
 	machine_describe_host(run);
 }
 

@@ -385,12 +385,14 @@ static int hash_vector(struct core *core, enum vector which, size_t count,
 
 int core_check_replicas(struct core *core, uint64_t *hash, struct error *err)
 {
-	uint64_t all[GROUP_MAX_SIZE];
+	uint64_t own, all[GROUP_MAX_SIZE];
 
 	if (hash_vector(core, VECTOR_PARAMETERS, core->program->parameters,
-			hash, err) ||
-	    group_gather(core->group, hash, sizeof(*hash), all, err))
+			&own, err) ||
+	    group_gather(core->group, &own, sizeof(own), all, err))
 		return -1;
+	if (hash)
+		*hash = own;
 	for (int r = 1; r < core->group->size; r++)
 		if (all[r] != all[0])
 			return error_set(err, ERROR_FAILED,

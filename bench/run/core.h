@@ -79,7 +79,8 @@ float *core_load(struct core *core, enum vector which, size_t count,
 
 /* The hash of the parameters as this core sees them; with several cores, all
  * must see the same. Where they share one copy they cannot but do so, and what
- * each has derived from it is not in the hash: verify_cores() looks at that. */
+ * each has derived from it is not in the hash: verify_cores() looks at that.
+ * hash may be NULL. */
 int core_check_replicas(struct core *core, uint64_t *hash, struct error *err);
 
 /* That hash, and the one of core 0's running statistics, for the run's row. */

@@ -525,20 +525,6 @@ static void record_sums(struct run *run, const struct recorder *recorder)
 	run->final_accuracy_pct = recorder->last_accuracy_pct;
 }
 
-void recorder_disturbance(struct run *run,
-			  const struct disturbance_counters *before,
-			  const struct disturbance_counters *after,
-			  double elapsed_s, double cpu_s)
-{
-	const struct disturbance found =
-		disturbance_between(before, after, elapsed_s, cpu_s);
-
-	run->throttled_s = found.throttled_s;
-	run->pressure_pct = found.pressure_pct;
-	run->steal_pct = found.steal_pct;
-	run->foreign_pct = found.foreign_pct;
-}
-
 void recorder_loop(struct recorder *recorder, struct run *run, int partial)
 {
 	struct observation row = make_row(recorder, 0, run->loop_s);

@@ -120,11 +120,4 @@ void recorder_partial_epoch(struct recorder *recorder, int epoch,
  * sums of its epochs. */
 void recorder_loop(struct recorder *recorder, struct run *run, int partial);
 
-/* The run's columns of what went on beside it, between two moments elapsed_s
- * apart, in which it used cpu_s. */
-void recorder_disturbance(struct run *run,
-			  const struct disturbance_counters *before,
-			  const struct disturbance_counters *after,
-			  double elapsed_s, double cpu_s);
-
 #endif

@@ -51,6 +51,7 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	    add_processes(core, 0, &cpu_s, err))
 		return -1;
 	began_s = clock_now();
+	/* Opening the device may have put handlers of its driver in place, */
 	if (core_leads_process(core))
 		interrupt_install(training->patient);
 	if (first) {
@@ -61,6 +62,7 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	}
 	if (core_warm_up(core, err))
 		return -1;
+	/* and so may the first kernels that ran. */
 	if (core_leads_process(core))
 		interrupt_install(training->patient);
 	if (first)
@@ -219,15 +221,13 @@ static int run_epoch(struct core *core, struct error *err)
 
 static int run_epochs(struct core *core, struct error *err)
 {
-	uint64_t hash;
-
 	for (int e = 1; e <= core->training->recipe.epochs && !core->reached;
 	     e++) {
 		core->epoch = e;
 		if (run_epoch(core, err))
 			return -1;
 		if (core->group->size > 1 &&
-		    core_check_replicas(core, &hash, err))
+		    core_check_replicas(core, NULL, err))
 			return -1;
 	}
 	return 0;
@@ -277,8 +277,8 @@ static int run_loop(struct core *core, struct error *err)
 		outcome->run.loop_s = loop_s;
 		outcome->run.loop_cpu_s = cpu_s;
 		recorder_loop(&outcome->recorder, &outcome->run, failed);
-		recorder_disturbance(&outcome->run, &before, &after, loop_s,
-				     cpu_s);
+		run_set_disturbance(&outcome->run, &before, &after, loop_s,
+				    cpu_s);
 	}
 	return failed;
 }

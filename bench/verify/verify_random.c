@@ -80,7 +80,7 @@ static int shrink_once(struct random_model *drawn, struct tally *tally,
 		if (!made)
 			continue;
 		draw_progress(tally, 1);
-		interrupt_install(0); /* each time: drivers have their own */
+		interrupt_install(0); /* drivers may have replaced it */
 		failed = trial_run(&tally->bench, &smaller, &result, &ignored);
 		trial_close_programs(&tally->bench);
 		if (fails ? failed : !failed && result.worst > 1) {
@@ -167,7 +167,7 @@ static int try_backend(struct tally *tally, FILE *out, struct error *err)
 	for (long i = 0; !failed && !interrupt_signal() &&
 			 i < options->random; i++) {
 		draw_progress(tally, 0);
-		interrupt_install(0);
+		interrupt_install(0); /* drivers may have replaced it */
 		failed = try_number(tally, i, out, err);
 	}
 	progress_end(&tally->progress);
