@@ -344,6 +344,6 @@ start_alone() {
 	within 60 none_running "${CORES[@]}"
 	# The next one is started, and where CPUs are slow ended likewise.
 	[[ "$(column made/runs.csv status)" =~ ^partial\ (ok|partial)$ ]]
-	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout" ]
+	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout 6s" ]
 	PID=
 }

@@ -166,6 +166,6 @@ nap() {
 		--timeout 1 --out made
 	[[ "$stderr" == *"--timeout"* ]]
 	[ "$(cell made/runs.csv 1 status)" = partial ]
-	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout" ]
+	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout 1s" ]
 	grep -q ',cpu-1,1,,loop,.*,partial,' made/observations.csv
 }

@@ -193,7 +193,7 @@ static void a_silent_command_is_ended(void **state)
 	(void)state;
 	assert_int_equal(run("command", "exec >&-; sleep 20; exit 0", 1,
 			     &result, &err), 0);
-	assert_string_equal(result.run.reason, "ended after --timeout");
+	assert_string_equal(result.run.reason, "ended after --timeout 1s");
 	assert_int_equal(run("command", "exec >&-; exit 3", 20, &result, &err),
 			 0);
 	assert_string_equal(result.run.reason, "ended with exit code 3");

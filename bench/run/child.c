@@ -451,7 +451,8 @@ static int finish(struct child_result *result, const struct listener *listener,
 		result->exit_code = ERROR_FAILED;
 		snprintf(run->status, sizeof(run->status), "partial");
 		snprintf(run->reason, sizeof(run->reason),
-			 "ended after --timeout");
+			 "ended after --timeout %lds",
+			 request->options->timeout);
 	} else if (listener->forwarded && result->exit_code) {
 		/* Whatever it was in the midst of, a compilation say, may end
 		 * in an error. */
