@@ -297,6 +297,16 @@ kill_after() {
 	[ "$(column made/runs.csv status)" = "ok ok ok" ]
 }
 
+@test "rows that were lost behind a whole line make a run partial" {
+	"$BENCH" run null-1 "${SHORT[@]}" -q --out made >/dev/null
+	run -0 --separate-stderr "$BENCH" table made
+	[[ "$stderr$output" != *"its rows end"* ]]
+	sed -i '$d' made/observations.csv
+	[[ "$(tail -n 1 made/observations.csv)" != *,loop,* ]]
+	run -0 --separate-stderr "$BENCH" table made
+	[[ "$stderr$output" == *partial*"its rows end before the loop did"* ]]
+}
+
 # unlocked ARGUMENT ...: flock() fails with the error $NUMBER. Takes the place
 # of the shell.
 unlocked() {

@@ -68,12 +68,37 @@ static int is_compared(const struct run *run)
 	return run && run->arm[0];
 }
 
+static const char rows_end[] = "its rows end before the loop did";
+
+/* A file of rows that was cut short says less than the run's row. */
+static void mark_cut_rows(struct run *run, const struct rows_by_run *groups)
+{
+	const int group = names_find(&groups->ids, run->run_id);
+	const struct observation *row;
+	int rows = 0;
+
+	if (group < 0 || strcmp(run->status, "ok") != 0)
+		return;
+	for (size_t i = groups->starts[group]; i < groups->starts[group + 1];
+	     i++) {
+		row = groups->rows[i];
+		rows += !observation_is_modelled(row);
+		if (!observation_is_modelled(row) &&
+		    strcmp(row->phase, "loop") == 0)
+			return;
+	}
+	if (!rows)
+		return;
+	snprintf(run->status, sizeof(run->status), "partial");
+	snprintf(run->reason, sizeof(run->reason), "%s", rows_end);
+}
+
 /* What the rows of a process say about it that left no row in runs.csv. */
 static void run_from_rows(struct run *run, const struct known *known,
 			  const struct observation *const *rows, size_t count)
 {
 	const char *status = "partial";
-	const char *reason = "its rows end before the loop did";
+	const char *reason = rows_end;
 	const struct run *first;
 	size_t i;
 
@@ -119,10 +144,15 @@ static int gather_runs(struct results *results,
 			       sizeof(*results->runs));
 	if (!results->runs)
 		failed = error_memory(err, "runs");
-	for (i = 0; i < campaign->run_count && !failed; i++)
-		if (!is_compared(&campaign->runs[i]))
-			results->runs[results->run_count++] =
-				campaign->runs[i];
+	for (i = 0; i < campaign->run_count && !failed; i++) {
+		struct run *run = &results->runs[results->run_count];
+
+		if (is_compared(&campaign->runs[i]))
+			continue;
+		*run = campaign->runs[i];
+		mark_cut_rows(run, groups);
+		results->run_count++;
+	}
 	for (group = 0; group < groups->ids.count && !failed; group++) {
 		const struct observation **rows = &groups->rows[starts[group]];
 		struct run *run = &results->runs[results->run_count];
