@@ -274,6 +274,9 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	"$BENCH" table "$DIR" --export-json - |
 		python3 -c 'import json, sys; json.load(sys.stdin)'
 	run -2 "$BENCH" table "$DIR" --export-json - --export-csv -
+	run -2 "$BENCH" table "$DIR" --export-json same --export-csv same
+	[[ "$output" == "bench: two exports to one file: same" ]]
+	[ ! -e same ]
 }
 
 @test "rows can come through a pipe" {
