@@ -219,6 +219,9 @@ static const uint8_t *imposed_on(const struct work *work, int i)
 		       NULL;
 }
 
+/* Those that are not named by kind, here and backward, are dropout. */
+_Static_assert(LAYER_KINDS == 10, "a kind of layer without its computation");
+
 static void choice_forward(const struct work *work, int i)
 {
 	struct openblas *openblas = work->openblas;

@@ -150,6 +150,9 @@ static real *gradient_at(const struct reference *reference, int row, int n)
 	return reference->gradients[row] + (size_t)n * shape_size(node->out);
 }
 
+/* Those that are not named by kind, here and backward, are dropout. */
+_Static_assert(LAYER_KINDS == 10, "a kind of layer without its computation");
+
 /* Those of sample n: imposed ones, and where to note them. */
 static void forward_choice(struct reference *reference, int l, int n,
 			   const struct part *part)
