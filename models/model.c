@@ -120,6 +120,16 @@ void model_inputs(const struct model *model, struct shape *inputs)
 }
 
 /* Sources are above their rows, so the way leads up to the images. */
+float model_pixel(const struct model *model, int channel, int byte)
+{
+	const struct pixel_scale *scale = &model->scale;
+	const int c = channel % MODEL_PIXEL_CHANNELS;
+	const float value = (float)byte / 255;
+
+	return scale->std[c] > 0 ? (value - scale->mean[c]) / scale->std[c] :
+				   value;
+}
+
 struct shape model_layer_input(const struct model *model, int index)
 {
 	int path[MODEL_MAX_LAYERS], length = 0;

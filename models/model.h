@@ -95,10 +95,20 @@ enum init {
 	INIT_KAIMING_FAN_OUT, /* convolutions anew, behind all constructors */
 };
 
+#define MODEL_PIXEL_CHANNELS 3
+
+/* What images are scaled by: a byte b of channel c becomes (b / 255 - mean[c])
+ * / std[c], without a std b / 255. Channels take turns where there are more. */
+struct pixel_scale {
+	float mean[MODEL_PIXEL_CHANNELS], std[MODEL_PIXEL_CHANNELS];
+};
+
 struct model {
 	const char *name;
 	const char *summary;
 	struct shape input;
+	struct pixel_scale scale;
+	const char *dataset; /* its own; NULL: MNIST, or else Fashion-MNIST */
 	int layer_count;
 	const struct layer *layers;
 	enum init init;
@@ -166,6 +176,9 @@ size_t layer_decisions(const struct layer *layer, struct shape input);
 int model_source(const struct model *model, int index);
 /* Likewise the other one of an addition; of other kinds undefined. */
 int model_other_source(const struct model *model, int index);
+
+/* What a byte of an image is to the model, in this channel. */
+float model_pixel(const struct model *model, int channel, int byte);
 
 /* Shape that goes into layer index (0 .. layer_count - 1). */
 struct shape model_layer_input(const struct model *model, int index);

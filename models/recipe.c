@@ -61,6 +61,9 @@ int recipe_check(const struct recipe *recipe, char *text, size_t size)
 	const unsigned steps = recipe->lr_step ? ALL : 0;
 	const struct coefficient all[] = {
 		{ "batch", recipe->batch, ALL, 1, INFINITY },
+		{ "batch_of_several", recipe->batch_of_several, ALL, 0,
+		  INFINITY },
+		{ "test_batch", recipe->test_batch, ALL, 0, INFINITY },
 		{ "epochs", recipe->epochs, ALL, 1, INFINITY },
 		{ "lr", recipe->lr, ALL, 0, INFINITY },
 		{ "lr_step", recipe->lr_step, ALL, 0, INFINITY },

@@ -6,6 +6,7 @@ extern const struct model mnist_model;
 extern const struct model mnist_example_model;
 extern const struct model xla_mnist_model;
 extern const struct model mnist_2019_model;
+extern const struct model alexnet_model;
 extern const struct model tiny_model;
 
 /* A new network is one table and two lines here. */
@@ -14,6 +15,7 @@ static const struct model *const models[] = {
 	&mnist_example_model,
 	&xla_mnist_model,
 	&mnist_2019_model,
+	&alexnet_model,
 	&tiny_model,
 };
 

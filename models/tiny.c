@@ -22,6 +22,7 @@ const struct model tiny_model = {
 	.name = "tiny",
 	.summary = "every kind of layer, 2,492 parameters: for tests",
 	.input = { 1, 28, 28 },
+	.scale = { { 0.1307f }, { 0.3081f } },
 	.layers = tiny_layers,
 	.layer_count = sizeof(tiny_layers) / sizeof(tiny_layers[0]),
 	.recipe = { .batch = 32,

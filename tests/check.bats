@@ -259,7 +259,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	local word
 	for word in --model=tiny --dataset=synthetic --seed=7 --lr=0.5 \
 		--dropout=off --synthetic-train=70 --synthetic-test=40 \
-		--steps=3 --batch=32 --test-batch=1000 --quiet; do
+		--steps=3 --batch=32 --quiet; do
 		grep -q -e " $word\( \|\$\)" verified
 	done
 	sed -i 's/|| echo.*/|| exec sleep 20/' tells
@@ -302,24 +302,6 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[ "$status" -eq 6 ]
 	[[ "$stderr" == *"the head is wrong, speed not compared"* ]]
 	[ "$(ls cache/bench/verified | wc -l)" -eq 4 ]
-}
-
-@test "an older bench is verified with what it knows" {
-	cat >older <<-END
-	#!/bin/sh
-	case "\$*" in
-	"verify --help") "$BENCH" "\$@" | grep -v -e --test-batch; exit ;;
-	"verify "*--test-batch*) exit 2 ;;
-	"verify "*) echo "\$@" >>verified ;;
-	esac
-	exec "$BENCH" "\$@"
-	END
-	chmod +x older
-	few cpu-1 --base ./older
-	[ "$status" -eq 3 ]
-	grep -q -e ' --batch=32 ' verified
-	[[ "$stderr" == *"note: the base is an older bench: it verifies training with 32 samples, but no test"* ]]
-	[[ "$stderr" != *"the head is an older"* ]]
 }
 
 @test "an older bench that does not tell all: no number is made up" {

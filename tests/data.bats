@@ -357,3 +357,28 @@ refused() {
 	mkdir "$DIR/train-labels-idx1-ubyte"
 	refused "$DIR/train-labels-idx1-ubyte" "a directory"
 }
+
+# A model's own images are another size and have three channels.
+@test "images are resized for the model, or for --image-size" {
+	local data=(--dataset synthetic --synthetic-train 100
+		--synthetic-test 70 --warmup 0)
+	cd "$BATS_TEST_TMPDIR"
+	"$BENCH" measure null-2 --model alexnet --image-size 63 "${data[@]}" \
+		--run-file row >rows
+	# Of several cores what is no whole iteration is left out, tests too.
+	[ "$(cell row 1 image_size) $(cell row 1 batch) $(cell row 1 updates)" = \
+		"63 32 1" ]
+	grep -q ',test,1,,0,[^,]*,[^,]*,64,' rows
+	"$BENCH" measure null-1 --model alexnet --image-size 63 "${data[@]}" \
+		--run-file row >rows
+	[ "$(cell row 1 batch) $(cell row 1 updates)" = "8 13" ]
+	grep -q ',test,1,,0,[^,]*,[^,]*,70,' rows
+	"$BENCH" measure null-1 "${data[@]}" --run-file row >/dev/null
+	[ "$(cell row 1 image_size)" = 28 ]
+	run -2 "$BENCH" measure null-1 --model alexnet --image-size 8 \
+		"${data[@]}"
+	[ "$output" = "bench: --image-size 8: model 'alexnet', layer 2\
+ (maxpool): a window of 3x3 is larger than its input of 64x1x1" ]
+	run -2 "$BENCH" measure null-1 --image-size 4097
+	[[ "$output" == *"--image-size must be 1 to 4096, not 4097" ]]
+}

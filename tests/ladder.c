@@ -258,8 +258,8 @@ static int make_batch(const struct settings *settings, struct batch *batch,
 	images = take_memory(size);
 	labels = take_memory((size_t)settings->batch * sizeof(*labels));
 	for (size_t i = 0; i < size; i++)
-		images[i] = ((float)dataset.train.images[i] / 255 -
-			     dataset.mean) / dataset.std;
+		images[i] = model_pixel(model_find("mnist"), 0,
+					dataset.train.images[i]);
 	memcpy(labels, dataset.train.labels,
 	       (size_t)settings->batch * sizeof(*labels));
 	dataset_release(&dataset);

@@ -42,8 +42,6 @@ static struct dataset dataset = {
 	.name = "golden",
 	.shape = { 1, 28, 28 },
 	.classes = 10,
-	.mean = .1307f,
-	.std = .3081f,
 	.train = { COUNT, images, labels, "" },
 	.test = { COUNT, images, labels, "" },
 };
@@ -138,7 +136,7 @@ static void train(const struct golden *golden, const char *backend, int steps,
 	char *text = NULL;
 	size_t size = 0;
 	struct training training = {
-		.model = model_find(golden->network),
+		.model = *model_find(golden->network),
 		.backend = backend_find(backend),
 		.dataset = &dataset,
 		.cores = golden->cores,
@@ -161,7 +159,7 @@ static void train(const struct golden *golden, const char *backend, int steps,
 	row_clear(&run_rows, &outcome.run);
 	outcome.run.cores = golden->cores;
 	recorder_start(&outcome.recorder, &outcome.run, 0, rows, &silent);
-	training.recipe = training.model->recipe;
+	training.recipe = training.model.recipe;
 	training.recipe.lr = golden->lr;
 	if (steps < training.iterations)
 		training.iterations = steps;

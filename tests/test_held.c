@@ -22,6 +22,7 @@ static const struct layer layers[] = {
 static const struct model model = {
 	.name = "held",
 	.input = { 3, 5, 7 },
+	.scale = { { .1307f, .1307f, .1307f }, { .3081f, .3081f, .3081f } },
 	.layers = layers,
 	.layer_count = sizeof(layers) / sizeof(layers[0]),
 };
@@ -33,8 +34,6 @@ static const struct dataset dataset = {
 	.name = "drawn",
 	.shape = { 3, 5, 7 },
 	.classes = CLASSES,
-	.mean = .1307f,
-	.std = .3081f,
 	.train = { TRAIN, train_images, train_labels, "" },
 	.test = { TEST, test_images, test_labels, "" },
 };
@@ -185,6 +184,7 @@ static void walk(int rank, int size, int global_batch, int test_batch,
 		 int reshuffle)
 {
 	struct streams streams = { .plan = { .dataset = &dataset,
+					     .model = &model,
 					     .rank = rank,
 					     .size = size,
 					     .epochs = 2,
@@ -226,6 +226,7 @@ static void shares_are_gathered(void **state)
 static void held_samples_may_be_left(void **state)
 {
 	struct streams streams = { .plan = { .dataset = &dataset,
+					     .model = &model,
 					     .size = 1,
 					     .epochs = 1,
 					     .iterations = 1,

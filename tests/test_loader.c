@@ -28,10 +28,13 @@ static struct dataset dataset = {
 	.name = "numbered",
 	.shape = { 1, 2, 3 },
 	.classes = 65535,
-	.mean = .1307f,
-	.std = .3081f,
 	.train = { TRAIN, train_images, train_labels, "" },
 	.test = { TEST, test_images, test_labels, "" },
+};
+
+static const struct model model = {
+	.input = { 1, 2, 3 },
+	.scale = { { .1307f }, { .3081f } },
 };
 
 static int fill(void **state)
@@ -149,6 +152,7 @@ static struct loader_plan make_plan(int global, int test)
 {
 	return (struct loader_plan){
 		.dataset = &dataset,
+		.model = &model,
 		.size = 1,
 		.epochs = 3,
 		.iterations = (TRAIN + global - 1) / global,
@@ -258,6 +262,7 @@ static void all_pixels_have_their_numbers(void **state)
 	static uint8_t pixels[256];
 	static uint16_t labels[1];
 	struct dataset wide = dataset;
+	struct model seeing = model;
 	struct loader_plan plan = make_plan(1, 0);
 	struct loader *loader;
 	struct batch batch;
@@ -267,7 +272,9 @@ static void all_pixels_have_their_numbers(void **state)
 		pixels[p] = (uint8_t)p;
 	wide.shape = (struct shape){ 1, 16, 16 };
 	wide.train = (struct samples){ 1, pixels, labels, "" };
+	seeing.input = wide.shape;
 	plan.dataset = &wide;
+	plan.model = &seeing;
 	plan.iterations = 1;
 	loader = open_loader(&plan);
 	batch = next(loader);

@@ -28,7 +28,7 @@ static void must_pass(const struct model *model)
 static void models_are_listed(void **state)
 {
 	const char *const names[] = { "mnist", "mnist-example", "xla-mnist",
-				      "mnist-2019", "tiny" };
+				      "mnist-2019", "alexnet", "tiny" };
 	const struct model *model = NULL;
 
 	(void)state;
@@ -136,6 +136,7 @@ static void tensors_have_their_places(void **state)
 	assert_known("mnist", mnist, 8, 1199882);
 	assert_known("tiny", tiny, 8, 2492);
 	assert_int_equal(model_parameter_count(find("mnist-example")), 1199882);
+	assert_int_equal(model_parameter_count(find("alexnet")), 57044810);
 }
 
 static void work_is_counted(void **state)
@@ -147,10 +148,11 @@ static void work_is_counted(void **state)
 		{ "mnist", 11992448, 194688 },
 		{ "mnist-example", 11992448, 194688 },
 		{ "tiny", 36882, 18252 },
+		{ "alexnet", 710133440, 70276800 },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		const struct model_work work = model_work(find(known[i].name));
 
 		assert_true(work.forward == known[i].forward);

@@ -64,7 +64,7 @@ static void defaults_are_the_documented_ones(void **state)
 	assert_int_equal(options.global_batch, OPTION_UNSET);
 	assert_int_equal(options.timeout, OPTION_UNSET);
 	assert_true(options.lr == OPTION_UNSET);
-	assert_int_equal(options.test_batch, 1000);
+	assert_int_equal(options.test_batch, OPTION_UNSET);
 	assert_int_equal(options.seed, 1);
 	assert_int_equal(options.warmup, 10);
 	assert_int_equal(options.repeat, 1);

@@ -45,7 +45,7 @@ static void describe_request(struct run *run, const struct target *target,
 	run->inject_pct = training->slowdown.inject_pct;
 	COPY(run->backend, target->backend->name);
 	COPY(run->transport, target->transport->name);
-	COPY(run->model, training->model->name);
+	COPY(run->model, training->model.name);
 	COPY(run->dropout, on_off(training->dropout));
 	COPY(run->algorithm, algorithm_name(training->algorithm));
 	COPY(run->precision, precision_name(training->precision));
@@ -53,7 +53,8 @@ static void describe_request(struct run *run, const struct target *target,
 	COPY(run->sync, training->ahead ? "epoch" : "step");
 	run->cores = target->cores;
 	run->offloads = target->backend->offloads;
-	run->parameters = (long)model_parameter_count(training->model);
+	run->image_size = training->model.input.height;
+	run->parameters = (long)model_parameter_count(&training->model);
 	if (training->global_batch % target->cores == 0)
 		run->batch = training->global_batch / target->cores;
 	run->global_batch = training->global_batch;

@@ -125,7 +125,7 @@ static void print_plan(const struct work *work, int t, const char *outcome)
 
 	fprintf(work->out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
 		"samples, %ld process%s: %s\n", work->targets[t].name,
-		training->model->name, training->dataset->name, epochs,
+		training->model.name, training->dataset->name, epochs,
 		epochs == 1 ? "" : "s", training->iterations,
 		training->global_batch, repeat, repeat == 1 ? "" : "es",
 		outcome);

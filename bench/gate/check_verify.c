@@ -19,7 +19,6 @@
 
 #define KEPT "verified"
 #define SELF "/proc/self/exe"
-#define MOST_HELP 32768
 
 /* One `bench verify`. */
 struct proof {
@@ -29,44 +28,18 @@ struct proof {
 	char program[HASH_SHA256_SIZE];
 };
 
-/* With the variables of its arm; out and errors as in process_setting. */
-static int run(const struct proof *proof, char *const *words, int out,
-	       int errors, double seconds, struct process_status *status,
-	       struct error *err)
+/* With the variables of its arm. */
+static int run(const struct proof *proof, double seconds,
+	       struct process_status *status, struct error *err)
 {
 	const struct process_setting setting = {
-		.stdout_fd = out,
-		.stderr_fd = errors,
+		.stdout_fd = PROCESS_NOWHERE,
+		.stderr_fd = -1,
 		.environment = (const char *const *)proof->environment,
 	};
 
-	return process_run((const char *const *)words, &setting, seconds,
-			   status, err);
-}
-
-/* Whether this program's verify has no such option: it is an older bench. One
- * that gives no help is taken for one of ours. */
-static int lacks_option(const struct proof *proof, const char *option,
-			double seconds, int *lacks, struct error *err)
-{
-	char *const words[] = { proof->words[0], proof->words[1],
-				(char[]){ "--help" }, NULL };
-	FILE *help = tmpfile();
-	struct process_status status;
-	char text[MOST_HELP] = "";
-	int failed;
-
-	*lacks = 0;
-	if (!help)
-		return error_set(err, ERROR_FAILED, "no room for the help of "
-				 "%s", words[0]);
-	failed = run(proof, words, fileno(help), PROCESS_NOWHERE, seconds,
-		     &status, err);
-	if (!failed && !status.code &&
-	    pread(fileno(help), text, sizeof(text) - 1, 0) > 0)
-		*lacks = !strstr(text, option);
-	fclose(help);
-	return failed;
+	return process_run((const char *const *)proof->words, &setting,
+			   seconds, status, err);
 }
 
 /* BACKEND or BACKEND:DEVICE of a target's name. */
@@ -134,7 +107,7 @@ static void keep(const struct check *check, struct proof *proof,
 
 /* A few steps, and one as it is measured. */
 static int make_words(struct proof *proof, const struct check *check,
-		      int is_older, struct error *err)
+		      struct error *err)
 {
 	const char *const extra[] = { NULL };
 	struct options options;
@@ -144,8 +117,6 @@ static int make_words(struct proof *proof, const struct check *check,
 	options.steps = 3;
 	options.batch = proof->target->batch;
 	options.quiet = 1;
-	if (is_older)
-		options.test_batch = OPTION_UNSET;
 	name_place(place, proof->target);
 	free(proof->words);
 	proof->words = forward_options(&options, proof->arm->program,
@@ -161,18 +132,12 @@ static int prove(struct proof *proof, const struct check *check,
 				       INFINITY :
 				       (double)check->options->timeout;
 	struct process_status status = { 0 };
-	int is_older = 0, failed;
 	char *text;
+	int failed;
 
 	*code = 0;
-	if (make_words(proof, check, 0, err) ||
-	    lacks_option(proof, "--test-batch", seconds, &is_older, err) ||
-	    (is_older && make_words(proof, check, 1, err)))
+	if (make_words(proof, check, err))
 		return -1;
-	if (is_older && check->log)
-		fprintf(check->log, "note: the %s is an older bench: it "
-			"verifies training with %ld samples, but no test\n",
-			side, proof->target->batch);
 	text = describe(proof);
 	if (text && kept_has(KEPT, text)) {
 		free(text);
@@ -181,8 +146,7 @@ static int prove(struct proof *proof, const struct check *check,
 	if (check->log)
 		fprintf(check->log, "verifying the %s on %s\n", side,
 			proof->target->name);
-	failed = run(proof, proof->words, PROCESS_NOWHERE, -1, seconds,
-		     &status, err);
+	failed = run(proof, seconds, &status, err);
 	*code = status.code;
 	if (!failed && !status.code)
 		keep(check, proof, text);

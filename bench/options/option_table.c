@@ -88,8 +88,12 @@ const char *const option_groups[OPTION_GROUPS] = {
 const struct option_row option_rows[] = {
 	{ "model", 'm', TRAINING, OPTION_TEXT, AT(model), TRAINS, "MODEL",
 	  "the network to train (mnist)", NO_RANGE },
+	{ "image-size", 0, TRAINING, OPTION_INT, AT(image_size), TRAINS, "N",
+	  "resize the images to NxN (the model's)",
+	  RANGE(1, 4096) },
 	{ "dataset", 'd', DATA_SET, OPTION_CHOICE, AT(dataset), TRAINS, "NAME",
-	  "the images (auto: MNIST, else Fashion-MNIST)",
+	  "the images (auto: the model's; of MNIST's models MNIST, else "
+	  "Fashion-MNIST)",
 	  ONE_OF("auto", "mnist", "fashion-mnist", "synthetic") },
 	{ "data-dir", 0, DATA_SET, OPTION_TEXT, AT(data_dir), TRAINS | DATA,
 	  "DIR", "look for the IDX files in this folder only", NO_RANGE },
@@ -105,7 +109,8 @@ const struct option_row option_rows[] = {
 	  "N", "samples of all cores together: strong scaling",
 	  RANGE(1, 65536) },
 	{ "test-batch", 0, TRAINING, OPTION_INT, AT(test_batch),
-	  TIMED | VERIFY, "N", "samples of all cores in a test step (1000)",
+	  TIMED | VERIFY, "N",
+	  "samples of all cores in a test step (the model's, or 1000)",
 	  RANGE(1, 65536) },
 	{ "test", 0, TRAINING, OPTION_ON_OFF, AT(test), TIMED, "on|off",
 	  "run the test set after each epoch (on)", NO_RANGE },

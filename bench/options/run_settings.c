@@ -6,6 +6,7 @@
 
 const struct run_setting run_settings[] = {
 	{ "model", "model", 0, NULL },
+	{ "image-size", "image_size", SETTING_LATER, NULL },
 	{ "dataset", "dataset", SETTING_DATA | SETTING_OPEN, NULL },
 	{ NULL, "dataset_sha256", SETTING_DATA, NULL },
 	{ "synthetic-train", "train_samples",

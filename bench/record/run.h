@@ -150,6 +150,7 @@
 	     "written for; empty: the backend has one kind, or none was " \
 	     "opened") \
 	TEXT(cpu_list, 200, "CPUs the process was confined to, as in 0,2-3") \
+	INT(image_size, "side of the images as the model takes them") \
 	INT(offloads, "1: devices compute; 0: the threads that call them; " \
 	    "empty: not known")
 

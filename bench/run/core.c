@@ -246,7 +246,7 @@ int core_dump_masks(struct core *core, const struct batch *batch,
 		    struct error *err)
 {
 	const struct training *training = core->training;
-	const struct model *model = training->model;
+	const struct model *model = &training->model;
 	size_t each[MODEL_MAX_LAYERS] = { 0 }, all = 0;
 	off_t at;
 

@@ -62,12 +62,14 @@ static struct loader_plan plan_loading(const struct core *core)
 
 	return (struct loader_plan){
 		.dataset = training->dataset,
+		.model = &training->model,
 		.rank = core->group->rank,
 		.size = core->group->size,
 		.epochs = training->recipe.epochs,
 		.iterations = training->iterations,
 		.global_batch = training->global_batch,
 		.test_batch = training->test_batch,
+		.drop_last = training->drop_last,
 		.seed = training->seed,
 		.reshuffle = training->reshuffle,
 		.holder = core->program->held ? core->program : NULL,
@@ -224,7 +226,7 @@ static int compile(struct core *core, struct error *err)
 			      machine_memory_available(""), err))
 		return -1;
 	began_s = clock_now();
-	if (replica_compile(core->group, core->device, training->model,
+	if (replica_compile(core->group, core->device, &training->model,
 			    &options, &core->program, err))
 		return -1;
 	if (core->group->rank == 0)
@@ -371,7 +373,7 @@ int core_warm_up(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
 	const struct group *group = core->group;
-	const size_t size = shape_size(training->dataset->shape);
+	const size_t size = shape_size(training->model.input);
 	struct batch batch = {
 		.count = replica_share(group->rank, group->size,
 				       training->global_batch),

@@ -316,12 +316,9 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 	const struct dataset_known *known = dataset_known_find(name);
 	int status;
 
-	/* The normalization of the posts, for whatever images. */
 	memset(dataset, 0, sizeof(*dataset));
 	dataset->shape = dataset_shape;
 	dataset->classes = DATASET_CLASSES;
-	dataset->mean = 0.1307f;
-	dataset->std = 0.3081f;
 	if (!strcmp(name, "synthetic"))
 		status = load_synthetic(dataset, request, err);
 	else if (known || !strcmp(name, "auto"))

@@ -24,7 +24,6 @@ struct dataset {
 	char notice[512];  /* a note for the user, or empty */
 	struct shape shape;
 	int classes;
-	float mean, std; /* pixel p becomes (p / 255 - mean) / std */
 	struct samples train, test;
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backends/group/replica.h"
+#include "bench/run/transform.h"
 #include "bench/system/clock.h"
 #include "models/random.h"
 
@@ -28,15 +29,8 @@ struct loader {
 	double taken_cpu_s; /* of the batches that were taken */
 	int ended, closing;
 	int *order;
-	float pixels[PIXEL_VALUES];
+	struct transform *transform;
 };
-
-/* What each value of a pixel becomes. */
-static void normalise(const struct dataset *dataset, float pixels[PIXEL_VALUES])
-{
-	for (int p = 0; p < PIXEL_VALUES; p++)
-		pixels[p] = ((float)p / 255 - dataset->mean) / dataset->std;
-}
 
 int loader_hold(struct program *program, const struct dataset *dataset,
 		struct error *err)
@@ -47,7 +41,19 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 		.test = { test->images, test->labels, test->count },
 	};
 
-	normalise(dataset, data.pixels);
+	struct transform *transform =
+		transform_open(dataset, program->model, err);
+	const float *table;
+
+	if (!transform)
+		return -1;
+	table = transform_table(transform);
+	if (table)
+		memcpy(data.pixels, table, sizeof(data.pixels));
+	transform_close(transform);
+	if (!table)
+		return error_set(err, ERROR_MISSING, "its images are resized "
+				 "or scaled by channel before they are used");
 	return program_hold(program, &data, err);
 }
 
@@ -55,7 +61,8 @@ int loader_test_batches(const struct loader_plan *plan)
 {
 	if (!plan->test_batch)
 		return 0;
-	return (plan->dataset->test.count + plan->test_batch - 1) /
+	return (plan->dataset->test.count +
+		(plan->drop_last ? 0 : plan->test_batch - 1)) /
 	       plan->test_batch;
 }
 
@@ -79,17 +86,15 @@ static void fill(const struct loader *loader, struct slot *slot,
 		 const struct samples *samples, const int *order)
 {
 	const struct loader_plan *plan = &loader->plan;
-	const size_t size = shape_size(plan->dataset->shape);
+	const size_t size = shape_size(plan->model->input);
 	struct batch *batch = &slot->batch;
-	float *to = slot->images;
 
 	for (int n = 0; n < batch->count; n++) {
 		int place = batch->at + batch->place + batch->stride * n;
 		int index = order ? order[place] : place;
-		const uint8_t *from = samples->images + (size_t)index * size;
 
-		for (size_t i = 0; i < size; i++)
-			*to++ = loader->pixels[from[i]];
+		transform_image(loader->transform, samples, index,
+				slot->images + (size_t)n * size);
 		slot->labels[n] = samples->labels[index];
 	}
 	batch->images = slot->images;
@@ -179,6 +184,7 @@ static void release(struct loader *loader)
 		free(loader->slots[i].labels);
 	}
 	free(loader->order);
+	transform_close(loader->transform);
 	free(loader);
 }
 
@@ -190,7 +196,7 @@ static int largest_batch(const struct loader_plan *plan)
 
 double loader_bytes(const struct loader_plan *plan)
 {
-	const size_t size = shape_size(plan->dataset->shape);
+	const size_t size = shape_size(plan->model->input);
 
 	return DEPTH * (double)largest_batch(plan) *
 	       (double)(size * sizeof(float) + sizeof(uint16_t));
@@ -201,7 +207,7 @@ static int allocate_all(struct loader *loader)
 	const struct loader_plan *plan = &loader->plan;
 	const size_t share = (size_t)replica_share(0, plan->size,
 						   largest_batch(plan));
-	const size_t size = shape_size(plan->dataset->shape);
+	const size_t size = shape_size(plan->model->input);
 
 	loader->order = malloc((size_t)plan->dataset->train.count *
 			       sizeof(*loader->order));
@@ -228,7 +234,11 @@ struct loader *loader_open(const struct loader_plan *plan, struct error *err)
 		return NULL;
 	}
 	loader->plan = *plan;
-	normalise(plan->dataset, loader->pixels);
+	loader->transform = transform_open(plan->dataset, plan->model, err);
+	if (!loader->transform) {
+		release(loader);
+		return NULL;
+	}
 	if (allocate_all(loader)) {
 		release(loader);
 		error_memory(err, "the loader's batches");

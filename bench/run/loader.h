@@ -18,11 +18,13 @@
 
 struct loader_plan {
 	const struct dataset *dataset;
+	const struct model *model;
 	int rank, size;
 	int epochs;
 	int iterations;	  /* training batches an epoch */
 	int global_batch; /* samples of all cores in one of them */
 	int test_batch;	  /* likewise; 0: no test batches */
+	int drop_last;	  /* a test batch that would not be whole is left out */
 	unsigned long long seed;
 	int reshuffle; /* 0: every epoch has the order of the first */
 	struct program *holder; /* after loader_hold(), or NULL */
@@ -32,7 +34,8 @@ struct loader_plan {
  * where no program holds the data set. */
 double loader_bytes(const struct loader_plan *plan);
 
-/* Has a program hold the data set, as program_hold(). */
+/* Has a program hold the data set, as program_hold(); what the model takes
+ * otherwise than a data set has it is ERROR_MISSING, too. */
 int loader_hold(struct program *program, const struct dataset *dataset,
 		struct error *err);
 

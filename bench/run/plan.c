@@ -8,30 +8,52 @@
 #include "bench/run/loader.h"
 #include "bench/system/words.h"
 
-static int find_model(const struct model **model, const char *name,
-		      struct error *err)
+#define TEST_BATCH 1000 /* of all cores, unless the model has its own */
+
+static const struct model *find_model(const char *name, struct error *err)
 {
 	struct choices choices = { .typed = name };
-	const struct model *each = NULL;
-	char wrong[256];
+	const struct model *model = model_find(name), *each = NULL;
 
-	*model = model_find(name);
-	if (*model)
-		return model_check(*model, wrong, sizeof(wrong)) ?
-			       error_set(err, ERROR_USAGE, "%s", wrong) : 0;
+	if (model)
+		return model;
 	while ((each = model_next(each)))
 		choices_add(&choices, each->name);
-	return error_set(err, ERROR_USAGE,
-			 "--model: unknown model '%.60s'; %s", name,
-			 choices_advise(&choices));
+	error_set(err, ERROR_USAGE, "--model: unknown model '%.60s'; %s", name,
+		  choices_advise(&choices));
+	return NULL;
+}
+
+/* The model, for images of the size that was asked for. */
+static int plan_model(struct model *model, const struct options *options,
+		      struct error *err)
+{
+	const struct model *found = find_model(options->model, err);
+	char wrong[256];
+
+	if (!found)
+		return -1;
+	*model = *found;
+	if (options->image_size != OPTION_UNSET) {
+		model->input.height = (int)options->image_size;
+		model->input.width = (int)options->image_size;
+	}
+	if (!model_check(model, wrong, sizeof(wrong)))
+		return 0;
+	return options->image_size == OPTION_UNSET ?
+		       error_set(err, ERROR_USAGE, "%s", wrong) :
+		       error_set(err, ERROR_USAGE, "--image-size %ld: %s",
+				 options->image_size, wrong);
 }
 
 /* The model's own recipe, but for what options say otherwise. */
-static struct recipe plan_recipe(const struct model *model,
+static struct recipe plan_recipe(const struct model *model, int cores,
 				 const struct options *options)
 {
 	struct recipe recipe = model->recipe;
 
+	if (cores > 1 && recipe.batch_of_several)
+		recipe.batch = recipe.batch_of_several;
 	if (options->batch != OPTION_UNSET)
 		recipe.batch = (int)options->batch;
 	if (options->epochs != OPTION_UNSET)
@@ -39,6 +61,20 @@ static struct recipe plan_recipe(const struct model *model,
 	if (options->lr >= 0)
 		recipe.lr = options->lr;
 	return recipe;
+}
+
+/* Of all cores; 0: no tests. */
+static int plan_test_batch(const struct training *training,
+			   const struct target *target,
+			   const struct options *options)
+{
+	const int own = training->recipe.test_batch;
+
+	if (!options->test)
+		return 0;
+	if (options->test_batch != OPTION_UNSET)
+		return (int)options->test_batch;
+	return own ? own * target->cores : TEST_BATCH;
 }
 
 /* What options say of a training whose recipe is known. */
@@ -49,7 +85,9 @@ static void plan_options(struct training *training,
 	training->global_batch = options->global_batch != OPTION_UNSET ?
 					 (int)options->global_batch :
 					 training->recipe.batch * target->cores;
-	training->test_batch = options->test ? (int)options->test_batch : 0;
+	training->test_batch = plan_test_batch(training, target, options);
+	training->drop_last = training->recipe.drop_last_of_several &&
+			      target->cores > 1;
 	training->warmup = (int)options->warmup;
 	training->seed = (unsigned long long)options->seed;
 	training->dropout = options->dropout;
@@ -111,14 +149,15 @@ int plan_run(struct training *training, const struct target *target,
 
 	target_options_trim(&own, target);
 	*training = (struct training){ .target_accuracy_pct = CELL_NO_REAL };
-	if (find_model(&training->model, options->model, err))
+	if (plan_model(&training->model, options, err))
 		return -1;
-	training->recipe = plan_recipe(training->model, options);
+	training->recipe = plan_recipe(&training->model, target->cores,
+				       options);
 	if (training->recipe.scale_lr && options->lr < 0)
 		training->recipe.lr *= target->cores;
 	if (recipe_check(&training->recipe, wrong, sizeof(wrong)))
 		return error_set(err, ERROR_USAGE, "model '%s': %s",
-				 training->model->name, wrong);
+				 training->model.name, wrong);
 	training->cores = target->cores;
 	training->backend = target->backend;
 	training->device = target->device[0] ? target->device : NULL;
@@ -136,15 +175,14 @@ int plan_run(struct training *training, const struct target *target,
 static int check_data(const struct model *model, const struct dataset *dataset,
 		      struct error *err)
 {
-	const struct shape in = model->input, found = dataset->shape;
+	const int in = model->input.channels, found = dataset->shape.channels;
 	char loss[80];
 
-	if (memcmp(&found, &in, sizeof(in)))
+	if (found != 1 && found != in)
 		return error_set(err, ERROR_USAGE, "model '%s' expects images "
-				 "of %dx%dx%d, but data set '%s' has %dx%dx%d",
-				 model->name, in.channels, in.height, in.width,
-				 dataset->name, found.channels, found.height,
-				 found.width);
+				 "of %d channel%s, but data set '%s' has %d",
+				 model->name, in, in == 1 ? "" : "s",
+				 dataset->name, found);
 	layer_describe(model, model->layer_count - 1, loss, sizeof(loss));
 	if (!model_has_classes(model))
 		return error_set(err, ERROR_USAGE, "model '%s', %s: needs "
@@ -196,7 +234,7 @@ static int refuse_batch(const struct training *training,
 static int check_norm(const struct training *training, int samples,
 		      const char *which, struct error *err)
 {
-	const int row = model_lone_norm(training->model);
+	const int row = model_lone_norm(&training->model);
 	const int least = replica_share(training->cores - 1, training->cores,
 					samples);
 	const int cores = training->cores;
@@ -204,12 +242,12 @@ static int check_norm(const struct training *training, int samples,
 
 	if (row < 0 || samples == 0 || (least ? least : 1) > 1)
 		return 0;
-	layer_describe(training->model, row, where, sizeof(where));
+	layer_describe(&training->model, row, where, sizeof(where));
 	return error_set(err, ERROR_USAGE, "model '%s', %s: %s iteration has "
 			 "%d sample%s for %d core%s, so that one has 1 value "
 			 "per channel, whose variance is undefined; choose "
 			 "another --batch or --global-batch",
-			 training->model->name, where, which, samples,
+			 training->model.name, where, which, samples,
 			 samples == 1 ? "" : "s", cores,
 			 cores == 1 ? "" : "s");
 }
@@ -232,13 +270,14 @@ int plan_iterations(struct training *training, const struct options *options,
 	const struct dataset *dataset = training->dataset;
 	const long most = options->steps;
 
-	if (check_data(training->model, dataset, err))
+	if (check_data(&training->model, dataset, err))
 		return -1;
 	if (is_batch_asked(options) &&
 	    training->global_batch > dataset->train.count)
 		return refuse_batch(training, options, err);
 	training->iterations =
-		(dataset->train.count + training->global_batch - 1) /
+		(dataset->train.count +
+		 (training->drop_last ? 0 : training->global_batch - 1)) /
 		training->global_batch;
 	if (most != OPTION_UNSET && most < training->iterations)
 		training->iterations = (int)most;
@@ -248,8 +287,11 @@ int plan_iterations(struct training *training, const struct options *options,
 int plan_dataset(struct dataset *dataset, const struct options *options,
 		 int is_scan, struct error *err)
 {
+	const struct model *model = model_find(options->model);
 	const struct dataset_request request = {
-		.name = options->dataset,
+		.name = model && model->dataset &&
+				!strcmp(options->dataset, "auto") ?
+				model->dataset : options->dataset,
 		.dir = options->data_dir,
 		.synthetic_train = (int)options->synthetic_train,
 		.synthetic_test = (int)options->synthetic_test,
@@ -270,6 +312,7 @@ struct memory_plan plan_memory(const struct training *training)
 	};
 	const struct loader_plan loader = {
 		.dataset = dataset,
+		.model = &training->model,
 		.global_batch = training->global_batch,
 		.test_batch = training->test_batch,
 	};
@@ -278,10 +321,10 @@ struct memory_plan plan_memory(const struct training *training)
 
 	return (struct memory_plan){
 		.vectors = backend_vector_bytes(training->backend,
-						training->model, &options,
+						&training->model, &options,
 						cores),
 		.batches = cores * backend_batch_bytes(training->backend,
-						       training->model,
+						       &training->model,
 						       &options) +
 			   (is_held ? 0 : loader_bytes(&loader)),
 		.data = (double)(shape_size(dataset->shape) +

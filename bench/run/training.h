@@ -15,7 +15,7 @@
 
 /* What is to be done: nothing in it changes while it is. */
 struct training {
-	const struct model *model;
+	struct model model;
 	const struct backend *backend;
 	const struct dataset *dataset;
 	const char *device; /* as in struct device_request */
@@ -27,6 +27,7 @@ struct training {
 	int iterations;	  /* an epoch */
 	int global_batch; /* samples of all cores in an iteration */
 	int test_batch;	  /* likewise in a test step; 0: no tests */
+	int drop_last;	  /* of both passes: what does not fill a step */
 	int warmup;	  /* steps */
 	unsigned long long seed;
 	int dropout, reshuffle;

@@ -353,6 +353,10 @@ static void bind(struct random_model *drawn)
 	drawn->model.name = drawn->name;
 	drawn->model.summary = "drawn";
 	drawn->model.layers = drawn->layers;
+	for (int c = 0; c < MODEL_PIXEL_CHANNELS; c++) {
+		drawn->model.scale.mean[c] = .5f;
+		drawn->model.scale.std[c] = .3f;
+	}
 	for (int l = 0; l < drawn->model.layer_count; l++)
 		if (layer_has_parameters(&drawn->layers[l]))
 			drawn->layers[l].name = drawn->names[l];
@@ -385,9 +389,7 @@ int random_model_samples(const struct random_model *drawn, int tested,
 
 	*dataset = (struct dataset){ .name = "noise",
 				     .shape = drawn->model.input,
-				     .classes = classes,
-				     .mean = .5f,
-				     .std = .3f };
+				     .classes = classes };
 	dataset->train.count = drawn->batch + tested;
 	dataset->test.count = tested;
 	dataset->train.images = malloc((size_t)dataset->train.count * each);

@@ -48,6 +48,7 @@ struct verification {
 	const struct options *options;
 	FILE *out;
 	int color;
+	struct model model; /* of task */
 	struct verify_task task;
 	struct verify_result results[MOST_BACKENDS];
 	int count;
@@ -479,15 +480,16 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	training.dataset = dataset;
 	if (plan_iterations(&training, options, err))
 		return -1;
-	v->task.model = training.model;
+	v->model = training.model;
+	v->task.model = &v->model;
 	v->task.dataset = dataset;
 	v->task.options = options;
 	v->task.precision = training.precision;
 	v->task.lr = training.recipe.lr;
 	v->task.measured_batch = training.recipe.batch;
-	v->task.test_batch = (int)options->test_batch;
+	v->task.test_batch = training.test_batch;
 	set_rules(&v->task, options);
-	v->task.tensor_count = model_tensors(training.model, v->task.tensors);
+	v->task.tensor_count = model_tensors(&v->model, v->task.tensors);
 	return 0;
 }
 

@@ -52,28 +52,21 @@ void verify_worsen(double *worst, double error)
 		*worst = error;
 }
 
-/* One image, as a loader hands it on. */
-static void normalise(const struct dataset *dataset, const uint8_t *pixels,
-		      float *image)
-{
-	const size_t each = shape_size(dataset->shape);
-
-	for (size_t i = 0; i < each; i++)
-		image[i] = ((float)pixels[i] / 255 - dataset->mean) /
-			   dataset->std;
-}
-
 int share_allocate(struct share *share, const struct verify_task *task,
 		   int samples)
 {
 	const size_t count = (size_t)samples + 1;
 	const size_t outputs = (size_t)model_classes(task->model);
+	struct error no_memory;
 
 	share->images = malloc(count * shape_size(task->model->input) *
 			       sizeof(float));
 	share->targets = malloc(count * outputs * sizeof(float));
 	share->labels = malloc(count * sizeof(*share->labels));
-	return share->images && share->targets && share->labels ? 0 : -1;
+	share->transform = transform_open(task->dataset, task->model,
+					  &no_memory);
+	return share->images && share->targets && share->labels &&
+	       share->transform ? 0 : -1;
 }
 
 void share_release(struct share *share)
@@ -81,6 +74,7 @@ void share_release(struct share *share)
 	free(share->images);
 	free(share->targets);
 	free(share->labels);
+	transform_close(share->transform);
 }
 
 /* Number n of the share becomes one of these samples. */
@@ -88,12 +82,11 @@ static void copy_sample(const struct verify_task *task,
 			const struct samples *samples, int at, int n,
 			struct share *share)
 {
-	const struct dataset *dataset = task->dataset;
-	const size_t each = shape_size(dataset->shape);
+	const size_t each = shape_size(task->model->input);
 	const int outputs = model_classes(task->model);
 
-	normalise(dataset, samples->images + (size_t)at * each,
-		  share->images + (size_t)n * each);
+	transform_image(share->transform, samples, at,
+			share->images + (size_t)n * each);
 	share->labels[n] = samples->labels[at];
 	for (int k = 0; k < outputs; k++)
 		share->targets[n * outputs + k] =

@@ -10,6 +10,7 @@
 #include "bench/options/options.h"
 #include "bench/run/dataset.h"
 #include "bench/run/target.h"
+#include "bench/run/transform.h"
 
 #define VERIFY_NOT_MEASURED (-1.)
 
@@ -102,6 +103,7 @@ int verify_conclude(FILE *out, int wrong, int compared, const char *without);
 struct share {
 	float *images, *targets;
 	uint16_t *labels;
+	struct transform *transform; /* its own: cores may be threads */
 };
 
 /* Of so many samples; on failure, to be released. */

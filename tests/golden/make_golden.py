@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What PyTorch computes, for tests to compare with.
 
-    make_golden.py [FILE ...]         (needs torch and numpy; any version)
+    make_golden.py [FILE ...]         (needs torch and numpy in any version,
+                                       resize.csv Pillow before 11)
 
 writes the files beside it, or those that are named. Everything is computed in
 double but for parameters, so that another version or machine writes the same
@@ -30,11 +31,16 @@ network.csv: a small network of all these kinds: step (two gradients, of four
 and of three samples, then an evaluation), tensor, place, value. The loss is the
 sum over the samples; a gradient is that of a global batch of five, and behind
 it are the running statistics.
+
+resize.csv: images that a test can rebuild, which Pillow has resized, bilinear:
+height and width before and after, and the CRC-32 of all bytes. Later versions
+than Pillow 10 may resize columns first, which rounds some bytes differently.
 """
 import math
 import pathlib
 import random
 import sys
+import zlib
 
 import numpy
 import torch
@@ -403,6 +409,33 @@ def make_network():
     yield from rows_of(2, "loss", loss)
 
 
+RESIZES = [
+    (28, 28, 224, 224),
+    (1, 28, 1, 224),
+    (28, 28, 64, 64),
+    (28, 28, 28, 28),
+    (128, 128, 64, 64),
+    (256, 256, 128, 128),
+    (31, 45, 20, 7),
+    (5, 7, 3, 11),
+    (3, 2, 1, 1),
+    (1, 1, 4, 5),
+]
+
+
+def make_resizes():
+    from PIL import Image
+
+    yield "height,width,to_height,to_width,crc32"
+    for height, width, to_height, to_width in RESIZES:
+        y, x = numpy.mgrid[:height, :width]
+        image = ((37 * x + 101 * y + x * y) % 256).astype(numpy.uint8)
+        resized = Image.fromarray(image).resize(
+            (to_width, to_height), Image.Resampling.BILINEAR)
+        yield "%d,%d,%d,%d,%08x" % (height, width, to_height, to_width,
+                                    zlib.crc32(numpy.asarray(resized)))
+
+
 FILES = {
     "losses.csv": make_losses,
     "optimizers.csv": make_optimizers,
@@ -410,6 +443,7 @@ FILES = {
     "parameters.csv": make_parameters,
     "layers.csv": make_layers,
     "network.csv": make_network,
+    "resize.csv": make_resizes,
 }
 
 
