@@ -430,6 +430,31 @@ batches "*", and this machine has "*" GB: choose a smaller --batch"* ]]
 }
 
 # Neither far less, which would refuse nothing, nor far more.
+# Of a large network smaller batches, fewer of them and part of the test.
+@test "a quick run is quick whatever the network" {
+	cd "$BATS_TEST_TMPDIR"
+	local data=(--dataset synthetic --synthetic-train 9000
+		--synthetic-test 2000)
+	settings() {
+		local name
+		for name in epochs steps global_batch warmup test_batch \
+			test_steps; do
+			printf '%s ' "$(cell "$1" 1 "$name")"
+		done
+	}
+	"$BENCH" run null-1 --quick "${data[@]}" -q --out small >/dev/null
+	[ "$(settings small/runs.csv)" = "1 40 128 10 1000  " ]
+	run -0 "$BENCH" run null-8 --quick --model alexnet "${data[@]}" -q \
+		--out large
+	[ "$(settings large/runs.csv)" = "1 5 128 1 64 11 " ]
+	[[ "$output" != *"704 of 2000"* ]] # it is quiet
+	run -0 "$BENCH" table large
+	[[ "$output" == *"accuracy is of the first 704 of 2000 test images"* ]]
+	"$BENCH" run null-1 --quick --model alexnet --steps 3 --test-steps 2 \
+		--batch 4 "${data[@]}" -q --out given >/dev/null
+	[ "$(settings given/runs.csv)" = "1 3 4 10 8 2 " ]
+}
+
 @test "memory as it was estimated" {
 	local of=(-d synthetic --synthetic-train 1024 --synthetic-test 1
 		-b 1024 --epochs 1 --warmup 0)

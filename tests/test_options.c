@@ -204,7 +204,7 @@ static void quick_is_one_short_epoch(void **state)
 
 	(void)state;
 	assert_int_equal(options.epochs, 1);
-	assert_int_equal(options.steps, 40);
+	assert_int_equal(options.steps, OPTION_UNSET);
 	options_release(&options);
 	options = parse(&words, "run|--steps=7|--quick");
 	assert_int_equal(options.steps, 7);

@@ -60,6 +60,8 @@ static void describe_request(struct run *run, const struct target *target,
 	run->global_batch = training->global_batch;
 	if (training->test_batch)
 		run->test_batch = training->test_batch;
+	if (training->test_batch && training->test_steps)
+		run->test_steps = training->test_steps;
 	run->epochs = training->recipe.epochs;
 	run->seed = options->seed;
 	run->lr = training->recipe.lr;

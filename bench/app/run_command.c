@@ -68,6 +68,12 @@ static int plan_targets(struct work *work, struct error *err)
 		if (plan_run(&work->trainings[i], &work->targets[i],
 			     &work->own[i], err))
 			return -1;
+		if (!options->quick)
+			continue;
+		plan_quick(&work->own[i], &work->trainings[i]);
+		if (plan_run(&work->trainings[i], &work->targets[i],
+			     &work->own[i], err))
+			return -1;
 	}
 	work->target_count = count;
 	/* Of one seed, twice would count as a repetition. */

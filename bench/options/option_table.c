@@ -112,6 +112,8 @@ const struct option_row option_rows[] = {
 	  TIMED | VERIFY, "N",
 	  "samples of all cores in a test step (the model's, or 1000)",
 	  RANGE(1, 65536) },
+	{ "test-steps", 0, TRAINING, OPTION_INT, AT(test_steps), TIMED, "N",
+	  "stop each test after N steps", RANGE(1, 1e9) },
 	{ "test", 0, TRAINING, OPTION_ON_OFF, AT(test), TIMED, "on|off",
 	  "run the test set after each epoch (on)", NO_RANGE },
 	{ "target-accuracy", 0, TRAINING, OPTION_REAL, AT(target_accuracy),
@@ -172,7 +174,8 @@ const struct option_row option_rows[] = {
 	  "fresh processes per target; each adds 100000 to the seed (1)",
 	  RANGE(1, 10000) },
 	{ "quick", 0, TRAINING, OPTION_FLAG, AT(quick), RUN, NULL,
-	  "one or two minutes: 1 epoch of at most 40 steps", NO_RANGE },
+	  "one or two minutes: 1 epoch of at most 40 steps; of large "
+	  "networks fewer, smaller ones, and part of the test", NO_RANGE },
 	{ "timeout", 0, MEASURING, OPTION_TIME, AT(timeout),
 	  RUN | BLOCKS | PLOT, "TIME",
 	  "stop a run after TIME: seconds, or such as 90s, 5m, 2h",

@@ -11,7 +11,6 @@
 #include "bench/system/words.h"
 
 #define FIRST_LONG 256 /* above every character */
-#define QUICK_STEPS 40
 
 const char *verb_name(enum verb verb)
 {
@@ -27,6 +26,7 @@ static const struct options defaults = {
 	.global_batch = OPTION_UNSET,
 	.image_size = OPTION_UNSET,
 	.test_batch = OPTION_UNSET,
+	.test_steps = OPTION_UNSET,
 	.seed = 1,
 	.warmup = 10,
 	.repeat = 1,
@@ -372,11 +372,8 @@ static int settle(struct options *options, struct error *err)
 	if (options->quick && options->epochs != OPTION_UNSET)
 		return error_set(err, ERROR_USAGE,
 				 "--quick already sets --epochs to 1");
-	if (options->quick) {
+	if (options->quick)
 		options->epochs = 1;
-		if (options->steps == OPTION_UNSET)
-			options->steps = QUICK_STEPS;
-	}
 	return settle_seed(options, err) || settle_precision(options, err) ||
 			       settle_accuracy(options, err) ?
 		       -1 : 0;

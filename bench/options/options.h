@@ -43,7 +43,7 @@ struct options {
 
 	const char *model, *dataset, *data_dir, *mirror;
 	long epochs, steps, batch, global_batch, test_batch, seed, warmup;
-	long image_size;
+	long image_size, test_steps;
 	long repeat, timeout;
 	long random; /* OPTION_UNSET: a model that has a name */
 	double lr; /* OPTION_UNSET: the model's */

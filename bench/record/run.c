@@ -75,6 +75,14 @@ int run_is_cut(const struct run *run)
 	       (whole == CELL_NO_INT || run->steps < whole);
 }
 
+long run_tested(const struct run *run)
+{
+	if (run->test_steps == CELL_NO_INT || run->test_batch == CELL_NO_INT ||
+	    run->test_steps > run->test_samples / run->test_batch)
+		return run->test_samples;
+	return run->test_steps * run->test_batch;
+}
+
 /* A quiet machine was seen to stay below half of them. */
 #define STEAL_PCT 2
 #define FOREIGN_PCT 5

@@ -69,6 +69,7 @@ static struct loader_plan plan_loading(const struct core *core)
 		.iterations = training->iterations,
 		.global_batch = training->global_batch,
 		.test_batch = training->test_batch,
+		.test_steps = training->test_steps,
 		.drop_last = training->drop_last,
 		.seed = training->seed,
 		.reshuffle = training->reshuffle,

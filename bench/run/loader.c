@@ -59,11 +59,15 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 
 int loader_test_batches(const struct loader_plan *plan)
 {
+	int batches;
+
 	if (!plan->test_batch)
 		return 0;
-	return (plan->dataset->test.count +
-		(plan->drop_last ? 0 : plan->test_batch - 1)) /
-	       plan->test_batch;
+	batches = (plan->dataset->test.count +
+		   (plan->drop_last ? 0 : plan->test_batch - 1)) /
+		  plan->test_batch;
+	return plan->test_steps && plan->test_steps < batches ?
+		       plan->test_steps : batches;
 }
 
 /* The core's share of a global batch of at most most samples, at this place of

@@ -24,6 +24,7 @@ struct loader_plan {
 	int iterations;	  /* training batches an epoch */
 	int global_batch; /* samples of all cores in one of them */
 	int test_batch;	  /* likewise; 0: no test batches */
+	int test_steps;	  /* most test batches; 0: all */
 	int drop_last;	  /* a test batch that would not be whole is left out */
 	unsigned long long seed;
 	int reshuffle; /* 0: every epoch has the order of the first */

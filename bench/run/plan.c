@@ -1,5 +1,6 @@
 #include "bench/run/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,13 @@
 #include "bench/system/words.h"
 
 #define TEST_BATCH 1000 /* of all cores, unless the model has its own */
+
+/* --quick: multiplications of the iterations, and of the test. */
+#define QUICK_WORK 1.5e12
+#define QUICK_TEST_WORK .5e12
+#define QUICK_STEPS 40
+#define QUICK_LEAST_STEPS 4 /* for which batches become smaller */
+#define QUICK_TEST 10000 /* images of a test that need not be cut */
 
 static const struct model *find_model(const char *name, struct error *err)
 {
@@ -86,6 +94,8 @@ static void plan_options(struct training *training,
 					 (int)options->global_batch :
 					 training->recipe.batch * target->cores;
 	training->test_batch = plan_test_batch(training, target, options);
+	if (options->test_steps != OPTION_UNSET)
+		training->test_steps = (int)options->test_steps;
 	training->drop_last = training->recipe.drop_last_of_several &&
 			      target->cores > 1;
 	training->warmup = (int)options->warmup;
@@ -169,6 +179,47 @@ int plan_run(struct training *training, const struct target *target,
 	    plan_sync(training, options, err))
 		return -1;
 	return slowdown_plan(&training->slowdown, target, options, err);
+}
+
+/* The largest of size, size / 2, ... of which so many fit into the room; at
+ * least least. */
+static long fit_size(long size, long count, double room, long least)
+{
+	while (size / 2 >= least && (double)(size * count) > room)
+		size /= 2;
+	return size;
+}
+
+void plan_quick(struct options *options, const struct training *training)
+{
+	const struct model_work work = model_work(&training->model);
+	const double room = QUICK_WORK / (work.forward + work.backward_data +
+					  work.backward_weights);
+	const double test_room = QUICK_TEST_WORK / work.forward;
+	const int cores = training->cores;
+	/* Batch norm wants two samples. */
+	const long batch = fit_size(training->global_batch, QUICK_LEAST_STEPS,
+				    room, 2 * cores) / cores * cores;
+	const long test_batch = fit_size(training->test_batch, 1, test_room,
+					 cores);
+	const double warmups = room / 4 / (double)batch;
+
+	if (options->steps == OPTION_UNSET)
+		options->steps = (long)fmax(QUICK_LEAST_STEPS,
+					    fmin(QUICK_STEPS,
+						 room / (double)batch));
+	if (options->warmup > warmups)
+		options->warmup = (long)fmax(1, warmups);
+	if (batch < training->global_batch) {
+		options->global_batch = batch;
+		options->batch = OPTION_UNSET;
+	}
+	if (!training->test_batch)
+		return;
+	options->test_batch = test_batch;
+	if (options->test_steps == OPTION_UNSET && test_room < QUICK_TEST)
+		options->test_steps =
+			(long)fmax(1, test_room / (double)test_batch);
 }
 
 /* Images and labels are the model's. */

@@ -14,6 +14,10 @@
 int plan_run(struct training *training, const struct target *target,
 	     const struct options *given, struct error *err);
 
+/* Of --quick: what a run that is planned does less of, so that it is about as
+ * short whatever its network is; given numbers of steps stay. */
+void plan_quick(struct options *options, const struct training *training);
+
 /* The number of iterations, once the data set is known. */
 int plan_iterations(struct training *training, const struct options *options,
 		    struct error *err);

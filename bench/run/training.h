@@ -27,6 +27,7 @@ struct training {
 	int iterations;	  /* an epoch */
 	int global_batch; /* samples of all cores in an iteration */
 	int test_batch;	  /* likewise in a test step; 0: no tests */
+	int test_steps;	  /* most of a test; 0: all */
 	int drop_last;	  /* of both passes: what does not fill a step */
 	int warmup;	  /* steps */
 	unsigned long long seed;

@@ -285,6 +285,21 @@ static void cut_text(const struct results *results, char *text, size_t size)
 	}
 }
 
+static void part_text(const struct results *results, char *text, size_t size)
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < results->run_count; i++) {
+		const struct run *run = &results->runs[i];
+		const long tested = run_tested(run);
+
+		if (run->test_samples == CELL_NO_INT ||
+		    tested == run->test_samples)
+			continue;
+		snprintf(text, size, "accuracy is of the first %ld of %ld test "
+			 "images", tested, run->test_samples);
+	}
+}
+
 static int print_warnings(const struct view *view)
 {
 	const struct results *results = view->results;
@@ -295,6 +310,8 @@ static int print_warnings(const struct view *view)
 	disturbed_text(results, text, sizeof(text));
 	count = note_once(view, &told, text);
 	cut_text(results, text, sizeof(text));
+	count += note_once(view, &told, text);
+	part_text(results, text, sizeof(text));
 	count += note_once(view, &told, text);
 	for (size_t i = 0; i < results->run_count; i++)
 		count += warn_run(view, &results->runs[i], &told);
