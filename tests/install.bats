@@ -23,7 +23,7 @@ setup() {
 		chmod +x "programs/$name"
 	done
 	PATH="$PWD/programs:$PATH"
-	unset MAKEFLAGS MAKELEVEL SOURCE_DATE_EPOCH
+	unset DEPS MAKEFLAGS MAKELEVEL SOURCE_DATE_EPOCH
 }
 
 # The program is taken as it is, however it was built.
