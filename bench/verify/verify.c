@@ -14,6 +14,9 @@
 #include "bench/verify/verify_random.h"
 
 #define MOST_BACKENDS 8
+/* Far above rounding of a gradient: the first steps then go by the gradient,
+ * not by its sign, which entries near 0 have by chance. */
+#define ADAM_EPS .1
 #define BATCH 16 /* in lockstep: the reference takes a while */
 #define STEPS 50
 #define NORMALISED 1e-4 /* the bound of gradients with batch norm, and of
@@ -481,6 +484,8 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	if (plan_iterations(&training, options, err))
 		return -1;
 	v->model = training.model;
+	if (v->model.recipe.optimizer == OPTIMIZER_ADAM)
+		v->model.recipe.eps = fmax(v->model.recipe.eps, ADAM_EPS);
 	v->task.model = &v->model;
 	v->task.dataset = dataset;
 	v->task.options = options;
