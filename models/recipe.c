@@ -64,6 +64,7 @@ int recipe_check(const struct recipe *recipe, char *text, size_t size)
 		{ "batch_of_several", recipe->batch_of_several, ALL, 0,
 		  INFINITY },
 		{ "test_batch", recipe->test_batch, ALL, 0, INFINITY },
+		{ "steps", recipe->steps, ALL, 0, INFINITY },
 		{ "epochs", recipe->epochs, ALL, 1, INFINITY },
 		{ "lr", recipe->lr, ALL, 0, INFINITY },
 		{ "lr_step", recipe->lr_step, ALL, 0, INFINITY },

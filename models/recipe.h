@@ -35,6 +35,7 @@ struct recipe {
 	/* Several cores leave out what does not fill an iteration, or a step of
 	 * the test. */
 	int drop_last_of_several;
+	int steps; /* most iterations of an epoch; 0: all */
 	int epochs;
 	enum optimizer optimizer;
 	double lr;

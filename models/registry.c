@@ -7,6 +7,8 @@ extern const struct model mnist_example_model;
 extern const struct model xla_mnist_model;
 extern const struct model mnist_2019_model;
 extern const struct model alexnet_model;
+extern const struct model resnet34_model;
+extern const struct model resnet50_model;
 extern const struct model tiny_model;
 
 /* A new network is one table and two lines here. */
@@ -16,6 +18,8 @@ static const struct model *const models[] = {
 	&xla_mnist_model,
 	&mnist_2019_model,
 	&alexnet_model,
+	&resnet34_model,
+	&resnet50_model,
 	&tiny_model,
 };
 

@@ -382,3 +382,17 @@ refused() {
 	run -2 "$BENCH" measure null-1 --image-size 4097
 	[[ "$output" == *"--image-size must be 1 to 4096, not 4097" ]]
 }
+
+@test "scenes are made of Fashion-MNIST, for models of labels" {
+	cd "$BATS_TEST_TMPDIR"
+	"$BENCH" measure null-1 --model resnet34 --image-size 32 --steps 2 \
+		--warmup 1 --test-steps 1 --run-file row >rows
+	[ "$(cell row 1 dataset)" = fashion-scenes ]
+	[ "$(cell row 1 train_samples) $(cell row 1 test_samples)" = \
+		"48007 12002" ]
+	run -2 "$BENCH" measure null-1 --dataset fashion-scenes
+	[[ "$output" == *"needs one of 10 classes as a target, but data set\
+ 'fashion-scenes' has vectors" ]]
+	run -2 "$BENCH" measure null-1 --model resnet34 --dataset fashion-mnist
+	[[ "$output" == *"needs targets that are vectors of 10 values"* ]]
+}

@@ -28,11 +28,15 @@ static struct dataset dataset = {
 	.name = "numbered",
 	.shape = { 1, 2, 3 },
 	.classes = 65535,
-	.train = { TRAIN, train_images, train_labels, "" },
-	.test = { TEST, test_images, test_labels, "" },
+	.train = { TRAIN, train_images, train_labels, "", NULL },
+	.test = { TEST, test_images, test_labels, "", NULL },
 };
 
+static const struct layer loss = { .kind = LAYER_LOSS };
+
 static const struct model model = {
+	.layers = &loss,
+	.layer_count = 1,
 	.input = { 1, 2, 3 },
 	.scale = { { .1307f }, { .3081f } },
 };
@@ -271,7 +275,7 @@ static void all_pixels_have_their_numbers(void **state)
 	for (int p = 0; p < 256; p++)
 		pixels[p] = (uint8_t)p;
 	wide.shape = (struct shape){ 1, 16, 16 };
-	wide.train = (struct samples){ 1, pixels, labels, "" };
+	wide.train = (struct samples){ 1, pixels, labels, "", NULL };
 	seeing.input = wide.shape;
 	plan.dataset = &wide;
 	plan.model = &seeing;

@@ -27,8 +27,10 @@ static void must_pass(const struct model *model)
 
 static void models_are_listed(void **state)
 {
-	const char *const names[] = { "mnist", "mnist-example", "xla-mnist",
-				      "mnist-2019", "alexnet", "tiny" };
+	const char *const names[] = {
+		"mnist",   "mnist-example", "xla-mnist", "mnist-2019",
+		"alexnet", "resnet34",	    "resnet50",	 "tiny",
+	};
 	const struct model *model = NULL;
 
 	(void)state;
@@ -38,7 +40,8 @@ static void models_are_listed(void **state)
 		assert_string_equal(model->name, names[i]);
 		assert_ptr_equal(model_find(names[i]), model);
 		must_pass(model);
-		assert_int_equal(model_classes(model), 10);
+		assert_int_equal(model_classes(model),
+				 strcmp(model->name, "resnet50") ? 10 : 1000);
 	}
 	assert_null(model_next(model));
 	assert_null(model_find("mnis"));
@@ -131,12 +134,20 @@ static void tensors_have_their_places(void **state)
 		{ "fc2.weight", 2312, 170, 9, 17 },
 		{ "fc2.bias", 2482, 10, 9, 17 },
 	};
+	struct tensor tensors[MODEL_MAX_TENSORS];
 
 	(void)state;
 	assert_known("mnist", mnist, 8, 1199882);
 	assert_known("tiny", tiny, 8, 2492);
 	assert_int_equal(model_parameter_count(find("mnist-example")), 1199882);
 	assert_int_equal(model_parameter_count(find("alexnet")), 57044810);
+	assert_int_equal(model_parameter_count(find("resnet34")), 21289802);
+	assert_int_equal(model_buffer_count(find("resnet34")), 17024);
+	assert_int_equal(model_tensors(find("resnet34"), tensors), 110);
+	assert_int_equal(model_parameter_count(find("resnet50")), 25557032);
+	assert_int_equal(model_buffer_count(find("resnet50")), 53120);
+	assert_int_equal(model_tensors(find("resnet50"), tensors), 161);
+	assert_string_equal(tensors[12].name, "layer1.0.downsample.0.weight");
 }
 
 static void work_is_counted(void **state)
@@ -149,10 +160,12 @@ static void work_is_counted(void **state)
 		{ "mnist-example", 11992448, 194688 },
 		{ "tiny", 36882, 18252 },
 		{ "alexnet", 710133440, 70276800 },
+		{ "resnet34", 1196168192, 38535168 },
+		{ "resnet50", 4089184256, 118013952 },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 6; i++) {
 		const struct model_work work = model_work(find(known[i].name));
 
 		assert_true(work.forward == known[i].forward);

@@ -94,7 +94,8 @@ const struct option_row option_rows[] = {
 	{ "dataset", 'd', DATA_SET, OPTION_CHOICE, AT(dataset), TRAINS, "NAME",
 	  "the images (auto: the model's; of MNIST's models MNIST, else "
 	  "Fashion-MNIST)",
-	  ONE_OF("auto", "mnist", "fashion-mnist", "synthetic") },
+	  ONE_OF("auto", "mnist", "fashion-mnist", "fashion-scenes",
+		 "synthetic") },
 	{ "data-dir", 0, DATA_SET, OPTION_TEXT, AT(data_dir), TRAINS | DATA,
 	  "DIR", "look for the IDX files in this folder only", NO_RANGE },
 	{ "mirror", 0, DATA_SET, OPTION_TEXT, AT(mirror), DATA, "URL",

@@ -18,7 +18,7 @@ struct core {
 	struct profile *profile; /* of rank 0; NULL: not asked for */
 	struct profile_subject profile_subject;
 	/* Of the warm-up; after an error the device may still read them. */
-	float *images;
+	float *images, *targets;
 	uint16_t *labels;
 	int masks; /* descriptor, or -1 */
 	int test_batches; /* after each epoch */

@@ -334,20 +334,27 @@ int core_start(struct core *core, struct error *err)
 	return core->loader ? 0 : -1;
 }
 
-/* Generated images have zero mean and unit variance, as real ones have. */
-static void generate(struct batch *batch, float *images, uint16_t *labels,
-		     size_t size, int classes)
+/* Generated images have zero mean and unit variance, as real ones have; sample
+ * i is of class i, or has that target. */
+static void generate(struct core *core, struct batch *batch)
 {
+	const struct model *model = &core->training->model;
+	const size_t size = shape_size(model->input);
+	const int classes = model_classes(model);
 	struct mt19937 generator;
 	const float bound = sqrtf(3);
 
 	mt19937_seed(&generator, 0);
 	for (size_t i = 0; i < (size_t)batch->count * size; i++)
-		images[i] = mt19937_uniform(&generator, -bound, bound);
-	for (int i = 0; i < batch->count; i++)
-		labels[i] = (uint16_t)(i % classes);
-	batch->images = images;
-	batch->labels = labels;
+		core->images[i] = mt19937_uniform(&generator, -bound, bound);
+	for (int i = 0; i < batch->count; i++) {
+		core->labels[i] = (uint16_t)(i % classes);
+		for (int k = 0; core->targets && k < classes; k++)
+			core->targets[i * classes + k] = k == i % classes;
+	}
+	batch->images = core->images;
+	batch->labels = core->labels;
+	batch->targets = core->targets;
 }
 
 static int warm_up_steps(struct core *core, struct batch *batch,
@@ -374,7 +381,8 @@ int core_warm_up(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
 	const struct group *group = core->group;
-	const size_t size = shape_size(training->model.input);
+	const struct model *model = &training->model;
+	const size_t size = shape_size(model->input);
 	struct batch batch = {
 		.count = replica_share(group->rank, group->size,
 				       training->global_batch),
@@ -382,15 +390,17 @@ int core_warm_up(struct core *core, struct error *err)
 		.place = group->rank,
 		.stride = group->size,
 	};
+	const size_t count = (size_t)batch.count;
 
-	core->images = malloc(((size_t)batch.count * size + 1) *
-			      sizeof(*core->images));
-	core->labels = malloc(((size_t)batch.count + 1) *
-			      sizeof(*core->labels));
-	if (!core->images || !core->labels)
+	core->images = malloc((count * size + 1) * sizeof(*core->images));
+	core->labels = malloc((count + 1) * sizeof(*core->labels));
+	if (!model_has_classes(model))
+		core->targets = malloc((count * (size_t)model_classes(model) +
+					1) * sizeof(*core->targets));
+	if (!core->images || !core->labels ||
+	    (!core->targets && !model_has_classes(model)))
 		return error_memory(err, "the warm-up batch");
-	generate(&batch, core->images, core->labels, size,
-		 training->dataset->classes);
+	generate(core, &batch);
 	if (warm_up_steps(core, &batch, err) ||
 	    replica_initialise(core->group, core->program, training->seed, err))
 		return -1;
@@ -402,6 +412,7 @@ void core_end_warm_up(struct core *core)
 {
 	free(core->images);
 	free(core->labels);
-	core->images = NULL;
+	free(core->targets);
+	core->images = core->targets = NULL;
 	core->labels = NULL;
 }

@@ -12,6 +12,8 @@
 
 #define SYNTHETIC_TRAIN 60000 /* as many as MNIST has */
 #define SYNTHETIC_TEST 10000
+#define SCENES "fashion-scenes"
+#define SCENES_FROM "fashion-mnist"
 #define CELLS 7	   /* a pattern is a grid of so many cells a side, ... */
 #define CELL 3	   /* each a square of so many pixels, ... */
 #define SHIFT 3	   /* drawn at most so far from the middle */
@@ -309,6 +311,85 @@ static int load_synthetic(struct dataset *dataset,
 	return request->is_scan ? 0 : make_synthetic(dataset, err);
 }
 
+/* The scenes take the place of the images that they are made of. */
+static int become_scenes(struct dataset *dataset, struct error *err)
+{
+	const struct shape shape = dataset->shape;
+	char name[sizeof(dataset->name)];
+
+	memcpy(name, dataset->name, sizeof(name));
+	snprintf(dataset->name, sizeof(dataset->name), "%s%.20s",
+		 strcmp(name, SCENES_FROM) ? "scenes-of-" : SCENES,
+		 strcmp(name, SCENES_FROM) ? name : "");
+	dataset->pool = dataset->train;
+	free(dataset->test.images);
+	free(dataset->test.labels);
+	dataset->train = dataset->test = (struct samples){ .count = 0 };
+	if (scenes_make(&dataset->scenes, dataset->pool.count, shape.height,
+			shape.width, err))
+		return -1;
+	dataset->shape = (struct shape){ 1, SCENE_SIDE, SCENE_SIDE };
+	dataset->has_vectors = 1;
+	dataset->train.scenes = dataset->scenes.train;
+	dataset->train.count = dataset->scenes.train_count;
+	dataset->test.scenes = dataset->scenes.test;
+	dataset->test.count = dataset->scenes.test_count;
+	memcpy(dataset->train.sha256, dataset->pool.sha256,
+	       sizeof(dataset->train.sha256));
+	return 0;
+}
+
+static int load_scenes(struct dataset *dataset,
+		       const struct dataset_request *request, struct error *err)
+{
+	return load_files(dataset, request, dataset_known_find(SCENES_FROM),
+			  err) ||
+	       become_scenes(dataset, err) ? -1 : 0;
+}
+
+double dataset_bytes(const struct dataset *dataset)
+{
+	const struct samples *pool = &dataset->pool;
+
+	if (pool->count)
+		return (double)pool->count *
+			       (double)(shape_size(dataset_shape) +
+					sizeof(*pool->labels)) +
+		       (double)(dataset->train.count + dataset->test.count) *
+			       sizeof(struct scene);
+	return (double)(shape_size(dataset->shape) + sizeof(*pool->labels)) *
+	       (dataset->train.count + dataset->test.count);
+}
+
+const uint8_t *dataset_image(const struct dataset *dataset,
+			     const struct samples *samples, int index,
+			     uint8_t *scratch, uint8_t *made)
+{
+	if (!samples->scenes)
+		return samples->images +
+		       (size_t)index * shape_size(dataset->shape);
+	scene_draw(&dataset->scenes, &samples->scenes[index],
+		   dataset->pool.images, scratch, made);
+	return made;
+}
+
+size_t dataset_scratch_size(const struct dataset *dataset)
+{
+	return dataset->pool.count ?
+		       resize_scratch_size(&dataset->scenes.resize) : 1;
+}
+
+void dataset_target(const struct dataset *dataset,
+		    const struct samples *samples, int index, uint16_t *label,
+		    float *vector)
+{
+	if (samples->scenes)
+		scene_targets(&samples->scenes[index], dataset->pool.labels,
+			      dataset->classes, vector);
+	else
+		*label = samples->labels[index];
+}
+
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		 struct error *err)
 {
@@ -321,12 +402,15 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 	dataset->classes = DATASET_CLASSES;
 	if (!strcmp(name, "synthetic"))
 		status = load_synthetic(dataset, request, err);
+	else if (!strcmp(name, SCENES))
+		status = load_scenes(dataset, request, err);
 	else if (known || !strcmp(name, "auto"))
 		status = load_files(dataset, request, known, err);
 	else
 		status = error_set(err, ERROR_USAGE,
 				   "unknown data set '%.100s'; choose among: "
-				   "mnist, fashion-mnist, synthetic, auto",
+				   "mnist, fashion-mnist, fashion-scenes, "
+				   "synthetic, auto",
 				   name);
 	if (status)
 		dataset_release(dataset);
@@ -339,5 +423,8 @@ void dataset_release(struct dataset *dataset)
 	free(dataset->train.labels);
 	free(dataset->test.images);
 	free(dataset->test.labels);
+	free(dataset->pool.images);
+	free(dataset->pool.labels);
+	scenes_release(&dataset->scenes);
 	memset(dataset, 0, sizeof(*dataset));
 }

@@ -7,14 +7,16 @@
 #include <stdint.h>
 
 #include "backends/contract/error.h"
+#include "bench/run/scenes.h"
 #include "models/model.h"
 
 struct samples {
 	int count;
-	/* NULL after a scan. */
+	/* NULL after a scan, and of scenes. */
 	uint8_t *images; /* [count][channels][height][width] */
 	uint16_t *labels; /* [count], each below classes */
 	char sha256[65]; /* of the images as bytes of the raw IDX file */
+	const struct scene *scenes; /* [count] of the data set's; or NULL */
 };
 
 struct dataset {
@@ -24,11 +26,15 @@ struct dataset {
 	char notice[512];  /* a note for the user, or empty */
 	struct shape shape;
 	int classes;
+	int has_vectors; /* targets are vectors of so many values, not labels */
 	struct samples train, test;
+	struct samples pool; /* that scenes are made of, or empty */
+	struct scenes scenes;
 };
 
 struct dataset_request {
-	const char *name; /* mnist, fashion-mnist, synthetic, auto */
+	/* mnist, fashion-mnist, fashion-scenes, synthetic, auto */
+	const char *name;
 	const char *dir;  /* --data-dir, or NULL */
 	int synthetic_train, synthetic_test; /* counts; 0: 60000 and 10000 */
 	int is_scan; /* files are read and checked, and no samples kept */
@@ -45,5 +51,23 @@ struct dataset_request {
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		 struct error *err);
 void dataset_release(struct dataset *dataset); /* all zero is fine */
+
+/* Bytes of the samples that are in memory, or would be without is_scan. */
+double dataset_bytes(const struct dataset *dataset);
+
+/*
+ * Image index of the training or the test set, borrowed: where it is in memory,
+ * or made into made, which has room for one. Scratch has
+ * dataset_scratch_size() bytes; one thread at a time uses the two.
+ */
+const uint8_t *dataset_image(const struct dataset *dataset,
+			     const struct samples *samples, int index,
+			     uint8_t *scratch, uint8_t *made);
+size_t dataset_scratch_size(const struct dataset *dataset);
+
+/* What is to be learned of it: its label, or a vector of classes values. */
+void dataset_target(const struct dataset *dataset,
+		    const struct samples *samples, int index, uint16_t *label,
+		    float *vector);
 
 #endif

@@ -15,6 +15,7 @@
 struct slot {
 	float *images;
 	uint16_t *labels;
+	float *targets; /* where the model has no classes */
 	struct batch batch;
 	double cpu_s; /* of the thread, from its start to this batch */
 };
@@ -85,12 +86,19 @@ static struct batch share(const struct loader_plan *plan, int at, int most,
 			       .stride = plan->size };
 }
 
+/* Floats of a sample's target; 0 where it is a label. */
+static size_t targets_of(const struct model *model)
+{
+	return model_has_classes(model) ? 0 : (size_t)model_classes(model);
+}
+
 /* The samples of the slot's batch, by order (NULL: as they are). */
 static void fill(const struct loader *loader, struct slot *slot,
 		 const struct samples *samples, const int *order)
 {
 	const struct loader_plan *plan = &loader->plan;
 	const size_t size = shape_size(plan->model->input);
+	const size_t targets = targets_of(plan->model);
 	struct batch *batch = &slot->batch;
 
 	for (int n = 0; n < batch->count; n++) {
@@ -99,10 +107,12 @@ static void fill(const struct loader *loader, struct slot *slot,
 
 		transform_image(loader->transform, samples, index,
 				slot->images + (size_t)n * size);
-		slot->labels[n] = samples->labels[index];
+		dataset_target(plan->dataset, samples, index, &slot->labels[n],
+			       slot->targets + (size_t)n * targets);
 	}
 	batch->images = slot->images;
 	batch->labels = slot->labels;
+	batch->targets = slot->targets;
 }
 
 /* A slot to write to, or NULL when the loader is being closed. */
@@ -186,6 +196,7 @@ static void release(struct loader *loader)
 	for (int i = 0; i < DEPTH; i++) {
 		free(loader->slots[i].images);
 		free(loader->slots[i].labels);
+		free(loader->slots[i].targets);
 	}
 	free(loader->order);
 	transform_close(loader->transform);
@@ -203,7 +214,8 @@ double loader_bytes(const struct loader_plan *plan)
 	const size_t size = shape_size(plan->model->input);
 
 	return DEPTH * (double)largest_batch(plan) *
-	       (double)(size * sizeof(float) + sizeof(uint16_t));
+	       (double)((size + targets_of(plan->model)) * sizeof(float) +
+			sizeof(uint16_t));
 }
 
 static int allocate_all(struct loader *loader)
@@ -212,6 +224,7 @@ static int allocate_all(struct loader *loader)
 	const size_t share = (size_t)replica_share(0, plan->size,
 						   largest_batch(plan));
 	const size_t size = shape_size(plan->model->input);
+	const size_t targets = targets_of(plan->model);
 
 	loader->order = malloc((size_t)plan->dataset->train.count *
 			       sizeof(*loader->order));
@@ -222,7 +235,8 @@ static int allocate_all(struct loader *loader)
 
 		slot->images = malloc(share * size * sizeof(float));
 		slot->labels = malloc(share * sizeof(*slot->labels));
-		if (!slot->images || !slot->labels)
+		slot->targets = malloc(share * targets * sizeof(float) + 1);
+		if (!slot->images || !slot->labels || !slot->targets)
 			return -1;
 	}
 	return 0;

@@ -1,5 +1,6 @@
 #include "bench/run/plan.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -235,10 +236,15 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 				 model->name, in, in == 1 ? "" : "s",
 				 dataset->name, found);
 	layer_describe(model, model->layer_count - 1, loss, sizeof(loss));
-	if (!model_has_classes(model))
+	if (!model_has_classes(model) && !dataset->has_vectors)
 		return error_set(err, ERROR_USAGE, "model '%s', %s: needs "
 				 "targets that are vectors of %d values, but "
 				 "data set '%s' has classes", model->name, loss,
+				 model_classes(model), dataset->name);
+	if (model_has_classes(model) && dataset->has_vectors)
+		return error_set(err, ERROR_USAGE, "model '%s', %s: needs "
+				 "one of %d classes as a target, but data set "
+				 "'%s' has vectors", model->name, loss,
 				 model_classes(model), dataset->name);
 	if (dataset->classes != model_classes(model))
 		return error_set(err, ERROR_USAGE, "model '%s', %s: has %d "
@@ -319,7 +325,7 @@ int plan_iterations(struct training *training, const struct options *options,
 		    struct error *err)
 {
 	const struct dataset *dataset = training->dataset;
-	const long most = options->steps;
+	long most = options->steps;
 
 	if (check_data(&training->model, dataset, err))
 		return -1;
@@ -330,7 +336,10 @@ int plan_iterations(struct training *training, const struct options *options,
 		(dataset->train.count +
 		 (training->drop_last ? 0 : training->global_batch - 1)) /
 		training->global_batch;
-	if (most != OPTION_UNSET && most < training->iterations)
+	if (most == OPTION_UNSET)
+		most = training->recipe.steps ? training->recipe.steps :
+						LONG_MAX;
+	if (most < training->iterations)
 		training->iterations = (int)most;
 	return check_norms(training, err);
 }
@@ -378,9 +387,7 @@ struct memory_plan plan_memory(const struct training *training)
 						       &training->model,
 						       &options) +
 			   (is_held ? 0 : loader_bytes(&loader)),
-		.data = (double)(shape_size(dataset->shape) +
-				 sizeof(*dataset->train.labels)) *
-			(dataset->train.count + dataset->test.count),
+		.data = dataset_bytes(dataset),
 	};
 }
 

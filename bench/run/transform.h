@@ -1,12 +1,7 @@
 /*
  * From the bytes of a data set's images to what a model takes: resized to its
- * input, the same in each of its channels where images have one, and scaled.
- *
- * Resizing is bilinear and, where images become smaller, antialiased, bit for
- * bit as Pillow 10 does it (libImaging/Resample.c): along rows, then along
- * columns, both rounded to bytes; an output is a mean of inputs whose centres
- * are less than a pixel of the larger image away, by distance, in 22-bit fixed
- * point.
+ * input (bench/run/resize.h), the same in each of its channels where images
+ * have one, and scaled.
  */
 #ifndef BENCH_RUN_TRANSFORM_H
 #define BENCH_RUN_TRANSFORM_H

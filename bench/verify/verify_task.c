@@ -87,8 +87,9 @@ static void copy_sample(const struct verify_task *task,
 
 	transform_image(share->transform, samples, at,
 			share->images + (size_t)n * each);
-	share->labels[n] = samples->labels[at];
-	for (int k = 0; k < outputs; k++)
+	dataset_target(task->dataset, samples, at, &share->labels[n],
+		       share->targets + (size_t)n * (size_t)outputs);
+	for (int k = 0; !task->dataset->has_vectors && k < outputs; k++)
 		share->targets[n * outputs + k] =
 			k == share->labels[n] ? .9f : .1f;
 }
