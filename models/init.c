@@ -46,33 +46,15 @@ static void pass_over(struct mt19937 *generator, const struct model *model,
 		mt19937_next(generator);
 }
 
-/*
- * Kaiming He's (2015, arXiv 1502.01852), fan out: normal, of variance 2 /
- * (outputs window^2). PyTorch fills a tensor with uniform numbers, and then
- * makes 8 of each 16 the radius and 8 the angle of Box and Muller's method; the
- * last 16 are drawn anew where they do not fill up.
- */
+/* Kaiming He's (2015, arXiv 1502.01852), fan out: normal, of variance 2 /
+ * (outputs window^2). */
 static void draw_normal(struct mt19937 *generator, const struct layer *layer,
 			size_t count, float *values)
 {
-	const float deviation = (float)sqrt(
-		2. / ((double)layer->outputs * layer->window * layer->window));
-
-	for (size_t i = 0; i < count; i++)
-		values[i] = mt19937_uniform(generator, 0, 1);
-	for (size_t i = 0; i < count; i += 16) {
-		float *at = values + (i + 16 <= count ? i : count - 16);
-
-		for (int j = 0; i + 16 > count && j < 16; j++)
-			at[j] = mt19937_uniform(generator, 0, 1);
-		for (int j = 0; j < 8; j++) {
-			const float radius = sqrtf(-2 * logf(1 - at[j]));
-			const float angle = 2 * (float)M_PI * at[j + 8];
-
-			at[j] = radius * cosf(angle) * deviation;
-			at[j + 8] = radius * sinf(angle) * deviation;
-		}
-	}
+	mt19937_normal(generator, count,
+		       (float)sqrt(2. / ((double)layer->outputs *
+					 layer->window * layer->window)),
+		       values);
 }
 
 /* A layer's weight comes before its bias. */

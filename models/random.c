@@ -54,6 +54,26 @@ float mt19937_uniform(struct mt19937 *generator, float from, float to)
 	return fmaf(unit, to - from, from);
 }
 
+void mt19937_normal(struct mt19937 *generator, size_t count, float deviation,
+		    float *values)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] = mt19937_uniform(generator, 0, 1);
+	for (size_t i = 0; i < count; i += 16) {
+		float *at = values + (i + 16 <= count ? i : count - 16);
+
+		for (int j = 0; i + 16 > count && j < 16; j++)
+			at[j] = mt19937_uniform(generator, 0, 1);
+		for (int j = 0; j < 8; j++) {
+			const float radius = sqrtf(-2 * logf(1 - at[j]));
+			const float angle = 2 * (float)M_PI * at[j + 8];
+
+			at[j] = radius * cosf(angle) * deviation;
+			at[j + 8] = radius * sinf(angle) * deviation;
+		}
+	}
+}
+
 void random_permutation(unsigned long long seed, int count, int *order)
 {
 	struct mt19937 generator;

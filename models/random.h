@@ -10,6 +10,7 @@
 #ifndef MODELS_RANDOM_H
 #define MODELS_RANDOM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define MT19937_WORDS 624
@@ -26,6 +27,16 @@ uint32_t mt19937_next(struct mt19937 *generator);
 
 /* Uniform in [from, to) from 24 random bits, in float arithmetic with FMA. */
 float mt19937_uniform(struct mt19937 *generator, float from, float to);
+
+/*
+ * torch.randn: count of them, at least 16, normal of mean 0 and this deviation.
+ * PyTorch fills a tensor with uniform numbers, and then makes 8 of each 16 the
+ * radius and 8 the angle of Box and Muller's method; the last 16 are drawn anew
+ * where they do not fill up. Within rounding of its own, whose logarithms and
+ * cosines differ.
+ */
+void mt19937_normal(struct mt19937 *generator, size_t count, float deviation,
+		    float *values);
 
 /* torch.randperm(count) under seed: order is a permutation of 0..count-1. */
 void random_permutation(unsigned long long seed, int count, int *order);

@@ -32,6 +32,7 @@ struct recipe {
 	int batch; /* samples per core and iteration */
 	int batch_of_several; /* where there are several cores; 0: batch */
 	int test_batch;	      /* per core; 0: 1000 of all cores together */
+	int no_test;
 	/* Several cores leave out what does not fill an iteration, or a step of
 	 * the test. */
 	int drop_last_of_several;

@@ -6,6 +6,7 @@ extern const struct model mnist_model;
 extern const struct model mnist_example_model;
 extern const struct model xla_mnist_model;
 extern const struct model mnist_2019_model;
+extern const struct model ddp_toy_model;
 extern const struct model alexnet_model;
 extern const struct model resnet34_model;
 extern const struct model resnet50_model;
@@ -18,6 +19,7 @@ static const struct model *const models[] = {
 	&xla_mnist_model,
 	&mnist_2019_model,
 	&alexnet_model,
+	&ddp_toy_model,
 	&resnet34_model,
 	&resnet50_model,
 	&tiny_model,

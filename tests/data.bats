@@ -396,3 +396,30 @@ refused() {
 	run -2 "$BENCH" measure null-1 --model resnet34 --dataset fashion-mnist
 	[[ "$output" == *"needs targets that are vectors of 10 values"* ]]
 }
+
+# PyTorch has at steps 0, 100 and 500 of rank 0, from torch.manual_seed(3) and
+# the draws of post 001: 1.9987623692, 1.6165406704 and .7254170179.
+@test "fake data are one batch, and each rank's own draws" {
+	cd "$BATS_TEST_TMPDIR"
+	"$BENCH" measure cpu-2 --model ddp-toy --seed 3 --steps 501 \
+		--run-file row >rows
+	awk -F, '$5 == "0" && $6 == "step" && $7 == 1 && $17 == "wall" {
+		loss[$8] = $13
+	} END {
+		for (step in loss) count++
+		exit !(count == 501 && near(1.9987623692, loss[1]) &&
+			near(1.6165406704, loss[101]) &&
+			near(.7254170179, loss[501]))
+	} function near(a, b) {
+		return (a - b) ^ 2 < (1e-6 * a) ^ 2
+	}' rows
+	[ "$(cell row 1 dataset) $(cell row 1 train_samples)" = "fake " ]
+	[ -z "$(cell row 1 final_accuracy_pct)" ]
+	# Zeros: all but the bias of the last layer is the same for all classes.
+	"$BENCH" measure cpu-1 --model resnet50 --image-size 32 --batch 2 \
+		--epochs 1 --steps 1 --test-steps 1 --test-batch 2 --warmup 0 \
+		--run-file row >rows
+	[ "$(cell row 1 dataset) $(cell row 1 train_samples)" = "fake 1200000" ]
+	run -2 "$BENCH" measure null-1 --dataset fake --data-dir .
+	[[ "$output" == *"--dataset fake has no files"* ]]
+}

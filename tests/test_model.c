@@ -29,8 +29,10 @@ static void models_are_listed(void **state)
 {
 	const char *const names[] = {
 		"mnist",   "mnist-example", "xla-mnist", "mnist-2019",
-		"alexnet", "resnet34",	    "resnet50",	 "tiny",
+		"alexnet", "ddp-toy",	    "resnet34",	 "resnet50",
+		"tiny",
 	};
+	const int classes[] = { 10, 10, 10, 10, 10, 16, 10, 1000, 10 };
 	const struct model *model = NULL;
 
 	(void)state;
@@ -40,8 +42,7 @@ static void models_are_listed(void **state)
 		assert_string_equal(model->name, names[i]);
 		assert_ptr_equal(model_find(names[i]), model);
 		must_pass(model);
-		assert_int_equal(model_classes(model),
-				 strcmp(model->name, "resnet50") ? 10 : 1000);
+		assert_int_equal(model_classes(model), classes[i]);
 	}
 	assert_null(model_next(model));
 	assert_null(model_find("mnis"));
@@ -141,6 +142,7 @@ static void tensors_have_their_places(void **state)
 	assert_known("tiny", tiny, 8, 2492);
 	assert_int_equal(model_parameter_count(find("mnist-example")), 1199882);
 	assert_int_equal(model_parameter_count(find("alexnet")), 57044810);
+	assert_int_equal(model_parameter_count(find("ddp-toy")), 16400);
 	assert_int_equal(model_parameter_count(find("resnet34")), 21289802);
 	assert_int_equal(model_buffer_count(find("resnet34")), 17024);
 	assert_int_equal(model_tensors(find("resnet34"), tensors), 110);

@@ -170,13 +170,14 @@ static void parameters_are_those_of_pytorch(void **state)
 			       0x019981a3, 0xfe0dd4f5, 0x8519d30f, 0xe5f74db7,
 			       0x139cc79c, 0x7d82340e, 0x0c5ccde0,
 			       0xad0d140f } },
+		{ "ddp-toy", { 0x4c4b5351, 0x3cb13ce6 } },
 	};
 	static const double first[] = { .171754,  -.147126, -.064620,
 					.156456,  -.313812, .199906,
 					-.068575, .169581,  .046339 };
 
 	(void)state;
-	for (int m = 0; m < 5; m++) {
+	for (int m = 0; m < 6; m++) {
 		const struct model *model = model_find(models[m].name);
 		float *values = malloc(model_parameter_count(model) *
 				       sizeof(*values));

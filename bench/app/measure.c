@@ -78,6 +78,8 @@ static void describe_data(struct run *run, const struct training *training,
 	COPY(run->dataset, dataset->name);
 	COPY(run->dataset_sha256, dataset->train.sha256);
 	run->train_samples = dataset->train.count;
+	if (dataset->is_fake && training->recipe.steps)
+		run->train_samples = CELL_NO_INT; /* it has no end */
 	run->test_samples = dataset->test.count;
 	if (options->steps != OPTION_UNSET)
 		run->steps = training->iterations;

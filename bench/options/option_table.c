@@ -95,7 +95,7 @@ const struct option_row option_rows[] = {
 	  "the images (auto: the model's; of MNIST's models MNIST, else "
 	  "Fashion-MNIST)",
 	  ONE_OF("auto", "mnist", "fashion-mnist", "fashion-scenes",
-		 "synthetic") },
+		 "synthetic", "fake") },
 	{ "data-dir", 0, DATA_SET, OPTION_TEXT, AT(data_dir), TRAINS | DATA,
 	  "DIR", "look for the IDX files in this folder only", NO_RANGE },
 	{ "mirror", 0, DATA_SET, OPTION_TEXT, AT(mirror), DATA, "URL",

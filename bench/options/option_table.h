@@ -6,7 +6,7 @@
 
 #include "bench/options/options.h"
 
-#define OPTION_MOST_CHOICES 6
+#define OPTION_MOST_CHOICES 7
 #define OPTION_GROUPS 8
 
 enum option_kind {

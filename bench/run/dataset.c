@@ -12,6 +12,8 @@
 
 #define SYNTHETIC_TRAIN 60000 /* as many as MNIST has */
 #define SYNTHETIC_TEST 10000
+#define FAKE_TRAIN 1200000
+#define FAKE_TEST 50000
 #define SCENES "fashion-scenes"
 #define SCENES_FROM "fashion-mnist"
 #define CELLS 7	   /* a pattern is a grid of so many cells a side, ... */
@@ -311,6 +313,22 @@ static int load_synthetic(struct dataset *dataset,
 	return request->is_scan ? 0 : make_synthetic(dataset, err);
 }
 
+/* Counts are those of ImageNet about, as PyTorch/XLA's --fake_data has them. */
+static int load_fake(struct dataset *dataset,
+		     const struct dataset_request *request, struct error *err)
+{
+	if (request->dir)
+		return error_set(err, ERROR_USAGE, "--dataset fake has no "
+				 "files: --data-dir cannot be used with it");
+	snprintf(dataset->name, sizeof(dataset->name), "fake");
+	snprintf(dataset->source, sizeof(dataset->source),
+		 "generated: one batch of zeros, or of normal draws");
+	dataset->is_fake = 1;
+	dataset->train.count = FAKE_TRAIN;
+	dataset->test.count = FAKE_TEST;
+	return 0;
+}
+
 /* The scenes take the place of the images that they are made of. */
 static int become_scenes(struct dataset *dataset, struct error *err)
 {
@@ -351,6 +369,8 @@ double dataset_bytes(const struct dataset *dataset)
 {
 	const struct samples *pool = &dataset->pool;
 
+	if (dataset->is_fake)
+		return 0;
 	if (pool->count)
 		return (double)pool->count *
 			       (double)(shape_size(dataset_shape) +
@@ -402,6 +422,8 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 	dataset->classes = DATASET_CLASSES;
 	if (!strcmp(name, "synthetic"))
 		status = load_synthetic(dataset, request, err);
+	else if (!strcmp(name, "fake"))
+		status = load_fake(dataset, request, err);
 	else if (!strcmp(name, SCENES))
 		status = load_scenes(dataset, request, err);
 	else if (known || !strcmp(name, "auto"))
@@ -410,7 +432,7 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		status = error_set(err, ERROR_USAGE,
 				   "unknown data set '%.100s'; choose among: "
 				   "mnist, fashion-mnist, fashion-scenes, "
-				   "synthetic, auto",
+				   "synthetic, fake, auto",
 				   name);
 	if (status)
 		dataset_release(dataset);

@@ -20,12 +20,13 @@ struct samples {
 };
 
 struct dataset {
-	char name[32];	   /* by content: mnist, fashion-mnist, synthetic,
+	char name[32];	   /* by content: mnist, fashion-mnist, synthetic, ...,
 			      or unknown-1234abcd after its hash */
 	char source[512];  /* folder it was read from, or how it was made */
 	char notice[512];  /* a note for the user, or empty */
 	struct shape shape;
 	int classes;
+	int is_fake; /* one batch, made by the loader as the model wants it */
 	int has_vectors; /* targets are vectors of so many values, not labels */
 	struct samples train, test;
 	struct samples pool; /* that scenes are made of, or empty */
@@ -33,7 +34,7 @@ struct dataset {
 };
 
 struct dataset_request {
-	/* mnist, fashion-mnist, fashion-scenes, synthetic, auto */
+	/* mnist, fashion-mnist, fashion-scenes, synthetic, fake, auto */
 	const char *name;
 	const char *dir;  /* --data-dir, or NULL */
 	int synthetic_train, synthetic_test; /* counts; 0: 60000 and 10000 */

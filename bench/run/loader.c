@@ -42,10 +42,13 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 		.test = { test->images, test->labels, test->count },
 	};
 
-	struct transform *transform =
-		transform_open(dataset, program->model, err);
+	struct transform *transform;
 	const float *table;
 
+	if (dataset->is_fake)
+		return error_set(err, ERROR_MISSING, "its one batch is made "
+				 "by the loader");
+	transform = transform_open(dataset, program->model, err);
 	if (!transform)
 		return -1;
 	table = transform_table(transform);
@@ -191,6 +194,11 @@ static void *loader_main(void *argument)
 	return NULL;
 }
 
+static int is_threadless(const struct loader_plan *plan)
+{
+	return plan->holder || plan->dataset->is_fake;
+}
+
 static void release(struct loader *loader)
 {
 	for (int i = 0; i < DEPTH; i++) {
@@ -225,12 +233,14 @@ static int allocate_all(struct loader *loader)
 						   largest_batch(plan));
 	const size_t size = shape_size(plan->model->input);
 	const size_t targets = targets_of(plan->model);
+	const int is_fake = plan->dataset->is_fake, slots = is_fake ? 1 : DEPTH;
 
-	loader->order = malloc((size_t)plan->dataset->train.count *
+	loader->order = malloc(is_fake ? 1 :
+			       (size_t)plan->dataset->train.count *
 			       sizeof(*loader->order));
 	if (!loader->order)
 		return -1;
-	for (int i = 0; !plan->holder && i < DEPTH; i++) {
+	for (int i = 0; !plan->holder && i < slots; i++) {
 		struct slot *slot = &loader->slots[i];
 
 		slot->images = malloc(share * size * sizeof(float));
@@ -240,6 +250,26 @@ static int allocate_all(struct loader *loader)
 			return -1;
 	}
 	return 0;
+}
+
+/* The one batch of fake data. */
+static void make_fake(struct loader *loader)
+{
+	const struct loader_plan *plan = &loader->plan;
+	struct slot *slot = &loader->slots[0];
+	const size_t count = (size_t)replica_share(0, plan->size,
+						   largest_batch(plan));
+	const size_t values = count * shape_size(plan->model->input);
+	const size_t targets = count * targets_of(plan->model);
+	struct mt19937 generator;
+
+	memset(slot->images, 0, values * sizeof(*slot->images));
+	memset(slot->labels, 0, count * sizeof(*slot->labels));
+	if (!targets)
+		return;
+	mt19937_seed(&generator, plan->seed + (unsigned)plan->rank);
+	mt19937_normal(&generator, values, 1, slot->images);
+	mt19937_normal(&generator, targets, 1, slot->targets);
 }
 
 struct loader *loader_open(const struct loader_plan *plan, struct error *err)
@@ -252,8 +282,10 @@ struct loader *loader_open(const struct loader_plan *plan, struct error *err)
 		return NULL;
 	}
 	loader->plan = *plan;
-	loader->transform = transform_open(plan->dataset, plan->model, err);
-	if (!loader->transform) {
+	if (!plan->dataset->is_fake)
+		loader->transform = transform_open(plan->dataset, plan->model,
+						   err);
+	if (!loader->transform && !plan->dataset->is_fake) {
 		release(loader);
 		return NULL;
 	}
@@ -262,7 +294,9 @@ struct loader *loader_open(const struct loader_plan *plan, struct error *err)
 		error_memory(err, "the loader's batches");
 		return NULL;
 	}
-	if (plan->holder)
+	if (plan->dataset->is_fake && !plan->holder)
+		make_fake(loader);
+	if (is_threadless(plan))
 		return loader;
 	pthread_mutex_init(&loader->lock, NULL);
 	pthread_cond_init(&loader->changed, NULL);
@@ -283,7 +317,8 @@ static int fail_at_end(struct error *err)
 			 "there is no batch after the last one");
 }
 
-/* Of samples that a program holds, which needs each epoch's order. */
+/* Of samples that a program holds, which needs each epoch's order, or of fake
+ * ones. */
 static int next_held(struct loader *loader, struct batch *batch,
 		     struct error *err)
 {
@@ -296,7 +331,7 @@ static int next_held(struct loader *loader, struct batch *batch,
 
 	if (epoch >= plan->epochs)
 		return fail_at_end(err);
-	if (!b && shuffle(loader, (int)epoch) &&
+	if (plan->holder && !b && shuffle(loader, (int)epoch) &&
 	    program_order(plan->holder, loader->order, err))
 		return -1;
 	loader->taken++;
@@ -304,6 +339,11 @@ static int next_held(struct loader *loader, struct batch *batch,
 				  plan->global_batch, dataset->train.count) :
 			    share(plan, test * plan->test_batch,
 				  plan->test_batch, dataset->test.count);
+	if (!plan->holder) {
+		batch->images = loader->slots[0].images;
+		batch->labels = loader->slots[0].labels;
+		batch->targets = loader->slots[0].targets;
+	}
 	batch->step = test < 0 ? (uint32_t)(epoch * plan->iterations + b) :
 				 (uint32_t)test;
 	return 0;
@@ -313,7 +353,7 @@ int loader_next(struct loader *loader, struct batch *batch, struct error *err)
 {
 	int found;
 
-	if (loader->plan.holder)
+	if (is_threadless(&loader->plan))
 		return next_held(loader, batch, err);
 	pthread_mutex_lock(&loader->lock);
 	while (loader->taken == loader->filled && !loader->ended)
@@ -342,7 +382,7 @@ void loader_close(struct loader *loader)
 {
 	if (!loader)
 		return;
-	if (loader->plan.holder) {
+	if (is_threadless(&loader->plan)) {
 		release(loader);
 		return;
 	}

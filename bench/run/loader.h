@@ -8,7 +8,10 @@
  * batch, which is DistributedSampler's share. Test samples keep their order.
  *
  * Where a program holds the data set there is no thread: batches only say where
- * their samples are, and the program gets each epoch's order.
+ * their samples are, and the program gets each epoch's order. Of fake data
+ * there is none either: all batches are the same one, of zeros and label 0, or
+ * where the model has no classes of normal draws after torch.manual_seed(seed +
+ * rank), images first.
  */
 #ifndef BENCH_RUN_LOADER_H
 #define BENCH_RUN_LOADER_H

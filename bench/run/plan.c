@@ -79,7 +79,7 @@ static int plan_test_batch(const struct training *training,
 {
 	const int own = training->recipe.test_batch;
 
-	if (!options->test)
+	if (!options->test || training->recipe.no_test)
 		return 0;
 	if (options->test_batch != OPTION_UNSET)
 		return (int)options->test_batch;
@@ -230,6 +230,8 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 	const int in = model->input.channels, found = dataset->shape.channels;
 	char loss[80];
 
+	if (dataset->is_fake)
+		return 0;
 	if (found != 1 && found != in)
 		return error_set(err, ERROR_USAGE, "model '%s' expects images "
 				 "of %d channel%s, but data set '%s' has %d",
@@ -246,7 +248,9 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 				 "one of %d classes as a target, but data set "
 				 "'%s' has vectors", model->name, loss,
 				 model_classes(model), dataset->name);
-	if (dataset->classes != model_classes(model))
+	if (dataset->has_vectors ?
+		    dataset->classes != model_classes(model) :
+		    dataset->classes > model_classes(model))
 		return error_set(err, ERROR_USAGE, "model '%s', %s: has %d "
 				 "classes, but data set '%s' has %d",
 				 model->name, loss, model_classes(model),
@@ -339,7 +343,9 @@ int plan_iterations(struct training *training, const struct options *options,
 	if (most == OPTION_UNSET)
 		most = training->recipe.steps ? training->recipe.steps :
 						LONG_MAX;
-	if (most < training->iterations)
+	/* A batch that comes again has no last one. */
+	if (most < training->iterations ||
+	    (dataset->is_fake && training->recipe.steps))
 		training->iterations = (int)most;
 	return check_norms(training, err);
 }
