@@ -299,8 +299,8 @@ static void print_errors(struct verification *v)
 			    bound);
 	}
 	print_heading(v, model_has_batchnorm(model) ?
-			      "Parameters of 2 and 3 cores against those of as "
-			      "many of reference" :
+			      "Parameters of 2 and 3 cores against those of "
+			      "one in turn" :
 			      "Parameters of 2 and 3 cores against those of "
 			      "one");
 	print_row(v, "all", offsetof(struct verify_result, cores),
@@ -463,6 +463,10 @@ static void set_rules(struct verify_task *task, const struct options *options)
 				       task->bound;
 	task->update_bound = is_few ? rules_of[task->precision].updated_by_few :
 				      rules_of[task->precision].updated;
+	/* A bias that begins as 0 is its first gradient then. */
+	if (model_has_batchnorm(task->model))
+		task->update_bound = fmax(task->update_bound,
+					  task->gradient_bound);
 }
 
 static int prepare(struct verification *v, struct dataset *dataset,

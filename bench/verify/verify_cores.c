@@ -244,78 +244,239 @@ int verify_team(const struct verify_task *task, const int *order,
 	return failed;
 }
 
+/* One program that is all cores of a team, one after the other; in a process
+ * of its own, as the cores. */
+struct sequence {
+	const struct verify_task *task;
+	const int *order;
+	int cores;
+	float parameters[]; /* afterwards */
+};
+
+struct stand_in {
+	const struct verify_task *task;
+	struct device *device;
+	struct program *program;
+	struct share share;
+	float *gradient, *sum;
+	float *buffers; /* of each core, [cores][count] */
+};
+
+static int open_stand_in(struct stand_in *all, int cores, struct error *err)
+{
+	const struct verify_task *task = all->task;
+	const struct device_request request = {
+		.choice = task->device,
+		.threads = 1,
+		.cpus = VERIFY_MOST_CORES,
+		.device_class = task->options->device_class,
+	};
+	const struct program_options options = {
+		.batch = replica_share(0, cores, task->batch),
+		.test_batch = 1,
+		.seed = (unsigned long long)task->options->seed,
+		.dropout = task->options->dropout,
+		.algorithm = task->algorithm,
+		.precision = task->precision,
+	};
+	const size_t count = model_parameter_count(task->model);
+	const size_t buffers = model_buffer_count(task->model);
+
+	all->gradient = malloc(count * sizeof(float));
+	all->sum = malloc(count * sizeof(float));
+	all->buffers = malloc((size_t)cores * buffers * sizeof(float) + 1);
+	if (share_allocate(&all->share, task, task->batch) ||
+	    !all->gradient || !all->sum || !all->buffers)
+		return error_memory(err, "a core's batch");
+	for (int r = 0; r < cores; r++)
+		model_init_buffers(task->model,
+				   all->buffers + (size_t)r * buffers);
+	if (device_open(task->backend, &request, &all->device, err) ||
+	    program_compile(all->device, task->model, &options, &all->program,
+			    err))
+		return -1;
+	return replica_initialise(NULL, all->program, options.seed, err);
+}
+
+/* Adds the gradient of this core's share to the sum. */
+static int stand_in_gradient(struct stand_in *all, const int *order, int step,
+			     int rank, int cores, struct error *err)
+{
+	const size_t buffers = all->program->buffers;
+	float *own = all->buffers + (size_t)rank * buffers;
+	struct score score;
+	struct batch batch;
+
+	verify_batch(all->task, order, step, rank, cores, &all->share, &batch);
+	if (program_store(all->program, VECTOR_BUFFERS, own, err) ||
+	    program_gradient(all->program, &batch, err) ||
+	    program_finish(all->program, &score, err) ||
+	    program_load(all->program, VECTOR_BUFFERS, own, err) ||
+	    program_load(all->program, VECTOR_GRADIENT, all->gradient, err))
+		return -1;
+	for (size_t i = 0; i < all->program->parameters; i++)
+		all->sum[i] = rank ? all->sum[i] + all->gradient[i] :
+				     all->gradient[i];
+	return 0;
+}
+
+static int stand_in_train(struct stand_in *all, const int *order, int cores,
+			  float *parameters, struct error *err)
+{
+	const struct verify_task *task = all->task;
+	struct score ignored;
+
+	for (int s = 0; s < task->steps; s++) {
+		const struct update update = recipe_update(
+			&task->model->recipe, task->lr, (uint32_t)s);
+
+		for (int r = 0; r < cores; r++)
+			if (stand_in_gradient(all, order, s, r, cores, err))
+				return -1;
+		if (program_store(all->program, VECTOR_GRADIENT, all->sum,
+				  err) ||
+		    program_update(all->program, &update, err) ||
+		    program_finish(all->program, &ignored, err))
+			return -1;
+	}
+	return program_load(all->program, VECTOR_PARAMETERS, parameters, err);
+}
+
+static int sequence_body(struct group *group, void *context, struct error *err)
+{
+	struct sequence *sequence = context;
+	struct stand_in all = { .task = sequence->task };
+	const int failed = open_stand_in(&all, sequence->cores, err) ||
+			   stand_in_train(&all, sequence->order,
+					  sequence->cores,
+					  sequence->parameters, err);
+
+	(void)group;
+	program_free(all.program);
+	device_close(all.device);
+	share_release(&all.share);
+	free(all.gradient);
+	free(all.sum);
+	free(all.buffers);
+	return failed ? -1 : 0;
+}
+
+static int train_sequence(const struct verify_task *task, const int *order,
+			  int cores, float *parameters, struct error *err)
+{
+	const size_t bytes =
+		model_parameter_count(task->model) * sizeof(*parameters);
+	struct sequence *sequence;
+	struct group_job job = { sequence_body, NULL,
+				 sizeof(*sequence) + bytes, NULL };
+	int failed;
+
+	sequence = calloc(1, job.context_size);
+	if (!sequence)
+		return error_memory(err, "the cores to compare");
+	sequence->task = task;
+	sequence->order = order;
+	sequence->cores = cores;
+	job.context = sequence;
+	failed = group_launch(transport_find("fork"), 1, &job, err);
+	memcpy(parameters, sequence->parameters, bytes);
+	free(sequence);
+	return failed;
+}
+
+/* What teams are compared on, and with: their right parameters. */
+struct comparison {
+	const struct verify_task *few, *measured;
+	int *order;
+	float *right[VERIFY_MOST_CORES + 1]; /* few's, by cores */
+	float *right_measured;
+	float *several; /* what a team has made */
+};
+
+/* What is right with batch norm, where several cores are not one: what as many
+ * of this backend make, one after the other. They decide alike, where the
+ * reference may not, and statistics of few values would make much of that. */
+static int train_sequences(struct comparison *all, struct error *err)
+{
+	for (int cores = 2; cores <= VERIFY_MOST_CORES; cores++)
+		if (train_sequence(all->few, all->order, cores,
+				   all->right[cores], err))
+			return -1;
+	return all->few->backend->offloads ? 0 :
+		       train_sequence(all->measured, all->order, 2,
+				      all->right_measured, err);
+}
+
+/* And without: what one core makes of all samples. All of it is before the
+ * first team of threads: processes lack those that a library has started before
+ * them, for which it would wait. */
+static int find_right(struct comparison *all, struct verify_result *result,
+		      struct error *err)
+{
+	const struct transport *fork = transport_find("fork");
+	const size_t bytes =
+		model_parameter_count(all->few->model) * sizeof(float);
+
+	if (verify_team(all->few, all->order, fork, 1, all->right[2], result,
+			err))
+		return -1;
+	if (model_has_batchnorm(all->few->model))
+		return train_sequences(all, err);
+	for (int cores = 3; cores <= VERIFY_MOST_CORES; cores++)
+		memcpy(all->right[cores], all->right[2], bytes);
+	return all->few->backend->offloads ? 0 :
+		       verify_team(all->measured, all->order, fork, 1,
+				   all->right_measured, result, err);
+}
+
 static void compare_parameters(const struct verify_task *task,
-			       const float *several, const float *one,
+			       const float *several, const float *right,
 			       struct verify_result *result)
 {
 	for (int t = 0; t < task->tensor_count; t++) {
 		const size_t at = task->tensors[t].offset;
 
 		verify_worsen(&result->cores,
-			      verify_error(several + at, one + at,
+			      verify_error(several + at, right + at,
 					   task->tensors[t].count));
 	}
 }
 
-/* With batch norm, several cores are not one with the batch of all: right
- * becomes what as many cores of the reference have trained. */
-static int train_right(const struct verify_task *task, const int *order,
-		       int cores, float *right, struct verify_result *result,
-		       struct error *err)
+/* 2 and 3 cores, whose most becomes *most. A device may have fewer parts. */
+static int compare_by(struct comparison *all, const struct transport *by,
+		      int *most, struct verify_result *result,
+		      struct error *err)
 {
-	struct verify_task reference = *task;
+	const struct verify_task *task = all->few;
 
-	if (!model_has_batchnorm(task->model))
-		return 0;
-	reference.backend = backend_oracle();
-	reference.device = NULL;
-	reference.algorithm = ALGORITHM_DENSE;
-	reference.precision = PRECISION_FP32;
-	return verify_team(&reference, order, transport_find("fork"), cores,
-			   right, result, err);
-}
-
-/* 2 and 3 cores against one, whose most becomes *most. A device may be parted
- * into fewer. */
-static int compare_with_one(const struct verify_task *task, const int *order,
-			    const struct transport *by, float *one,
-			    float *several, int *most,
-			    struct verify_result *result, struct error *err)
-{
 	*most = 1;
 	for (int cores = 2; cores <= VERIFY_MOST_CORES; cores++) {
-		if (verify_check_signal(err, "before %d cores", cores) ||
-		    train_right(task, order, cores, one, result, err))
+		if (verify_check_signal(err, "before %d cores", cores))
 			return -1;
-		if (verify_team(task, order, by, cores, several, result, err))
+		if (verify_team(task, all->order, by, cores, all->several,
+				result, err))
 			return task->backend->offloads &&
 					       err->kind == ERROR_MISSING ?
 				       0 : -1;
 		*most = cores;
-		compare_parameters(task, several, one, result);
+		compare_parameters(task, all->several, all->right[cores],
+				   result);
 	}
 	return 0;
 }
 
-static int compare_teams(const struct verify_task *task, const int *order,
-			 float *one, float *several,
-			 struct verify_result *result, struct error *err)
+static int compare_teams(struct comparison *all, struct verify_result *result,
+			 struct error *err)
 {
-	/* Processes first: they lack the threads that a library has started
-	 * before them, for which it would wait. */
-	const struct transport *const transports[] = {
-		transport_find("fork"), transport_find("threads")
-	};
+	static const char *const transports[] = { "fork", "threads" };
 
 	result->most_cores = VERIFY_MOST_CORES;
-	if (verify_team(task, order, transports[0], 1, one, result, err))
-		return -1;
 	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]);
 	     t++) {
 		int most;
 
-		if (compare_with_one(task, order, transports[t], one, several,
-				     &most, result, err))
+		if (compare_by(all, transport_find(transports[t]), &most,
+			       result, err))
 			return -1;
 		/* Only what all of them could is said to be equal. */
 		if (most < result->most_cores)
@@ -328,50 +489,61 @@ static int compare_teams(const struct verify_task *task, const int *order,
 
 /* Two cores that have a whole measured batch each, against one that has both
  * batches. Parts of a device would be compiled for anew. */
-static int compare_measured(const struct verify_task *task, const int *order,
-			    float *one, float *several,
+static int compare_measured(struct comparison *all,
 			    struct verify_result *result, struct error *err)
 {
-	const struct transport *threads = transport_find("threads");
-	struct verify_task both = *task;
-
-	both.batch = 2 * task->measured_batch;
-	both.steps = 1;
-	if (task->backend->offloads)
+	if (all->few->backend->offloads)
 		return 0;
-	if (verify_team(&both, order, threads, 1, one, result, err) ||
-	    train_right(&both, order, 2, one, result, err) ||
-	    verify_team(&both, order, threads, 2, several, result, err))
+	if (verify_team(all->measured, all->order, transport_find("threads"), 2,
+			all->several, result, err))
 		return -1;
-	compare_parameters(task, several, one, result);
+	compare_parameters(all->measured, all->several, all->right_measured,
+			   result);
 	return 0;
+}
+
+static int allocate_comparison(struct comparison *all)
+{
+	const struct verify_task *task = all->few;
+	const size_t bytes = model_parameter_count(task->model) * sizeof(float);
+	int missing;
+
+	all->order = malloc((size_t)task->dataset->train.count *
+			    sizeof(*all->order));
+	all->several = malloc(bytes);
+	all->right_measured = malloc(bytes);
+	missing = !all->order || !all->several || !all->right_measured;
+	for (int cores = 2; cores <= VERIFY_MOST_CORES; cores++) {
+		all->right[cores] = malloc(bytes);
+		missing |= !all->right[cores];
+	}
+	return missing ? -1 : 0;
 }
 
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err)
 {
-	const size_t count = model_parameter_count(task->model);
-	float *one = malloc(count * sizeof(*one));
-	float *several = malloc(count * sizeof(*several));
-	int *order = malloc((size_t)task->dataset->train.count *
-			    sizeof(*order));
-	struct verify_task few = *task;
+	struct verify_task few = *task, measured = *task;
+	struct comparison all = { .few = &few, .measured = &measured };
 	int failed = -1;
 
 	few.steps = STEPS;
 	few.lr = RATE;
-
-	if (!one || !several || !order) {
+	measured.batch = 2 * task->measured_batch;
+	measured.steps = 1;
+	if (allocate_comparison(&all)) {
 		error_memory(err, "the parameters to compare");
-		goto out;
+	} else {
+		random_permutation((unsigned long long)task->options->seed,
+				   task->dataset->train.count, all.order);
+		failed = find_right(&all, result, err) ||
+			 compare_teams(&all, result, err) ||
+			 compare_measured(&all, result, err) ? -1 : 0;
 	}
-	random_permutation((unsigned long long)task->options->seed,
-			   task->dataset->train.count, order);
-	failed = compare_teams(&few, order, one, several, result, err) ||
-		 compare_measured(task, order, one, several, result, err);
-out:
-	free(one);
-	free(several);
-	free(order);
-	return failed ? -1 : 0;
+	free(all.order);
+	free(all.several);
+	free(all.right_measured);
+	for (int cores = 0; cores <= VERIFY_MOST_CORES; cores++)
+		free(all.right[cores]);
+	return failed;
 }
