@@ -38,6 +38,7 @@ static const struct {
 	int trains;	   /* on them, if they are not this CPU */
 } verbs[VERB_COUNT] = {
 	[VERB_RUN] = { run_command, 0, 0 },
+	[VERB_INFER] = { run_command, 0, 0 },
 	[VERB_MEASURE] = { measure_command, 1, 1 },
 	[VERB_TABLE] = { table_command, 0, 0 },
 	[VERB_PLOT] = { plot_command, 0, 0 },

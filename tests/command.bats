@@ -45,11 +45,12 @@ fails() {
 @test "what is unknown names the choices" {
 	fails 2 "verify, devices, env, data, help" frobnicate
 	fails 2 "see bench run --help" run --frobnicate
-	fails 2 "mnist, mnist-example, xla-mnist, mnist-2019, tiny" \
+	fails 2 "mnist-2019, alexnet, ddp-toy, resnet34, resnet50, tiny" \
 		run --model resnet
 	fails 2 "cpu, openblas, opencl, reference, null" run cpu-1 gpu
 	fails 2 "self, threads, fork" measure cpu-2@pigeons
-	fails 2 "auto, mnist, fashion-mnist, fashion-scenes, synthetic, fake" run --dataset cifar
+	fails 2 "auto, mnist, fashion-mnist, fashion-scenes, synthetic, fake" \
+		run --dataset cifar
 	fails 2 "plain, github, post" run --format html
 	fails 2 "must be 1 to 100000, not 0" run --epochs 0
 	fails 2 "one TARGET" measure
@@ -478,4 +479,46 @@ batches "*", and this machine has "*" GB: choose a smaller --batch"* ]]
 	run -7 "$BENCH" run cpu-1 "${TINY[@]}" --out file/below
 	[[ "$output" == *file/below* ]]
 	[[ "$output" != *"/iter"* ]]
+}
+
+@test "forward passes are timed alone, and told by percentiles" {
+	cd "$BATS_TEST_TMPDIR"
+	local data=(--model tiny --dataset synthetic --synthetic-train 300
+		--synthetic-test 100)
+	run -0 --separate-stderr "$BENCH" infer cpu-1 cpu-2 "${data[@]}" \
+		--count 120 --out made --export-csv out.csv
+	[[ "$output" == *"tiny on synthetic, 120 forward passes of 32"* ]]
+	[[ "$output" == *"cpu-1 "*" 1.00 "* ]]
+	[ "$(column made/runs.csv passes)" = "120 120" ]
+	[ "$(column made/runs.csv batch)" = "32 32" ]
+	[ "$(column made/runs.csv updates)" = "0 0" ]
+	# Another batch each time, and one before that is no pass.
+	[ "$(grep -c ',cpu-1,1,,step,1,' made/observations.csv)" -eq 120 ]
+	[ "$(grep -c ',cpu-1,1,,step,0,1,1,' made/observations.csv)" -eq 1 ]
+	[ "$(awk -F, '$3 == "cpu-1" && $6 == "step" && $7 == 1 { print $13 }' \
+		made/observations.csv | sort -u | wc -l)" -eq 3 ]
+	# numpy's percentiles of the same times.
+	python3 - <<-'END'
+	import csv, math
+	def quantile(values, p):
+	    at = p * (len(values) - 1)
+	    low = math.floor(at)
+	    high = min(low + 1, len(values) - 1)
+	    return values[low] + (values[high] - values[low]) * (at - low)
+	times = sorted(float(r["elapsed_s"])
+	               for r in csv.DictReader(open("made/observations.csv"))
+	               if r["target"] == "cpu-1" and r["phase"] == "step" and
+	               r["epoch"] == "1" and not r["core"])
+	rows = {r["metric"]: float(r["mean"])
+	        for r in csv.DictReader(open("made/summary.csv"))
+	        if r["target"] == "cpu-1" and not r["run_id"]}
+	for p in 50, 90, 95, 99:
+	    right = quantile(times, p / 100)
+	    assert abs(rows["iter_p%d_s" % p] / right - 1) < 1e-6, p
+	END
+	# Of fewer than 100 the slowest is no percentile.
+	run -0 "$BENCH" infer null-1 "${data[@]}" --count 99 --out few -q
+	[[ "$output" == *"null-1"*" - "* ]]
+	run -2 "$BENCH" infer cpu-1 --epochs 2
+	[[ "$output" == *"--epochs"* ]]
 }

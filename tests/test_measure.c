@@ -64,7 +64,8 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_refused("-m tiny cpu-1 cpu-2", "one TARGET");
 	assert_refused("-m tiny --steps=3", "one TARGET");
 	assert_refused("-m resnet cpu-1",
-		       "mnist, mnist-example, xla-mnist, mnist-2019, tiny");
+		       "mnist, mnist-example, xla-mnist, mnist-2019, alexnet, "
+		       "ddp-toy, resnet34, resnet50, tiny");
 	assert_refused("-m tiny gpu", "unknown backend 'gpu'");
 }
 

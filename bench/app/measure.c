@@ -62,7 +62,8 @@ static void describe_request(struct run *run, const struct target *target,
 		run->test_batch = training->test_batch;
 	if (training->test_batch && training->test_steps)
 		run->test_steps = training->test_steps;
-	run->epochs = training->recipe.epochs;
+	if (!training->infers)
+		run->epochs = training->recipe.epochs;
 	run->seed = options->seed;
 	run->lr = training->recipe.lr;
 	run->warmup = training->warmup;
@@ -81,6 +82,8 @@ static void describe_data(struct run *run, const struct training *training,
 	if (dataset->is_fake && training->recipe.steps)
 		run->train_samples = CELL_NO_INT; /* it has no end */
 	run->test_samples = dataset->test.count;
+	if (training->infers)
+		run->passes = training->iterations;
 	if (options->steps != OPTION_UNSET)
 		run->steps = training->iterations;
 }

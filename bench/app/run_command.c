@@ -53,7 +53,8 @@ static int plan_targets(struct work *work, struct error *err)
 
 	work->named = count > 0;
 	if (!count) {
-		names = target_defaults;
+		names = options->verb == VERB_INFER ? infer_defaults :
+						      target_defaults;
 		while (names[count])
 			count++;
 	}

@@ -27,6 +27,7 @@ static void format_option(const struct option_row *row,
 static int is_forwarded(const struct option_row *row, enum verb verb)
 {
 	return verb_knows(verb, row) && (verb_knows(VERB_RUN, row) ||
+					 verb_knows(VERB_INFER, row) ||
 					 verb_knows(VERB_CHECK, row));
 }
 

@@ -27,6 +27,7 @@ static const struct options defaults = {
 	.image_size = OPTION_UNSET,
 	.test_batch = OPTION_UNSET,
 	.test_steps = OPTION_UNSET,
+	.count = OPTION_UNSET,
 	.seed = 1,
 	.warmup = 10,
 	.repeat = 1,

@@ -11,6 +11,7 @@
 
 enum verb {
 	VERB_RUN,
+	VERB_INFER,
 	VERB_MEASURE,
 	VERB_TABLE,
 	VERB_PLOT,
@@ -56,6 +57,8 @@ struct options {
 	const char *resident;	      /* NULL: auto */
 	const char *sync;	      /* NULL: step */
 	const char *cpus;	      /* 0,2-3; NULL: all allowed */
+	long count; /* of inferences; OPTION_UNSET: the usual one */
+	int infer;  /* measure: forward passes only */
 	int include_warmup, with_post, details, columns, cores;
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;

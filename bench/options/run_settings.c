@@ -19,6 +19,7 @@ const struct run_setting run_settings[] = {
 	{ "batch", "batch", SETTING_OPEN, NULL },
 	{ "test-batch", "test_batch", 0, NULL },
 	{ "test-steps", "test_steps", SETTING_LATER, NULL },
+	{ "count", "passes", SETTING_LATER, NULL },
 	{ "seed", "seed", 0, NULL },
 	{ "lr", "lr", 0, NULL },
 	{ "dropout", "dropout", 0, NULL },

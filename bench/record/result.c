@@ -138,7 +138,8 @@ static double either(double first, double second)
 	return isfinite(first) ? first : second;
 }
 
-static void set_iterations(struct result *result, const struct sums *sums)
+static void set_iterations(struct result *result, const struct run *run,
+			   const struct sums *sums)
 {
 	const struct times *wall = &sums->wall;
 	/* Of iterations that have no times of their own there may still be
@@ -153,6 +154,12 @@ static void set_iterations(struct result *result, const struct sums *sums)
 		set_list(result, METRIC_ITER, wall->iterations, n);
 	set_value(result, METRIC_P50,
 		  stats_quantile(wall->iterations, n, .5), n);
+	if (run_is_inference(run)) {
+		set_value(result, METRIC_P90,
+			  stats_quantile(wall->iterations, n, .9), n);
+		set_value(result, METRIC_P95,
+			  stats_quantile(wall->iterations, n, .95), n);
+	}
 	/* Of fewer it is about the slowest one. */
 	set_value(result, METRIC_P99, n < P99_FEWEST ? NAN :
 		  stats_quantile(wall->iterations, n, .99), n);
@@ -196,7 +203,7 @@ static void set_results(struct result *result, const struct run *run,
 {
 	const struct times *wall = &sums->wall, *model = &sums->model;
 
-	set_iterations(result, sums);
+	set_iterations(result, run, sums);
 	set_list(result, METRIC_EPOCH, wall->epochs, wall->epoch_count);
 	set_list(result, METRIC_MODEL_ITER, model->iterations,
 		 model->iteration_count);

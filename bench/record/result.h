@@ -44,6 +44,9 @@
 	       "is no score") \
 	METRIC(P50, "iter_p50_s", "s", -1, "p50", "median iteration; none " \
 	       "under --sync epoch") \
+	METRIC(P90, "iter_p90_s", "s", -1, NULL, "90th percentile of the " \
+	       "forward passes of an inference") \
+	METRIC(P95, "iter_p95_s", "s", -1, NULL, "95th percentile of them") \
 	METRIC(P99, "iter_p99_s", "s", -1, "p99", "99th percentile of the " \
 	       "iterations; none under --sync epoch, or of less than 100") \
 	METRIC(MAXRSS, "maxrss_bytes", "bytes", 0, "maxrss", "peak memory of " \

@@ -75,6 +75,11 @@ int run_is_cut(const struct run *run)
 	       (whole == CELL_NO_INT || run->steps < whole);
 }
 
+int run_is_inference(const struct run *run)
+{
+	return run->passes != CELL_NO_INT;
+}
+
 long run_tested(const struct run *run)
 {
 	if (run->test_steps == CELL_NO_INT || run->test_batch == CELL_NO_INT ||

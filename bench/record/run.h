@@ -150,6 +150,8 @@
 	     "written for; empty: the backend has one kind, or none was " \
 	     "opened") \
 	TEXT(cpu_list, 200, "CPUs the process was confined to, as in 0,2-3") \
+	INT(passes, "of an inference: forward passes that are timed; empty: " \
+	    "it trained") \
 	INT(test_steps, "most steps of a test; empty: all") \
 	INT(image_size, "side of the images as the model takes them") \
 	INT(offloads, "1: devices compute; 0: the threads that call them; " \
@@ -186,6 +188,9 @@ long run_whole_epoch(const struct run *run);
 /* Did --steps end its epochs before the training set did? Where nobody knows,
  * those with --steps. */
 int run_is_cut(const struct run *run);
+
+/* Did it time forward passes alone? */
+int run_is_inference(const struct run *run);
 
 /* Samples that each of its tests had; CELL_NO_INT if that is not known. */
 long run_tested(const struct run *run);

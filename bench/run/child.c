@@ -337,7 +337,10 @@ static pid_t start(const struct child_request *request, const char *run_file,
 {
 	struct options options = *request->options;
 	char words[3][600], **argv;
-	const char *const extra[] = { words[0], words[1], words[2], NULL };
+	const char *const extra[] = {
+		words[0], words[1], words[2],
+		options.verb == VERB_INFER ? "--infer" : NULL, NULL
+	};
 	const struct process_setting setting = {
 		.stdout_fd = pipe,
 		.stderr_fd = -1,

@@ -150,6 +150,25 @@ int core_iterate(struct core *core, const struct batch *batch,
 	return failed;
 }
 
+int core_infer(struct core *core, const struct batch *batch, struct error *err)
+{
+	const struct step_counts before = count_work(core);
+	struct step_report *report = &core->report;
+	int failed;
+
+	core->updated = 0;
+	core->phase_began_cpu_s = core_cpu(core);
+	core->phase_began_s = report->began_at = clock_now();
+	begin_work(core);
+	report->score = (struct score){ 0 };
+	failed = program_evaluate(core->program, batch, &report->score, err);
+	core_end_phase(core, REPLICA_COMPUTE);
+	report->ended_at = core->phase_began_s;
+	report->counts = count_since(core, &before);
+	core->unreported = 1;
+	return failed;
+}
+
 static int refuse_loss(struct core *core, struct error *err)
 {
 	char reason[160];

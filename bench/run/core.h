@@ -62,6 +62,9 @@ int core_warm_up(struct core *core, struct error *err);
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err);
 
+/* One forward pass, timed likewise. */
+int core_infer(struct core *core, const struct batch *batch, struct error *err);
+
 /* All cores exchange their last reports; rank 0 records them. */
 int core_exchange(struct core *core, struct error *err);
 

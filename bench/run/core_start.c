@@ -66,6 +66,7 @@ static struct loader_plan plan_loading(const struct core *core)
 		.rank = core->group->rank,
 		.size = core->group->size,
 		.epochs = training->recipe.epochs,
+		.infers = training->infers,
 		.iterations = training->iterations,
 		.global_batch = training->global_batch,
 		.test_batch = training->test_batch,
@@ -210,9 +211,12 @@ static int compile(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
 	const int size = core->group->size;
+	const int share = replica_share(0, size, training->global_batch);
 	const struct program_options options = {
-		.batch = replica_share(0, size, training->global_batch),
-		.test_batch = replica_share(0, size, training->test_batch),
+		/* Batch norm takes two samples of a gradient at least. */
+		.batch = training->infers ? 2 : share,
+		.test_batch = training->infers ? share :
+			replica_share(0, size, training->test_batch),
 		.ahead = training->ahead ? training->iterations : 0,
 		.seed = training->seed,
 		.dropout = training->dropout,
@@ -370,7 +374,8 @@ static int warm_up_steps(struct core *core, struct batch *batch,
 		core->epoch = 0;
 		core->iteration = i;
 		batch->step = (uint32_t)i;
-		if (core_iterate(core, batch, &update, err) ||
+		if ((training->infers ? core_infer(core, batch, err) :
+		     core_iterate(core, batch, &update, err)) ||
 		    core_exchange(core, err))
 			return -1;
 	}

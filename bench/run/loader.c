@@ -144,6 +144,15 @@ static void publish(struct loader *loader, int last)
 	pthread_mutex_unlock(&loader->lock);
 }
 
+/* Where batch b begins; an inference takes whole ones, again and again. */
+static int place_of(const struct loader_plan *plan, int b, int size,
+		    const struct samples *samples)
+{
+	const int whole = samples->count / size;
+
+	return (plan->infers ? b % (whole ? whole : 1) : b) * size;
+}
+
 /* Batches of one pass; returns -1 when the loader is being closed. */
 static int load_pass(struct loader *loader, const struct samples *samples,
 		     const int *order, int batches, int size, long step)
@@ -153,8 +162,9 @@ static int load_pass(struct loader *loader, const struct samples *samples,
 
 		if (!slot)
 			return -1;
-		slot->batch = share(&loader->plan, b * size, size,
-				    samples->count);
+		slot->batch = share(&loader->plan,
+				    place_of(&loader->plan, b, size, samples),
+				    size, samples->count);
 		fill(loader, slot, samples, order);
 		slot->batch.step = (uint32_t)(step + b);
 		slot->cpu_s = clock_thread_cpu();
@@ -181,6 +191,12 @@ static void *loader_main(void *argument)
 	const struct loader_plan *plan = &loader->plan;
 	const struct dataset *dataset = plan->dataset;
 
+	if (plan->infers) {
+		if (!load_pass(loader, &dataset->test, NULL, plan->iterations,
+			       plan->global_batch, 0))
+			publish(loader, 1);
+		return NULL;
+	}
 	for (int e = 0; e < plan->epochs; e++) {
 		shuffle(loader, e);
 		if (load_pass(loader, &dataset->train, loader->order,
@@ -327,18 +343,22 @@ static int next_held(struct loader *loader, struct batch *batch,
 	const int each = plan->iterations + loader_test_batches(plan);
 	const long epoch = loader->taken / each;
 	const int b = (int)(loader->taken % each);
-	const int test = b - plan->iterations;
+	const int test = plan->infers ? b : b - plan->iterations;
+	const int test_batch = plan->infers ? plan->global_batch :
+					      plan->test_batch;
 
 	if (epoch >= plan->epochs)
 		return fail_at_end(err);
-	if (plan->holder && !b && shuffle(loader, (int)epoch) &&
+	if (plan->holder && !plan->infers && !b &&
+	    shuffle(loader, (int)epoch) &&
 	    program_order(plan->holder, loader->order, err))
 		return -1;
 	loader->taken++;
 	*batch = test < 0 ? share(plan, b * plan->global_batch,
 				  plan->global_batch, dataset->train.count) :
-			    share(plan, test * plan->test_batch,
-				  plan->test_batch, dataset->test.count);
+			    share(plan, place_of(plan, test, test_batch,
+						 &dataset->test),
+				  test_batch, dataset->test.count);
 	if (!plan->holder) {
 		batch->images = loader->slots[0].images;
 		batch->labels = loader->slots[0].labels;

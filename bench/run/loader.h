@@ -24,6 +24,7 @@ struct loader_plan {
 	const struct model *model;
 	int rank, size;
 	int epochs;
+	int infers; /* iterations are whole batches of the test set in turn */
 	int iterations;	  /* training batches an epoch */
 	int global_batch; /* samples of all cores in one of them */
 	int test_batch;	  /* likewise; 0: no test batches */

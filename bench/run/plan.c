@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "backends/group/replica.h"
+#include "bench/options/option_table.h"
 #include "bench/record/time_to_accuracy.h"
 #include "bench/run/loader.h"
 #include "bench/system/words.h"
 
+#define INFER_BATCH 32 /* of a core, as in post 004's code */
+#define INFER_COUNT 256
 #define TEST_BATCH 1000 /* of all cores, unless the model has its own */
 
 /* --quick: multiplications of the iterations, and of the test. */
@@ -17,6 +20,7 @@
 #define QUICK_TEST_WORK .5e12
 #define QUICK_STEPS 40
 #define QUICK_LEAST_STEPS 4 /* for which batches become smaller */
+#define QUICK_LEAST_PASSES 10
 #define QUICK_TEST 10000 /* images of a test that need not be cut */
 
 static const struct model *find_model(const char *name, struct error *err)
@@ -79,11 +83,23 @@ static int plan_test_batch(const struct training *training,
 {
 	const int own = training->recipe.test_batch;
 
-	if (!options->test || training->recipe.no_test)
+	if (!options->test || training->recipe.no_test || training->infers)
 		return 0;
 	if (options->test_batch != OPTION_UNSET)
 		return (int)options->test_batch;
 	return own ? own * target->cores : TEST_BATCH;
+}
+
+/* Forward passes, of whatever the network is trained with. */
+static void plan_inference(struct training *training,
+			   const struct options *options)
+{
+	training->infers = 1;
+	training->recipe.epochs = 1;
+	training->recipe.steps = 0;
+	training->recipe.scale_lr = 0;
+	if (options->batch == OPTION_UNSET)
+		training->recipe.batch = INFER_BATCH;
 }
 
 /* What options say of a training whose recipe is known. */
@@ -100,6 +116,9 @@ static void plan_options(struct training *training,
 	training->drop_last = training->recipe.drop_last_of_several &&
 			      target->cores > 1;
 	training->warmup = (int)options->warmup;
+	if (training->infers &&
+	    !option_is_given(options, option_find("warmup")))
+		training->warmup = 1;
 	training->seed = (unsigned long long)options->seed;
 	training->dropout = options->dropout;
 	training->algorithm = backend_algorithm(target->backend,
@@ -164,6 +183,8 @@ int plan_run(struct training *training, const struct target *target,
 		return -1;
 	training->recipe = plan_recipe(&training->model, target->cores,
 				       options);
+	if (options->infer || options->verb == VERB_INFER)
+		plan_inference(training, options);
 	if (training->recipe.scale_lr && options->lr < 0)
 		training->recipe.lr *= target->cores;
 	if (recipe_check(&training->recipe, wrong, sizeof(wrong)))
@@ -191,6 +212,19 @@ static long fit_size(long size, long count, double room, long least)
 	return size;
 }
 
+static void plan_quick_inference(struct options *options,
+				 const struct training *training, double room)
+{
+	const long cores = training->cores;
+	const long batch = fit_size(training->global_batch, QUICK_LEAST_PASSES,
+				    room, cores) / cores;
+
+	options->batch = batch > 1 ? batch : 1;
+	if (options->count == OPTION_UNSET)
+		options->count = (long)fmax(QUICK_LEAST_PASSES,
+			fmin(QUICK_STEPS, room / (double)(batch * cores)));
+}
+
 void plan_quick(struct options *options, const struct training *training)
 {
 	const struct model_work work = model_work(&training->model);
@@ -205,6 +239,10 @@ void plan_quick(struct options *options, const struct training *training)
 					 cores);
 	const double warmups = room / 4 / (double)batch;
 
+	if (training->infers) {
+		plan_quick_inference(options, training, test_room);
+		return;
+	}
 	if (options->steps == OPTION_UNSET)
 		options->steps = (long)fmax(QUICK_LEAST_STEPS,
 					    fmin(QUICK_STEPS,
@@ -333,6 +371,11 @@ int plan_iterations(struct training *training, const struct options *options,
 
 	if (check_data(&training->model, dataset, err))
 		return -1;
+	if (training->infers) {
+		training->iterations = options->count == OPTION_UNSET ?
+				INFER_COUNT : (int)options->count;
+		return 0;
+	}
 	if (is_batch_asked(options) &&
 	    training->global_batch > dataset->train.count)
 		return refuse_batch(training, options, err);

@@ -8,6 +8,7 @@
 #include "bench/system/words.h"
 
 const char *const target_defaults[] = { "cpu-1", "cpu-8", "opencl", NULL };
+const char *const infer_defaults[] = { "cpu-1", "opencl", NULL };
 
 static int refuse_backend(const char *text, const char *name,
 			  struct error *err)

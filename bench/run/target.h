@@ -30,6 +30,8 @@ int target_refuse_twice(const struct target *targets, int count,
 
 /* The three columns of the post; ends with NULL. */
 extern const char *const target_defaults[];
+/* The two of post 004's inference; likewise. */
+extern const char *const infer_defaults[];
 
 /*
  * Some options concern only some targets: --resident no, --device-class and

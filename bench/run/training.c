@@ -91,7 +91,8 @@ static int train_epoch(struct core *core, struct error *err)
 		core->report.requested_at = requested_at;
 		core->report.ready_at = ready_at;
 		update = core_update(core, &batch);
-		if (core_iterate(core, &batch, &update, err) ||
+		if ((training->infers ? core_infer(core, &batch, err) :
+		     core_iterate(core, &batch, &update, err)) ||
 		    core_dump_masks(core, &batch, err))
 			return -1;
 	}
@@ -277,6 +278,8 @@ static int run_loop(struct core *core, struct error *err)
 		outcome->run.loop_s = loop_s;
 		outcome->run.loop_cpu_s = cpu_s;
 		recorder_loop(&outcome->recorder, &outcome->run, failed);
+		if (core->training->infers)
+			outcome->run.updates = 0;
 		run_set_disturbance(&outcome->run, &before, &after, loop_s,
 				    cpu_s);
 	}

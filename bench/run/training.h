@@ -24,6 +24,7 @@ struct training {
 	int one_process;    /* the cores share this process */
 	struct recipe recipe;
 	int cores;
+	int infers; /* forward passes alone: these are its iterations */
 	int iterations;	  /* an epoch */
 	int global_batch; /* samples of all cores in an iteration */
 	int test_batch;	  /* likewise in a test step; 0: no tests */

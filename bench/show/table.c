@@ -58,8 +58,35 @@ static void order_columns(const struct view *view)
 				view->order[column++] = target;
 }
 
+/* Tables of forward passes; *is_all: there is nothing else. */
+static int draw_inferences(const struct view *view, int *is_all,
+			   struct error *err)
+{
+	const struct results *results = view->results;
+
+	*is_all = results->line_count > 0;
+	for (int i = 0; i < results->line_count; i++) {
+		const struct line *line = &results->lines[i];
+
+		if (!line_is_inference(line))
+			*is_all = 0;
+		else if (line_is_setup(line) &&
+			 view_inference(view, line, err))
+			return -1;
+	}
+	return 0;
+}
+
 static int draw_tables(const struct view *view, struct error *err)
 {
+	int is_all;
+
+	if (draw_inferences(view, &is_all, err))
+		return -1;
+	if (is_all) {
+		notes_campaign(view);
+		return 0;
+	}
 	if (view_timings(view, err) || view_details(view, err) ||
 	    view_accuracy(view, err))
 		return -1;

@@ -341,9 +341,10 @@ int view_targets(const struct view *view, struct error *err)
 
 		if (!line_is_setup(line))
 			continue;
-		if (draw_setup(view, line, err))
+		if (line_is_inference(line) ? view_inference(view, line, err) :
+					      draw_setup(view, line, err))
 			return -1;
-		if (!quiet)
+		if (!quiet && !line_is_inference(line))
 			print_ratios(view, line);
 	}
 	if (view_accuracy(view, err))

@@ -88,6 +88,10 @@ int has_post(const struct view *view, post_compares *compares);
 
 /* A row a target, one table for each setup, and who is how much faster. */
 int view_targets(const struct view *view, struct error *err);
+/* Of a setup that timed forward passes alone; a line is one of those. */
+int view_inference(const struct view *view, const struct line *line,
+		   struct error *err);
+int line_is_inference(const struct line *line);
 /* The loop, an iteration and an epoch. */
 int view_timings(const struct view *view, struct error *err);
 /* A row a quantity, one table for each setup. */
