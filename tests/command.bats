@@ -46,7 +46,7 @@ fails() {
 	fails 2 "verify, devices, env, data, help" frobnicate
 	fails 2 "see bench run --help" run --frobnicate
 	fails 2 "mnist-2019, alexnet, ddp-toy, resnet34, resnet50, tiny" \
-		run --model resnet
+		run --model vgg
 	fails 2 "cpu, openblas, opencl, reference, null" run cpu-1 gpu
 	fails 2 "self, threads, fork" measure cpu-2@pigeons
 	fails 2 "auto, mnist, fashion-mnist, fashion-scenes, synthetic, fake" \

@@ -63,7 +63,7 @@ static void what_makes_no_sense_is_refused(void **state)
 	(void)state;
 	assert_refused("-m tiny cpu-1 cpu-2", "one TARGET");
 	assert_refused("-m tiny --steps=3", "one TARGET");
-	assert_refused("-m resnet cpu-1",
+	assert_refused("-m vgg cpu-1",
 		       "mnist, mnist-example, xla-mnist, mnist-2019, alexnet, "
 		       "ddp-toy, resnet34, resnet50, tiny");
 	assert_refused("-m tiny gpu", "unknown backend 'gpu'");
