@@ -266,6 +266,18 @@ size_t model_buffer_count(const struct model *model)
 	return tensors_size(buffers, model_buffers(model, buffers));
 }
 
+int model_answers(const struct model *model)
+{
+	switch (model_loss(model)) {
+	case LOSS_BCE:
+		return model_classes(model);
+	case LOSS_MSE:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
 size_t model_parameter_count(const struct model *model)
 {
 	struct tensor tensors[MODEL_MAX_TENSORS];

@@ -206,6 +206,10 @@ int model_has_classes(const struct model *model);
 /* Classes that the loss tells apart, or values of the vectors. */
 int model_classes(const struct model *model);
 
+/* What a sample is asked: its class, whether it has each label (LOSS_BCE), or
+ * nothing that is right or wrong (LOSS_MSE, 0). */
+int model_answers(const struct model *model);
+
 size_t model_parameter_count(const struct model *model);
 
 /*

@@ -48,9 +48,9 @@ struct batch {
 /* Sums, so that shares of unequal size add up. */
 struct score {
 	double loss;
-	/* The largest output is that of the label; with LOSS_BCE, all outputs
-	 * are above 0 where targets are above a half, and only there; with
-	 * LOSS_MSE, none. */
+	/* Right answers, of model_answers() a sample: the largest output is
+	 * that of the label; or an output is above 0 where its target is above
+	 * a half, and only there. */
 	long correct;
 	long count;
 };

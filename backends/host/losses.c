@@ -32,19 +32,17 @@ static void loss_bce(const real *x, int outputs, const float *z, int divisor,
 		     struct score *score, real *dx)
 {
 	double sum = 0;
-	int right = 1;
 
 	for (int k = 0; k < outputs; k++) {
 		const double e = exp(-fabs((double)x[k]));
 
 		sum += fmax(x[k], 0) - (double)x[k] * z[k] + log1p(e);
-		right &= (x[k] > 0) == (z[k] > .5f);
+		score->correct += (x[k] > 0) == (z[k] > .5f);
 		if (dx)
 			dx[k] = (real)(((x[k] > 0 ? 1 : e) / (1 + e) - z[k]) /
 				       ((double)outputs * divisor));
 	}
 	score->loss += sum / outputs;
-	score->correct += right;
 }
 
 static void loss_mse(const real *x, int outputs, const float *z, int divisor,

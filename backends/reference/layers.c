@@ -407,20 +407,17 @@ static void nll_forward(const real *x, int classes, int label, int divisor,
 static void bce_forward(const real *x, int outputs, const float *z,
 			int divisor, struct score *score, real *dx)
 {
-	int right = 1;
-
 	for (int k = 0; k < outputs; k++) {
 		/* Not exp(x): a large logit has a loss, too. */
 		const double e = exp(x[k] > 0 ? -x[k] : x[k]);
 
 		score->loss += ((x[k] > 0 ? x[k] : 0) - x[k] * z[k] +
 				log1p(e)) / outputs;
-		right &= (x[k] > 0) == (z[k] > .5);
+		score->correct += (x[k] > 0) == (z[k] > .5);
 		if (dx)
 			dx[k] = ((x[k] > 0 ? 1 : e) / (1 + e) - z[k]) /
 				outputs / divisor;
 	}
-	score->correct += right;
 }
 
 static void mse_forward(const real *x, int outputs, const float *z,

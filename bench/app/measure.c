@@ -140,6 +140,7 @@ static int launch(const struct target *target, struct training *training,
 
 	recorder_start(&outcome->recorder, run, !target->backend->offloads,
 		       out, &progress);
+	outcome->recorder.answers = model_answers(&training->model);
 	progress_start(&progress, options->progress, options->quiet,
 		       target->name, training->recipe.epochs,
 		       training->iterations, out);

@@ -48,7 +48,8 @@
 	     "test of all cores' threads, else of all its processes") \
 	INT(samples, "samples in the interval") \
 	REAL(loss, "mean over the samples") \
-	REAL(accuracy_pct, "samples classified correctly") \
+	REAL(accuracy_pct, "samples classified correctly; of a network of " \
+	     "labels, right ones of all samples and labels") \
 	TEXT(status, 12, "ok, partial, error or skipped", NEEDED) \
 	TEXT(reason, 200, "why not ok") \
 	TEXT(clock, 8, "wall: what this host took; model: what one with a " \

@@ -79,6 +79,7 @@ void recorder_start(struct recorder *recorder, const struct run *run,
 
 	*recorder = (struct recorder){ .rows = rows,
 				       .progress = progress,
+				       .answers = 1,
 				       .modelled = modelled,
 				       .last_loss = CELL_NO_REAL,
 				       .last_accuracy_pct = CELL_NO_REAL };
@@ -341,11 +342,13 @@ void recorder_not_a_number(struct recorder *recorder, int epoch, int iteration,
 	write_row(recorder, &row, "step");
 }
 
-static double percent(const struct score *score)
+static double percent(const struct recorder *recorder,
+		      const struct score *score)
 {
-	return score->count ? 100. * (double)score->correct /
-				      (double)score->count :
-			      CELL_NO_REAL;
+	const double answers = (double)score->count * recorder->answers;
+
+	return answers > 0 ? 100. * (double)score->correct / answers :
+			     CELL_NO_REAL;
 }
 
 /* The slowest core's time and all scores; on a core's row its time alone. */
@@ -367,7 +370,7 @@ static void write_test(struct recorder *recorder, int epoch,
 	row.cpu_s = cpu_s;
 	row.samples = score.count;
 	row.loss = score_loss(&score);
-	row.accuracy_pct = percent(&score);
+	row.accuracy_pct = percent(recorder, &score);
 	write_row(recorder, &row, "test");
 	recorder->tested = 1;
 	recorder->last_loss = row.loss;

@@ -53,6 +53,7 @@ struct recorder {
 	struct progress *progress;
 	struct trace *trace; /* NULL: none */
 	struct observation start; /* run_id, target and cores are filled in */
+	int answers; /* of a sample, that its accuracy counts; 0: none */
 	int modelled;		  /* the second clock has rows as well */
 	double flushed_at;
 
@@ -74,7 +75,7 @@ struct recorder {
 };
 
 /* For the rows of run, which go to rows; modelled: those of a second clock
- * too. */
+ * too. Answers are 1. */
 void recorder_start(struct recorder *recorder, const struct run *run,
 		    int modelled, FILE *rows, struct progress *progress);
 

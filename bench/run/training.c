@@ -141,15 +141,16 @@ static int reaches_accuracy(const struct training *training,
 			    const struct epoch_report *reports, int cores)
 {
 	struct score all = { 0 };
+	double answers;
 
 	for (int r = 0; r < cores; r++) {
 		all.correct += reports[r].test.correct;
 		all.count += reports[r].test.count;
 	}
 	/* Without a test, and without a goal, it compares as false. */
-	return all.count &&
-	       100. * (double)all.correct / (double)all.count >=
-		       training->target_accuracy_pct;
+	answers = (double)all.count * model_answers(&training->model);
+	return answers > 0 && 100. * (double)all.correct / answers >=
+				      training->target_accuracy_pct;
 }
 
 static void end_epoch(struct core *core, const struct epoch_start *start,

@@ -39,7 +39,7 @@ kernel void vector_loss(const int count, const int global_count,
 {
 	const int n = get_global_id(0);
 	float sum = 0;
-	int right = is_binary;
+	int right = 0;
 
 	if (n >= count)
 		return;
@@ -52,7 +52,7 @@ kernel void vector_loss(const int count, const int global_count,
 			const float e = exp(-fabs(x));
 
 			sum += max(x, 0.f) - x * z + log1p(e);
-			right &= (x > 0) == (z > .5f);
+			right += (x > 0) == (z > .5f);
 			gradient = (x > 0 ? 1 : e) / (1 + e) - z;
 		} else {
 			sum += (x - z) * (x - z);

@@ -1,8 +1,8 @@
 /*
- * scores[slot] = { s, e, c, count }, of outcomes[n] = { loss, 1 if right }: the
- * losses' sum, in the order of n, is s + e, and c of them are right. e is the
- * sum of what s loses by rounding, to the bit (Knuth's two-sum), so that only
- * e's own rounding is lost. One item makes all of it.
+ * scores[slot] = { s, e, c, count }, of outcomes[n] = { loss, right answers }:
+ * the losses' sum, in the order of n, is s + e, and c answers are right. e is
+ * the sum of what s loses by rounding, to the bit (Knuth's two-sum), so that
+ * only e's own rounding is lost. One item makes all of it.
  */
 static inline void outcomes_add(int count, int slot,
 				global const float *outcomes,
