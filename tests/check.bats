@@ -568,3 +568,17 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	few null-1 --base-ref HEAD --head-env A=b
 	[[ "${stderr_lines[0]}" == "building the base, $commit, with "* ]]
 }
+
+@test "a large network is given less to do, and it is said" {
+	run -0 "$BENCH" check null-1 --model resnet50 --base "$BENCH" --dry-run
+	[[ "$output" == *"null-1 "*", batches of 2 a core: less than the model's"* ]]
+	[[ "$output" != *images* ]]
+	run -0 "$BENCH" check null-8 --model resnet34 --base "$BENCH" --dry-run
+	[[ "$output" == *"null-8 "*", batches of 2 a core, images of 64x64: less"* ]]
+	# What was asked for stays.
+	run -0 "$BENCH" check null-1 --model resnet50 --image-size 32 --batch 4 \
+		--base "$BENCH" --dry-run
+	[[ "$output" != *less* ]]
+	run -0 "$BENCH" check null-1 --dataset synthetic --base "$BENCH" --dry-run
+	[[ "$output" != *less* ]]
+}

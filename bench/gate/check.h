@@ -30,6 +30,9 @@ struct check_target {
 	int is_chosen;	  /* the next stage measures it */
 	long most_steps;  /* of an epoch */
 	long batch;	  /* of a core, at most */
+	/* What its processes do less of than the model's recipe says, so that
+	 * they end in seconds (plan_gate); 0: nothing. */
+	long less_batch, less_side, less_warmup;
 	long steps;	  /* of each process; not those of a command */
 	double process_s; /* what one process takes, about */
 	long steps_done;   /* by the first process; -1 before */

@@ -18,6 +18,7 @@
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
+#include "bench/system/text.h"
 
 #define BLOCKS 20
 #define CALIBRATION_BLOCKS FLOOR_LEAST_PAIRS
@@ -31,6 +32,12 @@ void check_target_options(struct options *options, const struct check *check,
 	*options = *check->options;
 	if (target->stored)
 		settings_repeat(options, target->stored->run);
+	if (target->less_batch)
+		options->batch = target->less_batch;
+	if (target->less_side)
+		options->image_size = target->less_side;
+	if (target->less_warmup)
+		options->warmup = target->less_warmup;
 	/* A backend is known where the name was understood. */
 	if (target->backend && !target_parse(&one, target->name, &err))
 		target_options_trim(options, &one);
@@ -309,6 +316,25 @@ static int plan_targets(struct check *check, struct error *err)
 	       plan_names(check, err) || plan_stored(check, err) ? -1 : 0;
 }
 
+/* A network that takes long is given less to do; one that was saved is not. */
+static int plan_less(struct check_target *planned, struct options *options,
+		     struct training *training, const struct target *target,
+		     struct error *err)
+{
+	const struct options before = *options;
+
+	if (planned->stored)
+		return 0;
+	plan_gate(options, training);
+	if (options->batch != before.batch)
+		planned->less_batch = options->batch;
+	if (options->image_size != before.image_size)
+		planned->less_side = options->image_size;
+	if (options->warmup != before.warmup)
+		planned->less_warmup = options->warmup;
+	return plan_run(training, target, options, err);
+}
+
 /* That the data are there, and how many iterations an epoch has. */
 static int plan_data(struct check *check, struct error *err)
 {
@@ -329,7 +355,8 @@ static int plan_data(struct check *check, struct error *err)
 
 		check_target_options(&options, check, planned);
 		failed = target_parse(&target, planned->name, err) ||
-			 plan_run(&training, &target, &options, err);
+			 plan_run(&training, &target, &options, err) ||
+			 plan_less(planned, &options, &training, &target, err);
 		training.dataset = &dataset;
 		if (!failed)
 			failed = plan_iterations(&training, &options, err) ||
@@ -470,6 +497,23 @@ static const char *plural(int count)
 	return count == 1 ? "" : "es";
 }
 
+static void print_target(const struct check_target *target, FILE *to)
+{
+	char less[96] = "";
+
+	if (target->steps <= 0)
+		return;
+	if (target->less_batch)
+		text_append(less, sizeof(less), ", batches of %ld a core",
+			    target->less_batch);
+	if (target->less_side)
+		text_append(less, sizeof(less), ", images of %ldx%ld",
+			    target->less_side, target->less_side);
+	fprintf(to, "  %-10s %ld iterations, about %.1f s a process%s%s\n",
+		target->name, target->steps, target->process_s, less,
+		less[0] ? ": less than the model's, to end in time" : "");
+}
+
 void check_print_plan(const struct check *check, FILE *to)
 {
 	const struct options *options = check->options;
@@ -489,11 +533,7 @@ void check_print_plan(const struct check *check, FILE *to)
 			"seed %lu\n", check->blocks, arms, plural(arms), once,
 			(unsigned long)check->seed);
 	for (int t = 0; t < check->target_count; t++)
-		if (check->targets[t].steps > 0)
-			fprintf(to, "  %-10s %ld iterations, about %.1f s a "
-				"process\n", check->targets[t].name,
-				check->targets[t].steps,
-				check->targets[t].process_s);
+		print_target(&check->targets[t], to);
 	for (int t = 0; t < check->target_count; t++)
 		print_stored_count(check, &check->targets[t], to);
 	if (options->verb == VERB_CALIBRATE ||

@@ -15,6 +15,13 @@
 #define INFER_COUNT 256
 #define TEST_BATCH 1000 /* of all cores, unless the model has its own */
 
+/* A process of a comparison: multiplications, iterations and warm-up, of which
+ * those of the posts' MNIST networks are less. */
+#define GATE_WORK 3e11
+#define GATE_STEPS 7
+#define GATE_WARMUP 2
+#define GATE_LEAST_SIDE 32
+
 /* --quick: multiplications of the iterations, and of the test. */
 #define QUICK_WORK 1.5e12
 #define QUICK_TEST_WORK .5e12
@@ -203,6 +210,14 @@ int plan_run(struct training *training, const struct target *target,
 	return slowdown_plan(&training->slowdown, target, options, err);
 }
 
+/* Multiplications of a training sample. */
+static double sample_work(const struct model *model)
+{
+	const struct model_work work = model_work(model);
+
+	return work.forward + work.backward_data + work.backward_weights;
+}
+
 /* The largest of size, size / 2, ... of which so many fit into the room; at
  * least least. */
 static long fit_size(long size, long count, double room, long least)
@@ -227,10 +242,9 @@ static void plan_quick_inference(struct options *options,
 
 void plan_quick(struct options *options, const struct training *training)
 {
-	const struct model_work work = model_work(&training->model);
-	const double room = QUICK_WORK / (work.forward + work.backward_data +
-					  work.backward_weights);
-	const double test_room = QUICK_TEST_WORK / work.forward;
+	const double room = QUICK_WORK / sample_work(&training->model);
+	const double test_room =
+		QUICK_TEST_WORK / model_work(&training->model).forward;
 	const int cores = training->cores;
 	/* Batch norm wants two samples. */
 	const long batch = fit_size(training->global_batch, QUICK_LEAST_STEPS,
@@ -259,6 +273,46 @@ void plan_quick(struct options *options, const struct training *training)
 	if (options->test_steps == OPTION_UNSET && test_room < QUICK_TEST)
 		options->test_steps =
 			(long)fmax(1, test_room / (double)test_batch);
+}
+
+/* Images of half the side, if the model takes those. */
+static int halve_images(struct model *model)
+{
+	struct model smaller = *model;
+	char ignored[256];
+
+	smaller.input.height /= 2;
+	smaller.input.width /= 2;
+	if (smaller.input.height < GATE_LEAST_SIDE ||
+	    model_check(&smaller, ignored, sizeof(ignored)))
+		return -1;
+	*model = smaller;
+	return 0;
+}
+
+void plan_gate(struct options *options, const struct training *training)
+{
+	struct model model = training->model;
+	const int is_given = options->batch != OPTION_UNSET ||
+			     options->global_batch != OPTION_UNSET;
+	const int cores = training->cores;
+	long batch = training->global_batch;
+
+	if (!is_given)
+		batch = fit_size(batch, GATE_STEPS,
+				 GATE_WORK / sample_work(&model), 2 * cores) /
+			cores * cores;
+	while (options->image_size == OPTION_UNSET &&
+	       (double)batch * GATE_STEPS * sample_work(&model) > GATE_WORK)
+		if (halve_images(&model))
+			break;
+	if (model.input.height < training->model.input.height)
+		options->image_size = model.input.height;
+	if (batch < training->global_batch)
+		options->batch = batch / cores;
+	if (!option_is_given(options, option_find("warmup")) &&
+	    (double)(batch * options->warmup) * sample_work(&model) > GATE_WORK)
+		options->warmup = GATE_WARMUP;
 }
 
 /* Images and labels are the model's. */
