@@ -105,3 +105,10 @@ has_bf16() {
 		"${DATA[@]}" --steps 2 --precision bf16
 	[[ "$output" == *"WRONG: cpu: the gradient of fc1.weight"* ]]
 }
+
+# 1e11 multiplications are minutes of plain loops.
+@test "a backend in double stands in for the reference where that is slow" {
+	run -0 "$BENCH" verify cpu --steps 1 --batch 2800 --test-batch 10 \
+		--dataset synthetic --synthetic-train 5600 -q
+	[[ "$output" == *"cpu: openblas in double stands in for the reference"* ]]
+}

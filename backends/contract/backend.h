@@ -349,6 +349,9 @@ const char *backend_lacks(const struct backend *backend, int comparable);
 const struct backend *backend_find(const char *name);
 /* The reference: plain loops in double. */
 const struct backend *backend_oracle(void);
+/* A faster one that computes in double, where it is asked for that precision,
+ * and has impose; NULL if there is none in this build. */
+const struct backend *backend_in_double(void);
 /* The same in float, which is no target: how far rounding alone leads. */
 const struct backend *backend_single(void);
 const char *backend_variable(const struct backend *backend);

@@ -55,6 +55,16 @@ const struct backend *backend_oracle(void)
 	return &reference_backend;
 }
 
+const struct backend *backend_in_double(void)
+{
+	for (size_t i = 0; i < COUNT(backends); i++)
+		if (!backends[i]->is_oracle && !backends[i]->unavailable &&
+		    backends[i]->impose &&
+		    backends[i]->precisions >> PRECISION_FP64 & 1)
+			return backends[i];
+	return NULL;
+}
+
 const struct backend *backend_single(void)
 {
 	return &single_backend;

@@ -14,6 +14,7 @@
 #include "bench/verify/verify_random.h"
 
 #define MOST_BACKENDS 8
+#define MOST_WORK 1e11 /* multiplications of plain loops */
 /* Far above rounding of a gradient: the first steps then go by the gradient,
  * not by its sign, which entries near 0 have by chance. */
 #define ADAM_EPS .1
@@ -168,12 +169,29 @@ static int compare_all(const struct verify_task *task,
 		       -1 : 0;
 }
 
+/* Plain loops, unless they would take minutes: then a backend that is itself
+ * compared with them, in double. */
+static const struct backend *choose_right(const struct verify_task *task)
+{
+	const struct backend *faster = backend_in_double();
+	const struct model_work work = model_work(task->model);
+	const double samples = (double)task->steps * task->batch +
+			       task->measured_batch;
+
+	return faster && faster != task->backend &&
+			       samples * (work.forward + work.backward_data +
+					  work.backward_weights) > MOST_WORK ?
+		       faster : backend_oracle();
+}
+
 /* One that cannot be compared is no reason to leave out the others. */
 static void compare(struct verification *v, struct verify_result *result)
 {
 	const struct target *target = &result->target;
 
 	v->task.backend = target->backend;
+	v->task.right = choose_right(&v->task);
+	result->right = v->task.right;
 	v->task.device = target->device[0] ? target->device : NULL;
 	v->task.algorithm = backend_algorithm(target->backend,
 					      v->options->algorithm);
@@ -389,6 +407,13 @@ static void print_heading_of_all(const struct verification *v)
 	if (task->update_bound != task->bound)
 		fprintf(v->out, "; of parameters: %.0e", task->update_bound);
 	fputs(".\n", v->out);
+	for (int b = 0; b < v->count; b++)
+		if (is_compared(&v->results[b]) &&
+		    !v->results[b].right->is_oracle)
+			fprintf(v->out, "%s: %s in double stands in for the "
+				"reference, which would take minutes.\n",
+				v->results[b].target.name,
+				v->results[b].right->name);
 }
 
 static void report_backend(struct verification *v,

@@ -231,8 +231,9 @@ static int start(struct pair *pair, struct error *err)
 	if (allocate_all(pair))
 		return error_memory(err, "the batch to compare on");
 	random_permutation(seed, task->dataset->train.count, pair->order);
-	if (side_open(&pair->tried, task, task->backend, err) ||
-	    side_open(&pair->right, task, backend_oracle(), err))
+	if (side_open(&pair->tried, task, task->backend, task->precision,
+		      err) ||
+	    side_open(&pair->right, task, task->right, PRECISION_FP64, err))
 		return -1;
 	return replica_initialise(NULL, pair->tried.program, seed, err);
 }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 int side_open(struct side *side, const struct verify_task *task,
-	      const struct backend *backend, struct error *err)
+	      const struct backend *backend, enum precision precision,
+	      struct error *err)
 {
 	const int is_tried = backend == task->backend;
 	const struct device_request request = {
@@ -18,7 +19,7 @@ int side_open(struct side *side, const struct verify_task *task,
 		.seed = (unsigned long long)task->options->seed,
 		.dropout = task->options->dropout,
 		.algorithm = is_tried ? task->algorithm : ALGORITHM_DENSE,
-		.precision = is_tried ? task->precision : PRECISION_FP32,
+		.precision = precision,
 	};
 	const size_t count = model_parameter_count(task->model);
 

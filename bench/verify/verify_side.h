@@ -16,7 +16,8 @@ struct side {
 /* Opens a device, unless it has one, and compiles the task's model. On failure
  * to be closed as well. */
 int side_open(struct side *side, const struct verify_task *task,
-	      const struct backend *backend, struct error *err);
+	      const struct backend *backend, enum precision precision,
+	      struct error *err);
 void side_close_program(struct side *side); /* the device stays */
 void side_close(struct side *side);
 

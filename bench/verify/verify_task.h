@@ -19,6 +19,7 @@ struct verify_task {
 	const struct model *model;
 	const struct dataset *dataset;
 	const struct backend *backend;
+	const struct backend *right; /* in double; it is right by definition */
 	const char *device; /* of the backend; NULL: any */
 	enum algorithm algorithm; /* of the backend */
 	enum precision precision; /* likewise */
@@ -50,6 +51,7 @@ enum verify_pass { VERIFY_LOCKSTEP, VERIFY_MEASURED, VERIFY_PASSES };
 /* What was found of one backend. */
 struct verify_result {
 	struct target target; /* a backend, and which of its devices */
+	const struct backend *right; /* that it was compared with */
 	struct error why;     /* it was not compared; no message: it was */
 	struct verify_errors errors[VERIFY_PASSES];
 	double test_loss;     /* of an evaluation, relative */

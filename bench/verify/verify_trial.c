@@ -96,11 +96,12 @@ static int prepare(struct trial *trial, struct trial_bench *bench,
 	trial->single = &bench->single;
 	if (allocate_all(trial))
 		return error_memory(err, "a random network's batch");
-	return side_open(trial->tried, task, task->backend, err) ||
-			       side_open(trial->right, task,
-					 backend_oracle(), err) ||
+	return side_open(trial->tried, task, task->backend, task->precision,
+			 err) ||
+			       side_open(trial->right, task, backend_oracle(),
+					 PRECISION_FP64, err) ||
 			       side_open(trial->single, task, backend_single(),
-					 err) ?
+					 PRECISION_FP32, err) ?
 		       -1 : 0;
 }
 
