@@ -582,3 +582,13 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	run -0 "$BENCH" check null-1 --dataset synthetic --base "$BENCH" --dry-run
 	[[ "$output" != *less* ]]
 }
+
+@test "forward passes are compared as training is" {
+	few cpu-1 --base "$BENCH" --infer
+	[ "$status" -eq 3 ]
+	[ "$(column few/runs.csv updates | tr ' ' '\n' | sort -u)" = 0 ]
+	[[ "$(column few/verdicts.csv metric)" == iter_p50_s* ]]
+	[ "$(column few/runs.csv passes | tr ' ' '\n' | sort -un | tail -n 1)" = 3 ]
+	# What was saved has trained.
+	run -2 "$BENCH" check cpu-1 --infer --baseline nowhere
+}

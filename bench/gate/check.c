@@ -42,12 +42,16 @@ static void set_options(struct options *options, const struct check *check,
 			const struct check_target *target,
 			const struct place *place)
 {
+	long steps;
+
 	check_target_options(options, check, target);
 	options->epochs = 1;
 	options->test = 0;
-	options->steps = place->stage == CHECK_PILOT &&
-			 options->steps == OPTION_UNSET ?
-				 PILOT_STEPS : target->steps;
+	steps = place->stage == CHECK_PILOT && options->steps == OPTION_UNSET ?
+			PILOT_STEPS : target->steps;
+	options->steps = options->infer ? OPTION_UNSET : steps;
+	if (options->infer)
+		options->count = steps;
 	if (place->arm != ARM_HEAD)
 		options->inject = NULL;
 }
@@ -307,7 +311,7 @@ static void plan_steps(struct check *check, struct check_target *target,
 		       const struct work *work, double process_s)
 {
 	const struct run *run = &work->run;
-	const double step_s = run->iterations_s / (double)run->updates;
+	const double step_s = run->iterations_s / (double)work->steps;
 
 	target->process_s = process_s;
 	if (!work->steps || !isfinite(step_s) || step_s <= 0)
@@ -319,7 +323,7 @@ static void plan_steps(struct check *check, struct check_target *target,
 	}
 	target->steps = target->steps > target->most_steps ?
 				target->most_steps : target->steps;
-	target->process_s += step_s * (double)(target->steps - run->updates);
+	target->process_s += step_s * (double)(target->steps - work->steps);
 }
 
 int check_pilot(struct check *check, struct error *err)

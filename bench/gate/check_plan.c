@@ -21,6 +21,7 @@
 #include "bench/system/text.h"
 
 #define BLOCKS 20
+#define MOST_PASSES 100000
 #define CALIBRATION_BLOCKS FLOOR_LEAST_PAIRS
 
 void check_target_options(struct options *options, const struct check *check,
@@ -57,6 +58,7 @@ static int refuse_beside_baseline(const struct options *options,
 		{ "--base-env", options->base_env[0] != NULL },
 		{ "--head-cmd", options->head_cmd != NULL },
 		{ "--control on", options->control },
+		{ "--infer", options->infer },
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -363,7 +365,9 @@ static int plan_data(struct check *check, struct error *err)
 				 plan_check_memory(
 					 &training, &target,
 					 machine_memory_available(""), err);
-		planned->most_steps = training.iterations;
+		/* Forward passes have no epoch that would end them. */
+		planned->most_steps = training.infers ? MOST_PASSES :
+							training.iterations;
 		planned->batch = (training.global_batch + target.cores - 1) /
 				 target.cores;
 	}

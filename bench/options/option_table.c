@@ -126,7 +126,7 @@ const struct option_row option_rows[] = {
 	  "run the test set after each epoch (on)", NO_RANGE },
 	{ "count", 0, MEASURING, OPTION_INT, AT(count), MEASURE | INFER, "N",
 	  "forward passes that are timed (256)", RANGE(1, 1e9) },
-	{ "infer", 0, MEASURING, OPTION_FLAG, AT(infer), MEASURE, NULL,
+	{ "infer", 0, MEASURING, OPTION_FLAG, AT(infer), MEASURE | PAIRS, NULL,
 	  "time forward passes instead of training, as bench infer does",
 	  NO_RANGE },
 	{ "target-accuracy", 0, TRAINING, OPTION_REAL, AT(target_accuracy),

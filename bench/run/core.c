@@ -163,6 +163,8 @@ int core_infer(struct core *core, const struct batch *batch, struct error *err)
 	report->score = (struct score){ 0 };
 	failed = program_evaluate(core->program, batch, &report->score, err);
 	core_end_phase(core, REPLICA_COMPUTE);
+	if (!failed)
+		add_work(core);
 	report->ended_at = core->phase_began_s;
 	report->counts = count_since(core, &before);
 	core->unreported = 1;
