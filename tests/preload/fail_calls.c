@@ -124,7 +124,8 @@ static int is_helper(const char *path)
 {
 	static const char *const names[] = {
 		"libc.so", "ld-linux", "libz.so", "libcsv.so", "libmd.so",
-		"libgcc_s.so", "libasan.so", "libubsan.so", "fail_calls.so",
+		"libjansson.so", "libgcc_s.so", "libasan.so", "libubsan.so",
+		"fail_calls.so",
 	};
 	const char *name = strrchr(path, '/');
 

@@ -1,0 +1,420 @@
+#include "bench/run/weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/run/safetensors.h"
+#include "bench/system/file.h"
+
+#define MOST_ITEMS (5 * MODEL_MAX_LAYERS) /* of a row of batch norm */
+#define PIECE 32768			  /* bytes that are read at once */
+#define TRACKED "num_batches_tracked"
+
+enum place { PLACE_PARAMETERS, PLACE_BUFFERS, PLACE_TRACKED };
+
+/* One tensor of the state_dict. */
+struct item {
+	char name[sizeof(((struct tensor *)NULL)->name) + sizeof(TRACKED)];
+	struct safetensor form; /* as we write it; its name is this one */
+	enum place place;
+	size_t offset; /* of its first value; of a counter, the row */
+};
+
+/* All of a model, in the order of the state_dict. */
+struct state {
+	const struct model *model;
+	struct item *items;
+	int count;
+};
+
+static int ends_with(const char *text, const char *end)
+{
+	const size_t length = strlen(text), own = strlen(end);
+
+	return length >= own && !strcmp(text + length - own, end);
+}
+
+static void set_shape(struct item *item, const struct layer *layer)
+{
+	struct safetensor *form = &item->form;
+	const size_t window = (size_t)layer->window;
+	const size_t outputs = (size_t)layer->outputs;
+
+	form->shape[0] = form->count;
+	form->sides = 1;
+	if (!ends_with(item->name, ".weight") ||
+	    (layer->kind != LAYER_CONV && layer->kind != LAYER_LINEAR))
+		return;
+	form->shape[0] = outputs;
+	form->shape[1] = form->count / outputs;
+	form->sides = 2;
+	if (layer->kind == LAYER_LINEAR)
+		return;
+	form->shape[1] /= window * window;
+	form->shape[2] = form->shape[3] = window;
+	form->sides = 4;
+}
+
+static void add_tensor(struct state *state, const struct tensor *tensor,
+		       enum place place)
+{
+	struct item *item = &state->items[state->count++];
+
+	snprintf(item->name, sizeof(item->name), "%s", tensor->name);
+	item->place = place;
+	item->offset = tensor->offset;
+	item->form = (struct safetensor){ .name = item->name,
+					  .type = SAFETENSORS_F32,
+					  .count = tensor->count };
+	set_shape(item, &state->model->layers[tensor->layer]);
+}
+
+static void add_counter(struct state *state, int row)
+{
+	struct item *item = &state->items[state->count++];
+
+	snprintf(item->name, sizeof(item->name), "%s." TRACKED,
+		 state->model->layers[row].name);
+	item->place = PLACE_TRACKED;
+	item->offset = (size_t)row;
+	item->form = (struct safetensor){ .name = item->name,
+					  .type = SAFETENSORS_I64,
+					  .count = 1 };
+}
+
+/* To be released, also after a failure. */
+static int state_make(struct state *state, const struct model *model,
+		      struct error *err)
+{
+	struct tensor tensors[MODEL_MAX_TENSORS], buffers[MODEL_MAX_TENSORS];
+	const int tensor_count = model_tensors(model, tensors);
+	const int buffer_count = model_buffers(model, buffers);
+	int t = 0, b = 0;
+
+	*state = (struct state){ .model = model };
+	state->items = calloc(MOST_ITEMS, sizeof(*state->items));
+	if (!state->items)
+		return error_memory(err, "the names of the weights");
+	for (int row = 0; row < model->layer_count; row++) {
+		while (t < tensor_count && tensors[t].layer == row)
+			add_tensor(state, &tensors[t++], PLACE_PARAMETERS);
+		while (b < buffer_count && buffers[b].layer == row)
+			add_tensor(state, &buffers[b++], PLACE_BUFFERS);
+		if (model->layers[row].kind == LAYER_BATCHNORM)
+			add_counter(state, row);
+	}
+	return 0;
+}
+
+static void state_release(struct state *state)
+{
+	free(state->items);
+}
+
+/* The item of that name, or NULL. */
+static const struct item *state_find(const struct state *state,
+				     const char *name)
+{
+	for (int i = 0; i < state->count; i++)
+		if (!strcmp(state->items[i].name, name))
+			return &state->items[i];
+	return NULL;
+}
+
+static int has_shape(const struct safetensor *tensor,
+		     const struct safetensor *form)
+{
+	return tensor->sides == form->sides &&
+	       !memcmp(tensor->shape, form->shape,
+		       (size_t)form->sides * sizeof(*form->shape));
+}
+
+/* found: NULL if it is not there. */
+static int check_item(const struct safetensors *file,
+		      const struct state *state, const struct item *item,
+		      const struct safetensor *found, struct error *err)
+{
+	const char *model = state->model->name;
+	char wanted[200], has[200];
+
+	safetensor_print_shape(&item->form, wanted, sizeof(wanted));
+	if (!found)
+		return item->place == PLACE_TRACKED ? 0 :
+		       error_set(err, ERROR_INPUT, "%s: has no '%s', which is "
+				 "%s in model '%s'; choose the --model that "
+				 "it is of", file->path, item->name, wanted,
+				 model);
+	safetensor_print_shape(found, has, sizeof(has));
+	if (!has_shape(found, &item->form))
+		return error_set(err, ERROR_INPUT, "%s: has '%s' as %s, which "
+				 "is %s in model '%s'; choose the --model and "
+				 "--image-size that it is of", file->path,
+				 item->name, has, wanted, model);
+	if ((item->place == PLACE_TRACKED) == (found->type == SAFETENSORS_I64))
+		return 0;
+	return error_set(err, ERROR_INPUT, "%s: has '%s', %s, as %s; %s "
+			 "expected", file->path, item->name, has,
+			 safetensors_type_name(found->type),
+			 item->place == PLACE_TRACKED ?
+				 "I64" : "F32, F16, BF16 or F64");
+}
+
+/* Each tensor of one is in the other, and is alike. */
+static int check_fit(const struct safetensors *file, const struct state *state,
+		     struct error *err)
+{
+	char shape[200];
+
+	for (int i = 0; i < state->count; i++) {
+		const struct item *item = &state->items[i];
+
+		if (check_item(file, state, item,
+			       safetensors_find(file, item->name), err))
+			return -1;
+	}
+	for (size_t i = 0; i < file->count; i++) {
+		const struct safetensor *tensor = &file->tensors[i];
+
+		if (state_find(state, tensor->name))
+			continue;
+		safetensor_print_shape(tensor, shape, sizeof(shape));
+		return error_set(err, ERROR_INPUT, "%s: has '%.80s', %s, which "
+				 "model '%s' has not; choose the --model that "
+				 "it is of", file->path, tensor->name, shape,
+				 state->model->name);
+	}
+	return 0;
+}
+
+static uint64_t little_endian(const uint8_t *bytes, size_t size)
+{
+	uint64_t value = 0;
+
+	while (size--)
+		value = value << 8 | bytes[size];
+	return value;
+}
+
+static float float_of_bits(uint32_t bits)
+{
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* IEEE 754's half: 1 bit of sign, 5 of exponent, 10 of fraction. */
+static float float_of_half(uint32_t bits)
+{
+	const uint32_t sign = (bits & 0x8000) << 16, rest = bits & 0x7fff;
+	const float small = (float)rest * 0x1p-24f;
+
+	if (rest < 0x400) /* subnormal, or zero */
+		return sign ? -small : small;
+	if (rest >= 0x7c00) /* infinite, or not a number */
+		return float_of_bits(sign | 0x7f800000 |
+				     (rest & 0x3ff) << 13);
+	return float_of_bits(sign | ((rest << 13) + ((127 - 15) << 23)));
+}
+
+/* What is beyond a float becomes infinite. */
+static float float_of_double(uint64_t bits)
+{
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	if (isfinite(value) && fabs(value) >= 0x1.ffffffp127)
+		return value < 0 ? -INFINITY : INFINITY;
+	return (float)value;
+}
+
+static float to_float(enum safetensors_type type, const uint8_t *bytes)
+{
+	switch (type) {
+	case SAFETENSORS_F16:
+		return float_of_half((uint32_t)little_endian(bytes, 2));
+	case SAFETENSORS_BF16:
+		return float_of_bits((uint32_t)little_endian(bytes, 2) << 16);
+	case SAFETENSORS_F64:
+		return float_of_double(little_endian(bytes, 8));
+	default:
+		return float_of_bits((uint32_t)little_endian(bytes, 4));
+	}
+}
+
+/* The next tensor of the data. */
+static int read_tensor(struct safetensors *file,
+		       const struct safetensor *tensor, const struct item *item,
+		       struct weights *weights, struct error *err)
+{
+	const size_t size = safetensors_type_size(tensor->type);
+	float *to = (item->place == PLACE_BUFFERS ? weights->buffers :
+						    weights->parameters);
+	uint8_t bytes[PIECE];
+
+	for (size_t done = 0, some; done < tensor->count; done += some) {
+		const size_t left = tensor->count - done;
+
+		some = left < PIECE / size ? left : PIECE / size;
+		if (safetensors_read(file, bytes, some * size, err))
+			return -1;
+		if (item->place == PLACE_TRACKED)
+			weights->tracked[item->offset] =
+				little_endian(bytes, 8);
+		else
+			for (size_t i = 0; i < some; i++)
+				to[item->offset + done + i] =
+					to_float(tensor->type,
+						 bytes + i * size);
+	}
+	return 0;
+}
+
+/* Of a file that fits. */
+static int read_all(struct safetensors *file, const struct state *state,
+		    struct weights *weights, struct error *err)
+{
+	const size_t parameters = model_parameter_count(state->model);
+	const size_t buffers = model_buffer_count(state->model);
+
+	weights->parameters = calloc(parameters + buffers + 1,
+				     sizeof(*weights->parameters));
+	if (!weights->parameters)
+		return error_memory(err, file->path);
+	weights->buffers = weights->parameters + parameters;
+	for (size_t i = 0; i < file->count; i++) {
+		const struct safetensor *tensor = &file->tensors[i];
+
+		if (read_tensor(file, tensor, state_find(state, tensor->name),
+				weights, err)) {
+			weights_release(weights);
+			return -1;
+		}
+	}
+	safetensors_sha256(file, weights->sha256);
+	return 0;
+}
+
+/* weights: NULL, the header is enough. */
+static int read_file(const char *path, const struct model *model,
+		     struct weights *weights, struct error *err)
+{
+	struct safetensors file;
+	struct state state;
+	int failed;
+
+	if (safetensors_open(path, &file, err))
+		return -1;
+	failed = state_make(&state, model, err) ||
+		 check_fit(&file, &state, err) ||
+		 (weights && read_all(&file, &state, weights, err));
+	state_release(&state);
+	safetensors_close(&file);
+	return failed ? -1 : 0;
+}
+
+int weights_check(const char *path, const struct model *model,
+		  struct error *err)
+{
+	return read_file(path, model, NULL, err);
+}
+
+int weights_read(const char *path, const struct model *model,
+		 struct weights *weights, struct error *err)
+{
+	*weights = (struct weights){ 0 };
+	return read_file(path, model, weights, err);
+}
+
+void weights_release(struct weights *weights)
+{
+	free(weights->parameters);
+	*weights = (struct weights){ 0 };
+}
+
+struct output {
+	const struct state *state;
+	const struct weights *weights;
+};
+
+/* Counters come first: a value of 8 bytes is at a multiple of them then, which
+ * PyTorch asks for. */
+static void place_data(struct state *state)
+{
+	size_t at = 0;
+
+	for (int counters = 1; counters >= 0; counters--)
+		for (int i = 0; i < state->count; i++) {
+			struct safetensor *form = &state->items[i].form;
+
+			if ((form->type == SAFETENSORS_I64) != counters)
+				continue;
+			form->begin = at;
+			at += form->count * safetensors_type_size(form->type);
+			form->end = at;
+		}
+}
+
+static void put_little_endian(FILE *out, uint64_t value, int size)
+{
+	for (int i = 0; i < size; i++)
+		putc_unlocked((int)(value >> 8 * i & 255), out);
+}
+
+static void put_values(FILE *out, const struct item *item,
+		       const struct weights *weights)
+{
+	const float *values = (item->place == PLACE_BUFFERS ?
+			       weights->buffers : weights->parameters) +
+			      item->offset;
+
+	for (size_t i = 0; i < item->form.count; i++) {
+		uint32_t bits;
+
+		memcpy(&bits, &values[i], sizeof(bits));
+		put_little_endian(out, bits, 4);
+	}
+}
+
+/* As memory_printer: place_data()'s order. */
+static int print_file(FILE *out, const void *context, struct error *err)
+{
+	const struct output *output = context;
+	const struct state *state = output->state;
+	struct safetensor *forms = malloc((size_t)MOST_ITEMS * sizeof(*forms));
+	int failed;
+
+	if (!forms)
+		return error_memory(err, "the header of the weights");
+	for (int i = 0; i < state->count; i++)
+		forms[i] = state->items[i].form;
+	failed = safetensors_write_header(out, forms, (size_t)state->count,
+					  err);
+	free(forms);
+	if (failed)
+		return -1;
+	for (int i = 0; i < state->count; i++)
+		if (state->items[i].place == PLACE_TRACKED)
+			put_little_endian(out, output->weights->tracked[
+						state->items[i].offset], 8);
+	for (int i = 0; i < state->count; i++)
+		if (state->items[i].place != PLACE_TRACKED)
+			put_values(out, &state->items[i], output->weights);
+	return 0;
+}
+
+int weights_write(const char *path, const struct model *model,
+		  const struct weights *weights, struct error *err)
+{
+	struct state state;
+	const struct output output = { &state, weights };
+	int failed = state_make(&state, model, err);
+
+	if (!failed) {
+		place_data(&state);
+		failed = file_replace_with(path, print_file, &output, err);
+	}
+	state_release(&state);
+	return failed ? -1 : 0;
+}

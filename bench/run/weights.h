@@ -1,0 +1,46 @@
+/*
+ * What a network has learned, in a file that PyTorch reads and writes:
+ * parameters and running statistics under the names of its state_dict(), in
+ * safetensors (bench/run/safetensors.h).
+ *
+ * A linear layer's weight is [outputs, inputs], a convolution's [outputs,
+ * inputs, rows, columns]; all others have a value a channel or unit. Batch norm
+ * also counts its batches, in one I64, num_batches_tracked.
+ */
+#ifndef BENCH_RUN_WEIGHTS_H
+#define BENCH_RUN_WEIGHTS_H
+
+#include <stdint.h>
+
+#include "backends/contract/error.h"
+#include "bench/system/hash.h"
+#include "models/model.h"
+
+struct weights {
+	float *parameters, *buffers; /* flat, as models/model.h has them */
+	uint64_t tracked[MODEL_MAX_LAYERS]; /* by row: batches of batch norm */
+	char sha256[HASH_SHA256_SIZE];	    /* of the file */
+};
+
+/*
+ * Whether the file's header fits the model. ERROR_INPUT names the file, the
+ * first tensor that does not fit, and both shapes.
+ */
+int weights_check(const char *path, const struct model *model,
+		  struct error *err);
+
+/*
+ * The same, and reads them; the caller releases them. F16, BF16 and F64 become
+ * F32. Counters may be missing, and are 0 then.
+ */
+int weights_read(const char *path, const struct model *model,
+		 struct weights *weights, struct error *err);
+
+/* Of weights that weights_read made, which own their vectors. */
+void weights_release(struct weights *weights); /* all zero is fine */
+
+/* Replaces the file, as file_replace() does; sha256 is not asked. */
+int weights_write(const char *path, const struct model *model,
+		  const struct weights *weights, struct error *err);
+
+#endif
