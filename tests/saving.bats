@@ -382,7 +382,8 @@ unlocked() {
 
 @test "a file that cannot be written is told before anything is measured" {
 	local option
-	for option in save-parameters run-file dump-masks trace profile; do
+	for option in save-parameters save-weights run-file dump-masks trace \
+		profile; do
 		run -7 --separate-stderr "$BENCH" measure cpu-1 "${SHORT[@]}" \
 			"--$option" missing/file
 		[ "$stderr" = "bench: cannot write missing/file: No such file or directory" ]

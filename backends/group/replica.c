@@ -183,23 +183,56 @@ static int store(struct group *group, struct program *program,
 		       program_store(program, which, values, err);
 }
 
+/* The optimizer's state, and the gradient. */
+static int clear_others(struct group *group, struct program *program,
+			struct error *err)
+{
+	float *zeros = calloc(program->parameters, sizeof(*zeros));
+	int failed = 0;
+
+	if (!zeros)
+		return error_memory(err, "the optimizer's state");
+	for (int v = VECTOR_GRADIENT; !failed && v < program->vectors; v++)
+		failed = store(group, program, (enum vector)v, zeros, err);
+	free(zeros);
+	return failed;
+}
+
+/* buffers: of no program without any. */
+static int store_both(struct group *group, struct program *program,
+		      const float *parameters, const float *buffers,
+		      struct error *err)
+{
+	return store(group, program, VECTOR_PARAMETERS, parameters, err) ||
+	       (program->buffers &&
+		program_store(program, VECTOR_BUFFERS, buffers, err)) ? -1 : 0;
+}
+
+int replica_begin(struct group *group, struct program *program,
+		  const float *parameters, const float *buffers,
+		  struct error *err)
+{
+	return clear_others(group, program, err) ||
+	       store_both(group, program, parameters, buffers, err) ? -1 : 0;
+}
+
 int replica_initialise(struct group *group, struct program *program,
 		       unsigned long long seed, struct error *err)
 {
-	const size_t count = program->parameters > program->buffers ?
-				     program->parameters : program->buffers;
-	float *values = calloc(count, sizeof(*values));
-	int failed = 0;
+	float *parameters, *buffers;
+	int failed;
 
-	if (!values)
+	if (clear_others(group, program, err))
+		return -1;
+	/* Only now: they may be large, and so were the zeros. */
+	parameters = malloc((program->parameters + program->buffers) *
+			    sizeof(*parameters));
+	if (!parameters)
 		return error_memory(err, "the parameters");
-	for (int v = VECTOR_GRADIENT; !failed && v < program->vectors; v++)
-		failed = store(group, program, (enum vector)v, values, err);
-	model_init(program->model, seed, values);
-	failed = failed ||
-		 store(group, program, VECTOR_PARAMETERS, values, err);
-	model_init_buffers(program->model, values);
-	failed = failed || program_store(program, VECTOR_BUFFERS, values, err);
-	free(values);
-	return failed ? -1 : 0;
+	buffers = parameters + program->parameters;
+	model_init(program->model, seed, parameters);
+	model_init_buffers(program->model, buffers);
+	failed = store_both(group, program, parameters, buffers, err);
+	free(parameters);
+	return failed;
 }

@@ -90,9 +90,14 @@ int replica_train(struct group *group, struct program *program,
 int replica_store(struct group *group, struct program *program,
 		  enum vector which, const float *values, struct error *err);
 
-/* What a training begins with: seeded parameters, a fresh optimizer, running
- * statistics of nothing yet. Every rank calls it; group: NULL, of a program
- * that is alone. */
+/* What a training begins with: these parameters and buffers, which without any
+ * may be NULL, and a fresh optimizer. Every rank calls it with the same; group:
+ * NULL, of a program that is alone. */
+int replica_begin(struct group *group, struct program *program,
+		  const float *parameters, const float *buffers,
+		  struct error *err);
+
+/* The same with seeded parameters, and running statistics of nothing yet. */
 int replica_initialise(struct group *group, struct program *program,
 		       unsigned long long seed, struct error *err);
 

@@ -205,6 +205,29 @@ out:
 	return failed;
 }
 
+/* The same, beginning with --weights, which all cores then have in memory. */
+static int measure_weights(const struct target *target,
+			   struct training *training,
+			   struct training_outcome *outcome,
+			   const struct options *options, FILE *out, FILE *log,
+			   struct error *err)
+{
+	struct weights weights = { 0 };
+	int failed = -1;
+
+	if (options->weights) {
+		if (weights_read(options->weights, &training->model, &weights,
+				 err))
+			return -1;
+		training->weights = &weights;
+		COPY(outcome->run.weights, weights.sha256);
+	}
+	failed = measure(target, training, outcome, options, out, log, err);
+	training->weights = NULL;
+	weights_release(&weights);
+	return failed;
+}
+
 void note_disturbed(const struct run *run, FILE *log)
 {
 	char why[96];
@@ -219,7 +242,8 @@ static int check_files(const struct options *options, struct error *err)
 {
 	const char *const paths[] = {
 		options->trace, options->profile, options->run_file,
-		options->save_parameters, options->dump_masks,
+		options->save_parameters, options->save_weights,
+		options->dump_masks,
 	};
 
 	if (options->profile && !strcmp(options->profile, "-"))
@@ -264,8 +288,8 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	describe_request(run, &target, &training, options);
 	failed = backend_check_algorithm(target.backend, options->algorithm,
 					 err) ||
-		 measure(&target, &training, &outcome, options, out, log, err) ?
-			 -1 : 0;
+		 measure_weights(&target, &training, &outcome, options, out,
+				 log, err) ? -1 : 0;
 	run->exit_code = 0;
 	COPY(run->status, "ok");
 	if (failed)

@@ -136,6 +136,9 @@ const struct option_row option_rows[] = {
 	{ "seed", 0, TRAINING, OPTION_INT, AT(seed), COMPUTES, "N",
 	  "seed of parameters, sample order and dropout (1)",
 	  RANGE(0, SEED_MOST) },
+	{ "weights", 0, TRAINING, OPTION_TEXT, AT(weights), TIMED | INFER,
+	  "FILE", "begin with the parameters and running statistics of FILE "
+	  "(safetensors), instead of with seeded ones", NO_RANGE },
 	{ "lr", 0, TRAINING, OPTION_REAL, AT(lr), TRAINS, "RATE",
 	  "the learning rate of the first epoch (the model's)",
 	  RANGE(0, 1e38) },
@@ -280,9 +283,12 @@ const struct option_row option_rows[] = {
 	{ "dump-masks", 0, INSIDE, OPTION_TEXT, AT(dump_masks), MEASURE,
 	  "FILE", "raw dropout decisions of every step, 1 byte each",
 	  NO_RANGE },
+	{ "save-weights", 0, OUTPUT, OPTION_TEXT, AT(save_weights), MEASURE,
+	  "FILE", "final parameters and running statistics, as PyTorch's "
+	  "state_dict (safetensors)", NO_RANGE },
 	{ "save-parameters", 0, INSIDE, OPTION_TEXT, AT(save_parameters),
-	  MEASURE, "FILE", "final parameters, raw float32 in state_dict order",
-	  NO_RANGE },
+	  MEASURE, "FILE", "final parameters alone, raw float32 in state_dict "
+	  "order; deprecated", NO_RANGE },
 	{ "run-file", 0, OUTPUT, OPTION_TEXT, AT(run_file), MEASURE, "FILE",
 	  "write the run's row of runs.csv to FILE", NO_RANGE },
 	{ "run-id", 0, OUTPUT, OPTION_TEXT, AT(run_id), MEASURE, "TEXT",

@@ -63,7 +63,7 @@ struct options {
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;
 	const char *run_file, *run_id, *campaign_id;
-	const char *dump_masks, *save_parameters;
+	const char *dump_masks, *save_parameters, *save_weights, *weights;
 	const char *straggler, *inject, *trace, *profile;
 	const char *base, *head, *base_cmd, *head_cmd, *base_ref;
 	const char *base_env[OPTION_MOST_TIMES + 1]; /* up to a NULL */

@@ -21,6 +21,7 @@ const struct run_setting run_settings[] = {
 	{ "test-steps", "test_steps", SETTING_LATER, NULL },
 	{ "count", "passes", SETTING_LATER, NULL },
 	{ "seed", "seed", 0, NULL },
+	{ "weights", "weights", SETTING_LATER | SETTING_OPEN, NULL },
 	{ "lr", "lr", 0, NULL },
 	{ "dropout", "dropout", 0, NULL },
 	{ "algorithm", "algorithm", SETTING_LATER, NULL },

@@ -155,7 +155,9 @@
 	INT(test_steps, "most steps of a test; empty: all") \
 	INT(image_size, "side of the images as the model takes them") \
 	INT(offloads, "1: devices compute; 0: the threads that call them; " \
-	    "empty: not known")
+	    "empty: not known") \
+	TEXT(weights, 68, "SHA-256 of the file of --weights, with which it " \
+	     "began; empty: with seeded parameters")
 
 struct run {
 	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

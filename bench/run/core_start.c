@@ -315,15 +315,26 @@ static int hold_data(struct core *core, struct error *err)
 	return 0;
 }
 
+/* Before warm-up, and again behind it. */
+static int initialise(struct core *core, struct error *err)
+{
+	const struct training *training = core->training;
+	const struct weights *weights = training->weights;
+
+	return weights ? replica_begin(core->group, core->program,
+				       weights->parameters, weights->buffers,
+				       err) :
+			 replica_initialise(core->group, core->program,
+					    training->seed, err);
+}
+
 int core_start(struct core *core, struct error *err)
 {
 	struct device_info info;
 	struct loader_plan plan;
 
 	if (open_device(core, err) || compile(core, err) ||
-	    hold_data(core, err) ||
-	    replica_initialise(core->group, core->program,
-			       core->training->seed, err) ||
+	    hold_data(core, err) || initialise(core, err) ||
 	    open_masks(core, err) || describe_devices(core, &info, err))
 		return -1;
 	if (core->group->rank == 0) {
@@ -406,8 +417,7 @@ int core_warm_up(struct core *core, struct error *err)
 	    (!core->targets && !model_has_classes(model)))
 		return error_memory(err, "the warm-up batch");
 	generate(core, &batch);
-	if (warm_up_steps(core, &batch, err) ||
-	    replica_initialise(core->group, core->program, training->seed, err))
+	if (warm_up_steps(core, &batch, err) || initialise(core, err))
 		return -1;
 	core_end_warm_up(core);
 	return 0;

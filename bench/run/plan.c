@@ -138,6 +138,7 @@ static void plan_options(struct training *training,
 		training->target_accuracy_pct = options->target_accuracy;
 	training->dump_masks = options->dump_masks;
 	training->save_parameters = options->save_parameters;
+	training->save_weights = options->save_weights;
 	training->trace = options->trace;
 	training->profile = options->profile;
 }
@@ -205,7 +206,9 @@ int plan_run(struct training *training, const struct target *target,
 	plan_options(training, target, options);
 	if ((training->profile &&
 	     backend_check_profile(target->backend, err)) ||
-	    plan_sync(training, options, err))
+	    plan_sync(training, options, err) ||
+	    (options->weights &&
+	     weights_check(options->weights, &training->model, err)))
 		return -1;
 	return slowdown_plan(&training->slowdown, target, options, err);
 }

@@ -10,7 +10,8 @@
 #include "bench/run/training.h"
 
 /* Model, recipe and batch sizes; everything that needs no data. Of what only
- * some targets take, what this one does. */
+ * some targets take, what this one does. A file of weights is held against the
+ * model, and not read. */
 int plan_run(struct training *training, const struct target *target,
 	     const struct options *given, struct error *err);
 

@@ -253,6 +253,46 @@ static int save_parameters(struct core *core, struct error *err)
 	return failed;
 }
 
+/* Counts on from what the training began with. */
+static void count_batches(const struct core *core, struct weights *weights)
+{
+	const struct training *training = core->training;
+	const uint64_t made = (uint64_t)core->outcome->run.updates;
+
+	for (int row = 0; row < training->model.layer_count; row++)
+		weights->tracked[row] =
+			made + (training->weights ?
+					training->weights->tracked[row] : 0);
+}
+
+/* Those of core 0, which has running statistics of its own. */
+static int save_weights(struct core *core, struct error *err)
+{
+	const struct training *training = core->training;
+	struct weights weights = { 0 };
+	int failed = -1;
+
+	if (!training->save_weights || core->group->rank)
+		return 0;
+	weights.parameters = core_load(core, VECTOR_PARAMETERS,
+				       core->program->parameters, err);
+	if (!weights.parameters)
+		goto out;
+	if (core->program->buffers) {
+		weights.buffers = core_load(core, VECTOR_BUFFERS,
+					    core->program->buffers, err);
+		if (!weights.buffers)
+			goto out;
+	}
+	count_batches(core, &weights);
+	failed = weights_write(training->save_weights, &training->model,
+			       &weights, err);
+out:
+	free(weights.parameters);
+	free(weights.buffers);
+	return failed;
+}
+
 /* All epochs, and what they took. */
 static int run_loop(struct core *core, struct error *err)
 {
@@ -294,7 +334,7 @@ static int run_core(struct core *core, struct error *err)
 	if (start_and_warm_up(core, err) || run_loop(core, err) ||
 	    core_record_hashes(core, err))
 		return -1;
-	return save_parameters(core, err);
+	return save_parameters(core, err) || save_weights(core, err) ? -1 : 0;
 }
 
 static int write_profile(struct core *core, struct error *err)

@@ -11,6 +11,7 @@
 #include "bench/run/dataset.h"
 #include "bench/run/recorder.h"
 #include "bench/run/slowdown.h"
+#include "bench/run/weights.h"
 #include "bench/system/kernel.h"
 
 /* What is to be done: nothing in it changes while it is. */
@@ -32,13 +33,15 @@ struct training {
 	int drop_last;	  /* of both passes: what does not fill a step */
 	int warmup;	  /* steps */
 	unsigned long long seed;
+	const struct weights *weights; /* to begin with; NULL: seeded */
 	int dropout, reshuffle;
 	enum algorithm algorithm;
 	enum precision precision;
 	int resident; /* the device holds the data set, if it can */
 	int ahead;    /* and runs ahead within an epoch, which needs that */
 	double target_accuracy_pct; /* ends the run; missing: nothing does */
-	const char *dump_masks, *save_parameters; /* files, or NULL */
+	const char *dump_masks; /* file, or NULL; so are these: */
+	const char *save_parameters, *save_weights;
 	int patient; /* for interrupt_install(), in every process */
 	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
 

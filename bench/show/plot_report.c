@@ -319,6 +319,8 @@ static void print_setting(FILE *out, const struct results *results,
 	else if (!strcmp(setting->option, "dataset") &&
 		 !strncmp(run->dataset, "unknown", strlen("unknown")))
 		print_option(out, "data-dir", "DIR");
+	else if (!strcmp(setting->option, "weights")) /* has a hash */
+		print_option(out, "weights", run->weights[0] ? "FILE" : "");
 	else
 		print_option(out, setting->option,
 			     run_setting_text(setting, run, number));

@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# Weights in and out: --save-weights and --weights.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	NORM=(--model xla-mnist "${DATA[@]}" --warmup 2 -q)
+}
+
+# Some steps of training, into the file w and its row w.csv.
+make_weights() {
+	run -0 "$BENCH" measure cpu-1 "${NORM[@]}" --batch 10 --epochs 1 \
+		--steps 4 --save-weights w --run-file w.csv
+}
+
+# The 8 bytes in front of a file as a number.
+length_of() {
+	od -An -t u8 -N 8 "$1" | tr -d ' '
+}
+
+@test "what was saved is what others begin with, behind warm-up as well" {
+	local target column
+	make_weights
+	for target in cpu-1 cpu-3 cpu-2@fork openblas-2 reference-1; do
+		run -0 "$BENCH" measure "$target" "${NORM[@]}" --infer \
+			--count 2 --weights w --save-weights again \
+			--run-file row.csv
+		for column in parameters_hash buffers_hash; do
+			[ "$(cell row.csv 1 $column)" = \
+				"$(cell w.csv 1 $column)" ]
+		done
+		[ "$(cell row.csv 1 weights)" = \
+			"$(sha256sum w | cut -d ' ' -f 1)" ]
+		cmp w again
+	done
+	[ -z "$(cell w.csv 1 weights)" ]
+}
+
+@test "training goes on from them" {
+	local before after seed
+	make_weights
+	# No step, and none of another seed: their parameters.
+	run -0 "$BENCH" measure cpu-2 "${NORM[@]}" --batch 10 --epochs 1 \
+		--steps 3 --lr 0 --seed 7 --weights w --save-weights still \
+		--run-file still.csv
+	[ "$(cell still.csv 1 parameters_hash)" = \
+		"$(cell w.csv 1 parameters_hash)" ]
+	# Each step counts as a batch.
+	before=$(tail -c +"$((9 + $(length_of w)))" w | od -An -t d8 -N 16)
+	after=$(tail -c +"$((9 + $(length_of still)))" still |
+		od -An -t d8 -N 16)
+	[ "$(echo $before)" = "4 4" ]
+	[ "$(echo $after)" = "7 7" ]
+	# So is the loss, whatever the seed.
+	for seed in 1 2; do
+		run -0 "$BENCH" infer reference-1 "${NORM[@]}" --count 1 \
+			--seed $seed --out made$seed --weights w
+	done
+	[ -n "$(column made1/runs.csv final_loss)" ]
+	[ "$(column made1/runs.csv final_loss)" = \
+		"$(column made2/runs.csv final_loss)" ]
+}
+
+@test "a campaign says which weights its runs began with" {
+	local sum
+	make_weights
+	sum=$(sha256sum w | cut -d ' ' -f 1)
+	run -0 "$BENCH" run cpu-1 reference-1 "${NORM[@]}" --epochs 1 \
+		--steps 2 --lr 0 --out made --weights w
+	[ "$(column made/runs.csv weights)" = "$sum $sum" ]
+	[ "$(column made/runs.csv parameters_hash)" = \
+		"$(cell w.csv 1 parameters_hash) $(cell w.csv 1 parameters_hash)" ]
+	run -0 "$BENCH" run cpu-1 "${NORM[@]}" --epochs 1 --steps 2 --out plain
+	[ "$(column plain/runs.csv weights)" = "" ]
+}
+
+@test "a file that does not fit is told before a campaign begins" {
+	local verb
+	make_weights
+	for verb in run infer; do
+		run -5 --separate-stderr "$BENCH" $verb cpu-1 --model tiny \
+			"${DATA[@]}" --weights w --out made
+		[ "$stderr" = "bench: w: has 'conv1.weight' as [10, 1, 5, 5], which is [3, 1, 3, 3] in model 'tiny'; choose the --model and --image-size that it is of" ]
+		[ -z "$output" ]
+		[ ! -e made ]
+	done
+	truncate -s -1 w
+	run -5 "$BENCH" run cpu-1 "${NORM[@]}" --weights w --out made
+	[[ "$output" == "bench: w: cut short: the data of its tensor 'fc2.bias' end at byte "* ]]
+	run -5 "$BENCH" measure cpu-1 "${NORM[@]}" --weights missing
+	[ "$output" = "bench: missing: cannot be opened: No such file or directory" ]
+	[ ! -e made ]
+	run -2 "$BENCH" check cpu-1 --weights w
+	[[ "$output" == *"--weights"* ]]
+}
+
+@test "a name that steers a terminal is shown, not sent" {
+	local entry='{"dtype":"F32","shape":[1],"data_offsets":[0,0]}'
+	local header="{\"\\u001b[31mred\":$entry}"
+	printf '%b' "\\0$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0" >escape
+	printf %s "$header" >>escape
+	run -5 "$BENCH" measure cpu-1 --model tiny --weights escape
+	[ "$output" = "bench: escape: its tensor '\\x1B[31mred', [1] of F32, takes 4 bytes, but its data_offsets have 0" ]
+}
