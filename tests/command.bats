@@ -519,6 +519,9 @@ batches "*", and this machine has "*" GB: choose a smaller --batch"* ]]
 	# Of fewer than 100 the slowest is no percentile.
 	run -0 "$BENCH" infer null-1 "${data[@]}" --count 99 --out few -q
 	[[ "$output" == *"null-1"*" - "* ]]
+	run -0 "$BENCH" infer null-1 "${data[@]}" --dry-run
+	[[ "$output" == *"null-1 "*" 256 forward passes of 32 samples"* ]]
+	[[ "$output" != *inf\ * ]]
 	run -2 "$BENCH" infer cpu-1 --epochs 2
 	[[ "$output" == *"--epochs"* ]]
 }

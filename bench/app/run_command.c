@@ -116,11 +116,12 @@ static double estimate(const struct run *run, const struct options *given,
 				     training->dataset->test.count / 3. : 0;
 	const double samples = tests + (double)training->iterations *
 					       training->global_batch;
+	const double done = (double)(training->infers ? run->passes :
+							run->updates);
 
 	return (double)given->repeat *
 	       (run->setup_s + training->recipe.epochs * samples *
-				       run->iterations_s /
-				       (double)run->updates /
+				       run->iterations_s / done /
 				       training->global_batch);
 }
 
@@ -130,12 +131,17 @@ static void print_plan(const struct work *work, int t, const char *outcome)
 	const int epochs = training->recipe.epochs;
 	const long repeat = work->options->repeat;
 
-	fprintf(work->out, "%-10s %s on %s, %d epoch%s of %d iterations of %d "
-		"samples, %ld process%s: %s\n", work->targets[t].name,
-		training->model.name, training->dataset->name, epochs,
-		epochs == 1 ? "" : "s", training->iterations,
-		training->global_batch, repeat, repeat == 1 ? "" : "es",
-		outcome);
+	char passes[64];
+
+	snprintf(passes, sizeof(passes), "%d epoch%s of %d iterations", epochs,
+		 epochs == 1 ? "" : "s", training->iterations);
+	if (training->infers)
+		snprintf(passes, sizeof(passes), "%d forward passes",
+			 training->iterations);
+	fprintf(work->out, "%-10s %s on %s, %s of %d samples, %ld process%s: "
+		"%s\n", work->targets[t].name, training->model.name,
+		training->dataset->name, passes, training->global_batch,
+		repeat, repeat == 1 ? "" : "es", outcome);
 }
 
 /*
@@ -164,7 +170,9 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 	double seconds;
 
 	options.epochs = 1;
-	options.steps = DRY_STEPS;
+	options.steps = training->infers ? OPTION_UNSET : DRY_STEPS;
+	if (training->infers)
+		options.count = DRY_STEPS;
 	options.warmup = 1;
 	/* What brings the global batch, and cannot be without tests. */
 	options.test = given->target_accuracy >= 0;
