@@ -383,6 +383,12 @@ seed + 100000 r, which must not exceed 4294967295; the largest --seed here is \
 @test "nothing is measured when nothing was asked for" {
 	run -0 "$BENCH" run --list
 	[[ "$output" == *mnist-example*openblas*threads* ]]
+	local line='tiny +auto +32 +2,492 +0\.[0-9][0-9] +3'
+	[[ "$output" =~ $line ]]
+	line='resnet34 +fashion-scenes +128 +21,289,802 .*1 \(--steps 1002\)'
+	[[ "$output" =~ $line ]]
+	line='alexnet +fashion-mnist +8, 32 '
+	[[ "$output" =~ $line ]]
 	run -0 "$BENCH" run cpu-1 cpu-2 "${DATA[@]}" --model tiny --dry-run
 	[[ "$output" == *cpu-1*cpu-2* ]]
 	[ ! -e results ]

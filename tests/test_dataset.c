@@ -1,4 +1,5 @@
 /* Data sets: what they are called, what is refused, what is generated. */
+#include "bench/options/option_table.h"
 #include "bench/run/dataset.h"
 
 #include <math.h>
@@ -300,10 +301,25 @@ static void synthetic_can_be_learned(void **state)
 	dataset_release(&dataset);
 }
 
+static void names_are_those_of_the_option(void **state)
+{
+	const struct option_row *row = option_find("dataset");
+	int i;
+
+	(void)state;
+	for (i = 0; dataset_names[i].name; i++) {
+		assert_in_range(i, 0, OPTION_MOST_CHOICES - 1);
+		assert_string_equal(dataset_names[i].name, row->choices[i]);
+		assert_true(strlen(dataset_names[i].summary) <= 62);
+	}
+	assert_true(i == OPTION_MOST_CHOICES || !row->choices[i]);
+}
+
 int main(void)
 {
 	const int have = !access(FASHION "/train-images-idx3-ubyte.gz", R_OK);
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_those_of_the_option),
 		cmocka_unit_test(other_content_is_called_after_its_hash),
 		cmocka_unit_test(torchvision_folders_are_looked_into),
 		cmocka_unit_test(bad_sets_are_refused),

@@ -8,6 +8,9 @@
 #include "bench/app/device_list.h"
 #include "bench/app/peak_command.h"
 #include "bench/record/machine.h"
+#include "bench/run/dataset.h"
+#include "bench/run/plan.h"
+#include "bench/run/target.h"
 #include "bench/system/cpus.h"
 #include "bench/system/file.h"
 #include "bench/system/kernel.h"
@@ -195,23 +198,108 @@ int env_command(const struct options *options, FILE *out, FILE *log,
 	return options->peak ? peak_command(path, out, err) : 0;
 }
 
-void list_print(FILE *out)
+/* 57044810 as "57,044,810". */
+static void print_count(char *text, size_t size, long count)
 {
-	const struct transport *transport = NULL;
-	const struct backend *backend = NULL;
+	if (count < 1000)
+		snprintf(text, size, "%ld", count);
+	else if (count < 1000000)
+		snprintf(text, size, "%ld,%03ld", count / 1000, count % 1000);
+	else
+		snprintf(text, size, "%ld,%03ld,%03ld", count / 1000000,
+			 count / 1000 % 1000, count % 1000);
+}
+
+/* About what one core of it takes. The images are those of a set as large as
+ * MNIST, so that none has to be there. */
+static int estimate_memory(const struct model *model,
+			   const struct options *given, double *bytes,
+			   struct error *err)
+{
+	const int is_fake = model->dataset && !strcmp(model->dataset, "fake");
+	struct options options = *given;
+	struct training training;
+	struct memory_plan need;
+	struct dataset dataset;
+	struct target target;
+
+	options.model = model->name;
+	options.dataset = is_fake ? "fake" : "synthetic";
+	options.data_dir = NULL;
+	if (target_parse(&target, "cpu-1", err) ||
+	    plan_run(&training, &target, &options, err) ||
+	    plan_dataset(&dataset, &options, 1, err))
+		return -1;
+	training.dataset = &dataset;
+	need = plan_memory(&training);
+	*bytes = memory_plan_total(&need);
+	dataset_release(&dataset);
+	return 0;
+}
+
+/* How it is trained where nothing else is said. */
+static int print_recipe(FILE *out, const struct model *model,
+			const struct options *options, struct error *err)
+{
+	const struct recipe *recipe = &model->recipe;
+	char batch[24], parameters[24], steps[32] = "";
+	double bytes;
+
+	if (estimate_memory(model, options, &bytes, err))
+		return -1;
+	snprintf(batch, sizeof(batch), "%d", recipe->batch);
+	if (recipe->batch_of_several)
+		snprintf(batch, sizeof(batch), "%d, %d", recipe->batch,
+			 recipe->batch_of_several);
+	if (recipe->steps)
+		snprintf(steps, sizeof(steps), " (--steps %d)", recipe->steps);
+	print_count(parameters, sizeof(parameters),
+		    (long)model_parameter_count(model));
+	fprintf(out, "  %-14s  %-14s %5s %11s %6.2f  %d%s\n", model->name,
+		model->dataset ? model->dataset : "auto", batch, parameters,
+		bytes * 1e-9, recipe->epochs, steps);
+	return 0;
+}
+
+static int print_models(FILE *out, const struct options *options,
+			struct error *err)
+{
 	const struct model *model = NULL;
 
 	fputs("models\n", out);
 	while ((model = model_next(model)))
-		fprintf(out, "  %-14s %s\n", model->name, model->summary);
+		fprintf(out, "  %-14s  %s\n", model->name,
+			model->summary);
+	fprintf(out, "  %-14s  %-14s %5s %11s %6s  %s\n", "and for each",
+		"data set", "batch", "parameters", "GB", "epochs");
+	while ((model = model_next(model)))
+		if (print_recipe(out, model, options, err))
+			return -1;
+	fputs("  batch: of a core alone, and of each of several; GB: memory "
+	      "of one core, about;\n  bench run -m MODEL --dry-run measures "
+	      "how long it takes here\n", out);
+	return 0;
+}
+
+int list_print(const struct options *options, FILE *out, struct error *err)
+{
+	const struct transport *transport = NULL;
+	const struct dataset_name *dataset;
+	const struct backend *backend = NULL;
+
+	if (print_models(out, options, err))
+		return -1;
+	fputs("data sets\n", out);
+	for (dataset = dataset_names; dataset->name; dataset++)
+		fprintf(out, "  %-14s  %s\n", dataset->name,
+			dataset->summary);
 	fputs("backends\n", out);
 	while ((backend = backend_next(backend)))
-		fprintf(out, "  %-14s %s%s\n", backend->name, backend->summary,
+		fprintf(out, "  %-14s  %s%s\n", backend->name, backend->summary,
 			backend->unavailable ? " (not in this build)" : "");
 	fputs("transports\n", out);
 	while ((transport = transport_next(transport)))
-		fprintf(out, "  %-14s %s\n", transport->name,
+		fprintf(out, "  %-14s  %s\n", transport->name,
 			transport->summary);
-	fputs("data sets\n  mnist, fashion-mnist, synthetic, auto: see bench "
-	      "data list\n", out);
+	return 0;
 }

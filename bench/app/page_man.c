@@ -7,7 +7,7 @@
 #include "backends/group/transport.h"
 #include "bench/app/argument.h"
 #include "bench/record/machine.h"
-#include "bench/run/dataset_files.h"
+#include "bench/run/dataset.h"
 #include "models/model.h"
 
 #define WIDTH 78
@@ -250,10 +250,10 @@ static void print_models(FILE *out)
 
 static void print_sets(FILE *out)
 {
-	const struct dataset_known *known = NULL;
+	const struct dataset_name *each;
 
-	while ((known = dataset_known_next(known)))
-		print_entry(out, known->name, known->title);
+	for (each = dataset_names; each->name; each++)
+		print_entry(out, each->name, each->summary);
 }
 
 const struct page_part man_parts[] = {

@@ -482,10 +482,8 @@ int run_command(const struct options *options, FILE *out, FILE *log,
 	struct work *work; /* too much for a small stack */
 	int code;
 
-	if (options->list) {
-		list_print(out);
-		return 0;
-	}
+	if (options->list)
+		return list_print(options, out, err) ? (int)err->kind : 0;
 	work = calloc(1, sizeof(*work));
 	if (!work) {
 		error_memory(err, "the plan of a campaign");

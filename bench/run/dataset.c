@@ -23,6 +23,17 @@
 #define WEAKEST 48 /* what a pattern adds to its pixels, ... */
 #define STRONGEST 120
 
+const struct dataset_name dataset_names[] = {
+	{ "auto", "the model's own; of MNIST's models MNIST, else "
+	  "Fashion-MNIST" },
+	{ "mnist", "handwritten digits: 60000 of 28x28, and 10000 to test" },
+	{ "fashion-mnist", "clothes of ten classes, as many images as MNIST" },
+	{ SCENES, "four of them in one of 128x128: which classes are there?" },
+	{ "synthetic", "noisy patterns of ten classes, which bench makes" },
+	{ "fake", "one batch that comes again: zeros or, for vectors, noise" },
+	{ NULL, NULL },
+};
+
 /* Adds a sentence to the note for the user. */
 static void __attribute__((format(printf, 2, 3)))
 add_notice(struct dataset *dataset, const char *format, ...)

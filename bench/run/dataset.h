@@ -33,9 +33,16 @@ struct dataset {
 	struct scenes scenes;
 };
 
+/* What --dataset chooses from. */
+struct dataset_name {
+	const char *name; /* NULL ends the table */
+	const char *summary;
+};
+
+extern const struct dataset_name dataset_names[];
+
 struct dataset_request {
-	/* mnist, fashion-mnist, fashion-scenes, synthetic, fake, auto */
-	const char *name;
+	const char *name; /* one of dataset_names */
 	const char *dir;  /* --data-dir, or NULL */
 	int synthetic_train, synthetic_test; /* counts; 0: 60000 and 10000 */
 	int is_scan; /* files are read and checked, and no samples kept */
