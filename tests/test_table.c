@@ -431,6 +431,42 @@ static void formats_have_names(void **state)
 	assert_int_equal(table_format_find("html", &format), -1);
 }
 
+/* One core with the batch of each of eight; a post has figures of both. */
+static void posts(void **state)
+{
+	const char *text;
+
+	(void)state;
+	add("r1", "cpu-1", 1, .1);
+	add("r2", "cpu-8", 8, .2);
+	for (int i = 0; i < 2; i++) {
+		struct run *run = &campaign.runs[i];
+
+		snprintf(run->model, sizeof(run->model), "alexnet");
+		run->batch = 10;
+		run->global_batch = 10 * run->cores;
+		run->image_size = 224;
+		run->epochs = 3;
+		run->train_samples = 40;
+	}
+	text = first(0);
+	has(text, "Training on 60000 images, here and in post 000\n");
+	has(text, "cpu-1                  10        20.0      3000      "
+		  "12 steps\n");
+	has(text, "post: 1 TPU core        8     200-250   240-300");
+	has(text, "post: 8 TPU cores     256  about 1997  about 30");
+	has(text, "post 000 is history, not a race");
+	has(text, "by images/s at equal batch, here: cpu-8 5.33 times");
+	lacks(first(1), "post");
+	campaign.runs[1].batch = 9;
+	lacks(first(0), "equal batch");
+	campaign.runs[0].train_samples = 60000;
+	has(first(0), "3000             -\n");
+	campaign.runs[0].image_size = 64;
+	lacks(first(0), "post");
+	campaign_release(&campaign);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -443,6 +479,7 @@ int main(void)
 		cmocka_unit_test(parts),
 		cmocka_unit_test(who_ran_beside),
 		cmocka_unit_test(first_screen),
+		cmocka_unit_test(posts),
 		cmocka_unit_test(work_of_columns),
 		cmocka_unit_test(formats_have_names),
 	};

@@ -64,3 +64,44 @@ const char *const post_notes[] = {
 	"loop only. Accuracies are from its notebooks, not from the post.",
 	NULL
 };
+
+/* Images of an epoch are those of post 000's eight cores about, of the 1002
+ * iterations of post 003, and of PyTorch/XLA's --fake_data. Post 004 has
+ * minutes an epoch of the 1,281,167 images of ImageNet, about 20 and then 11.
+ */
+static const struct post_network networks[] = {
+	{ "post 000", "alexnet", 224, 60000, "s", 1,
+	  { { "1 TPU core", 8, { 200, 250 }, { 240, 300 }, 0 },
+	    { "8 TPU cores", 256, { 1997, 1997 }, { 30, 30 }, 1 } },
+	  "its 8 to 10 times are cores and batch together: 8 images on one "
+	  "core, 32 on each of eight",
+	  { "its times are without the test, which took about 10 s on 8 cores; "
+	    "it gives no accuracy" } },
+	{ "post 003", "resnet34", 128, 1026048, "min", 60,
+	  { { "8 TPU cores", 1024, { 136, 136 }, { 125.82, 125.82 }, 0 } },
+	  NULL,
+	  { "its cores waited for their loader; its tests took another 26.05 "
+	    "min",
+	    "it learned from other data, scans of lungs, and began with "
+	    "parameters that were trained before: its losses and ours do not "
+	    "compare" } },
+	{ "post 004", "resnet50", 224, 1200000, "h", 3600,
+	  { { "1st epoch", 1024, { 1068, 1068 }, { .312, .312 }, 1 },
+	    { "later epochs", 1024, { 1941, 1941 }, { .172, .172 }, 1 } },
+	  NULL,
+	  { "its epochs, on 8 TPU cores, are of ImageNet: about 20 min, and "
+	    "then 11",
+	    "of fake data, loss and accuracy say nothing about learning" } },
+};
+
+const struct post_network *post_network_of(const struct run *run)
+{
+	const int count = sizeof(networks) / sizeof(networks[0]);
+
+	for (int i = 0; i < count; i++)
+		if (!strcmp(networks[i].model, run->model) &&
+		    (run->image_size == CELL_NO_INT ||
+		     run->image_size == networks[i].image_size))
+			return &networks[i];
+	return NULL;
+}

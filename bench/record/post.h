@@ -1,6 +1,7 @@
 /*
- * The figures that post 002 published, as a table, so that the command can
- * show them without any file. results/post-002.csv holds the same.
+ * The figures that the posts published of training, as tables, so that the
+ * command can show them without any file. results/post-002.csv holds those of
+ * post 002.
  */
 #ifndef BENCH_RECORD_POST_H
 #define BENCH_RECORD_POST_H
@@ -43,5 +44,31 @@ int post_data_differs(const struct run *run);
 
 /* What has to be said wherever they are shown. */
 extern const char *const post_notes[]; /* ends with NULL */
+
+/* What another post says of its training on some device: the two ends of a
+ * range, or one number twice. */
+struct post_training {
+	const char *device; /* NULL: no more of them */
+	long global_batch;
+	double rates[2]; /* images/s, computed from ... */
+	double times[2]; /* ... these, in its network's unit */
+	int is_about;	 /* "about 30 seconds" */
+};
+
+/* A network of another post, whose first screen has these. */
+struct post_network {
+	const char *post, *model;
+	int image_size;
+	long images;	  /* that its times are for */
+	const char *unit; /* of these: s, min or h ... */
+	double unit_s;	  /* ... and its seconds */
+	struct post_training trainings[3];
+	/* Said of its speed-up, before what ours is at equal batches. */
+	const char *speedup;
+	const char *notes[3]; /* end with NULL */
+};
+
+/* The one that a run is of; NULL: none. */
+const struct post_network *post_network_of(const struct run *run);
 
 #endif

@@ -344,8 +344,11 @@ int view_targets(const struct view *view, struct error *err)
 		if (line_is_inference(line) ? view_inference(view, line, err) :
 					      draw_setup(view, line, err))
 			return -1;
-		if (!quiet && !line_is_inference(line))
-			print_ratios(view, line);
+		if (quiet || line_is_inference(line))
+			continue;
+		print_ratios(view, line);
+		if (view_published(view, line, err))
+			return -1;
 	}
 	if (view_accuracy(view, err))
 		return -1;

@@ -92,6 +92,9 @@ int view_targets(const struct view *view, struct error *err);
 int view_inference(const struct view *view, const struct line *line,
 		   struct error *err);
 int line_is_inference(const struct line *line);
+/* Under it, of a network that another post trained: what that published. */
+int view_published(const struct view *view, const struct line *line,
+		   struct error *err);
 /* The loop, an iteration and an epoch. */
 int view_timings(const struct view *view, struct error *err);
 /* A row a quantity, one table for each setup. */
