@@ -531,3 +531,31 @@ batches "*", and this machine has "*" GB: choose a smaller --batch"* ]]
 	run -2 "$BENCH" infer cpu-1 --epochs 2
 	[[ "$output" == *"--epochs"* ]]
 }
+
+@test "a log as the posts have it" {
+	cd "$BATS_TEST_TMPDIR"
+	local line
+	run -0 --separate-stderr "$BENCH" measure cpu-2 -m xla-mnist \
+		"${DATA[@]}" -b 2 --warmup 1 -e 2 --log post --progress always
+	[[ "$output" != *Training* ]]
+	line='^\| Training Device=xla:1/0 Epoch=1 Step=0 Loss=[0-9.]+ '
+	line+='Rate=[0-9.]+ GlobalRate=[0-9.]+ Time=[0-9:]{8}$'
+	[[ "${stderr_lines[0]}" =~ $line ]]
+	[ "$(grep -c '^| Training' <<<"$stderr")" = 2 ]
+	[ "$(grep -c '^Epoch: [12], Mean Accuracy: ' <<<"$stderr")" = 2 ]
+	# Progress would be on the same lines.
+	[[ "$stderr" != *$'\r'* ]]
+
+	run -0 --separate-stderr "$BENCH" run cpu-1 cpu-2@fork -m ddp-toy \
+		--steps 101 --log post -q --out toys
+	[[ "$output" != *"final loss"* ]]
+	[ "$(grep -c '^epoch:  100$' <<<"$stderr")" = 3 ]
+	[ "$(grep -c '^final loss =  tensor([0-9.]*)$' <<<"$stderr")" = 2 ]
+
+	fails 2 "no post has trained model 'tiny'" \
+		run cpu-1 "${TINY[@]}" --log post
+	fails 2 "--log needs single iterations" measure opencl "${DATA[@]}" \
+		--sync epoch --log post
+	run -0 "$BENCH" run null-1 -m ddp-toy --steps 101 --log post --dry-run
+	[[ "$output" != *"epoch:  "* ]]
+}

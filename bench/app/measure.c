@@ -10,6 +10,7 @@
 #include "bench/record/machine.h"
 #include "bench/record/run.h"
 #include "bench/run/plan.h"
+#include "bench/run/post_log.h"
 #include "bench/run/target.h"
 #include "bench/system/clock.h"
 #include "bench/system/cpus.h"
@@ -129,19 +130,25 @@ static int write_run(const char *path, const struct run *run, int failed,
 }
 
 static int launch(const struct target *target, struct training *training,
-		  struct training_outcome *outcome, FILE *out,
+		  struct training_outcome *outcome, FILE *out, FILE *log,
 		  const struct options *options, struct error *err)
 {
 	const struct group_job job = { training_run, outcome, sizeof(*outcome),
 				       interrupt_signal };
 	struct run *run = &outcome->run;
 	struct progress progress;
+	struct post_log post_log;
 	int failed;
 
 	recorder_start(&outcome->recorder, run, !target->backend->offloads,
 		       out, &progress);
 	outcome->recorder.answers = model_answers(&training->model);
-	progress_start(&progress, options->progress, options->quiet,
+	if (options->log) {
+		post_log_open(&post_log, training, log);
+		outcome->recorder.log = &post_log;
+	}
+	progress_start(&progress, options->progress,
+		       options->quiet || options->log,
 		       target->name, training->recipe.epochs,
 		       training->iterations, out);
 	csv_write_header(out, &observation_rows);
@@ -193,7 +200,7 @@ static int measure(const struct target *target, struct training *training,
 			      err))
 		goto out;
 	describe_data(run, training, options);
-	failed = launch(target, training, outcome, out, options, err);
+	failed = launch(target, training, outcome, out, log, options, err);
 	if (run->not_resident_reason[0] && notes)
 		fprintf(notes, "note: the data set is not kept on the device, "
 			       "batches are uploaded one by one: %s\n",

@@ -302,6 +302,9 @@ const struct option_row option_rows[] = {
 	{ "progress", 0, OUTPUT, OPTION_CHOICE, AT(progress), ITERATES, "WHEN",
 	  "show progress on standard error",
 	  ONE_OF("auto", "always", "never") },
+	{ "log", 0, OUTPUT, OPTION_CHOICE, AT(log), TIMED, "WHICH",
+	  "print on standard error, instead of progress, what the program of "
+	  "the model's post prints", ONE_OF("post") },
 	{ "color", 0, OUTPUT, OPTION_CHOICE, AT(color), SHOWS | VERIFY, "WHEN",
 	  "highlight the best, and what is wrong",
 	  ONE_OF("auto", "always", "never") },

@@ -71,6 +71,7 @@ struct options {
 	const char *on_inconclusive, *floors;
 	long blocks, order_seed;
 	int control, extend;
+	const char *log; /* NULL: none */
 	const char *format, *progress, *color, *generate;
 	const char *baseline;
 	int peak;

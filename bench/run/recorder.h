@@ -48,9 +48,12 @@ struct epoch_report {
 	struct score test; /* count is 0 without a test */
 };
 
+struct post_log;
+
 struct recorder {
 	FILE *rows;
 	struct progress *progress;
+	struct post_log *log; /* NULL: none */
 	struct trace *trace; /* NULL: none */
 	struct observation start; /* run_id, target and cores are filled in */
 	int answers; /* of a sample, that its accuracy counts; 0: none */
@@ -75,7 +78,7 @@ struct recorder {
 };
 
 /* For the rows of run, which go to rows; modelled: those of a second clock
- * too. Answers are 1. */
+ * too. Answers are 1, and there is no log yet. */
 void recorder_start(struct recorder *recorder, const struct run *run,
 		    int modelled, FILE *rows, struct progress *progress);
 
