@@ -430,7 +430,7 @@ training images"* ]]
 		-b 7812)
 	run -4 --separate-stderr "$BENCH" run openblas-64 "${much[@]}"
 	[[ "$stderr" == *"openblas-64 would take about "*" GB of memory (its \
-batches "*", and this machine has "*" GB: choose a smaller --batch"* ]]
+batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer cores"* ]]
 	[ ! -e results ]
 	run -4 --separate-stderr "$BENCH" measure openblas-64 "${much[@]}"
 	[ -z "$output" ]

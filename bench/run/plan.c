@@ -517,16 +517,45 @@ double memory_plan_total(const struct memory_plan *plan)
 	return plan->vectors + plan->batches + plan->data;
 }
 
-static int refuse_memory(const struct memory_plan *need, const char *who,
+/* Samples of a core with which it fits; 0: not even with 1. */
+static int largest_batch(const struct training *training, double available)
+{
+	const int cores = training->cores;
+	int fits = 0, most = (training->global_batch + cores - 1) / cores;
+
+	while (most - fits > 1) {
+		struct training smaller = *training;
+		const int batch = fits + (most - fits) / 2;
+		struct memory_plan need;
+
+		smaller.global_batch = batch * cores;
+		if (smaller.test_batch > smaller.global_batch)
+			smaller.test_batch = smaller.global_batch;
+		need = plan_memory(&smaller);
+		if (memory_plan_total(&need) > available)
+			most = batch;
+		else
+			fits = batch;
+	}
+	return fits;
+}
+
+static int refuse_memory(const struct training *training,
+			 const struct memory_plan *need, const char *who,
 			 const char *where, double available, struct error *err)
 {
+	const int batch = largest_batch(training, available);
+	char remedy[80] = "choose fewer cores";
+
+	if (batch)
+		snprintf(remedy, sizeof(remedy), "--batch %d would fit, or "
+			 "choose fewer cores", batch);
 	return error_set(err, ERROR_MISSING, "%s would take about %.2f GB of "
 			 "memory (its batches %.2f, parameters and optimizer "
-			 "%.2f, data set %.2f), and %s has %.2f GB: choose a "
-			 "smaller --batch, or fewer cores", who,
+			 "%.2f, data set %.2f), and %s has %.2f GB: %s", who,
 			 memory_plan_total(need) * 1e-9, need->batches * 1e-9,
 			 need->vectors * 1e-9, need->data * 1e-9, where,
-			 available * 1e-9);
+			 available * 1e-9, remedy);
 }
 
 int plan_check_memory(const struct training *training,
@@ -537,8 +566,8 @@ int plan_check_memory(const struct training *training,
 
 	return target->backend->offloads ||
 			       !(memory_plan_total(&need) > available) ?
-		       0 : refuse_memory(&need, target->name, "this machine",
-					 available, err);
+		       0 : refuse_memory(training, &need, target->name,
+					 "this machine", available, err);
 }
 
 int plan_check_device(const struct training *training,
@@ -558,7 +587,8 @@ int plan_check_device(const struct training *training,
 	}
 	return !training->backend->offloads ||
 			       !(memory_plan_total(&need) > room) ?
-		       0 : refuse_memory(&need, training->backend->name,
+		       0 : refuse_memory(training, &need,
+					 training->backend->name,
 					 is_here ? "this machine" : info->name,
 					 room, err);
 }
