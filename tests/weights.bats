@@ -105,3 +105,25 @@ length_of() {
 	run -5 "$BENCH" measure cpu-1 --model tiny --weights escape
 	[ "$output" = "bench: escape: its tensor '\\x1B[31mred', [1] of F32, takes 4 bytes, but its data_offsets have 0" ]
 }
+
+# At a rate that soon leaves what was learned again.
+@test "the best epoch is kept, by the loss of all cores" {
+	run -0 "$BENCH" measure cpu-2 "${NORM[@]}" --batch 10 --epochs 5 \
+		--lr .5 --save-weights w:best --run-file w.csv
+	[ -e w ]
+	[ ! -e w:best ]
+	printf '%s\n' "$output" >rows
+	local best last
+	best=$(awk -F, '$5 == "" && $6 == "test" && $17 == "wall" {
+		print $13, $7 }' rows | sort -g | head -n 1)
+	last=$(awk -F, '$5 == "" && $6 == "test" && $17 == "wall" {
+		print $13 }' rows | tail -n 1)
+	[ "${best% *}" != "$last" ]
+	# As many epochs and no more end there.
+	run -0 "$BENCH" measure cpu-2 "${NORM[@]}" --batch 10 \
+		--epochs "${best#* }" --lr .5 --save-weights again
+	cmp w again
+	run -2 "$BENCH" measure cpu-2 "${NORM[@]}" --test off \
+		--save-weights w:best
+	[[ "$output" == *"--save-weights FILE:best needs a test"* ]]
+}

@@ -245,12 +245,13 @@ void note_disturbed(const struct run *run, FILE *log)
 }
 
 /* Files that cannot be written are refused before anything is measured. */
-static int check_files(const struct options *options, struct error *err)
+static int check_files(const struct options *options,
+		       const struct training *training, struct error *err)
 {
 	const char *const paths[] = {
 		options->trace, options->profile, options->run_file,
-		options->save_parameters, options->save_weights,
-		options->dump_masks,
+		options->save_parameters, options->dump_masks,
+		training->save_weights[0] ? training->save_weights : NULL,
 	};
 
 	if (options->profile && !strcmp(options->profile, "-"))
@@ -289,7 +290,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	training.patient = options->campaign_id || !training.one_process;
 	training.process_began_at = clock_now() - clock_process_age();
 	training.log = options->verbose ? log : NULL;
-	if (check_files(options, err))
+	if (check_files(options, &training, err))
 		return -1;
 	training.profile_log = log;
 	describe_request(run, &target, &training, options);

@@ -285,7 +285,8 @@ const struct option_row option_rows[] = {
 	  NO_RANGE },
 	{ "save-weights", 0, OUTPUT, OPTION_TEXT, AT(save_weights), MEASURE,
 	  "FILE", "final parameters and running statistics, as PyTorch's "
-	  "state_dict (safetensors)", NO_RANGE },
+	  "state_dict (safetensors); FILE:best: those of the epoch whose test "
+	  "loss is lowest", NO_RANGE },
 	{ "save-parameters", 0, INSIDE, OPTION_TEXT, AT(save_parameters),
 	  MEASURE, "FILE", "final parameters alone, raw float32 in state_dict "
 	  "order; deprecated", NO_RANGE },

@@ -33,6 +33,8 @@ struct core {
 	int unreported;
 	int epoch, iteration; /* of report */
 	double loop_began_s;
+	double best_loss; /* of the tests so far, of all cores together */
+	int tested, improved; /* there was one; the last one is the best */
 	int reached; /* the accuracy that ends the run */
 };
 

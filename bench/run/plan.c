@@ -16,6 +16,8 @@
 #define INFER_COUNT 256
 #define TEST_BATCH 1000 /* of all cores, unless the model has its own */
 
+#define BEST ":best" /* behind the name of --save-weights' file */
+
 /* A process of a comparison: multiplications, iterations and warm-up, of which
  * those of the posts' MNIST networks are less. */
 #define GATE_WORK 3e11
@@ -139,7 +141,6 @@ static void plan_options(struct training *training,
 		training->target_accuracy_pct = options->target_accuracy;
 	training->dump_masks = options->dump_masks;
 	training->save_parameters = options->save_parameters;
-	training->save_weights = options->save_weights;
 	training->trace = options->trace;
 	training->profile = options->profile;
 }
@@ -192,6 +193,27 @@ static int plan_sync(struct training *training, const struct options *options,
 	return refuse_step_options(options, err);
 }
 
+/* FILE, or FILE:best. */
+static int plan_saving(struct training *training, const struct options *options,
+		       struct error *err)
+{
+	const char *path = options->save_weights;
+	const size_t length = path ? strlen(path) : 0;
+	const size_t suffix = sizeof(BEST) - 1;
+
+	if (!path)
+		return 0;
+	training->save_best = length > suffix &&
+			      !strcmp(path + length - suffix, BEST);
+	snprintf(training->save_weights, sizeof(training->save_weights), "%.*s",
+		 (int)(length - (training->save_best ? suffix : 0)), path);
+	if (!training->save_best || training->test_batch)
+		return 0;
+	return error_set(err, ERROR_USAGE, "--save-weights FILE" BEST " needs "
+			 "a test after each epoch, to find the best: leave out "
+			 BEST);
+}
+
 int plan_run(struct training *training, const struct target *target,
 	     const struct options *given, struct error *err)
 {
@@ -222,6 +244,7 @@ int plan_run(struct training *training, const struct target *target,
 	     backend_check_profile(target->backend, err)) ||
 	    plan_sync(training, options, err) ||
 	    check_log(training, options, err) ||
+	    plan_saving(training, options, err) ||
 	    (options->weights &&
 	     weights_check(options->weights, &training->model, err)))
 		return -1;

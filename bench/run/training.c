@@ -153,6 +153,22 @@ static int reaches_accuracy(const struct training *training,
 				      training->target_accuracy_pct;
 }
 
+/* All cores find the same, since they have the same reports. */
+static void find_best(struct core *core, const struct epoch_report *reports)
+{
+	double loss = 0, count = 0;
+
+	for (int r = 0; r < core->group->size; r++) {
+		loss += reports[r].test.loss;
+		count += (double)reports[r].test.count;
+	}
+	core->improved = count > 0 && (!core->tested ||
+				       loss / count < core->best_loss);
+	core->tested |= count > 0;
+	if (core->improved)
+		core->best_loss = loss / count;
+}
+
 static void end_epoch(struct core *core, const struct epoch_start *start,
 		      const struct epoch_report *reports)
 {
@@ -198,6 +214,7 @@ static int report_epoch(struct core *core, const struct epoch_start *start,
 						       start->process_cpu_s;
 	core->reached = reaches_accuracy(core->training, all,
 					 core->group->size);
+	find_best(core, all);
 	if (core->group->rank == 0)
 		end_epoch(core, start, all);
 	return 0;
@@ -219,20 +236,6 @@ static int run_epoch(struct core *core, struct error *err)
 		recorder_partial_epoch(recorder, core->epoch,
 				       clock_now() - start.at);
 	return -1;
-}
-
-static int run_epochs(struct core *core, struct error *err)
-{
-	for (int e = 1; e <= core->training->recipe.epochs && !core->reached;
-	     e++) {
-		core->epoch = e;
-		if (run_epoch(core, err))
-			return -1;
-		if (core->group->size > 1 &&
-		    core_check_replicas(core, NULL, err))
-			return -1;
-	}
-	return 0;
 }
 
 static int save_parameters(struct core *core, struct error *err)
@@ -257,7 +260,8 @@ static int save_parameters(struct core *core, struct error *err)
 static void count_batches(const struct core *core, struct weights *weights)
 {
 	const struct training *training = core->training;
-	const uint64_t made = (uint64_t)core->outcome->run.updates;
+	const uint64_t made = training->infers ? 0 :
+			(uint64_t)core->outcome->recorder.updates;
 
 	for (int row = 0; row < training->model.layer_count; row++)
 		weights->tracked[row] =
@@ -272,7 +276,7 @@ static int save_weights(struct core *core, struct error *err)
 	struct weights weights = { 0 };
 	int failed = -1;
 
-	if (!training->save_weights || core->group->rank)
+	if (!training->save_weights[0] || core->group->rank)
 		return 0;
 	weights.parameters = core_load(core, VECTOR_PARAMETERS,
 				       core->program->parameters, err);
@@ -291,6 +295,23 @@ out:
 	free(weights.parameters);
 	free(weights.buffers);
 	return failed;
+}
+
+static int run_epochs(struct core *core, struct error *err)
+{
+	for (int e = 1; e <= core->training->recipe.epochs && !core->reached;
+	     e++) {
+		core->epoch = e;
+		if (run_epoch(core, err))
+			return -1;
+		if (core->group->size > 1 &&
+		    core_check_replicas(core, NULL, err))
+			return -1;
+		if (core->improved && core->training->save_best &&
+		    save_weights(core, err))
+			return -1;
+	}
+	return 0;
 }
 
 /* All epochs, and what they took. */
@@ -334,7 +355,10 @@ static int run_core(struct core *core, struct error *err)
 	if (start_and_warm_up(core, err) || run_loop(core, err) ||
 	    core_record_hashes(core, err))
 		return -1;
-	return save_parameters(core, err) || save_weights(core, err) ? -1 : 0;
+	return save_parameters(core, err) ||
+			       (!core->training->save_best &&
+				save_weights(core, err)) ?
+		       -1 : 0;
 }
 
 static int write_profile(struct core *core, struct error *err)

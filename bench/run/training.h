@@ -5,6 +5,8 @@
 #ifndef BENCH_RUN_TRAINING_H
 #define BENCH_RUN_TRAINING_H
 
+#include <limits.h>
+
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
 #include "bench/record/run.h"
@@ -41,7 +43,9 @@ struct training {
 	int ahead;    /* and runs ahead within an epoch, which needs that */
 	double target_accuracy_pct; /* ends the run; missing: nothing does */
 	const char *dump_masks; /* file, or NULL; so are these: */
-	const char *save_parameters, *save_weights;
+	char save_weights[PATH_MAX]; /* file, or empty */
+	int save_best; /* there, after the epoch whose test loss is lowest */
+	const char *save_parameters;
 	int patient; /* for interrupt_install(), in every process */
 	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
 
