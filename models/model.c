@@ -119,7 +119,6 @@ void model_inputs(const struct model *model, struct shape *inputs)
 	}
 }
 
-/* Sources are above their rows, so the way leads up to the images. */
 float model_pixel(const struct model *model, int channel, int byte)
 {
 	const struct pixel_scale *scale = &model->scale;
@@ -130,6 +129,7 @@ float model_pixel(const struct model *model, int channel, int byte)
 				   value;
 }
 
+/* Sources are above their rows, so the way leads up to the images. */
 struct shape model_layer_input(const struct model *model, int index)
 {
 	int path[MODEL_MAX_LAYERS], length = 0;

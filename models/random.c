@@ -1,6 +1,7 @@
 #include "models/random.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <Random123/philox.h>
 
@@ -57,6 +58,13 @@ float mt19937_uniform(struct mt19937 *generator, float from, float to)
 void mt19937_normal(struct mt19937 *generator, size_t count, float deviation,
 		    float *values)
 {
+	float sixteen[16];
+
+	if (count < 16) {
+		mt19937_normal(generator, 16, deviation, sixteen);
+		memcpy(values, sixteen, count * sizeof(*values));
+		return;
+	}
 	for (size_t i = 0; i < count; i++)
 		values[i] = mt19937_uniform(generator, 0, 1);
 	for (size_t i = 0; i < count; i += 16) {

@@ -29,11 +29,12 @@ uint32_t mt19937_next(struct mt19937 *generator);
 float mt19937_uniform(struct mt19937 *generator, float from, float to);
 
 /*
- * torch.randn: count of them, at least 16, normal of mean 0 and this deviation.
- * PyTorch fills a tensor with uniform numbers, and then makes 8 of each 16 the
- * radius and 8 the angle of Box and Muller's method; the last 16 are drawn anew
- * where they do not fill up. Within rounding of its own, whose logarithms and
- * cosines differ.
+ * torch.randn: count of them, normal of mean 0 and this deviation; where that
+ * is fewer than 16, which PyTorch draws otherwise, the first of 16. PyTorch
+ * fills a tensor with uniform numbers, and then makes 8 of each 16 the radius
+ * and 8 the angle of Box and Muller's method; the last 16 are drawn anew where
+ * they do not fill up. Within rounding of its own, whose logarithms and cosines
+ * differ.
  */
 void mt19937_normal(struct mt19937 *generator, size_t count, float deviation,
 		    float *values);

@@ -456,7 +456,7 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	[ "$(settings large/runs.csv)" = "1 5 128 1 64 11 " ]
 	[[ "$output" != *"704 of 2000"* ]] # it is quiet
 	run -0 "$BENCH" table large
-	[[ "$output" == *"accuracy is of the first 704 of 2000 test images"* ]]
+	[[ "$output" == *"accuracy is of the first test images alone: null-8 704 of 2000"* ]]
 	"$BENCH" run null-1 --quick --model alexnet --steps 3 --test-steps 2 \
 		--batch 4 "${data[@]}" -q --out given >/dev/null
 	[ "$(settings given/runs.csv)" = "1 3 4 10 8 2 " ]
@@ -493,14 +493,15 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 		--synthetic-test 100)
 	run -0 --separate-stderr "$BENCH" infer cpu-1 cpu-2 "${data[@]}" \
 		--count 120 --out made --export-csv out.csv
-	[[ "$output" == *"tiny on synthetic, 120 forward passes of 32"* ]]
+	[[ "$output" == *"tiny on synthetic, 120 forward passes; n=1"* ]]
+	[[ "$output" =~ cpu-2\ +64\  ]]
 	[[ "$output" == *"cpu-1 "*" 1.00 "* ]]
 	[ "$(column made/runs.csv passes)" = "120 120" ]
 	[ "$(column made/runs.csv batch)" = "32 32" ]
 	[ "$(column made/runs.csv updates)" = "0 0" ]
 	# Another batch each time, and one before that is no pass.
 	[ "$(grep -c ',cpu-1,1,,step,1,' made/observations.csv)" -eq 120 ]
-	[ "$(grep -c ',cpu-1,1,,step,0,1,1,' made/observations.csv)" -eq 1 ]
+	[ "$(grep -c ',cpu-1,1,,step,0,' made/observations.csv)" -eq 1 ]
 	[ "$(awk -F, '$3 == "cpu-1" && $6 == "step" && $7 == 1 { print $13 }' \
 		made/observations.csv | sort -u | wc -l)" -eq 3 ]
 	# numpy's percentiles of the same times.
@@ -558,4 +559,39 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 		--sync epoch --log post
 	run -0 "$BENCH" run null-1 -m ddp-toy --steps 101 --log post --dry-run
 	[[ "$output" != *"epoch:  "* ]]
+}
+
+@test "what forward passes leave out is refused, not ignored" {
+	local option
+	for option in "--steps 3" "--epochs 2" "--lr 1" \
+		"--test-batch 9" "--test-steps 2" "--target-accuracy 50" \
+		"--dump-masks m" "--profile p"; do
+		# shellcheck disable=SC2086 # an option and its value
+		run -2 "$BENCH" measure cpu-1 --infer $option
+		[[ "$output" == *"which --infer leaves out"* ]]
+	done
+	run -2 "$BENCH" measure cpu-1 --count 5
+	[[ "$output" == *"give --infer too"* ]]
+	run -2 "$BENCH" measure cpu-1 --model ddp-toy --test-batch 5
+	[[ "$output" == *"has no test"* ]]
+}
+
+@test "a run of no iteration is refused" {
+	run -2 "$BENCH" run cpu-8 --model alexnet --dataset synthetic \
+		--synthetic-train 100
+	[[ "$output" == *"has 100 training images, where an iteration takes 256"* ]]
+	[ ! -e results ]
+}
+
+@test "a quick run keeps what was asked for" {
+	local data=(--dataset synthetic --synthetic-train 900
+		--synthetic-test 200)
+	"$BENCH" run null-8 --quick --global-batch 4 "${data[@]}" -q \
+		--out made >/dev/null
+	[ "$(cell made/runs.csv 1 global_batch)" = 4 ]
+	"$BENCH" run null-1 --quick --model alexnet --batch 300 --warmup 10 \
+		--test-batch 100 "${data[@]}" -q --out large >/dev/null
+	[ "$(cell large/runs.csv 1 batch)" = 300 ]
+	[ "$(cell large/runs.csv 1 warmup)" = 10 ]
+	[ "$(cell large/runs.csv 1 test_batch)" = 100 ]
 }

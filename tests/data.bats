@@ -423,3 +423,11 @@ refused() {
 	run -2 "$BENCH" measure null-1 --dataset fake --data-dir .
 	[[ "$output" == *"--dataset fake has no files"* ]]
 }
+
+# More iterations than the 1.2 million samples that fake data are said to have.
+@test "a batch that comes again has no end" {
+	cd "$BATS_TEST_TMPDIR"
+	"$BENCH" measure null-2 --model ddp-toy --steps 10000 -q >rows
+	[ "$(awk -F, '$5 == "" && $6 == "step" && $7 == 1 && $17 == "wall" {
+		print $12 }' rows | sort -u)" = 128 ]
+}

@@ -1,10 +1,12 @@
 #include "bench/app/run_command.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "bench/app/device_list.h"
 #include "bench/app/info_command.h"
 #include "bench/app/measure.h"
+#include "bench/options/option_table.h"
 #include "bench/record/campaign.h"
 #include "bench/record/machine.h"
 #include "bench/run/child.h"
@@ -66,6 +68,10 @@ static int plan_targets(struct work *work, struct error *err)
 			return -1;
 		work->own[i] = *options;
 		target_options_trim(&work->own[i], &work->targets[i]);
+		/* What is passed on to a process is given there. */
+		if (options->verb == VERB_INFER &&
+		    !option_is_given(options, option_find("warmup")))
+			work->own[i].warmup = 1;
 		if (plan_run(&work->trainings[i], &work->targets[i],
 			     &work->own[i], err))
 			return -1;
@@ -112,8 +118,10 @@ static void print_time(double seconds, char *text, size_t size)
 static double estimate(const struct run *run, const struct options *given,
 		       const struct training *training)
 {
-	const double tests = training->test_batch ?
-				     training->dataset->test.count / 3. : 0;
+	const double all = training->dataset->test.count;
+	const double most = training->test_steps ?
+		(double)training->test_steps * training->test_batch : all;
+	const double tests = training->test_batch ? fmin(all, most) / 3 : 0;
 	const double samples = tests + (double)training->iterations *
 					       training->global_batch;
 	const double done = (double)(training->infers ? run->passes :
@@ -169,7 +177,7 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 	char time[32], outcome[120];
 	double seconds;
 
-	options.epochs = 1;
+	options.epochs = training->infers ? OPTION_UNSET : 1;
 	options.steps = training->infers ? OPTION_UNSET : DRY_STEPS;
 	if (training->infers)
 		options.count = DRY_STEPS;

@@ -45,7 +45,7 @@ static void set_options(struct options *options, const struct check *check,
 	long steps;
 
 	check_target_options(options, check, target);
-	options->epochs = 1;
+	options->epochs = options->infer ? OPTION_UNSET : 1;
 	options->test = 0;
 	steps = place->stage == CHECK_PILOT && options->steps == OPTION_UNSET ?
 			PILOT_STEPS : target->steps;

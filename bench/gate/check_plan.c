@@ -33,6 +33,8 @@ void check_target_options(struct options *options, const struct check *check,
 	*options = *check->options;
 	if (target->stored)
 		settings_repeat(options, target->stored->run);
+	if (options->infer && !option_is_given(options, option_find("warmup")))
+		options->warmup = 1;
 	if (target->less_batch)
 		options->batch = target->less_batch;
 	if (target->less_side)

@@ -175,10 +175,14 @@ static int refuse_loss(struct core *core, struct error *err)
 {
 	char reason[160];
 
-	snprintf(reason, sizeof(reason),
-		 "the loss is not a number at epoch %d, iteration %d; a "
-		 "smaller --lr than %g may help", core->epoch, core->iteration,
-		 core->training->recipe.lr);
+	if (core->training->infers)
+		snprintf(reason, sizeof(reason), "the loss is not a number in "
+			 "forward pass %d: are the weights?", core->iteration);
+	else
+		snprintf(reason, sizeof(reason),
+			 "the loss is not a number at epoch %d, iteration %d; "
+			 "a smaller --lr than %g may help", core->epoch,
+			 core->iteration, core->training->recipe.lr);
 	if (core->group->rank == 0)
 		recorder_not_a_number(&core->outcome->recorder, core->epoch,
 				      core->iteration, reason);

@@ -213,8 +213,9 @@ static int compile(struct core *core, struct error *err)
 	const int size = core->group->size;
 	const int share = replica_share(0, size, training->global_batch);
 	const struct program_options options = {
-		/* Batch norm takes two samples of a gradient at least. */
-		.batch = training->infers ? 2 : share,
+		/* Batch norm takes two samples of a gradient at least, and a
+		 * backend may evaluate as many as it has room for. */
+		.batch = training->infers && share < 2 ? 2 : share,
 		.test_batch = training->infers ? share :
 			replica_share(0, size, training->test_batch),
 		.ahead = training->ahead ? training->iterations : 0,

@@ -1,5 +1,6 @@
 #include "bench/run/loader.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -354,7 +355,12 @@ static int next_held(struct loader *loader, struct batch *batch,
 	    program_order(plan->holder, loader->order, err))
 		return -1;
 	loader->taken++;
-	*batch = test < 0 ? share(plan, b * plan->global_batch,
+	if (dataset->is_fake) /* it is the same one again */
+		*batch = share(plan, 0, test < 0 ? plan->global_batch :
+						   test_batch, INT_MAX);
+	else
+		*batch = test < 0 ?
+			    share(plan, b * plan->global_batch,
 				  plan->global_batch, dataset->train.count) :
 			    share(plan, place_of(plan, test, test_batch,
 						 &dataset->test),

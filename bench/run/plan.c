@@ -18,21 +18,6 @@
 
 #define BEST ":best" /* behind the name of --save-weights' file */
 
-/* A process of a comparison: multiplications, iterations and warm-up, of which
- * those of the posts' MNIST networks are less. */
-#define GATE_WORK 3e11
-#define GATE_STEPS 7
-#define GATE_WARMUP 2
-#define GATE_LEAST_SIDE 32
-
-/* --quick: multiplications of the iterations, and of the test. */
-#define QUICK_WORK 1.5e12
-#define QUICK_TEST_WORK .5e12
-#define QUICK_STEPS 40
-#define QUICK_LEAST_STEPS 4 /* for which batches become smaller */
-#define QUICK_LEAST_PASSES 10
-#define QUICK_TEST 10000 /* images of a test that need not be cut */
-
 static const struct model *find_model(const char *name, struct error *err)
 {
 	struct choices choices = { .typed = name };
@@ -101,15 +86,54 @@ static int plan_test_batch(const struct training *training,
 }
 
 /* Forward passes, of whatever the network is trained with. */
-static void plan_inference(struct training *training,
-			   const struct options *options)
+static int plan_inference(struct training *training,
+			  const struct options *options, struct error *err)
 {
+	const struct {
+		const char *name;
+		int given;
+	} others[] = {
+		{ "epochs", options->epochs != OPTION_UNSET },
+		/* Of a comparison they are those of each process. */
+		{ "steps", options->steps != OPTION_UNSET &&
+				   options->verb == VERB_MEASURE },
+		{ "lr", options->lr >= 0 },
+		{ "test-batch", options->test_batch != OPTION_UNSET },
+		{ "test-steps", options->test_steps != OPTION_UNSET },
+		{ "target-accuracy", options->target_accuracy >= 0 },
+		{ "dump-masks", options->dump_masks != NULL },
+		{ "profile", options->profile != NULL },
+		{ "sync epoch", options->sync &&
+			!strcmp(options->sync, "epoch") },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].given)
+			return error_set(err, ERROR_USAGE, "--%s is of "
+					 "training, which --infer leaves out: "
+					 "leave out one of the two",
+					 others[i].name);
 	training->infers = 1;
 	training->recipe.epochs = 1;
 	training->recipe.steps = 0;
 	training->recipe.scale_lr = 0;
 	if (options->batch == OPTION_UNSET)
 		training->recipe.batch = INFER_BATCH;
+	return 0;
+}
+
+/* A model may have nothing to test. */
+static int check_tests(const struct training *training,
+		       const struct options *options, struct error *err)
+{
+	if (!training->recipe.no_test ||
+	    (options->test_batch == OPTION_UNSET &&
+	     options->test_steps == OPTION_UNSET &&
+	     options->target_accuracy < 0))
+		return 0;
+	return error_set(err, ERROR_USAGE, "model '%s' has no test: leave out "
+			 "--test-batch, --test-steps and --target-accuracy",
+			 training->model.name);
 }
 
 /* What options say of a training whose recipe is known. */
@@ -227,8 +251,14 @@ int plan_run(struct training *training, const struct target *target,
 		return -1;
 	training->recipe = plan_recipe(&training->model, target->cores,
 				       options);
-	if (options->infer || options->verb == VERB_INFER)
-		plan_inference(training, options);
+	if (options->infer || options->verb == VERB_INFER ?
+		    plan_inference(training, options, err) :
+		    options->count != OPTION_UNSET &&
+			    error_set(err, ERROR_USAGE, "--count is of forward "
+				      "passes: give --infer too"))
+		return -1;
+	if (check_tests(training, options, err))
+		return -1;
 	if (training->recipe.scale_lr && options->lr < 0)
 		training->recipe.lr *= target->cores;
 	if (recipe_check(&training->recipe, wrong, sizeof(wrong)))
@@ -251,127 +281,28 @@ int plan_run(struct training *training, const struct target *target,
 	return slowdown_plan(&training->slowdown, target, options, err);
 }
 
-/* Multiplications of a training sample. */
-static double sample_work(const struct model *model)
-{
-	const struct model_work work = model_work(model);
-
-	return work.forward + work.backward_data + work.backward_weights;
-}
-
-/* The largest of size, size / 2, ... of which so many fit into the room; at
- * least least. */
-static long fit_size(long size, long count, double room, long least)
-{
-	while (size / 2 >= least && (double)(size * count) > room)
-		size /= 2;
-	return size;
-}
-
-static void plan_quick_inference(struct options *options,
-				 const struct training *training, double room)
-{
-	const long cores = training->cores;
-	const long batch = fit_size(training->global_batch, QUICK_LEAST_PASSES,
-				    room, cores) / cores;
-
-	options->batch = batch > 1 ? batch : 1;
-	if (options->count == OPTION_UNSET)
-		options->count = (long)fmax(QUICK_LEAST_PASSES,
-			fmin(QUICK_STEPS, room / (double)(batch * cores)));
-}
-
-void plan_quick(struct options *options, const struct training *training)
-{
-	const double room = QUICK_WORK / sample_work(&training->model);
-	const double test_room =
-		QUICK_TEST_WORK / model_work(&training->model).forward;
-	const int cores = training->cores;
-	/* Batch norm wants two samples. */
-	const long batch = fit_size(training->global_batch, QUICK_LEAST_STEPS,
-				    room, 2 * cores) / cores * cores;
-	const long test_batch = fit_size(training->test_batch, 1, test_room,
-					 cores);
-	const double warmups = room / 4 / (double)batch;
-
-	if (training->infers) {
-		plan_quick_inference(options, training, test_room);
-		return;
-	}
-	if (options->steps == OPTION_UNSET)
-		options->steps = (long)fmax(QUICK_LEAST_STEPS,
-					    fmin(QUICK_STEPS,
-						 room / (double)batch));
-	if (options->warmup > warmups)
-		options->warmup = (long)fmax(1, warmups);
-	if (batch < training->global_batch) {
-		options->global_batch = batch;
-		options->batch = OPTION_UNSET;
-	}
-	if (!training->test_batch)
-		return;
-	options->test_batch = test_batch;
-	if (options->test_steps == OPTION_UNSET && test_room < QUICK_TEST)
-		options->test_steps =
-			(long)fmax(1, test_room / (double)test_batch);
-}
-
-/* Images of half the side, if the model takes those. */
-static int halve_images(struct model *model)
-{
-	struct model smaller = *model;
-	char ignored[256];
-
-	smaller.input.height /= 2;
-	smaller.input.width /= 2;
-	if (smaller.input.height < GATE_LEAST_SIDE ||
-	    model_check(&smaller, ignored, sizeof(ignored)))
-		return -1;
-	*model = smaller;
-	return 0;
-}
-
-void plan_gate(struct options *options, const struct training *training)
-{
-	struct model model = training->model;
-	const int is_given = options->batch != OPTION_UNSET ||
-			     options->global_batch != OPTION_UNSET;
-	const int cores = training->cores;
-	long batch = training->global_batch;
-
-	if (!is_given)
-		batch = fit_size(batch, GATE_STEPS,
-				 GATE_WORK / sample_work(&model), 2 * cores) /
-			cores * cores;
-	while (options->image_size == OPTION_UNSET &&
-	       (double)batch * GATE_STEPS * sample_work(&model) > GATE_WORK)
-		if (halve_images(&model))
-			break;
-	if (model.input.height < training->model.input.height)
-		options->image_size = model.input.height;
-	if (batch < training->global_batch)
-		options->batch = batch / cores;
-	if (!option_is_given(options, option_find("warmup")) &&
-	    (double)(batch * options->warmup) * sample_work(&model) > GATE_WORK)
-		options->warmup = GATE_WARMUP;
-}
-
 /* Images and labels are the model's. */
 static int check_data(const struct model *model, const struct dataset *dataset,
-		      struct error *err)
+		      const struct options *options, struct error *err)
 {
+	/* To verify, targets are made of labels where vectors are wanted. */
+	const int needs_vectors = !model_has_classes(model) &&
+				  options->verb != VERB_VERIFY;
+
 	const int in = model->input.channels, found = dataset->shape.channels;
 	char loss[80];
 
 	if (dataset->is_fake)
-		return 0;
+		return options->verb != VERB_VERIFY ? 0 :
+			error_set(err, ERROR_USAGE, "--dataset fake: zeros "
+				  "verify nothing; name another data set");
 	if (found != 1 && found != in)
 		return error_set(err, ERROR_USAGE, "model '%s' expects images "
 				 "of %d channel%s, but data set '%s' has %d",
 				 model->name, in, in == 1 ? "" : "s",
 				 dataset->name, found);
 	layer_describe(model, model->layer_count - 1, loss, sizeof(loss));
-	if (!model_has_classes(model) && !dataset->has_vectors)
+	if (needs_vectors && !dataset->has_vectors)
 		return error_set(err, ERROR_USAGE, "model '%s', %s: needs "
 				 "targets that are vectors of %d values, but "
 				 "data set '%s' has classes", model->name, loss,
@@ -458,14 +389,44 @@ static int check_norms(const struct training *training, struct error *err)
 		check_norm(training, left, "an epoch's last", err)) ? -1 : 0;
 }
 
+/* That there are samples to train on, to test, or to pass forward. */
+static int check_samples(const struct training *training, struct error *err)
+{
+	const struct dataset *dataset = training->dataset;
+	const int least = training->drop_last ? training->global_batch : 1;
+	const int least_test = !training->test_batch && !training->infers ? 0 :
+			       training->drop_last && !training->infers ?
+			       training->test_batch : 1;
+
+	if (dataset->train.count < least && !training->infers)
+		return error_set(err, ERROR_USAGE, "data set '%s' has %d "
+				 "training images, where an iteration takes "
+				 "%d; choose a smaller batch, or fewer cores",
+				 dataset->name, dataset->train.count, least);
+	if (dataset->test.count < least_test)
+		return error_set(err, ERROR_USAGE, "data set '%s' has %d "
+				 "images to test, where a step takes %d; "
+				 "choose a smaller --test-batch", dataset->name,
+				 dataset->test.count, least_test);
+	return 0;
+}
+
 int plan_iterations(struct training *training, const struct options *options,
 		    struct error *err)
 {
 	const struct dataset *dataset = training->dataset;
 	long most = options->steps;
 
-	if (check_data(&training->model, dataset, err))
+	if (check_data(&training->model, dataset, options, err) ||
+	    check_samples(training, err))
 		return -1;
+	if (training->drop_last && training->test_batch &&
+	    dataset->test.count % training->test_batch) {
+		const int whole = dataset->test.count / training->test_batch;
+
+		if (!training->test_steps || training->test_steps > whole)
+			training->test_steps = whole;
+	}
 	if (training->infers) {
 		training->iterations = options->count == OPTION_UNSET ?
 				INFER_COUNT : (int)options->count;
@@ -492,10 +453,13 @@ int plan_dataset(struct dataset *dataset, const struct options *options,
 		 int is_scan, struct error *err)
 {
 	const struct model *model = model_find(options->model);
+	const char *own = model ? model->dataset : NULL;
 	const struct dataset_request request = {
-		.name = model && model->dataset &&
-				!strcmp(options->dataset, "auto") ?
-				model->dataset : options->dataset,
+		/* Zeros verify nothing. */
+		.name = own && !strcmp(options->dataset, "auto") &&
+				!(options->verb == VERB_VERIFY &&
+				  !strcmp(own, "fake")) ?
+				own : options->dataset,
 		.dir = options->data_dir,
 		.synthetic_train = (int)options->synthetic_train,
 		.synthetic_test = (int)options->synthetic_test,
@@ -552,8 +516,6 @@ static int largest_batch(const struct training *training, double available)
 		struct memory_plan need;
 
 		smaller.global_batch = batch * cores;
-		if (smaller.test_batch > smaller.global_batch)
-			smaller.test_batch = smaller.global_batch;
 		need = plan_memory(&smaller);
 		if (memory_plan_total(&need) > available)
 			most = batch;

@@ -1,5 +1,5 @@
 /* A row a target of forward passes alone: how long they take, how many images
- * that is, and the lift over the first target. */
+ * that is, and the lift in images/s over the first target. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "bench/show/table_view.h"
 #include "bench/system/number.h"
 
-enum { FIRST, P50, P90, P95, P99, RATE, LIFT, SETUP, CPUS, HEADS };
+enum { BATCH, FIRST, P50, P90, P95, P99, RATE, LIFT, SETUP, CPUS, HEADS };
 
 static const enum metric percentiles[] = { METRIC_P50, METRIC_P90, METRIC_P95,
 					   METRIC_P99 };
@@ -21,6 +21,7 @@ static const struct {
 	{ "post: 1/8 TPU v2-8", { 53.25, 54.11, NAN, 61.81 } },
 };
 
+#define POST_BATCH 32
 #define POSTS ((int)(sizeof(post) / sizeof(post[0])))
 
 int line_is_inference(const struct line *line)
@@ -30,12 +31,23 @@ int line_is_inference(const struct line *line)
 
 static int compares_with_post(const struct run *run)
 {
-	return run && !strcmp(run->model, "resnet50") && run->batch == 32 &&
+	return run && !strcmp(run->model, "resnet50") &&
+	       run->batch == POST_BATCH &&
 	       (run->image_size == CELL_NO_INT || run->image_size == 224);
 }
 
+/* Of a forward pass, of all cores; the test set may have fewer. */
+static long images_of(const struct run *run)
+{
+	const int has_fewer = run->global_batch != CELL_NO_INT &&
+			      run->test_samples != CELL_NO_INT &&
+			      run->test_samples < run->global_batch;
+
+	return has_fewer ? run->test_samples : run->global_batch;
+}
+
 static void fill_cell(const struct grid *grid, int row,
-		      const struct result *cell, double first_s,
+		      const struct result *cell, double first_rate,
 		      const struct table_options *options)
 {
 	const struct stats *values = cell->values;
@@ -52,7 +64,9 @@ static void fill_cell(const struct grid *grid, int row,
 		grid_set_number(grid, row, P50 + p, ms, decimals_of(ms, 2));
 	}
 	grid_set_number(grid, row, RATE, values[METRIC_RATE].mean, 1);
-	grid_set_number(grid, row, LIFT, first_s / values[METRIC_P50].mean, 2);
+	grid_set_number(grid, row, LIFT,
+			values[METRIC_RATE].mean / first_rate, 2);
+	grid_set_count(grid, row, BATCH, images_of(cell->run));
 	if (values[METRIC_SETUP].count)
 		snprintf(grid_at(grid, row, SETUP)->text, GRID_TEXT, "%s s",
 			 fixed_text(values[METRIC_SETUP].mean, 2).text);
@@ -63,15 +77,17 @@ static void fill_cell(const struct grid *grid, int row,
 }
 
 static void fill_post(const struct grid *grid, int row, int which,
-		      double first_s)
+		      double first_rate)
 {
 	const double *ms = post[which].percentiles;
 
 	snprintf(grid->labels[row], GRID_TEXT, "%s", post[which].label);
 	for (int p = 0; p < 4; p++)
 		grid_set_number(grid, row, P50 + p, ms[p], 2);
-	grid_set_number(grid, row, RATE, 32 * 1e3 / ms[0], 1);
-	grid_set_number(grid, row, LIFT, 1e3 * first_s / ms[0], 2);
+	grid_set_count(grid, row, BATCH, POST_BATCH);
+	grid_set_number(grid, row, RATE, POST_BATCH * 1e3 / ms[0], 1);
+	grid_set_number(grid, row, LIFT, POST_BATCH * 1e3 / ms[0] / first_rate,
+			2);
 }
 
 static void fill_title(const struct view *view, const struct line *line,
@@ -83,23 +99,23 @@ static void fill_title(const struct view *view, const struct line *line,
 	char raw[GRID_TITLE], what[160] = "no runs.csv";
 
 	if (run)
-		snprintf(what, sizeof(what), "%s on %s, %ld forward passes of "
-			 "%ld%s", run->model,
+		snprintf(what, sizeof(what), "%s on %s, %ld forward passes%s",
+			 run->model,
 			 run->dataset[0] ? run->dataset : "unknown data",
-			 run->passes, run->global_batch,
-			 unusual_text(run).text);
-	snprintf(raw, sizeof(raw), "%s%s%s; n=%d",
+			 run->passes, unusual_text(run).text);
+	snprintf(raw, sizeof(raw), "%s%s%s%s; n=%d",
 		 named ? setup_name(line) : "", named ? ": " : "", what,
+		 view->results->include_warmup ? ", warm-up included" : "",
 		 line->repetitions);
 	clean_text(title, GRID_TITLE, raw, view->options);
 }
 
-/* The median of the first target that has one. */
-static double first_median(const struct view *view, const struct line *line)
+/* Images/s of the first target that has some. */
+static double rate_of_first(const struct view *view, const struct line *line)
 {
 	for (int t = 0; t < view->results->target_count; t++)
-		if (line->cells[t].values[METRIC_P50].count)
-			return line->cells[t].values[METRIC_P50].mean;
+		if (line->cells[t].values[METRIC_RATE].count)
+			return line->cells[t].values[METRIC_RATE].mean;
 	return NAN;
 }
 
@@ -107,13 +123,14 @@ int view_inference(const struct view *view, const struct line *line,
 		   struct error *err)
 {
 	static const char *const heads[HEADS] = {
+		[BATCH] = "images",
 		[FIRST] = "first\nms", [P50] = "p50\nms", [P90] = "p90\nms",
 		[P95] = "p95\nms",     [P99] = "p99\nms", [RATE] = "images/s",
 		[LIFT] = "lift",       [SETUP] = "start-up", [CPUS] = "CPUs",
 	};
 	const int posts = compares_with_post(find_settings(view->results,
 							   line)) ? POSTS : 0;
-	const double first_s = first_median(view, line);
+	const double first_rate = rate_of_first(view, line);
 	struct grid grid;
 	int row = 0;
 
@@ -125,10 +142,10 @@ int view_inference(const struct view *view, const struct line *line,
 	grid_set_heads(&grid, heads);
 	for (int t = 0; t < view->results->target_count; t++)
 		if (line->cells[t].run)
-			fill_cell(&grid, row++, &line->cells[t], first_s,
+			fill_cell(&grid, row++, &line->cells[t], first_rate,
 				  view->options);
 	for (int p = 0; p < posts; p++)
-		fill_post(&grid, row++, p, first_s);
+		fill_post(&grid, row++, p, first_rate);
 	grid.rows = row;
 	grid_draw(&grid, view->options, view->out);
 	grid_free(&grid);

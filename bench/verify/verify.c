@@ -521,7 +521,8 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	v->task.precision = training.precision;
 	v->task.lr = training.recipe.lr;
 	v->task.measured_batch = training.recipe.batch;
-	v->task.test_batch = training.test_batch;
+	v->task.test_batch = training.test_batch ? training.test_batch :
+						   training.recipe.batch;
 	set_rules(&v->task, options);
 	v->task.tensor_count = model_tensors(&v->model, v->task.tensors);
 	return 0;
