@@ -436,7 +436,6 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	[ -z "$output" ]
 }
 
-# Neither far less, which would refuse nothing, nor far more.
 # Of a large network smaller batches, fewer of them and part of the test.
 @test "a quick run is quick whatever the network" {
 	cd "$BATS_TEST_TMPDIR"
@@ -462,6 +461,7 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	[ "$(settings given/runs.csv)" = "1 3 4 10 8 2 " ]
 }
 
+# Neither far less, which would refuse nothing, nor far more.
 @test "memory as it was estimated" {
 	local of=(-d synthetic --synthetic-train 1024 --synthetic-test 1
 		-b 1024 --epochs 1 --warmup 0)

@@ -150,12 +150,12 @@
 	     "written for; empty: the backend has one kind, or none was " \
 	     "opened") \
 	TEXT(cpu_list, 200, "CPUs the process was confined to, as in 0,2-3") \
+	INT(offloads, "1: devices compute; 0: the threads that call them; " \
+	    "empty: not known") \
 	INT(passes, "of an inference: forward passes that are timed; empty: " \
 	    "it trained") \
 	INT(test_steps, "most steps of a test; empty: all") \
 	INT(image_size, "side of the images as the model takes them") \
-	INT(offloads, "1: devices compute; 0: the threads that call them; " \
-	    "empty: not known") \
 	TEXT(weights, 68, "SHA-256 of the file of --weights, with which it " \
 	     "began; empty: with seeded parameters")
 
