@@ -122,6 +122,19 @@ static struct step_counts count_since(const struct core *core,
 				     now.allocations - then->allocations };
 }
 
+/* A forward pass alone, which all of an inference's iterations are. */
+static int pass_forward(struct core *core, const struct batch *batch,
+			struct error *err)
+{
+	int failed;
+
+	core->report.score = (struct score){ 0 };
+	failed = program_evaluate(core->program, batch, &core->report.score,
+				  err);
+	core_end_phase(core, REPLICA_COMPUTE);
+	return failed;
+}
+
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err)
 {
@@ -137,8 +150,11 @@ int core_iterate(struct core *core, const struct batch *batch,
 	begin_work(core);
 	if (core->profile)
 		profile_end_other(core->profile);
-	failed = replica_train(core->group, core->program, batch, update,
-			       &core->observer, &report->score, err);
+	failed = core->training->infers ?
+			 pass_forward(core, batch, err) :
+			 replica_train(core->group, core->program, batch,
+				       update, &core->observer, &report->score,
+				       err);
 	if (!failed)
 		add_work(core);
 	report->ended_at = core->phase_began_s;
@@ -147,27 +163,6 @@ int core_iterate(struct core *core, const struct batch *batch,
 	/* Warm-up is no part of it. */
 	if (!failed && core->profile && core->epoch)
 		failed = profile_keep(core->profile, batch->count, err);
-	return failed;
-}
-
-int core_infer(struct core *core, const struct batch *batch, struct error *err)
-{
-	const struct step_counts before = count_work(core);
-	struct step_report *report = &core->report;
-	int failed;
-
-	core->updated = 0;
-	core->phase_began_cpu_s = core_cpu(core);
-	core->phase_began_s = report->began_at = clock_now();
-	begin_work(core);
-	report->score = (struct score){ 0 };
-	failed = program_evaluate(core->program, batch, &report->score, err);
-	core_end_phase(core, REPLICA_COMPUTE);
-	if (!failed)
-		add_work(core);
-	report->ended_at = core->phase_began_s;
-	report->counts = count_since(core, &before);
-	core->unreported = 1;
 	return failed;
 }
 

@@ -33,6 +33,7 @@ struct core {
 	int unreported;
 	int epoch, iteration; /* of report */
 	double loop_began_s;
+	struct weights kept; /* of rank 0, to be saved */
 	double best_loss; /* of the tests so far, of all cores together */
 	int tested, improved; /* there was one; the last one is the best */
 	int reached; /* the accuracy that ends the run */
@@ -60,12 +61,10 @@ void core_end_warm_up(struct core *core);
 /* Steps on generated data; parameters and state are as before afterwards. */
 int core_warm_up(struct core *core, struct error *err);
 
-/* One iteration, timed into core->report. */
+/* One iteration, or forward pass where training->infers, timed into
+ * core->report. */
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err);
-
-/* One forward pass, timed likewise. */
-int core_infer(struct core *core, const struct batch *batch, struct error *err);
 
 /* All cores exchange their last reports; rank 0 records them. */
 int core_exchange(struct core *core, struct error *err);

@@ -386,8 +386,7 @@ static int warm_up_steps(struct core *core, struct batch *batch,
 		core->epoch = 0;
 		core->iteration = i;
 		batch->step = (uint32_t)i;
-		if ((training->infers ? core_infer(core, batch, err) :
-		     core_iterate(core, batch, &update, err)) ||
+		if (core_iterate(core, batch, &update, err) ||
 		    core_exchange(core, err))
 			return -1;
 	}

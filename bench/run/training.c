@@ -91,8 +91,7 @@ static int train_epoch(struct core *core, struct error *err)
 		core->report.requested_at = requested_at;
 		core->report.ready_at = ready_at;
 		update = core_update(core, &batch);
-		if ((training->infers ? core_infer(core, &batch, err) :
-		     core_iterate(core, &batch, &update, err)) ||
+		if (core_iterate(core, &batch, &update, err) ||
 		    core_dump_masks(core, &batch, err))
 			return -1;
 	}
@@ -269,31 +268,51 @@ static void count_batches(const struct core *core, struct weights *weights)
 					training->weights->tracked[row] : 0);
 }
 
+static void drop_kept(struct weights *kept)
+{
+	free(kept->parameters);
+	free(kept->buffers);
+	*kept = (struct weights){ .parameters = NULL };
+}
+
 /* Those of core 0, which has running statistics of its own. */
-static int save_weights(struct core *core, struct error *err)
+static int keep_weights(struct core *core, struct error *err)
+{
+	struct weights *kept = &core->kept;
+
+	if (!core->training->save_weights[0] || core->group->rank)
+		return 0;
+	drop_kept(kept);
+	kept->parameters = core_load(core, VECTOR_PARAMETERS,
+				     core->program->parameters, err);
+	if (!kept->parameters)
+		return -1;
+	if (core->program->buffers) {
+		kept->buffers = core_load(core, VECTOR_BUFFERS,
+					  core->program->buffers, err);
+		if (!kept->buffers) {
+			drop_kept(kept);
+			return -1;
+		}
+	}
+	count_batches(core, kept);
+	return 0;
+}
+
+/* After the loop, whose time a file would be in. What was the best is written
+ * even where what came after it failed. */
+static int save_weights(struct core *core, int failed, struct error *err)
 {
 	const struct training *training = core->training;
-	struct weights weights = { 0 };
-	int failed = -1;
+	struct error other;
 
-	if (!training->save_weights[0] || core->group->rank)
-		return 0;
-	weights.parameters = core_load(core, VECTOR_PARAMETERS,
-				       core->program->parameters, err);
-	if (!weights.parameters)
-		goto out;
-	if (core->program->buffers) {
-		weights.buffers = core_load(core, VECTOR_BUFFERS,
-					    core->program->buffers, err);
-		if (!weights.buffers)
-			goto out;
-	}
-	count_batches(core, &weights);
-	failed = weights_write(training->save_weights, &training->model,
-			       &weights, err);
-out:
-	free(weights.parameters);
-	free(weights.buffers);
+	if (!failed && !training->save_best)
+		failed = keep_weights(core, err);
+	if (core->kept.parameters &&
+	    weights_write(training->save_weights, &training->model, &core->kept,
+			  failed ? &other : err))
+		failed = -1;
+	drop_kept(&core->kept);
 	return failed;
 }
 
@@ -308,7 +327,7 @@ static int run_epochs(struct core *core, struct error *err)
 		    core_check_replicas(core, NULL, err))
 			return -1;
 		if (core->improved && core->training->save_best &&
-		    save_weights(core, err))
+		    keep_weights(core, err))
 			return -1;
 	}
 	return 0;
@@ -350,15 +369,15 @@ static int run_loop(struct core *core, struct error *err)
 
 static int run_core(struct core *core, struct error *err)
 {
+	int failed;
+
 	if (core_leads_process(core))
 		interrupt_install(core->training->patient);
-	if (start_and_warm_up(core, err) || run_loop(core, err) ||
-	    core_record_hashes(core, err))
+	if (start_and_warm_up(core, err))
 		return -1;
-	return save_parameters(core, err) ||
-			       (!core->training->save_best &&
-				save_weights(core, err)) ?
-		       -1 : 0;
+	failed = run_loop(core, err) || core_record_hashes(core, err) ||
+		 save_parameters(core, err);
+	return save_weights(core, failed, err) ? -1 : 0;
 }
 
 static int write_profile(struct core *core, struct error *err)

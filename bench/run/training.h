@@ -42,10 +42,9 @@ struct training {
 	int resident; /* the device holds the data set, if it can */
 	int ahead;    /* and runs ahead within an epoch, which needs that */
 	double target_accuracy_pct; /* ends the run; missing: nothing does */
-	const char *dump_masks; /* file, or NULL; so are these: */
+	const char *dump_masks, *save_parameters; /* files, or NULL */
 	char save_weights[PATH_MAX]; /* file, or empty */
-	int save_best; /* there, after the epoch whose test loss is lowest */
-	const char *save_parameters;
+	int save_best; /* in it: of the epoch whose test loss is lowest */
 	int patient; /* for interrupt_install(), in every process */
 	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
 
