@@ -76,6 +76,20 @@ static int count_wrong_masks(struct member *member, const struct batch *batch,
 	return 0;
 }
 
+/* Of each of so many cores. */
+static struct program_options options_of(const struct verify_task *task,
+					 int cores, int test_batch)
+{
+	return (struct program_options){
+		.batch = replica_share(0, cores, task->batch),
+		.test_batch = test_batch,
+		.seed = (unsigned long long)task->options->seed,
+		.dropout = task->options->dropout,
+		.algorithm = task->algorithm,
+		.precision = task->precision,
+	};
+}
+
 static int open_member(struct member *member, struct error *err)
 {
 	const struct verify_task *task = member->team->task;
@@ -86,14 +100,8 @@ static int open_member(struct member *member, struct error *err)
 		.cpus = VERIFY_MOST_CORES,
 		.device_class = task->options->device_class,
 	};
-	const struct program_options options = {
-		.batch = replica_share(0, group->size, task->batch),
-		.test_batch = SAMPLES,
-		.seed = (unsigned long long)task->options->seed,
-		.dropout = task->options->dropout,
-		.algorithm = task->algorithm,
-		.precision = task->precision,
-	};
+	const struct program_options options =
+		options_of(task, group->size, SAMPLES);
 	const size_t count = model_parameter_count(task->model);
 	const size_t most = verify_most_decisions(task->model);
 
@@ -271,14 +279,7 @@ static int open_stand_in(struct stand_in *all, int cores, struct error *err)
 		.cpus = VERIFY_MOST_CORES,
 		.device_class = task->options->device_class,
 	};
-	const struct program_options options = {
-		.batch = replica_share(0, cores, task->batch),
-		.test_batch = 1,
-		.seed = (unsigned long long)task->options->seed,
-		.dropout = task->options->dropout,
-		.algorithm = task->algorithm,
-		.precision = task->precision,
-	};
+	const struct program_options options = options_of(task, cores, 1);
 	const size_t count = model_parameter_count(task->model);
 	const size_t buffers = model_buffer_count(task->model);
 
