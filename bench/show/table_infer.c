@@ -51,11 +51,7 @@ static void fill_cell(const struct grid *grid, int row,
 		      const struct table_options *options)
 {
 	const struct stats *values = cell->values;
-	char label[GRID_TEXT];
 
-	snprintf(label, sizeof(label), "%s%s", cell->run->target,
-		 cell->outcome == OUTCOME_PARTIAL ? ", partial" : "");
-	clean_text(grid->labels[row], GRID_TEXT, label, options);
 	grid_set_number(grid, row, FIRST, 1e3 * cell->first_iter_s,
 			decimals_of(1e3 * cell->first_iter_s, 2));
 	for (int p = 0; p < 4; p++) {
@@ -67,12 +63,7 @@ static void fill_cell(const struct grid *grid, int row,
 	grid_set_number(grid, row, LIFT,
 			values[METRIC_RATE].mean / first_rate, 2);
 	grid_set_count(grid, row, BATCH, images_of(cell->run));
-	if (values[METRIC_SETUP].count)
-		snprintf(grid_at(grid, row, SETUP)->text, GRID_TEXT, "%s s",
-			 fixed_text(values[METRIC_SETUP].mean, 2).text);
-	if (cell->outcome == OUTCOME_ERROR || cell->outcome == OUTCOME_SKIPPED)
-		snprintf(grid_at(grid, row, FIRST)->text, GRID_TEXT, "%s",
-			 cell->outcome == OUTCOME_ERROR ? "failed" : "skipped");
+	fill_target_row(grid, row, cell, FIRST, SETUP, options);
 	grid_set_count(grid, row, CPUS, cell->run->cpus);
 }
 

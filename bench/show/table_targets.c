@@ -38,11 +38,7 @@ static void fill_row(const struct view *view, const struct grid *grid, int row,
 	const struct stats *values = cell->values;
 	const double epoch_s = values[METRIC_EPOCH].mean;
 	const struct run *run = cell->run;
-	char label[GRID_TEXT];
 
-	snprintf(label, sizeof(label), "%s%s", run->target,
-		 cell->outcome == OUTCOME_PARTIAL ? ", partial" : "");
-	clean_text(grid->labels[row], GRID_TEXT, label, view->options);
 	fill_iteration(grid_at(grid, row, ITER)->text, &values[METRIC_ITER],
 		       scale.factor, view->options);
 	grid_set_number(grid, row, EPOCH, epoch_s, decimals_of(epoch_s, 3));
@@ -51,13 +47,7 @@ static void fill_row(const struct view *view, const struct grid *grid, int row,
 	if (values[METRIC_ACCURACY].count)
 		snprintf(grid_at(grid, row, ACCURACY)->text, GRID_TEXT, "%s %%",
 			 fixed_text(values[METRIC_ACCURACY].mean, 2).text);
-	if (values[METRIC_SETUP].count)
-		snprintf(grid_at(grid, row, SETUP)->text, GRID_TEXT, "%s s",
-			 fixed_text(values[METRIC_SETUP].mean, 2).text);
-	/* What failed is seen here as well, since -q shows nothing else. */
-	if (cell->outcome == OUTCOME_ERROR || cell->outcome == OUTCOME_SKIPPED)
-		snprintf(grid_at(grid, row, ITER)->text, GRID_TEXT, "%s",
-			 cell->outcome == OUTCOME_ERROR ? "failed" : "skipped");
+	fill_target_row(grid, row, cell, ITER, SETUP, view->options);
 	if (values[METRIC_UPDATES].count && run->global_batch != CELL_NO_INT)
 		snprintf(strchr(grid_at(grid, row, UPDATES)->text, '\0'), 32,
 			 " x %ld", run->global_batch);

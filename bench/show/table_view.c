@@ -323,3 +323,21 @@ int has_post(const struct view *view, post_compares *compares)
 			return 1;
 	return 0;
 }
+
+void fill_target_row(const struct grid *grid, int row,
+		     const struct result *cell, int outcome, int setup,
+		     const struct table_options *options)
+{
+	const struct stats *setup_s = &cell->values[METRIC_SETUP];
+	char label[GRID_TEXT];
+
+	snprintf(label, sizeof(label), "%s%s", cell->run->target,
+		 cell->outcome == OUTCOME_PARTIAL ? ", partial" : "");
+	clean_text(grid->labels[row], GRID_TEXT, label, options);
+	if (setup_s->count)
+		snprintf(grid_at(grid, row, setup)->text, GRID_TEXT, "%s s",
+			 fixed_text(setup_s->mean, 2).text);
+	if (cell->outcome == OUTCOME_ERROR || cell->outcome == OUTCOME_SKIPPED)
+		snprintf(grid_at(grid, row, outcome)->text, GRID_TEXT, "%s",
+			 cell->outcome == OUTCOME_ERROR ? "failed" : "skipped");
+}

@@ -88,6 +88,12 @@ int has_post(const struct view *view, post_compares *compares);
 
 /* A row a target, one table for each setup, and who is how much faster. */
 int view_targets(const struct view *view, struct error *err);
+/* Of a row that is a target: its label, its start-up, and in the column outcome
+ * what failed, which is seen there as well, since -q shows nothing else. */
+void fill_target_row(const struct grid *grid, int row,
+		     const struct result *cell, int outcome, int setup,
+		     const struct table_options *options);
+
 /* Of a setup that timed forward passes alone; a line is one of those. */
 int view_inference(const struct view *view, const struct line *line,
 		   struct error *err);
