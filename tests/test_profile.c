@@ -130,8 +130,8 @@ static int play(struct group *group, struct program *program, struct duet *duet,
 	batch.global_count = BATCH * group->size;
 	watch->observer.ended = note_end;
 	failed = program_observe(program, &watch->observer, err) ||
-		 replica_train(group, program, &batch, &update, &nobody, &score,
-			       err);
+		 replica_train(group, program, &batch, &update, NULL, &nobody,
+			       &score, err);
 	batch_free(&batch);
 	duet->counts[group->rank] =
 		program_profile(program, duet->parts[group->rank]);

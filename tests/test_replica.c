@@ -115,7 +115,7 @@ static int train(struct team *team, struct group *group,
 			&team->global[s], shape_size(team->model->input),
 			group->rank, group->size, images, labels);
 
-		if (replica_train(group, program, &share, &update,
+		if (replica_train(group, program, &share, &update, NULL,
 				  &watcher.observer,
 				  &team->scores[group->rank][s], err))
 			return -1;

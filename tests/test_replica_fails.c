@@ -115,8 +115,8 @@ static int train(struct group *group, struct program *program,
 	struct score score;
 
 	for (here.iteration = 0; here.iteration < 20; here.iteration++)
-		if (replica_train(group, program, batch, &update, &observer,
-				  &score, err))
+		if (replica_train(group, program, batch, &update, NULL,
+				  &observer, &score, err))
 			return -1;
 	return error_set(err, ERROR_FAILED, "nothing has happened");
 }

@@ -155,7 +155,7 @@ static int train(struct team *team, struct group *group,
 		struct score score;
 
 		failed = replica_train(group, program, &share, &update,
-				       &nobody, &score, err);
+				       NULL, &nobody, &score, err);
 		batch_free(&share);
 		if (!failed && team->pauses && s + 1 < STEPS)
 			failed = take_pause(team, group, program,

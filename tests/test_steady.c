@@ -125,7 +125,7 @@ static int make_step(struct group *group, struct program *program,
 
 	batch[step % 2].step = step;
 	return replica_train(group, program, &batch[step % 2], &update,
-			     &nobody, &score, err) ||
+			     NULL, &nobody, &score, err) ||
 	       program_evaluate(program, &batch[step % 2], &score, err);
 }
 

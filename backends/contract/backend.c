@@ -65,6 +65,8 @@ static const char *const precision_names[PRECISION_COUNT] = {
 	[PRECISION_FP32] = "fp32",
 	[PRECISION_BF16] = "bf16",
 	[PRECISION_FP64] = "fp64",
+	[PRECISION_FP16] = "fp16",
+	[PRECISION_BF16_STORAGE] = "bf16-storage",
 };
 
 const char *precision_name(enum precision precision)

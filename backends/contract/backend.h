@@ -41,6 +41,10 @@ struct batch {
 	int at;		       /* of held samples; else undefined */
 	int count;	       /* at most the program's; 0 is an empty share */
 	int global_count;      /* of all cores: what the mean divides by */
+	/* The gradient is computed of the loss times this, a power of two by
+	 * which it is divided in the end: what is too small for fp16 is not
+	 * lost. 0: 1. */
+	double loss_scale;
 	uint32_t step;	       /* iterations before this one */
 	int place, stride;     /* sample i is place + stride * i of all */
 };
@@ -115,11 +119,14 @@ enum algorithm { ALGORITHM_FAST, ALGORITHM_DENSE, ALGORITHM_COUNT };
  * With bf16 the factors of products may be rounded to bf16, where that is
  * faster. Sums, parameters and the optimizer's state stay fp32. With fp64 all
  * of it is double; vectors are rounded to floats where they cross this border.
+ * fp16 and bf16-storage round what is stored: backends/host/storage.h.
  */
 enum precision {
 	PRECISION_FP32,
 	PRECISION_BF16,
 	PRECISION_FP64,
+	PRECISION_FP16,
+	PRECISION_BF16_STORAGE,
 	PRECISION_COUNT
 };
 
@@ -337,7 +344,7 @@ enum algorithm backend_algorithm(const struct backend *backend,
 int backend_check_algorithm(const struct backend *backend, const char *name,
 			    struct error *err);
 
-/* "fp32", "bf16", "fp64" */
+/* "fp32", "bf16", "fp64", "fp16", "bf16-storage" */
 const char *precision_name(enum precision precision);
 /* The precision called name, which is one of these; fp32 for NULL. */
 enum precision precision_find(const char *name);

@@ -130,6 +130,8 @@ static int cpu_compile(struct device *device, const struct model *model,
 		error_memory(err, "a program");
 		goto fail;
 	}
+	storage_resolve(&program->storage, &program->host.graph,
+			options->precision);
 	program->host.base.shared = options->memory != NULL;
 	if (host_allocate_all(&program->host, length, err))
 		goto fail;
@@ -160,6 +162,9 @@ static int cpu_store(struct program *program, enum vector which,
 		return host_store(program, which, values, err);
 	/* It is only read. */
 	cpu_copy_parameters(cpu, cpu->host.vectors[which], (float *)values, 1);
+	if (storage_rounds_vectors(program->options.precision))
+		storage_round(program->options.precision,
+			      cpu->host.vectors[which], program->length);
 	mark_moved(cpu);
 	return 0;
 }
@@ -257,7 +262,8 @@ static int cpu_update(struct program *program, const struct update *update,
 		cpu_joint_update(cpu, update);
 		return 0;
 	}
-	if (update->optimizer != OPTIMIZER_ADADELTA)
+	if (update->optimizer != OPTIMIZER_ADADELTA ||
+	    storage_rounds_vectors(program->options.precision))
 		host_update(program, update, from, to, err);
 	else
 		cpu->kernels->linear->adadelta(
@@ -281,6 +287,7 @@ static int updates_at_once(const struct cpu_program *cpu,
 		if (graph->nodes[i].broken)
 			return 0;
 	return batch->count &&
+	       !storage_has_format(cpu->host.base.options.precision) &&
 	       graph->model->recipe.optimizer == OPTIMIZER_ADADELTA;
 }
 
@@ -327,7 +334,8 @@ const struct backend cpu_backend = {
 	.name = "cpu",
 	.summary = "fused kernels for CPU cores",
 	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
-	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_BF16,
+	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_BF16 |
+		      1u << PRECISION_FP16 | 1u << PRECISION_BF16_STORAGE,
 	.trains_at_once = 1,
 	.library = &blas_library,
 	.sample_bytes = cpu_sample_bytes,

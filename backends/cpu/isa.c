@@ -74,7 +74,7 @@ int cpu_check_precision(const struct cpu_kernels *kernels,
 {
 	const struct cpu_kernels *able = NULL;
 
-	if (options->precision == PRECISION_FP32)
+	if (options->precision != PRECISION_BF16)
 		return 0;
 	if (options->algorithm == ALGORITHM_DENSE)
 		return error_set(err, ERROR_USAGE,

@@ -134,6 +134,22 @@ static int allocate_value(const struct cpu_program *program,
 	return value->out && (value->gradient || !with_gradient) ? 0 : -1;
 }
 
+static int allocate_rounded(struct cpu_program *program)
+{
+	const struct program *base = &program->host.base;
+	const size_t images = (size_t)base->options.batch *
+			      program->images.size;
+	const int copies = base->options.precision == PRECISION_FP16;
+
+	if (program->storage.images)
+		program->rounded_images = host_allocate(images * sizeof(float));
+	program->parameters =
+		copies ? host_allocate(base->length * sizeof(float)) :
+			 program->host.vectors[VECTOR_PARAMETERS];
+	return program->parameters &&
+	       (program->rounded_images || !program->storage.images) ? 0 : -1;
+}
+
 int cpu_allocate_arrays(struct cpu_program *program)
 {
 	const struct program *base = &program->host.base;
@@ -155,7 +171,7 @@ int cpu_allocate_arrays(struct cpu_program *program)
 		return -1;
 	program->scratch = host_allocate(scratch);
 	program->logits = host_allocate(2 * classes * sizeof(float));
-	if (!program->scratch || !program->logits)
+	if (!program->scratch || !program->logits || allocate_rounded(program))
 		return -1;
 	model_init_buffers(base->model, program->host.buffers);
 	return 0;
@@ -173,6 +189,9 @@ void cpu_release_steps(struct cpu_program *program)
 		free(step->out->gradient);
 		free(step);
 	}
+	if (program->parameters != program->host.vectors[VECTOR_PARAMETERS])
+		free(program->parameters);
+	free(program->rounded_images);
 	free(program->common_images.out);
 	free(program->logits);
 	free(program->scratch);
@@ -191,8 +210,17 @@ void cpu_copy_parameters(const struct cpu_program *program, float *own,
 
 static void refresh(struct cpu_program *program, int training)
 {
+	const struct program *base = &program->host.base;
+	const float *master = program->host.vectors[VECTOR_PARAMETERS];
+
 	if (!program->moved && !(training && program->moved_back))
 		return;
+	if (program->parameters != master) {
+		memcpy(program->parameters, master,
+		       base->length * sizeof(float));
+		storage_round(program->storage.precision, program->parameters,
+			      base->length);
+	}
 	for (int s = 0; s < program->count; s++) {
 		struct cpu_step *step = program->steps[s];
 
@@ -203,15 +231,48 @@ static void refresh(struct cpu_program *program, int training)
 	program->moved_back = program->moved_back && !training;
 }
 
+static void bring_images(struct cpu_program *program,
+			 const struct cpu_pass *pass)
+{
+	const size_t size = program->images.size;
+	const size_t count = (size_t)pass->count * size;
+	const float *images = pass->batch->images + (size_t)pass->first * size;
+
+	/* They are only read. */
+	program->images.out = (float *)images;
+	if (!program->rounded_images)
+		return;
+	program->images.out = program->rounded_images;
+	memcpy(program->rounded_images, images, count * sizeof(float));
+	storage_round(program->storage.precision, program->rounded_images,
+		      count);
+}
+
+/* What is stored for a row; values are out, or the gradient. */
+static void round_row(const struct cpu_program *program, int row, float *values,
+		      int count)
+{
+	const struct storage *storage = &program->storage;
+
+	if (row != MODEL_IMAGES && values && storage_rounds(storage, row))
+		storage_round(storage->precision, values,
+			      (size_t)count * program->values[row].size);
+}
+
+static void round_gradient(const struct cpu_program *program, int row,
+			   int count)
+{
+	if (row != MODEL_IMAGES)
+		round_row(program, row, program->values[row].gradient, count);
+}
+
 void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass)
 {
 	struct program *base = &program->host.base;
 
 	refresh(program, pass->training);
 	program_end_part(base, CPU_PART_WEIGHTS);
-	/* They are only read. */
-	program->images.out = (float *)pass->batch->images +
-			      (size_t)pass->first * program->images.size;
+	bring_images(program, pass);
 	if (program->wants_common)
 		cpu_value_copy(&program->images, program->images.out,
 			       pass->count, &program->common_images,
@@ -220,21 +281,55 @@ void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass)
 		struct cpu_step *step = program->steps[s];
 
 		step->solver->forward(program, step, pass);
+		round_row(program, step->last, step->out->out, pass->count);
 		program_end_part(base, CPU_PART_FORWARD + s);
 	}
 }
 
+/* The gradient is rounded by steps, and of the loss alone. */
+static void end_gradient(struct cpu_program *program,
+			 const struct batch *batch)
+{
+	const enum precision precision = program->storage.precision;
+	float *gradient = program->host.vectors[VECTOR_GRADIENT];
+	const float back = (float)(1 / storage_loss_scale(batch));
+
+	for (int s = 0; s < program->count; s++) {
+		const struct cpu_step *step = program->steps[s];
+		float *own = gradient + step->at;
+
+		if (storage_rounds_layer(precision,
+					 cpu_node(program, step->first)->layer))
+			storage_round(precision, own, step->length);
+		for (size_t i = 0; back != 1 && i < step->length; i++)
+			own[i] *= back;
+	}
+	if (storage_rounds_vectors(precision))
+		storage_round(precision, program->host.buffers,
+			      program->host.base.buffers);
+}
+
 void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass)
 {
+	const struct graph *graph = &program->host.graph;
+
+	round_gradient(program, graph->nodes[graph->count - 1].source,
+		       pass->count);
 	for (int s = program->count - 1; s >= 0; s--) {
 		struct cpu_step *step = program->steps[s];
 
 		if (!step->out->gradient)
 			continue;
 		step->solver->backward(program, step, pass);
+		round_gradient(program, cpu_node(program, step->first)->source,
+			       pass->count);
+		round_gradient(program, cpu_node(program, step->first)->other,
+			       pass->count);
 		program_end_part(&program->host.base,
 				 cpu_part_backward(s, CPU_BACKWARD_ALL));
 	}
+	if (storage_has_format(program->storage.precision))
+		end_gradient(program, pass->batch);
 }
 
 void cpu_decide_relu(const struct cpu_program *program,

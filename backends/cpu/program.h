@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/solver.h"
 #include "backends/host/host.h"
+#include "backends/host/storage.h"
 
 /* What a pass back leaves of the gradient of what can be updated at once. */
 enum cpu_leaves {
@@ -36,6 +37,12 @@ struct cpu_program {
 	size_t eager;
 	enum cpu_leaves leaves; /* of the last gradient */
 	struct cpu_joint *joint; /* NULL: a core updates all it has alone */
+	/* What is rounded, for solvers that leave what they make in their
+	 * step's values; and the parameters as products take them: a copy
+	 * where these alone are rounded, else VECTOR_PARAMETERS. */
+	struct storage storage;
+	float *parameters;
+	float *rounded_images; /* NULL: they are taken as they come */
 };
 
 /* Steps from the plan; what each solver makes of them, places in the vectors:

@@ -1,5 +1,6 @@
 #include "backends/group/replica.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 _Static_assert(SLICE_LINE % UPDATE_LINE == 0, "a slice can be updated");
@@ -47,47 +48,128 @@ int replica_compile(struct group *group, struct device *device,
 	return 0;
 }
 
-static int train_alone(struct program *program, const struct batch *batch,
-		       const struct update *update,
-		       struct replica_observer *observer, struct score *score,
+/* What one iteration works on. */
+struct training_step {
+	struct group *group;
+	struct program *program;
+	struct batch batch;
+	const struct update *update;
+	struct loss_scaler *scaler; /* or NULL */
+	struct replica_observer *observer;
+};
+
+/*
+ * A gradient overflows on purpose where the variable BENCH_TEST_OVERFLOW names
+ * the step, from 0: that of the last rank, whose loss is scaled. It exists so
+ * that tests can see the ranks leave out the same step.
+ */
+static void overflow(const struct training_step *step, float *gradient)
+{
+	const char *named = getenv("BENCH_TEST_OVERFLOW");
+
+	if (step->scaler && named && *named &&
+	    step->group->rank == step->group->size - 1 &&
+	    strtoul(named, NULL, 10) == step->batch.step)
+		for (size_t i = 0; i < step->program->reduced; i++)
+			gradient[i] = INFINITY;
+}
+
+static int all_finite(const float *values, struct slice slice)
+{
+	int finite = 1;
+
+	for (size_t i = slice.from; i < slice.to; i++)
+		finite &= isfinite(values[i]) != 0;
+	return finite;
+}
+
+/* Whether the step is made, as all ranks see it; own is what this one looked
+ * at of the gradient that is summed. */
+static int decide_step(const struct training_step *step, int own, int *made,
 		       struct error *err)
 {
-	const int at_once = program->device->backend->trains_at_once;
+	struct loss_scaler *scaler = step->scaler;
+	int all[GROUP_MAX_SIZE] = { own };
 
-	if (at_once ? program_train(program, batch, update, err) :
-		      program_gradient(program, batch, err))
+	*made = 1;
+	if (!scaler)
+		return 0;
+	if (step->group->size > 1 &&
+	    group_gather(step->group, &own, sizeof(own), all, err))
 		return -1;
-	observer->ended(observer, REPLICA_COMPUTE);
-	observer->ended(observer, REPLICA_WAIT);
-	observer->ended(observer, REPLICA_REDUCE);
-	if ((!at_once && program_update(program, update, err)) ||
-	    program_finish(program, score, err))
-		return -1;
-	observer->ended(observer, REPLICA_UPDATE);
+	for (int r = 0; r < step->group->size; r++)
+		*made &= all[r];
+	scaler->steps++;
+	if (!*made) {
+		scaler->scale /= 2;
+		scaler->skipped++;
+		scaler->steps = 0;
+	} else if (scaler->steps == LOSS_SCALE_STEPS) {
+		scaler->scale = fmin(scaler->scale * 2, LOSS_SCALE_MOST);
+		scaler->steps = 0;
+	}
 	return 0;
 }
 
-/* The sum of the gradients is known where it is needed, in the own slice. */
-static int reduce_gradient(struct group *group, struct program *program,
-			   const struct batch *batch,
-			   struct replica_observer *observer,
-			   struct error *err)
+/* With a scaler gradient and update are apart: it looks at what is between. */
+static int train_alone(const struct training_step *step, struct score *score,
+		       struct error *err)
 {
+	struct program *program = step->program;
+	const int at_once = program->device->backend->trains_at_once &&
+			    !step->scaler;
+	int finite = 1, made = 1;
+
+	if (at_once ? program_train(program, &step->batch, step->update, err) :
+		      program_gradient(program, &step->batch, err))
+		return -1;
+	if (step->scaler) {
+		float *gradient = program_map(program, VECTOR_GRADIENT, err);
+
+		if (!gradient)
+			return -1;
+		overflow(step, gradient);
+		finite = all_finite(gradient,
+				    (struct slice){ 0, program->length });
+		if (program_unmap(program, VECTOR_GRADIENT, err))
+			return -1;
+	}
+	step->observer->ended(step->observer, REPLICA_COMPUTE);
+	step->observer->ended(step->observer, REPLICA_WAIT);
+	step->observer->ended(step->observer, REPLICA_REDUCE);
+	if (decide_step(step, finite, &made, err) ||
+	    (!at_once && made &&
+	     program_update(program, step->update, err)) ||
+	    program_finish(program, score, err))
+		return -1;
+	step->observer->ended(step->observer, REPLICA_UPDATE);
+	return 0;
+}
+
+/* The sum of the gradients is known where it is needed, in the own slice;
+ * *finite: all of that is. */
+static int reduce_gradient(const struct training_step *step, struct slice own,
+			   int *finite, struct error *err)
+{
+	struct program *program = step->program;
 	float *gradient;
 
-	if (program_gradient(program, batch, err))
+	if (program_gradient(program, &step->batch, err))
 		return -1;
 	gradient = program_map(program, VECTOR_GRADIENT, err);
 	if (!gradient)
 		return -1;
-	observer->ended(observer, REPLICA_COMPUTE);
-	if (group_offer(group, gradient, program->reduced, err))
+	overflow(step, gradient);
+	step->observer->ended(step->observer, REPLICA_COMPUTE);
+	if (group_offer(step->group, gradient, program->reduced, err))
 		return -1;
-	observer->ended(observer, REPLICA_WAIT);
-	if (group_reduce_scatter(group, err) ||
-	    program_unmap(program, VECTOR_GRADIENT, err))
+	step->observer->ended(step->observer, REPLICA_WAIT);
+	if (group_reduce_scatter(step->group, err))
 		return -1;
-	observer->ended(observer, REPLICA_REDUCE);
+	*finite = !step->scaler || all_finite(gradient, own);
+	if (program_unmap(program, VECTOR_GRADIENT, err))
+		return -1;
+	step->observer->ended(step->observer, REPLICA_REDUCE);
 	return 0;
 }
 
@@ -111,45 +193,51 @@ static int get_others(struct group *group, const struct program *program,
 	return is_shared(program, which) ? 0 : group_all_gather(group, err);
 }
 
-static int train_together(struct group *group, struct program *program,
-			  const struct batch *batch,
-			  const struct update *update,
-			  struct replica_observer *observer,
+static int train_together(const struct training_step *step,
 			  struct score *score, struct error *err)
 {
+	struct group *group = step->group;
+	struct program *program = step->program;
 	const struct slice own =
 		group_slice(group->rank, group->size, program->reduced);
 	float *parameters;
+	int finite, made;
 
-	if (reduce_gradient(group, program, batch, observer, err) ||
-	    program_update_part(program, update, own.from, own.to, err) ||
-	    program_update_factored(program, update, err))
+	if (reduce_gradient(step, own, &finite, err) ||
+	    decide_step(step, finite, &made, err))
+		return -1;
+	if (made && (program_update_part(program, step->update, own.from,
+					 own.to, err) ||
+		     program_update_factored(program, step->update, err)))
 		return -1;
 	parameters = program_map(program, VECTOR_PARAMETERS, err);
 	if (!parameters)
 		return -1;
-	observer->ended(observer, REPLICA_UPDATE);
+	step->observer->ended(step->observer, REPLICA_UPDATE);
 	if (offer_own(group, program, VECTOR_PARAMETERS, parameters, err))
 		return -1;
-	observer->ended(observer, REPLICA_WAIT);
+	step->observer->ended(step->observer, REPLICA_WAIT);
 	if (get_others(group, program, VECTOR_PARAMETERS, err) ||
 	    program_unmap(program, VECTOR_PARAMETERS, err) ||
 	    program_finish(program, score, err))
 		return -1;
-	observer->ended(observer, REPLICA_REDUCE);
+	step->observer->ended(step->observer, REPLICA_REDUCE);
 	return 0;
 }
 
 int replica_train(struct group *group, struct program *program,
 		  const struct batch *batch, const struct update *update,
+		  struct loss_scaler *scaler,
 		  struct replica_observer *observer, struct score *score,
 		  struct error *err)
 {
-	return group->size > 1 ?
-		       train_together(group, program, batch, update, observer,
-				      score, err) :
-		       train_alone(program, batch, update, observer, score,
-				   err);
+	struct training_step step = { group,  program, *batch,
+				      update, scaler,  observer };
+
+	if (scaler)
+		step.batch.loss_scale = scaler->scale;
+	return group->size > 1 ? train_together(&step, score, err) :
+				 train_alone(&step, score, err);
 }
 
 int replica_gather(struct group *group, struct program *program,

@@ -47,6 +47,22 @@ struct replica_observer {
 };
 
 /*
+ * Dynamic loss scaling, for gradients in fp16: where one is not finite in any
+ * rank, all ranks leave the step out and halve the scale; after as many steps
+ * without one as apex waits it is doubled (github.com/NVIDIA/apex, apex/amp/
+ * scaler.py). All ranks have the same.
+ */
+struct loss_scaler {
+	double scale;
+	int steps;    /* since the scale changed */
+	long skipped; /* of all steps */
+};
+
+#define LOSS_SCALE_FIRST 65536
+#define LOSS_SCALE_MOST 16777216
+#define LOSS_SCALE_STEPS 2000
+
+/*
  * Opens a device for each rank, one after the other, since libraries set
  * themselves up without locks, and checks them all at once: device_check().
  * Every rank calls it with the same request, whose rank and size do not
@@ -68,7 +84,8 @@ int replica_compile(struct group *group, struct device *device,
 		    struct program **program, struct error *err);
 
 /*
- * One iteration. score becomes the rank's own share. A device that works in
+ * One iteration. The scaler is NULL where the loss is not scaled. score becomes
+ * the rank's own share. A device that works in
  * the background is waited for at the end only, so that its phases are known
  * as one, unless the group makes it meet others in between.
  *
@@ -79,6 +96,7 @@ int replica_compile(struct group *group, struct device *device,
  */
 int replica_train(struct group *group, struct program *program,
 		  const struct batch *batch, const struct update *update,
+		  struct loss_scaler *scaler,
 		  struct replica_observer *observer, struct score *score,
 		  struct error *err);
 

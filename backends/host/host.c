@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "backends/contract/allocator.h"
+#include "backends/host/storage.h"
 
 void host_prefer_huge_pages(void *memory, size_t size)
 {
@@ -213,6 +214,8 @@ int host_store(struct program *program, enum vector which, const float *values,
 
 	(void)err;
 	memcpy(to, values, count * sizeof(float));
+	if (storage_rounds_vectors(program->options.precision))
+		storage_round(program->options.precision, to, count);
 	return 0;
 }
 
@@ -244,15 +247,21 @@ int host_unmap(struct program *program, enum vector which, struct error *err)
 int host_update(struct program *program, const struct update *update,
 		size_t from, size_t to, struct error *err)
 {
-	float *const *vectors = ((struct host_program *)program)->vectors;
-	float *state[2] = { vectors[VECTOR_STATE_0], vectors[VECTOR_STATE_1] };
+	const struct program_options *options = &program->options;
+	float *part[VECTOR_COUNT];
 
 	(void)err;
-	for (int s = 0; s < 2; s++)
-		if (state[s])
-			state[s] += from;
-	host_optimize(update, to - from, vectors[VECTOR_PARAMETERS] + from,
-		      vectors[VECTOR_GRADIENT] + from, state[0], state[1]);
+	for (int v = 0; v < VECTOR_COUNT; v++) {
+		part[v] = ((struct host_program *)program)->vectors[v];
+		if (part[v])
+			part[v] += from;
+	}
+	host_optimize(update, to - from, part[VECTOR_PARAMETERS],
+		      part[VECTOR_GRADIENT], part[VECTOR_STATE_0],
+		      part[VECTOR_STATE_1]);
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		if (part[v] && storage_rounds_vectors(options->precision))
+			storage_round(options->precision, part[v], to - from);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "backends/host/host.h"
 #include "backends/host/real.h"
+#include "backends/host/storage.h"
 
 static void loss_nll(const real *logits, int classes, int label, int divisor,
 		     struct score *score, real *dx)
@@ -65,6 +66,7 @@ void real_loss(enum loss loss, const real *x, int outputs,
 {
 	const float *z = loss == LOSS_NLL ? NULL :
 				batch->targets + (size_t)i * (size_t)outputs;
+	const double scale = storage_loss_scale(batch);
 
 	if (loss == LOSS_NLL)
 		loss_nll(x, outputs, batch->labels[i], batch->global_count,
@@ -73,5 +75,7 @@ void real_loss(enum loss loss, const real *x, int outputs,
 		loss_bce(x, outputs, z, batch->global_count, score, dx);
 	else
 		loss_mse(x, outputs, z, batch->global_count, score, dx);
+	for (int k = 0; dx && scale != 1 && k < outputs; k++)
+		dx[k] = (real)(dx[k] * scale);
 	score->count++;
 }

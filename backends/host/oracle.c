@@ -8,6 +8,12 @@ static int allocate_doubles(struct oracle *oracle, int in_double)
 	const struct program *base = &oracle->host.base;
 
 	oracle->buffers = host_allocate(base->buffers * sizeof(double));
+	if (base->options.precision == PRECISION_FP16) {
+		oracle->rounded = host_allocate(base->parameters *
+						sizeof(double));
+		if (!oracle->rounded)
+			return -1;
+	}
 	for (int v = 0; in_double && v < base->vectors; v++) {
 		oracle->vectors[v] =
 			host_allocate(base->parameters * sizeof(double));
@@ -25,6 +31,8 @@ int oracle_init(struct oracle *oracle, struct device *device,
 	if (host_init(&oracle->host, device, model, options, err))
 		return -1;
 	oracle->host.base.regret = oracle->regret;
+	storage_resolve(&oracle->storage, &oracle->host.graph,
+			options->precision);
 	if (!allocate_doubles(oracle, in_double))
 		return 0;
 	oracle_release(oracle);
@@ -38,6 +46,7 @@ void oracle_release(struct oracle *oracle)
 	for (int i = 0; i < MODEL_MAX_LAYERS; i++)
 		free(oracle->imposed[i]);
 	free(oracle->buffers);
+	free(oracle->rounded);
 	host_release(&oracle->host);
 }
 
@@ -59,6 +68,74 @@ void oracle_begin(struct oracle *oracle, const struct batch *batch)
 	else
 		memset(oracle->host.vectors[VECTOR_GRADIENT], 0,
 		       base->parameters * sizeof(float));
+}
+
+void oracle_round_parameters(struct oracle *oracle)
+{
+	const struct program *base = &oracle->host.base;
+	const enum precision precision = base->options.precision;
+	const size_t count = base->parameters;
+
+	if (!oracle->rounded)
+		return;
+	if (is_in_double(oracle)) {
+		memcpy(oracle->rounded, oracle->vectors[VECTOR_PARAMETERS],
+		       count * sizeof(double));
+		storage_round_double(precision, oracle->rounded, count);
+	} else {
+		memcpy(oracle->rounded, oracle->host.vectors[VECTOR_PARAMETERS],
+		       count * sizeof(float));
+		storage_round(precision, oracle->rounded, count);
+	}
+}
+
+const void *oracle_parameters(const struct oracle *oracle,
+			      const struct node *node)
+{
+	if (oracle->rounded &&
+	    storage_rounds_layer(oracle->storage.precision, node->layer))
+		return oracle->rounded;
+	return is_in_double(oracle) ?
+		       (const void *)oracle->vectors[VECTOR_PARAMETERS] :
+		       oracle->host.vectors[VECTOR_PARAMETERS];
+}
+
+/* count numbers of the gradient, from one on. */
+static void end_gradient(struct oracle *oracle, size_t from, size_t count,
+			 int rounds, double scale)
+{
+	const enum precision precision = oracle->storage.precision;
+	double *doubles = oracle->vectors[VECTOR_GRADIENT];
+	float *floats = oracle->host.vectors[VECTOR_GRADIENT];
+
+	if (rounds && doubles)
+		storage_round_double(precision, doubles + from, count);
+	else if (rounds)
+		storage_round(precision, floats + from, count);
+	for (size_t i = from; scale != 1 && i < from + count; i++)
+		if (doubles)
+			doubles[i] /= scale;
+		else
+			floats[i] = (float)(floats[i] / scale);
+}
+
+void oracle_end(struct oracle *oracle, const struct batch *batch)
+{
+	const enum precision precision = oracle->storage.precision;
+	const struct model *model = oracle->host.graph.model;
+	const double scale = storage_loss_scale(batch);
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_tensors(model, tensors);
+
+	for (int t = 0; t < count; t++)
+		end_gradient(oracle, tensors[t].offset, tensors[t].count,
+			     storage_rounds_layer(
+				     precision,
+				     &model->layers[tensors[t].layer]),
+			     scale);
+	if (storage_rounds_vectors(precision))
+		storage_round_double(precision, oracle->buffers,
+				     oracle->host.base.buffers);
 }
 
 const uint8_t *oracle_imposed(const struct oracle *oracle, int layer, int i)
@@ -91,6 +168,8 @@ int oracle_store(struct program *program, enum vector which,
 		return host_store(program, which, values, err);
 	for (size_t i = 0; i < count; i++)
 		to[i] = values[i];
+	if (storage_rounds_vectors(program->options.precision))
+		storage_round_double(program->options.precision, to, count);
 	return 0;
 }
 
@@ -129,18 +208,23 @@ int oracle_unmap(struct program *program, enum vector which, struct error *err)
 int oracle_update(struct program *program, const struct update *update,
 		  size_t from, size_t to, struct error *err)
 {
-	double *const *vectors = ((struct oracle *)program)->vectors;
-	double *state[2] = { vectors[VECTOR_STATE_0], vectors[VECTOR_STATE_1] };
+	const struct program_options *options = &program->options;
+	double *part[VECTOR_COUNT];
 
 	if (!is_in_double((struct oracle *)program))
 		return host_update(program, update, from, to, err);
-	for (int s = 0; s < 2; s++)
-		if (state[s])
-			state[s] += from;
-	host_optimize_double(update, to - from,
-			     vectors[VECTOR_PARAMETERS] + from,
-			     vectors[VECTOR_GRADIENT] + from, state[0],
-			     state[1]);
+	for (int v = 0; v < VECTOR_COUNT; v++) {
+		part[v] = ((struct oracle *)program)->vectors[v];
+		if (part[v])
+			part[v] += from;
+	}
+	host_optimize_double(update, to - from, part[VECTOR_PARAMETERS],
+			     part[VECTOR_GRADIENT], part[VECTOR_STATE_0],
+			     part[VECTOR_STATE_1]);
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		if (part[v] && storage_rounds_vectors(options->precision))
+			storage_round_double(options->precision, part[v],
+					     to - from);
 	return 0;
 }
 

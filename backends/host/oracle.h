@@ -7,12 +7,17 @@
 #define BACKENDS_HOST_ORACLE_H
 
 #include "backends/host/host.h"
+#include "backends/host/storage.h"
 
 /* First member of such a backend's own program. */
 struct oracle {
 	struct host_program host; /* in double, lends its vectors of floats */
 	double *vectors[VECTOR_COUNT]; /* NULL in fp32 */
 	double *buffers; /* in fp32 too: statistics are summed in double */
+	struct storage storage;
+	/* The parameters as the layers take them that round them; NULL: none
+	 * does, or VECTOR_PARAMETERS itself is rounded. */
+	void *rounded;
 	uint8_t *imposed[MODEL_MAX_LAYERS]; /* NULL: own decisions */
 	double regret[MODEL_MAX_LAYERS];    /* of the last gradient */
 };
@@ -27,6 +32,14 @@ void oracle_release(struct oracle *oracle);
 /* The last gradient's vectors, scores and regrets are forgotten, and what the
  * dropout layers keep of this batch is decided. */
 void oracle_begin(struct oracle *oracle, const struct batch *batch);
+
+/* Before each pass: what the layers take of the parameters is up to date. */
+void oracle_round_parameters(struct oracle *oracle);
+/* All parameters as this row takes them, reals. */
+const void *oracle_parameters(const struct oracle *oracle,
+			      const struct node *node);
+/* Behind a gradient: it is rounded by rows, and of the loss alone. */
+void oracle_end(struct oracle *oracle, const struct batch *batch);
 
 /* Decisions of sample i at a layer that are imposed, or NULL. */
 const uint8_t *oracle_imposed(const struct oracle *oracle, int layer, int i);

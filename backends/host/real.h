@@ -1,7 +1,7 @@
 /*
  * What a file computes with that is compiled twice: double, or float in the
  * file that defines REAL_FLOAT and includes the other one. The functions are
- * those of blas.h, host.h, oracle.h and math.h.
+ * those of blas.h, host.h, oracle.h, storage.h and math.h.
  */
 #ifndef BACKENDS_HOST_REAL_H
 #define BACKENDS_HOST_REAL_H
@@ -12,6 +12,7 @@ typedef float real;
 #define real_loss host_loss
 #define real_optimize host_optimize
 #define real_sqrt sqrtf
+#define real_round storage_round
 #define real_vector(oracle, which) ((oracle)->host.vectors[which])
 #else
 typedef double real;
@@ -19,6 +20,7 @@ typedef double real;
 #define real_loss host_loss_double
 #define real_optimize host_optimize_double
 #define real_sqrt sqrt
+#define real_round storage_round_double
 #define real_vector(oracle, which) ((oracle)->vectors[which])
 #endif
 

@@ -48,6 +48,13 @@ static size_t size_of(const struct program_options *options)
 						      sizeof(float);
 }
 
+/* Whether images are not taken as they come: in double, and where they may be
+ * rounded. */
+static int converts(const struct program_options *options)
+{
+	return options->precision != PRECISION_FP32;
+}
+
 /* Numbers that no row keeps: of a sample's im2col, and as many ones as a row of
  * anything that is summed. */
 static void count_scratch(const struct graph *graph, int batch,
@@ -85,11 +92,12 @@ static int allocate_all(struct openblas *openblas)
 	openblas->columns = host_allocate(columns * size);
 	openblas->ones = host_allocate(ones * size);
 	openblas->norms = host_allocate(base->buffers * sizeof(double));
-	if (is_double)
+	if (converts(&base->options))
 		openblas->converted = host_allocate(
 			(size_t)batch * shape_size(base->model->input) * size);
 	if (!openblas->memory || !openblas->columns || !openblas->ones ||
-	    !openblas->norms || (is_double && !openblas->converted))
+	    !openblas->norms ||
+	    (converts(&base->options) && !openblas->converted))
 		return -1;
 	for (size_t i = 0; i < ones; i++)
 		if (is_double)
@@ -111,7 +119,7 @@ static double openblas_sample_bytes(const struct model *model,
 	graph_resolve(&graph, model);
 	lifetimes_plan(&lifetimes, &graph, batch, size);
 	count_scratch(&graph, batch, &columns, &ones);
-	images = size == sizeof(double) ? shape_size(model->input) * size : 0;
+	images = converts(options) ? shape_size(model->input) * size : 0;
 	return plan_decision_bytes(model) + (double)images +
 	       (double)(lifetimes.bytes + (columns + ones) * size) / batch;
 }
@@ -151,6 +159,7 @@ static int openblas_gradient(struct program *program, const struct batch *batch,
 	oracle_begin(&openblas->oracle, batch);
 	if (batch->count)
 		openblas->pass(openblas, batch, 1, &program->score);
+	oracle_end(&openblas->oracle, batch);
 	return 0;
 }
 
@@ -183,7 +192,8 @@ const struct backend openblas_backend = {
 	.name = "openblas",
 	.summary = "layer by layer, im2col and OpenBLAS's sgemm",
 	.algorithms = 1u << ALGORITHM_DENSE,
-	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_FP64,
+	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_FP64 |
+		      1u << PRECISION_FP16 | 1u << PRECISION_BF16_STORAGE,
 	.library = &blas_library,
 	.sample_bytes = openblas_sample_bytes,
 	.open = openblas_open,

@@ -49,7 +49,7 @@ static struct work work_of(struct openblas *openblas, int row, int count,
 		.row = row,
 		.count = count,
 		.training = training,
-		.p = real_vector(&openblas->oracle, VECTOR_PARAMETERS),
+		.p = oracle_parameters(&openblas->oracle, node),
 		.g = real_vector(&openblas->oracle, VECTOR_GRADIENT),
 		.x = output_of(openblas, node->source),
 		.other = output_of(openblas, node->other),
@@ -442,6 +442,20 @@ static void bring_images(struct openblas *openblas, const struct batch *batch)
 	for (size_t i = 0; i < size; i++)
 		converted[i] = batch->images[i];
 	openblas->images = converted;
+	if (storage_rounds(&openblas->oracle.storage, MODEL_IMAGES))
+		real_round(openblas->oracle.storage.precision, converted, size);
+}
+
+/* To what is stored of a row's values, or the gradients by them. */
+static void round_row(const struct openblas *openblas, int row, real *values,
+		      int count)
+{
+	const struct storage *storage = &openblas->oracle.storage;
+	const struct node *node = &openblas->oracle.host.graph.nodes[row];
+
+	if (storage_rounds(storage, row))
+		real_round(storage->precision, values,
+			   (size_t)count * shape_size(node->out));
 }
 
 static void pass(struct openblas *openblas, const struct batch *batch,
@@ -451,12 +465,14 @@ static void pass(struct openblas *openblas, const struct batch *batch,
 	const int last = graph->count - 1, logits = graph->nodes[last].source;
 	const int classes = model_classes(graph->model);
 
+	oracle_round_parameters(&openblas->oracle);
 	bring_images(openblas, batch);
 	for (int row = 0; row < last; row++) {
 		const struct work work = work_of(openblas, row, batch->count,
 						 training);
 
 		row_forward(&work);
+		round_row(openblas, row, work.y, batch->count);
 	}
 	for (int i = 0; i < batch->count; i++)
 		real_loss(graph->nodes[last].layer->loss,
@@ -465,11 +481,20 @@ static void pass(struct openblas *openblas, const struct batch *batch,
 			  training ? gradient_of(openblas, logits) +
 					     i * classes :
 				     NULL);
+	if (training)
+		round_row(openblas, logits, gradient_of(openblas, logits),
+			  batch->count);
 	for (int row = last - 1; training && row >= 0; row--) {
 		const struct work work = work_of(openblas, row, batch->count,
 						 training);
 
 		row_backward(&work);
+		if (work.dx)
+			round_row(openblas, work.node->source, work.dx,
+				  batch->count);
+		if (work.dother)
+			round_row(openblas, work.node->other, work.dother,
+				  batch->count);
 	}
 }
 

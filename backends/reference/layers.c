@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "backends/host/storage.h"
+
 /* Of a row of outputs: those whose pixel k of the window lies in the input. */
 struct span {
 	int from, to;
@@ -445,5 +447,7 @@ void loss_forward(enum loss loss, const real *x, int outputs,
 	else
 		mse_forward(x, outputs, batch->targets + at,
 			    batch->global_count, score, dx);
+	for (int k = 0; dx && k < outputs; k++)
+		dx[k] = (real)(dx[k] * storage_loss_scale(batch));
 	score->count++;
 }

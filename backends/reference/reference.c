@@ -187,7 +187,7 @@ static void forward_sample(struct reference *reference, int l, int n,
 			   const struct part *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
-	const real *w = real_vector(&reference->oracle, VECTOR_PARAMETERS);
+	const real *w = oracle_parameters(&reference->oracle, node);
 	const real *x = value_at(reference, node->source, n);
 	real *y = (real *)value_at(reference, l, n);
 	const real *other;
@@ -219,7 +219,7 @@ static struct norm channel_norm(struct reference *reference, int l, int c,
 				const struct part *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
-	const real *w = real_vector(&reference->oracle, VECTOR_PARAMETERS);
+	const real *w = oracle_parameters(&reference->oracle, node);
 	const size_t plane = (size_t)(node->in.height * node->in.width);
 	const double all = (double)part->count * (double)plane;
 	double *means = reference->oracle.buffers + node->buffers;
@@ -257,17 +257,31 @@ static void batchnorm_forward(struct reference *reference, int l,
 	}
 }
 
+/* To what is stored of a row's values, or the gradients by them. */
+static void round_row(const struct reference *reference, int row, real *values,
+		      const struct part *part)
+{
+	const struct storage *storage = &reference->oracle.storage;
+	const struct node *node = &reference->oracle.host.graph.nodes[row];
+
+	if (storage_rounds(storage, row))
+		real_round(storage->precision, values,
+			   (size_t)part->count * shape_size(node->out));
+}
+
 /* Up to the loss. */
 static void forward(struct reference *reference, const struct part *part)
 {
 	const struct graph *graph = &reference->oracle.host.graph;
 
-	for (int l = 0; l < graph->count - 1; l++)
+	for (int l = 0; l < graph->count - 1; l++) {
 		if (graph->nodes[l].layer->kind == LAYER_BATCHNORM)
 			batchnorm_forward(reference, l, part);
 		else
 			for (int n = 0; n < part->count; n++)
 				forward_sample(reference, l, n, part);
+		round_row(reference, l, reference->values[l], part);
+	}
 }
 
 static void backward_choice(struct reference *reference, int l, int n,
@@ -300,7 +314,7 @@ static void backward_sample(struct reference *reference, int l, int n,
 			    const struct part *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
-	const real *w = real_vector(&reference->oracle, VECTOR_PARAMETERS);
+	const real *w = oracle_parameters(&reference->oracle, node);
 	real *dw = real_vector(&reference->oracle, VECTOR_GRADIENT);
 	const real *x = value_at(reference, node->source, n);
 	const real *dy = gradient_at(reference, l, n);
@@ -359,14 +373,21 @@ static void batchnorm_backward(struct reference *reference, int l,
 
 static void backward(struct reference *reference, const struct part *part)
 {
-	const struct graph *graph = &reference->oracle.host.graph;
+	const struct node *nodes = reference->oracle.host.graph.nodes;
 
-	for (int l = graph->count - 2; l >= 0; l--)
-		if (graph->nodes[l].layer->kind == LAYER_BATCHNORM)
+	for (int l = reference->oracle.host.graph.count - 2; l >= 0; l--) {
+		if (nodes[l].layer->kind == LAYER_BATCHNORM)
 			batchnorm_backward(reference, l, part);
 		else
 			for (int n = 0; n < part->count; n++)
 				backward_sample(reference, l, n, part);
+		if (nodes[l].wants_dx)
+			round_row(reference, nodes[l].source,
+				  reference->gradients[nodes[l].source], part);
+		if (nodes[l].wants_other_dx)
+			round_row(reference, nodes[l].other,
+				  reference->gradients[nodes[l].other], part);
+	}
 }
 
 static void run_part(struct reference *reference, const struct batch *batch,
@@ -380,6 +401,9 @@ static void run_part(struct reference *reference, const struct batch *batch,
 	for (size_t p = 0; p < (size_t)part->count * size; p++)
 		reference->images[p] =
 			batch->images[(size_t)part->first * size + p];
+	if (storage_rounds(&reference->oracle.storage, MODEL_IMAGES))
+		real_round(reference->oracle.storage.precision,
+			   reference->images, (size_t)part->count * size);
 	forward(reference, part);
 	for (int i = 0; part->training && i < graph->count; i++)
 		memset(reference->gradients[i], 0,
@@ -391,8 +415,10 @@ static void run_part(struct reference *reference, const struct batch *batch,
 			     part->first + n, score,
 			     part->training ? gradient_at(reference, last, n) :
 					      NULL);
-	if (part->training)
-		backward(reference, part);
+	if (!part->training)
+		return;
+	round_row(reference, last, reference->gradients[last], part);
+	backward(reference, part);
 }
 
 static void run_all(struct reference *reference, const struct batch *batch,
@@ -400,6 +426,7 @@ static void run_all(struct reference *reference, const struct batch *batch,
 {
 	struct part part = { .training = training };
 
+	oracle_round_parameters(&reference->oracle);
 	for (; part.first < batch->count; part.first += part.count) {
 		part.count = batch->count - part.first;
 		if (part.count > reference->chunk)
@@ -418,6 +445,7 @@ static int reference_gradient(struct program *program,
 	(void)err;
 	oracle_begin(&reference->oracle, batch);
 	run_all(reference, batch, 1, &program->score);
+	oracle_end(&reference->oracle, batch);
 	return 0;
 }
 
@@ -439,7 +467,8 @@ const struct backend reference_backend = {
 #else
 	.name = "reference",
 	.summary = "plain loops in double: the oracle",
-	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_FP64,
+	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_FP64 |
+		      1u << PRECISION_FP16 | 1u << PRECISION_BF16_STORAGE,
 	.is_oracle = 1,
 #endif
 	.algorithms = 1u << ALGORITHM_DENSE,

@@ -154,7 +154,9 @@ const struct option_row option_rows[] = {
 	{ "precision", 0, DEVICES, OPTION_CHOICE, AT(precision), COMPUTES,
 	  "WHICH",
 	  "number format; bf16: for the factors of products, where that is "
-	  "faster (fp32)", ONE_OF("fp32", "bf16", "fp64") },
+	  "faster; fp16: mixed precision with a scaled loss; bf16-storage: "
+	  "of all that is stored (fp32)",
+	  ONE_OF("fp32", "bf16", "fp64", "fp16", "bf16-storage") },
 	{ "resident", 0, DEVICES, OPTION_CHOICE, AT(resident), ITERATES, "WHEN",
 	  "keep the data set on the device; auto: where it fits (auto)",
 	  ONE_OF("auto", "no") },

@@ -134,8 +134,10 @@
 	     "builds of one commit") \
 	TEXT(algorithm, 8, "dense: every multiplication of the layers' " \
 	     "definitions; fast: fewer, for the same result") \
-	TEXT(precision, 8, "fp32, or bf16: factors of products rounded to it " \
-	     "where that pays; everything else fp32; fp64: all in double") \
+	TEXT(precision, 16, "fp32, or bf16: factors of products rounded to it " \
+	     "where that pays; everything else fp32; fp64: all in double; " \
+	     "fp16: mixed, with a scaled loss; bf16-storage: all that is " \
+	     "stored") \
 	TEXT(resident, 4, "yes: the device held the data set, and made each " \
 	     "batch of it in the iteration; no: batches were uploaded in it; " \
 	     "empty: not a device that could hold it") \
@@ -157,7 +159,11 @@
 	INT(test_steps, "most steps of a test; empty: all") \
 	INT(image_size, "side of the images as the model takes them") \
 	TEXT(weights, 68, "SHA-256 of the file of --weights, with which it " \
-	     "began; empty: with seeded parameters")
+	     "began; empty: with seeded parameters") \
+	REAL(loss_scale, "of --precision fp16: what the loss was multiplied " \
+	     "by in the end, a power of two; empty: it was not") \
+	INT(skipped_steps, "likewise: iterations whose gradient overflowed, " \
+	    "so that no step was made; they are not among updates")
 
 struct run {
 	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

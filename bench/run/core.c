@@ -135,10 +135,18 @@ static int pass_forward(struct core *core, const struct batch *batch,
 	return failed;
 }
 
+/* NULL: the loss is not scaled. */
+static struct loss_scaler *scaler_of(struct core *core)
+{
+	return core->training->precision == PRECISION_FP16 ? &core->scaler :
+							     NULL;
+}
+
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err)
 {
 	const struct step_counts before = count_work(core);
+	const long skipped = core->scaler.skipped;
 	struct step_report *report = &core->report;
 	int failed;
 
@@ -153,12 +161,14 @@ int core_iterate(struct core *core, const struct batch *batch,
 	failed = core->training->infers ?
 			 pass_forward(core, batch, err) :
 			 replica_train(core->group, core->program, batch,
-				       update, &core->observer, &report->score,
-				       err);
+				       update, scaler_of(core),
+				       &core->observer, &report->score, err);
 	if (!failed)
 		add_work(core);
 	report->ended_at = core->phase_began_s;
 	report->counts = count_since(core, &before);
+	report->loss_scale = scaler_of(core) ? core->scaler.scale : 0;
+	report->skipped = core->scaler.skipped > skipped;
 	core->unreported = 1;
 	/* Warm-up is no part of it. */
 	if (!failed && core->profile && core->epoch)
@@ -231,8 +241,9 @@ struct update core_update(const struct core *core, const struct batch *batch)
 	const long iteration = (core->epoch - 1) * iterations +
 			       core->iteration - 1;
 
+	/* Steps that were left out count for the rate, not for Adam. */
 	return recipe_update(recipe, recipe_rate(recipe, iteration, iterations),
-			     batch->step);
+			     batch->step - (uint32_t)core->scaler.skipped);
 }
 
 static int dump_layer(struct core *core, const struct batch *batch, int layer,

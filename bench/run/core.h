@@ -31,6 +31,7 @@ struct core {
 	uint64_t worked;
 	/* Iterations whose reports the cores have not exchanged yet: 0 or 1. */
 	int unreported;
+	struct loss_scaler scaler; /* of --precision fp16 */
 	int epoch, iteration; /* of report */
 	double loop_began_s;
 	struct weights kept; /* of rank 0, to be saved */

@@ -438,6 +438,10 @@ void post_log_step(struct post_log *log, const struct step_report *reports)
 		moments_add(&core->epoch_iters, core->last_iter_s);
 		moments_add(&core->losses, mean_loss(&reports[r].score));
 	}
+	if (reports[0].skipped)
+		fprintf(log->out, "Gradient overflow.  Skipping step, loss "
+			"scaler 0 reducing loss scale to %.1f\n",
+			reports[0].loss_scale);
 	if (style->step && step_of(log) % style->every == 0)
 		style->step(log);
 }

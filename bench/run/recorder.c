@@ -277,6 +277,8 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 	write_steps(recorder, epoch, iteration, reports, &all, model_s);
 	if (epoch)
 		sum_up(recorder, &all, model_s);
+	recorder->loss_scale = reports[0].loss_scale;
+	recorder->skipped += epoch && reports[0].skipped;
 	for (int r = 0; r < cores; r++) {
 		if (epoch)
 			sum_up_core(recorder, r, &reports[r]);
@@ -528,7 +530,11 @@ static void record_sums(struct run *run, const struct recorder *recorder)
 	run->unaccounted_s = run->loop_s - run->iterations_s - run->loader_s -
 			     run->test_s;
 	run->total_s = run->setup_s + run->loop_s;
-	run->updates = recorder->updates;
+	run->updates = recorder->updates - recorder->skipped;
+	if (recorder->loss_scale > 0) {
+		run->loss_scale = recorder->loss_scale;
+		run->skipped_steps = recorder->skipped;
+	}
 	if (counts->launches)
 		run->launches = counts->launches;
 	run->reduced_bytes = counts->reduced_bytes;

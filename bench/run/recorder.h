@@ -34,6 +34,8 @@ struct step_report {
 	double injected_s; /* of work on purpose, at the end of update */
 	struct step_counts counts;
 	struct score score;
+	double loss_scale; /* behind the iteration; 0: the loss has none */
+	int skipped; /* 1: the gradient overflowed, and no step was made */
 	int stop; /* a signal that this core received */
 };
 
@@ -73,6 +75,8 @@ struct recorder {
 	double total_model_s;
 	struct step_counts total_counts; /* of all cores */
 	long updates;
+	double loss_scale; /* as of the last iteration */
+	long skipped;
 	double last_loss, last_accuracy_pct; /* of a test, else of a step */
 	int tested;
 };

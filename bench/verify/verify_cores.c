@@ -145,7 +145,7 @@ static int train(struct member *member, struct error *err)
 		verify_batch(task, member->team->order, s, member->group->rank,
 			     member->group->size, &member->share, &batch);
 		if (replica_train(member->group, member->program, &batch,
-				  &update, &observer, &score, err) ||
+				  &update, NULL, &observer, &score, err) ||
 		    count_wrong_masks(member, &batch, &wrong, err))
 			return -1;
 	}

@@ -186,8 +186,7 @@ static void refresh(struct cpu_program *program, struct cpu_step *step,
 
 	if (training)
 		gather_conv_transpose(&gather->conv, program->kernels->gather,
-				      program->host.vectors[VECTOR_PARAMETERS] +
-					      gather->weight);
+				      program->parameters + gather->weight);
 }
 
 static struct gather_batch batch_of(const struct gather_step *gather, int count)
@@ -209,7 +208,7 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 {
 	const struct gather_step *gather = (struct gather_step *)step;
 	const struct gather_batch batch = batch_of(gather, pass->count);
-	const float *p = program->host.vectors[VECTOR_PARAMETERS];
+	const float *p = program->parameters;
 	const struct gather_end end = {
 		.bias = cpu_node(program, step->first)->has_bias ?
 				p + gather->bias : NULL,

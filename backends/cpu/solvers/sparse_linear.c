@@ -13,7 +13,8 @@ static int takes(const struct graph *graph, int first,
 		LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT
 	};
 
-	return options->algorithm == ALGORITHM_FAST ?
+	return options->algorithm == ALGORITHM_FAST &&
+			       !storage_has_format(options->precision) ?
 		       plan_chain(graph, first, kinds, 3) : 0;
 }
 
