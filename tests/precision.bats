@@ -20,8 +20,8 @@ has_bf16() {
 	run -0 "$BENCH" measure null-1 "${TINY[@]}" --precision bf16 \
 		--run-file a.csv
 	[ "$(cell a.csv 1 precision)" = bf16 ]
-	run -2 "$BENCH" measure null-1 "${TINY[@]}" --precision fp16
-	[[ "$output" == *"fp32, bf16, fp64"* ]]
+	run -2 "$BENCH" measure null-1 "${TINY[@]}" --precision fp8
+	[[ "$output" == *"fp32, bf16, fp64, fp16, bf16-storage"* ]]
 }
 
 @test "fp32 is what nobody asked for" {
@@ -68,6 +68,40 @@ has_bf16() {
 	run -0 --separate-stderr "$BENCH" run openblas-1 "${TINY[@]}" \
 		--precision fp64 --out d
 	[[ "$output" == *", fp64"* ]]
+}
+
+# Post 001's mixed precision; step 2 of 4 overflows on the last rank.
+@test "fp16 scales the loss, and leaves out what overflows" {
+	local target
+	for target in cpu-2 openblas-2 reference-1; do
+		BENCH_TEST_OVERFLOW=2 run -0 --separate-stderr "$BENCH" \
+			run "$target" --model ddp-toy --steps 4 --epochs 1 \
+			--test off --precision fp16 --log post --details \
+			--out "o$target"
+		[[ "$stderr" == *"Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 32768.0"* ]]
+		[[ "$output" == *", fp16"*"$target: 1 of 4 gradients overflowed"*"scaled by 32768 "* ]]
+		[ "$(cell "o$target/runs.csv" 1 skipped_steps)" = 1 ]
+		[ "$(cell "o$target/runs.csv" 1 loss_scale)" = 32768 ]
+		[ "$(cell "o$target/runs.csv" 1 updates)" = 3 ]
+	done
+	run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --run-file plain.csv
+	[ -z "$(cell plain.csv 1 loss_scale)" ]
+}
+
+@test "fp16 and bf16 storage are held to the reference's roundings" {
+	local precision
+	for precision in fp16 bf16-storage; do
+		run -0 "$BENCH" verify cpu openblas --model tiny "${DATA[@]}" \
+			--steps 3 --precision "$precision"
+		[[ "$output" == *"largest entry: 2e-02."*"all right"* ]]
+		BENCH_TEST_BREAK=conv1 run -1 "$BENCH" verify cpu \
+			--model tiny "${DATA[@]}" --steps 3 \
+			--precision "$precision"
+		[[ "$output" == *"WRONG: cpu: the gradient of conv1.weight"* ]]
+		run -4 "$BENCH" measure opencl-1 "${TINY[@]}" \
+			--precision "$precision"
+		[[ "$output" == *"$precision: backend opencl does not"* ]]
+	done
 }
 
 @test "nor do kernels without it, or the dense algorithm" {

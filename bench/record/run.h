@@ -134,8 +134,8 @@
 	     "builds of one commit") \
 	TEXT(algorithm, 8, "dense: every multiplication of the layers' " \
 	     "definitions; fast: fewer, for the same result") \
-	TEXT(precision, 16, "fp32, or bf16: factors of products rounded to it " \
-	     "where that pays; everything else fp32; fp64: all in double; " \
+	TEXT(precision, 16, "fp32, or bf16: factors of products rounded to " \
+	     "it where that pays; everything else fp32; fp64: all in double; " \
 	     "fp16: mixed, with a scaled loss; bf16-storage: all that is " \
 	     "stored") \
 	TEXT(resident, 4, "yes: the device held the data set, and made each " \

@@ -161,6 +161,21 @@ static void note_slowdown(const struct view *view, const struct run *run,
 		note_target(view, run, text, told);
 }
 
+/* Of a loss that is scaled. */
+static void note_scale(const struct view *view, const struct run *run,
+		       struct names *told)
+{
+	char text[160];
+
+	if (run->skipped_steps == CELL_NO_INT)
+		return;
+	snprintf(text, sizeof(text), "%ld of %ld gradients overflowed in fp16 "
+		 "and made no step; the loss was scaled by %g in the end",
+		 run->skipped_steps, run->skipped_steps + run->updates,
+		 run->loss_scale);
+	note_target(view, run, text, told);
+}
+
 static int note_outcome(const struct view *view, const struct line *line,
 			const struct result *cell)
 {
@@ -244,6 +259,7 @@ void notes_campaign(const struct view *view)
 	for (size_t i = 0; i < results->run_count; i++) {
 		note_device(view, &results->runs[i], &told);
 		note_slowdown(view, &results->runs[i], &told);
+		note_scale(view, &results->runs[i], &told);
 	}
 	names_free(&told);
 	disturbed_text(results, text, sizeof(text));

@@ -233,7 +233,8 @@ static int start(struct pair *pair, struct error *err)
 	random_permutation(seed, task->dataset->train.count, pair->order);
 	if (side_open(&pair->tried, task, task->backend, task->precision,
 		      err) ||
-	    side_open(&pair->right, task, task->right, PRECISION_FP64, err))
+	    side_open(&pair->right, task, task->right,
+		      verify_right_precision(task), err))
 		return -1;
 	return replica_initialise(NULL, pair->tried.program, seed, err);
 }

@@ -6,6 +6,9 @@
 
 #include "bench/system/interrupt.h"
 
+/* Nothing overflows, so that there are gradients to compare. */
+#define FP16_LOSS_SCALE 256
+
 int verify_check_slots(const struct backend *backend, struct error *err)
 {
 	const char *lacked = backend_lacks(backend, 1);
@@ -109,6 +112,9 @@ void verify_batch(const struct verify_task *task, const int *order, int step,
 				 .targets = share->targets,
 				 .count = n,
 				 .global_count = task->batch,
+				 .loss_scale = task->precision ==
+						       PRECISION_FP16 ?
+					       FP16_LOSS_SCALE : 0,
 				 .step = (uint32_t)step,
 				 .place = rank,
 				 .stride = size };

@@ -35,6 +35,15 @@ struct verify_task {
 	int tensor_count;
 };
 
+/* Double; what rounds where it stores is held to the same roundings. */
+static inline enum precision
+verify_right_precision(const struct verify_task *task)
+{
+	return task->precision == PRECISION_FP16 ||
+			       task->precision == PRECISION_BF16_STORAGE ?
+		       task->precision : PRECISION_FP64;
+}
+
 /* Largest errors over some steps; NAN counts as largest. */
 struct verify_errors {
 	/* Of the tensor's largest entry; parameters after the update. */
