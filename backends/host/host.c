@@ -247,7 +247,9 @@ int host_unmap(struct program *program, enum vector which, struct error *err)
 int host_update(struct program *program, const struct update *update,
 		size_t from, size_t to, struct error *err)
 {
-	const struct program_options *options = &program->options;
+	const enum precision precision = program->options.precision;
+	const int rounds = storage_rounds_vectors(precision);
+	const size_t count = to - from;
 	float *part[VECTOR_COUNT];
 
 	(void)err;
@@ -256,12 +258,15 @@ int host_update(struct program *program, const struct update *update,
 		if (part[v])
 			part[v] += from;
 	}
-	host_optimize(update, to - from, part[VECTOR_PARAMETERS],
+	/* Of several ranks it is a sum. */
+	if (rounds)
+		storage_round(precision, part[VECTOR_GRADIENT], count);
+	host_optimize(update, count, part[VECTOR_PARAMETERS],
 		      part[VECTOR_GRADIENT], part[VECTOR_STATE_0],
 		      part[VECTOR_STATE_1]);
-	for (int v = 0; v < VECTOR_COUNT; v++)
-		if (part[v] && storage_rounds_vectors(options->precision))
-			storage_round(options->precision, part[v], to - from);
+	for (int v = 0; rounds && v < VECTOR_COUNT; v++)
+		if (part[v])
+			storage_round(precision, part[v], count);
 	return 0;
 }
 

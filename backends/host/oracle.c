@@ -208,7 +208,9 @@ int oracle_unmap(struct program *program, enum vector which, struct error *err)
 int oracle_update(struct program *program, const struct update *update,
 		  size_t from, size_t to, struct error *err)
 {
-	const struct program_options *options = &program->options;
+	const enum precision precision = program->options.precision;
+	const int rounds = storage_rounds_vectors(precision);
+	const size_t count = to - from;
 	double *part[VECTOR_COUNT];
 
 	if (!is_in_double((struct oracle *)program))
@@ -218,13 +220,15 @@ int oracle_update(struct program *program, const struct update *update,
 		if (part[v])
 			part[v] += from;
 	}
-	host_optimize_double(update, to - from, part[VECTOR_PARAMETERS],
+	/* Of several ranks it is a sum. */
+	if (rounds)
+		storage_round_double(precision, part[VECTOR_GRADIENT], count);
+	host_optimize_double(update, count, part[VECTOR_PARAMETERS],
 			     part[VECTOR_GRADIENT], part[VECTOR_STATE_0],
 			     part[VECTOR_STATE_1]);
-	for (int v = 0; v < VECTOR_COUNT; v++)
-		if (part[v] && storage_rounds_vectors(options->precision))
-			storage_round_double(options->precision, part[v],
-					     to - from);
+	for (int v = 0; rounds && v < VECTOR_COUNT; v++)
+		if (part[v])
+			storage_round_double(precision, part[v], count);
 	return 0;
 }
 
