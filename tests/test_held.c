@@ -102,7 +102,7 @@ static void streams_open(struct streams *streams)
 	streams->program = make_program(&plan);
 	streams->holder = make_program(&plan);
 	assert_int_equal(streams->holder->held, 0);
-	check(loader_hold(streams->holder, &dataset, &err));
+	check(loader_hold(streams->holder, &dataset, 0, &err));
 	assert_int_equal(streams->holder->held, TRAIN);
 	streams->brought = open_loader(&plan);
 	plan.holder = streams->holder;
@@ -269,7 +269,7 @@ static void held_samples_are_let_go(void **state)
 	inside = (const struct opencl_program *)program;
 	made = inside->memory_count;
 	expect_let_go(program, made);
-	check(loader_hold(program, &dataset, &err));
+	check(loader_hold(program, &dataset, 0, &err));
 	assert_true(inside->memory_count > made);
 	expect_let_go(program, made);
 	check(program_hold(program, &tested, &err));

@@ -51,6 +51,7 @@ static void describe_request(struct run *run, const struct target *target,
 	COPY(run->algorithm, algorithm_name(training->algorithm));
 	COPY(run->precision, precision_name(training->precision));
 	COPY(run->reshuffle, on_off(training->reshuffle));
+	COPY(run->pad, on_off(training->pad));
 	COPY(run->sync, training->ahead ? "epoch" : "step");
 	run->cores = target->cores;
 	run->offloads = target->backend->offloads;

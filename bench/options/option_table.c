@@ -175,6 +175,9 @@ const struct option_row option_rows[] = {
 	  "on|off",
 	  "a new sample order each epoch (on; the post's eight cores: off)",
 	  NO_RANGE },
+	{ "pad", 0, TRAINING, OPTION_ON_OFF, AT(pad), STEPS, "on|off",
+	  "give every core as many samples an epoch and test, some of them "
+	  "twice, as PyTorch's DistributedSampler does (off)", NO_RANGE },
 	{ "warmup", 'w', MEASURING, OPTION_INT, AT(warmup), ITERATES, "N",
 	  "steps on generated data before timing starts (10)",
 	  RANGE(0, 100000) },

@@ -27,6 +27,7 @@ const struct run_setting run_settings[] = {
 	{ "algorithm", "algorithm", SETTING_LATER, NULL },
 	{ "precision", "precision", SETTING_LATER, NULL },
 	{ "reshuffle", "reshuffle", 0, NULL },
+	{ "pad", "pad", SETTING_LATER, NULL },
 	{ "warmup", "warmup", 0, NULL },
 	{ "straggler", "straggler", 0, NULL },
 	{ "inject", "inject_pct", 0, NULL },

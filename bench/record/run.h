@@ -163,7 +163,9 @@
 	REAL(loss_scale, "of --precision fp16: what the loss was multiplied " \
 	     "by in the end, a power of two; empty: it was not") \
 	INT(skipped_steps, "likewise: iterations whose gradient overflowed, " \
-	    "so that no step was made; they are not among updates")
+	    "so that no step was made; they are not among updates") \
+	TEXT(pad, 4, "on: a pass goes on with the first samples of its " \
+	     "order until every core has as many")
 
 struct run {
 	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

@@ -295,7 +295,8 @@ int core_dump_masks(struct core *core, const struct batch *batch,
 	if (core->epoch > 1) {
 		off_t whole = (off_t)training->iterations *
 			      training->global_batch;
-		off_t count = training->dataset->train.count;
+		off_t count = loader_samples(training->dataset->train.count,
+					     training->cores, training->pad);
 
 		at += (core->epoch - 1) * (whole < count ? whole : count);
 	}

@@ -72,6 +72,7 @@ static struct loader_plan plan_loading(const struct core *core)
 		.test_batch = training->test_batch,
 		.test_steps = training->test_steps,
 		.drop_last = training->drop_last,
+		.pad = training->pad,
 		.seed = training->seed,
 		.reshuffle = training->reshuffle,
 		.holder = core->program->held ? core->program : NULL,
@@ -278,7 +279,7 @@ static int hold_own(const struct core *core, struct holding *holding,
 		    struct error *err)
 {
 	holding->holds = !loader_hold(core->program, core->training->dataset,
-				      err);
+				      core->training->pad, err);
 	if (holding->holds)
 		return 0;
 	snprintf(holding->reason, sizeof(holding->reason), "%.159s",

@@ -35,7 +35,7 @@ struct loader {
 };
 
 int loader_hold(struct program *program, const struct dataset *dataset,
-		struct error *err)
+		int pad, struct error *err)
 {
 	const struct samples *train = &dataset->train, *test = &dataset->test;
 	struct held_data data = {
@@ -49,6 +49,9 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 	if (dataset->is_fake)
 		return error_set(err, ERROR_MISSING, "its one batch is made "
 				 "by the loader");
+	if (pad)
+		return error_set(err, ERROR_MISSING, "--pad on has some of its "
+				 "samples twice");
 	transform = transform_open(dataset, program->model, err);
 	if (!transform)
 		return -1;
@@ -62,13 +65,19 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 	return program_hold(program, &data, err);
 }
 
+static int samples_of(const struct loader_plan *plan,
+		      const struct samples *samples)
+{
+	return loader_samples(samples->count, plan->size, plan->pad);
+}
+
 int loader_test_batches(const struct loader_plan *plan)
 {
 	int batches;
 
 	if (!plan->test_batch)
 		return 0;
-	batches = (plan->dataset->test.count +
+	batches = (samples_of(plan, &plan->dataset->test) +
 		   (plan->drop_last ? 0 : plan->test_batch - 1)) /
 		  plan->test_batch;
 	return plan->test_steps && plan->test_steps < batches ?
@@ -106,7 +115,9 @@ static void fill(const struct loader *loader, struct slot *slot,
 	struct batch *batch = &slot->batch;
 
 	for (int n = 0; n < batch->count; n++) {
-		int place = batch->at + batch->place + batch->stride * n;
+		/* Beyond the last, of a pass that is padded, the first again. */
+		int place = (batch->at + batch->place + batch->stride * n) %
+			    samples->count;
 		int index = order ? order[place] : place;
 
 		transform_image(loader->transform, samples, index,
@@ -165,7 +176,7 @@ static int load_pass(struct loader *loader, const struct samples *samples,
 			return -1;
 		slot->batch = share(&loader->plan,
 				    place_of(&loader->plan, b, size, samples),
-				    size, samples->count);
+				    size, samples_of(&loader->plan, samples));
 		fill(loader, slot, samples, order);
 		slot->batch.step = (uint32_t)(step + b);
 		slot->cpu_s = clock_thread_cpu();

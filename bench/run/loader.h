@@ -30,19 +30,28 @@ struct loader_plan {
 	int test_batch;	  /* likewise; 0: no test batches */
 	int test_steps;	  /* most test batches; 0: all */
 	int drop_last;	  /* a test batch that would not be whole is left out */
+	int pad;	  /* passes of loader_samples() */
 	unsigned long long seed;
 	int reshuffle; /* 0: every epoch has the order of the first */
 	struct program *holder; /* after loader_hold(), or NULL */
 };
+
+/* Samples of a pass over count: with pad it goes on with the first ones of its
+ * order until every core has as many, as DistributedSampler's does. */
+static inline int loader_samples(int count, int cores, int pad)
+{
+	return pad ? (count + cores - 1) / cores * cores : count;
+}
 
 /* Bytes of the batches that are ready at a time, those of all cores together,
  * where no program holds the data set. */
 double loader_bytes(const struct loader_plan *plan);
 
 /* Has a program hold the data set, as program_hold(); what the model takes
- * otherwise than a data set has it is ERROR_MISSING, too. */
+ * otherwise than a data set has it is ERROR_MISSING, too, and so is a pass that
+ * is padded. */
 int loader_hold(struct program *program, const struct dataset *dataset,
-		struct error *err);
+		int pad, struct error *err);
 
 struct loader;
 

@@ -161,6 +161,7 @@ static void plan_options(struct training *training,
 	training->resident = !options->resident ||
 			     strcmp(options->resident, "no");
 	training->reshuffle = options->reshuffle;
+	training->pad = options->pad;
 	if (options->target_accuracy >= 0)
 		training->target_accuracy_pct = options->target_accuracy;
 	training->dump_masks = options->dump_masks;
@@ -377,10 +378,16 @@ static int check_norm(const struct training *training, int samples,
 			 cores == 1 ? "" : "s");
 }
 
+static int samples_of(const struct training *training,
+		      const struct samples *samples)
+{
+	return loader_samples(samples->count, training->cores, training->pad);
+}
+
 /* The first iteration's samples, and those of the last one of an epoch. */
 static int check_norms(const struct training *training, struct error *err)
 {
-	const int all = training->dataset->train.count;
+	const int all = samples_of(training, &training->dataset->train);
 	const int global = training->global_batch;
 	const int left = all % global;
 
@@ -436,7 +443,7 @@ int plan_iterations(struct training *training, const struct options *options,
 	    training->global_batch > dataset->train.count)
 		return refuse_batch(training, options, err);
 	training->iterations =
-		(dataset->train.count +
+		(samples_of(training, &dataset->train) +
 		 (training->drop_last ? 0 : training->global_batch - 1)) /
 		training->global_batch;
 	if (most == OPTION_UNSET)

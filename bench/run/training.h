@@ -33,6 +33,7 @@ struct training {
 	int test_batch;	  /* likewise in a test step; 0: no tests */
 	int test_steps;	  /* most of a test; 0: all */
 	int drop_last;	  /* of both passes: what does not fill a step */
+	int pad;	  /* see loader_samples() */
 	int warmup;	  /* steps */
 	unsigned long long seed;
 	const struct weights *weights; /* to begin with; NULL: seeded */

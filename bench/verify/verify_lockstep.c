@@ -189,7 +189,7 @@ static int as_measured(struct pair *pair, const struct batch *batch,
 		return -1;
 	if (!backend_holds(task->backend))
 		return 0;
-	if (loader_hold(program, task->dataset, err))
+	if (loader_hold(program, task->dataset, 0, err))
 		return err->kind == ERROR_MISSING ? 0 : -1;
 	held.images = NULL;
 	held.labels = NULL;
