@@ -115,10 +115,12 @@ static void fill(const struct loader *loader, struct slot *slot,
 	struct batch *batch = &slot->batch;
 
 	for (int n = 0; n < batch->count; n++) {
+		int place = batch->at + batch->place + batch->stride * n;
+		int index;
+
 		/* Beyond the last, of a pass that is padded, the first again. */
-		int place = (batch->at + batch->place + batch->stride * n) %
-			    samples->count;
-		int index = order ? order[place] : place;
+		place %= samples->count;
+		index = order ? order[place] : place;
 
 		transform_image(loader->transform, samples, index,
 				slot->images + (size_t)n * size);
