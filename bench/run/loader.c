@@ -118,7 +118,7 @@ static void fill(const struct loader *loader, struct slot *slot,
 		int place = batch->at + batch->place + batch->stride * n;
 		int index;
 
-		/* Beyond the last, of a pass that is padded, the first again. */
+		/* Beyond the last of a padded pass, the first again. */
 		place %= samples->count;
 		index = order ? order[place] : place;
 
