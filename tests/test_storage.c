@@ -198,8 +198,9 @@ static void check_gradient(struct subject *tried, enum precision precision)
 	free(g);
 }
 
-static void compare_step(const char *backend, const struct model *model,
-			 enum precision precision, double bound)
+static void compare_step(const char *backend, const char *device_class,
+			 const struct model *model, enum precision precision,
+			 double bound)
 {
 	const struct program_options options = { .batch = SAMPLES,
 						 .test_batch = SAMPLES,
@@ -212,7 +213,7 @@ static void compare_step(const char *backend, const struct model *model,
 	struct score a, b;
 
 	batch.loss_scale = LOSS_SCALE;
-	subject_open(&tried, backend, model, &options);
+	subject_open_class(&tried, backend, device_class, model, &options);
 	subject_open(&right, "reference", model, &options);
 	subject_start(&tried, 3);
 	subject_start(&right, 3);
@@ -231,21 +232,41 @@ static void compare_step(const char *backend, const struct model *model,
 	batch_free(&batch);
 }
 
-static void backends_round_alike(void **state)
+static void compare_steps(const char *backend, const char *device_class)
 {
-	static const char *const backends[] = { "cpu", "openblas" };
 	static const struct model *const models[] = {
 		&every_kind_model, &residual_model, &convolved_model,
 	};
 
+	for (int m = 0; m < 3; m++) {
+		compare_step(backend, device_class, models[m], PRECISION_FP16,
+			     8 * FP16_ULPS);
+		compare_step(backend, device_class, models[m],
+			     PRECISION_BF16_STORAGE, 8 * BF16_ULPS);
+	}
+}
+
+static void backends_round_alike(void **state)
+{
 	(void)state;
-	for (int b = 0; b < 2; b++)
-		for (int m = 0; m < 3; m++) {
-			compare_step(backends[b], models[m], PRECISION_FP16,
-				     8 * FP16_ULPS);
-			compare_step(backends[b], models[m],
-				     PRECISION_BF16_STORAGE, 8 * BF16_ULPS);
-		}
+	compare_steps("cpu", NULL);
+	compare_steps("openblas", NULL);
+}
+
+static void so_does_opencl(void **state)
+{
+	static const char *const classes[] = { "cpu", "gpu" };
+
+	(void)state;
+	for (int c = 0; c < 2; c++) {
+		const struct device_request request = {
+			.threads = 1, .cpus = 1, .device_class = classes[c]
+		};
+
+		if (!have_device("opencl", &request))
+			skip();
+		compare_steps("opencl", classes[c]);
+	}
 }
 
 /* The loss's scale is gone from the gradient, which without fp16 is equal. */
@@ -368,6 +389,7 @@ int main(void)
 		cmocka_unit_test(ties_ends_and_what_is_no_number),
 		cmocka_unit_test(values_are_rounded_that_products_read_or_give),
 		cmocka_unit_test(backends_round_alike),
+		cmocka_unit_test(so_does_opencl),
 		cmocka_unit_test(a_scale_is_divided_out),
 		cmocka_unit_test(ranks_leave_out_a_step_together),
 	};

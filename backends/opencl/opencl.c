@@ -2,6 +2,9 @@
  * The slots of the OpenCL backend. A whole step stays on the device: images
  * and labels go in, and a loss for each sample comes out when it is finished.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/profile.h"
@@ -25,8 +28,20 @@ static int opencl_store(struct program *base, enum vector which,
 	struct opencl_program *program = (struct opencl_program *)base;
 	size_t bytes;
 	const cl_mem vector = vector_of(program, which, &bytes);
+	const enum precision precision = base->options.precision;
+	float *nearest;
+	int failed;
 
-	return memory_write(program, vector, bytes, values, err);
+	if (!storage_rounds_vectors(precision))
+		return memory_write(program, vector, bytes, values, err);
+	nearest = malloc(bytes);
+	if (!nearest)
+		return error_memory(err, "a vector in another precision");
+	memcpy(nearest, values, bytes);
+	storage_round(precision, nearest, bytes / sizeof(*nearest));
+	failed = memory_write(program, vector, bytes, nearest, err);
+	free(nearest);
+	return failed;
 }
 
 static int opencl_load(struct program *base, enum vector which, float *values,
@@ -89,7 +104,8 @@ const struct backend opencl_backend = {
 	.name = "opencl",
 	.summary = "an OpenCL device: the whole step in its kernels",
 	.algorithms = 1u << ALGORITHM_FAST | 1u << ALGORITHM_DENSE,
-	.precisions = 1u << PRECISION_FP32,
+	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_FP16 |
+		      1u << PRECISION_BF16_STORAGE,
 	.offloads = 1,
 	.has_device_classes = 1,
 	.trains_at_once = 1,

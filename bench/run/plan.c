@@ -215,6 +215,10 @@ static int plan_sync(struct training *training, const struct options *options,
 		return error_set(err, ERROR_USAGE,
 				 "--sync epoch needs the data set on the "
 				 "device: leave out --resident no");
+	if (training->precision == PRECISION_FP16)
+		return error_set(err, ERROR_USAGE,
+				 "--precision fp16 looks at each gradient "
+				 "before its step: leave out --sync epoch");
 	return refuse_step_options(options, err);
 }
 

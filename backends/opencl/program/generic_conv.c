@@ -117,7 +117,7 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 			       pass->most * s.out.height * s.out.width,
 			       s.out.channels);
 	const cl_mem memories[] = { g.x.memory,
-				    program->vectors[VECTOR_PARAMETERS],
+				    program->products,
 				    g.y.memory };
 	const cl_int words[] = {
 		s.in.channels, s.in.height, s.in.width, g.x.sample,
@@ -142,7 +142,7 @@ static int add_dx(struct opencl_program *program, struct pass *pass, int index,
 			       pass->most * s.in.height * s.in.width,
 			       s.in.channels);
 	const cl_mem memories[] = { g.y.gradient,
-				    program->vectors[VECTOR_PARAMETERS],
+				    program->products,
 				    g.x.gradient };
 	const cl_int words[] = {
 		s.out.channels, s.out.height, s.out.width, g.y.sample,

@@ -1,12 +1,14 @@
 #include "backends/opencl/program/pass.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/recipe.h"
+#include "backends/opencl/program/rounding.h"
 #include "backends/opencl/program/scores.h"
 
 int pass_add(struct pass *pass, const struct launch *prototype,
@@ -67,11 +69,14 @@ static int launch_batch(struct opencl_program *program, const struct pass *pass,
 			struct error *err)
 {
 	/* A kernel takes as many of these as it needs, in this order. */
-	const cl_uint arguments[] = {
+	const cl_float scale = (cl_float)storage_loss_scale(batch);
+	cl_uint arguments[] = {
 		(cl_uint)batch->count, (cl_uint)batch->global_count,
 		batch->step, (cl_uint)batch->place, (cl_uint)batch->stride,
-		(cl_uint)batch->at, (cl_uint)pass->slot,
+		(cl_uint)batch->at, (cl_uint)pass->slot, 0
 	};
+
+	memcpy(&arguments[COUNT(arguments) - 1], &scale, sizeof(scale));
 
 	return launch_words(launch, 0, arguments, launch->batch_arguments,
 			    err) ||
@@ -115,8 +120,10 @@ int opencl_update(struct program *base, const struct update *update,
 		return 0;
 	words[count++] = (cl_uint)from;
 	words[count++] = (cl_uint)to;
-	if (launch_words(&program->update, 0, words, count, err) ||
-	    launch_enqueue(program, &program->update, (int)(to - from), err))
+	if (rounding_update(program, from, to, 0, err) ||
+	    launch_words(&program->update, 0, words, count, err) ||
+	    launch_enqueue(program, &program->update, (int)(to - from), err) ||
+	    rounding_update(program, from, to, 1, err))
 		return -1;
 	status = clFlush(program->queue);
 	return status ? status_fail(err, "clFlush", status) : 0;
@@ -144,6 +151,7 @@ static int trains_at_once(struct opencl_program *program,
 			  const struct update *update)
 {
 	return update && batch->count && program_class(program)->train &&
+	       !storage_has_format(program->storage.precision) &&
 	       update->optimizer == OPTIMIZER_ADADELTA;
 }
 

@@ -9,6 +9,7 @@
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/recipe.h"
+#include "backends/opencl/program/rounding.h"
 #include "backends/opencl/program/scores.h"
 #include "backends/opencl/program/steps.h"
 
@@ -37,9 +38,13 @@ static int plan_make(struct plan *plan, const struct graph *graph,
 		     struct error *err)
 {
 	const struct opencl_options all = { *options, width };
+	/* What is rounded row by row is computed so. */
+	const int first = storage_has_format(options->precision) ?
+				  class->solver_count - class->generic_count :
+				  0;
 
-	return plan_resolve(plan, graph, &all.base, class->solvers,
-			    class->solver_count, err);
+	return plan_resolve(plan, graph, &all.base, class->solvers + first,
+			    class->solver_count - first, err);
 }
 
 double opencl_sample_bytes(const struct model *model,
@@ -142,17 +147,23 @@ static int pass_make(struct opencl_program *program, struct pass *pass,
 {
 	const int count = program->plan.count;
 
-	if (program_class(program)->begin(program, pass, err))
+	if (program_class(program)->begin(program, pass, err) ||
+	    rounding_begin(program, pass, err))
 		return -1;
 	for (int i = 0; i < count; i++)
-		if (solver_of(program, i)->forward(program, pass, i, err))
+		if (solver_of(program, i)->forward(program, pass, i, err) ||
+		    rounding_forward(program, pass, i, err))
 			return -1;
 	for (int i = count - 1; pass->training && i >= 0; i--) {
 		const struct opencl_solver *solver = solver_of(program, i);
 
-		if (solver->backward && solver->backward(program, pass, i, err))
+		if ((solver->backward &&
+		     solver->backward(program, pass, i, err)) ||
+		    rounding_backward(program, pass, i, err))
 			return -1;
 	}
+	if (rounding_end(program, pass, err))
+		return -1;
 	return score_make(program, pass, slots, err);
 }
 
@@ -269,14 +280,15 @@ static int program_make(struct opencl_program *program, struct error *err)
 		return -1;
 	most = test_most(program);
 	/* Compiling takes long: a batch that is too large is known before. */
-	if (vectors_make(program, err) || generic_share(program, err) ||
+	if (vectors_make(program, err) || rounding_share(program, err) ||
+	    generic_share(program, err) ||
 	    pass_allocate(program, &program->train, options->batch, 1, err) ||
 	    pass_allocate(program, &program->test, most, 0, err) ||
 	    program_build(program, err) ||
 	    pass_make(program, &program->train, ahead, err) ||
 	    pass_make(program, &program->test, test_slots(options, most),
 		      err) ||
-	    update_make(program, err) ||
+	    update_make(program, err) || rounding_make(program, err) ||
 	    (class->end && class->end(program, err)) ||
 	    program_warm(program, err))
 		return -1;
@@ -295,6 +307,7 @@ int opencl_compile(struct device *device, const struct model *model,
 	program_begin(&program->base, device, model, options);
 	program->base.plan = &program->plan;
 	graph_resolve(&program->graph, model);
+	storage_resolve(&program->storage, &program->graph, options->precision);
 	if (program_make(program, err)) {
 		opencl_free(&program->base);
 		return -1;
@@ -314,6 +327,8 @@ void opencl_free(struct program *base)
 	pass_release(&program->train);
 	pass_release(&program->test);
 	launch_release(&program->update);
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		launch_release(&program->slices[v]);
 	launch_release(&program->reduce);
 	launch_release(&program->reduce_update);
 	for (int i = 0; i < MODEL_MAX_LAYERS; i++)

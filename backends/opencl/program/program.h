@@ -9,6 +9,7 @@
 #define BACKENDS_OPENCL_PROGRAM_PROGRAM_H
 
 #include "backends/contract/plan.h"
+#include "backends/host/storage.h"
 #include "backends/opencl/device/device.h"
 #include "backends/opencl/program/pass.h"
 
@@ -31,6 +32,9 @@ struct opencl_program {
 	cl_program generic;	/* kernels of generic.cl; NULL: no step has */
 	cl_mem generic_parts;	/* of whichever step's gradient is made */
 	cl_mem buffers;		/* VECTOR_BUFFERS, or NULL */
+	struct storage storage;
+	cl_mem products; /* the parameters as products take them */
+	struct launch slices[VECTOR_COUNT]; /* that round what is updated */
 	cl_mem order; /* of the training set, if it is held */
 	int own_memories; /* of memories, those that it was compiled with */
 	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];

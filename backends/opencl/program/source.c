@@ -87,6 +87,7 @@ static const char *const generic_lines[] = {
 #include "kernels/generic_pool.cl.h"
 #include "kernels/generic_norm.cl.h"
 #include "kernels/generic_conv.cl.h"
+#include "kernels/storage.cl.h"
 };
 
 static const struct {
