@@ -456,6 +456,8 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	[[ "$output" != *"704 of 2000"* ]] # it is quiet
 	run -0 "$BENCH" table large
 	[[ "$output" == *"accuracy is of the first test images alone: null-8 704 of 2000"* ]]
+	# Several cores leave out what does not fill an iteration: 9000 - 70 * 128.
+	[[ "$output" == *"cut short: null-8 5 of 70 iterations"* ]]
 	"$BENCH" run null-1 --quick --model alexnet --steps 3 --test-steps 2 \
 		--batch 4 "${data[@]}" -q --out given >/dev/null
 	[ "$(settings given/runs.csv)" = "1 3 4 10 8 2 " ]

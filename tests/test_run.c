@@ -102,12 +102,30 @@ static void who_is_one_core(void **state)
 	assert_false(run_is_one_core(&run));
 }
 
+/* By its column; of older rows, which lack it, by what they were trained on. */
+static void what_a_whole_epoch_is(void **state)
+{
+	struct run run;
+
+	(void)state;
+	row_clear(&run_rows, &run);
+	assert_int_equal(run_whole_epoch(&run), CELL_NO_INT);
+	run.train_samples = 60000;
+	run.global_batch = 64;
+	assert_int_equal(run_whole_epoch(&run), 938);
+	run.epoch_iterations = 937;
+	assert_int_equal(run_whole_epoch(&run), 937);
+	run.steps = 937;
+	assert_false(run_is_cut(&run));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_disturbed),
 		cmocka_unit_test(who_is_on_devices),
 		cmocka_unit_test(who_is_one_core),
+		cmocka_unit_test(what_a_whole_epoch_is),
 	};
 
 	return cmocka_run_group_tests_name("run", tests, NULL, NULL);

@@ -88,6 +88,8 @@ static void describe_data(struct run *run, const struct training *training,
 		run->passes = training->iterations;
 	if (options->steps != OPTION_UNSET)
 		run->steps = training->iterations;
+	if (training->epoch_iterations)
+		run->epoch_iterations = training->epoch_iterations;
 }
 
 /* CPU time and memory of this process and of its cores. */

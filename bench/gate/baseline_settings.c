@@ -76,14 +76,6 @@ static void print_given(const struct options *options, const char *option,
 		number_print(text, value);
 }
 
-/* Fewer iterations than were asked for are all of an epoch's. */
-static int is_whole_epoch(const struct run *run)
-{
-	return run->global_batch > 0 &&
-	       run->steps == (run->train_samples + run->global_batch - 1) /
-				     run->global_batch;
-}
-
 static int agrees(const struct options *options,
 		  const struct run_setting *setting, const struct run *run,
 		  const char *given, const char *saved)
@@ -91,8 +83,10 @@ static int agrees(const struct options *options,
 	return !given[0] || !strcmp(given, saved) ||
 	       (setting->flags & SETTING_OPEN && !strcmp(given, "auto")) ||
 	       (setting->flags & SETTING_DEVICE && !saved[0]) ||
+	       /* Fewer iterations than were asked for are all of an epoch's. */
 	       (setting->flags & SETTING_CAPPED &&
-		options->steps > run->steps && is_whole_epoch(run));
+		options->steps > run->steps &&
+		run->steps == run_whole_epoch(run));
 }
 
 int settings_agree(const struct options *options, const struct run *run,

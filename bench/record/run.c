@@ -61,6 +61,9 @@ const char *run_cores_name(const struct run *run)
 
 long run_whole_epoch(const struct run *run)
 {
+	if (run->epoch_iterations != CELL_NO_INT)
+		return run->epoch_iterations;
+	/* Older rows lack the column. */
 	if (run->train_samples == CELL_NO_INT ||
 	    run->global_batch == CELL_NO_INT || run->global_batch < 1)
 		return CELL_NO_INT;

@@ -165,7 +165,9 @@
 	INT(skipped_steps, "likewise: iterations whose gradient overflowed, " \
 	    "so that no step was made; they are not among updates") \
 	TEXT(pad, 4, "on: a pass goes on with the first samples of its " \
-	     "order until every core has as many")
+	     "order until every core has as many") \
+	INT(epoch_iterations, "of a whole epoch, which steps may cut; empty: " \
+	    "not trained, or on data without an end")
 
 struct run {
 	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

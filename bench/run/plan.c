@@ -450,12 +450,13 @@ int plan_iterations(struct training *training, const struct options *options,
 		(samples_of(training, &dataset->train) +
 		 (training->drop_last ? 0 : training->global_batch - 1)) /
 		training->global_batch;
+	/* A batch that comes again has no last one. */
+	training->epoch_iterations = dataset->is_fake && training->recipe.steps ?
+					     0 : training->iterations;
 	if (most == OPTION_UNSET)
 		most = training->recipe.steps ? training->recipe.steps :
 						LONG_MAX;
-	/* A batch that comes again has no last one. */
-	if (most < training->iterations ||
-	    (dataset->is_fake && training->recipe.steps))
+	if (most < training->iterations || !training->epoch_iterations)
 		training->iterations = (int)most;
 	return check_norms(training, err);
 }

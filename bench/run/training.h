@@ -29,6 +29,7 @@ struct training {
 	int cores;
 	int infers; /* forward passes alone: these are its iterations */
 	int iterations;	  /* an epoch */
+	int epoch_iterations; /* the same without --steps; 0: no end */
 	int global_batch; /* samples of all cores in an iteration */
 	int test_batch;	  /* likewise in a test step; 0: no tests */
 	int test_steps;	  /* most of a test; 0: all */
