@@ -383,6 +383,26 @@ static void first_screen(void **state)
 	campaign_release(&campaign);
 }
 
+/* Both tables of accuracies say of how many images they are. */
+static void tested_on_a_part(void **state)
+{
+	static const char says[] =
+		"- accuracy is of the first test images alone: cpu-1 64 of "
+		"256\n";
+	struct run *run;
+
+	(void)state;
+	add("r1", "cpu-1", 1, .1);
+	run = campaign.runs;
+	run->test_samples = 256;
+	run->test_batch = 64;
+	lacks(tables(0, TABLE_GITHUB), says);
+	run->test_steps = 1;
+	has(tables(0, TABLE_GITHUB), says);
+	has(first(0), says);
+	campaign_release(&campaign);
+}
+
 static void expect_work(long batch, const char *differs)
 {
 	const char *text;
@@ -480,6 +500,7 @@ int main(void)
 		cmocka_unit_test(who_ran_beside),
 		cmocka_unit_test(first_screen),
 		cmocka_unit_test(posts),
+		cmocka_unit_test(tested_on_a_part),
 		cmocka_unit_test(work_of_columns),
 		cmocka_unit_test(formats_have_names),
 	};

@@ -135,6 +135,10 @@ const struct result *line_base(const struct results *results,
  * iterations of 128 or 1024". Empty if none was. */
 void results_cut_text(const struct results *results, char *text, size_t size);
 
+/* Which targets were tested on a part of the test set; empty if none was. */
+void results_tested_text(const struct results *results, char *text,
+			 size_t size);
+
 /* Which targets' runs were disturbed, how many of them and how much at most;
  * empty if none was. What does not fit is left out. */
 void disturbed_text(const struct results *results, char *text, size_t size);

@@ -50,6 +50,37 @@ void results_cut_text(const struct results *results, char *text, size_t size)
 			 sizes.text);
 }
 
+/* The last run of a target that tested a part of the test set; NULL: none. */
+static const struct run *find_part(const struct results *results,
+				   const char *target)
+{
+	const struct run *found = NULL;
+
+	for (size_t i = 0; i < results->run_count; i++) {
+		const struct run *run = &results->runs[i];
+
+		if (!strcmp(run->target, target) &&
+		    run->test_samples != CELL_NO_INT &&
+		    run_tested(run) < run->test_samples)
+			found = run;
+	}
+	return found;
+}
+
+void results_tested_text(const struct results *results, char *text, size_t size)
+{
+	text[0] = '\0';
+	for (int t = 0; t < results->target_count; t++) {
+		const struct run *run = find_part(results, results->targets[t]);
+
+		if (run)
+			text_append(text, size, text[0] ? ", %s %ld of %ld" :
+				    "accuracy is of the first test images "
+				    "alone: %s %ld of %ld", run->target,
+				    run_tested(run), run->test_samples);
+	}
+}
+
 /* Of the runs of a target: those that were slowed, and what by most. */
 struct slowed {
 	int runs, count;

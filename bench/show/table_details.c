@@ -242,7 +242,9 @@ static void print_notes(const struct view *view)
 {
 	const struct scale speedup = { 1, "speed-up" };
 	const char *differ = work_differs(view->results);
+	char tested[1024];
 
+	results_tested_text(view->results, tested, sizeof(tested));
 	view_note(view, "images/s: training samples divided by the seconds of "
 		  "iterations and of waiting for the loader; test, start-up "
 		  "and warm-up are not included");
@@ -256,6 +258,8 @@ static void print_notes(const struct view *view)
 	if (differ)
 		view_note(view, "%s between columns, so compare accuracy as "
 			  "well as times", differ);
+	if (tested[0])
+		view_note(view, "%s", tested);
 	view_note(view, "CPU time is of the whole process, user and system");
 	for (int i = 0; i < view->results->line_count; i++) {
 		const struct line *line = &view->results->lines[i];

@@ -270,7 +270,7 @@ static void note_covered(const struct view *view, enum metric metric)
 		note_iterations(view);
 	else
 		view_note(view, "an epoch is its iterations, the loader, the "
-			  "whole test set and the schedule; %s is the spread "
+			  "test and the schedule; %s is the spread "
 			  "of the epochs of one process",
 			  plus_minus(view->options));
 }
