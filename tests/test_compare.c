@@ -31,8 +31,10 @@ static struct run *add(struct side *side, const char *target, double s)
 
 static int compare(struct error *err)
 {
-	if (results_build(&first.results, &first.campaign, 0, err) ||
-	    results_build(&second.results, &second.campaign, 0, err))
+	if (results_build(&first.results, &first.campaign, RESULTS_ALL, 0,
+			  err) ||
+	    results_build(&second.results, &second.campaign, RESULTS_ALL, 0,
+			  err))
 		fail_msg("%s", err->message);
 	return compare_build(&comparison, &first.results, "one",
 			     &second.results, "two", err);

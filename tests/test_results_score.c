@@ -29,7 +29,8 @@ static void build(void)
 {
 	struct error err;
 
-	if (results_build(&fixture.results, &fixture.campaign, 0, &err))
+	if (results_build(&fixture.results, &fixture.campaign, RESULTS_ALL, 0,
+			  &err))
 		fail_msg("%s", err.message);
 }
 

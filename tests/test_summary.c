@@ -36,8 +36,8 @@ static void build(int include_warmup)
 {
 	struct error err;
 
-	if (results_build(&fixture.results, &fixture.campaign, include_warmup,
-			  &err) ||
+	if (results_build(&fixture.results, &fixture.campaign, RESULTS_ALL,
+			  include_warmup, &err) ||
 	    summary_build(&fixture.results, &fixture.rows, &fixture.count,
 			  &err))
 		fail_msg("%s", err.message);

@@ -403,6 +403,35 @@ static void tested_on_a_part(void **state)
 	campaign_release(&campaign);
 }
 
+/* A table of training has neither rows nor columns of forward passes; a run
+ * that knows nothing of its work is like the others of its campaign. */
+static void forward_passes_apart(void **state)
+{
+	const char *text;
+
+	(void)state;
+	add("r1", "cpu-1", 1, .1);
+	for (int i = 0; i < 2; i++) {
+		add(i ? "r3" : "r2", i ? "opencl" : "cpu-8", 8, .2);
+		snprintf(campaign.runs[1 + i].campaign_id, 48, "forward");
+	}
+	made_status(&campaign, "error", "it crashed");
+	snprintf(campaign.runs[0].model, 32, "mnist");
+	snprintf(campaign.runs[1].model, 32, "mnist");
+	campaign.runs[1].passes = 12;
+	text = tables(0, TABLE_GITHUB);
+	has(text, "12 forward passes");
+	has(text, "- forward, opencl: error: it crashed\n");
+	has(text, "|\n\n- forward: n=1");
+	has(text, "\n\n**Training loop");
+	text = strstr(text, "Training loop");
+	has(text, "| measured | 19.000 |\n");
+	lacks(text, "forward");
+	lacks(text, "8 cores");
+	lacks(text, "opencl");
+	campaign_release(&campaign);
+}
+
 static void expect_work(long batch, const char *differs)
 {
 	const char *text;
@@ -501,6 +530,7 @@ int main(void)
 		cmocka_unit_test(first_screen),
 		cmocka_unit_test(posts),
 		cmocka_unit_test(tested_on_a_part),
+		cmocka_unit_test(forward_passes_apart),
 		cmocka_unit_test(work_of_columns),
 		cmocka_unit_test(formats_have_names),
 	};

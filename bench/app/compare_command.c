@@ -29,7 +29,7 @@ static int side_load(struct side *side, const char *path,
 	size_t i, others = 0;
 
 	if (campaign_load(&side->campaign, &path, 1, 0, log, err) ||
-	    results_build(&side->results, &side->campaign,
+	    results_build(&side->results, &side->campaign, RESULTS_ALL,
 			  options->include_warmup, err))
 		return -1;
 	label = results->run_count ? results->runs[0].label : "";

@@ -117,10 +117,14 @@ struct results {
 	int include_warmup;
 };
 
+/* Which runs: those that trained, or timed forward passes alone. */
+enum results_kind { RESULTS_ALL, RESULTS_TRAINED, RESULTS_INFERRED };
+
 /* Borrows campaign until results_free. Fails for want of memory, or when there
  * are so many targets and lines that no table could be read. */
 int results_build(struct results *results, const struct campaign *campaign,
-		  int include_warmup, struct error *err);
+		  enum results_kind kind, int include_warmup,
+		  struct error *err);
 void results_free(struct results *results); /* all zero is fine */
 
 /* Is there a time of anything, a single iteration say? */

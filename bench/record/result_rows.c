@@ -119,7 +119,8 @@ int summary_write(const struct campaign *campaign, int include_warmup,
 	size_t count = 0, i;
 	int rc;
 
-	if (results_build(&results, campaign, include_warmup, err))
+	if (results_build(&results, campaign, RESULTS_ALL, include_warmup,
+			  err))
 		return -1;
 	rc = summary_build(&results, &rows, &count, err);
 	if (!rc)

@@ -13,7 +13,7 @@ enum { MOST_CELLS = 100000 };
 /* What runs.csv has: each run, and one run of each campaign. */
 struct known {
 	struct names ids, campaigns;
-	const struct run **firsts; /* of each campaign */
+	const struct run **firsts; /* that know what their campaign did */
 };
 
 static int know_runs(struct known *known, const struct campaign *campaign,
@@ -34,7 +34,7 @@ static int know_runs(struct known *known, const struct campaign *campaign,
 		if (number < 0 ||
 		    names_number(&known->ids, run->run_id, err) < 0)
 			return -1;
-		if (number == count)
+		if (number == count || !known->firsts[number]->model[0])
 			known->firsts[number] = run;
 	}
 	return 0;
@@ -66,6 +66,18 @@ static const struct run *find_campaign(const struct run *run,
 static int is_compared(const struct run *run)
 {
 	return run && run->arm[0];
+}
+
+/* One that crashed does not know what it was to do; its campaign does. */
+static int is_wanted(const struct run *run, const struct known *known,
+		     enum results_kind kind)
+{
+	const int number = names_find(&known->campaigns, run->campaign_id);
+	const struct run *knows = run->model[0] || number < 0 ?
+					  run : known->firsts[number];
+
+	return kind == RESULTS_ALL ||
+	       run_is_inference(knows) == (kind == RESULTS_INFERRED);
 }
 
 static const char rows_end[] = "its rows end before the loop did";
@@ -132,7 +144,8 @@ static void run_from_rows(struct run *run, const struct known *known,
  * are made up from them. */
 static int gather_runs(struct results *results,
 		       const struct rows_by_run *groups,
-		       const struct campaign *campaign, struct error *err)
+		       const struct campaign *campaign, enum results_kind kind,
+		       struct error *err)
 {
 	const size_t *starts = groups->starts;
 	struct known known = { .firsts = NULL };
@@ -147,7 +160,8 @@ static int gather_runs(struct results *results,
 	for (i = 0; i < campaign->run_count && !failed; i++) {
 		struct run *run = &results->runs[results->run_count];
 
-		if (is_compared(&campaign->runs[i]))
+		if (is_compared(&campaign->runs[i]) ||
+		    !is_wanted(&campaign->runs[i], &known, kind))
 			continue;
 		*run = campaign->runs[i];
 		mark_cut_rows(run, groups);
@@ -161,7 +175,9 @@ static int gather_runs(struct results *results,
 			continue;
 		run_from_rows(run, &known, rows,
 			      starts[group + 1] - starts[group]);
-		results->run_count += !is_compared(find_campaign(run, &known));
+		results->run_count +=
+			!is_compared(find_campaign(run, &known)) &&
+			is_wanted(run, &known, kind);
 	}
 	known_free(&known);
 	return failed;
@@ -457,10 +473,10 @@ static int pool_lines(struct results *results, struct error *err)
 }
 
 static int make_results(struct maker *maker, const struct campaign *campaign,
-			struct error *err)
+			enum results_kind kind, struct error *err)
 {
 	if (rows_by_run_make(&maker->rows, campaign, err) ||
-	    gather_runs(maker->results, &maker->rows, campaign, err) ||
+	    gather_runs(maker->results, &maker->rows, campaign, kind, err) ||
 	    place_runs(maker, err) || make_lines(maker, err))
 		return -1;
 	return measure_runs(maker, err);
@@ -564,13 +580,14 @@ static int set_scores(struct results *results, struct error *err)
 }
 
 int results_build(struct results *results, const struct campaign *campaign,
-		  int include_warmup, struct error *err)
+		  enum results_kind kind, int include_warmup,
+		  struct error *err)
 {
 	struct maker maker = { .results = results };
 	int line, failed;
 
 	*results = (struct results){ .include_warmup = include_warmup };
-	failed = make_results(&maker, campaign, err);
+	failed = make_results(&maker, campaign, kind, err);
 	rows_by_run_free(&maker.rows);
 	free(maker.places);
 	free(maker.setups);

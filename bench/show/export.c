@@ -209,7 +209,8 @@ int export_write(const struct campaign *campaign,
 	list_paths(paths, list);
 	if (!list[0] && !list[1] && !list[2])
 		return 0;
-	if (results_build(&results, campaign, options->include_warmup, err))
+	if (results_build(&results, campaign, RESULTS_ALL,
+			  options->include_warmup, err))
 		return -1;
 	for (i = 0; i < 3; i++) {
 		if (!list[i])

@@ -201,7 +201,7 @@ int plot_build(struct plot *plot, const struct campaign *campaign,
 	};
 
 	*plot = (struct plot){ .campaign = campaign };
-	if (!results_build(&plot->results, campaign, 0, err) &&
+	if (!results_build(&plot->results, campaign, RESULTS_ALL, 0, err) &&
 	    !rows_by_run_make(&plot->rows, campaign, err) &&
 	    !rows_by_run_make(&plot->cores, &cores, err) &&
 	    !list_series(plot, err))

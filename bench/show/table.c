@@ -58,51 +58,35 @@ static void order_columns(const struct view *view)
 				view->order[column++] = target;
 }
 
-/* Tables of forward passes; *is_all: there is nothing else. */
-static int draw_inferences(const struct view *view, int *is_all,
-			   struct error *err)
+/* All tables, of runs of one kind. */
+static int draw_tables(const struct view *view, enum results_kind kind,
+		       struct error *err)
 {
 	const struct results *results = view->results;
 
-	*is_all = results->line_count > 0;
-	for (int i = 0; i < results->line_count; i++) {
-		const struct line *line = &results->lines[i];
-
-		if (!line_is_inference(line))
-			*is_all = 0;
-		else if (line_is_setup(line) &&
-			 view_inference(view, line, err))
+	for (int i = 0; i < results->line_count; i++)
+		if (kind == RESULTS_INFERRED &&
+		    line_is_setup(&results->lines[i]) &&
+		    view_inference(view, &results->lines[i], err))
 			return -1;
-	}
-	return 0;
-}
-
-static int draw_tables(const struct view *view, struct error *err)
-{
-	int is_all;
-
-	if (draw_inferences(view, &is_all, err))
-		return -1;
-	if (is_all) {
-		notes_campaign(view);
-		return 0;
-	}
-	if (view_timings(view, err) || view_details(view, err) ||
-	    view_accuracy(view, err))
+	if (kind == RESULTS_TRAINED &&
+	    (view_timings(view, err) || view_details(view, err) ||
+	     view_accuracy(view, err)))
 		return -1;
 	notes_campaign(view);
 	return 0;
 }
 
-int table_print(const struct campaign *campaign,
-		const struct table_options *options, FILE *out,
-		struct error *err)
+static int print_kind(const struct campaign *campaign, enum results_kind kind,
+		      const struct table_options *options, FILE *out,
+		      struct error *err)
 {
 	struct results results;
 	struct view view = { &results, options, NULL, NULL, out };
 	int rc = -1;
 
-	if (results_build(&results, campaign, options->include_warmup, err))
+	if (results_build(&results, campaign, kind, options->include_warmup,
+			  err))
 		return -1;
 	view.order = malloc(((size_t)results.target_count + 1) *
 			    sizeof(*view.order));
@@ -114,10 +98,33 @@ int table_print(const struct campaign *campaign,
 	} else if (!view_find_devices(&view, err)) {
 		order_columns(&view);
 		rc = options->first ? view_targets(&view, err) :
-				      draw_tables(&view, err);
+				      draw_tables(&view, kind, err);
 	}
 	free(view.order);
 	free(view.devices);
 	results_free(&results);
 	return rc;
+}
+
+/* Did some train, and others only pass forward? */
+static int is_mixed(const struct campaign *campaign)
+{
+	for (size_t i = 1; i < campaign->run_count; i++)
+		if (run_is_inference(&campaign->runs[i]) !=
+		    run_is_inference(&campaign->runs[0]))
+			return 1;
+	return 0;
+}
+
+int table_print(const struct campaign *campaign,
+		const struct table_options *options, FILE *out,
+		struct error *err)
+{
+	if (options->first)
+		return print_kind(campaign, RESULTS_ALL, options, out, err);
+	if (print_kind(campaign, RESULTS_INFERRED, options, out, err))
+		return -1;
+	if (is_mixed(campaign))
+		fputc('\n', out);
+	return print_kind(campaign, RESULTS_TRAINED, options, out, err);
 }
