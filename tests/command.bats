@@ -555,6 +555,13 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	[ "$(grep -c '^epoch:  100$' <<<"$stderr")" = 3 ]
 	[ "$(grep -c '^final loss =  tensor([0-9.]*)$' <<<"$stderr")" = 2 ]
 
+	# A rate that was asked for is that of all cores, and shown as it is.
+	local scans=(null-2 -m resnet34 --steps 1 --warmup 0 --test off -b 2)
+	run -0 "$BENCH" measure "${scans[@]}" --log post
+	[[ "$output" == *"TPU cores = 2, lr = 0.000100"* ]]
+	run -0 "$BENCH" measure "${scans[@]}" --log post --lr .001
+	[[ "$output" == *"TPU cores = 2, lr = 0.001000"* ]]
+
 	fails 2 "no post has trained model 'tiny'" \
 		run cpu-1 "${TINY[@]}" --log post
 	fails 2 "--log needs single iterations" measure opencl "${DATA[@]}" \

@@ -134,6 +134,12 @@ static void lines_of_003(void **state)
 	has("- initialization | TPU cores = 2, lr = 0.000050\n");
 	has("-- batch 100 | cur_loss = 101.000000, avg_loss = 51.000000\n");
 	assert_null(strstr(text, "batch 0"));
+	/* One that was asked for is not scaled: see bench/run/plan.c. */
+	training.recipe.scale_lr = 0;
+	training.recipe.lr = 4e-4;
+	training.recipe.epochs = 3;
+	epoch(101);
+	has("- initialization | TPU cores = 2, lr = 0.000100\n");
 	has("- elapsed time | train = 1.00 min, valid = 0.50 min\n"
 	    "- average loss | train = 51.000000, valid = 0.500000\n");
 	end();

@@ -66,8 +66,10 @@ static struct recipe plan_recipe(const struct model *model, int cores,
 		recipe.batch = (int)options->batch;
 	if (options->epochs != OPTION_UNSET)
 		recipe.epochs = (int)options->epochs;
-	if (options->lr >= 0)
+	if (options->lr >= 0) {
 		recipe.lr = options->lr;
+		recipe.scale_lr = 0; /* it is the rate of all cores */
+	}
 	return recipe;
 }
 
@@ -264,7 +266,7 @@ int plan_run(struct training *training, const struct target *target,
 		return -1;
 	if (check_tests(training, options, err))
 		return -1;
-	if (training->recipe.scale_lr && options->lr < 0)
+	if (training->recipe.scale_lr)
 		training->recipe.lr *= target->cores;
 	if (recipe_check(&training->recipe, wrong, sizeof(wrong)))
 		return error_set(err, ERROR_USAGE, "model '%s': %s",

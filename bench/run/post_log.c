@@ -284,10 +284,12 @@ static void scans_announce(const struct post_log *log, int epoch)
 	const long iterations = training->iterations;
 	const double lr = recipe_rate(&training->recipe,
 				      (epoch - 1) * iterations, iterations);
+	/* The post prints the rate of a core, before it scales it. */
+	const int scaled_by = training->recipe.scale_lr ? core_count(log) : 1;
 
 	fprintf(log->out, DASHES "EPOCH %d/%d\n" DASHES "- initialization | "
 		"TPU cores = %d, lr = %.6f\n", epoch, training->recipe.epochs,
-		core_count(log), lr / core_count(log));
+		core_count(log), lr / scaled_by);
 }
 
 static void scans_begin(const struct post_log *log)
