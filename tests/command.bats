@@ -389,6 +389,10 @@ seed + 100000 r, which must not exceed 4294967295; the largest --seed here is \
 	[[ "$output" =~ $line ]]
 	line='alexnet +fashion-mnist +8, 32 '
 	[[ "$output" =~ $line ]]
+	# It is of models as they are, whatever else is asked for.
+	local all=$output
+	run -0 "$BENCH" run --list --image-size 4096 --batch 999
+	[ "$output" = "$all" ]
 	run -0 "$BENCH" run cpu-1 cpu-2 "${DATA[@]}" --model tiny --dry-run
 	[[ "$output" == *cpu-1*cpu-2* ]]
 	[ ! -e results ]

@@ -212,12 +212,11 @@ static void print_count(char *text, size_t size, long count)
 
 /* About what one core of it takes. The images are those of a set as large as
  * MNIST, so that none has to be there. */
-static int estimate_memory(const struct model *model,
-			   const struct options *given, double *bytes,
+static int estimate_memory(const struct model *model, double *bytes,
 			   struct error *err)
 {
 	const int is_fake = model->dataset && !strcmp(model->dataset, "fake");
-	struct options options = *given;
+	struct options options = options_defaults;
 	struct training training;
 	struct memory_plan need;
 	struct dataset dataset;
@@ -225,7 +224,6 @@ static int estimate_memory(const struct model *model,
 
 	options.model = model->name;
 	options.dataset = is_fake ? "fake" : "synthetic";
-	options.data_dir = NULL;
 	if (target_parse(&target, "cpu-1", err) ||
 	    plan_run(&training, &target, &options, err) ||
 	    plan_dataset(&dataset, &options, 1, err))
@@ -239,13 +237,13 @@ static int estimate_memory(const struct model *model,
 
 /* How it is trained where nothing else is said. */
 static int print_recipe(FILE *out, const struct model *model,
-			const struct options *options, struct error *err)
+			struct error *err)
 {
 	const struct recipe *recipe = &model->recipe;
 	char batch[24], parameters[24], steps[32] = "";
 	double bytes;
 
-	if (estimate_memory(model, options, &bytes, err))
+	if (estimate_memory(model, &bytes, err))
 		return -1;
 	snprintf(batch, sizeof(batch), "%d", recipe->batch);
 	if (recipe->batch_of_several)
@@ -261,8 +259,7 @@ static int print_recipe(FILE *out, const struct model *model,
 	return 0;
 }
 
-static int print_models(FILE *out, const struct options *options,
-			struct error *err)
+static int print_models(FILE *out, struct error *err)
 {
 	const struct model *model = NULL;
 
@@ -273,7 +270,7 @@ static int print_models(FILE *out, const struct options *options,
 	fprintf(out, "  %-14s  %-14s %5s %11s %6s  %s\n", "and for each",
 		"data set", "batch", "parameters", "GB", "epochs");
 	while ((model = model_next(model)))
-		if (print_recipe(out, model, options, err))
+		if (print_recipe(out, model, err))
 			return -1;
 	fputs("  batch: of a core alone, and of each of several; GB: memory "
 	      "of one core, about;\n  bench run -m MODEL --dry-run measures "
@@ -281,13 +278,13 @@ static int print_models(FILE *out, const struct options *options,
 	return 0;
 }
 
-int list_print(const struct options *options, FILE *out, struct error *err)
+int list_print(FILE *out, struct error *err)
 {
 	const struct transport *transport = NULL;
 	const struct dataset_name *dataset;
 	const struct backend *backend = NULL;
 
-	if (print_models(out, options, err))
+	if (print_models(out, err))
 		return -1;
 	fputs("data sets\n", out);
 	for (dataset = dataset_names; dataset->name; dataset++)

@@ -12,8 +12,8 @@ int devices_command(const struct options *options, FILE *out, FILE *log,
 int env_command(const struct options *options, FILE *out, FILE *log,
 		struct error *err);
 
-/* `bench run --list`: models, data sets, backends and transports. Options say
- * what one core's memory is estimated for. */
-int list_print(const struct options *options, FILE *out, struct error *err);
+/* `bench run --list`: models, data sets, backends and transports, whatever
+ * other options say. */
+int list_print(FILE *out, struct error *err);
 
 #endif

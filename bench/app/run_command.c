@@ -491,7 +491,7 @@ int run_command(const struct options *options, FILE *out, FILE *log,
 	int code;
 
 	if (options->list)
-		return list_print(options, out, err) ? (int)err->kind : 0;
+		return list_print(out, err) ? (int)err->kind : 0;
 	work = calloc(1, sizeof(*work));
 	if (!work) {
 		error_memory(err, "the plan of a campaign");

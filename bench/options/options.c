@@ -17,7 +17,7 @@ const char *verb_name(enum verb verb)
 	return verb_rows[verb].name;
 }
 
-static const struct options defaults = {
+const struct options options_defaults = {
 	.model = "mnist",
 	.dataset = "auto",
 	.epochs = OPTION_UNSET,
@@ -429,7 +429,7 @@ static int parse_rest(struct options *options, int argc, char **argv,
 int options_parse(struct options *options, int argc, char **argv,
 		  struct error *err)
 {
-	*options = defaults;
+	*options = options_defaults;
 	options->verb = VERB_COUNT;
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		options->help = 1;

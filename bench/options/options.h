@@ -79,6 +79,9 @@ struct options {
 	unsigned char given[OPTION_MOST_ROWS]; /* by row: on the command line */
 };
 
+/* Where nothing is asked for. */
+extern const struct options options_defaults;
+
 /*
  * Fills options from argv. ERROR_USAGE says what is wrong and what there is to
  * choose from. With --help or --version nothing else is checked. `bench help
