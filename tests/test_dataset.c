@@ -114,6 +114,19 @@ static void bad_sets_are_refused(void **state)
 	expect_error(&request, ERROR_INPUT, "cut short");
 }
 
+/* As a model may, whose own it is. */
+static void unknown_names_are_refused(void **state)
+{
+	struct dataset_request request = { .name = "digits" };
+
+	(void)state;
+	expect_error(&request, ERROR_USAGE, "unknown data set 'digits'; choose "
+		     "among: auto, mnist, fashion-mnist, fashion-scenes, "
+		     "synthetic, fake");
+	request.name = "fashion-scene";
+	expect_error(&request, ERROR_USAGE, "did you mean 'fashion-scenes'?");
+}
+
 /* --data-dir is the only place, even when there is another. */
 static void data_dir_has_no_fallback(void **state)
 {
@@ -320,6 +333,7 @@ int main(void)
 	const int have = !access(FASHION "/train-images-idx3-ubyte.gz", R_OK);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_those_of_the_option),
+		cmocka_unit_test(unknown_names_are_refused),
 		cmocka_unit_test(other_content_is_called_after_its_hash),
 		cmocka_unit_test(torchvision_folders_are_looked_into),
 		cmocka_unit_test(bad_sets_are_refused),

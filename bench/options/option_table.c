@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/options/dataset_names.h"
+
 #define AT(member) offsetof(struct options, member)
 #define BIT(verb) (1u << (verb))
 
@@ -10,6 +12,7 @@
 #define NO_RANGE 0, 0, { 0 }
 #define RANGE(least, most) least, most, { 0 }
 #define ONE_OF(...) 0, 0, { __VA_ARGS__ }
+#define ITS_NAME(name, summary) name,
 
 enum {
 	RUN = BIT(VERB_RUN),
@@ -101,8 +104,7 @@ const struct option_row option_rows[] = {
 	  "NAME",
 	  "the images (auto: the model's; of MNIST's models MNIST, else "
 	  "Fashion-MNIST)",
-	  ONE_OF("auto", "mnist", "fashion-mnist", "fashion-scenes",
-		 "synthetic", "fake") },
+	  ONE_OF(DATASET_NAMES(ITS_NAME)) },
 	{ "data-dir", 0, DATA_SET, OPTION_TEXT, AT(data_dir), COMPUTES | DATA,
 	  "DIR", "look for the IDX files in this folder only", NO_RANGE },
 	{ "mirror", 0, DATA_SET, OPTION_TEXT, AT(mirror), DATA, "URL",

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/options/dataset_names.h"
 #include "bench/run/dataset_files.h"
 #include "bench/system/hash.h"
 #include "bench/system/text.h"
+#include "bench/system/words.h"
 #include "models/random.h"
 
 #define SYNTHETIC_TRAIN 60000 /* as many as MNIST has */
@@ -23,14 +25,9 @@
 #define WEAKEST 48 /* what a pattern adds to its pixels, ... */
 #define STRONGEST 120
 
+#define NAMED(name, summary) { name, summary },
 const struct dataset_name dataset_names[] = {
-	{ "auto", "the model's own; of MNIST's models MNIST, else "
-	  "Fashion-MNIST" },
-	{ "mnist", "handwritten digits: 60000 of 28x28, and 10000 to test" },
-	{ "fashion-mnist", "clothes of ten classes, as many images as MNIST" },
-	{ SCENES, "four of them in one of 128x128: which classes are there?" },
-	{ "synthetic", "noisy patterns of ten classes, which bench makes" },
-	{ "fake", "one batch that comes again: zeros or, for vectors, noise" },
+	DATASET_NAMES(NAMED)
 	{ NULL, NULL },
 };
 
@@ -421,6 +418,17 @@ void dataset_target(const struct dataset *dataset,
 		*label = samples->labels[index];
 }
 
+static int refuse_name(const char *name, struct error *err)
+{
+	struct choices choices = { .typed = name };
+
+	for (const struct dataset_name *each = dataset_names; each->name;
+	     each++)
+		choices_add(&choices, each->name);
+	return error_set(err, ERROR_USAGE, "unknown data set '%.100s'; %s",
+			 name, choices_advise(&choices));
+}
+
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		 struct error *err)
 {
@@ -440,11 +448,7 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 	else if (known || !strcmp(name, "auto"))
 		status = load_files(dataset, request, known, err);
 	else
-		status = error_set(err, ERROR_USAGE,
-				   "unknown data set '%.100s'; choose among: "
-				   "mnist, fashion-mnist, fashion-scenes, "
-				   "synthetic, fake, auto",
-				   name);
+		status = refuse_name(name, err);
 	if (status)
 		dataset_release(dataset);
 	return status;

@@ -33,7 +33,7 @@ struct dataset {
 	struct scenes scenes;
 };
 
-/* What --dataset chooses from. */
+/* What --dataset chooses from: bench/options/dataset_names.h. */
 struct dataset_name {
 	const char *name; /* NULL ends the table */
 	const char *summary;

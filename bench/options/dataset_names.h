@@ -1,0 +1,16 @@
+/* What --dataset chooses from: NAME(name, summary) for each. */
+#ifndef BENCH_OPTIONS_DATASET_NAMES_H
+#define BENCH_OPTIONS_DATASET_NAMES_H
+
+#define DATASET_NAMES(NAME) \
+	NAME("auto", "the model's own; of MNIST's models MNIST, else " \
+	     "Fashion-MNIST") \
+	NAME("mnist", "handwritten digits: 60000 of 28x28, and 10000 to test") \
+	NAME("fashion-mnist", "clothes of ten classes, as many images as " \
+	     "MNIST") \
+	NAME("fashion-scenes", "four of them in one of 128x128: which classes " \
+	     "are there?") \
+	NAME("synthetic", "noisy patterns of ten classes, which bench makes") \
+	NAME("fake", "one batch that comes again: zeros or, for vectors, noise")
+
+#endif
