@@ -432,6 +432,35 @@ static void forward_passes_apart(void **state)
 	campaign_release(&campaign);
 }
 
+/* Post 004's stand beside forward passes of as many images. */
+static void forward_passes_published(void **state)
+{
+	static const char row[] =
+		"| post: Tesla K80 | 32 | - | 213.52 | 214.34 | - | 214.56 | "
+		"149.9 | 7.49 | - | - |\n";
+	static const char note[] = "- post 004 is history, not a race";
+	struct run *run;
+
+	(void)state;
+	add("r1", "cpu-1", 1, .1);
+	run = campaign.runs;
+	run->passes = 12;
+	run->batch = 32;
+	snprintf(run->model, sizeof(run->model), "resnet50");
+	has(tables(0, TABLE_GITHUB), row);
+	has(tables(0, TABLE_GITHUB), "post: 1/8 TPU v2-8 | 32 | ");
+	has(tables(0, TABLE_GITHUB), note);
+	lacks(first(1), note);
+	run->batch = 16;
+	lacks(tables(0, TABLE_GITHUB), "post");
+	run->batch = 32;
+	run->image_size = 64;
+	lacks(tables(0, TABLE_GITHUB), "post");
+	snprintf(run->model, sizeof(run->model), "alexnet");
+	lacks(tables(0, TABLE_GITHUB), "post");
+	campaign_release(&campaign);
+}
+
 static void expect_work(long batch, const char *differs)
 {
 	const char *text;
@@ -531,6 +560,7 @@ int main(void)
 		cmocka_unit_test(posts),
 		cmocka_unit_test(tested_on_a_part),
 		cmocka_unit_test(forward_passes_apart),
+		cmocka_unit_test(forward_passes_published),
 		cmocka_unit_test(work_of_columns),
 		cmocka_unit_test(formats_have_names),
 	};

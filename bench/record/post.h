@@ -1,6 +1,6 @@
 /*
- * The figures that the posts published of training, as tables, so that the
- * command can show them without any file. results/post-002.csv holds those of
+ * The figures that the posts published, as tables, so that the command can show
+ * them without any file. results/post-002.csv holds those of
  * post 002.
  */
 #ifndef BENCH_RECORD_POST_H
@@ -55,6 +55,13 @@ struct post_training {
 	int is_about;	 /* "about 30 seconds" */
 };
 
+/* What it says of forward passes alone: milliseconds of their percentiles 50,
+ * 90, 95 and 99; NAN: it has none. */
+struct post_inference {
+	const char *device; /* NULL: no more of them */
+	double percentiles[4];
+};
+
 /* A network of another post, whose first screen has these. */
 struct post_network {
 	const char *post, *model;
@@ -66,6 +73,9 @@ struct post_network {
 	/* Said of its speed-up, before what ours is at equal batches. */
 	const char *speedup;
 	const char *notes[3]; /* end with NULL */
+	int batch; /* of a forward pass */
+	struct post_inference inferences[3];
+	const char *inference_note;
 };
 
 /* The one that a run is of; NULL: none. */

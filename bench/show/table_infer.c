@@ -12,28 +12,17 @@ enum { BATCH, FIRST, P50, P90, P95, P99, RATE, LIFT, SETUP, CPUS, HEADS };
 static const enum metric percentiles[] = { METRIC_P50, METRIC_P90, METRIC_P95,
 					   METRIC_P99 };
 
-/* What post 004 published, in ms; no start-up is known. */
-static const struct {
-	const char *label;
-	double percentiles[4]; /* its p95 is called p90 in the text */
-} post[] = {
-	{ "post: Tesla K80", { 213.52, 214.34, NAN, 214.56 } },
-	{ "post: 1/8 TPU v2-8", { 53.25, 54.11, NAN, 61.81 } },
-};
-
-#define POST_BATCH 32
-#define POSTS ((int)(sizeof(post) / sizeof(post[0])))
-
 int line_is_inference(const struct line *line)
 {
 	return run_is_inference(line->run);
 }
 
-static int compares_with_post(const struct run *run)
+/* What a post has of such forward passes; NULL: none. */
+static const struct post_network *find_network(const struct run *run)
 {
-	return run && !strcmp(run->model, "resnet50") &&
-	       run->batch == POST_BATCH &&
-	       (run->image_size == CELL_NO_INT || run->image_size == 224);
+	const struct post_network *network = run ? post_network_of(run) : NULL;
+
+	return network && network->batch == run->batch ? network : NULL;
 }
 
 /* Of a forward pass, of all cores; the test set may have fewer. */
@@ -67,18 +56,25 @@ static void fill_cell(const struct grid *grid, int row,
 	grid_set_count(grid, row, CPUS, cell->run->cpus);
 }
 
-static void fill_post(const struct grid *grid, int row, int which,
-		      double first_rate)
+/* From row on; returns the row after them. */
+static int fill_posts(const struct grid *grid, int row,
+		      const struct post_network *network, double first_rate)
 {
-	const double *ms = post[which].percentiles;
+	const struct post_inference *each = network->inferences;
 
-	snprintf(grid->labels[row], GRID_TEXT, "%s", post[which].label);
-	for (int p = 0; p < 4; p++)
-		grid_set_number(grid, row, P50 + p, ms[p], 2);
-	grid_set_count(grid, row, BATCH, POST_BATCH);
-	grid_set_number(grid, row, RATE, POST_BATCH * 1e3 / ms[0], 1);
-	grid_set_number(grid, row, LIFT, POST_BATCH * 1e3 / ms[0] / first_rate,
-			2);
+	for (; each->device; each++, row++) {
+		const double rate = network->batch * 1e3 / each->percentiles[0];
+
+		snprintf(grid->labels[row], GRID_TEXT, "post: %s",
+			 each->device);
+		for (int p = 0; p < 4; p++)
+			grid_set_number(grid, row, P50 + p,
+					each->percentiles[p], 2);
+		grid_set_count(grid, row, BATCH, network->batch);
+		grid_set_number(grid, row, RATE, rate, 1);
+		grid_set_number(grid, row, LIFT, rate / first_rate, 2);
+	}
+	return row;
 }
 
 static void fill_title(const struct view *view, const struct line *line,
@@ -119,13 +115,15 @@ int view_inference(const struct view *view, const struct line *line,
 		[P95] = "p95\nms",     [P99] = "p99\nms", [RATE] = "images/s",
 		[LIFT] = "lift",       [SETUP] = "start-up", [CPUS] = "CPUs",
 	};
-	const int posts = compares_with_post(find_settings(view->results,
-							   line)) ? POSTS : 0;
+	const struct post_network *network =
+		find_network(find_settings(view->results, line));
+	const int most = network ? (int)(sizeof(network->inferences) /
+					 sizeof(network->inferences[0])) : 0;
 	const double first_rate = rate_of_first(view, line);
 	struct grid grid;
 	int row = 0;
 
-	if (grid_make(&grid, HEADS, view->results->target_count + posts, err))
+	if (grid_make(&grid, HEADS, view->results->target_count + most, err))
 		return -1;
 	grid.unmarked = 1;
 	fill_title(view, line, grid.title);
@@ -135,14 +133,12 @@ int view_inference(const struct view *view, const struct line *line,
 		if (line->cells[t].run)
 			fill_cell(&grid, row++, &line->cells[t], first_rate,
 				  view->options);
-	for (int p = 0; p < posts; p++)
-		fill_post(&grid, row++, p, first_rate);
+	if (network)
+		row = fill_posts(&grid, row, network, first_rate);
 	grid.rows = row;
 	grid_draw(&grid, view->options, view->out);
 	grid_free(&grid);
-	if (!view->options->quiet && posts)
-		view_note(view, "post 004 is history, not a race: its timers "
-			  "did not wait for the devices, and its 1/8 TPU is "
-			  "one of eight cores");
+	if (!view->options->quiet && network)
+		view_note(view, "%s", network->inference_note);
 	return 0;
 }
