@@ -48,7 +48,7 @@ struct listener {
 	struct command_usage usage;   /* of a command */
 	double deadline; /* 0: none */
 	int forwarded;	 /* the signal of ours that was passed on */
-	int ending;	 /* it was asked to end; SIGKILL comes next */
+	double kill_at;	 /* for process_end(); 0: it was not asked to end */
 	int timed_out;
 	int failed; /* what it says is not wanted any more */
 	struct csv_reader *reader;
@@ -173,10 +173,10 @@ static int feed_rows(struct listener *listener, const char *bytes,
 	return csv_reader_feed(listener->reader, bytes, count, err);
 }
 
-/* To the child, or to a command and all that it started. */
-static void send_signal(const struct listener *listener, int signal)
+/* The child, or a command and all that it started, as kill() has them. */
+static pid_t whom(const struct listener *listener)
 {
-	kill(listener->request->words ? -listener->pid : listener->pid, signal);
+	return listener->request->words ? -listener->pid : listener->pid;
 }
 
 /* Signals go on to the child, once; past the deadline it is ended. */
@@ -186,20 +186,18 @@ static void pass_signals(struct listener *listener)
 	const double now = clock_now();
 
 	if (signal && !listener->forwarded) {
-		send_signal(listener, signal);
+		kill(whom(listener), signal);
 		listener->forwarded = signal;
 		/* A command may not know what that means. */
-		if (listener->request->words && !listener->ending) {
-			listener->ending = 1;
-			listener->deadline = now + PROCESS_GRACE_S;
-		}
+		if (listener->request->words && !listener->kill_at)
+			listener->kill_at = now + PROCESS_GRACE_S;
 	}
-	if (!listener->deadline || now < listener->deadline)
-		return;
-	send_signal(listener, listener->ending ? SIGKILL : SIGTERM);
-	listener->timed_out |= !listener->ending;
-	listener->ending = 1;
-	listener->deadline = now + PROCESS_GRACE_S;
+	if (!listener->kill_at) {
+		if (!listener->deadline || now < listener->deadline)
+			return;
+		listener->timed_out = 1;
+	}
+	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
 }
 
 /* Others may hold its pipe, or it may close it: it has ended when its process
@@ -222,7 +220,7 @@ static int check_ended(struct listener *listener, struct error *err)
 	usage_end(&listener->usage);
 	/* What a shell starts with & ignores it. */
 	if (listener->forwarded == SIGINT)
-		send_signal(listener, SIGTERM);
+		kill(whom(listener), SIGTERM);
 	return 0;
 }
 
@@ -230,7 +228,7 @@ static int check_ended(struct listener *listener, struct error *err)
 static int is_over(const struct listener *listener)
 {
 	return listener->ended_at > 0 &&
-	       (!listener->request->words || !listener->ending ||
+	       (!listener->request->words || !listener->kill_at ||
 		kill(-listener->pid, 0));
 }
 
@@ -277,7 +275,7 @@ static size_t read_some(struct listener *listener, int wait_ms,
 					     "could not be read: %s",
 					     strerror(errno));
 	if (count < 0) /* it might wait until we read more */
-		send_signal(listener, SIGKILL);
+		kill(whom(listener), SIGKILL);
 	if (count <= 0) {
 		listener->pipe = -1;
 		return 0;

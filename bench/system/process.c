@@ -266,15 +266,26 @@ void process_unset(const char *variable)
 	unsetenv(variable);
 }
 
+int process_end(pid_t whom, double grace_s, double *kill_at)
+{
+	const double now = clock_now();
+	const int is_first = !*kill_at;
+
+	if (now < *kill_at)
+		return 0;
+	kill(whom, is_first ? SIGTERM : SIGKILL);
+	*kill_at = now + grace_s;
+	return !is_first;
+}
+
 /* Ends the process and what it started, which may outlive it. */
 static int end_group(pid_t pid, struct process_status *status,
 		     struct error *err)
 {
-	const double deadline = clock_now() + END_S;
+	double kill_at = 0;
 	int ended = 0;
 
-	kill(-pid, SIGTERM);
-	while (clock_now() < deadline) {
+	while (!process_end(-pid, END_S, &kill_at)) {
 		if (!ended)
 			ended = process_ended(pid, status, err);
 		if (ended < 0)
@@ -283,7 +294,6 @@ static int end_group(pid_t pid, struct process_status *status,
 			return 0; /* nobody is left */
 		clock_sleep(LOOK_S);
 	}
-	kill(-pid, SIGKILL);
 	return ended ? 0 : process_wait(pid, status, err);
 }
 

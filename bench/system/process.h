@@ -99,6 +99,13 @@ int process_watch(pid_t pid);
  */
 void process_limit_files(pid_t pid, unsigned long bytes);
 
+/*
+ * Ends a process, or a group by -pid, when it is called until it has ended: by
+ * SIGTERM, and, where that does not do, by SIGKILL grace_s later; then it
+ * returns 1. *kill_at, when that is, begins with 0.
+ */
+int process_end(pid_t whom, double grace_s, double *kill_at);
+
 /* What is started from now on does not have the variable. */
 void process_unset(const char *variable);
 
