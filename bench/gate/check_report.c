@@ -111,42 +111,21 @@ static void describe_subject(struct verdict *verdict, const struct check *check,
 	     run->started_utc);
 }
 
-#define VERDICT(member) offsetof(struct verdict, member)
-
-/* Shown beside the verdict: medians over the screen's processes of each arm. */
-static const struct ungated {
-	const char *column;
-	size_t base, head; /* in the verdict */
-} ungated[] = {
-	{ "setup_s", VERDICT(base_setup_s), VERDICT(head_setup_s) },
-	{ "loop_cpu_s", VERDICT(base_cpu_s), VERDICT(head_cpu_s) },
-	{ "maxrss_bytes", VERDICT(base_maxrss_bytes),
-	  VERDICT(head_maxrss_bytes) },
-	{ "final_loss", VERDICT(base_last_loss), VERDICT(head_last_loss) },
-};
-
-static void set_median(struct verdict *verdict, size_t at,
-		       const struct pair_stage *stage, int arm)
-{
-	const double median = pair_arm_median(stage, arm);
-
-	memcpy((char *)verdict + at, &median, sizeof(median));
-}
-
-static void describe_ungated(struct verdict *verdict, const struct check *check)
+/* Medians of a column of runs.csv over the screen's processes of each arm. */
+static void set_medians(double *base, double *head, const struct check *check,
+			const char *target, const char *column)
 {
 	struct pair_stage stages[CHECK_STAGES];
 
-	for (size_t i = 0; i < sizeof(ungated) / sizeof(ungated[0]); i++) {
-		pair_gather_column(stages, &check->campaign,
-				   check->campaign.id, verdict->target,
-				   ungated[i].column);
-		set_median(verdict, ungated[i].base, &stages[CHECK_SCREEN],
-			   ARM_BASE);
-		set_median(verdict, ungated[i].head, &stages[CHECK_SCREEN],
-			   ARM_HEAD);
-	}
+	pair_gather_column(stages, &check->campaign, check->campaign.id,
+			   target, column);
+	*base = pair_arm_median(&stages[CHECK_SCREEN], ARM_BASE);
+	*head = pair_arm_median(&stages[CHECK_SCREEN], ARM_HEAD);
 }
+
+#define SET_MEDIANS(member, column, ...) \
+	set_medians(&verdict->base_##member, &verdict->head_##member, check, \
+		    verdict->target, column);
 
 static void describe(struct verdict *verdict, const struct check *check,
 		     const struct check_target *target,
@@ -155,7 +134,7 @@ static void describe(struct verdict *verdict, const struct check *check,
 	const struct options *options = check->options;
 
 	judge_describe(verdict, row);
-	describe_ungated(verdict, check);
+	UNGATED(SET_MEDIANS)
 	describe_subject(verdict, check, target);
 	copy(verdict->campaign_id, sizeof(verdict->campaign_id),
 	     check->campaign.id);

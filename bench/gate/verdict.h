@@ -74,6 +74,14 @@
 	REAL(screen_lo, "95 % interval of screen_ratio") \
 	REAL(screen_hi, "its upper end")
 
+/* What is shown beside a verdict: its members base_... and head_..., the column
+ * of runs.csv that they are of, and its name in words, as "12.3 MB". */
+#define UNGATED(OF) \
+	OF(setup_s, "setup_s", "start-up", " s", 3, 1) \
+	OF(cpu_s, "loop_cpu_s", "CPU time of the loop", " s", 3, 1) \
+	OF(maxrss_bytes, "maxrss_bytes", "peak memory", " MB", 1, 1e-6) \
+	OF(last_loss, "final_loss", "last loss", "", 6, 1)
+
 struct verdict {
 	VERDICT_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };

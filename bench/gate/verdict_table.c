@@ -198,6 +198,10 @@ static void print_subject(const struct verdict *verdicts, int count,
 		print_work(&verdicts[i], options, out);
 }
 
+#define BOTH(member, column, name, unit, decimals, factor) \
+	{ name, unit, decimals, verdict->base_##member * (factor), \
+	  verdict->head_##member * (factor) },
+
 /* A command does not report these, and an older bench not all of them. */
 static void print_ungated(const struct verdict *verdict,
 			  const struct table_options *options, FILE *out)
@@ -206,16 +210,7 @@ static void print_ungated(const struct verdict *verdict,
 		const char *name, *unit;
 		int decimals;
 		double base, head;
-	} all[] = {
-		{ "start-up", " s", 3, verdict->base_setup_s,
-		  verdict->head_setup_s },
-		{ "CPU time of the loop", " s", 3, verdict->base_cpu_s,
-		  verdict->head_cpu_s },
-		{ "peak memory", " MB", 1, verdict->base_maxrss_bytes / 1e6,
-		  verdict->head_maxrss_bytes / 1e6 },
-		{ "last loss", "", 6, verdict->base_last_loss,
-		  verdict->head_last_loss },
-	};
+	} all[] = { UNGATED(BOTH) };
 	char list[LIST_SIZE] = "";
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
