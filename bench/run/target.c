@@ -152,7 +152,7 @@ static int runs_ahead(const struct target *target)
 static const struct option_of_some {
 	const char *name, *value; /* NULL: any */
 	size_t offset;
-	int (*is_taken)(const struct target *target);
+	int (*applies)(const struct target *target);
 	const char *why; /* others do not take it */
 } options_of_some[] = {
 	{ "resident", "no", offsetof(struct options, resident), keeps_data,
@@ -181,7 +181,7 @@ void target_options_trim(struct options *options, const struct target *target)
 {
 	for (size_t i = 0; i < OPTIONS_OF_SOME; i++)
 		if (find_value(&options_of_some[i], options) &&
-		    !options_of_some[i].is_taken(target))
+		    !options_of_some[i].applies(target))
 			*(const char **)((char *)options +
 					 options_of_some[i].offset) = NULL;
 }
@@ -195,7 +195,7 @@ static int refuse(const struct option_of_some *option, const char *value,
 	for (int t = 0; t < count; t++)
 		error_list(names, sizeof(names), targets[t].name);
 	while ((each.backend = backend_next(each.backend)))
-		if (option->is_taken(&each))
+		if (option->applies(&each))
 			error_list(takers, sizeof(takers), each.backend->name);
 	return error_set(err, ERROR_USAGE, "--%s %s cannot be used with %s: "
 			 "%s; leave it out, or name a target that takes it: %s",
@@ -213,7 +213,7 @@ int target_options_check(const struct options *options,
 		int taken = 0;
 
 		for (int t = 0; value && t < count; t++)
-			if (option->is_taken(&targets[t])) {
+			if (option->applies(&targets[t])) {
 				error_list(names, sizeof(names),
 					   targets[t].name);
 				taken++;
