@@ -536,6 +536,8 @@ static void posts(void **state)
 	has(text, "post 000 is history, not a race");
 	has(text, "by images/s at equal batch, here: cpu-8 5.33 times");
 	lacks(first(1), "post");
+	has(tables(0, TABLE_GITHUB), "| post: 1 TPU core | 8 | 200-250 | ");
+	has(tables(0, TABLE_POST), "| post: 1 TPU core | 8 | 200-250 | ");
 	campaign.runs[1].batch = 9;
 	lacks(first(0), "equal batch");
 	campaign.runs[0].train_samples = 60000;

@@ -58,6 +58,18 @@ static void order_columns(const struct view *view)
 				view->order[column++] = target;
 }
 
+/* What the posts published of the networks that these runs trained. */
+static int draw_published(const struct view *view, struct error *err)
+{
+	const struct results *results = view->results;
+
+	for (int i = 0; i < results->line_count; i++)
+		if (line_is_setup(&results->lines[i]) &&
+		    view_published(view, &results->lines[i], err))
+			return -1;
+	return 0;
+}
+
 /* All tables, of runs of one kind. */
 static int draw_tables(const struct view *view, enum results_kind kind,
 		       struct error *err)
@@ -71,7 +83,7 @@ static int draw_tables(const struct view *view, enum results_kind kind,
 			return -1;
 	if (kind == RESULTS_TRAINED &&
 	    (view_timings(view, err) || view_details(view, err) ||
-	     view_accuracy(view, err)))
+	     view_accuracy(view, err) || draw_published(view, err)))
 		return -1;
 	notes_campaign(view);
 	return 0;
