@@ -40,8 +40,8 @@ struct recipe {
 	int epochs;
 	enum optimizer optimizer;
 	double lr;
-	int scale_lr;	   /* the rate is lr times the number of cores, unless one
-			      is asked for */
+	int scale_lr;	   /* the rate is lr times the number of cores, unless
+			      one is asked for */
 	double rho;	   /* Adadelta */
 	double eps;	   /* Adadelta, Adam */
 	double beta1, beta2; /* Adam */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/options/dataset_names.h"
 #include "bench/run/dataset_files.h"
 #include "bench/system/hash.h"
 #include "bench/system/text.h"

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "backends/contract/error.h"
+#include "bench/options/dataset_names.h"
 #include "bench/run/scenes.h"
 #include "models/model.h"
 
@@ -31,12 +32,6 @@ struct dataset {
 	struct samples train, test;
 	struct samples pool; /* that scenes are made of, or empty */
 	struct scenes scenes;
-};
-
-/* What --dataset chooses from: bench/options/dataset_names.h. */
-struct dataset_name {
-	const char *name; /* NULL ends the table */
-	const char *summary;
 };
 
 extern const struct dataset_name dataset_names[];

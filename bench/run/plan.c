@@ -453,8 +453,8 @@ int plan_iterations(struct training *training, const struct options *options,
 		 (training->drop_last ? 0 : training->global_batch - 1)) /
 		training->global_batch;
 	/* A batch that comes again has no last one. */
-	training->epoch_iterations = dataset->is_fake && training->recipe.steps ?
-					     0 : training->iterations;
+	if (!dataset->is_fake || !training->recipe.steps)
+		training->epoch_iterations = training->iterations;
 	if (most == OPTION_UNSET)
 		most = training->recipe.steps ? training->recipe.steps :
 						LONG_MAX;
