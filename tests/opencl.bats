@@ -342,6 +342,19 @@ available: 0 "* ]]
 	[[ "$stderr" != *"will fail"* ]]
 }
 
+# Of a device on the host's memory, where 25 MB a sample are more than that is.
+@test "too little memory is told before others are trained" {
+	needs_pocl
+	local total
+	total=$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)
+	run -4 --separate-stderr "$BENCH" run null-1 opencl -m resnet50 \
+		--image-size 64 --batch $((total / 16000)) --steps 1 \
+		--epochs 1 --warmup 0 --test off --out made
+	[[ "$stderr" == *"opencl will fail: opencl would take about "*" GB of \
+memory"*"--batch "*" would fit"* ]]
+	[ "$(column made/runs.csv status)" = "ok error" ]
+}
+
 @test "verify takes a device, as run does" {
 	needs_pocl
 	POCL_DEVICES="basic pthread" run -0 --separate-stderr "$BENCH" verify \

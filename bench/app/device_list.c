@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "backends/group/replica.h"
+#include "bench/record/machine.h"
+#include "bench/run/plan.h"
 #include "bench/system/clock.h"
 #include "bench/system/cpus.h"
 
@@ -54,52 +56,52 @@ int device_list(const struct backend *backend, struct device_info *list,
 	return listing.count;
 }
 
-struct probe {
-	const struct target *target;
-	const char *device_class;
-};
-
 static int open_devices(struct group *group, void *context, struct error *err)
 {
-	const struct probe *probe = context;
-	const struct target *target = probe->target;
+	const struct training *training = context;
 	const struct device_request request = {
-		.choice = target->device[0] ? target->device : NULL,
+		.choice = training->device,
 		.threads = 1,
 		.cpus = cpus_available(),
-		.device_class = probe->device_class,
+		.device_class = training->device_class,
 	};
 	struct device *device = NULL;
+	struct device_info info;
 	int failed;
 
 	/* Nobody catches its signal, and a driver that hangs cannot. */
 	alarm(DEVICE_LIST_LIMIT_S);
-	failed = replica_open(group, target->backend, &request, &device, err);
+	failed = replica_open(group, training->backend, &request, &device, err);
+	if (!failed) {
+		device_describe(device, &info);
+		failed = plan_check_device(training, &info,
+					   machine_memory_available(""), err);
+	}
 	device_close(device);
 	return failed;
 }
 
-static int is_missing(const struct target *target, const char *device_class,
-		      struct error *err)
+static int is_missing(const struct training *training, struct error *err)
 {
-	struct probe probe = { target, device_class };
+	struct training own = *training;
 	const struct group_job job = { .body = open_devices,
-				       .context = &probe,
-				       .context_size = sizeof(probe) };
+				       .context = &own,
+				       .context_size = sizeof(own) };
 
-	return group_launch(transport_find("fork"), target->cores, &job, err) &&
-	       err->kind == ERROR_MISSING;
+	return group_launch(transport_find("fork"), training->cores, &job,
+			    err) && err->kind == ERROR_MISSING;
 }
 
-void devices_probe(const struct target *targets, int count,
-		   const char *device_class, FILE *log, int *missing)
+void devices_probe(const struct target *targets,
+		   const struct training *trainings, int count, FILE *log,
+		   int *missing)
 {
 	for (int t = 0; t < count; t++) {
 		struct error why;
 
 		/* Without drivers of others a device is never missing. */
 		if (!targets[t].backend->list ||
-		    !is_missing(&targets[t], device_class, &why))
+		    !is_missing(&trainings[t], &why))
 			continue;
 		fprintf(log, "%s will fail: %s\n", targets[t].name,
 			why.message);

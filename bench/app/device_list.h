@@ -6,6 +6,7 @@
 
 #include "backends/contract/backend.h"
 #include "bench/run/target.h"
+#include "bench/run/training.h"
 
 #define DEVICE_LIST_MOST 32
 #define DEVICE_LIST_LIMIT_S 10
@@ -20,13 +21,15 @@ int device_list(const struct backend *backend, struct device_info *list,
 		struct error *err);
 
 /*
- * Opens the devices of each target for kernels of device_class (NULL: as each
- * is), and closes them; notes in log what is missing, and makes that target's
- * place in missing 1. Drivers are asked in processes of their own: one that
- * crashes, fails, or does not answer within DEVICE_LIST_LIMIT_S, is not
- * missing, and a run of it will say so. The caller has opened no device.
+ * Opens the devices of each target as its training, whose data set is known,
+ * will have them, and closes them; notes in log which are missing, or have too
+ * little memory, and makes that target's place in missing 1. Drivers are asked
+ * in processes of their own: one that crashes, fails, or does not answer within
+ * DEVICE_LIST_LIMIT_S, is not missing, and a run of it will say so. The caller
+ * has opened no device.
  */
-void devices_probe(const struct target *targets, int count,
-		   const char *device_class, FILE *log, int *missing);
+void devices_probe(const struct target *targets,
+		   const struct training *trainings, int count, FILE *log,
+		   int *missing);
 
 #endif

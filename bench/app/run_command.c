@@ -240,6 +240,10 @@ static int plan_data(struct work *work, struct error *err)
 	}
 	if (!failed && options->dry_run)
 		failed = dry_run_all(work, err);
+	/* Others could be trained for hours before; one alone says it. */
+	else if (!failed && work->named && work->target_count > 1)
+		devices_probe(work->targets, work->trainings,
+			      work->target_count, work->log, work->missing);
 	dataset_release(&dataset);
 	return failed ? -1 : 0;
 }
@@ -474,10 +478,6 @@ static int run_work(struct work *work, struct error *err)
 		return err->kind;
 	if (options->dry_run)
 		return 0;
-	/* Others could be trained for hours before; one alone says it. */
-	if (work->named && work->target_count > 1)
-		devices_probe(work->targets, work->target_count,
-			      options->device_class, work->log, work->missing);
 	if (run_campaign(work, err))
 		return err->kind;
 	*err = work->first;
