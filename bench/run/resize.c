@@ -11,20 +11,21 @@ static void axis_release(struct resize_axis *axis)
 	free(axis->weights);
 }
 
-/* What an input of an axis weighs for output i. */
-static double weight_of(const struct resize_axis *axis, int i, int input)
+/* What an input of an axis weighs for an output around center. */
+static double weight_of(double scale, double center, int input)
 {
-	const double scale = (double)axis->from / axis->to;
 	const double inverse = 1 / fmax(scale, 1); /* as Pillow rounds it */
 
-	return fmax(0, 1 - fabs((input - (i + .5) * scale + .5) * inverse));
+	return fmax(0, 1 - fabs((input - center + .5) * inverse));
 }
 
 /* The inputs that output i is made of, and what they weigh. */
-static void weigh(struct resize_axis *axis, int i)
+static void weigh(struct resize_axis *axis, const struct resize_span *span,
+		  int i)
 {
-	const double scale = (double)axis->from / axis->to;
-	const double support = fmax(scale, 1), center = (i + .5) * scale;
+	const double scale = (double)span->from / (double)span->whole;
+	const double support = fmax(scale, 1);
+	const double center = ((double)(span->first + i) + .5) * scale;
 	const int least = (int)fmax(center - support + .5, 0);
 	const int end = (int)fmin(center + support + .5, axis->from);
 	int32_t *weights = axis->weights + (size_t)i * (size_t)axis->taps;
@@ -34,27 +35,31 @@ static void weigh(struct resize_axis *axis, int i)
 	axis->first[i] = least + axis->taps > axis->from ?
 				 axis->from - axis->taps : least;
 	for (int j = least; j < end; j++)
-		sum += weight_of(axis, i, j);
+		sum += weight_of(scale, center, j);
 	for (int j = least; j < end; j++)
 		weights[j - axis->first[i]] =
-			(int32_t)(weight_of(axis, i, j) / sum *
+			(int32_t)(weight_of(scale, center, j) / sum *
 					  (1 << FRACTION) + .5);
 }
 
 /* To be released, also after a failure. */
-static int axis_make(struct resize_axis *axis, int from, int to)
+static int axis_make(struct resize_axis *axis, const struct resize_span *span)
 {
-	const int most = 2 * (int)ceil(fmax((double)from / to, 1)) + 1;
+	const double scale = (double)span->from / (double)span->whole;
+	const int most = 2 * (int)ceil(fmax(scale, 1)) + 1;
 
-	*axis = (struct resize_axis){ .from = from, .to = to,
-				      .taps = most < from ? most : from };
-	axis->first = malloc((size_t)to * sizeof(*axis->first));
-	axis->weights = calloc((size_t)to * (size_t)axis->taps,
+	*axis = (struct resize_axis){
+		.from = span->from,
+		.to = span->to,
+		.taps = most < span->from ? most : span->from,
+	};
+	axis->first = malloc((size_t)axis->to * sizeof(*axis->first));
+	axis->weights = calloc((size_t)axis->to * (size_t)axis->taps,
 			       sizeof(*axis->weights));
 	if (!axis->first || !axis->weights)
 		return -1;
-	for (int i = 0; i < to; i++)
-		weigh(axis, i);
+	for (int i = 0; i < axis->to; i++)
+		weigh(axis, span, i);
 	return 0;
 }
 
@@ -65,33 +70,38 @@ static uint8_t round_sum(int32_t sum)
 	return (uint8_t)(sum > UINT8_MAX ? UINT8_MAX : sum);
 }
 
-static void resize_across(const struct resize_axis *axis, const uint8_t *pixels,
+static void resize_across(const struct resize_axis *axis,
+			  const struct resize_source *plane, int top,
 			  int height, uint8_t *to)
 {
-	for (int y = 0; y < height; y++) {
+	const size_t pixel = plane->pixel;
+
+	for (int y = top; y < top + height; y++) {
+		const uint8_t *row = plane->bytes + (size_t)y * plane->row;
 		const int32_t *weights = axis->weights;
 
 		for (int x = 0; x < axis->to; x++) {
-			const uint8_t *from = pixels + axis->first[x];
+			const uint8_t *from = row +
+				(size_t)axis->first[x] * pixel;
 			int32_t sum = 0;
 
-			for (int t = 0; t < axis->taps; t++)
-				sum += *weights++ * from[t];
+			for (int t = 0; t < axis->taps; t++, from += pixel)
+				sum += *weights++ * *from;
 			*to++ = round_sum(sum);
 		}
-		pixels += axis->from;
 	}
 }
 
+/* Of rows from top on. */
 static void resize_down(const struct resize_axis *axis, const uint8_t *rows,
-			int width, uint8_t *to, size_t stride)
+			int top, int width, uint8_t *to, size_t stride)
 {
 	const int32_t *weights = axis->weights;
 
 	for (int y = 0; y < axis->to; y++, weights += axis->taps, to += stride)
 		for (int x = 0; x < width; x++) {
 			const uint8_t *from = rows + x +
-				(size_t)axis->first[y] * (size_t)width;
+				(size_t)(axis->first[y] - top) * (size_t)width;
 			int32_t sum = 0;
 
 			for (int t = 0; t < axis->taps; t++)
@@ -100,13 +110,22 @@ static void resize_down(const struct resize_axis *axis, const uint8_t *rows,
 		}
 }
 
+int resize_make_part(struct resize *resize, const struct resize_span *down,
+		     const struct resize_span *across)
+{
+	*resize = (struct resize){ .across = { .to = 0 } };
+	return axis_make(&resize->across, across) ||
+			       axis_make(&resize->down, down) ?
+		       -1 : 0;
+}
+
 int resize_make(struct resize *resize, int height, int width, int to_height,
 		int to_width)
 {
-	*resize = (struct resize){ .across = { .to = 0 } };
-	return axis_make(&resize->across, width, to_width) ||
-			       axis_make(&resize->down, height, to_height) ?
-		       -1 : 0;
+	const struct resize_span down = { height, to_height, 0, to_height };
+	const struct resize_span across = { width, to_width, 0, to_width };
+
+	return resize_make_part(resize, &down, &across);
 }
 
 void resize_release(struct resize *resize)
@@ -115,14 +134,24 @@ void resize_release(struct resize *resize)
 	axis_release(&resize->down);
 }
 
-size_t resize_scratch_size(const struct resize *resize)
+/* The rows that are wanted of those that there are. */
+static int wanted_rows(const struct resize_axis *down)
 {
-	return (size_t)resize->down.from * (size_t)resize->across.to;
+	return down->first[down->to - 1] + down->taps - down->first[0];
 }
 
-void resize_plane(const struct resize *resize, const uint8_t *plane,
-		  uint8_t *scratch, uint8_t *to, size_t stride)
+size_t resize_scratch_size(const struct resize *resize)
 {
-	resize_across(&resize->across, plane, resize->down.from, scratch);
-	resize_down(&resize->down, scratch, resize->across.to, to, stride);
+	return (size_t)wanted_rows(&resize->down) * (size_t)resize->across.to;
+}
+
+void resize_plane(const struct resize *resize,
+		  const struct resize_source *plane, uint8_t *scratch,
+		  uint8_t *to, size_t stride)
+{
+	const int top = resize->down.first[0];
+
+	resize_across(&resize->across, plane, top, wanted_rows(&resize->down),
+		      scratch);
+	resize_down(&resize->down, scratch, top, resize->across.to, to, stride);
 }

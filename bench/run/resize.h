@@ -11,6 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A side, and the part of it that is wanted when it is resized. */
+struct resize_span {
+	int from;	/* pixels that there are */
+	int64_t whole;	/* that would become so many, ... */
+	int64_t first;	/* of which those from here on are made, ... */
+	int to;		/* so many */
+};
+
 /* How each output of an axis is made of inputs: taps of them from first on. */
 struct resize_axis {
 	int from, to; /* sizes */
@@ -27,14 +35,24 @@ struct resize {
  * in any case. */
 int resize_make(struct resize *resize, int height, int width, int to_height,
 		int to_width);
+/* The same where only a part is wanted, for which no more is computed. */
+int resize_make_part(struct resize *resize, const struct resize_span *down,
+		     const struct resize_span *across);
 void resize_release(struct resize *resize); /* all zero is fine */
 
 /* Bytes that resizing a plane needs besides. */
 size_t resize_scratch_size(const struct resize *resize);
 
+/* Where bytes of a plane are: a row and a pixel further on. */
+struct resize_source {
+	const uint8_t *bytes;
+	size_t row, pixel;
+};
+
 /* Plane to to, whose rows are stride bytes apart; of the same size it is a
  * copy. Scratch is used by one thread at a time. */
-void resize_plane(const struct resize *resize, const uint8_t *plane,
-		  uint8_t *scratch, uint8_t *to, size_t stride);
+void resize_plane(const struct resize *resize,
+		  const struct resize_source *plane, uint8_t *scratch,
+		  uint8_t *to, size_t stride);
 
 #endif

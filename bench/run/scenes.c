@@ -127,11 +127,16 @@ void scene_draw(const struct scenes *scenes, const struct scene *scene,
 			    (size_t)scenes->resize.across.from;
 	const size_t half = SCENE_SIDE / 2;
 
-	for (size_t i = 0; i < SCENE_IMAGES; i++)
-		resize_plane(&scenes->resize,
-			     images + (size_t)scene->images[i] * size, scratch,
+	for (size_t i = 0; i < SCENE_IMAGES; i++) {
+		const struct resize_source plane = {
+			images + (size_t)scene->images[i] * size,
+			(size_t)scenes->resize.across.from, 1
+		};
+
+		resize_plane(&scenes->resize, &plane, scratch,
 			     pixels + (i / 2 * SCENE_SIDE + i % 2) * half,
 			     SCENE_SIDE);
+	}
 }
 
 void scene_targets(const struct scene *scene, const uint16_t *labels,

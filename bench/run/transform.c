@@ -44,7 +44,11 @@ void transform_image(struct transform *transform, const struct samples *samples,
 		if (c < from.channels)
 			pixels = bytes + (size_t)c * plane;
 		if (c < from.channels && is_resized(transform)) {
-			resize_plane(&transform->resize, pixels,
+			const struct resize_source part = {
+				pixels, (size_t)from.width, 1
+			};
+
+			resize_plane(&transform->resize, &part,
 				     transform->scratch, transform->pixels,
 				     (size_t)in.width);
 			pixels = transform->pixels;
