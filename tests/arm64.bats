@@ -22,7 +22,7 @@ setup_file() {
 	unset MAKEFLAGS MAKELEVEL
 	make -C "$BATS_TEST_DIRNAME/.." --no-print-directory -j"$(nproc)" \
 		CC=$CROSS-gcc BUILD="$BATS_FILE_TMPDIR/arm64" WERROR=1 \
-		CFLAGS=-O1 \
+		CFLAGS="-O1 -idirafter /usr/include/$(gcc -print-multiarch)" \
 		objects "${tests[@]/#/$objects/tests/}" \
 		>"$BATS_FILE_TMPDIR/log" 2>&1 ||
 		touch "$BATS_FILE_TMPDIR/failed"

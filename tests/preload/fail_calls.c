@@ -124,8 +124,8 @@ static int is_helper(const char *path)
 {
 	static const char *const names[] = {
 		"libc.so", "ld-linux", "libz.so", "libcsv.so", "libmd.so",
-		"libjansson.so", "libgcc_s.so", "libasan.so", "libubsan.so",
-		"fail_calls.so",
+		"libjansson.so", "libjpeg.so", "libpng16.so", "libgcc_s.so",
+		"libasan.so", "libubsan.so", "fail_calls.so",
 	};
 	const char *name = strrchr(path, '/');
 

@@ -1,0 +1,46 @@
+/*
+ * JPEG and PNG files as pixels of 8 bits, grey or RGB, as Pillow's
+ * convert('RGB') makes them: palettes are looked up, alpha is dropped, CMYK
+ * becomes RGB by its formula, and what turns an image by its metadata is not
+ * heeded. Of 16 bits the upper 8 count (Pillow cuts grey ones off at 255).
+ *
+ * What cannot be decoded to its end is ERROR_INPUT that begins with the file's
+ * name.
+ */
+#ifndef BENCH_RUN_IMAGE_H
+#define BENCH_RUN_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/contract/error.h"
+
+/* More are taken for a bomb, as by Pillow, which warns: a gigabyte of bytes
+ * with its copy, of which a file need not have many. */
+#define IMAGE_MOST_PIXELS 178956970
+
+struct image {
+	int height, width;
+	int channels;	 /* 1: grey, 3: RGB */
+	uint8_t *pixels; /* [height][width][channels] */
+};
+
+/* A file that is in memory. */
+struct image_file {
+	const char *name;
+	const uint8_t *bytes;
+	size_t count;
+	int most_pixels;
+};
+
+/* The content tells which of the two it is. image is to be released after
+ * success. */
+int image_read(const char *path, struct image *image, struct error *err);
+int image_decode(const struct image_file *file, struct image *image,
+		 struct error *err);
+void image_release(struct image *image);
+
+/* As Pillow's convert('L'), where it is not grey. */
+void image_make_grey(struct image *image);
+
+#endif

@@ -1,0 +1,21 @@
+/* The two decoders, for image.c. */
+#ifndef BENCH_RUN_IMAGE_FORMAT_H
+#define BENCH_RUN_IMAGE_FORMAT_H
+
+#include "bench/run/image.h"
+
+/* After a failure image may have pixels, which the caller frees. */
+typedef int image_decoder(const struct image_file *file, struct image *image,
+			  struct error *err);
+image_decoder image_decode_jpeg, image_decode_png;
+
+/* Room for an image whose size the file says, where it is no bomb. */
+int image_allocate(struct image *image, const struct image_file *file,
+		   size_t height, size_t width, int channels,
+		   struct error *err);
+
+/* "NAME: a damaged JPEG image (words); ...", or cut short. */
+int image_refuse(const struct image_file *file, const char *format,
+		 int is_cut, const char *words, struct error *err);
+
+#endif
