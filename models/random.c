@@ -99,6 +99,19 @@ void random_permutation(unsigned long long seed, int count, int *order)
 	}
 }
 
+void random_words(unsigned long long seed, const uint32_t at[4],
+		  uint32_t words[4])
+{
+	const philox4x32_key_t key = {
+		{ (uint32_t)seed, (uint32_t)(seed >> 32) }
+	};
+	philox4x32_ctr_t made;
+
+	memcpy(made.v, at, sizeof(made.v));
+	made = philox4x32(made, key);
+	memcpy(words, made.v, sizeof(made.v));
+}
+
 uint32_t dropout_threshold(double drop)
 {
 	return drop < 1 ? (uint32_t)(drop * 0x1p32) : UINT32_MAX;

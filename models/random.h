@@ -5,7 +5,7 @@
  * generator uses it, so that a seed means the same here and there. Dropout
  * comes from Philox4x32-10 (Salmon and others, SC 2011), a function of what is
  * dropped and not of when it is asked, so that every backend and every number
- * of cores sees the same masks.
+ * of cores sees the same masks; and so do crops of images.
  */
 #ifndef MODELS_RANDOM_H
 #define MODELS_RANDOM_H
@@ -41,6 +41,10 @@ void mt19937_normal(struct mt19937 *generator, size_t count, float deviation,
 
 /* torch.randperm(count) under seed: order is a permutation of 0..count-1. */
 void random_permutation(unsigned long long seed, int count, int *order);
+
+/* Four words of Philox at a place, with key (seed, seed >> 32). */
+void random_words(unsigned long long seed, const uint32_t at[4],
+		  uint32_t words[4]);
 
 /*
  * Which of count choices of one dropout layer are kept: keep[i] is 1 with
