@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 
+#include "bench/run/fold.h"
+
 #define GROUP 8 /* images */
-#define FOLDS 5
 #define LEAST_SCENES 4 /* of a group */
 #define MOST_SCENES 12
 #define PERMUTATIONS 1680 /* of SCENE_IMAGES of GROUP */
@@ -48,33 +49,6 @@ static struct scene make_scene(int group, int number)
 	return scene;
 }
 
-static int lightest(const int weights[FOLDS])
-{
-	int found = 0;
-
-	for (int f = 1; f < FOLDS; f++)
-		if (weights[f] < weights[found])
-			found = f;
-	return found;
-}
-
-/* is_test[group]: is it in the first fold? */
-static void fold_groups(int groups, uint8_t *is_test)
-{
-	int weights[FOLDS] = { 0 };
-
-	for (int size = MOST_SCENES; size >= LEAST_SCENES; size--)
-		for (int g = groups - 1; g >= 0; g--) {
-			int fold;
-
-			if (scenes_of(g) != size)
-				continue;
-			fold = lightest(weights);
-			weights[fold] += size;
-			is_test[g] = fold == 0;
-		}
-}
-
 static void list_scenes(struct scenes *scenes, int groups,
 			const uint8_t *is_test)
 {
@@ -95,20 +69,23 @@ int scenes_make(struct scenes *scenes, int images, int height, int width,
 	const int groups = images / GROUP;
 	const size_t most = (size_t)groups * MOST_SCENES + 1;
 	uint8_t *is_test = calloc((size_t)groups + 1, 1);
+	int *sizes = malloc(((size_t)groups + 1) * sizeof(*sizes));
+	int failed;
 
 	*scenes = (struct scenes){ .train = NULL };
 	scenes->train = malloc(most * sizeof(*scenes->train));
 	scenes->test = malloc(most * sizeof(*scenes->test));
-	if (!is_test || !scenes->train || !scenes->test ||
-	    resize_make(&scenes->resize, height, width, SCENE_SIDE / 2,
-			SCENE_SIDE / 2)) {
-		free(is_test);
-		return error_memory(err, "scenes");
-	}
-	fold_groups(groups, is_test);
-	list_scenes(scenes, groups, is_test);
+	for (int g = 0; sizes && g < groups; g++)
+		sizes[g] = scenes_of(g);
+	failed = !is_test || !sizes || !scenes->train || !scenes->test ||
+		 resize_make(&scenes->resize, height, width, SCENE_SIDE / 2,
+			     SCENE_SIDE / 2) ||
+		 fold_groups(sizes, groups, is_test);
+	if (!failed)
+		list_scenes(scenes, groups, is_test);
 	free(is_test);
-	return 0;
+	free(sizes);
+	return failed ? error_memory(err, "scenes") : 0;
 }
 
 void scenes_release(struct scenes *scenes)

@@ -6,10 +6,8 @@
  *
  * Group g has 4 + splitmix64(g) mod 9 scenes; the images of its scene s are the
  * permutation of rank splitmix64(64 g + s + 2^32) mod 1680 of 4 of 8, in
- * lexicographic order. The test set is the first of five folds of groups, so
- * that it shares no image with the training set: groups by size, largest first
- * and among equals the last one first, go to the lightest fold (GroupKFold of
- * scikit-learn, which leaves equals open).
+ * lexicographic order. The test set is the first of five folds of groups
+ * (bench/run/fold.h), so that it shares no image with the training set.
  */
 #ifndef BENCH_RUN_SCENES_H
 #define BENCH_RUN_SCENES_H
