@@ -49,7 +49,7 @@ fails() {
 		run --model vgg
 	fails 2 "cpu, openblas, opencl, reference, null" run cpu-1 gpu
 	fails 2 "self, threads, fork" measure cpu-2@pigeons
-	fails 2 "auto, mnist, fashion-mnist, fashion-scenes, synthetic, fake" \
+	fails 2 "auto, mnist, fashion-mnist, fashion-scenes, folder, synthetic, fake" \
 		run --dataset cifar
 	fails 2 "plain, github, post" run --format html
 	fails 2 "must be 1 to 100000, not 0" run --epochs 0

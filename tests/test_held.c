@@ -34,8 +34,8 @@ static const struct dataset dataset = {
 	.name = "drawn",
 	.shape = { 3, 5, 7 },
 	.classes = CLASSES,
-	.train = { TRAIN, train_images, train_labels, "", NULL },
-	.test = { TEST, test_images, test_labels, "", NULL },
+	.train = { TRAIN, train_images, train_labels, "", NULL, NULL },
+	.test = { TEST, test_images, test_labels, "", NULL, NULL },
 };
 
 static unsigned draw(uint32_t *seed, unsigned below)

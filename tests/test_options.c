@@ -291,7 +291,8 @@ static const struct {
 	{ "run|--dropout=maybe", "--dropout", "must be on or off, not" },
 	{ "run|--dropout=", "--dropout", "must be on or off, not" },
 	{ "run|--dataset=cifar", "cifar",
-	  "auto, mnist, fashion-mnist, fashion-scenes, synthetic, fake" },
+	  "auto, mnist, fashion-mnist, fashion-scenes, folder, synthetic, "
+	  "fake" },
 	{ "run|--format=html", "html", "plain, github, post" },
 	{ "run|--format=plan", "not 'plan'", "did you mean plain?" },
 	{ "run|--progress=no", "--progress", "auto, always, never" },

@@ -108,7 +108,7 @@ const struct option_row option_rows[] = {
 	  "else Fashion-MNIST)" },
 	{ .name = "data-dir", .group = DATA_SET, .kind = OPTION_TEXT,
 	  AT(data_dir), .verbs = COMPUTES | DATA, .argument = "DIR",
-	  .help = "look for the IDX files in this folder only" },
+	  .help = "look for the files of the data set in this folder only" },
 	{ .name = "mirror", .group = DATA_SET, .kind = OPTION_TEXT, AT(mirror),
 	  .verbs = DATA, .argument = "URL",
 	  .help = "download from here instead of the public mirrors" },

@@ -16,6 +16,7 @@
 #define FAKE_TRAIN 1200000
 #define FAKE_TEST 50000
 #define SCENES "fashion-scenes"
+#define FOLDER "folder"
 #define SCENES_FROM "fashion-mnist"
 #define CELLS 7	   /* a pattern is a grid of so many cells a side, ... */
 #define CELL 3	   /* each a square of so many pixels, ... */
@@ -372,12 +373,43 @@ static int load_scenes(struct dataset *dataset,
 	       become_scenes(dataset, err) ? -1 : 0;
 }
 
+static void take_part(struct samples *samples, const struct folder_part *part)
+{
+	samples->files = part;
+	samples->count = part->count;
+	memcpy(samples->sha256, part->sha256, sizeof(part->sha256));
+}
+
+/* The files are listed, and no more, by a scan as well. */
+static int load_folder(struct dataset *dataset,
+		       const struct dataset_request *request, struct error *err)
+{
+	if (!request->dir)
+		return error_set(err, ERROR_USAGE, "--dataset folder needs "
+				 "--data-dir DIR, the folder of the images");
+	dataset->folder = calloc(1, sizeof(*dataset->folder));
+	if (!dataset->folder)
+		return error_memory(err, "the list of images");
+	if (folder_list(dataset->folder, request->dir, err))
+		return -1;
+	snprintf(dataset->name, sizeof(dataset->name), FOLDER);
+	snprintf(dataset->source, sizeof(dataset->source), "%.511s",
+		 request->dir);
+	dataset->shape = (struct shape){ .channels = 0 };
+	dataset->classes = dataset->folder->classes;
+	take_part(&dataset->train, &dataset->folder->train);
+	take_part(&dataset->test, &dataset->folder->test);
+	return 0;
+}
+
 double dataset_bytes(const struct dataset *dataset)
 {
 	const struct samples *pool = &dataset->pool;
 
 	if (dataset->is_fake)
 		return 0;
+	if (dataset->folder)
+		return folder_bytes(dataset->folder);
 	if (pool->count)
 		return (double)pool->count *
 			       (double)(shape_size(dataset_shape) +
@@ -413,6 +445,9 @@ void dataset_target(const struct dataset *dataset,
 	if (samples->scenes)
 		scene_targets(&samples->scenes[index], dataset->pool.labels,
 			      dataset->classes, vector);
+	else if (samples->files)
+		folder_target(dataset->folder, samples->files, index, label,
+			      vector);
 	else
 		*label = samples->labels[index];
 }
@@ -444,6 +479,8 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		status = load_fake(dataset, request, err);
 	else if (!strcmp(name, SCENES))
 		status = load_scenes(dataset, request, err);
+	else if (!strcmp(name, FOLDER))
+		status = load_folder(dataset, request, err);
 	else if (known || !strcmp(name, "auto"))
 		status = load_files(dataset, request, known, err);
 	else
@@ -462,5 +499,8 @@ void dataset_release(struct dataset *dataset)
 	free(dataset->pool.images);
 	free(dataset->pool.labels);
 	scenes_release(&dataset->scenes);
+	if (dataset->folder)
+		folder_release(dataset->folder);
+	free(dataset->folder);
 	memset(dataset, 0, sizeof(*dataset));
 }

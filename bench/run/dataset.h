@@ -1,5 +1,5 @@
 /*
- * Labelled images in memory, and where they come from.
+ * Labelled images, in memory or in files, and where they come from.
  */
 #ifndef BENCH_RUN_DATASET_H
 #define BENCH_RUN_DATASET_H
@@ -8,16 +8,18 @@
 
 #include "backends/contract/error.h"
 #include "bench/options/dataset_names.h"
+#include "bench/run/folder.h"
 #include "bench/run/scenes.h"
 #include "models/model.h"
 
 struct samples {
 	int count;
-	/* NULL after a scan, and of scenes. */
+	/* NULL after a scan, of scenes and of files. */
 	uint8_t *images; /* [count][channels][height][width] */
 	uint16_t *labels; /* [count], each below classes */
 	char sha256[65]; /* of the images as bytes of the raw IDX file */
 	const struct scene *scenes; /* [count] of the data set's; or NULL */
+	const struct folder_part *files; /* of its folder; or NULL */
 };
 
 struct dataset {
@@ -25,20 +27,21 @@ struct dataset {
 			      or unknown-1234abcd after its hash */
 	char source[512];  /* folder it was read from, or how it was made */
 	char notice[512];  /* a note for the user, or empty */
-	struct shape shape;
+	struct shape shape; /* all zero where images are in files */
 	int classes;
 	int is_fake; /* one batch, made by the loader as the model wants it */
 	int has_vectors; /* targets are vectors of so many values, not labels */
 	struct samples train, test;
 	struct samples pool; /* that scenes are made of, or empty */
 	struct scenes scenes;
+	struct folder *folder; /* of images in files, or NULL */
 };
 
 extern const struct dataset_name dataset_names[];
 
 struct dataset_request {
 	const char *name; /* one of dataset_names */
-	const char *dir;  /* --data-dir, or NULL */
+	const char *dir;  /* --data-dir, or NULL; a folder's is borrowed */
 	int synthetic_train, synthetic_test; /* counts; 0: 60000 and 10000 */
 	int is_scan; /* files are read and checked, and no samples kept */
 };
@@ -59,8 +62,8 @@ void dataset_release(struct dataset *dataset); /* all zero is fine */
 double dataset_bytes(const struct dataset *dataset);
 
 /*
- * Image index of the training or the test set, borrowed: where it is in memory,
- * or made into made, which has room for one. Scratch has
+ * Image index of the training or the test set, which is in no file, borrowed:
+ * where it is in memory, or made into made, which has room for one. Scratch has
  * dataset_scratch_size() bytes; one thread at a time uses the two.
  */
 const uint8_t *dataset_image(const struct dataset *dataset,

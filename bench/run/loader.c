@@ -30,6 +30,8 @@ struct loader {
 	long filled, taken; /* batches so far; slot i % DEPTH */
 	double taken_cpu_s; /* of the batches that were taken */
 	int ended, closing;
+	int failed; /* the stream ended early, for this reason: */
+	struct error err;
 	int *order;
 	struct transform *transform;
 };
@@ -52,6 +54,9 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 	if (pad)
 		return error_set(err, ERROR_MISSING, "--pad on has some of its "
 				 "samples twice");
+	if (dataset->folder)
+		return error_set(err, ERROR_MISSING, "its images are read from "
+				 "files when they are needed");
 	transform = transform_open(dataset, program->model, err);
 	if (!transform)
 		return -1;
@@ -105,9 +110,16 @@ static size_t targets_of(const struct model *model)
 	return model_has_classes(model) ? 0 : (size_t)model_classes(model);
 }
 
-/* The samples of the slot's batch, by order (NULL: as they are). */
-static void fill(const struct loader *loader, struct slot *slot,
-		 const struct samples *samples, const int *order)
+/* Samples, in an order or (NULL) as they are, and what cuts them. */
+struct pass {
+	const struct samples *samples;
+	const int *order;
+	const struct crop_key *key; /* NULL: the middle of each */
+};
+
+/* The samples of the slot's batch; -1 and the loader's error. */
+static int fill(struct loader *loader, struct slot *slot,
+		const struct pass *pass)
 {
 	const struct loader_plan *plan = &loader->plan;
 	const size_t size = shape_size(plan->model->input);
@@ -119,17 +131,21 @@ static void fill(const struct loader *loader, struct slot *slot,
 		int index;
 
 		/* Beyond the last of a padded pass, the first again. */
-		place %= samples->count;
-		index = order ? order[place] : place;
+		place %= pass->samples->count;
+		index = pass->order ? pass->order[place] : place;
 
-		transform_image(loader->transform, samples, index,
-				slot->images + (size_t)n * size);
-		dataset_target(plan->dataset, samples, index, &slot->labels[n],
+		if (transform_image(loader->transform, pass->samples, index,
+				    pass->key, slot->images + (size_t)n * size,
+				    &loader->err))
+			return -1;
+		dataset_target(plan->dataset, pass->samples, index,
+			       &slot->labels[n],
 			       slot->targets + (size_t)n * targets);
 	}
 	batch->images = slot->images;
 	batch->labels = slot->labels;
 	batch->targets = slot->targets;
+	return 0;
 }
 
 /* A slot to write to, or NULL when the loader is being closed. */
@@ -147,13 +163,13 @@ static struct slot *wait_for_room(struct loader *loader)
 	return slot;
 }
 
-static void publish(struct loader *loader, int last)
+/* A batch more; or the end, if it is none, which may be a failure. */
+static void publish(struct loader *loader, int ended, int failed)
 {
 	pthread_mutex_lock(&loader->lock);
-	if (last)
-		loader->ended = 1;
-	else
-		loader->filled++;
+	loader->ended = ended;
+	loader->failed = failed;
+	loader->filled += !ended;
 	pthread_cond_signal(&loader->changed);
 	pthread_mutex_unlock(&loader->lock);
 }
@@ -167,10 +183,12 @@ static int place_of(const struct loader_plan *plan, int b, int size,
 	return (plan->infers ? b % (whole ? whole : 1) : b) * size;
 }
 
-/* Batches of one pass; returns -1 when the loader is being closed. */
-static int load_pass(struct loader *loader, const struct samples *samples,
-		     const int *order, int batches, int size, long step)
+/* Batches of one pass; returns -1 when the loader is being closed, or fails. */
+static int load_pass(struct loader *loader, const struct pass *pass,
+		     int batches, int size, long step)
 {
+	const struct samples *samples = pass->samples;
+
 	for (int b = 0; b < batches; b++) {
 		struct slot *slot = wait_for_room(loader);
 
@@ -178,11 +196,15 @@ static int load_pass(struct loader *loader, const struct samples *samples,
 			return -1;
 		slot->batch = share(&loader->plan,
 				    place_of(&loader->plan, b, size, samples),
-				    size, samples_of(&loader->plan, samples));
-		fill(loader, slot, samples, order);
+				    size,
+				    samples_of(&loader->plan, pass->samples));
+		if (fill(loader, slot, pass)) {
+			publish(loader, 1, 1);
+			return -1;
+		}
 		slot->batch.step = (uint32_t)(step + b);
 		slot->cpu_s = clock_thread_cpu();
-		publish(loader, 0);
+		publish(loader, 0, 0);
 	}
 	return 0;
 }
@@ -203,24 +225,28 @@ static void *loader_main(void *argument)
 {
 	struct loader *loader = argument;
 	const struct loader_plan *plan = &loader->plan;
-	const struct dataset *dataset = plan->dataset;
+	struct crop_key key = { .seed = plan->seed };
+	const struct pass train = { &plan->dataset->train, loader->order,
+				    &key };
+	const struct pass test = { .samples = &plan->dataset->test };
 
 	if (plan->infers) {
-		if (!load_pass(loader, &dataset->test, NULL, plan->iterations,
+		if (!load_pass(loader, &test, plan->iterations,
 			       plan->global_batch, 0))
-			publish(loader, 1);
+			publish(loader, 1, 0);
 		return NULL;
 	}
 	for (int e = 0; e < plan->epochs; e++) {
 		shuffle(loader, e);
-		if (load_pass(loader, &dataset->train, loader->order,
-			      plan->iterations, plan->global_batch,
+		key.epoch = (uint32_t)e;
+		if (load_pass(loader, &train, plan->iterations,
+			      plan->global_batch,
 			      (long)e * plan->iterations) ||
-		    load_pass(loader, &dataset->test, NULL,
-			      loader_test_batches(plan), plan->test_batch, 0))
+		    load_pass(loader, &test, loader_test_batches(plan),
+			      plan->test_batch, 0))
 			return NULL;
 	}
-	publish(loader, 1);
+	publish(loader, 1, 0);
 	return NULL;
 }
 
@@ -409,7 +435,12 @@ int loader_next(struct loader *loader, struct batch *batch, struct error *err)
 	pthread_mutex_unlock(&loader->lock);
 	/* The loader may want this CPU: now, and not in what is timed next. */
 	sched_yield();
-	return found ? 0 : fail_at_end(err);
+	if (found)
+		return 0;
+	if (!loader->failed)
+		return fail_at_end(err);
+	*err = loader->err;
+	return -1;
 }
 
 double loader_cpu(const struct loader *loader)

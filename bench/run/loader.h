@@ -7,6 +7,9 @@
  * e, counted from 0; rank r of n takes the places r, r + n, ... of each global
  * batch, which is DistributedSampler's share. Test samples keep their order.
  *
+ * Images in files are read and decoded here, one at a time. The part of one
+ * that an epoch trains on is a function of seed, epoch, from 0, and sample.
+ *
  * Where a program holds the data set there is no thread: batches only say where
  * their samples are, and the program gets each epoch's order. Of fake data
  * there is none either: all batches are the same one, of zeros and label 0, or
@@ -60,7 +63,8 @@ void loader_close(struct loader *loader); /* NULL is fine */
 
 /*
  * The next batch of the stream, waited for if need be. It is borrowed until
- * the next call. After the last one the call fails.
+ * the next call. After the last one the call fails; so it does, as reading did,
+ * where a file of the next batch cannot be read.
  */
 int loader_next(struct loader *loader, struct batch *batch, struct error *err);
 

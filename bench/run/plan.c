@@ -288,6 +288,23 @@ int plan_run(struct training *training, const struct target *target,
 	return slowdown_plan(&training->slowdown, target, options, err);
 }
 
+/* Images in files have whatever channels they have. */
+static int check_folder(const struct model *model,
+			const struct options *options, struct error *err)
+{
+	const int in = model->input.channels;
+
+	if (options->verb == VERB_VERIFY)
+		return error_set(err, ERROR_USAGE, "--dataset folder: bench "
+				 "verify takes images that are in memory; name "
+				 "another data set");
+	if (in == 1 || in == 3)
+		return 0;
+	return error_set(err, ERROR_USAGE, "model '%s' expects images of %d "
+			 "channels, and those of data set 'folder' have 1 or "
+			 "3", model->name, in);
+}
+
 /* Images and labels are the model's. */
 static int check_data(const struct model *model, const struct dataset *dataset,
 		      const struct options *options, struct error *err)
@@ -303,7 +320,9 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 		return options->verb != VERB_VERIFY ? 0 :
 			error_set(err, ERROR_USAGE, "--dataset fake: zeros "
 				  "verify nothing; name another data set");
-	if (found != 1 && found != in)
+	if (dataset->folder && check_folder(model, options, err))
+		return -1;
+	if (!dataset->folder && found != 1 && found != in)
 		return error_set(err, ERROR_USAGE, "model '%s' expects images "
 				 "of %d channel%s, but data set '%s' has %d",
 				 model->name, in, in == 1 ? "" : "s",

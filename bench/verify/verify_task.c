@@ -88,8 +88,9 @@ static void copy_sample(const struct verify_task *task,
 	const size_t each = shape_size(task->model->input);
 	const int outputs = model_classes(task->model);
 
-	transform_image(share->transform, samples, at,
-			share->images + (size_t)n * each);
+	/* None is in a file. */
+	transform_image(share->transform, samples, at, NULL,
+			share->images + (size_t)n * each, NULL);
 	dataset_target(task->dataset, samples, at, &share->labels[n],
 		       share->targets + (size_t)n * (size_t)outputs);
 	for (int k = 0; !task->dataset->has_vectors && k < outputs; k++)

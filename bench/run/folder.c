@@ -1,0 +1,369 @@
+#include "bench/run/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "models/model.h"
+
+#define LAYOUT "--dataset folder takes DIR/train/CLASS/*.jpg (.jpeg, .png) " \
+	       "and DIR/val/CLASS/*.jpg, or DIR/test"
+
+/* Names in a folder, sorted. */
+struct names {
+	struct dirent **list;
+	int count;
+};
+
+static void names_release(struct names *names)
+{
+	for (int i = 0; i < names->count; i++)
+		free(names->list[i]);
+	free(names->list);
+	*names = (struct names){ .count = 0 };
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_shown(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static int is_image(const struct dirent *entry)
+{
+	const char *end = strrchr(entry->d_name, '.');
+
+	return is_shown(entry) && end &&
+	       (!strcasecmp(end, ".jpg") || !strcasecmp(end, ".jpeg") ||
+		!strcasecmp(end, ".png"));
+}
+
+/* To be released after success. */
+static int names_read(struct names *names, const char *path,
+		      int (*filter)(const struct dirent *), struct error *err)
+{
+	names->list = NULL;
+	names->count = scandir(path, &names->list, filter, by_bytes);
+	if (names->count >= 0)
+		return 0;
+	names->count = 0;
+	return errno == ENOMEM ? error_memory(err, path) :
+				 error_set(err, ERROR_INPUT, "%.800s: %s", path,
+					   strerror(errno));
+}
+
+/* 1: a folder; 0: something else; -1: nothing. */
+static int is_folder(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) ? -1 : S_ISDIR(about.st_mode) != 0;
+}
+
+/* A path of parts; -1 where it is too long for the system. */
+static int join(char path[PATH_MAX], const char *dir, const char *name,
+		struct error *err)
+{
+	const int length = snprintf(path, PATH_MAX, "%s/%s", dir, name);
+
+	if (length > 0 && length < PATH_MAX)
+		return 0;
+	return error_set(err, ERROR_INPUT, "%.300s/%.300s: its path is too "
+			 "long; move the folder up", dir, name);
+}
+
+/* Doubles the room of what is full. */
+static int make_room(struct folder *folder, struct folder_part *part,
+		     size_t length, int has_targets)
+{
+	const size_t classes = (size_t)folder->classes;
+	const int room = part->room ? 2 * part->room : 64;
+	void *grown;
+
+	while (folder->text_room - folder->text_size < length) {
+		const size_t size = folder->text_room ? 2 * folder->text_room :
+							8192;
+
+		grown = realloc(folder->text, size);
+		if (!grown)
+			return -1;
+		folder->text = grown;
+		folder->text_room = size;
+	}
+	if (part->count < part->room)
+		return 0;
+	grown = realloc(part->paths, (size_t)room * sizeof(*part->paths));
+	if (!grown)
+		return -1;
+	part->paths = grown;
+	grown = has_targets ? realloc(part->targets, (size_t)room * classes) :
+			      realloc(part->labels, (size_t)room *
+						    sizeof(*part->labels));
+	if (!grown)
+		return -1;
+	if (has_targets)
+		part->targets = grown;
+	else
+		part->labels = grown;
+	part->room = room;
+	return 0;
+}
+
+/* That it may hold an image; *size gets its bytes. */
+static int check_file(const struct folder *folder, const char *name,
+		      unsigned long long *size, struct error *err)
+{
+	char path[PATH_MAX];
+	struct stat about;
+
+	if (join(path, folder->dir, name, err))
+		return -1;
+	if (stat(path, &about))
+		return error_set(err, ERROR_INPUT, "%.800s: %s", path,
+				 strerror(errno));
+	if (!S_ISREG(about.st_mode))
+		return error_set(err, ERROR_INPUT, "%.800s: a regular file "
+				 "expected; remove it", path);
+	if (!about.st_size)
+		return error_set(err, ERROR_INPUT, "%.800s: empty, an image "
+				 "expected; replace or remove the file", path);
+	*size = (unsigned long long)about.st_size;
+	return 0;
+}
+
+int folder_add(struct folder *folder, struct folder_part *part,
+	       const struct folder_sample *sample, struct hash_pieces *pieces,
+	       struct error *err)
+{
+	const size_t classes = (size_t)folder->classes;
+	const size_t length = strlen(sample->path) + 1;
+	unsigned long long size;
+	char numbers[48];
+
+	if (check_file(folder, sample->path, &size, err))
+		return -1;
+	if (part->count > INT_MAX / 2)
+		return error_set(err, ERROR_INPUT, "%.800s: too many images",
+				 folder->dir);
+	if (make_room(folder, part, length, sample->targets != NULL))
+		return error_memory(err, "the list of images");
+	snprintf(numbers, sizeof(numbers), "%llu %d", size, sample->label);
+	hash_pieces_add(pieces, sample->path, length);
+	hash_pieces_add(pieces, numbers, strlen(numbers) + 1);
+	memcpy(folder->text + folder->text_size, sample->path, length);
+	part->paths[part->count] = folder->text_size;
+	folder->text_size += length;
+	if (sample->targets) {
+		memcpy(part->targets + (size_t)part->count * classes,
+		       sample->targets, classes);
+		hash_pieces_add(pieces, sample->targets, classes);
+	} else {
+		part->labels[part->count] = sample->label;
+	}
+	part->count++;
+	return 0;
+}
+
+/* The images in DIR/below/class. */
+static int list_class(struct folder *folder, struct folder_part *part,
+		      const char *below, const char *class, uint16_t label,
+		      struct hash_pieces *pieces, struct error *err)
+{
+	char inner[PATH_MAX], path[PATH_MAX];
+	struct names names;
+	int failed = 0;
+
+	if (join(inner, below, class, err) ||
+	    join(path, folder->dir, inner, err) ||
+	    names_read(&names, path, is_image, err))
+		return -1;
+	if (!names.count)
+		failed = error_set(err, ERROR_INPUT, "%.800s: has no file "
+				   ".jpg, .jpeg or .png; put images into this "
+				   "folder of a class, or remove it", path);
+	for (int i = 0; !failed && i < names.count; i++) {
+		const struct folder_sample sample = { .path = path,
+						      .label = label };
+
+		failed = join(path, inner, names.list[i]->d_name, err) ||
+			 folder_add(folder, part, &sample, pieces, err);
+	}
+	names_release(&names);
+	return failed ? -1 : 0;
+}
+
+/* The folders among names in DIR/below, one behind the other. */
+static int keep_folders(const struct folder *folder, const char *below,
+			struct names *names, struct error *err)
+{
+	char inner[PATH_MAX], path[PATH_MAX];
+	int kept = 0, failed = 0;
+
+	for (int i = 0; i < names->count; i++) {
+		struct dirent *entry = names->list[i];
+
+		failed = failed || join(inner, below, entry->d_name, err) ||
+			 join(path, folder->dir, inner, err);
+		if (!failed && is_folder(path) == 1)
+			names->list[kept++] = entry;
+		else
+			free(entry);
+	}
+	names->count = kept;
+	return failed ? -1 : 0;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct dirent *const *first = a, *const *second = b;
+
+	return strcmp((*first)->d_name, (*second)->d_name);
+}
+
+/* Its place among the classes, or -1. */
+static int find_class(const struct names *classes, const struct dirent *entry)
+{
+	struct dirent **found = bsearch(&entry, classes->list,
+					(size_t)classes->count, sizeof(entry),
+					compare_entries);
+
+	return found ? (int)(found - classes->list) : -1;
+}
+
+/* DIR/below, whose folders are some of the classes. */
+static int list_part(struct folder *folder, struct folder_part *part,
+		     const char *below, const struct names *classes,
+		     struct names *own, struct error *err)
+{
+	struct hash_pieces pieces;
+
+	hash_pieces_begin(&pieces);
+	for (int i = 0; i < own->count; i++) {
+		const char *name = own->list[i]->d_name;
+		const int class = find_class(classes, own->list[i]);
+
+		if (class < 0)
+			return error_set(err, ERROR_INPUT, "%.700s/%s/%.200s: "
+					 "train has no class of this name; "
+					 "remove the folder", folder->dir,
+					 below, name);
+		if (list_class(folder, part, below, name, (uint16_t)class,
+			       &pieces, err))
+			return -1;
+	}
+	hash_pieces_end(&pieces, part->sha256);
+	return 0;
+}
+
+/* The names of classes in DIR/below, to be released in any case. */
+static int read_classes(const struct folder *folder, const char *below,
+			struct names *names, struct error *err)
+{
+	char path[PATH_MAX];
+
+	if (join(path, folder->dir, below, err) ||
+	    names_read(names, path, is_shown, err) ||
+	    keep_folders(folder, below, names, err))
+		return -1;
+	if (!names->count)
+		return error_set(err, ERROR_INPUT, "%.700s: has no folder of a "
+				 "class; " LAYOUT, path);
+	if (names->count > MODEL_MAX_CLASSES)
+		return error_set(err, ERROR_INPUT, "%.800s: %d folders, where "
+				 "%d classes are most", path, names->count,
+				 MODEL_MAX_CLASSES);
+	return 0;
+}
+
+static const char *const train_names[] = { "train", NULL };
+static const char *const test_names[] = { "val", "test", NULL };
+
+/* The first of these folders in DIR, or NULL and an error. */
+static const char *find_part(const struct folder *folder,
+			     const char *const names[], struct error *err)
+{
+	char path[PATH_MAX];
+
+	for (int i = 0; names[i]; i++)
+		if (!join(path, folder->dir, names[i], err) &&
+		    is_folder(path) == 1)
+			return names[i];
+	error_set(err, ERROR_MISSING, "%.600s: %s%s; " LAYOUT, folder->dir,
+		  is_folder(folder->dir) == 1 ? "has no folder " :
+						"there is no such folder",
+		  is_folder(folder->dir) == 1 ? names[0] : "");
+	return NULL;
+}
+
+int folder_list(struct folder *folder, const char *dir, struct error *err)
+{
+	struct names classes = { .count = 0 }, tested = { .count = 0 };
+	const char *below;
+	int failed;
+
+	*folder = (struct folder){ .dir = dir };
+	below = find_part(folder, train_names, err);
+	failed = !below || read_classes(folder, below, &classes, err);
+	folder->classes = classes.count;
+	failed = failed || list_part(folder, &folder->train, below, &classes,
+				     &classes, err);
+	below = failed ? NULL : find_part(folder, test_names, err);
+	failed = !below || read_classes(folder, below, &tested, err) ||
+		 list_part(folder, &folder->test, below, &classes, &tested,
+			   err);
+	names_release(&classes);
+	names_release(&tested);
+	return failed ? -1 : 0;
+}
+
+static void part_release(struct folder_part *part)
+{
+	free(part->paths);
+	free(part->labels);
+	free(part->targets);
+}
+
+void folder_release(struct folder *folder)
+{
+	part_release(&folder->train);
+	part_release(&folder->test);
+	free(folder->text);
+	*folder = (struct folder){ .dir = NULL };
+}
+
+double folder_bytes(const struct folder *folder)
+{
+	const size_t targets = folder->train.targets ?
+			(size_t)folder->classes : sizeof(uint16_t);
+
+	return (double)folder->text_room +
+	       ((double)folder->train.room + folder->test.room) *
+		       (double)(sizeof(*folder->train.paths) + targets);
+}
+
+void folder_path(const struct folder *folder, const struct folder_part *part,
+		 int index, char *path, size_t size)
+{
+	snprintf(path, size, "%s/%s", folder->dir,
+		 folder->text + part->paths[index]);
+}
+
+void folder_target(const struct folder *folder, const struct folder_part *part,
+		   int index, uint16_t *label, float *vector)
+{
+	const size_t classes = (size_t)folder->classes;
+
+	if (!part->targets)
+		*label = part->labels[index];
+	for (size_t k = 0; part->targets && k < classes; k++)
+		vector[k] = part->targets[(size_t)index * classes + k];
+}

@@ -1,0 +1,70 @@
+/*
+ * Image files below a folder, and what is to be learned of them: lists, for
+ * pixels are read when a sample is asked for.
+ *
+ * As torchvision's ImageFolder has them: DIR/train/CLASS/FILE, and to test
+ * DIR/val/CLASS/FILE, or DIR/test where there is no val. Classes are the
+ * folders in train, by name; samples are in the order of their classes, and in
+ * a class by name. Names are compared byte by byte. Files are called .jpg,
+ * .jpeg or .png, in small or capital letters; others are passed over, and so is
+ * what begins with a dot. Unlike there, a class has no folders in it.
+ */
+#ifndef BENCH_RUN_FOLDER_H
+#define BENCH_RUN_FOLDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/contract/error.h"
+#include "bench/system/hash.h"
+
+/* Samples to train on, or to test. */
+struct folder_part {
+	int count, room;
+	size_t *paths;	  /* [room], places in the folder's text */
+	uint16_t *labels; /* [room], or NULL: ... */
+	uint8_t *targets; /* ... [room][classes], each 0 or 1 */
+	char sha256[HASH_SHA256_SIZE]; /* of paths, sizes and targets */
+};
+
+struct folder {
+	const char *dir; /* borrowed */
+	int classes;
+	struct folder_part train, test;
+	char *text; /* paths below dir, each with its end */
+	size_t text_size, text_room;
+};
+
+/*
+ * Lists the files, and sees that each is there and has a byte. What is not
+ * there is ERROR_MISSING, what is otherwise than it should be ERROR_INPUT. To
+ * be released in any case.
+ */
+int folder_list(struct folder *folder, const char *dir, struct error *err);
+void folder_release(struct folder *folder); /* all zero is fine */
+
+/* Of its text, room for paths and targets. */
+double folder_bytes(const struct folder *folder);
+
+/* The path of a sample, with the folder; cut where it is longer than size. */
+void folder_path(const struct folder *folder, const struct folder_part *part,
+		 int index, char *path, size_t size);
+
+/* What is to be learned of it: its label, or a vector of classes values. */
+void folder_target(const struct folder *folder, const struct folder_part *part,
+		   int index, uint16_t *label, float *vector);
+
+/*
+ * For whoever lists: adds the file at path below dir, whose target is label, or
+ * these of each class. Pieces hash what is added.
+ */
+struct folder_sample {
+	const char *path;
+	uint16_t label;
+	const uint8_t *targets; /* [classes], or NULL */
+};
+int folder_add(struct folder *folder, struct folder_part *part,
+	       const struct folder_sample *sample, struct hash_pieces *pieces,
+	       struct error *err);
+
+#endif

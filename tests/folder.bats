@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# --dataset folder: images in files.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	IMAGES=$BATS_TEST_DIRNAME/images
+	FOLDER=(--dataset folder --data-dir set --warmup 1 -q)
+	make_set
+}
+
+# Ten images of two classes to train on, four to test.
+make_set() {
+	mkdir -p set/train/b set/train/a set/val/a set/val/b set/.hidden
+	cp "$IMAGES"/{rgb,grey,bits,palette,rgba}.png set/train/a
+	cp "$IMAGES"/{halved,progressive,grey,cmyk,turned}.jpg set/train/b
+	cp "$IMAGES"/{deep,interlaced}.png set/val/b
+	cp "$IMAGES"/{palette-clear,grey-alpha}.png set/val/a
+	mv set/train/b/grey.jpg set/train/b/GREY.JPEG
+	echo text | tee set/train/notes.png set/train/a/notes.txt \
+		>set/train/a/.hidden.png
+}
+
+# ends CODE WORDS ...: measure says all of them and its exit code. $TARGET has
+# the target, and $OPTIONS more options.
+ends() {
+	local code=$1 word
+	shift
+	run --separate-stderr "$BENCH" measure "${TARGET:-null-1}" \
+		--model tiny "${FOLDER[@]}" --epochs 1 $OPTIONS
+	echo "$status: $stderr"
+	[ "$status" -eq "$code" ]
+	for word in "$@"; do
+		[[ "$stderr" == *"$word"* ]]
+	done
+}
+
+@test "a run trains on a folder and tests it" {
+	local column
+	run -0 "$BENCH" run cpu-1 cpu-3 cpu-2@fork --model tiny \
+		"${FOLDER[@]}" --global-batch 4 --epochs 3 --lr 0.01 \
+		--dropout off --out made
+	for column in "dataset folder" "train_samples 10" "test_samples 4"; do
+		set -- $column
+		[ "$(column made/runs.csv "$1")" = "$2 $2 $2" ]
+	done
+	# The same images, whoever reads them.
+	run awk -F, '$6 == "step" && $5 == "" && $7 > 0 {
+		loss[$7 " " $8] = loss[$7 " " $8] " " $13
+	} END {
+		for (step in loss) {
+			split(loss[step], each, " ")
+			if ((each[1] - each[2]) ^ 2 > 1e-10 ||
+			    (each[1] - each[3]) ^ 2 > 1e-10)
+				print step, loss[step]
+			count++
+		}
+		print count
+	}' made/observations.csv
+	[ "$output" = 9 ]
+}
+
+@test "a file that is bad ends the run with its name" {
+	local target
+	head -c 300 set/train/a/rgb.png >set/train/a/cut.png
+	for target in cpu-1 cpu-3 cpu-2@fork; do
+		TARGET=$target ends 5 "set/train/a/cut.png: cut short: its\
+ PNG data ends too early; replace or remove the file"
+	done
+	rm set/train/a/cut.png
+	echo nothing >set/val/b/x.jpg
+	ends 5 "set/val/b/x.jpg: neither a JPEG nor a PNG image"
+	OPTIONS="--test off" ends 0
+	# What can be seen before is told before.
+	: >set/val/b/x.jpg
+	ends 5 "set/val/b/x.jpg: empty, an image expected"
+	[ -z "$output" ]
+	ln -sf nowhere set/val/b/x.jpg
+	ends 5 "set/val/b/x.jpg: No such file"
+	ln -sf .. set/val/b/x.jpg
+	ends 5 "set/val/b/x.jpg: a regular file expected"
+}
+
+@test "a folder that is none of images says what one is" {
+	OPTIONS="--dataset fake" ends 2 "--data-dir cannot be used"
+	OPTIONS="--data-dir=absent" ends 4 "absent: there is no such folder"
+	run -2 "$BENCH" measure null-1 --dataset folder
+	[[ "$output" == *"needs --data-dir DIR"* ]]
+	mv set/val set/test
+	ends 0
+	mv set/test set/other
+	ends 4 "set: has no folder val; --dataset folder takes\
+ DIR/train/CLASS/*.jpg (.jpeg, .png) and DIR/val/CLASS/*.jpg, or DIR/test"
+	mv set/other set/val
+	mkdir set/val/c
+	ends 5 "set/val/c: train has no class of this name"
+	mkdir set/train/c
+	ends 5 "set/train/c: has no file .jpg, .jpeg or .png"
+	rm -r set/train/*
+	ends 5 "set/train: has no folder of a class"
+}
+
+@test "classes and channels have to be the model's" {
+	local class
+	for class in c d e f g h i j k; do
+		cp -r set/train/a set/train/$class
+	done
+	ends 2 "model 'tiny', layer 10 (loss): has 10 classes, but data set\
+ 'folder' has 11"
+	run -2 "$BENCH" measure null-1 --model resnet34 "${FOLDER[@]}"
+	[[ "$output" == *"needs targets that are vectors of 10 values, but\
+ data set 'folder' has classes"* ]]
+	run -2 "$BENCH" verify cpu --model tiny --dataset folder \
+		--data-dir set
+	[[ "$output" == *"name another data set"* ]]
+}
+
+@test "three channels are those of the image" {
+	run -0 "$BENCH" measure cpu-1 --model resnet50 --image-size 32 \
+		--batch 2 --test-batch 2 --epochs 1 --steps 1 --test-steps 1 \
+		--lr 0 "${FOLDER[@]}" --run-file row
+	[ "$(cell row 1 status)" = ok ]
+}
+
+@test "the content of a folder has a hash" {
+	local sums=() change
+	for change in true "cp set/train/a/rgb.png set/train/b" \
+		"truncate -s +1 set/train/a/rgb.png" "mv set/train/a/rgb.png set/train/a/z.png" \
+		"rm -r set/val/a" "rm set/val/b/deep.png"; do
+		$change
+		run -0 "$BENCH" measure null-1 --model tiny "${FOLDER[@]}" \
+			--epochs 1 --run-file row
+		sums+=("$(cell row 1 dataset_sha256)")
+	done
+	[ "$(printf '%s\n' "${sums[@]}" | sort -u | wc -l)" = 4 ]
+	[ "${sums[3]}" = "${sums[5]}" ]
+}
