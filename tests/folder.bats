@@ -138,3 +138,112 @@ ends() {
 	[ "$(printf '%s\n' "${sums[@]}" | sort -u | wc -l)" = 4 ]
 	[ "${sums[3]}" = "${sums[5]}" ]
 }
+
+# Rows of seven groups for ten images that lie in one folder. The model has ten
+# labels.
+make_targets() {
+	local n=0 image
+	mkdir all
+	cp "$IMAGES"/*.png all
+	{
+		echo path,group,l1,l2,l3,l4,l5,l6,l7,l8,l9,l10
+		for image in all/*.png; do
+			echo "$image,g$((n % 7)),1,0,0,1,1,0,$((n % 2)),0,0,0"
+			n=$((n + 1))
+		done
+	} >targets.csv
+	LABELS=(--model resnet34 --image-size 32 --dataset folder --data-dir .
+		--targets-csv targets.csv --epochs 1 --batch 4 --warmup 1
+		--test-batch 2 --lr 0 -q)
+}
+
+# refuses WORDS ...: a run of $LABELS ends with code 5 and says all of them.
+refuses() {
+	local word
+	run -5 "$BENCH" measure null-1 "${LABELS[@]}"
+	for word in "$@"; do
+		[[ "$output" == *"$word"* ]] || {
+			echo "$output"
+			false
+		}
+	done
+}
+
+@test "labels and groups come from a CSV file" {
+	make_targets
+	run -0 "$BENCH" run cpu-1 "${LABELS[@]}" --out made
+	[ "$(column made/runs.csv status)" = ok ]
+	# Ten images; the first fold is the last of the groups of two.
+	[ "$(column made/runs.csv train_samples)" = 8 ]
+	[ "$(column made/runs.csv test_samples)" = 2 ]
+	# Quotes, line ends of another system, a mark of the byte order.
+	{
+		printf '\357\273\277'
+		sed -e 's/,g\([0-9]\)/,"g,""\1"/' -e 's/$/\r/' targets.csv
+	} >quoted.csv
+	run -0 "$BENCH" measure null-1 "${LABELS[@]}" \
+		--targets-csv quoted.csv --run-file row
+	[ "$(cell row 1 dataset_sha256)" = \
+		"$(column made/runs.csv dataset_sha256)" ]
+	run -2 "$BENCH" measure null-1 --model tiny "${LABELS[@]:4}"
+	[[ "$output" == *"needs one of 10 classes as a target, but data set\
+ 'folder' has vectors" ]]
+	run -2 "$BENCH" measure null-1 --dataset synthetic \
+		--targets-csv targets.csv
+	[[ "$output" == *"--targets-csv is of --dataset folder"* ]]
+}
+
+@test "folders of training and test decide which an image is for" {
+	make_targets
+	mkdir train val
+	mv all/[a-d]*.png val
+	mv all/*.png train
+	sed -i -e 's,^all/\([a-d]\),val/\1,' -e 's,^all/,train/,' targets.csv
+	run -0 "$BENCH" measure null-1 "${LABELS[@]}" --run-file row
+	[ "$(cell row 1 train_samples) $(cell row 1 test_samples)" = "7 3" ]
+	sed -i '3s,^val/,./val/,' targets.csv
+	refuses "targets.csv:3: ./val/deep-grey.png: expected train/, val/ or\
+ test/ in front"
+}
+
+@test "a file of targets that is wrong says where" {
+	make_targets
+	cp targets.csv right.csv
+	sed -i 1s/path/file/ targets.csv
+	refuses 'targets.csv:1:1: expected the column path' 'found "file"'
+	sed 1s/group/study/ right.csv >targets.csv
+	refuses 'targets.csv:1:2: expected the column group' 'found "study"'
+	cut -d, -f1-2 right.csv >targets.csv
+	refuses "targets.csv:1: a header of too few columns: a column path, a\
+ column group, and one of 0 and 1 for each label"
+	sed 4s/,1,/,yes,/ right.csv >targets.csv
+	refuses 'targets.csv:4:3: expected 0 or 1, found "yes"'
+	sed '5s/,0$//' right.csv >targets.csv
+	refuses "targets.csv:5: fewer cells than the header has"
+	sed '5s/$/,0/' right.csv >targets.csv
+	refuses "targets.csv:5: more cells than the header has"
+	sed 3s,all/,none/, right.csv >targets.csv
+	refuses "targets.csv:3: ./none/deep-grey.png: No such file"
+	sed 3s,^all[^,]*,, right.csv >targets.csv
+	refuses 'targets.csv:3:1: expected the path of an image, found ""'
+	sed '6s,^,a"b,' right.csv >targets.csv
+	refuses "targets.csv:6: a quote in the wrong place"
+	sed '6s,^,",' right.csv >targets.csv
+	refuses "targets.csv:11: a quote that is never closed"
+	sed '7s/g5/a\x00b/' right.csv >targets.csv
+	refuses "targets.csv:7: a NUL byte"
+	sed 's/g[0-2]/g3/' right.csv >targets.csv
+	refuses "targets.csv: 4 groups, where the folds of training and test\
+ take 5"
+	head -n 1 right.csv >targets.csv
+	refuses "targets.csv:1: no image: a row each"
+	: >targets.csv
+	refuses "targets.csv:0: no image"
+	rm targets.csv
+	refuses "targets.csv: No such file"
+	mkfifo targets.csv
+	refuses "targets.csv: a regular file expected"
+	cut -d, -f1-5 right.csv >three.csv
+	run -2 "$BENCH" measure null-1 "${LABELS[@]}" --targets-csv three.csv
+	[[ "$output" == *"has 10 classes, but data set 'folder' has 3" ]]
+}

@@ -109,6 +109,10 @@ const struct option_row option_rows[] = {
 	{ .name = "data-dir", .group = DATA_SET, .kind = OPTION_TEXT,
 	  AT(data_dir), .verbs = COMPUTES | DATA, .argument = "DIR",
 	  .help = "look for the files of the data set in this folder only" },
+	{ .name = "targets-csv", .group = DATA_SET, .kind = OPTION_TEXT,
+	  AT(targets_csv), .verbs = ITERATES, .argument = "FILE",
+	  .help = "labels of the images of --dataset folder: a column path, a "
+	  "column group, and one of 0 and 1 for each label" },
 	{ .name = "mirror", .group = DATA_SET, .kind = OPTION_TEXT, AT(mirror),
 	  .verbs = DATA, .argument = "URL",
 	  .help = "download from here instead of the public mirrors" },

@@ -42,7 +42,7 @@ struct options {
 	const char **arguments; /* what is not an option, into argv */
 	int argument_count;
 
-	const char *model, *dataset, *data_dir, *mirror;
+	const char *model, *dataset, *data_dir, *targets_csv, *mirror;
 	long epochs, steps, batch, global_batch, test_batch, seed, warmup;
 	long image_size, test_steps;
 	long repeat, timeout;

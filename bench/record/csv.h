@@ -1,7 +1,6 @@
 /*
- * Rows in CSV files (RFC 4180, UTF-8, '\n', header first). The only user of
- * libcsv, whose header is also called csv.h: include this one as
- * "bench/record/csv.h".
+ * Rows in CSV files (RFC 4180, UTF-8, '\n', header first). libcsv's header is
+ * also called csv.h: include this one as "bench/record/csv.h".
  *
  * A row is one line: control characters in text become spaces. Text that a
  * spreadsheet would take for a formula gets a ' in front, which the reader

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/run/dataset_files.h"
+#include "bench/run/targets.h"
 #include "bench/system/hash.h"
 #include "bench/system/text.h"
 #include "bench/system/words.h"
@@ -390,13 +391,16 @@ static int load_folder(struct dataset *dataset,
 	dataset->folder = calloc(1, sizeof(*dataset->folder));
 	if (!dataset->folder)
 		return error_memory(err, "the list of images");
-	if (folder_list(dataset->folder, request->dir, err))
+	if (request->targets ? targets_list(dataset->folder, request->dir,
+					    request->targets, err) :
+			       folder_list(dataset->folder, request->dir, err))
 		return -1;
 	snprintf(dataset->name, sizeof(dataset->name), FOLDER);
 	snprintf(dataset->source, sizeof(dataset->source), "%.511s",
 		 request->dir);
 	dataset->shape = (struct shape){ .channels = 0 };
 	dataset->classes = dataset->folder->classes;
+	dataset->has_vectors = request->targets != NULL;
 	take_part(&dataset->train, &dataset->folder->train);
 	take_part(&dataset->test, &dataset->folder->test);
 	return 0;
@@ -473,7 +477,10 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 	memset(dataset, 0, sizeof(*dataset));
 	dataset->shape = dataset_shape;
 	dataset->classes = DATASET_CLASSES;
-	if (!strcmp(name, "synthetic"))
+	if (request->targets && strcmp(name, FOLDER))
+		status = error_set(err, ERROR_USAGE, "--targets-csv is of "
+				   "--dataset folder: give both or neither");
+	else if (!strcmp(name, "synthetic"))
 		status = load_synthetic(dataset, request, err);
 	else if (!strcmp(name, "fake"))
 		status = load_fake(dataset, request, err);

@@ -42,6 +42,7 @@ extern const struct dataset_name dataset_names[];
 struct dataset_request {
 	const char *name; /* one of dataset_names */
 	const char *dir;  /* --data-dir, or NULL; a folder's is borrowed */
+	const char *targets; /* --targets-csv, or NULL */
 	int synthetic_train, synthetic_test; /* counts; 0: 60000 and 10000 */
 	int is_scan; /* files are read and checked, and no samples kept */
 };

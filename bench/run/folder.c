@@ -304,6 +304,14 @@ static const char *find_part(const struct folder *folder,
 	return NULL;
 }
 
+int folder_is_split(const struct folder *folder)
+{
+	struct error ignored;
+
+	return find_part(folder, train_names, &ignored) &&
+	       find_part(folder, test_names, &ignored);
+}
+
 int folder_list(struct folder *folder, const char *dir, struct error *err)
 {
 	struct names classes = { .count = 0 }, tested = { .count = 0 };

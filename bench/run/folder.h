@@ -43,6 +43,9 @@ struct folder {
 int folder_list(struct folder *folder, const char *dir, struct error *err);
 void folder_release(struct folder *folder); /* all zero is fine */
 
+/* Whether it has a folder train, and val or test. */
+int folder_is_split(const struct folder *folder);
+
 /* Of its text, room for paths and targets. */
 double folder_bytes(const struct folder *folder);
 

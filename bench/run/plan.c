@@ -331,8 +331,10 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 	if (needs_vectors && !dataset->has_vectors)
 		return error_set(err, ERROR_USAGE, "model '%s', %s: needs "
 				 "targets that are vectors of %d values, but "
-				 "data set '%s' has classes", model->name, loss,
-				 model_classes(model), dataset->name);
+				 "data set '%s' has classes%s", model->name,
+				 loss, model_classes(model), dataset->name,
+				 dataset->folder ? "; --targets-csv FILE has "
+				 "several labels of an image" : "");
 	if (model_has_classes(model) && dataset->has_vectors)
 		return error_set(err, ERROR_USAGE, "model '%s', %s: needs "
 				 "one of %d classes as a target, but data set "
@@ -494,6 +496,7 @@ int plan_dataset(struct dataset *dataset, const struct options *options,
 				  !strcmp(own, "fake")) ?
 				own : options->dataset,
 		.dir = options->data_dir,
+		.targets = options->targets_csv,
 		.synthetic_train = (int)options->synthetic_train,
 		.synthetic_test = (int)options->synthetic_test,
 		.is_scan = is_scan,

@@ -1,0 +1,398 @@
+#include "bench/run/targets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csv.h>
+
+#include "bench/run/fold.h"
+#include "bench/system/text.h"
+#include "models/model.h"
+
+#define COLUMNS "a column path, a column group, and one of 0 and 1 for each " \
+		"label"
+#define MARK "\357\273\277" /* of a byte order, which is no part of a name */
+#define FIXED 2 /* columns in front of the labels */
+
+struct row {
+	size_t path, group; /* places in the text */
+	long line;
+};
+
+struct table {
+	const char *name; /* of the file */
+	long line;
+	int cell;    /* of the row that is read, from 0 */
+	int columns; /* 0: the header is read */
+	struct row *rows;
+	int count, room;
+	char *text;
+	size_t text_size, text_room;
+	uint8_t *targets; /* [room][columns - FIXED] */
+	int *order;   /* of rows, by group */
+	int *is_test; /* of rows */
+	int failed;
+	struct error *err;
+};
+
+static void lack_memory(struct table *table)
+{
+	table->failed = 1;
+	error_memory(table->err, table->name);
+}
+
+/* Only the first counts: the parser does not stop inside a line. */
+static void refuse_cell(struct table *table, const char *expected,
+			const char *found)
+{
+	char clean[64];
+
+	if (table->failed)
+		return;
+	table->failed = 1;
+	text_clean(clean, sizeof(clean), found, 0);
+	error_set(table->err, ERROR_INPUT, "%.600s:%ld:%d: expected %s, found "
+		  "\"%s\"", table->name, table->line, table->cell + 1,
+		  expected, clean);
+}
+
+static void refuse_line(struct table *table, const char *why)
+{
+	if (table->failed)
+		return;
+	table->failed = 1;
+	error_set(table->err, ERROR_INPUT, "%.600s:%ld: %s", table->name,
+		  table->line, why);
+}
+
+/* Makes room for a row more, once the columns are known. */
+static int grow_rows(struct table *table)
+{
+	const size_t labels = (size_t)(table->columns - FIXED);
+	const int room = table->room ? 2 * table->room : 64;
+	void *grown;
+
+	if (table->count < table->room)
+		return 0;
+	grown = realloc(table->rows, (size_t)room * sizeof(*table->rows));
+	if (!grown)
+		return -1;
+	table->rows = grown;
+	grown = realloc(table->targets, (size_t)room * labels);
+	if (!grown)
+		return -1;
+	table->targets = grown;
+	table->room = room;
+	return 0;
+}
+
+/* Its place. */
+static size_t keep_text(struct table *table, const char *text, size_t length)
+{
+	const size_t place = table->text_size;
+
+	while (table->text_room - place < length + 1) {
+		const size_t room = table->text_room ? 2 * table->text_room :
+						       8192;
+		char *grown = realloc(table->text, room);
+
+		if (!grown) {
+			lack_memory(table);
+			return 0;
+		}
+		table->text = grown;
+		table->text_room = room;
+	}
+	memcpy(table->text + place, text, length + 1);
+	table->text_size += length + 1;
+	return place;
+}
+
+static void read_name(struct table *table, const char *name)
+{
+	static const char *const fixed[FIXED] = { "path", "group" };
+
+	if (table->cell < FIXED && strcmp(name, fixed[table->cell]))
+		refuse_cell(table, table->cell ?
+			    "the column group (then one for each label)" :
+			    "the column path (then group, and one for each "
+			    "label)", name);
+	if (table->cell >= FIXED + MODEL_MAX_CLASSES)
+		refuse_line(table, "more labels than a model has at most");
+}
+
+static void read_value(struct table *table, const char *value, size_t length)
+{
+	const size_t labels = (size_t)(table->columns - FIXED);
+	struct row *row;
+
+	if (table->cell == table->columns) {
+		refuse_line(table, "more cells than the header has: " COLUMNS);
+		return;
+	}
+	if (!table->cell && grow_rows(table)) {
+		lack_memory(table);
+		return;
+	}
+	row = &table->rows[table->count];
+	if (table->cell >= FIXED) {
+		if (strcmp(value, "0") && strcmp(value, "1"))
+			refuse_cell(table, "0 or 1", value);
+		table->targets[(size_t)table->count * labels +
+			       (size_t)table->cell - FIXED] = *value == '1';
+	} else if (table->cell) {
+		row->group = keep_text(table, value, length);
+	} else {
+		if (!*value)
+			refuse_cell(table, "the path of an image", value);
+		row->line = table->line;
+		row->path = keep_text(table, value, length);
+	}
+}
+
+static void on_cell(void *text, size_t length, void *context)
+{
+	struct table *table = context;
+	const char *value = text;
+
+	if (table->failed)
+		return;
+	if (strlen(value) != length)
+		refuse_line(table, "a NUL byte: this is not text");
+	else if (!table->columns)
+		read_name(table, value);
+	else
+		read_value(table, value, length);
+	table->cell++;
+}
+
+static void on_row(int end, void *context)
+{
+	struct table *table = context;
+
+	(void)end;
+	if (table->failed)
+		return;
+	if (!table->columns && table->cell <= FIXED)
+		refuse_line(table, "a header of too few columns: " COLUMNS);
+	else if (!table->columns)
+		table->columns = table->cell;
+	else if (table->cell < table->columns)
+		refuse_line(table, "fewer cells than the header has: " COLUMNS);
+	else if (table->count == INT32_MAX / 2)
+		refuse_line(table, "more images than can be counted");
+	else
+		table->count++;
+	table->cell = 0;
+}
+
+/* Line by line, because the parser does not count lines. */
+static void parse(struct table *table, FILE *in, struct csv_parser *parser)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+
+	while (!table->failed && (length = getline(&line, &room, in)) > 0) {
+		const char *text = line;
+		size_t count = (size_t)length;
+
+		if (!table->line++ && !strncmp(line, MARK, strlen(MARK))) {
+			text += strlen(MARK);
+			count -= strlen(MARK);
+		}
+		if (csv_parse(parser, text, count, on_cell, on_row, table) ==
+		    count)
+			continue;
+		if (csv_error(parser) == CSV_EPARSE)
+			refuse_line(table, "a quote in the wrong place");
+		else if (!table->failed)
+			lack_memory(table);
+	}
+	free(line);
+	if (table->failed)
+		return;
+	if (!feof(in) && errno == ENOMEM)
+		lack_memory(table);
+	else if (!feof(in))
+		refuse_line(table, strerror(errno));
+	else if (csv_fini(parser, on_cell, on_row, table))
+		refuse_line(table, "a quote that is never closed");
+	else if (!table->count && !table->failed)
+		refuse_line(table, "no image: a row each, after a header of "
+			    COLUMNS);
+}
+
+static int read_table(struct table *table, struct error *err)
+{
+	const int fd = open(table->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct csv_parser parser;
+	struct stat about;
+	FILE *in;
+
+	if (fd < 0 || fstat(fd, &about) || !S_ISREG(about.st_mode)) {
+		error_set(err, ERROR_INPUT, "%.800s: %s", table->name,
+			  fd < 0 ? strerror(errno) : "a regular file expected, "
+			  "with " COLUMNS);
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	in = fdopen(fd, "r");
+	if (!in) {
+		close(fd);
+		return error_memory(err, table->name);
+	}
+	if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL)) {
+		fclose(in);
+		return error_memory(err, table->name);
+	}
+	parse(table, in, &parser);
+	csv_free(&parser);
+	fclose(in);
+	return table->failed ? -1 : 0;
+}
+
+static int compare_groups(const struct table *table, int a, int b)
+{
+	return strcmp(table->text + table->rows[a].group,
+		      table->text + table->rows[b].group);
+}
+
+/* For qsort_r: rows by group, and within one in their order. */
+static int by_group(const void *a, const void *b, void *context)
+{
+	const int first = *(const int *)a, second = *(const int *)b;
+	const int order = compare_groups(context, first, second);
+
+	return order ? order : first - second;
+}
+
+/* Numbers the groups of rows that are sorted by them, from 0: group[row], and
+ * how many rows each has. Returns how many there are. */
+static int number_groups(const struct table *table, int *group, int *sizes)
+{
+	int groups = 0;
+
+	for (int i = 0; i < table->count; i++) {
+		const int row = table->order[i];
+
+		if (!i || compare_groups(table, row, table->order[i - 1]))
+			sizes[groups++] = 0;
+		group[row] = groups - 1;
+		sizes[groups - 1]++;
+	}
+	return groups;
+}
+
+/* Fills is_test by folds of groups. */
+static int fold_rows(struct table *table, struct error *err)
+{
+	const size_t bytes = (size_t)table->count * sizeof(int);
+	int *group = malloc(bytes), *sizes = malloc(bytes);
+	uint8_t *is_test = malloc((size_t)table->count);
+	int groups = 0, failed = !group || !sizes || !is_test;
+
+	for (int i = 0; i < table->count; i++)
+		table->order[i] = i;
+	qsort_r(table->order, (size_t)table->count, sizeof(int), by_group,
+		table);
+	if (!failed)
+		groups = number_groups(table, group, sizes);
+	failed = failed || fold_groups(sizes, groups, is_test) ?
+			 error_memory(err, table->name) : 0;
+	for (int i = 0; !failed && i < table->count; i++)
+		table->is_test[i] = is_test[group[i]];
+	if (!failed && groups < FOLDS)
+		failed = error_set(err, ERROR_INPUT, "%.600s: %d group%s, "
+				   "where the folds of training and test take "
+				   "%d; add some, or make folders train and "
+				   "val", table->name, groups,
+				   groups == 1 ? "" : "s", FOLDS);
+	free(group);
+	free(sizes);
+	free(is_test);
+	return failed;
+}
+
+/* Fills is_test by the first folder of each path. */
+static int split_rows(struct table *table, struct error *err)
+{
+	for (int i = 0; i < table->count; i++) {
+		const char *path = table->text + table->rows[i].path;
+
+		table->is_test[i] = strncmp(path, "train/", 6) != 0;
+		if (table->is_test[i] && strncmp(path, "val/", 4) &&
+		    strncmp(path, "test/", 5))
+			return error_set(err, ERROR_INPUT, "%.500s:%ld: "
+					 "%.300s: expected train/, val/ or "
+					 "test/ in front, as the folder has "
+					 "them", table->name,
+					 table->rows[i].line, path);
+	}
+	return 0;
+}
+
+/* Moves the rows to the folder; what is wrong with a file gets its line. */
+static int add_rows(const struct table *table, struct folder *folder,
+		    struct error *err)
+{
+	struct hash_pieces pieces[2];
+	struct error why;
+
+	folder->classes = table->columns - FIXED;
+	hash_pieces_begin(&pieces[0]);
+	hash_pieces_begin(&pieces[1]);
+	for (int i = 0; i < table->count; i++) {
+		const int is_test = table->is_test[i];
+		const struct folder_sample sample = {
+			.path = table->text + table->rows[i].path,
+			.targets = table->targets +
+				   (size_t)i * (size_t)folder->classes,
+		};
+
+		if (!folder_add(folder, is_test ? &folder->test :
+						  &folder->train,
+				&sample, &pieces[is_test], &why))
+			continue;
+		*err = why;
+		return why.kind != ERROR_INPUT ? -1 :
+			error_set(err, ERROR_INPUT, "%.300s:%ld: %.700s",
+				  table->name, table->rows[i].line,
+				  why.message);
+	}
+	hash_pieces_end(&pieces[0], folder->train.sha256);
+	hash_pieces_end(&pieces[1], folder->test.sha256);
+	return 0;
+}
+
+int targets_list(struct folder *folder, const char *dir, const char *path,
+		 struct error *err)
+{
+	struct table table = { .name = path, .err = err };
+	int failed;
+
+	*folder = (struct folder){ .dir = dir };
+	failed = read_table(&table, err);
+	if (!failed) {
+		table.order = malloc((size_t)table.count * sizeof(int));
+		table.is_test = malloc((size_t)table.count * sizeof(int));
+		if (!table.order || !table.is_test)
+			failed = error_memory(err, path);
+	}
+	failed = failed ||
+		 (folder_is_split(folder) ? split_rows(&table, err) :
+					    fold_rows(&table, err)) ||
+		 add_rows(&table, folder, err);
+	free(table.rows);
+	free(table.text);
+	free(table.targets);
+	free(table.order);
+	free(table.is_test);
+	return failed ? -1 : 0;
+}

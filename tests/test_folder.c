@@ -1,0 +1,218 @@
+/* Lists of images in files: which there are, in which order, with what to be
+ * learned of them. */
+#include "bench/run/folder.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "bench/run/targets.h"
+#include "tests/idx_files.h"
+
+/* A file of one byte, and the folders above it. */
+static void make_file(const char *name)
+{
+	char above[200];
+
+	snprintf(above, sizeof(above), "%.*s",
+		 (int)(strrchr(name, '/') - name), name);
+	make_folder(above);
+	write_file(in_folder(name), "x", 1);
+}
+
+static void assert_sample(const struct folder *list,
+			  const struct folder_part *part, int index,
+			  const char *name, int label)
+{
+	uint16_t found = UINT16_MAX;
+	char path[PATH_MAX];
+
+	folder_path(list, part, index, path, sizeof(path));
+	assert_string_equal(path + strlen(list->dir) + 1, name);
+	folder_target(list, part, index, &found, NULL);
+	assert_int_equal(found, label);
+}
+
+static void names_are_sorted_byte_by_byte(void **state)
+{
+	static const char *const names[] = {
+		"sorted/train/b/1.png", "sorted/train/B/2.jpg",
+		"sorted/train/a/9.jpeg", "sorted/train/a/10.PNG",
+		"sorted/train/a/.x.png", "sorted/train/a/x.gif",
+		"sorted/train/a/jpg", "sorted/train/lone.png",
+		"sorted/test/a/2.JPG", "sorted/test/B/1.png",
+	};
+	struct folder list;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		make_file(names[i]);
+	if (folder_list(&list, in_folder("sorted"), &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(list.classes, 3);
+	assert_int_equal(list.train.count, 4);
+	assert_sample(&list, &list.train, 0, "train/B/2.jpg", 0);
+	assert_sample(&list, &list.train, 1, "train/a/10.PNG", 1);
+	assert_sample(&list, &list.train, 2, "train/a/9.jpeg", 1);
+	assert_sample(&list, &list.train, 3, "train/b/1.png", 2);
+	assert_int_equal(list.test.count, 2);
+	assert_sample(&list, &list.test, 0, "test/B/1.png", 0);
+	assert_sample(&list, &list.test, 1, "test/a/2.JPG", 1);
+	assert_true(folder_is_split(&list));
+	assert_true(folder_bytes(&list) > 0);
+	folder_release(&list);
+}
+
+/* Lists grow as they have to. */
+static void there_may_be_many(void **state)
+{
+	struct folder list;
+	struct error err;
+	char name[64];
+
+	(void)state;
+	for (int i = 0; i < 700; i++) {
+		snprintf(name, sizeof(name), "many/%s/c%d/%03d.png",
+			 i % 7 ? "train" : "val", i % 2, i);
+		make_file(name);
+	}
+	assert_int_equal(folder_list(&list, in_folder("many"), &err), 0);
+	assert_int_equal(list.train.count, 600);
+	assert_int_equal(list.test.count, 100);
+	assert_sample(&list, &list.train, 599, "train/c1/699.png", 1);
+	assert_sample(&list, &list.test, 99, "val/c1/693.png", 1);
+	folder_release(&list);
+}
+
+static void what_is_wrong_is_told(void **state)
+{
+	static const struct {
+		const char *file, *words;
+		enum error_kind kind;
+	} cases[] = {
+		{ "wrong/file", "has no folder train", ERROR_MISSING },
+		{ "wrong/train/x", "has no folder of a class", ERROR_INPUT },
+		{ "wrong/train/a/x", "train/a: has no file .jpg", ERROR_INPUT },
+		{ "wrong/train/a/1.png", "has no folder val", ERROR_MISSING },
+		{ "wrong/val/b/1.png", "val/b: train has no", ERROR_INPUT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct folder list;
+		struct error err;
+
+		make_file(cases[i].file);
+		assert_int_equal(folder_list(&list, in_folder("wrong"), &err),
+				 -1);
+		if (!strstr(err.message, cases[i].words))
+			fail_msg("%s, not: %s", err.message, cases[i].words);
+		assert_int_equal(err.kind, cases[i].kind);
+		folder_release(&list);
+	}
+}
+
+#define ROWS 140
+#define EVEN 98 /* of the first rows, groups a to g have as many each */
+
+/* Of the others, most are g's, which is the largest by far. Row i has the
+ * labels of its bits. */
+static void make_targets(const char *path)
+{
+	FILE *file = fopen(path, "w");
+	char name[64];
+
+	assert_non_null(file);
+	fputs("path,group,one,two,four\n", file);
+	for (int i = 0; i < ROWS; i++) {
+		snprintf(name, sizeof(name), "rows/all/%d.png", i);
+		make_file(name);
+		fprintf(file, "all/%d.png,%c,%d,%d,%d\n", i,
+			'a' + (i < EVEN ? i % 7 : i % 5 ? 6 : 5), i & 1,
+			i >> 1 & 1, i >> 2 & 1);
+	}
+	fclose(file);
+}
+
+/* Each row is in one of the two, in the order of the file; the test has g, and
+ * no other group. */
+static void rows_are_split_by_group(void **state)
+{
+	char path[PATH_MAX];
+	struct folder list;
+	struct error err;
+	int at[2] = { 0 };
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", in_folder("targets.csv"));
+	make_targets(path);
+	if (targets_list(&list, in_folder("rows"), path, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(list.classes, 3);
+	assert_int_equal(list.train.count + list.test.count, ROWS);
+	assert_false(folder_is_split(&list));
+	for (int i = 0; i < ROWS; i++) {
+		const int is_test = i < EVEN ? i % 7 == 6 : i % 5 != 0;
+		const struct folder_part *part = is_test ? &list.test :
+							   &list.train;
+		char found[PATH_MAX], name[64];
+		float values[3];
+
+		snprintf(name, sizeof(name), "/all/%d.png", i);
+		folder_path(&list, part, at[is_test], found, sizeof(found));
+		assert_string_equal(found + strlen(list.dir), name);
+		folder_target(&list, part, at[is_test]++, NULL, values);
+		for (int k = 0; k < 3; k++)
+			assert_true(values[k] == (float)(i >> k & 1));
+	}
+	assert_true(strcmp(list.train.sha256, list.test.sha256));
+	folder_release(&list);
+}
+
+static void wrong_targets_have_a_line(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "path,group\n", ":1: a header of too few columns" },
+		{ "path,study,a\n", ":1:2: expected the column group" },
+		{ "path,group,a\nx,y,2\n", ":2:3: expected 0 or 1" },
+		{ "path,group,a\n\nx,y\n", ":3: fewer cells" },
+		{ "path,group,a\nx,y,1,0\n", ":2: more cells" },
+		{ "path,group,a\nx,y,\"1\n", ":2: a quote that is never" },
+		{ "path,group,a\nnone,y,1\nn,a,1\nn,b,1\nn,c,1\nn,d,0",
+		  ":2: " },
+	};
+	const char *path = in_folder("wrong.csv");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct folder list;
+		struct error err;
+
+		write_file(path, cases[i][0], strlen(cases[i][0]));
+		assert_int_equal(targets_list(&list, folder, path, &err), -1);
+		assert_int_equal(err.kind, ERROR_INPUT);
+		if (strncmp(err.message, path, strlen(path)) ||
+		    strncmp(err.message + strlen(path), cases[i][1],
+			    strlen(cases[i][1])))
+			fail_msg("%s, not: %s", err.message, cases[i][1]);
+		folder_release(&list);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_sorted_byte_by_byte),
+		cmocka_unit_test(there_may_be_many),
+		cmocka_unit_test(what_is_wrong_is_told),
+		cmocka_unit_test(rows_are_split_by_group),
+		cmocka_unit_test(wrong_targets_have_a_line),
+	};
+
+	return cmocka_run_group_tests_name("folder", tests, folder_make,
+					   folder_remove);
+}
