@@ -247,3 +247,12 @@ refuses() {
 	run -2 "$BENCH" measure null-1 "${LABELS[@]}" --targets-csv three.csv
 	[[ "$output" == *"has 10 classes, but data set 'folder' has 3" ]]
 }
+
+# Another data set shows the same, whatever its own has.
+@test "a check of a folder verifies with data in memory" {
+	run -3 "$BENCH" check cpu-1 --model tiny --dataset folder \
+		--data-dir set --blocks 6 --steps 2 --batch 3 --warmup 1 \
+		--base "$BENCH" -o made
+	[[ "$output" == *"verifying the base on cpu-1"* ]]
+	[ "$(column made/runs.csv dataset | tr ' ' '\n' | sort -u)" = folder ]
+}

@@ -117,6 +117,12 @@ static int make_words(struct proof *proof, const struct check *check,
 	options.steps = 3;
 	options.batch = proof->target->batch;
 	options.quiet = 1;
+	/* Zeros verify nothing, and files take no part in it. */
+	if (!strcmp(options.dataset, "fake") ||
+	    !strcmp(options.dataset, "folder")) {
+		options.dataset = "synthetic";
+		options.data_dir = NULL;
+	}
 	name_place(place, proof->target);
 	free(proof->words);
 	proof->words = forward_options(&options, proof->arm->program,
