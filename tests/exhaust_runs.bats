@@ -67,3 +67,19 @@ no_folder() {
 	exhaust threads 1 no_folder nothing FAIL_VERB=measure -- \
 		run null-1 "${TINY[@]}" --out made
 }
+
+@test "a run on images in files" {
+	local images=$BATS_TEST_DIRNAME/images
+	TINY=(--model tiny --dataset folder --data-dir set --warmup 1
+		--epochs 1 -q)
+	mkdir -p set/train/a set/val/a
+	cp "$images"/{rgb,interlaced}.png "$images"/cmyk.jpg set/train/a
+	cp "$images"/{grey.png,progressive.jpg} set/val/a
+	measure_exhaust "$(every 11)" null-1
+	echo path,group,1,2,3,4,5,6,7,8,9,10 >targets.csv
+	for image in train/a/{rgb,interlaced}.png val/a/grey.png; do
+		echo "$image,g,1,0,0,0,0,0,0,0,0,0"
+	done >>targets.csv
+	TINY+=(--model resnet34 --image-size 32 --targets-csv targets.csv)
+	measure_exhaust "$(every 23)" null-1
+}

@@ -328,7 +328,8 @@ static int load_fake(struct dataset *dataset,
 {
 	if (request->dir)
 		return error_set(err, ERROR_USAGE, "--dataset fake has no "
-				 "files: --data-dir cannot be used with it");
+				 "files: --data-dir cannot be used with it; "
+				 "--dataset folder reads images");
 	snprintf(dataset->name, sizeof(dataset->name), "fake");
 	snprintf(dataset->source, sizeof(dataset->source),
 		 "generated: one batch of zeros, or of normal draws");
