@@ -286,7 +286,11 @@ static int nearest(double mean[10][784], const uint8_t *image)
 static void synthetic_can_be_learned(void **state)
 {
 	static double mean[10][784];
-	struct dataset_request request = { "synthetic", NULL, 4000, 500, 0 };
+	struct dataset_request request = {
+		.name = "synthetic",
+		.synthetic_train = 4000,
+		.synthetic_test = 500,
+	};
 	struct dataset dataset;
 	struct error err;
 	int counts[10] = { 0 };

@@ -152,8 +152,11 @@ static void train_by_hand(struct subject *subject,
 
 static void a_run_is_the_loop_written_out(void **state)
 {
-	const struct dataset_request request = { "synthetic", NULL, TRAIN,
-						 TEST, 0 };
+	const struct dataset_request request = {
+		.name = "synthetic",
+		.synthetic_train = TRAIN,
+		.synthetic_test = TEST,
+	};
 	const struct program_options options = { .batch = BATCH,
 						 .test_batch = BATCH,
 						 .seed = 4,

@@ -301,8 +301,7 @@ static int check_folder(const struct model *model,
 	if (in == 1 || in == 3)
 		return 0;
 	return error_set(err, ERROR_USAGE, "model '%s' expects images of %d "
-			 "channels, and those of data set 'folder' have 1 or "
-			 "3", model->name, in);
+			 "channels, but files have 1 or 3", model->name, in);
 }
 
 /* Images and labels are the model's. */
