@@ -414,25 +414,36 @@ static void compare_changes(struct trial *trial, const float *tried,
 	}
 }
 
-/* An update with the same gradient everywhere: the sum over cores. */
-static int try_update(struct trial *trial, struct error *err)
+/* On all sides the same. */
+static int store_all(struct trial *trial, enum vector vector,
+		     const float *values, struct error *err)
+{
+	return program_store(trial->tried->program, vector, values, err) ||
+	       program_store(trial->right->program, vector, values, err) ||
+	       program_store(trial->single->program, vector, values, err);
+}
+
+/* With the same gradient everywhere: the sum over cores. */
+static int update_all(struct trial *trial, uint32_t step, struct error *err)
 {
 	const struct verify_task *task = &trial->task;
 	const struct update update =
-		recipe_update(&task->model->recipe, task->lr, 0);
-	struct side *const sides[] = { trial->tried, trial->right,
-				       trial->single };
+		recipe_update(&task->model->recipe, task->lr, step);
 
+	return store_all(trial, VECTOR_GRADIENT, trial->sum, err) ||
+	       side_update(trial->tried, &update, err) ||
+	       side_update(trial->right, &update, err) ||
+	       side_update(trial->single, &update, err);
+}
+
+static int try_update(struct trial *trial, struct error *err)
+{
 	if (program_load(trial->right->program, VECTOR_PARAMETERS,
 			 trial->start, err) ||
 	    program_store(trial->single->program, VECTOR_PARAMETERS,
-			  trial->start, err))
+			  trial->start, err) ||
+	    update_all(trial, 0, err))
 		return -1;
-	for (int s = 0; s < 3; s++)
-		if (program_store(sides[s]->program, VECTOR_GRADIENT,
-				  trial->sum, err) ||
-		    side_update(sides[s], &update, err))
-			return -1;
 	compare_changes(trial, trial->tried->parameters, 0, "by the update");
 	return 0;
 }
@@ -469,23 +480,19 @@ static int try_training(struct trial *trial, struct error *err)
 /* With the same parameters and statistics. */
 static int try_evaluation(struct trial *trial, struct error *err)
 {
-	struct side *const sides[] = { trial->tried, trial->right,
-				       trial->single };
 	struct score scores[3] = { { 0 } };
 	struct batch batch;
 
 	verify_test_batch(&trial->task, TESTED, &trial->share, &batch);
 	if (program_load(trial->right->program, VECTOR_BUFFERS,
-			 trial->vectors[0], err))
+			 trial->vectors[0], err) ||
+	    store_all(trial, VECTOR_PARAMETERS, trial->right->parameters,
+		      err) ||
+	    store_all(trial, VECTOR_BUFFERS, trial->vectors[0], err) ||
+	    program_evaluate(trial->tried->program, &batch, &scores[0], err) ||
+	    program_evaluate(trial->right->program, &batch, &scores[1], err) ||
+	    program_evaluate(trial->single->program, &batch, &scores[2], err))
 		return -1;
-	for (int s = 0; s < 3; s++)
-		if (program_store(sides[s]->program, VECTOR_PARAMETERS,
-				  trial->right->parameters, err) ||
-		    program_store(sides[s]->program, VECTOR_BUFFERS,
-				  trial->vectors[0], err) ||
-		    program_evaluate(sides[s]->program, &batch, &scores[s],
-				     err))
-			return -1;
 	compare_losses(trial, "the test loss", &scores[0], &scores[1],
 		       fabs(scores[2].loss - scores[1].loss));
 	compare_counts(trial, "the test", &scores[0], &scores[1]);
@@ -543,25 +550,13 @@ static int compare_state(struct trial *trial, int which, struct error *err)
 /* The same update again, from a state that is not 0, of a later iteration. */
 static int try_later_update(struct trial *trial, struct error *err)
 {
-	const struct verify_task *task = &trial->task;
-	const struct update update =
-		recipe_update(&task->model->recipe, task->lr, LATER);
-	struct side *const sides[] = { trial->tried, trial->right,
-				       trial->single };
-
 	make_state(trial, 0, trial->vectors[0]);
 	make_state(trial, 1, trial->vectors[1]);
-	for (int s = 0; s < 3; s++)
-		if (program_store(sides[s]->program, VECTOR_PARAMETERS,
-				  trial->start, err) ||
-		    program_store(sides[s]->program, VECTOR_STATE_0,
-				  trial->vectors[0], err) ||
-		    program_store(sides[s]->program, VECTOR_STATE_1,
-				  trial->vectors[1], err) ||
-		    program_store(sides[s]->program, VECTOR_GRADIENT,
-				  trial->sum, err) ||
-		    side_update(sides[s], &update, err))
-			return -1;
+	if (store_all(trial, VECTOR_PARAMETERS, trial->start, err) ||
+	    store_all(trial, VECTOR_STATE_0, trial->vectors[0], err) ||
+	    store_all(trial, VECTOR_STATE_1, trial->vectors[1], err) ||
+	    update_all(trial, LATER, err))
+		return -1;
 	compare_changes(trial, trial->tried->parameters, 0,
 			"by a later update");
 	return compare_state(trial, 0, err) || compare_state(trial, 1, err) ?
