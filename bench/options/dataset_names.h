@@ -15,8 +15,8 @@ struct dataset_name {
 	     "MNIST") \
 	NAME("fashion-scenes", "four of them in one of 128x128: which " \
 	     "classes are there?") \
-	NAME("folder", "JPEG and PNG files, in --data-dir DIR: " \
-	     "train/CLASS/*.jpg and val/CLASS/*.jpg") \
+	NAME("folder", "JPEG and PNG files in DIR/train/CLASS and " \
+	     "DIR/val/CLASS") \
 	NAME("synthetic", "noisy patterns of ten classes, which bench makes") \
 	NAME("fake", "one batch that comes again: zeros or, for vectors, noise")
 
