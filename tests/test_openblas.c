@@ -6,7 +6,7 @@
 #include "tests/graph_models.h"
 #include "tests/subject.h"
 
-#include "backends/openblas/lifetimes.h"
+#include "backends/openblas/openblas.h"
 #include "backends/host/oracle.h"
 
 #define MOST 17 /* samples */
@@ -466,13 +466,13 @@ static void a_chain_uses_memory_again(void **state)
 
 	(void)state;
 	graph_resolve(&graph, &chain_model);
-	lifetimes_plan(&lifetimes, &graph, 1, sizeof(float));
+	openblas_plan(&lifetimes, &graph, 1, sizeof(float));
 	assert_int_equal(lifetimes.unshared, 2 * 4 * (64 + 64 + 16 + 16));
 	assert_int_equal(lifetimes.bytes, 256 + 64 + 64);
 	assert_int_equal(lifetimes.outputs[0], lifetimes.outputs[1]);
 	assert_int_equal(lifetimes.gradients[0], lifetimes.gradients[1]);
 	assert_int_equal(lifetimes.gradients[0], lifetimes.outputs[0]);
-	lifetimes_plan(&lifetimes, &graph, 10, sizeof(double));
+	openblas_plan(&lifetimes, &graph, 10, sizeof(double));
 	assert_int_equal(lifetimes.bytes, 10 * 2 * (256 + 64 + 64));
 }
 
@@ -484,7 +484,7 @@ static void inputs_of_others_stay(void **state)
 
 	(void)state;
 	graph_resolve(&graph, &early_model);
-	lifetimes_plan(&is, &graph, 1, sizeof(float));
+	openblas_plan(&is, &graph, 1, sizeof(float));
 	/* Row 8 is the last that reads row 1, and does so in place of 7. */
 	assert_true(is.outputs[2] != is.outputs[1]);
 	assert_true(is.outputs[3] != is.outputs[1]);

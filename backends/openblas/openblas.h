@@ -5,7 +5,7 @@
 #ifndef BACKENDS_OPENBLAS_OPENBLAS_H
 #define BACKENDS_OPENBLAS_OPENBLAS_H
 
-#include "backends/openblas/lifetimes.h"
+#include "backends/host/lifetimes.h"
 #include "backends/host/oracle.h"
 
 struct openblas;
@@ -30,6 +30,10 @@ struct openblas {
 	 * then square roots of variance + eps. */
 	double *norms;
 };
+
+/* For batch samples of numbers of size bytes. */
+void openblas_plan(struct lifetimes *lifetimes, const struct graph *graph,
+		   int batch, size_t size);
 
 openblas_pass openblas_pass_float, openblas_pass_double;
 
