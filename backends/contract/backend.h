@@ -141,6 +141,7 @@ struct program_options {
 	struct allocator *memory;
 	enum algorithm algorithm;
 	enum precision precision;
+	int forgets; /* program_decisions() is asked for dropouts alone */
 };
 
 struct backend;

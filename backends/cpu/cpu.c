@@ -133,6 +133,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 	storage_resolve(&program->storage, &program->host.graph,
 			options->precision);
 	program->host.base.shared = options->memory != NULL;
+	program->host.chooses_alone = options->forgets;
 	if (host_allocate_all(&program->host, length, err))
 		goto fail;
 	if (program->joint && cpu_joint_share(program, err)) {
@@ -351,7 +352,7 @@ const struct backend cpu_backend = {
 	.gradient = cpu_gradient,
 	.update = cpu_update,
 	.evaluate = cpu_evaluate,
-	.decisions = cpu_decisions,
+	.decisions = host_decisions,
 	.profile = cpu_profile,
 	.peak = cpu_peak,
 };

@@ -266,6 +266,18 @@ static void round_gradient(const struct cpu_program *program, int row,
 		round_row(program, row, program->values[row].gradient, count);
 }
 
+/* Before what they are seen in makes room for others. */
+static void decide(struct cpu_program *program, const struct cpu_step *step)
+{
+	for (int row = step->first; row <= step->last; row++) {
+		const enum layer_kind kind = cpu_node(program, row)->layer->kind;
+
+		if (kind == LAYER_RELU || kind == LAYER_MAXPOOL)
+			step->solver->decide(program, step, row,
+					     program->host.decisions[row]);
+	}
+}
+
 void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass)
 {
 	struct program *base = &program->host.base;
@@ -282,6 +294,8 @@ void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass)
 
 		step->solver->forward(program, step, pass);
 		round_row(program, step->last, step->out->out, pass->count);
+		if (pass->training && !base->options.forgets)
+			decide(program, step);
 		program_end_part(base, CPU_PART_FORWARD + s);
 	}
 }
@@ -343,21 +357,4 @@ void cpu_decide_relu(const struct cpu_program *program,
 			for (int p = 0; p < pixels; p++)
 				*values++ = !(out[cpu_value_at(value, c, p)] <=
 					      0);
-}
-
-int cpu_decisions(struct program *program, int layer, uint8_t *values,
-		  struct error *err)
-{
-	const struct cpu_program *cpu = (const struct cpu_program *)program;
-	const enum layer_kind kind = program->model->layers[layer].kind;
-
-	if (kind != LAYER_RELU && kind != LAYER_MAXPOOL)
-		return host_decisions(program, layer, values, err);
-	for (int s = 0; s < cpu->count; s++) {
-		const struct cpu_step *step = cpu->steps[s];
-
-		if (step->first <= layer && layer <= step->last)
-			step->solver->decide(cpu, step, layer, values);
-	}
-	return 0;
 }

@@ -95,8 +95,5 @@ static inline int cpu_drops_planes(const struct cpu_program *program, int row)
 /* Decisions of a ReLU in the last gradient, from what it puts out. */
 void cpu_decide_relu(const struct cpu_program *program,
 		     const struct cpu_value *value, uint8_t *values);
-/* Slot of struct backend. */
-int cpu_decisions(struct program *program, int layer, uint8_t *values,
-		  struct error *err);
 
 #endif

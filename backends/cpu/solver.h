@@ -69,8 +69,8 @@ struct cpu_solver {
 	void (*backward)(struct cpu_program *program, struct cpu_step *step,
 			 const struct cpu_pass *pass);
 
-	/* Of the last gradient, those of a row, in the contract's order. NULL:
-	 * those that the host has. */
+	/* After forward in training: decisions of a ReLU or max pooling among
+	 * its rows, in the contract's order. */
 	void (*decide)(const struct cpu_program *program,
 		       const struct cpu_step *step, int row, uint8_t *values);
 	/* Fills the parts of the step; see profile.h. */

@@ -74,7 +74,8 @@ static int allocate_decisions(struct host_program *program, struct error *err)
 	for (int i = 0; i < model->layer_count; i++) {
 		size_t each = program->graph.nodes[i].decisions;
 
-		if (!each)
+		if (!each || (program->chooses_alone &&
+			      !layer_drops(&model->layers[i])))
 			continue;
 		program->decisions[i] = host_allocate(batch * each);
 		if (!program->decisions[i])
@@ -91,6 +92,7 @@ static void prepare(struct host_program *program, struct device *device,
 	memset(program->decisions, 0, sizeof(program->decisions));
 	program_begin(&program->base, device, model, options);
 	program->buffers = NULL;
+	program->chooses_alone = 0;
 	graph_resolve(&program->graph, model);
 }
 

@@ -224,6 +224,7 @@ static int compile(struct core *core, struct error *err)
 		.dropout = training->dropout,
 		.algorithm = training->algorithm,
 		.precision = training->precision,
+		.forgets = 1,
 	};
 	struct device_info info;
 	double began_s;

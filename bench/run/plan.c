@@ -512,6 +512,7 @@ struct memory_plan plan_memory(const struct training *training)
 		.batch = replica_share(0, cores, training->global_batch),
 		.algorithm = training->algorithm,
 		.precision = training->precision,
+		.forgets = 1,
 	};
 	const struct loader_plan loader = {
 		.dataset = dataset,
