@@ -152,14 +152,15 @@ void ISA_NAME(norm_sums)(const struct norm_rows *rows, const float *x,
 }
 
 void ISA_NAME(norm_backward)(const struct norm_rows *rows,
-			     const float *restrict x, const float *restrict dy,
+			     const float *restrict x, const float *dy,
 			     const float *restrict mean,
 			     const float *restrict scale,
 			     const float *restrict sum,
 			     const float *restrict product, int adds,
-			     float *restrict dx)
+			     float *dx)
 {
 	for (size_t r = 0; r < rows->count; r++) {
+		EACH_ALONE
 		for (int c = 0; c < rows->channels; c++) {
 			const float off = (x[c] - mean[c]) * product[c];
 			const float value = scale[c] * (dy[c] - sum[c] - off);

@@ -213,34 +213,37 @@ static void avgpool_backward(const struct pool_shape *shape, const float *dy,
 	}
 }
 
-static void relu(size_t count, const float *restrict x, float *restrict y)
+static void relu(size_t count, const float *x, float *y)
 {
 	/* A NaN is not at most 0. */
+	EACH_ALONE
 	for (size_t i = 0; i < count; i++)
 		y[i] = x[i] <= 0 ? 0 : x[i];
 }
 
-static void add(size_t count, const float *a, const float *b,
-		float *restrict y)
+static void add(size_t count, const float *a, const float *b, float *y)
 {
+	EACH_ALONE
 	for (size_t i = 0; i < count; i++)
 		y[i] = a[i] + b[i];
 }
 
-static void add_to(size_t count, const float *restrict from, float *restrict to)
+static void add_to(size_t count, const float *from, float *to)
 {
+	EACH_ALONE
 	for (size_t i = 0; i < count; i++)
 		to[i] += from[i];
 }
 
 static void relu_backward(size_t count, const float *restrict y,
-			  const float *restrict dy, int adds,
-			  float *restrict dx)
+			  const float *dy, int adds, float *dx)
 {
 	if (adds)
+		EACH_ALONE
 		for (size_t i = 0; i < count; i++)
 			dx[i] += y[i] <= 0 ? 0 : dy[i];
 	else
+		EACH_ALONE
 		for (size_t i = 0; i < count; i++)
 			dx[i] = y[i] <= 0 ? 0 : dy[i];
 }

@@ -53,17 +53,20 @@ struct plane_kernels {
 	void (*norm_sums)(const struct norm_rows *rows, const float *x,
 			  const float *dy, const float *mean, double *sum,
 			  double *product);
-	/* dx = scale (dy - sum - (x - mean) product), added if adds says so */
+	/* dx = scale (dy - sum - (x - mean) product), added if adds says so;
+	 * else it may be dy. */
 	void (*norm_backward)(const struct norm_rows *rows, const float *x,
 			      const float *dy, const float *mean,
 			      const float *scale, const float *sum,
 			      const float *product, int adds, float *dx);
 
-	/* Of count values: y = ReLU(x), y = a + b, to += from. */
+	/* Of count values: y = ReLU(x), y = a + b, to += from. Any of them may
+	 * be the same. */
 	void (*relu)(size_t count, const float *x, float *y);
 	void (*add)(size_t count, const float *a, const float *b, float *y);
 	void (*add_to)(size_t count, const float *from, float *to);
-	/* dy where y is not 0 or below, else 0; stored or added to dx. */
+	/* dy where y is not 0 or below, else 0; stored in dx, which may be dy,
+	 * or added. */
 	void (*relu_backward)(size_t count, const float *y, const float *dy,
 			      int adds, float *dx);
 };

@@ -29,6 +29,14 @@
 #define UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/* Before a loop each of whose turns reads and writes elements of its own, also
+ * where arrays are the same. */
+#ifdef __clang__
+#define EACH_ALONE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EACH_ALONE _Pragma("GCC ivdep")
+#endif
+
 /* A kernel's name in the build that it is in: stem_forward_avx512. */
 #define ISA_PASTE(name, isa) name##_##isa
 #define ISA_EXPAND(name, isa) ISA_PASTE(name, isa)

@@ -185,12 +185,13 @@ static void forward_add(struct cpu_program *program, struct cpu_step *step,
 				      add->other->out, step->out->out);
 }
 
+/* To where it may be already. */
 static void pass_on(const struct cpu_program *program, size_t count,
 		    const float *dy, int wants, int adds, float *dx)
 {
 	if (wants && adds)
 		program->kernels->planes->add_to(count, dy, dx);
-	else if (wants)
+	else if (wants && dx != dy)
 		memcpy(dx, dy, count * sizeof(*dx));
 }
 
@@ -232,8 +233,8 @@ static void forward_dropout(struct cpu_program *program, struct cpu_step *step,
 			    const struct cpu_pass *pass)
 {
 	if (!pass->training || !cpu_drops(program, step->first)) {
-		memcpy(step->out->out, step->in->out,
-		       floats_of(step, pass) * sizeof(float));
+		pass_on(program, floats_of(step, pass), step->in->out, 1, 0,
+			step->out->out);
 		return;
 	}
 	for (int i = 0; i < pass->count; i++)
