@@ -469,12 +469,15 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 
 # Neither far less, which would refuse nothing, nor far more.
 @test "memory as it was estimated" {
-	local of=(-d synthetic --synthetic-train 1024 --synthetic-test 1
-		-b 1024 --epochs 1 --warmup 0)
-	for target in null-1 cpu-1 openblas-1; do
-		run -0 "$BENCH" run "$target" "${of[@]}" -q --dry-run
+	local data=(-d synthetic --synthetic-train 1024 --synthetic-test 1
+		--epochs 1 --warmup 0)
+	local deep="--model resnet50 --image-size 64 -b 64" words
+	for words in "null-1 -b 1024" "cpu-1 -b 1024" "openblas-1 -b 1024" \
+		"cpu-1 $deep"; do
+		local of=($words "${data[@]}") # words of one option each
+		run -0 "$BENCH" run "${of[@]}" -q --dry-run
 		[[ "${lines[0]}" =~ "about "([0-9.]+)" GB" ]]
-		"$BENCH" measure "$target" "${of[@]}" -q --steps 1 --test off \
+		"$BENCH" measure "${of[@]}" -q --steps 1 --test off \
 			--run-file row >/dev/null
 		python3 - "$(cell row 1 maxrss_bytes)" "${BASH_REMATCH[1]}" <<-'END'
 		import sys

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "backends/cpu/isa.h"
+#include "backends/cpu/memory.h"
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/joint.h"
 #include "backends/host/blas.h"
@@ -77,31 +78,32 @@ static void cpu_free(struct program *program)
 	free(cpu);
 }
 
-/* A float and its gradient of all that is made, as it lies, and decisions. */
-static double value_bytes(const struct plan *plan)
-{
-	double floats = 0;
-
-	for (int s = 0; s < plan->count; s++)
-		floats += (double)cpu_value_common(plan->steps[s].out).size;
-	return (2 * sizeof(float) + 1) * floats;
-}
-
+/* Where decisions are forgotten those of ReLUs take no room, and those of
+ * poolings are places. */
 static double cpu_sample_bytes(const struct model *model,
 			       const struct program_options *options)
 {
 	/* Not on the stack, which a thread may have little of. */
-	struct host_program *program = malloc(sizeof(*program));
+	struct cpu_program *program = calloc(1, sizeof(*program));
+	const struct graph *graph = &program->host.graph;
+	const int batch = options->batch > 0 ? options->batch : 1;
+	struct lifetimes lifetimes;
 	struct error ignored;
 	double bytes = 0;
 
 	if (!program)
 		return 0;
-	graph_resolve(&program->graph, model);
-	if (!plan_resolve(&program->plan, &program->graph, options, solvers,
-			  SOLVERS, &ignored))
-		bytes = plan_decision_bytes(model) +
-			value_bytes(&program->plan);
+	graph_resolve(&program->host.graph, model);
+	if (!plan_resolve(&program->host.plan, graph, options, solvers, SOLVERS,
+			  &ignored)) {
+		cpu_plan_values(program);
+		cpu_plan_memory(&lifetimes, program, batch);
+		bytes = (double)lifetimes.bytes / batch;
+	}
+	for (int i = 0; i < graph->count; i++)
+		if (graph->nodes[i].layer->kind != LAYER_RELU ||
+		    !options->forgets)
+			bytes += (double)graph->nodes[i].decisions;
 	free(program);
 	return bytes;
 }

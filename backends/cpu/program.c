@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/memory.h"
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/joint.h"
 
@@ -54,7 +55,6 @@ static int make_step(struct cpu_program *program, const struct step *step)
 	made->first = step->first;
 	made->last = step->first + step->length - 1;
 	made->out = &program->values[made->last];
-	*made->out = cpu_value_common(cpu_node(program, made->last)->out);
 	made->in = cpu_value_of(program, node->source);
 	return solver->lay_out ? solver->lay_out(program, made) : 0;
 }
@@ -91,6 +91,7 @@ int cpu_lay_out(struct cpu_program *program, size_t *length)
 
 	program->images = cpu_value_images(input);
 	program->common_images = cpu_value_common(input);
+	cpu_plan_values(program);
 	for (int s = 0; s < plan->count - 1; s++) /* not the loss */
 		if (make_step(program, &plan->steps[s]))
 			return -1;
@@ -106,32 +107,40 @@ int cpu_lay_out(struct cpu_program *program, size_t *length)
 	return 0;
 }
 
-/* Whether a row wants the gradient by what another one puts out. */
-static int has_gradient(const struct cpu_program *program, int row)
+static int allocate_values(struct cpu_program *program)
 {
-	const struct graph *graph = &program->host.graph;
+	struct program *base = &program->host.base;
+	struct lifetimes lifetimes;
 
-	for (int i = row + 1; i < graph->count; i++) {
-		const struct node *node = &graph->nodes[i];
+	cpu_plan_memory(&lifetimes, program, base->options.batch);
+	program->memory = host_allocate(lifetimes.bytes);
+	if (!program->memory)
+		return -1;
+	base->activation_bytes = lifetimes.bytes;
+	base->unshared_bytes = lifetimes.unshared;
+	for (int s = 0; s < program->count; s++) {
+		const struct cpu_step *step = program->steps[s];
+		const size_t gradient = lifetimes.gradients[step->last];
 
-		if ((node->source == row && node->wants_dx) ||
-		    (node->other == row && node->wants_other_dx))
-			return 1;
+		if (!step->out->out_is_lent)
+			step->out->out = (float *)(program->memory +
+				lifetimes.outputs[step->last]);
+		if (gradient != LIFETIMES_NONE)
+			step->out->gradient =
+				(float *)(program->memory + gradient);
 	}
 	return 0;
 }
 
-static int allocate_value(const struct cpu_program *program,
-			  struct cpu_value *value, int with_gradient)
+static int allocate_common_images(struct cpu_program *program)
 {
-	const size_t bytes = (size_t)program->host.base.options.batch *
-			     value->size * sizeof(float);
+	struct cpu_value *images = &program->common_images;
 
-	if (!value->out_is_lent)
-		value->out = host_allocate(bytes);
-	if (with_gradient)
-		value->gradient = host_allocate(bytes);
-	return value->out && (value->gradient || !with_gradient) ? 0 : -1;
+	if (program->wants_common)
+		images->out = host_allocate(
+			(size_t)program->host.base.options.batch *
+			images->size * sizeof(float));
+	return program->wants_common && !images->out;
 }
 
 static int allocate_rounded(struct cpu_program *program)
@@ -156,19 +165,16 @@ int cpu_allocate_arrays(struct cpu_program *program)
 	const size_t classes = (size_t)model_classes(base->model);
 	size_t scratch = 0;
 
+	if (allocate_values(program) || allocate_common_images(program))
+		return -1;
 	for (int s = 0; s < program->count; s++) {
 		struct cpu_step *step = program->steps[s];
 
 		scratch = step->scratch > scratch ? step->scratch : scratch;
-		if (allocate_value(program, step->out,
-				   has_gradient(program, step->last)) ||
-		    (step->solver->allocate &&
-		     step->solver->allocate(program, step)))
+		if (step->solver->allocate &&
+		    step->solver->allocate(program, step))
 			return -1;
 	}
-	if (program->wants_common &&
-	    allocate_value(program, &program->common_images, 0))
-		return -1;
 	program->scratch = host_allocate(scratch);
 	program->logits = host_allocate(2 * classes * sizeof(float));
 	if (!program->scratch || !program->logits || allocate_rounded(program))
@@ -184,14 +190,12 @@ void cpu_release_steps(struct cpu_program *program)
 
 		if (step->solver->release)
 			step->solver->release(step);
-		if (!step->out->out_is_lent)
-			free(step->out->out);
-		free(step->out->gradient);
 		free(step);
 	}
 	if (program->parameters != program->host.vectors[VECTOR_PARAMETERS])
 		free(program->parameters);
 	free(program->rounded_images);
+	free(program->memory);
 	free(program->common_images.out);
 	free(program->logits);
 	free(program->scratch);

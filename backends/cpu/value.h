@@ -25,7 +25,7 @@ struct cpu_value {
 	size_t size;	    /* floats of a sample, gaps included */
 	float *out;	    /* [batch][size] */
 	float *gradient;    /* [batch][size]; NULL: not wanted */
-	int out_is_lent;    /* owned, and freed, by another */
+	int out_is_lent;    /* it has memory already */
 	/* A 2d dropout: planes that it drops may hold anything. Or
 	 * CPU_NO_ROW. */
 	int dropped_by;

@@ -1,0 +1,63 @@
+#include "backends/cpu/memory.h"
+
+/* The row that a step ends with. */
+static int last_of(const struct plan *plan, int s)
+{
+	return plan->steps[s].first + plan->steps[s].length - 1;
+}
+
+void cpu_plan_values(struct cpu_program *program)
+{
+	const struct plan *plan = &program->host.plan;
+
+	for (int s = 0; s < plan->count - 1; s++) /* not the loss */
+		program->values[last_of(plan, s)] =
+			cpu_value_common(plan->steps[s].out);
+}
+
+static int looks_back(const struct plan *plan, int s)
+{
+	return ((const struct cpu_solver *)plan->steps[s].solver)->looks_back;
+}
+
+/* What is between a value's pixels is 0 from the beginning: nobody else may
+ * write there. */
+static int is_apart(const struct cpu_program *program, int s)
+{
+	const struct plan *plan = &program->host.plan;
+	const int last = last_of(plan, s);
+	const struct cpu_value *value = &program->values[last];
+	int apart = value->size != shape_size(value->shape) ||
+		    looks_back(plan, s);
+
+	for (int i = s + 1; i < plan->count - 1; i++)
+		apart |= looks_back(plan, i) &&
+			 cpu_node(program, plan->steps[i].first)->source ==
+				 last;
+	return apart;
+}
+
+void cpu_plan_memory(struct lifetimes *lifetimes,
+		     const struct cpu_program *program, int batch)
+{
+	const struct plan *plan = &program->host.plan;
+	const int count = plan->count - 1;
+	struct lifetime_step steps[MODEL_MAX_LAYERS];
+
+	for (int s = 0; s < count; s++) {
+		const int last = last_of(plan, s);
+		const struct cpu_value *value = &program->values[last];
+		const size_t bytes = (size_t)batch * value->size *
+				     sizeof(float);
+
+		steps[s] = (struct lifetime_step){
+			.first = plan->steps[s].first,
+			.last = last,
+			.output = value->out_is_lent ? 0 : bytes,
+			.gradient = bytes,
+			.apart = is_apart(program, s),
+		};
+	}
+	lifetimes_plan(lifetimes, &program->host.graph, steps, count,
+		       LIFETIMES_RELU_SEES);
+}

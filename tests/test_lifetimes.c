@@ -1,0 +1,114 @@
+/* When steps of several rows need memory. */
+#include "tests/subject.h"
+
+#include "backends/host/lifetimes.h"
+
+/* A convolution with its ReLU, a pooling, and a linear layer with its own. */
+static const struct layer rows[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 3 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 16 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 16 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model chain = {
+	.name = "chain",
+	.input = { 1, 6, 6 },
+	.layers = rows,
+	.layer_count = sizeof(rows) / sizeof(rows[0]),
+};
+
+enum { CONV = 1, POOL = 2, LINEAR = 4, LOGITS = 5, STEPS = 4 }; /* last rows */
+
+static const struct lifetime_step steps[STEPS] = {
+	{ .first = 0, .last = CONV, .output = 256, .gradient = 256 },
+	{ .first = 2, .last = POOL, .output = 64, .gradient = 64 },
+	{ .first = 3, .last = LINEAR, .output = 64, .gradient = 64 },
+	{ .first = 5, .last = LOGITS, .output = 64, .gradient = 64 },
+};
+
+static struct lifetimes plan(const struct lifetime_step *of, unsigned how)
+{
+	struct lifetimes lifetimes;
+	struct graph graph;
+
+	graph_resolve(&graph, &chain);
+	lifetimes_plan(&lifetimes, &graph, of, STEPS, how);
+	return lifetimes;
+}
+
+static int overlap(size_t a, size_t a_size, size_t b, size_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+/* The gradient by the convolution's output is made while that is not needed
+ * any more, unless ReLU looks at it. */
+static void what_relu_sees_stays(void **state)
+{
+	const struct lifetimes blind = plan(steps, 0);
+	const struct lifetimes sees = plan(steps, LIFETIMES_RELU_SEES);
+
+	(void)state;
+	assert_int_equal(blind.gradients[CONV], blind.outputs[CONV]);
+	assert_false(overlap(sees.gradients[CONV], 256, sees.outputs[CONV],
+			     256));
+	assert_true(sees.bytes >= 2 * 256);
+	assert_true(blind.bytes < 2 * 256);
+	assert_int_equal(sees.unshared, 2 * (256 + 3 * 64));
+}
+
+/* An output is needed until it is read, and no gradient at all. */
+static void without_a_way_back_two_are_enough(void **state)
+{
+	struct lifetime_step equal[STEPS];
+	struct lifetimes is;
+
+	(void)state;
+	memcpy(equal, steps, sizeof(equal));
+	for (int s = 0; s < STEPS; s++)
+		equal[s].output = 128;
+	is = plan(equal, LIFETIMES_FORWARD | LIFETIMES_RELU_SEES);
+	assert_int_equal(is.bytes, 2 * 128);
+	assert_int_equal(is.unshared, STEPS * 128);
+	for (int s = 0; s < STEPS; s++)
+		assert_true(is.gradients[steps[s].last] == LIFETIMES_NONE);
+}
+
+static void what_is_apart_shares_with_nothing(void **state)
+{
+	struct lifetime_step apart[STEPS];
+	struct lifetimes is;
+
+	(void)state;
+	memcpy(apart, steps, sizeof(apart));
+	apart[0].apart = 1;
+	is = plan(apart, 0);
+	assert_false(overlap(is.outputs[CONV], 256, is.gradients[CONV], 256));
+	for (int s = 1; s < STEPS; s++) {
+		const int row = apart[s].last;
+
+		assert_false(overlap(is.outputs[CONV], 256, is.outputs[row],
+				     64));
+		assert_false(overlap(is.outputs[CONV], 256, is.gradients[row],
+				     64));
+		assert_false(overlap(is.gradients[CONV], 256, is.outputs[row],
+				     64));
+		assert_false(overlap(is.gradients[CONV], 256,
+				     is.gradients[row], 64));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_relu_sees_stays),
+		cmocka_unit_test(without_a_way_back_two_are_enough),
+		cmocka_unit_test(what_is_apart_shares_with_nothing),
+	};
+
+	return cmocka_run_group_tests_name("lifetimes", tests, NULL, NULL);
+}
