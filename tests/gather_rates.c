@@ -57,7 +57,7 @@ struct subject {
 	const struct cpu_kernels *kernels;
 	struct gather_conv conv;
 	struct gather_batch batch;
-	float *in, *out, *weights, *bias, *dw, *dx;
+	float *in, *out, *weights, *bias, *dw, *dx, *transposed;
 	size_t dx_sample;
 	void *scratch;
 };
@@ -73,12 +73,15 @@ static void run_forward(const struct subject *subject)
 
 static void run_dx(const struct subject *subject)
 {
+	const struct gather_batch batch = {
+		subject->batch.count, subject->out, subject->batch.out_sample,
+		subject->dx_sample
+	};
+
 	gather_conv_transpose(&subject->conv, subject->kernels->gather,
-			      subject->weights);
-	gather_conv_dx(&subject->conv, subject->kernels->gather,
-		       subject->batch.count, subject->out,
-		       subject->batch.out_sample, 0, subject->dx,
-		       subject->dx_sample);
+			      subject->weights, subject->transposed);
+	gather_conv_dx(&subject->conv, subject->kernels->gather, &batch,
+		       subject->transposed, 0, subject->dx);
 }
 
 static void run_dw(const struct subject *subject)
@@ -142,6 +145,7 @@ static void open_subject(struct subject *subject, const struct rate_case *one)
 	subject->dw = take_numbers(weights);
 	subject->bias = take_numbers((size_t)padded(one->outputs));
 	subject->dx = take_numbers(count * subject->dx_sample);
+	subject->transposed = take_numbers(conv->transposed + 1);
 	subject->scratch = host_allocate(GATHER_SCRATCH);
 	if (!subject->scratch)
 		exit(ERROR_FAILED);
@@ -156,6 +160,7 @@ static void close_subject(struct subject *subject)
 	free(subject->dw);
 	free(subject->bias);
 	free(subject->dx);
+	free(subject->transposed);
 	free(subject->scratch);
 }
 

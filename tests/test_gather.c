@@ -266,13 +266,18 @@ static void compare_dx(struct run *run)
 	const struct gather_kernels *kernels = run->kernels->gather;
 	const struct gather_conv *conv = &run->conv;
 
-	gather_conv_transpose(conv, kernels, run->weights);
+	const struct gather_batch batch = { run->one->count, run->gradient,
+					    run->own_out, run->own_in };
+	float *transposed = allocate(conv->transposed * sizeof(float));
+
+	gather_conv_transpose(conv, kernels, run->weights, transposed);
 	for (int pass = 0; pass < 2; pass++) {
-		gather_conv_dx(conv, kernels, run->one->count, run->gradient,
-			       run->own_out, pass, run->back, run->own_in);
+		gather_conv_dx(conv, kernels, &batch, transposed, pass,
+			       run->back);
 		compare_planes(run, "dx", run->back, run->dx, run->one->in,
 			       conv->in_stride, pass + 1);
 	}
+	free(transposed);
 }
 
 static void compare_dw(struct run *run)

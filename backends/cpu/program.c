@@ -258,16 +258,16 @@ static void round_row(const struct cpu_program *program, int row, float *values,
 {
 	const struct storage *storage = &program->storage;
 
-	if (row != MODEL_IMAGES && values && storage_rounds(storage, row))
+	if (values && storage_rounds(storage, row))
 		storage_round(storage->precision, values,
 			      (size_t)count * program->values[row].size);
 }
 
+/* The gradient by what a row gives. */
 static void round_gradient(const struct cpu_program *program, int row,
 			   int count)
 {
-	if (row != MODEL_IMAGES)
-		round_row(program, row, program->values[row].gradient, count);
+	round_row(program, row, program->values[row].gradient, count);
 }
 
 /* Before what they are seen in makes room for others. */
@@ -335,14 +335,15 @@ void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass)
 		       pass->count);
 	for (int s = program->count - 1; s >= 0; s--) {
 		struct cpu_step *step = program->steps[s];
+		const struct node *node = cpu_node(program, step->first);
 
 		if (!step->out->gradient)
 			continue;
 		step->solver->backward(program, step, pass);
-		round_gradient(program, cpu_node(program, step->first)->source,
-			       pass->count);
-		round_gradient(program, cpu_node(program, step->first)->other,
-			       pass->count);
+		if (node->wants_dx)
+			round_gradient(program, node->source, pass->count);
+		if (node->wants_other_dx)
+			round_gradient(program, node->other, pass->count);
 		program_end_part(&program->host.base,
 				 cpu_part_backward(s, CPU_BACKWARD_ALL));
 	}

@@ -44,7 +44,10 @@ static void lay_out_both(struct cpu_program *program,
 	gather->relu = cpu_row_of(program, step, LAYER_RELU);
 	step->length = gather_weights(&gather->conv.forward) +
 		       (size_t)gather_padded(&gather->conv.forward);
-	step->scratch = GATHER_SCRATCH;
+	/* One after the other, backward. */
+	step->scratch = gather->conv.transposed * sizeof(float);
+	if (step->scratch < GATHER_SCRATCH)
+		step->scratch = GATHER_SCRATCH;
 }
 
 /* Few channels are joined, and whatever is not channels-last already. */
@@ -179,16 +182,6 @@ static void copy_linear(const struct cpu_program *program,
 					1, from, 1, to_own);
 }
 
-static void refresh(struct cpu_program *program, struct cpu_step *step,
-		    int training)
-{
-	const struct gather_step *gather = (struct gather_step *)step;
-
-	if (training)
-		gather_conv_transpose(&gather->conv, program->kernels->gather,
-				      program->parameters + gather->weight);
-}
-
 static struct gather_batch batch_of(const struct gather_step *gather, int count)
 {
 	const struct cpu_value *in = gather->step.in;
@@ -236,6 +229,23 @@ static void stop_gradient(const float *restrict out, size_t count,
 		dy[i] = out[i] <= 0 ? 0 : dy[i];
 }
 
+static void backward_data(struct cpu_program *program,
+			  const struct gather_step *gather, int count)
+{
+	const struct gather_kernels *kernels = program->kernels->gather;
+	const struct cpu_step *step = &gather->step;
+	const struct gather_batch batch = {
+		count, step->out->gradient, step->out->size, step->in->size
+	};
+
+	gather_conv_transpose(&gather->conv, kernels,
+			      program->parameters + gather->weight,
+			      program->scratch);
+	gather_conv_dx(&gather->conv, kernels, &batch, program->scratch,
+		       cpu_node(program, step->first)->adds_dx,
+		       step->in->gradient);
+}
+
 static void backward(struct cpu_program *program, struct cpu_step *step,
 		     const struct cpu_pass *pass)
 {
@@ -254,10 +264,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 		g + gather->weight, node->has_bias ? g + gather->bias : NULL,
 		program->scratch);
 	if (node->wants_dx)
-		gather_conv_dx(&gather->conv, program->kernels->gather,
-			       pass->count, out->gradient, out->size,
-			       node->adds_dx, step->in->gradient,
-			       step->in->size);
+		backward_data(program, gather, pass->count);
 }
 
 static void decide(const struct cpu_program *program,
@@ -299,7 +306,9 @@ static void work(const struct cpu_program *program,
 		back += products(&conv->classes[c].gather);
 	part.dense *= node->wants_dx ? 2 : 1;
 	part.done = count * back;
-	part.bytes += WORK_FLOAT * ((node->wants_dx ? in : 0) + weights);
+	/* For dx they are transposed. */
+	part.bytes += WORK_FLOAT *
+		      ((node->wants_dx ? in + 2 * weights : 0) + weights);
 	parts[cpu_part_backward(step->index, CPU_BACKWARD_ALL)] = part;
 }
 
@@ -311,7 +320,6 @@ const struct cpu_solver cpu_conv_solver = {
 	.allocate = allocate,
 	.release = release,
 	.copy = copy_conv,
-	.refresh = refresh,
 	.forward = forward,
 	.backward = backward,
 	.decide = decide,
@@ -326,7 +334,6 @@ const struct cpu_solver cpu_linear_solver = {
 	.allocate = allocate,
 	.release = release,
 	.copy = copy_linear,
-	.refresh = refresh,
 	.forward = forward,
 	.backward = backward,
 	.decide = decide,

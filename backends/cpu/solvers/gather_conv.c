@@ -113,7 +113,7 @@ static int fill_class(const struct gather_conv *conv,
 
 /* Pixels whose row and column are c / stride and c % stride modulo the stride,
  * and the places of the window that reach them. */
-static int open_class(struct gather_conv *conv, int c, size_t *transposed)
+static int open_class(struct gather_conv *conv, int c)
 {
 	const int window = conv->window, stride = conv->stride;
 	const int first_row = c / stride, first_column = c % stride;
@@ -130,8 +130,8 @@ static int open_class(struct gather_conv *conv, int c, size_t *transposed)
 		if ((first_row + conv->pad - t / window) % stride == 0 &&
 		    (first_column + conv->pad - t % window) % stride == 0)
 			class->taps[gather->taps++] = t;
-	class->weights = *transposed;
-	*transposed += gather_weights(gather);
+	class->weights = conv->transposed;
+	conv->transposed += gather_weights(gather);
 	return fill_class(conv, class, first_row, first_column);
 }
 
@@ -143,7 +143,6 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 	const int most = out.channels > in.channels ? out.channels :
 						      in.channels;
 	const int stride = layer_stride_within(layer, in);
-	size_t transposed = 0;
 
 	*conv = (struct gather_conv){
 		.in = in, .out = out,
@@ -162,10 +161,9 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 		return -1;
 	conv->class_count = stride * stride;
 	for (int c = 0; c < conv->class_count; c++)
-		if (open_class(conv, c, &transposed))
+		if (open_class(conv, c))
 			return -1;
-	conv->transposed = host_allocate(transposed * sizeof(float));
-	return conv->transposed ? 0 : -1;
+	return 0;
 }
 
 void gather_conv_close(struct gather_conv *conv)
@@ -176,7 +174,6 @@ void gather_conv_close(struct gather_conv *conv)
 		free(conv->classes[c].taps);
 	}
 	free(conv->classes);
-	free(conv->transposed);
 	free(conv->zeros);
 }
 
@@ -215,12 +212,12 @@ void gather_conv_join(const struct gather_conv *conv, const float *from,
 static void transpose_tap(const struct gather_conv *conv,
 			  const struct gather_kernels *kernels,
 			  const float *weights, int tap,
-			  const struct gather_class *class, int to_tap)
+			  const struct gather_class *class, int to_tap,
+			  float *transposed)
 {
 	const struct gather *forward = &conv->forward;
 	const struct gather *back = &class->gather;
 	const int row = tap / conv->window, column = tap % conv->window;
-	float *transposed = conv->transposed + class->weights;
 
 	for (int o = 0; o < forward->outputs; o += GATHER_BLOCK)
 		for (int c = 0; c < back->outputs; c += GATHER_BLOCK) {
@@ -234,7 +231,7 @@ static void transpose_tap(const struct gather_conv *conv,
 				channels < GATHER_BLOCK ? channels :
 							  GATHER_BLOCK,
 				outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK,
-				transposed +
+				transposed + class->weights +
 					gather_weight_at(back, c, to_tap, o),
 				(size_t)gather_width(back, c));
 		}
@@ -242,25 +239,24 @@ static void transpose_tap(const struct gather_conv *conv,
 
 void gather_conv_transpose(const struct gather_conv *conv,
 			   const struct gather_kernels *kernels,
-			   const float *weights)
+			   const float *weights, float *transposed)
 {
 	for (int c = 0; c < conv->class_count; c++)
 		for (int t = 0; t < conv->classes[c].gather.taps; t++)
 			transpose_tap(conv, kernels, weights,
 				      conv->classes[c].taps[t],
-				      &conv->classes[c], t);
+				      &conv->classes[c], t, transposed);
 }
 
 void gather_conv_dx(const struct gather_conv *conv,
-		    const struct gather_kernels *kernels, int count,
-		    const float *dy, size_t dy_sample, int adds, float *dx,
-		    size_t dx_sample)
+		    const struct gather_kernels *kernels,
+		    const struct gather_batch *batch, const float *transposed,
+		    int adds, float *dx)
 {
-	const struct gather_batch batch = { count, dy, dy_sample, dx_sample };
 	const struct gather_end end = { .adds = adds };
 
 	for (int c = 0; c < conv->class_count; c++)
-		kernels->multiply(&conv->classes[c].gather, &batch,
-				  conv->transposed + conv->classes[c].weights,
+		kernels->multiply(&conv->classes[c].gather, batch,
+				  transposed + conv->classes[c].weights,
 				  &end, dx);
 }

@@ -21,7 +21,7 @@
 struct gather_class {
 	struct gather gather;
 	int *taps; /* [gather.taps]: row * window + column of the window */
-	size_t weights; /* in transposed */
+	size_t weights; /* in the transposed ones */
 };
 
 struct gather_conv {
@@ -32,7 +32,7 @@ struct gather_conv {
 	struct gather forward; /* of the copy, where it is joined */
 	int class_count;       /* 0: dx is not wanted */
 	struct gather_class *classes;
-	float *transposed; /* weights of all classes */
+	size_t transposed; /* floats: weights of all classes */
 	float *zeros;
 };
 
@@ -56,14 +56,15 @@ size_t gather_conv_joined_size(const struct gather_conv *conv);
 void gather_conv_join(const struct gather_conv *conv, const float *from,
 		      size_t by_channel, size_t by_pixel, float *to);
 
-/* After a change of the weights, for gather_conv_dx(). */
+/* Weights as gather_conv_dx() wants them; of outputs that are padding there may
+ * be anything. */
 void gather_conv_transpose(const struct gather_conv *conv,
 			   const struct gather_kernels *kernels,
-			   const float *weights);
-/* dx of count samples from their dy, stored or added. */
+			   const float *weights, float *transposed);
+/* dx, stored or added, from dy, which is the batch's input. */
 void gather_conv_dx(const struct gather_conv *conv,
-		    const struct gather_kernels *kernels, int count,
-		    const float *dy, size_t dy_sample, int adds, float *dx,
-		    size_t dx_sample);
+		    const struct gather_kernels *kernels,
+		    const struct gather_batch *batch, const float *transposed,
+		    int adds, float *dx);
 
 #endif
