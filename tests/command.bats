@@ -474,7 +474,8 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	local deep="--model resnet50 --image-size 64 -b 64" words
 	for words in "null-1 -b 1024" "cpu-1 -b 1024" "openblas-1 -b 1024" \
 		"cpu-1 $deep"; do
-		local of=($words "${data[@]}") # words of one option each
+		local of
+		read -ra of <<<"$words ${data[*]}"
 		run -0 "$BENCH" run "${of[@]}" -q --dry-run
 		[[ "${lines[0]}" =~ "about "([0-9.]+)" GB" ]]
 		"$BENCH" measure "${of[@]}" -q --steps 1 --test off \

@@ -274,9 +274,9 @@ static void round_gradient(const struct cpu_program *program, int row,
 static void decide(struct cpu_program *program, const struct cpu_step *step)
 {
 	for (int row = step->first; row <= step->last; row++) {
-		const enum layer_kind kind = cpu_node(program, row)->layer->kind;
+		const struct layer *layer = cpu_node(program, row)->layer;
 
-		if (kind == LAYER_RELU || kind == LAYER_MAXPOOL)
+		if (layer->kind == LAYER_RELU || layer->kind == LAYER_MAXPOOL)
 			step->solver->decide(program, step, row,
 					     program->host.decisions[row]);
 	}
