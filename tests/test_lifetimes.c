@@ -21,7 +21,8 @@ static const struct model chain = {
 	.layer_count = sizeof(rows) / sizeof(rows[0]),
 };
 
-enum { CONV = 1, POOL = 2, LINEAR = 4, LOGITS = 5, STEPS = 4 }; /* last rows */
+/* The last rows of steps. */
+enum { CONV = 1, POOL = 2, LINEAR = 4, LOGITS = 5, STEPS = 4 };
 
 static const struct lifetime_step steps[STEPS] = {
 	{ .first = 0, .last = CONV, .output = 256, .gradient = 256 },

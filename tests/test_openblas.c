@@ -461,30 +461,34 @@ GRAPH(chain, 1, 6, 6);
  */
 static void a_chain_uses_memory_again(void **state)
 {
+	const struct program_options one = { .batch = 1 };
+	const struct program_options ten = { .batch = 10,
+					     .precision = PRECISION_FP64 };
 	struct lifetimes lifetimes;
 	struct graph graph;
 
 	(void)state;
 	graph_resolve(&graph, &chain_model);
-	openblas_plan(&lifetimes, &graph, 1, sizeof(float));
+	openblas_plan(&lifetimes, &graph, &one);
 	assert_int_equal(lifetimes.unshared, 2 * 4 * (64 + 64 + 16 + 16));
 	assert_int_equal(lifetimes.bytes, 256 + 64 + 64);
 	assert_int_equal(lifetimes.outputs[0], lifetimes.outputs[1]);
 	assert_int_equal(lifetimes.gradients[0], lifetimes.gradients[1]);
 	assert_int_equal(lifetimes.gradients[0], lifetimes.outputs[0]);
-	openblas_plan(&lifetimes, &graph, 10, sizeof(double));
+	openblas_plan(&lifetimes, &graph, &ten);
 	assert_int_equal(lifetimes.bytes, 10 * 2 * (256 + 64 + 64));
 }
 
 /* What somebody else still reads is not worked on. */
 static void inputs_of_others_stay(void **state)
 {
+	const struct program_options one = { .batch = 1 };
 	struct lifetimes is;
 	struct graph graph;
 
 	(void)state;
 	graph_resolve(&graph, &early_model);
-	openblas_plan(&is, &graph, 1, sizeof(float));
+	openblas_plan(&is, &graph, &one);
 	/* Row 8 is the last that reads row 1, and does so in place of 7. */
 	assert_true(is.outputs[2] != is.outputs[1]);
 	assert_true(is.outputs[3] != is.outputs[1]);

@@ -167,9 +167,14 @@ static int factors_are_right(const struct program *program)
 		program->reduced % UPDATE_LINE == 0 && program->shared);
 }
 
-static int vector_count(const struct model *model)
+/* Kernels of devices take all of them. */
+static int vector_count(const struct backend *backend,
+			const struct model *model,
+			const struct program_options *options)
 {
-	return VECTOR_STATE_0 + recipe_states(&model->recipe);
+	return options->infers && !backend->offloads ?
+		       VECTOR_GRADIENT :
+		       VECTOR_STATE_0 + recipe_states(&model->recipe);
 }
 
 void program_begin(struct program *program, struct device *device,
@@ -181,7 +186,7 @@ void program_begin(struct program *program, struct device *device,
 		.model = model,
 		.parameters = model_parameter_count(model),
 		.buffers = model_buffer_count(model),
-		.vectors = vector_count(model),
+		.vectors = vector_count(device->backend, model, options),
 		.options = *options,
 	};
 	program->length = program->reduced = program->parameters;
@@ -192,11 +197,14 @@ double backend_vector_bytes(const struct backend *backend,
 			    const struct program_options *options, int cores)
 {
 	const double count = (double)model_parameter_count(model);
-	const int vectors = vector_count(model);
+	const int vectors = vector_count(backend, model, options);
 	const int in_double = backend->is_oracle ||
 			      options->precision == PRECISION_FP64;
+	/* The gradients are not one for all. */
+	const int floats = vectors > VECTOR_GRADIENT ? vectors - 1 + cores :
+						       vectors;
 
-	return (vectors - 1 + cores) * count * sizeof(float) +
+	return floats * count * sizeof(float) +
 	       in_double * vectors * cores * count * sizeof(double);
 }
 
@@ -248,7 +256,7 @@ int program_compile(struct device *device, const struct model *model,
 	(*program)->model = model;
 	(*program)->parameters = model_parameter_count(model);
 	(*program)->buffers = model_buffer_count(model);
-	(*program)->vectors = vector_count(model);
+	(*program)->vectors = vector_count(backend, model, options);
 	(*program)->options = *options;
 	(*program)->observer = NULL;
 	(*program)->held = 0;

@@ -142,6 +142,7 @@ struct program_options {
 	enum algorithm algorithm;
 	enum precision precision;
 	int forgets; /* program_decisions() is asked for dropouts alone */
+	int infers;  /* only evaluations are: no gradient, update, decisions */
 };
 
 struct backend;
@@ -159,7 +160,10 @@ struct program {
 	const struct model *model;
 	size_t parameters;
 	size_t buffers; /* floats of VECTOR_BUFFERS; 0 without batch norm */
-	int vectors; /* those of enum vector that there are, from the first */
+	/* Those of enum vector that there are, from the first: where nothing
+	 * but evaluations is asked, a backend of the host has parameters
+	 * alone. */
+	int vectors;
 	size_t length; /* of each vector in the program's own order */
 	struct program_options options;
 	/* Set by compile: all vectors but the gradient are one copy, for this

@@ -93,6 +93,7 @@ static double cpu_sample_bytes(const struct model *model,
 
 	if (!program)
 		return 0;
+	program->host.base.options = *options;
 	graph_resolve(&program->host.graph, model);
 	if (!plan_resolve(&program->host.plan, graph, options, solvers, SOLVERS,
 			  &ignored)) {
@@ -101,8 +102,9 @@ static double cpu_sample_bytes(const struct model *model,
 		bytes = (double)lifetimes.bytes / batch;
 	}
 	for (int i = 0; i < graph->count; i++)
-		if (graph->nodes[i].layer->kind != LAYER_RELU ||
-		    !options->forgets)
+		if (!options->infers &&
+		    (graph->nodes[i].layer->kind != LAYER_RELU ||
+		     !options->forgets))
 			bytes += (double)graph->nodes[i].decisions;
 	free(program);
 	return bytes;
@@ -135,7 +137,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 	storage_resolve(&program->storage, &program->host.graph,
 			options->precision);
 	program->host.base.shared = options->memory != NULL;
-	program->host.chooses_alone = options->forgets;
+	program->host.chooses_alone = options->forgets || options->infers;
 	if (host_allocate_all(&program->host, length, err))
 		goto fail;
 	if (program->joint && cpu_joint_share(program, err)) {

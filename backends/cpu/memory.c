@@ -59,5 +59,6 @@ void cpu_plan_memory(struct lifetimes *lifetimes,
 		};
 	}
 	lifetimes_plan(lifetimes, &program->host.graph, steps, count,
-		       LIFETIMES_RELU_SEES);
+		       program->host.base.options.infers ?
+			       LIFETIMES_FORWARD : LIFETIMES_RELU_SEES);
 }

@@ -46,20 +46,24 @@ static int allocate_vectors(struct host_program *program, struct error *err)
 	const size_t bytes = each * sizeof(float);
 	float *others = NULL;
 
-	const size_t count = (size_t)program->base.vectors - 1;
+	const int trains = program->base.vectors > VECTOR_GRADIENT;
+	const size_t count = (size_t)(program->base.vectors - trains);
 
 	if (!memory) {
-		vectors[VECTOR_GRADIENT] = host_allocate(bytes);
+		if (trains)
+			vectors[VECTOR_GRADIENT] = host_allocate(bytes);
 		others = host_allocate(count * bytes);
 	} else {
-		vectors[VECTOR_GRADIENT] = memory->allocate(memory, bytes, err);
-		if (vectors[VECTOR_GRADIENT])
+		if (trains)
+			vectors[VECTOR_GRADIENT] =
+				memory->allocate(memory, bytes, err);
+		if (vectors[VECTOR_GRADIENT] || !trains)
 			others = (program->base.shared ? memory->share :
 							 memory->allocate)(
 				memory, count * bytes, err);
 	}
 	vectors[VECTOR_PARAMETERS] = others;
-	if (!vectors[VECTOR_GRADIENT] || !others)
+	if ((trains && !vectors[VECTOR_GRADIENT]) || !others)
 		return memory ? -1 : error_memory(err, "a replica");
 	for (int v = VECTOR_STATE_0; v < program->base.vectors; v++)
 		vectors[v] = others + (size_t)(v - VECTOR_GRADIENT) * each;
@@ -75,7 +79,8 @@ static int allocate_decisions(struct host_program *program, struct error *err)
 		size_t each = program->graph.nodes[i].decisions;
 
 		if (!each || (program->chooses_alone &&
-			      !layer_drops(&model->layers[i])))
+			      (program->base.options.infers ||
+			       !layer_drops(&model->layers[i]))))
 			continue;
 		program->decisions[i] = host_allocate(batch * each);
 		if (!program->decisions[i])

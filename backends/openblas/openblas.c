@@ -56,20 +56,22 @@ static int converts(const struct program_options *options)
 }
 
 void openblas_plan(struct lifetimes *lifetimes, const struct graph *graph,
-		   int batch, size_t size)
+		   const struct program_options *options)
 {
+	const size_t batch = options->batch > 0 ? (size_t)options->batch : 1;
 	struct lifetime_step steps[MODEL_MAX_LAYERS];
 	const int count = graph->count - 1;
 
 	for (int i = 0; i < count; i++) {
-		const size_t bytes = (size_t)batch * size *
+		const size_t bytes = batch * size_of(options) *
 				     shape_size(graph->nodes[i].out);
 
 		steps[i] = (struct lifetime_step){ .first = i, .last = i,
 						   .output = bytes,
 						   .gradient = bytes };
 	}
-	lifetimes_plan(lifetimes, graph, steps, count, 0);
+	lifetimes_plan(lifetimes, graph, steps, count,
+		       options->infers ? LIFETIMES_FORWARD : 0);
 }
 
 /* Numbers that no row keeps: of a sample's im2col, and as many ones as a row of
@@ -103,7 +105,7 @@ static int allocate_all(struct openblas *openblas)
 	const int is_double = size == sizeof(double);
 	size_t columns, ones;
 
-	openblas_plan(&openblas->lifetimes, graph, batch, size);
+	openblas_plan(&openblas->lifetimes, graph, &base->options);
 	count_scratch(graph, batch, &columns, &ones);
 	openblas->memory = host_allocate(openblas->lifetimes.bytes);
 	openblas->columns = host_allocate(columns * size);
@@ -134,7 +136,7 @@ static double openblas_sample_bytes(const struct model *model,
 	size_t columns, ones, images;
 
 	graph_resolve(&graph, model);
-	openblas_plan(&lifetimes, &graph, batch, size);
+	openblas_plan(&lifetimes, &graph, options);
 	count_scratch(&graph, batch, &columns, &ones);
 	images = converts(options) ? shape_size(model->input) * size : 0;
 	return plan_decision_bytes(model) + (double)images +

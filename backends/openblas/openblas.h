@@ -31,9 +31,8 @@ struct openblas {
 	double *norms;
 };
 
-/* For batch samples of numbers of size bytes. */
 void openblas_plan(struct lifetimes *lifetimes, const struct graph *graph,
-		   int batch, size_t size);
+		   const struct program_options *options);
 
 openblas_pass openblas_pass_float, openblas_pass_double;
 

@@ -35,7 +35,9 @@ static const real *output_of(const struct openblas *openblas, int row)
 
 static real *gradient_of(const struct openblas *openblas, int row)
 {
-	return (real *)(openblas->memory + openblas->lifetimes.gradients[row]);
+	const size_t at = openblas->lifetimes.gradients[row];
+
+	return at == LIFETIMES_NONE ? NULL : (real *)(openblas->memory + at);
 }
 
 static struct work work_of(struct openblas *openblas, int row, int count,

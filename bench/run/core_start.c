@@ -225,6 +225,7 @@ static int compile(struct core *core, struct error *err)
 		.algorithm = training->algorithm,
 		.precision = training->precision,
 		.forgets = 1,
+		.infers = training->infers,
 	};
 	struct device_info info;
 	double began_s;

@@ -513,6 +513,7 @@ struct memory_plan plan_memory(const struct training *training)
 		.algorithm = training->algorithm,
 		.precision = training->precision,
 		.forgets = 1,
+		.infers = training->infers,
 	};
 	const struct loader_plan loader = {
 		.dataset = dataset,

@@ -61,7 +61,8 @@ static int lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 
 	if (gather_conv_open(&gather->conv, node->layer, node->in,
 			     step->in->by_pixel, step->out->by_pixel, joined,
-			     node->wants_dx))
+			     node->wants_dx &&
+				     !program->host.base.options.infers))
 		return -1;
 	lay_out_both(program, gather);
 	return 0;
@@ -77,7 +78,9 @@ static int lay_out_linear(struct cpu_program *program, struct cpu_step *step)
 				     .window = 1 };
 
 	if (gather_conv_open(&gather->conv, &pixel, in, in.channels,
-			     pixel.outputs, 0, node->wants_dx))
+			     pixel.outputs, 0,
+			     node->wants_dx &&
+				     !program->host.base.options.infers))
 		return -1;
 	lay_out_both(program, gather);
 	return 0;

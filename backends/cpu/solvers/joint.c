@@ -29,7 +29,8 @@ static size_t whole_lines(size_t bytes)
 int cpu_joint_fits(const struct cpu_program *program,
 		   const struct linear_step *linear)
 {
-	return program->host.base.options.memory && linear->shape.blocks > 1 &&
+	return program->host.base.options.memory &&
+	       !program->host.base.options.infers && linear->shape.blocks > 1 &&
 	       !program->joint &&
 	       program->host.base.model->recipe.optimizer ==
 		       OPTIMIZER_ADADELTA &&

@@ -53,6 +53,8 @@ static int allocate_winners(struct cpu_program *program, struct cpu_step *step)
 {
 	struct pool_step *pool = (struct pool_step *)step;
 
+	if (program->host.base.options.infers)
+		return 0;
 	pool->winners = host_allocate(
 		(size_t)program->host.base.options.batch * winners_size(pool));
 	return pool->winners ? 0 : -1;

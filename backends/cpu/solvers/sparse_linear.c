@@ -58,7 +58,7 @@ static int allocate(struct cpu_program *program, struct cpu_step *step)
 {
 	struct linear_step *linear = (struct linear_step *)step;
 
-	if (!cpu_node(program, step->first)->adds_dx)
+	if (!step->in->gradient || !cpu_node(program, step->first)->adds_dx)
 		return 0;
 	linear->dx = host_allocate((size_t)program->host.base.options.batch *
 				   step->in->size * sizeof(float));

@@ -145,19 +145,17 @@ static size_t sums_size(const struct stem_step *stem)
 	return (stem->kernels->sums(&stem->shape) + 1) * sizeof(float);
 }
 
-static int allocate_planes(struct stem_step *stem, size_t batch)
+static int allocate_planes(struct stem_step *stem, size_t batch, int trains)
 {
 	struct cpu_value *planes = &stem->planes;
+	const size_t bytes = batch * planes->size * sizeof(float);
 
-	if (stem->is_copied) {
-		planes->out = host_allocate(batch * planes->size *
-					    sizeof(float));
-		planes->gradient = host_allocate(batch * planes->size *
-						 sizeof(float));
-	} else {
-		planes->out = stem->step.out->out;
-		planes->gradient = stem->step.out->gradient;
-	}
+	planes->out = stem->is_copied ? host_allocate(bytes) :
+					stem->step.out->out;
+	if (!trains)
+		return planes->out ? 0 : -1;
+	planes->gradient = stem->is_copied ? host_allocate(bytes) :
+					     stem->step.out->gradient;
 	stem->winners = host_allocate(batch * planes->size);
 	return planes->out && planes->gradient && stem->winners ? 0 : -1;
 }
@@ -180,7 +178,9 @@ static int allocate(struct cpu_program *program, struct cpu_step *step)
 				      sizeof(float));
 	return stem->points && stem->signs && stem->lane_sums && stem->sums &&
 			       stem->scratch &&
-			       !allocate_planes(stem, (size_t)batch) ?
+			       !allocate_planes(stem, (size_t)batch,
+						!program->host.base.options
+							 .infers) ?
 		       0 : -1;
 }
 
