@@ -397,14 +397,13 @@ refused() {
 	[[ "$output" == *"needs targets that are vectors of 10 values"* ]]
 }
 
-# PyTorch has at steps 0, 100 and 500 of rank 0, from torch.manual_seed(3) and
-# the draws of post 001: 1.9987623692, 1.6165406704 and .7254170179.
 # 10 samples to train on and 7 to test, on 3 cores: 12 and 9, by PyTorch's
 # DistributedSampler.
 @test "a pass can be padded so that all cores have as many" {
 	local args=(cpu-3 --model tiny --dataset synthetic --synthetic-train 10
 		--synthetic-test 7 --epochs 2 --batch 1 --test-batch 3
 		--warmup 0 --progress never)
+	cd "$BATS_TEST_TMPDIR"
 	run -0 --separate-stderr "$BENCH" measure "${args[@]}" --pad on \
 		--run-file on.csv
 	grep ',3,,step,' <<<"$output" | grep ',wall,' >steps
@@ -419,8 +418,13 @@ refused() {
 	[ "$(cut -d, -f12 steps | sort -n | uniq -c | tr -s ' ')" = " 2 1
  6 3" ]
 	[ "$(cell off.csv 1 pad)" = off ]
+	run -2 "$BENCH" measure null-1 --model tiny --dataset synthetic \
+		--infer --pad on
+	[[ "$output" == *"--pad is of training"* ]]
 }
 
+# PyTorch has at steps 0, 100 and 500 of rank 0, from torch.manual_seed(3) and
+# the draws of post 001: 1.9987623692, 1.6165406704 and .7254170179.
 @test "fake data are one batch, and each rank's own draws" {
 	cd "$BATS_TEST_TMPDIR"
 	"$BENCH" measure cpu-2 --model ddp-toy --seed 3 --steps 501 \

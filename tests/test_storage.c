@@ -253,41 +253,90 @@ static void backends_round_alike(void **state)
 	compare_steps("openblas", NULL);
 }
 
+/* The largest entry of the gradient of a loss that is scaled so. */
+static double gradient_of(struct subject *subject, struct batch *batch,
+			  double scale)
+{
+	double largest;
+	float *g;
+
+	batch->loss_scale = scale;
+	subject_gradient(subject, batch);
+	g = subject_load(subject, VECTOR_GRADIENT);
+	largest = largest_of(g, model_parameter_count(
+					subject->program->model));
+	free(g);
+	return largest;
+}
+
+/* Of a mean over 2^26 samples, whose gradient by an output is below what fp16
+ * has: it vanishes unless the loss is scaled, and the scale is divided out. */
+static void check_scale(const char *backend, const char *device_class)
+{
+	const struct program_options options = { .batch = SAMPLES,
+						 .test_batch = SAMPLES,
+						 .precision = PRECISION_FP16 };
+	struct batch batch = batch_make(&every_kind_model, 4, SAMPLES);
+	struct subject subject;
+	double once, twice;
+
+	subject_open_class(&subject, backend, device_class, &every_kind_model,
+			   &options);
+	subject_start(&subject, 3);
+	batch.global_count = 1 << 26;
+	assert_true(gradient_of(&subject, &batch, 1) == 0);
+	once = gradient_of(&subject, &batch, 65536);
+	twice = gradient_of(&subject, &batch, 131072);
+	assert_true(once > 0 && once < 1e-4);
+	assert_close("twice the scale", twice, once, 1e-2 * once);
+	subject_close(&subject);
+	batch_free(&batch);
+}
+
+static void a_scaled_loss_has_a_gradient(void **state)
+{
+	(void)state;
+	check_scale("cpu", NULL);
+	check_scale("openblas", NULL);
+	check_scale("reference", NULL);
+}
+
 static void so_does_opencl(void **state)
 {
 	(void)state;
 	compare_steps("opencl", "cpu");
 	compare_steps("opencl", "gpu");
+	check_scale("opencl", "cpu");
+	check_scale("opencl", "gpu");
 }
 
-/* The loss's scale is gone from the gradient, which without fp16 is equal. */
-static void a_scale_is_divided_out(void **state)
+static void a_scale_follows_what_overflows(void **state)
 {
-	static const char *const backends[] = { "cpu", "openblas",
-						"reference" };
-	const struct program_options options = { .batch = SAMPLES,
-						 .test_batch = SAMPLES };
-	struct batch batch = batch_make(&every_kind_model, 4, SAMPLES);
+	struct group alone = { .size = 1 };
+	struct loss_scaler scaler;
+	struct error err;
+	int made;
 
 	(void)state;
-	for (int b = 0; b < 3; b++) {
-		struct program_options scaled = options;
-		struct subject plain, other;
-
-		scaled.precision = PRECISION_FP16;
-		subject_open(&plain, backends[b], &every_kind_model, &scaled);
-		subject_open(&other, backends[b], &every_kind_model, &scaled);
-		subject_start(&plain, 3);
-		subject_start(&other, 3);
-		batch.loss_scale = 1;
-		subject_gradient(&plain, &batch);
-		batch.loss_scale = 8;
-		subject_gradient(&other, &batch);
-		compare(&other, &plain, VECTOR_GRADIENT, 1e-2, backends[b]);
-		subject_close(&plain);
-		subject_close(&other);
+	loss_scaler_begin(&scaler);
+	assert_true(scaler.scale == 65536 && scaler.planned == -1);
+	must(loss_scaler_decide(&scaler, &alone, 0, &made, &err), &err);
+	assert_true(!made && scaler.scale == 32768 && scaler.skipped == 1);
+	for (int s = 1; s <= 10 * LOSS_SCALE_STEPS; s++) {
+		must(loss_scaler_decide(&scaler, &alone, 1, &made, &err), &err);
+		assert_true(made);
+		if (s == LOSS_SCALE_STEPS - 1)
+			assert_true(scaler.scale == 32768);
+		if (s == LOSS_SCALE_STEPS)
+			assert_true(scaler.scale == 65536);
 	}
-	batch_free(&batch);
+	assert_true(scaler.scale == 1 << 24);
+	for (int s = 0; s < 24; s++)
+		must(loss_scaler_decide(&scaler, &alone, 0, &made, &err), &err);
+	assert_true(scaler.scale == 1 && scaler.skipped == 25);
+	assert_int_equal(loss_scaler_decide(&scaler, &alone, 0, &made, &err),
+			 -1);
+	assert_int_equal(err.kind, ERROR_FAILED);
 }
 
 /* What ranks have after each of three steps, the second of which overflows. */
@@ -312,7 +361,7 @@ static int train_rank(struct group *group, void *context, struct error *err)
 	};
 	const struct update update = { .lr = .1, .rho = .9, .eps = 1e-2 };
 	struct replica_observer nobody = { hear_nothing };
-	struct loss_scaler scaler = { .scale = 256 };
+	struct loss_scaler scaler;
 	struct batch batch = batch_make(&every_kind_model, 4, SAMPLES);
 	struct ranks *ranks = context;
 	struct device *device = NULL;
@@ -320,6 +369,8 @@ static int train_rank(struct group *group, void *context, struct error *err)
 	struct score score;
 	int failed;
 
+	loss_scaler_begin(&scaler);
+	scaler.scale = 256;
 	failed = replica_open(group, backend_find("cpu"), &request, &device,
 			      err) ||
 		 replica_compile(group, device, &every_kind_model, &options,
@@ -380,7 +431,8 @@ int main(void)
 		cmocka_unit_test(ties_ends_and_what_is_no_number),
 		cmocka_unit_test(values_are_rounded_that_products_read_or_give),
 		cmocka_unit_test(backends_round_alike),
-		cmocka_unit_test(a_scale_is_divided_out),
+		cmocka_unit_test(a_scaled_loss_has_a_gradient),
+		cmocka_unit_test(a_scale_follows_what_overflows),
 		cmocka_unit_test(ranks_leave_out_a_step_together),
 	};
 

@@ -204,8 +204,13 @@ double backend_vector_bytes(const struct backend *backend,
 	const int floats = vectors > VECTOR_GRADIENT ? vectors - 1 + cores :
 						       vectors;
 
+	/* What products take is a copy. */
+	const int copies = options->precision == PRECISION_FP16 ? cores : 0;
+
 	return floats * count * sizeof(float) +
-	       in_double * vectors * cores * count * sizeof(double);
+	       in_double * vectors * cores * count * sizeof(double) +
+	       copies * count *
+		       (in_double ? sizeof(double) : sizeof(float));
 }
 
 double backend_batch_bytes(const struct backend *backend,

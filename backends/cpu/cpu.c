@@ -94,12 +94,14 @@ static double cpu_sample_bytes(const struct model *model,
 	if (!program)
 		return 0;
 	program->host.base.options = *options;
+	if (storage_has_format(options->precision))
+		bytes = (double)(shape_size(model->input) * sizeof(float));
 	graph_resolve(&program->host.graph, model);
 	if (!plan_resolve(&program->host.plan, graph, options, solvers, SOLVERS,
 			  &ignored)) {
 		cpu_plan_values(program);
 		cpu_plan_memory(&lifetimes, program, batch);
-		bytes = (double)lifetimes.bytes / batch;
+		bytes += (double)lifetimes.bytes / batch;
 	}
 	for (int i = 0; i < graph->count; i++)
 		if (!options->infers &&

@@ -1,6 +1,5 @@
 #include "backends/group/replica.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 _Static_assert(SLICE_LINE % UPDATE_LINE == 0, "a slice can be updated");
@@ -58,87 +57,57 @@ struct training_step {
 	struct replica_observer *observer;
 };
 
-/*
- * A gradient overflows on purpose where the variable BENCH_TEST_OVERFLOW names
- * the step, from 0: that of the last rank, whose loss is scaled. It exists so
- * that tests can see the ranks leave out the same step.
- */
-static void overflow(const struct training_step *step, float *gradient)
+/* Whether a step is made, as all ranks see it; own: what is this rank's of the
+ * gradient that is summed. */
+static int decide_step(const struct training_step *step, const float *gradient,
+		       struct slice own, int *made, struct error *err)
 {
-	const char *named = getenv("BENCH_TEST_OVERFLOW");
-
-	if (step->scaler && named && *named &&
-	    step->group->rank == step->group->size - 1 &&
-	    strtoul(named, NULL, 10) == step->batch.step)
-		for (size_t i = 0; i < step->program->reduced; i++)
-			gradient[i] = INFINITY;
-}
-
-static int all_finite(const float *values, struct slice slice)
-{
-	int finite = 1;
-
-	for (size_t i = slice.from; i < slice.to; i++)
-		finite &= isfinite(values[i]) != 0;
-	return finite;
-}
-
-/* Whether the step is made, as all ranks see it; own is what this one looked
- * at of the gradient that is summed. */
-static int decide_step(const struct training_step *step, int own, int *made,
-		       struct error *err)
-{
-	struct loss_scaler *scaler = step->scaler;
-	int all[GROUP_MAX_SIZE] = { own };
-
 	*made = 1;
-	if (!scaler)
-		return 0;
-	if (step->group->size > 1 &&
-	    group_gather(step->group, &own, sizeof(own), all, err))
-		return -1;
-	for (int r = 0; r < step->group->size; r++)
-		*made &= all[r];
-	scaler->steps++;
-	if (!*made) {
-		scaler->scale /= 2;
-		scaler->skipped++;
-		scaler->steps = 0;
-	} else if (scaler->steps == LOSS_SCALE_STEPS) {
-		scaler->scale = fmin(scaler->scale * 2, LOSS_SCALE_MOST);
-		scaler->steps = 0;
-	}
-	return 0;
+	return !step->scaler ?
+		       0 : loss_scaler_decide(
+				   step->scaler, step->group,
+				   loss_scaler_finite(gradient + own.from,
+						      own.to - own.from),
+				   made, err);
 }
 
-/* With a scaler gradient and update are apart: it looks at what is between. */
+/* The gradient of a scaled loss, and whether there is to be a step. */
+static int scaled_gradient(const struct training_step *step, int *made,
+			   struct error *err)
+{
+	struct program *program = step->program;
+	const struct slice all = { 0, program->length };
+	float *gradient;
+
+	if (program_gradient(program, &step->batch, err))
+		return -1;
+	gradient = program_map(program, VECTOR_GRADIENT, err);
+	if (!gradient)
+		return -1;
+	loss_scaler_plant(step->scaler, step->group, step->batch.step,
+			  gradient, all.to);
+	if (decide_step(step, gradient, all, made, err))
+		return -1;
+	return program_unmap(program, VECTOR_GRADIENT, err);
+}
+
+/* A scaler looks at what is between gradient and update. */
 static int train_alone(const struct training_step *step, struct score *score,
 		       struct error *err)
 {
 	struct program *program = step->program;
 	const int at_once = program->device->backend->trains_at_once &&
 			    !step->scaler;
-	int finite = 1, made = 1;
+	int made = 1;
 
-	if (at_once ? program_train(program, &step->batch, step->update, err) :
+	if (step->scaler ? scaled_gradient(step, &made, err) :
+	    at_once ? program_train(program, &step->batch, step->update, err) :
 		      program_gradient(program, &step->batch, err))
 		return -1;
-	if (step->scaler) {
-		float *gradient = program_map(program, VECTOR_GRADIENT, err);
-
-		if (!gradient)
-			return -1;
-		overflow(step, gradient);
-		finite = all_finite(gradient,
-				    (struct slice){ 0, program->length });
-		if (program_unmap(program, VECTOR_GRADIENT, err))
-			return -1;
-	}
 	step->observer->ended(step->observer, REPLICA_COMPUTE);
 	step->observer->ended(step->observer, REPLICA_WAIT);
 	step->observer->ended(step->observer, REPLICA_REDUCE);
-	if (decide_step(step, finite, &made, err) ||
-	    (!at_once && made &&
+	if ((!at_once && made &&
 	     program_update(program, step->update, err)) ||
 	    program_finish(program, score, err))
 		return -1;
@@ -146,10 +115,9 @@ static int train_alone(const struct training_step *step, struct score *score,
 	return 0;
 }
 
-/* The sum of the gradients is known where it is needed, in the own slice;
- * *finite: all of that is. */
+/* The sum of the gradients is known where it is needed, in the own slice. */
 static int reduce_gradient(const struct training_step *step, struct slice own,
-			   int *finite, struct error *err)
+			   int *made, struct error *err)
 {
 	struct program *program = step->program;
 	float *gradient;
@@ -159,15 +127,16 @@ static int reduce_gradient(const struct training_step *step, struct slice own,
 	gradient = program_map(program, VECTOR_GRADIENT, err);
 	if (!gradient)
 		return -1;
-	overflow(step, gradient);
+	if (step->scaler)
+		loss_scaler_plant(step->scaler, step->group, step->batch.step,
+				  gradient, program->reduced);
 	step->observer->ended(step->observer, REPLICA_COMPUTE);
 	if (group_offer(step->group, gradient, program->reduced, err))
 		return -1;
 	step->observer->ended(step->observer, REPLICA_WAIT);
-	if (group_reduce_scatter(step->group, err))
-		return -1;
-	*finite = !step->scaler || all_finite(gradient, own);
-	if (program_unmap(program, VECTOR_GRADIENT, err))
+	if (group_reduce_scatter(step->group, err) ||
+	    decide_step(step, gradient, own, made, err) ||
+	    program_unmap(program, VECTOR_GRADIENT, err))
 		return -1;
 	step->observer->ended(step->observer, REPLICA_REDUCE);
 	return 0;
@@ -201,10 +170,9 @@ static int train_together(const struct training_step *step,
 	const struct slice own =
 		group_slice(group->rank, group->size, program->reduced);
 	float *parameters;
-	int finite, made;
+	int made;
 
-	if (reduce_gradient(step, own, &finite, err) ||
-	    decide_step(step, finite, &made, err))
+	if (reduce_gradient(step, own, &made, err))
 		return -1;
 	if (made && (program_update_part(program, step->update, own.from,
 					 own.to, err) ||

@@ -22,6 +22,7 @@
 #define BACKENDS_GROUP_REPLICA_H
 
 #include "backends/contract/backend.h"
+#include "backends/group/loss_scaler.h"
 #include "backends/group/transport.h"
 
 enum replica_phase {
@@ -45,22 +46,6 @@ struct replica_observer {
 	void (*ended)(struct replica_observer *observer,
 		      enum replica_phase phase);
 };
-
-/*
- * Dynamic loss scaling, for gradients in fp16: where one is not finite in any
- * rank, all ranks leave the step out and halve the scale; after as many steps
- * without one as apex waits it is doubled (github.com/NVIDIA/apex, apex/amp/
- * scaler.py). All ranks have the same.
- */
-struct loss_scaler {
-	double scale;
-	int steps;    /* since the scale changed */
-	long skipped; /* of all steps */
-};
-
-#define LOSS_SCALE_FIRST 65536
-#define LOSS_SCALE_MOST 16777216
-#define LOSS_SCALE_STEPS 2000
 
 /*
  * Opens a device for each rank, one after the other, since libraries set

@@ -20,7 +20,7 @@
 /* How the target was run: both repeat it from runs.csv. */
 #define SETTING_COLUMNS(TEXT, INT, REAL) \
 	TEXT(algorithm, 8, "fast, dense: see runs.csv") \
-	TEXT(precision, 16, "fp32, bf16, fp64") \
+	TEXT(precision, 16, "fp32, bf16, fp64, fp16, bf16-storage") \
 	TEXT(device_class, 8, "cpu, gpu: of the device's kernels; empty: " \
 	     "there are no classes") \
 	TEXT(resident, 4, "yes, no: whether the device held the data set; " \

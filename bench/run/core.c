@@ -138,8 +138,10 @@ static int pass_forward(struct core *core, const struct batch *batch,
 /* NULL: the loss is not scaled. */
 static struct loss_scaler *scaler_of(struct core *core)
 {
-	return core->training->precision == PRECISION_FP16 ? &core->scaler :
-							     NULL;
+	const struct training *training = core->training;
+
+	return training->precision == PRECISION_FP16 && !training->infers ?
+		       &core->scaler : NULL;
 }
 
 int core_iterate(struct core *core, const struct batch *batch,

@@ -325,7 +325,7 @@ static int initialise(struct core *core, struct error *err)
 	const struct training *training = core->training;
 	const struct weights *weights = training->weights;
 
-	core->scaler = (struct loss_scaler){ .scale = LOSS_SCALE_FIRST };
+	loss_scaler_begin(&core->scaler);
 	return weights ? replica_begin(core->group, core->program,
 				       weights->parameters, weights->buffers,
 				       err) :

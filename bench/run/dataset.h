@@ -17,7 +17,9 @@ struct samples {
 	/* NULL after a scan, of scenes and of files. */
 	uint8_t *images; /* [count][channels][height][width] */
 	uint16_t *labels; /* [count], each below classes */
-	char sha256[65]; /* of the images as bytes of the raw IDX file */
+	/* Of the images as bytes of the raw IDX file; of a folder of its
+	 * paths, sizes and targets. */
+	char sha256[65];
 	const struct scene *scenes; /* [count] of the data set's; or NULL */
 	const struct folder_part *files; /* of its folder; or NULL */
 };

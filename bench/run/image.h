@@ -15,8 +15,8 @@
 
 #include "backends/contract/error.h"
 
-/* More are taken for a bomb, as by Pillow, which warns: a gigabyte of bytes
- * with its copy, of which a file need not have many. */
+/* More are taken for a bomb, as Pillow does: a gigabyte of bytes with its copy,
+ * of which a file need not have many. */
 #define IMAGE_MOST_PIXELS 178956970
 
 struct image {

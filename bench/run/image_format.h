@@ -14,7 +14,7 @@ int image_allocate(struct image *image, const struct image_file *file,
 		   size_t height, size_t width, int channels,
 		   struct error *err);
 
-/* "NAME: a damaged JPEG image (words); ...", or cut short. */
+/* "NAME: its JPEG data cannot be decoded (words); ...", or cut short. */
 int image_refuse(const struct image_file *file, const char *format,
 		 int is_cut, const char *words, struct error *err);
 

@@ -42,7 +42,7 @@ static png_voidp allocate(png_structp png, png_alloc_size_t size)
 	struct decoder *decoder = png_get_mem_ptr(png);
 	void *memory = malloc(size);
 
-	decoder->no_memory |= !memory;
+	decoder->no_memory = !memory;
 	return memory;
 }
 

@@ -36,6 +36,18 @@ struct loader {
 	struct transform *transform;
 };
 
+int loader_check_hold(const struct dataset *dataset, int pad,
+		      struct error *err)
+{
+	const char *why = dataset->is_fake ?
+				  "its one batch is made by the loader" :
+			  pad ? "--pad on has some of its samples twice" :
+			  dataset->folder ? "its images are read from files "
+					    "when they are needed" : NULL;
+
+	return why ? error_set(err, ERROR_MISSING, "%s", why) : 0;
+}
+
 int loader_hold(struct program *program, const struct dataset *dataset,
 		int pad, struct error *err)
 {
@@ -48,15 +60,8 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 	struct transform *transform;
 	const float *table;
 
-	if (dataset->is_fake)
-		return error_set(err, ERROR_MISSING, "its one batch is made "
-				 "by the loader");
-	if (pad)
-		return error_set(err, ERROR_MISSING, "--pad on has some of its "
-				 "samples twice");
-	if (dataset->folder)
-		return error_set(err, ERROR_MISSING, "its images are read from "
-				 "files when they are needed");
+	if (loader_check_hold(dataset, pad, err))
+		return -1;
 	transform = transform_open(dataset, program->model, err);
 	if (!transform)
 		return -1;
@@ -273,11 +278,17 @@ static int largest_batch(const struct loader_plan *plan)
 						       plan->global_batch;
 }
 
+/* Of fake data there is one batch. */
+static int slots_of(const struct loader_plan *plan)
+{
+	return plan->dataset->is_fake ? 1 : DEPTH;
+}
+
 double loader_bytes(const struct loader_plan *plan)
 {
 	const size_t size = shape_size(plan->model->input);
 
-	return DEPTH * (double)largest_batch(plan) *
+	return slots_of(plan) * (double)largest_batch(plan) *
 	       (double)((size + targets_of(plan->model)) * sizeof(float) +
 			sizeof(uint16_t));
 }
@@ -289,7 +300,7 @@ static int allocate_all(struct loader *loader)
 						   largest_batch(plan));
 	const size_t size = shape_size(plan->model->input);
 	const size_t targets = targets_of(plan->model);
-	const int is_fake = plan->dataset->is_fake, slots = is_fake ? 1 : DEPTH;
+	const int is_fake = plan->dataset->is_fake, slots = slots_of(plan);
 
 	loader->order = malloc(is_fake ? 1 :
 			       (size_t)plan->dataset->train.count *

@@ -105,6 +105,7 @@ static int plan_inference(struct training *training,
 		{ "target-accuracy", options->target_accuracy >= 0 },
 		{ "dump-masks", options->dump_masks != NULL },
 		{ "profile", options->profile != NULL },
+		{ "pad", options->pad },
 		{ "sync epoch", options->sync &&
 			!strcmp(options->sync, "epoch") },
 	};
@@ -431,12 +432,12 @@ static int check_samples(const struct training *training, struct error *err)
 			       training->drop_last && !training->infers ?
 			       training->test_batch : 1;
 
-	if (dataset->train.count < least && !training->infers)
+	if (samples_of(training, &dataset->train) < least && !training->infers)
 		return error_set(err, ERROR_USAGE, "data set '%s' has %d "
 				 "training images, where an iteration takes "
 				 "%d; choose a smaller batch, or fewer cores",
 				 dataset->name, dataset->train.count, least);
-	if (dataset->test.count < least_test)
+	if (samples_of(training, &dataset->test) < least_test)
 		return error_set(err, ERROR_USAGE, "data set '%s' has %d "
 				 "images to test, where a step takes %d; "
 				 "choose a smaller --test-batch", dataset->name,
@@ -454,8 +455,9 @@ int plan_iterations(struct training *training, const struct options *options,
 	    check_samples(training, err))
 		return -1;
 	if (training->drop_last && training->test_batch &&
-	    dataset->test.count % training->test_batch) {
-		const int whole = dataset->test.count / training->test_batch;
+	    samples_of(training, &dataset->test) % training->test_batch) {
+		const int whole = samples_of(training, &dataset->test) /
+				  training->test_batch;
 
 		if (!training->test_steps || training->test_steps > whole)
 			training->test_steps = whole;
@@ -502,115 +504,4 @@ int plan_dataset(struct dataset *dataset, const struct options *options,
 	};
 
 	return dataset_load(dataset, &request, err);
-}
-
-struct memory_plan plan_memory(const struct training *training)
-{
-	const int cores = training->cores;
-	const struct dataset *dataset = training->dataset;
-	const struct program_options options = {
-		.batch = replica_share(0, cores, training->global_batch),
-		.algorithm = training->algorithm,
-		.precision = training->precision,
-		.forgets = 1,
-		.infers = training->infers,
-	};
-	const struct loader_plan loader = {
-		.dataset = dataset,
-		.model = &training->model,
-		.global_batch = training->global_batch,
-		.test_batch = training->test_batch,
-	};
-	const int is_held = training->resident &&
-			    backend_holds(training->backend);
-
-	return (struct memory_plan){
-		.vectors = backend_vector_bytes(training->backend,
-						&training->model, &options,
-						cores),
-		.batches = cores * backend_batch_bytes(training->backend,
-						       &training->model,
-						       &options) +
-			   (is_held ? 0 : loader_bytes(&loader)),
-		.data = dataset_bytes(dataset),
-	};
-}
-
-double memory_plan_total(const struct memory_plan *plan)
-{
-	return plan->vectors + plan->batches + plan->data;
-}
-
-/* Samples of a core with which it fits; 0: not even with 1. */
-static int largest_batch(const struct training *training, double available)
-{
-	const int cores = training->cores;
-	int fits = 0, most = (training->global_batch + cores - 1) / cores;
-
-	while (most - fits > 1) {
-		struct training smaller = *training;
-		const int batch = fits + (most - fits) / 2;
-		struct memory_plan need;
-
-		smaller.global_batch = batch * cores;
-		need = plan_memory(&smaller);
-		if (memory_plan_total(&need) > available)
-			most = batch;
-		else
-			fits = batch;
-	}
-	return fits;
-}
-
-static int refuse_memory(const struct training *training,
-			 const struct memory_plan *need, const char *who,
-			 const char *where, double available, struct error *err)
-{
-	const int batch = largest_batch(training, available);
-	char remedy[80] = "choose fewer cores";
-
-	if (batch)
-		snprintf(remedy, sizeof(remedy), "--batch %d would fit, or "
-			 "choose fewer cores", batch);
-	return error_set(err, ERROR_MISSING, "%s would take about %.2f GB of "
-			 "memory (its batches %.2f, parameters and optimizer "
-			 "%.2f, data set %.2f), and %s has %.2f GB: %s", who,
-			 memory_plan_total(need) * 1e-9, need->batches * 1e-9,
-			 need->vectors * 1e-9, need->data * 1e-9, where,
-			 available * 1e-9, remedy);
-}
-
-int plan_check_memory(const struct training *training,
-		      const struct target *target, double available,
-		      struct error *err)
-{
-	const struct memory_plan need = plan_memory(training);
-
-	return target->backend->offloads ||
-			       !(memory_plan_total(&need) > available) ?
-		       0 : refuse_memory(training, &need, target->name,
-					 "this machine", available, err);
-}
-
-int plan_check_device(const struct training *training,
-		      const struct device_info *info, double available,
-		      struct error *err)
-{
-	const int cores = training->cores;
-	struct memory_plan need = plan_memory(training);
-	const int is_here = !strcmp(info->type, "CPU");
-	const double room = is_here || !info->memory ?
-				    available : (double)info->memory;
-
-	/* Each core has one, but all of them are this machine then. */
-	if (!is_here && cores > 1) {
-		need.batches /= cores;
-		need.vectors /= cores;
-	}
-	return !training->backend->offloads ||
-			       !(memory_plan_total(&need) > room) ?
-		       0 : refuse_memory(training, &need,
-					 training->backend->name,
-					 is_here ? "this machine" : info->name,
-					 room, err);
 }

@@ -15,7 +15,7 @@
 	INT(core, "rank of the profiled core") \
 	TEXT(model, 32, "the network") \
 	TEXT(algorithm, 8, "fast or dense, as in runs.csv") \
-	TEXT(precision, 16, "fp32, bf16 or fp64, likewise") \
+	TEXT(precision, 16, "fp32, bf16, fp64, ..., likewise") \
 	TEXT(part, 40, "a fused step and its direction, or what lies " \
 	     "between; other: what no part has; iteration: all of it", NEEDED) \
 	INT(iterations, "that were measured: those with as many samples as " \

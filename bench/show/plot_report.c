@@ -319,6 +319,9 @@ static void print_setting(FILE *out, const struct results *results,
 	else if (!strcmp(setting->option, "dataset") &&
 		 !strncmp(run->dataset, "unknown", strlen("unknown")))
 		print_option(out, "data-dir", "DIR");
+	else if (!strcmp(setting->option, "dataset") &&
+		 !strcmp(run->dataset, "folder"))
+		fputs(" --dataset folder --data-dir DIR", out);
 	else if (!strcmp(setting->option, "weights")) /* has a hash */
 		print_option(out, "weights", run->weights[0] ? "FILE" : "");
 	else

@@ -38,7 +38,8 @@
  * Of 16 samples these were up to 2e-1, hence the bound for batches below ours.
  * What rounds where it stores is compared with a reference that does, too: of
  * mnist, xla-mnist, mnist-2019 and ddp-toy no gradient was off by more than a
- * number's distance to the next of fp16, 1e-3.
+ * number's distance to the next, 1.1e-3 in fp16 and 5.4e-3 in bf16, nor a
+ * parameter by more than 8.5e-3.
  * What computes in double is compared by floats, and begins a step with doubles
  * of which the reference is given floats.
  */
@@ -49,7 +50,7 @@ static const struct {
 	[PRECISION_FP32] = { BATCH, 1e-5, 1e-5, 1e-5 },
 	[PRECISION_BF16] = { 64, 2e-2, 2e-2, 5e-1 },
 	[PRECISION_FP64] = { BATCH, 1e-6, 1e-6, 1e-6 },
-	[PRECISION_FP16] = { 64, 2e-2, 2e-2, 2e-2 },
+	[PRECISION_FP16] = { 64, 3e-3, 3e-3, 3e-3 },
 	[PRECISION_BF16_STORAGE] = { 64, 2e-2, 2e-2, 2e-2 },
 };
 
