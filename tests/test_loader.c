@@ -224,6 +224,46 @@ static void tests_may_be_off_or_in_one(void **state)
 }
 
 /* Whatever the loader is just doing; without a batch taken at all. */
+/* PyTorch's DistributedSampler: rank r has places r, r + 3, ... of the order and
+ * its first samples once more, 24 of 23; its loader cuts them into batches. */
+static void padding_is_that_of_the_distributed_sampler(void **state)
+{
+	int order[TRAIN], list[TRAIN + 1];
+
+	(void)state;
+	random_permutation(SEED, TRAIN, order);
+	for (int i = 0; i <= TRAIN; i++)
+		list[i] = order[i % TRAIN];
+	for (int rank = 0; rank < 3; rank++) {
+		struct loader_plan plan = make_plan(9, 6);
+		struct loader *loader;
+		int at = rank;
+
+		plan.rank = rank;
+		plan.size = 3;
+		plan.pad = 1;
+		loader = open_loader(&plan);
+		for (int b = 0; b < plan.iterations; b++) {
+			struct batch batch = next(loader);
+
+			assert_int_equal(batch.count, b < 2 ? 3 : 2);
+			assert_int_equal(batch.global_count, 3 * batch.count);
+			for (int n = 0; n < batch.count; n++, at += 3)
+				assert_sample(&batch, n, list[at], 0);
+		}
+		assert_int_equal(at, rank + TRAIN + 1);
+		assert_int_equal(loader_test_batches(&plan), 2);
+		for (int b = 0, sample = rank; b < 2; b++) {
+			struct batch batch = next(loader);
+
+			assert_int_equal(batch.count, 2);
+			for (int n = 0; n < 2; n++, sample += 3)
+				assert_sample(&batch, n, sample % TEST, 1);
+		}
+		loader_close(loader);
+	}
+}
+
 static void closing_early_does_not_hang(void **state)
 {
 	struct loader_plan plan = make_plan(2, 2);
@@ -296,6 +336,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_are_those_of_the_order),
 		cmocka_unit_test(one_order_may_do_for_all_epochs),
+		cmocka_unit_test(padding_is_that_of_the_distributed_sampler),
 		cmocka_unit_test(epochs_may_end_early),
 		cmocka_unit_test(tests_may_be_off_or_in_one),
 		cmocka_unit_test(closing_early_does_not_hang),
