@@ -224,8 +224,9 @@ static void tests_may_be_off_or_in_one(void **state)
 }
 
 /* Whatever the loader is just doing; without a batch taken at all. */
-/* PyTorch's DistributedSampler: rank r has places r, r + 3, ... of the order and
- * its first samples once more, 24 of 23; its loader cuts them into batches. */
+/* PyTorch's DistributedSampler: rank r has places r, r + 3, ... of the order
+ * and its first samples once more, 24 of 23; its loader cuts them into
+ * batches. */
 static void padding_is_that_of_the_distributed_sampler(void **state)
 {
 	int order[TRAIN], list[TRAIN + 1];

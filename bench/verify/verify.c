@@ -37,21 +37,22 @@
  * by the sign of a gradient, nearly, which rounding may flip where it is small.
  * Of 16 samples these were up to 2e-1, hence the bound for batches below ours.
  * What rounds where it stores is compared with a reference that does, too: of
- * mnist, xla-mnist, mnist-2019 and ddp-toy no gradient was off by more than a
- * number's distance to the next, 1.1e-3 in fp16 and 5.4e-3 in bf16, nor a
- * parameter by more than 8.5e-3.
+ * mnist, xla-mnist, mnist-2019, alexnet and ddp-toy no gradient was off by more
+ * than a number's distance to the next, 1.1e-3 in fp16 and 5.4e-3 in bf16, nor
+ * a parameter by more than 8.5e-3. Each core rounds the gradient of its share:
+ * of alexnet that makes 1.0e-2 in fp16.
  * What computes in double is compared by floats, and begins a step with doubles
  * of which the reference is given floats.
  */
 static const struct {
 	int batch; /* in lockstep, at most */
-	double any, updated, updated_by_few;
+	double any, updated, updated_by_few, by_cores;
 } rules_of[PRECISION_COUNT] = {
-	[PRECISION_FP32] = { BATCH, 1e-5, 1e-5, 1e-5 },
-	[PRECISION_BF16] = { 64, 2e-2, 2e-2, 5e-1 },
-	[PRECISION_FP64] = { BATCH, 1e-6, 1e-6, 1e-6 },
-	[PRECISION_FP16] = { 64, 3e-3, 3e-3, 3e-3 },
-	[PRECISION_BF16_STORAGE] = { 64, 2e-2, 2e-2, 2e-2 },
+	[PRECISION_FP32] = { BATCH, 1e-5, 1e-5, 1e-5, 1e-5 },
+	[PRECISION_BF16] = { 64, 2e-2, 2e-2, 5e-1, 2e-2 },
+	[PRECISION_FP64] = { BATCH, 1e-6, 1e-6, 1e-6, 1e-6 },
+	[PRECISION_FP16] = { 64, 3e-3, 3e-3, 3e-3, 2e-2 },
+	[PRECISION_BF16_STORAGE] = { 64, 2e-2, 2e-2, 2e-2, 2e-2 },
 };
 
 struct verification {
@@ -328,7 +329,7 @@ static void print_errors(struct verification *v)
 			      "Parameters of 2 and 3 cores against those of "
 			      "one");
 	print_row(v, "all", offsetof(struct verify_result, cores),
-		  v->task.gradient_bound);
+		  v->task.cores_bound);
 }
 
 static void name_wrong(struct verification *v, const char *backend,
@@ -382,7 +383,7 @@ static void judge(struct verification *v, const struct verify_result *result)
 	name_wrong(v, name, "the number of right test answers",
 		   result->test_correct, answers_bound(v));
 	name_wrong(v, name, "the sum over cores", result->cores,
-		   v->task.gradient_bound);
+		   v->task.cores_bound);
 	if (result->masks_wrong || result->replicas_differ) {
 		fprintf(v->out, "WRONG: %s: %ld dropout decisions, replicas "
 			"%s\n", name, result->masks_wrong,
@@ -492,6 +493,8 @@ static void set_rules(struct verify_task *task, const struct options *options)
 	task->gradient_bound = model_has_batchnorm(task->model) ?
 				       fmax(task->bound, NORMALISED) :
 				       task->bound;
+	task->cores_bound = fmax(task->gradient_bound,
+				 rules_of[task->precision].by_cores);
 	task->update_bound = is_few ? rules_of[task->precision].updated_by_few :
 				      rules_of[task->precision].updated;
 	/* A bias that begins as 0 is its first gradient then. */

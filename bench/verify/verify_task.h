@@ -24,7 +24,8 @@ struct verify_task {
 	enum algorithm algorithm; /* of the backend */
 	enum precision precision; /* likewise */
 	double bound; /* of every error but ... */
-	double gradient_bound; /* and of the sum over cores */
+	double gradient_bound;
+	double cores_bound;    /* of the sum over cores */
 	double update_bound;   /* of parameters */
 	const struct options *options;
 	int batch, steps;   /* in lockstep */
