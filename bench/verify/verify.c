@@ -40,19 +40,20 @@
  * mnist, xla-mnist, mnist-2019, alexnet and ddp-toy no gradient was off by more
  * than a number's distance to the next, 1.1e-3 in fp16 and 5.4e-3 in bf16, nor
  * a parameter by more than 8.5e-3. Each core rounds the gradient of its share:
- * of alexnet that makes 1.0e-2 in fp16.
+ * of alexnet that makes 1.0e-2 in fp16. Through the norms of resnet34, at
+ * 64x64, what was rounded otherwise grows to 1.1e-2.
  * What computes in double is compared by floats, and begins a step with doubles
  * of which the reference is given floats.
  */
 static const struct {
 	int batch; /* in lockstep, at most */
-	double any, updated, updated_by_few, by_cores;
+	double any, normed, updated, updated_by_few, by_cores;
 } rules_of[PRECISION_COUNT] = {
-	[PRECISION_FP32] = { BATCH, 1e-5, 1e-5, 1e-5, 1e-5 },
-	[PRECISION_BF16] = { 64, 2e-2, 2e-2, 5e-1, 2e-2 },
-	[PRECISION_FP64] = { BATCH, 1e-6, 1e-6, 1e-6, 1e-6 },
-	[PRECISION_FP16] = { 64, 3e-3, 3e-3, 3e-3, 2e-2 },
-	[PRECISION_BF16_STORAGE] = { 64, 2e-2, 2e-2, 2e-2, 2e-2 },
+	[PRECISION_FP32] = { BATCH, 1e-5, 1e-5, 1e-5, 1e-5, 1e-5 },
+	[PRECISION_BF16] = { 64, 2e-2, 2e-2, 2e-2, 5e-1, 2e-2 },
+	[PRECISION_FP64] = { BATCH, 1e-6, 1e-6, 1e-6, 1e-6, 1e-6 },
+	[PRECISION_FP16] = { 64, 3e-3, 2e-2, 3e-3, 3e-3, 2e-2 },
+	[PRECISION_BF16_STORAGE] = { 64, 2e-2, 2e-2, 2e-2, 2e-2, 2e-2 },
 };
 
 struct verification {
@@ -488,7 +489,9 @@ static void set_rules(struct verify_task *task, const struct options *options)
 	task->batch = is_few ? task->measured_batch : usual;
 	task->steps = options->steps == OPTION_UNSET ? STEPS :
 						       (int)options->steps;
-	task->bound = rules_of[task->precision].any;
+	task->bound = model_has_batchnorm(task->model) ?
+			      rules_of[task->precision].normed :
+			      rules_of[task->precision].any;
 	/* The gradient by what is normalised is a difference that cancels. */
 	task->gradient_bound = model_has_batchnorm(task->model) ?
 				       fmax(task->bound, NORMALISED) :
