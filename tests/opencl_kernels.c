@@ -297,13 +297,15 @@ static const struct class {
 };
 
 static void model_run(struct device *device, const struct class *class,
-		      const struct model *model, enum algorithm algorithm)
+		      const struct model *model, enum algorithm algorithm,
+		      enum precision precision)
 {
 	const struct program_options options = { .batch = class->batch,
 						 .test_batch = class->batch,
 						 .seed = 1,
 						 .dropout = 1,
-						 .algorithm = algorithm };
+						 .algorithm = algorithm,
+						 .precision = precision };
 	float *images = noise(BATCH * shape_size(model->input));
 	float *parameters = noise(model_parameter_count(model));
 	struct program *program;
@@ -348,7 +350,12 @@ int main(int argc, char **argv)
 		for (int a = 0; a < algorithms_of(class, &class->models[i]);
 		     a++)
 			model_run(device, class, &class->models[i],
-				  (enum algorithm)a);
+				  (enum algorithm)a, PRECISION_FP32);
+	/* The kernels that round are of the same text in both classes. */
+	for (int i = 0; class == classes && i < class->model_count; i++)
+		if (class->models[i].layers == vectors_layers)
+			model_run(device, class, &class->models[i],
+				  ALGORITHM_FAST, PRECISION_BF16_STORAGE);
 	device_close(device);
 	for (int i = 0; i < launched.count; i++)
 		puts(launched.names[i]);
