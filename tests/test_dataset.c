@@ -122,7 +122,7 @@ static void unknown_names_are_refused(void **state)
 	(void)state;
 	expect_error(&request, ERROR_USAGE, "unknown data set 'digits'; choose "
 		     "among: auto, mnist, fashion-mnist, fashion-scenes, "
-		     "synthetic, fake");
+		     "folder, synthetic, fake");
 	request.name = "fashion-scene";
 	expect_error(&request, ERROR_USAGE, "did you mean 'fashion-scenes'?");
 }
