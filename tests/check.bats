@@ -322,6 +322,16 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[[ "$output" != *nan* && "$output" != *memory* ]]
 }
 
+@test "an older bench is not asked for options that it lacks" {
+	printf '#!/bin/sh\ncase "$*" in *--pad*) echo "no option pad" >&2; exit 2\nesac\nexec "%s" "$@"\n' "$BENCH" >old
+	chmod +x old
+	few null-1 --base ./old
+	[ "$status" -ne 6 ]
+	few null-1 --base ./old --pad on
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"no option pad"* ]]
+}
+
 @test "a process that crashes: exit 6, and its row says why" {
 	run --separate-stderr "$BENCH" check --blocks 12 -o crash \
 		--base-cmd true --head-cmd "sh -c 'kill -9 \$\$'"

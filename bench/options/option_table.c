@@ -481,6 +481,8 @@ void option_print(const struct options *options, const struct option_row *row,
 	case OPTION_LIST: /* several */
 		return;
 	case OPTION_ON_OFF:
+		if (*(const int *)field == OPTION_UNSET)
+			return;
 		value = *(const int *)field ? "on" : "off";
 		break;
 	case OPTION_INT:

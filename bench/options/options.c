@@ -40,6 +40,7 @@ const struct options options_defaults = {
 	.dropout = 1,
 	.reshuffle = 1,
 	.test = 1,
+	.pad = OPTION_UNSET,
 	.format = "plain",
 	.progress = "auto",
 	.color = "auto",

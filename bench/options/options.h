@@ -50,7 +50,8 @@ struct options {
 	double lr; /* OPTION_UNSET: the model's */
 	double target_accuracy; /* percent; OPTION_UNSET: none */
 	long synthetic_train, synthetic_test;
-	int dropout, reshuffle, test, pad; /* on: 1 */
+	int dropout, reshuffle, test; /* on: 1 */
+	int pad; /* likewise; OPTION_UNSET: off, as in versions without it */
 	const char *algorithm;	      /* NULL: what the backend does */
 	const char *precision;	      /* NULL: fp32 */
 	const char *device_class;     /* NULL: as the device's type wants it */

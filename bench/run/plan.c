@@ -105,7 +105,7 @@ static int plan_inference(struct training *training,
 		{ "target-accuracy", options->target_accuracy >= 0 },
 		{ "dump-masks", options->dump_masks != NULL },
 		{ "profile", options->profile != NULL },
-		{ "pad", options->pad },
+		{ "pad", options->pad == 1 },
 		{ "sync epoch", options->sync &&
 			!strcmp(options->sync, "epoch") },
 	};
@@ -164,7 +164,7 @@ static void plan_options(struct training *training,
 	training->resident = !options->resident ||
 			     strcmp(options->resident, "no");
 	training->reshuffle = options->reshuffle;
-	training->pad = options->pad;
+	training->pad = options->pad == 1;
 	if (options->target_accuracy >= 0)
 		training->target_accuracy_pct = options->target_accuracy;
 	training->dump_masks = options->dump_masks;
