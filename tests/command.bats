@@ -456,12 +456,12 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	[ "$(settings small/runs.csv)" = "1 40 128 10 1000  " ]
 	run -0 "$BENCH" run null-8 --quick --model alexnet "${data[@]}" -q \
 		--out large
-	[ "$(settings large/runs.csv)" = "1 5 128 1 64 11 " ]
-	[[ "$output" != *"704 of 2000"* ]] # it is quiet
+	[ "$(settings large/runs.csv)" = "1 7 64 1 64 7 " ]
+	[[ "$output" != *"448 of 2000"* ]] # it is quiet
 	run -0 "$BENCH" table large
-	[[ "$output" == *"accuracy is of the first test images alone: null-8 704 of 2000"* ]]
-	# Several cores leave out what does not fill an iteration: 9000 - 70 * 128.
-	[[ "$output" == *"cut short: null-8 5 of 70 iterations"* ]]
+	[[ "$output" == *"accuracy is of the first test images alone: null-8 448 of 2000"* ]]
+	# Several cores leave out what does not fill an iteration: 9000 - 140 * 64.
+	[[ "$output" == *"cut short: null-8 7 of 140 iterations"* ]]
 	"$BENCH" run null-1 --quick --model alexnet --steps 3 --test-steps 2 \
 		--batch 4 "${data[@]}" -q --out given >/dev/null
 	[ "$(settings given/runs.csv)" = "1 3 4 10 8 2 " ]
@@ -539,6 +539,8 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	run -0 "$BENCH" infer null-1 "${data[@]}" --dry-run
 	[[ "$output" == *"null-1 "*" 256 forward passes of 32 samples"* ]]
 	[[ "$output" != *inf\ * ]]
+	run -0 "$BENCH" infer null-1 "${data[@]}" --quick --out quick -q
+	[ "$(column quick/runs.csv passes)" = 40 ]
 	run -2 "$BENCH" infer cpu-1 --epochs 2
 	[[ "$output" == *"--epochs"* ]]
 }

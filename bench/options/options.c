@@ -374,7 +374,8 @@ static int settle(struct options *options, struct error *err)
 	if (options->quick && options->epochs != OPTION_UNSET)
 		return error_set(err, ERROR_USAGE,
 				 "--quick already sets --epochs to 1");
-	if (options->quick)
+	if (options->quick &&
+	    verb_knows(options->verb, option_find("epochs")))
 		options->epochs = 1;
 	return settle_seed(options, err) || settle_precision(options, err) ||
 			       settle_accuracy(options, err) ?
