@@ -84,6 +84,12 @@ enum precision precision_find(const char *name)
 	return (enum precision)p;
 }
 
+int precision_rounds(enum precision precision)
+{
+	return precision == PRECISION_FP16 ||
+	       precision == PRECISION_BF16_STORAGE;
+}
+
 /* Those of struct backend that have no default, or need one another. */
 const char *backend_lacks(const struct backend *backend, int comparable)
 {

@@ -43,7 +43,7 @@ struct batch {
 	int global_count;      /* of all cores: what the mean divides by */
 	/* The gradient is computed of the loss times this, a power of two by
 	 * which it is divided in the end: what is too small for fp16 is not
-	 * lost. 0: 1. */
+	 * lost. 0: 1, which is that of all other precisions. */
 	double loss_scale;
 	uint32_t step;	       /* iterations before this one */
 	int place, stride;     /* sample i is place + stride * i of all */
@@ -353,6 +353,9 @@ int backend_check_algorithm(const struct backend *backend, const char *name,
 const char *precision_name(enum precision precision);
 /* The precision called name, which is one of these; fp32 for NULL. */
 enum precision precision_find(const char *name);
+
+/* Whether it rounds what is stored: backends/host/storage.h. */
+int precision_rounds(enum precision precision);
 
 /* The name of a slot that is not optional and that this backend lacks, or NULL;
  * with comparable, also of one that comparing with the reference needs. */

@@ -94,7 +94,7 @@ static double cpu_sample_bytes(const struct model *model,
 	if (!program)
 		return 0;
 	program->host.base.options = *options;
-	if (storage_has_format(options->precision))
+	if (precision_rounds(options->precision))
 		bytes = (double)(shape_size(model->input) * sizeof(float));
 	graph_resolve(&program->host.graph, model);
 	if (!plan_resolve(&program->host.plan, graph, options, solvers, SOLVERS,
@@ -294,7 +294,7 @@ static int updates_at_once(const struct cpu_program *cpu,
 		if (graph->nodes[i].broken)
 			return 0;
 	return batch->count &&
-	       !storage_has_format(cpu->host.base.options.precision) &&
+	       !precision_rounds(cpu->host.base.options.precision) &&
 	       graph->model->recipe.optimizer == OPTIMIZER_ADADELTA;
 }
 

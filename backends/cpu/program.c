@@ -347,7 +347,7 @@ void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass)
 		program_end_part(&program->host.base,
 				 cpu_part_backward(s, CPU_BACKWARD_ALL));
 	}
-	if (storage_has_format(program->storage.precision))
+	if (precision_rounds(program->storage.precision))
 		end_gradient(program, pass->batch);
 }
 

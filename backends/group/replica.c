@@ -71,24 +71,32 @@ static int decide_step(const struct training_step *step, const float *gradient,
 				   made, err);
 }
 
+/* The gradient of this rank, lent; NULL: failed. */
+static float *lend_gradient(const struct training_step *step, struct error *err)
+{
+	struct program *program = step->program;
+	float *gradient;
+
+	if (program_gradient(program, &step->batch, err))
+		return NULL;
+	gradient = program_map(program, VECTOR_GRADIENT, err);
+	if (gradient && step->scaler)
+		loss_scaler_plant(step->scaler, step->group, step->batch.step,
+				  gradient, program->reduced);
+	return gradient;
+}
+
 /* The gradient of a scaled loss, and whether there is to be a step. */
 static int scaled_gradient(const struct training_step *step, int *made,
 			   struct error *err)
 {
-	struct program *program = step->program;
-	const struct slice all = { 0, program->length };
-	float *gradient;
+	const struct slice all = { 0, step->program->length };
+	const float *gradient = lend_gradient(step, err);
 
-	if (program_gradient(program, &step->batch, err))
-		return -1;
-	gradient = program_map(program, VECTOR_GRADIENT, err);
-	if (!gradient)
-		return -1;
-	loss_scaler_plant(step->scaler, step->group, step->batch.step,
-			  gradient, all.to);
-	if (decide_step(step, gradient, all, made, err))
-		return -1;
-	return program_unmap(program, VECTOR_GRADIENT, err);
+	return !gradient || decide_step(step, gradient, all, made, err) ||
+			       program_unmap(step->program, VECTOR_GRADIENT,
+					     err) ?
+		       -1 : 0;
 }
 
 /* A scaler looks at what is between gradient and update. */
@@ -120,16 +128,10 @@ static int reduce_gradient(const struct training_step *step, struct slice own,
 			   int *made, struct error *err)
 {
 	struct program *program = step->program;
-	float *gradient;
+	float *gradient = lend_gradient(step, err);
 
-	if (program_gradient(program, &step->batch, err))
-		return -1;
-	gradient = program_map(program, VECTOR_GRADIENT, err);
 	if (!gradient)
 		return -1;
-	if (step->scaler)
-		loss_scaler_plant(step->scaler, step->group, step->batch.step,
-				  gradient, program->reduced);
 	step->observer->ended(step->observer, REPLICA_COMPUTE);
 	if (group_offer(step->group, gradient, program->reduced, err))
 		return -1;

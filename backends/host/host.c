@@ -254,26 +254,10 @@ int host_unmap(struct program *program, enum vector which, struct error *err)
 int host_update(struct program *program, const struct update *update,
 		size_t from, size_t to, struct error *err)
 {
-	const enum precision precision = program->options.precision;
-	const int rounds = storage_rounds_vectors(precision);
-	const size_t count = to - from;
-	float *part[VECTOR_COUNT];
-
 	(void)err;
-	for (int v = 0; v < VECTOR_COUNT; v++) {
-		part[v] = ((struct host_program *)program)->vectors[v];
-		if (part[v])
-			part[v] += from;
-	}
-	/* Of several ranks it is a sum. */
-	if (rounds)
-		storage_round(precision, part[VECTOR_GRADIENT], count);
-	host_optimize(update, count, part[VECTOR_PARAMETERS],
-		      part[VECTOR_GRADIENT], part[VECTOR_STATE_0],
-		      part[VECTOR_STATE_1]);
-	for (int v = 0; rounds && v < VECTOR_COUNT; v++)
-		if (part[v])
-			storage_round(precision, part[v], count);
+	host_update_vectors(update, program->options.precision,
+			    ((struct host_program *)program)->vectors, from,
+			    to);
 	return 0;
 }
 

@@ -99,5 +99,14 @@ void host_optimize(const struct update *update, size_t count, float *p,
 		   const float *g, float *state_0, float *state_1);
 void host_optimize_double(const struct update *update, size_t count, double *p,
 			  const double *g, double *state_0, double *state_1);
+/* That of from .. to of these, [VECTOR_COUNT], NULL where one is not kept; a
+ * precision that rounds vectors rounds the gradient before, which may be a sum,
+ * and all of them behind. */
+void host_update_vectors(const struct update *update, enum precision precision,
+			 float *const *vectors, size_t from, size_t to);
+void host_update_vectors_double(const struct update *update,
+				enum precision precision,
+				double *const *vectors, size_t from,
+				size_t to);
 
 #endif

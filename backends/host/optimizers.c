@@ -4,6 +4,7 @@
 
 #include "backends/host/host.h"
 #include "backends/host/real.h"
+#include "backends/host/storage.h"
 
 /* Of Adam: p changes by rate m / (sqrt(v) grown + eps). */
 struct adam {
@@ -85,4 +86,23 @@ void real_optimize(const struct update *update, size_t count, real *p,
 	default:
 		adadelta(update, count, p, g, state_0, state_1);
 	}
+}
+
+void real_update_vectors(const struct update *update, enum precision precision,
+			 real *const *vectors, size_t from, size_t to)
+{
+	const int rounds = storage_rounds_vectors(precision);
+	const size_t count = to - from;
+	real *part[VECTOR_COUNT];
+
+	for (int v = 0; v < VECTOR_COUNT; v++)
+		part[v] = vectors[v] ? vectors[v] + from : NULL;
+	if (rounds)
+		real_round(precision, part[VECTOR_GRADIENT], count);
+	real_optimize(update, count, part[VECTOR_PARAMETERS],
+		      part[VECTOR_GRADIENT], part[VECTOR_STATE_0],
+		      part[VECTOR_STATE_1]);
+	for (int v = 0; rounds && v < VECTOR_COUNT; v++)
+		if (part[v])
+			real_round(precision, part[v], count);
 }

@@ -100,6 +100,23 @@ const void *oracle_parameters(const struct oracle *oracle,
 		       oracle->host.vectors[VECTOR_PARAMETERS];
 }
 
+void oracle_round_row(const struct oracle *oracle, int row, void *values,
+		      int count)
+{
+	const struct graph *graph = &oracle->host.graph;
+	const size_t size = (size_t)count *
+			    shape_size(row == MODEL_IMAGES ?
+					       graph->model->input :
+					       graph->nodes[row].out);
+
+	if (!storage_rounds(&oracle->storage, row))
+		return;
+	if (is_in_double(oracle))
+		storage_round_double(oracle->storage.precision, values, size);
+	else
+		storage_round(oracle->storage.precision, values, size);
+}
+
 /* count numbers of the gradient, from one on. */
 static void end_gradient(struct oracle *oracle, size_t from, size_t count,
 			 int rounds, double scale)
@@ -125,8 +142,11 @@ void oracle_end(struct oracle *oracle, const struct batch *batch)
 	const struct model *model = oracle->host.graph.model;
 	const double scale = storage_loss_scale(batch);
 	struct tensor tensors[MODEL_MAX_TENSORS];
-	const int count = model_tensors(model, tensors);
+	int count;
 
+	if (!precision_rounds(precision))
+		return;
+	count = model_tensors(model, tensors);
 	for (int t = 0; t < count; t++)
 		end_gradient(oracle, tensors[t].offset, tensors[t].count,
 			     storage_rounds_layer(
@@ -208,27 +228,12 @@ int oracle_unmap(struct program *program, enum vector which, struct error *err)
 int oracle_update(struct program *program, const struct update *update,
 		  size_t from, size_t to, struct error *err)
 {
-	const enum precision precision = program->options.precision;
-	const int rounds = storage_rounds_vectors(precision);
-	const size_t count = to - from;
-	double *part[VECTOR_COUNT];
+	struct oracle *oracle = (struct oracle *)program;
 
-	if (!is_in_double((struct oracle *)program))
+	if (!is_in_double(oracle))
 		return host_update(program, update, from, to, err);
-	for (int v = 0; v < VECTOR_COUNT; v++) {
-		part[v] = ((struct oracle *)program)->vectors[v];
-		if (part[v])
-			part[v] += from;
-	}
-	/* Of several ranks it is a sum. */
-	if (rounds)
-		storage_round_double(precision, part[VECTOR_GRADIENT], count);
-	host_optimize_double(update, count, part[VECTOR_PARAMETERS],
-			     part[VECTOR_GRADIENT], part[VECTOR_STATE_0],
-			     part[VECTOR_STATE_1]);
-	for (int v = 0; rounds && v < VECTOR_COUNT; v++)
-		if (part[v])
-			storage_round_double(precision, part[v], count);
+	host_update_vectors_double(update, program->options.precision,
+				   oracle->vectors, from, to);
 	return 0;
 }
 

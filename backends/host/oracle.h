@@ -38,7 +38,11 @@ void oracle_round_parameters(struct oracle *oracle);
 /* All parameters as this row takes them, reals. */
 const void *oracle_parameters(const struct oracle *oracle,
 			      const struct node *node);
-/* Behind a gradient: it is rounded by rows, and of the loss alone. */
+/* What is stored of count samples of a row's values, or of the gradients by
+ * them, reals; of the images for MODEL_IMAGES. */
+void oracle_round_row(const struct oracle *oracle, int row, void *values,
+		      int count);
+/* Once a gradient is there: its roundings, and the loss's scale taken out. */
 void oracle_end(struct oracle *oracle, const struct batch *batch);
 
 /* Decisions of sample i at a layer that are imposed, or NULL. */

@@ -11,6 +11,7 @@ typedef float real;
 #define real_gemm blas_gemm
 #define real_loss host_loss
 #define real_optimize host_optimize
+#define real_update_vectors host_update_vectors
 #define real_sqrt sqrtf
 #define real_round storage_round
 #define real_vector(oracle, which) ((oracle)->host.vectors[which])
@@ -19,6 +20,7 @@ typedef double real;
 #define real_gemm blas_gemm_double
 #define real_loss host_loss_double
 #define real_optimize host_optimize_double
+#define real_update_vectors host_update_vectors_double
 #define real_sqrt sqrt
 #define real_round storage_round_double
 #define real_vector(oracle, which) ((oracle)->vectors[which])

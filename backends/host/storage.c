@@ -19,11 +19,6 @@ static const struct format *format_of(enum precision precision)
 						     NULL;
 }
 
-int storage_has_format(enum precision precision)
-{
-	return format_of(precision) != NULL;
-}
-
 #define EXPONENT 0x7ff0000000000000u /* bits of a double; all: not finite */
 
 /* What is added has multiples of e / steps as its neighbours, so that the sum

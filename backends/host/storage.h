@@ -25,9 +25,6 @@ void storage_round(enum precision precision, float *values, size_t count);
 void storage_round_double(enum precision precision, double *values,
 			  size_t count);
 
-/* Whether it rounds anything. */
-int storage_has_format(enum precision precision);
-
 /* Which values of a graph are rounded, and so the gradient by them: what rows
  * give, and the images. What a convolution or a linear layer reads is. */
 struct storage {

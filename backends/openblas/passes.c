@@ -444,20 +444,8 @@ static void bring_images(struct openblas *openblas, const struct batch *batch)
 	for (size_t i = 0; i < size; i++)
 		converted[i] = batch->images[i];
 	openblas->images = converted;
-	if (storage_rounds(&openblas->oracle.storage, MODEL_IMAGES))
-		real_round(openblas->oracle.storage.precision, converted, size);
-}
-
-/* To what is stored of a row's values, or the gradients by them. */
-static void round_row(const struct openblas *openblas, int row, real *values,
-		      int count)
-{
-	const struct storage *storage = &openblas->oracle.storage;
-	const struct node *node = &openblas->oracle.host.graph.nodes[row];
-
-	if (storage_rounds(storage, row))
-		real_round(storage->precision, values,
-			   (size_t)count * shape_size(node->out));
+	oracle_round_row(&openblas->oracle, MODEL_IMAGES, converted,
+			 batch->count);
 }
 
 static void pass(struct openblas *openblas, const struct batch *batch,
@@ -474,7 +462,7 @@ static void pass(struct openblas *openblas, const struct batch *batch,
 						 training);
 
 		row_forward(&work);
-		round_row(openblas, row, work.y, batch->count);
+		oracle_round_row(&openblas->oracle, row, work.y, batch->count);
 	}
 	for (int i = 0; i < batch->count; i++)
 		real_loss(graph->nodes[last].layer->loss,
@@ -484,19 +472,19 @@ static void pass(struct openblas *openblas, const struct batch *batch,
 					     i * classes :
 				     NULL);
 	if (training)
-		round_row(openblas, logits, gradient_of(openblas, logits),
-			  batch->count);
+		oracle_round_row(&openblas->oracle, logits,
+				 gradient_of(openblas, logits), batch->count);
 	for (int row = last - 1; training && row >= 0; row--) {
 		const struct work work = work_of(openblas, row, batch->count,
 						 training);
 
 		row_backward(&work);
 		if (work.dx)
-			round_row(openblas, work.node->source, work.dx,
-				  batch->count);
+			oracle_round_row(&openblas->oracle, work.node->source,
+					 work.dx, batch->count);
 		if (work.dother)
-			round_row(openblas, work.node->other, work.dother,
-				  batch->count);
+			oracle_round_row(&openblas->oracle, work.node->other,
+					 work.dother, batch->count);
 	}
 }
 

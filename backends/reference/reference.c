@@ -257,18 +257,6 @@ static void batchnorm_forward(struct reference *reference, int l,
 	}
 }
 
-/* To what is stored of a row's values, or the gradients by them. */
-static void round_row(const struct reference *reference, int row, real *values,
-		      const struct part *part)
-{
-	const struct storage *storage = &reference->oracle.storage;
-	const struct node *node = &reference->oracle.host.graph.nodes[row];
-
-	if (storage_rounds(storage, row))
-		real_round(storage->precision, values,
-			   (size_t)part->count * shape_size(node->out));
-}
-
 /* Up to the loss. */
 static void forward(struct reference *reference, const struct part *part)
 {
@@ -280,7 +268,8 @@ static void forward(struct reference *reference, const struct part *part)
 		else
 			for (int n = 0; n < part->count; n++)
 				forward_sample(reference, l, n, part);
-		round_row(reference, l, reference->values[l], part);
+		oracle_round_row(&reference->oracle, l, reference->values[l],
+				 part->count);
 	}
 }
 
@@ -382,11 +371,13 @@ static void backward(struct reference *reference, const struct part *part)
 			for (int n = 0; n < part->count; n++)
 				backward_sample(reference, l, n, part);
 		if (nodes[l].wants_dx)
-			round_row(reference, nodes[l].source,
-				  reference->gradients[nodes[l].source], part);
+			oracle_round_row(&reference->oracle, nodes[l].source,
+					 reference->gradients[nodes[l].source],
+					 part->count);
 		if (nodes[l].wants_other_dx)
-			round_row(reference, nodes[l].other,
-				  reference->gradients[nodes[l].other], part);
+			oracle_round_row(&reference->oracle, nodes[l].other,
+					 reference->gradients[nodes[l].other],
+					 part->count);
 	}
 }
 
@@ -401,9 +392,8 @@ static void run_part(struct reference *reference, const struct batch *batch,
 	for (size_t p = 0; p < (size_t)part->count * size; p++)
 		reference->images[p] =
 			batch->images[(size_t)part->first * size + p];
-	if (storage_rounds(&reference->oracle.storage, MODEL_IMAGES))
-		real_round(reference->oracle.storage.precision,
-			   reference->images, (size_t)part->count * size);
+	oracle_round_row(&reference->oracle, MODEL_IMAGES, reference->images,
+			 part->count);
 	forward(reference, part);
 	for (int i = 0; part->training && i < graph->count; i++)
 		memset(reference->gradients[i], 0,
@@ -417,7 +407,8 @@ static void run_part(struct reference *reference, const struct batch *batch,
 					      NULL);
 	if (!part->training)
 		return;
-	round_row(reference, last, reference->gradients[last], part);
+	oracle_round_row(&reference->oracle, last, reference->gradients[last],
+			 part->count);
 	backward(reference, part);
 }
 

@@ -40,9 +40,8 @@ struct verify_task {
 static inline enum precision
 verify_right_precision(const struct verify_task *task)
 {
-	return task->precision == PRECISION_FP16 ||
-			       task->precision == PRECISION_BF16_STORAGE ?
-		       task->precision : PRECISION_FP64;
+	return precision_rounds(task->precision) ? task->precision :
+						   PRECISION_FP64;
 }
 
 /* Largest errors over some steps; NAN counts as largest. */

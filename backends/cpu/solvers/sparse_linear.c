@@ -14,7 +14,7 @@ static int takes(const struct graph *graph, int first,
 	};
 
 	return options->algorithm == ALGORITHM_FAST &&
-			       !storage_has_format(options->precision) ?
+			       !precision_rounds(options->precision) ?
 		       plan_chain(graph, first, kinds, 3) : 0;
 }
 

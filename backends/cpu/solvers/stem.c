@@ -38,7 +38,7 @@ static int takes(const struct graph *graph, int first,
 	int length, relu;
 
 	if (first || options->algorithm != ALGORITHM_FAST ||
-	    storage_has_format(options->precision) ||
+	    precision_rounds(options->precision) ||
 	    in.height <= 4 || in.width <= 4 || in.height % STEM_TILE ||
 	    in.width % STEM_TILE)
 		return 0;

@@ -96,7 +96,6 @@ const struct device_class cpu_class = {
 	.tiling = { .items = 1, .updated = 1024 },
 	.solvers = solvers,
 	.solver_count = COUNT(solvers),
-	.generic_count = GENERIC_COUNT,
 	.build = common_build,
 	.begin = dropout_add,
 };

@@ -40,7 +40,6 @@ struct device_class {
 	struct tiling tiling;
 	const struct solver *const *solvers; /* the most special first */
 	int solver_count;
-	int generic_count; /* the last ones, which compute any graph by rows */
 	/* Kernels that belong to no step, for the whole program. */
 	int (*build)(struct opencl_program *program, struct error *err);
 	/* Memory, or launches, of a pass that come before those of steps. */

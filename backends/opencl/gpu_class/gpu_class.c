@@ -105,7 +105,6 @@ const struct device_class gpu_class = {
 		    .reduced = 32 },
 	.solvers = solvers,
 	.solver_count = COUNT(solvers),
-	.generic_count = GENERIC_COUNT,
 	.build = gpu_sums_build,
 	.begin = gpu_sums_begin,
 	.ends_with_score = 1,

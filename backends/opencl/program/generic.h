@@ -15,7 +15,6 @@ extern const struct opencl_solver generic_conv, generic_norm, generic_relu,
 	&generic_conv.base, &generic_norm.base, &generic_relu.base,          \
 		&generic_add.base, &generic_maxpool.base,                    \
 		&generic_avgpool.base, &generic_dropout.base
-#define GENERIC_COUNT 8 /* with the loss before them */
 
 #define NORM_FLOATS 8 /* of a channel: generic_norm.cl */
 

@@ -151,7 +151,7 @@ static int trains_at_once(struct opencl_program *program,
 			  const struct update *update)
 {
 	return update && batch->count && program_class(program)->train &&
-	       !storage_has_format(program->storage.precision) &&
+	       !precision_rounds(program->storage.precision) &&
 	       update->optimizer == OPTIMIZER_ADADELTA;
 }
 

@@ -38,11 +38,13 @@ static int plan_make(struct plan *plan, const struct graph *graph,
 		     struct error *err)
 {
 	const struct opencl_options all = { *options, width };
-	/* What is rounded row by row is computed so. */
-	const int first = storage_has_format(options->precision) ?
-				  class->solver_count - class->generic_count :
-				  0;
+	int first = 0;
 
+	/* What is rounded row by row is computed so, by the loss and those
+	 * behind it. */
+	while (precision_rounds(options->precision) &&
+	       class->solvers[first] != &loss_solver.base)
+		first++;
 	return plan_resolve(plan, graph, &all.base, class->solvers + first,
 			    class->solver_count - first, err);
 }

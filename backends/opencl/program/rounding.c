@@ -17,7 +17,7 @@ static cl_uint format_of(const struct opencl_program *program)
 
 static int is_on(const struct opencl_program *program)
 {
-	return storage_has_format(program->storage.precision);
+	return precision_rounds(program->storage.precision);
 }
 
 int rounding_share(struct opencl_program *program, struct error *err)
