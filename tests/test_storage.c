@@ -5,6 +5,7 @@
 #include "backends/host/storage.h"
 
 #include "backends/group/replica.h"
+#include "backends/host/host.h"
 #include "tests/graph_models.h"
 #include "tests/subject.h"
 
@@ -310,6 +311,26 @@ static void so_does_opencl(void **state)
 	check_scale("opencl", "gpu");
 }
 
+/* 1 - (1 + 2^-9) is 0, as the sum of two ranks' gradients is stored first. */
+static void a_sum_is_rounded_before_its_step(void **state)
+{
+	const struct update sgd = { .lr = 1, .optimizer = OPTIMIZER_SGD };
+	float p[2] = { 7, 1 }, g[2] = { 7, 1 + 0x1p-9f };
+	double wide_p[2] = { 7, 1 }, wide_g[2] = { 7, 1 + 0x1p-9 };
+	float *const vectors[VECTOR_COUNT] = { p, g };
+	double *const wide[VECTOR_COUNT] = { wide_p, wide_g };
+
+	(void)state;
+	host_update_vectors(&sgd, PRECISION_BF16_STORAGE, vectors, 1, 2);
+	host_update_vectors_double(&sgd, PRECISION_BF16_STORAGE, wide, 1, 2);
+	assert_true(p[0] == 7 && p[1] == 0 && g[1] == 1);
+	assert_true(wide_p[0] == 7 && wide_p[1] == 0 && wide_g[1] == 1);
+	p[1] = 1;
+	g[1] = 1 + 0x1p-9f;
+	host_update_vectors(&sgd, PRECISION_FP16, vectors, 1, 2);
+	assert_true(p[1] == -0x1p-9f);
+}
+
 static void a_scale_follows_what_overflows(void **state)
 {
 	struct group alone = { .size = 1 };
@@ -432,6 +453,7 @@ int main(void)
 		cmocka_unit_test(values_are_rounded_that_products_read_or_give),
 		cmocka_unit_test(backends_round_alike),
 		cmocka_unit_test(a_scaled_loss_has_a_gradient),
+		cmocka_unit_test(a_sum_is_rounded_before_its_step),
 		cmocka_unit_test(a_scale_follows_what_overflows),
 		cmocka_unit_test(ranks_leave_out_a_step_together),
 	};
