@@ -77,7 +77,8 @@ static void check_field(const struct options *options,
 		break;
 	default:
 		memcpy(&flag, field, sizeof(flag));
-		MUST(flag == 0 || flag == 1);
+		MUST(!memcmp(field, usual, sizeof(flag)) || flag == 0 ||
+		     flag == 1);
 	}
 }
 
