@@ -21,7 +21,8 @@ teardown() {
 	run -0 --separate-stderr "$BENCH" table made --cores
 	[ -z "$stderr" ]
 	[ "$(grep -c '^Cores of ' <<<"$output")" -eq 2 ]
-	[ "$(grep -c '^core [0-9] ' <<<"$output")" -eq 5 ]
+	# A line of times and one of losses.
+	[ "$(grep -c '^core [0-9] ' <<<"$output")" -eq 10 ]
 	[[ "$output" == *"Cores of cpu-2@fork, run "*" (s/epoch)"* ]]
 	local word
 	for word in compute wait reduce update loader test CPU switch most \
@@ -31,6 +32,40 @@ teardown() {
 	# The usual tables do not know single cores.
 	run -0 "$BENCH" table made --details
 	[[ "$output" != *"core 0 "* ]]
+}
+
+@test "each core has the losses of its own samples" {
+	run -0 "$BENCH" run cpu-3 "${TINY[@]}" -q --epochs 2 --out made
+	python3 - <<-"END"
+	import csv
+	rows = list(csv.DictReader(open("made/observations.csv")))
+	shown = {}
+	for phase in "epoch", "test":
+	    last = [r for r in rows
+	            if (r["phase"], r["epoch"], r["clock"]) == (phase, "2", "wall")]
+	    cores = [r for r in last if r["core"]]
+	    whole, = [r for r in last if not r["core"]]
+	    assert len({r["loss"] for r in cores}) == 3, cores
+	    assert sum(int(r["samples"]) for r in cores) == int(whole["samples"])
+	    mean = sum(float(r["loss"]) * int(r["samples"]) for r in cores)
+	    mean /= int(whole["samples"])
+	    assert abs(mean - float(whole["loss"])) < 1e-6
+	    shown[phase] = float(whole["loss"])
+	    open(phase, "w").write("".join("%.4f\n" % float(r["loss"])
+	                                   for r in cores))
+	summary = {r["metric"]: float(r["mean"])
+	           for r in csv.DictReader(open("made/summary.csv"))}
+	assert abs(summary["train_loss"] - shown["epoch"]) < 1e-9
+	assert abs(summary["final_loss"] - shown["test"]) < 1e-9
+	END
+	run -0 "$BENCH" table made --cores
+	local r
+	for r in 0 1 2; do
+		[[ "$output" =~ core\ $r\ +$(sed -n $((r + 1))p epoch)\ +$(
+			sed -n $((r + 1))p test) ]]
+	done
+	run -0 "$BENCH" table made --details
+	[[ "$output" == *"final training loss"* ]]
 }
 
 @test "without several cores there are none to show" {
@@ -48,7 +83,7 @@ teardown() {
 	last=$(grep -n ',cpu-2,2,0,compute,2,' made/observations.csv)
 	head -n "${last%%:*}" made/observations.csv >cut.csv
 	run -0 "$BENCH" table cut.csv --cores
-	[ "$(grep -c '^core [01] ' <<<"$output")" -eq 2 ]
+	[ "$(grep -c '^core [01] ' <<<"$output")" -eq 4 ]
 	[[ "$output" != *inf* && "$output" != *nan* ]]
 	last=$(grep -n ',cpu-2,2,0,compute,1,' made/observations.csv)
 	head -n "${last%%:*}" made/observations.csv >cut.csv

@@ -107,6 +107,8 @@ static void lines_of_xla(void **state)
 	/* 80 samples in 30 s, after 4 in 1.5 s; of one core. */
 	has("Step=20 Loss=21.00000 Rate=2.67 GlobalRate=2.67 Time=");
 	has("Step=40 Loss=41.00000 ");
+	/* Core 0's own, as its losses are; then that of all. */
+	has("| Test Device=xla:1/0 Epoch=1 Accuracy=70.00 Time=");
 	has("Epoch: 1, Mean Accuracy: 75.00%\n");
 	epoch(1);
 	has(" Epoch=2 Step=0 Loss=1.00000 Rate=2.67 GlobalRate=2.67 ");

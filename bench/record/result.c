@@ -37,7 +37,7 @@ struct sums {
 	size_t timed_steps, loaders;
 	double ahead_s; /* of iterations that were timed together */
 	size_t ahead_steps;
-	double setup_s, accuracy_pct, loss;
+	double setup_s, accuracy_pct, loss, train_loss;
 	double target_accuracy_pct;
 	long reached_epoch; /* the first that reached the accuracy; 0: none */
 };
@@ -89,6 +89,8 @@ static void add_row(struct sums *sums, const struct observation *row)
 		count_steps(sums, row, (size_t)row->iter);
 	} else if (strcmp(row->phase, "loader") == 0) {
 		sums->loaders++;
+	} else if (strcmp(row->phase, "epoch") == 0) {
+		sums->train_loss = row->loss;
 	} else if (strcmp(row->phase, "test") == 0) {
 		sums->accuracy_pct = row->accuracy_pct;
 		sums->loss = row->loss;
@@ -220,6 +222,7 @@ static void set_results(struct result *result, const struct run *run,
 	set_value(result, METRIC_MODEL_LOOP, model->loop_s, 1);
 	set_value(result, METRIC_ACCURACY,
 		  either(sums->accuracy_pct, run->final_accuracy_pct), 1);
+	set_value(result, METRIC_TRAIN_LOSS, sums->train_loss, 1);
 	/* Without a test the run's last loss is that of an iteration. */
 	set_value(result, METRIC_LOSS, isfinite(run->final_accuracy_pct) ?
 		  either(sums->loss, run->final_loss) : sums->loss, 1);
@@ -271,6 +274,7 @@ int result_measure(struct result *result, const struct run *run,
 {
 	struct sums sums = { .wall.loop_s = NAN, .model.loop_s = NAN,
 			     .setup_s = NAN, .accuracy_pct = NAN, .loss = NAN,
+			     .train_loss = NAN,
 			     .target_accuracy_pct = run_target_accuracy(run) };
 	double *seconds;
 

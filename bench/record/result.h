@@ -30,6 +30,8 @@
 	METRIC(ACCURACY, "final_accuracy_pct", "%", 1, "accuracy_pct", "of " \
 	       "the last test") \
 	METRIC(LOSS, "final_loss", "", -1, NULL, "of the last test") \
+	METRIC(TRAIN_LOSS, "train_loss", "", -1, NULL, "of the last epoch's " \
+	       "iterations, mean over its samples") \
 	METRIC(TIME_TO_ACCURACY, "time_to_accuracy_s", "s", -1, NULL, "from " \
 	       "before the data set was read to the end of the first test " \
 	       "that reached the target accuracy, or 99 % without one; of " \

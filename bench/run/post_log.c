@@ -351,6 +351,9 @@ static void xla_epoch(struct post_log *log)
 
 	if (!all.count)
 		return;
+	fprintf(log->out, "| Test Device=xla:1/0 Epoch=%d Accuracy=%.2f "
+		"Time=%s\n", log->epoch, percent(&log->last[0].test),
+		hour().text);
 	log->best_pct = fmax(log->best_pct, percent(&all));
 	fprintf(log->out, "Epoch: %d, Mean Accuracy: %.2f%%\n", log->epoch,
 		percent(&all));

@@ -360,7 +360,7 @@ static double percent(const struct recorder *recorder,
 			     CELL_NO_REAL;
 }
 
-/* The slowest core's time and all scores; on a core's row its time alone. */
+/* The slowest core's time and all scores. */
 static void write_test(struct recorder *recorder, int epoch,
 		       const struct epoch_report *reports)
 {
@@ -415,11 +415,16 @@ static void write_cores(struct recorder *recorder, int epoch,
 			     sums->phases_s, sums->phases_cpu_s);
 		row.elapsed_s = report->test_s;
 		row.cpu_s = report->test_cpu_s;
+		row.samples = report->test.count;
+		row.loss = score_loss(&report->test);
+		row.accuracy_pct = percent(recorder, &report->test);
 		if (reports[0].test.count)
 			write_row(recorder, &row, "test");
+		row.accuracy_pct = CELL_NO_REAL;
 		row.elapsed_s = report->elapsed_s;
 		row.cpu_s = report->cpu_s;
 		row.samples = sums->score.count;
+		row.loss = score_loss(&sums->score);
 		row.voluntary_switches = report->voluntary_switches;
 		row.involuntary_switches = report->involuntary_switches;
 		write_row(recorder, &row, "epoch");

@@ -1,4 +1,4 @@
-/* Where the time of each core of a run went. */
+/* Where the time of each core of a run went, and what it learned. */
 #include <math.h>
 #include <string.h>
 
@@ -9,20 +9,28 @@
 #include "bench/show/table_view.h"
 #include "bench/system/number.h"
 
-enum { SWITCHES = 7, COLUMNS };
+enum kind { WALL, CPU_TIME, SWITCHES, LOSS };
 
-/* Seconds of an epoch, or how often its thread left its CPU. */
+/* Of an epoch: seconds, how often its thread left its CPU, or a mean loss. */
 static const struct {
 	const char *head, *phase;
-	int is_cpu;
-} quantities[COLUMNS] = {
-	{ "compute", "compute", 0 }, { "wait", "wait", 0 },
-	{ "reduce", "reduce", 0 },   { "update", "update", 0 },
-	{ "loader", "loader", 0 },   { "test", "test", 0 },
-	{ "CPU", "epoch", 1 },	     [SWITCHES] = { "switch", "epoch", 0 },
+	enum kind kind;
+} quantities[] = {
+	{ "compute", "compute", WALL },
+	{ "wait", "wait", WALL },
+	{ "reduce", "reduce", WALL },
+	{ "update", "update", WALL },
+	{ "loader", "loader", WALL },
+	{ "test", "test", WALL },
+	{ "CPU", "epoch", CPU_TIME },
+	{ "switch", "epoch", SWITCHES },
+	{ "training\nloss", "epoch", LOSS },
+	{ "test\nloss", "test", LOSS },
 };
 
-/* The cores of one run: sums over its epochs. */
+enum { COLUMNS = sizeof(quantities) / sizeof(quantities[0]) };
+
+/* The cores of one run: sums over its epochs, and losses of the last one. */
 struct cores {
 	const struct observation *first; /* row */
 	double sums[GROUP_MAX_SIZE][COLUMNS];
@@ -35,13 +43,29 @@ struct cores {
 
 static double quantity_of(const struct observation *row, int column)
 {
-	if (column == SWITCHES && (row->voluntary_switches == CELL_NO_INT ||
-				   row->involuntary_switches == CELL_NO_INT))
-		return NAN;
-	if (column == SWITCHES)
+	switch (quantities[column].kind) {
+	case WALL:
+		return row->elapsed_s;
+	case CPU_TIME:
+		return row->cpu_s;
+	case SWITCHES:
+		if (row->voluntary_switches == CELL_NO_INT ||
+		    row->involuntary_switches == CELL_NO_INT)
+			return NAN;
 		return (double)row->voluntary_switches +
 		       (double)row->involuntary_switches;
-	return quantities[column].is_cpu ? row->cpu_s : row->elapsed_s;
+	default:
+		return row->loss;
+	}
+}
+
+/* Losses are not there without a row of theirs, as without a test. */
+static void begin_epoch(struct cores *cores, const struct observation *row)
+{
+	for (int c = 0; c < COLUMNS; c++)
+		cores->epoch_sums[c] = quantities[c].kind == LOSS ? NAN : 0;
+	cores->core = row->core;
+	cores->epoch = row->epoch;
 }
 
 static void add_row(struct cores *cores, const struct observation *row)
@@ -49,12 +73,14 @@ static void add_row(struct cores *cores, const struct observation *row)
 	if (row->core < 0 || row->core >= GROUP_MAX_SIZE)
 		return;
 	if (row->core != cores->core || row->epoch != cores->epoch)
-		memset(cores->epoch_sums, 0, sizeof(cores->epoch_sums));
-	cores->core = row->core;
-	cores->epoch = row->epoch;
-	for (int c = 0; c < COLUMNS; c++)
-		if (strcmp(row->phase, quantities[c].phase) == 0)
-			cores->epoch_sums[c] += quantity_of(row, c);
+		begin_epoch(cores, row);
+	for (int c = 0; c < COLUMNS; c++) {
+		if (strcmp(row->phase, quantities[c].phase))
+			continue;
+		if (quantities[c].kind == LOSS)
+			cores->epoch_sums[c] = 0;
+		cores->epoch_sums[c] += quantity_of(row, c);
+	}
 	/* The last row of a core's epoch says that it is whole. */
 	if (strcmp(row->phase, "epoch") || strcmp(row->status, "ok"))
 		return;
@@ -62,7 +88,9 @@ static void add_row(struct cores *cores, const struct observation *row)
 		cores->count = (int)row->core + 1;
 	cores->epochs[row->core]++;
 	for (int c = 0; c < COLUMNS; c++)
-		cores->sums[row->core][c] += cores->epoch_sums[c];
+		cores->sums[row->core][c] = cores->epoch_sums[c] +
+			(quantities[c].kind == LOSS ? 0 :
+			 cores->sums[row->core][c]);
 }
 
 /* Means over epochs; the largest and smallest of any core, and their mean. */
@@ -73,9 +101,12 @@ struct extremes {
 
 static double mean_of(const struct cores *cores, int core, int column)
 {
-	return cores->epochs[core] ?
-		       cores->sums[core][column] / (double)cores->epochs[core] :
-		       NAN;
+	const double epochs = (double)cores->epochs[core];
+	const double sum = cores->sums[core][column];
+
+	if (!cores->epochs[core])
+		return NAN;
+	return quantities[column].kind == LOSS ? sum : sum / epochs;
 }
 
 static struct extremes extremes_of(const struct cores *cores, int column)
@@ -144,6 +175,9 @@ static void print_notes(const struct view *view, const struct run *run,
 static int draw(const struct view *view, const struct campaign *campaign,
 		const struct cores *cores, struct error *err)
 {
+	static const int decimals[] = {
+		[WALL] = 3, [CPU_TIME] = 3, [SWITCHES] = 0, [LOSS] = 4,
+	};
 	struct grid grid;
 
 	if (grid_make(&grid, COLUMNS, cores->count + 2, err))
@@ -154,7 +188,7 @@ static int draw(const struct view *view, const struct campaign *campaign,
 		snprintf(grid.heads[c], GRID_TEXT, "%s", quantities[c].head);
 		for (int r = 0; r < cores->count; r++)
 			grid_set_number(&grid, r, c, mean_of(cores, r, c),
-					c == SWITCHES ? 0 : 3);
+					decimals[quantities[c].kind]);
 		fill_extremes(&grid, cores, c);
 	}
 	for (int r = 0; r < cores->count; r++)
@@ -198,5 +232,7 @@ int table_print_cores(const struct campaign *campaign,
 	view_note(&view, "means over epochs; switch: context switches, "
 		  "voluntary (to wait) and involuntary (CPU lost to others); "
 		  "spread: largest less smallest, divided by the mean");
+	view_note(&view, "losses: means over the last epoch's samples of that "
+		  "core, and over its part of the last test");
 	return 0;
 }
