@@ -127,3 +127,26 @@ length_of() {
 		--save-weights w:best
 	[[ "$output" == *"--save-weights FILE:best needs a test"* ]]
 }
+
+@test "batch norms folded into convolutions infer the same" {
+	local few=(--model resnet50 --image-size 32 --batch 4
+		--dataset synthetic --synthetic-train 40 --synthetic-test 40)
+	local i targets=(cpu-1 cpu-2 opencl)
+	run -0 "$BENCH" measure cpu-1 "${few[@]}" --steps 2 --test off \
+		--save-weights w.safetensors
+	for i in fast dense; do
+		run -0 "$BENCH" infer "${targets[@]}" "${few[@]}" --count 3 -q \
+			--algorithm "$i" --weights w.safetensors --out "$i"
+	done
+	python3 - <<-"END"
+	import csv
+	def losses(out):
+	    return [float(r["loss"]) for r in
+	            csv.DictReader(open(out + "/observations.csv"))
+	            if r["phase"] == "step" and not r["core"] and r["loss"]]
+	fast, dense = losses("fast"), losses("dense")
+	assert len(fast) == len(dense) >= 9, (len(fast), len(dense))
+	assert max(abs(f - d) for f, d in zip(fast, dense)) < 1e-4 * max(dense)
+	assert fast != dense
+	END
+}

@@ -171,7 +171,8 @@ const struct option_row option_rows[] = {
 	{ .name = "algorithm", .group = DEVICES, .kind = OPTION_CHOICE,
 	  AT(algorithm), .verbs = COMPUTES, .argument = "WHICH",
 	  ONE_OF("fast", "dense"),
-	  .help = "how much is multiplied; dense: all that the layers define "
+	  .help = "how much is multiplied; dense: all that the layers define, "
+	  "in inference batch norms not folded into what is before them "
 	  "(fast)" },
 	{ .name = "precision", .group = DEVICES, .kind = OPTION_CHOICE,
 	  AT(precision), .verbs = COMPUTES, .argument = "WHICH",

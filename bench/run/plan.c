@@ -104,6 +104,8 @@ static int plan_inference(struct training *training,
 		{ "test-steps", options->test_steps != OPTION_UNSET },
 		{ "target-accuracy", options->target_accuracy >= 0 },
 		{ "dump-masks", options->dump_masks != NULL },
+		{ "save-parameters", options->save_parameters != NULL },
+		{ "save-weights", options->save_weights != NULL },
 		{ "profile", options->profile != NULL },
 		{ "pad", options->pad == 1 },
 		{ "sync epoch", options->sync &&
@@ -278,6 +280,8 @@ int plan_run(struct training *training, const struct target *target,
 	training->device_class = options->device_class;
 	training->one_process = target->transport->one_process;
 	plan_options(training, target, options);
+	training->folds = training->infers &&
+			  training->algorithm == ALGORITHM_FAST;
 	if ((training->profile &&
 	     backend_check_profile(target->backend, err)) ||
 	    plan_sync(training, options, err) ||

@@ -1,0 +1,183 @@
+#include "models/fold_norms.h"
+
+#include <math.h>
+#include <string.h>
+
+static int readers_of(const struct model *model, int row)
+{
+	int readers = 0;
+
+	for (int i = row + 1; i < model->layer_count; i++) {
+		readers += model_source(model, i) == row;
+		readers += model->layers[i].kind == LAYER_ADD &&
+			   model_other_source(model, i) == row;
+	}
+	return readers;
+}
+
+/* The row that a norm becomes part of, or -1. */
+static int host_of(const struct model *model, int row)
+{
+	const int source = model_source(model, row);
+	enum layer_kind kind;
+
+	if (model->layers[row].kind != LAYER_BATCHNORM || source < 0)
+		return -1;
+	kind = model->layers[source].kind;
+	if ((kind != LAYER_CONV && kind != LAYER_LINEAR) ||
+	    readers_of(model, source) > 1)
+		return -1;
+	return source;
+}
+
+/* As a row of index count writes that it reads a row of the original. */
+static int relative(int count, int source, const int *place)
+{
+	return count - 1 - (source < 0 ? source : place[source]);
+}
+
+void fold_norms(struct folded_model *folded, const struct model *model)
+{
+	int place[MODEL_MAX_LAYERS]; /* of the original's rows, in folded */
+	int count = 0;
+
+	folded->model = *model;
+	for (int row = 0; row < model->layer_count; row++) {
+		struct layer layer = model->layers[row];
+		const int host = host_of(model, row);
+
+		if (host >= 0) {
+			place[row] = place[host];
+			folded->norms[place[host]] = row;
+			folded->layers[place[host]].no_bias = 0;
+			continue;
+		}
+		place[row] = count;
+		layer.from = relative(count, model_source(model, row), place);
+		if (layer.kind == LAYER_ADD)
+			layer.with = relative(count,
+					      model_other_source(model, row),
+					      place);
+		folded->rows[count] = row;
+		folded->norms[count] = -1;
+		folded->layers[count++] = layer;
+	}
+	folded->model.layers = folded->layers;
+	folded->model.layer_count = count;
+}
+
+/* The first of a row's tensors, of which there are one or two; or NULL. */
+static const struct tensor *find_row(const struct tensor *tensors, int count,
+				     int row)
+{
+	for (int i = 0; i < count; i++)
+		if (tensors[i].layer == row)
+			return &tensors[i];
+	return NULL;
+}
+
+/* Of one model: where its tensors are, and their values. */
+struct values {
+	const struct model *model;
+	struct tensor parameters[MODEL_MAX_TENSORS], buffers[MODEL_MAX_TENSORS];
+	int parameter_count, buffer_count;
+};
+
+static void list_values(struct values *values, const struct model *model)
+{
+	values->model = model;
+	values->parameter_count = model_tensors(model, values->parameters);
+	values->buffer_count = model_buffers(model, values->buffers);
+}
+
+/* What a norm makes of channel c: x scale + shift. */
+struct affine {
+	double scale, shift;
+};
+
+static struct affine affine_of(const struct values *from, int norm,
+			       const float *parameters, const float *buffers,
+			       size_t c)
+{
+	const struct tensor *weight = find_row(from->parameters,
+					       from->parameter_count, norm);
+	const struct tensor *mean = find_row(from->buffers, from->buffer_count,
+					     norm);
+	const float *gamma = parameters + weight->offset;
+	const float *means = buffers + mean->offset;
+	const double variance = means[mean->count + c];
+	const double scale = gamma[c] / sqrt(variance + BATCHNORM_EPS);
+
+	return (struct affine){ scale, gamma[weight->count + c] -
+					       means[c] * scale };
+}
+
+/* A layer's weight and bias with the norm behind it. */
+static void fold_row(const struct values *from, int row, int norm,
+		     const float *parameters, const float *buffers,
+		     float *weight)
+{
+	const struct layer *layer = &from->model->layers[row];
+	const struct tensor *tensor = find_row(from->parameters,
+					       from->parameter_count, row);
+	const size_t channels = (size_t)layer->outputs;
+	const size_t inputs = tensor->count / channels;
+	const float *old = parameters + tensor->offset;
+	const float *bias = layer->kind == LAYER_CONV && layer->no_bias ?
+				    NULL : old + tensor->count;
+
+	for (size_t c = 0; c < channels; c++) {
+		const struct affine affine = affine_of(from, norm, parameters,
+						       buffers, c);
+
+		for (size_t i = 0; i < inputs; i++)
+			weight[c * inputs + i] = (float)(affine.scale *
+							 old[c * inputs + i]);
+		weight[tensor->count + c] = (float)(
+			affine.shift + (bias ? affine.scale * bias[c] : 0));
+	}
+}
+
+/* Copies a row's tensors, which follow each other. */
+static void copy_row(const struct tensor *from, int from_count, int from_row,
+		     const float *values, const struct tensor *to, int to_count,
+		     int to_row, float *copy)
+{
+	for (int i = 0, k = 0; i < to_count; i++) {
+		const struct tensor *tensor;
+
+		if (to[i].layer != to_row)
+			continue;
+		tensor = find_row(from, from_count, from_row) + k++;
+		memcpy(copy + to[i].offset, values + tensor->offset,
+		       to[i].count * sizeof(*copy));
+	}
+}
+
+void fold_norms_vectors(const struct folded_model *folded,
+			const struct model *model, const float *parameters,
+			const float *buffers, float *folded_parameters,
+			float *folded_buffers)
+{
+	struct values from, to;
+
+	list_values(&from, model);
+	list_values(&to, &folded->model);
+	for (int row = 0; row < folded->model.layer_count; row++) {
+		const struct tensor *tensor = find_row(
+			to.parameters, to.parameter_count, row);
+
+		if (folded->norms[row] >= 0) {
+			fold_row(&from, folded->rows[row], folded->norms[row],
+				 parameters, buffers,
+				 folded_parameters + tensor->offset);
+			continue;
+		}
+		copy_row(from.parameters, from.parameter_count,
+			 folded->rows[row], parameters, to.parameters,
+			 to.parameter_count, row, folded_parameters);
+		copy_row(from.buffers, from.buffer_count, folded->rows[row],
+			 buffers, to.buffers, to.buffer_count, row,
+			 folded_buffers);
+	}
+}
