@@ -176,6 +176,9 @@ refuses() {
 	# Ten images; the first fold is the last of the groups of two.
 	[ "$(column made/runs.csv train_samples)" = 8 ]
 	[ "$(column made/runs.csv test_samples)" = 2 ]
+	run -0 "$BENCH" plot made
+	grep -q -- ' --dataset folder --data-dir DIR --targets-csv FILE ' \
+		made/report.html
 	# Quotes, line ends of another system, a mark of the byte order.
 	{
 		printf '\357\273\277'

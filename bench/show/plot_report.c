@@ -13,6 +13,7 @@
 #include "bench/show/table_view.h"
 #include "bench/system/file.h"
 #include "bench/system/text.h"
+#include "models/model.h"
 
 /* Made from bench/show/report.css, one string a line. */
 static const char *const style_lines[] = {
@@ -307,6 +308,16 @@ static int is_said_otherwise(const struct run_setting *setting,
 	return !strcmp(setting->option, by_all ? "batch" : "global-batch");
 }
 
+/* Vectors to learn come from a file of labels, classes from folders' names. */
+static void print_folder(FILE *out, const struct run *run)
+{
+	const struct model *model = model_find(run->model);
+
+	fputs(" --dataset folder --data-dir DIR", out);
+	if (model && !model_has_classes(model))
+		fputs(" --targets-csv FILE", out);
+}
+
 static void print_setting(FILE *out, const struct results *results,
 			  const struct line *line, const struct run *run,
 			  const struct run_setting *setting)
@@ -321,7 +332,7 @@ static void print_setting(FILE *out, const struct results *results,
 		print_option(out, "data-dir", "DIR");
 	else if (!strcmp(setting->option, "dataset") &&
 		 !strcmp(run->dataset, "folder"))
-		fputs(" --dataset folder --data-dir DIR", out);
+		print_folder(out, run);
 	else if (!strcmp(setting->option, "weights")) /* has a hash */
 		print_option(out, "weights", run->weights[0] ? "FILE" : "");
 	else
