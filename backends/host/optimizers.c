@@ -21,8 +21,9 @@ static struct adam adam_of(const struct update *update)
 	};
 }
 
-static void adadelta(const struct update *update, size_t count, real *p,
-		     const real *g, real *v, real *u)
+static void adadelta(const struct update *update, size_t count,
+		     real *restrict p, const real *restrict g,
+		     real *restrict v, real *restrict u)
 {
 	const real lr = (real)update->lr, rho = (real)update->rho;
 	const real eps = (real)update->eps, rest = (real)(1 - update->rho);
@@ -38,8 +39,8 @@ static void adadelta(const struct update *update, size_t count, real *p,
 	}
 }
 
-static void adam(const struct update *update, size_t count, real *p,
-		 const real *g, real *m, real *v)
+static void adam(const struct update *update, size_t count, real *restrict p,
+		 const real *restrict g, real *restrict m, real *restrict v)
 {
 	const struct adam adam = adam_of(update);
 	const real rate = (real)adam.rate, grown = (real)adam.grown;
@@ -56,8 +57,8 @@ static void adam(const struct update *update, size_t count, real *p,
 }
 
 /* b is NULL without momentum. */
-static void sgd(const struct update *update, size_t count, real *p,
-		const real *g, real *b)
+static void sgd(const struct update *update, size_t count, real *restrict p,
+		const real *restrict g, real *restrict b)
 {
 	const real lr = (real)update->lr;
 	const real momentum = (real)update->momentum;
