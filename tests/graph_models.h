@@ -379,6 +379,27 @@ static const struct layer two_convs_rows[] = {
 
 GRAPH(two_convs, 1, 5, 5);
 
+/* Windows of 3x3 of many channels: every padding, tiles of 4x4 that fit and
+ * that do not, channels that fill neither vectors nor blocks, a plane that two
+ * rows read, and weights too many for a cache. */
+static const struct layer windows_rows[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 17, .window = 1 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 70, .window = 3,
+	  .pad = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "c", .outputs = 33, .window = 3 },
+	{ .kind = LAYER_CONV, .name = "d", .outputs = 33, .window = 3,
+	  .pad = 1, .no_bias = 1 },
+	{ .kind = LAYER_ADD, .with = 1 },
+	{ .kind = LAYER_CONV, .name = "e", .outputs = 150, .window = 3 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "f", .outputs = 165, .window = 3 },
+	{ .kind = LAYER_LINEAR, .name = "g", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+GRAPH(windows, 2, 9, 12);
+
 /* First those that any device computes in ways of its own; then what it does
  * with them already, but for one of the cpu class; then chains that differ by
  * what a CPU's vectors, or its stem, make of their sizes. */
@@ -390,7 +411,7 @@ static const struct model *const graph_models[] = {
 	&two_convs_model,
 
 	&wide_stem_model, &bare_stem_model, &deep_model, &behind_model,
-	&stem2d_model, &stem_model,
+	&stem2d_model, &stem_model, &windows_model,
 };
 
 #define GRAPHS ((int)(sizeof(graph_models) / sizeof(graph_models[0])))

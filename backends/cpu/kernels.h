@@ -11,6 +11,7 @@
 #include "backends/cpu/kernels/gather.h"
 #include "backends/cpu/kernels/linear.h"
 #include "backends/cpu/kernels/planes.h"
+#include "backends/cpu/kernels/points.h"
 #include "backends/cpu/kernels/stem.h"
 #include "backends/contract/peak.h"
 #include "models/random.h"
@@ -27,6 +28,7 @@ struct cpu_kernels {
 	const struct linear_kernels *linear;
 	const struct gather_kernels *gather;
 	const struct plane_kernels *planes;
+	const struct points_kernels *points;
 	/* Its loops: fp32, reading, others; or, as of amx, only what no other
 	 * build has. NULL behind the last. */
 	const struct peak *(*peak)(int index);

@@ -104,6 +104,25 @@ INLINE void window_to_points(const vec window[WINOGRAD_WINDOW],
 	points[5] = window[2];
 }
 
+/* G^T m, the adjoint of window_to_points */
+INLINE void points_to_window(const vec points[WINOGRAD_DATA],
+			     vec window[WINOGRAD_WINDOW])
+{
+	const double apart = 2 * (WINOGRAD_BB - WINOGRAD_AA);
+	const vec at_0 = vec_set((float)(1 / (WINOGRAD_AA * WINOGRAD_BB)));
+	const vec at_a = vec_set((float)(-1 / (apart * WINOGRAD_A)));
+	const vec at_b = vec_set((float)(1 / apart));
+	const vec even_a = at_a * (points[1] + points[2]);
+	const vec odd_a = at_a * (points[1] - points[2]);
+	const vec even_b = at_b * (points[3] + points[4]);
+	const vec odd_b = at_b * (points[3] - points[4]);
+
+	window[0] = at_0 * points[0] + even_a + even_b;
+	window[1] = (float)WINOGRAD_A * odd_a + (float)WINOGRAD_B * odd_b;
+	window[2] = (float)WINOGRAD_AA * even_a + (float)WINOGRAD_BB * even_b +
+		    points[5];
+}
+
 /* A y, the adjoint of points_to_output */
 INLINE void output_to_points(const vec output[WINOGRAD_OUTPUT],
 			     vec points[WINOGRAD_DATA])

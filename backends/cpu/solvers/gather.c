@@ -4,19 +4,12 @@
  * linear layer is a convolution of one pixel, whose channels are all values of
  * its input.
  */
+#include "backends/cpu/solvers/gather.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "backends/cpu/profile.h"
-#include "backends/cpu/solvers/gather_conv.h"
-
-struct gather_step {
-	struct cpu_step step;
-	struct gather_conv conv;
-	size_t weight, bias; /* in the vectors; bias without one, too */
-	int relu;	     /* row, or CPU_NO_ROW */
-	float *joined;	     /* [batch], the copies of a conv that wants them */
-};
 
 static int takes_conv(const struct graph *graph, int first,
 		      const struct program_options *options)
@@ -51,7 +44,7 @@ static void lay_out_both(struct cpu_program *program,
 }
 
 /* Few channels are joined, and whatever is not channels-last already. */
-static int lay_out_conv(struct cpu_program *program, struct cpu_step *step)
+int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 {
 	struct gather_step *gather = (struct gather_step *)step;
 	const struct node *node = cpu_node(program, step->first);
@@ -86,7 +79,7 @@ static int lay_out_linear(struct cpu_program *program, struct cpu_step *step)
 	return 0;
 }
 
-static void place(struct cpu_program *program, struct cpu_step *step)
+void gather_place(struct cpu_program *program, struct cpu_step *step)
 {
 	struct gather_step *gather = (struct gather_step *)step;
 
@@ -107,7 +100,7 @@ static int allocate(struct cpu_program *program, struct cpu_step *step)
 	return gather->joined ? 0 : -1;
 }
 
-static void release(struct cpu_step *step)
+void gather_release(struct cpu_step *step)
 {
 	struct gather_step *gather = (struct gather_step *)step;
 
@@ -138,7 +131,7 @@ static void copy_bias(const struct cpu_program *program,
 			 node->layer->outputs, to_own);
 }
 
-static void copy_conv(const struct cpu_program *program,
+void gather_copy_conv(const struct cpu_program *program,
 		      const struct cpu_step *step, float *own, float *flat,
 		      int to_own)
 {
@@ -185,6 +178,13 @@ static void copy_linear(const struct cpu_program *program,
 					1, from, 1, to_own);
 }
 
+float *gather_bias(const struct cpu_program *program,
+		   const struct gather_step *gather, float *vector)
+{
+	return cpu_node(program, gather->step.first)->has_bias ?
+		       vector + gather->bias : NULL;
+}
+
 static struct gather_batch batch_of(const struct gather_step *gather, int count)
 {
 	const struct cpu_value *in = gather->step.in;
@@ -204,10 +204,9 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 {
 	const struct gather_step *gather = (struct gather_step *)step;
 	const struct gather_batch batch = batch_of(gather, pass->count);
-	const float *p = program->parameters;
+	float *p = program->parameters;
 	const struct gather_end end = {
-		.bias = cpu_node(program, step->first)->has_bias ?
-				p + gather->bias : NULL,
+		.bias = gather_bias(program, gather, p),
 		.relu = gather->relu != CPU_NO_ROW,
 	};
 
@@ -230,6 +229,15 @@ static void stop_gradient(const float *restrict out, size_t count,
 {
 	for (size_t i = 0; i < count; i++)
 		dy[i] = out[i] <= 0 ? 0 : dy[i];
+}
+
+void gather_stop_gradient(const struct gather_step *gather, int count)
+{
+	const struct cpu_value *out = gather->step.out;
+
+	if (gather->relu != CPU_NO_ROW)
+		stop_gradient(out->out, (size_t)count * out->size,
+			      out->gradient);
 }
 
 static void backward_data(struct cpu_program *program,
@@ -256,21 +264,18 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	const struct node *node = cpu_node(program, step->first);
 	const struct gather_batch batch =
 		batch_of(gather, pass->count - node->broken);
-	const struct cpu_value *out = step->out;
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 
-	if (gather->relu != CPU_NO_ROW)
-		stop_gradient(out->out, (size_t)pass->count * out->size,
-			      out->gradient);
+	gather_stop_gradient(gather, pass->count);
 	program->kernels->gather->differentiate(
-		&gather->conv.forward, &batch, out->gradient,
-		g + gather->weight, node->has_bias ? g + gather->bias : NULL,
+		&gather->conv.forward, &batch, step->out->gradient,
+		g + gather->weight, gather_bias(program, gather, g),
 		program->scratch);
 	if (node->wants_dx)
 		backward_data(program, gather, pass->count);
 }
 
-static void decide(const struct cpu_program *program,
+void gather_decide(const struct cpu_program *program,
 		   const struct cpu_step *step, int row, uint8_t *values)
 {
 	(void)row;
@@ -318,14 +323,14 @@ static void work(const struct cpu_program *program,
 const struct cpu_solver cpu_conv_solver = {
 	.base = { .name = "conv[+relu]", .takes = takes_conv },
 	.size = sizeof(struct gather_step),
-	.lay_out = lay_out_conv,
-	.place = place,
+	.lay_out = gather_lay_out_conv,
+	.place = gather_place,
 	.allocate = allocate,
-	.release = release,
-	.copy = copy_conv,
+	.release = gather_release,
+	.copy = gather_copy_conv,
 	.forward = forward,
 	.backward = backward,
-	.decide = decide,
+	.decide = gather_decide,
 	.work = work,
 };
 
@@ -333,12 +338,12 @@ const struct cpu_solver cpu_linear_solver = {
 	.base = { .name = "linear[+relu]", .takes = takes_linear },
 	.size = sizeof(struct gather_step),
 	.lay_out = lay_out_linear,
-	.place = place,
+	.place = gather_place,
 	.allocate = allocate,
-	.release = release,
+	.release = gather_release,
 	.copy = copy_linear,
 	.forward = forward,
 	.backward = backward,
-	.decide = decide,
+	.decide = gather_decide,
 	.work = work,
 };

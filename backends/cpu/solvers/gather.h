@@ -1,0 +1,35 @@
+/* A convolution or linear layer whose parameters are those of a gathered
+ * product (kernels/gather.h), for the solvers that compute one. */
+#ifndef BACKENDS_CPU_SOLVERS_GATHER_H
+#define BACKENDS_CPU_SOLVERS_GATHER_H
+
+#include "backends/cpu/program.h"
+#include "backends/cpu/solvers/gather_conv.h"
+
+struct gather_step {
+	struct cpu_step step;
+	struct gather_conv conv;
+	size_t weight, bias; /* in the vectors; bias without one, too */
+	int relu;	     /* row, or CPU_NO_ROW */
+	float *joined;	     /* [batch], the copies of a conv that wants them */
+};
+
+/* Slots of struct cpu_solver. */
+int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step);
+void gather_place(struct cpu_program *program, struct cpu_step *step);
+void gather_release(struct cpu_step *step);
+void gather_copy_conv(const struct cpu_program *program,
+		      const struct cpu_step *step, float *own, float *flat,
+		      int to_own);
+void gather_decide(const struct cpu_program *program,
+		   const struct cpu_step *step, int row, uint8_t *values);
+
+/* The bias in a vector, or NULL. */
+float *gather_bias(const struct cpu_program *program,
+		   const struct gather_step *gather, float *vector);
+
+/* Backward, in front of all else: dy becomes the gradient by what the ReLU
+ * took, if the step has one. */
+void gather_stop_gradient(const struct gather_step *gather, int count);
+
+#endif
