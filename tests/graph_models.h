@@ -379,7 +379,7 @@ static const struct layer two_convs_rows[] = {
 
 GRAPH(two_convs, 1, 5, 5);
 
-/* Windows of 3x3 of many channels: every padding, tiles of 4x4 that fit and
+/* Windows of 3x3 and 5x5 of many channels: every padding, tiles that fit and
  * that do not, channels that fill neither vectors nor blocks, a plane that two
  * rows read, and weights too many for a cache. */
 static const struct layer windows_rows[] = {
@@ -391,7 +391,10 @@ static const struct layer windows_rows[] = {
 	{ .kind = LAYER_CONV, .name = "d", .outputs = 33, .window = 3,
 	  .pad = 1, .no_bias = 1 },
 	{ .kind = LAYER_ADD, .with = 1 },
-	{ .kind = LAYER_CONV, .name = "e", .outputs = 150, .window = 3 },
+	{ .kind = LAYER_CONV, .name = "e", .outputs = 20, .window = 5,
+	  .pad = 3 },
+	{ .kind = LAYER_CONV, .name = "e.again", .outputs = 150, .window = 5,
+	  .pad = 1 },
 	{ .kind = LAYER_RELU },
 	{ .kind = LAYER_CONV, .name = "f", .outputs = 165, .window = 3 },
 	{ .kind = LAYER_LINEAR, .name = "g", .outputs = 5 },

@@ -5,7 +5,39 @@
 #include "backends/cpu/kernels/winograd.h"
 
 _Static_assert(POINTS_DATA == WINOGRAD_DATA, "the same transformation");
-_Static_assert(POINTS_OUTPUT == WINOGRAD_OUTPUT, "the same transformation");
+
+/* Of F(4,3) or F(2,5), in one dimension; output and window are constants. */
+INLINE void sum_up(int output, const vec *points, vec *outputs)
+{
+	if (output == WINOGRAD_PAIR)
+		points_to_pair(points, outputs);
+	else
+		points_to_output(points, outputs);
+}
+
+INLINE void spread(int output, const vec *outputs, vec *points)
+{
+	if (output == WINOGRAD_PAIR)
+		pair_to_points(outputs, points);
+	else
+		output_to_points(outputs, points);
+}
+
+INLINE void spread_window(int window, const vec *weights, vec *points)
+{
+	if (window == WINOGRAD_WIDE)
+		wide_to_points(weights, points);
+	else
+		window_to_points(weights, points);
+}
+
+INLINE void sum_up_window(int window, const vec *points, vec *weights)
+{
+	if (window == WINOGRAD_WIDE)
+		points_to_wide(points, weights);
+	else
+		points_to_window(points, weights);
+}
 
 /* Where a tile is: its first output's pixel, and its sample. */
 struct place {
@@ -19,8 +51,8 @@ INLINE struct place place_of(const struct points_tiles *tiles, int t)
 
 	return (struct place){
 		.sample = (tiles->first + t) / each,
-		.y = in_sample / tiles->columns * POINTS_OUTPUT,
-		.x = in_sample % tiles->columns * POINTS_OUTPUT,
+		.y = in_sample / tiles->columns * tiles->output,
+		.x = in_sample % tiles->columns * tiles->output,
 	};
 }
 
@@ -117,27 +149,27 @@ static void from_data(const struct points_planes *planes,
 	}
 }
 
-/* The 4x4 outputs of one vector of channels. */
-INLINE void make_outputs(const float *points, size_t point,
-			 vec outputs[POINTS_OUTPUT][POINTS_OUTPUT])
+/* The outputs of one vector of channels. */
+INLINE void make_outputs(int output, const float *points, size_t point,
+			 vec outputs[WINOGRAD_OUTPUT][WINOGRAD_OUTPUT])
 {
-	vec made[POINTS_OUTPUT][POINTS_DATA];
+	vec made[WINOGRAD_OUTPUT][POINTS_DATA];
 
 	for (int c = 0; c < POINTS_DATA; c++) {
-		vec column[POINTS_DATA], sums[POINTS_OUTPUT];
+		vec column[POINTS_DATA], sums[WINOGRAD_OUTPUT];
 
 		UNROLL
 		for (int r = 0; r < POINTS_DATA; r++)
 			column[r] = vec_load(points +
 					     (size_t)(r * POINTS_DATA + c) *
 						     point);
-		points_to_output(column, sums);
+		sum_up(output, column, sums);
 		UNROLL
-		for (int r = 0; r < POINTS_OUTPUT; r++)
+		for (int r = 0; r < output; r++)
 			made[r][c] = sums[r];
 	}
-	for (int r = 0; r < POINTS_OUTPUT; r++)
-		points_to_output(made[r], outputs[r]);
+	for (int r = 0; r < output; r++)
+		sum_up(output, made[r], outputs[r]);
 }
 
 INLINE vec end_of(const struct points_end *end, int first, int lanes,
@@ -154,7 +186,7 @@ INLINE vec end_of(const struct points_end *end, int first, int lanes,
 	return value;
 }
 
-static void to_outputs(const struct points_planes *planes,
+INLINE void to_outputs(int output, const struct points_planes *planes,
 		       const struct points_tiles *tiles,
 		       const struct points_end *end, const float *points,
 		       float *out)
@@ -164,18 +196,18 @@ static void to_outputs(const struct points_planes *planes,
 
 	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
 		const struct place place = place_of(tiles, t);
-		const int down = span_of(place.y, POINTS_OUTPUT,
+		const int down = span_of(place.y, output,
 					 planes->height).to;
-		const int across = span_of(place.x, POINTS_OUTPUT,
+		const int across = span_of(place.x, output,
 					   planes->width).to;
 		float *to = out + (size_t)place.sample * planes->sample +
 			    (size_t)place.y * row + (size_t)place.x * pixel;
 
 		for (int o = 0; o < end->outputs; o += LANES) {
-			vec outputs[POINTS_OUTPUT][POINTS_OUTPUT];
+			vec outputs[WINOGRAD_OUTPUT][WINOGRAD_OUTPUT];
 			const int lanes = end->outputs - o;
 
-			make_outputs(points + o, tiles->point, outputs);
+			make_outputs(output, points + o, tiles->point, outputs);
 			for (int r = 0; r < down; r++)
 				for (int c = 0; c < across; c++) {
 					float *at = to + (size_t)r * row +
@@ -196,22 +228,23 @@ static void to_outputs(const struct points_planes *planes,
 
 /* Of one vector of channels of a tile, which has down x across outputs;
  * returns their sum. */
-INLINE vec outputs_inside(const float *dy, size_t row, size_t pixel, int down,
-			  int across, float *points, size_t point)
+INLINE vec outputs_inside(int output, const float *dy, size_t row,
+			  size_t pixel, int down, int across, float *points,
+			  size_t point)
 {
-	vec made[POINTS_DATA][POINTS_OUTPUT], sum = vec_set(0);
+	vec made[POINTS_DATA][WINOGRAD_OUTPUT], sum = vec_set(0);
 
-	for (int c = 0; c < POINTS_OUTPUT; c++) {
-		vec outputs[POINTS_OUTPUT], column[POINTS_DATA];
+	for (int c = 0; c < output; c++) {
+		vec outputs[WINOGRAD_OUTPUT], column[POINTS_DATA];
 
 		UNROLL
-		for (int r = 0; r < POINTS_OUTPUT; r++) {
+		for (int r = 0; r < output; r++) {
 			outputs[r] = r < down && c < across ?
 				vec_load(dy + (size_t)r * row +
 					 (size_t)c * pixel) : vec_set(0);
 			sum += outputs[r];
 		}
-		output_to_points(outputs, column);
+		spread(output, outputs, column);
 		UNROLL
 		for (int r = 0; r < POINTS_DATA; r++)
 			made[r][c] = column[r];
@@ -219,7 +252,7 @@ INLINE vec outputs_inside(const float *dy, size_t row, size_t pixel, int down,
 	for (int r = 0; r < POINTS_DATA; r++) {
 		vec all[POINTS_DATA];
 
-		output_to_points(made[r], all);
+		spread(output, made[r], all);
 		UNROLL
 		for (int c = 0; c < POINTS_DATA; c++, points += point)
 			vec_store(points, all[c]);
@@ -227,7 +260,7 @@ INLINE vec outputs_inside(const float *dy, size_t row, size_t pixel, int down,
 	return sum;
 }
 
-static void from_outputs(const struct points_planes *planes,
+INLINE void from_outputs(int output, const struct points_planes *planes,
 			 const struct points_tiles *tiles, int channels,
 			 const float *dy, float *points, float *dbias)
 {
@@ -236,17 +269,17 @@ static void from_outputs(const struct points_planes *planes,
 
 	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
 		const struct place place = place_of(tiles, t);
-		const int down = span_of(place.y, POINTS_OUTPUT,
+		const int down = span_of(place.y, output,
 					 planes->height).to;
-		const int across = span_of(place.x, POINTS_OUTPUT,
+		const int across = span_of(place.x, output,
 					   planes->width).to;
 		const float *from = dy +
 			(size_t)place.sample * planes->sample +
 			(size_t)place.y * row + (size_t)place.x * pixel;
 
 		for (int c = 0; c < channels; c += LANES) {
-			const vec sum = outputs_inside(from + c, row, pixel,
-						       down, across,
+			const vec sum = outputs_inside(output, from + c, row,
+						       pixel, down, across,
 						       points + c,
 						       tiles->point);
 
@@ -256,27 +289,26 @@ static void from_outputs(const struct points_planes *planes,
 	}
 }
 
-static void from_weights(const float *weights, size_t count, float *points,
-			 size_t point)
+INLINE void from_weights(int window, const float *weights, size_t count,
+			 float *points, size_t point)
 {
 	for (size_t i = 0; i < count; i += LANES) {
-		vec made[POINTS_DATA][WINOGRAD_WINDOW];
+		vec made[POINTS_DATA][WINOGRAD_WIDE];
 
-		for (int c = 0; c < WINOGRAD_WINDOW; c++) {
-			vec window[WINOGRAD_WINDOW], column[POINTS_DATA];
+		for (int c = 0; c < window; c++) {
+			vec taps[WINOGRAD_WIDE], column[POINTS_DATA];
 
-			for (int r = 0; r < WINOGRAD_WINDOW; r++)
-				window[r] = vec_load(
-					weights + i + count *
-					(size_t)(r * WINOGRAD_WINDOW + c));
-			window_to_points(window, column);
+			for (int r = 0; r < window; r++)
+				taps[r] = vec_load(weights + i + count *
+						   (size_t)(r * window + c));
+			spread_window(window, taps, column);
 			for (int r = 0; r < POINTS_DATA; r++)
 				made[r][c] = column[r];
 		}
 		for (int r = 0; r < POINTS_DATA; r++) {
 			vec all[POINTS_DATA];
 
-			window_to_points(made[r], all);
+			spread_window(window, made[r], all);
 			for (int c = 0; c < POINTS_DATA; c++)
 				vec_store(points + i + point *
 					  (size_t)(r * POINTS_DATA + c),
@@ -285,30 +317,30 @@ static void from_weights(const float *weights, size_t count, float *points,
 	}
 }
 
-static void to_weights(const float *points, size_t point, size_t count,
-		       float *dw)
+INLINE void to_weights(int window, const float *points, size_t point,
+		       size_t count, float *dw)
 {
 	for (size_t i = 0; i < count; i += LANES) {
-		vec made[WINOGRAD_WINDOW][POINTS_DATA];
+		vec made[WINOGRAD_WIDE][POINTS_DATA];
 
 		for (int c = 0; c < POINTS_DATA; c++) {
-			vec column[POINTS_DATA], window[WINOGRAD_WINDOW];
+			vec column[POINTS_DATA], taps[WINOGRAD_WIDE];
 
 			for (int r = 0; r < POINTS_DATA; r++)
 				column[r] = vec_load(
 					points + i + point *
 					(size_t)(r * POINTS_DATA + c));
-			points_to_window(column, window);
-			for (int r = 0; r < WINOGRAD_WINDOW; r++)
-				made[r][c] = window[r];
+			sum_up_window(window, column, taps);
+			for (int r = 0; r < window; r++)
+				made[r][c] = taps[r];
 		}
-		for (int r = 0; r < WINOGRAD_WINDOW; r++) {
-			vec all[WINOGRAD_WINDOW];
+		for (int r = 0; r < window; r++) {
+			vec all[WINOGRAD_WIDE];
 
-			points_to_window(made[r], all);
-			for (int c = 0; c < WINOGRAD_WINDOW; c++) {
+			sum_up_window(window, made[r], all);
+			for (int c = 0; c < window; c++) {
 				float *to = dw + i + count *
-					(size_t)(r * WINOGRAD_WINDOW + c);
+					    (size_t)(r * window + c);
 
 				vec_store(to, vec_load(to) + all[c]);
 			}
@@ -316,10 +348,43 @@ static void to_weights(const float *points, size_t point, size_t count,
 	}
 }
 
+/* A form's functions, of constants. */
+#define FORM(name, window, output)                                             \
+	static void to_outputs_##name(const struct points_planes *planes,      \
+				      const struct points_tiles *tiles,        \
+				      const struct points_end *end,            \
+				      const float *points, float *out)         \
+	{                                                                      \
+		to_outputs(output, planes, tiles, end, points, out);           \
+	}                                                                      \
+	static void from_outputs_##name(const struct points_planes *planes,    \
+					const struct points_tiles *tiles,      \
+					int channels, const float *dy,         \
+					float *points, float *dbias)           \
+	{                                                                      \
+		from_outputs(output, planes, tiles, channels, dy, points,      \
+			     dbias);                                           \
+	}                                                                      \
+	static void from_weights_##name(const float *weights, size_t count,    \
+					float *points, size_t point)           \
+	{                                                                      \
+		from_weights(window, weights, count, points, point);           \
+	}                                                                      \
+	static void to_weights_##name(const float *points, size_t point,       \
+				      size_t count, float *dw)                 \
+	{                                                                      \
+		to_weights(window, points, point, count, dw);                  \
+	}
+
+#define FORM_OF(name, window, output)                                          \
+	{ window, output, to_outputs_##name, from_outputs_##name,              \
+	  from_weights_##name, to_weights_##name }
+
+FORM(square3, WINOGRAD_WINDOW, WINOGRAD_OUTPUT)
+FORM(square5, WINOGRAD_WIDE, WINOGRAD_PAIR)
+
 const struct points_kernels ISA_NAME(points_kernels) = {
+	.square3 = FORM_OF(square3, WINOGRAD_WINDOW, WINOGRAD_OUTPUT),
+	.square5 = FORM_OF(square5, WINOGRAD_WIDE, WINOGRAD_PAIR),
 	.from_data = from_data,
-	.to_outputs = to_outputs,
-	.from_outputs = from_outputs,
-	.from_weights = from_weights,
-	.to_weights = to_weights,
 };

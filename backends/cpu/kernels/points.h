@@ -1,9 +1,9 @@
 /*
- * Convolutions of 3x3 windows, stride 1, by Winograd's F(4x4, 3x3) on the
- * products of gather.h: the planes are cut into tiles of 4x4 outputs, and each
- * tile, as each window of weights, becomes 36 points (winograd.h). Point by
- * point, tiles times weights is a product over channels, of 36 multiplications
- * where the definition has 144.
+ * Convolutions of stride 1 by Winograd's F(4x4, 3x3) or F(2x2, 5x5) on the
+ * products of gather.h: the planes are cut into tiles of 4x4 or 2x2 outputs,
+ * and each tile, as each window of weights, becomes 36 points (winograd.h).
+ * Point by point, tiles times weights is a product over channels, of 36
+ * multiplications where the definition has 144 or 100.
  *
  *   out = A^T (sum over channels of (G w G^T) . (B^T in B)) A
  *   dw += G^T (sum over tiles of (B^T in B) . (A dy A^T)) G
@@ -17,8 +17,7 @@
 
 #include <stddef.h>
 
-#define POINTS_OUTPUT 4 /* a side of a tile */
-#define POINTS_DATA 6	/* of what it is made of, and of points */
+#define POINTS_DATA 6 /* a side of what a tile is made of, and of points */
 #define POINTS 36
 
 /* A batch's planes, of height x width pixels, pixel floats from one to the
@@ -30,6 +29,7 @@ struct points_planes {
 
 /* Tiles first .. first + count of those that the batch has. */
 struct points_tiles {
+	int output;	   /* their side */
 	int rows, columns; /* of tiles, in a sample */
 	int first, count;
 	size_t point, tile; /* floats from one to the next */
@@ -43,12 +43,10 @@ struct points_end {
 	int relu;
 };
 
-struct points_kernels {
-	/* Of channels in whole vectors; a tile's data begin pad pixels above
-	 * and left of its outputs, and beside the planes there is 0. */
-	void (*from_data)(const struct points_planes *planes,
-			  const struct points_tiles *tiles, int pad,
-			  int channels, const float *in, float *points);
+/* What differs by the window. */
+struct points_form {
+	int window, output; /* sides */
+
 	void (*to_outputs)(const struct points_planes *planes,
 			   const struct points_tiles *tiles,
 			   const struct points_end *end, const float *points,
@@ -59,12 +57,21 @@ struct points_kernels {
 			     const struct points_tiles *tiles, int channels,
 			     const float *dy, float *points, float *dbias);
 
-	/* Between count weights of each of nine taps, tap after tap, and their
-	 * points, point floats from one to the next; the last are added. */
+	/* Between count weights of each tap of the window, tap after tap, and
+	 * their points, point floats from one to the next; dw is added to. */
 	void (*from_weights)(const float *weights, size_t count, float *points,
 			     size_t point);
 	void (*to_weights)(const float *points, size_t point, size_t count,
 			   float *dw);
+};
+
+struct points_kernels {
+	struct points_form square3, square5;
+	/* Of channels in whole vectors; a tile's data begin pad pixels above
+	 * and left of its outputs, and beside the planes there is 0. */
+	void (*from_data)(const struct points_planes *planes,
+			  const struct points_tiles *tiles, int pad,
+			  int channels, const float *in, float *points);
 };
 
 /* Those of other processors than x86-64 are the portable ones alone. */

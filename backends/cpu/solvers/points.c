@@ -1,7 +1,7 @@
 /*
- * A convolution of 3x3 windows and stride 1, with the ReLU behind it, by
- * Winograd's F(4x4, 3x3): see kernels/points.h. Its parameters are those of a
- * gathered product, whose kernels multiply the points, too.
+ * A convolution of 3x3 or 5x5 windows and stride 1, with the ReLU behind it, by
+ * Winograd's F(4x4, 3x3) or F(2x2, 5x5): see kernels/points.h. Its parameters
+ * are those of a gathered product, whose kernels multiply the points, too.
  *
  * Tiles pass in blocks, and for each of them the outputs in those of a gathered
  * product. The points of all weights are made once where they fit into the
@@ -15,7 +15,6 @@
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/gather.h"
 
-#define WINDOW 3
 #define GAP 16 /* floats between the planes of points: no power of two apart */
 #define WEIGHTS_BYTES (3 << 20) /* of points of weights that stay */
 #define STAYING_BYTES (512 << 10) /* of data's points beside them */
@@ -26,7 +25,8 @@ static const int32_t here; /* the one place of a product's one pixel */
 /* One pass over a batch: from planes of depth channels to others of outputs. */
 struct side {
 	struct points_planes in, out;
-	int pad, depth, outputs;
+	int window, pad, depth, outputs;
+	int output;	   /* side of a tile */
 	int rows, columns; /* tiles of a sample */
 };
 
@@ -45,20 +45,27 @@ struct work_space {
 	float *rest;
 };
 
-static int tiles_of(int length)
+/* Of F(output x output, window x window), whose points are as many. */
+static int output_of(int window)
 {
-	return (length + POINTS_OUTPUT - 1) / POINTS_OUTPUT;
+	return POINTS_DATA + 1 - window;
+}
+
+static int tiles_of(int length, int output)
+{
+	return (length + output - 1) / output;
 }
 
 /* A sample's products and, weighed as some of them, what makes them points
  * cost less than those of the definition. */
-static int is_worth_it(struct shape out)
+static int is_worth_it(struct shape out, int window)
 {
-	const double tiles = (double)tiles_of(out.height) *
-			     tiles_of(out.width);
+	const int output = output_of(window);
+	const double tiles = (double)tiles_of(out.height, output) *
+			     tiles_of(out.width, output);
 
 	return tiles * POINTS * 1.25 <
-	       (double)out.height * out.width * WINDOW * WINDOW;
+	       (double)out.height * out.width * window * window;
 }
 
 static int takes(const struct graph *graph, int first,
@@ -68,11 +75,13 @@ static int takes(const struct graph *graph, int first,
 	const struct node *node = &graph->nodes[first];
 	const struct layer *layer = node->layer;
 
-	if (layer->kind != LAYER_CONV || layer->window != WINDOW ||
+	if (layer->kind != LAYER_CONV ||
+	    (layer->window != 3 && layer->window != 5) ||
 	    layer_stride_within(layer, node->in) != 1 ||
-	    layer->pad >= WINDOW || node->in.channels < CPU_LANES ||
+	    layer->pad >= layer->window || node->in.channels < CPU_LANES ||
 	    layer->outputs < CPU_LANES ||
-	    node->in.height * node->in.width == 1 || !is_worth_it(node->out))
+	    node->in.height * node->in.width == 1 ||
+	    !is_worth_it(node->out, layer->window))
 		return 0;
 	if (options->algorithm != ALGORITHM_FAST ||
 	    precision_rounds(options->precision))
@@ -87,13 +96,16 @@ static struct points_planes planes_of(const struct cpu_value *value)
 }
 
 static struct side side_of(const struct cpu_value *in,
-			   const struct cpu_value *out, int pad)
+			   const struct cpu_value *out, int window, int pad)
 {
+	const int output = output_of(window);
+
 	return (struct side){
-		.in = planes_of(in), .out = planes_of(out), .pad = pad,
+		.in = planes_of(in), .out = planes_of(out),
+		.window = window, .pad = pad, .output = output,
 		.depth = in->shape.channels, .outputs = out->shape.channels,
-		.rows = tiles_of(out->shape.height),
-		.columns = tiles_of(out->shape.width),
+		.rows = tiles_of(out->shape.height, output),
+		.columns = tiles_of(out->shape.width, output),
 	};
 }
 
@@ -149,15 +161,17 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 {
 	struct points_step *points = (struct points_step *)step;
 	const int samples = program->host.base.options.batch;
-	const int pad = cpu_node(program, step->first)->layer->pad;
+	const struct layer *layer = cpu_node(program, step->first)->layer;
+	const int window = layer->window, pad = layer->pad;
 	size_t floats, back;
 
 	step->in = cpu_common_value(program,
 				    cpu_node(program, step->first)->source);
 	if (gather_lay_out_conv(program, step))
 		return -1;
-	points->forward = side_of(step->in, step->out, pad);
-	points->back = side_of(step->out, step->in, WINDOW - 1 - pad);
+	points->forward = side_of(step->in, step->out, window, pad);
+	points->back = side_of(step->out, step->in, window,
+			       window - 1 - pad);
 	/* Weights, transposed, are in front of what is backward. */
 	floats = space_floats(&points->forward, samples);
 	back = space_floats(&points->back, samples) +
@@ -184,7 +198,8 @@ static struct points_tiles tiles_from(const struct side *side,
 	const int left = all - first;
 
 	return (struct points_tiles){
-		.rows = side->rows, .columns = side->columns, .first = first,
+		.output = side->output, .rows = side->rows,
+		.columns = side->columns, .first = first,
 		.count = left < space->tiles ? left : space->tiles,
 		.point = point, .tile = tile,
 	};
@@ -198,8 +213,22 @@ static int block_of(const struct side *side, int first)
 	return left < GATHER_BLOCK ? left : GATHER_BLOCK;
 }
 
+static const struct points_form *form_of(const struct points_kernels *kernels,
+					 const struct side *side)
+{
+	return side->window == kernels->square3.window ? &kernels->square3 :
+							 &kernels->square5;
+}
+
+/* Floats of the weights of all outputs before this one. */
+static size_t weights_before(const struct side *side, int output)
+{
+	return (size_t)(side->window * side->window) * (size_t)side->depth *
+	       (size_t)output;
+}
+
 /* Points of the weights of a block of outputs, which are whole vectors. */
-static void make_weights(const struct points_kernels *kernels,
+static void make_weights(const struct points_form *form,
 			 const struct side *side, const float *weights,
 			 int first, const struct work_space *space)
 {
@@ -207,20 +236,19 @@ static void make_weights(const struct points_kernels *kernels,
 	const size_t count = (size_t)side->depth *
 			     whole_lanes(block_of(side, first));
 
-	kernels->from_weights(weights + WINDOW * WINDOW * before, count,
-			      space->weights +
-				      (space->weights_stay ? before : 0),
-			      space->point);
+	form->from_weights(weights + weights_before(side, first), count,
+			   space->weights + (space->weights_stay ? before : 0),
+			   space->point);
 }
 
-static void make_all_weights(const struct points_kernels *kernels,
+static void make_all_weights(const struct points_form *form,
 			     const struct side *side, const float *weights,
 			     const struct work_space *space)
 {
 	if (!space->weights_stay)
 		return;
 	for (int o = 0; o < side->outputs; o += GATHER_BLOCK)
-		make_weights(kernels, side, weights, o, space);
+		make_weights(form, side, weights, o, space);
 }
 
 /* Products of a block of tiles and one of outputs. */
@@ -253,10 +281,11 @@ static void convolve(const struct cpu_kernels *kernels, const struct side *side,
 		     const float *weights, const struct points_end *end,
 		     const float *in, float *out)
 {
+	const struct points_form *form = form_of(kernels->points, side);
 	const int all = samples * side->rows * side->columns;
 	const size_t depth = whole_lanes(side->depth);
 
-	make_all_weights(kernels->points, side, weights, space);
+	make_all_weights(form, side, weights, space);
 	for (int t = 0; t < all; t += space->tiles) {
 		struct points_tiles tiles = tiles_from(side, space, t, all,
 						       space->data, depth);
@@ -273,12 +302,10 @@ static void convolve(const struct cpu_kernels *kernels, const struct side *side,
 			made.point = space->block;
 			made.tile = whole_lanes(here_end.outputs);
 			if (!space->weights_stay)
-				make_weights(kernels->points, side, weights, o,
-					     space);
+				make_weights(form, side, weights, o, space);
 			multiply(kernels->gather, side, space, &tiles, o);
-			kernels->points->to_outputs(&side->out, &made,
-						    &here_end, space->to,
-						    out + o);
+			form->to_outputs(&side->out, &made, &here_end,
+					 space->to, out + o);
 		}
 	}
 }
@@ -350,18 +377,17 @@ static void clear_weights(const struct work_space *space)
 	memset(space->weights, 0, POINTS * space->point * sizeof(float));
 }
 
-static void add_weights(const struct points_kernels *kernels,
+static void add_weights(const struct points_form *form,
 			const struct side *side,
 			const struct work_space *space, int first, float *dw)
 {
 	const size_t before = (size_t)side->depth * (size_t)first;
 
-	kernels->to_weights(space->weights +
-				    (space->weights_stay ? before : 0),
-			    space->point,
-			    (size_t)side->depth *
-				    whole_lanes(block_of(side, first)),
-			    dw + WINDOW * WINDOW * before);
+	form->to_weights(space->weights + (space->weights_stay ? before : 0),
+			 space->point,
+			 (size_t)side->depth *
+				 whole_lanes(block_of(side, first)),
+			 dw + weights_before(side, first));
 }
 
 static void add_tiles(const struct cpu_kernels *kernels,
@@ -369,20 +395,21 @@ static void add_tiles(const struct cpu_kernels *kernels,
 		      const struct points_tiles *data, const float *dy,
 		      float *dw, float *dbias)
 {
+	const struct points_form *form = form_of(kernels->points, side);
+
 	for (int o = 0; o < side->outputs; o += GATHER_BLOCK) {
 		const size_t width = whole_lanes(block_of(side, o));
 		struct points_tiles tiles = *data;
 
 		tiles.point = space->block;
 		tiles.tile = width;
-		kernels->points->from_outputs(&side->out, &tiles, (int)width,
-					      dy + o, space->to,
-					      dbias ? dbias + o : NULL);
+		form->from_outputs(&side->out, &tiles, (int)width, dy + o,
+				   space->to, dbias ? dbias + o : NULL);
 		if (!space->weights_stay)
 			clear_weights(space);
 		differentiate(kernels->gather, side, space, data, o);
 		if (!space->weights_stay)
-			add_weights(kernels->points, side, space, o, dw);
+			add_weights(form, side, space, o, dw);
 	}
 }
 
@@ -413,7 +440,8 @@ static void backward_weights(struct cpu_program *program,
 	}
 	for (int o = 0; space.weights_stay && o < side->outputs;
 	     o += GATHER_BLOCK)
-		add_weights(kernels->points, side, &space, o, dw);
+		add_weights(form_of(kernels->points, side), side, &space, o,
+			    dw);
 }
 
 static void backward(struct cpu_program *program, struct cpu_step *step,
@@ -464,7 +492,7 @@ static void work(const struct cpu_program *program,
 }
 
 const struct cpu_solver cpu_points_solver = {
-	.base = { .name = "conv 3x3[+relu], winograd", .takes = takes },
+	.base = { .name = "conv[+relu], winograd", .takes = takes },
 	.size = sizeof(struct points_step),
 	.lay_out = lay_out,
 	.place = gather_place,
