@@ -379,9 +379,9 @@ static const struct layer two_convs_rows[] = {
 
 GRAPH(two_convs, 1, 5, 5);
 
-/* Windows of 3x3 and 5x5 of many channels: every padding, tiles that fit and
- * that do not, channels that fill neither vectors nor blocks, a plane that two
- * rows read, and weights too many for a cache. */
+/* Windows of 3x3 and 5x5 of many channels: paddings, tiles that fit and that do
+ * not, channels that fill neither vectors nor blocks, a plane that two rows
+ * read, and weights too many for a cache. */
 static const struct layer windows_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 17, .window = 1 },
 	{ .kind = LAYER_CONV, .name = "b", .outputs = 70, .window = 3,
@@ -392,9 +392,10 @@ static const struct layer windows_rows[] = {
 	  .pad = 1, .no_bias = 1 },
 	{ .kind = LAYER_ADD, .with = 1 },
 	{ .kind = LAYER_CONV, .name = "e", .outputs = 20, .window = 5,
-	  .pad = 3 },
-	{ .kind = LAYER_CONV, .name = "e.again", .outputs = 150, .window = 5,
-	  .pad = 1 },
+	  .pad = 4 },
+	{ .kind = LAYER_CONV, .name = "e.again", .outputs = 32, .window = 5,
+	  .pad = 2 },
+	{ .kind = LAYER_CONV, .name = "e.bare", .outputs = 150, .window = 5 },
 	{ .kind = LAYER_RELU },
 	{ .kind = LAYER_CONV, .name = "f", .outputs = 165, .window = 3 },
 	{ .kind = LAYER_LINEAR, .name = "g", .outputs = 5 },

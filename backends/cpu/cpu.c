@@ -23,7 +23,7 @@ static const struct solver loss_solver = { .name = "loss", .kind = LAYER_LOSS };
 static const struct solver *const solvers[] = {
 	&cpu_stem_solver.base,
 	&cpu_sparse_linear_solver.base,
-	&cpu_points_solver.base,
+	&cpu_winograd_solver.base,
 	&cpu_conv_solver.base,
 	&cpu_linear_solver.base,
 	&cpu_maxpool_solver.base,

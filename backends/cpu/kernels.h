@@ -11,8 +11,8 @@
 #include "backends/cpu/kernels/gather.h"
 #include "backends/cpu/kernels/linear.h"
 #include "backends/cpu/kernels/planes.h"
-#include "backends/cpu/kernels/points.h"
 #include "backends/cpu/kernels/stem.h"
+#include "backends/cpu/kernels/winograd_conv.h"
 #include "backends/contract/peak.h"
 #include "models/random.h"
 
@@ -28,7 +28,7 @@ struct cpu_kernels {
 	const struct linear_kernels *linear;
 	const struct gather_kernels *gather;
 	const struct plane_kernels *planes;
-	const struct points_kernels *points;
+	const struct winograd_kernels *winograd;
 	/* Its loops: fp32, reading, others; or, as of amx, only what no other
 	 * build has. NULL behind the last. */
 	const struct peak *(*peak)(int index);

@@ -80,7 +80,7 @@ struct cpu_solver {
 };
 
 extern const struct cpu_solver cpu_stem_solver, cpu_sparse_linear_solver;
-extern const struct cpu_solver cpu_points_solver, cpu_conv_solver;
+extern const struct cpu_solver cpu_winograd_solver, cpu_conv_solver;
 extern const struct cpu_solver cpu_linear_solver;
 extern const struct cpu_solver cpu_maxpool_solver, cpu_avgpool_solver;
 extern const struct cpu_solver cpu_batchnorm_solver, cpu_add_solver;

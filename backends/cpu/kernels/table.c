@@ -60,6 +60,6 @@ const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.linear = &ISA_NAME(linear_kernels),
 	.gather = &ISA_NAME(gather_kernels),
 	.planes = &ISA_NAME(plane_kernels),
-	.points = &ISA_NAME(points_kernels),
+	.winograd = &ISA_NAME(winograd_kernels),
 	.peak = ISA_NAME(peak),
 };

@@ -36,8 +36,8 @@
 #define WINOGRAD_DATA 6
 #define WINOGRAD_OUTPUT 4
 #define WINOGRAD_WINDOW 3
-#define WINOGRAD_PAIR 2
-#define WINOGRAD_WIDE 5
+#define WINOGRAD_OUTPUT5 2
+#define WINOGRAD_WINDOW5 5
 
 #define WINOGRAD_A .75
 #define WINOGRAD_B 1.5
@@ -187,8 +187,8 @@ INLINE void points_to_data(const vec points[WINOGRAD_DATA],
 }
 
 /* The same four of F(2,5): A^T m, */
-INLINE void points_to_pair(const vec points[WINOGRAD_DATA],
-			   vec output[WINOGRAD_PAIR])
+INLINE void points_to_output5(const vec points[WINOGRAD_DATA],
+			   vec output[WINOGRAD_OUTPUT5])
 {
 	const vec over_a = vec_set((float)(1 / WINOGRAD_A));
 	const vec over_b = vec_set((float)(1 / WINOGRAD_B));
@@ -201,7 +201,7 @@ INLINE void points_to_pair(const vec points[WINOGRAD_DATA],
 }
 
 /* its adjoint, A y, */
-INLINE void pair_to_points(const vec output[WINOGRAD_PAIR],
+INLINE void output5_to_points(const vec output[WINOGRAD_OUTPUT5],
 			   vec points[WINOGRAD_DATA])
 {
 	const vec even_a = (float)(1 / WINOGRAD_A) * output[0];
@@ -217,7 +217,7 @@ INLINE void pair_to_points(const vec output[WINOGRAD_PAIR],
 }
 
 /* G g, */
-INLINE void wide_to_points(const vec window[WINOGRAD_WIDE],
+INLINE void window5_to_points(const vec window[WINOGRAD_WINDOW5],
 			   vec points[WINOGRAD_DATA])
 {
 	const double apart = 2 * (WINOGRAD_BB - WINOGRAD_AA);
@@ -240,8 +240,8 @@ INLINE void wide_to_points(const vec window[WINOGRAD_WIDE],
 }
 
 /* and its adjoint, G^T m */
-INLINE void points_to_wide(const vec points[WINOGRAD_DATA],
-			   vec window[WINOGRAD_WIDE])
+INLINE void points_to_window5(const vec points[WINOGRAD_DATA],
+			   vec window[WINOGRAD_WINDOW5])
 {
 	const double apart = 2 * (WINOGRAD_BB - WINOGRAD_AA);
 	const vec at_0 = vec_set((float)(1 / (WINOGRAD_AA * WINOGRAD_BB)));

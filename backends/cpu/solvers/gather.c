@@ -289,35 +289,44 @@ static double products(const struct gather *gather)
 	       gather->outputs;
 }
 
-static void work(const struct cpu_program *program,
-		 const struct cpu_step *step, struct profile_part *parts)
+void gather_work(const struct cpu_program *program, const struct cpu_step *step,
+		 double forward, double back, struct profile_part *parts)
 {
-	const struct gather_step *gather = (const struct gather_step *)step;
 	const struct node *node = cpu_node(program, step->first);
-	const struct gather_conv *conv = &gather->conv;
 	const double count = work_samples(program);
 	const double in = count * (double)shape_size(node->in);
 	const double out = count * (double)shape_size(node->out);
 	const double weights = work_parameters(node);
 	struct profile_part part = {
 		.dense = count * work_of_node(node),
-		.done = count * products(&conv->forward),
+		.done = count * forward,
 		.bytes = WORK_FLOAT * (in + out + weights),
 		.nonzero = NAN,
 	};
-	double back = products(&conv->forward);
 
 	work_name(program, step, "forward", &part);
 	parts[CPU_PART_FORWARD + step->index] = part;
 	work_name(program, step, "backward", &part);
+	if (node->wants_dx) {
+		part.dense *= 2;
+		part.done += count * back;
+		/* For dx weights are transposed. */
+		part.bytes += WORK_FLOAT * (in + 2 * weights);
+	}
+	part.bytes += WORK_FLOAT * weights;
+	parts[cpu_part_backward(step->index, CPU_BACKWARD_ALL)] = part;
+}
+
+static void work(const struct cpu_program *program,
+		 const struct cpu_step *step, struct profile_part *parts)
+{
+	const struct gather_conv *conv =
+		&((const struct gather_step *)step)->conv;
+	double back = 0;
+
 	for (int c = 0; c < conv->class_count; c++)
 		back += products(&conv->classes[c].gather);
-	part.dense *= node->wants_dx ? 2 : 1;
-	part.done = count * back;
-	/* For dx they are transposed. */
-	part.bytes += WORK_FLOAT *
-		      ((node->wants_dx ? in + 2 * weights : 0) + weights);
-	parts[cpu_part_backward(step->index, CPU_BACKWARD_ALL)] = part;
+	gather_work(program, step, products(&conv->forward), back, parts);
 }
 
 const struct cpu_solver cpu_conv_solver = {

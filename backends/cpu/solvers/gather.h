@@ -28,8 +28,13 @@ void gather_decide(const struct cpu_program *program,
 float *gather_bias(const struct cpu_program *program,
 		   const struct gather_step *gather, float *vector);
 
-/* Backward, in front of all else: dy becomes the gradient by what the ReLU
- * took, if the step has one. */
+/* Before anything else of backward: if the step has a ReLU, its gradient by out
+ * becomes the one by what the ReLU takes. */
 void gather_stop_gradient(const struct gather_step *gather, int count);
+
+/* Slot work, of a step that does so many products for a sample of out, and of
+ * dx. */
+void gather_work(const struct cpu_program *program, const struct cpu_step *step,
+		 double forward, double back, struct profile_part *parts);
 
 #endif

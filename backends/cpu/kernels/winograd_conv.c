@@ -1,0 +1,401 @@
+/* Tiles, weights and their points: see backends/cpu/kernels/winograd_conv.h. A
+ * lane is a channel. */
+#include "backends/cpu/kernels/winograd_conv.h"
+
+#include "backends/cpu/kernels/winograd.h"
+
+_Static_assert(WINOGRAD_SIDE == WINOGRAD_DATA, "the same transformation");
+
+/* Of F(4,3) or F(2,5), in one dimension; output and window are constants. */
+INLINE void make_output(int output, const vec *points, vec *outputs)
+{
+	if (output == WINOGRAD_OUTPUT5)
+		points_to_output5(points, outputs);
+	else
+		points_to_output(points, outputs);
+}
+
+INLINE void take_output(int output, const vec *outputs, vec *points)
+{
+	if (output == WINOGRAD_OUTPUT5)
+		output5_to_points(outputs, points);
+	else
+		output_to_points(outputs, points);
+}
+
+INLINE void take_window(int window, const vec *weights, vec *points)
+{
+	if (window == WINOGRAD_WINDOW5)
+		window5_to_points(weights, points);
+	else
+		window_to_points(weights, points);
+}
+
+INLINE void make_window(int window, const vec *points, vec *weights)
+{
+	if (window == WINOGRAD_WINDOW5)
+		points_to_window5(points, weights);
+	else
+		points_to_window(points, weights);
+}
+
+/* Where a tile is: its first output's pixel, and its sample. */
+struct place {
+	int sample, y, x;
+};
+
+INLINE struct place place_of(const struct winograd_tiles *tiles, int t)
+{
+	const int each = tiles->rows * tiles->columns;
+	const int in_sample = (tiles->first + t) % each;
+
+	return (struct place){
+		.sample = (tiles->first + t) / each,
+		.y = in_sample / tiles->columns * tiles->output,
+		.x = in_sample % tiles->columns * tiles->output,
+	};
+}
+
+/* Of count places from first on, those that are in a plane of this length. */
+struct span {
+	int from, to;
+};
+
+INLINE struct span span_of(int first, int count, int length)
+{
+	return (struct span){
+		.from = first < 0 ? -first : 0,
+		.to = first + count > length ? length - first : count,
+	};
+}
+
+/* The points of one vector of channels of a whole window. */
+INLINE void window_points(const float *in, size_t row, size_t pixel,
+			  float *points, size_t point)
+{
+	vec made[WINOGRAD_DATA][WINOGRAD_DATA];
+
+	for (int c = 0; c < WINOGRAD_DATA; c++) {
+		vec data[WINOGRAD_DATA], column[WINOGRAD_DATA];
+
+		UNROLL
+		for (int r = 0; r < WINOGRAD_DATA; r++)
+			data[r] = vec_load(in + (size_t)r * row +
+					   (size_t)c * pixel);
+		data_to_points(data, column);
+		UNROLL
+		for (int r = 0; r < WINOGRAD_DATA; r++)
+			made[r][c] = column[r];
+	}
+	for (int r = 0; r < WINOGRAD_DATA; r++) {
+		vec all[WINOGRAD_DATA];
+
+		data_to_points(made[r], all);
+		UNROLL
+		for (int c = 0; c < WINOGRAD_DATA; c++, points += point)
+			vec_store(points, all[c]);
+	}
+}
+
+/* A window at the edge, from y, x on, with zeros outside the plane. */
+INLINE void copy_window(const float *plane, size_t row, size_t pixel,
+			int y, int x, struct span down, struct span across,
+			float window[WINOGRAD_POINTS][LANES])
+{
+	memset(window, 0, WINOGRAD_POINTS * sizeof(window[0]));
+	for (int r = down.from; r < down.to; r++)
+		for (int c = across.from; c < across.to; c++)
+			memcpy(window[r * WINOGRAD_DATA + c],
+			       plane + (size_t)(y + r) * row +
+				       (size_t)(x + c) * pixel,
+			       sizeof(window[0]));
+}
+
+static void from_data(const struct winograd_planes *planes,
+		      const struct winograd_tiles *tiles, int pad, int channels,
+		      const float *in, float *points)
+{
+	const size_t pixel = (size_t)planes->pixel;
+	const size_t row = (size_t)planes->width * pixel;
+
+	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
+		const struct place place = place_of(tiles, t);
+		const int y = place.y - pad, x = place.x - pad;
+		const struct span down = span_of(y, WINOGRAD_DATA,
+						 planes->height);
+		const struct span across = span_of(x, WINOGRAD_DATA,
+						   planes->width);
+		const float *plane = in + (size_t)place.sample * planes->sample;
+		const int inside = !down.from && !across.from &&
+				   down.to == WINOGRAD_DATA &&
+				   across.to == WINOGRAD_DATA;
+
+		for (int c = 0; c < channels; c += LANES) {
+			float window[WINOGRAD_POINTS][LANES];
+
+			if (inside) {
+				window_points(plane + (size_t)y * row +
+						      (size_t)x * pixel + c,
+					      row, pixel, points + c,
+					      tiles->point);
+				continue;
+			}
+			copy_window(plane + c, row, pixel, y, x, down, across,
+				    window);
+			window_points(window[0], WINOGRAD_DATA * LANES, LANES,
+				      points + c, tiles->point);
+		}
+	}
+}
+
+/* The outputs of one vector of channels. */
+INLINE void make_outputs(int output, const float *points, size_t point,
+			 vec outputs[WINOGRAD_OUTPUT][WINOGRAD_OUTPUT])
+{
+	vec made[WINOGRAD_OUTPUT][WINOGRAD_DATA];
+
+	for (int c = 0; c < WINOGRAD_DATA; c++) {
+		vec column[WINOGRAD_DATA], sums[WINOGRAD_OUTPUT];
+
+		UNROLL
+		for (int r = 0; r < WINOGRAD_DATA; r++)
+			column[r] = vec_load(points +
+					     (size_t)(r * WINOGRAD_DATA + c) *
+						     point);
+		make_output(output, column, sums);
+		UNROLL
+		for (int r = 0; r < output; r++)
+			made[r][c] = sums[r];
+	}
+	for (int r = 0; r < output; r++)
+		make_output(output, made[r], outputs[r]);
+}
+
+INLINE vec end_of(const struct winograd_end *end, int first, int lanes,
+		  const float *out, vec value)
+{
+	if (end->bias)
+		value += vec_load(end->bias + first);
+	if (end->adds)
+		value += lanes < LANES ? vec_load_first(out, lanes) :
+					 vec_load(out);
+	/* A NaN is not at most 0. */
+	if (end->relu)
+		value = (vec)((lanes_int)value & ~(value <= vec_set(0)));
+	return value;
+}
+
+INLINE void outputs_of(int output, const struct winograd_planes *planes,
+		       const struct winograd_tiles *tiles,
+		       const struct winograd_end *end, const float *points,
+		       float *out)
+{
+	const size_t pixel = (size_t)planes->pixel;
+	const size_t row = (size_t)planes->width * pixel;
+
+	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
+		const struct place place = place_of(tiles, t);
+		const int down = span_of(place.y, output,
+					 planes->height).to;
+		const int across = span_of(place.x, output,
+					   planes->width).to;
+		float *to = out + (size_t)place.sample * planes->sample +
+			    (size_t)place.y * row + (size_t)place.x * pixel;
+
+		for (int o = 0; o < end->outputs; o += LANES) {
+			vec outputs[WINOGRAD_OUTPUT][WINOGRAD_OUTPUT];
+			const int lanes = end->outputs - o;
+
+			make_outputs(output, points + o, tiles->point, outputs);
+			for (int r = 0; r < down; r++)
+				for (int c = 0; c < across; c++) {
+					float *at = to + (size_t)r * row +
+						    (size_t)c * pixel + o;
+					const vec value = end_of(
+						end, o, lanes, at,
+						outputs[r][c]);
+
+					if (lanes < LANES)
+						vec_store_first(at, value,
+								lanes);
+					else
+						vec_store(at, value);
+				}
+		}
+	}
+}
+
+/* Of one vector of channels of a tile, which has down x across outputs;
+ * returns their sum. */
+INLINE vec outputs_inside(int output, const float *dy, size_t row,
+			  size_t pixel, int down, int across, float *points,
+			  size_t point)
+{
+	vec made[WINOGRAD_DATA][WINOGRAD_OUTPUT], sum = vec_set(0);
+
+	for (int c = 0; c < output; c++) {
+		vec outputs[WINOGRAD_OUTPUT], column[WINOGRAD_DATA];
+
+		UNROLL
+		for (int r = 0; r < output; r++) {
+			outputs[r] = r < down && c < across ?
+				vec_load(dy + (size_t)r * row +
+					 (size_t)c * pixel) : vec_set(0);
+			sum += outputs[r];
+		}
+		take_output(output, outputs, column);
+		UNROLL
+		for (int r = 0; r < WINOGRAD_DATA; r++)
+			made[r][c] = column[r];
+	}
+	for (int r = 0; r < WINOGRAD_DATA; r++) {
+		vec all[WINOGRAD_DATA];
+
+		take_output(output, made[r], all);
+		UNROLL
+		for (int c = 0; c < WINOGRAD_DATA; c++, points += point)
+			vec_store(points, all[c]);
+	}
+	return sum;
+}
+
+INLINE void points_of(int output, const struct winograd_planes *planes,
+			 const struct winograd_tiles *tiles, int channels,
+			 const float *dy, float *points, float *dbias)
+{
+	const size_t pixel = (size_t)planes->pixel;
+	const size_t row = (size_t)planes->width * pixel;
+
+	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
+		const struct place place = place_of(tiles, t);
+		const int down = span_of(place.y, output,
+					 planes->height).to;
+		const int across = span_of(place.x, output,
+					   planes->width).to;
+		const float *from = dy +
+			(size_t)place.sample * planes->sample +
+			(size_t)place.y * row + (size_t)place.x * pixel;
+
+		for (int c = 0; c < channels; c += LANES) {
+			const vec sum = outputs_inside(output, from + c, row,
+						       pixel, down, across,
+						       points + c,
+						       tiles->point);
+
+			if (dbias)
+				vec_store(dbias + c, vec_load(dbias + c) + sum);
+		}
+	}
+}
+
+INLINE void weights_to_points(int window, const float *weights, size_t count,
+			      float *points, size_t point)
+{
+	for (size_t i = 0; i < count; i += LANES) {
+		vec made[WINOGRAD_DATA][WINOGRAD_WINDOW5];
+
+		for (int c = 0; c < window; c++) {
+			vec taps[WINOGRAD_WINDOW5], column[WINOGRAD_DATA];
+
+			for (int r = 0; r < window; r++)
+				taps[r] = vec_load(weights + i + count *
+						   (size_t)(r * window + c));
+			take_window(window, taps, column);
+			for (int r = 0; r < WINOGRAD_DATA; r++)
+				made[r][c] = column[r];
+		}
+		for (int r = 0; r < WINOGRAD_DATA; r++) {
+			vec all[WINOGRAD_DATA];
+
+			take_window(window, made[r], all);
+			for (int c = 0; c < WINOGRAD_DATA; c++)
+				vec_store(points + i + point *
+					  (size_t)(r * WINOGRAD_DATA + c),
+					  all[c]);
+		}
+	}
+}
+
+INLINE void points_to_weights(int window, const float *points, size_t point,
+			      size_t count, float *dw)
+{
+	for (size_t i = 0; i < count; i += LANES) {
+		vec made[WINOGRAD_WINDOW5][WINOGRAD_DATA];
+
+		for (int c = 0; c < WINOGRAD_DATA; c++) {
+			vec column[WINOGRAD_DATA], taps[WINOGRAD_WINDOW5];
+
+			for (int r = 0; r < WINOGRAD_DATA; r++)
+				column[r] = vec_load(
+					points + i + point *
+					(size_t)(r * WINOGRAD_DATA + c));
+			make_window(window, column, taps);
+			for (int r = 0; r < window; r++)
+				made[r][c] = taps[r];
+		}
+		for (int r = 0; r < window; r++) {
+			vec all[WINOGRAD_WINDOW5];
+
+			make_window(window, made[r], all);
+			for (int c = 0; c < window; c++) {
+				float *to = dw + i + count *
+					    (size_t)(r * window + c);
+
+				vec_store(to, vec_load(to) + all[c]);
+			}
+		}
+	}
+}
+
+/* Below, sides of tiles and windows are constants of each call. */
+
+static void to_outputs(const struct winograd_planes *planes,
+		       const struct winograd_tiles *tiles,
+		       const struct winograd_end *end, const float *points,
+		       float *out)
+{
+	if (tiles->output == WINOGRAD_OUTPUT5)
+		outputs_of(WINOGRAD_OUTPUT5, planes, tiles, end, points, out);
+	else
+		outputs_of(WINOGRAD_OUTPUT, planes, tiles, end, points, out);
+}
+
+static void from_outputs(const struct winograd_planes *planes,
+			 const struct winograd_tiles *tiles, int channels,
+			 const float *dy, float *points, float *dbias)
+{
+	if (tiles->output == WINOGRAD_OUTPUT5)
+		points_of(WINOGRAD_OUTPUT5, planes, tiles, channels, dy,
+			  points, dbias);
+	else
+		points_of(WINOGRAD_OUTPUT, planes, tiles, channels, dy, points,
+			  dbias);
+}
+
+static void from_weights(int window, const float *weights, size_t count,
+			 float *points, size_t point)
+{
+	if (window == WINOGRAD_WINDOW5)
+		weights_to_points(WINOGRAD_WINDOW5, weights, count, points,
+				  point);
+	else
+		weights_to_points(WINOGRAD_WINDOW, weights, count, points,
+				  point);
+}
+
+static void to_weights(int window, const float *points, size_t point,
+		       size_t count, float *dw)
+{
+	if (window == WINOGRAD_WINDOW5)
+		points_to_weights(WINOGRAD_WINDOW5, points, point, count, dw);
+	else
+		points_to_weights(WINOGRAD_WINDOW, points, point, count, dw);
+}
+
+const struct winograd_kernels ISA_NAME(winograd_kernels) = {
+	.from_data = from_data,
+	.to_outputs = to_outputs,
+	.from_outputs = from_outputs,
+	.from_weights = from_weights,
+	.to_weights = to_weights,
+};

@@ -1,0 +1,79 @@
+/*
+ * Convolutions of stride 1 by Winograd's F(4x4, 3x3) or F(2x2, 5x5) on the
+ * products of gather.h: the planes are cut into tiles of 4x4 or 2x2 outputs,
+ * and each tile, as each window of weights, becomes 36 points (winograd.h).
+ * Point by point, tiles times weights is a product over channels, of 36
+ * multiplications where the definition has 144 or 100.
+ *
+ *   out = A^T (sum over channels of (G w G^T) . (B^T in B)) A
+ *   dw += G^T (sum over tiles of (B^T in B) . (A dy A^T)) G
+ *
+ * dx is computed from dy as out is from in, with weights transposed and rotated
+ * by 180 degrees. Planes are channels-last, with 0 where a pixel has more room
+ * than channels. Tiles are counted sample by sample, in each row by row; points
+ * are [point][tile][channel].
+ */
+#ifndef BACKENDS_CPU_KERNELS_WINOGRAD_CONV_H
+#define BACKENDS_CPU_KERNELS_WINOGRAD_CONV_H
+
+#include <stddef.h>
+
+#define WINOGRAD_SIDE 6 /* of a tile's data, and of its points */
+#define WINOGRAD_POINTS 36
+
+/* A batch's planes, of height x width pixels, pixel floats from one to the
+ * next. */
+struct winograd_planes {
+	int height, width, pixel;
+	size_t sample; /* floats from one to the next */
+};
+
+/* Tiles first .. first + count of those that the batch has. */
+struct winograd_tiles {
+	int output;	   /* side of a tile: 4 or 2, of windows of 3 or 5 */
+	int rows, columns; /* of tiles, in a sample */
+	int first, count;
+	size_t point, tile; /* floats from one to the next */
+};
+
+/* How many outputs there are, and what is done to them in the end. */
+struct winograd_end {
+	int outputs;
+	const float *bias; /* in whole vectors; NULL: 0 */
+	int adds;	   /* to what out holds */
+	int relu;
+};
+
+struct winograd_kernels {
+	/* Of channels in whole vectors; a tile's data begin pad pixels above
+	 * and left of its outputs, and outside the planes there is 0. */
+	void (*from_data)(const struct winograd_planes *planes,
+			  const struct winograd_tiles *tiles, int pad,
+			  int channels, const float *in, float *points);
+	/* Points are read in whole vectors; only outputs are written. */
+	void (*to_outputs)(const struct winograd_planes *planes,
+			   const struct winograd_tiles *tiles,
+			   const struct winograd_end *end, const float *points,
+			   float *out);
+	/* A dy A^T of channels in whole vectors, whose sums over pixels are
+	 * added to dbias, unless that is NULL. */
+	void (*from_outputs)(const struct winograd_planes *planes,
+			     const struct winograd_tiles *tiles, int channels,
+			     const float *dy, float *points, float *dbias);
+
+	/* Between count weights of each place of a window of 3x3 or 5x5, place
+	 * after place, and their points, point floats from one to the next. dw
+	 * is added to. */
+	void (*from_weights)(int window, const float *weights, size_t count,
+			     float *points, size_t point);
+	void (*to_weights)(int window, const float *points, size_t point,
+			   size_t count, float *dw);
+};
+
+/* Those of other processors than x86-64 are the portable ones alone. */
+extern const struct winograd_kernels winograd_kernels_amx;
+extern const struct winograd_kernels winograd_kernels_avx512;
+extern const struct winograd_kernels winograd_kernels_avx2;
+extern const struct winograd_kernels winograd_kernels_portable;
+
+#endif

@@ -1,0 +1,520 @@
+/*
+ * A convolution of 3x3 or 5x5 windows and stride 1, with the ReLU behind it, by
+ * Winograd's F(4x4, 3x3) or F(2x2, 5x5): see kernels/winograd_conv.h. Its
+ * parameters are those of a gathered product, whose kernels multiply points,
+ * too.
+ *
+ * Blocking: a group of tiles at a time, and for each of them 64 outputs, as
+ * gathered products have them. The points of all weights are made once where
+ * they are few (64 to 128 channels in and out); else those of 64 outputs just
+ * before they are multiplied, for groups of so many tiles that making them,
+ * some 45 loads and stores for 36 products of each tile, costs a few percent.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "backends/cpu/profile.h"
+#include "backends/cpu/solvers/gather.h"
+
+/* Between planes of points: a power of two apart, they would compete for few
+ * sets of the cache. */
+#define GAP 16
+#define MOST_KEPT (3 << 20) /* bytes of all weights' points, to be kept */
+#define GROUP_KEPT (512 << 10) /* bytes of a group's points beside these */
+#define GROUP_MADE (8 << 20) /* and beside weights that are made anew */
+#define FEWEST_TILES 16
+
+/* What is computed beside the products, in multiplications: of a tile as a
+ * share of its products, and of a weight, whose points are 36 to be stored. */
+#define TILE_COST .25
+#define WEIGHT_COST 150
+
+static const int32_t only_place; /* in a sample of one pixel */
+
+/* From planes of depth channels to others of outputs. */
+struct conv_pass {
+	struct winograd_planes in, out;
+	int window, pad, depth, outputs;
+	int output;	   /* side of a tile */
+	int rows, columns; /* tiles of a sample */
+};
+
+struct winograd_step {
+	struct gather_step gather;
+	struct conv_pass forward, back; /* back from dy to dx */
+};
+
+/* How a pass of some samples uses the program's scratch; strides are floats
+ * from one point to the next. */
+struct work_space {
+	int keeps_weights; /* of all outputs, not of one block */
+	int tiles;	   /* of a group */
+	size_t weight_stride, in_stride, out_stride;
+	float *weights, *in, *out; /* points of them */
+	float *rest;
+};
+
+/* F(output x output, window x window) has as many points for either window. */
+static int output_of(int window)
+{
+	return WINOGRAD_SIDE + 1 - window;
+}
+
+static int tiles_of(int length, int output)
+{
+	return (length + output - 1) / output;
+}
+
+/* Of a channel to another: whether there is less to do than by definition. */
+static int is_cheaper(struct shape out, int window, int samples)
+{
+	const int output = output_of(window);
+	const double tiles = (double)samples * tiles_of(out.height, output) *
+			     tiles_of(out.width, output);
+
+	return tiles * WINOGRAD_POINTS * (1 + TILE_COST) + WEIGHT_COST <
+	       (double)samples * out.height * out.width * window * window;
+}
+
+static int takes(const struct graph *graph, int first,
+		 const struct program_options *options)
+{
+	static const enum layer_kind kinds[] = { LAYER_CONV, LAYER_RELU };
+	const struct node *node = &graph->nodes[first];
+	const struct layer *layer = node->layer;
+
+	if (options->algorithm != ALGORITHM_FAST ||
+	    precision_rounds(options->precision))
+		return 0;
+	if (layer->kind != LAYER_CONV ||
+	    (layer->window != 3 && layer->window != 5) ||
+	    layer_stride_within(layer, node->in) != 1 ||
+	    layer->pad >= layer->window || node->in.channels < CPU_LANES ||
+	    layer->outputs < CPU_LANES ||
+	    node->in.height * node->in.width == 1 ||
+	    !is_cheaper(node->out, layer->window, options->batch))
+		return 0;
+	return plan_chain(graph, first, kinds, 2);
+}
+
+static struct winograd_planes planes_of(const struct cpu_value *value)
+{
+	return (struct winograd_planes){ value->shape.height,
+					 value->shape.width, value->by_pixel,
+					 value->size };
+}
+
+static struct conv_pass pass_of(const struct cpu_value *in,
+				const struct cpu_value *out, int window,
+				int pad)
+{
+	const int output = output_of(window);
+
+	return (struct conv_pass){
+		.in = planes_of(in), .out = planes_of(out),
+		.window = window, .pad = pad, .output = output,
+		.depth = in->shape.channels, .outputs = out->shape.channels,
+		.rows = tiles_of(out->shape.height, output),
+		.columns = tiles_of(out->shape.width, output),
+	};
+}
+
+static size_t whole_lanes(int channels)
+{
+	return ((size_t)channels + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
+}
+
+static struct work_space size_space(const struct conv_pass *pass, int samples)
+{
+	const size_t depth = whole_lanes(pass->depth);
+	const size_t outputs = whole_lanes(pass->outputs);
+	const size_t block = outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK;
+	const size_t weights = (size_t)pass->depth * outputs;
+	const size_t point = WINOGRAD_POINTS * sizeof(float);
+	const int tiles = samples * pass->rows * pass->columns;
+	const int keeps = point * weights <= MOST_KEPT;
+	size_t most = (keeps ? GROUP_KEPT : GROUP_MADE) / (point * depth);
+
+	if (most < FEWEST_TILES)
+		most = FEWEST_TILES;
+	if (most > (size_t)tiles)
+		most = (size_t)tiles;
+	return (struct work_space){
+		.keeps_weights = keeps,
+		.tiles = (int)most,
+		.weight_stride = (keeps ? weights :
+				  (size_t)pass->depth * block) + GAP,
+		.in_stride = most * depth + GAP,
+		.out_stride = most * block + GAP,
+	};
+}
+
+static size_t space_floats(const struct conv_pass *pass, int samples)
+{
+	const struct work_space space = size_space(pass, samples);
+
+	return WINOGRAD_POINTS *
+	       (space.weight_stride + space.in_stride + space.out_stride);
+}
+
+static struct work_space space_at(float *scratch, const struct conv_pass *pass,
+				  int samples)
+{
+	struct work_space space = size_space(pass, samples);
+
+	space.weights = scratch;
+	space.in = space.weights + WINOGRAD_POINTS * space.weight_stride;
+	space.out = space.in + WINOGRAD_POINTS * space.in_stride;
+	space.rest = space.out + WINOGRAD_POINTS * space.out_stride;
+	return space;
+}
+
+static int lay_out(struct cpu_program *program, struct cpu_step *step)
+{
+	struct winograd_step *winograd = (struct winograd_step *)step;
+	const int samples = program->host.base.options.batch;
+	const struct node *node = cpu_node(program, step->first);
+	const int window = node->layer->window, pad = node->layer->pad;
+	size_t floats, back = 0;
+
+	step->in = cpu_common_value(program, node->source);
+	if (gather_lay_out_conv(program, step))
+		return -1;
+	winograd->forward = pass_of(step->in, step->out, window, pad);
+	winograd->back = pass_of(step->out, step->in, window,
+				 window - 1 - pad);
+	floats = space_floats(&winograd->forward, samples);
+	/* Transposed weights are in front of the points of the way back. */
+	if (winograd->gather.conv.class_count)
+		back = winograd->gather.conv.transposed +
+		       space_floats(&winograd->back, samples);
+	if (floats < back)
+		floats = back;
+	step->scratch = floats * sizeof(float) + GATHER_SCRATCH;
+	return 0;
+}
+
+/* Outputs of the block that begins with first. */
+static int block_of(const struct conv_pass *pass, int first)
+{
+	const int left = pass->outputs - first;
+
+	return left < GATHER_BLOCK ? left : GATHER_BLOCK;
+}
+
+/* The block's weights, in floats of one place of the window: how many, and how
+ * many are before them. */
+static size_t block_weights(const struct conv_pass *pass, int first)
+{
+	return (size_t)pass->depth * whole_lanes(block_of(pass, first));
+}
+
+static size_t weights_before(const struct conv_pass *pass, int first)
+{
+	return (size_t)pass->depth * (size_t)first;
+}
+
+/* Where the points of the block's weights are. */
+static float *block_points(const struct work_space *space,
+			   const struct conv_pass *pass, int first)
+{
+	return space->weights +
+	       (space->keeps_weights ? weights_before(pass, first) : 0);
+}
+
+static void make_weights(const struct winograd_kernels *kernels,
+			 const struct conv_pass *pass, const float *weights,
+			 int first, const struct work_space *space)
+{
+	const size_t places = (size_t)(pass->window * pass->window);
+
+	kernels->from_weights(pass->window,
+			      weights + places * weights_before(pass, first),
+			      block_weights(pass, first),
+			      block_points(space, pass, first),
+			      space->weight_stride);
+}
+
+static void add_weights(const struct winograd_kernels *kernels,
+			const struct conv_pass *pass,
+			const struct work_space *space, int first, float *dw)
+{
+	const size_t places = (size_t)(pass->window * pass->window);
+
+	kernels->to_weights(pass->window, block_points(space, pass, first),
+			    space->weight_stride, block_weights(pass, first),
+			    dw + places * weights_before(pass, first));
+}
+
+/* The group from tile number first on, of all that the samples have. */
+static struct winograd_tiles group_from(const struct conv_pass *pass,
+					const struct work_space *space,
+					int first, int all)
+{
+	const int left = all - first;
+
+	return (struct winograd_tiles){
+		.output = pass->output, .rows = pass->rows,
+		.columns = pass->columns, .first = first,
+		.count = left < space->tiles ? left : space->tiles,
+		.point = space->in_stride, .tile = whole_lanes(pass->depth),
+	};
+}
+
+/* The same tiles, as the block of outputs has their points. */
+static struct winograd_tiles outputs_of(const struct conv_pass *pass,
+					const struct work_space *space,
+					struct winograd_tiles group, int first)
+{
+	group.point = space->out_stride;
+	group.tile = whole_lanes(block_of(pass, first));
+	return group;
+}
+
+/* The product at one point, of a group and the outputs of a block: a sample of
+ * one pixel is a tile. */
+static struct gather product_of(const struct conv_pass *pass, int first)
+{
+	return (struct gather){ .taps = 1, .depth = pass->depth,
+				.outputs = block_of(pass, first), .pixels = 1,
+				.table = &only_place, .places = &only_place };
+}
+
+static struct gather_batch batch_at(const struct work_space *space,
+				    const struct winograd_tiles *group,
+				    const struct gather *product, size_t point)
+{
+	return (struct gather_batch){
+		.count = group->count,
+		.in = space->in + point * space->in_stride,
+		.in_sample = group->tile,
+		.out_sample = whole_lanes(product->outputs),
+	};
+}
+
+static void multiply(const struct gather_kernels *kernels,
+		     const struct conv_pass *pass,
+		     const struct work_space *space,
+		     const struct winograd_tiles *group, int first)
+{
+	const struct gather product = product_of(pass, first);
+	const struct gather_end end = { .bias = NULL };
+	const float *weights = block_points(space, pass, first);
+
+	for (size_t p = 0; p < WINOGRAD_POINTS; p++) {
+		const struct gather_batch batch = batch_at(space, group,
+							   &product, p);
+
+		kernels->multiply(&product, &batch,
+				  weights + p * space->weight_stride, &end,
+				  space->out + p * space->out_stride);
+	}
+}
+
+/* The same on the way back, added to the points of dw. */
+static void differentiate(const struct gather_kernels *kernels,
+			  const struct conv_pass *pass,
+			  const struct work_space *space,
+			  const struct winograd_tiles *group, int first)
+{
+	const struct gather product = product_of(pass, first);
+	float *weights = block_points(space, pass, first);
+
+	for (size_t p = 0; p < WINOGRAD_POINTS; p++) {
+		const struct gather_batch batch = batch_at(space, group,
+							   &product, p);
+
+		kernels->differentiate(&product, &batch,
+				       space->out + p * space->out_stride,
+				       weights + p * space->weight_stride,
+				       NULL, space->rest);
+	}
+}
+
+/* A group's outputs, of points of its data. */
+static void convolve_group(const struct cpu_kernels *kernels,
+			   const struct conv_pass *pass,
+			   const struct work_space *space,
+			   const struct winograd_tiles *group,
+			   const float *weights, const struct winograd_end *end,
+			   float *out)
+{
+	for (int o = 0; o < pass->outputs; o += GATHER_BLOCK) {
+		const struct winograd_tiles outputs =
+			outputs_of(pass, space, *group, o);
+		const struct winograd_end own = {
+			.outputs = block_of(pass, o),
+			.bias = end->bias ? end->bias + o : NULL,
+			.adds = end->adds,
+			.relu = end->relu,
+		};
+
+		if (!space->keeps_weights)
+			make_weights(kernels->winograd, pass, weights, o,
+				     space);
+		multiply(kernels->gather, pass, space, group, o);
+		kernels->winograd->to_outputs(&pass->out, &outputs, &own,
+					      space->out, out + o);
+	}
+}
+
+/* out of in; weights as of a gathered product. */
+static void convolve(const struct cpu_kernels *kernels,
+		     const struct conv_pass *pass,
+		     const struct work_space *space, int samples,
+		     const float *weights, const struct winograd_end *end,
+		     const float *in, float *out)
+{
+	const int all = samples * pass->rows * pass->columns;
+
+	for (int o = 0; space->keeps_weights && o < pass->outputs;
+	     o += GATHER_BLOCK)
+		make_weights(kernels->winograd, pass, weights, o, space);
+	for (int t = 0; t < all; t += space->tiles) {
+		const struct winograd_tiles group = group_from(pass, space, t,
+							       all);
+
+		kernels->winograd->from_data(&pass->in, &group, pass->pad,
+					     (int)group.tile, in, space->in);
+		convolve_group(kernels, pass, space, &group, weights, end, out);
+	}
+}
+
+static void forward(struct cpu_program *program, struct cpu_step *step,
+		    const struct cpu_pass *pass)
+{
+	const struct winograd_step *winograd = (struct winograd_step *)step;
+	const struct winograd_end end = {
+		.bias = gather_bias(program, &winograd->gather,
+				    program->parameters),
+		.relu = winograd->gather.relu != CPU_NO_ROW,
+	};
+	const struct work_space space = space_at(
+		program->scratch, &winograd->forward, pass->count);
+
+	convolve(program->kernels, &winograd->forward, &space, pass->count,
+		 program->parameters + winograd->gather.weight, &end,
+		 step->in->out, step->out->out);
+}
+
+static void backward_data(struct cpu_program *program,
+			  const struct winograd_step *winograd, int count)
+{
+	const struct cpu_step *step = &winograd->gather.step;
+	const struct winograd_end end = {
+		.adds = cpu_node(program, step->first)->adds_dx
+	};
+	float *transposed = program->scratch;
+	const struct work_space space = space_at(
+		transposed + winograd->gather.conv.transposed, &winograd->back,
+		count);
+
+	gather_conv_transpose(&winograd->gather.conv, program->kernels->gather,
+			      program->parameters + winograd->gather.weight,
+			      transposed);
+	convolve(program->kernels, &winograd->back, &space, count, transposed,
+		 &end, step->out->gradient, step->in->gradient);
+}
+
+static void clear_weights(const struct work_space *space)
+{
+	memset(space->weights, 0,
+	       WINOGRAD_POINTS * space->weight_stride * sizeof(float));
+}
+
+/* What a group, by points of its data, adds to dw, or to points of it that are
+ * kept. */
+static void differentiate_group(const struct cpu_kernels *kernels,
+				const struct conv_pass *pass,
+				const struct work_space *space,
+				const struct winograd_tiles *group,
+				const float *dy, float *dw, float *dbias)
+{
+	for (int o = 0; o < pass->outputs; o += GATHER_BLOCK) {
+		const struct winograd_tiles outputs =
+			outputs_of(pass, space, *group, o);
+
+		kernels->winograd->from_outputs(&pass->out, &outputs,
+						(int)outputs.tile, dy + o,
+						space->out,
+						dbias ? dbias + o : NULL);
+		if (!space->keeps_weights)
+			clear_weights(space);
+		differentiate(kernels->gather, pass, space, group, o);
+		if (!space->keeps_weights)
+			add_weights(kernels->winograd, pass, space, o, dw);
+	}
+}
+
+static void backward_weights(struct cpu_program *program,
+			     const struct winograd_step *winograd, int count)
+{
+	const struct cpu_kernels *kernels = program->kernels;
+	const struct conv_pass *pass = &winograd->forward;
+	const struct cpu_step *step = &winograd->gather.step;
+	const int all = count * pass->rows * pass->columns;
+	const struct work_space space = space_at(program->scratch, pass,
+						 count);
+	float *g = program->host.vectors[VECTOR_GRADIENT];
+	float *dw = g + winograd->gather.weight;
+
+	if (space.keeps_weights)
+		clear_weights(&space);
+	for (int t = 0; t < all; t += space.tiles) {
+		const struct winograd_tiles group = group_from(pass, &space, t,
+							       all);
+
+		kernels->winograd->from_data(&pass->in, &group, pass->pad,
+					     (int)group.tile, step->in->out,
+					     space.in);
+		differentiate_group(kernels, pass, &space, &group,
+				    step->out->gradient, dw,
+				    gather_bias(program, &winograd->gather,
+						g));
+	}
+	for (int o = 0; space.keeps_weights && o < pass->outputs;
+	     o += GATHER_BLOCK)
+		add_weights(kernels->winograd, pass, &space, o, dw);
+}
+
+static void backward(struct cpu_program *program, struct cpu_step *step,
+		     const struct cpu_pass *pass)
+{
+	const struct winograd_step *winograd = (struct winograd_step *)step;
+	const struct node *node = cpu_node(program, step->first);
+
+	gather_stop_gradient(&winograd->gather, pass->count);
+	if (pass->count > node->broken)
+		backward_weights(program, winograd, pass->count - node->broken);
+	if (node->wants_dx)
+		backward_data(program, winograd, pass->count);
+}
+
+static double products(const struct conv_pass *pass)
+{
+	return (double)WINOGRAD_POINTS * pass->rows * pass->columns *
+	       pass->depth * pass->outputs;
+}
+
+static void work(const struct cpu_program *program,
+		 const struct cpu_step *step, struct profile_part *parts)
+{
+	const struct winograd_step *winograd =
+		(const struct winograd_step *)step;
+
+	gather_work(program, step, products(&winograd->forward),
+		    products(&winograd->back), parts);
+}
+
+const struct cpu_solver cpu_winograd_solver = {
+	.base = { .name = "conv[+relu], winograd", .takes = takes },
+	.size = sizeof(struct winograd_step),
+	.lay_out = lay_out,
+	.place = gather_place,
+	.release = gather_release,
+	.copy = gather_copy_conv,
+	.forward = forward,
+	.backward = backward,
+	.decide = gather_decide,
+	.work = work,
+};
