@@ -15,8 +15,8 @@ static int readers_of(const struct model *model, int row)
 	return readers;
 }
 
-/* The row that a norm becomes part of, or -1. */
-static int host_of(const struct model *model, int row)
+/* The layer that a norm becomes part of, or -1. */
+static int layer_before(const struct model *model, int row)
 {
 	const int source = model_source(model, row);
 	enum layer_kind kind;
@@ -44,12 +44,12 @@ void fold_norms(struct folded_model *folded, const struct model *model)
 	folded->model = *model;
 	for (int row = 0; row < model->layer_count; row++) {
 		struct layer layer = model->layers[row];
-		const int host = host_of(model, row);
+		const int before = layer_before(model, row);
 
-		if (host >= 0) {
-			place[row] = place[host];
-			folded->norms[place[host]] = row;
-			folded->layers[place[host]].no_bias = 0;
+		if (before >= 0) {
+			place[row] = place[before];
+			folded->norms[place[before]] = row;
+			folded->layers[place[before]].no_bias = 0;
 			continue;
 		}
 		place[row] = count;
@@ -76,45 +76,44 @@ static const struct tensor *find_row(const struct tensor *tensors, int count,
 	return NULL;
 }
 
-/* Of one model: where its tensors are, and their values. */
-struct values {
+/* Where the tensors of a model are. */
+struct tensors {
 	const struct model *model;
 	struct tensor parameters[MODEL_MAX_TENSORS], buffers[MODEL_MAX_TENSORS];
 	int parameter_count, buffer_count;
 };
 
-static void list_values(struct values *values, const struct model *model)
+static void list_tensors(struct tensors *tensors, const struct model *model)
 {
-	values->model = model;
-	values->parameter_count = model_tensors(model, values->parameters);
-	values->buffer_count = model_buffers(model, values->buffers);
+	tensors->model = model;
+	tensors->parameter_count = model_tensors(model, tensors->parameters);
+	tensors->buffer_count = model_buffers(model, tensors->buffers);
 }
 
-/* What a norm makes of channel c: x scale + shift. */
-struct affine {
-	double scale, shift;
+/* A norm's values of all channels, from the first one's on. */
+struct norm {
+	const float *weight, *bias, *mean, *variance;
 };
 
-static struct affine affine_of(const struct values *from, int norm,
-			       const float *parameters, const float *buffers,
-			       size_t c)
+static struct norm norm_of(const struct tensors *from, int row,
+			   const float *parameters, const float *buffers)
 {
 	const struct tensor *weight = find_row(from->parameters,
-					       from->parameter_count, norm);
+					       from->parameter_count, row);
 	const struct tensor *mean = find_row(from->buffers, from->buffer_count,
-					     norm);
-	const float *gamma = parameters + weight->offset;
-	const float *means = buffers + mean->offset;
-	const double variance = means[mean->count + c];
-	const double scale = gamma[c] / sqrt(variance + BATCHNORM_EPS);
+					     row);
 
-	return (struct affine){ scale, gamma[weight->count + c] -
-					       means[c] * scale };
+	return (struct norm){
+		.weight = parameters + weight->offset,
+		.bias = parameters + weight->offset + weight->count,
+		.mean = buffers + mean->offset,
+		.variance = buffers + mean->offset + mean->count,
+	};
 }
 
 /* A layer's weight and bias with the norm behind it. */
-static void fold_row(const struct values *from, int row, int norm,
-		     const float *parameters, const float *buffers,
+static void fold_row(const struct tensors *from, int row,
+		     const struct norm *norm, const float *parameters,
 		     float *weight)
 {
 	const struct layer *layer = &from->model->layers[row];
@@ -127,14 +126,15 @@ static void fold_row(const struct values *from, int row, int norm,
 				    NULL : old + tensor->count;
 
 	for (size_t c = 0; c < channels; c++) {
-		const struct affine affine = affine_of(from, norm, parameters,
-						       buffers, c);
+		const double scale = norm->weight[c] /
+				     sqrt(norm->variance[c] + BATCHNORM_EPS);
+		const double shift = (bias ? bias[c] : 0.) - norm->mean[c];
 
 		for (size_t i = 0; i < inputs; i++)
-			weight[c * inputs + i] = (float)(affine.scale *
-							 old[c * inputs + i]);
-		weight[tensor->count + c] = (float)(
-			affine.shift + (bias ? affine.scale * bias[c] : 0));
+			weight[c * inputs + i] =
+				(float)(scale * old[c * inputs + i]);
+		weight[tensor->count + c] =
+			(float)(norm->bias[c] + scale * shift);
 	}
 }
 
@@ -159,17 +159,20 @@ void fold_norms_vectors(const struct folded_model *folded,
 			const float *buffers, float *folded_parameters,
 			float *folded_buffers)
 {
-	struct values from, to;
+	struct tensors from, to;
 
-	list_values(&from, model);
-	list_values(&to, &folded->model);
+	list_tensors(&from, model);
+	list_tensors(&to, &folded->model);
 	for (int row = 0; row < folded->model.layer_count; row++) {
 		const struct tensor *tensor = find_row(
 			to.parameters, to.parameter_count, row);
 
 		if (folded->norms[row] >= 0) {
-			fold_row(&from, folded->rows[row], folded->norms[row],
-				 parameters, buffers,
+			const struct norm norm = norm_of(&from,
+							 folded->norms[row],
+							 parameters, buffers);
+
+			fold_row(&from, folded->rows[row], &norm, parameters,
 				 folded_parameters + tensor->offset);
 			continue;
 		}

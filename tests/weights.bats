@@ -131,7 +131,7 @@ length_of() {
 @test "batch norms folded into convolutions infer the same" {
 	local few=(--model resnet50 --image-size 32 --batch 4
 		--dataset synthetic --synthetic-train 40 --synthetic-test 40)
-	local i targets=(cpu-1 cpu-2 opencl)
+	local i target targets=(cpu-1 cpu-2 opencl)
 	run -0 "$BENCH" measure cpu-1 "${few[@]}" --steps 2 --test off \
 		--save-weights w.safetensors
 	for i in fast dense; do
@@ -147,6 +147,23 @@ length_of() {
 	fast, dense = losses("fast"), losses("dense")
 	assert len(fast) == len(dense) >= 9, (len(fast), len(dense))
 	assert max(abs(f - d) for f, d in zip(fast, dense)) < 1e-4 * max(dense)
-	assert fast != dense
+	# Hashes are of the network that was trained, or there are none.
+	hashes = [[r["parameters_hash"] for r in
+	           csv.DictReader(open(out + "/runs.csv"))]
+	          for out in ("fast", "dense")]
+	assert hashes[0] == [""] * 3 and all(hashes[1]), hashes
 	END
+	for target in cpu-1 opencl; do
+		run -0 "$BENCH" measure "$target" --infer "${few[@]}" --count 1 -v
+		[[ "$output" == *"fused steps"* && "$output" != *batchnorm* ]]
+		run -0 "$BENCH" measure "$target" --infer "${few[@]}" --count 1 \
+			--algorithm dense -v
+		[[ "$output" == *batchnorm* ]]
+	done
+	run -0 "$BENCH" table fast
+	[[ "$output" == *"folded into the layers before them on cpu-1, cpu-2, opencl"* ]]
+	run -0 "$BENCH" table dense
+	[[ "$output" != *folded* ]]
+	# Nothing was trained.
+	! grep -q ,train_loss, fast/summary.csv
 }

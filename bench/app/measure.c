@@ -17,6 +17,7 @@
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
+#include "models/fold_norms.h"
 
 static const char *on_off(int value)
 {
@@ -215,7 +216,62 @@ out:
 	return failed;
 }
 
-/* The same, beginning with --weights, which all cores then have in memory. */
+/* The vectors of a model, one behind the other as weights_read() has them. */
+static int allocate_weights(const struct model *model, struct weights *weights)
+{
+	const size_t parameters = model_parameter_count(model);
+
+	weights->parameters = malloc((parameters + model_buffer_count(model)) *
+				     sizeof(float));
+	if (!weights->parameters)
+		return -1;
+	weights->buffers = weights->parameters + parameters;
+	return 0;
+}
+
+/* What a run begins with that has no file of weights. -1: no memory. */
+static int seed_weights(const struct training *training,
+			struct weights *weights)
+{
+	const struct model *model = &training->model;
+
+	if (allocate_weights(model, weights))
+		return -1;
+	model_init(model, training->seed, weights->parameters);
+	model_init_buffers(model, weights->buffers);
+	return 0;
+}
+
+/*
+ * Makes the training one of the folded network and its weights, which are made
+ * of those in weights, or of seeded ones; nothing where no norm folds.
+ */
+static int fold(struct training *training, struct folded_model *folded,
+		struct weights *weights, struct error *err)
+{
+	struct weights original = *weights;
+	int failed = -1;
+
+	fold_norms(folded, &training->model);
+	training->folds = folded->model.layer_count !=
+			  training->model.layer_count;
+	if (!training->folds)
+		return 0;
+	if (!allocate_weights(&folded->model, weights) &&
+	    (training->weights || !seed_weights(training, &original))) {
+		fold_norms_vectors(folded, &training->model,
+				   original.parameters, original.buffers,
+				   weights->parameters, weights->buffers);
+		failed = 0;
+	}
+	weights_release(&original);
+	training->model = folded->model;
+	training->weights = weights;
+	return failed ? error_memory(err, "the folded weights") : 0;
+}
+
+/* The same, beginning with --weights, which all cores then have in memory, and
+ * in forward passes with batch norms folded. */
 static int measure_weights(const struct target *target,
 			   struct training *training,
 			   struct training_outcome *outcome,
@@ -223,6 +279,7 @@ static int measure_weights(const struct target *target,
 			   struct error *err)
 {
 	struct weights weights = { 0 };
+	struct folded_model folded;
 	int failed = -1;
 
 	if (options->weights) {
@@ -232,7 +289,9 @@ static int measure_weights(const struct target *target,
 		training->weights = &weights;
 		COPY(outcome->run.weights, weights.sha256);
 	}
-	failed = measure(target, training, outcome, options, out, log, err);
+	failed = (training->folds && fold(training, &folded, &weights, err)) ||
+		 measure(target, training, outcome, options, out, log, err) ?
+			 -1 : 0;
 	training->weights = NULL;
 	weights_release(&weights);
 	return failed;

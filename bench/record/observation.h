@@ -4,7 +4,8 @@
  *
  * A row whose core is missing is the target's: the slowest core's time, the
  * loss over the global batch. With more than one core each core has its own
- * rows besides, of an epoch with the losses of its own samples.
+ * rows besides; its rows epoch and test have the loss, and test the accuracy,
+ * of that core's samples only.
  *
  * phase: setup (start-up, before the training loop), loader (waiting for
  * batches), step (one iteration), steps (an epoch's, of a device that was not

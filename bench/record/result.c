@@ -222,7 +222,8 @@ static void set_results(struct result *result, const struct run *run,
 	set_value(result, METRIC_MODEL_LOOP, model->loop_s, 1);
 	set_value(result, METRIC_ACCURACY,
 		  either(sums->accuracy_pct, run->final_accuracy_pct), 1);
-	set_value(result, METRIC_TRAIN_LOSS, sums->train_loss, 1);
+	if (!run_is_inference(run))
+		set_value(result, METRIC_TRAIN_LOSS, sums->train_loss, 1);
 	/* Without a test the run's last loss is that of an iteration. */
 	set_value(result, METRIC_LOSS, isfinite(run->final_accuracy_pct) ?
 		  either(sums->loss, run->final_loss) : sums->loss, 1);

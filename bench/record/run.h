@@ -67,7 +67,8 @@
 	INT(updates, "parameter updates made") \
 	REAL(final_loss, "of the last test, else of the last iteration") \
 	REAL(final_accuracy_pct, "of the last test") \
-	TEXT(parameters_hash, 20, "of the final parameters") \
+	TEXT(parameters_hash, 20, "of the final parameters; empty where " \
+	     "batch norms were folded into them") \
 	TEXT(buffers_hash, 20, "of core 0's final running statistics; empty " \
 	     "without batch norm") \
 	TEXT(version, 48, "of bench") \

@@ -6,7 +6,6 @@
 #include "bench/run/loader.h"
 #include "bench/run/profile.h"
 #include "bench/run/training.h"
-#include "models/fold_norms.h"
 
 struct core {
 	struct replica_observer observer; /* first: it is the core */
@@ -14,7 +13,6 @@ struct core {
 	struct training_outcome *outcome;
 	struct group *group;
 	struct device *device;
-	struct folded_model folded; /* what it computes if training->folds */
 	struct program *program;
 	struct loader *loader;
 	struct profile *profile; /* of rank 0; NULL: not asked for */

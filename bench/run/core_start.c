@@ -227,21 +227,16 @@ static int compile(struct core *core, struct error *err)
 		.forgets = 1,
 		.infers = training->infers,
 	};
-	const struct model *model = &training->model;
 	struct device_info info;
 	double began_s;
 
-	if (training->folds) {
-		fold_norms(&core->folded, model);
-		model = &core->folded.model;
-	}
 	device_describe(core->device, &info);
 	if (plan_check_device(training, &info,
 			      machine_memory_available(""), err))
 		return -1;
 	began_s = clock_now();
-	if (replica_compile(core->group, core->device, model, &options,
-			    &core->program, err))
+	if (replica_compile(core->group, core->device, &training->model,
+			    &options, &core->program, err))
 		return -1;
 	if (core->group->rank == 0)
 		core->outcome->run.compile_s = clock_now() - began_s;
@@ -324,54 +319,6 @@ static int hold_data(struct core *core, struct error *err)
 	return 0;
 }
 
-/* Of the model as it is, into new memory: its parameters, then its buffers. */
-static float *original_vectors(const struct training *training)
-{
-	const struct model *model = &training->model;
-	const size_t parameters = model_parameter_count(model);
-	const size_t buffers = model_buffer_count(model);
-	float *values = malloc((parameters + buffers) * sizeof(*values));
-
-	if (!values)
-		return NULL;
-	if (!training->weights) {
-		model_init(model, training->seed, values);
-		model_init_buffers(model, values + parameters);
-		return values;
-	}
-	memcpy(values, training->weights->parameters,
-	       parameters * sizeof(*values));
-	if (buffers)
-		memcpy(values + parameters, training->weights->buffers,
-		       buffers * sizeof(*values));
-	return values;
-}
-
-static int begin_folded(struct core *core, struct error *err)
-{
-	const struct model *model = &core->training->model;
-	const size_t parameters = core->program->parameters;
-	const size_t count = parameters + core->program->buffers;
-	float *values = original_vectors(core->training);
-	float *folded = malloc((count + 1) * sizeof(*folded));
-	int failed = -1;
-
-	if (values && folded) {
-		fold_norms_vectors(&core->folded, model, values,
-				   values + model_parameter_count(model),
-				   folded, folded + parameters);
-		failed = 0;
-	}
-	free(values);
-	if (failed)
-		error_memory(err, "the parameters");
-	else
-		failed = replica_begin(core->group, core->program, folded,
-				       folded + parameters, err);
-	free(folded);
-	return failed;
-}
-
 /* Before warm-up, and again behind it. */
 static int initialise(struct core *core, struct error *err)
 {
@@ -379,8 +326,6 @@ static int initialise(struct core *core, struct error *err)
 	const struct weights *weights = training->weights;
 
 	loss_scaler_begin(&core->scaler);
-	if (training->folds)
-		return begin_folded(core, err);
 	return weights ? replica_begin(core->group, core->program,
 				       weights->parameters, weights->buffers,
 				       err) :

@@ -5,7 +5,6 @@
 #include "backends/group/replica.h"
 #include "bench/run/loader.h"
 #include "bench/run/plan.h"
-#include "models/fold_norms.h"
 
 struct memory_plan plan_memory(const struct training *training)
 {
@@ -24,23 +23,19 @@ struct memory_plan plan_memory(const struct training *training)
 		.global_batch = training->global_batch,
 		.test_batch = training->test_batch,
 	};
-	const struct model *model = &training->model;
-	struct folded_model folded;
 	struct error ignored;
 	const int is_held = training->resident &&
 			    backend_holds(training->backend) &&
 			    !loader_check_hold(dataset, training->pad,
 					       &ignored);
 
-	if (training->folds) {
-		fold_norms(&folded, model);
-		model = &folded.model;
-	}
 	return (struct memory_plan){
-		.vectors = backend_vector_bytes(training->backend, model,
-						&options, cores),
+		.vectors = backend_vector_bytes(training->backend,
+						&training->model, &options,
+						cores),
 		.batches = cores * backend_batch_bytes(training->backend,
-						       model, &options) +
+						       &training->model,
+						       &options) +
 			   (is_held ? 0 : loader_bytes(&loader)),
 		.data = dataset_bytes(dataset),
 	};

@@ -28,7 +28,7 @@ struct training {
 	struct recipe recipe;
 	int cores;
 	int infers; /* forward passes alone: these are its iterations */
-	int folds;  /* and batch norms are part of the layers before them */
+	int folds;  /* of these: batch norms are part of the layers before */
 	int iterations;	  /* an epoch */
 	int epoch_iterations; /* the same without --steps; 0: no end */
 	int global_batch; /* samples of all cores in an iteration */

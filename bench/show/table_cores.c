@@ -54,12 +54,13 @@ static double quantity_of(const struct observation *row, int column)
 			return NAN;
 		return (double)row->voluntary_switches +
 		       (double)row->involuntary_switches;
-	default:
+	case LOSS:
 		return row->loss;
 	}
+	return NAN;
 }
 
-/* Losses are not there without a row of theirs, as without a test. */
+/* A loss is missing until its row is read; without a test there is none. */
 static void begin_epoch(struct cores *cores, const struct observation *row)
 {
 	for (int c = 0; c < COLUMNS; c++)

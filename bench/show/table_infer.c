@@ -6,6 +6,7 @@
 
 #include "bench/show/table_view.h"
 #include "bench/system/number.h"
+#include "bench/system/text.h"
 
 enum { BATCH, FIRST, P50, P90, P95, P99, RATE, LIFT, SETUP, CPUS, HEADS };
 
@@ -106,6 +107,24 @@ static double rate_of_first(const struct view *view, const struct line *line)
 	return NAN;
 }
 
+/* Those targets that computed fewer layers than others might. */
+static void note_folded(const struct view *view, const struct line *line)
+{
+	char list[1024] = "";
+
+	for (int t = 0; t < view->results->target_count; t++) {
+		const struct run *run = line->cells[t].run;
+
+		if (run && line->cells[t].outcome == OUTCOME_OK &&
+		    !run->parameters_hash[0])
+			text_append(list, sizeof(list), "%s%s", list[0] ?
+				    ", " : "", run->target);
+	}
+	if (list[0])
+		view_note(view, "batch norms are folded into the layers before "
+			  "them on %s (--algorithm dense: nowhere)", list);
+}
+
 int view_inference(const struct view *view, const struct line *line,
 		   struct error *err)
 {
@@ -138,7 +157,10 @@ int view_inference(const struct view *view, const struct line *line,
 	grid.rows = row;
 	grid_draw(&grid, view->options, view->out);
 	grid_free(&grid);
-	if (!view->options->quiet && network)
+	if (view->options->quiet)
+		return 0;
+	note_folded(view, line);
+	if (network)
 		view_note(view, "%s", network->inference_note);
 	return 0;
 }
