@@ -584,8 +584,7 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	local option
 	for option in "--steps 3" "--epochs 2" "--lr 1" \
 		"--test-batch 9" "--test-steps 2" "--target-accuracy 50" \
-		"--dump-masks m" "--profile p" "--save-weights w" \
-		"--save-parameters p"; do
+		"--dump-masks m" "--profile p"; do
 		# shellcheck disable=SC2086 # an option and its value
 		run -2 "$BENCH" measure cpu-1 --infer $option
 		[[ "$output" == *"which --infer leaves out"* ]]

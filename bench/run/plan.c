@@ -104,8 +104,6 @@ static int plan_inference(struct training *training,
 		{ "test-steps", options->test_steps != OPTION_UNSET },
 		{ "target-accuracy", options->target_accuracy >= 0 },
 		{ "dump-masks", options->dump_masks != NULL },
-		{ "save-parameters", options->save_parameters != NULL },
-		{ "save-weights", options->save_weights != NULL },
 		{ "profile", options->profile != NULL },
 		{ "pad", options->pad == 1 },
 		{ "sync epoch", options->sync &&
@@ -248,6 +246,13 @@ static int plan_saving(struct training *training, const struct options *options,
 			 BEST);
 }
 
+/* What is saved are the weights of the network as it is. */
+static int may_fold(const struct training *training)
+{
+	return training->infers && training->algorithm == ALGORITHM_FAST &&
+	       !training->save_weights[0] && !training->save_parameters;
+}
+
 int plan_run(struct training *training, const struct target *target,
 	     const struct options *given, struct error *err)
 {
@@ -280,8 +285,6 @@ int plan_run(struct training *training, const struct target *target,
 	training->device_class = options->device_class;
 	training->one_process = target->transport->one_process;
 	plan_options(training, target, options);
-	training->folds = training->infers &&
-			  training->algorithm == ALGORITHM_FAST;
 	if ((training->profile &&
 	     backend_check_profile(target->backend, err)) ||
 	    plan_sync(training, options, err) ||
@@ -290,6 +293,7 @@ int plan_run(struct training *training, const struct target *target,
 	    (options->weights &&
 	     weights_check(options->weights, &training->model, err)))
 		return -1;
+	training->folds = may_fold(training);
 	return slowdown_plan(&training->slowdown, target, options, err);
 }
 

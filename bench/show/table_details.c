@@ -26,7 +26,7 @@ static const struct quantity {
 	{ "speed-up", IS_METRIC, METRIC_SPEEDUP, 2, 1 },
 	{ "efficiency", IS_METRIC, METRIC_EFFICIENCY, 2, 1 },
 	{ "test accuracy (%)", IS_METRIC, METRIC_ACCURACY, 2, 1 },
-	{ "final training loss", IS_METRIC, METRIC_TRAIN_LOSS, 4, 1 },
+	{ "training loss", IS_METRIC, METRIC_TRAIN_LOSS, 4, 1 },
 	{ "final test loss", IS_METRIC, METRIC_LOSS, 4, 1 },
 	{ "time to", IS_METRIC, METRIC_TIME_TO_ACCURACY, 3, 1 },
 	{ "p50", IS_METRIC, METRIC_P50, 3, 0 },
