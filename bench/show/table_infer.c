@@ -116,7 +116,7 @@ static void note_folded(const struct view *view, const struct line *line)
 		const struct run *run = line->cells[t].run;
 
 		if (run && line->cells[t].outcome == OUTCOME_OK &&
-		    !run->parameters_hash[0])
+		    !strcmp(run->algorithm, "fast") && !run->parameters_hash[0])
 			text_append(list, sizeof(list), "%s%s", list[0] ?
 				    ", " : "", run->target);
 	}
