@@ -131,7 +131,8 @@ length_of() {
 @test "batch norms folded into convolutions infer the same" {
 	local few=(--model resnet50 --image-size 32 --batch 4
 		--dataset synthetic --synthetic-train 40 --synthetic-test 40)
-	local i target targets=(cpu-1 cpu-2 opencl)
+	local i target targets=(cpu-1 cpu-2)
+	[ ! -e "$BATS_FILE_TMPDIR/has-opencl" ] || targets+=(opencl)
 	run -0 "$BENCH" measure cpu-1 "${few[@]}" --steps 2 --test off \
 		--save-weights w.safetensors
 	for i in fast dense; do
@@ -145,15 +146,15 @@ length_of() {
 	            csv.DictReader(open(out + "/observations.csv"))
 	            if r["phase"] == "step" and not r["core"] and r["loss"]]
 	fast, dense = losses("fast"), losses("dense")
-	assert len(fast) == len(dense) >= 9, (len(fast), len(dense))
+	assert len(fast) == len(dense) >= 6, (len(fast), len(dense))
 	assert max(abs(f - d) for f, d in zip(fast, dense)) < 1e-4 * max(dense)
 	# Hashes are of the network that was trained, or there are none.
 	hashes = [[r["parameters_hash"] for r in
 	           csv.DictReader(open(out + "/runs.csv"))]
 	          for out in ("fast", "dense")]
-	assert hashes[0] == [""] * 3 and all(hashes[1]), hashes
+	assert not any(hashes[0]) and all(hashes[1]), hashes
 	END
-	for target in cpu-1 opencl; do
+	for target in "${targets[@]}"; do
 		run -0 "$BENCH" measure "$target" --infer "${few[@]}" --count 1 -v
 		[[ "$output" == *"fused steps"* && "$output" != *batchnorm* ]]
 		run -0 "$BENCH" measure "$target" --infer "${few[@]}" --count 1 \
@@ -161,7 +162,7 @@ length_of() {
 		[[ "$output" == *batchnorm* ]]
 	done
 	run -0 "$BENCH" table fast
-	[[ "$output" == *"folded into the layers before them on cpu-1, cpu-2, opencl"* ]]
+	[[ "$output" == *"folded into the layers before them on cpu-1, cpu-2"* ]]
 	run -0 "$BENCH" table dense
 	[[ "$output" != *folded* ]]
 	# Nothing was trained.
