@@ -30,7 +30,8 @@ static int layer_before(const struct model *model, int row)
 	return source;
 }
 
-/* As a row of index count writes that it reads a row of the original. */
+/* What row number count of the folded table has as from or with, to read what
+ * was row source of the original. */
 static int relative(int count, int source, const int *place)
 {
 	return count - 1 - (source < 0 ? source : place[source]);

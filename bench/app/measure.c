@@ -278,6 +278,7 @@ static int measure_weights(const struct target *target,
 			   const struct options *options, FILE *out, FILE *log,
 			   struct error *err)
 {
+	const struct model original = training->model;
 	struct weights weights = { 0 };
 	struct folded_model folded;
 	int failed = -1;
@@ -292,6 +293,7 @@ static int measure_weights(const struct target *target,
 	failed = (training->folds && fold(training, &folded, &weights, err)) ||
 		 measure(target, training, outcome, options, out, log, err) ?
 			 -1 : 0;
+	training->model = original;
 	training->weights = NULL;
 	weights_release(&weights);
 	return failed;
