@@ -18,6 +18,7 @@
 #include "bench/app/measure.h"
 #include "bench/app/run_command.h"
 #include "bench/system/interrupt.h"
+#include "bench/verify/verify_task.h"
 
 #define MOST_WORDS 24
 #define RECIPE                                                           \
@@ -51,6 +52,25 @@ static const struct layer lone_norm[] = {
 	{ .kind = LAYER_LOSS },
 };
 
+/* Many norms of few values behind one another amplify rounding. */
+#define NORMED(number)                                                   \
+	{ .kind = LAYER_CONV, .name = "conv" number, .outputs = 7,       \
+	  .window = 1, .no_bias = 1 },                                   \
+	{ .kind = LAYER_BATCHNORM, .name = "norm" number },              \
+	{ .kind = LAYER_RELU }
+#define EIGHT_NORMED(number)                                             \
+	NORMED(number "1"), NORMED(number "2"), NORMED(number "3"),      \
+	NORMED(number "4"), NORMED(number "5"), NORMED(number "6"),      \
+	NORMED(number "7"), NORMED(number "8")
+static const struct layer norms[] = {
+	{ .kind = LAYER_CONV, .name = "conv", .outputs = 7, .window = 28,
+	  .no_bias = 1 },
+	EIGHT_NORMED("1"), EIGHT_NORMED("2"),
+	EIGHT_NORMED("3"),
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
+	{ .kind = LAYER_LOSS },
+};
+
 /* Nothing linear comes before the loss. */
 static const struct layer all_convs[] = {
 	{ .kind = LAYER_CONV, .name = "conv", .outputs = 4, .window = 14 },
@@ -73,6 +93,9 @@ static const struct model own_models[] = {
 	MODEL("no-recipe", few_classes, { 0 }),
 	MODEL("all-convs", all_convs, RECIPE),
 	MODEL("lone-norm", lone_norm, RECIPE),
+	MODEL("norms", norms, { .batch = 6, .epochs = 1, .lr = .01,
+				.optimizer = OPTIMIZER_SGD, .lr_step = 1,
+				.lr_gamma = .7 }),
 };
 
 /* Copies of null, as it is and with less, and three of openblas: one is right
@@ -120,6 +143,7 @@ const struct backend *__wrap_backend_next(const struct backend *previous)
 #define MOST_RIGHT 16
 
 static int stops_is_wrong;
+static double off_by; /* the first entry, by this share of the largest */
 
 static int few_open(const struct device_request *request,
 		    struct device **device, struct error *err)
@@ -128,6 +152,19 @@ static int few_open(const struct device_request *request,
 		return -1;
 	(*device)->backend = &own_backends[FEW];
 	return 0;
+}
+
+/* In double, so that it is off by as much on every machine. */
+static int few_compile(struct device *device, const struct model *model,
+		       const struct program_options *options,
+		       struct program **program, struct error *err)
+{
+	struct program_options own = *options;
+
+	if (off_by > 0)
+		own.precision = PRECISION_FP64;
+	return __real_backend_find("openblas")->compile(device, model, &own,
+							program, err);
 }
 
 static int few_gradient(struct program *program, const struct batch *batch,
@@ -143,6 +180,9 @@ static int few_gradient(struct program *program, const struct batch *batch,
 		return -1;
 	if (batch->count > (stops_is_wrong ? 0 : MOST_RIGHT))
 		gradient[0] *= 1.5f;
+	if (off_by > 0)
+		gradient[0] += (float)(off_by *
+				       verify_largest(gradient, 7 * 784));
 	return right->unmap(program, VECTOR_GRADIENT, err);
 }
 
@@ -282,6 +322,7 @@ static int set_up(void **state)
 	own_backends[TORN].update = NULL;
 	own_backends[FEW].name = "few";
 	own_backends[FEW].open = few_open;
+	own_backends[FEW].compile = few_compile;
 	own_backends[FEW].gradient = few_gradient;
 	own_backends[FEW].evaluate = few_evaluate;
 	own_backends[STOPS].name = "stops";
@@ -428,6 +469,29 @@ static void verify_takes_what_is_measured(void **state)
 	free(said.out);
 }
 
+/* Which does not hide what is wrong. */
+static void verify_explains_rounding(void **state)
+{
+	static const char line[] = "verify few -m norms --steps 1 -b 6 "
+				   "--test-batch 16";
+	struct said said;
+
+	(void)state;
+	off_by = 1.5e-4;
+	said = say(line);
+	assert_says(said.out, "conv.weight        1.5e-04~\n");
+	assert_says(said.out, "~ over the bound, and explained by rounding");
+	assert_null(strstr(said.out, "WRONG: few: the gradient"));
+	free(said.out);
+	off_by = 2e-3;
+	said = say(line);
+	off_by = 0;
+	assert_int_equal(said.code, 1);
+	assert_says(said.out, "WRONG: few: the gradient of conv.weight (6 "
+			      "samples) is off by");
+	free(said.out);
+}
+
 static void verify_takes_what_a_program_holds(void **state)
 {
 	static const char line[] = "verify holds -m tiny --steps 2 "
@@ -540,6 +604,7 @@ int main(void)
 		cmocka_unit_test(spoilt_models_are_usage),
 		cmocka_unit_test(lone_values_are_usage),
 		cmocka_unit_test(verify_takes_what_is_measured),
+		cmocka_unit_test(verify_explains_rounding),
 		cmocka_unit_test(verify_takes_what_a_program_holds),
 		cmocka_unit_test(verify_goes_on_past_who_cannot),
 		cmocka_unit_test(what_a_backend_lacks_is_named),

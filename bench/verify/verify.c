@@ -12,8 +12,8 @@
 #include "bench/verify/verify_cores.h"
 #include "bench/verify/verify_lockstep.h"
 #include "bench/verify/verify_random.h"
+#include "bench/verify/verify_report.h"
 
-#define MOST_BACKENDS 8
 #define MOST_WORK 1e11 /* multiplications of plain loops */
 /* Far above rounding of a gradient: the first steps then go by the gradient,
  * not by its sign, which entries near 0 have by chance. */
@@ -22,12 +22,6 @@
 #define STEPS 50
 #define NORMALISED 1e-4 /* the bound of gradients with batch norm, and of
 			    * what cores have learnt with them */
-
-#define MIN_COLUMN 10 /* characters: an error and a mark */
-
-/* How an error is printed, and a mark behind it. */
-#define PLAIN " %9.1e%c"
-#define RED " \033[31m%9.1e%c\033[0m"
 
 /*
  * fp32 is held to what its rounding explains. Factors of bf16 have 8 bits; with
@@ -55,23 +49,6 @@ static const struct {
 	[PRECISION_FP16] = { 64, 3e-3, 2e-2, 3e-3, 3e-3, 2e-2 },
 	[PRECISION_BF16_STORAGE] = { 64, 2e-2, 2e-2, 2e-2, 2e-2, 2e-2 },
 };
-
-struct verification {
-	const struct options *options;
-	FILE *out;
-	int color;
-	struct model model; /* of task */
-	struct verify_task task;
-	struct verify_result results[MOST_BACKENDS];
-	int count;
-	int compared; /* of them */
-	int wrong;
-};
-
-static int is_wrong(double error, double bound)
-{
-	return !(error <= bound);
-}
 
 int verify_compares(const struct backend *backend)
 {
@@ -115,7 +92,7 @@ static int add_backend(struct verification *v, const char *text,
 				 choices_advise(&choices));
 	if (target_parse(&target, text, err) || refuse_second(v, &target, err))
 		return -1;
-	if (v->count == MOST_BACKENDS)
+	if (v->count == VERIFY_MOST_BACKENDS)
 		return error_set(err, ERROR_USAGE, "too many backends");
 	/* Of how many cores is not asked. */
 	snprintf(target.name, sizeof(target.name), "%s", text);
@@ -141,24 +118,12 @@ static int choose_backends(struct verification *v, struct error *err)
 /* --device-class is for those that have classes. */
 static int check_options(struct verification *v, FILE *log, struct error *err)
 {
-	struct target targets[MOST_BACKENDS];
+	struct target targets[VERIFY_MOST_BACKENDS];
 
 	for (int b = 0; b < v->count; b++)
 		targets[b] = v->results[b].target;
 	return target_options_check(v->options, targets, v->count,
 				    v->options->quiet ? NULL : log, err);
-}
-
-static int is_compared(const struct verify_result *result)
-{
-	return !result->why.message[0];
-}
-
-/* What was not asked for by name may be missing. */
-static int is_skipped(const struct verification *v,
-		      const struct verify_result *result)
-{
-	return result->why.kind == ERROR_MISSING && !v->options->argument_count;
 }
 
 static int compare_all(const struct verify_task *task,
@@ -209,258 +174,6 @@ static void compare(struct verification *v, struct verify_result *result)
 	}
 }
 
-/* Of a backend's column. */
-static int column_width(const struct verify_result *result)
-{
-	const int width = (int)strlen(result->target.name);
-
-	return width > MIN_COLUMN ? width : MIN_COLUMN;
-}
-
-static void print_heading(const struct verification *v, const char *text)
-{
-	fprintf(v->out, "\n%s\n%-16s", text, "");
-	for (int b = 0; b < v->count; b++)
-		if (is_compared(&v->results[b]))
-			fprintf(v->out, " %*s", column_width(&v->results[b]),
-				v->results[b].target.name);
-	fputc('\n', v->out);
-}
-
-static void print_cell(const struct verification *v,
-		       const struct verify_result *result, double error,
-		       double bound)
-{
-	const int wrong = is_wrong(error, bound);
-
-	fprintf(v->out, "%*s", column_width(result) - MIN_COLUMN, "");
-	if (error == VERIFY_NOT_MEASURED)
-		fprintf(v->out, " %9s ", "-");
-	else
-		fprintf(v->out, wrong && v->color ? RED : PLAIN, error,
-			wrong ? '!' : ' ');
-}
-
-/* A row of errors; member is the place of the first in a result. */
-static void print_row(struct verification *v, const char *name, size_t member,
-		      double bound)
-{
-	fprintf(v->out, "%-16s", name);
-	for (int b = 0; b < v->count; b++) {
-		const struct verify_result *result = &v->results[b];
-		double error;
-
-		memcpy(&error, (const char *)result + member, sizeof(error));
-		if (is_compared(result))
-			print_cell(v, result, error, bound);
-	}
-	fputc('\n', v->out);
-}
-
-/* The same of a member of struct verify_errors: the worst of all passes. */
-static void print_worst(struct verification *v, const char *name,
-			size_t member, double bound)
-{
-	fprintf(v->out, "%-16s", name);
-	for (int b = 0; b < v->count; b++) {
-		const struct verify_result *result = &v->results[b];
-		double error, worst = 0;
-
-		for (int p = 0; p < VERIFY_PASSES; p++) {
-			memcpy(&error, (const char *)&result->errors[p] +
-					       member, sizeof(error));
-			verify_worsen(&worst, error);
-		}
-		if (is_compared(result))
-			print_cell(v, result, worst, bound);
-	}
-	fputc('\n', v->out);
-}
-
-/* Rounding may decide between two answers that are as likely, in one sample. */
-static double answers_bound(const struct verification *v)
-{
-	return fmax(v->task.bound, 1. / verify_tested(&v->task));
-}
-
-static void print_errors(struct verification *v)
-{
-	const struct model *model = v->task.model;
-	const double bound = v->task.bound;
-
-	print_heading(v, "Gradients: largest error over the tensor's largest "
-			 "entry");
-	for (int t = 0; t < v->task.tensor_count; t++)
-		print_worst(v, v->task.tensors[t].name,
-			    offsetof(struct verify_errors, gradients) +
-				    (size_t)t * sizeof(double),
-			    v->task.gradient_bound);
-	print_heading(v, "Parameters after each update, likewise");
-	for (int t = 0; t < v->task.tensor_count; t++)
-		print_worst(v, v->task.tensors[t].name,
-			    offsetof(struct verify_errors, parameters) +
-				    (size_t)t * sizeof(double),
-			    v->task.update_bound);
-	print_heading(v, "Losses; winners and signs chosen wrongly, by value");
-	print_worst(v, "loss", offsetof(struct verify_errors, loss), bound);
-	if (model_has_batchnorm(model))
-		print_worst(v, "running stats.",
-			    offsetof(struct verify_errors, buffers),
-			    bound);
-	print_row(v, "test loss", offsetof(struct verify_result, test_loss),
-		  bound);
-	print_row(v, "test answers",
-		  offsetof(struct verify_result, test_correct),
-		  answers_bound(v));
-	for (int l = 0; l < model->layer_count; l++) {
-		char name[24];
-
-		if (model->layers[l].kind != LAYER_RELU &&
-		    model->layers[l].kind != LAYER_MAXPOOL)
-			continue;
-		snprintf(name, sizeof(name), "%d %s", l,
-			 layer_kind_name(model->layers[l].kind));
-		print_worst(v, name, offsetof(struct verify_errors, regrets) +
-					     (size_t)l * sizeof(double),
-			    bound);
-	}
-	print_heading(v, model_has_batchnorm(model) ?
-			      "Parameters of 2 and 3 cores against those of "
-			      "one in turn" :
-			      "Parameters of 2 and 3 cores against those of "
-			      "one");
-	print_row(v, "all", offsetof(struct verify_result, cores),
-		  v->task.cores_bound);
-}
-
-static void name_wrong(struct verification *v, const char *backend,
-		       const char *what, double error, double bound)
-{
-	if (!is_wrong(error, bound))
-		return;
-	fprintf(v->out, "WRONG: %s: %s is off by %.1e, more than %.0e\n",
-		backend, what, error, bound);
-	v->wrong = 1;
-}
-
-static void judge_pass(struct verification *v, const char *name,
-		       const struct verify_errors *errors, int batch)
-{
-	const double bound = v->task.bound;
-	char what[96];
-
-	for (int t = 0; t < v->task.tensor_count; t++) {
-		const char *tensor = v->task.tensors[t].name;
-
-		snprintf(what, sizeof(what), "the gradient of %s (%d samples)",
-			 tensor, batch);
-		name_wrong(v, name, what, errors->gradients[t],
-			   v->task.gradient_bound);
-		snprintf(what, sizeof(what), "%s (%d samples)", tensor, batch);
-		name_wrong(v, name, what, errors->parameters[t],
-			   v->task.update_bound);
-	}
-	for (int l = 0; l < v->task.model->layer_count; l++) {
-		snprintf(what, sizeof(what),
-			 "a decision of layer %d (%d samples)", l, batch);
-		name_wrong(v, name, what, errors->regrets[l], bound);
-	}
-	snprintf(what, sizeof(what), "the running statistics (%d samples)",
-		 batch);
-	name_wrong(v, name, what, errors->buffers, bound);
-	snprintf(what, sizeof(what), "the loss (%d samples)", batch);
-	name_wrong(v, name, what, errors->loss, bound);
-}
-
-static void judge(struct verification *v, const struct verify_result *result)
-{
-	const char *name = result->target.name;
-	const double bound = v->task.bound;
-
-	judge_pass(v, name, &result->errors[VERIFY_LOCKSTEP], v->task.batch);
-	judge_pass(v, name, &result->errors[VERIFY_MEASURED],
-		   v->task.measured_batch);
-	name_wrong(v, name, "the test loss", result->test_loss, bound);
-	name_wrong(v, name, "the number of right test answers",
-		   result->test_correct, answers_bound(v));
-	name_wrong(v, name, "the sum over cores", result->cores,
-		   v->task.cores_bound);
-	if (result->masks_wrong || result->replicas_differ) {
-		fprintf(v->out, "WRONG: %s: %ld dropout decisions, replicas "
-			"%s\n", name, result->masks_wrong,
-			result->replicas_differ ? "differ" : "equal");
-		v->wrong = 1;
-	}
-}
-
-static const char *const equal_on[] = {
-	[1] = "1 core",
-	[2] = "1 and 2 cores by threads and fork; replicas equal",
-	[3] = "1, 2 and 3 cores by threads and fork; replicas equal",
-};
-
-static void print_heading_of_all(const struct verification *v)
-{
-	const struct verify_task *task = &v->task;
-
-	fprintf(v->out,
-		"%s on %s: %d steps of %d samples in lockstep with the "
-		"reference (double),\none of %d, and a test of %d; learning "
-		"rate %g, seed %ld.\nBound, of each tensor's largest entry: "
-		"%.0e", task->model->name, task->dataset->name, task->steps,
-		task->batch, task->measured_batch, verify_tested(task),
-		task->lr, v->options->seed, task->bound);
-	if (task->gradient_bound != task->bound)
-		fprintf(v->out, "; of gradients: %.0e", task->gradient_bound);
-	if (task->update_bound != task->bound)
-		fprintf(v->out, "; of parameters: %.0e", task->update_bound);
-	fputs(".\n", v->out);
-	for (int b = 0; b < v->count; b++)
-		if (is_compared(&v->results[b]) &&
-		    !v->results[b].right->is_oracle)
-			fprintf(v->out, "%s: %s in double stands in for the "
-				"reference, which would take minutes.\n",
-				v->results[b].target.name,
-				v->results[b].right->name);
-}
-
-static void report_backend(struct verification *v,
-			   const struct verify_result *result)
-{
-	const char *name = result->target.name;
-
-	if (!is_compared(result))
-		fprintf(v->out, "%s %s: %s\n", name, is_skipped(v, result) ?
-				"skipped" : "not verified",
-			result->why.message);
-	/* What was wrong before a signal came stays wrong. */
-	if (is_compared(result) || result->why.kind == ERROR_STOPPED)
-		judge(v, result);
-	if (is_compared(result) && !result->masks_wrong &&
-	    !result->replicas_differ)
-		fprintf(v->out, "%s: masks equal on %s\n", name,
-			equal_on[result->most_cores]);
-}
-
-/* The exit code, see verify_conclude(). */
-static int report(struct verification *v)
-{
-	char without[256] = "";
-
-	if (v->compared) {
-		print_heading_of_all(v);
-		print_errors(v);
-		fputc('\n', v->out);
-	}
-	for (int b = 0; b < v->count; b++)
-		report_backend(v, &v->results[b]);
-	for (int b = 0; b < v->count; b++)
-		if (!is_compared(&v->results[b]))
-			error_list(without, sizeof(without),
-				   v->results[b].target.name);
-	return verify_conclude(v->out, v->wrong, v->compared, without);
-}
-
 /* What was no reason to skip a backend, or that there was none to compare. */
 static int find_error(const struct verification *v, struct error *err)
 {
@@ -469,10 +182,11 @@ static int find_error(const struct verification *v, struct error *err)
 	for (int b = 0; b < v->count; b++) {
 		const struct verify_result *result = &v->results[b];
 
-		if (is_compared(result) ||
-		    (v->compared && is_skipped(v, result)))
+		if (verify_is_compared(result) ||
+		    (v->compared && verify_is_skipped(v, result)))
 			continue;
-		if (!first || (is_skipped(v, first) && !is_skipped(v, result)))
+		if (!first || (verify_is_skipped(v, first) &&
+			       !verify_is_skipped(v, result)))
 			first = result;
 	}
 	if (!first)
@@ -562,7 +276,7 @@ static int refuse_settings(const struct options *options, struct error *err)
 
 static int verify_drawn(struct verification *v, FILE *log, struct error *err)
 {
-	struct target targets[MOST_BACKENDS];
+	struct target targets[VERIFY_MOST_BACKENDS];
 
 	for (int b = 0; b < v->count; b++)
 		targets[b] = v->results[b].target;
@@ -592,7 +306,7 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 	for (int b = 0; !failed && b < v.count; b++)
 		compare(&v, &v.results[b]);
 	if (!failed)
-		code = report(&v);
+		code = verify_report(&v);
 	dataset_release(&dataset);
 	return failed ? -1 : code ? code : find_error(&v, err);
 }

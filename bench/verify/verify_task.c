@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/system/interrupt.h"
+#include "models/random.h"
 
 /* Nothing overflows, so that there are gradients to compare. */
 #define FP16_LOSS_SCALE 256
@@ -41,6 +42,17 @@ double verify_distance(const float *a, const float *b, size_t count)
 	return most;
 }
 
+void verify_nudge(float *values, size_t count, int number)
+{
+	struct mt19937 generator;
+
+	mt19937_seed(&generator, (unsigned long long)number);
+	for (size_t i = 0; i < count; i++)
+		values[i] = nextafterf(values[i], mt19937_next(&generator) % 2 ?
+							  INFINITY :
+							  -INFINITY);
+}
+
 double verify_error(const float *a, const float *b, size_t count)
 {
 	const double scale = verify_largest(b, count);
@@ -53,6 +65,12 @@ void verify_worsen(double *worst, double error)
 {
 	if (isnan(error) || error > *worst)
 		*worst = error;
+}
+
+void verify_hold(struct verify_held *worst, double error, double bound)
+{
+	verify_worsen(&worst->error, error);
+	worst->bound = fmax(worst->bound, bound);
 }
 
 int share_allocate(struct share *share, const struct verify_task *task,

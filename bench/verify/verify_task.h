@@ -44,14 +44,20 @@ verify_right_precision(const struct verify_task *task)
 						   PRECISION_FP64;
 }
 
+/* The largest error, and what it is held to: the task's bound, or more where
+ * rounding explains more, see verify_lockstep.c. */
+struct verify_held {
+	double error, bound;
+};
+
 /* Largest errors over some steps; NAN counts as largest. */
 struct verify_errors {
 	/* Of the tensor's largest entry; parameters after the update. */
-	double gradients[MODEL_MAX_TENSORS];
-	double parameters[MODEL_MAX_TENSORS];
-	double loss; /* relative */
-	double buffers; /* running statistics, of each tensor's largest */
-	double regrets[MODEL_MAX_LAYERS]; /* see program_regret() */
+	struct verify_held gradients[MODEL_MAX_TENSORS];
+	struct verify_held parameters[MODEL_MAX_TENSORS];
+	struct verify_held buffers; /* running statistics, likewise */
+	struct verify_held loss;    /* relative */
+	struct verify_held regrets[MODEL_MAX_LAYERS]; /* program_regret() */
 };
 
 /* The steps in lockstep, and the one of the batch that is measured. */
@@ -82,11 +88,17 @@ int verify_check_slots(const struct backend *backend, struct error *err);
 double verify_largest(const float *values, size_t count);
 double verify_distance(const float *a, const float *b, size_t count);
 
+/* Each becomes the float above or below it, by chance: number seeds that. */
+void verify_nudge(float *values, size_t count, int number);
+
 /* The distance over the largest |b|. */
 double verify_error(const float *a, const float *b, size_t count);
 
 /* Keeps the larger error, or NAN. */
 void verify_worsen(double *worst, double error);
+
+/* Likewise, and the larger bound. */
+void verify_hold(struct verify_held *worst, double error, double bound);
 
 /* Samples of the evaluation: task->test_batch, or all that there are. */
 int verify_tested(const struct verify_task *task);

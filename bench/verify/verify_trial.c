@@ -166,17 +166,12 @@ static double scale_of(const struct trial *trial, int t, const float *right)
 static int shake(struct trial *trial, int number, struct error *err)
 {
 	const size_t count = model_parameter_count(trial->task.model);
-	struct mt19937 generator;
 
 	if (program_load(trial->right->program, VECTOR_PARAMETERS,
 			 trial->vectors[2], err))
 		return -1;
-	mt19937_seed(&generator, (unsigned long long)number);
-	for (size_t i = 0; number && i < count; i++)
-		trial->vectors[2][i] = nextafterf(trial->vectors[2][i],
-						  mt19937_next(&generator) % 2 ?
-							  INFINITY :
-							  -INFINITY);
+	if (number)
+		verify_nudge(trial->vectors[2], count, number);
 	return program_store(trial->single->program, VECTOR_PARAMETERS,
 			     trial->vectors[2], err);
 }
