@@ -149,7 +149,7 @@ accepts_line() {
 	refuses_include bench/a.c '<time.h>'
 	refuses_include models/a.c '<unistd.h>'
 	refuses_include bench/a.c '<nobody/knows.h>'
-	accepts_include bench/run/idx.c '<zlib.h>'
+	accepts_include bench/data/idx.c '<zlib.h>'
 	accepts_include bench/record/csv.c '<csv.h>'
 	accepts_include backends/opencl/a.c '<CL/cl_ext.h>'
 	accepts_include models/random.c '<Random123/philox.h>'

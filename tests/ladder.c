@@ -23,11 +23,11 @@
 #include <unistd.h>
 
 #include "backends/cpu/isa.h"
-#include "bench/system/number.h"
-#include "bench/run/dataset.h"
-#include "bench/run/peaks.h"
+#include "bench/data/dataset.h"
 #include "bench/record/stats.h"
+#include "bench/run/peaks.h"
 #include "bench/system/clock.h"
+#include "bench/system/number.h"
 #include "models/random.h"
 
 #define RUNGS 3

@@ -1,5 +1,5 @@
 /* Boxes of images: those of tests/images/make_images.py. */
-#include "bench/run/crop.h"
+#include "bench/data/crop.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Data sets: what they are called, what is refused, what is generated. */
+#include "bench/data/dataset.h"
 #include "bench/options/option_table.h"
-#include "bench/run/dataset.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/run/dataset_files.h"
+#include "bench/data/dataset_files.h"
 #include "tests/idx_files.h"
 #include "tests/skipping.h"
 

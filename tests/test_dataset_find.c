@@ -1,5 +1,5 @@
 /* Where data sets are looked for, and under which names. */
-#include "bench/run/dataset_files.h"
+#include "bench/data/dataset_files.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Groups of the test: those of GroupKFold's first fold. */
-#include "bench/run/fold.h"
+#include "bench/data/fold.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Lists of images in files: which there are, in which order, with what to be
  * learned of them. */
-#include "bench/run/folder.h"
+#include "bench/data/folder.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "bench/run/targets.h"
+#include "bench/data/targets.h"
 #include "tests/idx_files.h"
 
 /* A file of one byte, and the folders above it. */

@@ -1,10 +1,10 @@
 /* A data set that the OpenCL device holds, against batches that are brought. */
 #include "tests/opencl_pair.h"
 
+#include "backends/group/replica.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/program.h"
-#include "backends/group/replica.h"
-#include "bench/run/loader.h"
+#include "bench/data/loader.h"
 
 #define TRAIN 23
 #define TEST 611 /* more than an evaluation has on the device at a time */

@@ -1,5 +1,5 @@
 /* One IDX file: right ones are read, everything else is refused in words. */
-#include "bench/run/idx.h"
+#include "bench/data/idx.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

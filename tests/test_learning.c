@@ -3,7 +3,7 @@
 
 #include "tests/runs.h"
 
-#include "bench/run/dataset.h"
+#include "bench/data/dataset.h"
 
 static void losses_fall(void **state)
 {

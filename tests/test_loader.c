@@ -1,5 +1,5 @@
 /* Which samples a core gets, in which order, and as which numbers. */
-#include "bench/run/loader.h"
+#include "bench/data/loader.h"
 
 #include <stdarg.h>
 #include <stddef.h>

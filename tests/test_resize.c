@@ -1,5 +1,5 @@
 /* A part of a resized image is what it is in the whole one. */
-#include "bench/run/resize.h"
+#include "bench/data/resize.h"
 
 #include <stdarg.h>
 #include <stddef.h>

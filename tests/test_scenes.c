@@ -1,6 +1,6 @@
 /* Scenes of four images: which there are, which are for the test, and how they
  * are drawn. */
-#include "bench/run/scenes.h"
+#include "bench/data/scenes.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* What a model sees of an image: as Pillow resizes it, in each channel, scaled.
  */
-#include "bench/run/transform.h"
+#include "bench/data/transform.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "bench/run/image.h"
+#include "bench/data/image.h"
 
 #define GOLDEN "tests/golden/resize.csv"
 #define IMAGES "tests/images"

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "bench/run/dataset_files.h"
+#include "bench/data/dataset_files.h"
 #include "bench/run/target.h"
 #include "bench/verify/verify.h"
 #include "models/model.h"

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "bench/run/data_get.h"
-#include "bench/run/dataset_files.h"
+#include "bench/data/data_get.h"
+#include "bench/data/dataset_files.h"
 #include "bench/system/words.h"
 
 /* Hashes the four files; reasons are why those without a hash have none. Fails

@@ -6,8 +6,8 @@
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
 #include "bench/app/argument.h"
+#include "bench/data/dataset.h"
 #include "bench/record/machine.h"
-#include "bench/run/dataset.h"
 #include "models/model.h"
 
 #define WIDTH 78

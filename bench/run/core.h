@@ -3,7 +3,7 @@
 #define BENCH_RUN_CORE_H
 
 #include "backends/group/replica.h"
-#include "bench/run/loader.h"
+#include "bench/data/loader.h"
 #include "bench/run/profile.h"
 #include "bench/run/training.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "backends/group/replica.h"
+#include "bench/data/loader.h"
 #include "bench/options/option_table.h"
 #include "bench/record/time_to_accuracy.h"
-#include "bench/run/loader.h"
 #include "bench/run/post_log.h"
 #include "bench/system/words.h"
 

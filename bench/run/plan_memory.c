@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backends/group/replica.h"
-#include "bench/run/loader.h"
+#include "bench/data/loader.h"
 #include "bench/run/plan.h"
 
 struct memory_plan plan_memory(const struct training *training)

@@ -9,8 +9,8 @@
 
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
+#include "bench/data/dataset.h"
 #include "bench/record/run.h"
-#include "bench/run/dataset.h"
 #include "bench/run/recorder.h"
 #include "bench/run/slowdown.h"
 #include "bench/run/weights.h"

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "bench/run/dataset.h"
+#include "bench/data/dataset.h"
 #include "models/model.h"
 
 #define RANDOM_MOST_ROWS 14 /* before those that end the network */

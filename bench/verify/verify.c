@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/data/dataset.h"
 #include "bench/options/option_table.h"
-#include "bench/run/dataset.h"
 #include "bench/run/plan.h"
 #include "bench/run/target.h"
 #include "bench/system/terminal.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backends/group/replica.h"
-#include "bench/run/loader.h"
+#include "bench/data/loader.h"
 #include "bench/verify/verify_side.h"
 #include "models/random.h"
 

@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
+#include "bench/data/dataset.h"
+#include "bench/data/transform.h"
 #include "bench/options/options.h"
-#include "bench/run/dataset.h"
 #include "bench/run/target.h"
-#include "bench/run/transform.h"
 
 #define VERIFY_NOT_MEASURED (-1.)
 

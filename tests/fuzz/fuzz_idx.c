@@ -3,7 +3,7 @@
  * the rest is the file or is packed into one; what was read is written again
  * and must read the same.
  */
-#include "bench/run/idx.h"
+#include "bench/data/idx.h"
 
 #include <zlib.h>
 

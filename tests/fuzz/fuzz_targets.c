@@ -3,7 +3,7 @@
  * folders or by folds of groups; the rest is the file, whose images are two
  * that are there.
  */
-#include "bench/run/targets.h"
+#include "bench/data/targets.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -7,8 +7,8 @@
  * What cannot be decoded to its end is ERROR_INPUT that begins with the file's
  * name.
  */
-#ifndef BENCH_RUN_IMAGE_H
-#define BENCH_RUN_IMAGE_H
+#ifndef BENCH_DATA_IMAGE_H
+#define BENCH_DATA_IMAGE_H
 
 #include <stddef.h>
 #include <stdint.h>

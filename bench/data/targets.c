@@ -1,4 +1,4 @@
-#include "bench/run/targets.h"
+#include "bench/data/targets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include <csv.h>
 
-#include "bench/run/fold.h"
+#include "bench/data/fold.h"
 #include "bench/system/text.h"
 #include "models/model.h"
 

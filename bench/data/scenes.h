@@ -7,15 +7,15 @@
  * Group g has 4 + splitmix64(g) mod 9 scenes; the images of its scene s are the
  * permutation of rank splitmix64(64 g + s + 2^32) mod 1680 of 4 of 8, in
  * lexicographic order. The test set is the first of five folds of groups
- * (bench/run/fold.h), so that it shares no image with the training set.
+ * (bench/data/fold.h), so that it shares no image with the training set.
  */
-#ifndef BENCH_RUN_SCENES_H
-#define BENCH_RUN_SCENES_H
+#ifndef BENCH_DATA_SCENES_H
+#define BENCH_DATA_SCENES_H
 
 #include <stdint.h>
 
 #include "backends/contract/error.h"
-#include "bench/run/resize.h"
+#include "bench/data/resize.h"
 
 #define SCENE_IMAGES 4
 #define SCENE_SIDE 128

@@ -2,13 +2,13 @@
  * The four files of a data set: where they are, under whatever names, and the
  * contents that are known.
  */
-#ifndef BENCH_RUN_DATASET_FILES_H
-#define BENCH_RUN_DATASET_FILES_H
+#ifndef BENCH_DATA_DATASET_FILES_H
+#define BENCH_DATA_DATASET_FILES_H
 
 #include <limits.h>
 
 #include "backends/contract/error.h"
-#include "bench/run/idx.h"
+#include "bench/data/idx.h"
 #include "bench/system/hash.h"
 #include "models/model.h"
 

@@ -4,8 +4,8 @@
  * first, go to the lightest fold (GroupKFold of scikit-learn, which leaves
  * equals open).
  */
-#ifndef BENCH_RUN_FOLD_H
-#define BENCH_RUN_FOLD_H
+#ifndef BENCH_DATA_FOLD_H
+#define BENCH_DATA_FOLD_H
 
 #include <stdint.h>
 

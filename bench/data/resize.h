@@ -5,8 +5,8 @@
  * centres are less than a pixel of the larger image away, by distance, in
  * 22-bit fixed point.
  */
-#ifndef BENCH_RUN_RESIZE_H
-#define BENCH_RUN_RESIZE_H
+#ifndef BENCH_DATA_RESIZE_H
+#define BENCH_DATA_RESIZE_H
 
 #include <stddef.h>
 #include <stdint.h>

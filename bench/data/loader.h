@@ -16,11 +16,11 @@
  * where the model has no classes of normal draws after torch.manual_seed(seed +
  * rank), images first.
  */
-#ifndef BENCH_RUN_LOADER_H
-#define BENCH_RUN_LOADER_H
+#ifndef BENCH_DATA_LOADER_H
+#define BENCH_DATA_LOADER_H
 
 #include "backends/contract/backend.h"
-#include "bench/run/dataset.h"
+#include "bench/data/dataset.h"
 
 struct loader_plan {
 	const struct dataset *dataset;

@@ -1,4 +1,4 @@
-#include "bench/run/idx.h"
+#include "bench/data/idx.h"
 
 #include <errno.h>
 #include <fcntl.h>

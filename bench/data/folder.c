@@ -1,4 +1,4 @@
-#include "bench/run/folder.h"
+#include "bench/data/folder.h"
 
 #include <dirent.h>
 #include <errno.h>

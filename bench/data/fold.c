@@ -1,4 +1,4 @@
-#include "bench/run/fold.h"
+#include "bench/data/fold.h"
 
 #include <stdlib.h>
 

@@ -6,13 +6,13 @@
  *
  * Where the folder has train and val (or test), the beginning of a path says
  * which an image is for. Else the test set is the first of five folds of groups
- * (bench/run/fold.h), which are counted in the order of their names. Samples
+ * (bench/data/fold.h), which are counted in the order of their names. Samples
  * are in the order of rows.
  */
-#ifndef BENCH_RUN_TARGETS_H
-#define BENCH_RUN_TARGETS_H
+#ifndef BENCH_DATA_TARGETS_H
+#define BENCH_DATA_TARGETS_H
 
-#include "bench/run/folder.h"
+#include "bench/data/folder.h"
 
 /* As folder_list(), but the samples are those of the file at path; its errors
  * are ERROR_INPUT that begins with path:line. */

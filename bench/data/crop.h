@@ -10,12 +10,12 @@
  * the first word of try 10 is less than 2^31. No layer has that number, so that
  * dropout's words are others.
  */
-#ifndef BENCH_RUN_CROP_H
-#define BENCH_RUN_CROP_H
+#ifndef BENCH_DATA_CROP_H
+#define BENCH_DATA_CROP_H
 
 #include <stdint.h>
 
-#include "bench/run/resize.h"
+#include "bench/data/resize.h"
 
 struct crop_key {
 	unsigned long long seed;

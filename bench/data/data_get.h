@@ -1,12 +1,12 @@
 /* `bench data get NAME`. */
-#ifndef BENCH_RUN_DATA_GET_H
-#define BENCH_RUN_DATA_GET_H
+#ifndef BENCH_DATA_DATA_GET_H
+#define BENCH_DATA_DATA_GET_H
 
 #include <stdio.h>
 
 #include "backends/contract/error.h"
+#include "bench/data/dataset_files.h"
 #include "bench/options/options.h"
-#include "bench/run/dataset_files.h"
 
 /*
  * Downloads what is not there yet of the four files of known (NULL: no set was

@@ -1,4 +1,4 @@
-#include "bench/run/dataset_files.h"
+#include "bench/data/dataset_files.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
  * .jpeg or .png, in small or capital letters; others are passed over, and so is
  * what begins with a dot. Unlike there, a class has no folders in it.
  */
-#ifndef BENCH_RUN_FOLDER_H
-#define BENCH_RUN_FOLDER_H
+#ifndef BENCH_DATA_FOLDER_H
+#define BENCH_DATA_FOLDER_H
 
 #include <stddef.h>
 #include <stdint.h>

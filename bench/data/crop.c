@@ -1,4 +1,4 @@
-#include "bench/run/crop.h"
+#include "bench/data/crop.h"
 
 #include <math.h>
 

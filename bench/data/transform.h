@@ -1,14 +1,14 @@
 /*
  * From the bytes of a data set's images to what a model takes: resized to its
- * input (bench/run/resize.h), the same in each of its channels where images
- * have one, and scaled. Of images in files it is a part (bench/run/crop.h),
+ * input (bench/data/resize.h), the same in each of its channels where images
+ * have one, and scaled. Of images in files it is a part (bench/data/crop.h),
  * whose channels become as many as the model has.
  */
-#ifndef BENCH_RUN_TRANSFORM_H
-#define BENCH_RUN_TRANSFORM_H
+#ifndef BENCH_DATA_TRANSFORM_H
+#define BENCH_DATA_TRANSFORM_H
 
-#include "bench/run/crop.h"
-#include "bench/run/dataset.h"
+#include "bench/data/crop.h"
+#include "bench/data/dataset.h"
 
 /* Of one data set and model, which outlive it; used by one thread at a time. */
 struct transform;

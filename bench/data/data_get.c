@@ -1,4 +1,4 @@
-#include "bench/run/data_get.h"
+#include "bench/data/data_get.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/run/dataset_files.h"
+#include "bench/data/dataset_files.h"
 #include "bench/system/file.h"
 #include "bench/system/process.h"
 

@@ -1,15 +1,15 @@
 /*
  * Labelled images, in memory or in files, and where they come from.
  */
-#ifndef BENCH_RUN_DATASET_H
-#define BENCH_RUN_DATASET_H
+#ifndef BENCH_DATA_DATASET_H
+#define BENCH_DATA_DATASET_H
 
 #include <stdint.h>
 
 #include "backends/contract/error.h"
+#include "bench/data/folder.h"
+#include "bench/data/scenes.h"
 #include "bench/options/dataset_names.h"
-#include "bench/run/folder.h"
-#include "bench/run/scenes.h"
 #include "models/model.h"
 
 struct samples {
@@ -53,7 +53,7 @@ struct dataset_request {
  * Loads a data set; the caller releases it. Nothing found is ERROR_MISSING
  * with the places searched and the ways to get it; what is there but not what
  * it should be is ERROR_INPUT. A dir is the only place that is searched, and
- * is ERROR_USAGE together with synthetic; see bench/run/dataset_files.h for
+ * is ERROR_USAGE together with synthetic; see bench/data/dataset_files.h for
  * others. A scan fails where loading would, and knows all but the samples (of
  * synthetic ones, no hash).
  */

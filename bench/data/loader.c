@@ -1,4 +1,4 @@
-#include "bench/run/loader.h"
+#include "bench/data/loader.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backends/group/replica.h"
-#include "bench/run/transform.h"
+#include "bench/data/transform.h"
 #include "bench/system/clock.h"
 #include "models/random.h"
 

@@ -1,12 +1,12 @@
-#include "bench/run/dataset.h"
+#include "bench/data/dataset.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/run/dataset_files.h"
-#include "bench/run/targets.h"
+#include "bench/data/dataset_files.h"
+#include "bench/data/targets.h"
 #include "bench/system/hash.h"
 #include "bench/system/text.h"
 #include "bench/system/words.h"

@@ -1,11 +1,11 @@
-#include "bench/run/transform.h"
+#include "bench/data/transform.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/run/image.h"
-#include "bench/run/resize.h"
+#include "bench/data/image.h"
+#include "bench/data/resize.h"
 
 #define BYTE_VALUES 256
 

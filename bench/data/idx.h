@@ -11,8 +11,8 @@
  * refused. After the end of a complete gzip stream other bytes are ignored, as
  * gzip does: the stream has its own checksum.
  */
-#ifndef BENCH_RUN_IDX_H
-#define BENCH_RUN_IDX_H
+#ifndef BENCH_DATA_IDX_H
+#define BENCH_DATA_IDX_H
 
 #include <stddef.h>
 #include <stdint.h>

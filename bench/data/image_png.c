@@ -1,5 +1,5 @@
 /* By libpng. */
-#include "bench/run/image_format.h"
+#include "bench/data/image_format.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "bench/run/resize.h"
+#include "bench/data/resize.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-#include "bench/run/scenes.h"
+#include "bench/data/scenes.h"
 
 #include <stdlib.h>
 
-#include "bench/run/fold.h"
+#include "bench/data/fold.h"
 
 #define GROUP 8 /* images */
 #define LEAST_SCENES 4 /* of a group */
