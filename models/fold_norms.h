@@ -1,7 +1,7 @@
 /*
- * A network as forward passes alone may compute it: where a batch norm is the
- * only reader of a convolution or linear layer, its running statistics are
- * constants, so that it becomes part of the layer before it,
+ * A network as forward passes alone may compute it. In evaluation a batch norm
+ * multiplies each channel and adds to it, by constants: where it is the only
+ * reader of a convolution or linear layer, it becomes part of that layer,
  *
  *	w' = w s, b' = (b - mean) s + bias of the norm,
  *	s = weight of the norm / sqrt(variance + BATCHNORM_EPS),

@@ -34,7 +34,8 @@ struct dataset {
 	int is_fake; /* one batch, made by the loader as the model wants it */
 	int has_vectors; /* targets are vectors of so many values, not labels */
 	struct samples train, test;
-	struct samples pool; /* that scenes are made of, or empty */
+	struct samples pool; /* that scenes are made of, in the shape of the
+			      * set they are from; or empty */
 	struct scenes scenes;
 	struct folder *folder; /* of images in files, or NULL */
 };
@@ -74,7 +75,8 @@ const uint8_t *dataset_image(const struct dataset *dataset,
 			     uint8_t *scratch, uint8_t *made);
 size_t dataset_scratch_size(const struct dataset *dataset);
 
-/* What is to be learned of it: its label, or a vector of classes values. */
+/* What is to be learned of it: of a data set with has_vectors into vector,
+ * which has room for classes values, else into label. The other one is left. */
 void dataset_target(const struct dataset *dataset,
 		    const struct samples *samples, int index, uint16_t *label,
 		    float *vector);

@@ -11,7 +11,8 @@
 
 #define FOLDS 5
 
-/* Fills is_test[group]. -1: no memory. */
+/* Fills is_test[group], of groups of so many samples. Of fewer than FOLDS
+ * groups all but the largest one are left to training. -1: no memory. */
 int fold_groups(const int *sizes, int groups, uint8_t *is_test);
 
 #endif

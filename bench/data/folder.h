@@ -36,9 +36,9 @@ struct folder {
 };
 
 /*
- * Lists the files, and sees that each is there and has a byte. What is not
- * there is ERROR_MISSING, what is otherwise than it should be ERROR_INPUT. To
- * be released in any case.
+ * Lists the files, and sees that each is there and has a byte. A folder train,
+ * val or test that is not there is ERROR_MISSING; what is otherwise than it
+ * should be, or cannot be read, ERROR_INPUT. To be released in any case.
  */
 int folder_list(struct folder *folder, const char *dir, struct error *err);
 void folder_release(struct folder *folder); /* all zero is fine */

@@ -30,7 +30,7 @@ struct image_file {
 	const char *name;
 	const uint8_t *bytes;
 	size_t count;
-	int most_pixels;
+	int most_pixels; /* more are an error: no memory is taken for them */
 };
 
 /* The content tells which of the two it is. image is to be released after

@@ -63,17 +63,19 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 
 struct loader;
 
+/* NULL on failure. The plan is copied; what it points to, its data set, model
+ * and program, is borrowed until the loader is closed. */
 struct loader *loader_open(const struct loader_plan *plan, struct error *err);
 void loader_close(struct loader *loader); /* NULL is fine */
 
 /*
  * The next batch of the stream, waited for if need be. It is borrowed until
- * the next call. After the last one the call fails; so it does, as reading did,
- * where a file of the next batch cannot be read.
+ * the next call. After the last one the call fails. A file that cannot be read
+ * fails the call that would have returned its batch.
  */
 int loader_next(struct loader *loader, struct batch *batch, struct error *err);
 
-/* CPU time that its thread took for the batches that were handed out so far. */
+/* Seconds of CPU time that its thread took for the batches that were handed out so far. */
 double loader_cpu(const struct loader *loader);
 
 /* Test batches after each epoch. */

@@ -14,8 +14,9 @@
 
 #include "bench/data/folder.h"
 
-/* As folder_list(), but the samples are those of the file at path; its errors
- * are ERROR_INPUT that begins with path:line. */
+/* As folder_list(), but the samples are those of the file at path; what
+ * is wrong with a row is ERROR_INPUT that begins with path:line, and what is
+ * wrong with all of them with path alone. */
 int targets_list(struct folder *folder, const char *dir, const char *path,
 		 struct error *err);
 

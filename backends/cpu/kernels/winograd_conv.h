@@ -22,7 +22,7 @@
 #define WINOGRAD_POINTS 36
 
 /* A batch's planes, of height x width pixels, pixel floats from one to the
- * next. */
+ * next: at least its channels in whole vectors. */
 struct winograd_planes {
 	int height, width, pixel;
 	size_t sample; /* floats from one to the next */
@@ -56,7 +56,7 @@ struct winograd_kernels {
 			   const struct winograd_end *end, const float *points,
 			   float *out);
 	/* A dy A^T of channels in whole vectors, whose sums over pixels are
-	 * added to dbias, unless that is NULL. */
+	 * added to dbias, in whole vectors, too, unless that is NULL. */
 	void (*from_outputs)(const struct winograd_planes *planes,
 			     const struct winograd_tiles *tiles, int channels,
 			     const float *dy, float *points, float *dbias);
