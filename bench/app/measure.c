@@ -109,11 +109,14 @@ static void describe_resources(struct training_outcome *outcome)
 		run->maxrss_bytes += outcome->memory_bytes[r];
 }
 
-static void describe_failure(struct run *run, const struct error *err)
+static void describe_failure(struct training_outcome *outcome,
+			     const struct error *err)
 {
+	struct run *run = &outcome->run;
+
 	/* What could not be written beside the rows takes nothing from them. */
 	COPY(run->status, err->kind == ERROR_STOPPED ? "partial" :
-			  err->kind == ERROR_OUTPUT && run->parameters_hash[0] ?
+			  err->kind == ERROR_OUTPUT && outcome->is_complete ?
 						       "ok" : "error");
 	COPY(run->reason, err->message);
 	run->exit_code = err->kind == ERROR_STOPPED ?
@@ -216,26 +219,13 @@ out:
 	return failed;
 }
 
-/* The vectors of a model, one behind the other as weights_read() has them. */
-static int allocate_weights(const struct model *model, struct weights *weights)
-{
-	const size_t parameters = model_parameter_count(model);
-
-	weights->parameters = malloc((parameters + model_buffer_count(model)) *
-				     sizeof(float));
-	if (!weights->parameters)
-		return -1;
-	weights->buffers = weights->parameters + parameters;
-	return 0;
-}
-
 /* What a run begins with that has no file of weights. -1: no memory. */
 static int seed_weights(const struct training *training,
 			struct weights *weights)
 {
 	const struct model *model = &training->model;
 
-	if (allocate_weights(model, weights))
+	if (weights_allocate(model, weights))
 		return -1;
 	model_init(model, training->seed, weights->parameters);
 	model_init_buffers(model, weights->buffers);
@@ -257,7 +247,7 @@ static int fold(struct training *training, struct folded_model *folded,
 			  training->model.layer_count;
 	if (!training->folds)
 		return 0;
-	if (!allocate_weights(&folded->model, weights) &&
+	if (!weights_allocate(&folded->model, weights) &&
 	    (training->weights || !seed_weights(training, &original))) {
 		fold_norms_vectors(folded, &training->model,
 				   original.parameters, original.buffers,
@@ -270,8 +260,9 @@ static int fold(struct training *training, struct folded_model *folded,
 	return failed ? error_memory(err, "the folded weights") : 0;
 }
 
-/* The same, beginning with --weights, which all cores then have in memory, and
- * in forward passes with batch norms folded. */
+/* Measures, beginning with --weights, which all cores then have in memory, and
+ * in forward passes with batch norms folded. The training's model is left as it
+ * was. */
 static int measure_weights(const struct target *target,
 			   struct training *training,
 			   struct training_outcome *outcome,
@@ -365,7 +356,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	run->exit_code = 0;
 	COPY(run->status, "ok");
 	if (failed)
-		describe_failure(run, err);
+		describe_failure(&outcome, err);
 	else if (!options->quiet && !options->campaign_id)
 		note_disturbed(run, log); /* else a parent says it */
 	if (options->run_file)

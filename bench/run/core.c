@@ -446,8 +446,11 @@ int core_record_hashes(struct core *core, struct error *err)
 	if (core_check_replicas(core, &parameters, err) ||
 	    (count && hash_vector(core, VECTOR_BUFFERS, count, &buffers, err)))
 		return -1;
+	if (core->group->rank)
+		return 0;
+	core->outcome->is_complete = 1;
 	/* Of a folded network they would be no other run's. */
-	if (core->group->rank || core->training->folds)
+	if (core->training->folds)
 		return 0;
 	snprintf(run->parameters_hash, sizeof(run->parameters_hash),
 		 "%016" PRIx64, parameters);

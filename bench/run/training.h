@@ -67,7 +67,8 @@ struct training_outcome {
 	 * and cores before, and gets what is known when its loop is over. */
 	struct run run;
 	struct recorder recorder;
-	int stopped_by; /* the signal that ended the run, or 0 */
+	int stopped_by;	 /* the signal that ended the run, or 0 */
+	int is_complete; /* every iteration and test is done and recorded */
 
 	/* Each core that is a process fills its own. */
 	long memory_bytes[GROUP_MAX_SIZE];

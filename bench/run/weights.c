@@ -271,18 +271,26 @@ static int read_tensor(struct safetensors *file,
 	return 0;
 }
 
-/* Of a file that fits. */
-static int read_all(struct safetensors *file, const struct state *state,
-		    struct weights *weights, struct error *err)
+int weights_allocate(const struct model *model, struct weights *weights)
 {
-	const size_t parameters = model_parameter_count(state->model);
-	const size_t buffers = model_buffer_count(state->model);
+	const size_t parameters = model_parameter_count(model);
+	const size_t buffers = model_buffer_count(model);
 
 	weights->parameters = calloc(parameters + buffers + 1,
 				     sizeof(*weights->parameters));
 	if (!weights->parameters)
-		return error_memory(err, file->path);
+		return -1;
 	weights->buffers = weights->parameters + parameters;
+	memset(weights->tracked, 0, sizeof(weights->tracked));
+	return 0;
+}
+
+/* Of a file that fits. */
+static int read_all(struct safetensors *file, const struct state *state,
+		    struct weights *weights, struct error *err)
+{
+	if (weights_allocate(state->model, weights))
+		return error_memory(err, file->path);
 	for (size_t i = 0; i < file->count; i++) {
 		const struct safetensor *tensor = &file->tensors[i];
 

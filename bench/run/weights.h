@@ -36,7 +36,11 @@ int weights_check(const char *path, const struct model *model,
 int weights_read(const char *path, const struct model *model,
 		 struct weights *weights, struct error *err);
 
-/* Of weights that weights_read made, which own their vectors. */
+/* The model's vectors, which the weights own, of zeros, and no batches counted.
+ * -1: no memory, and nothing is to be released. */
+int weights_allocate(const struct model *model, struct weights *weights);
+
+/* Of weights that weights_allocate() or weights_read() made. */
 void weights_release(struct weights *weights); /* all zero is fine */
 
 /* Replaces the file, as file_replace() does; sha256 is not asked. */
