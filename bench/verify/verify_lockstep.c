@@ -10,22 +10,27 @@
 #include "models/random.h"
 
 #define NUDGES 2
-#define OF_NUDGES 8 /* as random networks have it of rounding, verify_trial.c */
-#define MOST_EXPLAINED 10 /* of the bound: beyond, a check would show nothing */
+
+/* How far the reference moves, of each tensor's largest entry, when each of its
+ * parameters becomes the float above or below it: the most of some times. */
+struct moves {
+	double gradients[MODEL_MAX_TENSORS], parameters[MODEL_MAX_TENSORS];
+	double buffers[MODEL_MAX_TENSORS];
+	double regrets[MODEL_MAX_LAYERS]; /* of the same decisions */
+};
 
 struct pair {
 	const struct verify_task *task;
 	struct verify_errors *errors;
 	struct side tried, right;
 	struct share share;
-	float *vector;			/* of parameters, or of buffers */
-	float *tried_buffers, *buffers; /* that a gradient has left */
-	float *before[VECTORS];		/* a step, but the gradient */
-	/* What rounding explains, of each tensor's largest entry: of gradients,
-	 * of buffers. 0 until an error is over its bound. */
-	int nudges;
-	double explained[MODEL_MAX_TENSORS];
-	double buffers_explained[MODEL_MAX_TENSORS];
+	float *vector; /* of parameters, or of buffers */
+	float *before[VECTORS]; /* a step, but the gradient */
+	/* Of the last step; gradients and parameters are with the sides. */
+	double tried_loss, loss;
+	float *tried_buffers, *buffers;
+	double regrets[MODEL_MAX_LAYERS];
+	struct moves moves; /* all 0 unless something was over its bound */
 	uint8_t *decisions;
 	int *order;
 };
@@ -62,170 +67,159 @@ static double relative(double tried, double right)
 	return fabs(tried - right) / fabs(right);
 }
 
-static double held_to(double bound, double explained)
+/* What an error is held to where the reference moves so far. */
+static double held_to(double bound, double move)
 {
-	return fmax(bound, fmin(explained, MOST_EXPLAINED * bound));
+	return isfinite(move) ? fmax(bound, fmin(VERIFY_OF_MOVES * move,
+						 VERIFY_MOST_HELD * bound)) :
+				bound;
 }
 
-static void compare_tensors(struct pair *pair, const float *tried,
-			    const float *right, double bound,
+static void compare_tensors(const struct tensor *tensors, int count,
+			    const float *tried, const float *right,
+			    double bound, const double *moves,
 			    struct verify_held *worst)
 {
-	const struct verify_task *task = pair->task;
-
-	for (int t = 0; t < task->tensor_count; t++) {
-		const struct tensor *tensor = &task->tensors[t];
-
-		verify_hold(&worst[t],
-			    verify_error(tried + tensor->offset,
-					 right + tensor->offset,
-					 tensor->count),
-			    held_to(bound, pair->explained[t]));
-	}
-}
-
-static void compare_buffers(struct pair *pair, struct verify_held *worst)
-{
-	struct tensor tensors[MODEL_MAX_TENSORS];
-	const int count = model_buffers(pair->task->model, tensors);
-
 	for (int t = 0; t < count; t++)
-		verify_hold(worst,
-			    verify_error(pair->tried_buffers +
-						 tensors[t].offset,
-					 pair->buffers + tensors[t].offset,
+		verify_hold(&worst[t],
+			    verify_error(tried + tensors[t].offset,
+					 right + tensors[t].offset,
 					 tensors[t].count),
-			    held_to(pair->task->bound,
-				    pair->buffers_explained[t]));
+			    held_to(bound, moves[t]));
 }
 
-/* A decision as random networks have it where rounding explains more than the
- * bound of gradients. */
-static double regret_bound(const struct pair *pair)
+static void compare_parameters(struct pair *pair, struct verify_errors *errors)
 {
 	const struct verify_task *task = pair->task;
-	double most = 0;
 
-	for (int t = 0; t < task->tensor_count; t++)
-		verify_worsen(&most, pair->explained[t]);
-	return most > task->gradient_bound ? task->gradient_bound : task->bound;
+	compare_tensors(task->tensors, task->tensor_count,
+			pair->tried.parameters, pair->right.parameters,
+			task->update_bound, pair->moves.parameters,
+			errors->parameters);
 }
 
-static void compare(struct pair *pair, const struct score *tried,
-		    const struct score *right)
+/* What the last step has left. */
+static void compare(struct pair *pair, struct verify_errors *errors)
 {
 	const struct verify_task *task = pair->task;
-	struct verify_errors *errors = pair->errors;
+	struct tensor buffers[MODEL_MAX_TENSORS];
+	const int count = model_buffers(task->model, buffers);
 
-	verify_hold(&errors->loss, relative(tried->loss, right->loss),
+	verify_hold(&errors->loss, relative(pair->tried_loss, pair->loss),
 		    task->bound);
-	compare_tensors(pair, pair->tried.gradient, pair->right.gradient,
-			task->gradient_bound, errors->gradients);
-	compare_tensors(pair, pair->tried.parameters, pair->right.parameters,
-			task->update_bound, errors->parameters);
-	compare_buffers(pair, &errors->buffers);
+	compare_tensors(task->tensors, task->tensor_count,
+			pair->tried.gradient, pair->right.gradient,
+			task->gradient_bound, pair->moves.gradients,
+			errors->gradients);
+	compare_parameters(pair, errors);
+	compare_tensors(buffers, count, pair->tried_buffers, pair->buffers,
+			task->bound, pair->moves.buffers, errors->buffers);
 	for (int l = 0; l < task->model->layer_count; l++)
-		verify_hold(&errors->regrets[l],
-			    program_regret(pair->right.program, l),
-			    regret_bound(pair));
+		verify_hold(&errors->regrets[l], pair->regrets[l],
+			    held_to(task->bound, pair->moves.regrets[l]));
 }
 
-/* What a gradient has made of the running statistics. */
-static int load_buffers(struct pair *pair, struct error *err)
+static int is_any_over(const struct verify_held *held, int count)
 {
-	return program_load(pair->tried.program, VECTOR_BUFFERS,
-			    pair->tried_buffers, err) ||
-			       program_load(pair->right.program, VECTOR_BUFFERS,
-					    pair->buffers, err) ?
-		       -1 : 0;
+	int over = 0;
+
+	for (int i = 0; i < count; i++)
+		over |= held[i].error > held[i].bound;
+	return over;
 }
 
-/* The reference's gradient with these parameters, decisions still imposed. */
-static int gradient_with(struct pair *pair, const float *parameters,
-			 const struct batch *batch, struct error *err)
-{
-	struct program *program = pair->right.program;
-	struct score ignored;
-
-	return program_store(program, VECTOR_PARAMETERS, parameters, err) ||
-			       program_store(program, VECTOR_BUFFERS,
-					     pair->before[VECTOR_BUFFERS],
-					     err) ||
-			       program_gradient(program, batch, err) ||
-			       program_finish(program, &ignored, err) ?
-		       -1 : 0;
-}
-
-/* How far the last gradient is from the one compared, and its statistics. */
-static int collect_moves(struct pair *pair, struct error *err)
-{
-	const struct verify_task *task = pair->task;
-	struct tensor tensors[MODEL_MAX_TENSORS];
-	const int count = model_buffers(task->model, tensors);
-
-	if (program_load(pair->right.program, VECTOR_GRADIENT, pair->vector,
-			 err))
-		return -1;
-	for (int t = 0; t < task->tensor_count; t++) {
-		const size_t at = task->tensors[t].offset;
-
-		verify_worsen(&pair->explained[t], OF_NUDGES *
-			      verify_error(pair->vector + at,
-					   pair->right.gradient + at,
-					   task->tensors[t].count));
-	}
-	if (program_load(pair->right.program, VECTOR_BUFFERS, pair->vector,
-			 err))
-		return -1;
-	for (int t = 0; t < count; t++) {
-		const size_t at = tensors[t].offset;
-
-		verify_worsen(&pair->buffers_explained[t], OF_NUDGES *
-			      verify_error(pair->vector + at,
-					   pair->buffers + at,
-					   tensors[t].count));
-	}
-	return 0;
-}
-
-/* A deep network with batch norm over few values amplifies rounding, whoever
- * computes: in double, too, its gradient moves when each parameter becomes the
- * float above or below it. What that explains holds for later steps, too.
- * Leaves the reference as it was. */
-static int explain(struct pair *pair, const struct batch *batch,
-		   struct error *err)
-{
-	const size_t count = model_parameter_count(pair->task->model);
-
-	for (int i = 0; i < NUDGES; i++) {
-		memcpy(pair->vector, pair->before[VECTOR_PARAMETERS],
-		       count * sizeof(float));
-		verify_nudge(pair->vector, count, ++pair->nudges);
-		if (gradient_with(pair, pair->vector, batch, err) ||
-		    collect_moves(pair, err))
-			return -1;
-	}
-	return gradient_with(pair, pair->before[VECTOR_PARAMETERS], batch, err);
-}
-
-/* Whether a gradient or statistic is over its bound, and over what has been
- * explained so far. */
+/* Whether it matters what rounding explains of the last step: only networks
+ * with batch norm amplify it that much. */
 static int is_over(struct pair *pair)
 {
 	const struct verify_task *task = pair->task;
-	struct verify_held gradients[MODEL_MAX_TENSORS] = { { 0 } };
-	struct verify_held buffers = { 0 };
-	int over = 0;
+	struct verify_errors errors = { 0 };
 
 	if (task->precision != PRECISION_FP32 ||
 	    !model_has_batchnorm(task->model))
 		return 0;
-	compare_buffers(pair, &buffers);
-	compare_tensors(pair, pair->tried.gradient, pair->right.gradient,
-			task->gradient_bound, gradients);
-	for (int t = 0; t < task->tensor_count; t++)
-		over |= gradients[t].error > gradients[t].bound;
-	return over || buffers.error > buffers.bound;
+	compare(pair, &errors);
+	return is_any_over(errors.gradients, task->tensor_count) ||
+	       is_any_over(errors.parameters, task->tensor_count) ||
+	       is_any_over(errors.buffers, MODEL_MAX_TENSORS) ||
+	       is_any_over(errors.regrets, task->model->layer_count);
+}
+
+static void worsen_moves(const struct tensor *tensors, int count,
+			 const float *moved, const float *right, double *moves)
+{
+	for (int t = 0; t < count; t++)
+		verify_worsen(&moves[t],
+			      verify_error(moved + tensors[t].offset,
+					   right + tensors[t].offset,
+					   tensors[t].count));
+}
+
+/* One of this vector of the reference, as it is now. */
+static int move_of(struct pair *pair, enum vector vector, const float *right,
+		   double *moves, struct error *err)
+{
+	const struct verify_task *task = pair->task;
+	struct tensor buffers[MODEL_MAX_TENSORS];
+	const int count = model_buffers(task->model, buffers);
+
+	if (program_load(pair->right.program, vector, pair->vector, err))
+		return -1;
+	if (vector == VECTOR_BUFFERS)
+		worsen_moves(buffers, count, pair->vector, right, moves);
+	else
+		worsen_moves(task->tensors, task->tensor_count, pair->vector,
+			     right, moves);
+	return 0;
+}
+
+/* The last step of the reference again, decisions imposed, with parameters that
+ * are one rounding away. */
+static int move_once(struct pair *pair, const struct batch *batch, int number,
+		     struct error *err)
+{
+	const struct update settings = settings_of(pair, batch);
+	struct program *program = pair->right.program;
+	struct moves *moves = &pair->moves;
+	struct score ignored;
+
+	for (int v = 0; v < VECTORS; v++)
+		if (is_carried(&pair->tried, v) &&
+		    program_store(program, (enum vector)v, pair->before[v],
+				  err))
+			return -1;
+	memcpy(pair->vector, pair->before[VECTOR_PARAMETERS],
+	       program->parameters * sizeof(float));
+	verify_nudge(pair->vector, program->parameters, number);
+	if (program_store(program, VECTOR_PARAMETERS, pair->vector, err) ||
+	    program_gradient(program, batch, err) ||
+	    program_finish(program, &ignored, err) ||
+	    move_of(pair, VECTOR_GRADIENT, pair->right.gradient,
+		    moves->gradients, err) ||
+	    move_of(pair, VECTOR_BUFFERS, pair->buffers, moves->buffers, err))
+		return -1;
+	for (int l = 0; l < pair->task->model->layer_count; l++)
+		verify_worsen(&moves->regrets[l],
+			      fabs(program_regret(program, l) -
+				   pair->regrets[l]));
+	return program_update(program, &settings, err) ||
+			       program_finish(program, &ignored, err) ||
+			       move_of(pair, VECTOR_PARAMETERS,
+				       pair->right.parameters,
+				       moves->parameters, err) ?
+		       -1 : 0;
+}
+
+/* A deep network with batch norm over few values amplifies rounding, whoever
+ * computes: in double, too, it moves. What the reference is left with does not
+ * matter: a step begins with what the other side has. */
+static int explain(struct pair *pair, const struct batch *batch,
+		   struct error *err)
+{
+	for (int i = 1; i <= NUDGES; i++)
+		if (move_once(pair, batch, i, err))
+			return -1;
+	return 0;
 }
 
 static int one_step(struct pair *pair, const struct batch *batch,
@@ -238,12 +232,21 @@ static int one_step(struct pair *pair, const struct batch *batch,
 	    side_gradient(&pair->tried, batch, &tried, err) ||
 	    side_follow(&pair->right, &pair->tried, pair->decisions, err) ||
 	    side_gradient(&pair->right, batch, &right, err) ||
-	    load_buffers(pair, err) ||
-	    (is_over(pair) && explain(pair, batch, err)) ||
-	    side_update(&pair->tried, &settings, err) ||
-	    side_update(&pair->right, &settings, err))
+	    program_load(pair->tried.program, VECTOR_BUFFERS,
+			 pair->tried_buffers, err) ||
+	    program_load(pair->right.program, VECTOR_BUFFERS, pair->buffers,
+			 err))
 		return -1;
-	compare(pair, &tried, &right);
+	pair->tried_loss = tried.loss;
+	pair->loss = right.loss;
+	for (int l = 0; l < pair->task->model->layer_count; l++)
+		pair->regrets[l] = program_regret(pair->right.program, l);
+	memset(&pair->moves, 0, sizeof(pair->moves));
+	if (side_update(&pair->tried, &settings, err) ||
+	    side_update(&pair->right, &settings, err) ||
+	    (is_over(pair) && explain(pair, batch, err)))
+		return -1;
+	compare(pair, pair->errors);
 	return 0;
 }
 
@@ -266,10 +269,8 @@ static int same_at_once(struct pair *pair, const struct batch *batch,
 			 err))
 		return -1;
 	verify_hold(&pair->errors->loss,
-		    relative(score.loss, pair->right.program->score.loss),
-		    pair->task->bound);
-	compare_tensors(pair, tried->parameters, pair->right.parameters,
-			pair->task->update_bound, pair->errors->parameters);
+		    relative(score.loss, pair->loss), pair->task->bound);
+	compare_parameters(pair, pair->errors);
 	return 0;
 }
 

@@ -7,10 +7,9 @@
 #define MIN_NAMES 16
 
 #define EXPLAINED \
-	"~ over the bound, and explained by rounding: less than 8 times as " \
+	"~ over the bound, and explained by rounding: less than %d times as " \
 	"far as the\nreference itself moves when each parameter becomes the " \
-	"float above or below it,\nand at most 10 times the bound; that is, " \
-	"at most %.1e.\n"
+	"float above or below it,\nand at most %d times the bound.\n"
 
 /* How an error is printed, and a mark behind it. */
 #define PLAIN " %9.1e%c"
@@ -65,13 +64,12 @@ static void print_heading(const struct verification *v, const char *text)
 
 static void print_cell(struct verification *v,
 		       const struct verify_result *result, double error,
-		       double bound, double explained)
+		       double bound, double held_to)
 {
-	const int wrong = is_wrong(error, explained);
+	const int wrong = is_wrong(error, held_to);
 	const char mark = wrong ? '!' : error > bound ? '~' : ' ';
 
-	if (mark == '~')
-		v->explained = fmax(v->explained, explained);
+	v->explained |= mark == '~';
 	fprintf(v->out, "%*s", column_width(result) - MIN_COLUMN, "");
 	if (error == VERIFY_NOT_MEASURED)
 		fprintf(v->out, " %9s ", "-");
@@ -95,22 +93,36 @@ static void print_row(struct verification *v, const char *name, size_t member,
 	fputc('\n', v->out);
 }
 
-/* The same of a member of struct verify_errors: the worst of all passes. */
+/* The worse of all passes, of count members of struct verify_errors. */
+static struct verify_held worst_of(const struct verify_result *result,
+				   size_t member, int count)
+{
+	struct verify_held worst = { 0 };
+
+	for (int p = 0; p < VERIFY_PASSES; p++)
+		for (int i = 0; i < count; i++) {
+			struct verify_held held;
+
+			memcpy(&held, (const char *)&result->errors[p] +
+					      member + (size_t)i * sizeof(held),
+			       sizeof(held));
+			if (held.bound > 0)
+				verify_hold(&worst, held.error, held.bound);
+		}
+	return worst;
+}
+
 static void print_held(struct verification *v, const char *name, size_t member,
-		       double bound)
+		       int count, double bound)
 {
 	fprintf(v->out, "%-*s", names_width(v), name);
 	for (int b = 0; b < v->count; b++) {
-		const struct verify_result *result = &v->results[b];
-		struct verify_held held, worst = { 0 };
+		const struct verify_held worst =
+			worst_of(&v->results[b], member, count);
 
-		for (int p = 0; p < VERIFY_PASSES; p++) {
-			memcpy(&held, (const char *)&result->errors[p] + member,
-			       sizeof(held));
-			verify_hold(&worst, held.error, held.bound);
-		}
-		if (verify_is_compared(result))
-			print_cell(v, result, worst.error, bound, worst.bound);
+		if (verify_is_compared(&v->results[b]))
+			print_cell(v, &v->results[b], worst.error, bound,
+				   worst.bound);
 	}
 	fputc('\n', v->out);
 }
@@ -130,18 +142,20 @@ static void print_errors(struct verification *v)
 			 "entry");
 	for (int t = 0; t < v->task.tensor_count; t++)
 		print_held(v, v->task.tensors[t].name,
-			   offsetof(struct verify_errors, gradients[t]),
+			   offsetof(struct verify_errors, gradients[t]), 1,
 			   v->task.gradient_bound);
 	print_heading(v, "Parameters after each update, likewise");
 	for (int t = 0; t < v->task.tensor_count; t++)
 		print_held(v, v->task.tensors[t].name,
-			   offsetof(struct verify_errors, parameters[t]),
+			   offsetof(struct verify_errors, parameters[t]), 1,
 			   v->task.update_bound);
 	print_heading(v, "Losses; winners and signs chosen wrongly, by value");
-	print_held(v, "loss", offsetof(struct verify_errors, loss), bound);
+	print_held(v, "loss", offsetof(struct verify_errors, loss), 1,
+		   bound);
 	if (model_has_batchnorm(model))
 		print_held(v, "running stats.",
-			   offsetof(struct verify_errors, buffers), bound);
+			   offsetof(struct verify_errors, buffers),
+			   MODEL_MAX_TENSORS, bound);
 	print_row(v, "test loss", offsetof(struct verify_result, test_loss),
 		  bound);
 	print_row(v, "test answers",
@@ -156,7 +170,7 @@ static void print_errors(struct verification *v)
 		snprintf(name, sizeof(name), "%d %s", l,
 			 layer_kind_name(model->layers[l].kind));
 		print_held(v, name, offsetof(struct verify_errors, regrets[l]),
-			   bound);
+			   1, bound);
 	}
 	print_heading(v, model_has_batchnorm(model) ?
 			      "Parameters of 2 and 3 cores against those of "
@@ -204,7 +218,8 @@ static void judge_pass(struct verification *v, const char *name,
 	}
 	snprintf(what, sizeof(what), "the running statistics (%d samples)",
 		 batch);
-	name_held(v, name, what, &errors->buffers);
+	for (int t = 0; t < MODEL_MAX_TENSORS; t++)
+		name_held(v, name, what, &errors->buffers[t]);
 	snprintf(what, sizeof(what), "the loss (%d samples)", batch);
 	name_held(v, name, what, &errors->loss);
 }
@@ -288,7 +303,8 @@ int verify_report(struct verification *v)
 		print_heading_of_all(v);
 		print_errors(v);
 		if (v->explained)
-			fprintf(v->out, EXPLAINED, v->explained);
+			fprintf(v->out, EXPLAINED, VERIFY_OF_MOVES,
+				VERIFY_MOST_HELD);
 		fputc('\n', v->out);
 	}
 	for (int b = 0; b < v->count; b++)
@@ -299,4 +315,3 @@ int verify_report(struct verification *v)
 				   v->results[b].target.name);
 	return verify_conclude(v->out, v->wrong, v->compared, without);
 }
-

@@ -10,8 +10,10 @@
 
 #define VERIFY_MOST_BACKENDS 8
 
+/* What was asked, and what was found; verify_report() sets wrong and
+ * explained. */
 struct verification {
-	const struct options *options;
+	const struct options *options; /* of the command's caller */
 	FILE *out;
 	int color;
 	struct model model; /* of task */
@@ -20,16 +22,18 @@ struct verification {
 	int count;
 	int compared; /* of them */
 	int wrong;
-	double explained; /* the largest bound of what is over the usual one */
+	int explained; /* something is over its bound by rounding */
 };
 
+/* Whether there are errors, not a reason why there are none. */
 int verify_is_compared(const struct verify_result *result);
 
 /* What was not asked for by name may be missing. */
 int verify_is_skipped(const struct verification *v,
 		      const struct verify_result *result);
 
-/* Prints them; the exit code, see verify_conclude(). */
+/* Prints the tables, what is wrong, and the verdict. Returns the exit code, see
+ * verify_conclude(). */
 int verify_report(struct verification *v);
 
 #endif

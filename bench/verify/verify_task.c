@@ -69,8 +69,10 @@ void verify_worsen(double *worst, double error)
 
 void verify_hold(struct verify_held *worst, double error, double bound)
 {
-	verify_worsen(&worst->error, error);
-	worst->bound = fmax(worst->bound, bound);
+	if (isnan(worst->error))
+		return;
+	if (!worst->bound || !(error * worst->bound <= worst->error * bound))
+		*worst = (struct verify_held){ error, bound };
 }
 
 int share_allocate(struct share *share, const struct verify_task *task,

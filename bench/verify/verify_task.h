@@ -44,18 +44,22 @@ verify_right_precision(const struct verify_task *task)
 						   PRECISION_FP64;
 }
 
-/* The largest error, and what it is held to: the task's bound, or more where
- * rounding explains more, see verify_lockstep.c. */
+/* An error, and what it is held to: the task's bound, or so many times as far
+ * as the reference moves by rounding alone, see verify_lockstep.c; that is at
+ * most so many times the bound, beyond which a comparison would show nothing. */
+#define VERIFY_OF_MOVES 8
+#define VERIFY_MOST_HELD 10
+
 struct verify_held {
 	double error, bound;
 };
 
-/* Largest errors over some steps; NAN counts as largest. */
+/* Worst errors over some steps; NAN counts as worst. */
 struct verify_errors {
 	/* Of the tensor's largest entry; parameters after the update. */
 	struct verify_held gradients[MODEL_MAX_TENSORS];
 	struct verify_held parameters[MODEL_MAX_TENSORS];
-	struct verify_held buffers; /* running statistics, likewise */
+	struct verify_held buffers[MODEL_MAX_TENSORS]; /* running statistics */
 	struct verify_held loss;    /* relative */
 	struct verify_held regrets[MODEL_MAX_LAYERS]; /* program_regret() */
 };
@@ -97,7 +101,7 @@ double verify_error(const float *a, const float *b, size_t count);
 /* Keeps the larger error, or NAN. */
 void verify_worsen(double *worst, double error);
 
-/* Likewise, and the larger bound. */
+/* Keeps the one that is worse beside its bound. */
 void verify_hold(struct verify_held *worst, double error, double bound);
 
 /* Samples of the evaluation: task->test_batch, or all that there are. */

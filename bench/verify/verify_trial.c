@@ -8,11 +8,9 @@
 
 #include "backends/group/replica.h"
 #include "bench/verify/verify_cores.h"
-#include "models/random.h"
 
 #define TESTED 8 /* samples of an evaluation */
 #define LEAST 1e-5
-#define OF_ROUNDING 8
 #define ROUNDINGS 16 /* computations by plain loops in float */
 #define NOTHING 1e-9 /* of the largest entry: 0 by construction */
 #define LATER 3 /* an iteration, from 0, that is not the first */
@@ -137,7 +135,7 @@ static void keep(struct trial *trial, double ratio, const char *format, ...)
 static double error_of(const float *tried, const float *right, size_t count,
 		       double rounding, double scale)
 {
-	const double bound = fmax(OF_ROUNDING * rounding, LEAST * scale);
+	const double bound = fmax(VERIFY_OF_MOVES * rounding, LEAST * scale);
 	const double error = verify_distance(tried, right, count);
 
 	return error > 0 || isnan(error) ? error / bound : 0;
@@ -307,7 +305,7 @@ static void compare_losses(struct trial *trial, const char *what,
 			   const struct score *tried,
 			   const struct score *right, double rounding)
 {
-	const double bound = fmax(OF_ROUNDING * rounding,
+	const double bound = fmax(VERIFY_OF_MOVES * rounding,
 				  LEAST * fabs(right->loss));
 	const double error = fabs(tried->loss - right->loss);
 
@@ -519,7 +517,7 @@ static int compare_state(struct trial *trial, int which, struct error *err)
 	const struct recipe *recipe = &task->model->recipe;
 	/* Adadelta adds eps to its states: what is nothing beside it. */
 	const double nothing = recipe->optimizer == OPTIMIZER_ADADELTA ?
-		recipe->eps * FLT_EPSILON / OF_ROUNDING : 0;
+		recipe->eps * FLT_EPSILON / VERIFY_OF_MOVES : 0;
 	float *const *states = trial->vectors; /* tried, right, single */
 
 	if (program_load(trial->tried->program, vector, states[0], err) ||
