@@ -75,7 +75,8 @@ void loader_close(struct loader *loader); /* NULL is fine */
  */
 int loader_next(struct loader *loader, struct batch *batch, struct error *err);
 
-/* Seconds of CPU time that its thread took for the batches that were handed out so far. */
+/* Seconds of CPU time that its thread took for the batches that were handed out
+ * so far. */
 double loader_cpu(const struct loader *loader);
 
 /* Test batches after each epoch. */

@@ -46,7 +46,7 @@ verify_right_precision(const struct verify_task *task)
 
 /* An error, and what it is held to: the task's bound, or so many times as far
  * as the reference moves by rounding alone, see verify_lockstep.c; that is at
- * most so many times the bound, beyond which a comparison would show nothing. */
+ * most so many times the bound: beyond, a comparison would show nothing. */
 #define VERIFY_OF_MOVES 8
 #define VERIFY_MOST_HELD 10
 
