@@ -75,6 +75,21 @@ child() {
 }
 
 # By a shell, nohup and env: SIGINT, SIGHUP and SIGTERM.
+@test "a signal ends a test between two batches" {
+	local target
+	for target in reference-1 reference-2@threads reference-2@fork; do
+		start run "$target" --model mnist --dataset synthetic \
+			--synthetic-train 64 --synthetic-test 20000 \
+			--test-batch 16 --warmup 0 --steps 1 -b 16 --out "$target"
+		within 60 grep -q ',step,1,1,' "$target/observations.csv"
+		kill -TERM "$PID"
+		ended 143 20
+		[ "$(cell "$target/runs.csv" 1 status)" = partial ]
+		[ "$(cell "$target/runs.csv" 1 reason)" = terminated ]
+		grep -q ',epoch,1,.*,partial,' "$target/observations.csv"
+	done
+}
+
 @test "signals that were ignored at the start stay so, in all processes" {
 	nohup env --ignore-signal=TERM "$BENCH" run cpu-2@fork "${LONG[@]}" \
 		--epochs 20 --out made >out 2>err 3>&- &

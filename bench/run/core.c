@@ -206,6 +206,14 @@ static int wait_for_rows(struct core *core, struct error *err)
 	return group_wait(core->group, err);
 }
 
+int core_stop(struct core *core, int number, struct error *err)
+{
+	if (core->group->rank == 0)
+		core->outcome->stopped_by = number;
+	return error_set(err, ERROR_STOPPED, number == SIGTERM ? "terminated" :
+								 "interrupted");
+}
+
 int core_exchange(struct core *core, struct error *err)
 {
 	struct step_report all[GROUP_MAX_SIZE];
@@ -227,13 +235,7 @@ int core_exchange(struct core *core, struct error *err)
 			      core->iteration, all);
 	core->unreported = 0;
 	core->report = (struct step_report){ 0 };
-	if (stop) {
-		if (core->group->rank == 0)
-			core->outcome->stopped_by = stop;
-		return error_set(err, ERROR_STOPPED, stop == SIGTERM ?
-				 "terminated" : "interrupted");
-	}
-	return wait_for_rows(core, err);
+	return stop ? core_stop(core, stop, err) : wait_for_rows(core, err);
 }
 
 struct update core_update(const struct core *core, const struct batch *batch)

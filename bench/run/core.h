@@ -67,8 +67,12 @@ int core_warm_up(struct core *core, struct error *err);
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err);
 
-/* All cores exchange their last reports; rank 0 records them. */
+/* All cores exchange their last reports; rank 0 records them. ERROR_STOPPED:
+ * one of them got a signal. */
 int core_exchange(struct core *core, struct error *err);
+
+/* -1: ERROR_STOPPED by this signal, for the run's row. */
+int core_stop(struct core *core, int number, struct error *err);
 
 /* The iterations of an epoch by a device that runs ahead: none of them is
  * waited for. */

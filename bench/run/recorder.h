@@ -48,6 +48,7 @@ struct epoch_report {
 	double cpu_s, test_cpu_s, loader_cpu_s, process_cpu_s;
 	long voluntary_switches, involuntary_switches; /* of the thread */
 	struct score test; /* count is 0 without a test */
+	int stop; /* the signal that cut the test short on this core, or 0 */
 };
 
 struct post_log;

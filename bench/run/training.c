@@ -109,6 +109,9 @@ static int test_epoch(struct core *core, struct epoch_report *report,
 	for (int b = 0; b < core->test_batches; b++) {
 		struct batch batch;
 
+		report->stop = interrupt_signal();
+		if (report->stop)
+			break;
 		if (loader_next(core->loader, &batch, err) ||
 		    program_evaluate(core->program, &batch, &report->test, err))
 			return -1;
@@ -183,6 +186,23 @@ static void end_epoch(struct core *core, const struct epoch_start *start,
 		       reports);
 }
 
+/* That no core's test was cut short or came to nothing. */
+static int check_tests(struct core *core, const struct epoch_report *reports,
+		       struct error *err)
+{
+	for (int r = 0; r < core->group->size; r++)
+		if (reports[r].stop)
+			return core_stop(core, reports[r].stop, err);
+	for (int r = 0; r < core->group->size; r++)
+		if (!isfinite(reports[r].test.loss))
+			return error_set(err, ERROR_FAILED,
+					 "the test loss is not a number after "
+					 "epoch %d; a smaller --lr than %g may "
+					 "help", core->epoch,
+					 core->training->recipe.lr);
+	return 0;
+}
+
 /* All cores exchange their reports; rank 0 records them. */
 static int report_epoch(struct core *core, const struct epoch_start *start,
 			struct epoch_report *report, struct error *err)
@@ -200,12 +220,8 @@ static int report_epoch(struct core *core, const struct epoch_start *start,
 				       start->usage.involuntary_switches;
 	if (group_gather(core->group, report, sizeof(*report), all, err))
 		return -1;
-	for (int r = 0; r < core->group->size; r++)
-		if (!isfinite(all[r].test.loss))
-			return error_set(err, ERROR_FAILED,
-					 "the test loss is not a number after "
-					 "epoch %d; a smaller --lr may help",
-					 core->epoch);
+	if (check_tests(core, all, err))
+		return -1;
 	/* One process was counted before the other threads were done. */
 	for (int r = 0; core->training->one_process && r < core->group->size;
 	     r++)
