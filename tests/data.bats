@@ -375,6 +375,11 @@ refused() {
 	grep -q ',test,1,,0,[^,]*,[^,]*,70,' rows
 	"$BENCH" measure null-1 "${data[@]}" --run-file row >/dev/null
 	[ "$(cell row 1 image_size)" = 28 ]
+	run -0 "$BENCH" run null-1 --model alexnet --image-size 63 "${data[@]}" \
+		-q --out sized
+	[[ "$output" == "alexnet on synthetic, "*", images of 63x63; n=1"* ]]
+	run -0 "$BENCH" run null-1 --model tiny "${data[@]}" -q --out usual
+	[[ "$output" != *"images of"* ]]
 	run -2 "$BENCH" measure null-1 --model alexnet --image-size 8 \
 		"${data[@]}"
 	[ "$output" = "bench: --image-size 8: model 'alexnet', layer 2\

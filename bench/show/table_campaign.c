@@ -5,6 +5,7 @@
 #include "bench/record/run.h"
 #include "bench/show/table_view.h"
 #include "bench/system/memory.h"
+#include "models/model.h"
 
 /* What a setup was asked to do is the same in all its runs, but one that was
  * skipped may not know it. */
@@ -44,10 +45,16 @@ static void seeds_text(char *text, size_t size, const struct results *results,
 
 struct short_text unusual_text(const struct run *run)
 {
+	const struct model *model = model_find(run->model);
 	const char *precision = run_odd_precision(run);
 	struct short_text text;
+	char images[48] = "";
 
-	snprintf(text.text, sizeof(text.text), "%s%s%s%s",
+	if (model && run->image_size != CELL_NO_INT &&
+	    run->image_size != model->input.height)
+		snprintf(images, sizeof(images), ", images of %ldx%ld",
+			 run->image_size, run->image_size);
+	snprintf(text.text, sizeof(text.text), "%s%s%s%s%s", images,
 		 strcmp(run->dropout, "off") == 0 ? ", dropout off" : "",
 		 strcmp(run->algorithm, "dense") == 0 ? ", dense" : "",
 		 *precision ? ", " : "", precision);

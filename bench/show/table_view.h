@@ -117,8 +117,8 @@ const char *work_differs(const struct results *results);
 /* The first run that knows what its setup was to do; NULL: none does. */
 const struct run *find_settings(const struct results *results,
 			     const struct line *line);
-/* What of a run's settings is not the usual: ", dropout off, dense"; empty if
- * nothing is. */
+/* What of a run's settings is not the usual: ", images of 64x64, dropout off,
+ * dense"; empty if nothing is. */
 struct short_text unusual_text(const struct run *run);
 /* A line under the tables, unless it was told; returns how many lines. */
 int note_once(const struct view *view, struct names *told, const char *text);
