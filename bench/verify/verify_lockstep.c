@@ -9,7 +9,7 @@
 #include "bench/verify/verify_side.h"
 #include "models/random.h"
 
-#define NUDGES 2
+#define NUDGES 8
 
 /* How far the reference moves, of each tensor's largest entry, when each of its
  * parameters becomes the float above or below it: the most of some times. */
@@ -30,7 +30,7 @@ struct pair {
 	double tried_loss, loss;
 	float *tried_buffers, *buffers;
 	double regrets[MODEL_MAX_LAYERS];
-	struct moves moves; /* all 0 unless something was over its bound */
+	struct moves moves; /* all 0 until something is over its bound */
 	uint8_t *decisions;
 	int *order;
 };
@@ -173,14 +173,12 @@ static int move_of(struct pair *pair, enum vector vector, const float *right,
 	return 0;
 }
 
-/* The last step of the reference again, decisions imposed, with parameters that
- * are one rounding away. */
-static int move_once(struct pair *pair, const struct batch *batch, int number,
-		     struct error *err)
+/* The reference's gradient as the last step began, but for parameters that are
+ * one rounding away. */
+static int nudged_gradient(struct pair *pair, const struct batch *batch,
+			   int number, struct error *err)
 {
-	const struct update settings = settings_of(pair, batch);
 	struct program *program = pair->right.program;
-	struct moves *moves = &pair->moves;
 	struct score ignored;
 
 	for (int v = 0; v < VECTORS; v++)
@@ -191,9 +189,22 @@ static int move_once(struct pair *pair, const struct batch *batch, int number,
 	memcpy(pair->vector, pair->before[VECTOR_PARAMETERS],
 	       program->parameters * sizeof(float));
 	verify_nudge(pair->vector, program->parameters, number);
-	if (program_store(program, VECTOR_PARAMETERS, pair->vector, err) ||
-	    program_gradient(program, batch, err) ||
-	    program_finish(program, &ignored, err) ||
+	return program_store(program, VECTOR_PARAMETERS, pair->vector, err) ||
+			       program_gradient(program, batch, err) ||
+			       program_finish(program, &ignored, err) ?
+		       -1 : 0;
+}
+
+/* The last step of the reference again, decisions imposed. */
+static int move_once(struct pair *pair, const struct batch *batch, int number,
+		     struct error *err)
+{
+	const struct update settings = settings_of(pair, batch);
+	struct program *program = pair->right.program;
+	struct moves *moves = &pair->moves;
+	struct score ignored;
+
+	if (nudged_gradient(pair, batch, number, err) ||
 	    move_of(pair, VECTOR_GRADIENT, pair->right.gradient,
 		    moves->gradients, err) ||
 	    move_of(pair, VECTOR_BUFFERS, pair->buffers, moves->buffers, err))
@@ -211,11 +222,13 @@ static int move_once(struct pair *pair, const struct batch *batch, int number,
 }
 
 /* A deep network with batch norm over few values amplifies rounding, whoever
- * computes: in double, too, it moves. What the reference is left with does not
- * matter: a step begins with what the other side has. */
+ * computes: in double, too, it moves. Later steps are held to the same, until
+ * one is over that and is explained by itself. What the reference is left with
+ * does not matter: a step begins with what the other side has. */
 static int explain(struct pair *pair, const struct batch *batch,
 		   struct error *err)
 {
+	memset(&pair->moves, 0, sizeof(pair->moves));
 	for (int i = 1; i <= NUDGES; i++)
 		if (move_once(pair, batch, i, err))
 			return -1;
@@ -241,7 +254,6 @@ static int one_step(struct pair *pair, const struct batch *batch,
 	pair->loss = right.loss;
 	for (int l = 0; l < pair->task->model->layer_count; l++)
 		pair->regrets[l] = program_regret(pair->right.program, l);
-	memset(&pair->moves, 0, sizeof(pair->moves));
 	if (side_update(&pair->tried, &settings, err) ||
 	    side_update(&pair->right, &settings, err) ||
 	    (is_over(pair) && explain(pair, batch, err)))
