@@ -66,8 +66,7 @@ static const struct layer lone_norm[] = {
 static const struct layer norms[] = {
 	{ .kind = LAYER_CONV, .name = "conv", .outputs = 7, .window = 28,
 	  .no_bias = 1 },
-	EIGHT_NORMED("1"), EIGHT_NORMED("2"),
-	EIGHT_NORMED("3"),
+	EIGHT_NORMED("1"), EIGHT_NORMED("2"), EIGHT_NORMED("3"),
 	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
 	{ .kind = LAYER_LOSS },
 };
@@ -509,7 +508,7 @@ static void verify_explains_no_more(void **state)
 	assert_says(said.out, "WRONG: few: the gradient of conv.weight (6 "
 			      "samples) is off by 2.0e-03, more than 1e-03");
 	free(said.out);
-	/* No batch norm. */
+	/* Where nothing amplifies. */
 	said = say_off_by(1.5e-4, "verify few -m tiny --steps 1 -b 6 "
 				  "--test-batch 16");
 	assert_int_equal(said.code, 1);

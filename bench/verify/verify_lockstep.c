@@ -55,6 +55,18 @@ static int begin_alike(struct pair *pair, struct error *err)
 	return 0;
 }
 
+/* As the last step began. */
+static int begin_again(struct pair *pair, struct program *program,
+		       struct error *err)
+{
+	for (int v = 0; v < VECTORS; v++)
+		if (is_carried(&pair->tried, v) &&
+		    program_store(program, (enum vector)v, pair->before[v],
+				  err))
+			return -1;
+	return 0;
+}
+
 static struct update settings_of(const struct pair *pair,
 				 const struct batch *batch)
 {
@@ -181,11 +193,8 @@ static int nudged_gradient(struct pair *pair, const struct batch *batch,
 	struct program *program = pair->right.program;
 	struct score ignored;
 
-	for (int v = 0; v < VECTORS; v++)
-		if (is_carried(&pair->tried, v) &&
-		    program_store(program, (enum vector)v, pair->before[v],
-				  err))
-			return -1;
+	if (begin_again(pair, program, err))
+		return -1;
 	memcpy(pair->vector, pair->before[VECTOR_PARAMETERS],
 	       program->parameters * sizeof(float));
 	verify_nudge(pair->vector, program->parameters, number);
@@ -270,12 +279,8 @@ static int same_at_once(struct pair *pair, const struct batch *batch,
 	struct side *tried = &pair->tried;
 	struct score score;
 
-	for (int v = 0; v < VECTORS; v++)
-		if (is_carried(tried, v) &&
-		    program_store(tried->program, (enum vector)v,
-				  pair->before[v], err))
-			return -1;
-	if (program_train(tried->program, batch, &settings, err) ||
+	if (begin_again(pair, tried->program, err) ||
+	    program_train(tried->program, batch, &settings, err) ||
 	    program_finish(tried->program, &score, err) ||
 	    program_load(tried->program, VECTOR_PARAMETERS, tried->parameters,
 			 err))

@@ -200,6 +200,8 @@ static void name_held(struct verification *v, const char *backend,
 static void judge_pass(struct verification *v, const char *name,
 		       const struct verify_errors *errors, int batch)
 {
+	struct tensor buffers[MODEL_MAX_TENSORS];
+	const int buffer_count = model_buffers(v->task.model, buffers);
 	char what[96];
 
 	for (int t = 0; t < v->task.tensor_count; t++) {
@@ -216,10 +218,11 @@ static void judge_pass(struct verification *v, const char *name,
 			 "a decision of layer %d (%d samples)", l, batch);
 		name_held(v, name, what, &errors->regrets[l]);
 	}
-	snprintf(what, sizeof(what), "the running statistics (%d samples)",
-		 batch);
-	for (int t = 0; t < MODEL_MAX_TENSORS; t++)
+	for (int t = 0; t < buffer_count; t++) {
+		snprintf(what, sizeof(what), "%s (%d samples)",
+			 buffers[t].name, batch);
 		name_held(v, name, what, &errors->buffers[t]);
+	}
 	snprintf(what, sizeof(what), "the loss (%d samples)", batch);
 	name_held(v, name, what, &errors->loss);
 }
