@@ -44,19 +44,28 @@ struct layer_run {
 	struct linear_batch batch;
 	struct linear_flow flow;
 	struct array in, out, dy, dx;
-	/* weights and bias of parameters, square_avg, acc_delta, gradient */
+	/* weights and bias of parameters, their state, their gradient */
 	struct array weights[4], bias[4];
 	uint8_t *keep_in, *keep_out;
 	void *scratch;
 };
 
-enum { PARAMETERS, SQUARE_AVG, ACC_DELTA, GRADIENT };
+enum { PARAMETERS, FIRST, SECOND, GRADIENT };
 
-static const struct update update = { .lr = .8, .rho = .9, .eps = 1e-6 };
+/* A late step of Adam's, and of those that keep a state or none. */
+#define UPDATES 4
+static const struct update updates[UPDATES] = {
+	{ .optimizer = OPTIMIZER_ADADELTA, .lr = .8, .rho = .9, .eps = 1e-6 },
+	{ .optimizer = OPTIMIZER_ADAM, .lr = .01, .beta1 = .9, .beta2 = .99,
+	  .eps = 1e-8, .step = 6 },
+	{ .optimizer = OPTIMIZER_SGD, .lr = .1 },
+	{ .optimizer = OPTIMIZER_SGD, .lr = .1, .momentum = .9,
+	  .weight_decay = .02 },
+};
 static uint64_t state;
 
-static const char *const names[] = { "parameter", "square average",
-				     "average of deltas" };
+static const char *const names[] = { "parameter", "first state",
+				     "second state" };
 
 /* From 0 to 1 (xorshift, Marsaglia 2003). */
 static inline double draw(void)
@@ -308,19 +317,12 @@ static inline void plain_backward(struct layer_run *run)
 			run->dx.right[x] = UNTOUCHED;
 }
 
-static inline void plain_adadelta(struct array vectors[4])
+static inline void plain_update(const struct update *update,
+				struct array vectors[4])
 {
-	for (size_t i = 0; i < vectors[GRADIENT].size; i++) {
-		const double g = vectors[GRADIENT].right[i];
-		double *v = &vectors[SQUARE_AVG].right[i];
-		double *u = &vectors[ACC_DELTA].right[i];
-		double delta;
-
-		*v = update.rho * *v + (1 - update.rho) * g * g;
-		delta = sqrt(*u + update.eps) / sqrt(*v + update.eps) * g;
-		*u = update.rho * *u + (1 - update.rho) * delta * delta;
-		vectors[PARAMETERS].right[i] -= update.lr * delta;
-	}
+	host_optimize_double(update, vectors[GRADIENT].size,
+			     vectors[PARAMETERS].right, vectors[GRADIENT].right,
+			     vectors[FIRST].right, vectors[SECOND].right);
 }
 
 static inline void forward(struct layer_run *run)
@@ -340,13 +342,19 @@ static inline void backward(struct layer_run *run)
 			       &run->flow, &gradient, run->scratch);
 }
 
-static inline void backward_update(struct layer_run *run)
+static inline struct linear_state state_of(const struct layer_run *run)
 {
-	const struct linear_state vectors = { values_of(run, PARAMETERS),
-					      values_of(run, SQUARE_AVG),
-					      values_of(run, ACC_DELTA) };
+	return (struct linear_state){ values_of(run, PARAMETERS),
+				      values_of(run, FIRST),
+				      values_of(run, SECOND) };
+}
 
-	run->kernels->backward_update(&run->shape, &vectors, &update,
+static inline void backward_update(struct layer_run *run,
+				   const struct update *update)
+{
+	const struct linear_state vectors = state_of(run);
+
+	run->kernels->backward_update(&run->shape, &vectors, update,
 				      &run->batch, &run->flow, run->scratch);
 }
 

@@ -104,6 +104,17 @@ static void rounded_open(struct layer_run *run,
 	array_round(&run->dy);
 }
 
+static void compare_update(struct layer_run *run, const struct update *update)
+{
+	plain_update(update, run->weights);
+	plain_update(update, run->bias);
+	backward_update(run, update);
+	for (int v = 0; v < GRADIENT; v++) {
+		compare(run, names[v], &run->weights[v]);
+		compare(run, names[v], &run->bias[v]);
+	}
+}
+
 static void rounded_steps_are_right(void **build)
 {
 	const struct linear_kernels *kernels = kernels_of(build);
@@ -112,13 +123,7 @@ static void rounded_steps_are_right(void **build)
 	for (size_t i = 0; i < ROUNDED_CASES; i++) {
 		rounded_open(&run, kernels, &rounded_cases[i]);
 		compare_step(&run);
-		plain_adadelta(run.weights);
-		plain_adadelta(run.bias);
-		backward_update(&run);
-		for (int v = 0; v < 3; v++) {
-			compare(&run, names[v], &run.weights[v]);
-			compare(&run, names[v], &run.bias[v]);
-		}
+		compare_update(&run, &updates[0]);
 		run_close(&run);
 	}
 }
@@ -184,18 +189,12 @@ static void fused_steps_are_right(void **build)
 	const struct linear_kernels *kernels = kernels_of(build);
 	struct layer_run run;
 
-	for (size_t i = 0; i < CASES; i++) {
-		run_open(&run, kernels, &cases[i]);
+	for (size_t i = 0; i < CASES * UPDATES; i++) {
+		run_open(&run, kernels, &cases[i / UPDATES]);
 		forward(&run);
 		plain_backward(&run);
-		plain_adadelta(run.weights);
-		plain_adadelta(run.bias);
-		backward_update(&run);
+		compare_update(&run, &updates[i % UPDATES]);
 		compare(&run, "dx", &run.dx);
-		for (int v = 0; v < 3; v++) {
-			compare(&run, names[v], &run.weights[v]);
-			compare(&run, names[v], &run.bias[v]);
-		}
 		run_close(&run);
 	}
 }
@@ -296,7 +295,7 @@ static void nan_dy_check(struct layer_run *run)
 		assert_int_equal(!!isnan(run->bias[GRADIENT].values[o]),
 				 o == 5);
 	}
-	backward_update(run);
+	backward_update(run, &updates[0]);
 	for (int v = PARAMETERS; v < GRADIENT; v++)
 		for (size_t i = 0; i < run->weights[v].size; i++)
 			assert_int_equal(!!isnan(run->weights[v].values[i]),

@@ -121,7 +121,7 @@ static void compare_part(struct parts_run *all, int p)
 }
 
 /* The first one's gradient becomes all of it; right, what is updated by it. */
-static void update_plainly(struct parts_run *all)
+static void update_plainly(struct parts_run *all, const struct update *update)
 {
 	struct array *vectors = all->runs[0].weights;
 	const size_t size = vectors[GRADIENT].size;
@@ -135,8 +135,8 @@ static void update_plainly(struct parts_run *all)
 		updated[v] = memory_of(size * sizeof(float));
 		memcpy(updated[v], vectors[v].values, size * sizeof(float));
 	}
-	all->kernels->adadelta(&update, size, updated[PARAMETERS],
-			       updated[SQUARE_AVG], updated[ACC_DELTA],
+	all->kernels->optimize(update, size, updated[PARAMETERS],
+			       updated[FIRST], updated[SECOND],
 			       vectors[GRADIENT].values);
 	for (int v = 0; v < GRADIENT; v++) {
 		for (size_t i = 0; i < size; i++)
@@ -146,21 +146,19 @@ static void update_plainly(struct parts_run *all)
 }
 
 /* By two ranks, one of which has no blocks where there is one only. */
-static void update_by_parts(struct parts_run *all)
+static void update_by_parts(struct parts_run *all, const struct update *update)
 {
 	const struct layer_run *first = &all->runs[0];
 	const struct linear_shape *shape = &first->shape;
-	const struct linear_state vectors = { values_of(first, PARAMETERS),
-					      values_of(first, SQUARE_AVG),
-					      values_of(first, ACC_DELTA) };
+	const struct linear_state vectors = state_of(first);
 	const size_t size = all->kernels->update_scratch(shape, all->most);
 	const int cuts[] = { 0, shape->blocks / 2, shape->blocks };
 
 	for (int r = 0; r < 2; r++) {
 		void *scratch = memory_of(size);
 
-		all->kernels->update_parts(shape, &vectors, &update,
-					   all->parts, PARTS, cuts[r],
+		all->kernels->update_parts(shape, &vectors, update, all->parts,
+					    PARTS, cuts[r],
 					   cuts[r + 1], scratch);
 		free(scratch);
 	}
@@ -171,12 +169,14 @@ static void parts_have_the_same_bits(void **build)
 	const struct cpu_kernels *kernels = *build;
 	struct parts_run all;
 
-	for (size_t i = 0; i < CASES; i++) {
-		parts_open(&all, kernels->linear, &cases[i]);
+	for (size_t i = 0; i < CASES * UPDATES; i++) {
+		const struct update *update = &updates[i % UPDATES];
+
+		parts_open(&all, kernels->linear, &cases[i / UPDATES]);
 		for (int p = 0; p < PARTS; p++)
 			compare_part(&all, p);
-		update_plainly(&all);
-		update_by_parts(&all);
+		update_plainly(&all, update);
+		update_by_parts(&all, update);
 		for (int v = 0; v < GRADIENT; v++)
 			compare_bits(&all, names[v],
 				     &all.runs[0].weights[v]);

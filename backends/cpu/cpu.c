@@ -260,6 +260,12 @@ static int cpu_unmap(struct program *program, enum vector which,
 	return host_unmap(program, which, err);
 }
 
+/* What the optimizer does not have is NULL. */
+static float *from_state(float *state, size_t from)
+{
+	return state ? state + from : NULL;
+}
+
 static int cpu_update(struct program *program, const struct update *update,
 		      size_t from, size_t to, struct error *err)
 {
@@ -270,14 +276,13 @@ static int cpu_update(struct program *program, const struct update *update,
 		cpu_joint_update(cpu, update);
 		return 0;
 	}
-	if (update->optimizer != OPTIMIZER_ADADELTA ||
-	    storage_rounds_vectors(program->options.precision))
+	if (storage_rounds_vectors(program->options.precision))
 		host_update(program, update, from, to, err);
 	else
-		cpu->kernels->linear->adadelta(
+		cpu->kernels->linear->optimize(
 			update, to - from, vectors[VECTOR_PARAMETERS] + from,
-			vectors[VECTOR_STATE_0] + from,
-			vectors[VECTOR_STATE_1] + from,
+			from_state(vectors[VECTOR_STATE_0], from),
+			from_state(vectors[VECTOR_STATE_1], from),
 			vectors[VECTOR_GRADIENT] + from);
 	mark_moved(cpu);
 	cpu->updated = to - from;
@@ -295,8 +300,7 @@ static int updates_at_once(const struct cpu_program *cpu,
 		if (graph->nodes[i].broken)
 			return 0;
 	return batch->count &&
-	       !precision_rounds(cpu->host.base.options.precision) &&
-	       graph->model->recipe.optimizer == OPTIMIZER_ADADELTA;
+	       !precision_rounds(cpu->host.base.options.precision);
 }
 
 static int cpu_gradient(struct program *program, const struct batch *batch,

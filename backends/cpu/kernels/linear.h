@@ -74,9 +74,10 @@ struct linear_values {
 	float *bias;	/* [outputs] */
 };
 
-/* Parameters and the optimizer's state of them. */
+/* Parameters and the optimizer's state of them, in the order of
+ * models/recipe.h; what it does not have is NULL. */
 struct linear_state {
-	struct linear_values parameters, square_avg, acc_delta;
+	struct linear_values parameters, first, second;
 };
 
 /* What the weight gradient is derived from, of the samples of one rank. */
@@ -117,8 +118,8 @@ struct linear_kernels {
 			 const struct linear_values *gradient, void *scratch);
 
 	/*
-	 * The same, and Adadelta at once: the gradient is nowhere stored.
-	 * dx is that of the parameters before.
+	 * The same, and a step of the optimizer at once: the gradient is
+	 * nowhere stored. dx is that of the parameters before.
 	 */
 	void (*backward_update)(const struct linear_shape *shape,
 				const struct linear_state *state,
@@ -134,9 +135,9 @@ struct linear_kernels {
 	 * those of the second one's scratch, for parts of count.
 	 *
 	 * backward_part stores dx and the bias gradient. Then update_parts
-	 * makes Adadelta's step of blocks from .. to: their weight gradient is
-	 * summed over each part as backward does, then over parts in their
-	 * order, to the same bits.
+	 * makes the optimizer's step of blocks from .. to: their weight
+	 * gradient is summed over each part as backward does, then over parts
+	 * in their order, to the same bits.
 	 */
 	size_t (*part_size)(const struct linear_shape *shape, int count);
 	size_t (*update_scratch)(const struct linear_shape *shape, int count);
@@ -152,13 +153,13 @@ struct linear_kernels {
 			     int from, int to, void *scratch);
 
 	/*
-	 * Adadelta (Zeiler 2012) of count parameters, within 1e-6 of each
-	 * delta. Gradients are below 1e19, so that their squares are finite;
-	 * a NaN stays one.
+	 * A step of the optimizer for count parameters p, within 1e-6 of each
+	 * change; first and second are its state, as in struct linear_state.
+	 * Gradients are below 1e19, so that their squares are finite; a NaN
+	 * stays one.
 	 */
-	void (*adadelta)(const struct update *update, size_t count,
-			 float *parameters, float *square_avg,
-			 float *acc_delta, const float *gradient);
+	void (*optimize)(const struct update *update, size_t count, float *p,
+			 float *first, float *second, const float *gradient);
 };
 
 /* Those of other processors than x86-64 are the portable ones alone. */

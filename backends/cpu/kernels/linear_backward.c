@@ -9,10 +9,10 @@
  * registers, and each dz that is not zero is one broadcast and the products
  * with a row from the cache.
  *
- * Blocking: one block of inputs after the other, dx before dw. For dx, the rows
- * of 64 outputs (37 KB for 144 places) stay in the first level while all
- * samples pass. Meanwhile what dw needs of this block is fetched, and then what
- * the next block needs.
+ * Blocking: one block of inputs after the other, and of each the rows of 128
+ * outputs after the others, dx before dw. For dx, the rows of 64 outputs (37 KB
+ * for 144 places) stay in the first level while all samples pass. Meanwhile
+ * what dw needs of these rows is fetched, and then what the next ones need.
  *
  * Ceiling, on a Xeon with AVX-512 and AMX: as in the forward pass 7 cycles for
  * a row of 9 products; dx takes 10. dw with Adadelta passes 14 MB of parameters
@@ -110,24 +110,24 @@ static void start(const struct backward *backward)
 	}
 }
 
-/* A block, on the way back to its inputs. */
+/* Some rows, on the way back to their inputs. */
 struct in_pass {
 	const struct backward *backward;
-	int block;
+	struct rows rows;
 };
 
-/* dx of the tile from place at on, for all samples */
+/* What the rows add to dx of the tile from place at on, for all samples */
 INLINE void dx_tile(const void *in_pass, int at, struct ahead *next,
 		    int vectors, int rest)
 {
 	const struct in_pass *pass = in_pass;
 	const struct backward *backward = pass->backward;
-	const int block = pass->block;
+	const int block = pass->rows.block;
 	const struct linear_shape *shape = backward->shape;
 	const struct linear_batch *batch = backward->batch;
 	struct ahead ahead = *next;
 
-	for (int word = 0; word < backward->words; word++) {
+	for (int word = pass->rows.from; word < pass->rows.to; word++) {
 		const float *rows =
 			backward->weights +
 			linear_weight_at(shape, word * WORD, block, at);
@@ -160,53 +160,73 @@ INLINE void dx_tile(const void *in_pass, int at, struct ahead *next,
 	*next = ahead;
 }
 
-/* What dw of a block needs besides its inputs. */
-static void add_state(const struct backward *backward, int block,
+/* What dw of some rows needs besides their inputs. */
+static void add_state(const struct backward *backward, struct rows rows,
 		      struct ahead *next)
 {
-	const struct linear_shape *shape = backward->shape;
-	const size_t at = linear_weight_at(shape, 0, block, 0);
-	const size_t size = linear_weight_at(shape, 0, 1, 0);
+	const size_t at = rows_at(backward->shape, rows);
+	const size_t size = rows_weights(backward->shape, rows);
 
-	if (!backward->state) {
+	if (backward->state)
+		ahead_state(next, backward->state, at, size);
+	else
 		ahead_add(next, backward->gradient + at, size);
-		return;
-	}
-	ahead_add(next, backward->state->acc_delta.weights + at, size);
-	ahead_add(next, backward->state->square_avg.weights + at, size);
 }
 
-/* What the next block needs first, in the order of its need; last comes
- * first. */
-static struct ahead next_block(const struct backward *backward, int block)
+static void add_inputs(const struct backward *backward, int block,
+		       struct ahead *next)
 {
 	const struct linear_shape *shape = backward->shape;
 	const struct linear_batch *batch = backward->batch;
 	const size_t inputs = (size_t)batch->count * (size_t)shape->block;
 	const size_t at = (size_t)block * batch->block;
-	struct ahead next = { 0 };
 
-	if (block == shape->blocks)
-		return next;
+	if (!blocks_are_near(shape, batch))
+		return;
+	if (backward->flow->dx)
+		ahead_add(next, backward->flow->dx + at, inputs);
+	ahead_add(next, batch->in + at, inputs);
+}
+
+/* What the rows behind these need first, in the order of its need; last comes
+ * first. */
+static struct ahead next_rows(const struct backward *backward, struct rows rows)
+{
+	const int more = rows.to < backward->words;
+	const struct rows next = rows_from(rows.block + !more,
+					   more ? rows.to : 0, backward->words);
+	struct ahead ahead = { 0 };
+
+	if (next.block == backward->shape->blocks)
+		return ahead;
 	if (!backward->flow->dx)
-		add_state(backward, block, &next);
-	else if (blocks_are_near(shape, batch))
-		ahead_add(&next, backward->flow->dx + at, inputs);
-	if (blocks_are_near(shape, batch))
-		ahead_add(&next, batch->in + at, inputs);
-	ahead_add(&next,
-		  backward->weights + linear_weight_at(shape, 0, block, 0),
-		  linear_weight_at(shape, 0, 1, 0));
-	return next;
+		add_state(backward, next, &ahead);
+	if (!more)
+		add_inputs(backward, next.block, &ahead);
+	ahead_add(&ahead, backward->weights + rows_at(backward->shape, next),
+		  rows_weights(backward->shape, next));
+	return ahead;
 }
 
 /* What is next is fetched meanwhile. */
-static void dx_block(const struct backward *backward, int block,
-		     struct ahead next)
+static void dx_rows(const struct backward *backward, struct rows rows,
+		    struct ahead next)
 {
-	const struct in_pass pass = { backward, block };
+	const struct in_pass pass = { backward, rows };
 
 	walk_tiles(dx_tile, &pass, backward->shape->block, &next);
+}
+
+static void run_rows(const struct backward *backward, struct rows rows,
+		     const float *in)
+{
+	struct ahead next = next_rows(backward, rows);
+	struct ahead state = { 0 };
+
+	add_state(backward, rows, &state);
+	if (backward->flow->dx)
+		dx_rows(backward, rows, state);
+	ISA_NAME(linear_weights)(backward, rows, in, &next);
 }
 
 /* All of it but for the bias. */
@@ -214,14 +234,26 @@ static void run(struct backward *backward)
 {
 	start(backward);
 	for (int block = 0; block < backward->shape->blocks; block++) {
-		struct ahead next = next_block(backward, block + 1);
-		struct ahead state = { 0 };
+		const float *in = gather_block(
+			backward->shape, backward->batch, block,
+			backward->outputs.chunks, backward->kept,
+			backward->gathered);
 
-		add_state(backward, block, &state);
-		if (backward->flow->dx)
-			dx_block(backward, block, state);
-		ISA_NAME(linear_weights)(backward, block, &next);
+		for (int word = 0; word < backward->words; word += GROUP)
+			run_rows(backward,
+				 rows_from(block, word, backward->words), in);
 	}
+}
+
+static void run_dx(const struct backward *backward)
+{
+	for (int block = 0; block < backward->shape->blocks; block++)
+		for (int word = 0; word < backward->words; word += GROUP) {
+			const struct rows rows = rows_from(block, word,
+							   backward->words);
+
+			dx_rows(backward, rows, next_rows(backward, rows));
+		}
 }
 
 void ISA_NAME(linear_backward)(const struct linear_shape *shape,
@@ -258,14 +290,14 @@ void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
 		.flow = flow,
 		.weights = state->parameters.weights,
 		.state = state,
-		.rates = adadelta_of(update),
+		.rates = rates_of(update),
 	};
 
 	cut(&backward, shape, batch->count, scratch);
 	run(&backward);
-	ISA_NAME(adadelta)(update, (size_t)shape->outputs,
-			   state->parameters.bias, state->square_avg.bias,
-			   state->acc_delta.bias, backward.bias);
+	ISA_NAME(optimize)(update, (size_t)shape->outputs,
+			   state->parameters.bias, state->first.bias,
+			   state->second.bias, backward.bias);
 }
 
 void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
@@ -284,7 +316,7 @@ void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
 	cut(&backward, shape, batch->count, scratch);
 	ISA_NAME(linear_cut_part)(&backward.outputs, shape, batch->count, part);
 	start(&backward);
-	for (int block = 0; flow->dx && block < shape->blocks; block++)
-		dx_block(&backward, block, next_block(&backward, block + 1));
+	if (flow->dx)
+		run_dx(&backward);
 	memcpy(bias, backward.bias, (size_t)shape->outputs * sizeof(float));
 }

@@ -2,8 +2,8 @@
 #ifndef BACKENDS_CPU_KERNELS_LINEAR_BACKWARD_H
 #define BACKENDS_CPU_KERNELS_LINEAR_BACKWARD_H
 
-#include "backends/cpu/kernels/adadelta.h"
 #include "backends/cpu/kernels/linear_kernels.h"
+#include "backends/cpu/kernels/optimizer.h"
 
 /* dz of a batch by outputs, from which dw is derived. */
 struct output_gradients {
@@ -18,7 +18,7 @@ struct backward {
 	const struct linear_flow *flow;
 	const float *weights;
 	const struct linear_state *state; /* NULL: dw is stored */
-	struct adadelta rates;
+	struct rates rates;
 	int words;	       /* of bits of a sample */
 	uint64_t *of_samples;  /* [count][words]: outputs */
 	float *by_sample;      /* dz[count][outputs] */
@@ -99,30 +99,50 @@ INLINE void sum_tile(const struct output_gradients *outputs, int o,
 	}
 }
 
-/* Adadelta on a tile of weights, from dw. ahead, unless NULL, is fetched
- * meanwhile. */
-INLINE void update_tile(const struct linear_state *state,
-			const struct adadelta *rates, size_t at,
-			const vec *dw, struct ahead *ahead, int vectors,
-			int rest)
+/* What an update of so many weights from place at on needs besides them. */
+INLINE void ahead_state(struct ahead *ahead, const struct linear_state *state,
+			size_t at, size_t size)
 {
-	float *p = state->parameters.weights + at;
-	float *v = state->square_avg.weights + at;
-	float *u = state->acc_delta.weights + at;
+	if (state->second.weights)
+		ahead_add(ahead, state->second.weights + at, size);
+	if (state->first.weights)
+		ahead_add(ahead, state->first.weights + at, size);
+}
 
+/* optimizer is a constant. */
+INLINE void step_tile(const struct linear_state *state,
+		      const struct rates *rates, enum optimizer optimizer,
+		      size_t at, const vec *dw, struct ahead *ahead,
+		      int vectors, int rest)
+{
 	UNROLL
-	for (int i = 0; i < vectors * LANES; i += LANES) {
-		vec square_avg = tile_load(v + i, rest);
-		vec acc_delta = tile_load(u + i, rest);
-		const vec parameters = tile_load(p + i, rest);
-		const vec delta = adadelta_step(rates, dw[i / LANES],
-						&square_avg, &acc_delta);
-
+	for (int v = 0; v < vectors; v++, at += LANES) {
 		if (ahead)
 			ahead_fetch(ahead);
-		tile_store(v + i, square_avg, rest);
-		tile_store(u + i, acc_delta, rest);
-		tile_store(p + i, parameters - delta, rest);
+		step_vector(rates, optimizer, dw[v],
+			    state->parameters.weights, state->first.weights,
+			    state->second.weights, at, rest);
+	}
+}
+
+/* A step of the optimizer on a tile of weights, from dw. ahead, unless NULL, is
+ * fetched meanwhile. */
+INLINE void update_tile(const struct linear_state *state,
+			const struct rates *rates, size_t at, const vec *dw,
+			struct ahead *ahead, int vectors, int rest)
+{
+	switch (rates->optimizer) {
+	case OPTIMIZER_ADAM:
+		step_tile(state, rates, OPTIMIZER_ADAM, at, dw, ahead, vectors,
+			  rest);
+		break;
+	case OPTIMIZER_SGD:
+		step_tile(state, rates, OPTIMIZER_SGD, at, dw, ahead, vectors,
+			  rest);
+		break;
+	default:
+		step_tile(state, rates, OPTIMIZER_ADADELTA, at, dw, ahead,
+			  vectors, rest);
 	}
 }
 
@@ -141,6 +161,9 @@ INLINE void walk_tiles(tile_pass *do_tile, const void *pass, int places,
 		switch (vectors) {
 		case 9:
 			do_tile(pass, at, next, 9, 0);
+			break;
+		case 8:
+			do_tile(pass, at, next, 8, 0);
 			break;
 		case 4:
 			do_tile(pass, at, next, 4, 0);
@@ -165,10 +188,11 @@ size_t ISA_NAME(linear_cut_part)(struct output_gradients *outputs,
 				 void *part);
 
 /*
- * dw of a block: stored, or given to Adadelta at once. next is fetched
- * meanwhile.
+ * dw of some rows: stored, or given to the optimizer at once. in has the inputs
+ * in their block, of all samples, as neighbours. next is fetched meanwhile.
  */
-void ISA_NAME(linear_weights)(const struct backward *backward, int block,
+void ISA_NAME(linear_weights)(const struct backward *backward,
+			      struct rows rows, const float *in,
 			      struct ahead *next);
 
 #endif

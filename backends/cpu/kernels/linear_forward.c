@@ -85,7 +85,7 @@ static void start(const struct forward *forward)
  */
 INLINE void add_products(const vec *values, const float *rows, size_t stride,
 			 uint64_t bits, float *sums, struct ahead *ahead,
-			 int vectors, int rest)
+			 int lines, int vectors, int rest)
 {
 	for (; bits; sums += LANES) {
 		vec four[FOLD];
@@ -98,7 +98,8 @@ INLINE void add_products(const vec *values, const float *rows, size_t stride,
 
 			bits = left || i == FOLD - 1 ? left : bits;
 			four[i] = vec_set(0);
-			ahead_fetch(ahead);
+			for (int line = 0; line < lines; line++)
+				ahead_fetch(ahead);
 			UNROLL
 			for (int v = 0; v < vectors; v++)
 				four[i] += values[v] *
@@ -108,16 +109,20 @@ INLINE void add_products(const vec *values, const float *rows, size_t stride,
 	}
 }
 
-/* The tile from place at on, of a block, for all samples. */
-INLINE void add_tile(const struct forward *forward, int block, int at,
+/* The tile from place at on, of some rows, for all samples. */
+INLINE void add_tile(const struct forward *forward, struct rows where, int at,
 		     struct ahead *next, int vectors, int rest)
 {
+	const int block = where.block;
 	const struct linear_shape *shape = forward->shape;
 	const struct linear_batch *batch = forward->batch;
 	const uint8_t *keep = batch->keep_in;
+	/* To be fetched at each product; half of the outputs may be dropped. */
+	const int lines = 1 + shape->block / (CACHE_LINE / 4 / 2) /
+				  (batch->count + 1);
 	struct ahead ahead = *next;
 
-	for (int word = 0; word < forward->words; word++) {
+	for (int word = where.from; word < where.to; word++) {
 		const float *rows =
 			forward->weights +
 			linear_weight_at(shape, word * WORD, block, at);
@@ -138,51 +143,54 @@ INLINE void add_tile(const struct forward *forward, int block, int at,
 				     forward->needed[which],
 				     forward->sums +
 					     forward->places[which] * LANES,
-				     &ahead, vectors, rest);
+				     &ahead, lines, vectors, rest);
 		}
 	}
 	*next = ahead;
 }
 
-static struct ahead next_block(const struct forward *forward, int block)
+static struct ahead next_rows(const struct forward *forward, struct rows rows)
 {
 	const struct linear_shape *shape = forward->shape;
 	const struct linear_batch *batch = forward->batch;
-	const size_t stride = (size_t)shape->block;
-	struct ahead next = { 0 };
+	const int more = rows.to < forward->words;
+	const struct rows next = rows_from(rows.block + !more,
+					   more ? rows.to : 0, forward->words);
+	struct ahead ahead = { 0 };
 
-	if (block + 1 == shape->blocks)
-		return next;
-	if (blocks_are_near(shape, batch))
-		ahead_add(&next,
-			  batch->in + (size_t)(block + 1) * batch->block,
-			  (size_t)batch->count * stride);
-	ahead_add(&next,
-		  forward->weights + linear_weight_at(shape, 0, block + 1, 0),
-		  (size_t)shape->outputs * stride);
-	return next;
+	if (next.block == shape->blocks)
+		return ahead;
+	if (!more && blocks_are_near(shape, batch))
+		ahead_add(&ahead, batch->in + (size_t)next.block * batch->block,
+			  (size_t)batch->count * (size_t)shape->block);
+	ahead_add(&ahead, forward->weights + rows_at(shape, next),
+		  rows_weights(shape, next));
+	return ahead;
 }
 
-static void add_block(const struct forward *forward, int block)
+static void add_rows(const struct forward *forward, struct rows rows)
 {
 	const int places = forward->shape->block;
-	struct ahead next = next_block(forward, block);
+	struct ahead next = next_rows(forward, rows);
 
 	for (int at = 0; at < places;) {
 		const int vectors = tile_vectors(places - at);
 
 		switch (vectors) {
 		case 9:
-			add_tile(forward, block, at, &next, 9, 0);
+			add_tile(forward, rows, at, &next, 9, 0);
+			break;
+		case 8:
+			add_tile(forward, rows, at, &next, 8, 0);
 			break;
 		case 4:
-			add_tile(forward, block, at, &next, 4, 0);
+			add_tile(forward, rows, at, &next, 4, 0);
 			break;
 		case 1:
-			add_tile(forward, block, at, &next, 1, 0);
+			add_tile(forward, rows, at, &next, 1, 0);
 			break;
 		default:
-			add_tile(forward, block, at, &next, 1, places - at);
+			add_tile(forward, rows, at, &next, 1, places - at);
 			return;
 		}
 		at += vectors * LANES;
@@ -192,7 +200,9 @@ static void add_block(const struct forward *forward, int block)
 static void add_kept(const struct forward *forward)
 {
 	for (int block = 0; block < forward->shape->blocks; block++)
-		add_block(forward, block);
+		for (int word = 0; word < forward->words; word += GROUP)
+			add_rows(forward, rows_from(block, word,
+						    forward->words));
 }
 
 /* The sum of output number i of those that share the vectors from sums on. */

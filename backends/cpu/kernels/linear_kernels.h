@@ -1,8 +1,8 @@
 /*
  * What the kernels of a linear layer share.
  *
- * A block's places are covered by tiles of 9, 4 or 1 vectors, whose number is
- * a constant in the loops that run over a tile: 144 places are one tile of
+ * A block's places are covered by tiles of 9, 8, 4 or 1 vectors, whose number
+ * is a constant in the loops that run over a tile: 144 places are one tile of
  * AVX-512, two of AVX2. What is left is less than a vector, of rest places.
  *
  * Which outputs of a sample, or samples of an output, are worth work is said
@@ -36,8 +36,8 @@ INLINE int tile_vectors(int places)
 {
 	const int vectors = places / LANES;
 
-	return vectors >= TILE_MOST ? TILE_MOST : vectors >= 4 ? 4 :
-	       vectors ? 1 : 0;
+	return vectors >= TILE_MOST ? TILE_MOST : vectors >= 8 ? 8 :
+	       vectors >= 4 ? 4 : vectors ? 1 : 0;
 }
 
 /* A vector, or its first rest places if that is not 0. */
@@ -123,6 +123,39 @@ INLINE void ahead_fetch(struct ahead *ahead)
 	ahead->at += CACHE_LINE;
 }
 
+/*
+ * Outputs of a block, by words of their bits, that pass as one: of more, what
+ * one pass over their weights has read would have left the second level of the
+ * cache before the next one comes.
+ */
+#define GROUP 2 /* words */
+
+struct rows {
+	int block, from, to; /* words */
+};
+
+/* A group of all words, from one of them on. */
+INLINE struct rows rows_from(int block, int word, int words)
+{
+	const int to = word + GROUP;
+
+	return (struct rows){ block, word, to < words ? to : words };
+}
+
+/* Place of their first weight. */
+INLINE size_t rows_at(const struct linear_shape *shape, struct rows rows)
+{
+	return linear_weight_at(shape, rows.from * WORD, rows.block, 0);
+}
+
+INLINE size_t rows_weights(const struct linear_shape *shape, struct rows rows)
+{
+	const int past = rows.to * WORD;
+	const int end = past < shape->outputs ? past : shape->outputs;
+
+	return linear_weight_at(shape, end - rows.from * WORD, 0, 0);
+}
+
 /* Whether a block's inputs of neighbouring samples are neighbours too. */
 INLINE int blocks_are_near(const struct linear_shape *shape,
 			   const struct linear_batch *batch)
@@ -192,8 +225,7 @@ INLINE int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
 #define TILED_SCRATCH(name) ISA_NAME(name##_scratch)
 #endif
 
-void ISA_NAME(adadelta)(const struct update *update, size_t count,
-			float *parameters, float *square_avg,
-			float *acc_delta, const float *gradient);
+void ISA_NAME(optimize)(const struct update *update, size_t count, float *p,
+			float *first, float *second, const float *gradient);
 
 #endif

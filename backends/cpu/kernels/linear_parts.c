@@ -1,6 +1,7 @@
 /*
  * dw[c][o][i] = sum over parts of (sum over b of dz[b][o] x[b][c][i]), and
- * Adadelta on it, for some blocks c and the samples b of all parts
+ * a step of the
+ * optimizer with it, for some blocks c and the samples b of all parts
  *
  * See linear_weights.c. The parts are what other cores have left of their
  * samples. One block after the other, and for each one part after the other:
@@ -8,8 +9,8 @@
  * row of places for all of its samples, and then added to what the parts before
  * have left, so that the bits are those of whole gradients added up. The inputs
  * of a part (55 KB for 96 samples of 144 places) are gathered into the first
- * two levels, dw (74 KB) stays in the second one. With the last part Adadelta
- * follows: no gradient leaves the cache.
+ * two levels, dw (74 KB) stays in the second one. With the last part the
+ * update follows: no gradient leaves the cache.
  *
  * The next part's inputs come from other cores' memory in runs of a block,
  * which the processor does not foresee: some are fetched for each output.
@@ -21,7 +22,7 @@ struct joint {
 	const struct linear_state *state;
 	const struct linear_part *parts;
 	int count; /* of them */
-	struct adadelta rates;
+	struct rates rates;
 	uint64_t *kept;	 /* [chunks]: samples of a part that keep a block */
 	float *gathered; /* [samples][block]: their inputs in it */
 	float *sums;	 /* dw[outputs][block] of the parts before */
@@ -154,8 +155,7 @@ static struct ahead state_of(const struct joint *joint, int block)
 	const size_t size = linear_weight_at(joint->shape, 0, 1, 0);
 	struct ahead ahead = { 0 };
 
-	ahead_add(&ahead, state->acc_delta.weights + at, size);
-	ahead_add(&ahead, state->square_avg.weights + at, size);
+	ahead_state(&ahead, state, at, size);
 	ahead_add(&ahead, state->parameters.weights + at, size);
 	return ahead;
 }
@@ -170,7 +170,7 @@ void ISA_NAME(linear_update_parts)(const struct linear_shape *shape,
 			       .state = state,
 			       .parts = parts,
 			       .count = count,
-			       .rates = adadelta_of(update) };
+			       .rates = rates_of(update) };
 	int most = 0;
 
 	for (int p = 0; p < count; p++)

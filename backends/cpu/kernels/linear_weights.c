@@ -1,11 +1,12 @@
 /*
- * dw[c][o][i] = sum over b of dz[b][o] x[b][c][i], and Adadelta on it
+ * dw[c][o][i] = sum over b of dz[b][o] x[b][c][i], and a step of the optimizer
+ * with it
  *
  * See linear_backward.c. A row of dw stays in registers while the samples that
  * keep the block pass, whose inputs in it (55 KB for 96 samples of 144 places)
  * are in the first two levels. They are gathered first unless they are
  * neighbours: 4096 * 9 bytes apart, they would share a few sets of the cache.
- * Adadelta follows while dw is in registers, so that it is in no memory, and
+ * The update follows while dw is in registers, so that it is in no memory, and
  * parameters and their state are read and written once in a step.
  */
 #include "backends/cpu/kernels/linear_backward.h"
@@ -13,7 +14,7 @@
 /* A block, on the way back to its weights. */
 struct weights_pass {
 	const struct backward *backward;
-	int block;
+	struct rows rows;
 	const float *in; /* of all samples, as neighbours */
 };
 
@@ -24,11 +25,13 @@ INLINE void weights_tile(const void *weights_pass, int at, struct ahead *next,
 	const struct weights_pass *pass = weights_pass;
 	const struct backward *backward = pass->backward;
 	const struct linear_shape *shape = backward->shape;
+	const int past = pass->rows.to * WORD;
+	const int end = past < shape->outputs ? past : shape->outputs;
 	struct ahead ahead = *next;
 
-	for (int o = 0; o < shape->outputs; o++) {
+	for (int o = pass->rows.from * WORD; o < end; o++) {
 		const size_t place =
-			linear_weight_at(shape, o, pass->block, at);
+			linear_weight_at(shape, o, pass->rows.block, at);
 		vec sums[TILE_MOST];
 
 		sum_tile(&backward->outputs, o, backward->kept, pass->in + at,
@@ -46,16 +49,11 @@ INLINE void weights_tile(const void *weights_pass, int at, struct ahead *next,
 	*next = ahead;
 }
 
-void ISA_NAME(linear_weights)(const struct backward *backward, int block,
+void ISA_NAME(linear_weights)(const struct backward *backward,
+			      struct rows rows, const float *in,
 			      struct ahead *next)
 {
-	const struct weights_pass pass = {
-		.backward = backward,
-		.block = block,
-		.in = gather_block(backward->shape, backward->batch, block,
-				   backward->outputs.chunks, backward->kept,
-				   backward->gathered),
-	};
+	const struct weights_pass pass = { backward, rows, in };
 
 	walk_tiles(weights_tile, &pass, backward->shape->block, next);
 }

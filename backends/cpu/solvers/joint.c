@@ -22,9 +22,9 @@ static size_t whole_lines(size_t bytes)
 }
 
 /*
- * One that has blocks to divide among cores, and there is one stem at most that
- * gives such. A layer that is broken stores a gradient that is wrong. With bf16
- * they are as with fp32.
+ * The first one that has blocks to divide among cores, and inputs that a step
+ * computes: images are where the caller has them. A layer that is broken stores
+ * a gradient that is wrong. With bf16 they are as with fp32.
  */
 int cpu_joint_fits(const struct cpu_program *program,
 		   const struct linear_step *linear)
@@ -32,8 +32,7 @@ int cpu_joint_fits(const struct cpu_program *program,
 	return program->host.base.options.memory &&
 	       !program->host.base.options.infers && linear->shape.blocks > 1 &&
 	       !program->joint &&
-	       program->host.base.model->recipe.optimizer ==
-		       OPTIMIZER_ADADELTA &&
+	       cpu_node(program, linear->step.first)->source != MODEL_IMAGES &&
 	       !cpu_node(program, linear->step.first)->broken;
 }
 

@@ -6,6 +6,10 @@
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/joint.h"
 
+/* Inputs of a block: 9 to 4 vectors of CPU_LANES. */
+#define MOST_PLACES 144
+#define LEAST_PLACES 64
+
 static int takes(const struct graph *graph, int first,
 		 const struct program_options *options)
 {
@@ -18,18 +22,33 @@ static int takes(const struct graph *graph, int first,
 		       plan_chain(graph, first, kinds, 3) : 0;
 }
 
-/* Planes that dropout may have taken as a whole are blocks. */
+/*
+ * Inputs of a block. Planes, which dropout may have taken as a whole, are
+ * blocks. Others are cut into blocks whose weights are as long as tiles are, so
+ * that memory is passed in order, where that leaves nothing over.
+ */
+static int block_of(const struct cpu_value *in)
+{
+	int block = MOST_PLACES;
+
+	if (in->places)
+		return (int)in->size / in->shape.channels;
+	while (block >= LEAST_PLACES && in->size % (size_t)block)
+		block -= CPU_LANES;
+	return block >= LEAST_PLACES ? block : (int)in->size;
+}
+
 static int lay_out(struct cpu_program *program, struct cpu_step *step)
 {
 	struct linear_step *linear = (struct linear_step *)step;
 	const struct cpu_value *in = step->in;
-	const int blocks = in->places ? in->shape.channels : 1;
+	const int block = block_of(in);
 
 	linear->relu = cpu_row_of(program, step, LAYER_RELU);
 	linear->dropout = cpu_row_of(program, step, LAYER_DROPOUT);
 	linear->shape = (struct linear_shape){
-		.blocks = blocks,
-		.block = (int)in->size / blocks,
+		.blocks = (int)in->size / block,
+		.block = block,
 		.outputs = step->out->shape.channels,
 		.relu = linear->relu != CPU_NO_ROW,
 		.bf16 = program->host.base.options.precision == PRECISION_BF16,
@@ -54,10 +73,32 @@ static void place(struct cpu_program *program, struct cpu_step *step)
 		linear->bias += linear_weights(linear);
 }
 
+/* Where the first output's weights are. */
+static int find_places(struct linear_step *linear)
+{
+	const struct cpu_value *in = linear->step.in;
+	const struct linear_shape *shape = &linear->shape;
+	const int pixels = cpu_pixels(in);
+	size_t *places = malloc(shape_size(in->shape) * sizeof(*places));
+
+	linear->places = places;
+	for (int c = 0; places && c < in->shape.channels; c++)
+		for (int p = 0; p < pixels; p++) {
+			const int at = (int)cpu_value_at(in, c, p);
+
+			*places++ = linear_weight_at(shape, 0,
+						     at / shape->block,
+						     at % shape->block);
+		}
+	return linear->places ? 0 : -1;
+}
+
 static int allocate(struct cpu_program *program, struct cpu_step *step)
 {
 	struct linear_step *linear = (struct linear_step *)step;
 
+	if (find_places(linear))
+		return -1;
 	if (!step->in->gradient || !cpu_node(program, step->first)->adds_dx)
 		return 0;
 	linear->dx = host_allocate((size_t)program->host.base.options.batch *
@@ -67,7 +108,10 @@ static int allocate(struct cpu_program *program, struct cpu_step *step)
 
 static void release(struct cpu_step *step)
 {
-	free(((struct linear_step *)step)->dx);
+	struct linear_step *linear = (struct linear_step *)step;
+
+	free(linear->places);
+	free(linear->dx);
 }
 
 static void copy_one(float *own, float *flat, int to_own)
@@ -78,28 +122,39 @@ static void copy_one(float *own, float *flat, int to_own)
 		*flat = *own;
 }
 
+/* The weights of an output. Some channels at a time, whose values are
+ * neighbours in own, and near each other in flat. */
+static void copy_output(const struct linear_step *linear, float *own,
+			float *flat, int to_own)
+{
+	const struct cpu_value *in = linear->step.in;
+	const int channels = in->shape.channels, pixels = cpu_pixels(in);
+
+	for (int first = 0; first < channels; first += CPU_LANES) {
+		const int rest = channels - first;
+		const int past = first + (rest < CPU_LANES ? rest : CPU_LANES);
+
+		for (int p = 0; p < pixels; p++)
+			for (int c = first; c < past; c++) {
+				const int i = c * pixels + p;
+
+				copy_one(own + linear->places[i], flat + i,
+					 to_own);
+			}
+	}
+}
+
 static void copy(const struct cpu_program *program, const struct cpu_step *step,
 		 float *own, float *flat, int to_own)
 {
 	const struct linear_step *linear = (const struct linear_step *)step;
-	const struct linear_shape *shape = &linear->shape;
 	const struct node *node = cpu_node(program, step->first);
-	const int pixels = cpu_pixels(step->in);
-	float *weight = flat + node->weight;
+	const size_t inputs = shape_size(step->in->shape);
 
-	for (int o = 0; o < shape->outputs; o++) {
-		for (int c = 0; c < node->in.channels; c++)
-			for (int p = 0; p < pixels; p++) {
-				const int at = (int)cpu_value_at(step->in, c,
-								 p);
-
-				copy_one(own + linear->weight +
-						 linear_weight_at(
-							 shape, o,
-							 at / shape->block,
-							 at % shape->block),
-					 weight++, to_own);
-			}
+	for (int o = 0; o < linear->shape.outputs; o++) {
+		copy_output(linear,
+			    own + linear->weight + o * linear->shape.block,
+			    flat + node->weight + (size_t)o * inputs, to_own);
 		copy_one(own + linear->bias + o, flat + node->bias + o, to_own);
 	}
 }

@@ -10,6 +10,8 @@ struct linear_step {
 	struct linear_shape shape;
 	int relu, dropout;   /* rows, or CPU_NO_ROW */
 	size_t weight, bias; /* in the vectors */
+	size_t *places; /* [inputs, as in the model]: of the first output's
+			   weights, from weight on */
 	float *dx; /* [batch], where it is to be added to another gradient */
 };
 
@@ -19,13 +21,15 @@ static inline size_t linear_weights(const struct linear_step *linear)
 	return (size_t)linear->shape.outputs * linear_inputs(&linear->shape);
 }
 
-/* [weights, bias] of its part of a vector. */
+/* [weights, bias] of its part of a vector; NULL of one that is not there. */
 static inline struct linear_values linear_values_of(
 	const struct cpu_program *program, const struct linear_step *linear,
 	enum vector which)
 {
 	float *vector = program->host.vectors[which];
 
+	if (!vector)
+		return (struct linear_values){ 0 };
 	return (struct linear_values){ .weights = vector + linear->weight,
 				       .bias = vector + linear->bias };
 }
@@ -37,8 +41,8 @@ static inline struct linear_state linear_state(
 	return (struct linear_state){
 		.parameters = linear_values_of(program, linear,
 					       VECTOR_PARAMETERS),
-		.square_avg = linear_values_of(program, linear, VECTOR_STATE_0),
-		.acc_delta = linear_values_of(program, linear, VECTOR_STATE_1),
+		.first = linear_values_of(program, linear, VECTOR_STATE_0),
+		.second = linear_values_of(program, linear, VECTOR_STATE_1),
 	};
 }
 
