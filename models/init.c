@@ -21,8 +21,7 @@ static void draw_uniform(struct mt19937 *generator, const struct tensor *tensor,
 {
 	const float bound = (float)(1 / sqrt(tensor->fan_in));
 
-	for (size_t i = 0; i < tensor->count; i++)
-		values[i] = mt19937_uniform(generator, -bound, bound);
+	mt19937_uniforms(generator, -bound, bound, tensor->count, values);
 }
 
 static int is_linear(const struct model *model, const struct tensor *tensor)
@@ -42,8 +41,7 @@ static void pass_over(struct mt19937 *generator, const struct model *model,
 		count = count /
 			(size_t)model->layers[tensor->layer].outputs *
 			(size_t)model->replaced_outputs;
-	while (count-- > 0)
-		mt19937_next(generator);
+	mt19937_skip(generator, count);
 }
 
 /* Kaiming He's (2015, arXiv 1502.01852), fan out: normal, of variance 2 /

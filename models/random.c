@@ -24,27 +24,55 @@ static uint32_t twist(uint32_t high, uint32_t low, uint32_t far)
 	return far ^ (joined >> 1) ^ (low & 1 ? 0x9908b0dfu : 0);
 }
 
+/* Loops without a modulus become vectors. */
 static void refill(struct mt19937 *generator)
 {
+	const int rest = MT19937_WORDS - MIDDLE, last = MT19937_WORDS - 1;
 	uint32_t *s = generator->state;
 
-	for (int i = 0; i < MT19937_WORDS; i++)
-		s[i] = twist(s[i], s[(i + 1) % MT19937_WORDS],
-			     s[(i + MIDDLE) % MT19937_WORDS]);
+	for (int i = 0; i < rest; i++)
+		s[i] = twist(s[i], s[i + 1], s[i + MIDDLE]);
+	for (int i = rest; i < last; i++)
+		s[i] = twist(s[i], s[i + 1], s[i - rest]);
+	s[last] = twist(s[last], s[0], s[last - rest]);
 	generator->next = 0;
 }
 
-uint32_t mt19937_next(struct mt19937 *generator)
+static uint32_t temper(uint32_t y)
 {
-	uint32_t y;
-
-	if (generator->next == MT19937_WORDS)
-		refill(generator);
-	y = generator->state[generator->next++];
 	y ^= y >> 11;
 	y ^= (y << 7) & 0x9d2c5680u;
 	y ^= (y << 15) & 0xefc60000u;
 	return y ^ (y >> 18);
+}
+
+/* Up to so many words that are next; how many becomes their count. */
+static const uint32_t *next_words(struct mt19937 *generator, size_t most,
+				  size_t *count)
+{
+	const uint32_t *words;
+	size_t left;
+
+	if (generator->next == MT19937_WORDS)
+		refill(generator);
+	left = (size_t)(MT19937_WORDS - generator->next);
+	words = generator->state + generator->next;
+	*count = most < left ? most : left;
+	generator->next += (int)*count;
+	return words;
+}
+
+uint32_t mt19937_next(struct mt19937 *generator)
+{
+	size_t one;
+
+	return temper(*next_words(generator, 1, &one));
+}
+
+void mt19937_skip(struct mt19937 *generator, size_t count)
+{
+	for (size_t passed; count; count -= passed)
+		next_words(generator, count, &passed);
 }
 
 float mt19937_uniform(struct mt19937 *generator, float from, float to)
@@ -53,6 +81,22 @@ float mt19937_uniform(struct mt19937 *generator, float from, float to)
 
 	/* Rounded once, as PyTorch's builds with FMA do. */
 	return fmaf(unit, to - from, from);
+}
+
+void mt19937_uniforms(struct mt19937 *generator, float from, float to,
+		      size_t count, float *values)
+{
+	const double span = (double)(to - from) * 0x1p-24;
+
+	for (size_t made; count; count -= made, values += made) {
+		const uint32_t *words = next_words(generator, count, &made);
+
+		for (size_t i = 0; i < made; i++) {
+			const int unit = (int)(temper(words[i]) & 0xffffff);
+
+			values[i] = (float)(unit * span + from);
+		}
+	}
 }
 
 void mt19937_normal(struct mt19937 *generator, size_t count, float deviation,
@@ -65,13 +109,12 @@ void mt19937_normal(struct mt19937 *generator, size_t count, float deviation,
 		memcpy(values, sixteen, count * sizeof(*values));
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		values[i] = mt19937_uniform(generator, 0, 1);
+	mt19937_uniforms(generator, 0, 1, count, values);
 	for (size_t i = 0; i < count; i += 16) {
 		float *at = values + (i + 16 <= count ? i : count - 16);
 
-		for (int j = 0; i + 16 > count && j < 16; j++)
-			at[j] = mt19937_uniform(generator, 0, 1);
+		if (i + 16 > count)
+			mt19937_uniforms(generator, 0, 1, 16, at);
 		for (int j = 0; j < 8; j++) {
 			const float radius = sqrtf(-2 * logf(1 - at[j]));
 			const float angle = 2 * (float)M_PI * at[j + 8];

@@ -28,6 +28,14 @@ uint32_t mt19937_next(struct mt19937 *generator);
 /* Uniform in [from, to) from 24 random bits, in float arithmetic with FMA. */
 float mt19937_uniform(struct mt19937 *generator, float from, float to);
 
+/* count of them; from is 0 or -to, for which double arithmetic has the same
+ * bits. */
+void mt19937_uniforms(struct mt19937 *generator, float from, float to,
+		      size_t count, float *values);
+
+/* As if so many had been drawn. */
+void mt19937_skip(struct mt19937 *generator, size_t count);
+
 /*
  * torch.randn: count of them, normal of mean 0 and this deviation; where that
  * is fewer than 16, which PyTorch draws otherwise, the first of 16. PyTorch

@@ -277,6 +277,9 @@ int replica_begin(struct group *group, struct program *program,
 int replica_initialise(struct group *group, struct program *program,
 		       unsigned long long seed, struct error *err)
 {
+	/* One copy has one writer. */
+	const int draws = !group || group->rank == 0 ||
+			  !is_shared(program, VECTOR_PARAMETERS);
 	float *parameters, *buffers;
 	int failed;
 
@@ -288,7 +291,8 @@ int replica_initialise(struct group *group, struct program *program,
 	if (!parameters)
 		return error_memory(err, "the parameters");
 	buffers = parameters + program->parameters;
-	model_init(program->model, seed, parameters);
+	if (draws)
+		model_init(program->model, seed, parameters);
 	model_init_buffers(program->model, buffers);
 	failed = store_both(group, program, parameters, buffers, err);
 	free(parameters);
