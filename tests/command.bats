@@ -589,6 +589,8 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 		run -2 "$BENCH" measure cpu-1 --infer $option
 		[[ "$output" == *"which --infer leaves out"* ]]
 	done
+	run -2 "$BENCH" measure cpu-1 --infer --steps 3
+	[[ "$output" == *"; --count N says how many forward passes are timed" ]]
 	run -2 "$BENCH" measure cpu-1 --count 5
 	[[ "$output" == *"give --infer too"* ]]
 	run -2 "$BENCH" measure cpu-1 --model ddp-toy --test-batch 5

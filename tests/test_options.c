@@ -258,6 +258,8 @@ static const struct {
 	{ "run|--dump-masks=x", "dump-masks", "measure" },
 	{ "table|--epochs=3", "epochs", "run, measure" },
 	{ "verify|--global-batch=3", "global-batch", "run, measure" },
+	{ "infer|--steps=5", "no option --steps;", "--count N says" },
+	{ "infer|-s5", "no option -s;", "--count N says" },
 	{ "run|--quiet=3", "--quiet", "no argument" },
 	{ "run|--epochs", "--epochs", "argument" },
 	{ "run|-e", "-e", "argument" },

@@ -258,13 +258,22 @@ static int is_tried(const struct option_row *row, const char *tried)
 		       row->letter && row->letter == tried[1];
 }
 
+/* What the verb has in place of another's option, or NULL. */
+static const char *find_counterpart(enum verb verb,
+				    const struct option_row *row)
+{
+	return verb == VERB_INFER && !strcmp(row->name, "steps") ?
+		       "--count N says how many forward passes are timed" :
+		       NULL;
+}
+
 /* Says which verbs know the option, or which of the verb's own was meant.
  * tried is as it was typed, or a letter behind a '-'. */
 static int not_an_option(enum verb verb, const char *tried, struct error *err)
 {
 	const int length = (int)strcspn(tried, "=");
 	const int is_long = tried[1] == '-';
-	const char *name = verb_rows[verb].name;
+	const char *name = verb_rows[verb].name, *counterpart = NULL;
 	char others[128] = "", word[64];
 	struct choices choices = { .typed = word };
 
@@ -279,11 +288,15 @@ static int not_an_option(enum verb verb, const char *tried, struct error *err)
 			choices_add(&choices, option_rows[i].name);
 		if (!is_tried(&option_rows[i], tried))
 			continue;
+		counterpart = find_counterpart(verb, &option_rows[i]);
 		for (int v = 0; v < VERB_COUNT; v++)
 			if (verb_knows((enum verb)v, &option_rows[i]))
 				error_list(others, sizeof(others),
 					   verb_rows[v].name);
 	}
+	if (counterpart)
+		return error_set(err, ERROR_USAGE, "bench %s has no option %s; "
+				 "%s", name, word, counterpart);
 	if (*others)
 		return error_set(err, ERROR_USAGE, "bench %s has no option %s; "
 				 "it is an option of %s", name, word, others);

@@ -114,8 +114,11 @@ static int plan_inference(struct training *training,
 		if (others[i].given)
 			return error_set(err, ERROR_USAGE, "--%s is of "
 					 "training, which --infer leaves out: "
-					 "leave out one of the two",
-					 others[i].name);
+					 "leave out one of the two%s",
+					 others[i].name,
+					 strcmp(others[i].name, "steps") ? "" :
+					 "; --count N says how many forward "
+					 "passes are timed");
 	training->infers = 1;
 	training->recipe.epochs = 1;
 	training->recipe.steps = 0;
