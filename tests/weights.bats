@@ -128,6 +128,20 @@ length_of() {
 	[[ "$output" == *"--save-weights FILE:best needs a test"* ]]
 }
 
+@test "behind a colon of the file there is only best" {
+	local name
+	for name in w:worst w: :best w:best:Best; do
+		run -2 "$BENCH" measure cpu-1 "${NORM[@]}" --steps 1 \
+			--save-weights "$name"
+		[[ "$output" == "bench: --save-weights $name: "*"FILE:best"* ]]
+	done
+	[ -z "$(ls)" ]
+	mkdir a:b
+	run -0 "$BENCH" measure cpu-1 "${NORM[@]}" --steps 1 \
+		--save-weights a:b/w
+	[ -e a:b/w ]
+}
+
 @test "batch norms folded into convolutions infer the same" {
 	local few=(--model resnet50 --image-size 32 --batch 4
 		--dataset synthetic --synthetic-train 40 --synthetic-test 40)

@@ -16,7 +16,7 @@
 #define INFER_COUNT 256
 #define TEST_BATCH 1000 /* of all cores, unless the model has its own */
 
-#define BEST ":best" /* behind the name of --save-weights' file */
+#define BEST "best" /* behind the name of --save-weights' file and a colon */
 
 static const struct model *find_model(const char *name, struct error *err)
 {
@@ -228,25 +228,32 @@ static int plan_sync(struct training *training, const struct options *options,
 	return refuse_step_options(options, err);
 }
 
-/* FILE, or FILE:best. */
+/* FILE, or FILE:best: behind a file's last colon is nothing else, so that a
+ * mistyped word makes no file of its own. */
 static int plan_saving(struct training *training, const struct options *options,
 		       struct error *err)
 {
 	const char *path = options->save_weights;
-	const size_t length = path ? strlen(path) : 0;
-	const size_t suffix = sizeof(BEST) - 1;
+	const char *colon = path ? strrchr(path, ':') : NULL;
 
 	if (!path)
 		return 0;
-	training->save_best = length > suffix &&
-			      !strcmp(path + length - suffix, BEST);
+	if (colon && strchr(colon, '/'))
+		colon = NULL;
+	if (colon && (colon == path || strcmp(colon + 1, BEST)))
+		return error_set(err, ERROR_USAGE, "--save-weights %.500s: "
+				 "behind the colon of a file there is only "
+				 "'" BEST "', as in FILE:" BEST ": the weights "
+				 "of the epoch whose test loss is lowest; else "
+				 "choose a name without a colon", path);
+	training->save_best = colon != NULL;
 	snprintf(training->save_weights, sizeof(training->save_weights), "%.*s",
-		 (int)(length - (training->save_best ? suffix : 0)), path);
+		 (int)(colon ? colon - path : (long)strlen(path)), path);
 	if (!training->save_best || training->test_batch)
 		return 0;
-	return error_set(err, ERROR_USAGE, "--save-weights FILE" BEST " needs "
+	return error_set(err, ERROR_USAGE, "--save-weights FILE:" BEST " needs "
 			 "a test after each epoch, to find the best: leave out "
-			 BEST);
+			 ":" BEST);
 }
 
 /* What is saved are the weights of the network as it is. */
