@@ -109,13 +109,15 @@ ends() {
 		cp -r set/train/a set/train/$class
 	done
 	ends 2 "model 'tiny', layer 10 (loss): has 10 classes, but data set\
- 'folder' has 11"
+ 'folder' has 11, the folders in set/train"
 	run -2 "$BENCH" measure null-1 --model resnet34 "${FOLDER[@]}"
 	[[ "$output" == *"needs targets that are vectors of 10 values, but\
  data set 'folder' has classes"* ]]
 	run -2 "$BENCH" verify cpu --model tiny --dataset folder \
 		--data-dir set
-	[[ "$output" == *"name another data set"* ]]
+	[[ "$output" == *"name synthetic, or leave out --dataset"* ]]
+	run -0 "$BENCH" verify cpu --model tiny --dataset synthetic \
+		--steps 1 --batch 2 --test-batch 2
 }
 
 @test "three channels are those of the image" {
@@ -215,6 +217,23 @@ refuses() {
  test/ in front"
 }
 
+@test "a file of targets has images to train on and to test" {
+	make_targets
+	mv all train
+	mkdir val
+	sed -i 's,^all/,train/,' targets.csv
+	run -2 "$BENCH" measure null-1 "${LABELS[@]}"
+	[ "$output" = "bench: data set 'folder' has no image to test: no path\
+ in targets.csv begins with val/ (or test/); add rows of such images, or give\
+ --test off" ]
+	run -0 "$BENCH" measure null-1 "${LABELS[@]}" --test off
+	mv train/* val
+	sed -i 's,^train/,val/,' targets.csv
+	run -2 "$BENCH" measure null-1 "${LABELS[@]}"
+	[ "$output" = "bench: data set 'folder' has no image to train on: no\
+ path in targets.csv begins with train/; add rows of such images" ]
+}
+
 @test "a file of targets that is wrong says where" {
 	make_targets
 	cp targets.csv right.csv
@@ -254,7 +273,8 @@ refuses() {
 	refuses "targets.csv: a regular file expected"
 	cut -d, -f1-5 right.csv >three.csv
 	run -2 "$BENCH" measure null-1 "${LABELS[@]}" --targets-csv three.csv
-	[[ "$output" == *"has 10 classes, but data set 'folder' has 3" ]]
+	[[ "$output" == *"has 10 classes, but data set 'folder' has 3, the\
+ columns of labels in three.csv" ]]
 }
 
 # Another data set shows the same, whatever its own has.

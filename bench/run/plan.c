@@ -315,12 +315,34 @@ static int check_folder(const struct model *model,
 
 	if (options->verb == VERB_VERIFY)
 		return error_set(err, ERROR_USAGE, "--dataset folder: bench "
-				 "verify takes images that are in memory; name "
-				 "another data set");
+				 "verify takes images that are in memory, and "
+				 "any will do: name synthetic, or leave out "
+				 "--dataset and --data-dir");
 	if (in == 1 || in == 3)
 		return 0;
 	return error_set(err, ERROR_USAGE, "model '%s' expects images of %d "
 			 "channels, but files have 1 or 3", model->name, in);
+}
+
+/* Those of a folder are counted where the user can change them. */
+static int refuse_classes(const struct model *model,
+			  const struct dataset *dataset,
+			  const struct options *options, const char *loss,
+			  struct error *err)
+{
+	const struct folder *folder = dataset->folder;
+	char where[600] = "";
+
+	if (folder && dataset->has_vectors)
+		snprintf(where, sizeof(where), ", the columns of labels in "
+			 "%.500s", options->targets_csv);
+	else if (folder)
+		snprintf(where, sizeof(where), ", the folders in %.500s/train",
+			 folder->dir);
+	return error_set(err, ERROR_USAGE, "model '%s', %s: has %d classes, "
+			 "but data set '%s' has %d%s", model->name, loss,
+			 model_classes(model), dataset->name, dataset->classes,
+			 where);
 }
 
 /* Images and labels are the model's. */
@@ -361,10 +383,7 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 	if (dataset->has_vectors ?
 		    dataset->classes != model_classes(model) :
 		    dataset->classes > model_classes(model))
-		return error_set(err, ERROR_USAGE, "model '%s', %s: has %d "
-				 "classes, but data set '%s' has %d",
-				 model->name, loss, model_classes(model),
-				 dataset->name, dataset->classes);
+		return refuse_classes(model, dataset, options, loss, err);
 	return 0;
 }
 
@@ -441,8 +460,25 @@ static int check_norms(const struct training *training, struct error *err)
 		check_norm(training, left, "an epoch's last", err)) ? -1 : 0;
 }
 
+/* Only a file of targets may have rows of one kind alone. */
+static int refuse_none(const struct training *training,
+		       const struct options *options, int is_test,
+		       struct error *err)
+{
+	const char *wanted = is_test ? "val/ (or test/)" : "train/";
+
+	return error_set(err, ERROR_USAGE, "data set '%s' has no image to %s: "
+			 "no path in %.500s begins with %s; add rows of such "
+			 "images%s", training->dataset->name,
+			 is_test ? "test" : "train on",
+			 options->targets_csv ? options->targets_csv : "it",
+			 wanted, is_test && !training->infers ?
+			 ", or give --test off" : "");
+}
+
 /* That there are samples to train on, to test, or to pass forward. */
-static int check_samples(const struct training *training, struct error *err)
+static int check_samples(const struct training *training,
+			 const struct options *options, struct error *err)
 {
 	const struct dataset *dataset = training->dataset;
 	const int least = training->drop_last ? training->global_batch : 1;
@@ -450,6 +486,10 @@ static int check_samples(const struct training *training, struct error *err)
 			       training->drop_last && !training->infers ?
 			       training->test_batch : 1;
 
+	if (!dataset->train.count && !training->infers)
+		return refuse_none(training, options, 0, err);
+	if (!dataset->test.count && least_test)
+		return refuse_none(training, options, 1, err);
 	if (samples_of(training, &dataset->train) < least && !training->infers)
 		return error_set(err, ERROR_USAGE, "data set '%s' has %d "
 				 "training images, where an iteration takes "
@@ -470,7 +510,7 @@ int plan_iterations(struct training *training, const struct options *options,
 	long most = options->steps;
 
 	if (check_data(&training->model, dataset, options, err) ||
-	    check_samples(training, err))
+	    check_samples(training, options, err))
 		return -1;
 	if (training->drop_last && training->test_batch &&
 	    samples_of(training, &dataset->test) % training->test_batch) {
