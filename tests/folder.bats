@@ -71,6 +71,12 @@ ends() {
  PNG data ends too early; replace or remove the file"
 	done
 	rm set/train/a/cut.png
+	head -c 800 set/train/b/halved.jpg >set/train/a/cut.jpg
+	ends 5 "set/train/a/cut.jpg: cut short: its JPEG data ends too early"
+	# libjpeg only warns of it, and Pillow says nothing.
+	printf '\377\331' >>set/train/a/cut.jpg
+	ends 0
+	rm set/train/a/cut.jpg
 	echo nothing >set/val/b/x.jpg
 	ends 5 "set/val/b/x.jpg: neither a JPEG nor a PNG image"
 	OPTIONS="--test off" ends 0

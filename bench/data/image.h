@@ -5,7 +5,7 @@
  * heeded. Of 16 bits the upper 8 count (Pillow cuts grey ones off at 255).
  *
  * What cannot be decoded to its end is ERROR_INPUT that begins with the file's
- * name.
+ * name. JPEG data that libjpeg repairs with a warning are taken as it does.
  */
 #ifndef BENCH_DATA_IMAGE_H
 #define BENCH_DATA_IMAGE_H

@@ -38,18 +38,12 @@ static void fail(j_common_ptr jpeg)
 	longjmp(decoder->failed, 1);
 }
 
-/* What takes no pixel away is let pass, as it is in many photographs. */
+/* As Pillow does it: where the file ends too early it is bad, and what else
+ * libjpeg repairs is let pass, as it is in many photographs. */
 static void warn(j_common_ptr jpeg, int level)
 {
-	switch (jpeg->err->msg_code) {
-	case JWRN_EXTRANEOUS_DATA:
-	case JWRN_ADOBE_XFORM:
-	case JWRN_JFIF_MAJOR:
-		return;
-	default:
-		if (level < 0)
-			fail(jpeg);
-	}
+	if (level < 0 && jpeg->err->msg_code == JWRN_JPEG_EOF)
+		fail(jpeg);
 }
 
 /* A small file may ask for scan after scan of a large image. */
