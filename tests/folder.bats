@@ -133,18 +133,36 @@ ends() {
 	[ "$(cell row 1 status)" = ok ]
 }
 
-@test "the content of a folder has a hash" {
+# put FILE BYTE: behind its image, where the last one of that kind was.
+put() {
+	[ "$(tail -c 1 "$1")" != a ] || truncate -s -1 "$1"
+	printf %s "$2" >>"$1"
+}
+
+# hash FOLDER: dataset_sha256 of a run on it.
+hash() {
+	run -0 "$BENCH" measure null-1 --model tiny "${FOLDER[@]}" \
+		--data-dir "$1" --epochs 1 --steps 1 --run-file row
+	cell row 1 dataset_sha256
+}
+
+@test "the content of a folder has a hash, of all that it is" {
 	local sums=() change
 	for change in true "cp set/train/a/rgb.png set/train/b" \
-		"truncate -s +1 set/train/a/rgb.png" "mv set/train/a/rgb.png set/train/a/z.png" \
-		"rm -r set/val/a" "rm set/val/b/deep.png"; do
+		"cp set/train/a/bits.png set/train/a/rgb.png" \
+		"mv set/train/a/rgb.png set/train/a/z.png" \
+		"rm -r set/val/a" "mv set/train/b/rgb.png set/val/b" \
+		"put set/train/a/bits.png a" "put set/train/a/bits.png b" \
+		"put set/val/b/deep.png a" "put set/val/b/deep.png b"; do
 		$change
-		run -0 "$BENCH" measure null-1 --model tiny "${FOLDER[@]}" \
-			--epochs 1 --run-file row
-		sums+=("$(cell row 1 dataset_sha256)")
+		sums+=("$(hash set)")
 	done
-	[ "$(printf '%s\n' "${sums[@]}" | sort -u | wc -l)" = 4 ]
-	[ "${sums[3]}" = "${sums[5]}" ]
+	[ "$(printf '%s\n' "${sums[@]}" | grep -x '[0-9a-f]\{64\}' | sort -u |
+		wc -l)" = 10 ]
+	# Wherever it is, and what is no image does not count.
+	cp -r set other
+	rm other/train/notes.png other/train/a/notes.txt
+	[ "$(hash other)" = "${sums[9]}" ]
 }
 
 # Rows of seven groups for ten images that lie in one folder. The model has ten

@@ -120,15 +120,12 @@ struct one_file {
 static void open_file(struct one_file *one, const char *name)
 {
 	const struct folder_sample sample = { .path = name };
-	struct hash_pieces pieces;
 	struct error err;
 
 	*one = (struct one_file){ .folder = { .dir = IMAGES, .classes = 1 } };
 	one->dataset.folder = &one->folder;
 	one->dataset.train.files = &one->folder.train;
-	hash_pieces_begin(&pieces);
-	if (folder_add(&one->folder, &one->folder.train, &sample, &pieces,
-		       &err))
+	if (folder_add(&one->folder, &one->folder.train, &sample, &err))
 		fail_msg("%s", err.message);
 	one->dataset.train.count = 1;
 }

@@ -379,10 +379,9 @@ static void take_part(struct samples *samples, const struct folder_part *part)
 {
 	samples->files = part;
 	samples->count = part->count;
-	memcpy(samples->sha256, part->sha256, sizeof(part->sha256));
 }
 
-/* The files are listed, and no more, by a scan as well. */
+/* The files are listed, and of a scan no more is done. */
 static int load_folder(struct dataset *dataset,
 		       const struct dataset_request *request, struct error *err)
 {
@@ -404,6 +403,8 @@ static int load_folder(struct dataset *dataset,
 	dataset->has_vectors = request->targets != NULL;
 	take_part(&dataset->train, &dataset->folder->train);
 	take_part(&dataset->test, &dataset->folder->test);
+	if (!request->is_scan)
+		folder_hash(dataset->folder, dataset->train.sha256);
 	return 0;
 }
 

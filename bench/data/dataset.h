@@ -17,8 +17,8 @@ struct samples {
 	/* NULL after a scan, of scenes and of files. */
 	uint8_t *images; /* [count][channels][height][width] */
 	uint16_t *labels; /* [count], each below classes */
-	/* Of the images as bytes of the raw IDX file; of a folder of its
-	 * paths, sizes and targets. */
+	/* Of the images as bytes of the raw IDX file; the training set of a
+	 * folder has folder_hash(), its test set none. */
 	char sha256[65];
 	const struct scene *scenes; /* [count] of the data set's; or NULL */
 	const struct folder_part *files; /* of its folder; or NULL */
@@ -56,7 +56,7 @@ struct dataset_request {
  * it should be is ERROR_INPUT. A dir is the only place that is searched, and
  * is ERROR_USAGE together with synthetic; see bench/data/dataset_files.h for
  * others. A scan fails where loading would, and knows all but the samples (of
- * synthetic ones, no hash).
+ * synthetic ones and of folders, no hash).
  */
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		 struct error *err);

@@ -118,9 +118,9 @@ static int make_room(struct folder *folder, struct folder_part *part,
 	return 0;
 }
 
-/* That it may hold an image; *size gets its bytes. */
-static int check_file(const struct folder *folder, const char *name,
-		      unsigned long long *size, struct error *err)
+/* That it may hold an image, whose bytes are counted. */
+static int check_file(struct folder *folder, const char *name,
+		      struct error *err)
 {
 	char path[PATH_MAX];
 	struct stat about;
@@ -136,39 +136,31 @@ static int check_file(const struct folder *folder, const char *name,
 	if (!about.st_size)
 		return error_set(err, ERROR_INPUT, "%.800s: empty, an image "
 				 "expected; replace or remove the file", path);
-	*size = (unsigned long long)about.st_size;
+	folder->file_bytes += (double)about.st_size;
 	return 0;
 }
 
 int folder_add(struct folder *folder, struct folder_part *part,
-	       const struct folder_sample *sample, struct hash_pieces *pieces,
-	       struct error *err)
+	       const struct folder_sample *sample, struct error *err)
 {
 	const size_t classes = (size_t)folder->classes;
 	const size_t length = strlen(sample->path) + 1;
-	unsigned long long size;
-	char numbers[48];
 
-	if (check_file(folder, sample->path, &size, err))
+	if (check_file(folder, sample->path, err))
 		return -1;
 	if (part->count > INT_MAX / 2)
 		return error_set(err, ERROR_INPUT, "%.800s: too many images",
 				 folder->dir);
 	if (make_room(folder, part, length, sample->targets != NULL))
 		return error_memory(err, "the list of images");
-	snprintf(numbers, sizeof(numbers), "%llu %d", size, sample->label);
-	hash_pieces_add(pieces, sample->path, length);
-	hash_pieces_add(pieces, numbers, strlen(numbers) + 1);
 	memcpy(folder->text + folder->text_size, sample->path, length);
 	part->paths[part->count] = folder->text_size;
 	folder->text_size += length;
-	if (sample->targets) {
+	if (sample->targets)
 		memcpy(part->targets + (size_t)part->count * classes,
 		       sample->targets, classes);
-		hash_pieces_add(pieces, sample->targets, classes);
-	} else {
+	else
 		part->labels[part->count] = sample->label;
-	}
 	part->count++;
 	return 0;
 }
@@ -176,7 +168,7 @@ int folder_add(struct folder *folder, struct folder_part *part,
 /* The images in DIR/below/class. */
 static int list_class(struct folder *folder, struct folder_part *part,
 		      const char *below, const char *class, uint16_t label,
-		      struct hash_pieces *pieces, struct error *err)
+		      struct error *err)
 {
 	char inner[PATH_MAX], path[PATH_MAX];
 	struct names names;
@@ -195,7 +187,7 @@ static int list_class(struct folder *folder, struct folder_part *part,
 						      .label = label };
 
 		failed = join(path, inner, names.list[i]->d_name, err) ||
-			 folder_add(folder, part, &sample, pieces, err);
+			 folder_add(folder, part, &sample, err);
 	}
 	names_release(&names);
 	return failed ? -1 : 0;
@@ -244,9 +236,6 @@ static int list_part(struct folder *folder, struct folder_part *part,
 		     const char *below, const struct names *classes,
 		     struct names *own, struct error *err)
 {
-	struct hash_pieces pieces;
-
-	hash_pieces_begin(&pieces);
 	for (int i = 0; i < own->count; i++) {
 		const char *name = own->list[i]->d_name;
 		const int class = find_class(classes, own->list[i]);
@@ -257,10 +246,9 @@ static int list_part(struct folder *folder, struct folder_part *part,
 					 "remove the folder", folder->dir,
 					 below, name);
 		if (list_class(folder, part, below, name, (uint16_t)class,
-			       &pieces, err))
+			       err))
 			return -1;
 	}
-	hash_pieces_end(&pieces, part->sha256);
 	return 0;
 }
 
@@ -374,4 +362,57 @@ void folder_target(const struct folder *folder, const struct folder_part *part,
 		*label = part->labels[index];
 	for (size_t k = 0; part->targets && k < classes; k++)
 		vector[k] = part->targets[(size_t)index * classes + k];
+}
+
+/* Of the file's bytes, or how many they are. What cannot be read has none: that
+ * is told when its pixels are asked for. */
+static void hash_file(const char *path, int reads, char hex[HASH_SHA256_SIZE])
+{
+	struct stat about;
+
+	hex[0] = '\0';
+	if (reads)
+		hash_sha256_file(path, hex);
+	else if (!stat(path, &about))
+		snprintf(hex, HASH_SHA256_SIZE, "%lld",
+			 (long long)about.st_size);
+}
+
+static void hash_part(const struct folder *folder,
+		      const struct folder_part *part, int reads,
+		      struct hash_pieces *pieces)
+{
+	const size_t classes = (size_t)folder->classes;
+
+	for (size_t i = 0; i < (size_t)part->count; i++) {
+		const char *name = folder->text + part->paths[i];
+		char path[PATH_MAX], content[HASH_SHA256_SIZE], label[16] = "";
+
+		folder_path(folder, part, (int)i, path, sizeof(path));
+		hash_file(path, reads, content);
+		if (part->labels)
+			snprintf(label, sizeof(label), "%d", part->labels[i]);
+		hash_pieces_add(pieces, name, strlen(name) + 1);
+		hash_pieces_add(pieces, content, strlen(content) + 1);
+		hash_pieces_add(pieces, label, strlen(label) + 1);
+		if (part->targets)
+			hash_pieces_add(pieces, part->targets + i * classes,
+					classes);
+	}
+}
+
+void folder_hash(const struct folder *folder, char hex[HASH_SHA256_SIZE])
+{
+	const int reads = folder->file_bytes <= FOLDER_HASHED_BYTES;
+	struct hash_pieces pieces;
+	char head[96];
+
+	snprintf(head, sizeof(head), "%d classes, %d to train on, %d to test, "
+		 "%s", folder->classes, folder->train.count,
+		 folder->test.count, reads ? "bytes" : "sizes");
+	hash_pieces_begin(&pieces);
+	hash_pieces_add(&pieces, head, strlen(head) + 1);
+	hash_part(folder, &folder->train, reads, &pieces);
+	hash_part(folder, &folder->test, reads, &pieces);
+	hash_pieces_end(&pieces, hex);
 }

@@ -24,7 +24,6 @@ struct folder_part {
 	size_t *paths;	  /* [room], places in the folder's text */
 	uint16_t *labels; /* [room], or NULL: ... */
 	uint8_t *targets; /* ... [room][classes], each 0 or 1 */
-	char sha256[HASH_SHA256_SIZE]; /* of paths, sizes and targets */
 };
 
 struct folder {
@@ -33,6 +32,7 @@ struct folder {
 	struct folder_part train, test;
 	char *text; /* paths below dir, each with its end */
 	size_t text_size, text_room;
+	double file_bytes; /* of all files */
 };
 
 /*
@@ -45,6 +45,15 @@ void folder_release(struct folder *folder); /* all zero is fine */
 
 /* Whether it has a folder train, and val or test. */
 int folder_is_split(const struct folder *folder);
+
+/*
+ * Of both parts: in their order the path below the folder, the label or targets
+ * and the bytes of each file, so that two folders have the same one only where
+ * these are the same. With more bytes than these, which would take too long to
+ * read before an epoch, it is the size of a file in place of its bytes.
+ */
+#define FOLDER_HASHED_BYTES (256 << 20)
+void folder_hash(const struct folder *folder, char hex[HASH_SHA256_SIZE]);
 
 /* Of its text, room for paths and targets. */
 double folder_bytes(const struct folder *folder);
@@ -59,7 +68,7 @@ void folder_target(const struct folder *folder, const struct folder_part *part,
 
 /*
  * For whoever lists: adds the file at path below dir, whose target is label, or
- * these of each class. Pieces hash what is added.
+ * these of each class.
  */
 struct folder_sample {
 	const char *path;
@@ -67,7 +76,6 @@ struct folder_sample {
 	const uint8_t *targets; /* [classes], or NULL */
 };
 int folder_add(struct folder *folder, struct folder_part *part,
-	       const struct folder_sample *sample, struct hash_pieces *pieces,
-	       struct error *err);
+	       const struct folder_sample *sample, struct error *err);
 
 #endif

@@ -342,23 +342,19 @@ static int split_rows(struct table *table, struct error *err)
 static int add_rows(const struct table *table, struct folder *folder,
 		    struct error *err)
 {
-	struct hash_pieces pieces[2];
 	struct error why;
 
 	folder->classes = table->columns - FIXED;
-	hash_pieces_begin(&pieces[0]);
-	hash_pieces_begin(&pieces[1]);
 	for (int i = 0; i < table->count; i++) {
-		const int is_test = table->is_test[i];
 		const struct folder_sample sample = {
 			.path = table->text + table->rows[i].path,
 			.targets = table->targets +
 				   (size_t)i * (size_t)folder->classes,
 		};
 
-		if (!folder_add(folder, is_test ? &folder->test :
-						  &folder->train,
-				&sample, &pieces[is_test], &why))
+		if (!folder_add(folder, table->is_test[i] ? &folder->test :
+							    &folder->train,
+				&sample, &why))
 			continue;
 		*err = why;
 		return why.kind != ERROR_INPUT ? -1 :
@@ -366,8 +362,6 @@ static int add_rows(const struct table *table, struct folder *folder,
 				  table->name, table->rows[i].line,
 				  why.message);
 	}
-	hash_pieces_end(&pieces[0], folder->train.sha256);
-	hash_pieces_end(&pieces[1], folder->test.sha256);
 	return 0;
 }
 

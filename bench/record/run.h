@@ -34,7 +34,9 @@
 	TEXT(model, 32, "network") \
 	INT(parameters, "of the network") \
 	TEXT(dataset, 32, "name, by content") \
-	TEXT(dataset_sha256, 68, "of the training images") \
+	TEXT(dataset_sha256, 68, "of the training images; of a folder, of " \
+	     "paths, targets and bytes of all its images, or beyond 256 MiB " \
+	     "of their sizes") \
 	INT(train_samples, "in the training set") \
 	INT(test_samples, "in the test set") \
 	INT(batch, "samples per core and iteration; empty: they differ") \
