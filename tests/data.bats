@@ -93,7 +93,16 @@ refused() {
 	run -0 "$BENCH" data list --data-dir "$DIR"
 	[[ $output == *"mnist "*missing*"bench data get mnist"* ]]
 	[[ $output == *"fashion-mnist missing"*dataset-fashion-mnist* ]]
-	[[ $output == *synthetic* ]]
+	# As many as --dataset takes, with what each is.
+	local name names
+	names=$("$BENCH" run --dataset nothing 2>&1 |
+		sed 's/.*must be one of//; s/, not .*//; s/,//g')
+	[ "$(wc -w <<<"$names")" -ge 7 ]
+	for name in $names; do
+		grep -Eq "^  $name +[^ ]+ [^ ]+" <<<"$output"
+	done
+	run -0 "$BENCH" data list mnist --data-dir "$DIR"
+	[ "${#lines[@]}" -eq 2 ]
 }
 
 @test "data list tells what a folder holds" {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bench/app/info_command.h"
 #include "bench/data/data_get.h"
 #include "bench/data/dataset_files.h"
 #include "bench/system/words.h"
@@ -81,8 +82,10 @@ static int data_list(const struct dataset_known *only, const char *dir,
 		if ((!only || only == known) &&
 		    list_known(known, &search, out, err))
 			return -1;
-	if (!only)
-		fprintf(out, "synthetic     built in  --dataset synthetic\n");
+	if (!only) {
+		fprintf(out, "\n--dataset takes\n");
+		list_datasets(out);
+	}
 	return 0;
 }
 

@@ -278,18 +278,23 @@ static int print_models(FILE *out, struct error *err)
 	return 0;
 }
 
+void list_datasets(FILE *out)
+{
+	for (const struct dataset_name *dataset = dataset_names; dataset->name;
+	     dataset++)
+		fprintf(out, "  %-14s  %s\n", dataset->name,
+			dataset->summary);
+}
+
 int list_print(FILE *out, struct error *err)
 {
 	const struct transport *transport = NULL;
-	const struct dataset_name *dataset;
 	const struct backend *backend = NULL;
 
 	if (print_models(out, err))
 		return -1;
 	fputs("data sets\n", out);
-	for (dataset = dataset_names; dataset->name; dataset++)
-		fprintf(out, "  %-14s  %s\n", dataset->name,
-			dataset->summary);
+	list_datasets(out);
 	fputs("backends\n", out);
 	while ((backend = backend_next(backend)))
 		fprintf(out, "  %-14s  %s%s\n", backend->name, backend->summary,

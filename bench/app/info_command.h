@@ -15,5 +15,7 @@ int env_command(const struct options *options, FILE *out, FILE *log,
 /* `bench run --list`: models, data sets, backends and transports, whatever
  * other options say. */
 int list_print(FILE *out, struct error *err);
+/* The data sets that --dataset takes, and what each is. */
+void list_datasets(FILE *out);
 
 #endif
