@@ -247,6 +247,7 @@ HOSTILE=(
 	run -2 "$BENCH" plot
 	run -2 "$BENCH" plot one two
 	run -2 "$BENCH" plot one/runs.csv
+	[[ "$output" == *"not a file of it: bench plot one/" ]]
 	run -7 bash -c '"$BENCH" plot one >/dev/full'
 }
 

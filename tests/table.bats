@@ -219,6 +219,15 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	[[ "$output" == *"| measured | 1.300 | 2.300 | 0.900 |"* ]]
 	run -0 "$BENCH" table --details "$DIR/runs.csv" "$DIR/observations.csv"
 	grep -Eq '^one +1\.300 +2\.300 +0\.900$' <<<"$output"
+	run -2 "$BENCH" table "$DIR/runs.csv"
+	[ "$output" = "bench: $DIR/runs.csv: its times are in observations.csv\
+ beside it: give the folder of both, bench table $DIR/" ]
+	cd "$DIR"
+	run -2 "$BENCH" table runs.csv --details
+	[[ "$output" == *"bench table ." ]]
+	# Alone it is all there is.
+	cp runs.csv "$BATS_TEST_TMPDIR"
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/runs.csv"
 	run -5 "$BENCH" table "$DIR" "$DIR"
 	[[ "$output" == *"was read before"* ]]
 }

@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/record/csv.h"
 #include "bench/show/compare.h"
@@ -66,24 +65,14 @@ static void note_same(const char *const *paths, FILE *log)
 /* A folder has two files, and each has half of the numbers. */
 static void note_half(const char *path, FILE *log)
 {
-	static const char *const files[] = { "runs.csv", "observations.csv" };
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	char other[PATH_MAX];
+	const char *other = campaign_other_half(path);
+	char folder[PATH_MAX];
 
-	for (int i = 0; i < 2; i++) {
-		const int folder = (int)(name - path);
-
-		if (strcmp(name, files[i]) ||
-		    snprintf(other, sizeof(other), "%.*s%s", folder, path,
-			     files[!i]) >= (int)sizeof(other) ||
-		    access(other, R_OK))
-			continue;
+	campaign_folder_of(path, folder);
+	if (other)
 		fprintf(log, "note: %s is compared without %s, which was not "
-			"given: name the folder %.*s to use both\n",
-			path, files[!i],
-			folder ? folder : 1, folder ? path : ".");
-	}
+			"given: name the folder %s to use both\n", path, other,
+			folder);
 }
 
 static void side_release(struct side *side)

@@ -1,6 +1,7 @@
 #include "bench/app/table_command.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -103,6 +104,28 @@ static int print_campaign(const struct options *options,
 	return export_write(campaign, &exports, &table, out, err);
 }
 
+/* A table of runs.csv alone would have a dash where each time is. */
+static int check_times(const struct options *options,
+		       const struct campaign *campaign, struct error *err)
+{
+	char folder[PATH_MAX];
+
+	if (campaign->observation_count)
+		return 0;
+	for (int i = 0; i < options->argument_count; i++) {
+		const char *path = options->arguments[i];
+		const char *other = campaign_other_half(path);
+
+		if (!other)
+			continue;
+		campaign_folder_of(path, folder);
+		return error_set(err, ERROR_USAGE, "%.500s: its times are in "
+				 "%s beside it: give the folder of both, bench "
+				 "table %.500s", path, other, folder);
+	}
+	return 0;
+}
+
 static int finish(FILE *out, struct error *err)
 {
 	if (fflush(out) || ferror(out))
@@ -130,7 +153,8 @@ int table_command(const struct options *options, FILE *out, FILE *log,
 		return -1;
 	if (campaign_load(&campaign, options->arguments,
 			  options->argument_count, options->cores, log,
-			  err) == 0)
+			  err) == 0 &&
+	    !check_times(options, &campaign, err))
 		rc = print_campaign(options, &campaign, out, err);
 	if (rc == 0)
 		rc = finish(out, err);

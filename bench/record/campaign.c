@@ -251,6 +251,32 @@ int campaign_load(struct campaign *campaign, const char *const *paths,
 	return failed;
 }
 
+void campaign_folder_of(const char *path, char folder[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	const int length = slash ? (int)(slash - path) + 1 : 0;
+
+	snprintf(folder, PATH_MAX, "%.*s", length ? length : 1,
+		 length ? path : ".");
+}
+
+const char *campaign_other_half(const char *path)
+{
+	static const char *const files[] = { "runs.csv", "observations.csv" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	char other[PATH_MAX];
+
+	for (int i = 0; i < 2; i++)
+		if (!strcmp(name, files[i]) &&
+		    snprintf(other, sizeof(other), "%.*s%s",
+			     (int)(name - path), path,
+			     files[!i]) < (int)sizeof(other) &&
+		    !access(other, R_OK))
+			return files[!i];
+	return NULL;
+}
+
 /* <stamp>-<label>, with only such characters as need no quoting. */
 static void make_name(struct campaign *campaign,
 		      const struct campaign_request *request)

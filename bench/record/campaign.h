@@ -85,6 +85,13 @@ int campaign_end_run(struct campaign *campaign, const struct run *run,
 int campaign_load(struct campaign *campaign, const char *const *paths,
 		  int count, int with_cores, FILE *log, struct error *err);
 
+/* The folder that the file at path is in, with its slash, or ".". */
+void campaign_folder_of(const char *path, char folder[PATH_MAX]);
+
+/* Of the runs.csv or observations.csv of a folder, each of which has half of
+ * the numbers: the name of the other one, if it is there; else NULL. */
+const char *campaign_other_half(const char *path);
+
 void campaign_release(struct campaign *campaign); /* all zero is fine */
 
 /* What follows is for those who make, load and finish folders. */
