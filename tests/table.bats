@@ -105,6 +105,16 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	[[ "$output" == *"| cpu-8 | 90.5 ±0.5 | 1.10 | 11191 | 20 x 1024 |"* ]]
 }
 
+@test "an epoch of microseconds has digits" {
+	awk -F, -v OFS=, \
+		'$6 == "epoch" { $10 = $3 == "cpu-1" ? "2.34e-4" : "1e-13" } 1' \
+		"$DIR/observations.csv" >"$BATS_TEST_TMPDIR/rows"
+	mv "$BATS_TEST_TMPDIR/rows" "$DIR/observations.csv"
+	run -0 "$BENCH" table "$DIR" -q
+	grep -Eq '^cpu-1 +40\.5 ±0\.5 +0\.00023 ' <<<"$output"
+	grep -Eq '^cpu-8 +90\.5 ±0\.5 +0\.000000000 ' <<<"$output"
+}
+
 @test "who is faster has an interval where there are runs for it" {
 	make_rows "$BATS_TEST_TMPDIR/three" b three 3 cpu-1:1:40 cpu-8:8:90
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/three"

@@ -8,7 +8,7 @@
 #include "bench/record/column.h"
 #include "bench/system/text.h"
 
-enum { WIDTH = 80, GAP = 2 };
+enum { WIDTH = 80, GAP = 2, MOST_DECIMALS = 9 };
 
 int grid_make(struct grid *grid, int columns, int rows, struct error *err)
 {
@@ -126,6 +126,9 @@ struct interval_text interval_text(double low, double high, int decimals)
 
 int decimals_of(double shown, int most)
 {
+	for (double digits = shown * pow(10, most); digits > 0 && digits < 10 &&
+	     most < MOST_DECIMALS; most++)
+		digits *= 10;
 	return shown >= 100 ? 0 : shown >= 10 ? 1 : shown >= 1 ? 2 : most;
 }
 

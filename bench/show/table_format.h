@@ -75,7 +75,8 @@ struct interval_text {
 };
 struct interval_text interval_text(double low, double high, int decimals);
 
-/* As many decimals as make three digits, at most so many. */
+/* As many decimals as make three digits, at most so many, or what makes two
+ * where that is more. */
 int decimals_of(double shown, int most);
 
 /* Is the deviation larger than the mean? Then median and quartiles say more. */
