@@ -597,6 +597,24 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	[[ "$output" == *"has no test"* ]]
 }
 
+@test "that --steps leaves the test whole is told before" {
+	local few=(null-1 --model tiny "${DATA[@]}" --warmup 1 --epochs 1
+		--batch 2 --progress never)
+	local says="note: --steps does not cut the test, which takes longer:\
+ null-1 trains on 4 images an epoch and tests 40; --test-steps N cuts it"
+	run -0 "$BENCH" run "${few[@]}" --steps 2 --out made
+	[ "$(grep -cxF "$says" <<<"$output")" = 1 ]
+	run -0 "$BENCH" run "${few[@]}" --steps 2 --dry-run
+	[ "$(grep -cxF "$says" <<<"$output")" = 1 ]
+	for option in -q "--test off" "--test-steps 1" "--steps 7"; do
+		# shellcheck disable=SC2086 # an option and its value
+		run -0 "$BENCH" run "${few[@]}" --steps 2 $option --dry-run
+		[[ "$output" != *"--steps does not"* ]]
+	done
+	run -0 "$BENCH" run "${few[@]}" --dry-run
+	[[ "$output" != *"--steps does not"* ]]
+}
+
 @test "a run of no iteration is refused" {
 	run -2 "$BENCH" run cpu-8 --model alexnet --dataset synthetic \
 		--synthetic-train 100

@@ -25,7 +25,8 @@ make_rows() {
 			"warmup,setup_s,warmup_s,loop_s,iterations_s," \
 			"loader_s,test_s,unaccounted_s,total_s,cpu_user_s," \
 			"cpu_sys_s,maxrss_bytes,updates,cpu_model," \
-			"logical_cpus,mystery,epochs,steps,train_samples" >runs
+			"logical_cpus,mystery,epochs,steps,train_samples," \
+			"test_samples" >runs
 		count = split(targets, list, " ")
 		for (r = 1; r <= repeat; r++) for (k = 1; k <= count; k++)
 			one(list[k])
@@ -52,7 +53,8 @@ make_rows() {
 		print "bench/1," run "," id "," label ",2026-01-31T23:59:59Z," \
 			"ok,," t "," cores ",2," device ",mnist,synthetic," \
 			batch "," r ",3,.5,3," ms / 50 + .5 "," ms / 50 \
-			",.02,.2,.01,1.5,2.5,.5,104857600,20,A CPU,2,what,10," steps ",60000" >runs
+			",.02,.2,.01,1.5,2.5,.5,104857600,20,A CPU,2,what,10," steps ",60000,10000" \
+			>runs
 	}'
 }
 
@@ -103,6 +105,23 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	run -0 "$BENCH" table "$DIR" --format github
 	[[ "$output" == *"| target | ms/iter | s/epoch | images/s | updates x global batch |"* ]]
 	[[ "$output" == *"| cpu-8 | 90.5 ±0.5 | 1.10 | 11191 | 20 x 1024 |"* ]]
+}
+
+@test "a test that was not cut with the iterations is told" {
+	STEPS=10 make_rows "$BATS_TEST_TMPDIR/cut" a cut 1 cpu-1:1:40 cpu-8:8:90
+	sed -i '/,cpu-8,/s/,\.02,\.2,/,.02,1234.5,/' "$BATS_TEST_TMPDIR/cut/runs.csv"
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
+	[[ "${output//$'\n' /}" == *"- the test was not cut, and took longer than the iterations: cpu-8 1234 s beside 1.8 s; --test-steps N cuts it"* ]]
+	[ "$(grep -c "took longer" <<<"$output")" = 1 ]
+	# Nor was anything, or the test was as well.
+	sed -i 's/,\.02,\.2,/,.02,1234.5,/' "$DIR/runs.csv"
+	run -0 "$BENCH" table "$DIR"
+	[[ "$output" != *"not cut"* ]]
+	sed -i -e '1s/$/,test_batch,test_steps/' -e '2,$s/$/,100,3/' \
+		"$BATS_TEST_TMPDIR/cut/runs.csv"
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
+	[[ "$output" != *"not cut"* ]]
+	[[ "${output//$'\n' /}" == *"cpu-8 300 of 10000"* ]]
 }
 
 @test "an epoch of microseconds has digits" {

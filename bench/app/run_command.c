@@ -114,16 +114,48 @@ static void print_time(double seconds, char *text, size_t size)
 		snprintf(text, size, "about %.*f min", minutes < 10, minutes);
 }
 
-/* Of all processes, from what one did of a few iterations. */
-static double estimate(const struct run *run, const struct options *given,
-		       const struct training *training)
+/* What a test takes, in samples of training, of which a test sample is taken
+ * for a third. */
+static double test_work(const struct training *training)
 {
 	const double all = training->dataset->test.count;
 	const double most = training->test_steps ?
 		(double)training->test_steps * training->test_batch : all;
-	const double tests = training->test_batch ? fmin(all, most) / 3 : 0;
-	const double samples = tests + (double)training->iterations *
-					       training->global_batch;
+
+	return training->test_batch ? fmin(all, most) / 3 : 0;
+}
+
+/* Once, for the first target that it is true of. */
+static void note_whole_test(const struct work *work)
+{
+	const struct options *options = work->options;
+
+	if (options->steps == OPTION_UNSET ||
+	    options->test_steps != OPTION_UNSET)
+		return;
+	for (int t = 0; t < work->target_count; t++) {
+		const struct training *training = &work->trainings[t];
+		const double samples = (double)training->iterations *
+				       training->global_batch;
+
+		if (test_work(training) <= samples)
+			continue;
+		fprintf(work->log, "note: --steps does not cut the test, which "
+			"takes longer: %s trains on %.0f images an epoch and "
+			"tests %d; --test-steps N cuts it\n",
+			work->targets[t].name, samples,
+			training->dataset->test.count);
+		return;
+	}
+}
+
+/* Of all processes, from what one did of a few iterations. */
+static double estimate(const struct run *run, const struct options *given,
+		       const struct training *training)
+{
+	const double samples = test_work(training) +
+			       (double)training->iterations *
+				       training->global_batch;
 	const double done = (double)(training->infers ? run->passes :
 							run->updates);
 
@@ -155,9 +187,8 @@ static void print_plan(const struct work *work, int t, const char *outcome)
 /*
  * Writes a line to out: what training target with these options would be,
  * about how long it would take and in how much memory, from a few iterations
- * in a process of its own; a test sample is taken for a third of a training
- * sample. The seconds are added to all_s. A target that fails adds nothing, and
- * is an error where it was named.
+ * in a process of its own. The seconds are added to all_s. A target that fails
+ * adds nothing, and is an error where it was named.
  */
 static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 {
@@ -238,6 +269,8 @@ static int plan_data(struct work *work, struct error *err)
 					   &work->targets[t],
 					   machine_memory_available(""), err);
 	}
+	if (!failed && !options->quiet)
+		note_whole_test(work);
 	if (!failed && options->dry_run)
 		failed = dry_run_all(work, err);
 	/* Others could be trained for hours before; one alone says it. */

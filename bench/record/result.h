@@ -145,6 +145,11 @@ void results_cut_text(const struct results *results, char *text, size_t size);
 void results_tested_text(const struct results *results, char *text,
 			 size_t size);
 
+/* Which targets' runs were cut, and took longer to test, since that was not;
+ * empty if none was. */
+void results_long_test_text(const struct results *results, char *text,
+			    size_t size);
+
 /* Which targets' runs were disturbed, how many of them and how much at most;
  * empty if none was. What does not fit is left out. */
 void disturbed_text(const struct results *results, char *text, size_t size);

@@ -50,28 +50,32 @@ void results_cut_text(const struct results *results, char *text, size_t size)
 			 sizes.text);
 }
 
-/* The last run of a target that tested a part of the test set; NULL: none. */
-static const struct run *find_part(const struct results *results,
-				   const char *target)
+/* The last run of a target that is so; NULL: none. */
+static const struct run *find_run(const struct results *results,
+				  const char *target,
+				  int (*is_so)(const struct run *))
 {
 	const struct run *found = NULL;
 
-	for (size_t i = 0; i < results->run_count; i++) {
-		const struct run *run = &results->runs[i];
-
-		if (!strcmp(run->target, target) &&
-		    run->test_samples != CELL_NO_INT &&
-		    run_tested(run) < run->test_samples)
-			found = run;
-	}
+	for (size_t i = 0; i < results->run_count; i++)
+		if (!strcmp(results->runs[i].target, target) &&
+		    is_so(&results->runs[i]))
+			found = &results->runs[i];
 	return found;
+}
+
+static int is_tested_in_part(const struct run *run)
+{
+	return run->test_samples != CELL_NO_INT &&
+	       run_tested(run) < run->test_samples;
 }
 
 void results_tested_text(const struct results *results, char *text, size_t size)
 {
 	text[0] = '\0';
 	for (int t = 0; t < results->target_count; t++) {
-		const struct run *run = find_part(results, results->targets[t]);
+		const struct run *run = find_run(results, results->targets[t],
+						 is_tested_in_part);
 
 		if (run)
 			text_append(text, size, text[0] ? ", %s %ld of %ld" :
@@ -79,6 +83,47 @@ void results_tested_text(const struct results *results, char *text, size_t size)
 				    "alone: %s %ld of %ld", run->target,
 				    run_tested(run), run->test_samples);
 	}
+}
+
+struct seconds_text {
+	char text[32];
+};
+
+static struct seconds_text seconds_text(double seconds)
+{
+	struct seconds_text text;
+
+	snprintf(text.text, sizeof(text.text),
+		 seconds < 100 ? "%.3g s" : "%.0f s", seconds);
+	return text;
+}
+
+/* Of a run whose iterations were cut, and whose test was not. */
+static int is_mostly_test(const struct run *run)
+{
+	return run_is_cut(run) && run->test_samples != CELL_NO_INT &&
+	       run_tested(run) == run->test_samples &&
+	       run->test_s > run->iterations_s;
+}
+
+void results_long_test_text(const struct results *results, char *text,
+			    size_t size)
+{
+	text[0] = '\0';
+	for (int t = 0; t < results->target_count; t++) {
+		const struct run *run = find_run(results, results->targets[t],
+						 is_mostly_test);
+
+		if (run)
+			text_append(text, size, "%s%s %s beside %s",
+				    text[0] ? ", " : "the test was not cut, "
+				    "and took longer than the iterations: ",
+				    run->target,
+				    seconds_text(run->test_s).text,
+				    seconds_text(run->iterations_s).text);
+	}
+	if (text[0])
+		text_append(text, size, "; --test-steps N cuts it");
 }
 
 /* Of the runs of a target: those that were slowed, and what by most. */
