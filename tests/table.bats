@@ -124,6 +124,44 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	[[ "${output//$'\n' /}" == *"cpu-8 300 of 10000"* ]]
 }
 
+# losses LAST EPOCH: of cpu-8's last iteration and its last epoch's mean.
+losses() {
+	awk -F, -v OFS=, -v last="$1" -v epoch="$2" '
+		$3 == "cpu-8" && $6 == "step" && $7 == 2 && $8 == 10 { $13 = last }
+		$3 == "cpu-8" && $6 == "epoch" && $7 == 2 { $13 = epoch }
+		1' "$DIR/observations.csv" >"$BATS_TEST_TMPDIR/rows"
+	mv "$BATS_TEST_TMPDIR/rows" "$DIR/observations.csv"
+	run -0 "$BENCH" table "$DIR"
+}
+
+@test "a training loss that rose is told, with the rate" {
+	sed -i -e '1s/$/,lr/' -e '2,$s/$/,.5/' "$DIR/runs.csv"
+	losses 1 1
+	[[ "$output" != *rose* ]]
+	losses 3 2
+	[[ "${output//$'\n' /}" == *"- the training loss rose: cpu-8 from 1 to 3 in 20 iterations at --lr 0.5; a smaller --lr may help"* ]]
+	# Nor does it where it has no time (--sync epoch).
+	sed -i -E '/,cpu-8,.*,step,2,10,/s/(step,2,10,0,)[0-9.]+/\1/' \
+		"$DIR/observations.csv"
+	losses 4 2
+	[[ "$output" == *"cpu-8 from 1 to 4 in"* ]]
+	# One of both may be by chance.
+	losses 3 .5
+	[[ "$output" != *rose* ]]
+	losses .5 3
+	[[ "$output" != *rose* ]]
+	losses 3 3
+	sed -i '/,cpu-8,/s/,\.5$/,0/' "$DIR/runs.csv"
+	run -0 "$BENCH" table "$DIR"
+	[[ "$output" != *rose* ]]
+	sed -i -e '/,cpu-8,/s/,0$/,.5/' -e 's/,synthetic,/,fake,/' "$DIR/runs.csv"
+	run -0 "$BENCH" table "$DIR"
+	[[ "$output" != *rose* ]]
+	sed -i 's/,fake,/,synthetic,/' "$DIR/runs.csv"
+	run -0 "$BENCH" table "$DIR"
+	[[ "$output" == *rose* ]]
+}
+
 @test "an epoch of microseconds has digits" {
 	awk -F, -v OFS=, \
 		'$6 == "epoch" { $10 = $3 == "cpu-1" ? "2.34e-4" : "1e-13" } 1' \

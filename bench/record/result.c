@@ -16,7 +16,8 @@ void result_clear(struct result *result)
 {
 	int i;
 
-	*result = (struct result){ .first_iter_s = NAN };
+	*result = (struct result){ .first_iter_s = NAN,
+				   .first_loss = NAN, .last_loss = NAN };
 	for (i = 0; i < METRIC_COUNT; i++)
 		result->values[i] = stats_compute(NULL, 0);
 }
@@ -243,6 +244,17 @@ static enum outcome outcome_of(const struct run *run)
 	return OUTCOME_ERROR;
 }
 
+/* An iteration has a loss also where it has no time (--sync epoch). */
+static void keep_loss(struct result *result, const struct observation *row)
+{
+	if (strcmp(row->phase, "step") || strcmp(row->status, "ok") ||
+	    row->is_warmup == 1 || observation_is_modelled(row))
+		return;
+	if (!isfinite(result->first_loss))
+		result->first_loss = row->loss;
+	result->last_loss = row->loss;
+}
+
 static void add_all(struct result *result, struct sums *sums,
 		    const struct observation *const *rows, size_t row_count,
 		    int include_warmup)
@@ -250,6 +262,7 @@ static void add_all(struct result *result, struct sums *sums,
 	for (size_t i = 0; i < row_count; i++) {
 		const struct observation *row = rows[i];
 
+		keep_loss(result, row);
 		/* Iterations that were timed together are one at least. */
 		if (!row_counts(row) ||
 		    (!strcmp(row->phase, "steps") && row->iter < 1))

@@ -96,6 +96,8 @@ struct result {
 	size_t observations[METRIC_COUNT];
 	size_t warmup_steps; /* of all its runs, counted or not */
 	double first_iter_s; /* the very first step, warm-up or not */
+	/* Of one run's first and last iteration; else NAN. */
+	double first_loss, last_loss;
 	/* Of a whole setup that had --target-accuracy; runs is 0 else. */
 	struct accuracy_score score;
 };
@@ -149,6 +151,12 @@ void results_tested_text(const struct results *results, char *text,
  * empty if none was. */
 void results_long_test_text(const struct results *results, char *text,
 			    size_t size);
+
+/* Which targets trained to a higher loss than they began with: the last
+ * iteration's, and the last epoch's mean. Zeros, which are the data set fake,
+ * say nothing. Empty if none did. */
+void results_rising_loss_text(const struct results *results, char *text,
+			      size_t size);
 
 /* Which targets' runs were disturbed, how many of them and how much at most;
  * empty if none was. What does not fit is left out. */

@@ -126,6 +126,37 @@ void results_long_test_text(const struct results *results, char *text,
 		text_append(text, size, "; --test-steps N cuts it");
 }
 
+static int has_rising_loss(const struct result *cell)
+{
+	return cell->run && cell->run->lr > 0 &&
+	       strcmp(cell->run->dataset, "fake") != 0 &&
+	       cell->last_loss > cell->first_loss &&
+	       cell->values[METRIC_TRAIN_LOSS].mean > cell->first_loss;
+}
+
+void results_rising_loss_text(const struct results *results, char *text,
+			      size_t size)
+{
+	text[0] = '\0';
+	for (int t = 0; t < results->target_count; t++) {
+		const struct result *found = NULL;
+
+		for (int i = 0; i < results->line_count; i++)
+			if (has_rising_loss(&results->lines[i].cells[t]))
+				found = &results->lines[i].cells[t];
+		if (found)
+			text_append(text, size, "%s%s from %.3g to %.3g in "
+				    "%.0f iterations at --lr %g", text[0] ?
+				    ", " : "the training loss rose: ",
+				    found->run->target, found->first_loss,
+				    found->last_loss,
+				    found->values[METRIC_UPDATES].mean,
+				    found->run->lr);
+	}
+	if (text[0])
+		text_append(text, size, "; a smaller --lr may help");
+}
+
 /* Of the runs of a target: those that were slowed, and what by most. */
 struct slowed {
 	int runs, count;

@@ -290,6 +290,8 @@ static int print_warnings(const struct view *view)
 	count += note_once(view, &told, text);
 	results_long_test_text(results, text, sizeof(text));
 	count += note_once(view, &told, text);
+	results_rising_loss_text(results, text, sizeof(text));
+	count += note_once(view, &told, text);
 	for (size_t i = 0; i < results->run_count; i++)
 		count += warn_run(view, &results->runs[i], &told);
 	names_free(&told);
