@@ -162,6 +162,21 @@ losses() {
 	[[ "$output" == *rose* ]]
 }
 
+@test "that one batch teaches nothing is told" {
+	sed -i -e '1s/$/,final_accuracy_pct/' -e '2,$s/$/,100/' \
+		"$DIR/runs.csv"
+	run -0 "$BENCH" table "$DIR"
+	[[ "$output" != *"say nothing"* ]]
+	sed -i 's/,synthetic,/,fake,/' "$DIR/runs.csv"
+	run -0 "$BENCH" table "$DIR"
+	[ "$(grep -c "fake is one batch that comes again: accuracy and loss" \
+		<<<"$output")" = 1 ]
+	# Without a test nothing is shown of either.
+	sed -i 's/,100$/,/' "$DIR/runs.csv"
+	run -0 "$BENCH" table "$DIR"
+	[[ "$output" != *"say nothing"* ]]
+}
+
 @test "an epoch of microseconds has digits" {
 	awk -F, -v OFS=, \
 		'$6 == "epoch" { $10 = $3 == "cpu-1" ? "2.34e-4" : "1e-13" } 1' \

@@ -226,7 +226,7 @@ static void print_ratios(const struct view *view, const struct line *line)
 static int warn_run(const struct view *view, const struct run *run,
 		    struct names *told)
 {
-	char text[4][320] = { "" };
+	char text[5][320] = { "" };
 	int count = 0;
 
 	if (post_data_differs(run))
@@ -239,7 +239,11 @@ static int warn_run(const struct view *view, const struct run *run,
 		snprintf(text[2], sizeof(text[2]), "%s: s/iter is the epoch's "
 			 "mean (--sync epoch)", run->target);
 	run_explain_slowdown(run, text[3], sizeof(text[3]));
-	for (int i = 0; i < 4; i++)
+	if (!strcmp(run->dataset, "fake") && isfinite(run->final_accuracy_pct))
+		snprintf(text[4], sizeof(text[4]), "the data set fake is "
+			 "one batch that comes again: accuracy and loss say "
+			 "nothing");
+	for (int i = 0; i < 5; i++)
 		count += note_once(view, told, text[i]);
 	return count;
 }
