@@ -246,8 +246,9 @@ $(TESTS) $(TOOLS): $B/tests/%: $O/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
-# It has models and backends that no registry knows.
-$B/tests/test_own: WRAPPED += model_find backend_find backend_next
+# They have models and backends that no registry knows: tests/own.h.
+$B/tests/test_refusals $B/tests/test_verify: WRAPPED += model_find backend_find
+$B/tests/test_verify: WRAPPED += backend_next
 
 # A target of the fuzzer goes through the inputs that it has found.
 $(REPLAYS): $B/tests/%: $O/tests/fuzz/%.o $O/tests/fuzz/replay.o $(ARCHIVE)

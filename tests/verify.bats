@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# verify, ended by a signal; what it finds is in test_own.c and command.bats.
+# verify, ended by a signal; what it finds is in test_verify.c and command.bats.
 
 bats_require_minimum_version 1.5.0
 

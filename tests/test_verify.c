@@ -1,57 +1,15 @@
-/*
- * Models and backends of one's own, as the command meets them. The linker lets
- * it ask here for them (Makefile, WRAPPED of this test), and those that it has
- * anyway are asked for behind.
- */
+/* What bench verify finds in backends that are right, wrong, lack something or
+ * are interrupted. */
 #include "bench/verify/verify.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/app/measure.h"
-#include "bench/app/run_command.h"
 #include "bench/system/interrupt.h"
 #include "bench/verify/verify_task.h"
-
-#define MOST_WORDS 24
-#define RECIPE                                                           \
-	{ .batch = 32, .epochs = 1, .lr = 1, .rho = .9, .eps = 1e-6,     \
-	  .lr_step = 1, .lr_gamma = .7 }
-
-static const struct layer wide_window[] = {
-	{ .kind = LAYER_CONV, .name = "conv", .outputs = 3, .window = 3 },
-	{ .kind = LAYER_MAXPOOL, .window = 13 },
-	{ .kind = LAYER_CONV, .name = "next", .outputs = 3, .window = 3 },
-	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
-	{ .kind = LAYER_LOSS },
-};
-
-static const struct layer no_loss[] = {
-	{ .kind = LAYER_CONV, .name = "conv", .outputs = 8, .window = 3 },
-	{ .kind = LAYER_RELU },
-};
-
-static const struct layer few_classes[] = {
-	{ .kind = LAYER_LINEAR, .name = "hidden", .outputs = 7 },
-	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 8 },
-	{ .kind = LAYER_LOSS },
-};
-
-/* Batch norm of one value a channel and sample. */
-static const struct layer lone_norm[] = {
-	{ .kind = LAYER_LINEAR, .name = "hidden", .outputs = 7 },
-	{ .kind = LAYER_BATCHNORM, .name = "norm" },
-	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
-	{ .kind = LAYER_LOSS },
-};
+#include "tests/own.h"
 
 /* Many norms of few values behind one another amplify rounding. */
 #define NORMED(number)                                                   \
@@ -79,53 +37,22 @@ static const struct layer all_convs[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-#define MODEL(called, table, ...)                                        \
-	{ .name = called, .summary = "", .input = { 1, 28, 28 },         \
-	  .layer_count = (int)COUNT(table), .layers = table,             \
-	  .recipe = __VA_ARGS__ }
-
-static const struct model own_models[] = {
-	MODEL("wide-window", wide_window, RECIPE),
-	MODEL("no-loss", no_loss, RECIPE),
-	MODEL("few-classes", few_classes, RECIPE),
-	MODEL("no-recipe", few_classes, { 0 }),
+const struct model own_models[] = {
 	MODEL("all-convs", all_convs, RECIPE),
-	MODEL("lone-norm", lone_norm, RECIPE),
 	MODEL("norms", norms, { .batch = 6, .epochs = 1, .lr = .01,
 				.optimizer = OPTIMIZER_SGD, .lr_step = 1,
 				.lr_gamma = .7 }),
+	{ .name = NULL },
 };
 
-/* Copies of null, as it is and with less, and three of openblas: one is right
- * about few samples alone, one holds the data set, and while one computes, a
- * signal comes. */
-enum { COPY, TORN, FEW, HOLDS, STOPS, OWN_BACKENDS };
-static struct backend own_backends[OWN_BACKENDS];
+/* Behind those that lack something, three of openblas: one is right about few
+ * samples alone, one holds the data set, and while one computes, a signal
+ * comes. */
+enum { FEW = LACKING_BACKENDS, HOLDS, STOPS, OWN_BACKENDS };
+struct backend own_backends[OWN_BACKENDS + 1];
 
-const struct model *__real_model_find(const char *name);
-const struct model *__wrap_model_find(const char *name);
-const struct backend *__real_backend_find(const char *name);
-const struct backend *__wrap_backend_find(const char *name);
 const struct backend *__real_backend_next(const struct backend *previous);
 const struct backend *__wrap_backend_next(const struct backend *previous);
-
-const struct model *__wrap_model_find(const char *name)
-{
-	for (size_t m = 0; m < COUNT(own_models); m++)
-		if (!strcmp(own_models[m].name, name))
-			return &own_models[m];
-	return __real_model_find(name);
-}
-
-const struct backend *__wrap_backend_find(const char *name)
-{
-	for (size_t b = 0; b < COUNT(own_backends); b++)
-		if (!strcmp(own_backends[b].name, name))
-			return &own_backends[b];
-	return __real_backend_find(name);
-}
 
 /* Ours first, but for the one that must be asked for by name. */
 const struct backend *__wrap_backend_next(const struct backend *previous)
@@ -315,12 +242,9 @@ static int holds_evaluate(struct program *program, const struct batch *batch,
 static int set_up(void **state)
 {
 	(void)state;
-	for (int b = 0; b < OWN_BACKENDS; b++)
-		own_backends[b] = *__real_backend_find(b < FEW ? "null" :
-								 "openblas");
-	own_backends[COPY].name = "copy";
-	own_backends[TORN].name = "torn";
-	own_backends[TORN].update = NULL;
+	add_lacking_backends();
+	for (int b = FEW; b < OWN_BACKENDS; b++)
+		own_backends[b] = *__real_backend_find("openblas");
 	own_backends[FEW].name = "few";
 	own_backends[FEW].open = few_open;
 	own_backends[FEW].compile = few_compile;
@@ -336,118 +260,6 @@ static int set_up(void **state)
 	own_backends[HOLDS].gradient = holds_gradient;
 	own_backends[HOLDS].evaluate = holds_evaluate;
 	return 0;
-}
-
-struct said {
-	int code;
-	char *out; /* free() it */
-	char error[1024];
-};
-
-static struct said say(const char *line)
-{
-	char text[512], *argv[MOST_WORDS], *rest = text;
-	struct said said = { 0 };
-	struct options options;
-	struct error err = { .message = "" };
-	size_t size;
-	FILE *out = open_memstream(&said.out, &size);
-	int argc = 1;
-
-	assert_non_null(out);
-	snprintf(text, sizeof(text), "%s -q -d synthetic --synthetic-train 70 "
-		 "--synthetic-test 40", line);
-	while ((argv[argc] = strsep(&rest, " ")) && argc < MOST_WORDS - 1)
-		argc++;
-	argv[0] = argv[1];
-	assert_int_equal(options_parse(&options, argc, argv, &err), 0);
-	said.code = (options.verb == VERB_VERIFY ? verify_command :
-		     options.verb == VERB_RUN ? run_command :
-						measure_command)(
-		&options, out, stderr, &err);
-	if (said.code < 0)
-		said.code = (int)err.kind;
-	snprintf(said.error, sizeof(said.error), "%s", err.message);
-	options_release(&options);
-	fclose(out);
-	return said;
-}
-
-static void assert_says(const char *text, const char *words)
-{
-	if (!strstr(text, words))
-		fail_msg("'%s' does not say '%s'", text, words);
-}
-
-/* One sentence, before anything is measured or written. */
-static void spoilt_models_are_usage(void **state)
-{
-	static const struct {
-		const char *model, *says;
-	} spoilt[] = {
-		{ "wide-window", "model 'wide-window', layer 2 (conv 'next'): "
-		  "a window of 3x3 is larger than its input of 3x2x2" },
-		{ "no-loss", "model 'no-loss', layer 1 (relu): the last layer "
-		  "has to be a loss" },
-		{ "few-classes", "model 'few-classes', layer 2 (loss): has "
-		  "8 classes, but data set 'synthetic' has 10" },
-		{ "no-recipe", "model 'no-recipe': batch is 0 in its recipe, "
-		  "where it is more than 0" },
-	};
-	static const char *const commands[] = { "run cpu-1", "measure cpu-1",
-						"verify cpu" };
-
-	(void)state;
-	for (size_t m = 0; m < COUNT(spoilt); m++)
-		for (size_t c = 0; c < COUNT(commands); c++) {
-			char line[128];
-			struct said said;
-
-			snprintf(line, sizeof(line), "%s -m %s", commands[c],
-				 spoilt[m].model);
-			said = say(line);
-			assert_int_equal(said.code, ERROR_USAGE);
-			assert_string_equal(said.error, spoilt[m].says);
-			assert_string_equal(said.out, "");
-			free(said.out);
-		}
-}
-
-/* Of 70 samples, the numbers that leave some core one. */
-static void lone_values_are_usage(void **state)
-{
-	static const struct {
-		const char *line, *says; /* NULL: it trains */
-	} batches[] = {
-		{ "cpu-1 -b 1", "an iteration has 1 sample for 1 core, " },
-		{ "cpu-2 -b 1", "an iteration has 2 samples for 2 cores, " },
-		{ "cpu-2 --global-batch 3",
-		  "an iteration has 3 samples for 2 cores, " },
-		{ "cpu-1 -b 69",
-		  "an epoch's last iteration has 1 sample for 1 core, " },
-		{ "cpu-2 -b 34",
-		  "an epoch's last iteration has 2 samples for 2 cores, " },
-		{ "cpu-1 -b 69 --steps 1", NULL },
-		{ "cpu-2 --global-batch 10", NULL },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(batches); i++) {
-		char line[128];
-		struct said said;
-
-		snprintf(line, sizeof(line), "measure -m lone-norm %s",
-			 batches[i].line);
-		said = say(line);
-		assert_int_equal(said.code, batches[i].says ? ERROR_USAGE : 0);
-		if (batches[i].says) {
-			assert_says(said.error, "model 'lone-norm', layer 1 "
-						"(batchnorm 'norm'): ");
-			assert_says(said.error, batches[i].says);
-			assert_string_equal(said.out, "");
-		}
-		free(said.out);
-	}
 }
 
 /* What the steps in lockstep do not have. */
@@ -585,28 +397,6 @@ static void verify_goes_on_past_who_cannot(void **state)
 	free(said.out);
 }
 
-static void what_a_backend_lacks_is_named(void **state)
-{
-	struct said said = say("verify copy -m tiny");
-
-	(void)state;
-	assert_int_equal(said.code, ERROR_MISSING);
-	assert_says(said.error, "copy: it lacks the slot 'decisions', see "
-				"backends/contract/backend.h");
-	assert_says(said.out, "verify: nothing was compared; without: copy");
-	free(said.out);
-	said = say("measure torn-1 -m tiny");
-	assert_int_equal(said.code, ERROR_MISSING);
-	assert_says(said.error, "backend torn lacks the slot 'update', see "
-				"backends/contract/backend.h");
-	free(said.out);
-	own_backends[TORN].version = BACKEND_VERSION - 1;
-	said = say("measure torn-1 -m tiny");
-	assert_int_equal(said.code, ERROR_MISSING);
-	assert_says(said.error, "backend torn was written for version ");
-	free(said.out);
-}
-
 /* The last of these tests: a signal that came is there for good. */
 static void verify_stops_at_a_signal(void **state)
 {
@@ -640,17 +430,14 @@ static void verify_stops_at_a_signal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spoilt_models_are_usage),
-		cmocka_unit_test(lone_values_are_usage),
 		cmocka_unit_test(verify_takes_what_is_measured),
 		cmocka_unit_test(verify_explains_rounding),
 		cmocka_unit_test(verify_explains_no_more),
 		cmocka_unit_test(verify_holds_pairs),
 		cmocka_unit_test(verify_takes_what_a_program_holds),
 		cmocka_unit_test(verify_goes_on_past_who_cannot),
-		cmocka_unit_test(what_a_backend_lacks_is_named),
 		cmocka_unit_test(verify_stops_at_a_signal),
 	};
 
-	return cmocka_run_group_tests_name("own", tests, set_up, NULL);
+	return cmocka_run_group_tests_name("verify", tests, set_up, NULL);
 }

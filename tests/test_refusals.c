@@ -1,0 +1,151 @@
+/* Models and backends that the command refuses, and what it says of them. */
+#include "tests/own.h"
+
+static const struct layer wide_window[] = {
+	{ .kind = LAYER_CONV, .name = "conv", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_MAXPOOL, .window = 13 },
+	{ .kind = LAYER_CONV, .name = "next", .outputs = 3, .window = 3 },
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct layer no_loss[] = {
+	{ .kind = LAYER_CONV, .name = "conv", .outputs = 8, .window = 3 },
+	{ .kind = LAYER_RELU },
+};
+
+static const struct layer few_classes[] = {
+	{ .kind = LAYER_LINEAR, .name = "hidden", .outputs = 7 },
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 8 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* Batch norm of one value a channel and sample. */
+static const struct layer lone_norm[] = {
+	{ .kind = LAYER_LINEAR, .name = "hidden", .outputs = 7 },
+	{ .kind = LAYER_BATCHNORM, .name = "norm" },
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
+	{ .kind = LAYER_LOSS },
+};
+
+const struct model own_models[] = {
+	MODEL("wide-window", wide_window, RECIPE),
+	MODEL("no-loss", no_loss, RECIPE),
+	MODEL("few-classes", few_classes, RECIPE),
+	MODEL("no-recipe", few_classes, { 0 }),
+	MODEL("lone-norm", lone_norm, RECIPE),
+	{ .name = NULL },
+};
+
+struct backend own_backends[LACKING_BACKENDS + 1];
+
+static int set_up(void **state)
+{
+	(void)state;
+	add_lacking_backends();
+	return 0;
+}
+
+/* One sentence, before anything is measured or written. */
+static void spoilt_models_are_usage(void **state)
+{
+	static const struct {
+		const char *model, *says;
+	} spoilt[] = {
+		{ "wide-window", "model 'wide-window', layer 2 (conv 'next'): "
+		  "a window of 3x3 is larger than its input of 3x2x2" },
+		{ "no-loss", "model 'no-loss', layer 1 (relu): the last layer "
+		  "has to be a loss" },
+		{ "few-classes", "model 'few-classes', layer 2 (loss): has "
+		  "8 classes, but data set 'synthetic' has 10" },
+		{ "no-recipe", "model 'no-recipe': batch is 0 in its recipe, "
+		  "where it is more than 0" },
+	};
+	static const char *const commands[] = { "run cpu-1", "measure cpu-1",
+						"verify cpu" };
+
+	(void)state;
+	for (size_t m = 0; m < COUNT(spoilt); m++)
+		for (size_t c = 0; c < COUNT(commands); c++) {
+			char line[128];
+			struct said said;
+
+			snprintf(line, sizeof(line), "%s -m %s", commands[c],
+				 spoilt[m].model);
+			said = say(line);
+			assert_int_equal(said.code, ERROR_USAGE);
+			assert_string_equal(said.error, spoilt[m].says);
+			assert_string_equal(said.out, "");
+			free(said.out);
+		}
+}
+
+/* Of 70 samples, the numbers that leave some core one. */
+static void lone_values_are_usage(void **state)
+{
+	static const struct {
+		const char *line, *says; /* NULL: it trains */
+	} batches[] = {
+		{ "cpu-1 -b 1", "an iteration has 1 sample for 1 core, " },
+		{ "cpu-2 -b 1", "an iteration has 2 samples for 2 cores, " },
+		{ "cpu-2 --global-batch 3",
+		  "an iteration has 3 samples for 2 cores, " },
+		{ "cpu-1 -b 69",
+		  "an epoch's last iteration has 1 sample for 1 core, " },
+		{ "cpu-2 -b 34",
+		  "an epoch's last iteration has 2 samples for 2 cores, " },
+		{ "cpu-1 -b 69 --steps 1", NULL },
+		{ "cpu-2 --global-batch 10", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(batches); i++) {
+		char line[128];
+		struct said said;
+
+		snprintf(line, sizeof(line), "measure -m lone-norm %s",
+			 batches[i].line);
+		said = say(line);
+		assert_int_equal(said.code, batches[i].says ? ERROR_USAGE : 0);
+		if (batches[i].says) {
+			assert_says(said.error, "model 'lone-norm', layer 1 "
+						"(batchnorm 'norm'): ");
+			assert_says(said.error, batches[i].says);
+			assert_string_equal(said.out, "");
+		}
+		free(said.out);
+	}
+}
+
+static void what_a_backend_lacks_is_named(void **state)
+{
+	struct said said = say("verify copy -m tiny");
+
+	(void)state;
+	assert_int_equal(said.code, ERROR_MISSING);
+	assert_says(said.error, "copy: it lacks the slot 'decisions', see "
+				"backends/contract/backend.h");
+	assert_says(said.out, "verify: nothing was compared; without: copy");
+	free(said.out);
+	said = say("measure torn-1 -m tiny");
+	assert_int_equal(said.code, ERROR_MISSING);
+	assert_says(said.error, "backend torn lacks the slot 'update', see "
+				"backends/contract/backend.h");
+	free(said.out);
+	own_backends[TORN].version = BACKEND_VERSION - 1;
+	said = say("measure torn-1 -m tiny");
+	assert_int_equal(said.code, ERROR_MISSING);
+	assert_says(said.error, "backend torn was written for version ");
+	free(said.out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spoilt_models_are_usage),
+		cmocka_unit_test(lone_values_are_usage),
+		cmocka_unit_test(what_a_backend_lacks_is_named),
+	};
+
+	return cmocka_run_group_tests_name("refusals", tests, set_up, NULL);
+}
