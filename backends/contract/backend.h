@@ -141,8 +141,8 @@ struct program_options {
 	struct allocator *memory;
 	enum algorithm algorithm;
 	enum precision precision;
-	int forgets; /* program_decisions() is asked for dropouts alone */
-	int infers;  /* only evaluations are: no gradient, update, decisions */
+	int masks_only; /* of decisions, only dropout's are asked for */
+	int infers; /* only evaluations are: no gradient, update, decisions */
 };
 
 struct backend;

@@ -79,8 +79,8 @@ static void cpu_free(struct program *program)
 	free(cpu);
 }
 
-/* Where decisions are forgotten those of ReLUs take no room, and those of
- * poolings are places. */
+/* With masks only, decisions of ReLUs take no room, and those of poolings are
+ * places. */
 static double cpu_sample_bytes(const struct model *model,
 			       const struct program_options *options)
 {
@@ -107,7 +107,7 @@ static double cpu_sample_bytes(const struct model *model,
 	for (int i = 0; i < graph->count; i++)
 		if (!options->infers &&
 		    (graph->nodes[i].layer->kind != LAYER_RELU ||
-		     !options->forgets))
+		     !options->masks_only))
 			bytes += (double)graph->nodes[i].decisions;
 	free(program);
 	return bytes;
@@ -140,7 +140,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 	storage_resolve(&program->storage, &program->host.graph,
 			options->precision);
 	program->host.base.shared = options->memory != NULL;
-	program->host.chooses_alone = options->forgets || options->infers;
+	program->host.masks_only = options->masks_only || options->infers;
 	if (host_allocate_all(&program->host, length, err))
 		goto fail;
 	if (program->joint && cpu_joint_share(program, err)) {

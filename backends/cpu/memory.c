@@ -15,23 +15,26 @@ void cpu_plan_values(struct cpu_program *program)
 			cpu_value_common(plan->steps[s].out);
 }
 
-static int looks_back(const struct plan *plan, int s)
+static int work_reads_values(const struct plan *plan, int s)
 {
-	return ((const struct cpu_solver *)plan->steps[s].solver)->looks_back;
+	const struct cpu_solver *solver =
+		(const struct cpu_solver *)plan->steps[s].solver;
+
+	return solver->work_reads_values;
 }
 
-/* What is between a value's pixels is 0 from the beginning: nobody else may
- * write there. */
+/* What is between a value's pixels is 0 from the beginning, and what work()
+ * reads has to be there still: nobody else may write to either. */
 static int is_apart(const struct cpu_program *program, int s)
 {
 	const struct plan *plan = &program->host.plan;
 	const int last = last_of(plan, s);
 	const struct cpu_value *value = &program->values[last];
 	int apart = value->size != shape_size(value->shape) ||
-		    looks_back(plan, s);
+		    work_reads_values(plan, s);
 
 	for (int i = s + 1; i < plan->count - 1; i++)
-		apart |= looks_back(plan, i) &&
+		apart |= work_reads_values(plan, i) &&
 			 cpu_node(program, plan->steps[i].first)->source ==
 				 last;
 	return apart;

@@ -298,7 +298,7 @@ void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass)
 
 		step->solver->forward(program, step, pass);
 		round_row(program, step->last, step->out->out, pass->count);
-		if (pass->training && !base->options.forgets)
+		if (pass->training && !base->options.masks_only)
 			decide(program, step);
 		program_end_part(base, CPU_PART_FORWARD + s);
 	}

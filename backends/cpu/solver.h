@@ -41,7 +41,8 @@ struct cpu_solver {
 	struct solver base;
 	size_t size; /* of what it keeps of a step, all 0 */
 	int updates_at_once; /* backward makes the update, where there is one */
-	int looks_back; /* work reads what it computed with: in, out and dy */
+	/* work() reads in, out and dy: nothing else may use their memory. */
+	int work_reads_values;
 
 	/* Sets length, scratch and whatever follows from shapes; finds in,
 	 * and changes out where it is not to be of the common layout. -1: no

@@ -78,7 +78,7 @@ static int allocate_decisions(struct host_program *program, struct error *err)
 	for (int i = 0; i < model->layer_count; i++) {
 		size_t each = program->graph.nodes[i].decisions;
 
-		if (!each || (program->chooses_alone &&
+		if (!each || (program->masks_only &&
 			      (program->base.options.infers ||
 			       !layer_drops(&model->layers[i]))))
 			continue;
@@ -97,7 +97,7 @@ static void prepare(struct host_program *program, struct device *device,
 	memset(program->decisions, 0, sizeof(program->decisions));
 	program_begin(&program->base, device, model, options);
 	program->buffers = NULL;
-	program->chooses_alone = 0;
+	program->masks_only = 0;
 	graph_resolve(&program->graph, model);
 }
 

@@ -19,7 +19,7 @@ struct host_program {
 	float *buffers; /* of base.buffers floats */
 	/* Of each layer, [options.batch][layer_decisions()]; NULL if none. */
 	uint8_t *decisions[MODEL_MAX_LAYERS];
-	int chooses_alone; /* there are dropouts' alone */
+	int masks_only;	 /* decisions has dropout's alone, or none */
 	int batch_count; /* samples of the last gradient */
 };
 
@@ -45,8 +45,8 @@ int host_plan(struct host_program *program, struct device *device,
 	      struct error *err);
 
 /* Vectors of length floats, and decisions; on failure nothing is left. Before,
- * a backend may set base.shared, of vectors in options.memory, and
- * chooses_alone. */
+ * a backend may set masks_only, and base.shared, of vectors in
+ * options.memory. */
 int host_allocate_all(struct host_program *program, size_t length,
 		      struct error *err);
 

@@ -224,7 +224,7 @@ static int compile(struct core *core, struct error *err)
 		.dropout = training->dropout,
 		.algorithm = training->algorithm,
 		.precision = training->precision,
-		.forgets = 1,
+		.masks_only = 1,
 		.infers = training->infers,
 	};
 	struct device_info info;

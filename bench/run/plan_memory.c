@@ -14,7 +14,7 @@ struct memory_plan plan_memory(const struct training *training)
 		.batch = replica_share(0, cores, training->global_batch),
 		.algorithm = training->algorithm,
 		.precision = training->precision,
-		.forgets = 1,
+		.masks_only = 1,
 		.infers = training->infers,
 	};
 	const struct loader_plan loader = {

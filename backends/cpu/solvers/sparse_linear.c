@@ -417,7 +417,7 @@ const struct cpu_solver cpu_sparse_linear_solver = {
 	.base = { .name = "linear[+relu][+dropout], sparse", .takes = takes },
 	.size = sizeof(struct linear_step),
 	.updates_at_once = 1,
-	.looks_back = 1,
+	.work_reads_values = 1,
 	.lay_out = lay_out,
 	.place = place,
 	.allocate = allocate,

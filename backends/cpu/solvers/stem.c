@@ -442,7 +442,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 const struct cpu_solver cpu_stem_solver = {
 	.base = { .name = "conv+relu+conv+[relu+]maxpool", .takes = takes },
 	.size = sizeof(struct stem_step),
-	.looks_back = 1,
+	.work_reads_values = 1,
 	.lay_out = lay_out,
 	.place = place,
 	.allocate = allocate,
