@@ -1,5 +1,6 @@
 /* Convolutions by Winograd's algorithm of more tiles than a group has, and of
- * images that have many channels, against OpenBLAS in double. */
+ * images that have many channels, against OpenBLAS in double; and which ones it
+ * declines. */
 #include "tests/subject.h"
 #include "tests/variants.h"
 
@@ -88,6 +89,73 @@ static void many_tiles_are_right(void **state)
 	batch_free(&few);
 }
 
+/* A convolution of channels, side x side, to outputs. */
+struct small_conv {
+	const char *why;
+	int channels, outputs, side, window, stride, pad;
+	enum algorithm algorithm;
+};
+
+/* Steps that Winograd's algorithm computes. */
+static int winograd_steps(const struct small_conv *conv)
+{
+	const struct layer rows[] = {
+		{ .kind = LAYER_CONV, .name = "a",
+		  .outputs = conv->outputs, .window = conv->window,
+		  .stride = conv->stride, .pad = conv->pad },
+		{ .kind = LAYER_LINEAR, .name = "b", .outputs = 5 },
+		{ .kind = LAYER_LOSS },
+	};
+	const struct model model = {
+		.name = "small", .layers = rows, .layer_count = 3,
+		.input = { conv->channels, conv->side,
+			   conv->side },
+	};
+	const struct program_options options = {
+		.batch = SAMPLES, .test_batch = 1,
+		.algorithm = conv->algorithm,
+	};
+	struct subject subject;
+	const char *name;
+	int steps, found = 0;
+
+	subject_open(&subject, "cpu", &model, &options);
+	for (int s = 0; (name = program_solver(subject.program, s, &steps));
+	     s++)
+		if (strstr(name, "winograd"))
+			found += steps;
+	subject_close(&subject);
+	return found;
+}
+
+static void others_are_declined(void **state)
+{
+	static const struct small_conv all[] = {
+		{ "a stride", 16, 16, 24, 3, 2, 1, 0 },
+		{ "a window of 4", 16, 16, 24, 4, 1, 1, 0 },
+		{ "a window of 7", 16, 16, 24, 7, 1, 3, 0 },
+		{ "a window of 1", 16, 16, 24, 1, 1, 0, 0 },
+		{ "padding by a window", 16, 16, 24, 3, 1, 3, 0 },
+		{ "few channels", 15, 16, 24, 3, 1, 1, 0 },
+		{ "few outputs", 16, 15, 24, 3, 1, 1, 0 },
+		{ "one pixel", 16, 16, 1, 5, 1, 2, 0 },
+		{ "every multiplication", 16, 16, 24, 3, 1, 1,
+		  ALGORITHM_DENSE },
+	};
+	static const struct small_conv taken[] = {
+		{ "3x3", 16, 16, 24, 3, 1, 1, 0 },
+		{ "5x5", 17, 33, 24, 5, 1, 4, 0 },
+	};
+
+	variant_choose(*state);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (winograd_steps(&all[i]))
+			fail_msg("%s is taken", all[i].why);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (winograd_steps(&taken[i]) != 1)
+			fail_msg("%s is declined", taken[i].why);
+}
+
 static int is_cpu(const struct variant *variant)
 {
 	return !strcmp(variant->backend, "cpu");
@@ -97,7 +165,8 @@ int main(void)
 {
 	static const struct check checks[] = {
 		{ "many tiles", many_tiles_are_right, 0 },
+		{ "others", others_are_declined, 0 },
 	};
 
-	return run_some_variants("winograd", checks, 1, is_cpu);
+	return run_some_variants("winograd", checks, 2, is_cpu);
 }

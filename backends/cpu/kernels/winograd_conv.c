@@ -2,9 +2,14 @@
  * lane is a channel. */
 #include "backends/cpu/kernels/winograd_conv.h"
 
+#include <assert.h>
+
 #include "backends/cpu/kernels/winograd.h"
 
 _Static_assert(WINOGRAD_SIDE == WINOGRAD_DATA, "the same transformation");
+_Static_assert(WINOGRAD_OUTPUT + WINOGRAD_WINDOW - 1 == WINOGRAD_DATA &&
+	       WINOGRAD_OUTPUT5 + WINOGRAD_WINDOW5 - 1 == WINOGRAD_DATA,
+	       "either window has as many points");
 
 /* Of F(4,3) or F(2,5), in one dimension; output and window are constants. */
 INLINE void make_output(int output, const vec *points, vec *outputs)
@@ -118,6 +123,7 @@ static void from_data(const struct winograd_planes *planes,
 	const size_t pixel = (size_t)planes->pixel;
 	const size_t row = (size_t)planes->width * pixel;
 
+	assert(channels % LANES == 0 && channels <= planes->pixel);
 	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
 		const struct place place = place_of(tiles, t);
 		const int y = place.y - pad, x = place.x - pad;
@@ -349,11 +355,22 @@ INLINE void points_to_weights(int window, const float *points, size_t point,
 
 /* Below, sides of tiles and windows are constants of each call. */
 
+static int is_output(int output)
+{
+	return output == WINOGRAD_OUTPUT || output == WINOGRAD_OUTPUT5;
+}
+
+static int is_window(int window)
+{
+	return window == WINOGRAD_WINDOW || window == WINOGRAD_WINDOW5;
+}
+
 static void to_outputs(const struct winograd_planes *planes,
 		       const struct winograd_tiles *tiles,
 		       const struct winograd_end *end, const float *points,
 		       float *out)
 {
+	assert(is_output(tiles->output) && end->outputs <= planes->pixel);
 	if (tiles->output == WINOGRAD_OUTPUT5)
 		outputs_of(WINOGRAD_OUTPUT5, planes, tiles, end, points, out);
 	else
@@ -364,6 +381,8 @@ static void from_outputs(const struct winograd_planes *planes,
 			 const struct winograd_tiles *tiles, int channels,
 			 const float *dy, float *points, float *dbias)
 {
+	assert(is_output(tiles->output) && channels % LANES == 0 &&
+	       channels <= planes->pixel);
 	if (tiles->output == WINOGRAD_OUTPUT5)
 		points_of(WINOGRAD_OUTPUT5, planes, tiles, channels, dy,
 			  points, dbias);
@@ -375,6 +394,7 @@ static void from_outputs(const struct winograd_planes *planes,
 static void from_weights(int window, const float *weights, size_t count,
 			 float *points, size_t point)
 {
+	assert(is_window(window) && count % LANES == 0);
 	if (window == WINOGRAD_WINDOW5)
 		weights_to_points(WINOGRAD_WINDOW5, weights, count, points,
 				  point);
@@ -386,6 +406,7 @@ static void from_weights(int window, const float *weights, size_t count,
 static void to_weights(int window, const float *points, size_t point,
 		       size_t count, float *dw)
 {
+	assert(is_window(window) && count % LANES == 0);
 	if (window == WINOGRAD_WINDOW5)
 		points_to_weights(WINOGRAD_WINDOW5, points, point, count, dw);
 	else

@@ -12,6 +12,11 @@
  * by 180 degrees. Planes are channels-last, with 0 where a pixel has more room
  * than channels. Tiles are counted sample by sample, in each row by row; points
  * are [point][tile][channel].
+ *
+ * The formulas are those of Lavin and Gray 2016, arXiv 1509.09308. They hold
+ * for stride 1 and for windows of 3x3 and 5x5, whatever the padding, planes and
+ * channels are: callers have no others (asserted). Nothing is allocated, and
+ * nothing fails.
  */
 #ifndef BACKENDS_CPU_KERNELS_WINOGRAD_CONV_H
 #define BACKENDS_CPU_KERNELS_WINOGRAD_CONV_H
@@ -22,7 +27,7 @@
 #define WINOGRAD_POINTS 36
 
 /* A batch's planes, of height x width pixels, pixel floats from one to the
- * next: at least its channels in whole vectors. */
+ * next: at least its channels in whole vectors of GATHER_LANES. */
 struct winograd_planes {
 	int height, width, pixel;
 	size_t sample; /* floats from one to the next */
@@ -31,9 +36,10 @@ struct winograd_planes {
 /* Tiles first .. first + count of those that the batch has. */
 struct winograd_tiles {
 	int output;	   /* side of a tile: 4 or 2, of windows of 3 or 5 */
-	int rows, columns; /* of tiles, in a sample */
+	int rows, columns; /* of tiles, in a sample: they cover its outputs */
 	int first, count;
-	size_t point, tile; /* floats from one to the next */
+	/* Floats from one to the next; a tile is channels in whole vectors. */
+	size_t point, tile;
 };
 
 /* How many outputs there are, and what is done to them in the end. */
@@ -46,7 +52,8 @@ struct winograd_end {
 
 struct winograd_kernels {
 	/* Of channels in whole vectors; a tile's data begin pad pixels above
-	 * and left of its outputs, and outside the planes there is 0. */
+	 * and left of its outputs (below and right where pad is negative), and
+	 * outside the planes there is 0. */
 	void (*from_data)(const struct winograd_planes *planes,
 			  const struct winograd_tiles *tiles, int pad,
 			  int channels, const float *in, float *points);
@@ -62,8 +69,8 @@ struct winograd_kernels {
 			     const float *dy, float *points, float *dbias);
 
 	/* Between count weights of each place of a window of 3x3 or 5x5, place
-	 * after place, and their points, point floats from one to the next. dw
-	 * is added to. */
+	 * after place, and their points, point floats from one to the next;
+	 * count is whole vectors. dw is added to. */
 	void (*from_weights)(int window, const float *weights, size_t count,
 			     float *points, size_t point);
 	void (*to_weights)(int window, const float *points, size_t point,

@@ -76,6 +76,9 @@ static int is_cheaper(struct shape out, int window, int samples)
 	       (double)samples * out.height * out.width * window * window;
 }
 
+/* What the kernels can do, and how little of it is worth its points: fewer
+ * channels leave vectors empty, and an image of one pixel has one place of the
+ * window that is not padding. */
 static int takes(const struct graph *graph, int first,
 		 const struct program_options *options)
 {
