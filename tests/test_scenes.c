@@ -112,6 +112,23 @@ static void targets_are_the_classes_that_are_there(void **state)
 	assert_memory_equal(targets, right, sizeof(right));
 }
 
+/* Those behind the last whole group. */
+static void images_left_over_are_in_no_scene(void **state)
+{
+	struct scenes whole = make(48, 28, 28), more = make(55, 28, 28);
+
+	(void)state;
+	assert_true(whole.train_count && whole.test_count);
+	assert_int_equal(more.train_count, whole.train_count);
+	assert_int_equal(more.test_count, whole.test_count);
+	assert_int_equal(checksum(more.train, more.train_count),
+			 checksum(whole.train, whole.train_count));
+	assert_int_equal(checksum(more.test, more.test_count),
+			 checksum(whole.test, whole.test_count));
+	scenes_release(&whole);
+	scenes_release(&more);
+}
+
 /* Fewer images than a group make none. */
 static void few_images_make_no_scene(void **state)
 {
@@ -129,6 +146,7 @@ int main(void)
 		cmocka_unit_test(training_and_test_share_no_image),
 		cmocka_unit_test(a_scene_has_its_images_by_rows),
 		cmocka_unit_test(targets_are_the_classes_that_are_there),
+		cmocka_unit_test(images_left_over_are_in_no_scene),
 		cmocka_unit_test(few_images_make_no_scene),
 	};
 

@@ -2,7 +2,8 @@
  * A data set made of another one's training images, as post 003 has studies of
  * patients: groups of eight images, of each 4 to 12 scenes, and each scene four
  * of the eight, resized to half its side, two by two. A scene's targets are,
- * for each class, whether it is there.
+ * for each class, whether it is there. Groups are whole: images behind the last
+ * eight, fewer than that, are in no scene (Fashion-MNIST's 60000 leave none).
  *
  * Group g has 4 + splitmix64(g) mod 9 scenes; the images of its scene s are the
  * permutation of rank splitmix64(64 g + s + 2^32) mod 1680 of 4 of 8, in
@@ -30,7 +31,8 @@ struct scenes {
 	int train_count, test_count;
 };
 
-/* Of so many images of height x width; to be released in any case. */
+/* Of so many images of height x width; fewer than eight make no scene, which is
+ * no error. To be released in any case. */
 int scenes_make(struct scenes *scenes, int images, int height, int width,
 		struct error *err);
 void scenes_release(struct scenes *scenes); /* all zero is fine */
