@@ -467,29 +467,6 @@ batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer
 	[ "$(settings given/runs.csv)" = "1 3 4 10 8 2 " ]
 }
 
-# Neither far less, which would refuse nothing, nor far more.
-@test "memory as it was estimated" {
-	local data=(-d synthetic --synthetic-train 1024 --synthetic-test 1
-		--epochs 1 --warmup 0)
-	local deep="--model resnet50 --image-size 64 -b 64" words
-	for words in "null-1 -b 1024" "cpu-1 -b 1024" "openblas-1 -b 1024" \
-		"cpu-1 $deep"; do
-		local of
-		read -ra of <<<"$words ${data[*]}"
-		run -0 "$BENCH" run "${of[@]}" -q --dry-run
-		[[ "${lines[0]}" =~ "about "([0-9.]+)" GB" ]]
-		"$BENCH" measure "${of[@]}" -q --steps 1 --test off \
-			--run-file row >/dev/null
-		python3 - "$(cell row 1 maxrss_bytes)" "${BASH_REMATCH[1]}" <<-'END'
-		import sys
-		took, told = float(sys.argv[1]) * 1e-9, float(sys.argv[2])
-		print(took, told)
-		# What libraries take besides is no part of it.
-		assert took / 1.3 - 0.1 < told < took * 1.3
-		END
-	done
-}
-
 @test "a results folder that cannot be made is found first" {
 	touch file
 	run -7 "$BENCH" run cpu-1 "${TINY[@]}" --out file/below

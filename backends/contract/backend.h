@@ -226,8 +226,9 @@ struct backend {
 	void (*close)(struct device *device);
 	void (*describe)(struct device *device, struct device_info *info);
 
-	/* Bytes that a program keeps of each sample of a gradient, about: what
-	 * layers make, the gradient by it, and decisions. Optional: decisions
+	/* Bytes that a program keeps for each sample of a gradient, about: what
+	 * layers make, the gradient by it, and decisions; also scratch and what
+	 * evaluations take, divided by options->batch. Optional: decisions
 	 * alone. */
 	double (*sample_bytes)(const struct model *model,
 			       const struct program_options *options);

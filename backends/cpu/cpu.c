@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "backends/cpu/isa.h"
-#include "backends/cpu/memory.h"
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/joint.h"
 #include "backends/host/blas.h"
@@ -79,6 +78,31 @@ static void cpu_free(struct program *program)
 	free(cpu);
 }
 
+/* Steps and their places, but no arrays. */
+static int lay_out(struct cpu_program *program, struct device *device,
+		   const struct model *model,
+		   const struct program_options *options, size_t *length,
+		   struct error *err)
+{
+	program->kernels = ((struct cpu_device *)device)->kernels;
+	if (cpu_check_precision(program->kernels, options, err) ||
+	    host_plan(&program->host, device, model, options, solvers, SOLVERS,
+		      err))
+		return -1;
+	if (cpu_lay_out(program, length))
+		return error_memory(err, "a program");
+	storage_resolve(&program->storage, &program->host.graph,
+			options->precision);
+	return 0;
+}
+
+static void release_layout(struct cpu_program *program)
+{
+	cpu_joint_close(program);
+	cpu_release_steps(program);
+	free(program);
+}
+
 /* With masks only, decisions of ReLUs take no room, and those of poolings are
  * places. */
 static double cpu_sample_bytes(const struct model *model,
@@ -86,30 +110,27 @@ static double cpu_sample_bytes(const struct model *model,
 {
 	/* Not on the stack, which a thread may have little of. */
 	struct cpu_program *program = calloc(1, sizeof(*program));
-	const struct graph *graph = &program->host.graph;
-	const int batch = options->batch > 0 ? options->batch : 1;
-	struct lifetimes lifetimes;
 	struct error ignored;
+	struct cpu_device device = {
+		.base.backend = &cpu_backend,
+		.kernels = cpu_choose_kernels(&ignored),
+	};
+	struct program_options own = *options;
 	double bytes = 0;
+	size_t length;
 
 	if (!program)
 		return 0;
-	program->host.base.options = *options;
-	if (precision_rounds(options->precision))
-		bytes = (double)(shape_size(model->input) * sizeof(float));
-	graph_resolve(&program->host.graph, model);
-	if (!plan_resolve(&program->host.plan, graph, options, solvers, SOLVERS,
-			  &ignored)) {
-		cpu_plan_values(program);
-		cpu_plan_memory(&lifetimes, program, batch);
-		bytes += (double)lifetimes.bytes / batch;
-	}
-	for (int i = 0; i < graph->count; i++)
-		if (!options->infers &&
-		    (graph->nodes[i].layer->kind != LAYER_RELU ||
-		     !options->masks_only))
-			bytes += (double)graph->nodes[i].decisions;
-	free(program);
+	own.batch = options->batch > 0 ? options->batch : 1;
+	if (device.kernels && !lay_out(program, &device.base, model, &own,
+				       &length, &ignored))
+		bytes = cpu_array_bytes(program) / own.batch;
+	for (int i = 0; i < program->host.graph.count; i++)
+		if (!own.infers &&
+		    (program->host.graph.nodes[i].layer->kind != LAYER_RELU ||
+		     !own.masks_only))
+			bytes += (double)program->host.graph.nodes[i].decisions;
+	release_layout(program);
 	return bytes;
 }
 
@@ -128,17 +149,8 @@ static int cpu_compile(struct device *device, const struct model *model,
 
 	if (!program)
 		return error_memory(err, "a program");
-	program->kernels = ((struct cpu_device *)device)->kernels;
-	if (cpu_check_precision(program->kernels, options, err) ||
-	    host_plan(&program->host, device, model, options, solvers, SOLVERS,
-		      err))
+	if (lay_out(program, device, model, options, &length, err))
 		goto fail;
-	if (cpu_lay_out(program, &length)) {
-		error_memory(err, "a program");
-		goto fail;
-	}
-	storage_resolve(&program->storage, &program->host.graph,
-			options->precision);
 	program->host.base.shared = options->memory != NULL;
 	program->host.masks_only = options->masks_only || options->infers;
 	if (host_allocate_all(&program->host, length, err))
@@ -155,9 +167,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 	*out = &program->host.base;
 	return 0;
 fail:
-	cpu_joint_close(program);
-	cpu_release_steps(program);
-	free(program);
+	release_layout(program);
 	return -1;
 }
 

@@ -132,26 +132,59 @@ static int allocate_values(struct cpu_program *program)
 	return 0;
 }
 
+static size_t common_images_bytes(const struct cpu_program *program)
+{
+	return (size_t)program->host.base.options.batch *
+	       program->common_images.size * sizeof(float);
+}
+
+static size_t rounded_images_bytes(const struct cpu_program *program)
+{
+	return (size_t)program->host.base.options.batch *
+	       program->images.size * sizeof(float);
+}
+
+/* Of the step that wants most. */
+static size_t scratch_bytes(const struct cpu_program *program)
+{
+	size_t most = 0;
+
+	for (int s = 0; s < program->count; s++)
+		if (program->steps[s]->scratch > most)
+			most = program->steps[s]->scratch;
+	return most;
+}
+
+double cpu_array_bytes(const struct cpu_program *program)
+{
+	struct lifetimes lifetimes;
+
+	cpu_plan_memory(&lifetimes, program,
+			program->host.base.options.batch);
+	return (double)(lifetimes.bytes + scratch_bytes(program) +
+			(program->wants_common ?
+				 common_images_bytes(program) : 0) +
+			(program->storage.images ?
+				 rounded_images_bytes(program) : 0));
+}
+
 static int allocate_common_images(struct cpu_program *program)
 {
 	struct cpu_value *images = &program->common_images;
 
 	if (program->wants_common)
-		images->out = host_allocate(
-			(size_t)program->host.base.options.batch *
-			images->size * sizeof(float));
+		images->out = host_allocate(common_images_bytes(program));
 	return program->wants_common && !images->out;
 }
 
 static int allocate_rounded(struct cpu_program *program)
 {
 	const struct program *base = &program->host.base;
-	const size_t images = (size_t)base->options.batch *
-			      program->images.size;
 	const int copies = base->options.precision == PRECISION_FP16;
 
 	if (program->storage.images)
-		program->rounded_images = host_allocate(images * sizeof(float));
+		program->rounded_images =
+			host_allocate(rounded_images_bytes(program));
 	program->parameters =
 		copies ? host_allocate(base->length * sizeof(float)) :
 			 program->host.vectors[VECTOR_PARAMETERS];
@@ -163,19 +196,17 @@ int cpu_allocate_arrays(struct cpu_program *program)
 {
 	const struct program *base = &program->host.base;
 	const size_t classes = (size_t)model_classes(base->model);
-	size_t scratch = 0;
 
 	if (allocate_values(program) || allocate_common_images(program))
 		return -1;
 	for (int s = 0; s < program->count; s++) {
 		struct cpu_step *step = program->steps[s];
 
-		scratch = step->scratch > scratch ? step->scratch : scratch;
 		if (step->solver->allocate &&
 		    step->solver->allocate(program, step))
 			return -1;
 	}
-	program->scratch = host_allocate(scratch);
+	program->scratch = host_allocate(scratch_bytes(program));
 	program->logits = host_allocate(2 * classes * sizeof(float));
 	if (!program->scratch || !program->logits || allocate_rounded(program))
 		return -1;

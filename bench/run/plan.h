@@ -32,11 +32,14 @@ int plan_iterations(struct training *training, const struct options *options,
 int plan_dataset(struct dataset *dataset, const struct options *options,
 		 int is_scan, struct error *err);
 
-/* Bytes, about; libraries and drivers take some 100 MB besides. */
+/* Bytes, about, of all cores together. */
 struct memory_plan {
 	double vectors; /* parameters, gradients, optimizer state */
-	double batches; /* of all cores: what layers make, and ready batches */
+	double batches; /* what layers make; ready batches, or the data set as
+			   devices hold it */
 	double data;	/* the data set */
+	double host;	/* besides, where the device is not this CPU, too:
+			   program, libraries, driver, copies of parameters */
 };
 
 struct memory_plan plan_memory(const struct training *training);

@@ -6,12 +6,61 @@
 #include "bench/data/loader.h"
 #include "bench/run/plan.h"
 
+/* Measured: the program with its libraries; PoCL, and what its compiler keeps
+ * of a convolution's or a linear layer's kernels. */
+#define PROGRAM_BYTES 20e6
+#define DRIVER_BYTES 90e6
+#define KERNELS_BYTES 3e6
+
+static double driver_bytes(const struct model *model)
+{
+	double bytes = DRIVER_BYTES;
+
+	for (int i = 0; i < model->layer_count; i++)
+		if (model->layers[i].kind == LAYER_CONV ||
+		    model->layers[i].kind == LAYER_LINEAR)
+			bytes += KERNELS_BYTES;
+	return bytes;
+}
+
+/* Each core has a copy of the parameters while it begins and when they are
+ * hashed, and a batch to warm up with. */
+static double host_bytes(const struct training *training)
+{
+	const struct model *model = &training->model;
+	const double copies = (double)training->cores *
+			      (double)model_parameter_count(model);
+	const double images = training->warmup ?
+		(double)training->global_batch *
+			(double)shape_size(model->input) : 0;
+
+	return (copies + images) * sizeof(float) + PROGRAM_BYTES +
+	       (training->backend->offloads ? driver_bytes(model) : 0);
+}
+
+/* Images that are resized, or drawn from others, are no device's. */
+static int is_held(const struct training *training)
+{
+	const struct dataset *dataset = training->dataset;
+	struct error ignored;
+
+	return training->resident && backend_holds(training->backend) &&
+	       !loader_check_hold(dataset, training->pad, &ignored) &&
+	       !dataset->pool.count &&
+	       shape_size(dataset->shape) ==
+		       shape_size(training->model.input);
+}
+
 struct memory_plan plan_memory(const struct training *training)
 {
 	const int cores = training->cores;
 	const struct dataset *dataset = training->dataset;
 	const struct program_options options = {
 		.batch = replica_share(0, cores, training->global_batch),
+		.test_batch = training->infers ?
+			replica_share(0, cores, training->global_batch) :
+			replica_share(0, cores, training->test_batch),
+		.dropout = training->dropout,
 		.algorithm = training->algorithm,
 		.precision = training->precision,
 		.masks_only = 1,
@@ -23,11 +72,6 @@ struct memory_plan plan_memory(const struct training *training)
 		.global_batch = training->global_batch,
 		.test_batch = training->test_batch,
 	};
-	struct error ignored;
-	const int is_held = training->resident &&
-			    backend_holds(training->backend) &&
-			    !loader_check_hold(dataset, training->pad,
-					       &ignored);
 
 	return (struct memory_plan){
 		.vectors = backend_vector_bytes(training->backend,
@@ -36,14 +80,16 @@ struct memory_plan plan_memory(const struct training *training)
 		.batches = cores * backend_batch_bytes(training->backend,
 						       &training->model,
 						       &options) +
-			   (is_held ? 0 : loader_bytes(&loader)),
+			   (is_held(training) ? cores * dataset_bytes(dataset) :
+				      loader_bytes(&loader)),
 		.data = dataset_bytes(dataset),
+		.host = host_bytes(training),
 	};
 }
 
 double memory_plan_total(const struct memory_plan *plan)
 {
-	return plan->vectors + plan->batches + plan->data;
+	return plan->vectors + plan->batches + plan->data + plan->host;
 }
 
 /* Samples of a core with which it fits; 0: not even with 1. */
@@ -79,9 +125,10 @@ static int refuse_memory(const struct training *training,
 			 "choose fewer cores", batch);
 	return error_set(err, ERROR_MISSING, "%s would take about %.2f GB of "
 			 "memory (its batches %.2f, parameters and optimizer "
-			 "%.2f, data set %.2f), and %s has %.2f GB: %s", who,
-			 memory_plan_total(need) * 1e-9, need->batches * 1e-9,
-			 need->vectors * 1e-9, need->data * 1e-9, where,
+			 "%.2f, data set %.2f, the rest %.2f), and %s has %.2f "
+			 "GB: %s", who, memory_plan_total(need) * 1e-9,
+			 need->batches * 1e-9, need->vectors * 1e-9,
+			 need->data * 1e-9, need->host * 1e-9, where,
 			 available * 1e-9, remedy);
 }
 
@@ -107,10 +154,11 @@ int plan_check_device(const struct training *training,
 	const double room = is_here || !info->memory ?
 				    available : (double)info->memory;
 
-	/* Each core has one, but all of them are this machine then. */
-	if (!is_here && cores > 1) {
+	/* Each core has one then, and the host the rest. */
+	if (!is_here) {
 		need.batches /= cores;
 		need.vectors /= cores;
+		need.data = need.host = 0;
 	}
 	return !training->backend->offloads ||
 			       !(memory_plan_total(&need) > room) ?

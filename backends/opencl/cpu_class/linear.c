@@ -207,15 +207,6 @@ static int is_listed(const struct opencl_program *program, int index)
 	       step_dropping(program, index) != DROP_NOTHING;
 }
 
-/* The lists of a sample. */
-static double linear_sample_bytes(const struct graph *graph,
-				  const struct plan *plan, int index)
-{
-	(void)graph;
-	return (sizeof(cl_int) + sizeof(cl_float)) *
-	       (LIST + 2. * plan->steps[index].out.channels);
-}
-
 static int linear_build(struct opencl_program *program, int index,
 			struct error *err)
 {
@@ -397,7 +388,6 @@ static int linear_takes(const struct graph *graph, int first,
 
 const struct opencl_solver linear_solver = {
 	.base = { .name = "linear", .takes = linear_takes },
-	.sample_bytes = linear_sample_bytes,
 	.makes_loss = 1,
 	.build = linear_build,
 	.allocate = linear_allocate,

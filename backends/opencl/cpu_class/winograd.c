@@ -64,24 +64,6 @@ static int winograd_leads(const struct opencl_program *program, int index)
 	       step_dropping(program, source) == DROP_NOTHING;
 }
 
-/* The gradient of what a led step makes is made piece by piece. */
-static double winograd_sample_bytes(const struct graph *graph,
-				    const struct plan *plan, int index)
-{
-	const int row = graph->nodes[plan->steps[index].first].source;
-	const struct step *source = plan->steps;
-
-	while (row >= source->first + source->length)
-		source++;
-	if (graph->nodes[source->first].source != MODEL_IMAGES)
-		return 0;
-	for (int i = source->first; i < source->first + source->length; i++)
-		if (graph->nodes[i].layer->kind == LAYER_MAXPOOL ||
-		    layer_drops(graph->nodes[i].layer))
-			return 0;
-	return -(double)(sizeof(float) * shape_size(source->out));
-}
-
 /* What a step by tiles reads: the one that it leads with, if it does. */
 static const struct step_memory *
 source_memory(const struct opencl_program *program, const struct pass *pass,
@@ -339,7 +321,6 @@ static int winograd_backward(struct opencl_program *program, struct pass *pass,
 const struct opencl_solver winograd_solver = {
 	.base = { .name = "conv by tiles", .takes = winograd_takes },
 	.channels_last = 1,
-	.sample_bytes = winograd_sample_bytes,
 	.leads = winograd_leads,
 	.build = winograd_build_step,
 	.allocate = winograd_allocate,

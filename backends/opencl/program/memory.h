@@ -8,6 +8,7 @@
 
 struct opencl_program;
 
+/* Of a program that counts nothing is made, and *memory stays. */
 int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
 		struct error *err);
 /* In the options' memory, if there is any, which others read while the buffer

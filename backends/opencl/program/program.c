@@ -18,8 +18,9 @@
 #define TEST_SLICE 250
 #define TEST_BYTES 268435456.
 
-
-#define SAMPLE_WIDTH 16 /* of vectors, while there is no device */
+/* While there is no device, one of 16 lanes: see device.c. */
+#define SAMPLE_WIDTH 16
+#define SAMPLE_REGISTERS 26
 
 const struct opencl_device *
 program_device(const struct opencl_program *program)
@@ -47,34 +48,6 @@ static int plan_make(struct plan *plan, const struct graph *graph,
 		first++;
 	return plan_resolve(plan, graph, &all.base, class->solvers + first,
 			    class->solver_count - first, err);
-}
-
-double opencl_sample_bytes(const struct model *model,
-			   const struct program_options *options)
-{
-	struct graph graph;
-	struct plan plan;
-	struct error ignored;
-	double bytes = sizeof(float) * (double)shape_size(model->input);
-
-	graph_resolve(&graph, model);
-	/* Devices of the other class have memory of their own. */
-	if (plan_make(&plan, &graph, options, &cpu_class, SAMPLE_WIDTH,
-		      &ignored))
-		return plan_decision_bytes(model);
-	bytes += 2 * sizeof(float) * plan_sample_floats(&plan);
-	for (int i = 0; i < plan.count; i++) {
-		const struct opencl_solver *solver =
-			(const struct opencl_solver *)plan.steps[i].solver;
-
-		if (solver->sample_bytes)
-			bytes += solver->sample_bytes(&graph, &plan, i);
-	}
-	/* Whether a ReLU passed is seen in what it made. */
-	for (int i = 0; i < graph.count; i++)
-		if (graph.nodes[i].layer->kind != LAYER_RELU)
-			bytes += (double)graph.nodes[i].decisions;
-	return bytes;
 }
 
 static int program_build(struct opencl_program *program, struct error *err)
@@ -264,6 +237,47 @@ static int test_slots(const struct program_options *options, int most)
 	return most > 0 ? parts_of(options->test_batch, most) : 1;
 }
 
+/* What steps keep of a gradient's batch, and of a slice of a test. */
+static int arrays_make(struct opencl_program *program, int most,
+		       struct error *err)
+{
+	return generic_share(program, err) ||
+	       pass_allocate(program, &program->train,
+			     program->base.options.batch, 1, err) ||
+	       pass_allocate(program, &program->test, most, 0, err) ? -1 : 0;
+}
+
+/* Those of a program without a device, in which memory is counted alone.
+ * Devices of the other class have memory of their own. */
+double opencl_sample_bytes(const struct model *model,
+			   const struct program_options *options)
+{
+	struct opencl_device device = {
+		.base.backend = &opencl_backend,
+		.class = &cpu_class,
+		.width = SAMPLE_WIDTH,
+		.registers = SAMPLE_REGISTERS,
+	};
+	struct program_options own = *options;
+	/* Not on the stack, which a thread may have little of. */
+	struct opencl_program *program = calloc(1, sizeof(*program));
+	struct error ignored;
+	double bytes = plan_decision_bytes(model);
+
+	if (!program)
+		return bytes;
+	own.batch = options->batch > 0 ? options->batch : 1;
+	program_begin(&program->base, &device.base, model, &own);
+	graph_resolve(&program->graph, model);
+	program->counts = 1;
+	if (!plan_make(&program->plan, &program->graph, &own, device.class,
+		       device.width, &ignored) &&
+	    !arrays_make(program, test_most(program), &ignored))
+		bytes = program->counted_bytes / own.batch;
+	free(program);
+	return bytes;
+}
+
 static int program_make(struct opencl_program *program, struct error *err)
 {
 	const struct opencl_device *device = program_device(program);
@@ -283,10 +297,7 @@ static int program_make(struct opencl_program *program, struct error *err)
 	most = test_most(program);
 	/* Compiling takes long: a batch that is too large is known before. */
 	if (vectors_make(program, err) || rounding_share(program, err) ||
-	    generic_share(program, err) ||
-	    pass_allocate(program, &program->train, options->batch, 1, err) ||
-	    pass_allocate(program, &program->test, most, 0, err) ||
-	    program_build(program, err) ||
+	    arrays_make(program, most, err) || program_build(program, err) ||
 	    pass_make(program, &program->train, ahead, err) ||
 	    pass_make(program, &program->test, test_slots(options, most),
 		      err) ||

@@ -39,6 +39,8 @@ struct opencl_program {
 	int own_memories; /* of memories, those that it was compiled with */
 	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
 	int memory_count;
+	int counts; /* memory is not made, but counted: in counted_bytes */
+	double counted_bytes;
 	float *mapped[VECTOR_COUNT]; /* while they are lent */
 	cl_event events[PROFILE_MOST_PARTS]; /* of parts not reported yet */
 	int timed;      /* whether the queue takes times */
@@ -62,10 +64,6 @@ struct opencl_options {
 struct opencl_solver {
 	struct solver base; /* takes() gets an opencl_options' base */
 	int channels_last;  /* it reads so what is not the images */
-	/* Bytes of a sample that a step keeps besides its output, the gradient
-	 * by it and decisions, or keeps less (below 0), about. */
-	double (*sample_bytes)(const struct graph *graph,
-			       const struct plan *plan, int index);
 	int makes_loss; /* of a model with classes, if that is right behind */
 	/* Whether a step also computes the one that it reads, both ways. */
 	int (*leads)(const struct opencl_program *program, int index);

@@ -1,0 +1,51 @@
+#!/usr/bin/env bats
+# The estimate of memory, which refuses runs, beside what they take. (Refusals
+# are in command.bats and opencl.bats.)
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup_file() {
+	opencl_look
+}
+
+setup() {
+	command_setup
+}
+
+# takes_what_is_told TARGET ...: at least that, which a run is let in for, and
+# not far less, which would be refused for nothing.
+takes_what_is_told() {
+	local of=("$@" -d synthetic --synthetic-train 1024 --synthetic-test 300
+		--epochs 1 --warmup 1)
+	run -0 "$BENCH" run "${of[@]}" -q --dry-run
+	[[ "${lines[0]}" =~ "about "([0-9.]+)" GB" ]]
+	"$BENCH" measure "${of[@]}" -q --steps 1 --test-steps 1 \
+		--run-file row >/dev/null
+	awk -v took="$(cell row 1 maxrss_bytes)" -v told="${BASH_REMATCH[1]}" \
+		-v of="$*" 'BEGIN {
+		took *= 1e-9
+		printf "%s: took %.3f GB, told %.2f GB\n", of, took, told
+		# Two decimals are told.
+		exit !(took < told + 0.005 && told - 0.005 < took * 1.3)
+	}'
+}
+
+@test "large batches take what was estimated" {
+	takes_what_is_told null-1 -b 1024
+	takes_what_is_told cpu-1 -b 1024
+	takes_what_is_told openblas-1 -b 1024
+	takes_what_is_told cpu-1 -m resnet50 --image-size 64 -b 64
+}
+
+@test "many parameters take what was estimated" {
+	takes_what_is_told cpu-2 -m resnet50 --image-size 64 -b 8
+}
+
+# What PoCL takes is in the estimate.
+@test "an OpenCL device takes what was estimated" {
+	needs_opencl
+	is_pocl || skip "another driver takes other memory"
+	takes_what_is_told opencl
+}
