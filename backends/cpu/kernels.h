@@ -18,6 +18,12 @@
 
 #define CPU_LANES 16
 
+/* As many, or more to fill the last vector. */
+static inline size_t cpu_whole_lanes(int count)
+{
+	return ((size_t)count + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
+}
+
 struct cpu_kernels {
 	const char *name;
 	int (*supported)(void);

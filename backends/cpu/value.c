@@ -6,8 +6,8 @@ struct cpu_value cpu_value_common(struct shape shape)
 {
 	const int pixels = shape.height * shape.width;
 	const int by_pixel = pixels > 1 ?
-		(shape.channels + CPU_LANES - 1) / CPU_LANES * CPU_LANES :
-		shape.channels;
+				     (int)cpu_whole_lanes(shape.channels) :
+				     shape.channels;
 
 	return (struct cpu_value){
 		.shape = shape,

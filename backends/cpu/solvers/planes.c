@@ -37,8 +37,8 @@ static int lay_out_pool(struct cpu_program *program, struct cpu_step *step)
 		.pad = layer->pad,
 		.in_stride = step->in->by_pixel,
 		.out_stride = step->out->by_pixel,
-		.winners_stride = (step->out->shape.channels + CPU_LANES - 1) /
-				  CPU_LANES * CPU_LANES,
+		.winners_stride =
+			(int)cpu_whole_lanes(step->out->shape.channels),
 	};
 	return 0;
 }

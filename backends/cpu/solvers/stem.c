@@ -51,11 +51,6 @@ static int takes(const struct graph *graph, int first,
 		       length : 0;
 }
 
-static size_t padded(int count)
-{
-	return (size_t)((count + CPU_LANES - 1) / CPU_LANES * CPU_LANES);
-}
-
 /* Whether the kernels' planes can be handed on as they are: to one layer,
  * which leaves out dropped ones. */
 static int is_handed_on(const struct cpu_program *program,
@@ -80,6 +75,16 @@ static void lay_out_planes(struct cpu_program *program, struct stem_step *stem)
 	stem->is_copied = !is_handed_on(program, &stem->step);
 	if (!stem->is_copied)
 		*stem->step.out = *planes;
+}
+
+static int lead_weights(const struct stem_shape *shape)
+{
+	return shape->middle * shape->channels * STEM_TAPS;
+}
+
+static int main_weights(const struct stem_shape *shape)
+{
+	return shape->outputs * STEM_TAPS * shape->middle;
 }
 
 static int lay_out(struct cpu_program *program, struct cpu_step *step)
@@ -109,10 +114,10 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	for (int p = 0; p < stem_plane(shape); p++)
 		stem->places[p] = stem->kernels->place(shape, p);
 	lay_out_planes(program, stem);
-	step->length = padded(shape->middle * shape->channels * STEM_TAPS) +
-		       padded(shape->middle) +
-		       padded(shape->outputs * STEM_TAPS * shape->middle) +
-		       padded(shape->outputs);
+	step->length = cpu_whole_lanes(lead_weights(shape)) +
+		       cpu_whole_lanes(shape->middle) +
+		       cpu_whole_lanes(main_weights(shape)) +
+		       cpu_whole_lanes(shape->outputs);
 	return 0;
 }
 
@@ -123,11 +128,9 @@ static void place(struct cpu_program *program, struct cpu_step *step)
 
 	(void)program;
 	stem->first = step->at;
-	stem->first_bias = stem->first + padded(shape->middle *
-						shape->channels * STEM_TAPS);
-	stem->weight = stem->first_bias + padded(shape->middle);
-	stem->bias = stem->weight +
-		     padded(shape->outputs * STEM_TAPS * shape->middle);
+	stem->first_bias = stem->first + cpu_whole_lanes(lead_weights(shape));
+	stem->weight = stem->first_bias + cpu_whole_lanes(shape->middle);
+	stem->bias = stem->weight + cpu_whole_lanes(main_weights(shape));
 }
 
 /* Floats of what backward leaves of the first convolution, lane by lane. */
@@ -220,7 +223,7 @@ static void copy(const struct cpu_program *program, const struct cpu_step *step,
 	const int channels = shape->middle;
 
 	copy_run(own + stem->first, flat + lead->weight,
-		 channels * shape->channels * STEM_TAPS, to_own);
+		 lead_weights(shape), to_own);
 	copy_run(own + stem->first_bias, flat + lead->bias, channels, to_own);
 	copy_run(own + stem->bias, flat + main->bias, shape->outputs, to_own);
 	own += stem->weight;
@@ -432,8 +435,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	stem->kernels->weights_finish(shape, stem->sums, g + stem->weight);
 	program_end_part(&program->host.base,
 			 cpu_part_backward(step->index, CPU_STEM_WEIGHTS));
-	sum_lanes(stem, stem->lane_sums,
-		  shape->middle * shape->channels * STEM_TAPS,
+	sum_lanes(stem, stem->lane_sums, lead_weights(shape),
 		  g + stem->first);
 	sum_lanes(stem, lane_sums_of_bias(stem), shape->middle,
 		  g + stem->first_bias);

@@ -122,15 +122,10 @@ static struct conv_pass pass_of(const struct cpu_value *in,
 	};
 }
 
-static size_t whole_lanes(int channels)
-{
-	return ((size_t)channels + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
-}
-
 static struct work_space size_space(const struct conv_pass *pass, int samples)
 {
-	const size_t depth = whole_lanes(pass->depth);
-	const size_t outputs = whole_lanes(pass->outputs);
+	const size_t depth = cpu_whole_lanes(pass->depth);
+	const size_t outputs = cpu_whole_lanes(pass->outputs);
 	const size_t block = outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK;
 	const size_t weights = (size_t)pass->depth * outputs;
 	const size_t point = WINOGRAD_POINTS * sizeof(float);
@@ -209,7 +204,7 @@ static int block_of(const struct conv_pass *pass, int first)
  * many are before them. */
 static size_t block_weights(const struct conv_pass *pass, int first)
 {
-	return (size_t)pass->depth * whole_lanes(block_of(pass, first));
+	return (size_t)pass->depth * cpu_whole_lanes(block_of(pass, first));
 }
 
 static size_t weights_before(const struct conv_pass *pass, int first)
@@ -260,7 +255,8 @@ static struct winograd_tiles group_from(const struct conv_pass *pass,
 		.output = pass->output, .rows = pass->rows,
 		.columns = pass->columns, .first = first,
 		.count = left < space->tiles ? left : space->tiles,
-		.point = space->in_stride, .tile = whole_lanes(pass->depth),
+		.point = space->in_stride,
+		.tile = cpu_whole_lanes(pass->depth),
 	};
 }
 
@@ -270,7 +266,7 @@ static struct winograd_tiles outputs_of(const struct conv_pass *pass,
 					struct winograd_tiles group, int first)
 {
 	group.point = space->out_stride;
-	group.tile = whole_lanes(block_of(pass, first));
+	group.tile = cpu_whole_lanes(block_of(pass, first));
 	return group;
 }
 
@@ -291,7 +287,7 @@ static struct gather_batch batch_at(const struct work_space *space,
 		.count = group->count,
 		.in = space->in + point * space->in_stride,
 		.in_sample = group->tile,
-		.out_sample = whole_lanes(product->outputs),
+		.out_sample = cpu_whole_lanes(product->outputs),
 	};
 }
 
