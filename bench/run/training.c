@@ -284,13 +284,6 @@ static void count_batches(const struct core *core, struct weights *weights)
 					training->weights->tracked[row] : 0);
 }
 
-static void drop_kept(struct weights *kept)
-{
-	free(kept->parameters);
-	free(kept->buffers);
-	*kept = (struct weights){ .parameters = NULL };
-}
-
 /* Those of core 0, which has running statistics of its own. */
 static int keep_weights(struct core *core, struct error *err)
 {
@@ -298,18 +291,16 @@ static int keep_weights(struct core *core, struct error *err)
 
 	if (!core->training->save_weights[0] || core->group->rank)
 		return 0;
-	drop_kept(kept);
-	kept->parameters = core_load(core, VECTOR_PARAMETERS,
-				     core->program->parameters, err);
-	if (!kept->parameters)
+	weights_release(kept);
+	if (weights_allocate(&core->training->model, kept))
+		return error_memory(err, "the weights to save");
+	if (program_load(core->program, VECTOR_PARAMETERS, kept->parameters,
+			 err) ||
+	    (core->program->buffers &&
+	     program_load(core->program, VECTOR_BUFFERS, kept->buffers,
+			  err))) {
+		weights_release(kept);
 		return -1;
-	if (core->program->buffers) {
-		kept->buffers = core_load(core, VECTOR_BUFFERS,
-					  core->program->buffers, err);
-		if (!kept->buffers) {
-			drop_kept(kept);
-			return -1;
-		}
 	}
 	count_batches(core, kept);
 	return 0;
@@ -328,7 +319,7 @@ static int save_weights(struct core *core, int failed, struct error *err)
 	    weights_write(training->save_weights, &training->model, &core->kept,
 			  failed ? &other : err))
 		failed = -1;
-	drop_kept(&core->kept);
+	weights_release(&core->kept);
 	return failed;
 }
 
