@@ -164,35 +164,40 @@ struct replica {
 	double loss;	     /* of the same samples */
 };
 
+/* Each core has running statistics of its own: all begin with the same. */
+static int reset_statistics(struct member *member, struct error *err)
+{
+	const size_t count = member->program->buffers;
+	float *fresh;
+	int failed;
+
+	if (!count)
+		return 0;
+	fresh = malloc(count * sizeof(*fresh));
+	if (!fresh)
+		return error_memory(err, "running statistics");
+	model_init_buffers(member->team->task->model, fresh);
+	failed = program_store(member->program, VECTOR_BUFFERS, fresh, err);
+	free(fresh);
+	return failed;
+}
+
 /* The parameters may be one copy for all: what a core has derived from them, as
  * kernels want them, is its own, and shows in the loss alone. */
-static int look_at_replica(struct member *member, struct replica *replica,
-			   struct error *err)
+static int describe_replica(struct member *member, struct replica *replica,
+			    struct error *err)
 {
-	const struct verify_task *task = member->team->task;
 	struct score score = { 0 };
 	struct batch batch;
-	int failed = 0;
 
-	if (program_load(member->program, VECTOR_PARAMETERS, member->vector,
-			 err))
-		return -1;
-	/* Each core has running statistics of its own. */
-	if (member->program->buffers) {
-		float *fresh = malloc(member->program->buffers * sizeof(float));
-
-		if (!fresh)
-			return error_memory(err, "running statistics");
-		model_init_buffers(task->model, fresh);
-		failed = program_store(member->program, VECTOR_BUFFERS, fresh,
-				       err);
-		free(fresh);
-	}
-	verify_batch(task, member->team->order, STEPS, 0, 1, &member->share,
-		     &batch);
+	verify_batch(member->team->task, member->team->order, STEPS, 0, 1,
+		     &member->share, &batch);
 	if (batch.count > SAMPLES)
 		batch.count = SAMPLES;
-	if (failed || program_evaluate(member->program, &batch, &score, err))
+	if (program_load(member->program, VECTOR_PARAMETERS, member->vector,
+			 err) ||
+	    reset_statistics(member, err) ||
+	    program_evaluate(member->program, &batch, &score, err))
 		return -1;
 	replica->parameters = hash_bytes64(
 		member->vector, member->program->parameters * sizeof(float));
@@ -204,7 +209,7 @@ static int compare_replicas(struct member *member, struct error *err)
 {
 	struct replica mine, all[GROUP_MAX_SIZE];
 
-	if (look_at_replica(member, &mine, err) ||
+	if (describe_replica(member, &mine, err) ||
 	    group_gather(member->group, &mine, sizeof(mine), all, err))
 		return -1;
 	if (member->group->rank)
