@@ -50,7 +50,7 @@ static void epoch(int iterations)
 		  .test = { .loss = 6, .correct = 8, .count = 10 } },
 	};
 
-	post_log_start(&log_, 10);
+	post_log_begin_epoch(&log_, 10);
 	for (int i = 0; i < iterations; i++) {
 		for (int r = 0; r < CORES; r++) {
 			reports[r].began_at = 10.5 + 1.5 * i;

@@ -83,7 +83,7 @@ static void record(struct rows *rows)
 	run.loop_cpu_s = 70;
 	recorder_start(&recorder, &run, 1, out, &silent);
 	csv_write_header(out, &observation_rows);
-	recorder_begin(&recorder, 8);
+	recorder_begin_epoch(&recorder, 8);
 	recorder_step(&recorder, 1, 1, steps);
 	recorder_step(&recorder, 1, 2, steps);
 	recorder_epoch(&recorder, 1, 33, epochs);

@@ -60,17 +60,21 @@ static double own_time(const struct core *core)
 						   clock_thread_cpu();
 }
 
-static void begin_work(struct core *core)
+static void delay_straggler(struct core *core)
 {
 	const struct slowdown *slowdown = &core->training->slowdown;
 
-	if (slowdown->straggler_s > 0 &&
-	    slowdown->straggler == core->group->rank) {
-		core->report.delay_s = slowdown->straggler_s;
-		clock_sleep(slowdown->straggler_s);
-	}
-	/* On a core's CPU, from where its first phase counts. */
-	if (slowdown->inject_pct > 0)
+	if (!(slowdown->straggler_s > 0) ||
+	    slowdown->straggler != core->group->rank)
+		return;
+	core->report.delay_s = slowdown->straggler_s;
+	clock_sleep(slowdown->straggler_s);
+}
+
+/* On a core's CPU, from where its first phase counts. */
+static void note_work_began(struct core *core)
+{
+	if (core->training->slowdown.inject_pct > 0)
 		core->work_began_s = core->training->backend->offloads ?
 					     clock_now() :
 					     core->phase_began_cpu_s;
@@ -86,7 +90,7 @@ static uint64_t work(uint64_t value)
 	return value;
 }
 
-static void add_work(struct core *core)
+static void inject_work(struct core *core)
 {
 	const double share = core->training->slowdown.inject_pct / 100;
 	double began_s, began_at, done_s = 0;
@@ -105,7 +109,7 @@ static void add_work(struct core *core)
 	core_end_phase(core, REPLICA_UPDATE);
 }
 
-static struct step_counts count_work(const struct core *core)
+static struct step_counts read_counts(const struct core *core)
 {
 	return (struct step_counts){ core->program->launches,
 				     core->group->summed_bytes,
@@ -115,7 +119,7 @@ static struct step_counts count_work(const struct core *core)
 static struct step_counts count_since(const struct core *core,
 				      const struct step_counts *then)
 {
-	const struct step_counts now = count_work(core);
+	const struct step_counts now = read_counts(core);
 
 	return (struct step_counts){ now.launches - then->launches,
 				     now.reduced_bytes - then->reduced_bytes,
@@ -147,7 +151,7 @@ static struct loss_scaler *scaler_of(struct core *core)
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err)
 {
-	const struct step_counts before = count_work(core);
+	const struct step_counts before = read_counts(core);
 	const long skipped = core->scaler.skipped;
 	struct step_report *report = &core->report;
 	int failed;
@@ -157,7 +161,8 @@ int core_iterate(struct core *core, const struct batch *batch,
 	core->phase_began_s = report->began_at = clock_now();
 	if (core->profile)
 		profile_begin(core->profile);
-	begin_work(core);
+	delay_straggler(core);
+	note_work_began(core);
 	if (core->profile)
 		profile_end_other(core->profile);
 	failed = core->training->infers ?
@@ -166,7 +171,7 @@ int core_iterate(struct core *core, const struct batch *batch,
 				       update, scaler_of(core),
 				       &core->observer, &report->score, err);
 	if (!failed)
-		add_work(core);
+		inject_work(core);
 	report->ended_at = core->phase_began_s;
 	report->counts = count_since(core, &before);
 	report->loss_scale = scaler_of(core) ? core->scaler.scale : 0;
@@ -264,8 +269,8 @@ static int dump_layer(struct core *core, const struct batch *batch, int layer,
 		off_t at = start + (off_t)each *
 					   (batch->place + batch->stride * i);
 
-		if (pwrite(core->masks, taken + (size_t)i * each, each, at) !=
-		    (ssize_t)each) {
+		if (pwrite(core->masks_fd, taken + (size_t)i * each, each,
+			   at) != (ssize_t)each) {
 			error_set(err, ERROR_OUTPUT, "%s: %s",
 				  core->training->dump_masks, strerror(errno));
 			goto out;
@@ -285,7 +290,7 @@ int core_dump_masks(struct core *core, const struct batch *batch,
 	size_t each[MODEL_MAX_LAYERS] = { 0 }, all = 0;
 	off_t at;
 
-	if (core->masks < 0)
+	if (core->masks_fd < 0)
 		return 0;
 	for (int l = 0; l < model->layer_count; l++)
 		if (layer_drops(&model->layers[l])) {
@@ -338,7 +343,7 @@ static int submit_all(struct core *core, int *submitted,
 		if (i == 1) {
 			core->phase_began_cpu_s = core_cpu(core);
 			report->ready_at = report->began_at = clock_now();
-			*before = count_work(core);
+			*before = read_counts(core);
 		}
 		core->iteration = i;
 		update = core_update(core, &batch);
@@ -373,7 +378,7 @@ int core_train_ahead(struct core *core, struct error *err)
 	struct score *scores = calloc((size_t)core->training->iterations,
 				      sizeof(*scores));
 	struct step_report *report = &core->report;
-	struct step_counts before = count_work(core);
+	struct step_counts before = read_counts(core);
 	int submitted = 0, failed;
 
 	if (!scores)

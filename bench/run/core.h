@@ -20,13 +20,14 @@ struct core {
 	/* Of the warm-up; after an error the device may still read them. */
 	float *images, *targets;
 	uint16_t *labels;
-	int masks; /* descriptor, or -1 */
+	int masks_fd; /* of the file of --dump-masks, or -1 */
 	int test_batches; /* after each epoch */
 	double phase_began_s, phase_began_cpu_s;
-	int updated; /* the iteration's phases have all ended once */
+	int updated; /* the iteration's update has ended once: see again_s */
 	struct step_report report; /* of the last iteration */
-	/* Work on purpose: what it is a share of began at, how much of it is
-	 * still to be done (less than 0: was too much), and its result. */
+	/* --inject adds a share of an iteration's time as work: the clock when
+	 * the iteration began, how much work is still owed (below 0: too much
+	 * was done), and what it computes, so that it is not optimised away. */
 	double work_began_s, work_owed_s;
 	uint64_t worked;
 	/* Iterations whose reports the cores have not exchanged yet: 0 or 1. */
@@ -43,7 +44,7 @@ struct core {
 /* Opens and compiles all that the core needs; training_run() closes it. */
 int core_start(struct core *core, struct error *err);
 
-/* Is this core's process its own, or this the first core in it? */
+/* Whether the core is the first of its process, or alone there. */
 int core_leads_process(const struct core *core);
 
 /* The CPU time of the core's work so far. */

@@ -42,16 +42,16 @@ static int open_masks(struct core *core, struct error *err)
 	const int first = core->group->rank == 0;
 
 	if (path && first) {
-		core->masks = open(path, O_WRONLY | O_CREAT | O_TRUNC |
-						 O_CLOEXEC, 0666);
-		if (core->masks < 0)
+		core->masks_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC |
+						    O_CLOEXEC, 0666);
+		if (core->masks_fd < 0)
 			return cannot_write(path, err);
 	}
 	if (group_wait(core->group, err))
 		return -1;
 	if (path && !first)
-		core->masks = open(path, O_WRONLY | O_CLOEXEC);
-	if (path && core->masks < 0)
+		core->masks_fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (path && core->masks_fd < 0)
 		return cannot_write(path, err);
 	return 0;
 }

@@ -412,7 +412,7 @@ void post_log_begin(struct post_log *log)
 		log->style->begin(log);
 }
 
-void post_log_start(struct post_log *log, double now)
+void post_log_begin_epoch(struct post_log *log, double now)
 {
 	log->epoch++;
 	log->iteration = 0;

@@ -68,7 +68,7 @@ void post_log_open(struct post_log *log, const struct training *training,
 /* Start-up is over. */
 void post_log_begin(struct post_log *log);
 /* An epoch begins now, in which nothing is printed yet. */
-void post_log_start(struct post_log *log, double now);
+void post_log_begin_epoch(struct post_log *log, double now);
 void post_log_step(struct post_log *log, const struct step_report *reports);
 void post_log_epoch(struct post_log *log, const struct epoch_report *reports);
 /* The loop, which took so long, has not been cut short. */

@@ -258,11 +258,11 @@ static void sum_up(struct recorder *recorder, const struct step_report *all,
 		recorder->last_loss = score_loss(&all->score);
 }
 
-void recorder_begin(struct recorder *recorder, double now)
+void recorder_begin_epoch(struct recorder *recorder, double now)
 {
 	recorder->ended_at = now;
 	if (recorder->log)
-		post_log_start(recorder->log, now);
+		post_log_begin_epoch(recorder->log, now);
 }
 
 void recorder_step(struct recorder *recorder, int epoch, int iteration,

@@ -94,7 +94,7 @@ void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 		    long samples);
 
 /* Just before the first batch of an epoch is waited for. */
-void recorder_begin(struct recorder *recorder, double now);
+void recorder_begin_epoch(struct recorder *recorder, double now);
 
 /*
  * One iteration from the reports of all cores; epoch 0 is warm-up. It lasts

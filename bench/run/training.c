@@ -243,7 +243,7 @@ static int run_epoch(struct core *core, struct error *err)
 	struct epoch_report report = { 0 };
 
 	if (first)
-		recorder_begin(recorder, start.at);
+		recorder_begin_epoch(recorder, start.at);
 	if (!train_epoch(core, err) && !test_epoch(core, &report, err) &&
 	    !report_epoch(core, &start, &report, err))
 		return 0;
@@ -438,7 +438,7 @@ int training_run(struct group *group, void *context, struct error *err)
 			     .training = outcome->training,
 			     .outcome = outcome,
 			     .group = group,
-			     .masks = -1 };
+			     .masks_fd = -1 };
 	int failed = run_core(&core, err);
 	const long memory_bytes = one_process ? 0 : usage_own_memory();
 
@@ -448,8 +448,8 @@ int training_run(struct group *group, void *context, struct error *err)
 	core_end_warm_up(&core);
 	loader_close(core.loader);
 	device_close(core.device);
-	if (core.masks >= 0)
-		close(core.masks);
+	if (core.masks_fd >= 0)
+		close(core.masks_fd);
 	if (!one_process)
 		outcome->memory_bytes[group->rank] = memory_bytes;
 	return failed;
