@@ -49,3 +49,22 @@ takes_what_is_told() {
 	is_pocl || skip "another driver takes other memory"
 	takes_what_is_told opencl
 }
+
+# told_of BATCH: the gigabytes of a run of it, which is refused.
+told_of() {
+	run "$BENCH" run opencl -m resnet50 --image-size 2048 -d fake -b "$1" \
+		--dry-run
+	[[ "$output" =~ "would take about "([0-9]+)\.[0-9]+" GB" ]]
+	told=${BASH_REMATCH[1]}
+}
+
+@test "a batch that OpenCL kernels cannot count is estimated like others" {
+	needs_opencl
+	is_pocl || skip "another driver takes other memory"
+	local told
+	told_of 100
+	local of_100=$told
+	told_of 60000
+	echo "$of_100 GB, $told GB"
+	[ "$told" -gt $((500 * of_100)) ]
+}

@@ -129,14 +129,15 @@ static struct work_space size_space(const struct conv_pass *pass, int samples)
 	const size_t block = outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK;
 	const size_t weights = (size_t)pass->depth * outputs;
 	const size_t point = WINOGRAD_POINTS * sizeof(float);
-	const int tiles = samples * pass->rows * pass->columns;
+	const size_t tiles = (size_t)samples * (size_t)pass->rows *
+			     (size_t)pass->columns;
 	const int keeps = point * weights <= MOST_KEPT;
 	size_t most = (keeps ? GROUP_KEPT : GROUP_MADE) / (point * depth);
 
 	if (most < FEWEST_TILES)
 		most = FEWEST_TILES;
-	if (most > (size_t)tiles)
-		most = (size_t)tiles;
+	if (most > tiles)
+		most = tiles;
 	return (struct work_space){
 		.keeps_weights = keeps,
 		.tiles = (int)most,

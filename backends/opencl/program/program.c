@@ -103,7 +103,8 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 
 	pass->most = (int)most;
 	pass->training = training;
-	if (pixels_check(program, pass->most, err) ||
+	/* An estimate is of batches of any size. */
+	if ((!program->counts && pixels_check(program, pass->most, err)) ||
 	    memory_make_all(program, requests,
 			    COUNT(requests), err))
 		return -1;
