@@ -426,15 +426,17 @@ static int hash_vector(struct core *core, enum vector which, size_t count,
 
 int core_check_replicas(struct core *core, uint64_t *hash, struct error *err)
 {
-	uint64_t own, all[GROUP_MAX_SIZE];
+	/* What all have in one copy, one of them reads. */
+	const int reads = core->group->rank == 0 || !core->program->shared;
+	uint64_t own = 0, all[GROUP_MAX_SIZE];
 
-	if (hash_vector(core, VECTOR_PARAMETERS, core->program->parameters,
-			&own, err) ||
+	if ((reads && hash_vector(core, VECTOR_PARAMETERS,
+				  core->program->parameters, &own, err)) ||
 	    group_gather(core->group, &own, sizeof(own), all, err))
 		return -1;
 	if (hash)
 		*hash = own;
-	for (int r = 1; r < core->group->size; r++)
+	for (int r = 1; !core->program->shared && r < core->group->size; r++)
 		if (all[r] != all[0])
 			return error_set(err, ERROR_FAILED,
 					 "the replicas of core 0 and core %d "
