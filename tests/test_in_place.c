@@ -58,10 +58,11 @@ static void norms(void **state)
 {
 	const struct cpu_kernels *kernels = *state;
 	const struct norm_rows rows = { ROWS, CHANNELS, CHANNELS };
+	const struct norm_map map = { b, a, a };
 
 	draw();
-	kernels->planes->norm_backward(&rows, b, a, b, a, b, a, 0, apart);
-	kernels->planes->norm_backward(&rows, b, own, b, a, b, a, 0, own);
+	kernels->planes->norm_backward(&rows, &map, b, 0, a, b, a, 0, apart);
+	kernels->planes->norm_backward(&rows, &map, b, 0, own, b, a, 0, own);
 	assert_same();
 }
 

@@ -103,12 +103,54 @@ static void what_is_apart_shares_with_nothing(void **state)
 	}
 }
 
+/* A convolution's output, to which another of it is added, normalised. */
+static const struct layer residual_rows[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 3 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 4, .window = 1 },
+	{ .kind = LAYER_BATCHNORM, .name = "c" },
+	{ .kind = LAYER_ADD, .with = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 4 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model residual = {
+	.name = "residual",
+	.input = { 1, 6, 6 },
+	.layers = residual_rows,
+	.layer_count = sizeof(residual_rows) / sizeof(residual_rows[0]),
+};
+
+/* An addition in the midst of a step: its other input is there until then, and
+ * has the gradient by the step's output in the place of that. */
+static void an_addition_within_a_step_is_seen(void **state)
+{
+	static const struct lifetime_step of[] = {
+		{ .first = 0, .last = 0, .output = 256, .gradient = 256 },
+		{ .first = 1, .last = 1, .output = 256, .gradient = 256 },
+		{ .first = 2, .last = 4, .output = 256, .gradient = 256 },
+		{ .first = 5, .last = 5, .output = 16, .gradient = 16 },
+	};
+	struct lifetimes is;
+	struct graph graph;
+
+	(void)state;
+	graph_resolve(&graph, &residual);
+	lifetimes_plan(&is, &graph, of, 4, LIFETIMES_RELU_SEES);
+	assert_int_equal(is.gradients[0], is.gradients[4]);
+	assert_false(overlap(is.gradients[0], 256, is.gradients[1], 256));
+	lifetimes_plan(&is, &graph, of, 4, LIFETIMES_FORWARD);
+	assert_false(overlap(is.outputs[0], 256, is.outputs[1], 256));
+	assert_false(overlap(is.outputs[0], 256, is.outputs[4], 256));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_relu_sees_stays),
 		cmocka_unit_test(without_a_way_back_two_are_enough),
 		cmocka_unit_test(what_is_apart_shares_with_nothing),
+		cmocka_unit_test(an_addition_within_a_step_is_seen),
 	};
 
 	return cmocka_run_group_tests_name("lifetimes", tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* The sums of batch norm on the cpu backend, of values that cancel badly. */
+/* Batch norm on the cpu backend: its sums, of values that cancel badly, and
+ * what is done along with it. */
 #include "backends/cpu/kernels.h"
 
 #include "tests/subject.h"
@@ -6,7 +7,7 @@
 #include <math.h>
 
 #define ROWS 1000
-#define CHANNELS 19 /* a whole vector, and some */
+#define CHANNELS 531 /* a whole strip and a vector, and some */
 #define MOST_BUILDS 8
 
 static float x[ROWS][CHANNELS], dy[ROWS][CHANNELS];
@@ -18,6 +19,7 @@ static void equal_gradients_are_summed_well(void **state)
 {
 	const struct cpu_kernels *kernels = *state;
 	const float mean[CHANNELS] = { 0 };
+	const struct norm_map map = { mean, mean, mean };
 	double sum[CHANNELS], product[CHANNELS];
 
 	for (int r = 0; r < ROWS; r++)
@@ -25,7 +27,8 @@ static void equal_gradients_are_summed_well(void **state)
 			x[r][c] = 1 / 3.f;
 			dy[r][c] = .1f + .01f * (float)c;
 		}
-	kernels->planes->norm_sums(&rows, x[0], dy[0], mean, sum, product);
+	kernels->planes->norm_sums(&rows, &map, x[0], 0, NULL, dy[0], sum,
+				   product);
 	for (int c = 0; c < CHANNELS; c++) {
 		const double right = ROWS * (double)dy[0][c];
 
@@ -39,20 +42,98 @@ static void variances_are_right_far_from_zero(void **state)
 {
 	const struct cpu_kernels *kernels = *state;
 	double mean[CHANNELS], variance[CHANNELS];
+	float shift[CHANNELS];
 
 	for (int r = 0; r < ROWS; r++)
 		for (int c = 0; c < CHANNELS; c++)
-			x[r][c] = (float)(1024 * c + (r % 2 ? 1 : -1));
-	kernels->planes->moments(&rows, x[0], mean, variance);
+			x[r][c] = (float)(1024 * (c % 19) + (r % 2 ? 1 : -1));
+	kernels->planes->moments(&rows, x[0], shift, mean, variance);
 	for (int c = 0; c < CHANNELS; c++) {
-		assert_true(fabs(mean[c] - 1024 * c) <= 1e-6);
+		assert_true(fabs(mean[c] - 1024 * (c % 19)) <= 1e-6);
 		assert_true(fabs(variance[c] - 1) <= 1e-6);
 	}
 }
 
+static float pattern(int r, int c, int factor)
+{
+	return (float)((r * factor + c * 7) % 23 - 11) / 8;
+}
+
+/* Right within the roundings of a sum of ROWS values, and of a few values. */
+static void assert_near(double value, double right, double scale)
+{
+	assert_true(fabs(value - right) <= 1e-6 * scale);
+}
+
+static float other[ROWS][CHANNELS], y[ROWS][CHANNELS], g[ROWS][CHANNELS];
+
+/* A ReLU behind batch norm, and behind an addition to it: what it puts out,
+ * what it lets pass, and the sums and the gradient of that. */
+static void relus_are_done_along(const struct plane_kernels *kernels, int adds)
+{
+	float mean[CHANNELS], scale[CHANNELS], bias[CHANNELS];
+	const struct norm_map map = { mean, scale, bias };
+	double sum[CHANNELS], product[CHANNELS];
+
+	for (int c = 0; c < CHANNELS; c++) {
+		mean[c] = pattern(c, 1, 3);
+		scale[c] = 1.25f;
+		bias[c] = pattern(c, 2, 5);
+	}
+	for (int r = 0; r < ROWS; r++)
+		for (int c = 0; c < CHANNELS; c++) {
+			x[r][c] = pattern(r, c, 3);
+			other[r][c] = adds ? pattern(r, c, 11) : 0;
+			dy[r][c] = pattern(r, c, 13);
+		}
+	memcpy(g, dy, sizeof(g));
+	kernels->norm(&rows, &map, x[0], adds ? other[0] : NULL, 1, y[0]);
+	kernels->norm_sums(&rows, &map, x[0], 1, adds ? y[0] : NULL, g[0], sum,
+			   product);
+	for (int c = 0; c < CHANNELS; c++) {
+		double sums = 0, products = 0;
+
+		for (int r = 0; r < ROWS; r++) {
+			const double off = (double)x[r][c] - (double)mean[c];
+			const double value = off * (double)scale[c] +
+					     (double)bias[c] +
+					     (double)other[r][c];
+			const double passed = value > 0 ? (double)dy[r][c] : 0;
+
+			assert_near((double)y[r][c], value > 0 ? value : 0, 8);
+			assert_true((double)g[r][c] ==
+				    (adds ? passed : (double)dy[r][c]));
+			sums += passed;
+			products += passed * off;
+		}
+		assert_near(sum[c], sums, ROWS);
+		assert_near(product[c], products, 4 * ROWS);
+	}
+	kernels->norm_backward(&rows, &map, x[0], !adds, g[0], bias, mean, 0,
+			       g[0]);
+	for (int r = 0; r < ROWS; r++)
+		for (int c = 0; c < CHANNELS; c++) {
+			const double passed = y[r][c] > 0 ? (double)dy[r][c] :
+							    0;
+			const double off = (double)x[r][c] - (double)mean[c];
+
+			assert_near((double)g[r][c], (double)scale[c] *
+				    (passed - (double)bias[c] -
+				     off * (double)mean[c]), 16);
+		}
+}
+
+static void what_follows_is_done_along(void **state)
+{
+	const struct cpu_kernels *kernels = *state;
+
+	relus_are_done_along(kernels->planes, 0);
+	relus_are_done_along(kernels->planes, 1);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[2 * MOST_BUILDS];
+	struct CMUnitTest tests[3 * MOST_BUILDS];
 	size_t count = 0;
 
 	for (size_t b = 0; cpu_builds[b]; b++) {
@@ -69,6 +150,11 @@ int main(void)
 			.name = cpu_builds[b]->name,
 			.test_func = test_if(runs,
 					     variances_are_right_far_from_zero),
+			.initial_state = (void *)cpu_builds[b],
+		};
+		tests[count++] = (struct CMUnitTest){
+			.name = cpu_builds[b]->name,
+			.test_func = test_if(runs, what_follows_is_done_along),
 			.initial_state = (void *)cpu_builds[b],
 		};
 	}

@@ -27,6 +27,17 @@ static const struct node *node_of(const struct schedule *schedule, int s)
 	return &schedule->graph->nodes[schedule->steps[s].first];
 }
 
+/* The addition among the step's rows, or another that has no other input. */
+static const struct node *addition_of(const struct schedule *schedule, int s)
+{
+	const struct lifetime_step *step = &schedule->steps[s];
+
+	for (int row = step->first; row < step->last; row++)
+		if (schedule->graph->nodes[row].layer->kind == LAYER_ADD)
+			return &schedule->graph->nodes[row];
+	return &schedule->graph->nodes[step->last];
+}
+
 static int reads_input_backward(const struct schedule *schedule, int s)
 {
 	const enum layer_kind kind = node_of(schedule, s)->layer->kind;
@@ -89,7 +100,7 @@ static void find_last_reads(struct schedule *schedule)
 			reads_output_backward(schedule, s) ? back : s;
 		extend_read(schedule, node->source,
 			    reads_input_backward(schedule, s) ? back : s);
-		extend_read(schedule, node->other, s);
+		extend_read(schedule, addition_of(schedule, s)->other, s);
 	}
 	extend_read(schedule, graph->nodes[graph->count - 1].source,
 		    schedule->count);
@@ -160,15 +171,17 @@ static void place_gradients(struct schedule *schedule)
 		       schedule->count, -1);
 	for (int s = schedule->count - 1; s >= 0; s--) {
 		const struct node *node = node_of(schedule, s);
+		const struct node *addition = addition_of(schedule, s);
 		const int time = backward_time(schedule, s);
 		int left = is_in_place_backward(schedule, s) ?
 				   schedule->gradient[s] : -1;
 
-		if (node->wants_dx && !node->adds_dx &&
-		    place_gradient(schedule, node->source, time, left))
+		/* What is added gets the gradient as it is, and first. */
+		if (addition->wants_other_dx && !addition->adds_other_dx &&
+		    place_gradient(schedule, addition->other, time, left))
 			left = -1;
-		if (node->wants_other_dx && !node->adds_other_dx)
-			place_gradient(schedule, node->other, time, left);
+		if (node->wants_dx && !node->adds_dx)
+			place_gradient(schedule, node->source, time, left);
 	}
 }
 

@@ -25,6 +25,11 @@ struct norm_rows {
 	int channels, stride;
 };
 
+/* By channels: (x - mean) scale + bias */
+struct norm_map {
+	const float *mean, *scale, *bias;
+};
+
 struct plane_kernels {
 	/*
 	 * One sample: the maximum, in a window that may reach out of the plane;
@@ -42,22 +47,31 @@ struct plane_kernels {
 	void (*avgpool_backward)(const struct pool_shape *shape,
 				 const float *dy, float *dx);
 
-	/* Mean and biased variance of each channel. */
+	/* Mean and biased variance of each channel; shift is room for a float
+	 * of each. */
 	void (*moments)(const struct norm_rows *rows, const float *x,
-			double *mean, double *variance);
-	/* y = (x - mean) scale + bias */
-	void (*norm)(const struct norm_rows *rows, const float *x,
-		     const float *mean, const float *scale, const float *bias,
-		     float *y);
-	/* Sums over the rows of dy, and of dy (x - mean). */
-	void (*norm_sums)(const struct norm_rows *rows, const float *x,
-			  const float *dy, const float *mean, double *sum,
-			  double *product);
-	/* dx = scale (dy - sum - (x - mean) product), added if adds says so;
-	 * else it may be dy. */
-	void (*norm_backward)(const struct norm_rows *rows, const float *x,
-			      const float *dy, const float *mean,
-			      const float *scale, const float *sum,
+			float *shift, double *mean, double *variance);
+	/* y = (x - mean) scale + bias, plus other unless that is NULL, and ReLU
+	 * of this if relu says so. */
+	void (*norm)(const struct norm_rows *rows,
+		     const struct norm_map *map,
+		     const float *x, const float *other, int relu, float *y);
+	/*
+	 * Sums over the rows of g, and of g (x - mean). g is dy or, with relu,
+	 * what of it a ReLU lets pass: one that put out y, then g is stored in
+	 * dy; or, if y is NULL, one of what map made of x.
+	 */
+	void (*norm_sums)(const struct norm_rows *rows,
+			  const struct norm_map *map,
+			  const float *x, int relu, const float *y, float *dy,
+			  double *sum, double *product);
+	/* dx = scale (g - sum - (x - mean) product), added if adds says so;
+	 * else it may be dy. g is dy, with relu what of it passes a ReLU of
+	 * what map made of x. */
+	void (*norm_backward)(const struct norm_rows *rows,
+			      const struct norm_map *map,
+			      const float *x, int relu,
+			      const float *dy, const float *sum,
 			      const float *product, int adds, float *dx);
 
 	/* Of count values: y = ReLU(x), y = a + b, to += from. Any of them may

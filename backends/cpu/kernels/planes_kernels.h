@@ -6,16 +6,19 @@
 #include "backends/cpu/kernels/planes.h"
 
 void ISA_NAME(norm_moments)(const struct norm_rows *rows, const float *x,
-			    double *mean, double *variance);
-void ISA_NAME(norm_forward)(const struct norm_rows *rows, const float *x,
-			    const float *mean, const float *scale,
-			    const float *bias, float *y);
-void ISA_NAME(norm_sums)(const struct norm_rows *rows, const float *x,
-			 const float *dy, const float *mean, double *sum,
-			 double *product);
-void ISA_NAME(norm_backward)(const struct norm_rows *rows, const float *x,
-			     const float *dy, const float *mean,
-			     const float *scale, const float *sum,
+			    float *shift, double *mean, double *variance);
+void ISA_NAME(norm_forward)(const struct norm_rows *rows,
+			    const struct norm_map *map,
+			    const float *x,
+			    const float *other, int relu, float *y);
+void ISA_NAME(norm_sums)(const struct norm_rows *rows,
+			 const struct norm_map *map,
+			 const float *x, int relu, const float *y, float *dy,
+			 double *sum, double *product);
+void ISA_NAME(norm_backward)(const struct norm_rows *rows,
+			     const struct norm_map *map,
+			     const float *x, int relu,
+			     const float *dy, const float *sum,
 			     const float *product, int adds, float *dx);
 
 #endif

@@ -1,19 +1,24 @@
 /*
- * Batch norm (Ioffe and Szegedy 2015, arXiv 1502.03167): by the statistics of
- * the batch in a gradient, which the running ones take a tenth of; by these in
- * an evaluation.
+ * Batch norm (Ioffe and Szegedy 2015, arXiv 1502.03167), with the addition and
+ * the ReLU behind it: by the statistics of the batch in a gradient, which the
+ * running ones take a tenth of; by these in an evaluation.
  *
  *   y = (x - mean) weight / deviation + bias
  *   dx = weight / deviation (dy - mean of dy
  *        - (x - mean) / deviation^2 * mean of dy (x - mean))
+ *
+ * What the addition's other input adds to y has dy as its gradient.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backends/cpu/profile.h"
 
 struct norm_step {
 	struct cpu_step step;
+	int add, relu;		 /* rows, or CPU_NO_ROW */
+	struct cpu_value *other; /* what is added, or NULL */
 	int channels;
 	size_t weight, bias; /* in the vectors */
 	double *sums;	     /* [2][channels] */
@@ -22,6 +27,17 @@ struct norm_step {
 	float *terms;	     /* [2][channels], of dx */
 };
 
+/* Where rows are rounded, each of them is. */
+static int takes(const struct graph *graph, int first,
+		 const struct program_options *options)
+{
+	static const enum layer_kind kinds[] = { LAYER_BATCHNORM, LAYER_ADD,
+						 LAYER_RELU };
+
+	return plan_chain(graph, first, kinds,
+			  precision_rounds(options->precision) ? 1 : 3);
+}
+
 static int lay_out(struct cpu_program *program, struct cpu_step *step)
 {
 	struct norm_step *norm = (struct norm_step *)step;
@@ -29,6 +45,11 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 
 	step->in = cpu_common_value(program,
 				    cpu_node(program, step->first)->source);
+	norm->add = cpu_row_of(program, step, LAYER_ADD);
+	norm->relu = cpu_row_of(program, step, LAYER_RELU);
+	if (norm->add != CPU_NO_ROW)
+		norm->other = cpu_common_value(
+			program, cpu_node(program, norm->add)->other);
 	norm->channels = (int)channels;
 	step->length = 2 * ((channels + CPU_LANES - 1) / CPU_LANES * CPU_LANES);
 	norm->sums = host_allocate(2 * channels * sizeof(double));
@@ -101,7 +122,7 @@ static void find_statistics(struct cpu_program *program, struct norm_step *norm,
 
 	if (training)
 		program->kernels->planes->moments(rows, norm->step.in->out,
-						  means, variances);
+						  norm->mean, means, variances);
 	for (int c = 0; c < norm->channels; c++) {
 		const double own = training ? variances[c] : variance[c];
 		const double deviation = sqrt(own + BATCHNORM_EPS);
@@ -118,53 +139,108 @@ static void find_statistics(struct cpu_program *program, struct norm_step *norm,
 	}
 }
 
+static struct norm_map map_of(const struct cpu_program *program,
+			      const struct norm_step *norm)
+{
+	return (struct norm_map){
+		norm->mean, norm->scale,
+		program->host.vectors[VECTOR_PARAMETERS] + norm->bias
+	};
+}
+
 static void forward(struct cpu_program *program, struct cpu_step *step,
 		    const struct cpu_pass *pass)
 {
 	struct norm_step *norm = (struct norm_step *)step;
 	const struct norm_rows rows = rows_of(step, pass->count);
-	const float *p = program->host.vectors[VECTOR_PARAMETERS];
+	const struct norm_map map = map_of(program, norm);
 
 	find_statistics(program, norm, &rows, pass->training);
-	program->kernels->planes->norm(&rows, step->in->out, norm->mean,
-				       norm->scale, p + norm->bias,
+	program->kernels->planes->norm(&rows, &map, step->in->out,
+				       norm->other ? norm->other->out : NULL,
+				       norm->relu != CPU_NO_ROW,
 				       step->out->out);
 }
 
+/* Of the parameters; finds what dx has of them. */
+static void find_gradients(struct cpu_program *program, struct norm_step *norm,
+			   int rows)
+{
+	const double count = rows;
+	const double *sum = norm->sums, *product = sum + norm->channels;
+	float *g = program->host.vectors[VECTOR_GRADIENT];
+
+	for (int c = 0; c < norm->channels; c++) {
+		const double deviation = norm->deviation[c];
+
+		g[norm->weight + (size_t)c] = (float)(product[c] / deviation);
+		g[norm->bias + (size_t)c] = (float)sum[c];
+		norm->terms[c] = (float)(sum[c] / count);
+		norm->terms[norm->channels + c] =
+			(float)(product[c] / count / deviation / deviation);
+	}
+}
+
+/* The gradient by what is added, where it has not taken dy's place. */
+static void pass_to_other(const struct cpu_program *program,
+			  const struct norm_step *norm, int count)
+{
+	const struct cpu_value *out = norm->step.out;
+	const size_t floats = (size_t)count * out->size;
+	const struct node *node;
+
+	if (norm->add == CPU_NO_ROW)
+		return;
+	node = cpu_node(program, norm->add);
+	if (!node->wants_other_dx)
+		return;
+	if (node->adds_other_dx)
+		program->kernels->planes->add_to(floats, out->gradient,
+						 norm->other->gradient);
+	else if (norm->other->gradient != out->gradient)
+		memcpy(norm->other->gradient, out->gradient,
+		       floats * sizeof(float));
+}
+
+/* A ReLU of what is not added to is found again from x: reading what it put out
+ * would cost more. */
 static void backward(struct cpu_program *program, struct cpu_step *step,
 		     const struct cpu_pass *pass)
 {
 	struct norm_step *norm = (struct norm_step *)step;
+	const struct plane_kernels *kernels = program->kernels->planes;
 	const struct node *node = cpu_node(program, step->first);
 	const struct norm_rows rows = rows_of(step, pass->count);
 	const struct norm_rows summed =
 		rows_of(step, pass->count - node->broken);
-	const float *dy = step->out->gradient;
-	float *g = program->host.vectors[VECTOR_GRADIENT];
-	double *sum = norm->sums, *product = sum + norm->channels;
-	float *terms = norm->terms;
+	const struct norm_map map = map_of(program, norm);
+	const int relu = norm->relu != CPU_NO_ROW;
+	const float *y = norm->add == CPU_NO_ROW ? NULL : step->out->out;
+	float *dy = step->out->gradient;
 
-	program->kernels->planes->norm_sums(&summed, step->in->out, dy,
-					    norm->mean, sum, product);
-	for (int c = 0; c < norm->channels; c++) {
-		const double deviation = norm->deviation[c];
-		const double count = (double)rows.count;
-
-		g[norm->weight + (size_t)c] = (float)(product[c] / deviation);
-		g[norm->bias + (size_t)c] = (float)sum[c];
-		terms[c] = (float)(sum[c] / count);
-		terms[norm->channels + c] =
-			(float)(product[c] / count / deviation / deviation);
-	}
+	if (relu && y && node->broken) /* else norm_sums() does it */
+		kernels->relu_backward((size_t)pass->count * step->out->size, y,
+				       dy, 0, dy);
+	kernels->norm_sums(&summed, &map, step->in->out, relu, y, dy,
+			   norm->sums, norm->sums + norm->channels);
+	find_gradients(program, norm, (int)rows.count);
+	pass_to_other(program, norm, pass->count);
 	if (node->wants_dx)
-		program->kernels->planes->norm_backward(
-			&rows, step->in->out, dy, norm->mean, norm->scale,
-			terms, terms + norm->channels, node->adds_dx,
-			step->in->gradient);
+		kernels->norm_backward(&rows, &map, step->in->out, relu && !y,
+				       dy, norm->terms,
+				       norm->terms + norm->channels,
+				       node->adds_dx, step->in->gradient);
+}
+
+static void decide(const struct cpu_program *program,
+		   const struct cpu_step *step, int row, uint8_t *values)
+{
+	(void)row;
+	cpu_decide_relu(program, step->out, values);
 }
 
 const struct cpu_solver cpu_batchnorm_solver = {
-	.base = { .name = "batchnorm", .kind = LAYER_BATCHNORM },
+	.base = { .name = "batchnorm[+add][+relu]", .takes = takes },
 	.size = sizeof(struct norm_step),
 	.lay_out = lay_out,
 	.place = place,
@@ -172,5 +248,6 @@ const struct cpu_solver cpu_batchnorm_solver = {
 	.copy = copy,
 	.forward = forward,
 	.backward = backward,
+	.decide = decide,
 	.work = work_elements,
 };
