@@ -9,10 +9,14 @@
  *
  * Blocking: the dy of up to GATHER_PACKED pixels and one block of outputs are
  * packed (128 KB), and stay in the second level of the cache while all taps
- * pass; read where they are, their rows would compete for few of its sets. dw
- * is read and written once for each of these.
+ * pass; read where they are, their rows would compete for few of its sets.
+ * PIXELS of them (24 KB) pass at a time, from the first level, and dw is read
+ * and written once for each of these.
  */
 #include "backends/cpu/kernels/gather_kernels.h"
+
+#define PIXELS 96
+#define AHEAD 8 /* pixels */
 
 /* One tap, and the pixels that are packed. */
 struct panel {
@@ -36,6 +40,9 @@ INLINE void tile(const struct panel *panel, int k, int values, int vectors,
 		const float *in = panel->in[p] + k;
 		vec dy[MOST_VECTORS];
 
+		/* The next tile reads it: rows are too far apart for the
+		 * processor to foresee. */
+		__builtin_prefetch(in + 2 * values);
 		UNROLL
 		for (int v = 0; v < vectors; v++)
 			dy[v] = vec_load(row + v * LANES);
@@ -102,37 +109,42 @@ struct rows {
 	int count;
 };
 
-/* The dy of a block's outputs, and their sums unless dbias is NULL. */
+/* The dy of a block's outputs, and their sums unless dbias is NULL. Rows are
+ * too far apart for the processor to see what comes next. */
 static void pack(const struct rows *rows, const float *dy, int first, int width,
 		 float *packed, float *dbias)
 {
 	const struct gather *gather = rows->gather;
 	const size_t pixels = (size_t)gather->pixels;
+	const size_t sample = rows->first / pixels;
+	const float *from = dy + sample * rows->batch->out_sample + first;
+	size_t pixel = rows->first % pixels;
+	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
 
-	for (int o = 0; o < width; o += LANES) {
-		const int lanes = gather->outputs - first - o;
-		size_t sample = rows->first / pixels;
-		size_t pixel = rows->first % pixels;
-		vec sum = vec_set(0);
+	for (int r = 0; r < rows->count; r++, packed += width) {
+		const float *row = from + gather->places[pixel];
+		const float *ahead = pixel + AHEAD < pixels ?
+			from + gather->places[pixel + AHEAD] : row;
 
-		for (int r = 0; r < rows->count; r++) {
+		for (int o = 0; o < width; o += LANES) {
 			const vec value = load_lanes(
-				dy + sample * rows->batch->out_sample +
-					gather->places[pixel] + first + o,
-				lanes);
+				row + o, gather->outputs - first - o);
 
-			vec_store(packed + (size_t)r * (size_t)width + o,
-				  value);
-			sum += value;
-			if (++pixel == pixels) {
-				pixel = 0;
-				sample++;
-			}
+			__builtin_prefetch(ahead + o);
+			vec_store(packed + o, value);
+			if (dbias)
+				sums[o / LANES] += value;
 		}
-		if (dbias)
-			store_lanes(dbias + first + o,
-				    load_lanes(dbias + first + o, lanes) + sum,
-				    lanes);
+		if (++pixel == pixels) {
+			pixel = 0;
+			from += rows->batch->out_sample;
+		}
+	}
+	for (int o = 0; dbias && o < width; o += LANES) {
+		const int lanes = gather->outputs - first - o;
+		float *to = dbias + first + o;
+
+		store_lanes(to, load_lanes(to, lanes) + sums[o / LANES], lanes);
 	}
 }
 
@@ -154,6 +166,23 @@ static void find_in(const struct rows *rows, int tap, const float **in)
 	}
 }
 
+/* Pixels from one on of a tap; packed and in are of all rows. */
+static void add_pixels(const struct rows *rows, int from, int width,
+		       const float *packed, const float *const *in, float *dw)
+{
+	const int left = rows->count - from;
+
+	for (int o = 0; o < width; o += PASS) {
+		const int lanes = width - o < PASS ? width - o : PASS;
+		const struct panel panel = {
+			packed + (size_t)from * (size_t)width + o, in + from,
+			left < PIXELS ? left : PIXELS, (size_t)width
+		};
+
+		add_tap(&panel, rows->gather->depth, lanes / LANES, dw + o);
+	}
+}
+
 static void add_block(const struct rows *rows, const float *dy, int first,
 		      float *dw, float *dbias, void *scratch)
 {
@@ -167,14 +196,8 @@ static void add_block(const struct rows *rows, const float *dy, int first,
 	pack(rows, dy, first, width, packed, dbias);
 	for (int t = 0; t < gather->taps; t++) {
 		find_in(rows, t, in);
-		for (int o = 0; o < width; o += PASS) {
-			const int lanes = width - o < PASS ? width - o : PASS;
-			const struct panel panel = {
-				packed + o, in, rows->count, (size_t)width
-			};
-
-			add_tap(&panel, gather->depth, lanes / LANES, dw + o);
-		}
+		for (int p = 0; p < rows->count; p += PIXELS)
+			add_pixels(rows, p, width, packed, in, dw);
 		dw += (size_t)gather->depth * (size_t)width;
 	}
 }
