@@ -68,6 +68,13 @@ INLINE void tile(const struct job *job, int r, int rows, int vectors)
 	const float *weights = job->weights;
 	vec sums[MOST_ROWS][MOST_VECTORS];
 
+	/* Stores that miss the cache would wait for each other. */
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			__builtin_prefetch(chunk->out[r + i] + job->first +
+						   v * LANES, 1);
 	UNROLL
 	for (int i = 0; i < rows; i++)
 		UNROLL
