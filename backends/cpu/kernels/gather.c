@@ -225,15 +225,62 @@ static void multiply(const struct gather *gather,
 	}
 }
 
+/* The lower, or upper, halves of two vectors, value by value in turn. */
+#if LANES == 16
+#define LOWER 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define UPPER 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#elif LANES == 8
+#define LOWER 0, 8, 1, 9, 2, 10, 3, 11
+#define UPPER 4, 12, 5, 13, 6, 14, 7, 15
+#else
+#define LOWER 0, 4, 1, 5
+#define UPPER 2, 6, 3, 7
+#endif
+
+/* Of LANES rows and columns. Each turn rotates the bits of a value's place, its
+ * row before its column, by one. */
+INLINE void transpose_square(const float *from, size_t from_stride, float *to,
+			     size_t to_stride)
+{
+	vec rows[LANES], turned[LANES];
+
+	UNROLL
+	for (size_t i = 0; i < LANES; i++)
+		rows[i] = vec_load(from + i * from_stride);
+	UNROLL
+	for (int turn = 1; turn < LANES; turn *= 2) {
+		UNROLL
+		for (int i = 0; i < LANES / 2; i++) {
+			const vec a = rows[i], b = rows[i + LANES / 2];
+
+			turned[2 * i] = __builtin_shufflevector(a, b, LOWER);
+			turned[2 * i + 1] = __builtin_shufflevector(a, b,
+								    UPPER);
+		}
+		memcpy(rows, turned, sizeof(rows));
+	}
+	UNROLL
+	for (size_t i = 0; i < LANES; i++)
+		vec_store(to + i * to_stride, rows[i]);
+}
+
 static void transpose(const float *from, size_t from_stride, int rows,
 		      int columns, float *to, size_t to_stride)
 {
-	for (int r = 0; r < rows; r += LANES)
-		for (int c = 0; c < columns; c++)
+	for (int r = 0; r < rows; r += LANES) {
+		int c = 0;
+
+		for (; r + LANES <= rows && c + LANES <= columns; c += LANES)
+			transpose_square(from + (size_t)r * from_stride + c,
+					 from_stride,
+					 to + (size_t)c * to_stride + r,
+					 to_stride);
+		for (; c < columns; c++)
 			for (int i = r; i < rows && i < r + LANES; i++)
 				to[(size_t)c * to_stride + (size_t)i] =
 					from[(size_t)i * from_stride +
 					     (size_t)c];
+	}
 }
 
 const struct gather_kernels ISA_NAME(gather_kernels) = {
