@@ -14,7 +14,7 @@
 
 /* --quick: multiplications of the iterations, and of the test. */
 #define QUICK_WORK .4e12
-#define QUICK_TEST_WORK .1e12
+#define QUICK_TEST_WORK .2e12
 #define QUICK_STEPS 40
 #define QUICK_LEAST_STEPS 4 /* for which batches become smaller */
 #define QUICK_LEAST_PASSES 10

@@ -6,8 +6,8 @@
  *
  * Averages of gradients that stay zero, as a dead unit's do, would shrink
  * until they are denormal, or their products with a rate are, and take twice to
- * 20 times as long from then on. They end at 1e-29 to 1e-27 instead, which is
- * nothing beside eps.
+ * 20 times as long from then on. Adadelta's end at 1e-29 instead, which is
+ * nothing beside eps, and Adam's at 0.
  */
 #ifndef BACKENDS_CPU_KERNELS_OPTIMIZER_H
 #define BACKENDS_CPU_KERNELS_OPTIMIZER_H
@@ -73,12 +73,20 @@ INLINE vec adadelta_step(const struct rates *rates, vec g, vec *v, vec *u)
 	return vec_rounded(rates->lr * delta);
 }
 
+/* 0 for what is as small; a NaN stays one. */
+INLINE vec unless_least(vec value)
+{
+	const lanes_int is_least = (value <= LEAST) & (value >= -LEAST);
+
+	return (vec)((lanes_int)value & ~is_least);
+}
+
 INLINE vec adam_step(const struct rates *rates, vec g, vec *m, vec *v)
 {
-	const vec mean = rates->old[0] * *m + (rates->new[0] * g + LEAST);
+	const vec mean = unless_least(rates->old[0] * *m + rates->new[0] * g);
 	const vec squares =
-		rates->old[1] * *v + (rates->new[1] * g * g + LEAST);
-	const vec root = squares * vec_rsqrt(squares);
+		unless_least(rates->old[1] * *v + rates->new[1] * g * g);
+	const vec root = squares * vec_rsqrt(squares + LEAST);
 
 	*m = mean;
 	*v = squares;
