@@ -10,7 +10,7 @@ CROSS=aarch64-linux-gnu
 # test_shared is none of them: it trains by the whole backend, which asks
 # OpenBLAS for products of its own when a device opens. test_linear_parts holds
 # the kernels below it to the same bits.
-TESTS=(test_linear test_linear_parts test_adadelta test_dropout test_gather
+TESTS=(test_linear test_linear_parts test_optimizer test_dropout test_gather
 	test_stem_forward test_stem_backward test_stem_weights)
 
 # All objects are made, and nothing is linked: libraries for arm64 are not
