@@ -4,6 +4,7 @@
  * over the batch without what dropout took, their update at once where no other
  * core wants the gradient; and whatever else a graph has.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,11 +117,11 @@ static double cpu_sample_bytes(const struct model *model,
 		.kernels = cpu_choose_kernels(&ignored),
 	};
 	struct program_options own = *options;
-	double bytes = 0;
+	double bytes = NAN;
 	size_t length;
 
 	if (!program)
-		return 0;
+		return NAN;
 	own.batch = options->batch > 0 ? options->batch : 1;
 	if (device.kernels && !lay_out(program, &device.base, model, &own,
 				       &length, &ignored))

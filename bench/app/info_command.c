@@ -232,7 +232,7 @@ static int estimate_memory(const struct model *model, double *bytes,
 	need = plan_memory(&training);
 	*bytes = memory_plan_total(&need);
 	dataset_release(&dataset);
-	return 0;
+	return isnan(*bytes) ? error_memory(err, "an estimate of memory") : 0;
 }
 
 /* How it is trained where nothing else is said. */

@@ -208,6 +208,8 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 	char time[32], outcome[120];
 	double seconds;
 
+	if (isnan(memory_plan_total(&need)))
+		return error_memory(err, "an estimate of memory");
 	options.epochs = training->infers ? OPTION_UNSET : 1;
 	options.steps = training->infers ? OPTION_UNSET : DRY_STEPS;
 	if (training->infers)
