@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# bench and its peers in turns: what compare makes of what they say. None of it
-# needs PyTorch; the programs here only print what they would.
+# bench and its peers in turns: what compare makes of what they say. PyTorch is
+# not needed, but for its networks; programs here only print what they would.
 
 bats_require_minimum_version 1.5.0
 
@@ -21,6 +21,7 @@ make_bench() {
 	#!/bin/sh
 	echo "bench OPENBLAS=${OPENBLAS_CORETYPE-} ISA=${BENCH_ISA-} $*" >>calls
 	[ "$1" != --version ] || { echo "bench 9"; exit; }
+	case $* in *--infer*) LOSS=${INFER_LOSS-} ;; esac
 	echo core,phase,is_warmup,elapsed_s,samples,loss,clock
 	echo ,step,1,9,128,2.4,wall
 	echo ,step,0,0.01,128,${LOSS:-2.3},wall
@@ -53,6 +54,7 @@ make_peer() {
 	*--bf16*) rate=4000 ;;
 	*--compile*) rate=1600 ;;
 	*--channels-last*) rate=800 ;;
+	*--fold*) rate=1280 ;;
 	*tinygrad*) rate=$((100 * ${BEAM:-1})) ;;
 	esac
 	echo "noise of a library"
@@ -61,15 +63,16 @@ make_peer() {
 	END
 	chmod +x peer/bin/python
 	cat >grid.csv <<-'END'
-	name,who,modes,precision,floor,arguments,environment
-	bench,bench,train test opencl,fp32,,,
-	eager,torch,train test opencl,fp32,yes,,
-	last,torch,train,fp32,yes,--channels-last,
-	compiled,torch,train,fp32,,--compile all,
-	half,torch,train,bf16,,--bf16,
-	other,torch,train,fp32,,,LD_PRELOAD=libjemalloc.so.2
-	tiny,tinygrad,opencl,fp32,,,
-	tiny-beam,tinygrad,opencl,fp32,,,BEAM=2
+	name,who,modes,models,precision,floor,arguments,environment
+	bench,bench,train test infer opencl,,fp32,,,
+	eager,torch,train test infer opencl,,fp32,yes,,
+	last,torch,train,,fp32,yes,--channels-last,
+	compiled,torch,train,,fp32,,--compile all,
+	half,torch,train,,bf16,,--bf16,
+	other,torch,train,,fp32,,,LD_PRELOAD=libjemalloc.so.2
+	folded,torch,infer,resnet34 resnet50,fp32,,--fold,
+	tiny,tinygrad,opencl,mnist,fp32,,,
+	tiny-beam,tinygrad,opencl,mnist,fp32,,,BEAM=2
 	END
 }
 
@@ -135,6 +138,66 @@ line() {
 	grep -q 'cpu-2@threads .*--global-batch 128' calls
 	grep -q -- '--threads 2 --batch 256' calls
 	grep -q -- '--threads 2 --batch 128' calls
+}
+
+@test "another network has its own batch, data set and rate" {
+	compare 0 --model alexnet --contests train-1 --turns 1 --names eager
+	grep -q 'measure cpu-1 .*--model alexnet --dataset fashion-mnist ' calls
+	grep -q 'measure cpu-1 .*--lr 1e-05 .*--batch 8' calls
+	grep -q -- '--model alexnet --mode train --threads 1 --batch 8' calls
+	[[ $(line bench) == "|train,1thread,batch8|"* ]]
+	grep -q '^model,alexnet' out/machine.csv
+	rm -r out calls
+	compare 0 --model resnet34 --contests train-1 --turns 1 --names eager
+	grep -q -- '--dataset fashion-scenes .*--batch 32' calls
+	rm -r out calls
+	compare 0 --model xla-mnist --contests train-1 --turns 1 --names eager
+	grep -q -- '--model xla-mnist --steps .*--batch 128' calls
+	! grep -E -- '--lr|--dataset|--image-size' calls || false
+}
+
+@test "batch and size of images are as asked, and kept with the rows" {
+	ARGS+=(--model resnet50 --contests train-1 --turns 1 --names eager)
+	compare 0 --batch 4 --image-size 64
+	grep -q 'measure .*--image-size 64 .*--batch 4$' calls
+	grep -q 'measure .*--batch 4 --dropout off' calls
+	grep -q -- '--image-size 64 --mode train --threads 1 --batch 4 ' calls
+	! grep -E 'measure|torch_train.py --data' calls |
+		grep -v -- '--image-size 64 .*--batch 4' || false
+	[[ $(line bench) == "|train,1thread,batch4of64x64|"* ]]
+	local printed=$output
+	run -0 --separate-stderr "$PEERS/compare" --table out
+	[ "$output" = "$printed" ]
+	compare 5 --add --batch 8 --image-size 64
+	[[ $stderr == *"out has 4 as batch, and this is 8"* ]]
+	compare 5 --add --batch 4
+	[[ $stderr == *"out has 64 as image_size, and this is the model's"* ]]
+	sed -i s/resnet50/vgg/ out/machine.csv
+	run -5 "$PEERS/compare" --table out
+	[[ $output == *"machine.csv: model is 'vgg', expected mnist, "* ]]
+}
+
+@test "inference: forward passes, and the rows that are for a network" {
+	compare 0 --model resnet34 --contests infer-1 --turns 1 --floor off
+	grep -q 'measure cpu-1 .*--infer --count 60 --warmup 10 --batch 32' calls
+	grep -q -- '--mode infer --threads 1 --batch 32' calls
+	[[ $(line bench) == "|infer,1thread,batch32|bench|12,800|"* ]]
+	[[ $(line "PyTorch folded") == *"|1,280|"*"|10.00|"* ]]
+	[[ $stderr == *"off by 0 (train)"*"off by 0 (infer)"* ]]
+	! grep -E -- '--infer.*(--lr|--dropout|--epochs)' calls || false
+	rm -r out
+	compare 0 --model alexnet --contests infer-1 --turns 1 --floor off
+	! grep folded out/turns.csv || false
+	compare 2 --model alexnet --contests infer-1 --names folded
+	[[ $stderr == *"grid.csv has no 'folded' for alexnet"* ]]
+}
+
+@test "other networks train and infer on one thread and on two" {
+	[ "$(nproc)" -ge 2 ] || skip "one CPU"
+	compare 0 --model resnet34 --turns 1 --names eager
+	grep -q 'cpu-2@threads .*--infer .*--batch 32' calls
+	grep -q -- '--mode infer --threads 2 --batch 64' calls
+	[ "$(line bench | wc -l)" -eq 4 ]
 }
 
 @test "OpenCL: the best of each framework, with one batch for all CPUs" {
@@ -204,6 +267,7 @@ line() {
 @test "first losses that differ end it before any clock" {
 	LOSS=2.3001 compare 1 --contests train-1
 	[[ $stderr == *"first losses differ by more than 1e-05"* ]]
+	INFER_LOSS=2.3001 compare 1 --contests train-1,infer-1
 	OFF=1e-4 compare 1 --contests train-1
 	OFF=NaN compare 1 --contests train-1
 	[ ! -e out/turns.csv ]
@@ -255,6 +319,12 @@ line() {
 @test "bad arguments and files are refused" {
 	compare 2 --contests train-9
 	compare 2 --turns 0
+	compare 2 --batch 0
+	compare 2 --model vgg
+	compare 2 --image-size 64
+	[[ $stderr == *"--image-size is not for mnist, whose images are 28x28"* ]]
+	compare 2 --model alexnet --contests test-1
+	[[ $stderr == *"too many for alexnet: take infer-1"* ]]
 	compare 2 --contests train-1 --names nobody
 	run -2 "$PEERS/compare"
 	[[ $output == *"--data is missing"* ]]
@@ -262,6 +332,10 @@ line() {
 	echo 'bench,bench' >>grid.csv
 	compare 5 --contests train-1
 	[[ $stderr == *"grid.csv: row 1 has too few cells"* ]]
+	make_peer
+	sed -i s/resnet34/resnet43/ grid.csv
+	compare 5 --contests train-1
+	[[ $stderr == *"folded is for 'resnet43', expected mnist, "* ]]
 	make_peer
 	sed -i s/torch/flax/ grid.csv
 	compare 5 --contests train-1
@@ -277,17 +351,67 @@ line() {
 @test "the grid is one that the peers and bench understand" {
 	awk -F, 'NR > 1 { print NF; print $3 }' "$PEERS/grid.csv" |
 		tr ' ' '\n' | sort -u >found
-	printf '%s\n' 7 opencl test train >expected
+	printf '%s\n' 8 infer opencl test train >expected
 	diff expected found
 	awk -F, 'NR > 1 { print $1 }' "$PEERS/grid.csv" | sort | uniq -d >twice
 	[ ! -s twice ]
 	local argument
-	for argument in $(awk -F, '$2 == "torch" { print $6 }' \
+	for argument in $(awk -F, '$2 == "torch" { print $7 }' \
 		"$PEERS/grid.csv" | tr ' ' '\n' | grep '^--' | sort -u); do
 		grep -q "add(\"$argument\"" "$PEERS/torch_train.py"
 	done
 	! grep -vE '^#|^[a-z0-9-]+==[0-9.]+(; platform_machine == "x86_64")?$' \
 		"$PEERS/requirements.txt" || false
+}
+
+@test "scenes are those of bench" {
+	# The sums of tests/test_scenes.c.
+	PYTHONPATH=$PEERS PYTHONDONTWRITEBYTECODE=1 python3 - >found <<-'END'
+	import struct
+	import zlib
+	import scenes
+	for for_test in False, True:
+	    made = scenes.scenes(60000, for_test)
+	    sums = zlib.crc32(b"".join(struct.pack("<4I", *of) for of in made))
+	    print(len(made), made[0], f"{sums:x}")
+	END
+	printf '%s\n' '48007 [6, 2, 4, 1] aa77a178' \
+		'12002 [9, 14, 12, 8] e2693f88' >expected
+	diff expected found
+}
+
+@test "PyTorch's networks have bench's parameters, and fold norms" {
+	local python=${BENCH%/bench}/peers/bin/python
+	"$python" -c 'import torch' 2>/dev/null ||
+		skip "no PyTorch: \`make peers\` installs it"
+	PYTHONPATH=$PEERS PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 \
+		"$python" - >found <<-'END'
+	import torch
+	import contests
+	import networks
+	for model in contests.MODELS:
+	    network = networks.make(model, dropout=True)
+	    print(model, f"{sum(p.numel() for p in network.parameters()):,}")
+	torch.manual_seed(1)
+	network = networks.make("resnet50", dropout=False).eval()
+	for module in network.modules():
+	    if isinstance(module, torch.nn.BatchNorm2d):
+	        module.running_mean.uniform_(-.1, .1)
+	        module.running_var.uniform_(.9, 1.1)
+	with torch.no_grad():
+	    images = torch.rand(1, 3, 64, 64)
+	    before = network(images)
+	    networks.fold_norms(network)
+	    assert torch.allclose(network(images), before, 1e-3, 1e-3)
+	assert not any(isinstance(module, torch.nn.BatchNorm2d)
+	               for module in network.modules())
+	END
+	local model number
+	while read -r model number; do
+		"$BENCH" run --list | grep -E "^  $model .* $number " ||
+			{ echo "$model: not $number" && false; }
+	done <found
+	[ "$(wc -l <found)" -eq 7 ]
 }
 
 learned() {

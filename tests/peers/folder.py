@@ -1,6 +1,7 @@
 """The rows of one comparison, in memory and in the files of a folder."""
 import csv
 
+import contests
 import tables
 import turns
 
@@ -93,20 +94,28 @@ class Folder:
         self.floors.append({name: str(value) for name, value in row.items()})
         add_row(self.path / "floor.csv", FLOOR_FIELDS, self.floors[-1])
 
-    def model(self):
-        return self.machine.get("model", "mnist")
+    def work(self):
+        """Older folders say nothing of batch and size."""
+        model = self.machine.get("model", "mnist")
+        if model not in contests.MODELS:
+            raise Stop(5, f"{self.path / 'machine.csv'}: model is '{model}', "
+                          f"expected {', '.join(contests.MODELS)}")
+        numbers = [self.machine.get(name, "") for name in
+                   ("batch", "image_size")]
+        return contests.Work(model, *(int(text) if text.isdecimal() else 0
+                                      for text in numbers))
 
     def print(self, file):
         """What was found, without the quick pass and single kernels."""
-        print(tables.turns_table(self.rows, self.model()) or
+        print(tables.turns_table(self.rows, self.work()) or
               "nothing was measured",
-              tables.floor_text(self.rows, self.floors, self.model()),
+              tables.floor_text(self.rows, self.floors, self.work()),
               sep="\n", end="", file=file)
 
     def save_tables(self):
         path = self.path / "tables.md"
         try:
             path.write_text(tables.page(self.rows, self.floors, self.machine,
-                                        self.model()))
+                                        self.work()))
         except OSError as error:
             raise Stop(7, f"{path}: {error.strerror}") from None

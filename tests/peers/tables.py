@@ -71,14 +71,14 @@ def first_bench(rows, contest):
     return names[0] if names else None
 
 
-def contest_lines(rows, contest, model):
+def contest_lines(rows, contest, work):
     found, base = [], first_bench(rows, contest)
     of_base = rates(rows, contest, base)
     mine = of(rows, contest=contest, stage="turn")
     for name in unique(row["name"] for row in mine):
         values = rates(rows, contest, name)
         row = of(mine, name=name)[0]
-        line = [contests.title(contest, model), label(row)]
+        line = [contests.title(contest, work), label(row)]
         if not values:
             bad = [row["status"] for row in of(mine, name=name)]
             found.append(line + [bad[0], "", "", "", "0"])
@@ -91,9 +91,9 @@ def contest_lines(rows, contest, model):
     return found
 
 
-def turns_table(rows, model):
+def turns_table(rows, work):
     lines = [line for contest in unique(row["contest"] for row in rows)
-             for line in contest_lines(rows, contest, model)]
+             for line in contest_lines(rows, contest, work)]
     return columns(["work of each step", "who", RATE, "min..max", FASTER,
                     "min..max", "turns"], lines) if lines else ""
 
@@ -109,7 +109,7 @@ def passed(rows, contest, precision, rate):
                    for name in fast)
 
 
-def floor_text(rows, floors, model):
+def floor_text(rows, floors, work):
     """A sentence a contest and precision: the sum, and the distance to it."""
     out = []
     for contest in unique(row["contest"] for row in floors):
@@ -121,7 +121,7 @@ def floor_text(rows, floors, model):
                 continue
             seconds = sum(float(row["kernel_s"]) for row in best.values())
             rate = int(next(iter(best.values()))["batch"]) / seconds
-            text = (f"- {contests.title(contest, model)}: the {precision} "
+            text = (f"- {contests.title(contest, work)}: the {precision} "
                     f"kernels of oneDNN (and of MKL, where PyTorch uses it) "
                     f"alone take {seconds * 1e3:.2f} ms a step: a framework "
                     f"that runs these does at most {rate:,.0f} images/s.")
@@ -165,12 +165,12 @@ def first_table(rows):
         if lines else ""
 
 
-def page(rows, floors, machine, model):
+def page(rows, floors, machine, work):
     """tables.md."""
     parts = ["# Peers side by side\n",
              "\n".join(f"- {name}: {value}" for name, value in
                        machine.items()) + "\n",
-             turns_table(rows, model), floor_text(rows, floors, model)]
+             turns_table(rows, work), floor_text(rows, floors, work)]
     kernels, first = kernels_table(floors), first_table(rows)
     parts.append("Ratios are taken within a turn; min..max of n turns is an "
                  "interval for their\nmedian with 1 - 2^(1-n): 94 % for five."

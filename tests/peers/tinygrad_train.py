@@ -22,6 +22,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+import contests
 import torch_train
 
 try:
@@ -162,7 +163,7 @@ def parse():
     add("--data", metavar="FOLDER", required=True,
         help="where the IDX files are")
     add("--parity", action="store_true", help="check losses, no clock")
-    add("--model", choices=list(torch_train.BATCHES), default="mnist")
+    add("--model", choices=("mnist", "mnist-example"), default="mnist")
     add("--mode", choices=("train",), default="train")
     add("--batch", type=positive, help="images a step: the network's")
     add("--steps", type=positive, default=20, help="measured ones")
@@ -172,9 +173,10 @@ def parse():
     add("--dropout", choices=("on", "off"), default="on")
     # The form of torch_train.Peer, whose parameters and losses these are.
     parser.set_defaults(channels_last=False, bf16=False, optimizer="default",
-                        flush_denormal=False, compile="none", device="cpu")
+                        flush_denormal=False, compile="none", device="cpu",
+                        fold=False, bf16_model=False, image_size=0)
     options = parser.parse_args()
-    options.batch = options.batch or torch_train.BATCHES[options.model]
+    options.batch = options.batch or contests.MODELS[options.model].batch
     return options
 
 

@@ -16,6 +16,7 @@ import sys
 sys.dont_write_bytecode = True
 import torch
 
+import images
 import torch_train
 
 BATCH = 128
@@ -51,7 +52,7 @@ def parse():
     add = parser.add_argument
     add("--data", metavar="FOLDER", required=True,
         help="where the IDX files are")
-    add("--model", choices=list(torch_train.BATCHES), default="mnist")
+    add("--model", choices=("mnist", "mnist-example"), default="mnist")
     add("--seed", type=int, default=1)
     add("--epochs", type=torch_train.positive, default=10)
     add("--threads", type=torch_train.positive, default=1)
@@ -61,6 +62,7 @@ def parse():
     options.optimizer, options.autotune = "default", False
     options.freeze, options.flush_denormal = False, False
     options.device, options.graphs = "cpu", False
+    options.fold, options.bf16_model = False, False
     return options
 
 
@@ -68,10 +70,9 @@ def main():
     options = parse()
     torch.set_num_threads(options.threads)
     try:
-        train_images, train_labels = torch_train.read_set(options.data,
-                                                          "train")
-        test_images, test_labels = torch_train.read_set(options.data, "t10k")
-    except torch_train.BadFile as error:
+        train_images, train_labels = images.read_set(options.data, "train")
+        test_images, test_labels = images.read_set(options.data, "t10k")
+    except images.BadFile as error:
         print(f"torch_learn: {error}", file=sys.stderr)
         return 5
     peer = torch_train.Peer(options, options.model)

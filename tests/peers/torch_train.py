@@ -1,130 +1,49 @@
 #!/usr/bin/env python3
-"""The MNIST networks of models/mnist.c in PyTorch, one measurement a process.
+"""The networks of models/ in PyTorch, one measurement a process.
 
     torch_train.py --data FOLDER [OPTION ...]     one line of JSON
     torch_train.py --parity                       first losses against golden/
 
-FOLDER has the four IDX files of MNIST, plain or .gz. All tensors are in memory
-and in their layout before a clock starts. A training step is what `bench`
-calls one: from the batch in memory to updated parameters (zero, forward, loss,
-backward, update); a test step is the loss and the right answers of one batch.
-Parameters are those of torch.manual_seed(seed), the order of samples is
-randperm under the same seed, so that without dropout the first loss is that of
-`bench measure --dropout off --steps 1`.
+FOLDER has the four IDX files of MNIST or Fashion-MNIST, plain or .gz. All
+tensors are in memory and in their layout before a clock starts. A training step
+is what `bench` calls one: from the batch in memory to updated parameters (zero,
+forward, loss, backward, update); a step of a test or of inference is the loss
+and the right answers of one batch of the test set. Parameters are those of
+torch.manual_seed(seed), the order of samples is randperm under the same seed,
+so that without dropout the first loss is that of `bench measure --dropout off
+--steps 1`, and of an inference that of `bench measure --infer --count 1`.
 
 Exits with 2 for usage, 4 where this PyTorch lacks what is asked for, 5 for a
 bad file, 1 where --parity finds a loss that is further off than 1e-5.
 """
 import argparse
 import csv
-import gzip
-import inspect
 import json
-import math
 import os
 import pathlib
 import re
 import statistics
-import struct
 import sys
 import time
 
 sys.dont_write_bytecode = True
 try:
     import torch
-    from torch import nn
-    from torch.nn import functional
 except ImportError as error:
     print(f"torch_train: {error}; `make peers` installs PyTorch",
           file=sys.stderr)
     sys.exit(4)
+import contests
+import networks
+from images import BadFile, Missing, Samples
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
 NEAR = 1e-5
-BATCHES = {"mnist": 128, "mnist-example": 64}
-TEST_BATCH = 1000
-
-
-class Missing(Exception):
-    """This PyTorch does not have it."""
-
-
-class BadFile(Exception):
-    """A data file is not what its name says."""
-
-
-class Network(nn.Module):
-    """mnist, or mnist-example with its second ReLU and plain dropout."""
-
-    def __init__(self, example, dropout):
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 32, 3)
-        self.conv2 = nn.Conv2d(32, 64, 3)
-        self.fc1 = nn.Linear(9216, 128)
-        self.fc2 = nn.Linear(128, 10)
-        self.example = example
-        first = nn.Dropout if example else nn.Dropout2d
-        self.drop1 = first(.25 if dropout else 0)
-        self.drop2 = nn.Dropout(.5 if dropout else 0)
-
-    def forward(self, images):
-        planes = self.conv2(functional.relu(self.conv1(images)))
-        if self.example:
-            planes = functional.relu(planes)
-        planes = self.drop1(functional.max_pool2d(planes, 2))
-        units = functional.relu(self.fc1(torch.flatten(planes, 1)))
-        return functional.log_softmax(self.fc2(self.drop2(units)), 1)
-
-
-def read_idx(folder, name, rank):
-    """The bytes of an IDX file as a tensor; .gz where there is no plain one."""
-    path = pathlib.Path(folder) / name
-    packed = not path.exists()
-    if packed:
-        path = path.with_name(name + ".gz")
-    try:
-        with (gzip.open if packed else open)(path, "rb") as file:
-            data = file.read()
-    except (OSError, EOFError) as error:
-        raise BadFile(f"{path}: {error}") from error
-    head = 4 + 4 * rank
-    if data[:4] != bytes((0, 0, 8, rank)) or len(data) < head:
-        raise BadFile(f"{path}: not an IDX file of bytes in {rank} dimensions")
-    shape = struct.unpack(f">{rank}I", data[4:head])
-    body = bytearray(data[head:])
-    if not body or len(body) != math.prod(shape):
-        raise BadFile(f"{path}: {len(body)} bytes after the header, expected "
-                      f"{' x '.join(map(str, shape))}")
-    return torch.frombuffer(body, dtype=torch.uint8).reshape(shape)
-
-
-def read_set(folder, name):
-    """(images, labels): normalized floats [N][1][28][28] and numbers."""
-    images = read_idx(folder, f"{name}-images-idx3-ubyte", 3)
-    labels = read_idx(folder, f"{name}-labels-idx1-ubyte", 1).long()
-    if len(images) != len(labels) or images.shape[1:] != (28, 28):
-        raise BadFile(f"{folder}: {name} is not a set of 28 x 28 images")
-    return normalize(images), labels
-
-
-def normalize(images):
-    return ((images.float() / 255 - .1307) / .3081).reshape(-1, 1, 28, 28)
 
 
 def first_order(count, seed):
     """The order of the first epoch."""
     return torch.randperm(count, generator=torch.Generator().manual_seed(seed))
-
-
-def make_optimizer(parameters, form):
-    """Adadelta as PyTorch chooses, or in the form that is named."""
-    wanted = {"default": {}, "foreach": {"foreach": True},
-              "fused": {"fused": True}}[form]
-    for name in wanted:
-        if name not in inspect.signature(torch.optim.Adadelta).parameters:
-            raise Missing(f"Adadelta of PyTorch {torch.__version__} has no "
-                          f"{name} form")
-    return torch.optim.Adadelta(parameters, lr=1, rho=.9, eps=1e-6, **wanted)
 
 
 class Peer:
@@ -138,10 +57,16 @@ class Peer:
         self.device = options.device
         if self.device == "cuda" and not torch.cuda.is_available():
             raise Missing(f"PyTorch {torch.__version__} finds no GPU for CUDA")
-        network = Network(model == "mnist-example", dropout)
-        self.network = network.to(self.device, memory_format=self.layout)
-        self.optimizer = make_optimizer(network.parameters(),
-                                        options.optimizer)
+        self.model = model
+        network = networks.make(model, dropout)
+        if options.fold:
+            networks.fold_norms(network)
+        # What images become too.
+        self.type = torch.bfloat16 if options.bf16_model else torch.float32
+        self.network = network.to(self.device, self.type,
+                                  memory_format=self.layout)
+        self.optimizer = networks.make_optimizer(model, network.parameters(),
+                                                 options.optimizer)
         self.update = self.optimizer.step
         self.answer = self.network
         self.prepare(options)
@@ -160,55 +85,62 @@ class Peer:
             self.update = torch.compile(self.optimizer.step)
 
     def batch(self, images):
-        return images.to(self.device).contiguous(memory_format=self.layout)
+        return images.to(self.device, self.type).contiguous(
+            memory_format=self.layout)
 
     def finish(self):
         """A GPU works on after a step has returned."""
         if self.device == "cuda":
             torch.cuda.synchronize()
 
-    def loss(self, images, labels):
-        with torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.bf16):
-            answers = self.answer(images)
-        return functional.nll_loss(answers.float(), labels)
+    def answers(self, images):
+        with torch.autocast(self.device, dtype=torch.bfloat16,
+                            enabled=self.bf16):
+            return self.answer(images).float()
 
     def train(self, images, labels):
         self.optimizer.zero_grad()
-        loss = self.loss(images, labels)
+        loss = networks.loss(self.model, self.answers(images), labels)
         loss.backward()
         self.update()
         return loss
 
     def test(self, images, labels):
-        with torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.bf16):
-            answers = self.answer(images)
-        loss = functional.nll_loss(answers.float(), labels, reduction="sum")
-        right = (answers.argmax(1) == labels).sum()
-        return torch.stack((loss, right.float()))
+        """The sum of losses, and how many answers are right."""
+        answers = self.answers(images)
+        loss = networks.loss(self.model, answers, labels) * len(images)
+        return torch.stack((loss, networks.right(answers, labels).float()))
+
+
+def read_samples(options, for_test):
+    samples = Samples(options.data, for_test, options.model,
+                      options.image_size)
+    if len(samples) < options.batch:
+        raise BadFile(f"{options.data}: fewer images than {options.batch}")
+    return samples
+
+
+def take(peer, samples, numbers):
+    images, labels = samples.take(numbers)
+    return peer.batch(images), labels.to(peer.device)
 
 
 def train_batches(options, peer):
     """Whole batches in the order of the first epoch, without end."""
-    images, labels = read_set(options.data, "train")
-    order = first_order(len(images), options.seed)
-    whole = len(order) // options.batch
-    if not whole:
-        raise BadFile(f"{options.data}: fewer images than {options.batch}")
-    step = 0
+    samples = read_samples(options, for_test=False)
+    order = first_order(len(samples), options.seed)
     while True:
-        begin = step % whole * options.batch
-        taken = order[begin:begin + options.batch]
-        yield peer.batch(images[taken]), labels[taken].to(peer.device)
-        step += 1
+        for begin in range(0, len(order) - options.batch + 1, options.batch):
+            yield take(peer, samples, order[begin:begin + options.batch])
 
 
 def test_batches(options, peer):
-    images, labels = read_set(options.data, "t10k")
-    kept = [(peer.batch(images[at:at + options.batch]),
-             labels[at:at + options.batch].to(peer.device))
-            for at in range(0, len(images) - options.batch + 1, options.batch)]
-    if not kept:
-        raise BadFile(f"{options.data}: fewer images than {options.batch}")
+    """Ten at most, in the order of the set, again and again."""
+    samples = read_samples(options, for_test=True)
+    numbers = torch.arange(len(samples))
+    kept = [take(peer, samples, numbers[begin:begin + options.batch])
+            for begin in range(0, len(numbers) - options.batch + 1,
+                               options.batch)[:10]]
     while True:
         yield from kept
 
@@ -267,8 +199,10 @@ def describe():
 
 
 def main_measure(options):
-    options.batch = options.batch or (
-        TEST_BATCH if options.mode == "test" else BATCHES[options.model])
+    model = contests.MODELS[options.model]
+    options.batch = options.batch or {
+        "train": model.batch, "test": contests.TEST_BATCH,
+        "infer": model.infer_batch}[options.mode]
     peer = Peer(options, options.model, options.dropout == "on")
     seconds, found = measure_mode(options, peer)
     middle = statistics.median(seconds)
@@ -324,9 +258,11 @@ def parse():
     add = parser.add_argument
     add("--data", metavar="FOLDER", help="where the IDX files are")
     add("--parity", action="store_true", help="check first losses, no clock")
-    add("--model", choices=list(BATCHES), default="mnist")
-    add("--mode", choices=("train", "test"), default="train")
-    add("--batch", type=positive, help="images a step: the network's, or 1000")
+    add("--model", choices=list(contests.MODELS), default="mnist")
+    add("--mode", choices=("train", "test", "infer"), default="train")
+    add("--batch", type=positive,
+        help="images a step (the network's; of a test 1000)")
+    add("--image-size", type=positive, default=0, help="the network's")
     add("--steps", type=positive, default=100, help="measured ones")
     add("--warmup", type=positive, default=10, help="steps before them")
     add("--threads", type=positive, default=1)
@@ -334,28 +270,43 @@ def parse():
     add("--dropout", choices=("on", "off"), default="on")
     add("--channels-last", action="store_true")
     add("--bf16", action="store_true", help="under autocast")
+    add("--bf16-model", action="store_true",
+        help="parameters and images in bf16: test, infer")
+    add("--fold", action="store_true",
+        help="batch norms into convolutions: test, infer")
     add("--optimizer", choices=("default", "foreach", "fused"),
-        default="default", help="form of Adadelta")
+        default="default", help="its form")
     add("--compile", choices=("none", "model", "all"), default="none",
         help="all: the optimizer's step too")
     add("--autotune", action="store_true", help="while compiling")
     add("--device", choices=("cpu", "cuda"), default="cpu")
     add("--graphs", action="store_true",
         help="CUDA graphs of what is compiled")
-    add("--freeze", action="store_true", help="weights, while compiling: test")
+    add("--freeze", action="store_true", 
+        help="weights, while compiling: test, infer")
     add("--flush-denormal", action="store_true")
     add("--marks", action="store_true", help="a line before each step")
     options = parser.parse_args()
+    check(options, parser.error)
+    return options
+
+
+def check(options, refuse):
+    """What does not go together."""
+    work = contests.Work(options.model, options.batch, options.image_size)
+    if contests.refused_size(work):
+        refuse(contests.refused_size(work))
     if not options.parity and not options.data:
-        parser.error("--data is missing")
+        refuse("--data is missing")
     if options.freeze and (options.mode == "train" or
                            options.compile == "none"):
-        parser.error("--freeze is for a compiled test")
+        refuse("--freeze is for a compiled test or inference")
+    if options.mode == "train" and (options.fold or options.bf16_model):
+        refuse("--fold and --bf16-model are for tests and inference")
     if options.graphs and (options.device != "cuda" or options.autotune or
                            options.compile == "none"):
-        parser.error("--graphs is for what is compiled for --device cuda, "
-                     "and instead of --autotune")
-    return options
+        refuse("--graphs is for what is compiled for --device cuda, "
+               "and instead of --autotune")
 
 
 def main():

@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import time
 
+import contests
 import floor
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -103,20 +104,31 @@ def read_bench(text, phase):
     return found, losses[0]
 
 
+def side_words(work):
+    return ["--image-size", work.side] if work.side else []
+
+
 def bench_command(settings, contest, row):
     """A test has ten batches, so that there are as many epochs as needed."""
-    command = [settings.bench, "measure", contest.target, "-q",
-               "--data-dir", settings.data, "--model", settings.model]
+    model = contests.MODELS[settings.work.model]
+    command = [settings.bench, "measure", contest.target, "-q", "--data-dir",
+               settings.data, "--model", settings.work.model,
+               *side_words(settings.work)]
+    if model.dataset:
+        command += ["--dataset", model.dataset]
     if contest.mode == "test":
         command += ["--steps", 1, "--warmup", 1, "--epochs",
                     max(3, contest.steps // 10), "--test-batch", contest.batch]
+        return command + row["arguments"].split()
+    if contest.mode == "infer":
+        command += ["--infer", "--count", contest.steps]
     else:
-        whole = "--global-batch" if contest.strong else "--batch"
-        share = contest.batch if contest.strong else \
-            contest.batch // contest.threads
-        command += ["--steps", contest.steps, "--warmup", contest.warmup,
-                    "--epochs", 1, "--test", "off", whole, share]
-    return command + row["arguments"].split()
+        command += ["--steps", contest.steps, "--epochs", 1, "--test", "off"]
+        command += ["--lr", model.rate] if model.rate else []
+    whole = "--global-batch" if contest.strong else "--batch"
+    share = contest.batch // (1 if contest.strong else contest.threads)
+    return command + ["--warmup", contest.warmup, whole, share,
+                      *row["arguments"].split()]
 
 
 def measure_bench(settings, contest, row, cache, timeout):
@@ -132,15 +144,21 @@ def measure_bench(settings, contest, row, cache, timeout):
             "step_s": statistics.median(parts), "step_min_s": min(parts),
             "step_max_s": max(parts), "steps": len(found),
             "threads": contest.threads, "cpus": contest.threads,
-            "model": settings.model, "batch": contest.batch,
+            "model": settings.work.model, "batch": contest.batch,
             "first_loss": loss, "version": settings.version}
 
 
+def peer_words(settings, contest, who):
+    """The program of a peer and what it is to do."""
+    return [HERE / PEERS[who], "--data", settings.data, "--model",
+            settings.work.model, *side_words(settings.work), "--mode",
+            contest.mode, "--threads", contest.threads, "--batch",
+            contest.batch, "--steps", contest.steps, "--warmup",
+            contest.warmup]
+
+
 def peer_command(settings, contest, row, *more):
-    return [settings.python, HERE / PEERS[row["who"]], "--data",
-            settings.data, "--model", settings.model, "--mode", contest.mode,
-            "--threads", contest.threads, "--batch", contest.batch,
-            "--steps", contest.steps, "--warmup", contest.warmup, *more,
+    return [settings.python, *peer_words(settings, contest, row["who"]), *more,
             *row["arguments"].split()]
 
 
