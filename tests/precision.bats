@@ -34,6 +34,11 @@ has_bf16() {
 }
 
 @test "what has no bf16 says so, and nothing is measured" {
+	# Also where it is planned alone: no estimate is no lack of memory.
+	BENCH_ISA=avx2 run -4 "$BENCH" run cpu-1 "${TINY[@]}" --dry-run \
+		--precision bf16
+	[[ "$output" == *"cpu-1: --precision bf16 needs"* ]]
+	[[ "$output" != *memory* ]]
 	local target
 	for target in openblas-1 reference-1; do
 		run -4 --separate-stderr "$BENCH" measure "$target" \

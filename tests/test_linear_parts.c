@@ -158,8 +158,8 @@ static void update_by_parts(struct parts_run *all, const struct update *update)
 		void *scratch = memory_of(size);
 
 		all->kernels->update_parts(shape, &vectors, update, all->parts,
-					    PARTS, cuts[r],
-					   cuts[r + 1], scratch);
+					   PARTS, cuts[r], cuts[r + 1],
+					   scratch);
 		free(scratch);
 	}
 }

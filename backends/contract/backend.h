@@ -228,7 +228,8 @@ struct backend {
 
 	/* Bytes that a program keeps for each sample of a gradient, about: what
 	 * layers make, the gradient by it, and decisions; also scratch and what
-	 * evaluations take, divided by options->batch; NAN: no memory to tell.
+	 * evaluations take, divided by options->batch; NAN: not known, for
+	 * want of memory or of what the options ask for.
 	 * Optional: decisions alone. */
 	double (*sample_bytes)(const struct model *model,
 			       const struct program_options *options);

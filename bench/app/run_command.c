@@ -208,8 +208,6 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 	char time[32], outcome[120];
 	double seconds;
 
-	if (isnan(memory_plan_total(&need)))
-		return error_memory(err, "an estimate of memory");
 	options.epochs = training->infers ? OPTION_UNSET : 1;
 	options.steps = training->infers ? OPTION_UNSET : DRY_STEPS;
 	if (training->infers)
@@ -227,6 +225,9 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 							 ERROR_FAILED, "%s: %s",
 					 target->name, result.run.reason) : 0;
 	}
+	/* Only now: a target that cannot be has no estimate either. */
+	if (isnan(memory_plan_total(&need)))
+		return error_memory(err, "an estimate of memory");
 	seconds = estimate(&result.run, given, training);
 	*all_s += seconds;
 	print_time(seconds, time, sizeof(time));

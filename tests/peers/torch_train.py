@@ -282,7 +282,7 @@ def parse():
     add("--device", choices=("cpu", "cuda"), default="cpu")
     add("--graphs", action="store_true",
         help="CUDA graphs of what is compiled")
-    add("--freeze", action="store_true", 
+    add("--freeze", action="store_true",
         help="weights, while compiling: test, infer")
     add("--flush-denormal", action="store_true")
     add("--marks", action="store_true", help="a line before each step")

@@ -11,7 +11,7 @@
  */
 #include "backends/cpu/kernels/linear_backward.h"
 
-/* A block, on the way back to its weights. */
+/* Some rows, on the way back to their weights. */
 struct weights_pass {
 	const struct backward *backward;
 	struct rows rows;

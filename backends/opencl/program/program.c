@@ -1,6 +1,7 @@
 #include "backends/opencl/program/program.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "backends/opencl/device/class.h"
@@ -266,7 +267,7 @@ double opencl_sample_bytes(const struct model *model,
 	double bytes = plan_decision_bytes(model);
 
 	if (!program)
-		return bytes;
+		return NAN;
 	own.batch = options->batch > 0 ? options->batch : 1;
 	program_begin(&program->base, &device.base, model, &own);
 	graph_resolve(&program->graph, model);
