@@ -114,3 +114,13 @@ struct update recipe_update(const struct recipe *recipe, double lr,
 		.step = step,
 	};
 }
+
+struct adam_terms update_adam_terms(const struct update *update)
+{
+	const double t = (double)update->step + 1;
+
+	return (struct adam_terms){
+		.rate = update->lr / (1 - pow(update->beta1, t)),
+		.grown = 1 / sqrt(1 - pow(update->beta2, t)),
+	};
+}

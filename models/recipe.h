@@ -80,6 +80,13 @@ int recipe_states(const struct recipe *recipe);
 double recipe_rate(const struct recipe *recipe, long iteration,
 		   long iterations);
 
+/* What Adam's formula has of a step alone: lr / (1 - beta1^t), and 1 / sqrt(1 -
+ * beta2^t). */
+struct adam_terms {
+	double rate, grown;
+};
+struct adam_terms update_adam_terms(const struct update *update);
+
 /* The step behind step others, at rate lr. */
 struct update recipe_update(const struct recipe *recipe, double lr,
 			    uint32_t step);

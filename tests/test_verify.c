@@ -37,7 +37,14 @@ static const struct layer all_convs[] = {
 	{ .kind = LAYER_LOSS },
 };
 
+/* Cores cannot share the inputs of its layer, which are the caller's. */
+static const struct layer on_images[] = {
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
+	{ .kind = LAYER_LOSS },
+};
+
 const struct model own_models[] = {
+	MODEL("on-images", on_images, RECIPE),
 	MODEL("all-convs", all_convs, RECIPE),
 	MODEL("norms", norms, { .batch = 6, .epochs = 1, .lr = .01,
 				.optimizer = OPTIMIZER_SGD, .lr_step = 1,
@@ -368,6 +375,17 @@ static void verify_takes_what_a_program_holds(void **state)
 	wrong_set = SETS;
 }
 
+static void cores_learn_from_images_alike(void **state)
+{
+	struct said said = say("verify cpu -m on-images --steps 1 -b 6 "
+			       "--test-batch 16");
+
+	(void)state;
+	assert_int_equal(said.code, 0);
+	assert_says(said.out, "verify: all right");
+	free(said.out);
+}
+
 static void verify_goes_on_past_who_cannot(void **state)
 {
 	struct said said = say("verify -m all-convs --steps 1 -b 8 "
@@ -435,6 +453,7 @@ int main(void)
 		cmocka_unit_test(verify_explains_no_more),
 		cmocka_unit_test(verify_holds_pairs),
 		cmocka_unit_test(verify_takes_what_a_program_holds),
+		cmocka_unit_test(cores_learn_from_images_alike),
 		cmocka_unit_test(verify_goes_on_past_who_cannot),
 		cmocka_unit_test(verify_stops_at_a_signal),
 	};

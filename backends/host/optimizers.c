@@ -6,21 +6,6 @@
 #include "backends/host/real.h"
 #include "backends/host/storage.h"
 
-/* Of Adam: p changes by rate m / (sqrt(v) grown + eps). */
-struct adam {
-	double rate, grown;
-};
-
-static struct adam adam_of(const struct update *update)
-{
-	const double t = (double)update->step + 1;
-
-	return (struct adam){
-		.rate = update->lr / (1 - pow(update->beta1, t)),
-		.grown = 1 / sqrt(1 - pow(update->beta2, t)),
-	};
-}
-
 static void adadelta(const struct update *update, size_t count,
 		     real *restrict p, const real *restrict g,
 		     real *restrict v, real *restrict u)
@@ -42,8 +27,8 @@ static void adadelta(const struct update *update, size_t count,
 static void adam(const struct update *update, size_t count, real *restrict p,
 		 const real *restrict g, real *restrict m, real *restrict v)
 {
-	const struct adam adam = adam_of(update);
-	const real rate = (real)adam.rate, grown = (real)adam.grown;
+	const struct adam_terms terms = update_adam_terms(update);
+	const real rate = (real)terms.rate, grown = (real)terms.grown;
 	const real beta1 = (real)update->beta1;
 	const real beta2 = (real)update->beta2, eps = (real)update->eps;
 	const real rest1 = (real)(1 - update->beta1);

@@ -36,14 +36,20 @@ struct loader {
 	struct transform *transform;
 };
 
-int loader_check_hold(const struct dataset *dataset, int pad,
-		      struct error *err)
+int loader_check_hold(const struct dataset *dataset, const struct model *model,
+		      int pad, struct error *err)
 {
 	const char *why = dataset->is_fake ?
 				  "its one batch is made by the loader" :
 			  pad ? "--pad on has some of its samples twice" :
 			  dataset->folder ? "its images are read from files "
-					    "when they are needed" : NULL;
+					    "when they are needed" :
+			  dataset->pool.count ? "its images are made of "
+						"others" :
+			  shape_size(dataset->shape) !=
+					  shape_size(model->input) ?
+				  "its images are resized, or "
+				  "one channel becomes several" : NULL;
 
 	return why ? error_set(err, ERROR_MISSING, "%s", why) : 0;
 }
@@ -60,7 +66,7 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 	struct transform *transform;
 	const float *table;
 
-	if (loader_check_hold(dataset, pad, err))
+	if (loader_check_hold(dataset, program->model, pad, err))
 		return -1;
 	transform = transform_open(dataset, program->model, err);
 	if (!transform)
@@ -70,8 +76,8 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 		memcpy(data.pixels, table, sizeof(data.pixels));
 	transform_close(transform);
 	if (!table)
-		return error_set(err, ERROR_MISSING, "its images are resized "
-				 "or scaled by channel before they are used");
+		return error_set(err, ERROR_MISSING, "its images are scaled by "
+				 "channel before they are used");
 	return program_hold(program, &data, err);
 }
 

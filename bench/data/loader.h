@@ -50,10 +50,10 @@ static inline int loader_samples(int count, int cores, int pad)
  * where no program holds the data set. */
 double loader_bytes(const struct loader_plan *plan);
 
-/* ERROR_MISSING for a data set that no program can hold, whatever its model
- * takes of it: of a pass that is padded some samples come twice. */
-int loader_check_hold(const struct dataset *dataset, int pad,
-		      struct error *err);
+/* ERROR_MISSING for a data set that no program of the model can hold, as it is
+ * no array of the samples of a pass. */
+int loader_check_hold(const struct dataset *dataset, const struct model *model,
+		      int pad, struct error *err);
 
 /* Has a program hold the data set, as program_hold(); what the model takes
  * otherwise than a data set has it is ERROR_MISSING, too, and so is a pass that

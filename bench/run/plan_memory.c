@@ -38,17 +38,13 @@ static double host_bytes(const struct training *training)
 	       (training->backend->offloads ? driver_bytes(model) : 0);
 }
 
-/* Images that are resized, or drawn from others, are no device's. */
 static int is_held(const struct training *training)
 {
-	const struct dataset *dataset = training->dataset;
 	struct error ignored;
 
 	return training->resident && backend_holds(training->backend) &&
-	       !loader_check_hold(dataset, training->pad, &ignored) &&
-	       !dataset->pool.count &&
-	       shape_size(dataset->shape) ==
-		       shape_size(training->model.input);
+	       !loader_check_hold(training->dataset, &training->model,
+				  training->pad, &ignored);
 }
 
 struct memory_plan plan_memory(const struct training *training)

@@ -148,12 +148,18 @@ INLINE size_t rows_at(const struct linear_shape *shape, struct rows rows)
 	return linear_weight_at(shape, rows.from * WORD, rows.block, 0);
 }
 
-INLINE size_t rows_weights(const struct linear_shape *shape, struct rows rows)
+/* The output behind their last one. */
+INLINE int rows_end(const struct linear_shape *shape, struct rows rows)
 {
 	const int past = rows.to * WORD;
-	const int end = past < shape->outputs ? past : shape->outputs;
 
-	return linear_weight_at(shape, end - rows.from * WORD, 0, 0);
+	return past < shape->outputs ? past : shape->outputs;
+}
+
+INLINE size_t rows_weights(const struct linear_shape *shape, struct rows rows)
+{
+	return linear_weight_at(shape, rows_end(shape, rows) - rows.from * WORD,
+				0, 0);
 }
 
 /* Whether a block's inputs of neighbouring samples are neighbours too. */

@@ -25,8 +25,7 @@ INLINE void weights_tile(const void *weights_pass, int at, struct ahead *next,
 	const struct weights_pass *pass = weights_pass;
 	const struct backward *backward = pass->backward;
 	const struct linear_shape *shape = backward->shape;
-	const int past = pass->rows.to * WORD;
-	const int end = past < shape->outputs ? past : shape->outputs;
+	const int end = rows_end(shape, pass->rows);
 	struct ahead ahead = *next;
 
 	for (int o = pass->rows.from * WORD; o < end; o++) {

@@ -12,8 +12,6 @@
 #ifndef BACKENDS_CPU_KERNELS_OPTIMIZER_H
 #define BACKENDS_CPU_KERNELS_OPTIMIZER_H
 
-#include <math.h>
-
 #include "backends/contract/backend.h"
 #include "backends/cpu/kernels/linear_kernels.h"
 #include "backends/cpu/kernels/simd.h"
@@ -23,32 +21,28 @@
 struct rates {
 	enum optimizer optimizer;
 	int has_momentum;
-	vec lr; /* Adam's is lr / (1 - beta1^t) */
+	vec lr, grown; /* of Adam the terms of models/recipe.h */
 	vec eps;
 	vec old[2], new[2]; /* parts of an average, and of what comes */
-	vec grown;	    /* 1 / sqrt(1 - beta2^t) */
 	vec momentum, decay;
 };
 
 INLINE struct rates rates_of(const struct update *update)
 {
 	const int adam = update->optimizer == OPTIMIZER_ADAM;
-	const double t = (double)update->step + 1;
+	const struct adam_terms terms = update_adam_terms(update);
 	const double olds[2] = { adam ? update->beta1 : update->rho,
 				 adam ? update->beta2 : update->rho };
 	struct rates rates = {
 		.optimizer = update->optimizer,
 		.has_momentum = update->momentum != 0,
-		.lr = vec_set((float)(adam ? update->lr /
-						     (1 - pow(olds[0], t)) :
-					     update->lr)),
+		.lr = vec_set((float)(adam ? terms.rate : update->lr)),
+		.grown = vec_set((float)terms.grown),
 		.eps = vec_set((float)update->eps),
 		.momentum = vec_set((float)update->momentum),
 		.decay = vec_set((float)update->weight_decay),
 	};
 
-	if (adam)
-		rates.grown = vec_set((float)(1 / sqrt(1 - pow(olds[1], t))));
 	for (int i = 0; i < 2; i++) {
 		rates.old[i] = vec_set((float)olds[i]);
 		rates.new[i] = vec_set((float)(1 - olds[i]));

@@ -51,7 +51,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		norm->other = cpu_common_value(
 			program, cpu_node(program, norm->add)->other);
 	norm->channels = (int)channels;
-	step->length = 2 * ((channels + CPU_LANES - 1) / CPU_LANES * CPU_LANES);
+	step->length = 2 * cpu_whole_lanes(norm->channels);
 	norm->sums = host_allocate(2 * channels * sizeof(double));
 	norm->mean = host_allocate(5 * channels * sizeof(float));
 	if (!norm->sums || !norm->mean)

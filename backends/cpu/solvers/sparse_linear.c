@@ -55,8 +55,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	};
 	step->scratch = program->kernels->linear->scratch(
 		&linear->shape, program->host.base.options.batch);
-	step->length = (size_t)((linear->shape.outputs + CPU_LANES - 1) /
-				CPU_LANES * CPU_LANES);
+	step->length = cpu_whole_lanes(linear->shape.outputs);
 	if (cpu_joint_fits(program, linear))
 		return cpu_joint_open(program, linear);
 	step->length += linear_weights(linear);

@@ -55,13 +55,12 @@ const struct opencl_solver loss_solver = {
 static int update_settings(const struct update *update,
 			   cl_float settings[UPDATE_WORDS])
 {
-	const double t = (double)update->step + 1;
+	const struct adam_terms terms = update_adam_terms(update);
 
 	switch (update->optimizer) {
 	case OPTIMIZER_ADAM:
-		settings[0] = (cl_float)(update->lr /
-					 (1 - pow(update->beta1, t)));
-		settings[1] = (cl_float)(1 / sqrt(1 - pow(update->beta2, t)));
+		settings[0] = (cl_float)terms.rate;
+		settings[1] = (cl_float)terms.grown;
 		settings[2] = (cl_float)update->beta1;
 		settings[3] = (cl_float)(1 - update->beta1);
 		settings[4] = (cl_float)update->beta2;
