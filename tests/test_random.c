@@ -67,6 +67,25 @@ static void only_the_low_half_of_a_seed_counts(void **state)
 	assert_int_not_equal(mt19937_next(&low), mt19937_next(&high));
 }
 
+/* Whole states are left out, and what is before and after them. */
+static void skipping_is_drawing(void **state)
+{
+	static const size_t counts[] = { 0, 1, 623, 624, 625, 1249, 100000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct mt19937 skipped, drawn;
+
+		mt19937_seed(&skipped, i);
+		mt19937_seed(&drawn, i);
+		mt19937_next(&skipped);
+		mt19937_skip(&skipped, counts[i]);
+		for (size_t n = 0; n <= counts[i]; n++)
+			mt19937_next(&drawn);
+		assert_int_equal(mt19937_next(&skipped), mt19937_next(&drawn));
+	}
+}
+
 static uint32_t checksum(const void *bytes, size_t count)
 {
 	return (uint32_t)crc32(0, bytes, (uInt)count);
@@ -336,6 +355,7 @@ int main(void)
 		cmocka_unit_test(mt19937_is_the_published_one),
 		cmocka_unit_test(uniform_is_that_of_pytorch),
 		cmocka_unit_test(only_the_low_half_of_a_seed_counts),
+		cmocka_unit_test(skipping_is_drawing),
 		cmocka_unit_test(permutations_are_those_of_pytorch),
 		cmocka_unit_test(permutations_of_few_are_whole),
 		cmocka_unit_test(parameters_are_those_of_pytorch),

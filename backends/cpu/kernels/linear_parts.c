@@ -1,6 +1,6 @@
 /*
  * dw[c][o][i] = sum over parts of (sum over b of dz[b][o] x[b][c][i]), and a
- * step of the optimizer with it, for some blocks c and the samples b of all parts
+ * step of the optimizer with it, for some blocks c and all parts' samples b
  *
  * See linear_weights.c. The parts are what other cores have left of their
  * samples. One block after the other, and for each one part after the other:
