@@ -32,7 +32,8 @@ struct group {
 	const struct transport *transport;
 	int rank, size;
 	/* Of what all ranks see, until the last of them has ended. They ask
-	 * for the same in the same order. NULL: the world size is 1. */
+	 * for the same in the same order. NULL: the world size is 1, or they
+	 * are on several hosts. */
 	struct allocator *memory;
 	size_t offered;	   /* floats of the vector that was offered last */
 	long summed_bytes; /* of the vectors this rank gave to be summed */
@@ -51,7 +52,8 @@ struct group_job {
 	/*
 	 * All cores work on the same context_size bytes, and what they leave
 	 * there is there after the launch, however it ended. What it points to
-	 * is a copy of its own for each core that is a process.
+	 * is a copy of its own for each core that is a process, and so are
+	 * these bytes where cores join.
 	 */
 	void *context;
 	size_t context_size;
@@ -68,6 +70,15 @@ struct transport {
 	const char *unavailable; /* why this build cannot, or NULL */
 	int max_size;
 	int one_process; /* the cores are threads of one process */
+
+	/*
+	 * NULL, but where another program starts the cores, each as a process.
+	 * They join before the launch, which then runs the body of this one,
+	 * and has the same result in all. They leave at the end, with what
+	 * failed if that was before the launch, so that nobody waits there.
+	 */
+	int (*join)(int size, struct error *err);
+	void (*leave)(const struct error *failure);
 
 	int (*launch)(const struct transport *transport, int size,
 		      const struct group_job *job, struct error *err);

@@ -100,11 +100,13 @@ static void describe_resources(struct training_outcome *outcome)
 	const struct usage cores = usage_read(USAGE_CHILDREN);
 	struct run *run = &outcome->run;
 
-	run->cpu_user_s = own.user_s + cores.user_s;
-	run->cpu_sys_s = own.system_s + cores.system_s;
-	run->involuntary_switches =
-		own.involuntary_switches + cores.involuntary_switches;
-	run->maxrss_bytes = own.maxrss_bytes;
+	run->cpu_user_s = own.user_s + cores.user_s + outcome->others.user_s;
+	run->cpu_sys_s = own.system_s + cores.system_s +
+			 outcome->others.system_s;
+	run->involuntary_switches = own.involuntary_switches +
+				    cores.involuntary_switches +
+				    outcome->others.involuntary_switches;
+	run->maxrss_bytes = own.maxrss_bytes + outcome->others.maxrss_bytes;
 	for (int r = 0; r < GROUP_MAX_SIZE; r++)
 		run->maxrss_bytes += outcome->memory_bytes[r];
 }
@@ -140,8 +142,12 @@ static int launch(const struct target *target, struct training *training,
 		  struct training_outcome *outcome, FILE *out, FILE *log,
 		  const struct options *options, struct error *err)
 {
-	const struct group_job job = { training_run, outcome, sizeof(*outcome),
-				       interrupt_signal };
+	const struct group_job job = {
+		.body = training_run,
+		.context = outcome,
+		.context_size = sizeof(*outcome),
+		.caught = interrupt_signal,
+	};
 	struct run *run = &outcome->run;
 	struct progress progress;
 	struct post_log post_log;
@@ -165,8 +171,9 @@ static int launch(const struct target *target, struct training *training,
 		return recorder_refuse_rows(err);
 	if (backend_holds(target->backend) && !training->resident)
 		COPY(run->resident, "no");
-	if (!training->one_process)
+	if (!training->one_process && !training->joined)
 		training->launcher_cpu_s = clock_process_cpu();
+	outcome->is_launched = 1;
 	failed = group_launch(target->transport, target->cores, &job, err);
 	progress_end(&progress);
 	/* A signal may have come to one core alone. */
@@ -319,6 +326,18 @@ static int check_files(const struct options *options,
 	return 0;
 }
 
+/* Joins the other cores, if they are not ours to start. */
+static int join(const struct target *target, struct training *training,
+		struct error *err)
+{
+	const struct transport *transport = target->transport;
+
+	if (transport->join && transport->join(target->cores, err))
+		return -1;
+	training->joined = transport->join != NULL;
+	return 0;
+}
+
 int measure_command(const struct options *options, FILE *out, FILE *log,
 		    struct error *err)
 {
@@ -351,6 +370,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	describe_request(run, &target, &training, options);
 	failed = backend_check_algorithm(target.backend, options->algorithm,
 					 err) ||
+		 join(&target, &training, err) ||
 		 measure_weights(&target, &training, &outcome, options, out,
 				 log, err) ? -1 : 0;
 	run->exit_code = 0;
@@ -361,5 +381,9 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 		note_disturbed(run, log); /* else a parent says it */
 	if (options->run_file)
 		machine_read_binary(run);
-	return write_run(options->run_file, run, failed, err);
+	failed = write_run(options->run_file, run, failed, err);
+	if (training.joined)
+		target.transport->leave(failed && !outcome.is_launched ? err :
+									 NULL);
+	return failed;
 }

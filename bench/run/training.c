@@ -374,6 +374,26 @@ static int run_loop(struct core *core, struct error *err)
 	return failed;
 }
 
+/* What the others' processes used, which rank 0 is no parent of. */
+static int gather_usage(struct core *core, struct error *err)
+{
+	struct usage all[GROUP_MAX_SIZE];
+	struct usage mine = usage_read(USAGE_PROCESS);
+	struct usage *others = &core->outcome->others;
+
+	mine.maxrss_bytes = usage_own_memory();
+	if (group_gather(core->group, &mine, sizeof(mine), all, err))
+		return -1;
+	for (int r = 1; core->group->rank == 0 && r < core->group->size; r++) {
+		others->user_s += all[r].user_s;
+		others->system_s += all[r].system_s;
+		others->maxrss_bytes += all[r].maxrss_bytes;
+		others->voluntary_switches += all[r].voluntary_switches;
+		others->involuntary_switches += all[r].involuntary_switches;
+	}
+	return 0;
+}
+
 static int run_core(struct core *core, struct error *err)
 {
 	int failed;
@@ -384,7 +404,9 @@ static int run_core(struct core *core, struct error *err)
 		return -1;
 	failed = run_loop(core, err) || core_record_hashes(core, err) ||
 		 save_parameters(core, err);
-	return save_weights(core, failed, err) ? -1 : 0;
+	if (save_weights(core, failed, err))
+		return -1;
+	return core->training->joined ? gather_usage(core, err) : 0;
 }
 
 static int write_profile(struct core *core, struct error *err)
@@ -450,7 +472,7 @@ int training_run(struct group *group, void *context, struct error *err)
 	device_close(core.device);
 	if (core.masks_fd >= 0)
 		close(core.masks_fd);
-	if (!one_process)
+	if (!one_process && !core.training->joined)
 		outcome->memory_bytes[group->rank] = memory_bytes;
 	return failed;
 }

@@ -15,6 +15,7 @@
 #include "bench/run/slowdown.h"
 #include "bench/run/weights.h"
 #include "bench/system/kernel.h"
+#include "bench/system/process.h"
 
 /* What is to be done: nothing in it changes while it is. */
 struct training {
@@ -25,6 +26,7 @@ struct training {
 	const char *device_class; /* likewise */
 	int cpus;	    /* that the process is confined to */
 	int one_process;    /* the cores share this process */
+	int joined; /* each core has a process and an outcome of its own */
 	struct recipe recipe;
 	int cores;
 	int infers; /* forward passes alone: these are its iterations */
@@ -72,6 +74,9 @@ struct training_outcome {
 
 	/* Each core that is a process fills its own. */
 	long memory_bytes[GROUP_MAX_SIZE];
+
+	int is_launched;     /* the cores have met */
+	struct usage others; /* where they join: of those but rank 0 */
 };
 
 /*
