@@ -91,6 +91,8 @@ LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 # Allocations of our own objects are counted: bench/system/allocation.c. The
 # linker's --wrap sees those of -flto as well, which tests/test_counts.c shows.
 WRAPPED := malloc calloc realloc aligned_alloc posix_memalign
+# What plug-ins call of the program: backends/group/plugin.h.
+FOR_PLUGINS := error_set error_memory group_slice meeting_blame
 # Else a line of text anywhere moves hot loops to other places in a cache line,
 # and the smallest network became up to 16 % slower by that alone.
 ALIGNED := -falign-functions=64 -falign-loops=64
@@ -100,7 +102,8 @@ ALL_CFLAGS = -std=c11 $(CFLAGS) $(ALIGNED) $(MATH) $(WARNINGS) $(if $(WERROR),-W
 	'-ffile-prefix-map=$(CURDIR)=.' -D_GNU_SOURCE \
 	-DCL_TARGET_OPENCL_VERSION=120 -I. -pthread $(PKG_CFLAGS)
 ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING) \
-	$(WRAPPED:%=-Wl$(comma)--wrap=%)
+	$(WRAPPED:%=-Wl$(comma)--wrap=%) \
+	$(FOR_PLUGINS:%=-Wl$(comma)--export-dynamic-symbol=%)
 LIBS = $(PKG_LIBS) -lcsv -lm
 
 SOURCES := $(wildcard models/*.c backends/*/*.c backends/cpu/solvers/*.c \

@@ -22,6 +22,7 @@
 #include "bench/app/table_command.h"
 #include "bench/options/options.h"
 #include "bench/record/machine.h"
+#include "bench/run/plugin_file.h"
 #include "bench/system/cpus.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
@@ -117,6 +118,10 @@ static int run(struct options *options, int argc, char **argv, FILE *log,
 	if (options->cpus && cpus_restrict(options->cpus, err))
 		return err->kind;
 	options->cpus = NULL;
+	/* Likewise. */
+	if (options->plugin && plugin_choose(options->plugin, err))
+		return err->kind;
+	options->plugin = NULL;
 	if (restart_if_needed(options, argv, err))
 		return err->kind;
 	code = verbs[options->verb].run(options, stdout, log, err);

@@ -46,7 +46,7 @@ static void describe_request(struct run *run, const struct target *target,
 		COPY(run->straggler, options->straggler);
 	run->inject_pct = training->slowdown.inject_pct;
 	COPY(run->backend, target->backend->name);
-	COPY(run->transport, target->transport->name);
+	COPY(run->transport, target_transport(target));
 	COPY(run->model, training->model.name);
 	COPY(run->dropout, on_off(training->dropout));
 	COPY(run->algorithm, algorithm_name(training->algorithm));
@@ -326,12 +326,17 @@ static int check_files(const struct options *options,
 	return 0;
 }
 
-/* Joins the other cores, if they are not ours to start. */
-static int join(const struct target *target, struct training *training,
-		struct error *err)
+/* Opens the plug-in of the transport, and joins the other cores, if they are
+ * not ours to start. */
+static int open_transport(struct target *target, struct training *training,
+			  struct error *err)
 {
-	const struct transport *transport = target->transport;
+	const struct transport *transport;
 
+	if (target_load(target, err))
+		return -1;
+	transport = target->transport;
+	training->one_process = transport->one_process;
 	if (transport->join && transport->join(target->cores, err))
 		return -1;
 	training->joined = transport->join != NULL;
@@ -370,7 +375,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	describe_request(run, &target, &training, options);
 	failed = backend_check_algorithm(target.backend, options->algorithm,
 					 err) ||
-		 join(&target, &training, err) ||
+		 open_transport(&target, &training, err) ||
 		 measure_weights(&target, &training, &outcome, options, out,
 				 log, err) ? -1 : 0;
 	run->exit_code = 0;

@@ -194,6 +194,10 @@ const struct option_row option_rows[] = {
 	  .verbs = TIMED, .argument = "WHEN", ONE_OF("step", "epoch"),
 	  .help = "wait for a device after each step, or let it run ahead "
 	  "within an epoch, so that s/iter is the epoch's mean (step)" },
+	{ .name = "plugin", .group = DEVICES, .kind = OPTION_TEXT, AT(plugin),
+	  .verbs = RUNS | MEASURE | ENV, .argument = "FILE",
+	  .help = "FILE is NAME.so, a transport for targets such as "
+	  "cpu-2@NAME" },
 	{ .name = "cpus", .group = DEVICES, .kind = OPTION_TEXT, AT(cpus),
 	  .verbs = ITERATES | ENV, .argument = "LIST",
 	  .help = "use only these CPUs, such as 0,2-3 (all that are allowed; N "

@@ -5,10 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/run/plugin_file.h"
 #include "bench/system/words.h"
 
 const char *const target_defaults[] = { "cpu-1", "cpu-8", "opencl", NULL };
 const char *const infer_defaults[] = { "cpu-1", "opencl", NULL };
+
+/* What may be asked of a transport that only the measuring process opens. */
+static const struct transport plugged_transport = {
+	.name = "plug-in",
+	.summary = "a plug-in",
+	.max_size = GROUP_MAX_SIZE,
+};
+
+const char *target_transport(const struct target *target)
+{
+	return target->plugin[0] ? target->plugin : target->transport->name;
+}
+
+int target_load(struct target *target, struct error *err)
+{
+	return target->plugin[0] ?
+		       plugin_open(target->plugin, &target->transport, err) : 0;
+}
 
 static int refuse_backend(const char *text, const char *name,
 			  struct error *err)
@@ -22,6 +41,19 @@ static int refuse_backend(const char *text, const char *name,
 			 "target '%s': unknown backend '%s'; %s (targets are "
 			 "called cpu-8, opencl)", text, name,
 			 choices_advise(&choices));
+}
+
+/* Built in, or of a plug-in that is there. NULL: none. */
+static void find_transport(struct target *target, const char *name)
+{
+	char path[PATH_MAX];
+
+	target->transport = transport_find(name);
+	if (target->transport || strlen(name) >= sizeof(target->plugin) ||
+	    plugin_find(name, path))
+		return;
+	memcpy(target->plugin, name, strlen(name) + 1);
+	target->transport = &plugged_transport;
 }
 
 /* One that is not there, or that cannot run so many cores. */
@@ -48,14 +80,15 @@ static int check_transport(const struct target *target, const char *text,
 static void make_name(struct target *target, const char *default_transport)
 {
 	char cores[16] = "";
-	int usual = !strcmp(target->transport->name, default_transport);
+	const char *transport = target_transport(target);
+	int usual = !strcmp(transport, default_transport);
 
 	/* One device is whole: nothing of it is counted. */
 	if (!target->backend->offloads || target->cores > 1)
 		snprintf(cores, sizeof(cores), "-%d", target->cores);
 	snprintf(target->name, sizeof(target->name), "%s%s%s%s%s%s",
 		 target->backend->name, cores, usual ? "" : "@",
-		 usual ? "" : target->transport->name,
+		 usual ? "" : transport,
 		 target->device[0] ? ":" : "", target->device);
 }
 
@@ -114,7 +147,7 @@ int target_parse(struct target *target, const char *text, struct error *err)
 	    (device && parse_device(target, text, device, err)))
 		return -1;
 	usual = target->cores > 1 ? "threads" : "self";
-	target->transport = transport_find(transport ? transport : usual);
+	find_transport(target, transport ? transport : usual);
 	if (check_transport(target, text, transport, err))
 		return -1;
 	make_name(target, usual);

@@ -15,13 +15,22 @@
 struct target {
 	char name[48]; /* canonical: cpu becomes cpu-1 */
 	const struct backend *backend;
+	/* Of a plug-in, until target_load(), what may be asked before it is
+	 * opened. */
 	const struct transport *transport;
+	char plugin[24]; /* that the transport is of; empty: none */
 	int cores;
 	char device[32]; /* as for struct device_request; empty: any */
 };
 
 /* ERROR_USAGE names what there is to choose from. */
 int target_parse(struct target *target, const char *text, struct error *err);
+
+/* Opens the plug-in that the transport is of, if it is of one. */
+int target_load(struct target *target, struct error *err);
+
+/* What its transport is called. */
+const char *target_transport(const struct target *target);
 
 /* ERROR_USAGE if two are the same, which names the option for more processes
  * of each. */

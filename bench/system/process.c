@@ -261,6 +261,11 @@ void process_limit_files(pid_t pid, unsigned long bytes)
 	prlimit(pid, RLIMIT_FSIZE, &files, NULL);
 }
 
+int process_set(const char *variable, const char *value, struct error *err)
+{
+	return setenv(variable, value, 1) ? error_memory(err, variable) : 0;
+}
+
 void process_unset(const char *variable)
 {
 	unsetenv(variable);

@@ -106,7 +106,10 @@ void process_limit_files(pid_t pid, unsigned long bytes);
  */
 int process_end(pid_t whom, double grace_s, double *kill_at);
 
-/* What is started from now on does not have the variable. */
+/* What is started from now on has the variable. */
+int process_set(const char *variable, const char *value, struct error *err);
+
+/* ... or does not have it. */
 void process_unset(const char *variable);
 
 /*
