@@ -52,7 +52,7 @@ PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-pthread-dev \
 PACKAGES_GATE := pocl-opencl-icd dataset-fashion-mnist
 PACKAGES_RUN := $(PACKAGES_GATE) curl ca-certificates gnuplot-nox
 PACKAGES_TEST := libcmocka-dev bats python3 python3-yaml shellcheck mandoc \
-	strace oclgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+	strace libopenmpi-dev openmpi-bin oclgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 # Only `make peers` wants these: a compiler for torch.compile, and allocators.
 PACKAGES_PEERS := python3-venv python3-dev g++ libjemalloc2 \
@@ -106,8 +106,8 @@ ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING) \
 	$(FOR_PLUGINS:%=-Wl$(comma)--export-dynamic-symbol=%)
 LIBS = $(PKG_LIBS) -lcsv -lm
 
-SOURCES := $(wildcard models/*.c backends/*/*.c backends/cpu/solvers/*.c \
-	backends/opencl/*/*.c bench/*.c bench/*/*.c)
+SOURCES := $(filter-out backends/mpi/%,$(wildcard models/*.c backends/*/*.c \
+	backends/cpu/solvers/*.c backends/opencl/*/*.c bench/*.c bench/*/*.c))
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
 TEMPLATES := $(wildcard bench/app/bench.*)
@@ -145,7 +145,13 @@ TESTS_OPENCL := $(filter $B/tests/test_opencl% $B/tests/test_held \
 INTEL_OPENCL := $(wildcard $(BUILD)/peers/lib/libintelocl.so)
 in_san = $(2:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
 
-all: $B/bench
+# Plug-ins: shared objects that only those have whose library is there, and that
+# call some functions of the program.
+MPI := $(if $(SAN),,$(and $(wildcard backends/mpi/mpi.c),$(shell \
+	$(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo mpi)))
+PLUGINS := $(MPI:%=$B/plugins/%.so)
+
+all: $B/bench $(PLUGINS)
 
 # Another processor's compiler, for one, has no libraries to link with.
 objects: $(OBJECTS)
@@ -153,6 +159,13 @@ objects: $(OBJECTS)
 $B/bench: $(OBJECTS)
 	@echo "LD $@"
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$B/plugins/mpi.so: backends/mpi/mpi.c $O/flags
+	@echo "LD $@"
+	@mkdir -p $(@D)
+	$Q$(CC) $(ALL_CFLAGS) $$($(PKG_CONFIG) --cflags ompi-c) -fPIC -shared \
+		-MMD -MP -MF $O/mpi.d -MT $@ $(LDFLAGS) -o $@ $< \
+		$$($(PKG_CONFIG) --libs ompi-c)
 
 # The same objects linked in reverse, below a longer path: no gate may tell it
 # from the other.
@@ -406,13 +419,14 @@ $(SHARED:%=$B/%): $B/bench
 
 install: all $(SHARED:%=$B/%)
 	install -D -m 755 $B/bench $(INSTALLED)/bin/bench
+	$(if $(PLUGINS),install -D -m 644 -t $(INSTALLED)/lib/bench $(PLUGINS))
 	$Qfor file in $(SHARED); do \
 		echo "install $$file"; \
 		install -D -m 644 "$B/$$file" $(INSTALLED)/"$$file" || exit; \
 	done
 
 uninstall:
-	$Qfor file in bin/bench $(SHARED); do \
+	$Qfor file in bin/bench $(SHARED) lib/bench/mpi.so; do \
 		echo "remove $$file"; \
 		rm -f $(INSTALLED)/"$$file" || exit; \
 	done
@@ -424,4 +438,4 @@ clean:
 	check-full fuzz fuzz-all check-headers deps deps-gate peers install \
 	uninstall clean test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
--include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $O/mpi.d $(TEST_OBJECTS:.o=.d)

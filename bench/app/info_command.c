@@ -10,6 +10,7 @@
 #include "bench/data/dataset.h"
 #include "bench/record/machine.h"
 #include "bench/run/plan.h"
+#include "bench/run/plugin_file.h"
 #include "bench/run/target.h"
 #include "bench/system/cpus.h"
 #include "bench/system/file.h"
@@ -303,5 +304,8 @@ int list_print(FILE *out, struct error *err)
 	while ((transport = transport_next(transport)))
 		fprintf(out, "  %-14s  %s\n", transport->name,
 			transport->summary);
+	for (const struct plugin_known *known = plugins_known; known->name;
+	     known++)
+		fprintf(out, "  %-14s  %s\n", known->name, known->summary);
 	return 0;
 }

@@ -1,5 +1,6 @@
 #include "bench/app/measure.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "bench/record/run.h"
 #include "bench/run/plan.h"
 #include "bench/run/post_log.h"
+#include "bench/run/ranks.h"
 #include "bench/run/target.h"
 #include "bench/system/clock.h"
 #include "bench/system/cpus.h"
@@ -343,8 +345,8 @@ static int open_transport(struct target *target, struct training *training,
 	return 0;
 }
 
-int measure_command(const struct options *options, FILE *out, FILE *log,
-		    struct error *err)
+static int measure_target(const struct options *options, FILE *out, FILE *log,
+			  struct error *err)
 {
 	struct target target;
 	struct training training;
@@ -357,6 +359,7 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 				 "bench measure takes one TARGET, as in: bench "
 				 "measure cpu-1");
 	if (target_parse(&target, options->arguments[0], err) ||
+	    ranks_check_started(&target, err) ||
 	    target_options_check(options, &target, 1, NULL, err) ||
 	    plan_run(&training, &target, options, err))
 		return -1;
@@ -390,5 +393,26 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 	if (training.joined)
 		target.transport->leave(failed && !outcome.is_launched ? err :
 									 NULL);
+	return failed;
+}
+
+int measure_command(const struct options *options, FILE *out, FILE *log,
+		    struct error *err)
+{
+	struct options own = *options;
+	int failed;
+
+	if (!ranks_own())
+		return measure_target(options, out, log, err);
+	/* The first core speaks for all of them. */
+	own.run_file = NULL;
+	own.quiet = 1;
+	out = fopen("/dev/null", "w");
+	if (!out)
+		return error_set(err, ERROR_FAILED, "/dev/null: %s",
+				 strerror(errno));
+	failed = measure_target(&own, out, log, err);
+	fclose(out);
+	err->message[0] = '\0';
 	return failed;
 }

@@ -8,6 +8,7 @@
 #include "bench/app/argument.h"
 #include "bench/data/dataset.h"
 #include "bench/record/machine.h"
+#include "bench/run/plugin_file.h"
 #include "models/model.h"
 
 #define WIDTH 78
@@ -238,6 +239,9 @@ static void print_transports(FILE *out)
 
 	while ((transport = transport_next(transport)))
 		print_entry(out, transport->name, transport->summary);
+	for (const struct plugin_known *known = plugins_known; known->name;
+	     known++)
+		print_entry(out, known->name, known->summary);
 }
 
 static void print_models(FILE *out)

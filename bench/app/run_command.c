@@ -12,6 +12,7 @@
 #include "bench/run/child.h"
 #include "bench/run/collector.h"
 #include "bench/run/plan.h"
+#include "bench/run/ranks.h"
 #include "bench/run/target.h"
 #include "bench/show/export.h"
 #include "bench/show/table.h"
@@ -68,6 +69,9 @@ static int plan_targets(struct work *work, struct error *err)
 			return -1;
 		work->own[i] = *options;
 		target_options_trim(&work->own[i], &work->targets[i]);
+		if (ranks_check_launcher(&work->targets[i], options->hosts,
+					 err))
+			return -1;
 		/* What is passed on to a process is given there. */
 		if (options->verb == VERB_INFER &&
 		    !option_is_given(options, option_find("warmup")))

@@ -194,6 +194,10 @@ const struct option_row option_rows[] = {
 	  .verbs = TIMED, .argument = "WHEN", ONE_OF("step", "epoch"),
 	  .help = "wait for a device after each step, or let it run ahead "
 	  "within an epoch, so that s/iter is the epoch's mean (step)" },
+	{ .name = "hosts", .group = DEVICES, .kind = OPTION_TEXT, AT(hosts),
+	  .verbs = RUNS, .argument = "LIST",
+	  .help = "where the cores of @mpi are, such as a:4,b:4; the first is "
+	  "this host (all of them here)" },
 	{ .name = "plugin", .group = DEVICES, .kind = OPTION_TEXT, AT(plugin),
 	  .verbs = RUNS | MEASURE | ENV, .argument = "FILE",
 	  .help = "FILE is NAME.so, a transport for targets such as "

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "bench/options/forward.h"
 #include "bench/record/csv.h"
 #include "bench/record/machine.h"
+#include "bench/run/ranks.h"
 #include "bench/run/recorder.h"
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
@@ -330,6 +332,60 @@ static int start_command(const struct child_request *request, int pipe,
 	return process_start(request->words, &setting, pid, err);
 }
 
+/* argv, behind what starts its target's cores, of which the child that we
+ * listen to is the parent. A block for free(). */
+static const char **add_launcher(const struct child_request *request,
+				 char **argv, char number[16],
+				 struct error *err)
+{
+	const char *words[RANKS_MOST_WORDS], **all;
+	struct target target;
+	struct error unknown;
+	size_t count = 0, at = 0;
+
+	/* Another program's targets may be others than ours. */
+	if (target_parse(&target, request->target, &unknown))
+		target = (struct target){ .cores = 1 };
+	while (argv[count])
+		count++;
+	all = malloc((RANKS_MOST_WORDS + count + 1) * sizeof(*all));
+	if (!all) {
+		error_memory(err, "a command line");
+		return NULL;
+	}
+	ranks_words(&target, request->options->hosts, words, number);
+	for (; words[at]; at++)
+		all[at] = words[at];
+	for (size_t w = 0; w <= count; w++)
+		all[at + w] = argv[w];
+	return all;
+}
+
+/* This program has a name of its own in another process. */
+static int start_bench(const struct child_request *request, char **argv,
+		       const struct process_setting *setting, pid_t *pid,
+		       struct error *err)
+{
+	char number[16], self[PATH_MAX];
+	const char **all = add_launcher(request, argv, number, err);
+	struct process_setting own = *setting;
+	ssize_t length;
+	int failed;
+
+	if (!all)
+		return -1;
+	length = readlink(argv[0], self, sizeof(self) - 1);
+	self[length > 0 ? length : 0] = '\0';
+	for (int w = 1; !request->program && *self && all[w]; w++)
+		if (all[w] == argv[0])
+			all[w] = self;
+	/* A launcher that hears of a signal twice gives up at once. */
+	own.own_group = all[0] != argv[0];
+	failed = process_start(all, &own, pid, err);
+	free(all);
+	return failed;
+}
+
 static pid_t start(const struct child_request *request, const char *run_file,
 		   int pipe, struct error *err)
 {
@@ -358,7 +414,7 @@ static pid_t start(const struct child_request *request, const char *run_file,
 			       request->target, extra, err);
 	if (!argv)
 		return -1;
-	if (process_start((const char *const *)argv, &setting, &pid, err))
+	if (start_bench(request, argv, &setting, &pid, err))
 		pid = -1;
 	free(argv);
 	return pid;
@@ -518,7 +574,8 @@ int child_measure(struct child_result *result,
 	if (descriptor < 0)
 		return error_set(err, ERROR_FAILED, "no memory file: %s",
 				 strerror(errno));
-	snprintf(run_file, sizeof(run_file), "/proc/self/fd/%d", descriptor);
+	snprintf(run_file, sizeof(run_file), "/proc/%ld/fd/%d", (long)getpid(),
+		 descriptor);
 	failed = run_child(result, request, ear, run_file, err);
 	close(descriptor);
 	return failed;

@@ -14,6 +14,21 @@
 #define WAY_OUT "build it again with the headers of this bench, or leave out " \
 		"its targets"
 
+const struct plugin_known plugins_known[] = {
+	{ "mpi", "one rank of MPI per core, on one host or several (plug-in)",
+	  "libopenmpi-dev", "mpirun", "openmpi-bin" },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
+const struct plugin_known *plugin_known_find(const char *name)
+{
+	for (const struct plugin_known *known = plugins_known; known->name;
+	     known++)
+		if (!strcmp(known->name, name))
+			return known;
+	return NULL;
+}
+
 /* Whether its last part is NAME.so. */
 static int is_called(const char *path, const char *name)
 {
@@ -168,4 +183,11 @@ int plugin_open(const char *name, const struct transport **transport,
 
 	return find_and_try(name, path, err) ||
 			       load(path, name, transport, err) ? -1 : 0;
+}
+
+int plugin_try(const char *name, struct error *err)
+{
+	char path[PATH_MAX];
+
+	return find_and_try(name, path, err);
 }

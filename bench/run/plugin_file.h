@@ -9,6 +9,19 @@
 
 #include "backends/group/transport.h"
 
+/* Those that this tree has; the last one has no name. */
+struct plugin_known {
+	const char *name, *summary;
+	const char *package; /* what builds it */
+	/* The program that starts its cores, and who has that. */
+	const char *launcher, *launcher_package;
+};
+
+extern const struct plugin_known plugins_known[];
+
+/* NULL: not of this tree. */
+const struct plugin_known *plugin_known_find(const char *name);
+
 /*
  * Path of NAME.so: the file of --plugin, if that is its name, or one in
  * plugins/ beside this program, in ../lib/bench/ from there, or in
@@ -27,5 +40,8 @@ int plugin_choose(const char *file, struct error *err);
  */
 int plugin_open(const char *name, const struct transport **transport,
 		struct error *err);
+
+/* The same in the process of its own alone: can it be opened? */
+int plugin_try(const char *name, struct error *err);
 
 #endif

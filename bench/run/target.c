@@ -56,6 +56,16 @@ static void find_transport(struct target *target, const char *name)
 	target->transport = &plugged_transport;
 }
 
+/* One that this build could have. */
+static int refuse_plugin(const char *text, const struct plugin_known *known,
+			 struct error *err)
+{
+	return error_set(err, ERROR_MISSING, "target '%s': there is no plug-in "
+			 "%s.so; install package %s and build again, or name "
+			 "one with --plugin FILE", text, known->name,
+			 known->package);
+}
+
 /* One that is not there, or that cannot run so many cores. */
 static int check_transport(const struct target *target, const char *text,
 			   const char *name, struct error *err)
@@ -70,6 +80,8 @@ static int check_transport(const struct target *target, const char *text,
 				 "target '%s': transport %s runs 1 to %d "
 				 "cores, not %d", text, target->transport->name,
 				 target->transport->max_size, target->cores);
+	if (plugin_known_find(name))
+		return refuse_plugin(text, plugin_known_find(name), err);
 	while ((transport = transport_next(transport)))
 		choices_add(&choices, transport->name);
 	return error_set(err, ERROR_USAGE,

@@ -1,0 +1,393 @@
+/*
+ * One rank of MPI per core, which mpirun starts on one host or on several.
+ *
+ * Each call that waits is one MPI_Allgather of a packet, in which every rank
+ * says whether it has failed: whoever fails makes one more, and all others
+ * hear of it there, whatever they wait for.
+ *
+ * On one host ranks have memory in common, as cores of other transports do; on
+ * several there is none, and each has its own copy of everything.
+ */
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/contract/allocator.h"
+#include "backends/group/meeting.h"
+#include "backends/group/plugin.h"
+
+struct packet {
+	int failed;
+	size_t bytes;
+	char message[GROUP_MAX_MESSAGE];
+};
+
+/* One piece of memory that the ranks of a host have in common. */
+struct block {
+	struct block *next;
+	MPI_Win window;
+};
+
+struct mpi_core {
+	struct group base; /* first: the body gets it */
+	struct allocator allocator;
+	struct block *blocks;
+	MPI_Comm ranks;
+	int leaving; /* another rank has failed */
+	int owes;    /* others wait for its part of the vector offered */
+	float *offered;
+	float *parts; /* of all ranks, of the own slice */
+	size_t room;  /* floats of parts */
+	struct packet mine, all[GROUP_MAX_SIZE];
+};
+
+static int check(int code, const char *call, struct error *err)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	int length;
+
+	if (code == MPI_SUCCESS)
+		return 0;
+	if (MPI_Error_string(code, text, &length))
+		length = 0;
+	return error_set(err, ERROR_FAILED, "%s: %.*s", call, length, text);
+}
+
+/* What others wrote into common memory before is seen afterwards. */
+static int exchange_packets(struct mpi_core *core, struct error *err)
+{
+	int failed;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	failed = check(MPI_Allgather(&core->mine, sizeof(core->mine), MPI_BYTE,
+				     core->all, sizeof(core->mine), MPI_BYTE,
+				     core->ranks), "MPI_Allgather", err);
+	atomic_thread_fence(memory_order_seq_cst);
+	for (int r = 0; !failed && r < core->base.size; r++)
+		core->leaving |= core->all[r].failed;
+	return failed;
+}
+
+static int mpi_gather(struct group *group, const void *mine, size_t bytes,
+		      void *all, struct error *err)
+{
+	struct mpi_core *core = (struct mpi_core *)group;
+
+	core->mine.failed = 0;
+	core->mine.bytes = bytes;
+	if (bytes)
+		memcpy(core->mine.message, mine, bytes);
+	if (exchange_packets(core, err))
+		return -1;
+	if (core->leaving)
+		return error_set(err, ERROR_FAILED, "another core failed");
+	for (int r = 0; r < group->size; r++) {
+		if (core->all[r].bytes != bytes)
+			return error_set(err, ERROR_FAILED, "core %d sent %zu "
+					 "bytes, and core %d %zu", r,
+					 core->all[r].bytes, group->rank,
+					 bytes);
+		if (bytes)
+			memcpy((char *)all + (size_t)r * bytes,
+			       core->all[r].message, bytes);
+	}
+	return 0;
+}
+
+static int mpi_offer(struct group *group, float *values, size_t count,
+		     struct error *err)
+{
+	struct mpi_core *core = (struct mpi_core *)group;
+	size_t counts[GROUP_MAX_SIZE];
+
+	if (mpi_gather(group, &count, sizeof(count), counts, err))
+		return -1;
+	for (int r = 1; r < group->size; r++)
+		if (counts[r] != counts[0])
+			return error_set(err, ERROR_FAILED, "core %d gave "
+					 "another buffer than core 0", r);
+	core->offered = values;
+	core->owes = 1;
+	return 0;
+}
+
+/* All ranks' slices, as MPI takes them. */
+struct layout {
+	int counts[GROUP_MAX_SIZE], places[GROUP_MAX_SIZE];
+};
+
+static struct layout lay_out(const struct group *group)
+{
+	struct layout layout;
+
+	for (int r = 0; r < group->size; r++) {
+		const struct slice slice =
+			group_slice(r, group->size, group->offered);
+
+		layout.counts[r] = (int)(slice.to - slice.from);
+		layout.places[r] = (int)slice.from;
+	}
+	return layout;
+}
+
+static int make_room(struct mpi_core *core, size_t count, struct error *err)
+{
+	if (count <= core->room)
+		return 0;
+	free(core->parts);
+	core->parts = malloc(count * sizeof(*core->parts));
+	core->room = core->parts ? count : 0;
+	return core->parts ? 0 : error_memory(err, "the parts of a sum");
+}
+
+static int sum_in_order(struct mpi_core *core, struct error *err)
+{
+	const struct group *group = &core->base;
+	const struct layout layout = lay_out(group);
+	const int each = layout.counts[group->rank];
+	const size_t count = (size_t)each;
+	float *sum = core->offered + layout.places[group->rank];
+	struct layout own;
+
+	if (make_room(core, count * (size_t)group->size, err))
+		return -1;
+	for (int r = 0; r < group->size; r++) {
+		own.counts[r] = each;
+		own.places[r] = r * each;
+	}
+	if (check(MPI_Alltoallv(core->offered, layout.counts, layout.places,
+				MPI_FLOAT, core->parts, own.counts, own.places,
+				MPI_FLOAT, core->ranks), "MPI_Alltoallv", err))
+		return -1;
+	if (count)
+		memcpy(sum, core->parts, count * sizeof(*sum));
+	for (int r = 1; r < group->size; r++)
+		for (size_t i = 0; i < count; i++)
+			sum[i] += core->parts[(size_t)r * count + i];
+	return 0;
+}
+
+static int mpi_reduce_scatter(struct group *group, struct error *err)
+{
+	struct mpi_core *core = (struct mpi_core *)group;
+	const int failed = sum_in_order(core, err);
+
+	core->owes = failed;
+	return failed;
+}
+
+static int mpi_all_gather(struct group *group, struct error *err)
+{
+	struct mpi_core *core = (struct mpi_core *)group;
+	const struct layout layout = lay_out(group);
+	const int failed = check(
+		MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL,
+			       core->offered, layout.counts, layout.places,
+			       MPI_FLOAT, core->ranks), "MPI_Allgatherv", err);
+
+	core->owes = failed;
+	return failed;
+}
+
+/* bytes of this rank's, which may be 0; owner: whose are returned, of all that
+ * the ranks ask for together. */
+static void *add_block(struct mpi_core *core, size_t bytes, int owner,
+		       struct error *err)
+{
+	const size_t room = bytes ? bytes + CACHE_LINE : 0;
+	struct block *block = malloc(sizeof(*block));
+	MPI_Aint size;
+	char *place;
+	int unit;
+
+	if (!block) {
+		error_memory(err, "what the cores share");
+		return NULL;
+	}
+	if (check(MPI_Win_allocate_shared((MPI_Aint)room, 1, MPI_INFO_NULL,
+					  core->ranks, &place, &block->window),
+		  "MPI_Win_allocate_shared", err)) {
+		free(block);
+		return NULL;
+	}
+	block->next = core->blocks;
+	core->blocks = block;
+	if (room)
+		memset(place, 0, room);
+	if (check(MPI_Win_shared_query(block->window, owner, &size, &unit,
+				       &place), "MPI_Win_shared_query", err) ||
+	    mpi_gather(&core->base, NULL, 0, NULL, err))
+		return NULL;
+	/* Pages are at other addresses in each rank, lines at the same in
+	 * them. */
+	return place + (CACHE_LINE - (uintptr_t)place % CACHE_LINE) %
+			       CACHE_LINE;
+}
+
+static struct mpi_core *core_of(struct allocator *allocator)
+{
+	return (struct mpi_core *)((char *)allocator -
+				   offsetof(struct mpi_core, allocator));
+}
+
+static void *mpi_allocate(struct allocator *allocator, size_t bytes,
+			  struct error *err)
+{
+	return add_block(core_of(allocator), bytes, allocator->rank, err);
+}
+
+static void *mpi_share(struct allocator *allocator, size_t bytes,
+		       struct error *err)
+{
+	return add_block(core_of(allocator), allocator->rank ? 0 : bytes, 0,
+			 err);
+}
+
+static int is_one_host(void)
+{
+	MPI_Comm host;
+	int all, here;
+
+	MPI_Comm_size(MPI_COMM_WORLD, &all);
+	if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+				MPI_INFO_NULL, &host))
+		return 0;
+	MPI_Comm_size(host, &here);
+	MPI_Comm_free(&host);
+	return here == all;
+}
+
+/* All ranks have agreed that each of them has as many. */
+static void release_blocks(struct mpi_core *core)
+{
+	while (core->blocks) {
+		struct block *block = core->blocks;
+
+		core->blocks = block->next;
+		MPI_Win_free(&block->window);
+		free(block);
+	}
+}
+
+/*
+ * How all ranks ended, told to each: 0, or -1 with the message of the lowest
+ * that failed by itself. Where others wait for floats of this one nobody can be
+ * told anything, and all are ended.
+ */
+static int settle(struct mpi_core *core, int result, struct error *err)
+{
+	struct ending mine = { .result = result }, *endings;
+	struct meeting *meeting;
+	struct error other;
+	int failed;
+
+	if (result)
+		mine.err = *err;
+	if (result && core->owes)
+		MPI_Abort(MPI_COMM_WORLD, ERROR_FAILED);
+	meeting = calloc(1, sizeof(*meeting));
+	endings = calloc((size_t)core->base.size, sizeof(*endings));
+	if (!meeting || !endings)
+		MPI_Abort(MPI_COMM_WORLD, ERROR_FAILED);
+	meeting->size = core->base.size;
+	core->mine.failed = result != 0;
+	if (!core->leaving)
+		exchange_packets(core, &other);
+	for (int r = 0; r < meeting->size; r++)
+		atomic_init(&meeting->leaving[r], !core->all[r].failed);
+	failed = check(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, endings,
+				     sizeof(mine), MPI_BYTE, core->ranks),
+		       "MPI_Allgather", err);
+	if (!failed)
+		failed = meeting_blame(meeting, endings, err);
+	free(meeting);
+	free(endings);
+	return failed;
+}
+
+/* All ranks call it, to launch or to leave. */
+static void begin(struct mpi_core *core, const struct transport *transport)
+{
+	core->base.transport = transport;
+	core->ranks = MPI_COMM_WORLD;
+	MPI_Comm_rank(core->ranks, &core->base.rank);
+	MPI_Comm_size(core->ranks, &core->base.size);
+	core->allocator = (struct allocator){ core->base.rank, core->base.size,
+					      mpi_allocate, mpi_share };
+	if (is_one_host())
+		core->base.memory = &core->allocator;
+}
+
+static int mpi_launch(const struct transport *transport, int size,
+		      const struct group_job *job, struct error *err)
+{
+	struct mpi_core *core = calloc(1, sizeof(*core));
+	int result;
+
+	(void)size; /* mpi_join has checked it */
+	if (!core)
+		MPI_Abort(MPI_COMM_WORLD, ERROR_FAILED);
+	begin(core, transport);
+	result = settle(core, job->body(&core->base, job->context, err), err);
+	if (!result)
+		release_blocks(core);
+	free(core->parts);
+	free(core);
+	return result;
+}
+
+static int mpi_join(int size, struct error *err)
+{
+	int ranks, level;
+
+	/* Ranks that wait let others have their CPU. */
+	if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0))
+		return error_memory(err, "a variable for MPI");
+	if (check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level),
+		  "MPI_Init_thread", err))
+		return -1;
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (ranks == size && level >= MPI_THREAD_FUNNELED)
+		return 0;
+	MPI_Finalize();
+	return error_set(err, ERROR_USAGE, "%d ranks of MPI were started for "
+			 "%d cores: mpirun -np %d", ranks, size, size);
+}
+
+static void mpi_leave(const struct error *failure)
+{
+	struct mpi_core *core = calloc(1, sizeof(*core));
+	struct error err;
+
+	if (!core)
+		MPI_Abort(MPI_COMM_WORLD, ERROR_FAILED);
+	if (failure) {
+		err = *failure;
+		begin(core, NULL);
+		settle(core, -1, &err);
+	}
+	free(core);
+	MPI_Finalize();
+}
+
+static const struct transport mpi_transport = {
+	.name = "mpi",
+	.summary = "one rank of MPI per core, on one host or several",
+	.max_size = GROUP_MAX_SIZE,
+	.launch = mpi_launch,
+	.join = mpi_join,
+	.leave = mpi_leave,
+	.gather = mpi_gather,
+	.offer = mpi_offer,
+	.reduce_scatter = mpi_reduce_scatter,
+	.all_gather = mpi_all_gather,
+};
+
+const struct plugin bench_plugin = {
+	.version = PLUGIN_VERSION,
+	.transport = &mpi_transport,
+};

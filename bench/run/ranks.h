@@ -1,0 +1,31 @@
+/*
+ * Targets whose cores another program starts: with cpu-8@mpi, mpirun starts
+ * `bench measure cpu-8@mpi` once for each of them.
+ */
+#ifndef BENCH_RUN_RANKS_H
+#define BENCH_RUN_RANKS_H
+
+#include "bench/run/target.h"
+
+/* How many words ranks_words() makes at most, and the NULL behind them. */
+#define RANKS_MOST_WORDS 10
+
+/* The words before those of `bench measure`, up to a NULL, with which the
+ * target's cores are started; none for other targets. hosts: as a:4,b:4, or
+ * NULL: this one. number is room for one of the words. */
+void ranks_words(const struct target *target, const char *hosts,
+		 const char *words[RANKS_MOST_WORDS], char number[16]);
+
+/* Which core this process is, by what its launcher has set; 0 where none has
+ * started it. */
+int ranks_own(void);
+
+/* ERROR_USAGE, with the command that would do: the launcher is not there. */
+int ranks_check_launcher(const struct target *target, const char *hosts,
+			 struct error *err);
+
+/* The same: no launcher has started this process, or it started another number
+ * of cores. */
+int ranks_check_started(const struct target *target, struct error *err);
+
+#endif

@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# Cores as ranks of MPI.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	[ -e "$(dirname "$BENCH")/plugins/mpi.so" ] ||
+		skip "no plug-in mpi.so: package libopenmpi-dev was not there"
+	# Open MPI wants to be told twice.
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+}
+
+needs_mpirun() {
+	command -v mpirun >/dev/null || skip "no mpirun: package openmpi-bin"
+}
+
+by_hand() {
+	timeout -k 5 60 mpirun --quiet --oversubscribe --bind-to none "$@"
+}
+
+@test "ranks, processes and threads learn the same bits" {
+	needs_mpirun
+	run -0 timeout -k 5 250 "$BENCH" run cpu-8 cpu-8@fork cpu-8@mpi \
+		-m mnist -d synthetic --synthetic-train 6400 --batch 16 -e 1 \
+		-s 50 --test off -w 1 -q --out made
+	[ "$(column made/runs.csv transport)" = "threads fork mpi" ]
+	[ "$(column made/runs.csv steps)" = "50 50 50" ]
+	run -0 column made/runs.csv parameters_hash
+	[ "$(tr ' ' '\n' <<<"$output" | grep -cE '^[0-9a-f]{16}$')" -eq 3 ]
+	[ "$(tr ' ' '\n' <<<"$output" | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "each rank has its rows" {
+	needs_mpirun
+	run -0 --separate-stderr by_hand -np 3 "$BENCH" measure cpu-3@mpi \
+		"${TINY[@]}"
+	printf '%s\n' "$output" >ranks.csv
+	[ -z "$stderr" ]
+	# One header, and the same rows as of threads.
+	[ "$(grep -c '^schema,' ranks.csv)" -eq 1 ]
+	"$BENCH" measure cpu-3 "${TINY[@]}" >threads.csv
+	[ "$(column ranks.csv core)" = "$(column threads.csv core)" ]
+	[ "$(column ranks.csv phase)" = "$(column threads.csv phase)" ]
+	[ "$(column ranks.csv loss)" = "$(column threads.csv loss)" ]
+}
+
+@test "other backends learn the same bits as well" {
+	needs_mpirun
+	run -0 timeout -k 5 60 "$BENCH" run openblas-3 openblas-3@mpi \
+		"${TINY[@]}" --out made
+	[ "$(cell made/runs.csv 1 parameters_hash)" = \
+		"$(cell made/runs.csv 2 parameters_hash)" ]
+}
+
+@test "without a launcher the command is printed" {
+	run -2 --separate-stderr "$BENCH" measure cpu-8@mpi "${TINY[@]}"
+	[ -z "$output" ]
+	[[ "$stderr" == *"0 of its 8 cores were started"*"mpirun "*" -np 8 bench measure cpu-8@mpi" ]]
+	run -2 --separate-stderr env PATH=/nowhere "$BENCH" run cpu-8@mpi cpu-1 \
+		"${TINY[@]}" --out made --hosts a:4,b:4
+	[[ "$stderr" == *"no mpirun in "*openmpi-bin*"--host a:4,b:4 -np 8 bench measure cpu-8@mpi" ]]
+	[ ! -e made ]
+}
+
+@test "another number of ranks is refused" {
+	needs_mpirun
+	run -2 --separate-stderr by_hand -np 2 "$BENCH" measure cpu-3@mpi \
+		"${TINY[@]}"
+	[[ "$stderr" == *"2 of its 3 cores were started"* ]]
+	[ "$(grep -c 'cores were started' <<<"$stderr")" -eq 1 ]
+}
+
+@test "what one rank meets, all hear, and one says" {
+	needs_mpirun
+	run -6 --separate-stderr by_hand -np 3 "$BENCH" measure cpu-3@mpi \
+		"${TINY[@]}" --lr 1e38
+	[ "$(grep -c 'is not a number' <<<"$stderr")" -eq 1 ]
+	# Before they have met.
+	run -4 --separate-stderr by_hand -np 3 "$BENCH" measure cpu-3@mpi \
+		-m tiny -q -d mnist --data-dir /nowhere
+	[ "$(grep -c '/nowhere' <<<"$stderr")" -eq 1 ]
+	# Of one alone, the first one says whose it is.
+	run -4 --separate-stderr by_hand -np 2 "$BENCH" measure cpu-3@mpi \
+		"${TINY[@]}" : -np 1 "$BENCH" measure cpu-3@mpi -m tiny -q \
+		-d mnist --data-dir /nowhere
+	[[ "$stderr" == *"bench: core 2 of 3: /nowhere"* ]]
+}
+
+@test "the program is not linked with MPI" {
+	run -0 ldd "$BENCH"
+	[[ "$output" != *mpi* ]]
+}
