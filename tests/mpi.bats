@@ -55,6 +55,28 @@ by_hand() {
 		"$(cell made/runs.csv 2 parameters_hash)" ]
 }
 
+@test "sums may be made as the library does" {
+	needs_mpirun
+	run -0 timeout -k 5 60 "$BENCH" run cpu-4@mpi "${TINY[@]}" --out ordered
+	run -0 timeout -k 5 60 "$BENCH" run cpu-4@mpi "${TINY[@]}" --out native \
+		--allreduce native
+	[ "$(column ordered/runs.csv allreduce)" = ordered ]
+	[ "$(column native/runs.csv allreduce)" = native ]
+	# MPI's own tree of four ranks adds in another order.
+	[ "$(column ordered/runs.csv parameters_hash)" != \
+		"$(column native/runs.csv parameters_hash)" ]
+	# The sums are the same but for that.
+	python3 - <<-"END"
+	import csv
+	loss = [[float(r["loss"]) for r in csv.DictReader(
+	            open(name + "/observations.csv")) if r["phase"] == "test"
+	         and not r["core"]][-1] for name in ("ordered", "native")]
+	assert abs(loss[0] - loss[1]) < 1e-4 * loss[0], loss
+	END
+	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --allreduce native
+	[[ "$output" == *"--allreduce native cannot be used with cpu-2: "*"takes it: cpu-2@mpi" ]]
+}
+
 @test "without a launcher the command is printed" {
 	run -2 --separate-stderr "$BENCH" measure cpu-8@mpi "${TINY[@]}"
 	[ -z "$output" ]

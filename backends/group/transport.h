@@ -35,6 +35,9 @@ struct group {
 	 * for the same in the same order. NULL: the world size is 1, or they
 	 * are on several hosts. */
 	struct allocator *memory;
+	/* Set by all bodies alike: sums may be made in any order, as the
+	 * transport's library has it, and of the whole vector. */
+	int native_sums;
 	size_t offered;	   /* floats of the vector that was offered last */
 	long summed_bytes; /* of the vectors this rank gave to be summed */
 };

@@ -143,6 +143,13 @@ static int make_room(struct mpi_core *core, size_t count, struct error *err)
 	return core->parts ? 0 : error_memory(err, "the parts of a sum");
 }
 
+static int sum_natively(struct mpi_core *core, struct error *err)
+{
+	return check(MPI_Allreduce(MPI_IN_PLACE, core->offered,
+				   (int)core->base.offered, MPI_FLOAT, MPI_SUM,
+				   core->ranks), "MPI_Allreduce", err);
+}
+
 static int sum_in_order(struct mpi_core *core, struct error *err)
 {
 	const struct group *group = &core->base;
@@ -173,7 +180,8 @@ static int sum_in_order(struct mpi_core *core, struct error *err)
 static int mpi_reduce_scatter(struct group *group, struct error *err)
 {
 	struct mpi_core *core = (struct mpi_core *)group;
-	const int failed = sum_in_order(core, err);
+	const int failed = group->native_sums ? sum_natively(core, err) :
+						sum_in_order(core, err);
 
 	core->owes = failed;
 	return failed;

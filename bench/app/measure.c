@@ -44,6 +44,9 @@ static void describe_request(struct run *run, const struct target *target,
 		COPY(run->campaign_id, options->campaign_id);
 	slowdown_name(&training->slowdown, target->name, run->target,
 		      sizeof(run->target));
+	if (!strcmp(target->plugin, "mpi"))
+		COPY(run->allreduce, options->allreduce ? options->allreduce :
+							  "ordered");
 	if (options->straggler)
 		COPY(run->straggler, options->straggler);
 	run->inject_pct = training->slowdown.inject_pct;

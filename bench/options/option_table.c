@@ -194,6 +194,11 @@ const struct option_row option_rows[] = {
 	  .verbs = TIMED, .argument = "WHEN", ONE_OF("step", "epoch"),
 	  .help = "wait for a device after each step, or let it run ahead "
 	  "within an epoch, so that s/iter is the epoch's mean (step)" },
+	{ .name = "allreduce", .group = DEVICES, .kind = OPTION_CHOICE,
+	  AT(allreduce), .verbs = TIMED, .argument = "HOW",
+	  ONE_OF("ordered", "native"),
+	  .help = "how @mpi sums gradients: in the order of ranks, with the "
+	  "same bits each time, or as its library does (ordered)" },
 	{ .name = "hosts", .group = DEVICES, .kind = OPTION_TEXT, AT(hosts),
 	  .verbs = RUNS, .argument = "LIST",
 	  .help = "where the cores of @mpi are, such as a:4,b:4; the first is "

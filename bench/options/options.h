@@ -57,6 +57,7 @@ struct options {
 	const char *device_class;     /* NULL: as the device's type wants it */
 	const char *resident;	      /* NULL: auto */
 	const char *sync;	      /* NULL: step */
+	const char *allreduce;	      /* NULL: ordered */
 	const char *hosts;	      /* a:4,b:4; NULL: this one */
 	const char *plugin;	      /* a file, or NULL */
 	const char *cpus;	      /* 0,2-3; NULL: all allowed */

@@ -36,6 +36,8 @@ const struct run_setting run_settings[] = {
 	  NULL },
 	{ "resident", "resident", SETTING_LATER | SETTING_DEVICE, "auto" },
 	{ "sync", "sync", SETTING_LATER | SETTING_DEVICE, "step" },
+	{ "allreduce", "allreduce", SETTING_LATER | SETTING_DEVICE,
+	  "ordered" },
 };
 
 const int run_setting_count = sizeof(run_settings) / sizeof(run_settings[0]);

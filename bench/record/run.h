@@ -170,7 +170,9 @@
 	TEXT(pad, 4, "on: a pass goes on with the first samples of its " \
 	     "order until every core has as many") \
 	INT(epoch_iterations, "of a whole epoch, which steps may cut; empty: " \
-	    "not trained, or on data without an end")
+	    "not trained, or on data without an end") \
+	TEXT(allreduce, 8, "of ranks of MPI: ordered or native sums of " \
+	     "gradients; empty: other cores, whose sums are ordered")
 
 struct run {
 	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

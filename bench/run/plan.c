@@ -293,6 +293,8 @@ int plan_run(struct training *training, const struct target *target,
 	training->backend = target->backend;
 	training->device = target->device[0] ? target->device : NULL;
 	training->device_class = options->device_class;
+	training->native_sums = options->allreduce &&
+				!strcmp(options->allreduce, "native");
 	/* Of a plug-in it is known when that is open. */
 	training->one_process = target->transport->one_process;
 	plan_options(training, target, options);

@@ -194,19 +194,27 @@ static int runs_ahead(const struct target *target)
 	return target->backend->runs_ahead && target->cores == 1;
 }
 
+static int sums_natively(const struct target *target)
+{
+	return !strcmp(target->plugin, "mpi");
+}
+
 static const struct option_of_some {
 	const char *name, *value; /* NULL: any */
 	size_t offset;
 	int (*applies)(const struct target *target);
 	const char *why; /* others do not take it */
+	const char *taker; /* where it is no backend that takes it */
 } options_of_some[] = {
 	{ "resident", "no", offsetof(struct options, resident), keeps_data,
-	  "a CPU has the data set in its memory anyway" },
+	  "a CPU has the data set in its memory anyway", NULL },
 	{ "device-class", NULL, offsetof(struct options, device_class),
-	  has_device_classes, "only devices have classes of kernels" },
+	  has_device_classes, "only devices have classes of kernels", NULL },
 	{ "sync", "epoch", offsetof(struct options, sync), runs_ahead,
 	  "only a single device works in the background; several exchange "
-	  "gradients in each step" },
+	  "gradients in each step", NULL },
+	{ "allreduce", "native", offsetof(struct options, allreduce),
+	  sums_natively, "their sums are always ordered", "cpu-2@mpi" },
 };
 
 #define OPTIONS_OF_SOME (sizeof(options_of_some) / sizeof(options_of_some[0]))
@@ -239,7 +247,9 @@ static int refuse(const struct option_of_some *option, const char *value,
 
 	for (int t = 0; t < count; t++)
 		error_list(names, sizeof(names), targets[t].name);
-	while ((each.backend = backend_next(each.backend)))
+	if (option->taker)
+		error_list(takers, sizeof(takers), option->taker);
+	while (!option->taker && (each.backend = backend_next(each.backend)))
 		if (option->applies(&each))
 			error_list(takers, sizeof(takers), each.backend->name);
 	return error_set(err, ERROR_USAGE, "--%s %s cannot be used with %s: "

@@ -461,9 +461,12 @@ int training_run(struct group *group, void *context, struct error *err)
 			     .outcome = outcome,
 			     .group = group,
 			     .masks_fd = -1 };
-	int failed = run_core(&core, err);
-	const long memory_bytes = one_process ? 0 : usage_own_memory();
+	long memory_bytes;
+	int failed;
 
+	group->native_sums = core.training->native_sums;
+	failed = run_core(&core, err);
+	memory_bytes = one_process ? 0 : usage_own_memory();
 	failed = finish_output(&core, failed, err);
 	/* First: after an error it may still be reading a batch. */
 	program_free(core.program);

@@ -26,6 +26,7 @@ struct training {
 	const char *device_class; /* likewise */
 	int cpus;	    /* that the process is confined to */
 	int one_process;    /* the cores share this process */
+	int native_sums;    /* as in struct group */
 	int joined; /* each core has a process and an outcome of its own */
 	struct recipe recipe;
 	int cores;
