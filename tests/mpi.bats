@@ -111,6 +111,20 @@ by_hand() {
 	[[ "$stderr" == *"bench: core 2 of 3: /nowhere"* ]]
 }
 
+@test "bench env says whether it is there" {
+	needs_mpirun
+	run -0 "$BENCH" env
+	[[ "$output" == *$'\n'"mpi  "*"/plugins/mpi.so, mpirun"$'\n'* ]]
+	run -0 env PATH=/nowhere "$BENCH" env
+	[[ "$output" == *"/plugins/mpi.so; no mpirun: package openmpi-bin"* ]]
+	cp "$BENCH" alone
+	run -0 env HOME="$PWD" ./alone env
+	[[ "$output" == *"no plug-in mpi.so: package libopenmpi-dev, and build again, mpirun"* ]]
+	echo broken >mpi.so
+	run -0 ./alone env --plugin mpi.so
+	[[ "$output" == *"cannot be used: plug-in $PWD/mpi.so cannot be loaded"* ]]
+}
+
 @test "the program is not linked with MPI" {
 	run -0 ldd "$BENCH"
 	[[ "$output" != *mpi* ]]

@@ -15,6 +15,7 @@
 #include "bench/system/cpus.h"
 #include "bench/system/file.h"
 #include "bench/system/kernel.h"
+#include "bench/system/process.h"
 #include "bench/system/text.h"
 
 #define MOST_PLATFORM 60 /* characters of its name and version */
@@ -150,6 +151,30 @@ static int print_libraries(FILE *out, struct error *err)
 	return 0;
 }
 
+/* Whether each of this tree is there, and who brings what is not. */
+static void print_plugins(FILE *out)
+{
+	for (const struct plugin_known *known = plugins_known; known->name;
+	     known++) {
+		char path[PATH_MAX];
+		struct error err;
+
+		fprintf(out, "%-14s ", known->name);
+		if (plugin_find(known->name, path))
+			fprintf(out, "no plug-in %s.so: package %s, and build "
+				"again", known->name, known->package);
+		else if (plugin_try(known->name, &err))
+			fprintf(out, "cannot be used: %s", err.message);
+		else
+			fputs(path, out);
+		if (process_find_program(known->launcher))
+			fprintf(out, ", %s\n", known->launcher);
+		else
+			fprintf(out, "; no %s: package %s\n", known->launcher,
+				known->launcher_package);
+	}
+}
+
 static int print_environment(FILE *out, struct error *err)
 {
 	struct run run;
@@ -177,6 +202,7 @@ static int print_environment(FILE *out, struct error *err)
 	text_clean(variables, sizeof(variables), run.variables, 0);
 	fprintf(out, "%-14s %s\n", "variables",
 		variables[0] ? variables : "none of those that matter is set");
+	print_plugins(out);
 	return print_libraries(out, err);
 }
 
