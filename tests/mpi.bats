@@ -55,6 +55,40 @@ by_hand() {
 		"$(cell made/runs.csv 2 parameters_hash)" ]
 }
 
+# What starts the ranks of another host: this one, by another name.
+two_hosts() {
+	needs_mpirun
+	unshare --uts true 2>/dev/null || skip "no second host name to be had"
+	cat >agent <<-"END"
+	#!/bin/bash
+	while [[ $1 == -* ]]; do shift; done
+	name=$1
+	shift
+	exec unshare --uts bash -c "hostname $name; $*"
+	END
+	chmod +x agent
+	export OMPI_MCA_plm_rsh_agent=$PWD/agent
+	HOSTS=$(hostname):2,other:2
+}
+
+@test "on several hosts gradients are summed as a whole" {
+	two_hosts
+	run -0 timeout -k 5 20 mpirun --host "$HOSTS" -np 4 hostname
+	[ "$(sort -u <<<"$output" | wc -l)" -eq 2 ]
+	run -0 timeout -k 5 200 "$BENCH" run cpu-4@mpi cpu-4 openblas-4@mpi \
+		openblas-4 -m mnist -d synthetic --synthetic-train 640 --batch 16 \
+		-e 1 -s 10 --test off -w 1 -q --hosts "$HOSTS" --out made
+	[ "$(column made/runs.csv status)" = "ok ok ok ok" ]
+	# Of cpu, whole gradients instead of factors of them; and the same
+	# bits nevertheless.
+	run -0 column made/runs.csv reduced_bytes
+	read -r apart together _ <<<"$output"
+	[ "$apart" -gt $((10 * together)) ]
+	read -r -a hashes <<<"$(column made/runs.csv parameters_hash)"
+	[ "${hashes[0]}" = "${hashes[1]}" ]
+	[ "${hashes[2]}" = "${hashes[3]}" ]
+}
+
 @test "sums may be made as the library does" {
 	needs_mpirun
 	run -0 timeout -k 5 60 "$BENCH" run cpu-4@mpi "${TINY[@]}" --out ordered
