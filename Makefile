@@ -52,7 +52,8 @@ PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-pthread-dev \
 PACKAGES_GATE := pocl-opencl-icd dataset-fashion-mnist
 PACKAGES_RUN := $(PACKAGES_GATE) curl ca-certificates gnuplot-nox
 PACKAGES_TEST := libcmocka-dev bats python3 python3-yaml shellcheck mandoc \
-	strace libopenmpi-dev openmpi-bin oclgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+	strace oclgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
+	libopenmpi-dev openmpi-bin
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 # Only `make peers` wants these: a compiler for torch.compile, and allocators.
 PACKAGES_PEERS := python3-venv python3-dev g++ libjemalloc2 \
