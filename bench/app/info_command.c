@@ -151,20 +151,24 @@ static int print_libraries(FILE *out, struct error *err)
 	return 0;
 }
 
-/* Whether each of this tree is there, and who brings what is not. */
-static void print_plugins(FILE *out)
+/* Whether each of this tree is there, and who brings what is not. -1: there is
+ * no memory to try one. */
+static int print_plugins(FILE *out, struct error *err)
 {
 	for (const struct plugin_known *known = plugins_known; known->name;
 	     known++) {
 		char path[PATH_MAX];
-		struct error err;
+		const int is_there = !plugin_find(known->name, path);
+		const int fails = is_there && plugin_try(known->name, err);
 
+		if (fails && err->memory)
+			return -1;
 		fprintf(out, "%-14s ", known->name);
-		if (plugin_find(known->name, path))
+		if (!is_there)
 			fprintf(out, "no plug-in %s.so: package %s, and build "
 				"again", known->name, known->package);
-		else if (plugin_try(known->name, &err))
-			fprintf(out, "cannot be used: %s", err.message);
+		else if (fails)
+			fprintf(out, "cannot be used: %s", err->message);
 		else
 			fputs(path, out);
 		if (process_find_program(known->launcher))
@@ -173,6 +177,7 @@ static void print_plugins(FILE *out)
 			fprintf(out, "; no %s: package %s\n", known->launcher,
 				known->launcher_package);
 	}
+	return 0;
 }
 
 static int print_environment(FILE *out, struct error *err)
@@ -202,7 +207,8 @@ static int print_environment(FILE *out, struct error *err)
 	text_clean(variables, sizeof(variables), run.variables, 0);
 	fprintf(out, "%-14s %s\n", "variables",
 		variables[0] ? variables : "none of those that matter is set");
-	print_plugins(out);
+	if (print_plugins(out, err))
+		return -1;
 	return print_libraries(out, err);
 }
 
