@@ -464,6 +464,18 @@ double program_regret(const struct program *program, int layer)
 	return program->regret ? program->regret[layer] : 0;
 }
 
+int program_round_factors(struct program *program, const unsigned char *rounds,
+			  struct error *err)
+{
+	if (!rounds)
+		return 0;
+	if (!slots(program)->round_factors)
+		return error_set(err, ERROR_USAGE,
+				 "backend %s cannot round another's factors",
+				 slots(program)->name);
+	return slots(program)->round_factors(program, rounds, err);
+}
+
 const char *program_solver(const struct program *program, int index,
 			   int *steps)
 {

@@ -188,6 +188,11 @@ struct program {
 	 * worst imposed decision of the last gradient differs from the right
 	 * one. */
 	const double *regret; /* [layer] */
+	/* Of compile too, owned by the program: not 0 for layers all of whose
+	 * products take their factors (inputs, weights, the gradient by
+	 * outputs) rounded to bf16, and round nothing else. NULL: none is known
+	 * to. */
+	const unsigned char *rounds; /* [layer] */
 	struct score score; /* of the last gradient, for those without finish */
 	int held; /* samples of the training set that it holds; 0: none */
 	int has_lone_norm; /* batch norm of one value a channel and sample:
@@ -317,6 +322,10 @@ struct backend {
 	 * Optional: one that cannot follow others. */
 	int (*impose)(struct program *program, int layer,
 		      const uint8_t *values, struct error *err);
+	/* Round the factors of these layers' products, as program->rounds says
+	 * of another's, from now on. Optional, with impose. */
+	int (*round_factors)(struct program *program,
+			     const unsigned char *rounds, struct error *err);
 	/* The parts of an iteration, of which the program's observer hears
 	 * when they end, with their work in the last one (asked before an
 	 * evaluation): at most PROFILE_MOST_PARTS, returns how many.
@@ -442,6 +451,9 @@ int program_decisions(struct program *program, int layer, uint8_t *values,
 int program_impose(struct program *program, int layer, const uint8_t *values,
 		   struct error *err);
 double program_regret(const struct program *program, int layer);
+/* NULL: nothing is rounded. */
+int program_round_factors(struct program *program, const unsigned char *rounds,
+			  struct error *err);
 /* The solver of this index, from 0, of all that the backend chose from, and the
  * number of steps that it computes; NULL behind the last, and where rows are
  * computed one by one. */

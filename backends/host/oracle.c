@@ -47,6 +47,8 @@ void oracle_release(struct oracle *oracle)
 		free(oracle->imposed[i]);
 	free(oracle->buffers);
 	free(oracle->rounded);
+	for (int i = 0; i < 2; i++)
+		free(oracle->factors[i]);
 	host_release(&oracle->host);
 }
 
@@ -70,6 +72,33 @@ void oracle_begin(struct oracle *oracle, const struct batch *batch)
 		       base->parameters * sizeof(float));
 }
 
+static void round_reals(const struct oracle *oracle, enum precision precision,
+			void *values, size_t from, size_t count)
+{
+	if (is_in_double(oracle))
+		storage_round_double(precision, (double *)values + from, count);
+	else
+		storage_round(precision, (float *)values + from, count);
+}
+
+/* Those that are factors of layers that round them; biases are none. */
+static void round_weights(struct oracle *oracle)
+{
+	const struct graph *graph = &oracle->host.graph;
+	struct tensor tensors[MODEL_MAX_TENSORS];
+	const int count = model_tensors(graph->model, tensors);
+
+	for (int t = 0; t < count; t++) {
+		const struct tensor *tensor = &tensors[t];
+
+		if (oracle->rounds[tensor->layer] &&
+		    tensor->offset == graph->nodes[tensor->layer].weight)
+			round_reals(oracle, PRECISION_BF16_STORAGE,
+				    oracle->rounded, tensor->offset,
+				    tensor->count);
+	}
+}
+
 void oracle_round_parameters(struct oracle *oracle)
 {
 	const struct program *base = &oracle->host.base;
@@ -78,22 +107,37 @@ void oracle_round_parameters(struct oracle *oracle)
 
 	if (!oracle->rounded)
 		return;
-	if (is_in_double(oracle)) {
+	if (is_in_double(oracle))
 		memcpy(oracle->rounded, oracle->vectors[VECTOR_PARAMETERS],
 		       count * sizeof(double));
-		storage_round_double(precision, oracle->rounded, count);
-	} else {
+	else
 		memcpy(oracle->rounded, oracle->host.vectors[VECTOR_PARAMETERS],
 		       count * sizeof(float));
-		storage_round(precision, oracle->rounded, count);
-	}
+	if (precision_rounds(precision))
+		round_reals(oracle, precision, oracle->rounded, 0, count);
+	round_weights(oracle);
+}
+
+const void *oracle_factors(const struct oracle *oracle, int row,
+			   enum oracle_factor kind, const void *values,
+			   size_t count)
+{
+	void *copy = oracle->factors[kind];
+
+	if (!oracle->rounds[row])
+		return values;
+	memcpy(copy, values,
+	       count * (is_in_double(oracle) ? sizeof(double) : sizeof(float)));
+	round_reals(oracle, PRECISION_BF16_STORAGE, copy, 0, count);
+	return copy;
 }
 
 const void *oracle_parameters(const struct oracle *oracle,
 			      const struct node *node)
 {
 	if (oracle->rounded &&
-	    storage_rounds_layer(oracle->storage.precision, node->layer))
+	    (oracle->rounds[node - oracle->host.graph.nodes] ||
+	     storage_rounds_layer(oracle->storage.precision, node->layer)))
 		return oracle->rounded;
 	return is_in_double(oracle) ?
 		       (const void *)oracle->vectors[VECTOR_PARAMETERS] :
@@ -109,12 +153,8 @@ void oracle_round_row(const struct oracle *oracle, int row, void *values,
 					       graph->model->input :
 					       graph->nodes[row].out);
 
-	if (!storage_rounds(&oracle->storage, row))
-		return;
-	if (is_in_double(oracle))
-		storage_round_double(oracle->storage.precision, values, size);
-	else
-		storage_round(oracle->storage.precision, values, size);
+	if (storage_rounds(&oracle->storage, row))
+		round_reals(oracle, oracle->storage.precision, values, 0, size);
 }
 
 /* count numbers of the gradient, from one on. */
@@ -252,5 +292,38 @@ int oracle_impose(struct program *program, int layer, const uint8_t *values,
 	if (!oracle->imposed[layer])
 		return error_memory(err, "imposed decisions");
 	memcpy(oracle->imposed[layer], values, bytes);
+	return 0;
+}
+
+int oracle_round_factors(struct program *program, const unsigned char *rounds,
+			 struct error *err)
+{
+	struct oracle *oracle = (struct oracle *)program;
+	const struct graph *graph = &oracle->host.graph;
+	const struct program_options *options = &program->options;
+	const size_t most = (size_t)(options->batch > options->test_batch ?
+					     options->batch :
+					     options->test_batch);
+	size_t sizes[2] = { 0, 0 };
+
+	memcpy(oracle->rounds, rounds, sizeof(oracle->rounds));
+	for (int l = 0; l < graph->count; l++) {
+		const size_t in = shape_size(graph->nodes[l].in);
+		const size_t out = shape_size(graph->nodes[l].out);
+
+		if (rounds[l] && in > sizes[ORACLE_INPUTS])
+			sizes[ORACLE_INPUTS] = in;
+		if (rounds[l] && out > sizes[ORACLE_GRADIENTS])
+			sizes[ORACLE_GRADIENTS] = out;
+	}
+	free(oracle->rounded);
+	oracle->rounded = host_allocate(program->parameters * sizeof(double));
+	for (int i = 0; i < 2; i++) {
+		free(oracle->factors[i]);
+		oracle->factors[i] = host_allocate(most * sizes[i] *
+						   sizeof(double));
+		if (!oracle->factors[i] || !oracle->rounded)
+			return error_memory(err, "rounded factors");
+	}
 	return 0;
 }

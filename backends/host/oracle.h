@@ -18,6 +18,10 @@ struct oracle {
 	/* The parameters as the layers take them that round them; NULL: none
 	 * does, or VECTOR_PARAMETERS itself is rounded. */
 	void *rounded;
+	/* Layers whose factors are rounded to bf16, and room for one layer's,
+	 * a batch of them: inputs, and the gradient by outputs. */
+	unsigned char rounds[MODEL_MAX_LAYERS];
+	void *factors[2];
 	uint8_t *imposed[MODEL_MAX_LAYERS]; /* NULL: own decisions */
 	double regret[MODEL_MAX_LAYERS];    /* of the last gradient */
 };
@@ -38,6 +42,12 @@ void oracle_round_parameters(struct oracle *oracle);
 /* All parameters as this row takes them, reals. */
 const void *oracle_parameters(const struct oracle *oracle,
 			      const struct node *node);
+/* Values of this row as its products take them, until the next call of the
+ * same kind. */
+enum oracle_factor { ORACLE_INPUTS, ORACLE_GRADIENTS };
+const void *oracle_factors(const struct oracle *oracle, int row,
+			   enum oracle_factor kind, const void *values,
+			   size_t count);
 /* What is stored of count samples of a row's values, or of the gradients by
  * them, reals; of the images for MODEL_IMAGES. */
 void oracle_round_row(const struct oracle *oracle, int row, void *values,
@@ -61,5 +71,7 @@ int oracle_update(struct program *program, const struct update *update,
 		  size_t from, size_t to, struct error *err);
 int oracle_impose(struct program *program, int layer, const uint8_t *values,
 		  struct error *err);
+int oracle_round_factors(struct program *program, const unsigned char *rounds,
+			 struct error *err);
 
 #endif

@@ -229,4 +229,5 @@ const struct backend openblas_backend = {
 	.evaluate = openblas_evaluate,
 	.decisions = host_decisions,
 	.impose = oracle_impose,
+	.round_factors = oracle_round_factors,
 };

@@ -107,9 +107,25 @@ static int is_pointwise(const struct layer *layer)
 	return layer->window == 1 && layer_stride(layer) == 1 && !layer->pad;
 }
 
-static const real *columns_of(const struct work *work, int i)
+/* As the products of a row take them. */
+static const real *inputs_of(const struct work *work)
 {
-	const real *x = work->x + (size_t)i * shape_size(work->node->in);
+	return oracle_factors(&work->openblas->oracle, work->row, ORACLE_INPUTS,
+			      work->x, input_size(work));
+}
+
+static const real *gradients_of(const struct work *work)
+{
+	return oracle_factors(&work->openblas->oracle, work->row,
+			      ORACLE_GRADIENTS, work->dy,
+			      (size_t)work->count *
+				      shape_size(work->node->out));
+}
+
+/* Of sample i of inputs. */
+static const real *columns_of(const struct work *work, const real *x, int i)
+{
+	x += (size_t)i * shape_size(work->node->in);
 
 	if (is_pointwise(work->node->layer))
 		return x;
@@ -121,10 +137,11 @@ static void conv_forward(const struct work *work)
 {
 	const struct node *node = work->node;
 	const struct products is = products_of(node);
+	const real *x = inputs_of(work);
 	real *y = work->y;
 
 	for (int i = 0; i < work->count; i++) {
-		const real *columns = columns_of(work, i);
+		const real *columns = columns_of(work, x, i);
 
 		for (int o = 0; node->has_bias && o < is.outputs; o++)
 			for (int j = 0; j < is.pixels; j++)
@@ -137,7 +154,7 @@ static void conv_forward(const struct work *work)
 	}
 }
 
-static void conv_backward_data(const struct work *work)
+static void conv_backward_data(const struct work *work, const real *dy)
 {
 	const struct node *node = work->node;
 	const struct products is = products_of(node);
@@ -151,7 +168,7 @@ static void conv_backward_data(const struct work *work)
 
 		real_gemm(BLAS_TRANSPOSED, BLAS_AS_IS, is.inputs, is.pixels,
 			  is.outputs, work->p + node->weight,
-			  work->dy + (size_t)i * shape_size(node->out),
+			  dy + (size_t)i * shape_size(node->out),
 			  direct && node->adds_dx, columns);
 		if (!direct)
 			col2im(node, columns, dx);
@@ -162,20 +179,22 @@ static void conv_backward(const struct work *work)
 {
 	const struct node *node = work->node;
 	const struct products is = products_of(node);
+	const real *x = inputs_of(work), *factors = gradients_of(work);
 
 	for (int i = 0; i < work->count - node->broken; i++) {
-		const real *dy = work->dy + (size_t)i * shape_size(node->out);
+		const size_t at = (size_t)i * shape_size(node->out);
 
 		real_gemm(BLAS_AS_IS, BLAS_TRANSPOSED, is.outputs, is.inputs,
-			  is.pixels, dy, columns_of(work, i), 1,
+			  is.pixels, factors + at, columns_of(work, x, i), 1,
 			  work->g + node->weight);
 		if (node->has_bias)
 			real_gemm(BLAS_AS_IS, BLAS_AS_IS, is.outputs, 1,
-				  is.pixels, dy, work->openblas->ones, 1,
+				  is.pixels, work->dy + at,
+				  work->openblas->ones, 1,
 				  work->g + node->bias);
 	}
 	if (work->dx)
-		conv_backward_data(work);
+		conv_backward_data(work, factors);
 }
 
 /* y[count][outputs] = x[count][inputs] w[outputs][inputs]' + bias */
@@ -188,8 +207,8 @@ static void linear_forward(const struct work *work)
 		memcpy(work->y + (size_t)i * (size_t)outputs,
 		       work->p + node->bias, (size_t)outputs * sizeof(real));
 	real_gemm(BLAS_AS_IS, BLAS_TRANSPOSED, work->count, outputs,
-		  (int)shape_size(node->in), work->x, work->p + node->weight, 1,
-		  work->y);
+		  (int)shape_size(node->in), inputs_of(work),
+		  work->p + node->weight, 1, work->y);
 }
 
 static void linear_backward(const struct work *work)
@@ -197,15 +216,16 @@ static void linear_backward(const struct work *work)
 	const struct node *node = work->node;
 	const int inputs = (int)shape_size(node->in);
 	const int outputs = node->out.channels;
+	const real *factors = gradients_of(work);
 
 	real_gemm(BLAS_TRANSPOSED, BLAS_AS_IS, outputs, inputs,
-		  work->count - node->broken, work->dy, work->x, 0,
+		  work->count - node->broken, factors, inputs_of(work), 0,
 		  work->g + node->weight);
 	real_gemm(BLAS_TRANSPOSED, BLAS_AS_IS, outputs, 1, work->count,
 		  work->dy, work->openblas->ones, 0, work->g + node->bias);
 	if (work->dx)
 		real_gemm(BLAS_AS_IS, BLAS_AS_IS, work->count, inputs, outputs,
-			  work->dy, work->p + node->weight, node->adds_dx,
+			  factors, work->p + node->weight, node->adds_dx,
 			  work->dx);
 }
 

@@ -121,6 +121,15 @@ void conv_backward(const struct layer *layer, const real *x, struct shape in,
 			}
 }
 
+void bias_backward(struct shape out, const real *dy, real *dbias)
+{
+	const size_t plane = (size_t)(out.height * out.width);
+
+	for (int o = 0; o < out.channels; o++)
+		for (size_t i = 0; i < plane; i++)
+			dbias[o] += *dy++;
+}
+
 void linear_forward(const real *x, size_t inputs, const real *w,
 		    const real *bias, int outputs, real *y)
 {
@@ -140,7 +149,8 @@ void linear_backward(const real *x, size_t inputs, const real *w,
 	for (int o = 0; o < outputs; o++) {
 		const size_t row = (size_t)o * inputs;
 
-		dbias[o] += dy[o];
+		if (dbias)
+			dbias[o] += dy[o];
 		for (size_t i = 0; i < inputs; i++)
 			dw[row + i] += dy[o] * x[i];
 		for (size_t i = 0; dx && i < inputs; i++)

@@ -25,10 +25,13 @@ void conv_backward(const struct layer *layer, const real *x, struct shape in,
 		   const real *w, const real *dy, real *dw,
 		   real *dbias, real *dx);
 
+/* Adds a convolution's or a linear layer's gradient by its biases. */
+void bias_backward(struct shape out, const real *dy, real *dbias);
+
 /* y[o] = bias[o] + sum over i of w[o][i] x[i] */
 void linear_forward(const real *x, size_t inputs, const real *w,
 		    const real *bias, int outputs, real *y);
-/* Adds to dw and dbias. */
+/* Adds to dw, and to dbias unless it is NULL. */
 void linear_backward(const real *x, size_t inputs, const real *w,
 		     int outputs, const real *dy, real *dw, real *dbias,
 		     real *dx);

@@ -188,7 +188,9 @@ static void forward_sample(struct reference *reference, int l, int n,
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const real *w = oracle_parameters(&reference->oracle, node);
-	const real *x = value_at(reference, node->source, n);
+	const real *x = oracle_factors(&reference->oracle, l, ORACLE_INPUTS,
+				       value_at(reference, node->source, n),
+				       shape_size(node->in));
 	real *y = (real *)value_at(reference, l, n);
 	const real *other;
 
@@ -299,27 +301,46 @@ static void backward_choice(struct reference *reference, int l, int n,
 			dx[i] += dy[i];
 }
 
+/* A convolution or a linear layer. The bias is no factor of a product, and its
+ * gradient takes dy as it is. */
+static void backward_product(struct reference *reference, int l, int n)
+{
+	struct oracle *oracle = &reference->oracle;
+	const struct node *node = &oracle->host.graph.nodes[l];
+	const real *w = oracle_parameters(oracle, node);
+	real *dw = real_vector(oracle, VECTOR_GRADIENT);
+	const real *x = oracle_factors(oracle, l, ORACLE_INPUTS,
+				       value_at(reference, node->source, n),
+				       shape_size(node->in));
+	const real *dy = gradient_at(reference, l, n);
+	const real *factors = oracle_factors(oracle, l, ORACLE_GRADIENTS, dy,
+					     shape_size(node->out));
+	real *dx = node->wants_dx ? gradient_at(reference, node->source, n) :
+				      NULL;
+
+	if (node->has_bias)
+		bias_backward(node->out, dy, dw + node->bias);
+	if (node->layer->kind == LAYER_CONV)
+		conv_backward(node->layer, x, node->in, w + node->weight,
+			      factors, dw + node->weight, NULL, dx);
+	else
+		linear_backward(x, shape_size(node->in), w + node->weight,
+				node->layer->outputs, factors,
+				dw + node->weight, NULL, dx);
+}
+
 static void backward_sample(struct reference *reference, int l, int n,
 			    const struct part *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
-	const real *w = oracle_parameters(&reference->oracle, node);
-	real *dw = real_vector(&reference->oracle, VECTOR_GRADIENT);
-	const real *x = value_at(reference, node->source, n);
 	const real *dy = gradient_at(reference, l, n);
 	real *dx = node->wants_dx ? gradient_at(reference, node->source, n) :
 				      NULL;
 
 	switch (node->layer->kind) {
 	case LAYER_CONV:
-		conv_backward(node->layer, x, node->in, w + node->weight, dy,
-			      dw + node->weight,
-			      node->has_bias ? dw + node->bias : NULL, dx);
-		break;
 	case LAYER_LINEAR:
-		linear_backward(x, shape_size(node->in), w + node->weight,
-				node->layer->outputs, dy, dw + node->weight,
-				dw + node->bias, dx);
+		backward_product(reference, l, n);
 		break;
 	case LAYER_AVGPOOL:
 		if (dx)
@@ -478,4 +499,5 @@ const struct backend reference_backend = {
 	.evaluate = reference_evaluate,
 	.decisions = host_decisions,
 	.impose = oracle_impose,
+	.round_factors = oracle_round_factors,
 };

@@ -4,6 +4,7 @@
 
 #define conv_forward single_conv_forward
 #define conv_backward single_conv_backward
+#define bias_backward single_bias_backward
 #define linear_forward single_linear_forward
 #define linear_backward single_linear_backward
 #define relu_forward single_relu_forward

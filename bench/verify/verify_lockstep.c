@@ -141,13 +141,15 @@ static int is_any_over(const struct verify_held *held, int count)
 }
 
 /* Whether it matters what rounding explains of the last step: only networks
- * with batch norm amplify it that much. */
+ * with batch norm amplify it that much. Factors that the reference rounds like
+ * the other side are at times rounded to their other neighbour, too. */
 static int is_over(struct pair *pair)
 {
 	const struct verify_task *task = pair->task;
 	struct verify_errors errors = { 0 };
 
-	if (task->precision != PRECISION_FP32 ||
+	if ((task->precision != PRECISION_FP32 &&
+	     task->precision != PRECISION_BF16) ||
 	    !model_has_batchnorm(task->model))
 		return 0;
 	compare(pair, &errors);
@@ -385,7 +387,9 @@ static int start(struct pair *pair, struct error *err)
 	if (side_open(&pair->tried, task, task->backend, task->precision,
 		      err) ||
 	    side_open(&pair->right, task, task->right,
-		      verify_right_precision(task), err))
+		      verify_right_precision(task), err) ||
+	    program_round_factors(pair->right.program,
+				  pair->tried.program->rounds, err))
 		return -1;
 	return replica_initialise(NULL, pair->tried.program, seed, err);
 }
