@@ -54,7 +54,7 @@ static float *take_numbers(size_t count)
 
 /* One layer, and what a round of it does. */
 struct subject {
-	const struct cpu_kernels *kernels;
+	const struct gather_kernels *kernels;
 	struct gather_conv conv;
 	struct gather_batch batch;
 	float *in, *out, *weights, *bias, *dw, *dx, *transposed;
@@ -66,9 +66,9 @@ static void run_forward(const struct subject *subject)
 {
 	const struct gather_end end = { .bias = subject->bias };
 
-	subject->kernels->gather->multiply(&subject->conv.forward,
-					   &subject->batch, subject->weights,
-					   &end, subject->out);
+	subject->kernels->multiply(&subject->conv.forward, &subject->batch,
+				   subject->weights, &end, subject->out,
+				   subject->scratch);
 }
 
 static void run_dx(const struct subject *subject)
@@ -78,15 +78,15 @@ static void run_dx(const struct subject *subject)
 		subject->dx_sample
 	};
 
-	gather_conv_transpose(&subject->conv, subject->kernels->gather,
+	gather_conv_transpose(&subject->conv, subject->kernels,
 			      subject->weights, subject->transposed);
-	gather_conv_dx(&subject->conv, subject->kernels->gather, &batch,
-		       subject->transposed, 0, subject->dx);
+	gather_conv_dx(&subject->conv, subject->kernels, &batch,
+		       subject->transposed, 0, subject->dx, subject->scratch);
 }
 
 static void run_dw(const struct subject *subject)
 {
-	subject->kernels->gather->differentiate(
+	subject->kernels->differentiate(
 		&subject->conv.forward, &subject->batch, subject->out,
 		subject->dw, subject->bias, subject->scratch);
 }
@@ -164,41 +164,50 @@ static void close_subject(struct subject *subject)
 	free(subject->scratch);
 }
 
+static void print_rates(const struct rate_case *one, double seconds,
+			const char *isa, const struct gather_kernels *kernels,
+			const char *precision)
+{
+	/* The clock rate, and who else is there, change with time. */
+	const double peak = peak_measure(
+		backend_fp32_peak(backend_find("cpu")), NULL, 0, seconds).best;
+	struct subject subject = { .kernels = kernels };
+	double flop;
+
+	open_subject(&subject, one);
+	flop = 2e-9 * one->count * subject.conv.forward.pixels * one->outputs *
+	       one->window * one->window * one->in.channels;
+	printf("%d,%d,%d,%d,%d,%d,%d,%d,%s,%s,%.1f,%.1f,", one->in.channels,
+	       one->in.height, one->in.width, one->outputs, one->window,
+	       one->stride, one->pad, one->count, isa, precision, peak * 1e-9,
+	       flop / best_of(&subject, run_forward, seconds));
+	if (subject.conv.class_count)
+		printf("%.1f", flop / best_of(&subject, run_dx, seconds));
+	printf(",%.1f\n", flop / best_of(&subject, run_dw, seconds));
+	close_subject(&subject);
+}
+
 int main(int argc, char **argv)
 {
 	const double seconds = argc > 1 ? strtod(argv[1], NULL) : .3;
-	struct subject subject = { 0 };
 	struct error err;
+	const struct cpu_kernels *kernels = cpu_choose_kernels(&err);
 
-	subject.kernels = cpu_choose_kernels(&err);
-	if (!subject.kernels) {
+	if (!kernels) {
 		fprintf(stderr, "gather_rates: %s\n", err.message);
 		return (int)err.kind;
 	}
 	printf("channels,height,width,outputs,window,stride,pad,samples,isa,"
-	       "peak_gflops,forward_gflops,dx_gflops,dw_gflops\n");
+	       "precision,fp32_peak_gflops,forward_gflops,dx_gflops,"
+	       "dw_gflops\n");
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-		const struct rate_case *one = &cases[c];
-		/* The clock rate, and who else is there, change with time. */
-		const double peak = peak_measure(
-			backend_fp32_peak(backend_find("cpu")), NULL, 0,
-			seconds).best;
-		double flop;
+		const struct gather_kernels *bf16 = cpu_bf16_products(kernels);
 
-		open_subject(&subject, one);
-		flop = 2e-9 * one->count * subject.conv.forward.pixels *
-		       one->outputs * one->window * one->window *
-		       one->in.channels;
-		printf("%d,%d,%d,%d,%d,%d,%d,%d,%s,%.1f,%.1f,",
-		       one->in.channels, one->in.height, one->in.width,
-		       one->outputs, one->window, one->stride, one->pad,
-		       one->count, subject.kernels->name, peak * 1e-9,
-		       flop / best_of(&subject, run_forward, seconds));
-		if (subject.conv.class_count)
-			printf("%.1f", flop / best_of(&subject, run_dx,
-						      seconds));
-		printf(",%.1f\n", flop / best_of(&subject, run_dw, seconds));
-		close_subject(&subject);
+		print_rates(&cases[c], seconds, kernels->name, kernels->gather,
+			    "fp32");
+		if (bf16)
+			print_rates(&cases[c], seconds, kernels->name, bf16,
+				    "bf16");
 	}
 	return 0;
 }

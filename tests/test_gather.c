@@ -1,11 +1,12 @@
 /* Gathered products of every build against the reference's convolutions. */
 #include "backends/cpu/solvers/gather_conv.h"
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/isa.h"
 #include "backends/host/host.h"
+#include "backends/host/storage.h"
 #include "backends/reference/layers.h"
 #include "tests/subject.h"
 
-#define MOST_BUILDS 4
+#define MOST_BUILDS 8
 #define NEAR 1e-5 /* of the largest entry */
 #define UNTOUCHED 77.f
 
@@ -30,10 +31,17 @@ static const struct conv_case cases[] = {
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
 
+/* The products of a build. */
+struct products {
+	const char *name;
+	const struct gather_kernels *kernels;
+	int rounds; /* factors, to bf16 */
+};
+
 /* Everything of one case, in double and [channel][row][column], too. */
 struct run {
 	const struct conv_case *one;
-	const struct cpu_kernels *kernels;
+	const struct products *products;
 	struct layer layer;
 	struct gather_conv conv;
 	size_t in_size, out_size, weight_count; /* of the reference */
@@ -73,11 +81,13 @@ static float *to_planes(const double *values, size_t count, struct shape shape,
 	return to;
 }
 
-/* What is drawn becomes a float, so that both have the same. */
-static void round_to_floats(double *values, size_t count)
+/* What is drawn becomes what products take, so that both have the same. */
+static void round_factors(const struct run *run, double *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		values[i] = (float)values[i];
+	if (run->products->rounds)
+		storage_round_double(PRECISION_BF16_STORAGE, values, count);
 }
 
 static size_t weight_at(const struct run *run, size_t i)
@@ -102,10 +112,10 @@ static void open_values(struct run *run, uint32_t seed)
 	run->w = draw(&generator, run->weight_count);
 	run->bias = draw(&generator, outputs);
 	run->dy = draw(&generator, count * run->out_size);
-	round_to_floats(run->x, count * run->in_size);
-	round_to_floats(run->w, run->weight_count);
-	round_to_floats(run->bias, outputs);
-	round_to_floats(run->dy, count * run->out_size);
+	round_factors(run, run->x, count * run->in_size);
+	round_factors(run, run->w, run->weight_count);
+	round_factors(run, run->bias, outputs);
+	round_factors(run, run->dy, count * run->out_size);
 	run->y = allocate(count * run->out_size * sizeof(double));
 	run->dw = allocate(run->weight_count * sizeof(double));
 	run->dbias = allocate(outputs * sizeof(double));
@@ -159,11 +169,11 @@ static void open_own(struct run *run)
 }
 
 static void run_open(struct run *run, const struct conv_case *one,
-		     const struct cpu_kernels *kernels, int gaps, int joined)
+		     const struct products *products, int gaps, int joined)
 {
 	*run = (struct run){
 		.one = one,
-		.kernels = kernels,
+		.products = products,
 		.layer = { .kind = LAYER_CONV, .outputs = one->outputs,
 			   .window = one->window, .stride = one->stride,
 			   .pad = one->pad },
@@ -207,7 +217,7 @@ static void assert_value(const struct run *run, const char *what, size_t i,
 {
 	if (!(fabs(value - right) <= NEAR * scale))
 		fail_msg("%s, case %d: %s %zu is %.9g, not %.9g within %g",
-			 run->kernels->name, (int)(run->one - cases), what, i,
+			 run->products->name, (int)(run->one - cases), what, i,
 			 value, right, NEAR * scale);
 }
 
@@ -247,37 +257,45 @@ static struct gather_batch batch_of(const struct run *run)
 
 static void compare_forward(struct run *run)
 {
-	const struct gather_kernels *kernels = run->kernels->gather;
+	const struct gather_kernels *kernels = run->products->kernels;
 	const struct gather_conv *conv = &run->conv;
 	const struct gather_batch batch = batch_of(run);
 	struct gather_end end = { .bias = run->biases };
+	void *scratch = host_allocate(GATHER_SCRATCH);
 
-	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out);
+	assert_non_null(scratch);
+	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out,
+			  scratch);
 	compare_planes(run, "output", run->out, run->y, conv->out,
 		       conv->out_stride, 1);
 	end.relu = 1;
-	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out);
+	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out,
+			  scratch);
 	compare_planes(run, "ReLU", run->out, run->y, conv->out,
 		       conv->out_stride, -1);
+	free(scratch);
 }
 
 static void compare_dx(struct run *run)
 {
-	const struct gather_kernels *kernels = run->kernels->gather;
+	const struct gather_kernels *kernels = run->products->kernels;
 	const struct gather_conv *conv = &run->conv;
 
 	const struct gather_batch batch = { run->one->count, run->gradient,
 					    run->own_out, run->own_in };
 	float *transposed = allocate(conv->transposed * sizeof(float));
+	void *scratch = host_allocate(GATHER_SCRATCH);
 
+	assert_non_null(scratch);
 	gather_conv_transpose(conv, kernels, run->weights, transposed);
 	for (int pass = 0; pass < 2; pass++) {
 		gather_conv_dx(conv, kernels, &batch, transposed, pass,
-			       run->back);
+			       run->back, scratch);
 		compare_planes(run, "dx", run->back, run->dx, run->one->in,
 			       conv->in_stride, pass + 1);
 	}
 	free(transposed);
+	free(scratch);
 }
 
 static void compare_dw(struct run *run)
@@ -291,7 +309,7 @@ static void compare_dw(struct run *run)
 
 	assert_non_null(scratch);
 	for (int pass = 0; pass < 2; pass++)
-		run->kernels->gather->differentiate(
+		run->products->kernels->differentiate(
 			&conv->forward, &batch, run->gradient, run->by_w,
 			pass ? NULL : run->by_bias, scratch);
 	for (size_t i = 0; i < run->weight_count; i++) {
@@ -309,13 +327,14 @@ static void compare_dw(struct run *run)
 	free(scratch);
 }
 
-static void convolutions_are_right(void **build)
+static void convolutions_are_right(void **products)
 {
 	for (size_t i = 0; i < CASES; i++)
 		for (int joined = 0; joined < 2; joined++) {
 			struct run run;
 
-			run_open(&run, &cases[i], *build, (int)i % 3, joined);
+			run_open(&run, &cases[i], *products, (int)i % 3,
+				 joined);
 			compare_forward(&run);
 			compare_dx(&run);
 			compare_dw(&run);
@@ -325,15 +344,31 @@ static void convolutions_are_right(void **build)
 
 int main(void)
 {
+	static struct products products[MOST_BUILDS];
 	struct CMUnitTest tests[MOST_BUILDS];
 	size_t count = 0;
 
-	for (size_t b = 0; cpu_builds[b]; b++)
-		tests[count++] = (struct CMUnitTest){
-			.name = cpu_builds[b]->name,
-			.test_func = test_if(cpu_builds[b]->supported(),
-					     convolutions_are_right),
-			.initial_state = (void *)cpu_builds[b],
-		};
+	for (size_t b = 0; cpu_builds[b]; b++) {
+		const struct cpu_kernels *build = cpu_builds[b];
+
+		for (int rounds = 0; rounds <= (build->gather_bf16 != NULL);
+		     rounds++) {
+			const int is_there = build->supported() &&
+				(!rounds || cpu_bf16_products(build));
+
+			products[count] = (struct products){
+				build->name, rounds ? build->gather_bf16 :
+						      build->gather, rounds
+			};
+			tests[count] = (struct CMUnitTest){
+				.name = rounds ? "bf16" :
+						 build->name,
+				.test_func = test_if(is_there,
+						     convolutions_are_right),
+				.initial_state = &products[count],
+			};
+			count++;
+		}
+	}
 	return _cmocka_run_group_tests("gather", tests, count, NULL, NULL);
 }

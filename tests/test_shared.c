@@ -288,7 +288,7 @@ static void in_every_build(void **state)
 			continue;
 		setenv("BENCH_ISA", cpu_builds[b]->name, 1);
 		cores_share_to_the_same_bits(model, PRECISION_FP32);
-		if (cpu_builds[b]->bf16)
+		if (cpu_builds[b]->has_tiles)
 			cores_share_to_the_same_bits(model, PRECISION_BF16);
 	}
 	unsetenv("BENCH_ISA");

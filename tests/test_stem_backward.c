@@ -243,7 +243,7 @@ static void solve_precisions(struct problem *problem,
 			     const struct cpu_kernels *build,
 			     const double *right)
 {
-	for (int bf16 = 0; bf16 <= (build->bf16 != NULL); bf16++) {
+	for (int bf16 = 0; bf16 <= build->has_tiles; bf16++) {
 		problem->shape.bf16 = bf16;
 		solve(problem, build, right);
 	}

@@ -210,7 +210,7 @@ static void check_precisions(const struct cpu_kernels *build,
 			     struct problem *problem, const uint8_t *keep)
 {
 	check_build(build->stem, problem, keep);
-	if (!build->bf16)
+	if (!build->has_tiles)
 		return;
 	problem->shape.bf16 = 1;
 	check_build(build->stem, problem, keep);
@@ -305,7 +305,7 @@ static void check_corner(const struct stem_kernels *stem,
 static void check_corners(const struct cpu_kernels *build,
 			  struct problem *problem, int corner)
 {
-	for (int bf16 = 0; bf16 <= (build->bf16 != NULL); bf16++) {
+	for (int bf16 = 0; bf16 <= build->has_tiles; bf16++) {
 		problem->shape.bf16 = bf16;
 		check_corner(build->stem, problem, corner);
 	}
@@ -353,7 +353,7 @@ static void test_places(void **state)
 			if (!cpu_builds[b]->supported())
 				continue;
 			check_places(cpu_builds[b]->stem, &shape);
-			shape.bf16 = cpu_builds[b]->bf16 != NULL;
+			shape.bf16 = cpu_builds[b]->has_tiles;
 			check_places(cpu_builds[b]->stem, &shape);
 		}
 }

@@ -141,7 +141,7 @@ static void compare_builds(struct problem *problem)
 		if (!cpu_builds[i]->supported())
 			continue;
 		compare_build(problem, cpu_builds[i]->stem, NEAR);
-		if (!cpu_builds[i]->bf16)
+		if (!cpu_builds[i]->has_tiles)
 			continue;
 		problem->shape.bf16 = 1;
 		compare_build(problem, cpu_builds[i]->stem, NEAR_BF16);

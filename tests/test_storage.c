@@ -5,6 +5,7 @@
 #include "backends/host/storage.h"
 
 #include "backends/group/replica.h"
+#include "backends/cpu/isa.h"
 #include "backends/host/host.h"
 #include "tests/graph_models.h"
 #include "tests/subject.h"
@@ -254,6 +255,70 @@ static void backends_round_alike(void **state)
 	compare_steps("openblas", NULL);
 }
 
+/* A gradient of each, with the factors of these layers rounded to bf16. */
+static void compare_factors(struct subject *tried,
+			    const unsigned char *rounds, double bound)
+{
+	const struct model *model = tried->program->model;
+	const struct program_options options = { .batch = SAMPLES,
+						 .test_batch = SAMPLES,
+						 .seed = 7 };
+	struct batch batch = batch_make(model, 4, SAMPLES);
+	struct subject right;
+	struct score a, b;
+	struct error err;
+
+	subject_open(&right, "reference", model, &options);
+	assert_int_equal(program_round_factors(right.program, rounds, &err), 0);
+	subject_start(tried, 3);
+	subject_start(&right, 3);
+	a = subject_gradient(tried, &batch);
+	subject_follow(&right, tried);
+	b = subject_gradient(&right, &batch);
+	assert_close("the loss", a.loss, b.loss, bound * fabs(b.loss));
+	compare(tried, &right, VECTOR_GRADIENT, bound, "bf16");
+	subject_close(&right);
+	batch_free(&batch);
+}
+
+/* Those of the layers that a program names, and no others: without rounding
+ * gradients are off by 1e-2. */
+static void factors_are_rounded_that_cpu_names(void **state)
+{
+	const struct program_options options = { .batch = SAMPLES,
+						 .test_batch = SAMPLES,
+						 .seed = 7,
+						 .precision = PRECISION_BF16 };
+	struct subject tried;
+
+	(void)state;
+	subject_open(&tried, "cpu", &residual_model, &options);
+	/* conv1, and not the 3x3 behind it, by Winograd's algorithm. */
+	assert_true(tried.program->rounds[0] && !tried.program->rounds[4]);
+	compare_factors(&tried, tried.program->rounds, 1e-4);
+	subject_close(&tried);
+}
+
+static void oracles_round_factors_alike(void **state)
+{
+	const struct program_options options = { .batch = SAMPLES,
+						 .test_batch = SAMPLES,
+						 .seed = 7,
+						 .precision = PRECISION_FP64 };
+	/* conv1, a 1x1 of stride 2, and fc, which has a bias. */
+	const unsigned char rounds[MODEL_MAX_LAYERS] = {
+		[0] = 1, [16] = 1, [31] = 1
+	};
+	struct subject tried;
+	struct error err;
+
+	(void)state;
+	subject_open(&tried, "openblas", &residual_model, &options);
+	assert_int_equal(program_round_factors(tried.program, rounds, &err), 0);
+	compare_factors(&tried, rounds, 1e-6);
+	subject_close(&tried);
+}
+
 /* The largest entry of the gradient of a loss that is scaled so. */
 static double gradient_of(struct subject *subject, struct batch *batch,
 			  double scale)
@@ -445,6 +510,14 @@ static void ranks_leave_out_a_step_together(void **state)
 	unsetenv("BENCH_TEST_OVERFLOW");
 }
 
+static int has_bf16(void)
+{
+	struct error err;
+	const struct cpu_kernels *kernels = cpu_choose_kernels(&err);
+
+	return kernels && cpu_bf16_products(kernels);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +525,10 @@ int main(void)
 		cmocka_unit_test(ties_ends_and_what_is_no_number),
 		cmocka_unit_test(values_are_rounded_that_products_read_or_give),
 		cmocka_unit_test(backends_round_alike),
+		{ "factors are rounded that cpu names",
+		  test_if(has_bf16(), factors_are_rounded_that_cpu_names),
+		  NULL, NULL, NULL },
+		cmocka_unit_test(oracles_round_factors_alike),
 		cmocka_unit_test(a_scaled_loss_has_a_gradient),
 		cmocka_unit_test(a_sum_is_rounded_before_its_step),
 		cmocka_unit_test(a_scale_follows_what_overflows),

@@ -68,11 +68,41 @@ const struct cpu_kernels *cpu_choose_kernels(struct error *err)
 	return NULL;
 }
 
+#if defined(__x86_64__)
+static int has_bf16(void)
+{
+	return __builtin_cpu_supports("avx512bf16") != 0;
+}
+#else
+static int has_bf16(void)
+{
+	return 0;
+}
+#endif
+
+const struct gather_kernels *cpu_bf16_products(
+	const struct cpu_kernels *kernels)
+{
+	/* A lesser CPU than one with AMX has AVX-512 alone. */
+	return has_bf16() && cpu_is_tested_with("amx") ? kernels->gather_bf16 :
+							 NULL;
+}
+
+/* The best build that has bf16 on this CPU, or NULL. */
+static const struct cpu_kernels *find_bf16(void)
+{
+	for (size_t i = 0; cpu_builds[i]; i++)
+		if (cpu_builds[i]->supported() &&
+		    cpu_bf16_products(cpu_builds[i]))
+			return cpu_builds[i];
+	return NULL;
+}
+
 int cpu_check_precision(const struct cpu_kernels *kernels,
 			const struct program_options *options,
 			struct error *err)
 {
-	const struct cpu_kernels *able = NULL;
+	const struct cpu_kernels *able = find_bf16();
 
 	if (options->precision != PRECISION_BF16)
 		return 0;
@@ -80,24 +110,17 @@ int cpu_check_precision(const struct cpu_kernels *kernels,
 		return error_set(err, ERROR_USAGE,
 				 "--precision bf16: the dense algorithm is "
 				 "fp32 only; leave out one of the two options");
-	if (kernels->bf16)
+	if (cpu_bf16_products(kernels))
 		return 0;
-	for (size_t i = 0; cpu_builds[i] && !able; i++)
-		if (cpu_builds[i]->bf16)
-			able = cpu_builds[i];
-	if (!able)
-		return error_set(err, ERROR_MISSING,
-				 "--precision bf16: not supported by any "
-				 "kernels for this kind of processor");
-	if (able->supported())
+	if (able)
 		return error_set(err, ERROR_MISSING,
 				 "--precision bf16: the %s kernels are fp32 "
 				 "only; BENCH_ISA=%s supports it",
 				 kernels->name, able->name);
 	return error_set(err, ERROR_MISSING,
-			 "--precision bf16 needs %s; the %s kernels, the best "
-			 "on this CPU, are fp32 only",
-			 able->bf16, kernels->name);
+			 "--precision bf16 needs a CPU with AVX-512 for bf16 "
+			 "(avx512_bf16); the %s kernels, the best on this CPU, "
+			 "are fp32 only", kernels->name);
 }
 
 const struct peak *cpu_peak(int index)

@@ -11,6 +11,10 @@ const struct cpu_kernels *cpu_choose_kernels(struct error *err);
 int cpu_check_precision(const struct cpu_kernels *kernels,
 			const struct program_options *options,
 			struct error *err);
+/* Products whose factors are rounded to bf16; NULL: these kernels have none, or
+ * this CPU. */
+const struct gather_kernels *cpu_bf16_products(
+	const struct cpu_kernels *kernels);
 /* Slot of struct backend; BENCH_ISA does not matter here. */
 const struct peak *cpu_peak(int index);
 

@@ -27,12 +27,12 @@ static inline size_t cpu_whole_lanes(int count)
 struct cpu_kernels {
 	const char *name;
 	int (*supported)(void);
-	/* What of a CPU its products of bf16 need; NULL: it has none. */
-	const char *bf16;
+	int has_tiles; /* products of bf16 by AMX, in stem and linear */
 	dropout_chooser *choices; /* those of dropout_choices() */
 	const struct stem_kernels *stem;
 	const struct linear_kernels *linear;
 	const struct gather_kernels *gather;
+	const struct gather_kernels *gather_bf16; /* or NULL: see isa.h */
 	const struct plane_kernels *planes;
 	const struct winograd_kernels *winograd;
 	/* Its loops: fp32, reading, others; or, as of amx, only what no other

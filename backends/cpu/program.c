@@ -40,6 +40,12 @@ int cpu_drops(const struct cpu_program *program, int row)
 	return row != CPU_NO_ROW && program->host.base.options.dropout;
 }
 
+int cpu_multiplies_tiles(const struct cpu_program *program)
+{
+	return program->kernels->has_tiles &&
+	       program->host.base.options.precision == PRECISION_BF16;
+}
+
 static int make_step(struct cpu_program *program, const struct step *step)
 {
 	const struct cpu_solver *solver =
@@ -104,6 +110,7 @@ int cpu_lay_out(struct cpu_program *program, size_t *length)
 		at = cpu_joint_place(program, at);
 	}
 	*length = at;
+	program->host.base.rounds = program->rounds;
 	return 0;
 }
 

@@ -43,8 +43,12 @@ struct cpu_program {
 	 * where these alone are rounded, else VECTOR_PARAMETERS. */
 	struct storage storage;
 	float *parameters;
+	unsigned char rounds[MODEL_MAX_LAYERS]; /* as struct program says */
 	float *rounded_images; /* NULL: they are taken as they come */
 };
+
+/* Whether factors are rounded to bf16 where kernels have AMX's tiles. */
+int cpu_multiplies_tiles(const struct cpu_program *program);
 
 /* Steps from the plan; what each solver makes of them, places in the vectors:
  * length is that of one. */

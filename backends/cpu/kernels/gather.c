@@ -17,14 +17,6 @@
 #define ROWS 192
 #define DEPTH 256
 
-/* Rows that pass by weights in the cache, and where they come from and go. */
-struct chunk {
-	int count;
-	const float *in[ROWS]; /* samples */
-	int32_t pixels[ROWS];
-	float *out[ROWS];
-};
-
 /* One chunk, some vectors of a block's outputs, some values of each tap. */
 struct job {
 	const struct gather *gather;
@@ -44,21 +36,6 @@ INLINE int lanes_of(const struct job *job, int v, int vectors)
 {
 	return LANES == GATHER_LANES && v + 1 < vectors ?
 		       LANES : job->gather->outputs - job->first - v * LANES;
-}
-
-INLINE const float *row_in(const struct gather *gather,
-			   const struct chunk *chunk, int tap, int r)
-{
-	const int32_t at = gather->table[(size_t)tap * (size_t)gather->pixels +
-					 (size_t)chunk->pixels[r]];
-
-	return at < 0 ? gather->zeros : chunk->in[r] + at;
-}
-
-INLINE vec relu(vec value)
-{
-	/* A NaN is not at most 0. */
-	return (vec)((lanes_int)value & ~(value <= vec_set(0)));
 }
 
 /* rows and vectors are constants. */
@@ -151,16 +128,16 @@ static void multiply_chunk(const struct job *job, int vectors)
 #endif
 }
 
-static void fill_chunk(const struct gather *gather,
-		       const struct gather_batch *batch, float *out,
-		       size_t first, struct chunk *chunk)
+void ISA_NAME(gather_fill_chunk)(const struct gather *gather,
+				 const struct gather_batch *batch, float *out,
+				 size_t first, int most, struct chunk *chunk)
 {
 	const size_t pixels = (size_t)gather->pixels;
 	const size_t left = (size_t)batch->count * pixels - first;
 	size_t sample = first / pixels;
 	int32_t pixel = (int32_t)(first % pixels);
 
-	chunk->count = left < ROWS ? (int)left : ROWS;
+	chunk->count = left < (size_t)most ? (int)left : most;
 	for (int r = 0; r < chunk->count; r++) {
 		chunk->in[r] = batch->in + sample * batch->in_sample;
 		chunk->pixels[r] = pixel;
@@ -211,14 +188,16 @@ static void multiply_block(const struct gather *gather,
 
 static void multiply(const struct gather *gather,
 		     const struct gather_batch *batch, const float *weights,
-		     const struct gather_end *end, float *out)
+		     const struct gather_end *end, float *out, void *scratch)
 {
 	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
 	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
 	struct chunk chunk;
 
+	(void)scratch;
 	for (size_t first = 0; first < rows; first += ROWS) {
-		fill_chunk(gather, batch, out, first, &chunk);
+		ISA_NAME(gather_fill_chunk)(gather, batch, out, first, ROWS,
+					    &chunk);
 		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
 			multiply_block(gather, &chunk,
 				       weights + each * (size_t)o, end, o);
@@ -264,8 +243,8 @@ INLINE void transpose_square(const float *from, size_t from_stride, float *to,
 		vec_store(to + i * to_stride, rows[i]);
 }
 
-static void transpose(const float *from, size_t from_stride, int rows,
-		      int columns, float *to, size_t to_stride)
+void ISA_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
+				int columns, float *to, size_t to_stride)
 {
 	for (int r = 0; r < rows; r += LANES) {
 		int c = 0;
@@ -286,5 +265,5 @@ static void transpose(const float *from, size_t from_stride, int rows,
 const struct gather_kernels ISA_NAME(gather_kernels) = {
 	.multiply = multiply,
 	.differentiate = ISA_NAME(gather_differentiate),
-	.transpose = transpose,
+	.transpose = ISA_NAME(gather_transpose),
 };

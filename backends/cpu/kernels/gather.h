@@ -81,18 +81,16 @@ struct gather_end {
 	int relu;
 };
 
+/* scratch is of GATHER_SCRATCH bytes, aligned to 64. */
 struct gather_kernels {
 	/* Nothing is written but the outputs themselves. */
 	void (*multiply)(const struct gather *gather,
 			 const struct gather_batch *batch,
 			 const float *weights, const struct gather_end *end,
-			 float *out);
+			 float *out, void *scratch);
 
-	/*
-	 * From dy, the gradient by out, adds the gradients by weights to dw
-	 * and, unless that is NULL, those by biases to dbias. scratch is of
-	 * GATHER_SCRATCH bytes, aligned to 64.
-	 */
+	/* From dy, the gradient by out, adds the gradients by weights to dw
+	 * and, unless that is NULL, those by biases to dbias. */
 	void (*differentiate)(const struct gather *gather,
 			      const struct gather_batch *batch,
 			      const float *dy, float *dw, float *dbias,
@@ -103,16 +101,17 @@ struct gather_kernels {
 			  int columns, float *to, size_t to_stride);
 };
 
-/* Pixels whose dy are packed at once: for each a row of a block, and where its
- * input is. */
-#define GATHER_PACKED 512
-#define GATHER_SCRATCH \
-	(GATHER_PACKED * (GATHER_BLOCK * sizeof(float) + sizeof(float *)))
+/* What the largest of them packs at once: see gather_bf16.c. */
+#define GATHER_SCRATCH (512 << 10)
 
 /* Those of other processors than x86-64 are the portable ones alone. */
 extern const struct gather_kernels gather_kernels_amx;
 extern const struct gather_kernels gather_kernels_avx512;
 extern const struct gather_kernels gather_kernels_avx2;
 extern const struct gather_kernels gather_kernels_portable;
+
+/* Factors are rounded to bf16, sums are of fp32; for CPUs with avx512_bf16. */
+extern const struct gather_kernels gather_bf16_amx;
+extern const struct gather_kernels gather_bf16_avx512;
 
 #endif

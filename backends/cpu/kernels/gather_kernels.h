@@ -1,4 +1,4 @@
-/* What gather.c takes from gather_weights.c. */
+/* What gather.c, gather_weights.c and gather_bf16.c have in common. */
 #ifndef BACKENDS_CPU_KERNELS_GATHER_KERNELS_H
 #define BACKENDS_CPU_KERNELS_GATHER_KERNELS_H
 
@@ -32,6 +32,51 @@ INLINE void store_lanes(float *to, vec value, int lanes)
 	else if (lanes > 0)
 		vec_store_first(to, value, lanes);
 }
+
+INLINE vec relu(vec value)
+{
+	/* A NaN is not at most 0. */
+	return (vec)((lanes_int)value & ~(value <= vec_set(0)));
+}
+
+/* Rows that pass by weights in the cache, and where they come from and go. */
+#define MOST_CHUNK 384
+
+struct chunk {
+	int count;
+	const float *in[MOST_CHUNK]; /* samples */
+	int32_t pixels[MOST_CHUNK];
+	float *out[MOST_CHUNK];
+};
+
+/* Row first of the product and those behind it, at most so many. */
+void ISA_NAME(gather_fill_chunk)(const struct gather *gather,
+				 const struct gather_batch *batch, float *out,
+				 size_t first, int most, struct chunk *chunk);
+
+INLINE const float *row_in(const struct gather *gather,
+			   const struct chunk *chunk, int tap, int r)
+{
+	const int32_t at = gather->table[(size_t)tap * (size_t)gather->pixels +
+					 (size_t)chunk->pixels[r]];
+
+	return at < 0 ? gather->zeros : chunk->in[r] + at;
+}
+
+/* Rows of the product, from one on. */
+struct rows {
+	const struct gather *gather;
+	const struct gather_batch *batch;
+	size_t first;
+	int count;
+};
+
+/* For each of them, where a tap's values are. */
+void ISA_NAME(gather_find_in)(const struct rows *rows, int tap,
+			      const float **in);
+
+void ISA_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
+				int columns, float *to, size_t to_stride);
 
 void ISA_NAME(gather_differentiate)(const struct gather *gather,
 				    const struct gather_batch *batch,

@@ -7,7 +7,7 @@
  * while pixels pass: of AVX-512, 6 values x 4 vectors take 10 loads and one of
  * an address for 24 products.
  *
- * Blocking: the dy of up to GATHER_PACKED pixels and one block of outputs are
+ * Blocking: the dy of up to PACKED pixels and one block of outputs are
  * packed (128 KB), and stay in the second level of the cache while all taps
  * pass; read where they are, their rows would compete for few of its sets.
  * PIXELS of them (24 KB) pass at a time, from the first level, and dw is read
@@ -15,6 +15,9 @@
  */
 #include "backends/cpu/kernels/gather_kernels.h"
 
+/* Pixels whose dy are packed at once: for each a row of a block, and where its
+ * input is. */
+#define PACKED 512
 #define PIXELS 96
 #define AHEAD 8 /* pixels */
 
@@ -101,14 +104,6 @@ static void add_tap(const struct panel *panel, int depth, int vectors,
 #endif
 }
 
-/* Rows of the product, from one on. */
-struct rows {
-	const struct gather *gather;
-	const struct gather_batch *batch;
-	size_t first;
-	int count;
-};
-
 /* The dy of a block's outputs, and their sums unless dbias is NULL. Rows are
  * too far apart for the processor to see what comes next. */
 static void pack(const struct rows *rows, const float *dy, int first, int width,
@@ -148,7 +143,8 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 	}
 }
 
-static void find_in(const struct rows *rows, int tap, const float **in)
+void ISA_NAME(gather_find_in)(const struct rows *rows, int tap,
+			      const float **in)
 {
 	const struct gather *gather = rows->gather;
 	const size_t pixels = (size_t)gather->pixels;
@@ -165,6 +161,9 @@ static void find_in(const struct rows *rows, int tap, const float **in)
 		}
 	}
 }
+
+_Static_assert(PACKED * (GATHER_BLOCK * sizeof(float) + sizeof(float *)) <=
+		       GATHER_SCRATCH, "too much is packed at once");
 
 /* Pixels from one on of a tap; packed and in are of all rows. */
 static void add_pixels(const struct rows *rows, int from, int width,
@@ -190,12 +189,11 @@ static void add_block(const struct rows *rows, const float *dy, int first,
 	const int width = gather_width(gather, first);
 	float *packed = scratch;
 	const float **in = (const float **)(void *)(packed +
-						    GATHER_PACKED *
-							    GATHER_BLOCK);
+						    PACKED * GATHER_BLOCK);
 
 	pack(rows, dy, first, width, packed, dbias);
 	for (int t = 0; t < gather->taps; t++) {
-		find_in(rows, t, in);
+		ISA_NAME(gather_find_in)(rows, t, in);
 		for (int p = 0; p < rows->count; p += PIXELS)
 			add_pixels(rows, p, width, packed, in, dw);
 		dw += (size_t)gather->depth * (size_t)width;
@@ -212,8 +210,8 @@ void ISA_NAME(gather_differentiate)(const struct gather *gather,
 	struct rows rows = { .gather = gather, .batch = batch };
 
 	for (; rows.first < all; rows.first += (size_t)rows.count) {
-		rows.count = all - rows.first < GATHER_PACKED ?
-				     (int)(all - rows.first) : GATHER_PACKED;
+		rows.count = all - rows.first < PACKED ?
+				     (int)(all - rows.first) : PACKED;
 		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
 			add_block(&rows, dy, o, dw + each * (size_t)o, dbias,
 				  scratch);

@@ -15,8 +15,7 @@ static int has_avx512(void)
 #endif
 
 #if defined(__AMX_BF16__)
-#define BF16 "AMX and AVX-512 with bf16 (amx_bf16, avx512_bf16), and Linux " \
-	     "5.16 or later"
+#define HAS_TILES 1
 
 static int has_isa(void)
 {
@@ -47,18 +46,25 @@ static int supported(void)
 	return cpu_is_tested_with(ISA_TEXT(ISA)) && has_isa();
 }
 
-#ifndef BF16
-#define BF16 NULL
+#ifndef HAS_TILES
+#define HAS_TILES 0
+#endif
+
+#if defined(__x86_64__) && defined(__AVX512F__)
+#define GATHER_BF16 (&ISA_NAME(gather_bf16))
+#else
+#define GATHER_BF16 NULL
 #endif
 
 const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.name = ISA_TEXT(ISA),
 	.supported = supported,
-	.bf16 = BF16,
+	.has_tiles = HAS_TILES,
 	.choices = DROPOUT_CHOICES,
 	.stem = &ISA_NAME(stem_kernels),
 	.linear = &ISA_NAME(linear_kernels),
 	.gather = &ISA_NAME(gather_kernels),
+	.gather_bf16 = GATHER_BF16,
 	.planes = &ISA_NAME(plane_kernels),
 	.winograd = &ISA_NAME(winograd_kernels),
 	.peak = ISA_NAME(peak),

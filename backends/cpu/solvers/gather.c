@@ -9,7 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "backends/cpu/isa.h"
 #include "backends/cpu/profile.h"
+
+#define LEAST_ROWS 128
+#define LEAST_OUTPUTS 16
 
 static int takes_conv(const struct graph *graph, int first,
 		      const struct program_options *options)
@@ -29,6 +33,31 @@ static int takes_linear(const struct graph *graph, int first,
 	return plan_chain(graph, first, kinds, 2);
 }
 
+/* Packing factors in pairs costs as much as it saves where few rows share a
+ * weight, or few outputs a row. */
+static int pays_in_bf16(const struct cpu_program *program,
+			const struct gather *gather)
+{
+	const struct program_options *options = &program->host.base.options;
+
+	return options->precision == PRECISION_BF16 &&
+	       options->batch * gather->pixels >= LEAST_ROWS &&
+	       gather->outputs >= LEAST_OUTPUTS;
+}
+
+static void choose_kernels(struct cpu_program *program,
+			   struct gather_step *gather)
+{
+	const struct gather_kernels *bf16 =
+		cpu_bf16_products(program->kernels);
+
+	gather->kernels = program->kernels->gather;
+	if (!bf16 || !pays_in_bf16(program, &gather->conv.forward))
+		return;
+	gather->kernels = bf16;
+	program->rounds[gather->step.first] = 1;
+}
+
 static void lay_out_both(struct cpu_program *program,
 			 struct gather_step *gather)
 {
@@ -37,10 +66,8 @@ static void lay_out_both(struct cpu_program *program,
 	gather->relu = cpu_row_of(program, step, LAYER_RELU);
 	step->length = gather_weights(&gather->conv.forward) +
 		       (size_t)gather_padded(&gather->conv.forward);
-	/* One after the other, backward. */
-	step->scratch = gather->conv.transposed * sizeof(float);
-	if (step->scratch < GATHER_SCRATCH)
-		step->scratch = GATHER_SCRATCH;
+	step->scratch = gather->conv.transposed * sizeof(float) +
+			GATHER_SCRATCH;
 }
 
 /* Few channels are joined, and whatever is not channels-last already. */
@@ -61,6 +88,14 @@ int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 	return 0;
 }
 
+static int lay_out_conv(struct cpu_program *program, struct cpu_step *step)
+{
+	if (gather_lay_out_conv(program, step))
+		return -1;
+	choose_kernels(program, (struct gather_step *)step);
+	return 0;
+}
+
 static int lay_out_linear(struct cpu_program *program, struct cpu_step *step)
 {
 	struct gather_step *gather = (struct gather_step *)step;
@@ -76,6 +111,7 @@ static int lay_out_linear(struct cpu_program *program, struct cpu_step *step)
 				     !program->host.base.options.infers))
 		return -1;
 	lay_out_both(program, gather);
+	choose_kernels(program, gather);
 	return 0;
 }
 
@@ -217,9 +253,9 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 				 (size_t)step->in->by_pixel,
 				 gather->joined +
 					 (size_t)i * batch.in_sample);
-	program->kernels->gather->multiply(&gather->conv.forward, &batch,
-					   p + gather->weight, &end,
-					   step->out->out);
+	gather->kernels->multiply(&gather->conv.forward, &batch,
+				  p + gather->weight, &end, step->out->out,
+				  program->scratch);
 }
 
 /* The gradient by out, which ReLU made, becomes 0 where out is. A NaN is not at
@@ -243,18 +279,18 @@ void gather_stop_gradient(const struct gather_step *gather, int count)
 static void backward_data(struct cpu_program *program,
 			  const struct gather_step *gather, int count)
 {
-	const struct gather_kernels *kernels = program->kernels->gather;
 	const struct cpu_step *step = &gather->step;
+	float *transposed = program->scratch;
 	const struct gather_batch batch = {
 		count, step->out->gradient, step->out->size, step->in->size
 	};
 
-	gather_conv_transpose(&gather->conv, kernels,
-			      program->parameters + gather->weight,
-			      program->scratch);
-	gather_conv_dx(&gather->conv, kernels, &batch, program->scratch,
+	gather_conv_transpose(&gather->conv, gather->kernels,
+			      program->parameters + gather->weight, transposed);
+	gather_conv_dx(&gather->conv, gather->kernels, &batch, transposed,
 		       cpu_node(program, step->first)->adds_dx,
-		       step->in->gradient);
+		       step->in->gradient,
+		       transposed + gather->conv.transposed);
 }
 
 static void backward(struct cpu_program *program, struct cpu_step *step,
@@ -267,7 +303,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 
 	gather_stop_gradient(gather, pass->count);
-	program->kernels->gather->differentiate(
+	gather->kernels->differentiate(
 		&gather->conv.forward, &batch, step->out->gradient,
 		g + gather->weight, gather_bias(program, gather, g),
 		program->scratch);
@@ -332,7 +368,7 @@ static void work(const struct cpu_program *program,
 const struct cpu_solver cpu_conv_solver = {
 	.base = { .name = "conv[+relu]", .takes = takes_conv },
 	.size = sizeof(struct gather_step),
-	.lay_out = gather_lay_out_conv,
+	.lay_out = lay_out_conv,
 	.place = gather_place,
 	.allocate = allocate,
 	.release = gather_release,

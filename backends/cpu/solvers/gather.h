@@ -9,6 +9,7 @@
 struct gather_step {
 	struct cpu_step step;
 	struct gather_conv conv;
+	const struct gather_kernels *kernels; /* of plain products */
 	size_t weight, bias; /* in the vectors; bias without one, too */
 	int relu;	     /* row, or CPU_NO_ROW */
 	float *joined;	     /* [batch], the copies of a conv that wants them */

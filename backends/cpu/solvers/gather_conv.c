@@ -251,12 +251,12 @@ void gather_conv_transpose(const struct gather_conv *conv,
 void gather_conv_dx(const struct gather_conv *conv,
 		    const struct gather_kernels *kernels,
 		    const struct gather_batch *batch, const float *transposed,
-		    int adds, float *dx)
+		    int adds, float *dx, void *scratch)
 {
 	const struct gather_end end = { .adds = adds };
 
 	for (int c = 0; c < conv->class_count; c++)
 		kernels->multiply(&conv->classes[c].gather, batch,
 				  transposed + conv->classes[c].weights,
-				  &end, dx);
+				  &end, dx, scratch);
 }

@@ -61,10 +61,11 @@ void gather_conv_join(const struct gather_conv *conv, const float *from,
 void gather_conv_transpose(const struct gather_conv *conv,
 			   const struct gather_kernels *kernels,
 			   const float *weights, float *transposed);
-/* dx, stored or added, from dy, which is the batch's input. */
+/* dx, stored or added, from dy, which is the batch's input; scratch as the
+ * kernels want it. */
 void gather_conv_dx(const struct gather_conv *conv,
 		    const struct gather_kernels *kernels,
 		    const struct gather_batch *batch, const float *transposed,
-		    int adds, float *dx);
+		    int adds, float *dx, void *scratch);
 
 #endif

@@ -51,7 +51,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		.block = block,
 		.outputs = step->out->shape.channels,
 		.relu = linear->relu != CPU_NO_ROW,
-		.bf16 = program->host.base.options.precision == PRECISION_BF16,
+		.bf16 = cpu_multiplies_tiles(program),
 	};
 	step->scratch = program->kernels->linear->scratch(
 		&linear->shape, program->host.base.options.batch);

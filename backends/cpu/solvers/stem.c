@@ -104,7 +104,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		.middle = main->in.channels,
 		.outputs = main->out.channels,
 		.relu = stem->relu != CPU_NO_ROW,
-		.bf16 = program->host.base.options.precision == PRECISION_BF16,
+		.bf16 = cpu_multiplies_tiles(program),
 	};
 	stem->group = stem_group(shape, stem->kernels->lanes);
 	stem->places = malloc((size_t)stem_plane(shape) *

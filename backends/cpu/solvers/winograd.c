@@ -307,7 +307,8 @@ static void multiply(const struct gather_kernels *kernels,
 
 		kernels->multiply(&product, &batch,
 				  weights + p * space->weight_stride, &end,
-				  space->out + p * space->out_stride);
+				  space->out + p * space->out_stride,
+				  space->rest);
 	}
 }
 
