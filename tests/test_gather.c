@@ -27,6 +27,7 @@ static const struct conv_case cases[] = {
 	{ { 3, 15, 13 }, 16, 7, 2, 3, 2 },  { { 300, 3, 2 }, 20, 2, 1, 1, 2 },
 	{ { 1, 1, 1 }, 1, 1, 1, 0, 1 },	    { { 9, 2, 30 }, 80, 2, 5, 1, 1 },
 	{ { 20, 12, 12 }, 40, 2, 3, 0, 13 }, { { 4, 6, 6 }, 12, 2, 1, 0, 600 },
+	{ { 15, 7, 7 }, 16, 3, 1, 1, 1 },
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
@@ -106,6 +107,7 @@ static void open_values(struct run *run, uint32_t seed)
 	const size_t count = (size_t)run->one->count;
 	const size_t outputs = (size_t)run->one->outputs;
 	struct mt19937 generator;
+	double *factors; /* the bias and its gradient are none */
 
 	mt19937_seed(&generator, seed);
 	run->x = draw(&generator, count * run->in_size);
@@ -114,8 +116,13 @@ static void open_values(struct run *run, uint32_t seed)
 	run->dy = draw(&generator, count * run->out_size);
 	round_factors(run, run->x, count * run->in_size);
 	round_factors(run, run->w, run->weight_count);
-	round_factors(run, run->bias, outputs);
-	round_factors(run, run->dy, count * run->out_size);
+	for (size_t o = 0; o < outputs; o++)
+		run->bias[o] = (float)run->bias[o];
+	for (size_t i = 0; i < count * run->out_size; i++)
+		run->dy[i] = (float)run->dy[i];
+	factors = allocate(count * run->out_size * sizeof(double));
+	memcpy(factors, run->dy, count * run->out_size * sizeof(double));
+	round_factors(run, factors, count * run->out_size);
 	run->y = allocate(count * run->out_size * sizeof(double));
 	run->dw = allocate(run->weight_count * sizeof(double));
 	run->dbias = allocate(outputs * sizeof(double));
@@ -125,9 +132,13 @@ static void open_values(struct run *run, uint32_t seed)
 			     run->one->in, run->w, run->bias,
 			     run->y + n * run->out_size);
 		conv_backward(&run->layer, run->x + n * run->in_size,
-			      run->one->in, run->w, run->dy + n * run->out_size,
-			      run->dw, run->dbias, run->dx + n * run->in_size);
+			      run->one->in, run->w,
+			      factors + n * run->out_size, run->dw, NULL,
+			      run->dx + n * run->in_size);
+		bias_backward(layer_output(&run->layer, run->one->in),
+			      run->dy + n * run->out_size, run->dbias);
 	}
+	free(factors);
 }
 
 /* All of it as the kernels want it. */
@@ -361,8 +372,8 @@ int main(void)
 						      build->gather, rounds
 			};
 			tests[count] = (struct CMUnitTest){
-				.name = rounds ? "bf16" :
-						 build->name,
+				.name = !rounds ? build->name :
+					!b	? "amx, bf16" : "avx512, bf16",
 				.test_func = test_if(is_there,
 						     convolutions_are_right),
 				.initial_state = &products[count],

@@ -141,6 +141,21 @@ static void mark_moved(struct cpu_program *program)
 	program->moved = program->moved_back = 1;
 }
 
+/* Else fp32 would be called bf16. */
+static int check_rounds(const struct cpu_program *program, struct error *err)
+{
+	const struct program_options *options = &program->host.base.options;
+
+	if (options->precision != PRECISION_BF16 || program->host.base.rounds ||
+	    program->kernels->has_tiles)
+		return 0;
+	return error_set(err, ERROR_MISSING,
+			 "--precision bf16: no product of model %s and batch "
+			 "%d would be faster so with the %s kernels; leave it "
+			 "out", program->host.base.model->name, options->batch,
+			 program->kernels->name);
+}
+
 static int cpu_compile(struct device *device, const struct model *model,
 		       const struct program_options *options,
 		       struct program **out, struct error *err)
@@ -150,7 +165,8 @@ static int cpu_compile(struct device *device, const struct model *model,
 
 	if (!program)
 		return error_memory(err, "a program");
-	if (lay_out(program, device, model, options, &length, err))
+	if (lay_out(program, device, model, options, &length, err) ||
+	    check_rounds(program, err))
 		goto fail;
 	program->host.base.shared = options->memory != NULL;
 	program->host.masks_only = options->masks_only || options->infers;

@@ -110,7 +110,6 @@ int cpu_lay_out(struct cpu_program *program, size_t *length)
 		at = cpu_joint_place(program, at);
 	}
 	*length = at;
-	program->host.base.rounds = program->rounds;
 	return 0;
 }
 

@@ -116,7 +116,7 @@ static void print_notes(FILE *out, const struct profile_row *row,
 	if (isfinite(row->peak_gflops))
 		print_note(out, options, "of peak: done, as a share of the "
 			   "%s GFLOP/s of one core's fp32 vectors, which do "
-			   "not bound AMX's tiles", peak);
+			   "not bound what is done in bf16", peak);
 	if (row->launches > 0)
 		print_note(out, options, "launches: kernels and transfers "
 			   "given to the device in a part");

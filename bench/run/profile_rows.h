@@ -37,7 +37,7 @@
 	REAL(done_gflops, "done_flop over elapsed_s, likewise") \
 	REAL(moved_gbs, "moved_bytes over elapsed_s, likewise") \
 	REAL(peak_gflops, "of one core's vectors, fp32 multiply-add, " \
-	     "measured at the start; no bound for products of AMX's tiles") \
+	     "measured at the start; no bound for products of bf16") \
 	REAL(peak_pct, "done_gflops over peak_gflops")
 
 /* One part of an iteration: a row of what --profile writes. */

@@ -64,7 +64,7 @@ static const float *const *ahead_take(struct ahead *ahead, int pairs)
 }
 
 struct product_scratch {
-	uint16_t rows[MOST_CHUNK][DEPTH];
+	uint32_t rows[MOST_CHUNK][PAIRS];
 	uint32_t weights[PAIRS][GATHER_BLOCK];
 };
 
@@ -139,17 +139,17 @@ WITH_BF16 static void pack_rows(const struct part *part)
 
 		for (int r = 0; r < chunk->count; r++) {
 			const float *in = row_in(gather, chunk, tap, r) + k;
-			uint16_t *to = part->scratch->rows[r] + done;
+			char *to = (char *)part->scratch->rows[r] + 2 * done;
 
 			for (int i = 0; i < here; i += LANES)
 				_mm256_mask_storeu_epi16(
-					to + i, first_lanes(here - i),
+					to + 2 * i, first_lanes(here - i),
 					load_rounded(in + i, here - i));
 		}
 		done += here;
 	}
 	for (int r = 0; count % 2 && r < chunk->count; r++)
-		part->scratch->rows[r][count] = 0;
+		part->scratch->rows[r][count / 2] &= 0xffff;
 }
 
 /* Rows and a block of outputs that are packed. */
@@ -169,8 +169,7 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 {
 	const struct chunk *chunk = job->chunk;
 	const uint32_t *w = job->scratch->weights[0];
-	const uint32_t *in = (const uint32_t *)(const void *)
-		job->scratch->rows[r];
+	const uint32_t *in = job->scratch->rows[r];
 	const float *const *ahead = ahead_take(job->ahead, job->pairs);
 	const int shift = job->ahead->shift, last = (1 << shift) - 1;
 	vec sums[MOST_ROWS][MOST_VECTORS];
@@ -474,8 +473,7 @@ WITH_BF16 static void pack_x(const struct rows *rows, int k, int count,
 
 	for (int r = 0; r < rows->count; r += 2)
 		pack_pairs(in[r] + k,
-			   (r + 1 < rows->count ? in[r + 1] :
-						  rows->gather->zeros) + k,
+			   r + 1 < rows->count ? in[r + 1] + k : nothing,
 			   count, scratch->x[r / 2]);
 }
 

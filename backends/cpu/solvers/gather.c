@@ -56,6 +56,7 @@ static void choose_kernels(struct cpu_program *program,
 		return;
 	gather->kernels = bf16;
 	program->rounds[gather->step.first] = 1;
+	program->host.base.rounds = program->rounds;
 }
 
 static void lay_out_both(struct cpu_program *program,
@@ -111,7 +112,7 @@ static int lay_out_linear(struct cpu_program *program, struct cpu_step *step)
 				     !program->host.base.options.infers))
 		return -1;
 	lay_out_both(program, gather);
-	choose_kernels(program, gather);
+	gather->kernels = program->kernels->gather;
 	return 0;
 }
 
