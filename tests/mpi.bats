@@ -71,6 +71,18 @@ two_hosts() {
 	HOSTS=$(hostname):2,other:2
 }
 
+@test "clocks of several hosts are not compared" {
+	two_hosts
+	unshare --time --monotonic 86400 --fork true 2>/dev/null ||
+		skip "no clock of its own for a second host"
+	sed -i 's/unshare --uts/unshare --uts --time --monotonic 86400 --fork/' \
+		agent
+	run -0 timeout -k 5 100 "$BENCH" run cpu-4@mpi "${TINY[@]}" \
+		--hosts "$HOSTS" --out made
+	run -0 column made/observations.csv elapsed_s
+	[ "$(tr ' ' '\n' <<<"$output" | awk '$1 > 60 || $1 < 0' | wc -l)" -eq 0 ]
+}
+
 @test "on several hosts gradients are summed as a whole" {
 	two_hosts
 	run -0 timeout -k 5 20 mpirun --host "$HOSTS" -np 4 hostname
@@ -109,6 +121,14 @@ two_hosts() {
 	END
 	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --allreduce native
 	[[ "$output" == *"--allreduce native cannot be used with cpu-2: "*"takes it: cpu-2@mpi" ]]
+}
+
+@test "other targets are no ranks, whoever starts them" {
+	OMPI_COMM_WORLD_RANK=1 run -0 "$BENCH" run cpu-1 "${TINY[@]}" \
+		--out made
+	[ "$(column made/runs.csv status)" = ok ]
+	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --hosts a:2
+	[[ "$output" == *"--hosts a:2 cannot be used with cpu-2: "*"takes it: cpu-2@mpi" ]]
 }
 
 @test "without a launcher the command is printed" {

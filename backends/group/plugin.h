@@ -8,7 +8,8 @@
 
 #include "backends/group/transport.h"
 
-/* Raised by every change of struct transport, and of what it points to. */
+/* Raised by every change of what transports and the program have in common: all
+ * of transport.h, and meeting.h, contract/error.h and contract/allocator.h. */
 #define PLUGIN_VERSION 1
 #define PLUGIN_SYMBOL "bench_plugin"
 

@@ -6,7 +6,8 @@
  * kernel (cores share CPUs), and fail in every rank once one rank has failed.
  *
  * Vectors are exchanged in slices, one a rank. A sum of all ranks' vectors that
- * all of them use is made in three steps, in which only group_offer() waits:
+ * all of them use is made in three steps; where cores have no memory in common,
+ * each of them waits, else only group_offer():
  *
  *   group_offer()           each rank's vector is complete, and all know it
  *   group_reduce_scatter()  each rank has its slice of the sum
@@ -32,8 +33,8 @@ struct group {
 	const struct transport *transport;
 	int rank, size;
 	/* Of what all ranks see, until the last of them has ended. They ask
-	 * for the same in the same order. NULL: the world size is 1, or they
-	 * are on several hosts. */
+	 * for the same in the same order. NULL: there is one rank, or they are
+	 * on several hosts. */
 	struct allocator *memory;
 	/* Set by all bodies alike: sums may be made in any order, as the
 	 * transport's library has it, and of the whole vector. */
@@ -121,23 +122,23 @@ int group_wait(struct group *group, struct error *err);
 struct slice group_slice(int rank, int size, size_t count);
 
 /*
- * Names the vector that the next two calls are about, in group->memory, of the
- * same length in every rank; returns when all ranks have come so far. From now
- * until they meet again in whatever call, others may read it, even if this
- * rank fails.
+ * Names the vector that the next two calls are about, in group->memory if there
+ * is one, of the same length in every rank; returns when all ranks have come so
+ * far. From now until they meet again in whatever call, others may read it,
+ * even if this rank fails.
  */
 int group_offer(struct group *group, float *values, size_t count,
 		struct error *err);
 
 /*
  * The own slice of the vector offered becomes the sum over the ranks, added in
- * rank order, so that a run can be repeated bit by bit. The rest of it stays.
- * Does not wait.
+ * rank order, so that a run can be repeated bit by bit. The rest of it stays,
+ * but with native_sums. Waits only where ranks have no memory in common.
  */
 int group_reduce_scatter(struct group *group, struct error *err);
 
-/* All slices but the own one become what their ranks have there. Does not
- * wait. */
+/* All slices but the own one become what their ranks have there. Waits as the
+ * sum does. */
 int group_all_gather(struct group *group, struct error *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,13 +98,29 @@ static int mpi_gather(struct group *group, const void *mine, size_t bytes,
 	return 0;
 }
 
+/* Of the parts of a vector of count floats; before others wait for them. */
+static int make_room(struct mpi_core *core, size_t count, struct error *err)
+{
+	const struct group *group = &core->base;
+	const struct slice slice = group_slice(group->rank, group->size, count);
+	const size_t room = (slice.to - slice.from) * (size_t)group->size;
+
+	if (group->native_sums || room <= core->room)
+		return 0;
+	free(core->parts);
+	core->parts = malloc(room * sizeof(*core->parts));
+	core->room = core->parts ? room : 0;
+	return core->parts ? 0 : error_memory(err, "the parts of a sum");
+}
+
 static int mpi_offer(struct group *group, float *values, size_t count,
 		     struct error *err)
 {
 	struct mpi_core *core = (struct mpi_core *)group;
 	size_t counts[GROUP_MAX_SIZE];
 
-	if (mpi_gather(group, &count, sizeof(count), counts, err))
+	if (make_room(core, count, err) ||
+	    mpi_gather(group, &count, sizeof(count), counts, err))
 		return -1;
 	for (int r = 1; r < group->size; r++)
 		if (counts[r] != counts[0])
@@ -121,7 +138,7 @@ struct layout {
 
 static struct layout lay_out(const struct group *group)
 {
-	struct layout layout;
+	struct layout layout = { { 0 }, { 0 } };
 
 	for (int r = 0; r < group->size; r++) {
 		const struct slice slice =
@@ -131,16 +148,6 @@ static struct layout lay_out(const struct group *group)
 		layout.places[r] = (int)slice.from;
 	}
 	return layout;
-}
-
-static int make_room(struct mpi_core *core, size_t count, struct error *err)
-{
-	if (count <= core->room)
-		return 0;
-	free(core->parts);
-	core->parts = malloc(count * sizeof(*core->parts));
-	core->room = core->parts ? count : 0;
-	return core->parts ? 0 : error_memory(err, "the parts of a sum");
 }
 
 static int sum_natively(struct mpi_core *core, struct error *err)
@@ -159,8 +166,6 @@ static int sum_in_order(struct mpi_core *core, struct error *err)
 	float *sum = core->offered + layout.places[group->rank];
 	struct layout own;
 
-	if (make_room(core, count * (size_t)group->size, err))
-		return -1;
 	for (int r = 0; r < group->size; r++) {
 		own.counts[r] = each;
 		own.places[r] = r * each;
@@ -215,7 +220,9 @@ static void *add_block(struct mpi_core *core, size_t bytes, int owner,
 		error_memory(err, "what the cores share");
 		return NULL;
 	}
-	if (check(MPI_Win_allocate_shared((MPI_Aint)room, 1, MPI_INFO_NULL,
+	/* Who fails before it is heard of here, not in what MPI waits for. */
+	if (mpi_gather(&core->base, NULL, 0, NULL, err) ||
+	    check(MPI_Win_allocate_shared((MPI_Aint)room, 1, MPI_INFO_NULL,
 					  core->ranks, &place, &block->window),
 		  "MPI_Win_allocate_shared", err)) {
 		free(block);
@@ -280,6 +287,16 @@ static void release_blocks(struct mpi_core *core)
 	}
 }
 
+/* Where nobody else can be told. */
+static void end_all(const struct error *err)
+{
+	int rank;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	fprintf(stderr, "bench: core %d: %s\n", rank, err->message);
+	MPI_Abort(MPI_COMM_WORLD, (int)err->kind);
+}
+
 /*
  * How all ranks ended, told to each: 0, or -1 with the message of the lowest
  * that failed by itself. Where others wait for floats of this one nobody can be
@@ -295,11 +312,13 @@ static int settle(struct mpi_core *core, int result, struct error *err)
 	if (result)
 		mine.err = *err;
 	if (result && core->owes)
-		MPI_Abort(MPI_COMM_WORLD, ERROR_FAILED);
+		end_all(err);
 	meeting = calloc(1, sizeof(*meeting));
 	endings = calloc((size_t)core->base.size, sizeof(*endings));
-	if (!meeting || !endings)
-		MPI_Abort(MPI_COMM_WORLD, ERROR_FAILED);
+	if (!meeting || !endings) {
+		error_memory(err, "how the cores ended");
+		end_all(err);
+	}
 	meeting->size = core->base.size;
 	core->mine.failed = result != 0;
 	if (!core->leaving)
@@ -336,8 +355,10 @@ static int mpi_launch(const struct transport *transport, int size,
 	int result;
 
 	(void)size; /* mpi_join has checked it */
-	if (!core)
-		MPI_Abort(MPI_COMM_WORLD, ERROR_FAILED);
+	if (!core) {
+		error_memory(err, "a rank");
+		end_all(err);
+	}
 	begin(core, transport);
 	result = settle(core, job->body(&core->base, job->context, err), err);
 	if (!result)
@@ -368,17 +389,16 @@ static int mpi_join(int size, struct error *err)
 
 static void mpi_leave(const struct error *failure)
 {
-	struct mpi_core *core = calloc(1, sizeof(*core));
-	struct error err;
-
-	if (!core)
-		MPI_Abort(MPI_COMM_WORLD, ERROR_FAILED);
 	if (failure) {
-		err = *failure;
+		struct mpi_core *core = calloc(1, sizeof(*core));
+		struct error err = *failure;
+
+		if (!core)
+			end_all(failure);
 		begin(core, NULL);
 		settle(core, -1, &err);
+		free(core);
 	}
-	free(core);
 	MPI_Finalize();
 }
 

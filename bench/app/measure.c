@@ -348,8 +348,9 @@ static int open_transport(struct target *target, struct training *training,
 	return 0;
 }
 
+/* joined: whether the cores have met that others started. */
 static int measure_target(const struct options *options, FILE *out, FILE *log,
-			  struct error *err)
+			  int *joined, struct error *err)
 {
 	struct target target;
 	struct training training;
@@ -393,6 +394,7 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	if (options->run_file)
 		machine_read_binary(run);
 	failed = write_run(options->run_file, run, failed, err);
+	*joined = training.joined;
 	if (training.joined)
 		target.transport->leave(failed && !outcome.is_launched ? err :
 									 NULL);
@@ -403,19 +405,26 @@ int measure_command(const struct options *options, FILE *out, FILE *log,
 		    struct error *err)
 {
 	struct options own = *options;
-	int failed;
+	struct target target;
+	int rank = 0, joined = 0, failed;
 
-	if (!ranks_own())
-		return measure_target(options, out, log, err);
-	/* The first core speaks for all of them. */
+	if (options->argument_count == 1 &&
+	    !target_parse(&target, options->arguments[0], err))
+		rank = ranks_own(&target);
+	if (!rank)
+		return measure_target(options, out, log, &joined, err);
+	/* The first core speaks for all of them once they have met; and so it
+	 * does of a command that is wrong. */
 	own.run_file = NULL;
 	own.quiet = 1;
 	out = fopen("/dev/null", "w");
 	if (!out)
 		return error_set(err, ERROR_FAILED, "/dev/null: %s",
 				 strerror(errno));
-	failed = measure_target(&own, out, log, err);
+	failed = measure_target(&own, out, log, &joined, err);
 	fclose(out);
+	if (failed && !joined && err->kind != ERROR_USAGE)
+		fprintf(log, "bench: core %d: %s\n", rank, err->message);
 	err->message[0] = '\0';
 	return failed;
 }

@@ -219,14 +219,32 @@ int core_stop(struct core *core, int number, struct error *err)
 								 "interrupted");
 }
 
+int core_share_clock(struct core *core, struct error *err)
+{
+	double all[GROUP_MAX_SIZE], now;
+
+	if (group_wait(core->group, err))
+		return -1;
+	now = clock_now();
+	if (group_gather(core->group, &now, sizeof(now), all, err))
+		return -1;
+	if (core->group->size > 1 && !core->group->memory)
+		core->clock_shift_s = all[0] - now;
+	return 0;
+}
+
 int core_exchange(struct core *core, struct error *err)
 {
-	struct step_report all[GROUP_MAX_SIZE];
+	struct step_report all[GROUP_MAX_SIZE], mine;
 	int stop = 0, finite = 1;
 
 	core->report.stop = interrupt_signal();
-	if (group_gather(core->group, &core->report, sizeof(core->report), all,
-			 err))
+	mine = core->report;
+	mine.requested_at += core->clock_shift_s;
+	mine.ready_at += core->clock_shift_s;
+	mine.began_at += core->clock_shift_s;
+	mine.ended_at += core->clock_shift_s;
+	if (group_gather(core->group, &mine, sizeof(mine), all, err))
 		return -1;
 	for (int r = 0; r < core->group->size; r++) {
 		finite &= isfinite(all[r].score.loss) != 0;

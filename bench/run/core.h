@@ -35,6 +35,7 @@ struct core {
 	struct loss_scaler scaler; /* of --precision fp16 */
 	int epoch, iteration; /* of report */
 	double loop_began_s;
+	double clock_shift_s; /* from this host's clock to the first core's */
 	struct weights kept; /* of rank 0, to be saved */
 	double best_loss; /* of the tests so far, of all cores together */
 	int tested, improved; /* there was one; the last one is the best */
@@ -67,6 +68,10 @@ int core_warm_up(struct core *core, struct error *err);
  * core->report. */
 int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err);
+
+/* All cores meet. From now on what they report is of the first one's clock:
+ * those of several hosts have nothing in common. */
+int core_share_clock(struct core *core, struct error *err);
 
 /* All cores exchange their last reports; rank 0 records them. ERROR_STOPPED:
  * one of them got a signal. */

@@ -24,13 +24,17 @@ static int read_variable(const char *open_mpi, const char *others)
 	return text ? (int)strtol(text, NULL, 10) : 0;
 }
 
-int ranks_own(void)
+int ranks_own(const struct target *target)
 {
-	return read_variable("OMPI_COMM_WORLD_RANK", "PMI_RANK");
+	return launched(target) ?
+		       read_variable("OMPI_COMM_WORLD_RANK", "PMI_RANK") : 0;
 }
 
-/* Which CPUs cores may use is up to bench; and a help text for each exit code
- * says nothing that it does not. */
+/* What cores on other hosts have to know, too. */
+static const char *const passed_on[] = { "BENCH_ISA", "BENCH_PLUGIN" };
+
+/* Which CPUs cores may use is up to bench; a help text for each exit code says
+ * nothing that it does not; and who is to stop has an iteration to end. */
 void ranks_words(const struct target *target, const char *hosts,
 		 const char *words[RANKS_MOST_WORDS], char number[16])
 {
@@ -43,6 +47,14 @@ void ranks_words(const struct target *target, const char *hosts,
 		words[at++] = "--quiet";
 		words[at++] = "--bind-to";
 		words[at++] = "none";
+		words[at++] = "--mca";
+		words[at++] = "odls_base_sigkill_timeout";
+		words[at++] = "5";
+		for (size_t v = 0; v < 2; v++)
+			if (getenv(passed_on[v])) {
+				words[at++] = "-x";
+				words[at++] = passed_on[v];
+			}
 		words[at++] = hosts ? "--host" : "--oversubscribe";
 		if (hosts)
 			words[at++] = hosts;

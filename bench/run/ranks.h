@@ -8,7 +8,7 @@
 #include "bench/run/target.h"
 
 /* How many words ranks_words() makes at most, and the NULL behind them. */
-#define RANKS_MOST_WORDS 10
+#define RANKS_MOST_WORDS 20
 
 /* The words before those of `bench measure`, up to a NULL, with which the
  * target's cores are started; none for other targets. hosts: as a:4,b:4, or
@@ -16,9 +16,9 @@
 void ranks_words(const struct target *target, const char *hosts,
 		 const char *words[RANKS_MOST_WORDS], char number[16]);
 
-/* Which core this process is, by what its launcher has set; 0 where none has
- * started it. */
-int ranks_own(void);
+/* Which of the target's cores this process is, by what its launcher has set; 0
+ * where none starts them. */
+int ranks_own(const struct target *target);
 
 /* ERROR_USAGE, with the command that would do: the launcher is not there. */
 int ranks_check_launcher(const struct target *target, const char *hosts,

@@ -199,6 +199,13 @@ static int sums_natively(const struct target *target)
 	return !strcmp(target->plugin, "mpi");
 }
 
+static int is_on_hosts(const struct target *target)
+{
+	const struct plugin_known *known = plugin_known_find(target->plugin);
+
+	return known && known->launcher;
+}
+
 static const struct option_of_some {
 	const char *name, *value; /* NULL: any */
 	size_t offset;
@@ -215,6 +222,8 @@ static const struct option_of_some {
 	  "gradients in each step", NULL },
 	{ "allreduce", "native", offsetof(struct options, allreduce),
 	  sums_natively, "their sums are always ordered", "cpu-2@mpi" },
+	{ "hosts", NULL, offsetof(struct options, hosts), is_on_hosts,
+	  "all their cores are on this host", "cpu-2@mpi" },
 };
 
 #define OPTIONS_OF_SOME (sizeof(options_of_some) / sizeof(options_of_some[0]))

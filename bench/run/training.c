@@ -48,7 +48,7 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	double began_s, cpu_s;
 
 	if (core_start(core, err) ||
-	    add_processes(core, 0, &cpu_s, err))
+	    add_processes(core, 0, &cpu_s, err) || core_share_clock(core, err))
 		return -1;
 	began_s = clock_now();
 	/* Opening the device may have put handlers of its driver in place, */
@@ -105,7 +105,7 @@ static int test_epoch(struct core *core, struct epoch_report *report,
 
 	if (!core->test_batches)
 		return 0;
-	report->test_began_at = clock_now();
+	report->test_began_at = clock_now() + core->clock_shift_s;
 	for (int b = 0; b < core->test_batches; b++) {
 		struct batch batch;
 
@@ -116,7 +116,8 @@ static int test_epoch(struct core *core, struct epoch_report *report,
 		    program_evaluate(core->program, &batch, &report->test, err))
 			return -1;
 	}
-	report->test_s = clock_now() - report->test_began_at;
+	report->test_s = clock_now() + core->clock_shift_s -
+			 report->test_began_at;
 	report->test_cpu_s = core_cpu(core) - cpu_s;
 	return 0;
 }
