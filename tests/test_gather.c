@@ -50,6 +50,7 @@ struct run {
 	double *x, *w, *bias, *y, *dy, *dw, *dbias, *dx;
 	float *in, *joined, *out, *gradient, *weights, *biases, *back, *by_w,
 		*by_bias;
+	float *zeros; /* of padding; none of a number behind them */
 };
 
 static double *draw(struct mt19937 *generator, size_t count)
@@ -179,6 +180,20 @@ static void open_own(struct run *run)
 		run->back[i] = UNTOUCHED;
 }
 
+/* As many as gather_conv_open() makes. */
+static void open_zeros(struct run *run)
+{
+	const struct conv_case *one = run->one;
+	const int channels = one->in.channels;
+	const int count = channels > one->outputs ? channels : one->outputs;
+	const int past = count + run->conv.forward.depth + GATHER_BLOCK;
+
+	run->zeros = allocate((size_t)past * sizeof(float));
+	for (int i = count; i < past; i++)
+		run->zeros[i] = NAN;
+	run->conv.forward.zeros = run->zeros;
+}
+
 static void run_open(struct run *run, const struct conv_case *one,
 		     const struct products *products, int gaps, int joined)
 {
@@ -197,6 +212,7 @@ static void run_open(struct run *run, const struct conv_case *one,
 					  one->in.channels + gaps,
 					  one->outputs + 2 * gaps, joined, 1),
 			 0);
+	open_zeros(run);
 	open_values(run, (uint32_t)(one - cases));
 	open_own(run);
 }
@@ -207,7 +223,7 @@ static void run_close(struct run *run)
 			      run->dw, run->dbias, run->dx, run->in,
 			      run->joined, run->out, run->gradient,
 			      run->weights, run->biases, run->back, run->by_w,
-			      run->by_bias };
+			      run->by_bias, run->zeros };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]);
