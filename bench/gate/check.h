@@ -138,4 +138,7 @@ int check_report(const struct check *check, const struct judged *rows,
  * that is compared, unless the user's cache says that they are right. */
 int check_verify(struct check *check, struct error *err);
 
+/* Seconds that it will take, about. */
+double check_verification_estimate(const struct check *check);
+
 #endif

@@ -524,6 +524,8 @@ void check_print_plan(const struct check *check, FILE *to)
 {
 	const struct options *options = check->options;
 	const double seconds = check_estimate(check);
+	const double verification = options->verb == VERB_CALIBRATE ?
+		0 : check_verification_estimate(check);
 	const int stages = 2 + options->extend, arms = check->arm_count;
 	char once[CHECK_TIME_SIZE], all[CHECK_TIME_SIZE];
 
@@ -538,6 +540,11 @@ void check_print_plan(const struct check *check, FILE *to)
 		fprintf(to, "%d blocks of %d process%s a target, about %s; "
 			"seed %lu\n", check->blocks, arms, plural(arms), once,
 			(unsigned long)check->seed);
+	if (verification > 0) {
+		check_print_time(once, verification);
+		fprintf(to, "before that, what has not been verified yet is: "
+			"about %s\n", once);
+	}
 	for (int t = 0; t < check->target_count; t++)
 		print_target(&check->targets[t], to);
 	for (int t = 0; t < check->target_count; t++)

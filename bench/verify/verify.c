@@ -14,7 +14,8 @@
 #include "bench/verify/verify_random.h"
 #include "bench/verify/verify_report.h"
 
-#define MOST_WORK 1e11 /* multiplications of plain loops */
+#define MOST_WORK 5e10 /* multiplications of plain loops */
+#define EXPLAINED 3 /* gradients for one that rounding has to explain */
 /* Far above rounding of a gradient: the first steps then go by the gradient,
  * not by its sign, which entries near 0 have by chance. */
 #define ADAM_EPS .1
@@ -151,12 +152,14 @@ static const struct backend *choose_right(const struct verify_task *task)
 {
 	const struct backend *faster = backend_in_double();
 	const struct model_work work = model_work(task->model);
-	const double samples = (double)task->steps * task->batch +
-			       task->measured_batch;
+	const double gradients = ((double)task->steps * task->batch +
+				  task->measured_batch) *
+		(model_has_batchnorm(task->model) ? EXPLAINED : 1);
+	const double all = gradients * (work.forward + work.backward_data +
+					work.backward_weights) +
+			   verify_tested(task) * work.forward;
 
-	return faster && faster != task->backend &&
-			       samples * (work.forward + work.backward_data +
-					  work.backward_weights) > MOST_WORK ?
+	return faster && faster != task->backend && all > MOST_WORK ?
 		       faster : backend_oracle();
 }
 

@@ -233,14 +233,15 @@ static int move_once(struct pair *pair, const struct batch *batch, int number,
 }
 
 /* A deep network with batch norm over few values amplifies rounding, whoever
- * computes: in double, too, it moves. Later steps are held to the same, until
- * one is over that and is explained by itself. What the reference is left with
- * does not matter: a step begins with what the other side has. */
+ * computes: in double, too, it moves. Drawn until that explains the step; later
+ * ones are held to the same, until one is over that and is explained by itself.
+ * What the reference is left with does not matter: a step begins with what the
+ * other side has. */
 static int explain(struct pair *pair, const struct batch *batch,
 		   struct error *err)
 {
 	memset(&pair->moves, 0, sizeof(pair->moves));
-	for (int i = 1; i <= NUDGES; i++)
+	for (int i = 1; i <= NUDGES && is_over(pair); i++)
 		if (move_once(pair, batch, i, err))
 			return -1;
 	return 0;

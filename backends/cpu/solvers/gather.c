@@ -179,17 +179,22 @@ void gather_copy_conv(const struct cpu_program *program,
 
 	copy_bias(program, gather, own, flat, to_own);
 	own += gather->weight;
-	for (int o = 0; o < conv->out.channels; o++)
-		for (int c = 0; c < conv->in.channels; c++)
-			for (int r = 0; r < conv->window; r++) {
-				const size_t at = gather_conv_weight_at(
-					conv, o, c, r, 0);
-				const size_t next = conv->window == 1 ? at :
-					gather_conv_weight_at(conv, o, c, r, 1);
+	for (int o = 0; o < conv->out.channels; o++) {
+		const size_t at = gather_conv_weight_at(conv, o, 0, 0, 0);
+		const size_t by_channel =
+			gather_conv_weight_at(conv, o, 1, 0, 0) - at;
+		const size_t by_row =
+			gather_conv_weight_at(conv, o, 0, 1, 0) - at;
+		const size_t by_column =
+			gather_conv_weight_at(conv, o, 0, 0, 1) - at;
 
-				from = copy_run(own + at, next - at, from,
-						conv->window, to_own);
-			}
+		for (int c = 0; c < conv->in.channels; c++)
+			for (int r = 0; r < conv->window; r++)
+				from = copy_run(
+					own + at + (size_t)c * by_channel +
+						(size_t)r * by_row,
+					by_column, from, conv->window, to_own);
+	}
 }
 
 /* The layer's own order of its inputs, among those of the step before. */

@@ -43,7 +43,8 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 		     int wants_dx);
 void gather_conv_close(struct gather_conv *conv);
 
-/* Where the weight between an output and a place of the window is. */
+/* Where the weight between an output and a place of the window is: each index
+ * but the output adds so many times the same. */
 size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
 			     int channel, int row, int column);
 
