@@ -79,16 +79,35 @@ static void cpu_free(struct program *program)
 	free(cpu);
 }
 
+/* Tiles are done with all multiplications before vectors are with Winograd's
+ * few. */
+static int list_solvers(const struct cpu_kernels *kernels,
+			const struct program_options *options,
+			const struct solver *list[SOLVERS])
+{
+	const int tiles = kernels->has_tiles &&
+			  options->precision == PRECISION_BF16;
+	int count = 0;
+
+	for (int s = 0; s < SOLVERS; s++)
+		if (!tiles || solvers[s] != &cpu_winograd_solver.base)
+			list[count++] = solvers[s];
+	return count;
+}
+
 /* Steps and their places, but no arrays. */
 static int lay_out(struct cpu_program *program, struct device *device,
 		   const struct model *model,
 		   const struct program_options *options, size_t *length,
 		   struct error *err)
 {
+	const struct solver *list[SOLVERS];
+	int count;
+
 	program->kernels = ((struct cpu_device *)device)->kernels;
+	count = list_solvers(program->kernels, options, list);
 	if (cpu_check_precision(program->kernels, options, err) ||
-	    host_plan(&program->host, device, model, options, solvers, SOLVERS,
-		      err))
+	    host_plan(&program->host, device, model, options, list, count, err))
 		return -1;
 	if (cpu_lay_out(program, length))
 		return error_memory(err, "a program");

@@ -27,7 +27,7 @@ static inline size_t cpu_whole_lanes(int count)
 struct cpu_kernels {
 	const char *name;
 	int (*supported)(void);
-	int has_tiles; /* products of bf16 by AMX, in stem and linear */
+	int has_tiles; /* AMX's: all products of bf16 are by them */
 	dropout_chooser *choices; /* those of dropout_choices() */
 	const struct stem_kernels *stem;
 	const struct linear_kernels *linear;

@@ -101,8 +101,8 @@ struct gather_kernels {
 			  int columns, float *to, size_t to_stride);
 };
 
-/* What the largest of them packs at once: see gather_bf16.c. */
-#define GATHER_SCRATCH (512 << 10)
+/* What the largest of them packs at once: see gather_amx.c. */
+#define GATHER_SCRATCH (1 << 20)
 
 /* Those of other processors than x86-64 are the portable ones alone. */
 extern const struct gather_kernels gather_kernels_amx;
@@ -110,7 +110,8 @@ extern const struct gather_kernels gather_kernels_avx512;
 extern const struct gather_kernels gather_kernels_avx2;
 extern const struct gather_kernels gather_kernels_portable;
 
-/* Factors are rounded to bf16, sums are of fp32; for CPUs with avx512_bf16. */
+/* Factors are rounded to bf16, sums are of fp32: by AMX's tiles, and by vectors
+ * of CPUs with avx512_bf16. */
 extern const struct gather_kernels gather_bf16_amx;
 extern const struct gather_kernels gather_bf16_avx512;
 

@@ -14,7 +14,7 @@
  */
 #include "backends/cpu/kernels/gather_kernels.h"
 
-#if defined(__x86_64__) && defined(__AVX512F__)
+#if defined(__x86_64__) && defined(__AVX512F__) && !defined(__AMX_BF16__)
 
 #define WITH_BF16 __attribute__((target("avx512bf16")))
 

@@ -1,0 +1,302 @@
+/*
+ * Gathered products (backends/cpu/kernels/gather.h) whose factors are rounded
+ * to bf16, to the nearest, ties to even; products and sums are of fp32: on the
+ * tiles of AMX (backends/cpu/kernels/amx.h), two by two.
+ *
+ * Factors are packed into tiles just before use: a row once for all outputs,
+ * weights once if they fit, or once for MOST_CHUNK rows.
+ *
+ * Ceiling: four products of tiles take 64 cycles, in which the second level of
+ * the cache brings the 2 KB of A that are new.
+ */
+#include "backends/cpu/kernels/gather_amx.h"
+
+#ifdef __AMX_BF16__
+
+#define DEPTH 512   /* values of a row, all taps counted, ... */
+#define OUTPUTS 512 /* ... and outputs, whose weights are packed at once */
+#define STEPS (DEPTH / AMX_DEPTH)
+
+struct product_scratch {
+	/* Of rows: [row / 16]; of weights: [output / 16]. */
+	amx_tile rows[MOST_CHUNK / AMX_ROWS][STEPS];
+	amx_tile weights[OUTPUTS / AMX_COLUMNS][STEPS];
+	float sums[SQUARE][SQUARE];
+	uint16_t row[DEPTH + AMX_DEPTH]; /* one, before it goes to tiles */
+};
+
+_Static_assert(sizeof(struct product_scratch) <= GATHER_SCRATCH,
+	       "too much is packed at once");
+
+/* Of a chunk's rows so many values from one on, all taps counted. */
+struct part {
+	const struct gather *gather;
+	const struct chunk *chunk;
+	const struct gather_end *end;
+	int from, count;
+	struct product_scratch *scratch;
+};
+
+/* Where the taps are whole steps: 32 values of a row at a time. */
+static void pack_steps(const struct part *part)
+{
+	const struct gather *gather = part->gather;
+	const struct chunk *chunk = part->chunk;
+
+	for (int done = 0; done < part->count;) {
+		const int tap = (part->from + done) / gather->depth;
+		const int k = (part->from + done) % gather->depth;
+		const int left = gather->depth - k;
+		const int here = left < part->count - done ?
+					 left : part->count - done;
+
+		for (int r = 0; r < chunk->count; r++) {
+			const float *in = row_in(gather, chunk, tap, r) + k;
+			amx_tile *tile = part->scratch->rows[r / AMX_ROWS] +
+					 done / AMX_DEPTH;
+			const int at = r % AMX_ROWS * AMX_DEPTH;
+
+			for (int i = 0; i < here; i += AMX_DEPTH, tile++)
+				_mm512_store_si512(
+					*tile + at,
+					amx_round(vec_load(in + i),
+						  vec_load(in + i + LANES)));
+		}
+		done += here;
+	}
+}
+
+/* Values of a row, of all taps, one after the other; 0 behind them. */
+static void pack_row(const struct part *part, int r)
+{
+	const struct gather *gather = part->gather;
+	uint16_t *row = part->scratch->row;
+	amx_tile *tile = part->scratch->rows[r / AMX_ROWS];
+
+	for (int done = 0; done < part->count;) {
+		const int tap = (part->from + done) / gather->depth;
+		const int k = (part->from + done) % gather->depth;
+		const float *in = row_in(gather, part->chunk, tap, r) + k;
+		const int left = gather->depth - k;
+		const int here = left < part->count - done ?
+					 left : part->count - done;
+
+		for (int i = 0; i < here; i += LANES)
+			_mm256_storeu_si256(
+				(__m256i *)(row + done + i),
+				(__m256i)_mm512_cvtneps_pbh(
+					(__m512)load_first(in + i, here - i)));
+		done += here;
+	}
+	for (int i = 0; i < AMX_DEPTH; i += LANES)
+		_mm256_storeu_si256((__m256i *)(row + part->count + i),
+				    _mm256_setzero_si256());
+	for (int i = 0; i < part->count; i += AMX_DEPTH, tile++)
+		_mm512_store_si512(*tile + r % AMX_ROWS * AMX_DEPTH,
+				   _mm512_loadu_si512(row + i));
+}
+
+static void pack_rows(const struct part *part)
+{
+	if (part->gather->depth % AMX_DEPTH == 0) {
+		pack_steps(part);
+		return;
+	}
+	for (int r = 0; r < part->chunk->count; r++)
+		pack_row(part, r);
+}
+
+/* weights: [k][width] of the outputs that a column of tiles begins with. */
+static void pack_weights(const float *weights, int width, int count,
+			 amx_tile *tiles)
+{
+	for (int k = 0; k < count; k += AMX_DEPTH, tiles++)
+		for (int i = 0; i < AMX_DEPTH; i += 2) {
+			const float *row = weights +
+					   (size_t)(k + i) * (size_t)width;
+
+			_mm512_store_si512(
+				*tiles + i * AMX_COLUMNS,
+				amx_round_pair(vec_load(k + i < count ?
+							row : nothing),
+					       vec_load(k + i + 1 < count ?
+							row + width :
+							nothing)));
+		}
+}
+
+/* Those of so many outputs from one on, by the values of the part. */
+static void pack_columns(const struct part *part, const float *weights,
+			 int first, int count)
+{
+	const struct gather *gather = part->gather;
+	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
+
+	for (int o = 0; o < count; o += AMX_COLUMNS) {
+		const int block = (first + o) / GATHER_BLOCK * GATHER_BLOCK;
+		const int width = gather_width(gather, block);
+
+		pack_weights(weights + each * (size_t)block +
+				     (size_t)part->from * (size_t)width +
+				     (first + o - block), width, part->count,
+			     part->scratch->weights[o / AMX_COLUMNS]);
+	}
+	amx_hold_memory();
+}
+
+/* Floats from each of so many rows to the next, or 0 where they differ. */
+static size_t find_apart(float *const *out, int rows)
+{
+	const ptrdiff_t apart = rows > 1 ? out[1] - out[0] : 0;
+	int differ = apart < 0;
+
+	for (int r = 1; r < rows; r++)
+		differ |= out[r] - out[r - 1] != apart;
+	return differ ? 0 : (size_t)apart;
+}
+
+/* From row r and an output on, what the scratch's sums are. */
+static void store_sums(const struct part *part, int r, int first, int columns)
+{
+	const struct chunk *chunk = part->chunk;
+	const struct gather_end *end = part->end;
+	const int left = chunk->count - r;
+	const int rows = left < SQUARE ? left : SQUARE;
+	const int adds = part->from || end->adds;
+	const int is_last = part->from + part->count ==
+			    part->gather->taps * part->gather->depth;
+
+	for (int v = 0; v < columns; v++) {
+		const int o = first + v * LANES;
+		const int lanes = part->gather->outputs - o;
+		const vec bias = end->bias ? vec_load(end->bias + o) :
+					     vec_set(0);
+
+		for (int i = 0; i < rows; i++) {
+			float *to = chunk->out[r + i] + o;
+			vec sum = vec_load(part->scratch->sums[i] + v * LANES);
+
+			sum += adds ? load_lanes(to, lanes) : bias;
+			store_lanes(to, end->relu && is_last ? relu(sum) : sum,
+				    lanes);
+		}
+	}
+}
+
+/* The sums of SQUARE rows and columns, where they go. */
+static void multiply_in_place(const struct part *part, int r, int o, float *to,
+			      size_t apart)
+{
+	struct product_scratch *scratch = part->scratch;
+	const int steps = (part->count + AMX_DEPTH - 1) / AMX_DEPTH;
+	const int row = r / AMX_ROWS, column = o / AMX_COLUMNS;
+
+	if (part->from || part->end->adds) {
+		load_square(to, apart);
+	} else {
+		amx_zero();
+	}
+	add_steps(scratch->rows[row], scratch->rows[row + 1],
+		  scratch->weights[column], scratch->weights[column + 1], steps,
+		  2, 2);
+	amx_store_square(to, to + AMX_ROWS * apart, AMX_COLUMNS, apart);
+	amx_hold_memory();
+}
+
+/* Columns of tiles, and row r and what follows it. */
+static void multiply_square(const struct part *part, int r, int rows, int o,
+			    int columns, int first)
+{
+	struct product_scratch *scratch = part->scratch;
+	const int steps = (part->count + AMX_DEPTH - 1) / AMX_DEPTH;
+	const int row = r / AMX_ROWS, column = o / AMX_COLUMNS;
+
+	amx_zero();
+	add_square(scratch->rows[row], scratch->rows[row + rows - 1],
+		   scratch->weights[column],
+		   scratch->weights[column + columns - 1], steps, rows,
+		   columns);
+	amx_store_square(scratch->sums[0], scratch->sums[AMX_ROWS],
+			 AMX_COLUMNS, SQUARE);
+	amx_hold_memory();
+	store_sums(part, r, first + o, columns);
+}
+
+/* All rows of the chunk by so many outputs from one on. */
+static void multiply_columns(const struct part *part, int first, int count)
+{
+	const struct chunk *chunk = part->chunk;
+	const int is_plain = !part->end->bias && !part->end->relu;
+	const int whole = part->gather->outputs - first;
+
+	for (int r = 0; r < chunk->count; r += SQUARE) {
+		const int left = chunk->count - r;
+		const size_t apart = is_plain && left >= SQUARE ?
+			find_apart(chunk->out + r, SQUARE) : 0;
+
+		for (int o = 0; o < count; o += SQUARE)
+			if (apart && whole - o >= SQUARE)
+				multiply_in_place(part, r, o,
+						  chunk->out[r] + first + o,
+						  apart);
+			else
+				multiply_square(part, r,
+						left > AMX_ROWS ? 2 : 1, o,
+						count - o > AMX_COLUMNS ? 2 : 1,
+						first);
+	}
+}
+
+/* Rows of a chunk, so that all chunks are alike. */
+static size_t rows_of_chunk(size_t rows)
+{
+	const size_t chunks = (rows + MOST_CHUNK - 1) / MOST_CHUNK;
+	const size_t each = (rows + chunks - 1) / chunks;
+
+	return (each + SQUARE - 1) / SQUARE * SQUARE;
+}
+
+static void multiply(const struct gather *gather,
+		     const struct gather_batch *batch, const float *weights,
+		     const struct gather_end *end, float *out, void *scratch)
+{
+	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
+	const int each = gather->taps * gather->depth;
+	const int padded = gather_padded(gather);
+	const int is_packed_once = each <= DEPTH && padded <= OUTPUTS;
+	struct chunk chunk;
+	struct part part = { gather, &chunk, end, 0, 0, scratch };
+
+	if (!rows)
+		return;
+	amx_begin();
+	for (size_t first = 0; first < rows; first += (size_t)chunk.count) {
+		ISA_NAME(gather_fill_chunk)(gather, batch, out, first,
+					    (int)rows_of_chunk(rows), &chunk);
+		part.from = 0;
+		/* Of no tap there are sums, too. */
+		do {
+			part.count = each - part.from < DEPTH ?
+					     each - part.from : DEPTH;
+			pack_rows(&part);
+			for (int o = 0; o < padded; o += OUTPUTS) {
+				const int count = padded - o < OUTPUTS ?
+							  padded - o : OUTPUTS;
+
+				if (!is_packed_once || !first)
+					pack_columns(&part, weights, o, count);
+				multiply_columns(&part, o, count);
+			}
+			part.from += part.count;
+		} while (part.from < each);
+	}
+	amx_end();
+}
+
+const struct gather_kernels ISA_NAME(gather_bf16) = {
+	.multiply = multiply,
+	.differentiate = ISA_NAME(gather_differentiate_tiles),
+	.transpose = ISA_NAME(gather_transpose),
+};
+
+#endif
