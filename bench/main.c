@@ -18,6 +18,7 @@
 #include "bench/app/page.h"
 #include "bench/app/plot_command.h"
 #include "bench/app/run_command.h"
+#include "bench/app/scale_command.h"
 #include "bench/app/selftest_command.h"
 #include "bench/app/table_command.h"
 #include "bench/options/options.h"
@@ -45,6 +46,7 @@ static const struct {
 	[VERB_PLOT] = { plot_command, 0, 0 },
 	[VERB_CHECK] = { check_command, 0, 0 },
 	[VERB_COMPARE] = { compare_command, 0, 0 },
+	[VERB_SCALE] = { scale_command, 0, 0 },
 	[VERB_CALIBRATE] = { calibrate_command, 0, 0 },
 	[VERB_SELFTEST] = { selftest_command, 0, 0 },
 	[VERB_BASELINE] = { baseline_command, 0, 0 },

@@ -110,7 +110,7 @@ static void verbs_have_arguments(void **state)
 	struct argument argument;
 
 	(void)state;
-	assert_int_equal(verb_argument(VERB_ENV, 0, &argument), 0);
+	assert_int_equal(verb_argument(VERB_DEVICES, 0, &argument), 0);
 	assert_int_equal(verb_argument(VERB_RUN, 0, &argument), 1);
 	assert_int_equal(argument.length, strlen("TARGET"));
 	assert_true(argument.repeats);

@@ -2,6 +2,7 @@
 
 #include "bench/gate/floor.h"
 #include "bench/gate/verdict.h"
+#include "bench/record/network.h"
 #include "bench/record/observation.h"
 #include "bench/record/post.h"
 #include "bench/record/result_rows.h"
@@ -9,6 +10,7 @@
 #include "bench/run/peaks.h"
 #include "bench/run/profile_rows.h"
 #include "bench/show/compare.h"
+#include "bench/show/scale.h"
 
 static const struct file_kind {
 	const char *name, *holds;
@@ -50,10 +52,15 @@ static const struct file_kind {
 	  "tables.", &export_rows },
 	{ "compare --export-csv FILE", "One metric of one target that two "
 	  "campaigns have a row, see `bench compare`.", &compare_rows },
+	{ "scale.csv", "What `bench scale` predicts for one number of cores a "
+	  "row: a model, nothing\nof it is measured.", &scale_rows },
 	{ "measure --profile FILE", "One part of an iteration a row; the last "
 	  "row is the whole, which the others add\nup to.", &profile_rows },
-	{ "env --export-csv FILE", "What one core can do at most, one loop a "
-	  "row, see `bench env --peak`.", &peak_rows },
+	{ "env --peak --export-csv FILE", "What one core can do at most, one "
+	  "loop a row, see `bench env --peak`.", &peak_rows },
+	{ "env --network --export-csv FILE", "The all-reduce of one size of "
+	  "vector by one transport a row, see\n`bench env --network`.",
+	  &network_rows },
 	{ "post-002.csv", "The figures that post 002 published, in the columns "
 	  "of the targets that stand in\ntheir place (`--with-post`).",
 	  &post_rows },

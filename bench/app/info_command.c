@@ -6,6 +6,7 @@
 #include "backends/contract/backend.h"
 #include "backends/group/transport.h"
 #include "bench/app/device_list.h"
+#include "bench/app/network_command.h"
 #include "bench/app/peak_command.h"
 #include "bench/data/dataset.h"
 #include "bench/record/machine.h"
@@ -217,10 +218,13 @@ int env_command(const struct options *options, FILE *out, FILE *log,
 {
 	const char *path = options->export_csv;
 
-	(void)log;
-	if (path && !options->peak)
+	if (path && options->peak == options->network)
 		return error_set(err, ERROR_USAGE, "bench env --export-csv "
-				 "writes peaks, which need --peak");
+				 "writes what --peak or --network measures: "
+				 "give one of them");
+	if (!options->network && (options->argument_count || options->hosts))
+		return error_set(err, ERROR_USAGE, "bench env: targets and "
+				 "--hosts are for --network");
 	/* Rows on standard output are there alone. */
 	if (!path || strcmp(path, "-")) {
 		if (path && file_check(path, err))
@@ -228,7 +232,9 @@ int env_command(const struct options *options, FILE *out, FILE *log,
 		if (print_environment(out, err))
 			return -1;
 	}
-	return options->peak ? peak_command(path, out, err) : 0;
+	if (options->peak && peak_command(path, out, err))
+		return -1;
+	return options->network ? network_command(options, out, log, err) : 0;
 }
 
 /* 57044810 as "57,044,810". */

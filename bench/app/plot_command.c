@@ -158,7 +158,7 @@ static int draw(struct drawing *drawing, int at, struct error *err)
 	remove(drawn);
 	if (!drawing->notes[at].rows) {
 		remove(path);
-		if (drawing->log)
+		if (drawing->log && drawing->notes[at].text[0])
 			fprintf(drawing->log, "bench: note: %s.svg is not "
 				"drawn: %s\n", picture->name,
 				drawing->notes[at].text);
@@ -241,8 +241,10 @@ static int plot_campaign(const struct options *options,
 	interrupt_install(1);
 	/* With one that it does not have, it fails before any script. */
 	process_unset("GNUTERM");
-	failed = plot_build(&drawing->plot, campaign, err) ||
-		 draw_all(drawing, err);
+	failed = plot_build(&drawing->plot, campaign, err);
+	drawing->plot.folder = options->arguments[0];
+	if (!failed)
+		failed = draw_all(drawing, err);
 	for (int i = 0; i < PLOT_PICTURES; i++)
 		free((char *)drawing->svgs[i].text);
 	plot_free(&drawing->plot);

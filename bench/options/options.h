@@ -17,6 +17,7 @@ enum verb {
 	VERB_PLOT,
 	VERB_CHECK,
 	VERB_COMPARE,
+	VERB_SCALE,
 	VERB_CALIBRATE,
 	VERB_SELFTEST,
 	VERB_BASELINE,
@@ -78,7 +79,11 @@ struct options {
 	const char *log; /* NULL: none */
 	const char *format, *progress, *color, *generate;
 	const char *baseline;
-	int peak;
+	int peak, network;
+	const char *topology; /* NULL: torus */
+	const char *sweep;    /* a file, or NULL */
+	double latency, bandwidth;	      /* us, GB/s; OPTION_UNSET */
+	long node_cores, shared_cpus, most_cores; /* OPTION_UNSET */
 	int quick, dry_run, list, quiet, verbose, help, version;
 	unsigned char given[OPTION_MOST_ROWS]; /* by row: on the command line */
 };

@@ -35,6 +35,10 @@ static const char *const phases_script[] = {
 #include "plot/phases.gp.h"
 	NULL
 };
+static const char *const scale_script[] = {
+#include "plot/scale.gp.h"
+	NULL
+};
 
 const struct picture pictures[PLOT_PICTURES] = {
 	{ "epochs", "Seconds per epoch",
@@ -65,6 +69,11 @@ const struct picture pictures[PLOT_PICTURES] = {
 	  "Shares of the time of an epoch, as a mean over the cores and runs "
 	  "of a target.",
 	  plot_write_phases, phases_script },
+	{ "scale", "What more cores would bring",
+	  "A model, not measured: what bench scale predicts from the "
+	  "iterations of one core and the cost of an all-reduce. Bars are 95 % "
+	  "intervals.",
+	  plot_write_scale, scale_script },
 };
 
 const struct result *plot_result(const struct plot_series *series)

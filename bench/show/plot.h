@@ -21,7 +21,7 @@
 #include "bench/show/table_format.h"
 
 enum {
-	PLOT_PICTURES = 5,
+	PLOT_PICTURES = 6,
 	PLOT_LABEL = 400,
 	PLOT_MOST_SERIES = 24, /* more are not drawn, which is said */
 	PLOT_MOST_RUNS = 10    /* likewise, where each has a line of its own */
@@ -37,6 +37,7 @@ struct plot_series {
 
 struct plot {
 	const struct campaign *campaign;
+	const char *folder; /* of the campaign, for what is beside it; NULL */
 	struct results results;
 	struct rows_by_run rows;  /* of targets */
 	struct rows_by_run cores; /* of single cores */
@@ -75,7 +76,8 @@ int plot_counts(const struct observation *row);
 
 /* What a writer of rows has to say about its picture, in whole sentences. */
 struct plot_note {
-	int rows;	 /* 0: there is nothing to draw, and text says why */
+	int rows;	 /* 0: there is nothing to draw, and text says why;
+			  * without a text nobody has asked for it */
 	char text[1024];
 };
 
@@ -83,7 +85,7 @@ struct plot_note {
 typedef int plot_writer(FILE *out, const struct plot *plot,
 			struct plot_note *note, struct error *err);
 plot_writer plot_write_epochs, plot_write_iterations, plot_write_learning;
-plot_writer plot_write_speedup, plot_write_phases;
+plot_writer plot_write_speedup, plot_write_phases, plot_write_scale;
 
 struct picture {
 	const char *name;    /* of its files: NAME.svg, plot/NAME.gp, .csv */

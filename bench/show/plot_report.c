@@ -99,6 +99,8 @@ static void print_figure(FILE *out, const struct report *report, int at)
 	const struct picture *picture = &pictures[at];
 	const struct plot_note *note = &report->notes[at];
 
+	if (!note->rows && !note->text[0])
+		return;
 	fprintf(out, "<figure>\n<h3>%s</h3>\n", picture->title);
 	if (note->rows)
 		plot_svg_print_element(out, &report->svgs[at]);

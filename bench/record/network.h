@@ -1,0 +1,89 @@
+/*
+ * What an all-reduce costs: as it was measured here (`bench env --network`),
+ * as a line through what was measured, and, on networks that are not here, by
+ * formulas. Pure functions.
+ */
+#ifndef BENCH_RECORD_NETWORK_H
+#define BENCH_RECORD_NETWORK_H
+
+#include <stddef.h>
+
+#include "bench/record/column.h"
+
+#define NETWORK_COLUMNS(TEXT, INT, REAL) \
+	TEXT(schema, 12, "version of the columns", NEEDED) \
+	TEXT(started_utc, 24, "when it was measured") \
+	TEXT(host_key, 20, "the machine, as in runs.csv") \
+	TEXT(cpu_model, 80, "of the machine") \
+	TEXT(transport, 16, "how the ranks met: threads, fork, mpi", NEEDED) \
+	TEXT(hosts, 400, "--hosts; empty: all ranks were on this one") \
+	INT(ranks, "world size", NEEDED) \
+	INT(cpus, "CPUs that a rank's process was confined to") \
+	INT(vector_bytes, "of the vector that each rank gives and gets", \
+	    NEEDED) \
+	INT(repetitions, "after warm-up") \
+	REAL(median_s, "of an all-reduce, the slowest rank's time: vectors " \
+	     "offered, summed in slices, offered again and gathered", NEEDED) \
+	REAL(q1_s, "25th percentile of the repetitions") \
+	REAL(q3_s, "75th percentile of them") \
+	TEXT(version, 48, "of bench") \
+	TEXT(git_commit, 48, "of its source")
+
+/* A row of `bench env --network`. */
+struct network_row {
+	NETWORK_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
+};
+
+extern const struct row_kind network_rows;
+
+/* The model of a link: a message of n bytes takes latency_s + n /
+ * bytes_per_s, which may be INFINITY (Hockney 1994, Parallel Computing 20). */
+struct network_link {
+	double latency_s, bytes_per_s;
+};
+
+/* A time as a function of bytes. */
+struct network_point {
+	double bytes, seconds; /* above 0 */
+};
+
+/*
+ * The line through the points by least squares of relative errors, so that a
+ * small vector counts as much as a large one; neither latency nor slope is
+ * below 0. error: root mean square of (line - time) / time; NAN: there are not
+ * two sizes, and there is no line.
+ */
+struct network_fit {
+	struct network_link link;
+	double error;
+};
+struct network_fit network_fit(const struct network_point *points,
+			       size_t count);
+
+enum network_topology {
+	NETWORK_RING,  /* reduce-scatter and all-gather round a ring */
+	NETWORK_TORUS, /* the same along the rows, then the columns, of the
+			* 2-D torus that is closest to a square */
+	NETWORK_TREE,  /* reduce to one node and broadcast, binomial trees */
+	NETWORK_TOPOLOGIES
+};
+
+extern const char *const network_names[NETWORK_TOPOLOGIES];
+
+/*
+ * Seconds to all-reduce a vector of bytes over so many nodes, each with one
+ * such link, without the additions:
+ *
+ *   ring   2 (p - 1) latency + 2 (p - 1) / p bytes / rate
+ *   torus  2 (a + b - 2) latency + the same, for p = a b
+ *   tree   2 ceil(log2 p) (latency + bytes / rate)
+ *
+ * Thakur, Rabenseifner and Gropp 2005 (Int. J. High Perform. Comput. Appl.
+ * 19:1) for the parts of ring and tree; Ying et al. 2018 (arXiv 1811.06992) for
+ * the torus. nodes is at least 1, for which it is 0.
+ */
+double network_allreduce(enum network_topology topology,
+			 const struct network_link *link, long nodes,
+			 double bytes);
+
+#endif
