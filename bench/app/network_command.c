@@ -120,8 +120,8 @@ static void fill_line(const struct grid *grid, int at,
 		      table);
 	format_spread(grid_at(grid, at, 3)->text, 1e6 * rows[0].median_s, NAN,
 		      0, table);
-	format_spread(grid_at(grid, at, 4)->text, 1e3 * rows[4].median_s, NAN,
-		      2, table);
+	format_spread(grid_at(grid, at, 4)->text,
+		      1e3 * rows[SWEEP_SIZES - 5].median_s, NAN, 2, table);
 	format_spread(grid_at(grid, at, 5)->text,
 		      1e3 * rows[SWEEP_SIZES - 1].median_s, NAN, 1, table);
 }

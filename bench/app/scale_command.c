@@ -24,7 +24,7 @@
 #define POD_RATE_GBS (340e3 / 1024)
 #define POD_LATENCY_US 1.
 
-enum { MOST_POINTS = 32 }; /* powers of two up to --most-cores */
+enum { MOST_POINTS = 64 }; /* as many numbers of cores */
 
 /* One invocation. */
 struct scaling {
@@ -83,17 +83,6 @@ static int read_sweep(struct scaling *scaling, struct error *err)
 	return 0;
 }
 
-/* The most ranks that were measured. */
-static long most_ranks(const struct scale_network *network)
-{
-	long most = 1;
-
-	for (size_t i = 0; i < network->sweep_count; i++)
-		if (network->sweep[i].ranks > most)
-			most = network->sweep[i].ranks;
-	return most;
-}
-
 static int find_network(struct scaling *scaling, struct error *err)
 {
 	const struct options *options = scaling->options;
@@ -118,9 +107,7 @@ static int find_network(struct scaling *scaling, struct error *err)
 	if (options->sweep && read_sweep(scaling, err))
 		return -1;
 	scaling->most_cores = options->most_cores != OPTION_UNSET ?
-				      options->most_cores :
-			      network->is_measured ? most_ranks(network) :
-						     POD_CORES;
+				      options->most_cores : POD_CORES;
 	return 0;
 }
 
@@ -163,6 +150,24 @@ static int gather_times(struct scaling *scaling, int target, size_t most,
 			 "timed; --sync step times each", scaling->run->target);
 }
 
+/* Twice as many; or of a network that is measured, those that come next in the
+ * sweep, and 0 behind the last. */
+static long next_cores(const struct scaling *scaling, long cores)
+{
+	const struct scale_network *network = &scaling->network;
+	long next = 0;
+
+	if (!network->is_measured)
+		return 2 * cores;
+	for (size_t i = 0; i < network->sweep_count; i++) {
+		const long ranks = network->sweep[i].ranks;
+
+		if (ranks > cores && (!next || ranks < next))
+			next = ranks;
+	}
+	return next;
+}
+
 static int predict(struct scaling *scaling, struct error *err)
 {
 	const struct run *run = scaling->run;
@@ -175,7 +180,9 @@ static int predict(struct scaling *scaling, struct error *err)
 		return error_set(err, ERROR_INPUT, "%s: runs.csv has no "
 				 "parameters or no batch for it", run->target);
 	scaling->count = 0;
-	for (long n = 1; n <= scaling->most_cores; n *= 2) {
+	for (long n = 1; n && n <= scaling->most_cores &&
+			 scaling->count < MOST_POINTS;
+	     n = next_cores(scaling, n)) {
 		struct scale_point *point = &scaling->points[scaling->count++];
 
 		point->cores = n;

@@ -328,8 +328,8 @@ const struct option_row option_rows[] = {
 	  .help = "all cores share N CPUs (each has its own)" },
 	{ .name = "most-cores", .group = COMPARING, .kind = OPTION_INT,
 	  AT(most_cores), .verbs = SCALE, .argument = "N", RANGE(1, 1e6),
-	  .help = "predict for 1, 2, 4 ... up to N cores (2048; those of "
-	  "--topology measured)" },
+	  .help = "predict for 1, 2, 4 ... up to N cores (2048); with "
+	  "--topology measured, for those that --sweep has" },
 	{ .name = "sweep", .group = COMPARING, .kind = OPTION_TEXT, AT(sweep),
 	  .verbs = SCALE, .argument = "FILE",
 	  .help = "what a sum costs within a node, as bench env has measured "

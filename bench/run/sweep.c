@@ -17,11 +17,11 @@
 #include "bench/system/process.h"
 
 #define SMALLEST 4096 /* bytes */
-#define STEP 4	      /* from a size to the next */
-#define WARMUP 3
-#define LEAST_RUNS 7
+#define STEP 2	      /* from a size to the next */
+#define WARMUP 2
+#define LEAST_RUNS 5
 #define MOST_RUNS 301
-#define SECONDS .3 /* for each size, if that is enough for the least */
+#define SECONDS .2 /* for each size, if that is enough for the least */
 #define LIMIT_S 600 /* for all sizes of a world size */
 
 /* What all ranks work on, and the first one fills. */

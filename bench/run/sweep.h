@@ -9,7 +9,7 @@
 #include "bench/record/network.h"
 #include "bench/run/target.h"
 
-enum { SWEEP_SIZES = 7 }; /* of vectors: 4 KiB to 16 MiB */
+enum { SWEEP_SIZES = 13 }; /* of vectors: 4 KiB to 16 MiB */
 
 /*
  * In this process, whose CPUs are then those of so many cores; where another
