@@ -20,7 +20,8 @@
 #define STEP 2	      /* from a size to the next */
 #define WARMUP 2
 #define LEAST_RUNS 5
-#define MOST_RUNS 301
+#define MOST_RUNS 51
+#define SCRATCH (32u << 20) /* bytes that push others out of a cache */
 #define SECONDS .2 /* for each size, if that is enough for the least */
 #define LIMIT_S 600 /* for all sizes of a world size */
 
@@ -33,18 +34,26 @@ struct sweep {
 	} sizes[SWEEP_SIZES];
 };
 
-/* The slowest rank's time, known to all. */
-static int time_once(struct group *group, float *values, size_t count,
-		     double *slowest_s, struct error *err)
+/* What a rank has of its own. */
+struct memory {
+	float *values; /* the vector: zeros stay zeros, whatever is added */
+	char *scratch;
+};
+
+/* The slowest rank's time, known to all. The caches are as an iteration leaves
+ * them, which works on more than a vector between two sums. */
+static int time_once(struct group *group, const struct memory *memory,
+		     size_t count, double *slowest_s, struct error *err)
 {
 	double own_s, all_s[GROUP_MAX_SIZE];
 
+	memset(memory->scratch, group->rank, SCRATCH);
 	if (group_wait(group, err))
 		return -1;
 	own_s = clock_now();
-	if (group_offer(group, values, count, err) ||
+	if (group_offer(group, memory->values, count, err) ||
 	    group_reduce_scatter(group, err) ||
-	    group_offer(group, values, count, err) ||
+	    group_offer(group, memory->values, count, err) ||
 	    group_all_gather(group, err))
 		return -1;
 	own_s = clock_now() - own_s;
@@ -58,19 +67,18 @@ static int time_once(struct group *group, float *values, size_t count,
 }
 
 /* All ranks know the same times, and so stop together. */
-static int time_size(struct group *group, float *values,
+static int time_size(struct group *group, const struct memory *memory,
 		     struct sweep_size *size, struct error *err)
 {
+	const size_t floats = size->bytes / sizeof(*memory->values);
 	double times[MOST_RUNS], sum_s = 0, once_s;
 	int count = 0;
 
 	for (int i = 0; i < WARMUP; i++)
-		if (time_once(group, values, size->bytes / sizeof(*values),
-			      &once_s, err))
+		if (time_once(group, memory, floats, &once_s, err))
 			return -1;
 	while (count < MOST_RUNS && (count < LEAST_RUNS || sum_s < SECONDS)) {
-		if (time_once(group, values, size->bytes / sizeof(*values),
-			      &once_s, err))
+		if (time_once(group, memory, floats, &once_s, err))
 			return -1;
 		times[count++] = once_s;
 		sum_s += once_s;
@@ -82,33 +90,32 @@ static int time_size(struct group *group, float *values,
 	return 0;
 }
 
-static int time_sizes(struct group *group, float *values, struct sweep *sweep,
-		      struct error *err)
+static int time_sizes(struct group *group, const struct memory *memory,
+		      struct sweep *sweep, struct error *err)
 {
 	for (int s = 0; s < SWEEP_SIZES; s++)
-		if (time_size(group, values, &sweep->sizes[s], err))
+		if (time_size(group, memory, &sweep->sizes[s], err))
 			return -1;
 	return 0;
 }
 
-/* The body of a rank. Zeros stay zeros, whatever is added how often. */
+/* The body of a rank. */
 static int sweep_body(struct group *group, void *context, struct error *err)
 {
 	struct sweep *sweep = context;
 	const size_t most = sweep->sizes[SWEEP_SIZES - 1].bytes;
-	float *values;
+	char *own = malloc(SCRATCH + most);
+	struct memory memory = { (float *)(own + SCRATCH), own };
 	int failed;
 
-	if (group->memory) {
-		values = group->memory->allocate(group->memory, most, err);
-		return values ? time_sizes(group, values, sweep, err) : -1;
-	}
-	values = malloc(most);
-	if (!values)
+	if (!own)
 		return error_memory(err, "the vector of a rank");
-	memset(values, 0, most); /* untouched pages would all be one */
-	failed = time_sizes(group, values, sweep, err);
-	free(values);
+	memset(own, 0, SCRATCH + most); /* untouched pages would all be one */
+	if (group->memory)
+		memory.values = group->memory->allocate(group->memory, most,
+							err);
+	failed = memory.values ? time_sizes(group, &memory, sweep, err) : -1;
+	free(own);
 	return failed;
 }
 
