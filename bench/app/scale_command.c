@@ -269,8 +269,11 @@ static void print_value(const struct grid *grid, int row, int column,
 
 static int print_grid(const struct scaling *scaling, struct error *err)
 {
-	static const char *const heads[] = { "1000 images/s", "efficiency (%)",
-					     "ms/iter", "exposed (ms)" };
+	const struct scale_point *last = &scaling->points[scaling->count - 1];
+	const int many = last->images_per_s.value >= 1e5;
+	const char *const heads[] = { many ? "1000 images/s" : "images/s",
+				      "efficiency (%)", "ms/iter",
+				      "exposed (ms)" };
 	char title[GRID_TITLE];
 	struct grid grid;
 
@@ -285,7 +288,8 @@ static int print_grid(const struct scaling *scaling, struct error *err)
 		const struct scale_point *point = &scaling->points[p];
 
 		snprintf(grid.labels[p], GRID_TEXT, "model, %ld", point->cores);
-		print_value(&grid, p, 0, &point->images_per_s, 1e-3, 3);
+		print_value(&grid, p, 0, &point->images_per_s,
+			    many ? 1e-3 : 1, 3);
 		print_value(&grid, p, 1, &point->efficiency, 100, 1);
 		grid_set_number(&grid, p, 2, 1e3 * point->iter_s.value,
 				decimals_of(1e3 * point->iter_s.value, 3));
