@@ -146,7 +146,8 @@ static void open_subject(struct subject *subject, const struct rate_case *one)
 	subject->bias = take_numbers((size_t)padded(one->outputs));
 	subject->dx = take_numbers(count * subject->dx_sample);
 	subject->transposed = take_numbers(conv->transposed + 1);
-	subject->scratch = host_allocate(GATHER_SCRATCH);
+	subject->scratch = host_allocate(GATHER_SCRATCH +
+					 gather_conv_rounded(conv));
 	if (!subject->scratch)
 		exit(ERROR_FAILED);
 }

@@ -288,7 +288,8 @@ static void compare_forward(struct run *run)
 	const struct gather_conv *conv = &run->conv;
 	const struct gather_batch batch = batch_of(run);
 	struct gather_end end = { .bias = run->biases };
-	void *scratch = host_allocate(GATHER_SCRATCH);
+	void *scratch = host_allocate(GATHER_SCRATCH +
+				      gather_conv_rounded(conv));
 
 	assert_non_null(scratch);
 	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out,
@@ -311,7 +312,8 @@ static void compare_dx(struct run *run)
 	const struct gather_batch batch = { run->one->count, run->gradient,
 					    run->own_out, run->own_in };
 	float *transposed = allocate(conv->transposed * sizeof(float));
-	void *scratch = host_allocate(GATHER_SCRATCH);
+	void *scratch = host_allocate(GATHER_SCRATCH +
+				      gather_conv_rounded(conv));
 
 	assert_non_null(scratch);
 	gather_conv_transpose(conv, kernels, run->weights, transposed);
@@ -331,7 +333,8 @@ static void compare_dw(struct run *run)
 	const struct gather_batch batch = batch_of(run);
 	const double scale = largest(run->dw, run->weight_count);
 	const size_t outputs = (size_t)run->one->outputs;
-	void *scratch = host_allocate(GATHER_SCRATCH);
+	void *scratch = host_allocate(GATHER_SCRATCH +
+				      gather_conv_rounded(conv));
 	double sum = 0, right = 0;
 
 	assert_non_null(scratch);

@@ -81,7 +81,8 @@ struct gather_end {
 	int relu;
 };
 
-/* scratch is of GATHER_SCRATCH bytes, aligned to 64. */
+/* scratch is of GATHER_SCRATCH bytes, aligned to 64, and of a product whose
+ * factors are rounded of gather_rounded() more. */
 struct gather_kernels {
 	/* Nothing is written but the outputs themselves. */
 	void (*multiply)(const struct gather *gather,
@@ -101,8 +102,17 @@ struct gather_kernels {
 			  int columns, float *to, size_t to_stride);
 };
 
-/* What the largest of them packs at once: see gather_amx.c. */
-#define GATHER_SCRATCH (1 << 20)
+/* What the largest of them packs at once: see gather_bf16.c. */
+#define GATHER_SCRATCH (512 << 10)
+
+/* Bytes of all weights in bf16, runs being filled to whole tiles of AMX. */
+static inline size_t gather_rounded(const struct gather *gather)
+{
+	const size_t run = (size_t)gather->taps * (size_t)gather->depth;
+
+	return (run + 31) / 32 * 32 * (size_t)gather_padded(gather) *
+	       sizeof(uint16_t);
+}
 
 /* Those of other processors than x86-64 are the portable ones alone. */
 extern const struct gather_kernels gather_kernels_amx;

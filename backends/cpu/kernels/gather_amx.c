@@ -3,8 +3,7 @@
  * to bf16, to the nearest, ties to even; products and sums are of fp32: on the
  * tiles of AMX (backends/cpu/kernels/amx.h), two by two.
  *
- * Factors are packed into tiles just before use: a row once for all outputs,
- * weights once if they fit, or once for MOST_CHUNK rows.
+ * Factors are packed into tiles: all weights first, and rows just before use.
  *
  * Ceiling: four products of tiles take 64 cycles, in which the second level of
  * the cache brings the 2 KB of A that are new.
@@ -14,15 +13,14 @@
 #ifdef __AMX_BF16__
 
 #define DEPTH 512   /* values of a row, all taps counted, ... */
-#define OUTPUTS 512 /* ... and outputs, whose weights are packed at once */
+#define OUTPUTS 512 /* ... and outputs that it meets at a time */
 #define STEPS (DEPTH / AMX_DEPTH)
 
 struct product_scratch {
-	/* Of rows: [row / 16]; of weights: [output / 16]. */
 	amx_tile rows[MOST_CHUNK / AMX_ROWS][STEPS];
-	amx_tile weights[OUTPUTS / AMX_COLUMNS][STEPS];
 	float sums[SQUARE][SQUARE];
-	uint16_t row[DEPTH + AMX_DEPTH]; /* one, before it goes to tiles */
+	_Alignas(64) uint16_t row[DEPTH + AMX_DEPTH]; /* before tiles */
+	_Alignas(64) amx_tile weights[]; /* [part][output / 16][step] */
 };
 
 _Static_assert(sizeof(struct product_scratch) <= GATHER_SCRATCH,
@@ -33,7 +31,8 @@ struct part {
 	const struct gather *gather;
 	const struct chunk *chunk;
 	const struct gather_end *end;
-	int from, count;
+	int from, count, steps;
+	amx_tile *weights; /* those of the part: [output / 16][steps] */
 	struct product_scratch *scratch;
 };
 
@@ -106,40 +105,52 @@ static void pack_rows(const struct part *part)
 		pack_row(part, r);
 }
 
-/* weights: [k][width] of the outputs that a column of tiles begins with. */
-static void pack_weights(const float *weights, int width, int count,
-			 amx_tile *tiles)
+static int steps_of(int count)
 {
-	for (int k = 0; k < count; k += AMX_DEPTH, tiles++)
-		for (int i = 0; i < AMX_DEPTH; i += 2) {
-			const float *row = weights +
-					   (size_t)(k + i) * (size_t)width;
-
-			_mm512_store_si512(
-				*tiles + i * AMX_COLUMNS,
-				amx_round_pair(vec_load(k + i < count ?
-							row : nothing),
-					       vec_load(k + i + 1 < count ?
-							row + width :
-							nothing)));
-		}
+	return (count + AMX_DEPTH - 1) / AMX_DEPTH;
 }
 
-/* Those of so many outputs from one on, by the values of the part. */
-static void pack_columns(const struct part *part, const float *weights,
-			 int first, int count)
+/* weights: [count][width] of a block of outputs, to a tile for each of its
+ * columns and every step. */
+static void pack_block(const float *weights, int width, int count,
+		       amx_tile *tiles)
 {
-	const struct gather *gather = part->gather;
-	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
+	const int steps = steps_of(count);
 
-	for (int o = 0; o < count; o += AMX_COLUMNS) {
-		const int block = (first + o) / GATHER_BLOCK * GATHER_BLOCK;
-		const int width = gather_width(gather, block);
+	for (int k = 0; k < steps * AMX_DEPTH; k += 2) {
+		const float *row = weights + (size_t)k * (size_t)width;
+		amx_tile *tile = tiles + k / AMX_DEPTH;
+		const int at = k % AMX_DEPTH * AMX_COLUMNS;
 
-		pack_weights(weights + each * (size_t)block +
-				     (size_t)part->from * (size_t)width +
-				     (first + o - block), width, part->count,
-			     part->scratch->weights[o / AMX_COLUMNS]);
+		for (int o = 0; o < width; o += AMX_COLUMNS, tile += steps)
+			_mm512_store_si512(
+				*tile + at,
+				amx_round_pair(vec_load(k < count ? row + o :
+								    nothing),
+					       vec_load(k + 1 < count ?
+							row + width + o :
+							nothing)));
+	}
+}
+
+/* All of them, one part after the other. */
+static void pack_weights(const struct gather *gather, const float *weights,
+			 amx_tile *tiles)
+{
+	const int each = gather->taps * gather->depth;
+	const int padded = gather_padded(gather);
+
+	for (int k = 0; k < each; k += DEPTH) {
+		const int count = each - k < DEPTH ? each - k : DEPTH;
+
+		for (int o = 0; o < padded; o += GATHER_BLOCK) {
+			const int width = gather_width(gather, o);
+
+			pack_block(weights + (size_t)each * (size_t)o +
+					   (size_t)k * (size_t)width,
+				   width, count, tiles);
+			tiles += width / AMX_COLUMNS * steps_of(count);
+		}
 	}
 	amx_hold_memory();
 }
@@ -188,62 +199,57 @@ static void multiply_in_place(const struct part *part, int r, int o, float *to,
 			      size_t apart)
 {
 	struct product_scratch *scratch = part->scratch;
-	const int steps = (part->count + AMX_DEPTH - 1) / AMX_DEPTH;
-	const int row = r / AMX_ROWS, column = o / AMX_COLUMNS;
+	const int steps = part->steps, row = r / AMX_ROWS;
+	amx_tile *weights = part->weights + o / AMX_COLUMNS * steps;
 
 	if (part->from || part->end->adds) {
 		load_square(to, apart);
 	} else {
 		amx_zero();
 	}
-	add_steps(scratch->rows[row], scratch->rows[row + 1],
-		  scratch->weights[column], scratch->weights[column + 1], steps,
-		  2, 2);
+	add_steps(scratch->rows[row], scratch->rows[row + 1], weights,
+		  weights + steps, steps, 2, 2);
 	amx_store_square(to, to + AMX_ROWS * apart, AMX_COLUMNS, apart);
 	amx_hold_memory();
 }
 
-/* Columns of tiles, and row r and what follows it. */
+/* Rows and columns of tiles, at row r and output o. */
 static void multiply_square(const struct part *part, int r, int rows, int o,
-			    int columns, int first)
+			    int columns)
 {
 	struct product_scratch *scratch = part->scratch;
-	const int steps = (part->count + AMX_DEPTH - 1) / AMX_DEPTH;
-	const int row = r / AMX_ROWS, column = o / AMX_COLUMNS;
+	const int steps = part->steps, row = r / AMX_ROWS;
+	amx_tile *weights = part->weights + o / AMX_COLUMNS * steps;
 
 	amx_zero();
-	add_square(scratch->rows[row], scratch->rows[row + rows - 1],
-		   scratch->weights[column],
-		   scratch->weights[column + columns - 1], steps, rows,
-		   columns);
+	add_square(scratch->rows[row], scratch->rows[row + rows - 1], weights,
+		   weights + (columns - 1) * steps, steps, rows, columns);
 	amx_store_square(scratch->sums[0], scratch->sums[AMX_ROWS],
 			 AMX_COLUMNS, SQUARE);
 	amx_hold_memory();
-	store_sums(part, r, first + o, columns);
+	store_sums(part, r, o, columns);
 }
 
-/* All rows of the chunk by so many outputs from one on. */
-static void multiply_columns(const struct part *part, int first, int count)
+/* All rows of the chunk by outputs from one on to another. */
+static void multiply_columns(const struct part *part, int first, int past)
 {
 	const struct chunk *chunk = part->chunk;
 	const int is_plain = !part->end->bias && !part->end->relu;
-	const int whole = part->gather->outputs - first;
+	const int outputs = part->gather->outputs;
 
 	for (int r = 0; r < chunk->count; r += SQUARE) {
 		const int left = chunk->count - r;
 		const size_t apart = is_plain && left >= SQUARE ?
 			find_apart(chunk->out + r, SQUARE) : 0;
 
-		for (int o = 0; o < count; o += SQUARE)
-			if (apart && whole - o >= SQUARE)
+		for (int o = first; o < past; o += SQUARE)
+			if (apart && outputs - o >= SQUARE)
 				multiply_in_place(part, r, o,
-						  chunk->out[r] + first + o,
-						  apart);
+						  chunk->out[r] + o, apart);
 			else
 				multiply_square(part, r,
 						left > AMX_ROWS ? 2 : 1, o,
-						count - o > AMX_COLUMNS ? 2 : 1,
-						first);
+						past - o > AMX_COLUMNS ? 2 : 1);
 	}
 }
 
@@ -256,39 +262,48 @@ static size_t rows_of_chunk(size_t rows)
 	return (each + SQUARE - 1) / SQUARE * SQUARE;
 }
 
+/* All parts of a chunk's rows, whose weights begin here. */
+static void multiply_chunk(struct part *part, amx_tile *weights)
+{
+	const struct gather *gather = part->gather;
+	const int each = gather->taps * gather->depth;
+	const int padded = gather_padded(gather);
+
+	part->from = 0;
+	part->weights = weights;
+	/* Of no tap there are sums, too. */
+	do {
+		part->count = each - part->from < DEPTH ? each - part->from :
+							  DEPTH;
+		part->steps = steps_of(part->count);
+		pack_rows(part);
+		amx_hold_memory();
+		for (int o = 0; o < padded; o += OUTPUTS)
+			multiply_columns(part, o, padded - o < OUTPUTS ?
+							  padded : o + OUTPUTS);
+		part->weights += padded / AMX_COLUMNS * part->steps;
+		part->from += part->count;
+	} while (part->from < each);
+}
+
 static void multiply(const struct gather *gather,
 		     const struct gather_batch *batch, const float *weights,
 		     const struct gather_end *end, float *out, void *scratch)
 {
 	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
-	const int each = gather->taps * gather->depth;
-	const int padded = gather_padded(gather);
-	const int is_packed_once = each <= DEPTH && padded <= OUTPUTS;
+	struct product_scratch *packed = scratch;
 	struct chunk chunk;
-	struct part part = { gather, &chunk, end, 0, 0, scratch };
+	struct part part = { .gather = gather, .chunk = &chunk, .end = end,
+			     .scratch = packed };
 
 	if (!rows)
 		return;
 	amx_begin();
+	pack_weights(gather, weights, packed->weights);
 	for (size_t first = 0; first < rows; first += (size_t)chunk.count) {
 		ISA_NAME(gather_fill_chunk)(gather, batch, out, first,
 					    (int)rows_of_chunk(rows), &chunk);
-		part.from = 0;
-		/* Of no tap there are sums, too. */
-		do {
-			part.count = each - part.from < DEPTH ?
-					     each - part.from : DEPTH;
-			pack_rows(&part);
-			for (int o = 0; o < padded; o += OUTPUTS) {
-				const int count = padded - o < OUTPUTS ?
-							  padded - o : OUTPUTS;
-
-				if (!is_packed_once || !first)
-					pack_columns(&part, weights, o, count);
-				multiply_columns(&part, o, count);
-			}
-			part.from += part.count;
-		} while (part.from < each);
+		multiply_chunk(&part, packed->weights);
 	}
 	amx_end();
 }

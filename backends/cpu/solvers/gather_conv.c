@@ -187,6 +187,18 @@ size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
 				row * conv->window + column, channel);
 }
 
+size_t gather_conv_rounded(const struct gather_conv *conv)
+{
+	size_t most = gather_rounded(&conv->forward);
+
+	for (int c = 0; c < conv->class_count; c++) {
+		const size_t bytes = gather_rounded(&conv->classes[c].gather);
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
 size_t gather_conv_joined_size(const struct gather_conv *conv)
 {
 	return (size_t)(conv->in.height + 2 * conv->pad) *

@@ -48,6 +48,9 @@ void gather_conv_close(struct gather_conv *conv);
 size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
 			     int channel, int row, int column);
 
+/* gather_rounded(), of the product that has most. */
+size_t gather_conv_rounded(const struct gather_conv *conv);
+
 /* Floats of the copy of a sample that is joined. */
 size_t gather_conv_joined_size(const struct gather_conv *conv);
 /*
