@@ -53,7 +53,7 @@ PACKAGES_GATE := pocl-opencl-icd dataset-fashion-mnist
 PACKAGES_RUN := $(PACKAGES_GATE) curl ca-certificates gnuplot-nox
 PACKAGES_TEST := libcmocka-dev bats python3 python3-yaml shellcheck mandoc \
 	strace oclgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
-	libopenmpi-dev openmpi-bin
+	libopenmpi-dev openmpi-bin iproute2 util-linux
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 # Only `make peers` wants these: a compiler for torch.compile, and allocators.
 PACKAGES_PEERS := python3-venv python3-dev g++ libjemalloc2 \
