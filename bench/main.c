@@ -119,7 +119,9 @@ static int run(struct options *options, int argc, char **argv, FILE *log,
 	/* What is started inherits it, whether or not it knows the option. */
 	if (options->cpus && cpus_restrict(options->cpus, err))
 		return err->kind;
-	options->cpus = NULL;
+	/* Another host has CPUs of its own. */
+	if (!options->hosts)
+		options->cpus = NULL;
 	/* Likewise. */
 	if (options->plugin && plugin_choose(options->plugin, err))
 		return err->kind;

@@ -50,3 +50,156 @@ same_bits() {
 		"${train[@]}"
 	same_bits 4
 }
+
+# A training that goes on until something ends it.
+train() {
+	on_host a "${HEEDFUL[@]}" timeout -k 5 90 "$BENCH" run cpu-4@mpi -m tiny \
+		"${DATA[@]}" -e 100000 -q --hosts a:2,b:2 --out made "$@" \
+		>out 2>err &
+	RUN=$!
+	within 30 trains
+	BEFORE=$(wc -l <made/observations.csv)
+}
+
+trains() {
+	[ -e made/observations.csv ] &&
+		[ "$(wc -l <made/observations.csv)" -gt 100 ]
+}
+
+# ends CODE WITHIN_S REASON: so the run does, with its rows and no process left.
+ends() {
+	local began=$SECONDS code=0
+	wait "$RUN" || code=$?
+	[ "$code" -eq "$1" ]
+	[ $((SECONDS - began)) -le "$2" ]
+	[[ "$(cat err)" == *"$3"* ]]
+	[[ "$(cell made/runs.csv 1 reason)" == *"$3"* ]]
+	[ "$(wc -l <made/observations.csv)" -ge "$BEFORE" ]
+	run -0 "$BENCH" table made
+	nothing_left
+}
+
+nothing_left() {
+	local name
+	for name in a b; do
+		within 25 host_is_empty "$name"
+	done
+}
+
+@test "a core that dies is named with its host" {
+	train
+	kill -KILL "$(host_rank b 3)"
+	# Two seconds, and one that is counted in part.
+	ends 6 3 "core 3 on host b was ended by signal 9 (Killed)"
+}
+
+@test "a host whose link is cut is named with its cores" {
+	train
+	host_link b down
+	ends 6 30 "host b does not answer any more, nor do its cores, 2 to 3"
+}
+
+@test "a core that hangs is named after the timeout" {
+	train --timeout 8
+	kill -STOP "$(host_rank b 2)"
+	ends 6 20 "ended after --timeout 8s; core 0: waits for core 2 on host b"
+}
+
+@test "Ctrl-C reaches the cores of all hosts" {
+	train
+	kill -INT "$(host_program a "$BENCH run")"
+	ends 130 10 interrupted
+	[ "$(column made/runs.csv status)" = partial ]
+	[ "$(column made/runs.csv hosts)" = a:2,b:2 ]
+}
+
+# host_program NAME WORDS: the process on it whose command begins with them.
+host_program() {
+	local pid
+	for pid in $(host_processes "$1"); do
+		[[ "$(tr '\0' ' ' <"/proc/$pid/cmdline")" != "$2 "* ]] ||
+			echo "$pid"
+	done
+}
+
+@test "cores end with the run, and with what started them" {
+	train
+	kill -KILL "$(host_program a "$BENCH run")"
+	wait "$RUN" || true
+	nothing_left
+	mv made first
+	train
+	kill -KILL "$(host_program a mpirun)"
+	ends 6 10 "signal 9"
+}
+
+# short HOSTS ARGUMENT ...
+short() {
+	run "$1" --separate-stderr on_host a timeout -k 5 90 "$BENCH" run \
+		cpu-4@mpi "${TINY[@]}" --hosts a:2,b:2 --out made "${@:2}"
+}
+
+@test "another version on one of the hosts is named" {
+	cp "$BENCH" other
+	# As long as the one that it has.
+	sed -i "s/$("$BENCH" --version | awk 'NR == 1 { print $2 }')/9.9.9/" \
+		other
+	on_host b mount --bind other "$BENCH"
+	short -4
+	[[ "$stderr" == *"core 2 on host b is bench 9.9.9 "*", and core 0 on host a bench "*"install the same"* ]]
+	[ "$(cell made/runs.csv 1 exit_code)" = 4 ]
+	nothing_left
+}
+
+# images VALUE: of 28x28, eight for training and four for the test, in data/.
+images() {
+	mkdir -p data
+	python3 - "$1" <<-"END"
+	import struct, sys
+	for half, count in ("train", 8), ("t10k", 4):
+	    with open(f"data/{half}-images-idx3-ubyte", "wb") as file:
+	        file.write(struct.pack(">4i", 2051, count, 28, 28))
+	        file.write(bytes([int(sys.argv[1])]) * 784 * count)
+	    with open(f"data/{half}-labels-idx1-ubyte", "wb") as file:
+	        file.write(struct.pack(">2i", 2049, count) + bytes(count))
+	END
+}
+
+@test "data that one of the hosts lacks, or has otherwise, is named" {
+	local given=(-d mnist --data-dir "$PWD/data" --batch 1)
+	images 7
+	mv data own
+	images 1
+	mkdir nothing
+	on_host b mount --bind nothing data
+	short -4 "${given[@]}"
+	[[ "$stderr" == *"core 2 of 4: host b: $PWD/data"* ]]
+	[[ "$(column made/runs.csv reason)" == *"host b: $PWD/data"* ]]
+	on_host b umount data
+	on_host b mount --bind own data
+	short -5 "${given[@]}"
+	[[ "$stderr" == *"core 2 on host b has a data set with SHA-256 "*", and core 0 on host a "*"copy it from there"* ]]
+	nothing_left
+}
+
+@test "a program that one of the hosts lacks is named" {
+	cp -r "$(dirname "$BENCH")/plugins" "$BENCH" .
+	BENCH=$PWD/bench
+	mkdir nothing
+	on_host b mount --bind nothing "$PWD"
+	short -6
+	[[ "$stderr" == *"mpirun: "*"unable to launch"*"Node: b"* ]]
+	nothing_left
+}
+
+@test "the first host has to be this one" {
+	run -2 --separate-stderr on_host b "$BENCH" run cpu-4@mpi "${TINY[@]}" \
+		--hosts a:2,b:2 --out made
+	[[ "$stderr" == *"--hosts a:2,b:2: the first host has to be this one, which is called b" ]]
+}
+
+@test "each host has CPUs and memory of its own" {
+	short -0 --cpus 0
+	[ "$(column made/runs.csv cpus)" = 2 ]
+	[ "$(column made/runs.csv cpu_list)" = 0 ]
+}

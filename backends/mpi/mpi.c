@@ -1,6 +1,9 @@
 /*
  * One rank of MPI per core, which mpirun starts on one host or on several.
  *
+ * MPI itself waits by asking again and again, which takes the CPU from ranks
+ * that compute; here one that waits sleeps in between (wait_for).
+ *
  * Each call that waits is one MPI_Allgather of a packet, in which every rank
  * says whether it has failed: whoever fails makes one more, and all others
  * hear of it there, whatever they wait for.
@@ -9,6 +12,7 @@
  * several there is none, and each has its own copy of everything.
  */
 #include <mpi.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +23,13 @@
 #include "backends/contract/allocator.h"
 #include "backends/group/meeting.h"
 #include "backends/group/plugin.h"
+
+#define HOST_ROOM 64
+#define ASKS 50	       /* before the first sleep */
+#define SLEEP_NS 50000 /* and as much again, as the kernel has it */
+#define CALL 2000      /* sleeps, told to stop, until it calls the roll */
+#define ANSWERS 2000   /* sleeps for answers */
+#define ROLL 1	       /* their tag */
 
 struct packet {
 	int failed;
@@ -43,6 +54,9 @@ struct mpi_core {
 	float *parts; /* of all ranks, of the own slice */
 	size_t room;  /* floats of parts */
 	struct packet mine, all[GROUP_MAX_SIZE];
+	char hosts[GROUP_MAX_SIZE][HOST_ROOM];
+	int (*caught)(void); /* as in struct group_job */
+	int patience;	     /* sleeps since then, of this wait */
 };
 
 static int check(int code, const char *call, struct error *err)
@@ -57,15 +71,94 @@ static int check(int code, const char *call, struct error *err)
 	return error_set(err, ERROR_FAILED, "%s: %.*s", call, length, text);
 }
 
+static void sleep_a_little(void)
+{
+	const struct timespec time = { .tv_nsec = SLEEP_NS };
+
+	ppoll(NULL, 0, &time, NULL);
+}
+
+/* The lowest rank that answers says which do not. */
+static void print_roll(const struct mpi_core *core, const char *answers)
+{
+	char text[256] = "";
+	int first = 0;
+
+	while (!answers[first])
+		first++;
+	for (int r = 0; r < core->base.size; r++)
+		if (!answers[r]) {
+			const size_t length = strlen(text);
+
+			snprintf(text + length, sizeof(text) - length,
+				 "%s core %d on host %s", length ? "," : "", r,
+				 core->hosts[r]);
+		}
+	if (first == core->base.rank && *text)
+		fprintf(stderr, "bench: core %d: waits for%s\n", first, text);
+}
+
+/*
+ * We are to stop, and another rank does not come to where we wait: it may hang.
+ * All that wait tell each other that they do, and after a moment it is known
+ * who does not.
+ */
+static void call_roll(struct mpi_core *core)
+{
+	char answers[GROUP_MAX_SIZE] = { 0 }, nothing = 0;
+	MPI_Request request;
+	MPI_Status status;
+	int come;
+
+	answers[core->base.rank] = 1;
+	for (int r = 0; r < core->base.size; r++)
+		if (r != core->base.rank &&
+		    !MPI_Isend(&nothing, 1, MPI_BYTE, r, ROLL, core->ranks,
+			       &request))
+			MPI_Request_free(&request);
+	for (int turn = 0; turn < ANSWERS; turn++) {
+		while (!MPI_Iprobe(MPI_ANY_SOURCE, ROLL, core->ranks, &come,
+				   &status) && come) {
+			MPI_Recv(&nothing, 1, MPI_BYTE, status.MPI_SOURCE,
+				 ROLL, core->ranks, MPI_STATUS_IGNORE);
+			answers[status.MPI_SOURCE] = 1;
+		}
+		sleep_a_little();
+	}
+	print_roll(core, answers);
+}
+
+static int wait_for(struct mpi_core *core, MPI_Request *request,
+		    const char *call, struct error *err)
+{
+	int done = 0;
+
+	for (long asked = 0; !done; asked++) {
+		if (check(MPI_Test(request, &done, MPI_STATUS_IGNORE), call,
+			  err))
+			return -1;
+		if (done || asked < ASKS)
+			continue;
+		if (core->caught && core->caught() && ++core->patience == CALL)
+			call_roll(core);
+		sleep_a_little();
+	}
+	core->patience = 0;
+	return 0;
+}
+
 /* What others wrote into common memory before is seen afterwards. */
 static int exchange_packets(struct mpi_core *core, struct error *err)
 {
+	MPI_Request request;
 	int failed;
 
 	atomic_thread_fence(memory_order_seq_cst);
-	failed = check(MPI_Allgather(&core->mine, sizeof(core->mine), MPI_BYTE,
-				     core->all, sizeof(core->mine), MPI_BYTE,
-				     core->ranks), "MPI_Allgather", err);
+	failed = check(MPI_Iallgather(&core->mine, sizeof(core->mine), MPI_BYTE,
+				      core->all, sizeof(core->mine), MPI_BYTE,
+				      core->ranks, &request),
+		       "MPI_Iallgather", err) ||
+		 wait_for(core, &request, "MPI_Iallgather", err) ? -1 : 0;
 	atomic_thread_fence(memory_order_seq_cst);
 	for (int r = 0; !failed && r < core->base.size; r++)
 		core->leaving |= core->all[r].failed;
@@ -311,6 +404,9 @@ static int settle(struct mpi_core *core, int result, struct error *err)
 
 	if (result)
 		mine.err = *err;
+	if (result && !core->base.memory && err->kind != ERROR_STOPPED)
+		error_set(&mine.err, err->kind, "host %s: %s",
+			  core->hosts[core->base.rank], err->message);
 	if (result && core->owes)
 		end_all(err);
 	meeting = calloc(1, sizeof(*meeting));
@@ -338,10 +434,17 @@ static int settle(struct mpi_core *core, int result, struct error *err)
 /* All ranks call it, to launch or to leave. */
 static void begin(struct mpi_core *core, const struct transport *transport)
 {
+	char name[MPI_MAX_PROCESSOR_NAME], own[HOST_ROOM];
+	int length = 0;
+
 	core->base.transport = transport;
 	core->ranks = MPI_COMM_WORLD;
 	MPI_Comm_rank(core->ranks, &core->base.rank);
 	MPI_Comm_size(core->ranks, &core->base.size);
+	MPI_Get_processor_name(name, &length);
+	snprintf(own, sizeof(own), "%.*s", length, name);
+	MPI_Allgather(own, sizeof(own), MPI_BYTE, core->hosts, sizeof(own),
+		      MPI_BYTE, core->ranks);
 	core->allocator = (struct allocator){ core->base.rank, core->base.size,
 					      mpi_allocate, mpi_share };
 	if (is_one_host())
@@ -360,6 +463,7 @@ static int mpi_launch(const struct transport *transport, int size,
 		end_all(err);
 	}
 	begin(core, transport);
+	core->caught = job->caught;
 	result = settle(core, job->body(&core->base, job->context, err), err);
 	if (!result)
 		release_blocks(core);

@@ -44,7 +44,7 @@ static void describe_request(struct run *run, const struct target *target,
 		COPY(run->campaign_id, options->campaign_id);
 	slowdown_name(&training->slowdown, target->name, run->target,
 		      sizeof(run->target));
-	if (!strcmp(target->plugin, "mpi"))
+	if (target_sums_natively(target))
 		COPY(run->allreduce, options->allreduce ? options->allreduce :
 							  "ordered");
 	if (options->straggler)
@@ -202,7 +202,7 @@ static int measure(const struct target *target, struct training *training,
 	/* A whole device may use all CPUs; one of several cores its own. */
 	training->cpus = cpus_confine(
 		target->backend->offloads && target->cores == 1 ?
-			cpus_available() : target->cores,
+			cpus_available() : training->cores_here,
 		run->cpu_list, sizeof(run->cpu_list), err);
 	if (training->cpus < 0)
 		goto out;
@@ -369,7 +369,7 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 		return -1;
 	/* A child of `bench run` ends with it, and when it says so. */
 	prctl(PR_SET_NAME, "bench measure"); /* it was started as exe */
-	if (options->campaign_id)
+	if (options->campaign_id || ranks_are_launched(&target))
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	interrupt_install(options->campaign_id != NULL);
 	/* So does a core that is a process. */

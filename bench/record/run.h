@@ -172,7 +172,9 @@
 	INT(epoch_iterations, "of a whole epoch, which steps may cut; empty: " \
 	    "not trained, or on data without an end") \
 	TEXT(allreduce, 8, "of ranks of MPI: ordered or native sums of " \
-	     "gradients; empty: other cores, whose sums are ordered")
+	     "gradients; empty: other cores, whose sums are ordered") \
+	TEXT(hosts, 400, "of ranks of MPI: where they were, and how many, " \
+	     "as a:4,b:4; empty: other cores, all of them here")
 
 struct run {
 	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

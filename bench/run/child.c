@@ -12,10 +12,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "bench/options/forward.h"
 #include "bench/record/csv.h"
 #include "bench/record/machine.h"
-#include "bench/run/ranks.h"
+#include "bench/run/child_start.h"
+#include "bench/run/launcher_log.h"
 #include "bench/run/recorder.h"
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
@@ -26,6 +26,8 @@
 #define LOOK_MS 1 /* without notice of a command's end */
 #define NOTHING_YET (-2)
 #define PIPE_BYTES 65536 /* in a pipe at once */
+#define AGAIN_S 0.5 /* from a signal for ranks to the next: none may be there */
+#define ASK_S 1	    /* in which ranks may say whom they wait for */
 
 /*
  * What a command used and what went on beside it: it says nothing about itself,
@@ -43,6 +45,10 @@ enum output { OUTPUT_UNKNOWN, OUTPUT_ROWS, OUTPUT_OTHER };
 struct listener {
 	pid_t pid;
 	int pipe; /* -1: its other end is closed */
+	int is_launcher;
+	int errors; /* likewise; a launcher's standard error */
+	struct launcher_log log; /* what it says there */
+	double passed_at; /* that a signal was passed on through it */
 	int watch; /* readable when it has ended; -1: it has, or none */
 	struct process_status status; /* at the end */
 	char started_utc[24];	      /* as in struct run */
@@ -134,6 +140,7 @@ static int listener_open(struct listener *listener,
 	*listener = (struct listener){
 		.pid = -1,
 		.pipe = -1,
+		.errors = -1,
 		.watch = -1,
 		.request = request,
 		.ear = ear,
@@ -181,22 +188,44 @@ static pid_t whom(const struct listener *listener)
 	return listener->request->words ? -listener->pid : listener->pid;
 }
 
-/* Signals go on to the child, once; past the deadline it is ended. */
-static void pass_signals(struct listener *listener)
+/* Ranks hear what a launcher passes on; itself it would end at once. */
+static void signal_ranks(struct listener *listener, double now)
+{
+	if (now - listener->passed_at < AGAIN_S)
+		return;
+	kill(listener->pid, SIGUSR2);
+	listener->passed_at = now;
+}
+
+/* Signals go on to the child, once. */
+static void pass_signals(struct listener *listener, double now)
 {
 	const int signal = interrupt_signal();
-	const double now = clock_now();
 
-	if (signal && !listener->forwarded) {
+	if (signal && listener->is_launcher)
+		signal_ranks(listener, now);
+	if (!signal || listener->forwarded)
+		return;
+	if (!listener->is_launcher)
 		kill(whom(listener), signal);
-		listener->forwarded = signal;
-		/* A command may not know what that means. */
-		if (listener->request->words && !listener->kill_at)
-			listener->kill_at = now + PROCESS_GRACE_S;
-	}
+	listener->forwarded = signal;
+	/* A command may not know what that means. */
+	if (listener->request->words && !listener->kill_at)
+		listener->kill_at = now + PROCESS_GRACE_S;
+}
+
+/* Past the deadline it is ended. */
+static void keep_deadline(struct listener *listener, double now)
+{
 	if (!listener->kill_at) {
 		if (!listener->deadline || now < listener->deadline)
 			return;
+		if (listener->is_launcher && !listener->timed_out) {
+			signal_ranks(listener, now);
+			listener->deadline = now + ASK_S;
+			listener->timed_out = 1;
+			return;
+		}
 		listener->timed_out = 1;
 	}
 	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
@@ -244,16 +273,32 @@ static int blame_child(const char *words, struct error *err)
 	return error_set(err, ERROR_FAILED, "%s: %.800s", words, cause.message);
 }
 
+static void read_errors(struct listener *listener)
+{
+	char bytes[4096];
+	const ssize_t count =
+		read(listener->errors, bytes, sizeof(bytes));
+
+	if (count > 0)
+		launcher_log_feed(&listener->log, bytes, (size_t)count,
+				  STDERR_FILENO);
+	else if (!count || errno != EINTR)
+		listener->errors = -1;
+}
+
 /* Waits a while. Bytes, 0 at the end, -1 and errno, or NOTHING_YET. */
-static ssize_t poll_output(const struct listener *listener, int wait_ms,
-			   char *bytes, size_t size)
+static ssize_t poll_output(struct listener *listener, int wait_ms, char *bytes,
+			   size_t size)
 {
 	struct pollfd ready[] = {
 		{ .fd = listener->pipe, .events = POLLIN },
 		{ .fd = listener->watch, .events = POLLIN },
+		{ .fd = listener->errors, .events = POLLIN },
 	};
-	ssize_t count = poll(ready, 2, wait_ms);
+	ssize_t count = poll(ready, 3, wait_ms);
 
+	if (count > 0 && ready[2].revents)
+		read_errors(listener);
 	if (count == 0 || (count > 0 && !ready[0].revents))
 		return NOTHING_YET;
 	if (count > 0)
@@ -285,6 +330,11 @@ static size_t read_some(struct listener *listener, int wait_ms,
 	if (listener->failed ||
 	    !feed_rows(listener, bytes, (size_t)count, err))
 		return (size_t)count;
+	/* A launcher that has lost ranks says so behind their rows. */
+	if (listener->is_launcher && err->kind == ERROR_INPUT) {
+		listener->output = OUTPUT_OTHER;
+		return (size_t)count;
+	}
 	listener->failed = err->kind != ERROR_INPUT ? -1 :
 		blame_child("it printed something that is not a row", err);
 	listener->deadline = clock_now();
@@ -308,116 +358,17 @@ static int read_to_end(struct listener *listener, struct error *err)
 			return -1;
 		if (is_over(listener))
 			break;
-		pass_signals(listener);
+		pass_signals(listener, clock_now());
+		keep_deadline(listener, clock_now());
 		listener->ear->pause(listener->ear->context);
 		read_some(listener, wait_ms, err);
 	}
 	/* What it wrote before its end, no more: others may go on. */
 	for (size_t got = 0; count && got < PIPE_BYTES; got += count)
 		count = read_some(listener, 0, err);
+	while (poll(&(struct pollfd){ listener->errors, POLLIN, 0 }, 1, 0) > 0)
+		read_errors(listener);
 	return listener->failed;
-}
-
-/* A terminal's Ctrl-C does not reach a group of its own: we pass it on. */
-static int start_command(const struct child_request *request, int pipe,
-			 pid_t *pid, struct error *err)
-{
-	const struct process_setting setting = {
-		.stdout_fd = pipe,
-		.stderr_fd = -1,
-		.environment = request->environment,
-		.own_group = 1,
-	};
-
-	return process_start(request->words, &setting, pid, err);
-}
-
-/* argv, behind what starts its target's cores, of which the child that we
- * listen to is the parent. A block for free(). */
-static const char **add_launcher(const struct child_request *request,
-				 char **argv, char number[16],
-				 struct error *err)
-{
-	const char *words[RANKS_MOST_WORDS], **all;
-	struct target target;
-	struct error unknown;
-	size_t count = 0, at = 0;
-
-	/* Another program's targets may be others than ours. */
-	if (target_parse(&target, request->target, &unknown))
-		target = (struct target){ .cores = 1 };
-	while (argv[count])
-		count++;
-	all = malloc((RANKS_MOST_WORDS + count + 1) * sizeof(*all));
-	if (!all) {
-		error_memory(err, "a command line");
-		return NULL;
-	}
-	ranks_words(&target, request->options->hosts, words, number);
-	for (; words[at]; at++)
-		all[at] = words[at];
-	for (size_t w = 0; w <= count; w++)
-		all[at + w] = argv[w];
-	return all;
-}
-
-/* This program has a name of its own in another process. */
-static int start_bench(const struct child_request *request, char **argv,
-		       const struct process_setting *setting, pid_t *pid,
-		       struct error *err)
-{
-	char number[16], self[PATH_MAX];
-	const char **all = add_launcher(request, argv, number, err);
-	struct process_setting own = *setting;
-	ssize_t length;
-	int failed;
-
-	if (!all)
-		return -1;
-	length = readlink(argv[0], self, sizeof(self) - 1);
-	self[length > 0 ? length : 0] = '\0';
-	for (int w = 1; !request->program && *self && all[w]; w++)
-		if (all[w] == argv[0])
-			all[w] = self;
-	/* A launcher that hears of a signal twice gives up at once. */
-	own.own_group = all[0] != argv[0];
-	failed = process_start(all, &own, pid, err);
-	free(all);
-	return failed;
-}
-
-static pid_t start(const struct child_request *request, const char *run_file,
-		   int pipe, struct error *err)
-{
-	struct options options = *request->options;
-	char words[3][600], **argv;
-	const char *const extra[] = {
-		words[0], words[1], words[2],
-		options.verb == VERB_INFER ? "--infer" : NULL, NULL
-	};
-	const struct process_setting setting = {
-		.stdout_fd = pipe,
-		.stderr_fd = -1,
-		.environment = request->environment,
-	};
-	pid_t pid = -1;
-
-	/* It is we who know how far the rows have come. */
-	options.progress = "never";
-	snprintf(words[0], sizeof(words[0]), "--run-file=%s", run_file);
-	snprintf(words[1], sizeof(words[1]), "--run-id=%s", request->run_id);
-	snprintf(words[2], sizeof(words[2]), "--campaign-id=%s",
-		 request->campaign_id);
-	if (request->words)
-		return start_command(request, pipe, &pid, err) ? -1 : pid;
-	argv = forward_options(&options, request->program, VERB_MEASURE,
-			       request->target, extra, err);
-	if (!argv)
-		return -1;
-	if (start_bench(request, argv, &setting, &pid, err))
-		pid = -1;
-	free(argv);
-	return pid;
 }
 
 /* The child's own line about itself, if it could write one. */
@@ -482,6 +433,26 @@ static void make_command_run(struct run *run, const struct listener *listener)
 	usage_describe(run, &listener->usage, status);
 }
 
+/* Those that end with their launcher say nothing of themselves, and one that
+ * was told to stop has another signal than we. */
+static void blame_ranks(struct child_result *result,
+			const struct listener *listener)
+{
+	const struct launcher_log *log = &listener->log;
+	const char *why = log->lost;
+	struct run *run = &result->run;
+
+	/* It is made up then: rank 0 left no row. */
+	if (!*why && !run->backend[0])
+		why = log->said;
+	if (*why)
+		snprintf(run->reason, sizeof(run->reason), "%s", why);
+	if (*log->lost)
+		result->exit_code = ERROR_FAILED;
+	if (listener->forwarded)
+		result->exit_code = 128 + listener->forwarded;
+}
+
 /* Fails if what a child that went well says of itself cannot be read. */
 static int finish(struct child_result *result, const struct listener *listener,
 		  const char *run_file, struct error *err)
@@ -503,13 +474,20 @@ static int finish(struct child_result *result, const struct listener *listener,
 					 "0, but left no row about its run");
 		make_run(run, listener);
 	}
+	if (listener->is_launcher && result->exit_code)
+		blame_ranks(result, listener);
+	else if (listener->is_launcher && listener->output == OUTPUT_OTHER)
+		return error_set(err, ERROR_FAILED, "it printed something that "
+				 "is not a row");
 	run->exit_code = result->exit_code;
 	if (listener->timed_out) {
 		result->exit_code = ERROR_FAILED;
 		snprintf(run->status, sizeof(run->status), "partial");
 		snprintf(run->reason, sizeof(run->reason),
-			 "ended after --timeout %lds",
-			 request->options->timeout);
+			 "ended after --timeout %lds%s%s",
+			 request->options->timeout,
+			 listener->log.waits[0] ? "; " : "",
+			 listener->log.waits);
 	} else if (listener->forwarded && result->exit_code) {
 		/* Whatever it was in the midst of, a compilation say, may end
 		 * in an error. */
@@ -520,7 +498,7 @@ static int finish(struct child_result *result, const struct listener *listener,
 
 /* From the start of the child to its end. */
 static int start_and_read(struct listener *listener, const char *run_file,
-			  int to_us, struct error *err)
+			  int to_us, int errors_to_us, struct error *err)
 {
 	const struct child_request *request = listener->request;
 
@@ -531,8 +509,11 @@ static int start_and_read(struct listener *listener, const char *run_file,
 	if (request->options->timeout != OPTION_UNSET)
 		listener->deadline = listener->began_at +
 				     (double)request->options->timeout;
-	listener->pid = start(request, run_file, to_us, err);
+	listener->pid = child_start(request, run_file, to_us, errors_to_us,
+				    err);
 	close(to_us);
+	if (errors_to_us >= 0)
+		close(errors_to_us);
 	if (listener->pid < 0)
 		return -1;
 	return read_to_end(listener, err);
@@ -544,20 +525,36 @@ static int run_child(struct child_result *result,
 		     struct error *err)
 {
 	struct listener listener;
-	int pipes[2], failed;
+	struct target target;
+	int pipes[2], errors[2] = { -1, -1 }, failed;
 
 	if (listener_open(&listener, request, ear, err))
 		return -1;
-	if (pipe2(pipes, O_CLOEXEC)) {
+	listener.is_launcher = child_is_launched(request, &target);
+	if (listener.is_launcher)
+		listener.output = OUTPUT_UNKNOWN;
+	failed = pipe2(pipes, O_CLOEXEC);
+	if (!failed && listener.is_launcher && pipe2(errors, O_CLOEXEC)) {
+		close(pipes[0]);
+		close(pipes[1]);
+		failed = -1;
+	}
+	if (failed) {
 		listener_release(&listener);
 		return error_set(err, ERROR_FAILED, "no pipe: %s",
 				 strerror(errno));
 	}
 	listener.pipe = pipes[0];
-	failed = start_and_read(&listener, run_file, pipes[1], err) ||
+	listener.errors = errors[0];
+	listener.log.hosts = request->options->hosts;
+	listener.log.cores = listener.is_launcher ? target.cores : 0;
+	failed = start_and_read(&listener, run_file, pipes[1], errors[1],
+				err) ||
 		 finish(result, &listener, run_file, err);
 	listener_release(&listener);
 	close(pipes[0]);
+	if (errors[0] >= 0)
+		close(errors[0]);
 	return failed ? -1 : 0;
 }
 

@@ -40,6 +40,8 @@ struct core {
 	double best_loss; /* of the tests so far, of all cores together */
 	int tested, improved; /* there was one; the last one is the best */
 	int reached; /* the accuracy that ends the run */
+	/* Whether each core is on this host; where they join alone. */
+	char is_near[GROUP_MAX_SIZE];
 };
 
 /* Opens and compiles all that the core needs; training_run() closes it. */

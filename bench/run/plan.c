@@ -10,6 +10,7 @@
 #include "bench/options/option_table.h"
 #include "bench/record/time_to_accuracy.h"
 #include "bench/run/post_log.h"
+#include "bench/run/ranks.h"
 #include "bench/system/words.h"
 
 #define INFER_BATCH 32 /* of a core, as in post 004's code */
@@ -290,6 +291,9 @@ int plan_run(struct training *training, const struct target *target,
 		return error_set(err, ERROR_USAGE, "model '%s': %s",
 				 training->model.name, wrong);
 	training->cores = target->cores;
+	training->cores_here = ranks_here(target, options->hosts);
+	training->copies = ranks_are_launched(target) ? training->cores_here :
+							1;
 	training->backend = target->backend;
 	training->device = target->device[0] ? target->device : NULL;
 	training->device_class = options->device_class;

@@ -28,13 +28,14 @@ static double driver_bytes(const struct model *model)
 static double host_bytes(const struct training *training)
 {
 	const struct model *model = &training->model;
-	const double copies = (double)training->cores *
-			      (double)model_parameter_count(model);
+	const double here = training->cores_here;
+	const double copies = here * (double)model_parameter_count(model);
 	const double images = training->warmup ?
-		(double)training->global_batch *
+		(double)training->global_batch * here / training->cores *
 			(double)shape_size(model->input) : 0;
 
-	return (copies + images) * sizeof(float) + PROGRAM_BYTES +
+	return (copies + images) * sizeof(float) +
+	       training->copies * PROGRAM_BYTES +
 	       (training->backend->offloads ? driver_bytes(model) : 0);
 }
 
@@ -49,7 +50,8 @@ static int is_held(const struct training *training)
 
 struct memory_plan plan_memory(const struct training *training)
 {
-	const int cores = training->cores;
+	const int cores = training->cores, here = training->cores_here;
+	const double share = (double)here / cores;
 	const struct dataset *dataset = training->dataset;
 	const struct program_options options = {
 		.batch = replica_share(0, cores, training->global_batch),
@@ -72,13 +74,13 @@ struct memory_plan plan_memory(const struct training *training)
 	return (struct memory_plan){
 		.vectors = backend_vector_bytes(training->backend,
 						&training->model, &options,
-						cores),
-		.batches = cores * backend_batch_bytes(training->backend,
+						here),
+		.batches = here * backend_batch_bytes(training->backend,
 						       &training->model,
 						       &options) +
-			   (is_held(training) ? cores * dataset_bytes(dataset) :
-				      loader_bytes(&loader)),
-		.data = dataset_bytes(dataset),
+			   (is_held(training) ? here * dataset_bytes(dataset) :
+				      share * loader_bytes(&loader)),
+		.data = training->copies * dataset_bytes(dataset),
 		.host = host_bytes(training),
 	};
 }

@@ -16,8 +16,8 @@
 
 const struct plugin_known plugins_known[] = {
 	{ "mpi", "one rank of MPI per core, on one host or several (plug-in)",
-	  "libopenmpi-dev", "mpirun", "openmpi-bin" },
-	{ NULL, NULL, NULL, NULL, NULL },
+	  "libopenmpi-dev", "mpirun", "openmpi-bin", 1 },
+	{ NULL, NULL, NULL, NULL, NULL, 0 },
 };
 
 const struct plugin_known *plugin_known_find(const char *name)

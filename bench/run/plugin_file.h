@@ -15,6 +15,7 @@ struct plugin_known {
 	const char *package; /* what builds it */
 	/* The program that starts its cores, and who has that. */
 	const char *launcher, *launcher_package;
+	int sums_natively; /* by --allreduce native */
 };
 
 extern const struct plugin_known plugins_known[];

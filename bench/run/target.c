@@ -194,9 +194,11 @@ static int runs_ahead(const struct target *target)
 	return target->backend->runs_ahead && target->cores == 1;
 }
 
-static int sums_natively(const struct target *target)
+int target_sums_natively(const struct target *target)
 {
-	return !strcmp(target->plugin, "mpi");
+	const struct plugin_known *known = plugin_known_find(target->plugin);
+
+	return known && known->sums_natively;
 }
 
 static int is_on_hosts(const struct target *target)
@@ -221,7 +223,7 @@ static const struct option_of_some {
 	  "only a single device works in the background; several exchange "
 	  "gradients in each step", NULL },
 	{ "allreduce", "native", offsetof(struct options, allreduce),
-	  sums_natively, "their sums are always ordered", "cpu-2@mpi" },
+	  target_sums_natively, "their sums are always ordered", "cpu-2@mpi" },
 	{ "hosts", NULL, offsetof(struct options, hosts), is_on_hosts,
 	  "all their cores are on this host", "cpu-2@mpi" },
 };

@@ -32,6 +32,9 @@ int target_load(struct target *target, struct error *err);
 /* What its transport is called. */
 const char *target_transport(const struct target *target);
 
+/* Can its sums be made as a library does, in any order? */
+int target_sums_natively(const struct target *target);
+
 /* ERROR_USAGE if two are the same, which names the option for more processes
  * of each. */
 int target_refuse_twice(const struct target *targets, int count,

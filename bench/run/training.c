@@ -8,6 +8,7 @@
 #include "bench/record/csv.h"
 #include "bench/record/time_to_accuracy.h"
 #include "bench/run/core.h"
+#include "bench/run/places.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
@@ -20,11 +21,12 @@ static void phase_ended(struct replica_observer *observer,
 }
 
 /*
- * CPU time of all processes since each was at began_cpu_s, for rank 0; a core
- * that shares its process with others has no part of its own in it.
+ * CPU time of all processes since each was at began_cpu_s, and of those on this
+ * host, for rank 0; a core that shares its process with others has no part of
+ * its own in it.
  */
 static int add_processes(struct core *core, double began_cpu_s, double *sum,
-			 struct error *err)
+			 double *near, struct error *err)
 {
 	double all[GROUP_MAX_SIZE], mine = clock_process_cpu() - began_cpu_s;
 
@@ -36,6 +38,9 @@ static int add_processes(struct core *core, double began_cpu_s, double *sum,
 	for (int r = 0; !core->training->one_process && r < core->group->size;
 	     r++)
 		*sum += all[r];
+	*near = *sum;
+	for (int r = 0; core->training->joined && r < core->group->size; r++)
+		*near -= core->is_near[r] ? 0 : all[r];
 	return 0;
 }
 
@@ -45,10 +50,12 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	const struct training *training = core->training;
 	struct training_outcome *outcome = core->outcome;
 	const int first = core->group->rank == 0;
-	double began_s, cpu_s;
+	double began_s, cpu_s, near_s;
 
-	if (core_start(core, err) ||
-	    add_processes(core, 0, &cpu_s, err) || core_share_clock(core, err))
+	if ((training->joined && places_compare(core, err)) ||
+	    core_start(core, err) ||
+	    add_processes(core, 0, &cpu_s, &near_s, err) ||
+	    core_share_clock(core, err))
 		return -1;
 	began_s = clock_now();
 	/* Opening the device may have put handlers of its driver in place, */
@@ -347,7 +354,8 @@ static int run_loop(struct core *core, struct error *err)
 	struct training_outcome *outcome = core->outcome;
 	const int first = core->group->rank == 0;
 	struct disturbance_counters before, after;
-	double began_s, began_cpu_s, loop_s, cpu_s = CELL_NO_REAL;
+	double began_s, began_cpu_s, loop_s;
+	double cpu_s = CELL_NO_REAL, near_s = CELL_NO_REAL;
 	int failed;
 
 	if (first)
@@ -360,9 +368,9 @@ static int run_loop(struct core *core, struct error *err)
 	if (first)
 		disturbance_read(&after, "");
 	if (!failed)
-		failed = add_processes(core, began_cpu_s, &cpu_s, err);
+		failed = add_processes(core, began_cpu_s, &cpu_s, &near_s, err);
 	if (failed && core->training->one_process)
-		cpu_s = clock_process_cpu() - began_cpu_s;
+		near_s = cpu_s = clock_process_cpu() - began_cpu_s;
 	if (first) {
 		outcome->run.loop_s = loop_s;
 		outcome->run.loop_cpu_s = cpu_s;
@@ -370,7 +378,7 @@ static int run_loop(struct core *core, struct error *err)
 		if (core->training->infers)
 			outcome->run.updates = 0;
 		run_set_disturbance(&outcome->run, &before, &after, loop_s,
-				    cpu_s);
+				    near_s);
 	}
 	return failed;
 }

@@ -30,6 +30,8 @@ struct training {
 	int joined; /* each core has a process and an outcome of its own */
 	struct recipe recipe;
 	int cores;
+	int cores_here; /* of them, those on this host */
+	int copies;	/* of the data set that they have in memory together */
 	int infers; /* forward passes alone: these are its iterations */
 	int folds;  /* of these: batch norms are part of the layers before */
 	int iterations;	  /* an epoch */

@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <stddef.h>
 
-enum { SIGNALS = 3 };
+enum { SIGNALS = 4 };
 
-static const int signals[SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
+static const int signals[SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGUSR2 };
 static int ignored[SIGNALS]; /* by whoever started us, as nohup does */
 static volatile sig_atomic_t received;
 
@@ -29,7 +29,7 @@ void interrupt_reset(void)
 
 static void remember(int number)
 {
-	received = number;
+	received = number == SIGUSR2 ? SIGINT : number;
 }
 
 void interrupt_install(int patient)

@@ -1,7 +1,8 @@
 /*
  * Ctrl-C, SIGTERM and a closed terminal: the first is noted and heeded between
  * steps, the second ends the process at once, and with it the children that it
- * measures with.
+ * measures with. SIGUSR2 is Ctrl-C for ranks: what started them passes it on,
+ * and keeps SIGINT for itself.
  */
 #ifndef BENCH_SYSTEM_INTERRUPT_H
 #define BENCH_SYSTEM_INTERRUPT_H

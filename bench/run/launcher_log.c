@@ -1,0 +1,135 @@
+#include "bench/run/launcher_log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/run/ranks.h"
+#include "bench/system/text.h"
+
+#define RANK "bench: core " /* how a rank begins that fails by itself */
+#define HOST_ROOM 64
+
+/* A line of dashes is above and below each block. */
+static int is_rule(const char *line)
+{
+	return strlen(line) > 70 && !line[strspn(line, "-")];
+}
+
+static void name_host(char *text, size_t size, const char *host)
+{
+	text_append(text, size, " on host %s", host);
+}
+
+/* "... process rank 2 with PID 71 on node b exited on signal 9 (Killed)." */
+static int find_death(struct launcher_log *log)
+{
+	const char *at = strstr(log->block, "noticed that process rank ");
+	char host[HOST_ROOM] = "", name[40] = "";
+	int rank, number;
+
+	if (!at || sscanf(at, "noticed that process rank %d with PID %*d on "
+			  "node %63s exited on signal %d (%39[^)]", &rank, host,
+			  &number, name) < 3)
+		return 0;
+	snprintf(log->lost, sizeof(log->lost), "core %d", rank);
+	name_host(log->lost, sizeof(log->lost), host);
+	text_append(log->lost, sizeof(log->lost), " was ended by signal %d%s%s"
+		    "%s", number, *name ? " (" : "", name, *name ? ")" : "");
+	return 1;
+}
+
+/* "... lost communication with a remote daemon. HNP daemon : [..] on node a
+ * Remote daemon: [..] on node b This is usually ..." */
+static int find_lost_host(struct launcher_log *log)
+{
+	const char *at = strstr(log->block, "lost communication with a remote");
+	char host[HOST_ROOM] = "";
+	struct slice ranks;
+
+	at = at ? strstr(at, "Remote daemon") : NULL;
+	at = at ? strstr(at, "on node ") : NULL;
+	if (!at || sscanf(at, "on node %63s", host) != 1)
+		return 0;
+	snprintf(log->lost, sizeof(log->lost), "host %s does not answer any "
+		 "more", host);
+	if (ranks_of_host(log->hosts, host, log->cores, &ranks))
+		text_append(log->lost, sizeof(log->lost), ", nor do its cores, "
+			    "%zu to %zu", ranks.from, ranks.to - 1);
+	text_append(log->lost, sizeof(log->lost), ": it has ended, or its link "
+		    "is down");
+	return 1;
+}
+
+/* Follow from what else is told. */
+static int is_echo(const char *block)
+{
+	return strstr(block, "non-zero exit code") ||
+	       strstr(block, "with non-zero status") ||
+	       strstr(block, "peer process has unexpectedly disconnected");
+}
+
+static void end_block(struct launcher_log *log)
+{
+	if (log->lost[0] || is_echo(log->block) || find_death(log) ||
+	    find_lost_host(log) || log->said[0])
+		return;
+	snprintf(log->said, sizeof(log->said), "mpirun: %.*s",
+		 (int)sizeof(log->said) - 9, log->block);
+}
+
+static int is_about_itself(const char *line)
+{
+	return strstr(line, "mpirun: Forwarding signal") ||
+	       strstr(line, "sent help message") ||
+	       strstr(line, "\"orte_base_help_aggregate\"");
+}
+
+/* In one line. */
+static void add_to_block(struct launcher_log *log)
+{
+	char *word, *rest = log->line;
+
+	while ((word = strtok_r(rest, " \t", &rest)))
+		text_append(log->block, sizeof(log->block), "%s%s",
+			    *log->block ? " " : "", word);
+}
+
+static void end_line(struct launcher_log *log, int to)
+{
+	char *line = log->line;
+	const int is_rank = !strncmp(line, RANK, strlen(RANK));
+
+	if (is_rule(line)) {
+		if (log->in_block)
+			end_block(log);
+		log->in_block = !log->in_block;
+		log->block[0] = '\0';
+	} else if (log->in_block) {
+		add_to_block(log);
+	} else if (is_rank && strstr(line, ": waits for ")) {
+		snprintf(log->waits, sizeof(log->waits), "%.150s",
+			 line + strlen("bench: "));
+	} else if (is_rank && !log->said[0]) {
+		snprintf(log->said, sizeof(log->said), "%.250s",
+			 line + strlen("bench: "));
+	} else if (!is_about_itself(line)) {
+		dprintf(to, "%s\n", line);
+	}
+}
+
+void launcher_log_feed(struct launcher_log *log, const char *bytes,
+		       size_t count, int to)
+{
+	for (size_t i = 0; i < count; i++) {
+		/* What is longer goes on in another line. */
+		if (bytes[i] != '\n' && log->length < sizeof(log->line) - 1) {
+			log->line[log->length++] = bytes[i];
+			continue;
+		}
+		log->line[log->length] = '\0';
+		log->length = 0;
+		end_line(log, to);
+		if (bytes[i] != '\n')
+			log->line[log->length++] = bytes[i];
+	}
+}

@@ -1,0 +1,27 @@
+/*
+ * What mpirun and its ranks say on standard error. Why a run ended is taken out
+ * of it, by the sentences of Open MPI 4; what its blocks of advice say besides
+ * is left out, and all other lines are passed on.
+ */
+#ifndef BENCH_RUN_LAUNCHER_LOG_H
+#define BENCH_RUN_LAUNCHER_LOG_H
+
+#include <stddef.h>
+
+struct launcher_log {
+	const char *hosts; /* of --hosts, or NULL */
+	int cores;
+	char lost[256];	 /* which core died or host was lost; empty: none */
+	char said[256];	 /* else the first failure that was told of */
+	char waits[160]; /* whom cores waited for when they were asked */
+
+	char line[600], block[1200];
+	size_t length; /* of line */
+	int in_block;
+};
+
+/* Lines that are passed on go to the file with this descriptor. */
+void launcher_log_feed(struct launcher_log *log, const char *bytes,
+		       size_t count, int to);
+
+#endif

@@ -1,0 +1,15 @@
+/* Where the cores are that another program has started, and whether they have
+ * the same program and data there. */
+#ifndef BENCH_RUN_PLACES_H
+#define BENCH_RUN_PLACES_H
+
+#include "bench/run/core.h"
+
+/*
+ * All cores meet. Rank 0 gets hosts and cpus of the run's row, and all know
+ * which cores are on their own host (core->is_near). ERROR_MISSING: another
+ * version of bench on one of the hosts; ERROR_INPUT: another data set.
+ */
+int places_compare(struct core *core, struct error *err);
+
+#endif
