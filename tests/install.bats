@@ -131,6 +131,21 @@ program() {
 	[ "$output" = "bench: no apt-get; wanted, by Debian's names: bats" ]
 }
 
+# packages KIND: of the Makefile's list of them.
+packages() {
+	make -C "$TREE" -pnq DEPS=no 2>/dev/null | sed -n "s/^PACKAGES_$1 := //p"
+}
+
+@test "MPI and what makes hosts are for tests alone" {
+	run packages RUN
+	[ "$output" = "pocl-opencl-icd dataset-fashion-mnist curl \
+ca-certificates gnuplot-nox" ]
+	run packages BUILD
+	[[ "$output" == "gcc "* && "$output" != *mpi* ]]
+	run packages TEST
+	[[ "$output" == *" libopenmpi-dev openmpi-bin iproute2 util-linux"* ]]
+}
+
 @test "what a build lacks is one line, and is not installed" {
 	program pkg-config 'test "$2" != libmd -a "$2" != zlib'
 	run -2 make_it build/obj/needs

@@ -60,6 +60,17 @@ static int find_lost_host(struct launcher_log *log)
 	return 1;
 }
 
+/* Open MPI does not say which host. */
+static int find_no_start(struct launcher_log *log)
+{
+	if (!strstr(log->block, "unable to reliably start one or more daemons"))
+		return 0;
+	snprintf(log->lost, sizeof(log->lost), "one of the hosts %.160s does "
+		 "not start orted (package openmpi-bin), or its link is down",
+		 log->hosts ? log->hosts : "");
+	return 1;
+}
+
 /* Follow from what else is told. */
 static int is_echo(const char *block)
 {
@@ -71,7 +82,7 @@ static int is_echo(const char *block)
 static void end_block(struct launcher_log *log)
 {
 	if (log->lost[0] || is_echo(log->block) || find_death(log) ||
-	    find_lost_host(log) || log->said[0])
+	    find_lost_host(log) || find_no_start(log) || log->said[0])
 		return;
 	snprintf(log->said, sizeof(log->said), "mpirun: %.*s",
 		 (int)sizeof(log->said) - 9, log->block);
