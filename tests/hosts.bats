@@ -198,8 +198,32 @@ images() {
 	[[ "$stderr" == *"--hosts a:2,b:2: the first host has to be this one, which is called b" ]]
 }
 
-@test "each host has CPUs and memory of its own" {
+@test "each host has CPUs of its own" {
 	short -0 --cpus 0
 	[ "$(column made/runs.csv cpus)" = 2 ]
 	[ "$(column made/runs.csv cpu_list)" = 0 ]
+	# What b computes is not ours, though it is on our CPUs here.
+	run -0 on_host a timeout -k 5 90 "$BENCH" run cpu-4@mpi -m mnist -e 1 \
+		-s 10 -d synthetic --synthetic-train 6400 --test off -w 1 -q \
+		--hosts a:2,b:2 --out busy
+	run -0 column busy/runs.csv foreign_pct
+	[ "${output%.*}" -ge 10 ]
+}
+
+@test "memory is that of the cores on this host" {
+	local all here
+	# gigabytes ARGUMENT ...: as the plan has it.
+	gigabytes() {
+		on_host a "$BENCH" run cpu-4@mpi -m tiny -d synthetic --dry-run \
+			"$@" 2>&1 | sed -n 's/.*, about \(.*\) GB of memory/\1/p'
+	}
+	all=$(gigabytes)
+	here=$(gigabytes --hosts a:1,b:3)
+	echo "$all $here"
+	awk "BEGIN { exit !($here > 0 && $all > 3 * $here) }"
+}
+
+@test "ranks that are killed at random moments" {
+	run -0 "$BATS_TEST_DIRNAME/stress-hosts" rank 2 7
+	[[ "$output" == *"exit 6: 2 times"* ]]
 }

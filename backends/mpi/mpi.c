@@ -30,6 +30,7 @@
 #define CALL 2000      /* sleeps, told to stop, until it calls the roll */
 #define ANSWERS 2000   /* sleeps for answers */
 #define ROLL 1	       /* their tag */
+#define SUM_BLOCK 512  /* floats that stay in the first cache */
 
 struct packet {
 	int failed;
@@ -41,6 +42,8 @@ struct packet {
 struct block {
 	struct block *next;
 	MPI_Win window;
+	size_t bytes;
+	char *places[GROUP_MAX_SIZE]; /* where all ranks' parts are seen here */
 };
 
 struct mpi_core {
@@ -49,8 +52,10 @@ struct mpi_core {
 	struct block *blocks;
 	MPI_Comm ranks;
 	int leaving; /* another rank has failed */
+	int sees;    /* theirs: it need not be sent any */
 	int owes;    /* others wait for its part of the vector offered */
 	float *offered;
+	float *theirs[GROUP_MAX_SIZE]; /* ranks' vectors, in common memory */
 	float *parts; /* of all ranks, of the own slice */
 	size_t room;  /* floats of parts */
 	struct packet mine, all[GROUP_MAX_SIZE];
@@ -206,22 +211,48 @@ static int make_room(struct mpi_core *core, size_t count, struct error *err)
 	return core->parts ? 0 : error_memory(err, "the parts of a sum");
 }
 
+/* Finds all ranks' vectors, where they are in common memory. */
+static int find_theirs(struct mpi_core *core, const float *values)
+{
+	const int rank = core->base.rank;
+
+	for (struct block *block = core->blocks; block; block = block->next) {
+		const char *own = block->places[rank];
+		const uintptr_t at = (uintptr_t)values - (uintptr_t)own;
+
+		if ((uintptr_t)values < (uintptr_t)own || at >= block->bytes)
+			continue;
+		for (int r = 0; r < core->base.size; r++)
+			core->theirs[r] = (float *)(void *)(block->places[r] +
+							    at);
+		return 1;
+	}
+	return 0;
+}
+
 static int mpi_offer(struct group *group, float *values, size_t count,
 		     struct error *err)
 {
 	struct mpi_core *core = (struct mpi_core *)group;
-	size_t counts[GROUP_MAX_SIZE];
+	struct offer {
+		size_t count;
+		int sees;
+	} mine = { count, !group->native_sums && find_theirs(core, values) },
+	  all[GROUP_MAX_SIZE];
 
-	if (make_room(core, count, err) ||
-	    mpi_gather(group, &count, sizeof(count), counts, err))
+	if ((!mine.sees && make_room(core, count, err)) ||
+	    mpi_gather(group, &mine, sizeof(mine), all, err))
 		return -1;
-	for (int r = 1; r < group->size; r++)
-		if (counts[r] != counts[0])
+	core->sees = 1;
+	for (int r = 0; r < group->size; r++) {
+		core->sees &= all[r].sees;
+		if (all[r].count != all[0].count)
 			return error_set(err, ERROR_FAILED, "core %d gave "
 					 "another buffer than core 0", r);
+	}
 	core->offered = values;
-	core->owes = 1;
-	return 0;
+	core->owes = !core->sees;
+	return core->sees ? 0 : make_room(core, count, err);
 }
 
 /* All ranks' slices, as MPI takes them. */
@@ -275,12 +306,53 @@ static int sum_in_order(struct mpi_core *core, struct error *err)
 	return 0;
 }
 
+/* Nobody else touches this slice of the own vector, nor of theirs anybody but
+ * this rank. */
+static void sum_theirs(struct mpi_core *core)
+{
+	const struct group *group = &core->base;
+	const struct slice slice =
+		group_slice(group->rank, group->size, group->offered);
+	float block[SUM_BLOCK];
+
+	for (size_t at = slice.from; at < slice.to; at += SUM_BLOCK) {
+		const size_t left = slice.to - at;
+		const size_t count = left < SUM_BLOCK ? left : SUM_BLOCK;
+
+		memcpy(block, core->theirs[0] + at, count * sizeof(*block));
+		for (int r = 1; r < group->size; r++)
+			for (size_t i = 0; i < count; i++)
+				block[i] += core->theirs[r][at + i];
+		memcpy(core->offered + at, block, count * sizeof(*block));
+	}
+}
+
+static void copy_theirs(struct mpi_core *core)
+{
+	const struct group *group = &core->base;
+
+	for (int i = 1; i < group->size; i++) {
+		const int from = (group->rank + i) % group->size;
+		const struct slice slice =
+			group_slice(from, group->size, group->offered);
+
+		memcpy(core->offered + slice.from,
+		       core->theirs[from] + slice.from,
+		       (slice.to - slice.from) * sizeof(float));
+	}
+}
+
 static int mpi_reduce_scatter(struct group *group, struct error *err)
 {
 	struct mpi_core *core = (struct mpi_core *)group;
-	const int failed = group->native_sums ? sum_natively(core, err) :
-						sum_in_order(core, err);
+	int failed = 0;
 
+	if (core->sees)
+		sum_theirs(core);
+	else if (group->native_sums)
+		failed = sum_natively(core, err);
+	else
+		failed = sum_in_order(core, err);
 	core->owes = failed;
 	return failed;
 }
@@ -289,7 +361,13 @@ static int mpi_all_gather(struct group *group, struct error *err)
 {
 	struct mpi_core *core = (struct mpi_core *)group;
 	const struct layout layout = lay_out(group);
-	const int failed = check(
+	int failed;
+
+	if (core->sees) {
+		copy_theirs(core);
+		return 0;
+	}
+	failed = check(
 		MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL,
 			       core->offered, layout.counts, layout.places,
 			       MPI_FLOAT, core->ranks), "MPI_Allgatherv", err);
@@ -322,17 +400,24 @@ static void *add_block(struct mpi_core *core, size_t bytes, int owner,
 		return NULL;
 	}
 	block->next = core->blocks;
+	block->bytes = room;
 	core->blocks = block;
 	if (room)
 		memset(place, 0, room);
-	if (check(MPI_Win_shared_query(block->window, owner, &size, &unit,
-				       &place), "MPI_Win_shared_query", err) ||
-	    mpi_gather(&core->base, NULL, 0, NULL, err))
+	for (int r = 0; r < core->base.size; r++) {
+		if (check(MPI_Win_shared_query(block->window, r, &size, &unit,
+					       &place),
+			  "MPI_Win_shared_query", err))
+			return NULL;
+		/* Pages are at other addresses in each rank, lines at the same
+		 * in them. */
+		block->places[r] = place + (CACHE_LINE -
+					    (uintptr_t)place % CACHE_LINE) %
+						   CACHE_LINE;
+	}
+	if (mpi_gather(&core->base, NULL, 0, NULL, err))
 		return NULL;
-	/* Pages are at other addresses in each rank, lines at the same in
-	 * them. */
-	return place + (CACHE_LINE - (uintptr_t)place % CACHE_LINE) %
-			       CACHE_LINE;
+	return block->places[owner];
 }
 
 static struct mpi_core *core_of(struct allocator *allocator)
