@@ -124,6 +124,8 @@ host_program() {
 
 @test "cores end with the run, and with what started them" {
 	train
+	# No more rows, whose writer would notice.
+	kill -STOP "$(host_rank b 2)"
 	kill -KILL "$(host_program a "$BENCH run")"
 	wait "$RUN" || true
 	nothing_left
