@@ -70,6 +70,7 @@ trains() {
 ends() {
 	local began=$SECONDS code=0
 	wait "$RUN" || code=$?
+	cat err # shown where it is another
 	[ "$code" -eq "$1" ]
 	[ $((SECONDS - began)) -le "$2" ]
 	[[ "$(cat err)" == *"$3"* ]]

@@ -61,7 +61,8 @@ hosts_up() {
 	while [[ $1 == -* ]]; do shift; done
 	pid=HOST_$1
 	shift
-	exec nsenter --target "${!pid}" --net --uts --mount bash -c "$*"
+	# As of ssh, whose link is cut as well, nothing is heard of its end.
+	nsenter --target "${!pid}" --net --uts --mount bash -c "$*" &
 	END
 	chmod +x "$HOSTS_FOLDER/agent"
 	export OMPI_MCA_plm_rsh_agent=$HOSTS_FOLDER/agent

@@ -65,8 +65,9 @@ static int find_no_start(struct launcher_log *log)
 {
 	if (!strstr(log->block, "unable to reliably start one or more daemons"))
 		return 0;
-	snprintf(log->lost, sizeof(log->lost), "one of the hosts %.160s does "
-		 "not start orted (package openmpi-bin), or its link is down",
+	snprintf(log->lost, sizeof(log->lost), "orted is lost on one of the "
+		 "hosts %.80s: it could not be started there (package "
+		 "openmpi-bin), has ended, or the link is down",
 		 log->hosts ? log->hosts : "");
 	return 1;
 }
