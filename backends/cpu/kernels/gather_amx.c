@@ -202,11 +202,12 @@ static void multiply_in_place(const struct part *part, int r, int o, float *to,
 	const int steps = part->steps, row = r / AMX_ROWS;
 	amx_tile *weights = part->weights + o / AMX_COLUMNS * steps;
 
-	if (part->from || part->end->adds) {
+	if (part->from || part->end->adds)
 		load_square(to, apart);
-	} else {
+	else if (part->end->bias)
+		load_square(part->end->bias + o, 0);
+	else
 		amx_zero();
-	}
 	add_steps(scratch->rows[row], scratch->rows[row + 1], weights,
 		  weights + steps, steps, 2, 2);
 	amx_store_square(to, to + AMX_ROWS * apart, AMX_COLUMNS, apart);
@@ -234,7 +235,7 @@ static void multiply_square(const struct part *part, int r, int rows, int o,
 static void multiply_columns(const struct part *part, int first, int past)
 {
 	const struct chunk *chunk = part->chunk;
-	const int is_plain = !part->end->bias && !part->end->relu;
+	const int is_plain = !part->end->relu;
 	const int outputs = part->gather->outputs;
 
 	for (int r = 0; r < chunk->count; r += SQUARE) {
