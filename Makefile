@@ -384,7 +384,7 @@ $(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
 HEADERS_ALONE := $(patsubst %,alone/%,$(wildcard models/*.h backends/*/*.h \
 	backends/*/*/*.h bench/*/*.h tests/*.h tests/fuzz/*.h))
 check-headers: $(HEADERS_ALONE)
-$(HEADERS_ALONE): alone/%: $O/flags
+$(HEADERS_ALONE): alone/%: | $O/needs
 	$Qecho '#include "$*"' | \
 		$(CC) $(ALL_CFLAGS) -Werror -Wno-unused-function \
 		-fsyntax-only -x c -
