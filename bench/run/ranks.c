@@ -77,7 +77,7 @@ int ranks_here(const struct target *target, const char *hosts)
 }
 
 static const char *const ending_words[] = { "setpriv", "--pdeathsig",
-						    "TERM" };
+						    "KILL" };
 
 /* Of the launcher, behind its name. */
 static const char *const launcher_words[] = {
@@ -85,10 +85,11 @@ static const char *const launcher_words[] = {
 	/* Who is to stop hears it by a signal that is passed on, and has all
 	 * the time that it takes; who is to end does so at once. */
 	"--mca", "odls_base_sigkill_timeout", "0",
-	/* A host that is silent for 14 s is lost. */
+	/* A host that is silent for 14 s is lost, or 20 s at the start. */
 	"--mca", "oob_tcp_keepalive_time", "5",
 	"--mca", "oob_tcp_keepalive_intvl", "3",
 	"--mca", "oob_tcp_keepalive_probes", "3",
+	"--mca", "orte_startup_timeout", "20",
 };
 
 /* What cores on other hosts have to know, too. */
@@ -102,7 +103,8 @@ void ranks_words(const struct target *target, const char *hosts,
 
 	if (known) {
 		snprintf(number, 16, "%d", target->cores);
-		/* It ends with us, and its cores with it. */
+		/* It ends with us, and its cores with it; asked politely it
+		 * would wait for a host that is lost. */
 		if (process_find_program("setpriv"))
 			for (size_t w = 0; w < 3; w++)
 				words[at++] = ending_words[w];

@@ -9,7 +9,7 @@
 #include "bench/run/target.h"
 
 /* How many words ranks_words() makes at most, and the NULL behind them. */
-#define RANKS_MOST_WORDS 28
+#define RANKS_MOST_WORDS 31
 
 /* The words before those of `bench measure`, up to a NULL, with which the
  * target's cores are started; none for other targets. hosts: as a:4,b:4, or
