@@ -36,6 +36,7 @@ static const struct solver *const solvers[] = {
 };
 
 #define SOLVERS ((int)(sizeof(solvers) / sizeof(solvers[0])))
+_Static_assert(SOLVERS <= CPU_MOST_SOLVERS, "a program lists them all");
 
 struct cpu_device {
 	struct device base;
@@ -81,17 +82,16 @@ static void cpu_free(struct program *program)
 
 /* Tiles are done with all multiplications before vectors are with Winograd's
  * few. */
-static int list_solvers(const struct cpu_kernels *kernels,
-			const struct program_options *options,
-			const struct solver *list[SOLVERS])
+static int list_solvers(struct cpu_program *program,
+			const struct program_options *options)
 {
-	const int tiles = kernels->has_tiles &&
+	const int tiles = program->kernels->has_tiles &&
 			  options->precision == PRECISION_BF16;
 	int count = 0;
 
 	for (int s = 0; s < SOLVERS; s++)
 		if (!tiles || solvers[s] != &cpu_winograd_solver.base)
-			list[count++] = solvers[s];
+			program->solvers[count++] = solvers[s];
 	return count;
 }
 
@@ -101,13 +101,10 @@ static int lay_out(struct cpu_program *program, struct device *device,
 		   const struct program_options *options, size_t *length,
 		   struct error *err)
 {
-	const struct solver *list[SOLVERS];
-	int count;
-
 	program->kernels = ((struct cpu_device *)device)->kernels;
-	count = list_solvers(program->kernels, options, list);
 	if (cpu_check_precision(program->kernels, options, err) ||
-	    host_plan(&program->host, device, model, options, list, count, err))
+	    host_plan(&program->host, device, model, options, program->solvers,
+		      list_solvers(program, options), err))
 		return -1;
 	if (cpu_lay_out(program, length))
 		return error_memory(err, "a program");

@@ -19,9 +19,12 @@ enum cpu_leaves {
 
 struct cpu_joint;
 
+#define CPU_MOST_SOLVERS 12
+
 struct cpu_program {
 	struct host_program host;
 	const struct cpu_kernels *kernels;
+	const struct solver *solvers[CPU_MOST_SOLVERS]; /* the plan's choice */
 	int count;
 	struct cpu_step *steps[MODEL_MAX_LAYERS];
 	struct cpu_value images, values[MODEL_MAX_LAYERS]; /* by rows */
