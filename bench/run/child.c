@@ -27,7 +27,7 @@
 #define NOTHING_YET (-2)
 #define PIPE_BYTES 65536 /* in a pipe at once */
 #define AGAIN_S 0.5 /* from a signal for ranks to the next: none may be there */
-#define ASK_S 1	    /* in which ranks may say whom they wait for */
+#define ASK_S 5	    /* in which ranks may say whom they wait for */
 
 /*
  * What a command used and what went on beside it: it says nothing about itself,
@@ -218,7 +218,9 @@ static void pass_signals(struct listener *listener, double now)
 static void keep_deadline(struct listener *listener, double now)
 {
 	if (!listener->kill_at) {
-		if (!listener->deadline || now < listener->deadline)
+		if (!listener->deadline ||
+		    (now < listener->deadline &&
+		     !(listener->timed_out && listener->log.waits[0])))
 			return;
 		if (listener->is_launcher && !listener->timed_out) {
 			signal_ranks(listener, now);
