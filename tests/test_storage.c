@@ -281,6 +281,16 @@ static void compare_factors(struct subject *tried,
 	batch_free(&batch);
 }
 
+static int has_winograd(const struct program *program)
+{
+	const char *name;
+	int steps, found = 0;
+
+	for (int s = 0; (name = program_solver(program, s, &steps)); s++)
+		found |= strstr(name, "winograd") && steps;
+	return found;
+}
+
 /* Those of the layers that a program names, and no others: without rounding
  * gradients are off by 1e-2. */
 static void factors_are_rounded_that_cpu_names(void **state)
@@ -290,12 +300,17 @@ static void factors_are_rounded_that_cpu_names(void **state)
 						 .seed = 7,
 						 .precision = PRECISION_BF16 };
 	struct subject tried;
+	int points;
 
 	(void)state;
 	subject_open(&tried, "cpu", &residual_model, &options);
-	/* conv1, and not the 3x3 behind it, by Winograd's algorithm. */
-	assert_true(tried.program->rounds[0] && !tried.program->rounds[4]);
-	compare_factors(&tried, tried.program->rounds, 1e-4);
+	/* conv1, and not the 3x3 behind it, if that is by Winograd's
+	 * algorithm, as without AMX; where all are rounded, more factors go
+	 * to their other neighbours, and 1.8e-4 was measured. */
+	points = has_winograd(tried.program);
+	assert_true(tried.program->rounds[0]);
+	assert_int_not_equal(tried.program->rounds[4], points);
+	compare_factors(&tried, tried.program->rounds, points ? 1e-4 : 1e-3);
 	subject_close(&tried);
 }
 
