@@ -274,9 +274,10 @@ static int one_step(struct pair *pair, const struct batch *batch,
 	return 0;
 }
 
-/* The step that is done, once more and at once, as a core alone trains. */
+/* The step that is done, once more and at once, as a core alone trains: with
+ * the batch as it is brought or, its images being NULL, as it is held. */
 static int same_at_once(struct pair *pair, const struct batch *batch,
-			struct error *err)
+			const struct batch *brought, struct error *err)
 {
 	const struct update settings = settings_of(pair, batch);
 	struct side *tried = &pair->tried;
@@ -286,7 +287,8 @@ static int same_at_once(struct pair *pair, const struct batch *batch,
 	    program_train(tried->program, batch, &settings, err) ||
 	    program_finish(tried->program, &score, err) ||
 	    program_load(tried->program, VECTOR_PARAMETERS, tried->parameters,
-			 err))
+			 err) ||
+	    (is_over(pair) && explain(pair, brought, err)))
 		return -1;
 	verify_hold(&pair->errors->loss,
 		    relative(score.loss, pair->loss), pair->task->bound);
@@ -336,7 +338,7 @@ static int as_measured(struct pair *pair, const struct batch *batch,
 	struct program *program = pair->tried.program;
 	struct batch held = *batch;
 
-	if (same_at_once(pair, batch, err) ||
+	if (same_at_once(pair, batch, batch, err) ||
 	    evaluate(pair, result, err))
 		return -1;
 	if (!backend_holds(task->backend))
@@ -346,7 +348,7 @@ static int as_measured(struct pair *pair, const struct batch *batch,
 	held.images = NULL;
 	held.labels = NULL;
 	return program_order(program, pair->order, err) ||
-			       same_at_once(pair, &held, err) ||
+			       same_at_once(pair, &held, batch, err) ||
 			       evaluate(pair, result, err) ?
 		       -1 : 0;
 }
