@@ -26,6 +26,7 @@
 #define LOOK_MS 1 /* without notice of a command's end */
 #define NOTHING_YET (-2)
 #define PIPE_BYTES 65536 /* in a pipe at once */
+#define ERRORS_AT_ONCE 4096 /* bytes */
 #define AGAIN_S 0.5 /* from a signal for ranks to the next: none may be there */
 #define ASK_S 5	    /* in which ranks may say whom they wait for */
 
@@ -218,9 +219,7 @@ static void pass_signals(struct listener *listener, double now)
 static void keep_deadline(struct listener *listener, double now)
 {
 	if (!listener->kill_at) {
-		if (!listener->deadline ||
-		    (now < listener->deadline &&
-		     !(listener->timed_out && listener->log.waits[0])))
+		if (!listener->deadline || now < listener->deadline)
 			return;
 		if (listener->is_launcher && !listener->timed_out) {
 			signal_ranks(listener, now);
@@ -277,7 +276,7 @@ static int blame_child(const char *words, struct error *err)
 
 static void read_errors(struct listener *listener)
 {
-	char bytes[4096];
+	char bytes[ERRORS_AT_ONCE];
 	const ssize_t count =
 		read(listener->errors, bytes, sizeof(bytes));
 
@@ -368,7 +367,9 @@ static int read_to_end(struct listener *listener, struct error *err)
 	/* What it wrote before its end, no more: others may go on. */
 	for (size_t got = 0; count && got < PIPE_BYTES; got += count)
 		count = read_some(listener, 0, err);
-	while (poll(&(struct pollfd){ listener->errors, POLLIN, 0 }, 1, 0) > 0)
+	for (int i = 0; i < PIPE_BYTES / ERRORS_AT_ONCE &&
+	     poll(&(struct pollfd){ listener->errors, POLLIN, 0 }, 1, 0) > 0;
+	     i++)
 		read_errors(listener);
 	return listener->failed;
 }
