@@ -6,7 +6,7 @@
  * Factors are packed into tiles: all weights first, and rows just before use.
  *
  * Ceiling: four products of tiles take 64 cycles, in which the second level of
- * the cache brings the 2 KB of A that are new.
+ * the cache brings 2 KB of weights; rows stay in the first for all outputs.
  */
 #include "backends/cpu/kernels/gather_amx.h"
 
@@ -84,7 +84,7 @@ static void pack_row(const struct part *part, int r)
 			_mm256_storeu_si256(
 				(__m256i *)(row + done + i),
 				(__m256i)_mm512_cvtneps_pbh(
-					(__m512)load_first(in + i, here - i)));
+					(__m512)load_lanes(in + i, here - i)));
 		done += here;
 	}
 	for (int i = 0; i < AMX_DEPTH; i += LANES)
@@ -155,13 +155,13 @@ static void pack_weights(const struct gather *gather, const float *weights,
 	amx_hold_memory();
 }
 
-/* Floats from each of so many rows to the next, or 0 where they differ. */
-static size_t find_apart(float *const *out, int rows)
+/* Floats from each of SQUARE rows to the next, or 0 where they differ. */
+static size_t find_apart(float *const *out)
 {
-	const ptrdiff_t apart = rows > 1 ? out[1] - out[0] : 0;
+	const ptrdiff_t apart = out[1] - out[0];
 	int differ = apart < 0;
 
-	for (int r = 1; r < rows; r++)
+	for (int r = 2; r < SQUARE; r++)
 		differ |= out[r] - out[r - 1] != apart;
 	return differ ? 0 : (size_t)apart;
 }
@@ -241,7 +241,7 @@ static void multiply_columns(const struct part *part, int first, int past)
 	for (int r = 0; r < chunk->count; r += SQUARE) {
 		const int left = chunk->count - r;
 		const size_t apart = is_plain && left >= SQUARE ?
-			find_apart(chunk->out + r, SQUARE) : 0;
+			find_apart(chunk->out + r) : 0;
 
 		for (int o = first; o < past; o += SQUARE)
 			if (apart && outputs - o >= SQUARE)

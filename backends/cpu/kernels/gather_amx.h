@@ -14,18 +14,6 @@
 
 static const float nothing[AMX_COLUMNS];
 
-INLINE __mmask16 first_lanes(int lanes)
-{
-	return lanes >= LANES ? 0xffff :
-	       lanes > 0 ? (__mmask16)((1u << lanes) - 1) : 0;
-}
-
-/* The first values of 16; the others are 0. */
-INLINE vec load_first(const float *from, int lanes)
-{
-	return (vec)_mm512_maskz_loadu_ps(first_lanes(lanes), from);
-}
-
 /* C from where its rows are so many floats apart. */
 INLINE void load_square(const float *from, size_t apart)
 {

@@ -49,8 +49,8 @@ static void pack_dy(const struct rows *rows, const float *dy, int first,
 			_mm512_store_si512(
 				scratch->dy[o / AMX_COLUMNS][step] + at,
 				amx_round_pair(
-					load_first(row + o, count - o),
-					load_first(next ? next + o : nothing,
+					load_lanes(row + o, count - o),
+					load_lanes(next ? next + o : nothing,
 						   count - o)));
 	}
 	for (int i = (rows->count + 1) / 2 * 2; i % AMX_DEPTH; i += 2)
@@ -66,14 +66,14 @@ static void add_biases(const struct rows *rows, const float *dy, float *dbias)
 {
 	const int outputs = rows->gather->outputs;
 
-	for (int i = 0; i < rows->count; i++) {
-		const float *row = row_of_dy(rows, dy, i);
+	for (int o = 0; o < outputs; o += LANES) {
+		const int lanes = outputs - o;
+		vec sum = vec_set(0);
 
-		for (int o = 0; o < outputs; o += LANES)
-			store_lanes(dbias + o,
-				    load_lanes(dbias + o, outputs - o) +
-					    load_lanes(row + o, outputs - o),
-				    outputs - o);
+		for (int i = 0; i < rows->count; i++)
+			sum += load_lanes(row_of_dy(rows, dy, i) + o, lanes);
+		store_lanes(dbias + o, load_lanes(dbias + o, lanes) + sum,
+			    lanes);
 	}
 }
 
@@ -122,8 +122,8 @@ INLINE void pack_x_tile(const float *const *in, int left, int k, int lanes,
 		const float *next = 2 * i + 1 < left ? in[2 * i + 1] + k :
 						       nothing;
 
-		pairs[i] = amx_round_pair(load_first(row, lanes),
-					  load_first(next, lanes));
+		pairs[i] = amx_round_pair(load_lanes(row, lanes),
+					  load_lanes(next, lanes));
 	}
 	transpose(pairs);
 	UNROLL
