@@ -284,7 +284,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	cp "$BENCH" other
 	few cpu-1 --base "$BENCH" --seed 7
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"what has not been verified yet is: about "* ]]
+	[[ "$stderr" == *"verification comes first, about "* ]]
 	[[ "$stderr" == *"verifying the base on cpu-1"* ]]
 	entry=$(echo cache/bench/verified/*)
 	grep -qx 'word --batch=32' "$entry"

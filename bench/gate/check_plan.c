@@ -542,8 +542,7 @@ void check_print_plan(const struct check *check, FILE *to)
 			(unsigned long)check->seed);
 	if (verification > 0) {
 		check_print_time(once, verification);
-		fprintf(to, "before that, what has not been verified yet is: "
-			"about %s\n", once);
+		fprintf(to, "verification comes first, about %s\n", once);
 	}
 	for (int t = 0; t < check->target_count; t++)
 		print_target(&check->targets[t], to);

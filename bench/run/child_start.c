@@ -42,11 +42,9 @@ static const char **add_launcher(const struct child_request *request,
 {
 	const char *words[RANKS_MOST_WORDS], **all;
 	struct target target;
-	struct error unknown;
 	size_t count = 0, at = 0;
 
-	/* Another program's targets may be others than ours. */
-	if (target_parse(&target, request->target, &unknown))
+	if (!child_is_launched(request, &target))
 		target = (struct target){ .cores = 1 };
 	while (argv[count])
 		count++;
