@@ -291,8 +291,10 @@ static int has_winograd(const struct program *program)
 	return found;
 }
 
-/* Those of the layers that a program names, and no others: without rounding
- * gradients are off by 1e-2. */
+/* Those of the layers that a program names, and no others. A factor beside the
+ * middle of two numbers may go to the other one, and what is behind it follows:
+ * over six batches that made 4e-6 to 1.3e-3 of the largest entry where three
+ * convolutions are rounded, and one of them left out 7e-3 to 4e-2. */
 static void factors_are_rounded_that_cpu_names(void **state)
 {
 	const struct program_options options = { .batch = SAMPLES,
@@ -305,12 +307,11 @@ static void factors_are_rounded_that_cpu_names(void **state)
 	(void)state;
 	subject_open(&tried, "cpu", &residual_model, &options);
 	/* conv1, and not the 3x3 behind it, if that is by Winograd's
-	 * algorithm, as without AMX; where all are rounded, more factors go
-	 * to their other neighbours, and 1.8e-4 was measured. */
+	 * algorithm, as without AMX. */
 	points = has_winograd(tried.program);
 	assert_true(tried.program->rounds[0]);
 	assert_int_not_equal(tried.program->rounds[4], points);
-	compare_factors(&tried, tried.program->rounds, points ? 1e-4 : 1e-3);
+	compare_factors(&tried, tried.program->rounds, points ? 1e-4 : 3e-3);
 	subject_close(&tried);
 }
 
