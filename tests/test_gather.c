@@ -305,6 +305,12 @@ static void compare_forward(struct run *run)
 			  scratch);
 	compare_planes(run, "output", run->out, run->y, conv->out,
 		       conv->out_stride, 1);
+	end.adds = 1;
+	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out,
+			  scratch);
+	compare_planes(run, "output and output", run->out, run->y, conv->out,
+		       conv->out_stride, 2);
+	end.adds = 0;
 	end.relu = 1;
 	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out,
 			  scratch);

@@ -144,6 +144,46 @@ static void an_addition_within_a_step_is_seen(void **state)
 	assert_false(overlap(is.outputs[0], 256, is.outputs[4], 256));
 }
 
+/* What b makes of a is added to what a made of it, or to a. */
+static const struct layer added_rows[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 1 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 4, .window = 1 },
+	{ .kind = LAYER_CONV, .name = "c", .outputs = 4, .window = 1 },
+	{ .kind = LAYER_ADD, .with = 2 },
+	{ .kind = LAYER_CONV, .name = "d", .outputs = 4, .window = 1 },
+	{ .kind = LAYER_ADD, .with = 1 },
+	{ .kind = LAYER_LINEAR, .name = "e", .outputs = 4 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model added = {
+	.name = "added",
+	.input = { 4, 6, 6 },
+	.layers = added_rows,
+	.layer_count = sizeof(added_rows) / sizeof(added_rows[0]),
+};
+
+/* Unless the convolution reads it. */
+static void a_convolution_is_where_it_is_added(void **state)
+{
+	static const struct lifetime_step of[] = {
+		{ .first = 0, .last = 0, .output = 256 },
+		{ .first = 1, .last = 1, .output = 256 },
+		{ .first = 2, .last = 3, .output = 256 },
+		{ .first = 4, .last = 5, .output = 256 },
+		{ .first = 6, .last = 6, .output = 16 },
+	};
+	struct lifetimes is;
+	struct graph graph;
+
+	(void)state;
+	graph_resolve(&graph, &added);
+	lifetimes_plan(&is, &graph, of, 5, LIFETIMES_FORWARD);
+	assert_int_equal(is.outputs[3], is.outputs[0]);
+	assert_false(overlap(is.outputs[1], 256, is.outputs[3], 256));
+	assert_false(overlap(is.outputs[3], 256, is.outputs[5], 256));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +191,7 @@ int main(void)
 		cmocka_unit_test(without_a_way_back_two_are_enough),
 		cmocka_unit_test(what_is_apart_shares_with_nothing),
 		cmocka_unit_test(an_addition_within_a_step_is_seen),
+		cmocka_unit_test(a_convolution_is_where_it_is_added),
 	};
 
 	return cmocka_run_group_tests_name("lifetimes", tests, NULL, NULL);

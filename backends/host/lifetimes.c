@@ -69,6 +69,17 @@ static int is_in_place_forward(const struct schedule *schedule, int s)
 		layer_drops(layer));
 }
 
+/* A convolution can add its products to what is added to it. */
+static int adds_in_place(const struct schedule *schedule, int s)
+{
+	const struct node *addition = addition_of(schedule, s);
+
+	return node_of(schedule, s)->layer->kind == LAYER_CONV &&
+	       addition->layer->kind == LAYER_ADD &&
+	       addition->other != node_of(schedule, s)->source &&
+	       !schedule->steps[s].apart;
+}
+
 static int is_in_place_backward(const struct schedule *schedule, int s)
 {
 	return is_in_place_forward(schedule, s) ||
@@ -132,8 +143,10 @@ static void place_outputs(struct schedule *schedule)
 		*block = -1;
 		if (is_in_place_forward(schedule, s))
 			*block = find_free(schedule, node->source, s);
-		if (*block < 0 && is_in_place_forward(schedule, s))
-			*block = find_free(schedule, node->other, s);
+		if (*block < 0 && (is_in_place_forward(schedule, s) ||
+				   adds_in_place(schedule, s)))
+			*block = find_free(schedule, addition_of(schedule, s)
+							     ->other, s);
 		if (*block < 0) {
 			*block = s;
 			schedule->blocks[s].first = s;

@@ -56,12 +56,10 @@ INLINE void tile(const struct job *job, int r, int rows, int vectors)
 	for (int i = 0; i < rows; i++)
 		UNROLL
 		for (int v = 0; v < vectors; v++)
-			sums[i][v] = job->adds ?
-				load_lanes(chunk->out[r + i] + job->first +
-						   v * LANES,
-					   lanes_of(job, v, vectors)) :
-				job->bias ? vec_load(job->bias + v * LANES) :
-					    vec_set(0);
+			sums[i][v] = first_sum(job->bias, job->adds,
+					       chunk->out[r + i] + job->first,
+					       v * LANES,
+					       lanes_of(job, v, vectors));
 	for (int t = 0; t < job->gather->taps; t++, weights += job->tap) {
 		const float *in[MOST_ROWS], *w = weights;
 
@@ -174,8 +172,8 @@ static void multiply_block(const struct gather *gather,
 				.first = first + o,
 				.from = from,
 				.depth = here,
-				.bias = end->bias ? end->bias + first + o :
-						    NULL,
+				.bias = end->bias && !from ?
+						end->bias + first + o : NULL,
 				.adds = from || end->adds,
 				.relu = end->relu && from + here == depth,
 			};

@@ -77,7 +77,7 @@ static inline size_t gather_weight_at(const struct gather *gather, int output,
 /* What the sums begin with, and what is done to them in the end. */
 struct gather_end {
 	const float *bias; /* [gather_padded()]; NULL: 0 */
-	int adds;	   /* to what out holds, instead */
+	int adds;	   /* and what out holds */
 	int relu;
 };
 

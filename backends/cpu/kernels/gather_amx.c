@@ -166,6 +166,23 @@ static size_t find_apart(float *const *out)
 	return differ ? 0 : (size_t)apart;
 }
 
+static int ends_in_relu(const struct part *part)
+{
+	return part->end->relu &&
+	       part->from + part->count ==
+		       part->gather->taps * part->gather->depth;
+}
+
+/* Whether sums begin with one thing, which tiles can load, and are stored as
+ * they are. */
+static int is_plain(const struct part *part)
+{
+	const struct gather_end *end = part->end;
+
+	return !ends_in_relu(part) &&
+	       !(end->bias && end->adds && !part->from);
+}
+
 /* From row r and an output on, what the scratch's sums are. */
 static void store_sums(const struct part *part, int r, int first, int columns)
 {
@@ -174,22 +191,19 @@ static void store_sums(const struct part *part, int r, int first, int columns)
 	const int left = chunk->count - r;
 	const int rows = left < SQUARE ? left : SQUARE;
 	const int adds = part->from || end->adds;
-	const int is_last = part->from + part->count ==
-			    part->gather->taps * part->gather->depth;
+	const int rectifies = ends_in_relu(part);
+	const float *bias = part->from ? NULL : end->bias;
 
 	for (int v = 0; v < columns; v++) {
 		const int o = first + v * LANES;
 		const int lanes = part->gather->outputs - o;
-		const vec bias = end->bias ? vec_load(end->bias + o) :
-					     vec_set(0);
 
 		for (int i = 0; i < rows; i++) {
-			float *to = chunk->out[r + i] + o;
+			float *to = chunk->out[r + i];
 			vec sum = vec_load(part->scratch->sums[i] + v * LANES);
 
-			sum += adds ? load_lanes(to, lanes) : bias;
-			store_lanes(to, end->relu && is_last ? relu(sum) : sum,
-				    lanes);
+			sum += first_sum(bias, adds, to, o, lanes);
+			store_lanes(to + o, rectifies ? relu(sum) : sum, lanes);
 		}
 	}
 }
@@ -235,12 +249,12 @@ static void multiply_square(const struct part *part, int r, int rows, int o,
 static void multiply_columns(const struct part *part, int first, int past)
 {
 	const struct chunk *chunk = part->chunk;
-	const int is_plain = !part->end->relu;
+	const int plain = is_plain(part);
 	const int outputs = part->gather->outputs;
 
 	for (int r = 0; r < chunk->count; r += SQUARE) {
 		const int left = chunk->count - r;
-		const size_t apart = is_plain && left >= SQUARE ?
+		const size_t apart = plain && left >= SQUARE ?
 			find_apart(chunk->out + r) : 0;
 
 		for (int o = first; o < past; o += SQUARE)

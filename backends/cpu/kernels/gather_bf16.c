@@ -184,13 +184,10 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 	for (int i = 0; i < rows; i++)
 		UNROLL
 		for (int v = 0; v < vectors; v++)
-			sums[i][v] = job->adds ?
-				load_lanes(chunk->out[r + i] + job->first +
-						   v * LANES,
-					   job->past - job->first -
-						   v * LANES) :
-				job->bias ? vec_load(job->bias + v * LANES) :
-					    vec_set(0);
+			sums[i][v] = first_sum(
+				job->bias, job->adds,
+				chunk->out[r + i] + job->first, v * LANES,
+				job->past - job->first - v * LANES);
 	for (int p = 0; p < job->pairs; p++, w += GATHER_BLOCK) {
 		__m512bh row[MOST_VECTORS];
 
@@ -264,7 +261,7 @@ WITH_BF16 static void multiply_block(const struct part *part,
 		.pairs = (count + 1) / 2,
 		.first = first,
 		.past = gather->outputs,
-		.bias = end->bias ? end->bias + first : NULL,
+		.bias = end->bias && !part->from ? end->bias + first : NULL,
 		.adds = part->from || end->adds,
 		.relu = end->relu &&
 			part->from + count == gather->taps * gather->depth,

@@ -33,6 +33,17 @@ INLINE void store_lanes(float *to, vec value, int lanes)
 		vec_store_first(to, value, lanes);
 }
 
+/* What a vector of sums begins with, from output o of both on. */
+INLINE vec first_sum(const float *bias, int adds, const float *out, int o,
+		     int lanes)
+{
+	vec sum = bias ? vec_load(bias + o) : vec_set(0);
+
+	if (adds)
+		sum += load_lanes(out + o, lanes);
+	return sum;
+}
+
 INLINE vec relu(vec value)
 {
 	/* A NaN is not at most 0. */

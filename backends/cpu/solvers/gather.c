@@ -1,13 +1,14 @@
 /*
- * A convolution of any window, stride and padding, and a linear layer, with the
- * ReLU behind it: by gathered products (gather.h), which leave nothing out. A
- * linear layer is a convolution of one pixel, whose channels are all values of
- * its input.
+ * A convolution of any window, stride and padding, and a linear layer, with
+ * what is behind it: by gathered products (gather.h), which leave nothing out.
+ * A linear layer is a convolution of one pixel, whose channels are all values
+ * of its input.
  */
 #include "backends/cpu/solvers/gather.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backends/cpu/isa.h"
 #include "backends/cpu/profile.h"
@@ -15,13 +16,16 @@
 #define LEAST_ROWS 128
 #define LEAST_OUTPUTS 16
 
-static int takes_conv(const struct graph *graph, int first,
+int gather_takes_conv(const struct graph *graph, int first,
 		      const struct program_options *options)
 {
-	static const enum layer_kind kinds[] = { LAYER_CONV, LAYER_RELU };
+	static const enum layer_kind trained[] = { LAYER_CONV, LAYER_RELU };
+	static const enum layer_kind inferred[] = { LAYER_CONV, LAYER_ADD,
+						    LAYER_RELU };
 
-	(void)options;
-	return plan_chain(graph, first, kinds, 2);
+	return options->infers && !precision_rounds(options->precision) ?
+		       plan_chain(graph, first, inferred, 3) :
+		       plan_chain(graph, first, trained, 2);
 }
 
 static int takes_linear(const struct graph *graph, int first,
@@ -77,6 +81,7 @@ int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 {
 	struct gather_step *gather = (struct gather_step *)step;
 	const struct node *node = cpu_node(program, step->first);
+	const int add = cpu_row_of(program, step, LAYER_ADD);
 	const int joined = !cpu_is_common(step->in) ||
 			   (node->layer->window > 1 &&
 			    node->in.channels < CPU_LANES);
@@ -87,6 +92,9 @@ int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 				     !program->host.base.options.infers))
 		return -1;
 	lay_out_both(program, gather);
+	if (add != CPU_NO_ROW)
+		gather->other = cpu_common_value(
+			program, cpu_node(program, add)->other);
 	return 0;
 }
 
@@ -242,6 +250,16 @@ static struct gather_batch batch_of(const struct gather_step *gather, int count)
 	};
 }
 
+/* Where memory is planned well it is there already. */
+void gather_bring_other(const struct gather_step *gather, int count)
+{
+	const struct cpu_value *other = gather->other, *out = gather->step.out;
+
+	if (other && other->out != out->out)
+		memcpy(out->out, other->out,
+		       (size_t)count * out->size * sizeof(float));
+}
+
 static void forward(struct cpu_program *program, struct cpu_step *step,
 		    const struct cpu_pass *pass)
 {
@@ -250,9 +268,11 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 	float *p = program->parameters;
 	const struct gather_end end = {
 		.bias = gather_bias(program, gather, p),
+		.adds = gather->other != NULL,
 		.relu = gather->relu != CPU_NO_ROW,
 	};
 
+	gather_bring_other(gather, pass->count);
 	for (int i = 0; gather->joined && i < pass->count; i++)
 		gather_conv_join(&gather->conv,
 				 step->in->out + (size_t)i * step->in->size,
@@ -339,11 +359,13 @@ void gather_work(const struct cpu_program *program, const struct cpu_step *step,
 	const double count = work_samples(program);
 	const double in = count * (double)shape_size(node->in);
 	const double out = count * (double)shape_size(node->out);
+	const double added =
+		((const struct gather_step *)step)->other ? out : 0;
 	const double weights = work_parameters(node);
 	struct profile_part part = {
 		.dense = count * work_of_node(node),
 		.done = count * forward,
-		.bytes = WORK_FLOAT * (in + out + weights),
+		.bytes = WORK_FLOAT * (in + out + added + weights),
 		.nonzero = NAN,
 	};
 
@@ -373,7 +395,7 @@ static void work(const struct cpu_program *program,
 }
 
 const struct cpu_solver cpu_conv_solver = {
-	.base = { .name = "conv[+relu]", .takes = takes_conv },
+	.base = { .name = "conv[+add][+relu]", .takes = gather_takes_conv },
 	.size = sizeof(struct gather_step),
 	.lay_out = lay_out_conv,
 	.place = gather_place,

@@ -12,6 +12,7 @@ struct gather_step {
 	const struct gather_kernels *kernels; /* of plain products */
 	size_t weight, bias; /* in the vectors; bias without one, too */
 	int relu;	     /* row, or CPU_NO_ROW */
+	struct cpu_value *other; /* what is added to a convolution, or NULL */
 	float *joined;	     /* [batch], the copies of a conv that wants them */
 };
 
@@ -24,6 +25,15 @@ void gather_copy_conv(const struct cpu_program *program,
 		      int to_own);
 void gather_decide(const struct cpu_program *program,
 		   const struct cpu_step *step, int row, uint8_t *values);
+
+/* Rows of a convolution, with the addition and the ReLU behind it. A gradient
+ * would have to know both inputs of the addition. */
+int gather_takes_conv(const struct graph *graph, int first,
+		      const struct program_options *options);
+
+/* Before forward, whose products are added to it where there is one: out is
+ * what is added. */
+void gather_bring_other(const struct gather_step *gather, int count);
 
 /* The bias in a vector, or NULL. */
 float *gather_bias(const struct cpu_program *program,

@@ -1,5 +1,5 @@
 /*
- * A convolution of 3x3 or 5x5 windows and stride 1, with the ReLU behind it, by
+ * A convolution of 3x3 or 5x5 windows and stride 1, with what is behind it, by
  * Winograd's F(4x4, 3x3) or F(2x2, 5x5): see kernels/winograd_conv.h. Its
  * parameters are those of a gathered product, whose kernels multiply points,
  * too.
@@ -82,7 +82,6 @@ static int is_cheaper(struct shape out, int window, int samples)
 static int takes(const struct graph *graph, int first,
 		 const struct program_options *options)
 {
-	static const enum layer_kind kinds[] = { LAYER_CONV, LAYER_RELU };
 	const struct node *node = &graph->nodes[first];
 	const struct layer *layer = node->layer;
 
@@ -97,7 +96,7 @@ static int takes(const struct graph *graph, int first,
 	    node->in.height * node->in.width == 1 ||
 	    !is_cheaper(node->out, layer->window, options->batch))
 		return 0;
-	return plan_chain(graph, first, kinds, 2);
+	return gather_takes_conv(graph, first, options);
 }
 
 static struct winograd_planes planes_of(const struct cpu_value *value)
@@ -388,11 +387,13 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 	const struct winograd_end end = {
 		.bias = gather_bias(program, &winograd->gather,
 				    program->parameters),
+		.adds = winograd->gather.other != NULL,
 		.relu = winograd->gather.relu != CPU_NO_ROW,
 	};
 	const struct work_space space = space_at(
 		program->scratch, &winograd->forward, pass->count);
 
+	gather_bring_other(&winograd->gather, pass->count);
 	convolve(program->kernels, &winograd->forward, &space, pass->count,
 		 program->parameters + winograd->gather.weight, &end,
 		 step->in->out, step->out->out);
@@ -508,7 +509,7 @@ static void work(const struct cpu_program *program,
 }
 
 const struct cpu_solver cpu_winograd_solver = {
-	.base = { .name = "conv[+relu], winograd", .takes = takes },
+	.base = { .name = "conv[+add][+relu], winograd", .takes = takes },
 	.size = sizeof(struct winograd_step),
 	.lay_out = lay_out,
 	.place = gather_place,
