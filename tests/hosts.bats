@@ -114,6 +114,16 @@ nothing_left() {
 	[ "$(column made/runs.csv hosts)" = a:2,b:2 ]
 }
 
+@test "Ctrl-C ends cores that hang, a minute later" {
+	[ -n "${CHECK_FULL:-}" ] || skip "CHECK_FULL=1 waits for it"
+	train
+	kill -STOP "$(host_rank b 2)"
+	kill -INT "$(host_program a "$BENCH run")"
+	ends 130 80 interrupted
+	[[ "$(cell made/runs.csv 1 reason)" == *"waits for core 2 on host b" ]]
+	[ "$(column made/runs.csv status)" = partial ]
+}
+
 # host_program NAME WORDS: the process on it whose command begins with them.
 host_program() {
 	local pid

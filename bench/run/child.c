@@ -2,24 +2,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include "bench/record/csv.h"
 #include "bench/record/machine.h"
 #include "bench/run/child_start.h"
 #include "bench/run/launcher_log.h"
-#include "bench/run/recorder.h"
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
-#include "bench/system/kernel.h"
 #include "bench/system/process.h"
 
 #define POLL_MS 100 /* between two pauses, at most */
@@ -29,6 +25,7 @@
 #define ERRORS_AT_ONCE 4096 /* bytes */
 #define AGAIN_S 0.5 /* from a signal for ranks to the next: none may be there */
 #define ASK_S 5	    /* in which ranks may say whom they wait for */
+#define RANKS_GRACE_S 60 /* in which ranks may end their iteration */
 
 /*
  * What a command used and what went on beside it: it says nothing about itself,
@@ -210,6 +207,10 @@ static void pass_signals(struct listener *listener, double now)
 	if (!listener->is_launcher)
 		kill(whom(listener), signal);
 	listener->forwarded = signal;
+	/* One of them may hang, and a host be gone. */
+	if (listener->is_launcher &&
+	    (!listener->deadline || listener->deadline > now + RANKS_GRACE_S))
+		listener->deadline = now + RANKS_GRACE_S;
 	/* A command may not know what that means. */
 	if (listener->request->words && !listener->kill_at)
 		listener->kill_at = now + PROCESS_GRACE_S;
@@ -221,13 +222,14 @@ static void keep_deadline(struct listener *listener, double now)
 	if (!listener->kill_at) {
 		if (!listener->deadline || now < listener->deadline)
 			return;
-		if (listener->is_launcher && !listener->timed_out) {
+		if (listener->is_launcher && !listener->timed_out &&
+		    !listener->forwarded) {
 			signal_ranks(listener, now);
 			listener->deadline = now + ASK_S;
 			listener->timed_out = 1;
 			return;
 		}
-		listener->timed_out = 1;
+		listener->timed_out |= !listener->forwarded;
 	}
 	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
 }
@@ -456,6 +458,31 @@ static void blame_ranks(struct child_result *result,
 		result->exit_code = 128 + listener->forwarded;
 }
 
+static void describe_timeout(struct child_result *result,
+			     const struct listener *listener)
+{
+	const struct launcher_log *log = &listener->log;
+	struct run *run = &result->run;
+
+	result->exit_code = ERROR_FAILED;
+	snprintf(run->status, sizeof(run->status), "partial");
+	snprintf(run->reason, sizeof(run->reason),
+		 "ended after --timeout %lds%s%s",
+		 listener->request->options->timeout, log->waits[0] ? "; " : "",
+		 log->waits);
+}
+
+/* Whatever it was in the midst of, a compilation say, may end in an error; and
+ * rank 0 leaves no row where ranks did not end by themselves. */
+static void describe_interrupt(struct run *run, const struct listener *listener)
+{
+	snprintf(run->status, sizeof(run->status), "partial");
+	if (listener->log.waits[0] && !run->backend[0])
+		snprintf(run->reason, sizeof(run->reason),
+			 "interrupted, and ended %d s later; %s", RANKS_GRACE_S,
+			 listener->log.waits);
+}
+
 /* Fails if what a child that went well says of itself cannot be read. */
 static int finish(struct child_result *result, const struct listener *listener,
 		  const char *run_file, struct error *err)
@@ -483,19 +510,10 @@ static int finish(struct child_result *result, const struct listener *listener,
 		return error_set(err, ERROR_FAILED, "it printed something that "
 				 "is not a row");
 	run->exit_code = result->exit_code;
-	if (listener->timed_out) {
-		result->exit_code = ERROR_FAILED;
-		snprintf(run->status, sizeof(run->status), "partial");
-		snprintf(run->reason, sizeof(run->reason),
-			 "ended after --timeout %lds%s%s",
-			 request->options->timeout,
-			 listener->log.waits[0] ? "; " : "",
-			 listener->log.waits);
-	} else if (listener->forwarded && result->exit_code) {
-		/* Whatever it was in the midst of, a compilation say, may end
-		 * in an error. */
-		snprintf(run->status, sizeof(run->status), "partial");
-	}
+	if (listener->timed_out)
+		describe_timeout(result, listener);
+	else if (listener->forwarded && result->exit_code)
+		describe_interrupt(run, listener);
 	return 0;
 }
 
