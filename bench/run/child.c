@@ -28,9 +28,8 @@
 #define RANKS_GRACE_S 60 /* in which ranks may end their iteration */
 
 /*
- * What a command used and what went on beside it: it says nothing about itself,
- * so its parent reads for it what `bench measure` reads in its own process. All
- * of it is of the whole process, not of a loop in it.
+ * What a command used and what went on beside it, which its parent reads: of
+ * the whole process, not of a loop in it as `bench measure` has it.
  */
 struct command_usage {
 	struct disturbance_counters before, after;
@@ -86,9 +85,8 @@ static void usage_end(struct command_usage *usage)
 }
 
 /*
- * Fills the run's columns of CPU time, memory, disturbance and machine from
- * these, status and run->total_s. Those of the program that measured stay
- * empty. What it started and did not wait for counts as others'.
+ * Fills the run's CPU time, memory, disturbance and machine from these, status
+ * and run->total_s. What it started and did not wait for counts as others'.
  *
  * maxrss_bytes stays missing where the command took no more than we did: no
  * number of its own is known then (bench/system/process.h).
@@ -373,14 +371,16 @@ static int read_to_end(struct listener *listener, struct error *err)
 	     poll(&(struct pollfd){ listener->errors, POLLIN, 0 }, 1, 0) > 0;
 	     i++)
 		read_errors(listener);
+	if (listener->is_launcher)
+		launcher_log_end(&listener->log, STDERR_FILENO);
 	return listener->failed;
 }
 
 /* The child's own line about itself, if it could write one. */
 static int read_run(const char *path, struct run *run, struct error *err)
 {
-	size_t count;
 	void *rows;
+	size_t count;
 
 	if (csv_read(path, &run_rows, &rows, &count, err))
 		return -1;

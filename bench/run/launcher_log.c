@@ -129,6 +129,13 @@ static void end_line(struct launcher_log *log, int to)
 	}
 }
 
+static void take_line(struct launcher_log *log, int to)
+{
+	log->line[log->length] = '\0';
+	log->length = 0;
+	end_line(log, to);
+}
+
 void launcher_log_feed(struct launcher_log *log, const char *bytes,
 		       size_t count, int to)
 {
@@ -138,10 +145,17 @@ void launcher_log_feed(struct launcher_log *log, const char *bytes,
 			log->line[log->length++] = bytes[i];
 			continue;
 		}
-		log->line[log->length] = '\0';
-		log->length = 0;
-		end_line(log, to);
+		take_line(log, to);
 		if (bytes[i] != '\n')
 			log->line[log->length++] = bytes[i];
 	}
+}
+
+void launcher_log_end(struct launcher_log *log, int to)
+{
+	if (log->length)
+		take_line(log, to);
+	if (log->in_block)
+		end_block(log);
+	log->in_block = 0;
 }

@@ -23,5 +23,7 @@ struct launcher_log {
 /* Lines that are passed on go to the file with this descriptor. */
 void launcher_log_feed(struct launcher_log *log, const char *bytes,
 		       size_t count, int to);
+/* Behind the last of them, whose line may have no end. */
+void launcher_log_end(struct launcher_log *log, int to);
 
 #endif

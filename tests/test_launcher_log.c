@@ -1,0 +1,126 @@
+/* What is taken out of the words of mpirun and its ranks, and what is passed
+ * on. */
+#include "bench/run/launcher_log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define RULE "----------------------------------------" \
+	     "----------------------------------------\n"
+#define DEATH RULE \
+	"mpirun noticed that process rank 2 with PID 71 on node b exited on\n" \
+	"signal 9 (Killed).\n" RULE
+#define LOST_HOST RULE \
+	"ORTE has lost communication with a remote daemon.\n\n" \
+	"  HNP daemon   : [[1,0],0] on node a\n" \
+	"  Remote daemon: [[1,0],1] on node b\n\n" \
+	"This is usually due to either a failure of the network.\n" RULE
+#define NO_START RULE \
+	"ORTE was unable to reliably start one or more daemons.\n" RULE
+#define ADVICE RULE "There are not   enough slots\n available.\n" RULE
+#define ECHO RULE "Primary job terminated with a non-zero exit code.\n" RULE
+
+struct case_of_log {
+	const char *text, *lost, *said, *waits, *passed;
+};
+
+static const struct case_of_log cases[] = {
+	{ "", "", "", "", "" },
+	{ "a word\nand one more\n", "", "", "", "a word\nand one more\n" },
+	{ "no end", "", "", "", "no end\n" },
+	{ DEATH "x\n", "core 2 on host b was ended by signal 9 (Killed)", "",
+	  "", "x\n" },
+	{ RULE "mpirun noticed that process rank 0 with PID 7 on node a exited "
+	  "on signal 34.\n" RULE, "core 0 on host a was ended by signal 34",
+	  "", "", "" },
+	{ LOST_HOST DEATH,
+	  "host b does not answer any more, nor do its cores, 2 to 3: it has "
+	  "ended, or its link is down", "", "", "" },
+	{ NO_START,
+	  "orted is lost on one of the hosts a:2,b:2: it could not be started "
+	  "there (package openmpi-bin), has ended, or the link is down", "", "",
+	  "" },
+	{ ADVICE ECHO, "", "mpirun: There are not enough slots available.", "",
+	  "" },
+	{ ECHO, "", "", "", "" },
+	{ RULE "cut off", "", "mpirun: cut off", "", "" },
+	{ "bench: core 1: no memory\nbench: core 2: no disk\n", "",
+	  "core 1: no memory", "", "bench: core 2: no disk\n" },
+	{ "bench: core 0: waits for core 2 on host b\n", "", "",
+	  "core 0: waits for core 2 on host b", "" },
+	{ "bench: core 0: waits for core 2 on host b", "", "",
+	  "core 0: waits for core 2 on host b", "" },
+	{ "mpirun: Forwarding signal 12 to job\n", "", "", "", "" },
+};
+
+/* In pieces of so many bytes. */
+static void check_case(const struct case_of_log *one, size_t piece)
+{
+	struct launcher_log log = { .hosts = "a:2,b:2", .cores = 4 };
+	const int file = memfd_create("passed", 0);
+	const size_t length = strlen(one->text);
+	char passed[200];
+	ssize_t count;
+
+	assert_true(file >= 0);
+	for (size_t at = 0; at < length; at += piece)
+		launcher_log_feed(&log, one->text + at,
+				  length - at < piece ? length - at : piece,
+				  file);
+	launcher_log_end(&log, file);
+	assert_string_equal(log.lost, one->lost);
+	assert_string_equal(log.said, one->said);
+	assert_string_equal(log.waits, one->waits);
+	count = pread(file, passed, sizeof(passed) - 1, 0);
+	assert_true(count >= 0);
+	passed[count] = '\0';
+	assert_string_equal(passed, one->passed);
+	close(file);
+}
+
+static void sentences_are_found(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		check_case(&cases[i], 1);
+		check_case(&cases[i], 7);
+		check_case(&cases[i], 4096);
+	}
+}
+
+/* Whatever mpirun prints without end, a line is no longer than its room. */
+static void a_long_line_is_passed_on_in_pieces(void **state)
+{
+	const int file = memfd_create("passed", 0);
+	struct launcher_log log = { .cores = 4 };
+	char text[5000], passed[6000];
+	ssize_t count;
+	int letters = 0;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	launcher_log_feed(&log, text, sizeof(text), file);
+	launcher_log_end(&log, file);
+	count = pread(file, passed, sizeof(passed), 0);
+	for (ssize_t i = 0; i < count; i++)
+		letters += passed[i] == 'x';
+	assert_int_equal(letters, sizeof(text));
+	close(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sentences_are_found),
+		cmocka_unit_test(a_long_line_is_passed_on_in_pieces),
+	};
+
+	return cmocka_run_group_tests_name("launcher log", tests, NULL, NULL);
+}
