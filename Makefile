@@ -151,6 +151,7 @@ in_san = $(2:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
 MPI := $(if $(SAN),,$(and $(wildcard backends/mpi/mpi.c),$(shell \
 	$(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo mpi)))
 PLUGINS := $(MPI:%=$B/plugins/%.so)
+MPI_OBJECTS := $(patsubst %.c,$O/%.o,$(wildcard backends/mpi/*.c))
 
 all: $B/bench $(PLUGINS)
 
@@ -161,12 +162,12 @@ $B/bench: $(OBJECTS)
 	@echo "LD $@"
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$B/plugins/mpi.so: backends/mpi/mpi.c $O/flags
+$B/plugins/mpi.so: $(MPI_OBJECTS)
 	@echo "LD $@"
 	@mkdir -p $(@D)
-	$Q$(CC) $(ALL_CFLAGS) $$($(PKG_CONFIG) --cflags ompi-c) -fPIC -shared \
-		-MMD -MP -MF $O/mpi.d -MT $@ $(LDFLAGS) -o $@ $< \
+	$Q$(CC) $(CFLAGS) -shared $(LDFLAGS) -o $@ $^ \
 		$$($(PKG_CONFIG) --libs ompi-c)
+$(MPI_OBJECTS) alone/backends/mpi/%: DEFINES = $$($(PKG_CONFIG) --cflags ompi-c) -fPIC
 
 # The same objects linked in reverse, below a longer path: no gate may tell it
 # from the other.
@@ -237,7 +238,7 @@ IDENTITY = -DBENCH_VERSION='"$(VERSION)"' -DBENCH_COMMIT='"$(COMMIT)"' \
 	-DBENCH_CFLAGS='"$(strip $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN)))"'
 $O/bench/record/machine.o: DEFINES = $(IDENTITY)
 $O/bench/record/machine.o: $O/identity
-$(OBJECTS) $(TEST_OBJECTS): $O/flags
+$(OBJECTS) $(MPI_OBJECTS) $(TEST_OBJECTS): $O/flags
 
 # Files whose time changes only with their content.
 $O/identity: CONTENT = $(IDENTITY)
@@ -381,12 +382,13 @@ $(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
 	$Q$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 # Each header alone gives a file that compiles.
-HEADERS_ALONE := $(patsubst %,alone/%,$(wildcard models/*.h backends/*/*.h \
-	backends/*/*/*.h bench/*/*.h tests/*.h tests/fuzz/*.h))
+HEADERS_ALONE := $(patsubst %,alone/%,$(filter-out $(if $(MPI),,backends/mpi/%),\
+	$(wildcard models/*.h backends/*/*.h backends/*/*/*.h bench/*/*.h \
+	tests/*.h tests/fuzz/*.h)))
 check-headers: $(HEADERS_ALONE)
 $(HEADERS_ALONE): alone/%: | $O/needs
 	$Qecho '#include "$*"' | \
-		$(CC) $(ALL_CFLAGS) -Werror -Wno-unused-function \
+		$(CC) $(ALL_CFLAGS) $(DEFINES) -Werror -Wno-unused-function \
 		-fsyntax-only -x c -
 
 deps:
@@ -439,4 +441,4 @@ clean:
 	check-full fuzz fuzz-all check-headers deps deps-gate peers install \
 	uninstall clean test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
--include $(OBJECTS:.o=.d) $O/mpi.d $(TEST_OBJECTS:.o=.d)
+-include $(OBJECTS:.o=.d) $(MPI_OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

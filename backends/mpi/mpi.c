@@ -23,6 +23,8 @@
 #include "backends/contract/allocator.h"
 #include "backends/group/meeting.h"
 #include "backends/group/plugin.h"
+#include "backends/mpi/check.h"
+#include "backends/mpi/windows.h"
 
 #define HOST_ROOM 64
 #define ASKS 50	       /* before the first sleep */
@@ -38,24 +40,16 @@ struct packet {
 	char message[GROUP_MAX_MESSAGE];
 };
 
-/* One piece of memory that the ranks of a host have in common. */
-struct block {
-	struct block *next;
-	MPI_Win window;
-	size_t bytes;
-	char *places[GROUP_MAX_SIZE]; /* where all ranks' parts are seen here */
-};
-
 struct mpi_core {
 	struct group base; /* first: the body gets it */
 	struct allocator allocator;
-	struct block *blocks;
+	struct windows windows;
 	MPI_Comm ranks;
 	int leaving; /* another rank has failed */
 	int sees;    /* theirs: it need not be sent any */
 	int owes;    /* others wait for its part of the vector offered */
 	float *offered;
-	float *theirs[GROUP_MAX_SIZE]; /* ranks' vectors, in common memory */
+	float *theirs[GROUP_MAX_SIZE]; /* ranks' vectors, in windows */
 	float *parts; /* of all ranks, of the own slice */
 	size_t room;  /* floats of parts */
 	struct packet mine, all[GROUP_MAX_SIZE];
@@ -63,18 +57,6 @@ struct mpi_core {
 	int (*caught)(void); /* as in struct group_job */
 	int patience;	     /* sleeps since then, of this wait */
 };
-
-static int check(int code, const char *call, struct error *err)
-{
-	char text[MPI_MAX_ERROR_STRING];
-	int length;
-
-	if (code == MPI_SUCCESS)
-		return 0;
-	if (MPI_Error_string(code, text, &length))
-		length = 0;
-	return error_set(err, ERROR_FAILED, "%s: %.*s", call, length, text);
-}
 
 static void sleep_a_little(void)
 {
@@ -139,8 +121,8 @@ static int wait_for(struct mpi_core *core, MPI_Request *request,
 	int done = 0;
 
 	for (long asked = 0; !done; asked++) {
-		if (check(MPI_Test(request, &done, MPI_STATUS_IGNORE), call,
-			  err))
+		if (mpi_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), call,
+			      err))
 			return -1;
 		if (done || asked < ASKS)
 			continue;
@@ -159,10 +141,11 @@ static int exchange_packets(struct mpi_core *core, struct error *err)
 	int failed;
 
 	atomic_thread_fence(memory_order_seq_cst);
-	failed = check(MPI_Iallgather(&core->mine, sizeof(core->mine), MPI_BYTE,
-				      core->all, sizeof(core->mine), MPI_BYTE,
-				      core->ranks, &request),
-		       "MPI_Iallgather", err) ||
+	failed = mpi_check(MPI_Iallgather(&core->mine, sizeof(core->mine),
+					  MPI_BYTE, core->all,
+					  sizeof(core->mine), MPI_BYTE,
+					  core->ranks, &request),
+			   "MPI_Iallgather", err) ||
 		 wait_for(core, &request, "MPI_Iallgather", err) ? -1 : 0;
 	atomic_thread_fence(memory_order_seq_cst);
 	for (int r = 0; !failed && r < core->base.size; r++)
@@ -211,25 +194,6 @@ static int make_room(struct mpi_core *core, size_t count, struct error *err)
 	return core->parts ? 0 : error_memory(err, "the parts of a sum");
 }
 
-/* Finds all ranks' vectors, where they are in common memory. */
-static int find_theirs(struct mpi_core *core, const float *values)
-{
-	const int rank = core->base.rank;
-
-	for (struct block *block = core->blocks; block; block = block->next) {
-		const char *own = block->places[rank];
-		const uintptr_t at = (uintptr_t)values - (uintptr_t)own;
-
-		if ((uintptr_t)values < (uintptr_t)own || at >= block->bytes)
-			continue;
-		for (int r = 0; r < core->base.size; r++)
-			core->theirs[r] = (float *)(void *)(block->places[r] +
-							    at);
-		return 1;
-	}
-	return 0;
-}
-
 static int mpi_offer(struct group *group, float *values, size_t count,
 		     struct error *err)
 {
@@ -237,9 +201,10 @@ static int mpi_offer(struct group *group, float *values, size_t count,
 	struct offer {
 		size_t count;
 		int sees;
-	} mine = { count, !group->native_sums && find_theirs(core, values) },
-	  all[GROUP_MAX_SIZE];
+	} mine = { count, 0 }, all[GROUP_MAX_SIZE];
 
+	if (!group->native_sums)
+		mine.sees = windows_find(&core->windows, values, core->theirs);
 	if ((!mine.sees && make_room(core, count, err)) ||
 	    mpi_gather(group, &mine, sizeof(mine), all, err))
 		return -1;
@@ -276,9 +241,10 @@ static struct layout lay_out(const struct group *group)
 
 static int sum_natively(struct mpi_core *core, struct error *err)
 {
-	return check(MPI_Allreduce(MPI_IN_PLACE, core->offered,
-				   (int)core->base.offered, MPI_FLOAT, MPI_SUM,
-				   core->ranks), "MPI_Allreduce", err);
+	return mpi_check(MPI_Allreduce(MPI_IN_PLACE, core->offered,
+				       (int)core->base.offered, MPI_FLOAT,
+				       MPI_SUM, core->ranks),
+			 "MPI_Allreduce", err);
 }
 
 static int sum_in_order(struct mpi_core *core, struct error *err)
@@ -294,9 +260,10 @@ static int sum_in_order(struct mpi_core *core, struct error *err)
 		own.counts[r] = each;
 		own.places[r] = r * each;
 	}
-	if (check(MPI_Alltoallv(core->offered, layout.counts, layout.places,
-				MPI_FLOAT, core->parts, own.counts, own.places,
-				MPI_FLOAT, core->ranks), "MPI_Alltoallv", err))
+	if (mpi_check(MPI_Alltoallv(core->offered, layout.counts, layout.places,
+				    MPI_FLOAT, core->parts, own.counts,
+				    own.places, MPI_FLOAT, core->ranks),
+		      "MPI_Alltoallv", err))
 		return -1;
 	if (count)
 		memcpy(sum, core->parts, count * sizeof(*sum));
@@ -367,7 +334,7 @@ static int mpi_all_gather(struct group *group, struct error *err)
 		copy_theirs(core);
 		return 0;
 	}
-	failed = check(
+	failed = mpi_check(
 		MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL,
 			       core->offered, layout.counts, layout.places,
 			       MPI_FLOAT, core->ranks), "MPI_Allgatherv", err);
@@ -376,48 +343,19 @@ static int mpi_all_gather(struct group *group, struct error *err)
 	return failed;
 }
 
-/* bytes of this rank's, which may be 0; owner: whose are returned, of all that
- * the ranks ask for together. */
-static void *add_block(struct mpi_core *core, size_t bytes, int owner,
-		       struct error *err)
+/* Who fails before it is heard of here, not in what MPI waits for. */
+static void *add_window(struct mpi_core *core, size_t bytes, int owner,
+			struct error *err)
 {
-	const size_t room = bytes ? bytes + CACHE_LINE : 0;
-	struct block *block = malloc(sizeof(*block));
-	MPI_Aint size;
-	char *place;
-	int unit;
+	void *part;
 
-	if (!block) {
-		error_memory(err, "what the cores share");
+	if (windows_prepare(&core->windows, err) ||
+	    mpi_gather(&core->base, NULL, 0, NULL, err))
 		return NULL;
-	}
-	/* Who fails before it is heard of here, not in what MPI waits for. */
-	if (mpi_gather(&core->base, NULL, 0, NULL, err) ||
-	    check(MPI_Win_allocate_shared((MPI_Aint)room, 1, MPI_INFO_NULL,
-					  core->ranks, &place, &block->window),
-		  "MPI_Win_allocate_shared", err)) {
-		free(block);
+	part = windows_add(&core->windows, bytes, owner, err);
+	if (!part || mpi_gather(&core->base, NULL, 0, NULL, err))
 		return NULL;
-	}
-	block->next = core->blocks;
-	block->bytes = room;
-	core->blocks = block;
-	if (room)
-		memset(place, 0, room);
-	for (int r = 0; r < core->base.size; r++) {
-		if (check(MPI_Win_shared_query(block->window, r, &size, &unit,
-					       &place),
-			  "MPI_Win_shared_query", err))
-			return NULL;
-		/* Pages are at other addresses in each rank, lines at the same
-		 * in them. */
-		block->places[r] = place + (CACHE_LINE -
-					    (uintptr_t)place % CACHE_LINE) %
-						   CACHE_LINE;
-	}
-	if (mpi_gather(&core->base, NULL, 0, NULL, err))
-		return NULL;
-	return block->places[owner];
+	return part;
 }
 
 static struct mpi_core *core_of(struct allocator *allocator)
@@ -429,40 +367,14 @@ static struct mpi_core *core_of(struct allocator *allocator)
 static void *mpi_allocate(struct allocator *allocator, size_t bytes,
 			  struct error *err)
 {
-	return add_block(core_of(allocator), bytes, allocator->rank, err);
+	return add_window(core_of(allocator), bytes, allocator->rank, err);
 }
 
 static void *mpi_share(struct allocator *allocator, size_t bytes,
 		       struct error *err)
 {
-	return add_block(core_of(allocator), allocator->rank ? 0 : bytes, 0,
-			 err);
-}
-
-static int is_one_host(void)
-{
-	MPI_Comm host;
-	int all, here;
-
-	MPI_Comm_size(MPI_COMM_WORLD, &all);
-	if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
-				MPI_INFO_NULL, &host))
-		return 0;
-	MPI_Comm_size(host, &here);
-	MPI_Comm_free(&host);
-	return here == all;
-}
-
-/* All ranks have agreed that each of them has as many. */
-static void release_blocks(struct mpi_core *core)
-{
-	while (core->blocks) {
-		struct block *block = core->blocks;
-
-		core->blocks = block->next;
-		MPI_Win_free(&block->window);
-		free(block);
-	}
+	return add_window(core_of(allocator), allocator->rank ? 0 : bytes, 0,
+			  err);
 }
 
 /* Where nobody else can be told. */
@@ -506,9 +418,9 @@ static int settle(struct mpi_core *core, int result, struct error *err)
 		exchange_packets(core, &other);
 	for (int r = 0; r < meeting->size; r++)
 		atomic_init(&meeting->leaving[r], !core->all[r].failed);
-	failed = check(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, endings,
-				     sizeof(mine), MPI_BYTE, core->ranks),
-		       "MPI_Allgather", err);
+	failed = mpi_check(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, endings,
+					 sizeof(mine), MPI_BYTE, core->ranks),
+			   "MPI_Allgather", err);
 	if (!failed)
 		failed = meeting_blame(meeting, endings, err);
 	free(meeting);
@@ -532,7 +444,10 @@ static void begin(struct mpi_core *core, const struct transport *transport)
 		      MPI_BYTE, core->ranks);
 	core->allocator = (struct allocator){ core->base.rank, core->base.size,
 					      mpi_allocate, mpi_share };
-	if (is_one_host())
+	core->windows = (struct windows){ .ranks = core->ranks,
+					  .rank = core->base.rank,
+					  .size = core->base.size };
+	if (windows_one_host())
 		core->base.memory = &core->allocator;
 }
 
@@ -551,7 +466,7 @@ static int mpi_launch(const struct transport *transport, int size,
 	core->caught = job->caught;
 	result = settle(core, job->body(&core->base, job->context, err), err);
 	if (!result)
-		release_blocks(core);
+		windows_release(&core->windows);
 	free(core->parts);
 	free(core);
 	return result;
@@ -564,8 +479,8 @@ static int mpi_join(int size, struct error *err)
 	/* Ranks that wait let others have their CPU. */
 	if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0))
 		return error_memory(err, "a variable for MPI");
-	if (check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level),
-		  "MPI_Init_thread", err))
+	if (mpi_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level),
+		      "MPI_Init_thread", err))
 		return -1;
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,0 +1,102 @@
+#include "backends/mpi/windows.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/contract/allocator.h"
+#include "backends/mpi/check.h"
+
+struct window {
+	struct window *before;
+	MPI_Win handle;
+	size_t bytes; /* of the own part */
+	char *parts[GROUP_MAX_SIZE];
+};
+
+int windows_one_host(void)
+{
+	MPI_Comm host;
+	int all, here;
+
+	MPI_Comm_size(MPI_COMM_WORLD, &all);
+	if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+				MPI_INFO_NULL, &host))
+		return 0;
+	MPI_Comm_size(host, &here);
+	MPI_Comm_free(&host);
+	return here == all;
+}
+
+/* Pages are at other addresses in each rank, lines at the same in them. */
+static char *align(char *part)
+{
+	return part + (CACHE_LINE - (uintptr_t)part % CACHE_LINE) % CACHE_LINE;
+}
+
+int windows_prepare(struct windows *windows, struct error *err)
+{
+	if (!windows->next)
+		windows->next = malloc(sizeof(*windows->next));
+	return windows->next ? 0 : error_memory(err, "what the cores share");
+}
+
+void *windows_add(struct windows *windows, size_t bytes, int owner,
+		  struct error *err)
+{
+	const size_t room = bytes ? bytes + CACHE_LINE : 0;
+	struct window *window = windows->next;
+	MPI_Aint size;
+	char *part;
+	int unit;
+
+	if (mpi_check(MPI_Win_allocate_shared((MPI_Aint)room, 1, MPI_INFO_NULL,
+					      windows->ranks, &part,
+					      &window->handle),
+		      "MPI_Win_allocate_shared", err))
+		return NULL;
+	windows->next = NULL;
+	window->before = windows->last;
+	window->bytes = room;
+	windows->last = window;
+	if (room)
+		memset(part, 0, room);
+	for (int r = 0; r < windows->size; r++) {
+		if (mpi_check(MPI_Win_shared_query(window->handle, r, &size,
+						   &unit, &part),
+			      "MPI_Win_shared_query", err))
+			return NULL;
+		window->parts[r] = align(part);
+	}
+	return window->parts[owner];
+}
+
+int windows_find(const struct windows *windows, const float *values,
+		 float *theirs[GROUP_MAX_SIZE])
+{
+	const struct window *window = windows->last;
+
+	for (; window; window = window->before) {
+		const char *own = window->parts[windows->rank];
+		const uintptr_t at = (uintptr_t)values - (uintptr_t)own;
+
+		if ((uintptr_t)values < (uintptr_t)own || at >= window->bytes)
+			continue;
+		for (int r = 0; r < windows->size; r++)
+			theirs[r] = (float *)(void *)(window->parts[r] + at);
+		return 1;
+	}
+	return 0;
+}
+
+void windows_release(struct windows *windows)
+{
+	while (windows->last) {
+		struct window *window = windows->last;
+
+		windows->last = window->before;
+		MPI_Win_free(&window->handle);
+		free(window);
+	}
+	free(windows->next);
+}
