@@ -81,8 +81,8 @@ struct gather_end {
 	int relu;
 };
 
-/* scratch is of GATHER_SCRATCH bytes, aligned to 64, and of a product whose
- * factors are rounded of gather_rounded() more. */
+/* scratch is of GATHER_SCRATCH bytes, aligned to 64, and on AMX's tiles of
+ * gather_rounded() more. */
 struct gather_kernels {
 	/* Nothing is written but the outputs themselves. */
 	void (*multiply)(const struct gather *gather,

@@ -420,16 +420,6 @@ WITH_BF16 static void add_panel(const struct panel *panel, int count, float *dw)
 		weights_tiles(panel, count, 12, 1, dw);
 }
 
-/* Where dy's row r of the product is. */
-static const float *row_of_dy(const struct rows *rows, const float *dy,
-			      size_t r)
-{
-	const size_t pixels = (size_t)rows->gather->pixels;
-
-	return dy + r / pixels * rows->batch->out_sample +
-	       rows->gather->places[r % pixels];
-}
-
 /* The dy of a block's outputs, in pairs; their sums, in fp32, are added to
  * dbias, unless that is NULL. */
 WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
@@ -445,9 +435,7 @@ WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
 		const float *row[2] = { nothing, nothing };
 
 		for (int i = 0; i < 2 && r + i < rows->count; i++) {
-			const size_t p = rows->first + (size_t)(r + i);
-
-			row[i] = row_of_dy(rows, dy, p) + first;
+			row[i] = row_of_dy(rows, dy, r + i) + first;
 			for (int o = 0; dbias && o < count; o += LANES)
 				sums[o / LANES] += load_lanes(row[i] + o,
 							      count - o);
@@ -498,7 +486,8 @@ static void look_behind(const struct rows *rows, const float *dy, int first,
 
 		if (at >= 0)
 			ahead_add(ahead, sample + at);
-		ahead_add(ahead, row_of_dy(rows, dy, r) + first);
+		ahead_add(ahead, row_of_dy(rows, dy, (int)(r - rows->first)) +
+					 first);
 	}
 }
 

@@ -82,6 +82,16 @@ struct rows {
 	int count;
 };
 
+/* Where the gradient by the output of number i of them, or behind them, is. */
+INLINE const float *row_of_dy(const struct rows *rows, const float *dy, int i)
+{
+	const size_t pixels = (size_t)rows->gather->pixels;
+	const size_t r = rows->first + (size_t)i;
+
+	return dy + r / pixels * rows->batch->out_sample +
+	       rows->gather->places[r % pixels];
+}
+
 /* For each of them, where a tap's values are. */
 void ISA_NAME(gather_find_in)(const struct rows *rows, int tap,
 			      const float **in);

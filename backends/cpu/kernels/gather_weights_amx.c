@@ -24,16 +24,6 @@ struct weights_scratch {
 _Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
 	       "too much is packed at once");
 
-/* Where dy's row r of the product is. */
-static const float *row_of_dy(const struct rows *rows, const float *dy, int i)
-{
-	const size_t pixels = (size_t)rows->gather->pixels;
-	const size_t r = rows->first + (size_t)i;
-
-	return dy + r / pixels * rows->batch->out_sample +
-	       rows->gather->places[r % pixels];
-}
-
 /* The dy of so many outputs from one on, in pairs. */
 static void pack_dy(const struct rows *rows, const float *dy, int first,
 		    int count, struct weights_scratch *scratch)

@@ -59,7 +59,8 @@ static void choose_kernels(struct cpu_program *program,
 	if (!bf16 || !pays_in_bf16(program, &gather->conv.forward))
 		return;
 	gather->kernels = bf16;
-	gather->step.scratch += gather_conv_rounded(&gather->conv);
+	if (program->kernels->has_tiles)
+		gather->step.scratch += gather_conv_rounded(&gather->conv);
 	program->rounds[gather->step.first] = 1;
 	program->host.base.rounds = program->rounds;
 }
