@@ -57,6 +57,12 @@ static const struct case_of_log cases[] = {
 	  "core 0: waits for core 2 on host b", "" },
 	{ "bench: core 0: waits for core 2 on host b", "", "",
 	  "core 0: waits for core 2 on host b", "" },
+	{ "bench: core 0: waits for core 2 on host b\n"
+	  "bench: core 1: waits for core 0 on host a, core 2 on host b\n", "",
+	  "", "core 0: waits for core 2 on host b", "" },
+	{ "bench: core 1: waits for core 0 on host a, core 2 on host b\n"
+	  "bench: core 0: waits for core 2 on host b\n", "", "",
+	  "core 0: waits for core 2 on host b", "" },
 	{ "mpirun: Forwarding signal 12 to job\n", "", "", "", "" },
 };
 

@@ -29,8 +29,8 @@
 #define HOST_ROOM 64
 #define ASKS 50	       /* before the first sleep */
 #define SLEEP_NS 50000 /* and as much again, as the kernel has it */
-#define CALL 2000      /* sleeps, told to stop, until it calls the roll */
-#define ANSWERS 2000   /* sleeps for answers */
+#define CALL_S .25     /* of a wait, told to stop, until it calls the roll */
+#define ANSWER_S 2     /* in which others answer */
 #define ROLL 1	       /* their tag */
 #define SUM_BLOCK 512  /* floats that stay in the first cache */
 
@@ -55,7 +55,8 @@ struct mpi_core {
 	struct packet mine, all[GROUP_MAX_SIZE];
 	char hosts[GROUP_MAX_SIZE][HOST_ROOM];
 	int (*caught)(void); /* as in struct group_job */
-	int patience;	     /* sleeps since then, of this wait */
+	double caught_at;    /* in this wait; 0: not yet */
+	int has_called;	     /* the roll, in this wait */
 };
 
 static void sleep_a_little(void)
@@ -95,6 +96,7 @@ static void call_roll(struct mpi_core *core)
 	char answers[GROUP_MAX_SIZE] = { 0 }, nothing = 0;
 	MPI_Request request;
 	MPI_Status status;
+	double end;
 	int come;
 
 	answers[core->base.rank] = 1;
@@ -103,7 +105,8 @@ static void call_roll(struct mpi_core *core)
 		    !MPI_Isend(&nothing, 1, MPI_BYTE, r, ROLL, core->ranks,
 			       &request))
 			MPI_Request_free(&request);
-	for (int turn = 0; turn < ANSWERS; turn++) {
+	end = MPI_Wtime() + ANSWER_S;
+	while (MPI_Wtime() < end) {
 		while (!MPI_Iprobe(MPI_ANY_SOURCE, ROLL, core->ranks, &come,
 				   &status) && come) {
 			MPI_Recv(&nothing, 1, MPI_BYTE, status.MPI_SOURCE,
@@ -113,6 +116,18 @@ static void call_roll(struct mpi_core *core)
 		sleep_a_little();
 	}
 	print_roll(core, answers);
+}
+
+static void grow_impatient(struct mpi_core *core)
+{
+	if (core->has_called || !core->caught || !core->caught())
+		return;
+	if (!core->caught_at)
+		core->caught_at = MPI_Wtime();
+	if (MPI_Wtime() - core->caught_at < CALL_S)
+		return;
+	core->has_called = 1;
+	call_roll(core);
 }
 
 static int wait_for(struct mpi_core *core, MPI_Request *request,
@@ -126,11 +141,11 @@ static int wait_for(struct mpi_core *core, MPI_Request *request,
 			return -1;
 		if (done || asked < ASKS)
 			continue;
-		if (core->caught && core->caught() && ++core->patience == CALL)
-			call_roll(core);
+		grow_impatient(core);
 		sleep_a_little();
 	}
-	core->patience = 0;
+	core->caught_at = 0;
+	core->has_called = 0;
 	return 0;
 }
 
@@ -255,15 +270,18 @@ static int sum_in_order(struct mpi_core *core, struct error *err)
 	const size_t count = (size_t)each;
 	float *sum = core->offered + layout.places[group->rank];
 	struct layout own;
+	MPI_Request request;
 
 	for (int r = 0; r < group->size; r++) {
 		own.counts[r] = each;
 		own.places[r] = r * each;
 	}
-	if (mpi_check(MPI_Alltoallv(core->offered, layout.counts, layout.places,
-				    MPI_FLOAT, core->parts, own.counts,
-				    own.places, MPI_FLOAT, core->ranks),
-		      "MPI_Alltoallv", err))
+	if (mpi_check(MPI_Ialltoallv(core->offered, layout.counts,
+				     layout.places, MPI_FLOAT, core->parts,
+				     own.counts, own.places, MPI_FLOAT,
+				     core->ranks, &request),
+		      "MPI_Ialltoallv", err) ||
+	    wait_for(core, &request, "MPI_Ialltoallv", err))
 		return -1;
 	if (count)
 		memcpy(sum, core->parts, count * sizeof(*sum));
@@ -328,17 +346,19 @@ static int mpi_all_gather(struct group *group, struct error *err)
 {
 	struct mpi_core *core = (struct mpi_core *)group;
 	const struct layout layout = lay_out(group);
+	MPI_Request request;
 	int failed;
 
 	if (core->sees) {
 		copy_theirs(core);
 		return 0;
 	}
-	failed = mpi_check(
-		MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL,
-			       core->offered, layout.counts, layout.places,
-			       MPI_FLOAT, core->ranks), "MPI_Allgatherv", err);
-
+	failed = mpi_check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL,
+					   core->offered, layout.counts,
+					   layout.places, MPI_FLOAT,
+					   core->ranks, &request),
+			   "MPI_Iallgatherv", err) ||
+		 wait_for(core, &request, "MPI_Iallgatherv", err) ? -1 : 0;
 	core->owes = failed;
 	return failed;
 }

@@ -106,6 +106,25 @@ static void add_to_block(struct launcher_log *log)
 			    *log->block ? " " : "", word);
 }
 
+static int count_names(const char *line)
+{
+	int count = 1;
+
+	while ((line = strchr(line, ','))) {
+		count++;
+		line++;
+	}
+	return count;
+}
+
+/* Who answers late is among those that another waits for, so that the shortest
+ * list is the best. */
+static void take_waits(struct launcher_log *log, const char *line)
+{
+	if (!log->waits[0] || count_names(line) < count_names(log->waits))
+		snprintf(log->waits, sizeof(log->waits), "%.150s", line);
+}
+
 static void end_line(struct launcher_log *log, int to)
 {
 	char *line = log->line;
@@ -119,8 +138,7 @@ static void end_line(struct launcher_log *log, int to)
 	} else if (log->in_block) {
 		add_to_block(log);
 	} else if (is_rank && strstr(line, ": waits for ")) {
-		snprintf(log->waits, sizeof(log->waits), "%.150s",
-			 line + strlen("bench: "));
+		take_waits(log, line + strlen("bench: "));
 	} else if (is_rank && !log->said[0]) {
 		snprintf(log->said, sizeof(log->said), "%.250s",
 			 line + strlen("bench: "));
