@@ -179,7 +179,7 @@ line() {
 
 @test "inference: forward passes, and the rows that are for a network" {
 	compare 0 --model resnet34 --contests infer-1 --turns 1 --floor off
-	grep -q 'measure cpu-1 .*--infer --count 60 --warmup 10 --batch 32' calls
+	grep -q 'measure cpu-1 .*--infer --count 60 --warmup 3 --batch 32' calls
 	grep -q -- '--mode infer --threads 1 --batch 32' calls
 	[[ $(line bench) == "|infer,1thread,batch32|bench|12,800|"* ]]
 	[[ $(line "PyTorch folded") == *"|1,280|"*"|10.00|"* ]]
