@@ -592,7 +592,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 
 @test "a large network is given less to do, and it is said" {
 	run -0 "$BENCH" check null-1 --model alexnet --base "$BENCH" --dry-run
-	[[ "$output" == *"null-1 "*", batches of 4 a core: less than the model's"* ]]
+	[[ "$output" == *"null-1 "*", batches of 2 a core: less than the model's"* ]]
 	[[ "$output" != *images* ]]
 	run -0 "$BENCH" check null-8 --model resnet34 --base "$BENCH" --dry-run
 	[[ "$output" == *"null-8 "*", batches of 2 a core, images of 64x64: less"* ]]

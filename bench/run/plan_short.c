@@ -11,6 +11,7 @@
 #define GATE_STEPS 7
 #define GATE_WARMUP 2
 #define GATE_LEAST_SIDE 32
+#define GATE_LEAST_BATCH 2 /* of a core: batch norm wants as many */
 
 /* --quick: multiplications of the iterations, and of the test. */
 #define QUICK_WORK .4e12
@@ -114,6 +115,11 @@ static int halve_images(struct model *model)
 	return 0;
 }
 
+static int is_much(long batch, const struct model *model)
+{
+	return (double)batch * GATE_STEPS * sample_work(model) > GATE_WORK;
+}
+
 void plan_gate(struct options *options, const struct training *training)
 {
 	struct model model = training->model;
@@ -122,11 +128,11 @@ void plan_gate(struct options *options, const struct training *training)
 
 	if (sample_work(&model) < GATE_SMALL)
 		return;
-	if (!is_batch_given(options))
-		batch = fit_size(batch, GATE_STEPS,
-				 GATE_WORK / sample_work(&model), 2 * cores);
-	while (options->image_size == OPTION_UNSET &&
-	       (double)batch * GATE_STEPS * sample_work(&model) > GATE_WORK)
+	/* The same on each core however many there are: a backend is verified
+	 * once for them. */
+	if (!is_batch_given(options) && is_much(batch, &model))
+		batch = GATE_LEAST_BATCH * cores;
+	while (options->image_size == OPTION_UNSET && is_much(batch, &model))
 		if (halve_images(&model))
 			break;
 	if (model.input.height < training->model.input.height)
