@@ -38,7 +38,7 @@ def spread(values, form):
 
 
 def rate_form(value):
-    return f"{value:,.0f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def ratio_form(value):
@@ -65,20 +65,30 @@ def label(row):
 
 
 def first_bench(rows, contest):
-    """What ratios are of: the first `bench` of the grid."""
+    """The first `bench` of the grid, which other rows of it are held to."""
     names = [row["name"] for row in of(rows, contest=contest, stage="turn",
                                        who="bench")]
     return names[0] if names else None
 
 
+def rival(rows, contest, row):
+    """What a row's ratio is of: `bench` in its precision, if that ran."""
+    same = [mine["name"] for mine in
+            of(rows, contest=contest, stage="turn", who="bench",
+               precision=row["precision"])]
+    return same[0] if same and row["who"] != "bench" else \
+        first_bench(rows, contest)
+
+
 def contest_lines(rows, contest, work):
-    found, base = [], first_bench(rows, contest)
-    of_base = rates(rows, contest, base)
+    found = []
     mine = of(rows, contest=contest, stage="turn")
     for name in unique(row["name"] for row in mine):
         values = rates(rows, contest, name)
         row = of(mine, name=name)[0]
         line = [contests.title(contest, work), label(row)]
+        base = rival(rows, contest, row)
+        of_base = rates(rows, contest, base)
         if not values:
             bad = [row["status"] for row in of(mine, name=name)]
             found.append(line + [bad[0], "", "", "", "0"])
@@ -172,8 +182,9 @@ def page(rows, floors, machine, work):
                        machine.items()) + "\n",
              turns_table(rows, work), floor_text(rows, floors, work)]
     kernels, first = kernels_table(floors), first_table(rows)
-    parts.append("Ratios are taken within a turn; min..max of n turns is an "
-                 "interval for their\nmedian with 1 - 2^(1-n): 94 % for five."
+    parts.append("Ratios are taken within a turn, to bench in the peer's "
+                 "precision where that ran;\nmin..max of n turns is an "
+                 "interval for their median with 1 - 2^(1-n): 94 % for\nfive."
                  " What is in a step: tests/peers/README.md.\n")
     if kernels:
         parts.append("## The kernels that frameworks are made of\n")
