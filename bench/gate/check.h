@@ -134,8 +134,9 @@ int check_measure(struct check *check, int stage, int first,
 int check_report(const struct check *check, const struct judged *rows,
 		 FILE *out, struct error *err);
 
-/* `bench verify` of both programs for every backend, device and batch of a core
- * that is compared, unless the user's cache says that they are right. */
+/* `bench verify` of both programs for every backend, device, batch of a core
+ * and size of images that is compared, unless the user's cache says that they
+ * are right. */
 int check_verify(struct check *check, struct error *err);
 
 /* Seconds that it will take, about. */

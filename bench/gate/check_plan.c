@@ -320,16 +320,29 @@ static int plan_targets(struct check *check, struct error *err)
 	       plan_names(check, err) || plan_stored(check, err) ? -1 : 0;
 }
 
+static int count_most_cores(const struct check *check)
+{
+	struct target target;
+	struct error ignored;
+	int most = 1;
+
+	for (int t = 0; t < check->target_count; t++)
+		if (!target_parse(&target, check->targets[t].name, &ignored) &&
+		    target.cores > most)
+			most = target.cores;
+	return most;
+}
+
 /* A network that takes long is given less to do; one that was saved is not. */
-static int plan_less(struct check_target *planned, struct options *options,
-		     struct training *training, const struct target *target,
-		     struct error *err)
+static int plan_less(const struct check *check, struct check_target *planned,
+		     struct options *options, struct training *training,
+		     const struct target *target, struct error *err)
 {
 	const struct options before = *options;
 
 	if (planned->stored)
 		return 0;
-	plan_gate(options, training);
+	plan_gate(options, training, count_most_cores(check));
 	if (options->batch != before.batch)
 		planned->less_batch = options->batch;
 	if (options->image_size != before.image_size)
@@ -360,7 +373,8 @@ static int plan_data(struct check *check, struct error *err)
 		check_target_options(&options, check, planned);
 		failed = target_parse(&target, planned->name, err) ||
 			 plan_run(&training, &target, &options, err) ||
-			 plan_less(planned, &options, &training, &target, err);
+			 plan_less(check, planned, &options, &training, &target,
+				   err);
 		training.dataset = &dataset;
 		if (!failed)
 			failed = plan_iterations(&training, &options, err) ||

@@ -245,7 +245,8 @@ static int is_first(const struct check *check, int t)
 			continue;
 		name_place(other, &check->targets[i]);
 		if (!strcmp(place, other) &&
-		    check->targets[i].batch == check->targets[t].batch)
+		    check->targets[i].batch == check->targets[t].batch &&
+		    check->targets[i].less_side == check->targets[t].less_side)
 			return 0;
 	}
 	return 1;

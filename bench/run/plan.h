@@ -20,9 +20,11 @@ int plan_run(struct training *training, const struct target *target,
 void plan_quick(struct options *options, const struct training *training);
 
 /* The same of a process of a comparison, which is one of many: batches, and
- * images where that is not enough, of which a few iterations take seconds. What
- * was asked for stays. */
-void plan_gate(struct options *options, const struct training *training);
+ * images where that is not enough, of which a few iterations take seconds, on
+ * as many cores as any target of the comparison has: so all targets have the
+ * same, which is verified once. What was asked for stays. */
+void plan_gate(struct options *options, const struct training *training,
+	       int most_cores);
 
 /* The number of iterations, once the data set is known. */
 int plan_iterations(struct training *training, const struct options *options,

@@ -120,25 +120,25 @@ static int is_much(long batch, const struct model *model)
 	return (double)batch * GATE_STEPS * sample_work(model) > GATE_WORK;
 }
 
-void plan_gate(struct options *options, const struct training *training)
+void plan_gate(struct options *options, const struct training *training,
+	       int most_cores)
 {
 	struct model model = training->model;
-	const int cores = training->cores;
-	long batch = training->global_batch;
+	long batch = training->global_batch / training->cores;
 
 	if (sample_work(&model) < GATE_SMALL)
 		return;
-	/* The same on each core however many there are: a backend is verified
-	 * once for them. */
-	if (!is_batch_given(options) && is_much(batch, &model))
-		batch = GATE_LEAST_BATCH * cores;
-	while (options->image_size == OPTION_UNSET && is_much(batch, &model))
+	if (!is_batch_given(options) && batch > GATE_LEAST_BATCH &&
+	    is_much(batch * most_cores, &model)) {
+		batch = GATE_LEAST_BATCH;
+		options->batch = batch;
+	}
+	while (options->image_size == OPTION_UNSET &&
+	       is_much(batch * most_cores, &model))
 		if (halve_images(&model))
 			break;
 	if (model.input.height < training->model.input.height)
 		options->image_size = model.input.height;
-	if (batch < training->global_batch)
-		options->batch = batch / cores;
 	if (!option_is_given(options, option_find("warmup")) &&
 	    options->warmup > GATE_WARMUP)
 		options->warmup = GATE_WARMUP;
