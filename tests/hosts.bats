@@ -53,8 +53,8 @@ same_bits() {
 
 # A training that goes on until something ends it.
 train() {
-	on_host a "${HEEDFUL[@]}" timeout -k 5 90 "$BENCH" run cpu-4@mpi -m tiny \
-		"${DATA[@]}" -e 100000 -q --hosts a:2,b:2 --out made "$@" \
+	on_host a "${HEEDFUL[@]}" timeout -k 5 "${TRAIN_S:-90}" "$BENCH" run \
+		cpu-4@mpi -m tiny "${DATA[@]}" -e 100000 -q --hosts a:2,b:2 --out made "$@" \
 		>out 2>err &
 	RUN=$!
 	within 30 trains
@@ -116,7 +116,7 @@ nothing_left() {
 
 @test "Ctrl-C ends cores that hang, a minute later" {
 	[ -n "${CHECK_FULL:-}" ] || skip "CHECK_FULL=1 waits for it"
-	train
+	TRAIN_S=180 train
 	kill -STOP "$(host_rank b 2)"
 	kill -INT "$(host_program a "$BENCH run")"
 	ends 130 80 interrupted

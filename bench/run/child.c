@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,8 +12,8 @@
 #include <unistd.h>
 
 #include "bench/record/csv.h"
-#include "bench/record/machine.h"
 #include "bench/run/child_start.h"
+#include "bench/run/command_usage.h"
 #include "bench/run/launcher_log.h"
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
@@ -25,16 +26,11 @@
 #define ERRORS_AT_ONCE 4096 /* bytes */
 #define AGAIN_S 0.5 /* from a signal for ranks to the next: none may be there */
 #define ASK_S 5	    /* in which ranks may say whom they wait for */
-#define RANKS_GRACE_S 60 /* in which ranks may end their iteration */
-
-/*
- * What a command used and what went on beside it, which its parent reads: of
- * the whole process, not of a loop in it as `bench measure` has it.
- */
-struct command_usage {
-	struct disturbance_counters before, after;
-	double parent_cpu_s; /* ours in between; until its end, so far */
-};
+/* In which ranks may end their iteration, one that took longer before, and what
+ * comes before the first. */
+#define RANKS_GRACE_S 60
+#define RANKS_LONGER 3 /* times as long */
+#define RANKS_START_S 300
 
 /* A child while its output is read, until its end. */
 enum output { OUTPUT_UNKNOWN, OUTPUT_ROWS, OUTPUT_OTHER };
@@ -52,7 +48,9 @@ struct listener {
 	double began_at, ended_at;    /* ended_at: 0 before */
 	struct command_usage usage;   /* of a command */
 	double deadline; /* 0: none */
-	int forwarded;	 /* the signal of ours that was passed on */
+	int forwarded;	 /* the signal of ours that was passed on, ... */
+	double forwarded_at; /* ... and when */
+	double longest_s;    /* of the steps so far; 0: none */
 	double kill_at;	 /* for process_end(); 0: it was not asked to end */
 	int timed_out;
 	int failed; /* what it says is not wanted any more */
@@ -64,61 +62,18 @@ struct listener {
 	size_t begun;
 };
 
-static double parent_cpu(void)
-{
-	const struct usage own = usage_read(USAGE_PROCESS);
-
-	return own.user_s + own.system_s;
-}
-
-/* Just before it is started, and once it has ended: outside of its time. */
-static void usage_begin(struct command_usage *usage)
-{
-	usage->parent_cpu_s = parent_cpu();
-	disturbance_read(&usage->before, "");
-}
-
-static void usage_end(struct command_usage *usage)
-{
-	disturbance_read(&usage->after, "");
-	usage->parent_cpu_s = parent_cpu() - usage->parent_cpu_s;
-}
-
-/*
- * Fills the run's CPU time, memory, disturbance and machine from these, status
- * and run->total_s. What it started and did not wait for counts as others'.
- *
- * maxrss_bytes stays missing where the command took no more than we did: no
- * number of its own is known then (bench/system/process.h).
- */
-static void usage_describe(struct run *run,
-			   const struct command_usage *usage,
-			   const struct process_status *status)
-{
-	const struct usage *used = &status->usage;
-	const double cpu_s = used->user_s + used->system_s;
-
-	run->cpu_user_s = used->user_s;
-	run->cpu_sys_s = used->system_s;
-	run->loop_cpu_s = cpu_s;
-	run->involuntary_switches = used->involuntary_switches;
-	if (used->maxrss_bytes > usage_read(USAGE_PROCESS).maxrss_bytes)
-		run->maxrss_bytes = used->maxrss_bytes;
-	run_set_disturbance(run, &usage->before, &usage->after, run->total_s,
-			    cpu_s + usage->parent_cpu_s);
-	machine_describe_host(run);
-}
-
 /* How the header of rows begins: the output of any other command does not. */
 static const char rows_begin[] = "schema,";
 
 /* A command's rows have names of their own. */
 static int pass_row(const void *given, void *context, struct error *err)
 {
-	const struct listener *listener = context;
+	struct listener *listener = context;
 	const struct child_request *request = listener->request;
 	struct observation row = *(const struct observation *)given;
 
+	if (!strcmp(row.phase, "step") && row.elapsed_s > listener->longest_s)
+		listener->longest_s = row.elapsed_s;
 	if (request->words) {
 		snprintf(row.run_id, sizeof(row.run_id), "%s",
 			 request->run_id);
@@ -193,6 +148,21 @@ static void signal_ranks(struct listener *listener, double now)
 	listener->passed_at = now;
 }
 
+/* One of them may hang, and a host be gone: they are not waited for without
+ * end. */
+static void limit_ranks(struct listener *listener, double now)
+{
+	const double grace = !listener->longest_s ? RANKS_START_S :
+			     fmax(RANKS_GRACE_S,
+				  RANKS_LONGER * listener->longest_s);
+
+	if (!listener->deadline || listener->deadline > now + grace)
+		listener->deadline = now + grace;
+	/* They may say whom they wait for. */
+	else if (listener->deadline < now + ASK_S)
+		listener->deadline = now + ASK_S;
+}
+
 /* Signals go on to the child, once. */
 static void pass_signals(struct listener *listener, double now)
 {
@@ -205,10 +175,9 @@ static void pass_signals(struct listener *listener, double now)
 	if (!listener->is_launcher)
 		kill(whom(listener), signal);
 	listener->forwarded = signal;
-	/* One of them may hang, and a host be gone. */
-	if (listener->is_launcher &&
-	    (!listener->deadline || listener->deadline > now + RANKS_GRACE_S))
-		listener->deadline = now + RANKS_GRACE_S;
+	listener->forwarded_at = now;
+	if (listener->is_launcher)
+		limit_ranks(listener, now);
 	/* A command may not know what that means. */
 	if (listener->request->words && !listener->kill_at)
 		listener->kill_at = now + PROCESS_GRACE_S;
@@ -249,7 +218,7 @@ static int check_ended(struct listener *listener, struct error *err)
 	listener->watch = -1;
 	if (!listener->request->words)
 		return 0;
-	usage_end(&listener->usage);
+	command_usage_end(&listener->usage);
 	/* What a shell starts with & ignores it. */
 	if (listener->forwarded == SIGINT)
 		kill(whom(listener), SIGTERM);
@@ -435,7 +404,7 @@ static void make_command_run(struct run *run, const struct listener *listener)
 		run->reason[0] = '\0';
 	}
 	run->total_s = listener->ended_at - listener->began_at;
-	usage_describe(run, &listener->usage, status);
+	command_usage_describe(run, &listener->usage, status);
 }
 
 /* Those that end with their launcher say nothing of themselves, and one that
@@ -472,15 +441,17 @@ static void describe_timeout(struct child_result *result,
 		 log->waits);
 }
 
-/* Whatever it was in the midst of, a compilation say, may end in an error; and
- * rank 0 leaves no row where ranks did not end by themselves. */
+/* Whatever it was in the midst of, a compilation say, may end in an error. */
 static void describe_interrupt(struct run *run, const struct listener *listener)
 {
+	const struct launcher_log *log = &listener->log;
+
 	snprintf(run->status, sizeof(run->status), "partial");
-	if (listener->log.waits[0] && !run->backend[0])
+	if (listener->is_launcher && listener->kill_at && !log->lost[0])
 		snprintf(run->reason, sizeof(run->reason),
-			 "interrupted, and ended %d s later; %s", RANKS_GRACE_S,
-			 listener->log.waits);
+			 "interrupted, and ended %.0f s later%s%s",
+			 listener->ended_at - listener->forwarded_at,
+			 log->waits[0] ? "; " : "", log->waits);
 }
 
 /* Fails if what a child that went well says of itself cannot be read. */
@@ -524,7 +495,7 @@ static int start_and_read(struct listener *listener, const char *run_file,
 	const struct child_request *request = listener->request;
 
 	if (request->words)
-		usage_begin(&listener->usage);
+		command_usage_begin(&listener->usage);
 	clock_stamp(listener->started_utc, sizeof(listener->started_utc));
 	listener->began_at = clock_now();
 	if (request->options->timeout != OPTION_UNSET)
