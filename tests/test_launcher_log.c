@@ -27,6 +27,14 @@
 #define ADVICE RULE "There are not   enough slots\n available.\n" RULE
 #define ECHO RULE "Primary job terminated with a non-zero exit code.\n" RULE
 
+/* More than are kept, and what is. */
+#define NAMES " core 22 on host a-far-one, core 23 on host a-far-one, " \
+	"core 24 on host a-far-one, core 25 on host a-far-one, core 26 on " \
+	"host a-far-one, core 27 on host a-far-one"
+#define NAMES_CUT " core 22 on host a-far-one, core 23 on host a-far-one, " \
+	"core 24 on host a-far-one, core 25 on host a-far-one, core 26 on " \
+	"host a-far-on"
+
 struct case_of_log {
 	const char *text, *lost, *said, *waits, *passed;
 };
@@ -63,6 +71,9 @@ static const struct case_of_log cases[] = {
 	{ "bench: core 1: waits for core 0 on host a, core 2 on host b\n"
 	  "bench: core 0: waits for core 2 on host b\n", "", "",
 	  "core 0: waits for core 2 on host b", "" },
+	{ "bench: core 1: waits for" NAMES ", core 30 on host a-far-one\n"
+	  "bench: core 0: waits for" NAMES "\n", "", "",
+	  "core 0: waits for" NAMES_CUT, "" },
 	{ "mpirun: Forwarding signal 12 to job\n", "", "", "", "" },
 };
 

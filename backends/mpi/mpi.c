@@ -2,7 +2,8 @@
  * One rank of MPI per core, which mpirun starts on one host or on several.
  *
  * MPI itself waits by asking again and again, which takes the CPU from ranks
- * that compute; here one that waits sleeps in between (wait_for).
+ * that compute; here one that waits sleeps in between (wait_for), but in a sum
+ * that is wanted as MPI makes it.
  *
  * Each call that waits is one MPI_Allgather of a packet, in which every rank
  * says whether it has failed: whoever fails makes one more, and all others
@@ -55,7 +56,7 @@ struct mpi_core {
 	struct packet mine, all[GROUP_MAX_SIZE];
 	char hosts[GROUP_MAX_SIZE][HOST_ROOM];
 	int (*caught)(void); /* as in struct group_job */
-	double caught_at;    /* in this wait; 0: not yet */
+	double caught_at;    /* seen first in this wait; 0: not yet */
 	int has_called;	     /* the roll, in this wait */
 };
 
@@ -91,13 +92,13 @@ static void print_roll(const struct mpi_core *core, const char *answers)
  * All that wait tell each other that they do, and after a moment it is known
  * who does not.
  */
-static void call_roll(struct mpi_core *core)
+static void call_roll(struct mpi_core *core, MPI_Request *waited_for)
 {
 	char answers[GROUP_MAX_SIZE] = { 0 }, nothing = 0;
 	MPI_Request request;
 	MPI_Status status;
 	double end;
-	int come;
+	int come, done = 0;
 
 	answers[core->base.rank] = 1;
 	for (int r = 0; r < core->base.size; r++)
@@ -113,12 +114,15 @@ static void call_roll(struct mpi_core *core)
 				 ROLL, core->ranks, MPI_STATUS_IGNORE);
 			answers[status.MPI_SOURCE] = 1;
 		}
+		/* It came, late. */
+		if (MPI_Test(waited_for, &done, MPI_STATUS_IGNORE) || done)
+			return;
 		sleep_a_little();
 	}
 	print_roll(core, answers);
 }
 
-static void grow_impatient(struct mpi_core *core)
+static void grow_impatient(struct mpi_core *core, MPI_Request *waited_for)
 {
 	if (core->has_called || !core->caught || !core->caught())
 		return;
@@ -127,7 +131,7 @@ static void grow_impatient(struct mpi_core *core)
 	if (MPI_Wtime() - core->caught_at < CALL_S)
 		return;
 	core->has_called = 1;
-	call_roll(core);
+	call_roll(core, waited_for);
 }
 
 static int wait_for(struct mpi_core *core, MPI_Request *request,
@@ -141,7 +145,7 @@ static int wait_for(struct mpi_core *core, MPI_Request *request,
 			return -1;
 		if (done || asked < ASKS)
 			continue;
-		grow_impatient(core);
+		grow_impatient(core, request);
 		sleep_a_little();
 	}
 	core->caught_at = 0;
@@ -254,6 +258,7 @@ static struct layout lay_out(const struct group *group)
 	return layout;
 }
 
+/* As MPI makes it: it waits in its own way, and heeds no signal. */
 static int sum_natively(struct mpi_core *core, struct error *err)
 {
 	return mpi_check(MPI_Allreduce(MPI_IN_PLACE, core->offered,

@@ -121,8 +121,12 @@ static int count_names(const char *line)
  * list is the best. */
 static void take_waits(struct launcher_log *log, const char *line)
 {
-	if (!log->waits[0] || count_names(line) < count_names(log->waits))
-		snprintf(log->waits, sizeof(log->waits), "%.150s", line);
+	const int count = count_names(line);
+
+	if (log->waits[0] && count >= log->waited_for)
+		return;
+	snprintf(log->waits, sizeof(log->waits), "%.150s", line);
+	log->waited_for = count;
 }
 
 static void end_line(struct launcher_log *log, int to)

@@ -13,7 +13,8 @@ struct launcher_log {
 	int cores;
 	char lost[256];	 /* which core died or host was lost; empty: none */
 	char said[256];	 /* else the first failure that was told of */
-	char waits[160]; /* whom cores waited for when they were asked */
+	char waits[160]; /* whom cores waited for when they were asked, ... */
+	int waited_for;	 /* ... and how many these are */
 
 	char line[600], block[1200];
 	size_t length; /* of line */
