@@ -24,7 +24,8 @@ make_bench() {
 	case $* in *--infer*) LOSS=${INFER_LOSS-} ;; esac
 	echo core,phase,is_warmup,elapsed_s,samples,loss,clock
 	echo ,step,1,9,128,2.4,wall
-	echo ,step,0,0.01,128,${LOSS:-2.3},wall
+	case $* in *bf16*) step=0.005 ;; *) step=0.01 ;; esac
+	echo ,step,0,$step,128,${LOSS:-2.3},wall
 	echo ,step,0,0.001,128,,model
 	echo 0,step,0,0.001,128,2.3,wall
 	[ "$6" != --test ] || exit
@@ -175,6 +176,17 @@ line() {
 	sed -i s/resnet50/vgg/ out/machine.csv
 	run -5 "$PEERS/compare" --table out
 	[[ $output == *"machine.csv: model is 'vgg', expected mnist, "* ]]
+}
+
+@test "a ratio is to bench in the same precision, if that runs" {
+	sed -i '/^bench,/a bench-half,bench,train,,bf16,,--precision bf16,' grid.csv
+	compare 0 --contests train-1 --turns 1 --floor off
+	[[ $(line "bench-half (bf16)") == *"|25,600|n=1|0.50|"* ]]
+	[[ $(line "PyTorch half (bf16)") == *"|4,000|n=1|6.40|"* ]]
+	[[ $(line "PyTorch eager") == *"|1,000|n=1|12.80|"* ]]
+	run -0 env PYTHONPATH="$PEERS" PYTHONDONTWRITEBYTECODE=1 python3 -c \
+		'from tables import rate_form as f; print(f(4.56), f(12800))'
+	[ "$output" = "4.6 12,800" ]
 }
 
 @test "inference: forward passes, and the rows that are for a network" {

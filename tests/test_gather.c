@@ -249,8 +249,8 @@ static void assert_value(const struct run *run, const char *what, size_t i,
 			 value, right, NEAR * scale);
 }
 
-/* So many times the planes, or their ReLU (-1); what lies between pixels is as
- * it was. */
+/* So many times the planes, or, below 0, their ReLU; what lies between pixels
+ * is as it was. */
 static void compare_planes(const struct run *run, const char *what,
 			   const float *values, const double *right,
 			   struct shape shape, int stride, int passes)
@@ -262,9 +262,9 @@ static void compare_planes(const struct run *run, const char *what,
 
 	for (size_t i = 0; i < count; i++)
 		assert_value(run, what, i, values[place(shape, stride, i)],
-			     passes < 0 ? fmax(right[i], 0) :
+			     passes < 0 ? -passes * fmax(right[i], 0) :
 					  passes * right[i],
-			     passes < 0 ? scale : passes * scale);
+			     abs(passes) * scale);
 	for (size_t i = 0; i < pixels * (size_t)stride; i++)
 		if ((int)(i % (size_t)stride) >= shape.channels)
 			assert_true(values[i] == UNTOUCHED);
@@ -317,6 +317,12 @@ static void compare_forward(struct run *run)
 			  scratch);
 	compare_planes(run, "ReLU", run->out, run->y, conv->out,
 		       conv->out_stride, -1);
+	/* As behind a block of ResNet: y is added to y, or to 0 below 0. */
+	end.adds = 1;
+	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out,
+			  scratch);
+	compare_planes(run, "ReLU of a sum", run->out, run->y, conv->out,
+		       conv->out_stride, -2);
 	free(scratch);
 }
 

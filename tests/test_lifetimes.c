@@ -144,7 +144,7 @@ static void an_addition_within_a_step_is_seen(void **state)
 	assert_false(overlap(is.outputs[0], 256, is.outputs[4], 256));
 }
 
-/* What b makes of a is added to what a made of it, or to a. */
+/* c is added to a's output; d, to its own input. */
 static const struct layer added_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 1 },
 	{ .kind = LAYER_CONV, .name = "b", .outputs = 4, .window = 1 },

@@ -7,6 +7,9 @@
  * output is needed until its last reader is done, which for a convolution, a
  * linear layer and batch norm is on the way back. The others can work in place:
  * forward where no step reads their input any more, backward always.
+ *
+ * A step that begins with a convolution and has an addition may find the other
+ * input where its output goes, unless it convolves that: it has to add to it.
  */
 #ifndef BACKENDS_HOST_LIFETIMES_H
 #define BACKENDS_HOST_LIFETIMES_H

@@ -3,7 +3,7 @@ import collections
 
 TEST_BATCH = 1000
 WARMUP = 10
-LONG_WARMUP = 3  # of networks whose steps take up to some seconds
+WARMUP_OF_LONG_STEPS = 3  # of networks whose steps take up to some seconds
 
 # Images of a core in a step that trains and in a forward pass; the data set of
 # `bench`, where it is not its own choice; the side of images, and whether there
@@ -80,7 +80,7 @@ def make(name, work, steps):
     batch = work.batch or (model.infer_batch if mode == "infer"
                            else model.batch)
     batch = batch * (1 if strong else threads)
-    warmup = LONG_WARMUP if model.resizes else WARMUP
+    warmup = WARMUP_OF_LONG_STEPS if model.resizes else WARMUP
     if mode == "test":
         batch, steps, warmup = TEST_BATCH, max(10, steps // 3), 3
     kind = target if target == "opencl" else mode
