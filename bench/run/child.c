@@ -189,14 +189,18 @@ static void keep_deadline(struct listener *listener, double now)
 	if (!listener->kill_at) {
 		if (!listener->deadline || now < listener->deadline)
 			return;
-		if (listener->is_launcher && !listener->timed_out &&
-		    !listener->forwarded) {
-			signal_ranks(listener, now);
-			listener->deadline = now + ASK_S;
+		/* That of ranks is limit_ranks()'s then. */
+		if (!listener->is_launcher || !listener->forwarded) {
+			const int asks = listener->is_launcher &&
+					 !listener->timed_out;
+
 			listener->timed_out = 1;
-			return;
+			if (asks) {
+				signal_ranks(listener, now);
+				listener->deadline = now + ASK_S;
+				return;
+			}
 		}
-		listener->timed_out |= !listener->forwarded;
 	}
 	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
 }
@@ -348,8 +352,8 @@ static int read_to_end(struct listener *listener, struct error *err)
 /* The child's own line about itself, if it could write one. */
 static int read_run(const char *path, struct run *run, struct error *err)
 {
-	void *rows;
 	size_t count;
+	void *rows;
 
 	if (csv_read(path, &run_rows, &rows, &count, err))
 		return -1;
