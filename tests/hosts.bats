@@ -54,8 +54,8 @@ same_bits() {
 # A training that goes on until something ends it.
 train() {
 	on_host a "${HEEDFUL[@]}" timeout -k 5 "${TRAIN_S:-90}" "$BENCH" run \
-		cpu-4@mpi -m tiny "${DATA[@]}" -e 100000 -q --hosts a:2,b:2 --out made "$@" \
-		>out 2>err &
+		cpu-4@mpi -m tiny "${DATA[@]}" -e 100000 -q --hosts a:2,b:2 \
+		--out made "$@" >out 2>err &
 	RUN=$!
 	within 30 trains
 	BEFORE=$(wc -l <made/observations.csv)
