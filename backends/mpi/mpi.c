@@ -516,6 +516,16 @@ static int mpi_join(int size, struct error *err)
 			 "%d cores: mpirun -np %d", ranks, size, size);
 }
 
+static void finalize(void)
+{
+	MPI_Finalize();
+}
+
+/*
+ * Once a rank exits with a failure, mpirun ends those that have not. All meet
+ * in MPI_Finalize, so it is called at the exit, when the first rank has said
+ * what failed.
+ */
 static void mpi_leave(const struct error *failure)
 {
 	if (failure) {
@@ -528,7 +538,8 @@ static void mpi_leave(const struct error *failure)
 		settle(core, -1, &err);
 		free(core);
 	}
-	MPI_Finalize();
+	if (atexit(finalize))
+		finalize();
 }
 
 static const struct transport mpi_transport = {
