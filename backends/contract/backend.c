@@ -170,7 +170,9 @@ static int factors_are_right(const struct program *program)
 {
 	return program->reduced == program->length ||
 	       (program->reduced < program->length &&
-		program->reduced % UPDATE_LINE == 0 && program->shared);
+		program->reduced % UPDATE_LINE == 0 &&
+		program->factors_each % UPDATE_LINE == 0 &&
+		program->shared == !program->factors);
 }
 
 /* Kernels of devices take all of them. */

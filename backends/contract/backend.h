@@ -139,6 +139,10 @@ struct program_options {
 	/* For the vectors of a program that others read; it lives longer than
 	 * the program. NULL: none does, and the program owns its vectors. */
 	struct allocator *memory;
+	/* Without memory: rank and world size of ranks that have none in
+	 * common, and bring each other a program's factors. 0: it leaves
+	 * none. */
+	int apart_rank, apart_size;
 	enum algorithm algorithm;
 	enum precision precision;
 	int masks_only; /* of decisions, only dropout's are asked for */
@@ -172,11 +176,16 @@ struct program {
 	int shared;
 	/* Set by compile: floats of the gradient, from the first, that ranks
 	 * all-reduce. Where that is less than length, it is whole lines of
-	 * UPDATE_LINE of programs that are shared: of the floats behind it a
-	 * gradient leaves this rank's sufficient factors (inputs of a layer and
-	 * the gradient by its outputs), and an update multiplies those of all
-	 * ranks. */
+	 * UPDATE_LINE: of the floats behind it a gradient leaves this rank's
+	 * sufficient factors (inputs of a layer and the gradient by its
+	 * outputs), and an update multiplies those of all ranks. */
 	size_t reduced;
+	/* Of compile too, owned by the program: where reduced is less than
+	 * length and the program is not shared, the factors of all ranks.
+	 * A gradient leaves this rank's, and the caller brings those of the
+	 * others before an update; else NULL. */
+	float *factors; /* [options.apart_size][each] */
+	size_t factors_each; /* floats, whole lines of UPDATE_LINE */
 	/* Of compile too, owned by the program: the steps that a solver each
 	 * computes, NULL where rows are computed one by one; bytes of what
 	 * layers make of a batch and the gradient by it, where memory is
@@ -278,11 +287,12 @@ struct backend {
 	 * once.
 	 *
 	 * From reduced to the end, where that is less than length: the sum of
-	 * the gradients of all ranks, in rank order, of this rank's part of
-	 * these floats, and a step with it. All ranks call it, also after an
-	 * empty batch, once all have a gradient; until all have returned, none
-	 * reads or stores parameters or begins another gradient. The bits are
-	 * those of whole gradients, added up.
+	 * the gradients of all ranks, in rank order, and a step with it: of
+	 * this rank's part of these floats where programs are shared, else of
+	 * all. All ranks call it, also after an empty batch, once all have a
+	 * gradient; until all have returned, none reads or stores shared
+	 * parameters or begins another gradient. The bits are those of whole
+	 * gradients, added up.
 	 */
 	int (*update)(struct program *program, const struct update *update,
 		      size_t from, size_t to, struct error *err);

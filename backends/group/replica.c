@@ -35,6 +35,10 @@ int replica_compile(struct group *group, struct device *device,
 	struct program_options seen = *options;
 
 	seen.memory = group->memory;
+	if (!group->memory && !group->native_sums && !group->whole_gradients) {
+		seen.apart_rank = group->rank;
+		seen.apart_size = group->size;
+	}
 	if (!device->backend->offloads)
 		return program_compile(device, model, &seen, program, err);
 	for (int r = 0; r < group->size; r++) {
@@ -123,6 +127,20 @@ static int train_alone(const struct training_step *step, struct score *score,
 	return 0;
 }
 
+/* Where no memory is common, those of the others are brought. */
+static int gather_factors(const struct training_step *step, struct error *err)
+{
+	struct program *program = step->program;
+	struct group *group = step->group;
+
+	if (!program->factors)
+		return 0;
+	return group_offer(group, program->factors,
+			   (size_t)group->size * program->factors_each, err) ||
+			       group_all_gather(group, err) ?
+		       -1 : 0;
+}
+
 /* The sum of the gradients is known where it is needed, in the own slice. */
 static int reduce_gradient(const struct training_step *step, struct slice own,
 			   int *made, struct error *err)
@@ -137,6 +155,7 @@ static int reduce_gradient(const struct training_step *step, struct slice own,
 		return -1;
 	step->observer->ended(step->observer, REPLICA_WAIT);
 	if (group_reduce_scatter(step->group, err) ||
+	    gather_factors(step, err) ||
 	    decide_step(step, gradient, own, made, err) ||
 	    program_unmap(program, VECTOR_GRADIENT, err))
 		return -1;
@@ -155,7 +174,7 @@ static int offer_own(struct group *group, const struct program *program,
 {
 	return is_shared(program, which) ?
 		       group_gather(group, NULL, 0, NULL, err) :
-		       group_offer(group, values, program->length, err);
+		       group_offer(group, values, program->reduced, err);
 }
 
 static int get_others(struct group *group, const struct program *program,

@@ -16,7 +16,9 @@
  * 1511.08486) instead; after all have, each multiplies those of all ranks for
  * its part of the parameters, and updates it at once. The p of gradients are
  * then only the floats in front, reduced of them: the room for the others
- * stays, and is not written.
+ * stays, and is not written. So it is where ranks have no memory in common and
+ * the factors of all are less to send than gradients and parameters: each rank
+ * gets them, and updates all of the parameters that are theirs.
  */
 #ifndef BACKENDS_GROUP_REPLICA_H
 #define BACKENDS_GROUP_REPLICA_H

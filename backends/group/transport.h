@@ -39,6 +39,9 @@ struct group {
 	/* Set by all bodies alike: sums may be made in any order, as the
 	 * transport's library has it, and of the whole vector. */
 	int native_sums;
+	/* Likewise: gradients are summed as a whole, though sufficient factors
+	 * may be less to send. */
+	int whole_gradients;
 	size_t offered;	   /* floats of the vector that was offered last */
 	long summed_bytes; /* of the vectors this rank gave to be summed */
 };

@@ -200,9 +200,11 @@ const struct option_row option_rows[] = {
 	  "within an epoch, so that s/iter is the epoch's mean (step)" },
 	{ .name = "allreduce", .group = DEVICES, .kind = OPTION_CHOICE,
 	  AT(allreduce), .verbs = TIMED, .argument = "HOW",
-	  ONE_OF("ordered", "native"),
-	  .help = "how @mpi sums gradients: in the order of ranks, with the "
-	  "same bits each time, or as its library does (ordered)" },
+	  ONE_OF("ordered", "whole", "native"),
+	  .help = "how @mpi sums gradients: in the order of ranks; likewise, "
+	  "but never from the sufficient factors of a layer, which may be "
+	  "less to send; or as its library does, in whatever order "
+	  "(ordered)" },
 	{ .name = "hosts", .group = DEVICES, .kind = OPTION_TEXT, AT(hosts),
 	  .verbs = RUNS | ENV, .argument = "LIST",
 	  .help = "where the cores of @mpi are, such as a:4,b:4; the first is "

@@ -171,8 +171,8 @@
 	     "order until every core has as many") \
 	INT(epoch_iterations, "of a whole epoch, which steps may cut; empty: " \
 	    "not trained, or on data without an end") \
-	TEXT(allreduce, 8, "of ranks of MPI: ordered or native sums of " \
-	     "gradients; empty: other cores, whose sums are ordered") \
+	TEXT(allreduce, 8, "of ranks of MPI: ordered, whole or native sums " \
+	     "of gradients; empty: other cores, whose sums are ordered") \
 	TEXT(hosts, 400, "of ranks of MPI: where they were, and how many, " \
 	     "as a:4,b:4; empty: other cores, all of them here")
 

@@ -299,6 +299,8 @@ int plan_run(struct training *training, const struct target *target,
 	training->device_class = options->device_class;
 	training->native_sums = options->allreduce &&
 				!strcmp(options->allreduce, "native");
+	training->whole_gradients = options->allreduce &&
+				    !strcmp(options->allreduce, "whole");
 	/* Of a plug-in it is known when that is open. */
 	training->one_process = target->transport->one_process;
 	plan_options(training, target, options);

@@ -27,6 +27,7 @@ struct training {
 	int cpus;	    /* that the process is confined to */
 	int one_process;    /* the cores share this process */
 	int native_sums;    /* as in struct group */
+	int whole_gradients; /* likewise */
 	int joined; /* each core has a process and an outcome of its own */
 	struct recipe recipe;
 	int cores;

@@ -21,6 +21,39 @@ static size_t whole_lines(size_t bytes)
 	return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
+/* Of a core with so many samples. */
+static void lay_out_part(const struct cpu_program *program,
+			 const struct linear_shape *shape,
+			 struct cpu_joint *joint)
+{
+	const int count = program->host.base.options.batch;
+	const size_t batch = (size_t)count;
+
+	joint->keep = CACHE_LINE;
+	joint->dz =
+		joint->keep + whole_lines(batch * (size_t)shape->blocks);
+	joint->in = joint->dz +
+		    whole_lines(program->kernels->linear->part_size(shape,
+								    count));
+	joint->each = joint->in + whole_lines(batch * linear_inputs(shape) *
+					      sizeof(float));
+}
+
+/* Cores that have no memory in common get the parts of all others; else they
+ * would get their slices of all gradients, and then all other weights. */
+static int pays_apart(const struct cpu_program *program,
+		      const struct linear_step *linear)
+{
+	const int size = program->host.base.options.apart_size;
+	struct cpu_joint joint;
+
+	if (size < 2)
+		return 0;
+	lay_out_part(program, &linear->shape, &joint);
+	return (size_t)size * joint.each <
+	       2 * sizeof(float) * linear_weights(linear);
+}
+
 /*
  * The first one that has blocks to divide among cores, and inputs that a step
  * computes: images are where the caller has them. A layer that is broken stores
@@ -29,7 +62,8 @@ static size_t whole_lines(size_t bytes)
 int cpu_joint_fits(const struct cpu_program *program,
 		   const struct linear_step *linear)
 {
-	return program->host.base.options.memory &&
+	return (program->host.base.options.memory ||
+		pays_apart(program, linear)) &&
 	       !program->host.base.options.infers && linear->shape.blocks > 1 &&
 	       !program->joint &&
 	       cpu_node(program, linear->step.first)->source != MODEL_IMAGES &&
@@ -38,15 +72,19 @@ int cpu_joint_fits(const struct cpu_program *program,
 
 int cpu_joint_open(struct cpu_program *program, struct linear_step *linear)
 {
-	const struct allocator *memory = program->host.base.options.memory;
+	const struct program_options *options = &program->host.base.options;
 	struct cpu_joint *joint = calloc(1, sizeof(*joint));
 
 	program->joint = joint;
 	if (!joint)
 		return -1;
 	joint->linear = linear;
-	joint->rank = memory->rank;
-	joint->size = memory->size;
+	joint->apart = !options->memory;
+	joint->rank = joint->apart ? options->apart_rank :
+				     options->memory->rank;
+	joint->size = joint->apart ? options->apart_size :
+				     options->memory->size;
+	lay_out_part(program, &linear->shape, joint);
 	joint->parts = calloc((size_t)joint->size, sizeof(*joint->parts));
 	joint->scratch = host_allocate(program->kernels->linear->update_scratch(
 		&linear->shape, program->host.base.options.batch));
@@ -57,6 +95,8 @@ void cpu_joint_close(struct cpu_program *program)
 {
 	if (!program->joint)
 		return;
+	if (program->joint->apart)
+		free(program->joint->all);
 	free(program->joint->parts);
 	free(program->joint->scratch);
 	free(program->joint);
@@ -84,23 +124,20 @@ int cpu_joint_share(struct cpu_program *program, struct error *err)
 {
 	const struct program_options *options = &program->host.base.options;
 	struct cpu_joint *joint = program->joint;
-	const struct linear_shape *shape = &joint->linear->shape;
 	struct cpu_value *in = joint->linear->step.in;
-	const size_t batch = (size_t)options->batch;
+	const size_t bytes = (size_t)joint->size * joint->each;
 
-	joint->keep = CACHE_LINE;
-	joint->dz =
-		joint->keep + whole_lines(batch * (size_t)shape->blocks);
-	joint->in = joint->dz +
-		    whole_lines(program->kernels->linear->part_size(
-			    shape, options->batch));
-	joint->each = joint->in + whole_lines(batch * linear_inputs(shape) *
-					      sizeof(float));
-	joint->all = options->memory->share(options->memory,
-					    (size_t)joint->size * joint->each,
-					    err);
+	joint->all = joint->apart ?
+			     host_allocate(bytes) :
+			     options->memory->share(options->memory, bytes,
+						    err);
 	if (!joint->all)
-		return -1;
+		return joint->apart ? error_memory(err, "factors") : -1;
+	if (joint->apart) {
+		memset(joint->all, 0, bytes);
+		program->host.base.factors = (float *)(void *)joint->all;
+		program->host.base.factors_each = joint->each / sizeof(float);
+	}
 	in->out = (float *)((char *)part_of(joint, joint->rank) + joint->in);
 	in->out_is_lent = 1;
 	return 0;
@@ -156,8 +193,10 @@ void cpu_joint_update(struct cpu_program *program, const struct update *update)
 	struct cpu_joint *joint = program->joint;
 	const struct linear_shape *shape = &joint->linear->shape;
 	const struct linear_state state = linear_state(program, joint->linear);
-	const int from = shape->blocks * joint->rank / joint->size;
-	const int to = shape->blocks * (joint->rank + 1) / joint->size;
+	const int all = joint->apart; /* else the own ones */
+	const int from = all ? 0 : shape->blocks * joint->rank / joint->size;
+	const int to = all ? shape->blocks :
+			     shape->blocks * (joint->rank + 1) / joint->size;
 
 	for (int r = 0; r < joint->size; r++)
 		joint->parts[r] = read_part(joint, r);

@@ -12,8 +12,9 @@
 struct cpu_joint {
 	struct linear_step *linear;
 	int rank, size;
+	int apart;    /* no memory is common: each core updates all weights */
 	size_t each;  /* bytes of a core's part */
-	char *all;    /* [size][each] */
+	char *all;    /* [size][each]; owned where cores are apart */
 	size_t keep, dz, in; /* places in a part, behind its header */
 	struct linear_part *parts; /* [size] */
 	void *scratch;
