@@ -26,8 +26,8 @@ enum cpu_part {
 	CPU_PART_BACKWARD,
 	CPU_PART_UPDATE =
 		CPU_PART_BACKWARD + CPU_BACKWARD_PARTS * MODEL_MAX_LAYERS,
-	CPU_PART_JOINT, /* of weights that cores update together */
-	CPU_PARTS
+	CPU_PART_JOINT, /* of weights that cores update together; by steps */
+	CPU_PARTS = CPU_PART_JOINT + MODEL_MAX_LAYERS
 };
 
 static inline int cpu_part_backward(int step, enum cpu_backward which)

@@ -14,7 +14,7 @@
 enum cpu_leaves {
 	CPU_LEAVES_GRADIENT, /* the gradient */
 	CPU_LEAVES_UPDATE,   /* nothing: steps have made their update */
-	CPU_LEAVES_PARTS     /* of the joint layer, what cores make it of */
+	CPU_LEAVES_PARTS     /* of joint layers, what cores make it of */
 };
 
 struct cpu_joint;

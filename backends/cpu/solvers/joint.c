@@ -1,6 +1,6 @@
 /*
- * Cores that make the update of a linear layer's weights together: the weight
- * gradient is never stored, and never exchanged.
+ * Cores that make the update of linear layers' weights together: the weight
+ * gradients are never stored, and never exchanged.
  */
 #include "backends/cpu/solvers/joint.h"
 
@@ -10,7 +10,7 @@
 #include "backends/contract/allocator.h"
 #include "backends/cpu/profile.h"
 
-/* What begins a core's part. */
+/* What begins a layer's part of a core. */
 struct header {
 	int count; /* samples of its last batch */
 	int drops; /* some of their blocks are dropped */
@@ -21,56 +21,66 @@ static size_t whole_lines(size_t bytes)
 	return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-/* Of a core with so many samples. */
-static void lay_out_part(const struct cpu_program *program,
-			 const struct linear_shape *shape,
-			 struct cpu_joint *joint)
+/* From a place of a core's part on; returns the place behind it. */
+static size_t lay_out_layer(const struct cpu_program *program, size_t at,
+			    struct cpu_joint_layer *layer)
 {
+	const struct linear_shape *shape = &layer->linear->shape;
 	const int count = program->host.base.options.batch;
 	const size_t batch = (size_t)count;
 
-	joint->keep = CACHE_LINE;
-	joint->dz =
-		joint->keep + whole_lines(batch * (size_t)shape->blocks);
-	joint->in = joint->dz +
+	layer->head = at;
+	layer->keep = at + whole_lines(sizeof(struct header));
+	layer->dz = layer->keep + whole_lines(batch * (size_t)shape->blocks);
+	layer->in = layer->dz +
 		    whole_lines(program->kernels->linear->part_size(shape,
 								    count));
-	joint->each = joint->in + whole_lines(batch * linear_inputs(shape) *
-					      sizeof(float));
+	return layer->in +
+	       whole_lines(batch * linear_inputs(shape) * sizeof(float));
 }
 
 /* Cores that have no memory in common get the parts of all others; else they
  * would get their slices of all gradients, and then all other weights. */
 static int pays_apart(const struct cpu_program *program,
-		      const struct linear_step *linear)
+		      struct linear_step *linear)
 {
 	const int size = program->host.base.options.apart_size;
-	struct cpu_joint joint;
+	struct cpu_joint_layer layer = { .linear = linear };
 
-	if (size < 2)
-		return 0;
-	lay_out_part(program, &linear->shape, &joint);
-	return (size_t)size * joint.each <
-	       2 * sizeof(float) * linear_weights(linear);
+	return size > 1 &&
+	       (size_t)size * lay_out_layer(program, 0, &layer) <
+		       2 * sizeof(float) * linear_weights(linear);
+}
+
+/* Whether another layer has the same inputs: these are in one place. */
+static int shares_inputs(const struct cpu_program *program,
+			 const struct linear_step *linear)
+{
+	const struct cpu_joint_layer *layer =
+		program->joint ? program->joint->layers : NULL;
+
+	while (layer && layer->linear->step.in != linear->step.in)
+		layer = layer->next;
+	return layer != NULL;
 }
 
 /*
- * The first one that has blocks to divide among cores, and inputs that a step
+ * Those that have blocks to divide among cores, and inputs that a step
  * computes: images are where the caller has them. A layer that is broken stores
  * a gradient that is wrong. With bf16 they are as with fp32.
  */
-int cpu_joint_fits(const struct cpu_program *program,
-		   const struct linear_step *linear)
+static int fits(const struct cpu_program *program, struct linear_step *linear)
 {
-	return (program->host.base.options.memory ||
-		pays_apart(program, linear)) &&
-	       !program->host.base.options.infers && linear->shape.blocks > 1 &&
-	       !program->joint &&
-	       cpu_node(program, linear->step.first)->source != MODEL_IMAGES &&
-	       !cpu_node(program, linear->step.first)->broken;
+	const struct node *node = cpu_node(program, linear->step.first);
+	const struct program_options *options = &program->host.base.options;
+
+	return (options->memory || pays_apart(program, linear)) &&
+	       !options->infers && linear->shape.blocks > 1 &&
+	       !shares_inputs(program, linear) &&
+	       node->source != MODEL_IMAGES && !node->broken;
 }
 
-int cpu_joint_open(struct cpu_program *program, struct linear_step *linear)
+static int open_joint(struct cpu_program *program)
 {
 	const struct program_options *options = &program->host.base.options;
 	struct cpu_joint *joint = calloc(1, sizeof(*joint));
@@ -78,132 +88,214 @@ int cpu_joint_open(struct cpu_program *program, struct linear_step *linear)
 	program->joint = joint;
 	if (!joint)
 		return -1;
-	joint->linear = linear;
 	joint->apart = !options->memory;
 	joint->rank = joint->apart ? options->apart_rank :
 				     options->memory->rank;
 	joint->size = joint->apart ? options->apart_size :
 				     options->memory->size;
-	lay_out_part(program, &linear->shape, joint);
 	joint->parts = calloc((size_t)joint->size, sizeof(*joint->parts));
-	joint->scratch = host_allocate(program->kernels->linear->update_scratch(
-		&linear->shape, program->host.base.options.batch));
-	return joint->parts && joint->scratch ? 0 : -1;
+	return joint->parts ? 0 : -1;
+}
+
+int cpu_joint_add(struct cpu_program *program, struct linear_step *linear)
+{
+	struct cpu_joint_layer *layer, **end;
+
+	if (!fits(program, linear))
+		return 0;
+	if (!program->joint && open_joint(program))
+		return -1;
+	layer = calloc(1, sizeof(*layer));
+	if (!layer)
+		return -1;
+	layer->linear = linear;
+	linear->joint = layer;
+	program->joint->each =
+		lay_out_layer(program, program->joint->each, layer);
+	for (end = &program->joint->layers; *end; end = &(*end)->next)
+		;
+	*end = layer;
+	return 0;
 }
 
 void cpu_joint_close(struct cpu_program *program)
 {
-	if (!program->joint)
-		return;
-	if (program->joint->apart)
-		free(program->joint->all);
-	free(program->joint->parts);
-	free(program->joint->scratch);
-	free(program->joint);
-}
+	struct cpu_joint *joint = program->joint;
 
-int cpu_is_joint(const struct cpu_program *program, const struct cpu_step *step)
-{
-	return program->joint && &program->joint->linear->step == step;
+	if (!joint)
+		return;
+	while (joint->layers) {
+		struct cpu_joint_layer *layer = joint->layers;
+
+		joint->layers = layer->next;
+		free(layer);
+	}
+	if (joint->apart)
+		free(joint->all);
+	free(joint->parts);
+	free(joint->scratch);
+	free(joint);
 }
 
 size_t cpu_joint_place(struct cpu_program *program, size_t at)
 {
-	struct linear_step *linear = program->joint->linear;
+	struct cpu_joint_layer *layer = program->joint->layers;
 
-	linear->weight = at;
-	return at + linear_weights(linear);
+	for (; layer; layer = layer->next) {
+		layer->linear->weight = at;
+		at += linear_weights(layer->linear);
+	}
+	return at;
 }
 
-static struct header *part_of(const struct cpu_joint *joint, int rank)
+/* Of the layer that wants most. */
+static void *allocate_scratch(const struct cpu_program *program)
 {
-	return (struct header *)(joint->all + (size_t)rank * joint->each);
+	const struct cpu_joint_layer *layer = program->joint->layers;
+	size_t most = 0;
+
+	for (; layer; layer = layer->next) {
+		const size_t bytes = program->kernels->linear->update_scratch(
+			&layer->linear->shape,
+			program->host.base.options.batch);
+
+		if (bytes > most)
+			most = bytes;
+	}
+	return host_allocate(most);
+}
+
+static void *allocate_parts(struct cpu_program *program, struct error *err)
+{
+	const struct cpu_joint *joint = program->joint;
+	struct allocator *memory = program->host.base.options.memory;
+	const size_t bytes = (size_t)joint->size * joint->each;
+	void *parts;
+
+	if (!joint->apart)
+		return memory->share(memory, bytes, err);
+	parts = host_allocate(bytes);
+	if (!parts) {
+		error_memory(err, "the sufficient factors of all ranks");
+		return NULL;
+	}
+	memset(parts, 0, bytes);
+	program->host.base.factors = parts;
+	program->host.base.factors_each = joint->each / sizeof(float);
+	return parts;
+}
+
+static char *part_of(const struct cpu_joint *joint, int rank)
+{
+	return joint->all + (size_t)rank * joint->each;
 }
 
 int cpu_joint_share(struct cpu_program *program, struct error *err)
 {
-	const struct program_options *options = &program->host.base.options;
 	struct cpu_joint *joint = program->joint;
-	struct cpu_value *in = joint->linear->step.in;
-	const size_t bytes = (size_t)joint->size * joint->each;
 
-	joint->all = joint->apart ?
-			     host_allocate(bytes) :
-			     options->memory->share(options->memory, bytes,
-						    err);
+	joint->all = allocate_parts(program, err);
 	if (!joint->all)
-		return joint->apart ? error_memory(err, "factors") : -1;
-	if (joint->apart) {
-		memset(joint->all, 0, bytes);
-		program->host.base.factors = (float *)(void *)joint->all;
-		program->host.base.factors_each = joint->each / sizeof(float);
+		return -1;
+	for (struct cpu_joint_layer *l = joint->layers; l; l = l->next) {
+		struct cpu_value *in = l->linear->step.in;
+
+		in->out = (float *)(void *)(part_of(joint, joint->rank) +
+					    l->in);
+		in->out_is_lent = 1;
 	}
-	in->out = (float *)((char *)part_of(joint, joint->rank) + joint->in);
-	in->out_is_lent = 1;
-	return 0;
+	joint->scratch = allocate_scratch(program);
+	return joint->scratch ? 0 :
+				error_memory(err, "the products of factors");
+}
+
+static struct header *header_of(const struct cpu_joint *joint,
+				const struct cpu_joint_layer *layer, int rank)
+{
+	return (struct header *)(void *)(part_of(joint, rank) + layer->head);
 }
 
 void cpu_joint_backward(struct cpu_program *program,
+			const struct linear_step *linear,
 			const struct linear_batch *batch,
 			const struct linear_flow *flow)
 {
 	const struct cpu_joint *joint = program->joint;
-	const struct linear_step *linear = joint->linear;
-	struct header *mine = part_of(joint, joint->rank);
+	const struct cpu_joint_layer *layer = linear->joint;
+	struct header *mine = header_of(joint, layer, joint->rank);
+	char *part = part_of(joint, joint->rank);
 	const struct linear_state state = linear_state(program, linear);
 
 	mine->count = batch->count;
 	mine->drops = batch->keep_in != NULL;
 	if (mine->drops)
-		memcpy((char *)mine + joint->keep, batch->keep_in,
+		memcpy(part + layer->keep, batch->keep_in,
 		       (size_t)batch->count * (size_t)linear->shape.blocks);
 	program->kernels->linear->backward_part(
 		&linear->shape, &state.parameters, batch, flow,
 		program->host.vectors[VECTOR_GRADIENT] + linear->bias,
-		(char *)mine + joint->dz, program->scratch);
+		part + layer->dz, program->scratch);
 }
 
 /* What a core has left, as the layer's kernels take it. */
-static struct linear_part read_part(const struct cpu_joint *joint, int rank)
+static struct linear_part read_part(const struct cpu_joint *joint,
+				    const struct cpu_joint_layer *layer,
+				    int rank)
 {
-	const struct linear_shape *shape = &joint->linear->shape;
-	struct header *header = part_of(joint, rank);
-	char *part = (char *)header;
+	const struct linear_shape *shape = &layer->linear->shape;
+	const struct header *header = header_of(joint, layer, rank);
+	char *part = part_of(joint, rank);
 
 	return (struct linear_part){
 		.batch = {
 			.count = header->count,
-			.in = (const float *)(part + joint->in),
+			.in = (const float *)(void *)(part + layer->in),
 			.sample = linear_inputs(shape),
 			.block = (size_t)shape->block,
 			.keep_in = header->drops ?
-				(const uint8_t *)part + joint->keep : NULL,
+				(const uint8_t *)part + layer->keep : NULL,
 		},
-		.dz = part + joint->dz,
+		.dz = part + layer->dz,
 	};
 }
 
 void cpu_joint_begin(struct cpu_program *program)
 {
-	part_of(program->joint, program->joint->rank)->count = 0;
+	const struct cpu_joint *joint = program->joint;
+
+	for (const struct cpu_joint_layer *l = joint->layers; l; l = l->next)
+		header_of(joint, l, joint->rank)->count = 0;
+}
+
+/* A step of a layer's blocks: of the own ones, or where cores are apart of
+ * all. */
+static void update_layer(struct cpu_program *program,
+			 struct cpu_joint_layer *layer,
+			 const struct update *update)
+{
+	const struct cpu_joint *joint = program->joint;
+	const struct linear_shape *shape = &layer->linear->shape;
+	const struct linear_state state = linear_state(program, layer->linear);
+	const int rank = joint->apart ? 0 : joint->rank;
+	const int size = joint->apart ? 1 : joint->size;
+	const int from = shape->blocks * rank / size;
+	const int to = shape->blocks * (rank + 1) / size;
+
+	for (int r = 0; r < joint->size; r++)
+		joint->parts[r] = read_part(joint, layer, r);
+	program->kernels->linear->update_parts(shape, &state, update,
+					       joint->parts, joint->size, from,
+					       to, joint->scratch);
+	layer->updated = linear_weight_at(shape, 0, to - from, 0);
+	program_end_part(&program->host.base,
+			 CPU_PART_JOINT + layer->linear->step.index);
 }
 
 void cpu_joint_update(struct cpu_program *program, const struct update *update)
 {
-	struct cpu_joint *joint = program->joint;
-	const struct linear_shape *shape = &joint->linear->shape;
-	const struct linear_state state = linear_state(program, joint->linear);
-	const int all = joint->apart; /* else the own ones */
-	const int from = all ? 0 : shape->blocks * joint->rank / joint->size;
-	const int to = all ? shape->blocks :
-			     shape->blocks * (joint->rank + 1) / joint->size;
+	struct cpu_joint_layer *layer = program->joint->layers;
 
-	for (int r = 0; r < joint->size; r++)
-		joint->parts[r] = read_part(joint, r);
-	program->kernels->linear->update_parts(shape, &state, update,
-					       joint->parts, joint->size, from,
-					       to, joint->scratch);
+	for (; layer; layer = layer->next)
+		update_layer(program, layer, update);
 	program->moved = program->moved_back = 1;
-	joint->updated = linear_weight_at(shape, 0, to - from, 0);
-	program_end_part(&program->host.base, CPU_PART_JOINT);
 }

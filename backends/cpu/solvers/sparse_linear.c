@@ -56,9 +56,10 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	step->scratch = program->kernels->linear->scratch(
 		&linear->shape, program->host.base.options.batch);
 	step->length = cpu_whole_lanes(linear->shape.outputs);
-	if (cpu_joint_fits(program, linear))
-		return cpu_joint_open(program, linear);
-	step->length += linear_weights(linear);
+	if (cpu_joint_add(program, linear))
+		return -1;
+	if (!linear->joint)
+		step->length += linear_weights(linear);
 	return 0;
 }
 
@@ -66,9 +67,10 @@ static void place(struct cpu_program *program, struct cpu_step *step)
 {
 	struct linear_step *linear = (struct linear_step *)step;
 
+	(void)program;
 	linear->weight = step->at;
 	linear->bias = step->at;
-	if (!cpu_is_joint(program, step))
+	if (!linear->joint)
 		linear->bias += linear_weights(linear);
 }
 
@@ -229,8 +231,8 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	};
 	const struct linear_state state = linear_state(program, linear);
 
-	if (program->leaves == CPU_LEAVES_PARTS && cpu_is_joint(program, step))
-		cpu_joint_backward(program, &batch, &flow);
+	if (program->leaves == CPU_LEAVES_PARTS && linear->joint)
+		cpu_joint_backward(program, linear, &batch, &flow);
 	else if (pass->update)
 		program->kernels->linear->backward_update(
 			&linear->shape, &state, pass->update, &batch, &flow,
@@ -360,6 +362,7 @@ static double forward_done(const struct cpu_program *program,
 /* The gradient by its weights and their update, which cores make together: each
  * does as much as those of its own samples would be. No gradient moves. */
 static void fill_joint(const struct cpu_program *program,
+		       const struct linear_step *linear,
 		       const struct profile_part *backward,
 		       const struct linear_work *work,
 		       struct profile_part *part)
@@ -367,9 +370,8 @@ static void fill_joint(const struct cpu_program *program,
 	*part = *backward;
 	part->bytes = WORK_FLOAT *
 		      (work->inputs + (WORK_UPDATE - 1) *
-					      (double)program->joint->updated);
-	work_name(program, &program->joint->linear->step, "weights+update",
-		  part);
+					      (double)linear->joint->updated);
+	work_name(program, &linear->step, "weights+update", part);
 }
 
 /* What is not dropped, and of gradients not 0. */
@@ -383,7 +385,7 @@ static void work(const struct cpu_program *program,
 	const double count = work_samples(program);
 	const int at_once = program->leaves == CPU_LEAVES_UPDATE;
 	const int joint = program->leaves == CPU_LEAVES_PARTS &&
-			  cpu_is_joint(program, step);
+			  linear->joint;
 	/* By weights, and by the input. */
 	const int ways = node->wants_dx && !joint ? 2 : 1;
 	struct profile_part part = {
@@ -409,7 +411,8 @@ static void work(const struct cpu_program *program,
 		  &part);
 	parts[cpu_part_backward(step->index, CPU_BACKWARD_ALL)] = part;
 	if (joint)
-		fill_joint(program, &part, &counts, &parts[CPU_PART_JOINT]);
+		fill_joint(program, linear, &part, &counts,
+			   &parts[CPU_PART_JOINT + step->index]);
 }
 
 const struct cpu_solver cpu_sparse_linear_solver = {

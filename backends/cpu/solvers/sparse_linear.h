@@ -5,6 +5,8 @@
 
 #include "backends/cpu/program.h"
 
+struct cpu_joint_layer;
+
 struct linear_step {
 	struct cpu_step step;
 	struct linear_shape shape;
@@ -13,6 +15,7 @@ struct linear_step {
 	size_t *places; /* [inputs, as in the model]: of the first output's
 			   weights, from weight on */
 	float *dx; /* [batch], where it is to be added to another gradient */
+	struct cpu_joint_layer *joint; /* NULL: a core updates it alone */
 };
 
 /* Floats of its weights in the vectors. */
