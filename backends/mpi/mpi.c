@@ -497,13 +497,32 @@ static int mpi_launch(const struct transport *transport, int size,
 	return result;
 }
 
+/* What Open MPI is asked for, unless the user has. */
+static int set_parameters(struct error *err)
+{
+	static const struct {
+		const char *name, *value;
+	} parameters[] = {
+		/* Ranks that wait let others have their CPU. */
+		{ "OMPI_MCA_mpi_yield_when_idle", "1" },
+		/* Large messages over TCP are sent (flags SEND and
+		 * SEND_INPLACE), not put: both ways at once, puts reached 62 %
+		 * of a link of 1 Gbit/s, and sends 92 %. */
+		{ "OMPI_MCA_btl_tcp_flags", "9" },
+	};
+
+	for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++)
+		if (setenv(parameters[i].name, parameters[i].value, 0))
+			return error_memory(err, "a variable for MPI");
+	return 0;
+}
+
 static int mpi_join(int size, struct error *err)
 {
 	int ranks, level;
 
-	/* Ranks that wait let others have their CPU. */
-	if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0))
-		return error_memory(err, "a variable for MPI");
+	if (set_parameters(err))
+		return -1;
 	if (mpi_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level),
 		      "MPI_Init_thread", err))
 		return -1;
