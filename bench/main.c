@@ -145,15 +145,6 @@ static void keep_standard_files(void)
 								O_RDONLY);
 }
 
-/* Names of files and devices are in it, and a compiler's log may be. */
-static void print_error(const struct error *err, FILE *log)
-{
-	char text[4 * sizeof(err->message)];
-
-	text_clean(text, sizeof(text), err->message, TEXT_LINES);
-	fprintf(log, "bench: %s\n", text);
-}
-
 /* Before the libraries, OpenBLAS for one, have threads of their own: those
  * inherit which signals are held off. */
 __attribute__((section(".preinit_array"), used))
@@ -181,7 +172,7 @@ int main(int argc, char **argv)
 		       ERROR_OUTPUT;
 	/* A measuring child's parent says what went wrong. */
 	if (code && err.message[0] && !options.campaign_id)
-		print_error(&err, log);
+		terminal_print_error(&err, log);
 	if (code == ERROR_STOPPED && interrupt_signal())
 		code = 128 + interrupt_signal();
 	/* Threads of a driver may still put things away, and its destructors

@@ -10,6 +10,7 @@
 
 struct allocator {
 	int rank, size; /* of the caller, and the world size */
+	int meets;	/* allocate is as share is: all ranks call it */
 	/* Zeroed and aligned to a cache line; not to be freed. NULL: there is
 	 * none left. */
 	void *(*allocate)(struct allocator *allocator, size_t bytes,

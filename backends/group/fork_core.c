@@ -198,7 +198,8 @@ void fork_core_live(const struct fork_work *work, const struct group *is,
 	struct fork_core core = {
 		.member.base = *is,
 		.member.meeting = &work->shared->meeting,
-		.allocator = { is->rank, is->size, core_allocate, core_share },
+		.allocator = { is->rank, is->size, 0, core_allocate,
+			       core_share },
 		.memory = work->memory,
 	};
 	struct group *group = &core.member.base;

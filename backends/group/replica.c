@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-_Static_assert(SLICE_LINE % UPDATE_LINE == 0, "a slice can be updated");
+_Static_assert(SLICE_LINE == UPDATE_LINE,
+	       "slices can be updated, and hold whole factors of a rank");
 
 int replica_share(int rank, int size, int count)
 {
@@ -35,12 +36,15 @@ int replica_compile(struct group *group, struct device *device,
 	struct program_options seen = *options;
 
 	seen.memory = group->memory;
-	if (!group->memory && !group->native_sums && !group->whole_gradients) {
-		seen.apart_rank = group->rank;
-		seen.apart_size = group->size;
-	}
+	seen.apart_rank = group->rank;
+	seen.apart_size = group->size;
+	seen.whole_gradients = group->whole_gradients ||
+			       (group->native_sums && !group->memory);
 	if (!device->backend->offloads)
 		return program_compile(device, model, &seen, program, err);
+	/* Others wait for this one meanwhile. */
+	if (seen.memory && seen.memory->meets)
+		seen.memory = NULL;
 	for (int r = 0; r < group->size; r++) {
 		if (r == group->rank &&
 		    program_compile(device, model, &seen, program, err))
@@ -135,6 +139,7 @@ static int gather_factors(const struct training_step *step, struct error *err)
 
 	if (!program->factors)
 		return 0;
+	group->summed_bytes += (long)(program->factors_each * sizeof(float));
 	return group_offer(group, program->factors,
 			   (size_t)group->size * program->factors_each, err) ||
 			       group_all_gather(group, err) ?

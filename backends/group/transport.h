@@ -39,11 +39,13 @@ struct group {
 	/* Set by all bodies alike: sums may be made in any order, as the
 	 * transport's library has it, and of the whole vector. */
 	int native_sums;
-	/* Likewise: gradients are summed as a whole, though sufficient factors
-	 * may be less to send. */
+	/* Likewise: gradients are summed as a whole, never made of sufficient
+	 * factors. */
 	int whole_gradients;
 	size_t offered;	   /* floats of the vector that was offered last */
-	long summed_bytes; /* of the vectors this rank gave to be summed */
+	/* Of the vectors this rank gave to be summed, and of the factors that
+	 * it gave to other hosts instead. */
+	long summed_bytes;
 };
 
 /* A part of a vector: from .. to. */
@@ -82,7 +84,9 @@ struct transport {
 	 * NULL, but where another program starts the cores, each as a process.
 	 * They join before the launch, which then runs the body of this one,
 	 * and has the same result in all. They leave at the end, with what
-	 * failed if that was before the launch, so that nobody waits there.
+	 * failed if that was before the launch, so that nobody waits there;
+	 * the first one when it has said what failed: once a core has exited
+	 * with a failure, the other program may end the others.
 	 */
 	int (*join)(int size, struct error *err);
 	void (*leave)(const struct error *failure);

@@ -146,7 +146,8 @@ static int threads_launch(const struct transport *transport, int size,
 	crew->job = job;
 	for (int r = 0; r < size; r++) {
 		cores[r].crew = crew;
-		cores[r].memory = (struct allocator){ r, size, core_allocate,
+		cores[r].memory = (struct allocator){ r, size, 0,
+						      core_allocate,
 						      core_share };
 		cores[r].member.base = (struct group){
 			.transport = transport,

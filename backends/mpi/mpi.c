@@ -468,7 +468,7 @@ static void begin(struct mpi_core *core, const struct transport *transport)
 	MPI_Allgather(own, sizeof(own), MPI_BYTE, core->hosts, sizeof(own),
 		      MPI_BYTE, core->ranks);
 	core->allocator = (struct allocator){ core->base.rank, core->base.size,
-					      mpi_allocate, mpi_share };
+					      1, mpi_allocate, mpi_share };
 	core->windows = (struct windows){ .ranks = core->ranks,
 					  .rank = core->base.rank,
 					  .size = core->base.size };
@@ -497,7 +497,8 @@ static int mpi_launch(const struct transport *transport, int size,
 	return result;
 }
 
-/* What Open MPI is asked for, unless the user has. */
+/* What Open MPI is asked for, unless mpirun or its environment say
+ * otherwise. */
 static int set_parameters(struct error *err)
 {
 	static const struct {
@@ -505,9 +506,9 @@ static int set_parameters(struct error *err)
 	} parameters[] = {
 		/* Ranks that wait let others have their CPU. */
 		{ "OMPI_MCA_mpi_yield_when_idle", "1" },
-		/* Large messages over TCP are sent (flags SEND and
-		 * SEND_INPLACE), not put: both ways at once, puts reached 62 %
-		 * of a link of 1 Gbit/s, and sends 92 %. */
+		/* Large messages over TCP are sent, by MCA_BTL_FLAGS_SEND and
+		 * _SEND_INPLACE, not put: both ways at once, puts left a third
+		 * of a link's rate unused. */
 		{ "OMPI_MCA_btl_tcp_flags", "9" },
 	};
 
@@ -535,16 +536,6 @@ static int mpi_join(int size, struct error *err)
 			 "%d cores: mpirun -np %d", ranks, size, size);
 }
 
-static void finalize(void)
-{
-	MPI_Finalize();
-}
-
-/*
- * Once a rank exits with a failure, mpirun ends those that have not. All meet
- * in MPI_Finalize, so it is called at the exit, when the first rank has said
- * what failed.
- */
 static void mpi_leave(const struct error *failure)
 {
 	if (failure) {
@@ -557,8 +548,7 @@ static void mpi_leave(const struct error *failure)
 		settle(core, -1, &err);
 		free(core);
 	}
-	if (atexit(finalize))
-		finalize();
+	MPI_Finalize();
 }
 
 static const struct transport mpi_transport = {

@@ -19,6 +19,7 @@
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
+#include "bench/system/terminal.h"
 #include "models/fold_norms.h"
 
 static const char *on_off(int value)
@@ -348,6 +349,20 @@ static int open_transport(struct target *target, struct training *training,
 	return 0;
 }
 
+/* The first core says what failed before it leaves; then it is said. */
+static void leave(const struct target *target, const struct options *options,
+		  int failed, int is_launched, FILE *log, struct error *err)
+{
+	/* Else a parent says it. */
+	const int says = failed && !options->campaign_id && !ranks_own(target);
+
+	if (says)
+		terminal_print_error(err, log);
+	target->transport->leave(failed && !is_launched ? err : NULL);
+	if (says)
+		err->message[0] = '\0';
+}
+
 /* joined: whether the cores have met that others started. */
 static int measure_target(const struct options *options, FILE *out, FILE *log,
 			  int *joined, struct error *err)
@@ -396,8 +411,7 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	failed = write_run(options->run_file, run, failed, err);
 	*joined = training.joined;
 	if (training.joined)
-		target.transport->leave(failed && !outcome.is_launched ? err :
-									 NULL);
+		leave(&target, options, failed, outcome.is_launched, log, err);
 	return failed;
 }
 

@@ -67,3 +67,11 @@ FILE *terminal_wrapped(FILE *stream)
 	setvbuf(wrapped, NULL, _IOLBF, BUFSIZ);
 	return wrapped;
 }
+
+void terminal_print_error(const struct error *err, FILE *log)
+{
+	char text[4 * sizeof(err->message)];
+
+	text_clean(text, sizeof(text), err->message, TEXT_LINES);
+	fprintf(log, "bench: %s\n", text);
+}

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "backends/contract/error.h"
+
 /* The locale's characters are more than ASCII. */
 int terminal_is_utf8(void);
 
@@ -22,5 +24,9 @@ int terminal_columns(FILE *stream);
  * of a log stays one. Open until the process ends.
  */
 FILE *terminal_wrapped(FILE *stream);
+
+/* "bench: " and the message, without what a terminal would take for commands:
+ * names of files and devices are in it, and a compiler's log may be. */
+void terminal_print_error(const struct error *err, FILE *log);
 
 #endif

@@ -75,7 +75,8 @@ static int fits(const struct cpu_program *program, struct linear_step *linear)
 	const struct program_options *options = &program->host.base.options;
 
 	return (options->memory || pays_apart(program, linear)) &&
-	       !options->infers && linear->shape.blocks > 1 &&
+	       !options->infers && !options->whole_gradients &&
+	       linear->shape.blocks > 1 &&
 	       !shares_inputs(program, linear) &&
 	       node->source != MODEL_IMAGES && !node->broken;
 }
@@ -179,7 +180,6 @@ static void *allocate_parts(struct cpu_program *program, struct error *err)
 		error_memory(err, "the sufficient factors of all ranks");
 		return NULL;
 	}
-	memset(parts, 0, bytes);
 	program->host.base.factors = parts;
 	program->host.base.factors_each = joint->each / sizeof(float);
 	return parts;
