@@ -18,7 +18,8 @@
  * then only the floats in front, reduced of them: the room for the others
  * stays, and is not written. So it is where ranks have no memory in common and
  * the factors of all are less to send than gradients and parameters: each rank
- * gets them, and updates all of the parameters that are theirs.
+ * gets them, multiplies the samples of all, and updates all of the parameters
+ * that are theirs. That is less to send for more to compute and to update.
  */
 #ifndef BACKENDS_GROUP_REPLICA_H
 #define BACKENDS_GROUP_REPLICA_H
@@ -32,8 +33,9 @@ enum replica_phase {
 			  * factors; with the update, where a program does both
 			  * at once */
 	REPLICA_WAIT,	 /* until every rank has come so far */
-	REPLICA_REDUCE,	 /* the slice's sum over all ranks; later the others'
-			  * parameters, or nothing where they are shared */
+	REPLICA_REDUCE,	 /* the slice's sum over all ranks, and the others'
+			  * factors; later their parameters, or nothing where
+			  * they are shared */
 	REPLICA_UPDATE,	 /* products of factors, the optimizer's step, and
 			  * waiting for the device */
 	REPLICA_PHASES
@@ -60,10 +62,11 @@ int replica_open(struct group *group, const struct backend *backend,
 		 struct error *err);
 
 /*
- * Compiles a program whose vectors all ranks see. Every rank calls it with the
- * same model, and options but for memory. Devices are compiled for one after
- * the other: drivers keep the kernels of the first for the others, and PoCL
- * 3.1 may abort where two threads compile the same ones at once.
+ * Compiles a program whose vectors all ranks see, where they have memory in
+ * common. Every rank calls it with the same model and options, of which memory
+ * and what follows from the group are set here. Devices are compiled for one
+ * after the other: drivers keep the kernels of the first for the others, and
+ * PoCL 3.1 may abort where two threads compile the same ones at once.
  */
 int replica_compile(struct group *group, struct device *device,
 		    const struct model *model,

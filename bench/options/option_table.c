@@ -202,9 +202,8 @@ const struct option_row option_rows[] = {
 	  AT(allreduce), .verbs = TIMED, .argument = "HOW",
 	  ONE_OF("ordered", "whole", "native"),
 	  .help = "how @mpi sums gradients: in the order of ranks; likewise, "
-	  "but never from the sufficient factors of a layer, which may be "
-	  "less to send; or as its library does, in whatever order "
-	  "(ordered)" },
+	  "but never of the sufficient factors of a layer; or as its library "
+	  "does, in whatever order (ordered)" },
 	{ .name = "hosts", .group = DEVICES, .kind = OPTION_TEXT, AT(hosts),
 	  .verbs = RUNS | ENV, .argument = "LIST",
 	  .help = "where the cores of @mpi are, such as a:4,b:4; the first is "

@@ -101,8 +101,9 @@
 	INT(launches, "kernels and transfers given to the device in the " \
 	    "iterations of the loop; empty: there is none") \
 	INT(reduced_bytes, "of gradients that the cores gave to be summed in " \
-	    "them, all cores together; not of what they make together and " \
-	    "never sum, as cpu's first linear layer, which older rows count; " \
+	    "them, all cores together, and of factors that they gave to " \
+	    "other hosts instead; not of what they make together and never " \
+	    "sum, as cpu's linear layers, of which older rows count some; " \
 	    "nor of parameters that they then pass on, where they have no " \
 	    "common copy, as on cpu") \
 	INT(allocations, "of memory, by the program itself in them, not by " \

@@ -225,7 +225,7 @@ static const struct option_of_some {
 	{ "allreduce", "native", offsetof(struct options, allreduce),
 	  target_sums_natively, "their sums are always ordered", "cpu-2@mpi" },
 	{ "allreduce", "whole", offsetof(struct options, allreduce),
-	  target_sums_natively, "they have memory in common", "cpu-2@mpi" },
+	  target_sums_natively, "they send no gradients", "cpu-2@mpi" },
 	{ "hosts", NULL, offsetof(struct options, hosts), is_on_hosts,
 	  "all their cores are on this host", "cpu-2@mpi" },
 };

@@ -130,7 +130,7 @@ struct linear_kernels {
 
 	/*
 	 * The same in two calls, of a batch that is in parts; the second one
-	 * for some of the blocks, each by one rank. part_size is the bytes of
+	 * for some of the blocks, or all. part_size is the bytes of
 	 * what the first leaves of a part, aligned to 64, and update_scratch
 	 * those of the second one's scratch, for parts of count.
 	 *

@@ -360,16 +360,21 @@ static double forward_done(const struct cpu_program *program,
 }
 
 /* The gradient by its weights and their update, which cores make together: each
- * does as much as those of its own samples would be. No gradient moves. */
+ * does as much as those of its own samples would be, or where cores have no
+ * memory in common those of all. No gradient moves. */
 static void fill_joint(const struct cpu_program *program,
 		       const struct linear_step *linear,
 		       const struct profile_part *backward,
 		       const struct linear_work *work,
 		       struct profile_part *part)
 {
+	const double shares = program->joint->apart ? program->joint->size : 1;
+
 	*part = *backward;
+	part->dense *= shares;
+	part->done *= shares;
 	part->bytes = WORK_FLOAT *
-		      (work->inputs + (WORK_UPDATE - 1) *
+		      (shares * work->inputs + (WORK_UPDATE - 1) *
 					      (double)linear->joint->updated);
 	work_name(program, &linear->step, "weights+update", part);
 }
