@@ -101,10 +101,10 @@ refused() {
 	run -0 --separate-stderr "$BENCH" measure cpu-1@solo "${TINY[@]}" \
 		--plugin solo.so
 	[ "$stderr" = $'join 1\nlaunch\nleave' ]
-	# What fails before the launch is told to the others.
+	# What fails before the launch is said, and then told to the others.
 	run -4 --separate-stderr "$BENCH" measure cpu-1@solo -m tiny -q \
 		-d mnist --data-dir /nowhere --plugin solo.so
-	[[ "$stderr" == $'join 1\nleave: '*/nowhere* ]]
+	[[ "$stderr" == $'join 1\nbench: '*/nowhere*$'\nleave: '*/nowhere* ]]
 	# Who could not join has nobody to leave.
 	run -2 --separate-stderr "$BENCH" measure cpu-2@solo "${TINY[@]}" \
 		--plugin solo.so
