@@ -28,7 +28,6 @@
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 #include "bench/system/terminal.h"
-#include "bench/system/text.h"
 #include "bench/verify/verify.h"
 
 /* What each verb does: it prints to out, notes to log, and returns an exit
