@@ -192,7 +192,9 @@ static int body(struct group *group, void *context, struct error *err)
 			      err) ||
 		 replica_compile(group, device, team->model, &options,
 				 &program, err) ||
-		 train(team, group, program, err);
+		 train(team, group, program, err) ||
+		 /* Others may still read what is in no common memory. */
+		 (team->apart && group_wait(group, err));
 
 	program_free(program);
 	device_close(device);
