@@ -33,6 +33,7 @@ struct check_target {
 	/* What its processes do less of than the model's recipe says, so that
 	 * they end in seconds (plan_gate); 0: nothing. */
 	long less_batch, less_side, less_warmup;
+	double less_lr; /* likewise */
 	long steps;	  /* of each process; not those of a command */
 	double process_s; /* what one process takes, about */
 	long steps_done;   /* by the first process; -1 before */

@@ -41,6 +41,8 @@ void check_target_options(struct options *options, const struct check *check,
 		options->image_size = target->less_side;
 	if (target->less_warmup)
 		options->warmup = target->less_warmup;
+	if (target->less_lr > 0)
+		options->lr = target->less_lr;
 	/* A backend is known where the name was understood. */
 	if (target->backend && !target_parse(&one, target->name, &err))
 		target_options_trim(options, &one);
@@ -349,6 +351,8 @@ static int plan_less(const struct check *check, struct check_target *planned,
 		planned->less_side = options->image_size;
 	if (options->warmup != before.warmup)
 		planned->less_warmup = options->warmup;
+	if (options->lr != before.lr)
+		planned->less_lr = options->lr;
 	return plan_run(training, target, options, err);
 }
 
@@ -519,13 +523,15 @@ static const char *plural(int count)
 
 static void print_target(const struct check_target *target, FILE *to)
 {
-	char less[96] = "";
+	char less[128] = "";
 
 	if (target->steps <= 0)
 		return;
 	if (target->less_batch)
 		text_append(less, sizeof(less), ", batches of %ld a core",
 			    target->less_batch);
+	if (target->less_lr > 0)
+		text_append(less, sizeof(less), ", rate %g", target->less_lr);
 	if (target->less_side)
 		text_append(less, sizeof(less), ", images of %ldx%ld",
 			    target->less_side, target->less_side);
