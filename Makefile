@@ -93,7 +93,8 @@ LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 # linker's --wrap sees those of -flto as well, which tests/test_counts.c shows.
 WRAPPED := malloc calloc realloc aligned_alloc posix_memalign
 # What plug-ins call of the program: backends/group/plugin.h.
-FOR_PLUGINS := error_set error_memory group_slice meeting_blame
+FOR_PLUGINS := error_set error_memory group_slice buckets_number \
+	bucket_slice meeting_blame
 # Else a line of text anywhere moves hot loops to other places in a cache line,
 # and the smallest network became up to 16 % slower by that alone.
 ALIGNED := -falign-functions=64 -falign-loops=64

@@ -106,6 +106,37 @@ two_hosts() {
 	[ "$(column whole/runs.csv parameters_hash)" = "${hashes[0]}" ]
 }
 
+@test "between hosts gradients go in buckets, while cores compute" {
+	two_hosts
+	whole=(-m mnist -d synthetic --synthetic-train 640 --batch 16 -e 1 -s 10
+		--test off -w 1 -q --allreduce whole)
+	for mb in 0 1; do
+		run -0 timeout -k 5 100 "$BENCH" run cpu-4@mpi "${whole[@]}" \
+			--hosts "$HOSTS" --out "$mb" --bucket-mb "$mb"
+	done
+	run -0 timeout -k 5 100 "$BENCH" run cpu-4@mpi "${whole[@]}" \
+		--hosts "$HOSTS" --out default
+	run -0 timeout -k 5 100 "$BENCH" run cpu-4 "${whole[@]/whole/ordered}" \
+		--out threads
+	run -0 column 1/runs.csv parameters_hash
+	[ "$output" = "$(column threads/runs.csv parameters_hash)" ]
+	[ "$output" = "$(column 0/runs.csv parameters_hash)" ]
+	[ "$output" = "$(column default/runs.csv parameters_hash)" ]
+	[ "$(column default/runs.csv bucket_mb)" = 25 ]
+	# 4.8 MB in buckets of 1 are sent early, and in one bucket none is.
+	[ "$(column 0/runs.csv overlapped_s)" = "" ]
+	[[ "$(column 1/runs.csv overlapped_s)" == *[1-9]* ]]
+	run -0 "$BENCH" table 1 --cores
+	[[ "$output" == *reduce*overlap*update* ]]
+	run -0 "$BENCH" table 0 --cores
+	[[ "$output" != *reduce*overlap*update* ]]
+	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --bucket-mb 1
+	[[ "$output" == *"--bucket-mb 1 cannot be used with cpu-2: "*"takes it: cpu-2@mpi" ]]
+	run -2 "$BENCH" run cpu-2@mpi "${TINY[@]}" --bucket-mb 1 \
+		--allreduce native
+	[[ "$output" == *"leave out --bucket-mb"* ]]
+}
+
 @test "sums may be made as the library does" {
 	needs_mpirun
 	run -0 timeout -k 5 60 "$BENCH" run cpu-4@mpi "${TINY[@]}" --out ordered

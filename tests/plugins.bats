@@ -39,7 +39,7 @@ solo() {
 			((char *)all)[i] = from[i];
 		return 0;
 	}
-	static int solo_offer(struct group *group, float *values, size_t count,
+	static int solo_offer(struct group *group, float *values,
 			      struct error *err)
 	{
 		return 0;

@@ -69,6 +69,39 @@ static void slices_are_whole_lines_and_all(void **state)
 		}
 }
 
+/* From the end on, without a gap; whole lines, but for the vector's end. */
+static void buckets_are_all_of_a_vector(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 16, 100, 262144, 3000000 };
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+		for (size_t count = 0; count < 70000000;
+		     count += 1 + 2 * count) {
+			const struct buckets buckets =
+				buckets_of(count, sizes[s]);
+			const int number = buckets_number(&buckets);
+			size_t at = count;
+
+			assert_in_range(number, 1,
+					sizes[s] ? GROUP_MOST_BUCKETS : 1);
+			for (int b = 0; b < number; b++) {
+				const struct slice range =
+					bucket_range(&buckets, b);
+
+				assert_int_equal(range.to, at);
+				assert_int_equal(range.from % SLICE_LINE, 0);
+				assert_true(range.from < at || !count);
+				at = range.from;
+			}
+			assert_int_equal(at, 0);
+			if (sizes[s] >= 262144 && number > 1)
+				assert_in_range(count -
+					bucket_range(&buckets, 0).from,
+					262144 - SLICE_LINE, 262144);
+		}
+}
+
 /* Where all ranks see it; alone there is nobody to see it. */
 static float *allocate(struct group *group, struct error *err)
 {
@@ -106,12 +139,29 @@ static void fill(const struct group *group, float *values, size_t count,
 		values[i] = value_of(group->rank, i, round);
 }
 
-/* In part the sums, else what the rank had there. */
-static int check(const struct group *group, const float *values, size_t count,
-		 struct slice part, int round, struct error *err)
+/* Whether a float is in the rank's slice of its bucket. */
+static int is_own(const struct group *group, const struct buckets *buckets,
+		  size_t i)
 {
+	struct slice own;
+	int b = 0;
+
+	while (i < bucket_range(buckets, b).from)
+		b++;
+	own = bucket_slice(buckets, b, group->rank, group->size);
+	return i >= own.from && i < own.to;
+}
+
+/* All of them are sums, or the own slices are, and the rest is what the rank
+ * had there. */
+static int check(const struct group *group, const float *values,
+		 const struct buckets *buckets, int all, int round,
+		 struct error *err)
+{
+	const size_t count = buckets->count;
+
 	for (size_t i = 0; i < count; i++) {
-		const float right = i >= part.from && i < part.to ?
+		const float right = all || is_own(group, buckets, i) ?
 					    sum_of(group->size, i, round) :
 					    value_of(group->rank, i, round);
 
@@ -123,26 +173,28 @@ static int check(const struct group *group, const float *values, size_t count,
 	return 0;
 }
 
-static int exchange(struct group *group, float *values, size_t count, int round,
+static int exchange(struct group *group, float *values,
+		    const struct buckets *buckets, int round,
 		    struct error *err)
 {
-	const struct slice own = group_slice(group->rank, group->size, count);
-	const struct slice all = { 0, count };
-
-	fill(group, values, count, round);
-	if (group_offer(group, values, count, err) ||
+	fill(group, values, buckets->count, round);
+	for (int b = 0; b < buckets_number(buckets); b++)
+		if (group_begin_bucket(group, values, buckets, b, err))
+			return -1;
+	if (group_offer_buckets(group, values, buckets, err) ||
 	    group_reduce_scatter(group, err) ||
-	    check(group, values, count, own, round, err) ||
-	    group_offer(group, values, count, err))
+	    check(group, values, buckets, 0, round, err) ||
+	    group_offer_buckets(group, values, buckets, err))
 		return -1;
 	return group_all_gather(group, err) ||
-			       check(group, values, count, all, round, err) ||
+			       check(group, values, buckets, 1, round, err) ||
 			       group_gather(group, NULL, 0, NULL, err) ?
 		       -1 : 0;
 }
 
-/* Odd counts, fewer than a line a core among them; nothing behind is touched,
- * and in the middle of what was allocated it works as well. */
+/* Odd counts, fewer than a line a core among them, in one bucket and in
+ * several; nothing behind is touched, and in the middle of what was allocated
+ * it works as well. */
 static int exchange_much(struct group *group, void *context, struct error *err)
 {
 	static const size_t counts[] = { 0,   1,    3,	  7,	15,   16,   17,
@@ -153,12 +205,14 @@ static int exchange_much(struct group *group, void *context, struct error *err)
 	long summed = 0;
 
 	(void)context;
-	for (int round = 0; second && round < 2 * rounds; round++) {
-		const size_t count = counts[round / 2];
+	for (int round = 0; second && round < 4 * rounds; round++) {
+		const size_t count = counts[round / 4];
+		const struct buckets buckets =
+			buckets_of(count, round / 2 % 2 * 330);
 		float *values = round % 2 ? first + 48 : second;
 
 		values[count] = 77;
-		if (exchange(group, values, count, round, err))
+		if (exchange(group, values, &buckets, round, err))
 			return -1;
 		summed += (long)(count * sizeof(*values));
 		if (values[count] != 77)
@@ -269,8 +323,7 @@ static int exchange_until(struct group *group, void *context, struct error *err)
 {
 	const struct plot *plot = context;
 	const size_t count = ROOM - 3;
-	const struct slice own = group_slice(group->rank, group->size, count);
-	const struct slice all = { 0, count };
+	const struct buckets one = { .count = count };
 	float *values;
 
 	if (is_hit(group, plot, ALLOCATING, err))
@@ -283,12 +336,12 @@ static int exchange_until(struct group *group, void *context, struct error *err)
 	    group_offer(group, values, count, err) ||
 	    is_hit(group, plot, REDUCING, err) ||
 	    group_reduce_scatter(group, err) ||
-	    check(group, values, count, own, 5, err) ||
+	    check(group, values, &one, 0, 5, err) ||
 	    is_hit(group, plot, UPDATED, err) ||
 	    group_offer(group, values, count, err) ||
 	    is_hit(group, plot, GATHERING, err) ||
 	    group_all_gather(group, err) ||
-	    check(group, values, count, all, 5, err) ||
+	    check(group, values, &one, 1, 5, err) ||
 	    group_gather(group, NULL, 0, NULL, err))
 		return -1;
 	return error_set(err, ERROR_FAILED, "nothing has happened");
@@ -363,6 +416,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_are_whole_lines_and_all),
+		cmocka_unit_test(buckets_are_all_of_a_vector),
 		cmocka_unit_test(sums_are_those_of_a_loop),
 		cmocka_unit_test(memory_is_clean),
 		cmocka_unit_test(what_does_not_fit_is_refused),

@@ -2,7 +2,8 @@
  * Cores that make layers' updates together, out of what each has of them, get
  * the bits that whole gradients give, added up: in every build, by either
  * transport, with shares of any size; and so do those that have no memory in
- * common and send each other what is less.
+ * common and send each other what is less, gradients in buckets of them as soon
+ * as they are complete.
  */
 #include "backends/group/replica.h"
 
@@ -10,12 +11,14 @@
 
 #include "backends/cpu/kernels.h"
 #include "bench/system/hash.h"
+#include "tests/graph_models.h"
 #include "tests/share.h"
 #include "tests/subject.h"
 
 #define STEPS 2
 #define MOST 8
 #define SAMPLES 4 /* of an evaluation */
+#define BUCKET 1000 /* floats of a gradient's bucket, about */
 
 /* Cores that train, and what each sees then: hashes, as they may be
  * processes. */
@@ -186,8 +189,10 @@ static int body(struct group *group, void *context, struct error *err)
 	struct program *program = NULL;
 	int failed;
 
-	if (team->apart)
+	if (team->apart) {
 		group->memory = NULL;
+		group->bucket_floats = BUCKET;
+	}
 	failed = replica_open(group, backend_find("cpu"), &request, &device,
 			      err) ||
 		 replica_compile(group, device, team->model, &options,
@@ -302,6 +307,71 @@ static void cores_share_to_the_same_bits(const struct model *model,
 	}
 }
 
+/* Keeps what is said to be complete. */
+struct keeper {
+	struct gradient_watcher base;
+	float *kept;
+	size_t from; /* what of it is kept, up to reduced */
+};
+
+static void keep(struct gradient_watcher *watcher, float *gradient, size_t from)
+{
+	struct keeper *keeper = (struct keeper *)watcher;
+
+	assert_true(from <= keeper->from);
+	memcpy(keeper->kept + from, gradient + from,
+	       (keeper->from - from) * sizeof(*gradient));
+	keeper->from = from;
+}
+
+/* Twice, as buffers have values of the first then. */
+static void what_is_complete_stays(const struct model *model)
+{
+	const struct program_options options = { .batch = 6, .test_batch = 1,
+						 .seed = 3, .dropout = 1 };
+	struct batch batch = batch_make(model, 8, options.batch);
+	struct group alone = { .size = 1 };
+	struct subject subject;
+	struct error err;
+
+	subject_open(&subject, "cpu", model, &options);
+	must(start(&alone, subject.program, &err), &err);
+	for (int s = 0; s < STEPS; s++) {
+		const size_t reduced = subject.program->reduced;
+		struct keeper keeper = { { keep },
+					 allocate(reduced * sizeof(float)),
+					 reduced };
+
+		subject.program->watcher = &keeper.base;
+		must(program_gradient(subject.program, &batch, &err), &err);
+		subject.program->watcher = NULL;
+		assert_int_equal(keeper.from, 0);
+		assert_memory_equal(keeper.kept,
+				    program_map(subject.program,
+						VECTOR_GRADIENT, &err),
+				    reduced * sizeof(float));
+		must(program_unmap(subject.program, VECTOR_GRADIENT, &err),
+		     &err);
+		free(keeper.kept);
+	}
+	batch_free(&batch);
+	subject_close(&subject);
+}
+
+static void what_is_complete_stays_in_every_build(void **state)
+{
+	(void)state;
+	for (size_t b = 0; cpu_builds[b]; b++) {
+		if (!cpu_builds[b]->supported())
+			continue;
+		setenv("BENCH_ISA", cpu_builds[b]->name, 1);
+		what_is_complete_stays(&odd_model);
+		for (int m = 0; m < GRAPHS; m++)
+			what_is_complete_stays(graph_models[m]);
+	}
+	unsetenv("BENCH_ISA");
+}
+
 static void in_every_build(void **state)
 {
 	const struct model *model = *state ? model_find(*state) : &odd_model;
@@ -320,6 +390,7 @@ static void in_every_build(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_complete_stays_in_every_build),
 		{ "odd: cores share to the same bits", in_every_build, NULL,
 		  NULL, NULL },
 		{ "mnist: cores share to the same bits", in_every_build, NULL,

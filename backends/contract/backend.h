@@ -150,6 +150,16 @@ struct program_options {
 	int infers; /* only evaluations are: no gradient, update, decisions */
 };
 
+/*
+ * Told by a backend that can, while a gradient is computed, that the floats of
+ * VECTOR_GRADIENT from .. program->reduced are complete; from only falls. They
+ * are not written again before the gradient returns.
+ */
+struct gradient_watcher {
+	void (*complete)(struct gradient_watcher *watcher, float *gradient,
+			 size_t from);
+};
+
 struct backend;
 struct library;
 struct plan; /* backends/contract/plan.h */
@@ -209,10 +219,11 @@ struct program {
 			    * one sample has no variance */
 	long launches; /* kernels and transfers given to a device so far */
 	struct profile_observer *observer; /* NULL: parts are not wanted */
+	struct gradient_watcher *watcher; /* NULL: nobody sends buckets */
 };
 
 /* Of what this header says; another number for what is not compatible. */
-#define BACKEND_VERSION 2
+#define BACKEND_VERSION 3
 
 struct backend {
 	int version; /* BACKEND_VERSION, as it was when this was written */

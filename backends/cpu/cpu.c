@@ -279,6 +279,7 @@ static void differentiate(struct cpu_program *program,
 				       .update = update };
 
 	program->leaves = leaves;
+	program->updated = 0;
 	if (leaves == CPU_LEAVES_PARTS)
 		cpu_joint_begin(program);
 	memset(program->host.vectors[VECTOR_GRADIENT], 0,
@@ -328,7 +329,7 @@ static int cpu_update(struct program *program, const struct update *update,
 			from_state(vectors[VECTOR_STATE_1], from),
 			vectors[VECTOR_GRADIENT] + from);
 	mark_moved(cpu);
-	cpu->updated = to - from;
+	cpu->updated += to - from;
 	program_end_part(program, CPU_PART_UPDATE);
 	return 0;
 }

@@ -364,6 +364,26 @@ static void end_gradient(struct cpu_program *program,
 			      program->host.base.buffers);
 }
 
+/* Behind the gradients of all steps before s, those of others are complete. */
+static void tell_complete(const struct cpu_program *program, int s)
+{
+	struct gradient_watcher *watcher = program->host.base.watcher;
+	const size_t reduced = program->host.base.reduced;
+	size_t from = 0;
+
+	/* What is rounded is so at the end. */
+	if (!watcher || precision_rounds(program->storage.precision))
+		return;
+	for (int t = 0; t < s; t++) {
+		const struct cpu_step *step = program->steps[t];
+
+		if (step->length && step->at + step->length > from)
+			from = step->at + step->length;
+	}
+	watcher->complete(watcher, program->host.vectors[VECTOR_GRADIENT],
+			  from < reduced ? from : reduced);
+}
+
 void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass)
 {
 	const struct graph *graph = &program->host.graph;
@@ -383,6 +403,7 @@ void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass)
 			round_gradient(program, node->other, pass->count);
 		program_end_part(&program->host.base,
 				 cpu_part_backward(s, CPU_BACKWARD_ALL));
+		tell_complete(program, s);
 	}
 	if (precision_rounds(program->storage.precision))
 		end_gradient(program, pass->batch);

@@ -36,7 +36,7 @@ struct cpu_program {
 	void *scratch;	   /* of the largest step */
 	int moved;	   /* parameters, since refresh forward ... */
 	int moved_back;	   /* ... and with training */
-	size_t updated;	   /* floats of each vector, in the last update */
+	size_t updated;	   /* floats of each vector, since the last gradient */
 	/* Floats of the vectors before those that can be updated at once. */
 	size_t eager;
 	enum cpu_leaves leaves; /* of the last gradient */

@@ -143,9 +143,9 @@ static const struct block *block_of(const struct fork_core *core,
 }
 
 /* What others offer lies in their parts where the own lies in the own one. */
-int fork_core_offer(struct group *group, float *values, size_t count,
-		    struct error *err)
+int fork_core_offer(struct group *group, float *values, struct error *err)
 {
+	const size_t count = group->offered.count;
 	struct fork_core *core = (struct fork_core *)group;
 	const struct block *block = block_of(core, (const char *)values,
 					     count * sizeof(*values));

@@ -27,7 +27,6 @@ void fork_core_live(const struct fork_work *work, const struct group *is,
 		    int home);
 
 /* The slot of struct transport. */
-int fork_core_offer(struct group *group, float *values, size_t count,
-		    struct error *err);
+int fork_core_offer(struct group *group, float *values, struct error *err);
 
 #endif

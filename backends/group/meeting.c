@@ -133,34 +133,42 @@ static void add_in_order(float *const *vectors, int size, struct slice slice,
 	}
 }
 
-/* Nobody else reads or writes this slice of the own vector, nor of the others
+/* Nobody else reads or writes these slices of the own vector, nor of the others
  * anybody but this rank. */
 int meeting_reduce_scatter(struct group *group, struct error *err)
 {
 	float *const *vectors = ((struct member *)group)->offered;
 
 	(void)err;
-	add_in_order(vectors, group->size,
-		     group_slice(group->rank, group->size, group->offered),
-		     vectors[group->rank]);
+	for (int b = 0; b < buckets_number(&group->offered); b++)
+		add_in_order(vectors, group->size,
+			     bucket_slice(&group->offered, b, group->rank,
+					  group->size),
+			     vectors[group->rank]);
 	return 0;
+}
+
+static void copy_slice(const float *from, struct slice slice, float *to)
+{
+	memcpy(to + slice.from, from + slice.from,
+	       (slice.to - slice.from) * sizeof(*to));
 }
 
 /* Each begins with another one's slice. */
 int meeting_all_gather(struct group *group, struct error *err)
 {
 	float *const *vectors = ((struct member *)group)->offered;
+	const int size = group->size;
 
 	(void)err;
-	for (int i = 1; i < group->size; i++) {
-		const int from = (group->rank + i) % group->size;
-		const struct slice slice =
-			group_slice(from, group->size, group->offered);
+	for (int b = 0; b < buckets_number(&group->offered); b++)
+		for (int i = 1; i < size; i++) {
+			const int from = (group->rank + i) % size;
 
-		memcpy(vectors[group->rank] + slice.from,
-		       vectors[from] + slice.from,
-		       (slice.to - slice.from) * sizeof(float));
-	}
+			copy_slice(vectors[from],
+				   bucket_slice(&group->offered, b, from, size),
+				   vectors[group->rank]);
+		}
 	return 0;
 }
 

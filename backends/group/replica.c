@@ -59,24 +59,80 @@ int replica_compile(struct group *group, struct device *device,
 struct training_step {
 	struct group *group;
 	struct program *program;
+	struct buckets buckets; /* of the floats that are reduced */
 	struct batch batch;
 	const struct update *update;
 	struct loss_scaler *scaler; /* or NULL */
 	struct replica_observer *observer;
 };
 
-/* Whether a step is made, as all ranks see it; own: what is this rank's of the
- * gradient that is summed. */
-static int decide_step(const struct training_step *step, const float *gradient,
-		       struct slice own, int *made, struct error *err)
+static struct buckets buckets_for(const struct group *group,
+				  const struct program *program)
 {
+	return buckets_of(program->reduced,
+			  group->memory ? 0 : group->bucket_floats);
+}
+
+static struct slice own_slice(const struct training_step *step, int bucket)
+{
+	return bucket_slice(&step->buckets, bucket, step->group->rank,
+			    step->group->size);
+}
+
+/* Whether a step is made, as all ranks see it. */
+static int decide_step(const struct training_step *step, const float *gradient,
+		       int *made, struct error *err)
+{
+	int finite = 1;
+
 	*made = 1;
-	return !step->scaler ?
-		       0 : loss_scaler_decide(
-				   step->scaler, step->group,
-				   loss_scaler_finite(gradient + own.from,
-						      own.to - own.from),
-				   made, err);
+	if (!step->scaler)
+		return 0;
+	for (int b = 0; b < buckets_number(&step->buckets); b++) {
+		const struct slice own = own_slice(step, b);
+
+		finite &= loss_scaler_finite(gradient + own.from,
+					     own.to - own.from);
+	}
+	return loss_scaler_decide(step->scaler, step->group, finite, made, err);
+}
+
+/* Begins buckets of a gradient that is being computed. */
+struct sender {
+	struct gradient_watcher base;
+	const struct training_step *step;
+	int begun;
+	int failed;
+	struct error *err;
+};
+
+static void send_complete(struct gradient_watcher *watcher, float *gradient,
+			  size_t from)
+{
+	struct sender *sender = (struct sender *)watcher;
+	const struct buckets *buckets = &sender->step->buckets;
+
+	while (!sender->failed && sender->begun < buckets_number(buckets) &&
+	       bucket_range(buckets, sender->begun).from >= from)
+		sender->failed =
+			group_begin_bucket(sender->step->group, gradient,
+					   buckets, sender->begun++,
+					   sender->err);
+}
+
+/* One bucket alone would be sent no earlier; and a scaler plants what is not
+ * finite in a whole gradient. */
+static int compute_gradient(const struct training_step *step, struct error *err)
+{
+	struct program *program = step->program;
+	struct sender sender = { { send_complete }, step, 0, 0, err };
+	int failed;
+
+	if (buckets_number(&step->buckets) > 1 && !step->scaler)
+		program->watcher = &sender.base;
+	failed = program_gradient(program, &step->batch, err);
+	program->watcher = NULL;
+	return failed || sender.failed ? -1 : 0;
 }
 
 /* The gradient of this rank, lent; NULL: failed. */
@@ -85,7 +141,7 @@ static float *lend_gradient(const struct training_step *step, struct error *err)
 	struct program *program = step->program;
 	float *gradient;
 
-	if (program_gradient(program, &step->batch, err))
+	if (compute_gradient(step, err))
 		return NULL;
 	gradient = program_map(program, VECTOR_GRADIENT, err);
 	if (gradient && step->scaler)
@@ -98,10 +154,9 @@ static float *lend_gradient(const struct training_step *step, struct error *err)
 static int scaled_gradient(const struct training_step *step, int *made,
 			   struct error *err)
 {
-	const struct slice all = { 0, step->program->length };
 	const float *gradient = lend_gradient(step, err);
 
-	return !gradient || decide_step(step, gradient, all, made, err) ||
+	return !gradient || decide_step(step, gradient, made, err) ||
 			       program_unmap(step->program, VECTOR_GRADIENT,
 					     err) ?
 		       -1 : 0;
@@ -146,9 +201,9 @@ static int gather_factors(const struct training_step *step, struct error *err)
 		       -1 : 0;
 }
 
-/* The sum of the gradients is known where it is needed, in the own slice. */
-static int reduce_gradient(const struct training_step *step, struct slice own,
-			   int *made, struct error *err)
+/* The sum of the gradients is known where it is needed, in the own slices. */
+static int reduce_gradient(const struct training_step *step, int *made,
+			   struct error *err)
 {
 	struct program *program = step->program;
 	float *gradient = lend_gradient(step, err);
@@ -156,12 +211,12 @@ static int reduce_gradient(const struct training_step *step, struct slice own,
 	if (!gradient)
 		return -1;
 	step->observer->ended(step->observer, REPLICA_COMPUTE);
-	if (group_offer(step->group, gradient, program->reduced, err))
+	if (group_offer_buckets(step->group, gradient, &step->buckets, err))
 		return -1;
 	step->observer->ended(step->observer, REPLICA_WAIT);
 	if (group_reduce_scatter(step->group, err) ||
 	    gather_factors(step, err) ||
-	    decide_step(step, gradient, own, made, err) ||
+	    decide_step(step, gradient, made, err) ||
 	    program_unmap(program, VECTOR_GRADIENT, err))
 		return -1;
 	step->observer->ended(step->observer, REPLICA_REDUCE);
@@ -177,9 +232,11 @@ static int is_shared(const struct program *program, enum vector which)
 static int offer_own(struct group *group, const struct program *program,
 		     enum vector which, float *values, struct error *err)
 {
+	const struct buckets buckets = buckets_for(group, program);
+
 	return is_shared(program, which) ?
 		       group_gather(group, NULL, 0, NULL, err) :
-		       group_offer(group, values, program->reduced, err);
+		       group_offer_buckets(group, values, &buckets, err);
 }
 
 static int get_others(struct group *group, const struct program *program,
@@ -188,21 +245,28 @@ static int get_others(struct group *group, const struct program *program,
 	return is_shared(program, which) ? 0 : group_all_gather(group, err);
 }
 
+static int update_own(const struct training_step *step, struct error *err)
+{
+	for (int b = 0; b < buckets_number(&step->buckets); b++) {
+		const struct slice own = own_slice(step, b);
+
+		if (program_update_part(step->program, step->update, own.from,
+					own.to, err))
+			return -1;
+	}
+	return program_update_factored(step->program, step->update, err);
+}
+
 static int train_together(const struct training_step *step,
 			  struct score *score, struct error *err)
 {
 	struct group *group = step->group;
 	struct program *program = step->program;
-	const struct slice own =
-		group_slice(group->rank, group->size, program->reduced);
 	float *parameters;
 	int made;
 
-	if (reduce_gradient(step, own, &made, err))
-		return -1;
-	if (made && (program_update_part(program, step->update, own.from,
-					 own.to, err) ||
-		     program_update_factored(program, step->update, err)))
+	if (reduce_gradient(step, &made, err) ||
+	    (made && update_own(step, err)))
 		return -1;
 	parameters = program_map(program, VECTOR_PARAMETERS, err);
 	if (!parameters)
@@ -225,8 +289,9 @@ int replica_train(struct group *group, struct program *program,
 		  struct replica_observer *observer, struct score *score,
 		  struct error *err)
 {
-	struct training_step step = { group,  program, *batch,
-				      update, scaler,  observer };
+	struct training_step step = { group,  program,
+				      buckets_for(group, program),
+				      *batch, update, scaler, observer };
 
 	if (scaler)
 		step.batch.loss_scale = scaler->scale;

@@ -19,7 +19,10 @@
  * stays, and is not written. So it is where ranks have no memory in common and
  * the factors of all are less to send than gradients and parameters: each rank
  * gets them, multiplies the samples of all, and updates all of the parameters
- * that are theirs. That is less to send for more to compute and to update.
+ * that are theirs. That is less to send for more to compute and to update. What
+ * is summed as a whole they divide into buckets, and send each of them as soon
+ * as the backend says that it is complete, while they compute the rest, as
+ * DistributedDataParallel does (Li et al. 2020, arXiv 2006.15704).
  */
 #ifndef BACKENDS_GROUP_REPLICA_H
 #define BACKENDS_GROUP_REPLICA_H

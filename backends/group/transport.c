@@ -13,6 +13,7 @@ static const struct transport *const transports[] = {
 	&fork_transport,
 };
 
+#define FIRST_BUCKET (1024 * 1024 / sizeof(float))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const struct transport *transport_next(const struct transport *previous)
@@ -69,16 +70,91 @@ struct slice group_slice(int rank, int size, size_t count)
 			       to < count ? to : count };
 }
 
+struct buckets buckets_of(size_t count, size_t each)
+{
+	const size_t least = count / (GROUP_MOST_BUCKETS - 2);
+	const size_t floats = each > least ? each : least;
+	const size_t whole = (floats + SLICE_LINE - 1) / SLICE_LINE *
+			     SLICE_LINE;
+
+	if (!each)
+		return (struct buckets){ .count = count };
+	return (struct buckets){ count,
+				 whole < FIRST_BUCKET ? whole : FIRST_BUCKET,
+				 whole };
+}
+
+/* The last floats, up to those of this bucket. */
+static size_t floats_to(const struct buckets *buckets, int bucket)
+{
+	return buckets->first + (size_t)bucket * buckets->each;
+}
+
+int buckets_number(const struct buckets *buckets)
+{
+	int number = 1;
+
+	while (buckets->each && floats_to(buckets, number - 1) < buckets->count)
+		number++;
+	return number;
+}
+
+/* Where a bucket begins is a whole line from the vector's beginning. */
+static size_t bucket_from(const struct buckets *buckets, int bucket)
+{
+	const size_t lines = (buckets->count + SLICE_LINE - 1) / SLICE_LINE;
+	const size_t behind = floats_to(buckets, bucket) / SLICE_LINE;
+
+	return buckets->each && behind < lines ? (lines - behind) * SLICE_LINE :
+						 0;
+}
+
+struct slice bucket_range(const struct buckets *buckets, int bucket)
+{
+	return (struct slice){ bucket_from(buckets, bucket),
+			       bucket ? bucket_from(buckets, bucket - 1) :
+					buckets->count };
+}
+
+struct slice bucket_slice(const struct buckets *buckets, int bucket, int rank,
+			  int size)
+{
+	const struct slice range = bucket_range(buckets, bucket);
+	const struct slice slice =
+		group_slice(rank, size, range.to - range.from);
+
+	return (struct slice){ range.from + slice.from,
+			       range.from + slice.to };
+}
+
+int group_offer_buckets(struct group *group, float *values,
+			const struct buckets *buckets, struct error *err)
+{
+	group->offered = *buckets;
+	return group->transport->offer(group, values, err);
+}
+
 int group_offer(struct group *group, float *values, size_t count,
 		struct error *err)
 {
-	group->offered = count;
-	return group->transport->offer(group, values, count, err);
+	const struct buckets one = { .count = count };
+
+	return group_offer_buckets(group, values, &one, err);
+}
+
+int group_begin_bucket(struct group *group, float *values,
+		       const struct buckets *buckets, int bucket,
+		       struct error *err)
+{
+	if (!group->transport->begin_bucket)
+		return 0;
+	return group->transport->begin_bucket(group, values, buckets, bucket,
+					      err);
 }
 
 int group_reduce_scatter(struct group *group, struct error *err)
 {
-	group->summed_bytes += (long)(group->offered * sizeof(float));
+	group->summed_bytes += (long)(group->offered.count * sizeof(float));
 	return group->transport->reduce_scatter(group, err);
 }
 

@@ -14,6 +14,10 @@
  *   ...                     and makes of it its slice of another vector
  *   group_offer()           all slices of that one are complete
  *   group_all_gather()      each rank has all of it
+ *
+ * A vector may be divided into buckets first, each of which has a slice of
+ * every rank, so that its last floats can be on their way to others while a
+ * rank still computes the first (group_begin_bucket).
  */
 #ifndef BACKENDS_GROUP_TRANSPORT_H
 #define BACKENDS_GROUP_TRANSPORT_H
@@ -27,6 +31,21 @@
 
 struct allocator;
 struct transport;
+
+#define SLICE_LINE 16 /* floats of a cache line; a slice has whole ones */
+#define GROUP_MOST_BUCKETS 256
+
+/* A part of a vector: from .. to. */
+struct slice {
+	size_t from, to;
+};
+
+/* How a vector of count floats is divided: the first bucket is its last floats,
+ * and so on to its first ones. Sizes but the last are whole lines. */
+struct buckets {
+	size_t count;
+	size_t first, each; /* floats, at most; 0: it is one bucket */
+};
 
 /* One rank's view of all; the first member of each transport's own. */
 struct group {
@@ -42,15 +61,15 @@ struct group {
 	/* Likewise: gradients are summed as a whole, never made of sufficient
 	 * factors. */
 	int whole_gradients;
-	size_t offered;	   /* floats of the vector that was offered last */
+	/* Likewise: floats of a gradient's buckets, whole lines, where ranks
+	 * have no memory in common; 0: there is one. */
+	size_t bucket_floats;
+	struct buckets offered; /* the vector that was offered last */
+	/* Of this rank's computing, with buckets under way meanwhile. */
+	double overlapped_s;
 	/* Of the vectors this rank gave to be summed, and of the factors that
 	 * it gave to other hosts instead. */
 	long summed_bytes;
-};
-
-/* A part of a vector: from .. to. */
-struct slice {
-	size_t from, to;
 };
 
 typedef int group_body(struct group *group, void *context, struct error *err);
@@ -95,8 +114,12 @@ struct transport {
 		      const struct group_job *job, struct error *err);
 	int (*gather)(struct group *group, const void *mine, size_t bytes,
 		      void *all, struct error *err);
-	int (*offer)(struct group *group, float *values, size_t count,
-		     struct error *err);
+	/* What is offered is group->offered. */
+	int (*offer)(struct group *group, float *values, struct error *err);
+	/* Optional: nothing is sent before all is offered. */
+	int (*begin_bucket)(struct group *group, float *values,
+			    const struct buckets *buckets, int bucket,
+			    struct error *err);
 	int (*reduce_scatter)(struct group *group, struct error *err);
 	int (*all_gather)(struct group *group, struct error *err);
 };
@@ -123,10 +146,18 @@ int group_gather(struct group *group, const void *mine, size_t bytes,
 /* A barrier: returns once all ranks have called it. */
 int group_wait(struct group *group, struct error *err);
 
-#define SLICE_LINE 16 /* floats of a cache line; a slice has whole ones */
-
 /* What is rank's of a vector of count floats; it may be empty. */
 struct slice group_slice(int rank, int size, size_t count);
+
+/* Buckets of so many floats, or more where they would be too many; the first is
+ * of at most 1 MiB, so that it is soon under way. 0: one. */
+struct buckets buckets_of(size_t count, size_t each);
+/* At least 1, at most GROUP_MOST_BUCKETS. */
+int buckets_number(const struct buckets *buckets);
+struct slice bucket_range(const struct buckets *buckets, int bucket);
+/* What is rank's of a bucket; it may be empty. */
+struct slice bucket_slice(const struct buckets *buckets, int bucket, int rank,
+			  int size);
 
 /*
  * Names the vector that the next two calls are about, in group->memory if there
@@ -137,10 +168,25 @@ struct slice group_slice(int rank, int size, size_t count);
 int group_offer(struct group *group, float *values, size_t count,
 		struct error *err);
 
+/* The same of a vector in buckets. */
+int group_offer_buckets(struct group *group, float *values,
+			const struct buckets *buckets, struct error *err);
+
 /*
- * The own slice of the vector offered becomes the sum over the ranks, added in
- * rank order, so that a run can be repeated bit by bit. The rest of it stays,
- * but with native_sums. Waits only where ranks have no memory in common.
+ * A bucket of a vector that will be offered, and summed, next: its floats are
+ * complete, and others may be sent them from now on, while this rank goes on to
+ * compute the rest. Buckets are begun in order; those that are not are
+ * sent with the sum. Does not wait.
+ */
+int group_begin_bucket(struct group *group, float *values,
+		       const struct buckets *buckets, int bucket,
+		       struct error *err);
+
+/*
+ * The own slice of the vector offered, or of each bucket, becomes the sum over
+ * the ranks, added in rank order, so that a run can be repeated bit by bit. The
+ * rest of it stays, but with native_sums. Waits only where ranks have no memory
+ * in common.
  */
 int group_reduce_scatter(struct group *group, struct error *err);
 

@@ -21,12 +21,10 @@ static int self_gather(struct group *group, const void *mine, size_t bytes,
 	return 0;
 }
 
-static int self_offer(struct group *group, float *values, size_t count,
-		      struct error *err)
+static int self_offer(struct group *group, float *values, struct error *err)
 {
 	(void)group;
 	(void)values;
-	(void)count;
 	(void)err;
 	return 0;
 }

@@ -80,13 +80,13 @@ static void release_blocks(struct thread_core *core)
 }
 
 /* Any memory will do: all of it is the threads' own. */
-static int threads_offer(struct group *group, float *values, size_t count,
-			 struct error *err)
+static int threads_offer(struct group *group, float *values, struct error *err)
 {
 	struct member *self = (struct member *)group;
 	size_t places[GROUP_MAX_SIZE];
 
-	if (meeting_offer(self, (size_t)values, count, places, err))
+	if (meeting_offer(self, (size_t)values, group->offered.count, places,
+			  err))
 		return -1;
 	for (int r = 0; r < group->size; r++)
 		self->offered[r] = (float *)places[r];

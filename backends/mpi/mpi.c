@@ -13,7 +13,6 @@
  * several there is none, and each has its own copy of everything.
  */
 #include <mpi.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +24,7 @@
 #include "backends/group/meeting.h"
 #include "backends/group/plugin.h"
 #include "backends/mpi/check.h"
+#include "backends/mpi/exchange.h"
 #include "backends/mpi/windows.h"
 
 #define HOST_ROOM 64
@@ -33,10 +33,10 @@
 #define CALL_S .25     /* of a wait, told to stop, until it calls the roll */
 #define ANSWER_S 2     /* in which others answer */
 #define ROLL 1	       /* their tag */
-#define SUM_BLOCK 512  /* floats that stay in the first cache */
 
 struct packet {
 	int failed;
+	int begun; /* buckets of a sum: see exchange_abandon() */
 	size_t bytes;
 	char message[GROUP_MAX_MESSAGE];
 };
@@ -51,21 +51,13 @@ struct mpi_core {
 	int owes;    /* others wait for its part of the vector offered */
 	float *offered;
 	float *theirs[GROUP_MAX_SIZE]; /* ranks' vectors, in windows */
-	float *parts; /* of all ranks, of the own slice */
-	size_t room;  /* floats of parts */
+	struct exchange exchange; /* where ranks see no others' vectors */
 	struct packet mine, all[GROUP_MAX_SIZE];
 	char hosts[GROUP_MAX_SIZE][HOST_ROOM];
 	int (*caught)(void); /* as in struct group_job */
 	double caught_at;    /* seen first in this wait; 0: not yet */
 	int has_called;	     /* the roll, in this wait */
 };
-
-static void sleep_a_little(void)
-{
-	const struct timespec time = { .tv_nsec = SLEEP_NS };
-
-	ppoll(NULL, 0, &time, NULL);
-}
 
 /* The lowest rank that answers says which do not. */
 static void print_roll(const struct mpi_core *core, const char *answers)
@@ -117,7 +109,7 @@ static void call_roll(struct mpi_core *core, MPI_Request *waited_for)
 		/* It came, late. */
 		if (MPI_Test(waited_for, &done, MPI_STATUS_IGNORE) || done)
 			return;
-		sleep_a_little();
+		exchange_sleep(SLEEP_NS);
 	}
 	print_roll(core, answers);
 }
@@ -146,7 +138,7 @@ static int wait_for(struct mpi_core *core, MPI_Request *request,
 		if (done || asked < ASKS)
 			continue;
 		grow_impatient(core, request);
-		sleep_a_little();
+		exchange_sleep(SLEEP_NS);
 	}
 	core->caught_at = 0;
 	core->has_called = 0;
@@ -159,6 +151,7 @@ static int exchange_packets(struct mpi_core *core, struct error *err)
 	MPI_Request request;
 	int failed;
 
+	core->mine.begun = core->exchange.started;
 	atomic_thread_fence(memory_order_seq_cst);
 	failed = mpi_check(MPI_Iallgather(&core->mine, sizeof(core->mine),
 					  MPI_BYTE, core->all,
@@ -170,6 +163,18 @@ static int exchange_packets(struct mpi_core *core, struct error *err)
 	for (int r = 0; !failed && r < core->base.size; r++)
 		core->leaving |= core->all[r].failed;
 	return failed;
+}
+
+/* Another rank has failed: nothing of this one is under way when it ends. */
+static int leave(struct mpi_core *core, struct error *err)
+{
+	int begun[GROUP_MAX_SIZE];
+
+	for (int r = 0; r < core->base.size; r++)
+		begun[r] = core->all[r].begun;
+	exchange_abandon(&core->exchange, begun);
+	core->owes = 0;
+	return error_set(err, ERROR_FAILED, "another core failed");
 }
 
 static int mpi_gather(struct group *group, const void *mine, size_t bytes,
@@ -184,7 +189,7 @@ static int mpi_gather(struct group *group, const void *mine, size_t bytes,
 	if (exchange_packets(core, err))
 		return -1;
 	if (core->leaving)
-		return error_set(err, ERROR_FAILED, "another core failed");
+		return leave(core, err);
 	for (int r = 0; r < group->size; r++) {
 		if (core->all[r].bytes != bytes)
 			return error_set(err, ERROR_FAILED, "core %d sent %zu "
@@ -198,33 +203,39 @@ static int mpi_gather(struct group *group, const void *mine, size_t bytes,
 	return 0;
 }
 
-/* Of the parts of a vector of count floats; before others wait for them. */
-static int make_room(struct mpi_core *core, size_t count, struct error *err)
+/* Before others wait for it. */
+static int make_room(struct mpi_core *core, struct error *err)
 {
-	const struct group *group = &core->base;
-	const struct slice slice = group_slice(group->rank, group->size, count);
-	const size_t room = (slice.to - slice.from) * (size_t)group->size;
-
-	if (group->native_sums || room <= core->room)
-		return 0;
-	free(core->parts);
-	core->parts = malloc(room * sizeof(*core->parts));
-	core->room = core->parts ? room : 0;
-	return core->parts ? 0 : error_memory(err, "the parts of a sum");
+	return core->base.native_sums ?
+		       0 : exchange_prepare(&core->exchange,
+					    &core->base.offered, err);
 }
 
-static int mpi_offer(struct group *group, float *values, size_t count,
-		     struct error *err)
+static int mpi_begin_bucket(struct group *group, float *values,
+			    const struct buckets *buckets, int bucket,
+			    struct error *err)
+{
+	struct mpi_core *core = (struct mpi_core *)group;
+
+	if (exchange_begin(&core->exchange, values, buckets, bucket, err))
+		return -1;
+	core->owes = core->exchange.is_running;
+	return 0;
+}
+
+static int mpi_offer(struct group *group, float *values, struct error *err)
 {
 	struct mpi_core *core = (struct mpi_core *)group;
 	struct offer {
 		size_t count;
 		int sees;
-	} mine = { count, 0 }, all[GROUP_MAX_SIZE];
+	} mine = { group->offered.count, 0 }, all[GROUP_MAX_SIZE];
 
+	if (exchange_join(&core->exchange, &group->overlapped_s, err))
+		return -1;
 	if (!group->native_sums)
 		mine.sees = windows_find(&core->windows, values, core->theirs);
-	if ((!mine.sees && make_room(core, count, err)) ||
+	if ((!mine.sees && make_room(core, err)) ||
 	    mpi_gather(group, &mine, sizeof(mine), all, err))
 		return -1;
 	core->sees = 1;
@@ -236,85 +247,73 @@ static int mpi_offer(struct group *group, float *values, size_t count,
 	}
 	core->offered = values;
 	core->owes = !core->sees;
-	return core->sees ? 0 : make_room(core, count, err);
-}
-
-/* All ranks' slices, as MPI takes them. */
-struct layout {
-	int counts[GROUP_MAX_SIZE], places[GROUP_MAX_SIZE];
-};
-
-static struct layout lay_out(const struct group *group)
-{
-	struct layout layout = { { 0 }, { 0 } };
-
-	for (int r = 0; r < group->size; r++) {
-		const struct slice slice =
-			group_slice(r, group->size, group->offered);
-
-		layout.counts[r] = (int)(slice.to - slice.from);
-		layout.places[r] = (int)slice.from;
-	}
-	return layout;
+	return core->sees ? 0 : make_room(core, err);
 }
 
 /* As MPI makes it: it waits in its own way, and heeds no signal. */
 static int sum_natively(struct mpi_core *core, struct error *err)
 {
 	return mpi_check(MPI_Allreduce(MPI_IN_PLACE, core->offered,
-				       (int)core->base.offered, MPI_FLOAT,
+				       (int)core->base.offered.count,
+				       MPI_FLOAT,
 				       MPI_SUM, core->ranks),
 			 "MPI_Allreduce", err);
 }
 
-static int sum_in_order(struct mpi_core *core, struct error *err)
+/* All of a bucket is here, and sent. */
+static int wait_for_bucket(struct mpi_core *core, int bucket,
+			   const char *call, struct error *err)
 {
-	const struct group *group = &core->base;
-	const struct layout layout = lay_out(group);
-	const int each = layout.counts[group->rank];
-	const size_t count = (size_t)each;
-	float *sum = core->offered + layout.places[group->rank];
-	struct layout own;
-	MPI_Request request;
+	MPI_Request *requests = exchange_requests(&core->exchange, bucket);
 
-	for (int r = 0; r < group->size; r++) {
-		own.counts[r] = each;
-		own.places[r] = r * each;
-	}
-	if (mpi_check(MPI_Ialltoallv(core->offered, layout.counts,
-				     layout.places, MPI_FLOAT, core->parts,
-				     own.counts, own.places, MPI_FLOAT,
-				     core->ranks, &request),
-		      "MPI_Ialltoallv", err) ||
-	    wait_for(core, &request, "MPI_Ialltoallv", err))
-		return -1;
-	if (count)
-		memcpy(sum, core->parts, count * sizeof(*sum));
-	for (int r = 1; r < group->size; r++)
-		for (size_t i = 0; i < count; i++)
-			sum[i] += core->parts[(size_t)r * count + i];
+	for (int i = 0; i < 2 * core->base.size; i++)
+		if (wait_for(core, &requests[i], call, err))
+			return -1;
 	return 0;
 }
 
-/* Nobody else touches this slice of the own vector, nor of theirs anybody but
- * this rank. */
+static int sum_in_order(struct mpi_core *core, struct error *err)
+{
+	const struct buckets *buckets = &core->base.offered;
+
+	if (exchange_start_sum(&core->exchange, core->offered, buckets, err))
+		return -1;
+	for (int b = 0; b < buckets_number(buckets); b++) {
+		if (wait_for_bucket(core, b, "a sum", err))
+			return -1;
+		exchange_add(&core->exchange, b);
+	}
+	exchange_end(&core->exchange);
+	return 0;
+}
+
+static int gather_slices(struct mpi_core *core, struct error *err)
+{
+	const struct buckets *buckets = &core->base.offered;
+
+	if (exchange_start_gather(&core->exchange, core->offered, buckets, err))
+		return -1;
+	for (int b = 0; b < buckets_number(buckets); b++)
+		if (wait_for_bucket(core, b, "the others' slices", err))
+			return -1;
+	exchange_end(&core->exchange);
+	return 0;
+}
+
+/* Ranks that see each other's vectors have memory in common: they are one
+ * bucket. Nobody else touches this slice of the own vector, nor of theirs
+ * anybody but this rank. */
 static void sum_theirs(struct mpi_core *core)
 {
 	const struct group *group = &core->base;
-	const struct slice slice =
-		group_slice(group->rank, group->size, group->offered);
-	float block[SUM_BLOCK];
+	const struct slice own =
+		bucket_slice(&group->offered, 0, group->rank, group->size);
+	const float *vectors[GROUP_MAX_SIZE];
 
-	for (size_t at = slice.from; at < slice.to; at += SUM_BLOCK) {
-		const size_t left = slice.to - at;
-		const size_t count = left < SUM_BLOCK ? left : SUM_BLOCK;
-
-		memcpy(block, core->theirs[0] + at, count * sizeof(*block));
-		for (int r = 1; r < group->size; r++)
-			for (size_t i = 0; i < count; i++)
-				block[i] += core->theirs[r][at + i];
-		memcpy(core->offered + at, block, count * sizeof(*block));
-	}
+	for (int r = 0; r < group->size; r++)
+		vectors[r] = core->theirs[r] + own.from;
+	add_in_order(vectors, group->size, own.to - own.from,
+		     core->offered + own.from);
 }
 
 static void copy_theirs(struct mpi_core *core)
@@ -324,7 +323,7 @@ static void copy_theirs(struct mpi_core *core)
 	for (int i = 1; i < group->size; i++) {
 		const int from = (group->rank + i) % group->size;
 		const struct slice slice =
-			group_slice(from, group->size, group->offered);
+			bucket_slice(&group->offered, 0, from, group->size);
 
 		memcpy(core->offered + slice.from,
 		       core->theirs[from] + slice.from,
@@ -350,22 +349,13 @@ static int mpi_reduce_scatter(struct group *group, struct error *err)
 static int mpi_all_gather(struct group *group, struct error *err)
 {
 	struct mpi_core *core = (struct mpi_core *)group;
-	const struct layout layout = lay_out(group);
-	MPI_Request request;
-	int failed;
 
 	if (core->sees) {
 		copy_theirs(core);
 		return 0;
 	}
-	failed = mpi_check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL,
-					   core->offered, layout.counts,
-					   layout.places, MPI_FLOAT,
-					   core->ranks, &request),
-			   "MPI_Iallgatherv", err) ||
-		 wait_for(core, &request, "MPI_Iallgatherv", err) ? -1 : 0;
-	core->owes = failed;
-	return failed;
+	core->owes = gather_slices(core, err);
+	return core->owes;
 }
 
 /* Who fails before it is heard of here, not in what MPI waits for. */
@@ -453,6 +443,15 @@ static int settle(struct mpi_core *core, int result, struct error *err)
 	return failed;
 }
 
+/* Of which one at a time calls MPI. */
+static int has_threads(void)
+{
+	int level = MPI_THREAD_SINGLE;
+
+	MPI_Query_thread(&level);
+	return level >= MPI_THREAD_SERIALIZED;
+}
+
 /* All ranks call it, to launch or to leave. */
 static void begin(struct mpi_core *core, const struct transport *transport)
 {
@@ -469,6 +468,10 @@ static void begin(struct mpi_core *core, const struct transport *transport)
 		      MPI_BYTE, core->ranks);
 	core->allocator = (struct allocator){ core->base.rank, core->base.size,
 					      1, mpi_allocate, mpi_share };
+	core->exchange = (struct exchange){ .ranks = core->ranks,
+					    .rank = core->base.rank,
+					    .size = core->base.size,
+					    .has_threads = has_threads() };
 	core->windows = (struct windows){ .ranks = core->ranks,
 					  .rank = core->base.rank,
 					  .size = core->base.size };
@@ -492,7 +495,7 @@ static int mpi_launch(const struct transport *transport, int size,
 	result = settle(core, job->body(&core->base, job->context, err), err);
 	if (!result)
 		windows_release(&core->windows);
-	free(core->parts);
+	exchange_release(&core->exchange);
 	free(core);
 	return result;
 }
@@ -524,7 +527,8 @@ static int mpi_join(int size, struct error *err)
 
 	if (set_parameters(err))
 		return -1;
-	if (mpi_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level),
+	if (mpi_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED,
+				      &level),
 		      "MPI_Init_thread", err))
 		return -1;
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -560,6 +564,7 @@ static const struct transport mpi_transport = {
 	.leave = mpi_leave,
 	.gather = mpi_gather,
 	.offer = mpi_offer,
+	.begin_bucket = mpi_begin_bucket,
 	.reduce_scatter = mpi_reduce_scatter,
 	.all_gather = mpi_all_gather,
 };

@@ -48,6 +48,9 @@ static void describe_request(struct run *run, const struct target *target,
 	if (target_sums_natively(target))
 		COPY(run->allreduce, options->allreduce ? options->allreduce :
 							  "ordered");
+	if (target_sums_natively(target) && !training->native_sums)
+		run->bucket_mb = (long)(training->bucket_floats *
+					sizeof(float) / (1024 * 1024));
 	if (options->straggler)
 		COPY(run->straggler, options->straggler);
 	run->inject_pct = training->slowdown.inject_pct;

@@ -204,6 +204,10 @@ const struct option_row option_rows[] = {
 	  .help = "how @mpi sums gradients: in the order of ranks; likewise, "
 	  "but never of the sufficient factors of a layer; or as its library "
 	  "does, in whatever order (ordered)" },
+	{ .name = "bucket-mb", .group = DEVICES, .kind = OPTION_INT,
+	  AT(bucket_mb), .verbs = TIMED, .argument = "N", RANGE(0, 1024),
+	  .help = "MiB of a gradient that cores of @mpi on several hosts send "
+	  "while they compute the rest; 0: all of it at the end (25)" },
 	{ .name = "hosts", .group = DEVICES, .kind = OPTION_TEXT, AT(hosts),
 	  .verbs = RUNS | ENV, .argument = "LIST",
 	  .help = "where the cores of @mpi are, such as a:4,b:4; the first is "
@@ -554,4 +558,18 @@ void option_print(const struct options *options, const struct option_row *row,
 	}
 	if (value)
 		snprintf(text, size, "%s", value);
+}
+
+void option_reset(struct options *options, const struct option_row *row)
+{
+	const size_t size = row->kind == OPTION_FLAG ||
+					    row->kind == OPTION_ON_OFF ?
+				    sizeof(int) :
+			    row->kind == OPTION_REAL ? sizeof(double) :
+			    row->kind == OPTION_INT ||
+					    row->kind == OPTION_TIME ?
+				    sizeof(long) : sizeof(const char *);
+
+	memcpy((char *)options + row->offset,
+	       (const char *)&options_defaults + row->offset, size);
 }

@@ -72,6 +72,9 @@ int option_set(struct options *options, const struct option_row *row,
 void option_print(const struct options *options, const struct option_row *row,
 		  char *text, size_t size);
 
+/* As where it is not given; for those that have a value. */
+void option_reset(struct options *options, const struct option_row *row);
+
 extern const char *const option_groups[OPTION_GROUPS]; /* their headings */
 extern const struct option_row option_rows[];
 extern const int option_row_count;

@@ -33,6 +33,7 @@ const struct options options_defaults = {
 	.repeat = 1,
 	.timeout = OPTION_UNSET,
 	.random = OPTION_UNSET,
+	.bucket_mb = OPTION_UNSET,
 	.latency = OPTION_UNSET,
 	.bandwidth = OPTION_UNSET,
 	.node_cores = OPTION_UNSET,

@@ -59,6 +59,7 @@ struct options {
 	const char *resident;	      /* NULL: auto */
 	const char *sync;	      /* NULL: step */
 	const char *allreduce;	      /* NULL: ordered */
+	long bucket_mb;		      /* OPTION_UNSET: 25 */
 	const char *hosts;	      /* a:4,b:4; NULL: this one */
 	const char *plugin;	      /* a file, or NULL */
 	const char *cpus;	      /* 0,2-3; NULL: all allowed */

@@ -38,6 +38,7 @@ const struct run_setting run_settings[] = {
 	{ "sync", "sync", SETTING_LATER | SETTING_DEVICE, "step" },
 	{ "allreduce", "allreduce", SETTING_LATER | SETTING_DEVICE,
 	  "ordered" },
+	{ "bucket-mb", "bucket_mb", SETTING_LATER | SETTING_DEVICE, "25" },
 };
 
 const int run_setting_count = sizeof(run_settings) / sizeof(run_settings[0]);

@@ -16,7 +16,8 @@
  * rows are one an iteration; of loader, compute, wait, reduce, update and test
  * there is one an epoch, the sum. The parts of a step are the largest of any
  * core and as the host sees them: a device that works in the background,
- * OpenCL's, has all its time in update.
+ * OpenCL's, has all its time in update. Of a core there is also overlap: what
+ * of compute went by while parts of its gradient were under way to other hosts.
  *
  * clock: wall is what this host took. model is what a host with a free CPU for
  * each emulated core would take, an estimate without what such a host's cores
@@ -38,7 +39,7 @@
 	INT(core, "rank from 0; empty: the target, its slowest core's time", \
 	    NEEDED) \
 	TEXT(phase, 12, "setup, loader, step, steps, compute, wait, reduce, " \
-	     "update, test, epoch or loop", NEEDED) \
+	     "update, overlap, test, epoch or loop", NEEDED) \
 	INT(epoch, "from 1; 0 is warm-up; empty: not in an epoch", NEEDED) \
 	INT(iter, "from 1 in each epoch; of steps how many they are; empty: " \
 	    "not one iteration", NEEDED) \

@@ -175,7 +175,14 @@
 	TEXT(allreduce, 8, "of ranks of MPI: ordered, whole or native sums " \
 	     "of gradients; empty: other cores, whose sums are ordered") \
 	TEXT(hosts, 400, "of ranks of MPI: where they were, and how many, " \
-	     "as a:4,b:4; empty: other cores, all of them here")
+	     "as a:4,b:4; empty: other cores, all of them here") \
+	INT(bucket_mb, "of ranks of MPI: MiB of a gradient that they send at " \
+	    "a time while they compute the rest, where they are on several " \
+	    "hosts; 0: all of it at the end; empty: other cores, or native " \
+	    "sums") \
+	REAL(overlapped_s, "of iterations_s: while cores computed and parts " \
+	     "of their gradients were under way between hosts, the mean " \
+	     "core; empty: nothing was")
 
 struct run {
 	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

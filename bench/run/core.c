@@ -152,6 +152,7 @@ int core_iterate(struct core *core, const struct batch *batch,
 		 const struct update *update, struct error *err)
 {
 	const struct step_counts before = read_counts(core);
+	const double overlapped_s = core->group->overlapped_s;
 	const long skipped = core->scaler.skipped;
 	struct step_report *report = &core->report;
 	int failed;
@@ -174,6 +175,7 @@ int core_iterate(struct core *core, const struct batch *batch,
 		inject_work(core);
 	report->ended_at = core->phase_began_s;
 	report->counts = count_since(core, &before);
+	report->overlapped_s = core->group->overlapped_s - overlapped_s;
 	report->loss_scale = scaler_of(core) ? core->scaler.scale : 0;
 	report->skipped = core->scaler.skipped > skipped;
 	core->unreported = 1;

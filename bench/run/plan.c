@@ -13,6 +13,7 @@
 #include "bench/run/ranks.h"
 #include "bench/system/words.h"
 
+#define BUCKET_MB 25 /* of ranks of MPI, as DistributedDataParallel has it */
 #define INFER_BATCH 32 /* of a core, as in post 004's code */
 #define INFER_COUNT 256
 #define TEST_BATCH 1000 /* of all cores, unless the model has its own */
@@ -264,6 +265,26 @@ static int may_fold(const struct training *training)
 	       !training->save_weights[0] && !training->save_parameters;
 }
 
+/* How gradients are summed. */
+static int plan_sums(struct training *training, const struct target *target,
+		     const struct options *options, struct error *err)
+{
+	const char *how = options->allreduce ? options->allreduce : "ordered";
+	const long asked = options->bucket_mb;
+
+	training->native_sums = !strcmp(how, "native");
+	training->whole_gradients = !strcmp(how, "whole");
+	if (training->native_sums && asked != OPTION_UNSET)
+		return error_set(err, ERROR_USAGE, "--allreduce native sums "
+				 "the whole gradient at the end: leave out "
+				 "--bucket-mb");
+	if (target_sums_natively(target) && !training->native_sums)
+		training->bucket_floats =
+			(size_t)(asked == OPTION_UNSET ? BUCKET_MB : asked) *
+			(1024 * 1024 / sizeof(float));
+	return 0;
+}
+
 int plan_run(struct training *training, const struct target *target,
 	     const struct options *given, struct error *err)
 {
@@ -297,16 +318,13 @@ int plan_run(struct training *training, const struct target *target,
 	training->backend = target->backend;
 	training->device = target->device[0] ? target->device : NULL;
 	training->device_class = options->device_class;
-	training->native_sums = options->allreduce &&
-				!strcmp(options->allreduce, "native");
-	training->whole_gradients = options->allreduce &&
-				    !strcmp(options->allreduce, "whole");
 	/* Of a plug-in it is known when that is open. */
 	training->one_process = target->transport->one_process;
 	plan_options(training, target, options);
 	if ((training->profile &&
 	     backend_check_profile(target->backend, err)) ||
 	    plan_sync(training, options, err) ||
+	    plan_sums(training, target, options, err) ||
 	    check_log(training, options, err) ||
 	    plan_saving(training, options, err) ||
 	    (options->weights &&

@@ -230,6 +230,9 @@ static void sum_up_core(struct recorder *recorder, int core,
 		sums->phases_s[p] += report->phases_s[p];
 		sums->phases_cpu_s[p] += report->phases_cpu_s[p];
 	}
+	sums->overlapped_s += report->overlapped_s;
+	recorder->total_overlapped_s +=
+		report->overlapped_s / (double)recorder->start.cores;
 	recorder->total_counts.launches += report->counts.launches;
 	recorder->total_counts.reduced_bytes += report->counts.reduced_bytes;
 	recorder->total_counts.allocations += report->counts.allocations;
@@ -402,6 +405,15 @@ static void write_phases(struct recorder *recorder, struct observation row,
 	}
 }
 
+/* Not a part of the iteration: it is in compute. */
+static void write_overlap(struct recorder *recorder, struct observation row,
+			  double overlapped_s)
+{
+	row.elapsed_s = overlapped_s;
+	if (overlapped_s > 0)
+		write_row(recorder, &row, "overlap");
+}
+
 static void write_cores(struct recorder *recorder, int epoch,
 			const struct epoch_report *reports)
 {
@@ -413,6 +425,7 @@ static void write_cores(struct recorder *recorder, int epoch,
 		row.core = r;
 		write_phases(recorder, row, recorder->core_loader_s[r],
 			     sums->phases_s, sums->phases_cpu_s);
+		write_overlap(recorder, row, sums->overlapped_s);
 		row.elapsed_s = report->test_s;
 		row.cpu_s = report->test_cpu_s;
 		row.samples = report->test.count;
@@ -544,6 +557,8 @@ static void record_sums(struct run *run, const struct recorder *recorder)
 		run->launches = counts->launches;
 	run->reduced_bytes = counts->reduced_bytes;
 	run->allocations = counts->allocations;
+	if (recorder->total_overlapped_s > 0)
+		run->overlapped_s = recorder->total_overlapped_s;
 	run->final_loss = recorder->last_loss;
 	run->final_accuracy_pct = recorder->last_accuracy_pct;
 }

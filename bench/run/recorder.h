@@ -32,6 +32,8 @@ struct step_report {
 	double again_s[REPLICA_PHASES];
 	double delay_s; /* on purpose, at the start of compute; no CPU time */
 	double injected_s; /* of work on purpose, at the end of update */
+	/* Of compute: buckets of the gradient were under way meanwhile. */
+	double overlapped_s;
 	struct step_counts counts;
 	struct score score;
 	double loss_scale; /* behind the iteration; 0: the loss has none */
@@ -75,6 +77,7 @@ struct recorder {
 	double total_iterations_s, total_loader_s, total_test_s;
 	double total_model_s;
 	struct step_counts total_counts; /* of all cores */
+	double total_overlapped_s; /* the mean core's */
 	long updates;
 	double loss_scale; /* as of the last iteration */
 	long skipped;

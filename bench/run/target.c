@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/options/option_table.h"
 #include "bench/run/plugin_file.h"
 #include "bench/system/words.h"
 
@@ -210,46 +211,50 @@ static int is_on_hosts(const struct target *target)
 
 static const struct option_of_some {
 	const char *name, *value; /* NULL: any */
-	size_t offset;
 	int (*applies)(const struct target *target);
 	const char *why; /* others do not take it */
 	const char *taker; /* where it is no backend that takes it */
 } options_of_some[] = {
-	{ "resident", "no", offsetof(struct options, resident), keeps_data,
+	{ "resident", "no", keeps_data,
 	  "a CPU has the data set in its memory anyway", NULL },
-	{ "device-class", NULL, offsetof(struct options, device_class),
-	  has_device_classes, "only devices have classes of kernels", NULL },
-	{ "sync", "epoch", offsetof(struct options, sync), runs_ahead,
+	{ "device-class", NULL, has_device_classes,
+	  "only devices have classes of kernels", NULL },
+	{ "sync", "epoch", runs_ahead,
 	  "only a single device works in the background; several exchange "
 	  "gradients in each step", NULL },
-	{ "allreduce", "native", offsetof(struct options, allreduce),
-	  target_sums_natively, "their sums are always ordered", "cpu-2@mpi" },
-	{ "allreduce", "whole", offsetof(struct options, allreduce),
-	  target_sums_natively, "they send no gradients", "cpu-2@mpi" },
-	{ "hosts", NULL, offsetof(struct options, hosts), is_on_hosts,
-	  "all their cores are on this host", "cpu-2@mpi" },
+	{ "allreduce", "native", target_sums_natively,
+	  "their sums are always ordered", "cpu-2@mpi" },
+	{ "allreduce", "whole", target_sums_natively,
+	  "they send no gradients", "cpu-2@mpi" },
+	{ "bucket-mb", NULL, target_sums_natively,
+	  "their cores are on one host, and send nothing", "cpu-2@mpi" },
+	{ "hosts", NULL, is_on_hosts, "all their cores are on this host",
+	  "cpu-2@mpi" },
 };
 
+#define VALUE_SIZE 512 /* of such a value */
 #define OPTIONS_OF_SOME (sizeof(options_of_some) / sizeof(options_of_some[0]))
 
-/* The value given; NULL: none that a target could refuse. */
+/* The value given; empty: none that a target could refuse. */
 static const char *find_value(const struct option_of_some *option,
-			      const struct options *options)
+			      const struct options *options,
+			      char value[VALUE_SIZE])
 {
-	const char *value = *(const char *const *)((const char *)options +
-						   option->offset);
-
-	return value && (!option->value || !strcmp(value, option->value)) ?
-		       value : NULL;
+	option_print(options, option_find(option->name), value, VALUE_SIZE);
+	if (option->value && strcmp(value, option->value))
+		value[0] = '\0';
+	return value;
 }
 
 void target_options_trim(struct options *options, const struct target *target)
 {
+	char value[VALUE_SIZE];
+
 	for (size_t i = 0; i < OPTIONS_OF_SOME; i++)
-		if (find_value(&options_of_some[i], options) &&
+		if (*find_value(&options_of_some[i], options, value) &&
 		    !options_of_some[i].applies(target))
-			*(const char **)((char *)options +
-					 options_of_some[i].offset) = NULL;
+			option_reset(options,
+				     option_find(options_of_some[i].name));
 }
 
 static int refuse(const struct option_of_some *option, const char *value,
@@ -276,19 +281,21 @@ int target_options_check(const struct options *options,
 {
 	for (size_t i = 0; i < OPTIONS_OF_SOME; i++) {
 		const struct option_of_some *option = &options_of_some[i];
-		const char *value = find_value(option, options);
-		char names[256] = "";
+		char text[VALUE_SIZE], names[256] = "";
+		const char *value = find_value(option, options, text);
 		int taken = 0;
 
-		for (int t = 0; value && t < count; t++)
+		if (!*value)
+			continue;
+		for (int t = 0; t < count; t++)
 			if (option->applies(&targets[t])) {
 				error_list(names, sizeof(names),
 					   targets[t].name);
 				taken++;
 			}
-		if (value && !taken)
+		if (!taken)
 			return refuse(option, value, targets, count, err);
-		if (value && taken < count && log)
+		if (taken < count && log)
 			fprintf(log, "note: --%s %s applies to %s only\n",
 				option->name, value, names);
 	}

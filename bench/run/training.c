@@ -475,6 +475,7 @@ int training_run(struct group *group, void *context, struct error *err)
 
 	group->native_sums = core.training->native_sums;
 	group->whole_gradients = core.training->whole_gradients;
+	group->bucket_floats = core.training->bucket_floats;
 	failed = run_core(&core, err);
 	memory_bytes = one_process ? 0 : usage_own_memory();
 	failed = finish_output(&core, failed, err);

@@ -28,6 +28,7 @@ struct training {
 	int one_process;    /* the cores share this process */
 	int native_sums;    /* as in struct group */
 	int whole_gradients; /* likewise */
+	size_t bucket_floats; /* likewise */
 	int joined; /* each core has a process and an outcome of its own */
 	struct recipe recipe;
 	int cores;

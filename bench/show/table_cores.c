@@ -19,6 +19,7 @@ static const struct {
 	{ "compute", "compute", WALL },
 	{ "wait", "wait", WALL },
 	{ "reduce", "reduce", WALL },
+	{ "overlap", "overlap", WALL },
 	{ "update", "update", WALL },
 	{ "loader", "loader", WALL },
 	{ "test", "test", WALL },
@@ -129,15 +130,15 @@ static struct extremes extremes_of(const struct cores *cores, int column)
 
 /* What a core has most of, and how far the cores are apart. */
 static void fill_extremes(struct grid *grid, const struct cores *cores,
-			  int column)
+			  int column, int at)
 {
 	const struct extremes found = extremes_of(cores, column);
 	const double spread = 100 * (found.most - found.least) / found.mean;
 
-	snprintf(grid_at(grid, cores->count, column)->text, GRID_TEXT,
+	snprintf(grid_at(grid, cores->count, at)->text, GRID_TEXT,
 		 "core %d", found.slowest);
 	if (found.mean > 0)
-		snprintf(grid_at(grid, cores->count + 1, column)->text,
+		snprintf(grid_at(grid, cores->count + 1, at)->text,
 			 GRID_TEXT, "%s%%", fixed_text(spread, 1).text);
 }
 
@@ -173,24 +174,40 @@ static void print_notes(const struct view *view, const struct run *run,
 			  compute.slowest, compute.most);
 }
 
+/* Most runs overlap nothing. */
+static int list_columns(const struct cores *cores, int columns[COLUMNS])
+{
+	int count = 0;
+
+	for (int c = 0; c < COLUMNS; c++)
+		if (strcmp(quantities[c].phase, "overlap") ||
+		    extremes_of(cores, c).most > 0)
+			columns[count++] = c;
+	return count;
+}
+
 static int draw(const struct view *view, const struct campaign *campaign,
 		const struct cores *cores, struct error *err)
 {
 	static const int decimals[] = {
 		[WALL] = 3, [CPU_TIME] = 3, [SWITCHES] = 0, [LOSS] = 4,
 	};
+	int columns[COLUMNS];
+	const int count = list_columns(cores, columns);
 	struct grid grid;
 
-	if (grid_make(&grid, COLUMNS, cores->count + 2, err))
+	if (grid_make(&grid, count, cores->count + 2, err))
 		return -1;
 	snprintf(grid.title, GRID_TEXT, "Cores of %.50s, run %.48s (s/epoch)",
 		 cores->first->target, cores->first->run_id);
-	for (int c = 0; c < COLUMNS; c++) {
-		snprintf(grid.heads[c], GRID_TEXT, "%s", quantities[c].head);
+	for (int i = 0; i < count; i++) {
+		const int c = columns[i];
+
+		snprintf(grid.heads[i], GRID_TEXT, "%s", quantities[c].head);
 		for (int r = 0; r < cores->count; r++)
-			grid_set_number(&grid, r, c, mean_of(cores, r, c),
+			grid_set_number(&grid, r, i, mean_of(cores, r, c),
 					decimals[quantities[c].kind]);
-		fill_extremes(&grid, cores, c);
+		fill_extremes(&grid, cores, c, i);
 	}
 	for (int r = 0; r < cores->count; r++)
 		snprintf(grid.labels[r], GRID_TEXT, "core %d", r);
@@ -230,6 +247,8 @@ int table_print_cores(const struct campaign *campaign,
 				 "cpu-8, that finished an epoch");
 	view_note(&view, "compute, reduce, update: wall time; where cores "
 		  "share CPUs, waiting for a CPU is included");
+	view_note(&view, "overlap: of compute, while parts of the gradient "
+		  "were under way between hosts");
 	view_note(&view, "means over epochs; switch: context switches, "
 		  "voluntary (to wait) and involuntary (CPU lost to others); "
 		  "spread: largest less smallest, divided by the mean");
