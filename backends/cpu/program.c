@@ -364,7 +364,7 @@ static void end_gradient(struct cpu_program *program,
 			      program->host.base.buffers);
 }
 
-/* Behind the gradients of all steps before s, those of others are complete. */
+/* Behind the last gradient of a step before s all are complete. */
 static void tell_complete(const struct cpu_program *program, int s)
 {
 	struct gradient_watcher *watcher = program->host.base.watcher;

@@ -72,7 +72,8 @@ struct slice group_slice(int rank, int size, size_t count)
 
 struct buckets buckets_of(size_t count, size_t each)
 {
-	const size_t least = count / (GROUP_MOST_BUCKETS - 2);
+	const size_t least = (count + GROUP_MOST_BUCKETS - 3) /
+			     (GROUP_MOST_BUCKETS - 2);
 	const size_t floats = each > least ? each : least;
 	const size_t whole = (floats + SLICE_LINE - 1) / SLICE_LINE *
 			     SLICE_LINE;

@@ -198,6 +198,7 @@ static void *send_buckets(void *argument)
 	int stopping, done = 1;
 
 	do {
+		const int was_done = done;
 		double now;
 
 		stopping = atomic_load(&exchange->stopping);
@@ -210,11 +211,12 @@ static void *send_buckets(void *argument)
 			break;
 		}
 		now = MPI_Wtime();
-		exchange->overlapped_s += now - then;
+		/* Between two looks; the last is behind what was computed. */
+		if (!was_done && !stopping)
+			exchange->overlapped_s += now - then;
+		then = now;
 		if (!stopping)
 			exchange_sleep(SLEEP_NS);
-		/* Else nobody waits for what comes until the next look. */
-		then = done ? MPI_Wtime() : now;
 	} while (!stopping);
 	return NULL;
 }
@@ -223,6 +225,8 @@ int exchange_begin(struct exchange *exchange, float *values,
 		   const struct buckets *buckets, int bucket,
 		   struct error *err)
 {
+	int code;
+
 	if (!exchange->has_threads)
 		return 0;
 	if (!exchange->is_running) {
@@ -236,8 +240,10 @@ int exchange_begin(struct exchange *exchange, float *values,
 	atomic_store(&exchange->begun, bucket + 1);
 	if (exchange->is_running)
 		return 0;
-	if (pthread_create(&exchange->thread, NULL, send_buckets, exchange))
-		return error_memory(err, "a thread that sends gradients");
+	code = pthread_create(&exchange->thread, NULL, send_buckets, exchange);
+	if (code)
+		return error_set(err, ERROR_FAILED, "a thread that sends "
+				 "gradients: %s", strerror(code));
 	exchange->is_running = 1;
 	return 0;
 }
@@ -265,11 +271,11 @@ void exchange_add(const struct exchange *exchange, int bucket)
 		vectors[r] = r == exchange->rank ?
 				     exchange->values + own.from :
 				     part_of(exchange, bucket, r);
-	add_in_order(vectors, exchange->size, length_of(own),
+	exchange_add_vectors(vectors, exchange->size, length_of(own),
 		     exchange->values + own.from);
 }
 
-void add_in_order(const float *const *vectors, int size, size_t count,
+void exchange_add_vectors(const float *const *vectors, int size, size_t count,
 		  float *sum)
 {
 	float block[SUM_BLOCK];
@@ -291,7 +297,8 @@ void exchange_end(struct exchange *exchange)
 	exchange->started = 0;
 }
 
-/* The other end has begun its part of it, or will never. */
+/* The other end has begun its part of it, or never will: then a receive is
+ * cancelled, and a send, of which MPI cancels none, given up. */
 static void settle_request(MPI_Request *request, int has_begun, int which)
 {
 	int done = *request == MPI_REQUEST_NULL;

@@ -6,8 +6,10 @@
  * their own, since MPI sends only within its calls. That thread ends before the
  * rank itself calls MPI again.
  *
- * Once a rank has failed, those of its buckets that it has not begun are never
- * sent; exchange_abandon() waits for all others, so that vectors can be freed.
+ * Once a rank has failed before it began a bucket, it never will. The others
+ * hear of it when they offer, and exchange_abandon() waits for what they have
+ * begun together, and gives up the rest. A rank that fails with buckets of its
+ * own under way ends all others: its vectors are gone by then.
  */
 #ifndef BACKENDS_MPI_EXCHANGE_H
 #define BACKENDS_MPI_EXCHANGE_H
@@ -72,8 +74,8 @@ void exchange_end(struct exchange *exchange);
 void exchange_abandon(struct exchange *exchange, const int *begun);
 
 /* The sum of all ranks' vectors, in rank order; it may be one of them. */
-void add_in_order(const float *const *vectors, int size, size_t count,
-		  float *sum);
+void exchange_add_vectors(const float *const *vectors, int size, size_t count,
+			  float *sum);
 
 void exchange_release(struct exchange *exchange);
 

@@ -217,6 +217,8 @@ static int mpi_begin_bucket(struct group *group, float *values,
 {
 	struct mpi_core *core = (struct mpi_core *)group;
 
+	if (group->memory || group->native_sums)
+		return 0;
 	if (exchange_begin(&core->exchange, values, buckets, bucket, err))
 		return -1;
 	core->owes = core->exchange.is_running;
@@ -312,8 +314,8 @@ static void sum_theirs(struct mpi_core *core)
 
 	for (int r = 0; r < group->size; r++)
 		vectors[r] = core->theirs[r] + own.from;
-	add_in_order(vectors, group->size, own.to - own.from,
-		     core->offered + own.from);
+	exchange_add_vectors(vectors, group->size, own.to - own.from,
+			     core->offered + own.from);
 }
 
 static void copy_theirs(struct mpi_core *core)
@@ -412,8 +414,11 @@ static int settle(struct mpi_core *core, int result, struct error *err)
 	struct ending mine = { .result = result }, *endings;
 	struct meeting *meeting;
 	struct error other;
+	double ignored_s = 0;
 	int failed;
 
+	/* Its thread may still call MPI. */
+	exchange_join(&core->exchange, &ignored_s, &other);
 	if (result)
 		mine.err = *err;
 	if (result && !core->base.memory && err->kind != ERROR_STOPPED)

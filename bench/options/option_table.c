@@ -207,7 +207,8 @@ const struct option_row option_rows[] = {
 	{ .name = "bucket-mb", .group = DEVICES, .kind = OPTION_INT,
 	  AT(bucket_mb), .verbs = TIMED, .argument = "N", RANGE(0, 1024),
 	  .help = "MiB of a gradient that cores of @mpi on several hosts send "
-	  "while they compute the rest; 0: all of it at the end (25)" },
+	  "at a time, on cpu in fp32 while they compute the rest; 0: all of it "
+	  "(25)" },
 	{ .name = "hosts", .group = DEVICES, .kind = OPTION_TEXT, AT(hosts),
 	  .verbs = RUNS | ENV, .argument = "LIST",
 	  .help = "where the cores of @mpi are, such as a:4,b:4; the first is "

@@ -177,9 +177,9 @@
 	TEXT(hosts, 400, "of ranks of MPI: where they were, and how many, " \
 	     "as a:4,b:4; empty: other cores, all of them here") \
 	INT(bucket_mb, "of ranks of MPI: MiB of a gradient that they send at " \
-	    "a time while they compute the rest, where they are on several " \
-	    "hosts; 0: all of it at the end; empty: other cores, or native " \
-	    "sums") \
+	    "a time, where they are on several hosts, on cpu in fp32 while " \
+	    "they compute the rest; 0: all of it; empty: other cores, or " \
+	    "native sums") \
 	REAL(overlapped_s, "of iterations_s: while cores computed and parts " \
 	     "of their gradients were under way between hosts, the mean " \
 	     "core; empty: nothing was")

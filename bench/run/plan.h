@@ -22,8 +22,9 @@ void plan_quick(struct options *options, const struct training *training);
 /* The same of a process of a comparison, which is one of many: batches, and
  * images where that is not enough, of which a few iterations take seconds, on
  * as many cores as any target of the comparison has: so all targets have the
- * same, which is verified once. The learning rate falls with the batch (Goyal
- * et al. 2017, arXiv 1706.02677). What was asked for stays. */
+ * same, which is verified once. The learning rate of one core, which all of
+ * them then have, falls with its batch (Goyal et al. 2017, arXiv 1706.02677),
+ * so that no loss overflows. What was asked for stays. */
 void plan_gate(struct options *options, const struct training *training,
 	       int most_cores);
 

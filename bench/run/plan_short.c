@@ -130,9 +130,10 @@ void plan_gate(struct options *options, const struct training *training,
 		return;
 	if (!is_batch_given(options) && batch > GATE_LEAST_BATCH &&
 	    is_much(batch * most_cores, &model)) {
-		if (!option_is_given(options, option_find("lr")))
+		if (!training->infers &&
+		    !option_is_given(options, option_find("lr")))
 			options->lr = model.recipe.lr * GATE_LEAST_BATCH /
-				      (double)batch;
+				      model.recipe.batch;
 		batch = GATE_LEAST_BATCH;
 		options->batch = batch;
 	}

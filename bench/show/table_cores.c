@@ -165,6 +165,9 @@ static void print_notes(const struct view *view, const struct run *run,
 		view_note(view, "CPU: that of the process, divided equally, "
 			  "since a device's work cannot be attributed to a "
 			  "core");
+	if (run && run->overlapped_s > 0)
+		view_note(view, "overlap: of compute, while parts of the "
+			  "gradient were under way between hosts");
 	if (run)
 		run_explain_slowdown(run, slowdown, sizeof(slowdown));
 	if (slowdown[0])
@@ -247,8 +250,6 @@ int table_print_cores(const struct campaign *campaign,
 				 "cpu-8, that finished an epoch");
 	view_note(&view, "compute, reduce, update: wall time; where cores "
 		  "share CPUs, waiting for a CPU is included");
-	view_note(&view, "overlap: of compute, while parts of the gradient "
-		  "were under way between hosts");
 	view_note(&view, "means over epochs; switch: context switches, "
 		  "voluntary (to wait) and involuntary (CPU lost to others); "
 		  "spread: largest less smallest, divided by the mean");
