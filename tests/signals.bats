@@ -19,6 +19,8 @@ teardown() {
 
 # start ARGUMENT ...: in the background, as $PID.
 start() {
+	# Else what an earlier one said may be read before it is cut.
+	rm -f out err
 	"${HEEDFUL[@]}" "$BENCH" "$@" >out 2>err 3>&- &
 	PID=$!
 }
@@ -161,7 +163,7 @@ nap() {
 	for verb in "measure --profile parts" run; do
 		# shellcheck disable=SC2086 # words
 		start $verb cpu-1 "${LONG[@]}" --epochs 60
-		within 60 grep -q 'epoch 2/' err
+		within 60 grep -qs 'epoch 2/' err
 		CHILD=$PID
 		[ "$verb" != run ] || child
 		# More than a tenth of its time, however slow it is.
