@@ -178,9 +178,6 @@ static int exchange(struct group *group, float *values,
 		    struct error *err)
 {
 	fill(group, values, buckets->count, round);
-	for (int b = 0; b < buckets_number(buckets); b++)
-		if (group_begin_bucket(group, values, buckets, b, err))
-			return -1;
 	if (group_offer_buckets(group, values, buckets, err) ||
 	    group_reduce_scatter(group, err) ||
 	    check(group, values, buckets, 0, round, err) ||

@@ -2,8 +2,8 @@
  * Cores that make layers' updates together, out of what each has of them, get
  * the bits that whole gradients give, added up: in every build, by either
  * transport, with shares of any size; and so do those that have no memory in
- * common and send each other what is less, gradients in buckets of them as soon
- * as they are complete.
+ * common and send each other what is less, gradients in buckets. What is said
+ * to be complete of a gradient stays as it is.
  */
 #include "backends/group/replica.h"
 

@@ -83,9 +83,9 @@ int replica_compile(struct group *group, struct device *device,
  * as one, unless the group makes it meet others in between.
  *
  * Afterwards all ranks have the same parameters; gradient and the optimizer's
- * state, unless it is shared, are those of the whole batch in the rank's slice
- * of the floats that are reduced only. The ranks meet (group_gather) before one
- * of them stores parameters.
+ * state, unless it is shared, are those of the whole batch in the rank's slices
+ * of the floats that are reduced only, one a bucket. The ranks meet
+ * (group_gather) before one of them stores parameters.
  */
 int replica_train(struct group *group, struct program *program,
 		  const struct batch *batch, const struct update *update,

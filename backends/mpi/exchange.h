@@ -70,7 +70,8 @@ MPI_Request *exchange_requests(const struct exchange *exchange, int bucket);
 void exchange_end(struct exchange *exchange);
 
 /* Others have begun so many buckets of the sum, by ranks, and some have failed.
- * What both have begun is waited for; the rest is cancelled. */
+ * What both have begun is waited for; other receives are cancelled, and other
+ * sends given up. */
 void exchange_abandon(struct exchange *exchange, const int *begun);
 
 /* The sum of all ranks' vectors, in rank order; it may be one of them. */

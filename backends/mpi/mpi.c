@@ -165,7 +165,8 @@ static int exchange_packets(struct mpi_core *core, struct error *err)
 	return failed;
 }
 
-/* Another rank has failed: nothing of this one is under way when it ends. */
+/* Another rank has failed: of this one nothing is under way that others ask
+ * for. */
 static int leave(struct mpi_core *core, struct error *err)
 {
 	int begun[GROUP_MAX_SIZE];
