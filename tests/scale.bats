@@ -48,7 +48,8 @@ make_inputs() {
 	for transport in ("threads", "fork"):
 	    times = [float(r["median_s"]) for r in rows
 	             if r["transport"] == transport]
-	    assert times[-1] > 20 * times[0], times
+	    # Any of them may have been disturbed, which makes none shorter.
+	    assert times[-1] > 20 * min(times), times
 	END
 	run -0 --separate-stderr "$BENCH" env --network cpu-2 --export-csv -
 	[[ "${lines[0]}" == schema,started_utc,* ]]
