@@ -72,7 +72,7 @@ saving() {
 	for signal in INT KILL; do
 		"${HEEDFUL[@]}" "$BENCH" baseline save b null-1 cpu-1 \
 			"${WORK[@]}" --blocks 100 -q >out 2>err &
-		within 10 saving
+		within 60 saving
 		kill -"$signal" $!
 		status=0
 		wait $! || status=$?

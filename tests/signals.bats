@@ -67,7 +67,7 @@ child() {
 	kill -TERM "$PID"
 	ended 143
 	[ "$(column made/runs.csv status)" = "ok partial" ]
-	start measure cpu-2 "${LONG[@]}" --run-file row
+	start measure cpu-2 "${LONG[@]}" --epochs 100000 --run-file row
 	within 60 grep -q 'epoch 2/' err
 	kill -INT "$PID"
 	ended 130
@@ -94,7 +94,7 @@ child() {
 
 @test "signals that were ignored at the start stay so, in all processes" {
 	nohup env --ignore-signal=TERM "$BENCH" run cpu-2@fork "${LONG[@]}" \
-		--epochs 20 --out made >out 2>err 3>&- &
+		--epochs 20 --straggler 0:5 --out made >out 2>err 3>&- &
 	PID=$!
 	within 60 grep -q 'epoch 2/' err
 	child
@@ -129,7 +129,7 @@ has_computed() {
 @test "the second Ctrl-C ends at once" {
 	start_slow
 	kill -INT "$PID"
-	sleep 0.5
+	within 60 grep -q 'ending this run' err
 	kill -INT "$PID"
 	ended 130 20
 	within 20 none_running "$CHILD"
@@ -162,7 +162,7 @@ nap() {
 	local verb
 	for verb in "measure --profile parts" run; do
 		# shellcheck disable=SC2086 # words
-		start $verb cpu-1 "${LONG[@]}" --epochs 60
+		start $verb cpu-1 "${LONG[@]}" --epochs 200
 		within 60 grep -qs 'epoch 2/' err
 		CHILD=$PID
 		[ "$verb" != run ] || child
@@ -180,9 +180,9 @@ nap() {
 
 @test "a run that takes too long is ended" {
 	run -6 --separate-stderr "$BENCH" run cpu-1 null-1 "${LONG[@]}" -q \
-		--timeout 1 --out made
+		--epochs 100000 --timeout 10 --out made
 	[[ "$stderr" == *"--timeout"* ]]
 	[ "$(cell made/runs.csv 1 status)" = partial ]
-	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout 1s" ]
+	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout 10s" ]
 	grep -q ',cpu-1,1,,loop,.*,partial,' made/observations.csv
 }

