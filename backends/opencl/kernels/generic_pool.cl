@@ -1,4 +1,7 @@
-/* Poolings, after generic.cl. Each output, or input, is one item's. */
+/*
+ * Poolings, after generic.cl. Each output, or input, is one item's; but in the
+ * cpu class a group has a plane of a max pooling to itself.
+ */
 
 /* The range of a window's rows or columns that lies in the input's side. */
 static inline int2 window_inside(int first, int window, int side)
@@ -10,6 +13,86 @@ static inline int2 window_inside(int first, int window, int side)
  * y = the window's maximum, the first one, a NaN above any; winners[n][i] is
  * its row * window + column. What lies beside the input never wins.
  */
+#if ITEMS == 1
+/* An element of the window of each output of a row, which is there of those
+ * from columns.x to columns.y. */
+static inline void maxpool_element(global const float *restrict x,
+				   global float *restrict y,
+				   global uchar *restrict winners,
+				   int2 columns, int stride, int place)
+{
+	for (int c = columns.x; c < columns.y; c++) {
+		const float value = x[c * stride];
+		const int wins = value > y[c] || isnan(value);
+
+		y[c] = wins ? value : y[c];
+		winners[c] = wins ? place : winners[c];
+	}
+}
+
+kernel GROUP void maxpool(const int count, global const float *restrict x,
+			  global float *restrict y,
+			  global uchar *restrict winners, const int channels,
+			  const int in_height, const int in_width,
+			  const int x_sample, const int out_height,
+			  const int out_width, const int y_sample,
+			  const int window, const int stride, const int pad)
+{
+	const size_t c = get_group_id(0), n = get_group_id(1);
+	const int outs = out_height * out_width;
+
+	x += n * x_sample + c * (size_t)(in_height * in_width);
+	y += n * y_sample + c * outs;
+	winners += (n * channels + c) * outs;
+	for (int out = 0; out < out_height; out++) {
+		const int row = out * stride - pad;
+		const int2 rows = window_inside(row, window, in_height);
+
+		/* The first one that is there, if none is above it. */
+		for (int i = 0; i < out_width; i++) {
+			y[i] = -INFINITY;
+			winners[i] = (rows.x - row) * window +
+				     max(pad - i * stride, 0);
+		}
+		for (int r = rows.x; r < rows.y; r++)
+			for (int i = 0; i < window; i++) {
+				const int2 columns = (int2)(
+					max(pad - i + stride - 1, 0) / stride,
+					min((in_width - 1 + pad - i + stride) /
+						    stride, out_width));
+
+				maxpool_element(x + r * in_width + i - pad, y,
+						winners, columns, stride,
+						(r - row) * window + i);
+			}
+		y += out_width;
+		winners += out_width;
+	}
+}
+
+kernel GROUP void maxpool_backward(
+	const int count, global const uchar *restrict winners,
+	global const float *restrict dy, global float *restrict dx,
+	const int channels, const int in_height, const int in_width,
+	const int x_sample, const int out_height, const int out_width,
+	const int y_sample, const int window, const int stride, const int pad,
+	const int adds)
+{
+	const size_t c = get_group_id(0), n = get_group_id(1);
+	const int outs = out_height * out_width;
+
+	winners += (n * channels + c) * outs;
+	dy += n * y_sample + c * outs;
+	dx += n * x_sample + c * (size_t)(in_height * in_width);
+	if (!adds)
+		for (int i = 0; i < in_height * in_width; i++)
+			dx[i] = 0;
+	for (int row = 0; row < out_height; row++)
+		for (int i = 0; i < out_width; i++, winners++, dy++)
+			dx[(row * stride - pad + *winners / window) * in_width +
+			   i * stride - pad + *winners % window] += *dy;
+}
+#else
 kernel GROUP void maxpool(const int count, global const float *restrict x,
 			  global float *restrict y,
 			  global uchar *restrict winners, const int channels,
@@ -93,6 +176,8 @@ kernel GROUP void maxpool_backward(
 		gradient_put(dx + i, sum, adds);
 	}
 }
+
+#endif
 
 /* Of a side: the inputs of an output, and the outputs of an input. */
 static inline int2 inputs_of(int at, int in, int out)

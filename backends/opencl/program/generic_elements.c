@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/decisions.h"
 #include "backends/opencl/program/memory.h"
@@ -208,13 +209,15 @@ static int add_pool(struct opencl_program *program, struct pass *pass,
 {
 	const struct generic g = generic_at(program, pass, index);
 	const struct layer *layer = g.node->layer;
-	const struct launch launch = generic_launch(program, name, index, size);
+	struct launch launch = generic_launch(program, name, index, size);
 	const struct shape in = g.node->in, out = g.node->out;
 	cl_int words[11] = { in.channels, in.height, in.width, g.x.sample,
 			     out.height, out.width, g.y.sample };
 	int count = 7;
 
 	if (layer->kind == LAYER_MAXPOOL) {
+		if (program_class(program)->tiling.items == 1)
+			launch.items[0] = in.channels;
 		words[count++] = layer->window;
 		words[count++] = layer_stride(layer);
 		words[count++] = layer->pad;
