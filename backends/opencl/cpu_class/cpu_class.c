@@ -87,6 +87,7 @@ static const struct solver *const solvers[] = {
 	&conv_solver.base,
 	&linear_solver.base,
 	&loss_solver.base,
+	&conv_last.base,
 	GENERIC_SOLVERS,
 };
 

@@ -80,6 +80,7 @@ static const struct solver *const solvers[] = {
 	&gpu_conv_solver.base,
 	&gpu_linear_solver.base,
 	&loss_solver.base,
+	&generic_conv.base,
 	GENERIC_SOLVERS,
 };
 

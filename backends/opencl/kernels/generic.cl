@@ -18,9 +18,11 @@
 #if WIDE == 1
 typedef float vec;
 #define STORE_LANES(value, at) (*(at) = (value))
+#define LOAD_LANES(at) (*(at))
 #else
 typedef PASTE(float, WIDE) vec;
 #define STORE_LANES(value, at) PASTE(vstore, WIDE)(value, 0, at)
+#define LOAD_LANES(at) PASTE(vload, WIDE)(0, at)
 #endif
 
 /* Whoever reads what others of the group have written waits here. */

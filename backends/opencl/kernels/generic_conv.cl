@@ -1,28 +1,26 @@
 /*
- * Convolutions, after generic.cl; a linear layer is one of a single pixel with
- * all its inputs as channels. Both are products of matrices
+ * Convolutions in the gpu class, after generic.cl; a linear layer is one of a
+ * single pixel with all its inputs as channels. Both are products of matrices
  *
  *   sum over k of a[k][row] b[k][column]
  *
  * of which a group makes a tile, ROWS x COLUMNS: in slices of DEEP factors,
  * which it looks up and puts beside each other in local memory first.
  *
- * Each item has BLOCKS times TALL x ACROSS vectors of a tile's sums. Items
- * stand ABREAST in a row, and take every so many-th row and column.
+ * Each item has TALL x ACROSS vectors of a tile's sums. Items stand ABREAST in
+ * a row, and take every so many-th row and column.
  */
 #define DOWN (ITEMS / ABREAST)
-#define BLOCK_ROWS (DOWN * TALL)
-#define ROWS (BLOCKS * BLOCK_ROWS)
+#define ROWS (DOWN * TALL)
 #define VECTORS (ABREAST * ACROSS)
 #define COLUMNS (VECTORS * WIDE)
-#define A_ROW (ROWS + (ITEMS > 1)) /* keeps rows off one another's banks */
+#define A_ROW (ROWS + 1) /* keeps rows off one another's banks */
 /* Of a[k][row] an item looks up every so many-th k and row. */
 #define DEEP_ITEMS (ITEMS < DEEP ? ITEMS : DEEP)
 #define ROW_ITEMS (ITEMS / DEEP_ITEMS)
 #define FIRST_DEEP ((int)get_local_id(0) % DEEP_ITEMS)
 #define FIRST_ROW ((int)get_local_id(0) / DEEP_ITEMS)
-#define UNROLLED (BLOCKS > 1 ? 1 : TALL) /* where sums are in registers */
-#define OWN (COLUMNS / ITEMS)	   /* columns whose factors an item looks up */
+#define OWN (COLUMNS / ITEMS) /* columns whose factors an item looks up */
 
 /* Column j of those that are the item's to look up. */
 static inline int own_column(int j)
@@ -30,61 +28,47 @@ static inline int own_column(int j)
 	return j * ITEMS + get_local_id(0);
 }
 
-static inline void tile_clear(vec sum[BLOCKS][TALL][ACROSS])
+static inline void tile_clear(vec sum[TALL][ACROSS])
 {
-#pragma unroll 1
-	for (int block = 0; block < BLOCKS; block++)
 #pragma unroll
-		for (int i = 0; i < TALL; i++)
+	for (int i = 0; i < TALL; i++)
 #pragma unroll
-			for (int j = 0; j < ACROSS; j++)
-				sum[block][i][j] = 0;
+		for (int j = 0; j < ACROSS; j++)
+			sum[i][j] = 0;
 }
 
-/*
- * Adds a slice, for the first `rows` of a tile. It is summed by itself first:
- * so many small numbers added to a large one lose less.
- */
+/* Adds a slice. It is summed by itself first: so many small numbers added to a
+ * large one lose less. */
 static inline __attribute__((always_inline)) void
-tile_add(vec sum[BLOCKS][TALL][ACROSS], int rows, local const float *a,
-	 local const vec *b, int depth)
+tile_add(vec sum[TALL][ACROSS], local const float *a, local const vec *b,
+	 int depth)
 {
+	vec part[TALL][ACROSS];
+
 	a += get_local_id(0) / ABREAST;
 	b += get_local_id(0) % ABREAST;
+	tile_clear(part);
 #pragma unroll 1
-	for (int block = 0; block * BLOCK_ROWS < rows; block++) {
-		vec part[TALL][ACROSS];
+	for (int k = 0; k < depth; k++) {
+		vec across[ACROSS];
 
 #pragma unroll
-		for (int i = 0; i < TALL; i++)
+		for (int j = 0; j < ACROSS; j++)
+			across[j] = b[k * VECTORS + j * ABREAST];
+#pragma unroll
+		for (int i = 0; i < TALL; i++) {
+			const vec factor = (vec)(a[k * A_ROW + i * DOWN]);
+
 #pragma unroll
 			for (int j = 0; j < ACROSS; j++)
-				part[i][j] = 0;
-#pragma unroll 1
-		for (int k = 0; k < depth; k++) {
-			vec across[ACROSS];
-
-#pragma unroll
-			for (int j = 0; j < ACROSS; j++)
-				across[j] = b[k * VECTORS + j * ABREAST];
-#pragma unroll
-			for (int i = 0; i < TALL; i++) {
-				const vec factor =
-					(vec)(a[k * A_ROW + block * BLOCK_ROWS +
-						i * DOWN]);
-
-#pragma unroll
-				for (int j = 0; j < ACROSS; j++)
-					part[i][j] = fma(factor, across[j],
-							 part[i][j]);
-			}
+				part[i][j] = fma(factor, across[j], part[i][j]);
 		}
-#pragma unroll
-		for (int i = 0; i < TALL; i++)
-#pragma unroll
-			for (int j = 0; j < ACROSS; j++)
-				sum[block][i][j] += part[i][j];
 	}
+#pragma unroll
+	for (int i = 0; i < TALL; i++)
+#pragma unroll
+		for (int j = 0; j < ACROSS; j++)
+			sum[i][j] += part[i][j];
 }
 
 /*
@@ -194,7 +178,7 @@ kernel GROUP void conv(const int count, global const float *restrict from,
 	const int first_sample = first_column / pixels;
 	global const float *w = parameters + weight +
 				first_row * (size_t)by_row;
-	vec sum[BLOCKS][TALL][ACROSS];
+	vec sum[TALL][ACROSS];
 	struct places places;
 
 	if (first_sample >= count)
@@ -228,14 +212,14 @@ kernel GROUP void conv(const int count, global const float *restrict from,
 					w[min(r, rows - 1) * (size_t)by_row +
 					  weight_at[d]];
 		MEET();
-		tile_add(sum, rows, a, b, depth);
+		tile_add(sum, a, b, depth);
 	}
-#pragma unroll UNROLLED
-	for (int i = 0; i < BLOCKS * TALL; i++) {
+#pragma unroll
+	for (int i = 0; i < TALL; i++) {
 		const int r = i * DOWN + get_local_id(0) / ABREAST;
 
 		if (r < rows)
-			row_store(sum[i / TALL][i % TALL], where,
+			row_store(sum[i], where,
 				  to + r * (size_t)pixels,
 				  bias < 0 ? 0 :
 					     parameters[bias + first_row + r],
@@ -332,7 +316,7 @@ kernel GROUP void weights_sum(const int count, global const float *restrict x,
 	const int rows = min(ROWS, outputs - first_row);
 	const int from = get_group_id(2) * split_samples;
 	const int all = min(split_samples, count - from) * pixels;
-	vec sum[BLOCKS][TALL][ACROSS];
+	vec sum[TALL][ACROSS];
 	struct taps taps;
 
 	for (int j = 0; j < OWN; j++) {
@@ -368,15 +352,15 @@ kernel GROUP void weights_sum(const int count, global const float *restrict x,
 		dy_load(a, dy + first_row * (size_t)pixels, rows, k, depth,
 			from, pixels, y_sample);
 		MEET();
-		tile_add(sum, rows, a, b, depth);
+		tile_add(sum, a, b, depth);
 	}
 	to += first + get_group_id(2) * (size_t)size;
-#pragma unroll UNROLLED
-	for (int i = 0; i < BLOCKS * TALL; i++) {
+#pragma unroll
+	for (int i = 0; i < TALL; i++) {
 		const int r = i * DOWN + get_local_id(0) / ABREAST;
 
 		if (r < rows && all > 0)
-			weights_store(sum[i / TALL][i % TALL], first_column,
+			weights_store(sum[i], first_column,
 				      first_row + r, weights,
 				      has_bias ? outputs : 0, to);
 	}

@@ -39,33 +39,39 @@ struct generic generic_at(const struct opencl_program *program,
 	};
 }
 
-/* Sums of a cpu class's item fill the registers, and factors that it looks up
- * serve 8 times as many. */
+/* Sums of a cpu class's item fill the registers. */
 struct product_tile product_tile(const struct opencl_program *program)
 {
 	const struct opencl_device *device = program_device(program);
 	const int items = device->class->tiling.items;
 	const int across = device->registers < 24 ? 2 : 4;
 	struct product_tile tile = { .wide = 1, .abreast = 16, .across = 8,
-				     .tall = 8, .blocks = 1, .deep = 16 };
+				     .tall = 8, .deep = 16 };
 
-	if (items == 1)
-		tile = (struct product_tile){
-			.wide = device->width,
-			.abreast = 1,
-			.across = across,
-			.tall = device->registers / across,
-			.blocks = 8,
-			.deep = 64,
-		};
-	tile.rows = tile.blocks * tile.tall * (items / tile.abreast);
-	tile.columns = tile.wide * tile.across * tile.abreast;
+	if (items > 1) {
+		tile.rows = tile.tall * (items / tile.abreast);
+		tile.columns = tile.across * tile.abreast;
+		return tile;
+	}
+	tile = (struct product_tile){ .wide = device->width,
+				      .across = across,
+				      .tall = device->registers / across,
+				      .blocks = 8,
+				      .deep = 64,
+				      .run_blocks = 32,
+				      .run_tiles = 2 };
+	tile.rows = tile.blocks * tile.tall;
+	tile.columns = tile.wide * tile.across;
+	tile.run_rows = tile.run_blocks * tile.tall;
+	tile.run_columns = tile.run_tiles * tile.columns;
 	return tile;
 }
 
 static int is_generic(const struct opencl_program *program, int index)
 {
-	const struct solver *const solvers[] = { GENERIC_SOLVERS };
+	const struct solver *const solvers[] = { &conv_last.base,
+						 &generic_conv.base,
+						 GENERIC_SOLVERS };
 
 	for (int s = 0; s < COUNT(solvers); s++)
 		if (step_at(program, index)->solver == solvers[s])
@@ -85,6 +91,8 @@ int generic_build(struct opencl_program *program, struct error *err)
 		{ "ACROSS", tile.across },
 		{ "TALL", tile.tall },
 		{ "BLOCKS", tile.blocks },
+		{ "RUN_BLOCKS", tile.run_blocks },
+		{ "RUN_TILES", tile.run_tiles },
 		{ "DEEP", tile.deep },
 	};
 	struct defines defines = { .count = 0 };
@@ -95,22 +103,43 @@ int generic_build(struct opencl_program *program, struct error *err)
 	if (index == program->plan.count)
 		return 0;
 	defines_add(&defines, tiles, COUNT(tiles));
-	return source_build(program_device(program), SOURCE_GENERIC, &defines,
+	return source_build(program_device(program),
+			    tiling->items > 1 ? SOURCE_GPU_GENERIC :
+						SOURCE_GENERIC, &defines,
 			    &program->generic, err);
 }
 
-int generic_share(struct opencl_program *program, struct error *err)
+static void room_for(struct request *request, size_t floats)
 {
-	struct request request = { &program->generic_parts, 0, 0 };
+	const size_t bytes = floats * sizeof(cl_float);
+
+	request->bytes = bytes > request->bytes ? bytes : request->bytes;
+	request->wanted = request->bytes > 0;
+}
+
+int generic_share(struct opencl_program *program, int samples,
+		  struct error *err)
+{
+	struct generic_memory *memory = &program->generic_memory;
+	struct request requests[] = { { &memory->parts, 0, 0 },
+				      { &memory->packed, 0, 0 },
+				      { &memory->x, 0, 0 },
+				      { &memory->dy, 0, 0 } };
 
 	for (int i = 0; i < program->plan.count; i++) {
-		const size_t bytes = generic_conv_parts(program, i) *
-				     sizeof(cl_float);
+		const struct solver *solver = step_at(program, i)->solver;
+		struct generic_room room = { 0 };
 
-		request.bytes = bytes > request.bytes ? bytes : request.bytes;
+		if (solver == &generic_conv.base)
+			room = generic_conv_room(program, i);
+		else if (solver == &conv_last.base)
+			room = conv_last_room(program, i, samples);
+		room_for(&requests[0], room.parts);
+		room_for(&requests[1], room.packed);
+		room_for(&requests[2], room.x);
+		room_for(&requests[3], room.dy);
 	}
-	request.wanted = request.bytes > 0;
-	return memory_make_all(program, &request, 1, err);
+	return memory_make_all(program, requests, COUNT(requests), err);
 }
 
 static int is_learnt(const struct node *node)

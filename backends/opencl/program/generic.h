@@ -8,13 +8,15 @@
 
 #include "backends/opencl/program/program.h"
 
-extern const struct opencl_solver generic_conv, generic_norm, generic_relu,
-	generic_add, generic_maxpool, generic_avgpool, generic_dropout;
+extern const struct opencl_solver generic_norm, generic_relu, generic_add,
+	generic_maxpool, generic_avgpool, generic_dropout;
+/* Convolutions and linear layers: of the cpu class, and of the gpu class. */
+extern const struct opencl_solver conv_last, generic_conv;
 
 #define GENERIC_SOLVERS                                                      \
-	&generic_conv.base, &generic_norm.base, &generic_relu.base,          \
-		&generic_add.base, &generic_maxpool.base,                    \
-		&generic_avgpool.base, &generic_dropout.base
+	&generic_norm.base, &generic_relu.base, &generic_add.base,           \
+		&generic_maxpool.base, &generic_avgpool.base,                \
+		&generic_dropout.base
 
 #define NORM_FLOATS 8 /* of a channel: generic_norm.cl */
 
@@ -38,20 +40,32 @@ const struct node *generic_node(const struct opencl_program *program,
 struct generic generic_at(const struct opencl_program *program,
 			  const struct pass *pass, int index);
 
-/* The tile of a product that a work-group makes: as in generic_conv.cl. */
+/* The tile of a product that a work-group makes: as in conv_last.cl, or in
+ * generic_conv.cl; what that one does not know is 0. */
 struct product_tile {
 	int wide, abreast, across, tall, blocks, deep;
-	int rows, columns;
+	int run_blocks, run_tiles;
+	int rows, columns, run_rows, run_columns;
 };
 
 struct product_tile product_tile(const struct opencl_program *program);
 
 /* Kernels for the whole program, if a step needs them. */
 int generic_build(struct opencl_program *program, struct error *err);
-/* What steps have while they run, one after the other. */
-int generic_share(struct opencl_program *program, struct error *err);
-/* generic_conv.c: floats of the parts that step index makes of gradients. */
-size_t generic_conv_parts(const struct opencl_program *program, int index);
+/* What steps have while they run, one after the other, of so many samples at
+ * most. */
+int generic_share(struct opencl_program *program, int samples,
+		  struct error *err);
+/* Floats that step index has while it runs, for its pass of so many samples:
+ * generic_conv.c, which has parts of gradients alone, and conv_last.c. */
+struct generic_room {
+	size_t parts, packed, x, dy;
+};
+
+struct generic_room generic_conv_room(const struct opencl_program *program,
+				      int index);
+struct generic_room conv_last_room(const struct opencl_program *program,
+				   int index, int samples);
 
 /* Output and the gradient by it, if that is wanted. */
 int generic_allocate(struct opencl_program *program, struct pass *pass,

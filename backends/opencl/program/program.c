@@ -243,7 +243,9 @@ static int test_slots(const struct program_options *options, int most)
 static int arrays_make(struct opencl_program *program, int most,
 		       struct error *err)
 {
-	return generic_share(program, err) ||
+	const int batch = batch_most(program);
+
+	return generic_share(program, most > batch ? most : batch, err) ||
 	       pass_allocate(program, &program->train,
 			     program->base.options.batch, 1, err) ||
 	       pass_allocate(program, &program->test, most, 0, err) ? -1 : 0;

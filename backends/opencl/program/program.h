@@ -30,7 +30,10 @@ struct opencl_program {
 	struct launch reduce, reduce_update; /* of the gpu class */
 	cl_mem parts, segments;		     /* what they sum up */
 	cl_program generic;	/* kernels of generic.cl; NULL: no step has */
-	cl_mem generic_parts;	/* of whichever step's gradient is made */
+	struct generic_memory {
+		cl_mem parts;	/* of a weight gradient, not yet summed */
+		cl_mem packed, x, dy; /* copies, as conv_last.cl has them */
+	} generic_memory;	/* of whichever step runs */
 	cl_mem buffers;		/* VECTOR_BUFFERS, or NULL */
 	struct storage storage;
 	cl_mem products; /* the parameters as products take them */

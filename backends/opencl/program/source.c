@@ -21,6 +21,7 @@ static const char *const conv_lines[] = {
 
 static const char *const winograd_lines[] = {
 #include "kernels/vector.cl.h"
+#include "kernels/transpose.cl.h"
 #include "kernels/conv_forward.cl.h"
 #include "kernels/conv_backward.cl.h"
 #include "kernels/winograd.cl.h"
@@ -32,6 +33,7 @@ static const char *const winograd_lines[] = {
 
 static const char *const linear_lines[] = {
 #include "kernels/vector.cl.h"
+#include "kernels/transpose.cl.h"
 #include "kernels/loss.cl.h"
 #include "kernels/linear.cl.h"
 #include "kernels/linear_forward.cl.h"
@@ -86,6 +88,16 @@ static const char *const generic_lines[] = {
 #include "kernels/generic.cl.h"
 #include "kernels/generic_pool.cl.h"
 #include "kernels/generic_norm.cl.h"
+#include "kernels/transpose.cl.h"
+#include "kernels/conv_last.cl.h"
+#include "kernels/storage.cl.h"
+};
+
+static const char *const gpu_generic_lines[] = {
+#include "kernels/philox.cl.h"
+#include "kernels/generic.cl.h"
+#include "kernels/generic_pool.cl.h"
+#include "kernels/generic_norm.cl.h"
 #include "kernels/generic_conv.cl.h"
 #include "kernels/storage.cl.h"
 };
@@ -105,6 +117,7 @@ static const struct {
 	[SOURCE_GPU_RECIPE] = SOURCE("loss and update", gpu_recipe_lines),
 	[SOURCE_GPU_SUMS] = SOURCE("sums and update", gpu_sums_lines),
 	[SOURCE_GENERIC] = SOURCE("layer alone", generic_lines),
+	[SOURCE_GPU_GENERIC] = SOURCE("layer alone", gpu_generic_lines),
 };
 
 /* The first lines of the compiler's log; an empty one may lack its cache. */

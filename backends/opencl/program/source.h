@@ -13,7 +13,8 @@ enum source {
 	SOURCE_GPU_LINEAR,
 	SOURCE_GPU_RECIPE,
 	SOURCE_GPU_SUMS,
-	SOURCE_GENERIC
+	SOURCE_GENERIC,
+	SOURCE_GPU_GENERIC
 };
 
 /* A macro of the kernels: -D name=value. */

@@ -1,4 +1,5 @@
-/* Convolutions and linear layers of any kind: generic_conv.cl. */
+/* Convolutions and linear layers of any kind in the gpu class:
+ * generic_conv.cl. */
 #include "backends/opencl/program/generic.h"
 
 #include "backends/opencl/device/class.h"
@@ -75,15 +76,16 @@ static int split_count(const struct opencl_program *program,
 	return parts_of(batch_most(program), split_samples(program, node));
 }
 
-size_t generic_conv_parts(const struct opencl_program *program, int index)
+struct generic_room generic_conv_room(const struct opencl_program *program,
+				      int index)
 {
 	const struct node *node = generic_node(program, index);
-	int splits;
+	const int splits = split_count(program, node);
+	struct generic_room room = { 0 };
 
-	if (step_at(program, index)->solver != &generic_conv.base)
-		return 0;
-	splits = split_count(program, node);
-	return splits > 1 ? (size_t)splits * parameters_of(node) : 0;
+	if (splits > 1)
+		room.parts = (size_t)splits * parameters_of(node);
+	return room;
 }
 
 static struct launch product_launch(const struct opencl_program *program,
@@ -162,7 +164,7 @@ static int add_reduce(struct opencl_program *program, struct pass *pass,
 	const size_t size = parameters_of(node);
 	struct launch launch =
 		generic_launch(program, "weights_reduce", index, size);
-	const cl_mem memories[] = { program->generic_parts,
+	const cl_mem memories[] = { program->generic_memory.parts,
 				    program->vectors[VECTOR_GRADIENT] };
 	const cl_int words[] = { (cl_int)node->weight, (cl_int)size,
 				 split_samples(program, node) };
@@ -186,7 +188,7 @@ static int add_weights(struct opencl_program *program, struct pass *pass,
 					s.out.channels);
 	const cl_mem memories[] = {
 		g.x.memory, g.y.gradient,
-		splits > 1 ? program->generic_parts :
+		splits > 1 ? program->generic_memory.parts :
 			     program->vectors[VECTOR_GRADIENT]
 	};
 	const cl_int words[] = {

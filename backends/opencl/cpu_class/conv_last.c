@@ -1,0 +1,334 @@
+/* Convolutions and linear layers of any kind, channels last: conv_last.cl. */
+#include "backends/opencl/cpu_class/cpu_class.h"
+
+#include "backends/opencl/device/status.h"
+#include "backends/opencl/program/generic.h"
+
+/* Work-groups that a weight gradient should have at least, and floats that
+ * its parts may take: fixed, so that devices of the same tiles sum in the same
+ * order. */
+#define FEWEST_GROUPS 64
+#define MOST_PARTS_FLOATS (4 << 20)
+
+/* Activations as conv_spread makes them: with a border, in pixels, before the
+ * plane, and what is read behind it. */
+struct spread {
+	struct shape plane; /* what it is made of */
+	int border, height, width;
+	int row, sample; /* in floats */
+};
+
+/* A row as a convolution: a linear layer has one pixel and no neighbours. */
+struct sides {
+	struct shape in, out;
+	int window, stride, pad;
+	int run; /* factors of a row of the window */
+	struct spread x, dy;
+};
+
+static struct spread spread_of(struct shape plane, int border, int height,
+			       int width)
+{
+	struct spread spread = { .plane = plane, .border = border };
+
+	spread.height = border + plane.height > height ?
+				border + plane.height : height;
+	spread.width = border + plane.width > width ?
+			       border + plane.width : width;
+	spread.row = spread.width * plane.channels;
+	spread.sample = spread.height * spread.row;
+	return spread;
+}
+
+static struct sides sides_of(const struct node *node)
+{
+	const struct layer *layer = node->layer;
+	struct sides s = { .in = { (int)shape_size(node->in), 1, 1 },
+			   .out = node->out, .window = 1, .stride = 1 };
+	int before;
+
+	if (layer->kind == LAYER_CONV) {
+		s.in = node->in;
+		s.window = layer->window;
+		s.stride = layer_stride_within(layer, node->in);
+		s.pad = layer->pad;
+	}
+	s.run = s.window * s.in.channels;
+	s.x = spread_of(s.in, s.pad, (s.out.height - 1) * s.stride + s.window,
+			(s.out.width - 1) * s.stride + s.window);
+	/* An input's outputs are up to so many before its own. */
+	before = (s.window - 1) / s.stride;
+	s.dy = spread_of(s.out, before,
+			 before + (s.in.height - 1 + s.pad) / s.stride + 1,
+			 before + (s.in.width - 1 + s.pad) / s.stride + 1);
+	return s;
+}
+
+static int last_takes(const struct graph *graph, int first,
+		      const struct program_options *options)
+{
+	const enum layer_kind kind = graph->nodes[first].layer->kind;
+
+	(void)options;
+	return kind == LAYER_CONV || kind == LAYER_LINEAR;
+}
+
+static size_t weights_of(const struct sides *s)
+{
+	return (size_t)s->window * (size_t)s->run * (size_t)s->out.channels;
+}
+
+/* As many parts of the samples as it takes to have work for all. */
+static int split_samples(const struct opencl_program *program,
+			 const struct sides *s)
+{
+	const struct product_tile tile = product_tile(program);
+	const int tiles = parts_of(s->out.channels, tile.run_columns) *
+			  s->window * parts_of(s->run, tile.run_rows);
+	const size_t room = MOST_PARTS_FLOATS / weights_of(s);
+	int splits = parts_of(FEWEST_GROUPS, tiles);
+
+	if ((size_t)splits > room)
+		splits = room ? (int)room : 1;
+	return parts_of(batch_most(program), splits);
+}
+
+static int split_count(const struct opencl_program *program,
+		       const struct sides *s)
+{
+	return parts_of(batch_most(program), split_samples(program, s));
+}
+
+/* Floats of the packed weights of a class of outputs, of which there are
+ * stride * stride on the way back. */
+static size_t packed_size(const struct opencl_program *program,
+			  const struct sides *s, int back)
+{
+	const int columns = product_tile(program).columns;
+	const int taps = back ? parts_of(s->window, s->stride) : s->window;
+	const int factors = back ? s->out.channels : s->in.channels;
+	const int outputs = back ? s->in.channels : s->out.channels;
+
+	return (size_t)(taps * taps) * (size_t)factors *
+	       (size_t)round_up(outputs, columns);
+}
+
+struct generic_room conv_last_room(const struct opencl_program *program,
+				     int index, int samples)
+{
+	const struct node *node = generic_node(program, index);
+	const struct product_tile tile = product_tile(program);
+	const struct sides s = sides_of(node);
+	struct generic_room room = { 0 };
+	const size_t back = packed_size(program, &s, 1) *
+			    (size_t)(s.stride * s.stride);
+
+	room.packed = packed_size(program, &s, 0);
+	if (node->wants_dx && back > room.packed)
+		room.packed = back;
+	/* Beyond the last pixel a tile is read whole. */
+	room.x = (size_t)samples * (size_t)s.x.sample + (size_t)tile.wide;
+	room.dy = (size_t)batch_most(program) * (size_t)s.dy.sample +
+		  (size_t)tile.wide;
+	room.parts = (size_t)split_count(program, &s) * weights_of(&s) +
+		     (size_t)tile.wide;
+	return room;
+}
+
+/* What a launch of step index has to do but for its products. */
+static struct launch last_launch(const char *name, int index)
+{
+	return (struct launch){ .name = name,
+				.items = { 1, 1, 1 },
+				.batch_arguments = 1,
+				.work = { .step = index } };
+}
+
+/* Copies planes at `from`, whose samples are so far apart, into `to`. */
+static int add_spread(struct opencl_program *program, struct pass *pass,
+		      int index, const struct spread *spread, cl_mem from,
+		      int sample, cl_mem to, struct error *err)
+{
+	struct launch launch = last_launch("conv_spread", index);
+	const cl_mem memories[] = { from, to };
+	const cl_int words[] = { spread->plane.channels, spread->plane.height,
+				 spread->plane.width, sample, spread->border,
+				 spread->height, spread->width };
+
+	launch.items[0] = parts_of(spread->plane.channels,
+				   product_tile(program).wide);
+	launch.items[1] = 0;
+	launch.samples = 1;
+	launch.work.moved = 2 * (double)shape_size(spread->plane);
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int add_pack(struct opencl_program *program, struct pass *pass,
+		    int index, const struct sides *s, int back,
+		    struct error *err)
+{
+	const struct product_tile tile = product_tile(program);
+	struct launch launch = last_launch("conv_pack", index);
+	const int taps = s->window * s->window;
+	const int factors = back ? s->out.channels : s->in.channels;
+	const int outputs = back ? s->in.channels : s->out.channels;
+	const cl_mem memories[] = { program->products,
+				    program->generic_memory.packed };
+	const cl_int words[] = {
+		factors, outputs, s->window, s->stride, s->pad, s->dy.border,
+		back, (cl_int)generic_node(program, index)->weight,
+		back ? taps : s->in.channels * taps,
+		back ? s->in.channels * taps : taps,
+		(cl_int)packed_size(program, s, back)
+	};
+
+	launch.items[0] = parts_of(factors, tile.wide);
+	launch.items[1] = parts_of(outputs, tile.columns);
+	launch.items[2] = back ? s->stride * s->stride : 1;
+	launch.work.moved_once = 2 * (double)weights_of(s);
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+/* The products of what has been spread and packed. */
+static int add_multiply(struct opencl_program *program, struct pass *pass,
+			int index, const struct sides *s, int back,
+			struct error *err)
+{
+	const struct generic g = generic_at(program, pass, index);
+	const struct product_tile tile = product_tile(program);
+	const struct spread *from = back ? &s->dy : &s->x;
+	const struct shape to = back ? s->in : s->out;
+	const int apart = back ? s->stride : 1;
+	const double products = step_products(program, index);
+	struct launch launch = last_launch("conv_multiply", index);
+	const cl_mem memories[] = {
+		back ? program->generic_memory.dy : program->generic_memory.x,
+		program->generic_memory.packed, program->products,
+		back ? g.x.gradient : g.y.memory
+	};
+	const cl_int words[] = {
+		from->plane.channels, from->row, from->sample, to.channels,
+		to.height, to.width, back ? g.x.sample : g.y.sample,
+		s->window, s->stride, s->pad, s->dy.border, back,
+		(cl_int)packed_size(program, s, back),
+		back || !g.node->has_bias ? -1 : (cl_int)g.node->bias,
+		back && g.node->adds_dx
+	};
+
+	launch.items[0] = parts_of(pass->most * parts_of(to.height, apart) *
+					   parts_of(to.width, apart),
+				   tile.rows);
+	launch.items[1] = parts_of(to.channels, tile.columns);
+	launch.items[2] = apart * apart;
+	launch.work.dense = launch.work.done = products;
+	launch.work.moved = step_inputs(program, index) +
+			    step_outputs(program, index);
+	launch.work.moved_once = step_parameters(program, index);
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int last_forward(struct opencl_program *program, struct pass *pass,
+			int index, struct error *err)
+{
+	const struct generic g = generic_at(program, pass, index);
+	const struct sides s = sides_of(g.node);
+
+	return add_spread(program, pass, index, &s.x, g.x.memory, g.x.sample,
+			  program->generic_memory.x, err) ||
+	       add_pack(program, pass, index, &s, 0, err) ||
+	       add_multiply(program, pass, index, &s, 0, err);
+}
+
+static int add_sum(struct opencl_program *program, struct pass *pass,
+		   int index, const struct sides *s, struct error *err)
+{
+	const struct product_tile tile = product_tile(program);
+	const double products = step_products(program, index);
+	struct launch launch = last_launch("conv_sum", index);
+	const cl_mem memories[] = { program->generic_memory.x,
+				    program->generic_memory.dy,
+				    program->generic_memory.parts };
+	const cl_int words[] = {
+		s->in.channels, s->x.row, s->x.sample, s->out.channels,
+		s->out.height, s->out.width, s->dy.row, s->dy.sample,
+		s->dy.border * (s->dy.row + s->out.channels), s->window,
+		s->stride, (cl_int)weights_of(s), split_samples(program, s),
+		generic_node(program, index)->broken
+	};
+
+	launch.items[0] = parts_of(s->out.channels, tile.run_columns);
+	launch.items[1] = s->window * parts_of(s->run, tile.run_rows);
+	launch.items[2] = split_count(program, s);
+	launch.work.dense = launch.work.done = products;
+	launch.work.moved = step_inputs(program, index) +
+			    step_outputs(program, index);
+	launch.work.moved_once = step_parameters(program, index);
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int add_unpack(struct opencl_program *program, struct pass *pass,
+		      int index, const struct sides *s, struct error *err)
+{
+	const int width = product_tile(program).wide;
+	struct launch launch = last_launch("conv_unpack", index);
+	const cl_mem memories[] = { program->generic_memory.parts,
+				    program->vectors[VECTOR_GRADIENT] };
+	const cl_int words[] = {
+		s->in.channels, s->out.channels, s->window * s->window,
+		(cl_int)generic_node(program, index)->weight,
+		(cl_int)weights_of(s), split_samples(program, s)
+	};
+
+	launch.items[0] = parts_of(s->out.channels, width);
+	launch.items[1] = parts_of(s->in.channels, width);
+	launch.work.moved_once = (1. + split_count(program, s)) *
+				 (double)weights_of(s);
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int add_bias(struct opencl_program *program, struct pass *pass,
+		    int index, struct error *err)
+{
+	const struct generic g = generic_at(program, pass, index);
+	struct launch launch = last_launch("conv_bias", index);
+	const cl_mem memories[] = { g.y.gradient,
+				    program->vectors[VECTOR_GRADIENT] };
+	const cl_int words[] = { g.node->out.height * g.node->out.width,
+				 g.y.sample, (cl_int)g.node->bias };
+
+	launch.items[0] = g.node->out.channels;
+	launch.work.moved = step_outputs(program, index);
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int last_backward(struct opencl_program *program, struct pass *pass,
+			 int index, struct error *err)
+{
+	const struct generic g = generic_at(program, pass, index);
+	const struct sides s = sides_of(g.node);
+
+	if (add_spread(program, pass, index, &s.x, g.x.memory, g.x.sample,
+		       program->generic_memory.x, err) ||
+	    add_spread(program, pass, index, &s.dy, g.y.gradient, g.y.sample,
+		       program->generic_memory.dy, err) ||
+	    add_sum(program, pass, index, &s, err) ||
+	    add_unpack(program, pass, index, &s, err) ||
+	    (g.node->has_bias && add_bias(program, pass, index, err)))
+		return -1;
+	return g.node->wants_dx &&
+	       (add_pack(program, pass, index, &s, 1, err) ||
+		add_multiply(program, pass, index, &s, 1, err)) ? -1 : 0;
+}
+
+const struct opencl_solver conv_last = {
+	.base = { .name = "conv or linear", .takes = last_takes },
+	.allocate = generic_allocate,
+	.forward = last_forward,
+	.backward = last_backward,
+};

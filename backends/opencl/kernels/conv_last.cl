@@ -1,0 +1,462 @@
+/*
+ * Convolutions of any kind in the cpu class, after generic.cl; a linear layer
+ * is one of a single pixel with all its inputs as channels.
+ *
+ * Products are made of copies in which the channels are last: of activations
+ * with zeros around each plane, [sample][row][column][channel], so that the
+ * channels at neighbouring taps of a window's row are one run of factors; and
+ * of weights in tiles of COLUMNS outputs, [tile][row of the window][run]
+ * [COLUMNS]. A group makes a tile of sums, blocks of TALL rows of ACROSS
+ * vectors, each of which stays in registers for DEEP factors: ROWS of pixels,
+ * or RUN_ROWS of a weight gradient, more since their factors are apart.
+ */
+#define ROWS (BLOCKS * TALL)
+#define RUN_ROWS (RUN_BLOCKS * TALL)
+#define COLUMNS (ACROSS * WIDE)
+#define RUN_COLUMNS (RUN_TILES * COLUMNS)
+
+static inline void tile_clear(vec (*sum)[TALL][ACROSS], int blocks)
+{
+#pragma unroll 1
+	for (int block = 0; block < blocks; block++)
+#pragma unroll
+		for (int i = 0; i < TALL; i++)
+#pragma unroll
+			for (int j = 0; j < ACROSS; j++)
+				sum[block][i][j] = 0;
+}
+
+static inline __attribute__((always_inline)) void
+part_clear(vec part[TALL][ACROSS])
+{
+#pragma unroll
+	for (int i = 0; i < TALL; i++)
+#pragma unroll
+		for (int j = 0; j < ACROSS; j++)
+			part[i][j] = 0;
+}
+
+/* What DEEP factors make is summed by itself first: so many small numbers
+ * added to a large one lose less. */
+static inline __attribute__((always_inline)) void
+part_add(vec sum[TALL][ACROSS], vec part[TALL][ACROSS])
+{
+#pragma unroll
+	for (int i = 0; i < TALL; i++)
+#pragma unroll
+		for (int j = 0; j < ACROSS; j++)
+			sum[i][j] += part[i][j];
+}
+
+/* Adds the products of a run of factors: row i's from a + at[i] on, with
+ * vectors that are COLUMNS apart from b on. at[] is of whole blocks. */
+static inline __attribute__((always_inline)) void
+runs_add(vec (*sum)[TALL][ACROSS], int rows, global const float *a,
+	 const int *at, global const float *b, int depth)
+{
+#pragma unroll 1
+	for (int block = 0; block * TALL < rows; block++) {
+		global const float *from[TALL];
+		vec part[TALL][ACROSS];
+
+#pragma unroll
+		for (int i = 0; i < TALL; i++)
+			from[i] = a + at[block * TALL + i];
+		part_clear(part);
+#pragma unroll 1
+		for (int k = 0; k < depth; k++) {
+			vec across[ACROSS];
+
+#pragma unroll
+			for (int j = 0; j < ACROSS; j++)
+				across[j] = LOAD_LANES(b + k * COLUMNS +
+						       j * WIDE);
+#pragma unroll
+			for (int i = 0; i < TALL; i++)
+#pragma unroll
+				for (int j = 0; j < ACROSS; j++)
+					part[i][j] = fma((vec)(from[i][k]),
+							 across[j],
+							 part[i][j]);
+		}
+		part_add(sum[block], part);
+	}
+}
+
+/* The same of factors that are beside each other. */
+static inline __attribute__((always_inline)) void
+pixels_add(vec (*sum)[TALL][ACROSS], int rows, const float *a, const vec *b,
+	   int depth)
+{
+#pragma unroll 1
+	for (int block = 0; block * TALL < rows; block++, a += TALL) {
+		vec part[TALL][ACROSS];
+
+		part_clear(part);
+#pragma unroll 1
+		for (int k = 0; k < depth; k++) {
+			const float *from = a + k * RUN_ROWS;
+
+#pragma unroll
+			for (int i = 0; i < TALL; i++)
+#pragma unroll
+				for (int j = 0; j < ACROSS; j++)
+					part[i][j] = fma((vec)(from[i]),
+							 b[k * ACROSS + j],
+							 part[i][j]);
+		}
+		part_add(sum[block], part);
+	}
+}
+
+/*
+ * The taps, in one dimension, that have a part in what is summed, in the order
+ * in which what they are multiplied with lies in memory: forward all; back, of
+ * the inputs at `at` and every stride-th behind it, each stride-th tap, the
+ * last one first. Nothing of what a window has there is before `begin` pixels
+ * of the plane with its border.
+ */
+struct taps {
+	int first, step, count, begin;
+};
+
+static inline struct taps taps_along(int at, int window, int stride, int pad,
+				     int border, int back)
+{
+	const int first = (at + pad) % stride;
+	const int count = first < window ?
+				  (window - first + stride - 1) / stride : 0;
+
+	if (!back)
+		return (struct taps){ 0, 1, window, 0 };
+	return (struct taps){ first + (count - 1) * stride, -stride, count,
+			      border + (at + pad) / stride - count + 1 };
+}
+
+/* Where pixel p of a plane is in a copy with its border, in pixels. */
+static inline int spread_at(int p, int width, int border, int to_width)
+{
+	return (p / width + border) * to_width + p % width + border;
+}
+
+/* Group (c, n): WIDE channels of sample n, with its border, channels last. */
+kernel GROUP void conv_spread(const int count,
+			      global const float *restrict from,
+			      global float *restrict to, const int channels,
+			      const int height, const int width,
+			      const int sample, const int border,
+			      const int to_height, const int to_width)
+{
+	const int c = get_group_id(0) * WIDE, plane = height * width;
+	const int lanes = min(WIDE, channels - c);
+	int p = 0;
+
+	from += get_group_id(1) * (size_t)sample + c * (size_t)plane;
+	to += get_group_id(1) * (size_t)(to_height * to_width) * channels + c;
+	for (int i = 0; i < to_height * to_width; i++) {
+		const int y = i / to_width - border, x = i % to_width - border;
+
+		if (y < 0 || y >= height || x < 0 || x >= width)
+			for (int lane = 0; lane < lanes; lane++)
+				to[i * channels + lane] = 0;
+	}
+	for (; lanes == WIDE && p + WIDE <= plane; p += WIDE) {
+		vec square[WIDE];
+
+#pragma unroll
+		for (int i = 0; i < WIDE; i++)
+			square[i] = LOAD_LANES(from + i * plane + p);
+		vecs_transpose(square);
+#pragma unroll
+		for (int i = 0; i < WIDE; i++)
+			STORE_LANES(square[i],
+				    to + spread_at(p + i, width, border,
+						   to_width) * channels);
+	}
+	for (; p < plane; p++) {
+		const int at = spread_at(p, width, border, to_width);
+
+		for (int lane = 0; lane < lanes; lane++)
+			to[at * channels + lane] = from[lane * plane + p];
+	}
+}
+
+/*
+ * Group (k, o, class): WIDE factors' weights for a tile of outputs, at all taps
+ * in the order of a run; those of output o are at weight + o * by_output +
+ * k * by_factor + tap. Back, factors are the layer's outputs, and outputs its
+ * inputs, of each class of them those which the same taps reach.
+ */
+kernel GROUP void conv_pack(const int count,
+			    global const float *restrict parameters,
+			    global float *restrict packed, const int factors,
+			    const int outputs, const int window,
+			    const int stride, const int pad, const int border,
+			    const int back, const int weight,
+			    const int by_output, const int by_factor,
+			    const int size)
+{
+	const int class = get_group_id(2), first = get_group_id(0) * WIDE;
+	const struct taps down = taps_along(class / stride, window, stride,
+					    pad, border, back);
+	const struct taps across = taps_along(class % stride, window, stride,
+					      pad, border, back);
+	const int run = across.count * factors;
+	const int column = get_group_id(1) * COLUMNS;
+	const int lanes = min(COLUMNS, outputs - column);
+
+	parameters += weight + column * (size_t)by_output;
+	packed += class * (size_t)size + get_group_id(1) *
+					   (size_t)(down.count * run) * COLUMNS;
+	for (int k = first; k < min(first + WIDE, factors); k++)
+		for (int t = 0; t < down.count * across.count; t++) {
+			const int r = t / across.count, c = t % across.count;
+			global const float *from = parameters +
+				k * (size_t)by_factor +
+				(down.first + r * down.step) * window +
+				across.first + c * across.step;
+			global float *to = packed +
+				(r * run + c * factors + k) * (size_t)COLUMNS;
+
+			for (int lane = 0; lane < lanes; lane++)
+				to[lane] = from[lane * (size_t)by_output];
+			for (int lane = lanes; lane < COLUMNS; lane++)
+				to[lane] = 0;
+		}
+}
+
+/* A square of a tile, rows of `at` and behind, becomes planar in one piece. */
+static inline void square_store(const vec *sums, int columns, global float *to,
+				int plane, global const float *bias, int adds)
+{
+	vec square[WIDE];
+
+#pragma unroll
+	for (int i = 0; i < WIDE; i++)
+		square[i] = sums[i * ACROSS];
+	vecs_transpose(square);
+	for (int c = 0; c < min(columns, WIDE); c++, to += plane) {
+		const vec value = square[c] + (bias ? bias[c] : 0);
+
+		STORE_LANES(adds ? LOAD_LANES(to) + value : value, to);
+	}
+}
+
+/* A tile of sums, planar: row r of it at where[r]. */
+static inline void tile_store(vec (*sum)[TALL][ACROSS], int rows, int columns,
+			      const int *where, global float *to, int plane,
+			      global const float *bias, int adds)
+{
+	const vec *vectors = sum[0][0];
+	const float *sums = (const float *)sum;
+
+	for (int r = 0; r < rows; r += WIDE) {
+		const int some = min(WIDE, rows - r);
+
+		if (some == WIDE && where[r + WIDE - 1] - where[r] == WIDE - 1)
+			for (int c = 0; c < columns; c += WIDE)
+				square_store(vectors + r * ACROSS + c / WIDE,
+					     columns - c,
+					     to + c * plane + where[r], plane,
+					     bias ? bias + c : 0, adds);
+		else
+			for (int c = 0; c < columns; c++)
+				for (int i = r; i < r + some; i++)
+					gradient_put(
+						to + c * plane + where[i],
+						sums[i * COLUMNS + c] +
+							(bias ? bias[c] : 0),
+						adds);
+	}
+}
+
+/*
+ * Forward, y[n][o][p] = bias[o] + sum over taps t and channels i of
+ * w[o][i][t] x[n][i][p's pixel at t]; back, dx[n][i][p] = sum over t and o of
+ * w[o][i][t] dy[n][o][the pixel that has p at t], of group (p, o, class). from
+ * is x or dy as conv_spread has it, rows and samples so many floats apart.
+ */
+kernel GROUP void conv_multiply(
+	const int count, global const float *restrict from,
+	global const float *restrict packed,
+	global const float *restrict parameters, global float *restrict to,
+	const int channels, const int from_row, const int from_sample,
+	const int outputs, const int to_height, const int to_width,
+	const int to_sample, const int window, const int stride, const int pad,
+	const int border, const int back, const int size, const int bias,
+	const int adds)
+{
+	const int y = get_group_id(2) / stride, x = get_group_id(2) % stride;
+	const struct taps down = taps_along(y, window, stride, pad, border,
+					    back);
+	const struct taps across = taps_along(x, window, stride, pad, border,
+					      back);
+	/* Of pixels that are summed, and of those that they come from. */
+	const int apart = back ? stride : 1, step = back ? 1 : stride;
+	const int height = (to_height - y + apart - 1) / apart;
+	const int width = (to_width - x + apart - 1) / apart;
+	const int first = get_group_id(0) * ROWS;
+	const int rows = min(ROWS, count * height * width - first);
+	const int column = get_group_id(1) * COLUMNS;
+	const int run = across.count * channels;
+	int at[ROWS], where[ROWS];
+	vec sum[BLOCKS][TALL][ACROSS];
+	int first_sample;
+
+	if (height <= 0 || width <= 0 || rows <= 0)
+		return;
+	first_sample = first / (height * width);
+	from += first_sample * (size_t)from_sample;
+	to += first_sample * (size_t)to_sample +
+	      column * (size_t)(to_height * to_width);
+	packed += get_group_id(2) * (size_t)size +
+		  get_group_id(1) * (size_t)(down.count * run) * COLUMNS;
+	for (int r = 0; r < ROWS; r++) {
+		const int m = first + min(r, rows - 1);
+		const int n = m / (height * width) - first_sample;
+		const int row = m / width % height, c = m % width;
+
+		at[r] = n * from_sample + (row * step + down.begin) * from_row +
+			(c * step + across.begin) * channels;
+		where[r] = n * to_sample + (y + row * apart) * to_width + x +
+			   c * apart;
+	}
+	tile_clear(sum, BLOCKS);
+	for (int r = 0; r < down.count; r++)
+		for (int k = 0; k < run; k += DEEP)
+			runs_add(sum, rows, from + r * (size_t)from_row + k, at,
+				 packed + (r * run + k) * (size_t)COLUMNS,
+				 min(DEEP, run - k));
+	tile_store(sum, rows, min(COLUMNS, outputs - column), where, to,
+		   to_height * to_width,
+		   bias < 0 ? 0 : parameters + bias + column, adds);
+}
+
+/*
+ * part[r][k][o], of row r of the window and factor k of its run, = the sum over
+ * samples and pixels p of dy[n][p][o] x[n][p's window][r][k]: of group (o, r
+ * and k, s) over the samples split_samples * s ..., but not the last `broken`
+ * ones. Both are as conv_spread has them.
+ */
+kernel GROUP void conv_sum(const int count, global const float *restrict x,
+			   global const float *restrict dy,
+			   global float *restrict parts, const int channels,
+			   const int x_row, const int x_sample,
+			   const int outputs, const int out_height,
+			   const int out_width, const int dy_row,
+			   const int dy_sample, const int dy_begin,
+			   const int window, const int stride, const int size,
+			   const int split_samples, const int broken)
+{
+	const int run = window * channels;
+	const int tiles = (run + RUN_ROWS - 1) / RUN_ROWS;
+	const int r = get_group_id(1) / tiles;
+	const int first = get_group_id(1) % tiles * RUN_ROWS;
+	const int rows = min(RUN_ROWS, run - first);
+	const int column = get_group_id(0) * RUN_COLUMNS;
+	const int columns = min(RUN_COLUMNS, outputs - column);
+	const int from = get_group_id(2) * split_samples;
+	const int samples = max(min(split_samples, count - broken - from), 0);
+	const int all = samples * out_height * out_width;
+	vec sum[RUN_TILES][RUN_BLOCKS][TALL][ACROSS];
+	vec a[DEEP][RUN_ROWS / WIDE], b[RUN_TILES][DEEP * ACROSS];
+
+	if (from >= count)
+		return;
+	x += from * (size_t)x_sample + r * (size_t)x_row + first;
+	dy += from * (size_t)dy_sample + dy_begin + column;
+	parts += get_group_id(2) * (size_t)size +
+		 (r * run + first) * (size_t)outputs + column;
+	for (int tile = 0; tile * COLUMNS < columns; tile++)
+		tile_clear(sum[tile], (rows + TALL - 1) / TALL);
+	for (int k = 0; k < all; k += DEEP) {
+		const int depth = min(DEEP, all - k);
+		int n = k / (out_height * out_width);
+		int row = k / out_width % out_height, c = k % out_width;
+
+		for (int d = 0; d < depth; d++) {
+			global const float *of_x = x + n * (size_t)x_sample +
+				row * stride * x_row + c * stride * channels;
+			global const float *of_dy = dy +
+				n * (size_t)dy_sample + row * dy_row +
+				c * outputs;
+
+			for (int i = 0; i * WIDE < rows; i++)
+				a[d][i] = LOAD_LANES(of_x + i * WIDE);
+			for (int i = 0; i * WIDE < columns; i++)
+				b[i / ACROSS][d * ACROSS + i % ACROSS] =
+					LOAD_LANES(of_dy + i * WIDE);
+			c = c + 1 < out_width ? c + 1 : 0;
+			row += !c;
+			n += row == out_height;
+			row = row < out_height ? row : 0;
+		}
+		for (int tile = 0; tile * COLUMNS < columns; tile++)
+			pixels_add(sum[tile], rows, (const float *)a, b[tile],
+				   depth);
+	}
+	for (int i = 0; i < rows; i++)
+		for (int c = 0; c < columns; c++) {
+			const float *sums = (const float *)sum[c / COLUMNS];
+
+			parts[i * (size_t)outputs + c] =
+				sums[i * COLUMNS + c % COLUMNS];
+		}
+}
+
+/* Group (o, i): dw[o][i][t] of WIDE outputs and channels, from the parts of
+ * splits of the samples, in their order. */
+kernel GROUP void conv_unpack(const int count,
+			      global const float *restrict parts,
+			      global float *restrict gradient,
+			      const int channels, const int outputs,
+			      const int taps, const int weight, const int size,
+			      const int split_samples)
+{
+	const int splits = (count + split_samples - 1) / split_samples;
+	const int o = get_group_id(0) * WIDE, c = get_group_id(1) * WIDE;
+
+	gradient += weight;
+	for (int i = c; i < min(c + WIDE, channels); i++)
+		for (int t = 0; t < taps; t++) {
+			global const float *from = parts + o +
+				(t * channels + i) * (size_t)outputs;
+			global float *to = gradient + t +
+				(o * (size_t)channels + i) * taps;
+			float sums[WIDE];
+			vec sum = LOAD_LANES(from);
+
+			for (int s = 1; s < splits; s++)
+				sum += LOAD_LANES(from + s * (size_t)size);
+			STORE_LANES(sum, sums);
+			for (int j = 0; j < min(WIDE, outputs - o); j++)
+				to[j * (size_t)(channels * taps)] = sums[j];
+		}
+}
+
+/* Group o: dbias[o] = sum of dy[n][o][p]. */
+kernel GROUP void conv_bias(const int count, global const float *restrict dy,
+			    global float *restrict gradient, const int plane,
+			    const int sample, const int bias)
+{
+	float lanes[WIDE], sum = 0;
+	vec whole = 0;
+
+	dy += get_group_id(0) * (size_t)plane;
+	for (int n = 0; n < count; n++, dy += sample) {
+		vec part = 0;
+		float rest = 0;
+		int p = 0;
+
+		for (; p + WIDE <= plane; p += WIDE)
+			part += LOAD_LANES(dy + p);
+		for (; p < plane; p++)
+			rest += dy[p];
+		whole += part;
+		sum += rest;
+	}
+	STORE_LANES(whole, lanes);
+	for (int i = 0; i < WIDE; i++)
+		sum += lanes[i];
+	gradient[bias + get_group_id(0)] = sum;
+}

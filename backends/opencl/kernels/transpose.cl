@@ -1,0 +1,52 @@
+/* Squares of vectors of WIDTH floats, which are called vec. */
+
+/*
+ * Every second element of a and then of b: those from the first on, or from the
+ * second. By their names, since a vector in parts, as (vec)(a.even, b.even), is
+ * one whose other parts are undefined for a while, which oclgrind cannot bear.
+ */
+#if WIDTH == 16
+#define EVENS(type, a, b)                                                   \
+	(type)((a).s0, (a).s2, (a).s4, (a).s6, (a).s8, (a).sa,              \
+	       (a).sc, (a).se, (b).s0, (b).s2, (b).s4, (b).s6,              \
+	       (b).s8, (b).sa, (b).sc, (b).se)
+#define ODDS(type, a, b)                                                    \
+	(type)((a).s1, (a).s3, (a).s5, (a).s7, (a).s9, (a).sb,              \
+	       (a).sd, (a).sf, (b).s1, (b).s3, (b).s5, (b).s7,              \
+	       (b).s9, (b).sb, (b).sd, (b).sf)
+#elif WIDTH == 8
+#define EVENS(type, a, b)                                                   \
+	(type)((a).s0, (a).s2, (a).s4, (a).s6, (b).s0, (b).s2,              \
+	       (b).s4, (b).s6)
+#define ODDS(type, a, b)                                                    \
+	(type)((a).s1, (a).s3, (a).s5, (a).s7, (b).s1, (b).s3,              \
+	       (b).s5, (b).s7)
+#else
+#define EVENS(type, a, b)                                                   \
+	(type)((a).s0, (a).s2, (b).s0, (b).s2)
+#define ODDS(type, a, b)                                                    \
+	(type)((a).s1, (a).s3, (b).s1, (b).s3)
+#endif
+
+/*
+ * Rows of WIDTH vectors become columns: a perfect shuffle backwards of all
+ * elements, as often as halving WIDTH gives 1.
+ */
+static inline void vecs_transpose(vec rows[WIDTH])
+{
+#pragma unroll
+	for (int stage = 1; stage < WIDTH; stage *= 2) {
+		vec shuffled[WIDTH];
+
+#pragma unroll
+		for (int i = 0; i < WIDTH / 2; i++) {
+			const vec a = rows[2 * i], b = rows[2 * i + 1];
+
+			shuffled[i] = EVENS(vec, a, b);
+			shuffled[i + WIDTH / 2] = ODDS(vec, a, b);
+		}
+#pragma unroll
+		for (int i = 0; i < WIDTH; i++)
+			rows[i] = shuffled[i];
+	}
+}
