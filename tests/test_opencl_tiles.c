@@ -42,6 +42,30 @@ static const struct model column_model = {
 	.layer_count = sizeof(column_layers) / sizeof(column_layers[0]),
 };
 
+/* With padding, tiles that are there in part, more outputs than a tile of sums
+ * has, and a gradient that is added to another. */
+static const struct layer padded_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 16, .window = 3,
+	  .stride = 2, .pad = 1 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 80, .window = 3,
+	  .pad = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "c", .outputs = 16, .window = 3 },
+	{ .kind = LAYER_CONV, .name = "d", .outputs = 16, .window = 3,
+	  .pad = 1, .from = 4, .no_bias = 1 },
+	{ .kind = LAYER_ADD, .with = 1 },
+	{ .kind = LAYER_LINEAR, .name = "e", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model padded_model = {
+	.name = "padded",
+	.input = { 2, 21, 13 },
+	.layers = padded_layers,
+	.layer_count = sizeof(padded_layers) / sizeof(padded_layers[0]),
+};
+
 static void tiles_are_right(void **state)
 {
 	(void)state;
@@ -54,11 +78,29 @@ static void columns_are_right(void **state)
 	model_is_right(&column_model);
 }
 
+static void padded_ones_are_right(void **state)
+{
+	const char *name;
+	struct pair pair;
+	int steps, found = 0;
+
+	(void)state;
+	model_is_right(&padded_model);
+	pair_open(&pair, &padded_model, 1);
+	for (int s = 0; (name = program_solver(pair.program, s, &steps)); s++)
+		if (!strcmp(name, "conv by points"))
+			found = steps;
+	assert_int_equal(found, !strcmp(device_class, "cpu") &&
+			 algorithm == ALGORITHM_FAST ? 3 : 0);
+	pair_close(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_are_right),
 		cmocka_unit_test(columns_are_right),
+		cmocka_unit_test(padded_ones_are_right),
 	};
 
 	return run_classes(tests, sizeof(tests) / sizeof(tests[0]));

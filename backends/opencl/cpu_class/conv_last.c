@@ -1,8 +1,8 @@
 /* Convolutions and linear layers of any kind, channels last: conv_last.cl. */
-#include "backends/opencl/cpu_class/cpu_class.h"
+#include "backends/opencl/cpu_class/conv_last.h"
 
+#include "backends/opencl/cpu_class/cpu_class.h"
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/generic.h"
 
 /* Work-groups that a weight gradient should have at least, and floats that
  * its parts may take: fixed, so that devices of the same tiles sum in the same
@@ -10,37 +10,25 @@
 #define FEWEST_GROUPS 64
 #define MOST_PARTS_FLOATS (4 << 20)
 
-/* Activations as conv_spread makes them: with a border, in pixels, before the
- * plane, and what is read behind it. */
-struct spread {
-	struct shape plane; /* what it is made of */
-	int border, height, width;
-	int row, sample; /* in floats */
-};
-
-/* A row as a convolution: a linear layer has one pixel and no neighbours. */
-struct sides {
-	struct shape in, out;
-	int window, stride, pad;
-	int run; /* factors of a row of the window */
-	struct spread x, dy;
-};
+void spread_widen(struct spread *spread, int height, int width)
+{
+	spread->height = spread->height > height ? spread->height : height;
+	spread->width = spread->width > width ? spread->width : width;
+	spread->row = spread->width * spread->plane.channels;
+	spread->sample = spread->height * spread->row;
+}
 
 static struct spread spread_of(struct shape plane, int border, int height,
 			       int width)
 {
 	struct spread spread = { .plane = plane, .border = border };
 
-	spread.height = border + plane.height > height ?
-				border + plane.height : height;
-	spread.width = border + plane.width > width ?
-			       border + plane.width : width;
-	spread.row = spread.width * plane.channels;
-	spread.sample = spread.height * spread.row;
+	spread_widen(&spread, border + plane.height, border + plane.width);
+	spread_widen(&spread, height, width);
 	return spread;
 }
 
-static struct sides sides_of(const struct node *node)
+struct sides sides_of(const struct node *node)
 {
 	const struct layer *layer = node->layer;
 	struct sides s = { .in = { (int)shape_size(node->in), 1, 1 },
@@ -78,25 +66,32 @@ static size_t weights_of(const struct sides *s)
 	return (size_t)s->window * (size_t)s->run * (size_t)s->out.channels;
 }
 
-/* As many parts of the samples as it takes to have work for all. */
-static int split_samples(const struct opencl_program *program,
-			 const struct sides *s)
+int split_samples(const struct opencl_program *program, int groups,
+		  size_t floats)
 {
-	const struct product_tile tile = product_tile(program);
-	const int tiles = parts_of(s->out.channels, tile.run_columns) *
-			  s->window * parts_of(s->run, tile.run_rows);
-	const size_t room = MOST_PARTS_FLOATS / weights_of(s);
-	int splits = parts_of(FEWEST_GROUPS, tiles);
+	const size_t room = MOST_PARTS_FLOATS / floats;
+	int splits = parts_of(FEWEST_GROUPS, groups);
 
 	if ((size_t)splits > room)
 		splits = room ? (int)room : 1;
 	return parts_of(batch_most(program), splits);
 }
 
-static int split_count(const struct opencl_program *program,
-		       const struct sides *s)
+/* Samples of a part of the weight gradient, and how many parts there are. */
+static int part_samples(const struct opencl_program *program,
+			const struct sides *s)
 {
-	return parts_of(batch_most(program), split_samples(program, s));
+	const struct product_tile tile = product_tile(program);
+	const int groups = parts_of(s->out.channels, tile.run_columns) *
+			   s->window * parts_of(s->run, tile.run_rows);
+
+	return split_samples(program, groups, weights_of(s));
+}
+
+static int part_count(const struct opencl_program *program,
+		      const struct sides *s)
+{
+	return parts_of(batch_most(program), part_samples(program, s));
 }
 
 /* Floats of the packed weights of a class of outputs, of which there are
@@ -130,13 +125,12 @@ struct generic_room conv_last_room(const struct opencl_program *program,
 	room.x = (size_t)samples * (size_t)s.x.sample + (size_t)tile.wide;
 	room.dy = (size_t)batch_most(program) * (size_t)s.dy.sample +
 		  (size_t)tile.wide;
-	room.parts = (size_t)split_count(program, &s) * weights_of(&s) +
+	room.parts = (size_t)part_count(program, &s) * weights_of(&s) +
 		     (size_t)tile.wide;
 	return room;
 }
 
-/* What a launch of step index has to do but for its products. */
-static struct launch last_launch(const char *name, int index)
+struct launch last_launch(const char *name, int index)
 {
 	return (struct launch){ .name = name,
 				.items = { 1, 1, 1 },
@@ -144,10 +138,9 @@ static struct launch last_launch(const char *name, int index)
 				.work = { .step = index } };
 }
 
-/* Copies planes at `from`, whose samples are so far apart, into `to`. */
-static int add_spread(struct opencl_program *program, struct pass *pass,
-		      int index, const struct spread *spread, cl_mem from,
-		      int sample, cl_mem to, struct error *err)
+int add_spread(struct opencl_program *program, struct pass *pass, int index,
+	       const struct spread *spread, cl_mem from, int sample, cl_mem to,
+	       struct error *err)
 {
 	struct launch launch = last_launch("conv_spread", index);
 	const cl_mem memories[] = { from, to };
@@ -239,7 +232,7 @@ static int last_forward(struct opencl_program *program, struct pass *pass,
 	return add_spread(program, pass, index, &s.x, g.x.memory, g.x.sample,
 			  program->generic_memory.x, err) ||
 	       add_pack(program, pass, index, &s, 0, err) ||
-	       add_multiply(program, pass, index, &s, 0, err);
+	       add_multiply(program, pass, index, &s, 0, err) ? -1 : 0;
 }
 
 static int add_sum(struct opencl_program *program, struct pass *pass,
@@ -252,16 +245,17 @@ static int add_sum(struct opencl_program *program, struct pass *pass,
 				    program->generic_memory.dy,
 				    program->generic_memory.parts };
 	const cl_int words[] = {
-		s->in.channels, s->x.row, s->x.sample, s->out.channels,
+		s->run, s->x.row, 0, s->stride * s->in.channels,
+		s->stride * s->x.row, s->x.sample, s->out.channels,
 		s->out.height, s->out.width, s->dy.row, s->dy.sample,
-		s->dy.border * (s->dy.row + s->out.channels), s->window,
-		s->stride, (cl_int)weights_of(s), split_samples(program, s),
+		s->dy.border * (s->dy.row + s->out.channels),
+		(cl_int)weights_of(s), part_samples(program, s),
 		generic_node(program, index)->broken
 	};
 
 	launch.items[0] = parts_of(s->out.channels, tile.run_columns);
 	launch.items[1] = s->window * parts_of(s->run, tile.run_rows);
-	launch.items[2] = split_count(program, s);
+	launch.items[2] = part_count(program, s);
 	launch.work.dense = launch.work.done = products;
 	launch.work.moved = step_inputs(program, index) +
 			    step_outputs(program, index);
@@ -280,19 +274,31 @@ static int add_unpack(struct opencl_program *program, struct pass *pass,
 	const cl_int words[] = {
 		s->in.channels, s->out.channels, s->window * s->window,
 		(cl_int)generic_node(program, index)->weight,
-		(cl_int)weights_of(s), split_samples(program, s)
+		(cl_int)weights_of(s), part_samples(program, s)
 	};
 
 	launch.items[0] = parts_of(s->out.channels, width);
 	launch.items[1] = parts_of(s->in.channels, width);
-	launch.work.moved_once = (1. + split_count(program, s)) *
+	launch.work.moved_once = (1. + part_count(program, s)) *
 				 (double)weights_of(s);
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
 }
 
-static int add_bias(struct opencl_program *program, struct pass *pass,
-		    int index, struct error *err)
+int add_spreads(struct opencl_program *program, struct pass *pass, int index,
+		const struct sides *s, struct error *err)
+{
+	const struct generic g = generic_at(program, pass, index);
+	const struct generic_memory *own = &program->generic_memory;
+
+	return add_spread(program, pass, index, &s->x, g.x.memory, g.x.sample,
+			  own->x, err) ||
+	       add_spread(program, pass, index, &s->dy, g.y.gradient,
+			  g.y.sample, own->dy, err) ? -1 : 0;
+}
+
+int add_bias(struct opencl_program *program, struct pass *pass, int index,
+	     struct error *err)
 {
 	const struct generic g = generic_at(program, pass, index);
 	struct launch launch = last_launch("conv_bias", index);
@@ -301,6 +307,8 @@ static int add_bias(struct opencl_program *program, struct pass *pass,
 	const cl_int words[] = { g.node->out.height * g.node->out.width,
 				 g.y.sample, (cl_int)g.node->bias };
 
+	if (!g.node->has_bias)
+		return 0;
 	launch.items[0] = g.node->out.channels;
 	launch.work.moved = step_outputs(program, index);
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
@@ -313,13 +321,10 @@ static int last_backward(struct opencl_program *program, struct pass *pass,
 	const struct generic g = generic_at(program, pass, index);
 	const struct sides s = sides_of(g.node);
 
-	if (add_spread(program, pass, index, &s.x, g.x.memory, g.x.sample,
-		       program->generic_memory.x, err) ||
-	    add_spread(program, pass, index, &s.dy, g.y.gradient, g.y.sample,
-		       program->generic_memory.dy, err) ||
+	if (add_spreads(program, pass, index, &s, err) ||
 	    add_sum(program, pass, index, &s, err) ||
 	    add_unpack(program, pass, index, &s, err) ||
-	    (g.node->has_bias && add_bias(program, pass, index, err)))
+	    add_bias(program, pass, index, err))
 		return -1;
 	return g.node->wants_dx &&
 	       (add_pack(program, pass, index, &s, 1, err) ||

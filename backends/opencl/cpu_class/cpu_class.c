@@ -86,6 +86,7 @@ static const struct solver *const solvers[] = {
 	&winograd_solver.base,
 	&conv_solver.base,
 	&linear_solver.base,
+	&winograd_last.base,
 	&loss_solver.base,
 	&conv_last.base,
 	GENERIC_SOLVERS,

@@ -133,10 +133,40 @@ static inline struct taps taps_along(int at, int window, int stride, int pad,
 			      border + (at + pad) / stride - count + 1 };
 }
 
-/* Where pixel p of a plane is in a copy with its border, in pixels. */
-static inline int spread_at(int p, int width, int border, int to_width)
+/* Zeros in so many pixels from `to` on, of some of their channels. */
+static inline void pixels_clear(global float *to, int pixels, int channels,
+				int lanes)
 {
-	return (p / width + border) * to_width + p % width + border;
+	for (int i = 0; i < pixels; i++, to += channels)
+		for (int lane = 0; lane < lanes; lane++)
+			to[lane] = 0;
+}
+
+/* Squares of a plane, whole vectors of pixels and of channels: to is where its
+ * first pixel goes, and rows there are to_width pixels apart. Returns how many
+ * pixels it has done. */
+static inline int squares_spread(global const float *from, int plane,
+				 global float *to, int channels, int width,
+				 int to_width)
+{
+	const int beyond = (to_width - width) * channels;
+	int p = 0, column = 0;
+
+	for (; p + WIDE <= plane; p += WIDE) {
+		vec square[WIDE];
+
+#pragma unroll
+		for (int i = 0; i < WIDE; i++)
+			square[i] = LOAD_LANES(from + i * plane + p);
+		vecs_transpose(square);
+#pragma unroll
+		for (int i = 0; i < WIDE; i++) {
+			STORE_LANES(square[i], to);
+			column = column + 1 < width ? column + 1 : 0;
+			to += column ? channels : channels + beyond;
+		}
+	}
+	return p;
 }
 
 /* Group (c, n): WIDE channels of sample n, with its border, channels last. */
@@ -149,36 +179,28 @@ kernel GROUP void conv_spread(const int count,
 {
 	const int c = get_group_id(0) * WIDE, plane = height * width;
 	const int lanes = min(WIDE, channels - c);
-	int p = 0;
+	const int behind = to_width - border - width;
+	global float *first;
 
 	from += get_group_id(1) * (size_t)sample + c * (size_t)plane;
 	to += get_group_id(1) * (size_t)(to_height * to_width) * channels + c;
-	for (int i = 0; i < to_height * to_width; i++) {
-		const int y = i / to_width - border, x = i % to_width - border;
-
-		if (y < 0 || y >= height || x < 0 || x >= width)
-			for (int lane = 0; lane < lanes; lane++)
-				to[i * channels + lane] = 0;
+	pixels_clear(to, border * to_width, channels, lanes);
+	to += border * to_width * channels;
+	first = to + border * channels;
+	for (int y = 0; y < height; y++, to += to_width * channels) {
+		pixels_clear(to, border, channels, lanes);
+		pixels_clear(to + (border + width) * channels, behind, channels,
+			     lanes);
 	}
-	for (; lanes == WIDE && p + WIDE <= plane; p += WIDE) {
-		vec square[WIDE];
-
-#pragma unroll
-		for (int i = 0; i < WIDE; i++)
-			square[i] = LOAD_LANES(from + i * plane + p);
-		vecs_transpose(square);
-#pragma unroll
-		for (int i = 0; i < WIDE; i++)
-			STORE_LANES(square[i],
-				    to + spread_at(p + i, width, border,
-						   to_width) * channels);
-	}
-	for (; p < plane; p++) {
-		const int at = spread_at(p, width, border, to_width);
-
+	pixels_clear(to, (to_height - border - height) * to_width, channels,
+		     lanes);
+	for (int p = lanes < WIDE ? 0 :
+				    squares_spread(from, plane, first, channels,
+						   width, to_width);
+	     p < plane; p++)
 		for (int lane = 0; lane < lanes; lane++)
-			to[at * channels + lane] = from[lane * plane + p];
-	}
+			first[(p / width * to_width + p % width) * channels +
+			      lane] = from[lane * plane + p];
 }
 
 /*
@@ -333,22 +355,23 @@ kernel GROUP void conv_multiply(
 }
 
 /*
- * part[r][k][o], of row r of the window and factor k of its run, = the sum over
- * samples and pixels p of dy[n][p][o] x[n][p's window][r][k]: of group (o, r
+ * part[r][k][o] = sum over samples and pixels p of dy[n][p][o] x[n][p's
+ * window][r][k], of row r of a window and factor k of its run: of group (o, r
  * and k, s) over the samples split_samples * s ..., but not the last `broken`
- * ones. Both are as conv_spread has them.
+ * ones. Both are as conv_spread has them; the rows' x and dy are x_apart and
+ * dy_apart floats from one another.
  */
 kernel GROUP void conv_sum(const int count, global const float *restrict x,
 			   global const float *restrict dy,
-			   global float *restrict parts, const int channels,
-			   const int x_row, const int x_sample,
-			   const int outputs, const int out_height,
-			   const int out_width, const int dy_row,
-			   const int dy_sample, const int dy_begin,
-			   const int window, const int stride, const int size,
+			   global float *restrict parts, const int run,
+			   const int x_apart, const int dy_apart,
+			   const int x_pixel, const int x_row,
+			   const int x_sample, const int outputs,
+			   const int out_height, const int out_width,
+			   const int dy_row, const int dy_sample,
+			   const int dy_begin, const int size,
 			   const int split_samples, const int broken)
 {
-	const int run = window * channels;
 	const int tiles = (run + RUN_ROWS - 1) / RUN_ROWS;
 	const int r = get_group_id(1) / tiles;
 	const int first = get_group_id(1) % tiles * RUN_ROWS;
@@ -363,8 +386,9 @@ kernel GROUP void conv_sum(const int count, global const float *restrict x,
 
 	if (from >= count)
 		return;
-	x += from * (size_t)x_sample + r * (size_t)x_row + first;
-	dy += from * (size_t)dy_sample + dy_begin + column;
+	x += from * (size_t)x_sample + r * (size_t)x_apart + first;
+	dy += from * (size_t)dy_sample + r * (size_t)dy_apart + dy_begin +
+	      column;
 	parts += get_group_id(2) * (size_t)size +
 		 (r * run + first) * (size_t)outputs + column;
 	for (int tile = 0; tile * COLUMNS < columns; tile++)
@@ -376,7 +400,7 @@ kernel GROUP void conv_sum(const int count, global const float *restrict x,
 
 		for (int d = 0; d < depth; d++) {
 			global const float *of_x = x + n * (size_t)x_sample +
-				row * stride * x_row + c * stride * channels;
+				row * x_row + c * x_pixel;
 			global const float *of_dy = dy +
 				n * (size_t)dy_sample + row * dy_row +
 				c * outputs;

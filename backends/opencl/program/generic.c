@@ -70,6 +70,7 @@ struct product_tile product_tile(const struct opencl_program *program)
 static int is_generic(const struct opencl_program *program, int index)
 {
 	const struct solver *const solvers[] = { &conv_last.base,
+						 &winograd_last.base,
 						 &generic_conv.base,
 						 GENERIC_SOLVERS };
 
@@ -124,7 +125,9 @@ int generic_share(struct opencl_program *program, int samples,
 	struct request requests[] = { { &memory->parts, 0, 0 },
 				      { &memory->packed, 0, 0 },
 				      { &memory->x, 0, 0 },
-				      { &memory->dy, 0, 0 } };
+				      { &memory->dy, 0, 0 },
+				      { &memory->points, 0, 0 },
+				      { &memory->products, 0, 0 } };
 
 	for (int i = 0; i < program->plan.count; i++) {
 		const struct solver *solver = step_at(program, i)->solver;
@@ -134,10 +137,14 @@ int generic_share(struct opencl_program *program, int samples,
 			room = generic_conv_room(program, i);
 		else if (solver == &conv_last.base)
 			room = conv_last_room(program, i, samples);
+		else if (solver == &winograd_last.base)
+			room = winograd_last_room(program, i, samples);
 		room_for(&requests[0], room.parts);
 		room_for(&requests[1], room.packed);
 		room_for(&requests[2], room.x);
 		room_for(&requests[3], room.dy);
+		room_for(&requests[4], room.points);
+		room_for(&requests[5], room.products);
 	}
 	return memory_make_all(program, requests, COUNT(requests), err);
 }

@@ -11,7 +11,7 @@
 extern const struct opencl_solver generic_norm, generic_relu, generic_add,
 	generic_maxpool, generic_avgpool, generic_dropout;
 /* Convolutions and linear layers: of the cpu class, and of the gpu class. */
-extern const struct opencl_solver conv_last, generic_conv;
+extern const struct opencl_solver conv_last, winograd_last, generic_conv;
 
 #define GENERIC_SOLVERS                                                      \
 	&generic_norm.base, &generic_relu.base, &generic_add.base,           \
@@ -57,15 +57,18 @@ int generic_build(struct opencl_program *program, struct error *err);
 int generic_share(struct opencl_program *program, int samples,
 		  struct error *err);
 /* Floats that step index has while it runs, for its pass of so many samples:
- * generic_conv.c, which has parts of gradients alone, and conv_last.c. */
+ * generic_conv.c, which has parts of gradients alone, conv_last.c, and
+ * winograd_last.c, which alone has points. */
 struct generic_room {
-	size_t parts, packed, x, dy;
+	size_t parts, packed, x, dy, points, products;
 };
 
 struct generic_room generic_conv_room(const struct opencl_program *program,
 				      int index);
 struct generic_room conv_last_room(const struct opencl_program *program,
 				   int index, int samples);
+struct generic_room winograd_last_room(const struct opencl_program *program,
+				       int index, int samples);
 
 /* Output and the gradient by it, if that is wanted. */
 int generic_allocate(struct opencl_program *program, struct pass *pass,

@@ -12,7 +12,7 @@
 #include "backends/contract/backend.h"
 #include "backends/opencl/program/launch.h"
 
-#define LAUNCHES_OF_STEP 12
+#define LAUNCHES_OF_STEP 16
 
 /* What a step keeps on the device for one pass; unused ones are NULL. */
 struct step_memory {

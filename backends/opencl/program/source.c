@@ -24,6 +24,7 @@ static const char *const winograd_lines[] = {
 #include "kernels/transpose.cl.h"
 #include "kernels/conv_forward.cl.h"
 #include "kernels/conv_backward.cl.h"
+#include "kernels/winograd_points.cl.h"
 #include "kernels/winograd.cl.h"
 #include "kernels/winograd_lead.cl.h"
 #include "kernels/winograd_forward.cl.h"
@@ -90,6 +91,8 @@ static const char *const generic_lines[] = {
 #include "kernels/generic_norm.cl.h"
 #include "kernels/transpose.cl.h"
 #include "kernels/conv_last.cl.h"
+#include "kernels/winograd_points.cl.h"
+#include "kernels/winograd_last.cl.h"
 #include "kernels/storage.cl.h"
 };
 

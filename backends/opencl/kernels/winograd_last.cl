@@ -1,0 +1,322 @@
+/*
+ * Convolutions with 3x3 windows and stride 1 of any padding in the cpu class,
+ * after conv_last.cl and winograd_points.cl: Winograd's tiles of what
+ * conv_spread has made, all points of a batch one after the other.
+ *
+ *   V = B^T x B and M = U . V, y = A^T M A;  dM = A dY A^T, dw = G^T (V . dM) G
+ *
+ * are [point][sample][tile][channel], points `apart` floats from one another;
+ * U is as conv_pack has weights, [point][tile of COLUMNS][factor][COLUMNS]. The
+ * gradient by x is y of dy and of windows turned round. Channels are whole
+ * vectors.
+ */
+
+/* Of a square of values, rows apart: all points. */
+static inline void values_to_points(global const float *values, int row,
+				    int pixel, global float *to, size_t apart)
+{
+	vec between[SIDE][SIDE];
+
+#pragma unroll
+	for (int c = 0; c < SIDE; c++) {
+		vec column[SIDE], points[SIDE];
+
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			column[r] = LOAD_LANES(values + r * row + c * pixel);
+		data_to_points(column, points);
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			between[r][c] = points[r];
+	}
+#pragma unroll
+	for (int r = 0; r < SIDE; r++) {
+		vec points[SIDE];
+
+		data_to_points(between[r], points);
+#pragma unroll
+		for (int c = 0; c < SIDE; c++)
+			STORE_LANES(points[c], to + (r * SIDE + c) * apart);
+	}
+}
+
+static inline void outputs_to_points(global const float *values, int row,
+				     int pixel, global float *to, size_t apart)
+{
+	vec between[SIDE][TILE];
+
+#pragma unroll
+	for (int c = 0; c < TILE; c++) {
+		vec column[TILE], points[SIDE];
+
+#pragma unroll
+		for (int r = 0; r < TILE; r++)
+			column[r] = LOAD_LANES(values + r * row + c * pixel);
+		output_to_points(column, points);
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			between[r][c] = points[r];
+	}
+#pragma unroll
+	for (int r = 0; r < SIDE; r++) {
+		vec points[SIDE];
+
+		output_to_points(between[r], points);
+#pragma unroll
+		for (int c = 0; c < SIDE; c++)
+			STORE_LANES(points[c], to + (r * SIDE + c) * apart);
+	}
+}
+
+/* Group (t, n): V of a tile whose values begin at `begin` and so on, or, if
+ * they are dy, dM. */
+kernel GROUP void tiles_spread(const int count,
+			       global const float *restrict from,
+			       global float *restrict to, const int channels,
+			       const int row, const int sample,
+			       const int begin, const int tiles_across,
+			       const int tiles, const int apart, const int dy)
+{
+	const int t = get_group_id(0);
+
+	from += get_group_id(1) * (size_t)sample + begin +
+		t / tiles_across * TILE * row +
+		t % tiles_across * TILE * channels;
+	to += (get_group_id(1) * (size_t)tiles + t) * channels;
+	for (int c = 0; c < channels; c += WIDE)
+		if (dy)
+			outputs_to_points(from + c, row, channels, to + c,
+					  apart);
+		else
+			values_to_points(from + c, row, channels, to + c,
+					 apart);
+}
+
+/* A vector of what is so far apart, and the other way round. */
+static inline vec lanes_load(global const float *from, size_t apart)
+{
+	float values[WIDE];
+
+#pragma unroll
+	for (int lane = 0; lane < WIDE; lane++)
+		values[lane] = from[lane * apart];
+	return LOAD_LANES(values);
+}
+
+static inline void lanes_store(vec value, global float *to, size_t apart)
+{
+	float values[WIDE];
+
+	STORE_LANES(value, values);
+#pragma unroll
+	for (int lane = 0; lane < WIDE; lane++)
+		to[lane * apart] = values[lane];
+}
+
+/* Group (k, o): U of WIDE factors and a tile of outputs, whose weights are as
+ * conv_pack has them; back, windows are turned round. */
+kernel GROUP void tiles_pack(const int count,
+			     global const float *restrict parameters,
+			     global float *restrict packed, const int factors,
+			     const int outputs, const int back,
+			     const int weight, const int by_output,
+			     const int by_factor)
+{
+	const int first = get_group_id(0) * WIDE;
+	const int column = get_group_id(1) * COLUMNS;
+	const int step = back ? -1 : 1; /* from tap to tap */
+	const size_t apart = (size_t)((outputs + COLUMNS - 1) / COLUMNS) *
+			     factors * COLUMNS;
+
+	parameters += weight + column * (size_t)by_output + (back ? 8 : 0);
+	packed += get_group_id(1) * (size_t)factors * COLUMNS;
+	for (int k = first; k < min(first + WIDE, factors); k++)
+		for (int o = 0; o < min(COLUMNS, outputs - column); o += WIDE) {
+			global const float *from = parameters +
+						   o * (size_t)by_output +
+						   k * (size_t)by_factor;
+			vec between[SIDE][3], points[SIDE];
+
+#pragma unroll
+			for (int c = 0; c < 3; c++) {
+				vec column[3];
+
+#pragma unroll
+				for (int r = 0; r < 3; r++)
+					column[r] = lanes_load(
+						from + (3 * r + c) * step,
+						by_output);
+				window_to_points(column, points);
+#pragma unroll
+				for (int r = 0; r < SIDE; r++)
+					between[r][c] = points[r];
+			}
+#pragma unroll
+			for (int r = 0; r < SIDE; r++) {
+				window_to_points(between[r], points);
+#pragma unroll
+				for (int c = 0; c < SIDE; c++)
+					STORE_LANES(points[c], packed +
+						(r * SIDE + c) * apart +
+						k * (size_t)COLUMNS + o);
+			}
+		}
+}
+
+/* Group (t, o, p): M at a point, of a tile of sums. */
+kernel GROUP void tiles_multiply(const int count,
+				 global const float *restrict from,
+				 global const float *restrict packed,
+				 global float *restrict to, const int channels,
+				 const int outputs, const int tiles,
+				 const int from_apart, const int to_apart)
+{
+	const int first = get_group_id(0) * ROWS;
+	const int rows = min(ROWS, count * tiles - first);
+	const int column = get_group_id(1) * COLUMNS;
+	const int columns = min(COLUMNS, outputs - column);
+	vec sum[BLOCKS][TALL][ACROSS];
+	int at[ROWS];
+
+	if (rows <= 0)
+		return;
+	from += get_group_id(2) * (size_t)from_apart +
+		first * (size_t)channels;
+	packed += (get_group_id(2) * (size_t)get_num_groups(1) +
+		   get_group_id(1)) * channels * COLUMNS;
+	to += get_group_id(2) * (size_t)to_apart + first * (size_t)outputs +
+	      column;
+	for (int r = 0; r < ROWS; r++)
+		at[r] = min(r, rows - 1) * channels;
+	tile_clear(sum, BLOCKS);
+	for (int k = 0; k < channels; k += DEEP)
+		runs_add(sum, rows, from + k, at, packed + k * (size_t)COLUMNS,
+			 min(DEEP, channels - k));
+	for (int r = 0; r < rows; r++)
+		for (int j = 0; j * WIDE < columns; j++)
+			STORE_LANES(sum[r / TALL][r % TALL][j],
+				    to + r * (size_t)outputs + j * WIDE);
+}
+
+/* The outputs of a tile, from its points. */
+static inline void points_to_outputs(global const float *points, size_t apart,
+				     vec outputs[TILE * TILE])
+{
+	vec between[TILE][SIDE];
+
+#pragma unroll
+	for (int c = 0; c < SIDE; c++) {
+		vec column[SIDE], made[TILE];
+
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			column[r] = LOAD_LANES(points + (r * SIDE + c) * apart);
+		points_to_output(column, made);
+#pragma unroll
+		for (int r = 0; r < TILE; r++)
+			between[r][c] = made[r];
+	}
+#pragma unroll
+	for (int r = 0; r < TILE; r++)
+		points_to_output(between[r], outputs + r * TILE);
+}
+
+/* As much of a tile as is there, of each channel. */
+static inline void tile_planar(vec outputs[TILE * TILE], global float *to,
+			       int rows, int columns, int width, int plane,
+			       int adds)
+{
+	float values[TILE * TILE * WIDE];
+	int channel = 1, pixel = WIDE; /* how far they are apart in these */
+
+#if WIDE == TILE * TILE
+	vecs_transpose(outputs);
+	channel = WIDE;
+	pixel = 1;
+#endif
+	for (int i = 0; i < TILE * TILE; i++)
+		STORE_LANES(outputs[i], values + i * WIDE);
+	for (int lane = 0; lane < WIDE; lane++, to += plane)
+		for (int r = 0; r < rows; r++)
+			for (int i = 0; i < columns; i++)
+				gradient_put(to + r * width + i,
+					     values[lane * channel +
+						    (r * TILE + i) * pixel],
+					     adds);
+}
+
+/* Group (t, n): a tile of y or, with -1 as bias, dx, planar. */
+kernel GROUP void tiles_store(const int count,
+			      global const float *restrict from,
+			      global const float *restrict parameters,
+			      global float *restrict to, const int channels,
+			      const int height, const int width,
+			      const int sample, const int tiles_across,
+			      const int tiles, const int apart, const int bias,
+			      const int adds)
+{
+	const int t = get_group_id(0);
+	const int y = t / tiles_across * TILE, x = t % tiles_across * TILE;
+	const int rows = min(TILE, height - y), columns = min(TILE, width - x);
+	const int plane = height * width;
+
+	from += (get_group_id(1) * (size_t)tiles + t) * channels;
+	to += get_group_id(1) * (size_t)sample + y * width + x;
+	for (int c = 0; c < channels; c += WIDE, to += WIDE * (size_t)plane) {
+		vec outputs[TILE * TILE];
+
+		points_to_outputs(from + c, apart, outputs);
+		if (bias >= 0)
+			for (int i = 0; i < TILE * TILE; i++)
+				outputs[i] += LOAD_LANES(parameters + bias + c);
+		tile_planar(outputs, to, rows, columns, width, plane, adds);
+	}
+}
+
+/* Group (o, i): dw[o][i] of WIDE outputs and channels, from the points' parts
+ * of splits of the samples, in their order. */
+kernel GROUP void tiles_unpack(const int count,
+			       global const float *restrict parts,
+			       global float *restrict gradient,
+			       const int channels, const int outputs,
+			       const int weight, const int size,
+			       const int split_samples)
+{
+	const int splits = (count + split_samples - 1) / split_samples;
+	const int o = get_group_id(0) * WIDE, first = get_group_id(1) * WIDE;
+
+	for (int i = first; i < first + WIDE; i++) {
+		global float *to = gradient + weight +
+				   (o * (size_t)channels + i) * 9;
+		vec between[3][SIDE], window[3];
+
+#pragma unroll
+		for (int c = 0; c < SIDE; c++) {
+			vec column[SIDE];
+
+#pragma unroll
+			for (int r = 0; r < SIDE; r++) {
+				global const float *at = parts + o +
+					((r * SIDE + c) * channels + i) *
+						(size_t)outputs;
+
+				column[r] = LOAD_LANES(at);
+				for (int s = 1; s < splits; s++)
+					column[r] += LOAD_LANES(
+						at + s * (size_t)size);
+			}
+			points_to_window(column, window);
+#pragma unroll
+			for (int r = 0; r < 3; r++)
+				between[r][c] = window[r];
+		}
+#pragma unroll
+		for (int r = 0; r < 3; r++) {
+			points_to_window(between[r], window);
+#pragma unroll
+			for (int c = 0; c < 3; c++)
+				lanes_store(window[c], to + 3 * r + c,
+					    (size_t)channels * 9);
+		}
+	}
+}
