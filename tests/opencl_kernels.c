@@ -275,8 +275,7 @@ static void few_steps(struct program *program, const struct model *model,
 		check(program_train(program, &batch, &update, &err), &err);
 		batch.count = 2;
 	}
-	/* Others are tested by the same kernels, and layers alone in the cpu
-	 * class by the same text. */
+	/* Others are tested by the same kernels. */
 	if (model->layers == stored_layers)
 		check(program_evaluate(program, &batch, &score, &err), &err);
 	check(program_finish(program, &score, &err), &err);
@@ -322,7 +321,8 @@ static void model_run(struct device *device, const struct class *class,
 	free(parameters);
 }
 
-/* Layers alone have one algorithm, and a recipe is no matter of it. */
+/* What layers alone have in dense they have in fast, too, and a recipe is no
+ * matter of it. */
 static int algorithms_of(const struct class *class, const struct model *model)
 {
 	const int has_several = model->layers != alone_layers &&

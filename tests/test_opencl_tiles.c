@@ -88,7 +88,7 @@ static void padded_ones_are_right(void **state)
 	model_is_right(&padded_model);
 	pair_open(&pair, &padded_model, 1);
 	for (int s = 0; (name = program_solver(pair.program, s, &steps)); s++)
-		if (!strcmp(name, "conv by points"))
+		if (!strcmp(name, "padded conv by tiles"))
 			found = steps;
 	assert_int_equal(found, !strcmp(device_class, "cpu") &&
 			 algorithm == ALGORITHM_FAST ? 3 : 0);

@@ -6,7 +6,7 @@
 #ifndef BACKENDS_CONTRACT_PROFILE_H
 #define BACKENDS_CONTRACT_PROFILE_H
 
-#define PROFILE_MOST_PARTS 832
+#define PROFILE_MOST_PARTS 1024
 
 /*
  * A fused step in one direction, or what lies between steps; of a device, a

@@ -1,6 +1,8 @@
 /* Convolutions and linear layers of any kind, channels last: conv_last.cl. */
 #include "backends/opencl/cpu_class/conv_last.h"
 
+#include <limits.h>
+
 #include "backends/opencl/cpu_class/cpu_class.h"
 #include "backends/opencl/device/status.h"
 
@@ -9,6 +11,8 @@
  * order. */
 #define FEWEST_GROUPS 64
 #define MOST_PARTS_FLOATS (4 << 20)
+
+#define MOST_COLUMNS 64 /* of a tile of products */
 
 void spread_widen(struct spread *spread, int height, int width)
 {
@@ -52,13 +56,35 @@ struct sides sides_of(const struct node *node)
 	return s;
 }
 
+/* Whether a sample of either copy can be counted by int, and the places in a
+ * stride: others have more padding than anything else. */
+static int sides_fit(const struct node *node)
+{
+	const struct layer *layer = node->layer;
+	const double around = 2. * layer->pad + layer->window;
+	const double stride = layer_stride_within(layer, node->in);
+	const double x = (node->in.height + around + stride) *
+			 (node->in.width + around + stride) *
+			 node->in.channels;
+	const double dy = (node->in.height + node->out.height + around) *
+			  (node->in.width + node->out.width + around) *
+			  node->out.channels;
+	const double packed = (layer->window + stride) *
+			      (layer->window + stride) * node->in.channels *
+			      (node->out.channels + (double)MOST_COLUMNS);
+
+	return x < INT_MAX && dy < INT_MAX && packed < INT_MAX;
+}
+
 static int last_takes(const struct graph *graph, int first,
 		      const struct program_options *options)
 {
-	const enum layer_kind kind = graph->nodes[first].layer->kind;
+	const struct node *node = &graph->nodes[first];
+	const enum layer_kind kind = node->layer->kind;
 
 	(void)options;
-	return kind == LAYER_CONV || kind == LAYER_LINEAR;
+	return kind == LAYER_LINEAR ||
+	       (kind == LAYER_CONV && sides_fit(node));
 }
 
 static size_t weights_of(const struct sides *s)
@@ -162,7 +188,7 @@ static int add_pack(struct opencl_program *program, struct pass *pass,
 		    struct error *err)
 {
 	const struct product_tile tile = product_tile(program);
-	struct launch launch = last_launch("conv_pack", index);
+	struct launch launch = last_launch("conv_weights_pack", index);
 	const int taps = s->window * s->window;
 	const int factors = back ? s->out.channels : s->in.channels;
 	const int outputs = back ? s->in.channels : s->out.channels;

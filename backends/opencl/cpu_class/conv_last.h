@@ -29,16 +29,16 @@ void spread_widen(struct spread *spread, int height, int width);
 int split_samples(const struct opencl_program *program, int groups,
 		  size_t floats);
 
-/* What a launch of step index has to do but for its products. */
+/* A launch of one work-group, for step index, which multiplies nothing. */
 struct launch last_launch(const char *name, int index);
 /* Appends what copies planes at `from`, whose samples are so far apart. */
 int add_spread(struct opencl_program *program, struct pass *pass, int index,
 	       const struct spread *spread, cl_mem from, int sample, cl_mem to,
 	       struct error *err);
-/* Both of a step back. */
+/* Copies x and dy for the backward pass. */
 int add_spreads(struct opencl_program *program, struct pass *pass, int index,
 		const struct sides *s, struct error *err);
-/* The gradient by the bias, if there is one. */
+/* The bias gradient, if there is a bias. */
 int add_bias(struct opencl_program *program, struct pass *pass, int index,
 	     struct error *err);
 

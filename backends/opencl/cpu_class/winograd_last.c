@@ -20,7 +20,7 @@ struct tiled {
 	const struct spread *spread;
 	int begin;		/* where the first tile's values are in it */
 	int across, tiles;	/* of a plane of `to` */
-	int apart, made_apart;	/* floats from point to point, there and here */
+	size_t apart, made_apart; /* floats from point to point, of both */
 };
 
 static int tiles_along(int length)
@@ -30,9 +30,9 @@ static int tiles_along(int length)
 
 /* Between points: a power of two apart, they would compete for few sets of a
  * cache. */
-static int point_size(int samples, int tiles, int channels, int gap)
+static size_t point_size(int samples, int tiles, int channels, int gap)
 {
-	return samples * tiles * channels + gap;
+	return (size_t)samples * (size_t)tiles * (size_t)channels + (size_t)gap;
 }
 
 static struct tiled tiled_way(const struct opencl_program *program,
@@ -89,6 +89,7 @@ static int tiles_take(const struct graph *graph, int first,
 	       layer_stride_within(layer, node->in) == 1 && layer->pad < 3 &&
 	       node->in.channels % width == 0 &&
 	       node->out.channels % width == 0 &&
+	       node->in.height * node->in.width > 1 &&
 	       is_cheaper(node->out, options->batch);
 }
 
@@ -142,10 +143,8 @@ struct generic_room winograd_last_room(const struct opencl_program *program,
 				 packed_size(program, &back)),
 		.x = (size_t)samples * (size_t)s.x.sample,
 		.dy = (size_t)batch_most(program) * (size_t)s.dy.sample,
-		.points = POINTS * larger((size_t)to.apart,
-					  (size_t)back.apart) + wide,
-		.products = POINTS * larger((size_t)to.made_apart,
-					    (size_t)back.made_apart) + wide,
+		.points = POINTS * larger(to.apart, back.apart) + wide,
+		.sums = POINTS * larger(to.made_apart, back.made_apart) + wide,
 	};
 }
 
@@ -158,7 +157,7 @@ static int add_values(struct opencl_program *program, struct pass *pass,
 	const cl_mem memories[] = { copy, program->generic_memory.points };
 	const cl_int words[] = { way->from.channels, way->spread->row,
 				 way->spread->sample, way->begin, way->across,
-				 way->tiles, way->apart, 0 };
+				 way->tiles, (cl_int)way->apart, 0 };
 
 	launch.items[0] = way->tiles;
 	launch.items[1] = 0;
@@ -170,17 +169,18 @@ static int add_values(struct opencl_program *program, struct pass *pass,
 			      words, COUNT(words), err);
 }
 
-/* Points of the gradient's tiles, where those of outputs are otherwise. */
+/* Points of the gradient's tiles, into the memory that else has M. */
 static int add_outputs(struct opencl_program *program, struct pass *pass,
 		       int index, const struct tiled *way,
 		       const struct spread *dy, struct error *err)
 {
 	const struct generic_memory *own = &program->generic_memory;
 	struct launch launch = last_launch("tiles_spread", index);
-	const cl_mem memories[] = { own->dy, own->products };
+	const cl_mem memories[] = { own->dy, own->sums };
 	const cl_int words[] = { way->to.channels, dy->row, dy->sample,
 				 dy->border * (dy->row + way->to.channels),
-				 way->across, way->tiles, way->made_apart, 1 };
+				 way->across, way->tiles,
+				 (cl_int)way->made_apart, 1 };
 
 	launch.items[0] = way->tiles;
 	launch.items[1] = 0;
@@ -221,9 +221,10 @@ static int add_multiply(struct opencl_program *program, struct pass *pass,
 	const double a_tile = (double)POINTS * way->from.channels *
 			      way->to.channels;
 	struct launch launch = last_launch("tiles_multiply", index);
-	const cl_mem memories[] = { own->points, own->packed, own->products };
+	const cl_mem memories[] = { own->points, own->packed, own->sums };
 	const cl_int words[] = { way->from.channels, way->to.channels,
-				 way->tiles, way->apart, way->made_apart };
+				 way->tiles, (cl_int)way->apart,
+				 (cl_int)way->made_apart };
 
 	launch.items[0] = parts_of(pass->most * way->tiles, tile.rows);
 	launch.items[1] = parts_of(way->to.channels, tile.columns);
@@ -243,13 +244,13 @@ static int add_store(struct opencl_program *program, struct pass *pass,
 {
 	const struct generic g = generic_at(program, pass, index);
 	struct launch launch = last_launch("tiles_store", index);
-	const cl_mem memories[] = { program->generic_memory.products,
+	const cl_mem memories[] = { program->generic_memory.sums,
 				    program->products,
 				    back ? g.x.gradient : g.y.memory };
 	const cl_int words[] = {
 		way->to.channels, way->to.height, way->to.width,
 		back ? g.x.sample : g.y.sample, way->across, way->tiles,
-		way->made_apart,
+		(cl_int)way->made_apart,
 		back || !g.node->has_bias ? -1 : (cl_int)g.node->bias,
 		back && g.node->adds_dx
 	};
@@ -294,9 +295,10 @@ static int add_sum(struct opencl_program *program, struct pass *pass, int index,
 	const struct product_tile tile = product_tile(program);
 	const struct generic_memory *own = &program->generic_memory;
 	struct launch launch = last_launch("conv_sum", index);
-	const cl_mem memories[] = { own->points, own->products, own->parts };
+	const cl_mem memories[] = { own->points, own->sums, own->parts };
 	const cl_int words[] = {
-		s->in.channels, way->apart, way->made_apart, s->in.channels, 0,
+		s->in.channels, (cl_int)way->apart, (cl_int)way->made_apart,
+		s->in.channels, 0,
 		way->tiles * s->in.channels, s->out.channels, 1, way->tiles, 0,
 		way->tiles * s->out.channels, 0, (cl_int)points_of(s),
 		part_samples(program, s),
@@ -358,7 +360,7 @@ static int tiles_backward(struct opencl_program *program, struct pass *pass,
 }
 
 const struct opencl_solver winograd_last = {
-	.base = { .name = "conv by points", .takes = tiles_take },
+	.base = { .name = "padded conv by tiles", .takes = tiles_take },
 	.allocate = generic_allocate,
 	.forward = tiles_forward,
 	.backward = tiles_backward,

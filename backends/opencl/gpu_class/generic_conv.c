@@ -1,5 +1,5 @@
 /* Convolutions and linear layers of any kind in the gpu class:
- * generic_conv.cl. */
+ * gpu_generic_conv.cl. */
 #include "backends/opencl/program/generic.h"
 
 #include "backends/opencl/device/class.h"

@@ -8,7 +8,7 @@
  * of weights in tiles of COLUMNS outputs, [tile][row of the window][run]
  * [COLUMNS]. A group makes a tile of sums, blocks of TALL rows of ACROSS
  * vectors, each of which stays in registers for DEEP factors: ROWS of pixels,
- * or RUN_ROWS of a weight gradient, more since their factors are apart.
+ * or RUN_ROWS of a weight gradient, more since their factors are copied first.
  */
 #define ROWS (BLOCKS * TALL)
 #define RUN_ROWS (RUN_BLOCKS * TALL)
@@ -110,11 +110,11 @@ pixels_add(vec (*sum)[TALL][ACROSS], int rows, const float *a, const vec *b,
 }
 
 /*
- * The taps, in one dimension, that have a part in what is summed, in the order
- * in which what they are multiplied with lies in memory: forward all; back, of
- * the inputs at `at` and every stride-th behind it, each stride-th tap, the
- * last one first. Nothing of what a window has there is before `begin` pixels
- * of the plane with its border.
+ * The taps of one dimension that are summed, in the order in which their
+ * factors lie in memory. Forward these are all taps. Back, an input at `at`
+ * (and each stride-th one behind it) has every stride-th tap, the last first.
+ * The factor of the first of them is `begin` pixels into the plane with its
+ * border, for the first input.
  */
 struct taps {
 	int first, step, count, begin;
@@ -209,7 +209,7 @@ kernel GROUP void conv_spread(const int count,
  * k * by_factor + tap. Back, factors are the layer's outputs, and outputs its
  * inputs, of each class of them those which the same taps reach.
  */
-kernel GROUP void conv_pack(const int count,
+kernel GROUP void conv_weights_pack(const int count,
 			    global const float *restrict parameters,
 			    global float *restrict packed, const int factors,
 			    const int outputs, const int window,
@@ -354,6 +354,20 @@ kernel GROUP void conv_multiply(
 		   bias < 0 ? 0 : parameters + bias + column, adds);
 }
 
+/* Tiles are multiplied whole, beyond the vectors that are loaded of them. */
+static inline void tails_clear(vec a[DEEP][RUN_ROWS / WIDE],
+			       vec b[RUN_TILES][DEEP * ACROSS], int rows,
+			       int columns)
+{
+	for (int d = 0; d < DEEP; d++) {
+		for (int i = (rows + WIDE - 1) / WIDE; i < RUN_ROWS / WIDE; i++)
+			a[d][i] = 0;
+		for (int i = (columns + WIDE - 1) / WIDE;
+		     i < RUN_COLUMNS / WIDE; i++)
+			b[i / ACROSS][d * ACROSS + i % ACROSS] = 0;
+	}
+}
+
 /*
  * part[r][k][o] = sum over samples and pixels p of dy[n][p][o] x[n][p's
  * window][r][k], of row r of a window and factor k of its run: of group (o, r
@@ -393,6 +407,7 @@ kernel GROUP void conv_sum(const int count, global const float *restrict x,
 		 (r * run + first) * (size_t)outputs + column;
 	for (int tile = 0; tile * COLUMNS < columns; tile++)
 		tile_clear(sum[tile], (rows + TALL - 1) / TALL);
+	tails_clear(a, b, rows, columns);
 	for (int k = 0; k < all; k += DEEP) {
 		const int depth = min(DEEP, all - k);
 		int n = k / (out_height * out_width);

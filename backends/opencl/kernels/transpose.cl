@@ -1,4 +1,5 @@
-/* Squares of vectors of WIDTH floats, which are called vec. */
+/* Squares of vectors of WIDTH floats, which are called vec; the WIDE of
+ * generic.cl is the same in the cpu class, which alone has them. */
 
 /*
  * Every second element of a and then of b: those from the first on, or from the

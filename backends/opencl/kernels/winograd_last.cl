@@ -1,14 +1,14 @@
 /*
- * Convolutions with 3x3 windows and stride 1 of any padding in the cpu class,
- * after conv_last.cl and winograd_points.cl: Winograd's tiles of what
+ * Convolutions with 3x3 windows, stride 1 and padding of at most 2 in the cpu
+ * class, after conv_last.cl and winograd_points.cl: Winograd's tiles of what
  * conv_spread has made, all points of a batch one after the other.
  *
  *   V = B^T x B and M = U . V, y = A^T M A;  dM = A dY A^T, dw = G^T (V . dM) G
  *
  * are [point][sample][tile][channel], points `apart` floats from one another;
- * U is as conv_pack has weights, [point][tile of COLUMNS][factor][COLUMNS]. The
- * gradient by x is y of dy and of windows turned round. Channels are whole
- * vectors.
+ * U is packed as conv_weights_pack does it, [point][tile of COLUMNS][factor]
+ * [COLUMNS]. The input gradient is what y is of dy and of windows rotated by
+ * 180 degrees. Channels are whole vectors.
  */
 
 /* Of a square of values, rows apart: all points. */
@@ -68,8 +68,8 @@ static inline void outputs_to_points(global const float *values, int row,
 	}
 }
 
-/* Group (t, n): V of a tile whose values begin at `begin` and so on, or, if
- * they are dy, dM. */
+/* Group (t, n): V of a tile of values or, of one of outputs' gradients, dM. The
+ * first tile is `begin` floats into the copy. */
 kernel GROUP void tiles_spread(const int count,
 			       global const float *restrict from,
 			       global float *restrict to, const int channels,
@@ -113,8 +113,8 @@ static inline void lanes_store(vec value, global float *to, size_t apart)
 		to[lane * apart] = values[lane];
 }
 
-/* Group (k, o): U of WIDE factors and a tile of outputs, whose weights are as
- * conv_pack has them; back, windows are turned round. */
+/* Group (k, o): U of WIDE factors and a tile of outputs, from weights that are
+ * where conv_weights_pack finds them; back, windows are rotated. */
 kernel GROUP void tiles_pack(const int count,
 			     global const float *restrict parameters,
 			     global float *restrict packed, const int factors,
@@ -139,14 +139,14 @@ kernel GROUP void tiles_pack(const int count,
 
 #pragma unroll
 			for (int c = 0; c < 3; c++) {
-				vec column[3];
+				vec taps[3];
 
 #pragma unroll
 				for (int r = 0; r < 3; r++)
-					column[r] = lanes_load(
+					taps[r] = lanes_load(
 						from + (3 * r + c) * step,
 						by_output);
-				window_to_points(column, points);
+				window_to_points(taps, points);
 #pragma unroll
 				for (int r = 0; r < SIDE; r++)
 					between[r][c] = points[r];

@@ -127,7 +127,7 @@ int generic_share(struct opencl_program *program, int samples,
 				      { &memory->x, 0, 0 },
 				      { &memory->dy, 0, 0 },
 				      { &memory->points, 0, 0 },
-				      { &memory->products, 0, 0 } };
+				      { &memory->sums, 0, 0 } };
 
 	for (int i = 0; i < program->plan.count; i++) {
 		const struct solver *solver = step_at(program, i)->solver;
@@ -144,7 +144,7 @@ int generic_share(struct opencl_program *program, int samples,
 		room_for(&requests[2], room.x);
 		room_for(&requests[3], room.dy);
 		room_for(&requests[4], room.points);
-		room_for(&requests[5], room.products);
+		room_for(&requests[5], room.sums);
 	}
 	return memory_make_all(program, requests, COUNT(requests), err);
 }

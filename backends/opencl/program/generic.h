@@ -10,7 +10,8 @@
 
 extern const struct opencl_solver generic_norm, generic_relu, generic_add,
 	generic_maxpool, generic_avgpool, generic_dropout;
-/* Convolutions and linear layers: of the cpu class, and of the gpu class. */
+/* Convolutions and linear layers: of the cpu class, and of the gpu class.
+ * winograd_last, which not all networks can have, is one of fast alone. */
 extern const struct opencl_solver conv_last, winograd_last, generic_conv;
 
 #define GENERIC_SOLVERS                                                      \
@@ -41,7 +42,7 @@ struct generic generic_at(const struct opencl_program *program,
 			  const struct pass *pass, int index);
 
 /* The tile of a product that a work-group makes: as in conv_last.cl, or in
- * generic_conv.cl; what that one does not know is 0. */
+ * gpu_generic_conv.cl; what that one does not know is 0. */
 struct product_tile {
 	int wide, abreast, across, tall, blocks, deep;
 	int run_blocks, run_tiles;
@@ -60,7 +61,7 @@ int generic_share(struct opencl_program *program, int samples,
  * generic_conv.c, which has parts of gradients alone, conv_last.c, and
  * winograd_last.c, which alone has points. */
 struct generic_room {
-	size_t parts, packed, x, dy, points, products;
+	size_t parts, packed, x, dy, points, sums;
 };
 
 struct generic_room generic_conv_room(const struct opencl_program *program,

@@ -104,10 +104,7 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 
 	pass->most = (int)most;
 	pass->training = training;
-	/* An estimate is of batches of any size. */
-	if ((!program->counts && pixels_check(program, pass->most, err)) ||
-	    memory_make_all(program, requests,
-			    COUNT(requests), err))
+	if (memory_make_all(program, requests, COUNT(requests), err))
 		return -1;
 	for (int i = 0; i < program->plan.count; i++) {
 		const struct opencl_solver *solver = solver_of(program, i);
@@ -244,8 +241,12 @@ static int arrays_make(struct opencl_program *program, int most,
 		       struct error *err)
 {
 	const int batch = batch_most(program);
+	const int larger = most > batch ? most : batch;
 
-	return generic_share(program, most > batch ? most : batch, err) ||
+	/* An estimate is of batches of any size. */
+	if (!program->counts && pixels_check(program, larger, err))
+		return -1;
+	return generic_share(program, larger, err) ||
 	       pass_allocate(program, &program->train,
 			     program->base.options.batch, 1, err) ||
 	       pass_allocate(program, &program->test, most, 0, err) ? -1 : 0;

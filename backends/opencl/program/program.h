@@ -33,7 +33,7 @@ struct opencl_program {
 	struct generic_memory {
 		cl_mem parts;	/* of a weight gradient, not yet summed */
 		cl_mem packed, x, dy; /* copies, as conv_last.cl has them */
-		cl_mem points, products; /* winograd_last.cl: V, M */
+		cl_mem points, sums; /* winograd_last.cl: V, M */
 	} generic_memory;	/* of whichever step runs */
 	cl_mem buffers;		/* VECTOR_BUFFERS, or NULL */
 	struct storage storage;

@@ -101,7 +101,7 @@ static const char *const gpu_generic_lines[] = {
 #include "kernels/generic.cl.h"
 #include "kernels/generic_pool.cl.h"
 #include "kernels/generic_norm.cl.h"
-#include "kernels/generic_conv.cl.h"
+#include "kernels/gpu_generic_conv.cl.h"
 #include "kernels/storage.cl.h"
 };
 

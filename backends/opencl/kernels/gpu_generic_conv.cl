@@ -16,10 +16,9 @@
 #define COLUMNS (VECTORS * WIDE)
 #define A_ROW (ROWS + 1) /* keeps rows off one another's banks */
 /* Of a[k][row] an item looks up every so many-th k and row. */
-#define DEEP_ITEMS (ITEMS < DEEP ? ITEMS : DEEP)
-#define ROW_ITEMS (ITEMS / DEEP_ITEMS)
-#define FIRST_DEEP ((int)get_local_id(0) % DEEP_ITEMS)
-#define FIRST_ROW ((int)get_local_id(0) / DEEP_ITEMS)
+#define ROW_ITEMS (ITEMS / DEEP)
+#define FIRST_DEEP ((int)get_local_id(0) % DEEP)
+#define FIRST_ROW ((int)get_local_id(0) / DEEP)
 #define OWN (COLUMNS / ITEMS) /* columns whose factors an item looks up */
 
 /* Column j of those that are the item's to look up. */
@@ -206,7 +205,7 @@ kernel GROUP void conv(const int count, global const float *restrict from,
 			   from + first_sample * (size_t)from_sample, k, depth,
 			   channels, height, width, window, stride, pad, back);
 		MEET();
-		for (int d = FIRST_DEEP; d < depth; d += DEEP_ITEMS)
+		for (int d = FIRST_DEEP; d < depth; d += DEEP)
 			for (int r = FIRST_ROW; r < ROWS; r += ROW_ITEMS)
 				a[d * A_ROW + r] =
 					w[min(r, rows - 1) * (size_t)by_row +
@@ -276,7 +275,7 @@ static inline void taps_load(local float *factors, const struct taps *taps,
 static inline void dy_load(local float *a, global const float *dy, int rows,
 			   int k, int depth, int from, int pixels, int sample)
 {
-	for (int d = FIRST_DEEP; d < depth; d += DEEP_ITEMS) {
+	for (int d = FIRST_DEEP; d < depth; d += DEEP) {
 		global const float *at =
 			dy + (from + (k + d) / pixels) * (size_t)sample +
 			(k + d) % pixels;
