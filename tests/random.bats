@@ -34,7 +34,7 @@ verified() {
 	run -0 "$BENCH" verify --random 12 opencl
 	[ "${lines[-1]}" = "verify: all right" ]
 	[[ "$output" != *"not tried on several cores"* ]]
-	[ "$(grep -c '%$' <<<"$output")" -eq 11 ]
+	[ "$(grep -c '%$' <<<"$output")" -eq 12 ]
 	run -0 "$BENCH" verify --random 3 --device-class gpu opencl
 	[ "${lines[-1]}" = "verify: all right" ]
 }
