@@ -104,7 +104,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 
 @test "any command: the time of its processes" {
 	run --separate-stderr "$BENCH" check --blocks 12 -o slow \
-		--base-cmd "sleep 0.005" --head-cmd "sh -c 'sleep 0.5; echo x'"
+		--base-cmd "sleep 0.005" --head-cmd "sh -c 'sleep 0.2; echo x'"
 	[ "$status" -eq 1 ]
 	[ "$(cell slow/verdicts.csv 1 metric)" = process_s ]
 	[[ "$output" == *"median time of 12 processes"* ]]
@@ -456,7 +456,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 @test "a table that cannot be written: exit 7, and the verdict is told" {
 	# shellcheck disable=SC2016 # for the shell that is started
 	run -7 sh -c '"$@" 2>&1 >/dev/full' - "$BENCH" check --blocks 12 \
-		-o lost -q --base-cmd "sleep 0.005" --head-cmd "sleep 0.5"
+		-o lost -q --base-cmd "sleep 0.005" --head-cmd "sleep 0.2"
 	[ "${lines[0]}" = "verdict: regression" ]
 	[[ "${lines[1]}" == *"standard output could not be written"* ]]
 }
