@@ -6,12 +6,6 @@
 #include "backends/opencl/cpu_class/cpu_class.h"
 #include "backends/opencl/device/status.h"
 
-/* Work-groups that a weight gradient should have at least, and floats that
- * its parts may take: fixed, so that devices of the same tiles sum in the same
- * order. */
-#define FEWEST_GROUPS 64
-#define MOST_PARTS_FLOATS (4 << 20)
-
 #define MOST_COLUMNS 64 /* of a tile of products */
 
 void spread_widen(struct spread *spread, int height, int width)
@@ -32,28 +26,21 @@ static struct spread spread_of(struct shape plane, int border, int height,
 	return spread;
 }
 
-struct sides sides_of(const struct node *node)
+struct copies copies_of(const struct sides *s)
 {
-	const struct layer *layer = node->layer;
-	struct sides s = { .in = { (int)shape_size(node->in), 1, 1 },
-			   .out = node->out, .window = 1, .stride = 1 };
-	int before;
-
-	if (layer->kind == LAYER_CONV) {
-		s.in = node->in;
-		s.window = layer->window;
-		s.stride = layer_stride_within(layer, node->in);
-		s.pad = layer->pad;
-	}
-	s.run = s.window * s.in.channels;
-	s.x = spread_of(s.in, s.pad, (s.out.height - 1) * s.stride + s.window,
-			(s.out.width - 1) * s.stride + s.window);
 	/* An input's outputs are up to so many before its own. */
-	before = (s.window - 1) / s.stride;
-	s.dy = spread_of(s.out, before,
-			 before + (s.in.height - 1 + s.pad) / s.stride + 1,
-			 before + (s.in.width - 1 + s.pad) / s.stride + 1);
-	return s;
+	const int before = (s->window - 1) / s->stride;
+
+	return (struct copies){
+		.x = spread_of(s->in, s->pad,
+			       (s->out.height - 1) * s->stride + s->window,
+			       (s->out.width - 1) * s->stride + s->window),
+		.dy = spread_of(s->out, before,
+				before + 1 +
+					(s->in.height - 1 + s->pad) / s->stride,
+				before + 1 +
+					(s->in.width - 1 + s->pad) / s->stride),
+	};
 }
 
 /* Whether a sample of either copy can be counted by int, and the places in a
@@ -89,35 +76,23 @@ static int last_takes(const struct graph *graph, int first,
 
 static size_t weights_of(const struct sides *s)
 {
-	return (size_t)s->window * (size_t)s->run * (size_t)s->out.channels;
+	return (size_t)s->inputs * (size_t)s->out.channels;
 }
 
-int split_samples(const struct opencl_program *program, int groups,
-		  size_t floats)
+/* Factors of a row of the window. */
+static int run_of(const struct sides *s)
 {
-	const size_t room = MOST_PARTS_FLOATS / floats;
-	int splits = parts_of(FEWEST_GROUPS, groups);
-
-	if ((size_t)splits > room)
-		splits = room ? (int)room : 1;
-	return parts_of(batch_most(program), splits);
+	return s->window * s->in.channels;
 }
 
-/* Samples of a part of the weight gradient, and how many parts there are. */
-static int part_samples(const struct opencl_program *program,
-			const struct sides *s)
+static struct split split_of(const struct opencl_program *program,
+			     const struct sides *s)
 {
 	const struct product_tile tile = product_tile(program);
 	const int groups = parts_of(s->out.channels, tile.run_columns) *
-			   s->window * parts_of(s->run, tile.run_rows);
+			   s->window * parts_of(run_of(s), tile.run_rows);
 
-	return split_samples(program, groups, weights_of(s));
-}
-
-static int part_count(const struct opencl_program *program,
-		      const struct sides *s)
-{
-	return parts_of(batch_most(program), part_samples(program, s));
+	return split_batch(program, groups, weights_of(s));
 }
 
 /* Floats of the packed weights of a class of outputs, of which there are
@@ -134,12 +109,13 @@ static size_t packed_size(const struct opencl_program *program,
 	       (size_t)round_up(outputs, columns);
 }
 
-struct generic_room conv_last_room(const struct opencl_program *program,
+static struct generic_room last_room(const struct opencl_program *program,
 				     int index, int samples)
 {
 	const struct node *node = generic_node(program, index);
 	const struct product_tile tile = product_tile(program);
 	const struct sides s = sides_of(node);
+	const struct copies copies = copies_of(&s);
 	struct generic_room room = { 0 };
 	const size_t back = packed_size(program, &s, 1) *
 			    (size_t)(s.stride * s.stride);
@@ -148,10 +124,10 @@ struct generic_room conv_last_room(const struct opencl_program *program,
 	if (node->wants_dx && back > room.packed)
 		room.packed = back;
 	/* Beyond the last pixel a tile is read whole. */
-	room.x = (size_t)samples * (size_t)s.x.sample + (size_t)tile.wide;
-	room.dy = (size_t)batch_most(program) * (size_t)s.dy.sample +
+	room.x = (size_t)samples * (size_t)copies.x.sample + (size_t)tile.wide;
+	room.dy = (size_t)batch_most(program) * (size_t)copies.dy.sample +
 		  (size_t)tile.wide;
-	room.parts = (size_t)part_count(program, &s) * weights_of(&s) +
+	room.parts = (size_t)split_of(program, &s).parts * weights_of(&s) +
 		     (size_t)tile.wide;
 	return room;
 }
@@ -195,8 +171,9 @@ static int add_pack(struct opencl_program *program, struct pass *pass,
 	const cl_mem memories[] = { program->products,
 				    program->generic_memory.packed };
 	const cl_int words[] = {
-		factors, outputs, s->window, s->stride, s->pad, s->dy.border,
-		back, (cl_int)generic_node(program, index)->weight,
+		factors, outputs, s->window, s->stride, s->pad,
+		copies_of(s).dy.border, back,
+		(cl_int)generic_node(program, index)->weight,
 		back ? taps : s->in.channels * taps,
 		back ? s->in.channels * taps : taps,
 		(cl_int)packed_size(program, s, back)
@@ -217,7 +194,8 @@ static int add_multiply(struct opencl_program *program, struct pass *pass,
 {
 	const struct generic g = generic_at(program, pass, index);
 	const struct product_tile tile = product_tile(program);
-	const struct spread *from = back ? &s->dy : &s->x;
+	const struct copies copies = copies_of(s);
+	const struct spread *from = back ? &copies.dy : &copies.x;
 	const struct shape to = back ? s->in : s->out;
 	const int apart = back ? s->stride : 1;
 	const double products = step_products(program, index);
@@ -230,7 +208,7 @@ static int add_multiply(struct opencl_program *program, struct pass *pass,
 	const cl_int words[] = {
 		from->plane.channels, from->row, from->sample, to.channels,
 		to.height, to.width, back ? g.x.sample : g.y.sample,
-		s->window, s->stride, s->pad, s->dy.border, back,
+		s->window, s->stride, s->pad, copies.dy.border, back,
 		(cl_int)packed_size(program, s, back),
 		back || !g.node->has_bias ? -1 : (cl_int)g.node->bias,
 		back && g.node->adds_dx
@@ -254,9 +232,10 @@ static int last_forward(struct opencl_program *program, struct pass *pass,
 {
 	const struct generic g = generic_at(program, pass, index);
 	const struct sides s = sides_of(g.node);
+	const struct copies copies = copies_of(&s);
 
-	return add_spread(program, pass, index, &s.x, g.x.memory, g.x.sample,
-			  program->generic_memory.x, err) ||
+	return add_spread(program, pass, index, &copies.x, g.x.memory,
+			  g.x.sample, program->generic_memory.x, err) ||
 	       add_pack(program, pass, index, &s, 0, err) ||
 	       add_multiply(program, pass, index, &s, 0, err) ? -1 : 0;
 }
@@ -265,23 +244,26 @@ static int add_sum(struct opencl_program *program, struct pass *pass,
 		   int index, const struct sides *s, struct error *err)
 {
 	const struct product_tile tile = product_tile(program);
+	const struct split split = split_of(program, s);
+	const struct copies copies = copies_of(s);
+	const struct spread *x = &copies.x, *dy = &copies.dy;
 	const double products = step_products(program, index);
 	struct launch launch = last_launch("conv_sum", index);
 	const cl_mem memories[] = { program->generic_memory.x,
 				    program->generic_memory.dy,
 				    program->generic_memory.parts };
 	const cl_int words[] = {
-		s->run, s->x.row, 0, s->stride * s->in.channels,
-		s->stride * s->x.row, s->x.sample, s->out.channels,
-		s->out.height, s->out.width, s->dy.row, s->dy.sample,
-		s->dy.border * (s->dy.row + s->out.channels),
-		(cl_int)weights_of(s), part_samples(program, s),
+		run_of(s), x->row, 0, s->stride * s->in.channels,
+		s->stride * x->row, x->sample, s->out.channels,
+		s->out.height, s->out.width, dy->row, dy->sample,
+		dy->border * (dy->row + s->out.channels),
+		(cl_int)weights_of(s), split.samples,
 		generic_node(program, index)->broken
 	};
 
 	launch.items[0] = parts_of(s->out.channels, tile.run_columns);
-	launch.items[1] = s->window * parts_of(s->run, tile.run_rows);
-	launch.items[2] = part_count(program, s);
+	launch.items[1] = s->window * parts_of(run_of(s), tile.run_rows);
+	launch.items[2] = split.parts;
 	launch.work.dense = launch.work.done = products;
 	launch.work.moved = step_inputs(program, index) +
 			    step_outputs(program, index);
@@ -294,32 +276,32 @@ static int add_unpack(struct opencl_program *program, struct pass *pass,
 		      int index, const struct sides *s, struct error *err)
 {
 	const int width = product_tile(program).wide;
+	const struct split split = split_of(program, s);
 	struct launch launch = last_launch("conv_unpack", index);
 	const cl_mem memories[] = { program->generic_memory.parts,
 				    program->vectors[VECTOR_GRADIENT] };
 	const cl_int words[] = {
 		s->in.channels, s->out.channels, s->window * s->window,
 		(cl_int)generic_node(program, index)->weight,
-		(cl_int)weights_of(s), part_samples(program, s)
+		(cl_int)weights_of(s), split.samples
 	};
 
 	launch.items[0] = parts_of(s->out.channels, width);
 	launch.items[1] = parts_of(s->in.channels, width);
-	launch.work.moved_once = (1. + part_count(program, s)) *
-				 (double)weights_of(s);
+	launch.work.moved_once = (1. + split.parts) * (double)weights_of(s);
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
 }
 
-int add_spreads(struct opencl_program *program, struct pass *pass, int index,
-		const struct sides *s, struct error *err)
+int add_copies(struct opencl_program *program, struct pass *pass, int index,
+	       const struct copies *copies, struct error *err)
 {
 	const struct generic g = generic_at(program, pass, index);
 	const struct generic_memory *own = &program->generic_memory;
 
-	return add_spread(program, pass, index, &s->x, g.x.memory, g.x.sample,
-			  own->x, err) ||
-	       add_spread(program, pass, index, &s->dy, g.y.gradient,
+	return add_spread(program, pass, index, &copies->x, g.x.memory,
+			  g.x.sample, own->x, err) ||
+	       add_spread(program, pass, index, &copies->dy, g.y.gradient,
 			  g.y.sample, own->dy, err) ? -1 : 0;
 }
 
@@ -346,8 +328,9 @@ static int last_backward(struct opencl_program *program, struct pass *pass,
 {
 	const struct generic g = generic_at(program, pass, index);
 	const struct sides s = sides_of(g.node);
+	const struct copies copies = copies_of(&s);
 
-	if (add_spreads(program, pass, index, &s, err) ||
+	if (add_copies(program, pass, index, &copies, err) ||
 	    add_sum(program, pass, index, &s, err) ||
 	    add_unpack(program, pass, index, &s, err) ||
 	    add_bias(program, pass, index, err))
@@ -359,7 +342,9 @@ static int last_backward(struct opencl_program *program, struct pass *pass,
 
 const struct opencl_solver conv_last = {
 	.base = { .name = "conv or linear", .takes = last_takes },
+	.build = generic_build,
 	.allocate = generic_allocate,
+	.room = last_room,
 	.forward = last_forward,
 	.backward = last_backward,
 };

@@ -12,22 +12,13 @@ struct spread {
 	int row, sample; /* in floats */
 };
 
-/* A row as a convolution: a linear layer has one pixel and no neighbours. */
-struct sides {
-	struct shape in, out;
-	int window, stride, pad;
-	int run; /* factors of a row of the window */
+struct copies {
 	struct spread x, dy;
 };
 
-struct sides sides_of(const struct node *node);
+struct copies copies_of(const struct sides *s);
 /* Makes a spread at least so large. */
 void spread_widen(struct spread *spread, int height, int width);
-
-/* Samples of a part of a weight gradient of so many floats, which has so many
- * work-groups: there are as many parts as it takes to have work for all. */
-int split_samples(const struct opencl_program *program, int groups,
-		  size_t floats);
 
 /* A launch of one work-group, for step index, which multiplies nothing. */
 struct launch last_launch(const char *name, int index);
@@ -36,8 +27,8 @@ int add_spread(struct opencl_program *program, struct pass *pass, int index,
 	       const struct spread *spread, cl_mem from, int sample, cl_mem to,
 	       struct error *err);
 /* Copies x and dy for the backward pass. */
-int add_spreads(struct opencl_program *program, struct pass *pass, int index,
-		const struct sides *s, struct error *err);
+int add_copies(struct opencl_program *program, struct pass *pass, int index,
+	       const struct copies *copies, struct error *err);
 /* The bias gradient, if there is a bias. */
 int add_bias(struct opencl_program *program, struct pass *pass, int index,
 	     struct error *err);

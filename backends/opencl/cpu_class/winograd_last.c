@@ -14,13 +14,19 @@
 #define TILE_COST .25
 #define WEIGHT_COST 150
 
-/* One way of a step: from planes with some channels to others. */
+/* A copy by its tiles. */
+struct tiles {
+	const struct spread *copy;
+	int begin;	   /* where the first tile's values are in it */
+	int across, count; /* of a sample */
+	size_t apart;	   /* floats from point to point */
+};
+
+/* One way of a step: of a copy's values to planes; sums are its M. */
 struct tiled {
+	struct tiles values;
 	struct shape from, to;
-	const struct spread *spread;
-	int begin;		/* where the first tile's values are in it */
-	int across, tiles;	/* of a plane of `to` */
-	size_t apart, made_apart; /* floats from point to point, of both */
+	size_t sums_apart;
 };
 
 static int tiles_along(int length)
@@ -35,36 +41,63 @@ static size_t point_size(int samples, int tiles, int channels, int gap)
 	return (size_t)samples * (size_t)tiles * (size_t)channels + (size_t)gap;
 }
 
-static struct tiled tiled_way(const struct opencl_program *program,
-			      const struct sides *s, int samples, int back)
+/* Of planes of outputs: what makes them. */
+static struct tiles tiles_of(const struct opencl_program *program,
+			     const struct spread *copy, struct shape outputs,
+			     int samples)
 {
-	const int gap = product_tile(program).wide;
-	struct tiled way = { .from = back ? s->out : s->in,
-			     .to = back ? s->in : s->out,
-			     .spread = back ? &s->dy : &s->x };
+	struct tiles tiles = { .copy = copy };
 
+	tiles.across = tiles_along(outputs.width);
+	tiles.count = tiles.across * tiles_along(outputs.height);
+	tiles.apart = point_size(samples, tiles.count, copy->plane.channels,
+				 product_tile(program).wide);
+	return tiles;
+}
+
+static struct tiled tiled_way(const struct opencl_program *program,
+			      const struct sides *s,
+			      const struct copies *copies, int samples,
+			      int back)
+{
+	struct tiled way = { .from = back ? s->out : s->in,
+			     .to = back ? s->in : s->out };
+
+	way.values = tiles_of(program, back ? &copies->dy : &copies->x, way.to,
+			      samples);
 	/* An input's first output is pad before it, behind the border of two:
 	 * so the first that its tile reads is as many from the copy's. */
-	way.begin = back ? s->pad * (s->dy.row + s->out.channels) : 0;
-	way.across = tiles_along(way.to.width);
-	way.tiles = way.across * tiles_along(way.to.height);
-	way.apart = point_size(samples, way.tiles, way.from.channels, gap);
-	way.made_apart = point_size(samples, way.tiles, way.to.channels, gap);
+	if (back)
+		way.values.begin = s->pad *
+				   (copies->dy.row + s->out.channels);
+	way.sums_apart = point_size(samples, way.values.count, way.to.channels,
+				    product_tile(program).wide);
 	return way;
 }
 
-static struct sides tiled_sides(const struct node *node)
+/* Of the gradient by outputs: dM, which the weight gradient is made of. */
+static struct tiles gradient_tiles(const struct opencl_program *program,
+				   const struct copies *copies, int samples)
 {
-	struct sides s = sides_of(node);
-	const int height = TILE * tiles_along(s.out.height);
-	const int width = TILE * tiles_along(s.out.width);
+	const struct spread *dy = &copies->dy;
+	struct tiles tiles = tiles_of(program, dy, dy->plane, samples);
 
-	/* Tiles are read whole: of x, of dy as outputs, and of dy for dx. */
-	spread_widen(&s.x, height + 2, width + 2);
-	spread_widen(&s.dy, height + 2, width + 2);
-	spread_widen(&s.dy, s.pad + TILE * tiles_along(s.in.height) + 2,
-		     s.pad + TILE * tiles_along(s.in.width) + 2);
-	return s;
+	tiles.begin = dy->border * (dy->row + dy->plane.channels);
+	return tiles;
+}
+
+/* Tiles are read whole: of x, of dy as outputs, and of dy for dx. */
+static struct copies tiled_copies(const struct sides *s)
+{
+	struct copies copies = copies_of(s);
+	const int height = TILE * tiles_along(s->out.height);
+	const int width = TILE * tiles_along(s->out.width);
+
+	spread_widen(&copies.x, height + 2, width + 2);
+	spread_widen(&copies.dy, height + 2, width + 2);
+	spread_widen(&copies.dy, s->pad + TILE * tiles_along(s->in.height) + 2,
+		     s->pad + TILE * tiles_along(s->in.width) + 2);
+	return copies;
 }
 
 /* Of a channel to another: whether there is less to do than by definition. */
@@ -106,22 +139,15 @@ static size_t points_of(const struct sides *s)
 	return POINTS * (size_t)s->in.channels * (size_t)s->out.channels;
 }
 
-/* Samples of a part of the weight gradient, and how many parts there are. */
-static int part_samples(const struct opencl_program *program,
-			const struct sides *s)
+static struct split split_of(const struct opencl_program *program,
+			     const struct sides *s)
 {
 	const struct product_tile tile = product_tile(program);
 	const int groups = POINTS *
 			   parts_of(s->out.channels, tile.run_columns) *
 			   parts_of(s->in.channels, tile.run_rows);
 
-	return split_samples(program, groups, points_of(s));
-}
-
-static int part_count(const struct opencl_program *program,
-		      const struct sides *s)
-{
-	return parts_of(batch_most(program), part_samples(program, s));
+	return split_batch(program, groups, points_of(s));
 }
 
 static size_t larger(size_t a, size_t b)
@@ -129,64 +155,45 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-struct generic_room winograd_last_room(const struct opencl_program *program,
-				       int index, int samples)
+static struct generic_room tiles_room(const struct opencl_program *program,
+				      int index, int samples)
 {
-	const struct sides s = tiled_sides(generic_node(program, index));
+	const struct sides s = sides_of(generic_node(program, index));
+	const struct copies copies = tiled_copies(&s);
 	const size_t wide = (size_t)product_tile(program).wide;
-	const struct tiled to = tiled_way(program, &s, samples, 0);
-	const struct tiled back = tiled_way(program, &s, samples, 1);
+	const struct tiled to = tiled_way(program, &s, &copies, samples, 0);
+	const struct tiled back = tiled_way(program, &s, &copies, samples, 1);
 
 	return (struct generic_room){
-		.parts = (size_t)part_count(program, &s) * points_of(&s),
+		.parts = (size_t)split_of(program, &s).parts * points_of(&s),
 		.packed = larger(packed_size(program, &to),
 				 packed_size(program, &back)),
-		.x = (size_t)samples * (size_t)s.x.sample,
-		.dy = (size_t)batch_most(program) * (size_t)s.dy.sample,
-		.points = POINTS * larger(to.apart, back.apart) + wide,
-		.sums = POINTS * larger(to.made_apart, back.made_apart) + wide,
+		.x = (size_t)samples * (size_t)copies.x.sample,
+		.dy = (size_t)batch_most(program) * (size_t)copies.dy.sample,
+		.points = POINTS * larger(to.values.apart, back.values.apart) +
+			  wide,
+		.sums = POINTS * larger(to.sums_apart, back.sums_apart) + wide,
 	};
 }
 
-/* Points of a copy's tiles, which begin so far in it, as values. */
-static int add_values(struct opencl_program *program, struct pass *pass,
-		      int index, const struct tiled *way, cl_mem copy,
-		      struct error *err)
+/* Points of a copy's tiles, as of values or of outputs. */
+static int add_points(struct opencl_program *program, struct pass *pass,
+		      int index, const struct tiles *tiles, cl_mem copy,
+		      int outputs, cl_mem points, struct error *err)
 {
+	const struct spread *of = tiles->copy;
+	const int channels = of->plane.channels;
 	struct launch launch = last_launch("tiles_spread", index);
-	const cl_mem memories[] = { copy, program->generic_memory.points };
-	const cl_int words[] = { way->from.channels, way->spread->row,
-				 way->spread->sample, way->begin, way->across,
-				 way->tiles, (cl_int)way->apart, 0 };
+	const cl_mem memories[] = { copy, points };
+	const cl_int words[] = { channels, of->row, of->sample, tiles->begin,
+				 tiles->across, tiles->count,
+				 (cl_int)tiles->apart, outputs };
 
-	launch.items[0] = way->tiles;
+	launch.items[0] = tiles->count;
 	launch.items[1] = 0;
 	launch.samples = 1;
-	launch.work.moved = (double)way->from.channels *
-			    (way->spread->height * way->spread->width +
-			     POINTS * way->tiles);
-	return generic_append(program, pass, &launch, memories, COUNT(memories),
-			      words, COUNT(words), err);
-}
-
-/* Points of the gradient's tiles, into the memory that else has M. */
-static int add_outputs(struct opencl_program *program, struct pass *pass,
-		       int index, const struct tiled *way,
-		       const struct spread *dy, struct error *err)
-{
-	const struct generic_memory *own = &program->generic_memory;
-	struct launch launch = last_launch("tiles_spread", index);
-	const cl_mem memories[] = { own->dy, own->sums };
-	const cl_int words[] = { way->to.channels, dy->row, dy->sample,
-				 dy->border * (dy->row + way->to.channels),
-				 way->across, way->tiles,
-				 (cl_int)way->made_apart, 1 };
-
-	launch.items[0] = way->tiles;
-	launch.items[1] = 0;
-	launch.samples = 1;
-	launch.work.moved = (double)way->to.channels *
-			    (dy->height * dy->width + POINTS * way->tiles);
+	launch.work.moved = (double)channels * (of->height * of->width +
+						POINTS * tiles->count);
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
 }
@@ -223,15 +230,15 @@ static int add_multiply(struct opencl_program *program, struct pass *pass,
 	struct launch launch = last_launch("tiles_multiply", index);
 	const cl_mem memories[] = { own->points, own->packed, own->sums };
 	const cl_int words[] = { way->from.channels, way->to.channels,
-				 way->tiles, (cl_int)way->apart,
-				 (cl_int)way->made_apart };
+				 way->values.count, (cl_int)way->values.apart,
+				 (cl_int)way->sums_apart };
 
-	launch.items[0] = parts_of(pass->most * way->tiles, tile.rows);
+	launch.items[0] = parts_of(pass->most * way->values.count, tile.rows);
 	launch.items[1] = parts_of(way->to.channels, tile.columns);
 	launch.items[2] = POINTS;
 	launch.work.dense = step_products(program, index);
-	launch.work.done = a_tile * way->tiles;
-	launch.work.moved = (double)POINTS * way->tiles *
+	launch.work.done = a_tile * way->values.count;
+	launch.work.moved = (double)POINTS * way->values.count *
 			    (way->from.channels + way->to.channels);
 	launch.work.moved_once = (double)packed_size(program, way);
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
@@ -243,22 +250,23 @@ static int add_store(struct opencl_program *program, struct pass *pass,
 		     struct error *err)
 {
 	const struct generic g = generic_at(program, pass, index);
+	const int tiles = way->values.count;
 	struct launch launch = last_launch("tiles_store", index);
 	const cl_mem memories[] = { program->generic_memory.sums,
 				    program->products,
 				    back ? g.x.gradient : g.y.memory };
 	const cl_int words[] = {
 		way->to.channels, way->to.height, way->to.width,
-		back ? g.x.sample : g.y.sample, way->across, way->tiles,
-		(cl_int)way->made_apart,
+		back ? g.x.sample : g.y.sample, way->values.across, tiles,
+		(cl_int)way->sums_apart,
 		back || !g.node->has_bias ? -1 : (cl_int)g.node->bias,
 		back && g.node->adds_dx
 	};
 
-	launch.items[0] = way->tiles;
+	launch.items[0] = tiles;
 	launch.items[1] = 0;
 	launch.samples = 1;
-	launch.work.moved = (double)POINTS * way->tiles * way->to.channels +
+	launch.work.moved = (double)POINTS * tiles * way->to.channels +
 			    (double)shape_size(way->to);
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
@@ -269,7 +277,8 @@ static int add_way(struct opencl_program *program, struct pass *pass, int index,
 		   const struct tiled *way, cl_mem copy, int back,
 		   struct error *err)
 {
-	return add_values(program, pass, index, way, copy, err) ||
+	return add_points(program, pass, index, &way->values, copy, 0,
+			  program->generic_memory.points, err) ||
 	       add_pack(program, pass, index, way, back, err) ||
 	       add_multiply(program, pass, index, way, err) ||
 	       add_store(program, pass, index, way, back, err) ? -1 : 0;
@@ -279,38 +288,40 @@ static int tiles_forward(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
 	const struct generic g = generic_at(program, pass, index);
-	const struct sides s = tiled_sides(g.node);
-	const struct tiled way = tiled_way(program, &s, pass->most, 0);
+	const struct sides s = sides_of(g.node);
+	const struct copies copies = tiled_copies(&s);
+	const struct tiled way = tiled_way(program, &s, &copies, pass->most, 0);
 	const cl_mem copy = program->generic_memory.x;
 
-	return add_spread(program, pass, index, &s.x, g.x.memory, g.x.sample,
-			  copy, err) ||
+	return add_spread(program, pass, index, &copies.x, g.x.memory,
+			  g.x.sample, copy, err) ||
 	       add_way(program, pass, index, &way, copy, 0, err) ? -1 : 0;
 }
 
+/* Points of the weight gradient from those of values and of dM. */
 static int add_sum(struct opencl_program *program, struct pass *pass, int index,
-		   const struct sides *s, const struct tiled *way,
-		   struct error *err)
+		   const struct sides *s, const struct tiles *values,
+		   const struct tiles *gradient, struct error *err)
 {
 	const struct product_tile tile = product_tile(program);
+	const struct split split = split_of(program, s);
+	const int tiles = values->count;
 	const struct generic_memory *own = &program->generic_memory;
 	struct launch launch = last_launch("conv_sum", index);
 	const cl_mem memories[] = { own->points, own->sums, own->parts };
 	const cl_int words[] = {
-		s->in.channels, (cl_int)way->apart, (cl_int)way->made_apart,
-		s->in.channels, 0,
-		way->tiles * s->in.channels, s->out.channels, 1, way->tiles, 0,
-		way->tiles * s->out.channels, 0, (cl_int)points_of(s),
-		part_samples(program, s),
-		generic_node(program, index)->broken
+		s->in.channels, (cl_int)values->apart, (cl_int)gradient->apart,
+		s->in.channels, 0, tiles * s->in.channels, s->out.channels, 1,
+		tiles, 0, tiles * s->out.channels, 0, (cl_int)points_of(s),
+		split.samples, generic_node(program, index)->broken
 	};
 
 	launch.items[0] = parts_of(s->out.channels, tile.run_columns);
 	launch.items[1] = POINTS * parts_of(s->in.channels, tile.run_rows);
-	launch.items[2] = part_count(program, s);
+	launch.items[2] = split.parts;
 	launch.work.dense = step_products(program, index);
-	launch.work.done = (double)points_of(s) * way->tiles;
-	launch.work.moved = (double)POINTS * way->tiles *
+	launch.work.done = (double)points_of(s) * tiles;
+	launch.work.moved = (double)POINTS * tiles *
 			    (s->in.channels + s->out.channels);
 	launch.work.moved_once = (double)points_of(s);
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
@@ -321,20 +332,19 @@ static int add_unpack(struct opencl_program *program, struct pass *pass,
 		      int index, const struct sides *s, struct error *err)
 {
 	const int width = product_tile(program).wide;
+	const struct split split = split_of(program, s);
 	struct launch launch = last_launch("tiles_unpack", index);
 	const cl_mem memories[] = { program->generic_memory.parts,
 				    program->vectors[VECTOR_GRADIENT] };
 	const cl_int words[] = {
 		s->in.channels, s->out.channels,
 		(cl_int)generic_node(program, index)->weight,
-		(cl_int)points_of(s),
-		part_samples(program, s)
+		(cl_int)points_of(s), split.samples
 	};
 
 	launch.items[0] = s->out.channels / width;
 	launch.items[1] = s->in.channels / width;
-	launch.work.moved_once = (1. + part_count(program, s)) *
-				 (double)points_of(s);
+	launch.work.moved_once = (1. + split.parts) * (double)points_of(s);
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
 }
@@ -344,14 +354,21 @@ static int tiles_backward(struct opencl_program *program, struct pass *pass,
 {
 	const struct node *node = generic_node(program, index);
 	const struct generic_memory *own = &program->generic_memory;
-	const struct sides s = tiled_sides(node);
-	const struct tiled way = tiled_way(program, &s, pass->most, 0);
-	const struct tiled back = tiled_way(program, &s, pass->most, 1);
+	const struct sides s = sides_of(node);
+	const struct copies copies = tiled_copies(&s);
+	const struct tiles values = tiles_of(program, &copies.x, s.out,
+					     pass->most);
+	const struct tiles gradient = gradient_tiles(program, &copies,
+						     pass->most);
+	const struct tiled back = tiled_way(program, &s, &copies, pass->most,
+					    1);
 
-	if (add_spreads(program, pass, index, &s, err) ||
-	    add_values(program, pass, index, &way, own->x, err) ||
-	    add_outputs(program, pass, index, &way, &s.dy, err) ||
-	    add_sum(program, pass, index, &s, &way, err) ||
+	if (add_copies(program, pass, index, &copies, err) ||
+	    add_points(program, pass, index, &values, own->x, 0, own->points,
+		       err) ||
+	    add_points(program, pass, index, &gradient, own->dy, 1, own->sums,
+		       err) ||
+	    add_sum(program, pass, index, &s, &values, &gradient, err) ||
 	    add_unpack(program, pass, index, &s, err) ||
 	    add_bias(program, pass, index, err))
 		return -1;
@@ -361,7 +378,9 @@ static int tiles_backward(struct opencl_program *program, struct pass *pass,
 
 const struct opencl_solver winograd_last = {
 	.base = { .name = "padded conv by tiles", .takes = tiles_take },
+	.build = generic_build,
 	.allocate = generic_allocate,
+	.room = tiles_room,
 	.forward = tiles_forward,
 	.backward = tiles_backward,
 };

@@ -6,12 +6,6 @@
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/steps.h"
 
-/* Work-groups that a weight gradient should have at least, and floats that
- * its parts may take: fixed, so that devices of the same tiles sum in the same
- * order. */
-#define FEWEST_GROUPS 64
-#define MOST_PARTS_FLOATS (4 << 20)
-
 static int conv_takes(const struct graph *graph, int first,
 		      const struct program_options *options)
 {
@@ -21,70 +15,36 @@ static int conv_takes(const struct graph *graph, int first,
 	return kind == LAYER_CONV || kind == LAYER_LINEAR;
 }
 
-/* A row as a convolution: a linear layer has one pixel and no neighbours. */
-struct sides {
-	struct shape in, out;
-	int window, stride, pad;
-};
-
-static struct sides sides_of(const struct node *node)
-{
-	const struct layer *layer = node->layer;
-
-	if (layer->kind == LAYER_CONV)
-		return (struct sides){ node->in, node->out, layer->window,
-				       layer_stride_within(layer, node->in),
-				       layer->pad };
-	return (struct sides){ { (int)shape_size(node->in), 1, 1 },
-			       node->out, 1, 1, 0 };
-}
-
-/* Parameters of one output, without its bias. */
-static int weights_of(const struct sides *sides)
-{
-	return sides->in.channels * sides->window * sides->window;
-}
-
 static size_t parameters_of(const struct node *node)
 {
 	const struct sides sides = sides_of(node);
 
 	return (size_t)sides.out.channels *
-	       ((size_t)weights_of(&sides) + (size_t)node->has_bias);
+	       ((size_t)sides.inputs + (size_t)node->has_bias);
 }
 
-/* As many parts of the samples as it takes to have work for all. */
-static int split_samples(const struct opencl_program *program,
-			 const struct node *node)
+static struct split split_of(const struct opencl_program *program,
+			     const struct node *node)
 {
 	const struct product_tile tile = product_tile(program);
 	const struct sides sides = sides_of(node);
-	const int tiles = parts_of(weights_of(&sides) + node->has_bias,
-				   tile.columns) *
-			  parts_of(sides.out.channels, tile.rows);
-	const size_t room = MOST_PARTS_FLOATS / parameters_of(node);
-	int splits = parts_of(FEWEST_GROUPS, tiles);
+	const int groups = parts_of(sides.inputs + node->has_bias,
+				    tile.columns) *
+			   parts_of(sides.out.channels, tile.rows);
 
-	if ((size_t)splits > room)
-		splits = room ? (int)room : 1;
-	return parts_of(batch_most(program), splits);
+	return split_batch(program, groups, parameters_of(node));
 }
 
-static int split_count(const struct opencl_program *program,
-		       const struct node *node)
-{
-	return parts_of(batch_most(program), split_samples(program, node));
-}
-
-struct generic_room generic_conv_room(const struct opencl_program *program,
-				      int index)
+static struct generic_room conv_room(const struct opencl_program *program,
+				     int index, int samples)
 {
 	const struct node *node = generic_node(program, index);
-	const int splits = split_count(program, node);
+	const struct split split = split_of(program, node);
 	struct generic_room room = { 0 };
 
-	if (splits > 1)
-		room.parts = (size_t)splits * parameters_of(node);
+	(void)samples;
+	if (split.parts > 1)
+		room.parts = (size_t)split.parts * parameters_of(node);
 	return room;
 }
 
@@ -162,17 +122,17 @@ static int add_reduce(struct opencl_program *program, struct pass *pass,
 {
 	const struct node *node = generic_node(program, index);
 	const size_t size = parameters_of(node);
+	const struct split split = split_of(program, node);
 	struct launch launch =
 		generic_launch(program, "weights_reduce", index, size);
 	const cl_mem memories[] = { program->generic_memory.parts,
 				    program->vectors[VECTOR_GRADIENT] };
 	const cl_int words[] = { (cl_int)node->weight, (cl_int)size,
-				 split_samples(program, node) };
+				 split.samples };
 
 	launch.items[1] = 1;
 	launch.work.moved = 0;
-	launch.work.moved_once = (double)(size_t)split_count(program, node) *
-			      (double)size;
+	launch.work.moved_once = (double)split.parts * (double)size;
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
 }
@@ -182,29 +142,29 @@ static int add_weights(struct opencl_program *program, struct pass *pass,
 {
 	const struct generic g = generic_at(program, pass, index);
 	const struct sides s = sides_of(g.node);
-	const int splits = split_count(program, g.node);
+	const struct split split = split_of(program, g.node);
 	struct launch launch = product_launch(program, "weights_sum", index,
-					weights_of(&s) + g.node->has_bias,
+					s.inputs + g.node->has_bias,
 					s.out.channels);
 	const cl_mem memories[] = {
 		g.x.memory, g.y.gradient,
-		splits > 1 ? program->generic_memory.parts :
+		split.parts > 1 ? program->generic_memory.parts :
 			     program->vectors[VECTOR_GRADIENT]
 	};
 	const cl_int words[] = {
 		s.in.channels, s.in.height, s.in.width, g.x.sample,
 		s.out.channels, s.out.height, s.out.width, g.y.sample,
 		s.window, s.stride, s.pad, g.node->has_bias,
-		splits > 1 ? 0 : (cl_int)g.node->weight,
-		(cl_int)parameters_of(g.node), split_samples(program, g.node),
+		split.parts > 1 ? 0 : (cl_int)g.node->weight,
+		(cl_int)parameters_of(g.node), split.samples,
 		g.node->broken
 	};
 
-	launch.items[2] = splits;
+	launch.items[2] = split.parts;
 	if (generic_append(program, pass, &launch, memories, COUNT(memories),
 			   words, COUNT(words), err))
 		return -1;
-	return splits > 1 ? add_reduce(program, pass, index, err) : 0;
+	return split.parts > 1 ? add_reduce(program, pass, index, err) : 0;
 }
 
 static int conv_backward(struct opencl_program *program, struct pass *pass,
@@ -219,7 +179,9 @@ static int conv_backward(struct opencl_program *program, struct pass *pass,
 
 const struct opencl_solver generic_conv = {
 	.base = { .name = "conv or linear", .takes = conv_takes },
+	.build = generic_build,
 	.allocate = generic_allocate,
+	.room = conv_room,
 	.forward = conv_forward,
 	.backward = conv_backward,
 };

@@ -6,6 +6,12 @@
 #include "backends/opencl/program/source.h"
 #include "backends/opencl/program/steps.h"
 
+/* Work-groups that a weight gradient should have at least, and floats that
+ * its parts may take: fixed, so that devices of the same tiles sum in the same
+ * order. */
+#define FEWEST_GROUPS 64
+#define MOST_PARTS_FLOATS (4 << 20)
+
 const struct node *generic_node(const struct opencl_program *program,
 				int index)
 {
@@ -67,20 +73,38 @@ struct product_tile product_tile(const struct opencl_program *program)
 	return tile;
 }
 
-static int is_generic(const struct opencl_program *program, int index)
+struct sides sides_of(const struct node *node)
 {
-	const struct solver *const solvers[] = { &conv_last.base,
-						 &winograd_last.base,
-						 &generic_conv.base,
-						 GENERIC_SOLVERS };
+	const struct layer *layer = node->layer;
+	struct sides s = { .in = { (int)shape_size(node->in), 1, 1 },
+				.out = node->out, .window = 1, .stride = 1 };
 
-	for (int s = 0; s < COUNT(solvers); s++)
-		if (step_at(program, index)->solver == solvers[s])
-			return 1;
-	return 0;
+	if (layer->kind == LAYER_CONV) {
+		s.in = node->in;
+		s.window = layer->window;
+		s.stride = layer_stride_within(layer, node->in);
+		s.pad = layer->pad;
+	}
+	s.inputs = s.in.channels * s.window * s.window;
+	return s;
 }
 
-int generic_build(struct opencl_program *program, struct error *err)
+struct split split_batch(const struct opencl_program *program, int groups,
+			 size_t floats)
+{
+	const size_t room = MOST_PARTS_FLOATS / floats;
+	int parts = parts_of(FEWEST_GROUPS, groups);
+	struct split split;
+
+	if ((size_t)parts > room)
+		parts = room ? (int)room : 1;
+	split.samples = parts_of(batch_most(program), parts);
+	split.parts = parts_of(batch_most(program), split.samples);
+	return split;
+}
+
+int generic_build(struct opencl_program *program, int index,
+		  struct error *err)
 {
 	const struct tiling *tiling = &program_device(program)->class->tiling;
 	const struct product_tile tile = product_tile(program);
@@ -97,11 +121,9 @@ int generic_build(struct opencl_program *program, struct error *err)
 		{ "DEEP", tile.deep },
 	};
 	struct defines defines = { .count = 0 };
-	int index = 0;
 
-	while (index < program->plan.count && !is_generic(program, index))
-		index++;
-	if (index == program->plan.count)
+	(void)index;
+	if (program->generic)
 		return 0;
 	defines_add(&defines, tiles, COUNT(tiles));
 	return source_build(program_device(program),
@@ -130,15 +152,12 @@ int generic_share(struct opencl_program *program, int samples,
 				      { &memory->sums, 0, 0 } };
 
 	for (int i = 0; i < program->plan.count; i++) {
-		const struct solver *solver = step_at(program, i)->solver;
-		struct generic_room room = { 0 };
+		const struct opencl_solver *solver = solver_of(program, i);
+		struct generic_room room;
 
-		if (solver == &generic_conv.base)
-			room = generic_conv_room(program, i);
-		else if (solver == &conv_last.base)
-			room = conv_last_room(program, i, samples);
-		else if (solver == &winograd_last.base)
-			room = winograd_last_room(program, i, samples);
+		if (!solver->room)
+			continue;
+		room = solver->room(program, i, samples);
 		room_for(&requests[0], room.parts);
 		room_for(&requests[1], room.packed);
 		room_for(&requests[2], room.x);

@@ -41,6 +41,25 @@ const struct node *generic_node(const struct opencl_program *program,
 struct generic generic_at(const struct opencl_program *program,
 			  const struct pass *pass, int index);
 
+/* A convolution, or a linear layer as one: a pixel without neighbours. */
+struct sides {
+	struct shape in, out;
+	int window, stride, pad;
+	int inputs; /* of an output */
+};
+
+struct sides sides_of(const struct node *node);
+
+/* Samples of a part of a weight gradient, and how many parts there are. */
+struct split {
+	int samples, parts;
+};
+
+/* Of a gradient with so many floats, which so many work-groups sum: as many
+ * parts as it takes to have work for all. */
+struct split split_batch(const struct opencl_program *program, int groups,
+			 size_t floats);
+
 /* The tile of a product that a work-group makes: as in conv_last.cl, or in
  * gpu_generic_conv.cl; what that one does not know is 0. */
 struct product_tile {
@@ -51,25 +70,12 @@ struct product_tile {
 
 struct product_tile product_tile(const struct opencl_program *program);
 
-/* Kernels for the whole program, if a step needs them. */
-int generic_build(struct opencl_program *program, struct error *err);
-/* What steps have while they run, one after the other, of so many samples at
- * most. */
+/* Builds the kernels that all of these steps have, once. */
+int generic_build(struct opencl_program *program, int index,
+		  struct error *err);
+/* Makes what steps share, for passes of so many samples at most. */
 int generic_share(struct opencl_program *program, int samples,
 		  struct error *err);
-/* Floats that step index has while it runs, for its pass of so many samples:
- * generic_conv.c, which has parts of gradients alone, conv_last.c, and
- * winograd_last.c, which alone has points. */
-struct generic_room {
-	size_t parts, packed, x, dy, points, sums;
-};
-
-struct generic_room generic_conv_room(const struct opencl_program *program,
-				      int index);
-struct generic_room conv_last_room(const struct opencl_program *program,
-				   int index, int samples);
-struct generic_room winograd_last_room(const struct opencl_program *program,
-				       int index, int samples);
 
 /* Output and the gradient by it, if that is wanted. */
 int generic_allocate(struct opencl_program *program, struct pass *pass,

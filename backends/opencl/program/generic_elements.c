@@ -51,6 +51,7 @@ static int relu_decisions(struct opencl_program *program, int index, int layer,
 
 const struct opencl_solver generic_relu = {
 	.base = { .name = "relu", .kind = LAYER_RELU },
+	.build = generic_build,
 	.allocate = generic_allocate,
 	.forward = relu_forward,
 	.backward = relu_backward,
@@ -106,6 +107,7 @@ static int add_backward(struct opencl_program *program, struct pass *pass,
 
 const struct opencl_solver generic_add = {
 	.base = { .name = "add", .kind = LAYER_ADD },
+	.build = generic_build,
 	.allocate = generic_allocate,
 	.forward = add_forward,
 	.backward = add_backward,
@@ -194,6 +196,7 @@ static int codes_decisions(struct opencl_program *program, int index, int layer,
 
 const struct opencl_solver generic_dropout = {
 	.base = { .name = "dropout", .kind = LAYER_DROPOUT },
+	.build = generic_build,
 	.allocate = generic_allocate,
 	.forward = dropout_forward,
 	.backward = dropout_backward,
@@ -255,6 +258,7 @@ static int maxpool_backward(struct opencl_program *program, struct pass *pass,
 
 const struct opencl_solver generic_maxpool = {
 	.base = { .name = "maxpool", .kind = LAYER_MAXPOOL },
+	.build = generic_build,
 	.allocate = generic_allocate,
 	.forward = maxpool_forward,
 	.backward = maxpool_backward,
@@ -286,6 +290,7 @@ static int avgpool_backward(struct opencl_program *program, struct pass *pass,
 
 const struct opencl_solver generic_avgpool = {
 	.base = { .name = "avgpool", .kind = LAYER_AVGPOOL },
+	.build = generic_build,
 	.allocate = generic_allocate,
 	.forward = avgpool_forward,
 	.backward = avgpool_backward,

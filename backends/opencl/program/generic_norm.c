@@ -112,6 +112,7 @@ static int norm_backward(struct opencl_program *program, struct pass *pass,
 
 const struct opencl_solver generic_norm = {
 	.base = { .name = "batchnorm", .kind = LAYER_BATCHNORM },
+	.build = generic_build,
 	.allocate = generic_allocate,
 	.forward = norm_forward,
 	.backward = norm_backward,

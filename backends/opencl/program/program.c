@@ -58,8 +58,7 @@ static int program_build(struct opencl_program *program, struct error *err)
 
 	if (status)
 		return allocation_fail(err, status, "clFinish after buffers");
-	if (program_class(program)->build(program, err) ||
-	    generic_build(program, err))
+	if (program_class(program)->build(program, err))
 		return -1;
 	for (int i = 0; i < program->plan.count; i++) {
 		const struct opencl_solver *solver = solver_of(program, i);

@@ -16,6 +16,18 @@
 #define MEMORIES_OF_STEP 16
 #define MARKS 3
 
+/* What a step has for itself while it runs: steps share it. */
+struct generic_memory {
+	cl_mem parts;	      /* of a weight gradient, not yet summed */
+	cl_mem packed, x, dy; /* copies, as conv_last.cl has them */
+	cl_mem points, sums;  /* winograd_last.cl: V, M */
+};
+
+/* Floats of each that a step needs. */
+struct generic_room {
+	size_t parts, packed, x, dy, points, sums;
+};
+
 struct opencl_program {
 	struct program base;
 	struct graph graph;
@@ -30,11 +42,7 @@ struct opencl_program {
 	struct launch reduce, reduce_update; /* of the gpu class */
 	cl_mem parts, segments;		     /* what they sum up */
 	cl_program generic;	/* kernels of generic.cl; NULL: no step has */
-	struct generic_memory {
-		cl_mem parts;	/* of a weight gradient, not yet summed */
-		cl_mem packed, x, dy; /* copies, as conv_last.cl has them */
-		cl_mem points, sums; /* winograd_last.cl: V, M */
-	} generic_memory;	/* of whichever step runs */
+	struct generic_memory generic_memory;
 	cl_mem buffers;		/* VECTOR_BUFFERS, or NULL */
 	struct storage storage;
 	cl_mem products; /* the parameters as products take them */
@@ -75,6 +83,9 @@ struct opencl_solver {
 		     struct error *err);
 	int (*allocate)(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err);
+	/* For passes of so many samples at most. */
+	struct generic_room (*room)(const struct opencl_program *program,
+				    int index, int samples);
 	int (*forward)(struct opencl_program *program, struct pass *pass,
 		       int index, struct error *err);
 	int (*backward)(struct opencl_program *program, struct pass *pass,
