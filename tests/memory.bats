@@ -36,7 +36,7 @@ takes_what_is_told() {
 	takes_what_is_told null-1 -b 1024
 	takes_what_is_told cpu-1 -b 1024
 	takes_what_is_told openblas-1 -b 1024
-	takes_what_is_told cpu-1 -m resnet50 --image-size 64 -b 64
+	takes_what_is_told cpu-1 -m resnet50 --image-size 64 -b 24
 }
 
 @test "many parameters take what was estimated" {

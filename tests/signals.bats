@@ -94,7 +94,7 @@ child() {
 
 @test "signals that were ignored at the start stay so, in all processes" {
 	nohup env --ignore-signal=TERM "$BENCH" run cpu-2@fork "${LONG[@]}" \
-		--epochs 20 --straggler 0:5 --out made >out 2>err 3>&- &
+		--epochs 8 --straggler 0:5 --out made >out 2>err 3>&- &
 	PID=$!
 	within 60 grep -q 'epoch 2/' err
 	child
@@ -160,7 +160,7 @@ nap() {
 
 @test "a measurement that did not get its CPU says so, as a run does" {
 	local verb
-	for verb in "measure --epochs 200 --profile parts" "run --epochs 100"; do
+	for verb in "measure --epochs 15 --profile parts" "run --epochs 15"; do
 		# shellcheck disable=SC2086 # words
 		start ${verb%% *} cpu-1 "${LONG[@]}" ${verb#* }
 		within 60 grep -qs 'epoch 2/' err
