@@ -1,5 +1,6 @@
 # Hosts for tests: network namespaces on a bridge, each with a name and an
 # /etc/hosts of its own. They are there as long as a process of each sleeps.
+# CPUS_NAME, if it is set and exported, has the CPUs of a host, as 0,2-3.
 # shellcheck shell=bash
 
 HOSTS_NEEDED=(ip tc nsenter unshare mpirun)
@@ -59,10 +60,10 @@ hosts_up() {
 	cat >"$HOSTS_FOLDER/agent" <<-"END"
 	#!/bin/bash
 	while [[ $1 == -* ]]; do shift; done
-	pid=HOST_$1
+	pid=HOST_$1 cpus=CPUS_$1
 	shift
 	# As of ssh, whose link is cut as well, nothing is heard of its end.
-	nsenter --target "${!pid}" --net --uts --mount bash -c "$*" &
+	${!cpus:+taskset -c "${!cpus}"} nsenter --target "${!pid}" --net --uts --mount bash -c "$*" &
 	END
 	chmod +x "$HOSTS_FOLDER/agent"
 	export OMPI_MCA_plm_rsh_agent=$HOSTS_FOLDER/agent
@@ -74,9 +75,9 @@ hosts_up() {
 
 # on_host NAME COMMAND ...
 on_host() {
-	local pid=HOST_$1
+	local pid=HOST_$1 cpus=CPUS_$1
 	shift
-	nsenter --target "${!pid}" --net --uts --mount --wd="$PWD" "$@"
+	${!cpus:+taskset -c "${!cpus}"} nsenter --target "${!pid}" --net --uts --mount --wd="$PWD" "$@"
 }
 
 # host_link NAME up|down|RATE: of all that the host sends and gets, as 100mbit.

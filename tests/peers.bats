@@ -447,3 +447,80 @@ learned() {
 		--torch-seeds 2 --out "$BATS_TEST_TMPDIR/learned.csv"
 	[[ $output == *"Difference -0.600, its standard error 0.141: 4.2 of"* ]]
 }
+
+# Half a second a step, of `bench run` on the first host.
+make_bench_of_hosts() {
+	cat >bench <<-'END'
+	#!/bin/bash
+	[ "$(hostname)" = a ] || exit 9
+	[[ $* == "run cpu-2@mpi --hosts a:1,b:1 "* ]] || exit 9
+	readlink /proc/self/ns/net >>nets
+	while [ "$1" != --out ]; do shift; done
+	{
+		echo core,phase,is_warmup,elapsed_s,samples,loss,clock
+		echo ",step,0,0.5,64,${LOSS:-2.25},wall"
+	} >"$2/observations.csv"
+	END
+	cat >peer/bin/python <<-'END'
+	#!/bin/bash
+	all=$*
+	echo "$(hostname):${all#*--world-size}" >>ranks
+	readlink /proc/self/ns/net >>nets
+	[ "$(hostname)" != "${BAD-}" ] || { echo "no such thing" >&2; exit 3; }
+	echo '{"step_s": 1, "steps": 8, "first_loss": 2.25}'
+	END
+}
+
+# hosts ARGUMENT ...: without what tunes a test run's programs.
+hosts() {
+	"$PEERS/hosts" --data data --bench bench --python peer/bin/python "$@"
+}
+
+# Of all hosts that were made.
+no_process_stays() {
+	local net place
+	while read -r net; do
+		for place in /proc/[0-9]*/ns/net; do
+			[ "$(readlink "$place" 2>/dev/null)" != "$net" ] ||
+				return 1
+		done
+	done <nets
+}
+
+@test "two hosts take turns with PyTorch's, and go away" {
+	. "$BATS_TEST_DIRNAME/hosts.sh"
+	local lack
+	lack=$(hosts_lack)
+	[ -z "$lack" ] || skip "$lack"
+	[ "$(nproc)" -ge 2 ] || skip "two hosts want two CPUs"
+	make_bench_of_hosts
+	run -0 hosts --turns 2 --out rows.csv
+	[[ $output == *"| factors "*" 0.500  | 0.500..0.500 | "*" 2.00 | 2.00..2.00 |     2 |"* ]]
+	[ "$(wc -l <rows.csv)" -eq 9 ]
+	[ "$(grep -c '^a: 2 --rank 0 --meet a:' ranks)" -eq 3 ]
+	[ "$(grep -c '^b: 2 --rank 1 --meet a:' ranks)" -eq 3 ]
+	[ "$(sort -u nets | wc -l)" -eq 2 ]
+	no_process_stays
+	local table=$output
+	run -0 "$PEERS/hosts" --table rows.csv
+	[ "$output" = "$table" ]
+	run -2 hosts --out rows.csv
+	[[ $output == "hosts: rows.csv holds a comparison; --table shows it" ]]
+	LOSS=2.2501 run -1 hosts --turns 1
+	[[ $output == "hosts: first losses differ: bench 2.2501, PyTorch 2.25" ]]
+	BAD=b run -6 hosts --turns 1
+	[[ $output == "hosts: exit 3: no such thing" ]]
+	run -4 hosts --rate fast
+	no_process_stays
+}
+
+@test "rows of two hosts that are none, and programs that are not there" {
+	echo turn,way,step_s,steps,first_loss >rows.csv
+	run -5 "$PEERS/hosts" --table rows.csv
+	[[ $output == "hosts: rows.csv: no rows" ]]
+	echo 1,factors,-1,8,2 >>rows.csv
+	run -5 "$PEERS/hosts" --table rows.csv
+	[[ $output == *"rows.csv: row 1: step_s is '-1', not a number above 0" ]]
+	run -2 hosts --bench no/bench
+	[[ $output == *"no no/bench; \`make\` and \`make peers\` make it" ]]
+}

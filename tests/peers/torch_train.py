@@ -13,6 +13,9 @@ torch.manual_seed(seed), the order of samples is randperm under the same seed,
 so that without dropout the first loss is that of `bench measure --dropout off
 --steps 1`, and of an inference that of `bench measure --infer --count 1`.
 
+With --world-size N it is rank R of N, which meet at --meet HOST:PORT and train
+by DistributedDataParallel with gloo; a step ends when all ranks have made it.
+
 Exits with 2 for usage, 4 where this PyTorch lacks what is asked for, 5 for a
 bad file, 1 where --parity finds a loss that is further off than 1e-5.
 """
@@ -65,11 +68,28 @@ class Peer:
         self.type = torch.bfloat16 if options.bf16_model else torch.float32
         self.network = network.to(self.device, self.type,
                                   memory_format=self.layout)
+        self.ranks = options.world_size
+        if self.ranks > 1:
+            self.meet(options)
         self.optimizer = networks.make_optimizer(model, network.parameters(),
                                                  options.optimizer)
         self.update = self.optimizer.step
         self.answer = self.network
         self.prepare(options)
+
+    def meet(self, options):
+        """Parameters become those of rank 0, which all have anyway."""
+        torch.distributed.init_process_group(
+            "gloo", init_method=f"tcp://{options.meet}", rank=options.rank,
+            world_size=self.ranks)
+        self.network = torch.nn.parallel.DistributedDataParallel(
+            self.network, gradient_as_bucket_view=True)
+
+    def over_ranks(self, value):
+        """The mean of theirs."""
+        if self.ranks > 1:
+            torch.distributed.all_reduce(value)
+        return value / self.ranks
 
     def prepare(self, options):
         if options.flush_denormal and not torch.set_flush_denormal(True):
@@ -89,9 +109,11 @@ class Peer:
             memory_format=self.layout)
 
     def finish(self):
-        """A GPU works on after a step has returned."""
+        """A GPU works on after a step has returned, and so do other ranks."""
         if self.device == "cuda":
             torch.cuda.synchronize()
+        if self.ranks > 1:
+            torch.distributed.barrier()
 
     def answers(self, images):
         with torch.autocast(self.device, dtype=torch.bfloat16,
@@ -126,9 +148,11 @@ def take(peer, samples, numbers):
 
 
 def train_batches(options, peer):
-    """Whole batches in the order of the first epoch, without end."""
+    """Whole batches of the rank's samples in the order of the first epoch,
+    without end."""
     samples = read_samples(options, for_test=False)
     order = first_order(len(samples), options.seed)
+    order = order[options.rank::options.world_size]
     while True:
         for begin in range(0, len(order) - options.batch + 1, options.batch):
             yield take(peer, samples, order[begin:begin + options.batch])
@@ -171,7 +195,7 @@ def measure_mode(options, peer):
         peer.network.train()
         seconds, first = measure(options, peer, peer.train,
                                  train_batches(options, peer))
-        return seconds, {"first_loss": first.item()}
+        return seconds, {"first_loss": peer.over_ranks(first).item()}
     peer.network.eval()
     with torch.no_grad():
         seconds, first = measure(options, peer, peer.test,
@@ -286,6 +310,9 @@ def parse():
         help="weights, while compiling: test, infer")
     add("--flush-denormal", action="store_true")
     add("--marks", action="store_true", help="a line before each step")
+    add("--world-size", type=positive, default=1, help="ranks in all: train")
+    add("--rank", type=int, default=0, help="this one, from 0 on")
+    add("--meet", metavar="HOST:PORT", help="where rank 0 listens")
     options = parser.parse_args()
     check(options, parser.error)
     return options
@@ -298,6 +325,11 @@ def check(options, refuse):
         refuse(contests.refused_size(work))
     if not options.parity and not options.data:
         refuse("--data is missing")
+    if options.world_size > 1 and (options.mode != "train" or
+                                   not options.meet):
+        refuse("--world-size is for training, and needs --meet")
+    if not 0 <= options.rank < options.world_size:
+        refuse(f"--rank is from 0 to {options.world_size - 1}")
     if options.freeze and (options.mode == "train" or
                            options.compile == "none"):
         refuse("--freeze is for a compiled test or inference")
