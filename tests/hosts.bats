@@ -94,6 +94,24 @@ nothing_left() {
 	ends 6 20 "core 3 on host b was ended by signal 9 (Killed)"
 }
 
+@test "so it is with buckets under way, and a link that is cut" {
+	local buckets=(-m mnist --batch 16 --bucket-mb 1
+		--allreduce whole)
+	# Most of an iteration passes while they are sent.
+	host_link b 100mbit
+	run -0 on_host a timeout -k 5 90 "$BENCH" run cpu-4@mpi "${DATA[@]}" \
+		-e 2 -q --hosts a:2,b:2 --out made "${buckets[@]}"
+	awk -v s="$(cell made/runs.csv 1 overlapped_s)" 'BEGIN { exit !(s > 0) }'
+	rm -r made
+	train "${buckets[@]}"
+	kill -KILL "$(host_rank b 3)"
+	ends 6 20 "core 3 on host b was ended by signal 9 (Killed)"
+	rm -r made
+	train "${buckets[@]}"
+	host_link b down
+	ends 6 30 "host b does not answer any more, nor do its cores, 2 to 3"
+}
+
 @test "a host whose link is cut is named with its cores" {
 	train
 	host_link b down
