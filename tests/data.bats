@@ -290,6 +290,27 @@ refused() {
 	[[ $stderr == *"labelled fashion-mnist"* ]]
 }
 
+@test "a folder that holds another known set is passed over" {
+	need_fashion
+	export BENCH_DATA_DIR=$FASHION
+	mkdir -p "$XDG_CACHE_HOME/bench/mnist"
+	make_set "$XDG_CACHE_HOME/bench/mnist"
+	run --separate-stderr "$BENCH" measure null-1 -s 1 -e 1 -d mnist
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"$FASHION was skipped: it holds Fashion-MNIST"* ]]
+	[[ $stderr == *"$XDG_CACHE_HOME/bench/mnist holds no known data set"* ]]
+	run --separate-stderr "$BENCH" measure null-1 -s 1 -e 1 -m alexnet
+	[ "$status" -eq 0 ]
+	[[ $stderr != *skipped* ]]
+	rm -r "$XDG_CACHE_HOME"
+	run -4 "$BENCH" measure null-1 -s 1 -e 1 -d mnist
+	[[ $output == *"MNIST was not found (looked in $FASHION, "*"--data-dir DIR"* ]]
+	run --separate-stderr "$BENCH" measure null-1 -s 1 -e 1
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"MNIST was not found: using fashion-mnist from $FASHION;"* ]]
+	[[ $stderr != *skipped* ]]
+}
+
 @test "a run misses files, and --data-dir has no fallback" {
 	make_set "$DIR"
 	mv "$DIR/t10k-images-idx3-ubyte" "$DIR/other"

@@ -128,7 +128,10 @@ static void notice_search(struct dataset *dataset,
 {
 	size_t length = search->variable ? strlen(search->variable) : 0;
 
-	if (place->passed_over[0])
+	if (place->other && strcmp(place->passed_over, place->dir))
+		add_notice(dataset, "%.200s was skipped: it holds %s",
+			   place->passed_over, place->other->title);
+	else if (place->passed_over[0] && !place->other)
 		add_notice(dataset, "%.200s was skipped: it has only some of "
 			   "the four files", place->passed_over);
 	else if (length && !search->only &&
@@ -170,12 +173,12 @@ static int load_files(struct dataset *dataset,
 			 DATASET_TEST_LABELS, request->is_scan, sha256, err))
 		return suggest_download(wanted ? wanted : mnist, err);
 	identify(dataset, wanted, sha256);
+	notice_search(dataset, &search, &place);
 	if (!wanted && !dir && strcmp(dataset->name, mnist->name))
 		add_notice(dataset,
 			   "MNIST was not found: using %s from %.200s; `bench "
 			   "data get mnist` downloads MNIST",
 			   dataset->name, dataset->source);
-	notice_search(dataset, &search, &place);
 	return 0;
 }
 

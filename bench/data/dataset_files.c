@@ -233,17 +233,39 @@ static int look_in(struct dataset_place *place, const char *dir)
 	return count;
 }
 
-/* Returns whether one of the folders has all files. */
+/* The known set whose test labels are there, which are few bytes, or NULL. */
+static const struct dataset_known *recognise(const struct dataset_place *place)
+{
+	const enum dataset_file file = DATASET_TEST_LABELS;
+	const struct dataset_known *known = NULL;
+	char sha256[HASH_SHA256_SIZE];
+	struct error ignored;
+
+	if (dataset_file_hash(place->paths[file], file, sha256, &ignored))
+		return NULL;
+	while ((known = dataset_known_next(known)))
+		if (!strcmp(known->sha256[file], sha256))
+			break;
+	return known;
+}
+
+/* Returns whether one of the folders has all files, and not another set's. */
 static int look_in_all(const struct folders *folders,
+		       const struct dataset_known *known,
 		       struct dataset_place *place)
 {
 	for (int i = 0; i < folders->count; i++) {
+		const struct dataset_known *other = NULL;
 		int count = look_in(place, folders->paths[i]);
 
-		if (count == DATASET_FILES)
+		if (count == DATASET_FILES && known)
+			other = recognise(place);
+		if (count == DATASET_FILES && (!other || other == known))
 			return 1;
-		if (count > 0 && !place->passed_over[0])
+		if (count > 0 && !place->passed_over[0]) {
 			memcpy(place->passed_over, folders->paths[i], PATH_MAX);
+			place->other = other;
+		}
 	}
 	return 0;
 }
@@ -323,16 +345,18 @@ static int missing_everywhere(const struct dataset_search *search,
 				 "nor Fashion-MNIST; `bench data get mnist` "
 				 "downloads the former, `apt-get install "
 				 "dataset-fashion-mnist` or `make deps` "
-				 "installs the latter, `--dataset synthetic` "
-				 "needs no files", places);
+				 "installs the latter, --data-dir DIR names a "
+				 "folder that has the files, `--dataset "
+				 "synthetic` needs none", places);
 	if (known->package)
 		snprintf(package, sizeof(package),
 			 ", `apt-get install %s` or `make deps` installs them",
 			 known->package);
 	return error_set(err, ERROR_MISSING,
 			 "%s was not found (looked in %s); `bench data get %s` "
-			 "downloads its files%s", known->title, places,
-			 known->name, package);
+			 "downloads its files%s, --data-dir DIR names a folder "
+			 "that has them", known->title, places, known->name,
+			 package);
 }
 
 int dataset_find(const struct dataset_search *search,
@@ -343,9 +367,10 @@ int dataset_find(const struct dataset_search *search,
 	struct folders folders;
 
 	place->passed_over[0] = '\0';
+	place->other = NULL;
 	if (search->only || known) {
 		folders_list(&folders, search, known);
-		if (look_in_all(&folders, place))
+		if (look_in_all(&folders, search->only ? NULL : known, place))
 			return 0;
 		return search->only ?
 			       missing_only(&folders, search, known, err) :
@@ -353,7 +378,7 @@ int dataset_find(const struct dataset_search *search,
 	}
 	while ((each = dataset_known_next(each))) {
 		folders_list(&folders, search, each);
-		if (look_in_all(&folders, place))
+		if (look_in_all(&folders, each, place))
 			return 0;
 	}
 	return missing_everywhere(search, known, err);

@@ -82,8 +82,10 @@ struct dataset_search {
 struct dataset_place {
 	char dir[PATH_MAX];
 	char paths[DATASET_FILES][PATH_MAX];
-	char passed_over[PATH_MAX]; /* one before it that has only some of
-				       the files, or empty */
+	/* One before it, or empty: it has only some of the files, or those of
+	 * another set that is known. */
+	char passed_over[PATH_MAX];
+	const struct dataset_known *other; /* that set, or NULL */
 };
 
 /* The usual search; dir is --data-dir or NULL. */
@@ -92,7 +94,8 @@ void dataset_search_init(struct dataset_search *search, const char *dir);
 /*
  * Finds the files of known; NULL stands for the one that can be found, MNIST
  * before others. None is ERROR_MISSING: where was looked, and how to get them.
- * The content is not looked at.
+ * Of the content, test labels are looked at: a folder is passed over if they
+ * are another known set's, unless there is nowhere else to look.
  */
 int dataset_find(const struct dataset_search *search,
 		 const struct dataset_known *known,
