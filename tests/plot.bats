@@ -159,6 +159,19 @@ HOSTILE=(
 		"$(cell two/runs.csv 1 parameters_hash)" ]
 }
 
+@test "and it is that of an inference where it was one" {
+	"$BENCH" measure cpu-1 "${TINY[@]}" --save-weights w >/dev/null
+	"$BENCH" infer cpu-1 -m tiny "${DATA[@]}" -q -w 1 --count 3 \
+		--weights w --out one >/dev/null
+	"$BENCH" plot one >/dev/null
+	text one/report.html | sed -n 's/.*\(bench infer .*\)/\1/p' >again
+	grep -q -- '--weights FILE' again
+	bench() { "$BENCH" "$@"; }
+	eval "$(sed 's/ FILE/ w/; s/$/ --out two -q/' again)" >/dev/null
+	[ "$(cell one/runs.csv 1 weights)" = "$(cell two/runs.csv 1 weights)" ]
+	[ "$(column two/runs.csv passes)" = 3 ]
+}
+
 @test "without gnuplot it is exit 4 with the package, and the scripts stay" {
 	make_campaign one label
 	mkdir bin

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/options/option_table.h"
 #include "bench/options/run_settings.h"
 #include "bench/record/run.h"
 #include "bench/show/table.h"
@@ -310,14 +311,23 @@ static int is_said_otherwise(const struct run_setting *setting,
 	return !strcmp(setting->option, by_all ? "batch" : "global-batch");
 }
 
-/* Vectors to learn come from a file of labels, classes from folders' names. */
-static void print_folder(FILE *out, const struct run *run)
+/* Vectors to learn come from a file of labels, classes from folders' names.
+ * What was found in a folder under another name than its own has one. */
+static void print_dataset(FILE *out, const struct run *run)
 {
 	const struct model *model = model_find(run->model);
 
-	fputs(" --dataset folder --data-dir DIR", out);
-	if (model && !model_has_classes(model))
-		fputs(" --targets-csv FILE", out);
+	if (!strncmp(run->dataset, "unknown", strlen("unknown"))) {
+		fputs(" --data-dir DIR", out);
+	} else if (!strncmp(run->dataset, "scenes-of", strlen("scenes-of"))) {
+		fputs(" --dataset fashion-scenes --data-dir DIR", out);
+	} else if (!strcmp(run->dataset, "folder")) {
+		fputs(" --dataset folder --data-dir DIR", out);
+		if (model && !model_has_classes(model))
+			fputs(" --targets-csv FILE", out);
+	} else {
+		print_option(out, "dataset", run->dataset);
+	}
 }
 
 static void print_setting(FILE *out, const struct results *results,
@@ -329,12 +339,8 @@ static void print_setting(FILE *out, const struct results *results,
 	if (setting->flags & SETTING_DEVICE)
 		print_option(out, setting->option,
 			     device_setting(results, line, setting));
-	else if (!strcmp(setting->option, "dataset") &&
-		 !strncmp(run->dataset, "unknown", strlen("unknown")))
-		print_option(out, "data-dir", "DIR");
-	else if (!strcmp(setting->option, "dataset") &&
-		 !strcmp(run->dataset, "folder"))
-		print_folder(out, run);
+	else if (!strcmp(setting->option, "dataset"))
+		print_dataset(out, run);
 	else if (!strcmp(setting->option, "weights")) /* has a hash */
 		print_option(out, "weights", run->weights[0] ? "FILE" : "");
 	else
@@ -346,17 +352,20 @@ static void print_command(FILE *out, const struct results *results,
 			  const struct line *line)
 {
 	const struct run *run = known_run(results, line);
+	const enum verb verb = run_is_inference(run) ? VERB_INFER : VERB_RUN;
 	char repeat[NUMBER_SIZE] = "";
 	int shared;
 
-	fputs("bench run", out);
+	fprintf(out, "bench %s", verb_rows[verb].name);
 	print_targets(out, results, line, &shared);
 	for (int i = 0; i < run_setting_count; i++)
-		if (run_setting_concerns(&run_settings[i], run) &&
+		if (run_setting_is_of(&run_settings[i], verb) &&
+		    run_setting_concerns(&run_settings[i], run) &&
 		    !is_said_otherwise(&run_settings[i], run, shared))
 			print_setting(out, results, line, run,
 				      &run_settings[i]);
-	if (!strcmp(run->status, "ok") && !isfinite(run->final_accuracy_pct))
+	if (verb == VERB_RUN && !strcmp(run->status, "ok") &&
+	    !isfinite(run->final_accuracy_pct))
 		print_option(out, "test", "off");
 	if (line->repetitions > 1)
 		snprintf(repeat, sizeof(repeat), "%d", line->repetitions);
