@@ -434,7 +434,9 @@ training images"* ]]
 		-b 7812)
 	run -4 --separate-stderr "$BENCH" run openblas-64 "${much[@]}"
 	[[ "$stderr" == *"openblas-64 would take about "*" GB of memory (its \
-batches "*", and this machine has "*" GB: --batch "*" would fit, or choose fewer cores"* ]]
+batches "*", and this machine has "*" GB available: --batch "*" would fit, or choose fewer cores"* ]]
+	run -4 --separate-stderr "$BENCH" run cpu-1 -m resnet50 -d fake -b 65536
+	[[ "$stderr" == *" GB available: --batch "*" would fit" ]]
 	[ ! -e results ]
 	run -4 --separate-stderr "$BENCH" measure openblas-64 "${much[@]}"
 	[ -z "$output" ]

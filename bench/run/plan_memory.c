@@ -111,23 +111,31 @@ static int largest_batch(const struct training *training, double available)
 	return fits;
 }
 
+/* device: the one that lacks memory; NULL: this machine does. */
 static int refuse_memory(const struct training *training,
 			 const struct memory_plan *need, const char *who,
-			 const char *where, double available, struct error *err)
+			 const char *device, double available,
+			 struct error *err)
 {
 	const int batch = largest_batch(training, available);
-	char remedy[80] = "choose fewer cores";
+	const char *fewer = training->cores > 1 ?
+		"choose fewer cores" : "choose a smaller --image-size or model";
+	char remedy[80];
 
 	if (batch)
-		snprintf(remedy, sizeof(remedy), "--batch %d would fit, or "
-			 "choose fewer cores", batch);
+		snprintf(remedy, sizeof(remedy), "--batch %d would fit%s%s",
+			 batch, training->cores > 1 ? ", or " : "",
+			 training->cores > 1 ? fewer : "");
+	else
+		snprintf(remedy, sizeof(remedy), "%s", fewer);
 	return error_set(err, ERROR_MISSING, "%s would take about %.2f GB of "
 			 "memory (its batches %.2f, parameters and optimizer "
 			 "%.2f, data set %.2f, the rest %.2f), and %s has %.2f "
-			 "GB: %s", who, memory_plan_total(need) * 1e-9,
+			 "GB%s: %s", who, memory_plan_total(need) * 1e-9,
 			 need->batches * 1e-9, need->vectors * 1e-9,
-			 need->data * 1e-9, need->host * 1e-9, where,
-			 available * 1e-9, remedy);
+			 need->data * 1e-9, need->host * 1e-9,
+			 device ? device : "this machine", available * 1e-9,
+			 device ? "" : " available", remedy);
 }
 
 int plan_check_memory(const struct training *training,
@@ -138,8 +146,8 @@ int plan_check_memory(const struct training *training,
 
 	return target->backend->offloads ||
 			       !(memory_plan_total(&need) > available) ?
-		       0 : refuse_memory(training, &need, target->name,
-					 "this machine", available, err);
+		       0 : refuse_memory(training, &need, target->name, NULL,
+					 available, err);
 }
 
 int plan_check_device(const struct training *training,
@@ -162,6 +170,6 @@ int plan_check_device(const struct training *training,
 			       !(memory_plan_total(&need) > room) ?
 		       0 : refuse_memory(training, &need,
 					 training->backend->name,
-					 is_here ? "this machine" : info->name,
-					 room, err);
+					 is_here ? NULL : info->name, room,
+					 err);
 }
