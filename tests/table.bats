@@ -145,6 +145,8 @@ losses() {
 		"$DIR/observations.csv"
 	losses 4 2
 	[[ "$output" == *"cpu-8 from 1 to 4 in"* ]]
+	losses 1.04 1.04
+	[[ "$output" != *rose* ]]
 	# One of both may be by chance.
 	losses 3 .5
 	[[ "$output" != *rose* ]]

@@ -6,6 +6,10 @@
 
 #include "bench/system/text.h"
 
+/* What makes a rise of the training loss worth a word. */
+#define RISE 1.05
+#define RISE_UPDATES 10
+
 /* The sizes of the iterations, each once; what does not fit is left out. */
 struct sizes {
 	long met[16];
@@ -126,12 +130,15 @@ void results_long_test_text(const struct results *results, char *text,
 		text_append(text, size, "; --test-steps N cuts it");
 }
 
+/* By more than chance makes of a loss that stays, and after a beginning. */
 static int has_rising_loss(const struct result *cell)
 {
 	return cell->run && cell->run->lr > 0 &&
+	       cell->values[METRIC_UPDATES].mean >= RISE_UPDATES &&
 	       strcmp(cell->run->dataset, "fake") != 0 &&
 	       cell->last_loss > cell->first_loss &&
-	       cell->values[METRIC_TRAIN_LOSS].mean > cell->first_loss;
+	       cell->values[METRIC_TRAIN_LOSS].mean >
+		       RISE * cell->first_loss;
 }
 
 void results_rising_loss_text(const struct results *results, char *text,

@@ -198,12 +198,17 @@ void progress_draw(struct progress *progress, double now)
 
 static void show_test(struct progress *progress)
 {
-	char line[128];
+	const double loss = progress->test_loss;
+	char line[128], number[24];
 
+	if (loss < 1e6)
+		snprintf(number, sizeof(number), "%.4f", loss);
+	else
+		snprintf(number, sizeof(number), "%.3g", loss);
 	snprintf(line, sizeof(line),
-		 "%-8s epoch %d/%d  test loss %.4f, accuracy %.2f%%",
+		 "%-8s epoch %d/%d  test loss %s, accuracy %.2f%%",
 		 progress->target, progress->tested, progress->epochs,
-		 progress->test_loss, progress->accuracy_pct);
+		 number, progress->accuracy_pct);
 	show(progress, line);
 }
 
