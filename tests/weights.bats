@@ -73,6 +73,8 @@ length_of() {
 	[ "$(column made/runs.csv weights)" = "$sum $sum" ]
 	[ "$(column made/runs.csv parameters_hash)" = \
 		"$(cell w.csv 1 parameters_hash) $(cell w.csv 1 parameters_hash)" ]
+	run -0 "$BENCH" table made
+	[[ "${output//$'\n' /}" == *"- training began with the weights of a file (--weights), SHA-256 ${sum:0:16}..."* ]]
 	run -0 "$BENCH" run cpu-1 "${NORM[@]}" --epochs 1 --steps 2 --out plain
 	[ "$(column plain/runs.csv weights)" = "" ]
 }

@@ -226,7 +226,7 @@ static void print_ratios(const struct view *view, const struct line *line)
 static int warn_run(const struct view *view, const struct run *run,
 		    struct names *told)
 {
-	char text[5][320] = { "" };
+	char text[6][320] = { "" };
 	int count = 0;
 
 	if (post_data_differs(run))
@@ -243,7 +243,13 @@ static int warn_run(const struct view *view, const struct run *run,
 		snprintf(text[4], sizeof(text[4]), "the data set fake is "
 			 "one batch that comes again: accuracy and loss say "
 			 "nothing");
-	for (int i = 0; i < 5; i++)
+	if (run->weights[0])
+		snprintf(text[5], sizeof(text[5]), "%s the weights of a file "
+			 "(--weights), SHA-256 %.16s...",
+			 run_is_inference(run) ? "computed with" :
+						 "training began with",
+			 run->weights);
+	for (int i = 0; i < 6; i++)
 		count += note_once(view, told, text[i]);
 	return count;
 }
