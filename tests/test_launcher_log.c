@@ -57,6 +57,11 @@ static const struct case_of_log cases[] = {
 	  "" },
 	{ ADVICE ECHO, "", "mpirun: There are not enough slots available.", "",
 	  "" },
+	{ RULE "mpirun has detected an attempt to run as root.\n\nRunning as\n"
+	  "root is *strongly* discouraged.\n" RULE, "",
+	  "mpirun does not run as root: be another user, or set "
+	  "OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "",
+	  "" },
 	{ ECHO, "", "", "", "" },
 	{ RULE "cut off", "", "mpirun: cut off", "", "" },
 	{ "bench: core 1: no memory\nbench: core 2: no disk\n", "",

@@ -80,10 +80,21 @@ static int is_echo(const char *block)
 	       strstr(block, "peer process has unexpectedly disconnected");
 }
 
+static int find_root(struct launcher_log *log)
+{
+	if (!strstr(log->block, "attempt to run as root"))
+		return 0;
+	snprintf(log->said, sizeof(log->said), "mpirun does not run as root: "
+		 "be another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
+		 "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+	return 1;
+}
+
 static void end_block(struct launcher_log *log)
 {
 	if (log->lost[0] || is_echo(log->block) || find_death(log) ||
-	    find_lost_host(log) || find_no_start(log) || log->said[0])
+	    find_lost_host(log) || find_no_start(log) || log->said[0] ||
+	    find_root(log))
 		return;
 	snprintf(log->said, sizeof(log->said), "mpirun: %.*s",
 		 (int)sizeof(log->said) - 9, log->block);
