@@ -369,8 +369,8 @@ const struct option_row option_rows[] = {
 	  "advisory" },
 	{ .name = "blocks", .group = MEASURING, .kind = OPTION_INT, AT(blocks),
 	  .verbs = BLOCKS, .argument = "N", RANGE(6, 100),
-	  .help = "pairs of processes per target, and as many again to confirm "
-	  "(20)" },
+	  .help = "pairs of processes per target, and as many again to "
+	  "confirm; fewer than 12 give no verdict (20)" },
 	{ .name = "extend", .group = MEASURING, .kind = OPTION_FLAG, AT(extend),
 	  .verbs = CHECK,
 	  .help = "as many blocks again where results are too noisy; both "
