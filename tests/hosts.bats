@@ -118,6 +118,15 @@ nothing_left() {
 	ends 6 30 "host b does not answer any more, nor do its cores, 2 to 3"
 }
 
+@test "so is one whose link is cut before its cores are there" {
+	[ -n "${CHECK_FULL:-}" ] || skip "CHECK_FULL=1 waits for it"
+	host_link b down
+	run -6 on_host a timeout -k 5 100 "$BENCH" run cpu-4@mpi -m tiny \
+		"${DATA[@]}" -q --hosts a:2,b:2 --out made
+	[[ "$output" == *"the cores on hosts a:2,b:2 have not met within 60 s: "* ]]
+	within 25 host_is_empty a
+}
+
 @test "a core that hangs is named after the timeout" {
 	train --timeout 30
 	kill -STOP "$(host_rank b 2)"

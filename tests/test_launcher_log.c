@@ -80,6 +80,7 @@ static const struct case_of_log cases[] = {
 	  "bench: core 0: waits for" NAMES "\n", "", "",
 	  "core 0: waits for" NAMES_CUT, "" },
 	{ "mpirun: Forwarding signal 12 to job\n", "", "", "", "" },
+	{ LAUNCHER_LOG_MET "\n", "", "", "", "" },
 };
 
 /* In pieces of so many bytes. */
@@ -97,6 +98,7 @@ static void check_case(const struct case_of_log *one, size_t piece)
 				  length - at < piece ? length - at : piece,
 				  file);
 	launcher_log_end(&log, file);
+	assert_int_equal(log.met, strstr(one->text, LAUNCHER_LOG_MET) != NULL);
 	assert_string_equal(log.lost, one->lost);
 	assert_string_equal(log.said, one->said);
 	assert_string_equal(log.waits, one->waits);

@@ -10,6 +10,7 @@
 #include "bench/record/csv.h"
 #include "bench/record/machine.h"
 #include "bench/record/run.h"
+#include "bench/run/launcher_log.h"
 #include "bench/run/plan.h"
 #include "bench/run/post_log.h"
 #include "bench/run/ranks.h"
@@ -352,6 +353,15 @@ static int open_transport(struct target *target, struct training *training,
 	return 0;
 }
 
+/* For the parent, which ends those that never do. */
+static void tell_met(const struct target *target,
+		     const struct training *training,
+		     const struct options *options, FILE *log)
+{
+	if (training->joined && options->campaign_id && !ranks_own(target))
+		fputs(LAUNCHER_LOG_MET "\n", log);
+}
+
 /* The first core says what failed before it leaves; then it is said. */
 static void leave(const struct target *target, const struct options *options,
 		  int failed, int is_launched, FILE *log, struct error *err)
@@ -400,7 +410,10 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	describe_request(run, &target, &training, options);
 	failed = backend_check_algorithm(target.backend, options->algorithm,
 					 err) ||
-		 open_transport(&target, &training, err) ||
+		 open_transport(&target, &training, err) ? -1 : 0;
+	if (!failed)
+		tell_met(&target, &training, options, log);
+	failed = failed ||
 		 measure_weights(&target, &training, &outcome, options, out,
 				 log, err) ? -1 : 0;
 	run->exit_code = 0;

@@ -31,6 +31,7 @@
 #define RANKS_GRACE_S 60
 #define RANKS_LONGER 3 /* times as long */
 #define RANKS_START_S 300
+#define RANKS_MEET_S 60 /* in which those of several hosts are to meet */
 
 /* A child while its output is read, until its end. */
 enum output { OUTPUT_UNKNOWN, OUTPUT_ROWS, OUTPUT_OTHER };
@@ -205,6 +206,22 @@ static void keep_deadline(struct listener *listener, double now)
 	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
 }
 
+/* Of a host that is lost while ranks start Open MPI may never hear. */
+static void end_unmet(struct listener *listener, double now)
+{
+	struct launcher_log *log = &listener->log;
+
+	if (!listener->is_launcher || !log->hosts || log->met ||
+	    now < listener->began_at + RANKS_MEET_S)
+		return;
+	if (!log->lost[0] && !listener->kill_at && !listener->forwarded)
+		snprintf(log->lost, sizeof(log->lost), "the cores on hosts "
+			 "%.80s have not met within %d s: one of them does not "
+			 "answer, or its link is down", log->hosts,
+			 RANKS_MEET_S);
+	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
+}
+
 /* Others may hold its pipe, or it may close it: it has ended when its process
  * has. */
 static int check_ended(struct listener *listener, struct error *err)
@@ -334,6 +351,7 @@ static int read_to_end(struct listener *listener, struct error *err)
 			break;
 		pass_signals(listener, clock_now());
 		keep_deadline(listener, clock_now());
+		end_unmet(listener, clock_now());
 		listener->ear->pause(listener->ear->context);
 		read_some(listener, wait_ms, err);
 	}

@@ -152,6 +152,8 @@ static void end_line(struct launcher_log *log, int to)
 		log->block[0] = '\0';
 	} else if (log->in_block) {
 		add_to_block(log);
+	} else if (!strcmp(line, LAUNCHER_LOG_MET)) {
+		log->met = 1;
 	} else if (is_rank && strstr(line, ": waits for ")) {
 		take_waits(log, line + strlen("bench: "));
 	} else if (is_rank && !log->said[0]) {

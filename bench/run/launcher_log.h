@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+/* The first core's line once all have met. */
+#define LAUNCHER_LOG_MET "bench: all cores are there"
+
 struct launcher_log {
 	const char *hosts; /* of --hosts, or NULL */
 	int cores;
@@ -15,6 +18,7 @@ struct launcher_log {
 	char said[256];	 /* else the first failure that was told of */
 	char waits[160]; /* whom cores waited for when they were asked, ... */
 	int waited_for;	 /* ... and how many these are */
+	int met;	 /* whether all cores have been there */
 
 	char line[600], block[1200];
 	size_t length; /* of line */
