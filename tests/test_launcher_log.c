@@ -81,6 +81,10 @@ static const struct case_of_log cases[] = {
 	  "core 0: waits for" NAMES_CUT, "" },
 	{ "mpirun: Forwarding signal 12 to job\n", "", "", "", "" },
 	{ LAUNCHER_LOG_MET "\n", "", "", "", "" },
+	{ "half a line" LAUNCHER_LOG_MET "\nand one more\n", "", "", "",
+	  "and one more\n" },
+	{ RULE "There are\n" LAUNCHER_LOG_MET "\nnot enough slots.\n" RULE, "",
+	  "mpirun: There are not enough slots.", "", "" },
 };
 
 /* In pieces of so many bytes. */

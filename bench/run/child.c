@@ -211,8 +211,11 @@ static void end_unmet(struct listener *listener, double now)
 {
 	struct launcher_log *log = &listener->log;
 
+	/* The first core prints rows behind that. */
 	if (!listener->is_launcher || !log->hosts || log->met ||
-	    now < listener->began_at + RANKS_MEET_S)
+	    listener->output == OUTPUT_ROWS ||
+	    now < listener->began_at + RANKS_MEET_S ||
+	    poll(&(struct pollfd){ listener->errors, POLLIN, 0 }, 1, 0) > 0)
 		return;
 	if (!log->lost[0] && !listener->kill_at && !listener->forwarded)
 		snprintf(log->lost, sizeof(log->lost), "the cores on hosts "
@@ -351,9 +354,11 @@ static int read_to_end(struct listener *listener, struct error *err)
 			break;
 		pass_signals(listener, clock_now());
 		keep_deadline(listener, clock_now());
-		end_unmet(listener, clock_now());
 		listener->ear->pause(listener->ear->context);
-		read_some(listener, wait_ms, err);
+		/* We may have been stopped while they met: what they say of it
+		 * comes first. */
+		if (!read_some(listener, wait_ms, err))
+			end_unmet(listener, clock_now());
 	}
 	/* What it wrote before its end, no more: others may go on. */
 	for (size_t got = 0; count && got < PIPE_BYTES; got += count)

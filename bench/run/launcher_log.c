@@ -145,15 +145,16 @@ static void end_line(struct launcher_log *log, int to)
 	char *line = log->line;
 	const int is_rank = !strncmp(line, RANK, strlen(RANK));
 
-	if (is_rule(line)) {
+	/* Whatever it stands behind. */
+	if (strstr(line, LAUNCHER_LOG_MET)) {
+		log->met = 1;
+	} else if (is_rule(line)) {
 		if (log->in_block)
 			end_block(log);
 		log->in_block = !log->in_block;
 		log->block[0] = '\0';
 	} else if (log->in_block) {
 		add_to_block(log);
-	} else if (!strcmp(line, LAUNCHER_LOG_MET)) {
-		log->met = 1;
 	} else if (is_rank && strstr(line, ": waits for ")) {
 		take_waits(log, line + strlen("bench: "));
 	} else if (is_rank && !log->said[0]) {
