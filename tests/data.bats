@@ -299,12 +299,13 @@ refused() {
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"$FASHION was skipped: it holds Fashion-MNIST"* ]]
 	[[ $stderr == *"$XDG_CACHE_HOME/bench/mnist holds no known data set"* ]]
-	run --separate-stderr "$BENCH" measure null-1 -s 1 -e 1 -m alexnet
+	run --separate-stderr "$BENCH" measure null-1 -s 1 -e 1 -m alexnet \
+		--test off
 	[ "$status" -eq 0 ]
 	[[ $stderr != *skipped* ]]
 	rm -r "$XDG_CACHE_HOME"
 	run -4 "$BENCH" measure null-1 -s 1 -e 1 -d mnist
-	[[ $output == *"MNIST was not found (looked in $FASHION, "*"--data-dir DIR"* ]]
+	[[ $output == *"MNIST was not found (looked in $FASHION, "*"; $FASHION holds Fashion-MNIST); "*"--data-dir DIR"* ]]
 	run --separate-stderr "$BENCH" measure null-1 -s 1 -e 1
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"MNIST was not found: using fashion-mnist from $FASHION;"* ]]

@@ -128,7 +128,7 @@ static void notice_search(struct dataset *dataset,
 {
 	size_t length = search->variable ? strlen(search->variable) : 0;
 
-	if (place->other && strcmp(place->passed_over, place->dir))
+	if (place->other)
 		add_notice(dataset, "%.200s was skipped: it holds %s",
 			   place->passed_over, place->other->title);
 	else if (place->passed_over[0] && !place->other)

@@ -327,11 +327,13 @@ static int missing_only(const struct folders *folders,
 
 static int missing_everywhere(const struct dataset_search *search,
 			      const struct dataset_known *known,
+			      const struct dataset_place *place,
 			      struct error *err)
 {
 	struct folders folders;
 	char places[500] = "";
 	char package[120] = "";
+	char other[400] = "";
 
 	folders_list(&folders, search,
 		     known ? known : dataset_known_next(NULL));
@@ -348,15 +350,18 @@ static int missing_everywhere(const struct dataset_search *search,
 				 "installs the latter, --data-dir DIR names a "
 				 "folder that has the files, `--dataset "
 				 "synthetic` needs none", places);
+	if (place->other)
+		snprintf(other, sizeof(other), "; %.300s holds %s",
+			 place->passed_over, place->other->title);
 	if (known->package)
 		snprintf(package, sizeof(package),
 			 ", `apt-get install %s` or `make deps` installs them",
 			 known->package);
 	return error_set(err, ERROR_MISSING,
-			 "%s was not found (looked in %s); `bench data get %s` "
-			 "downloads its files%s, --data-dir DIR names a folder "
-			 "that has them", known->title, places, known->name,
-			 package);
+			 "%s was not found (looked in %s%s); `bench data get "
+			 "%s` downloads its files%s, --data-dir DIR names a "
+			 "folder that has them", known->title, places, other,
+			 known->name, package);
 }
 
 int dataset_find(const struct dataset_search *search,
@@ -374,12 +379,13 @@ int dataset_find(const struct dataset_search *search,
 			return 0;
 		return search->only ?
 			       missing_only(&folders, search, known, err) :
-			       missing_everywhere(search, known, err);
+			       missing_everywhere(search, known, place, err);
 	}
 	while ((each = dataset_known_next(each))) {
 		folders_list(&folders, search, each);
-		if (look_in_all(&folders, each, place))
+		/* No set was asked for: whatever the user's folder holds. */
+		if (look_in_all(&folders, NULL, place))
 			return 0;
 	}
-	return missing_everywhere(search, known, err);
+	return missing_everywhere(search, known, place, err);
 }

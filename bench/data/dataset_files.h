@@ -95,7 +95,7 @@ void dataset_search_init(struct dataset_search *search, const char *dir);
  * Finds the files of known; NULL stands for the one that can be found, MNIST
  * before others. None is ERROR_MISSING: where was looked, and how to get them.
  * Of the content, test labels are looked at: a folder is passed over if they
- * are another known set's, unless there is nowhere else to look.
+ * are another known set's, unless search->only names it.
  */
 int dataset_find(const struct dataset_search *search,
 		 const struct dataset_known *known,
