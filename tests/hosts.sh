@@ -19,8 +19,13 @@ hosts_lack() {
 			return
 		}
 	done
-	unshare --net --uts --mount ip link add type veth 2>/dev/null ||
+	unshare --net --uts --mount ip link add type veth 2>/dev/null || {
 		echo "no network namespaces to be had"
+		return
+	}
+	unshare --net tc qdisc add dev lo root tbf rate 1gbit burst 128k \
+		latency 50ms 2>/dev/null ||
+		echo "tc limits no link here: this kernel has no sch_tbf"
 }
 
 # hosts_up NAME ...: sets HOST_NAME, the process that sleeps there, of each.
@@ -122,7 +127,7 @@ hosts_down() {
 	for name in "${HOSTS[@]}"; do
 		pid=HOST_$name
 		for pid in $(host_processes "$name") "${!pid}"; do
-			kill -KILL "$pid" 2>/dev/null
+			kill -KILL "$pid" 2>/dev/null || :
 		done
 	done
 	HOSTS=()
