@@ -467,6 +467,7 @@ make_bench_of_hosts() {
 	echo "$(hostname):${all#*--world-size}" >>ranks
 	readlink /proc/self/ns/net >>nets
 	[ "$(hostname)" != "${BAD-}" ] || { echo "no such thing" >&2; exit 3; }
+	[ -z "${BAD-}" ] || exec sleep 300
 	echo '{"step_s": 1, "steps": 8, "first_loss": 2.25}'
 	END
 }
@@ -510,8 +511,8 @@ no_process_stays() {
 	[[ $output == "hosts: first losses differ: bench 2.2501, PyTorch 2.25" ]]
 	BAD=b run -6 hosts --turns 1
 	[[ $output == "hosts: exit 3: no such thing" ]]
-	run -4 hosts --rate fast
 	no_process_stays
+	run -4 hosts --rate fast
 }
 
 @test "rows of two hosts that are none, and programs that are not there" {

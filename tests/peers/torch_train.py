@@ -153,6 +153,9 @@ def train_batches(options, peer):
     samples = read_samples(options, for_test=False)
     order = first_order(len(samples), options.seed)
     order = order[options.rank::options.world_size]
+    if len(order) < options.batch:
+        raise BadFile(f"{options.data}: fewer images of a rank than "
+                      f"{options.batch}")
     while True:
         for begin in range(0, len(order) - options.batch + 1, options.batch):
             yield take(peer, samples, order[begin:begin + options.batch])
@@ -234,7 +237,10 @@ def main_measure(options):
         "model": options.model, "mode": options.mode, "batch": options.batch,
         "steps": options.steps, "warmup": options.warmup,
         "seed": options.seed, "step_s": middle, "step_min_s": min(seconds),
-        "step_max_s": max(seconds), "images_per_s": options.batch / middle}
+        "step_max_s": max(seconds), "world_size": options.world_size,
+        "images_per_s": options.world_size * options.batch / middle}
+    if options.world_size > 1:
+        torch.distributed.destroy_process_group()
     print(json.dumps(found))
     return 0
 
@@ -326,7 +332,7 @@ def check(options, refuse):
     if not options.parity and not options.data:
         refuse("--data is missing")
     if options.world_size > 1 and (options.mode != "train" or
-                                   not options.meet):
+                                   options.parity or not options.meet):
         refuse("--world-size is for training, and needs --meet")
     if not 0 <= options.rank < options.world_size:
         refuse(f"--rank is from 0 to {options.world_size - 1}")
