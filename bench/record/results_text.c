@@ -130,7 +130,8 @@ void results_long_test_text(const struct results *results, char *text,
 		text_append(text, size, "; --test-steps N cuts it");
 }
 
-/* By more than chance makes of a loss that stays, and after a beginning. */
+/* A loss that stays varies by a few percent, and the first iterations say
+ * nothing. */
 static int has_rising_loss(const struct result *cell)
 {
 	return cell->run && cell->run->lr > 0 &&

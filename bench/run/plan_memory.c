@@ -118,16 +118,15 @@ static int refuse_memory(const struct training *training,
 			 struct error *err)
 {
 	const int batch = largest_batch(training, available);
-	const char *fewer = training->cores > 1 ?
-		"choose fewer cores" : "choose a smaller --image-size or model";
-	char remedy[80];
+	/* Those of several devices have each its own memory. */
+	const int shares = training->cores > 1 && !device;
+	char remedy[80] = "choose a smaller --image-size or model";
 
 	if (batch)
-		snprintf(remedy, sizeof(remedy), "--batch %d would fit%s%s",
-			 batch, training->cores > 1 ? ", or " : "",
-			 training->cores > 1 ? fewer : "");
-	else
-		snprintf(remedy, sizeof(remedy), "%s", fewer);
+		snprintf(remedy, sizeof(remedy), "--batch %d would fit%s",
+			 batch, shares ? ", or choose fewer cores" : "");
+	else if (shares)
+		snprintf(remedy, sizeof(remedy), "choose fewer cores");
 	return error_set(err, ERROR_MISSING, "%s would take about %.2f GB of "
 			 "memory (its batches %.2f, parameters and optimizer "
 			 "%.2f, data set %.2f, the rest %.2f), and %s has %.2f "

@@ -249,7 +249,7 @@ static int warn_run(const struct view *view, const struct run *run,
 			 run_is_inference(run) ? "computed with" :
 						 "training began with",
 			 run->weights);
-	for (int i = 0; i < 6; i++)
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		count += note_once(view, told, text[i]);
 	return count;
 }

@@ -12,6 +12,7 @@ struct spread {
 	int row, sample; /* in floats */
 };
 
+/* What products read: of a step's input, and of its output's gradient. */
 struct copies {
 	struct spread x, dy;
 };

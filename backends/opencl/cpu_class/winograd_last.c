@@ -41,7 +41,7 @@ static size_t point_size(int samples, int tiles, int channels, int gap)
 	return (size_t)samples * (size_t)tiles * (size_t)channels + (size_t)gap;
 }
 
-/* Of planes of outputs: what makes them. */
+/* The tiles of a copy from which planes of this shape are made. */
 static struct tiles tiles_of(const struct opencl_program *program,
 			     const struct spread *copy, struct shape outputs,
 			     int samples)
@@ -176,7 +176,7 @@ static struct generic_room tiles_room(const struct opencl_program *program,
 	};
 }
 
-/* Points of a copy's tiles, as of values or of outputs. */
+/* Points of a copy's tiles: V, or where they are outputs' gradients, dM. */
 static int add_points(struct opencl_program *program, struct pass *pass,
 		      int index, const struct tiles *tiles, cl_mem copy,
 		      int outputs, cl_mem points, struct error *err)

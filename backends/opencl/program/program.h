@@ -83,7 +83,8 @@ struct opencl_solver {
 		     struct error *err);
 	int (*allocate)(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err);
-	/* For passes of so many samples at most. */
+	/* What of it the step needs, for passes of so many samples at most;
+	 * NULL: nothing. */
 	struct generic_room (*room)(const struct opencl_program *program,
 				    int index, int samples);
 	int (*forward)(struct opencl_program *program, struct pass *pass,
