@@ -7,6 +7,8 @@
 #include "backends/opencl/program/source.h"
 
 extern const struct opencl_solver gpu_conv_solver, gpu_linear_solver;
+/* Of any convolution or linear layer. */
+extern const struct opencl_solver generic_conv;
 
 const struct tiling *gpu_tiling(const struct opencl_program *program);
 /* Rows of a tile with so many columns: few more than there are at most. */

@@ -10,9 +10,6 @@
 
 extern const struct opencl_solver generic_norm, generic_relu, generic_add,
 	generic_maxpool, generic_avgpool, generic_dropout;
-/* Convolutions and linear layers: of the cpu class, and of the gpu class.
- * winograd_last, which not all networks can have, is one of fast alone. */
-extern const struct opencl_solver conv_last, winograd_last, generic_conv;
 
 #define GENERIC_SOLVERS                                                      \
 	&generic_norm.base, &generic_relu.base, &generic_add.base,           \
