@@ -309,6 +309,8 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 
 	if (!failed && dataset.notice[0] && !options->quiet)
 		fprintf(log, "note: %s\n", dataset.notice);
+	if (!failed)
+		verify_announce(&v);
 	for (int b = 0; !failed && b < v.count; b++)
 		compare(&v, &v.results[b]);
 	if (!failed)

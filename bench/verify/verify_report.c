@@ -254,7 +254,7 @@ static const char *const equal_on[] = {
 	[3] = "1, 2 and 3 cores by threads and fork; replicas equal",
 };
 
-static void print_heading_of_all(const struct verification *v)
+void verify_announce(const struct verification *v)
 {
 	const struct verify_task *task = &v->task;
 
@@ -270,6 +270,11 @@ static void print_heading_of_all(const struct verification *v)
 	if (task->update_bound != task->bound)
 		fprintf(v->out, "; of parameters: %.0e", task->update_bound);
 	fputs(".\n", v->out);
+	fflush(v->out); /* what comes now takes a while */
+}
+
+static void print_stand_ins(const struct verification *v)
+{
 	for (int b = 0; b < v->count; b++)
 		if (verify_is_compared(&v->results[b]) &&
 		    !v->results[b].right->is_oracle)
@@ -303,7 +308,7 @@ int verify_report(struct verification *v)
 	char without[256] = "";
 
 	if (v->compared) {
-		print_heading_of_all(v);
+		print_stand_ins(v);
 		print_errors(v);
 		if (v->explained)
 			fprintf(v->out, EXPLAINED, VERIFY_OF_MOVES,

@@ -32,6 +32,9 @@ int verify_is_compared(const struct verify_result *result);
 int verify_is_skipped(const struct verification *v,
 		      const struct verify_result *result);
 
+/* Prints what is about to be compared, and within which bounds. */
+void verify_announce(const struct verification *v);
+
 /* Prints the tables, what is wrong, and the verdict. Returns the exit code, see
  * verify_conclude(). */
 int verify_report(struct verification *v);
