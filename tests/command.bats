@@ -393,6 +393,8 @@ seed + 100000 r, which must not exceed 4294967295; the largest --seed here is \
 	local all=$output
 	run -0 "$BENCH" run --list --image-size 4096 --batch 999
 	[ "$output" = "$all" ]
+	run -2 "$BENCH" run --list cpu-1
+	[ "$output" = "bench: --list takes no targets, found 'cpu-1'" ]
 	run -0 "$BENCH" run cpu-1 cpu-2 "${DATA[@]}" --model tiny --dry-run
 	[[ "$output" == *cpu-1*cpu-2* ]]
 	[ ! -e results ]

@@ -530,6 +530,9 @@ int run_command(const struct options *options, FILE *out, FILE *log,
 	struct work *work; /* too much for a small stack */
 	int code;
 
+	if (options->list && options->argument_count)
+		return error_set(err, ERROR_USAGE, "--list takes no targets, "
+				 "found '%.60s'", options->arguments[0]);
 	if (options->list)
 		return list_print(out, err) ? (int)err->kind : 0;
 	work = calloc(1, sizeof(*work));
