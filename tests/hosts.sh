@@ -68,7 +68,8 @@ hosts_up() {
 	pid=HOST_$1 cpus=CPUS_$1
 	shift
 	# As of ssh, whose link is cut as well, nothing is heard of its end.
-	${!cpus:+taskset -c "${!cpus}"} nsenter --target "${!pid}" --net --uts --mount bash -c "$*" &
+	${!cpus:+taskset -c "${!cpus}"} nsenter --target "${!pid}" \
+		--net --uts --mount bash -c "$*" &
 	END
 	chmod +x "$HOSTS_FOLDER/agent"
 	export OMPI_MCA_plm_rsh_agent=$HOSTS_FOLDER/agent
@@ -82,7 +83,8 @@ hosts_up() {
 on_host() {
 	local pid=HOST_$1 cpus=CPUS_$1
 	shift
-	${!cpus:+taskset -c "${!cpus}"} nsenter --target "${!pid}" --net --uts --mount --wd="$PWD" "$@"
+	${!cpus:+taskset -c "${!cpus}"} nsenter --target "${!pid}" \
+		--net --uts --mount --wd="$PWD" "$@"
 }
 
 # host_link NAME up|down|RATE: of all that the host sends and gets, as 100mbit.

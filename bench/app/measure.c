@@ -337,8 +337,9 @@ static int check_files(const struct options *options,
 }
 
 /* Opens the plug-in of the transport, and joins the other cores, if they are
- * not ours to start. */
+ * not ours to start. A parent ends those that never meet, and is told. */
 static int open_transport(struct target *target, struct training *training,
+			  const struct options *options, FILE *log,
 			  struct error *err)
 {
 	const struct transport *transport;
@@ -350,16 +351,9 @@ static int open_transport(struct target *target, struct training *training,
 	if (transport->join && transport->join(target->cores, err))
 		return -1;
 	training->joined = transport->join != NULL;
-	return 0;
-}
-
-/* For the parent, which ends those that never do. */
-static void tell_met(const struct target *target,
-		     const struct training *training,
-		     const struct options *options, FILE *log)
-{
 	if (training->joined && options->campaign_id && !ranks_own(target))
 		fputs(LAUNCHER_LOG_MET "\n", log);
+	return 0;
 }
 
 /* The first core says what failed before it leaves; then it is said. */
@@ -410,10 +404,7 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	describe_request(run, &target, &training, options);
 	failed = backend_check_algorithm(target.backend, options->algorithm,
 					 err) ||
-		 open_transport(&target, &training, err) ? -1 : 0;
-	if (!failed)
-		tell_met(&target, &training, options, log);
-	failed = failed ||
+		 open_transport(&target, &training, options, log, err) ||
 		 measure_weights(&target, &training, &outcome, options, out,
 				 log, err) ? -1 : 0;
 	run->exit_code = 0;

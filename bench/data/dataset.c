@@ -131,7 +131,7 @@ static void notice_search(struct dataset *dataset,
 	if (place->other)
 		add_notice(dataset, "%.200s was skipped: it holds %s",
 			   place->passed_over, place->other->title);
-	else if (place->passed_over[0] && !place->other)
+	else if (place->passed_over[0])
 		add_notice(dataset, "%.200s was skipped: it has only some of "
 			   "the four files", place->passed_over);
 	else if (length && !search->only &&

@@ -213,11 +213,11 @@ static void end_unmet(struct listener *listener, double now)
 
 	/* The first core prints rows behind that. */
 	if (!listener->is_launcher || !log->hosts || log->met ||
-	    listener->output == OUTPUT_ROWS ||
+	    listener->kill_at || listener->output == OUTPUT_ROWS ||
 	    now < listener->began_at + RANKS_MEET_S ||
 	    poll(&(struct pollfd){ listener->errors, POLLIN, 0 }, 1, 0) > 0)
 		return;
-	if (!log->lost[0] && !listener->kill_at && !listener->forwarded)
+	if (!log->lost[0] && !listener->forwarded)
 		snprintf(log->lost, sizeof(log->lost), "the cores on hosts "
 			 "%.80s have not met within %d s: one of them does not "
 			 "answer, or its link is down", log->hosts,

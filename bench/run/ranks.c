@@ -85,7 +85,8 @@ static const char *const launcher_words[] = {
 	/* Who is to stop hears it by a signal that is passed on, and has all
 	 * the time that it takes; who is to end does so at once. */
 	"--mca", "odls_base_sigkill_timeout", "0",
-	/* A host that is silent for 14 s is lost, or 20 s at the start. */
+	/* A host that is silent for 14 s is lost, and one that does not start
+	 * in 20 s; of some neither hears (child.c: end_unmet). */
 	"--mca", "oob_tcp_keepalive_time", "5",
 	"--mca", "oob_tcp_keepalive_intvl", "3",
 	"--mca", "oob_tcp_keepalive_probes", "3",
