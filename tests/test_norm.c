@@ -38,20 +38,47 @@ static void equal_gradients_are_summed_well(void **state)
 	}
 }
 
+/* Adds the rows, some of them first and the others behind them. */
+static void assert_moments(const struct cpu_kernels *kernels, size_t some,
+			   double spread)
+{
+	double sum[CHANNELS], square[CHANNELS];
+	float shift[CHANNELS];
+	struct norm_moments moments = { 0, shift, sum, square };
+	const struct norm_rows first = { some, CHANNELS, CHANNELS };
+	const struct norm_rows others = { ROWS - some, CHANNELS, CHANNELS };
+
+	kernels->planes->add_moments(&first, x[0], &moments);
+	if (others.count)
+		kernels->planes->add_moments(&others, x[some], &moments);
+	assert_int_equal(moments.rows, ROWS);
+	for (int c = 0; c < CHANNELS; c++) {
+		const double off = sum[c] / ROWS;
+		const double variance = square[c] / ROWS - off * off;
+
+		assert_true(fabs(off + (double)shift[c] - 1024 * (c % 19)) <=
+			    1e-6);
+		assert_true(fabs(variance - spread) <= 1e-6 * spread);
+	}
+}
+
 static void variances_are_right_far_from_zero(void **state)
 {
-	const struct cpu_kernels *kernels = *state;
-	double mean[CHANNELS], variance[CHANNELS];
-	float shift[CHANNELS];
-
 	for (int r = 0; r < ROWS; r++)
 		for (int c = 0; c < CHANNELS; c++)
 			x[r][c] = (float)(1024 * (c % 19) + (r % 2 ? 1 : -1));
-	kernels->planes->moments(&rows, x[0], shift, mean, variance);
-	for (int c = 0; c < CHANNELS; c++) {
-		assert_true(fabs(mean[c] - 1024 * (c % 19)) <= 1e-6);
-		assert_true(fabs(variance[c] - 1) <= 1e-6);
-	}
+	assert_moments(*state, ROWS, 1);
+	assert_moments(*state, 192, 1);
+}
+
+/* As at an image's edge, whose first rows are all the same. */
+static void first_rows_may_be_equal(void **state)
+{
+	for (int r = 0; r < ROWS; r++)
+		for (int c = 0; c < CHANNELS; c++)
+			x[r][c] = (float)(1024 * (c % 19)) +
+				  (r < ROWS / 2 ? -3 : 3);
+	assert_moments(*state, 192, 9);
 }
 
 static float pattern(int r, int c, int factor)
@@ -133,30 +160,25 @@ static void what_follows_is_done_along(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[3 * MOST_BUILDS];
+	static const CMUnitTestFunction all[] = {
+		equal_gradients_are_summed_well,
+		variances_are_right_far_from_zero,
+		first_rows_may_be_equal,
+		what_follows_is_done_along,
+	};
+	struct CMUnitTest tests[sizeof(all) / sizeof(*all) * MOST_BUILDS];
 	size_t count = 0;
 
 	for (size_t b = 0; cpu_builds[b]; b++) {
 		const int runs = cpu_builds[b]->supported();
 
 		assert_true(b < MOST_BUILDS);
-		tests[count++] = (struct CMUnitTest){
-			.name = cpu_builds[b]->name,
-			.test_func = test_if(runs,
-					     equal_gradients_are_summed_well),
-			.initial_state = (void *)cpu_builds[b],
-		};
-		tests[count++] = (struct CMUnitTest){
-			.name = cpu_builds[b]->name,
-			.test_func = test_if(runs,
-					     variances_are_right_far_from_zero),
-			.initial_state = (void *)cpu_builds[b],
-		};
-		tests[count++] = (struct CMUnitTest){
-			.name = cpu_builds[b]->name,
-			.test_func = test_if(runs, what_follows_is_done_along),
-			.initial_state = (void *)cpu_builds[b],
-		};
+		for (size_t t = 0; t < sizeof(all) / sizeof(*all); t++)
+			tests[count++] = (struct CMUnitTest){
+				.name = cpu_builds[b]->name,
+				.test_func = test_if(runs, all[t]),
+				.initial_state = (void *)cpu_builds[b],
+			};
 	}
 	return _cmocka_run_group_tests("norm", tests, count, NULL, NULL);
 }

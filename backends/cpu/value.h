@@ -18,6 +18,8 @@
 
 #define CPU_NO_ROW (-2) /* MODEL_IMAGES is -1 */
 
+struct norm_moments;
+
 struct cpu_value {
 	struct shape shape;
 	int by_channel, by_pixel; /* floats from one to the next */
@@ -29,6 +31,9 @@ struct cpu_value {
 	/* A 2d dropout: planes that it drops may hold anything. Or
 	 * CPU_NO_ROW. */
 	int dropped_by;
+	/* What a batch norm that trains wants of out: whoever computes out may
+	 * add all of its rows, as the common layout has them. Or NULL. */
+	struct norm_moments *moments;
 };
 
 static inline int cpu_pixels(const struct cpu_value *value)

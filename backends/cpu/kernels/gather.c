@@ -199,6 +199,7 @@ static void multiply(const struct gather *gather,
 		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
 			multiply_block(gather, &chunk,
 				       weights + each * (size_t)o, end, o);
+		gather_tell(end, chunk.out[0], chunk.count);
 	}
 }
 

@@ -79,7 +79,18 @@ struct gather_end {
 	const float *bias; /* [gather_padded()]; NULL: 0 */
 	int adds;	   /* and what out holds */
 	int relu;
+	/* Unless NULL: hears of rows, in their order, while the cache still has
+	 * them; out is the first one's. */
+	void (*wrote)(void *to, const float *out, int rows);
+	void *to;
 };
+
+static inline void gather_tell(const struct gather_end *end, const float *out,
+			       int rows)
+{
+	if (end->wrote)
+		end->wrote(end->to, out, rows);
+}
 
 /* scratch is of GATHER_SCRATCH bytes, aligned to 64, and on AMX's tiles of
  * gather_rounded() more. */

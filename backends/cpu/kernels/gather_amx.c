@@ -319,6 +319,7 @@ static void multiply(const struct gather *gather,
 		ISA_NAME(gather_fill_chunk)(gather, batch, out, first,
 					    (int)rows_of_chunk(rows), &chunk);
 		multiply_chunk(&part, packed->weights);
+		gather_tell(end, chunk.out[0], chunk.count);
 	}
 	amx_end();
 }

@@ -310,6 +310,7 @@ WITH_BF16 static void multiply(const struct gather *gather,
 							 (size_t)o, o);
 			part.from += part.count;
 		} while (part.from < each);
+		gather_tell(end, part.chunk->out[0], part.chunk->count);
 		part.chunk = next;
 	}
 }

@@ -158,30 +158,25 @@ static void sum_squares(const struct norm_rows *rows,
 			      sums);
 }
 
-void ISA_NAME(norm_moments)(const struct norm_rows *rows, const float *x,
-			    float *shift, double *mean, double *variance)
+void ISA_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
+				struct norm_moments *moments)
 {
-	const double count = (double)rows->count;
-
-	find_shift(rows, x, shift);
-	for (int c = 0; c < rows->channels; c++)
-		mean[c] = variance[c] = 0;
+	if (!moments->rows) {
+		find_shift(rows, x, moments->shift);
+		for (int c = 0; c < rows->channels; c++)
+			moments->sum[c] = moments->square[c] = 0;
+	}
 	for (size_t r = 0; r < rows->count; r += ROWS)
 		for (int c = 0; c < rows->channels; c += STRIP) {
 			const struct strip strip = strip_of(rows, r, c);
 			struct sums sums;
 
 			clear_sums(&sums, strip.channels);
-			sum_squares(rows, &strip, x, shift, &sums);
-			add_strip(&strip, &sums, mean, variance);
+			sum_squares(rows, &strip, x, moments->shift, &sums);
+			add_strip(&strip, &sums, moments->sum,
+				  moments->square);
 		}
-	for (int c = 0; c < rows->channels; c++) {
-		const double off = mean[c] / count;
-		const double square = variance[c] / count - off * off;
-
-		mean[c] = off + (double)shift[c];
-		variance[c] = square < 0 ? 0 : square;
-	}
+	moments->rows += rows->count;
 }
 
 /* Whether there is other, and relu, are constants. */

@@ -30,6 +30,14 @@ struct norm_map {
 	const float *mean, *scale, *bias;
 };
 
+/* Sums over rows of what each channel's values are above shift, which is near
+ * their mean, and of the squares of that: [channels] each, the caller's. */
+struct norm_moments {
+	size_t rows; /* that were added; 0: the sums begin with the next ones */
+	float *shift;
+	double *sum, *square;
+};
+
 struct plane_kernels {
 	/*
 	 * One sample: the maximum, in a window that may reach out of the plane;
@@ -47,10 +55,8 @@ struct plane_kernels {
 	void (*avgpool_backward)(const struct pool_shape *shape,
 				 const float *dy, float *dx);
 
-	/* Mean and biased variance of each channel; shift is room for a float
-	 * of each. */
-	void (*moments)(const struct norm_rows *rows, const float *x,
-			float *shift, double *mean, double *variance);
+	void (*add_moments)(const struct norm_rows *rows, const float *x,
+			    struct norm_moments *moments);
 	/* y = (x - mean) scale + bias, plus other unless that is NULL, and ReLU
 	 * of this if relu says so. */
 	void (*norm)(const struct norm_rows *rows,

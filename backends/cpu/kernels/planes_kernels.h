@@ -5,8 +5,8 @@
 #include "backends/cpu/kernels/simd.h"
 #include "backends/cpu/kernels/planes.h"
 
-void ISA_NAME(norm_moments)(const struct norm_rows *rows, const float *x,
-			    float *shift, double *mean, double *variance);
+void ISA_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
+				struct norm_moments *moments);
 void ISA_NAME(norm_forward)(const struct norm_rows *rows,
 			    const struct norm_map *map,
 			    const float *x,

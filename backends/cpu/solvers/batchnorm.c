@@ -22,6 +22,7 @@ struct norm_step {
 	int channels;
 	size_t weight, bias; /* in the vectors */
 	double *sums;	     /* [2][channels] */
+	struct norm_moments moments; /* in sums and mean */
 	float *mean, *scale; /* [channels]; weight / deviation */
 	float *deviation;    /* of the last gradient */
 	float *terms;	     /* [2][channels], of dx */
@@ -59,6 +60,14 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	norm->scale = norm->mean + channels;
 	norm->deviation = norm->scale + channels;
 	norm->terms = norm->deviation + channels;
+	norm->moments = (struct norm_moments){
+		.shift = norm->mean,
+		.sum = norm->sums,
+		.square = norm->sums + channels,
+	};
+	/* Where values are rounded, that is behind whoever computes them. */
+	if (!precision_rounds(program->host.base.options.precision))
+		step->in->moments = &norm->moments;
 	return 0;
 }
 
@@ -108,6 +117,29 @@ static struct norm_rows rows_of(const struct cpu_step *step, int count)
 	};
 }
 
+/* Mean and biased variance of the batch take the place of its moments, which
+ * are added here unless whoever computed it has done so. */
+static void find_moments(const struct cpu_program *program,
+			 struct norm_step *norm, const struct norm_rows *rows)
+{
+	struct norm_moments *moments = &norm->moments;
+	const double count = (double)rows->count;
+
+	if (moments->rows != rows->count) {
+		moments->rows = 0;
+		program->kernels->planes->add_moments(
+			rows, norm->step.in->out, moments);
+	}
+	for (int c = 0; c < norm->channels; c++) {
+		const double off = moments->sum[c] / count;
+		const double square = moments->square[c] / count - off * off;
+
+		moments->sum[c] = off + (double)moments->shift[c];
+		moments->square[c] = square < 0 ? 0 : square;
+	}
+	moments->rows = 0;
+}
+
 /* Of the batch, added to the running ones, or those. */
 static void find_statistics(struct cpu_program *program, struct norm_step *norm,
 			    const struct norm_rows *rows, int training)
@@ -118,11 +150,10 @@ static void find_statistics(struct cpu_program *program, struct norm_step *norm,
 	const float *w = program->host.vectors[VECTOR_PARAMETERS] +
 			 norm->weight;
 	const double count = (double)rows->count;
-	double *means = norm->sums, *variances = means + norm->channels;
+	const double *means = norm->sums, *variances = means + norm->channels;
 
 	if (training)
-		program->kernels->planes->moments(rows, norm->step.in->out,
-						  norm->mean, means, variances);
+		find_moments(program, norm, rows);
 	for (int c = 0; c < norm->channels; c++) {
 		const double own = training ? variances[c] : variance[c];
 		const double deviation = sqrt(own + BATCHNORM_EPS);

@@ -261,16 +261,42 @@ void gather_bring_other(const struct gather_step *gather, int count)
 		       (size_t)count * out->size * sizeof(float));
 }
 
+struct gather_moments gather_begin_moments(const struct cpu_program *program,
+					   const struct cpu_step *step,
+					   const struct cpu_pass *pass)
+{
+	const int wanted = pass->training && step->out->moments;
+
+	if (wanted)
+		step->out->moments->rows = 0;
+	return (struct gather_moments){ program->kernels->planes,
+					wanted ? step->out : NULL };
+}
+
+void gather_add_moments(void *moments, const float *out, int rows)
+{
+	const struct gather_moments *is = moments;
+	const struct norm_rows added = {
+		(size_t)rows, is->value->shape.channels, is->value->by_pixel
+	};
+
+	is->kernels->add_moments(&added, out, is->value->moments);
+}
+
 static void forward(struct cpu_program *program, struct cpu_step *step,
 		    const struct cpu_pass *pass)
 {
 	const struct gather_step *gather = (struct gather_step *)step;
 	const struct gather_batch batch = batch_of(gather, pass->count);
+	struct gather_moments moments = gather_begin_moments(program, step,
+							     pass);
 	float *p = program->parameters;
 	const struct gather_end end = {
 		.bias = gather_bias(program, gather, p),
 		.adds = gather->other != NULL,
 		.relu = gather->relu != CPU_NO_ROW,
+		.wrote = moments.value ? gather_add_moments : NULL,
+		.to = &moments,
 	};
 
 	gather_bring_other(gather, pass->count);

@@ -43,6 +43,21 @@ float *gather_bias(const struct cpu_program *program,
  * becomes the one by what the ReLU takes. */
 void gather_stop_gradient(const struct gather_step *gather, int count);
 
+/* What a batch norm wants of a step's output, and who adds it; value is NULL
+ * where none does. */
+struct gather_moments {
+	const struct plane_kernels *kernels;
+	const struct cpu_value *value;
+};
+
+/* Before forward. */
+struct gather_moments gather_begin_moments(const struct cpu_program *program,
+					   const struct cpu_step *step,
+					   const struct cpu_pass *pass);
+
+/* Adds rows of struct gather_moments, out being the first one's. */
+void gather_add_moments(void *moments, const float *out, int rows);
+
 /* Slot work, of a step that does so many products for a sample of out, and of
  * dx. */
 void gather_work(const struct cpu_program *program, const struct cpu_step *step,

@@ -358,14 +358,34 @@ static void convolve_group(const struct cpu_kernels *kernels,
 	}
 }
 
+/* Adds the moments of the samples that a group has completed, of which number
+ * told is the first; returns the next one. */
+static int add_samples(const struct conv_pass *pass,
+		       const struct winograd_tiles *group,
+		       struct gather_moments *moments, int told,
+		       const float *out)
+{
+	const int whole = (group->first + group->count) /
+			  (pass->rows * pass->columns);
+
+	if (moments->value && whole > told)
+		gather_add_moments(moments,
+				   out + (size_t)told * pass->out.sample,
+				   (whole - told) * pass->out.height *
+					   pass->out.width);
+	return whole;
+}
+
 /* out of in; weights as of a gathered product. */
 static void convolve(const struct cpu_kernels *kernels,
 		     const struct conv_pass *pass,
 		     const struct work_space *space, int samples,
 		     const float *weights, const struct winograd_end *end,
-		     const float *in, float *out)
+		     const float *in, float *out,
+		     struct gather_moments *moments)
 {
 	const int all = samples * pass->rows * pass->columns;
+	int told = 0;
 
 	for (int o = 0; space->keeps_weights && o < pass->outputs;
 	     o += GATHER_BLOCK)
@@ -377,6 +397,7 @@ static void convolve(const struct cpu_kernels *kernels,
 		kernels->winograd->from_data(&pass->in, &group, pass->pad,
 					     (int)group.tile, in, space->in);
 		convolve_group(kernels, pass, space, &group, weights, end, out);
+		told = add_samples(pass, &group, moments, told, out);
 	}
 }
 
@@ -392,11 +413,13 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 	};
 	const struct work_space space = space_at(
 		program->scratch, &winograd->forward, pass->count);
+	struct gather_moments moments = gather_begin_moments(program, step,
+							     pass);
 
 	gather_bring_other(&winograd->gather, pass->count);
 	convolve(program->kernels, &winograd->forward, &space, pass->count,
 		 program->parameters + winograd->gather.weight, &end,
-		 step->in->out, step->out->out);
+		 step->in->out, step->out->out, &moments);
 }
 
 static void backward_data(struct cpu_program *program,
@@ -406,6 +429,7 @@ static void backward_data(struct cpu_program *program,
 	const struct winograd_end end = {
 		.adds = cpu_node(program, step->first)->adds_dx
 	};
+	struct gather_moments none = { 0 };
 	float *transposed = program->scratch;
 	const struct work_space space = space_at(
 		transposed + winograd->gather.conv.transposed, &winograd->back,
@@ -415,7 +439,7 @@ static void backward_data(struct cpu_program *program,
 			      program->parameters + winograd->gather.weight,
 			      transposed);
 	convolve(program->kernels, &winograd->back, &space, count, transposed,
-		 &end, step->out->gradient, step->in->gradient);
+		 &end, step->out->gradient, step->in->gradient, &none);
 }
 
 static void clear_weights(const struct work_space *space)
