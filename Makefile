@@ -8,6 +8,7 @@
 #   make check-full  the tests that take longer: clang, threads, oclgrind, fuzz
 #   make fuzz        feed the parsers what libFuzzer thinks of (clang)
 #   make peers       PyTorch, tinygrad and Intel's OpenCL driver in build/peers
+#   make peers-xla   PyTorch/XLA, with a PyTorch of its own, in build/peers-xla
 #   make test-intel  the tests of OpenCL on that driver; part of `make test`
 #   make deps        install what is missing: packages of Debian 12
 #   make deps-gate   the same, but only what .ci/gate needs
@@ -402,6 +403,10 @@ peers:
 	$(AGAIN) deps PACKAGES="$(PACKAGES_PEERS)"
 	$Qtests/peers/install $(BUILD)/peers
 
+peers-xla:
+	$(AGAIN) deps PACKAGES="$(PACKAGES_PEERS)"
+	$Qtests/peers/install $(BUILD)/peers-xla xla
+
 # Where man and the shells look below PREFIX. The system's own zsh functions
 # are elsewhere than those of /usr/local; there, fish looks if XDG_DATA_DIRS
 # says so.
@@ -439,7 +444,7 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all objects twin run test test-san test-bare test-intel \
-	check-full fuzz fuzz-all check-headers deps deps-gate peers install \
-	uninstall clean test-programs FORCE $(HEADERS_ALONE)
+	check-full fuzz fuzz-all check-headers deps deps-gate peers peers-xla \
+	install uninstall clean test-programs FORCE $(HEADERS_ALONE)
 .DELETE_ON_ERROR:
 -include $(OBJECTS:.o=.d) $(MPI_OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)

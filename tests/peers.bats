@@ -57,9 +57,11 @@ make_peer() {
 	*--channels-last*) rate=800 ;;
 	*--fold*) rate=1280 ;;
 	*tinygrad*) rate=$((100 * ${BEAM:-1})) ;;
+	*"--device xla"*) rate=500 loss=${XLA_LOSS:-2.3} ;;
 	esac
 	echo "noise of a library"
-	echo "{\"images_per_s\": $rate, \"step_s\": 0.1, \"first_loss\": 2.3," \
+	echo "{\"images_per_s\": $rate, \"step_s\": 0.1, \"version\": \"2\"," \
+		"\"first_loss\": ${loss:-2.3}," \
 		"\"allocator\": \"libc\"}"
 	END
 	chmod +x peer/bin/python
@@ -235,6 +237,48 @@ line() {
 	NO_TINY=4 BAD=tinygrad STATUS=4 compare 0 --contests opencl-1 --turns 1
 	grep -q ',tiny,tinygrad,.*,skipped,exit 4: it broke' out/turns.csv
 	! grep -q '^tinygrad' out/machine.csv || false
+}
+
+@test "PyTorch/XLA has a PyTorch of its own, whose first loss is the same" {
+	echo "xla,xla,train,mnist,fp32,,," >>grid.csv
+	ARGS+=(--contests train-1 --turns 1 --floor off)
+	compare 0 --xla-python peer/bin/python
+	grep -q 'torch_train.py --device xla --data .*--batch 128' calls
+	[[ $(line PyTorch/XLA) == *"|500|"*"|25.60|"* ]]
+	grep -q '^pytorch_xla,2' out/machine.csv
+	rm -r out
+	XLA_LOSS=2.301 compare 1 --xla-python peer/bin/python
+	[[ $stderr == *"first loss of PyTorch/XLA differs by more than 1e-05"* ]]
+	rm -rf out
+	compare 0 --xla-python none/python
+	[[ $stderr == *"PyTorch/XLA: no "*"none/python; \`make peers-xla\` makes"* ]]
+	grep -q ',xla,xla,.*,skipped,no .*none/python' out/turns.csv
+}
+
+@test "scaling: what grows, in turns, as tables and a picture" {
+	SCALING=("$PEERS/scaling" --data data --bench ./bench --python
+		peer/bin/python)
+	run -0 --separate-stderr "${SCALING[@]}" --name compile-all --turns 2 \
+		--batches 1,8 --sizes 64 --out rows.csv --plot picture.svg
+	[[ $output == *"| 8 "*" 12,800 "*" 1,600 "*" 8.00 "* ]]
+	[[ $output == *"side of images"*"| 64 "*"compile-all"* ]]
+	grep -q 'measure cpu-1 .*--model resnet34 .*--batch 8' calls
+	grep -q 'measure cpu-1 .*--image-size 64 .*--batch 32' calls
+	grep -q -- '--image-size 64 .*--batch 32 .*--compile all' calls
+	[ "$(grep -c '^[12],resnet34,batch,1,' rows.csv)" -eq 4 ]
+	grep -q '<svg' picture.svg
+	local first=$output
+	run -0 "$PEERS/scaling" --table rows.csv
+	[ "$output" = "$first" ]
+	run -2 "${SCALING[@]}" --out rows.csv
+	run -2 "${SCALING[@]}" --name none
+	run -2 "${SCALING[@]}" --batches 0
+	BAD=compile run -6 "${SCALING[@]}" --name compile-all --turns 1 \
+		--batches 1
+	[[ $output == *"compile-all, batch 1: exit 1: it broke"* ]]
+	echo turn,model >cut.csv
+	echo 1,resnet34 >>cut.csv
+	run -5 "$PEERS/scaling" --table cut.csv
 }
 
 @test "the floor is the sum of each kernel's fastest median" {

@@ -60,7 +60,8 @@ def columns(head, lines):
 
 
 def label(row):
-    who = f"PyTorch {row['name']}" if row["who"] == "torch" else row["name"]
+    who = {"torch": f"PyTorch {row['name']}",
+           "xla": "PyTorch/XLA"}.get(row["who"], row["name"])
     return who if row["precision"] == "fp32" else f"{who} ({row['precision']})"
 
 

@@ -13,6 +13,9 @@ torch.manual_seed(seed), the order of samples is randperm under the same seed,
 so that without dropout the first loss is that of `bench measure --dropout off
 --steps 1`, and of an inference that of `bench measure --infer --count 1`.
 
+With --device xla it is PyTorch/XLA's: its CPU device, or what PJRT_DEVICE says.
+Dropout is of that device's own stream.
+
 With --world-size N it is rank R of N, which meet at --meet HOST:PORT and train
 by DistributedDataParallel with gloo; a step ends when all ranks have made it.
 
@@ -49,6 +52,20 @@ def first_order(count, seed):
     return torch.randperm(count, generator=torch.Generator().manual_seed(seed))
 
 
+def open_device(name):
+    """What tensors are moved to."""
+    if name == "cuda" and not torch.cuda.is_available():
+        raise Missing(f"PyTorch {torch.__version__} finds no GPU for CUDA")
+    if name != "xla":
+        return name
+    os.environ.setdefault("PJRT_DEVICE", "CPU")
+    try:
+        import torch_xla
+    except ImportError as error:
+        raise Missing(f"{error}; `make peers-xla` installs it") from None
+    return torch_xla.device()
+
+
 class Peer:
     """A network, its optimizer and how the options want them to run."""
 
@@ -57,9 +74,8 @@ class Peer:
         self.layout = torch.channels_last if options.channels_last else \
             torch.contiguous_format
         self.bf16 = options.bf16
-        self.device = options.device
-        if self.device == "cuda" and not torch.cuda.is_available():
-            raise Missing(f"PyTorch {torch.__version__} finds no GPU for CUDA")
+        self.kind = options.device
+        self.device = open_device(self.kind)
         self.model = model
         network = networks.make(model, dropout)
         if options.fold:
@@ -109,14 +125,18 @@ class Peer:
             memory_format=self.layout)
 
     def finish(self):
-        """A GPU works on after a step has returned, and so do other ranks."""
-        if self.device == "cuda":
+        """A GPU works on after a step has returned, and so do other ranks; XLA
+        has only written down what to do."""
+        if self.kind == "cuda":
             torch.cuda.synchronize()
+        if self.kind == "xla":
+            torch_xla = sys.modules["torch_xla"]
+            torch_xla.sync(wait=True)
         if self.ranks > 1:
             torch.distributed.barrier()
 
     def answers(self, images):
-        with torch.autocast(self.device, dtype=torch.bfloat16,
+        with torch.autocast(self.kind, dtype=torch.bfloat16,
                             enabled=self.bf16):
             return self.answer(images).float()
 
@@ -215,9 +235,13 @@ def allocator():
 
 def describe():
     """This PyTorch."""
+    xla = sys.modules.get("torch_xla")
     onednn = re.search(r"(?:MKL-DNN|oneDNN) v([0-9.]+)",
                        torch.__config__.show())
-    return {"peer": "PyTorch", "version": torch.__version__,
+    version = torch.__version__
+    if xla:
+        version += f", torch_xla {xla.__version__}"
+    return {"peer": "PyTorch/XLA" if xla else "PyTorch", "version": version,
             "onednn": onednn.group(1) if onednn else "",
             "isa": torch.backends.cpu.get_cpu_capability(),
             "python": sys.version.split()[0], "allocator": allocator(),
@@ -309,7 +333,7 @@ def parse():
     add("--compile", choices=("none", "model", "all"), default="none",
         help="all: the optimizer's step too")
     add("--autotune", action="store_true", help="while compiling")
-    add("--device", choices=("cpu", "cuda"), default="cpu")
+    add("--device", choices=("cpu", "cuda", "xla"), default="cpu")
     add("--graphs", action="store_true",
         help="CUDA graphs of what is compiled")
     add("--freeze", action="store_true",
@@ -336,6 +360,9 @@ def check(options, refuse):
         refuse("--world-size is for training, and needs --meet")
     if not 0 <= options.rank < options.world_size:
         refuse(f"--rank is from 0 to {options.world_size - 1}")
+    if options.device == "xla" and (options.compile != "none" or options.bf16
+                                    or options.world_size > 1):
+        refuse("--device xla compiles by itself, in fp32, and is one rank")
     if options.freeze and (options.mode == "train" or
                            options.compile == "none"):
         refuse("--freeze is for a compiled test or inference")

@@ -32,7 +32,9 @@ ISAS = {
     "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "DNNL_MAX_CPU_ISA": "AVX2",
              "BENCH_ISA": "avx2"},
 }
-PEERS = {"torch": "torch_train.py", "tinygrad": "tinygrad_train.py"}
+PEERS = {"torch": "torch_train.py", "tinygrad": "tinygrad_train.py",
+         "xla": "torch_train.py"}
+OF_XLA = ["--device", "xla"]
 ALLOCATORS = ("jemalloc", "tcmalloc")
 MISSING = 4  # exit status of a peer that has no such thing
 
@@ -150,15 +152,25 @@ def measure_bench(settings, contest, row, cache, timeout):
 
 def peer_words(settings, contest, who):
     """The program of a peer and what it is to do."""
-    return [HERE / PEERS[who], "--data", settings.data, "--model",
-            settings.work.model, *side_words(settings.work), "--mode",
-            contest.mode, "--threads", contest.threads, "--batch",
-            contest.batch, "--steps", contest.steps, "--warmup",
-            contest.warmup]
+    return [HERE / PEERS[who], *(OF_XLA if who == "xla" else []), "--data",
+            settings.data, "--model", settings.work.model,
+            *side_words(settings.work), "--mode", contest.mode, "--threads",
+            contest.threads, "--batch", contest.batch, "--steps",
+            contest.steps, "--warmup", contest.warmup]
+
+
+def python_of(settings, who):
+    """PyTorch/XLA wants a PyTorch of its own."""
+    if who != "xla":
+        return settings.python
+    if not os.access(settings.xla_python, os.X_OK):
+        raise Skipped(f"no {settings.xla_python}; `make peers-xla` makes it")
+    return settings.xla_python
 
 
 def peer_command(settings, contest, row, *more):
-    return [settings.python, *peer_words(settings, contest, row["who"]), *more,
+    return [python_of(settings, row["who"]),
+            *peer_words(settings, contest, row["who"]), *more,
             *row["arguments"].split()]
 
 
