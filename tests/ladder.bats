@@ -63,6 +63,9 @@ setup() {
 	run -0 --separate-stderr "$TOOL" --model resnet34 --turns 1 --steps 1 \
 		--batch 2
 	[ "${#lines[@]}" = 4 ]
+	# Whose optimizer has one value of state.
+	run -0 --separate-stderr "$TOOL" --model mnist-2019 --turns 1 \
+		--steps 1 --batch 2 --dataset synthetic
 	run -2 "$TOOL" --model none
 	run -2 "$TOOL" --turns none
 	run -2 "$TOOL" more

@@ -84,13 +84,15 @@ static void *take_memory(size_t floats)
 static int start(struct climber *climber, struct error *err)
 {
 	const size_t count = climber->program->parameters;
+	const int states = recipe_states(&climber->program->model->recipe);
 	float *values = take_memory(count);
-	int failed;
+	int failed = 0;
 
 	climber->gradient = take_memory(count);
-	failed = program_store(climber->program, VECTOR_STATE_0, values,
-			       err) ||
-		 program_store(climber->program, VECTOR_STATE_1, values, err);
+	for (int i = 0; !failed && i < states; i++)
+		failed = program_store(climber->program,
+				       i ? VECTOR_STATE_1 : VECTOR_STATE_0,
+				       values, err);
 	model_init(climber->program->model, SEED, values);
 	failed = failed || program_store(climber->program, VECTOR_PARAMETERS,
 					 values, err);
@@ -118,7 +120,8 @@ static int climb(struct climber *climber, const struct rung *rung,
 static int train(struct climber *climber, const struct batch *batch,
 		 struct error *err)
 {
-	static const struct update update = { .lr = 0, .rho = .9, .eps = 1e-6 };
+	const struct update update = recipe_update(
+		&climber->program->model->recipe, 0, batch->step);
 
 	if (climber->rung->at_once)
 		return program_train(climber->program, batch, &update, err);
