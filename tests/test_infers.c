@@ -11,18 +11,15 @@
 
 static struct folded_model folded;
 
-/* Of a program of batches of so many. */
-static struct score evaluate_count(const char *backend,
-				   const struct model *model, int infers,
-				   int most, int count, size_t *activations,
-				   int *vectors)
+static struct score evaluate(const char *backend, const struct model *model,
+			     int infers, size_t *activations, int *vectors)
 {
-	const struct program_options options = { .batch = most,
-						 .test_batch = count,
+	const struct program_options options = { .batch = MOST,
+						 .test_batch = COUNT,
 						 .seed = 4,
 						 .dropout = 1,
 						 .infers = infers };
-	struct batch batch = batch_make(model, 8, count);
+	struct batch batch = batch_make(model, 8, COUNT);
 	struct score score = { 0 };
 	struct subject subject;
 	struct error err;
@@ -35,13 +32,6 @@ static struct score evaluate_count(const char *backend,
 	subject_close(&subject);
 	batch_free(&batch);
 	return score;
-}
-
-static struct score evaluate(const char *backend, const struct model *model,
-			     int infers, size_t *activations, int *vectors)
-{
-	return evaluate_count(backend, model, infers, MOST, COUNT, activations,
-			      vectors);
 }
 
 static void compare(const char *backend, const struct model *model)
@@ -71,33 +61,11 @@ static void only_evaluates(void **state)
 	compare(*state, &folded.model);
 }
 
-/* Whose values take more memory than their parameters: a batch of 20 is slices
- * of 7, 7 and 6, with arrays for one of them. */
-static void infers_in_slices(void **state)
-{
-	size_t trained, eight, twenty;
-	int vectors;
-	const struct score right = evaluate_count("cpu", &residual_model, 0,
-						  20, 20, &trained, &vectors);
-	struct score score;
-
-	(void)state;
-	evaluate_count("cpu", &residual_model, 1, 8, 8, &eight, &vectors);
-	score = evaluate_count("cpu", &residual_model, 1, 20, 20, &twenty,
-			       &vectors);
-	assert_close("the loss", score.loss, right.loss, NEAR * right.loss);
-	assert_int_equal(score.correct, right.correct);
-	assert_int_equal(score.count, 20);
-	assert_true(twenty < eight);
-}
-
 int main(void)
 {
 	static const char *const backends[] = { "cpu", "openblas",
 						"reference" };
-	struct CMUnitTest tests[4] = {
-		[3] = cmocka_unit_test(infers_in_slices),
-	};
+	struct CMUnitTest tests[3];
 
 	for (int i = 0; i < 3; i++)
 		tests[i] = (struct CMUnitTest){
@@ -105,5 +73,5 @@ int main(void)
 			.test_func = only_evaluates,
 			.initial_state = (void *)backends[i],
 		};
-	return _cmocka_run_group_tests("infers", tests, 4, NULL, NULL);
+	return _cmocka_run_group_tests("infers", tests, 3, NULL, NULL);
 }

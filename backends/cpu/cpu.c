@@ -38,8 +38,6 @@ static const struct solver *const solvers[] = {
 #define SOLVERS ((int)(sizeof(solvers) / sizeof(solvers[0])))
 _Static_assert(SOLVERS <= CPU_MOST_SOLVERS, "a program lists them all");
 
-#define LEAST_SLICE 8 /* samples */
-
 struct cpu_device {
 	struct device base;
 	const struct cpu_kernels *kernels;
@@ -122,82 +120,28 @@ static void release_layout(struct cpu_program *program)
 	free(program);
 }
 
-/* NULL: it failed. */
-static struct cpu_program *plan(struct device *device,
-				const struct model *model,
-				const struct program_options *options,
-				size_t *length, struct error *err)
-{
-	/* Not on the stack, which a thread may have little of. */
-	struct cpu_program *program = calloc(1, sizeof(*program));
-
-	if (!program) {
-		error_memory(err, "a program");
-		return NULL;
-	}
-	program->slice = options->batch;
-	if (!lay_out(program, device, model, options, length, err))
-		return program;
-	release_layout(program);
-	return NULL;
-}
-
-/* Samples of a batch that pass all layers together: their values take as much
- * memory as the parameters, which each slice reads again, and fewer of them
- * would not fill what layers compute at once. All slices are alike. */
-static int choose_slice(const struct cpu_program *program, size_t length)
-{
-	const int batch = program->host.base.options.batch;
-	const double each = cpu_array_bytes(program) / batch;
-	const double most = (double)length * sizeof(float) / each;
-	const int slice = most < LEAST_SLICE ? LEAST_SLICE : (int)most;
-	int slices;
-
-	if (most >= batch || slice >= batch)
-		return batch;
-	slices = (batch + slice - 1) / slice;
-	return (batch + slices - 1) / slices;
-}
-
-/* A program that infers has arrays of a slice. */
-static struct cpu_program *plan_slices(struct device *device,
-				       const struct model *model,
-				       const struct program_options *options,
-				       size_t *length, struct error *err)
-{
-	struct cpu_program *program = plan(device, model, options, length, err);
-	struct program_options own = *options;
-
-	if (!program || !options->infers)
-		return program;
-	own.batch = choose_slice(program, *length);
-	if (own.batch == options->batch)
-		return program;
-	release_layout(program);
-	return plan(device, model, &own, length, err);
-}
-
 /* With masks only, decisions of ReLUs take no room, and those of poolings are
  * places. */
 static double cpu_sample_bytes(const struct model *model,
 			       const struct program_options *options)
 {
+	/* Not on the stack, which a thread may have little of. */
+	struct cpu_program *program = calloc(1, sizeof(*program));
 	struct error ignored;
 	struct cpu_device device = {
 		.base.backend = &cpu_backend,
 		.kernels = cpu_choose_kernels(&ignored),
 	};
 	struct program_options own = *options;
-	struct cpu_program *program;
-	double bytes;
+	double bytes = NAN;
 	size_t length;
 
-	own.batch = options->batch > 0 ? options->batch : 1;
-	program = device.kernels ? plan_slices(&device.base, model, &own,
-					       &length, &ignored) : NULL;
 	if (!program)
 		return NAN;
-	bytes = cpu_array_bytes(program) / own.batch;
+	own.batch = options->batch > 0 ? options->batch : 1;
+	if (device.kernels && !lay_out(program, &device.base, model, &own,
+				       &length, &ignored))
+		bytes = cpu_array_bytes(program) / own.batch;
 	for (int i = 0; i < program->host.graph.count; i++)
 		if (!own.infers &&
 		    (program->host.graph.nodes[i].layer->kind != LAYER_RELU ||
@@ -232,19 +176,18 @@ static int cpu_compile(struct device *device, const struct model *model,
 		       const struct program_options *options,
 		       struct program **out, struct error *err)
 {
+	struct cpu_program *program = calloc(1, sizeof(*program));
 	size_t length;
-	struct cpu_program *program = plan_slices(device, model, options,
-						  &length, err);
 
 	if (!program)
-		return -1;
+		return error_memory(err, "a program");
+	if (lay_out(program, device, model, options, &length, err) ||
+	    check_rounds(program, err))
+		goto fail;
 	program->host.base.shared = options->memory != NULL;
 	program->host.masks_only = options->masks_only || options->infers;
-	if (check_rounds(program, err) ||
-	    host_allocate_all(&program->host, length, err)) {
-		release_layout(program);
-		return -1;
-	}
+	if (host_allocate_all(&program->host, length, err))
+		goto fail;
 	if (program->joint && cpu_joint_share(program, err)) {
 		cpu_free(&program->host.base);
 		return -1;
@@ -253,10 +196,12 @@ static int cpu_compile(struct device *device, const struct model *model,
 		cpu_free(&program->host.base);
 		return error_memory(err, "the activations of a batch");
 	}
-	program->host.base.options.batch = options->batch;
 	mark_moved(program);
 	*out = &program->host.base;
 	return 0;
+fail:
+	release_layout(program);
+	return -1;
 }
 
 static int cpu_store(struct program *program, enum vector which,
@@ -422,7 +367,7 @@ static int cpu_evaluate(struct program *program, const struct batch *batch,
 			struct score *score, struct error *err)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
-	const int most = cpu->slice;
+	const int most = program->options.batch;
 
 	(void)err;
 	/* In slices: more samples at once would only leave the cache. */

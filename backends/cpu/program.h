@@ -31,7 +31,6 @@ struct cpu_program {
 	/* The images in the common layout, if a step wants them so. */
 	struct cpu_value common_images;
 	int wants_common;
-	int slice; /* samples that an evaluation takes at once */
 	char *memory;	   /* of values, but of those that are lent */
 	float *logits;	   /* of a sample, in the contract's order */
 	void *scratch;	   /* of the largest step */
