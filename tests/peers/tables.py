@@ -23,6 +23,12 @@ def unique(values):
     return list(dict.fromkeys(values))
 
 
+def turns_of(rows):
+    """How a table says what its figures are."""
+    count = len(unique(row["turn"] for row in rows))
+    return f"medians of {count} turns" if count > 1 else "one turn"
+
+
 def rates(rows, contest, name):
     """{turn: images/s} of what was measured."""
     return {row["turn"]: float(row["images_per_s"]) for row in

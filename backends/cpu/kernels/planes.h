@@ -55,6 +55,7 @@ struct plane_kernels {
 	void (*avgpool_backward)(const struct pool_shape *shape,
 				 const float *dy, float *dx);
 
+	/* Adds rows; shift becomes the mean of some of the first ones. */
 	void (*add_moments)(const struct norm_rows *rows, const float *x,
 			    struct norm_moments *moments);
 	/* y = (x - mean) scale + bias, plus other unless that is NULL, and ReLU

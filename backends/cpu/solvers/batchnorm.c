@@ -7,7 +7,8 @@
  *   dx = weight / deviation (dy - mean of dy
  *        - (x - mean) / deviation^2 * mean of dy (x - mean))
  *
- * What the addition's other input adds to y has dy as its gradient.
+ * What the addition's other input adds to y has dy as its gradient. Sums of x
+ * are part of the step that computes it, where that adds them.
  */
 #include <math.h>
 #include <stdlib.h>
