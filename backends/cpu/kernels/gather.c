@@ -8,7 +8,9 @@
  *
  * Blocking: DEPTH values of each tap at a time, whose weights for a block of
  * outputs (590 KB for 9 taps) pass from the second level of the cache for each
- * tile, while the ROWS rows of a chunk stay there as well.
+ * tile, while the ROWS rows of a chunk stay there as well. Memory is slower
+ * than the sums: the rows of the next tile are fetched while one is computed,
+ * and what sums are added to comes last, when its line has arrived.
  */
 #include "backends/cpu/kernels/gather.h"
 
@@ -38,58 +40,73 @@ INLINE int lanes_of(const struct job *job, int v, int vectors)
 		       LANES : job->gather->outputs - job->first - v * LANES;
 }
 
-/* rows and vectors are constants. */
-INLINE void tile(const struct job *job, int r, int rows, int vectors)
+/* A line of memory holds so many floats. */
+#define LINE 16
+
+/*
+ * sums += a tap's values of so many rows, from row r on, by its weights; each
+ * turn, a line of the rows behind them is fetched. rows and vectors are
+ * constants.
+ */
+INLINE void add_tap(const struct job *job, int tap, int r, int rows,
+		    int vectors, vec (*sums)[MOST_VECTORS])
 {
 	const struct chunk *chunk = job->chunk;
-	const float *weights = job->weights;
-	vec sums[MOST_ROWS][MOST_VECTORS];
+	const float *w = job->weights + (size_t)tap * job->tap;
+	const int lines = (job->depth + LINE - 1) / LINE;
+	const float *in[MOST_ROWS];
 
-	/* Stores that miss the cache would wait for each other. */
 	UNROLL
 	for (int i = 0; i < rows; i++)
-		UNROLL
-		for (int v = 0; v < vectors; v++)
-			__builtin_prefetch(chunk->out[r + i] + job->first +
-						   v * LANES, 1);
-	UNROLL
-	for (int i = 0; i < rows; i++)
-		UNROLL
-		for (int v = 0; v < vectors; v++)
-			sums[i][v] = first_sum(job->bias, job->adds,
-					       chunk->out[r + i] + job->first,
-					       v * LANES,
-					       lanes_of(job, v, vectors));
-	for (int t = 0; t < job->gather->taps; t++, weights += job->tap) {
-		const float *in[MOST_ROWS], *w = weights;
+		in[i] = row_in(job->gather, chunk, tap, r + i) + job->from;
+	for (int k = 0, i = r + rows; k < job->depth; i++) {
+		const int stop = k + lines < job->depth ? k + lines :
+							  job->depth;
+		const float *next = i < r + 2 * rows && i < chunk->known ?
+			row_in(job->gather, chunk, tap, i) + job->from : in[0];
 
-		UNROLL
-		for (int i = 0; i < rows; i++)
-			in[i] = row_in(job->gather, chunk, t, r + i) +
-				job->from;
-		for (int k = 0; k < job->depth; k++, w += job->width) {
+		for (; k < stop; k++, w += job->width, next += LINE) {
 			vec row[MOST_VECTORS];
 
+			__builtin_prefetch(next, 0, 2);
 			UNROLL
 			for (int v = 0; v < vectors; v++)
 				row[v] = vec_load(w + v * LANES);
 			UNROLL
-			for (int i = 0; i < rows; i++) {
-				const vec x = vec_hold(vec_set(in[i][k]));
+			for (int j = 0; j < rows; j++) {
+				const vec x = vec_hold(vec_set(in[j][k]));
 
 				UNROLL
 				for (int v = 0; v < vectors; v++)
-					sums[i][v] += x * row[v];
+					sums[j][v] += x * row[v];
 			}
 		}
 	}
+}
+
+/* rows and vectors are constants. */
+INLINE void tile(const struct job *job, int r, int rows, int vectors)
+{
+	float *const *out = job->chunk->out + r;
+	vec sums[MOST_ROWS][MOST_VECTORS];
+
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int v = 0; v < vectors; v++) {
+			__builtin_prefetch(out[i] + job->first + v * LANES, 1);
+			sums[i][v] = job->bias ?
+				vec_load(job->bias + v * LANES) : vec_set(0);
+		}
+	for (int t = 0; t < job->gather->taps; t++)
+		add_tap(job, t, r, rows, vectors, sums);
 	UNROLL
 	for (int i = 0; i < rows; i++)
 		UNROLL
 		for (int v = 0; v < vectors; v++)
-			store_lanes(chunk->out[r + i] + job->first + v * LANES,
-				    job->relu ? relu(sums[i][v]) : sums[i][v],
-				    lanes_of(job, v, vectors));
+			end_sum(out[i] + job->first + v * LANES, sums[i][v],
+				job->adds, job->relu,
+				lanes_of(job, v, vectors));
 }
 
 /* All rows of the chunk, in tiles that are as equal as can be. */
@@ -135,8 +152,9 @@ void ISA_NAME(gather_fill_chunk)(const struct gather *gather,
 	size_t sample = first / pixels;
 	int32_t pixel = (int32_t)(first % pixels);
 
-	chunk->count = left < (size_t)most ? (int)left : most;
-	for (int r = 0; r < chunk->count; r++) {
+	chunk->known = left < MOST_CHUNK ? (int)left : MOST_CHUNK;
+	chunk->count = chunk->known < most ? chunk->known : most;
+	for (int r = 0; r < chunk->known; r++) {
 		chunk->in[r] = batch->in + sample * batch->in_sample;
 		chunk->pixels[r] = pixel;
 		chunk->out[r] = out + sample * batch->out_sample +

@@ -199,11 +199,12 @@ static void store_sums(const struct part *part, int r, int first, int columns)
 		const int lanes = part->gather->outputs - o;
 
 		for (int i = 0; i < rows; i++) {
-			float *to = chunk->out[r + i];
 			vec sum = vec_load(part->scratch->sums[i] + v * LANES);
 
-			sum += first_sum(bias, adds, to, o, lanes);
-			store_lanes(to + o, rectifies ? relu(sum) : sum, lanes);
+			if (bias)
+				sum += vec_load(bias + o);
+			end_sum(chunk->out[r + i] + o, sum, adds, rectifies,
+				lanes);
 		}
 	}
 }

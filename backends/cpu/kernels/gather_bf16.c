@@ -167,27 +167,21 @@ struct job {
 WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 				    int vectors)
 {
-	const struct chunk *chunk = job->chunk;
 	const uint32_t *w = job->scratch->weights[0];
 	const uint32_t *in = job->scratch->rows[r];
 	const float *const *ahead = ahead_take(job->ahead, job->pairs);
 	const int shift = job->ahead->shift, last = (1 << shift) - 1;
+	float *const *out = job->chunk->out + r;
 	vec sums[MOST_ROWS][MOST_VECTORS];
 
 	UNROLL
 	for (int i = 0; i < rows; i++)
 		UNROLL
-		for (int v = 0; v < vectors; v++)
-			__builtin_prefetch(chunk->out[r + i] + job->first +
-						   v * LANES, 1);
-	UNROLL
-	for (int i = 0; i < rows; i++)
-		UNROLL
-		for (int v = 0; v < vectors; v++)
-			sums[i][v] = first_sum(
-				job->bias, job->adds,
-				chunk->out[r + i] + job->first, v * LANES,
-				job->past - job->first - v * LANES);
+		for (int v = 0; v < vectors; v++) {
+			__builtin_prefetch(out[i] + job->first + v * LANES, 1);
+			sums[i][v] = job->bias ?
+				vec_load(job->bias + v * LANES) : vec_set(0);
+		}
 	for (int p = 0; p < job->pairs; p++, w += GATHER_BLOCK) {
 		__m512bh row[MOST_VECTORS];
 
@@ -212,9 +206,9 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 	for (int i = 0; i < rows; i++)
 		UNROLL
 		for (int v = 0; v < vectors; v++)
-			store_lanes(chunk->out[r + i] + job->first + v * LANES,
-				    job->relu ? relu(sums[i][v]) : sums[i][v],
-				    job->past - job->first - v * LANES);
+			end_sum(out[i] + job->first + v * LANES, sums[i][v],
+				job->adds, job->relu,
+				job->past - job->first - v * LANES);
 }
 
 /* All rows of the chunk, in tiles that are as equal as can be. */

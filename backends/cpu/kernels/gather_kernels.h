@@ -33,34 +33,34 @@ INLINE void store_lanes(float *to, vec value, int lanes)
 		vec_store_first(to, value, lanes);
 }
 
-/* What a vector of sums begins with, from output o of both on. */
-INLINE vec first_sum(const float *bias, int adds, const float *out, int o,
-		     int lanes)
-{
-	vec sum = bias ? vec_load(bias + o) : vec_set(0);
-
-	if (adds)
-		sum += load_lanes(out + o, lanes);
-	return sum;
-}
-
 INLINE vec relu(vec value)
 {
 	/* A NaN is not at most 0. */
 	return (vec)((lanes_int)value & ~(value <= vec_set(0)));
 }
 
-/* Rows that pass by weights in the cache, and where they come from and go. */
+/* Stores some lanes of a product's output: a sum, and with adds what was there,
+ * which was fetched long before. */
+INLINE void end_sum(float *out, vec sum, int adds, int rectifies, int lanes)
+{
+	if (adds)
+		sum += load_lanes(out, lanes);
+	store_lanes(out, rectifies ? relu(sum) : sum, lanes);
+}
+
+/* Rows that pass by weights in the cache, and where they come from and go;
+ * behind them are those that come next, as far as they are known. */
 #define MOST_CHUNK 384
 
 struct chunk {
-	int count;
+	int count, known;
 	const float *in[MOST_CHUNK]; /* samples */
 	int32_t pixels[MOST_CHUNK];
 	float *out[MOST_CHUNK];
 };
 
-/* Row first of the product and those behind it, at most so many. */
+/* Row first of the product and those behind it, of which most are the chunk's:
+ * MOST_CHUNK at most. */
 void ISA_NAME(gather_fill_chunk)(const struct gather *gather,
 				 const struct gather_batch *batch, float *out,
 				 size_t first, int most, struct chunk *chunk);
