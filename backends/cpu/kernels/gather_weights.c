@@ -12,27 +12,49 @@
  * pass; read where they are, their rows would compete for few of its sets.
  * PIXELS of them (24 KB) pass at a time, from the first level, and dw is read
  * and written once for each of these.
+ *
+ * Rows are too far apart for the processor to foresee which comes next: what
+ * the next tile reads of the input is fetched while one is computed, and so are
+ * the dy that will be packed next, by the tiles of the first tap.
  */
 #include "backends/cpu/kernels/gather_kernels.h"
 
-/* Pixels whose dy are packed at once: for each a row of a block, and where its
- * input is. */
+/* Pixels whose dy are packed at once: for each a row of a block, where its
+ * input is, and which dy is wanted next. */
 #define PACKED 512
 #define PIXELS 96
 #define AHEAD 8 /* pixels */
+#define LINE 16 /* floats of a line of memory */
 
-/* One tap, and the pixels that are packed. */
+struct weights_scratch {
+	float packed[PACKED * GATHER_BLOCK];
+	const float *in[PACKED + PIXELS]; /* also of some that come next */
+	const float *next[PACKED];
+};
+
+_Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
+	       "too much is packed at once");
+
+/* One tap, and some of the pixels that are packed. */
 struct panel {
 	const float *rows; /* [pixels][width] */
 	const float *const *in;
+	const float *const *in_next; /* of the pixels behind these */
+	const float *const *dy_next; /* or in, where all of it is fetched */
 	int pixels;
+	int depth;
 	size_t width;
 };
 
 /* values and vectors are constants. */
-INLINE void tile(const struct panel *panel, int k, int values, int vectors,
-		 float *dw)
+INLINE void tile(const struct panel *panel, int number, int k, int values,
+		 int vectors, float *dw)
 {
+	const int is_last = k + values >= panel->depth;
+	const float *const *ahead = is_last ? panel->in_next : panel->in;
+	const int at = is_last ? 0 : k + 2 * values;
+	const float *const *dy_next = number * LINE < (int)panel->width ?
+					      panel->dy_next : panel->in;
 	const float *row = panel->rows;
 	vec sums[MOST_ROWS][MOST_VECTORS];
 
@@ -43,9 +65,8 @@ INLINE void tile(const struct panel *panel, int k, int values, int vectors,
 		const float *in = panel->in[p] + k;
 		vec dy[MOST_VECTORS];
 
-		/* The next tile reads it: rows are too far apart for the
-		 * processor to foresee. */
-		__builtin_prefetch(in + 2 * values);
+		__builtin_prefetch(ahead[p] + at);
+		__builtin_prefetch(dy_next[p] + number * LINE, 0, 2);
 		UNROLL
 		for (int v = 0; v < vectors; v++)
 			dy[v] = vec_load(row + v * LANES);
@@ -69,43 +90,41 @@ INLINE void tile(const struct panel *panel, int k, int values, int vectors,
 }
 
 /* All values of a tap, in tiles that are as equal as can be. */
-INLINE void tiles(const struct panel *panel, int depth, int most, int vectors,
-		  float *dw)
+INLINE void tiles(const struct panel *panel, int most, int vectors, float *dw)
 {
-	int left = (depth + most - 1) / most;
+	const int depth = panel->depth, count = (depth + most - 1) / most;
 
-	for (int k = 0; k < depth; left--) {
+	for (int k = 0, number = 0; k < depth; number++) {
+		const int left = count - number;
 		const int values = (depth - k + left - 1) / left;
 
 		UNROLL
 		for (int n = 1; n <= most; n++)
 			if (n == values)
-				tile(panel, k, n, vectors,
+				tile(panel, number, k, n, vectors,
 				     dw + (size_t)k * panel->width);
 		k += values;
 	}
 }
 
-static void add_tap(const struct panel *panel, int depth, int vectors,
-		    float *dw)
+static void add_tap(const struct panel *panel, int vectors, float *dw)
 {
 #if LANES == 16
 	if (vectors == 4)
-		tiles(panel, depth, 6, 4, dw);
+		tiles(panel, 6, 4, dw);
 	else if (vectors == 3)
-		tiles(panel, depth, 8, 3, dw);
+		tiles(panel, 8, 3, dw);
 	else if (vectors == 2)
-		tiles(panel, depth, 12, 2, dw);
+		tiles(panel, 12, 2, dw);
 	else
-		tiles(panel, depth, 12, 1, dw);
+		tiles(panel, 12, 1, dw);
 #else
 	(void)vectors; /* a block has no less */
-	tiles(panel, depth, MOST_ROWS, MOST_VECTORS, dw);
+	tiles(panel, MOST_ROWS, MOST_VECTORS, dw);
 #endif
 }
 
-/* The dy of a block's outputs, and their sums unless dbias is NULL. Rows are
- * too far apart for the processor to see what comes next. */
+/* The dy of a block's outputs, and their sums unless dbias is NULL. */
 static void pack(const struct rows *rows, const float *dy, int first, int width,
 		 float *packed, float *dbias)
 {
@@ -162,40 +181,74 @@ void ISA_NAME(gather_find_in)(const struct rows *rows, int tap,
 	}
 }
 
-_Static_assert(PACKED * (GATHER_BLOCK * sizeof(float) + sizeof(float *)) <=
-		       GATHER_SCRATCH, "too much is packed at once");
-
-/* Pixels from one on of a tap; packed and in are of all rows. */
-static void add_pixels(const struct rows *rows, int from, int width,
-		       const float *packed, const float *const *in, float *dw)
+/* Where the dy are that are packed after those of a block: of its pixels the
+ * next block's, or of the next pixels the first one's. */
+static void find_next(const struct rows *rows, const float *dy, int first,
+		      const float **next)
 {
-	const int left = rows->count - from;
+	const struct gather *gather = rows->gather;
+	const size_t pixels = (size_t)gather->pixels;
+	const size_t all = (size_t)rows->batch->count * pixels;
+	const int is_last = first + GATHER_BLOCK >= gather->outputs;
+	const size_t from = rows->first + (is_last ? (size_t)rows->count : 0);
+	const float *at = dy + from / pixels * rows->batch->out_sample +
+			  (is_last ? 0 : first + GATHER_BLOCK);
+	size_t pixel = from % pixels;
 
-	for (int o = 0; o < width; o += PASS) {
-		const int lanes = width - o < PASS ? width - o : PASS;
-		const struct panel panel = {
-			packed + (size_t)from * (size_t)width + o, in + from,
-			left < PIXELS ? left : PIXELS, (size_t)width
-		};
+	for (int r = 0; r < rows->count; r++) {
+		next[r] = from + (size_t)r < all ?
+				  at + gather->places[pixel] : dy;
+		if (++pixel == pixels) {
+			pixel = 0;
+			at += rows->batch->out_sample;
+		}
+	}
+}
 
-		add_tap(&panel, rows->gather->depth, lanes / LANES, dw + o);
+/* A tap's values of all pixels that are packed, by a block that is so wide. */
+static void add_pixels(const struct rows *rows, int width, int is_first,
+		       const struct weights_scratch *scratch, float *dw)
+{
+	for (int p = 0; p < rows->count; p += PIXELS) {
+		const int left = rows->count - p;
+
+		for (int o = 0; o < width; o += PASS) {
+			const int lanes = width - o < PASS ? width - o : PASS;
+			const struct panel panel = {
+				.rows = scratch->packed +
+					(size_t)p * (size_t)width + o,
+				.in = scratch->in + p,
+				.in_next = scratch->in + p +
+					   (left < PIXELS ? 0 : PIXELS),
+				.dy_next = is_first && !o ? scratch->next + p :
+							    scratch->in + p,
+				.pixels = left < PIXELS ? left : PIXELS,
+				.depth = rows->gather->depth,
+				.width = (size_t)width,
+			};
+
+			add_tap(&panel, lanes / LANES, dw + o);
+		}
 	}
 }
 
 static void add_block(const struct rows *rows, const float *dy, int first,
-		      float *dw, float *dbias, void *scratch)
+		      float *dw, float *dbias, struct weights_scratch *scratch)
 {
 	const struct gather *gather = rows->gather;
 	const int width = gather_width(gather, first);
-	float *packed = scratch;
-	const float **in = (const float **)(void *)(packed +
-						    PACKED * GATHER_BLOCK);
+	const size_t all = (size_t)rows->batch->count * (size_t)gather->pixels;
+	const size_t left = all - rows->first;
+	struct rows known = *rows;
 
-	pack(rows, dy, first, width, packed, dbias);
+	known.count = left < PACKED + PIXELS ? (int)left : PACKED + PIXELS;
+	pack(rows, dy, first, width, scratch->packed, dbias);
+	find_next(rows, dy, first, scratch->next);
 	for (int t = 0; t < gather->taps; t++) {
-		ISA_NAME(gather_find_in)(rows, t, in);
-		for (int p = 0; p < rows->count; p += PIXELS)
-			add_pixels(rows, p, width, packed, in, dw);
+		ISA_NAME(gather_find_in)(&known, t, scratch->in);
+		for (int r = known.count; r < PACKED + PIXELS; r++)
+			scratch->in[r] = gather->zeros;
+		add_pixels(rows, width, t == 0, scratch, dw);
 		dw += (size_t)gather->depth * (size_t)width;
 	}
 }
