@@ -74,24 +74,39 @@ INLINE struct span span_of(int first, int count, int length)
 	};
 }
 
-/* The points of one vector of channels of a whole window. */
-INLINE void window_points(const float *in, size_t row, size_t pixel,
+/*
+ * The points of one vector of channels of a window, of which only down and
+ * across lie in its plane; whole: all of it does, a constant. What the next
+ * tile has to the right of this one is fetched.
+ */
+INLINE void window_points(int whole, const float *in, ptrdiff_t row,
+			  ptrdiff_t pixel, struct span down, struct span across,
 			  float *points, size_t point)
 {
 	vec made[WINOGRAD_DATA][WINOGRAD_DATA];
 
+	UNROLL
 	for (int c = 0; c < WINOGRAD_DATA; c++) {
+		const int has = whole || (c >= across.from && c < across.to);
 		vec data[WINOGRAD_DATA], column[WINOGRAD_DATA];
 
 		UNROLL
-		for (int r = 0; r < WINOGRAD_DATA; r++)
-			data[r] = vec_load(in + (size_t)r * row +
-					   (size_t)c * pixel);
+		for (int r = 0; r < WINOGRAD_DATA; r++) {
+			const float *at = in + r * row + c * pixel;
+
+			data[r] = whole ||
+				  (has && r >= down.from && r < down.to) ?
+					  vec_load(at) : vec_set(0);
+			if (whole && c >= WINOGRAD_DATA - WINOGRAD_OUTPUT)
+				__builtin_prefetch(at + WINOGRAD_OUTPUT *
+							pixel);
+		}
 		data_to_points(data, column);
 		UNROLL
 		for (int r = 0; r < WINOGRAD_DATA; r++)
 			made[r][c] = column[r];
 	}
+	UNROLL
 	for (int r = 0; r < WINOGRAD_DATA; r++) {
 		vec all[WINOGRAD_DATA];
 
@@ -102,26 +117,11 @@ INLINE void window_points(const float *in, size_t row, size_t pixel,
 	}
 }
 
-/* A window at the edge, from y, x on, with zeros outside the plane. */
-INLINE void copy_window(const float *plane, size_t row, size_t pixel,
-			int y, int x, struct span down, struct span across,
-			float window[WINOGRAD_POINTS][LANES])
-{
-	memset(window, 0, WINOGRAD_POINTS * sizeof(window[0]));
-	for (int r = down.from; r < down.to; r++)
-		for (int c = across.from; c < across.to; c++)
-			memcpy(window[r * WINOGRAD_DATA + c],
-			       plane + (size_t)(y + r) * row +
-				       (size_t)(x + c) * pixel,
-			       sizeof(window[0]));
-}
-
 static void from_data(const struct winograd_planes *planes,
 		      const struct winograd_tiles *tiles, int pad, int channels,
 		      const float *in, float *points)
 {
-	const size_t pixel = (size_t)planes->pixel;
-	const size_t row = (size_t)planes->width * pixel;
+	const ptrdiff_t pixel = planes->pixel, row = planes->width * pixel;
 
 	assert(channels % LANES == 0 && channels <= planes->pixel);
 	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
@@ -131,26 +131,19 @@ static void from_data(const struct winograd_planes *planes,
 						 planes->height);
 		const struct span across = span_of(x, WINOGRAD_DATA,
 						   planes->width);
-		const float *plane = in + (size_t)place.sample * planes->sample;
-		const int inside = !down.from && !across.from &&
-				   down.to == WINOGRAD_DATA &&
-				   across.to == WINOGRAD_DATA;
+		const float *from = in +
+			(size_t)place.sample * planes->sample + y * row +
+			x * pixel;
+		const int whole = !down.from && !across.from &&
+				  down.to == WINOGRAD_DATA &&
+				  across.to == WINOGRAD_DATA;
 
-		for (int c = 0; c < channels; c += LANES) {
-			float window[WINOGRAD_POINTS][LANES];
-
-			if (inside) {
-				window_points(plane + (size_t)y * row +
-						      (size_t)x * pixel + c,
-					      row, pixel, points + c,
-					      tiles->point);
-				continue;
-			}
-			copy_window(plane + c, row, pixel, y, x, down, across,
-				    window);
-			window_points(window[0], WINOGRAD_DATA * LANES, LANES,
+		for (int c = 0; whole && c < channels; c += LANES)
+			window_points(1, from + c, row, pixel, down, across,
 				      points + c, tiles->point);
-		}
+		for (int c = 0; !whole && c < channels; c += LANES)
+			window_points(0, from + c, row, pixel, down, across,
+				      points + c, tiles->point);
 	}
 }
 
@@ -221,6 +214,9 @@ INLINE void outputs_of(int output, const struct winograd_planes *planes,
 						end, o, lanes, at,
 						outputs[r][c]);
 
+					/* The next tile's. */
+					__builtin_prefetch(
+						at + (size_t)output * pixel, 1);
 					if (lanes < LANES)
 						vec_store_first(at, value,
 								lanes);
@@ -244,10 +240,14 @@ INLINE vec outputs_inside(int output, const float *dy, size_t row,
 
 		UNROLL
 		for (int r = 0; r < output; r++) {
-			outputs[r] = r < down && c < across ?
-				vec_load(dy + (size_t)r * row +
-					 (size_t)c * pixel) : vec_set(0);
+			const float *at = dy + (size_t)r * row +
+					  (size_t)c * pixel;
+
+			outputs[r] = r < down && c < across ? vec_load(at) :
+							      vec_set(0);
 			sum += outputs[r];
+			/* The next tile's. */
+			__builtin_prefetch(at + (size_t)output * pixel);
 		}
 		take_output(output, outputs, column);
 		UNROLL
