@@ -8,7 +8,8 @@
  * not 0, and far from all others.
  *
  * All of this waits for memory, so that rows are read one after the other, and
- * what follows batch norm is done while its values are in registers.
+ * what follows batch norm is done while its values are in registers. Where some
+ * rows pass at once the processor does not foresee the next ones.
  */
 #include "backends/cpu/kernels/planes_kernels.h"
 
@@ -16,6 +17,7 @@
 #define TOGETHER 4 /* rows that pass at once */
 #define STRIP 512 /* channels whose sums are in the cache */
 #define SAMPLES 16 /* rows that a channel's shift is the mean of, at most */
+#define AHEAD 1024 /* floats that are fetched before they are summed */
 
 /* Which of dy a ReLU lets pass. */
 enum passing {
@@ -246,9 +248,12 @@ INLINE void add_products(const struct backward *is, enum passing passing,
 		const vec off = load(is->x + at, lanes) - mean;
 		vec value = load(is->dy + at, lanes);
 
+		__builtin_prefetch(is->x + at + AHEAD);
+		__builtin_prefetch(is->dy + at + AHEAD);
 		if (passing == PASS_FOUND)
 			value = pass_relu(off * scale + bias, value);
 		if (passing == PASS_SEEN) {
+			__builtin_prefetch(is->y + at + AHEAD);
 			value = pass_relu(load(is->y + at, lanes), value);
 			store(is->dy + at, value, lanes);
 		}
