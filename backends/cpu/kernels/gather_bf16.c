@@ -22,38 +22,37 @@
 #define PAIRS (DEPTH / 2)
 
 /*
- * What is packed next, some lines of memory each, is fetched into the second
+ * What is packed next, in pieces of PIECE floats, is fetched into the second
  * level of the cache while tiles are computed, a line with each pair: packing
  * alone would wait for memory a third of the time where outputs are few.
  */
-#define MOST_AHEAD (2 * MOST_CHUNK)
+#define PIECE 64
+#define PIECE_LINES (PIECE / LANES)
+#define MOST_AHEAD (8 * MOST_CHUNK)
 
 static const float nothing[DEPTH];
 
 struct ahead {
-	const float *from[MOST_AHEAD + PAIRS + 1];
+	const float *from[MOST_AHEAD + PAIRS];
 	int count, next;
-	int shift; /* 2 to the power of it are the lines of each */
 };
 
-static void ahead_clear(struct ahead *ahead, int floats)
+static void ahead_clear(struct ahead *ahead)
 {
-	ahead->count = ahead->next = ahead->shift = 0;
-	while (ahead->shift < 4 && LANES << ahead->shift < floats)
-		ahead->shift++;
+	ahead->count = ahead->next = 0;
 }
 
-static void ahead_add(struct ahead *ahead, const float *from)
+static void ahead_add(struct ahead *ahead, const float *from, int floats)
 {
-	if (ahead->count < MOST_AHEAD)
-		ahead->from[ahead->count++] = from;
+	for (int i = 0; i < floats && ahead->count < MOST_AHEAD; i += PIECE)
+		ahead->from[ahead->count++] = from + i;
 }
 
 /* For so many pairs; what is behind the last is nothing. */
 static const float *const *ahead_take(struct ahead *ahead, int pairs)
 {
 	const float *const *from = ahead->from + ahead->next;
-	const int taken = (pairs >> ahead->shift) + 1;
+	const int taken = pairs / PIECE_LINES + 1;
 
 	for (int i = ahead->count; i < ahead->next + taken; i++)
 		ahead->from[i] = nothing;
@@ -61,6 +60,13 @@ static const float *const *ahead_take(struct ahead *ahead, int pairs)
 	if (ahead->next > ahead->count)
 		ahead->next = ahead->count;
 	return from;
+}
+
+/* One line of what was taken, with pair p. */
+INLINE void ahead_fetch(const float *const *taken, int p)
+{
+	__builtin_prefetch(taken[p / PIECE_LINES] + p % PIECE_LINES * LANES, 0,
+			   2);
 }
 
 struct product_scratch {
@@ -117,11 +123,12 @@ static void look_ahead(const struct part *part, const struct chunk *next)
 	const int at = past < each ? past : 0;
 	const int left = each - at < DEPTH ? each - at : DEPTH;
 
-	ahead_clear(part->ahead, left < gather->depth ? left : gather->depth);
+	ahead_clear(part->ahead);
 	for (int r = 0; each && r < chunk->count; r++)
 		ahead_add(part->ahead,
 			  row_in(gather, chunk, at / gather->depth, r) +
-				  at % gather->depth);
+				  at % gather->depth,
+			  left < gather->depth ? left : gather->depth);
 }
 
 /* Behind an odd number of them there is a 0. */
@@ -170,7 +177,6 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 	const uint32_t *w = job->scratch->weights[0];
 	const uint32_t *in = job->scratch->rows[r];
 	const float *const *ahead = ahead_take(job->ahead, job->pairs);
-	const int shift = job->ahead->shift, last = (1 << shift) - 1;
 	float *const *out = job->chunk->out + r;
 	vec sums[MOST_ROWS][MOST_VECTORS];
 
@@ -185,8 +191,7 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 	for (int p = 0; p < job->pairs; p++, w += GATHER_BLOCK) {
 		__m512bh row[MOST_VECTORS];
 
-		__builtin_prefetch(ahead[p >> shift] + (p & last) * LANES, 0,
-				   2);
+		ahead_fetch(ahead, p);
 		UNROLL
 		for (int v = 0; v < vectors; v++)
 			row[v] = (__m512bh)_mm512_loadu_si512(w + v * LANES);
@@ -344,7 +349,6 @@ WITH_BF16 INLINE void weights_tile(const struct panel *panel, int k, int values,
 {
 	const uint32_t *x = panel->x + k, *row = panel->dy;
 	const float *const *ahead = ahead_take(panel->ahead, panel->pairs);
-	const int shift = panel->ahead->shift, last = (1 << shift) - 1;
 	vec sums[MOST_ROWS][MOST_VECTORS];
 
 	UNROLL
@@ -354,8 +358,7 @@ WITH_BF16 INLINE void weights_tile(const struct panel *panel, int k, int values,
 	     p++, x += STRIDE, row += GATHER_BLOCK) {
 		__m512bh dy[MOST_VECTORS];
 
-		__builtin_prefetch(ahead[p >> shift] + (p & last) * LANES, 0,
-				   2);
+		ahead_fetch(ahead, p);
 		UNROLL
 		for (int v = 0; v < vectors; v++)
 			dy[v] = (__m512bh)_mm512_loadu_si512(row + v * LANES);
@@ -457,33 +460,48 @@ WITH_BF16 static void pack_x(const struct rows *rows, int k, int count,
 			   count, scratch->x[r / 2]);
 }
 
-/* Behind the values from run on, so many of a tap, that are packed: more of
- * that tap; or those of the next pixels, and their dy. */
-static void look_behind(const struct rows *rows, const float *dy, int first,
-			int run, int count, const float *const *in,
-			struct ahead *ahead)
+/* Behind all taps of some blocks of outputs, of which first is the first: the
+ * dy of the next blocks, or the next pixels and the dy of their first ones. */
+static void look_behind_blocks(const struct rows *rows, const float *dy,
+			       int first, struct ahead *ahead)
 {
 	const struct gather *gather = rows->gather;
 	const size_t pixels = (size_t)gather->pixels;
 	const size_t all = (size_t)rows->batch->count * pixels;
-	const size_t next = rows->first + (size_t)rows->count;
-	const int depth = gather->depth, k = run % depth;
+	const int is_last = first + BLOCKS * GATHER_BLOCK >= gather->outputs;
+	const size_t from = rows->first + (is_last ? (size_t)rows->count : 0);
+	const int next = is_last ? 0 : first + BLOCKS * GATHER_BLOCK;
+	const int left = gather->outputs - next;
+	struct dy_walk walk = dy_from(rows, dy, from);
 
-	ahead_clear(ahead, count);
-	for (int r = 0; k + count < depth && r < rows->count; r++)
-		ahead_add(ahead, in[r] + k + count);
-	if (run + count < gather->taps * depth)
-		return;
-	for (size_t r = next; r < all && r < next + 2 * PACKED; r++) {
+	for (size_t r = from; r < all && r < from + 2 * PACKED; r++) {
 		const float *sample = rows->batch->in +
 				      r / pixels * rows->batch->in_sample;
-		const int32_t at = gather->table[r % pixels];
+		const int32_t at = gather->table[walk.pixel];
 
-		if (at >= 0)
-			ahead_add(ahead, sample + at);
-		ahead_add(ahead, row_of_dy(rows, dy, (int)(r - rows->first)) +
-					 first);
+		if (is_last && at >= 0)
+			ahead_add(ahead, sample + at,
+				  gather->depth < DEPTH ? gather->depth :
+							  DEPTH);
+		ahead_add(ahead, dy_next(&walk) + next,
+			  left < BLOCKS * GATHER_BLOCK ?
+				  left : BLOCKS * GATHER_BLOCK);
 	}
+}
+
+/* Behind the values from run on, so many of a tap, that are packed. */
+static void look_behind(const struct rows *rows, const float *dy, int first,
+			int run, int count, const float *const *in,
+			struct ahead *ahead)
+{
+	const int depth = rows->gather->depth, k = run % depth + count;
+
+	ahead_clear(ahead);
+	for (int r = 0; k < depth && r < rows->count; r++)
+		ahead_add(ahead, in[r] + k,
+			  depth - k < DEPTH ? depth - k : DEPTH);
+	if (run + count == rows->gather->taps * depth)
+		look_behind_blocks(rows, dy, first, ahead);
 }
 
 /* Some blocks of outputs, from output first on; dw is of all. */

@@ -92,6 +92,37 @@ INLINE const float *row_of_dy(const struct rows *rows, const float *dy, int i)
 	       rows->gather->places[r % pixels];
 }
 
+/* The dy of one row after the other. */
+struct dy_walk {
+	const struct rows *rows;
+	const float *sample;
+	size_t pixel;
+};
+
+/* From row number first of the product on. */
+INLINE struct dy_walk dy_from(const struct rows *rows, const float *dy,
+			      size_t first)
+{
+	const size_t pixels = (size_t)rows->gather->pixels;
+
+	return (struct dy_walk){
+		rows, dy + first / pixels * rows->batch->out_sample,
+		first % pixels
+	};
+}
+
+INLINE const float *dy_next(struct dy_walk *walk)
+{
+	const struct gather *gather = walk->rows->gather;
+	const float *at = walk->sample + gather->places[walk->pixel];
+
+	if (++walk->pixel == (size_t)gather->pixels) {
+		walk->pixel = 0;
+		walk->sample += walk->rows->batch->out_sample;
+	}
+	return at;
+}
+
 /* For each of them, where a tap's values are. */
 void ISA_NAME(gather_find_in)(const struct rows *rows, int tap,
 			      const float **in);

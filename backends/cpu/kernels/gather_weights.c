@@ -23,7 +23,6 @@
  * input is, and which dy is wanted next. */
 #define PACKED 512
 #define PIXELS 96
-#define AHEAD 8 /* pixels */
 #define LINE 16 /* floats of a line of memory */
 
 struct weights_scratch {
@@ -129,29 +128,19 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 		 float *packed, float *dbias)
 {
 	const struct gather *gather = rows->gather;
-	const size_t pixels = (size_t)gather->pixels;
-	const size_t sample = rows->first / pixels;
-	const float *from = dy + sample * rows->batch->out_sample + first;
-	size_t pixel = rows->first % pixels;
+	struct dy_walk walk = dy_from(rows, dy, rows->first);
 	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
 
 	for (int r = 0; r < rows->count; r++, packed += width) {
-		const float *row = from + gather->places[pixel];
-		const float *ahead = pixel + AHEAD < pixels ?
-			from + gather->places[pixel + AHEAD] : row;
+		const float *row = dy_next(&walk) + first;
 
 		for (int o = 0; o < width; o += LANES) {
 			const vec value = load_lanes(
 				row + o, gather->outputs - first - o);
 
-			__builtin_prefetch(ahead + o);
 			vec_store(packed + o, value);
 			if (dbias)
 				sums[o / LANES] += value;
-		}
-		if (++pixel == pixels) {
-			pixel = 0;
-			from += rows->batch->out_sample;
 		}
 	}
 	for (int o = 0; dbias && o < width; o += LANES) {
@@ -187,22 +176,14 @@ static void find_next(const struct rows *rows, const float *dy, int first,
 		      const float **next)
 {
 	const struct gather *gather = rows->gather;
-	const size_t pixels = (size_t)gather->pixels;
-	const size_t all = (size_t)rows->batch->count * pixels;
+	const size_t all = (size_t)rows->batch->count * (size_t)gather->pixels;
 	const int is_last = first + GATHER_BLOCK >= gather->outputs;
 	const size_t from = rows->first + (is_last ? (size_t)rows->count : 0);
-	const float *at = dy + from / pixels * rows->batch->out_sample +
-			  (is_last ? 0 : first + GATHER_BLOCK);
-	size_t pixel = from % pixels;
+	const size_t block = is_last ? 0 : (size_t)first + GATHER_BLOCK;
+	struct dy_walk walk = dy_from(rows, dy, from);
 
-	for (int r = 0; r < rows->count; r++) {
-		next[r] = from + (size_t)r < all ?
-				  at + gather->places[pixel] : dy;
-		if (++pixel == pixels) {
-			pixel = 0;
-			at += rows->batch->out_sample;
-		}
-	}
+	for (size_t r = 0; r < (size_t)rows->count; r++)
+		next[r] = from + r < all ? dy_next(&walk) + block : dy;
 }
 
 /* A tap's values of all pixels that are packed, by a block that is so wide. */
