@@ -24,10 +24,16 @@ INLINE void lanes_store(float *to, vec value, struct lanes lanes)
 		vec_store_first(to + lanes.first, value, lanes.count);
 }
 
-INLINE struct lanes lanes_from(int first, int channels)
+/* All of it where pixels are that far apart: the gaps between them are 0, and
+ * stay so. */
+INLINE struct lanes lanes_from(const struct pool_shape *shape, int first)
 {
-	return (struct lanes){ first, channels - first < LANES ?
-					      channels - first : LANES };
+	const int left = shape->in.channels - first;
+	const int has_gap = first + LANES <= shape->in_stride &&
+			    first + LANES <= shape->out_stride;
+
+	return (struct lanes){ first,
+			       has_gap || left > LANES ? LANES : left };
 }
 
 /* Rows, or columns, of a window that lie in a plane. */
@@ -46,103 +52,151 @@ INLINE struct span span_of(int place, int window, int stride, int pad,
 	return (struct span){ from, to, first + from };
 }
 
-static void pool_window(const struct pool_shape *shape, const float *in,
-			struct span y, struct span x, struct lanes lanes,
-			float *out, uint8_t *winners)
+/* whole: the window is in the plane, and so wide; a constant, or 0. */
+INLINE void pool_window(const struct pool_shape *shape, int whole,
+			const float *in, struct span y, struct span x,
+			struct lanes lanes, float *out, uint8_t *winners)
 {
-	const float *row = in + (y.first * shape->in.width + x.first) *
-					shape->in_stride;
-	lane_bytes winner = bytes_set((uint8_t)(y.from * shape->window +
-						x.from));
-	vec most = lanes_load(row, lanes);
+	const int window = whole ? whole : shape->window;
+	const int rows = whole ? whole : y.to - y.from;
+	const int columns = whole ? whole : x.to - x.from;
+	const int first = whole ? 0 : y.from * window + x.from;
+	const size_t pixel = (size_t)shape->in_stride;
+	const size_t row = (size_t)shape->in.width * pixel;
+	lane_bytes winner = bytes_set((uint8_t)first);
+	vec most;
 
-	for (int r = y.from; r < y.to; r++) {
-		const float *at = row;
-
-		for (int c = x.from; c < x.to; c++) {
-			const vec other = lanes_load(at, lanes);
+	in += (size_t)y.first * row + (size_t)x.first * pixel;
+	most = lanes_load(in, lanes);
+	for (int r = 0; r < rows; r++)
+		for (int c = 0; c < columns; c++) {
+			const vec other = lanes_load(
+				in + (size_t)r * row + (size_t)c * pixel,
+				lanes);
 			const mask wins = mask_wins(other, most);
 
 			most = vec_choose(wins, other, most);
 			winner = bytes_choose(
 				wins,
-				bytes_set((uint8_t)(r * shape->window + c)),
+				bytes_set((uint8_t)(first + r * window + c)),
 				winner);
-			at += shape->in_stride;
 		}
-		row += shape->in.width * shape->in_stride;
-	}
 	lanes_store(out, most, lanes);
 	if (winners)
 		bytes_store(winners + lanes.first, winner);
 }
 
-static void maxpool(const struct pool_shape *shape, const float *in, float *out,
-		    uint8_t *winners)
+static int is_whole(const struct pool_shape *shape, struct span span)
 {
-	const int channels = shape->in.channels;
+	return span.to - span.from == shape->window;
+}
 
-	for (int p = 0; p < shape->out.height * shape->out.width; p++) {
-		const struct span y = span_of(p / shape->out.width,
-					      shape->window, shape->stride,
-					      shape->pad, shape->in.height);
-		const struct span x = span_of(p % shape->out.width,
-					      shape->window, shape->stride,
+/* A row of outputs. */
+static void pool_row(const struct pool_shape *shape, const float *in,
+		     struct span y, float *out, uint8_t *winners)
+{
+	const int inside = is_whole(shape, y) ? shape->window : 0;
+
+	for (int p = 0; p < shape->out.width; p++, out += shape->out_stride) {
+		const struct span x = span_of(p, shape->window, shape->stride,
 					      shape->pad, shape->in.width);
+		const int whole = is_whole(shape, x) ? inside : 0;
 
-		for (int c = 0; c < channels; c += LANES)
-			pool_window(shape, in, y, x, lanes_from(c, channels),
-				    out, winners);
-		out += shape->out_stride;
+		for (int c = 0; c < shape->in.channels; c += LANES) {
+			const struct lanes lanes = lanes_from(shape, c);
+
+			if (whole == 2)
+				pool_window(shape, 2, in, y, x, lanes, out,
+					    winners);
+			else if (whole == 3)
+				pool_window(shape, 3, in, y, x, lanes, out,
+					    winners);
+			else
+				pool_window(shape, 0, in, y, x, lanes, out,
+					    winners);
+		}
 		if (winners)
 			winners += shape->winners_stride;
 	}
 }
 
-/* Each pixel of a window has the gradient in the lanes where it has won. */
-static void unpool_window(const struct pool_shape *shape, const float *dy,
-			  const uint8_t *winners, struct span y, struct span x,
-			  struct lanes lanes, float *dx)
+static void maxpool(const struct pool_shape *shape, const float *in, float *out,
+		    uint8_t *winners)
 {
+	for (int p = 0; p < shape->out.height; p++) {
+		pool_row(shape, in,
+			 span_of(p, shape->window, shape->stride, shape->pad,
+				 shape->in.height), out, winners);
+		out += shape->out.width * shape->out_stride;
+		if (winners)
+			winners += shape->out.width * shape->winners_stride;
+	}
+}
+
+/* Each pixel of a window has the gradient in the lanes where it has won. */
+INLINE void unpool_window(const struct pool_shape *shape, int whole,
+			  const float *dy, const uint8_t *winners,
+			  struct span y, struct span x, struct lanes lanes,
+			  float *dx)
+{
+	const int window = whole ? whole : shape->window;
+	const int rows = whole ? whole : y.to - y.from;
+	const int columns = whole ? whole : x.to - x.from;
+	const int first = whole ? 0 : y.from * window + x.from;
+	const size_t pixel = (size_t)shape->in_stride;
+	const size_t row = (size_t)shape->in.width * pixel;
 	const vec gradient = lanes_load(dy, lanes);
-	float *row = dx + (y.first * shape->in.width + x.first) *
-				  shape->in_stride;
 
-	for (int r = y.from; r < y.to; r++) {
-		float *at = row;
-
-		for (int c = x.from; c < x.to; c++) {
+	dx += (size_t)y.first * row + (size_t)x.first * pixel;
+	for (int r = 0; r < rows; r++)
+		for (int c = 0; c < columns; c++) {
+			float *at = dx + (size_t)r * row + (size_t)c * pixel;
 			const mask won = mask_of_bytes(
 				winners + lanes.first,
-				(uint8_t)(r * shape->window + c));
+				(uint8_t)(first + r * window + c));
 
 			lanes_store(at, lanes_load(at, lanes) +
 						vec_keep(won, gradient),
 				    lanes);
-			at += shape->in_stride;
 		}
-		row += shape->in.width * shape->in_stride;
+}
+
+static void unpool_row(const struct pool_shape *shape, const float *dy,
+		       const uint8_t *winners, struct span y, float *dx)
+{
+	const int inside = is_whole(shape, y) ? shape->window : 0;
+
+	for (int p = 0; p < shape->out.width; p++, dy += shape->out_stride) {
+		const struct span x = span_of(p, shape->window, shape->stride,
+					      shape->pad, shape->in.width);
+		const int whole = is_whole(shape, x) ? inside : 0;
+
+		for (int c = 0; c < shape->in.channels; c += LANES) {
+			const struct lanes lanes = lanes_from(shape, c);
+
+			if (whole == 2)
+				unpool_window(shape, 2, dy, winners, y, x,
+					      lanes, dx);
+			else if (whole == 3)
+				unpool_window(shape, 3, dy, winners, y, x,
+					      lanes, dx);
+			else
+				unpool_window(shape, 0, dy, winners, y, x,
+					      lanes, dx);
+		}
+		winners += shape->winners_stride;
 	}
 }
 
 static void maxpool_backward(const struct pool_shape *shape, const float *dy,
 			     const uint8_t *winners, float *dx)
 {
-	const int channels = shape->in.channels;
-
-	for (int p = 0; p < shape->out.height * shape->out.width; p++) {
-		const struct span y = span_of(p / shape->out.width,
-					      shape->window, shape->stride,
-					      shape->pad, shape->in.height);
-		const struct span x = span_of(p % shape->out.width,
-					      shape->window, shape->stride,
-					      shape->pad, shape->in.width);
-
-		for (int c = 0; c < channels; c += LANES)
-			unpool_window(shape, dy, winners, y, x,
-				      lanes_from(c, channels), dx);
-		dy += shape->out_stride;
-		winners += shape->winners_stride;
+	for (int p = 0; p < shape->out.height; p++) {
+		unpool_row(shape, dy, winners,
+			   span_of(p, shape->window, shape->stride, shape->pad,
+				   shape->in.height), dx);
+		dy += shape->out.width * shape->out_stride;
+		winners += shape->out.width * shape->winners_stride;
 	}
 }
 
