@@ -28,7 +28,8 @@ static const struct conv_case cases[] = {
 	{ { 1, 1, 1 }, 1, 1, 1, 0, 1 },	    { { 9, 2, 30 }, 80, 2, 5, 1, 1 },
 	{ { 20, 12, 12 }, 40, 2, 3, 0, 13 }, { { 4, 6, 6 }, 12, 2, 1, 0, 600 },
 	{ { 15, 7, 7 }, 16, 3, 1, 1, 1 },   { { 40, 13, 13 }, 33, 3, 2, 1, 2 },
-	{ { 20, 5, 4 }, 530, 1, 1, 0, 3 },
+	{ { 20, 5, 4 }, 530, 1, 1, 0, 3 },  { { 60, 7, 8 }, 20, 3, 2, 0, 3 },
+	{ { 32, 9, 9 }, 17, 4, 1, 0, 2 },
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
@@ -196,7 +197,8 @@ static void open_zeros(struct run *run)
 }
 
 static void run_open(struct run *run, const struct conv_case *one,
-		     const struct products *products, int gaps, int joined)
+		     const struct products *products, int gaps, int joined,
+		     enum gather_dx dx)
 {
 	*run = (struct run){
 		.one = one,
@@ -211,7 +213,7 @@ static void run_open(struct run *run, const struct conv_case *one,
 	run->out_size = shape_size(layer_output(&run->layer, one->in));
 	assert_int_equal(gather_conv_open(&run->conv, &run->layer, one->in,
 					  one->in.channels + gaps,
-					  one->outputs + 2 * gaps, joined, 1),
+					  one->outputs + 2 * gaps, joined, dx),
 			 0);
 	open_zeros(run);
 	open_values(run, (uint32_t)(one - cases));
@@ -382,7 +384,7 @@ static void convolutions_are_right(void **products)
 			struct run run;
 
 			run_open(&run, &cases[i], *products, (int)i % 3,
-				 joined);
+				 joined, GATHER_DX_PIXELS);
 			compare_forward(&run);
 			compare_dx(&run);
 			compare_dw(&run);
@@ -390,17 +392,37 @@ static void convolutions_are_right(void **products)
 		}
 }
 
+/* Where the products can do that, and pixels are far enough apart. */
+static void windows_are_added(void **products)
+{
+	int added = 0;
+
+	for (size_t i = 0; i < CASES; i++)
+		for (int joined = 0; joined < 2; joined++) {
+			const int channels = cases[i].in.channels;
+			struct run run;
+
+			run_open(&run, &cases[i], *products,
+				 gather_whole(channels) - channels + (int)i % 3,
+				 joined, GATHER_DX_CHEAPEST);
+			compare_dx(&run);
+			added += run.conv.adds_windows;
+			run_close(&run);
+		}
+	assert_in_range(added, 10, 2 * CASES - 1);
+}
+
 int main(void)
 {
 	static struct products products[MOST_BUILDS];
-	struct CMUnitTest tests[MOST_BUILDS];
-	size_t count = 0;
+	struct CMUnitTest tests[2 * MOST_BUILDS];
+	size_t count = 0, tested = 0;
 
 	for (size_t b = 0; cpu_builds[b]; b++) {
 		const struct cpu_kernels *build = cpu_builds[b];
 
 		for (int rounds = 0; rounds <= (build->gather_bf16 != NULL);
-		     rounds++) {
+		     rounds++, count++) {
 			const int is_there = build->supported() &&
 				(!rounds || cpu_bf16_products(build));
 
@@ -408,15 +430,22 @@ int main(void)
 				build->name, rounds ? build->gather_bf16 :
 						      build->gather, rounds
 			};
-			tests[count] = (struct CMUnitTest){
+			tests[tested++] = (struct CMUnitTest){
 				.name = !rounds ? build->name :
 					!b	? "amx, bf16" : "avx512, bf16",
 				.test_func = test_if(is_there,
 						     convolutions_are_right),
 				.initial_state = &products[count],
 			};
-			count++;
+			if (rounds)
+				continue;
+			tests[tested++] = (struct CMUnitTest){
+				.name = build->name,
+				.test_func = test_if(is_there,
+						     windows_are_added),
+				.initial_state = &products[count],
+			};
 		}
 	}
-	return _cmocka_run_group_tests("gather", tests, count, NULL, NULL);
+	return _cmocka_run_group_tests("gather", tests, tested, NULL, NULL);
 }

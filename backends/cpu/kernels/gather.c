@@ -27,6 +27,7 @@ struct job {
 	size_t width;	      /* floats from value to value */
 	size_t tap;	      /* and from tap to tap */
 	int first;	      /* output */
+	int at;		      /* and its place, from a pixel's on */
 	int from, depth;      /* values */
 	const float *bias;    /* of the first output; or NULL */
 	int adds, relu;
@@ -42,6 +43,7 @@ INLINE int lanes_of(const struct job *job, int v, int vectors)
 
 /* A line of memory holds so many floats. */
 #define LINE 16
+#define NEAR 64 /* floats of a row that the processor foresees */
 
 /*
  * sums += a tap's values of so many rows, from row r on, by its weights; each
@@ -53,7 +55,8 @@ INLINE void add_tap(const struct job *job, int tap, int r, int rows,
 {
 	const struct chunk *chunk = job->chunk;
 	const float *w = job->weights + (size_t)tap * job->tap;
-	const int lines = (job->depth + LINE - 1) / LINE;
+	const int lines = job->depth < NEAR ? job->depth :
+				  (job->depth + LINE - 1) / LINE;
 	const float *in[MOST_ROWS];
 
 	UNROLL
@@ -84,6 +87,27 @@ INLINE void add_tap(const struct job *job, int tap, int r, int rows,
 	}
 }
 
+/* Adds sums where outputs are spread: one after the other, since the next
+ * pixel may have some at the same place. */
+INLINE void add_spread(const struct job *job, float *const *out, int rows,
+		       int vectors, vec (*sums)[MOST_VECTORS])
+{
+	const struct gather *gather = job->gather;
+
+	UNROLL
+	for (int v = 0; v < vectors; v++) {
+		const int o = job->first + v * LANES;
+		const int at = gather->spread[o / GATHER_LANES] +
+			       o % GATHER_LANES;
+		const int lanes = gather->lanes -
+				  o % gather_whole(gather->lanes);
+
+		UNROLL
+		for (int i = 0; i < rows; i++)
+			end_sum(out[i] + at, sums[i][v], 1, 0, lanes);
+	}
+}
+
 /* rows and vectors are constants. */
 INLINE void tile(const struct job *job, int r, int rows, int vectors)
 {
@@ -94,17 +118,21 @@ INLINE void tile(const struct job *job, int r, int rows, int vectors)
 	for (int i = 0; i < rows; i++)
 		UNROLL
 		for (int v = 0; v < vectors; v++) {
-			__builtin_prefetch(out[i] + job->first + v * LANES, 1);
+			__builtin_prefetch(out[i] + job->at + v * LANES, 1);
 			sums[i][v] = job->bias ?
 				vec_load(job->bias + v * LANES) : vec_set(0);
 		}
 	for (int t = 0; t < job->gather->taps; t++)
 		add_tap(job, t, r, rows, vectors, sums);
+	if (job->gather->spread) {
+		add_spread(job, out, rows, vectors, sums);
+		return;
+	}
 	UNROLL
 	for (int i = 0; i < rows; i++)
 		UNROLL
 		for (int v = 0; v < vectors; v++)
-			end_sum(out[i] + job->first + v * LANES, sums[i][v],
+			end_sum(out[i] + job->at + v * LANES, sums[i][v],
 				job->adds, job->relu,
 				lanes_of(job, v, vectors));
 }
@@ -188,6 +216,10 @@ static void multiply_block(const struct gather *gather,
 				.width = (size_t)width,
 				.tap = (size_t)depth * (size_t)width,
 				.first = first + o,
+				.at = gather->spread ?
+					gather->spread[(first + o) /
+						       GATHER_LANES] :
+					first + o,
 				.from = from,
 				.depth = here,
 				.bias = end->bias && !from ?

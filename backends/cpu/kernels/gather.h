@@ -31,6 +31,11 @@ struct gather {
 	const int32_t *table;  /* [taps][pixels]: places in a sample of in */
 	const int32_t *places; /* [pixels]: places in a sample of out */
 	const float *zeros;    /* [depth] */
+	/* [outputs / GATHER_LANES]: where so many outputs of a pixel are, from
+	 * its place on, and pixels may have some in common: they are added.
+	 * NULL, which all but the plain products want: one after the other. */
+	const int32_t *spread;
+	int lanes; /* where spread: outputs of a pixel at one place */
 };
 
 /* Sample i of count has its input at in + i * in_sample, likewise its output or
@@ -41,20 +46,24 @@ struct gather_batch {
 	size_t in_sample, out_sample;
 };
 
+/* As many outputs, and padding to fill the last vector. */
+static inline int gather_whole(int outputs)
+{
+	return (outputs + GATHER_LANES - 1) / GATHER_LANES * GATHER_LANES;
+}
+
 /* Output number first begins a block: how many there are, padding included. */
 static inline int gather_width(const struct gather *gather, int first)
 {
 	const int left = gather->outputs - first;
 
-	return left >= GATHER_BLOCK ? GATHER_BLOCK :
-	       (left + GATHER_LANES - 1) / GATHER_LANES * GATHER_LANES;
+	return left >= GATHER_BLOCK ? GATHER_BLOCK : gather_whole(left);
 }
 
 /* All outputs, padding included: of the biases, too. */
 static inline int gather_padded(const struct gather *gather)
 {
-	return (gather->outputs + GATHER_LANES - 1) / GATHER_LANES *
-	       GATHER_LANES;
+	return gather_whole(gather->outputs);
 }
 
 static inline size_t gather_weights(const struct gather *gather)

@@ -40,29 +40,45 @@ static int takes_linear(const struct graph *graph, int first,
 /* Packing factors in pairs costs as much as it saves where few rows share a
  * weight, or few outputs a row. */
 static int pays_in_bf16(const struct cpu_program *program,
-			const struct gather *gather)
+			const struct node *node)
 {
 	const struct program_options *options = &program->host.base.options;
 
 	return options->precision == PRECISION_BF16 &&
-	       options->batch * gather->pixels >= LEAST_ROWS &&
-	       gather->outputs >= LEAST_OUTPUTS;
+	       options->batch * node->out.height * node->out.width >=
+		       LEAST_ROWS &&
+	       node->layer->outputs >= LEAST_OUTPUTS;
+}
+
+/* Those that round factors, or NULL where plain ones are to be used. */
+static const struct gather_kernels *
+rounding_kernels(const struct cpu_program *program, const struct cpu_step *step)
+{
+	return pays_in_bf16(program, cpu_node(program, step->first)) ?
+		       cpu_bf16_products(program->kernels) : NULL;
 }
 
 static void choose_kernels(struct cpu_program *program,
 			   struct gather_step *gather)
 {
 	const struct gather_kernels *bf16 =
-		cpu_bf16_products(program->kernels);
+		rounding_kernels(program, &gather->step);
 
 	gather->kernels = program->kernels->gather;
-	if (!bf16 || !pays_in_bf16(program, &gather->conv.forward))
+	if (!bf16)
 		return;
 	gather->kernels = bf16;
 	if (program->kernels->has_tiles)
 		gather->step.scratch += gather_conv_rounded(&gather->conv);
 	program->rounds[gather->step.first] = 1;
 	program->host.base.rounds = program->rounds;
+}
+
+static enum gather_dx dx_of(const struct cpu_program *program,
+			    const struct cpu_step *step, enum gather_dx dx)
+{
+	return cpu_node(program, step->first)->wants_dx &&
+	       !program->host.base.options.infers ? dx : GATHER_DX_NONE;
 }
 
 static void lay_out_both(struct cpu_program *program,
@@ -78,7 +94,8 @@ static void lay_out_both(struct cpu_program *program,
 }
 
 /* Few channels are joined, and whatever is not channels-last already. */
-int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step)
+int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
+			enum gather_dx dx)
 {
 	struct gather_step *gather = (struct gather_step *)step;
 	const struct node *node = cpu_node(program, step->first);
@@ -89,8 +106,7 @@ int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 
 	if (gather_conv_open(&gather->conv, node->layer, node->in,
 			     step->in->by_pixel, step->out->by_pixel, joined,
-			     node->wants_dx &&
-				     !program->host.base.options.infers))
+			     dx_of(program, step, dx)))
 		return -1;
 	lay_out_both(program, gather);
 	if (add != CPU_NO_ROW)
@@ -101,7 +117,10 @@ int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 
 static int lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 {
-	if (gather_lay_out_conv(program, step))
+	if (gather_lay_out_conv(program, step,
+				rounding_kernels(program, step) ?
+					GATHER_DX_PIXELS :
+					GATHER_DX_CHEAPEST))
 		return -1;
 	choose_kernels(program, (struct gather_step *)step);
 	return 0;
@@ -118,8 +137,7 @@ static int lay_out_linear(struct cpu_program *program, struct cpu_step *step)
 
 	if (gather_conv_open(&gather->conv, &pixel, in, in.channels,
 			     pixel.outputs, 0,
-			     node->wants_dx &&
-				     !program->host.base.options.infers))
+			     dx_of(program, step, GATHER_DX_PIXELS)))
 		return -1;
 	lay_out_both(program, gather);
 	gather->kernels = program->kernels->gather;
@@ -418,6 +436,9 @@ static void work(const struct cpu_program *program,
 
 	for (int c = 0; c < conv->class_count; c++)
 		back += products(&conv->classes[c].gather);
+	if (conv->adds_windows)
+		back *= (double)conv->in.channels * conv->window *
+			conv->window / conv->classes[0].gather.outputs;
 	gather_work(program, step, products(&conv->forward), back, parts);
 }
 

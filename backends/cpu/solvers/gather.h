@@ -16,8 +16,10 @@ struct gather_step {
 	float *joined;	     /* [batch], the copies of a conv that wants them */
 };
 
-/* Slots of struct cpu_solver. */
-int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step);
+/* Slots of struct cpu_solver; to lay out a convolution, how its dx is to be
+ * made if there is one. */
+int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
+			enum gather_dx dx);
 void gather_place(struct cpu_program *program, struct cpu_step *step);
 void gather_release(struct cpu_step *step);
 void gather_copy_conv(const struct cpu_program *program,

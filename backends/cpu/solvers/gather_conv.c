@@ -16,6 +16,7 @@ static void gather_close(struct gather *gather)
 {
 	free((void *)gather->table);
 	free((void *)gather->places);
+	free((void *)gather->spread);
 }
 
 /* For each tap of a window, the input's pixel beneath it at each output. */
@@ -135,9 +136,79 @@ static int open_class(struct gather_conv *conv, int c)
 	return fill_class(conv, class, first_row, first_column);
 }
 
+/* Sums that are added to others cost more. */
+#define ADDED_COST 1.25
+
+/* Whether windows can be added, each of whose places is a whole part of a
+ * block, and this is less than classes of pixels. */
+static int windows_pay(const struct gather_conv *conv)
+{
+	const double pixels = (double)conv->in.height * conv->in.width /
+			      (conv->stride * conv->stride);
+	const int outputs = gather_whole(conv->in.channels);
+
+	return !conv->pad && GATHER_BLOCK % outputs == 0 &&
+	       conv->in_stride >= outputs &&
+	       pixels > ADDED_COST * conv->forward.pixels;
+}
+
+/* From each pixel of the output, all places of its window. */
+static int open_windows(struct gather_conv *conv)
+{
+	const int window = conv->window, count = window * window;
+	const int each = gather_whole(conv->in.channels) / GATHER_LANES;
+	struct gather_class *class = conv->classes;
+	struct gather *gather = &class->gather;
+	int32_t *table, *places, *spread;
+
+	gather->taps = 1;
+	gather->depth = conv->out.channels;
+	gather->outputs = count * gather_whole(conv->in.channels);
+	gather->pixels = conv->forward.pixels;
+	gather->zeros = conv->zeros;
+	gather->lanes = conv->in.channels;
+	gather->table = table = allocate_places(1, gather->pixels);
+	gather->places = places = allocate_places(1, gather->pixels);
+	gather->spread = spread = allocate_places(count, each);
+	class->taps = malloc((size_t)count * sizeof(int));
+	if (!class->taps || !table || !places || !spread)
+		return -1;
+	for (int p = 0; p < gather->pixels; p++) {
+		table[p] = p * conv->out_stride;
+		places[p] = (p / conv->out.width * conv->in.width +
+			     p % conv->out.width) * conv->stride *
+			    conv->in_stride;
+	}
+	for (int t = 0; t < count; t++) {
+		class->taps[t] = t;
+		for (int v = 0; v < each; v++)
+			*spread++ = (t / window * conv->in.width + t % window) *
+				    conv->in_stride + v * GATHER_LANES;
+	}
+	conv->transposed = gather_weights(gather);
+	return 0;
+}
+
+static int open_classes(struct gather_conv *conv, enum gather_dx dx)
+{
+	conv->adds_windows = dx == GATHER_DX_CHEAPEST && windows_pay(conv);
+	conv->class_count = conv->adds_windows ? 1 :
+						 conv->stride * conv->stride;
+	conv->classes = calloc((size_t)conv->class_count,
+			       sizeof(*conv->classes));
+	if (!conv->classes)
+		return -1;
+	if (conv->adds_windows)
+		return open_windows(conv);
+	for (int c = 0; c < conv->class_count; c++)
+		if (open_class(conv, c))
+			return -1;
+	return 0;
+}
+
 int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 		     struct shape in, int in_stride, int out_stride, int joined,
-		     int wants_dx)
+		     enum gather_dx dx)
 {
 	const struct shape out = layer_output(layer, in);
 	const int most = out.channels > in.channels ? out.channels :
@@ -153,23 +224,13 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 	conv->zeros = host_allocate((size_t)most * sizeof(float));
 	if (!conv->zeros || open_forward(conv))
 		return -1;
-	if (!wants_dx)
-		return 0;
-	conv->classes = calloc((size_t)stride * (size_t)stride,
-			       sizeof(*conv->classes));
-	if (!conv->classes)
-		return -1;
-	conv->class_count = stride * stride;
-	for (int c = 0; c < conv->class_count; c++)
-		if (open_class(conv, c))
-			return -1;
-	return 0;
+	return dx == GATHER_DX_NONE ? 0 : open_classes(conv, dx);
 }
 
 void gather_conv_close(struct gather_conv *conv)
 {
 	gather_close(&conv->forward);
-	for (int c = 0; c < conv->class_count; c++) {
+	for (int c = 0; conv->classes && c < conv->class_count; c++) {
 		gather_close(&conv->classes[c].gather);
 		free(conv->classes[c].taps);
 	}
@@ -220,21 +281,24 @@ void gather_conv_join(const struct gather_conv *conv, const float *from,
 				*to++ = from[(size_t)c * by_channel];
 }
 
-/* Of one place of the window; to is that tap of a class's first block. */
+/* Of one place of the window, to a tap of a class and its outputs from one
+ * on, which is 0 but where windows are added. */
 static void transpose_tap(const struct gather_conv *conv,
 			  const struct gather_kernels *kernels,
 			  const float *weights, int tap,
 			  const struct gather_class *class, int to_tap,
-			  float *transposed)
+			  int first, float *transposed)
 {
 	const struct gather *forward = &conv->forward;
 	const struct gather *back = &class->gather;
 	const int row = tap / conv->window, column = tap % conv->window;
 
 	for (int o = 0; o < forward->outputs; o += GATHER_BLOCK)
-		for (int c = 0; c < back->outputs; c += GATHER_BLOCK) {
+		for (int c = 0; c < conv->in.channels; c += GATHER_BLOCK) {
 			const int outputs = forward->outputs - o;
-			const int channels = back->outputs - c;
+			const int channels = conv->in.channels - c;
+			const int at = first + c;
+			const int block = at / GATHER_BLOCK * GATHER_BLOCK;
 
 			kernels->transpose(
 				weights + gather_conv_weight_at(conv, o, c, row,
@@ -244,8 +308,8 @@ static void transpose_tap(const struct gather_conv *conv,
 							  GATHER_BLOCK,
 				outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK,
 				transposed + class->weights +
-					gather_weight_at(back, c, to_tap, o),
-				(size_t)gather_width(back, c));
+					gather_weight_at(back, at, to_tap, o),
+				(size_t)gather_width(back, block));
 		}
 }
 
@@ -253,11 +317,29 @@ void gather_conv_transpose(const struct gather_conv *conv,
 			   const struct gather_kernels *kernels,
 			   const float *weights, float *transposed)
 {
-	for (int c = 0; c < conv->class_count; c++)
+	const int places = conv->window * conv->window;
+
+	if (conv->adds_windows)
+		for (int t = 0; t < places; t++)
+			transpose_tap(conv, kernels, weights, t, conv->classes,
+				      0, t * gather_whole(conv->in.channels),
+				      transposed);
+	for (int c = 0; !conv->adds_windows && c < conv->class_count; c++)
 		for (int t = 0; t < conv->classes[c].gather.taps; t++)
 			transpose_tap(conv, kernels, weights,
 				      conv->classes[c].taps[t],
-				      &conv->classes[c], t, transposed);
+				      &conv->classes[c], t, 0, transposed);
+}
+
+static void clear_dx(const struct gather_conv *conv,
+		     const struct gather_batch *batch, float *dx)
+{
+	const int pixels = conv->in.height * conv->in.width;
+
+	for (int i = 0; i < batch->count; i++, dx += batch->out_sample)
+		for (int p = 0; p < pixels; p++)
+			memset(dx + (size_t)p * (size_t)conv->in_stride, 0,
+			       (size_t)conv->in.channels * sizeof(float));
 }
 
 void gather_conv_dx(const struct gather_conv *conv,
@@ -265,8 +347,10 @@ void gather_conv_dx(const struct gather_conv *conv,
 		    const struct gather_batch *batch, const float *transposed,
 		    int adds, float *dx, void *scratch)
 {
-	const struct gather_end end = { .adds = adds };
+	const struct gather_end end = { .adds = adds || conv->adds_windows };
 
+	if (conv->adds_windows && !adds)
+		clear_dx(conv, batch, dx);
 	for (int c = 0; c < conv->class_count; c++)
 		kernels->multiply(&conv->classes[c].gather, batch,
 				  transposed + conv->classes[c].weights,

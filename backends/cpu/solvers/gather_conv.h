@@ -7,7 +7,9 @@
  * of the output; which places of the window reach some depends on its row and
  * column modulo the stride: each such class of pixels is a product of its own,
  * of transposed weights, and with the places of the window from the last to
- * the first.
+ * the first. Without padding many of these places lie outside of the output,
+ * most of a window of 5x5 on 12x12 pixels: there each pixel of the output may
+ * add to all of its window instead, which is one product of many outputs.
  *
  * Few channels are too short to be a tap. Such an input is joined: copied
  * without gaps, and with its padding, so that a row of the window is one tap.
@@ -20,8 +22,16 @@
 
 struct gather_class {
 	struct gather gather;
-	int *taps; /* [gather.taps]: row * window + column of the window */
+	int *taps; /* row * window + column of the window, of each tap or, where
+		    * windows are added, of some of the outputs */
 	size_t weights; /* in the transposed ones */
+};
+
+/* How dx is to be made. */
+enum gather_dx {
+	GATHER_DX_NONE,	   /* it is not wanted */
+	GATHER_DX_PIXELS,  /* by classes of its pixels */
+	GATHER_DX_CHEAPEST /* or by windows, if there is less to do */
 };
 
 struct gather_conv {
@@ -31,6 +41,7 @@ struct gather_conv {
 	int joined;
 	struct gather forward; /* of the copy, where it is joined */
 	int class_count;       /* 0: dx is not wanted */
+	int adds_windows;      /* a class of the output's pixels */
 	struct gather_class *classes;
 	size_t transposed; /* floats: weights of all classes */
 	float *zeros;
@@ -40,7 +51,7 @@ struct gather_conv {
  * to be closed as well. */
 int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 		     struct shape in, int in_stride, int out_stride, int joined,
-		     int wants_dx);
+		     enum gather_dx dx);
 void gather_conv_close(struct gather_conv *conv);
 
 /* Where the weight between an output and a place of the window is: each index

@@ -176,7 +176,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	size_t floats, back = 0;
 
 	step->in = cpu_common_value(program, node->source);
-	if (gather_lay_out_conv(program, step))
+	if (gather_lay_out_conv(program, step, GATHER_DX_PIXELS))
 		return -1;
 	winograd->forward = pass_of(step->in, step->out, window, pad);
 	winograd->back = pass_of(step->out, step->in, window,
