@@ -101,8 +101,8 @@ static inline void gather_tell(const struct gather_end *end, const float *out,
 		end->wrote(end->to, out, rows);
 }
 
-/* scratch is of GATHER_SCRATCH bytes, aligned to 64, and on AMX's tiles of
- * gather_rounded() more. */
+/* scratch is of GATHER_SCRATCH bytes, aligned to 64, and where factors are
+ * rounded of gather_rounded() more. */
 struct gather_kernels {
 	/* Nothing is written but the outputs themselves. */
 	void (*multiply)(const struct gather *gather,
@@ -125,7 +125,7 @@ struct gather_kernels {
 /* What the largest of them packs at once: see gather_bf16.c. */
 #define GATHER_SCRATCH (512 << 10)
 
-/* Bytes of all weights in bf16, runs being filled to whole tiles of AMX. */
+/* Bytes of all weights in bf16, at most: AMX fills runs to whole tiles. */
 static inline size_t gather_rounded(const struct gather *gather)
 {
 	const size_t run = (size_t)gather->taps * (size_t)gather->depth;

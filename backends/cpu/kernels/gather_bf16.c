@@ -4,9 +4,7 @@
  *
  * VDPBF16PS adds to each lane two products of factors that are neighbours, so
  * all factors come in pairs, of two values of a row or, of the weight gradient,
- * of two pixels. They are packed just before use: a row once for all outputs,
- * weights once for MOST_CHUNK rows, which is some 5 % of the work with 64
- * outputs, and less with more.
+ * of two pixels. Weights are packed first, and rows just before use.
  *
  * Blocking: as in gather.c and gather_weights.c, with half the bytes. A row's
  * taps follow each other, DEPTH values at a time: rows (192 KB) and a block's
@@ -71,7 +69,8 @@ INLINE void ahead_fetch(const float *const *taken, int p)
 
 struct product_scratch {
 	uint32_t rows[MOST_CHUNK][PAIRS];
-	uint32_t weights[PAIRS][GATHER_BLOCK];
+	/* [DEPTH values][block][pair][output of the block] */
+	_Alignas(64) uint32_t weights[];
 };
 
 /* The bits of lanes; others are 0. */
@@ -163,6 +162,7 @@ WITH_BF16 static void pack_rows(const struct part *part)
 struct job {
 	const struct chunk *chunk;
 	const struct product_scratch *scratch;
+	const uint32_t *weights;
 	struct ahead *ahead;
 	int pairs;
 	int first, past; /* outputs: of the block, and behind all */
@@ -174,7 +174,7 @@ struct job {
 WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 				    int vectors)
 {
-	const uint32_t *w = job->scratch->weights[0];
+	const uint32_t *w = job->weights;
 	const uint32_t *in = job->scratch->rows[r];
 	const float *const *ahead = ahead_take(job->ahead, job->pairs);
 	float *const *out = job->chunk->out + r;
@@ -188,7 +188,7 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 			sums[i][v] = job->bias ?
 				vec_load(job->bias + v * LANES) : vec_set(0);
 		}
-	for (int p = 0; p < job->pairs; p++, w += GATHER_BLOCK) {
+	for (int p = 0; p < job->pairs; p++, w += vectors * LANES) {
 		__m512bh row[MOST_VECTORS];
 
 		ahead_fetch(ahead, p);
@@ -246,18 +246,55 @@ WITH_BF16 static void multiply_chunk(const struct job *job, int vectors)
 		multiply_tiles(job, 12, 1);
 }
 
+static int pairs_of(int count)
+{
+	return (count + 1) / 2;
+}
+
+/* Values of a row that pass from one on. */
+static int count_from(const struct gather *gather, int from)
+{
+	const int left = gather->taps * gather->depth - from;
+
+	return left < DEPTH ? left : DEPTH;
+}
+
+/* All of them. */
+WITH_BF16 static void pack_weights(const struct gather *gather,
+				   const float *weights, uint32_t *to)
+{
+	const int each = gather->taps * gather->depth;
+
+	for (int from = 0; from < each; from += DEPTH)
+		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK) {
+			const int width = gather_width(gather, o);
+			const int count = count_from(gather, from);
+			const float *row = weights +
+					   (size_t)each * (size_t)o +
+					   (size_t)from * (size_t)width;
+
+			for (int k = 0; k < count; k += 2, to += width) {
+				pack_pairs(row, k + 1 < count ? row + width :
+								nothing,
+					   width, to);
+				row += 2 * width;
+			}
+		}
+}
+
 /* weights are those of the block that begins with this output. */
 WITH_BF16 static void multiply_block(const struct part *part,
-				     const float *weights, int first)
+				     const uint32_t *weights, int first)
 {
 	const struct gather *gather = part->gather;
 	const struct gather_end *end = part->end;
-	const int width = gather_width(gather, first), count = part->count;
+	const int count = part->count;
 	const struct job job = {
 		.chunk = part->chunk,
 		.scratch = part->scratch,
+		.weights = weights,
 		.ahead = part->ahead,
-		.pairs = (count + 1) / 2,
+		.pairs = pairs_of(count),
 		.first = first,
 		.past = gather->outputs,
 		.bias = end->bias && !part->from ? end->bias + first : NULL,
@@ -266,11 +303,29 @@ WITH_BF16 static void multiply_block(const struct part *part,
 			part->from + count == gather->taps * gather->depth,
 	};
 
-	weights += (size_t)part->from * (size_t)width;
-	for (int k = 0; k < count; k += 2, weights += 2 * width)
-		pack_pairs(weights, k + 1 < count ? weights + width : nothing,
-			   width, part->scratch->weights[k / 2]);
-	multiply_chunk(&job, width / LANES);
+	multiply_chunk(&job, gather_width(gather, first) / LANES);
+}
+
+/* All values of a chunk's rows; next is the chunk behind it. */
+WITH_BF16 static void multiply_rows(struct part *part, const struct chunk *next)
+{
+	const struct gather *gather = part->gather;
+	const int each = gather->taps * gather->depth;
+	const uint32_t *weights = part->scratch->weights;
+
+	part->from = 0;
+	/* Of no tap there are sums, too. */
+	do {
+		part->count = count_from(gather, part->from);
+		pack_rows(part);
+		look_ahead(part, next);
+		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK) {
+			multiply_block(part, weights, o);
+			weights += pairs_of(part->count) *
+				   gather_width(gather, o);
+		}
+		part->from += part->count;
+	} while (part->from < each);
 }
 
 WITH_BF16 static void multiply(const struct gather *gather,
@@ -280,13 +335,14 @@ WITH_BF16 static void multiply(const struct gather *gather,
 			       void *scratch)
 {
 	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
-	const int each = gather->taps * gather->depth;
+	struct product_scratch *packed = scratch;
 	struct chunk chunks[2];
 	struct ahead ahead;
-	struct part part = { gather, chunks, end, 0, 0, scratch, &ahead };
+	struct part part = { gather, chunks, end, 0, 0, packed, &ahead };
 
 	if (!rows)
 		return;
+	pack_weights(gather, weights, packed->weights);
 	ISA_NAME(gather_fill_chunk)(gather, batch, out, 0, MOST_CHUNK, chunks);
 	for (size_t first = 0; first < rows; first += MOST_CHUNK) {
 		struct chunk *next = &chunks[part.chunk == chunks];
@@ -296,19 +352,7 @@ WITH_BF16 static void multiply(const struct gather *gather,
 			ISA_NAME(gather_fill_chunk)(gather, batch, out,
 						    first + MOST_CHUNK,
 						    MOST_CHUNK, next);
-		part.from = 0;
-		/* Of no tap there are sums, too. */
-		do {
-			part.count = each - part.from < DEPTH ?
-					     each - part.from : DEPTH;
-			pack_rows(&part);
-			look_ahead(&part, next);
-			for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
-				multiply_block(&part,
-					       weights + (size_t)each *
-							 (size_t)o, o);
-			part.from += part.count;
-		} while (part.from < each);
+		multiply_rows(&part, next);
 		gather_tell(end, part.chunk->out[0], part.chunk->count);
 		part.chunk = next;
 	}

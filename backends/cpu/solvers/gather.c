@@ -68,8 +68,7 @@ static void choose_kernels(struct cpu_program *program,
 	if (!bf16)
 		return;
 	gather->kernels = bf16;
-	if (program->kernels->has_tiles)
-		gather->step.scratch += gather_conv_rounded(&gather->conv);
+	gather->step.scratch += gather_conv_rounded(&gather->conv);
 	program->rounds[gather->step.first] = 1;
 	program->host.base.rounds = program->rounds;
 }
