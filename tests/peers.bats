@@ -287,7 +287,8 @@ scaling() {
 
 @test "scaling draws a picture, by gnuplot" {
 	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
-	scaling 0 --turns 1 --batches 1 --sizes 64 --plot picture.svg
+	scaling 0 --name compile-all --turns 1 --batches 1 --sizes 64 \
+		--plot picture.svg
 	grep -q '<svg' picture.svg
 }
 
