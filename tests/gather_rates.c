@@ -9,6 +9,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/run/peaks.h"
 #include "backends/cpu/isa.h"
@@ -108,12 +109,15 @@ static double best_of(const struct subject *subject,
 	return best;
 }
 
-static int padded(int channels)
+/* Of images it is not wanted; of bf16 it is that of pixels alone. */
+static enum gather_dx dx_of(const struct rate_case *one, int rounds)
 {
-	return (channels + GATHER_LANES - 1) / GATHER_LANES * GATHER_LANES;
+	return one->in.channels <= 3 ? GATHER_DX_NONE :
+	       rounds ? GATHER_DX_PIXELS : GATHER_DX_CHEAPEST;
 }
 
-static void open_subject(struct subject *subject, const struct rate_case *one)
+static void open_subject(struct subject *subject, const struct rate_case *one,
+			 int rounds)
 {
 	const struct layer layer = { .kind = LAYER_CONV,
 				     .outputs = one->outputs,
@@ -125,25 +129,27 @@ static void open_subject(struct subject *subject, const struct rate_case *one)
 	struct gather_conv *conv = &subject->conv;
 	size_t weights;
 
-	if (gather_conv_open(conv, &layer, one->in, padded(one->in.channels),
-			     padded(one->outputs), joined, !joined))
+	if (gather_conv_open(conv, &layer, one->in,
+			     gather_whole(one->in.channels),
+			     gather_whole(one->outputs), joined,
+			     dx_of(one, rounds)))
 		exit(ERROR_FAILED);
 	weights = gather_weights(&conv->forward);
 	subject->dx_sample = (size_t)(one->in.height * one->in.width *
-				      padded(one->in.channels));
+				      gather_whole(one->in.channels));
 	subject->batch = (struct gather_batch){
 		.count = one->count,
 		.in_sample = joined ? gather_conv_joined_size(conv) :
 				      subject->dx_sample,
 		.out_sample = (size_t)(conv->forward.pixels *
-				       padded(one->outputs)),
+				       gather_whole(one->outputs)),
 	};
 	subject->in = take_numbers(count * subject->batch.in_sample);
 	subject->batch.in = subject->in;
 	subject->out = take_numbers(count * subject->batch.out_sample);
 	subject->weights = take_numbers(weights);
 	subject->dw = take_numbers(weights);
-	subject->bias = take_numbers((size_t)padded(one->outputs));
+	subject->bias = take_numbers((size_t)gather_whole(one->outputs));
 	subject->dx = take_numbers(count * subject->dx_sample);
 	subject->transposed = take_numbers(conv->transposed + 1);
 	subject->scratch = host_allocate(GATHER_SCRATCH +
@@ -175,7 +181,7 @@ static void print_rates(const struct rate_case *one, double seconds,
 	struct subject subject = { .kernels = kernels };
 	double flop;
 
-	open_subject(&subject, one);
+	open_subject(&subject, one, strcmp(precision, "bf16") == 0);
 	flop = 2e-9 * one->count * subject.conv.forward.pixels * one->outputs *
 	       one->window * one->window * one->in.channels;
 	printf("%d,%d,%d,%d,%d,%d,%d,%d,%s,%s,%.1f,%.1f,", one->in.channels,

@@ -29,7 +29,7 @@ static const struct conv_case cases[] = {
 	{ { 20, 12, 12 }, 40, 2, 3, 0, 13 }, { { 4, 6, 6 }, 12, 2, 1, 0, 600 },
 	{ { 15, 7, 7 }, 16, 3, 1, 1, 1 },   { { 40, 13, 13 }, 33, 3, 2, 1, 2 },
 	{ { 20, 5, 4 }, 530, 1, 1, 0, 3 },  { { 60, 7, 8 }, 20, 3, 2, 0, 3 },
-	{ { 32, 9, 9 }, 17, 4, 1, 0, 2 },
+	{ { 32, 9, 9 }, 17, 4, 1, 0, 2 },   { { 16, 6, 6 }, 300, 3, 1, 0, 2 },
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
@@ -392,11 +392,10 @@ static void convolutions_are_right(void **products)
 		}
 }
 
-/* Where the products can do that, and pixels are far enough apart. */
+/* Where it is less to do, and pixels are far enough apart: of case 3, 5x5 on
+ * 28x28 pixels without padding, but not of case 0, which has some. */
 static void windows_are_added(void **products)
 {
-	int added = 0;
-
 	for (size_t i = 0; i < CASES; i++)
 		for (int joined = 0; joined < 2; joined++) {
 			const int channels = cases[i].in.channels;
@@ -405,11 +404,11 @@ static void windows_are_added(void **products)
 			run_open(&run, &cases[i], *products,
 				 gather_whole(channels) - channels + (int)i % 3,
 				 joined, GATHER_DX_CHEAPEST);
+			assert_true(i != 3 || run.conv.adds_windows);
+			assert_false(i == 0 && run.conv.adds_windows);
 			compare_dx(&run);
-			added += run.conv.adds_windows;
 			run_close(&run);
 		}
-	assert_in_range(added, 10, 2 * CASES - 1);
 }
 
 int main(void)

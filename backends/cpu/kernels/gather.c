@@ -14,6 +14,8 @@
  */
 #include "backends/cpu/kernels/gather.h"
 
+#include <assert.h>
+
 #include "backends/cpu/kernels/gather_kernels.h"
 
 #define ROWS 192
@@ -27,7 +29,6 @@ struct job {
 	size_t width;	      /* floats from value to value */
 	size_t tap;	      /* and from tap to tap */
 	int first;	      /* output */
-	int at;		      /* and its place, from a pixel's on */
 	int from, depth;      /* values */
 	const float *bias;    /* of the first output; or NULL */
 	int adds, relu;
@@ -41,22 +42,23 @@ INLINE int lanes_of(const struct job *job, int v, int vectors)
 		       LANES : job->gather->outputs - job->first - v * LANES;
 }
 
-/* A line of memory holds so many floats. */
-#define LINE 16
-#define NEAR 64 /* floats of a row that the processor foresees */
+/* Rows of fewer values are near each other, or too short to look the next one
+ * up in the table. */
+#define LEAST_FETCHED 64
 
 /*
- * sums += a tap's values of so many rows, from row r on, by its weights; each
- * turn, a line of the rows behind them is fetched. rows and vectors are
- * constants.
+ * sums += a tap's values of so many rows, from row r on, by its weights. At
+ * each value a line of the rows behind them is fetched, row by row. rows and
+ * vectors are constants.
  */
 INLINE void add_tap(const struct job *job, int tap, int r, int rows,
 		    int vectors, vec (*sums)[MOST_VECTORS])
 {
 	const struct chunk *chunk = job->chunk;
 	const float *w = job->weights + (size_t)tap * job->tap;
-	const int lines = job->depth < NEAR ? job->depth :
-				  (job->depth + LINE - 1) / LINE;
+	const int is_short = job->depth < LEAST_FETCHED;
+	const int lines = is_short ? job->depth :
+				     (job->depth + LINE - 1) / LINE;
 	const float *in[MOST_ROWS];
 
 	UNROLL
@@ -65,13 +67,17 @@ INLINE void add_tap(const struct job *job, int tap, int r, int rows,
 	for (int k = 0, i = r + rows; k < job->depth; i++) {
 		const int stop = k + lines < job->depth ? k + lines :
 							  job->depth;
-		const float *next = i < r + 2 * rows && i < chunk->known ?
+		const int is_next = !is_short && i < r + 2 * rows &&
+				    i < chunk->known;
+		const float *next = is_next ?
 			row_in(job->gather, chunk, tap, i) + job->from : in[0];
+		ptrdiff_t ahead = 0;
 
-		for (; k < stop; k++, w += job->width, next += LINE) {
+		for (; k < stop; k++, w += job->width) {
 			vec row[MOST_VECTORS];
 
-			__builtin_prefetch(next, 0, 2);
+			fetch_early(next, ahead);
+			ahead += is_next ? LINE : 0;
 			UNROLL
 			for (int v = 0; v < vectors; v++)
 				row[v] = vec_load(w + v * LANES);
@@ -99,13 +105,26 @@ INLINE void add_spread(const struct job *job, float *const *out, int rows,
 		const int o = job->first + v * LANES;
 		const int at = gather->spread[o / GATHER_LANES] +
 			       o % GATHER_LANES;
-		const int lanes = gather->lanes -
-				  o % gather_whole(gather->lanes);
+		const int lanes = gather->channels -
+				  o % gather_whole(gather->channels);
 
 		UNROLL
 		for (int i = 0; i < rows; i++)
 			end_sum(out[i] + at, sums[i][v], 1, 0, lanes);
 	}
+}
+
+/* Stores them where they follow each other. */
+INLINE void store_sums(const struct job *job, float *const *out, int rows,
+		       int vectors, vec (*sums)[MOST_VECTORS])
+{
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			end_sum(out[i] + job->first + v * LANES, sums[i][v],
+				job->adds, job->relu,
+				lanes_of(job, v, vectors));
 }
 
 /* rows and vectors are constants. */
@@ -114,27 +133,22 @@ INLINE void tile(const struct job *job, int r, int rows, int vectors)
 	float *const *out = job->chunk->out + r;
 	vec sums[MOST_ROWS][MOST_VECTORS];
 
+	/* Stores that miss the cache would wait for each other. Of outputs
+	 * that are spread these are the first ones. */
 	UNROLL
 	for (int i = 0; i < rows; i++)
 		UNROLL
 		for (int v = 0; v < vectors; v++) {
-			__builtin_prefetch(out[i] + job->at + v * LANES, 1);
+			fetch_to_write(out[i], job->first + v * LANES);
 			sums[i][v] = job->bias ?
 				vec_load(job->bias + v * LANES) : vec_set(0);
 		}
 	for (int t = 0; t < job->gather->taps; t++)
 		add_tap(job, t, r, rows, vectors, sums);
-	if (job->gather->spread) {
+	if (job->gather->spread)
 		add_spread(job, out, rows, vectors, sums);
-		return;
-	}
-	UNROLL
-	for (int i = 0; i < rows; i++)
-		UNROLL
-		for (int v = 0; v < vectors; v++)
-			end_sum(out[i] + job->at + v * LANES, sums[i][v],
-				job->adds, job->relu,
-				lanes_of(job, v, vectors));
+	else
+		store_sums(job, out, rows, vectors, sums);
 }
 
 /* All rows of the chunk, in tiles that are as equal as can be. */
@@ -180,8 +194,11 @@ void ISA_NAME(gather_fill_chunk)(const struct gather *gather,
 	size_t sample = first / pixels;
 	int32_t pixel = (int32_t)(first % pixels);
 
-	chunk->known = left < MOST_CHUNK ? (int)left : MOST_CHUNK;
-	chunk->count = chunk->known < most ? chunk->known : most;
+	chunk->count = left < (size_t)most ? (int)left : most;
+	chunk->known = most + MOST_ROWS < MOST_CHUNK ? most + MOST_ROWS :
+						       MOST_CHUNK;
+	if (left < (size_t)chunk->known)
+		chunk->known = (int)left;
 	for (int r = 0; r < chunk->known; r++) {
 		chunk->in[r] = batch->in + sample * batch->in_sample;
 		chunk->pixels[r] = pixel;
@@ -216,10 +233,6 @@ static void multiply_block(const struct gather *gather,
 				.width = (size_t)width,
 				.tap = (size_t)depth * (size_t)width,
 				.first = first + o,
-				.at = gather->spread ?
-					gather->spread[(first + o) /
-						       GATHER_LANES] :
-					first + o,
 				.from = from,
 				.depth = here,
 				.bias = end->bias && !from ?
@@ -243,6 +256,7 @@ static void multiply(const struct gather *gather,
 	struct chunk chunk;
 
 	(void)scratch;
+	assert(!gather->spread || (end->adds && !end->relu));
 	for (size_t first = 0; first < rows; first += ROWS) {
 		ISA_NAME(gather_fill_chunk)(gather, batch, out, first, ROWS,
 					    &chunk);

@@ -31,11 +31,12 @@ struct gather {
 	const int32_t *table;  /* [taps][pixels]: places in a sample of in */
 	const int32_t *places; /* [pixels]: places in a sample of out */
 	const float *zeros;    /* [depth] */
-	/* [outputs / GATHER_LANES]: where so many outputs of a pixel are, from
-	 * its place on, and pixels may have some in common: they are added.
-	 * NULL, which all but the plain products want: one after the other. */
+	/* Or NULL, as all but the multiplication of fp32 factors want it:
+	 * [outputs / GATHER_LANES], where so many outputs go, from the place
+	 * of their pixel on. Those of two pixels may go to one place: they are
+	 * added, and end has to say so. */
 	const int32_t *spread;
-	int lanes; /* where spread: outputs of a pixel at one place */
+	int channels; /* where spread: outputs of each place but padding */
 };
 
 /* Sample i of count has its input at in + i * in_sample, likewise its output or

@@ -17,6 +17,7 @@
 #define MOST_VECTORS 4
 #endif
 #define PASS (MOST_VECTORS * LANES)
+#define LINE 16 /* floats of a line of memory */
 
 /* The first lanes of a vector, at most LANES; the others are 0. */
 INLINE vec load_lanes(const float *from, int lanes)
@@ -40,7 +41,7 @@ INLINE vec relu(vec value)
 }
 
 /* Stores some lanes of a product's output: a sum, and with adds what was there,
- * which was fetched long before. */
+ * which comes last, so that its line has arrived. */
 INLINE void end_sum(float *out, vec sum, int adds, int rectifies, int lanes)
 {
 	if (adds)
@@ -60,7 +61,7 @@ struct chunk {
 };
 
 /* Row first of the product and those behind it, of which most are the chunk's:
- * MOST_CHUNK at most. */
+ * MOST_CHUNK at most. Known are the rows of one more tile. */
 void ISA_NAME(gather_fill_chunk)(const struct gather *gather,
 				 const struct gather_batch *batch, float *out,
 				 size_t first, int most, struct chunk *chunk);

@@ -4,8 +4,8 @@
  *   dw[t][k][o] += sum over p of in[table[t][p] + k] dy[p][o]
  *
  * A tile of values of a tap by vectors of outputs has its sums in registers
- * while pixels pass: of AVX-512, 6 values x 4 vectors take 10 loads and one of
- * an address for 24 products.
+ * while pixels pass: of AVX-512, 6 values x 4 vectors take 10 loads, three of
+ * addresses and two fetches for 24 products.
  *
  * Blocking: the dy of up to PACKED pixels and one block of outputs are
  * packed (128 KB), and stay in the second level of the cache while all taps
@@ -26,8 +26,7 @@
 #define PACKED 512
 #define PIXELS 96
 #define AHEAD 8 /* pixels */
-#define LINE 16 /* floats of a line of memory */
-#define LOADS_WAIT (LANES < 16) /* tiles have about as many as can be done */
+#define FEW_LOADS (LANES < 16) /* that a tile has time for */
 
 struct weights_scratch {
 	float packed[PACKED * GATHER_BLOCK];
@@ -43,7 +42,7 @@ struct panel {
 	const float *rows; /* [pixels][width] */
 	const float *const *in;
 	const float *const *in_next; /* of the pixels behind these */
-	const float *const *dy_next; /* or in, where all of it is fetched */
+	const float *const *dy_next; /* or in again: nothing to fetch */
 	int pixels;
 	int depth;
 	size_t width;
@@ -56,8 +55,9 @@ INLINE void tile(const struct panel *panel, int number, int k, int values,
 	const int is_last = k + values >= panel->depth;
 	const float *const *ahead = is_last ? panel->in_next : panel->in;
 	const int at = is_last ? 0 : k + 2 * values;
-	const float *const *dy_next = number * LINE < (int)panel->width ?
-					      panel->dy_next : panel->in;
+	const int has_line = number * LINE < (int)panel->width;
+	const float *const *dy_next = has_line ? panel->dy_next : panel->in;
+	const int line = has_line ? number * LINE : 0;
 	const float *row = panel->rows;
 	vec sums[MOST_ROWS][MOST_VECTORS];
 
@@ -68,11 +68,11 @@ INLINE void tile(const struct panel *panel, int number, int k, int values,
 		const float *in = panel->in[p] + k;
 		vec dy[MOST_VECTORS];
 
-		if (LOADS_WAIT) {
-			__builtin_prefetch(in + 2 * values);
+		if (FEW_LOADS) {
+			fetch(in, 2 * values);
 		} else {
-			__builtin_prefetch(ahead[p] + at);
-			__builtin_prefetch(dy_next[p] + number * LINE, 0, 2);
+			fetch(ahead[p], at);
+			fetch_early(dy_next[p], line);
 		}
 		UNROLL
 		for (int v = 0; v < vectors; v++)
@@ -137,7 +137,8 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 {
 	const struct gather *gather = rows->gather;
 	struct dy_walk walk = dy_from(rows, dy, rows->first);
-	struct dy_walk next = dy_from(rows, dy, rows->first + AHEAD);
+	struct dy_walk next = dy_from(
+		rows, dy, rows->first + (rows->count > AHEAD ? AHEAD : 0));
 	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
 
 	for (int r = 0; r < rows->count; r++, packed += width) {
@@ -149,7 +150,7 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 			const vec value = load_lanes(
 				row + o, gather->outputs - first - o);
 
-			__builtin_prefetch(ahead + o);
+			fetch(ahead, o);
 			vec_store(packed + o, value);
 			if (dbias)
 				sums[o / LANES] += value;
@@ -204,6 +205,7 @@ static void add_pixels(const struct rows *rows, int width, int is_first,
 {
 	for (int p = 0; p < rows->count; p += PIXELS) {
 		const int left = rows->count - p;
+		const int pixels = left < PIXELS ? left : PIXELS;
 
 		for (int o = 0; o < width; o += PASS) {
 			const int lanes = width - o < PASS ? width - o : PASS;
@@ -211,11 +213,10 @@ static void add_pixels(const struct rows *rows, int width, int is_first,
 				.rows = scratch->packed +
 					(size_t)p * (size_t)width + o,
 				.in = scratch->in + p,
-				.in_next = scratch->in + p +
-					   (left < PIXELS ? 0 : PIXELS),
-				.dy_next = is_first && !o ? scratch->next + p :
-							    scratch->in + p,
-				.pixels = left < PIXELS ? left : PIXELS,
+				.in_next = scratch->in + p + pixels,
+				.dy_next = is_first ? scratch->next + p :
+						      scratch->in + p,
+				.pixels = pixels,
 				.depth = rows->gather->depth,
 				.width = (size_t)width,
 			};
@@ -236,12 +237,12 @@ static void add_block(const struct rows *rows, const float *dy, int first,
 
 	known.count = left < PACKED + PIXELS ? (int)left : PACKED + PIXELS;
 	pack(rows, dy, first, width, scratch->packed, dbias);
-	if (!LOADS_WAIT)
+	if (!FEW_LOADS)
 		find_next(rows, dy, first, scratch->next);
 	for (int t = 0; t < gather->taps; t++) {
 		ISA_NAME(gather_find_in)(&known, t, scratch->in);
 		for (int r = known.count; r < PACKED + PIXELS; r++)
-			scratch->in[r] = gather->zeros;
+			scratch->in[r] = scratch->in[0];
 		add_pixels(rows, width, t == 0, scratch, dw);
 		dw += (size_t)gather->depth * (size_t)width;
 	}

@@ -248,12 +248,12 @@ INLINE void add_products(const struct backward *is, enum passing passing,
 		const vec off = load(is->x + at, lanes) - mean;
 		vec value = load(is->dy + at, lanes);
 
-		__builtin_prefetch(is->x + at + AHEAD);
-		__builtin_prefetch(is->dy + at + AHEAD);
+		fetch(is->x, (ptrdiff_t)at + AHEAD);
+		fetch(is->dy, (ptrdiff_t)at + AHEAD);
 		if (passing == PASS_FOUND)
 			value = pass_relu(off * scale + bias, value);
 		if (passing == PASS_SEEN) {
-			__builtin_prefetch(is->y + at + AHEAD);
+			fetch(is->y, (ptrdiff_t)at + AHEAD);
 			value = pass_relu(load(is->y + at, lanes), value);
 			store(is->dy + at, value, lanes);
 		}

@@ -52,68 +52,89 @@ INLINE struct span span_of(int place, int window, int stride, int pad,
 	return (struct span){ from, to, first + from };
 }
 
-/* whole: the window is in the plane, and so wide; a constant, or 0. */
-INLINE void pool_window(const struct pool_shape *shape, int whole,
-			const float *in, struct span y, struct span x,
-			struct lanes lanes, float *out, uint8_t *winners)
+/* The pixels of a window that lie in the plane. */
+struct pool_window {
+	int rows, columns;
+	int first;  /* row * window + column of the first one */
+	int window; /* side of all of it */
+	size_t at, row, pixel; /* floats, to the first, from row to row, ... */
+};
+
+/* whole: the side of a window all of which lies in the plane, a constant; or
+ * 0. */
+INLINE struct pool_window window_of(const struct pool_shape *shape, int whole,
+				    struct span y, struct span x)
 {
-	const int window = whole ? whole : shape->window;
-	const int rows = whole ? whole : y.to - y.from;
-	const int columns = whole ? whole : x.to - x.from;
-	const int first = whole ? 0 : y.from * window + x.from;
 	const size_t pixel = (size_t)shape->in_stride;
 	const size_t row = (size_t)shape->in.width * pixel;
-	lane_bytes winner = bytes_set((uint8_t)first);
-	vec most;
 
-	in += (size_t)y.first * row + (size_t)x.first * pixel;
-	most = lanes_load(in, lanes);
-	for (int r = 0; r < rows; r++)
-		for (int c = 0; c < columns; c++) {
+	return (struct pool_window){
+		.rows = whole ? whole : y.to - y.from,
+		.columns = whole ? whole : x.to - x.from,
+		.first = whole ? 0 : y.from * shape->window + x.from,
+		.window = whole ? whole : shape->window,
+		.at = (size_t)y.first * row + (size_t)x.first * pixel,
+		.row = row,
+		.pixel = pixel,
+	};
+}
+
+INLINE void pool_window(struct pool_window is, const float *in,
+			struct lanes lanes, float *out, uint8_t *winners)
+{
+	lane_bytes winner = bytes_set((uint8_t)is.first);
+	vec most = lanes_load(in + is.at, lanes);
+
+	for (int r = 0; r < is.rows; r++)
+		for (int c = 0; c < is.columns; c++) {
 			const vec other = lanes_load(
-				in + (size_t)r * row + (size_t)c * pixel,
+				in + is.at + (size_t)r * is.row +
+					(size_t)c * is.pixel,
 				lanes);
 			const mask wins = mask_wins(other, most);
+			const int here = is.first + r * is.window + c;
 
 			most = vec_choose(wins, other, most);
-			winner = bytes_choose(
-				wins,
-				bytes_set((uint8_t)(first + r * window + c)),
-				winner);
+			winner = bytes_choose(wins, bytes_set((uint8_t)here),
+					      winner);
 		}
 	lanes_store(out, most, lanes);
 	if (winners)
 		bytes_store(winners + lanes.first, winner);
 }
 
-static int is_whole(const struct pool_shape *shape, struct span span)
+/* The side of a window of which this is all, if it is one of the constants
+ * below; else 0. */
+static int whole_of(const struct pool_shape *shape, struct span y,
+		    struct span x)
 {
-	return span.to - span.from == shape->window;
+	const int window = shape->window;
+
+	return (window == 2 || window == 3) && y.to - y.from == window &&
+			       x.to - x.from == window ? window : 0;
 }
 
 /* A row of outputs. */
 static void pool_row(const struct pool_shape *shape, const float *in,
 		     struct span y, float *out, uint8_t *winners)
 {
-	const int inside = is_whole(shape, y) ? shape->window : 0;
-
 	for (int p = 0; p < shape->out.width; p++, out += shape->out_stride) {
 		const struct span x = span_of(p, shape->window, shape->stride,
 					      shape->pad, shape->in.width);
-		const int whole = is_whole(shape, x) ? inside : 0;
+		const int whole = whole_of(shape, y, x);
 
 		for (int c = 0; c < shape->in.channels; c += LANES) {
 			const struct lanes lanes = lanes_from(shape, c);
 
 			if (whole == 2)
-				pool_window(shape, 2, in, y, x, lanes, out,
-					    winners);
+				pool_window(window_of(shape, 2, y, x), in,
+					    lanes, out, winners);
 			else if (whole == 3)
-				pool_window(shape, 3, in, y, x, lanes, out,
-					    winners);
+				pool_window(window_of(shape, 3, y, x), in,
+					    lanes, out, winners);
 			else
-				pool_window(shape, 0, in, y, x, lanes, out,
-					    winners);
+				pool_window(window_of(shape, 0, y, x), in,
+					    lanes, out, winners);
 		}
 		if (winners)
 			winners += shape->winners_stride;
@@ -134,26 +155,18 @@ static void maxpool(const struct pool_shape *shape, const float *in, float *out,
 }
 
 /* Each pixel of a window has the gradient in the lanes where it has won. */
-INLINE void unpool_window(const struct pool_shape *shape, int whole,
-			  const float *dy, const uint8_t *winners,
-			  struct span y, struct span x, struct lanes lanes,
-			  float *dx)
+INLINE void unpool_window(struct pool_window is, const float *dy,
+			  const uint8_t *winners, struct lanes lanes, float *dx)
 {
-	const int window = whole ? whole : shape->window;
-	const int rows = whole ? whole : y.to - y.from;
-	const int columns = whole ? whole : x.to - x.from;
-	const int first = whole ? 0 : y.from * window + x.from;
-	const size_t pixel = (size_t)shape->in_stride;
-	const size_t row = (size_t)shape->in.width * pixel;
 	const vec gradient = lanes_load(dy, lanes);
 
-	dx += (size_t)y.first * row + (size_t)x.first * pixel;
-	for (int r = 0; r < rows; r++)
-		for (int c = 0; c < columns; c++) {
-			float *at = dx + (size_t)r * row + (size_t)c * pixel;
-			const mask won = mask_of_bytes(
-				winners + lanes.first,
-				(uint8_t)(first + r * window + c));
+	for (int r = 0; r < is.rows; r++)
+		for (int c = 0; c < is.columns; c++) {
+			float *at = dx + is.at + (size_t)r * is.row +
+				    (size_t)c * is.pixel;
+			const int here = is.first + r * is.window + c;
+			const mask won = mask_of_bytes(winners + lanes.first,
+						       (uint8_t)here);
 
 			lanes_store(at, lanes_load(at, lanes) +
 						vec_keep(won, gradient),
@@ -164,25 +177,23 @@ INLINE void unpool_window(const struct pool_shape *shape, int whole,
 static void unpool_row(const struct pool_shape *shape, const float *dy,
 		       const uint8_t *winners, struct span y, float *dx)
 {
-	const int inside = is_whole(shape, y) ? shape->window : 0;
-
 	for (int p = 0; p < shape->out.width; p++, dy += shape->out_stride) {
 		const struct span x = span_of(p, shape->window, shape->stride,
 					      shape->pad, shape->in.width);
-		const int whole = is_whole(shape, x) ? inside : 0;
+		const int whole = whole_of(shape, y, x);
 
 		for (int c = 0; c < shape->in.channels; c += LANES) {
 			const struct lanes lanes = lanes_from(shape, c);
 
 			if (whole == 2)
-				unpool_window(shape, 2, dy, winners, y, x,
-					      lanes, dx);
+				unpool_window(window_of(shape, 2, y, x), dy,
+					      winners, lanes, dx);
 			else if (whole == 3)
-				unpool_window(shape, 3, dy, winners, y, x,
-					      lanes, dx);
+				unpool_window(window_of(shape, 3, y, x), dy,
+					      winners, lanes, dx);
 			else
-				unpool_window(shape, 0, dy, winners, y, x,
-					      lanes, dx);
+				unpool_window(window_of(shape, 0, y, x), dy,
+					      winners, lanes, dx);
 		}
 		winners += shape->winners_stride;
 	}

@@ -2,7 +2,7 @@
  * Layers that multiply nothing, over planes that are channels-last: see
  * value.h. A row is a pixel of a sample, stride floats from the next one; what
  * is between its channels and the next row is neither read for anything nor
- * written.
+ * written, but by max pooling, to which it has to be 0 and which leaves it so.
  */
 #ifndef BACKENDS_CPU_KERNELS_PLANES_H
 #define BACKENDS_CPU_KERNELS_PLANES_H

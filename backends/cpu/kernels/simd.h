@@ -7,6 +7,7 @@
 #ifndef BACKENDS_CPU_KERNELS_SIMD_H
 #define BACKENDS_CPU_KERNELS_SIMD_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -59,6 +60,30 @@ INLINE const float *address_hold(const float *address)
 {
 	__asm__("" : "+r"(address));
 	return address;
+}
+
+/*
+ * Fetches a line of memory that is soon read or written: so many floats from
+ * base, and maybe outside of what base points into, where no pointer may be
+ * formed. Of what is not mapped nothing is fetched.
+ */
+#define FETCH_AT(base, at) \
+	((const void *)((uintptr_t)(base) + sizeof(float) * (uintptr_t)(at)))
+
+INLINE void fetch(const float *base, ptrdiff_t at)
+{
+	__builtin_prefetch(FETCH_AT(base, at));
+}
+
+INLINE void fetch_to_write(const float *base, ptrdiff_t at)
+{
+	__builtin_prefetch(FETCH_AT(base, at), 1);
+}
+
+/* Into the second level of the cache. */
+INLINE void fetch_early(const float *base, ptrdiff_t at)
+{
+	__builtin_prefetch(FETCH_AT(base, at), 0, 2);
 }
 
 INLINE vec vec_load(const float *from)

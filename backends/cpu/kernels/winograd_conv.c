@@ -75,13 +75,14 @@ INLINE struct span span_of(int first, int count, int length)
 }
 
 /*
- * The points of one vector of channels of a window, of which only down and
- * across lie in its plane; whole: all of it does, a constant. What the next
- * tile has to the right of this one is fetched.
+ * The points of one vector of channels of a window, whose first value is so
+ * many floats behind in, or before it; only down and across lie in its plane.
+ * whole: all of it does, a constant; then what the next tile has to the right
+ * of this one is fetched.
  */
-INLINE void window_points(int whole, const float *in, ptrdiff_t row,
-			  ptrdiff_t pixel, struct span down, struct span across,
-			  float *points, size_t point)
+INLINE void window_points(int whole, const float *in, ptrdiff_t first,
+			  ptrdiff_t row, ptrdiff_t pixel, struct span down,
+			  struct span across, float *points, size_t point)
 {
 	vec made[WINOGRAD_DATA][WINOGRAD_DATA];
 
@@ -92,14 +93,13 @@ INLINE void window_points(int whole, const float *in, ptrdiff_t row,
 
 		UNROLL
 		for (int r = 0; r < WINOGRAD_DATA; r++) {
-			const float *at = in + r * row + c * pixel;
+			const ptrdiff_t at = first + r * row + c * pixel;
 
 			data[r] = whole ||
 				  (has && r >= down.from && r < down.to) ?
-					  vec_load(at) : vec_set(0);
+					  vec_load(in + at) : vec_set(0);
 			if (whole && c >= WINOGRAD_DATA - WINOGRAD_OUTPUT)
-				__builtin_prefetch(at + WINOGRAD_OUTPUT *
-							pixel);
+				fetch(in, at + WINOGRAD_OUTPUT * pixel);
 		}
 		data_to_points(data, column);
 		UNROLL
@@ -131,19 +131,22 @@ static void from_data(const struct winograd_planes *planes,
 						 planes->height);
 		const struct span across = span_of(x, WINOGRAD_DATA,
 						   planes->width);
-		const float *from = in +
-			(size_t)place.sample * planes->sample + y * row +
-			x * pixel;
+		const float *from = in + (size_t)place.sample * planes->sample;
+		const ptrdiff_t first = y * row + x * pixel;
 		const int whole = !down.from && !across.from &&
 				  down.to == WINOGRAD_DATA &&
 				  across.to == WINOGRAD_DATA;
 
-		for (int c = 0; whole && c < channels; c += LANES)
-			window_points(1, from + c, row, pixel, down, across,
-				      points + c, tiles->point);
-		for (int c = 0; !whole && c < channels; c += LANES)
-			window_points(0, from + c, row, pixel, down, across,
-				      points + c, tiles->point);
+		if (whole)
+			for (int c = 0; c < channels; c += LANES)
+				window_points(1, from + c, first, row, pixel,
+					      down, across, points + c,
+					      tiles->point);
+		else
+			for (int c = 0; c < channels; c += LANES)
+				window_points(0, from + c, first, row, pixel,
+					      down, across, points + c,
+					      tiles->point);
 	}
 }
 
@@ -215,8 +218,8 @@ INLINE void outputs_of(int output, const struct winograd_planes *planes,
 						outputs[r][c]);
 
 					/* The next tile's. */
-					__builtin_prefetch(
-						at + (size_t)output * pixel, 1);
+					fetch_to_write(at, output *
+							   planes->pixel);
 					if (lanes < LANES)
 						vec_store_first(at, value,
 								lanes);
@@ -240,14 +243,13 @@ INLINE vec outputs_inside(int output, const float *dy, size_t row,
 
 		UNROLL
 		for (int r = 0; r < output; r++) {
-			const float *at = dy + (size_t)r * row +
-					  (size_t)c * pixel;
+			const size_t at = (size_t)r * row + (size_t)c * pixel;
 
-			outputs[r] = r < down && c < across ? vec_load(at) :
-							      vec_set(0);
+			outputs[r] = r < down && c < across ?
+				vec_load(dy + at) : vec_set(0);
 			sum += outputs[r];
 			/* The next tile's. */
-			__builtin_prefetch(at + (size_t)output * pixel);
+			fetch(dy, (ptrdiff_t)(at + (size_t)output * pixel));
 		}
 		take_output(output, outputs, column);
 		UNROLL

@@ -50,23 +50,11 @@ static int pays_in_bf16(const struct cpu_program *program,
 	       node->layer->outputs >= LEAST_OUTPUTS;
 }
 
-/* Those that round factors, or NULL where plain ones are to be used. */
-static const struct gather_kernels *
-rounding_kernels(const struct cpu_program *program, const struct cpu_step *step)
+/* Factors of a step that are rounded. */
+static void round_factors(struct cpu_program *program,
+			  struct gather_step *gather,
+			  const struct gather_kernels *bf16)
 {
-	return pays_in_bf16(program, cpu_node(program, step->first)) ?
-		       cpu_bf16_products(program->kernels) : NULL;
-}
-
-static void choose_kernels(struct cpu_program *program,
-			   struct gather_step *gather)
-{
-	const struct gather_kernels *bf16 =
-		rounding_kernels(program, &gather->step);
-
-	gather->kernels = program->kernels->gather;
-	if (!bf16)
-		return;
 	gather->kernels = bf16;
 	gather->step.scratch += gather_conv_rounded(&gather->conv);
 	program->rounds[gather->step.first] = 1;
@@ -116,12 +104,17 @@ int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
 
 static int lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 {
+	struct gather_step *gather = (struct gather_step *)step;
+	const struct gather_kernels *bf16 =
+		pays_in_bf16(program, cpu_node(program, step->first)) ?
+			cpu_bf16_products(program->kernels) : NULL;
+
 	if (gather_lay_out_conv(program, step,
-				rounding_kernels(program, step) ?
-					GATHER_DX_PIXELS :
-					GATHER_DX_CHEAPEST))
+				bf16 ? GATHER_DX_PIXELS : GATHER_DX_CHEAPEST))
 		return -1;
-	choose_kernels(program, (struct gather_step *)step);
+	gather->kernels = program->kernels->gather;
+	if (bf16)
+		round_factors(program, gather, bf16);
 	return 0;
 }
 
@@ -435,9 +428,10 @@ static void work(const struct cpu_program *program,
 
 	for (int c = 0; c < conv->class_count; c++)
 		back += products(&conv->classes[c].gather);
+	/* Between the places of a window there is padding. */
 	if (conv->adds_windows)
-		back *= (double)conv->in.channels * conv->window *
-			conv->window / conv->classes[0].gather.outputs;
+		back = (double)conv->forward.pixels * conv->window *
+		       conv->window * conv->in.channels * conv->out.channels;
 	gather_work(program, step, products(&conv->forward), back, parts);
 }
 

@@ -9,17 +9,19 @@
 struct gather_step {
 	struct cpu_step step;
 	struct gather_conv conv;
-	const struct gather_kernels *kernels; /* of plain products */
+	const struct gather_kernels *kernels; /* of its own products */
 	size_t weight, bias; /* in the vectors; bias without one, too */
 	int relu;	     /* row, or CPU_NO_ROW */
 	struct cpu_value *other; /* what is added to a convolution, or NULL */
 	float *joined;	     /* [batch], the copies of a conv that wants them */
 };
 
-/* Slots of struct cpu_solver; to lay out a convolution, how its dx is to be
- * made if there is one. */
+/* Lays out a convolution; dx: how its input gradient is computed, if it is
+ * wanted. -1: no memory. */
 int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
 			enum gather_dx dx);
+
+/* Slots of struct cpu_solver. */
 void gather_place(struct cpu_program *program, struct cpu_step *step);
 void gather_release(struct cpu_step *step);
 void gather_copy_conv(const struct cpu_program *program,

@@ -136,11 +136,12 @@ static int open_class(struct gather_conv *conv, int c)
 	return fill_class(conv, class, first_row, first_column);
 }
 
-/* Sums that are added to others cost more. */
+/* Sums that are added to others cost more: guessed, and far from where it
+ * matters in the networks of the posts, 144 pixels to 64. */
 #define ADDED_COST 1.25
 
-/* Whether windows can be added, each of whose places is a whole part of a
- * block, and this is less than classes of pixels. */
+/* Whether windows can be added, as there is no padding and a place of them is a
+ * whole part of a block, and cost less than classes of pixels. */
 static int windows_pay(const struct gather_conv *conv)
 {
 	const double pixels = (double)conv->in.height * conv->in.width /
@@ -166,12 +167,11 @@ static int open_windows(struct gather_conv *conv)
 	gather->outputs = count * gather_whole(conv->in.channels);
 	gather->pixels = conv->forward.pixels;
 	gather->zeros = conv->zeros;
-	gather->lanes = conv->in.channels;
+	gather->channels = conv->in.channels;
 	gather->table = table = allocate_places(1, gather->pixels);
 	gather->places = places = allocate_places(1, gather->pixels);
 	gather->spread = spread = allocate_places(count, each);
-	class->taps = malloc((size_t)count * sizeof(int));
-	if (!class->taps || !table || !places || !spread)
+	if (!table || !places || !spread)
 		return -1;
 	for (int p = 0; p < gather->pixels; p++) {
 		table[p] = p * conv->out_stride;
@@ -179,28 +179,28 @@ static int open_windows(struct gather_conv *conv)
 			     p % conv->out.width) * conv->stride *
 			    conv->in_stride;
 	}
-	for (int t = 0; t < count; t++) {
-		class->taps[t] = t;
+	for (int t = 0; t < count; t++)
 		for (int v = 0; v < each; v++)
 			*spread++ = (t / window * conv->in.width + t % window) *
 				    conv->in_stride + v * GATHER_LANES;
-	}
 	conv->transposed = gather_weights(gather);
 	return 0;
 }
 
 static int open_classes(struct gather_conv *conv, enum gather_dx dx)
 {
+	int count = conv->stride * conv->stride;
+
 	conv->adds_windows = dx == GATHER_DX_CHEAPEST && windows_pay(conv);
-	conv->class_count = conv->adds_windows ? 1 :
-						 conv->stride * conv->stride;
-	conv->classes = calloc((size_t)conv->class_count,
-			       sizeof(*conv->classes));
+	if (conv->adds_windows)
+		count = 1;
+	conv->classes = calloc((size_t)count, sizeof(*conv->classes));
 	if (!conv->classes)
 		return -1;
+	conv->class_count = count;
 	if (conv->adds_windows)
 		return open_windows(conv);
-	for (int c = 0; c < conv->class_count; c++)
+	for (int c = 0; c < count; c++)
 		if (open_class(conv, c))
 			return -1;
 	return 0;
@@ -230,7 +230,7 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 void gather_conv_close(struct gather_conv *conv)
 {
 	gather_close(&conv->forward);
-	for (int c = 0; conv->classes && c < conv->class_count; c++) {
+	for (int c = 0; c < conv->class_count; c++) {
 		gather_close(&conv->classes[c].gather);
 		free(conv->classes[c].taps);
 	}
@@ -319,12 +319,14 @@ void gather_conv_transpose(const struct gather_conv *conv,
 {
 	const int places = conv->window * conv->window;
 
-	if (conv->adds_windows)
+	if (conv->adds_windows) {
 		for (int t = 0; t < places; t++)
 			transpose_tap(conv, kernels, weights, t, conv->classes,
 				      0, t * gather_whole(conv->in.channels),
 				      transposed);
-	for (int c = 0; !conv->adds_windows && c < conv->class_count; c++)
+		return;
+	}
+	for (int c = 0; c < conv->class_count; c++)
 		for (int t = 0; t < conv->classes[c].gather.taps; t++)
 			transpose_tap(conv, kernels, weights,
 				      conv->classes[c].taps[t],

@@ -22,8 +22,8 @@
 
 struct gather_class {
 	struct gather gather;
-	int *taps; /* row * window + column of the window, of each tap or, where
-		    * windows are added, of some of the outputs */
+	int *taps; /* row * window + column of the window, of each tap; not of
+		    * windows, whose places are outputs */
 	size_t weights; /* in the transposed ones */
 };
 
@@ -41,7 +41,8 @@ struct gather_conv {
 	int joined;
 	struct gather forward; /* of the copy, where it is joined */
 	int class_count;       /* 0: dx is not wanted */
-	int adds_windows;      /* a class of the output's pixels */
+	int adds_windows;      /* one class, whose rows are the output's
+				* pixels */
 	struct gather_class *classes;
 	size_t transposed; /* floats: weights of all classes */
 	float *zeros;
