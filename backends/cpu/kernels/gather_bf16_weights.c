@@ -116,13 +116,14 @@ WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
 	const struct gather *gather = rows->gather;
 	const int left = gather->outputs - first;
 	const int count = left < GATHER_BLOCK ? left : GATHER_BLOCK;
+	struct dy_walk walk = dy_from(rows, dy, rows->first);
 	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
 
 	for (int r = 0; r < rows->count; r += 2) {
 		const float *row[2] = { nothing, nothing };
 
 		for (int i = 0; i < 2 && r + i < rows->count; i++) {
-			row[i] = row_of_dy(rows, dy, r + i) + first;
+			row[i] = dy_next(&walk) + first;
 			for (int o = 0; dbias && o < count; o += LANES)
 				sums[o / LANES] += load_lanes(row[i] + o,
 							      count - o);

@@ -83,17 +83,7 @@ struct rows {
 	int count;
 };
 
-/* Where the gradient by the output of number i of them, or behind them, is. */
-INLINE const float *row_of_dy(const struct rows *rows, const float *dy, int i)
-{
-	const size_t pixels = (size_t)rows->gather->pixels;
-	const size_t r = rows->first + (size_t)i;
-
-	return dy + r / pixels * rows->batch->out_sample +
-	       rows->gather->places[r % pixels];
-}
-
-/* The dy of one row after the other. */
+/* Where the gradients by the output of one row after the other are. */
 struct dy_walk {
 	const struct rows *rows;
 	const float *sample;

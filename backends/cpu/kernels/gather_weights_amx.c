@@ -28,10 +28,12 @@ _Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
 static void pack_dy(const struct rows *rows, const float *dy, int first,
 		    int count, struct weights_scratch *scratch)
 {
+	struct dy_walk walk = dy_from(rows, dy, rows->first);
+
 	for (int i = 0; i < rows->count; i += 2) {
-		const float *row = row_of_dy(rows, dy, i) + first;
+		const float *row = dy_next(&walk) + first;
 		const float *next = i + 1 < rows->count ?
-			row_of_dy(rows, dy, i + 1) + first : NULL;
+					    dy_next(&walk) + first : NULL;
 		const int step = i / AMX_DEPTH;
 		const int at = i % AMX_DEPTH * AMX_COLUMNS;
 
@@ -58,10 +60,11 @@ static void add_biases(const struct rows *rows, const float *dy, float *dbias)
 
 	for (int o = 0; o < outputs; o += LANES) {
 		const int lanes = outputs - o;
+		struct dy_walk walk = dy_from(rows, dy, rows->first);
 		vec sum = vec_set(0);
 
 		for (int i = 0; i < rows->count; i++)
-			sum += load_lanes(row_of_dy(rows, dy, i) + o, lanes);
+			sum += load_lanes(dy_next(&walk) + o, lanes);
 		store_lanes(dbias + o, load_lanes(dbias + o, lanes) + sum,
 			    lanes);
 	}
