@@ -60,6 +60,7 @@ static size_t cut(struct backward *backward, const struct linear_shape *shape,
 		scratch, &used,
 		(size_t)backward->outputs.chunks * sizeof(uint64_t));
 	backward->gathered = scratch_take(scratch, &used, samples * block);
+	backward->near_dx = scratch_take(scratch, &used, samples * block);
 	return used;
 }
 
@@ -232,6 +233,9 @@ static void run_rows(const struct backward *backward, struct rows rows,
 /* All of it but for the bias. */
 static void run(struct backward *backward)
 {
+	const int by_rows =
+		rows_pay(backward->shape, backward->batch->count);
+
 	start(backward);
 	for (int block = 0; block < backward->shape->blocks; block++) {
 		const float *in = gather_block(
@@ -239,7 +243,10 @@ static void run(struct backward *backward)
 			backward->outputs.chunks, backward->kept,
 			backward->gathered);
 
-		for (int word = 0; word < backward->words; word += GROUP)
+		if (by_rows)
+			ISA_NAME(linear_rows_backward)(backward, block, in);
+		for (int word = 0; !by_rows && word < backward->words;
+		     word += GROUP)
 			run_rows(backward,
 				 rows_from(block, word, backward->words), in);
 	}

@@ -26,6 +26,7 @@ struct backward {
 	float *bias;	       /* [outputs]: sums of dz */
 	uint64_t *kept;	       /* [outputs.chunks]: samples that keep a block */
 	float *gathered;       /* [count][block]: inputs in a block */
+	float *near_dx;	       /* [count][block]: dx of it */
 	float *gradient;       /* dw, if it is stored */
 };
 
@@ -194,5 +195,9 @@ size_t ISA_NAME(linear_cut_part)(struct output_gradients *outputs,
 void ISA_NAME(linear_weights)(const struct backward *backward,
 			      struct rows rows, const float *in,
 			      struct ahead *next);
+
+/* The same of all rows of a block, and its dx, where rows_pay(). */
+void ISA_NAME(linear_rows_backward)(const struct backward *backward, int block,
+				    const float *in);
 
 #endif

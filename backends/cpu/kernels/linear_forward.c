@@ -41,9 +41,11 @@ static size_t cut(struct forward *forward, const struct linear_shape *shape,
 size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
 					int count)
 {
+	const size_t rows = ISA_NAME(linear_rows_scratch)(shape, count);
 	struct forward forward;
+	const size_t other = cut(&forward, shape, count, NULL);
 
-	return cut(&forward, shape, count, NULL);
+	return rows > other ? rows : other;
 }
 
 static uint64_t kept_bits(const uint8_t *keep, int count)
@@ -205,16 +207,6 @@ static void add_kept(const struct forward *forward)
 						    forward->words));
 }
 
-/* The sum of output number i of those that share the vectors from sums on. */
-static float sum_of(const float *sums, int i)
-{
-	float sum = 0;
-
-	for (int lane = 0; lane < LANES / FOLD; lane++)
-		sum += sums[i * (LANES / FOLD) + lane];
-	return sum;
-}
-
 static void finish(const struct forward *forward, const float *bias, float *out)
 {
 	const int outputs = forward->shape->outputs;
@@ -252,6 +244,11 @@ void ISA_NAME(linear_forward)(const struct linear_shape *shape,
 		.weights = parameters->weights,
 	};
 
+	if (rows_pay(shape, batch->count) && !batch->keep_in &&
+	    (float)batch->count <= FEW_SAMPLES * batch->scale) {
+		ISA_NAME(linear_rows)(shape, parameters, batch, out, scratch);
+		return;
+	}
 	cut(&forward, shape, batch->count, scratch);
 	start(&forward);
 	if (batch->keep_in || batch->keep_out)

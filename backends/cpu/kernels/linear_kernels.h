@@ -169,6 +169,22 @@ INLINE int blocks_are_near(const struct linear_shape *shape,
 	return batch->sample == (size_t)shape->block;
 }
 
+/*
+ * Whether a pass goes through weights row by row (linear_rows.c): these do not
+ * stay in the cache, and the inputs of a block do in its first level.
+ */
+#define WEIGHTS_MOST (1 << 20)	/* bytes */
+#define INPUTS_MOST ((LANES < 16 ? 10 : 20) << 10) /* bytes */
+
+INLINE int rows_pay(const struct linear_shape *shape, int count)
+{
+	const size_t row = (size_t)shape->block * sizeof(float);
+
+	return count <= WORD && (size_t)count * row <= INPUTS_MOST &&
+	       (size_t)shape->blocks * (size_t)shape->outputs * row >
+		       WEIGHTS_MOST;
+}
+
 size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
 					int count);
 void ISA_NAME(linear_forward)(const struct linear_shape *shape,
