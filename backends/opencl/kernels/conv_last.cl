@@ -354,6 +354,17 @@ kernel GROUP void conv_multiply(
 		   bias < 0 ? 0 : parameters + bias + column, adds);
 }
 
+/* A row of a tile: so many of its columns. */
+static inline void row_store(const vec *sums, int columns, global float *to)
+{
+	const int whole = columns / WIDE * WIDE;
+
+	for (int c = 0; c < whole; c += WIDE)
+		STORE_LANES(sums[c / WIDE], to + c);
+	for (int c = whole; c < columns; c++)
+		to[c] = ((const float *)sums)[c];
+}
+
 /* Tiles are multiplied whole, beyond the vectors that are loaded of them. */
 static inline void tails_clear(vec a[DEEP][RUN_ROWS / WIDE],
 			       vec b[RUN_TILES][DEEP * ACROSS], int rows,
@@ -434,13 +445,11 @@ kernel GROUP void conv_sum(const int count, global const float *restrict x,
 			pixels_add(sum[tile], rows, (const float *)a, b[tile],
 				   depth);
 	}
-	for (int i = 0; i < rows; i++)
-		for (int c = 0; c < columns; c++) {
-			const float *sums = (const float *)sum[c / COLUMNS];
-
-			parts[i * (size_t)outputs + c] =
-				sums[i * COLUMNS + c % COLUMNS];
-		}
+	for (int tile = 0; tile * COLUMNS < columns; tile++)
+		for (int i = 0; i < rows; i++)
+			row_store(sum[tile][i / TALL][i % TALL],
+				  min(COLUMNS, columns - tile * COLUMNS),
+				  parts + i * (size_t)outputs + tile * COLUMNS);
 }
 
 /* Group (o, i): dw[o][i][t] of WIDE outputs and channels, from the parts of
@@ -467,7 +476,7 @@ kernel GROUP void conv_unpack(const int count,
 
 			for (int s = 1; s < splits; s++)
 				sum += LOAD_LANES(from + s * (size_t)size);
-			STORE_LANES(sum, sums);
+			STORE_NEAR(sum, sums);
 			for (int j = 0; j < min(WIDE, outputs - o); j++)
 				to[j * (size_t)(channels * taps)] = sums[j];
 		}
@@ -494,7 +503,7 @@ kernel GROUP void conv_bias(const int count, global const float *restrict dy,
 		whole += part;
 		sum += rest;
 	}
-	STORE_LANES(whole, lanes);
+	STORE_NEAR(whole, lanes);
 	for (int i = 0; i < WIDE; i++)
 		sum += lanes[i];
 	gradient[bias + get_group_id(0)] = sum;

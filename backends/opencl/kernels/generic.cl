@@ -17,11 +17,18 @@
 
 #if WIDE == 1
 typedef float vec;
+typedef int ivec;
 #define STORE_LANES(value, at) (*(at) = (value))
+#define STORE_NEAR(value, at) (*(at) = (value))
 #define LOAD_LANES(at) (*(at))
 #else
 typedef PASTE(float, WIDE) vec;
-#define STORE_LANES(value, at) PASTE(vstore, WIDE)(value, 0, at)
+typedef PASTE(int, WIDE) ivec;
+typedef vec loose __attribute__((aligned(4)));
+/* In global memory, a single instruction; vstore may be several. */
+#define STORE_LANES(value, at) (*(global loose *)(at) = (value))
+/* In memory of the item or the group. */
+#define STORE_NEAR(value, at) PASTE(vstore, WIDE)(value, 0, at)
 #define LOAD_LANES(at) PASTE(vload, WIDE)(0, at)
 #endif
 
@@ -37,9 +44,54 @@ typedef PASTE(float, WIDE) vec;
 	(int i = get_group_id(0) * SPAN + get_local_id(0);                  \
 	 i < min((int)(get_group_id(0) + 1) * SPAN, size); i += ITEMS)
 
+/* The same in vectors of WIDE elements, the last of which may be shorter. */
+#define EACH_VEC(i, size)                                                   \
+	(int i = get_group_id(0) * SPAN + get_local_id(0) * WIDE;           \
+	 i < min((int)(get_group_id(0) + 1) * SPAN, size);                  \
+	 i += ITEMS * WIDE)
+
+/* The first lanes (1 or more) of a vector, the others being zero. */
+static inline vec some_load(global const float *at, int lanes)
+{
+#if WIDE == 1
+	return *at;
+#else
+	float values[WIDE];
+
+	if (lanes >= WIDE)
+		return LOAD_LANES(at);
+	for (int i = 0; i < WIDE; i++)
+		values[i] = i < lanes ? at[i] : 0;
+	return LOAD_LANES(values);
+#endif
+}
+
+static inline void some_store(vec value, global float *at, int lanes)
+{
+#if WIDE == 1
+	*at = value;
+#else
+	float values[WIDE];
+
+	if (lanes >= WIDE) {
+		STORE_LANES(value, at);
+		return;
+	}
+	STORE_NEAR(value, values);
+	for (int i = 0; i < lanes; i++)
+		at[i] = values[i];
+#endif
+}
+
 static inline void gradient_put(global float *dx, float value, int adds)
 {
 	*dx = adds ? *dx + value : value;
+}
+
+static inline void gradients_put(global float *dx, vec value, int lanes,
+				 int adds)
+{
+	some_store(adds ? some_load(dx, lanes) + value : value, dx, lanes);
 }
 
 kernel GROUP void relu(const int count, global const float *restrict x,
@@ -48,8 +100,13 @@ kernel GROUP void relu(const int count, global const float *restrict x,
 {
 	x += get_group_id(1) * (size_t)x_sample;
 	y += get_group_id(1) * (size_t)y_sample;
-	for EACH_OF(i, size)
-		y[i] = x[i] <= 0 ? 0 : x[i]; /* NaN stays NaN */
+	for EACH_VEC(i, size) {
+		const vec value = some_load(x + i, size - i);
+
+		/* NaN stays NaN. */
+		some_store(select(value, (vec)(0), value <= (vec)(0)), y + i,
+			   size - i);
+	}
 }
 
 kernel GROUP void relu_backward(const int count,
@@ -62,8 +119,13 @@ kernel GROUP void relu_backward(const int count,
 	y += get_group_id(1) * (size_t)y_sample;
 	dy += get_group_id(1) * (size_t)y_sample;
 	dx += get_group_id(1) * (size_t)x_sample;
-	for EACH_OF(i, size)
-		gradient_put(dx + i, y[i] <= 0 ? 0 : dy[i], adds);
+	for EACH_VEC(i, size) {
+		const vec value = some_load(y + i, size - i);
+
+		gradients_put(dx + i, select(some_load(dy + i, size - i),
+					     (vec)(0), value <= (vec)(0)),
+			      size - i, adds);
+	}
 }
 
 kernel GROUP void add(const int count, global const float *a,
@@ -74,8 +136,10 @@ kernel GROUP void add(const int count, global const float *a,
 	a += get_group_id(1) * (size_t)a_sample;
 	b += get_group_id(1) * (size_t)b_sample;
 	y += get_group_id(1) * (size_t)y_sample;
-	for EACH_OF(i, size)
-		y[i] = a[i] + b[i];
+	for EACH_VEC(i, size)
+		some_store(some_load(a + i, size - i) +
+				   some_load(b + i, size - i),
+			   y + i, size - i);
 }
 
 /* Both ways of a layer that changes nothing. */
@@ -86,8 +150,9 @@ kernel GROUP void pass_on(const int count, global const float *restrict from,
 {
 	from += get_group_id(1) * (size_t)from_sample;
 	to += get_group_id(1) * (size_t)to_sample;
-	for EACH_OF(i, size)
-		gradient_put(to + i, from[i], adds);
+	for EACH_VEC(i, size)
+		gradients_put(to + i, some_load(from + i, size - i), size - i,
+			      adds);
 }
 
 /* keep[n][i] as models/random.h defines it, of `choices` a sample, four at

@@ -45,8 +45,8 @@ static inline float2 total_meet(struct total total, local float *sums,
 	float2 all = (float2)(0);
 
 	MEET();
-	STORE_LANES(total.sum, sums + get_local_id(0) * WIDE);
-	STORE_LANES(total.rest, rests + get_local_id(0) * WIDE);
+	STORE_NEAR(total.sum, sums + get_local_id(0) * WIDE);
+	STORE_NEAR(total.rest, rests + get_local_id(0) * WIDE);
 	MEET();
 	for (int i = 0; i < ITEMS * WIDE; i++)
 		all = pair_add(all, sums[i]);
@@ -65,11 +65,11 @@ static inline vec away_load(global const float *plane, int i, int size,
 	float values[WIDE];
 
 	if (i + WIDE <= size)
-		return (PASTE(vload, WIDE)(0, plane + i) - mean.x) - mean.y;
+		return (LOAD_LANES(plane + i) - mean.x) - mean.y;
 	for (int lane = 0; lane < WIDE; lane++)
 		values[lane] = i + lane < size ?
 				       (plane[i + lane] - mean.x) - mean.y : 0;
-	return PASTE(vload, WIDE)(0, values);
+	return LOAD_LANES(values);
 #endif
 }
 
@@ -162,8 +162,10 @@ kernel GROUP void norm(const int count, global const float *restrict x,
 
 	x += get_group_id(2) * (size_t)x_sample + c * (size_t)plane;
 	y += get_group_id(2) * (size_t)y_sample + c * (size_t)plane;
-	for EACH_OF(i, plane)
-		y[i] = ((x[i] - mean.x) - mean.y) * scale + shift;
+	for EACH_VEC(i, plane)
+		some_store(((some_load(x + i, plane - i) - mean.x) - mean.y) *
+				   scale + shift,
+			   y + i, plane - i);
 }
 
 /*
@@ -228,8 +230,12 @@ kernel GROUP void norm_backward(const int count,
 	x += get_group_id(2) * (size_t)x_sample + c * (size_t)plane;
 	dx += get_group_id(2) * (size_t)x_sample + c * (size_t)plane;
 	dy += get_group_id(2) * (size_t)y_sample + c * (size_t)plane;
-	for EACH_OF(i, plane)
-		gradient_put(dx + i,
-			     w * (dy[i] - mean_dy -
-				  ((x[i] - mean.x) - mean.y) * product), adds);
+	for EACH_VEC(i, plane) {
+		const vec away = (some_load(x + i, plane - i) - mean.x) -
+				 mean.y;
+		const vec of_dy = some_load(dy + i, plane - i) - mean_dy;
+
+		gradients_put(dx + i, w * (of_dy - away * product), plane - i,
+			      adds);
+	}
 }

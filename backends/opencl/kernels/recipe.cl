@@ -86,7 +86,14 @@ static inline void adadelta_update(float lr, float rho, float rest, float eps,
 	STORE_SOME(p - lr * delta, parameters + i, count);
 }
 
-/* Group b makes parameters from + UPDATED * b ..., none at to or beyond. */
+/* Group b makes parameters from + UPDATED * b ..., none at to or beyond; as
+ * many from i on as FLOATS has, unless fewer are left. */
+#define EACH_UPDATED(i)                                                     \
+	for (uint i = from + get_group_id(0) * UPDATED +                    \
+		      get_local_id(0) * FLOATS_WIDTH;                       \
+	     i < min(from + (uint)(get_group_id(0) + 1) * UPDATED, to);     \
+	     i += ITEMS * FLOATS_WIDTH)
+
 kernel GROUP void adadelta(const float lr, const float rho, const float rest,
 			   const float eps, const uint from, const uint to,
 			   global float *restrict parameters,
@@ -94,53 +101,51 @@ kernel GROUP void adadelta(const float lr, const float rho, const float rest,
 			   global float *restrict square_avg,
 			   global float *restrict acc_delta)
 {
-	const uint first = from + get_group_id(0) * UPDATED;
-	const uint last = min(first + UPDATED, to);
-
-	for (uint i = first + get_local_id(0) * FLOATS_WIDTH; i < last;
-	     i += ITEMS * FLOATS_WIDTH)
+	EACH_UPDATED(i)
 		adadelta_update(lr, rho, rest, eps,
-				LOAD_SOME(gradient + i, last - i), i, last - i,
+				LOAD_SOME(gradient + i, to - i), i, to - i,
 				parameters, square_avg, acc_delta);
 }
 
-/* Parameters of a group, as above. */
-#define EACH_UPDATED(i)                                                     \
-	for (uint i = from + get_group_id(0) * UPDATED + get_local_id(0);   \
-	     i < min(from + (uint)(get_group_id(0) + 1) * UPDATED, to);     \
-	     i += get_local_size(0))
-
 /* rate is lr / (1 - beta1^t), grown 1 / sqrt(1 - beta2^t). */
-kernel void adam(const float rate, const float grown, const float beta1,
-		 const float rest1, const float beta2, const float rest2,
-		 const float eps, const uint from, const uint to,
-		 global float *restrict parameters,
-		 global const float *restrict gradient,
-		 global float *restrict m, global float *restrict v)
+kernel GROUP void adam(const float rate, const float grown, const float beta1,
+		       const float rest1, const float beta2, const float rest2,
+		       const float eps, const uint from, const uint to,
+		       global float *restrict parameters,
+		       global const float *restrict gradient,
+		       global float *restrict m, global float *restrict v)
 {
 	EACH_UPDATED(i) {
-		const float g = gradient[i];
-		const float first = beta1 * m[i] + rest1 * g;
-		const float second = beta2 * v[i] + rest2 * g * g;
+		const FLOATS g = LOAD_SOME(gradient + i, to - i);
+		const FLOATS p = LOAD_SOME(parameters + i, to - i);
+		const FLOATS first = beta1 * LOAD_SOME(m + i, to - i) +
+				     rest1 * g;
+		const FLOATS second = beta2 * LOAD_SOME(v + i, to - i) +
+				      rest2 * g * g;
 
-		m[i] = first;
-		v[i] = second;
-		parameters[i] -= rate * first / (sqrt(second) * grown + eps);
+		STORE_SOME(first, m + i, to - i);
+		STORE_SOME(second, v + i, to - i);
+		STORE_SOME(p - rate * first / (sqrt(second) * grown + eps),
+			   parameters + i, to - i);
 	}
 }
 
 /* b is as long as the parameters where there is momentum. */
-kernel void sgd(const float lr, const float momentum, const float decay,
-		const uint from, const uint to,
-		global float *restrict parameters,
-		global const float *restrict gradient,
-		global float *restrict b, global const float *restrict none)
+kernel GROUP void sgd(const float lr, const float momentum, const float decay,
+		      const uint from, const uint to,
+		      global float *restrict parameters,
+		      global const float *restrict gradient,
+		      global float *restrict b,
+		      global const float *restrict none)
 {
 	EACH_UPDATED(i) {
-		float change = gradient[i] + decay * parameters[i];
+		const FLOATS p = LOAD_SOME(parameters + i, to - i);
+		FLOATS change = LOAD_SOME(gradient + i, to - i) + decay * p;
 
-		if (momentum != 0)
-			b[i] = change += momentum * b[i];
-		parameters[i] -= lr * change;
+		if (momentum != 0) {
+			change += momentum * LOAD_SOME(b + i, to - i);
+			STORE_SOME(change, b + i, to - i);
+		}
+		STORE_SOME(p - lr * change, parameters + i, to - i);
 	}
 }

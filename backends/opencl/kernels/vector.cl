@@ -16,6 +16,7 @@
 #define PASTE(a, b) PASTE_(a, b)
 
 typedef PASTE(float, WIDTH) vec;
+typedef vec loose __attribute__((aligned(4)));
 typedef PASTE(int, WIDTH) ivec;
 typedef PASTE(uint, WIDTH) uvec;
 typedef PASTE(uchar, WIDTH) bytes;
@@ -94,7 +95,7 @@ static inline void store_some(vec value, global float *at, int lanes)
 	float values[WIDTH];
 
 	if (lanes >= WIDTH) {
-		STORE_ANYWHERE(value, at);
+		*(global loose *)at = value;
 		return;
 	}
 	STORE_ANYWHERE(value, values);

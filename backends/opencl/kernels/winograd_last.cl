@@ -107,7 +107,7 @@ static inline void lanes_store(vec value, global float *to, size_t apart)
 {
 	float values[WIDE];
 
-	STORE_LANES(value, values);
+	STORE_NEAR(value, values);
 #pragma unroll
 	for (int lane = 0; lane < WIDE; lane++)
 		to[lane * apart] = values[lane];
@@ -235,7 +235,7 @@ static inline void tile_planar(vec outputs[TILE * TILE], global float *to,
 	pixel = 1;
 #endif
 	for (int i = 0; i < TILE * TILE; i++)
-		STORE_LANES(outputs[i], values + i * WIDE);
+		STORE_NEAR(outputs[i], values + i * WIDE);
 	for (int lane = 0; lane < WIDE; lane++, to += plane)
 		for (int r = 0; r < rows; r++)
 			for (int i = 0; i < columns; i++)
