@@ -48,65 +48,86 @@ part_add(vec sum[TALL][ACROSS], vec part[TALL][ACROSS])
 			sum[i][j] += part[i][j];
 }
 
-/* Adds the products of a run of factors: row i's from a + at[i] on, with
- * vectors that are COLUMNS apart from b on. at[] is of whole blocks. */
+/* Adds the products of factor k of each row with vectors from b on. */
+static inline __attribute__((always_inline)) void
+factor_add(vec part[TALL][ACROSS], global const float *const from[TALL], int k,
+	   global const float *b)
+{
+	vec across[ACROSS];
+
+#pragma unroll
+	for (int j = 0; j < ACROSS; j++)
+		across[j] = LOAD_LANES(b + j * WIDE);
+#pragma unroll
+	for (int i = 0; i < TALL; i++)
+#pragma unroll
+		for (int j = 0; j < ACROSS; j++)
+			part[i][j] = fma((vec)(from[i][k]), across[j],
+					 part[i][j]);
+}
+
+static inline void run_fetch(global const float *run, int depth)
+{
+	for (int i = 0; i < depth; i += LINE)
+		FETCH(run + i);
+}
+
+/*
+ * Adds the products of a run of factors: row i's from a + at[i] on, with
+ * vectors that are COLUMNS apart from b on. at[] is of whole blocks. Meanwhile
+ * the next block's factors are fetched, row by row, and behind the last block
+ * those of the first one from next on.
+ */
 static inline __attribute__((always_inline)) void
 runs_add(vec (*sum)[TALL][ACROSS], int rows, global const float *a,
-	 const int *at, global const float *b, int depth)
+	 const int *at, global const float *b, int depth,
+	 global const float *next)
 {
 #pragma unroll 1
 	for (int block = 0; block * TALL < rows; block++) {
+		const int is_last = (block + 1) * TALL >= rows;
+		global const float *after = is_last ? next : a;
+		const int *after_at = is_last ? at : at + (block + 1) * TALL;
 		global const float *from[TALL];
 		vec part[TALL][ACROSS];
+		int k = 0;
 
 #pragma unroll
 		for (int i = 0; i < TALL; i++)
 			from[i] = a + at[block * TALL + i];
 		part_clear(part);
 #pragma unroll 1
-		for (int k = 0; k < depth; k++) {
-			vec across[ACROSS];
+		for (int row = 0; row < TALL; row++) {
+			const int stop = (row + 1) * depth / TALL;
 
-#pragma unroll
-			for (int j = 0; j < ACROSS; j++)
-				across[j] = LOAD_LANES(b + k * COLUMNS +
-						       j * WIDE);
-#pragma unroll
-			for (int i = 0; i < TALL; i++)
-#pragma unroll
-				for (int j = 0; j < ACROSS; j++)
-					part[i][j] = fma((vec)(from[i][k]),
-							 across[j],
-							 part[i][j]);
+			run_fetch(after + after_at[row], depth);
+#pragma unroll 1
+			for (; k < stop; k++)
+				factor_add(part, from, k, b + k * COLUMNS);
 		}
 		part_add(sum[block], part);
 	}
 }
 
-/* The same of factors that are beside each other. */
+/* The same of a block's factors that are beside each other. */
 static inline __attribute__((always_inline)) void
-pixels_add(vec (*sum)[TALL][ACROSS], int rows, const float *a, const vec *b,
-	   int depth)
+pixels_add(vec sum[TALL][ACROSS], const float *a, const vec *b, int depth)
 {
-#pragma unroll 1
-	for (int block = 0; block * TALL < rows; block++, a += TALL) {
-		vec part[TALL][ACROSS];
+	vec part[TALL][ACROSS];
 
-		part_clear(part);
+	part_clear(part);
 #pragma unroll 1
-		for (int k = 0; k < depth; k++) {
-			const float *from = a + k * RUN_ROWS;
+	for (int k = 0; k < depth; k++) {
+		const float *from = a + k * RUN_ROWS;
 
 #pragma unroll
-			for (int i = 0; i < TALL; i++)
+		for (int i = 0; i < TALL; i++)
 #pragma unroll
-				for (int j = 0; j < ACROSS; j++)
-					part[i][j] = fma((vec)(from[i]),
-							 b[k * ACROSS + j],
-							 part[i][j]);
-		}
-		part_add(sum[block], part);
+			for (int j = 0; j < ACROSS; j++)
+				part[i][j] = fma((vec)(from[i]),
+						 b[k * ACROSS + j], part[i][j]);
 	}
+	part_add(sum, part);
 }
 
 /*
@@ -348,7 +369,11 @@ kernel GROUP void conv_multiply(
 		for (int k = 0; k < run; k += DEEP)
 			runs_add(sum, rows, from + r * (size_t)from_row + k, at,
 				 packed + (r * run + k) * (size_t)COLUMNS,
-				 min(DEEP, run - k));
+				 min(DEEP, run - k),
+				 from + (k + DEEP < run ?
+						 r * (size_t)from_row + k +
+							 DEEP :
+						 (r + 1) * (size_t)from_row));
 	tile_store(sum, rows, min(COLUMNS, outputs - column), where, to,
 		   to_height * to_width,
 		   bias < 0 ? 0 : parameters + bias + column, adds);
@@ -379,12 +404,85 @@ static inline void tails_clear(vec a[DEEP][RUN_ROWS / WIDE],
 	}
 }
 
+/* Where the pixels of a weight gradient are: in x and in dy, each with the
+ * floats between columns, rows and samples. */
+struct pixels {
+	global const float *x, *dy;
+	int x_column, x_row, dy_column, dy_row;
+	size_t x_sample, dy_sample;
+	int height, width, all;
+};
+
+/* The next pixel, and where it is. */
+struct pixel {
+	int k, n, row, column;
+};
+
+static inline global const float *x_at(const struct pixels *pixels,
+				       struct pixel p)
+{
+	return pixels->x + p.n * pixels->x_sample + p.row * pixels->x_row +
+	       p.column * pixels->x_column;
+}
+
+static inline global const float *dy_at(const struct pixels *pixels,
+					struct pixel p)
+{
+	return pixels->dy + p.n * pixels->dy_sample + p.row * pixels->dy_row +
+	       p.column * pixels->dy_column;
+}
+
+static inline struct pixel pixel_after(const struct pixels *pixels,
+				       struct pixel p)
+{
+	p.k++;
+	p.column = p.column + 1 < pixels->width ? p.column + 1 : 0;
+	p.row += !p.column;
+	p.n += p.row == pixels->height;
+	p.row = p.row < pixels->height ? p.row : 0;
+	return p;
+}
+
+/* Copies so many pixels from p on; returns the one behind them. */
+static inline struct pixel pixels_load(const struct pixels *pixels,
+				       struct pixel p, int depth, int rows,
+				       int columns,
+				       vec a[DEEP][RUN_ROWS / WIDE],
+				       vec b[RUN_TILES][DEEP * ACROSS])
+{
+	for (int d = 0; d < depth; d++, p = pixel_after(pixels, p)) {
+		global const float *x = x_at(pixels, p);
+		global const float *dy = dy_at(pixels, p);
+
+		for (int i = 0; i * WIDE < rows; i++)
+			a[d][i] = LOAD_LANES(x + i * WIDE);
+		for (int i = 0; i * WIDE < columns; i++)
+			b[i / ACROSS][d * ACROSS + i % ACROSS] =
+				LOAD_LANES(dy + i * WIDE);
+	}
+	return p;
+}
+
+/* Fetches so many pixels, if they are there; returns the one behind them. */
+static inline struct pixel pixels_fetch(const struct pixels *pixels,
+					struct pixel p, int some, int rows,
+					int columns)
+{
+	for (; some && p.k < pixels->all; some--) {
+		run_fetch(x_at(pixels, p), rows);
+		run_fetch(dy_at(pixels, p), columns);
+		p = pixel_after(pixels, p);
+	}
+	return p;
+}
+
 /*
  * part[r][k][o] = sum over samples and pixels p of dy[n][p][o] x[n][p's
  * window][r][k], of row r of a window and factor k of its run: of group (o, r
  * and k, s) over the samples split_samples * s ..., but not the last `broken`
  * ones. Both are as conv_spread has them; the rows' x and dy are x_apart and
- * dy_apart floats from one another.
+ * dy_apart floats from one another. The next pixels are fetched while blocks of
+ * the sums are computed.
  */
 kernel GROUP void conv_sum(const int count, global const float *restrict x,
 			   global const float *restrict dy,
@@ -405,47 +503,44 @@ kernel GROUP void conv_sum(const int count, global const float *restrict x,
 	const int columns = min(RUN_COLUMNS, outputs - column);
 	const int from = get_group_id(2) * split_samples;
 	const int samples = max(min(split_samples, count - broken - from), 0);
-	const int all = samples * out_height * out_width;
+	const int blocks = (rows + TALL - 1) / TALL;
+	const int across = (columns + COLUMNS - 1) / COLUMNS;
+	const int some = (DEEP + blocks * across - 1) / (blocks * across);
+	const struct pixels pixels = {
+		x + from * (size_t)x_sample + r * (size_t)x_apart + first,
+		dy + from * (size_t)dy_sample + r * (size_t)dy_apart +
+			dy_begin + column,
+		x_pixel, x_row, outputs, dy_row, x_sample, dy_sample,
+		out_height, out_width, samples * out_height * out_width
+	};
+	struct pixel next = { 0, 0, 0, 0 };
 	vec sum[RUN_TILES][RUN_BLOCKS][TALL][ACROSS];
 	vec a[DEEP][RUN_ROWS / WIDE], b[RUN_TILES][DEEP * ACROSS];
 
 	if (from >= count)
 		return;
-	x += from * (size_t)x_sample + r * (size_t)x_apart + first;
-	dy += from * (size_t)dy_sample + r * (size_t)dy_apart + dy_begin +
-	      column;
 	parts += get_group_id(2) * (size_t)size +
 		 (r * run + first) * (size_t)outputs + column;
-	for (int tile = 0; tile * COLUMNS < columns; tile++)
-		tile_clear(sum[tile], (rows + TALL - 1) / TALL);
+	for (int tile = 0; tile < across; tile++)
+		tile_clear(sum[tile], blocks);
 	tails_clear(a, b, rows, columns);
-	for (int k = 0; k < all; k += DEEP) {
-		const int depth = min(DEEP, all - k);
-		int n = k / (out_height * out_width);
-		int row = k / out_width % out_height, c = k % out_width;
+	while (next.k < pixels.all) {
+		const int depth = min(DEEP, pixels.all - next.k);
+		struct pixel ahead;
 
-		for (int d = 0; d < depth; d++) {
-			global const float *of_x = x + n * (size_t)x_sample +
-				row * x_row + c * x_pixel;
-			global const float *of_dy = dy +
-				n * (size_t)dy_sample + row * dy_row +
-				c * outputs;
+		next = pixels_load(&pixels, next, depth, rows, columns, a, b);
+		ahead = next;
+		for (int i = 0; i < across * blocks; i++) {
+			const int tile = i / blocks, block = i % blocks;
 
-			for (int i = 0; i * WIDE < rows; i++)
-				a[d][i] = LOAD_LANES(of_x + i * WIDE);
-			for (int i = 0; i * WIDE < columns; i++)
-				b[i / ACROSS][d * ACROSS + i % ACROSS] =
-					LOAD_LANES(of_dy + i * WIDE);
-			c = c + 1 < out_width ? c + 1 : 0;
-			row += !c;
-			n += row == out_height;
-			row = row < out_height ? row : 0;
-		}
-		for (int tile = 0; tile * COLUMNS < columns; tile++)
-			pixels_add(sum[tile], rows, (const float *)a, b[tile],
+			ahead = pixels_fetch(&pixels, ahead, some, rows,
+					     columns);
+			pixels_add(sum[tile][block],
+				   (const float *)a + block * TALL, b[tile],
 				   depth);
+		}
 	}
-	for (int tile = 0; tile * COLUMNS < columns; tile++)
+	for (int tile = 0; tile < across; tile++)
 		for (int i = 0; i < rows; i++)
 			row_store(sum[tile][i / TALL][i % TALL],
 				  min(COLUMNS, columns - tile * COLUMNS),

@@ -191,7 +191,9 @@ kernel GROUP void tiles_multiply(const int count,
 	tile_clear(sum, BLOCKS);
 	for (int k = 0; k < channels; k += DEEP)
 		runs_add(sum, rows, from + k, at, packed + k * (size_t)COLUMNS,
-			 min(DEEP, channels - k));
+			 min(DEEP, channels - k),
+			 from + (k + DEEP < channels ? k + DEEP :
+						       ROWS * channels));
 	for (int r = 0; r < rows; r++)
 		for (int j = 0; j * WIDE < columns; j++)
 			STORE_LANES(sum[r / TALL][r % TALL][j],

@@ -86,6 +86,7 @@ static const char *const gpu_sums_lines[] = {
 
 static const char *const generic_lines[] = {
 #include "kernels/philox.cl.h"
+#include "kernels/fetch.cl.h"
 #include "kernels/generic.cl.h"
 #include "kernels/generic_pool.cl.h"
 #include "kernels/generic_norm.cl.h"
@@ -161,6 +162,13 @@ void defines_add(struct defines *defines, const struct define *more, int count)
 		defines->list[defines->count++] = more[i];
 }
 
+/* A device that claims to be anything, as oclgrind's does, knows only what is
+ * OpenCL: not FETCHES. */
+static int is_cpu_alone(cl_device_type type)
+{
+	return (type & CL_DEVICE_TYPE_CPU) && !(type & CL_DEVICE_TYPE_GPU);
+}
+
 int source_build(const struct opencl_device *device, enum source source,
 		 const struct defines *defines, cl_program *built,
 		 struct error *err)
@@ -170,8 +178,9 @@ int source_build(const struct opencl_device *device, enum source source,
 	cl_int status;
 
 	used = (size_t)snprintf(options, sizeof(options),
-				"-cl-std=CL1.2%s -D WIDTH=%d",
-				device->math_options, device->width);
+				"-cl-std=CL1.2%s -D WIDTH=%d -D FETCHES=%d",
+				device->math_options, device->width,
+				is_cpu_alone(device->chosen.type));
 	for (int i = 0; i < defines->count && used < sizeof(options); i++)
 		used += (size_t)snprintf(options + used, sizeof(options) - used,
 					 " -D %s=%lld", defines->list[i].name,

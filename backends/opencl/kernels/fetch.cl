@@ -1,0 +1,14 @@
+/*
+ * Fetches a line of memory, LINE floats, that is soon read or written: OpenCL's
+ * own prefetch() does nothing in PoCL. Of what is not mapped nothing is
+ * fetched. The compiler's function, which FETCHES says there is, knows no
+ * address spaces, which are all the same on a CPU.
+ */
+#define LINE 16
+#if FETCHES
+#define FETCH(at) __builtin_prefetch((const void *)(size_t)(at))
+#define FETCH_TO_WRITE(at) __builtin_prefetch((const void *)(size_t)(at), 1)
+#else
+#define FETCH(at)
+#define FETCH_TO_WRITE(at)
+#endif
