@@ -14,20 +14,78 @@ static inline int2 window_inside(int first, int window, int side)
  * its row * window + column. What lies beside the input never wins.
  */
 #if ITEMS == 1
-/* An element of the window of each output of a row, which is there of those
- * from columns.x to columns.y. */
-static inline void maxpool_element(global const float *restrict x,
-				   global float *restrict y,
-				   global uchar *restrict winners,
-				   int2 columns, int stride, int place)
+/* Elements of a row from `at` on, stride apart, of what there is from begin to
+ * end around it: not more, even where no element is. */
+static inline vec apart_load(global const float *row, int at, int stride,
+			     int begin, int end)
 {
-	for (int c = columns.x; c < columns.y; c++) {
-		const float value = x[c * stride];
-		const int wins = value > y[c] || isnan(value);
+	float values[WIDE];
 
-		y[c] = wins ? value : y[c];
-		winners[c] = wins ? place : winners[c];
+	if (stride == 1 && at >= begin && at + WIDE <= end)
+		return LOAD_LANES(row + at);
+	if (stride == 2 && at >= begin && at + 2 * WIDE <= end) {
+		const vec some = LOAD_LANES(row + at);
+		const vec more = LOAD_LANES(row + at + WIDE);
+
+		return EVENS(vec, some, more);
 	}
+	for (int lane = 0; lane < WIDE; lane++) {
+		const int from = at + lane * stride;
+
+		values[lane] = from >= begin && from < end ? row[from] : 0;
+	}
+	return LOAD_LANES(values);
+}
+
+/* Where the windows of WIDE outputs begin, the first one at column `at`. */
+static inline ivec columns_from(int at, int stride)
+{
+	int columns[WIDE];
+
+	for (int lane = 0; lane < WIDE; lane++)
+		columns[lane] = at + lane * stride;
+	return PASTE(vload, WIDE)(0, columns);
+}
+
+static inline void winners_store(ivec winner, global uchar *at, int lanes)
+{
+	int winners[WIDE];
+
+	PASTE(vstore, WIDE)(winner, 0, winners);
+	for (int lane = 0; lane < lanes; lane++)
+		at[lane] = winners[lane];
+}
+
+/* Outputs from `out` on of a row of a plane, which has more of its sample
+ * before and behind it: from begin to end. */
+static inline void maxpool_row(global const float *plane, global float *y,
+			       global uchar *winners, int2 size, int2 outs,
+			       int row, int out, int window, int stride,
+			       int pad, int begin, int end)
+{
+	const int2 rows = window_inside(row, window, size.x);
+	const ivec columns = columns_from(out * stride - pad, stride);
+	const int lanes = min(WIDE, outs.y - out);
+	/* The first one that is there, if none is above it. */
+	ivec winner = (rows.x - row) * window + max(-columns, 0);
+	vec top = -INFINITY;
+
+	for (int r = rows.x; r < rows.y; r++)
+		for (int i = 0; i < window; i++) {
+			const vec value = apart_load(
+				plane, r * size.y + out * stride - pad + i,
+				stride, begin, end);
+			const ivec is_there = (columns + i >= 0) &
+					      (columns + i < size.y);
+			const ivec wins = is_there & ((value > top) |
+						      isnan(value));
+
+			top = select(top, value, wins);
+			winner = select(winner,
+					(ivec)((r - row) * window + i), wins);
+		}
+	some_store(top, y + out, lanes);
+	winners_store(winner, winners + out, lanes);
 }
 
 kernel GROUP void maxpool(const int count, global const float *restrict x,
@@ -38,36 +96,21 @@ kernel GROUP void maxpool(const int count, global const float *restrict x,
 			  const int out_width, const int y_sample,
 			  const int window, const int stride, const int pad)
 {
-	const size_t c = get_group_id(0), n = get_group_id(1);
-	const int outs = out_height * out_width;
+	const int c = get_group_id(0), plane = in_height * in_width;
+	const size_t n = get_group_id(1);
+	const size_t at = c * (size_t)(out_height * out_width);
 
-	x += n * x_sample + c * (size_t)(in_height * in_width);
-	y += n * y_sample + c * outs;
-	winners += (n * channels + c) * outs;
-	for (int out = 0; out < out_height; out++) {
-		const int row = out * stride - pad;
-		const int2 rows = window_inside(row, window, in_height);
-
-		/* The first one that is there, if none is above it. */
-		for (int i = 0; i < out_width; i++) {
-			y[i] = -INFINITY;
-			winners[i] = (rows.x - row) * window +
-				     max(pad - i * stride, 0);
-		}
-		for (int r = rows.x; r < rows.y; r++)
-			for (int i = 0; i < window; i++) {
-				const int2 columns = (int2)(
-					max(pad - i + stride - 1, 0) / stride,
-					min((in_width - 1 + pad - i + stride) /
-						    stride, out_width));
-
-				maxpool_element(x + r * in_width + i - pad, y,
-						winners, columns, stride,
-						(r - row) * window + i);
-			}
-		y += out_width;
-		winners += out_width;
-	}
+	x += n * x_sample + c * (size_t)plane;
+	y += n * y_sample + at;
+	winners += n * channels * (size_t)(out_height * out_width) + at;
+	for (int row = 0; row < out_height; row++)
+		for (int out = 0; out < out_width; out += WIDE)
+			maxpool_row(x, y + row * out_width,
+				    winners + row * out_width,
+				    (int2)(in_height, in_width),
+				    (int2)(out_height, out_width),
+				    row * stride - pad, out, window, stride,
+				    pad, -c * plane, (channels - c) * plane);
 }
 
 kernel GROUP void maxpool_backward(
