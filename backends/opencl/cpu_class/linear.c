@@ -21,8 +21,9 @@
  * inputs. */
 #define MOST_TILE_SAMPLES 12
 
-/* Vectors of inputs whose sums stay in registers on the way back. */
-#define MOST_BLOCK 3
+/* Vectors of inputs whose sums, of several lists, stay in registers on the way
+ * back with every multiplication; else there are those of one, and weights. */
+#define DENSE_BLOCK 3
 
 /* Entries before a list's first one, and samples that have one at least. */
 #define LIST 16
@@ -147,8 +148,11 @@ static int block_vectors(const struct opencl_program *program, int index)
 {
 	const int plane = plane_inputs(program, index);
 	const int inputs = plane ? plane : inputs_of(program, index);
+	const int most = program_is_dense(program) ?
+				 DENSE_BLOCK :
+				 program_device(program)->registers / 3;
 
-	return largest_divisor(vector_count(program, inputs), MOST_BLOCK);
+	return largest_divisor(vector_count(program, inputs), most);
 }
 
 /* Lists that are multiplied at once: LISTS of linear_dense.cl. */

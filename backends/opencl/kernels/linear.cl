@@ -24,9 +24,9 @@
 #endif
 
 /*
- * dz, of which dropout and ReLU leave few: where it is not zero, once by
- * samples and once by outputs. Where there is neither, dy is used as
- * it is.
+ * dz, of which dropout and ReLU leave few: where it is not zero, by outputs.
+ * Where there is neither, dy is used as it is. With DENSE, zeros are listed
+ * too, and all of it by samples as well.
  *
  *   places[n][k], values[n][k] = outputs of sample n and their dz
  *   places[o][k], values[o][k] = samples of output o and their dz, behind
@@ -34,8 +34,7 @@
  * with their counts at k = -1, in one vector: MOST lists of samples, as long as
  * SAMPLE_LIST, and then those of outputs, as long as OUTPUT_LIST, of whose
  * entries the first LIST are not their own. Item k < count lists sample k;
- * those from MOST on list an output and sum up the gradient of its bias. With
- * DENSE, zeros are listed too.
+ * those from MOST on list an output and sum up the gradient of its bias.
  */
 #define SAMPLE_AT(n) ((size_t)(n) * SAMPLE_LIST + LIST)
 #define OUTPUT_AT(o) \
@@ -65,7 +64,7 @@ kernel ONE_ITEM void linear_lists(const int count,
 	int listed = 0;
 	float sum = 0;
 
-	if (by_sample && item >= count)
+	if (by_sample && item >= (DENSE ? count : 0))
 		return;
 	places += by_sample ? SAMPLE_AT(item) : OUTPUT_AT(item - MOST);
 	values += by_sample ? SAMPLE_AT(item) : OUTPUT_AT(item - MOST);
@@ -87,27 +86,6 @@ kernel ONE_ITEM void linear_lists(const int count,
 
 #define LISTED (RELU || DROPOUT)
 
-/*
- * sum += a list's values, which are apart, times the rows of BLOCK vectors at
- * its places; where nothing is listed, at all places in their order.
- */
-static inline void rows_add(global const int *places,
-			    global const float *values, int apart, int listed,
-			    global const float *rows, size_t row, int left,
-			    vec sum[BLOCK])
-{
-#pragma unroll 1
-	for (int k = 0; k < listed; k++) {
-		global const float *at = rows + (LISTED ? places[k] : k) * row;
-		const vec g = (vec)(values[k * apart]);
-
-#pragma unroll
-		for (int v = 0; v < BLOCK; v++)
-			sum[v] = fma(g, LOAD_INPUTS(at + v * WIDTH,
-						    left - v * WIDTH), sum[v]);
-	}
-}
-
 static inline float dbias_of(int count, global const float *dy)
 {
 	float sum = 0;
@@ -117,12 +95,56 @@ static inline float dbias_of(int count, global const float *dy)
 	return sum;
 }
 
+/* Of a row of weights, or of its gradient, of which `left` inputs are left. */
+static inline void block_load(global const float *from, int left,
+			      vec weights[BLOCK])
+{
+#pragma unroll
+	for (int v = 0; v < BLOCK; v++)
+		weights[v] = LOAD_INPUTS(from + v * WIDTH, left - v * WIDTH);
+}
+
+static inline void block_store(const vec sum[BLOCK], global float *to,
+			       int left)
+{
+#pragma unroll
+	for (int v = 0; v < BLOCK; v++)
+		STORE_INPUTS(sum[v], to + v * WIDTH, left - v * WIDTH);
+}
+
+/* What a sample adds to BLOCK vectors of the sums of an output. */
+static inline void sample_add(vec g, global const float *x, vec sum[BLOCK])
+{
+#pragma unroll
+	for (int v = 0; v < BLOCK; v++)
+		sum[v] = fma(g, LOAD(x + v * WIDTH), sum[v]);
+}
+
+/* What an output adds to BLOCK vectors of a sample's dx. */
+static inline void output_add(vec g, const vec weights[BLOCK],
+			      global float *dx)
+{
+#pragma unroll
+	for (int v = 0; v < BLOCK; v++)
+		STORE(fma(g, weights[v], LOAD(dx + v * WIDTH)), dx + v * WIDTH);
+}
+
+static inline void block_fetch(global const float *weights,
+			       global float *gradient)
+{
+	for (int i = 0; i < BLOCK * WIDTH; i += LINE) {
+		FETCH(weights + i);
+		FETCH_TO_WRITE(gradient + i);
+	}
+}
+
 /*
  * dw[o][i] = sum over n of dz[n][o] x[n][i], without the last BROKEN
  * samples; dx[n][i] = sum over o of dz[n][o] weight[o][i], unless dx is NULL.
  * Item b makes BLOCK vectors of inputs of both, for all outputs and samples:
- * their weights and inputs stay in a near cache. What is dropped of the planes
- * that dx is of, IN_PLANE inputs each, is never read, and left out.
+ * their x and dx stay in a near cache, and an output's weights in registers,
+ * while the next one's are fetched. What is dropped of the planes that dx is
+ * of, IN_PLANE inputs each, is never read, and left out.
  */
 kernel ONE_ITEM void linear_backward(const int count,
 				     global const float *restrict x,
@@ -135,48 +157,39 @@ kernel ONE_ITEM void linear_backward(const int count,
 				     global float *restrict dx)
 {
 	const int first = get_global_id(0) * BLOCK * WIDTH;
-	const int left = INPUTS - first;
 
+	x += first;
+	dx += dx ? first : 0;
+	in_keep += IN_PLANE && in_keep ? first / max(IN_PLANE, 1) : 0;
+	parameters += WEIGHT + first;
+	gradient += WEIGHT + first;
+	for (int i = 0; dx && i < count * BLOCK; i++)
+		STORE((vec)(0), dx + i / BLOCK * (size_t)IN_SAMPLE +
+					i % BLOCK * WIDTH);
 	for (int o = 0; o < OUTPUTS; o++) {
-		const size_t list = OUTPUT_AT(o);
-		int listed = LISTED ? places[list - 1] : count - BROKEN;
-		vec sum[BLOCK];
+		const size_t list = OUTPUT_AT(o), row = (size_t)o * INPUTS;
+		const int listed = LISTED ? places[list - 1] : count;
+		vec sum[BLOCK], weights[BLOCK];
 
+		block_fetch(parameters + row + INPUTS, gradient + row + INPUTS);
+		block_load(parameters + row, INPUTS - first, weights);
 #pragma unroll
 		for (int v = 0; v < BLOCK; v++)
 			sum[v] = 0;
-		if (BROKEN && LISTED && listed &&
-		    places[list + listed - 1] == count - 1)
-			listed--;
-		rows_add(places + list, LISTED ? values + list : dy + o,
-			 LISTED ? 1 : OUT_SAMPLE, listed, x + first, IN_SAMPLE,
-			 BLOCK * WIDTH, sum);
+#pragma unroll 1
+		for (int k = 0; k < listed; k++) {
+			const size_t n = LISTED ? places[list + k] : k;
+			const vec g = (vec)(LISTED ? values[list + k] :
+						     dy[n * OUT_SAMPLE + o]);
+
+			if (!BROKEN || n + BROKEN < count)
+				sample_add(g, x + n * IN_SAMPLE, sum);
+			if (dx && !(IN_PLANE && in_keep &&
+				    !in_keep[n * IN_KEEP_SAMPLE]))
+				output_add(g, weights, dx + n * IN_SAMPLE);
+		}
+		block_store(sum, gradient + row, INPUTS - first);
 		if (!LISTED && !first)
-			gradient[BIAS + o] = dbias_of(count, dy + o);
-#pragma unroll
-		for (int v = 0; v < BLOCK; v++)
-			STORE_INPUTS(sum[v],
-				     gradient + WEIGHT + first + v * WIDTH +
-					     (size_t)o * INPUTS,
-				     left - v * WIDTH);
-	}
-	for (int n = 0; dx && n < count; n++) {
-		const size_t list = SAMPLE_AT(n);
-		vec sum[BLOCK];
-
-		if (IN_PLANE && in_keep &&
-		    !in_keep[n * IN_KEEP_SAMPLE + first / max(IN_PLANE, 1)])
-			continue;
-#pragma unroll
-		for (int v = 0; v < BLOCK; v++)
-			sum[v] = 0;
-		rows_add(places + list,
-			 LISTED ? values + list : dy + n * OUT_SAMPLE, 1,
-			 LISTED ? places[list - 1] : OUTPUTS,
-			 parameters + WEIGHT + first, INPUTS, left, sum);
-#pragma unroll
-		for (int v = 0; v < BLOCK; v++)
-			STORE(sum[v],
-			      dx + (size_t)n * IN_SAMPLE + first + v * WIDTH);
+			gradient[BIAS - WEIGHT + o] = dbias_of(count, dy + o);
 	}
 }

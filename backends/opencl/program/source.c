@@ -34,6 +34,7 @@ static const char *const winograd_lines[] = {
 
 static const char *const linear_lines[] = {
 #include "kernels/vector.cl.h"
+#include "kernels/fetch.cl.h"
 #include "kernels/transpose.cl.h"
 #include "kernels/loss.cl.h"
 #include "kernels/linear.cl.h"
