@@ -92,25 +92,78 @@ kernel GROUP void tiles_spread(const int count,
 					 apart);
 }
 
-/* A vector of what is so far apart, and the other way round. */
-static inline vec lanes_load(global const float *from, size_t apart)
-{
-	float values[WIDE];
+#define TAPS 9
 
+/* WIDE rows, `apart` floats from each other, of WIDE windows each:
+ * to[TAPS * i + t] is tap t of window i in each of the rows. */
+static inline void windows_load(global const float *from, size_t apart,
+				vec to[WIDE * TAPS])
+{
+	for (int square = 0; square < TAPS; square++) {
 #pragma unroll
-	for (int lane = 0; lane < WIDE; lane++)
-		values[lane] = from[lane * apart];
-	return LOAD_LANES(values);
+		for (int row = 0; row < WIDE; row++)
+			to[row] = LOAD_LANES(from + row * apart);
+		vecs_transpose(to);
+		from += WIDE;
+		to += WIDE;
+	}
 }
 
-static inline void lanes_store(vec value, global float *to, size_t apart)
+/* The other way round. */
+static inline void windows_store(vec from[WIDE * TAPS], global float *to,
+				 size_t apart)
 {
-	float values[WIDE];
-
-	STORE_NEAR(value, values);
+	for (int square = 0; square < TAPS; square++) {
+		vecs_transpose(from);
 #pragma unroll
-	for (int lane = 0; lane < WIDE; lane++)
-		to[lane * apart] = values[lane];
+		for (int row = 0; row < WIDE; row++)
+			STORE_LANES(from[row], to + row * apart);
+		from += WIDE;
+		to += WIDE;
+	}
+}
+
+/* Lanes are windows instead of rows, and windows rows. */
+static inline void windows_turn(vec windows[WIDE * TAPS])
+{
+	for (int t = 0; t < TAPS; t++) {
+		vec square[WIDE];
+
+#pragma unroll
+		for (int i = 0; i < WIDE; i++)
+			square[i] = windows[TAPS * i + t];
+		vecs_transpose(square);
+#pragma unroll
+		for (int i = 0; i < WIDE; i++)
+			windows[TAPS * i + t] = square[i];
+	}
+}
+
+/* All points of a window whose taps are from taps on, forwards or backwards. */
+static inline void window_all_points(const vec *taps, int step,
+				     global float *to, size_t apart)
+{
+	vec between[SIDE][3], points[SIDE];
+
+#pragma unroll
+	for (int c = 0; c < 3; c++) {
+		vec column[3];
+
+#pragma unroll
+		for (int r = 0; r < 3; r++)
+			column[r] = taps[(3 * r + c) * step];
+		window_to_points(column, points);
+#pragma unroll
+		for (int r = 0; r < SIDE; r++)
+			between[r][c] = points[r];
+	}
+#pragma unroll
+	for (int r = 0; r < SIDE; r++) {
+		window_to_points(between[r], points);
+#pragma unroll
+		for (int c = 0; c < SIDE; c++)
+			STORE_LANES(points[c], to + (r * SIDE + c) * apart);
+	}
 }
 
 /* Group (k, o): U of WIDE factors and a tile of outputs, from weights that are
@@ -124,43 +177,24 @@ kernel GROUP void tiles_pack(const int count,
 {
 	const int first = get_group_id(0) * WIDE;
 	const int column = get_group_id(1) * COLUMNS;
-	const int step = back ? -1 : 1; /* from tap to tap */
 	const size_t apart = (size_t)((outputs + COLUMNS - 1) / COLUMNS) *
 			     factors * COLUMNS;
+	vec windows[WIDE * TAPS];
 
-	parameters += weight + column * (size_t)by_output + (back ? 8 : 0);
-	packed += get_group_id(1) * (size_t)factors * COLUMNS;
-	for (int k = first; k < min(first + WIDE, factors); k++)
-		for (int o = 0; o < min(COLUMNS, outputs - column); o += WIDE) {
-			global const float *from = parameters +
-						   o * (size_t)by_output +
-						   k * (size_t)by_factor;
-			vec between[SIDE][3], points[SIDE];
-
-#pragma unroll
-			for (int c = 0; c < 3; c++) {
-				vec taps[3];
-
-#pragma unroll
-				for (int r = 0; r < 3; r++)
-					taps[r] = lanes_load(
-						from + (3 * r + c) * step,
-						by_output);
-				window_to_points(taps, points);
-#pragma unroll
-				for (int r = 0; r < SIDE; r++)
-					between[r][c] = points[r];
-			}
-#pragma unroll
-			for (int r = 0; r < SIDE; r++) {
-				window_to_points(between[r], points);
-#pragma unroll
-				for (int c = 0; c < SIDE; c++)
-					STORE_LANES(points[c], packed +
-						(r * SIDE + c) * apart +
-						k * (size_t)COLUMNS + o);
-			}
-		}
+	parameters += weight + column * (size_t)by_output +
+		      first * (size_t)by_factor;
+	packed += (get_group_id(1) * (size_t)factors + first) * COLUMNS;
+	for (int o = 0; o < min(COLUMNS, outputs - column); o += WIDE) {
+		windows_load(parameters + o * (size_t)by_output,
+			     back ? by_factor : by_output, windows);
+		if (back)
+			windows_turn(windows);
+		for (int k = 0; k < WIDE; k++)
+			window_all_points(windows + TAPS * k +
+						  (back ? TAPS - 1 : 0),
+					  back ? -1 : 1,
+					  packed + k * COLUMNS + o, apart);
+	}
 }
 
 /* Group (t, o, p): M at a point, of a tile of sums. */
@@ -200,7 +234,10 @@ kernel GROUP void tiles_multiply(const int count,
 				    to + r * (size_t)outputs + j * WIDE);
 }
 
-/* The outputs of a tile, from its points. */
+/* The outputs of a tile, from its points. What is behind them at each point is
+ * fetched, AHEAD floats from there: too many streams for a core to foresee. */
+#define AHEAD (4 * WIDE)
+
 static inline void points_to_outputs(global const float *points, size_t apart,
 				     vec outputs[TILE * TILE])
 {
@@ -211,8 +248,13 @@ static inline void points_to_outputs(global const float *points, size_t apart,
 		vec column[SIDE], made[TILE];
 
 #pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			column[r] = LOAD_LANES(points + (r * SIDE + c) * apart);
+		for (int r = 0; r < SIDE; r++) {
+			global const float *at = points +
+						 (r * SIDE + c) * apart;
+
+			column[r] = LOAD_LANES(at);
+			FETCH(at + AHEAD);
+		}
 		points_to_output(column, made);
 #pragma unroll
 		for (int r = 0; r < TILE; r++)
@@ -223,28 +265,35 @@ static inline void points_to_outputs(global const float *points, size_t apart,
 		points_to_output(between[r], outputs + r * TILE);
 }
 
+/* Row r of a lane's tile among vectors of pixels. */
+static inline const float *tile_row(const vec *pixels, int lane, int r)
+{
+	return (const float *)(pixels + r * TILE / WIDE * WIDE + lane) +
+	       r * TILE % WIDE;
+}
+
 /* As much of a tile as is there, of each channel. */
 static inline void tile_planar(vec outputs[TILE * TILE], global float *to,
 			       int rows, int columns, int width, int plane,
 			       int adds)
 {
-	float values[TILE * TILE * WIDE];
-	int channel = 1, pixel = WIDE; /* how far they are apart in these */
-
-#if WIDE == TILE * TILE
-	vecs_transpose(outputs);
-	channel = WIDE;
-	pixel = 1;
-#endif
-	for (int i = 0; i < TILE * TILE; i++)
-		STORE_NEAR(outputs[i], values + i * WIDE);
+	for (int i = 0; i < TILE * TILE; i += WIDE)
+		vecs_transpose(outputs + i);
 	for (int lane = 0; lane < WIDE; lane++, to += plane)
-		for (int r = 0; r < rows; r++)
-			for (int i = 0; i < columns; i++)
-				gradient_put(to + r * width + i,
-					     values[lane * channel +
-						    (r * TILE + i) * pixel],
-					     adds);
+		for (int r = 0; r < rows; r++) {
+			const float *from = tile_row(outputs, lane, r);
+			float4 values = vload4(0, from);
+			global float *row = to + r * width;
+
+			if (columns < TILE) {
+				for (int i = 0; i < columns; i++)
+					gradient_put(row + i, from[i], adds);
+				continue;
+			}
+			if (adds)
+				values += vload4(0, row);
+			vstore4(values, 0, row);
+		}
 }
 
 /* Group (t, n): a tile of y or, with -1 as bias, dx, planar. */
@@ -275,6 +324,42 @@ kernel GROUP void tiles_store(const int count,
 	}
 }
 
+/* The taps of a window from its points, `apart` floats from each other and each
+ * the sum of parts; those of the next window are fetched. */
+static inline void points_to_taps(global const float *points, size_t apart,
+				  int parts, size_t part, int next,
+				  vec taps[TAPS])
+{
+	vec between[3][SIDE], window[3];
+
+#pragma unroll
+	for (int c = 0; c < SIDE; c++) {
+		vec column[SIDE];
+
+#pragma unroll
+		for (int r = 0; r < SIDE; r++) {
+			global const float *at = points +
+						 (r * SIDE + c) * apart;
+
+			FETCH(at + next);
+			column[r] = LOAD_LANES(at);
+			for (int s = 1; s < parts; s++)
+				column[r] += LOAD_LANES(at + s * part);
+		}
+		points_to_window(column, window);
+#pragma unroll
+		for (int r = 0; r < 3; r++)
+			between[r][c] = window[r];
+	}
+#pragma unroll
+	for (int r = 0; r < 3; r++) {
+		points_to_window(between[r], window);
+#pragma unroll
+		for (int c = 0; c < 3; c++)
+			taps[3 * r + c] = window[c];
+	}
+}
+
 /* Group (o, i): dw[o][i] of WIDE outputs and channels, from the points' parts
  * of splits of the samples, in their order. */
 kernel GROUP void tiles_unpack(const int count,
@@ -286,39 +371,13 @@ kernel GROUP void tiles_unpack(const int count,
 {
 	const int splits = (count + split_samples - 1) / split_samples;
 	const int o = get_group_id(0) * WIDE, first = get_group_id(1) * WIDE;
+	vec windows[WIDE * TAPS];
 
-	for (int i = first; i < first + WIDE; i++) {
-		global float *to = gradient + weight +
-				   (o * (size_t)channels + i) * 9;
-		vec between[3][SIDE], window[3];
-
-#pragma unroll
-		for (int c = 0; c < SIDE; c++) {
-			vec column[SIDE];
-
-#pragma unroll
-			for (int r = 0; r < SIDE; r++) {
-				global const float *at = parts + o +
-					((r * SIDE + c) * channels + i) *
-						(size_t)outputs;
-
-				column[r] = LOAD_LANES(at);
-				for (int s = 1; s < splits; s++)
-					column[r] += LOAD_LANES(
-						at + s * (size_t)size);
-			}
-			points_to_window(column, window);
-#pragma unroll
-			for (int r = 0; r < 3; r++)
-				between[r][c] = window[r];
-		}
-#pragma unroll
-		for (int r = 0; r < 3; r++) {
-			points_to_window(between[r], window);
-#pragma unroll
-			for (int c = 0; c < 3; c++)
-				lanes_store(window[c], to + 3 * r + c,
-					    (size_t)channels * 9);
-		}
-	}
+	for (int i = 0; i < WIDE; i++)
+		points_to_taps(parts + (first + i) * (size_t)outputs + o,
+			       channels * (size_t)outputs, splits, size,
+			       outputs, windows + TAPS * i);
+	windows_store(windows, gradient + weight +
+			       (o * (size_t)channels + first) * TAPS,
+		      channels * (size_t)TAPS);
 }
