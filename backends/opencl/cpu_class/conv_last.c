@@ -8,7 +8,21 @@
 
 #define MOST_COLUMNS 64 /* of a tile of products */
 
-void spread_widen(struct spread *spread, int height, int width)
+/* Activations as conv_spread makes them: with a border, in pixels, before the
+ * plane, and what is read behind it. */
+struct spread {
+	struct shape plane; /* what it is made of */
+	int border, height, width;
+	int row, sample; /* in floats */
+};
+
+/* What products read: of a step's input, and of its output's gradient. */
+struct copies {
+	struct spread x, dy;
+};
+
+/* Makes a spread at least so large. */
+static void spread_widen(struct spread *spread, int height, int width)
 {
 	spread->height = spread->height > height ? spread->height : height;
 	spread->width = spread->width > width ? spread->width : width;
@@ -26,7 +40,7 @@ static struct spread spread_of(struct shape plane, int border, int height,
 	return spread;
 }
 
-struct copies copies_of(const struct sides *s)
+static struct copies copies_of(const struct sides *s)
 {
 	/* An input's outputs are up to so many before its own. */
 	const int before = (s->window - 1) / s->stride;
@@ -140,9 +154,10 @@ struct launch last_launch(const char *name, int index)
 				.work = { .step = index } };
 }
 
-int add_spread(struct opencl_program *program, struct pass *pass, int index,
-	       const struct spread *spread, cl_mem from, int sample, cl_mem to,
-	       struct error *err)
+/* Appends what copies planes at `from`, whose samples are so far apart. */
+static int add_spread(struct opencl_program *program, struct pass *pass,
+		      int index, const struct spread *spread, cl_mem from,
+		      int sample, cl_mem to, struct error *err)
 {
 	struct launch launch = last_launch("conv_spread", index);
 	const cl_mem memories[] = { from, to };
@@ -293,8 +308,10 @@ static int add_unpack(struct opencl_program *program, struct pass *pass,
 			      words, COUNT(words), err);
 }
 
-int add_copies(struct opencl_program *program, struct pass *pass, int index,
-	       const struct copies *copies, struct error *err)
+/* Copies x and dy for the backward pass. */
+static int add_copies(struct opencl_program *program, struct pass *pass,
+		      int index, const struct copies *copies,
+		      struct error *err)
 {
 	const struct generic g = generic_at(program, pass, index);
 	const struct generic_memory *own = &program->generic_memory;

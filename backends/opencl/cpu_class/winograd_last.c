@@ -14,15 +14,15 @@
 #define TILE_COST .25
 #define WEIGHT_COST 150
 
-/* A copy by its tiles. */
+/* Planes by the tiles of what is made of them. */
 struct tiles {
-	const struct spread *copy;
-	int begin;	   /* where the first tile's values are in it */
+	struct shape plane;
+	int before;	   /* pixels of the first tile above and left of it */
 	int across, count; /* of a sample */
 	size_t apart;	   /* floats from point to point */
 };
 
-/* One way of a step: of a copy's values to planes; sums are its M. */
+/* One way of a step: of values to planes; sums are its M. */
 struct tiled {
 	struct tiles values;
 	struct shape from, to;
@@ -41,63 +41,33 @@ static size_t point_size(int samples, int tiles, int channels, int gap)
 	return (size_t)samples * (size_t)tiles * (size_t)channels + (size_t)gap;
 }
 
-/* The tiles of a copy from which planes of this shape are made. */
+/* The tiles of planes from which those of outputs are made. */
 static struct tiles tiles_of(const struct opencl_program *program,
-			     const struct spread *copy, struct shape outputs,
-			     int samples)
+			     struct shape plane, int before,
+			     struct shape outputs, int samples)
 {
-	struct tiles tiles = { .copy = copy };
+	struct tiles tiles = { .plane = plane, .before = before };
 
 	tiles.across = tiles_along(outputs.width);
 	tiles.count = tiles.across * tiles_along(outputs.height);
-	tiles.apart = point_size(samples, tiles.count, copy->plane.channels,
+	tiles.apart = point_size(samples, tiles.count, plane.channels,
 				 product_tile(program).wide);
 	return tiles;
 }
 
+/* Back, an input's first output is two pixels, less the padding, before it. */
 static struct tiled tiled_way(const struct opencl_program *program,
-			      const struct sides *s,
-			      const struct copies *copies, int samples,
-			      int back)
+			      const struct sides *s, int samples, int back)
 {
 	struct tiled way = { .from = back ? s->out : s->in,
 			     .to = back ? s->in : s->out };
 
-	way.values = tiles_of(program, back ? &copies->dy : &copies->x, way.to,
+	way.values = tiles_of(program, way.from,
+			      back ? SIDE - TILE - s->pad : s->pad, way.to,
 			      samples);
-	/* An input's first output is pad before it, behind the border of two:
-	 * so the first that its tile reads is as many from the copy's. */
-	if (back)
-		way.values.begin = s->pad *
-				   (copies->dy.row + s->out.channels);
 	way.sums_apart = point_size(samples, way.values.count, way.to.channels,
 				    product_tile(program).wide);
 	return way;
-}
-
-/* Of the gradient by outputs: dM, which the weight gradient is made of. */
-static struct tiles gradient_tiles(const struct opencl_program *program,
-				   const struct copies *copies, int samples)
-{
-	const struct spread *dy = &copies->dy;
-	struct tiles tiles = tiles_of(program, dy, dy->plane, samples);
-
-	tiles.begin = dy->border * (dy->row + dy->plane.channels);
-	return tiles;
-}
-
-/* Tiles are read whole: of x, of dy as outputs, and of dy for dx. */
-static struct copies tiled_copies(const struct sides *s)
-{
-	struct copies copies = copies_of(s);
-	const int height = TILE * tiles_along(s->out.height);
-	const int width = TILE * tiles_along(s->out.width);
-
-	spread_widen(&copies.x, height + 2, width + 2);
-	spread_widen(&copies.dy, height + 2, width + 2);
-	spread_widen(&copies.dy, s->pad + TILE * tiles_along(s->in.height) + 2,
-		     s->pad + TILE * tiles_along(s->in.width) + 2);
-	return copies;
 }
 
 /* Of a channel to another: whether there is less to do than by definition. */
@@ -159,41 +129,37 @@ static struct generic_room tiles_room(const struct opencl_program *program,
 				      int index, int samples)
 {
 	const struct sides s = sides_of(generic_node(program, index));
-	const struct copies copies = tiled_copies(&s);
 	const size_t wide = (size_t)product_tile(program).wide;
-	const struct tiled to = tiled_way(program, &s, &copies, samples, 0);
-	const struct tiled back = tiled_way(program, &s, &copies, samples, 1);
+	const struct tiled to = tiled_way(program, &s, samples, 0);
+	const struct tiled back = tiled_way(program, &s, samples, 1);
 
 	return (struct generic_room){
 		.parts = (size_t)split_of(program, &s).parts * points_of(&s),
 		.packed = larger(packed_size(program, &to),
 				 packed_size(program, &back)),
-		.x = (size_t)samples * (size_t)copies.x.sample,
-		.dy = (size_t)batch_most(program) * (size_t)copies.dy.sample,
 		.points = POINTS * larger(to.values.apart, back.values.apart) +
 			  wide,
 		.sums = POINTS * larger(to.sums_apart, back.sums_apart) + wide,
 	};
 }
 
-/* Points of a copy's tiles: V, or where they are outputs' gradients, dM. */
+/* Points of tiles: V, or where they are of outputs' gradients, dM. */
 static int add_points(struct opencl_program *program, struct pass *pass,
-		      int index, const struct tiles *tiles, cl_mem copy,
-		      int outputs, cl_mem points, struct error *err)
+		      int index, const struct tiles *tiles, cl_mem from,
+		      int sample, int outputs, cl_mem points, struct error *err)
 {
-	const struct spread *of = tiles->copy;
-	const int channels = of->plane.channels;
+	const struct shape plane = tiles->plane;
 	struct launch launch = last_launch("tiles_spread", index);
-	const cl_mem memories[] = { copy, points };
-	const cl_int words[] = { channels, of->row, of->sample, tiles->begin,
-				 tiles->across, tiles->count,
-				 (cl_int)tiles->apart, outputs };
+	const cl_mem memories[] = { from, points };
+	const cl_int words[] = { plane.channels, plane.height, plane.width,
+				 sample, tiles->before, tiles->across,
+				 tiles->count, (cl_int)tiles->apart, outputs };
 
-	launch.items[0] = tiles->count;
+	launch.items[0] = tiles->count / tiles->across;
 	launch.items[1] = 0;
 	launch.samples = 1;
-	launch.work.moved = (double)channels * (of->height * of->width +
-						POINTS * tiles->count);
+	launch.work.moved = (double)shape_size(plane) +
+			    (double)plane.channels * POINTS * tiles->count;
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
 }
@@ -272,12 +238,15 @@ static int add_store(struct opencl_program *program, struct pass *pass,
 			      words, COUNT(words), err);
 }
 
-/* What one way makes of a copy. */
+/* What one way makes of x or, back, of dy. */
 static int add_way(struct opencl_program *program, struct pass *pass, int index,
-		   const struct tiled *way, cl_mem copy, int back,
-		   struct error *err)
+		   const struct tiled *way, int back, struct error *err)
 {
-	return add_points(program, pass, index, &way->values, copy, 0,
+	const struct generic g = generic_at(program, pass, index);
+
+	return add_points(program, pass, index, &way->values,
+			  back ? g.y.gradient : g.x.memory,
+			  back ? g.y.sample : g.x.sample, 0,
 			  program->generic_memory.points, err) ||
 	       add_pack(program, pass, index, way, back, err) ||
 	       add_multiply(program, pass, index, way, err) ||
@@ -287,15 +256,10 @@ static int add_way(struct opencl_program *program, struct pass *pass, int index,
 static int tiles_forward(struct opencl_program *program, struct pass *pass,
 			 int index, struct error *err)
 {
-	const struct generic g = generic_at(program, pass, index);
-	const struct sides s = sides_of(g.node);
-	const struct copies copies = tiled_copies(&s);
-	const struct tiled way = tiled_way(program, &s, &copies, pass->most, 0);
-	const cl_mem copy = program->generic_memory.x;
+	const struct sides s = sides_of(generic_node(program, index));
+	const struct tiled way = tiled_way(program, &s, pass->most, 0);
 
-	return add_spread(program, pass, index, &copies.x, g.x.memory,
-			  g.x.sample, copy, err) ||
-	       add_way(program, pass, index, &way, copy, 0, err) ? -1 : 0;
+	return add_way(program, pass, index, &way, 0, err);
 }
 
 /* Points of the weight gradient from those of values and of dM. */
@@ -352,28 +316,25 @@ static int add_unpack(struct opencl_program *program, struct pass *pass,
 static int tiles_backward(struct opencl_program *program, struct pass *pass,
 			  int index, struct error *err)
 {
-	const struct node *node = generic_node(program, index);
+	const struct generic g = generic_at(program, pass, index);
 	const struct generic_memory *own = &program->generic_memory;
-	const struct sides s = sides_of(node);
-	const struct copies copies = tiled_copies(&s);
-	const struct tiles values = tiles_of(program, &copies.x, s.out,
+	const struct sides s = sides_of(g.node);
+	const struct tiles values = tiles_of(program, s.in, s.pad, s.out,
 					     pass->most);
-	const struct tiles gradient = gradient_tiles(program, &copies,
-						     pass->most);
-	const struct tiled back = tiled_way(program, &s, &copies, pass->most,
-					    1);
+	const struct tiles gradient = tiles_of(program, s.out, 0, s.out,
+					       pass->most);
+	const struct tiled back = tiled_way(program, &s, pass->most, 1);
 
-	if (add_copies(program, pass, index, &copies, err) ||
-	    add_points(program, pass, index, &values, own->x, 0, own->points,
-		       err) ||
-	    add_points(program, pass, index, &gradient, own->dy, 1, own->sums,
-		       err) ||
+	if (add_points(program, pass, index, &values, g.x.memory, g.x.sample, 0,
+		       own->points, err) ||
+	    add_points(program, pass, index, &gradient, g.y.gradient,
+		       g.y.sample, 1, own->sums, err) ||
 	    add_sum(program, pass, index, &s, &values, &gradient, err) ||
 	    add_unpack(program, pass, index, &s, err) ||
 	    add_bias(program, pass, index, err))
 		return -1;
-	return node->wants_dx ? add_way(program, pass, index, &back, own->dy, 1,
-					err) : 0;
+	return g.node->wants_dx ? add_way(program, pass, index, &back, 1, err) :
+				  0;
 }
 
 const struct opencl_solver winograd_last = {

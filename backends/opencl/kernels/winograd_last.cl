@@ -1,7 +1,7 @@
 /*
  * Convolutions with 3x3 windows, stride 1 and padding of at most 2 in the cpu
- * class, after conv_last.cl and winograd_points.cl: Winograd's tiles of what
- * conv_spread has made, all points of a batch one after the other.
+ * class, after conv_last.cl and winograd_points.cl: Winograd's tiles, all
+ * points of a batch one after the other.
  *
  *   V = B^T x B and M = U . V, y = A^T M A;  dM = A dY A^T, dw = G^T (V . dM) G
  *
@@ -12,8 +12,8 @@
  */
 
 /* Of a square of values, rows apart: all points. */
-static inline void values_to_points(global const float *values, int row,
-				    int pixel, global float *to, size_t apart)
+static inline void values_to_points(const vec *values, int row,
+				    global float *to, size_t apart)
 {
 	vec between[SIDE][SIDE];
 
@@ -23,7 +23,7 @@ static inline void values_to_points(global const float *values, int row,
 
 #pragma unroll
 		for (int r = 0; r < SIDE; r++)
-			column[r] = LOAD_LANES(values + r * row + c * pixel);
+			column[r] = values[r * row + c];
 		data_to_points(column, points);
 #pragma unroll
 		for (int r = 0; r < SIDE; r++)
@@ -40,8 +40,8 @@ static inline void values_to_points(global const float *values, int row,
 	}
 }
 
-static inline void outputs_to_points(global const float *values, int row,
-				     int pixel, global float *to, size_t apart)
+static inline void outputs_to_points(const vec *values, int row,
+				     global float *to, size_t apart)
 {
 	vec between[SIDE][TILE];
 
@@ -51,7 +51,7 @@ static inline void outputs_to_points(global const float *values, int row,
 
 #pragma unroll
 		for (int r = 0; r < TILE; r++)
-			column[r] = LOAD_LANES(values + r * row + c * pixel);
+			column[r] = values[r * row + c];
 		output_to_points(column, points);
 #pragma unroll
 		for (int r = 0; r < SIDE; r++)
@@ -68,28 +68,96 @@ static inline void outputs_to_points(global const float *values, int row,
 	}
 }
 
-/* Group (t, n): V of a tile of values or, of one of outputs' gradients, dM. The
- * first tile is `begin` floats into the copy. */
+/* Tiles of a row that are made at once, and the columns that they come from. */
+#define STRIP_TILES 8
+#define STRIP_COLUMNS (STRIP_TILES * TILE + SIDE - TILE)
+
+/* Count pixels of WIDE planes from p on, channels last: rows of `width`, which
+ * are to_width apart there. Squares end where the plane does. */
+static inline void pixels_turn(global const float *from, int plane, int p,
+			       int count, vec *to, int width, int to_width)
+{
+	int column = 0;
+
+	for (const int end = p + count; p < end; p += WIDE) {
+		const int first = max(min(p, plane - WIDE), 0);
+		const int some = min(WIDE, end - p);
+		vec square[WIDE];
+
+#pragma unroll
+		for (int i = 0; i < WIDE; i++) {
+			FETCH(from + i * plane + first + STRIP_COLUMNS);
+			square[i] = some_load(from + i * plane + first,
+					      plane - first);
+		}
+		vecs_transpose(square);
+		for (int i = 0; i < some; i++) {
+			*to = square[p - first + i];
+			column = column + 1 < width ? column + 1 : 0;
+			to += column ? 1 : 1 + to_width - width;
+		}
+	}
+}
+
+/* Rows and columns from y and x on of WIDE planes; zeros beside them. */
+static inline void strip_load(global const float *from, int height, int width,
+			      int y, int x, int rows, int columns, vec *strip)
+{
+	const int2 down = (int2)(max(y, 0), min(y + rows, height));
+	const int2 across = (int2)(max(x, 0), min(x + columns, width));
+	const int wide = across.y - across.x;
+	vec *to = strip + (down.x - y) * columns + across.x - x;
+
+	if (down.y - down.x < rows || wide < columns)
+		for (int i = 0; i < rows * columns; i++)
+			strip[i] = 0;
+	if (wide == width)
+		pixels_turn(from, height * width, down.x * width,
+			    (down.y - down.x) * width, to, width, columns);
+	else
+		for (int r = down.x; r < down.y; r++, to += columns)
+			pixels_turn(from, height * width, r * width + across.x,
+				    wide, to, wide, columns);
+}
+
+/* Group (t, n): V of a row of tiles of values or, with dy, of those of outputs'
+ * gradients, dM. The first tile begins `before` pixels above and left of the
+ * plane. */
 kernel GROUP void tiles_spread(const int count,
 			       global const float *restrict from,
 			       global float *restrict to, const int channels,
-			       const int row, const int sample,
-			       const int begin, const int tiles_across,
-			       const int tiles, const int apart, const int dy)
+			       const int height, const int width,
+			       const int sample, const int before,
+			       const int tiles_across, const int tiles,
+			       const int apart, const int dy)
 {
-	const int t = get_group_id(0);
+	const int row = get_group_id(0), side = dy ? TILE : SIDE;
+	vec strip[SIDE * STRIP_COLUMNS];
 
-	from += get_group_id(1) * (size_t)sample + begin +
-		t / tiles_across * TILE * row +
-		t % tiles_across * TILE * channels;
-	to += (get_group_id(1) * (size_t)tiles + t) * channels;
-	for (int c = 0; c < channels; c += WIDE)
-		if (dy)
-			outputs_to_points(from + c, row, channels, to + c,
-					  apart);
-		else
-			values_to_points(from + c, row, channels, to + c,
-					 apart);
+	from += get_group_id(1) * (size_t)sample;
+	to += (get_group_id(1) * (size_t)tiles + row * tiles_across) * channels;
+	for (int c = 0; c < channels; c += WIDE, to += WIDE)
+		for (int t = 0; t < tiles_across; t += STRIP_TILES) {
+			const int some = min(STRIP_TILES, tiles_across - t);
+			const int columns = (some - 1) * TILE + side;
+
+			strip_load(from + c * (size_t)(height * width), height,
+				   width, row * TILE - before,
+				   t * TILE - before, side, columns, strip);
+			for (int i = 0; i < some; i++) {
+				global float *points =
+					to + (t + i) * (size_t)channels;
+
+				if (dy)
+					outputs_to_points(strip + i * TILE,
+							  columns, points,
+							  apart);
+				else
+					values_to_points(strip + i * TILE,
+							 columns, points,
+							 apart);
+			}
+		}
 }
 
 #define TAPS 9
