@@ -93,6 +93,7 @@ static const char *const generic_lines[] = {
 #include "kernels/generic_pool.cl.h"
 #include "kernels/generic_norm.cl.h"
 #include "kernels/conv_last.cl.h"
+#include "kernels/conv_last_weights.cl.h"
 #include "kernels/winograd_points.cl.h"
 #include "kernels/winograd_last.cl.h"
 #include "kernels/storage.cl.h"
