@@ -160,9 +160,12 @@ all: $B/bench $(PLUGINS)
 # Another processor's compiler, for one, has no libraries to link with.
 objects: $(OBJECTS)
 
+# What debuggers read lies beside it: each run hashes the program that it is.
 $B/bench: $(OBJECTS)
 	@echo "LD $@"
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$Qobjcopy --only-keep-debug $@ $@.debug && \
+		objcopy --strip-debug --add-gnu-debuglink=$@.debug $@
 
 $B/plugins/mpi.so: $(MPI_OBJECTS)
 	@echo "LD $@"
