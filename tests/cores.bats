@@ -147,12 +147,12 @@ teardown() {
 }
 
 @test "a straggler makes the others wait, and is named" {
-	run -0 "$BENCH" run cpu-2 "${TINY[@]}" -q --straggler 0:30 --out made \
+	run -0 "$BENCH" run cpu-2 "${TINY[@]}" -q --straggler 0:300 --out made \
 		--export-json made.json --details
-	[ "$(cell made/runs.csv 1 target)" = cpu-2+straggler=0:30 ]
-	[ "$(cell made/runs.csv 1 straggler)" = 0:30 ]
-	[[ "$output" == *"delayed on purpose"*"--straggler 0:30"* ]]
-	grep -q 'straggler=0:30' made/summary.csv made/tables.md made.json
+	[ "$(cell made/runs.csv 1 target)" = cpu-2+straggler=0:300 ]
+	[ "$(cell made/runs.csv 1 straggler)" = 0:300 ]
+	[[ "$output" == *"delayed on purpose"*"--straggler 0:300"* ]]
+	grep -q 'straggler=0:300' made/summary.csv made/tables.md made.json
 	python3 - <<-'END'
 	import csv
 	rows = [r for name in ("observations", "modelled")
@@ -163,10 +163,10 @@ teardown() {
 	               if (r["phase"], r["core"], r["clock"]) ==
 	                  (phase, core, clock))
 	steps = sum(r["phase"] == "step" and r["core"] == "0" for r in rows)
-	assert of("compute", "0") >= 0.03 * steps
+	assert of("compute", "0") >= 0.3 * steps
 	assert of("wait", "1") > of("wait", "0")
 	# The delay is in the model as well, though it takes no CPU time.
-	assert of("compute", "", "model") >= 0.03 * steps
+	assert of("compute", "", "model") >= 0.3 * steps
 	END
 	run -0 "$BENCH" table made --cores
 	[[ "$output" == *"delayed on purpose"* ]]
@@ -366,8 +366,7 @@ start_alone() {
 }
 
 @test "a core that hangs is ended by --timeout, and all with it" {
-	"$BENCH" run cpu-3@fork null-1 "${LONG[@]}" --epochs 100000 \
-		--timeout 20 --out made \
+	"$BENCH" run cpu-3@fork null-1 "${LONG[@]}" --timeout 20 --out made \
 		>out 2>err 3>&- &
 	PID=$!
 	within 60 grep -q 'cpu-3@fork .*epoch 2/' err
