@@ -104,11 +104,9 @@ host_link() {
 host_processes() {
 	local pid=HOST_$1 net place
 	net=$(readlink "/proc/${!pid}/ns/net")
-	for place in /proc/[0-9]*; do
-		[ "$(readlink "$place/ns/net" 2>/dev/null)" != "$net" ] ||
-			[ "${place#/proc/}" = "${!pid}" ] ||
-			! running "${place#/proc/}" || echo "${place#/proc/}"
-	done
+	while IFS=/ read -r _ _ place _; do
+		[ "$place" = "${!pid}" ] || ! running "$place" || echo "$place"
+	done < <(find /proc/[0-9]*/ns/net -lname "${net/\[/\\[}" 2>/dev/null)
 }
 
 host_is_empty() {
