@@ -160,12 +160,20 @@ all: $B/bench $(PLUGINS)
 # Another processor's compiler, for one, has no libraries to link with.
 objects: $(OBJECTS)
 
-# What debuggers read lies beside it: each run hashes the program that it is.
+# Debug information goes to bench.debug, since each run hashes its program; it
+# stays where the compiler has no objcopy.
+OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
+define split_debug
+	$Qif command -v $(OBJCOPY) >/dev/null; then \
+		$(OBJCOPY) --only-keep-debug $@ $@.debug && \
+		$(OBJCOPY) --strip-debug --add-gnu-debuglink=$@.debug $@; \
+	fi
+endef
+
 $B/bench: $(OBJECTS)
 	@echo "LD $@"
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
-	$Qobjcopy --only-keep-debug $@ $@.debug && \
-		objcopy --strip-debug --add-gnu-debuglink=$@.debug $@
+	$(split_debug)
 
 $B/plugins/mpi.so: $(MPI_OBJECTS)
 	@echo "LD $@"
@@ -182,6 +190,7 @@ $(TWIN): $(OBJECTS)
 	@echo "LD $@"
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $$(printf '%s\n' $^ | tac) $(LIBS)
+	$(split_debug)
 
 $O/%.o: %.c
 	@echo "CC $<"
