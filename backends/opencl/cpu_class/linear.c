@@ -22,7 +22,8 @@
 #define MOST_TILE_SAMPLES 12
 
 /* Vectors of inputs whose sums, of several lists, stay in registers on the way
- * back with every multiplication; else there are those of one, and weights. */
+ * back with every multiplication. Else registers hold one output's sums and its
+ * weights, and a third is left. */
 #define DENSE_BLOCK 3
 
 /* Entries before a list's first one, and samples that have one at least. */
@@ -162,9 +163,9 @@ static int list_tile(const struct opencl_program *program, int index)
 	       block_vectors(program, index);
 }
 
-/* Of samples, MOST of linear.cl: few numbers of them, so that kernels of one
+/* Entries of an output's list: few numbers of them, so that kernels of one
  * batch size are those of others. */
-static int lists_of_samples(const struct opencl_program *program)
+static int samples_most(const struct opencl_program *program)
 {
 	int most = FEWEST_LISTS;
 
@@ -173,10 +174,15 @@ static int lists_of_samples(const struct opencl_program *program)
 	return most;
 }
 
+/* Lists of samples, SAMPLE_LISTS of linear.cl. */
+static int sample_lists(const struct opencl_program *program)
+{
+	return program_is_dense(program) ? samples_most(program) : 0;
+}
+
 static int list_count(const struct opencl_program *program, int index)
 {
-	return lists_of_samples(program) +
-	       step_at(program, index)->out.channels;
+	return sample_lists(program) + step_at(program, index)->out.channels;
 }
 
 /* Entries of a sample's list, and of an output's. */
@@ -187,13 +193,13 @@ static int sample_list(const struct opencl_program *program, int index)
 
 static int output_list(const struct opencl_program *program)
 {
-	return LIST + lists_of_samples(program);
+	return LIST + samples_most(program);
 }
 
 /* Of all lists; a last tile goes over some that are beyond. */
 static size_t list_entries(const struct opencl_program *program, int index)
 {
-	const size_t samples = (size_t)lists_of_samples(program);
+	const size_t samples = (size_t)sample_lists(program);
 	const size_t outs = (size_t)step_at(program, index)->out.channels;
 	const size_t by_sample = (size_t)sample_list(program, index);
 	const size_t by_output = (size_t)output_list(program);
@@ -240,7 +246,7 @@ static int linear_build(struct opencl_program *program, int index,
 		{ "BLOCK", block_vectors(program, index) },
 		{ "IN_PLANE", plane_inputs(program, index) },
 		{ "IN_KEEP_SAMPLE", source_keep },
-		{ "MOST", lists_of_samples(program) },
+		{ "SAMPLE_LISTS", sample_lists(program) },
 		{ "LIST", LIST },
 		{ "SAMPLE_LIST", sample_list(program, index) },
 		{ "OUTPUT_LIST", output_list(program) },

@@ -45,6 +45,9 @@ typedef vec loose __attribute__((aligned(4)));
 	 i < min((int)(get_group_id(0) + 1) * SPAN, size); i += ITEMS)
 
 /* The same in vectors of WIDE elements, the last of which may be shorter. */
+#if SPAN % WIDE
+#error "a vector would be of two groups"
+#endif
 #define EACH_VEC(i, size)                                                   \
 	(int i = get_group_id(0) * SPAN + get_local_id(0) * WIDE;           \
 	 i < min((int)(get_group_id(0) + 1) * SPAN, size);                  \

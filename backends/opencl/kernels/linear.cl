@@ -31,14 +31,14 @@
  *   places[n][k], values[n][k] = outputs of sample n and their dz
  *   places[o][k], values[o][k] = samples of output o and their dz, behind
  *
- * with their counts at k = -1, in one vector: MOST lists of samples, as long as
- * SAMPLE_LIST, and then those of outputs, as long as OUTPUT_LIST, of whose
- * entries the first LIST are not their own. Item k < count lists sample k;
- * those from MOST on list an output and sum up the gradient of its bias.
+ * with their counts at k = -1, in one vector: SAMPLE_LISTS lists of samples,
+ * none without DENSE, as long as SAMPLE_LIST, and then those of outputs, as
+ * long as OUTPUT_LIST, of whose entries the first LIST are not their own. An
+ * item makes a list; one of an output also sums up the gradient of its bias.
  */
 #define SAMPLE_AT(n) ((size_t)(n) * SAMPLE_LIST + LIST)
 #define OUTPUT_AT(o) \
-	((size_t)MOST * SAMPLE_LIST + (size_t)(o) * OUTPUT_LIST + LIST)
+	((size_t)SAMPLE_LISTS * SAMPLE_LIST + (size_t)(o) * OUTPUT_LIST + LIST)
 
 static inline float dz_of(size_t at, int choice,
 			  global const float *out,
@@ -59,18 +59,18 @@ kernel ONE_ITEM void linear_lists(const int count,
 				  global float *restrict gradient)
 {
 	const int item = get_global_id(0);
-	const int by_sample = item < MOST;
+	const int by_sample = item < SAMPLE_LISTS;
 	const int entries = by_sample ? OUTPUTS : count;
 	int listed = 0;
 	float sum = 0;
 
-	if (by_sample && item >= (DENSE ? count : 0))
+	if (by_sample && item >= count)
 		return;
-	places += by_sample ? SAMPLE_AT(item) : OUTPUT_AT(item - MOST);
-	values += by_sample ? SAMPLE_AT(item) : OUTPUT_AT(item - MOST);
+	places += by_sample ? SAMPLE_AT(item) : OUTPUT_AT(item - SAMPLE_LISTS);
+	values += by_sample ? SAMPLE_AT(item) : OUTPUT_AT(item - SAMPLE_LISTS);
 	for (int k = 0; k < entries; k++) {
 		const int n = by_sample ? item : k;
-		const int o = by_sample ? k : item - MOST;
+		const int o = by_sample ? k : item - SAMPLE_LISTS;
 		const float g = dz_of((size_t)n * OUT_SAMPLE + o,
 				      n * KEEP_SAMPLE + o, out, dy, keep);
 
@@ -81,7 +81,7 @@ kernel ONE_ITEM void linear_lists(const int count,
 	}
 	places[-1] = listed;
 	if (!by_sample)
-		gradient[BIAS + item - MOST] = sum;
+		gradient[BIAS + item - SAMPLE_LISTS] = sum;
 }
 
 #define LISTED (RELU || DROPOUT)

@@ -88,6 +88,9 @@ static inline void adadelta_update(float lr, float rho, float rest, float eps,
 
 /* Group b makes parameters from + UPDATED * b ..., none at to or beyond; as
  * many from i on as FLOATS has, unless fewer are left. */
+#if UPDATED % FLOATS_WIDTH
+#error "a vector would be of two groups"
+#endif
 #define EACH_UPDATED(i)                                                     \
 	for (uint i = from + get_group_id(0) * UPDATED +                    \
 		      get_local_id(0) * FLOATS_WIDTH;                       \

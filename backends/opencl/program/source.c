@@ -164,8 +164,8 @@ void defines_add(struct defines *defines, const struct define *more, int count)
 		defines->list[defines->count++] = more[i];
 }
 
-/* A device that claims to be anything, as oclgrind's does, knows only what is
- * OpenCL: not FETCHES. */
+/* Unlike oclgrind's device, which claims to be of every type, and whose
+ * compiler does not know what FETCHES use. */
 static int is_cpu_alone(cl_device_type type)
 {
 	return (type & CL_DEVICE_TYPE_CPU) && !(type & CL_DEVICE_TYPE_GPU);
