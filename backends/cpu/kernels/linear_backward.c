@@ -13,6 +13,7 @@
  * outputs after the others, dx before dw. For dx, the rows of 64 outputs (37 KB
  * for 144 places) stay in the first level while all samples pass. Meanwhile
  * what dw needs of these rows is fetched, and then what the next ones need.
+ * Few samples of a large layer go through linear_rows.c instead.
  *
  * Ceiling, on a Xeon with AVX-512 and AMX: as in the forward pass 7 cycles for
  * a row of 9 products; dx takes 10. dw with Adadelta passes 14 MB of parameters
@@ -60,7 +61,9 @@ static size_t cut(struct backward *backward, const struct linear_shape *shape,
 		scratch, &used,
 		(size_t)backward->outputs.chunks * sizeof(uint64_t));
 	backward->gathered = scratch_take(scratch, &used, samples * block);
-	backward->near_dx = scratch_take(scratch, &used, samples * block);
+	backward->gathered_dx = scratch_take(
+		scratch, &used,
+		samples * block < NEAR_INPUTS ? samples * block : NEAR_INPUTS);
 	return used;
 }
 
@@ -243,10 +246,11 @@ static void run(struct backward *backward)
 			backward->outputs.chunks, backward->kept,
 			backward->gathered);
 
-		if (by_rows)
+		if (by_rows) {
 			ISA_NAME(linear_rows_backward)(backward, block, in);
-		for (int word = 0; !by_rows && word < backward->words;
-		     word += GROUP)
+			continue;
+		}
+		for (int word = 0; word < backward->words; word += GROUP)
 			run_rows(backward,
 				 rows_from(block, word, backward->words), in);
 	}

@@ -26,7 +26,7 @@ struct backward {
 	float *bias;	       /* [outputs]: sums of dz */
 	uint64_t *kept;	       /* [outputs.chunks]: samples that keep a block */
 	float *gathered;       /* [count][block]: inputs in a block */
-	float *near_dx;	       /* [count][block]: dx of it */
+	float *gathered_dx;    /* [count][block]: dx of it, where rows_pay() */
 	float *gradient;       /* dw, if it is stored */
 };
 

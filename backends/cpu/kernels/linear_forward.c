@@ -11,7 +11,7 @@
  * first level while all samples pass; the sums (128 KB for 128 samples that
  * need half of 128 outputs) pass through the second level once for each block.
  * The next block is fetched meanwhile. Where nothing is dropped, linear_dense.c
- * does the products.
+ * does the products; few samples of a large layer go through linear_rows.c.
  *
  * Ceiling, on a Xeon with AVX-512 and AMX: of products with an operand in the
  * first level it does 1.3 a cycle, hence a row of 9 in 7 cycles; a pass takes

@@ -9,8 +9,7 @@ struct forward {
 	const struct linear_batch *batch;
 	const float *weights;
 	int words;	  /* of the bits of a sample */
-	uint64_t *needed; /* [count][words]: outputs of a sample; in
-			   * linear_rows.c [outputs]: samples of an output */
+	uint64_t *needed; /* [count][words]: outputs of a sample */
 	uint32_t *places; /* [count][words]: vectors of sums before them */
 	float *sums;	  /* [..][FOLD][LANES / FOLD]: of FOLD needed outputs */
 };
@@ -28,8 +27,7 @@ INLINE float sum_of(const float *sums, int i)
 /* All products, where every output is needed. */
 void ISA_NAME(linear_dense)(const struct forward *forward);
 
-/* Samples that need an output, above which products that share more than a
- * weight are faster. */
+/* With more samples an output than this, what reuses inputs too is faster. */
 #define FEW_SAMPLES (LANES < 16 ? 5 : 10)
 
 /* All of linear_forward, where rows_pay() and no input is dropped. */

@@ -170,19 +170,19 @@ INLINE int blocks_are_near(const struct linear_shape *shape,
 }
 
 /*
- * Whether a pass goes through weights row by row (linear_rows.c): these do not
- * stay in the cache, and the inputs of a block do in its first level.
+ * Whether a pass goes through the weights row by row (linear_rows.c): they do
+ * not fit the cache, and the inputs of a block fit its first level.
  */
-#define WEIGHTS_MOST (1 << 20)	/* bytes */
-#define INPUTS_MOST ((LANES < 16 ? 10 : 20) << 10) /* bytes */
+#define CACHED_WEIGHTS (1 << 20) /* bytes */
+#define NEAR_INPUTS ((size_t)(LANES < 16 ? 10 : 20) << 10) /* bytes */
 
 INLINE int rows_pay(const struct linear_shape *shape, int count)
 {
 	const size_t row = (size_t)shape->block * sizeof(float);
 
-	return count <= WORD && (size_t)count * row <= INPUTS_MOST &&
+	return count <= WORD && (size_t)count * row <= NEAR_INPUTS &&
 	       (size_t)shape->blocks * (size_t)shape->outputs * row >
-		       WEIGHTS_MOST;
+		       CACHED_WEIGHTS;
 }
 
 size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
