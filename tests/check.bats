@@ -601,6 +601,8 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 		--dry-run
 	[ "$(grep -c ', batches of 2 a core, rate 1.5625e-06, images of 64x64: less' \
 		<<<"$output")" -eq 2 ]
+	run -0 "$BENCH" check cpu-1 --model alexnet --base "$BENCH" --dry-run
+	[[ "$output" == *"cpu-1 "*", batches of 2 a core, rate 0.00025: less"* ]]
 	run -0 "$BENCH" check null-1 --infer --model resnet50 --base "$BENCH" \
 		--dry-run
 	[[ "$output" == *"batches of 2 a core"* ]]

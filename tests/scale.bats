@@ -50,8 +50,8 @@ make_inputs() {
 	             if r["transport"] == transport]
 	    # Where ranks share a CPU a small sum waits for as long as a large one
 	    # works: only what holds on every machine is asked for.
-	    assert times[-1] > min(times), times
-	    assert times[-1] > int(rows[-1]["vector_bytes"]) / 1e12, times
+	    assert times[-1] > sorted(times)[len(times) // 2], times
+	    assert times[-1] > int(rows[-1]["vector_bytes"]) / 1e11, times
 	END
 	run -0 --separate-stderr "$BENCH" env --network cpu-2 --export-csv -
 	[[ "${lines[0]}" == schema,started_utc,* ]]
