@@ -211,6 +211,20 @@ static void backward_add(struct cpu_program *program, struct cpu_step *step,
 		add->other->gradient);
 }
 
+/* scale * value if keep is 1, 0 if it is 0; without a branch, which would be
+ * guessed wrong every other time. */
+static float kept(float value, float scale, uint8_t keep)
+{
+	const float scaled = scale * value;
+	uint32_t bits;
+	float result;
+
+	memcpy(&bits, &scaled, sizeof(bits));
+	bits &= -(uint32_t)keep;
+	memcpy(&result, &bits, sizeof(result));
+	return result;
+}
+
 /* to = from, or to += from, times the scale where it is kept, else 0. */
 static void drop(const struct cpu_program *program, const struct cpu_step *step,
 		 int sample, int adds, const float *from, float *to)
@@ -224,8 +238,8 @@ static void drop(const struct cpu_program *program, const struct cpu_step *step,
 	for (int p = 0; p < pixels; p++, from += stride, to += stride)
 		for (int c = 0; c < step->out->shape.channels; c++) {
 			const float value =
-				keep[by_plane ? c : c * pixels + p] ?
-					scale * from[c] : 0;
+				kept(from[c], scale,
+				     keep[by_plane ? c : c * pixels + p]);
 
 			to[c] = adds ? to[c] + value : value;
 		}
