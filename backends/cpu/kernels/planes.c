@@ -57,6 +57,7 @@ struct pool_window {
 	int rows, columns;
 	int first;  /* row * window + column of the first one */
 	int window; /* side of all of it */
+	int stride;
 	size_t at, row, pixel; /* floats, to the first, from row to row, ... */
 };
 
@@ -73,34 +74,75 @@ INLINE struct pool_window window_of(const struct pool_shape *shape, int whole,
 		.columns = whole ? whole : x.to - x.from,
 		.first = whole ? 0 : y.from * shape->window + x.from,
 		.window = whole ? whole : shape->window,
+		.stride = shape->stride,
 		.at = (size_t)y.first * row + (size_t)x.first * pixel,
 		.row = row,
 		.pixel = pixel,
 	};
 }
 
+/* The most of a vector of channels, and where in the window it is. */
+struct most {
+	vec value;
+	lane_bytes place;
+};
+
+INLINE struct most most_of(struct most a, struct most later)
+{
+	const mask wins = mask_wins(later.value, a.value);
+
+	return (struct most){
+		vec_choose(wins, later.value, a.value),
+		bytes_choose(wins, later.place, a.place),
+	};
+}
+
+INLINE struct most most_of_row(struct pool_window is, int row, const float *in,
+			       struct lanes lanes)
+{
+	struct most most = { 0 };
+
+	for (int c = 0; c < is.columns; c++) {
+		const struct most here = {
+			lanes_load(in + is.at + (size_t)row * is.row +
+					   (size_t)c * is.pixel,
+				   lanes),
+			bytes_set((uint8_t)(is.first + row * is.window + c)),
+		};
+
+		most = c ? most_of(most, here) : here;
+	}
+	return most;
+}
+
+/*
+ * What the window below this one has of its own, and the next one to the right
+ * has not. Left to the processor, planes of 25 MB are read at a third of the
+ * speed.
+ */
+INLINE void fetch_below(struct pool_window is, const float *in)
+{
+	const size_t below = is.at + (size_t)is.window * is.row;
+	const int own = is.stride < is.window ? is.stride : is.window;
+
+	for (int r = 0; r < own; r++)
+		for (int c = 0; c < own; c++)
+			fetch(in, (ptrdiff_t)(below + (size_t)r * is.row +
+					      (size_t)c * is.pixel));
+}
+
+/* Rows first: the rows of a window do not wait for one another. */
 INLINE void pool_window(struct pool_window is, const float *in,
 			struct lanes lanes, float *out, uint8_t *winners)
 {
-	lane_bytes winner = bytes_set((uint8_t)is.first);
-	vec most = lanes_load(in + is.at, lanes);
+	struct most most = most_of_row(is, 0, in, lanes);
 
-	for (int r = 0; r < is.rows; r++)
-		for (int c = 0; c < is.columns; c++) {
-			const vec other = lanes_load(
-				in + is.at + (size_t)r * is.row +
-					(size_t)c * is.pixel,
-				lanes);
-			const mask wins = mask_wins(other, most);
-			const int here = is.first + r * is.window + c;
-
-			most = vec_choose(wins, other, most);
-			winner = bytes_choose(wins, bytes_set((uint8_t)here),
-					      winner);
-		}
-	lanes_store(out, most, lanes);
+	fetch_below(is, in + lanes.first);
+	for (int r = 1; r < is.rows; r++)
+		most = most_of(most, most_of_row(is, r, in, lanes));
+	lanes_store(out, most.value, lanes);
 	if (winners)
-		bytes_store(winners + lanes.first, winner);
+		bytes_store(winners + lanes.first, most.place);
 }
 
 /* The side of a window of which this is all, if it is one of the constants

@@ -79,13 +79,15 @@ static void forward_maxpool(struct cpu_program *program, struct cpu_step *step,
 }
 
 /* Windows add to the gradient by their inputs, which begins with 0 unless
- * another row has written it. */
-static void clear_dx(const struct cpu_program *program,
-		     const struct cpu_step *step, const struct cpu_pass *pass)
+ * another row has written it: that of a sample, just before it is added to. */
+static float *begin_dx(const struct cpu_program *program,
+		       const struct cpu_step *step, size_t sample)
 {
+	float *dx = step->in->gradient + sample * step->in->size;
+
 	if (!cpu_node(program, step->first)->adds_dx)
-		memset(step->in->gradient, 0,
-		       (size_t)pass->count * step->in->size * sizeof(float));
+		memset(dx, 0, step->in->size * sizeof(*dx));
+	return dx;
 }
 
 static void backward_maxpool(struct cpu_program *program, struct cpu_step *step,
@@ -93,13 +95,12 @@ static void backward_maxpool(struct cpu_program *program, struct cpu_step *step,
 {
 	const struct pool_step *pool = (struct pool_step *)step;
 
-	clear_dx(program, step, pass);
 	for (size_t i = 0; i < (size_t)pass->count; i++)
 		program->kernels->planes->maxpool_backward(
 			&pool->shape,
 			step->out->gradient + i * step->out->size,
 			pool->winners + i * winners_size(pool),
-			step->in->gradient + i * step->in->size);
+			begin_dx(program, step, i));
 }
 
 static void decide_maxpool(const struct cpu_program *program,
@@ -135,12 +136,11 @@ static void backward_avgpool(struct cpu_program *program, struct cpu_step *step,
 {
 	const struct pool_step *pool = (struct pool_step *)step;
 
-	clear_dx(program, step, pass);
 	for (size_t i = 0; i < (size_t)pass->count; i++)
 		program->kernels->planes->avgpool_backward(
 			&pool->shape,
 			step->out->gradient + i * step->out->size,
-			step->in->gradient + i * step->in->size);
+			begin_dx(program, step, i));
 }
 
 static size_t floats_of(const struct cpu_step *step,
