@@ -32,7 +32,7 @@ static int side_of(const struct pool_shape *shape, int length)
 }
 
 /* gap: floats from pixel to pixel are whole vectors, with zeros behind. */
-static struct pool_shape complete(struct pool_shape shape, int gap)
+static struct pool_shape complete(struct pool_shape shape, int gap, int marks)
 {
 	const int channels = shape.in.channels;
 	const int whole = (int)cpu_whole_lanes(channels);
@@ -41,6 +41,7 @@ static struct pool_shape complete(struct pool_shape shape, int gap)
 				    side_of(&shape, shape.in.width) };
 	shape.in_stride = shape.out_stride = gap ? whole : channels;
 	shape.winners_stride = whole;
+	shape.marks = marks;
 	return shape;
 }
 
@@ -49,12 +50,17 @@ static int is_gap(const struct pool_shape *shape, int i)
 	return i % shape->in_stride >= shape->in.channels;
 }
 
-/* Few different ones, so that some are equal; and a NaN here and there. */
+/* Few different ones, so that some are equal; and a NaN here and there. What
+ * is marked comes out of a ReLU: most of it is 0. */
 static void fill(const struct pool_shape *shape)
 {
+	const float least = shape->marks ? 0 : -INFINITY;
+
 	memset(&is, 0, sizeof(is));
 	for (int i = 0; i < MOST_VALUES; i++) {
-		is.in[i] = is_gap(shape, i) ? 0 : (float)(i * 7919 % 23 - 11);
+		is.in[i] = is_gap(shape, i) ? 0 :
+			fmaxf((float)(i * 7919 % 23 - (shape->marks ? 20 : 11)),
+			      least);
 		is.dy[i] = is_gap(shape, i) ? 0 : (float)(i % 37 + 1);
 		if (i % 211 == 0 && !is_gap(shape, i))
 			is.in[i] = NAN;
@@ -101,7 +107,8 @@ static void compare(const struct pool_shape *shape)
 					 p % shape->out.width, c);
 			assert_true(is.out[o] == is.in[best] ||
 				    (isnan(is.out[o]) && isnan(is.in[best])));
-			is.right[best] += is.dy[o];
+			if (!shape->marks || !(is.out[o] <= 0))
+				is.right[best] += is.dy[o];
 		}
 	for (int i = 0; i < pixels * shape->in_stride; i++)
 		assert_true(is.dx[i] == is.right[i]);
@@ -113,9 +120,9 @@ static void poolings_are_right(void **state)
 		((const struct cpu_kernels *)*state)->planes;
 
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(*shapes); s++)
-		for (int gap = 0; gap < 2; gap++) {
-			const struct pool_shape shape = complete(shapes[s],
-								 gap);
+		for (int way = 0; way < 4; way++) {
+			const struct pool_shape shape =
+				complete(shapes[s], way % 2, way / 2);
 
 			fill(&shape);
 			kernels->maxpool(&shape, is.in, is.out, is.winners);

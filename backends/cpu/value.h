@@ -28,6 +28,9 @@ struct cpu_value {
 	float *out;	    /* [batch][size] */
 	float *gradient;    /* [batch][size]; NULL: not wanted */
 	int out_is_lent;    /* it has memory already */
+	/* A ReLU put it out, and who writes the gradient leaves 0 in it where
+	 * that ReLU lets none pass. */
+	int gradient_passed;
 	/* A 2d dropout: planes that it drops may hold anything. Or
 	 * CPU_NO_ROW. */
 	int dropped_by;

@@ -57,7 +57,7 @@ struct pool_window {
 	int rows, columns;
 	int first;  /* row * window + column of the first one */
 	int window; /* side of all of it */
-	int stride;
+	int stride, marks;
 	size_t at, row, pixel; /* floats, to the first, from row to row, ... */
 };
 
@@ -75,6 +75,7 @@ INLINE struct pool_window window_of(const struct pool_shape *shape, int whole,
 		.first = whole ? 0 : y.from * shape->window + x.from,
 		.window = whole ? whole : shape->window,
 		.stride = shape->stride,
+		.marks = shape->marks,
 		.at = (size_t)y.first * row + (size_t)x.first * pixel,
 		.row = row,
 		.pixel = pixel,
@@ -141,6 +142,9 @@ INLINE void pool_window(struct pool_window is, const float *in,
 	for (int r = 1; r < is.rows; r++)
 		most = most_of(most, most_of_row(is, r, in, lanes));
 	lanes_store(out, most.value, lanes);
+	if (is.marks)
+		most.place = bytes_choose(mask_passes(most.value), most.place,
+					  most.place | bytes_set(POOL_MARK));
 	if (winners)
 		bytes_store(winners + lanes.first, most.place);
 }

@@ -17,7 +17,14 @@ struct pool_shape {
 	int window, stride, pad;   /* of a max pooling */
 	int in_stride, out_stride; /* floats from pixel to pixel */
 	int winners_stride;	   /* bytes, whole vectors of CPU_LANES */
+	/* in is what a ReLU put out: a window without a value above 0, or a
+	 * NaN, passes no gradient, and its winner is marked. For windows of up
+	 * to POOL_MOST_MARKED a side. */
+	int marks;
 };
+
+#define POOL_MARK 0x80
+#define POOL_MOST_MARKED 11 /* whose places are below the mark */
 
 /* Pixels of all samples, of which each channel is normalised. */
 struct norm_rows {
@@ -42,7 +49,8 @@ struct plane_kernels {
 	/*
 	 * One sample: the maximum, in a window that may reach out of the plane;
 	 * the first of equals, a NaN before any. winners are its row * window +
-	 * column in the window; NULL in an evaluation. Backward adds to dx.
+	 * column in the window, and POOL_MARK; NULL in an evaluation. Backward
+	 * adds to dx.
 	 */
 	void (*maxpool)(const struct pool_shape *shape, const float *in,
 			float *out, uint8_t *winners);

@@ -335,7 +335,7 @@ void gather_stop_gradient(const struct gather_step *gather, int count)
 {
 	const struct cpu_value *out = gather->step.out;
 
-	if (gather->relu != CPU_NO_ROW)
+	if (gather->relu != CPU_NO_ROW && !out->gradient_passed)
 		stop_gradient(out->out, (size_t)count * out->size,
 			      out->gradient);
 }

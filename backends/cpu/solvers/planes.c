@@ -23,6 +23,12 @@ static int lay_out_element(struct cpu_program *program, struct cpu_step *step)
 	return 0;
 }
 
+static int is_relu(const struct cpu_program *program, int row)
+{
+	return row != MODEL_IMAGES &&
+	       cpu_node(program, row)->layer->kind == LAYER_RELU;
+}
+
 static int lay_out_pool(struct cpu_program *program, struct cpu_step *step)
 {
 	struct pool_step *pool = (struct pool_step *)step;
@@ -40,6 +46,22 @@ static int lay_out_pool(struct cpu_program *program, struct cpu_step *step)
 		.winners_stride =
 			(int)cpu_whole_lanes(step->out->shape.channels),
 	};
+	return 0;
+}
+
+/* A ReLU before it that nothing else reads leaves its backward pass to the
+ * pooling, which has a quarter of the values, say, and knows the greatest. */
+static int lay_out_maxpool(struct cpu_program *program, struct cpu_step *step)
+{
+	struct pool_step *pool = (struct pool_step *)step;
+	const int row = cpu_node(program, step->first)->source;
+
+	if (lay_out_pool(program, step))
+		return -1;
+	pool->shape.marks = is_relu(program, row) &&
+			    cpu_node(program, row)->readers == 1 &&
+			    pool->shape.window <= POOL_MOST_MARKED;
+	step->in->gradient_passed = pool->shape.marks;
 	return 0;
 }
 
@@ -108,6 +130,7 @@ static void decide_maxpool(const struct cpu_program *program,
 			   uint8_t *values)
 {
 	const struct pool_step *pool = (const struct pool_step *)step;
+	const uint8_t mark = pool->shape.marks ? POOL_MARK : 0;
 	const uint8_t *winners = pool->winners;
 
 	(void)row;
@@ -115,7 +138,8 @@ static void decide_maxpool(const struct cpu_program *program,
 		for (int c = 0; c < step->out->shape.channels; c++)
 			for (int p = 0; p < cpu_pixels(step->out); p++)
 				*values++ = winners[p * pool->shape
-							.winners_stride + c];
+							.winners_stride + c] &
+					    (uint8_t)~mark;
 		winners += winners_size(pool);
 	}
 }
@@ -278,7 +302,7 @@ static void backward_dropout(struct cpu_program *program, struct cpu_step *step,
 const struct cpu_solver cpu_maxpool_solver = {
 	.base = { .name = "maxpool", .kind = LAYER_MAXPOOL },
 	.size = sizeof(struct pool_step),
-	.lay_out = lay_out_pool,
+	.lay_out = lay_out_maxpool,
 	.allocate = allocate_winners,
 	.release = release_winners,
 	.forward = forward_maxpool,
