@@ -6,12 +6,13 @@
 
 enum { SAMPLES = 7 };
 
-/* Weights that are kept, on planes as large, and others that are not. */
+/* Weights that are kept, and others that are not; tiles of 5x5, 3x3 and 4x4
+ * outputs, of planes of 30x29, 28x27 and again 28x27. */
 static const struct layer large_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 70, .window = 3,
 	  .pad = 1 },
 	{ .kind = LAYER_CONV, .name = "b", .outputs = 160, .window = 5,
-	  .pad = 2 },
+	  .pad = 1 },
 	{ .kind = LAYER_CONV, .name = "c", .outputs = 150, .window = 3,
 	  .pad = 1 },
 	{ .kind = LAYER_CONV, .name = "d", .outputs = 8, .window = 3,

@@ -24,9 +24,6 @@
  *   A^T = | 0   1   -1    1/b   -1/b   0 |
  *         | 0   a    a     1      1    0 |
  *         | 0  a^2 -a^2    b     -b    1 |
- *
- * With the same points F(2,5) makes 2 outputs of a window of 5: A^T has the
- * first two rows of that, and a 1 at infinity in the second.
  */
 #ifndef BACKENDS_CPU_KERNELS_WINOGRAD_H
 #define BACKENDS_CPU_KERNELS_WINOGRAD_H
@@ -36,8 +33,6 @@
 #define WINOGRAD_DATA 6
 #define WINOGRAD_OUTPUT 4
 #define WINOGRAD_WINDOW 3
-#define WINOGRAD_OUTPUT5 2
-#define WINOGRAD_WINDOW5 5
 
 #define WINOGRAD_A .75
 #define WINOGRAD_B 1.5
@@ -184,81 +179,6 @@ INLINE void points_to_data(const vec points[WINOGRAD_DATA],
 	data[3] = odd_a + odd_b - sum * points[5];
 	data[4] = points[0] + even_a + even_b;
 	data[5] = points[5];
-}
-
-/* The same four of F(2,5): A^T m, */
-INLINE void points_to_output5(const vec points[WINOGRAD_DATA],
-			   vec output[WINOGRAD_OUTPUT5])
-{
-	const vec over_a = vec_set((float)(1 / WINOGRAD_A));
-	const vec over_b = vec_set((float)(1 / WINOGRAD_B));
-	const vec over_bb = vec_set((float)(1 / WINOGRAD_BB));
-
-	output[0] = points[0] + over_a * (points[1] + points[2]) +
-		    over_bb * (points[3] + points[4]);
-	output[1] = points[5] + (points[1] - points[2]) +
-		    over_b * (points[3] - points[4]);
-}
-
-/* its adjoint, A y, */
-INLINE void output5_to_points(const vec output[WINOGRAD_OUTPUT5],
-			   vec points[WINOGRAD_DATA])
-{
-	const vec even_a = (float)(1 / WINOGRAD_A) * output[0];
-	const vec even_b = (float)(1 / WINOGRAD_BB) * output[0];
-	const vec odd_b = (float)(1 / WINOGRAD_B) * output[1];
-
-	points[0] = output[0];
-	points[1] = even_a + output[1];
-	points[2] = even_a - output[1];
-	points[3] = even_b + odd_b;
-	points[4] = even_b - odd_b;
-	points[5] = output[1];
-}
-
-/* G g, */
-INLINE void window5_to_points(const vec window[WINOGRAD_WINDOW5],
-			   vec points[WINOGRAD_DATA])
-{
-	const double apart = 2 * (WINOGRAD_BB - WINOGRAD_AA);
-	const vec at_0 = vec_set((float)(1 / (WINOGRAD_AA * WINOGRAD_BB)));
-	const vec at_a = vec_set((float)(-1 / (apart * WINOGRAD_A)));
-	const vec at_b = vec_set((float)(1 / apart));
-	const vec aa = vec_set((float)WINOGRAD_AA);
-	const vec bb = vec_set((float)WINOGRAD_BB);
-	const vec even_a = window[0] + aa * (window[2] + aa * window[4]);
-	const vec odd_a = (float)WINOGRAD_A * (window[1] + aa * window[3]);
-	const vec even_b = window[0] + bb * (window[2] + bb * window[4]);
-	const vec odd_b = (float)WINOGRAD_B * (window[1] + bb * window[3]);
-
-	points[0] = at_0 * window[0];
-	points[1] = at_a * (even_a + odd_a);
-	points[2] = at_a * (even_a - odd_a);
-	points[3] = at_b * (even_b + odd_b);
-	points[4] = at_b * (even_b - odd_b);
-	points[5] = window[4];
-}
-
-/* and its adjoint, G^T m */
-INLINE void points_to_window5(const vec points[WINOGRAD_DATA],
-			   vec window[WINOGRAD_WINDOW5])
-{
-	const double apart = 2 * (WINOGRAD_BB - WINOGRAD_AA);
-	const vec at_0 = vec_set((float)(1 / (WINOGRAD_AA * WINOGRAD_BB)));
-	const vec at_a = vec_set((float)(-1 / (apart * WINOGRAD_A)));
-	const vec at_b = vec_set((float)(1 / apart));
-	const vec aa = vec_set((float)WINOGRAD_AA);
-	const vec bb = vec_set((float)WINOGRAD_BB);
-	const vec even_a = at_a * (points[1] + points[2]);
-	const vec odd_a = (float)WINOGRAD_A * at_a * (points[1] - points[2]);
-	const vec even_b = at_b * (points[3] + points[4]);
-	const vec odd_b = (float)WINOGRAD_B * at_b * (points[3] - points[4]);
-
-	window[0] = at_0 * points[0] + even_a + even_b;
-	window[1] = odd_a + odd_b;
-	window[2] = aa * even_a + bb * even_b;
-	window[3] = aa * odd_a + bb * odd_b;
-	window[4] = aa * aa * even_a + bb * bb * even_b + points[5];
 }
 
 #endif

@@ -5,43 +5,51 @@
 #include <assert.h>
 
 #include "backends/cpu/kernels/winograd.h"
+#include "backends/cpu/kernels/winograd7.h"
 
-_Static_assert(WINOGRAD_SIDE == WINOGRAD_DATA, "the same transformation");
-_Static_assert(WINOGRAD_OUTPUT + WINOGRAD_WINDOW - 1 == WINOGRAD_DATA &&
-	       WINOGRAD_OUTPUT5 + WINOGRAD_WINDOW5 - 1 == WINOGRAD_DATA,
-	       "either window has as many points");
+#define MOST_SIDE WINOGRAD7_DATA
+#define MOST_OUTPUT 5
+#define MOST_WINDOW 5
 
-/* Of F(4,3) or F(2,5), in one dimension; output and window are constants. */
-INLINE void make_output(int output, const vec *points, vec *outputs)
+/* In one dimension; side, output and window are constants. */
+INLINE void make_points(int side, const vec *data, vec *points)
 {
-	if (output == WINOGRAD_OUTPUT5)
-		points_to_output5(points, outputs);
+	if (side == WINOGRAD_DATA)
+		data_to_points(data, points);
 	else
+		data_to_points7(data, points);
+}
+
+INLINE void make_output(int side, int output, const vec *points, vec *outputs)
+{
+	if (side == WINOGRAD_DATA)
 		points_to_output(points, outputs);
+	else
+		points7_to_output(output, points, outputs);
 }
 
-INLINE void take_output(int output, const vec *outputs, vec *points)
+INLINE void take_output(int side, int output, const vec *outputs, vec *points)
 {
-	if (output == WINOGRAD_OUTPUT5)
-		output5_to_points(outputs, points);
-	else
+	if (side == WINOGRAD_DATA)
 		output_to_points(outputs, points);
+	else
+		output_to_points7(output, outputs, points);
 }
 
-INLINE void take_window(int window, const vec *weights, vec *points)
+INLINE void take_window(int side, int window, const vec *weights, vec *points)
 {
-	if (window == WINOGRAD_WINDOW5)
-		window5_to_points(weights, points);
-	else
+	if (side == WINOGRAD_DATA)
 		window_to_points(weights, points);
+	else
+		window_to_points7(window, weights, points);
 }
 
-INLINE void make_window(int window, const vec *points, vec *weights)
+INLINE void make_window(int side, int window, const vec *points, vec *weights)
 {
-	if (window == WINOGRAD_WINDOW5)
-		points_to_window5(points, weights);
-	else
+	if (side == WINOGRAD_DATA)
 		points_to_window(points, weights);
+	else
+		points7_to_window(window, points, weights);
 }
 
 /* Where a tile is: its first output's pixel, and its sample. */
@@ -78,99 +86,96 @@ INLINE struct span span_of(int first, int count, int length)
  * The points of one vector of channels of a window, whose first value is so
  * many floats behind in, or before it; only down and across lie in its plane.
  * whole: all of it does, a constant; then what the next tile has to the right
- * of this one is fetched.
+ * of this one, ahead pixels from it, is fetched.
  */
-INLINE void window_points(int whole, const float *in, ptrdiff_t first,
-			  ptrdiff_t row, ptrdiff_t pixel, struct span down,
-			  struct span across, float *points, size_t point)
+INLINE void window_points(int side, int whole, const float *in, ptrdiff_t first,
+			  ptrdiff_t row, ptrdiff_t pixel, int ahead,
+			  struct span down, struct span across, float *points,
+			  size_t point)
 {
-	vec made[WINOGRAD_DATA][WINOGRAD_DATA];
+	vec made[MOST_SIDE][MOST_SIDE];
 
-	UNROLL
-	for (int c = 0; c < WINOGRAD_DATA; c++) {
+	for (int c = 0; c < side; c++) {
 		const int has = whole || (c >= across.from && c < across.to);
-		vec data[WINOGRAD_DATA], column[WINOGRAD_DATA];
+		vec data[MOST_SIDE], column[MOST_SIDE];
 
 		UNROLL
-		for (int r = 0; r < WINOGRAD_DATA; r++) {
+		for (int r = 0; r < side; r++) {
 			const ptrdiff_t at = first + r * row + c * pixel;
 
 			data[r] = whole ||
 				  (has && r >= down.from && r < down.to) ?
 					  vec_load(in + at) : vec_set(0);
-			if (whole && c >= WINOGRAD_DATA - WINOGRAD_OUTPUT)
-				fetch(in, at + WINOGRAD_OUTPUT * pixel);
+			if (whole && c >= side - ahead)
+				fetch(in, at + ahead * pixel);
 		}
-		data_to_points(data, column);
+		make_points(side, data, column);
 		UNROLL
-		for (int r = 0; r < WINOGRAD_DATA; r++)
+		for (int r = 0; r < side; r++)
 			made[r][c] = column[r];
 	}
-	UNROLL
-	for (int r = 0; r < WINOGRAD_DATA; r++) {
-		vec all[WINOGRAD_DATA];
+	for (int r = 0; r < side; r++) {
+		vec all[MOST_SIDE];
 
-		data_to_points(made[r], all);
+		make_points(side, made[r], all);
 		UNROLL
-		for (int c = 0; c < WINOGRAD_DATA; c++, points += point)
+		for (int c = 0; c < side; c++, points += point)
 			vec_store(points, all[c]);
 	}
 }
 
-static void from_data(const struct winograd_planes *planes,
-		      const struct winograd_tiles *tiles, int pad, int channels,
-		      const float *in, float *points)
+INLINE void data_of(int side, const struct winograd_planes *planes,
+		    const struct winograd_tiles *tiles, int pad, int channels,
+		    const float *in, float *points)
 {
 	const ptrdiff_t pixel = planes->pixel, row = planes->width * pixel;
 
-	assert(channels % LANES == 0 && channels <= planes->pixel);
 	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
 		const struct place place = place_of(tiles, t);
 		const int y = place.y - pad, x = place.x - pad;
-		const struct span down = span_of(y, WINOGRAD_DATA,
-						 planes->height);
-		const struct span across = span_of(x, WINOGRAD_DATA,
-						   planes->width);
+		const struct span down = span_of(y, side, planes->height);
+		const struct span across = span_of(x, side, planes->width);
 		const float *from = in + (size_t)place.sample * planes->sample;
 		const ptrdiff_t first = y * row + x * pixel;
 		const int whole = !down.from && !across.from &&
-				  down.to == WINOGRAD_DATA &&
-				  across.to == WINOGRAD_DATA;
+				  down.to == side && across.to == side;
 
 		if (whole)
 			for (int c = 0; c < channels; c += LANES)
-				window_points(1, from + c, first, row, pixel,
-					      down, across, points + c,
+				window_points(side, 1, from + c, first, row,
+					      pixel, tiles->output, down,
+					      across, points + c,
 					      tiles->point);
 		else
 			for (int c = 0; c < channels; c += LANES)
-				window_points(0, from + c, first, row, pixel,
-					      down, across, points + c,
+				window_points(side, 0, from + c, first, row,
+					      pixel, tiles->output, down,
+					      across, points + c,
 					      tiles->point);
 	}
 }
 
 /* The outputs of one vector of channels. */
-INLINE void make_outputs(int output, const float *points, size_t point,
-			 vec outputs[WINOGRAD_OUTPUT][WINOGRAD_OUTPUT])
+INLINE void make_outputs(int side, int output, const float *points,
+			 size_t point,
+			 vec outputs[MOST_OUTPUT][MOST_OUTPUT])
 {
-	vec made[WINOGRAD_OUTPUT][WINOGRAD_DATA];
+	vec made[MOST_OUTPUT][MOST_SIDE];
 
-	for (int c = 0; c < WINOGRAD_DATA; c++) {
-		vec column[WINOGRAD_DATA], sums[WINOGRAD_OUTPUT];
+	for (int c = 0; c < side; c++) {
+		vec column[MOST_SIDE], sums[MOST_OUTPUT];
 
 		UNROLL
-		for (int r = 0; r < WINOGRAD_DATA; r++)
+		for (int r = 0; r < side; r++)
 			column[r] = vec_load(points +
-					     (size_t)(r * WINOGRAD_DATA + c) *
-						     point);
-		make_output(output, column, sums);
+					     (size_t)(r * side + c) * point);
+		make_output(side, output, column, sums);
 		UNROLL
 		for (int r = 0; r < output; r++)
 			made[r][c] = sums[r];
 	}
 	for (int r = 0; r < output; r++)
-		make_output(output, made[r], outputs[r]);
+		make_output(side, output, made[r], outputs[r]);
 }
 
 INLINE vec end_of(const struct winograd_end *end, int first, int lanes,
@@ -187,7 +192,8 @@ INLINE vec end_of(const struct winograd_end *end, int first, int lanes,
 	return value;
 }
 
-INLINE void outputs_of(int output, const struct winograd_planes *planes,
+INLINE void outputs_of(int side, int output,
+		       const struct winograd_planes *planes,
 		       const struct winograd_tiles *tiles,
 		       const struct winograd_end *end, const float *points,
 		       float *out)
@@ -205,10 +211,11 @@ INLINE void outputs_of(int output, const struct winograd_planes *planes,
 			    (size_t)place.y * row + (size_t)place.x * pixel;
 
 		for (int o = 0; o < end->outputs; o += LANES) {
-			vec outputs[WINOGRAD_OUTPUT][WINOGRAD_OUTPUT];
+			vec outputs[MOST_OUTPUT][MOST_OUTPUT];
 			const int lanes = end->outputs - o;
 
-			make_outputs(output, points + o, tiles->point, outputs);
+			make_outputs(side, output, points + o, tiles->point,
+				     outputs);
 			for (int r = 0; r < down; r++)
 				for (int c = 0; c < across; c++) {
 					float *at = to + (size_t)r * row +
@@ -232,14 +239,14 @@ INLINE void outputs_of(int output, const struct winograd_planes *planes,
 
 /* Of one vector of channels of a tile, which has down x across outputs;
  * returns their sum. */
-INLINE vec outputs_inside(int output, const float *dy, size_t row,
+INLINE vec outputs_inside(int side, int output, const float *dy, size_t row,
 			  size_t pixel, int down, int across, float *points,
 			  size_t point)
 {
-	vec made[WINOGRAD_DATA][WINOGRAD_OUTPUT], sum = vec_set(0);
+	vec made[MOST_SIDE][MOST_OUTPUT], sum = vec_set(0);
 
 	for (int c = 0; c < output; c++) {
-		vec outputs[WINOGRAD_OUTPUT], column[WINOGRAD_DATA];
+		vec outputs[MOST_OUTPUT], column[MOST_SIDE];
 
 		UNROLL
 		for (int r = 0; r < output; r++) {
@@ -251,25 +258,26 @@ INLINE vec outputs_inside(int output, const float *dy, size_t row,
 			/* The next tile's. */
 			fetch(dy, (ptrdiff_t)(at + (size_t)output * pixel));
 		}
-		take_output(output, outputs, column);
+		take_output(side, output, outputs, column);
 		UNROLL
-		for (int r = 0; r < WINOGRAD_DATA; r++)
+		for (int r = 0; r < side; r++)
 			made[r][c] = column[r];
 	}
-	for (int r = 0; r < WINOGRAD_DATA; r++) {
-		vec all[WINOGRAD_DATA];
+	for (int r = 0; r < side; r++) {
+		vec all[MOST_SIDE];
 
-		take_output(output, made[r], all);
+		take_output(side, output, made[r], all);
 		UNROLL
-		for (int c = 0; c < WINOGRAD_DATA; c++, points += point)
+		for (int c = 0; c < side; c++, points += point)
 			vec_store(points, all[c]);
 	}
 	return sum;
 }
 
-INLINE void points_of(int output, const struct winograd_planes *planes,
-			 const struct winograd_tiles *tiles, int channels,
-			 const float *dy, float *points, float *dbias)
+INLINE void points_of(int side, int output,
+		      const struct winograd_planes *planes,
+		      const struct winograd_tiles *tiles, int channels,
+		      const float *dy, float *points, float *dbias)
 {
 	const size_t pixel = (size_t)planes->pixel;
 	const size_t row = (size_t)planes->width * pixel;
@@ -285,10 +293,9 @@ INLINE void points_of(int output, const struct winograd_planes *planes,
 			(size_t)place.y * row + (size_t)place.x * pixel;
 
 		for (int c = 0; c < channels; c += LANES) {
-			const vec sum = outputs_inside(output, from + c, row,
-						       pixel, down, across,
-						       points + c,
-						       tiles->point);
+			const vec sum = outputs_inside(
+				side, output, from + c, row, pixel, down,
+				across, points + c, tiles->point);
 
 			if (dbias)
 				vec_store(dbias + c, vec_load(dbias + c) + sum);
@@ -296,55 +303,53 @@ INLINE void points_of(int output, const struct winograd_planes *planes,
 	}
 }
 
-INLINE void weights_to_points(int window, const float *weights, size_t count,
-			      float *points, size_t point)
+INLINE void weights_to_points(int side, int window, const float *weights,
+			      size_t count, float *points, size_t point)
 {
 	for (size_t i = 0; i < count; i += LANES) {
-		vec made[WINOGRAD_DATA][WINOGRAD_WINDOW5];
+		vec made[MOST_SIDE][MOST_WINDOW];
 
 		for (int c = 0; c < window; c++) {
-			vec taps[WINOGRAD_WINDOW5], column[WINOGRAD_DATA];
+			vec taps[MOST_WINDOW], column[MOST_SIDE];
 
 			for (int r = 0; r < window; r++)
 				taps[r] = vec_load(weights + i + count *
 						   (size_t)(r * window + c));
-			take_window(window, taps, column);
-			for (int r = 0; r < WINOGRAD_DATA; r++)
+			take_window(side, window, taps, column);
+			for (int r = 0; r < side; r++)
 				made[r][c] = column[r];
 		}
-		for (int r = 0; r < WINOGRAD_DATA; r++) {
-			vec all[WINOGRAD_DATA];
+		for (int r = 0; r < side; r++) {
+			vec all[MOST_SIDE];
 
-			take_window(window, made[r], all);
-			for (int c = 0; c < WINOGRAD_DATA; c++)
+			take_window(side, window, made[r], all);
+			for (int c = 0; c < side; c++)
 				vec_store(points + i + point *
-					  (size_t)(r * WINOGRAD_DATA + c),
-					  all[c]);
+					  (size_t)(r * side + c), all[c]);
 		}
 	}
 }
 
-INLINE void points_to_weights(int window, const float *points, size_t point,
-			      size_t count, float *dw)
+INLINE void points_to_weights(int side, int window, const float *points,
+			      size_t point, size_t count, float *dw)
 {
 	for (size_t i = 0; i < count; i += LANES) {
-		vec made[WINOGRAD_WINDOW5][WINOGRAD_DATA];
+		vec made[MOST_WINDOW][MOST_SIDE];
 
-		for (int c = 0; c < WINOGRAD_DATA; c++) {
-			vec column[WINOGRAD_DATA], taps[WINOGRAD_WINDOW5];
+		for (int c = 0; c < side; c++) {
+			vec column[MOST_SIDE], taps[MOST_WINDOW];
 
-			for (int r = 0; r < WINOGRAD_DATA; r++)
-				column[r] = vec_load(
-					points + i + point *
-					(size_t)(r * WINOGRAD_DATA + c));
-			make_window(window, column, taps);
+			for (int r = 0; r < side; r++)
+				column[r] = vec_load(points + i + point *
+						     (size_t)(r * side + c));
+			make_window(side, window, column, taps);
 			for (int r = 0; r < window; r++)
 				made[r][c] = taps[r];
 		}
 		for (int r = 0; r < window; r++) {
-			vec all[WINOGRAD_WINDOW5];
+			vec all[MOST_WINDOW];
 
-			make_window(window, made[r], all);
+			make_window(side, window, made[r], all);
 			for (int c = 0; c < window; c++) {
 				float *to = dw + i + count *
 					    (size_t)(r * window + c);
@@ -357,14 +362,22 @@ INLINE void points_to_weights(int window, const float *points, size_t point,
 
 /* Below, sides of tiles and windows are constants of each call. */
 
-static int is_output(int output)
+static int is_form(int window, int output)
 {
-	return output == WINOGRAD_OUTPUT || output == WINOGRAD_OUTPUT5;
+	return (window == 3 && (output == 4 || output == 5)) ||
+	       (window == 5 && output == 3);
 }
 
-static int is_window(int window)
+static void from_data(const struct winograd_planes *planes,
+		      const struct winograd_tiles *tiles, int pad, int channels,
+		      const float *in, float *points)
 {
-	return window == WINOGRAD_WINDOW || window == WINOGRAD_WINDOW5;
+	assert(is_form(tiles->window, tiles->output) &&
+	       channels % LANES == 0 && channels <= planes->pixel);
+	if (winograd_side(tiles->window, tiles->output) == 6)
+		data_of(6, planes, tiles, pad, channels, in, points);
+	else
+		data_of(7, planes, tiles, pad, channels, in, points);
 }
 
 static void to_outputs(const struct winograd_planes *planes,
@@ -372,47 +385,52 @@ static void to_outputs(const struct winograd_planes *planes,
 		       const struct winograd_end *end, const float *points,
 		       float *out)
 {
-	assert(is_output(tiles->output) && end->outputs <= planes->pixel);
-	if (tiles->output == WINOGRAD_OUTPUT5)
-		outputs_of(WINOGRAD_OUTPUT5, planes, tiles, end, points, out);
+	assert(is_form(tiles->window, tiles->output) &&
+	       end->outputs <= planes->pixel);
+	if (tiles->output == 3)
+		outputs_of(7, 3, planes, tiles, end, points, out);
+	else if (tiles->output == 4)
+		outputs_of(6, 4, planes, tiles, end, points, out);
 	else
-		outputs_of(WINOGRAD_OUTPUT, planes, tiles, end, points, out);
+		outputs_of(7, 5, planes, tiles, end, points, out);
 }
 
 static void from_outputs(const struct winograd_planes *planes,
 			 const struct winograd_tiles *tiles, int channels,
 			 const float *dy, float *points, float *dbias)
 {
-	assert(is_output(tiles->output) && channels % LANES == 0 &&
-	       channels <= planes->pixel);
-	if (tiles->output == WINOGRAD_OUTPUT5)
-		points_of(WINOGRAD_OUTPUT5, planes, tiles, channels, dy,
-			  points, dbias);
+	assert(is_form(tiles->window, tiles->output) &&
+	       channels % LANES == 0 && channels <= planes->pixel);
+	if (tiles->output == 3)
+		points_of(7, 3, planes, tiles, channels, dy, points, dbias);
+	else if (tiles->output == 4)
+		points_of(6, 4, planes, tiles, channels, dy, points, dbias);
 	else
-		points_of(WINOGRAD_OUTPUT, planes, tiles, channels, dy, points,
-			  dbias);
+		points_of(7, 5, planes, tiles, channels, dy, points, dbias);
 }
 
-static void from_weights(int window, const float *weights, size_t count,
-			 float *points, size_t point)
+static void from_weights(int window, int output, const float *weights,
+			 size_t count, float *points, size_t point)
 {
-	assert(is_window(window) && count % LANES == 0);
-	if (window == WINOGRAD_WINDOW5)
-		weights_to_points(WINOGRAD_WINDOW5, weights, count, points,
-				  point);
+	assert(is_form(window, output) && count % LANES == 0);
+	if (window == 5)
+		weights_to_points(7, 5, weights, count, points, point);
+	else if (output == 4)
+		weights_to_points(6, 3, weights, count, points, point);
 	else
-		weights_to_points(WINOGRAD_WINDOW, weights, count, points,
-				  point);
+		weights_to_points(7, 3, weights, count, points, point);
 }
 
-static void to_weights(int window, const float *points, size_t point,
-		       size_t count, float *dw)
+static void to_weights(int window, int output, const float *points,
+		       size_t point, size_t count, float *dw)
 {
-	assert(is_window(window) && count % LANES == 0);
-	if (window == WINOGRAD_WINDOW5)
-		points_to_weights(WINOGRAD_WINDOW5, points, point, count, dw);
+	assert(is_form(window, output) && count % LANES == 0);
+	if (window == 5)
+		points_to_weights(7, 5, points, point, count, dw);
+	else if (output == 4)
+		points_to_weights(6, 3, points, point, count, dw);
 	else
-		points_to_weights(WINOGRAD_WINDOW, points, point, count, dw);
+		points_to_weights(7, 3, points, point, count, dw);
 }
 
 const struct winograd_kernels ISA_NAME(winograd_kernels) = {

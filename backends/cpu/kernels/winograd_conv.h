@@ -1,9 +1,10 @@
 /*
- * Convolutions of stride 1 by Winograd's F(4x4, 3x3) or F(2x2, 5x5) on the
- * products of gather.h: the planes are cut into tiles of 4x4 or 2x2 outputs,
- * and each tile, as each window of weights, becomes 36 points (winograd.h).
- * Point by point, tiles times weights is a product over channels, of 36
- * multiplications where the definition has 144 or 100.
+ * Convolutions of stride 1 by Winograd's F(4x4, 3x3), F(5x5, 3x3) or F(3x3,
+ * 5x5) on the products of gather.h: the planes are cut into tiles of so many
+ * outputs, and each tile, as each window of weights, becomes 36 points
+ * (winograd.h), or 49 (winograd7.h). Point by point, tiles times weights is a
+ * product over channels, of 36 multiplications where the definition has 144, or
+ * of 49 where it has 225.
  *
  *   out = A^T (sum over channels of (G w G^T) . (B^T in B)) A
  *   dw += G^T (sum over tiles of (B^T in B) . (A dy A^T)) G
@@ -23,8 +24,11 @@
 
 #include <stddef.h>
 
-#define WINOGRAD_SIDE 6 /* of a tile's data, and of its points */
-#define WINOGRAD_POINTS 36
+/* Of a tile's data, and of its points. */
+static inline int winograd_side(int window, int output)
+{
+	return window + output - 1;
+}
 
 /* A batch's planes, of height x width pixels, pixel floats from one to the
  * next: at least its channels in whole vectors of GATHER_LANES. */
@@ -35,7 +39,8 @@ struct winograd_planes {
 
 /* Tiles first .. first + count of those that the batch has. */
 struct winograd_tiles {
-	int output;	   /* side of a tile: 4 or 2, of windows of 3 or 5 */
+	/* Of windows of 3, the side of a tile is 4 or 5; of windows of 5, 3. */
+	int window, output;
 	int rows, columns; /* of tiles, in a sample: they cover its outputs */
 	int first, count;
 	/* Floats from one to the next; a tile is channels in whole vectors. */
@@ -68,13 +73,13 @@ struct winograd_kernels {
 			     const struct winograd_tiles *tiles, int channels,
 			     const float *dy, float *points, float *dbias);
 
-	/* Between count weights of each place of a window of 3x3 or 5x5, place
-	 * after place, and their points, point floats from one to the next;
-	 * count is whole vectors. dw is added to. */
-	void (*from_weights)(int window, const float *weights, size_t count,
-			     float *points, size_t point);
-	void (*to_weights)(int window, const float *points, size_t point,
-			   size_t count, float *dw);
+	/* Between count weights of each place of a window, place after place,
+	 * and their points, point floats from one to the next; count is whole
+	 * vectors. dw is added to. */
+	void (*from_weights)(int window, int output, const float *weights,
+			     size_t count, float *points, size_t point);
+	void (*to_weights)(int window, int output, const float *points,
+			   size_t point, size_t count, float *dw);
 };
 
 /* Those of other processors than x86-64 are the portable ones alone. */

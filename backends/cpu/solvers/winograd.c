@@ -1,8 +1,8 @@
 /*
  * A convolution of 3x3 or 5x5 windows and stride 1, with what is behind it, by
- * Winograd's F(4x4, 3x3) or F(2x2, 5x5): see kernels/winograd_conv.h. Its
- * parameters are those of a gathered product, whose kernels multiply points,
- * too.
+ * Winograd's F(4x4, 3x3), F(5x5, 3x3) or F(3x3, 5x5): see
+ * kernels/winograd_conv.h. Its parameters are those of a gathered product,
+ * whose kernels multiply points, too.
  *
  * Blocking: a group of tiles at a time, and for each of them 64 outputs, as
  * gathered products have them. The points of all weights are made once where
@@ -20,14 +20,14 @@
  * sets of the cache. */
 #define GAP 16
 #define MOST_KEPT (3 << 20) /* bytes of all weights' points, to be kept */
-#define GROUP_KEPT (512 << 10) /* bytes of a group's points beside these */
+#define GROUP_KEPT (768 << 10) /* bytes of a group's points beside these */
 #define GROUP_MADE (8 << 20) /* and beside weights that are made anew */
 #define FEWEST_TILES 16
 
 /* What is computed beside the products, in multiplications: of a tile as a
- * share of its products, and of a weight, whose points are 36 to be stored. */
+ * share of its products, and of a weight, whose points are to be stored. */
 #define TILE_COST .25
-#define WEIGHT_COST 150
+#define WEIGHT_COST 4 /* and point */
 
 static const int32_t only_place; /* in a sample of one pixel */
 
@@ -37,6 +37,7 @@ struct conv_pass {
 	int window, pad, depth, outputs;
 	int output;	   /* side of a tile */
 	int rows, columns; /* tiles of a sample */
+	int points;	   /* of a tile */
 };
 
 struct winograd_step {
@@ -54,10 +55,11 @@ struct work_space {
 	float *rest;
 };
 
-/* F(output x output, window x window) has as many points for either window. */
-static int output_of(int window)
+static int points_of(int window, int output)
 {
-	return WINOGRAD_SIDE + 1 - window;
+	const int side = winograd_side(window, output);
+
+	return side * side;
 }
 
 static int tiles_of(int length, int output)
@@ -65,14 +67,32 @@ static int tiles_of(int length, int output)
 	return (length + output - 1) / output;
 }
 
-/* Of a channel to another: whether there is less to do than by definition. */
-static int is_cheaper(struct shape out, int window, int samples)
+/* Of a channel to another, in multiplications. */
+static double cost_of(struct shape out, int window, int output, int samples)
 {
-	const int output = output_of(window);
+	const double points = points_of(window, output);
 	const double tiles = (double)samples * tiles_of(out.height, output) *
 			     tiles_of(out.width, output);
 
-	return tiles * WINOGRAD_POINTS * (1 + TILE_COST) + WEIGHT_COST <
+	return points * (tiles * (1 + TILE_COST) + WEIGHT_COST);
+}
+
+/* The side of the tiles of which there is least to do: of 13x13 outputs of a
+ * window of 3, nine tiles of 5x5 rather than 16 of 4x4. */
+static int output_of(struct shape out, int window, int samples)
+{
+	if (window == 5)
+		return 3;
+	return cost_of(out, window, 5, samples) <
+			       cost_of(out, window, 4, samples) ? 5 : 4;
+}
+
+/* Whether there is less to do than by definition. */
+static int is_cheaper(struct shape out, int window, int samples)
+{
+	const int output = output_of(out, window, samples);
+
+	return cost_of(out, window, output, samples) <
 	       (double)samples * out.height * out.width * window * window;
 }
 
@@ -108,9 +128,9 @@ static struct winograd_planes planes_of(const struct cpu_value *value)
 
 static struct conv_pass pass_of(const struct cpu_value *in,
 				const struct cpu_value *out, int window,
-				int pad)
+				int pad, int samples)
 {
-	const int output = output_of(window);
+	const int output = output_of(out->shape, window, samples);
 
 	return (struct conv_pass){
 		.in = planes_of(in), .out = planes_of(out),
@@ -118,6 +138,7 @@ static struct conv_pass pass_of(const struct cpu_value *in,
 		.depth = in->shape.channels, .outputs = out->shape.channels,
 		.rows = tiles_of(out->shape.height, output),
 		.columns = tiles_of(out->shape.width, output),
+		.points = points_of(window, output),
 	};
 }
 
@@ -127,7 +148,7 @@ static struct work_space size_space(const struct conv_pass *pass, int samples)
 	const size_t outputs = cpu_whole_lanes(pass->outputs);
 	const size_t block = outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK;
 	const size_t weights = (size_t)pass->depth * outputs;
-	const size_t point = WINOGRAD_POINTS * sizeof(float);
+	const size_t point = (size_t)pass->points * sizeof(float);
 	const size_t tiles = (size_t)samples * (size_t)pass->rows *
 			     (size_t)pass->columns;
 	const int keeps = point * weights <= MOST_KEPT;
@@ -151,19 +172,20 @@ static size_t space_floats(const struct conv_pass *pass, int samples)
 {
 	const struct work_space space = size_space(pass, samples);
 
-	return WINOGRAD_POINTS *
+	return (size_t)pass->points *
 	       (space.weight_stride + space.in_stride + space.out_stride);
 }
 
 static struct work_space space_at(float *scratch, const struct conv_pass *pass,
 				  int samples)
 {
+	const size_t points = (size_t)pass->points;
 	struct work_space space = size_space(pass, samples);
 
 	space.weights = scratch;
-	space.in = space.weights + WINOGRAD_POINTS * space.weight_stride;
-	space.out = space.in + WINOGRAD_POINTS * space.in_stride;
-	space.rest = space.out + WINOGRAD_POINTS * space.out_stride;
+	space.in = space.weights + points * space.weight_stride;
+	space.out = space.in + points * space.in_stride;
+	space.rest = space.out + points * space.out_stride;
 	return space;
 }
 
@@ -178,9 +200,10 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	step->in = cpu_common_value(program, node->source);
 	if (gather_lay_out_conv(program, step, GATHER_DX_PIXELS))
 		return -1;
-	winograd->forward = pass_of(step->in, step->out, window, pad);
+	winograd->forward = pass_of(step->in, step->out, window, pad,
+				    samples);
 	winograd->back = pass_of(step->out, step->in, window,
-				 window - 1 - pad);
+				 window - 1 - pad, samples);
 	floats = space_floats(&winograd->forward, samples);
 	/* Transposed weights are in front of the points of the way back. */
 	if (winograd->gather.conv.class_count)
@@ -226,7 +249,7 @@ static void make_weights(const struct winograd_kernels *kernels,
 {
 	const size_t places = (size_t)(pass->window * pass->window);
 
-	kernels->from_weights(pass->window,
+	kernels->from_weights(pass->window, pass->output,
 			      weights + places * weights_before(pass, first),
 			      block_weights(pass, first),
 			      block_points(space, pass, first),
@@ -239,7 +262,8 @@ static void add_weights(const struct winograd_kernels *kernels,
 {
 	const size_t places = (size_t)(pass->window * pass->window);
 
-	kernels->to_weights(pass->window, block_points(space, pass, first),
+	kernels->to_weights(pass->window, pass->output,
+			    block_points(space, pass, first),
 			    space->weight_stride, block_weights(pass, first),
 			    dw + places * weights_before(pass, first));
 }
@@ -252,8 +276,8 @@ static struct winograd_tiles group_from(const struct conv_pass *pass,
 	const int left = all - first;
 
 	return (struct winograd_tiles){
-		.output = pass->output, .rows = pass->rows,
-		.columns = pass->columns, .first = first,
+		.window = pass->window, .output = pass->output,
+		.rows = pass->rows, .columns = pass->columns, .first = first,
 		.count = left < space->tiles ? left : space->tiles,
 		.point = space->in_stride,
 		.tile = cpu_whole_lanes(pass->depth),
@@ -300,7 +324,7 @@ static void multiply(const struct gather_kernels *kernels,
 	const struct gather_end end = { .bias = NULL };
 	const float *weights = block_points(space, pass, first);
 
-	for (size_t p = 0; p < WINOGRAD_POINTS; p++) {
+	for (size_t p = 0; p < (size_t)pass->points; p++) {
 		const struct gather_batch batch = batch_at(space, group,
 							   &product, p);
 
@@ -320,7 +344,7 @@ static void differentiate(const struct gather_kernels *kernels,
 	const struct gather product = product_of(pass, first);
 	float *weights = block_points(space, pass, first);
 
-	for (size_t p = 0; p < WINOGRAD_POINTS; p++) {
+	for (size_t p = 0; p < (size_t)pass->points; p++) {
 		const struct gather_batch batch = batch_at(space, group,
 							   &product, p);
 
@@ -442,10 +466,11 @@ static void backward_data(struct cpu_program *program,
 		 &end, step->out->gradient, step->in->gradient, &none);
 }
 
-static void clear_weights(const struct work_space *space)
+static void clear_weights(const struct conv_pass *pass,
+			  const struct work_space *space)
 {
-	memset(space->weights, 0,
-	       WINOGRAD_POINTS * space->weight_stride * sizeof(float));
+	memset(space->weights, 0, (size_t)pass->points *
+				  space->weight_stride * sizeof(float));
 }
 
 /* What a group, by points of its data, adds to dw, or to points of it that are
@@ -465,7 +490,7 @@ static void differentiate_group(const struct cpu_kernels *kernels,
 						space->out,
 						dbias ? dbias + o : NULL);
 		if (!space->keeps_weights)
-			clear_weights(space);
+			clear_weights(pass, space);
 		differentiate(kernels->gather, pass, space, group, o);
 		if (!space->keeps_weights)
 			add_weights(kernels->winograd, pass, space, o, dw);
@@ -485,7 +510,7 @@ static void backward_weights(struct cpu_program *program,
 	float *dw = g + winograd->gather.weight;
 
 	if (space.keeps_weights)
-		clear_weights(&space);
+		clear_weights(pass, &space);
 	for (int t = 0; t < all; t += space.tiles) {
 		const struct winograd_tiles group = group_from(pass, &space, t,
 							       all);
@@ -518,7 +543,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 
 static double products(const struct conv_pass *pass)
 {
-	return (double)WINOGRAD_POINTS * pass->rows * pass->columns *
+	return (double)pass->points * pass->rows * pass->columns *
 	       pass->depth * pass->outputs;
 }
 
