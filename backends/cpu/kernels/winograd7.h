@@ -1,8 +1,9 @@
 /*
- * Winograd's F(3,5) and F(5,3) in one dimension, as winograd.h has F(4,3): 3
- * outputs of a window of 5, or 5 of one of 3, from 7 data with 7 products. The
- * points are +-a, +-b, +-c and infinity; 0, which has no opposite to share its
- * terms with, is none of them. The algorithm is that of winograd.h's sources.
+ * Winograd's F(3,5), F(4,4) and F(5,3) in one dimension, as winograd.h has
+ * F(4,3): 3 outputs of a window of 5, 4 of one of 4, or 5 of one of 3, from 7
+ * data with 7 products. The points are +-a, +-b, +-c and infinity; 0, which has
+ * no opposite to share its terms with, is none of them. The algorithm is that
+ * of winograd.h's sources.
  *
  * With M(x) = (x^2 - a^2) (x^2 - b^2) (x^2 - c^2) data are multiplied by the
  * coefficients of M(x) / (x - p) for a point p, and of M for infinity; the

@@ -364,8 +364,8 @@ INLINE void points_to_weights(int side, int window, const float *points,
 
 static int is_form(int window, int output)
 {
-	return (window == 3 && (output == 4 || output == 5)) ||
-	       (window == 5 && output == 3);
+	return (window == 3 && output == 4) ||
+	       (window >= 3 && window <= 5 && window + output == 8);
 }
 
 static void from_data(const struct winograd_planes *planes,
@@ -389,8 +389,10 @@ static void to_outputs(const struct winograd_planes *planes,
 	       end->outputs <= planes->pixel);
 	if (tiles->output == 3)
 		outputs_of(7, 3, planes, tiles, end, points, out);
-	else if (tiles->output == 4)
+	else if (tiles->output == 4 && tiles->window == 3)
 		outputs_of(6, 4, planes, tiles, end, points, out);
+	else if (tiles->output == 4)
+		outputs_of(7, 4, planes, tiles, end, points, out);
 	else
 		outputs_of(7, 5, planes, tiles, end, points, out);
 }
@@ -403,8 +405,10 @@ static void from_outputs(const struct winograd_planes *planes,
 	       channels % LANES == 0 && channels <= planes->pixel);
 	if (tiles->output == 3)
 		points_of(7, 3, planes, tiles, channels, dy, points, dbias);
-	else if (tiles->output == 4)
+	else if (tiles->output == 4 && tiles->window == 3)
 		points_of(6, 4, planes, tiles, channels, dy, points, dbias);
+	else if (tiles->output == 4)
+		points_of(7, 4, planes, tiles, channels, dy, points, dbias);
 	else
 		points_of(7, 5, planes, tiles, channels, dy, points, dbias);
 }
@@ -415,10 +419,12 @@ static void from_weights(int window, int output, const float *weights,
 	assert(is_form(window, output) && count % LANES == 0);
 	if (window == 5)
 		weights_to_points(7, 5, weights, count, points, point);
-	else if (output == 4)
-		weights_to_points(6, 3, weights, count, points, point);
-	else
+	else if (window == 4)
+		weights_to_points(7, 4, weights, count, points, point);
+	else if (output == 5)
 		weights_to_points(7, 3, weights, count, points, point);
+	else
+		weights_to_points(6, 3, weights, count, points, point);
 }
 
 static void to_weights(int window, int output, const float *points,
@@ -427,10 +433,12 @@ static void to_weights(int window, int output, const float *points,
 	assert(is_form(window, output) && count % LANES == 0);
 	if (window == 5)
 		points_to_weights(7, 5, points, point, count, dw);
-	else if (output == 4)
-		points_to_weights(6, 3, points, point, count, dw);
-	else
+	else if (window == 4)
+		points_to_weights(7, 4, points, point, count, dw);
+	else if (output == 5)
 		points_to_weights(7, 3, points, point, count, dw);
+	else
+		points_to_weights(6, 3, points, point, count, dw);
 }
 
 const struct winograd_kernels ISA_NAME(winograd_kernels) = {

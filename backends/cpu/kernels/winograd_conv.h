@@ -1,10 +1,10 @@
 /*
- * Convolutions of stride 1 by Winograd's F(4x4, 3x3), F(5x5, 3x3) or F(3x3,
- * 5x5) on the products of gather.h: the planes are cut into tiles of so many
- * outputs, and each tile, as each window of weights, becomes 36 points
- * (winograd.h), or 49 (winograd7.h). Point by point, tiles times weights is a
- * product over channels, of 36 multiplications where the definition has 144, or
- * of 49 where it has 225.
+ * Convolutions of stride 1 by Winograd's F(4x4, 3x3), or F(5x5, 3x3), F(4x4,
+ * 4x4) and F(3x3, 5x5), on the products of gather.h: the planes are cut into
+ * tiles of so many outputs, and each tile, as each window of weights, becomes
+ * 36 points (winograd.h), or 49 (winograd7.h). Point by point, tiles times
+ * weights is a product over channels, of 36 multiplications where the
+ * definition has 144, or of 49 where it has 225 or 256.
  *
  *   out = A^T (sum over channels of (G w G^T) . (B^T in B)) A
  *   dw += G^T (sum over tiles of (B^T in B) . (A dy A^T)) G
@@ -15,7 +15,7 @@
  * are [point][tile][channel].
  *
  * The formulas are those of Lavin and Gray 2016, arXiv 1509.09308. They hold
- * for stride 1 and for windows of 3x3 and 5x5, whatever the padding, planes and
+ * for stride 1 and for windows of 3x3 to 5x5, whatever the padding, planes and
  * channels are: callers have no others (asserted). Nothing is allocated, and
  * nothing fails.
  */
@@ -39,7 +39,7 @@ struct winograd_planes {
 
 /* Tiles first .. first + count of those that the batch has. */
 struct winograd_tiles {
-	/* Of windows of 3, the side of a tile is 4 or 5; of windows of 5, 3. */
+	/* Of windows of 3, the side of a tile is 4 or 5; of 4, 4; of 5, 3. */
 	int window, output;
 	int rows, columns; /* of tiles, in a sample: they cover its outputs */
 	int first, count;

@@ -68,8 +68,8 @@ static enum gather_dx dx_of(const struct cpu_program *program,
 	       !program->host.base.options.infers ? dx : GATHER_DX_NONE;
 }
 
-static void lay_out_both(struct cpu_program *program,
-			 struct gather_step *gather)
+void gather_lay_out_parameters(struct cpu_program *program,
+			       struct gather_step *gather)
 {
 	struct cpu_step *step = &gather->step;
 
@@ -95,7 +95,7 @@ int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
 			     step->in->by_pixel, step->out->by_pixel, joined,
 			     dx_of(program, step, dx)))
 		return -1;
-	lay_out_both(program, gather);
+	gather_lay_out_parameters(program, gather);
 	if (add != CPU_NO_ROW)
 		gather->other = cpu_common_value(
 			program, cpu_node(program, add)->other);
@@ -131,7 +131,7 @@ static int lay_out_linear(struct cpu_program *program, struct cpu_step *step)
 			     pixel.outputs, 0,
 			     dx_of(program, step, GATHER_DX_PIXELS)))
 		return -1;
-	lay_out_both(program, gather);
+	gather_lay_out_parameters(program, gather);
 	gather->kernels = program->kernels->gather;
 	return 0;
 }
@@ -145,11 +145,11 @@ void gather_place(struct cpu_program *program, struct cpu_step *step)
 	gather->bias = step->at + gather_weights(&gather->conv.forward);
 }
 
-static int allocate(struct cpu_program *program, struct cpu_step *step)
+int gather_allocate(struct cpu_program *program, struct cpu_step *step)
 {
 	struct gather_step *gather = (struct gather_step *)step;
 
-	if (!gather->conv.joined)
+	if (!gather->conv.joined && !gather->conv.folded)
 		return 0;
 	gather->joined = host_allocate(
 		(size_t)program->host.base.options.batch *
@@ -188,6 +188,19 @@ static void copy_bias(const struct cpu_program *program,
 			 node->layer->outputs, to_own);
 }
 
+static void copy_folded(const struct gather_conv *conv, float *own, float *flat,
+			int to_own)
+{
+	for (int o = 0; o < conv->out.channels; o++)
+		for (int c = 0; c < conv->in.channels; c++)
+			for (int p = 0; p < conv->window * conv->window; p++)
+				flat = copy_run(
+					own + gather_conv_weight_at(
+						conv, o, c, p / conv->window,
+						p % conv->window),
+					1, flat, 1, to_own);
+}
+
 void gather_copy_conv(const struct cpu_program *program,
 		      const struct cpu_step *step, float *own, float *flat,
 		      int to_own)
@@ -199,6 +212,10 @@ void gather_copy_conv(const struct cpu_program *program,
 
 	copy_bias(program, gather, own, flat, to_own);
 	own += gather->weight;
+	if (conv->folded) {
+		copy_folded(conv, own, from, to_own);
+		return;
+	}
 	for (int o = 0; o < conv->out.channels; o++) {
 		const size_t at = gather_conv_weight_at(conv, o, 0, 0, 0);
 		const size_t by_channel =
@@ -261,6 +278,18 @@ static struct gather_batch batch_of(const struct gather_step *gather, int count)
 	};
 }
 
+void gather_join(const struct gather_step *gather, int count)
+{
+	const struct cpu_value *in = gather->step.in;
+	const size_t size = gather_conv_joined_size(&gather->conv);
+
+	for (int i = 0; gather->joined && i < count; i++)
+		gather_conv_join(&gather->conv,
+				 in->out + (size_t)i * in->size,
+				 (size_t)in->by_channel, (size_t)in->by_pixel,
+				 gather->joined + (size_t)i * size);
+}
+
 /* Where memory is planned well it is there already. */
 void gather_bring_other(const struct gather_step *gather, int count)
 {
@@ -310,13 +339,7 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 	};
 
 	gather_bring_other(gather, pass->count);
-	for (int i = 0; gather->joined && i < pass->count; i++)
-		gather_conv_join(&gather->conv,
-				 step->in->out + (size_t)i * step->in->size,
-				 (size_t)step->in->by_channel,
-				 (size_t)step->in->by_pixel,
-				 gather->joined +
-					 (size_t)i * batch.in_sample);
+	gather_join(gather, pass->count);
 	gather->kernels->multiply(&gather->conv.forward, &batch,
 				  p + gather->weight, &end, step->out->out,
 				  program->scratch);
@@ -440,7 +463,7 @@ const struct cpu_solver cpu_conv_solver = {
 	.size = sizeof(struct gather_step),
 	.lay_out = lay_out_conv,
 	.place = gather_place,
-	.allocate = allocate,
+	.allocate = gather_allocate,
 	.release = gather_release,
 	.copy = gather_copy_conv,
 	.forward = forward,
@@ -454,7 +477,7 @@ const struct cpu_solver cpu_linear_solver = {
 	.size = sizeof(struct gather_step),
 	.lay_out = lay_out_linear,
 	.place = gather_place,
-	.allocate = allocate,
+	.allocate = gather_allocate,
 	.release = gather_release,
 	.copy = copy_linear,
 	.forward = forward,

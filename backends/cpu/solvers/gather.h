@@ -13,7 +13,8 @@ struct gather_step {
 	size_t weight, bias; /* in the vectors; bias without one, too */
 	int relu;	     /* row, or CPU_NO_ROW */
 	struct cpu_value *other; /* what is added to a convolution, or NULL */
-	float *joined;	     /* [batch], the copies of a conv that wants them */
+	float *joined;	     /* [batch], copies: of a conv that is joined, or
+			      * folded */
 };
 
 /* Lays out a convolution; dx: how its input gradient is computed, if it is
@@ -21,7 +22,12 @@ struct gather_step {
 int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
 			enum gather_dx dx);
 
+/* Of gather_lay_out_conv(), what follows once the step's conv is open. */
+void gather_lay_out_parameters(struct cpu_program *program,
+			       struct gather_step *gather);
+
 /* Slots of struct cpu_solver. */
+int gather_allocate(struct cpu_program *program, struct cpu_step *step);
 void gather_place(struct cpu_program *program, struct cpu_step *step);
 void gather_release(struct cpu_step *step);
 void gather_copy_conv(const struct cpu_program *program,
@@ -34,6 +40,9 @@ void gather_decide(const struct cpu_program *program,
  * would have to know both inputs of the addition. */
 int gather_takes_conv(const struct graph *graph, int first,
 		      const struct program_options *options);
+
+/* Before forward: copies the input of a conv that wants it. */
+void gather_join(const struct gather_step *gather, int count);
 
 /* Before forward, whose products are added to it where there is one: out is
  * what is added. */

@@ -227,6 +227,42 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 	return dx == GATHER_DX_NONE ? 0 : open_classes(conv, dx);
 }
 
+struct shape gather_folded(const struct layer *layer, struct shape in)
+{
+	const struct shape out = layer_output(layer, in);
+	const int stride = layer_stride_within(layer, in);
+	const int more = gather_folded_window(layer, in) - 1;
+
+	return (struct shape){ in.channels * stride * stride,
+			       out.height + more, out.width + more };
+}
+
+int gather_folded_window(const struct layer *layer, struct shape in)
+{
+	const int stride = layer_stride_within(layer, in);
+
+	return (layer->window + stride - 1) / stride;
+}
+
+void gather_conv_fold(struct gather_conv *conv, const struct layer *layer,
+		      struct shape in, int out_stride)
+{
+	const struct shape out = layer_output(layer, in);
+	const struct shape folded = gather_folded(layer, in);
+	const int window = gather_folded_window(layer, in);
+
+	*conv = (struct gather_conv){
+		.in = in, .out = out, .window = layer->window,
+		.stride = layer_stride_within(layer, in), .pad = layer->pad,
+		.in_stride = gather_whole(folded.channels),
+		.out_stride = out_stride, .folded = 1,
+		.forward = { .taps = window * window,
+			     .depth = folded.channels,
+			     .outputs = out.channels,
+			     .pixels = out.height * out.width },
+	};
+}
+
 void gather_conv_close(struct gather_conv *conv)
 {
 	gather_close(&conv->forward);
@@ -238,9 +274,40 @@ void gather_conv_close(struct gather_conv *conv)
 	free(conv->zeros);
 }
 
+static int folded_window(const struct gather_conv *conv)
+{
+	return (conv->window + conv->stride - 1) / conv->stride;
+}
+
+/* Of a place of the window, or one that rounding has added. */
+static size_t folded_weight_at(const struct gather_conv *conv, int output,
+			       int channel, int row, int column)
+{
+	const int stride = conv->stride;
+	const int tap = row / stride * folded_window(conv) + column / stride;
+	const int in_pixel = row % stride * stride + column % stride;
+
+	return gather_weight_at(&conv->forward, output, tap,
+				channel * stride * stride + in_pixel);
+}
+
+void gather_conv_clear_unused(const struct gather_conv *conv, float *dw)
+{
+	const int side = folded_window(conv) * conv->stride;
+
+	for (int r = 0; r < side; r++)
+		for (int c = r < conv->window ? conv->window : 0; c < side; c++)
+			for (int k = 0; k < conv->in.channels; k++)
+				for (int o = 0; o < conv->out.channels; o++)
+					dw[folded_weight_at(conv, o, k, r,
+							    c)] = 0;
+}
+
 size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
 			     int channel, int row, int column)
 {
+	if (conv->folded)
+		return folded_weight_at(conv, output, channel, row, column);
 	if (conv->joined)
 		return gather_weight_at(&conv->forward, output, row,
 					column * conv->in.channels + channel);
@@ -262,9 +329,72 @@ size_t gather_conv_rounded(const struct gather_conv *conv)
 
 size_t gather_conv_joined_size(const struct gather_conv *conv)
 {
+	const int more = folded_window(conv) - 1;
+
+	if (conv->folded)
+		return (size_t)(conv->out.height + more) *
+		       (size_t)(conv->out.width + more) *
+		       (size_t)conv->in_stride;
 	return (size_t)(conv->in.height + 2 * conv->pad) *
 	       (size_t)(conv->in.width + 2 * conv->pad) *
 	       (size_t)conv->in.channels;
+}
+
+/* A row of a channel, of which pixels are the last ones of a folded pixel, then
+ * all of one after the other; run is the stride, a constant. */
+static inline __attribute__((always_inline)) void
+fold_row(int run, const float *from, size_t by_pixel, int pixels, int last,
+	 size_t folded, float *to)
+{
+	int x = 0;
+
+	for (; x < last && x < pixels; x++)
+		to[run - last + x] = from[(size_t)x * by_pixel];
+	to += last ? folded : 0;
+	for (; x + run <= pixels; x += run, to += folded)
+		for (int i = 0; i < run; i++)
+			to[i] = from[(size_t)(x + i) * by_pixel];
+	for (int i = 0; x < pixels; x++, i++)
+		to[i] = from[(size_t)x * by_pixel];
+}
+
+static void fold_any_row(int stride, const float *from, size_t by_pixel,
+			 int pixels, int last, size_t folded, float *to)
+{
+	if (stride == 4 && by_pixel == 1)
+		fold_row(4, from, 1, pixels, last, folded, to);
+	else if (stride == 2 && by_pixel == 1)
+		fold_row(2, from, 1, pixels, last, folded, to);
+	else
+		fold_row(stride, from, by_pixel, pixels, last, folded, to);
+}
+
+/* What windows do not reach, at the right and below, is left out. */
+static void fold(const struct gather_conv *conv, const float *from,
+		 size_t by_channel, size_t by_pixel, float *to)
+{
+	const int stride = conv->stride, square = stride * stride;
+	const int more = folded_window(conv) - 1;
+	const int height = (conv->out.height + more) * stride - conv->pad;
+	const int width = (conv->out.width + more) * stride - conv->pad;
+	const size_t pixel = (size_t)conv->in_stride;
+	const size_t row = (size_t)(conv->out.width + more) * pixel;
+	const int last = (stride - conv->pad % stride) % stride;
+
+	to += (size_t)(conv->pad / stride) * pixel;
+	for (int y = 0; y < conv->in.height && y < height; y++)
+		for (int c = 0; c < conv->in.channels; c++)
+			fold_any_row(
+				stride,
+				from + (size_t)c * by_channel +
+					(size_t)(y * conv->in.width) *
+						by_pixel,
+				by_pixel,
+				conv->in.width < width ? conv->in.width : width,
+				last, pixel,
+				to + (size_t)((y + conv->pad) / stride) * row +
+					c * square +
+					(y + conv->pad) % stride * stride);
 }
 
 void gather_conv_join(const struct gather_conv *conv, const float *from,
@@ -274,6 +404,10 @@ void gather_conv_join(const struct gather_conv *conv, const float *from,
 	const int edge = conv->pad * channels;
 	const int row = conv->in.width * channels + 2 * edge;
 
+	if (conv->folded) {
+		fold(conv, from, by_channel, by_pixel, to);
+		return;
+	}
 	to += conv->pad * row + edge;
 	for (int y = 0; y < conv->in.height; y++, to += 2 * edge)
 		for (int x = 0; x < conv->in.width; x++, from += by_pixel)

@@ -13,6 +13,11 @@
  *
  * Few channels are too short to be a tap. Such an input is joined: copied
  * without gaps, and with its padding, so that a row of the window is one tap.
+ *
+ * Or, where the stride s is more than 1 and dx is not wanted, it is folded: s x
+ * s pixels, padding among them, become one of as many times the channels, and a
+ * window of w x w becomes one of w / s x w / s, rounded up, and of stride 1.
+ * What the last places of that have too much are weights of 0.
  */
 #ifndef BACKENDS_CPU_SOLVERS_GATHER_CONV_H
 #define BACKENDS_CPU_SOLVERS_GATHER_CONV_H
@@ -39,7 +44,8 @@ struct gather_conv {
 	int window, stride, pad;
 	int in_stride, out_stride;
 	int joined;
-	struct gather forward; /* of the copy, where it is joined */
+	int folded; /* the forward product has a layout of weights alone */
+	struct gather forward; /* of the copy, where it is joined or folded */
 	int class_count;       /* 0: dx is not wanted */
 	int adds_windows;      /* one class, whose rows are the output's
 				* pixels */
@@ -53,17 +59,27 @@ struct gather_conv {
 int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 		     struct shape in, int in_stride, int out_stride, int joined,
 		     enum gather_dx dx);
+/* The same of planes that are folded; allocates nothing. */
+void gather_conv_fold(struct gather_conv *conv, const struct layer *layer,
+		      struct shape in, int out_stride);
 void gather_conv_close(struct gather_conv *conv);
 
+/* What a layer's input and window become when they are folded. */
+struct shape gather_folded(const struct layer *layer, struct shape in);
+int gather_folded_window(const struct layer *layer, struct shape in);
+
 /* Where the weight between an output and a place of the window is: each index
- * but the output adds so many times the same. */
+ * but the output adds so many times the same, unless it is folded. */
 size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
 			     int channel, int row, int column);
 
 /* gather_rounded(), of the product that has most. */
 size_t gather_conv_rounded(const struct gather_conv *conv);
 
-/* Floats of the copy of a sample that is joined. */
+/* Sets dw to 0 where a folded window has no weight. */
+void gather_conv_clear_unused(const struct gather_conv *conv, float *dw);
+
+/* Floats of the copy of a sample that is joined or folded. */
 size_t gather_conv_joined_size(const struct gather_conv *conv);
 /*
  * Copies a sample, whose padding in to is 0 already: from planes whose channels

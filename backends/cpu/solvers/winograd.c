@@ -1,8 +1,8 @@
 /*
- * A convolution of 3x3 or 5x5 windows and stride 1, with what is behind it, by
- * Winograd's F(4x4, 3x3), F(5x5, 3x3) or F(3x3, 5x5): see
- * kernels/winograd_conv.h. Its parameters are those of a gathered product,
- * whose kernels multiply points, too.
+ * A convolution of 3x3 to 5x5 windows and stride 1, with what is behind it, by
+ * Winograd's algorithm: see kernels/winograd_conv.h. Its parameters are those
+ * of a gathered product, whose kernels multiply points, too. A first layer of
+ * another stride is folded to such a convolution: see gather_conv.h.
  *
  * Blocking: a group of tiles at a time, and for each of them 64 outputs, as
  * gathered products have them. The points of all weights are made once where
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "backends/cpu/profile.h"
-#include "backends/cpu/solvers/gather.h"
+#include "backends/cpu/solvers/winograd_choice.h"
 
 /* Between planes of points: a power of two apart, they would compete for few
  * sets of the cache. */
@@ -23,11 +23,6 @@
 #define GROUP_KEPT (768 << 10) /* bytes of a group's points beside these */
 #define GROUP_MADE (8 << 20) /* and beside weights that are made anew */
 #define FEWEST_TILES 16
-
-/* What is computed beside the products, in multiplications: of a tile as a
- * share of its products, and of a weight, whose points are to be stored. */
-#define TILE_COST .25
-#define WEIGHT_COST 4 /* and point */
 
 static const int32_t only_place; /* in a sample of one pixel */
 
@@ -55,70 +50,6 @@ struct work_space {
 	float *rest;
 };
 
-static int points_of(int window, int output)
-{
-	const int side = winograd_side(window, output);
-
-	return side * side;
-}
-
-static int tiles_of(int length, int output)
-{
-	return (length + output - 1) / output;
-}
-
-/* Of a channel to another, in multiplications. */
-static double cost_of(struct shape out, int window, int output, int samples)
-{
-	const double points = points_of(window, output);
-	const double tiles = (double)samples * tiles_of(out.height, output) *
-			     tiles_of(out.width, output);
-
-	return points * (tiles * (1 + TILE_COST) + WEIGHT_COST);
-}
-
-/* The side of the tiles of which there is least to do: of 13x13 outputs of a
- * window of 3, nine tiles of 5x5 rather than 16 of 4x4. */
-static int output_of(struct shape out, int window, int samples)
-{
-	if (window == 5)
-		return 3;
-	return cost_of(out, window, 5, samples) <
-			       cost_of(out, window, 4, samples) ? 5 : 4;
-}
-
-/* Whether there is less to do than by definition. */
-static int is_cheaper(struct shape out, int window, int samples)
-{
-	const int output = output_of(out, window, samples);
-
-	return cost_of(out, window, output, samples) <
-	       (double)samples * out.height * out.width * window * window;
-}
-
-/* What the kernels can do, and how little of it is worth its points: fewer
- * channels leave vectors empty, and an image of one pixel has one place of the
- * window that is not padding. */
-static int takes(const struct graph *graph, int first,
-		 const struct program_options *options)
-{
-	const struct node *node = &graph->nodes[first];
-	const struct layer *layer = node->layer;
-
-	if (options->algorithm != ALGORITHM_FAST ||
-	    precision_rounds(options->precision))
-		return 0;
-	if (layer->kind != LAYER_CONV ||
-	    (layer->window != 3 && layer->window != 5) ||
-	    layer_stride_within(layer, node->in) != 1 ||
-	    layer->pad >= layer->window || node->in.channels < CPU_LANES ||
-	    layer->outputs < CPU_LANES ||
-	    node->in.height * node->in.width == 1 ||
-	    !is_cheaper(node->out, layer->window, options->batch))
-		return 0;
-	return gather_takes_conv(graph, first, options);
-}
-
 static struct winograd_planes planes_of(const struct cpu_value *value)
 {
 	return (struct winograd_planes){ value->shape.height,
@@ -126,19 +57,20 @@ static struct winograd_planes planes_of(const struct cpu_value *value)
 					 value->size };
 }
 
-static struct conv_pass pass_of(const struct cpu_value *in,
+/* From planes of depth channels to a value. */
+static struct conv_pass pass_of(struct winograd_planes in, int depth,
 				const struct cpu_value *out, int window,
 				int pad, int samples)
 {
-	const int output = output_of(out->shape, window, samples);
+	const int output = winograd_output(out->shape, window, samples);
 
 	return (struct conv_pass){
-		.in = planes_of(in), .out = planes_of(out),
+		.in = in, .out = planes_of(out),
 		.window = window, .pad = pad, .output = output,
-		.depth = in->shape.channels, .outputs = out->shape.channels,
-		.rows = tiles_of(out->shape.height, output),
-		.columns = tiles_of(out->shape.width, output),
-		.points = points_of(window, output),
+		.depth = depth, .outputs = out->shape.channels,
+		.rows = winograd_tiles_of(out->shape.height, output),
+		.columns = winograd_tiles_of(out->shape.width, output),
+		.points = winograd_points(window, output),
 	};
 }
 
@@ -189,21 +121,56 @@ static struct work_space space_at(float *scratch, const struct conv_pass *pass,
 	return space;
 }
 
-static int lay_out(struct cpu_program *program, struct cpu_step *step)
+static void lay_out_folded(struct cpu_program *program,
+			   struct winograd_step *winograd)
 {
-	struct winograd_step *winograd = (struct winograd_step *)step;
+	struct gather_step *gather = &winograd->gather;
+	const struct cpu_step *step = &gather->step;
+	const struct node *node = cpu_node(program, step->first);
+	const struct shape folded = gather_folded(node->layer, node->in);
+	const struct winograd_planes planes = {
+		folded.height, folded.width,
+		(int)cpu_whole_lanes(folded.channels),
+		(size_t)folded.height * (size_t)folded.width *
+			cpu_whole_lanes(folded.channels)
+	};
+
+	gather_conv_fold(&gather->conv, node->layer, node->in,
+			 step->out->by_pixel);
+	gather_lay_out_parameters(program, gather);
+	winograd->forward = pass_of(planes, folded.channels, step->out,
+				    winograd_window(node), 0,
+				    program->host.base.options.batch);
+}
+
+static int lay_out_own(struct cpu_program *program,
+		       struct winograd_step *winograd)
+{
+	struct cpu_step *step = &winograd->gather.step;
 	const int samples = program->host.base.options.batch;
 	const struct node *node = cpu_node(program, step->first);
 	const int window = node->layer->window, pad = node->layer->pad;
-	size_t floats, back = 0;
 
 	step->in = cpu_common_value(program, node->source);
 	if (gather_lay_out_conv(program, step, GATHER_DX_PIXELS))
 		return -1;
-	winograd->forward = pass_of(step->in, step->out, window, pad,
-				    samples);
-	winograd->back = pass_of(step->out, step->in, window,
-				 window - 1 - pad, samples);
+	winograd->forward = pass_of(planes_of(step->in), node->in.channels,
+				    step->out, window, pad, samples);
+	winograd->back = pass_of(planes_of(step->out), node->out.channels,
+				 step->in, window, window - 1 - pad, samples);
+	return 0;
+}
+
+static int lay_out(struct cpu_program *program, struct cpu_step *step)
+{
+	struct winograd_step *winograd = (struct winograd_step *)step;
+	const int samples = program->host.base.options.batch;
+	size_t floats, back = 0;
+
+	if (winograd_folds(cpu_node(program, step->first)))
+		lay_out_folded(program, winograd);
+	else if (lay_out_own(program, winograd))
+		return -1;
 	floats = space_floats(&winograd->forward, samples);
 	/* Transposed weights are in front of the points of the way back. */
 	if (winograd->gather.conv.class_count)
@@ -213,6 +180,13 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		floats = back;
 	step->scratch = floats * sizeof(float) + GATHER_SCRATCH;
 	return 0;
+}
+
+/* The forward pass's planes. */
+static const float *input_of(const struct winograd_step *winograd)
+{
+	return winograd->gather.joined ? winograd->gather.joined :
+					 winograd->gather.step.in->out;
 }
 
 /* Outputs of the block that begins with first. */
@@ -441,9 +415,10 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 							     pass);
 
 	gather_bring_other(&winograd->gather, pass->count);
+	gather_join(&winograd->gather, pass->count);
 	convolve(program->kernels, &winograd->forward, &space, pass->count,
 		 program->parameters + winograd->gather.weight, &end,
-		 step->in->out, step->out->out, &moments);
+		 input_of(winograd), step->out->out, &moments);
 }
 
 static void backward_data(struct cpu_program *program,
@@ -516,8 +491,8 @@ static void backward_weights(struct cpu_program *program,
 							       all);
 
 		kernels->winograd->from_data(&pass->in, &group, pass->pad,
-					     (int)group.tile, step->in->out,
-					     space.in);
+					     (int)group.tile,
+					     input_of(winograd), space.in);
 		differentiate_group(kernels, pass, &space, &group,
 				    step->out->gradient, dw,
 				    gather_bias(program, &winograd->gather,
@@ -526,6 +501,8 @@ static void backward_weights(struct cpu_program *program,
 	for (int o = 0; space.keeps_weights && o < pass->outputs;
 	     o += GATHER_BLOCK)
 		add_weights(kernels->winograd, pass, &space, o, dw);
+	if (winograd->gather.conv.folded)
+		gather_conv_clear_unused(&winograd->gather.conv, dw);
 }
 
 static void backward(struct cpu_program *program, struct cpu_step *step,
@@ -558,10 +535,12 @@ static void work(const struct cpu_program *program,
 }
 
 const struct cpu_solver cpu_winograd_solver = {
-	.base = { .name = "conv[+add][+relu], winograd", .takes = takes },
+	.base = { .name = "conv[+add][+relu], winograd",
+		  .takes = winograd_takes },
 	.size = sizeof(struct winograd_step),
 	.lay_out = lay_out,
 	.place = gather_place,
+	.allocate = gather_allocate,
 	.release = gather_release,
 	.copy = gather_copy_conv,
 	.forward = forward,

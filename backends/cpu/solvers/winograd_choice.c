@@ -1,0 +1,95 @@
+#include "backends/cpu/solvers/winograd_choice.h"
+
+/* What is computed beside the products, in multiplications: of a tile as a
+ * share of its products, and of a weight, whose points are to be stored. */
+#define TILE_COST .25
+#define WEIGHT_COST 4 /* and point */
+
+int winograd_points(int window, int output)
+{
+	const int side = winograd_side(window, output);
+
+	return side * side;
+}
+
+int winograd_tiles_of(int length, int output)
+{
+	return (length + output - 1) / output;
+}
+
+/* Of a channel to another, in multiplications. */
+static double cost_of(struct shape out, int window, int output, int samples)
+{
+	const double points = winograd_points(window, output);
+	const double tiles = (double)samples *
+			     winograd_tiles_of(out.height, output) *
+			     winograd_tiles_of(out.width, output);
+
+	return points * (tiles * (1 + TILE_COST) + WEIGHT_COST);
+}
+
+int winograd_output(struct shape out, int window, int samples)
+{
+	if (window > 3)
+		return 8 - window;
+	return cost_of(out, window, 5, samples) <
+			       cost_of(out, window, 4, samples) ? 5 : 4;
+}
+
+int winograd_folds(const struct node *node)
+{
+	return layer_stride_within(node->layer, node->in) > 1;
+}
+
+int winograd_window(const struct node *node)
+{
+	return winograd_folds(node) ?
+		       gather_folded_window(node->layer, node->in) :
+		       node->layer->window;
+}
+
+static int channels_of(const struct node *node)
+{
+	return winograd_folds(node) ?
+		       gather_folded(node->layer, node->in).channels :
+		       node->in.channels;
+}
+
+/* Whether there is less to do than by definition. */
+static int is_cheaper(const struct node *node, int samples)
+{
+	const struct shape out = node->out;
+	const int window = winograd_window(node);
+	const double channels = (double)cpu_whole_lanes(channels_of(node));
+	const int output = winograd_output(out, window, samples);
+	const double cost = cost_of(out, window, output, samples);
+
+	return channels * cost < (double)samples * out.height * out.width *
+					 node->in.channels *
+					 node->layer->window *
+					 node->layer->window;
+}
+
+/* What the kernels can do, and how little of it is worth its points: fewer
+ * channels leave vectors empty, and an image of one pixel has one place of the
+ * window that is not padding. */
+int winograd_takes(const struct graph *graph, int first,
+		   const struct program_options *options)
+{
+	const struct node *node = &graph->nodes[first];
+	const struct layer *layer = node->layer;
+
+	if (options->algorithm != ALGORITHM_FAST ||
+	    precision_rounds(options->precision) ||
+	    layer->kind != LAYER_CONV ||
+	    layer->pad >= layer->window || layer->outputs < CPU_LANES ||
+	    node->in.height * node->in.width == 1)
+		return 0;
+	if (winograd_folds(node) ? node->wants_dx :
+				   node->in.channels < CPU_LANES)
+		return 0;
+	if (winograd_window(node) < 3 || winograd_window(node) > 5 ||
+	    !is_cheaper(node, options->batch))
+		return 0;
+	return gather_takes_conv(graph, first, options);
+}
