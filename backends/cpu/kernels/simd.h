@@ -167,21 +167,43 @@ INLINE void vec_store_part(float *to, vec value, int first, int count)
 #endif
 }
 
-/* from[places[i]] in each lane whose bit is set, 0 in the others. */
-INLINE vec vec_gather(const float *from, const int32_t *places, uint32_t bits)
+/*
+ * from[places[i] + n] in lane i of to[n] where its bit is set, 0 in the others.
+ * All places may be read. AVX-512 transposes: Zen 5 takes 47 cycles to gather.
+ */
+INLINE void vec_gather_four(const float *from, const int32_t *places,
+			    uint32_t bits, vec to[4])
 {
 #if defined(__AVX512F__)
-	return (vec)_mm512_mask_i32gather_ps(_mm512_setzero_ps(),
-					     (__mmask16)bits,
-					     _mm512_loadu_si512(places), from,
-					     sizeof(*from));
-#else
-	vec value = { 0 };
+	const __mmask16 set = (__mmask16)bits;
+	__m512 four[4], low[2], high[2];
 
-	for (int i = 0; i < LANES; i++)
-		if (bits >> i & 1)
-			value[i] = from[places[i]];
-	return value;
+	UNROLL for (int i = 0; i < 4; i++) {
+		const int32_t *at = places + i;
+		__m512 all = _mm512_castps128_ps512(_mm_loadu_ps(from + at[0]));
+
+		all = _mm512_insertf32x4(all, _mm_loadu_ps(from + at[4]), 1);
+		all = _mm512_insertf32x4(all, _mm_loadu_ps(from + at[8]), 2);
+		all = _mm512_insertf32x4(all, _mm_loadu_ps(from + at[12]), 3);
+		four[i] = all;
+	}
+	UNROLL for (int i = 0; i < 2; i++) {
+		low[i] = _mm512_unpacklo_ps(four[2 * i], four[2 * i + 1]);
+		high[i] = _mm512_unpackhi_ps(four[2 * i], four[2 * i + 1]);
+	}
+	to[0] = (vec)_mm512_maskz_shuffle_ps(set, low[0], low[1], 0x44);
+	to[1] = (vec)_mm512_maskz_shuffle_ps(set, low[0], low[1], 0xee);
+	to[2] = (vec)_mm512_maskz_shuffle_ps(set, high[0], high[1], 0x44);
+	to[3] = (vec)_mm512_maskz_shuffle_ps(set, high[0], high[1], 0xee);
+#else
+	for (int n = 0; n < 4; n++) {
+		vec value = { 0 };
+
+		for (int i = 0; i < LANES; i++)
+			if (bits >> i & 1)
+				value[i] = from[places[i] + n];
+		to[n] = value;
+	}
 #endif
 }
 

@@ -2,7 +2,7 @@
  * Pixels and signs in the order of lanes (stem_lanes.h).
  *
  * Each of the 64 pixels of a patch is at the same distance from the patch's
- * first one in every lane: one gather, or LANES loads.
+ * first one in every lane, and its neighbour in a row beside it.
  */
 #include "backends/cpu/kernels/stem_lanes.h"
 #include "backends/cpu/kernels/stem_direct_amx.h"
@@ -33,23 +33,20 @@ static uint32_t places_find(const struct stem_shape *shape, int count,
 {
 	const struct stem_lanes lanes = stem_lanes_of(shape);
 	const int is_tail = vector == lanes.group * lanes.main;
+	const int first = (is_tail ? lanes.main : vector % lanes.main) * LANES;
+	int sample = is_tail ? 0 : vector / lanes.main, tile = first;
 	uint32_t present = 0;
 
 	for (int lane = 0; lane < LANES; lane++) {
-		int sample, tile;
-
-		if (is_tail) {
-			sample = lane / lanes.rest;
-			tile = lanes.main * LANES + lane % lanes.rest;
-		} else {
-			sample = vector / lanes.main;
-			tile = vector % lanes.main * LANES + lane;
-		}
 		places[lane] = 0;
-		if (sample >= count)
+		if (sample < count) {
+			places[lane] = patch_place(shape, sample, tile);
+			present |= 1u << lane;
+		}
+		if (++tile < lanes.tiles)
 			continue;
-		places[lane] = patch_place(shape, sample, tile);
-		present |= 1u << lane;
+		sample++;
+		tile = first;
 	}
 	return present;
 }
@@ -65,13 +62,16 @@ void ISA_NAME(stem_gather)(const struct stem_shape *shape,
 
 	for (int c = 0; c < shape->channels; c++)
 		for (int y = 0; y < STEM_PATCH; y++)
-			for (int x = 0; x < STEM_PATCH; x++) {
-				vec_store(patches,
-					  vec_gather(batch->images +
-							     (size_t)c * plane +
-							     y * shape->width +
-							     x,
-						     places, present));
-				patches += LANES;
+			for (int x = 0; x < STEM_PATCH; x += 4) {
+				vec pixels[4];
+
+				vec_gather_four(batch->images +
+							(size_t)c * plane +
+							y * shape->width + x,
+						places, present, pixels);
+				UNROLL for (int i = 0; i < 4; i++)
+					vec_store(patches + i * LANES,
+						  pixels[i]);
+				patches += 4 * LANES;
 			}
 }
