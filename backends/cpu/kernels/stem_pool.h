@@ -72,12 +72,14 @@ INLINE void tile_pool(const float *products, size_t stride,
 	vec half[WINOGRAD_DATA][STEM_TILE];
 
 	UNROLL for (int x = 0; x < WINOGRAD_DATA; x++) {
+		const float *at = products + (size_t)x * stride;
 		vec column[WINOGRAD_DATA];
 
-		UNROLL for (int y = 0; y < WINOGRAD_DATA; y++)
-			column[y] = vec_load(
-				products + (size_t)(y * WINOGRAD_DATA + x) *
-						   stride);
+		UNROLL for (int y = 0; y < WINOGRAD_DATA; y++) {
+			if (y)
+				at = address_hold(at + WINOGRAD_DATA * stride);
+			column[y] = vec_load(at);
+		}
 		points_to_output(column, half[x]);
 	}
 	UNROLL for (int y = 0; y < STEM_TILE; y += 2) {
