@@ -10,8 +10,9 @@
  * Blocking: one block's rows of 64 outputs (37 KB for 144 places) stay in the
  * first level while all samples pass; the sums (128 KB for 128 samples that
  * need half of 128 outputs) pass through the second level once for each block.
- * The next block is fetched meanwhile. Where nothing is dropped, linear_dense.c
- * does the products; few samples of a large layer go through linear_rows.c.
+ * The next block is fetched meanwhile, and the next sample's inputs. Where
+ * nothing is dropped, linear_dense.c does the products; few samples of a large
+ * layer go through linear_rows.c.
  *
  * Ceiling, on a Xeon with AVX-512 and AMX: of products with an operand in the
  * first level it does 1.3 a cycle, hence a row of 9 in 7 cycles; a pass takes
@@ -139,8 +140,10 @@ INLINE void add_tile(const struct forward *forward, struct rows where, int at,
 			if (keep && !keep[b * shape->blocks + block])
 				continue;
 			UNROLL
-			for (int v = 0; v < vectors; v++)
+			for (int v = 0; v < vectors; v++) {
+				fetch(x, (ptrdiff_t)batch->sample + v * LANES);
 				values[v] = tile_load(x + v * LANES, rest);
+			}
 			add_products(values, rows, (size_t)shape->block,
 				     forward->needed[which],
 				     forward->sums +
