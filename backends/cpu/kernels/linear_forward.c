@@ -21,6 +21,8 @@
  */
 #include "backends/cpu/kernels/linear_forward.h"
 
+#include <math.h>
+
 /* Cuts scratch into the arrays above; returns the bytes that this takes. */
 static size_t cut(struct forward *forward, const struct linear_shape *shape,
 		  int count, void *scratch)
@@ -212,28 +214,28 @@ static void add_kept(const struct forward *forward)
 
 static void finish(const struct forward *forward, const float *bias, float *out)
 {
-	const int outputs = forward->shape->outputs;
+	const int outputs = forward->shape->outputs, words = forward->words;
 	const float scale = forward->batch->scale;
+	const float least = forward->shape->relu ? 0 : -INFINITY;
 
-	for (int b = 0; b < forward->batch->count; b++)
-		for (int o = 0; o < outputs; o++) {
-			const int word = b * forward->words + o / WORD;
-			const uint64_t bit = 1ull << o % WORD;
-			const uint64_t needed = forward->needed[word];
-			const float *sums = forward->sums +
-					    forward->places[word] * LANES;
-			float value = 0;
+	memset(out, 0,
+	       (size_t)forward->batch->count * (size_t)outputs * sizeof(*out));
+	for (int w = 0; w < forward->batch->count * words; w++) {
+		const float *sums = forward->sums + forward->places[w] * LANES;
+		const int first = w / words * outputs + w % words * WORD;
+		int i = 0;
 
-			if (needed & bit)
-				value = bias[o] +
-					sum_of(sums, __builtin_popcountll(
-							     needed &
-							     (bit - 1)));
+		for (uint64_t bits = forward->needed[w]; bits;
+		     bits &= bits - 1) {
+			const int o = __builtin_ctzll(bits);
+			const float value =
+				bias[w % words * WORD + o] + sum_of(sums, i++);
+
 			/* A NaN is not below 0. */
-			if (forward->shape->relu && value <= 0)
-				value = 0;
-			*out++ = scale * value;
+			out[first + o] =
+				scale * (value <= least ? least : value);
 		}
+	}
 }
 
 void ISA_NAME(linear_forward)(const struct linear_shape *shape,
