@@ -328,6 +328,74 @@ static void compare_forward(struct run *run)
 	free(scratch);
 }
 
+/* Places of out that hold a value, in order; returns how many. */
+static size_t find_outputs(const struct run *run, size_t *places)
+{
+	const struct gather *forward = &run->conv.forward;
+	size_t count = 0;
+
+	for (size_t n = 0; n < (size_t)run->one->count; n++)
+		for (int p = 0; p < forward->pixels; p++)
+			for (int o = 0; o < forward->outputs; o++)
+				places[count++] =
+					n * run->own_out +
+					(size_t)(forward->places[p] + o);
+	return count;
+}
+
+/* What is rounded before gives the same bits, and what is rounded behind those
+ * of the same numbers; nothing is written between them. */
+static void compare_packed(struct run *run)
+{
+	const struct gather_kernels *kernels = run->products->kernels;
+	const struct gather *forward = &run->conv.forward;
+	const struct gather_batch batch = batch_of(run);
+	const size_t in_size = (size_t)batch.count * batch.in_sample;
+	const size_t out_size = (size_t)batch.count * batch.out_sample;
+	struct gather_end end = { .bias = run->biases, .relu = 1 };
+	void *scratch = take_scratch(&run->conv);
+	void *packed = host_allocate(gather_rounded(forward));
+	uint16_t *in = allocate(in_size * sizeof(*in));
+	uint16_t *rounded = allocate(out_size * sizeof(*rounded));
+	uint16_t *right = allocate(out_size * sizeof(*right));
+	size_t *places = allocate(out_size * sizeof(*places));
+	float *out = allocate(out_size * sizeof(*out));
+	const size_t count = find_outputs(run, places);
+
+	assert_non_null(packed);
+	kernels->round(batch.in, in_size, in);
+	kernels->pack(forward, run->weights, packed);
+	kernels->multiply(forward, &batch, run->weights, &end, run->out,
+			  scratch);
+	kernels->multiply_packed(forward, &batch, in, packed, &end, out,
+				 scratch);
+	for (size_t i = 0; i < count; i++)
+		assert_memory_equal(&out[places[i]], &run->out[places[i]],
+				    sizeof(*out));
+	kernels->multiply(forward, &batch, run->weights,
+			  &(struct gather_end){ run->biases, .adds = 1,
+						.relu = 1 },
+			  run->out, scratch);
+	kernels->round(run->out, out_size, right);
+	end.adds = 1;
+	end.rounded = rounded;
+	kernels->multiply_packed(forward, &batch, NULL, packed, &end, out,
+				 scratch);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(rounded[places[i]], right[places[i]]);
+		rounded[places[i]] = 0;
+	}
+	for (size_t i = 0; i < out_size; i++)
+		assert_int_equal(rounded[i], 0);
+	free(scratch);
+	free(packed);
+	free(in);
+	free(rounded);
+	free(right);
+	free(places);
+	free(out);
+}
+
 static void compare_dx(struct run *run)
 {
 	const struct gather_kernels *kernels = run->products->kernels;
@@ -386,6 +454,8 @@ static void convolutions_are_right(void **products)
 			run_open(&run, &cases[i], *products, (int)i % 3,
 				 joined, GATHER_DX_PIXELS);
 			compare_forward(&run);
+			if (run.products->kernels->multiply_packed)
+				compare_packed(&run);
 			compare_dx(&run);
 			compare_dw(&run);
 			run_close(&run);

@@ -93,6 +93,9 @@ struct gather_end {
 	 * them; out is the first one's. */
 	void (*wrote)(void *to, const float *out, int rows);
 	void *to;
+	/* Of multiply_packed(): unless NULL, outputs are rounded to bf16 and go
+	 * here, in the places that they have in out, which is only read. */
+	uint16_t *rounded;
 };
 
 static inline void gather_tell(const struct gather_end *end, const float *out,
@@ -103,7 +106,7 @@ static inline void gather_tell(const struct gather_end *end, const float *out,
 }
 
 /* scratch is of GATHER_SCRATCH bytes, aligned to 64, and where factors are
- * rounded of gather_rounded() more. */
+ * rounded of gather_rounded() and gather_rounded_rows() more. */
 struct gather_kernels {
 	/* Nothing is written but the outputs themselves. */
 	void (*multiply)(const struct gather *gather,
@@ -121,18 +124,45 @@ struct gather_kernels {
 	/* to[column * to_stride + row] = from[row * from_stride + column] */
 	void (*transpose)(const float *from, size_t from_stride, int rows,
 			  int columns, float *to, size_t to_stride);
+
+	/* Or NULL, all three: weights that are rounded before, once for many
+	 * products, to gather_rounded() bytes that are aligned to 64. Where in
+	 * is not NULL it is the batch's, rounded before as well; of scratch
+	 * such a product has gather_rounded_rows() bytes. */
+	void (*pack)(const struct gather *gather, const float *weights,
+		     void *packed);
+	void (*multiply_packed)(const struct gather *gather,
+				const struct gather_batch *batch,
+				const uint16_t *in, const void *packed,
+				const struct gather_end *end, float *out,
+				void *scratch);
+	void (*round)(const float *from, size_t count, uint16_t *to);
 };
 
-/* What the largest of them packs at once: see gather_bf16.c. */
+/* What the largest of them packs at once: see gather_bf16_weights.c. */
 #define GATHER_SCRATCH (512 << 10)
 
-/* Bytes of all weights in bf16, at most: AMX fills runs to whole tiles. */
+/* Bytes of all weights in bf16, at most: AMX fills runs to whole tiles, and
+ * pairs are of one tap. */
 static inline size_t gather_rounded(const struct gather *gather)
 {
-	const size_t run = (size_t)gather->taps * (size_t)gather->depth;
+	const size_t run = (size_t)gather->taps *
+			   (size_t)(gather->depth + gather->depth % 2);
 
 	return (run + 31) / 32 * 32 * (size_t)gather_padded(gather) *
 	       sizeof(uint16_t);
+}
+
+/* Rows that are rounded at once, whole tiles of them, and their bytes; behind
+ * the last there may be 0. */
+#define GATHER_ROUNDED_ROWS 48
+
+static inline size_t gather_rounded_rows(const struct gather *gather)
+{
+	const size_t run = (size_t)gather->taps *
+			   (size_t)(gather->depth + gather->depth % 2);
+
+	return (GATHER_ROUNDED_ROWS * run + GATHER_LANES) * sizeof(uint16_t);
 }
 
 /* Those of other processors than x86-64 are the portable ones alone. */

@@ -1,6 +1,6 @@
 /*
  * What gather_bf16.c and gather_bf16_weights.c have in common: factors that are
- * rounded and packed in pairs, and the memory that is packed next.
+ * rounded and packed in pairs.
  */
 #ifndef BACKENDS_CPU_KERNELS_GATHER_BF16_H
 #define BACKENDS_CPU_KERNELS_GATHER_BF16_H
@@ -11,56 +11,9 @@
 
 #define WITH_BF16 __attribute__((target("avx512bf16")))
 
-#define DEPTH 256 /* values of a row, or of a tap */
-#define PAIRS (DEPTH / 2)
-
-/*
- * What is packed next, in pieces of PIECE floats, is fetched into the second
- * level of the cache while tiles are computed, a line with each pair: packing
- * alone would wait for memory a third of the time where outputs are few.
- */
-#define PIECE 64 /* or less, at the end of a row */
-#define PIECE_LINES (PIECE / LINE)
-/* For each pixel of dW: DEPTH values, and as many of dy. */
-#define MOST_AHEAD (8 * MOST_CHUNK)
+#define DEPTH 256 /* values of a tap, for the weight gradient */
 
 static const float nothing[DEPTH];
-
-struct ahead {
-	const float *from[MOST_AHEAD + PAIRS / PIECE_LINES + 1];
-	int count, next;
-};
-
-INLINE void ahead_clear(struct ahead *ahead)
-{
-	ahead->count = ahead->next = 0;
-}
-
-INLINE void ahead_add(struct ahead *ahead, const float *from, int floats)
-{
-	for (int i = 0; i < floats && ahead->count < MOST_AHEAD; i += PIECE)
-		ahead->from[ahead->count++] = from + i;
-}
-
-/* For so many pairs; what is behind the last is nothing. */
-INLINE const float *const *ahead_take(struct ahead *ahead, int pairs)
-{
-	const float *const *from = ahead->from + ahead->next;
-	const int taken = pairs / PIECE_LINES + 1;
-
-	for (int i = ahead->count; i < ahead->next + taken; i++)
-		ahead->from[i] = nothing;
-	ahead->next += taken - 1;
-	if (ahead->next > ahead->count)
-		ahead->next = ahead->count;
-	return from;
-}
-
-/* One line of what was taken, with pair p. */
-INLINE void ahead_fetch(const float *const *taken, int p)
-{
-	fetch_early(taken[p / PIECE_LINES], p % PIECE_LINES * LINE);
-}
 
 /* The bits of lanes; others are 0. */
 INLINE __mmask16 first_lanes(int lanes)

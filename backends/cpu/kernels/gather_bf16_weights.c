@@ -14,6 +14,51 @@
 #define PASSING 96	     /* pairs that pass at a time, 24 KB of dy */
 #define STRIDE (DEPTH + LANES) /* else few sets of the cache hold a column */
 
+/*
+ * What is packed next, in pieces of PIECE floats, is fetched into the second
+ * level of the cache while tiles are computed, a line with each pair.
+ */
+#define PIECE 64 /* or less, at the end of a row */
+#define PIECE_LINES (PIECE / LINE)
+/* For each pixel of dW: DEPTH values, and as many of dy. */
+#define MOST_AHEAD (8 * MOST_CHUNK)
+
+struct ahead {
+	const float *from[MOST_AHEAD + PACKED / PIECE_LINES + 1];
+	int count, next;
+};
+
+INLINE void ahead_clear(struct ahead *ahead)
+{
+	ahead->count = ahead->next = 0;
+}
+
+INLINE void ahead_add(struct ahead *ahead, const float *from, int floats)
+{
+	for (int i = 0; i < floats && ahead->count < MOST_AHEAD; i += PIECE)
+		ahead->from[ahead->count++] = from + i;
+}
+
+/* For so many pairs; what is behind the last is nothing. */
+INLINE const float *const *ahead_take(struct ahead *ahead, int pairs)
+{
+	const float *const *from = ahead->from + ahead->next;
+	const int taken = pairs / PIECE_LINES + 1;
+
+	for (int i = ahead->count; i < ahead->next + taken; i++)
+		ahead->from[i] = nothing;
+	ahead->next += taken - 1;
+	if (ahead->next > ahead->count)
+		ahead->next = ahead->count;
+	return from;
+}
+
+/* One line of what was taken, with pair p. */
+INLINE void ahead_fetch(const float *const *taken, int p)
+{
+	fetch_early(taken[p / PIECE_LINES], p % PIECE_LINES * LINE);
+}
+
 struct weights_scratch {
 	uint32_t dy[BLOCKS][PACKED][GATHER_BLOCK];
 	uint32_t x[PACKED][STRIDE];

@@ -315,12 +315,17 @@ size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
 				row * conv->window + column, channel);
 }
 
+static size_t rounded_bytes(const struct gather *gather)
+{
+	return gather_rounded(gather) + gather_rounded_rows(gather);
+}
+
 size_t gather_conv_rounded(const struct gather_conv *conv)
 {
-	size_t most = gather_rounded(&conv->forward);
+	size_t most = rounded_bytes(&conv->forward);
 
 	for (int c = 0; c < conv->class_count; c++) {
-		const size_t bytes = gather_rounded(&conv->classes[c].gather);
+		const size_t bytes = rounded_bytes(&conv->classes[c].gather);
 
 		most = bytes > most ? bytes : most;
 	}

@@ -73,7 +73,7 @@ int gather_folded_window(const struct layer *layer, struct shape in);
 size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
 			     int channel, int row, int column);
 
-/* gather_rounded(), of the product that has most. */
+/* Of the product that has most, with gather_rounded_rows(). */
 size_t gather_conv_rounded(const struct gather_conv *conv);
 
 /* Sets dw to 0 where a folded window has no weight. */
