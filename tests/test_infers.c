@@ -1,6 +1,8 @@
 /* Programs that only evaluate: what others score, with less memory. */
+#include "backends/cpu/isa.h"
 #include "models/fold_norms.h"
 #include "tests/graph_models.h"
+#include "tests/skipping.h"
 #include "tests/subject.h"
 
 #define COUNT 5
@@ -11,6 +13,38 @@
 
 static struct folded_model folded;
 
+/* Where products round their factors, all that is between two of them: what a
+ * pooling, a product of each kind and a sum put out, some of it read by others,
+ * too. */
+static const struct layer rounded_rows[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 20, .window = 5,
+	  .stride = 2, .pad = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_MAXPOOL, .window = 2 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 17, .window = 1 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "c", .outputs = 16, .window = 3,
+	  .pad = 1 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "d", .outputs = 33, .window = 1 },
+	{ .kind = LAYER_CONV, .name = "e", .outputs = 33, .window = 1,
+	  .from = 5 },
+	{ .kind = LAYER_ADD, .with = 1 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "f", .outputs = 16, .window = 1 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "g", .outputs = 33, .window = 1 },
+	{ .kind = LAYER_ADD, .with = 3 },
+	{ .kind = LAYER_CONV, .name = "h", .outputs = 20, .window = 1 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 1 },
+	{ .kind = LAYER_LINEAR, .name = "i", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+GRAPH(rounded, 3, 33, 36);
+
+static enum precision precision;
+
 static struct score evaluate(const char *backend, const struct model *model,
 			     int infers, size_t *activations, int *vectors)
 {
@@ -18,6 +52,7 @@ static struct score evaluate(const char *backend, const struct model *model,
 						 .test_batch = COUNT,
 						 .seed = 4,
 						 .dropout = 1,
+						 .precision = precision,
 						 .infers = infers };
 	struct batch batch = batch_make(model, 8, COUNT);
 	struct score score = { 0 };
@@ -61,11 +96,22 @@ static void only_evaluates(void **state)
 	compare(*state, &folded.model);
 }
 
+/* The same values are rounded, if elsewhere. */
+static void evaluates_rounded(void **state)
+{
+	(void)state;
+	precision = PRECISION_BF16;
+	compare("cpu", &rounded_model);
+	precision = PRECISION_FP32;
+}
+
 int main(void)
 {
 	static const char *const backends[] = { "cpu", "openblas",
 						"reference" };
-	struct CMUnitTest tests[3];
+	struct error err;
+	const struct cpu_kernels *kernels = cpu_choose_kernels(&err);
+	struct CMUnitTest tests[4];
 
 	for (int i = 0; i < 3; i++)
 		tests[i] = (struct CMUnitTest){
@@ -73,5 +119,10 @@ int main(void)
 			.test_func = only_evaluates,
 			.initial_state = (void *)backends[i],
 		};
-	return _cmocka_run_group_tests("infers", tests, 3, NULL, NULL);
+	tests[3] = (struct CMUnitTest){
+		.name = "cpu, bf16",
+		.test_func = test_if(kernels && cpu_bf16_products(kernels),
+				     evaluates_rounded),
+	};
+	return _cmocka_run_group_tests("infers", tests, 4, NULL, NULL);
 }

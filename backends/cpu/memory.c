@@ -40,6 +40,20 @@ static int is_apart(const struct cpu_program *program, int s)
 	return apart;
 }
 
+size_t cpu_floats_bytes(const struct cpu_program *program, int s)
+{
+	const struct step *step = &program->host.plan.steps[s];
+	const struct cpu_value *value = &program->values[
+		last_of(&program->host.plan, s)];
+	int adds = 0;
+
+	for (int row = step->first; row < step->first + step->length; row++)
+		adds |= cpu_node(program, row)->layer->kind == LAYER_ADD;
+	return value->is_rounded && !adds ? 0 :
+	       (size_t)program->host.base.options.batch * value->size *
+		       sizeof(float);
+}
+
 void cpu_plan_memory(struct lifetimes *lifetimes,
 		     const struct cpu_program *program, int batch)
 {
@@ -56,7 +70,9 @@ void cpu_plan_memory(struct lifetimes *lifetimes,
 		steps[s] = (struct lifetime_step){
 			.first = plan->steps[s].first,
 			.last = last,
-			.output = value->out_is_lent ? 0 : bytes,
+			.output = value->out_is_lent ? 0 :
+				  cpu_floats_bytes(program, s) +
+				  (value->is_rounded ? bytes / 2 : 0),
 			.gradient = bytes,
 			.apart = is_apart(program, s),
 		};

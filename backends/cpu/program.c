@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/isa.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/joint.h"
@@ -44,6 +45,16 @@ int cpu_multiplies_tiles(const struct cpu_program *program)
 {
 	return program->kernels->has_tiles &&
 	       program->host.base.options.precision == PRECISION_BF16;
+}
+
+const struct gather_kernels *cpu_packed_products(
+	const struct cpu_program *program)
+{
+	const struct program_options *options = &program->host.base.options;
+	const struct gather_kernels *bf16 = cpu_bf16_products(program->kernels);
+
+	return options->infers && options->precision == PRECISION_BF16 &&
+			       bf16 && bf16->pack ? bf16 : NULL;
 }
 
 static int make_step(struct cpu_program *program, const struct step *step)
@@ -88,6 +99,18 @@ static size_t place_parameters(struct cpu_program *program, int at_once,
 	return at;
 }
 
+/* What all readers would round, if it can be put out so. */
+static void choose_rounded(struct cpu_program *program)
+{
+	for (int s = 0; s < program->count; s++) {
+		const struct cpu_step *step = program->steps[s];
+		const int readers = cpu_node(program, step->last)->readers;
+
+		step->out->is_rounded = step->can_round && readers &&
+					step->out->rounding == readers;
+	}
+}
+
 /* The weights that cores update together come last, from a whole line on. */
 int cpu_lay_out(struct cpu_program *program, size_t *length)
 {
@@ -101,6 +124,7 @@ int cpu_lay_out(struct cpu_program *program, size_t *length)
 	for (int s = 0; s < plan->count - 1; s++) /* not the loss */
 		if (make_step(program, &plan->steps[s]))
 			return -1;
+	choose_rounded(program);
 	program->eager = place_parameters(program, 0, 0);
 	at = place_parameters(program, 1, program->eager);
 	program->host.base.reduced = at;
@@ -131,6 +155,10 @@ static int allocate_values(struct cpu_program *program)
 		if (!step->out->out_is_lent)
 			step->out->out = (float *)(program->memory +
 				lifetimes.outputs[step->last]);
+		if (step->out->is_rounded)
+			step->out->rounded = (uint16_t *)(program->memory +
+				lifetimes.outputs[step->last] +
+				cpu_floats_bytes(program, s));
 		if (gradient != LIFETIMES_NONE)
 			step->out->gradient =
 				(float *)(program->memory + gradient);

@@ -52,6 +52,10 @@ struct cpu_program {
 
 /* Whether factors are rounded to bf16 where kernels have AMX's tiles. */
 int cpu_multiplies_tiles(const struct cpu_program *program);
+/* The products of bf16 whose factors may be rounded before, as in inference
+ * weights and what is between two of them are; else NULL. */
+const struct gather_kernels *cpu_packed_products(
+	const struct cpu_program *program);
 
 /* Steps from the plan; what each solver makes of them, places in the vectors:
  * length is that of one. */

@@ -30,6 +30,7 @@ struct cpu_step {
 	size_t at;	 /* place of its parameters in the vectors ... */
 	size_t length;	 /* ... and how many floats they are, gaps included */
 	size_t scratch;	 /* bytes that it wants of the program's */
+	int can_round;	 /* set by lay_out: it can put out->rounded out */
 	struct cpu_value *in, *out; /* of the first row, and of the last */
 };
 
@@ -45,8 +46,9 @@ struct cpu_solver {
 	int work_reads_values;
 
 	/* Sets length, scratch and whatever follows from shapes; finds in,
-	 * and changes out where it is not to be of the common layout. -1: no
-	 * memory. Then, at being set, its parameters have their place. */
+	 * counts itself in in->rounding if it would round that, and changes out
+	 * where it is not to be of the common layout. -1: no memory. Then, at
+	 * being set, its parameters have their place. */
 	int (*lay_out)(struct cpu_program *program, struct cpu_step *step);
 	void (*place)(struct cpu_program *program, struct cpu_step *step);
 	/* Arrays over the batch. -1: no memory. */

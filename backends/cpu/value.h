@@ -13,6 +13,7 @@
 #define BACKENDS_CPU_VALUE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "models/model.h"
 
@@ -26,6 +27,12 @@ struct cpu_value {
 	const int *places;  /* of each pixel; NULL: in their order */
 	size_t size;	    /* floats of a sample, gaps included */
 	float *out;	    /* [batch][size] */
+	/* In inference, where all who read it would round it to bf16: it is
+	 * here alone, [batch][size], and out is no more than what the last row
+	 * adds to. Else NULL. */
+	uint16_t *rounded;
+	int is_rounded;
+	int rounding; /* of the row's readers, so many round it */
 	float *gradient;    /* [batch][size]; NULL: not wanted */
 	int out_is_lent;    /* it has memory already */
 	/* A ReLU put it out, and who writes the gradient leaves 0 in it where

@@ -203,7 +203,9 @@ static void set_block(struct schedule *schedule, int block, size_t bytes,
 {
 	struct arena_block *is = &schedule->blocks[block];
 
-	is->size = bytes;
+	/* What works in place may be larger, or smaller. */
+	if (is->size < bytes)
+		is->size = bytes;
 	if (apart) {
 		is->first = 0;
 		is->last = backward_time(schedule, 0);

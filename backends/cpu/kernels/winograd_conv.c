@@ -192,6 +192,44 @@ INLINE vec end_of(const struct winograd_end *end, int first, int lanes,
 	return value;
 }
 
+/* The upper halves of floats that are rounded; a NaN stays one. */
+INLINE void store_rounded(uint16_t *to, vec value, int lanes)
+{
+	typedef uint32_t lanes_bits
+		__attribute__((vector_size(LANES * 4), may_alias));
+	typedef uint16_t lanes_half
+		__attribute__((vector_size(LANES * 2), may_alias, aligned(2)));
+	const lanes_bits bits = (lanes_bits)value;
+	const lanes_bits is_nan = (lanes_bits)(value != value);
+	const lanes_bits nearest = bits + 0x7fff + (bits >> 16 & 1);
+	const lanes_bits chosen = (nearest & ~is_nan) |
+				  ((bits | 0x400000) & is_nan);
+	const lanes_half halves =
+		__builtin_convertvector(chosen >> 16, lanes_half);
+
+	if (lanes >= LANES)
+		*(lanes_half *)(void *)to = halves;
+	else
+		memcpy(to, &halves, (size_t)lanes * sizeof(*to));
+}
+
+/* Where out[place] is, or would be; what the next tile has there is fetched. */
+INLINE void end_store(const struct winograd_end *end, float *out,
+		      ptrdiff_t place, ptrdiff_t next, vec value, int lanes)
+{
+	if (end->rounded) {
+		fetch_to_write((const float *)(const void *)end->rounded,
+			       (place + next) / 2);
+		store_rounded(end->rounded + place, value, lanes);
+		return;
+	}
+	fetch_to_write(out, next);
+	if (lanes < LANES)
+		vec_store_first(out, value, lanes);
+	else
+		vec_store(out, value);
+}
+
 INLINE void outputs_of(int side, int output,
 		       const struct winograd_planes *planes,
 		       const struct winograd_tiles *tiles,
@@ -224,14 +262,9 @@ INLINE void outputs_of(int side, int output,
 						end, o, lanes, at,
 						outputs[r][c]);
 
-					/* The next tile's. */
-					fetch_to_write(at, output *
-							   planes->pixel);
-					if (lanes < LANES)
-						vec_store_first(at, value,
-								lanes);
-					else
-						vec_store(at, value);
+					end_store(end, at, at - out,
+						  output * planes->pixel, value,
+						  lanes);
 				}
 		}
 	}

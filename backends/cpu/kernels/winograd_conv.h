@@ -23,6 +23,7 @@
 #define BACKENDS_CPU_KERNELS_WINOGRAD_CONV_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Of a tile's data, and of its points. */
 static inline int winograd_side(int window, int output)
@@ -53,6 +54,9 @@ struct winograd_end {
 	const float *bias; /* in whole vectors; NULL: 0 */
 	int adds;	   /* to what out holds */
 	int relu;
+	/* Unless NULL, outputs are rounded to bf16, to the nearest, ties to
+	 * even, and go here, in the places that they have in out. */
+	uint16_t *rounded;
 };
 
 struct winograd_kernels {

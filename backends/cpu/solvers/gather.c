@@ -57,6 +57,12 @@ static void round_factors(struct cpu_program *program,
 {
 	gather->kernels = bf16;
 	gather->step.scratch += gather_conv_rounded(&gather->conv);
+	if (cpu_packed_products(program)) {
+		gather->step.scratch = gather_rounded_rows(&gather->conv
+								    .forward);
+		gather->step.can_round = 1;
+		gather->step.in->rounding += !gather->conv.joined;
+	}
 	program->rounds[gather->step.first] = 1;
 	program->host.base.rounds = program->rounds;
 }
@@ -145,16 +151,33 @@ void gather_place(struct cpu_program *program, struct cpu_step *step)
 	gather->bias = step->at + gather_weights(&gather->conv.forward);
 }
 
-int gather_allocate(struct cpu_program *program, struct cpu_step *step)
+int gather_allocate_joined(struct cpu_program *program, struct cpu_step *step)
 {
 	struct gather_step *gather = (struct gather_step *)step;
+	const size_t batch = (size_t)program->host.base.options.batch;
+	const size_t size = gather_conv_joined_size(&gather->conv);
 
 	if (!gather->conv.joined && !gather->conv.folded)
 		return 0;
-	gather->joined = host_allocate(
-		(size_t)program->host.base.options.batch *
-		gather_conv_joined_size(&gather->conv) * sizeof(float));
-	return gather->joined ? 0 : -1;
+	gather->joined = host_allocate((gather->packed ? 1 : batch) * size *
+				       sizeof(float));
+	if (gather->packed)
+		gather->rounded = host_allocate(batch * size *
+						sizeof(uint16_t));
+	return gather->joined && (gather->rounded || !gather->packed) ? 0 : -1;
+}
+
+static int allocate(struct cpu_program *program, struct cpu_step *step)
+{
+	struct gather_step *gather = (struct gather_step *)step;
+
+	if (step->can_round) {
+		gather->packed = host_allocate(
+			gather_rounded(&gather->conv.forward));
+		if (!gather->packed)
+			return -1;
+	}
+	return gather_allocate_joined(program, step);
 }
 
 void gather_release(struct cpu_step *step)
@@ -163,6 +186,8 @@ void gather_release(struct cpu_step *step)
 
 	gather_conv_close(&gather->conv);
 	free(gather->joined);
+	free(gather->packed);
+	free(gather->rounded);
 }
 
 /* count neighbours of flat, each own_stride floats behind the last one. */
@@ -283,11 +308,16 @@ void gather_join(const struct gather_step *gather, int count)
 	const struct cpu_value *in = gather->step.in;
 	const size_t size = gather_conv_joined_size(&gather->conv);
 
-	for (int i = 0; gather->joined && i < count; i++)
-		gather_conv_join(&gather->conv,
-				 in->out + (size_t)i * in->size,
+	for (size_t i = 0; gather->joined && i < (size_t)count; i++) {
+		float *to = gather->joined + (gather->rounded ? 0 : i * size);
+
+		gather_conv_join(&gather->conv, in->out + i * in->size,
 				 (size_t)in->by_channel, (size_t)in->by_pixel,
-				 gather->joined + (size_t)i * size);
+				 to);
+		if (gather->rounded)
+			gather->kernels->round(to, size,
+					       gather->rounded + i * size);
+	}
 }
 
 /* Where memory is planned well it is there already. */
@@ -322,6 +352,39 @@ void gather_add_moments(void *moments, const float *out, int rows)
 	is->kernels->add_moments(&added, out, is->value->moments);
 }
 
+/* Weights that are rounded once for many passes. */
+static void refresh(struct cpu_program *program, struct cpu_step *step,
+		    int training)
+{
+	const struct gather_step *gather = (const struct gather_step *)step;
+
+	(void)training;
+	if (gather->packed)
+		gather->kernels->pack(&gather->conv.forward,
+				      program->parameters + gather->weight,
+				      gather->packed);
+}
+
+static void multiply(const struct cpu_program *program,
+		     const struct gather_step *gather,
+		     const struct gather_batch *batch,
+		     const struct gather_end *end)
+{
+	const struct gather *forward = &gather->conv.forward;
+	float *out = gather->step.out->out;
+
+	if (gather->packed)
+		gather->kernels->multiply_packed(
+			forward, batch,
+			gather->rounded ? gather->rounded :
+					  gather->step.in->rounded,
+			gather->packed, end, out, program->scratch);
+	else
+		gather->kernels->multiply(forward, batch,
+					  program->parameters + gather->weight,
+					  end, out, program->scratch);
+}
+
 static void forward(struct cpu_program *program, struct cpu_step *step,
 		    const struct cpu_pass *pass)
 {
@@ -329,20 +392,18 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 	const struct gather_batch batch = batch_of(gather, pass->count);
 	struct gather_moments moments = gather_begin_moments(program, step,
 							     pass);
-	float *p = program->parameters;
 	const struct gather_end end = {
-		.bias = gather_bias(program, gather, p),
+		.bias = gather_bias(program, gather, program->parameters),
 		.adds = gather->other != NULL,
 		.relu = gather->relu != CPU_NO_ROW,
 		.wrote = moments.value ? gather_add_moments : NULL,
 		.to = &moments,
+		.rounded = step->out->rounded,
 	};
 
 	gather_bring_other(gather, pass->count);
 	gather_join(gather, pass->count);
-	gather->kernels->multiply(&gather->conv.forward, &batch,
-				  p + gather->weight, &end, step->out->out,
-				  program->scratch);
+	multiply(program, gather, &batch, &end);
 }
 
 /* The gradient by out, which ReLU made, becomes 0 where out is. A NaN is not at
@@ -463,9 +524,10 @@ const struct cpu_solver cpu_conv_solver = {
 	.size = sizeof(struct gather_step),
 	.lay_out = lay_out_conv,
 	.place = gather_place,
-	.allocate = gather_allocate,
+	.allocate = allocate,
 	.release = gather_release,
 	.copy = gather_copy_conv,
+	.refresh = refresh,
 	.forward = forward,
 	.backward = backward,
 	.decide = gather_decide,
@@ -477,7 +539,7 @@ const struct cpu_solver cpu_linear_solver = {
 	.size = sizeof(struct gather_step),
 	.lay_out = lay_out_linear,
 	.place = gather_place,
-	.allocate = gather_allocate,
+	.allocate = allocate,
 	.release = gather_release,
 	.copy = copy_linear,
 	.forward = forward,

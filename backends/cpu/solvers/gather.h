@@ -15,6 +15,10 @@ struct gather_step {
 	struct cpu_value *other; /* what is added to a convolution, or NULL */
 	float *joined;	     /* [batch], copies: of a conv that is joined, or
 			      * folded */
+	/* In inference, where factors are rounded: the weights, and copies that
+	 * are joined, of which joined has one. Or NULL. */
+	void *packed;
+	uint16_t *rounded;
 };
 
 /* Lays out a convolution; dx: how its input gradient is computed, if it is
@@ -27,7 +31,7 @@ void gather_lay_out_parameters(struct cpu_program *program,
 			       struct gather_step *gather);
 
 /* Slots of struct cpu_solver. */
-int gather_allocate(struct cpu_program *program, struct cpu_step *step);
+int gather_allocate_joined(struct cpu_program *program, struct cpu_step *step);
 void gather_place(struct cpu_program *program, struct cpu_step *step);
 void gather_release(struct cpu_step *step);
 void gather_copy_conv(const struct cpu_program *program,

@@ -49,8 +49,9 @@ static int lay_out_pool(struct cpu_program *program, struct cpu_step *step)
 	return 0;
 }
 
-/* A ReLU before it that nothing else reads leaves its backward pass to the
- * pooling, which has a quarter of the values, say, and knows the greatest. */
+/* A sample is rounded while the cache still has it. A ReLU before it that
+ * nothing else reads leaves its backward pass to the pooling, which has a
+ * quarter of the values, say, and knows the greatest. */
 static int lay_out_maxpool(struct cpu_program *program, struct cpu_step *step)
 {
 	struct pool_step *pool = (struct pool_step *)step;
@@ -58,6 +59,9 @@ static int lay_out_maxpool(struct cpu_program *program, struct cpu_step *step)
 
 	if (lay_out_pool(program, step))
 		return -1;
+	step->can_round = cpu_packed_products(program) != NULL;
+	if (step->can_round)
+		step->scratch = step->out->size * sizeof(float);
 	pool->shape.marks = is_relu(program, row) &&
 			    cpu_node(program, row)->readers == 1 &&
 			    pool->shape.window <= POOL_MOST_MARKED;
@@ -92,12 +96,21 @@ static void forward_maxpool(struct cpu_program *program, struct cpu_step *step,
 {
 	const struct pool_step *pool = (struct pool_step *)step;
 
-	for (size_t i = 0; i < (size_t)pass->count; i++)
+	uint16_t *rounded = step->out->rounded;
+	const size_t size = step->out->size;
+
+	for (size_t i = 0; i < (size_t)pass->count; i++) {
+		float *out = rounded ? program->scratch :
+				       step->out->out + i * size;
+
 		program->kernels->planes->maxpool(
-			&pool->shape, step->in->out + i * step->in->size,
-			step->out->out + i * step->out->size,
+			&pool->shape, step->in->out + i * step->in->size, out,
 			pass->training ? pool->winners + i * winners_size(pool)
 				       : NULL);
+		if (rounded)
+			cpu_packed_products(program)->round(
+				out, size, rounded + i * size);
+	}
 }
 
 /* Windows add to the gradient by their inputs, which begins with 0 unless

@@ -179,6 +179,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	if (floats < back)
 		floats = back;
 	step->scratch = floats * sizeof(float) + GATHER_SCRATCH;
+	step->can_round = cpu_packed_products(program) != NULL;
 	return 0;
 }
 
@@ -345,6 +346,7 @@ static void convolve_group(const struct cpu_kernels *kernels,
 			.bias = end->bias ? end->bias + o : NULL,
 			.adds = end->adds,
 			.relu = end->relu,
+			.rounded = end->rounded ? end->rounded + o : NULL,
 		};
 
 		if (!space->keeps_weights)
@@ -408,6 +410,7 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 				    program->parameters),
 		.adds = winograd->gather.other != NULL,
 		.relu = winograd->gather.relu != CPU_NO_ROW,
+		.rounded = step->out->rounded,
 	};
 	const struct work_space space = space_at(
 		program->scratch, &winograd->forward, pass->count);
@@ -540,7 +543,7 @@ const struct cpu_solver cpu_winograd_solver = {
 	.size = sizeof(struct winograd_step),
 	.lay_out = lay_out,
 	.place = gather_place,
-	.allocate = gather_allocate,
+	.allocate = gather_allocate_joined,
 	.release = gather_release,
 	.copy = gather_copy_conv,
 	.forward = forward,
