@@ -163,7 +163,7 @@ static int check_rounds(const struct cpu_program *program, struct error *err)
 	const struct program_options *options = &program->host.base.options;
 
 	if (options->precision != PRECISION_BF16 || program->host.base.rounds ||
-	    program->kernels->has_tiles)
+	    program->rounds_forward || program->kernels->has_tiles)
 		return 0;
 	return error_set(err, ERROR_MISSING,
 			 "--precision bf16: no product of model %s and batch "

@@ -29,7 +29,9 @@ struct linear_shape {
 	int block; /* inputs of a block */
 	int outputs;
 	int relu;
-	int bf16; /* forward's products may round their operands to bf16 */
+	/* Forward's products may round their factors to bf16, for which this
+	 * CPU has instructions. */
+	int bf16;
 };
 
 static inline size_t linear_inputs(const struct linear_shape *shape)

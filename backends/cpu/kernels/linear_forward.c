@@ -12,7 +12,8 @@
  * need half of 128 outputs) pass through the second level once for each block.
  * The next block is fetched meanwhile, and the next sample's inputs. Where
  * nothing is dropped, linear_dense.c does the products; few samples of a large
- * layer go through linear_rows.c.
+ * layer go through linear_rows.c, and many, where factors may be rounded,
+ * through linear_forward_bf16.c.
  *
  * Ceiling, on a Xeon with AVX-512 and AMX: of products with an operand in the
  * first level it does 1.3 a cycle, hence a row of 9 in 7 cycles; a pass takes
@@ -46,8 +47,17 @@ size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
 {
 	const size_t rows = ISA_NAME(linear_rows_scratch)(shape, count);
 	struct forward forward;
-	const size_t other = cut(&forward, shape, count, NULL);
+	size_t other = cut(&forward, shape, count, NULL);
 
+#if HAS_PAIRS
+	/* Fewer samples than that may come, too. */
+	if (ISA_NAME(linear_forward_is_dense)(shape, count, 0)) {
+		const size_t pairs =
+			ISA_NAME(linear_forward_bf16_scratch)(shape, count);
+
+		other = pairs > other ? pairs : other;
+	}
+#endif
 	return rows > other ? rows : other;
 }
 
@@ -249,6 +259,14 @@ void ISA_NAME(linear_forward)(const struct linear_shape *shape,
 		.weights = parameters->weights,
 	};
 
+#if HAS_PAIRS
+	if (!batch->keep_in &&
+	    ISA_NAME(linear_forward_is_dense)(shape, batch->count, 0)) {
+		ISA_NAME(linear_forward_bf16)(shape, parameters, batch, out,
+					      scratch);
+		return;
+	}
+#endif
 	if (rows_pay(shape, batch->count) && !batch->keep_in &&
 	    (float)batch->count <= FEW_SAMPLES * batch->scale) {
 		ISA_NAME(linear_rows)(shape, parameters, batch, out, scratch);

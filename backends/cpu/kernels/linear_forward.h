@@ -38,4 +38,13 @@ void ISA_NAME(linear_rows)(const struct linear_shape *shape,
 			   const struct linear_batch *batch, float *out,
 			   void *scratch);
 
+/* The same with factors rounded to bf16, where linear_forward_is_dense() and
+ * no input is dropped. */
+size_t ISA_NAME(linear_forward_bf16_scratch)(const struct linear_shape *shape,
+					     int count);
+void ISA_NAME(linear_forward_bf16)(const struct linear_shape *shape,
+				   const struct linear_values *parameters,
+				   const struct linear_batch *batch, float *out,
+				   void *scratch);
+
 #endif

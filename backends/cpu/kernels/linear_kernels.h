@@ -222,6 +222,8 @@ void ISA_NAME(linear_update_parts)(const struct linear_shape *shape,
 				   int from, int to, void *scratch);
 
 #ifdef __AMX_BF16__
+#define HAS_PAIRS 0
+
 /* Whether tiles fit; see backends/cpu/kernels/linear.h. */
 int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
 				      int count, int drops);
@@ -236,11 +238,27 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 #define TILED(name) ISA_NAME(name##_tiles)
 #define TILED_SCRATCH(name) ISA_NAME(name##_tiles_scratch)
 #else
+/* Pairs of bf16: see linear_forward_bf16.c. */
+#if defined(__x86_64__) && defined(__AVX512F__)
+#define HAS_PAIRS 1
+#else
+#define HAS_PAIRS 0
+#endif
+
+#define PAIRS_PLACES 576 /* at most, of a group of blocks */
+#define PAIRS_SAMPLES 24 /* at least; of 9216 inputs 16 are slower than fp32 */
+
+/* Whether forward rounds. What dropout takes of the inputs would be multiplied,
+ * too, which is for those who set bf16 to know. */
 INLINE int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
 					     int count, int drops)
 {
-	(void)shape, (void)count, (void)drops;
-	return 0;
+	const size_t weights = linear_inputs(shape) * (size_t)shape->outputs;
+
+	(void)drops;
+	return HAS_PAIRS && shape->bf16 && count >= PAIRS_SAMPLES &&
+	       weights * sizeof(float) > CACHED_WEIGHTS &&
+	       shape->block % LANES == 0 && shape->block <= PAIRS_PLACES;
 }
 
 #define TILED(name) ISA_NAME(name)

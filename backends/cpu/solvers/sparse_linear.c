@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "backends/cpu/isa.h"
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/joint.h"
 
@@ -38,6 +39,16 @@ static int block_of(const struct cpu_value *in)
 	return block >= LEAST_PLACES ? block : (int)in->size;
 }
 
+/* Vectors would multiply the planes that dropout takes, too. */
+static int may_round(const struct cpu_program *program,
+		     const struct cpu_value *in)
+{
+	return cpu_multiplies_tiles(program) ||
+	       (program->host.base.options.precision == PRECISION_BF16 &&
+		in->dropped_by == CPU_NO_ROW &&
+		cpu_bf16_products(program->kernels));
+}
+
 static int lay_out(struct cpu_program *program, struct cpu_step *step)
 {
 	struct linear_step *linear = (struct linear_step *)step;
@@ -51,8 +62,14 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		.block = block,
 		.outputs = step->out->shape.channels,
 		.relu = linear->relu != CPU_NO_ROW,
-		.bf16 = cpu_multiplies_tiles(program),
+		.bf16 = may_round(program, in),
 	};
+	/* The reference rounds layers all of whose products do: this is not
+	 * among program->rounds. */
+	if (linear->shape.bf16 &&
+	    program->kernels->linear->forward_is_dense(
+		    &linear->shape, program->host.base.options.batch, 0))
+		program->rounds_forward = 1;
 	step->scratch = program->kernels->linear->scratch(
 		&linear->shape, program->host.base.options.batch);
 	step->length = cpu_whole_lanes(linear->shape.outputs);
