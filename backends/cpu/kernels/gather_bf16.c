@@ -12,8 +12,8 @@
  * where a tap has 512 values), come from the second level of the cache, which
  * is fast enough: 4 loads for 24 products. So few rows are a chunk, which stays
  * there, too, with its outputs, while all blocks pass; meanwhile the next one
- * and its outputs are fetched. Chunks of 48 rows had 500 to 530 GFLOP/s of 530
- * on a core of Zen 5, those of 192 up to a tenth less.
+ * and its outputs are fetched. Of 48, 96, 192 and 384 rows, 48 took the least
+ * time for most layers of ResNet-50 on a core of Zen 5.
  */
 #include "backends/cpu/kernels/gather_bf16.h"
 

@@ -245,8 +245,8 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 #define HAS_PAIRS 0
 #endif
 
-#define PAIRS_PLACES 576 /* at most, of a group of blocks */
-#define PAIRS_SAMPLES 24 /* at least; of 9216 inputs 16 are slower than fp32 */
+#define PAIRS_PLACES 720 /* at most, of a group of blocks */
+#define PAIRS_SAMPLES 20 /* at least; of 9216 inputs 16 are slower than fp32 */
 
 /* Whether forward rounds. What dropout takes of the inputs would be multiplied,
  * too, which is for those who set bf16 to know. */
