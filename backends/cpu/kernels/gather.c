@@ -217,11 +217,12 @@ static void multiply_block(const struct gather *gather,
 			   const struct gather_end *end, int first)
 {
 	const int width = gather_width(gather, first), depth = gather->depth;
+	const int most = gather->run ? gather->run : DEPTH;
 	int from = 0;
 
 	do {
 		const int left = depth - from;
-		const int here = left < DEPTH ? left : DEPTH;
+		const int here = left < most ? left : most;
 
 		for (int o = 0; o < width; o += PASS) {
 			const int lanes = width - o < PASS ? width - o : PASS;

@@ -37,6 +37,9 @@ struct gather {
 	 * added, and end has to say so. */
 	const int32_t *spread;
 	int channels; /* where spread: outputs of each place but padding */
+	/* Or 0: products that are summed before the sum is added to others. Of
+	 * few the error is less, by the square root. */
+	int run;
 };
 
 /* Sample i of count has its input at in + i * in_sample, likewise its output or

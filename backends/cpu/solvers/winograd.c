@@ -23,6 +23,9 @@
 #define GROUP_KEPT (768 << 10) /* bytes of a group's points beside these */
 #define GROUP_MADE (8 << 20) /* and beside weights that are made anew */
 #define FEWEST_TILES 16
+/* Products at a point that are summed at once: most of the algorithm's error is
+ * that of these sums. */
+#define RUN 64
 
 static const int32_t only_place; /* in a sample of one pixel */
 
@@ -275,7 +278,8 @@ static struct gather product_of(const struct conv_pass *pass, int first)
 {
 	return (struct gather){ .taps = 1, .depth = pass->depth,
 				.outputs = block_of(pass, first), .pixels = 1,
-				.table = &only_place, .places = &only_place };
+				.table = &only_place, .places = &only_place,
+				.run = RUN };
 }
 
 static struct gather_batch batch_at(const struct work_space *space,
