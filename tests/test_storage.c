@@ -294,24 +294,32 @@ static int has_winograd(const struct program *program)
 /* Those of the layers that a program names, and no others. A factor beside the
  * middle of two numbers may go to the other one, and what is behind it follows:
  * over six batches that made 4e-6 to 1.3e-3 of the largest entry where three
- * convolutions are rounded, and one of them left out 7e-3 to 4e-2. */
+ * convolutions are rounded, and one of them left out 7e-3 to 4e-2; of conv1
+ * alone 3e-5 to 2e-4. */
 static void factors_are_rounded_that_cpu_names(void **state)
 {
 	const struct program_options options = { .batch = SAMPLES,
 						 .test_batch = SAMPLES,
 						 .seed = 7,
 						 .precision = PRECISION_BF16 };
+	struct layer rows[sizeof(residual_rows) / sizeof(*residual_rows)];
+	struct model model = residual_model;
 	struct subject tried;
 	int points;
 
 	(void)state;
-	subject_open(&tried, "cpu", &residual_model, &options);
+	/* A window of 3 and stride 2 is too small for Winograd's algorithm. */
+	memcpy(rows, residual_rows, sizeof(rows));
+	rows[0].window = 3;
+	rows[0].pad = 1;
+	model.layers = rows;
+	subject_open(&tried, "cpu", &model, &options);
 	/* conv1, and not the 3x3 behind it, if that is by Winograd's
 	 * algorithm, as without AMX. */
 	points = has_winograd(tried.program);
 	assert_true(tried.program->rounds[0]);
 	assert_int_not_equal(tried.program->rounds[4], points);
-	compare_factors(&tried, tried.program->rounds, points ? 1e-4 : 3e-3);
+	compare_factors(&tried, tried.program->rounds, points ? 1e-3 : 3e-3);
 	subject_close(&tried);
 }
 
