@@ -68,7 +68,7 @@ INLINE void data_to_points7(const vec data[WINOGRAD7_DATA],
 		    product * data[0];
 }
 
-/* Of a polynomial with count coefficients, a constant from 3 to 5. */
+/* A y: of a polynomial with count coefficients, a constant from 3 to 5. */
 INLINE void values_to_points7(int count, const vec *values,
 			      vec points[WINOGRAD7_DATA])
 {
@@ -88,7 +88,7 @@ INLINE void values_to_points7(int count, const vec *values,
 	points[6] = values[count - 1];
 }
 
-/* Its adjoint. */
+/* A^T m, its adjoint. */
 INLINE void points7_to_values(int count, const vec points[WINOGRAD7_DATA],
 			      vec *values)
 {
@@ -114,19 +114,6 @@ INLINE void points7_to_values(int count, const vec points[WINOGRAD7_DATA],
 		}
 		values[k] = sum;
 	}
-}
-
-/* A y and A^T m */
-INLINE void output_to_points7(int count, const vec *output,
-			      vec points[WINOGRAD7_DATA])
-{
-	values_to_points7(count, output, points);
-}
-
-INLINE void points7_to_output(int count, const vec points[WINOGRAD7_DATA],
-			      vec *output)
-{
-	points7_to_values(count, points, output);
 }
 
 INLINE void divide7(vec points[WINOGRAD7_DATA])

@@ -25,7 +25,7 @@ INLINE void make_output(int side, int output, const vec *points, vec *outputs)
 	if (side == WINOGRAD_DATA)
 		points_to_output(points, outputs);
 	else
-		points7_to_output(output, points, outputs);
+		points7_to_values(output, points, outputs);
 }
 
 INLINE void take_output(int side, int output, const vec *outputs, vec *points)
@@ -33,7 +33,7 @@ INLINE void take_output(int side, int output, const vec *outputs, vec *points)
 	if (side == WINOGRAD_DATA)
 		output_to_points(outputs, points);
 	else
-		output_to_points7(output, outputs, points);
+		values_to_points7(output, outputs, points);
 }
 
 INLINE void take_window(int side, int window, const vec *weights, vec *points)

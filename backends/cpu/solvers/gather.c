@@ -157,7 +157,7 @@ int gather_allocate_joined(struct cpu_program *program, struct cpu_step *step)
 	const size_t batch = (size_t)program->host.base.options.batch;
 	const size_t size = gather_conv_joined_size(&gather->conv);
 
-	if (!gather->conv.joined && !gather->conv.folded)
+	if (!gather->conv.joined && !gather->conv.folded_window)
 		return 0;
 	gather->joined = host_allocate((gather->packed ? 1 : batch) * size *
 				       sizeof(float));
@@ -237,7 +237,7 @@ void gather_copy_conv(const struct cpu_program *program,
 
 	copy_bias(program, gather, own, flat, to_own);
 	own += gather->weight;
-	if (conv->folded) {
+	if (conv->folded_window) {
 		copy_folded(conv, own, from, to_own);
 		return;
 	}

@@ -227,16 +227,6 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 	return dx == GATHER_DX_NONE ? 0 : open_classes(conv, dx);
 }
 
-struct shape gather_folded(const struct layer *layer, struct shape in)
-{
-	const struct shape out = layer_output(layer, in);
-	const int stride = layer_stride_within(layer, in);
-	const int more = gather_folded_window(layer, in) - 1;
-
-	return (struct shape){ in.channels * stride * stride,
-			       out.height + more, out.width + more };
-}
-
 int gather_folded_window(const struct layer *layer, struct shape in)
 {
 	const int stride = layer_stride_within(layer, in);
@@ -248,14 +238,18 @@ void gather_conv_fold(struct gather_conv *conv, const struct layer *layer,
 		      struct shape in, int out_stride)
 {
 	const struct shape out = layer_output(layer, in);
-	const struct shape folded = gather_folded(layer, in);
+	const int stride = layer_stride_within(layer, in);
 	const int window = gather_folded_window(layer, in);
+	const struct shape folded = { in.channels * stride * stride,
+				      out.height + window - 1,
+				      out.width + window - 1 };
 
 	*conv = (struct gather_conv){
 		.in = in, .out = out, .window = layer->window,
-		.stride = layer_stride_within(layer, in), .pad = layer->pad,
+		.stride = stride, .pad = layer->pad,
 		.in_stride = gather_whole(folded.channels),
-		.out_stride = out_stride, .folded = 1,
+		.out_stride = out_stride,
+		.folded = folded, .folded_window = window,
 		.forward = { .taps = window * window,
 			     .depth = folded.channels,
 			     .outputs = out.channels,
@@ -274,17 +268,12 @@ void gather_conv_close(struct gather_conv *conv)
 	free(conv->zeros);
 }
 
-static int folded_window(const struct gather_conv *conv)
-{
-	return (conv->window + conv->stride - 1) / conv->stride;
-}
-
 /* Of a place of the window, or one that rounding has added. */
 static size_t folded_weight_at(const struct gather_conv *conv, int output,
 			       int channel, int row, int column)
 {
 	const int stride = conv->stride;
-	const int tap = row / stride * folded_window(conv) + column / stride;
+	const int tap = row / stride * conv->folded_window + column / stride;
 	const int in_pixel = row % stride * stride + column % stride;
 
 	return gather_weight_at(&conv->forward, output, tap,
@@ -293,7 +282,7 @@ static size_t folded_weight_at(const struct gather_conv *conv, int output,
 
 void gather_conv_clear_unused(const struct gather_conv *conv, float *dw)
 {
-	const int side = folded_window(conv) * conv->stride;
+	const int side = conv->folded_window * conv->stride;
 
 	for (int r = 0; r < side; r++)
 		for (int c = r < conv->window ? conv->window : 0; c < side; c++)
@@ -306,7 +295,7 @@ void gather_conv_clear_unused(const struct gather_conv *conv, float *dw)
 size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
 			     int channel, int row, int column)
 {
-	if (conv->folded)
+	if (conv->folded_window)
 		return folded_weight_at(conv, output, channel, row, column);
 	if (conv->joined)
 		return gather_weight_at(&conv->forward, output, row,
@@ -334,12 +323,9 @@ size_t gather_conv_rounded(const struct gather_conv *conv)
 
 size_t gather_conv_joined_size(const struct gather_conv *conv)
 {
-	const int more = folded_window(conv) - 1;
-
-	if (conv->folded)
-		return (size_t)(conv->out.height + more) *
-		       (size_t)(conv->out.width + more) *
-		       (size_t)conv->in_stride;
+	if (conv->folded_window)
+		return (size_t)conv->folded.height *
+		       (size_t)conv->folded.width * (size_t)conv->in_stride;
 	return (size_t)(conv->in.height + 2 * conv->pad) *
 	       (size_t)(conv->in.width + 2 * conv->pad) *
 	       (size_t)conv->in.channels;
@@ -379,11 +365,10 @@ static void fold(const struct gather_conv *conv, const float *from,
 		 size_t by_channel, size_t by_pixel, float *to)
 {
 	const int stride = conv->stride, square = stride * stride;
-	const int more = folded_window(conv) - 1;
-	const int height = (conv->out.height + more) * stride - conv->pad;
-	const int width = (conv->out.width + more) * stride - conv->pad;
+	const int height = conv->folded.height * stride - conv->pad;
+	const int width = conv->folded.width * stride - conv->pad;
 	const size_t pixel = (size_t)conv->in_stride;
-	const size_t row = (size_t)(conv->out.width + more) * pixel;
+	const size_t row = (size_t)conv->folded.width * pixel;
 	const int last = (stride - conv->pad % stride) % stride;
 
 	to += (size_t)(conv->pad / stride) * pixel;
@@ -409,7 +394,7 @@ void gather_conv_join(const struct gather_conv *conv, const float *from,
 	const int edge = conv->pad * channels;
 	const int row = conv->in.width * channels + 2 * edge;
 
-	if (conv->folded) {
+	if (conv->folded_window) {
 		fold(conv, from, by_channel, by_pixel, to);
 		return;
 	}

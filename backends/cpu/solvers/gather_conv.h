@@ -44,7 +44,10 @@ struct gather_conv {
 	int window, stride, pad;
 	int in_stride, out_stride;
 	int joined;
-	int folded; /* the forward product has a layout of weights alone */
+	/* Of an input that is folded, else 0; forward then has a layout of
+	 * weights alone. */
+	struct shape folded;
+	int folded_window;
 	struct gather forward; /* of the copy, where it is joined or folded */
 	int class_count;       /* 0: dx is not wanted */
 	int adds_windows;      /* one class, whose rows are the output's
@@ -64,8 +67,7 @@ void gather_conv_fold(struct gather_conv *conv, const struct layer *layer,
 		      struct shape in, int out_stride);
 void gather_conv_close(struct gather_conv *conv);
 
-/* What a layer's input and window become when they are folded. */
-struct shape gather_folded(const struct layer *layer, struct shape in);
+/* The side of a layer's window when that is folded. */
 int gather_folded_window(const struct layer *layer, struct shape in);
 
 /* Where the weight between an output and a place of the window is: each index

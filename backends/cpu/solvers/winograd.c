@@ -130,19 +130,17 @@ static void lay_out_folded(struct cpu_program *program,
 	struct gather_step *gather = &winograd->gather;
 	const struct cpu_step *step = &gather->step;
 	const struct node *node = cpu_node(program, step->first);
-	const struct shape folded = gather_folded(node->layer, node->in);
-	const struct winograd_planes planes = {
-		folded.height, folded.width,
-		(int)cpu_whole_lanes(folded.channels),
-		(size_t)folded.height * (size_t)folded.width *
-			cpu_whole_lanes(folded.channels)
-	};
+	const struct gather_conv *conv = &gather->conv;
+	struct winograd_planes planes;
 
 	gather_conv_fold(&gather->conv, node->layer, node->in,
 			 step->out->by_pixel);
+	planes = (struct winograd_planes){ conv->folded.height,
+					   conv->folded.width, conv->in_stride,
+					   gather_conv_joined_size(conv) };
 	gather_lay_out_parameters(program, gather);
-	winograd->forward = pass_of(planes, folded.channels, step->out,
-				    winograd_window(node), 0,
+	winograd->forward = pass_of(planes, conv->folded.channels, step->out,
+				    conv->folded_window, 0,
 				    program->host.base.options.batch);
 }
 
@@ -508,7 +506,7 @@ static void backward_weights(struct cpu_program *program,
 	for (int o = 0; space.keeps_weights && o < pass->outputs;
 	     o += GATHER_BLOCK)
 		add_weights(kernels->winograd, pass, &space, o, dw);
-	if (winograd->gather.conv.folded)
+	if (winograd->gather.conv.folded_window)
 		gather_conv_clear_unused(&winograd->gather.conv, dw);
 }
 

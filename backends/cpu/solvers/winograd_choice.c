@@ -50,9 +50,9 @@ int winograd_window(const struct node *node)
 
 static int channels_of(const struct node *node)
 {
-	return winograd_folds(node) ?
-		       gather_folded(node->layer, node->in).channels :
-		       node->in.channels;
+	const int stride = layer_stride_within(node->layer, node->in);
+
+	return node->in.channels * stride * stride;
 }
 
 /* Whether there is less to do than by definition. */
