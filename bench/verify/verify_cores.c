@@ -8,9 +8,10 @@
 #include "models/random.h"
 
 #define STEPS 2
-/* A small rate: what is compared is the sum over cores, and a large one would
- * let the second step's decisions differ by rounding. */
-#define RATE .01
+/* What Adam makes of twice a gradient is the same step, and of one that is
+ * nearly zero, by its rounding, one of either sign; but not with a large
+ * epsilon, which shows what the sum over cores is. */
+#define ADAM_EPS 1e-3
 #define SAMPLES 8 /* of an evaluation afterwards */
 
 /* Cores that train together, and what comes out of it: all in one piece, since
@@ -39,6 +40,15 @@ static void ignore_phase(struct replica_observer *observer,
 {
 	(void)observer;
 	(void)phase;
+}
+
+/* Only the last step moves the parameters: the optimizer's state has the sums
+ * of all steps in it, and no decision of a later one differs by rounding. */
+static struct update update_of(const struct verify_task *task, int step)
+{
+	return recipe_update(&task->model->recipe,
+			     step == task->steps - 1 ? task->lr : 0,
+			     (uint32_t)step);
 }
 
 /* Dropout decisions of the share, against the generator's own. */
@@ -139,8 +149,7 @@ static int train(struct member *member, struct error *err)
 	struct batch batch;
 
 	for (int s = 0; s < task->steps; s++) {
-		const struct update update = recipe_update(
-			&task->model->recipe, task->lr, (uint32_t)s);
+		const struct update update = update_of(task, s);
 
 		verify_batch(task, member->team->order, s, member->group->rank,
 			     member->group->size, &member->share, &batch);
@@ -333,8 +342,7 @@ static int stand_in_train(struct stand_in *all, const int *order, int cores,
 	struct score ignored;
 
 	for (int s = 0; s < task->steps; s++) {
-		const struct update update = recipe_update(
-			&task->model->recipe, task->lr, (uint32_t)s);
+		const struct update update = update_of(task, s);
 
 		for (int r = 0; r < cores; r++)
 			if (stand_in_gradient(all, order, s, r, cores, err))
@@ -530,11 +538,14 @@ int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err)
 {
 	struct verify_task few = *task, measured = *task;
+	struct model model = *task->model;
 	struct comparison all = { .few = &few, .measured = &measured };
 	int failed = -1;
 
+	if (model.recipe.optimizer == OPTIMIZER_ADAM)
+		model.recipe.eps = ADAM_EPS;
+	few.model = measured.model = &model;
 	few.steps = STEPS;
-	few.lr = RATE;
 	measured.batch = 2 * task->measured_batch;
 	measured.steps = 1;
 	if (allocate_comparison(&all)) {
