@@ -81,25 +81,35 @@ static void cpu_free(struct program *program)
 }
 
 /* Tiles are done with all multiplications before vectors are with Winograd's
- * few. */
+ * few; and what is to round though nothing gains by it is left to gathered
+ * products. */
 static int list_solvers(struct cpu_program *program,
 			const struct program_options *options)
 {
-	const int tiles = program->kernels->has_tiles &&
-			  options->precision == PRECISION_BF16;
+	const int gathers = options->precision == PRECISION_BF16 &&
+			    (program->kernels->has_tiles ||
+			     program->rounds_all);
 	int count = 0;
 
 	for (int s = 0; s < SOLVERS; s++)
-		if (!tiles || solvers[s] != &cpu_winograd_solver.base)
+		if (!(gathers && solvers[s] == &cpu_winograd_solver.base) &&
+		    !(program->rounds_all &&
+		      solvers[s] == &cpu_stem_solver.base))
 			program->solvers[count++] = solvers[s];
 	return count;
 }
 
-/* Steps and their places, but no arrays. */
-static int lay_out(struct cpu_program *program, struct device *device,
-		   const struct model *model,
-		   const struct program_options *options, size_t *length,
-		   struct error *err)
+static void release_layout(struct cpu_program *program)
+{
+	cpu_joint_close(program);
+	cpu_release_steps(program);
+	free(program);
+}
+
+static int lay_out_steps(struct cpu_program *program, struct device *device,
+			 const struct model *model,
+			 const struct program_options *options, size_t *length,
+			 struct error *err)
 {
 	program->kernels = ((struct cpu_device *)device)->kernels;
 	if (cpu_check_precision(program->kernels, options, err) ||
@@ -113,11 +123,53 @@ static int lay_out(struct cpu_program *program, struct device *device,
 	return 0;
 }
 
-static void release_layout(struct cpu_program *program)
+static struct cpu_program *try_layout(struct device *device,
+				      const struct model *model,
+				      const struct program_options *options,
+				      int rounds_all, size_t *length,
+				      struct error *err)
 {
-	cpu_joint_close(program);
-	cpu_release_steps(program);
-	free(program);
+	struct cpu_program *program = calloc(1, sizeof(*program));
+
+	if (!program) {
+		error_memory(err, "a program");
+		return NULL;
+	}
+	program->rounds_all = rounds_all;
+	if (!lay_out_steps(program, device, model, options, length, err))
+		return program;
+	release_layout(program);
+	return NULL;
+}
+
+/* Else fp32 would be called bf16. */
+static int rounds_something(const struct cpu_program *program)
+{
+	return program->host.base.options.precision != PRECISION_BF16 ||
+	       program->host.base.rounds || program->rounds_forward ||
+	       program->kernels->has_tiles;
+}
+
+/* Steps and their places, but no arrays. Where no product is faster in bf16,
+ * all are made so that can be. */
+static struct cpu_program *lay_out(struct device *device,
+				   const struct model *model,
+				   const struct program_options *options,
+				   size_t *length, struct error *err)
+{
+	for (int all = 0; all < 2; all++) {
+		struct cpu_program *program = try_layout(device, model, options,
+							 all, length, err);
+
+		if (!program || rounds_something(program))
+			return program;
+		release_layout(program);
+	}
+	error_set(err, ERROR_MISSING, "--precision bf16: model %s has no "
+		  "convolution, whose products alone the %s kernels round; "
+		  "leave it out", model->name,
+		  ((struct cpu_device *)device)->kernels->name);
+	return NULL;
 }
 
 /* With masks only, decisions of ReLUs take no room, and those of poolings are
@@ -125,23 +177,22 @@ static void release_layout(struct cpu_program *program)
 static double cpu_sample_bytes(const struct model *model,
 			       const struct program_options *options)
 {
-	/* Not on the stack, which a thread may have little of. */
-	struct cpu_program *program = calloc(1, sizeof(*program));
 	struct error ignored;
 	struct cpu_device device = {
 		.base.backend = &cpu_backend,
 		.kernels = cpu_choose_kernels(&ignored),
 	};
 	struct program_options own = *options;
-	double bytes = NAN;
+	struct cpu_program *program;
+	double bytes;
 	size_t length;
 
+	own.batch = options->batch > 0 ? options->batch : 1;
+	program = device.kernels ? lay_out(&device.base, model, &own, &length,
+					   &ignored) : NULL;
 	if (!program)
 		return NAN;
-	own.batch = options->batch > 0 ? options->batch : 1;
-	if (device.kernels && !lay_out(program, &device.base, model, &own,
-				       &length, &ignored))
-		bytes = cpu_array_bytes(program) / own.batch;
+	bytes = cpu_array_bytes(program) / own.batch;
 	for (int i = 0; i < program->host.graph.count; i++)
 		if (!own.infers &&
 		    (program->host.graph.nodes[i].layer->kind != LAYER_RELU ||
@@ -157,37 +208,22 @@ static void mark_moved(struct cpu_program *program)
 	program->moved = program->moved_back = 1;
 }
 
-/* Else fp32 would be called bf16. */
-static int check_rounds(const struct cpu_program *program, struct error *err)
-{
-	const struct program_options *options = &program->host.base.options;
-
-	if (options->precision != PRECISION_BF16 || program->host.base.rounds ||
-	    program->rounds_forward || program->kernels->has_tiles)
-		return 0;
-	return error_set(err, ERROR_MISSING,
-			 "--precision bf16: no product of model %s and batch "
-			 "%d would be faster so with the %s kernels; leave it "
-			 "out", program->host.base.model->name, options->batch,
-			 program->kernels->name);
-}
-
 static int cpu_compile(struct device *device, const struct model *model,
 		       const struct program_options *options,
 		       struct program **out, struct error *err)
 {
-	struct cpu_program *program = calloc(1, sizeof(*program));
 	size_t length;
+	struct cpu_program *program = lay_out(device, model, options, &length,
+					      err);
 
 	if (!program)
-		return error_memory(err, "a program");
-	if (lay_out(program, device, model, options, &length, err) ||
-	    check_rounds(program, err))
-		goto fail;
+		return -1;
 	program->host.base.shared = options->memory != NULL;
 	program->host.masks_only = options->masks_only || options->infers;
-	if (host_allocate_all(&program->host, length, err))
-		goto fail;
+	if (host_allocate_all(&program->host, length, err)) {
+		release_layout(program);
+		return -1;
+	}
 	if (program->joint && cpu_joint_share(program, err)) {
 		cpu_free(&program->host.base);
 		return -1;
@@ -199,9 +235,6 @@ static int cpu_compile(struct device *device, const struct model *model,
 	mark_moved(program);
 	*out = &program->host.base;
 	return 0;
-fail:
-	release_layout(program);
-	return -1;
 }
 
 static int cpu_store(struct program *program, enum vector which,

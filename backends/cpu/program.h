@@ -47,6 +47,7 @@ struct cpu_program {
 	struct storage storage;
 	float *parameters;
 	unsigned char rounds[MODEL_MAX_LAYERS]; /* as struct program says */
+	int rounds_all; /* whatever can be, as nothing is faster so */
 	int rounds_forward; /* whether a layer does that has no such mark */
 	float *rounded_images; /* NULL: they are taken as they come */
 };

@@ -45,9 +45,10 @@ static int pays_in_bf16(const struct cpu_program *program,
 	const struct program_options *options = &program->host.base.options;
 
 	return options->precision == PRECISION_BF16 &&
-	       options->batch * node->out.height * node->out.width >=
-		       LEAST_ROWS &&
-	       node->layer->outputs >= LEAST_OUTPUTS;
+	       (program->rounds_all ||
+		(options->batch * node->out.height * node->out.width >=
+			 LEAST_ROWS &&
+		 node->layer->outputs >= LEAST_OUTPUTS));
 }
 
 /* Factors of a step that are rounded. */
