@@ -142,9 +142,11 @@ TEST_OBJECTS := $(patsubst %.c,$O/%.o,$(TEST_SOURCES) $(TOOL_SOURCES) \
 	$(FUZZ_SOURCES) tests/fuzz/replay.c)
 TESTS_BATS := $(wildcard tests/*.bats)
 # What asks the OpenCL driver, and a second one: Intel's, by `make peers`.
+# oclgrind, which opencl_kernels.bats looks through, is a driver of its own.
 TESTS_OPENCL := $(filter $B/tests/test_opencl% $B/tests/test_held \
 	$B/tests/test_graphs,$(TESTS)) \
-	$(filter tests/opencl% tests/resident%,$(TESTS_BATS))
+	$(filter-out tests/opencl_kernels.bats,\
+	$(filter tests/opencl% tests/resident%,$(TESTS_BATS)))
 INTEL_OPENCL := $(wildcard $(BUILD)/peers/lib/libintelocl.so)
 in_san = $(2:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
 
