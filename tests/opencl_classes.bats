@@ -19,8 +19,8 @@ setup() {
 # launches CLASS FEWEST MOST: kernels and transfers of a training step.
 launches() {
 	run -0 "$BENCH" measure opencl --device-class "$1" -d synthetic \
-		--synthetic-train 8 --synthetic-test 8 --batch 4 --warmup 1 \
-		--epochs 1 -q --profile "$1.csv"
+		--synthetic-train 8 --batch 4 --warmup 1 --epochs 1 \
+		--test off -q --profile "$1.csv"
 	[ "$(grep -c ',iteration,' "$1.csv")" -eq 1 ]
 	python3 - "$@" <<-'END'
 	import csv, sys
