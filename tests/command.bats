@@ -458,14 +458,18 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	}
 	"$BENCH" run null-1 --quick "${data[@]}" -q --out small >/dev/null
 	[ "$(settings small/runs.csv)" = "1 40 128 10 1000  " ]
-	run -0 "$BENCH" run null-4 --quick --model alexnet "${data[@]}" -q \
-		--out large
-	[ "$(settings large/runs.csv)" = "1 6 32 1 32 8 " ]
+	# Half the parameters of alexnet, which take most of the time.
+	run -0 "$BENCH" run null-4 --quick --model resnet50 --image-size 96 \
+		"${data[@]}" -q --out large
+	[ "$(settings large/runs.csv)" = "1 5 32 1 256 1 " ]
+	"$BENCH" run null-1 --quick --model resnet50 --image-size 96 \
+		--test-batch 32 "${data[@]}" -q --out tested >/dev/null
+	[ "$(settings tested/runs.csv)" = "1 5 32 1 32 8 " ]
 	[[ "$output" != *"256 of 2000"* ]] # it is quiet
 	run -0 "$BENCH" table large
 	[[ "$output" == *"accuracy is of the first test images alone: null-4 256 of 2000"* ]]
 	# Several cores leave out what does not fill an iteration: 9000 - 281 * 32.
-	[[ "$output" == *"cut short: null-4 6 of 281 iterations"* ]]
+	[[ "$output" == *"cut short: null-4 5 of 281 iterations"* ]]
 	"$BENCH" run null-1 --quick --model alexnet --steps 3 --test-steps 2 \
 		--batch 4 "${data[@]}" -q --out given >/dev/null
 	[ "$(settings given/runs.csv)" = "1 3 4 10 8 2 " ]
