@@ -86,8 +86,8 @@ static const struct layer long_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-/* Each of its rows but the last two alone, in both classes; in the cpu class b
- * by tiles, where vectors have 4 floats. */
+/* Each of its rows but the last two alone; b by tiles, where vectors have 4
+ * floats. */
 static const struct layer alone_layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 3,
 	  .stride = 2, .pad = 1, .no_bias = 1 },
@@ -95,6 +95,24 @@ static const struct layer alone_layers[] = {
 	{ .kind = LAYER_RELU },
 	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },
 	{ .kind = LAYER_CONV, .name = "b", .outputs = 4, .window = 3,
+	  .pad = 1 },
+	{ .kind = LAYER_BATCHNORM, .name = "b.norm" },
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
+	{ .kind = LAYER_ADD, .with = 3 },
+	{ .kind = LAYER_AVGPOOL, .outputs = 2 },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 2 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* The same with half the channels, of which each is a work-group of many
+ * items. */
+static const struct layer alone_groups_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 3,
+	  .stride = 2, .pad = 1, .no_bias = 1 },
+	{ .kind = LAYER_BATCHNORM, .name = "a.norm" },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 2, .window = 3,
 	  .pad = 1 },
 	{ .kind = LAYER_BATCHNORM, .name = "b.norm" },
 	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
@@ -125,7 +143,7 @@ static const struct model gpu_models[] = {
 	{ .name = "led", .input = { 1, 13, 7 }, LAYERS(led_layers) },
 	{ .name = "stored", .input = { 1, 11, 9 }, LAYERS(stored_layers) },
 	{ .name = "single", .input = { 1, 13, 13 }, LAYERS(single_layers) },
-	{ .name = "alone", .input = { 2, 5, 5 }, LAYERS(alone_layers) },
+	{ .name = "alone", .input = { 2, 5, 5 }, LAYERS(alone_groups_layers) },
 };
 
 #endif
