@@ -292,7 +292,8 @@ refuses() {
 	: >targets.csv
 	refuses "targets.csv:0: no image"
 	rm targets.csv
-	refuses "targets.csv: No such file"
+	run -4 "$BENCH" measure null-1 "${LABELS[@]}"
+	[ "$output" = "bench: targets.csv: No such file or directory" ]
 	mkfifo targets.csv
 	refuses "targets.csv: a regular file expected"
 	cut -d, -f1-5 right.csv >three.csv

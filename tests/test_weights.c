@@ -117,8 +117,9 @@ static void write_text(const char *path, const char *header, const void *data,
 		    data_size);
 }
 
-/* Refused by both, as input, in words and with the file's name. */
-static void assert_refused(const char *path, const char *words)
+/* Refused by both, in words and with the file's name. */
+static void assert_refused_as(enum error_kind kind, const char *path,
+			      const char *words)
 {
 	struct error err = { .message = "" }, again = { .message = "" };
 	struct weights weights;
@@ -127,10 +128,15 @@ static void assert_refused(const char *path, const char *words)
 		fail_msg("%s fits, expected: %s", path, words);
 	assert_int_equal(weights_read(path, &net, &weights, &again), -1);
 	assert_string_equal(again.message, err.message);
-	assert_int_equal(err.kind, ERROR_INPUT);
+	assert_int_equal(err.kind, kind);
 	assert_null(weights.parameters);
 	if (!strstr(err.message, path) || !strstr(err.message, words))
 		fail_msg("'%s' lacks '%s'", err.message, words);
+}
+
+static void assert_refused(const char *path, const char *words)
+{
+	assert_refused_as(ERROR_INPUT, path, words);
 }
 
 static void what_is_written_reads_the_same(void **state)
@@ -459,7 +465,7 @@ static void only_regular_files(void **state)
 	const char *path = in_folder("special");
 
 	(void)state;
-	assert_refused(path, "No such file");
+	assert_refused_as(ERROR_MISSING, path, "No such file");
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_refused(path, "a FIFO");
 	unlink(path);

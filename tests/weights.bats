@@ -92,7 +92,7 @@ length_of() {
 	truncate -s -1 w
 	run -5 "$BENCH" run cpu-1 "${NORM[@]}" --weights w --out made
 	[[ "$output" == "bench: w: cut short: the data of its tensor 'fc2.bias' end at byte "* ]]
-	run -5 "$BENCH" measure cpu-1 "${NORM[@]}" --weights missing
+	run -4 "$BENCH" measure cpu-1 "${NORM[@]}" --weights missing
 	[ "$output" = "bench: missing: cannot be opened: No such file or directory" ]
 	[ ! -e made ]
 	run -2 "$BENCH" check cpu-1 --weights w

@@ -235,13 +235,14 @@ static int read_table(struct table *table, struct error *err)
 	struct stat about;
 	FILE *in;
 
-	if (fd < 0 || fstat(fd, &about) || !S_ISREG(about.st_mode)) {
-		error_set(err, ERROR_INPUT, "%.800s: %s", table->name,
-			  fd < 0 ? strerror(errno) : "a regular file expected, "
-			  "with " COLUMNS);
-		if (fd >= 0)
-			close(fd);
-		return -1;
+	if (fd < 0)
+		return error_set(err, errno == ENOENT ? ERROR_MISSING :
+							ERROR_INPUT,
+				 "%.800s: %s", table->name, strerror(errno));
+	if (fstat(fd, &about) || !S_ISREG(about.st_mode)) {
+		close(fd);
+		return error_set(err, ERROR_INPUT, "%.800s: a regular file "
+				 "expected, with " COLUMNS, table->name);
 	}
 	in = fdopen(fd, "r");
 	if (!in) {

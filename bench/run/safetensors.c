@@ -357,8 +357,10 @@ int safetensors_open(const char *path, struct safetensors *file,
 	hash_pieces_begin(&file->hash);
 	file->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (file->fd < 0)
-		return error_set(err, ERROR_INPUT, "%s: cannot be opened: %s",
-				 path, strerror(errno));
+		return error_set(err, errno == ENOENT ? ERROR_MISSING :
+							ERROR_INPUT,
+				 "%s: cannot be opened: %s", path,
+				 strerror(errno));
 	if (!read_header(file, &data_bytes, err) &&
 	    !read_entries(file, data_bytes, err) &&
 	    !check_places(file, data_bytes, err))
