@@ -383,7 +383,7 @@ static void check_headings(enum verb verb, const char *text)
 			known |= option_rows[i].group == group &&
 				 verb_knows(verb, &option_rows[i]);
 		snprintf(line, sizeof(line), "\n\n%s\n  ",
-			 option_groups[group]);
+			 option_heading(group, verb));
 		assert_int_equal(strstr(text, line) != NULL, known);
 	}
 }
@@ -412,6 +412,11 @@ static void help_names_everything(void **state)
 		}
 		check_headings((enum verb)v, text);
 	}
+	/* What only passes forward trains nothing. */
+	print_help("infer|--help", text, sizeof(text));
+	assert_null(strstr(text, "Training"));
+	assert_null(strstr(text, "to train"));
+	assert_null(strstr(text, "dropout"));
 }
 
 int main(void)

@@ -37,7 +37,8 @@ static void print_options(FILE *out, enum verb verb)
 			    !verb_knows(verb, &option_rows[i]))
 				continue;
 			if (!printed++)
-				fprintf(out, "\n%s\n", option_groups[group]);
+				fprintf(out, "\n%s\n",
+					option_heading(group, verb));
 			print_row(out, &option_rows[i], verb);
 		}
 	}

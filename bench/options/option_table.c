@@ -97,6 +97,12 @@ const char *const option_groups[OPTION_GROUPS] = {
 	[GENERAL] = "General",
 };
 
+const char *option_heading(int group, enum verb verb)
+{
+	return group == TRAINING && verb == VERB_INFER ? "Network" :
+							 option_groups[group];
+}
+
 const struct option_row option_rows[] = {
 	{ .name = "model", .letter = 'm', .group = TRAINING,
 	  .kind = OPTION_TEXT, AT(model), .verbs = COMPUTES,
@@ -455,6 +461,9 @@ const struct option_words option_words[] = {
 	{ "batch", VERB_VERIFY, "samples of the last step, as in a run (the "
 	  "model's); the most in lockstep steps" },
 	{ "test-batch", VERB_VERIFY, "samples of a test (1000)" },
+	{ "model", VERB_INFER, "the network that is timed (mnist)" },
+	{ "seed", VERB_INFER, "seed of the parameters, and of "
+	  "images that are drawn (1)" },
 	{ "batch", VERB_INFER, "samples per core and forward pass (32)" },
 	{ "warmup", VERB_INFER, "forward passes of generated data before "
 	  "timing starts; the first is also told apart (1)" },

@@ -76,6 +76,10 @@ void option_print(const struct options *options, const struct option_row *row,
 void option_reset(struct options *options, const struct option_row *row);
 
 extern const char *const option_groups[OPTION_GROUPS]; /* their headings */
+
+/* The heading in the help of this verb. */
+const char *option_heading(int group, enum verb verb);
+
 extern const struct option_row option_rows[];
 extern const int option_row_count;
 extern const struct option_words option_words[];
