@@ -391,6 +391,14 @@ losses() {
 	mkdir empty
 	run -5 "$BENCH" table empty
 	[[ "$output" == *"no rows"* ]]
+	# Of runs that ended well there are rows.
+	mkdir timeless
+	cp "$DIR/runs.csv" timeless
+	for rows in "" "$(head -1 "$DIR/observations.csv")"; do
+		printf %s "$rows" >timeless/observations.csv
+		run -0 --separate-stderr "$BENCH" table timeless
+		[[ "$stderr" == "note: timeless/observations.csv has no rows of the 3 runs that runs.csv has: "* ]]
+	done
 	head -1 "$DIR/runs.csv" >header.csv
 	run -5 "$BENCH" table header.csv
 	[[ "$output" == *"no rows"* ]]

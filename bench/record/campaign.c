@@ -50,6 +50,20 @@ static int load_file(const char *path, const struct csv_sink *sinks, int count,
 	return 0;
 }
 
+/* Runs from this one on that have no observation, though they ended well. */
+static void note_without(const struct campaign *campaign, size_t first,
+			 const char *path, FILE *log)
+{
+	size_t count = 0;
+
+	for (size_t i = first; i < campaign->run_count; i++)
+		count += strcmp(campaign->runs[i].status, "ok") == 0;
+	if (count && log)
+		fprintf(log, "note: %s has no rows of the %zu run%s that "
+			"runs.csv has: their times are not known\n", path,
+			count, count == 1 ? "" : "s");
+}
+
 /* The files of a folder; each may be missing. */
 static int load_folder(struct campaign *campaign, const char *dir,
 		       size_t *rows, FILE *log, struct error *err)
@@ -64,6 +78,8 @@ static int load_folder(struct campaign *campaign, const char *dir,
 		{ campaign_files[CAMPAIGN_MODELLED], rows_of },
 		{ "runs.csv", { &run_rows, add_run, campaign } },
 	};
+	const size_t runs = campaign->run_count;
+	size_t measured = campaign->observation_count;
 	char path[CAMPAIGN_PATH_SIZE];
 	struct stat status;
 	char header[CSV_HEADER_SIZE];
@@ -78,6 +94,13 @@ static int load_folder(struct campaign *campaign, const char *dir,
 		    load_file(path, &files[i].sink, 1, rows, log, err))
 			return -1;
 	}
+	for (; measured < campaign->observation_count; measured++)
+		if (!observation_is_modelled(
+			    &campaign->observations[measured]))
+			return 0;
+	campaign_path(path, dir, campaign_files[CAMPAIGN_MEASURED]);
+	if (stat(path, &status) == 0)
+		note_without(campaign, runs, path, log);
 	return 0;
 }
 
