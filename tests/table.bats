@@ -107,6 +107,14 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	[[ "$output" == *"| cpu-8 | 90.5 ±0.5 | 1.10 | 11191 | 20 x 1024 |"* ]]
 }
 
+@test "a run that is partial does not part its table" {
+	sed -i 's/,ok,,cpu-8,/,partial,interrupted,cpu-8,/' "$DIR/runs.csv"
+	run -0 --separate-stderr "$BENCH" table "$DIR" -q
+	[[ "$output" == *"cpu-8, partial "* ]]
+	[ "$(grep -c '^---' <<<"$output")" = 1 ]
+	[ "$(wc -L <<<"$output")" -le 80 ]
+}
+
 @test "a test that was not cut with the iterations is told" {
 	STEPS=10 make_rows "$BATS_TEST_TMPDIR/cut" a cut 1 cpu-1:1:40 cpu-8:8:90
 	sed -i '/,cpu-8,/s/,\.02,\.2,/,.02,1234.5,/' "$BATS_TEST_TMPDIR/cut/runs.csv"

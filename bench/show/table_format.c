@@ -278,13 +278,27 @@ static int columns_of(const struct table_options *options)
 	return options->width ? options->width : WIDTH;
 }
 
+/* Columns come closer where that keeps all of them side by side. */
+static void find_widths(const struct grid *grid, int label, int most)
+{
+	int column, total = label;
+
+	for (column = 0; column < grid->columns; column++) {
+		grid->widths[column] = column_width(grid, column);
+		total += GAP + grid->widths[column];
+	}
+	if (!grid->unmarked || total <= most || total - grid->columns > most)
+		return;
+	for (column = 0; column < grid->columns; column++)
+		grid->widths[column]--;
+}
+
 /* As many columns side by side as fit, the rest below. */
 static void draw_plain(const struct grid *grid, int color, int most, FILE *out)
 {
-	int label = label_width(grid), first, last, width, column;
+	int label = label_width(grid), first, last, width;
 
-	for (column = 0; column < grid->columns; column++)
-		grid->widths[column] = column_width(grid, column);
+	find_widths(grid, label, most);
 	fprintf(out, "%s\n\n", grid->title);
 	for (first = 0; first < grid->columns; first = last) {
 		width = label;
