@@ -409,6 +409,23 @@ seed + 100000 r, which must not exceed 4294967295; the largest --seed here is \
 	[[ "${lines[1]}" =~ ^"in all "\ +"about "[0-9.]+" min"$ ]]
 }
 
+@test "lines end between words on a terminal, and are whole elsewhere" {
+	needs_terminal
+	local line
+	script -qec "stty cols 60; '$BENCH' run null-1 ${DATA[*]} --dry-run \
+		--model tiny; '$BENCH' devices; '$BENCH' env" typed >/dev/null
+	tr -d '\r' <typed >seen
+	grep -A1 '^null-1 ' seen >plan
+	[ "$(wc -L <plan)" -le 59 ]
+	grep -q '^           [^ ]' plan
+	for line in '^  *driver [aO]' '^cpu  *this CPU, '; do
+		grep -q "$line" seen
+		[ "$(grep "$line" seen | wc -L)" -le 59 ]
+	done
+	"$BENCH" run null-1 "${DATA[@]}" --dry-run --model tiny >whole
+	[ "$(wc -l <whole)" -eq 2 ]
+}
+
 @test "a batch larger than the data set" {
 	local set=(--model tiny --dataset synthetic --synthetic-test 40)
 	set+=(--synthetic-train 70)

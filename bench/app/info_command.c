@@ -17,6 +17,7 @@
 #include "bench/system/file.h"
 #include "bench/system/kernel.h"
 #include "bench/system/process.h"
+#include "bench/system/terminal.h"
 #include "bench/system/text.h"
 
 #define MOST_PLATFORM 60 /* characters of its name and version */
@@ -27,7 +28,7 @@ static void print_platform(FILE *out, const struct backend *backend,
 			   const struct device_info *info)
 {
 	fprintf(out, "%-12s   %d-float vectors, work-groups up to %zu, "
-		"%.0f KiB of local memory\n", "", info->width, info->group,
+		"%.0f KiB local memory\n", "", info->width, info->group,
 		(double)info->group_memory / 1024);
 	if (info->parts > 1)
 		fprintf(out, "%-12s   can be split into up to %d sub-devices: "
@@ -37,14 +38,23 @@ static void print_platform(FILE *out, const struct backend *backend,
 		fprintf(out, "%-12s   cannot be split into sub-devices\n", "");
 }
 
+/* One more line about a device. */
+static void print_more(FILE *out, const char *what, const char *text)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line), "%-12s   %s %s", "", what, text);
+	terminal_print_line(out, line, 17);
+}
+
 /* A platform's name and version, as many of its words as a line has room for:
  * drivers add what they were built with. */
 static void print_version(FILE *out, const char *platform)
 {
+	char words[MOST_PLATFORM + 8] = "";
 	size_t used = 0, length;
 	const char *word;
 
-	fprintf(out, "%-12s   platform", "");
 	for (word = platform; *word; word += length) {
 		word += strspn(word, " ");
 		length = strcspn(word, " ");
@@ -52,9 +62,12 @@ static void print_version(FILE *out, const char *platform)
 		if (used > MOST_PLATFORM)
 			break;
 		if (length)
-			fprintf(out, " %.*s", (int)length, word);
+			text_append(words, sizeof(words), "%s%.*s",
+				    words[0] ? " " : "", (int)length, word);
 	}
-	fputs(*word ? " ..\n" : "\n", out);
+	if (*word)
+		text_append(words, sizeof(words), " ..");
+	print_more(out, "platform", words);
 }
 
 static void print_device(FILE *out, const struct backend *backend, int index,
@@ -71,10 +84,9 @@ static void print_device(FILE *out, const struct backend *backend, int index,
 	if (info->platform[0])
 		print_version(out, info->platform);
 	if (info->driver[0])
-		fprintf(out, "%-12s   driver %s\n", "", info->driver);
+		print_more(out, "driver", info->driver);
 	if (info->unusable[0]) {
-		fprintf(out, "%-12s   cannot be used: %s\n", "",
-			info->unusable);
+		print_more(out, "cannot be used:", info->unusable);
 		return;
 	}
 	fprintf(out, "%-12s   type %s, %d unit%s", "", info->type, info->units,
@@ -137,17 +149,21 @@ static int print_libraries(FILE *out, struct error *err)
 	while ((backend = backend_next(backend))) {
 		struct device_info list[DEVICE_LIST_MOST];
 		int count = device_list(backend, list, err);
+		char line[1280];
 
 		if (count < 0 && err->memory)
 			return -1;
 		if (count < 0)
 			fprintf(out, "%-14s %s\n", backend->name, err->message);
-		for (int i = 0; i < count; i++)
-			fprintf(out, "%-14s %s%s%s%s%s\n", backend->name,
-				list[i].name, list[i].driver[0] ? ", " : "",
-				list[i].driver,
-				list[i].unusable[0] ? ", cannot be used: " : "",
-				list[i].unusable);
+		for (int i = 0; i < count; i++) {
+			snprintf(line, sizeof(line), "%-14s %s%s%s%s%s",
+				 backend->name, list[i].name,
+				 list[i].driver[0] ? ", " : "", list[i].driver,
+				 list[i].unusable[0] ? ", cannot be used: " :
+						       "",
+				 list[i].unusable);
+			terminal_print_line(out, line, 15);
+		}
 	}
 	return 0;
 }
@@ -158,25 +174,28 @@ static int print_plugins(FILE *out, struct error *err)
 {
 	for (const struct plugin_known *known = plugins_known; known->name;
 	     known++) {
-		char path[PATH_MAX];
+		char path[PATH_MAX], line[PATH_MAX + 256];
 		const int is_there = !plugin_find(known->name, path);
 		const int fails = is_there && plugin_try(known->name, err);
 
 		if (fails && err->memory)
 			return -1;
-		fprintf(out, "%-14s ", known->name);
+		snprintf(line, sizeof(line), "%-14s ", known->name);
 		if (!is_there)
-			fprintf(out, "no plug-in %s.so: package %s, and build "
-				"again", known->name, known->package);
-		else if (fails)
-			fprintf(out, "cannot be used: %s", err->message);
+			text_append(line, sizeof(line), "no plug-in %s.so: "
+				    "package %s, and build again", known->name,
+				    known->package);
 		else
-			fputs(path, out);
+			text_append(line, sizeof(line), "%s%s", fails ?
+				    "cannot be used: " : "",
+				    fails ? err->message : path);
 		if (process_find_program(known->launcher))
-			fprintf(out, ", %s\n", known->launcher);
+			text_append(line, sizeof(line), ", %s",
+				    known->launcher);
 		else
-			fprintf(out, "; no %s: package %s\n", known->launcher,
-				known->launcher_package);
+			text_append(line, sizeof(line), "; no %s: package %s",
+				    known->launcher, known->launcher_package);
+		terminal_print_line(out, line, 15);
 	}
 	return 0;
 }

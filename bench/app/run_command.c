@@ -174,18 +174,18 @@ static void print_plan(const struct work *work, int t, const char *outcome)
 	const struct training *training = &work->trainings[t];
 	const int epochs = training->recipe.epochs;
 	const long repeat = work->options->repeat;
-
-	char passes[64];
+	char passes[64], line[1024];
 
 	snprintf(passes, sizeof(passes), "%d epoch%s of %d iterations", epochs,
 		 epochs == 1 ? "" : "s", training->iterations);
 	if (training->infers)
 		snprintf(passes, sizeof(passes), "%d forward passes",
 			 training->iterations);
-	fprintf(work->out, "%-10s %s on %s, %s of %d samples, %ld process%s: "
-		"%s\n", work->targets[t].name, training->model.name,
-		training->dataset->name, passes, training->global_batch,
-		repeat, repeat == 1 ? "" : "es", outcome);
+	snprintf(line, sizeof(line), "%-10s %s on %s, %s of %d samples, %ld "
+		 "process%s: %s", work->targets[t].name, training->model.name,
+		 training->dataset->name, passes, training->global_batch,
+		 repeat, repeat == 1 ? "" : "es", outcome);
+	terminal_print_line(work->out, line, 11);
 }
 
 /*

@@ -1,6 +1,7 @@
 #include "bench/system/terminal.h"
 
 #include <langinfo.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -66,6 +67,13 @@ FILE *terminal_wrapped(FILE *stream)
 		return stream;
 	setvbuf(wrapped, NULL, _IOLBF, BUFSIZ);
 	return wrapped;
+}
+
+void terminal_print_line(FILE *stream, char *text, int indent)
+{
+	const int columns = terminal_columns(stream);
+
+	text_wrap(stream, text, columns > 1 ? columns - 1 : INT_MAX, indent);
 }
 
 void terminal_print_error(const struct error *err, FILE *log)

@@ -25,6 +25,10 @@ int terminal_columns(FILE *stream);
  */
 FILE *terminal_wrapped(FILE *stream);
 
+/* A line of results, text without its '\n': wrapped in the same way where
+ * stream is a terminal, with so many blanks before what is left over. */
+void terminal_print_line(FILE *stream, char *text, int indent);
+
 /* "bench: " and the message, without what a terminal would take for commands:
  * names of files and devices are in it, and a compiler's log may be. */
 void terminal_print_error(const struct error *err, FILE *log);
