@@ -109,15 +109,15 @@ static double best_of(const struct subject *subject,
 	return best;
 }
 
-/* Of images it is not wanted; of bf16 it is that of pixels alone. */
-static enum gather_dx dx_of(const struct rate_case *one, int rounds)
+/* Of images it is not wanted. */
+static enum gather_dx dx_of(const struct rate_case *one,
+			    const struct gather_kernels *kernels)
 {
 	return one->in.channels <= 3 ? GATHER_DX_NONE :
-	       rounds ? GATHER_DX_PIXELS : GATHER_DX_CHEAPEST;
+	       kernels->spreads ? GATHER_DX_CHEAPEST : GATHER_DX_PIXELS;
 }
 
-static void open_subject(struct subject *subject, const struct rate_case *one,
-			 int rounds)
+static void open_subject(struct subject *subject, const struct rate_case *one)
 {
 	const struct layer layer = { .kind = LAYER_CONV,
 				     .outputs = one->outputs,
@@ -132,7 +132,7 @@ static void open_subject(struct subject *subject, const struct rate_case *one,
 	if (gather_conv_open(conv, &layer, one->in,
 			     gather_whole(one->in.channels),
 			     gather_whole(one->outputs), joined,
-			     dx_of(one, rounds)))
+			     dx_of(one, subject->kernels)))
 		exit(ERROR_FAILED);
 	weights = gather_weights(&conv->forward);
 	subject->dx_sample = (size_t)(one->in.height * one->in.width *
@@ -181,7 +181,7 @@ static void print_rates(const struct rate_case *one, double seconds,
 	struct subject subject = { .kernels = kernels };
 	double flop;
 
-	open_subject(&subject, one, strcmp(precision, "bf16") == 0);
+	open_subject(&subject, one);
 	flop = 2e-9 * one->count * subject.conv.forward.pixels * one->outputs *
 	       one->window * one->window * one->in.channels;
 	printf("%d,%d,%d,%d,%d,%d,%d,%d,%s,%s,%.1f,%.1f,", one->in.channels,

@@ -93,27 +93,6 @@ INLINE void add_tap(const struct job *job, int tap, int r, int rows,
 	}
 }
 
-/* Adds sums where outputs are spread: one after the other, since the next
- * pixel may have some at the same place. */
-INLINE void add_spread(const struct job *job, float *const *out, int rows,
-		       int vectors, vec (*sums)[MOST_VECTORS])
-{
-	const struct gather *gather = job->gather;
-
-	UNROLL
-	for (int v = 0; v < vectors; v++) {
-		const int o = job->first + v * LANES;
-		const int at = gather->spread[o / GATHER_LANES] +
-			       o % GATHER_LANES;
-		const int lanes = gather->channels -
-				  o % gather_whole(gather->channels);
-
-		UNROLL
-		for (int i = 0; i < rows; i++)
-			end_sum(out[i] + at, sums[i][v], 1, 0, lanes);
-	}
-}
-
 /* Stores them where they follow each other. */
 INLINE void store_sums(const struct job *job, float *const *out, int rows,
 		       int vectors, vec (*sums)[MOST_VECTORS])
@@ -146,7 +125,7 @@ INLINE void tile(const struct job *job, int r, int rows, int vectors)
 	for (int t = 0; t < job->gather->taps; t++)
 		add_tap(job, t, r, rows, vectors, sums);
 	if (job->gather->spread)
-		add_spread(job, out, rows, vectors, sums);
+		add_spread(job->gather, job->first, out, rows, vectors, sums);
 	else
 		store_sums(job, out, rows, vectors, sums);
 }
@@ -330,4 +309,5 @@ const struct gather_kernels ISA_NAME(gather_kernels) = {
 	.multiply = multiply,
 	.differentiate = ISA_NAME(gather_differentiate),
 	.transpose = ISA_NAME(gather_transpose),
+	.spreads = 1,
 };

@@ -31,7 +31,7 @@ struct gather {
 	const int32_t *table;  /* [taps][pixels]: places in a sample of in */
 	const int32_t *places; /* [pixels]: places in a sample of out */
 	const float *zeros;    /* [depth] */
-	/* Or NULL, as all but the multiplication of fp32 factors want it:
+	/* Or NULL, as all want it but a multiplication of kernels that spread:
 	 * [outputs / GATHER_LANES], where so many outputs go, from the place
 	 * of their pixel on. Those of two pixels may go to one place: they are
 	 * added, and end has to say so. */
@@ -140,6 +140,7 @@ struct gather_kernels {
 				const struct gather_end *end, float *out,
 				void *scratch);
 	void (*round)(const float *from, size_t count, uint16_t *to);
+	int spreads; /* multiply() takes products whose outputs are spread */
 };
 
 /* What the largest of them packs at once: see gather_bf16_weights.c. */

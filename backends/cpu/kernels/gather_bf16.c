@@ -230,6 +230,17 @@ WITH_BF16 INLINE void end_tile(const struct job *job, const size_t *at,
 				    v + 1 < vectors ? LANES : lanes);
 }
 
+INLINE void spread_tile(const struct job *job, int r, int rows, int vectors,
+			vec (*sums)[MOST_VECTORS])
+{
+	float *out[MOST_ROWS];
+
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		out[i] = job->out + job->rows->out[r + i];
+	add_spread(job->gather, job->first, out, rows, vectors, sums);
+}
+
 /* Outputs of the next chunk, where these rows have them. */
 INLINE void fetch_outputs(const struct job *job, int r, int rows, int vectors)
 {
@@ -270,10 +281,13 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 	EACH_SUM
 		sums[i][v] = bias ? vec_load(bias + job->first + v * LANES) :
 				    vec_set(0);
-	fetch_outputs(job, r, rows, vectors);
+	if (!job->gather->spread)
+		fetch_outputs(job, r, rows, vectors);
 	for (int t = 0; t < job->gather->taps; t++)
 		w = add_tap(job, t, r, w, rows, vectors, sums);
-	if (lanes >= LANES)
+	if (job->gather->spread)
+		spread_tile(job, r, rows, vectors, sums);
+	else if (lanes >= LANES)
 		end_tile(job, at, LANES, rows, vectors, sums);
 	else
 		end_tile(job, at, lanes, rows, vectors, sums);
@@ -383,7 +397,7 @@ static void multiply(const struct gather *gather,
 		     const struct gather_batch *batch, const float *weights,
 		     const struct gather_end *end, float *out, void *scratch)
 {
-	assert(!gather->spread);
+	assert(!gather->spread || (end->adds && !end->relu));
 	pack(gather, weights, scratch);
 	multiply_packed(gather, batch, NULL, scratch, end, out,
 			(char *)scratch + gather_rounded(gather));
@@ -410,6 +424,7 @@ const struct gather_kernels ISA_NAME(gather_bf16) = {
 	.pack = pack,
 	.multiply_packed = multiply_packed,
 	.round = round_values,
+	.spreads = 1,
 };
 
 #endif

@@ -49,6 +49,27 @@ INLINE void end_sum(float *out, vec sum, int adds, int rectifies, int lanes)
 	store_lanes(out, rectifies ? relu(sum) : sum, lanes);
 }
 
+/* Adds a tile's sums where outputs, from one on, are spread: one after the
+ * other, since the next pixel may have some at the same place. rows and vectors
+ * are constants. */
+INLINE void add_spread(const struct gather *gather, int first,
+		       float *const *out, int rows, int vectors,
+		       vec (*sums)[MOST_VECTORS])
+{
+	UNROLL
+	for (int v = 0; v < vectors; v++) {
+		const int o = first + v * LANES;
+		const int at = gather->spread[o / GATHER_LANES] +
+			       o % GATHER_LANES;
+		const int lanes = gather->channels -
+				  o % gather_whole(gather->channels);
+
+		UNROLL
+		for (int i = 0; i < rows; i++)
+			end_sum(out[i] + at, sums[i][v], 1, 0, lanes);
+	}
+}
+
 /* Rows that pass by weights in the cache, and where they come from and go;
  * behind them are those that come next, as far as they are known. */
 #define MOST_CHUNK 384

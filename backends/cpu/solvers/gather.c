@@ -53,10 +53,8 @@ static int pays_in_bf16(const struct cpu_program *program,
 
 /* Factors of a step that are rounded. */
 static void round_factors(struct cpu_program *program,
-			  struct gather_step *gather,
-			  const struct gather_kernels *bf16)
+			  struct gather_step *gather)
 {
-	gather->kernels = bf16;
 	gather->step.scratch += gather_conv_rounded(&gather->conv);
 	if (cpu_packed_products(program)) {
 		gather->step.scratch = gather_rounded_rows(&gather->conv
@@ -116,12 +114,13 @@ static int lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 		pays_in_bf16(program, cpu_node(program, step->first)) ?
 			cpu_bf16_products(program->kernels) : NULL;
 
+	gather->kernels = bf16 ? bf16 : program->kernels->gather;
 	if (gather_lay_out_conv(program, step,
-				bf16 ? GATHER_DX_PIXELS : GATHER_DX_CHEAPEST))
+				gather->kernels->spreads ? GATHER_DX_CHEAPEST :
+							   GATHER_DX_PIXELS))
 		return -1;
-	gather->kernels = program->kernels->gather;
 	if (bf16)
-		round_factors(program, gather, bf16);
+		round_factors(program, gather);
 	return 0;
 }
 
