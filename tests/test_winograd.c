@@ -1,6 +1,8 @@
 /* Convolutions by Winograd's algorithm of more tiles than a group has, of
  * images that have many channels, and of folded ones, against OpenBLAS in
  * double; and which ones it declines. */
+#include "backends/cpu/isa.h"
+#include "tests/skipping.h"
 #include "tests/subject.h"
 #include "tests/variants.h"
 
@@ -215,6 +217,69 @@ static void others_are_declined(void **state)
 			fail_msg("%s is declined", taken[i].why);
 }
 
+/* Channels that are worth rounding; tiles past the edge, padding and none,
+ * blocks that are full and one that is not, an addition. */
+static const struct layer wide_rows[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 150, .window = 3,
+	  .pad = 1 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 150, .window = 3,
+	  .pad = 1 },
+	{ .kind = LAYER_ADD, .with = 1 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "c", .outputs = 64, .window = 3 },
+	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model wide = {
+	.name = "wide", .input = { 65, 15, 18 }, .layers = wide_rows,
+	.layer_count = sizeof(wide_rows) / sizeof(wide_rows[0]),
+};
+
+static struct score infer(const char *backend, enum precision precision,
+			  const float *parameters)
+{
+	const struct program_options options = {
+		.batch = SAMPLES, .test_batch = 3 * SAMPLES, .seed = SEED,
+		.precision = precision, .infers = 1,
+	};
+	struct batch batch = batch_make(&wide, 6, 3 * SAMPLES);
+	struct score score = { 0 };
+	struct subject subject;
+	struct error err;
+
+	subject_open(&subject, backend, &wide, &options);
+	subject_start(&subject, 3);
+	subject_store(&subject, VECTOR_PARAMETERS, parameters);
+	must(program_evaluate(subject.program, &batch, &score, &err), &err);
+	subject_close(&subject);
+	batch_free(&batch);
+	return score;
+}
+
+/* In inference points are rounded: the loss is as near as that makes it, and no
+ * nearer. */
+static void rounded_are_near(void **state)
+{
+	const struct program_options options = { .batch = 1, .test_batch = 1,
+						 .seed = SEED };
+	struct subject subject;
+	struct score found, score;
+	float *parameters;
+
+	(void)state;
+	subject_open(&subject, "cpu", &wide, &options);
+	subject_start(&subject, 3);
+	parameters = subject_load(&subject, VECTOR_PARAMETERS);
+	subject_close(&subject);
+	found = infer("cpu", PRECISION_BF16, parameters);
+	score = infer("openblas", PRECISION_FP64, parameters);
+	assert_close("the loss", found.loss, score.loss, 1e-3 * score.loss);
+	assert_true(fabs(found.loss - score.loss) > 1e-5 * score.loss);
+	free(parameters);
+}
+
 static int is_cpu(const struct variant *variant)
 {
 	return !strcmp(variant->backend, "cpu");
@@ -227,6 +292,15 @@ int main(void)
 		{ "folded", folded_are_right, 0 },
 		{ "others", others_are_declined, 0 },
 	};
+	struct error err;
+	const struct cpu_kernels *kernels = cpu_choose_kernels(&err);
+	const struct CMUnitTest rounded[] = {
+		{ .name = "rounded",
+		  .test_func = test_if(kernels && cpu_bf16_products(kernels),
+				       rounded_are_near) },
+	};
+	const int failed = _cmocka_run_group_tests("winograd, bf16", rounded, 1,
+						   NULL, NULL);
 
-	return run_some_variants("winograd", checks, 3, is_cpu);
+	return run_some_variants("winograd", checks, 3, is_cpu) + failed;
 }

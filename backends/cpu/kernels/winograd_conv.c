@@ -82,6 +82,43 @@ INLINE struct span span_of(int first, int count, int length)
 	};
 }
 
+/* Where points of data go, of fp32 or, if that is not NULL, of bf16: which of
+ * the two is a constant. */
+struct points {
+	float *whole;
+	uint16_t *rounded;
+};
+
+INLINE struct points behind(struct points points, size_t count)
+{
+	return points.rounded ?
+		       (struct points){ NULL, points.rounded + count } :
+		       (struct points){ points.whole + count, NULL };
+}
+
+#if defined(__x86_64__) && defined(__AVX512F__) && !defined(__AMX_BF16__)
+#define HAS_ROUNDED
+
+/* By an instruction for which this file is not compiled: what inlines this
+ * works without it, too. */
+INLINE void store_point(struct points points, vec value)
+{
+	__m256i rounded;
+
+	if (!points.rounded) {
+		vec_store(points.whole, value);
+		return;
+	}
+	__asm__("vcvtneps2bf16 %1, %0" : "=v"(rounded) : "v"((__m512)value));
+	_mm256_storeu_si256((__m256i *)(void *)points.rounded, rounded);
+}
+#else
+INLINE void store_point(struct points points, vec value)
+{
+	vec_store(points.whole, value);
+}
+#endif
+
 /*
  * The points of one vector of channels of a window, whose first value is so
  * many floats behind in, or before it; only down and across lie in its plane.
@@ -90,8 +127,8 @@ INLINE struct span span_of(int first, int count, int length)
  */
 INLINE void window_points(int side, int whole, const float *in, ptrdiff_t first,
 			  ptrdiff_t row, ptrdiff_t pixel, int ahead,
-			  struct span down, struct span across, float *points,
-			  size_t point)
+			  struct span down, struct span across,
+			  struct points points, size_t point)
 {
 	vec made[MOST_SIDE][MOST_SIDE];
 
@@ -119,18 +156,19 @@ INLINE void window_points(int side, int whole, const float *in, ptrdiff_t first,
 
 		make_points(side, made[r], all);
 		UNROLL
-		for (int c = 0; c < side; c++, points += point)
-			vec_store(points, all[c]);
+		for (int c = 0; c < side; c++, points = behind(points, point))
+			store_point(points, all[c]);
 	}
 }
 
 INLINE void data_of(int side, const struct winograd_planes *planes,
 		    const struct winograd_tiles *tiles, int pad, int channels,
-		    const float *in, float *points)
+		    const float *in, struct points points)
 {
 	const ptrdiff_t pixel = planes->pixel, row = planes->width * pixel;
 
-	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
+	for (int t = 0; t < tiles->count;
+	     t++, points = behind(points, tiles->tile)) {
 		const struct place place = place_of(tiles, t);
 		const int y = place.y - pad, x = place.x - pad;
 		const struct span down = span_of(y, side, planes->height);
@@ -144,13 +182,15 @@ INLINE void data_of(int side, const struct winograd_planes *planes,
 			for (int c = 0; c < channels; c += LANES)
 				window_points(side, 1, from + c, first, row,
 					      pixel, tiles->output, down,
-					      across, points + c,
+					      across,
+					      behind(points, (size_t)c),
 					      tiles->point);
 		else
 			for (int c = 0; c < channels; c += LANES)
 				window_points(side, 0, from + c, first, row,
 					      pixel, tiles->output, down,
-					      across, points + c,
+					      across,
+					      behind(points, (size_t)c),
 					      tiles->point);
 	}
 }
@@ -408,10 +448,24 @@ static void from_data(const struct winograd_planes *planes,
 	assert(is_form(tiles->window, tiles->output) &&
 	       channels % LANES == 0 && channels <= planes->pixel);
 	if (winograd_side(tiles->window, tiles->output) == 6)
-		data_of(6, planes, tiles, pad, channels, in, points);
+		data_of(6, planes, tiles, pad, channels, in,
+			(struct points){ .whole = points });
 	else
-		data_of(7, planes, tiles, pad, channels, in, points);
+		data_of(7, planes, tiles, pad, channels, in,
+			(struct points){ .whole = points });
 }
+
+#ifdef HAS_ROUNDED
+static void from_data_rounded(const struct winograd_planes *planes,
+			      const struct winograd_tiles *tiles, int pad,
+			      int channels, const float *in, uint16_t *points)
+{
+	assert(tiles->window == 3 && tiles->output == 4 &&
+	       channels % LANES == 0 && channels <= planes->pixel);
+	data_of(6, planes, tiles, pad, channels, in,
+		(struct points){ .rounded = points });
+}
+#endif
 
 static void to_outputs(const struct winograd_planes *planes,
 		       const struct winograd_tiles *tiles,
@@ -476,6 +530,9 @@ static void to_weights(int window, int output, const float *points,
 
 const struct winograd_kernels ISA_NAME(winograd_kernels) = {
 	.from_data = from_data,
+#ifdef HAS_ROUNDED
+	.from_data_rounded = from_data_rounded,
+#endif
 	.to_outputs = to_outputs,
 	.from_outputs = from_outputs,
 	.from_weights = from_weights,

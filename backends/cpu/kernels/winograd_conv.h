@@ -66,6 +66,12 @@ struct winograd_kernels {
 	void (*from_data)(const struct winograd_planes *planes,
 			  const struct winograd_tiles *tiles, int pad,
 			  int channels, const float *in, float *points);
+	/* The same of F(4x4, 3x3), rounded to bf16, to the nearest, ties to
+	 * even, on CPUs with avx512_bf16; or NULL. */
+	void (*from_data_rounded)(const struct winograd_planes *planes,
+				  const struct winograd_tiles *tiles, int pad,
+				  int channels, const float *in,
+				  uint16_t *points);
 	/* Points are read in whole vectors; only outputs are written. */
 	void (*to_outputs)(const struct winograd_planes *planes,
 			   const struct winograd_tiles *tiles,
