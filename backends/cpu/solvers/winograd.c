@@ -22,6 +22,10 @@
 #define MOST_KEPT (3 << 20) /* bytes of all weights' points, to be kept */
 #define GROUP_KEPT (768 << 10) /* bytes of a group's points beside these */
 #define GROUP_MADE (8 << 20) /* and beside weights that are made anew */
+/* Of rounded weights, which are all there, more than this come from memory, for
+ * each group. */
+#define MOST_NEAR (8 << 20)
+#define GROUP_FAR (16 << 20)
 #define FEWEST_TILES 16
 /* Products at a point that are summed at once: most of the algorithm's error is
  * that of these sums. */
@@ -89,6 +93,16 @@ static struct conv_pass pass_of(struct winograd_planes in, int depth,
 	};
 }
 
+/* Bytes of a group's points, as floats; weights in floats of all points. */
+static size_t group_bytes(const struct conv_pass *pass, size_t weights,
+			  int keeps)
+{
+	if (pass->rounds)
+		return weights * sizeof(uint16_t) <= MOST_NEAR ? GROUP_KEPT :
+								 GROUP_FAR;
+	return keeps ? GROUP_KEPT : GROUP_MADE;
+}
+
 static struct work_space size_space(const struct conv_pass *pass, int samples)
 {
 	const size_t depth = cpu_whole_lanes(pass->depth);
@@ -99,7 +113,8 @@ static struct work_space size_space(const struct conv_pass *pass, int samples)
 	const size_t tiles = (size_t)samples * (size_t)pass->rows *
 			     (size_t)pass->columns;
 	const int keeps = !pass->rounds && point * weights <= MOST_KEPT;
-	size_t most = (keeps ? GROUP_KEPT : GROUP_MADE) / (point * depth);
+	size_t most = group_bytes(pass, (size_t)pass->points * weights, keeps) /
+		      (point * depth);
 
 	if (most < FEWEST_TILES)
 		most = FEWEST_TILES;
