@@ -15,6 +15,7 @@
 
 #define LEAST_ROWS 128
 #define LEAST_OUTPUTS 16
+#define LEAST_RUN 8 /* values of a row of the window */
 
 int gather_takes_conv(const struct graph *graph, int first,
 		      const struct program_options *options)
@@ -38,17 +39,20 @@ static int takes_linear(const struct graph *graph, int first,
 }
 
 /* Packing factors in pairs costs as much as it saves where few rows share a
- * weight, or few outputs a row. */
+ * weight, or few outputs a row; and, without AMX, where what is packed at once
+ * is short. */
 static int pays_in_bf16(const struct cpu_program *program,
 			const struct node *node)
 {
 	const struct program_options *options = &program->host.base.options;
 
-	return options->precision == PRECISION_BF16 &&
-	       (program->rounds_all ||
-		(options->batch * node->out.height * node->out.width >=
-			 LEAST_ROWS &&
-		 node->layer->outputs >= LEAST_OUTPUTS));
+	if (options->precision != PRECISION_BF16 || program->rounds_all)
+		return program->rounds_all;
+	return options->batch * node->out.height * node->out.width >=
+		       LEAST_ROWS &&
+	       node->layer->outputs >= LEAST_OUTPUTS &&
+	       (cpu_multiplies_tiles(program) ||
+		node->layer->window * node->in.channels >= LEAST_RUN);
 }
 
 /* Factors of a step that are rounded. */
