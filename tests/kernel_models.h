@@ -122,6 +122,15 @@ static const struct layer alone_groups_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
+/* Of a stride, and folded for tiles of seven points where vectors have 4
+ * floats. */
+static const struct layer folded_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 5,
+	  .stride = 2, .pad = 2 },
+	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 2 },
+	{ .kind = LAYER_LOSS },
+};
+
 #define LAYERS(layers_)                                                      \
 	.layers = layers_,                                                   \
 	.layer_count = sizeof(layers_) / sizeof(layers_[0])
@@ -132,6 +141,7 @@ static const struct model cpu_models[] = {
 	{ .name = "odd", .input = { 2, 6, 6 }, LAYERS(odd_layers) },
 	{ .name = "long", .input = { 1, 39, 31 }, LAYERS(long_layers) },
 	{ .name = "alone", .input = { 2, 7, 9 }, LAYERS(alone_layers) },
+	{ .name = "folded", .input = { 2, 7, 9 }, LAYERS(folded_layers) },
 	{ .name = "vectors", .input = { 1, 3, 3 }, LAYERS(vectors_layers),
 	  .recipe = { .optimizer = OPTIMIZER_ADAM } },
 	{ .name = "sgd", .input = { 1, 3, 3 }, LAYERS(single_layers),

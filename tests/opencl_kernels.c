@@ -326,6 +326,7 @@ static void model_run(struct device *device, const struct class *class,
 static int algorithms_of(const struct class *class, const struct model *model)
 {
 	const int has_several = model->layers != alone_layers &&
+			   model->layers != folded_layers &&
 			   model->layers != vectors_layers &&
 			   model->layers != single_layers;
 

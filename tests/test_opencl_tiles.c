@@ -66,6 +66,38 @@ static const struct model padded_model = {
 	.layer_count = sizeof(padded_layers) / sizeof(padded_layers[0]),
 };
 
+/* By seven points a side: a window of 4, and one of 3 in tiles of 5x5 outputs,
+ * whose gradient is added to another. */
+static const struct layer seven_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 16, .window = 3,
+	  .stride = 2, .pad = 1 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 80, .window = 4,
+	  .pad = 2 },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_CONV, .name = "c", .outputs = 80, .window = 3,
+	  .pad = 1 },
+	{ .kind = LAYER_ADD, .with = 1 },
+	{ .kind = LAYER_LINEAR, .name = "d", .outputs = 5 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model seven_model = {
+	.name = "seven",
+	.input = { 2, 18, 15 },
+	.layers = seven_layers,
+	.layer_count = sizeof(seven_layers) / sizeof(seven_layers[0]),
+};
+
+/* First layers of a stride, which fold to windows of 3, 4 and 5; of planes
+ * whose edges no window reaches, or that have padding on all sides. */
+static const struct layer folded_first[] = {
+	{ .kind = LAYER_CONV, .window = 11, .stride = 4, .pad = 2 },
+	{ .kind = LAYER_CONV, .window = 7, .stride = 2, .pad = 3 },
+	{ .kind = LAYER_CONV, .window = 9, .stride = 2, .pad = 4 },
+	{ .kind = LAYER_CONV, .window = 10, .stride = 3, .pad = 1 },
+};
+
 static void tiles_are_right(void **state)
 {
 	(void)state;
@@ -78,21 +110,64 @@ static void columns_are_right(void **state)
 	model_is_right(&column_model);
 }
 
-static void padded_ones_are_right(void **state)
+/* Steps that are by tiles, which dense and GPUs do without. */
+static void assert_tiled(const struct model *model, int expected)
 {
 	const char *name;
 	struct pair pair;
 	int steps, found = 0;
 
-	(void)state;
-	model_is_right(&padded_model);
-	pair_open(&pair, &padded_model, 1);
+	pair_open(&pair, model, 1);
 	for (int s = 0; (name = program_solver(pair.program, s, &steps)); s++)
 		if (!strcmp(name, "padded conv by tiles"))
-			found = steps;
+			found += steps;
 	assert_int_equal(found, !strcmp(device_class, "cpu") &&
-			 algorithm == ALGORITHM_FAST ? 3 : 0);
+			 algorithm == ALGORITHM_FAST ? expected : 0);
 	pair_close(&pair);
+}
+
+static void padded_ones_are_right(void **state)
+{
+	(void)state;
+	model_is_right(&padded_model);
+	assert_tiled(&padded_model, 3);
+}
+
+static void seven_points_are_right(void **state)
+{
+	(void)state;
+	model_is_right(&seven_model);
+	assert_tiled(&seven_model, 2);
+}
+
+/* And behind it one of a window of 5. */
+static void folded_is_right(const struct layer *first)
+{
+	struct layer rows[] = {
+		*first,
+		{ .kind = LAYER_RELU },
+		{ .kind = LAYER_CONV, .name = "b", .outputs = 80, .window = 5,
+		  .pad = 2 },
+		{ .kind = LAYER_LINEAR, .name = "c", .outputs = 5 },
+		{ .kind = LAYER_LOSS },
+	};
+	const struct model model = {
+		.name = "folded", .input = { 3, 43, 38 }, .layers = rows,
+		.layer_count = sizeof(rows) / sizeof(rows[0]),
+	};
+
+	rows[0].name = "a";
+	rows[0].outputs = 32;
+	model_is_right(&model);
+	assert_tiled(&model, 2);
+}
+
+static void folded_ones_are_right(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(folded_first) / sizeof(*folded_first);
+	     i++)
+		folded_is_right(&folded_first[i]);
 }
 
 int main(void)
@@ -101,6 +176,8 @@ int main(void)
 		cmocka_unit_test(tiles_are_right),
 		cmocka_unit_test(columns_are_right),
 		cmocka_unit_test(padded_ones_are_right),
+		cmocka_unit_test(seven_points_are_right),
+		cmocka_unit_test(folded_ones_are_right),
 	};
 
 	return run_classes(tests, sizeof(tests) / sizeof(tests[0]));

@@ -357,3 +357,41 @@ kernel GROUP void conv_multiply(
 		   to_height * to_width,
 		   bias < 0 ? 0 : parameters + bias + column, adds);
 }
+
+/* Group (t, o, p): M of winograd_last.cl at a point, of a tile of sums, from V
+ * and packed U. */
+kernel GROUP void tiles_multiply(const int count,
+				 global const float *restrict from,
+				 global const float *restrict packed,
+				 global float *restrict to, const int channels,
+				 const int outputs, const int tiles,
+				 const int from_apart, const int to_apart)
+{
+	const int first = get_group_id(0) * ROWS;
+	const int rows = min(ROWS, count * tiles - first);
+	const int column = get_group_id(1) * COLUMNS;
+	const int columns = min(COLUMNS, outputs - column);
+	vec sum[BLOCKS][TALL][ACROSS];
+	int at[ROWS];
+
+	if (rows <= 0)
+		return;
+	from += get_group_id(2) * (size_t)from_apart +
+		first * (size_t)channels;
+	packed += (get_group_id(2) * (size_t)get_num_groups(1) +
+		   get_group_id(1)) * channels * COLUMNS;
+	to += get_group_id(2) * (size_t)to_apart + first * (size_t)outputs +
+	      column;
+	for (int r = 0; r < ROWS; r++)
+		at[r] = min(r, rows - 1) * channels;
+	tile_clear(sum, BLOCKS);
+	for (int k = 0; k < channels; k += DEEP)
+		runs_add(sum, rows, from + k, at, packed + k * (size_t)COLUMNS,
+			 min(DEEP, channels - k),
+			 from + (k + DEEP < channels ? k + DEEP :
+						       ROWS * channels));
+	for (int r = 0; r < rows; r++)
+		for (int j = 0; j * WIDE < columns; j++)
+			STORE_LANES(sum[r / TALL][r % TALL][j],
+				    to + r * (size_t)outputs + j * WIDE);
+}

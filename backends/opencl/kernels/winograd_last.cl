@@ -1,7 +1,10 @@
 /*
- * Convolutions with 3x3 windows, stride 1 and padding of at most 2 in the cpu
- * class, after conv_last.cl and winograd_points.cl: Winograd's tiles, all
- * points of a batch one after the other.
+ * Convolutions in the cpu class by Winograd's tiles, after winograd_points.cl
+ * or winograd_points7.cl, which are compiled for each kind of tile and window:
+ * all points of a batch one after the other. The windows have stride 1 or, of
+ * images, are folded: an image of a stride s becomes one of s * s times as many
+ * channels, a plane of each pixel of its squares of s x s, and a window one of
+ * so many fewer rows and columns, filled up with zeros.
  *
  *   V = B^T x B and M = U . V, y = A^T M A;  dM = A dY A^T, dw = G^T (V . dM) G
  *
@@ -10,6 +13,7 @@
  * [COLUMNS]. The input gradient is what y is of dy and of windows rotated by
  * 180 degrees. Channels are whole vectors.
  */
+#define TAPS (WINDOW * WINDOW)
 
 /* Of a square of values, rows apart: all points. */
 static inline void values_to_points(const vec *values, int row,
@@ -69,7 +73,7 @@ static inline void outputs_to_points(const vec *values, int row,
 }
 
 /* Tiles of a row that are made at once, and the columns that they come from. */
-#define STRIP_TILES 8
+#define STRIP_TILES (64 / TILE)
 #define STRIP_COLUMNS (STRIP_TILES * TILE + SIDE - TILE)
 
 /* Count pixels of WIDE planes from p on, channels last: rows of `width`, which
@@ -120,16 +124,49 @@ static inline void strip_load(global const float *from, int height, int width,
 				    wide, to, wide, columns);
 }
 
+/* The same of planes that are folded, WIDE of them from c on, of channels that
+ * are not: y and x are of these. */
+static inline void strip_fold(global const float *from, int channels,
+			      int height, int width, int stride, int c, int y,
+			      int x, int rows, int columns, vec *strip)
+{
+	for (int i = 0; i < rows * columns; i++)
+		strip[i] = 0;
+	for (int lane = 0; lane < WIDE; lane++) {
+		const int channel = (c + lane) / (stride * stride);
+		const int down = y + (c + lane) / stride % stride;
+		const int across = x + (c + lane) % stride;
+		const int first = max((stride - 1 - across) / stride, 0);
+		const int end = min((width - across + stride - 1) / stride,
+				    columns);
+
+		if (channel == channels)
+			return;
+		for (int r = 0; r < rows; r++) {
+			const int row = down + r * stride;
+			float *to = (float *)(strip + r * columns) + lane;
+
+			if (row < 0 || row >= height)
+				continue;
+			for (int i = first; i < end; i++)
+				to[i * WIDE] =
+					from[(channel * height + row) * width +
+					     across + i * stride];
+		}
+	}
+}
+
 /* Group (t, n): V of a row of tiles of values or, with dy, of those of outputs'
  * gradients, dM. The first tile begins `before` pixels above and left of the
- * plane. */
+ * plane. With a stride these are an image's, which has `folded` channels. */
 kernel GROUP void tiles_spread(const int count,
 			       global const float *restrict from,
 			       global float *restrict to, const int channels,
 			       const int height, const int width,
 			       const int sample, const int before,
 			       const int tiles_across, const int tiles,
-			       const int apart, const int dy)
+			       const int apart, const int dy, const int stride,
+			       const int folded)
 {
 	const int row = get_group_id(0), side = dy ? TILE : SIDE;
 	vec strip[SIDE * STRIP_COLUMNS];
@@ -140,10 +177,16 @@ kernel GROUP void tiles_spread(const int count,
 		for (int t = 0; t < tiles_across; t += STRIP_TILES) {
 			const int some = min(STRIP_TILES, tiles_across - t);
 			const int columns = (some - 1) * TILE + side;
+			const int y = row * TILE * stride - before;
+			const int x = t * TILE * stride - before;
 
-			strip_load(from + c * (size_t)(height * width), height,
-				   width, row * TILE - before,
-				   t * TILE - before, side, columns, strip);
+			if (stride > 1)
+				strip_fold(from, folded, height, width, stride,
+					   c, y, x, side, columns, strip);
+			else
+				strip_load(from + c * (size_t)(height * width),
+					   height, width, y, x, side, columns,
+					   strip);
 			for (int i = 0; i < some; i++) {
 				global float *points =
 					to + (t + i) * (size_t)channels;
@@ -159,8 +202,6 @@ kernel GROUP void tiles_spread(const int count,
 			}
 		}
 }
-
-#define TAPS 9
 
 /* WIDE rows, `apart` floats from each other, of WIDE windows each:
  * to[TAPS * i + t] is tap t of window i in each of the rows. */
@@ -211,15 +252,15 @@ static inline void windows_turn(vec windows[WIDE * TAPS])
 static inline void window_all_points(const vec *taps, int step,
 				     global float *to, size_t apart)
 {
-	vec between[SIDE][3], points[SIDE];
+	vec between[SIDE][WINDOW], points[SIDE];
 
 #pragma unroll
-	for (int c = 0; c < 3; c++) {
-		vec column[3];
+	for (int c = 0; c < WINDOW; c++) {
+		vec column[WINDOW];
 
 #pragma unroll
-		for (int r = 0; r < 3; r++)
-			column[r] = taps[(3 * r + c) * step];
+		for (int r = 0; r < WINDOW; r++)
+			column[r] = taps[(WINDOW * r + c) * step];
 		window_to_points(column, points);
 #pragma unroll
 		for (int r = 0; r < SIDE; r++)
@@ -265,49 +306,10 @@ kernel GROUP void tiles_pack(const int count,
 	}
 }
 
-/* Group (t, o, p): M at a point, of a tile of sums. */
-kernel GROUP void tiles_multiply(const int count,
-				 global const float *restrict from,
-				 global const float *restrict packed,
-				 global float *restrict to, const int channels,
-				 const int outputs, const int tiles,
-				 const int from_apart, const int to_apart)
-{
-	const int first = get_group_id(0) * ROWS;
-	const int rows = min(ROWS, count * tiles - first);
-	const int column = get_group_id(1) * COLUMNS;
-	const int columns = min(COLUMNS, outputs - column);
-	vec sum[BLOCKS][TALL][ACROSS];
-	int at[ROWS];
-
-	if (rows <= 0)
-		return;
-	from += get_group_id(2) * (size_t)from_apart +
-		first * (size_t)channels;
-	packed += (get_group_id(2) * (size_t)get_num_groups(1) +
-		   get_group_id(1)) * channels * COLUMNS;
-	to += get_group_id(2) * (size_t)to_apart + first * (size_t)outputs +
-	      column;
-	for (int r = 0; r < ROWS; r++)
-		at[r] = min(r, rows - 1) * channels;
-	tile_clear(sum, BLOCKS);
-	for (int k = 0; k < channels; k += DEEP)
-		runs_add(sum, rows, from + k, at, packed + k * (size_t)COLUMNS,
-			 min(DEEP, channels - k),
-			 from + (k + DEEP < channels ? k + DEEP :
-						       ROWS * channels));
-	for (int r = 0; r < rows; r++)
-		for (int j = 0; j * WIDE < columns; j++)
-			STORE_LANES(sum[r / TALL][r % TALL][j],
-				    to + r * (size_t)outputs + j * WIDE);
-}
-
-/* The outputs of a tile, from its points. What is behind them at each point is
- * fetched, AHEAD floats from there: too many streams for a core to foresee. */
-#define AHEAD (4 * WIDE)
-
+/* The outputs of a tile, from its points; what is `next` floats behind them at
+ * each point is fetched: too many streams for a core to foresee. */
 static inline void points_to_outputs(global const float *points, size_t apart,
-				     vec outputs[TILE * TILE])
+				     int next, vec *outputs, int row)
 {
 	vec between[TILE][SIDE];
 
@@ -321,7 +323,7 @@ static inline void points_to_outputs(global const float *points, size_t apart,
 						 (r * SIDE + c) * apart;
 
 			column[r] = LOAD_LANES(at);
-			FETCH(at + AHEAD);
+			FETCH(at + next);
 		}
 		points_to_output(column, made);
 #pragma unroll
@@ -330,41 +332,35 @@ static inline void points_to_outputs(global const float *points, size_t apart,
 	}
 #pragma unroll
 	for (int r = 0; r < TILE; r++)
-		points_to_output(between[r], outputs + r * TILE);
+		points_to_output(between[r], outputs + r * row);
 }
 
-/* Row r of a lane's tile among vectors of pixels. */
-static inline const float *tile_row(const vec *pixels, int lane, int r)
+/* What pixels_turn does, the other way round: count pixels in rows of `width`,
+ * which are from_width apart, and the bias of each plane. */
+static inline void pixels_return(const vec *from, int width, int from_width,
+				 int count, vec bias, global float *to,
+				 int plane, int adds)
 {
-	return (const float *)(pixels + r * TILE / WIDE * WIDE + lane) +
-	       r * TILE % WIDE;
-}
+	int column = 0;
 
-/* As much of a tile as is there, of each channel. */
-static inline void tile_planar(vec outputs[TILE * TILE], global float *to,
-			       int rows, int columns, int width, int plane,
-			       int adds)
-{
-	for (int i = 0; i < TILE * TILE; i += WIDE)
-		vecs_transpose(outputs + i);
-	for (int lane = 0; lane < WIDE; lane++, to += plane)
-		for (int r = 0; r < rows; r++) {
-			const float *from = tile_row(outputs, lane, r);
-			float4 values = vload4(0, from);
-			global float *row = to + r * width;
+	for (int p = 0; p < count; p += WIDE) {
+		vec square[WIDE];
 
-			if (columns < TILE) {
-				for (int i = 0; i < columns; i++)
-					gradient_put(row + i, from[i], adds);
-				continue;
-			}
-			if (adds)
-				values += vload4(0, row);
-			vstore4(values, 0, row);
+		for (int i = 0; i < WIDE && p + i < count; i++) {
+			square[i] = *from + bias;
+			column = column + 1 < width ? column + 1 : 0;
+			from += column ? 1 : 1 + from_width - width;
 		}
+		for (int i = count - p; i < WIDE; i++)
+			square[i] = 0;
+		vecs_transpose(square);
+		for (int i = 0; i < WIDE; i++)
+			gradients_put(to + i * plane + p, square[i], count - p,
+				      adds);
+	}
 }
 
-/* Group (t, n): a tile of y or, with -1 as bias, dx, planar. */
+/* Group (t, n): a row of tiles of y or, with -1 as bias, dx, planar. */
 kernel GROUP void tiles_store(const int count,
 			      global const float *restrict from,
 			      global const float *restrict parameters,
@@ -374,22 +370,38 @@ kernel GROUP void tiles_store(const int count,
 			      const int tiles, const int apart, const int bias,
 			      const int adds)
 {
-	const int t = get_group_id(0);
-	const int y = t / tiles_across * TILE, x = t % tiles_across * TILE;
-	const int rows = min(TILE, height - y), columns = min(TILE, width - x);
+	const int y = get_group_id(0) * TILE, rows = min(TILE, height - y);
 	const int plane = height * width;
+	vec strip[TILE * TILE * STRIP_TILES];
 
-	from += (get_group_id(1) * (size_t)tiles + t) * channels;
-	to += get_group_id(1) * (size_t)sample + y * width + x;
-	for (int c = 0; c < channels; c += WIDE, to += WIDE * (size_t)plane) {
-		vec outputs[TILE * TILE];
+	from += (get_group_id(1) * (size_t)tiles +
+		 get_group_id(0) * tiles_across) * channels;
+	to += get_group_id(1) * (size_t)sample + y * width;
+	for (int c = 0; c < channels; c += WIDE, to += WIDE * (size_t)plane)
+		for (int t = 0; t < tiles_across; t += STRIP_TILES) {
+			const int some = min(STRIP_TILES, tiles_across - t);
+			const int columns = min(some * TILE, width - t * TILE);
+			const vec all = bias < 0 ? (vec)(0) :
+					LOAD_LANES(parameters + bias + c);
 
-		points_to_outputs(from + c, apart, outputs);
-		if (bias >= 0)
-			for (int i = 0; i < TILE * TILE; i++)
-				outputs[i] += LOAD_LANES(parameters + bias + c);
-		tile_planar(outputs, to, rows, columns, width, plane, adds);
-	}
+			for (int i = 0; i < some; i++)
+				points_to_outputs(from + c +
+						  (t + i) * (size_t)channels,
+						  apart, channels,
+						  strip + i * TILE,
+						  some * TILE);
+			if (columns == width)
+				pixels_return(strip, width, some * TILE,
+					      rows * width, all, to, plane,
+					      adds);
+			else
+				for (int r = 0; r < rows; r++)
+					pixels_return(strip +
+						      r * some * TILE, columns,
+						      columns, columns, all,
+						      to + r * width + t * TILE,
+						      plane, adds);
+		}
 }
 
 /* The taps of a window from its points, `apart` floats from each other and each
@@ -398,7 +410,7 @@ static inline void points_to_taps(global const float *points, size_t apart,
 				  int parts, size_t part, int next,
 				  vec taps[TAPS])
 {
-	vec between[3][SIDE], window[3];
+	vec between[WINDOW][SIDE], window[WINDOW];
 
 #pragma unroll
 	for (int c = 0; c < SIDE; c++) {
@@ -416,15 +428,15 @@ static inline void points_to_taps(global const float *points, size_t apart,
 		}
 		points_to_window(column, window);
 #pragma unroll
-		for (int r = 0; r < 3; r++)
+		for (int r = 0; r < WINDOW; r++)
 			between[r][c] = window[r];
 	}
 #pragma unroll
-	for (int r = 0; r < 3; r++) {
+	for (int r = 0; r < WINDOW; r++) {
 		points_to_window(between[r], window);
 #pragma unroll
-		for (int c = 0; c < 3; c++)
-			taps[3 * r + c] = window[c];
+		for (int c = 0; c < WINDOW; c++)
+			taps[WINDOW * r + c] = window[c];
 	}
 }
 
@@ -448,4 +460,54 @@ kernel GROUP void tiles_unpack(const int count,
 	windows_store(windows, gradient + weight +
 			       (o * (size_t)channels + first) * TAPS,
 		      channels * (size_t)TAPS);
+}
+
+/* Where tap t of a folded channel is in an output's windows; -1: in none. */
+static inline int folded_place(int channel, int t, int channels, int window,
+			       int stride)
+{
+	const int plane = channel / (stride * stride);
+	const int row = t / WINDOW * stride + channel / stride % stride;
+	const int column = t % WINDOW * stride + channel % stride;
+
+	return plane < channels && row < window && column < window ?
+		       (plane * window + row) * window + column : -1;
+}
+
+/* Group o: an output's windows, folded. */
+kernel GROUP void windows_fold(const int count,
+			       global const float *restrict parameters,
+			       global float *restrict to, const int weight,
+			       const int folded, const int channels,
+			       const int window, const int stride)
+{
+	parameters += weight +
+		      get_group_id(0) * (size_t)(channels * window * window);
+	to += get_group_id(0) * (size_t)(folded * TAPS);
+	for (int i = 0; i < folded * TAPS; i++) {
+		const int at = folded_place(i / TAPS, i % TAPS, channels,
+					    window, stride);
+
+		to[i] = at < 0 ? 0 : parameters[at];
+	}
+}
+
+/* Group o: the gradient of its windows from that of folded ones. */
+kernel GROUP void windows_unfold(const int count,
+				 global const float *restrict from,
+				 global float *restrict gradient,
+				 const int weight, const int folded,
+				 const int channels, const int window,
+				 const int stride)
+{
+	gradient += weight +
+		    get_group_id(0) * (size_t)(channels * window * window);
+	from += get_group_id(0) * (size_t)(folded * TAPS);
+	for (int i = 0; i < folded * TAPS; i++) {
+		const int at = folded_place(i / TAPS, i % TAPS, channels,
+					    window, stride);
+
+		if (at >= 0)
+			gradient[at] = from[i];
+	}
 }

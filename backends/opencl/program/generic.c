@@ -103,8 +103,8 @@ struct split split_batch(const struct opencl_program *program, int groups,
 	return split;
 }
 
-int generic_build(struct opencl_program *program, int index,
-		  struct error *err)
+void generic_define(const struct opencl_program *program,
+		    struct defines *defines)
 {
 	const struct tiling *tiling = &program_device(program)->class->tiling;
 	const struct product_tile tile = product_tile(program);
@@ -120,16 +120,24 @@ int generic_build(struct opencl_program *program, int index,
 		{ "RUN_TILES", tile.run_tiles },
 		{ "DEEP", tile.deep },
 	};
+
+	defines_add(defines, tiles, COUNT(tiles));
+}
+
+int generic_build(struct opencl_program *program, int index,
+		  struct error *err)
+{
+	const struct opencl_device *device = program_device(program);
 	struct defines defines = { .count = 0 };
 
 	(void)index;
 	if (program->generic)
 		return 0;
-	defines_add(&defines, tiles, COUNT(tiles));
-	return source_build(program_device(program),
-			    tiling->items > 1 ? SOURCE_GPU_GENERIC :
-						SOURCE_GENERIC, &defines,
-			    &program->generic, err);
+	generic_define(program, &defines);
+	return source_build(device, device->class->tiling.items > 1 ?
+					    SOURCE_GPU_GENERIC :
+					    SOURCE_GENERIC,
+			    &defines, &program->generic, err);
 }
 
 static void room_for(struct request *request, size_t floats)

@@ -7,6 +7,7 @@
 #define BACKENDS_OPENCL_PROGRAM_GENERIC_H
 
 #include "backends/opencl/program/program.h"
+#include "backends/opencl/program/source.h"
 
 extern const struct opencl_solver generic_norm, generic_relu, generic_add,
 	generic_maxpool, generic_avgpool, generic_dropout;
@@ -67,6 +68,9 @@ struct product_tile {
 
 struct product_tile product_tile(const struct opencl_program *program);
 
+/* Adds the macros of generic.cl and of what is after it. */
+void generic_define(const struct opencl_program *program,
+		    struct defines *defines);
 /* Builds the kernels that all of these steps have, once. */
 int generic_build(struct opencl_program *program, int index,
 		  struct error *err);

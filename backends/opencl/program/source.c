@@ -94,9 +94,25 @@ static const char *const generic_lines[] = {
 #include "kernels/generic_norm.cl.h"
 #include "kernels/conv_last.cl.h"
 #include "kernels/conv_last_weights.cl.h"
+#include "kernels/storage.cl.h"
+};
+
+static const char *const tiles_lines[] = {
+#include "kernels/philox.cl.h"
+#include "kernels/fetch.cl.h"
+#include "kernels/generic.cl.h"
+#include "kernels/transpose.cl.h"
 #include "kernels/winograd_points.cl.h"
 #include "kernels/winograd_last.cl.h"
-#include "kernels/storage.cl.h"
+};
+
+static const char *const tiles7_lines[] = {
+#include "kernels/philox.cl.h"
+#include "kernels/fetch.cl.h"
+#include "kernels/generic.cl.h"
+#include "kernels/transpose.cl.h"
+#include "kernels/winograd_points7.cl.h"
+#include "kernels/winograd_last.cl.h"
 };
 
 static const char *const gpu_generic_lines[] = {
@@ -123,6 +139,8 @@ static const struct {
 	[SOURCE_GPU_RECIPE] = SOURCE("loss and update", gpu_recipe_lines),
 	[SOURCE_GPU_SUMS] = SOURCE("sums and update", gpu_sums_lines),
 	[SOURCE_GENERIC] = SOURCE("layer alone", generic_lines),
+	[SOURCE_TILES] = SOURCE("convolution by tiles", tiles_lines),
+	[SOURCE_TILES7] = SOURCE("convolution by tiles", tiles7_lines),
 	[SOURCE_GPU_GENERIC] = SOURCE("layer alone", gpu_generic_lines),
 };
 

@@ -14,6 +14,8 @@ enum source {
 	SOURCE_GPU_RECIPE,
 	SOURCE_GPU_SUMS,
 	SOURCE_GENERIC,
+	SOURCE_TILES,
+	SOURCE_TILES7, /* by seven points a side */
 	SOURCE_GPU_GENERIC
 };
 
