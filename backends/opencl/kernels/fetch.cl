@@ -12,3 +12,12 @@
 #define FETCH(at)
 #define FETCH_TO_WRITE(at)
 #endif
+
+/* Stores a vector past the caches, for what is read when they have long been
+ * filled with other things: its line is not read first. It is aligned. */
+#if FETCHES
+#define STORE_PAST(value, at)                                               \
+	__builtin_nontemporal_store(value, (global vec *)(at))
+#else
+#define STORE_PAST(value, at) (*(global vec *)(at) = (value))
+#endif

@@ -40,7 +40,7 @@ static inline void values_to_points(const vec *values, int row,
 		data_to_points(between[r], points);
 #pragma unroll
 		for (int c = 0; c < SIDE; c++)
-			STORE_LANES(points[c], to + (r * SIDE + c) * apart);
+			STORE_PAST(points[c], to + (r * SIDE + c) * apart);
 	}
 }
 
@@ -68,7 +68,7 @@ static inline void outputs_to_points(const vec *values, int row,
 		output_to_points(between[r], points);
 #pragma unroll
 		for (int c = 0; c < SIDE; c++)
-			STORE_LANES(points[c], to + (r * SIDE + c) * apart);
+			STORE_PAST(points[c], to + (r * SIDE + c) * apart);
 	}
 }
 
@@ -124,21 +124,37 @@ static inline void strip_load(global const float *from, int height, int width,
 				    wide, to, wide, columns);
 }
 
+/* Pixels of a row that are a run of lanes of a vector, from column on; zeros
+ * beside the row are there already. */
+static inline void run_fold(global const float *from, int width, int column,
+			    int run, float *to)
+{
+	const int is_whole = column >= 0 && column + run <= width;
+
+	if (is_whole && run == 4)
+		vstore4(vload4(0, from + column), 0, to);
+	else if (is_whole && run == 2)
+		vstore2(vload2(0, from + column), 0, to);
+	else
+		for (int k = 0; k < run; k++)
+			if (column + k >= 0 && column + k < width)
+				to[k] = from[column + k];
+}
+
 /* The same of planes that are folded, WIDE of them from c on, of channels that
  * are not: y and x are of these. */
 static inline void strip_fold(global const float *from, int channels,
 			      int height, int width, int stride, int c, int y,
 			      int x, int rows, int columns, vec *strip)
 {
+	const int run = WIDE % stride ? 1 : stride;
+
 	for (int i = 0; i < rows * columns; i++)
 		strip[i] = 0;
-	for (int lane = 0; lane < WIDE; lane++) {
+	for (int lane = 0; lane < WIDE; lane += run) {
 		const int channel = (c + lane) / (stride * stride);
 		const int down = y + (c + lane) / stride % stride;
 		const int across = x + (c + lane) % stride;
-		const int first = max((stride - 1 - across) / stride, 0);
-		const int end = min((width - across + stride - 1) / stride,
-				    columns);
 
 		if (channel == channels)
 			return;
@@ -148,10 +164,11 @@ static inline void strip_fold(global const float *from, int channels,
 
 			if (row < 0 || row >= height)
 				continue;
-			for (int i = first; i < end; i++)
-				to[i * WIDE] =
-					from[(channel * height + row) * width +
-					     across + i * stride];
+			for (int i = 0; i < columns; i++)
+				run_fold(from + (channel * height + row) *
+							width,
+					 width, across + i * stride, run,
+					 to + i * WIDE);
 		}
 	}
 }
@@ -271,7 +288,7 @@ static inline void window_all_points(const vec *taps, int step,
 		window_to_points(between[r], points);
 #pragma unroll
 		for (int c = 0; c < SIDE; c++)
-			STORE_LANES(points[c], to + (r * SIDE + c) * apart);
+			STORE_PAST(points[c], to + (r * SIDE + c) * apart);
 	}
 }
 
@@ -346,14 +363,17 @@ static inline void pixels_return(const vec *from, int width, int from_width,
 	for (int p = 0; p < count; p += WIDE) {
 		vec square[WIDE];
 
-		for (int i = 0; i < WIDE && p + i < count; i++) {
+#pragma unroll
+		for (int i = 0; i < WIDE; i++) {
+			const int is_last = p + i + 1 >= count;
+
 			square[i] = *from + bias;
 			column = column + 1 < width ? column + 1 : 0;
-			from += column ? 1 : 1 + from_width - width;
+			from += is_last ? 0 :
+				column ? 1 : 1 + from_width - width;
 		}
-		for (int i = count - p; i < WIDE; i++)
-			square[i] = 0;
 		vecs_transpose(square);
+#pragma unroll
 		for (int i = 0; i < WIDE; i++)
 			gradients_put(to + i * plane + p, square[i], count - p,
 				      adds);
@@ -387,7 +407,8 @@ kernel GROUP void tiles_store(const int count,
 			for (int i = 0; i < some; i++)
 				points_to_outputs(from + c +
 						  (t + i) * (size_t)channels,
-						  apart, channels,
+						  apart,
+						  some < 4 ? 4 * WIDE : WIDE,
 						  strip + i * TILE,
 						  some * TILE);
 			if (columns == width)
