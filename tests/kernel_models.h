@@ -86,41 +86,27 @@ static const struct layer long_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-/* Each of its rows but the last two alone; b by tiles, where vectors have 4
- * floats. */
-static const struct layer alone_layers[] = {
-	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 3,
-	  .stride = 2, .pad = 1, .no_bias = 1 },
-	{ .kind = LAYER_BATCHNORM, .name = "a.norm" },
-	{ .kind = LAYER_RELU },
-	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },
-	{ .kind = LAYER_CONV, .name = "b", .outputs = 4, .window = 3,
-	  .pad = 1 },
-	{ .kind = LAYER_BATCHNORM, .name = "b.norm" },
-	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
-	{ .kind = LAYER_ADD, .with = 3 },
-	{ .kind = LAYER_AVGPOOL, .outputs = 2 },
-	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 2 },
-	{ .kind = LAYER_LOSS },
-};
+/* Each of their rows but the last two alone. */
+#define ALONE_ROWS(channels)                                                  \
+	{ .kind = LAYER_CONV, .name = "a", .outputs = (channels),             \
+	  .window = 3, .stride = 2, .pad = 1, .no_bias = 1 },                 \
+	{ .kind = LAYER_BATCHNORM, .name = "a.norm" },                        \
+	{ .kind = LAYER_RELU },                                               \
+	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },        \
+	{ .kind = LAYER_CONV, .name = "b", .outputs = (channels),             \
+	  .window = 3, .pad = 1 },                                            \
+	{ .kind = LAYER_BATCHNORM, .name = "b.norm" },                        \
+	{ .kind = LAYER_DROPOUT, .drop = 0.3 },                               \
+	{ .kind = LAYER_ADD, .with = 3 },                                     \
+	{ .kind = LAYER_AVGPOOL, .outputs = 2 },                              \
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 2 },                  \
+	{ .kind = LAYER_LOSS }
 
-/* The same with half the channels, of which each is a work-group of many
- * items. */
-static const struct layer alone_groups_layers[] = {
-	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 3,
-	  .stride = 2, .pad = 1, .no_bias = 1 },
-	{ .kind = LAYER_BATCHNORM, .name = "a.norm" },
-	{ .kind = LAYER_RELU },
-	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },
-	{ .kind = LAYER_CONV, .name = "b", .outputs = 2, .window = 3,
-	  .pad = 1 },
-	{ .kind = LAYER_BATCHNORM, .name = "b.norm" },
-	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
-	{ .kind = LAYER_ADD, .with = 3 },
-	{ .kind = LAYER_AVGPOOL, .outputs = 2 },
-	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 2 },
-	{ .kind = LAYER_LOSS },
-};
+/* b by tiles, where vectors have 4 floats. */
+static const struct layer alone_layers[] = { ALONE_ROWS(4) };
+
+/* Of fewer channels, of which each is a work-group of many items. */
+static const struct layer alone_groups_layers[] = { ALONE_ROWS(2) };
 
 /* Of a stride, and folded for tiles of seven points where vectors have 4
  * floats. */

@@ -60,7 +60,7 @@ static inline void values_at(const vec *values, int count, float p,
 }
 
 static inline void polynomial_to_points(const vec *values, int count,
-				    vec points[SIDE])
+					vec points[SIDE])
 {
 	values_at(values, count, POINT_A, points);
 	values_at(values, count, POINT_B, points + 2);
@@ -76,7 +76,7 @@ static inline vec terms_sum(vec a, vec b, vec c, float at_a, float at_b,
 
 /* The adjoint of polynomial_to_points */
 static inline void points_to_polynomial(const vec points[SIDE], int count,
-				    vec *values)
+					vec *values)
 {
 	const vec even_a = points[0] + points[1];
 	const vec even_b = points[2] + points[3];
