@@ -166,8 +166,8 @@ static struct cpu_program *lay_out(struct device *device,
 		release_layout(program);
 	}
 	error_set(err, ERROR_MISSING, "--precision bf16: model %s has no "
-		  "convolution, whose products alone the %s kernels round; "
-		  "leave it out", model->name,
+		  "convolution, and of %d samples no linear layer that the %s "
+		  "kernels round; leave it out", model->name, options->batch,
 		  ((struct cpu_device *)device)->kernels->name);
 	return NULL;
 }
