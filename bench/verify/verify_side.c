@@ -64,6 +64,18 @@ int side_follow(struct side *side, struct side *leader, uint8_t *decisions,
 	return 0;
 }
 
+int side_free(struct side *side, struct error *err)
+{
+	const struct model *model = side->program->model;
+
+	for (int l = 0; l < model->layer_count; l++)
+		if (layer_decisions(&model->layers[l],
+				    model_layer_input(model, l)) &&
+		    program_impose(side->program, l, NULL, err))
+			return -1;
+	return 0;
+}
+
 int side_gradient(struct side *side, const struct batch *batch,
 		  struct score *score, struct error *err)
 {

@@ -25,6 +25,8 @@ void side_close(struct side *side);
  * decisions: for those of a batch, see verify_most_decisions(). */
 int side_follow(struct side *side, struct side *leader, uint8_t *decisions,
 		struct error *err);
+/* From now on it decides on its own. */
+int side_free(struct side *side, struct error *err);
 
 /* These leave side->gradient and side->parameters. */
 int side_gradient(struct side *side, const struct batch *batch,

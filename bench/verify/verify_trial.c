@@ -8,6 +8,7 @@
 
 #include "backends/group/replica.h"
 #include "bench/verify/verify_cores.h"
+#include "bench/verify/verify_rounding.h"
 
 #define TESTED 8 /* samples of an evaluation */
 #define LEAST 1e-5
@@ -28,9 +29,7 @@ struct trial {
 	float *vectors[3]; /* loaded, one of each side */
 	float *sum;	   /* of the cores' gradients */
 	float *start;	   /* parameters before the update */
-	/* How far plain loops are away, the most: of tensors, of buffers' */
-	double rounding[MODEL_MAX_TENSORS], buffer_rounding[MODEL_MAX_TENSORS];
-	double loss_rounding;
+	struct rounding rounding; /* of one core */
 	double sum_rounding[MODEL_MAX_TENSORS]; /* of all cores */
 	uint8_t *decisions;
 };
@@ -160,76 +159,6 @@ static double scale_of(const struct trial *trial, int t, const float *right)
 	return own > NOTHING * all ? own : all;
 }
 
-/* Every parameter one rounding up or down, by chance. */
-static int shake(struct trial *trial, int number, struct error *err)
-{
-	const size_t count = model_parameter_count(trial->task.model);
-
-	if (program_load(trial->right->program, VECTOR_PARAMETERS,
-			 trial->vectors[2], err))
-		return -1;
-	if (number)
-		verify_nudge(trial->vectors[2], count, number);
-	return program_store(trial->single->program, VECTOR_PARAMETERS,
-			     trial->vectors[2], err);
-}
-
-/* Distances of the last gradient in float from double. */
-static int collect_rounding(struct trial *trial, double loss, double right,
-			 struct error *err)
-{
-	const struct verify_task *task = &trial->task;
-	struct tensor tensors[MODEL_MAX_TENSORS];
-	const int count = model_buffers(task->model, tensors);
-
-	trial->loss_rounding = fmax(trial->loss_rounding, fabs(loss - right));
-	for (int t = 0; t < task->tensor_count; t++) {
-		const size_t at = task->tensors[t].offset;
-		const double away =
-			verify_distance(trial->single->gradient + at,
-					trial->right->gradient + at,
-					task->tensors[t].count);
-
-		trial->rounding[t] = fmax(trial->rounding[t], away);
-	}
-	if (program_load(trial->right->program, VECTOR_BUFFERS,
-			 trial->vectors[1], err) ||
-	    program_load(trial->single->program, VECTOR_BUFFERS,
-			 trial->vectors[2], err))
-		return -1;
-	for (int t = 0; t < count; t++)
-		trial->buffer_rounding[t] = fmax(
-			trial->buffer_rounding[t],
-			verify_distance(trial->vectors[2] + tensors[t].offset,
-				 trial->vectors[1] + tensors[t].offset,
-				 tensors[t].count));
-	return 0;
-}
-
-/* The same batch by plain loops in float, decisions imposed; times of them, all
- * but the first with parameters that are one rounding away. */
-static int measure_rounding(struct trial *trial, const struct batch *batch,
-			    double right, int times, struct error *err)
-{
-	const unsigned long long seed =
-		(unsigned long long)trial->options.seed;
-
-	memset(trial->rounding, 0, sizeof(trial->rounding));
-	memset(trial->buffer_rounding, 0, sizeof(trial->buffer_rounding));
-	trial->loss_rounding = 0;
-	for (int i = 0; i < times; i++) {
-		struct score score;
-
-		if (replica_initialise(NULL, trial->single->program, seed,
-				       err) ||
-		    shake(trial, i, err) ||
-		    side_gradient(trial->single, batch, &score, err) ||
-		    collect_rounding(trial, score.loss, right, err))
-			return -1;
-	}
-	return 0;
-}
-
 static void compare_gradients(struct trial *trial, int rank)
 {
 	const struct verify_task *task = &trial->task;
@@ -241,7 +170,7 @@ static void compare_gradients(struct trial *trial, int rank)
 
 		keep(trial, error_of(trial->tried->gradient + at,
 				     trial->right->gradient + at, tensor->count,
-				     trial->rounding[t], scale),
+				     trial->rounding.gradients[t], scale),
 		     "the gradient of %s on core %d", tensor->name, rank);
 	}
 }
@@ -249,9 +178,11 @@ static void compare_gradients(struct trial *trial, int rank)
 static void compare_decisions(struct trial *trial, int rank)
 {
 	const struct model *model = trial->task.model;
-	const double bound = model_has_batchnorm(model) ? 1e-4 : LEAST;
+	const double least = model_has_batchnorm(model) ? 1e-4 : LEAST;
 
 	for (int l = 0; l < model->layer_count; l++) {
+		const double bound = fmax(least, VERIFY_OF_MOVES *
+						 trial->rounding.regrets[l]);
 		char where[80];
 
 		layer_describe(model, l, where, sizeof(where));
@@ -286,7 +217,7 @@ static int compare_buffers(struct trial *trial, int rank, struct error *err)
 		}
 		keep(trial, error_of(trial->vectors[0] + at, right + at,
 				     tensors[t].count,
-				     trial->buffer_rounding[t], scale),
+				     trial->rounding.buffers[t], scale),
 		     "%s on core %d", tensors[t].name, rank);
 	}
 	return 0;
@@ -330,12 +261,23 @@ static int compare_share(struct trial *trial, const struct batch *batch,
 			 int rank, int times, const struct score *tried,
 			 const struct score *right, struct error *err)
 {
-	if (measure_rounding(trial, batch, right->loss, times, err) ||
+	const struct rounding_task task = {
+		.verify = &trial->task,
+		.batch = batch,
+		.tried = trial->tried,
+		.right = trial->right,
+		.single = trial->single,
+		.decisions = trial->decisions,
+		.vectors = { trial->vectors[1], trial->vectors[2] },
+	};
+
+	if (rounding_measure(&trial->rounding, &task, right->loss, times,
+			     err) ||
 	    compare_buffers(trial, rank, err))
 		return -1;
 	compare_gradients(trial, rank);
 	compare_decisions(trial, rank);
-	compare_losses(trial, "the loss", tried, right, trial->loss_rounding);
+	compare_losses(trial, "the loss", tried, right, trial->rounding.loss);
 	return 0;
 }
 
@@ -366,7 +308,7 @@ static int try_share(struct trial *trial, int rank, struct error *err)
 	}
 	compare_counts(trial, "the loss", &tried, &right);
 	for (int t = 0; t < task->tensor_count; t++)
-		trial->sum_rounding[t] += trial->rounding[t];
+		trial->sum_rounding[t] += trial->rounding.gradients[t];
 	for (size_t i = 0; i < parameters; i++)
 		trial->sum[i] += trial->tried->gradient[i]; /* as cores do */
 	return 0;
