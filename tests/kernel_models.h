@@ -117,6 +117,13 @@ static const struct layer folded_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
+/* Sums of more factors than work-groups take alone. */
+static const struct layer deep_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 3,
+	  .stride = 2, .pad = 1 },
+	{ .kind = LAYER_LOSS },
+};
+
 #define LAYERS(layers_)                                                      \
 	.layers = layers_,                                                   \
 	.layer_count = sizeof(layers_) / sizeof(layers_[0])
@@ -138,6 +145,7 @@ static const struct model cpu_models[] = {
 static const struct model gpu_models[] = {
 	{ .name = "led", .input = { 1, 13, 7 }, LAYERS(led_layers) },
 	{ .name = "stored", .input = { 1, 11, 9 }, LAYERS(stored_layers) },
+	{ .name = "deep", .input = { 29, 3, 3 }, LAYERS(deep_layers) },
 	{ .name = "single", .input = { 1, 13, 13 }, LAYERS(single_layers) },
 	{ .name = "alone", .input = { 2, 5, 5 }, LAYERS(alone_groups_layers) },
 };

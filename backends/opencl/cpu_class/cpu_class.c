@@ -95,7 +95,7 @@ static const struct solver *const solvers[] = {
 const struct device_class cpu_class = {
 	.name = "cpu",
 	.types = CL_DEVICE_TYPE_CPU,
-	.tiling = { .items = 1, .updated = 1024 },
+	.tiling = { .items = 1, .updated = 1024, .groups = 64 },
 	.solvers = solvers,
 	.solver_count = COUNT(solvers),
 	.build = common_build,

@@ -23,7 +23,8 @@ struct solver;	       /* contract/plan.h */
 struct tiling {
 	int items;   /* of a work-group */
 	int updated; /* parameters of a work-group of the optimizer */
-	/* The cpu class knows no more than these two. */
+	int groups;  /* that a layer of any kind should have at least */
+	/* The cpu class knows no more than these. */
 	int rows, columns; /* of a tile of sums, at most */
 	int deep, linear_deep; /* factors of these in local memory at once */
 	int factor_columns, span; /* of a tile of a convolution's weights:

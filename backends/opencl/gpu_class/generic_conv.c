@@ -7,6 +7,9 @@
 #include "backends/opencl/gpu_class/gpu_class.h"
 #include "backends/opencl/program/steps.h"
 
+/* Factors that a part of a product has at least. */
+#define LEAST_DEPTH 256
+
 static int conv_takes(const struct graph *graph, int first,
 		      const struct program_options *options)
 {
@@ -36,16 +39,84 @@ static struct split split_of(const struct opencl_program *program,
 	return split_batch(program, groups, parameters_of(node));
 }
 
+/* How a product of matrices is split: so many factors a part. */
+struct depths {
+	int each, parts;
+};
+
+static struct depths depths_of(const struct opencl_program *program,
+			       int columns, int rows, int all)
+{
+	const struct product_tile tile = product_tile(program);
+	const int groups = parts_of(columns, tile.columns) *
+			   parts_of(rows, tile.rows);
+	const int most = parts_of(all, LEAST_DEPTH);
+	int parts = parts_of(program_device(program)->class->tiling.groups,
+			     groups);
+	struct depths depths;
+
+	if (parts > most)
+		parts = most;
+	depths.each = round_up(parts_of(all, parts), tile.deep);
+	depths.parts = parts_of(all, depths.each);
+	return depths;
+}
+
+static struct depths depths_forward(const struct opencl_program *program,
+				    const struct sides *s, int samples)
+{
+	return depths_of(program, samples * s->out.height * s->out.width,
+			 s->out.channels, s->inputs);
+}
+
+static struct depths depths_back(const struct opencl_program *program,
+				 const struct sides *s, int samples)
+{
+	return depths_of(program, samples * s->in.height * s->in.width,
+			 s->in.channels,
+			 s->window * s->window * s->out.channels);
+}
+
+/* Floats of all parts of a product that makes so many. */
+static size_t floats_of(struct depths depths, int samples, struct shape shape)
+{
+	return depths.parts < 2 ? 0 : (size_t)depths.parts * (size_t)samples *
+					      shape_size(shape);
+}
+
+/* The most that a pass of up to so many samples takes: fewer may be split into
+ * more parts. */
+static size_t products_room(const struct opencl_program *program,
+			    const struct sides *s, int samples)
+{
+	size_t room = 0;
+
+	for (int n = samples; n > 0; n = n > batch_most(program) ?
+						 batch_most(program) : 0) {
+		const size_t y = floats_of(depths_forward(program, s, n), n,
+					   s->out);
+		const size_t dx = floats_of(depths_back(program, s, n), n,
+					    s->in);
+
+		room = y > room ? y : room;
+		room = dx > room ? dx : room;
+	}
+	return room;
+}
+
 static struct generic_room conv_room(const struct opencl_program *program,
 				     int index, int samples)
 {
 	const struct node *node = generic_node(program, index);
 	const struct split split = split_of(program, node);
-	struct generic_room room = { 0 };
+	const struct sides sides = sides_of(node);
+	struct generic_room room = {
+		.parts = products_room(program, &sides, samples)
+	};
+	const size_t weights = (size_t)split.parts * parameters_of(node);
 
-	(void)samples;
-	if (split.parts > 1)
-		room.parts = (size_t)split.parts * parameters_of(node);
+	if (split.parts > 1 && weights > room.parts)
+		room.parts = weights;
 	return room;
 }
 
@@ -69,29 +140,80 @@ static struct launch product_launch(const struct opencl_program *program,
 	};
 }
 
+/* A product of matrices, by the kernel conv, and where it goes. */
+struct product {
+	struct value from, to; /* memory of both: what is multiplied, made */
+	struct shape in, out;  /* of from, and of to */
+	struct depths depths;
+	int by_row, by_channel, bias; /* of the kernel */
+	int back, adds;
+};
+
+static int reduce_product(struct opencl_program *program, struct pass *pass,
+			  int index, const struct product *p, struct error *err)
+{
+	const int size = (int)shape_size(p->out);
+	struct launch launch =
+		generic_launch(program, "conv_reduce", index, (size_t)size);
+	const cl_mem memories[] = { program->generic_memory.parts,
+				    program->products, p->to.memory };
+	const cl_int words[] = { size, p->to.sample,
+				 p->out.height * p->out.width, p->bias,
+				 p->adds, p->depths.parts };
+
+	launch.work.moved = (1 + p->depths.parts) * (double)size;
+	return generic_append(program, pass, &launch, memories, COUNT(memories),
+			      words, COUNT(words), err);
+}
+
+static int add_product(struct opencl_program *program, struct pass *pass,
+		       int index, const struct product *p, struct error *err)
+{
+	const struct sides s = sides_of(generic_node(program, index));
+	const int is_split = p->depths.parts > 1;
+	struct launch launch =
+		product_launch(program, "conv", index,
+			       pass->most * p->out.height * p->out.width,
+			       p->out.channels);
+	const cl_mem memories[] = {
+		p->from.memory, program->products,
+		is_split ? program->generic_memory.parts : p->to.memory
+	};
+	const cl_int words[] = {
+		p->in.channels, p->in.height, p->in.width, p->from.sample,
+		p->out.channels, p->out.height, p->out.width,
+		is_split ? (cl_int)shape_size(p->out) : p->to.sample,
+		s.window, s.stride, s.pad,
+		(cl_int)generic_node(program, index)->weight, p->by_row,
+		p->by_channel, is_split ? -1 : p->bias, p->back,
+		is_split ? 0 : p->adds, p->depths.each
+	};
+
+	launch.items[2] = p->depths.parts;
+	if (generic_append(program, pass, &launch, memories, COUNT(memories),
+			   words, COUNT(words), err))
+		return -1;
+	return is_split ? reduce_product(program, pass, index, p, err) : 0;
+}
+
 static int conv_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {
 	const struct generic g = generic_at(program, pass, index);
 	const struct sides s = sides_of(g.node);
 	const int taps = s.window * s.window;
-	const struct launch launch =
-		product_launch(program, "conv", index,
-			       pass->most * s.out.height * s.out.width,
-			       s.out.channels);
-	const cl_mem memories[] = { g.x.memory,
-				    program->products,
-				    g.y.memory };
-	const cl_int words[] = {
-		s.in.channels, s.in.height, s.in.width, g.x.sample,
-		s.out.channels, s.out.height, s.out.width, g.y.sample,
-		s.window, s.stride, s.pad, (cl_int)g.node->weight,
-		s.in.channels * taps, taps,
-		g.node->has_bias ? (cl_int)g.node->bias : -1, 0, 0
+	const struct product product = {
+		.from = g.x,
+		.to = g.y,
+		.in = s.in,
+		.out = s.out,
+		.depths = depths_forward(program, &s, pass->most),
+		.by_row = s.in.channels * taps,
+		.by_channel = taps,
+		.bias = g.node->has_bias ? (cl_int)g.node->bias : -1,
 	};
 
-	return generic_append(program, pass, &launch, memories, COUNT(memories),
-			      words, COUNT(words), err);
+	return add_product(program, pass, index, &product, err);
 }
 
 static int add_dx(struct opencl_program *program, struct pass *pass, int index,
@@ -100,22 +222,20 @@ static int add_dx(struct opencl_program *program, struct pass *pass, int index,
 	const struct generic g = generic_at(program, pass, index);
 	const struct sides s = sides_of(g.node);
 	const int taps = s.window * s.window;
-	const struct launch launch =
-		product_launch(program, "conv", index,
-			       pass->most * s.in.height * s.in.width,
-			       s.in.channels);
-	const cl_mem memories[] = { g.y.gradient,
-				    program->products,
-				    g.x.gradient };
-	const cl_int words[] = {
-		s.out.channels, s.out.height, s.out.width, g.y.sample,
-		s.in.channels, s.in.height, s.in.width, g.x.sample,
-		s.window, s.stride, s.pad, (cl_int)g.node->weight,
-		taps, s.in.channels * taps, -1, 1, g.node->adds_dx
+	const struct product product = {
+		.from = { g.y.gradient, NULL, g.y.sample },
+		.to = { g.x.gradient, NULL, g.x.sample },
+		.in = s.out,
+		.out = s.in,
+		.depths = depths_back(program, &s, pass->most),
+		.by_row = taps,
+		.by_channel = s.in.channels * taps,
+		.bias = -1,
+		.back = 1,
+		.adds = g.node->adds_dx,
 	};
 
-	return generic_append(program, pass, &launch, memories, COUNT(memories),
-			      words, COUNT(words), err);
+	return add_product(program, pass, index, &product, err);
 }
 
 static int add_reduce(struct opencl_program *program, struct pass *pass,

@@ -4,30 +4,49 @@
  *
  *   sum over k of a[k][row] b[k][column]
  *
- * of which a group makes a tile, ROWS x COLUMNS: in slices of DEEP factors,
- * which it looks up and puts beside each other in local memory first.
+ * of which a group makes a tile, ROWS x COLUMNS, in slices of DEEP factors. The
+ * items look up a slice's factors together, while the one before is summed, and
+ * put them beside each other in local memory.
  *
- * Each item has TALL x ACROSS vectors of a tile's sums. Items stand ABREAST in
- * a row, and take every so many-th row and column.
+ * Each item has TALL x ACROSS of a tile's sums, in quads of neighbours: items
+ * stand ABREAST in a row, and take every so many-th quad of rows and columns.
  */
 #define DOWN (ITEMS / ABREAST)
 #define ROWS (DOWN * TALL)
-#define VECTORS (ABREAST * ACROSS)
-#define COLUMNS (VECTORS * WIDE)
-#define A_ROW (ROWS + 1) /* keeps rows off one another's banks */
-/* Of a[k][row] an item looks up every so many-th k and row. */
-#define ROW_ITEMS (ITEMS / DEEP)
-#define FIRST_DEEP ((int)get_local_id(0) % DEEP)
-#define FIRST_ROW ((int)get_local_id(0) / DEEP)
-#define OWN (COLUMNS / ITEMS) /* columns whose factors an item looks up */
+#define COLUMNS (ABREAST * ACROSS)
+/* A quad more keeps rows off one another's banks. */
+#define A_QUADS (ROWS / 4 + 1)
+#define B_QUADS (COLUMNS / 4 + 1)
+#if ITEMS != COLUMNS || TALL % 4 || ACROSS % 4 || ITEMS % DEEP
+#error "an item looks up a column, and sums quads"
+#endif
 
-/* Column j of those that are the item's to look up. */
-static inline int own_column(int j)
+/* A factor of the slice that an item looks up, and every so many-th row, or
+ * column, from one on. */
+#define OWN_DEPTH ((int)get_local_id(0) % DEEP)
+#define OWN_FIRST ((int)get_local_id(0) / DEEP)
+#define STEP (ITEMS / DEEP)
+#define OWN_ROWS (ROWS / STEP)
+#define OWN_COLUMNS (COLUMNS / STEP)
+
+/* What an item holds of the next slice: of b a column, or OWN_COLUMNS, which
+ * are as many, at one depth. They are registers only in what is inlined (not
+ * inlined, PoCL 3.1 loses some of them). */
+struct factors {
+	float a[OWN_ROWS], b[DEEP];
+};
+
+static inline int row_of(int i)
 {
-	return j * ITEMS + get_local_id(0);
+	return (i / 4 * DOWN + get_local_id(0) / ABREAST) * 4 + i % 4;
 }
 
-static inline void tile_clear(vec sum[TALL][ACROSS])
+static inline int column_of(int j)
+{
+	return (j / 4 * ABREAST + get_local_id(0) % ABREAST) * 4 + j % 4;
+}
+
+static inline void tile_clear(float sum[TALL][ACROSS])
 {
 #pragma unroll
 	for (int i = 0; i < TALL; i++)
@@ -36,32 +55,43 @@ static inline void tile_clear(vec sum[TALL][ACROSS])
 			sum[i][j] = 0;
 }
 
+static inline __attribute__((always_inline)) void
+a_store(local float4 *to, const struct factors *factors)
+{
+	local float *a = (local float *)to + OWN_DEPTH * A_QUADS * 4;
+
+#pragma unroll
+	for (int i = 0; i < OWN_ROWS; i++)
+		a[OWN_FIRST + i * STEP] = factors->a[i];
+}
+
 /* Adds a slice. It is summed by itself first: so many small numbers added to a
  * large one lose less. */
 static inline __attribute__((always_inline)) void
-tile_add(vec sum[TALL][ACROSS], local const float *a, local const vec *b,
-	 int depth)
+tile_add(float sum[TALL][ACROSS], local const float4 *a, local const float4 *b)
 {
-	vec part[TALL][ACROSS];
+	float part[TALL][ACROSS];
 
 	a += get_local_id(0) / ABREAST;
 	b += get_local_id(0) % ABREAST;
 	tile_clear(part);
-#pragma unroll 1
-	for (int k = 0; k < depth; k++) {
-		vec across[ACROSS];
+#pragma unroll 4
+	for (int k = 0; k < DEEP; k++) {
+		float down[TALL], across[ACROSS];
 
 #pragma unroll
-		for (int j = 0; j < ACROSS; j++)
-			across[j] = b[k * VECTORS + j * ABREAST];
+		for (int i = 0; i < TALL; i += 4)
+			vstore4(a[k * A_QUADS + i / 4 * DOWN], 0, down + i);
 #pragma unroll
-		for (int i = 0; i < TALL; i++) {
-			const vec factor = (vec)(a[k * A_ROW + i * DOWN]);
-
+		for (int j = 0; j < ACROSS; j += 4)
+			vstore4(b[k * B_QUADS + j / 4 * ABREAST], 0,
+				across + j);
+#pragma unroll
+		for (int i = 0; i < TALL; i++)
 #pragma unroll
 			for (int j = 0; j < ACROSS; j++)
-				part[i][j] = fma(factor, across[j], part[i][j]);
-		}
+				part[i][j] = fma(down[i], across[j],
+						 part[i][j]);
 	}
 #pragma unroll
 	for (int i = 0; i < TALL; i++)
@@ -70,79 +100,72 @@ tile_add(vec sum[TALL][ACROSS], local const float *a, local const vec *b,
 			sum[i][j] += part[i][j];
 }
 
-/*
- * A row of the item's sums: where[column] of a tile is where it goes to, from
- * `to` on, or -1; with `adds`, to what is there.
- */
-static inline void row_store(vec sum[ACROSS], local const int *where,
-			     global float *to, float bias, int adds)
-{
-#pragma unroll
-	for (int j = 0; j < ACROSS; j++) {
-		const int first = (j * ABREAST + get_local_id(0) % ABREAST) *
-				  WIDE;
-		float values[WIDE];
-
-		STORE_LANES(sum[j] + bias, values);
-		for (int lane = 0; lane < WIDE; lane++) {
-			const int at = where[first + lane];
-
-			if (at >= 0)
-				gradient_put(to + at, values[lane], adds);
-		}
-	}
-}
-
 #define NOWHERE (-(1 << 16)) /* a row beside any plane */
 
-/* The input pixel at a tap, row r and column c of the window, of an output at
- * row and column; or the other way round the output of an input. -1: none. */
-static inline int pixel_at(int row, int column, int r, int c, int height,
-			   int width, int stride, int pad, int back)
-{
-	int y = row * stride - pad + r, x = column * stride - pad + c;
-
-	if (back) {
-		y = row + pad - r;
-		x = column + pad - c;
-		if (y < 0 || x < 0 || y % stride || x % stride)
-			return -1;
-		y /= stride;
-		x /= stride;
-	}
-	return y >= 0 && y < height && x >= 0 && x < width ? y * width + x : -1;
-}
-
-/* Where the columns of a tile are in the summed tensor: the item's own ones. */
-struct places {
-	int sample[OWN], row[OWN], column[OWN];
-	int pixel[OWN]; /* at the tap that is looked up, or -1 */
+/* A column: a pixel of a sample, which is so many floats behind the first. */
+struct place {
+	int sample, row, column;
 };
 
-/* The factors of a slice from k on: taps in their order, and at each the
- * channels. */
-static inline void
-slice_load(local float *factors, struct places *places,
-	   global const float *from, int k, int depth, int channels, int height,
-	   int width, int window, int stride, int pad, int back)
+/* What the factors of a convolution are taken from. */
+struct conv {
+	global const float *from, *weights;
+	int channels, height, width, window, stride, pad, back;
+	int by_row, by_channel, rows;
+};
+
+/* The input pixel at a tap, row r and column c of the window, of an output at a
+ * place; or the other way round the output of an input. -1: none. */
+static inline int pixel_at(const struct conv *conv, struct place place, int tap)
 {
-	for (int d = 0; d < depth; d++) {
-		const int channel = (k + d) % channels;
-		const int tap = (k + d) / channels;
-		const int at = channel * height * width;
+	const int r = tap / conv->window, c = tap % conv->window;
+	int y = place.row * conv->stride - conv->pad + r;
+	int x = place.column * conv->stride - conv->pad + c;
 
-		for (int j = 0; j < OWN && (!d || !channel); j++)
-			places->pixel[j] = pixel_at(
-				places->row[j], places->column[j], tap / window,
-				tap % window, height, width, stride, pad, back);
-		for (int j = 0; j < OWN; j++) {
-			const int pixel = places->pixel[j];
-			const float value =
-				from[pixel < 0 ? 0 : places->sample[j] + at +
-								pixel];
+	if (conv->back) {
+		y = place.row + conv->pad - r;
+		x = place.column + conv->pad - c;
+		if (y < 0 || x < 0 || y % conv->stride || x % conv->stride)
+			return -1;
+		y /= conv->stride;
+		x /= conv->stride;
+	}
+	return y >= 0 && y < conv->height && x >= 0 && x < conv->width ?
+		       y * conv->width + x : -1;
+}
 
-			factors[d * COLUMNS + own_column(j)] =
-				pixel < 0 ? 0 : value;
+/* The slice from k on: taps in their order, and at each the channels. Beyond
+ * `to` all factors are 0. */
+static inline __attribute__((always_inline)) void
+conv_fetch(struct factors *factors, const struct conv *conv, struct place place,
+	   int k, int to)
+{
+	const int plane = conv->height * conv->width;
+	int channel = (k + OWN_DEPTH) % conv->channels;
+	int tap = (k + OWN_DEPTH) / conv->channels, pixel;
+	global const float *w =
+		conv->weights + channel * conv->by_channel + tap;
+
+#pragma unroll
+	for (int i = 0; i < OWN_ROWS; i++) {
+		const int row = min(OWN_FIRST + i * STEP, conv->rows - 1);
+
+		factors->a[i] = k + OWN_DEPTH < to ?
+					w[row * (size_t)conv->by_row] : 0;
+	}
+	channel = k % conv->channels;
+	tap = k / conv->channels;
+	pixel = pixel_at(conv, place, tap);
+#pragma unroll
+	for (int d = 0; d < DEEP; d++) {
+		const int is_there = pixel >= 0 && k + d < to;
+
+		factors->b[d] = is_there ? conv->from[place.sample +
+						      channel * plane + pixel] :
+					   0;
+		if (++channel == conv->channels) {
+			channel = 0;
+			pixel = pixel_at(conv, place, ++tap);
 		}
 	}
 }
@@ -155,6 +178,10 @@ slice_load(local float *factors, struct places *places,
  * So from is x or dy, its channels are summed over, and rows are those of to,
  * whose pixels are the columns. The weight of a row and channel is at
  * weight + row * by_row + channel * by_channel + t; bias -1: there is none.
+ *
+ * Group (c, r, s) sums the products s * depth ... of a tile; to its place in
+ * `to`, with `adds` to what is there. Where there are several such parts, they
+ * are one behind the other in `to`, samples to_sample apart, without a bias.
  */
 kernel GROUP void conv(const int count, global const float *restrict from,
 		       global const float *restrict parameters,
@@ -164,125 +191,156 @@ kernel GROUP void conv(const int count, global const float *restrict from,
 		       const int to_width, const int to_sample,
 		       const int window, const int stride, const int pad,
 		       const int weight, const int by_row, const int by_channel,
-		       const int bias, const int back, const int adds)
+		       const int bias, const int back, const int adds,
+		       const int depth)
 {
-	local float a[DEEP * A_ROW];
-	local vec b[DEEP * VECTORS];
-	local int where[COLUMNS], weight_at[DEEP];
-	const int all = window * window * channels;
+	local float4 a[DEEP * A_QUADS], b[DEEP * B_QUADS];
+	local int where[COLUMNS];
 	const int pixels = to_height * to_width;
 	const int first_column = get_group_id(0) * COLUMNS;
 	const int first_row = get_group_id(1) * ROWS;
-	const int rows = min(ROWS, to_channels - first_row);
 	const int first_sample = first_column / pixels;
-	global const float *w = parameters + weight +
-				first_row * (size_t)by_row;
-	vec sum[TALL][ACROSS];
-	struct places places;
+	const int own = first_column + get_local_id(0);
+	const int n = own / pixels - first_sample, p = own % pixels;
+	const int is_there = first_sample + n < count;
+	const struct place place = { n * from_sample,
+				     is_there ? p / to_width : NOWHERE,
+				     p % to_width };
+	const int all = window * window * channels;
+	const int begin = get_group_id(2) * depth;
+	const int end = min(begin + depth, all);
+	const struct conv conv = {
+		from + first_sample * (size_t)from_sample,
+		parameters + weight + first_row * (size_t)by_row,
+		channels, height, width, window, stride, pad, back,
+		by_row, by_channel, min(ROWS, to_channels - first_row)
+	};
+	float sum[TALL][ACROSS];
+	struct factors next;
 
 	if (first_sample >= count)
 		return;
-	to += first_sample * (size_t)to_sample + first_row * (size_t)pixels;
-	for (int j = 0; j < OWN; j++) {
-		const int at = first_column + own_column(j);
-		const int n = at / pixels - first_sample, p = at % pixels;
-		const int is_there = first_sample + n < count;
-
-		places.sample[j] = n * from_sample;
-		places.row[j] = is_there ? p / to_width : NOWHERE;
-		places.column[j] = p % to_width;
-		where[own_column(j)] = is_there ? n * to_sample + p : -1;
-	}
+	to += (get_group_id(2) * (size_t)count + first_sample) * to_sample +
+	      first_row * (size_t)pixels;
+	where[get_local_id(0)] = is_there ? n * to_sample + p : -1;
 	tile_clear(sum);
-	for (int k = 0; k < all; k += DEEP) {
-		const int depth = min(DEEP, all - k);
-
+	conv_fetch(&next, &conv, place, begin, end);
+	for (int k = begin; k < end; k += DEEP) {
 		MEET();
-		for (int d = get_local_id(0); d < depth; d += ITEMS)
-			weight_at[d] = (k + d) % channels * by_channel +
-				       (k + d) / channels;
-		slice_load((local float *)b, &places,
-			   from + first_sample * (size_t)from_sample, k, depth,
-			   channels, height, width, window, stride, pad, back);
+		a_store(a, &next);
+#pragma unroll
+		for (int d = 0; d < DEEP; d++)
+			((local float *)b)[d * B_QUADS * 4 + get_local_id(0)] =
+				next.b[d];
 		MEET();
-		for (int d = FIRST_DEEP; d < depth; d += DEEP)
-			for (int r = FIRST_ROW; r < ROWS; r += ROW_ITEMS)
-				a[d * A_ROW + r] =
-					w[min(r, rows - 1) * (size_t)by_row +
-					  weight_at[d]];
-		MEET();
-		tile_add(sum, a, b, depth);
+		if (k + DEEP < end)
+			conv_fetch(&next, &conv, place, k + DEEP, end);
+		tile_add(sum, a, b);
 	}
 #pragma unroll
 	for (int i = 0; i < TALL; i++) {
-		const int r = i * DOWN + get_local_id(0) / ABREAST;
+		const int r = row_of(i);
+		const int has_bias = bias >= 0 && r < conv.rows;
+		const float shift =
+			has_bias ? parameters[bias + first_row + r] : 0;
 
-		if (r < rows)
-			row_store(sum[i], where,
-				  to + r * (size_t)pixels,
-				  bias < 0 ? 0 :
-					     parameters[bias + first_row + r],
-				  adds);
+#pragma unroll
+		for (int j = 0; j < ACROSS; j++) {
+			const int at = where[column_of(j)];
+
+			if (r < conv.rows && at >= 0)
+				gradient_put(to + r * (size_t)pixels + at,
+					     sum[i][j] + shift, adds);
+		}
+	}
+}
+
+/* Adds up, in their order, the parts of the products of samples of size floats
+ * that a convolution has made; biases of planes of so many pixels as there. */
+kernel GROUP void conv_reduce(const int count,
+			      global const float *restrict parts,
+			      global const float *restrict parameters,
+			      global float *restrict to, const int size,
+			      const int to_sample, const int pixels,
+			      const int bias, const int adds, const int splits)
+{
+	const size_t part = (size_t)count * size;
+
+	parts += get_group_id(1) * (size_t)size;
+	to += get_group_id(1) * (size_t)to_sample;
+	for EACH_OF(i, size) {
+		float sum = bias < 0 ? 0 : parameters[bias + i / pixels];
+
+		for (int s = 0; s < splits; s++)
+			sum += parts[s * part + i];
+		gradient_put(to + i, sum, adds);
+	}
+}
+
+/* What the factors of a weight gradient are taken from. */
+struct gradient {
+	global const float *x, *dy;
+	int count, from, all, pixels, x_sample, y_sample;
+	int height, width, out_width, stride, rows;
+	int biased; /* the column of the bias */
+	int broken;
+};
+
+/* A column: where at a tap's place of an output the input is. */
+struct tap {
+	int row, column, place, unused;
+};
+
+/* Gradients by outputs, and the inputs at all taps of them, of the slice of
+ * pixels of the samples behind `from` that begins with k; 0 where there are
+ * none. */
+static inline __attribute__((always_inline)) void
+weights_fetch(struct factors *factors, const struct gradient *g,
+	      local const struct tap *taps, int k)
+{
+	const int at = k + OWN_DEPTH, is_there = at < g->all;
+	const int n = g->from + (is_there ? at / g->pixels : 0);
+	const int p = is_there ? at % g->pixels : 0;
+	const int row = is_there && n < g->count - g->broken ?
+				p / g->out_width * g->stride : NOWHERE;
+	const int column = p % g->out_width * g->stride;
+	const int pixel = row * g->width + column;
+	global const float *x = g->x + n * (size_t)g->x_sample;
+	global const float *dy = g->dy + n * (size_t)g->y_sample + p;
+
+#pragma unroll
+	for (int i = 0; i < OWN_ROWS; i++) {
+		const int r = min(OWN_FIRST + i * STEP, g->rows - 1);
+
+		factors->a[i] = is_there ? dy[r * (size_t)g->pixels] : 0;
+	}
+#pragma unroll
+	for (int j = 0; j < OWN_COLUMNS; j++) {
+		const int own = OWN_FIRST + j * STEP;
+		const struct tap tap = taps[own];
+		const int r = row + tap.row, c = column + tap.column;
+		const int is_in = r >= 0 && r < g->height && c >= 0 &&
+				  c < g->width;
+
+		factors->b[j] = own == g->biased ? 1 :
+				is_in ? x[tap.place + pixel] : 0;
 	}
 }
 
 /* A row of the item's sums, from first_column on: those of weights, and one of
  * a bias, which are behind the weights of all outputs; 0: there are none. */
-static inline void weights_store(vec sum[ACROSS], int first_column, int row,
-				 int weights, int biases, global float *to)
+static inline void weights_store(const float sum[ACROSS], int first_column,
+				 int row, int weights, int biases,
+				 global float *to)
 {
 #pragma unroll
 	for (int j = 0; j < ACROSS; j++) {
-		const int first = first_column +
-				  (j * ABREAST + get_local_id(0) % ABREAST) *
-					  WIDE;
-		float values[WIDE];
+		const int column = first_column + column_of(j);
 
-		STORE_LANES(sum[j], values);
-		for (int lane = 0; lane < WIDE; lane++)
-			if (first + lane < weights)
-				to[(size_t)row * weights + first + lane] =
-					values[lane];
-			else if (first + lane == weights && biases)
-				to[(size_t)biases * weights + row] =
-					values[lane];
-	}
-}
-
-/* Of weights, the item's own columns of a tile: where at a tap's place of an
- * output the input is. */
-struct taps {
-	int row[OWN], column[OWN], place[OWN];
-};
-
-/* The inputs at all taps of an output pixel of a sample; 0 where it is none. */
-static inline void taps_load(local float *factors, const struct taps *taps,
-			     global const float *sample, int row, int column,
-			     int height, int width)
-{
-	const int at = row * width + column;
-
-	for (int j = 0; j < OWN; j++) {
-		const int y = row + taps->row[j], x = column + taps->column[j];
-		const int is_in = y >= 0 && y < height && x >= 0 && x < width;
-		const float value = sample[is_in ? taps->place[j] + at : 0];
-
-		factors[own_column(j)] = is_in ? value : 0;
-	}
-}
-
-/* Gradients by `rows` outputs, from pixel k of the samples behind `from` on. */
-static inline void dy_load(local float *a, global const float *dy, int rows,
-			   int k, int depth, int from, int pixels, int sample)
-{
-	for (int d = FIRST_DEEP; d < depth; d += DEEP) {
-		global const float *at =
-			dy + (from + (k + d) / pixels) * (size_t)sample +
-			(k + d) % pixels;
-
-		for (int r = FIRST_ROW; r < ROWS; r += ROW_ITEMS)
-			a[d * A_ROW + r] =
-				at[min(r, rows - 1) * (size_t)pixels];
+		if (column < weights)
+			to[(size_t)row * weights + column] = sum[j];
+		else if (column == weights && biases)
+			to[(size_t)biases * weights + row] = sum[j];
 	}
 }
 
@@ -304,65 +362,53 @@ kernel GROUP void weights_sum(const int count, global const float *restrict x,
 			      const int size, const int split_samples,
 			      const int broken)
 {
-	local float a[DEEP * A_ROW];
-	local vec b[DEEP * VECTORS];
-	local float *const factors = (local float *)b;
+	local float4 a[DEEP * A_QUADS], b[DEEP * B_QUADS];
+	local struct tap taps[COLUMNS];
+	local float *const own_b = (local float *)b + OWN_DEPTH * B_QUADS * 4;
 	const int window_size = window * window;
 	const int pixels = out_height * out_width;
 	const int weights = channels * window_size;
 	const int first_column = get_group_id(0) * COLUMNS;
 	const int first_row = get_group_id(1) * ROWS;
-	const int rows = min(ROWS, outputs - first_row);
 	const int from = get_group_id(2) * split_samples;
-	const int all = min(split_samples, count - from) * pixels;
-	vec sum[TALL][ACROSS];
-	struct taps taps;
+	const int own = first_column + get_local_id(0), at = own % window_size;
+	const struct gradient g = {
+		x, dy + first_row * (size_t)pixels, count, from,
+		min(split_samples, count - from) * pixels, pixels, x_sample,
+		y_sample, height, width, out_width, stride,
+		min(ROWS, outputs - first_row),
+		has_bias ? weights - first_column : -1, broken
+	};
+	struct tap tap = { NOWHERE, at % window - pad, 0, 0 };
+	float sum[TALL][ACROSS];
+	struct factors next;
 
-	for (int j = 0; j < OWN; j++) {
-		const int at = first_column + own_column(j);
-		const int tap = at % window_size;
-
-		taps.row[j] = at < weights ? tap / window - pad : NOWHERE;
-		taps.column[j] = tap % window - pad;
-		taps.place[j] = (at / window_size * height + taps.row[j]) *
-					width + taps.column[j];
-	}
+	if (own < weights)
+		tap.row = at / window - pad;
+	tap.place = (own / window_size * height + tap.row) * width + tap.column;
+	taps[get_local_id(0)] = tap;
 	tile_clear(sum);
-	for (int k = 0; k < all; k += DEEP) {
-		const int depth = min(DEEP, all - k);
-
+	MEET();
+	if (g.all > 0)
+		weights_fetch(&next, &g, taps, 0);
+	for (int k = 0; k < g.all; k += DEEP) {
 		MEET();
-		for (int d = 0; d < depth; d++) {
-			const int n = from + (k + d) / pixels;
-			const int p = (k + d) % pixels;
-			const int row = n < count - broken ?
-						p / out_width * stride :
-						NOWHERE;
-
-			taps_load(factors + d * COLUMNS, &taps,
-				  x + n * (size_t)x_sample, row,
-				  p % out_width * stride, height, width);
-			/* The bias's column, of the item that has it. */
-			for (int j = 0; j < OWN; j++)
-				if (first_column + own_column(j) == weights)
-					factors[d * COLUMNS + own_column(j)] =
-						1;
-		}
-		dy_load(a, dy + first_row * (size_t)pixels, rows, k, depth,
-			from, pixels, y_sample);
+		a_store(a, &next);
+#pragma unroll
+		for (int j = 0; j < OWN_COLUMNS; j++)
+			own_b[OWN_FIRST + j * STEP] = next.b[j];
 		MEET();
-		tile_add(sum, a, b, depth);
+		if (k + DEEP < g.all)
+			weights_fetch(&next, &g, taps, k + DEEP);
+		tile_add(sum, a, b);
 	}
 	to += first + get_group_id(2) * (size_t)size;
 #pragma unroll
-	for (int i = 0; i < TALL; i++) {
-		const int r = i * DOWN + get_local_id(0) / ABREAST;
-
-		if (r < rows && all > 0)
+	for (int i = 0; i < TALL; i++)
+		if (row_of(i) < g.rows && g.all > 0)
 			weights_store(sum[i], first_column,
-				      first_row + r, weights,
+				      first_row + row_of(i), weights,
 				      has_bias ? outputs : 0, to);
-	}
 }
 
 /* Adds up, in their order, the parts of size floats that splits of the samples

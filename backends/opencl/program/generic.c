@@ -6,10 +6,8 @@
 #include "backends/opencl/program/source.h"
 #include "backends/opencl/program/steps.h"
 
-/* Work-groups that a weight gradient should have at least, and floats that
- * its parts may take: fixed, so that devices of the same tiles sum in the same
- * order. */
-#define FEWEST_GROUPS 64
+/* Floats that the parts of a weight gradient may take: fixed, so that devices
+ * of the same tiles sum in the same order. */
 #define MOST_PARTS_FLOATS (4 << 20)
 
 const struct node *generic_node(const struct opencl_program *program,
@@ -93,7 +91,8 @@ struct split split_batch(const struct opencl_program *program, int groups,
 			 size_t floats)
 {
 	const size_t room = MOST_PARTS_FLOATS / floats;
-	int parts = parts_of(FEWEST_GROUPS, groups);
+	int parts = parts_of(program_device(program)->class->tiling.groups,
+			     groups);
 	struct split split;
 
 	if ((size_t)parts > room)
