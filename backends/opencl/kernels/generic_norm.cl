@@ -12,6 +12,7 @@
 #define SCALE 2
 #define MEAN_DY 3
 #define MEAN_PRODUCT 4
+#define TOGETHER 16 /* loads of an item of the gpu class */
 
 /* A sum, and what it has lost by rounding (Knuth's two-sum): as good as a
  * double, where a device has none. */
@@ -43,14 +44,25 @@ static inline float2 total_meet(struct total total, local float *sums,
 				local float *rests)
 {
 	float2 all = (float2)(0);
+	const int own = get_local_id(0);
 
 	MEET();
-	STORE_NEAR(total.sum, sums + get_local_id(0) * WIDE);
-	STORE_NEAR(total.rest, rests + get_local_id(0) * WIDE);
+	STORE_NEAR(total.sum, sums + own * WIDE);
+	STORE_NEAR(total.rest, rests + own * WIDE);
+	for (int apart = ITEMS / 2; apart; apart /= 2) {
+		MEET();
+		if (own < apart) {
+			all = pair_add((float2)(sums[own], rests[own]),
+				       sums[own + apart]);
+			sums[own] = all.x;
+			rests[own] = all.y + rests[own + apart];
+		}
+	}
 	MEET();
-	for (int i = 0; i < ITEMS * WIDE; i++)
+	all = (float2)(0);
+	for (int i = 0; i < WIDE; i++)
 		all = pair_add(all, sums[i]);
-	for (int i = 0; i < ITEMS * WIDE; i++)
+	for (int i = 0; i < WIDE; i++)
 		all.y += rests[i];
 	return all;
 }
@@ -60,7 +72,7 @@ static inline vec away_load(global const float *plane, int i, int size,
 			    float2 mean)
 {
 #if WIDE == 1
-	return (plane[i] - mean.x) - mean.y;
+	return i < size ? (plane[i] - mean.x) - mean.y : 0;
 #else
 	float values[WIDE];
 
@@ -73,24 +85,55 @@ static inline vec away_load(global const float *plane, int i, int size,
 #endif
 }
 
-/* Of a channel, whose planes are sample apart: the sum of x - mean, or of its
- * square. */
-static inline float2 channel_sum(global const float *x, int count,
-				 size_t sample, int plane, float2 mean,
-				 int squared, local float *sums,
-				 local float *rests)
+/*
+ * Of a channel, whose planes are x_sample apart: adds up x - mean, or its
+ * square, or with y its product with y. In the gpu class the items share all
+ * planes as one, and each has several loads on their way at once.
+ */
+static inline struct total channel_sum(global const float *x, int x_sample,
+				       float2 mean, int squared,
+				       global const float *y, int y_sample,
+				       int count, int plane)
 {
 	struct total total = { (vec)(0), (vec)(0) };
+#if ITEMS == 1
 
 	for (int n = 0; n < count; n++)
-		for (int i = get_local_id(0) * WIDE; i < plane;
-		     i += ITEMS * WIDE) {
-			const vec away = away_load(x + n * sample, i, plane,
-						   mean);
+		for (int i = 0; i < plane; i += WIDE) {
+			vec value = away_load(x + n * (size_t)x_sample, i,
+					      plane, mean);
 
-			total_add(&total, squared ? away * away : away);
+			if (y)
+				value *= away_load(y + n * (size_t)y_sample, i,
+						   plane, (float2)(0));
+			total_add(&total, squared ? value * value : value);
 		}
-	return total_meet(total, sums, rests);
+#else
+	const int all = count * plane;
+
+	for (int first = get_local_id(0); first < all;
+	     first += ITEMS * TOGETHER) {
+		float values[TOGETHER];
+
+#pragma unroll
+		for (int k = 0; k < TOGETHER; k++) {
+			const int at = first + k * ITEMS, n = at / plane;
+			const int size = at < all ? plane : 0;
+
+			values[k] = away_load(x + n * (size_t)x_sample,
+					      at % plane, size, mean);
+			if (y)
+				values[k] *= away_load(
+					y + n * (size_t)y_sample, at % plane,
+					size, (float2)(0));
+		}
+#pragma unroll
+		for (int k = 0; k < TOGETHER; k++)
+			total_add(&total, squared ? values[k] * values[k] :
+						    values[k]);
+	}
+#endif
+	return total;
 }
 
 /* total / all, as a sum of two floats. */
@@ -121,16 +164,19 @@ kernel GROUP void norm_statistics(const int count,
 	const float all = (float)count * plane;
 	global float *means = buffers + buffer + c;
 	global float *variances = means + channels;
+	struct total total;
 	float2 mean;
 	float variance;
 
 	x += c * (size_t)plane;
 	norms += c * NORM_FLOATS;
 	if (training) {
-		mean = mean_of(channel_sum(x, count, x_sample, plane,
-					   (float2)(0), 0, sums, rests), all);
-		variance = mean_of(channel_sum(x, count, x_sample, plane, mean,
-					       1, sums, rests), all).x;
+		total = channel_sum(x, x_sample, (float2)(0), 0, NULL, 0, count,
+				    plane);
+		mean = mean_of(total_meet(total, sums, rests), all);
+		total = channel_sum(x, x_sample, mean, 1, NULL, 0, count,
+				    plane);
+		variance = mean_of(total_meet(total, sums, rests), all).x;
 	} else {
 		mean = (float2)(*means, 0);
 		variance = *variances;
@@ -184,23 +230,18 @@ kernel GROUP void norm_weights(const int count, global const float *restrict x,
 	local float sums[ITEMS * WIDE], rests[ITEMS * WIDE];
 	const int c = get_group_id(0);
 	const float all = (float)count * plane;
-	struct total total = { (vec)(0), (vec)(0) };
+	struct total total;
 	float2 mean, sum, product;
 
 	norms += c * NORM_FLOATS;
 	mean = vload2(0, norms + MEAN);
 	x += c * (size_t)plane;
 	dy += c * (size_t)plane;
-	sum = channel_sum(dy, count, y_sample, plane, (float2)(0), 0, sums,
-			  rests);
-	for (int n = 0; n < count - broken; n++)
-		for (int i = get_local_id(0) * WIDE; i < plane;
-		     i += ITEMS * WIDE)
-			total_add(&total,
-				  away_load(x + n * (size_t)x_sample, i, plane,
-					    mean) *
-					  away_load(dy + n * (size_t)y_sample,
-						    i, plane, (float2)(0)));
+	total = channel_sum(dy, y_sample, (float2)(0), 0, NULL, 0, count,
+			    plane);
+	sum = total_meet(total, sums, rests);
+	total = channel_sum(x, x_sample, mean, 0, dy, y_sample, count - broken,
+			    plane);
 	product = total_meet(total, sums, rests) * norms[SCALE];
 	if (get_local_id(0))
 		return;
