@@ -214,11 +214,18 @@ static int linear_backward_step(struct opencl_program *program,
 			err);
 }
 
+/* Of more the products of any layer, gpu_generic_conv.cl, are faster: an H200
+ * trains 9216 x 4096 of them with 32 samples in 1.3 instead of 2.3 ms. */
+#define MOST_WEIGHTS (4 << 20)
+
 static int linear_takes(const struct graph *graph, int first,
 			const struct program_options *options)
 {
+	const struct node *node = &graph->nodes[first];
+
 	(void)options;
-	return chain_of_linear(graph, first);
+	return shape_size(node->in) * shape_size(node->out) > MOST_WEIGHTS ?
+		       0 : chain_of_linear(graph, first);
 }
 
 const struct opencl_solver gpu_linear_solver = {
