@@ -109,23 +109,27 @@ static inline struct total channel_sum(global const float *x, int x_sample,
 			total_add(&total, squared ? value * value : value);
 		}
 #else
-	const int all = count * plane;
+	const int planes = ITEMS / plane, rest = ITEMS % plane;
+	int n = get_local_id(0) / plane, i = get_local_id(0) % plane;
 
-	for (int first = get_local_id(0); first < all;
-	     first += ITEMS * TOGETHER) {
+	while (n < count) {
 		float values[TOGETHER];
 
 #pragma unroll
 		for (int k = 0; k < TOGETHER; k++) {
-			const int at = first + k * ITEMS, n = at / plane;
-			const int size = at < all ? plane : 0;
+			const int size = n < count ? plane : 0;
 
-			values[k] = away_load(x + n * (size_t)x_sample,
-					      at % plane, size, mean);
+			values[k] = away_load(x + n * (size_t)x_sample, i,
+					      size, mean);
 			if (y)
-				values[k] *= away_load(
-					y + n * (size_t)y_sample, at % plane,
-					size, (float2)(0));
+				values[k] *= away_load(y + n * (size_t)y_sample,
+						       i, size, (float2)(0));
+			n += planes;
+			i += rest;
+			if (i >= plane) {
+				i -= plane;
+				n++;
+			}
 		}
 #pragma unroll
 		for (int k = 0; k < TOGETHER; k++)
