@@ -19,6 +19,8 @@ static const struct parts_case {
 	{ { 64, 144, 128, 1, 0 }, { 3, 70, 0 }, 1 },
 	{ { 5, 33, 14, 1, 0 }, { 0, 65, 2 }, 1 },
 	{ { 2, 95, 67, 1, 0 }, { 130, 1, 64 }, 0 },
+	{ { 3, 16, 300, 1, 0 }, { 4, 65, 2 }, 1 },
+	{ { 2, 33, 130, 1, 0 }, { 4, 0, 66 }, 0 },
 	{ { 3, 16, 7, 0, 0 }, { 0, 0, 0 }, 1 },
 	{ { 1, 9, 5, 1, 0 }, { 4, 5, 6 }, 0 },
 };
@@ -151,7 +153,8 @@ static void update_by_parts(struct parts_run *all, const struct update *update)
 	const struct layer_run *first = &all->runs[0];
 	const struct linear_shape *shape = &first->shape;
 	const struct linear_state vectors = state_of(first);
-	const size_t size = all->kernels->update_scratch(shape, all->most);
+	const size_t size = all->kernels->update_scratch(shape, PARTS,
+							 all->most);
 	const int cuts[] = { 0, shape->blocks / 2, shape->blocks };
 
 	for (int r = 0; r < 2; r++) {

@@ -134,7 +134,8 @@ struct linear_kernels {
 	 * The same in two calls, of a batch that is in parts; the second one
 	 * for some of the blocks, or all. part_size is the bytes of
 	 * what the first leaves of a part, aligned to 64, and update_scratch
-	 * those of the second one's scratch, for parts of count.
+	 * those of the second one's scratch, for so many parts of
+	 * count samples at most.
 	 *
 	 * backward_part stores dx and the bias gradient. Then update_parts
 	 * makes the optimizer's step of blocks from .. to: their weight
@@ -142,7 +143,8 @@ struct linear_kernels {
 	 * in their order, to the same bits.
 	 */
 	size_t (*part_size)(const struct linear_shape *shape, int count);
-	size_t (*update_scratch)(const struct linear_shape *shape, int count);
+	size_t (*update_scratch)(const struct linear_shape *shape, int parts,
+				 int count);
 	void (*backward_part)(const struct linear_shape *shape,
 			      const struct linear_values *parameters,
 			      const struct linear_batch *batch,

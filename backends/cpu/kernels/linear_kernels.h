@@ -214,7 +214,7 @@ void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
 				    float *bias, void *part, void *scratch);
 size_t ISA_NAME(linear_part_size)(const struct linear_shape *shape, int count);
 size_t ISA_NAME(linear_parts_scratch)(const struct linear_shape *shape,
-				      int count);
+				      int parts, int count);
 void ISA_NAME(linear_update_parts)(const struct linear_shape *shape,
 				   const struct linear_state *state,
 				   const struct update *update,

@@ -157,7 +157,7 @@ static void *allocate_scratch(const struct cpu_program *program)
 
 	for (; layer; layer = layer->next) {
 		const size_t bytes = program->kernels->linear->update_scratch(
-			&layer->linear->shape,
+			&layer->linear->shape, program->joint->size,
 			program->host.base.options.batch);
 
 		if (bytes > most)
