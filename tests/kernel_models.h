@@ -145,7 +145,7 @@ static const struct model cpu_models[] = {
 static const struct model gpu_models[] = {
 	{ .name = "led", .input = { 1, 13, 7 }, LAYERS(led_layers) },
 	{ .name = "stored", .input = { 1, 11, 9 }, LAYERS(stored_layers) },
-	{ .name = "deep", .input = { 29, 3, 3 }, LAYERS(deep_layers) },
+	{ .name = "deep", .input = { 57, 3, 3 }, LAYERS(deep_layers) },
 	{ .name = "single", .input = { 1, 13, 13 }, LAYERS(single_layers) },
 	{ .name = "alone", .input = { 2, 5, 5 }, LAYERS(alone_groups_layers) },
 };

@@ -44,11 +44,80 @@ static const struct model wide_model = {
 	.layer_count = sizeof(wide_layers) / sizeof(wide_layers[0]),
 };
 
+static void evaluate_once(struct device *on, const struct model *model,
+			  const struct program_options *options,
+			  const float *parameters, const struct batch *batch,
+			  struct score *score)
+{
+	struct program *program;
+
+	check(program_compile(on, model, options, &program, &err));
+	check(program_store(program, VECTOR_PARAMETERS, parameters, &err));
+	*score = (struct score){ 0 };
+	check(program_evaluate(program, batch, score, &err));
+	program_free(program);
+}
+
+/* Sums over so many factors, forward and back, that the gpu class has parts of
+ * them; what is before b gets its gradient twice. */
+static const struct layer deep_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 57, .window = 3,
+	  .pad = 1 },
+	{ .kind = LAYER_CONV, .name = "b", .outputs = 57, .window = 3,
+	  .pad = 1 },
+	{ .kind = LAYER_ADD, .with = 1 },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 3 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model deep_model = {
+	.name = "deep",
+	.input = { 3, 4, 5 },
+	.layers = deep_layers,
+	.layer_count = sizeof(deep_layers) / sizeof(deep_layers[0]),
+};
+
 static void models_beyond_a_tile_are_right(void **state)
 {
 	(void)state;
 	model_is_right(&lead_model);
 	model_is_right(&wide_model);
+	model_is_right(&deep_model);
+}
+
+/* A batch fills a GPU with tiles, the single sample of a test does not: its
+ * sums have parts, for which there must be room. */
+static void a_test_has_room_for_parts(void **state)
+{
+	static const struct layer layers[] = {
+		{ .kind = LAYER_CONV, .name = "a", .outputs = 1024,
+		  .window = 1, .stride = 2 },
+		{ .kind = LAYER_LOSS },
+	};
+	const struct model model = { .name = "broad", .input = { 2048, 2, 2 },
+				     .layers = layers, .layer_count = 2 };
+	const struct program_options options = { .batch = 2048,
+						 .test_batch = 1 };
+	enum { SIZE = 2048 * 2 * 2 };
+	float *images = allocate(SIZE, sizeof(float));
+	const uint16_t labels[] = { 5 };
+	const struct batch batch = { .images = images, .labels = labels,
+				     .count = 1, .global_count = 1,
+				     .stride = 1 };
+	struct score found, expected;
+	uint32_t seed = 3;
+	float *parameters;
+
+	(void)state;
+	for (int i = 0; i < SIZE; i++)
+		images[i] = random_float(&seed);
+	parameters = allocate(model_parameter_count(&model), sizeof(float));
+	model_init(&model, 1, parameters);
+	evaluate_once(device, &model, &options, parameters, &batch, &found);
+	evaluate_once(oracle, &model, &options, parameters, &batch, &expected);
+	assert_true(fabs(found.loss - expected.loss) < 1e-5 * expected.loss);
+	free(images);
+	free(parameters);
 }
 
 /* More samples than there are parts of their sum, against piece by piece. */
@@ -137,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(models_beyond_a_tile_are_right),
+		cmocka_unit_test(a_test_has_room_for_parts),
 		cmocka_unit_test(long_batches_are_split),
 		cmocka_unit_test(training_is_gradient_and_update),
 	};

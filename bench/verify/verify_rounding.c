@@ -81,8 +81,9 @@ static int follow(const struct rounding_task *task, struct side *leader,
 		       -1 : 0;
 }
 
-/* Inputs of a decision may be 0 but for rounding, or a batch norm of few values
- * has amplified it. */
+/* The largest regret of double where it follows what the loops in float decide
+ * alone: inputs may be 0 but for rounding, or a batch norm of few values has
+ * amplified it. */
 static int measure_regrets(struct rounding *rounding,
 			   const struct rounding_task *task, int times,
 			   struct error *err)
@@ -93,7 +94,7 @@ static int measure_regrets(struct rounding *rounding,
 	for (int i = 0; i < times; i++) {
 		struct score ignored;
 
-		if (side_free(task->single, err) ||
+		if (side_unfollow(task->single, err) ||
 		    single_gradient(task, i, &ignored, err) ||
 		    follow(task, task->single, err))
 			return -1;

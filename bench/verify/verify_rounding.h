@@ -22,11 +22,12 @@ struct rounding_task {
 	 * follow what the first has decided, now and on return. */
 	struct side *tried, *right, *single;
 	uint8_t *decisions; /* room for those of the batch */
-	float *vectors[2];  /* room for parameters or buffers */
+	float *vectors[2];  /* room for parameters, and for buffers */
 };
 
 /* loss: in double. times: of the loops, all but the first with parameters that
- * are one rounding away; regrets are 0 unless there are several. */
+ * are one rounding away; regrets are 0 unless there are several. -1 if a
+ * program fails, with the sides as they are then. */
 int rounding_measure(struct rounding *rounding,
 		     const struct rounding_task *task, double loss, int times,
 		     struct error *err);

@@ -64,7 +64,7 @@ int side_follow(struct side *side, struct side *leader, uint8_t *decisions,
 	return 0;
 }
 
-int side_free(struct side *side, struct error *err)
+int side_unfollow(struct side *side, struct error *err)
 {
 	const struct model *model = side->program->model;
 

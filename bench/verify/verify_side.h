@@ -26,7 +26,7 @@ void side_close(struct side *side);
 int side_follow(struct side *side, struct side *leader, uint8_t *decisions,
 		struct error *err);
 /* From now on it decides on its own. */
-int side_free(struct side *side, struct error *err);
+int side_unfollow(struct side *side, struct error *err);
 
 /* These leave side->gradient and side->parameters. */
 int side_gradient(struct side *side, const struct batch *batch,

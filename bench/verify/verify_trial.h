@@ -1,6 +1,7 @@
 /*
  * One step of one random network: on a backend, in double (the reference) and
- * by plain loops in float, all following what the backend has decided.
+ * by plain loops in float, which follow what the backend has decided but where
+ * they tell how far rounding moves decisions.
  *
  * The bound of an error is what rounding explains: 8 times the distance of the
  * plain loops in float from double, and at least 1e-5 of the tensor's largest

@@ -306,13 +306,12 @@ static int add_samples(const struct winograd_pass *pass,
 	return whole;
 }
 
-/* out of in; weights as of a gathered product. */
 void winograd_convolve(const struct cpu_kernels *kernels,
-		     const struct winograd_pass *pass,
-		     const struct winograd_space *space, int samples,
-		     const float *weights, const struct winograd_end *end,
-		     const float *in, float *out,
-		     struct gather_moments *moments)
+		       const struct winograd_pass *pass,
+		       const struct winograd_space *space, int samples,
+		       const float *weights, const struct winograd_end *end,
+		       const float *in, float *out,
+		       struct gather_moments *moments)
 {
 	const int all = samples * pass->rows * pass->columns;
 	int told = 0;

@@ -7,7 +7,7 @@
 #include "backends/opencl/gpu_class/gpu_class.h"
 #include "backends/opencl/program/steps.h"
 
-/* Factors that a part of a product has at least. */
+/* Factors that a part of a product has at least, about. */
 #define LEAST_DEPTH 256
 
 static int conv_takes(const struct graph *graph, int first,
@@ -39,7 +39,7 @@ static struct split split_of(const struct opencl_program *program,
 	return split_batch(program, groups, parameters_of(node));
 }
 
-/* How a product of matrices is split: so many factors a part. */
+/* How a product of matrices is split over its factors: so many a part. */
 struct depths {
 	int each, parts;
 };
@@ -50,9 +50,8 @@ static struct depths depths_of(const struct opencl_program *program,
 	const struct product_tile tile = product_tile(program);
 	const int groups = parts_of(columns, tile.columns) *
 			   parts_of(rows, tile.rows);
-	const int most = parts_of(all, LEAST_DEPTH);
-	int parts = parts_of(program_device(program)->class->tiling.groups,
-			     groups);
+	const int most = all < 2 * LEAST_DEPTH ? 1 : all / LEAST_DEPTH;
+	int parts = split_groups(program, groups);
 	struct depths depths;
 
 	if (parts > most)
@@ -84,40 +83,23 @@ static size_t floats_of(struct depths depths, int samples, struct shape shape)
 					      shape_size(shape);
 }
 
-/* The most that a pass of up to so many samples takes: fewer may be split into
- * more parts. */
-static size_t products_room(const struct opencl_program *program,
-			    const struct sides *s, int samples)
-{
-	size_t room = 0;
-
-	for (int n = samples; n > 0; n = n > batch_most(program) ?
-						 batch_most(program) : 0) {
-		const size_t y = floats_of(depths_forward(program, s, n), n,
-					   s->out);
-		const size_t dx = floats_of(depths_back(program, s, n), n,
-					    s->in);
-
-		room = y > room ? y : room;
-		room = dx > room ? dx : room;
-	}
-	return room;
-}
-
 static struct generic_room conv_room(const struct opencl_program *program,
 				     int index, int samples)
 {
 	const struct node *node = generic_node(program, index);
 	const struct split split = split_of(program, node);
 	const struct sides sides = sides_of(node);
-	struct generic_room room = {
-		.parts = products_room(program, &sides, samples)
-	};
-	const size_t weights = (size_t)split.parts * parameters_of(node);
+	const size_t y = floats_of(depths_forward(program, &sides, samples),
+				   samples, sides.out);
+	const size_t dx = !node->wants_dx ? 0 :
+			  floats_of(depths_back(program, &sides, samples),
+				    samples, sides.in);
+	const size_t dw = split.parts > 1 ? (size_t)split.parts *
+						    parameters_of(node) : 0;
 
-	if (split.parts > 1 && weights > room.parts)
-		room.parts = weights;
-	return room;
+	return (struct generic_room){
+		.parts = y > dx ? (y > dw ? y : dw) : dx > dw ? dx : dw
+	};
 }
 
 static struct launch product_launch(const struct opencl_program *program,
@@ -190,6 +172,8 @@ static int add_product(struct opencl_program *program, struct pass *pass,
 	};
 
 	launch.items[2] = p->depths.parts;
+	launch.work.moved +=
+		(p->depths.parts - 1) * (double)shape_size(p->out);
 	if (generic_append(program, pass, &launch, memories, COUNT(memories),
 			   words, COUNT(words), err))
 		return -1;
@@ -253,7 +237,7 @@ static int add_reduce(struct opencl_program *program, struct pass *pass,
 
 	launch.items[1] = 1;
 	launch.work.moved = 0;
-	launch.work.moved_once = (double)split.parts * (double)size;
+	launch.work.moved_once = (1 + (double)split.parts) * (double)size;
 	return generic_append(program, pass, &launch, memories, COUNT(memories),
 			      words, COUNT(words), err);
 }

@@ -86,8 +86,8 @@ static const struct solver *const solvers[] = {
 
 /*
  * 64 sums an item hide the latency of multiply-adds, and 128 items of them
- * leave a multiprocessor room for several work-groups; an H200 has 132 of them.
- * Nine taps of four channels are 36 factors.
+ * leave a multiprocessor room for several work-groups; an H200 has 132
+ * multiprocessors. Nine taps of four channels are 36 factors.
  */
 const struct device_class gpu_class = {
 	.name = "gpu",

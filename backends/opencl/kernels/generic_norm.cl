@@ -12,7 +12,10 @@
 #define SCALE 2
 #define MEAN_DY 3
 #define MEAN_PRODUCT 4
-#define TOGETHER 16 /* loads of an item of the gpu class */
+#define TOGETHER 16 /* elements that an item of the gpu class loads at once */
+#if ITEMS & (ITEMS - 1)
+#error "items add up their sums in pairs"
+#endif
 
 /* A sum, and what it has lost by rounding (Knuth's two-sum): as good as a
  * double, where a device has none. */

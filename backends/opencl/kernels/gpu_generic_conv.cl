@@ -17,7 +17,8 @@
 /* A quad more keeps rows off one another's banks. */
 #define A_QUADS (ROWS / 4 + 1)
 #define B_QUADS (COLUMNS / 4 + 1)
-#if ITEMS != COLUMNS || TALL % 4 || ACROSS % 4 || ITEMS % DEEP
+#if ITEMS != COLUMNS || TALL % 4 || ACROSS % 4 || ITEMS % DEEP || \
+	ITEMS % ABREAST || ROWS % (ITEMS / DEEP)
 #error "an item looks up a column, and sums quads"
 #endif
 
@@ -30,8 +31,8 @@
 #define OWN_COLUMNS (COLUMNS / STEP)
 
 /* What an item holds of the next slice: of b a column, or OWN_COLUMNS, which
- * are as many, at one depth. They are registers only in what is inlined (not
- * inlined, PoCL 3.1 loses some of them). */
+ * are as many, at one depth. They are registers only in what is inlined; where
+ * it is not, PoCL 3.1 computes wrong sums. */
 struct factors {
 	float a[OWN_ROWS], b[DEEP];
 };
@@ -102,9 +103,11 @@ tile_add(float sum[TALL][ACROSS], local const float4 *a, local const float4 *b)
 
 #define NOWHERE (-(1 << 16)) /* a row beside any plane */
 
-/* A column: a pixel of a sample, which is so many floats behind the first. */
+/* A column: a pixel of a sample, which is so many floats behind the tile's
+ * first one. */
 struct place {
-	int sample, row, column;
+	size_t sample;
+	int row, column;
 };
 
 /* What the factors of a convolution are taken from. */
@@ -195,7 +198,7 @@ kernel GROUP void conv(const int count, global const float *restrict from,
 		       const int depth)
 {
 	local float4 a[DEEP * A_QUADS], b[DEEP * B_QUADS];
-	local int where[COLUMNS];
+	local long where[COLUMNS];
 	const int pixels = to_height * to_width;
 	const int first_column = get_group_id(0) * COLUMNS;
 	const int first_row = get_group_id(1) * ROWS;
@@ -203,7 +206,7 @@ kernel GROUP void conv(const int count, global const float *restrict from,
 	const int own = first_column + get_local_id(0);
 	const int n = own / pixels - first_sample, p = own % pixels;
 	const int is_there = first_sample + n < count;
-	const struct place place = { n * from_sample,
+	const struct place place = { n * (size_t)from_sample,
 				     is_there ? p / to_width : NOWHERE,
 				     p % to_width };
 	const int all = window * window * channels;
@@ -222,7 +225,7 @@ kernel GROUP void conv(const int count, global const float *restrict from,
 		return;
 	to += (get_group_id(2) * (size_t)count + first_sample) * to_sample +
 	      first_row * (size_t)pixels;
-	where[get_local_id(0)] = is_there ? n * to_sample + p : -1;
+	where[get_local_id(0)] = is_there ? n * (long)to_sample + p : -1;
 	tile_clear(sum);
 	conv_fetch(&next, &conv, place, begin, end);
 	for (int k = begin; k < end; k += DEEP) {
@@ -246,7 +249,7 @@ kernel GROUP void conv(const int count, global const float *restrict from,
 
 #pragma unroll
 		for (int j = 0; j < ACROSS; j++) {
-			const int at = where[column_of(j)];
+			const long at = where[column_of(j)];
 
 			if (r < conv.rows && at >= 0)
 				gradient_put(to + r * (size_t)pixels + at,
@@ -286,7 +289,7 @@ struct gradient {
 	int broken;
 };
 
-/* A column: where at a tap's place of an output the input is. */
+/* A column: where at a tap's place of an output the input is; 16 bytes. */
 struct tap {
 	int row, column, place, unused;
 };

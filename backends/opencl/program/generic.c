@@ -87,12 +87,16 @@ struct sides sides_of(const struct node *node)
 	return s;
 }
 
+int split_groups(const struct opencl_program *program, int groups)
+{
+	return parts_of(program_device(program)->class->tiling.groups, groups);
+}
+
 struct split split_batch(const struct opencl_program *program, int groups,
 			 size_t floats)
 {
 	const size_t room = MOST_PARTS_FLOATS / floats;
-	int parts = parts_of(program_device(program)->class->tiling.groups,
-			     groups);
+	int parts = split_groups(program, groups);
 	struct split split;
 
 	if ((size_t)parts > room)
@@ -147,7 +151,22 @@ static void room_for(struct request *request, size_t floats)
 	request->wanted = request->bytes > 0;
 }
 
-int generic_share(struct opencl_program *program, int samples,
+/* What a step needs at once for a pass of so many samples. */
+static void room_at(struct opencl_program *program, int index, int samples,
+		    struct request *requests)
+{
+	const struct generic_room room =
+		solver_of(program, index)->room(program, index, samples);
+
+	room_for(&requests[0], room.parts);
+	room_for(&requests[1], room.packed);
+	room_for(&requests[2], room.x);
+	room_for(&requests[3], room.dy);
+	room_for(&requests[4], room.points);
+	room_for(&requests[5], room.sums);
+}
+
+int generic_share(struct opencl_program *program, int batch, int test,
 		  struct error *err)
 {
 	struct generic_memory *memory = &program->generic_memory;
@@ -159,18 +178,10 @@ int generic_share(struct opencl_program *program, int samples,
 				      { &memory->sums, 0, 0 } };
 
 	for (int i = 0; i < program->plan.count; i++) {
-		const struct opencl_solver *solver = solver_of(program, i);
-		struct generic_room room;
-
-		if (!solver->room)
+		if (!solver_of(program, i)->room)
 			continue;
-		room = solver->room(program, i, samples);
-		room_for(&requests[0], room.parts);
-		room_for(&requests[1], room.packed);
-		room_for(&requests[2], room.x);
-		room_for(&requests[3], room.dy);
-		room_for(&requests[4], room.points);
-		room_for(&requests[5], room.sums);
+		room_at(program, i, batch, requests);
+		room_at(program, i, test, requests);
 	}
 	return memory_make_all(program, requests, COUNT(requests), err);
 }

@@ -53,8 +53,10 @@ struct split {
 	int samples, parts;
 };
 
-/* Of a gradient with so many floats, which so many work-groups sum: as many
- * parts as it takes to have work for all. */
+/* As many parts of what so many work-groups sum as it takes to have work for
+ * all. */
+int split_groups(const struct opencl_program *program, int groups);
+/* Of a gradient with so many floats. */
 struct split split_batch(const struct opencl_program *program, int groups,
 			 size_t floats);
 
@@ -74,8 +76,8 @@ void generic_define(const struct opencl_program *program,
 /* Builds the kernels that all of these steps have, once. */
 int generic_build(struct opencl_program *program, int index,
 		  struct error *err);
-/* Makes what steps share, for passes of so many samples at most. */
-int generic_share(struct opencl_program *program, int samples,
+/* Makes what steps share, for passes of a batch and of a test's samples. */
+int generic_share(struct opencl_program *program, int batch, int test,
 		  struct error *err);
 
 /* Output and the gradient by it, if that is wanted. */

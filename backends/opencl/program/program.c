@@ -245,7 +245,7 @@ static int arrays_make(struct opencl_program *program, int most,
 	/* An estimate is of batches of any size. */
 	if (!program->counts && pixels_check(program, larger, err))
 		return -1;
-	return generic_share(program, larger, err) ||
+	return generic_share(program, batch, most, err) ||
 	       pass_allocate(program, &program->train,
 			     program->base.options.batch, 1, err) ||
 	       pass_allocate(program, &program->test, most, 0, err) ? -1 : 0;
