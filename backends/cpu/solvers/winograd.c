@@ -26,8 +26,8 @@ static struct winograd_planes planes_of(const struct cpu_value *value)
 
 /* From planes of depth channels to a value. */
 static struct winograd_pass pass_of(struct winograd_planes in, int depth,
-				const struct cpu_value *out, int window,
-				int pad, int samples, int rounds)
+				    const struct cpu_value *out, int window,
+				    int pad, int samples, int rounds)
 {
 	const int output = rounds ? ROUNDED_OUTPUT :
 				    winograd_output(out->shape, window,
