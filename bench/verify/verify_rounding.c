@@ -51,6 +51,7 @@ static void collect(double *distances, const struct tensor *tensors, int count,
 	}
 }
 
+/* Those in double are in vectors[1]. */
 static int collect_buffers(struct rounding *rounding,
 			   const struct rounding_task *task, struct error *err)
 {
@@ -58,9 +59,7 @@ static int collect_buffers(struct rounding *rounding,
 	const int count = model_buffers(task->verify->model, tensors);
 
 	if (program_load(task->single->program, VECTOR_BUFFERS,
-			 task->vectors[0], err) ||
-	    program_load(task->right->program, VECTOR_BUFFERS,
-			 task->vectors[1], err))
+			 task->vectors[0], err))
 		return -1;
 	collect(rounding->buffers, tensors, count, task->vectors[0],
 		task->vectors[1]);
@@ -113,7 +112,9 @@ int rounding_measure(struct rounding *rounding,
 		     struct error *err)
 {
 	*rounding = (struct rounding){ 0 };
-	if (times > 1 && measure_regrets(rounding, task, times, err))
+	if ((times > 1 && measure_regrets(rounding, task, times, err)) ||
+	    program_load(task->right->program, VECTOR_BUFFERS,
+			 task->vectors[1], err))
 		return -1;
 	for (int i = 0; i < times; i++) {
 		struct score score;
