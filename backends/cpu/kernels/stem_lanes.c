@@ -16,17 +16,6 @@ size_t ISA_NAME(stem_signs)(const struct stem_shape *shape)
 	       sizeof(lane_bits);
 }
 
-/* Where a tile's patch begins, in floats from the first image. */
-static int32_t patch_place(const struct stem_shape *shape, int sample, int tile)
-{
-	const int columns = (shape->width - STEM_PATCH) / STEM_TILE + 1;
-	const int row = tile / columns * STEM_TILE;
-	const int column = tile % columns * STEM_TILE;
-
-	return (sample * shape->channels * shape->height + row) *
-		       shape->width + column;
-}
-
 /* The places of a vector's patches; bits of the lanes that have one. */
 static uint32_t places_find(const struct stem_shape *shape, int count,
 			    int vector, int32_t *places)
@@ -34,19 +23,28 @@ static uint32_t places_find(const struct stem_shape *shape, int count,
 	const struct stem_lanes lanes = stem_lanes_of(shape);
 	const int is_tail = vector == lanes.group * lanes.main;
 	const int first = (is_tail ? lanes.main : vector % lanes.main) * LANES;
+	const int columns = (shape->width - STEM_PATCH) / STEM_TILE + 1;
+	const int size = shape->channels * shape->height * shape->width;
+	const int next_row = STEM_TILE * (shape->width - columns);
 	int sample = is_tail ? 0 : vector / lanes.main, tile = first;
+	const int start = STEM_TILE * (first / columns * shape->width +
+				       first % columns);
+	int column = first % columns, place = sample * size + start;
 	uint32_t present = 0;
 
 	for (int lane = 0; lane < LANES; lane++) {
-		places[lane] = 0;
-		if (sample < count) {
-			places[lane] = patch_place(shape, sample, tile);
-			present |= 1u << lane;
+		places[lane] = sample < count ? place : 0;
+		present |= (uint32_t)(sample < count) << lane;
+		place += STEM_TILE;
+		if (++column == columns) {
+			column = 0;
+			place += next_row;
 		}
-		if (++tile < lanes.tiles)
-			continue;
-		sample++;
-		tile = first;
+		if (++tile == lanes.tiles) {
+			tile = first;
+			column = first % columns;
+			place = ++sample * size + start;
+		}
 	}
 	return present;
 }
