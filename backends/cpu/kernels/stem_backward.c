@@ -28,6 +28,7 @@
  */
 #include <string.h>
 
+#include "backends/contract/allocator.h"
 #include "backends/cpu/kernels/simd_masks.h"
 #include "backends/cpu/kernels/stem_direct_data_amx.h"
 #include "backends/cpu/kernels/stem_part.h"
@@ -197,6 +198,7 @@ static void part_of_tail(struct part *part, const struct stem_batch *batch,
 	part->winners = tail_winners;
 	part->quadrant = LANES;
 	part->plane = STEM_QUADRANTS * LANES;
+	part->next_dy = NULL;
 	part->kept = 0;
 	for (int o = 0; o < shape->outputs; o++)
 		if (tail_gather(shape, batch, dy, winners, o,
@@ -219,6 +221,8 @@ static void part_of_sample(struct part *part, const struct stem_batch *batch,
 	part->plane = stem_plane(shape);
 	part->dy = dy + at * (size_t)part->plane;
 	part->winners = winners + at * (size_t)part->plane;
+	part->next_dy = part->dy + shape->outputs * part->plane;
+	part->next_winners = part->winners + shape->outputs * part->plane;
 	part->kept = 0;
 	for (int o = 0; o < shape->outputs; o++)
 		if (!batch->keep || batch->keep[at + (size_t)o])
@@ -260,6 +264,25 @@ size_t ISA_NAME(stem_backward_scratch)(const struct stem_shape *shape)
 	       finish_size(shape) + (size_t)shape->outputs;
 }
 
+/*
+ * A share of what the next sample passes back, into the second cache: one of
+ * STEM_POINTS. By the time that a batch comes back, it has left that cache.
+ */
+INLINE void next_fetch(const struct part *part, int share)
+{
+	const int size = part->shape->outputs * part->plane;
+	const int end = (share + 1) * size / STEM_POINTS;
+	const int line = CACHE_LINE / (int)sizeof(*part->next_dy);
+	const float *winners = (const float *)(const void *)part->next_winners;
+
+	if (!part->next_dy)
+		return;
+	for (int i = share * size / STEM_POINTS; i < end; i += line)
+		fetch_early(part->next_dy, i);
+	for (int i = share * size / STEM_POINTS; i < end; i += CACHE_LINE)
+		fetch_early(winners, i / (int)sizeof(*winners));
+}
+
 /* dv of one part. */
 static void part_backward(const struct part *part, const float *points,
 			  float scale, float *dm, float *dv)
@@ -275,6 +298,7 @@ static void part_backward(const struct part *part, const float *points,
 
 		if (x == 0)
 			part_unpool(part, coefficients[r], scale, dm);
+		next_fetch(part, p);
 		ISA_NAME(part_multiply)(part, p, points + (size_t)p * weights,
 					dm + (size_t)x * next, dv);
 	}

@@ -21,6 +21,7 @@
  * products and 20,000 what stem_input.c must do. Pooling takes 130 a plane and
  * vector, and 60 more where outputs are on pages of 4 KB.
  */
+#include "backends/contract/allocator.h"
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem_forward_amx.h"
 #include "backends/cpu/kernels/stem_points_amx.h"
@@ -87,6 +88,33 @@ static void block_leave(const struct task *task, const struct block *block)
 		}
 }
 
+/*
+ * A share of where a block's outputs and winners go, into the second cache, for
+ * the stores of block_leave(): one of STEM_POINTS.
+ */
+INLINE void outputs_fetch(const struct task *task, const struct block *block,
+			  int share)
+{
+	const int sample = block->strip->samples[block->first];
+	const int size = stem_plane(task->shape);
+	const int end = (share + 1) * block->count / STEM_POINTS;
+	const int line = CACHE_LINE / (int)sizeof(*task->out);
+
+	if (sample == TAIL)
+		return;
+	for (int r = share * block->count / STEM_POINTS; r < end; r++) {
+		const size_t at = plane_at(task, sample, block->planes[r]);
+		const void *winners = task->winners ? task->winners + at :
+						      NULL;
+
+		for (int i = 0; i < size + line; i += line)
+			fetch_early(task->out + at, i);
+		for (int i = 0; winners && i < size + CACHE_LINE;
+		     i += CACHE_LINE)
+			fetch_early(winners, i / (int)sizeof(float));
+	}
+}
+
 /* M of a block. */
 static void block_multiply(const struct task *task, const struct block *block)
 {
@@ -108,6 +136,7 @@ static void block_multiply(const struct task *task, const struct block *block)
 	for (int r = 0; r < block->count; r++)
 		places[r] = block->planes[r] * shape->middle;
 	for (int k = 0; k < STEM_POINTS; k++) {
+		outputs_fetch(task, block, k);
 		ISA_NAME(stem_products)(&product);
 		product.points += (size_t)shape->outputs *
 				  (size_t)shape->middle;

@@ -21,6 +21,9 @@
 #define PATCH (STEM_PATCH * STEM_PATCH)
 #define COLUMNS 2
 
+/* Bytes from signs that are stored to those that are fetched. */
+#define SIGNS_AHEAD 512
+
 /* Adds one channel's part to COLUMNS columns of a plane between. */
 INLINE void columns_add(const float *patches, const float *weights,
 			vec columns[COLUMNS][WINOGRAD_DATA])
@@ -89,6 +92,15 @@ INLINE void plane_input(const float *patches, const float *weights, float bias,
 	}
 }
 
+/* Those of a whole batch do not stay in the second cache. */
+INLINE void signs_fetch(const uint8_t *signs, size_t sign)
+{
+	const size_t bytes = sign * sizeof(lane_bits) + SIGNS_AHEAD;
+
+	fetch_to_write((const void *)signs,
+		       (ptrdiff_t)(bytes / sizeof(float)));
+}
+
 /* All planes of one of the strip's vectors. */
 INLINE void vector_input(const struct stem_shape *shape,
 			 const struct stem_weights *weights, int channels,
@@ -96,6 +108,8 @@ INLINE void vector_input(const struct stem_shape *shape,
 			 float *data, int vectors)
 {
 	for (int i = 0; i < shape->middle; i++) {
+		if (signs)
+			signs_fetch(signs, sign);
 		plane_input(patches, weights->first + i * channels * STEM_TAPS,
 			    weights->first_bias[i], channels, signs, sign,
 			    data, stem_stride(shape->middle, vectors));

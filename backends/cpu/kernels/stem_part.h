@@ -21,6 +21,9 @@ struct part {
 	const float *dy;
 	const uint8_t *winners;
 	int plane, quadrant;
+	/* Those of the next sample, which may not exist, or NULL. */
+	const float *next_dy;
+	const uint8_t *next_winners;
 
 	int kept;    /* planes */
 	int *planes; /* [kept]: which o */
