@@ -24,7 +24,8 @@
  * sample of 28x28 with 48 of 64 planes kept: dM 16 k and products 63 k for its
  * own vectors, 3.5 k and 13.7 k for its quarter of the tail, the rest 26 k. All
  * in the first cache, these would be 7 k, 57 k, 1 k, 13 k and 22 k: a line that
- * is written in the second cache costs four cycles, which nothing hides.
+ * is written in the second cache costs four cycles, which nothing hides. On
+ * Zen 5 it takes, with the tail, 13.6 k, 74 k (68 k of them FMAs) and 29 k.
  */
 #include <string.h>
 

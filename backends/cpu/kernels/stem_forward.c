@@ -19,7 +19,8 @@
  * A sample of mnist with a quarter of its planes dropped takes 124,000 cycles
  * on a Xeon with AVX-512, 63 % of them products; 64,000 are the FMAs of the
  * products and 20,000 what stem_input.c must do. Pooling takes 130 a plane and
- * vector, and 60 more where outputs are on pages of 4 KB.
+ * vector, and 60 more where outputs are on pages of 4 KB. On Zen 5 it takes
+ * 110,000: 74,000 products, 23,800 what stem_input.c does, 12,000 pooling.
  */
 #include "backends/contract/allocator.h"
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
