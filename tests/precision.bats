@@ -132,6 +132,11 @@ has_bf16() {
 	[ ! -e none ]
 }
 
+@test "who has a precision is said where a backend lacks it" {
+	run -4 "$BENCH" measure cpu-1 "${TINY[@]}" --precision fp64
+	[[ "$output" == *"backend cpu does not support it; these do: "*reference ]]
+}
+
 @test "an algorithm that a backend lacks is passed over, or named" {
 	run -4 "$BENCH" measure openblas-1 "${TINY[@]}" --algorithm fast
 	[[ "$output" == *"--algorithm fast: backend openblas does not"* ]]

@@ -490,6 +490,9 @@ int program_observe(struct program *program, struct profile_observer *observer,
 		    struct error *err);
 /* ERROR_USAGE likewise, before there is a program. */
 int backend_check_profile(const struct backend *backend, struct error *err);
+/* ERROR_MISSING for a precision that backend lacks; says who has it. */
+int backend_check_precision(const struct backend *backend,
+			    enum precision precision, struct error *err);
 int program_profile(struct program *program, struct profile_part *parts);
 const struct peak *backend_peak(const struct backend *backend, int index);
 /* The best one of fp32, or NULL. */

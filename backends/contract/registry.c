@@ -50,6 +50,23 @@ int backend_check_profile(const struct backend *backend, struct error *err)
 			 "%s", backend->name, names);
 }
 
+int backend_check_precision(const struct backend *backend,
+			    enum precision precision, struct error *err)
+{
+	const struct backend *other = NULL;
+	char names[128] = "";
+
+	if (backend->precisions >> precision & 1)
+		return 0;
+	while ((other = backend_next(other)))
+		if (other->precisions >> precision & 1)
+			error_list(names, sizeof(names), other->name);
+	return error_set(err, ERROR_MISSING,
+			 "--precision %s: backend %s does not support it; "
+			 "these do: %s", precision_name(precision),
+			 backend->name, names[0] ? names : "none");
+}
+
 const struct backend *backend_oracle(void)
 {
 	return &reference_backend;
