@@ -306,6 +306,12 @@ losses() {
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
 	[[ "$output" == *"- cut short: cpu-1 10 of 469 iterations, cpu-8 10 of 59"* ]]
 	[[ "$output" == *" cut to 10 iterations; n=1"* ]]
+	# What did not run was not cut short.
+	sed -i 's/,ok,,cpu-8,/,skipped,no device,cpu-8,/' \
+		"$BATS_TEST_TMPDIR/cut/runs.csv"
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
+	[[ "$output" == *"- cut short: cpu-1 10 of 469 iterations"* ]]
+	[[ "$output" != *"cpu-8 10 of"* ]]
 }
 
 @test "two campaigns are two rows, single files are one" {
@@ -313,6 +319,10 @@ losses() {
 	run -0 "$BENCH" table --details "$DIR" "$BATS_TEST_TMPDIR/two" --format github
 	[[ "$output" == *"| one | 1.300 | 2.300 | 0.900 | - |"* ]]
 	[[ "$output" == *"| two | 1.500 | - | - | 1.700 |"* ]]
+	# Only within the first do global batches differ.
+	make_rows "$BATS_TEST_TMPDIR/three" c three 1 cpu-1:1:50 opencl:1:20
+	run -0 "$BENCH" table "$DIR" "$BATS_TEST_TMPDIR/three"
+	[ "$(grep -o 'compare accuracy too' <<<"${output//$'\n'/ }" | wc -l)" -eq 1 ]
 	run -0 "$BENCH" table --details "$DIR/observations.csv" --format github
 	[[ "$output" == *"| measured | 1.300 | 2.300 | 0.900 |"* ]]
 	run -0 "$BENCH" table --details "$DIR/runs.csv" "$DIR/observations.csv"

@@ -170,33 +170,42 @@ static double updates_of(const struct result *cell)
 	return cell->values[METRIC_UPDATES].mean;
 }
 
-/* Within one setup; what is not known differs from nothing. */
-static int differs(const struct results *results,
-		   double value(const struct result *cell))
+/* What is not known differs from nothing. */
+static int differs_in(const struct results *results, const struct line *line,
+		      double value(const struct result *cell))
 {
-	for (int l = 0; l < results->line_count; l++) {
-		double first = NAN;
+	double first = NAN;
 
-		for (int t = 0; t < results->target_count; t++) {
-			const double each = value(&results->lines[l].cells[t]);
+	for (int t = 0; t < results->target_count; t++) {
+		const double each = value(&line->cells[t]);
 
-			if (each < first || each > first)
-				return 1;
-			first = isfinite(first) ? first : each;
-		}
+		if (each < first || each > first)
+			return 1;
+		first = isfinite(first) ? first : each;
 	}
 	return 0;
 }
 
-const char *work_differs(const struct results *results)
+static int differs(const struct results *results, const struct line *line,
+		   double value(const struct result *cell))
+{
+	if (line)
+		return differs_in(results, line, value);
+	for (int l = 0; l < results->line_count; l++)
+		if (differs_in(results, &results->lines[l], value))
+			return 1;
+	return 0;
+}
+
+const char *work_differs(const struct results *results, const struct line *line)
 {
 	static const char *const what[] = {
 		NULL, "updates differ", "global batches differ",
 		"global batches and updates differ",
 	};
 
-	return what[2 * differs(results, global_batch_of) +
-		    differs(results, updates_of)];
+	return what[2 * differs(results, line, global_batch_of) +
+		    differs(results, line, updates_of)];
 }
 
 /* The whole device that this run's are parts of, or one of its devices. */
@@ -242,7 +251,7 @@ static void note_devices(const struct view *view, const struct line *line)
 static void print_notes(const struct view *view)
 {
 	const struct scale speedup = { 1, "speed-up" };
-	const char *differ = work_differs(view->results);
+	const char *differ = work_differs(view->results, NULL);
 	char tested[1024];
 
 	results_tested_text(view->results, tested, sizeof(tested));

@@ -198,7 +198,7 @@ static void print_ratios(const struct view *view, const struct line *line)
 {
 	const struct result *one = line_base(view->results, line);
 	const struct result *base = one ? one : first_rate(view, line);
-	const char *differ = work_differs(view->results);
+	const char *differ = work_differs(view->results, line);
 	char list[1536] = "", text[4 * GRID_TEXT];
 
 	for (int t = 0; base && t < view->results->target_count; t++) {
@@ -254,7 +254,8 @@ static int warn_run(const struct view *view, const struct run *run,
 	return count;
 }
 
-/* The last run of a target that was cut short; NULL: none was. */
+/* The last run of a target that had its iterations, but was cut short; NULL:
+ * none was. */
 static const struct run *find_cut(const struct results *results,
 				  const char *target)
 {
@@ -264,6 +265,7 @@ static const struct run *find_cut(const struct results *results,
 		const struct run *run = &results->runs[i];
 
 		if (!strcmp(run->target, target) && run_is_cut(run) &&
+		    !strcmp(run->status, "ok") &&
 		    run_whole_epoch(run) != CELL_NO_INT)
 			found = run;
 	}

@@ -112,8 +112,10 @@ int view_accuracy(const struct view *view, struct error *err);
  * that was repeated. */
 void note_interval(const struct view *view, const struct line *line,
 		   enum metric metric, struct scale scale);
-/* What of their work differs between the columns; NULL: nothing. */
-const char *work_differs(const struct results *results);
+/* What of their work differs between the columns of a setup's line, or (line is
+ * NULL) of any; NULL: nothing. */
+const char *work_differs(const struct results *results,
+			 const struct line *line);
 /* The first run that knows what its setup was to do; NULL: none does. */
 const struct run *find_settings(const struct results *results,
 			     const struct line *line);
