@@ -163,7 +163,11 @@ HOSTILE=(
 	"$BENCH" measure cpu-1 "${TINY[@]}" --save-weights w >/dev/null
 	"$BENCH" infer cpu-1 -m tiny "${DATA[@]}" -q -w 1 --count 3 \
 		--weights w --out one >/dev/null
-	"$BENCH" plot one >/dev/null
+	run -0 --separate-stderr "$BENCH" plot one
+	# Nothing of it is an epoch, to be compared with the post's.
+	[ "$output" = "one/iterations.svg"$'\n'"one/report.html" ]
+	[ "$(grep -c 'is not drawn: Nothing was trained' <<<"$stderr")" -eq 3 ]
+	[[ "$(text one/report.html)" == *"Forward passes alone of a network"* ]]
 	text one/report.html | sed -n 's/.*\(bench infer .*\)/\1/p' >again
 	grep -q -- '--weights FILE' again
 	bench() { "$BENCH" "$@"; }

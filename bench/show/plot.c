@@ -99,6 +99,20 @@ const struct run *plot_run(const struct plot_series *series, int at)
 	return NULL;
 }
 
+int plot_is_trained(const struct plot_series *series)
+{
+	return !line_is_inference(series->line);
+}
+
+const char *plot_why_nothing(const struct plot *plot, const char *why)
+{
+	for (int i = 0; i < plot->series_count; i++)
+		if (plot_is_trained(&plot->series[i]))
+			return why;
+	return plot->series_count ? "Nothing was trained: these are forward "
+				    "passes alone." : why;
+}
+
 /* Private characters of Unicode stand for those of ASCII that are not plain:
  * U+E000 and on. */
 void plot_encode(char *to, size_t size, const char *text)

@@ -128,7 +128,7 @@ int plot_write_epochs(FILE *out, const struct plot *plot,
 		const struct result *result = plot_result(series);
 		const struct stats *stats = &result->values[METRIC_EPOCH];
 
-		if (!stats->count)
+		if (!stats->count || !plot_is_trained(series))
 			continue;
 		write_label(out, note->rows, series, stats);
 		write_stats(out, (struct mark){ note->rows, "measured",
@@ -143,8 +143,8 @@ int plot_write_epochs(FILE *out, const struct plot *plot,
 		note->rows++;
 	}
 	if (!note->rows)
-		snprintf(note->text, sizeof(note->text),
-			 "No epoch was finished.");
+		snprintf(note->text, sizeof(note->text), "%s",
+			 plot_why_nothing(plot, "No epoch was finished."));
 	else if (!posts)
 		snprintf(note->text, sizeof(note->text),
 			 "The post's values are left out, since these are not "

@@ -118,6 +118,8 @@ int plot_write_learning(FILE *out, const struct plot *plot,
 		walk.target_pct = line_target_accuracy(&plot->results,
 						       plot->series[i].line);
 
+		if (!plot_is_trained(&plot->series[i]))
+			continue;
 		for (int r = 0; (run = plot_run(&plot->series[i], r)); r++) {
 			more += r >= PLOT_MOST_RUNS;
 			if (r >= PLOT_MOST_RUNS)
@@ -134,8 +136,8 @@ int plot_write_learning(FILE *out, const struct plot *plot,
 				plot->series[i].label);
 	}
 	if (!note->rows)
-		snprintf(note->text, sizeof(note->text),
-			 "No iteration was finished.");
+		snprintf(note->text, sizeof(note->text), "%s",
+			 plot_why_nothing(plot, "No iteration was finished."));
 	else if (more)
 		snprintf(note->text, sizeof(note->text), "Of each target the "
 			 "first %d runs are drawn; %d more are not.",

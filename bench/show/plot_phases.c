@@ -132,6 +132,8 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 		struct shares shares = { .total = 0 };
 		const struct run *run;
 
+		if (!plot_is_trained(series))
+			continue;
 		for (int r = 0; (run = plot_run(series, r)); r++)
 			if (add_run(&shares, plot, run, err))
 				return -1;
@@ -147,7 +149,8 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 		write_shares(out, note->rows++, series->label, &shares);
 	}
 	snprintf(note->text, sizeof(note->text), "%s%s%s%s",
-		 note->rows ? "" : "No epoch was finished.",
+		 note->rows ? "" :
+		 plot_why_nothing(plot, "No epoch was finished."),
 		 merged ? "A device works in the background, so the parts of "
 			  "its iterations cannot be told apart." : "",
 		 merged && partial ? " " : "",
