@@ -405,8 +405,9 @@ const struct option_row option_rows[] = {
 	{ .name = "save-weights", .group = OUTPUT, .kind = OPTION_TEXT,
 	  AT(save_weights), .verbs = MEASURE, .argument = "FILE",
 	  .help = "final parameters and running statistics, as PyTorch's "
-	  "state_dict (safetensors); FILE:best: those of the epoch whose test "
-	  "loss is lowest" },
+	  "state_dict (safetensors), once the run has ended; FILE:best: "
+	  "those of the epoch whose test loss is lowest, also of a run that "
+	  "is interrupted" },
 	{ .name = "save-parameters", .group = INSIDE, .kind = OPTION_TEXT,
 	  AT(save_parameters), .verbs = MEASURE, .argument = "FILE",
 	  .help = "final parameters alone, raw float32 in state_dict order; "
