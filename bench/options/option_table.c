@@ -188,8 +188,9 @@ const struct option_row option_rows[] = {
 	  AT(precision), .verbs = COMPUTES, .argument = "WHICH",
 	  ONE_OF("fp32", "bf16", "fp64", "fp16", "bf16-storage"),
 	  .help = "number format; bf16: for the factors of products, where "
-	  "that is faster; fp16: mixed precision with a scaled loss; "
-	  "bf16-storage: of all that is stored (fp32)" },
+	  "that is faster, or of all convolutions, where it nowhere is; "
+	  "fp16: mixed precision with a scaled loss; bf16-storage: of all "
+	  "that is stored (fp32)" },
 	{ .name = "resident", .group = DEVICES, .kind = OPTION_CHOICE,
 	  AT(resident), .verbs = ITERATES, .argument = "WHEN",
 	  ONE_OF("auto", "no"),
