@@ -86,6 +86,12 @@ INLINE void fetch_early(const float *base, ptrdiff_t at)
 	__builtin_prefetch(FETCH_AT(base, at), 0, 2);
 }
 
+/* The same of what need not be floats, so many bytes from base. */
+INLINE void fetch_byte_early(const void *base, size_t at)
+{
+	__builtin_prefetch((const void *)((uintptr_t)base + at), 0, 2);
+}
+
 INLINE vec vec_load(const float *from)
 {
 	return *(const vec_unaligned *)from;

@@ -19,10 +19,9 @@
  * A sample of mnist with a quarter of its planes dropped takes 124,000 cycles
  * on a Xeon with AVX-512, 63 % of them products; 64,000 are the FMAs of the
  * products and 20,000 what stem_input.c must do. Pooling takes 130 a plane and
- * vector, and 60 more where outputs are on pages of 4 KB. On Zen 5 it takes
- * 110,000: 74,000 products, 23,800 what stem_input.c does, 12,000 pooling.
+ * vector, and 60 more where outputs are on pages of 4 KB. On Zen 5 a sample
+ * takes 110,000: 74,000 the products, 23,800 stem_input.c, 12,000 pooling.
  */
-#include "backends/contract/allocator.h"
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem_forward_amx.h"
 #include "backends/cpu/kernels/stem_points_amx.h"
@@ -90,30 +89,32 @@ static void block_leave(const struct task *task, const struct block *block)
 }
 
 /*
- * A share of where a block's outputs and winners go, into the second cache, for
- * the stores of block_leave(): one of STEM_POINTS.
+ * Fetches, into the second cache, where block_leave() will store outputs and
+ * winners: one of STEM_POINTS shares of a block's planes. A vector's first line
+ * is enough, since the next one begins in its second.
  */
 INLINE void outputs_fetch(const struct task *task, const struct block *block,
 			  int share)
 {
-	const int sample = block->strip->samples[block->first];
-	const int size = stem_plane(task->shape);
+	const struct strip *strip = block->strip;
 	const int end = (share + 1) * block->count / STEM_POINTS;
-	const int line = CACHE_LINE / (int)sizeof(*task->out);
 
-	if (sample == TAIL)
-		return;
-	for (int r = share * block->count / STEM_POINTS; r < end; r++) {
-		const size_t at = plane_at(task, sample, block->planes[r]);
-		const void *winners = task->winners ? task->winners + at :
-						      NULL;
+	for (int r = share * block->count / STEM_POINTS; r < end; r++)
+		for (int v = block->first; v < strip->count; v++) {
+			const int sample = strip->samples[v];
+			size_t at;
 
-		for (int i = 0; i < size + line; i += line)
-			fetch_early(task->out + at, i);
-		for (int i = 0; winners && i < size + CACHE_LINE;
-		     i += CACHE_LINE)
-			fetch_early(winners, i / (int)sizeof(float));
-	}
+			if (sample == TAIL)
+				continue;
+			at = plane_at(task, sample, block->planes[r]) +
+			     (size_t)strip->tiles[v];
+			for (int q = 0; q < STEM_QUADRANTS; q++) {
+				fetch_early(task->out, (ptrdiff_t)at);
+				if (task->winners)
+					fetch_byte_early(task->winners, at);
+				at += (size_t)task->lanes.tiles;
+			}
+		}
 }
 
 /* M of a block. */

@@ -21,8 +21,7 @@
 #define PATCH (STEM_PATCH * STEM_PATCH)
 #define COLUMNS 2
 
-/* Bytes from signs that are stored to those that are fetched. */
-#define SIGNS_AHEAD 512
+#define SIGNS_AHEAD 7 /* planes from those stored to those fetched */
 
 /* Adds one channel's part to COLUMNS columns of a plane between. */
 INLINE void columns_add(const float *patches, const float *weights,
@@ -92,13 +91,19 @@ INLINE void plane_input(const float *patches, const float *weights, float bias,
 	}
 }
 
-/* Those of a whole batch do not stay in the second cache. */
+/*
+ * A batch's signs do not stay in the second cache, so that those of the plane
+ * SIGNS_AHEAD behind this one are fetched to be written: its first line and its
+ * last one.
+ */
 INLINE void signs_fetch(const uint8_t *signs, size_t sign)
 {
-	const size_t bytes = sign * sizeof(lane_bits) + SIGNS_AHEAD;
+	const size_t size = STEM_POINTS * sizeof(lane_bits);
+	const uintptr_t at = (uintptr_t)signs + sign * sizeof(lane_bits) +
+			     SIGNS_AHEAD * size;
 
-	fetch_to_write((const void *)signs,
-		       (ptrdiff_t)(bytes / sizeof(float)));
+	__builtin_prefetch((const void *)at, 1);
+	__builtin_prefetch((const void *)(at + size - 1), 1);
 }
 
 /* All planes of one of the strip's vectors. */

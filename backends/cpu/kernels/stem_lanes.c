@@ -16,7 +16,11 @@ size_t ISA_NAME(stem_signs)(const struct stem_shape *shape)
 	       sizeof(lane_bits);
 }
 
-/* The places of a vector's patches; bits of the lanes that have one. */
+/*
+ * places[LANES]: where each lane's patch begins, in floats from the first
+ * image; 0 in lanes that have none. Returns the bits of those that have one.
+ * Places go on from lane to lane, since divisions take time.
+ */
 static uint32_t places_find(const struct stem_shape *shape, int count,
 			    int vector, int32_t *places)
 {

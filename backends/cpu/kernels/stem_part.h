@@ -21,7 +21,8 @@ struct part {
 	const float *dy;
 	const uint8_t *winners;
 	int plane, quadrant;
-	/* Those of the next sample, which may not exist, or NULL. */
+	/* dy and winners of the next sample, to be fetched alone, and maybe
+	 * behind the last one; NULL: nothing is to be fetched. */
 	const float *next_dy;
 	const uint8_t *next_winners;
 
