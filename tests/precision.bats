@@ -134,7 +134,10 @@ has_bf16() {
 
 @test "who has a precision is said where a backend lacks it" {
 	run -4 "$BENCH" measure cpu-1 "${TINY[@]}" --precision fp64
-	[[ "$output" == *"backend cpu does not support it; these do: "*reference ]]
+	[[ "$output" == *"backend cpu does not support it; these do: openblas, reference" ]]
+	# What computes nothing is no way out.
+	run -4 "$BENCH" measure opencl-1 "${TINY[@]}" --precision bf16
+	[[ "$output" == *"these do: cpu"* && "$output" != *null* ]]
 }
 
 @test "an algorithm that a backend lacks is passed over, or named" {

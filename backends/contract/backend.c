@@ -257,8 +257,12 @@ int program_compile(struct device *device, const struct model *model,
 	has_lone_norm = model_lone_norm(model) >= 0;
 	if (has_lone_norm && options->batch == 1)
 		return refuse_norm(model, err);
-	if (backend_check_precision(backend, options->precision, err))
-		return -1;
+	if (!(backend->precisions >> options->precision & 1))
+		return error_set(err, ERROR_MISSING,
+				 "--precision %s: backend %s does not support "
+				 "it; leave the option out",
+				 precision_name(options->precision),
+				 backend->name);
 	if (backend->compile(device, model, options, program, err))
 		return -1;
 	(*program)->device = device;

@@ -490,7 +490,8 @@ int program_observe(struct program *program, struct profile_observer *observer,
 		    struct error *err);
 /* ERROR_USAGE likewise, before there is a program. */
 int backend_check_profile(const struct backend *backend, struct error *err);
-/* ERROR_MISSING for a precision that backend lacks; says who has it. */
+/* ERROR_MISSING, which says what else computes with it, for a precision that
+ * backend lacks; before there is a program. */
 int backend_check_precision(const struct backend *backend,
 			    enum precision precision, struct error *err);
 int program_profile(struct program *program, struct profile_part *parts);

@@ -59,12 +59,13 @@ int backend_check_precision(const struct backend *backend,
 	if (backend->precisions >> precision & 1)
 		return 0;
 	while ((other = backend_next(other)))
-		if (other->precisions >> precision & 1)
+		if (other->precisions >> precision & 1 && !other->unavailable &&
+		    (other->is_oracle || !backend_lacks(other, 1)))
 			error_list(names, sizeof(names), other->name);
 	return error_set(err, ERROR_MISSING,
 			 "--precision %s: backend %s does not support it; "
 			 "these do: %s", precision_name(precision),
-			 backend->name, names[0] ? names : "none");
+			 backend->name, names);
 }
 
 const struct backend *backend_oracle(void)

@@ -404,6 +404,9 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	describe_request(run, &target, &training, options);
 	failed = backend_check_algorithm(target.backend, options->algorithm,
 					 err) ||
+		 backend_check_precision(target.backend,
+					 precision_find(options->precision),
+					 err) ||
 		 open_transport(&target, &training, options, log, err) ||
 		 measure_weights(&target, &training, &outcome, options, out,
 				 log, err) ? -1 : 0;
