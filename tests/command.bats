@@ -508,7 +508,7 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	[[ "$output" == *"tiny on synthetic, 120 forward passes; n=1"* ]]
 	[[ "$output" =~ cpu-2\ +64\  ]]
 	[[ "$output" == *"cpu-1 "*" 1.00 "* ]]
-	[[ "$output" == *"lift: images/s over those of the first target"* ]]
+	[[ "${output//$'\n'  / }" == *"lift: images/s over those of the first target"* ]]
 	[ "$(column made/runs.csv passes)" = "120 120" ]
 	[ "$(column made/runs.csv batch)" = "32 32" ]
 	[ "$(column made/runs.csv updates)" = "0 0" ]

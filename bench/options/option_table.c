@@ -187,10 +187,10 @@ const struct option_row option_rows[] = {
 	{ .name = "precision", .group = DEVICES, .kind = OPTION_CHOICE,
 	  AT(precision), .verbs = COMPUTES, .argument = "WHICH",
 	  ONE_OF("fp32", "bf16", "fp64", "fp16", "bf16-storage"),
-	  .help = "number format; bf16: for the factors of products, where "
-	  "that is faster, or of all convolutions, where it nowhere is; "
-	  "fp16: mixed precision with a scaled loss; bf16-storage: of all "
-	  "that is stored (fp32)" },
+	  .help = "number format; bf16: rounds factors of products where that "
+	  "is faster, or those of all convolutions if it is nowhere; fp64: "
+	  "all in double; fp16: mixed precision with a scaled loss; "
+	  "bf16-storage: of all that is stored (fp32)" },
 	{ .name = "resident", .group = DEVICES, .kind = OPTION_CHOICE,
 	  AT(resident), .verbs = ITERATES, .argument = "WHEN",
 	  ONE_OF("auto", "no"),
@@ -406,9 +406,9 @@ const struct option_row option_rows[] = {
 	{ .name = "save-weights", .group = OUTPUT, .kind = OPTION_TEXT,
 	  AT(save_weights), .verbs = MEASURE, .argument = "FILE",
 	  .help = "final parameters and running statistics, as PyTorch's "
-	  "state_dict (safetensors), once the run has ended; FILE:best: "
-	  "those of the epoch whose test loss is lowest, also of a run that "
-	  "is interrupted" },
+	  "state_dict (safetensors), but not of a run that is interrupted; "
+	  "FILE:best: those of the epoch whose test loss is lowest, also of "
+	  "such a run" },
 	{ .name = "save-parameters", .group = INSIDE, .kind = OPTION_TEXT,
 	  AT(save_parameters), .verbs = MEASURE, .argument = "FILE",
 	  .help = "final parameters alone, raw float32 in state_dict order; "

@@ -104,13 +104,18 @@ int plot_is_trained(const struct plot_series *series)
 	return !line_is_inference(series->line);
 }
 
-const char *plot_why_nothing(const struct plot *plot, const char *why)
+int plot_is_inference(const struct plot *plot)
 {
 	for (int i = 0; i < plot->series_count; i++)
 		if (plot_is_trained(&plot->series[i]))
-			return why;
-	return plot->series_count ? "Nothing was trained: these are forward "
-				    "passes alone." : why;
+			return 0;
+	return plot->series_count > 0;
+}
+
+const char *plot_why_empty(const struct plot *plot, const char *why)
+{
+	return plot_is_inference(plot) ? "Nothing was trained: these are "
+					 "forward passes alone." : why;
 }
 
 /* Private characters of Unicode stand for those of ASCII that are not plain:

@@ -56,10 +56,12 @@ void plot_free(struct plot *plot); /* all zero is fine */
 const struct result *plot_result(const struct plot_series *series);
 const struct run *plot_run(const struct plot_series *series, int at);
 
-/* Was it trained, or did it but pass forward? Where nothing was trained, why
- * says so instead of itself. */
+/* Was it trained, or are there forward passes alone: of a series, of all. */
 int plot_is_trained(const struct plot_series *series);
-const char *plot_why_nothing(const struct plot *plot, const char *why);
+int plot_is_inference(const struct plot *plot);
+
+/* Why a picture of training is empty: why, unless all is inference. */
+const char *plot_why_empty(const struct plot *plot, const char *why);
 
 /* Text as gnuplot may see it: clean, and nothing but letters, digits, a few
  * signs and what is not ASCII. */

@@ -144,7 +144,7 @@ int plot_write_epochs(FILE *out, const struct plot *plot,
 	}
 	if (!note->rows)
 		snprintf(note->text, sizeof(note->text), "%s",
-			 plot_why_nothing(plot, "No epoch was finished."));
+			 plot_why_empty(plot, "No epoch was finished."));
 	else if (!posts)
 		snprintf(note->text, sizeof(note->text),
 			 "The post's values are left out, since these are not "

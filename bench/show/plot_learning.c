@@ -137,7 +137,7 @@ int plot_write_learning(FILE *out, const struct plot *plot,
 	}
 	if (!note->rows)
 		snprintf(note->text, sizeof(note->text), "%s",
-			 plot_why_nothing(plot, "No iteration was finished."));
+			 plot_why_empty(plot, "No iteration was finished."));
 	else if (more)
 		snprintf(note->text, sizeof(note->text), "Of each target the "
 			 "first %d runs are drawn; %d more are not.",

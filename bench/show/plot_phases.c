@@ -150,7 +150,7 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 	}
 	snprintf(note->text, sizeof(note->text), "%s%s%s%s",
 		 note->rows ? "" :
-		 plot_why_nothing(plot, "No epoch was finished."),
+		 plot_why_empty(plot, "No epoch was finished."),
 		 merged ? "A device works in the background, so the parts of "
 			  "its iterations cannot be told apart." : "",
 		 merged && partial ? " " : "",

@@ -77,9 +77,9 @@ static void print_top(FILE *out, const struct report *report, const char *name)
 	char text[1024];
 
 	print_html(out, "<header>\n<h1>", name, "</h1>\n");
-	fputs(plot_why_nothing(report->plot, NULL) ?
-	      "<p>Forward passes alone of a network, on emulated cores and on "
-	      "an OpenCL device: how long they take.</p>\n" :
+	fputs(plot_is_inference(report->plot) ?
+	      "<p>Forward passes of a network, without training: how long they "
+	      "take.</p>\n" :
 	      "<p>One network trained on one emulated core, on several "
 	      "of them and on an OpenCL device: what an iteration and an epoch "
 	      "cost, and what was learned.</p>\n", out);

@@ -159,8 +159,8 @@ int view_inference(const struct view *view, const struct line *line,
 	grid_free(&grid);
 	if (view->options->quiet)
 		return 0;
-	view_note(view, "first: the first pass of all; lift: images/s over "
-		  "those of the first target that has some");
+	view_note(view, "first: the very first pass, warm-up included; lift: "
+		  "images/s over those of the first target");
 	note_folded(view, line);
 	if (network)
 		view_note(view, "%s", network->inference_note);

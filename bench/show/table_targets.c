@@ -254,8 +254,8 @@ static int warn_run(const struct view *view, const struct run *run,
 	return count;
 }
 
-/* The last run of a target that had its iterations, but was cut short; NULL:
- * none was. */
+/* The last run of a target that did fewer iterations than an epoch, as it was
+ * told; NULL: none did. */
 static const struct run *find_cut(const struct results *results,
 				  const char *target)
 {
