@@ -422,7 +422,8 @@ static void forward_passes_apart(void **state)
 	text = tables(0, TABLE_GITHUB);
 	has(text, "12 forward passes");
 	has(text, "- forward, opencl: error: it crashed\n");
-	has(text, "|\n\n- forward: n=1");
+	has(text, "|\n\n- first: the very first pass");
+	has(text, "\n- forward: n=1");
 	has(text, "\n\n**Training loop");
 	text = strstr(text, "Training loop");
 	has(text, "| measured | 19.000 |\n");
