@@ -202,8 +202,6 @@ static void part_of_tail(struct part *part, const struct stem_batch *batch,
 	part->winners = tail_winners;
 	part->quadrant = LANES;
 	part->plane = STEM_QUADRANTS * LANES;
-	part->next_dy = NULL;
-	part->next_winners = NULL;
 	part->kept = 0;
 	for (int o = 0; o < shape->outputs; o++)
 		if (tail_gather(shape, batch, dy, winners, o,
@@ -226,12 +224,6 @@ static void part_of_sample(struct part *part, const struct stem_batch *batch,
 	part->plane = stem_plane(shape);
 	part->dy = dy + at * (size_t)part->plane;
 	part->winners = winners + at * (size_t)part->plane;
-	part->next_dy = NULL;
-	part->next_winners = NULL;
-	if (shape->outputs * part->plane > FETCH_MOST)
-		return;
-	part->next_dy = part->dy + shape->outputs * part->plane;
-	part->next_winners = part->winners + shape->outputs * part->plane;
 	part->kept = 0;
 	for (int o = 0; o < shape->outputs; o++)
 		if (!batch->keep || batch->keep[at + (size_t)o])
@@ -274,27 +266,28 @@ size_t ISA_NAME(stem_backward_scratch)(const struct stem_shape *shape)
 }
 
 /*
- * Fetches one of STEM_POINTS shares of the next sample's dy and winners, of
- * dropped planes too, into the second cache: those of a batch do not stay there
- * from the way forward to the way back.
+ * Fetches one of STEM_POINTS shares of dy and winners of the sample behind a
+ * part's, of dropped planes too, into the second cache: those of a batch do not
+ * stay there from the way forward to the way back.
  */
 INLINE void next_fetch(const struct part *part, int share)
 {
 	const size_t size = (size_t)(part->shape->outputs * part->plane);
-	const size_t from = (size_t)share * size / STEM_POINTS;
-	const size_t end = (size_t)(share + 1) * size / STEM_POINTS;
+	const size_t from = size + (size_t)share * size / STEM_POINTS;
+	const size_t end = size + (size_t)(share + 1) * size / STEM_POINTS;
 
-	if (!part->next_dy)
+	if (size > FETCH_MOST)
 		return;
 	for (size_t i = from; i < end; i += CACHE_LINE / sizeof(float))
-		fetch_early(part->next_dy, (ptrdiff_t)i);
+		fetch_early(part->dy, (ptrdiff_t)i);
 	for (size_t i = from; i < end; i += CACHE_LINE)
-		fetch_byte_early(part->next_winners, i);
+		fetch_byte_early(part->winners, i);
 }
 
 /* dv of one part. */
-static void part_backward(const struct part *part, const float *points,
-			  float scale, float *dm, float *dv)
+static void part_backward(const struct part *part, int is_tail,
+			  const float *points, float scale, float *dm,
+			  float *dv)
 {
 	const struct stem_shape *shape = part->shape;
 	const size_t next = (size_t)dm_point(part);
@@ -307,7 +300,8 @@ static void part_backward(const struct part *part, const float *points,
 
 		if (x == 0)
 			part_unpool(part, coefficients[r], scale, dm);
-		next_fetch(part, p);
+		if (!is_tail)
+			next_fetch(part, p);
 		ISA_NAME(part_multiply)(part, p, points + (size_t)p * weights,
 					dm + (size_t)x * next, dv);
 	}
@@ -344,7 +338,8 @@ void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 			part_of_sample(&part, batch, n, dy, winners);
 		else
 			part_of_tail(&part, batch, dy, winners, tail);
-		part_backward(&part, weights->points, batch->scale, dm, dv);
+		part_backward(&part, n == samples, weights->points,
+			      batch->scale, dm, dv);
 		ISA_NAME(part_finish)(&part, batch, dv, signs, first,
 				      first_bias, finish);
 	}

@@ -21,10 +21,6 @@ struct part {
 	const float *dy;
 	const uint8_t *winners;
 	int plane, quadrant;
-	/* dy and winners of the next sample, to be fetched alone, and maybe
-	 * behind the last one; NULL: nothing is to be fetched. */
-	const float *next_dy;
-	const uint8_t *next_winners;
 
 	int kept;    /* planes */
 	int *planes; /* [kept]: which o */
