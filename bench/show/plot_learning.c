@@ -115,11 +115,10 @@ int plot_write_learning(FILE *out, const struct plot *plot,
 	for (int i = 0; i < plot->series_count; i++) {
 		struct walk walk = { .out = out, .series = note->rows };
 
-		walk.target_pct = line_target_accuracy(&plot->results,
-						       plot->series[i].line);
-
 		if (!plot_is_trained(&plot->series[i]))
 			continue;
+		walk.target_pct = line_target_accuracy(&plot->results,
+						       plot->series[i].line);
 		for (int r = 0; (run = plot_run(&plot->series[i], r)); r++) {
 			more += r >= PLOT_MOST_RUNS;
 			if (r >= PLOT_MOST_RUNS)
