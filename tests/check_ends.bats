@@ -107,3 +107,18 @@ lasting() {
 			sleep 1) || true
 	grep -q $'\r\x1b\\[Knote: ending this run' typed
 }
+
+@test "an older base that cannot verify a target is said not to be verified" {
+	cat >older <<-END
+	#!/bin/sh
+	case "\$1 \$2" in "verify cpu-2@fork") exit 2 ;; esac
+	exec "$BENCH" "\$@"
+	END
+	chmod +x older
+	local few=(cpu-2@fork --model tiny "${DATA[@]}" --warmup 1 --blocks 6 -s 3)
+	run -3 --separate-stderr "$BENCH" check "${few[@]}" --base ./older -o old
+	[[ "$stderr" == *"note: the base is not verified: it does not know the words of ./older verify cpu-2@fork "* ]]
+	[[ "$stderr" == *"verifying the head on cpu-2@fork"* ]]
+	run -6 --separate-stderr "$BENCH" check "${few[@]}" --head ./older -o new
+	[[ "$stderr" == *"the head cannot be verified, speed not compared: see ./older verify cpu-2@fork "* ]]
+}

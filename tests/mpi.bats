@@ -219,6 +219,85 @@ two_hosts() {
 	[[ "$stderr" == *"bench: core 2 of 3: /nowhere"* ]]
 }
 
+# The plug-in of this tree, but that every sum is half of what it should be.
+halving_plugin() {
+	local top
+	top=$(realpath "$BATS_TEST_DIRNAME/..")
+	command -v mpicc >/dev/null || skip "no mpicc: package libopenmpi-dev"
+	cat >halving.c <<-"END"
+	#define bench_plugin whole_plugin
+	#include "backends/mpi/mpi.c"
+	#undef bench_plugin
+	static int halve(struct group *group, struct error *err)
+	{
+		float *values = ((struct mpi_core *)group)->offered;
+		const int buckets = buckets_number(&group->offered);
+
+		if (mpi_reduce_scatter(group, err))
+			return -1;
+		for (int b = 0; b < buckets; b++) {
+			const struct slice own = bucket_slice(
+				&group->offered, b, group->rank, group->size);
+
+			for (size_t i = own.from; i < own.to; i++)
+				values[i] /= 2;
+		}
+		return 0;
+	}
+	static struct transport halving;
+	const struct plugin bench_plugin = { PLUGIN_VERSION, &halving };
+	__attribute__((constructor)) static void begin_halving(void)
+	{
+		halving = mpi_transport;
+		halving.reduce_scatter = halve;
+	}
+	END
+	mpicc -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$top" -o mpi.so halving.c \
+		"$top/backends/mpi/exchange.c" "$top/backends/mpi/windows.c"
+}
+
+@test "verify takes a target's own ranks, and finds wrong sums" {
+	needs_mpirun
+	halving_plugin
+	run -0 timeout -k 5 250 "$BENCH" verify cpu-2@mpi --model tiny \
+		"${DATA[@]}" --steps 2
+	[[ "$output" == *"cpu-2@mpi: masks equal on 2 cores by mpi; replicas equal"* ]]
+	run -1 timeout -k 5 250 "$BENCH" verify cpu-2@mpi --model tiny \
+		"${DATA[@]}" --steps 2 --plugin mpi.so
+	[[ "$output" == *"WRONG: cpu-2@mpi: the sum over cores is off by "* ]]
+	[ "${lines[-1]}" = "verify: FAILED" ]
+	# Another transport of the same backend is right.
+	run -0 timeout -k 5 250 "$BENCH" verify cpu-2 --model tiny "${DATA[@]}" \
+		--steps 2 --plugin mpi.so
+	[[ "$output" == *"cpu-2: masks equal on 2 cores by threads; replicas equal"* ]]
+	# With batch norm, each rank has statistics of its own.
+	run -0 timeout -k 5 250 "$BENCH" verify openblas-3@mpi -m xla-mnist \
+		-d synthetic --synthetic-train 70 --synthetic-test 40 --steps 2
+	[[ "$output" == *"openblas-3@mpi: masks equal on 3 cores by mpi"* ]]
+}
+
+@test "a check verifies a target's own ranks" {
+	needs_mpirun
+	halving_plugin
+	export XDG_CACHE_HOME=$PWD/cache
+	run -6 --separate-stderr timeout -k 5 250 "$BENCH" check cpu-2@mpi \
+		--model tiny "${DATA[@]}" --blocks 6 --out made \
+		--head-env "BENCH_PLUGIN=$PWD/mpi.so"
+	[[ "$stderr" == *"verifying the base on cpu-2@mpi"* ]]
+	[[ "$stderr" == *"the head is wrong, speed not compared: see "*"verify cpu-2@mpi "* ]]
+}
+
+@test "ranks that cannot verify end as runs do" {
+	needs_mpirun
+	run -2 "$BENCH" verify cpu-2@mpi --model tiny "${DATA[@]}" --team made
+	[[ "$output" == *"0 of its 2 cores were started"* ]]
+	run -2 "$BENCH" verify cpu --model tiny "${DATA[@]}" --team made
+	[[ "$output" == *"--team is of one core of one target"* ]]
+	run -2 env PATH=/nowhere "$BENCH" verify cpu-2@mpi --model tiny \
+		"${DATA[@]}" --steps 1
+	[[ "$output" == *"no mpirun in "*openmpi-bin* ]]
+}
+
 @test "bench env says whether it is there" {
 	needs_mpirun
 	run -0 "$BENCH" env

@@ -111,6 +111,14 @@ refused() {
 	[ "$stderr" = $'join 2\nbench: no room' ]
 }
 
+@test "a transport of a plug-in is verified as a target of its own" {
+	solo
+	run -0 --separate-stderr "$BENCH" verify cpu-1@solo --model tiny \
+		"${DATA[@]}" --steps 2 --plugin solo.so
+	[ "$stderr" = $'join 1\nlaunch\nleave' ]
+	[[ "$output" == *"cpu-1@solo: masks equal on 1 core by solo; replicas equal"* ]]
+}
+
 @test "plug-ins are found beside the program and at the user's" {
 	local folder
 	solo

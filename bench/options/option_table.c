@@ -64,7 +64,7 @@ const struct verb_row verb_rows[VERB_COUNT] = {
 			    "show that check can reach each verdict" },
 	[VERB_BASELINE] = { "baseline", "save|show DIR [TARGET ...]",
 			    "save times to check against later" },
-	[VERB_VERIFY] = { "verify", "[BACKEND[:DEVICE] ...]",
+	[VERB_VERIFY] = { "verify", "[BACKEND[:DEVICE]|TARGET ...]",
 			  "compare backends with the reference" },
 	[VERB_DEVICES] = { "devices", "", "list what can be timed here" },
 	[VERB_ENV] = { "env", "[TARGET ...]",
@@ -221,7 +221,7 @@ const struct option_row option_rows[] = {
 	  .help = "where the cores of @mpi are, such as a:4,b:4; the first is "
 	  "this host (all of them here)" },
 	{ .name = "plugin", .group = DEVICES, .kind = OPTION_TEXT, AT(plugin),
-	  .verbs = RUNS | MEASURE | ENV, .argument = "FILE",
+	  .verbs = RUNS | MEASURE | ENV | VERIFY | PAIRS, .argument = "FILE",
 	  .help = "FILE is NAME.so, a transport for targets such as "
 	  "cpu-2@NAME" },
 	{ .name = "cpus", .group = DEVICES, .kind = OPTION_TEXT, AT(cpus),
@@ -413,6 +413,11 @@ const struct option_row option_rows[] = {
 	  AT(save_parameters), .verbs = MEASURE, .argument = "FILE",
 	  .help = "final parameters alone, raw float32 in state_dict order; "
 	  "deprecated" },
+	{ .name = "team", .group = INSIDE, .kind = OPTION_TEXT, AT(team),
+	  .verbs = VERIFY, .argument = "FILE",
+	  .help = "what mpirun starts for each core of a TARGET, by bench "
+	  "verify: the cores train, and the first writes to FILE what they "
+	  "made" },
 	{ .name = "run-file", .group = OUTPUT, .kind = OPTION_TEXT,
 	  AT(run_file), .verbs = MEASURE, .argument = "FILE",
 	  .help = "write the run's row of runs.csv to FILE" },

@@ -6,6 +6,7 @@
 #include "bench/data/dataset.h"
 #include "bench/options/option_table.h"
 #include "bench/run/plan.h"
+#include "bench/run/ranks.h"
 #include "bench/run/target.h"
 #include "bench/system/terminal.h"
 #include "bench/system/words.h"
@@ -73,11 +74,12 @@ static int refuse_second(const struct verification *v,
 	return 0;
 }
 
-/* text: BACKEND or BACKEND:DEVICE. */
+/* text: BACKEND[:DEVICE], or a target, whose own cores are compared. */
 static int add_backend(struct verification *v, const char *text,
 		       struct error *err)
 {
-	const int length = (int)strcspn(text, ":");
+	const int length = (int)strcspn(text, "-@:");
+	const int own_cores = text[length] == '-' || text[length] == '@';
 	const struct backend *backend, *other = NULL;
 	struct verify_result *result;
 	struct target target;
@@ -98,10 +100,11 @@ static int add_backend(struct verification *v, const char *text,
 		return -1;
 	if (v->count == VERIFY_MOST_BACKENDS)
 		return error_set(err, ERROR_USAGE, "too many backends");
-	/* Of how many cores is not asked. */
-	snprintf(target.name, sizeof(target.name), "%s", text);
+	if (!own_cores)
+		snprintf(target.name, sizeof(target.name), "%s", text);
 	result = &v->results[v->count++];
 	result->target = target;
+	result->own_cores = own_cores;
 	return 0;
 }
 
@@ -163,17 +166,20 @@ static const struct backend *choose_right(const struct verify_task *task)
 		       faster : backend_oracle();
 }
 
-/* One that cannot be compared is no reason to leave out the others. */
-static void compare(struct verification *v, struct verify_result *result)
+static void set_target(struct verification *v, const struct target *target)
 {
-	const struct target *target = &result->target;
-
 	v->task.backend = target->backend;
 	v->task.right = choose_right(&v->task);
-	result->right = v->task.right;
 	v->task.device = target->device[0] ? target->device : NULL;
 	v->task.algorithm = backend_algorithm(target->backend,
 					      v->options->algorithm);
+}
+
+/* One that cannot be compared is no reason to leave out the others. */
+static void compare(struct verification *v, struct verify_result *result)
+{
+	set_target(v, &result->target);
+	result->right = v->task.right;
 	if (!compare_all(&v->task, result, &result->why)) {
 		result->why.message[0] = '\0';
 		v->compared++;
@@ -289,6 +295,27 @@ static int verify_drawn(struct verification *v, FILE *log, struct error *err)
 	return verify_random(v->options, targets, v->count, v->out, log, err);
 }
 
+/* This process is a core of the one target, which others have started. */
+static int be_core(struct verification *v, FILE *log, struct error *err)
+{
+	struct verify_result *result = &v->results[0];
+	struct dataset dataset = { 0 };
+	int failed;
+
+	if (v->count != 1 || !result->own_cores)
+		return error_set(err, ERROR_USAGE, "--team is of one core of "
+				 "one target, such as cpu-2@mpi: leave it out");
+	if (ranks_check_started(&result->target, err))
+		return -1;
+	failed = prepare(v, &dataset, err);
+	if (!failed) {
+		set_target(v, &result->target);
+		failed = verify_be_team(&v->task, result, log, err);
+	}
+	dataset_release(&dataset);
+	return failed;
+}
+
 int verify_command(const struct options *options, FILE *out, FILE *log,
 		   struct error *err)
 {
@@ -301,6 +328,8 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 	int failed = choose_backends(&v, err) || check_options(&v, log, err);
 	int code = 0;
 
+	if (!failed && options->team)
+		return be_core(&v, log, err);
 	if (!failed && options->random != OPTION_UNSET)
 		return refuse_settings(options, err) ? -1 :
 						       verify_drawn(&v, log,

@@ -4,267 +4,9 @@
 #include <string.h>
 
 #include "backends/group/replica.h"
-#include "bench/system/hash.h"
+#include "bench/verify/verify_ranks.h"
+#include "bench/verify/verify_team.h"
 #include "models/random.h"
-
-#define STEPS 2
-/* What Adam makes of twice a gradient is the same step, and of one that is
- * nearly zero, by its rounding, one of either sign; but not with a large
- * epsilon, which shows what the sum over cores is. */
-#define ADAM_EPS 1e-3
-#define SAMPLES 8 /* of an evaluation afterwards */
-
-/* Cores that train together, and what comes out of it: all in one piece, since
- * cores that are processes share nothing else. */
-struct team {
-	const struct verify_task *task;
-	const int *order;
-	int one_process;
-	long masks_wrong;
-	int replicas_differ;
-	float parameters[]; /* of rank 0 afterwards */
-};
-
-struct member {
-	struct team *team;
-	struct group *group;
-	struct device *device;
-	struct program *program;
-	struct share share;
-	float *vector;
-	uint8_t *decisions, *expected;
-};
-
-static void ignore_phase(struct replica_observer *observer,
-			 enum replica_phase phase)
-{
-	(void)observer;
-	(void)phase;
-}
-
-/* Only the last step moves the parameters: the optimizer's state has the sums
- * of all steps in it, and no decision of a later one differs by rounding. */
-static struct update update_of(const struct verify_task *task, int step)
-{
-	return recipe_update(&task->model->recipe,
-			     step == task->steps - 1 ? task->lr : 0,
-			     (uint32_t)step);
-}
-
-/* Dropout decisions of the share, against the generator's own. */
-static int count_wrong_masks(struct member *member, const struct batch *batch,
-			     long *wrong, struct error *err)
-{
-	const struct verify_task *task = member->team->task;
-	const struct model *model = task->model;
-
-	for (int l = 0; task->options->dropout && l < model->layer_count; l++) {
-		const struct layer *layer = &model->layers[l];
-		const size_t each =
-			layer_decisions(layer, model_layer_input(model, l));
-
-		if (!layer_drops(layer))
-			continue;
-		if (program_decisions(member->program, l, member->decisions,
-				      err))
-			return -1;
-		for (int i = 0; i < batch->count; i++) {
-			const uint8_t *taken =
-				member->decisions + (size_t)i * each;
-
-			dropout_choices((unsigned long long)
-						task->options->seed,
-					batch->step,
-					(uint32_t)(batch->place +
-						   batch->stride * i),
-					(uint32_t)l, layer->drop, (int)each,
-					member->expected);
-			for (size_t c = 0; c < each; c++)
-				*wrong += taken[c] != member->expected[c];
-		}
-	}
-	return 0;
-}
-
-/* Of each of so many cores. */
-static struct program_options options_of(const struct verify_task *task,
-					 int cores, int test_batch)
-{
-	return (struct program_options){
-		.batch = replica_share(0, cores, task->batch),
-		.test_batch = test_batch,
-		.seed = (unsigned long long)task->options->seed,
-		.dropout = task->options->dropout,
-		.algorithm = task->algorithm,
-		.precision = task->precision,
-	};
-}
-
-static int open_member(struct member *member, struct error *err)
-{
-	const struct verify_task *task = member->team->task;
-	const struct group *group = member->group;
-	const struct device_request request = {
-		.choice = task->device,
-		.threads = member->team->one_process ? group->size : 1,
-		.cpus = VERIFY_MOST_CORES,
-		.device_class = task->options->device_class,
-	};
-	const struct program_options options =
-		options_of(task, group->size, SAMPLES);
-	const size_t count = model_parameter_count(task->model);
-	const size_t most = verify_most_decisions(task->model);
-
-	member->vector = calloc(count, sizeof(float));
-	member->decisions = malloc((size_t)task->batch * most);
-	member->expected = malloc(most);
-	if (share_allocate(&member->share, task, task->batch) ||
-	    !member->vector || !member->decisions || !member->expected)
-		return error_memory(err, "a core's batch");
-	if (replica_open(member->group, task->backend, &request,
-			 &member->device, err) ||
-	    replica_compile(member->group, member->device, task->model,
-			    &options, &member->program, err))
-		return -1;
-	return replica_initialise(member->group, member->program, options.seed,
-				  err);
-}
-
-static void close_member(struct member *member)
-{
-	program_free(member->program);
-	device_close(member->device);
-	share_release(&member->share);
-	free(member->vector);
-	free(member->decisions);
-	free(member->expected);
-}
-
-static int train(struct member *member, struct error *err)
-{
-	const struct verify_task *task = member->team->task;
-	struct replica_observer observer = { ignore_phase };
-	long wrong = 0, all[GROUP_MAX_SIZE];
-	struct score score;
-	struct batch batch;
-
-	for (int s = 0; s < task->steps; s++) {
-		const struct update update = update_of(task, s);
-
-		verify_batch(task, member->team->order, s, member->group->rank,
-			     member->group->size, &member->share, &batch);
-		if (replica_train(member->group, member->program, &batch,
-				  &update, NULL, &observer, &score, err) ||
-		    count_wrong_masks(member, &batch, &wrong, err))
-			return -1;
-	}
-	if (group_gather(member->group, &wrong, sizeof(wrong), all, err))
-		return -1;
-	if (member->group->rank)
-		return 0;
-	for (int r = 0; r < member->group->size; r++)
-		member->team->masks_wrong += all[r];
-	return 0;
-}
-
-/* What all cores must have the bits of. */
-struct replica {
-	uint64_t parameters; /* their hash */
-	double loss;	     /* of the same samples */
-};
-
-/* Each core has running statistics of its own: all begin with the same. */
-static int reset_statistics(struct member *member, struct error *err)
-{
-	const size_t count = member->program->buffers;
-	float *fresh;
-	int failed;
-
-	if (!count)
-		return 0;
-	fresh = malloc(count * sizeof(*fresh));
-	if (!fresh)
-		return error_memory(err, "running statistics");
-	model_init_buffers(member->team->task->model, fresh);
-	failed = program_store(member->program, VECTOR_BUFFERS, fresh, err);
-	free(fresh);
-	return failed;
-}
-
-/* The parameters may be one copy for all: what a core has derived from them, as
- * kernels want them, is its own, and shows in the loss alone. */
-static int describe_replica(struct member *member, struct replica *replica,
-			    struct error *err)
-{
-	struct score score = { 0 };
-	struct batch batch;
-
-	verify_batch(member->team->task, member->team->order, STEPS, 0, 1,
-		     &member->share, &batch);
-	if (batch.count > SAMPLES)
-		batch.count = SAMPLES;
-	if (program_load(member->program, VECTOR_PARAMETERS, member->vector,
-			 err) ||
-	    reset_statistics(member, err) ||
-	    program_evaluate(member->program, &batch, &score, err))
-		return -1;
-	replica->parameters = hash_bytes64(
-		member->vector, member->program->parameters * sizeof(float));
-	replica->loss = score.loss;
-	return 0;
-}
-
-static int compare_replicas(struct member *member, struct error *err)
-{
-	struct replica mine, all[GROUP_MAX_SIZE];
-
-	if (describe_replica(member, &mine, err) ||
-	    group_gather(member->group, &mine, sizeof(mine), all, err))
-		return -1;
-	if (member->group->rank)
-		return 0;
-	for (int r = 1; r < member->group->size; r++)
-		member->team->replicas_differ |=
-			memcmp(&all[r], &all[0], sizeof(all[0])) != 0;
-	memcpy(member->team->parameters, member->vector,
-	       member->program->parameters * sizeof(float));
-	return 0;
-}
-
-static int team_body(struct group *group, void *context, struct error *err)
-{
-	struct member member = { .team = context, .group = group };
-	int failed = open_member(&member, err) || train(&member, err) ||
-		     compare_replicas(&member, err);
-
-	close_member(&member);
-	return failed ? -1 : 0;
-}
-
-int verify_team(const struct verify_task *task, const int *order,
-		const struct transport *transport, int cores,
-		float *parameters, struct verify_result *result,
-		struct error *err)
-{
-	const size_t bytes =
-		model_parameter_count(task->model) * sizeof(*parameters);
-	struct team *team = calloc(1, sizeof(*team) + bytes);
-	const struct group_job job = { team_body, team, sizeof(*team) + bytes,
-				       NULL };
-	int failed;
-
-	if (!team)
-		return error_memory(err, "the cores to compare");
-	team->task = task;
-	team->order = order;
-	team->one_process = transport->one_process;
-	failed = group_launch(transport, cores, &job, err);
-	result->masks_wrong += team->masks_wrong;
-	result->replicas_differ |= team->replicas_differ;
-	memcpy(parameters, team->parameters, bytes);
-	free(team);
-	return failed;
-}
 
 /* One program that is all cores of a team, one after the other; in a process
  * of its own, as the cores. */
@@ -293,7 +35,8 @@ static int open_stand_in(struct stand_in *all, int cores, struct error *err)
 		.cpus = VERIFY_MOST_CORES,
 		.device_class = task->options->device_class,
 	};
-	const struct program_options options = options_of(task, cores, 1);
+	const struct program_options options =
+		verify_team_options(task, cores, 1);
 	const size_t count = model_parameter_count(task->model);
 	const size_t buffers = model_buffer_count(task->model);
 
@@ -342,7 +85,7 @@ static int stand_in_train(struct stand_in *all, const int *order, int cores,
 	struct score ignored;
 
 	for (int s = 0; s < task->steps; s++) {
-		const struct update update = update_of(task, s);
+		const struct update update = verify_team_update(task, s);
 
 		for (int r = 0; r < cores; r++)
 			if (stand_in_gradient(all, order, s, r, cores, err))
@@ -398,99 +141,121 @@ static int train_sequence(const struct verify_task *task, const int *order,
 	return failed;
 }
 
-/* What teams are compared on, and with: their right parameters. */
+#define MOST_TEAMS 3
+
+/* The teams of a backend, or of a target's own cores, and their right
+ * parameters. */
 struct comparison {
-	const struct verify_task *few, *measured;
+	struct verify_result *result;
+	struct model model; /* of the tasks */
+	struct verify_task tasks[MOST_TEAMS];
+	int cores[MOST_TEAMS], count;
+	int few;      /* of them, from the first, have small shares */
+	int together; /* teams that one launch makes */
 	int *order;
-	float *right[VERIFY_MOST_CORES + 1]; /* few's, by cores */
-	float *right_measured;
-	float *several; /* what a team has made */
+	float *right[MOST_TEAMS];
+	struct verify_made *made; /* by these */
 };
 
-/* What is right with batch norm, where several cores are not one: what as many
- * of this backend make, one after the other. They decide alike, where the
- * reference may not, and statistics of few values would make much of that. */
-static int train_sequences(struct comparison *all, struct error *err)
+/* Teams from t on that one launch has made: their parameters, unless those are
+ * the right ones themselves, are compared. */
+static void take_made(struct comparison *all, int t, int count)
 {
-	for (int cores = 2; cores <= VERIFY_MOST_CORES; cores++)
-		if (train_sequence(all->few, all->order, cores,
-				   all->right[cores], err))
-			return -1;
-	return all->few->backend->offloads ? 0 :
-		       train_sequence(all->measured, all->order, 2,
-				      all->right_measured, err);
+	const size_t each = model_parameter_count(&all->model);
+
+	all->result->masks_wrong += all->made->masks_wrong;
+	all->result->replicas_differ |= all->made->replicas_differ;
+	for (int i = 0; i < count; i++)
+		for (int k = 0; k < all->tasks[t].tensor_count; k++) {
+			const struct tensor *tensor = &all->tasks[t].tensors[k];
+			const size_t at = tensor->offset;
+
+			verify_worsen(&all->result->cores, verify_error(
+					all->made->parameters +
+						(size_t)i * each + at,
+					all->right[t + i] + at,
+					tensor->count));
+		}
 }
 
-/* And without: what one core makes of all samples. All of it is before the
- * first team of threads: processes lack those that a library has started before
- * them, for which it would wait. */
-static int find_right(struct comparison *all, struct verify_result *result,
-		      struct error *err)
+/* One core of a process of its own. */
+static int train_alone(struct comparison *all, int t, struct error *err)
 {
-	const struct transport *fork = transport_find("fork");
-	const size_t bytes =
-		model_parameter_count(all->few->model) * sizeof(float);
+	const int failed = verify_team(&all->tasks[t], 1, all->order,
+				       transport_find("fork"), 1, all->made,
+				       err);
 
-	if (verify_team(all->few, all->order, fork, 1, all->right[2], result,
-			err))
-		return -1;
-	if (model_has_batchnorm(all->few->model))
-		return train_sequences(all, err);
-	for (int cores = 3; cores <= VERIFY_MOST_CORES; cores++)
-		memcpy(all->right[cores], all->right[2], bytes);
-	return all->few->backend->offloads ? 0 :
-		       verify_team(all->measured, all->order, fork, 1,
-				   all->right_measured, result, err);
+	take_made(all, t, 0);
+	memcpy(all->right[t], all->made->parameters,
+	       model_parameter_count(&all->model) * sizeof(float));
+	return failed;
 }
 
-static void compare_parameters(const struct verify_task *task,
-			       const float *several, const float *right,
-			       struct verify_result *result)
+static int is_same_work(const struct verify_task *a,
+			const struct verify_task *b)
 {
-	for (int t = 0; t < task->tensor_count; t++) {
-		const size_t at = task->tensors[t].offset;
+	return a->batch == b->batch && a->steps == b->steps;
+}
 
-		verify_worsen(&result->cores,
-			      verify_error(several + at, right + at,
-					   task->tensors[t].count));
+/* What one core makes of all samples. With batch norm several cores are not
+ * one: it is what as many of this backend make, one after the other. They
+ * decide alike, where the reference may not, and statistics of few values would
+ * make much of that. */
+static int find_right(struct comparison *all, int t, struct error *err)
+{
+	const int in_turn = model_has_batchnorm(&all->model) &&
+			    all->cores[t] > 1;
+
+	if (t && !in_turn && is_same_work(&all->tasks[t], &all->tasks[t - 1])) {
+		memcpy(all->right[t], all->right[t - 1],
+		       model_parameter_count(&all->model) * sizeof(float));
+		return 0;
 	}
+	/* Masks of one core, whatever is right for several. */
+	if ((!t || !in_turn) && train_alone(all, t, err))
+		return -1;
+	return in_turn ? train_sequence(&all->tasks[t], all->order,
+					all->cores[t], all->right[t], err) :
+			 0;
 }
 
-/* 2 and 3 cores, whose most becomes *most. A device may have fewer parts. */
-static int compare_by(struct comparison *all, const struct transport *by,
-		      int *most, struct verify_result *result,
-		      struct error *err)
+/* Teams from .. to - 1, whose most cores become *most. A device may have fewer
+ * parts. */
+static int compare_by(struct comparison *all, int from, int to,
+		      const struct transport *by, int *most, struct error *err)
 {
-	const struct verify_task *task = all->few;
+	for (int t = from; t < to; t++) {
+		const struct verify_task *task = &all->tasks[t];
+		int failed;
 
-	*most = 1;
-	for (int cores = 2; cores <= VERIFY_MOST_CORES; cores++) {
-		if (verify_check_signal(err, "before %d cores", cores))
+		if (verify_check_signal(err, "before %d cores", all->cores[t]))
 			return -1;
-		if (verify_team(task, all->order, by, cores, all->several,
-				result, err))
+		failed = verify_team(task, 1, all->order, by, all->cores[t],
+				     all->made, err);
+		if (failed)
 			return task->backend->offloads &&
 					       err->kind == ERROR_MISSING ?
 				       0 : -1;
-		*most = cores;
-		compare_parameters(task, all->several, all->right[cores],
-				   result);
+		*most = all->cores[t];
+		take_made(all, t, 1);
 	}
 	return 0;
 }
 
-static int compare_teams(struct comparison *all, struct verify_result *result,
-			 struct error *err)
+/* Small shares by both transports, and two cores by threads that have a whole
+ * measured batch each. */
+static int compare_teams(struct comparison *all, struct error *err)
 {
 	static const char *const transports[] = { "fork", "threads" };
+	struct verify_result *result = all->result;
+	int most;
 
 	result->most_cores = VERIFY_MOST_CORES;
-	for (size_t t = 0; t < sizeof(transports) / sizeof(transports[0]);
-	     t++) {
-		int most;
-
-		if (compare_by(all, transport_find(transports[t]), &most,
-			       result, err))
+	for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]);
+	     i++) {
+		most = 1;
+		if (compare_by(all, 0, all->few, transport_find(transports[i]),
+			       &most, err))
 			return -1;
 		/* Only what all of them could is said to be equal. */
 		if (most < result->most_cores)
@@ -498,69 +263,140 @@ static int compare_teams(struct comparison *all, struct verify_result *result,
 	}
 	if (result->most_cores == 1)
 		result->cores = VERIFY_NOT_MEASURED;
-	return 0;
+	return compare_by(all, all->few, all->count, transport_find("threads"),
+			  &most, err);
 }
 
-/* Two cores that have a whole measured batch each, against one that has both
- * batches. Parts of a device would be compiled for anew. */
-static int compare_measured(struct comparison *all,
-			    struct verify_result *result, struct error *err)
+struct own_team {
+	struct verify_job job; /* first */
+	const struct verify_task *tasks;
+	int count;
+	const int *order;
+};
+
+static int run_own(const struct verify_job *job,
+		   const struct transport *transport, int cores,
+		   struct error *err)
 {
-	if (all->few->backend->offloads)
-		return 0;
-	if (verify_team(all->measured, all->order, transport_find("threads"), 2,
-			all->several, result, err))
+	const struct own_team *team = (const struct own_team *)job;
+
+	return verify_team(team->tasks, team->count, team->order, transport,
+			   cores, job->made, err);
+}
+
+static struct own_team own_team_of(const struct comparison *all)
+{
+	return (struct own_team){
+		.job = { run_own, all->made,
+			 verify_made_size(&all->model, all->together) },
+		.tasks = all->tasks,
+		.count = all->together,
+		.order = all->order,
+	};
+}
+
+/* A target's own cores, by its transport. */
+static int compare_own(struct comparison *all, struct error *err)
+{
+	struct target *target = &all->result->target;
+	const struct own_team team = own_team_of(all);
+
+	if (verify_check_signal(err, "before %d cores", target->cores) ||
+	    verify_own_cores(&team.job, target, all->tasks->options, err))
 		return -1;
-	compare_parameters(all->measured, all->several, all->right_measured,
-			   result);
+	take_made(all, 0, all->together);
 	return 0;
 }
 
-static int allocate_comparison(struct comparison *all)
+/* For a backend two teams with small shares, and one with large ones; for a
+ * target's own cores one of each. */
+static void plan_teams(struct comparison *all, const struct verify_task *task)
 {
-	const struct verify_task *task = all->few;
-	const size_t bytes = model_parameter_count(task->model) * sizeof(float);
+	const int own = all->result->own_cores;
+	const int least = own ? all->result->target.cores : 2;
+	const int most = own ? least : VERIFY_MOST_CORES;
+	struct verify_task tasks[VERIFY_TEAM_TASKS];
+	int count;
+
+	verify_team_model(&all->model, task->model);
+	for (int cores = least; cores <= most; cores++) {
+		verify_team_tasks(task, cores, &all->model, tasks);
+		all->cores[all->few] = cores;
+		all->tasks[all->few++] = tasks[0];
+	}
+	count = verify_team_tasks(task, least, &all->model, tasks);
+	all->count = all->few;
+	for (int t = 1; t < count; t++) {
+		all->cores[all->count] = least;
+		all->tasks[all->count++] = tasks[t];
+	}
+	all->together = own ? all->count : 1;
+}
+
+static int allocate_all(struct comparison *all)
+{
+	const size_t bytes = model_parameter_count(&all->model) *
+			     sizeof(float);
+	const struct verify_task *task = all->tasks;
+	const int samples = task->dataset->train.count;
 	int missing;
 
-	all->order = malloc((size_t)task->dataset->train.count *
-			    sizeof(*all->order));
-	all->several = malloc(bytes);
-	all->right_measured = malloc(bytes);
-	missing = !all->order || !all->several || !all->right_measured;
-	for (int cores = 2; cores <= VERIFY_MOST_CORES; cores++) {
-		all->right[cores] = malloc(bytes);
-		missing |= !all->right[cores];
+	all->order = malloc((size_t)samples * sizeof(*all->order));
+	all->made = calloc(1, verify_made_size(&all->model, all->together));
+	missing = !all->order || !all->made;
+	for (int t = 0; t < all->count; t++) {
+		all->right[t] = malloc(bytes);
+		missing |= !all->right[t];
 	}
+	if (!missing)
+		random_permutation((unsigned long long)task->options->seed,
+				   samples, all->order);
 	return missing ? -1 : 0;
 }
 
+static void release_all(struct comparison *all)
+{
+	free(all->order);
+	free(all->made);
+	for (int t = 0; t < MOST_TEAMS; t++)
+		free(all->right[t]);
+}
+
+/* All that is right is made before the first team of threads: processes lack
+ * those that a library has started before them, for which it would wait. */
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err)
 {
-	struct verify_task few = *task, measured = *task;
-	struct model model = *task->model;
-	struct comparison all = { .few = &few, .measured = &measured };
+	struct comparison all = { .result = result };
+	int failed;
+
+	plan_teams(&all, task);
+	failed = allocate_all(&all) &&
+		 error_memory(err, "the parameters to compare");
+	for (int t = 0; !failed && t < all.count; t++)
+		failed = verify_check_signal(err, "before 1 core") ||
+			 find_right(&all, t, err);
+	failed = failed || (result->own_cores ? compare_own(&all, err) :
+						compare_teams(&all, err));
+	release_all(&all);
+	return failed ? -1 : 0;
+}
+
+int verify_be_team(const struct verify_task *task, struct verify_result *result,
+		   FILE *log, struct error *err)
+{
+	struct comparison all = { .result = result };
 	int failed = -1;
 
-	if (model.recipe.optimizer == OPTIMIZER_ADAM)
-		model.recipe.eps = ADAM_EPS;
-	few.model = measured.model = &model;
-	few.steps = STEPS;
-	measured.batch = 2 * task->measured_batch;
-	measured.steps = 1;
-	if (allocate_comparison(&all)) {
+	plan_teams(&all, task);
+	if (allocate_all(&all)) {
 		error_memory(err, "the parameters to compare");
 	} else {
-		random_permutation((unsigned long long)task->options->seed,
-				   task->dataset->train.count, all.order);
-		failed = find_right(&all, result, err) ||
-			 compare_teams(&all, result, err) ||
-			 compare_measured(&all, result, err) ? -1 : 0;
+		const struct own_team team = own_team_of(&all);
+
+		failed = verify_be_core(&team.job, &result->target,
+					task->options, log, err);
 	}
-	free(all.order);
-	free(all.several);
-	free(all.right_measured);
-	for (int cores = 0; cores <= VERIFY_MOST_CORES; cores++)
-		free(all.right[cores]);
+	release_all(&all);
 	return failed;
 }

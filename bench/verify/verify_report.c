@@ -173,9 +173,9 @@ static void print_errors(struct verification *v)
 			   1, bound);
 	}
 	print_heading(v, model_has_batchnorm(model) ?
-			      "Parameters of 2 and 3 cores against those of "
+			      "Parameters of several cores against those of "
 			      "one in turn" :
-			      "Parameters of 2 and 3 cores against those of "
+			      "Parameters of several cores against those of "
 			      "one");
 	print_row(v, "all", offsetof(struct verify_result, cores),
 		  v->task.cores_bound);
@@ -248,11 +248,24 @@ static void judge(struct verification *v, const struct verify_result *result)
 	}
 }
 
-static const char *const equal_on[] = {
-	[1] = "1 core",
-	[2] = "1 and 2 cores by threads and fork; replicas equal",
-	[3] = "1, 2 and 3 cores by threads and fork; replicas equal",
-};
+static void print_equal(FILE *out, const struct verify_result *result)
+{
+	static const char *const cores[] = {
+		[1] = "1 core",
+		[2] = "1 and 2 cores by threads and fork; replicas equal",
+		[3] = "1, 2 and 3 cores by threads and fork; replicas equal",
+	};
+	const struct target *target = &result->target;
+
+	if (!result->own_cores)
+		fprintf(out, "%s: masks equal on %s\n", target->name,
+			cores[result->most_cores]);
+	else
+		fprintf(out, "%s: masks equal on %d core%s by %s; replicas "
+			"equal\n", target->name, target->cores,
+			target->cores == 1 ? "" : "s",
+			target_transport(target));
+}
 
 void verify_announce(const struct verification *v)
 {
@@ -299,8 +312,7 @@ static void report_backend(struct verification *v,
 		judge(v, result);
 	if (verify_is_compared(result) && !result->masks_wrong &&
 	    !result->replicas_differ)
-		fprintf(v->out, "%s: masks equal on %s\n", name,
-			equal_on[result->most_cores]);
+		print_equal(v->out, result);
 }
 
 int verify_report(struct verification *v)

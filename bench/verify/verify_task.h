@@ -75,8 +75,10 @@ struct verify_result {
 	struct verify_errors errors[VERIFY_PASSES];
 	double test_loss;     /* of an evaluation, relative */
 	double test_correct;  /* right answers, more or fewer, of all samples */
-	int most_cores; /* compared by threads and fork: what a device has */
-	double cores;	/* parameters of 2 and 3 cores against those of one */
+	/* Compared are the target's cores, by its transport; else 1 to
+	 * most_cores by threads and fork, as many as a device has. */
+	int own_cores, most_cores;
+	double cores;	/* parameters of several cores against those of one */
 	long masks_wrong; /* dropout decisions unlike models/random.h */
 	int replicas_differ; /* parameters, or what cores make of them */
 };

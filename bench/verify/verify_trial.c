@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "backends/group/replica.h"
-#include "bench/verify/verify_cores.h"
 #include "bench/verify/verify_rounding.h"
+#include "bench/verify/verify_team.h"
 
 #define TESTED 8 /* samples of an evaluation */
 #define LEAST 1e-5
@@ -35,6 +35,7 @@ struct trial {
 	struct rounding rounding; /* of one core */
 	double sum_rounding[MODEL_MAX_TENSORS]; /* of all cores */
 	uint8_t *decisions;
+	struct verify_made *made; /* by all cores */
 };
 
 static int allocate_all(struct trial *trial)
@@ -53,10 +54,12 @@ static int allocate_all(struct trial *trial)
 	trial->decisions = malloc((size_t)most *
 				  verify_most_decisions(&drawn->model));
 	trial->order = malloc(((size_t)drawn->batch + TESTED) * sizeof(int));
+	trial->made = calloc(1, verify_made_size(&drawn->model, 1));
 	if (random_model_samples(drawn, TESTED, dataset) ||
 	    share_allocate(&trial->share, &trial->task, most) ||
 	    !trial->vectors[0] || !trial->vectors[1] || !trial->vectors[2] ||
-	    !trial->sum || !trial->start || !trial->decisions || !trial->order)
+	    !trial->sum || !trial->start || !trial->decisions ||
+	    !trial->order || !trial->made)
 		return -1;
 	for (int i = 0; i < dataset->train.count; i++)
 		trial->order[i] = i;
@@ -114,6 +117,7 @@ static void release_all(struct trial *trial)
 	free(trial->start);
 	free(trial->decisions);
 	free(trial->order);
+	free(trial->made);
 	dataset_release(&trial->dataset);
 }
 
@@ -390,26 +394,23 @@ static int try_update(struct trial *trial, struct error *err)
  * parameters is what try_update() has found, but for rounding of gradients. */
 static int try_training(struct trial *trial, struct error *err)
 {
-	const struct transport *threads = transport_find("threads");
-	struct verify_result ignored = { 0 };
+	const char *by = trial->drawn->cores > 1 ? "threads" : "self";
+	struct verify_made *made = trial->made;
 
-	if (verify_team(&trial->task, trial->order,
-			trial->drawn->cores > 1 ? threads :
-						  transport_find("self"),
-			trial->drawn->cores, trial->vectors[0], &ignored,
-			err)) {
+	if (verify_team(&trial->task, 1, trial->order, transport_find(by),
+			trial->drawn->cores, made, err)) {
 		/* A device may have fewer parts. */
 		trial->found->is_alone = trial->drawn->cores > 1 &&
 				  trial->task.backend->offloads &&
 				  err->kind == ERROR_MISSING;
 		return trial->found->is_alone ? 0 : -1;
 	}
-	if (ignored.masks_wrong)
+	if (made->masks_wrong)
 		keep(trial, INFINITY, "%ld dropout decisions",
-		     ignored.masks_wrong);
-	if (ignored.replicas_differ)
+		     made->masks_wrong);
+	if (made->replicas_differ)
 		keep(trial, INFINITY, "replicas differ");
-	compare_changes(trial, trial->vectors[0],
+	compare_changes(trial, made->parameters,
 			steepness(&trial->task.model->recipe),
 			"by a step of all cores");
 	return 0;

@@ -1,0 +1,165 @@
+#include "bench/verify/verify_ranks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/options/forward.h"
+#include "bench/run/ranks.h"
+#include "bench/system/file.h"
+#include "bench/system/process.h"
+#include "bench/system/terminal.h"
+
+/* In this process, and in those that the transport starts. joined: others
+ * started the cores, and they have met. */
+static int run_here(const struct verify_job *job, struct target *target,
+		    int *joined, struct error *err)
+{
+	*joined = 0;
+	if (target_load(target, err))
+		return -1;
+	if (target->transport->join &&
+	    target->transport->join(target->cores, err))
+		return -1;
+	*joined = target->transport->join != NULL;
+	return job->run(job, target->transport, target->cores, err);
+}
+
+static int read_made(const char *path, const struct verify_job *job,
+		     const struct target *target, struct error *err)
+{
+	FILE *file = fopen(path, "rb");
+	int is_whole;
+
+	if (!file)
+		return error_set(err, ERROR_FAILED, "%s: its cores left no "
+				 "results: %s", target->name, strerror(errno));
+	is_whole = fread(job->made, 1, job->size, file) == job->size &&
+		   fgetc(file) == EOF;
+	fclose(file);
+	return is_whole ? 0 : error_set(err, ERROR_FAILED, "%s: its cores "
+					"left results of another size",
+					target->name);
+}
+
+static int end_of(const struct process_status *status,
+		  const struct target *target, struct error *err)
+{
+	if (!status->code)
+		return 0;
+	return error_set(err, status->code == ERROR_MISSING ? ERROR_MISSING :
+							      ERROR_FAILED,
+			 "%s: its cores, which another program starts, ended "
+			 "with %s %d", target->name,
+			 status->signal ? "signal" : "exit code",
+			 status->signal ? status->signal : status->code);
+}
+
+/* The launcher's words, then those of argv, whose program is self. A block for
+ * free(); number is room for one word. */
+static const char **join_words(const struct target *target, char **argv,
+			       const char *self, char number[16],
+			       struct error *err)
+{
+	const char *launcher[RANKS_MOST_WORDS], **all;
+	size_t count = 0, before = 0;
+
+	ranks_words(target, NULL, launcher, number);
+	while (launcher[before])
+		before++;
+	while (argv[count])
+		count++;
+	all = malloc((before + count + 1) * sizeof(*all));
+	if (!all) {
+		error_memory(err, "a command line");
+		return NULL;
+	}
+	memcpy(all, launcher, before * sizeof(*all));
+	for (size_t w = 0; w <= count; w++)
+		all[before + w] = argv[w];
+	all[before] = self;
+	return all;
+}
+
+/* What starts the target's cores, each of them this program with --team. */
+static int run_launched(const struct target *target,
+			const struct options *options, const char *path,
+			struct error *err)
+{
+	const struct process_setting setting = {
+		.stdout_fd = PROCESS_NOWHERE, .stderr_fd = -1,
+	};
+	char option[PATH_MAX + 16], self[PATH_MAX], number[16];
+	const char *const extra[] = { option, NULL };
+	const ssize_t length = readlink("/proc/self/exe", self,
+					sizeof(self) - 1);
+	struct process_status status;
+	const char **words;
+	char **argv;
+	int failed;
+
+	self[length > 0 ? length : 0] = '\0';
+	snprintf(option, sizeof(option), "--team=%s", path);
+	argv = forward_options(options, NULL, VERB_VERIFY, target->name, extra,
+			       err);
+	if (!argv)
+		return -1;
+	words = join_words(target, argv, self, number, err);
+	failed = !words ||
+		 process_run(words, &setting, INFINITY, &status, err) ||
+		 end_of(&status, target, err);
+	free(words);
+	free(argv);
+	return failed ? -1 : 0;
+}
+
+static int run_apart(const struct verify_job *job, const struct target *target,
+		     const struct options *options, struct error *err)
+{
+	char folder[PATH_MAX - 16], path[PATH_MAX];
+	int failed;
+
+	if (ranks_check_launcher(target, NULL, err) ||
+	    file_make_scratch(folder, sizeof(folder), "bench-verify", err))
+		return -1;
+	snprintf(path, sizeof(path), "%s/team", folder);
+	failed = run_launched(target, options, path, err) ||
+		 read_made(path, job, target, err);
+	file_remove_tree(folder);
+	return failed ? -1 : 0;
+}
+
+int verify_own_cores(const struct verify_job *job, struct target *target,
+		     const struct options *options, struct error *err)
+{
+	int joined, failed;
+
+	if (ranks_are_launched(target))
+		return run_apart(job, target, options, err);
+	failed = run_here(job, target, &joined, err);
+	if (joined)
+		target->transport->leave(NULL);
+	return failed;
+}
+
+int verify_be_core(const struct verify_job *job, struct target *target,
+		   const struct options *options, FILE *log,
+		   struct error *err)
+{
+	const int is_first = !ranks_own(target);
+	int joined, failed = run_here(job, target, &joined, err);
+
+	if (!failed && is_first)
+		failed = file_replace(options->team, job->made, job->size,
+				      err);
+	if (failed && is_first)
+		terminal_print_error(err, log);
+	if (failed && (is_first || joined))
+		err->message[0] = '\0';
+	if (joined)
+		target->transport->leave(NULL);
+	return failed ? -1 : 0;
+}
