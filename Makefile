@@ -299,7 +299,16 @@ $(PRELOADS): $B/tests/%.so: tests/preload/%.c $O/flags
 	$Q$(CC) $(ALL_CFLAGS) -fPIC -shared -ftls-model=initial-exec \
 		$(LDFLAGS) -o $@ $<
 
-test-programs: $(TESTS) $(TOOLS) $(REPLAYS) $(if $(SAN),,$(PRELOADS))
+# tests/run starts each file by it, those of a build with sanitizers as well.
+SUPERVISE := $(BUILD)/tests/supervise
+$(SUPERVISE): tests/supervise.c $O/flags
+	@echo "LD $@"
+	@mkdir -p $(@D)
+	$Q$(CC) $(filter-out $(CHECKS),$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $<
+
+test-programs: $(TESTS) $(TOOLS) $(REPLAYS) $(SUPERVISE) \
+	$(if $(SAN),,$(PRELOADS))
+RUN_TESTS := BENCH="$$(realpath $(BUILD))/bench" tests/run
 
 # Recipes below start make again once the packages are there, so that the
 # second one sees compiler and libraries. A jobserver above rules over JOBS.
@@ -317,28 +326,26 @@ TESTS_SAN = $(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS))
 test:
 	$(AGAIN) deps
 	$(AGAIN) all test-programs
-	$QBENCH="$$(realpath $B/bench)" tests/run $(TESTS_BATS) $(TESTS) \
-		$(REPLAYS)
+	$Q$(RUN_TESTS) $(TESTS_BATS) $(TESTS) $(REPLAYS)
 	$(if $(INTEL_OPENCL),$(AGAIN) test-intel)
 
 test-san:
 	$(AGAIN) deps
 	$(AGAIN) SAN=address,undefined test-programs
-	$Qtests/run $(TESTS_SAN)
+	$Q$(RUN_TESTS) $(TESTS_SAN)
 
 test-bare:
 	$(AGAIN) deps
 	$(AGAIN) all test-programs
 	$(AGAIN) SAN=address,undefined test-programs
-	$QBENCH="$$(realpath $B/bench)" tests/run --bare $(TESTS_BATS) $(TESTS_SAN)
+	$Q$(RUN_TESTS) --bare $(TESTS_BATS) $(TESTS_SAN)
 
 test-intel:
 	$(if $(INTEL_OPENCL),,$(error no driver of Intel: `make peers` first))
 	$(AGAIN) all test-programs
 	@echo "The tests of OpenCL on $(INTEL_OPENCL):"
-	$QBENCH="$$(realpath $B/bench)" \
-		TEST_OPENCL="$$(realpath $(INTEL_OPENCL))" \
-		tests/run $(TESTS_OPENCL)
+	$QTEST_OPENCL="$$(realpath $(INTEL_OPENCL))" \
+		$(RUN_TESTS) $(TESTS_OPENCL)
 
 # oclgrind exits with 0, so its log must be empty. What is uninitialized is a
 # question for tests/opencl_kernels.bats, which is about smaller models.
@@ -351,7 +358,7 @@ check-full:
 	$(if $(call has,clang),$(AGAIN) BUILD=$(BUILD)/clang CC=clang WERROR=1 \
 		all test-programs,@echo "skipped: clang is not installed")
 	$(AGAIN) SAN=thread all $(call in_san,thread,$(THREADED))
-	tests/run $(call in_san,thread,$(THREADED))
+	$(RUN_TESTS) $(call in_san,thread,$(THREADED))
 	for target in cpu-4 cpu-4@fork; do \
 		timeout 300 $(BUILD)/san-thread/bench measure $$target \
 			--model tiny --dataset synthetic --epochs 2 --steps 9 \

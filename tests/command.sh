@@ -33,16 +33,54 @@ needs_pocl() {
 	is_pocl || skip "several devices are made by PoCL alone"
 }
 
-# within SECONDS COMMAND ...: it becomes true.
+# Prints milliseconds of a clock that stands while the tests lack a CPU:
+# tests/supervise.c. Without tests/run it is the wall's.
+patience() {
+	local now=${EPOCHREALTIME/[.,]/}
+	now=${now%???}
+	[ -z "${TEST_CLOCK:-}" ] || read -r now <"$TEST_CLOCK"
+	echo $((10#$now))
+}
+
+# within SECONDS COMMAND ...: it becomes true, in so many seconds of that clock.
 within() {
-	local seconds=$1
+	local until=$(($(patience) + 1000 * $1))
 	shift
-	for _ in $(seq $((10 * seconds))); do
-		! "$@" || return 0
+	until "$@"; do
+		[ "$(patience)" -lt "$until" ] || {
+			echo "still not: $*"
+			return 1
+		}
 		sleep 0.1
 	done
-	echo "still not: $*"
+}
+
+# timed_out DONE COMMAND ...: COMMAND --timeout $LIMIT ends with 6, having got to
+# where it hangs, as the command DONE says. A slow machine needs a longer one.
+timed_out() {
+	local done=$1
+	shift
+	for LIMIT in 2 8 32 128 512; do
+		run -6 --separate-stderr "$@" --timeout "$LIMIT"
+		! "$done" || return 0
+	done
 	return 1
+}
+
+# Ends what a case that failed has started, which carries its folder's name in
+# the environment, or is a shell of the case. A file's own teardown calls it.
+end_started() {
+	[ -z "${BATS_TEST_COMPLETED:-}" ] || return 0
+	local place
+	for place in $(jobs -p) $(grep -lzsxF "BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR" \
+		/proc/[0-9]*/environ); do
+		place=${place#/proc/}
+		kill -KILL "${place%/*}" 2>/dev/null || :
+	done
+}
+
+teardown() {
+	end_started
 }
 
 # The process is there, and does not only wait to be reaped.
