@@ -117,7 +117,7 @@ chosen() {
 			[ "$(chosen row)" = OMP_NUM_THREADS ]
 		fi
 	done
-	run -0 timeout -k 5 60 "$BENCH" measure cpu-4@fork "${TINY[@]}"
+	run -0 "$BENCH" measure cpu-4@fork "${TINY[@]}"
 	BENCH_SET=OTHER run -0 "$BENCH" env
 	[[ "$output" == *BENCH_SET=OTHER,OMP_NUM_THREADS* ]]
 }

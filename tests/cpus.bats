@@ -87,7 +87,7 @@ without samples"* ]]
 	[ -n "${CHECK_FULL:-}" ] || skip "measures; see make check-full"
 	local work=("${TINY[@]}" --synthetic-train 6400 --test off
 		--global-batch 64 --repeat 3)
-	run -0 timeout 300 taskset -c "$CPU" "$BENCH" run cpu-1 cpu-8 \
+	run -0 taskset -c "$CPU" "$BENCH" run cpu-1 cpu-8 \
 		"${work[@]}" --out made
 	python3 - <<-'END'
 	import csv

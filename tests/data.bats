@@ -73,7 +73,7 @@ put() {
 
 # One iteration that needs the data set NAME in DIR.
 measure() {
-	run --separate-stderr timeout -k 5 60 "$BENCH" measure null-1 \
+	run --separate-stderr "$BENCH" measure null-1 \
 		--model tiny --epochs 1 --steps 1 --dataset "$1" \
 		--data-dir "$2"
 }

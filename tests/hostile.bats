@@ -36,7 +36,7 @@ check_files() {
 # survives COMMAND ...: a run below it ends well.
 survives() {
 	rm -rf made
-	run -0 --separate-stderr timeout -k 5 60 "$@" "$BENCH" run cpu-1 \
+	run -0 --separate-stderr "$@" "$BENCH" run cpu-1 \
 		cpu-2 "${TINY[@]}" --out made
 	[[ "$output" == *"/iter"*cpu-1* ]]
 	[ -z "$stderr" ]
@@ -61,6 +61,7 @@ make_common() {
 }
 
 teardown() {
+	end_started
 	[ -z "${COMMON:-}" ] || {
 		cd /
 		chmod -R u+rwx "$COMMON"
@@ -233,7 +234,7 @@ teardown() {
 	local most
 	for most in 4 6 8; do
 		run -6 --separate-stderr "${AS[@]}" bash -c \
-			"ulimit -u $most"'; exec "$@"' - timeout -k 5 60 \
+			"ulimit -u $most"'; exec "$@"' - \
 			"$BENCH" measure cpu-8 "${TINY[@]}"
 		[[ "$stderr" == *"only "[1-7]" of 8 threads could be created"* ]]
 	done

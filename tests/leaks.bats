@@ -10,10 +10,6 @@ setup() {
 	command_setup
 }
 
-teardown() {
-	[ -z "${PID:-}" ] || kill "$PID" 2>/dev/null || true
-}
-
 # descriptors_at N: of the campaign, once that many of its runs have ended.
 descriptors_at() {
 	until [ -e made/runs.csv ] &&
@@ -43,7 +39,6 @@ descriptors_at() {
 	running "$PID"
 	kill "$PID"
 	wait "$PID" || true
-	PID=
 	[ "$early" -gt 0 ]
 	[ "$late" -le $((early + 3)) ] || {
 		echo "$late descriptors 12 runs later, $early before"

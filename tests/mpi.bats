@@ -18,12 +18,12 @@ needs_mpirun() {
 }
 
 by_hand() {
-	timeout -k 5 250 mpirun --quiet --oversubscribe --bind-to none "$@"
+	mpirun --quiet --oversubscribe --bind-to none "$@"
 }
 
 @test "ranks, processes and threads learn the same bits" {
 	needs_mpirun
-	run -0 timeout -k 5 250 "$BENCH" run cpu-8 cpu-8@fork cpu-8@mpi \
+	run -0 "$BENCH" run cpu-8 cpu-8@fork cpu-8@mpi \
 		-m mnist -d synthetic --synthetic-train 6400 --batch 16 -e 1 \
 		-s 50 --test off -w 1 -q --out made
 	[ "$(column made/runs.csv transport)" = "threads fork mpi" ]
@@ -49,7 +49,7 @@ by_hand() {
 
 @test "other backends learn the same bits as well" {
 	needs_mpirun
-	run -0 timeout -k 5 250 "$BENCH" run openblas-3 openblas-3@mpi \
+	run -0 "$BENCH" run openblas-3 openblas-3@mpi \
 		"${TINY[@]}" --out made
 	[ "$(cell made/runs.csv 1 parameters_hash)" = \
 		"$(cell made/runs.csv 2 parameters_hash)" ]
@@ -77,7 +77,7 @@ two_hosts() {
 		skip "no clock of its own for a second host"
 	sed -i 's/unshare --uts/unshare --uts --time --monotonic 86400 --fork/' \
 		agent
-	run -0 timeout -k 5 250 "$BENCH" run cpu-4@mpi "${TINY[@]}" \
+	run -0 "$BENCH" run cpu-4@mpi "${TINY[@]}" \
 		--hosts "$HOSTS" --out made
 	run -0 column made/observations.csv elapsed_s
 	[ "$(tr ' ' '\n' <<<"$output" | awk '$1 > 60 || $1 < 0' | wc -l)" -eq 0 ]
@@ -85,9 +85,9 @@ two_hosts() {
 
 @test "on several hosts factors are sent, where they are less, or gradients" {
 	two_hosts
-	run -0 timeout -k 5 250 mpirun --host "$HOSTS" -np 4 hostname
+	run -0 mpirun --host "$HOSTS" -np 4 hostname
 	[ "$(sort -u <<<"$output" | wc -l)" -eq 2 ]
-	run -0 timeout -k 5 250 "$BENCH" run cpu-4@mpi cpu-4 openblas-4@mpi \
+	run -0 "$BENCH" run cpu-4@mpi cpu-4 openblas-4@mpi \
 		openblas-4 -m mnist -d synthetic --synthetic-train 640 --batch 16 \
 		-e 1 -s 10 --test off -w 1 -q --hosts "$HOSTS" --out made
 	[ "$(column made/runs.csv status)" = "ok ok ok ok" ]
@@ -98,7 +98,7 @@ two_hosts() {
 	[ "${hashes[0]}" = "${hashes[1]}" ]
 	[ "${hashes[2]}" = "${hashes[3]}" ]
 	# The same bits of whole gradients.
-	run -0 timeout -k 5 250 "$BENCH" run cpu-4@mpi -m mnist -d synthetic \
+	run -0 "$BENCH" run cpu-4@mpi -m mnist -d synthetic \
 		--synthetic-train 640 --batch 16 -e 1 -s 10 --test off -w 1 -q \
 		--hosts "$HOSTS" --allreduce whole --out whole
 	[ "$(column whole/runs.csv allreduce)" = whole ]
@@ -111,12 +111,12 @@ two_hosts() {
 	whole=(-m mnist -d synthetic --synthetic-train 640 --batch 16 -e 1 -s 10
 		--test off -w 1 -q --allreduce whole)
 	for mb in 0 1; do
-		run -0 timeout -k 5 250 "$BENCH" run cpu-4@mpi "${whole[@]}" \
+		run -0 "$BENCH" run cpu-4@mpi "${whole[@]}" \
 			--hosts "$HOSTS" --out "$mb" --bucket-mb "$mb"
 	done
-	run -0 timeout -k 5 250 "$BENCH" run cpu-4@mpi "${whole[@]}" \
+	run -0 "$BENCH" run cpu-4@mpi "${whole[@]}" \
 		--hosts "$HOSTS" --out default
-	run -0 timeout -k 5 250 "$BENCH" run cpu-4 "${whole[@]/whole/ordered}" \
+	run -0 "$BENCH" run cpu-4 "${whole[@]/whole/ordered}" \
 		--out threads
 	run -0 column 1/runs.csv parameters_hash
 	[ "$output" = "$(column threads/runs.csv parameters_hash)" ]
@@ -139,8 +139,8 @@ two_hosts() {
 
 @test "sums may be made as the library does" {
 	needs_mpirun
-	run -0 timeout -k 5 250 "$BENCH" run cpu-4@mpi "${TINY[@]}" --out ordered
-	run -0 timeout -k 5 250 "$BENCH" run cpu-4@mpi "${TINY[@]}" --out native \
+	run -0 "$BENCH" run cpu-4@mpi "${TINY[@]}" --out ordered
+	run -0 "$BENCH" run cpu-4@mpi "${TINY[@]}" --out native \
 		--allreduce native
 	[ "$(column ordered/runs.csv allreduce)" = ordered ]
 	[ "$(column native/runs.csv allreduce)" = native ]
@@ -158,9 +158,9 @@ two_hosts() {
 	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --allreduce native
 	[[ "$output" == *"--allreduce native cannot be used with cpu-2: "*"takes it: cpu-2@mpi" ]]
 	# On one host, too, whole gradients are summed on request.
-	run -0 timeout -k 5 250 "$BENCH" run cpu-2@mpi -m mnist -d synthetic \
+	run -0 "$BENCH" run cpu-2@mpi -m mnist -d synthetic \
 		--synthetic-train 64 -b 16 -e 1 --test off -w 1 -q --out factors
-	run -0 timeout -k 5 250 "$BENCH" run cpu-2@mpi -m mnist -d synthetic \
+	run -0 "$BENCH" run cpu-2@mpi -m mnist -d synthetic \
 		--synthetic-train 64 -b 16 -e 1 --test off -w 1 -q --out whole \
 		--allreduce whole
 	[ "$(column whole/runs.csv reduced_bytes)" -gt \
@@ -172,7 +172,7 @@ two_hosts() {
 @test "ranks of devices end as they should" {
 	needs_mpirun
 	"$BENCH" devices 2>/dev/null | grep -q opencl: || skip "no OpenCL device"
-	run -0 timeout -k 5 250 "$BENCH" run opencl-2@mpi "${TINY[@]}" --out made
+	run -0 "$BENCH" run opencl-2@mpi "${TINY[@]}" --out made
 	[ "$(column made/runs.csv status)" = ok ]
 	[ "$(column made/runs.csv exit_code)" = 0 ]
 }

@@ -12,7 +12,7 @@ setup() {
 }
 
 teardown() {
-	kill -KILL ${PID:-} 2>/dev/null || true
+	end_started
 	[ ! -e closed ] || chmod -R u+rwX closed
 }
 
@@ -78,7 +78,7 @@ places() {
 fault() {
 	local code=0
 	rm -rf made && cp -r old made
-	timeout -k 5 60 strace -qq -o /dev/null -e "trace=$1" \
+	strace -qq -o /dev/null -e "trace=$1" \
 		-e "inject=$1:error=$3:when=$2" "$BENCH" run null-1 \
 		"${SHORT[@]}" --out made --export-csv made/x.csv \
 		--export-json made/x.json --export-markdown made/x.md \
@@ -252,7 +252,6 @@ kill_after() {
 	within 240 grep -q "$1" err
 	kill -KILL "$PID"
 	wait "$PID" || true
-	PID=
 }
 
 @test "what was shown as done outlives the command" {
@@ -331,7 +330,6 @@ unlocked() {
 	[[ "$output" != *cpu-2* ]]
 	kill -TERM "$PID"
 	wait "$PID" || true
-	PID=
 	whole made/observations.csv made/runs.csv
 	# Whose line has no end may still be writing it.
 	printf 'bench/1,half' >>made/runs.csv

@@ -13,10 +13,6 @@ setup() {
 		--synthetic-test 100 --warmup 1 --epochs 200)
 }
 
-teardown() {
-	kill -KILL ${PID:-} ${CHILD:-} 2>/dev/null || true
-}
-
 # start ARGUMENT ...: in the background, as $PID.
 start() {
 	# Else what an earlier one said may be read before it is cut.
@@ -30,7 +26,6 @@ ended() {
 	local code=0
 	within "${2:-60}" none_running "$PID"
 	wait "$PID" || code=$?
-	PID=
 	[ "$code" -eq "$1" ] || {
 		echo "exit $code, not $1"
 		cat err
@@ -183,10 +178,16 @@ nap() {
 }
 
 @test "a run that takes too long is ended" {
-	run -6 --separate-stderr "$BENCH" run cpu-1 null-1 "${LONG[@]}" -q \
-		--epochs 100000 --timeout 10 --out made
+	has_begun() {
+		grep -q ',cpu-1,1,,step,1,' made/observations.csv || {
+			rm -r made
+			false
+		}
+	}
+	timed_out has_begun "$BENCH" run cpu-1 null-1 "${LONG[@]}" -q \
+		--epochs 100000 --out made
 	[[ "$stderr" == *"--timeout"* ]]
 	[ "$(cell made/runs.csv 1 status)" = partial ]
-	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout 10s" ]
+	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout ${LIMIT}s" ]
 	grep -q ',cpu-1,1,,loop,.*,partial,' made/observations.csv
 }

@@ -8,9 +8,9 @@
  *
  * The clock stands still while COMMAND waits for a CPU or a disk. It counts the
  * time in which all processes sleep and, while any of them could run, the CPU
- * time that they get. A disk may be slow as well: PoCL waits for it after each
- * file that it caches. FOLDER/clock has the clock's milliseconds, for tests that
- * wait (within, in tests/command.sh).
+ * time that they get. A disk may be slow as well: PoCL waits for it after every
+ * file that it caches. FOLDER/clock has the milliseconds, for tests that wait
+ * (within, in tests/command.sh).
  *
  * Processes that COMMAND leaves are named on standard output and ended. The
  * kernel gives every orphan to this process, so none is missed.

