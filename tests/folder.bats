@@ -278,6 +278,9 @@ refuses() {
 	refuses "targets.csv:3: ./none/deep-grey.png: No such file"
 	sed 3s,^all[^,]*,, right.csv >targets.csv
 	refuses 'targets.csv:3:1: expected the path of an image, found ""'
+	sed '4p;4s,^,./,' right.csv >targets.csv
+	refuses "targets.csv:5: ./all/deep.png is the image of line 4\
+ (all/deep.png); an image has one row: remove one of the two"
 	sed '6s,^,a"b,' right.csv >targets.csv
 	refuses "targets.csv:6: a quote in the wrong place"
 	sed '6s,^,",' right.csv >targets.csv

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/data/targets.h"
 #include "tests/idx_files.h"
@@ -212,6 +213,42 @@ static void rows_are_split_by_group(void **state)
 	folder_release(&list);
 }
 
+/* The second row of an image has another group and other labels. */
+static void an_image_has_one_row(void **state)
+{
+	static const char *const names[] = { "all/1.png", "all/../all/1.png",
+					     "soft.png", "hard.png" };
+	char path[PATH_MAX], words[200];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", in_folder("repeat.csv"));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct folder list;
+		struct error err;
+		FILE *file;
+
+		make_targets(path);
+		if (!i) {
+			assert_int_equal(symlink("all/1.png", in_folder(
+						 "rows/soft.png")), 0);
+			assert_int_equal(link(in_folder("rows/all/1.png"),
+					      in_folder("rows/hard.png")), 0);
+		}
+		file = fopen(path, "a");
+		assert_non_null(file);
+		fprintf(file, "%s,z,0,0,1\n", names[i]);
+		fclose(file);
+		assert_int_equal(targets_list(&list, in_folder("rows"), path,
+					      &err), -1);
+		assert_int_equal(err.kind, ERROR_INPUT);
+		snprintf(words, sizeof(words), ":%d: %s is the image of line 3 "
+			 "(all/1.png)", ROWS + 2, names[i]);
+		if (!strstr(err.message, words))
+			fail_msg("%s, not: %s", err.message, words);
+		folder_release(&list);
+	}
+}
+
 static void wrong_targets_have_a_line(void **state)
 {
 	static const char *const cases[][2] = {
@@ -250,6 +287,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_told),
 		cmocka_unit_test(a_hash_is_of_bytes_or_of_sizes),
 		cmocka_unit_test(rows_are_split_by_group),
+		cmocka_unit_test(an_image_has_one_row),
 		cmocka_unit_test(wrong_targets_have_a_line),
 	};
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,6 +367,79 @@ static int add_rows(const struct table *table, struct folder *folder,
 	return 0;
 }
 
+/* The file of a row; a file has one identity under all its names. */
+struct identity {
+	dev_t device;
+	ino_t inode;
+	int row;
+};
+
+static int by_identity(const void *left, const void *right)
+{
+	const struct identity *a = left, *b = right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (a->inode != b->inode)
+		return a->inode < b->inode ? -1 : 1;
+	return a->row - b->row;
+}
+
+/* The first row whose image an earlier row has, with the latter in *earlier,
+ * or -1. Sorts the files. */
+static int find_repeat(struct identity *files, int count, int *earlier)
+{
+	int found = -1;
+
+	qsort(files, (size_t)count, sizeof(*files), by_identity);
+	for (int i = 1; i < count; i++) {
+		const struct identity *file = &files[i], *before = file - 1;
+
+		if (file->device != before->device ||
+		    file->inode != before->inode ||
+		    (found >= 0 && found < file->row))
+			continue;
+		found = file->row;
+		*earlier = before->row;
+	}
+	return found;
+}
+
+/* An image in two rows could be in training and in the test, or have labels
+ * that contradict each other. */
+static int refuse_repeats(const struct table *table, const char *dir,
+			  struct error *err)
+{
+	struct identity *files = malloc((size_t)table->count * sizeof(*files));
+	const struct row *rows = table->rows;
+	int earlier = 0, repeat;
+
+	if (!files)
+		return error_memory(err, table->name);
+	for (int i = 0; i < table->count; i++) {
+		const char *name = table->text + rows[i].path;
+		char path[PATH_MAX];
+		struct stat about;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, name);
+		if (stat(path, &about)) {
+			free(files);
+			return error_set(err, ERROR_INPUT, "%.300s:%ld: %.600s"
+					 ": %s", table->name, rows[i].line,
+					 path, strerror(errno));
+		}
+		files[i] = (struct identity){ about.st_dev, about.st_ino, i };
+	}
+	repeat = find_repeat(files, table->count, &earlier);
+	free(files);
+	return repeat < 0 ? 0 :
+	       error_set(err, ERROR_INPUT, "%.300s:%ld: %.300s is the image of "
+			 "line %ld (%.300s); an image has one row: remove one "
+			 "of the two", table->name, rows[repeat].line,
+			 table->text + rows[repeat].path, rows[earlier].line,
+			 table->text + rows[earlier].path);
+}
+
 int targets_list(struct folder *folder, const char *dir, const char *path,
 		 struct error *err)
 {
@@ -383,7 +457,8 @@ int targets_list(struct folder *folder, const char *dir, const char *path,
 	failed = failed ||
 		 (folder_is_split(folder) ? split_rows(&table, err) :
 					    fold_rows(&table, err)) ||
-		 add_rows(&table, folder, err);
+		 add_rows(&table, folder, err) ||
+		 refuse_repeats(&table, dir, err);
 	free(table.rows);
 	free(table.text);
 	free(table.targets);

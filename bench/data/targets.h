@@ -7,7 +7,8 @@
  * Where the folder has train and val (or test), the beginning of a path says
  * which an image is for. Else the test set is the first of five folds of groups
  * (bench/data/fold.h), which are counted in the order of their names. Samples
- * are in the order of rows.
+ * are in the order of rows. An image has one row, by whatever name: a second
+ * one is an error with both lines.
  */
 #ifndef BENCH_DATA_TARGETS_H
 #define BENCH_DATA_TARGETS_H
