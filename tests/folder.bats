@@ -87,7 +87,22 @@ ends() {
 	ln -sf nowhere set/val/b/x.jpg
 	ends 5 "set/val/b/x.jpg: No such file"
 	ln -sf .. set/val/b/x.jpg
-	ends 5 "set/val/b/x.jpg: a regular file expected"
+	ends 5 "set/val/b/x.jpg/b: a link to a folder that it is in; remove it"
+}
+
+@test "images in folders of a class are taken, others are counted" {
+	local left="note: 3 files left out, bench reads JPEG and PNG only\
+ (train/a/0.webp, ...)"
+	mkdir -p set/val/a/images
+	mv set/val/a/*.png set/val/a/images
+	touch set/train/a/{0,1}.webp set/val/a/2.bmp
+	run -0 --separate-stderr "$BENCH" measure null-1 --model tiny \
+		"${FOLDER[@]/-q/-v}" --epochs 1 --run-file row
+	[[ "$stderr" == *"$left"* ]]
+	[ "$(cell row 1 train_samples) $(cell row 1 test_samples)" = "10 4" ]
+	run -0 --separate-stderr "$BENCH" run null-1 --model tiny \
+		"${FOLDER[@]:0:6}" --epochs 1 --out made
+	[[ "$stderr" == *"$left"* ]]
 }
 
 @test "a folder that is none of images says what one is" {

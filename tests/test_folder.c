@@ -68,6 +68,51 @@ static void names_are_sorted_byte_by_byte(void **state)
 	folder_release(&list);
 }
 
+/* In the order of sorted(os.walk()), which is that of the folders' paths: "b-c"
+ * comes before "b/d". What is left out is counted by reason. */
+static void classes_may_have_folders(void **state)
+{
+	static const char *const names[] = {
+		"nest/train/a/z.png", "nest/train/a/b/y.JPG",
+		"nest/train/a/b-c/x.png", "nest/train/a/b/d/w.jpeg",
+		"nest/train/a/c.png/v.png", "nest/train/b/images/u.png",
+		"nest/val/a/images/t.png", "nest/val/b/s.png",
+		"nest/train/a/b/r.webp", "nest/train/a/q.BMP",
+		"nest/train/a/.p.png", "nest/train/a/.hidden/d/o.tif",
+		"nest/train/a/.n.txt", "nest/val/b/boxes.txt",
+		"nest/train/m.png", "nest/val/l.ppm", "nest/val/read.me",
+	};
+	static const char *const order[] = {
+		"train/a/z.png", "train/a/b/y.JPG", "train/a/b-c/x.png",
+		"train/a/b/d/w.jpeg", "train/a/c.png/v.png",
+		"train/a/link/t.png", "train/b/images/u.png",
+	};
+	struct folder list;
+	struct error err;
+	char note[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		make_file(names[i]);
+	assert_int_equal(symlink("../../val/a/images",
+				 in_folder("nest/train/a/link")), 0);
+	if (folder_list(&list, in_folder("nest"), &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(list.train.count, 7);
+	for (int i = 0; i < 7; i++)
+		assert_sample(&list, &list.train, i, order[i], i == 6);
+	assert_int_equal(list.test.count, 2);
+	assert_sample(&list, &list.test, 0, "val/a/images/t.png", 0);
+	folder_note(&list, note, sizeof(note));
+	assert_string_equal(note, "2 files left out, bench reads JPEG and PNG "
+			    "only (train/a/b/r.webp, ...); 2 files left out, "
+			    "the name begins with a dot (train/a/.hidden/d/o."
+			    "tif, ...); 1 file left out, the name is not an "
+			    "image's (val/b/boxes.txt); 2 files left out, not "
+			    "in the folder of a class (train/m.png, ...)");
+	folder_release(&list);
+}
+
 /* Lists grow as they have to. */
 static void there_may_be_many(void **state)
 {
@@ -98,6 +143,7 @@ static void what_is_wrong_is_told(void **state)
 		{ "wrong/file", "has no folder train", ERROR_MISSING },
 		{ "wrong/train/x", "has no folder of a class", ERROR_INPUT },
 		{ "wrong/train/a/x", "train/a: has no file .jpg", ERROR_INPUT },
+		{ "wrong/train/a/x.webp", "convert the images", ERROR_INPUT },
 		{ "wrong/train/a/1.png", "has no folder val", ERROR_MISSING },
 		{ "wrong/val/b/1.png", "val/b: train has no", ERROR_INPUT },
 	};
@@ -283,6 +329,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_sorted_byte_by_byte),
+		cmocka_unit_test(classes_may_have_folders),
 		cmocka_unit_test(there_may_be_many),
 		cmocka_unit_test(what_is_wrong_is_told),
 		cmocka_unit_test(a_hash_is_of_bytes_or_of_sizes),

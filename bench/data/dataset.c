@@ -404,6 +404,7 @@ static int load_folder(struct dataset *dataset,
 	dataset->shape = (struct shape){ .channels = 0 };
 	dataset->classes = dataset->folder->classes;
 	dataset->has_vectors = request->targets != NULL;
+	folder_note(dataset->folder, dataset->notice, sizeof(dataset->notice));
 	take_part(&dataset->train, &dataset->folder->train);
 	take_part(&dataset->test, &dataset->folder->test);
 	if (!request->is_scan)

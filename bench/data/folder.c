@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "bench/system/text.h"
 #include "models/model.h"
 
 #define LAYOUT "--dataset folder takes DIR/train/CLASS/*.jpg (.jpeg, .png) " \
@@ -38,13 +40,26 @@ static int is_shown(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-static int is_image(const struct dirent *entry)
-{
-	const char *end = strrchr(entry->d_name, '.');
+/* Names of images end as ImageFolder's IMG_EXTENSIONS. */
+static const char *const read_ends[] = { ".jpg", ".jpeg", ".png", NULL };
+static const char *const unread_ends[] = { ".ppm", ".bmp", ".pgm", ".tif",
+					   ".tiff", ".webp", NULL };
 
-	return is_shown(entry) && end &&
-	       (!strcasecmp(end, ".jpg") || !strcasecmp(end, ".jpeg") ||
-		!strcasecmp(end, ".png"));
+static int ends_as(const char *name, const char *const ends[])
+{
+	const char *end = strrchr(name, '.');
+
+	for (int i = 0; end && ends[i]; i++)
+		if (!strcasecmp(end, ends[i]))
+			return 1;
+	return 0;
+}
+
+static int refuse_reading(const char *path, int code, struct error *err)
+{
+	return code == ENOMEM ? error_memory(err, path) :
+				error_set(err, ERROR_INPUT, "%.800s: %s", path,
+					  strerror(code));
 }
 
 /* To be released after success. */
@@ -56,9 +71,7 @@ static int names_read(struct names *names, const char *path,
 	if (names->count >= 0)
 		return 0;
 	names->count = 0;
-	return errno == ENOMEM ? error_memory(err, path) :
-				 error_set(err, ERROR_INPUT, "%.800s: %s", path,
-					   strerror(errno));
+	return refuse_reading(path, errno, err);
 }
 
 /* 1: a folder; 0: something else; -1: nothing. */
@@ -69,16 +82,20 @@ static int is_folder(const char *path)
 	return stat(path, &about) ? -1 : S_ISDIR(about.st_mode) != 0;
 }
 
+static int refuse_length(const char *dir, const char *name, struct error *err)
+{
+	return error_set(err, ERROR_INPUT, "%.300s/%.300s: its path is too "
+			 "long; move the folder up", dir, name);
+}
+
 /* A path of parts; -1 where it is too long for the system. */
 static int join(char path[PATH_MAX], const char *dir, const char *name,
 		struct error *err)
 {
 	const int length = snprintf(path, PATH_MAX, "%s/%s", dir, name);
 
-	if (length > 0 && length < PATH_MAX)
-		return 0;
-	return error_set(err, ERROR_INPUT, "%.300s/%.300s: its path is too "
-			 "long; move the folder up", dir, name);
+	return length > 0 && length < PATH_MAX ? 0 :
+	       refuse_length(dir, name, err);
 }
 
 /* Doubles the room of what is full. */
@@ -165,36 +182,134 @@ int folder_add(struct folder *folder, struct folder_part *part,
 	return 0;
 }
 
-/* The images in DIR/below/class. */
+static void leave_out(struct folder *folder, enum folder_left why,
+		      const char *path)
+{
+	struct folder_left_out *left = &folder->left[why];
+
+	if (!left->count++)
+		text_clean(left->first, sizeof(left->first), path, 0);
+}
+
+/* A file below the folder of a class; path begins below DIR. */
+static int take_file(struct folder *folder, struct folder_part *part,
+		     const FTSENT *file, uint16_t label, struct error *err)
+{
+	const char *path = file->fts_path + strlen(folder->dir) + 1;
+	const struct folder_sample sample = { .path = path, .label = label };
+	const int is_hidden = file->fts_name[0] == '.' ||
+			      file->fts_parent->fts_number;
+	const int is_read = ends_as(file->fts_name, read_ends);
+
+	if (is_read && !is_hidden)
+		return folder_add(folder, part, &sample, err);
+	if (is_read || ends_as(file->fts_name, unread_ends))
+		leave_out(folder, is_hidden ? FOLDER_HIDDEN : FOLDER_UNREAD,
+			  path);
+	else if (!is_hidden)
+		leave_out(folder, FOLDER_NO_IMAGE, path);
+	return 0;
+}
+
+/* Marks a folder by its fts_number where a name of its path, below the class,
+ * begins with a dot. */
+static int take_entry(struct folder *folder, struct folder_part *part,
+		      FTSENT *entry, uint16_t label, struct error *err)
+{
+	if (entry->fts_pathlen >= PATH_MAX)
+		return refuse_length(folder->dir, entry->fts_name, err);
+	switch (entry->fts_info) {
+	case FTS_D:
+		entry->fts_number = entry->fts_level &&
+				    (entry->fts_name[0] == '.' ||
+				     entry->fts_parent->fts_number);
+		return 0;
+	case FTS_DP:
+		return 0;
+	case FTS_DC:
+		return error_set(err, ERROR_INPUT, "%.800s: a link to a folder "
+				 "that it is in; remove it", entry->fts_path);
+	case FTS_DNR:
+	case FTS_ERR:
+		return refuse_reading(entry->fts_path, entry->fts_errno, err);
+	default:
+		return take_file(folder, part, entry, label, err);
+	}
+}
+
+static int by_file_name(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* For qsort_r: as Python sorts os.walk(), by the path of the folder (in which
+ * "a-b" is before "a/b"), then by the file's name. */
+static int by_folder(const void *a, const void *b, void *text)
+{
+	const char *first = (char *)text + *(const size_t *)a;
+	const char *second = (char *)text + *(const size_t *)b;
+	const size_t one = (size_t)(strrchr(first, '/') - first);
+	const size_t two = (size_t)(strrchr(second, '/') - second);
+	const int order = memcmp(first, second, one < two ? one : two);
+
+	if (order || one != two)
+		return order ? order : one < two ? -1 : 1;
+	return strcmp(first + one, second + two);
+}
+
+/* The images below path, the folder of a class, and how many there are. */
+static int walk_class(struct folder *folder, struct folder_part *part,
+		      char *path, uint16_t label, struct error *err)
+{
+	char *const roots[] = { path, NULL };
+	FTS *walk = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_file_name);
+	const int before = part->count;
+	int failed = 0;
+
+	if (!walk)
+		return error_memory(err, path);
+	while (!failed) {
+		FTSENT *entry;
+
+		errno = 0;
+		entry = fts_read(walk);
+		if (!entry && errno)
+			failed = refuse_reading(path, errno, err);
+		if (!entry)
+			break;
+		failed = take_entry(folder, part, entry, label, err);
+	}
+	fts_close(walk);
+	if (failed)
+		return -1;
+	qsort_r(part->paths + before, (size_t)(part->count - before),
+		sizeof(*part->paths), by_folder, folder->text);
+	return 0;
+}
+
+/* The images below DIR/below/class. */
 static int list_class(struct folder *folder, struct folder_part *part,
 		      const char *below, const char *class, uint16_t label,
 		      struct error *err)
 {
+	const int unread = folder->left[FOLDER_UNREAD].count;
+	const int before = part->count;
 	char inner[PATH_MAX], path[PATH_MAX];
-	struct names names;
-	int failed = 0;
 
 	if (join(inner, below, class, err) ||
 	    join(path, folder->dir, inner, err) ||
-	    names_read(&names, path, is_image, err))
+	    walk_class(folder, part, path, label, err))
 		return -1;
-	if (!names.count)
-		failed = error_set(err, ERROR_INPUT, "%.800s: has no file "
-				   ".jpg, .jpeg or .png; put images into this "
-				   "folder of a class, or remove it", path);
-	for (int i = 0; !failed && i < names.count; i++) {
-		const struct folder_sample sample = { .path = path,
-						      .label = label };
-
-		failed = join(path, inner, names.list[i]->d_name, err) ||
-			 folder_add(folder, part, &sample, err);
-	}
-	names_release(&names);
-	return failed ? -1 : 0;
+	if (part->count > before)
+		return 0;
+	return error_set(err, ERROR_INPUT, "%.800s: has no file .jpg, .jpeg or "
+			 ".png; %s this folder of a class, or remove it", path,
+			 folder->left[FOLDER_UNREAD].count > unread ?
+				 "convert the images in" : "put images into");
 }
 
 /* The folders among names in DIR/below, one behind the other. */
-static int keep_folders(const struct folder *folder, const char *below,
+static int keep_folders(struct folder *folder, const char *below,
 			struct names *names, struct error *err)
 {
 	char inner[PATH_MAX], path[PATH_MAX];
@@ -205,10 +320,14 @@ static int keep_folders(const struct folder *folder, const char *below,
 
 		failed = failed || join(inner, below, entry->d_name, err) ||
 			 join(path, folder->dir, inner, err);
-		if (!failed && is_folder(path) == 1)
+		if (!failed && is_folder(path) == 1) {
 			names->list[kept++] = entry;
-		else
-			free(entry);
+			continue;
+		}
+		if (!failed && (ends_as(entry->d_name, read_ends) ||
+				ends_as(entry->d_name, unread_ends)))
+			leave_out(folder, FOLDER_BESIDE, inner);
+		free(entry);
 	}
 	names->count = kept;
 	return failed ? -1 : 0;
@@ -253,7 +372,7 @@ static int list_part(struct folder *folder, struct folder_part *part,
 }
 
 /* The names of classes in DIR/below, to be released in any case. */
-static int read_classes(const struct folder *folder, const char *below,
+static int read_classes(struct folder *folder, const char *below,
 			struct names *names, struct error *err)
 {
 	char path[PATH_MAX];
@@ -319,6 +438,28 @@ int folder_list(struct folder *folder, const char *dir, struct error *err)
 	names_release(&classes);
 	names_release(&tested);
 	return failed ? -1 : 0;
+}
+
+void folder_note(const struct folder *folder, char *note, size_t size)
+{
+	static const char *const reasons[FOLDER_REASONS] = {
+		[FOLDER_UNREAD] = "bench reads JPEG and PNG only",
+		[FOLDER_HIDDEN] = "the name begins with a dot",
+		[FOLDER_NO_IMAGE] = "the name is not an image's",
+		[FOLDER_BESIDE] = "not in the folder of a class",
+	};
+
+	note[0] = '\0';
+	for (int why = 0; why < FOLDER_REASONS; why++) {
+		const struct folder_left_out *left = &folder->left[why];
+
+		if (left->count)
+			text_append(note, size, "%s%d file%s left out, %s (%s%s)",
+				    note[0] ? "; " : "", left->count,
+				    left->count == 1 ? "" : "s", reasons[why],
+				    left->first, left->count > 1 ? ", ..." :
+								   "");
+	}
 }
 
 static void part_release(struct folder_part *part)

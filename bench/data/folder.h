@@ -2,12 +2,13 @@
  * Image files below a folder, and what is to be learned of them: lists, for
  * pixels are read when a sample is asked for.
  *
- * As torchvision's ImageFolder has them: DIR/train/CLASS/FILE, and to test
- * DIR/val/CLASS/FILE, or DIR/test where there is no val. Classes are the
- * folders in train, by name; samples are in the order of their classes, and in
- * a class by name. Names are compared byte by byte. Files are called .jpg,
- * .jpeg or .png, in small or capital letters; others are passed over, and so is
- * what begins with a dot. Unlike there, a class has no folders in it.
+ * As torchvision's ImageFolder has them: DIR/train/CLASS/.../FILE, and to test
+ * DIR/val/CLASS/.../FILE, or DIR/test where there is no val. Classes are the
+ * folders in train, by name. Samples are in the order of their classes, and in
+ * a class by the path of the folder that they are in, then by name, all byte by
+ * byte; links to folders are followed. Files are called .jpg, .jpeg or .png, in
+ * small or capital letters. Unlike there, names that begin with a dot are left
+ * out. The files that are left out are counted.
  */
 #ifndef BENCH_DATA_FOLDER_H
 #define BENCH_DATA_FOLDER_H
@@ -26,6 +27,19 @@ struct folder_part {
 	uint8_t *targets; /* ... [room][classes], each 0 or 1 */
 };
 
+enum folder_left {
+	FOLDER_UNREAD,	 /* an image of a format that cannot be read */
+	FOLDER_HIDDEN,	 /* an image with a dot before a name of its path */
+	FOLDER_NO_IMAGE, /* a file in a class whose name is not an image's */
+	FOLDER_BESIDE,	 /* an image beside the folders of classes */
+	FOLDER_REASONS
+};
+
+struct folder_left_out {
+	int count;
+	char first[80]; /* the path of one, below dir; may be cut */
+};
+
 struct folder {
 	const char *dir; /* borrowed */
 	int classes;
@@ -33,6 +47,7 @@ struct folder {
 	char *text; /* paths below dir, each with its end */
 	size_t text_size, text_room;
 	double file_bytes; /* of all files */
+	struct folder_left_out left[FOLDER_REASONS];
 };
 
 /*
@@ -42,6 +57,9 @@ struct folder {
  */
 int folder_list(struct folder *folder, const char *dir, struct error *err);
 void folder_release(struct folder *folder); /* all zero is fine */
+
+/* How many files were left out, and why; empty if there are none. */
+void folder_note(const struct folder *folder, char *note, size_t size);
 
 /* Whether it has a folder train, and val or test. */
 int folder_is_split(const struct folder *folder);
