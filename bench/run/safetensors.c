@@ -21,7 +21,13 @@ static const struct {
 } types[SAFETENSORS_TYPES] = {
 	[SAFETENSORS_F32] = { "F32", 4 },   [SAFETENSORS_F16] = { "F16", 2 },
 	[SAFETENSORS_BF16] = { "BF16", 2 }, [SAFETENSORS_F64] = { "F64", 8 },
-	[SAFETENSORS_I64] = { "I64", 8 },
+	[SAFETENSORS_F8_E4M3] = { "F8_E4M3", 1 },
+	[SAFETENSORS_F8_E5M2] = { "F8_E5M2", 1 },
+	[SAFETENSORS_BOOL] = { "BOOL", 1 },
+	[SAFETENSORS_U8] = { "U8", 1 },	    [SAFETENSORS_I8] = { "I8", 1 },
+	[SAFETENSORS_U16] = { "U16", 2 },   [SAFETENSORS_I16] = { "I16", 2 },
+	[SAFETENSORS_U32] = { "U32", 4 },   [SAFETENSORS_I32] = { "I32", 4 },
+	[SAFETENSORS_U64] = { "U64", 8 },   [SAFETENSORS_I64] = { "I64", 8 },
 };
 
 const char *safetensors_type_name(enum safetensors_type type)
@@ -202,9 +208,10 @@ static int read_type(const struct safetensors *file, const json_t *text,
 		type++;
 	if (type == SAFETENSORS_TYPES)
 		return error_set(err, ERROR_INPUT,
-				 "%s: its tensor '%.80s' has dtype %.20s; F32, "
-				 "F16, BF16, F64 and I64 can be read",
-				 file->path, tensor->name,
+				 "%s: its tensor '%.80s' has dtype %.20s; F8, "
+				 "BF16, F16, F32, F64, BOOL and whole numbers "
+				 "can be read: save it as F32", file->path,
+				 tensor->name,
 				 json_string_value(text));
 	tensor->type = (enum safetensors_type)type;
 	return 0;

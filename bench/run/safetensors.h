@@ -24,12 +24,22 @@
 #define SAFETENSORS_MOST_VALUES 1000000	  /* of JSON, in a header */
 #define SAFETENSORS_MOST_SIDES 8
 
-/* Those of parameters and of counters; others are refused. */
+/* Real numbers of one to eight bytes, whole ones last; others are refused. */
 enum safetensors_type {
 	SAFETENSORS_F32,
 	SAFETENSORS_F16,
 	SAFETENSORS_BF16,
 	SAFETENSORS_F64,
+	SAFETENSORS_F8_E4M3,
+	SAFETENSORS_F8_E5M2,
+	SAFETENSORS_BOOL,
+	SAFETENSORS_U8,
+	SAFETENSORS_I8,
+	SAFETENSORS_U16,
+	SAFETENSORS_I16,
+	SAFETENSORS_U32,
+	SAFETENSORS_I32,
+	SAFETENSORS_U64,
 	SAFETENSORS_I64,
 	SAFETENSORS_TYPES
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/run/safetensors.h"
+#include "bench/run/safetensors_value.h"
 #include "bench/system/file.h"
 
 #define MOST_ITEMS (5 * MODEL_MAX_LAYERS) /* of a row of batch norm */
@@ -122,9 +123,13 @@ static const struct item *state_find(const struct state *state,
 	return NULL;
 }
 
-static int has_shape(const struct safetensor *tensor,
-		     const struct safetensor *form)
+/* Of a counter, load_state_dict() also takes the first of a row. */
+static int has_shape(const struct safetensor *tensor, const struct item *item)
 {
+	const struct safetensor *form = &item->form;
+
+	if (item->place == PLACE_TRACKED && tensor->sides == 1 && tensor->count)
+		return 1;
 	return tensor->sides == form->sides &&
 	       !memcmp(tensor->shape, form->shape,
 		       (size_t)form->sides * sizeof(*form->shape));
@@ -145,19 +150,13 @@ static int check_item(const struct safetensors *file,
 				 "%s in model '%s'; choose the --model that "
 				 "it is of", file->path, item->name, wanted,
 				 model);
-	safetensor_print_shape(found, has, sizeof(has));
-	if (!has_shape(found, &item->form))
-		return error_set(err, ERROR_INPUT, "%s: has '%s' as %s, which "
-				 "is %s in model '%s'; choose the --model and "
-				 "--image-size that it is of", file->path,
-				 item->name, has, wanted, model);
-	if ((item->place == PLACE_TRACKED) == (found->type == SAFETENSORS_I64))
+	if (has_shape(found, item))
 		return 0;
-	return error_set(err, ERROR_INPUT, "%s: has '%s', %s, as %s; %s "
-			 "expected", file->path, item->name, has,
-			 safetensors_type_name(found->type),
-			 item->place == PLACE_TRACKED ?
-				 "I64" : "F32, F16, BF16 or F64");
+	safetensor_print_shape(found, has, sizeof(has));
+	return error_set(err, ERROR_INPUT, "%s: has '%s' as %s, which is %s in "
+			 "model '%s'; choose the --model and --image-size that "
+			 "it is of", file->path, item->name, has, wanted,
+			 model);
 }
 
 /* Each tensor of one is in the other, and is alike. */
@@ -187,60 +186,31 @@ static int check_fit(const struct safetensors *file, const struct state *state,
 	return 0;
 }
 
-static uint64_t little_endian(const uint8_t *bytes, size_t size)
+/* Every loss would be no number, or worse. */
+static int check_value(const struct safetensors *file,
+		       const struct safetensor *tensor, const struct item *item,
+		       size_t index, float value, struct error *err)
 {
-	uint64_t value = 0;
+	const int is_variance = ends_with(item->name, ".running_var");
+	char place[200] = "";
 
-	while (size--)
-		value = value << 8 | bytes[size];
-	return value;
-}
+	if (isfinite(value) && (!is_variance || value >= 0))
+		return 0;
+	for (int i = item->form.sides; i--;) {
+		char inner[sizeof(place)];
 
-static float float_of_bits(uint32_t bits)
-{
-	float value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-/* IEEE 754's half: 1 bit of sign, 5 of exponent, 10 of fraction. */
-static float float_of_half(uint32_t bits)
-{
-	const uint32_t sign = (bits & 0x8000) << 16, rest = bits & 0x7fff;
-	const float small = (float)rest * 0x1p-24f;
-
-	if (rest < 0x400) /* subnormal, or zero */
-		return sign ? -small : small;
-	if (rest >= 0x7c00) /* infinite, or not a number */
-		return float_of_bits(sign | 0x7f800000 |
-				     (rest & 0x3ff) << 13);
-	return float_of_bits(sign | ((rest << 13) + ((127 - 15) << 23)));
-}
-
-/* What is beyond a float becomes infinite. */
-static float float_of_double(uint64_t bits)
-{
-	double value;
-
-	memcpy(&value, &bits, sizeof(value));
-	if (isfinite(value) && fabs(value) >= 0x1.ffffffp127)
-		return value < 0 ? -INFINITY : INFINITY;
-	return (float)value;
-}
-
-static float to_float(enum safetensors_type type, const uint8_t *bytes)
-{
-	switch (type) {
-	case SAFETENSORS_F16:
-		return float_of_half((uint32_t)little_endian(bytes, 2));
-	case SAFETENSORS_BF16:
-		return float_of_bits((uint32_t)little_endian(bytes, 2) << 16);
-	case SAFETENSORS_F64:
-		return float_of_double(little_endian(bytes, 8));
-	default:
-		return float_of_bits((uint32_t)little_endian(bytes, 4));
+		memcpy(inner, place, sizeof(inner));
+		snprintf(place, sizeof(place), "%zu%s%.150s",
+			 index % item->form.shape[i], *inner ? ", " : "",
+			 inner);
+		index /= item->form.shape[i];
 	}
+	return error_set(err, ERROR_INPUT, "%s: has %g as '%s'[%s], of %s; %s "
+			 "expected; take weights of a training that did not "
+			 "diverge, saved as F32", file->path, value, item->name,
+			 place, safetensors_type_name(tensor->type),
+			 is_variance ? "a variance, finite and not negative," :
+				       "a finite number");
 }
 
 /* The next tensor of the data. */
@@ -248,7 +218,8 @@ static int read_tensor(struct safetensors *file,
 		       const struct safetensor *tensor, const struct item *item,
 		       struct weights *weights, struct error *err)
 {
-	const size_t size = safetensors_type_size(tensor->type);
+	const enum safetensors_type type = tensor->type;
+	const size_t size = safetensors_type_size(type);
 	float *to = (item->place == PLACE_BUFFERS ? weights->buffers :
 						    weights->parameters);
 	uint8_t bytes[PIECE];
@@ -259,14 +230,19 @@ static int read_tensor(struct safetensors *file,
 		some = left < PIECE / size ? left : PIECE / size;
 		if (safetensors_read(file, bytes, some * size, err))
 			return -1;
-		if (item->place == PLACE_TRACKED)
+		if (item->place == PLACE_TRACKED && !done)
 			weights->tracked[item->offset] =
-				little_endian(bytes, 8);
-		else
-			for (size_t i = 0; i < some; i++)
-				to[item->offset + done + i] =
-					to_float(tensor->type,
-						 bytes + i * size);
+				safetensor_counter(type, bytes);
+		for (size_t i = 0; i < some && item->place != PLACE_TRACKED;
+		     i++) {
+			const float value =
+				safetensor_float(type, bytes + i * size);
+
+			to[item->offset + done + i] = value;
+			if (check_value(file, tensor, item, done + i, value,
+					err))
+				return -1;
+		}
 	}
 	return 0;
 }

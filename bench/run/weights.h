@@ -30,8 +30,10 @@ int weights_check(const char *path, const struct model *model,
 		  struct error *err);
 
 /*
- * The same, and reads them; the caller releases them. F16, BF16 and F64 become
- * F32. Counters may be missing, and are 0 then.
+ * The same, and reads them; the caller releases them. Each type becomes F32, or
+ * a counter, as PyTorch's load_state_dict() converts it. Counters may be
+ * missing, and are 0 then. A value that is not finite, and a negative variance,
+ * is ERROR_INPUT with the tensor and the index.
  */
 int weights_read(const char *path, const struct model *model,
 		 struct weights *weights, struct error *err);
