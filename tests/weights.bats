@@ -39,6 +39,40 @@ length_of() {
 	[ -z "$(cell w.csv 1 weights)" ]
 }
 
+# As torch.compile and DataParallel name tensors: a prefix before each name.
+put_prefix() {
+	local header length i
+	header=$(tail -c +9 w | head -c "$(length_of w)" |
+		sed 's/"\(conv\|bn\|fc\)[0-9]\./"module._orig_mod.&/g
+			s/_mod\."/_mod./g')
+	length=${#header}
+	{
+		for i in 0 8 16 24 32 40 48 56; do
+			printf "\\x$(printf %02x $((length >> i & 255)))"
+		done
+		printf %s "$header"
+		tail -c +"$((9 + $(length_of w)))" w
+	} >prefixed
+}
+
+@test "a prefix of all names is left out, with a note" {
+	local note="note: prefixed: 'module._orig_mod.' before each name was\
+ left out"
+	make_weights
+	put_prefix
+	run -0 --separate-stderr "$BENCH" measure cpu-1 "${NORM[@]/-q/-v}" \
+		--infer --count 1 --weights prefixed --run-file row.csv
+	[[ "$stderr" == *"$note"* ]]
+	[ "$(cell row.csv 1 parameters_hash) $(cell row.csv 1 buffers_hash)" = \
+		"$(cell w.csv 1 parameters_hash) $(cell w.csv 1 buffers_hash)" ]
+	run -0 --separate-stderr "$BENCH" infer cpu-1 "${NORM[@]/-q/-v}" \
+		--count 1 --weights prefixed --out made
+	[ "$(grep -cF "$note" <<<"$stderr")" = 1 ]
+	run -0 --separate-stderr "$BENCH" measure cpu-1 "${NORM[@]}" \
+		--infer --count 1 --weights prefixed
+	[[ "$stderr" != *"left out"* ]]
+}
+
 @test "training goes on from them" {
 	local before after seed
 	make_weights

@@ -219,6 +219,9 @@ static int measure(const struct target *target, struct training *training,
 	training->dataset = &dataset;
 	if (dataset.notice[0] && notes)
 		fprintf(notes, "note: %s\n", dataset.notice);
+	if (notes)
+		weights_print_note(options->weights, training->weights_prefix,
+				   notes);
 	if (plan_iterations(training, options, err) ||
 	    plan_check_memory(training, target, machine_memory_available(""),
 			      err))

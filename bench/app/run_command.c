@@ -268,6 +268,10 @@ static int plan_data(struct work *work, struct error *err)
 		return -1;
 	if (dataset.notice[0] && !options->quiet)
 		fprintf(work->log, "note: %s\n", dataset.notice);
+	if (!options->quiet)
+		weights_print_note(options->weights,
+				   work->trainings[0].weights_prefix,
+				   work->log);
 	for (int t = 0; !failed && t < work->target_count; t++) {
 		work->trainings[t].dataset = &dataset;
 		failed = plan_iterations(&work->trainings[t], &work->own[t],

@@ -454,8 +454,8 @@ void folder_note(const struct folder *folder, char *note, size_t size)
 		const struct folder_left_out *left = &folder->left[why];
 
 		if (left->count)
-			text_append(note, size, "%s%d file%s left out, %s (%s%s)",
-				    note[0] ? "; " : "", left->count,
+			text_append(note, size, "%s%d file%s left out, %s "
+				    "(%s%s)", note[0] ? "; " : "", left->count,
 				    left->count == 1 ? "" : "s", reasons[why],
 				    left->first, left->count > 1 ? ", ..." :
 								   "");

@@ -380,6 +380,9 @@ static int plan_data(struct check *check, struct error *err)
 			 plan_less(check, planned, &options, &training, &target,
 				   err);
 		training.dataset = &dataset;
+		if (!failed && !t && check->log)
+			weights_print_note(options.weights,
+					   training.weights_prefix, check->log);
 		if (!failed)
 			failed = plan_iterations(&training, &options, err) ||
 				 plan_check_memory(

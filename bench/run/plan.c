@@ -328,7 +328,8 @@ int plan_run(struct training *training, const struct target *target,
 	    check_log(training, options, err) ||
 	    plan_saving(training, options, err) ||
 	    (options->weights &&
-	     weights_check(options->weights, &training->model, err)))
+	     weights_check(options->weights, &training->model,
+			   training->weights_prefix, err)))
 		return -1;
 	training->folds = may_fold(training);
 	return slowdown_plan(&training->slowdown, target, options, err);

@@ -1,5 +1,6 @@
 #include "bench/run/weights.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "bench/run/safetensors.h"
 #include "bench/run/safetensors_value.h"
 #include "bench/system/file.h"
+#include "bench/system/text.h"
 
 #define MOST_ITEMS (5 * MODEL_MAX_LAYERS) /* of a row of batch norm */
 #define PIECE 32768			  /* bytes that are read at once */
@@ -159,6 +161,31 @@ static int check_item(const struct safetensors *file,
 			 model);
 }
 
+/* Bytes of the prefix that all names have before those of the model, or 0. Only
+ * the shortest name that ends as the first of the model may be this one. */
+static size_t find_prefix(const struct safetensors *file,
+			  const struct state *state)
+{
+	const char *first = state->items[0].name, *prefix = "";
+	size_t length = SIZE_MAX;
+
+	for (size_t i = 0; state->count && i < file->count; i++) {
+		const char *name = file->tensors[i].name;
+
+		if (ends_with(name, first) &&
+		    strlen(name) - strlen(first) < length) {
+			prefix = name;
+			length = strlen(name) - strlen(first);
+		}
+	}
+	if (!*prefix || !length || prefix[length - 1] != '.')
+		return 0;
+	for (size_t i = 0; i < file->count; i++)
+		if (strncmp(file->tensors[i].name, prefix, length))
+			return 0;
+	return length;
+}
+
 /* Each tensor of one is in the other, and is alike. */
 static int check_fit(const struct safetensors *file, const struct state *state,
 		     struct error *err)
@@ -280,18 +307,43 @@ static int read_all(struct safetensors *file, const struct state *state,
 	return 0;
 }
 
+/* Leaves out the prefix of all names, in *prefix; its text is empty if there is
+ * none. */
+static void leave_prefix(struct safetensors *file, const struct state *state,
+			 char prefix[WEIGHTS_PREFIX])
+{
+	const size_t length = find_prefix(file, state);
+	char text[WEIGHTS_PREFIX] = "";
+
+	if (length)
+		snprintf(text, sizeof(text), "%.*s", (int)(length < INT_MAX ?
+			 length : INT_MAX), file->tensors[0].name);
+	text_clean(prefix, WEIGHTS_PREFIX, text, 0);
+	for (size_t i = 0; i < file->count; i++)
+		file->tensors[i].name += length;
+}
+
 /* weights: NULL, the header is enough. */
 static int read_file(const char *path, const struct model *model,
-		     struct weights *weights, struct error *err)
+		     char prefix[WEIGHTS_PREFIX], struct weights *weights,
+		     struct error *err)
 {
 	struct safetensors file;
 	struct state state;
 	int failed;
 
+	prefix[0] = '\0';
 	if (safetensors_open(path, &file, err))
 		return -1;
-	failed = state_make(&state, model, err) ||
-		 check_fit(&file, &state, err) ||
+	failed = state_make(&state, model, err);
+	if (!failed) {
+		leave_prefix(&file, &state, prefix);
+		failed = check_fit(&file, &state, err);
+		if (failed && prefix[0])
+			text_append(err->message, sizeof(err->message), " (its "
+				    "names, without '%s' before each)", prefix);
+	}
+	failed = failed ||
 		 (weights && read_all(&file, &state, weights, err));
 	state_release(&state);
 	safetensors_close(&file);
@@ -299,16 +351,25 @@ static int read_file(const char *path, const struct model *model,
 }
 
 int weights_check(const char *path, const struct model *model,
-		  struct error *err)
+		  char prefix[WEIGHTS_PREFIX], struct error *err)
 {
-	return read_file(path, model, NULL, err);
+	return read_file(path, model, prefix, NULL, err);
+}
+
+void weights_print_note(const char *path, const char *prefix, FILE *log)
+{
+	if (prefix[0])
+		fprintf(log, "note: %s: '%s' before each name was left out\n",
+			path, prefix);
 }
 
 int weights_read(const char *path, const struct model *model,
 		 struct weights *weights, struct error *err)
 {
+	char prefix[WEIGHTS_PREFIX];
+
 	*weights = (struct weights){ 0 };
-	return read_file(path, model, weights, err);
+	return read_file(path, model, prefix, weights, err);
 }
 
 void weights_release(struct weights *weights)

@@ -11,6 +11,7 @@
 #define BENCH_RUN_WEIGHTS_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "backends/contract/error.h"
 #include "bench/system/hash.h"
@@ -25,9 +26,17 @@ struct weights {
 /*
  * Whether the file's header fits the model. ERROR_INPUT names the file, the
  * first tensor that does not fit, and both shapes.
+ *
+ * Wrappers of PyTorch put a prefix before all names (torch.compile _orig_mod.,
+ * DataParallel module.). A common one, up to a dot, is left out; prefix gets
+ * its text, which is empty if there is none, and may be cut.
  */
+#define WEIGHTS_PREFIX 64
 int weights_check(const char *path, const struct model *model,
-		  struct error *err);
+		  char prefix[WEIGHTS_PREFIX], struct error *err);
+
+/* A note on the prefix that was left out, if there was one. */
+void weights_print_note(const char *path, const char *prefix, FILE *log);
 
 /*
  * The same, and reads them; the caller releases them. Each type becomes F32, or

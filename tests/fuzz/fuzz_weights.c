@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err = { .message = "" };
 	struct safetensors file;
 	const struct model *model;
-	char path[40];
+	char path[40], prefix[WEIGHTS_PREFIX];
 	int fd;
 
 	if (size < 1 || size > MOST)
@@ -101,11 +101,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (safetensors_open(path, &file, &err)) {
 		must_be_told(&err, ERROR_INPUT);
 		MUST(!strncmp(err.message, path, strlen(path)));
-		MUST(weights_check(path, model, &err));
+		MUST(weights_check(path, model, prefix, &err));
 	} else {
 		safetensors_close(&file);
 	}
-	if (!weights_check(path, model, &err)) {
+	if (!weights_check(path, model, prefix, &err)) {
 		go_round(path, model);
 	} else {
 		must_be_told(&err, ERROR_INPUT);
