@@ -206,6 +206,10 @@ static void quick_is_one_short_epoch(void **state)
 	assert_int_equal(options.epochs, 1);
 	assert_int_equal(options.steps, OPTION_UNSET);
 	options_release(&options);
+	/* What --quick sets may be said as well. */
+	options = parse(&words, "run|-e|1|--quick");
+	assert_int_equal(options.epochs, 1);
+	options_release(&options);
 	options = parse(&words, "run|--steps=7|--quick");
 	assert_int_equal(options.steps, 7);
 	options_release(&options);

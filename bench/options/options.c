@@ -390,9 +390,11 @@ static int settle(struct options *options, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "--batch (per core) and --global-batch (all "
 				 "cores) exclude each other");
-	if (options->quick && options->epochs != OPTION_UNSET)
-		return error_set(err, ERROR_USAGE,
-				 "--quick already sets --epochs to 1");
+	if (options->quick && options->epochs != OPTION_UNSET &&
+	    options->epochs != 1)
+		return error_set(err, ERROR_USAGE, "--quick sets --epochs to "
+				 "1: leave out --quick or --epochs %ld",
+				 options->epochs);
 	if (options->quick &&
 	    verb_knows(options->verb, option_find("epochs")))
 		options->epochs = 1;
