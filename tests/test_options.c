@@ -6,9 +6,11 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/app/page.h"
 #include "bench/options/option_table.h"
 
 #define MOST_WORDS 16
@@ -423,6 +425,63 @@ static void help_names_everything(void **state)
 	assert_null(strstr(text, "dropout"));
 }
 
+/* Takes out line breaks, indents, and the backslashes that roff has. */
+static void unwrap(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++)
+		if (*from != '\\' && *from != '&' &&
+		    (!isspace((unsigned char)*from) ||
+		     (to > text && to[-1] != ' ')))
+			*to++ = isspace((unsigned char)*from) ? ' ' : *from;
+	*to = '\0';
+}
+
+/* The whole help of the row, but its first letter, which may be a capital. */
+static void check_explained(const char *text, const struct option_row *row,
+			    enum verb verb)
+{
+	char whole[2048];
+	int used = snprintf(whole, sizeof(whole), "%s",
+			    option_help(row, verb));
+
+	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++)
+		used += snprintf(whole + used, sizeof(whole) - (size_t)used,
+				 "%s%s", i ? ", " : ": ", row->choices[i]);
+	assert_true(used > 1 && used < (int)sizeof(whole));
+	unwrap(whole);
+	if (!strstr(text, whole + 1))
+		fail_msg("--%s is not explained by '%s'", row->name, whole);
+}
+
+static void no_help_is_cut(void **state)
+{
+	const int size = 1 << 18;
+	char *text = malloc((size_t)size), word[64];
+	FILE *out;
+
+	(void)state;
+	assert_non_null(text);
+	for (int v = 0; v < VERB_COUNT; v++) {
+		snprintf(word, sizeof(word), "%s|--help", verb_rows[v].name);
+		print_help(word, text, (size_t)size);
+		unwrap(text);
+		for (int i = 0; i < option_row_count; i++)
+			if (verb_knows((enum verb)v, &option_rows[i]))
+				check_explained(text, &option_rows[i],
+						(enum verb)v);
+	}
+	out = fmemopen(text, (size_t)size, "w");
+	assert_non_null(out);
+	page_print(out, "man");
+	assert_int_equal(fclose(out), 0);
+	unwrap(text);
+	for (int i = 0; i < option_row_count; i++)
+		check_explained(text, &option_rows[i], VERB_COUNT);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +496,7 @@ int main(void)
 		cmocka_unit_test(bad_lines_are_told_why),
 		cmocka_unit_test(rows_make_sense),
 		cmocka_unit_test(help_names_everything),
+		cmocka_unit_test(no_help_is_cut),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);

@@ -77,9 +77,10 @@ static void print_list(FILE *out, const char *begin, const char *prefix,
 /* The texts of tables have neither a capital nor a full stop. */
 static void print_sentence(FILE *out, const char *text)
 {
-	char sentence[512];
+	const size_t size = strlen(text) + 2;
+	char sentence[size];
 
-	snprintf(sentence, sizeof(sentence), "%s.", text);
+	snprintf(sentence, size, "%s.", text);
 	sentence[0] = (char)toupper((unsigned char)sentence[0]);
 	print_words(out, 0, sentence);
 	fputc('\n', out);
@@ -169,20 +170,23 @@ static void print_verbs_of(FILE *out, const struct option_row *row)
 /* To which verbs it means something else. */
 static void print_exceptions(FILE *out, const struct option_row *row)
 {
-	char text[256];
-
 	for (const struct option_words *own = option_words; own->name; own++) {
+		const char *verb = verb_rows[own->verb].name;
+		const size_t size = strlen("to : ") + strlen(verb) +
+				    strlen(own->help) + 1;
+		char text[size];
+
 		if (strcmp(own->name, row->name))
 			continue;
-		snprintf(text, sizeof(text), "to %s: %s",
-			 verb_rows[own->verb].name, own->help);
+		snprintf(text, size, "to %s: %s", verb, own->help);
 		print_sentence(out, text);
 	}
 }
 
 static void print_option(FILE *out, const struct option_row *row)
 {
-	char text[256];
+	const size_t size = option_explain(row, VERB_COUNT, NULL, 0) + 1;
+	char text[size], range[80];
 
 	fputs(".TP\n", out);
 	if (row->letter)
@@ -192,14 +196,14 @@ static void print_option(FILE *out, const struct option_row *row)
 	fputs("\\fR", out);
 	print_arguments(out, row->argument ? row->argument : "");
 	fputc('\n', out);
-	option_explain(row, VERB_COUNT, text, sizeof(text));
+	option_explain(row, VERB_COUNT, text, size);
 	print_sentence(out, text);
 	print_exceptions(out, row);
 	if (row->kind == OPTION_INT || row->kind == OPTION_TIME) {
-		snprintf(text, sizeof(text), "from %.10g to %.10g%s",
+		snprintf(range, sizeof(range), "from %.10g to %.10g%s",
 			 row->least, row->most,
 			 row->kind == OPTION_TIME ? " seconds" : "");
-		print_sentence(out, text);
+		print_sentence(out, range);
 	}
 	print_verbs_of(out, row);
 }

@@ -11,19 +11,20 @@
 
 static void print_row(FILE *out, const struct option_row *row, enum verb verb)
 {
-	char left[64], letter[8] = "    ", text[256], line[400];
+	const size_t size = option_explain(row, verb, NULL, 0) + 1;
+	char left[64], letter[8] = "    ", text[size], line[INDENT + size];
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "  %s--%s%s%s", letter, row->name,
 		 row->argument ? " " : "", row->argument ? row->argument : "");
-	option_explain(row, verb, text, sizeof(text));
+	option_explain(row, verb, text, size);
 	/* Long names push their explanation to the next line. */
 	if (strlen(left) > INDENT - 1) {
 		fprintf(out, "%s\n", left);
 		left[0] = '\0';
 	}
-	snprintf(line, sizeof(line), "%-*s%s", INDENT, left, text);
+	snprintf(line, INDENT + size, "%-*s%s", INDENT, left, text);
 	text_wrap(out, line, WIDTH, INDENT);
 }
 

@@ -518,16 +518,18 @@ const char *option_help(const struct option_row *row, enum verb verb)
 	return row->help;
 }
 
-void option_explain(const struct option_row *row, enum verb verb, char *text,
-		    size_t size)
+size_t option_explain(const struct option_row *row, enum verb verb, char *text,
+		      size_t size)
 {
-	size_t used = (size_t)snprintf(text, size, "%s",
-				       option_help(row, verb));
+	size_t length = (size_t)snprintf(text, size, "%s",
+					 option_help(row, verb));
 
-	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i] &&
-			used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 i ? ", " : ": ", row->choices[i]);
+	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++)
+		length += (size_t)snprintf(length < size ? text + length : NULL,
+					   length < size ? size - length : 0,
+					   "%s%s", i ? ", " : ": ",
+					   row->choices[i]);
+	return length;
 }
 
 const struct option_row *option_find(const char *name)

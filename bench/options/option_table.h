@@ -50,9 +50,10 @@ struct option_words {
 /* The help of an option to this verb; VERB_COUNT: to most of those it has. */
 const char *option_help(const struct option_row *row, enum verb verb);
 
-/* The same, with the choices that there are. */
-void option_explain(const struct option_row *row, enum verb verb, char *text,
-		    size_t size);
+/* The same, with the choices that there are. Returns, as snprintf() does, the
+ * length of all of it, so that nobody need cut it. */
+size_t option_explain(const struct option_row *row, enum verb verb, char *text,
+		      size_t size);
 
 /* The row of this name, which there is. */
 const struct option_row *option_find(const char *name);
