@@ -15,6 +15,7 @@
 #include "bench/app/data_command.h"
 #include "bench/app/info_command.h"
 #include "bench/app/measure.h"
+#include "bench/app/outputs.h"
 #include "bench/app/page.h"
 #include "bench/app/plot_command.h"
 #include "bench/app/run_command.h"
@@ -115,6 +116,8 @@ static int run(struct options *options, int argc, char **argv, FILE *log,
 		page_print(stdout, options->generate);
 		return 0;
 	}
+	if (outputs_check(options, err))
+		return err->kind;
 	/* What is started inherits it, whether or not it knows the option. */
 	if (options->cpus && cpus_restrict(options->cpus, err))
 		return err->kind;

@@ -412,3 +412,56 @@ unlocked() {
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[ "${#stderr_lines[0]}" -gt 40 ]
 }
+
+# Every file here and its content, but those of bats.
+contents() {
+	find . -type f ! -name 'separate-stderr*' -exec sha256sum {} + | sort
+}
+
+# refused ARGUMENTS ...: before anything is written; $stderr says why.
+refused() {
+	local before
+	before=$(contents)
+	run -2 --separate-stderr "$BENCH" "$@"
+	[[ "$stderr" == *": name another file" ]]
+	[ "$(contents)" = "$before" ]
+}
+
+@test "no output replaces what the same command reads or writes" {
+	local all=(--export-csv --export-json --export-markdown)
+	"$BENCH" run null-1 null-2 "${TINY[@]}" --out z >/dev/null
+	# Six blocks give no verdict.
+	run -3 "$BENCH" check null-1 --base "$BENCH" --model tiny "${DATA[@]}" \
+		--warmup 1 --blocks 6 --steps 1 --out z
+	[ -s z/verdicts.csv ]
+	cp -r z x
+	ln x/runs.csv hard.csv
+	ln -s x/observations.csv soft.csv
+	for option in "${all[@]}"; do
+		# Whatever bench run and bench check have left there.
+		for file in x/*.*; do
+			refused table x "$option" "$file"
+			[[ "$stderr" == *"$file of $option is $file, a file of the \
+folder that bench table reads"* ]]
+			refused run null-1 "${TINY[@]}" --out x "$option" "$file"
+			[[ "$stderr" == *"that --out writes"* ]]
+		done
+		refused table x "$option" soft.csv
+		refused table x "$option" hard.csv
+		refused table soft.csv "$option" x/observations.csv
+	done
+	refused run null-1 "${TINY[@]}" --out new --export-csv new/runs.csv
+	refused compare x z --export-csv z/runs.csv
+	refused scale x --export-csv x/runs.csv
+	refused table x --export-csv y.csv --export-markdown ./y.csv
+	refused measure null-1 "${TINY[@]}" --trace t --profile t \
+		--save-weights t
+	# Tables that a shell has begun.
+	run -2 sh -c '"$0" table x --export-csv t >t' "$BENCH"
+	# What loses nothing goes on.
+	run -0 "$BENCH" table x --export-csv /dev/null --export-json /dev/null
+	"$BENCH" table x -q --export-csv /dev/stdout >both
+	grep -q ^bench-run/ both && grep -q 'One iteration\|s/iter' both
+	"$BENCH" scale x --export-csv x/scale.csv >/dev/null
+	"$BENCH" table x --export-json - | python3 -m json.tool >/dev/null
+}

@@ -55,6 +55,11 @@ static int ends_as(const char *name, const char *const ends[])
 	return 0;
 }
 
+int folder_has_image_name(const char *name)
+{
+	return ends_as(name, read_ends);
+}
+
 static int refuse_reading(const char *path, int code, struct error *err)
 {
 	return code == ENOMEM ? error_memory(err, path) :

@@ -61,6 +61,9 @@ void folder_release(struct folder *folder); /* all zero is fine */
 /* How many files were left out, and why; empty if there are none. */
 void folder_note(const struct folder *folder, char *note, size_t size);
 
+/* Whether a file of this name is taken for an image. */
+int folder_has_image_name(const char *name);
+
 /* Whether it has a folder train, and val or test. */
 int folder_is_split(const struct folder *folder);
 

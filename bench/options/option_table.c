@@ -117,10 +117,12 @@ const struct option_row option_rows[] = {
 	  .help = "the images (auto: the model's; of MNIST's models MNIST, "
 	  "else Fashion-MNIST)" },
 	{ .name = "data-dir", .group = DATA_SET, .kind = OPTION_TEXT,
-	  AT(data_dir), .verbs = COMPUTES | DATA, .argument = "DIR",
+	  AT(data_dir), .verbs = COMPUTES | DATA, .reads = EVERY,
+	  .argument = "DIR",
 	  .help = "look for the files of the data set in this folder only" },
 	{ .name = "targets-csv", .group = DATA_SET, .kind = OPTION_TEXT,
-	  AT(targets_csv), .verbs = ITERATES, .argument = "FILE",
+	  AT(targets_csv), .verbs = ITERATES, .reads = EVERY,
+	  .argument = "FILE",
 	  .help = "labels of the images of --dataset folder: a column path, a "
 	  "column group, and one of 0 and 1 for each label" },
 	{ .name = "mirror", .group = DATA_SET, .kind = OPTION_TEXT, AT(mirror),
@@ -165,7 +167,8 @@ const struct option_row option_rows[] = {
 	  .verbs = COMPUTES | SCALE, .argument = "N", RANGE(0, SEED_MOST),
 	  .help = "seed of parameters, sample order and dropout (1)" },
 	{ .name = "weights", .group = TRAINING, .kind = OPTION_TEXT,
-	  AT(weights), .verbs = TIMED | INFER, .argument = "FILE",
+	  AT(weights), .verbs = TIMED | INFER, .reads = EVERY,
+	  .argument = "FILE",
 	  .help = "begin with the parameters and running statistics of FILE "
 	  "(safetensors), instead of with seeded ones" },
 	{ .name = "lr", .group = TRAINING, .kind = OPTION_REAL, AT(lr),
@@ -221,7 +224,8 @@ const struct option_row option_rows[] = {
 	  .help = "where the cores of @mpi are, such as a:4,b:4; the first is "
 	  "this host (all of them here)" },
 	{ .name = "plugin", .group = DEVICES, .kind = OPTION_TEXT, AT(plugin),
-	  .verbs = RUNS | MEASURE | ENV | VERIFY | PAIRS, .argument = "FILE",
+	  .verbs = RUNS | MEASURE | ENV | VERIFY | PAIRS, .reads = EVERY,
+	  .argument = "FILE",
 	  .help = "FILE is NAME.so, a transport for targets such as "
 	  "cpu-2@NAME" },
 	{ .name = "cpus", .group = DEVICES, .kind = OPTION_TEXT, AT(cpus),
@@ -264,7 +268,8 @@ const struct option_row option_rows[] = {
 	  RANGE(1, 1e9),
 	  .help = "stop a run after TIME: seconds, or such as 90s, 5m, 2h" },
 	{ .name = "out", .letter = 'o', .group = OUTPUT, .kind = OPTION_TEXT,
-	  AT(out), .verbs = RUNS | PAIRS | PLOT, .argument = "DIR",
+	  AT(out), .verbs = RUNS | PAIRS | PLOT, .writes = EVERY,
+	  .argument = "DIR",
 	  .help = "the campaign's folder; results are added to those in it "
 	  "(results/<UTC time>-<label>)" },
 	{ .name = "label", .letter = 'n', .group = OUTPUT, .kind = OPTION_TEXT,
@@ -272,14 +277,16 @@ const struct option_row option_rows[] = {
 	  .help = "name of this campaign in tables and folder" },
 	{ .name = "export-csv", .group = OUTPUT, .kind = OPTION_TEXT,
 	  AT(export_csv), .verbs = REPORTS | COMPARE | SCALE | ENV,
-	  .argument = "FILE",
+	  .writes = EVERY, .argument = "FILE",
 	  .help = "one row per target with the numbers of all tables (-: "
 	  "standard output)" },
 	{ .name = "export-json", .group = OUTPUT, .kind = OPTION_TEXT,
-	  AT(export_json), .verbs = REPORTS, .argument = "FILE",
+	  AT(export_json), .verbs = REPORTS, .writes = EVERY,
+	  .argument = "FILE",
 	  .help = "all rows except single intervals, as one JSON document" },
 	{ .name = "export-markdown", .group = OUTPUT, .kind = OPTION_TEXT,
-	  AT(export_markdown), .verbs = REPORTS, .argument = "FILE",
+	  AT(export_markdown), .verbs = REPORTS, .writes = EVERY,
+	  .argument = "FILE",
 	  .help = "the tables in Markdown, for a web page" },
 	{ .name = "format", .letter = 'f', .group = OUTPUT,
 	  .kind = OPTION_CHOICE, AT(format), .verbs = SHOWS | COMPARE | SCALE,
@@ -308,10 +315,10 @@ const struct option_row option_rows[] = {
 	  "see whether it is detected; with FROM-TO each process draws its "
 	  "own" },
 	{ .name = "trace", .group = INSIDE, .kind = OPTION_TEXT, AT(trace),
-	  .verbs = TIMED | INFER, .argument = "FILE",
+	  .verbs = TIMED | INFER, .writes = EVERY, .argument = "FILE",
 	  .help = "a timeline of all cores for a trace viewer (Perfetto)" },
 	{ .name = "profile", .group = INSIDE, .kind = OPTION_TEXT, AT(profile),
-	  .verbs = MEASURE, .argument = "FILE",
+	  .verbs = MEASURE, .writes = EVERY, .argument = "FILE",
 	  .help = "time of each part of an iteration: CSV to FILE, a table on "
 	  "standard error" },
 	{ .name = "peak", .group = MEASURING, .kind = OPTION_FLAG, AT(peak),
@@ -344,14 +351,14 @@ const struct option_row option_rows[] = {
 	  .help = "predict for 1, 2, 4 ... up to N cores (2048); with "
 	  "--topology measured, for those that --sweep has" },
 	{ .name = "sweep", .group = COMPARING, .kind = OPTION_TEXT, AT(sweep),
-	  .verbs = SCALE, .argument = "FILE",
+	  .verbs = SCALE, .reads = EVERY, .argument = "FILE",
 	  .help = "what a sum costs within a node, as bench env has measured "
 	  "it (--network)" },
 	{ .name = "base", .group = COMPARING, .kind = OPTION_TEXT, AT(base),
-	  .verbs = CHECK, .argument = "PROGRAM",
+	  .verbs = CHECK, .reads = EVERY, .argument = "PROGRAM",
 	  .help = "A: the bench to compare with (this one)" },
 	{ .name = "head", .group = COMPARING, .kind = OPTION_TEXT, AT(head),
-	  .verbs = CHECK, .argument = "PROGRAM",
+	  .verbs = CHECK, .reads = EVERY, .argument = "PROGRAM",
 	  .help = "B: the bench that may be slower (this one)" },
 	{ .name = "base-ref", .group = COMPARING, .kind = OPTION_TEXT,
 	  AT(base_ref), .verbs = CHECK, .argument = "REVISION",
@@ -371,7 +378,7 @@ const struct option_row option_rows[] = {
 	  AT(head_env), .verbs = CHECK, .argument = "VARIABLE=VALUE",
 	  .help = "set for B only; may be repeated" },
 	{ .name = "baseline", .group = COMPARING, .kind = OPTION_TEXT,
-	  AT(baseline), .verbs = CHECK, .argument = "DIR",
+	  AT(baseline), .verbs = CHECK, .reads = EVERY, .argument = "DIR",
 	  .help = "A is what bench baseline saved there; verdicts are "
 	  "advisory" },
 	{ .name = "blocks", .group = MEASURING, .kind = OPTION_INT, AT(blocks),
@@ -397,29 +404,32 @@ const struct option_row option_rows[] = {
 	  .help = "exit with 3 (fail) or 0 (pass) if there is no verdict or "
 	  "only advice" },
 	{ .name = "floors", .group = COMPARING, .kind = OPTION_TEXT, AT(floors),
-	  .verbs = PAIRS, .argument = "FILE",
+	  .verbs = PAIRS, .reads = CHECK, .writes = CALIBRATE,
+	  .argument = "FILE",
 	  .help = "file of noise floors by machine; calibrate adds this one's "
 	  "(results/floors.csv)" },
 	{ .name = "dump-masks", .group = INSIDE, .kind = OPTION_TEXT,
-	  AT(dump_masks), .verbs = MEASURE, .argument = "FILE",
+	  AT(dump_masks), .verbs = MEASURE, .writes = EVERY, .argument = "FILE",
 	  .help = "raw dropout decisions of every step, 1 byte each" },
 	{ .name = "save-weights", .group = OUTPUT, .kind = OPTION_TEXT,
-	  AT(save_weights), .verbs = MEASURE, .argument = "FILE",
+	  AT(save_weights), .verbs = MEASURE, .writes = EVERY,
+	  .argument = "FILE",
 	  .help = "final parameters and running statistics, as PyTorch's "
 	  "state_dict (safetensors), but not of a run that is interrupted; "
 	  "FILE:best: those of the epoch whose test loss is lowest, also of "
 	  "such a run" },
 	{ .name = "save-parameters", .group = INSIDE, .kind = OPTION_TEXT,
-	  AT(save_parameters), .verbs = MEASURE, .argument = "FILE",
+	  AT(save_parameters), .verbs = MEASURE, .writes = EVERY,
+	  .argument = "FILE",
 	  .help = "final parameters alone, raw float32 in state_dict order; "
 	  "deprecated" },
 	{ .name = "team", .group = INSIDE, .kind = OPTION_TEXT, AT(team),
-	  .verbs = VERIFY, .argument = "FILE",
+	  .verbs = VERIFY, .writes = EVERY, .argument = "FILE",
 	  .help = "what mpirun starts for each core of a TARGET, by bench "
 	  "verify: the cores train, and the first writes to FILE what they "
 	  "made" },
 	{ .name = "run-file", .group = OUTPUT, .kind = OPTION_TEXT,
-	  AT(run_file), .verbs = MEASURE, .argument = "FILE",
+	  AT(run_file), .verbs = MEASURE, .writes = EVERY, .argument = "FILE",
 	  .help = "write the run's row of runs.csv to FILE" },
 	{ .name = "run-id", .group = OUTPUT, .kind = OPTION_TEXT, AT(run_id),
 	  .verbs = MEASURE, .argument = "TEXT",

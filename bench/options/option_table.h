@@ -27,6 +27,9 @@ struct option_row {
 	enum option_kind kind;
 	size_t offset;
 	unsigned verbs; /* bits 1u << VERB_... */
+	/* Verbs that read, or write, the file or folder that the argument
+	 * names; the two together are .verbs where there is such a file. */
+	unsigned reads, writes;
 	const char *argument; /* as in the help, see bench/app/argument.h */
 	const char *help;
 	double least, most;

@@ -230,27 +230,33 @@ static int plan_sync(struct training *training, const struct options *options,
 	return refuse_step_options(options, err);
 }
 
-/* FILE, or FILE:best: behind a file's last colon is nothing else, so that a
- * mistyped word makes no file of its own. */
+size_t plan_saved_length(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	return colon && !strchr(colon, '/') ? (size_t)(colon - text) :
+					      strlen(text);
+}
+
+/* Behind a file's last colon is nothing else, so that a mistyped word makes no
+ * file of its own. */
 static int plan_saving(struct training *training, const struct options *options,
 		       struct error *err)
 {
 	const char *path = options->save_weights;
-	const char *colon = path ? strrchr(path, ':') : NULL;
+	const int length = path ? (int)plan_saved_length(path) : 0;
 
 	if (!path)
 		return 0;
-	if (colon && strchr(colon, '/'))
-		colon = NULL;
-	if (colon && (colon == path || strcmp(colon + 1, BEST)))
+	training->save_best = path[length] == ':';
+	if (training->save_best && (!length || strcmp(path + length + 1, BEST)))
 		return error_set(err, ERROR_USAGE, "--save-weights %.500s: "
 				 "behind the colon of a file there is only "
 				 "'" BEST "', as in FILE:" BEST ": the weights "
 				 "of the epoch whose test loss is lowest; else "
 				 "choose a name without a colon", path);
-	training->save_best = colon != NULL;
 	snprintf(training->save_weights, sizeof(training->save_weights), "%.*s",
-		 (int)(colon ? colon - path : (long)strlen(path)), path);
+		 length, path);
 	if (!training->save_best || training->test_batch)
 		return 0;
 	return error_set(err, ERROR_USAGE, "--save-weights FILE:" BEST " needs "

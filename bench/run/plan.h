@@ -28,6 +28,9 @@ void plan_quick(struct options *options, const struct training *training);
 void plan_gate(struct options *options, const struct training *training,
 	       int most_cores);
 
+/* The length of FILE in what --save-weights takes, FILE or FILE:best. */
+size_t plan_saved_length(const char *text);
+
 /* The number of iterations, once the data set is known. */
 int plan_iterations(struct training *training, const struct options *options,
 		    struct error *err);

@@ -180,14 +180,8 @@ int export_check(const struct export_paths *paths, struct error *err)
 				 "--export-json and --export-markdown can be "
 				 "-, give the others a file");
 	for (i = 0; i < 3; i++) {
-		if (!list[i] || is_terminal(list[i]))
-			continue;
-		for (int other = 0; other < i; other++)
-			if (list[other] && !strcmp(list[other], list[i]))
-				return error_set(err, ERROR_USAGE,
-						 "two exports to one file: %s",
-						 list[i]);
-		if (file_check(list[i], err))
+		if (list[i] && !is_terminal(list[i]) &&
+		    file_check(list[i], err))
 			return -1;
 	}
 	return 0;

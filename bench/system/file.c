@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench/system/clock.h"
+#include "bench/system/file_id.h"
 #include "bench/system/hash.h"
 
 enum {
@@ -159,13 +160,6 @@ static int draft_finish(struct draft *draft, const char *bytes, size_t count)
 	return number;
 }
 
-/* What the system names so may be open elsewhere, as our own output is. */
-static int is_special(const char *path)
-{
-	return strncmp(path, "/dev/", 5) == 0 ||
-	       strncmp(path, "/proc/", 6) == 0;
-}
-
 /* The path without links of a file that is there or can be made. *straight:
  * there is nothing that a rename could keep whole. Returns an errno. */
 static int resolve(const char *path, char real[PATH_MAX], int *straight)
@@ -180,7 +174,8 @@ static int resolve(const char *path, char real[PATH_MAX], int *straight)
 	if (realpath(path, real)) {
 		if (stat(real, &status))
 			return errno;
-		*straight = !S_ISREG(status.st_mode) || is_special(path);
+		*straight = !S_ISREG(status.st_mode) ||
+			    file_is_special(path);
 		return *straight || access(real, W_OK) == 0 ? 0 : errno;
 	}
 	if (errno != ENOENT || !*name)
