@@ -73,6 +73,63 @@ campaign() {
 	[[ $(cell csv 1 reason) == "too few runs"* ]]
 }
 
+# worked DIR CPU MODEL EPOCHS STEPS: a run of cpu-1 and one of cpu-2, of all
+# images of an epoch or of as many iterations.
+worked() {
+	local target
+	mkdir "$1"
+	{
+		echo "schema,run_id,campaign_id,label,started_utc,status,target,cores,loop_s,setup_s,final_accuracy_pct,cpu_model,logical_cpus,model,dataset,train_samples,test_samples,test_batch,global_batch,epochs,steps,compiler"
+		for target in cpu-1:128 cpu-2:256; do
+			echo "bench/1,$1-$target,$1,,2026-01-31T23:59:59Z,ok,${target%:*},1,2,.5,99,$2,2,$3,mnist,60000,10000,100,${target#*:},$4,$5,cc of $1"
+		done
+	} >"$1/runs.csv"
+}
+
+@test "other work has no ratio, but is named with why" {
+	worked whole "A CPU" mnist 1 ""
+	worked cut "A CPU" mnist 1 40
+	run -0 "$BENCH" compare whole cut --export-csv csv
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"- cpu-1: not compared, as the work differs (epochs of 60000 images against 5120): training loop, test accuracy (%) "* ]]
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"- cpu-2: not compared, as the work differs (epochs of 60000 images against 10240): training loop, test accuracy (%) "* ]]
+	[[ $output != *"training loop (s)"* ]]
+	# Start-up does not depend on it.
+	[ "$(grep -Ec '^start-up \(ms\) +500.000 +500.000 +1, 1 +1.000' <<<"$output")" = 2 ]
+	[ "$(cell csv 1 metric) $(cell csv 1 ratio)" = "loop_s " ]
+	[ "$(cell csv 1 reason)" = "epochs of 60000 images against 5120" ]
+	worked longer "A CPU" mnist 3 ""
+	run -0 "$BENCH" compare whole longer
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"(epochs: 1 against 3): training loop, test accuracy (%)"* ]]
+	# As many iterations as an epoch has are the same work.
+	worked all "A CPU" mnist 1 469
+	sed -i '/cpu-2/d' all/runs.csv
+	run -0 "$BENCH" compare whole all
+	[[ $output != *"work differs"* && $output == *"training loop (s)"* ]]
+	# Runs of one side that differ are no sample of anything.
+	sed '1d;s/^bench.1,cut-/bench\/1,more-/' cut/runs.csv >>whole/runs.csv
+	run -0 "$BENCH" compare whole all
+	[[ $output == *"work differs"* ]]
+}
+
+@test "nothing to compare is an error" {
+	worked one-net "A CPU" mnist 1 ""
+	worked other-net "A CPU" alexnet 1 ""
+	run -5 "$BENCH" compare one-net other-net
+	[[ $output == *"did other work, and nothing of it can be compared: mnist against alexnet" ]]
+}
+
+@test "another machine comes first" {
+	worked here "A CPU" mnist 1 ""
+	worked there "B CPU" mnist 1 ""
+	run -0 "$BENCH" compare here there
+	[ "${lines[0]}" = "- another machine: cpu_model: first A CPU, second B CPU" ]
+	[ "${lines[1]}" = "- first: here" ]
+	[[ $output == *"differs: build: compiler: "* ]]
+	[ "$(grep -c cpu_model <<<"$output")" = 1 ]
+	run -0 "$BENCH" compare here here
+	[[ $output != *"another machine"* ]]
+}
+
 @test "what differs beyond what is shown of it, and not in order alone" {
 	local long
 	long=$(printf 'A%03d=1 ' $(seq 42))

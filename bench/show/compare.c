@@ -179,7 +179,8 @@ static int set_ratio(struct compare_row *row, struct sample *first,
 }
 
 /* Adds a row if a side has the metric. */
-static int add_row(struct comparison *comparison, const char *target,
+static int add_row(struct comparison *comparison,
+		   const struct compared *target,
 		   const struct compared_metric *kind, struct sample *first,
 		   struct sample *second, struct error *err)
 {
@@ -195,7 +196,7 @@ static int add_row(struct comparison *comparison, const char *target,
 	snprintf(row->first, sizeof(row->first), "%s", comparison->first_name);
 	snprintf(row->second, sizeof(row->second), "%s",
 		 comparison->second_name);
-	snprintf(row->target, sizeof(row->target), "%s", target);
+	snprintf(row->target, sizeof(row->target), "%s", target->name);
 	snprintf(row->metric, sizeof(row->metric), "%s",
 		 metric_kinds[kind->metric].name);
 	snprintf(row->unit, sizeof(row->unit), "%s",
@@ -205,6 +206,10 @@ static int add_row(struct comparison *comparison, const char *target,
 	row->median_first = first->median;
 	row->median_second = second->median;
 	comparison->row_count++;
+	compare_work_text(row->reason, comparison, target, kind->metric);
+	row->unequal = row->reason[0] != '\0';
+	if (row->unequal)
+		return 0;
 	reason = refuse(kind->metric, first, second);
 	if (!reason)
 		return set_ratio(row, first, second, err);
@@ -223,7 +228,7 @@ static int add_target(struct comparison *comparison,
 				     metrics[i].metric, err) ||
 			 sample_make(&second, comparison->second,
 				     target->second, metrics[i].metric, err) ||
-			 add_row(comparison, target->name, &metrics[i], &first,
+			 add_row(comparison, target, &metrics[i], &first,
 				 &second, err);
 		free(first.values);
 		free(second.values);
@@ -276,6 +281,18 @@ static int find_targets(struct comparison *comparison, struct error *err)
 	return comparison->target_count ? 0 : no_target(comparison, err);
 }
 
+static int check_equal(const struct comparison *comparison, struct error *err)
+{
+	for (size_t i = 0; i < comparison->row_count; i++)
+		if (!comparison->rows[i].unequal)
+			return 0;
+	return comparison->row_count ?
+		error_set(err, ERROR_INPUT, "%.300s and %.300s did other work, "
+			  "and nothing of it can be compared: %s",
+			  comparison->first_name, comparison->second_name,
+			  comparison->rows[0].reason) : 0;
+}
+
 int compare_build(struct comparison *comparison, const struct results *first,
 		  const char *first_name, const struct results *second,
 		  const char *second_name, struct error *err)
@@ -294,7 +311,8 @@ int compare_build(struct comparison *comparison, const struct results *first,
 	for (i = 0; i < comparison->target_count && !failed; i++)
 		failed = add_target(comparison, &comparison->targets[i], err);
 	if (!failed)
-		failed = compare_differences(comparison, err);
+		failed = check_equal(comparison, err) ||
+			 compare_differences(comparison, err);
 	if (failed)
 		compare_free(comparison);
 	return failed;

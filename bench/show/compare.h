@@ -46,6 +46,7 @@ struct compare_row {
 	/* In no file. */
 	const struct compared_metric *kind;
 	const char *label; /* the kind's, or what it is here */
+	int unequal;	   /* the sides did other work: no row of a table */
 };
 
 extern const struct row_kind compare_rows;
@@ -80,7 +81,8 @@ struct comparison {
 };
 
 /* Borrows the results and names until compare_free. Both having no target in
- * common, or too many to read, is ERROR_INPUT. */
+ * common, or too many to read, is ERROR_INPUT, and so is work that differs in
+ * all that could be compared. */
 int compare_build(struct comparison *comparison, const struct results *first,
 		  const char *first_name, const struct results *second,
 		  const char *second_name, struct error *err);
@@ -97,8 +99,12 @@ int results_find_target(const struct results *results, const char *target);
 /* Has the target, which may be in neither, any of them? */
 int compare_has_runs(const struct results *results, const char *target);
 
-/* Part of compare_build: bench/show/compare_differences.c. */
+/* Parts of compare_build: bench/show/compare_differences.c, and
+ * bench/show/compare_work.c: why the metric of a target's runs is not of the
+ * same work; empty: it is. */
 int compare_differences(struct comparison *comparison, struct error *err);
+void compare_work_text(char text[64], const struct comparison *comparison,
+		       const struct compared *target, enum metric metric);
 
 /* Tables and notes; fails only for want of memory. */
 int compare_print(const struct comparison *comparison,

@@ -7,8 +7,41 @@
 #include "bench/show/table_format.h"
 #include "bench/show/table_view.h"
 #include "bench/system/number.h"
+#include "bench/system/text.h"
 
 enum { FIRST, SECOND, RUNS, RATIO, INTERVAL, HEADS };
+
+/* Any of these is of another machine, and not of the same one later. */
+static int is_machine(const struct difference *each)
+{
+	static const char *const columns[] = { "cpu_model", "logical_cpus",
+					       "virtualisation" };
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		if (!strcmp(each->column, columns[i]))
+			return 1;
+	return 0;
+}
+
+/* Before everything else. */
+static void print_machine(const struct view *view,
+			  const struct comparison *comparison)
+{
+	char text[1024] = "";
+
+	for (size_t i = 0; i < comparison->difference_count; i++) {
+		const struct difference *each = &comparison->differences[i];
+
+		if (is_machine(each))
+			text_append(text, sizeof(text), "%s%s%s%s: first %s, "
+				    "second %s", text[0] ? "; " : "",
+				    each->column, each->target ? " of " : "",
+				    each->target ? each->target : "",
+				    each->first, each->second);
+	}
+	if (text[0])
+		view_note(view, "another machine: %s", text);
+}
 
 static void print_differences(const struct view *view,
 			      const struct comparison *comparison)
@@ -16,10 +49,12 @@ static void print_differences(const struct view *view,
 	const struct difference *each = comparison->differences;
 
 	for (size_t i = 0; i < comparison->difference_count; i++, each++)
-		view_note(view, "differs: %s: %s%s%s: first %s, second %s",
-			  each->group, each->column, each->target ? " of " : "",
-			  each->target ? each->target : "", each->first,
-			  each->second);
+		if (!is_machine(each))
+			view_note(view, "differs: %s: %s%s%s: first %s, second "
+				  "%s", each->group, each->column,
+				  each->target ? " of " : "",
+				  each->target ? each->target : "",
+				  each->first, each->second);
 	if (!comparison->difference_count)
 		view_note(view, "no recorded difference in machine, build, "
 			  "options, data set or variables");
@@ -114,22 +149,48 @@ static int draw_target(const struct view *view,
 	const struct compare_row *rows = &comparison->rows[*at];
 	char target[GRID_TEXT - 32];
 	struct grid grid;
-	int count = 0;
+	int count = 0, shown = 0;
 
 	while (*at + (size_t)count < comparison->row_count &&
 	       strcmp(rows[count].target, rows[0].target) == 0)
-		count++;
-	if (grid_make(&grid, HEADS, count, err))
+		shown += !rows[count++].unequal;
+	*at += (size_t)count;
+	if (!shown)
+		return 0;
+	if (grid_make(&grid, HEADS, shown, err))
 		return -1;
 	clean_text(target, sizeof(target), rows[0].target, view->options);
 	snprintf(grid.title, GRID_TEXT, "%s, medians over runs", target);
 	grid_set_heads(&grid, heads);
-	for (int i = 0; i < count; i++)
-		fill_row(&grid, i, &rows[i]);
+	for (int i = 0, row = 0; i < count; i++)
+		if (!rows[i].unequal)
+			fill_row(&grid, row++, &rows[i]);
 	grid_draw(&grid, view->options, view->out);
 	grid_free(&grid);
-	*at += (size_t)count;
 	return 0;
+}
+
+/* The rows that are left out of a table, together with those of the same
+ * target that have the same reason. */
+static void print_unequal(const struct view *view,
+			  const struct comparison *comparison, size_t at)
+{
+	const struct compare_row *row = &comparison->rows[at];
+	char list[256] = "";
+
+	for (size_t i = 0; i < comparison->row_count; i++) {
+		const struct compare_row *each = &comparison->rows[i];
+
+		if (!each->unequal || strcmp(each->target, row->target) ||
+		    strcmp(each->reason, row->reason))
+			continue;
+		if (i < at)
+			return;
+		text_append(list, sizeof(list), "%s%s", list[0] ? ", " : "",
+			    each->label);
+	}
+	view_note(view, "%s: not compared, as the work differs (%s): %s",
+		  row->target, row->reason, list);
 }
 
 static void print_notes(const struct view *view,
@@ -141,7 +202,9 @@ static void print_notes(const struct view *view,
 	for (size_t i = 0; i < comparison->row_count; i++, row++) {
 		one |= row->n_first == 1 || row->n_second == 1;
 		few |= isfinite(row->ratio) && !isfinite(row->ratio_lo);
-		if (!isfinite(row->ratio))
+		if (row->unequal)
+			print_unequal(view, comparison, i);
+		else if (!isfinite(row->ratio))
 			view_note(view, "%s, %s: no ratio: %s", row->target,
 				  row->label, row->reason);
 	}
@@ -169,6 +232,7 @@ int compare_print(const struct comparison *comparison,
 	const struct view view = { .options = options, .out = out };
 	size_t at = 0;
 
+	print_machine(&view, comparison);
 	print_side(&view, comparison->first, "first", comparison->first_name);
 	print_side(&view, comparison->second, "second",
 		   comparison->second_name);
