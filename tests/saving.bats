@@ -465,3 +465,29 @@ folder that bench table reads"* ]]
 	"$BENCH" scale x --export-csv x/scale.csv >/dev/null
 	"$BENCH" table x --export-json - | python3 -m json.tool >/dev/null
 }
+
+@test "what a folder had before is named, and not printed again" {
+	local option
+	"$BENCH" run null-1 "${TINY[@]}" --label early --out made >/dev/null
+	"$BENCH" run null-2 "${TINY[@]}" --out made >/dev/null
+	for option in "" -q --details --export-markdown=- --export-csv=-; do
+		# shellcheck disable=SC2086 # none is a word less
+		run -0 --separate-stderr "$BENCH" run null-4 "${TINY[@]:0:10}" \
+			--progress never $option --label late --out made
+		[[ $output == *null-4* || $output == *"4 cores"* ]]
+		[[ ${output//"- earlier campaigns"*/} != *early* ]]
+		[[ $output != *null-[12]* ]]
+		[ "$option" != --export-csv=- ] || [ "${#lines[@]}" = 2 ]
+		case $option in
+		-q | --export*) [[ $output != *"earlier campaigns"* ]] ;;
+		*) [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"- earlier campaigns in this folder: early, 2"*"; bench table made shows all"* ]] ;;
+		esac
+	done
+	# They are named as far as four go.
+	[[ "$(tr -s ' \n' ' ' <<<"$("$BENCH" run null-1 "${TINY[@]:0:10}" --out made 2>/dev/null)")" == \
+		*"early, "*", late, late and 3 more; "* ]]
+	run -0 "$BENCH" table made
+	[[ $output == *early* && $output == *late* ]]
+	[ "$(grep -c '^late: ' <<<"$output")" = 5 ]
+	grep -q early made/tables.md
+}

@@ -425,16 +425,19 @@ static void publish(struct work *work)
 		.json = options->export_json,
 		.markdown = options->export_markdown,
 	};
+	const struct campaign own = campaign_own(&work->campaign);
 	struct error err;
 
 	table_format_find(options->format, &table.format);
 	table.first = table_is_first(&table, options->details);
 	if (campaign_finish(&work->campaign, options->include_warmup, &err))
 		note_failure(work, err.kind, &err);
-	if (!export_uses_terminal(&exports) &&
-	    table_print(&work->campaign, &table, work->out, &err))
-		note_failure(work, err.kind, &err);
-	if (export_write(&work->campaign, &exports, &table, work->out, &err))
+	if (!export_uses_terminal(&exports)) {
+		if (table_print(&own, &table, work->out, &err))
+			note_failure(work, err.kind, &err);
+		table_print_earlier(&work->campaign, &table, work->out);
+	}
+	if (export_write(&own, &exports, &table, work->out, &err))
 		note_failure(work, err.kind, &err);
 	if (fflush(work->out) || ferror(work->out)) {
 		error_set(&err, ERROR_OUTPUT, "standard output: the tables "

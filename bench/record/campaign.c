@@ -484,8 +484,24 @@ static int use_folder(struct campaign *campaign,
 	if (load_folder(campaign, campaign->dir, &rows, NULL, err) ||
 	    (!is_alone(campaign) && drop_unfinished(campaign, err)))
 		return -1;
+	campaign->earlier_runs = campaign->run_count;
+	campaign->earlier_observations = campaign->observation_count;
 	make_id(campaign, request);
 	return 0;
+}
+
+struct campaign campaign_own(const struct campaign *campaign)
+{
+	struct campaign own = *campaign;
+
+	/* Without any row there may be no array. */
+	if (own.earlier_runs)
+		own.runs += own.earlier_runs;
+	if (own.earlier_observations)
+		own.observations += own.earlier_observations;
+	own.run_count -= own.earlier_runs;
+	own.observation_count -= own.earlier_observations;
+	return own;
 }
 
 int campaign_create(struct campaign *campaign,

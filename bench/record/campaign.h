@@ -32,6 +32,8 @@ struct campaign {
 	size_t core_row_count, core_row_room;
 	struct run *runs;
 	size_t run_count, run_room;
+	/* The first of them, which the folder had before. */
+	size_t earlier_runs, earlier_observations;
 
 	int in_use; /* descriptor + 1 of append_share(); 0: none */
 	/* Rows that wait, as text; NULL: none. */
@@ -75,6 +77,9 @@ int campaign_has_unsaved(const struct campaign *campaign);
  */
 int campaign_end_run(struct campaign *campaign, const struct run *run,
 		     struct error *err);
+
+/* The campaign without what its folder had before; borrows its rows. */
+struct campaign campaign_own(const struct campaign *campaign);
 
 /*
  * Reads folders, and CSV files of observations or runs, told apart by their

@@ -48,6 +48,11 @@ int table_print(const struct campaign *campaign,
 		const struct table_options *options, FILE *out,
 		struct error *err);
 
+/* A line that names the campaigns that the folder of this one had before; -q
+ * has none. */
+void table_print_earlier(const struct campaign *campaign,
+			 const struct table_options *options, FILE *out);
+
 /*
  * `bench table --cores`: where the time of each core of a run went, one table
  * for each run of several cores, from a campaign that was loaded with its

@@ -5,7 +5,10 @@
 #include "bench/record/run.h"
 #include "bench/show/table_view.h"
 #include "bench/system/memory.h"
+#include "bench/system/text.h"
 #include "models/model.h"
+
+#define MOST_EARLIER 4 /* campaigns that are named */
 
 /* What a setup was asked to do is the same in all its runs, but one that was
  * skipped may not know it. */
@@ -274,4 +277,32 @@ void notes_campaign(const struct view *view)
 		view_note(view, "%s", text);
 	notes_outcomes(view);
 	note_post(view);
+}
+
+void table_print_earlier(const struct campaign *campaign,
+			 const struct table_options *options, FILE *out)
+{
+	struct names met = { 0 };
+	struct error ignored;
+	char list[512] = "";
+
+	for (size_t i = 0; i < campaign->earlier_runs; i++) {
+		const struct run *run = &campaign->runs[i];
+		const int count = met.count;
+
+		/* Without memory fewer are named. */
+		if (names_number(&met, run->campaign_id, &ignored) < 0)
+			break;
+		if (met.count > count && count < MOST_EARLIER)
+			text_append(list, sizeof(list), "%s%s",
+				    count ? ", " : "", run_setup_name(run));
+	}
+	if (met.count > MOST_EARLIER)
+		text_append(list, sizeof(list), " and %d more",
+			    met.count - MOST_EARLIER);
+	if (met.count && !options->quiet)
+		print_note(out, options, "earlier campaigns in this folder: "
+			   "%s; bench table %s shows all", list,
+			   campaign->dir);
+	names_free(&met);
 }
