@@ -70,6 +70,7 @@ static void cells(void **state)
 	/* One run each has no interval, and 12 iterations no hundredth. */
 	lacks(text, "| **");
 	has(text, "| p99 (ms/iter) | - | - | - |\n");
+	has(text, "- p99: - if a run has fewer than 100 iterations");
 	has(text, "skipped: no device\\|&lt;b>");
 	has(text, "warm-up: 2 steps a run, excluded");
 	lacks(text, "nan");

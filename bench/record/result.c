@@ -22,8 +22,6 @@ void result_clear(struct result *result)
 		result->values[i] = stats_compute(NULL, 0);
 }
 
-enum { P99_FEWEST = 100 };
-
 /* The times of one clock. */
 struct times {
 	double *iterations, *epochs; /* seconds of each */

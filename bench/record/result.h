@@ -69,6 +69,8 @@
 #define METRIC_NAME(name, ...) METRIC_##name,
 enum metric { METRICS(METRIC_NAME) METRIC_COUNT };
 
+enum { P99_FEWEST = 100 }; /* iterations of a run that has METRIC_P99 */
+
 struct metric_kind {
 	const char *name, *unit;
 	int better; /* 1: more is better, -1: less is, 0: neither */

@@ -270,6 +270,7 @@ static void print_notes(const struct view *view)
 			  "well as times", differ);
 	if (tested[0])
 		view_note(view, "%s", tested);
+	note_p99(view, NULL);
 	view_note(view, "CPU time is of the whole process, user and system");
 	for (int i = 0; i < view->results->line_count; i++) {
 		const struct line *line = &view->results->lines[i];

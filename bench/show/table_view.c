@@ -341,3 +341,23 @@ void fill_target_row(const struct grid *grid, int row,
 		snprintf(grid_at(grid, row, outcome)->text, GRID_TEXT, "%s",
 			 cell->outcome == OUTCOME_ERROR ? "failed" : "skipped");
 }
+
+void note_p99(const struct view *view, const struct line *line)
+{
+	const struct results *results = view->results;
+	const struct result *cell;
+
+	for (int at = 0; (cell = next_cell(results, &at));) {
+		const struct line *each =
+			&results->lines[(at - 1) / results->target_count];
+
+		if ((line && each != line) || !line_is_setup(each) ||
+		    !cell->values[METRIC_P50].count ||
+		    cell->values[METRIC_P99].count)
+			continue;
+		view_note(view, "p99: - if a run has fewer than %d %s, since "
+			  "it would be about the slowest alone", P99_FEWEST,
+			  line ? "passes" : "iterations");
+		return;
+	}
+}

@@ -112,6 +112,14 @@ int view_accuracy(const struct view *view, struct error *err);
  * that was repeated. */
 void note_interval(const struct view *view, const struct line *line,
 		   enum metric metric, struct scale scale);
+/* Under a row or column of p99: why a cell has none, if one lacks it. line:
+ * NULL for all. */
+void note_p99(const struct view *view, const struct line *line);
+/* A line of what a setup's runs verified and what not; one that says which
+ * first losses differ that should not, and how many lines that was. */
+void view_verified(const struct view *view, const struct line *line,
+		   struct names *told);
+int view_differing_losses(const struct view *view, const struct line *line);
 /* What of their work differs between the columns of a setup's line, or (line is
  * NULL) of any; NULL: nothing. */
 const char *work_differs(const struct results *results,
