@@ -4,11 +4,13 @@
 bats_require_minimum_version 1.5.0
 
 # make_rows DIR ID LABEL REPEAT TARGET:CORES:MS ... writes a campaign of two
-# epochs of ten iterations whose times are known.
+# epochs of ten iterations whose times are known. Each core has a CPU, or all
+# have those in $CPUS; $FOREIGN is what others used of the machine.
 make_rows() {
 	mkdir -p "$1"
 	awk -v dir="$1" -v id="$2" -v label="$3" -v repeat="$4" \
-		-v targets="${*:5}" -v steps="${STEPS:-}" '
+		-v targets="${*:5}" -v steps="${STEPS:-}" -v cpus="${CPUS:-}" \
+		-v foreign="${FOREIGN:-}" '
 	function row(phase, epoch, iter, warm, s, samples, loss, accuracy) {
 		print "bench/1," run "," t "," cores ",," phase "," epoch "," \
 			iter "," warm "," s "," s "," samples "," loss "," \
@@ -26,7 +28,7 @@ make_rows() {
 			"loader_s,test_s,unaccounted_s,total_s,cpu_user_s," \
 			"cpu_sys_s,maxrss_bytes,updates,cpu_model," \
 			"logical_cpus,mystery,epochs,steps,train_samples," \
-			"test_samples" >runs
+			"test_samples,foreign_pct" >runs
 		count = split(targets, list, " ")
 		for (r = 1; r <= repeat; r++) for (k = 1; k <= count; k++)
 			one(list[k])
@@ -51,9 +53,10 @@ make_rows() {
 			"pthread-skylake,CPU,Portable Computing Language 3.1" : \
 			",,"
 		print "bench/1," run "," id "," label ",2026-01-31T23:59:59Z," \
-			"ok,," t "," cores ",2," device ",mnist,synthetic," \
+			"ok,," t "," cores "," (t ~ /opencl/ ? 2 : \
+			cpus ? cpus : cores) "," device ",mnist,synthetic," \
 			batch "," r ",3,.5,3," ms / 50 + .5 "," ms / 50 \
-			",.02,.2,.01,1.5,2.5,.5,104857600,20,A CPU,2,what,10," steps ",60000,10000" \
+			",.02,.2,.01,1.5,2.5,.5,104857600,20,A CPU,2,what,10," steps ",60000,10000," foreign \
 			>runs
 	}'
 }
@@ -89,9 +92,9 @@ words() { wc -w <<<"$1"; }
 	[[ "$output" == *"mnist on synthetic, 10 epochs; n=1, ± between iterations"* ]]
 	grep -Eq '^target +ms/iter +s/epoch +images/s +updates x +accuracy +start-up +CPUs$' \
 		<<<"$output"
-	grep -Eq '^cpu-8 +90\.5 ±0\.5 +1\.10 +11191 +20 x 1024 +99\.50 % +0\.50 s +2$' \
+	grep -Eq '^cpu-8 +90\.5 ±0\.5 +1\.10 +11191 +20 x 1024 +99\.50 % +0\.50 s +8$' \
 		<<<"$output"
-	[[ "${output//$'\n'/ }" == *"In images/s, cpu-8 is 3.63 times as fast as cpu-1, \
+	[[ "${output//$'\n'/ }" == *"In images/s (one run each), cpu-8 is 3.63 times as fast as cpu-1, \
 opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."* ]]
 	[ "${lines[-2]}" = "- more: bench table $DIR --details" ] ||
 		[[ "${output//$'\n'  / }" == *"- more: bench table $DIR --details"* ]]
@@ -216,6 +219,54 @@ losses() {
 		print(*("%.2f" % float(row[name]) for name in
 		        ("speedup", "speedup_lo", "speedup_hi")))' >"$BATS_TEST_TMPDIR/numbers"
 	[ "${BASH_REMATCH[*]:1}" = "$(cat "$BATS_TEST_TMPDIR/numbers")" ]
+}
+
+# said FOLDER OPTION ...: its tables in one line.
+said() {
+	"$BENCH" table "$@" | tr -s ' \n' ' '
+}
+
+@test "a ratio says of how many runs it is, if it has no interval" {
+	make_rows "$BATS_TEST_TMPDIR/two" b two 2 cpu-1:1:40 cpu-8:8:90
+	[[ "$(said "$BATS_TEST_TMPDIR/two")" == \
+		*"In images/s (2 runs each), cpu-8 is 3.6"?" times as fast as cpu-1; "* ]]
+	make_rows "$BATS_TEST_TMPDIR/three" b three 3 cpu-1:1:40 cpu-8:8:90
+	[[ "$(said "$BATS_TEST_TMPDIR/three")" != *"runs each"* ]]
+	# One of them that has but two.
+	sed -i '/,cpu-8,/{s/,ok,,/,error,,/;:a;n;ba}' \
+		"$BATS_TEST_TMPDIR/three/runs.csv"
+	[[ "$(said "$BATS_TEST_TMPDIR/three")" == *" times as fast as cpu-1 (n=2); "* ]]
+}
+
+@test "nothing is claimed beyond the CPUs that there are" {
+	local made=$BATS_TEST_TMPDIR/few
+	CPUS=2 make_rows "$made" b few 1 cpu-1:1:40 cpu-8:8:90 opencl:1:20
+	[[ "$(said "$made")" == *"In images/s (one run each), opencl (PoCL, 2 CPUs) is 1.93 times as fast as cpu-1; "* ]]
+	[[ "$(said "$made")" == *"Not compared with cpu-1: cpu-8, since 3.63 times exceeds the 2 CPUs of cpu-8."* ]]
+	[[ "$(said "$made" --details)" == *"speed-up 1.00 - 1.93 efficiency 1.00 - - "* ]]
+	[[ "$(said "$made" --details)" == *"left out are speed-up and efficiency of cpu-8, since 3.63 times exceeds"* ]]
+	# Four CPUs can bring it, and so can larger batches on each core.
+	CPUS=4 make_rows "$BATS_TEST_TMPDIR/four" b four 1 cpu-1:1:40 cpu-8:8:90
+	[[ "$(said "$BATS_TEST_TMPDIR/four")" == *"cpu-8 is 3.63 times"* ]]
+	sed -i '/,cpu-1,/s/,synthetic,128,/,synthetic,64,/' "$made/runs.csv"
+	[[ "$(said "$made")" == *"cpu-8 is 3.63 times"* ]]
+	# What the rows have stays what it was.
+	[[ "$("$BENCH" table "$made" --export-csv -)" == *,cpu-8,8,1,ok,*,3.62*,0.45* ]]
+}
+
+@test "nothing is claimed of what was disturbed" {
+	local made=$BATS_TEST_TMPDIR/busy
+	FOREIGN=30 make_rows "$made" b busy 3 cpu-1:1:40 cpu-8:8:90 opencl:1:20
+	[[ "$(said "$made")" == *"Not compared with cpu-1: cpu-8, opencl (PoCL, 2 CPUs), since cpu-1 was disturbed."* ]]
+	[[ "$(said "$made")" != *"times as fast"* && "$(said "$made")" != *"[95 %]"* ]]
+	[[ "$(said "$made" --details)" == *"speed-up 1.00 (±0.00) - - "* ]]
+	[[ "$(said "$made" --details)" != *"(speed-up): "*"8 cores"* ]]
+	# One of three runs is enough, and only its target is left out.
+	awk -F, -v OFS=, 'NR > 1 && !($8 == "cpu-8" && $2 ~ /-2-/) {
+		$NF = 0 } 1' "$made/runs.csv" >"$made/rows"
+	mv "$made/rows" "$made/runs.csv"
+	[[ "$(said "$made")" == *"In images/s, opencl (PoCL, 2 CPUs) is 1.9"* ]]
+	[[ "$(said "$made")" == *"Not compared with cpu-1: cpu-8, since cpu-8 was disturbed."* ]]
 }
 
 @test "README.md begins with the first screen of saved rows" {
@@ -512,7 +563,7 @@ losses() {
 	local devices=$BATS_TEST_DIRNAME/../results/2026-11-22-devices-xeon-2-cpus
 	run -0 --separate-stderr "$BENCH" table "$devices"
 	local said="${lines[*]}"
-	[[ $said == *"In images/s, opencl (PoCL, 2 CPUs) is 0.87 times as fast"* ]]
+	[[ $said == *"In images/s (7 runs each), opencl (PoCL, 2 CPUs) is 0.87 times as fast"* ]]
 	[[ $said == *" as cpu-2, opencl-2 (PoCL, 2 CPUs, 2 sub-devices) 0.85 "* ]]
 	# Brackets are intervals, and there is none.
 	[[ $said != *[][]* ]]

@@ -141,6 +141,10 @@ int results_have_times(const struct results *results);
 const struct result *line_base(const struct results *results,
 			       const struct line *line);
 
+/* The first target of a line that has a rate; NULL: none has. */
+const struct result *line_first_rate(const struct results *results,
+				     const struct line *line);
+
 /* What the runs' epochs were cut to, with each iteration's samples: "40
  * iterations of 128 or 1024". Empty if none was. */
 void results_cut_text(const struct results *results, char *text, size_t size);
@@ -163,6 +167,26 @@ void results_rising_loss_text(const struct results *results, char *text,
 /* Which targets' runs were disturbed, how many of them and how much at most;
  * empty if none was. What does not fit is left out. */
 void disturbed_text(const struct results *results, char *text, size_t size);
+
+/* What rounding adds at most to a ratio that is printed with two decimals. */
+#define RATIO_ROUNDED .005
+
+/* Was a finished run of the cell's target in this line slowed? */
+int result_was_disturbed(const struct line *line, const struct result *cell);
+
+/*
+ * Why nobody may say that a target of a line is ratio times as fast as base: a
+ * run of one of them was disturbed, or the ratio of two targets of one kind,
+ * with its interval, exceeds the CPUs that the target had. Empty: nothing
+ * contradicts the ratio.
+ */
+void ratio_doubt_text(char *text, size_t size, const struct line *line,
+		      const struct result *cell, const struct result *base,
+		      const struct stats *ratio);
+
+/* Takes such speed-ups and efficiencies out of the lines of whole setups. text:
+ * whose, and why; what does not fit is left out. */
+void results_drop_doubtful(struct results *results, char *text, size_t size);
 
 /* The lines, one after the other, of the single runs of a setup's line. */
 const struct line *line_runs(const struct line *line, int *count);

@@ -217,6 +217,15 @@ const struct result *line_base(const struct results *results,
 	return base;
 }
 
+const struct result *line_first_rate(const struct results *results,
+				     const struct line *line)
+{
+	for (int t = 0; t < results->target_count; t++)
+		if (line->cells[t].values[METRIC_RATE].count)
+			return &line->cells[t];
+	return NULL;
+}
+
 /* Speed-up and efficiency need a one-core target of the line. */
 static void compare_line(struct results *results, struct line *line)
 {

@@ -1,6 +1,7 @@
 /* What the runs of a campaign say together, in words. */
 #include "bench/record/result.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -218,4 +219,85 @@ void disturbed_text(const struct results *results, char *text, size_t size)
 	}
 	if (count)
 		text_append(text, size, ": times inflated");
+}
+
+int result_was_disturbed(const struct line *line, const struct result *cell)
+{
+	const long target = cell - line->cells;
+	char why[96];
+	const struct line *lines;
+	int count;
+
+	lines = line_runs(line, &count);
+	for (int i = 0; i < count; i++) {
+		const struct result *each = &lines[i].cells[target];
+
+		if (each->outcome == OUTCOME_OK &&
+		    run_is_slowed(each->run, why, sizeof(why)))
+			return 1;
+	}
+	return 0;
+}
+
+/* Samples of an iteration on each core; NAN: not known. */
+static double core_batch(const struct run *run)
+{
+	return run->global_batch == CELL_NO_INT || run->cores < 1 ?
+		       NAN : (double)run->global_batch / (double)run->cores;
+}
+
+/* The CPUs bound the ratio of two targets that compute alike. A core with a
+ * larger batch may compute more efficiently than one with a smaller batch. */
+static int exceeds_cpus(const struct run *run, const struct run *base,
+			const struct stats *ratio)
+{
+	const double half = stats_shown_half_width(ratio);
+	const double least = ratio->mean - (isfinite(half) ? half : 0);
+
+	return run->cpus != CELL_NO_INT && !run_is_on_devices(run) &&
+	       !strcmp(run->backend, base->backend) &&
+	       !(core_batch(run) > core_batch(base)) &&
+	       least > (double)run->cpus + RATIO_ROUNDED;
+}
+
+void ratio_doubt_text(char *text, size_t size, const struct line *line,
+		      const struct result *cell, const struct result *base,
+		      const struct stats *ratio)
+{
+	text[0] = '\0';
+	if (result_was_disturbed(line, base))
+		snprintf(text, size, "%s was disturbed", base->run->target);
+	else if (result_was_disturbed(line, cell))
+		snprintf(text, size, "%s was disturbed", cell->run->target);
+	else if (exceeds_cpus(cell->run, base->run, ratio))
+		snprintf(text, size, "%.2f times exceeds the %ld CPU%s of %s",
+			 ratio->mean, cell->run->cpus,
+			 cell->run->cpus == 1 ? "" : "s", cell->run->target);
+}
+
+void results_drop_doubtful(struct results *results, char *text, size_t size)
+{
+	char doubt[160];
+
+	text[0] = '\0';
+	for (int i = 0; i < results->line_count; i++) {
+		const struct line *line = &results->lines[i];
+		const struct result *base = line_base(results, line);
+
+		for (int t = 0; base && t < results->target_count; t++) {
+			struct result *cell = &line->cells[t];
+			struct stats *speedup = &cell->values[METRIC_SPEEDUP];
+
+			if (line->repetition || cell == base || !speedup->count)
+				continue;
+			ratio_doubt_text(doubt, sizeof(doubt), line, cell, base,
+					 speedup);
+			if (!doubt[0])
+				continue;
+			text_append(text, size, "%s%s, since %s", text[0] ?
+				    "; " : "", cell->run->target, doubt);
+			*speedup = stats_compute(NULL, 0);
+			cell->values[METRIC_EFFICIENCY] = *speedup;
+		}
+	}
 }

@@ -94,12 +94,15 @@ static int print_kind(const struct campaign *campaign, enum results_kind kind,
 		      struct error *err)
 {
 	struct results results;
-	struct view view = { &results, options, NULL, NULL, out };
+	struct view view = { &results, options, NULL, NULL, out, "" };
 	int rc = -1;
 
 	if (results_build(&results, campaign, kind, options->include_warmup,
 			  err))
 		return -1;
+	if (!options->first)
+		results_drop_doubtful(&results, view.doubts,
+				      sizeof(view.doubts));
 	view.order = malloc(((size_t)results.target_count + 1) *
 			    sizeof(*view.order));
 	if (!view.order) {

@@ -230,20 +230,23 @@ static void note_devices(const struct view *view, const struct line *line)
 	for (int c = 0; c < view->results->target_count; c++) {
 		const struct result *cell = view_cell(view, line, c), *single;
 		const struct run *run = cell->run;
-		double ratio;
+		char doubt[160];
+		struct stats ratio;
 
 		if (!run || !run_is_on_devices(run) || run->cores == 1)
 			continue;
 		single = find_single(view, line, run);
 		if (!single || !(single->values[METRIC_RATE].mean > 0))
 			continue;
-		ratio = cell->values[METRIC_RATE].mean /
-			single->values[METRIC_RATE].mean;
-		if (isfinite(ratio))
+		ratio = stats_single(cell->values[METRIC_RATE].mean /
+				     single->values[METRIC_RATE].mean);
+		ratio_doubt_text(doubt, sizeof(doubt), line, cell, single,
+				 &ratio);
+		if (ratio.count && !doubt[0])
 			view_note(view, "%s%s: %ld %s, %s times the images/s "
 				  "of %s", line_prefix(view, line).text,
 				  run->target, run->cores, run_cores_name(run),
-				  fixed_text(ratio, 2).text,
+				  fixed_text(ratio.mean, 2).text,
 				  single->run->target);
 	}
 }
@@ -262,6 +265,9 @@ static void print_notes(const struct view *view)
 		  "without it, of the first target with one emulated core, in "
 		  "the same campaign and repetition; - if there is none, as "
 		  "among devices; efficiency: speed-up divided by cores");
+	if (view->doubts[0])
+		view_note(view, "left out are speed-up and efficiency of %s",
+			  view->doubts);
 	view_note(view, "time to an accuracy: from before the data set is read "
 		  "to the end of the first test that reaches it; - if a run "
 		  "did not reach it, or failed");

@@ -37,10 +37,16 @@ static long images_of(const struct run *run)
 }
 
 static void fill_cell(const struct grid *grid, int row,
-		      const struct result *cell, double first_rate,
+		      const struct line *line, const struct result *cell,
+		      const struct result *first,
 		      const struct table_options *options)
 {
 	const struct stats *values = cell->values;
+	const struct stats lift = first ?
+		stats_single(values[METRIC_RATE].mean /
+			     first->values[METRIC_RATE].mean) :
+		stats_compute(NULL, 0);
+	char doubt[160] = "";
 
 	grid_set_number(grid, row, FIRST, 1e3 * cell->first_iter_s,
 			decimals_of(1e3 * cell->first_iter_s, 2));
@@ -50,8 +56,11 @@ static void fill_cell(const struct grid *grid, int row,
 		grid_set_number(grid, row, P50 + p, ms, decimals_of(ms, 2));
 	}
 	grid_set_number(grid, row, RATE, values[METRIC_RATE].mean, 1);
-	grid_set_number(grid, row, LIFT,
-			values[METRIC_RATE].mean / first_rate, 2);
+	if (lift.count && cell != first)
+		ratio_doubt_text(doubt, sizeof(doubt), line, cell, first,
+				 &lift);
+	if (!doubt[0])
+		grid_set_number(grid, row, LIFT, lift.mean, 2);
 	grid_set_count(grid, row, BATCH, images_of(cell->run));
 	fill_target_row(grid, row, cell, FIRST, SETUP, options);
 	grid_set_count(grid, row, CPUS, cell->run->cpus);
@@ -98,15 +107,6 @@ static void fill_title(const struct view *view, const struct line *line,
 	clean_text(title, GRID_TITLE, raw, view->options);
 }
 
-/* Images/s of the first target that has some. */
-static double rate_of_first(const struct view *view, const struct line *line)
-{
-	for (int t = 0; t < view->results->target_count; t++)
-		if (line->cells[t].values[METRIC_RATE].count)
-			return line->cells[t].values[METRIC_RATE].mean;
-	return NAN;
-}
-
 /* Those targets that computed fewer layers than others might. */
 static void note_folded(const struct view *view, const struct line *line)
 {
@@ -138,7 +138,7 @@ int view_inference(const struct view *view, const struct line *line,
 		find_network(find_settings(view->results, line));
 	const int most = network ? (int)(sizeof(network->inferences) /
 					 sizeof(network->inferences[0])) : 0;
-	const double first_rate = rate_of_first(view, line);
+	const struct result *first = line_first_rate(view->results, line);
 	struct grid grid;
 	int row = 0;
 
@@ -150,17 +150,20 @@ int view_inference(const struct view *view, const struct line *line,
 	grid_set_heads(&grid, heads);
 	for (int t = 0; t < view->results->target_count; t++)
 		if (line->cells[t].run)
-			fill_cell(&grid, row++, &line->cells[t], first_rate,
+			fill_cell(&grid, row++, line, &line->cells[t], first,
 				  view->options);
 	if (network)
-		row = fill_posts(&grid, row, network, first_rate);
+		row = fill_posts(&grid, row, network, first ?
+				 first->values[METRIC_RATE].mean : NAN);
 	grid.rows = row;
 	grid_draw(&grid, view->options, view->out);
 	grid_free(&grid);
 	if (view->options->quiet)
 		return 0;
 	view_note(view, "first: the very first pass, warm-up included; lift: "
-		  "images/s over those of the first target");
+		  "images/s over those of the first target, - if a run was "
+		  "disturbed or the CPUs are too few for it");
+	note_p99(view, line);
 	note_folded(view, line);
 	if (network)
 		view_note(view, "%s", network->inference_note);

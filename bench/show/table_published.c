@@ -100,6 +100,7 @@ static void speedups_text(const struct view *view, const struct line *line,
 			  char *text, size_t size)
 {
 	const struct result *one = line_base(view->results, line);
+	char doubt[160];
 
 	text[0] = '\0';
 	for (int t = 0; one && t < view->results->target_count; t++) {
@@ -110,11 +111,17 @@ static void speedups_text(const struct view *view, const struct line *line,
 		    cell->run->batch == CELL_NO_INT ||
 		    cell->run->batch != one->run->batch)
 			continue;
+		ratio_doubt_text(doubt, sizeof(doubt), line, cell, one,
+				 speedup);
+		if (doubt[0])
+			continue;
 		text_append(text, size, "%s%s %s times", text[0] ? ", " :
 			    "; by images/s at equal batch, here: ",
 			    cell->run->target,
 			    fixed_text(speedup->mean, 2).text);
 	}
+	if (text[0] && line->repetitions == 1)
+		text_append(text, size, " (one run each)");
 }
 
 static int has_rate(const struct view *view, const struct line *line)

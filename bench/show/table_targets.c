@@ -54,15 +54,23 @@ static void fill_row(const struct view *view, const struct grid *grid, int row,
 	grid_set_count(grid, row, CPUS, run->cpus);
 }
 
+/* Is there a speed-up with an interval that is claimed? */
 static int has_interval(const struct results *results, const struct line *line)
 {
 	const struct result *base = line_base(results, line);
+	char doubt[160];
 
-	for (int t = 0; t < results->target_count; t++)
-		if (&line->cells[t] != base &&
-		    isfinite(stats_shown_half_width(
-			    &line->cells[t].values[METRIC_SPEEDUP])))
+	for (int t = 0; base && t < results->target_count; t++) {
+		const struct result *cell = &line->cells[t];
+		const struct stats *speedup = &cell->values[METRIC_SPEEDUP];
+
+		if (cell == base || !isfinite(stats_shown_half_width(speedup)))
+			continue;
+		ratio_doubt_text(doubt, sizeof(doubt), line, cell, base,
+				 speedup);
+		if (!doubt[0])
 			return 1;
+	}
 	return 0;
 }
 
@@ -152,16 +160,6 @@ static void print_devices(const struct view *view, const struct line *line)
 					view->devices[t]);
 }
 
-/* The first target that has a rate, for want of one with one core. */
-static const struct result *first_rate(const struct view *view,
-				       const struct line *line)
-{
-	for (int t = 0; t < view->results->target_count; t++)
-		if (line->cells[t].values[METRIC_RATE].count)
-			return &line->cells[t];
-	return NULL;
-}
-
 /* The speed-up; over another target than one core a cell has none, and this is
  * the means' ratio, without an interval. */
 static struct stats ratio_of(const struct result *cell,
@@ -173,52 +171,120 @@ static struct stats ratio_of(const struct result *cell,
 			    base->values[METRIC_RATE].mean);
 }
 
-/* "opencl (PoCL, 2 CPUs) is 1.84 times as fast as cpu-1 [1.81, 1.87]"; base:
- * NULL where that was said. */
-static void ratio_text(char *text, size_t size, const struct view *view,
-		       const struct line *line, int target,
-		       const struct stats *ratio, const char *base)
-{
-	const double half = stats_shown_half_width(ratio);
-	const int has = has_device(view, line, target);
-	struct interval_text interval = { "" };
+/* What is said of how fast the targets of a line are, and what is not. */
+struct claims {
+	char made[1536];    /* "cpu-8 is 1.84 times as fast as cpu-1, ..." */
+	char refused[1024]; /* "cpu-8, opencl, since cpu-1 was disturbed" */
+	char names[512], doubt[160]; /* that come into refused next */
+};
 
+/* "opencl (PoCL, 2 CPUs)" */
+static void append_name(char *text, size_t size, const struct view *view,
+			const struct line *line, int target)
+{
+	const int has = has_device(view, line, target);
+
+	text_append(text, size, "%s%s%s%s", view->results->targets[target],
+		    has ? " (" : "", has ? view->devices[target] : "",
+		    has ? ")" : "");
+}
+
+/* "opencl (PoCL, 2 CPUs) is 1.84 times as fast as cpu-1 [1.81, 1.87]"; base
+ * and "as fast as" only in the first claim. counted: a ratio that has no
+ * interval says of how many runs it is. */
+static void add_claim(struct claims *claims, const struct view *view,
+		      const struct line *line, int target,
+		      const struct stats *ratio, const char *base, int counted)
+{
+	const size_t size = sizeof(claims->made);
+	const double half = stats_shown_half_width(ratio);
+	const int is_first = !claims->made[0];
+
+	text_append(claims->made, size, "%s", is_first ? "" : ", ");
+	append_name(claims->made, size, view, line, target);
+	text_append(claims->made, size, "%s %s times%s%s",
+		    is_first ? " is" : "", fixed_text(ratio->mean, 2).text,
+		    is_first ? " as fast as " : "", is_first ? base : "");
 	if (isfinite(half))
-		interval = interval_text(ratio->mean - half, ratio->mean + half,
-					 2);
-	snprintf(text, size, "%s%s%s%s%s %s times%s%s%s%s",
-		 view->results->targets[target], has ? " (" : "",
-		 has ? view->devices[target] : "", has ? ")" : "",
-		 base ? " is" : "", fixed_text(ratio->mean, 2).text,
-		 base ? " as fast as " : "", base ? base : "",
-		 interval.text[0] ? " " : "", interval.text);
+		text_append(claims->made, size, " %s",
+			    interval_text(ratio->mean - half,
+					  ratio->mean + half, 2).text);
+	else if (counted)
+		text_append(claims->made, size, " (n=%d)",
+			    line->cells[target].runs);
+}
+
+static void end_refused(struct claims *claims)
+{
+	if (claims->names[0])
+		text_append(claims->refused, sizeof(claims->refused),
+			    "%s%s, since %s", claims->refused[0] ? "; " : "",
+			    claims->names, claims->doubt);
+	claims->names[0] = '\0';
+}
+
+/* Targets with the same doubt after each other share its text. */
+static void add_refused(struct claims *claims, const struct view *view,
+			const struct line *line, int target, const char *doubt)
+{
+	if (strcmp(claims->doubt, doubt) != 0)
+		end_refused(claims);
+	snprintf(claims->doubt, sizeof(claims->doubt), "%s", doubt);
+	text_append(claims->names, sizeof(claims->names), "%s",
+		    claims->names[0] ? ", " : "");
+	append_name(claims->names, sizeof(claims->names), view, line, target);
+}
+
+/* base: NULL if no target has a rate. */
+static void make_claims(struct claims *claims, const struct view *view,
+			const struct line *line, const struct result *base,
+			int is_speedup, int counted)
+{
+	char doubt[sizeof(claims->doubt)];
+
+	for (int t = 0; base && t < view->results->target_count; t++) {
+		const struct result *cell = &line->cells[t];
+		const struct stats ratio = ratio_of(cell, base, is_speedup);
+
+		if (cell == base || !ratio.count)
+			continue;
+		ratio_doubt_text(doubt, sizeof(doubt), line, cell, base,
+				 &ratio);
+		if (doubt[0])
+			add_refused(claims, view, line, t, doubt);
+		else
+			add_claim(claims, view, line, t, &ratio,
+				  base->run->target, counted);
+	}
+	end_refused(claims);
 }
 
 static void print_ratios(const struct view *view, const struct line *line)
 {
 	const struct result *one = line_base(view->results, line);
-	const struct result *base = one ? one : first_rate(view, line);
+	const struct result *base = one ? one :
+					  line_first_rate(view->results, line);
 	const char *differ = work_differs(view->results, line);
-	char list[1536] = "", text[4 * GRID_TEXT];
+	/* Intervals are of speed-ups over one core, from three runs on. */
+	const int counted = one && line->repetitions > 2;
+	struct claims claims = { .made = "" };
+	char runs[32] = "";
 
-	for (int t = 0; base && t < view->results->target_count; t++) {
-		const struct result *cell = &line->cells[t];
-		const struct stats ratio = ratio_of(cell, base, one != NULL);
-
-		if (cell == base || !ratio.count)
-			continue;
-		ratio_text(text, sizeof(text), view, line, t, &ratio,
-			   list[0] ? NULL : base->run->target);
-		text_append(list, sizeof(list), "%s%s", list[0] ? ", " : "",
-			    text);
-	}
-	if (list[0] && differ)
-		print_paragraph(view->out, view->options, "In images/s, %s; "
-				"%s: compare accuracy too.", list, differ);
-	else if (list[0])
-		print_paragraph(view->out, view->options, "In images/s, %s.",
-				list);
-	else
+	make_claims(&claims, view, line, base, one != NULL, counted);
+	if (line->repetitions == 1)
+		snprintf(runs, sizeof(runs), " (one run each)");
+	else if (!counted)
+		snprintf(runs, sizeof(runs), " (%d runs each)",
+			 line->repetitions);
+	if (claims.made[0])
+		print_paragraph(view->out, view->options, "In images/s%s, "
+				"%s%s%s%s.", runs, claims.made,
+				differ ? "; " : "", differ ? differ : "",
+				differ ? ": compare accuracy too" : "");
+	if (claims.refused[0])
+		print_paragraph(view->out, view->options, "Not compared with "
+				"%s: %s.", base->run->target, claims.refused);
+	if (!claims.made[0] && !claims.refused[0])
 		print_devices(view, line);
 }
 

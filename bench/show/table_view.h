@@ -20,6 +20,7 @@ struct view {
 	int *order; /* target of each column, [results->target_count] */
 	char (*devices)[GRID_TEXT]; /* of each target, not clean, or empty */
 	FILE *out;
+	char doubts[1024]; /* speed-ups that are left out, and why */
 };
 
 /* The unit of a whole table, so that its numbers can be compared. */
