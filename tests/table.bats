@@ -356,8 +356,40 @@ said() {
 	[[ "${lines[0]}" == "| Campaign, epochs of 10 iterations of 128 or 1024 | "* ]]
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
 	[[ "$output" == *"- cut short: cpu-1 10 of 469 iterations, cpu-8 10 of 59"* ]]
-	[[ "$output" == *" cut to 10 iterations; n=1"* ]]
+	[[ "${output//$'\n'/ }" == *" cut to 10 iterations; n=1, ± between iterations "* ]]
+	grep -Eq '^target +ms/iter +s/whole ' <<<"$output"
+	[[ "${output//$'\n' /}" == *"cpu-8 10 of 59; s/epoch (~) is extrapolated"* ]]
+	# Whole epochs: 0.6 s and 58720 of the 3084 images/s; 1.1 s and 49760 of
+	# 11191.
+	grep -Eq '^cpu-1 +40\.5 ±0\.5 +~19\.6 ' <<<"$output"
+	grep -Eq '^cpu-8 +90\.5 ±0\.5 +~5\.55 ' <<<"$output"
+	# Each target's own iterations are named.
+	sed -i '/,cpu-8,/s/,10,10,60000,/,10,5,60000,/' \
+		"$BATS_TEST_TMPDIR/cut/runs.csv"
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
+	[[ "$output" == *" cut to 10 or 5 iterations; n=1"* ]]
+	[[ "$output" == *"- cut short: cpu-1 10 of 469 iterations, cpu-8 5 of 59"* ]]
+	run -0 "$BENCH" table --details "$BATS_TEST_TMPDIR/cut"
+	[[ "$output" == *"Epochs of 10 iterations of 128 or 5 of 1024 (s/epoch)"* ]]
+	sed -i '/,cpu-8,/s/,10,5,60000,/,10,59,60000,/' \
+		"$BATS_TEST_TMPDIR/cut/runs.csv"
+	run -0 "$BENCH" table --details "$BATS_TEST_TMPDIR/cut"
+	[[ "$output" == *"Epochs of 10 iterations of 128 or all of 1024 (s/epoch)"* ]]
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
+	[[ "$output" == *" cut to 10 or all iterations; n=1"* ]]
+	grep -Eq '^cpu-8 +90\.5 ±0\.5 +1\.10 ' <<<"$output"
+	# A test that was cut is extrapolated, too: 0.1 s are of 300 images.
+	sed -i -e '1s/$/,test_batch,test_steps/' -e '2,$s/$/,100,3/' \
+		"$BATS_TEST_TMPDIR/cut/runs.csv"
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
+	grep -Eq '^cpu-1 +40\.5 ±0\.5 +~22\.9 ' <<<"$output"
+	# A whole epoch that nobody knows is none.
+	sed -i 's/,60000,10000,/,,10000,/' "$BATS_TEST_TMPDIR/cut/runs.csv"
+	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
+	grep -Eq '^cpu-1 +40\.5 ±0\.5 +- ' <<<"$output"
+	[[ "$output" != *extrapolated* ]]
 	# What did not run was not cut short.
+	STEPS=10 make_rows "$BATS_TEST_TMPDIR/cut" b cut 1 cpu-1:1:40 cpu-8:8:90
 	sed -i 's/,ok,,cpu-8,/,skipped,no device,cpu-8,/' \
 		"$BATS_TEST_TMPDIR/cut/runs.csv"
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"

@@ -338,7 +338,8 @@ static void first_screen(void **state)
 {
 	static const char *const warnings[] = {
 		"- disturbed: cpu-1 (others used 0.50 of 2 CPUs): times",
-		"- cut short: cpu-1 40 of 469 iterations\n",
+		"- cut short: cpu-1 40 of 469 iterations; s/epoch (~) is "
+		"extrapolated\n",
 		"- the data set is synthetic, not MNIST\n",
 		"- cpu-1: a cold start, which compiled its kernels\n",
 		"- cpu-1: s/iter is the epoch's mean (--sync epoch)\n",
@@ -377,6 +378,7 @@ static void first_screen(void **state)
 		has(text, warnings[i]);
 	has(text, "mnist on synthetic");
 	has(text, " cut to 40 iterations; n=1, +- between iterations\n");
+	has(text, "  s/whole ");
 	text = first(1);
 	lacks(text, "\n- ");
 	lacks(text, "In images/s");

@@ -16,7 +16,7 @@ void result_clear(struct result *result)
 {
 	int i;
 
-	*result = (struct result){ .first_iter_s = NAN,
+	*result = (struct result){ .first_iter_s = NAN, .whole_epoch_s = NAN,
 				   .first_loss = NAN, .last_loss = NAN };
 	for (i = 0; i < METRIC_COUNT; i++)
 		result->values[i] = stats_compute(NULL, 0);
@@ -37,6 +37,8 @@ struct sums {
 	double ahead_s; /* of iterations that were timed together */
 	size_t ahead_steps;
 	double setup_s, accuracy_pct, loss, train_loss;
+	double test_s;
+	size_t tests;
 	double target_accuracy_pct;
 	long reached_epoch; /* the first that reached the accuracy; 0: none */
 };
@@ -91,6 +93,8 @@ static void add_row(struct sums *sums, const struct observation *row)
 	} else if (strcmp(row->phase, "epoch") == 0) {
 		sums->train_loss = row->loss;
 	} else if (strcmp(row->phase, "test") == 0) {
+		sums->test_s += row->elapsed_s;
+		sums->tests++;
 		sums->accuracy_pct = row->accuracy_pct;
 		sums->loss = row->loss;
 		if (!sums->reached_epoch && row->epoch > 0 &&
@@ -180,6 +184,34 @@ static void set_rates(struct result *result, const struct sums *sums)
 			  sums->timed_steps);
 }
 
+/* Seconds of the test images that the tests of an epoch left out. */
+static double untested_s(const struct run *run, const struct sums *sums)
+{
+	const double tested = (double)run_tested(run);
+
+	return !sums->tests || run->test_samples == CELL_NO_INT ? 0 :
+		       sums->test_s / (double)sums->tests *
+			       ((double)run->test_samples / tested - 1);
+}
+
+static double whole_epoch(const struct result *result, const struct run *run,
+			  const struct sums *sums)
+{
+	const long whole = run_whole_epoch(run), batch = run->global_batch;
+	long samples;
+
+	if (!run_is_cut(run) || whole == CELL_NO_INT || batch == CELL_NO_INT)
+		return NAN;
+	samples = whole * batch;
+	/* The last iteration may have fewer. */
+	if (run->train_samples != CELL_NO_INT && run->train_samples < samples)
+		samples = run->train_samples;
+	return result->values[METRIC_EPOCH].mean +
+	       (double)(samples - run->steps * batch) /
+		       result->values[METRIC_RATE].mean +
+	       untested_s(run, sums);
+}
+
 static void set_process(struct result *result, const struct run *run,
 			const struct sums *sums)
 {
@@ -211,6 +243,7 @@ static void set_results(struct result *result, const struct run *run,
 	set_list(result, METRIC_MODEL_EPOCH, model->epochs,
 		 model->epoch_count);
 	set_rates(result, sums);
+	result->whole_epoch_s = whole_epoch(result, run, sums);
 	set_process(result, run, sums);
 	set_value(result, METRIC_TIME_TO_ACCURACY,
 		  either(run->time_to_accuracy_s, time_to_accuracy_s), 1);

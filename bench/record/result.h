@@ -98,6 +98,10 @@ struct result {
 	size_t observations[METRIC_COUNT];
 	size_t warmup_steps; /* of all its runs, counted or not */
 	double first_iter_s; /* the very first step, warm-up or not */
+	/* Of epochs that were cut: what a whole one would take, its whole test
+	 * included, by the images/s of what was done; NAN: not cut, or nobody
+	 * knows how much was left out. */
+	double whole_epoch_s;
 	/* Of one run's first and last iteration; else NAN. */
 	double first_loss, last_loss;
 	/* Of a whole setup that had --target-accuracy; runs is 0 else. */
@@ -146,8 +150,13 @@ const struct result *line_first_rate(const struct results *results,
 				     const struct line *line);
 
 /* What the runs' epochs were cut to, with each iteration's samples: "40
- * iterations of 128 or 1024". Empty if none was. */
+ * iterations of 128 or 10 of 1024". Empty if none was. */
 void results_cut_text(const struct results *results, char *text, size_t size);
+
+/* Which targets' epochs were cut, to how many of their iterations; empty if
+ * none was. */
+void results_short_text(const struct results *results, char *text,
+			size_t size);
 
 /* Which targets were tested on a part of the test set; empty if none was. */
 void results_tested_text(const struct results *results, char *text,

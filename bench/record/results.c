@@ -269,6 +269,7 @@ static void pool_target(const struct line *line, int target, double *values)
 	struct result *pooled = &line->cells[target];
 	const struct result *cell;
 	const struct line *runs;
+	double whole_s = 0;
 	int i, run_count;
 
 	runs = line_runs(line, &run_count);
@@ -278,6 +279,7 @@ static void pool_target(const struct line *line, int target, double *values)
 			continue;
 		if (cell->outcome == OUTCOME_OK) {
 			pooled->runs++;
+			whole_s += cell->whole_epoch_s;
 			pooled->warmup_steps += cell->warmup_steps;
 		}
 		if (pooled->run && (pooled->outcome == OUTCOME_OK ||
@@ -287,6 +289,8 @@ static void pool_target(const struct line *line, int target, double *values)
 		pooled->outcome = cell->outcome;
 		pooled->reason = cell->reason;
 	}
+	if (pooled->runs)
+		pooled->whole_epoch_s = whole_s / pooled->runs;
 	for (i = 0; i < METRIC_COUNT; i++)
 		pool_metric(line, target, (enum metric)i, values);
 }

@@ -11,48 +11,60 @@
 #define RISE 1.05
 #define RISE_UPDATES 10
 
-/* The sizes of the iterations, each once; what does not fit is left out. */
-struct sizes {
-	long met[16];
-	int count;
-	char text[160];
+/* What an epoch was cut to. */
+struct cut {
+	long iterations; /* 0: it was not cut */
+	long batch;	 /* samples of each; CELL_NO_INT: not known */
 };
 
-static void add_size(struct sizes *sizes, long size)
+/* Each once; what does not fit is left out. */
+struct cuts {
+	struct cut met[16];
+	int count;
+	int differ; /* in their iterations */
+};
+
+static void add_cut(struct cuts *cuts, const struct run *run)
 {
-	if (size == CELL_NO_INT)
-		return;
-	for (int i = 0; i < sizes->count; i++)
-		if (sizes->met[i] == size)
+	const struct cut cut = { run_is_cut(run) ? run->steps : 0,
+				 run->global_batch };
+
+	for (int i = 0; i < cuts->count; i++)
+		if (cuts->met[i].iterations == cut.iterations &&
+		    cuts->met[i].batch == cut.batch)
 			return;
-	if (sizes->count == (int)(sizeof(sizes->met) / sizeof(sizes->met[0])))
+	if (cuts->count == (int)(sizeof(cuts->met) / sizeof(cuts->met[0])))
 		return;
-	text_append(sizes->text, sizeof(sizes->text), "%s%ld",
-		    sizes->count ? " or " : " of ", size);
-	sizes->met[sizes->count++] = size;
+	cuts->met[cuts->count++] = cut;
+	cuts->differ |= cut.iterations != cuts->met[0].iterations;
 }
 
 void results_cut_text(const struct results *results, char *text, size_t size)
 {
-	struct sizes sizes = { .count = 0 };
-	long most = 0;
-	int same = 1;
+	struct cuts cuts = { .count = 0 };
 
 	text[0] = '\0';
-	for (size_t i = 0; i < results->run_count; i++) {
-		const struct run *run = &results->runs[i];
+	for (size_t i = 0; i < results->run_count; i++)
+		if (results->runs[i].model[0])
+			add_cut(&cuts, &results->runs[i]);
+	for (int i = 0; i < cuts.count; i++) {
+		const struct cut *cut = &cuts.met[i];
 
-		if (!run->model[0])
-			continue;
-		add_size(&sizes, run->global_batch);
-		same &= run_is_cut(run) && (!most || run->steps == most);
-		if (run_is_cut(run) && run->steps > most)
-			most = run->steps;
+		if (!cuts.differ && !cut->iterations)
+			return;
+		text_append(text, size, "%s", i ? " or" : "");
+		if (cuts.differ && !cut->iterations)
+			text_append(text, size, "%sall", i ? " " : "");
+		else if (cuts.differ || !i)
+			text_append(text, size, "%s%ld", i ? " " : "",
+				    cut->iterations);
+		if (!i)
+			text_append(text, size, " iteration%s",
+				    cut->iterations == 1 ? "" : "s");
+		if (cut->batch != CELL_NO_INT)
+			text_append(text, size, "%s %ld",
+				    cuts.differ || !i ? " of" : "", cut->batch);
 	}
-	if (most)
-		snprintf(text, size, "%s%ld iteration%s%s",
-			 same ? "" : "at most ", most, most == 1 ? "" : "s",
-			 sizes.text);
 }
 
 /* The last run of a target that is so; NULL: none. */
@@ -67,6 +79,27 @@ static const struct run *find_run(const struct results *results,
 		    is_so(&results->runs[i]))
 			found = &results->runs[i];
 	return found;
+}
+
+static int is_cut_short(const struct run *run)
+{
+	return run_is_cut(run) && !strcmp(run->status, "ok") &&
+	       run_whole_epoch(run) != CELL_NO_INT;
+}
+
+void results_short_text(const struct results *results, char *text, size_t size)
+{
+	text[0] = '\0';
+	for (int t = 0; t < results->target_count; t++) {
+		const struct run *run = find_run(results, results->targets[t],
+						 is_cut_short);
+
+		if (run)
+			text_append(text, size, text[0] ? ", %s %ld of %ld" :
+				    "cut short: %s %ld of %ld iterations",
+				    run->target, run->steps,
+				    run_whole_epoch(run));
+	}
 }
 
 static int is_tested_in_part(const struct run *run)

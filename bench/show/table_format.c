@@ -297,9 +297,12 @@ static void find_widths(const struct grid *grid, int label, int most)
 static void draw_plain(const struct grid *grid, int color, int most, FILE *out)
 {
 	int label = label_width(grid), first, last, width;
+	char title[GRID_TITLE];
 
 	find_widths(grid, label, most);
-	fprintf(out, "%s\n\n", grid->title);
+	snprintf(title, sizeof(title), "%s", grid->title);
+	text_wrap(out, title, most, 0);
+	fputc('\n', out);
 	for (first = 0; first < grid->columns; first = last) {
 		width = label;
 		for (last = first; last < grid->columns; last++) {

@@ -32,16 +32,27 @@ static void fill_iteration(char text[GRID_TEXT], const struct stats *stats,
 			 fixed_text(mean, decimals).text);
 }
 
+/* Of a whole epoch, so that targets can be compared. */
+static void fill_epoch(char text[GRID_TEXT], const struct result *cell)
+{
+	const int cut = run_is_cut(cell->run);
+	const double epoch_s = cut ? cell->whole_epoch_s :
+				     cell->values[METRIC_EPOCH].mean;
+
+	if (isfinite(epoch_s))
+		snprintf(text, GRID_TEXT, "%s%s", cut ? "~" : "",
+			 fixed_text(epoch_s, decimals_of(epoch_s, 3)).text);
+}
+
 static void fill_row(const struct view *view, const struct grid *grid, int row,
 		     const struct result *cell, struct scale scale)
 {
 	const struct stats *values = cell->values;
-	const double epoch_s = values[METRIC_EPOCH].mean;
 	const struct run *run = cell->run;
 
 	fill_iteration(grid_at(grid, row, ITER)->text, &values[METRIC_ITER],
 		       scale.factor, view->options);
-	grid_set_number(grid, row, EPOCH, epoch_s, decimals_of(epoch_s, 3));
+	fill_epoch(grid_at(grid, row, EPOCH)->text, cell);
 	grid_set_number(grid, row, RATE, values[METRIC_RATE].mean, 0);
 	grid_set_number(grid, row, UPDATES, values[METRIC_UPDATES].mean, 0);
 	if (values[METRIC_ACCURACY].count)
@@ -74,19 +85,53 @@ static int has_interval(const struct results *results, const struct line *line)
 	return 0;
 }
 
-static void trained_text(char *text, size_t size, const struct run *run)
+/* " cut to 40 or 10 iterations": each once; empty if no epoch was cut. */
+static void cut_text(char *text, size_t size, const struct results *results,
+		     const struct line *line)
 {
-	char epochs[40] = "", cut[60] = "";
+	long met[16];
+	int count = 0, whole = 0, i;
+	const struct run *run;
+
+	for (int at = 0; (run = next_run(results, line, &at));) {
+		whole |= run->model[0] && !run_is_cut(run);
+		if (!run->model[0] || !run_is_cut(run))
+			continue;
+		for (i = 0; i < count && met[i] != run->steps;)
+			i++;
+		if (i == count && count < (int)(sizeof(met) / sizeof(met[0])))
+			met[count++] = run->steps;
+	}
+	text[0] = '\0';
+	for (i = 0; i < count; i++)
+		text_append(text, size, "%s%ld", i ? " or " : " cut to ",
+			    met[i]);
+	if (count)
+		text_append(text, size, "%s iteration%s",
+			    whole ? " or all" : "",
+			    count == 1 && met[0] == 1 && !whole ? "" : "s");
+}
+
+static void trained_text(char *text, size_t size, const struct run *run,
+			 const char *cut)
+{
+	char epochs[40] = "";
 
 	if (run->epochs != CELL_NO_INT)
 		snprintf(epochs, sizeof(epochs), ", %ld epoch%s", run->epochs,
 			 run->epochs == 1 ? "" : "s");
-	if (run_is_cut(run))
-		snprintf(cut, sizeof(cut), " cut to %ld iteration%s",
-			 run->steps, run->steps == 1 ? "" : "s");
 	snprintf(text, size, "%s on %s%s%s%s", run->model,
 		 run->dataset[0] ? run->dataset : "unknown data", epochs, cut,
 		 unusual_text(run).text);
+}
+
+static int has_extrapolated(const struct results *results,
+			    const struct line *line)
+{
+	for (int t = 0; t < results->target_count; t++)
+		if (isfinite(line->cells[t].whole_epoch_s))
+			return 1;
+	return 0;
 }
 
 /* What was trained, how often, and what the signs behind the numbers are. */
@@ -97,10 +142,11 @@ static void fill_title(const struct view *view, const struct line *line,
 			  line->run->label[0];
 	const struct run *run = find_settings(view->results, line);
 	const char *sign = plus_minus(view->options);
-	char raw[GRID_TITLE], trained[200] = "no runs.csv", n[80];
+	char raw[GRID_TITLE], trained[320] = "no runs.csv", n[80], cut[120];
 
+	cut_text(cut, sizeof(cut), view->results, line);
 	if (run)
-		trained_text(trained, sizeof(trained), run);
+		trained_text(trained, sizeof(trained), run, cut);
 	if (line->repetitions == 1)
 		snprintf(n, sizeof(n), "n=1, %s between iterations", sign);
 	else
@@ -119,7 +165,9 @@ static int draw_setup(const struct view *view, const struct line *line,
 	const struct scale scale = view_scale(view, METRIC_ITER);
 	const char *const heads[HEADS] = {
 		[ITER] = scale.factor > 1 ? "ms/iter" : "s/iter",
-		[EPOCH] = "s/epoch",	   [RATE] = "images/s",
+		[EPOCH] = has_extrapolated(view->results, line) ?
+				  "s/whole\nepoch" : "s/epoch",
+		[RATE] = "images/s",
 		[UPDATES] = "updates x\nglobal batch",
 		[ACCURACY] = "accuracy",  [SETUP] = "start-up",
 		[CPUS] = "CPUs",
@@ -320,39 +368,6 @@ static int warn_run(const struct view *view, const struct run *run,
 	return count;
 }
 
-/* The last run of a target that did fewer iterations than an epoch, as it was
- * told; NULL: none did. */
-static const struct run *find_cut(const struct results *results,
-				  const char *target)
-{
-	const struct run *found = NULL;
-
-	for (size_t i = 0; i < results->run_count; i++) {
-		const struct run *run = &results->runs[i];
-
-		if (!strcmp(run->target, target) && run_is_cut(run) &&
-		    !strcmp(run->status, "ok") &&
-		    run_whole_epoch(run) != CELL_NO_INT)
-			found = run;
-	}
-	return found;
-}
-
-/* What does not fit is left out. */
-static void cut_text(const struct results *results, char *text, size_t size)
-{
-	text[0] = '\0';
-	for (int t = 0; t < results->target_count; t++) {
-		const struct run *run = find_cut(results, results->targets[t]);
-
-		if (run)
-			text_append(text, size, text[0] ? ", %s %ld of %ld" :
-				    "cut short: %s %ld of %ld iterations",
-				    run->target, run->steps,
-				    run_whole_epoch(run));
-	}
-}
-
 static int print_warnings(const struct view *view)
 {
 	const struct results *results = view->results;
@@ -362,7 +377,10 @@ static int print_warnings(const struct view *view)
 
 	disturbed_text(results, text, sizeof(text));
 	count = note_once(view, &told, text);
-	cut_text(results, text, sizeof(text));
+	results_short_text(results, text, sizeof(text));
+	if (text[0])
+		text_append(text, sizeof(text), "; s/epoch (~) is "
+			    "extrapolated");
 	count += note_once(view, &told, text);
 	results_tested_text(results, text, sizeof(text));
 	count += note_once(view, &told, text);
