@@ -7,11 +7,13 @@ top = 1
 cpus = 0
 array emulated[24]
 array repeated[24]
+disturbed = 0
 do for [i = 1:24] { emulated[i] = 0; repeated[i] = 0 }
 see(y) = top = y > top ? y : top
 count(i) = (emulated[i] = emulated[i] + \
 	(column('emulated') == column('emulated')), \
-	repeated[i] = repeated[i] + (column('low') == column('low')))
+	repeated[i] = repeated[i] + (column('low') == column('low')), \
+	disturbed = disturbed + (column('disturbed') == 1))
 stats file using (keep(column('group'), strcol('label')), \
 	most = column('cores') > most ? column('cores') : most, \
 	see(column('cores')), see(column('speedup')), see(column('high')), \
@@ -41,17 +43,32 @@ do for [g = 0:series - 1] {
 		drawn = drawn + 1
 	}
 }
+# Marks of disturbed runs are hollow.
+filled(x) = column('disturbed') == 1 ? NaN : x
+hollow(x) = column('disturbed') == 1 ? x : NaN
 do for [g = 0:series - 1] {
 	what = what . sprintf(", file using (of(%d)):(column('speedup')) \
-		with linespoints lw 2 pt shape(%d) ps 0.9 lc rgb colour(%d) \
-		title label[%d] . ', measured'", g, g, g, g + 1)
-	drawn = drawn + 1
+		with lines lw 2 lc rgb colour(%d) notitle", g, g)
 	if (repeated[g + 1] > 0) {
 		what = what . sprintf(", file using (of(%d)): \
 			(column('speedup')):(column('low')):(column('high')) \
-			with yerrorbars lw 1.5 pt shape(%d) ps 0.9 \
-			lc rgb colour(%d) notitle", g, g, g)
+			with yerrorbars lw 1.5 pt 0 lc rgb colour(%d) \
+			notitle", g, g)
 	}
+	what = what . sprintf(", file using (filled(of(%d))): \
+		(column('speedup')) with points pt shape(%d) ps 0.9 \
+		lc rgb colour(%d) notitle, \
+		file using (hollow(of(%d))):(column('speedup')) with points \
+		pt shape(%d) - 1 ps 0.9 lw 1.5 lc rgb colour(%d) notitle, \
+		keyentry with linespoints lw 2 pt shape(%d) ps 0.9 \
+		lc rgb colour(%d) title label[%d] . ', measured'", \
+		g, g, g, g, g, g, g, g, g + 1)
+	drawn = drawn + 1
+}
+if (disturbed > 0) {
+	what = what . ", keyentry with points pt 6 ps 0.9 lw 1.5 \
+		lc rgb behind title 'hollow: disturbed, or above CPUs'"
+	drawn = drawn + 1
 }
 
 keys = line * drawn + 10

@@ -77,19 +77,8 @@ setup() {
 
 @test "what was disturbed is hollow, and said at the top of the report" {
 	make_campaign one "a label"
-	python3 - <<-'END'
-	import csv
-	with open("one/runs.csv", newline="") as file:
-	    rows = list(csv.DictReader(file))
-	for row in rows:
-	    row.update(steal_pct=0, throttled_s=0, loop_s=1, loop_cpu_s=2,
-	               logical_cpus=2, foreign_pct=30 if row["target"] ==
-	               "cpu-2" else 0)
-	with open("one/runs.csv", "w", newline="") as file:
-	    out = csv.DictWriter(file, rows[0], lineterminator="\n")
-	    out.writeheader()
-	    out.writerows(rows)
-	END
+	runs_with one 'foreign_pct=30 if row["target"] == "cpu-2" else 0' \
+		loop_cpu_s=2
 	"$BENCH" plot one >/dev/null
 	[[ "$(text one/report.html)" == *"a label"*"disturbed: cpu-2 (2 of 2 runs; others used 0.60 of 2 CPUs at most): times inflated"*"Pictures"* ]]
 	[[ "$(text one/epochs.svg)" == *"mean and spread"*"mean and spread, disturbed"* ]]
@@ -108,6 +97,58 @@ setup() {
 	(cd one/plot && gnuplot -d epochs.gp)
 	run ! grep -q "gpPt5' transform" one/plot/epochs.svg
 	[[ "$(text one/plot/epochs.svg)" != *disturbed* ]]
+}
+
+# steps_take SECONDS [TARGET]: each iteration in the rows of one.
+steps_take() {
+	local file
+	for file in one/observations.csv one/modelled.csv; do
+		awk -F, -v OFS=, -v s="$1" -v target="${2:-.}" '
+			$3 ~ target && $6 == "step" { $10 = $11 = s } 1' \
+			"$file" >rows
+		mv rows "$file"
+	done
+}
+
+@test "a speed-up of disturbed runs is hollow, and not estimated" {
+	make_campaign one "a label"
+	# With as long iterations nothing is beyond the CPUs or the cores.
+	steps_take 1
+	runs_with one
+	"$BENCH" plot one >/dev/null
+	[ "$(column one/plot/speedup.csv disturbed)" = "0 0" ]
+	[ -n "$(cell one/plot/speedup.csv 2 emulated)" ]
+	[[ "$(text one/speedup.svg)" == *"estimate"* ]]
+	[[ "$(text one/speedup.svg)" != *"disturbed"* ]]
+	runs_with one 'foreign_pct=30 if row["target"] == "cpu-2" else 0'
+	"$BENCH" plot one >/dev/null
+	[ "$(column one/plot/speedup.csv disturbed)" = "0 1" ]
+	[ "$(cell one/plot/speedup.csv 2 emulated)" = "" ]
+	[[ "$(text one/speedup.svg)" == *"hollow: disturbed"* ]]
+	[[ "$(text one/report.html)" == *"Estimates from disturbed runs, and those above the number of cores, are left out."* ]]
+	# All are over one core.
+	runs_with one 'foreign_pct=30 if row["target"] == "cpu-1" else 0'
+	"$BENCH" plot one >/dev/null
+	[ "$(column one/plot/speedup.csv disturbed)" = "1 1" ]
+	[ "$(column one/plot/speedup.csv emulated)" = " " ]
+	# Half the time is more than two cores can bring.
+	runs_with one
+	steps_take .4 cpu-2
+	"$BENCH" plot one >/dev/null
+	[ "$(column one/plot/speedup.csv disturbed)" = "0 1" ]
+	[ "$(cell one/plot/speedup.csv 2 emulated)" = "" ]
+}
+
+@test "epochs that were cut say to how many iterations" {
+	make_campaign one "a label"
+	"$BENCH" plot one >/dev/null
+	[[ "$(text one/epochs.svg)$(text one/phases.svg)" != *iteration* ]]
+	runs_with one 'steps=2 if row["target"] == "cpu-1" else ""'
+	"$BENCH" plot one >/dev/null
+	[[ "$(text one/epochs.svg)" == *" s (2 iterations)"* ]]
+	[[ "$(text one/phases.svg)" == *"1 core (2 iterations)"*"2 cores"* ]]
+	[[ "$(text one/phases.svg)" != *"2 cores ("* ]]
+	[[ "$(text one/report.html)" == *" Epochs were cut short: cpu-1 2 of 3 iterations."* ]]
 }
 
 @test "a key names all that there is room for, below each other" {

@@ -40,6 +40,7 @@ fake_gnuplot() {
 
 @test "another folder for them, and their data as the scripts are given it" {
 	make_campaign one "a label"
+	runs_with one
 	run -0 "$BENCH" plot one --out two/pictures
 	check_made two/pictures
 	[ ! -e one/plot ] && [ ! -e one/report.html ]
@@ -57,9 +58,11 @@ fake_gnuplot() {
 	assert mean == drawn, (mean, drawn)
 	emulated = [float(r["mean"]) for r in runs if (r["target"],
 	    r["metric"], r["run_id"]) == ("cpu-2", "model_speedup", "")]
-	drawn = [float(r["emulated"]) for r in rows(sys.argv[2] +
+	drawn = [r["emulated"] for r in rows(sys.argv[2] +
 	    "/speedup.csv") if r["cores"] == "2"]
-	assert emulated == drawn, (emulated, drawn)
+	# Above the cores it is noise, and left out.
+	assert drawn == [""] if emulated[0] > 2.005 else \
+	    emulated == [float(drawn[0])], (emulated, drawn)
 	END
 }
 

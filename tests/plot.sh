@@ -14,6 +14,27 @@ make_campaign() {
 		--out "$1" --label "$2" >/dev/null
 }
 
+# runs_with FOLDER NAME=EXPRESSION ...: sets cells of its runs, each of which is
+# row. Otherwise none was disturbed.
+runs_with() {
+	python3 - "$@" <<-'END'
+	import csv, sys
+	path = sys.argv[1] + "/runs.csv"
+	with open(path, newline="") as file:
+	    rows = list(csv.DictReader(file))
+	for row in rows:
+	    row.update(steal_pct=0, throttled_s=0, foreign_pct=0, loop_s=1,
+	               loop_cpu_s=row["cores"], logical_cpus=2, cpus=2)
+	    for word in sys.argv[2:]:
+	        name, expression = word.split("=", 1)
+	        row[name] = eval(expression)
+	with open(path, "w", newline="") as file:
+	    out = csv.DictWriter(file, rows[0], lineterminator="\n")
+	    out.writeheader()
+	    out.writerows(rows)
+	END
+}
+
 # check_made FOLDER: all is well-formed, and nothing is asked of a network.
 check_made() {
 	python3 - "$1" <<-'END'

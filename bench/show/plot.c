@@ -63,7 +63,8 @@ const struct picture pictures[PLOT_PICTURES] = {
 	  "Images per second over those of one core. Ideal would be as many "
 	  "times as there are cores; noise alone can put measured points above "
 	  "the number of CPUs that they share. The estimate is what a host "
-	  "with a free CPU for each core would reach.",
+	  "with a free CPU for each core would reach. Hollow marks are of "
+	  "disturbed runs, or exceed the CPUs that there are.",
 	  plot_write_speedup, speedup_script },
 	{ "phases", "Where the time of an epoch goes",
 	  "Shares of the time of an epoch, as a mean over the cores and runs "
@@ -183,6 +184,13 @@ void plot_name(char label[PLOT_LABEL], const struct plot *plot,
 		 clean);
 	text_cut(both, MOST_LABEL);
 	plot_encode(label, PLOT_LABEL, both);
+}
+
+void plot_append_cut(char *text, size_t size, const struct run *run)
+{
+	if (run_is_cut(run))
+		text_append(text, size, " (%ld iteration%s)", run->steps,
+			    run->steps == 1 ? "" : "s");
 }
 
 static void add_series(struct plot *plot, const struct view *view,

@@ -72,6 +72,10 @@ void plot_encode(char *to, size_t size, const char *text);
 void plot_name(char label[PLOT_LABEL], const struct plot *plot,
 	       const struct line *line, const char *what);
 
+/* " (40 iterations)" behind the text, not encoded, if the run's epochs were cut
+ * to these. */
+void plot_append_cut(char *text, size_t size, const struct run *run);
+
 /* Cells of a CSV file. A number that is not finite is an empty one. One that
  * has no text is a -, since gnuplot takes the cell before for an empty one at
  * the end of a line; no encoded text begins with it. */

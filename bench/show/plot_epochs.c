@@ -6,6 +6,7 @@
 #include "bench/record/post.h"
 #include "bench/record/run.h"
 #include "bench/system/number.h"
+#include "bench/system/text.h"
 
 /* One in the picture. */
 struct mark {
@@ -23,13 +24,15 @@ static void write_mark(FILE *out, struct mark mark, double seconds, double low,
 		plot_number(high).text, mark.disturbed);
 }
 
-/* "38.9 ± 1.4 s", with as many digits as say something. */
-static void value_text(char *text, size_t size, const struct stats *stats)
+/* "38.9 ± 1.4 s", with as many digits as say something, and what a run's epochs
+ * were cut to. */
+static void value_text(char *text, size_t size, const struct stats *stats,
+		       const struct run *run)
 {
 	const double shown = is_skewed(stats) ? stats->median : stats->mean;
 	const int decimals = decimals_of(shown, 4);
 	const struct number_text number = fixed_text(shown, decimals);
-	char both[3 * NUMBER_SIZE];
+	char both[4 * NUMBER_SIZE];
 
 	if (is_skewed(stats))
 		snprintf(both, sizeof(both), "median %s s", number.text);
@@ -38,6 +41,7 @@ static void value_text(char *text, size_t size, const struct stats *stats)
 			 fixed_text(stats->std, decimals).text);
 	else
 		snprintf(both, sizeof(both), "%s s", number.text);
+	plot_append_cut(both, sizeof(both), run);
 	plot_encode(text, size, both);
 }
 
@@ -56,9 +60,9 @@ static void write_stats(FILE *out, struct mark mark, const struct stats *stats)
 static void write_label(FILE *out, int at, const struct plot_series *series,
 			const struct stats *stats)
 {
-	char text[6 * NUMBER_SIZE];
+	char text[8 * NUMBER_SIZE];
 
-	value_text(text, sizeof(text), stats);
+	value_text(text, sizeof(text), stats, plot_run(series, 0));
 	fprintf(out, "%d,label,,,,%s,%s,0\n", at, series->label, text);
 }
 
@@ -116,6 +120,29 @@ static int write_post(FILE *out, const struct plot_series *series, int at)
 	return count;
 }
 
+static void write_note(struct plot_note *note, const struct plot *plot,
+		       int posts)
+{
+	char cut[512];
+
+	if (!note->rows)
+		snprintf(note->text, sizeof(note->text), "%s",
+			 plot_why_empty(plot, "No epoch was finished."));
+	else if (!posts)
+		snprintf(note->text, sizeof(note->text),
+			 "The post's values are left out, since these are not "
+			 "whole epochs of its network on its targets.");
+	else
+		snprintf(note->text, sizeof(note->text),
+			 "The post's values are history, not a race: 8 TPU "
+			 "cores, 1 TPU core and a GPU of 2020, timers that "
+			 "did not wait for the device, one run each.");
+	results_short_text(&plot->results, cut, sizeof(cut));
+	if (note->rows && cut[0])
+		text_append(note->text, sizeof(note->text), " Epochs were %s.",
+			    cut);
+}
+
 int plot_write_epochs(FILE *out, const struct plot *plot,
 		      struct plot_note *note, struct error *err)
 {
@@ -142,17 +169,6 @@ int plot_write_epochs(FILE *out, const struct plot *plot,
 		posts += write_post(out, series, note->rows);
 		note->rows++;
 	}
-	if (!note->rows)
-		snprintf(note->text, sizeof(note->text), "%s",
-			 plot_why_empty(plot, "No epoch was finished."));
-	else if (!posts)
-		snprintf(note->text, sizeof(note->text),
-			 "The post's values are left out, since these are not "
-			 "whole epochs of its network on its targets.");
-	else
-		snprintf(note->text, sizeof(note->text),
-			 "The post's values are history, not a race: 8 TPU "
-			 "cores, 1 TPU core and a GPU of 2020, timers that "
-			 "did not wait for the device, one run each.");
+	write_note(note, plot, posts);
 	return 0;
 }

@@ -101,10 +101,15 @@ static int add_run(struct shares *shares, const struct plot *plot,
 	return 0;
 }
 
-static void write_shares(FILE *out, int at, const char *label,
+static void write_shares(FILE *out, int at, const struct plot_series *series,
 			 struct shares *shares)
 {
 	double from = 0, known = 0;
+	char label[PLOT_LABEL], cut[48] = "";
+
+	plot_append_cut(cut, sizeof(cut), plot_run(series, 0));
+	snprintf(label, sizeof(label), "%s", series->label);
+	plot_encode(strchr(label, '\0'), sizeof(label) - strlen(label), cut);
 
 	for (int p = 0; p < REST; p++)
 		known += shares->seconds[p];
@@ -146,7 +151,7 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 			merge_parts(&shares);
 			merged = 1;
 		}
-		write_shares(out, note->rows++, series->label, &shares);
+		write_shares(out, note->rows++, series, &shares);
 	}
 	snprintf(note->text, sizeof(note->text), "%s%s%s%s",
 		 note->rows ? "" :

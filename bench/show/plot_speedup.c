@@ -71,32 +71,66 @@ static int list_points(const struct plot *plot, struct point *points)
 	return count;
 }
 
-static void write_point(FILE *out, int group, const struct point *point,
-			const char *label)
+/* A disturbed run of it or of its base, or more than its CPUs allow. */
+static int is_doubtful(const struct plot *plot, const struct point *point)
+{
+	const struct line *line = point->series->line;
+	const struct result *result = plot_result(point->series);
+	const struct result *base = line_base(&plot->results, line);
+	char doubt[160];
+
+	ratio_doubt_text(doubt, sizeof(doubt), line, result, base,
+			 &result->values[METRIC_SPEEDUP]);
+	return doubt[0] != '\0';
+}
+
+/* The estimate; NAN for one of disturbed runs, or above the cores. */
+static double estimate_of(const struct plot *plot, const struct point *point)
+{
+	const struct line *line = point->series->line;
+	const struct result *result = plot_result(point->series);
+	const double estimate = result->values[METRIC_MODEL_SPEEDUP].mean;
+
+	return result_was_disturbed(line, result) ||
+	       result_was_disturbed(line, line_base(&plot->results, line)) ||
+	       estimate > (double)cores_of(point) + RATIO_ROUNDED ?
+		       NAN : estimate;
+}
+
+static void write_point(FILE *out, const struct plot *plot, int group,
+			const struct point *point, const char *label)
 {
 	const struct result *result = plot_result(point->series);
 	const struct stats *stats = &result->values[METRIC_SPEEDUP];
 	const double half = stats_shown_half_width(stats);
 	const long cpus = result->run->cpus;
 
-	fprintf(out, "%d,%ld,%s,%s,%s,%s,%s,%s\n", group, cores_of(point),
+	fprintf(out, "%d,%ld,%s,%s,%s,%s,%s,%s,%d\n", group, cores_of(point),
 		plot_number(stats->mean).text,
 		plot_number(stats->mean - half).text,
 		plot_number(stats->mean + half).text,
-		plot_number(result->values[METRIC_MODEL_SPEEDUP].mean).text,
+		plot_number(estimate_of(plot, point)).text,
 		plot_number(cpus == CELL_NO_INT ? NAN : (double)cpus).text,
-		plot_text(label));
+		plot_text(label), is_doubtful(plot, point));
 }
 
-static void write_group(FILE *out, const struct plot *plot, int group,
-			const struct point *points, int count)
+/* Returns how many estimates were left out. */
+static int write_group(FILE *out, const struct plot *plot, int group,
+		       const struct point *points, int count)
 {
 	char label[PLOT_LABEL];
+	int left_out = 0;
 
 	plot_name(label, plot, points->series->line, points->kind);
-	for (int i = 0; i < count; i++)
-		write_point(out, group, &points[i], label);
+	for (int i = 0; i < count; i++) {
+		const struct result *result = plot_result(points[i].series);
+
+		write_point(out, plot, group, &points[i], label);
+		left_out += result->values[METRIC_MODEL_SPEEDUP].count &&
+			    isnan(estimate_of(plot, &points[i]));
+	}
 	fputc('\n', out);
+	return left_out;
 }
 
 int plot_write_speedup(FILE *out, const struct plot *plot,
@@ -104,24 +138,27 @@ int plot_write_speedup(FILE *out, const struct plot *plot,
 {
 	struct point points[PLOT_MOST_SERIES];
 	const int count = list_points(plot, points);
-	int next;
+	int next, left_out = 0;
 
 	(void)err;
-	fputs("group,cores,speedup,low,high,emulated,cpus,label\n", out);
+	fputs("group,cores,speedup,low,high,emulated,cpus,label,disturbed\n",
+	      out);
 	for (int at = 0; at < count; at = next) {
 		for (next = at + 1; next < count &&
 				    points[next].group == points[at].group;)
 			next++;
 		/* One core alone is no line. */
 		if (cores_of(&points[next - 1]) > 1)
-			write_group(out, plot, note->rows++, &points[at],
-				    next - at);
+			left_out += write_group(out, plot, note->rows++,
+						&points[at], next - at);
 	}
-	snprintf(note->text, sizeof(note->text), "%s", note->rows ?
+	snprintf(note->text, sizeof(note->text), "%s%s", note->rows ?
 		 "Bars are 95 % intervals of the mean across three runs and "
 		 "more. Targets that have no cores to count, such as OpenCL, "
 		 "are in the tables." :
 		 "There is no target of several cores with one of a single "
-		 "core to compare it with.");
+		 "core to compare it with.", left_out ? " Estimates from "
+		 "disturbed runs, and those above the number of cores, are "
+		 "left out." : "");
 	return 0;
 }
