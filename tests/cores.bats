@@ -382,3 +382,28 @@ has_epochs_or_ended() {
 	[[ "$(column made/runs.csv status)" =~ ^partial\ (ok|partial)$ ]]
 	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout ${limit}s" ]
 }
+
+@test "what runs verified of each other is told, and what they did not" {
+	local said
+	said() { tr -s ' \n' ' ' <<<"$output"; }
+	run -0 "$BENCH" run openblas-1 cpu-1 cpu-2 "${TINY[@]:0:10}" \
+		--progress never --out made
+	[[ "$(said)" == *"- verified: first losses, within "*" (cpu-1 as openblas-1), equal parameters of the cores of cpu-2; not verified: first losses of cpu-2 (no other begins alike), gradients (bench verify openblas cpu -m tiny) "* ]]
+	[[ "$(said)" != *"losses differ"* ]]
+	run -0 "$BENCH" table made --details
+	[[ "$(said)" == *"- verified: first losses, within "* ]]
+	run -0 "$BENCH" table made -q
+	[[ "$(said)" != *verified* ]]
+	# One that begins elsewhere comes before all that it did.
+	awk -F, -v OFS=, '$3 == "cpu-1" && $6 == "step" { $13 += .01 } 1' \
+		made/observations.csv >rows
+	mv rows made/observations.csv
+	run -0 "$BENCH" table made
+	[[ "$(said)" == *"- first losses differ: cpu-1 from openblas-1 by 0.00"*"ms/iter"*"- verified: equal parameters"* ]]
+	run -0 "$BENCH" run null-1 "${TINY[@]:0:10}" --progress never --out lone
+	[[ "$(said)" == *"- not verified: first losses of null-1 (no other begins alike), gradients (bench verify -m tiny) "* ]]
+	# Batch norm has statistics of its own on each core.
+	run -0 "$BENCH" run cpu-1 cpu-2 --global-batch 32 -m xla-mnist \
+		"${DATA[@]}" -e 1 --progress never --out norm
+	[[ "$(said)" == *"not verified: first losses of cpu-1, cpu-2 (no "* ]]
+}

@@ -271,6 +271,14 @@ void notes_campaign(const struct view *view)
 		note_slowdown(view, &results->runs[i], &told);
 		note_scale(view, &results->runs[i], &told);
 	}
+	for (int i = 0; i < results->line_count; i++) {
+		const struct line *line = &results->lines[i];
+
+		if (!line_is_setup(line) || line_is_inference(line))
+			continue;
+		view_differing_losses(view, line);
+		view_verified(view, line, &told);
+	}
 	names_free(&told);
 	disturbed_text(results, text, sizeof(text));
 	if (text[0])

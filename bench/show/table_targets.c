@@ -391,13 +391,24 @@ static int print_warnings(const struct view *view)
 	for (size_t i = 0; i < results->run_count; i++)
 		count += warn_run(view, &results->runs[i], &told);
 	names_free(&told);
+	for (int i = 0; i < results->line_count; i++)
+		if (line_is_setup(&results->lines[i]))
+			count += view_differing_losses(view,
+						       &results->lines[i]);
 	return count + notes_outcomes(view);
 }
 
 static void print_where(const struct view *view)
 {
 	const char *where = view->options->where;
+	const struct results *results = view->results;
+	struct names told = { 0 };
 
+	for (int i = 0; i < results->line_count; i++)
+		if (line_is_setup(&results->lines[i]) &&
+		    !line_is_inference(&results->lines[i]))
+			view_verified(view, &results->lines[i], &told);
+	names_free(&told);
 	if (where)
 		view_note(view, "more: bench table %s --details", where);
 	if (where && view->options->is_folder)
