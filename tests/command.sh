@@ -143,3 +143,19 @@ needs_terminal() {
 	script -qec true /dev/null >/dev/null 2>&1 ||
 		skip "no pseudo-terminal, or no script(1)"
 }
+
+# idx_files FOLDER VALUE: images of 28x28 pixels of that value, all of class 0,
+# eight for training and four for the test.
+idx_files() {
+	mkdir -p "$1"
+	python3 - "$1" "$2" <<-"END"
+	import struct, sys
+	for half, count in ("train", 8), ("t10k", 4):
+	    name = f"{sys.argv[1]}/{half}"
+	    with open(f"{name}-images-idx3-ubyte", "wb") as file:
+	        file.write(struct.pack(">4i", 2051, count, 28, 28))
+	        file.write(bytes([int(sys.argv[2])]) * 784 * count)
+	    with open(f"{name}-labels-idx1-ubyte", "wb") as file:
+	        file.write(struct.pack(">2i", 2049, count) + bytes(count))
+	END
+}

@@ -203,25 +203,10 @@ short() {
 	nothing_left
 }
 
-# images VALUE: of 28x28, eight for training and four for the test, in data/.
-images() {
-	mkdir -p data
-	python3 - "$1" <<-"END"
-	import struct, sys
-	for half, count in ("train", 8), ("t10k", 4):
-	    with open(f"data/{half}-images-idx3-ubyte", "wb") as file:
-	        file.write(struct.pack(">4i", 2051, count, 28, 28))
-	        file.write(bytes([int(sys.argv[1])]) * 784 * count)
-	    with open(f"data/{half}-labels-idx1-ubyte", "wb") as file:
-	        file.write(struct.pack(">2i", 2049, count) + bytes(count))
-	END
-}
-
 @test "data that one of the hosts lacks, or has otherwise, is named" {
 	local given=(-d mnist --data-dir "$PWD/data" --batch 1)
-	images 7
-	mv data own
-	images 1
+	idx_files own 7
+	idx_files data 1
 	mkdir nothing
 	on_host b mount --bind nothing data
 	short -4 "${given[@]}"
@@ -230,7 +215,7 @@ images() {
 	on_host b umount data
 	on_host b mount --bind own data
 	short -5 "${given[@]}"
-	[[ "$stderr" == *"core 2 on host b has a data set with SHA-256 "*", and core 0 on host a "*"copy it from there"* ]]
+	[[ "$stderr" == *"cores 2 to 3 on host b: training images, test images differ from those of core 0 on host a ("*"copy the files from there"* ]]
 	nothing_left
 }
 

@@ -71,6 +71,51 @@ two_hosts() {
 	HOSTS=$(hostname):2,other:2
 }
 
+# differs NAMES ARGUMENT ...: the run is refused, since the hosts have other ones.
+# The second host has the folder "other" in the place of "data".
+differs() {
+	run -5 --separate-stderr timeout -k 5 60 "$BENCH" run cpu-4@mpi \
+		"${TINY[@]}" --batch 1 --hosts "$HOSTS" --out made "${@:2}"
+	[[ "$stderr" == *"cores 2 to 3 on host other: $1 differ from those of core 0 on host $(hostname) ("* ]]
+	[ "$(column made/runs.csv exit_code)" = 5 ]
+	# Nothing was trained before.
+	[ "$(wc -l <made/observations.csv)" -le 1 ]
+	rm -r made
+}
+
+@test "all files that decide the result are the same on all hosts" {
+	two_hosts
+	unshare --mount true 2>/dev/null || skip "no second mount table to be had"
+	sed -i "s,unshare --uts bash -c \",unshare --uts --mount bash -c \"\
+		mount --bind '$PWD/other' '$PWD/data' \&\& ," agent
+	idx_files data 1
+	local name
+	for name in "training images:train-images-idx3" \
+		"training labels:train-labels-idx1" \
+		"test images:t10k-images-idx3" "test labels:t10k-labels-idx1"; do
+		rm -rf other
+		cp -r data other
+		truncate -s -1 "other/${name#*:}-ubyte"
+		printf '\003' >>"other/${name#*:}-ubyte"
+		differs "${name%:*}" -d mnist --data-dir "$PWD/data"
+	done
+	"$BENCH" measure cpu-1 "${TINY[@]}" --save-weights data/w >/dev/null
+	"$BENCH" measure cpu-1 "${TINY[@]}" --save-weights other/w --seed 2 \
+		>/dev/null
+	differs weights --weights "$PWD/data/w"
+}
+
+@test "ranks that begin with other parameters are refused" {
+	two_hosts
+	local seeds=() host
+	for host in "$(hostname)" other; do
+		seeds+=(--host "$host:1" -np 1 "$BENCH" measure cpu-2@mpi
+			"${TINY[@]}" --seed "${#seeds[@]}" :)
+	done
+	run -5 --separate-stderr by_hand "${seeds[@]:0:${#seeds[@]} - 1}"
+	[[ "$stderr" == *"core 1 on host other: initial parameters differ from those of core 0 on host "* ]]
+}
+
 @test "clocks of several hosts are not compared" {
 	two_hosts
 	unshare --time --monotonic 86400 --fork true 2>/dev/null ||

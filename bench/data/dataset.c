@@ -77,6 +77,7 @@ static int read_samples(struct samples *samples,
 	if (idx_read(paths[labels], &form, &idx, err))
 		return -1;
 	memcpy(sha256[labels], idx.sha256, sizeof(idx.sha256));
+	memcpy(samples->labels_sha256, idx.sha256, sizeof(idx.sha256));
 	samples->count = idx.count;
 	samples->labels = is_scan ? NULL : widen(&idx);
 	idx_release(&idx);
@@ -367,6 +368,8 @@ static int become_scenes(struct dataset *dataset, struct error *err)
 	dataset->test.count = dataset->scenes.test_count;
 	memcpy(dataset->train.sha256, dataset->pool.sha256,
 	       sizeof(dataset->train.sha256));
+	memcpy(dataset->train.labels_sha256, dataset->pool.labels_sha256,
+	       sizeof(dataset->train.labels_sha256));
 	return 0;
 }
 

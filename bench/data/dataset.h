@@ -20,6 +20,7 @@ struct samples {
 	/* Of the images as bytes of the raw IDX file; the training set of a
 	 * folder has folder_hash(), its test set none. */
 	char sha256[65];
+	char labels_sha256[65]; /* of the labels as IDX bytes; else empty */
 	const struct scene *scenes; /* [count] of the data set's; or NULL */
 	const struct folder_part *files; /* of its folder; or NULL */
 };

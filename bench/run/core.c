@@ -432,8 +432,8 @@ float *core_load(struct core *core, enum vector which, size_t count,
 	return NULL;
 }
 
-static int hash_vector(struct core *core, enum vector which, size_t count,
-		       uint64_t *hash, struct error *err)
+int core_hash(struct core *core, enum vector which, size_t count,
+	      uint64_t *hash, struct error *err)
 {
 	float *values = core_load(core, which, count, err);
 
@@ -450,8 +450,8 @@ int core_check_replicas(struct core *core, uint64_t *hash, struct error *err)
 	const int reads = core->group->rank == 0 || !core->program->shared;
 	uint64_t own = 0, all[GROUP_MAX_SIZE];
 
-	if ((reads && hash_vector(core, VECTOR_PARAMETERS,
-				  core->program->parameters, &own, err)) ||
+	if ((reads && core_hash(core, VECTOR_PARAMETERS,
+				core->program->parameters, &own, err)) ||
 	    group_gather(core->group, &own, sizeof(own), all, err))
 		return -1;
 	if (hash)
@@ -473,7 +473,7 @@ int core_record_hashes(struct core *core, struct error *err)
 	uint64_t parameters, buffers = 0;
 
 	if (core_check_replicas(core, &parameters, err) ||
-	    (count && hash_vector(core, VECTOR_BUFFERS, count, &buffers, err)))
+	    (count && core_hash(core, VECTOR_BUFFERS, count, &buffers, err)))
 		return -1;
 	if (core->group->rank)
 		return 0;

@@ -94,6 +94,10 @@ struct update core_update(const struct core *core, const struct batch *batch);
 float *core_load(struct core *core, enum vector which, size_t count,
 		 struct error *err);
 
+/* Of the count values of a vector of the program. */
+int core_hash(struct core *core, enum vector which, size_t count,
+	      uint64_t *hash, struct error *err);
+
 /* The hash of the parameters as this core sees them; with several cores, all
  * must see the same. Where they share one copy they cannot but do so, and what
  * each has derived from it is not in the hash: verify_cores() looks at that.

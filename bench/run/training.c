@@ -67,7 +67,8 @@ static int start_and_warm_up(struct core *core, struct error *err)
 			       training->launcher_cpu_s + cpu_s,
 			       training->dataset->train.count);
 	}
-	if (core_warm_up(core, err))
+	if (core_warm_up(core, err) ||
+	    (training->joined && places_compare_start(core, err)))
 		return -1;
 	/* and so may the first kernels that ran. */
 	if (core_leads_process(core))
