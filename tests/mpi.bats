@@ -298,7 +298,7 @@ halving_plugin() {
 	}
 	END
 	mpicc -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$top" -o mpi.so halving.c \
-		"$top/backends/mpi/exchange.c" "$top/backends/mpi/windows.c"
+		"$top"/backends/mpi/{check,exchange,windows}.c
 }
 
 @test "verify takes a target's own ranks, and finds wrong sums" {
@@ -341,6 +341,80 @@ halving_plugin() {
 	run -2 env PATH=/nowhere "$BENCH" verify cpu-2@mpi --model tiny \
 		"${DATA[@]}" --steps 1
 	[[ "$output" == *"no mpirun in "*openmpi-bin* ]]
+}
+
+# with_room BYTES ARGUMENT ...: bench, with so much in /dev/shm.
+with_room() {
+	unshare --mount true 2>/dev/null || skip "no second mount table to be had"
+	run "$2" --separate-stderr unshare --mount bash -c '
+		mount -t tmpfs -o "size=$1" tmpfs /dev/shm && shift &&
+		exec timeout -k 5 100 "$@"' - "$1" "$BENCH" "${@:3}"
+}
+
+@test "too little room for what ranks have in common is named" {
+	needs_mpirun
+	local mnist=(-m mnist -d synthetic --synthetic-train 64 --batch 16 -e 1
+		-q --out made)
+	# Found before anything is started, ...
+	with_room 8m -4 run cpu-2@mpi "${mnist[@]}"
+	[[ "$stderr" == "bench: the cores of cpu-2@mpi would share about 24.0 MB of parameters and gradients in /dev/shm, which has 8.4 MB of 8.4 left: enlarge it by docker run --shm-size="*m", or mount -o remount,size="*"m /dev/shm" ]]
+	[ ! -e made ]
+	# ... or where MPI asks for it.
+	with_room 64k -4 run cpu-2@mpi "${TINY[@]}" --out made
+	[[ "$stderr" == *"core 0: MPI_Win_allocate_shared: "*"this core needs 0."*" MB of /dev/shm, which has 0."*" MB left for all cores: enlarge it, as by docker run --shm-size=1g"* ]]
+	[[ "$(cell made/runs.csv 1 reason)" == "core 0: MPI_Win_allocate_shared: "*--shm-size=1g ]]
+	[ "$(cell made/runs.csv 1 exit_code)" = 4 ]
+	# Others need none of it.
+	with_room 64k -0 run cpu-2 cpu-2@fork "${mnist[@]}"
+}
+
+# fails FUNCTIONS ARGUMENT ...: a run of two ranks, the second of which fails in
+# these functions of MPI, each between commas. Whether it has come to one.
+fails() {
+	rm -rf failed made
+	run --separate-stderr env LD_PRELOAD="$FAIL_MPI_SO" FAIL_MPI="$1" \
+		FAIL_RANK=1 FAIL_AT="${AT:-1}" FAIL_REPORT="$PWD/failed" \
+		timeout -k 5 100 "$BENCH" run cpu-2@mpi "${@:2}" --out made
+	[ -e failed ]
+}
+
+@test "a call of MPI that fails on one rank ends all, and is named" {
+	two_hosts
+	FAIL_MPI_SO=$(dirname "$BENCH")/tests/fail_mpi.so
+	[ -e "$FAIL_MPI_SO" ] || skip "not built"
+	command -v nm >/dev/null || skip "no nm: package binutils"
+	local far=(-m mnist -d synthetic --synthetic-train 64 --batch 16 -e 1
+		--test off -w 1 -q --allreduce whole --bucket-mb 1
+		--hosts "${HOSTS//:2/:1}") name unmet=""
+	for name in $(nm -D "$(dirname "$BENCH")/plugins/mpi.so" |
+		awk '$1 == "U" && $2 ~ /^MPI_[A-Z]/ { print $2 }'); do
+		# A clock returns no error.
+		[ "$name" != MPI_Wtime ] || continue
+		echo "$name"
+		fails ",$name," "${TINY[@]}" ||
+			fails ",$name," "${TINY[@]}" --allreduce native ||
+			fails ",$name," "${far[@]}" || {
+			[ "$status" -eq 0 ]
+			unmet+=" $name"
+			continue
+		}
+		echo "$status $stderr"
+		[ "$status" -eq 6 ] || [[ $status$name == 4MPI_Win_allocate_* ]]
+		[[ "$stderr" == *"core 1: $name: "* ]]
+		[ "$(column made/runs.csv exit_code)" = "$status" ]
+		[[ "$(column made/runs.csv reason)" == "core 1: $name: "* ]]
+	done
+	# Those after a failure, or a signal that finds a rank hanging.
+	[ "$unmet" = " MPI_Abort MPI_Cancel MPI_Error_string MPI_Iprobe MPI_Recv MPI_Request_free" ]
+	for name in MPI_Abort MPI_Error_string; do
+		fails ",MPI_Test,$name," "${TINY[@]}"
+		[ "$status" -eq 6 ]
+		[[ "$stderr" == *"core 1: MPI_Test: "* ]]
+	done
+	# In the midst of it.
+	AT=20 fails ,MPI_Iallgather, "${TINY[@]}"
+	[ "$status" -eq 6 ]
+	[[ "$stderr" == *"core 1: MPI_Iallgather: "* ]]
 }
 
 @test "bench env says whether it is there" {

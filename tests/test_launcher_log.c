@@ -25,6 +25,7 @@
 #define NO_START RULE \
 	"ORTE was unable to reliably start one or more daemons.\n" RULE
 #define ADVICE RULE "There are not   enough slots\n available.\n" RULE
+#define ABORT RULE "MPI_ABORT was invoked on rank 1 in communicator\n" RULE
 #define ECHO RULE "Primary job terminated with a non-zero exit code.\n" RULE
 
 /* More than are kept, and what is. */
@@ -66,6 +67,10 @@ static const struct case_of_log cases[] = {
 	{ RULE "cut off", "", "mpirun: cut off", "", "" },
 	{ "bench: core 1: no memory\nbench: core 2: no disk\n", "",
 	  "core 1: no memory", "", "bench: core 2: no disk\n" },
+	{ ABORT "bench: core 1: MPI_Test: no\n", "", "core 1: MPI_Test: no",
+	  "", "" },
+	{ ADVICE "bench: core 1: no room\nbench: core 0: no room\n", "",
+	  "core 1: no room", "", "bench: core 0: no room\n" },
 	{ "bench: core 0: waits for core 2 on host b\n", "", "",
 	  "core 0: waits for core 2 on host b", "" },
 	{ "bench: core 0: waits for core 2 on host b", "", "",

@@ -1,4 +1,7 @@
-/* Failed calls of MPI as errors. */
+/*
+ * Failed calls of MPI. A rank that fails in one may leave others waiting there,
+ * and cannot reach them by another: it ends all ranks.
+ */
 #ifndef BACKENDS_MPI_CHECK_H
 #define BACKENDS_MPI_CHECK_H
 
@@ -6,17 +9,14 @@
 
 #include "backends/contract/error.h"
 
-/* What a call returned; MPI_ERRORS_RETURN has to be set. */
-static inline int mpi_check(int code, const char *call, struct error *err)
-{
-	char text[MPI_MAX_ERROR_STRING];
-	int length;
+/* Ends all ranks unless code, which the call returned, is MPI_SUCCESS.
+ * MPI_ERRORS_RETURN has to be set. */
+void mpi_must(int code, const char *call);
 
-	if (code == MPI_SUCCESS)
-		return 0;
-	if (MPI_Error_string(code, text, &length))
-		length = 0;
-	return error_set(err, ERROR_FAILED, "%s: %.*s", call, length, text);
-}
+/* Writes the words for code into text, which has MPI_MAX_ERROR_STRING bytes. */
+const char *mpi_error_text(int code, char *text);
+
+/* Prints the message and ends all ranks, with the kind as exit code. */
+_Noreturn void mpi_end_all(const struct error *err);
 
 #endif

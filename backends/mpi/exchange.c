@@ -93,51 +93,46 @@ int exchange_prepare(struct exchange *exchange, const struct buckets *buckets,
 	return make_room(exchange, err);
 }
 
-static int send_slice(const struct exchange *exchange, struct slice slice,
-		      int to, enum tag tag, MPI_Request *request,
-		      struct error *err)
+static void send_slice(const struct exchange *exchange, struct slice slice,
+		       int to, enum tag tag, MPI_Request *request)
 {
-	return slice.from == slice.to ?
-		       0 : mpi_check(MPI_Isend(exchange->values + slice.from,
-					       (int)length_of(slice), MPI_FLOAT,
-					       to, tag, exchange->ranks,
-					       request),
-				     "MPI_Isend", err);
+	if (slice.from < slice.to)
+		mpi_must(MPI_Isend(exchange->values + slice.from,
+				   (int)length_of(slice), MPI_FLOAT, to, tag,
+				   exchange->ranks, request), "MPI_Isend");
 }
 
-static int receive_slice(const struct exchange *exchange, struct slice slice,
-			 float *values, int from, enum tag tag,
-			 MPI_Request *request, struct error *err)
+static void receive_slice(const struct exchange *exchange, struct slice slice,
+			  float *values, int from, enum tag tag,
+			  MPI_Request *request)
 {
-	return slice.from == slice.to ?
-		       0 : mpi_check(MPI_Irecv(values, (int)length_of(slice),
-					       MPI_FLOAT, from, tag,
-					       exchange->ranks, request),
-				     "MPI_Irecv", err);
+	if (slice.from < slice.to)
+		mpi_must(MPI_Irecv(values, (int)length_of(slice), MPI_FLOAT,
+				   from, tag, exchange->ranks, request),
+			 "MPI_Irecv");
 }
 
 /* Of the next bucket, with one rank. */
-static int start_with(const struct exchange *exchange, int rank, enum tag tag,
-		      MPI_Request *pair, struct error *err)
+static void start_with(const struct exchange *exchange, int rank, enum tag tag,
+		       MPI_Request *pair)
 {
 	const int bucket = exchange->started;
 	const struct slice own = slice_of(exchange, bucket, exchange->rank);
 	const struct slice theirs = slice_of(exchange, bucket, rank);
 
-	if (tag == TAG_SUM)
-		return receive_slice(exchange, own,
-				     part_of(exchange, bucket, rank), rank, tag,
-				     &pair[RECEIVE], err) ||
-		       send_slice(exchange, theirs, rank, tag, &pair[SEND],
-				  err);
-	return receive_slice(exchange, theirs, exchange->values + theirs.from,
-			     rank, tag, &pair[RECEIVE], err) ||
-	       send_slice(exchange, own, rank, tag, &pair[SEND], err);
+	if (tag == TAG_SUM) {
+		receive_slice(exchange, own, part_of(exchange, bucket, rank),
+			      rank, tag, &pair[RECEIVE]);
+		send_slice(exchange, theirs, rank, tag, &pair[SEND]);
+	} else {
+		receive_slice(exchange, theirs, exchange->values + theirs.from,
+			      rank, tag, &pair[RECEIVE]);
+		send_slice(exchange, own, rank, tag, &pair[SEND]);
+	}
 }
 
 /* Each begins with another one. */
-static int start_next(struct exchange *exchange, enum tag tag,
-		      struct error *err)
+static void start_next(struct exchange *exchange, enum tag tag)
 {
 	MPI_Request *requests = exchange_requests(exchange, exchange->started);
 
@@ -146,12 +141,9 @@ static int start_next(struct exchange *exchange, enum tag tag,
 	for (int i = 1; i < exchange->size; i++) {
 		const int rank = (exchange->rank + i) % exchange->size;
 
-		if (start_with(exchange, rank, tag, requests + rank * BOTH,
-			       err))
-			return -1;
+		start_with(exchange, rank, tag, requests + rank * BOTH);
 	}
 	exchange->started++;
-	return 0;
 }
 
 static int start_all(struct exchange *exchange, float *values,
@@ -164,8 +156,7 @@ static int start_all(struct exchange *exchange, float *values,
 		return -1;
 	exchange->values = values;
 	while (exchange->started < number)
-		if (start_next(exchange, tag, err))
-			return -1;
+		start_next(exchange, tag);
 	return 0;
 }
 
@@ -181,14 +172,6 @@ int exchange_start_gather(struct exchange *exchange, float *values,
 	return start_all(exchange, values, buckets, TAG_GATHER, err);
 }
 
-static int start_begun(struct exchange *exchange)
-{
-	while (exchange->started < atomic_load(&exchange->begun))
-		if (start_next(exchange, TAG_SUM, &exchange->err))
-			return -1;
-	return 0;
-}
-
 /* Starts what is begun, and lets MPI go on with it, until it is told to stop:
  * at the end nothing that is begun is left to start. */
 static void *send_buckets(void *argument)
@@ -202,14 +185,11 @@ static void *send_buckets(void *argument)
 		double now;
 
 		stopping = atomic_load(&exchange->stopping);
-		if (start_begun(exchange) ||
-		    mpi_check(MPI_Testall(request_count(exchange),
-					  exchange->requests, &done,
-					  MPI_STATUSES_IGNORE),
-			      "MPI_Testall", &exchange->err)) {
-			exchange->failed = 1;
-			break;
-		}
+		while (exchange->started < atomic_load(&exchange->begun))
+			start_next(exchange, TAG_SUM);
+		mpi_must(MPI_Testall(request_count(exchange),
+				     exchange->requests, &done,
+				     MPI_STATUSES_IGNORE), "MPI_Testall");
 		now = MPI_Wtime();
 		/* Between two looks; the last is behind what was computed. */
 		if (!was_done && !stopping)
@@ -234,7 +214,6 @@ int exchange_begin(struct exchange *exchange, float *values,
 			return -1;
 		exchange->values = values;
 		exchange->overlapped_s = 0;
-		exchange->failed = 0;
 		atomic_store(&exchange->stopping, 0);
 	}
 	atomic_store(&exchange->begun, bucket + 1);
@@ -248,18 +227,14 @@ int exchange_begin(struct exchange *exchange, float *values,
 	return 0;
 }
 
-int exchange_join(struct exchange *exchange, double *overlapped_s,
-		  struct error *err)
+void exchange_join(struct exchange *exchange, double *overlapped_s)
 {
 	if (!exchange->is_running)
-		return 0;
+		return;
 	atomic_store(&exchange->stopping, 1);
 	pthread_join(exchange->thread, NULL);
 	exchange->is_running = 0;
 	*overlapped_s += exchange->overlapped_s;
-	if (exchange->failed)
-		*err = exchange->err;
-	return exchange->failed ? -1 : 0;
 }
 
 void exchange_add(const struct exchange *exchange, int bucket)
@@ -304,16 +279,16 @@ static void settle_request(MPI_Request *request, int has_begun, int which)
 	int done = *request == MPI_REQUEST_NULL;
 
 	while (!done && has_begun) {
-		if (MPI_Test(request, &done, MPI_STATUS_IGNORE))
-			return;
+		mpi_must(MPI_Test(request, &done, MPI_STATUS_IGNORE),
+			 "MPI_Test");
 		if (!done)
 			exchange_sleep(SLEEP_NS);
 	}
 	if (done)
 		return;
 	if (which == RECEIVE)
-		MPI_Cancel(request);
-	MPI_Request_free(request);
+		mpi_must(MPI_Cancel(request), "MPI_Cancel");
+	mpi_must(MPI_Request_free(request), "MPI_Request_free");
 }
 
 void exchange_abandon(struct exchange *exchange, const int *begun)

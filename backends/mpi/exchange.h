@@ -37,8 +37,6 @@ struct exchange {
 	atomic_int begun; /* buckets that the thread is to start */
 	atomic_int stopping;
 	double overlapped_s; /* of the thread, with something under way */
-	struct error err;    /* of the thread */
-	int failed;
 };
 
 /* Room for a sum of the vector, but for what there is. */
@@ -51,8 +49,7 @@ int exchange_begin(struct exchange *exchange, float *values,
 		   struct error *err);
 
 /* Ends the thread, and adds to *overlapped_s; before any other call of MPI. */
-int exchange_join(struct exchange *exchange, double *overlapped_s,
-		  struct error *err);
+void exchange_join(struct exchange *exchange, double *overlapped_s);
 
 /* Starts to send the buckets that are not begun, and to receive them. */
 int exchange_start_sum(struct exchange *exchange, float *values,

@@ -7,7 +7,8 @@
  *
  * Each call that waits is one MPI_Allgather of a packet, in which every rank
  * says whether it has failed: whoever fails makes one more, and all others
- * hear of it there, whatever they wait for.
+ * hear of it there, whatever they wait for. A call of MPI that fails ends all
+ * ranks (backends/mpi/check.h).
  *
  * On one host ranks have memory in common, as cores of other transports do; on
  * several there is none, and each has its own copy of everything.
@@ -79,6 +80,16 @@ static void print_roll(const struct mpi_core *core, const char *answers)
 		fprintf(stderr, "bench: core %d: waits for%s\n", first, text);
 }
 
+/* Another rank's answer to the roll. */
+static int is_there(const struct mpi_core *core, MPI_Status *status)
+{
+	int come = 0;
+
+	mpi_must(MPI_Iprobe(MPI_ANY_SOURCE, ROLL, core->ranks, &come, status),
+		 "MPI_Iprobe");
+	return come;
+}
+
 /*
  * We are to stop, and another rank does not come to where we wait: it may hang.
  * All that wait tell each other that they do, and after a moment it is known
@@ -90,24 +101,28 @@ static void call_roll(struct mpi_core *core, MPI_Request *waited_for)
 	MPI_Request request;
 	MPI_Status status;
 	double end;
-	int come, done = 0;
+	int done = 0;
 
 	answers[core->base.rank] = 1;
 	for (int r = 0; r < core->base.size; r++)
-		if (r != core->base.rank &&
-		    !MPI_Isend(&nothing, 1, MPI_BYTE, r, ROLL, core->ranks,
-			       &request))
-			MPI_Request_free(&request);
+		if (r != core->base.rank) {
+			mpi_must(MPI_Isend(&nothing, 1, MPI_BYTE, r, ROLL,
+					   core->ranks, &request), "MPI_Isend");
+			mpi_must(MPI_Request_free(&request),
+				 "MPI_Request_free");
+		}
 	end = MPI_Wtime() + ANSWER_S;
 	while (MPI_Wtime() < end) {
-		while (!MPI_Iprobe(MPI_ANY_SOURCE, ROLL, core->ranks, &come,
-				   &status) && come) {
-			MPI_Recv(&nothing, 1, MPI_BYTE, status.MPI_SOURCE,
-				 ROLL, core->ranks, MPI_STATUS_IGNORE);
+		while (is_there(core, &status)) {
+			mpi_must(MPI_Recv(&nothing, 1, MPI_BYTE,
+					  status.MPI_SOURCE, ROLL, core->ranks,
+					  MPI_STATUS_IGNORE), "MPI_Recv");
 			answers[status.MPI_SOURCE] = 1;
 		}
 		/* It came, late. */
-		if (MPI_Test(waited_for, &done, MPI_STATUS_IGNORE) || done)
+		mpi_must(MPI_Test(waited_for, &done, MPI_STATUS_IGNORE),
+			 "MPI_Test");
+		if (done)
 			return;
 		exchange_sleep(SLEEP_NS);
 	}
@@ -126,15 +141,13 @@ static void grow_impatient(struct mpi_core *core, MPI_Request *waited_for)
 	call_roll(core, waited_for);
 }
 
-static int wait_for(struct mpi_core *core, MPI_Request *request,
-		    const char *call, struct error *err)
+static void wait_for(struct mpi_core *core, MPI_Request *request)
 {
 	int done = 0;
 
 	for (long asked = 0; !done; asked++) {
-		if (mpi_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), call,
-			      err))
-			return -1;
+		mpi_must(MPI_Test(request, &done, MPI_STATUS_IGNORE),
+			 "MPI_Test");
 		if (done || asked < ASKS)
 			continue;
 		grow_impatient(core, request);
@@ -142,27 +155,22 @@ static int wait_for(struct mpi_core *core, MPI_Request *request,
 	}
 	core->caught_at = 0;
 	core->has_called = 0;
-	return 0;
 }
 
 /* What others wrote into common memory before is seen afterwards. */
-static int exchange_packets(struct mpi_core *core, struct error *err)
+static void exchange_packets(struct mpi_core *core)
 {
 	MPI_Request request;
-	int failed;
 
 	core->mine.begun = core->exchange.started;
 	atomic_thread_fence(memory_order_seq_cst);
-	failed = mpi_check(MPI_Iallgather(&core->mine, sizeof(core->mine),
-					  MPI_BYTE, core->all,
-					  sizeof(core->mine), MPI_BYTE,
-					  core->ranks, &request),
-			   "MPI_Iallgather", err) ||
-		 wait_for(core, &request, "MPI_Iallgather", err) ? -1 : 0;
+	mpi_must(MPI_Iallgather(&core->mine, sizeof(core->mine), MPI_BYTE,
+				core->all, sizeof(core->mine), MPI_BYTE,
+				core->ranks, &request), "MPI_Iallgather");
+	wait_for(core, &request);
 	atomic_thread_fence(memory_order_seq_cst);
-	for (int r = 0; !failed && r < core->base.size; r++)
+	for (int r = 0; r < core->base.size; r++)
 		core->leaving |= core->all[r].failed;
-	return failed;
 }
 
 /* Another rank has failed: of this one nothing is under way that others ask
@@ -187,8 +195,7 @@ static int mpi_gather(struct group *group, const void *mine, size_t bytes,
 	core->mine.bytes = bytes;
 	if (bytes)
 		memcpy(core->mine.message, mine, bytes);
-	if (exchange_packets(core, err))
-		return -1;
+	exchange_packets(core);
 	if (core->leaving)
 		return leave(core, err);
 	for (int r = 0; r < group->size; r++) {
@@ -234,8 +241,7 @@ static int mpi_offer(struct group *group, float *values, struct error *err)
 		int sees;
 	} mine = { group->offered.count, 0 }, all[GROUP_MAX_SIZE];
 
-	if (exchange_join(&core->exchange, &group->overlapped_s, err))
-		return -1;
+	exchange_join(&core->exchange, &group->overlapped_s);
 	if (!group->native_sums)
 		mine.sees = windows_find(&core->windows, values, core->theirs);
 	if ((!mine.sees && make_room(core, err)) ||
@@ -254,25 +260,20 @@ static int mpi_offer(struct group *group, float *values, struct error *err)
 }
 
 /* As MPI makes it: it waits in its own way, and heeds no signal. */
-static int sum_natively(struct mpi_core *core, struct error *err)
+static void sum_natively(struct mpi_core *core)
 {
-	return mpi_check(MPI_Allreduce(MPI_IN_PLACE, core->offered,
-				       (int)core->base.offered.count,
-				       MPI_FLOAT,
-				       MPI_SUM, core->ranks),
-			 "MPI_Allreduce", err);
+	mpi_must(MPI_Allreduce(MPI_IN_PLACE, core->offered,
+			       (int)core->base.offered.count, MPI_FLOAT,
+			       MPI_SUM, core->ranks), "MPI_Allreduce");
 }
 
 /* All of a bucket is here, and sent. */
-static int wait_for_bucket(struct mpi_core *core, int bucket,
-			   const char *call, struct error *err)
+static void wait_for_bucket(struct mpi_core *core, int bucket)
 {
 	MPI_Request *requests = exchange_requests(&core->exchange, bucket);
 
 	for (int i = 0; i < 2 * core->base.size; i++)
-		if (wait_for(core, &requests[i], call, err))
-			return -1;
-	return 0;
+		wait_for(core, &requests[i]);
 }
 
 static int sum_in_order(struct mpi_core *core, struct error *err)
@@ -282,8 +283,7 @@ static int sum_in_order(struct mpi_core *core, struct error *err)
 	if (exchange_start_sum(&core->exchange, core->offered, buckets, err))
 		return -1;
 	for (int b = 0; b < buckets_number(buckets); b++) {
-		if (wait_for_bucket(core, b, "a sum", err))
-			return -1;
+		wait_for_bucket(core, b);
 		exchange_add(&core->exchange, b);
 	}
 	exchange_end(&core->exchange);
@@ -297,8 +297,7 @@ static int gather_slices(struct mpi_core *core, struct error *err)
 	if (exchange_start_gather(&core->exchange, core->offered, buckets, err))
 		return -1;
 	for (int b = 0; b < buckets_number(buckets); b++)
-		if (wait_for_bucket(core, b, "the others' slices", err))
-			return -1;
+		wait_for_bucket(core, b);
 	exchange_end(&core->exchange);
 	return 0;
 }
@@ -342,7 +341,7 @@ static int mpi_reduce_scatter(struct group *group, struct error *err)
 	if (core->sees)
 		sum_theirs(core);
 	else if (group->native_sums)
-		failed = sum_natively(core, err);
+		sum_natively(core);
 	else
 		failed = sum_in_order(core, err);
 	core->owes = failed;
@@ -370,10 +369,8 @@ static void *add_window(struct mpi_core *core, size_t bytes, int owner,
 	if (windows_prepare(&core->windows, err) ||
 	    mpi_gather(&core->base, NULL, 0, NULL, err))
 		return NULL;
-	part = windows_add(&core->windows, bytes, owner, err);
-	if (!part || mpi_gather(&core->base, NULL, 0, NULL, err))
-		return NULL;
-	return part;
+	part = windows_add(&core->windows, bytes, owner);
+	return mpi_gather(&core->base, NULL, 0, NULL, err) ? NULL : part;
 }
 
 static struct mpi_core *core_of(struct allocator *allocator)
@@ -395,16 +392,6 @@ static void *mpi_share(struct allocator *allocator, size_t bytes,
 			  err);
 }
 
-/* Where nobody else can be told. */
-static void end_all(const struct error *err)
-{
-	int rank;
-
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	fprintf(stderr, "bench: core %d: %s\n", rank, err->message);
-	MPI_Abort(MPI_COMM_WORLD, (int)err->kind);
-}
-
 /*
  * How all ranks ended, told to each: 0, or -1 with the message of the lowest
  * that failed by itself. Where others wait for floats of this one nobody can be
@@ -414,36 +401,34 @@ static int settle(struct mpi_core *core, int result, struct error *err)
 {
 	struct ending mine = { .result = result }, *endings;
 	struct meeting *meeting;
-	struct error other;
 	double ignored_s = 0;
 	int failed;
 
 	/* Its thread may still call MPI. */
-	exchange_join(&core->exchange, &ignored_s, &other);
+	exchange_join(&core->exchange, &ignored_s);
 	if (result)
 		mine.err = *err;
 	if (result && !core->base.memory && err->kind != ERROR_STOPPED)
 		error_set(&mine.err, err->kind, "host %s: %s",
 			  core->hosts[core->base.rank], err->message);
 	if (result && core->owes)
-		end_all(err);
+		mpi_end_all(err);
 	meeting = calloc(1, sizeof(*meeting));
 	endings = calloc((size_t)core->base.size, sizeof(*endings));
 	if (!meeting || !endings) {
 		error_memory(err, "how the cores ended");
-		end_all(err);
+		mpi_end_all(err);
 	}
 	meeting->size = core->base.size;
 	core->mine.failed = result != 0;
 	if (!core->leaving)
-		exchange_packets(core, &other);
+		exchange_packets(core);
 	for (int r = 0; r < meeting->size; r++)
 		atomic_init(&meeting->leaving[r], !core->all[r].failed);
-	failed = mpi_check(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, endings,
-					 sizeof(mine), MPI_BYTE, core->ranks),
-			   "MPI_Allgather", err);
-	if (!failed)
-		failed = meeting_blame(meeting, endings, err);
+	mpi_must(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, endings,
+			       sizeof(mine), MPI_BYTE, core->ranks),
+		 "MPI_Allgather");
+	failed = meeting_blame(meeting, endings, err);
 	free(meeting);
 	free(endings);
 	return failed;
@@ -454,7 +439,7 @@ static int has_threads(void)
 {
 	int level = MPI_THREAD_SINGLE;
 
-	MPI_Query_thread(&level);
+	mpi_must(MPI_Query_thread(&level), "MPI_Query_thread");
 	return level >= MPI_THREAD_SERIALIZED;
 }
 
@@ -466,12 +451,14 @@ static void begin(struct mpi_core *core, const struct transport *transport)
 
 	core->base.transport = transport;
 	core->ranks = MPI_COMM_WORLD;
-	MPI_Comm_rank(core->ranks, &core->base.rank);
-	MPI_Comm_size(core->ranks, &core->base.size);
-	MPI_Get_processor_name(name, &length);
+	mpi_must(MPI_Comm_rank(core->ranks, &core->base.rank), "MPI_Comm_rank");
+	mpi_must(MPI_Comm_size(core->ranks, &core->base.size), "MPI_Comm_size");
+	mpi_must(MPI_Get_processor_name(name, &length),
+		 "MPI_Get_processor_name");
 	snprintf(own, sizeof(own), "%.*s", length, name);
-	MPI_Allgather(own, sizeof(own), MPI_BYTE, core->hosts, sizeof(own),
-		      MPI_BYTE, core->ranks);
+	mpi_must(MPI_Allgather(own, sizeof(own), MPI_BYTE, core->hosts,
+			       sizeof(own), MPI_BYTE, core->ranks),
+		 "MPI_Allgather");
 	core->allocator = (struct allocator){ core->base.rank, core->base.size,
 					      1, mpi_allocate, mpi_share };
 	core->exchange = (struct exchange){ .ranks = core->ranks,
@@ -494,7 +481,7 @@ static int mpi_launch(const struct transport *transport, int size,
 	(void)size; /* mpi_join has checked it */
 	if (!core) {
 		error_memory(err, "a rank");
-		end_all(err);
+		mpi_end_all(err);
 	}
 	begin(core, transport);
 	core->caught = job->caught;
@@ -527,21 +514,29 @@ static int set_parameters(struct error *err)
 	return 0;
 }
 
+static void finalize(void)
+{
+	mpi_must(MPI_Finalize(), "MPI_Finalize");
+}
+
 static int mpi_join(int size, struct error *err)
 {
-	int ranks, level;
+	int ranks, level, code;
 
 	if (set_parameters(err))
 		return -1;
-	if (mpi_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED,
-				      &level),
-		      "MPI_Init_thread", err))
-		return -1;
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+	/* Nobody can be asked for its words yet, nor to end the others: mpirun
+	 * does that. */
+	if (code)
+		return error_set(err, ERROR_FAILED, "MPI_Init_thread: error %d",
+				 code);
+	mpi_must(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
+		 "MPI_Comm_set_errhandler");
+	mpi_must(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
 	if (ranks == size && level >= MPI_THREAD_FUNNELED)
 		return 0;
-	MPI_Finalize();
+	finalize();
 	return error_set(err, ERROR_USAGE, "%d ranks of MPI were started for "
 			 "%d cores: mpirun -np %d", ranks, size, size);
 }
@@ -553,12 +548,12 @@ static void mpi_leave(const struct error *failure)
 		struct error err = *failure;
 
 		if (!core)
-			end_all(failure);
+			mpi_end_all(failure);
 		begin(core, NULL);
 		settle(core, -1, &err);
 		free(core);
 	}
-	MPI_Finalize();
+	finalize();
 }
 
 static const struct transport mpi_transport = {

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "backends/contract/allocator.h"
 #include "backends/mpi/check.h"
@@ -19,12 +20,12 @@ int windows_one_host(void)
 	MPI_Comm host;
 	int all, here;
 
-	MPI_Comm_size(MPI_COMM_WORLD, &all);
-	if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
-				MPI_INFO_NULL, &host))
-		return 0;
-	MPI_Comm_size(host, &here);
-	MPI_Comm_free(&host);
+	mpi_must(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size");
+	mpi_must(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+				     MPI_INFO_NULL, &host),
+		 "MPI_Comm_split_type");
+	mpi_must(MPI_Comm_size(host, &here), "MPI_Comm_size");
+	mpi_must(MPI_Comm_free(&host), "MPI_Comm_free");
 	return here == all;
 }
 
@@ -41,20 +42,38 @@ int windows_prepare(struct windows *windows, struct error *err)
 	return windows->next ? 0 : error_memory(err, "what the cores share");
 }
 
-void *windows_add(struct windows *windows, size_t bytes, int owner,
-		  struct error *err)
+/* bytes: of the own part. Open MPI has common memory in files of a folder that
+ * is a small one in containers. */
+_Noreturn static void end_without_room(int code, size_t bytes)
+{
+	const char *folder = getenv("OMPI_MCA_osc_sm_backing_directory");
+	char text[MPI_MAX_ERROR_STRING];
+	struct statvfs about;
+	struct error err;
+
+	folder = folder ? folder : "/dev/shm";
+	if (statvfs(folder, &about))
+		about = (struct statvfs){ .f_bavail = 0 };
+	error_set(&err, ERROR_MISSING, "MPI_Win_allocate_shared: %.100s; this "
+		  "core needs %.2f MB of %.100s, which has %.2f MB left for "
+		  "all cores: enlarge it, as by docker run --shm-size=1g",
+		  mpi_error_text(code, text), (double)bytes * 1e-6, folder,
+		  (double)about.f_bavail * (double)about.f_frsize * 1e-6);
+	mpi_end_all(&err);
+}
+
+void *windows_add(struct windows *windows, size_t bytes, int owner)
 {
 	const size_t room = bytes ? bytes + CACHE_LINE : 0;
 	struct window *window = windows->next;
 	MPI_Aint size;
 	char *part;
-	int unit;
+	int unit, code;
 
-	if (mpi_check(MPI_Win_allocate_shared((MPI_Aint)room, 1, MPI_INFO_NULL,
-					      windows->ranks, &part,
-					      &window->handle),
-		      "MPI_Win_allocate_shared", err))
-		return NULL;
+	code = MPI_Win_allocate_shared((MPI_Aint)room, 1, MPI_INFO_NULL,
+				       windows->ranks, &part, &window->handle);
+	if (code)
+		end_without_room(code, room);
 	windows->next = NULL;
 	window->before = windows->last;
 	window->bytes = room;
@@ -62,10 +81,8 @@ void *windows_add(struct windows *windows, size_t bytes, int owner,
 	if (room)
 		memset(part, 0, room);
 	for (int r = 0; r < windows->size; r++) {
-		if (mpi_check(MPI_Win_shared_query(window->handle, r, &size,
-						   &unit, &part),
-			      "MPI_Win_shared_query", err))
-			return NULL;
+		mpi_must(MPI_Win_shared_query(window->handle, r, &size, &unit,
+					      &part), "MPI_Win_shared_query");
 		window->parts[r] = align(part);
 	}
 	return window->parts[owner];
@@ -95,7 +112,7 @@ void windows_release(struct windows *windows)
 		struct window *window = windows->last;
 
 		windows->last = window->before;
-		MPI_Win_free(&window->handle);
+		mpi_must(MPI_Win_free(&window->handle), "MPI_Win_free");
 		free(window);
 	}
 	free(windows->next);

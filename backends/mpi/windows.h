@@ -29,11 +29,11 @@ int windows_one_host(void);
 int windows_prepare(struct windows *windows, struct error *err);
 /*
  * bytes of this rank's part, which may be 0. Returns the owner's part, as it is
- * seen here, on a whole line of the cache; NULL and err on failure. All ranks
- * call it, or none; what they find is 0 once each of them has returned.
+ * seen here, on a whole line of the cache. All ranks call it, or none; what
+ * they find is 0 once each of them has returned. A lack of shared memory ends
+ * all ranks.
  */
-void *windows_add(struct windows *windows, size_t bytes, int owner,
-		  struct error *err);
+void *windows_add(struct windows *windows, size_t bytes, int owner);
 
 /* Where all ranks' vectors are that lie where values does in the own part;
  * 0: values is in no window. */

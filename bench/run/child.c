@@ -443,11 +443,13 @@ static void blame_ranks(struct child_result *result,
 	const char *why = log->lost;
 	struct run *run = &result->run;
 
-	/* It is made up then: rank 0 left no row. */
-	if (!*why && !run->backend[0])
+	/* Rank 0 left no row, or one of a run that went well. */
+	if (!*why && (!run->backend[0] || !run->reason[0]))
 		why = log->said;
 	if (*why)
 		snprintf(run->reason, sizeof(run->reason), "%s", why);
+	if (!run->exit_code)
+		snprintf(run->status, sizeof(run->status), "error");
 	if (*log->lost)
 		result->exit_code = ERROR_FAILED;
 	if (listener->forwarded)

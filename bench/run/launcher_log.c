@@ -77,6 +77,7 @@ static int is_echo(const char *block)
 {
 	return strstr(block, "non-zero exit code") ||
 	       strstr(block, "with non-zero status") ||
+	       strstr(block, "MPI_ABORT was invoked") ||
 	       strstr(block, "peer process has unexpectedly disconnected");
 }
 
@@ -157,9 +158,10 @@ static void end_line(struct launcher_log *log, int to)
 		add_to_block(log);
 	} else if (is_rank && strstr(line, ": waits for ")) {
 		take_waits(log, line + strlen("bench: "));
-	} else if (is_rank && !log->said[0]) {
-		snprintf(log->said, sizeof(log->said), "%.250s",
+	} else if (is_rank && !log->is_ranks) {
+		snprintf(log->said, sizeof(log->said), "%.390s",
 			 line + strlen("bench: "));
+		log->is_ranks = 1;
 	} else if (!is_about_itself(line)) {
 		dprintf(to, "%s\n", line);
 	}

@@ -15,7 +15,8 @@ struct launcher_log {
 	const char *hosts; /* of --hosts, or NULL */
 	int cores;
 	char lost[256];	 /* which core died or host was lost; empty: none */
-	char said[256];	 /* else the first failure that was told of */
+	char said[400];	 /* else a rank's first failure, or mpirun's */
+	int is_ranks;	 /* said is a rank's */
 	char waits[160]; /* whom cores waited for when they were asked, ... */
 	int waited_for;	 /* ... and how many these are */
 	int met;	 /* whether all cores have been there */

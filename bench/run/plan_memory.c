@@ -1,10 +1,14 @@
 /* What a plan takes of memory, and the refusal of one that does not fit. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "backends/group/replica.h"
 #include "bench/data/loader.h"
 #include "bench/run/plan.h"
+#include "bench/run/ranks.h"
 
 /* Measured: the program with its libraries; PoCL, and what its compiler keeps
  * of a convolution's or a linear layer's kernels. */
@@ -137,12 +141,65 @@ static int refuse_memory(const struct training *training,
 			 device ? "" : " available", remedy);
 }
 
+/* Bytes of vectors in fp32, which ranks on this host have in common at least;
+ * 0: other cores, whose memory no file system limits. */
+static double common_bytes(const struct training *training,
+			   const struct target *target)
+{
+	const struct program_options options = {
+		.precision = PRECISION_FP32,
+		.infers = training->infers,
+	};
+
+	if (!ranks_are_launched(target) || training->cores == 1 ||
+	    training->cores_here < training->cores ||
+	    training->backend->offloads)
+		return 0;
+	return backend_vector_bytes(training->backend, &training->model,
+				    &options, training->cores);
+}
+
+/* MiB of a file system with room for so many bytes, and for what MPI itself
+ * has there. */
+static double common_size(double bytes)
+{
+	return ceil(bytes * 1.05 / (64 << 20) + 1) * 64;
+}
+
+/* Open MPI has common memory in files of a folder, which containers give little
+ * room. */
+static int check_common(const struct training *training,
+			const struct target *target, struct error *err)
+{
+	const double need = common_bytes(training, target);
+	const char *folder = getenv("OMPI_MCA_osc_sm_backing_directory");
+	struct statvfs about;
+	double left, all, size;
+
+	folder = folder ? folder : "/dev/shm";
+	if (!(need > 0) || statvfs(folder, &about))
+		return 0;
+	left = (double)about.f_bavail * (double)about.f_frsize;
+	all = (double)about.f_blocks * (double)about.f_frsize;
+	size = common_size(all - left + need);
+	if (need <= left)
+		return 0;
+	return error_set(err, ERROR_MISSING, "the cores of %s would share "
+			 "about %.1f MB of parameters and gradients in %.200s, "
+			 "which has %.1f MB of %.1f left: enlarge it by docker "
+			 "run --shm-size=%.0fm, or mount -o remount,size=%.0fm "
+			 "%.200s", target->name, need * 1e-6, folder,
+			 left * 1e-6, all * 1e-6, size, size, folder);
+}
+
 int plan_check_memory(const struct training *training,
 		      const struct target *target, double available,
 		      struct error *err)
 {
 	const struct memory_plan need = plan_memory(training);
 
+	if (check_common(training, target, err))
+		return -1;
 	return target->backend->offloads ||
 			       !(memory_plan_total(&need) > available) ?
 		       0 : refuse_memory(training, &need, target->name, NULL,
