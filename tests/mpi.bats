@@ -240,6 +240,51 @@ differs() {
 	[ ! -e made ]
 }
 
+@test "a mistake in a list of hosts is found before anything starts" {
+	local list
+	for list in a:x a:0 a:-3 a:2x a: :2 -a:2 a:2,-b:2 a:2,b:2, ,a:4 \
+		"a b:4" a:4,b/c a:99999999999999999999; do
+		run -2 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" \
+			--hosts "$list" --out made
+		[[ "$stderr" == *"--hosts $list: expected NAME or NAME:SLOTS, found '"* ]]
+	done
+	run -2 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" \
+		--hosts a:2,b:1,a:2 --out made
+	[[ "$stderr" == *"--hosts a:2,b:1,a:2: host a is named twice" ]]
+	run -2 --separate-stderr "$BENCH" run cpu-4@mpi "${TINY[@]}" \
+		--hosts a:2,b --out made
+	[[ "$stderr" == *"--hosts a:2,b: 3 slots, and cpu-4@mpi has 4 cores" ]]
+	[ ! -e made ]
+}
+
+@test "variables that a run records reach the other hosts" {
+	two_hosts
+	sed -i "s,unshare --uts,unshare --uts env -i 'PATH=$PATH'," agent
+	idx_files data 1
+	BENCH_DATA_DIR=$PWD/data run -0 --separate-stderr timeout -k 5 60 \
+		"$BENCH" run cpu-4@mpi "${TINY[@]:0:2}" -d mnist --batch 1 \
+		-e 1 -w 1 -q --hosts "$HOSTS" --out made
+	[[ "$(column made/runs.csv variables)" == *"BENCH_DATA_DIR=$PWD/data"* ]]
+}
+
+# a_launcher: a program mpirun of that body, found first.
+a_launcher() {
+	mkdir -p bin
+	printf '#!/bin/sh\n[ "$1" != --version ] || {\n\techo "%s"\n\texit\n}\n%s\n' \
+		"$1" "$2" >bin/mpirun
+	chmod +x bin/mpirun
+	PATH=$PWD/bin:$PATH
+}
+
+@test "the launcher of another library is named" {
+	a_launcher "HYDRA build details:" "exit 1"
+	run -4 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" --out made
+	[[ "$stderr" == *'mpirun --version prints "HYDRA build details:", but the plug-in needs that of Open MPI: install package openmpi-bin, and put its mpirun first in $PATH'* ]]
+	[ ! -e made ]
+	run -4 --separate-stderr "$BENCH" env --network cpu-2@mpi
+	[[ "$stderr" == *"HYDRA build details:"* ]]
+}
+
 @test "another number of ranks is refused" {
 	needs_mpirun
 	run -2 --separate-stderr by_hand -np 2 "$BENCH" measure cpu-3@mpi \

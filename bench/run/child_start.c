@@ -34,40 +34,18 @@ static int start_command(const struct child_request *request, int pipe,
 	return process_start(request->words, &setting, pid, err);
 }
 
-/* argv, behind what starts its target's cores, of which the child that we
- * listen to is the parent. A block for free(). */
-static const char **add_launcher(const struct child_request *request,
-				 char **argv, char number[16],
-				 struct error *err)
-{
-	const char *words[RANKS_MOST_WORDS], **all;
-	struct target target;
-	size_t count = 0, at = 0;
-
-	if (!child_is_launched(request, &target))
-		target = (struct target){ .cores = 1 };
-	while (argv[count])
-		count++;
-	all = malloc((RANKS_MOST_WORDS + count + 1) * sizeof(*all));
-	if (!all) {
-		error_memory(err, "a command line");
-		return NULL;
-	}
-	ranks_words(&target, request->options->hosts, words, number);
-	for (; words[at]; at++)
-		all[at] = words[at];
-	for (size_t w = 0; w <= count; w++)
-		all[at + w] = argv[w];
-	return all;
-}
-
 /* This program has a name of its own in another process. */
 static int start_bench(const struct child_request *request, char **argv,
 		       const struct process_setting *setting, pid_t *pid,
 		       struct error *err)
 {
+	struct target target;
+	const int is_launched = child_is_launched(request, &target);
 	char number[16], self[PATH_MAX];
-	const char **all = add_launcher(request, argv, number, err);
+	const char **all = ranks_command(is_launched ? &target : NULL,
+					 request->options->hosts,
+					 (const char *const *)argv, number,
+					 err);
 	struct process_setting own = *setting;
 	ssize_t length;
 	int failed;

@@ -16,8 +16,8 @@
 
 const struct plugin_known plugins_known[] = {
 	{ "mpi", "one rank of MPI per core, on one host or several (plug-in)",
-	  "libopenmpi-dev", "mpirun", "openmpi-bin", 1 },
-	{ NULL, NULL, NULL, NULL, NULL, 0 },
+	  "libopenmpi-dev", "mpirun", "openmpi-bin", "Open MPI", 1 },
+	{ .name = NULL },
 };
 
 const struct plugin_known *plugin_known_find(const char *name)

@@ -15,6 +15,7 @@ struct plugin_known {
 	const char *package; /* what builds it */
 	/* The program that starts its cores, and who has that. */
 	const char *launcher, *launcher_package;
+	const char *library; /* that its --version names */
 	int sums_natively; /* by --allreduce native */
 };
 

@@ -6,8 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/record/machine.h"
 #include "bench/run/plugin_file.h"
+#include "bench/system/number.h"
 #include "bench/system/process.h"
+
+#define VERSION_S 20 /* in which a launcher prints its version */
+
+extern char **environ;
 
 static const struct plugin_known *launched(const struct target *target)
 {
@@ -37,26 +43,62 @@ int ranks_are_launched(const struct target *target)
 	return launched(target) != NULL;
 }
 
-int ranks_of_host(const char *hosts, const char *host, int cores,
+/* One of --hosts. */
+struct host {
+	const char *name; /* so many bytes of the list */
+	size_t length;
+	long slots;
+};
+
+#define NAME_BYTES "abcdefghijklmnopqrstuvwxyz" \
+		   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+
+/* Moves *text behind its next entry. 0: none is left; -1: the entry is not
+ * NAME or NAME:SLOTS, or ssh would take the name for an option. */
+static int next_host(const char **text, struct host *host)
+{
+	const char *at = *text;
+	char number[24] = "1";
+	size_t digits;
+
+	if (!at || !*at)
+		return 0;
+	*host = (struct host){ at, strspn(at, NAME_BYTES), 0 };
+	at += host->length;
+	if (*at == ':') {
+		digits = strcspn(++at, ",");
+		snprintf(number, sizeof(number), "%.*s", (int)digits, at);
+		at += digits;
+	}
+	/* A comma promises another entry. */
+	if ((*at == ',' && !at[1]) || (*at && *at != ',') || !host->length ||
+	    *host->name == '-' || number_parse_int(number, &host->slots) ||
+	    host->slots < 1 || host->slots > INT_MAX)
+		return -1;
+	*text = *at ? at + 1 : at;
+	return 1;
+}
+
+static int is_host(const struct host *host, const char *name)
+{
+	return strlen(name) == host->length &&
+	       !memcmp(name, host->name, host->length);
+}
+
+int ranks_of_host(const char *hosts, const char *name, int cores,
 		  struct slice *ranks)
 {
-	size_t at = 0, most = (size_t)cores;
+	const size_t most = (size_t)cores;
+	struct host host;
+	size_t at = 0;
 
-	while (hosts && *hosts) {
-		const size_t name = strcspn(hosts, ":,");
-		const char *number = hosts + name;
-		size_t count = 1;
+	while (next_host(&hosts, &host) > 0) {
+		const size_t to = at + (size_t)host.slots;
 
-		if (*number == ':')
-			count = strtoul(number + 1, NULL, 10);
-		*ranks = (struct slice){ at, at + count < most ? at + count :
-								 most };
+		*ranks = (struct slice){ at, to < most ? to : most };
 		at = ranks->to;
-		if (!host || (strlen(host) == name &&
-			      !memcmp(host, hosts, name)))
+		if (!name || is_host(&host, name))
 			return 1;
-		hosts += strcspn(hosts, ",");
-		hosts += *hosts == ',';
 	}
 	return 0;
 }
@@ -76,8 +118,7 @@ int ranks_here(const struct target *target, const char *hosts)
 	return target->cores;
 }
 
-static const char *const ending_words[] = { "setpriv", "--pdeathsig",
-						    "KILL" };
+static const char *const ending_words[] = { "setpriv", "--pdeathsig", "KILL" };
 
 /* Of the launcher, behind its name. */
 static const char *const launcher_words[] = {
@@ -93,38 +134,87 @@ static const char *const launcher_words[] = {
 	"--mca", "orte_startup_timeout", "20",
 };
 
-/* What cores on other hosts have to know, too. */
-static const char *const passed_on[] = { "BENCH_ISA", "BENCH_PLUGIN" };
+enum {
+	ENDING_WORDS = sizeof(ending_words) / sizeof(*ending_words),
+	LAUNCHER_WORDS = sizeof(launcher_words) / sizeof(*launcher_words)
+};
 
-void ranks_words(const struct target *target, const char *hosts,
-		 const char *words[RANKS_MOST_WORDS], char number[16])
+/* Whether bench has set the variable NAME=VALUE itself, for this host. */
+static int is_own(const char *variable)
+{
+	const char *names = getenv("BENCH_SET");
+	const size_t length = strcspn(variable, "=");
+
+	if (!strncmp(variable, "BENCH_SET=", strlen("BENCH_SET=")))
+		return 1;
+	while (names && *names) {
+		const size_t each = strcspn(names, ",");
+
+		if (each == length && !memcmp(names, variable, length))
+			return 1;
+		names += each + (names[each] == ',');
+	}
+	return 0;
+}
+
+static size_t count_words(const char *const *words)
+{
+	size_t count = 0;
+
+	while (words[count])
+		count++;
+	return count;
+}
+
+/* What starts the cores, up to the name of the program. Returns how many words
+ * these are. */
+static size_t add_launcher(const struct target *target, const char *hosts,
+			   const char **words, char number[16])
 {
 	const struct plugin_known *known = launched(target);
-	int at = 0;
+	size_t at = 0;
 
-	if (known) {
-		snprintf(number, 16, "%d", target->cores);
-		/* It ends with us, and its cores with it; asked politely it
-		 * would wait for a host that is lost. */
-		if (process_find_program("setpriv"))
-			for (size_t w = 0; w < 3; w++)
-				words[at++] = ending_words[w];
-		words[at++] = known->launcher;
-		for (size_t w = 0; w < sizeof(launcher_words) /
-					       sizeof(*launcher_words); w++)
-			words[at++] = launcher_words[w];
-		for (size_t v = 0; v < 2; v++)
-			if (getenv(passed_on[v])) {
-				words[at++] = "-x";
-				words[at++] = passed_on[v];
-			}
-		words[at++] = hosts ? "--host" : "--oversubscribe";
-		if (hosts)
-			words[at++] = hosts;
-		words[at++] = "-np";
-		words[at++] = number;
+	snprintf(number, 16, "%d", target->cores);
+	/* It ends with us, and its cores with it; asked politely it would wait
+	 * for a host that is lost. */
+	if (process_find_program("setpriv"))
+		for (size_t w = 0; w < ENDING_WORDS; w++)
+			words[at++] = ending_words[w];
+	words[at++] = known->launcher;
+	for (size_t w = 0; w < LAUNCHER_WORDS; w++)
+		words[at++] = launcher_words[w];
+	/* Cores on other hosts find the same data then, and compute alike. */
+	for (char **each = environ; hosts && *each; each++)
+		if (machine_has_variable(*each) && !is_own(*each)) {
+			words[at++] = "-x";
+			words[at++] = *each;
+		}
+	words[at++] = hosts ? "--host" : "--oversubscribe";
+	if (hosts)
+		words[at++] = hosts;
+	words[at++] = "-np";
+	words[at++] = number;
+	return at;
+}
+
+const char **ranks_command(const struct target *target, const char *hosts,
+			   const char *const *argv, char number[16],
+			   struct error *err)
+{
+	const size_t own = count_words(argv);
+	const size_t most = ENDING_WORDS + 1 + LAUNCHER_WORDS + 4 + own + 1 +
+			    2 * count_words((const char *const *)environ);
+	const char **words = malloc(most * sizeof(*words));
+	size_t at = 0;
+
+	if (!words) {
+		error_memory(err, "a command line");
+		return NULL;
 	}
-	words[at] = NULL;
+	if (target && launched(target))
+		at = add_launcher(target, hosts, words, number);
+	memcpy(words + at, argv, (own + 1) * sizeof(*words));
+	return words;
 }
 
 static void print_command(const struct target *target, const char *hosts,
@@ -145,8 +235,59 @@ static int check_first_host(const char *hosts, struct error *err)
 	gethostname(own, sizeof(own) - 1);
 	if (strcspn(own, ".") == length && !strncmp(hosts, own, length))
 		return 0;
-	return error_set(err, ERROR_USAGE, "--hosts %s: the first host has to "
-			 "be this one, which is called %s", hosts, own);
+	return error_set(err, ERROR_USAGE, "--hosts %.300s: the first host has "
+			 "to be this one, which is called %s", hosts, own);
+}
+
+/* Each host has its name once, and all cores of the target have a slot. */
+static int check_hosts(const struct target *target, const char *hosts,
+		       struct error *err)
+{
+	const char *rest = hosts, *entry = hosts;
+	struct slice ranks;
+	struct host host;
+	char name[300];
+	long slots = 0;
+	int found;
+
+	while ((found = next_host(&rest, &host)) > 0) {
+		snprintf(name, sizeof(name), "%.*s", (int)host.length,
+			 host.name);
+		slots += host.slots;
+		if (ranks_of_host(hosts, name, INT_MAX, &ranks) &&
+		    ranks.to != (size_t)slots)
+			return error_set(err, ERROR_USAGE, "--hosts %.300s: "
+					 "host %s is named twice", hosts, name);
+		entry = rest;
+	}
+	if (found < 0 || !slots)
+		return error_set(err, ERROR_USAGE, "--hosts %.300s: expected "
+				 "NAME or NAME:SLOTS, found '%.*s'; a name has "
+				 "letters, digits, '.', '_' and '-', which is "
+				 "not its first, and there is a slot or more",
+				 hosts, (int)strcspn(entry, ","), entry);
+	return slots >= target->cores ? 0 :
+		error_set(err, ERROR_USAGE, "--hosts %.300s: %ld slots, and %s "
+			  "has %d cores", hosts, slots, target->name,
+			  target->cores);
+}
+
+/* Other libraries have a program of that name, with other options. */
+static int check_version(const struct plugin_known *known, struct error *err)
+{
+	const char *const words[] = { known->launcher, "--version", NULL };
+	char text[200];
+
+	if (process_read(words, VERSION_S, text, sizeof(text), err))
+		return -1;
+	text[strcspn(text, "\n")] = '\0';
+	if (strstr(text, known->library))
+		return 0;
+	return error_set(err, ERROR_MISSING, "%s --version prints \"%s\", but "
+			 "the plug-in needs that of %s: install package %s, "
+			 "and put its %s first in $PATH", known->launcher, text,
+			 known->library, known->launcher_package,
+			 known->launcher);
 }
 
 int ranks_check_launcher(const struct target *target, const char *hosts,
@@ -155,8 +296,13 @@ int ranks_check_launcher(const struct target *target, const char *hosts,
 	const struct plugin_known *known = launched(target);
 	char command[400];
 
-	if (!known || process_find_program(known->launcher))
-		return known && hosts ? check_first_host(hosts, err) : 0;
+	if (!known)
+		return 0;
+	if (hosts && check_hosts(target, hosts, err))
+		return -1;
+	if (process_find_program(known->launcher))
+		return (hosts && check_first_host(hosts, err)) ||
+		       check_version(known, err) ? -1 : 0;
 	print_command(target, hosts, command, sizeof(command));
 	return error_set(err, ERROR_USAGE, "target '%s': no %s in $PATH to "
 			 "start its cores with; install package %s, or let "

@@ -8,14 +8,16 @@
 #include "backends/group/transport.h"
 #include "bench/run/target.h"
 
-/* How many words ranks_words() makes at most, and the NULL behind them. */
-#define RANKS_MOST_WORDS 31
-
-/* The words before those of `bench measure`, up to a NULL, with which the
- * target's cores are started; none for other targets. hosts: as a:4,b:4, or
- * NULL: this one. number is room for one of the words. */
-void ranks_words(const struct target *target, const char *hosts,
-		 const char *words[RANKS_MOST_WORDS], char number[16]);
+/*
+ * The words that start argv, a bench with arguments up to a NULL: behind those
+ * of the program that starts the target's cores, or alone for other targets and
+ * NULL. hosts: as a:4,b:4, or NULL: this one. A block for free(), whose words
+ * are argv's, the environment's and number, which is room for one. NULL: no
+ * memory.
+ */
+const char **ranks_command(const struct target *target, const char *hosts,
+			   const char *const *argv, char number[16],
+			   struct error *err);
 
 /* Whether another program starts the target's cores. */
 int ranks_are_launched(const struct target *target);
@@ -24,17 +26,19 @@ int ranks_are_launched(const struct target *target);
  * or before, by the first of hosts. */
 int ranks_here(const struct target *target, const char *hosts);
 
-/* The first and, behind it, the last of the target's cores that are on a host
- * of hosts, which are filled in turns; 0 if the host is not among them. */
-int ranks_of_host(const char *hosts, const char *host, int cores,
+/* The first and, behind it, the last of the target's cores that are on the host
+ * of this name, or on the first one for NULL; 0 if it is not among hosts. */
+int ranks_of_host(const char *hosts, const char *name, int cores,
 		  struct slice *ranks);
 
 /* Which of the target's cores this process is, by what its launcher has set; 0
  * where none starts them. */
 int ranks_own(const struct target *target);
 
-/* ERROR_USAGE: the launcher is not there, with the command that would do; or
- * the first of hosts, which is where rows come from, is not this one. */
+/* ERROR_USAGE: the launcher is not there, with the command that would do; an
+ * entry of hosts is none, or they have too few slots; or the first of them,
+ * which is where rows come from, is not this one. ERROR_MISSING: the launcher
+ * is another program of that name. */
 int ranks_check_launcher(const struct target *target, const char *hosts,
 			 struct error *err);
 

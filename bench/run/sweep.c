@@ -220,28 +220,22 @@ static int run_processes(const struct target *target, const char *hosts,
 {
 	const struct process_setting setting = { .stdout_fd = descriptor,
 						 .stderr_fd = -1 };
-	const char *words[RANKS_MOST_WORDS + 8];
 	char number[16], self[PATH_MAX];
+	const char *const own[] = { self, "env", "--network",
+				    "--export-csv=-", target->name,
+				    hosts ? "--hosts" : NULL, hosts, NULL };
 	const ssize_t length = readlink("/proc/self/exe", self,
 					sizeof(self) - 1);
+	const char **words = ranks_command(target, hosts, own, number, err);
 	struct process_status status;
-	size_t at = 0;
+	int failed;
 
+	if (!words)
+		return -1;
 	self[length > 0 ? length : 0] = '\0';
-	ranks_words(target, hosts, words, number);
-	while (words[at])
-		at++;
-	words[at++] = self;
-	words[at++] = "env";
-	words[at++] = "--network";
-	words[at++] = "--export-csv=-";
-	words[at++] = target->name;
-	if (hosts) {
-		words[at++] = "--hosts";
-		words[at++] = hosts;
-	}
-	words[at] = NULL;
-	if (process_run(words, &setting, LIMIT_S, &status, err))
+	failed = process_run(words, &setting, LIMIT_S, &status, err);
+	free(words);
+	if (failed)
 		return -1;
 	return status.code ? error_set(err, ERROR_FAILED, "%s: its processes "
 				       "failed (%s %d)", target->name,

@@ -326,3 +326,24 @@ int process_run(const char *const *argv, const struct process_setting *setting,
 	return error_set(err, ERROR_FAILED, "%s took longer than %g s and was "
 			 "ended", argv[0], seconds);
 }
+
+int process_read(const char *const *argv, double seconds, char *text,
+		 size_t size, struct error *err)
+{
+	struct process_setting setting = { 0 };
+	struct process_status status;
+	ssize_t count = 0;
+	int pipes[2], failed;
+
+	if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK))
+		return error_set(err, ERROR_FAILED, "no pipe: %s",
+				 strerror(errno));
+	setting.stdout_fd = setting.stderr_fd = pipes[1];
+	failed = process_run(argv, &setting, seconds, &status, err);
+	if (!failed)
+		count = read(pipes[0], text, size - 1);
+	text[count > 0 ? count : 0] = '\0';
+	close(pipes[0]);
+	close(pipes[1]);
+	return failed;
+}

@@ -123,4 +123,12 @@ int process_run(const char *const *argv, const struct process_setting *setting,
 		double seconds, struct process_status *status,
 		struct error *err);
 
+/*
+ * The same of a program that prints little: text gets as much of it as fits,
+ * whatever its exit code is. What is more than a pipe holds makes it wait until
+ * its time is over.
+ */
+int process_read(const char *const *argv, double seconds, char *text,
+		 size_t size, struct error *err);
+
 #endif

@@ -58,32 +58,6 @@ static int end_of(const struct process_status *status,
 			 status->signal ? status->signal : status->code);
 }
 
-/* The launcher's words, then those of argv, whose program is self. A block for
- * free(); number is room for one word. */
-static const char **join_words(const struct target *target, char **argv,
-			       const char *self, char number[16],
-			       struct error *err)
-{
-	const char *launcher[RANKS_MOST_WORDS], **all;
-	size_t count = 0, before = 0;
-
-	ranks_words(target, NULL, launcher, number);
-	while (launcher[before])
-		before++;
-	while (argv[count])
-		count++;
-	all = malloc((before + count + 1) * sizeof(*all));
-	if (!all) {
-		error_memory(err, "a command line");
-		return NULL;
-	}
-	memcpy(all, launcher, before * sizeof(*all));
-	for (size_t w = 0; w <= count; w++)
-		all[before + w] = argv[w];
-	all[before] = self;
-	return all;
-}
-
 /* What starts the target's cores, each of them this program with --team. */
 static int run_launched(const struct target *target,
 			const struct options *options, const char *path,
@@ -103,11 +77,12 @@ static int run_launched(const struct target *target,
 
 	self[length > 0 ? length : 0] = '\0';
 	snprintf(option, sizeof(option), "--team=%s", path);
-	argv = forward_options(options, NULL, VERB_VERIFY, target->name, extra,
+	argv = forward_options(options, self, VERB_VERIFY, target->name, extra,
 			       err);
 	if (!argv)
 		return -1;
-	words = join_words(target, argv, self, number, err);
+	words = ranks_command(target, NULL, (const char *const *)argv, number,
+			      err);
 	failed = !words ||
 		 process_run(words, &setting, INFINITY, &status, err) ||
 		 end_of(&status, target, err);
