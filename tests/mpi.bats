@@ -285,6 +285,18 @@ a_launcher() {
 	[[ "$stderr" == *"HYDRA build details:"* ]]
 }
 
+@test "the launcher's own reason is told" {
+	a_launcher "mpirun (Open MPI) 4.1.4" \
+		'echo "mpirun: no such thing as a slot" >&2; exit 213'
+	run -6 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" --out made
+	[ "$(cell made/runs.csv 1 reason)" = \
+		"ended with exit code 213: mpirun: no such thing as a slot" ]
+	run -6 --separate-stderr "$BENCH" check cpu-2@mpi "${TINY[@]:0:6}" \
+		--base "$BENCH" --head "$BENCH" --out checked
+	[[ "$stderr" == *"mpirun: no such thing as a slot"* ]]
+	[[ "$stderr" != *"expects a bench binary"* ]]
+}
+
 @test "another number of ranks is refused" {
 	needs_mpirun
 	run -2 --separate-stderr by_hand -np 2 "$BENCH" measure cpu-3@mpi \

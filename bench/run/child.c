@@ -18,6 +18,7 @@
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
+#include "bench/system/text.h"
 
 #define POLL_MS 100 /* between two pauses, at most */
 #define LOOK_MS 1 /* without notice of a command's end */
@@ -448,6 +449,12 @@ static void blame_ranks(struct child_result *result,
 		why = log->said;
 	if (*why)
 		snprintf(run->reason, sizeof(run->reason), "%s", why);
+	else if (!run->backend[0] && *log->other)
+		text_append(run->reason, sizeof(run->reason), ": %s",
+			    log->other);
+	/* Whose words are more than that it was mute. */
+	if (*why || *log->other)
+		result->is_mute = 0;
 	if (!run->exit_code)
 		snprintf(run->status, sizeof(run->status), "error");
 	if (*log->lost)

@@ -163,6 +163,9 @@ static void end_line(struct launcher_log *log, int to)
 			 line + strlen("bench: "));
 		log->is_ranks = 1;
 	} else if (!is_about_itself(line)) {
+		if (!log->other[0])
+			snprintf(log->other, sizeof(log->other), "%.150s",
+				 line);
 		dprintf(to, "%s\n", line);
 	}
 }

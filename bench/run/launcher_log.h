@@ -17,6 +17,7 @@ struct launcher_log {
 	char lost[256];	 /* which core died or host was lost; empty: none */
 	char said[400];	 /* else a rank's first failure, or mpirun's */
 	int is_ranks;	 /* said is a rank's */
+	char other[160]; /* the first line that was passed on */
 	char waits[160]; /* whom cores waited for when they were asked, ... */
 	int waited_for;	 /* ... and how many these are */
 	int met;	 /* whether all cores have been there */
