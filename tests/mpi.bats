@@ -297,6 +297,57 @@ a_launcher() {
 	[[ "$stderr" != *"expects a bench binary"* ]]
 }
 
+# The rows of two threads, and no others, on the screen and in the file.
+threads_are_left() {
+	grep -q '^threads, 2 ranks ' <<<"$output"
+	[[ "$output" != *"mpi, "* ]]
+	[ "$(column net.csv transport | tr ' ' '\n' | sort -u)" = threads ]
+	[ "$(column net.csv transport | wc -w)" -eq 13 ]
+	rm net.csv
+}
+
+@test "a sweep keeps what it has where a target fails" {
+	a_launcher "mpirun (Open MPI) 4.1.4" \
+		'echo "bench: core 1: no such luck" >&2; exit 213'
+	run -6 --separate-stderr "$BENCH" env --network cpu-2 cpu-2@mpi \
+		--export-csv net.csv
+	[[ "$stderr" == "bench: cpu-2@mpi: core 1: no such luck" ]]
+	threads_are_left
+	# In whatever order; the table has its exit code, too.
+	run -6 --separate-stderr "$BENCH" env --network cpu-2@mpi cpu-2 \
+		--export-csv net.csv
+	[[ "$stderr" == *"cpu-2@mpi: core 1: no such luck"* ]]
+	threads_are_left
+	run -6 --separate-stderr "$BENCH" env --network cpu-2@mpi \
+		--export-csv net.csv
+	[[ "$output" != *All-reduce* ]] && [ ! -e net.csv ]
+}
+
+@test "a sweep that is interrupted keeps what it has" {
+	a_launcher "mpirun (Open MPI) 4.1.4" 'touch begun; exec sleep 600'
+	"${HEEDFUL[@]}" "$BENCH" env --network cpu-2 cpu-2@mpi cpu-2@fork \
+		--export-csv net.csv >out 2>err &
+	local pid=$! code=0
+	within 60 [ -e begun ]
+	kill -INT "$pid"
+	wait "$pid" || code=$?
+	[ "$code" -eq 130 ]
+	output=$(cat out)
+	threads_are_left
+}
+
+@test "mpirun that does not run as root is told of" {
+	needs_mpirun
+	[ "$(id -u)" = 0 ] || skip "not root"
+	unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+	run -6 --separate-stderr "$BENCH" env --network cpu-2 cpu-2@mpi \
+		--export-csv net.csv
+	[[ "$stderr" == *"cpu-2@mpi: mpirun does not run as root: be another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 "* ]]
+	threads_are_left
+	run -6 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" --out made
+	[[ "$(cell made/runs.csv 1 reason)" == "mpirun does not run as root"* ]]
+}
+
 @test "another number of ranks is refused" {
 	needs_mpirun
 	run -2 --separate-stderr by_hand -np 2 "$BENCH" measure cpu-3@mpi \

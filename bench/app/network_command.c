@@ -82,21 +82,33 @@ static int find_targets(struct networks *networks,
 		       -1 : 0;
 }
 
+/* Leaves the rows of the targets that could be measured. The error names the
+ * first that could not; the log has each but the last target's. */
 static int measure(struct networks *networks, const struct options *options,
-		   struct error *err)
+		   FILE *log, struct error *err)
 {
+	const int targets = networks->count;
+	struct error why;
+	int failed = 0;
+
 	interrupt_install(1);
-	for (int t = 0; t < networks->count; t++) {
+	networks->count = 0;
+	for (int t = 0; t < targets && !interrupt_signal(); t++) {
 		struct options own = *options;
 
 		target_options_trim(&own, &networks->targets[t]);
-		if (ranks_check_launcher(&networks->targets[t], own.hosts,
-					 err) ||
-		    sweep_start(&networks->targets[t], own.hosts,
-				networks->rows[t], err))
-			return -1;
+		if (!sweep_start(&networks->targets[t], own.hosts,
+				 networks->rows[networks->count], &why)) {
+			networks->count++;
+			continue;
+		}
+		if (t + 1 < targets && why.kind != ERROR_STOPPED)
+			fprintf(log, "%s\n", why.message);
+		if (!failed || why.kind == ERROR_STOPPED)
+			*err = why;
+		failed = -1;
 	}
-	return 0;
+	return failed;
 }
 
 static void fill_line(const struct grid *grid, int at,
@@ -170,25 +182,53 @@ static int measure_here(struct networks *networks, const char *hosts, FILE *out,
 	return 0;
 }
 
-static int run(struct networks *networks, const struct options *options,
-	       FILE *out, struct error *err)
+/* Before the first of them is measured. */
+static int check_launchers(const struct networks *networks,
+			   const struct options *options, struct error *err)
+{
+	for (int t = 0; t < networks->count; t++)
+		if (ranks_check_launcher(&networks->targets[t], options->hosts,
+					 err))
+			return -1;
+	return 0;
+}
+
+static int publish(const struct networks *networks,
+		   const struct options *options, FILE *out, struct error *err)
 {
 	const char *path = options->export_csv;
 	const size_t rows = (size_t)networks->count * SWEEP_SIZES;
-	const int here = path && !strcmp(path, "-");
-	struct error not_started;
 
-	if (here && networks->count == 1 &&
-	    !ranks_check_started(&networks->targets[0], &not_started))
-		return measure_here(networks, options->hosts, out, err);
-	if (measure(networks, options, err))
-		return -1;
-	if (here)
+	if (path && !strcmp(path, "-"))
 		csv_write_rows(out, &network_rows, networks->rows, rows);
-	else if (print_table(out, networks, options->hosts, err))
+	else if (print_table(out, networks, options->hosts, err) ||
+		 (path && csv_write_file(path, &network_rows, networks->rows,
+					 rows, err)))
 		return -1;
-	return path && !here ? csv_write_file(path, &network_rows,
-					      networks->rows, rows, err) : 0;
+	return 0;
+}
+
+static int run(struct networks *networks, const struct options *options,
+	       FILE *out, FILE *log, struct error *err)
+{
+	const char *path = options->export_csv;
+	struct error why;
+	int failed;
+
+	if (path && !strcmp(path, "-") && networks->count == 1 &&
+	    !ranks_check_started(&networks->targets[0], &why))
+		return measure_here(networks, options->hosts, out, err);
+	if (check_launchers(networks, options, err))
+		return -1;
+	failed = measure(networks, options, log, &why);
+	if (networks->count && publish(networks, options, out, err)) {
+		if (failed)
+			fprintf(log, "%s\n", why.message);
+		return -1;
+	}
+	if (failed)
+		*err = why;
+	return failed;
 }
 
 int network_command(const struct options *options, FILE *out, FILE *log,
@@ -200,7 +240,7 @@ int network_command(const struct options *options, FILE *out, FILE *log,
 	if (!networks)
 		return error_memory(err, "a sweep of networks");
 	failed = find_targets(networks, options, log, err) ||
-		 run(networks, options, out, err);
+		 run(networks, options, out, log, err);
 	free(networks);
 	return failed ? -1 : 0;
 }

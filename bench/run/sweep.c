@@ -10,6 +10,7 @@
 #include "bench/record/machine.h"
 #include "bench/record/run.h"
 #include "bench/record/stats.h"
+#include "bench/run/launcher_log.h"
 #include "bench/run/ranks.h"
 #include "bench/system/clock.h"
 #include "bench/system/cpus.h"
@@ -170,13 +171,26 @@ static int launch(const struct target *target, struct sweep *sweep,
 	return group_launch(target->transport, target->cores, &job, err);
 }
 
+/* The first rank says what failed where all know it, else the one that does. */
+static void say_once(const struct target *target, int joined, struct error *err)
+{
+	const struct error cause = *err;
+	const int rank = ranks_own(target);
+
+	if (rank && joined)
+		err->message[0] = '\0';
+	else if (rank)
+		error_set(err, cause.kind, "core %d: %.1000s", rank,
+			  cause.message);
+}
+
 int sweep_measure(struct target *target, const char *hosts,
 		  struct network_row *rows, struct error *err)
 {
 	struct sweep *sweep = calloc(1, sizeof(*sweep));
 	struct network_row start;
 	char list[256];
-	int cpus, failed;
+	int cpus, failed, joined;
 
 	if (!sweep)
 		return error_memory(err, "the times of a sweep");
@@ -184,7 +198,8 @@ int sweep_measure(struct target *target, const char *hosts,
 	failed = cpus < 0 || target_load(target, err) ||
 		 (target->transport->join &&
 		  target->transport->join(target->cores, err));
-	if (!failed) {
+	joined = !failed;
+	if (joined) {
 		describe(&start, target, hosts, cpus);
 		failed = launch(target, sweep, err);
 		if (!failed)
@@ -192,6 +207,8 @@ int sweep_measure(struct target *target, const char *hosts,
 		if (target->transport->leave)
 			target->transport->leave(NULL);
 	}
+	if (failed)
+		say_once(target, joined, err);
 	free(sweep);
 	return failed ? -1 : 0;
 }
@@ -215,11 +232,26 @@ static int read_rows(int descriptor, const struct target *target,
 			  "instead of %d", target->name, count, SWEEP_SIZES);
 }
 
-static int run_processes(const struct target *target, const char *hosts,
-			 int descriptor, struct error *err)
+/* What the processes say in the file; lines of no failure are passed on. */
+static void read_log(int descriptor, struct launcher_log *log)
 {
-	const struct process_setting setting = { .stdout_fd = descriptor,
-						 .stderr_fd = -1 };
+	char bytes[4096];
+	ssize_t count;
+	off_t at = 0;
+
+	while ((count = pread(descriptor, bytes, sizeof(bytes), at)) > 0) {
+		launcher_log_feed(log, bytes, (size_t)count, STDERR_FILENO);
+		at += count;
+	}
+	launcher_log_end(log, STDERR_FILENO);
+}
+
+static int run_processes(const struct target *target, const char *hosts,
+			 int printed, int said, struct error *err)
+{
+	struct launcher_log log = { .hosts = hosts, .cores = target->cores };
+	const struct process_setting setting = { .stdout_fd = printed,
+						 .stderr_fd = said };
 	char number[16], self[PATH_MAX];
 	const char *const own[] = { self, "env", "--network",
 				    "--export-csv=-", target->name,
@@ -235,26 +267,33 @@ static int run_processes(const struct target *target, const char *hosts,
 	self[length > 0 ? length : 0] = '\0';
 	failed = process_run(words, &setting, LIMIT_S, &status, err);
 	free(words);
-	if (failed)
-		return -1;
-	return status.code ? error_set(err, ERROR_FAILED, "%s: its processes "
-				       "failed (%s %d)", target->name,
-				       status.signal ? "signal" : "exit code",
-				       status.signal ? status.signal :
-						       status.code) : 0;
+	read_log(said, &log);
+	if (failed || (!status.code && !log.lost[0]))
+		return failed;
+	if (log.lost[0] || log.said[0])
+		return error_set(err, ERROR_FAILED, "%s: %s", target->name,
+				 log.lost[0] ? log.lost : log.said);
+	return error_set(err, ERROR_FAILED, "%s: its processes failed (%s %d)",
+			 target->name, status.signal ? "signal" : "exit code",
+			 status.signal ? status.signal : status.code);
 }
 
 int sweep_start(const struct target *target, const char *hosts,
 		struct network_row *rows, struct error *err)
 {
-	FILE *printed = tmpfile();
+	FILE *printed = tmpfile(), *said = tmpfile();
 	int failed;
 
-	if (!printed)
-		return error_set(err, ERROR_FAILED, "no temporary file: %s",
-				 strerror(errno));
-	failed = run_processes(target, hosts, fileno(printed), err) ||
-		 read_rows(fileno(printed), target, rows, err);
-	fclose(printed);
+	if (!printed || !said)
+		failed = error_set(err, ERROR_FAILED, "no temporary file: %s",
+				   strerror(errno));
+	else
+		failed = run_processes(target, hosts, fileno(printed),
+				       fileno(said), err) ||
+			 read_rows(fileno(printed), target, rows, err);
+	if (printed)
+		fclose(printed);
+	if (said)
+		fclose(said);
 	return failed ? -1 : 0;
 }
