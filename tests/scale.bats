@@ -150,6 +150,16 @@ make_inputs() {
 		--export-csv -
 	printf '%s\n' "$output" >eight-cores.csv
 	[ "$(column eight-cores.csv cores)" = "1 8" ]
+	# Other transports may have other numbers of ranks.
+	sed -n 's/,threads,,4,/,mpi,,3,/p' sweep.csv >other.csv
+	[ -s other.csv ]
+	cat sweep.csv other.csv >both-sweeps.csv
+	run -0 "$BENCH" scale one --topology measured \
+		--sweep both-sweeps.csv --export-csv -
+	[ "$output" = "$("$BENCH" scale one --topology measured \
+		--sweep sweep.csv --export-csv -)" ]
+	run -0 "$BENCH" scale one --topology measured --sweep both-sweeps.csv
+	[[ "$output" == *"left out of both-sweeps.csv, where threads comes first: mpi"* ]]
 	# Within a node as measured, between nodes by the formula.
 	run -0 "$BENCH" scale one --topology tree --latency 0 --bandwidth 1 \
 		--node-cores 2 --most-cores 4 --sweep sweep.csv --export-csv -
@@ -185,6 +195,17 @@ make_inputs() {
 	[ ! -e two/scale.csv ]
 	run -7 --separate-stderr "$BENCH" scale one --export-csv no/such.csv
 	[[ "$output" == *"model, 2048"* ]]
+}
+
+@test "a folder that cannot be written is read" {
+	make_inputs
+	unshare --mount true 2>/dev/null || skip "no folder to be had read-only"
+	run -0 --separate-stderr unshare --mount bash -c '
+		mount --bind one one && mount -o remount,bind,ro one &&
+		"$1" scale one' - "$BENCH"
+	[[ "$output" == *"model, 2048"* ]]
+	[[ "$stderr" == "note: "*one/scale.csv*"Read-only file system"*"--export-csv FILE writes the rows elsewhere" ]]
+	[ ! -e one/scale.csv ]
 }
 
 @test "a prediction is drawn where there is one" {

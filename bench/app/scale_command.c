@@ -151,7 +151,7 @@ static int gather_times(struct scaling *scaling, int target, size_t most,
 }
 
 /* Twice as many; or of a network that is measured, those that come next in the
- * sweep, and 0 behind the last. */
+ * rows that count, and 0 behind the last. */
 static long next_cores(const struct scaling *scaling, long cores)
 {
 	const struct scale_network *network = &scaling->network;
@@ -162,7 +162,8 @@ static long next_cores(const struct scaling *scaling, long cores)
 	for (size_t i = 0; i < network->sweep_count; i++) {
 		const long ranks = network->sweep[i].ranks;
 
-		if (ranks > cores && (!next || ranks < next))
+		if (scale_counts(network, &network->sweep[i]) &&
+		    ranks > cores && (!next || ranks < next))
 			next = ranks;
 	}
 	return next;
@@ -326,6 +327,27 @@ static void note_network(const struct scaling *scaling)
 		   network->sweep ? network->sweep->transport : "");
 }
 
+/* Rows of a sweep that do not count. */
+static void note_others(const struct scaling *scaling)
+{
+	const struct scale_network *network = &scaling->network;
+	char names[128] = "";
+
+	for (size_t i = 0; i < network->sweep_count; i++) {
+		const struct network_row *row = &network->sweep[i];
+		char name[128];
+
+		snprintf(name, sizeof(name), "%s%s%.80s", row->transport,
+			 row->hosts[0] ? " on " : "", row->hosts);
+		if (!scale_counts(network, row) && !strstr(names, name))
+			error_list(names, sizeof(names), name);
+	}
+	if (names[0])
+		print_note(scaling->out, &scaling->table, "left out of %s, "
+			   "where %s comes first: %s", network->sweep_name,
+			   network->sweep->transport, names);
+}
+
 /* The post's own, which were measured. */
 static void note_post(const struct scaling *scaling)
 {
@@ -370,6 +392,7 @@ static void print_notes(const struct scaling *scaling)
 		print_note(scaling->out, &scaling->table, "all cores share "
 			   "%ld CPU%s", shared, shared > 1 ? "s" : "");
 	note_network(scaling);
+	note_others(scaling);
 	note_post(scaling);
 }
 
@@ -422,11 +445,14 @@ static int print_rows(FILE *out, const void *context, struct error *err)
 	return 0;
 }
 
+/* The rows go into the folder where nothing else is asked for, and it can be
+ * written to. */
 static int run(struct scaling *scaling, const struct campaign *campaign,
-	       FILE *out, struct error *err)
+	       FILE *out, FILE *log, struct error *err)
 {
 	const char *path = scaling->options->export_csv;
 	char own[CAMPAIGN_PATH_SIZE];
+	struct error why;
 
 	if (results_build(&scaling->results, campaign, RESULTS_TRAINED, 0,
 			  err) ||
@@ -439,9 +465,14 @@ static int run(struct scaling *scaling, const struct campaign *campaign,
 	scaling->out = strcmp(path, "-") ? out : NULL;
 	if (scale_lines(scaling, campaign, err))
 		return -1;
-	return scaling->out ? file_replace_with(path, print_rows, scaling,
-						err) :
-			      print_rows(out, scaling, err);
+	if (!scaling->out)
+		return print_rows(out, scaling, err);
+	if (path == own && file_check(path, &why)) {
+		fprintf(log, "note: %s; --export-csv FILE writes the rows "
+			"elsewhere\n", why.message);
+		return 0;
+	}
+	return file_replace_with(path, print_rows, scaling, err);
 }
 
 int scale_command(const struct options *options, FILE *out, FILE *log,
@@ -465,7 +496,7 @@ int scale_command(const struct options *options, FILE *out, FILE *log,
 				 "supports plain and github");
 	failed = find_network(&scaling, err) ||
 		 campaign_load(&campaign, options->arguments, 1, 0, log, err) ||
-		 run(&scaling, &campaign, out, err);
+		 run(&scaling, &campaign, out, log, err);
 	rows_by_run_free(&scaling.rows);
 	results_free(&scaling.results);
 	free((void *)scaling.network.sweep);

@@ -256,6 +256,13 @@ static int is_near(const struct network_point *near, size_t count, double bytes)
 	return 0;
 }
 
+int scale_counts(const struct scale_network *network,
+		 const struct network_row *row)
+{
+	return !strcmp(row->transport, network->sweep->transport) &&
+	       !strcmp(row->hosts, network->sweep->hosts);
+}
+
 /* Of the sweep's first transport with so many ranks the size that is nearest
  * to bytes, but for those that are there already. -1: there is none. */
 static int add_nearest(const struct scale_network *network, long ranks,
@@ -269,9 +276,7 @@ static int add_nearest(const struct scale_network *network, long ranks,
 		const double distance = fabs(log(size / bytes));
 
 		if (row->ranks != ranks || !(distance < least) ||
-		    is_near(near, count, size) ||
-		    strcmp(row->transport, network->sweep->transport) ||
-		    strcmp(row->hosts, network->sweep->hosts))
+		    is_near(near, count, size) || !scale_counts(network, row))
 			continue;
 		least = distance;
 		near[count] = (struct network_point){ size, row->median_s };

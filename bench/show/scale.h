@@ -69,6 +69,11 @@ struct scale_network {
 	const char *sweep_name; /* its file */
 };
 
+/* Whether the row is of the transport and hosts that the sweep begins with;
+ * others are of another network. */
+int scale_counts(const struct scale_network *network,
+		 const struct network_row *row);
+
 /*
  * What an all-reduce of so many bytes costs n cores: that of the network
  * between nodes, and in a node what sweep has for as many ranks, or else
