@@ -10,6 +10,8 @@
 
 #include "tests/rows.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 struct side {
 	struct campaign campaign;
 	struct results results;
@@ -295,6 +297,71 @@ static void what_differs(void **state)
 	clean();
 }
 
+/* What a run is called, came to, or was part of; in no list of differences. */
+static const char *const results_alone[] = {
+	"schema", "run_id", "campaign_id", "label", "started_utc", "status",
+	"reason", "exit_code", "target", "backend", "cores", "parameters",
+	"setup_s", "warmup_s", "loop_s", "iterations_s", "loader_s", "test_s",
+	"unaccounted_s", "total_s", "cpu_user_s", "cpu_sys_s", "loop_cpu_s",
+	"maxrss_bytes", "involuntary_switches", "steal_pct", "updates",
+	"final_loss", "final_accuracy_pct", "parameters_hash", "buffers_hash",
+	"arm", "stage", "block", "attempt", "order_in_block", "env_pad_bytes",
+	"launches", "reduced_bytes", "allocations", "throttled_s",
+	"pressure_pct", "foreign_pct", "data_s", "compile_s",
+	"time_to_accuracy_s", "epochs_to_accuracy", "host_key",
+	"not_resident_reason", "kernels", "offloads", "loss_scale",
+	"skipped_steps", "epoch_iterations", "overlapped_s",
+};
+
+static int is_result_alone(const char *name)
+{
+	for (size_t i = 0; i < COUNT(results_alone); i++)
+		if (!strcmp(results_alone[i], name))
+			return 1;
+	return 0;
+}
+
+static void set_cell(const struct column *column, struct run *run, int value)
+{
+	char *cell = (char *)run + column->offset;
+	const long number = value;
+	const double real = value;
+
+	if (column->kind == CELL_TEXT)
+		snprintf(cell, column->size, "%d", value);
+	else if (column->kind == CELL_INT)
+		memcpy(cell, &number, sizeof(number));
+	else
+		memcpy(cell, &real, sizeof(real));
+}
+
+/* A column that an option fills, or the machine, is compared. */
+static void every_column_is_a_result_or_a_difference(void **state)
+{
+	size_t alone = 0;
+
+	(void)state;
+	for (int c = 0; c < run_rows.column_count; c++) {
+		const struct column *column = &run_rows.columns[c];
+
+		if (is_result_alone(column->name)) {
+			alone++;
+			continue;
+		}
+		/* Something is left to compare where work differs. */
+		add(&first, "cpu-8", .1);
+		add(&second, "cpu-8", .1);
+		set_cell(column, add(&first, "cpu-1", .1), 1);
+		set_cell(column, add(&second, "cpu-1", .1), 2);
+		compare_well();
+		if (!difference(column->name))
+			fail_msg("%s differs, and is not listed",
+				 column->name);
+		clean();
+	}
+	assert_int_equal(alone, COUNT(results_alone));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +371,7 @@ int main(void)
 		cmocka_unit_test(no_ratio_where_there_is_none),
 		cmocka_unit_test(means_beside_single_iterations),
 		cmocka_unit_test(what_differs),
+		cmocka_unit_test(every_column_is_a_result_or_a_difference),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

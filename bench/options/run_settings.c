@@ -39,6 +39,7 @@ const struct run_setting run_settings[] = {
 	{ "allreduce", "allreduce", SETTING_LATER | SETTING_DEVICE,
 	  "ordered" },
 	{ "bucket-mb", "bucket_mb", SETTING_LATER | SETTING_DEVICE, "25" },
+	{ "hosts", "hosts", SETTING_LATER | SETTING_DEVICE, NULL },
 };
 
 const int run_setting_count = sizeof(run_settings) / sizeof(run_settings[0]);
@@ -68,5 +69,8 @@ const char *run_setting_text(const struct run_setting *setting,
 	/* Its column has what came of the option. */
 	if (!strcmp(setting->column, "resident"))
 		return run_asked_resident(run);
+	/* One host needs no option. */
+	if (!strcmp(setting->column, "hosts") && !strchr(run->hosts, ','))
+		return "";
 	return run_cell_text(run, setting->column, number);
 }

@@ -21,6 +21,7 @@ static const struct surroundings {
 	{ "machine", "virtualisation" },
 	{ "machine", "governor" },
 	{ "machine", "cpus" },
+	{ "machine", "cpu_list" },
 	{ "machine", "device_name" },
 	{ "machine", "device_type" },
 	{ "machine", "device_driver" },

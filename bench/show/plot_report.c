@@ -351,6 +351,20 @@ static void print_setting(FILE *out, const struct results *results,
 			     run_setting_text(setting, run, number));
 }
 
+/* Those of the target with the most, of which others take some, unless they are
+ * all that there are. */
+static void print_cpus(FILE *out, const struct results *results,
+		       const struct line *line)
+{
+	const struct run *most = NULL, *run;
+
+	for (int at = 0; (run = next_run(results, line, &at));)
+		if (run->cpu_list[0] && (!most || run->cpus > most->cpus))
+			most = run;
+	if (most && most->cpus < most->logical_cpus)
+		print_option(out, "cpus", most->cpu_list);
+}
+
 static void print_command(FILE *out, const struct results *results,
 			  const struct line *line)
 {
@@ -370,6 +384,7 @@ static void print_command(FILE *out, const struct results *results,
 	if (verb == VERB_RUN && !strcmp(run->status, "ok") &&
 	    !isfinite(run->final_accuracy_pct))
 		print_option(out, "test", "off");
+	print_cpus(out, results, line);
 	if (line->repetitions > 1)
 		snprintf(repeat, sizeof(repeat), "%d", line->repetitions);
 	print_option(out, "repeat", repeat);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench/show/table_view.h"
+#include "bench/system/text.h"
 
 /* What is not a metric, but a property of the runs. */
 enum property {
@@ -251,6 +252,25 @@ static void note_devices(const struct view *view, const struct line *line)
 	}
 }
 
+/* Which CPUs, and of which hosts; old rows do not say. */
+static void note_places(const struct view *view, const struct line *line)
+{
+	char text[1024] = "";
+
+	for (int c = 0; c < view->results->target_count; c++) {
+		const struct run *run = view_cell(view, line, c)->run;
+
+		if (run && run->cpu_list[0])
+			text_append(text, sizeof(text), "%s%s %s%s%s",
+				    text[0] ? "; " : "", run->target,
+				    run->cpu_list, run->hosts[0] ? " of " : "",
+				    run->hosts);
+	}
+	if (text[0])
+		view_note(view, "%sCPUs used, by number: %s",
+			  line_prefix(view, line).text, text);
+}
+
 static void print_notes(const struct view *view)
 {
 	const struct scale speedup = { 1, "speed-up" };
@@ -282,8 +302,10 @@ static void print_notes(const struct view *view)
 		const struct line *line = &view->results->lines[i];
 
 		note_interval(view, line, METRIC_SPEEDUP, speedup);
-		if (line_is_setup(line))
-			note_devices(view, line);
+		if (!line_is_setup(line))
+			continue;
+		note_devices(view, line);
+		note_places(view, line);
 	}
 }
 

@@ -340,7 +340,7 @@ static void print_ratios(const struct view *view, const struct line *line)
 static int warn_run(const struct view *view, const struct run *run,
 		    struct names *told)
 {
-	char text[6][320] = { "" };
+	char text[7][320] = { "" };
 	int count = 0;
 
 	if (post_data_differs(run))
@@ -363,6 +363,9 @@ static int warn_run(const struct view *view, const struct run *run,
 			 run_is_inference(run) ? "computed with" :
 						 "training began with",
 			 run->weights);
+	if (strchr(run->hosts, ','))
+		snprintf(text[6], sizeof(text[6]), "%s was on the hosts %.240s",
+			 run->target, run->hosts);
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		count += note_once(view, told, text[i]);
 	return count;
