@@ -354,6 +354,14 @@ threads_are_left() {
 		"${TINY[@]}"
 	[[ "$stderr" == *"2 of its 3 cores were started"* ]]
 	[ "$(grep -c 'cores were started' <<<"$stderr")" -eq 1 ]
+	# As srun --mpi=pmix starts them; a batch script is none of them.
+	export SLURM_NTASKS=2 SLURM_PROCID=0
+	run -2 "$BENCH" measure cpu-3@mpi "${TINY[@]}"
+	[[ "$output" == *"0 of its 3 cores were started"* ]]
+	PMIX_RANK=0 run -2 "$BENCH" measure cpu-3@mpi "${TINY[@]}"
+	[[ "$output" == *"2 of its 3 cores were started"* ]]
+	PMIX_RANK=1 SLURM_PROCID=1 run -2 "$BENCH" measure cpu-3@mpi "${TINY[@]}"
+	[ -z "$output" ]
 }
 
 @test "what one rank meets, all hear, and one says" {

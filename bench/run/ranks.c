@@ -22,20 +22,25 @@ static const struct plugin_known *launched(const struct target *target)
 	return known && known->launcher ? known : NULL;
 }
 
-/* Of Open MPI, and of others that speak PMI. */
-static int read_variable(const char *open_mpi, const char *others)
+/* Of Open MPI, of others that speak PMI, and of Slurm's srun --mpi=pmix. A
+ * batch script has Slurm's, too, and is no rank. */
+static int read_variable(const char *open_mpi, const char *others,
+			 const char *slurm)
 {
 	const char *text = getenv(open_mpi);
 
 	if (!text)
 		text = getenv(others);
+	if (!text && getenv("PMIX_RANK"))
+		text = getenv(slurm);
 	return text ? (int)strtol(text, NULL, 10) : 0;
 }
 
 int ranks_own(const struct target *target)
 {
 	return launched(target) ?
-		       read_variable("OMPI_COMM_WORLD_RANK", "PMI_RANK") : 0;
+		       read_variable("OMPI_COMM_WORLD_RANK", "PMI_RANK",
+				     "SLURM_PROCID") : 0;
 }
 
 int ranks_are_launched(const struct target *target)
@@ -106,8 +111,8 @@ int ranks_of_host(const char *hosts, const char *name, int cores,
 int ranks_here(const struct target *target, const char *hosts)
 {
 	const int here = launched(target) ?
-		read_variable("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS") :
-		0;
+		read_variable("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+			      "SLURM_STEP_TASKS_PER_NODE") : 0;
 	struct slice ranks;
 
 	if (here)
@@ -312,7 +317,8 @@ int ranks_check_launcher(const struct target *target, const char *hosts,
 
 int ranks_check_started(const struct target *target, struct error *err)
 {
-	const int size = read_variable("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");
+	const int size = read_variable("OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+				       "SLURM_NTASKS");
 	char command[400];
 
 	if (!launched(target) || size == target->cores)
