@@ -19,9 +19,16 @@
 
 /* Texts of a line; what does not fit is left out. */
 struct verified {
+	int targets; /* that trained to their end; null computes nothing */
 	char losses[400], differ[400], alone[200], cores[200];
 	double gap; /* the largest within losses */
 };
+
+static int computes(const struct result *cell)
+{
+	return cell->outcome == OUTCOME_OK &&
+	       strncmp(cell->run->target, "null", strlen("null")) != 0;
+}
 
 /* Have the first iterations of both the same parameters, samples and masks? A
  * batch norm has statistics of its own on each core, and so has the data set
@@ -83,7 +90,8 @@ static void add_loss(struct verified *verified, const struct view *view,
 
 	for (; t < view->results->target_count && !isfinite(gap); t++) {
 		other = line->cells[t].run;
-		if (t != target && other && begin_alike(run, other))
+		if (t != target && computes(&line->cells[t]) &&
+		    begin_alike(run, other))
 			gap = loss_gap(line, target, t);
 	}
 	if (!isfinite(gap))
@@ -109,8 +117,9 @@ static void find_verified(struct verified *verified, const struct view *view,
 	for (int t = 0; t < view->results->target_count; t++) {
 		const struct result *cell = &line->cells[t];
 
-		if (cell->outcome != OUTCOME_OK)
+		if (!computes(cell))
 			continue;
+		verified->targets++;
 		add_loss(verified, view, line, t);
 		/* Else the run would have failed. */
 		if (cell->run->cores > 1 && cell->run->parameters_hash[0])
@@ -167,6 +176,8 @@ void view_verified(const struct view *view, const struct line *line,
 	char command[400], text[1800] = "";
 
 	find_verified(&verified, view, line);
+	if (!verified.targets)
+		return;
 	command_text(command, sizeof(command), view, line);
 	text_append(text, sizeof(text), "%s", line_prefix(view, line).text);
 	if (verified.losses[0])
