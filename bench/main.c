@@ -27,6 +27,7 @@
 #include "bench/run/plugin_file.h"
 #include "bench/system/cpus.h"
 #include "bench/system/interrupt.h"
+#include "bench/system/objects.h"
 #include "bench/system/process.h"
 #include "bench/system/terminal.h"
 #include "bench/verify/verify.h"
@@ -166,6 +167,8 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	log = terminal_wrapped(stderr);
 	code = run(&options, argc, argv, log, &err);
+	/* With all libraries and drivers that it took. */
+	objects_report();
 	leaves_driver = used_device(&options);
 	options_release(&options);
 	if (!code && (fflush(stdout) || ferror(stdout)))

@@ -24,6 +24,11 @@ double clock_now(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+double clock_wall(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
 double clock_thread_cpu(void)
 {
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);

@@ -8,6 +8,7 @@ double clock_now(void);		 /* monotonic, from an arbitrary start */
 double clock_thread_cpu(void);	 /* CPU time of the calling thread */
 double clock_process_cpu(void);	 /* CPU time of all threads */
 double clock_process_age(void);	 /* since the process was started */
+double clock_wall(void);	 /* since 1970, as files have it */
 
 /* Does nothing for so long. */
 void clock_sleep(double seconds);
