@@ -438,7 +438,7 @@ const struct option_row option_rows[] = {
 	  AT(campaign_id), .verbs = MEASURE, .argument = "TEXT",
 	  .help = "name of the campaign that it belongs to" },
 	{ .name = "dry-run", .group = MEASURING, .kind = OPTION_FLAG,
-	  AT(dry_run), .verbs = RUNS | PAIRS,
+	  AT(dry_run), .verbs = RUNS | PAIRS | VERIFY,
 	  .help = "print what would be measured and how long it would take" },
 	{ .name = "list", .letter = 'l', .group = GENERAL, .kind = OPTION_FLAG,
 	  AT(list), .verbs = RUN,
@@ -478,6 +478,8 @@ const struct option_words option_words[] = {
 	{ "batch", VERB_VERIFY, "samples of the last step, as in a run (the "
 	  "model's); the most in lockstep steps" },
 	{ "test-batch", VERB_VERIFY, "samples of a test (1000)" },
+	{ "dry-run", VERB_VERIFY, "open the devices and print what they are; "
+	  "compare nothing" },
 	{ "model", VERB_INFER, "the network that is timed (mnist)" },
 	{ "seed", VERB_INFER, "seed of the parameters, and of "
 	  "images that are drawn (1)" },

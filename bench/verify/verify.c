@@ -286,6 +286,35 @@ static int refuse_settings(const struct options *options, struct error *err)
 	return 0;
 }
 
+/* One that was not asked for by name may be missing. */
+static int open_devices(struct verification *v, struct error *err)
+{
+	for (int b = 0; b < v->count; b++) {
+		struct target *target = &v->results[b].target;
+		const struct device_request request = {
+			.choice = target->device[0] ? target->device : NULL,
+			.threads = 1,
+			.cpus = VERIFY_MOST_CORES,
+			.device_class = v->options->device_class,
+		};
+		struct device_info info;
+		struct device *device;
+
+		if (target_load(target, err) ||
+		    device_open(target->backend, &request, &device, err)) {
+			if (v->options->argument_count)
+				return -1;
+			fprintf(v->out, "%s: %s\n", target->name, err->message);
+			continue;
+		}
+		device_describe(device, &info);
+		fprintf(v->out, "%s: %s, %s\n", target->name, info.name,
+			info.driver);
+		device_close(device);
+	}
+	return 0;
+}
+
 static int verify_drawn(struct verification *v, FILE *log, struct error *err)
 {
 	struct target targets[VERIFY_MOST_BACKENDS];
@@ -330,6 +359,8 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 
 	if (!failed && options->team)
 		return be_core(&v, log, err);
+	if (!failed && options->dry_run)
+		return open_devices(&v, err);
 	if (!failed && options->random != OPTION_UNSET)
 		return refuse_settings(options, err) ? -1 :
 						       verify_drawn(&v, log,
