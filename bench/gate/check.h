@@ -38,6 +38,8 @@ struct check_target {
 	double process_s; /* what one process takes, about */
 	long steps_done;   /* by the first process; -1 before */
 	double first_loss; /* its first */
+	int is_proved[ARM_COUNT]; /* its verification was kept by an earlier
+				   * check; 0 also before it was looked for */
 	int redone; /* blocks of this stage, because of others */
 	struct run pilot;
 	double floor; /* what bench calibrate found, .04 say; 0: nothing */
@@ -104,7 +106,7 @@ int check_compare_baseline(struct check *check, struct error *err);
 int check_pilot(struct check *check, struct error *err);
 
 /* What will be measured, and how long that takes. */
-void check_print_plan(const struct check *check, FILE *to);
+void check_print_plan(struct check *check, FILE *to);
 
 /* "24 s", and minutes from two on. */
 void check_print_time(char text[CHECK_TIME_SIZE], double seconds);
@@ -140,7 +142,7 @@ int check_report(const struct check *check, const struct judged *rows,
  * are right. */
 int check_verify(struct check *check, struct error *err);
 
-/* Seconds that it will take, about. */
-double check_verification_estimate(const struct check *check);
+/* Seconds that it will take, about; looks for what the cache has. */
+double check_verification_estimate(struct check *check);
 
 #endif

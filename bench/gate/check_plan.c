@@ -543,7 +543,7 @@ static void print_target(const struct check_target *target, FILE *to)
 		less[0] ? ": less than the model's, to end in time" : "");
 }
 
-void check_print_plan(const struct check *check, FILE *to)
+void check_print_plan(struct check *check, FILE *to)
 {
 	const struct options *options = check->options;
 	const double seconds = check_estimate(check);

@@ -1,50 +1,17 @@
-/*
- * Both programs of a check have to be right before their speed matters. What
- * was found right is kept, so that the next check of the same does not wait.
- */
+/* Both programs of a check have to be right before their speed matters. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/gate/check.h"
+#include "bench/gate/proof.h"
 #include "bench/options/forward.h"
-#include "bench/record/machine.h"
-#include "bench/system/file.h"
-#include "bench/system/hash.h"
-#include "bench/system/kernel.h"
-#include "bench/system/memory.h"
-#include "bench/system/process.h"
 #include "bench/verify/verify.h"
 
-#define KEPT "verified"
-#define SELF "/proc/self/exe"
 #define STEPS 3
 /* A verification takes about as long as so many of a target's processes:
  * of resnet50 at 112x112 10 on cpu and 6 on opencl. */
 #define PROCESSES 10
-
-/* One `bench verify`. */
-struct proof {
-	const struct check_target *target;
-	const struct arm *arm;
-	char **words, **environment;
-	char program[HASH_SHA256_SIZE];
-};
-
-/* With the variables of its arm. */
-static int run(const struct proof *proof, double seconds,
-	       struct process_status *status, struct error *err)
-{
-	const struct process_setting setting = {
-		.stdout_fd = PROCESS_NOWHERE,
-		.stderr_fd = -1,
-		.environment = (const char *const *)proof->environment,
-	};
-
-	return process_run((const char *const *)proof->words, &setting,
-			   seconds, status, err);
-}
 
 /* BACKEND or BACKEND:DEVICE of a target's name, whose cores are then as usual;
  * a target of another transport is verified itself. */
@@ -57,60 +24,6 @@ static void name_place(char place[64], const struct check_target *target)
 	else
 		snprintf(place, 64, "%s%s", target->backend->name,
 			 device ? device : "");
-}
-
-/* All that decides whether it is right. */
-static int print_proof(FILE *out, const void *context, struct error *err)
-{
-	const struct proof *proof = context;
-	const struct run *pilot = &proof->target->pilot;
-
-	(void)err;
-	fprintf(out, "bench verify found this right\nprogram %s\n",
-		proof->program);
-	for (char **word = proof->words + 1; *word; word++)
-		fprintf(out, "word %s\n", *word);
-	for (char **variable = proof->environment; *variable; variable++)
-		if (machine_has_variable(*variable))
-			fprintf(out, "variable %s\n", *variable);
-	fprintf(out, "cpu %s\ndevice %s, %s\ndata %s\n", pilot->cpu_model,
-		pilot->device_name, pilot->device_driver,
-		pilot->dataset_sha256);
-	return 0;
-}
-
-/* The text to keep, for free(); NULL: nothing is. Of a script the bytes do not
- * tell what it does. */
-static char *describe(struct proof *proof)
-{
-	const char *path = proof->arm->program ? proof->arm->program : SELF;
-	char magic[5], *text = NULL;
-	struct error ignored;
-	size_t size;
-
-	if (!strchr(path, '/') ||
-	    small_file_read(NULL, path, magic, sizeof(magic)) ||
-	    strcmp(magic, "\177ELF") ||
-	    hash_sha256_file(path, proof->program) ||
-	    memory_print(&text, &size, print_proof, proof, "a result",
-			 &ignored))
-		return NULL;
-	return text;
-}
-
-/* A program that has been replaced meanwhile is another one. */
-static void keep(const struct check *check, struct proof *proof,
-		 const char *before)
-{
-	char *after = describe(proof);
-	struct error why;
-
-	if (after && before && !strcmp(before, after) &&
-	    kept_add(KEPT, after, &why) && check->log)
-		fprintf(check->log, "note: the verification could not be "
-			"cached and will be repeated next time: %s\n",
-			why.message);
-	free(after);
 }
 
 /* A few steps, and one as it is measured. */
@@ -127,6 +40,7 @@ static int make_words(struct proof *proof, const struct check *check,
 				2 : STEPS;
 	options.batch = proof->target->batch;
 	options.quiet = 1;
+	options.dry_run = 0;
 	/* Zeros verify nothing, and files take no part in it. */
 	if (!strcmp(options.dataset, "fake") ||
 	    !strcmp(options.dataset, "folder")) {
@@ -140,32 +54,34 @@ static int make_words(struct proof *proof, const struct check *check,
 	return proof->words ? 0 : -1;
 }
 
+static double seconds_of(const struct check *check)
+{
+	return check->options->timeout == OPTION_UNSET ?
+		       INFINITY : (double)check->options->timeout;
+}
+
 /* *code: what it ended with, 0 for what was right before. */
 static int prove(struct proof *proof, const struct check *check,
 		 const char *side, int *code, struct error *err)
 {
-	const double seconds = check->options->timeout == OPTION_UNSET ?
-				       INFINITY :
-				       (double)check->options->timeout;
 	struct process_status status = { 0 };
-	char *text, place[64];
-	int failed;
+	struct error why;
+	char place[64];
 
 	*code = 0;
-	text = describe(proof);
-	if (text && kept_has(KEPT, text)) {
-		free(text);
+	if (proof_is_kept(proof))
 		return 0;
-	}
 	name_place(place, proof->target);
 	if (check->log)
 		fprintf(check->log, "verifying the %s on %s\n", side, place);
-	failed = run(proof, seconds, &status, err);
+	if (proof_run(proof, seconds_of(check), &status, err))
+		return -1;
 	*code = status.code;
-	if (!failed && !status.code)
-		keep(check, proof, text);
-	free(text);
-	return failed;
+	if (!status.code && proof_keep(proof, &why) && check->log)
+		fprintf(check->log, "note: the verification could not be "
+			"cached and will be repeated next time: %s\n",
+			why.message);
+	return 0;
 }
 
 /* Its command, for whoever wants to see what is wrong. */
@@ -179,19 +95,13 @@ static void print_command(const struct proof *proof, char *text, size_t size)
 					 *word);
 }
 
-/* All but its program. To be closed on failure as well. */
+/* To be closed on failure as well. */
 static int open_proof(struct proof *proof, const struct check *check, int a,
 		      const struct check_target *target, struct error *err)
 {
 	*proof = (struct proof){ .target = target, .arm = &check->arms[a] };
-	proof->environment = arm_environment(proof->arm, 0, err);
-	return proof->environment ? make_words(proof, check, err) : -1;
-}
-
-static void close_proof(struct proof *proof)
-{
-	free(proof->environment);
-	free(proof->words);
+	return make_words(proof, check, err) ||
+	       proof_open(proof, seconds_of(check), err) ? -1 : 0;
 }
 
 /* An older base may not know how to verify a target as it is timed; a head has
@@ -222,7 +132,7 @@ static int verify(const struct check *check, int a,
 		 prove(&proof, check, arm_words[a], &code, &cause);
 	if (!failed)
 		print_command(&proof, command, sizeof(command));
-	close_proof(&proof);
+	proof_close(&proof);
 	if (failed)
 		return error_set(err, cause.kind, "%s, bench verify %s: "
 				 "%.800s", arm_words[a], place, cause.message);
@@ -241,14 +151,10 @@ static int is_kept(const struct check *check, int a,
 {
 	struct proof proof;
 	struct error ignored;
-	char *text = NULL;
-	int kept;
+	const int kept = !open_proof(&proof, check, a, target, &ignored) &&
+			 proof_is_kept(&proof);
 
-	if (!open_proof(&proof, check, a, target, &ignored))
-		text = describe(&proof);
-	kept = text && kept_has(KEPT, text);
-	free(text);
-	close_proof(&proof);
+	proof_close(&proof);
 	return kept;
 }
 
@@ -284,16 +190,20 @@ static int is_verified(const struct check *check, int t, int arm)
 					       &check->arms[ARM_HEAD]));
 }
 
-double check_verification_estimate(const struct check *check)
+double check_verification_estimate(struct check *check)
 {
 	double seconds = 0;
 
 	for (int t = 0; t < check->target_count; t++)
-		for (int arm = 0; arm < ARM_COUNT; arm++)
-			if (is_verified(check, t, arm) &&
-			    !is_kept(check, arm, &check->targets[t]))
-				seconds += PROCESSES *
-					   check->targets[t].process_s;
+		for (int arm = 0; arm < ARM_COUNT; arm++) {
+			struct check_target *target = &check->targets[t];
+
+			if (!is_verified(check, t, arm))
+				continue;
+			target->is_proved[arm] = is_kept(check, arm, target);
+			if (!target->is_proved[arm])
+				seconds += PROCESSES * target->process_s;
+		}
 	return seconds;
 }
 
@@ -302,6 +212,7 @@ int check_verify(struct check *check, struct error *err)
 	for (int t = 0; t < check->target_count; t++)
 		for (int arm = 0; arm < ARM_COUNT; arm++)
 			if (is_verified(check, t, arm) &&
+			    !check->targets[t].is_proved[arm] &&
 			    verify(check, arm, &check->targets[t], err))
 				return -1;
 	return 0;

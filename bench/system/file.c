@@ -316,14 +316,15 @@ void kept_cache(char path[PATH_MAX])
 		path[0] = '\0';
 }
 
-/* The folder and, below it, the file of this text. Returns 1 if none can be. */
-static int find_place(const char *folder, const char *text,
+/* The folder and, below it, the file of this question. Returns 1 if there can
+ * be none. */
+static int find_place(const char *folder, const char *question,
 		      char dir[PATH_MAX], char path[PATH_MAX])
 {
 	char cache[PATH_MAX], hex[HASH_SHA256_SIZE];
 
 	kept_cache(cache);
-	hash_sha256(NULL, 0, text, strlen(text), hex);
+	hash_sha256(NULL, 0, question, strlen(question), hex);
 	return !cache[0] ||
 	       snprintf(dir, PATH_MAX, "%s/%s", cache, folder) >= PATH_MAX ||
 	       snprintf(path, PATH_MAX, "%s/%s", dir, hex) >= PATH_MAX;
@@ -339,28 +340,70 @@ static int is_ours(const char *path)
 	       !(about.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-int kept_has(const char *folder, const char *text)
+/* The answer within text, all of a file; NULL: it is not whole. */
+static char *find_answer(char *text, const char *question)
 {
-	char dir[PATH_MAX], path[PATH_MAX], hex[HASH_SHA256_SIZE];
+	const size_t length = strlen(question);
+	char hex[HASH_SHA256_SIZE], *body = strchr(text, '\n');
 
-	/* It is called what its content has to be. */
-	return !find_place(folder, text, dir, path) && is_ours(path) &&
-	       !hash_sha256_file(path, hex) &&
-	       !strcmp(strrchr(path, '/') + 1, hex);
+	if (!body)
+		return NULL;
+	*body++ = '\0';
+	hash_sha256(NULL, 0, body, strlen(body), hex);
+	return strcmp(text, hex) || strncmp(body, question, length) ?
+		       NULL : body + length;
 }
 
-int kept_add(const char *folder, const char *text, struct error *err)
+char *kept_find(const char *folder, const char *question)
 {
+	char dir[PATH_MAX], path[PATH_MAX], *text = NULL, *answer = NULL;
+	size_t room = 0;
+	FILE *file;
+
+	if (find_place(folder, question, dir, path) || !is_ours(path))
+		return NULL;
+	file = fopen(path, "re");
+	if (!file)
+		return NULL;
+	if (getdelim(&text, &room, '\0', file) > 0)
+		answer = find_answer(text, question);
+	fclose(file);
+	if (answer)
+		answer = strdup(answer);
+	free(text);
+	return answer;
+}
+
+struct pair {
+	const char *question, *answer;
+};
+
+static int print_pair(FILE *out, const void *context, struct error *err)
+{
+	const struct pair *pair = context;
+	char hex[HASH_SHA256_SIZE];
+
+	(void)err;
+	hash_sha256(pair->question, strlen(pair->question), pair->answer,
+		    strlen(pair->answer), hex);
+	fprintf(out, "%s\n%s%s", hex, pair->question, pair->answer);
+	return 0;
+}
+
+int kept_add(const char *folder, const char *question, const char *answer,
+	     struct error *err)
+{
+	const struct pair pair = { question, answer };
 	char dir[PATH_MAX], path[PATH_MAX];
 
-	if (find_place(folder, text, dir, path))
+	if (find_place(folder, question, dir, path))
 		return error_set(err, ERROR_OUTPUT, "there is no cache folder: "
 				 "neither XDG_CACHE_HOME nor HOME names one");
 	if (file_make_folder(dir, err))
 		return -1;
 	/* Whatever has the name counts for nothing, link or not. */
 	unlink(path);
-	if (file_replace(path, text, strlen(text), err))
+	if (file_replace_with(path, print_pair, &pair, err))
 		return -1;
 	/* Where the umask lets others write it would not count either. */
 	if (chmod(path, S_IRUSR | S_IWUSR))

@@ -53,8 +53,9 @@ unsigned file_unique(void);
 int file_write_all(int fd, const char *bytes, size_t count);
 
 /*
- * What was found once and need not be found again: texts, each a file in a
- * folder of the user's cache, named by its SHA-256.
+ * What was found once and need not be found again: an answer to a question, a
+ * pair of texts, in a file of a folder of the user's cache. The file is named by
+ * the SHA-256 of the question, and begins with that of both.
  *
  * The user's cache for us, which ends in /bench, or empty: there is none. What
  * is in it is made by whoever needs it.
@@ -62,12 +63,13 @@ int file_write_all(int fd, const char *bytes, size_t count);
 void kept_cache(char path[PATH_MAX]);
 
 /*
- * Whether the text was kept in that folder of the cache: all of it, and in a
- * file that only this user could have written.
+ * The answer that was kept, for free(). NULL: there is none, or its file is not
+ * whole, or another user could have written it.
  */
-int kept_has(const char *folder, const char *text);
+char *kept_find(const char *folder, const char *question);
 
-/* Keeps it; ERROR_OUTPUT where that cannot be. */
-int kept_add(const char *folder, const char *text, struct error *err);
+/* Keeps an answer in place of an older one; ERROR_OUTPUT where that fails. */
+int kept_add(const char *folder, const char *question, const char *answer,
+	     struct error *err);
 
 #endif

@@ -1,0 +1,306 @@
+#include "bench/gate/proof.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/system/file.h"
+#include "bench/system/hash.h"
+#include "bench/system/kernel.h"
+#include "bench/system/memory.h"
+
+#define KEPT "verified"
+#define SELF "/proc/self/exe"
+
+/* Variables of a terminal and of a session. They change from one check to the
+ * next and concern no library. */
+static const char *const idle_variables[] = {
+	"_=", "COLORTERM=", "COLUMNS=", "LINES=", "OLDPWD=", "PWD=", "SHLVL=",
+	"SSH_AUTH_SOCK=", "SSH_CLIENT=", "SSH_CONNECTION=", "SSH_TTY=",
+	"TERM=", "WINDOWID=", "XDG_SESSION_ID=",
+};
+
+static int is_idle(const char *variable)
+{
+	for (size_t i = 0; i < sizeof(idle_variables) /
+				       sizeof(*idle_variables); i++)
+		if (!strncmp(variable, idle_variables[i],
+			     strlen(idle_variables[i])))
+			return 1;
+	return 0;
+}
+
+/* Only the hash: some variables are secret. Those of the arm's own count
+ * whatever their name is. */
+static void hash_variables(const struct proof *proof,
+			   char hex[HASH_SHA256_SIZE])
+{
+	const char *const *own = proof->arm->variables;
+	struct hash_pieces pieces;
+
+	hash_pieces_begin(&pieces);
+	for (char **variable = proof->environment; *variable; variable++)
+		if (!is_idle(*variable))
+			hash_pieces_add(&pieces, *variable,
+					strlen(*variable) + 1);
+	for (; *own; own++)
+		hash_pieces_add(&pieces, *own, strlen(*own) + 1);
+	hash_pieces_end(&pieces, hex);
+}
+
+/* The program's own file; -1: none that says by its bytes what it does, as a
+ * script does not. */
+static int find_program(const struct proof *proof, char path[PATH_MAX])
+{
+	const char *program = proof->arm->program ? proof->arm->program : SELF;
+	char magic[5];
+
+	return !strchr(program, '/') || !realpath(program, path) ||
+	       small_file_read(NULL, path, magic, sizeof(magic)) ||
+	       strcmp(magic, "\177ELF") ? -1 : 0;
+}
+
+/* All that decides whether it is right but the content of what it maps. The
+ * folder is where relative paths in variables begin, and the device what the
+ * pilot found on this machine. */
+static int print_question(FILE *out, const void *context, struct error *err)
+{
+	const struct proof *proof = context;
+	const struct objects *objects = &proof->objects;
+	const struct run *pilot = &proof->target->pilot;
+	char path[PATH_MAX], folder[PATH_MAX], hex[HASH_SHA256_SIZE];
+
+	if (find_program(proof, path) || hash_sha256_file(path, hex) ||
+	    !getcwd(folder, sizeof(folder)))
+		return error_set(err, ERROR_MISSING, "no program");
+	fprintf(out, "bench verify found this right\nprogram %s %s\n"
+		"folder %s\n", hex, path, folder);
+	for (char **word = proof->words + 1; *word; word++)
+		fprintf(out, "word %s\n", *word);
+	hash_variables(proof, hex);
+	fprintf(out, "variables %s\ncpu %s\ndevice %s, %s\ndata %s\n", hex,
+		pilot->cpu_model, pilot->device_name, pilot->device_driver,
+		pilot->dataset_sha256);
+	for (size_t i = 0; i < objects->count; i++)
+		fprintf(out, "starts with %s\n", objects->paths[i]);
+	return 0;
+}
+
+static int print_stamps(FILE *out, const void *context, struct error *err)
+{
+	const struct objects *objects = context;
+	char stamp[OBJECT_STAMP_SIZE];
+
+	for (size_t i = 0; i < objects->count; i++) {
+		if (object_stamp(objects->paths[i], stamp) < 0)
+			return error_set(err, ERROR_MISSING, "%.900s is no "
+					 "file any more", objects->paths[i]);
+		fprintf(out, "%s %s\n", stamp, objects->paths[i]);
+	}
+	return 0;
+}
+
+/* The list and one more, unless last is NULL. NULL: no memory. */
+static char **extend(char *const *list, const char *last)
+{
+	char **longer;
+	size_t count = 0;
+
+	while (list[count])
+		count++;
+	longer = malloc((count + 2) * sizeof(*longer));
+	if (!longer)
+		return NULL;
+	memcpy(longer, list, count * sizeof(*longer));
+	/* posix_spawn promises not to change the strings. */
+	longer[count] = (char *)(size_t)last;
+	longer[count + 1] = NULL;
+	return longer;
+}
+
+/* With the variables of its arm, and a report of what it maps. */
+static int start(const struct proof *proof, char *const *words, int stderr_fd,
+		 double seconds, struct process_status *status,
+		 struct error *err)
+{
+	const char *report = proof->objects.variable;
+	char **environment = extend(proof->environment,
+				    *report ? report : NULL);
+	const struct process_setting setting = {
+		.stdout_fd = PROCESS_NOWHERE,
+		.stderr_fd = stderr_fd,
+		.environment = (const char *const *)environment,
+	};
+	const int failed = environment ?
+		process_run((const char *const *)words, &setting, seconds,
+			    status, err) :
+		error_memory(err, "a list of variables");
+
+	free(environment);
+	return failed;
+}
+
+/* What the program maps when it has opened its device; an older bench does not
+ * report it. */
+static int look(struct proof *proof, double seconds, struct error *err)
+{
+	char **words = extend(proof->words, "--dry-run");
+	struct process_status status = { 0 };
+	const int failed = words ? start(proof, words, PROCESS_NOWHERE,
+					 seconds, &status, err) :
+				   error_memory(err, "a command line");
+
+	free(words);
+	if (failed)
+		return -1;
+	if (status.code || objects_read(&proof->objects, err) ||
+	    !proof->objects.count)
+		return error_set(err, ERROR_MISSING, "no report");
+	return 0;
+}
+
+int proof_open(struct proof *proof, double seconds, struct error *err)
+{
+	char path[PATH_MAX];
+	struct error cause;
+	size_t size;
+
+	proof->environment = arm_environment(proof->arm, 0, err);
+	if (!proof->environment)
+		return -1;
+	if (find_program(proof, path) ||
+	    objects_open(&proof->objects, &cause))
+		return 0;
+	if (look(proof, seconds, &cause)) {
+		if (cause.kind == ERROR_STOPPED)
+			*err = cause;
+		return cause.kind == ERROR_STOPPED ? -1 : 0;
+	}
+	if (!memory_print(&proof->stamps, &size, print_stamps, &proof->objects,
+			  "what is mapped", &cause))
+		memory_print(&proof->question, &size, print_question, proof,
+			     "what is verified", &cause);
+	return 0;
+}
+
+void proof_close(struct proof *proof)
+{
+	objects_close(&proof->objects);
+	free(proof->environment);
+	free(proof->words);
+	free(proof->question);
+	free(proof->stamps);
+	*proof = (struct proof){ 0 };
+}
+
+/* "HASH STAMP PATH" of a file as it is now, whose content has to have the hash
+ * that is expected (NULL: any). The stamp says that the hash need not be made
+ * anew; - is of a file that may change without it. */
+static int print_object(FILE *out, const char *path, const char *expected,
+			const char *stamp_then)
+{
+	char stamp[OBJECT_STAMP_SIZE], hex[HASH_SHA256_SIZE];
+	const int lately = object_stamp(path, stamp);
+
+	if (lately < 0)
+		return -1;
+	if (!expected || lately || strcmp(stamp, stamp_then)) {
+		if (hash_sha256_file(path, hex) ||
+		    (expected && strcmp(hex, expected)))
+			return -1;
+		expected = hex;
+	}
+	fprintf(out, "%s %s %s\n", expected, lately ? "-" : stamp, path);
+	return 0;
+}
+
+static int print_objects(FILE *out, const void *context, struct error *err)
+{
+	const struct objects *objects = context;
+
+	for (size_t i = 0; i < objects->count; i++)
+		if (print_object(out, objects->paths[i], NULL, NULL))
+			return error_set(err, ERROR_MISSING, "%.900s is no "
+					 "file any more", objects->paths[i]);
+	return objects->count ? 0 : error_set(err, ERROR_MISSING, "no report");
+}
+
+/* The lines of an answer, which has to hold still. */
+static int print_again(FILE *out, const void *context, struct error *err)
+{
+	char *line = (char *)(size_t)context, *end;
+	char hex[HASH_SHA256_SIZE], stamp[OBJECT_STAMP_SIZE];
+
+	for (; (end = strchr(line, '\n')); line = end + 1) {
+		int at = 0, failed;
+
+		*end = '\0';
+		failed = sscanf(line, "%64s %127s %n", hex, stamp, &at) != 2 ||
+			 !at || print_object(out, line + at, hex, stamp);
+		*end = '\n';
+		if (failed)
+			return error_set(err, ERROR_INPUT, "another file");
+	}
+	return 0;
+}
+
+/* Files that are the same with another stamp, as after an installation, get
+ * that. */
+int proof_is_kept(const struct proof *proof)
+{
+	char *answer, *again = NULL;
+	struct error ignored;
+	size_t size;
+	int kept;
+
+	answer = proof->question ? kept_find(KEPT, proof->question) : NULL;
+	if (!answer)
+		return 0;
+	kept = !memory_print(&again, &size, print_again, answer,
+			     "what was verified", &ignored);
+	if (kept && strcmp(answer, again))
+		kept_add(KEPT, proof->question, again, &ignored);
+	free(answer);
+	free(again);
+	return kept;
+}
+
+int proof_run(struct proof *proof, double seconds,
+	      struct process_status *status, struct error *err)
+{
+	return start(proof, proof->words, -1, seconds, status, err);
+}
+
+/* A file that has been replaced meanwhile is another one. */
+static int check_stamps(char *line, struct error *err)
+{
+	char stamp[OBJECT_STAMP_SIZE], now[OBJECT_STAMP_SIZE], *end;
+
+	for (; (end = strchr(line, '\n')); line = end + 1) {
+		int at = 0;
+
+		*end = '\0';
+		if (sscanf(line, "%127s %n", stamp, &at) != 1 || !at ||
+		    object_stamp(line + at, now) < 0 || strcmp(stamp, now))
+			return error_set(err, ERROR_FAILED, "%.900s has "
+					 "changed", line + at);
+	}
+	return 0;
+}
+
+int proof_keep(struct proof *proof, struct error *err)
+{
+	char *answer = NULL;
+	size_t size;
+	int failed;
+
+	if (!proof->question)
+		return 0;
+	failed = check_stamps(proof->stamps, err) ||
+		 objects_read(&proof->objects, err) ||
+		 memory_print(&answer, &size, print_objects, &proof->objects,
+			      "what was verified", err) ||
+		 kept_add(KEPT, proof->question, answer, err);
+	free(answer);
+	return failed ? -1 : 0;
+}
