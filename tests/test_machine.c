@@ -219,9 +219,25 @@ static void this_machine_is_like_itself(void **state)
 					    sizeof(text)), 0);
 }
 
+static void variables_of_libraries_are_listed(void **state)
+{
+	static const char *const listed[] = {
+		"MKL_CBWR=AVX2", "KMP_BLOCKTIME=0", "CL_CONFIG_USE_VTUNE=0",
+		"UCX_TLS=self", "LD_AUDIT=a.so", "OMP_NUM_THREADS=2",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(listed) / sizeof(*listed); i++)
+		assert_true(machine_has_variable(listed[i]));
+	assert_false(machine_has_variable("HOME=/"));
+	/* Some of each run, by mpirun. */
+	assert_false(machine_has_variable("OMPI_MCA_ess_base_jobid=1"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(variables_of_libraries_are_listed),
 		cmocka_unit_test(systems_tell_in_files),
 		cmocka_unit_test(each_difference_is_said),
 		cmocka_unit_test(differences_add_up_and_are_cut),

@@ -29,10 +29,12 @@
 
 extern char **environ;
 
+/* Not OMPI_MCA_: mpirun sets many of these for each run. */
 const char *const machine_variables[] = {
 	"OPENBLAS_", "GOTO_",	"OMP_",		  "GOMP_",  "POCL_",
 	"OCL_",	     "MALLOC_", "GLIBC_TUNABLES", "BENCH_", "LD_PRELOAD",
-	"LD_LIBRARY_PATH", NULL,
+	"LD_LIBRARY_PATH", "LD_AUDIT", "MKL_", "KMP_", "CL_CONFIG_", "UCX_",
+	NULL,
 };
 
 int machine_has_variable(const char *variable)
