@@ -54,8 +54,8 @@ int file_write_all(int fd, const char *bytes, size_t count);
 
 /*
  * What was found once and need not be found again: an answer to a question, a
- * pair of texts, in a file of a folder of the user's cache. The file is named by
- * the SHA-256 of the question, and begins with that of both.
+ * pair of texts, in a file of a folder of the user's cache. The SHA-256 of the
+ * question names the file, which begins with that of both.
  *
  * The user's cache for us, which ends in /bench, or empty: there is none. What
  * is in it is made by whoever needs it.

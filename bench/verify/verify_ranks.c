@@ -10,6 +10,7 @@
 #include "bench/options/forward.h"
 #include "bench/run/ranks.h"
 #include "bench/system/file.h"
+#include "bench/system/objects.h"
 #include "bench/system/process.h"
 #include "bench/system/terminal.h"
 
@@ -18,6 +19,8 @@
 static int run_here(const struct verify_job *job, struct target *target,
 		    int *joined, struct error *err)
 {
+	int failed;
+
 	*joined = 0;
 	if (target_load(target, err))
 		return -1;
@@ -25,7 +28,10 @@ static int run_here(const struct verify_job *job, struct target *target,
 	    target->transport->join(target->cores, err))
 		return -1;
 	*joined = target->transport->join != NULL;
-	return job->run(job, target->transport, target->cores, err);
+	failed = job->run(job, target->transport, target->cores, err);
+	/* A library that is left unloads its own plug-ins. */
+	objects_report();
+	return failed;
 }
 
 static int read_made(const char *path, const struct verify_job *job,
