@@ -15,6 +15,7 @@
 #define GROUPS "proc/self/cgroup"
 #define V2 "sys/fs/cgroup/"
 #define V1 "sys/fs/cgroup/cpu/"
+#define MEMORY1 "sys/fs/cgroup/memory/"
 
 /* The file of this name below the tree, with the folders that it is in. */
 static inline void add_file(const char *tree, const char *name,

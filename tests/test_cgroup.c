@@ -133,6 +133,52 @@ static void smallest_memory_counts(void **state)
 	assert_true(isnan(cgroup_cpus(in_folder("memory"))));
 }
 
+/* What a group uses already is not there, but for the caches of files. */
+static void used_memory_is_not_free(void **state)
+{
+	const char *tree = "used";
+
+	(void)state;
+	add_file(tree, GROUPS, "0::/a/b\n");
+	add_file(tree, V2 "a/memory.max", "1000000\n");
+	add_file(tree, V2 "a/memory.current", "700000\n");
+	assert_true(cgroup_memory(in_folder(tree)) == 300000);
+	add_file(tree, V2 "a/memory.stat", "anon 400000\nactive_file 50000\n"
+		 "inactive_file 200000\nslab 3\n");
+	assert_true(cgroup_memory(in_folder(tree)) == 550000);
+	/* The group within has less. */
+	add_file(tree, V2 "a/b/memory.max", "500000\n");
+	add_file(tree, V2 "a/b/memory.current", "400000\n");
+	assert_true(cgroup_memory(in_folder(tree)) == 100000);
+	/* A limit that was lowered below what is used. */
+	add_file(tree, V2 "a/b/memory.max", "300000\n");
+	assert_true(cgroup_memory(in_folder(tree)) == 0);
+}
+
+static void version_1_has_limits_too(void **state)
+{
+	const char *tree = "memory1";
+
+	(void)state;
+	add_file(tree, GROUPS, "9:memory:/a/b\n4:cpu,cpuacct:/other\n0::/c\n");
+	add_file(tree, MEMORY1 "a/b/memory.limit_in_bytes",
+		 "9223372036854771712\n");
+	assert_true(isnan(cgroup_memory(in_folder(tree))));
+	add_file(tree, MEMORY1 "a/memory.limit_in_bytes", "1073741824\n");
+	assert_true(cgroup_memory(in_folder(tree)) == 1073741824);
+	add_file(tree, MEMORY1 "a/memory.usage_in_bytes", "73741824\n");
+	add_file(tree, MEMORY1 "a/memory.stat", "inactive_file 1\n"
+		 "total_inactive_file 741824\ntotal_active_file 1000000\n");
+	assert_true(cgroup_memory(in_folder(tree)) == 1001741824);
+	add_file(tree, MEMORY1 "a/b/memory.limit_in_bytes", "536870912\n");
+	assert_true(cgroup_memory(in_folder(tree)) == 536870912);
+	/* A container sees its own group mounted, and the path outside. */
+	add_file("memory2", GROUPS, "9:memory:/docker/x\n");
+	add_file("memory2", MEMORY1 "memory.limit_in_bytes", "1000000\n");
+	assert_true(cgroup_memory(in_folder("memory2")) == 1000000);
+	assert_true(machine_memory_available(in_folder("memory2")) == 1000000);
+}
+
 static void available_memory_is_the_least(void **state)
 {
 	const char *tree = "available";
@@ -159,6 +205,8 @@ int main(void)
 		cmocka_unit_test(malformed_quota_is_none),
 		cmocka_unit_test(malformed_groups_are_passed_over),
 		cmocka_unit_test(smallest_memory_counts),
+		cmocka_unit_test(used_memory_is_not_free),
+		cmocka_unit_test(version_1_has_limits_too),
 		cmocka_unit_test(available_memory_is_the_least),
 	};
 

@@ -47,6 +47,8 @@ const char *small_file_line(const char *text, const char *key)
 }
 
 #define MOST_NUMBERS 2
+/* Version 1 has LLONG_MAX, rounded down to pages, where there is no limit. */
+#define NO_LIMIT (1LL << 60)
 
 /* Whole numbers in the first line of a file; returns how many. */
 static int read_numbers(const char *folder, const char *name,
@@ -125,12 +127,13 @@ static void visit_place(const char *root, const struct place *place,
 	visit(folder, context);
 }
 
-static int lists_cpu(const char *controllers)
+static int lists(const char *controllers, const char *name)
 {
 	while (*controllers) {
 		size_t length = strcspn(controllers, ",");
 
-		if (length == 3 && !strncmp(controllers, "cpu", length))
+		if (length == strlen(name) &&
+		    !strncmp(controllers, name, length))
 			return 1;
 		controllers += length + (controllers[length] == ',');
 	}
@@ -138,7 +141,8 @@ static int lists_cpu(const char *controllers)
 }
 
 /* "NUMBER:CONTROLLERS:/PATH"; version 2 names no controllers. */
-static void read_line(char *line, struct place *v2, struct place *v1)
+static void read_line(char *line, const char *controller, struct place *v2,
+		      struct place *v1)
 {
 	char *controllers = strchr(line, ':'), *path;
 	struct place *place;
@@ -151,7 +155,7 @@ static void read_line(char *line, struct place *v2, struct place *v1)
 	*path++ = '\0';
 	/* A group outside of what is mounted starts with "/..". */
 	if (strstr(path, "/..") || strlen(path) >= sizeof(v2->path) ||
-	    (*controllers && !lists_cpu(controllers)))
+	    (*controllers && !lists(controllers, controller)))
 		return;
 	place = *controllers ? v1 : v2;
 	memcpy(place->path, path, strlen(path) + 1);
@@ -159,17 +163,21 @@ static void read_line(char *line, struct place *v2, struct place *v1)
 
 /*
  * Calls visit with the folder of each group that this process is in and that
- * has to do with CPUs, in either version of the files: its own first, then
- * those around it, each once. There need not be such a folder.
+ * has to do with the controller ("cpu" or "memory"), in either version of the
+ * files: its own first, then those around it, each once. There need not be
+ * such a folder.
  */
-static void visit_groups(const char *root, group_visitor *visit, void *context)
+static void visit_groups(const char *root, const char *controller,
+			 group_visitor *visit, void *context)
 {
-	struct place v2 = { "", "" }, v1 = { "/cpu", "" };
+	char mount[16];
+	struct place v2 = { "", "" }, v1 = { mount, "" };
 	char text[16 * 1024], *rest = text, *line;
 
+	snprintf(mount, sizeof(mount), "/%s", controller);
 	small_file_read(root, "proc/self/cgroup", text, sizeof(text));
 	while ((line = strsep(&rest, "\n")))
-		read_line(line, &v2, &v1);
+		read_line(line, controller, &v2, &v1);
 	visit_place(root, &v2, visit, context);
 	visit_place(root, &v1, visit, context);
 }
@@ -178,24 +186,7 @@ double cgroup_cpus(const char *root)
 {
 	double least = NAN;
 
-	visit_groups(root, find_quota, &least);
-	return least;
-}
-
-static void find_memory(const char *folder, void *context)
-{
-	long long limit[MOST_NUMBERS];
-	double *least = context;
-
-	if (read_numbers(folder, "memory.max", limit) && limit[0] > 0)
-		*least = fmin(*least, (double)limit[0]);
-}
-
-double cgroup_memory(const char *root)
-{
-	double least = NAN;
-
-	visit_groups(root, find_memory, &least);
+	visit_groups(root, "cpu", find_quota, &least);
 	return least;
 }
 
@@ -210,6 +201,48 @@ static double number_after(const char *text, const char *key)
 		return NAN;
 	value = strtoull(number, &end, 10);
 	return *end == '\n' || !*end ? (double)value : NAN;
+}
+
+/* The caches of files in a group, which are given up for what needs memory.
+ * Version 1 has the sums over the groups below in lines of their own. */
+static double reclaimable(const char *folder, const char *sums)
+{
+	char text[8192], key[48];
+	double bytes = 0;
+
+	small_file_read(folder, "memory.stat", text, sizeof(text));
+	for (int active = 0; active < 2; active++) {
+		snprintf(key, sizeof(key), "%s%sactive_file ", sums,
+			 active ? "" : "in");
+		if (isfinite(number_after(text, key)))
+			bytes += number_after(text, key);
+	}
+	return bytes;
+}
+
+static void find_memory(const char *folder, void *context)
+{
+	long long limit[MOST_NUMBERS], used[MOST_NUMBERS];
+	const int is_v2 = read_numbers(folder, "memory.max", limit) > 0;
+	double *least = context, taken = 0;
+
+	if (!is_v2 && !read_numbers(folder, "memory.limit_in_bytes", limit))
+		return;
+	if (limit[0] <= 0 || limit[0] >= NO_LIMIT)
+		return;
+	if (read_numbers(folder, is_v2 ? "memory.current" :
+					 "memory.usage_in_bytes", used))
+		taken = fmax((double)used[0] -
+			     reclaimable(folder, is_v2 ? "" : "total_"), 0);
+	*least = fmin(*least, fmax((double)limit[0] - taken, 0));
+}
+
+double cgroup_memory(const char *root)
+{
+	double least = NAN;
+
+	visit_groups(root, "memory", find_memory, &least);
+	return least;
 }
 
 static void add_known(double *sum, double value)
@@ -276,7 +309,7 @@ void disturbance_read(struct disturbance_counters *counters, const char *root)
 	char text[1024];
 
 	*counters = (struct disturbance_counters){ NAN, NAN, NAN, NAN, NAN };
-	visit_groups(root, add_group, counters);
+	visit_groups(root, "cpu", add_group, counters);
 	if (!isfinite(counters->pressure_s)) {
 		small_file_read(root, "proc/pressure/cpu", text, sizeof(text));
 		counters->pressure_s = parse_pressure(text);

@@ -27,8 +27,9 @@ const char *small_file_line(const char *text, const char *key);
  */
 double cgroup_cpus(const char *root);
 
-/* The smallest limit of their memory, in bytes (memory.max, version 2 alone);
- * NAN without one. */
+/* The bytes that the groups may still take: the least of what is left below
+ * their limits (memory.max, or memory.limit_in_bytes in version 1), caches of
+ * files counted as free. NAN without a limit. */
 double cgroup_memory(const char *root);
 
 /*
