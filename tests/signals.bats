@@ -173,7 +173,7 @@ nap() {
 		done
 		ended 0
 		# On a busy machine others explain it.
-		grep -Eq 'note: cpu-1 was disturbed: (it lacked [0-9.]+ of 1 CPU|others used [0-9.]+ of [0-9]+ CPUs?|throttled by its CPU quota);' err
+		grep -Eq 'note: cpu-1 was disturbed: (it lacked [0-9.]+ of 1 CPU|others used [0-9.]+ of [0-9]+ CPUs?|its CPU quota stopped it for [0-9]+ % of the time(, and others .*)?);' err
 	done
 }
 

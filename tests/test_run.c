@@ -52,6 +52,64 @@ static void who_is_disturbed(void **state)
 	}
 }
 
+/* Whoever takes CPUs from a run is named, the quota before others. */
+static void who_slows_is_named(void **state)
+{
+	static const struct {
+		double throttled_s, foreign_pct;
+		long cpus;
+		const char *why;
+	} known[] = {
+		{ 7.7, 0, 1,
+		  "its CPU quota stopped it for 77 % of the time" },
+		{ 7.7, 95, 1,
+		  "its CPU quota stopped it for 77 % of the time, and others "
+		  "used 1.90 of 2 CPUs" },
+		{ 7.8, 0, 2,
+		  "its CPU quota stopped it for 39 % of the time" },
+		{ 77, 0, CELL_NO_INT,
+		  "its CPU quota stopped it for 100 % of the time" },
+		{ 0, 95, 1, "others used 1.90 of 2 CPUs" },
+		{ NAN, 1, 1, "" },
+	};
+	char why[96];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct run run;
+
+		row_clear(&run_rows, &run);
+		run.logical_cpus = 2;
+		run.loop_s = 10;
+		run.throttled_s = known[i].throttled_s;
+		run.foreign_pct = known[i].foreign_pct;
+		run.cpus = known[i].cpus;
+		assert_int_equal(run_is_slowed(&run, why, sizeof(why)),
+				 *known[i].why != '\0');
+		assert_string_equal(why, known[i].why);
+	}
+}
+
+static void a_quota_is_a_part_of_a_cpu(void **state)
+{
+	struct run run;
+
+	(void)state;
+	row_clear(&run_rows, &run);
+	assert_true(isnan(run_cpus(&run)));
+	run.cpus = 2;
+	assert_true(run_cpus(&run) == 2);
+	run.cpu_quota = 1.5;
+	assert_true(run_cpus(&run) == 1.5);
+	run.cpu_quota = 4;
+	assert_true(run_cpus(&run) == 2);
+	/* Other hosts have others. */
+	run.cpu_quota = .1;
+	assert_true(run_cpus(&run) == .1);
+	snprintf(run.hosts, sizeof(run.hosts), "a:1,b:1");
+	assert_true(run_cpus(&run) == 2);
+}
+
 /* By the column alone, whatever the target is called; by its name in rows of
  * older versions, which have no such column. */
 static void who_is_on_devices(void **state)
@@ -123,6 +181,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_disturbed),
+		cmocka_unit_test(who_slows_is_named),
+		cmocka_unit_test(a_quota_is_a_part_of_a_cpu),
 		cmocka_unit_test(who_is_on_devices),
 		cmocka_unit_test(who_is_one_core),
 		cmocka_unit_test(what_a_whole_epoch_is),

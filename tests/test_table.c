@@ -302,8 +302,8 @@ static void who_ran_beside(void **state)
 	campaign.runs[2].throttled_s = 1;
 	text = tables(0, TABLE_GITHUB);
 	has(text, "disturbed: cpu-1 (1 of 2 runs; others used 0.90 of 2 CPUs), "
-		  "cpu-8 (1 of 2 runs; throttled by its CPU quota): times "
-		  "inflated\n");
+		  "cpu-8 (1 of 2 runs; its CPU quota stopped it for 10 % of "
+		  "the time): times inflated\n");
 	/* One that stood still lacks CPUs though nobody else had them; cores
 	 * with a CPU for each may wait for each other. */
 	campaign.runs[1].foreign_pct = campaign.runs[1].steal_pct = 0;

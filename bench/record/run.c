@@ -146,6 +146,15 @@ int run_is_disturbed(const struct run *run)
 	return has_others(run) || used_quota(run);
 }
 
+double run_cpus(const struct run *run)
+{
+	if (run->cpus == CELL_NO_INT)
+		return NAN;
+	/* The quota is that of the first host. fmin() passes a NAN over. */
+	return run->hosts[0] ? (double)run->cpus :
+			       fmin((double)run->cpus, run->cpu_quota);
+}
+
 double run_others_cpus(const struct run *run)
 {
 	const double percent = isnan(run->steal_pct) ? run->foreign_pct :
@@ -178,8 +187,20 @@ static void cpus_text(char *text, size_t size, const char *who, double count,
 	char number[NUMBER_SIZE];
 
 	number_print_fixed(number, count, 2);
-	snprintf(text, size, "%s %s of %ld CPU%s", who, number, all,
-		 all == 1 ? "" : "s");
+	text_append(text, size, "%s %s of %ld CPU%s", who, number, all,
+		    all == 1 ? "" : "s");
+}
+
+/* The kernel adds up what each CPU was stopped for. */
+static void quota_text(const struct run *run, char *text, size_t size)
+{
+	const double cpus = run->cpus > 1 ? (double)run->cpus : 1;
+	const double share = run->throttled_s / cpus / seconds_of(run);
+	char number[NUMBER_SIZE];
+
+	number_print_fixed(number, 100 * fmin(share, 1), 0);
+	text_append(text, size, "its CPU quota stopped it for %s %% of the "
+		    "time", number);
 }
 
 int run_is_slowed(const struct run *run, char *why, size_t size)
@@ -191,13 +212,15 @@ int run_is_slowed(const struct run *run, char *why, size_t size)
 	why[0] = '\0';
 	if (!disturbed && !(lacked > 0))
 		return 0;
-	if (used_quota(run) && !has_others(run))
-		snprintf(why, size, "throttled by its CPU quota");
-	else if (disturbed && isfinite(others))
+	if (used_quota(run))
+		quota_text(run, why, size);
+	if (used_quota(run) && has_others(run))
+		text_append(why, size, ", and ");
+	if (has_others(run) && isfinite(others))
 		cpus_text(why, size, "others used", others, run->logical_cpus);
-	else if (disturbed)
-		snprintf(why, size, "others used its CPUs");
-	else
+	else if (has_others(run))
+		text_append(why, size, "others used its CPUs");
+	else if (!disturbed)
 		cpus_text(why, size, "it lacked", lacked, own);
 	return 1;
 }

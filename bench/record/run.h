@@ -239,6 +239,10 @@ void run_set_disturbance(struct run *run,
 			 const struct disturbance_counters *after,
 			 double elapsed_s, double cpu_s);
 
+/* CPUs that the run could use at a time: those that it was confined to, or less
+ * by the quota of its control groups; NAN: not known. */
+double run_cpus(const struct run *run);
+
 /* CPUs that others used, the hypervisor included; NAN where nobody knows. */
 double run_others_cpus(const struct run *run);
 
@@ -246,7 +250,7 @@ double run_others_cpus(const struct run *run);
  * Was it disturbed, or did it get less than nine tenths of its CPUs? (Of
  * several cores with a CPU for each one may wait for another, and devices' CPUs
  * are their own affair.) Then why holds the cause, as in "others used 0.52 of 2
- * CPUs".
+ * CPUs"; a quota and others are both named.
  */
 int run_is_slowed(const struct run *run, char *why, size_t size);
 

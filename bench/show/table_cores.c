@@ -155,12 +155,14 @@ static void print_notes(const struct view *view, const struct run *run,
 			const struct cores *cores)
 {
 	const struct extremes compute = extremes_of(cores, 0);
+	const double cpus = run ? run_cpus(run) : NAN;
 	char slowdown[200] = "";
 
-	if (run && run->cpus != CELL_NO_INT)
-		view_note(view, "%d %s on %ld CPU%s", cores->count,
-			  run_cores_name(run), run->cpus,
-			  run->cpus == 1 ? "" : "s");
+	if (run && isfinite(cpus))
+		view_note(view, "%d %s on %s CPU%s", cores->count,
+			  run_cores_name(run),
+			  fixed_text(cpus, cpus == floor(cpus) ? 0 : 2).text,
+			  cpus == 1 ? "" : "s");
 	if (run && run_is_on_devices(run) && !strcmp(run->transport, "threads"))
 		view_note(view, "CPU: that of the process, divided equally, "
 			  "since a device's work cannot be attributed to a "

@@ -69,7 +69,7 @@ static void fill_cell(const struct view *view, const struct grid *grid, int row,
 	else if (quantity->property == GLOBAL_BATCH && cell->run)
 		grid_set_count(grid, row, column, cell->run->global_batch);
 	else if (quantity->property == CPUS && cell->run)
-		grid_set_count(grid, row, column, cell->run->cpus);
+		grid_set_cpus(grid, row, column, cell->run);
 	else if (quantity->property == IS_METRIC)
 		/* Updates are counted, so they have no spread to show. */
 		format_spread(text, stats->mean * factor,

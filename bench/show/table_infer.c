@@ -63,7 +63,7 @@ static void fill_cell(const struct grid *grid, int row,
 		grid_set_number(grid, row, LIFT, lift.mean, 2);
 	grid_set_count(grid, row, BATCH, images_of(cell->run));
 	fill_target_row(grid, row, cell, FIRST, SETUP, options);
-	grid_set_count(grid, row, CPUS, cell->run->cpus);
+	grid_set_cpus(grid, row, CPUS, cell->run);
 }
 
 /* From row on; returns the row after them. */

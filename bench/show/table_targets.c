@@ -62,7 +62,7 @@ static void fill_row(const struct view *view, const struct grid *grid, int row,
 	if (values[METRIC_UPDATES].count && run->global_batch != CELL_NO_INT)
 		snprintf(strchr(grid_at(grid, row, UPDATES)->text, '\0'), 32,
 			 " x %ld", run->global_batch);
-	grid_set_count(grid, row, CPUS, run->cpus);
+	grid_set_cpus(grid, row, CPUS, run);
 }
 
 /* Is there a speed-up with an interval that is claimed? */

@@ -324,6 +324,14 @@ int has_post(const struct view *view, post_compares *compares)
 	return 0;
 }
 
+void grid_set_cpus(const struct grid *grid, int row, int column,
+		   const struct run *run)
+{
+	const double cpus = run_cpus(run);
+
+	grid_set_number(grid, row, column, cpus, cpus == floor(cpus) ? 0 : 2);
+}
+
 void fill_target_row(const struct grid *grid, int row,
 		     const struct result *cell, int outcome, int setup,
 		     const struct table_options *options)

@@ -89,6 +89,9 @@ int has_post(const struct view *view, post_compares *compares);
 
 /* A row a target, one table for each setup, and who is how much faster. */
 int view_targets(const struct view *view, struct error *err);
+/* The CPUs of a run: a fraction where its quota is one. */
+void grid_set_cpus(const struct grid *grid, int row, int column,
+		   const struct run *run);
 /* Of a row that is a target: its label, its start-up, and in the column outcome
  * what failed, which is seen there as well, since -q shows nothing else. */
 void fill_target_row(const struct grid *grid, int row,
