@@ -155,3 +155,21 @@ rows() {
 	iconv -f UTF-8 -t UTF-8 tables >/dev/null
 	grep -q '^\*\*Time to 99 %: .*aééééééééééé, all 2\*\*$' tables
 }
+
+@test "the title has the epochs that were done" {
+	run -0 "$BENCH" run cpu-1 cpu-2 --model tiny "${DATA[@]}" --warmup 1 \
+		--epochs 5 --target-accuracy 1 --out early -q
+	[[ "${lines[0]}" == "tiny on synthetic, 1 epoch; n=1, "* ]]
+	# The other target needs more.
+	python3 - <<-'END'
+	import csv
+	rows = list(csv.DictReader(open("early/runs.csv")))
+	rows[1]["epochs_to_accuracy"] = "3"
+	with open("early/runs.csv", "w", newline="") as out:
+	    writer = csv.DictWriter(out, rows[0])
+	    writer.writeheader()
+	    writer.writerows(rows)
+	END
+	run -0 "$BENCH" table early -q
+	[[ "${lines[0]}" == "tiny on synthetic, 1 to 3 epochs; n=1, "* ]]
+}

@@ -409,3 +409,13 @@ has_epochs_or_ended() {
 		"${DATA[@]}" -e 1 --progress never --out norm
 	[[ "$(said)" == *"not verified: first losses of cpu-1, cpu-2 (no "* ]]
 }
+
+@test "no core has the most of what none has" {
+	"$BENCH" run cpu-2 --model tiny "${DATA[@]}" --warmup 1 --epochs 1 \
+		--test off -q --out made >/dev/null
+	"$BENCH" table made --cores >tables
+	# The test is the sixth column, its loss the last one.
+	grep -Eq '^ +compute +wait +reduce +update +loader +test ' tables
+	grep -Eq '^most +core [01]( +(core [01]|-)){4} +- ' tables
+	grep -Eq '^most +(core [01]|-) +-$' tables
+}

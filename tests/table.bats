@@ -600,3 +600,24 @@ said() {
 	# Brackets are intervals, and there is none.
 	[[ $said != *[][]* ]]
 }
+
+@test "a title says how many forward passes were done" {
+	cd "$BATS_TEST_TMPDIR"
+	run -0 "$BENCH" infer null-1 --model tiny -d synthetic \
+		--synthetic-test 40 --count 40 -q --out i
+	[ "${lines[0]}" = "tiny on synthetic, 40 forward passes; n=1" ]
+	# As after an interruption.
+	awk -F, '!/,step,/ || n++ < 18' i/observations.csv >cut
+	mv cut i/observations.csv
+	sed -i 's/,ok,/,partial,/' i/runs.csv
+	run -0 "$BENCH" table i -q
+	[[ "$output" == *"tiny on synthetic, 17 forward passes; n=1"* ]]
+}
+
+@test "an update has no more samples than there are" {
+	cd "$BATS_TEST_TMPDIR"
+	"$BENCH" run null-2 -d synthetic --synthetic-train 3 \
+		--synthetic-test 40 --warmup 0 --epochs 2 -q --out few >few.txt
+	grep -Eq '^null-2 .* 2 x 3 ' few.txt
+	"$BENCH" table few --details | grep -Eq '^global batch +3$'
+}

@@ -78,6 +78,23 @@ int run_is_cut(const struct run *run)
 	       (whole == CELL_NO_INT || run->steps < whole);
 }
 
+long run_update_samples(const struct run *run)
+{
+	const int is_whole = run->train_samples != CELL_NO_INT &&
+			     run->train_samples < run->global_batch;
+
+	/* Padding fills the only batch with samples again. */
+	return is_whole && strcmp(run->pad, "on") ? run->train_samples :
+						    run->global_batch;
+}
+
+long run_epochs_done(const struct run *run)
+{
+	return isfinite(run->time_to_accuracy_s) &&
+			       run->epochs_to_accuracy != CELL_NO_INT ?
+		       run->epochs_to_accuracy : run->epochs;
+}
+
 int run_is_inference(const struct run *run)
 {
 	return run->passes != CELL_NO_INT;

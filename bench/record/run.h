@@ -216,6 +216,14 @@ long run_whole_epoch(const struct run *run);
  * those with --steps. */
 int run_is_cut(const struct run *run);
 
+/* Samples of an update: the global batch, or a training set that is smaller;
+ * CELL_NO_INT: not known. */
+long run_update_samples(const struct run *run);
+
+/* Epochs that it did, or was to do if it was cut short: a target accuracy may
+ * end it early. CELL_NO_INT: not known. */
+long run_epochs_done(const struct run *run);
+
 /* Did it time forward passes alone? */
 int run_is_inference(const struct run *run);
 

@@ -98,7 +98,7 @@ static void add_row(struct cores *cores, const struct observation *row)
 /* Means over epochs; the largest and smallest of any core, and their mean. */
 struct extremes {
 	double most, least, mean;
-	int slowest;
+	int slowest; /* -1: no core has more than others */
 };
 
 static double mean_of(const struct cores *cores, int core, int column)
@@ -113,7 +113,7 @@ static double mean_of(const struct cores *cores, int core, int column)
 
 static struct extremes extremes_of(const struct cores *cores, int column)
 {
-	struct extremes found = { -INFINITY, INFINITY, 0, 0 };
+	struct extremes found = { -INFINITY, INFINITY, 0, -1 };
 
 	for (int r = 0; r < cores->count; r++) {
 		const double value = mean_of(cores, r, column);
@@ -125,6 +125,9 @@ static struct extremes extremes_of(const struct cores *cores, int column)
 		found.least = fmin(found.least, value);
 		found.mean += value / cores->count;
 	}
+	/* Of a phase that no core had, and of equal numbers. */
+	if (!(found.most > found.least))
+		found.slowest = -1;
 	return found;
 }
 
@@ -135,8 +138,9 @@ static void fill_extremes(struct grid *grid, const struct cores *cores,
 	const struct extremes found = extremes_of(cores, column);
 	const double spread = 100 * (found.most - found.least) / found.mean;
 
-	snprintf(grid_at(grid, cores->count, at)->text, GRID_TEXT,
-		 "core %d", found.slowest);
+	if (found.slowest >= 0)
+		snprintf(grid_at(grid, cores->count, at)->text, GRID_TEXT,
+			 "core %d", found.slowest);
 	if (found.mean > 0)
 		snprintf(grid_at(grid, cores->count + 1, at)->text,
 			 GRID_TEXT, "%s%%", fixed_text(spread, 1).text);
@@ -174,7 +178,7 @@ static void print_notes(const struct view *view, const struct run *run,
 		run_explain_slowdown(run, slowdown, sizeof(slowdown));
 	if (slowdown[0])
 		view_note(view, "%s", slowdown);
-	if (isfinite(compute.most))
+	if (compute.slowest >= 0)
 		view_note(view, "core %d computes longest, %.3f s an epoch",
 			  compute.slowest, compute.most);
 }

@@ -67,7 +67,8 @@ static void fill_cell(const struct view *view, const struct grid *grid, int row,
 	if (quantity->property == STATUS)
 		status_text(text, line, cell);
 	else if (quantity->property == GLOBAL_BATCH && cell->run)
-		grid_set_count(grid, row, column, cell->run->global_batch);
+		grid_set_count(grid, row, column,
+			       run_update_samples(cell->run));
 	else if (quantity->property == CPUS && cell->run)
 		grid_set_cpus(grid, row, column, cell->run);
 	else if (quantity->property == IS_METRIC)

@@ -87,19 +87,39 @@ static int fill_posts(const struct grid *grid, int row,
 	return row;
 }
 
+/* Those that were done: of a run that was interrupted not what was asked. */
+static struct short_text passes_text(const struct view *view,
+				     const struct line *line)
+{
+	struct range passes = { 0 };
+	int count;
+	const struct line *lines = line_runs(line, &count);
+
+	for (int r = 0; r < count; r++)
+		for (int t = 0; t < view->results->target_count; t++) {
+			const struct result *cell = &lines[r].cells[t];
+
+			if (cell->observations[METRIC_RATE])
+				range_add(&passes, (long)cell->observations[
+							   METRIC_RATE]);
+		}
+	return range_text(&passes, "forward pass");
+}
+
 static void fill_title(const struct view *view, const struct line *line,
 		       char title[GRID_TITLE])
 {
 	const struct run *run = find_settings(view->results, line);
+	const struct short_text passes = passes_text(view, line);
 	const int named = setup_count(view->results) > 1 ||
 			  line->run->label[0];
 	char raw[GRID_TITLE], what[160] = "no runs.csv";
 
 	if (run)
-		snprintf(what, sizeof(what), "%s on %s, %ld forward passes%s",
-			 run->model,
+		snprintf(what, sizeof(what), "%s on %s%s%.40s%s", run->model,
 			 run->dataset[0] ? run->dataset : "unknown data",
-			 run->passes, unusual_text(run).text);
+			 passes.text[0] ? ", " : "", passes.text,
+			 unusual_text(run).text);
 	snprintf(raw, sizeof(raw), "%s%s%s%s; n=%d",
 		 named ? setup_name(line) : "", named ? ": " : "", what,
 		 view->results->include_warmup ? ", warm-up included" : "",

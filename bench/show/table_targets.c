@@ -61,7 +61,7 @@ static void fill_row(const struct view *view, const struct grid *grid, int row,
 	fill_target_row(grid, row, cell, ITER, SETUP, view->options);
 	if (values[METRIC_UPDATES].count && run->global_batch != CELL_NO_INT)
 		snprintf(strchr(grid_at(grid, row, UPDATES)->text, '\0'), 32,
-			 " x %ld", run->global_batch);
+			 " x %ld", run_update_samples(run));
 	grid_set_cpus(grid, row, CPUS, run);
 }
 
@@ -112,14 +112,25 @@ static void cut_text(char *text, size_t size, const struct results *results,
 			    count == 1 && met[0] == 1 && !whole ? "" : "s");
 }
 
-static void trained_text(char *text, size_t size, const struct run *run,
-			 const char *cut)
+/* Those of all its runs, which a target accuracy may end at different ones. */
+static struct short_text epochs_text(const struct results *results,
+				     const struct line *line)
 {
-	char epochs[40] = "";
+	struct range epochs = { 0 };
+	const struct run *run;
 
-	if (run->epochs != CELL_NO_INT)
-		snprintf(epochs, sizeof(epochs), ", %ld epoch%s", run->epochs,
-			 run->epochs == 1 ? "" : "s");
+	for (int at = 0; (run = next_run(results, line, &at));)
+		range_add(&epochs, run_epochs_done(run));
+	return range_text(&epochs, "epoch");
+}
+
+static void trained_text(char *text, size_t size, const struct run *run,
+			 const char *done, const char *cut)
+{
+	char epochs[48] = "";
+
+	if (done[0])
+		snprintf(epochs, sizeof(epochs), ", %.40s", done);
 	snprintf(text, size, "%s on %s%s%s%s", run->model,
 		 run->dataset[0] ? run->dataset : "unknown data", epochs, cut,
 		 unusual_text(run).text);
@@ -146,7 +157,8 @@ static void fill_title(const struct view *view, const struct line *line,
 
 	cut_text(cut, sizeof(cut), view->results, line);
 	if (run)
-		trained_text(trained, sizeof(trained), run, cut);
+		trained_text(trained, sizeof(trained), run,
+			     epochs_text(view->results, line).text, cut);
 	if (line->repetitions == 1)
 		snprintf(n, sizeof(n), "n=1, %s between iterations", sign);
 	else

@@ -185,6 +185,31 @@ void view_head(const struct view *view, int column, char head[GRID_TEXT])
 	clean_text(head, GRID_TEXT, title, view->options);
 }
 
+void range_add(struct range *range, long count)
+{
+	if (count == CELL_NO_INT || count < 1)
+		return;
+	if (!range->most || count < range->least)
+		range->least = count;
+	if (count > range->most)
+		range->most = count;
+}
+
+struct short_text range_text(const struct range *range, const char *unit)
+{
+	const char *plural = range->most == 1 ? "" :
+			     unit[strlen(unit) - 1] == 's' ? "es" : "s";
+	struct short_text text = { "" };
+
+	if (range->least < range->most)
+		snprintf(text.text, sizeof(text.text), "%ld to %ld %s%s",
+			 range->least, range->most, unit, plural);
+	else if (range->most)
+		snprintf(text.text, sizeof(text.text), "%ld %s%s", range->most,
+			 unit, plural);
+	return text;
+}
+
 int setup_count(const struct results *results)
 {
 	return results->line_count ?

@@ -59,6 +59,15 @@ struct short_text line_name(const struct line *line);
  * "old, run 2, "; empty else. */
 struct short_text line_prefix(const struct view *view, const struct line *line);
 
+/* The least and the most of some counts; all zero: none was added. */
+struct range {
+	long least, most;
+};
+/* CELL_NO_INT is passed over. */
+void range_add(struct range *range, long count);
+/* "1 epoch", "40 epochs", "2 to 3 epochs"; empty: there is no count. */
+struct short_text range_text(const struct range *range, const char *unit);
+
 int setup_count(const struct results *results);
 
 /* Is this the line of a whole setup, or the only one? */
