@@ -242,7 +242,7 @@ differs() {
 
 @test "a mistake in a list of hosts is found before anything starts" {
 	local list
-	for list in a:x a:0 a:-3 a:2x a: :2 -a:2 a:2,-b:2 a:2,b:2, ,a:4 \
+	for list in a:x a:0 a:-3 a:2x a: :2 -a:2 a:2,-b:2 "a:2,b:2," ,a:4 \
 		"a b:4" a:4,b/c a:99999999999999999999; do
 		run -2 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" \
 			--hosts "$list" --out made
@@ -265,6 +265,29 @@ differs() {
 		"$BENCH" run cpu-4@mpi "${TINY[@]:0:2}" -d mnist --batch 1 \
 		-e 1 -w 1 -q --hosts "$HOSTS" --out made
 	[[ "$(column made/runs.csv variables)" == *"BENCH_DATA_DIR=$PWD/data"* ]]
+}
+
+@test "tables, comparisons and reports name hosts and CPUs" {
+	two_hosts
+	local cpus
+	"$BENCH" run cpu-4@mpi "${TINY[@]}" --out one >/dev/null
+	run -0 timeout -k 5 60 "$BENCH" run cpu-4@mpi "${TINY[@]:0:12}" \
+		--hosts "$HOSTS" --out made
+	[[ "$(tr -s '\n ' ' ' <<<"$output")" == *"- cpu-4@mpi was on the hosts $HOSTS "* ]]
+	cpus=$(column made/runs.csv cpu_list)
+	[ -n "$cpus" ]
+	run -0 "$BENCH" table made --details
+	[[ "$(tr -s '\n ' ' ' <<<"$output")" == *"CPUs used, by number: cpu-4@mpi $cpus of $HOSTS "* ]]
+	run -0 "$BENCH" compare one made
+	[[ "$(tr -s '\n ' ' ' <<<"$output")" == *"- differs: options: hosts: first $(hostname):4, second $HOSTS "* ]]
+	# Of one host nothing is said.
+	run -0 "$BENCH" table one
+	[[ "$output" != *"was on the hosts"* ]]
+	command -v gnuplot >/dev/null || skip "no gnuplot"
+	run -0 "$BENCH" plot made
+	grep -qE "bench run cpu-4@mpi .* --hosts $HOSTS( |\$)" made/report.html
+	run -0 "$BENCH" plot one
+	run -1 grep -e --hosts one/report.html
 }
 
 # a_launcher: a program mpirun of that body, found first.
