@@ -133,7 +133,7 @@ TEST_SOURCES := $(wildcard tests/test_*.c)
 TESTS := $(TEST_SOURCES:%.c=$B/%)
 # Programs beside the tests, which some of them start.
 TOOL_SOURCES := tests/resample.c tests/ladder.c tests/gather_rates.c \
-	tests/opencl_kernels.c
+	tests/opencl_kernels.c tests/decode.c
 TOOLS := $(TOOL_SOURCES:%.c=$B/%)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/%)

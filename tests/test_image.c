@@ -93,24 +93,88 @@ static void pixels_are_those_of_pillow(void **state)
 	fclose(golden);
 }
 
-/* After any byte, the last of them as well. */
+/* The pixels of a decoded image in RGB, as a sum of zlib; releases it. */
+static unsigned sum_pixels(struct image *image)
+{
+	static uint8_t pixels[3 * MOST];
+	const int count = image->height * image->width * 3;
+
+	assert_true(count <= 3 * MOST);
+	for (int i = 0; i < count; i++)
+		pixels[i] = image->pixels[image->channels == 1 ? i / 3 : i];
+	image_release(image);
+	return (unsigned)crc32(0, pixels, (uInt)count);
+}
+
+/* After any byte, up to the last that pixels need. */
 static void what_is_cut_short_is_refused(void **state)
 {
-	static const char *const names[] = {
-		"rgb.png", "bits.png", "interlaced.png", "palette-clear.png",
-		"halved.jpg", "progressive.jpg", "cmyk.jpg",
-	};
+	FILE *golden = fopen(IMAGES "cuts.csv", "r");
+	size_t least, rows = 0;
+	char name[64];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const size_t count = load(names[i]);
+	assert_non_null(golden);
+	assert_int_equal(fscanf(golden, "%*s\n"), 0);
+	for (; fscanf(golden, "%63[^,],%zu\n", name, &least) == 2; rows++) {
+		const size_t count = load(name);
+		struct image image;
+		struct error err;
+		unsigned whole;
 
-		for (size_t cut = 0; cut < count; cut++)
+		assert_int_equal(decode(count, IMAGE_MOST_PIXELS, &image, &err),
+				 0);
+		whole = sum_pixels(&image);
+		for (size_t cut = 0; cut < least; cut++)
 			assert_refused(cut, "; replace or remove the file");
-		assert_refused(count - 1, "cut short: its ");
-		assert_refused(count * 2 / 3, "cut short: its ");
+		for (size_t cut = least; cut < count; cut++) {
+			if (decode(cut, IMAGE_MOST_PIXELS, &image, &err))
+				fail_msg("%s: %s", name, err.message);
+			assert_int_equal(sum_pixels(&image), whole);
+		}
+		assert_refused(least - 1, "cut short: its ");
+		assert_refused(least * 2 / 3, "cut short: its ");
 	}
+	assert_true(feof(golden) && rows == 7);
+	fclose(golden);
 	assert_refused(0, "empty, an image expected");
+}
+
+static void broken_images_are_those_of_pillow(void **state)
+{
+	FILE *golden = fopen(IMAGES "broken.csv", "r");
+	int height, width, rows = 0;
+	unsigned right;
+	char name[64];
+
+	(void)state;
+	assert_non_null(golden);
+	assert_int_equal(fscanf(golden, "%*s\n"), 0);
+	for (; fscanf(golden, "%63[^,],%d,%d,%x\n", name, &height, &width,
+		      &right) == 4; rows++) {
+		char path[200];
+		struct image image;
+		struct error err;
+		int failed;
+
+		snprintf(path, sizeof(path), IMAGES "broken/%s", name);
+		failed = image_read(path, &image, &err);
+		if (!height) {
+			if (!failed)
+				fail_msg("%s was read", name);
+			assert_non_null(strstr(err.message, "; replace or "
+					       "remove the file"));
+			continue;
+		}
+		if (failed)
+			fail_msg("%s", err.message);
+		assert_int_equal(image.height, height);
+		assert_int_equal(image.width, width);
+		if (sum_pixels(&image) != right)
+			fail_msg("%s: other pixels", name);
+	}
+	assert_true(feof(golden) && rows == 15);
+	fclose(golden);
 }
 
 /* One bit in the middle of the compressed pixels, of which PNG has sums. */
@@ -199,7 +263,7 @@ static void bombs_are_refused(void **state)
 	assert_refused(count, "its JPEG data cannot be decoded (");
 	assert_refused(resize_png(13377, 13379),
 		       "an image of 13377 x 13379 pixels");
-	assert_refused(resize_png(1000001, 1), "its PNG data cannot be");
+	assert_refused(resize_png(1000001, 1), "cut short: its PNG data");
 	assert_refused(resize_png(0, 5), "its PNG data cannot be decoded (");
 	/* Exactly as many are fine. */
 	count = load("rgb.png");
@@ -235,6 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pixels_are_those_of_pillow),
 		cmocka_unit_test(what_is_cut_short_is_refused),
+		cmocka_unit_test(broken_images_are_those_of_pillow),
 		cmocka_unit_test(damage_is_refused),
 		cmocka_unit_test(damage_that_is_repaired_is_let_pass),
 		cmocka_unit_test(bombs_are_refused),

@@ -4,8 +4,12 @@
  * becomes RGB by its formula, and what turns an image by its metadata is not
  * heeded. Of 16 bits the upper 8 count (Pillow cuts grey ones off at 255).
  *
- * What cannot be decoded to its end is ERROR_INPUT that begins with the file's
- * name. JPEG data that libjpeg repairs with a warning are taken as it does.
+ * A file that Pillow refuses is ERROR_INPUT with the file's name first. A file
+ * that it reads is read: without an end after the pixels, a PNG with another
+ * CRC of its pixels (their Adler-32 decides) or a larger window than it
+ * announces, and JPEG data that libjpeg repairs with a warning.
+ * tests/images/compare holds folders of images to this. An ancillary chunk of
+ * a PNG is refused for its CRC alone, not for its content.
  */
 #ifndef BENCH_DATA_IMAGE_H
 #define BENCH_DATA_IMAGE_H

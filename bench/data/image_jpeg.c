@@ -15,6 +15,7 @@ struct decoder {
 	struct jpeg_decompress_struct jpeg;
 	struct jpeg_error_mgr errors;
 	struct jpeg_progress_mgr progress;
+	struct jpeg_source_mgr source;
 	jmp_buf failed;
 	const struct image_file *file;
 	struct image *image;
@@ -25,25 +26,50 @@ struct decoder {
 static void fail(j_common_ptr jpeg)
 {
 	struct decoder *decoder = jpeg->client_data;
-	const int code = jpeg->err->msg_code;
 	char words[JMSG_LENGTH_MAX];
 
 	jpeg->err->format_message(jpeg, words);
-	if (code == JERR_OUT_OF_MEMORY)
+	if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
 		error_memory(decoder->err, decoder->file->name);
 	else
-		image_refuse(decoder->file, "JPEG",
-			     code == JWRN_JPEG_EOF || code == JERR_INPUT_EOF,
-			     words, decoder->err);
+		image_refuse(decoder->file, "JPEG", 0, words, decoder->err);
 	longjmp(decoder->failed, 1);
 }
 
-/* As Pillow does it: where the file ends too early it is bad, and what else
- * libjpeg repairs is let pass, as it is in many photographs. */
+/* What libjpeg repairs is let pass, as it is in many photographs. */
 static void warn(j_common_ptr jpeg, int level)
 {
-	if (level < 0 && jpeg->err->msg_code == JWRN_JPEG_EOF)
-		fail(jpeg);
+	(void)jpeg;
+	(void)level;
+}
+
+static void refuse_end(struct decoder *decoder)
+{
+	image_refuse(decoder->file, "JPEG", 1, "", decoder->err);
+	longjmp(decoder->failed, 1);
+}
+
+static void begin_source(j_decompress_ptr jpeg)
+{
+	(void)jpeg;
+}
+
+/* libjpeg suspends then, as in Pillow, instead of inventing an end. */
+static boolean bring_more(j_decompress_ptr jpeg)
+{
+	(void)jpeg;
+	return FALSE;
+}
+
+static void skip_source(j_decompress_ptr jpeg, long count)
+{
+	struct jpeg_source_mgr *source = jpeg->src;
+	const size_t wanted = count > 0 ? (size_t)count : 0;
+	const size_t some = wanted < source->bytes_in_buffer ?
+				    wanted : source->bytes_in_buffer;
+
+	source->next_input_byte += some;
+	source->bytes_in_buffer -= some;
 }
 
 /* A small file may ask for scan after scan of a large image. */
@@ -68,38 +94,47 @@ static void turn_to_rgb(const JSAMPLE *cmyk, int width, uint8_t *rgb)
 		}
 }
 
-/* For longjmp, no variable of a caller is changed here. */
+static void read_header(struct decoder *decoder)
+{
+	struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+
+	jpeg_create_decompress(jpeg);
+	jpeg->client_data = decoder;
+	jpeg->progress = &decoder->progress;
+	jpeg->src = &decoder->source;
+	if (jpeg_read_header(jpeg, TRUE) == JPEG_SUSPENDED)
+		refuse_end(decoder);
+	jpeg->out_color_space = jpeg->num_components == 1 ? JCS_GRAYSCALE :
+				jpeg->num_components == 4 ? JCS_CMYK : JCS_RGB;
+}
+
+/* For longjmp, no variable of a caller is changed here. An end after the last
+ * row may be missing. */
 static void read_pixels(struct decoder *decoder)
 {
 	struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
 	struct image *image = decoder->image;
 	JSAMPARRAY row;
 
-	jpeg_create_decompress(jpeg);
-	jpeg->client_data = decoder;
-	jpeg->progress = &decoder->progress;
-	jpeg_mem_src(jpeg, decoder->file->bytes, decoder->file->count);
-	jpeg_read_header(jpeg, TRUE);
-	jpeg->out_color_space = jpeg->num_components == 1 ? JCS_GRAYSCALE :
-				jpeg->num_components == 4 ? JCS_CMYK : JCS_RGB;
+	read_header(decoder);
 	if (image_allocate(image, decoder->file, jpeg->image_height,
 			   jpeg->image_width,
 			   jpeg->num_components == 1 ? 1 : 3, decoder->err))
 		longjmp(decoder->failed, 1);
-	jpeg_start_decompress(jpeg);
+	if (!jpeg_start_decompress(jpeg))
+		refuse_end(decoder);
 	row = jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE,
 				      jpeg->output_width * 4, 1);
 	while (jpeg->output_scanline < jpeg->output_height) {
 		uint8_t *to = image->pixels + (size_t)jpeg->output_scanline *
 						      (size_t)image->width *
 						      (size_t)image->channels;
+		const int is_cmyk = jpeg->num_components == 4;
 
-		if (jpeg->num_components != 4) {
-			jpeg_read_scanlines(jpeg, &to, 1);
-			continue;
-		}
-		jpeg_read_scanlines(jpeg, row, 1);
-		turn_to_rgb(row[0], image->width, to);
+		if (!jpeg_read_scanlines(jpeg, is_cmyk ? row : &to, 1))
+			refuse_end(decoder);
+		if (is_cmyk)
+			turn_to_rgb(row[0], image->width, to);
 	}
 	jpeg_finish_decompress(jpeg);
 }
@@ -123,6 +158,15 @@ int image_decode_jpeg(const struct image_file *file, struct image *image,
 	decoder.errors.error_exit = fail;
 	decoder.errors.emit_message = warn;
 	decoder.progress.progress_monitor = watch;
+	decoder.source = (struct jpeg_source_mgr){
+		.next_input_byte = file->bytes,
+		.bytes_in_buffer = file->count,
+		.init_source = begin_source,
+		.fill_input_buffer = bring_more,
+		.skip_input_data = skip_source,
+		.resync_to_restart = jpeg_resync_to_restart,
+		.term_source = begin_source,
+	};
 	failed = decode(&decoder);
 	jpeg_destroy_decompress(&decoder.jpeg);
 	return failed;

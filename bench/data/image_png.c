@@ -1,18 +1,23 @@
 /* By libpng. */
 #include "bench/data/image_format.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <png.h>
 
+#define HEAD 8	/* bytes of a chunk before its data: length, name */
+#define CRC 4	/* and after them */
+
 struct decoder {
 	png_structp png;
 	png_infop info;
 	const struct image_file *file;
-	size_t at; /* bytes that were read */
-	int is_cut, no_memory;
+	size_t last; /* place of the data of the chunk with the last pixel, or
+		      * 0: not all pixels are there */
+	int no_memory;
 	struct image *image;
 	struct error *err;
 };
@@ -25,8 +30,7 @@ static void fail(png_structp png, png_const_charp words)
 	if (decoder->no_memory)
 		error_memory(decoder->err, decoder->file->name);
 	else
-		image_refuse(decoder->file, "PNG", decoder->is_cut, words,
-			     decoder->err);
+		image_refuse(decoder->file, "PNG", 0, words, decoder->err);
 	png_longjmp(png, 1);
 }
 
@@ -52,42 +56,13 @@ static void release(png_structp png, png_voidp memory)
 	free(memory);
 }
 
-static void bring(png_structp png, png_bytep to, size_t count)
+/* Whatever there is becomes grey or RGB of 8 bits. From here on, the checksum
+ * of the pixels alone decides whether they are right. */
+static void take_header(png_structp png, png_infop info)
 {
-	struct decoder *decoder = png_get_io_ptr(png);
-
-	decoder->is_cut = count > decoder->file->count - decoder->at;
-	if (decoder->is_cut)
-		png_error(png, "cut short");
-	memcpy(to, decoder->file->bytes + decoder->at, count);
-	decoder->at += count;
-}
-
-/* Whatever there is, as grey or RGB of 8 bits; chunks that do not matter for
- * that are passed over. */
-static void read_header(struct decoder *decoder)
-{
-	png_structp png = decoder->png;
-
-	png_set_read_fn(png, decoder, bring);
-	png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
-	png_read_info(png, decoder->info);
-	png_set_strip_16(png);
-	png_set_palette_to_rgb(png);
-	png_set_expand_gray_1_2_4_to_8(png);
-	png_set_strip_alpha(png);
-}
-
-/* For longjmp, no variable of a caller is changed here. */
-static void read_pixels(struct decoder *decoder)
-{
+	struct decoder *decoder = png_get_progressive_ptr(png);
 	struct image *image = decoder->image;
-	png_structp png = decoder->png;
-	png_infop info = decoder->info;
-	int passes;
 
-	read_header(decoder);
-	passes = png_set_interlace_handling(png);
 	if (image_allocate(image, decoder->file,
 			   png_get_image_height(png, info),
 			   png_get_image_width(png, info),
@@ -95,25 +70,92 @@ static void read_pixels(struct decoder *decoder)
 					   PNG_COLOR_MASK_COLOR ? 3 : 1,
 			   decoder->err))
 		png_longjmp(png, 1);
+	png_set_strip_16(png);
+	png_set_palette_to_rgb(png);
+	png_set_expand_gray_1_2_4_to_8(png);
+	png_set_strip_alpha(png);
+	png_set_interlace_handling(png);
+	png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+	png_set_benign_errors(png, 0);
 	png_read_update_info(png, info);
 	if (png_get_rowbytes(png, info) !=
 	    (size_t)image->width * (size_t)image->channels)
 		png_error(png, "rows of another length");
-	for (int pass = 0; pass < passes; pass++)
-		for (int y = 0; y < image->height; y++)
-			png_read_row(png, image->pixels +
-					  (size_t)y * (size_t)image->width *
-						  (size_t)image->channels,
-				     NULL);
-	png_read_end(png, NULL);
 }
 
+/* bytes: NULL where the pass has none of this row. Ends with the last one. */
+static void take_row(png_structp png, png_bytep bytes, png_uint_32 row,
+		     int pass)
+{
+	struct decoder *decoder = png_get_progressive_ptr(png);
+	struct image *image = decoder->image;
+	const int last = png_get_interlace_type(png, decoder->info) ==
+					 PNG_INTERLACE_NONE ?
+				 0 : PNG_INTERLACE_ADAM7_PASSES - 1;
+
+	png_progressive_combine_row(png, image->pixels +
+				    row * (size_t)image->width *
+					    (size_t)image->channels, bytes);
+	if (pass != last || row + 1 != (png_uint_32)image->height)
+		return;
+	decoder->last = decoder->file->count - png_process_data_pause(png, 0);
+	png_longjmp(png, 1);
+}
+
+static int is_called(const uint8_t *chunk, const char *name)
+{
+	return !memcmp(chunk + HEAD / 2, name, HEAD / 2);
+}
+
+static int has_name(const uint8_t *chunk)
+{
+	for (int i = HEAD / 2; i < HEAD; i++)
+		if (!isalnum(chunk[i]) && chunk[i] != '_')
+			return 0;
+	return 1;
+}
+
+/* Whether the file ends inside of a chunk after that whose data are at this
+ * place; Pillow reads these, up to another frame or what is no chunk. */
+static int is_cut_after(const struct image_file *file, size_t at)
+{
+	at += png_get_uint_32(file->bytes + at - HEAD) + CRC;
+	while (at <= file->count && file->count - at >= HEAD) {
+		const uint8_t *chunk = file->bytes + at;
+		const size_t length = png_get_uint_32(chunk);
+
+		if (!has_name(chunk) || is_called(chunk, "IEND") ||
+		    is_called(chunk, "fcTL"))
+			return 0;
+		if (length > file->count - at - HEAD)
+			return 1;
+		at += HEAD + length + CRC;
+	}
+	return 0;
+}
+
+/* For longjmp, no variable of a caller is changed here. The window of zlib that
+ * a file announces may be too small: the largest is taken. */
 static int decode(struct decoder *decoder)
 {
-	if (setjmp(png_jmpbuf(decoder->png)))
-		return -1;
-	read_pixels(decoder);
-	return 0;
+	const struct image_file *file = decoder->file;
+	png_structp png = decoder->png;
+
+	if (setjmp(png_jmpbuf(png))) {
+		if (!decoder->last)
+			return -1;
+		return is_cut_after(file, decoder->last) ?
+			       image_refuse(file, "PNG", 1, "", decoder->err) :
+			       0;
+	}
+	png_set_progressive_read_fn(png, decoder, take_header, take_row, NULL);
+	png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+	png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+	png_set_option(png, PNG_MAXIMUM_INFLATE_WINDOW, PNG_OPTION_ON);
+	png_set_crc_action(png, PNG_CRC_DEFAULT, PNG_CRC_ERROR_QUIT);
+	png_process_data(png, decoder->info, (png_bytep)file->bytes,
+			 file->count);
+	return image_refuse(file, "PNG", 1, "", decoder->err);
 }
 
 int image_decode_png(const struct image_file *file, struct image *image,

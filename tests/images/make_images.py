@@ -9,10 +9,18 @@ convert('RGB') or convert('L'), size, and the CRC-32 after torchvision's
 Resize(round(size * 256 / 224)) and CenterCrop(size). Of 16-bit grey, which
 Pillow cuts off at 255, the upper bytes are taken instead.
 
+broken/: images that are not as they should be. broken.csv: what Pillow makes of
+each after convert('RGB'): file, height, width and CRC-32 of the pixels; they are
+0 where Pillow refuses it.
+
+cuts.csv: the least number of bytes from the beginning of an image that Pillow
+reads.
+
 crops.csv: boxes of RandomResizedCrop, from the draws of crop.h, which are made
 here again: seed, epoch, sample, height and width of the image, then top, left,
 height and width of the box, and whether it is mirrored.
 """
+import io
 import math
 import pathlib
 import struct
@@ -81,6 +89,69 @@ def make_images():
     tall.save(HERE / "turned.jpg", exif=exif)
 
 
+def parts(data):
+    """[kind, its data and sum] of the chunks of a PNG."""
+    at, chunks = 8, []
+    while at < len(data):
+        length, = struct.unpack(">I", data[at:at + 4])
+        chunks.append((data[at + 4:at + 8], data[at + 8:at + 12 + length]))
+        at += 12 + length
+    return chunks
+
+
+def spoil(data, kind, place):
+    """One bit, this many bytes from the end of a chunk and its sum."""
+    out = data[:8]
+    for name, rest in parts(data):
+        if name == kind:
+            rest = bytearray(rest)
+            rest[-place] ^= 1
+        out += struct.pack(">I", len(rest) - 4) + name + rest
+    return out
+
+
+def make_broken():
+    """By name; the sum of a chunk is its last four bytes."""
+    plain = png(colours(6, 9), 8, 2)
+    end = plain.index(b"IEND") - 4
+    text = chunk(b"tEXt", b"Title\0text")
+    yield "sum-of-header.png", spoil(plain, b"IHDR", 1)
+    yield "sum-of-pixels.png", spoil(plain, b"IDAT", 1)
+    yield "adler.png", spoil(plain, b"IDAT", 5)
+    yield "sum-of-text.png", spoil(plain[:33] + text + plain[33:], b"tEXt", 1)
+    yield "sum-of-text-later.png", spoil(plain[:end] + text + plain[end:],
+                                         b"tEXt", 1)
+    yield "no-end.png", plain[:end]
+    yield "other-end.png", plain[:end] + bytes(40)
+    yield "cut-text.png", plain[:end] + text[:-6]
+    yield "cut-pixels-later.png", plain[:end] + chunk(b"IDAT", b"1234")[:10]
+    yield "more-pixels.png", plain[:end] + chunk(b"IDAT", b"12") + plain[end:]
+    # Rows repeat at a distance that a window of 256 bytes does not reach.
+    row = numpy.random.RandomState(3).randint(0, 256, (1, 100, 3))
+    wide = png(row.astype(numpy.uint8).repeat(3, 0), 8, 2)
+    header, at = wide[:33], wide.index(b"IDAT") + 4
+    size, = struct.unpack(">I", wide[33:37])
+    yield "window.png", header + chunk(
+        b"IDAT", b"\x08\x1d" + wide[at + 2:at + size]) + chunk(b"IEND", b"")
+    # Of 16 colours, three are there.
+    few = png(numpy.arange(4, dtype=numpy.uint8)[:, None].repeat(3, 1) * 0x51,
+              4, 3)
+    few = few[:16] + struct.pack(">I", 6) + few[20:29]
+    few += struct.pack(">I", zlib.crc32(few[12:29]))
+    yield "few-colours.png", few + chunk(b"PLTE", bytes(range(100, 109))) + (
+        chunk(b"IDAT", zlib.compress(bytes((0, 0x01, 0x23, 0x4f) * 4))) +
+        chunk(b"IEND", b""))
+    photo = io.BytesIO()
+    Image.fromarray(colours(16, 16)).save(photo, "JPEG", quality=75)
+    photo = photo.getvalue()[:-2]
+    yield "no-end.jpg", photo
+    yield "other-end.jpg", photo + bytes(20)
+    photo = io.BytesIO()
+    Image.fromarray(colours(16, 16)).save(photo, "JPEG", quality=75,
+                                          progressive=True)
+    yield "other-end-progressive.jpg", photo.getvalue()[:-2] + bytes(20)
+
+
 def convert(path, mode):
     image = Image.open(path)
     if image.mode.startswith("I"):
@@ -115,6 +186,34 @@ def describe():
                 yield "%s,%d,%d,%d,%08x,%d,%08x" % (
                     path.name, channels, image.height, image.width,
                     checksum(image), size, checksum(cut(image, size)))
+
+
+def read(data):
+    """(height, width, sum of the pixels)."""
+    try:
+        image = Image.open(io.BytesIO(data)).convert("RGB")
+    except (OSError, SyntaxError):
+        return 0, 0, 0
+    return image.height, image.width, checksum(image)
+
+
+def describe_broken():
+    yield "file,height,width,crc32"
+    for name, data in make_broken():
+        (HERE / "broken" / name).write_bytes(data)
+        yield "%s,%d,%d,%08x" % (name, *read(data))
+
+
+def make_cuts():
+    yield "file,bytes"
+    for name in ("rgb.png", "bits.png", "interlaced.png", "palette-clear.png",
+                 "halved.jpg", "progressive.jpg", "cmyk.jpg"):
+        data = (HERE / name).read_bytes()
+        found = [read(data[:count]) for count in range(len(data) + 1)]
+        least = found.index(found[-1])
+        assert set(found[least:]) == {found[-1]}
+        assert set(found[:least]) == {(0, 0, 0)}
+        yield f"{name},{least}"
 
 
 def philox(counter, key):
@@ -164,5 +263,8 @@ def make_crops():
 
 if __name__ == "__main__":
     make_images()
+    (HERE / "broken").mkdir(exist_ok=True)
+    (HERE / "broken.csv").write_text("\n".join(describe_broken()) + "\n")
+    (HERE / "cuts.csv").write_text("\n".join(make_cuts()) + "\n")
     (HERE / "images.csv").write_text("\n".join(describe()) + "\n")
     (HERE / "crops.csv").write_text("\n".join(make_crops()) + "\n")
