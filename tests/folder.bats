@@ -90,6 +90,14 @@ ends() {
 	ends 5 "set/val/b/x.jpg/b: a link to a folder that it is in; remove it"
 }
 
+@test "rows are UTF-8, whatever a file is called" {
+	head -c 300 set/train/a/rgb.png >$'set/train/a/\xe9\xe9.png'
+	run -5 "$BENCH" run null-1 cpu-1 --model tiny "${FOLDER[@]}" \
+		--epochs 1 --out made
+	iconv -f UTF-8 -t UTF-8 made/runs.csv >/dev/null
+	[[ "$(cell made/runs.csv 2 reason)" == *"set/train/a/??.png: cut"* ]]
+}
+
 @test "images in folders of a class are taken, others are counted" {
 	local left="note: 3 files left out, bench reads JPEG and PNG only\
  (train/a/0.webp, ...)"

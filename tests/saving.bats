@@ -491,3 +491,16 @@ folder that bench table reads"* ]]
 	[ "$(grep -c '^late: ' <<<"$output")" = 5 ]
 	grep -q early made/tables.md
 }
+
+@test "a label has the bytes of its column at most" {
+	local most
+	most=$(printf 'é%.0s' $(seq 31))x
+	run -0 "$BENCH" run null-1 "${TINY[@]}" --label "$most" --out made
+	[ "$(cell made/runs.csv 1 label)" = "$most" ]
+	run -2 "$BENCH" run null-1 "${TINY[@]}" --label "${most}x" --out more
+	[ "$output" = "bench: --label: 64 bytes, where 63 are most; shorten\
+ '${most}x'" ]
+	[ ! -e more ]
+	run -2 "$BENCH" measure null-1 "${TINY[@]}" --run-id "$most"
+	[[ "$output" == *"--run-id: 63 bytes, where 47 are most"* ]]
+}

@@ -249,6 +249,27 @@ static void writing(void **state)
 		assert_string_equal(written(&known[i].toy), known[i].line);
 }
 
+/* Cut characters, stray bytes, half of a pair of UTF-16, too long a form. */
+static void text_is_utf8(void **state)
+{
+	static const char *const known[][2] = {
+		{ "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80",
+		  "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80" },
+		{ "a\xC3", "a?" }, { "a\xE2\x82", "a??" },
+		{ "\xF0\x9F\x98,", "\"???,\"" }, { "\xFFz\x80", "?z?" },
+		{ "\xED\xA0\x80", "???" }, { "\xC0\xAF", "??" },
+	};
+	struct toy toy = { "toy/1", "", 1, 0 };
+	char line[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		snprintf(toy.name, sizeof(toy.name), "%s", known[i][0]);
+		snprintf(line, sizeof(line), "toy/1,%s,1,0\n", known[i][1]);
+		assert_string_equal(written(&toy), line);
+	}
+}
+
 static void there_and_back(void **state)
 {
 	static const char *const names[] = {
@@ -355,6 +376,7 @@ int main(void)
 		cmocka_unit_test(too_many_columns),
 		cmocka_unit_test(refusal_names_the_line),
 		cmocka_unit_test(writing),
+		cmocka_unit_test(text_is_utf8),
 		cmocka_unit_test(there_and_back),
 		unit_test_if(have_decimal_comma(), decimal_comma),
 		cmocka_unit_test(whole_files),

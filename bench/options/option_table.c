@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "bench/options/dataset_names.h"
+#include "bench/record/run.h"
 
 #define AT(member) .offset = offsetof(struct options, member)
 #define BIT(verb) (1u << (verb))
 
 /* The values that an option may have. */
 #define RANGE(from, to) .least = (from), .most = (to)
+/* As many bytes as the column of a run has room for. */
+#define BYTES_OF(column) RANGE(1, sizeof(((struct run *)NULL)->column) - 1)
 #define ONE_OF(...) .choices = { __VA_ARGS__ }
 #define ITS_NAME(name, summary) name,
 
@@ -274,6 +277,7 @@ const struct option_row option_rows[] = {
 	  "(results/<UTC time>-<label>)" },
 	{ .name = "label", .letter = 'n', .group = OUTPUT, .kind = OPTION_TEXT,
 	  AT(label), .verbs = RUNS | BLOCKS, .argument = "TEXT",
+	  BYTES_OF(label),
 	  .help = "name of this campaign in tables and folder" },
 	{ .name = "export-csv", .group = OUTPUT, .kind = OPTION_TEXT,
 	  AT(export_csv), .verbs = REPORTS | COMPARE | SCALE | ENV,
@@ -432,10 +436,11 @@ const struct option_row option_rows[] = {
 	  AT(run_file), .verbs = MEASURE, .writes = EVERY, .argument = "FILE",
 	  .help = "write the run's row of runs.csv to FILE" },
 	{ .name = "run-id", .group = OUTPUT, .kind = OPTION_TEXT, AT(run_id),
-	  .verbs = MEASURE, .argument = "TEXT",
+	  .verbs = MEASURE, .argument = "TEXT", BYTES_OF(run_id),
 	  .help = "name of this run in the rows" },
 	{ .name = "campaign-id", .group = OUTPUT, .kind = OPTION_TEXT,
 	  AT(campaign_id), .verbs = MEASURE, .argument = "TEXT",
+	  BYTES_OF(campaign_id),
 	  .help = "name of the campaign that it belongs to" },
 	{ .name = "dry-run", .group = MEASURING, .kind = OPTION_FLAG,
 	  AT(dry_run), .verbs = RUNS | PAIRS | VERIFY,

@@ -15,7 +15,7 @@ enum option_kind {
 	OPTION_INT,    /* long from .least to .most */
 	OPTION_TIME,   /* long, likewise: seconds, as 90, 90s, 5m or 2h */
 	OPTION_REAL,   /* double from .least to .most */
-	OPTION_TEXT,   /* const char * */
+	OPTION_TEXT,   /* const char *, of at most .most bytes; 0: of any */
 	OPTION_LIST,   /* const char *[OPTION_MOST_TIMES + 1], one each time */
 	OPTION_CHOICE  /* const char *, one of .choices */
 };

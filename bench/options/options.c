@@ -141,6 +141,14 @@ static int add_text(const struct option_row *row, const char *text,
 			 row->name, OPTION_MOST_TIMES);
 }
 
+static int refuse_length(const struct option_row *row, const char *text,
+			 struct error *err)
+{
+	return error_set(err, ERROR_USAGE, "--%s: %zu bytes, where %.0f are "
+			 "most; shorten '%.100s'", row->name, strlen(text),
+			 row->most, text);
+}
+
 int option_set(struct options *options, const struct option_row *row,
 	       const char *text, struct error *err)
 {
@@ -163,6 +171,8 @@ int option_set(struct options *options, const struct option_row *row,
 			return error_set(err, ERROR_USAGE,
 					 "--%s must not be empty",
 					 row->name);
+		if (row->most > 0 && strlen(text) > (size_t)row->most)
+			return refuse_length(row, text, err);
 		if (row->kind == OPTION_LIST)
 			return add_text(row, text, field, err);
 		*(const char **)field = text;

@@ -40,17 +40,32 @@ static int looks_like_formula(const char *text)
 	return *text && strchr("=+-@", *text) != NULL;
 }
 
+/* Makes text valid UTF-8 on one line, of as many bytes: ? for a byte that is no
+ * character, as where text was cut inside of one. */
+static void clean_text(char *text)
+{
+	unsigned number;
+	int size;
+
+	for (; *text; text += size) {
+		size = text_decode(text, &number);
+		if (number < ' ' || number == 0x7f)
+			*text = ' ';
+		else if (size == 1 && number >= 0x80)
+			*text = '?';
+	}
+}
+
 static void write_text(FILE *out, const char *text, size_t size)
 {
 	char buffer[1024];
-	size_t length = strnlen(text, size), i, at = 0;
+	size_t at = 0;
 
 	if (looks_like_formula(text))
 		buffer[at++] = '\'';
-	for (i = 0; i < length && at < sizeof(buffer) - 1; i++, at++)
-		buffer[at] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ?
-				     ' ' : text[i];
-	buffer[at] = '\0';
+	snprintf(buffer + at, sizeof(buffer) - at, "%.*s", (int)size, text);
+	clean_text(buffer);
+	at = strlen(buffer);
 	/* The parser drops spaces around what is not quoted. */
 	if (strpbrk(buffer, ",\"") || buffer[0] == ' ' ||
 	    (at > 0 && buffer[at - 1] == ' ') ||

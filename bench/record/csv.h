@@ -2,7 +2,8 @@
  * Rows in CSV files (RFC 4180, UTF-8, '\n', header first). libcsv's header is
  * also called csv.h: include this one as "bench/record/csv.h".
  *
- * A row is one line: control characters in text become spaces. Text that a
+ * A row is one line: control characters in text become spaces. Text is UTF-8:
+ * other bytes, as in the name of a file, become question marks. Text that a
  * spreadsheet would take for a formula gets a ' in front, which the reader
  * takes away again. What is missing is an empty cell, never 0, nan or inf.
  */
