@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 				  "standard output could not be written") *
 		       ERROR_OUTPUT;
 	/* A measuring child's parent says what went wrong. */
-	if (code && err.message[0] && !options.campaign_id)
+	if (code && err.message[0] && !options.has_parent)
 		terminal_print_error(&err, log);
 	if (code == ERROR_STOPPED && interrupt_signal())
 		code = 128 + interrupt_signal();

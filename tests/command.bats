@@ -74,6 +74,16 @@ fails() {
 	fails 2 --global-batch measure --global-batch 8 --batch 8 cpu-2
 }
 
+@test "a run says why it failed, whatever its campaign is called" {
+	run -0 --separate-stderr "$BENCH" measure cpu-1 "${TINY[@]/-q/-v}" \
+		--campaign-id mine --run-file row
+	[[ "$stderr" == *"epoch 1/1"* ]]
+	[ "$(cell row 1 campaign_id)" = mine ]
+	run -4 --separate-stderr "$BENCH" measure cpu-1 "${TINY[@]}" \
+		--campaign-id mine --run-file row --weights none
+	[ "$stderr" = "bench: none: cannot be opened: No such file or directory" ]
+}
+
 @test "missing data come with the way to get them" {
 	fails 4 "bench data get mnist" run cpu-1 -d mnist --data-dir nowhere
 	fails 4 "bench data get mnist" measure cpu-1 -d mnist --data-dir nowhere

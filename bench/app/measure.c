@@ -198,7 +198,7 @@ static int measure(const struct target *target, struct training *training,
 		   struct error *err)
 {
 	/* A parent says it, and so do tables. */
-	FILE *notes = options->quiet || options->campaign_id ? NULL : log;
+	FILE *notes = options->quiet || options->has_parent ? NULL : log;
 	struct run *run = &outcome->run;
 	struct dataset dataset = { 0 };
 	double began_s;
@@ -354,7 +354,7 @@ static int open_transport(struct target *target, struct training *training,
 	if (transport->join && transport->join(target->cores, err))
 		return -1;
 	training->joined = transport->join != NULL;
-	if (training->joined && options->campaign_id && !ranks_own(target))
+	if (training->joined && options->has_parent && !ranks_own(target))
 		fputs(LAUNCHER_LOG_MET "\n", log);
 	return 0;
 }
@@ -364,7 +364,7 @@ static void leave(const struct target *target, const struct options *options,
 		  int failed, int is_launched, FILE *log, struct error *err)
 {
 	/* Else a parent says it. */
-	const int says = failed && !options->campaign_id && !ranks_own(target);
+	const int says = failed && !options->has_parent && !ranks_own(target);
 
 	if (says)
 		terminal_print_error(err, log);
@@ -394,11 +394,11 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 		return -1;
 	/* A child of `bench run` ends with it, and when it says so. */
 	prctl(PR_SET_NAME, "bench measure"); /* it was started as exe */
-	if (options->campaign_id || ranks_are_launched(&target))
+	if (options->has_parent || ranks_are_launched(&target))
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	interrupt_install(options->campaign_id != NULL);
+	interrupt_install(options->has_parent);
 	/* So does a core that is a process. */
-	training.patient = options->campaign_id || !training.one_process;
+	training.patient = options->has_parent || !training.one_process;
 	training.process_began_at = clock_now() - clock_process_age();
 	training.log = options->verbose ? log : NULL;
 	if (check_files(options, &training, err))
@@ -417,7 +417,7 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	COPY(run->status, "ok");
 	if (failed)
 		describe_failure(&outcome, err);
-	else if (!options->quiet && !options->campaign_id)
+	else if (!options->quiet && !options->has_parent)
 		note_disturbed(run, log); /* else a parent says it */
 	if (options->run_file)
 		machine_read_binary(run);

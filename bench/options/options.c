@@ -459,9 +459,22 @@ static int parse_rest(struct options *options, int argc, char **argv,
 	return 0;
 }
 
+/* Whether a campaign started this process: its file for the run is one of its
+ * own process (bench/run/child.c), where a user has a path. */
+static int has_parent(const struct options *options)
+{
+	int length = 0;
+
+	if (options->campaign_id && options->run_file)
+		sscanf(options->run_file, "/proc/%*d/fd/%*d%n", &length);
+	return length > 0;
+}
+
 int options_parse(struct options *options, int argc, char **argv,
 		  struct error *err)
 {
+	int failed;
+
 	*options = options_defaults;
 	options->verb = VERB_COUNT;
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
@@ -477,7 +490,9 @@ int options_parse(struct options *options, int argc, char **argv,
 	options->arguments = calloc((size_t)argc, sizeof(char *));
 	if (!options->arguments)
 		return error_memory(err, "the arguments");
-	if (parse_rest(options, argc - 1, argv + 1, err))
+	failed = parse_rest(options, argc - 1, argv + 1, err);
+	options->has_parent = has_parent(options);
+	if (failed)
 		return -1;
 	if (options->help || options->version)
 		return 0;

@@ -69,6 +69,7 @@ struct options {
 	const char *out, *label;
 	const char *export_csv, *export_json, *export_markdown;
 	const char *run_file, *run_id, *campaign_id;
+	int has_parent; /* another bench, which says what went wrong */
 	const char *team; /* verify: a file; NULL: no core of others' */
 	const char *dump_masks, *save_parameters, *save_weights, *weights;
 	const char *straggler, *inject, *trace, *profile;
