@@ -132,8 +132,8 @@ refused() {
 		run -0 bin/bench measure cpu-1@solo "${TINY[@]}"
 		mv "$folder/solo.so" .
 	done
-	run -2 bin/bench measure cpu-1@solo "${TINY[@]}" --plugin none.so
-	[[ "$output" == *"--plugin none.so: there is no such file"* ]]
+	run -4 bin/bench measure cpu-1@solo "${TINY[@]}" --plugin none.so
+	[ "$output" = "bench: --plugin none.so: No such file or directory" ]
 	run -2 bin/bench measure cpu-1@solo "${TINY[@]}" --plugin solo.c
 	[[ "$output" == *"--plugin solo.c: a plug-in is called NAME.so"* ]]
 }

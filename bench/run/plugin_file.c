@@ -1,6 +1,7 @@
 #include "bench/run/plugin_file.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +77,8 @@ int plugin_choose(const char *file, struct error *err)
 	const char *end;
 
 	if (!realpath(file, path) || access(path, R_OK))
-		return error_set(err, ERROR_USAGE, "--plugin %s: there is no "
-				 "such file that can be read", file);
+		return error_set(err, ERROR_MISSING, "--plugin %s: %s", file,
+				 strerror(errno));
 	end = strrchr(path, '.');
 	if (!end || strcmp(end, ".so"))
 		return error_set(err, ERROR_USAGE, "--plugin %s: a plug-in is "
