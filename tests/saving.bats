@@ -504,3 +504,20 @@ folder that bench table reads"* ]]
 	run -2 "$BENCH" measure null-1 "${TINY[@]}" --run-id "$most"
 	[[ "$output" == *"--run-id: 63 bytes, where 47 are most"* ]]
 }
+
+@test "a folder that cannot be written to names the way out" {
+	cp "$BENCH" bench && chmod 755 bench
+	mkdir closed
+	chmod a+rx,a-w closed
+	chmod a+rx .
+	cd closed
+	BENCH=../bench
+	run -7 as_nobody "$BENCH" run null-1 -m tiny "${DATA[@]}" --epochs 1 -q
+	[ "$output" = "bench: cannot write results: Permission denied; --out\
+ DIR names another place" ]
+	chmod u+w .
+	mkdir -m 555 results
+	run -7 as_nobody "$BENCH" run null-1 -m tiny "${DATA[@]}" --epochs 1 -q
+	[[ "$output" == "bench: cannot make the folder results/"*": Permission\
+ denied; --out DIR names another place" ]]
+}

@@ -16,6 +16,8 @@
 #include "bench/system/memory.h"
 #include "bench/system/text.h"
 
+#define OTHER_PLACE "; --out DIR names another place"
+
 enum { MOST_TRIES = 100 };
 
 static int add_observation(const void *row, void *context, struct error *err)
@@ -345,8 +347,10 @@ static int make_own_folder(struct campaign *campaign,
 {
 	int try;
 
-	if (file_make_folder("results", err))
+	if (file_make_folder("results", err)) {
+		text_append(err->message, sizeof(err->message), OTHER_PLACE);
 		return -1;
+	}
 	make_name(campaign, request);
 	for (try = 1; try < MOST_TRIES; try++) {
 		snprintf(campaign->dir, sizeof(campaign->dir), "results/%s",
@@ -361,8 +365,8 @@ static int make_own_folder(struct campaign *campaign,
 		if (errno != EEXIST)
 			break;
 	}
-	return error_set(err, ERROR_OUTPUT, "cannot make the folder %s: %s",
-			 campaign->dir, strerror(errno));
+	return error_set(err, ERROR_OUTPUT, "cannot make the folder %s: %s"
+			 OTHER_PLACE, campaign->dir, strerror(errno));
 }
 
 /* The runs of the campaign id, or all for NULL. */
