@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "backends/contract/allocator.h"
@@ -281,19 +282,19 @@ static int run_processes(const struct target *target, const char *hosts,
 int sweep_start(const struct target *target, const char *hosts,
 		struct network_row *rows, struct error *err)
 {
-	FILE *printed = tmpfile(), *said = tmpfile();
+	const int printed = memfd_create("bench-sweep", MFD_CLOEXEC);
+	const int said = memfd_create("bench-sweep", MFD_CLOEXEC);
 	int failed;
 
-	if (!printed || !said)
-		failed = error_set(err, ERROR_FAILED, "no temporary file: %s",
+	if (printed < 0 || said < 0)
+		failed = error_set(err, ERROR_FAILED, "no memory for rows: %s",
 				   strerror(errno));
 	else
-		failed = run_processes(target, hosts, fileno(printed),
-				       fileno(said), err) ||
-			 read_rows(fileno(printed), target, rows, err);
-	if (printed)
-		fclose(printed);
-	if (said)
-		fclose(said);
+		failed = run_processes(target, hosts, printed, said, err) ||
+			 read_rows(printed, target, rows, err);
+	if (printed >= 0)
+		close(printed);
+	if (said >= 0)
+		close(said);
 	return failed ? -1 : 0;
 }
