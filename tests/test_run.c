@@ -1,6 +1,7 @@
 /* What a row of runs.csv says of its run. */
 #include "bench/record/run.h"
 
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,6 +178,26 @@ static void what_a_whole_epoch_is(void **state)
 	assert_false(run_is_cut(&run));
 }
 
+/* A file may have them. */
+static void numbers_of_no_run_do_no_harm(void **state)
+{
+	struct run run;
+
+	(void)state;
+	row_clear(&run_rows, &run);
+	run.train_samples = LONG_MAX;
+	run.global_batch = 2;
+	assert_int_equal(run_whole_epoch(&run), LONG_MAX / 2 + 1);
+	run.test_samples = 100;
+	run.test_steps = 3;
+	run.test_batch = 0;
+	assert_int_equal(run_tested(&run), 100);
+	run.test_batch = 7;
+	assert_int_equal(run_tested(&run), 21);
+	run.test_steps = LONG_MIN + 1;
+	assert_int_equal(run_tested(&run), 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +207,7 @@ int main(void)
 		cmocka_unit_test(who_is_on_devices),
 		cmocka_unit_test(who_is_one_core),
 		cmocka_unit_test(what_a_whole_epoch_is),
+		cmocka_unit_test(numbers_of_no_run_do_no_harm),
 	};
 
 	return cmocka_run_group_tests_name("run", tests, NULL, NULL);

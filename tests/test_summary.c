@@ -1,6 +1,7 @@
 /* The numbers of the tables, from rows whose numbers are known. */
 #include "bench/record/result_rows.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,6 +118,19 @@ static void one_run(void **state)
 	assert_int_equal(row->n_obs, 12);
 	assert_int_equal(row->n_warmup_excluded, 2);
 	assert_string_equal(row->spread, "iterations");
+	clean();
+}
+
+/* As no run has them, but a file may: their sum is no number of samples. */
+static void samples_that_overflow_are_unknown(void **state)
+{
+	(void)state;
+	add("r1", "cpu-1", 1, .1);
+	for (size_t i = 0; i < fixture.campaign.observation_count; i++)
+		fixture.campaign.observations[i].samples = LONG_MAX / 11;
+	build(0);
+	assert_null(find("cpu-1", "images_per_s", ""));
+	mean_is("cpu-1", "iter_s", .25);
 	clean();
 }
 
@@ -373,6 +387,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_run),
+		cmocka_unit_test(samples_that_overflow_are_unknown),
 		cmocka_unit_test(epochs_and_single_numbers),
 		cmocka_unit_test(warmup_included),
 		cmocka_unit_test(speedup_is_over_one_core),

@@ -71,10 +71,10 @@ static void count_steps(struct sums *sums, const struct observation *row,
 			size_t steps)
 {
 	sums->timed_steps += steps;
-	if (row->samples == CELL_NO_INT || sums->samples == CELL_NO_INT)
+	if (row->samples == CELL_NO_INT || sums->samples == CELL_NO_INT ||
+	    __builtin_add_overflow(sums->samples, row->samples,
+				   &sums->samples))
 		sums->samples = CELL_NO_INT;
-	else
-		sums->samples += row->samples;
 }
 
 /* What only this host's clock has; no row of warm-up. */
@@ -198,16 +198,16 @@ static double whole_epoch(const struct result *result, const struct run *run,
 			  const struct sums *sums)
 {
 	const long whole = run_whole_epoch(run), batch = run->global_batch;
-	long samples;
+	double samples;
 
 	if (!run_is_cut(run) || whole == CELL_NO_INT || batch == CELL_NO_INT)
 		return NAN;
-	samples = whole * batch;
+	samples = (double)whole * (double)batch;
 	/* The last iteration may have fewer. */
-	if (run->train_samples != CELL_NO_INT && run->train_samples < samples)
-		samples = run->train_samples;
+	if (run->train_samples != CELL_NO_INT)
+		samples = fmin(samples, (double)run->train_samples);
 	return result->values[METRIC_EPOCH].mean +
-	       (double)(samples - run->steps * batch) /
+	       (samples - (double)run->steps * (double)batch) /
 		       result->values[METRIC_RATE].mean +
 	       untested_s(run, sums);
 }

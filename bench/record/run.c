@@ -67,7 +67,8 @@ long run_whole_epoch(const struct run *run)
 	if (run->train_samples == CELL_NO_INT ||
 	    run->global_batch == CELL_NO_INT || run->global_batch < 1)
 		return CELL_NO_INT;
-	return (run->train_samples + run->global_batch - 1) / run->global_batch;
+	return run->train_samples / run->global_batch +
+	       (run->train_samples % run->global_batch > 0);
 }
 
 int run_is_cut(const struct run *run)
@@ -102,7 +103,7 @@ int run_is_inference(const struct run *run)
 
 long run_tested(const struct run *run)
 {
-	if (run->test_steps == CELL_NO_INT || run->test_batch == CELL_NO_INT ||
+	if (run->test_steps < 0 || run->test_batch < 1 || /* or missing */
 	    run->test_steps > run->test_samples / run->test_batch)
 		return run->test_samples;
 	return run->test_steps * run->test_batch;

@@ -14,10 +14,14 @@ static long epochs_of(const struct run *run)
 /* Images of the iterations of an epoch. */
 static long epoch_images(const struct run *run)
 {
+	long images;
+
 	if (!run_is_cut(run))
 		return run->train_samples;
-	return run->global_batch == CELL_NO_INT ?
-		       CELL_NO_INT : run->steps * run->global_batch;
+	if (run->global_batch == CELL_NO_INT ||
+	    __builtin_mul_overflow(run->steps, run->global_batch, &images))
+		return CELL_NO_INT;
+	return images;
 }
 
 static long iteration_images(const struct run *run)

@@ -179,9 +179,10 @@ static void note_scale(const struct view *view, const struct run *run,
 
 	if (run->skipped_steps == CELL_NO_INT)
 		return;
-	snprintf(text, sizeof(text), "%ld of %ld gradients overflowed in fp16 "
+	snprintf(text, sizeof(text), "%ld of %.0f gradients overflowed in fp16 "
 		 "and made no step; the loss was scaled by %g in the end",
-		 run->skipped_steps, run->skipped_steps + run->updates,
+		 run->skipped_steps,
+		 (double)run->skipped_steps + (double)run->updates,
 		 run->loss_scale);
 	note_target(view, run, text, told);
 }
