@@ -381,6 +381,7 @@ has_epochs_or_ended() {
 	# The next one is started, and where CPUs are slow ended likewise.
 	[[ "$(column made/runs.csv status)" =~ ^partial\ (ok|partial)$ ]]
 	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout ${limit}s" ]
+	[ "$(cell made/runs.csv 1 exit_code)" = 6 ]
 }
 
 @test "what runs verified of each other is told, and what they did not" {

@@ -18,7 +18,8 @@
 	TEXT(started_utc, 24, "when the process was started", NEEDED) \
 	TEXT(status, 12, "ok, partial, error or skipped", NEEDED) \
 	TEXT(reason, 400, "why not ok") \
-	INT(exit_code, "of the process; 128 and more: killed by a signal") \
+	INT(exit_code, "of the process; 128 and more: killed by a signal; " \
+	    "after --timeout that of a run that failed, 6") \
 	TEXT(target, 64, "what was timed, as asked for: cpu-8, opencl:1", \
 	     NEEDED) \
 	TEXT(backend, 16, "who computed") \

@@ -469,7 +469,8 @@ static void describe_timeout(struct child_result *result,
 	const struct launcher_log *log = &listener->log;
 	struct run *run = &result->run;
 
-	result->exit_code = ERROR_FAILED;
+	/* The signal was ours. */
+	result->exit_code = run->exit_code = ERROR_FAILED;
 	snprintf(run->status, sizeof(run->status), "partial");
 	snprintf(run->reason, sizeof(run->reason),
 		 "ended after --timeout %lds%s%s",
