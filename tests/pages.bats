@@ -236,3 +236,15 @@ offers_arguments() {
 	run -7 --separate-stderr bash -c "'$BENCH' help --generate man >/dev/full"
 	[ "${#stderr_lines[@]}" -eq 1 ]
 }
+
+@test "each variable of bench is in the manual" {
+	local name
+	for name in $(grep -rhoE --include='*.[ch]' '"BENCH_[A-Z_]+[A-Z]"' \
+		"$TOP/bench" "$TOP/backends" | tr -d '"' | sort -u); do
+		grep -qx "\.B $name" ../bench.1 || {
+			echo "$name"
+			false
+		}
+	done
+	[ -n "$name" ]
+}
