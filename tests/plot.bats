@@ -266,7 +266,7 @@ has_hung() {
 	run -2 "$BENCH" plot
 	run -2 "$BENCH" plot one two
 	run -2 "$BENCH" plot one/runs.csv
-	[[ "$output" == *"not a file of it: bench plot one/" ]]
+	[[ "$output" == *"not a file of it: $BENCH plot one/" ]]
 	run -7 bash -c '"$BENCH" plot one >/dev/full'
 }
 

@@ -53,7 +53,7 @@ child() {
 	grep -q ',step,2,.*,ok,' made/observations.csv
 	grep -q ',loop,.*,partial,' made/observations.csv
 	grep -q partial out
-	grep -q 'rows so far are in made: bench table made shows them' err
+	grep -q "rows so far are in made: $BENCH table made shows them" err
 }
 
 @test "so do SIGTERM, and Ctrl-C for a single run" {

@@ -96,8 +96,8 @@ words() { wc -w <<<"$1"; }
 		<<<"$output"
 	[[ "${output//$'\n'/ }" == *"In images/s (one run each), cpu-8 is 3.63 times as fast as cpu-1, \
 opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."* ]]
-	[ "${lines[-2]}" = "- more: bench table $DIR --details" ] ||
-		[[ "${output//$'\n'  / }" == *"- more: bench table $DIR --details"* ]]
+	[ "${lines[-2]}" = "- more: $BENCH table $DIR --details" ] ||
+		[[ "${output//$'\n'  / }" == *"- more: $BENCH table $DIR --details"* ]]
 	[[ "$output" == *"- the data set is synthetic, not MNIST"* ]]
 	# Nothing is explained.
 	[[ "$output" != *"slowest"* && "$output" != *"warm-up"* ]]
@@ -412,10 +412,10 @@ said() {
 	grep -Eq '^one +1\.300 +2\.300 +0\.900$' <<<"$output"
 	run -2 "$BENCH" table "$DIR/runs.csv"
 	[ "$output" = "bench: $DIR/runs.csv: its times are in observations.csv\
- beside it: give the folder of both, bench table $DIR/" ]
+ beside it: give the folder of both, $BENCH table $DIR/" ]
 	cd "$DIR"
 	run -2 "$BENCH" table runs.csv --details
-	[[ "$output" == *"bench table ." ]]
+	[[ "$output" == *"$BENCH table ." ]]
 	# Alone it is all there is.
 	cp runs.csv "$BATS_TEST_TMPDIR"
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/runs.csv"

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "bench/system/text.h"
 #include "tests/rows.h"
@@ -573,5 +574,6 @@ int main(void)
 		cmocka_unit_test(formats_have_names),
 	};
 
+	program_invocation_name = (char[]){ "bench" };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <errno.h>
 
 struct line {
 	const char *text;
@@ -121,6 +122,33 @@ static void a_name_is_guessed_or_not(void **state)
 	}
 }
 
+/* As a shell takes them back. */
+static void command_lines_are_quoted(void **state)
+{
+	static const struct {
+		const char *program, *argument, *line;
+	} cases[] = {
+		{ "bench", "made", "bench table made" },
+		{ "build/bench", "r/2026-a_b.c", "build/bench table r/2026-a_b."
+		  "c" },
+		{ "./my bench", "a b", "'./my bench' table 'a b'" },
+		{ "bench", "it's", "bench table 'it'\\''s'" },
+		{ "bench", "$HOME", "bench table '$HOME'" },
+		{ "bench", "", "bench table ''" },
+		{ "bench", "caf\xC3\xA9", "bench table caf\xC3\xA9" },
+	};
+	char *const name = program_invocation_name;
+	char text[100];
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		program_invocation_name = (char *)cases[c].program;
+		words_command(text, sizeof(text), "table", cases[c].argument);
+		assert_string_equal(text, cases[c].line);
+	}
+	program_invocation_name = name;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +156,7 @@ int main(void)
 		cmocka_unit_test(words_of_lines),
 		cmocka_unit_test(what_is_no_command),
 		cmocka_unit_test(what_is_for_a_shell),
+		cmocka_unit_test(command_lines_are_quoted),
 	};
 
 	return cmocka_run_group_tests_name("words", tests, NULL, NULL);

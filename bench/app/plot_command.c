@@ -13,6 +13,7 @@
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 #include "bench/system/text.h"
+#include "bench/system/words.h"
 
 /* One invocation. */
 struct drawing {
@@ -256,16 +257,17 @@ static int plot_campaign(const struct options *options,
 static int check_folder(const struct options *options, struct error *err)
 {
 	const char *folder = options->arguments[0];
-	char above[PATH_MAX];
+	char above[PATH_MAX], command[2 * PATH_MAX];
 	struct stat status;
 
 	if (options->argument_count == 1 && *folder) {
 		if (stat(folder, &status) || S_ISDIR(status.st_mode))
 			return 0;
 		campaign_folder_of(folder, above);
-		return error_set(err, ERROR_USAGE, "%.500s: bench plot takes "
+		words_command(command, sizeof(command), "plot", above);
+		return error_set(err, ERROR_USAGE, "%.400s: bench plot takes "
 				 "the folder of a campaign, not a file of it: "
-				 "bench plot %.500s", folder, above);
+				 "%.500s", folder, command);
 	}
 	return error_set(err, ERROR_USAGE, "bench plot takes the folder of one "
 			 "campaign, as in: bench plot results/NAME");

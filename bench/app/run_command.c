@@ -21,6 +21,7 @@
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/terminal.h"
+#include "bench/system/words.h"
 
 #define MOST_TARGETS 64
 #define DRY_STEPS 5 /* iterations that --dry-run measures */
@@ -480,6 +481,15 @@ static void note_idle_cores(const struct work *work)
 				work->targets[i].cores);
 }
 
+static int refuse_interrupted(const char *dir, struct error *err)
+{
+	char command[1024];
+
+	words_command(command, sizeof(command), "table", dir);
+	return error_set(err, ERROR_STOPPED, "interrupted; the rows so far are "
+			 "in %.400s: %.500s shows them", dir, command);
+}
+
 static int run_campaign(struct work *work, struct error *err)
 {
 	const struct options *options = work->options;
@@ -507,11 +517,7 @@ static int run_campaign(struct work *work, struct error *err)
 		run_all(work);
 		publish(work);
 		if (interrupt_signal())
-			failed = error_set(err, ERROR_STOPPED,
-					   "interrupted; the rows so far are "
-					   "in %s: bench table %s shows them",
-					   work->campaign.dir,
-					   work->campaign.dir);
+			failed = refuse_interrupted(work->campaign.dir, err);
 	}
 	campaign_release(&work->campaign);
 	return failed;

@@ -10,6 +10,7 @@
 #include "bench/show/export.h"
 #include "bench/show/table.h"
 #include "bench/system/terminal.h"
+#include "bench/system/words.h"
 
 static struct export_paths exports_of(const struct options *options)
 {
@@ -108,7 +109,7 @@ static int print_campaign(const struct options *options,
 static int check_times(const struct options *options,
 		       const struct campaign *campaign, struct error *err)
 {
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], command[2 * PATH_MAX];
 
 	if (campaign->observation_count)
 		return 0;
@@ -119,9 +120,10 @@ static int check_times(const struct options *options,
 		if (!other)
 			continue;
 		campaign_folder_of(path, folder);
-		return error_set(err, ERROR_USAGE, "%.500s: its times are in "
-				 "%s beside it: give the folder of both, bench "
-				 "table %.500s", path, other, folder);
+		words_command(command, sizeof(command), "table", folder);
+		return error_set(err, ERROR_USAGE, "%.400s: its times are in "
+				 "%s beside it: give the folder of both, "
+				 "%.500s", path, other, command);
 	}
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "bench/system/memory.h"
 #include "bench/system/number.h"
 #include "bench/system/text.h"
+#include "bench/system/words.h"
 
 enum { ITER, EPOCH, RATE, UPDATES, ACCURACY, SETUP, CPUS, HEADS };
 
@@ -418,16 +419,20 @@ static void print_where(const struct view *view)
 	const char *where = view->options->where;
 	const struct results *results = view->results;
 	struct names told = { 0 };
+	char command[2 * PATH_MAX];
 
 	for (int i = 0; i < results->line_count; i++)
 		if (line_is_setup(&results->lines[i]) &&
 		    !line_is_inference(&results->lines[i]))
 			view_verified(view, &results->lines[i], &told);
 	names_free(&told);
-	if (where)
-		view_note(view, "more: bench table %s --details", where);
-	if (where && view->options->is_folder)
-		view_note(view, "pictures: bench plot %s", where);
+	if (!where)
+		return;
+	words_command(command, sizeof(command), "table", where);
+	view_note(view, "more: %s --details", command);
+	words_command(command, sizeof(command), "plot", where);
+	if (view->options->is_folder)
+		view_note(view, "pictures: %s", command);
 }
 
 int view_targets(const struct view *view, struct error *err)

@@ -1,8 +1,11 @@
 #include "bench/system/words.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench/system/text.h"
 
 enum { MOST_LETTERS = 32 };
 
@@ -161,4 +164,38 @@ int words_split(const char *text, const char *option, char ***words,
 	}
 	*words = list;
 	return 0;
+}
+
+/* Letters beyond ASCII mean nothing to a shell. */
+static int is_plain(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789%+,-./:=@_";
+
+	for (const char *at = word; *at; at++)
+		if (!(*at & 0x80) && !strchr(plain, *at))
+			return 0;
+	return *word != '\0';
+}
+
+static void append_word(char *text, size_t size, const char *word)
+{
+	if (is_plain(word)) {
+		text_append(text, size, "%s", word);
+		return;
+	}
+	text_append(text, size, "'");
+	for (; *word; word++)
+		text_append(text, size, *word == '\'' ? "'\\%c'" : "%c", *word);
+	text_append(text, size, "'");
+}
+
+void words_command(char *text, size_t size, const char *words,
+		   const char *argument)
+{
+	text[0] = '\0';
+	append_word(text, size, program_invocation_name);
+	text_append(text, size, " %s ", words);
+	append_word(text, size, argument);
 }

@@ -5,6 +5,8 @@
 #ifndef BENCH_SYSTEM_WORDS_H
 #define BENCH_SYSTEM_WORDS_H
 
+#include <stddef.h>
+
 #include "backends/contract/error.h"
 
 /*
@@ -35,5 +37,12 @@ const char *choices_advise(struct choices *choices);
  */
 int words_split(const char *text, const char *option, char ***words,
 		struct error *err);
+
+/*
+ * What the user may type next, as a shell takes it: this program as it was
+ * called, words, and an argument, in quotes where it needs them.
+ */
+void words_command(char *text, size_t size, const char *words,
+		   const char *argument);
 
 #endif
