@@ -550,6 +550,10 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	# Of fewer than 100 the slowest is no percentile.
 	run -0 "$BENCH" infer null-1 "${data[@]}" --count 99 --out few -q
 	[[ "$output" == *"null-1"*" - "* ]]
+	run -0 "$BENCH" table few
+	[[ "$output" == *"- p99: - if a run has fewer than 100 passes"* ]]
+	run -0 "$BENCH" table made
+	[[ "$output" != *"p99: -"* ]]
 	run -0 "$BENCH" infer null-1 "${data[@]}" --dry-run
 	[[ "$output" == *"null-1 "*" 256 forward passes of 32 samples"* ]]
 	[[ "$output" != *inf\ * ]]

@@ -193,10 +193,6 @@ void ratio_doubt_text(char *text, size_t size, const struct line *line,
 		      const struct result *cell, const struct result *base,
 		      const struct stats *ratio);
 
-/* Takes such speed-ups and efficiencies out of the lines of whole setups. text:
- * whose, and why; what does not fit is left out. */
-void results_drop_doubtful(struct results *results, char *text, size_t size);
-
 /* The lines, one after the other, of the single runs of a setup's line. */
 const struct line *line_runs(const struct line *line, int *count);
 

@@ -307,30 +307,3 @@ void ratio_doubt_text(char *text, size_t size, const struct line *line,
 			 ratio->mean, cell->run->cpus,
 			 cell->run->cpus == 1 ? "" : "s", cell->run->target);
 }
-
-void results_drop_doubtful(struct results *results, char *text, size_t size)
-{
-	char doubt[160];
-
-	text[0] = '\0';
-	for (int i = 0; i < results->line_count; i++) {
-		const struct line *line = &results->lines[i];
-		const struct result *base = line_base(results, line);
-
-		for (int t = 0; base && t < results->target_count; t++) {
-			struct result *cell = &line->cells[t];
-			struct stats *speedup = &cell->values[METRIC_SPEEDUP];
-
-			if (line->repetition || cell == base || !speedup->count)
-				continue;
-			ratio_doubt_text(doubt, sizeof(doubt), line, cell, base,
-					 speedup);
-			if (!doubt[0])
-				continue;
-			text_append(text, size, "%s%s, since %s", text[0] ?
-				    "; " : "", cell->run->target, doubt);
-			*speedup = stats_compute(NULL, 0);
-			cell->values[METRIC_EFFICIENCY] = *speedup;
-		}
-	}
-}

@@ -101,8 +101,7 @@ static int print_kind(const struct campaign *campaign, enum results_kind kind,
 			  err))
 		return -1;
 	if (!options->first)
-		results_drop_doubtful(&results, view.doubts,
-				      sizeof(view.doubts));
+		drop_doubtful(&results, view.doubts, sizeof(view.doubts));
 	view.order = malloc(((size_t)results.target_count + 1) *
 			    sizeof(*view.order));
 	if (!view.order) {

@@ -394,3 +394,34 @@ void note_p99(const struct view *view, const struct line *line)
 		return;
 	}
 }
+
+void drop_doubtful(struct results *results, char *text, size_t size)
+{
+	const int several = setup_count(results) > 1;
+	char doubt[160];
+
+	text[0] = '\0';
+	for (int i = 0; i < results->line_count; i++) {
+		const struct line *line = &results->lines[i];
+		const struct result *base = line_base(results, line);
+
+		for (int t = 0; base && t < results->target_count; t++) {
+			struct result *cell = &line->cells[t];
+			struct stats *speedup = &cell->values[METRIC_SPEEDUP];
+
+			if (line->repetition || cell == base || !speedup->count)
+				continue;
+			ratio_doubt_text(doubt, sizeof(doubt), line, cell, base,
+					 speedup);
+			if (!doubt[0])
+				continue;
+			text_append(text, size, "%s%s%s%s, since %s",
+				    text[0] ? "; " : "", cell->run->target,
+				    several ? " of " : "",
+				    several ? setup_name(line) : "",
+				    doubt);
+			*speedup = stats_compute(NULL, 0);
+			cell->values[METRIC_EFFICIENCY] = *speedup;
+		}
+	}
+}

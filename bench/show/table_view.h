@@ -70,6 +70,11 @@ struct short_text range_text(const struct range *range, const char *unit);
 
 int setup_count(const struct results *results);
 
+/* Takes speed-ups and efficiencies that ratio_doubt_text() doubts out of the
+ * lines of whole setups. text: whose, and why; what does not fit is left out.
+ */
+void drop_doubtful(struct results *results, char *text, size_t size);
+
 /* Is this the line of a whole setup, or the only one? */
 int line_is_setup(const struct line *line);
 
