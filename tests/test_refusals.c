@@ -28,12 +28,22 @@ static const struct layer lone_norm[] = {
 	{ .kind = LAYER_LOSS },
 };
 
+/* Batch norm of several. */
+static const struct layer plane_norm[] = {
+	{ .kind = LAYER_CONV, .name = "conv", .outputs = 2, .window = 3,
+	  .stride = 4 },
+	{ .kind = LAYER_BATCHNORM, .name = "norm" },
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
+	{ .kind = LAYER_LOSS },
+};
+
 const struct model own_models[] = {
 	MODEL("wide-window", wide_window, RECIPE),
 	MODEL("no-loss", no_loss, RECIPE),
 	MODEL("few-classes", few_classes, RECIPE),
 	MODEL("no-recipe", few_classes, { 0 }),
 	MODEL("lone-norm", lone_norm, RECIPE),
+	MODEL("plane-norm", plane_norm, RECIPE),
 	{ .name = NULL },
 };
 
@@ -80,12 +90,38 @@ static void spoilt_models_are_usage(void **state)
 		}
 }
 
+struct refusal {
+	const char *line, *says; /* NULL: it trains */
+};
+
+/* Batch norm is layer 1 of the model. */
+static void batches_are_usage(const char *model, const struct refusal *batches,
+			      size_t count)
+{
+	char line[128], where[80];
+
+	snprintf(where, sizeof(where), "model '%s', layer 1 (batchnorm "
+		 "'norm'): ", model);
+	for (size_t i = 0; i < count; i++) {
+		struct said said;
+
+		snprintf(line, sizeof(line), "measure -m %s %s", model,
+			 batches[i].line);
+		said = say(line);
+		assert_int_equal(said.code, batches[i].says ? ERROR_USAGE : 0);
+		if (batches[i].says) {
+			assert_says(said.error, where);
+			assert_says(said.error, batches[i].says);
+			assert_string_equal(said.out, "");
+		}
+		free(said.out);
+	}
+}
+
 /* Of 70 samples, the numbers that leave some core one. */
 static void lone_values_are_usage(void **state)
 {
-	static const struct {
-		const char *line, *says; /* NULL: it trains */
-	} batches[] = {
+	static const struct refusal batches[] = {
 		{ "cpu-1 -b 1", "an iteration has 1 sample for 1 core, " },
 		{ "cpu-2 -b 1", "an iteration has 2 samples for 2 cores, " },
 		{ "cpu-2 --global-batch 3",
@@ -99,22 +135,28 @@ static void lone_values_are_usage(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(batches); i++) {
-		char line[128];
-		struct said said;
+	batches_are_usage("lone-norm", batches, COUNT(batches));
+}
 
-		snprintf(line, sizeof(line), "measure -m lone-norm %s",
-			 batches[i].line);
-		said = say(line);
-		assert_int_equal(said.code, batches[i].says ? ERROR_USAGE : 0);
-		if (batches[i].says) {
-			assert_says(said.error, "model 'lone-norm', layer 1 "
-						"(batchnorm 'norm'): ");
-			assert_says(said.error, batches[i].says);
-			assert_string_equal(said.out, "");
-		}
-		free(said.out);
-	}
+/* Whoever computes; an epoch's last iteration may leave a core out. */
+static void cores_without_samples_are_usage(void **state)
+{
+	static const struct refusal batches[] = {
+		{ "cpu-4 --global-batch 3",
+		  "an iteration has 3 samples for 4 cores, so that some cores "
+		  "never have one" },
+		{ "openblas-8 --global-batch 2",
+		  "an iteration has 2 samples for 8 cores, so that some cores "
+		  "never have one" },
+		{ "reference-2 --global-batch 1 --steps 1",
+		  "an iteration has 1 sample for 2 cores, so that some cores "
+		  "never have one" },
+		{ "cpu-4 --global-batch 4", NULL },
+		{ "cpu-4 --global-batch 23", NULL },
+	};
+
+	(void)state;
+	batches_are_usage("plane-norm", batches, COUNT(batches));
 }
 
 static void what_a_backend_lacks_is_named(void **state)
@@ -144,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spoilt_models_are_usage),
 		cmocka_unit_test(lone_values_are_usage),
+		cmocka_unit_test(cores_without_samples_are_usage),
 		cmocka_unit_test(what_a_backend_lacks_is_named),
 	};
 

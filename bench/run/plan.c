@@ -454,44 +454,10 @@ static int refuse_batch(const struct training *training,
 			 dataset->train.count);
 }
 
-/* Of so many samples some core has one alone, and its batch norm one value. */
-static int check_norm(const struct training *training, int samples,
-		      const char *which, struct error *err)
-{
-	const int row = model_lone_norm(&training->model);
-	const int least = replica_share(training->cores - 1, training->cores,
-					samples);
-	const int cores = training->cores;
-	char where[80];
-
-	if (row < 0 || samples == 0 || (least ? least : 1) > 1)
-		return 0;
-	layer_describe(&training->model, row, where, sizeof(where));
-	return error_set(err, ERROR_USAGE, "model '%s', %s: %s iteration has "
-			 "%d sample%s for %d core%s, so that one has 1 value "
-			 "per channel, whose variance is undefined; choose "
-			 "another --batch or --global-batch",
-			 training->model.name, where, which, samples,
-			 samples == 1 ? "" : "s", cores,
-			 cores == 1 ? "" : "s");
-}
-
 static int samples_of(const struct training *training,
 		      const struct samples *samples)
 {
 	return loader_samples(samples->count, training->cores, training->pad);
-}
-
-/* The first iteration's samples, and those of the last one of an epoch. */
-static int check_norms(const struct training *training, struct error *err)
-{
-	const int all = samples_of(training, &training->dataset->train);
-	const int global = training->global_batch;
-	const int left = all % global;
-
-	return check_norm(training, all < global ? all : global, "an", err) ||
-	       (left && training->iterations == all / global + 1 &&
-		check_norm(training, left, "an epoch's last", err)) ? -1 : 0;
 }
 
 /* Only a file of targets may have rows of one kind alone. */
@@ -574,7 +540,7 @@ int plan_iterations(struct training *training, const struct options *options,
 						LONG_MAX;
 	if (most < training->iterations || !training->epoch_iterations)
 		training->iterations = (int)most;
-	return check_norms(training, err);
+	return plan_check_norms(training, err);
 }
 
 int plan_dataset(struct dataset *dataset, const struct options *options,

@@ -52,6 +52,10 @@ struct memory_plan {
 struct memory_plan plan_memory(const struct training *training);
 double memory_plan_total(const struct memory_plan *plan);
 
+/* Refuses batch norm over one value, and cores without a sample in any
+ * iteration; called by plan_iterations(). */
+int plan_check_norms(const struct training *training, struct error *err);
+
 /*
  * ERROR_MISSING, with the estimate, if that is more than available (NAN: not
  * known). Of a target whose device computes that is not known before it is
